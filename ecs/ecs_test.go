@@ -13,14 +13,14 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// Random comings and goings against a map: rows stay compact, every entity
+// Entities are added and removed at random and compared with a map. Rows stay compact, every entity
 // keeps its own data, and slots agree with the rows.
 func TestRowsKeepTheirEntities(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := ecs.NewWorld()
 		rows := NewRows(&w, 8)
 		slots := generic.NewMap1[Slot](&w)
-		data := make([]int, 8) // what a batch would hold
+		data := make([]int, 8) // stands for a batch's data
 		want := map[ecs.Entity]int{}
 		for i := range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			if rows.Len() == 0 || rapid.Bool().Draw(rt, "add") {
@@ -89,11 +89,11 @@ func TestRowsErrors(t *testing.T) {
 	}
 }
 
-// probe is a system that writes down what happens to it.
+// probe is a system that records its calls.
 type probe struct {
 	name  string
 	log   *[]string
-	fail  int64 // tick in which it fails, −1 never
+	fail  int64 // tick in which it fails, −1 for never
 	clock generic.Resource[Clock]
 	fault generic.Resource[Fault]
 }

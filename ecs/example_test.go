@@ -8,8 +8,7 @@ import (
 	arche "github.com/mlange-42/arche/ecs"
 )
 
-// When an entity leaves, the last row's entity takes its row over, and the
-// caller moves the data along.
+// When an entity leaves, the last row's entity takes over its row, and the caller moves the data.
 func ExampleRows() {
 	world := arche.NewWorld()
 	rows := ecs.NewRows(&world, 3)

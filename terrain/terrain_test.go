@@ -15,7 +15,7 @@ var grid = Grid{Size: 20, Cell: 0.5}
 
 const rad = math.Pi / 180
 
-// valid returns f, or ends the test.
+// valid returns f, or ends the test if it is not a valid field.
 func valid(f *Field, err error) func(testing.TB) *Field {
 	return func(t testing.TB) *Field {
 		t.Helper()
@@ -180,7 +180,7 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// Whatever a generator is asked for, it returns a valid field or none.
+// Whatever its arguments, a generator returns a valid field or an error.
 func TestGeneratorsReturnValidFields(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		wild := rapid.OneOf(rapid.Float32(), rapid.Float32Range(-2, 2), rapid.SampledFrom([]float32{0, 1e30, 3e38, float32(math.Inf(1)), float32(math.NaN())}))

@@ -16,9 +16,8 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// shortcuts are the ways to run the dog in less time, and what they may cost:
-// relative RMS of the standardised outputs, and the mean distance of a joint in
-// metres from where float32 puts it.
+// shortcuts are faster ways to run the dog, with the error that each may have: relative RMS of the
+// standardised outputs, and the mean distance of a joint in metres from its place with float32.
 var shortcuts = []struct {
 	bf16      bool
 	skip      float32
@@ -46,15 +45,15 @@ func rows(tb testing.TB) (x []float32, n int) {
 	return x, n
 }
 
-// layout is the shipped dog's.
+// layout is the shipped dog's layout.
 func layout() *feature.MANN {
 	l := feature.Dog()
 	l.Phases = true
 	return l
 }
 
-// TestShortcuts measures what bfloat16 and skipped experts cost over recorded
-// rows. With -v it prints the table.
+// TestShortcuts measures the error of bfloat16 and skipped experts over recorded rows. With -v it
+// prints the table.
 func TestShortcuts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads all recordings")
@@ -115,8 +114,8 @@ func TestShortcuts(t *testing.T) {
 	}
 }
 
-// BenchmarkShortcuts times them over recorded rows, in turns so that the ratio
-// to float32 is of one and the same time.
+// BenchmarkShortcuts times the shortcuts over recorded rows, in turns, so that the ratio to float32
+// is taken under the same conditions.
 func BenchmarkShortcuts(b *testing.B) {
 	net, err := dog.Open()
 	if err != nil {

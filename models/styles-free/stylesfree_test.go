@@ -1,6 +1,6 @@
 //go:build !race
 
-// Decoding takes half a minute with the race detector, which finds nothing in it.
+// Decoding takes half a minute with the race detector, and has no races to find.
 
 package stylesfree_test
 
@@ -13,8 +13,8 @@ import (
 	stylesfree "mannequin/models/styles-free"
 )
 
-// The database opens, says what it is and under which licence, and shows all actions
-// in all styles; the list of licences repeats it.
+// The database opens, states its name and licence, and has all actions in all styles. The list of
+// licences repeats them.
 func TestOpen(t *testing.T) {
 	db := must.Get(stylesfree.Open())(t)
 	if again, _ := stylesfree.Open(); again != db {

@@ -12,8 +12,8 @@ import (
 	stylesgram "mannequin/models/styles-gram"
 )
 
-// The styles open, are of the shipped manifold, and say what they are and under which
-// licence; the list of licences repeats it.
+// The styles open, belong to the shipped manifold, and state their names and licence. The list of
+// licences repeats them.
 func TestOpen(t *testing.T) {
 	ts := must.Get(stylesgram.Open())(t)
 	if again, _ := stylesgram.Open(); again != ts {

@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 	"mannequin/offline/retarget"
@@ -19,9 +20,7 @@ import (
 func Dog(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.safetensors")
-	if err := atomicfile.Write(path, testdog.Net(t).Encode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, atomicfile.Write(path, testdog.Net(t).Encode))
 	return path
 }
 
@@ -68,9 +67,7 @@ func Manifold(t *testing.T) string {
 		},
 		Outputs: []string{"y"},
 	}}
-	if err := manifold.Describe(&meta, layout, sk); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, manifold.Describe(&meta, layout, sk))
 	net, err := netruntime.New(meta, []netruntime.Tensor{
 		{Name: "mean", Shape: []int{cols}, Data: mean}, {Name: "std", Shape: []int{cols}, Data: std},
 		{Name: "encoder.weight", Shape: []int{2 * cols, cols, width}, Data: w},
@@ -81,8 +78,6 @@ func Manifold(t *testing.T) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "split.safetensors")
-	if err := atomicfile.Write(path, net.Encode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, atomicfile.Write(path, net.Encode))
 	return path
 }

@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
 )
@@ -58,8 +59,6 @@ func Walk(t *testing.T, dir, name string, steps, arms float64, frames int) strin
 		rot[s.Index("RightArm")] = m3.AxisAngle(m3.V(0, 0, 1), float32(arms*math.Pi/180))
 	}
 	var b bytes.Buffer
-	if err := mocap.WriteClip(&b, c.Scaled(100)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mocap.WriteClip(&b, c.Scaled(100)))
 	return WriteFile(t, dir, name, b.String())
 }

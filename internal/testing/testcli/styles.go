@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/mocap"
 	"mannequin/offline/procgen/human"
 	"mannequin/offline/registration"
@@ -68,9 +69,7 @@ func Take(t *testing.T, dir, name, style string, from, frames int, scale float32
 			n := k.Clip.Skel.Len()
 			c := &skel.Clip{Skel: k.Clip.Skel, FPS: k.Clip.FPS, Frames: frames, Pos: k.Clip.Pos[from*n : (from+frames)*n], Rot: k.Clip.Rot[from*n : (from+frames)*n]}
 			var b bytes.Buffer
-			if err := mocap.WriteClip(&b, c.Scaled(scale)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, mocap.WriteClip(&b, c.Scaled(scale)))
 			return WriteFile(t, dir, name, b.String())
 		}
 	}

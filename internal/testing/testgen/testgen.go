@@ -2,6 +2,7 @@
 package testgen
 
 import (
+	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 )
@@ -44,4 +45,23 @@ func (p *Player[C]) Restarted(row int) bool {
 	restarted := p.poses.Restarted[row]
 	p.poses.Restarted[row] = false
 	return restarted
+}
+
+// Rest returns the frame of a person in the rest pose, toes on the ground, moving ahead at speed m/s.
+func Rest(p *feature.Person, speed float32) []float32 {
+	model := make([]m3.Xform, p.Skel.Len())
+	low := float32(0)
+	for j, parent := range p.Skel.Parents {
+		if model[j] = m3.Identity; parent >= 0 {
+			model[j].Pos = model[parent].Pos.Add(p.Skel.Offsets[j])
+		}
+		low = min(low, model[j].Pos.Y)
+	}
+	row := make([]float32, p.Layout.Columns())
+	for j, name := range p.Layout.Joints {
+		at := model[p.Skel.Index(name)].Pos
+		copy(row[p.Layout.Pos(j):], []float32{at.X, at.Y - low, at.Z})
+	}
+	row[p.Layout.Body()+feature.MotionZ] = speed
+	return row
 }

@@ -10,7 +10,8 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
-	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testgen"
 	"mannequin/models/human"
 	humanlatent "mannequin/models/human-latent"
 	humannext "mannequin/models/human-next"
@@ -34,10 +35,7 @@ var Names = []string{"turn", "step", "lead"}
 // have Names.
 func Model(t testing.TB) *latent.Model {
 	t.Helper()
-	net, err := human.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(human.Open())(t)
 	was := net.Meta()
 	p, differ := feature.ReadPerson(was.Schema, was.SchemaHash, was.Skeleton)
 	if p == nil {
@@ -48,42 +46,11 @@ func Model(t testing.TB) *latent.Model {
 		steps[k] = make([]float32, Values)
 		steps[k][k] = 0.5
 	}
-	c, err := latent.NewComponents(Names, make([]float32, Values), steps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	graph, tensors := network(rest(p))
+	c := must.Get(latent.NewComponents(Names, make([]float32, Values), steps))(t)
+	graph, tensors := network(testgen.Rest(p, Speed))
 	meta := netruntime.Meta{Name: "made", Arch: "graph", Graph: graph}
-	if err := latent.Describe(&meta, p, c); err != nil {
-		t.Fatal(err)
-	}
-	if net, err = netruntime.New(meta, tensors); err != nil {
-		t.Fatal(err)
-	}
-	m, err := latent.New(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// rest returns the frame of the rest pose, toes on the ground, on its way ahead.
-func rest(p *feature.Person) []float32 {
-	model := make([]m3.Xform, p.Skel.Len())
-	low := float32(0)
-	for j, parent := range p.Skel.Parents {
-		if model[j] = m3.Identity; parent >= 0 {
-			model[j].Pos = model[parent].Pos.Add(p.Skel.Offsets[j])
-		}
-		low = min(low, model[j].Pos.Y)
-	}
-	row := make([]float32, p.Layout.Columns())
-	for j, name := range p.Layout.Joints {
-		at := model[p.Skel.Index(name)].Pos
-		copy(row[p.Layout.Pos(j):], []float32{at.X, at.Y - low, at.Z})
-	}
-	row[p.Layout.Body()+feature.MotionZ] = Speed
-	return row
+	must.Do(t, latent.Describe(&meta, p, c))
+	return must.Get(latent.New(must.Get(netruntime.New(meta, tensors))(t)))(t)
 }
 
 // network returns one whose frames are about mean.
@@ -187,28 +154,15 @@ func Next(t testing.TB, m *latent.Model) *netruntime.Net {
 		Inputs: []netruntime.Input{{Name: "x", Channels: 3 * v}}, Outputs: []string{"y"},
 		Nodes: []netruntime.Node{{Name: "first", Op: netruntime.OpConv, In: []string{"x"}, Act: "relu"}, {Name: "y", Op: netruntime.OpConv, In: []string{"first"}}}}}
 	latent.DescribeNext(&meta, m.Net)
-	net, err := netruntime.New(meta, append(first, last...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return must.Get(netruntime.New(meta, append(first, last...)))(t)
 }
 
 // Shipped returns the shipped latent space, and the network that tells how its clips
 // go on.
 func Shipped(t testing.TB) (*latent.Model, *netruntime.Net) {
 	t.Helper()
-	net, err := humanlatent.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := latent.New(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, err := humannext.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(humanlatent.Open())(t)
+	m := must.Get(latent.New(net))(t)
+	next := must.Get(humannext.Open())(t)
 	return m, next
 }

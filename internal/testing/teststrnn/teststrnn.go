@@ -12,7 +12,8 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
-	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testgen"
 	"mannequin/models/human"
 	"mannequin/netruntime"
 )
@@ -42,16 +43,13 @@ const Burst = strnn.MaxTurn
 // Net returns the network.
 func Net(t testing.TB, o Options) *netruntime.Net {
 	t.Helper()
-	net, err := human.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(human.Open())(t)
 	was := net.Meta()
 	p, differ := feature.ReadPerson(was.Schema, was.SchemaHash, was.Skeleton)
 	if p == nil {
 		t.Fatal(differ)
 	}
-	b := &builder{rng: rand.New(rand.NewPCG(5, 6)), mean: rest(p)}
+	b := &builder{rng: rand.New(rand.NewPCG(5, 6)), mean: testgen.Rest(p, Speed)}
 	latent := Latent
 	if o.Once {
 		latent = 0
@@ -59,24 +57,14 @@ func Net(t testing.TB, o Options) *netruntime.Net {
 	b.network(o, max(1, latent))
 	meta := netruntime.Meta{Name: "made", Arch: "graph", Graph: &b.graph, Extra: map[string]string{}}
 	if !o.Plain {
-		scale, err := json.Marshal(b.scale())
-		if err != nil {
-			t.Fatal(err)
-		}
+		scale := must.Get(json.Marshal(b.scale()))(t)
 		meta.Extra[strnn.KeyScale] = string(scale)
 	}
-	if err := strnn.Describe(&meta, p, Encode, Predict, latent); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, strnn.Describe(&meta, p, Encode, Predict, latent))
 	if o.Guide {
-		if meta.Extra[strnn.KeyGuide], err = guide(p.Layout).Encode(); err != nil {
-			t.Fatal(err)
-		}
+		meta.Extra[strnn.KeyGuide] = must.Get(guide(p.Layout).Encode())(t)
 	}
-	if net, err = netruntime.New(meta, b.tensors); err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return must.Get(netruntime.New(meta, b.tensors))(t)
 }
 
 // guide returns one that tells the first latent value from the turn in the last frame.
@@ -93,11 +81,7 @@ func guide(l *feature.Motion) *strnn.Guide {
 // Model returns the network as a predictor.
 func Model(t testing.TB, o Options) *strnn.Model {
 	t.Helper()
-	m, err := strnn.New(Net(t, o))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(strnn.New(Net(t, o)))(t)
 }
 
 // Seen returns frames to go on from, (n, Encode, columns) raw: near the rest pose.
@@ -115,25 +99,6 @@ func Seen(t testing.TB, n int, seed uint64) []float32 {
 		}
 	}
 	return rows
-}
-
-// rest returns the frame of the rest pose, toes on the ground, on its way ahead.
-func rest(p *feature.Person) []float32 {
-	model := make([]m3.Xform, p.Skel.Len())
-	low := float32(0)
-	for j, parent := range p.Skel.Parents {
-		if model[j] = m3.Identity; parent >= 0 {
-			model[j].Pos = model[parent].Pos.Add(p.Skel.Offsets[j])
-		}
-		low = min(low, model[j].Pos.Y)
-	}
-	row := make([]float32, p.Layout.Columns())
-	for j, name := range p.Layout.Joints {
-		at := model[p.Skel.Index(name)].Pos
-		copy(row[p.Layout.Pos(j):], []float32{at.X, at.Y - low, at.Z})
-	}
-	row[p.Layout.Body()+feature.MotionZ] = Speed
-	return row
 }
 
 // builder puts a graph together.

@@ -68,7 +68,7 @@ func Open(nameOrPath string) (*netruntime.Net, error) {
 	}
 	net, err := netruntime.Open(nameOrPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no model %q: there is no such file, and shipped are %s",
+		return nil, fmt.Errorf("no model %q: it is not a file, and the shipped models are %s",
 			nameOrPath, strings.Join(slices.Sorted(slices.Values(Names())), ", "))
 	}
 	return net, err

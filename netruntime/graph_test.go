@@ -167,12 +167,12 @@ func TestGraphRejects(t *testing.T) {
 		`"l": lstm of 2 operands`:         func(g *Graph, _ []Tensor) { node(g, "l").In = []string{"p", "p"} },
 		`"l": first state "p" has length`: func(g *Graph, _ []Tensor) { node(g, "l").In = []string{"p", "p", "p"} },
 		`"b": operand "p" is not`:         func(g *Graph, _ []Tensor) { node(g, "b").In[0] = "p" },
-		`"p": act is no option`:           func(g *Graph, _ []Tensor) { node(g, "p").Act = "elu" },
-		`"d": flip is no option`:          func(g *Graph, _ []Tensor) { node(g, "d").Flip = true },
-		`"l": tied is no option`:          func(g *Graph, _ []Tensor) { node(g, "l").Tied = true },
-		`"d": reverse is no option`:       func(g *Graph, _ []Tensor) { node(g, "d").Reverse = true },
-		`"d": columns is no option`:       func(g *Graph, _ []Tensor) { node(g, "d").Columns = []int{0} },
-		`"p": factor is no option`:        func(g *Graph, _ []Tensor) { node(g, "p").Factor = 3 },
+		`"p": act is not an option`:       func(g *Graph, _ []Tensor) { node(g, "p").Act = "elu" },
+		`"d": flip is not an option`:      func(g *Graph, _ []Tensor) { node(g, "d").Flip = true },
+		`"l": tied is not an option`:      func(g *Graph, _ []Tensor) { node(g, "l").Tied = true },
+		`"d": reverse is not an option`:   func(g *Graph, _ []Tensor) { node(g, "d").Reverse = true },
+		`"d": columns is not an option`:   func(g *Graph, _ []Tensor) { node(g, "d").Columns = []int{0} },
+		`"p": factor is not an option`:    func(g *Graph, _ []Tensor) { node(g, "p").Factor = 3 },
 		`"d": depool by a factor of 1`: func(g *Graph, _ []Tensor) {
 			*node(g, "d") = Node{Name: "d", Op: OpDepool, In: []string{"p"}, Factor: 1}
 		},

@@ -65,7 +65,7 @@ const StairCell = 0.15
 // run must span at least two cells.
 func Steps(g Grid, rise, run float32) (*Field, error) {
 	if !(m3.Abs(rise) <= maxSize) || !(run >= 2*g.Cell && run <= maxSize) {
-		return nil, fmt.Errorf("terrain: steps of %g m every %g m: want a sound rise and a run of at least two cells (%g m), both up to %g m", rise, run, 2*g.Cell, maxSize)
+		return nil, fmt.Errorf("terrain: steps of %g m every %g m: want a finite rise and a run of at least two cells (%g m), both up to %g m", rise, run, 2*g.Cell, maxSize)
 	}
 	f, err := g.field()
 	if err != nil {

@@ -68,7 +68,7 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	write(".f.tmp1", ".f.tmp18446744073709551615")
-	Sweep(filepath.Join(dir, "f")) // which is not there yet
+	Sweep(filepath.Join(dir, "f")) // which does not exist yet
 	write("f", ".f.tmp7", ".f.tmp", ".f.tmpx", ".g.tmp1", "f.tmp1")
 	Sweep(filepath.Join(dir, "f"))
 	left := must.Get(os.ReadDir(dir))(t)
@@ -90,7 +90,7 @@ func TestMissingFolder(t *testing.T) {
 	}
 }
 
-// A rename over a device or a socket would put a file in its place.
+// A rename to a device or a socket would replace it with a file.
 func TestOnlyRegularFilesAreReplaced(t *testing.T) {
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "socket")
@@ -133,7 +133,7 @@ func TestLinksAndPermissionsStay(t *testing.T) {
 	if st, _ := os.Stat(file); st.Mode().Perm() != 0o600 {
 		t.Errorf("permissions became %v", st.Mode())
 	}
-	// Like any file that is created without further wishes.
+	// With the default permissions of a new file.
 	f := must.Get(os.Create(other))(t)
 	f.Close()
 	a, _ := os.Stat(fresh)

@@ -1,5 +1,5 @@
-// Package command is what the programs have in common: how a command line runs,
-// how its errors are told, and what the exit code says.
+// Package command is the base of the programs: it runs a command line, prints its errors, and
+// returns an exit code.
 package command
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit codes: a mistake in the command line is told apart from a failure.
+// Exit codes. A mistake in the command line has its own.
 const (
 	ExitFailure = 1
 	ExitUsage   = 2
@@ -29,7 +29,7 @@ func (e usageError) Unwrap() error { return e.error }
 // Usage marks err as a mistake in the command line.
 func Usage(err error) error { return usageError{err} }
 
-// Usagef returns a mistake in the command line.
+// Usagef returns an error about a mistake in the command line.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
 
 // Main runs root with the program's arguments and ends the program. The first
@@ -40,8 +40,8 @@ func Main(root *cobra.Command) {
 	os.Exit(Run(ctx, root, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// Run executes one command line of root and returns the exit code. An error is
-// one line on stderr, whatever its cause.
+// Run executes one command line of root and returns the exit code. Every error is one line on
+// stderr.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	root.SilenceUsage, root.SilenceErrors = true, true
 	mark(root)
@@ -61,8 +61,8 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	return ExitFailure
 }
 
-// Want has a command take from least to most arguments, most < 0 is any number, and its
-// error say what they are.
+// Want returns a check for least to most arguments, or any number if most < 0. Its error describes
+// them.
 func Want(what string, least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if n := len(args); n >= least && (most < 0 || n <= most) {
@@ -80,8 +80,7 @@ func Want(what string, least, most int) cobra.PositionalArgs {
 	}
 }
 
-// mark makes every flag and argument error of c and its subcommands a mistake
-// in the command line.
+// mark makes every flag and argument error of c and its subcommands a mistake in the command line.
 func mark(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
 	if check := c.Args; check != nil {
@@ -100,6 +99,6 @@ func mark(c *cobra.Command) {
 func isUsage(err error) bool {
 	var u usageError
 	return errors.As(err, &u) ||
-		// cobra has no types for these two.
+		// cobra has no types for these two errors.
 		strings.HasPrefix(err.Error(), "unknown command") || strings.HasPrefix(err.Error(), "required flag")
 }

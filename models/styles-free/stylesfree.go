@@ -26,6 +26,5 @@ var open = sync.OnceValues(func() (*mar.Database, error) {
 	return db, nil
 })
 
-// Open returns the database. It is decoded once, which takes a second or two, and
-// shared.
+// Open returns the database. It is decoded once, which takes a second or two, and shared.
 func Open() (*mar.Database, error) { return open() }

@@ -12,8 +12,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// TestWorks checks the counts of operations against the graphs, and that
-// signals keep their size.
+// TestWorks checks the numbers of operations against the graphs, and that signals keep their size.
 func TestWorks(t *testing.T) {
 	for _, w := range Works() {
 		net := must.Get(w.Net(1))(t)
@@ -96,7 +95,7 @@ func TestClock(t *testing.T) {
 	if !slices.Equal(turns, []string{"a", "b", "a", "b"}) {
 		t.Errorf("turns %v", turns)
 	}
-	// A turn is one run to warm up and two that count.
+	// A turn is one run to warm up and two that are measured.
 	if len(a.samples) != 4 || !(a.Min() >= 1) || a.Median() < a.Min() {
 		t.Errorf("samples %v", a.samples)
 	}
@@ -130,7 +129,7 @@ func TestAllocs(t *testing.T) {
 	}
 }
 
-// TestPeak: two threads are not slower than one.
+// TestPeak checks that two threads are at least as fast as one.
 func TestPeak(t *testing.T) {
 	one, two := Peak(false, 1, 5*time.Millisecond), Peak(false, 2, 5*time.Millisecond)
 	if !(one > 0) || !(two > 0.5*one) {

@@ -46,8 +46,7 @@ func load(t testing.TB) (*netruntime.Net, golden) {
 	return net, g
 }
 
-// TestGolden compares every golden vector, alone and in one batch, under every
-// family of kernels.
+// TestGolden compares every golden vector, alone and in one batch, under every family of kernels.
 func TestGolden(t *testing.T) {
 	net, g := load(t)
 	if !slices.Equal(net.Meta().GatingColumns, g.Columns) {
@@ -91,7 +90,7 @@ func compare(t *testing.T, net *netruntime.Net, g golden, kind string, rows int)
 	return worstG, worstY
 }
 
-// worse is max, and NaN once NaN.
+// worse is max, but a NaN stays.
 func worse(a, b float64) float64 {
 	if a != a || b != b {
 		return math.NaN()
@@ -99,7 +98,7 @@ func worse(a, b float64) float64 {
 	return max(a, b)
 }
 
-// TestConvert: the same outputs, the root's reordered and per second.
+// TestConvert checks for the same outputs, with the root's reordered and per second.
 func TestConvert(t *testing.T) {
 	net, g := load(t)
 	conv := must.Get(Convert(net))(t)

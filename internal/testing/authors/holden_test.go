@@ -132,9 +132,8 @@ func jointError(a, b []float32) float64 {
 	return 100 * HoldenUnit * math.Sqrt(sum/float64(n))
 }
 
-// TestHoldenFootsteps: there is no golden output of this network. Over a walk
-// of a few steps its phase must advance by about π for each change of a contact
-// of the clip itself.
+// TestHoldenFootsteps: there is no golden output of this network. Over a walk of a few steps its
+// phase must advance by about π for each change of a contact of the clip itself.
 func TestHoldenFootsteps(t *testing.T) {
 	h, clips := holden(t)
 	for _, c := range clips {
@@ -212,8 +211,7 @@ func TestReadHoldenGolden(t *testing.T) {
 		if err != nil || len(clips) != 1 || clips[0].Name != "a" || clips[0].Frames != 2 {
 			t.Fatalf("%+v, %v", clips, err)
 		}
-		// By frames: the second frame's third column, which by channels is
-		// the sixth value.
+		// By frames: the second frame's third column, which by channels is the sixth value.
 		if f, r := clips[0].Features[HoldenFeatures+2], clips[0].Recon[HoldenFeatures+2]; f != HoldenFeatures+2 || r != 5 {
 			t.Errorf("column 2 of frame 1 is %g, and %g of the output", f, r)
 		}

@@ -11,10 +11,9 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// Dir returns the folder of the unpacked sets (dog, odd-bvh, cmu-locomotion, … and
-// reference). It is $MANNEQUIN_DATA if that is set. Otherwise archives in ../shared/data
-// beside the repository are unpacked once into the user's cache. Without either the test is
-// skipped.
+// Dir returns the folder of the unpacked sets (dog, odd-bvh, cmu-locomotion, … and reference). It
+// is $MANNEQUIN_DATA if that is set. Otherwise archives in ../shared/data beside the repository are
+// unpacked once into the user's cache. Without either the test is skipped.
 func Dir(tb testing.TB) string {
 	tb.Helper()
 	if dir := os.Getenv("MANNEQUIN_DATA"); dir != "" {
@@ -33,8 +32,8 @@ func Dir(tb testing.TB) string {
 	if _, err := os.Stat(dst); err == nil {
 		return dst
 	}
-	// Unpack beside and rename, so that packages testing at the same time
-	// never see half a folder; the loser of the race throws its copy away.
+	// Unpack beside and rename, so that packages testing at the same time never see half a folder.
+	// The loser of the race deletes its copy.
 	must.Do(tb, os.MkdirAll(filepath.Dir(dst), 0o755))
 	tmp := must.Get(os.MkdirTemp(filepath.Dir(dst), "unpack"))(tb)
 	defer os.RemoveAll(tmp)

@@ -1,4 +1,5 @@
-// Package testcli helps to test commands: it runs command lines and writes small motions and models.
+// Package testcli helps to test commands: it runs command lines and writes small motions and
+// models.
 package testcli
 
 import (
@@ -16,7 +17,7 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// Dog writes a made-up dog's network.
+// Dog writes a made-up dog's network and returns its path.
 func Dog(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.safetensors")
@@ -24,9 +25,9 @@ func Dog(t *testing.T) string {
 	return path
 }
 
-// Manifold writes the model file of a manifold whose hidden values are the
-// normalised frames, a little smoothed, what is above 0 apart from what is below:
-// it encodes all motion that is slow.
+// Manifold writes the model file of a manifold and returns its path. Its hidden values are the
+// normalised frames, a little smoothed, with positive and negative parts in separate channels. It
+// encodes any slow motion.
 func Manifold(t *testing.T) string {
 	t.Helper()
 	layout, sk := feature.Human(), retarget.Human()

@@ -35,9 +35,8 @@ Frame Time: 0.0333333
 0 100 20 0 0 30 0 0 0
 `
 
-// Walk writes a person with stiff legs who makes so many steps per second, the
-// arms at so many degrees below the horizontal, for so many frames at 60 per
-// second.
+// Walk writes a clip of a person with stiff legs: steps per second, arms in degrees below the
+// horizontal, and frames at 60 per second.
 func Walk(t *testing.T, dir, name string, steps, arms float64, frames int) string {
 	t.Helper()
 	s := retarget.Human()

@@ -13,7 +13,7 @@ import (
 	"mannequin/offline/registration"
 )
 
-// Takes are a straight walk in three styles.
+// Takes returns a straight walk in three styles.
 var Takes = sync.OnceValues(func() ([]*registration.Take, map[string]registration.Timeline) {
 	all, lines, err := human.Generate(human.Options{Actions: []string{human.Walk}, Styles: []string{"neutral", "old", "proud"}})
 	if err != nil {
@@ -30,7 +30,7 @@ var Takes = sync.OnceValues(func() ([]*registration.Take, map[string]registratio
 	return few, lines
 })
 
-// fileOfTakes are the file of a database of them.
+// fileOfTakes returns the file of a database of Takes.
 var fileOfTakes = sync.OnceValue(func() []byte {
 	db, err := registration.Database(Takes())
 	if err != nil {
@@ -44,8 +44,8 @@ var fileOfTakes = sync.OnceValue(func() []byte {
 	return b.Bytes()
 })
 
-// Database is what it holds, read once: that takes most of a second with the race
-// detector.
+// Database returns the database of Takes, read once, because that takes most of a second with the
+// race detector.
 var Database = sync.OnceValue(func() *mar.Database {
 	db, err := mar.Decode(fileOfTakes())
 	if err != nil {
@@ -54,13 +54,13 @@ var Database = sync.OnceValue(func() *mar.Database {
 	return db
 })
 
-// Styles writes it.
+// Styles writes the database and returns its path.
 func Styles(t *testing.T) string {
 	t.Helper()
 	return WriteFile(t, t.TempDir(), "few.safetensors", string(fileOfTakes()))
 }
 
-// Take writes frames of a take of Takes from so many on.
+// Take writes a range of frames of one of Takes.
 func Take(t *testing.T, dir, name, style string, from, frames int, scale float32) string {
 	t.Helper()
 	takes, _ := Takes()

@@ -22,7 +22,7 @@ func Root(commands ...*cobra.Command) *cobra.Command {
 	return root
 }
 
-// Run runs one command line as a user would.
+// Run runs one command line.
 func Run(root *cobra.Command, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = command.Run(context.Background(), root, args, &out, &errs)

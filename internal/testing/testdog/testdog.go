@@ -1,6 +1,6 @@
-// Package testdog makes up a dog for tests: a skeleton, and a small random
-// network of its layout that keeps it near its rest pose and drifts it ahead.
-// Nothing here was learned from or copied out of recordings.
+// Package testdog makes a dog for tests: a skeleton, and a small random network of its layout that
+// keeps it near its rest pose and moves it slowly ahead. Nothing here is learned or copied from
+// recordings.
 package testdog
 
 import (
@@ -16,9 +16,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// Skeleton returns a dog that stands on flat ground in its rest pose, facing
-// +Z, with every joint's rotation the identity. It has the joints of
-// feature.Dog; its hips are 0.47 m high.
+// Skeleton returns a dog that stands on flat ground in its rest pose, facing +Z, with every joint's
+// rotation the identity. It has the joints of feature.Dog; its hips are 0.47 m high.
 func Skeleton() *skel.Skeleton {
 	s := &skel.Skeleton{}
 	at := map[string]m3.Vec3{}
@@ -133,7 +132,7 @@ func net(tb testing.TB, stride int) *netruntime.Net {
 // Model returns Net as a model.
 func Model(tb testing.TB) *mann.Model { return Far(tb, 1) }
 
-// Far returns the like of Model that goes on by a stride of ticks.
+// Far returns a variant of Model that advances by a stride of ticks.
 func Far(tb testing.TB, stride int) *mann.Model {
 	return must.Get(mann.NewModel(net(tb, stride)))(tb)
 }

@@ -9,7 +9,7 @@ import (
 
 // Player plays a generator's agents tick by tick.
 type Player[C any] struct {
-	Still []bool // (capacity) frozen agents; the test's to change
+	Still []bool // (capacity) frozen agents; set by the test
 
 	generator generator.Generator[C]
 	poses     generator.Poses
@@ -38,8 +38,7 @@ func (p *Player[C]) Show(row int, pos []m3.Vec3, rot []m3.Quat) {
 	copy(rot, turns)
 }
 
-// Restarted reports whether a row's pose does not continue the one before, since it was
-// last asked.
+// Restarted reports whether a row's pose does not continue the one before, since it was last asked.
 func (p *Player[C]) Restarted(row int) bool {
 	p.generator.Pose(&p.poses, row)
 	restarted := p.poses.Restarted[row]
@@ -47,7 +46,8 @@ func (p *Player[C]) Restarted(row int) bool {
 	return restarted
 }
 
-// Rest returns the frame of a person in the rest pose, toes on the ground, moving ahead at speed m/s.
+// Rest returns the frame of a person in the rest pose, toes on the ground, moving ahead at speed
+// m/s.
 func Rest(p *feature.Person, speed float32) []float32 {
 	model := make([]m3.Xform, p.Skel.Len())
 	low := float32(0)

@@ -1,6 +1,6 @@
-// Package testlatent makes up an autoencoder of clips for tests: a small random
-// network that keeps a person near the rest pose and walks it ahead. Nothing here
-// was learned from or copied out of recordings, but for the skeleton.
+// Package testlatent makes an autoencoder of clips for tests: a small random network that keeps a
+// person near the rest pose and moves it ahead. Except for the skeleton, nothing here is learned or
+// copied from recordings.
 package testlatent
 
 import (
@@ -25,14 +25,13 @@ const (
 	width    = 5
 )
 
-// Speed is about how fast the person walks, m/s.
+// Speed is the person's approximate walking speed, m/s.
 const Speed = 1.2
 
-// Names are those of the first components.
+// Names are the names of the first components.
 var Names = []string{"turn", "step", "lead"}
 
-// Model returns the autoencoder. Its components are twice the latent values and
-// have Names.
+// Model returns the autoencoder. Its components are twice the latent values and have Names.
 func Model(t testing.TB) *latent.Model {
 	t.Helper()
 	net := must.Get(human.Open())(t)
@@ -53,7 +52,7 @@ func Model(t testing.TB) *latent.Model {
 	return must.Get(latent.New(must.Get(netruntime.New(meta, tensors))(t)))(t)
 }
 
-// network returns one whose frames are about mean.
+// network returns a network whose frames stay near mean.
 func network(mean []float32) (*netruntime.Graph, []netruntime.Tensor) {
 	cols := len(mean)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -122,12 +121,10 @@ func network(mean []float32) (*netruntime.Graph, []netruntime.Tensor) {
 	}, tensors
 }
 
-// Burst is the component that Next answers with what is not finite, where it is asked
-// for by more than 2 deviations.
+// Burst is the component that makes Next's answer not finite, if its value is beyond 2 deviations.
 const Burst = Values - 1
 
-// Next returns a network that tells how m's clips go on: with half of the components
-// before, a little mixed.
+// Next returns a network that predicts m's next clip: half of the last components, slightly mixed.
 func Next(t testing.TB, m *latent.Model) *netruntime.Net {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -157,8 +154,7 @@ func Next(t testing.TB, m *latent.Model) *netruntime.Net {
 	return must.Get(netruntime.New(meta, append(first, last...)))(t)
 }
 
-// Shipped returns the shipped latent space, and the network that tells how its clips
-// go on.
+// Shipped returns the shipped latent space, and the network that predicts its next clip.
 func Shipped(t testing.TB) (*latent.Model, *netruntime.Net) {
 	t.Helper()
 	net := must.Get(humanlatent.Open())(t)

@@ -1,7 +1,6 @@
-// Package teststrnn makes up a predictor of people's motion for tests: a small random
-// network that keeps a person near the rest pose and walks it ahead, faster and slower
-// and to the sides with its latent values. Nothing here was learned from or copied out
-// of recordings, but for the skeleton.
+// Package teststrnn makes a predictor of people's motion for tests: a small random network that
+// keeps a person near the rest pose and walks it ahead, with latent values for speed and direction.
+// Except for the skeleton, nothing here is learned or copied from recordings.
 package teststrnn
 
 import (
@@ -25,19 +24,19 @@ const (
 	units           = 12
 )
 
-// Speed is about how fast the person walks, m/s.
+// Speed is the person's approximate walking speed, m/s.
 const Speed = 1.2
 
-// Options say what the network has.
+// Options are the features of the network.
 type Options struct {
-	Once   bool // it goes on in one way only: no latent values
-	Plain  bool // its frames are differences from nothing: no linear filters
+	Once   bool // only one continuation: no latent values
+	Plain  bool // no linear filters: frames are differences from zero
 	Filter bool // a residual network
-	Guide  bool // a guide, which tells of turns alone
+	Guide  bool // a guide, which reads only turns
 }
 
-// Burst is a turn, in rad/s, that the network with a guide answers with what is not
-// finite, within a second of its being asked for; turns of 0.4 rad/s and less it does not.
+// Burst is a turn, in rad/s, for which the network with a guide gives values that are not finite,
+// within a second of the request. Turns of up to 0.4 rad/s do not.
 const Burst = strnn.MaxTurn
 
 // Net returns the network.
@@ -67,7 +66,7 @@ func Net(t testing.TB, o Options) *netruntime.Net {
 	return must.Get(netruntime.New(meta, b.tensors))(t)
 }
 
-// guide returns one that tells the first latent value from the turn in the last frame.
+// guide returns a guide that sets the first latent value by the turn in the last frame.
 func guide(l *feature.Motion) *strnn.Guide {
 	n := strnn.GuideInputs(l)
 	g := &strnn.Guide{Mean: make([]float32, n), Scale: make([]float32, n), Bias: make([]float32, Latent), Weight: make([]float32, 4*n*Latent)}
@@ -84,7 +83,7 @@ func Model(t testing.TB, o Options) *strnn.Model {
 	return must.Get(strnn.New(Net(t, o)))(t)
 }
 
-// Seen returns frames to go on from, (n, Encode, columns) raw: near the rest pose.
+// Seen returns past frames for a prediction, (n, Encode, columns) raw, near the rest pose.
 func Seen(t testing.TB, n int, seed uint64) []float32 {
 	t.Helper()
 	m := Model(t, Options{})
@@ -101,7 +100,7 @@ func Seen(t testing.TB, n int, seed uint64) []float32 {
 	return rows
 }
 
-// builder puts a graph together.
+// builder builds a graph.
 type builder struct {
 	rng     *rand.Rand
 	mean    []float32
@@ -138,7 +137,7 @@ func (b *builder) node(n netruntime.Node) string {
 	return n.Name
 }
 
-// lstm adds a layer of in inputs, and of base more that count little.
+// lstm adds a layer of in inputs, and base more inputs with small weights.
 func (b *builder) lstm(name string, in, base int, reverse bool, operands ...string) string {
 	b.tensor(name+".weight", 1/math.Sqrt(float64(in)), 4*units, in)
 	w := &b.tensors[len(b.tensors)-1]
@@ -156,7 +155,7 @@ func (b *builder) lstm(name string, in, base int, reverse bool, operands ...stri
 	return b.node(netruntime.Node{Name: name, Op: netruntime.OpLSTM, In: operands, Reverse: reverse})
 }
 
-// network builds one whose frames are about mean, a joint's deviation being 5 cm.
+// network builds a network whose frames stay near mean, with a deviation of 5 cm per joint.
 func (b *builder) network(o Options, latent int) {
 	cols := len(b.mean)
 	std := make([]float32, cols)
@@ -225,7 +224,7 @@ func (b *builder) network(o Options, latent int) {
 	}
 }
 
-// burst adds to a value what is not finite where the first latent value is beyond 2.
+// burst adds values that are not finite to a value if the first latent value is beyond 2.
 func (b *builder) burst(to string, latent int) string {
 	cols := len(b.mean)
 	whole := func(name string, v float32, shape ...int) {
@@ -244,7 +243,7 @@ func (b *builder) burst(to string, latent int) string {
 	return b.node(netruntime.Node{Name: "bursting", Op: netruntime.OpAdd, In: []string{to, "burst"}})
 }
 
-// linear returns filters that give frames seen back, and hold the mean of the last two.
+// linear returns filters that reproduce past frames and hold the mean of the last two.
 func (b *builder) linear() netruntime.Tensor {
 	l := &strnn.Linear{Encode: Encode, Columns: len(b.mean), W: make([]float32, (Encode+Predict)*Encode*len(b.mean))}
 	for f := range Encode + Predict {

@@ -3,11 +3,15 @@
 //	net := must.Get(models.Open("dog"))(t)
 package must
 
-import "testing"
+// tester is a test, a benchmark or a *rapid.T.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+}
 
 // Get returns v. The test ends if err is not nil.
-func Get[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
+func Get[T any](v T, err error) func(tester) T {
+	return func(t tester) T {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
 	"mannequin/scenes"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 	"mannequin/scenes/show"
 )
 
@@ -39,7 +39,7 @@ func run() error {
 		return err
 	}
 	defer func() { st.Close() }()
-	scene, _, err := playbill.Open(setup, playbill.Means{Net: openNet, Styles: openStyles, Transfers: openTransfers, Log: slog.Default()})
+	scene, _, err := open.Scene(setup, open.Resources{Net: openNet, Styles: openStyles, Transfers: openTransfers, Log: slog.Default()})
 	if err != nil {
 		return err
 	}
@@ -114,8 +114,8 @@ func openStyles() (*mar.Database, error) {
 	return fetched("models/styles-free.safetensors", mar.Decode)
 }
 
-func openTransfers() (*manifold.Transfers, error) {
-	return fetched("models/styles-gram.safetensors", manifold.DecodeTransfers)
+func openTransfers() (*manifold.StyleSet, error) {
+	return fetched("models/styles-gram.safetensors", manifold.DecodeStyleSet)
 }
 
 func fetched[T any](file string, decode func([]byte) (T, error)) (T, error) {
@@ -145,7 +145,7 @@ const longest = 50 * time.Millisecond
 
 // player runs a scene.
 type player struct {
-	setup  playbill.Setup
+	setup  open.Setup
 	driver string // name of the graphics driver
 	show   *show.Show
 	pads   int // connected gamepads

@@ -82,7 +82,7 @@ func TestMeasurePeople(t *testing.T) {
 	for i := range stand {
 		stand[i] = 1
 	}
-	course := make(manifold.Course, frames)
+	course := make(manifold.Trajectory, frames)
 	p := must.Get(MeasurePeople(m, atRest(m, frames), stand, feature.Place{}, course))(t)
 	for what, v := range map[string]float64{"slide": p.Skate, "lift": p.Lift, "sunk": p.Sunk, "bone": p.Bone, "jerk": p.Jerk, "away": p.Away, "aside": p.Aside} {
 		close(t, what+" in a stand", v, 0, 1e-3)

@@ -31,7 +31,8 @@ type Drift struct {
 	Turn      float64 `json:"degrees"`
 }
 
-func driftAfter(seconds int, went, goes manifold.Course, every int) (d Drift) {
+// driftAfter returns the drift after some seconds.
+func driftAfter(seconds int, went, goes manifold.Trajectory, every int) (d Drift) {
 	after := seconds * manifold.Rate
 	for from := 0; from+after < len(goes); from += every {
 		p, q := seenFrom(went[from], went[from+after]), seenFrom(goes[from], goes[from+after])
@@ -87,7 +88,7 @@ func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, e
 		*v.sum *= 100 / float64(n*max(1, v.frames))
 	}
 	went, goes := courseOf(l, made), courseOf(l, rec)
-	way := func(c manifold.Course) (sum float64) {
+	way := func(c manifold.Trajectory) (sum float64) {
 		for f := range frames - 1 {
 			sum += float64(c[f].Pos.Dist(c[f+1].Pos))
 		}
@@ -132,7 +133,7 @@ func MeanSparse(of []Sparse) (mean Sparse) {
 
 // FromSparse makes a recording's motion again from its evenly spaced poses. It returns that and the
 // part of the recording that it spans: rows of the network's layout, raw.
-func FromSparse(net *keypose.Sparse, maker *keypose.SparseMaker, rec []float32) (made, part []float32, err error) {
+func FromSparse(net *keypose.SparseModel, maker *keypose.SparseInbetweener, rec []float32) (made, part []float32, err error) {
 	poses, part, err := sparsePoses(net.Layout, rec, net.Segments.Every)
 	if err != nil {
 		return nil, nil, err
@@ -196,7 +197,7 @@ func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, wo
 		Stand: make([]float32, length*n), Want: make([]float32, length*cols), Weight: make([]float32, length*cols), Iterations: iterations}
 	copy(job.Rows, made)
 	copy(job.Rows[(length-1)*cols:], made[(frames-1)*cols:])
-	throughPlaces(courseOf(l, made), courseOf(l, rec), every, length).Body(job.Body)
+	throughPlaces(courseOf(l, made), courseOf(l, rec), every, length).BodyMotion(job.Body)
 	for f := range length {
 		row := job.Rows[f*cols:][:cols]
 		for i := range n {
@@ -226,9 +227,9 @@ func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, wo
 }
 
 // courseOf returns the place of the body in each frame of rows, from the origin.
-func courseOf(l *feature.Motion, rows []float32) manifold.Course {
+func courseOf(l *feature.Motion, rows []float32) manifold.Trajectory {
 	cols := l.Columns()
-	c := make(manifold.Course, len(rows)/cols)
+	c := make(manifold.Trajectory, len(rows)/cols)
 	for f := range c {
 		if f > 0 {
 			c[f] = c[f-1].Advance(rows[(f-1)*cols+l.Body():], 1.0/manifold.Rate)
@@ -241,13 +242,14 @@ func seenFrom(from, to feature.Place) feature.Place {
 	return feature.Place{Pos: m3.YawQuat(-from.Yaw).Rotate(to.Pos.Sub(from.Pos)), Yaw: to.Yaw - from.Yaw}
 }
 
-// throughPlaces returns a course that moves like went and is at to in multiples of every.
-func throughPlaces(went, to manifold.Course, every, frames int) manifold.Course {
+// throughPlaces returns a course of at most one frame more than went. It moves like went and is at
+// to in multiples of every.
+func throughPlaces(went, to manifold.Trajectory, every, frames int) manifold.Trajectory {
 	placed := func(key, f int) feature.Place {
 		p := seenFrom(went[key], went[f])
 		return feature.Place{Pos: to[key].Pos.Add(m3.YawQuat(to[key].Yaw).Rotate(p.Pos)), Yaw: to[key].Yaw + p.Yaw}
 	}
-	c := make(manifold.Course, frames)
+	c := make(manifold.Trajectory, frames)
 	for f := range c {
 		at := min(f, len(went)-1)
 		a := at / every * every

@@ -133,7 +133,7 @@ func TestFromSparse(t *testing.T) {
 		},
 		Outputs: []string{"y"},
 	}}
-	if err := keypose.DescribeSparse(&meta, m.Layout, m.Skel, keypose.Segments{Poses: 3, Every: 4}); err != nil {
+	if err := keypose.DescribeSparseModel(&meta, m.Layout, m.Skel, keypose.Segments{Poses: 3, Every: 4}); err != nil {
 		t.Fatal(err)
 	}
 	zero := make([]float32, cols)
@@ -144,8 +144,8 @@ func TestFromSparse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	net := must.Get(keypose.NewSparse(file))(t)
-	maker := must.Get(net.NewMaker(keypose.MakerOptions{}))(t)
+	net := must.Get(keypose.NewSparseModel(file))(t)
+	maker := must.Get(net.NewInbetweener(keypose.InbetweenerOptions{}))(t)
 	defer maker.Close()
 	rec := make([]float32, 24*cols)
 	for i := range rec {

@@ -95,7 +95,7 @@ func LivelinessOf(set *dataset.MotionSet) Liveliness {
 	for c := range set.Clips {
 		clip := &set.Clips[c]
 		rows := make([]float32, clip.Frames/2*set.Layout.Columns())
-		strnn.Halve(rows, clip.Rows, set.Layout)
+		strnn.HalveRate(rows, clip.Rows, set.Layout)
 		v.add(rows)
 	}
 	return v.result()
@@ -127,7 +127,7 @@ func Roll(p Extender, set *dataset.MotionSet, n, prefix, frames int) ([]float32,
 	rows := make([]float32, n*(prefix+frames)*cols)
 	for i := range n {
 		w := at[i*len(at)/n]
-		strnn.Halve(rows[i*(prefix+frames)*cols:][:prefix*cols], set.Clips[w.Clip].Rows[int(w.From)*cols:], l)
+		strnn.HalveRate(rows[i*(prefix+frames)*cols:][:prefix*cols], set.Clips[w.Clip].Rows[int(w.From)*cols:], l)
 	}
 	return rows, p.Extend(rows, n, prefix, prefix+frames)
 }

@@ -19,3 +19,11 @@ func Get[T any](v T, err error) func(tester) T {
 		return v
 	}
 }
+
+// Do ends the test if err is not nil.
+func Do(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -11,7 +11,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Fill makes the frames of a track without keys: keypose.Maker.Fill, or [Interpolate].
+// Fill makes the frames of a track without keys: keypose.Inbetweener.Fill, or [Interpolate].
 type Fill func(t *keypose.Track) error
 
 // Interpolate is the simplest Fill: positions linearly, rotations along the shortest arc.

@@ -21,7 +21,7 @@ func Get[T any](v T, err error) func(tester) T {
 }
 
 // Do ends the test if err is not nil.
-func Do(t testing.TB, err error) {
+func Do(t tester, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -37,6 +37,7 @@ type kind struct {
 	// refuses makes crowds that NewCrowd or the generator must refuse, by a part of the
 	// error.
 	crowd func(capacity int, opt animsys.Options) error
+	rows  func(t testing.TB, capacity int) *rows
 }
 
 // actors is a scene of agents whose controls the test sets without knowing their type.
@@ -79,7 +80,7 @@ func kindOf[C any](name string, open func(capacity, workers int) (generator.Gene
 		_, err = animsys.NewCrowd(&w, g, opt)
 		return err
 	}
-	return kind{name, scene, crowd}
+	return kind{name, scene, crowd, func(t testing.TB, capacity int) *rows { return newRows(t, must.Get(open(capacity, 2))(t), control) }}
 }
 
 // kinds are all generators. A new one is added here, and is tested like the others.
@@ -111,6 +112,12 @@ func kinds(t testing.TB) []kind {
 		}, manifold.Curve{Path: circle, Start: nan, Speed: nan, Facing: nan}),
 		kindOf("latent", func(n, workers int) (generator.Generator[latent.Sliders], error) {
 			return clips.NewStream(next, latent.StreamOptions{People: n, Workers: workers})
+		}, func(i, tick int) (s latent.Sliders) {
+			s.Ask(0, float32((tick/40+i)%3)-1)
+			return s
+		}, latent.Sliders{Components: [latent.MaxSliders]float32{nan, nan}, Asked: 3}),
+		kindOf("latent in few ticks", func(n, workers int) (generator.Generator[latent.Sliders], error) {
+			return clips.NewStream(next, latent.StreamOptions{People: n, Workers: workers, Every: 6, From: 2})
 		}, func(i, tick int) (s latent.Sliders) {
 			s.Ask(0, float32((tick/40+i)%3)-1)
 			return s

@@ -15,7 +15,7 @@ const pull = 0.3
 // stand do (go test -run PeopleGoInStyles -v ./animsys).
 const styledSteps = 10
 
-// maker makes a stream's windows. It belongs to the goroutine of Stream.Make.
+// maker makes a stream's windows. It belongs to the goroutine that makes windows.
 type maker struct {
 	s        *Stream
 	walker   *Walker
@@ -26,7 +26,7 @@ type maker struct {
 	editing  Edit
 	weight   []float32
 	restyler *restyler // once someone has a style
-	order    *Order    // of the present run
+	order    *order    // of the present run
 	before   func(worker, k int)
 	restyle  func(worker, k int)
 	after    func(worker, k int)
@@ -59,7 +59,7 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 	}
 	k.before = func(_, i int) { k.lay(k.order, i) }
 	k.restyle = func(worker, i int) {
-		r, style := k.restyler, k.order.styles[k.restyler.which[i]]
+		r, style := k.restyler, k.order.window[k.restyler.which[i]].style
 		n := s.window / 2 * m.Units
 		style.With.apply(r.hidden[i*n:(i+1)*n], r.sum[worker], style.Weight)
 	}
@@ -76,7 +76,7 @@ func (k *maker) close() error {
 }
 
 // run makes an order.
-func (k *maker) run(o *Order) error {
+func (k *maker) run(o *order) error {
 	if o.n == 0 {
 		return nil
 	}
@@ -127,8 +127,8 @@ func (k *maker) style() error {
 	}
 	m, o := k.s.model, k.order
 	cols, joints, n := m.Layout.Columns(), 3*len(m.Layout.Joints), 0
-	for _, s := range o.styles[:o.n] {
-		if s.With != nil {
+	for _, w := range o.window[:o.n] {
+		if w.style.With != nil {
 			n++
 		}
 	}
@@ -147,8 +147,8 @@ func (k *maker) style() error {
 		r.body, r.stand = make([]float32, len(k.walk.Body)), make([]float32, len(k.walk.Contacts))
 	}
 	r.which = r.which[:0]
-	for i, s := range o.styles[:o.n] {
-		if s.With != nil {
+	for i, w := range o.window[:o.n] {
+		if w.style.With != nil {
 			copy(r.frames[len(r.which)*window:], k.walk.Rows[i*window:(i+1)*window])
 			r.which = append(r.which, i)
 		}
@@ -190,14 +190,13 @@ func (k *maker) hold(n int) error {
 
 // lay lays the course of window i of an order and writes what the networks are
 // given of it.
-func (k *maker) lay(o *Order, i int) {
-	s := k.s
-	seat, seam := o.seats[i], o.seams[i]
-	b := &s.bodies[seat]
+func (k *maker) lay(o *order, i int) {
+	s, w, b := k.s, &o.window[i], &o.to[i]
+	seat, seam := w.seat, w.seam
 	ring := s.way[int(seat)*s.ring:][:s.ring]
-	if o.changed[i] {
+	if *b = w.from; w.changed {
 		b.laid = seam + join
-		b.plan.take(o.curves[i], ring[(b.laid-2)%s.ring], ring[(b.laid-1)%s.ring])
+		b.plan.take(w.curve, ring[(b.laid-2)%s.ring], ring[(b.laid-1)%s.ring])
 	}
 	for end := seam + s.hop + context + 1 + look; b.laid < end; b.laid++ {
 		ring[b.laid%s.ring] = b.plan.next()
@@ -228,14 +227,15 @@ func (k *maker) lay(o *Order, i int) {
 			k.walk.Phase[i] = s.phase[was]
 		}
 	}
-	k.walk.Gaits[i] = o.curves[i].Gait
+	k.walk.Gaits[i] = w.curve.Gait
 }
 
 // give writes window i from the seam on into its order.
-func (k *maker) give(o *Order, i int) {
+func (k *maker) give(o *order, i int) {
 	s := k.s
 	n, cols, contacts := 3*len(s.model.Layout.Joints), s.model.Layout.Columns(), len(s.model.Layout.Contacts)
 	frames := s.hop + context
+	o.failed[i] = false
 	for j := range frames {
 		row, to := i*s.window+context+j, i*frames+j
 		o.stand[to] = 0

@@ -17,7 +17,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
 	"mannequin/scenes"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 	"mannequin/scenes/show"
 )
 
@@ -40,7 +40,7 @@ func run() error {
 		return err
 	}
 	defer func() { st.Close() }()
-	scene, _, err := playbill.Open(setup, playbill.Means{Net: openNet, Styles: openStyles, Transfers: openTransfers, Log: slog.Default()})
+	scene, _, err := open.Scene(setup, open.Resources{Net: openNet, Styles: openStyles, Transfers: openTransfers, Log: slog.Default()})
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ const longest = 50 * time.Millisecond
 
 // player runs a scene.
 type player struct {
-	setup  playbill.Setup
+	setup  open.Setup
 	driver string // name of the graphics driver
 	show   *show.Show
 	pads   int // connected gamepads

@@ -1,4 +1,4 @@
-package playbill_test
+package open_test
 
 import (
 	"bytes"
@@ -11,18 +11,18 @@ import (
 	stylesgram "mannequin/models/styles-gram"
 	"mannequin/netruntime"
 	"mannequin/scenes"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 )
 
-func setup() playbill.Setup {
-	s := playbill.Default("people")
+func setup() open.Setup {
+	s := open.Default("people")
 	s.Agents, s.Styled, s.Terrain = 2, 2, "flat"
 	return s
 }
 
 // People get the styles that there are.
 func TestStyles(t *testing.T) {
-	scene, _, err := playbill.Open(setup(), playbill.Means{Net: models.Open, Transfers: stylesgram.Open, Workers: 1})
+	scene, _, err := open.Scene(setup(), open.Resources{Net: models.Open, Transfers: stylesgram.Open, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestStyles(t *testing.T) {
 // Styles of another manifold are left out, and the player is told.
 func TestStylesOfAnotherModel(t *testing.T) {
 	var said bytes.Buffer
-	_, _, err := playbill.Open(setup(), playbill.Means{Net: models.Open, Workers: 1, Log: slog.New(slog.NewTextHandler(&said, nil)),
+	_, _, err := open.Scene(setup(), open.Resources{Net: models.Open, Workers: 1, Log: slog.New(slog.NewTextHandler(&said, nil)),
 		Transfers: func() (*manifold.Transfers, error) { return other(t), nil }})
 	if err == nil || !strings.Contains(err.Error(), "no style but") {
 		t.Errorf("people in no style there is: %v", err)

@@ -1,6 +1,6 @@
-// Package marks draws what is going on with characters: where they come from and go,
+// Package overlay draws what is going on with characters: where they come from and go,
 // how they stand, what the ground solver wants of them, and what their network does.
-package marks
+package overlay
 
 import (
 	"mannequin/animsys"
@@ -70,8 +70,8 @@ var (
 	facingColour   = [3]float32{0.10, 0.25, 1.00}
 )
 
-// Marks draws the marks of agents.
-type Marks struct {
+// Overlay draws the marks of agents.
+type Overlay struct {
 	Agents
 
 	n         int        // rows of the last Step
@@ -83,16 +83,16 @@ type Marks struct {
 }
 
 // New returns the marks of a.
-func New(a Agents) *Marks {
+func New(a Agents) *Overlay {
 	n, legs := len(a.Roots), len(a.Ground.Feet)
-	return &Marks{
+	return &Overlay{
 		Agents: a, was: make([]m3.Xform, n), now: make([]m3.Xform, n), aim: make([]m3.Vec3, legs), aim0: make([]m3.Vec3, legs),
 		past: make([]m3.Vec3, samples*n),
 	}
 }
 
 // Step notes what a tick has come to for the rows below n. It is due after each.
-func (m *Marks) Step(n int) {
+func (m *Overlay) Step(n int) {
 	copy(m.was, m.now[:n])
 	copy(m.now, m.Roots[:n])
 	legs := m.legs()
@@ -118,12 +118,12 @@ func (m *Marks) Step(n int) {
 	m.ticks++
 }
 
-func (m *Marks) legs() int { return len(m.Ground.Rig.Roles.Legs) }
+func (m *Overlay) legs() int { return len(m.Ground.Rig.Roles.Legs) }
 
 // Draw appends the lines to f that f.Show asks for. bones are the poses that f shows of
 // the agents, (rows, joints), alpha of the way from the last tick but one to the last.
 // Those have marks who are near f.Focus, and the row watched, which has more; −1 is none.
-func (m *Marks) Draw(f *scenes.Frame, bones []m3.Xform, watched int, alpha float32) {
+func (m *Overlay) Draw(f *scenes.Frame, bones []m3.Xform, watched int, alpha float32) {
 	f.Has |= All
 	if f.Show&All == 0 {
 		return
@@ -141,7 +141,7 @@ func (m *Marks) Draw(f *scenes.Frame, bones []m3.Xform, watched int, alpha float
 
 // Watched draws a ring on the ground around row, of which bones are as in Draw, so that
 // one sees who is watched.
-func (m *Marks) Watched(f *scenes.Frame, bones []m3.Xform, row int) {
+func (m *Overlay) Watched(f *scenes.Frame, bones []m3.Xform, row int) {
 	const radius = 0.6 // m: about a person's arm and a dog
 	var mid m3.Vec3
 	joints := m.Skel.Len()
@@ -154,7 +154,7 @@ func (m *Marks) Watched(f *scenes.Frame, bones []m3.Xform, row int) {
 }
 
 // one draws the marks of row.
-func (m *Marks) one(f *scenes.Frame, bones []m3.Xform, row int, watched bool, alpha float32) {
+func (m *Overlay) one(f *scenes.Frame, bones []m3.Xform, row int, watched bool, alpha float32) {
 	root := m3.Xform{Pos: m.was[row].Pos.Lerp(m.now[row].Pos, alpha), Rot: m.was[row].Rot.Slerp(m.now[row].Rot, alpha)}
 	if !root.Pos.Finite() {
 		return
@@ -194,7 +194,7 @@ func (m *Marks) one(f *scenes.Frame, bones []m3.Xform, row int, watched bool, al
 }
 
 // trajectory draws where row has been and will be, who is at now.
-func (m *Marks) trajectory(f *scenes.Frame, row int, at m3.Vec3) {
+func (m *Overlay) trajectory(f *scenes.Frame, row int, at m3.Vec3) {
 	n := len(m.Roots)
 	oldest := (m.ticks + every - 1) / every % samples
 	from := m.onGround(m.past[oldest*n+row])
@@ -221,7 +221,7 @@ func (m *Marks) trajectory(f *scenes.Frame, row int, at m3.Vec3) {
 }
 
 // root draws a cross at a root on the ground, and an arrow to where it faces.
-func (m *Marks) root(f *scenes.Frame, at m3.Vec3, rot m3.Quat) {
+func (m *Overlay) root(f *scenes.Frame, at m3.Vec3, rot m3.Quat) {
 	const arm, ahead = 0.12, 0.45 // m
 	x, z := rot.Rotate(m3.V(1, 0, 0)), rot.Rotate(m3.V(0, 0, 1))
 	line(f, m.onGround(at.Sub(x.Scale(arm))), m.onGround(at.Add(x.Scale(arm))), rootColour)
@@ -230,7 +230,7 @@ func (m *Marks) root(f *scenes.Frame, at m3.Vec3, rot m3.Quat) {
 }
 
 // feet draws a disc under each foot that stands, and a cross where the solver sends it.
-func (m *Marks) feet(f *scenes.Frame, bones []m3.Xform, row int, alpha float32) {
+func (m *Overlay) feet(f *scenes.Frame, bones []m3.Xform, row int, alpha float32) {
 	const radius, arm = 0.06, 0.035 // m
 	for i, leg := range m.Ground.Rig.Roles.Legs {
 		k := row*m.legs() + i
@@ -252,7 +252,7 @@ func (m *Marks) feet(f *scenes.Frame, bones []m3.Xform, row int, alpha float32) 
 
 // onGround returns the place on the terrain above or below p, a little higher, so that
 // lines lie on it.
-func (m *Marks) onGround(p m3.Vec3) m3.Vec3 {
+func (m *Overlay) onGround(p m3.Vec3) m3.Vec3 {
 	const lift = 0.01 // m
 	return m3.V(p.X, m.Terrain.Height(p.X, p.Z)+lift, p.Z)
 }

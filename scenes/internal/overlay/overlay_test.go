@@ -1,4 +1,4 @@
-package marks
+package overlay
 
 import (
 	"math"
@@ -26,7 +26,7 @@ type pack struct {
 	controller *mann.Controller
 	schedule   *ecs.Schedule
 	dogs       []arche.Entity
-	marks      *Marks
+	marks      *Overlay
 	experts    Experts
 	bones      []m3.Xform
 	frame      scenes.Frame

@@ -4,13 +4,13 @@ import (
 	"math/rand/v2"
 
 	"mannequin/animsys/feature"
-	"mannequin/animsys/internal/turns"
+	"mannequin/animsys/internal/windows"
 )
 
-// turning is what the next frames are made with, of those who are due: first of those who
-// are led, who are not free.
-type turning struct {
-	led        int          // how many
+// making is the buffers of the windows that are due: first those of agents that are led, which are
+// the ones that are not free.
+type making struct {
+	led        int          // number of led agents
 	seen, next []float32    // (due, Encode, columns) and (due, Predict, columns)
 	want       []float32    // (led, Predict, feature.MotionLen) the motion that their bodies shall have
 	stand      []float32    // (led, Predict, contacts) how much their contacts shall stand
@@ -29,13 +29,19 @@ type turning struct {
 	rand       *rand.Rand
 }
 
-// order sees what those who are due have done and shall do.
-func (s *Stream) order() error {
-	m, due := s.model, s.turns.Due
+// ask keeps what a row is asked for.
+func (s *Stream) ask(row int) error {
+	s.body[row].asked = s.wanders[row]
+	return nil
+}
+
+// request writes the inputs of the windows that are due.
+func (s *Stream) request() {
+	m, due := s.model, s.sched.Due
 	s.led = 0
 	for i, r := range due {
-		if !s.wanders[r].Free {
-			s.turns.Swap(i, s.led)
+		if !s.body[r].asked.Free {
+			s.sched.Swap(i, s.led)
 			s.led++
 		}
 	}
@@ -43,15 +49,13 @@ func (s *Stream) order() error {
 	seen, next := m.Encode*cols, m.Predict*cols
 	for i, r := range due {
 		copy(s.seen[i*seen:][:seen], s.window(int(r))[next:])
-		s.ask(i)
+		s.target(i)
 	}
-	return nil
 }
 
-// make makes the next frames of those who are due. It runs beside the ticks: of the stream
-// it touches nothing but what it makes them with.
-func (s *Stream) make() error {
-	m, n := s.model, len(s.turns.Due)
+// compute predicts the windows that are due.
+func (s *Stream) compute() error {
+	m, n := s.model, len(s.sched.Due)
 	cols := m.Layout.Columns()
 	seen, next := m.Encode*cols, m.Predict*cols
 	if led := s.led; led > 0 {
@@ -75,51 +79,50 @@ func (s *Stream) make() error {
 	return nil
 }
 
-// take has those play what was made who are due, and again what they played for whom
-// nothing was.
-func (s *Stream) take(err error) error {
-	for _, row := range s.turns.Late {
-		s.body[row].leapt = true
+// commit starts the windows that are due. Agents without one play their last frames again.
+func (s *Stream) commit(err error) error {
+	for _, row := range s.sched.Missed {
+		s.body[row].restarted = true
 	}
 	if err == nil {
-		s.search.pool.Run(len(s.turns.Due), s.play)
+		s.search.pool.Run(len(s.sched.Due), s.play)
 	}
-	for i, r := range s.turns.Due {
+	for i, r := range s.sched.Due {
 		switch {
-		case r == turns.None:
+		case r == windows.None:
 		case err != nil:
-			s.body[r].leapt = true
+			s.body[r].restarted = true
 		default:
 			s.body[r].windows++
 			if !s.fit[i] {
 				s.lost++
 				s.begin(int(r))
-				s.body[r].leapt = true
+				s.body[r].restarted = true
 			}
 		}
 	}
 	return nil
 }
 
-// goOn has the first n people go on at once.
+// goOn makes and starts a window of each of the first n agents at once.
 func (s *Stream) goOn(n int) error {
 	for row := range n {
-		s.turns.Begin(row)
+		s.sched.Begin(row)
+		s.ask(row)
 	}
-	s.order()
-	err := s.make()
-	s.take(err)
-	s.turns.Clear()
+	s.request()
+	err := s.compute()
+	s.commit(err)
+	s.sched.Clear()
 	return err
 }
 
-// ask writes what the i-th of those who are due shall do: for who is led the motion that
-// their body shall have, and the latent values to try, the guide's first; for who is free
-// some that are drawn.
-func (s *Stream) ask(i int) {
-	m, r := s.model, s.turns.Due[i]
+// target writes what the i-th agent that is due shall do. If it is led, that is the motion of its body and
+// the latent values to try, the guide's first; if it is free, latent values that are drawn.
+func (s *Stream) target(i int) {
+	m, r := s.model, s.sched.Due[i]
 	b := &s.body[r]
-	s.pcg.Seed(s.seed, b.person<<32^b.windows)
+	s.pcg.Seed(s.seed, b.agent<<32^b.windows)
 	draw := func(z []float32) {
 		for k := range z {
 			z[k] = s.spread * float32(s.rand.NormFloat64())
@@ -130,7 +133,7 @@ func (s *Stream) ask(i int) {
 		return
 	}
 	want, g := s.want[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen], b.gait
-	speed, turn := s.wanders[r].sane()
+	speed, turn := b.asked.sane()
 	var ends [2]gait
 	for f := range m.Predict {
 		if g.next(speed, turn); f == 0 {
@@ -177,8 +180,8 @@ func (s *Stream) settleOne(worker, i int) {
 
 // playOne has the i-th of those who are due play what was made, where it is fit to be.
 func (s *Stream) playOne(_, i int) {
-	m, r := s.model, int(s.turns.Due[i])
-	if r == turns.None || !s.fit[i] {
+	m, r := s.model, int(s.sched.Due[i])
+	if r == windows.None || !s.fit[i] {
 		return
 	}
 	cols := m.Layout.Columns()

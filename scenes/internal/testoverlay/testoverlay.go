@@ -1,5 +1,5 @@
 // Package testmarks is for tests of scenes: whether they show the overlays that they have.
-package testmarks
+package testoverlay
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package marks
+package overlay
 
 import (
 	"mannequin/engine/hud"

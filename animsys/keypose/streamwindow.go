@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"mannequin/animsys/feature"
-	"mannequin/animsys/internal/turns"
+	"mannequin/animsys/internal/windows"
 	"mannequin/engine/m3"
 )
 
-// turning is what windows are made with.
-type turning struct {
+// making is what windows are made with.
+type making struct {
 	x, y     []float32 // (due, network frames, inputs) and (due, network frames, columns + Feet)
 	in, out  [][]float32
 	tracks   []*Track  // (due)
@@ -34,8 +34,8 @@ type windowMaker struct {
 	soft        softener
 }
 
-func (t *turning) init(l *Layout, batch, workers int) error {
-	*t = turning{in: make([][]float32, 1), out: make([][]float32, 1), failed: make([]bool, batch), stand: make([]float32, batch*window*Feet), track: l.NewTrack(window, tickRate), standing: make([]float32, window*Feet)}
+func (t *making) init(l *Layout, batch, workers int) error {
+	*t = making{in: make([][]float32, 1), out: make([][]float32, 1), failed: make([]bool, batch), stand: make([]float32, batch*window*Feet), track: l.NewTrack(window, tickRate), standing: make([]float32, window*Feet)}
 	stands(t.standing)
 	for range batch {
 		t.tracks = append(t.tracks, l.NewTrack(window, tickRate))
@@ -62,38 +62,40 @@ func (t *turning) init(l *Layout, batch, workers int) error {
 // the network failed it returns the error, and their agents play what interpolation
 // makes; so do agents that were frozen, or not there yet, when theirs was requested.
 func (s *Stream) Generate(frozen []bool) error {
-	copy(s.still, frozen)
-	if err := s.turns.Continue(s.still[:s.rows]); err != nil {
+	copy(s.frozen, frozen)
+	if err := s.sched.Step(s.frozen[:s.rows]); err != nil {
 		return fmt.Errorf("keypose: a stream: %w", err)
 	}
 	return nil
 }
 
-// take has the windows played that are made, and those interpolated that are not.
-func (s *Stream) take(failed error) (err error) {
-	s.pool.Run(len(s.turns.Due), s.play)
-	for _, late := range s.turns.Late {
+// commit starts the windows that are made, and interpolates those that are not.
+func (s *Stream) commit(failed error) (err error) {
+	s.pool.Run(len(s.sched.Due), s.play)
+	for _, late := range s.sched.Missed {
 		row := int(late)
 		err = errors.Join(err, s.suit(row))
-		s.own.lay(s.track, &s.body[row], s.parts[row], func() { s.recall(s.track, row) })
+		s.own.lay(s.track, &s.body[row].progress, s.parts[row], func() { s.recall(s.track, row) })
 		s.interpolated(row, eased)
 	}
-	for i, row := range s.turns.Due {
-		if s.failed[i] && failed == nil && row != turns.None {
+	for i, row := range s.sched.Due {
+		if s.failed[i] && failed == nil && row != windows.None {
 			s.lost++
 		}
 	}
 	return err
 }
 
-// order begins the windows of those whose turn comes next.
-func (s *Stream) order() (err error) {
-	for _, row := range s.turns.Due {
-		err = errors.Join(err, s.suit(int(row)))
-	}
-	s.pool.Run(len(s.turns.Due), s.begin)
+// ask keeps what a row is asked for, and how far it has come.
+func (s *Stream) ask(row int) error {
+	err := s.suit(row)
+	b := &s.body[row]
+	b.asked, b.before = s.parts[row], b.progress
 	return err
 }
+
+// request lays the keys of the windows that are due.
+func (s *Stream) request() { s.pool.Run(len(s.sched.Due), s.begin) }
 
 // suit drops a part that is not for this skeleton.
 func (s *Stream) suit(row int) error {
@@ -104,10 +106,9 @@ func (s *Stream) suit(row int) error {
 	return nil
 }
 
-// make makes the windows that are due. It runs beside the ticks: of the stream it touches
-// nothing but what it makes them with.
-func (s *Stream) make() error {
-	n := len(s.turns.Due)
+// compute makes the windows that are due.
+func (s *Stream) compute() error {
+	n := len(s.sched.Due)
 	s.pool.Run(n, s.see)
 	in, wide := s.model.Layout.Inputs(), s.model.Layout.Columns()+Feet
 	s.in[0], s.out[0] = s.x[:n*window/2*in], s.y[:n*window/2*wide]
@@ -119,8 +120,10 @@ func (s *Stream) make() error {
 
 // beginWindow lays the i-th window's keys.
 func (s *Stream) beginWindow(worker, i int) {
-	t, row := s.tracks[i], int(s.turns.Due[i])
-	s.makers[worker].lay(t, &s.body[row], s.parts[row], func() { s.recall(t, row) })
+	t, row := s.tracks[i], int(s.sched.Due[i])
+	b := &s.body[row]
+	b.progress = b.before
+	s.makers[worker].lay(t, &b.progress, b.asked, func() { s.recall(t, row) })
 }
 
 // seeWindow writes what the network sees of them.
@@ -157,7 +160,7 @@ func (s *Stream) endWindow(worker, i int) {
 
 // playWindow has the one play the i-th window whose it is.
 func (s *Stream) playWindow(_, i int) {
-	if row := s.turns.Due[i]; row != turns.None {
+	if row := s.sched.Due[i]; row != windows.None {
 		s.shown.play(int(row), s.tracks[i], s.stand[i*window*Feet:][:window*Feet], eased)
 	}
 }

@@ -89,7 +89,7 @@ func kinds(t testing.TB) []kind {
 	predictor := teststrnn.Model(t, teststrnn.Options{Guide: true})
 	poses := keyposeModel(t)
 	author := must.Get(routines.NewAuthor(poses.Layout, 1))(t)
-	var written []*keypose.Routine
+	var written []*keypose.PoseLoop
 	for _, name := range routines.Names() {
 		written = append(written, must.Get(author.Write(name))(t))
 	}
@@ -113,25 +113,25 @@ func kinds(t testing.TB) []kind {
 		kindOf("latent", func(n, workers int) (generator.Generator[latent.Sliders], error) {
 			return clips.NewStream(next, latent.StreamOptions{People: n, Workers: workers})
 		}, func(i, tick int) (s latent.Sliders) {
-			s.Ask(0, float32((tick/40+i)%3)-1)
+			s.Set(0, float32((tick/40+i)%3)-1)
 			return s
-		}, latent.Sliders{Components: [latent.MaxSliders]float32{nan, nan}, Asked: 3}),
+		}, latent.Sliders{Components: [latent.MaxSliders]float32{nan, nan}, Controlled: 3}),
 		kindOf("latent in few ticks", func(n, workers int) (generator.Generator[latent.Sliders], error) {
 			return clips.NewStream(next, latent.StreamOptions{People: n, Workers: workers, Every: 6, From: 2})
 		}, func(i, tick int) (s latent.Sliders) {
-			s.Ask(0, float32((tick/40+i)%3)-1)
+			s.Set(0, float32((tick/40+i)%3)-1)
 			return s
-		}, latent.Sliders{Components: [latent.MaxSliders]float32{nan, nan}, Asked: 3}),
-		kindOf("strnn", func(n, workers int) (generator.Generator[strnn.Wander], error) {
+		}, latent.Sliders{Components: [latent.MaxSliders]float32{nan, nan}, Controlled: 3}),
+		kindOf("strnn", func(n, workers int) (generator.Generator[strnn.Steer], error) {
 			return predictor.NewStream(strnn.StreamOptions{People: n, Workers: workers})
-		}, func(i, tick int) strnn.Wander {
-			return strnn.Wander{Speed: 1 + 0.1*float32(i%3), Turn: 0.2 * float32(tick/50%3-1)}
-		}, strnn.Wander{Speed: nan, Turn: nan}),
-		kindOf("keypose", func(n, workers int) (generator.Generator[keypose.Part], error) {
+		}, func(i, tick int) strnn.Steer {
+			return strnn.Steer{Speed: 1 + 0.1*float32(i%3), Turn: 0.2 * float32(tick/50%3-1)}
+		}, strnn.Steer{Speed: nan, Turn: nan}),
+		kindOf("keypose", func(n, workers int) (generator.Generator[keypose.Performance], error) {
 			return poses.NewStream(keypose.StreamOptions{People: n, Workers: workers})
-		}, func(i, tick int) keypose.Part {
-			return keypose.Part{Routine: written[(i+tick/90)%len(written)], Speed: 1 + 0.2*float32(i%3), Start: float64(i) / 3}
-		}, keypose.Part{Routine: written[0], Speed: nan}),
+		}, func(i, tick int) keypose.Performance {
+			return keypose.Performance{Loop: written[(i+tick/90)%len(written)], Speed: 1 + 0.2*float32(i%3), Start: float64(i) / 3}
+		}, keypose.Performance{Loop: written[0], Speed: nan}),
 	}
 }
 

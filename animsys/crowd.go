@@ -10,7 +10,7 @@
 // Agents:
 //   - [Crowd.Spawn], [SpawnWith], [Crowd.Place] and [Crowd.Despawn] between ticks.
 //   - The generator's component (control.Goal, manifold.Curve, latent.Sliders,
-//     strnn.Wander, keypose.Part) says what an agent does. Set it before a tick.
+//     strnn.Steer, keypose.Performance) says what an agent does. Set it before a tick.
 //   - ecs.LookAt, ecs.Reach, ecs.MARStyle and ecs.GramStyle add to it.
 //
 // Results:

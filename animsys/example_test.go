@@ -101,7 +101,7 @@ func ExampleNewCrowd_people() {
 
 // People wander on predicted motion, at a speed and a rate of turn.
 func ExampleNewCrowd_predicted() {
-	model := get(strnn.New(get(humanstrnn.Open())))
+	model := get(strnn.NewModel(get(humanstrnn.Open())))
 
 	world := arche.NewWorld()
 	stream := get(model.NewStream(strnn.StreamOptions{People: 16, BF16: true}))
@@ -109,7 +109,7 @@ func ExampleNewCrowd_predicted() {
 	defer crowd.Close()
 	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
 
-	person := get(animsys.SpawnWith(crowd, m3.V(0, 0, 0), 0, strnn.Wander{Speed: 1.2, Turn: 0.3}))
+	person := get(animsys.SpawnWith(crowd, m3.V(0, 0, 0), 0, strnn.Steer{Speed: 1.2, Turn: 0.3}))
 	run(schedule, 5*animsys.TickRate)
 	at := crowd.Bones(person)[0].Pos
 	fmt.Println("to the left:", at.X > 1, "ahead:", at.Z > 2)
@@ -118,7 +118,7 @@ func ExampleNewCrowd_predicted() {
 
 // People obey sliders. Here code sets them, for a turn to the left at 1.2 m/s.
 func ExampleNewCrowd_sliders() {
-	model, next := get(latent.New(get(humanlatent.Open()))), get(humannext.Open())
+	model, next := get(latent.NewModel(get(humanlatent.Open()))), get(humannext.Open())
 
 	world := arche.NewWorld()
 	stream := get(model.NewStream(next, latent.StreamOptions{People: 16}))
@@ -137,7 +137,7 @@ func ExampleNewCrowd_sliders() {
 
 // People perform loops of key poses: this one waves.
 func ExampleNewCrowd_keyposes() {
-	model := get(keypose.New(get(humankeypose.Open())))
+	model := get(keypose.NewModel(get(humankeypose.Open())))
 	author := get(routines.NewAuthor(model.Layout, 1))
 
 	world := arche.NewWorld()
@@ -147,7 +147,7 @@ func ExampleNewCrowd_keyposes() {
 	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
 
 	// This generator has no default: an agent begins with a routine.
-	person := get(animsys.SpawnWith(crowd, m3.V(0, 0, 0), 0, keypose.Part{Routine: get(author.Write("wave"))}))
+	person := get(animsys.SpawnWith(crowd, m3.V(0, 0, 0), 0, keypose.Performance{Loop: get(author.Write("wave"))}))
 	left, right, highest := crowd.Skel.Index("LeftHand"), crowd.Skel.Index("RightHand"), float32(0)
 	for range 10 * animsys.TickRate {
 		run(schedule, 1)

@@ -14,8 +14,8 @@
 //     [Rows.Remove]
 //
 // An agent of an animsys.Crowd has a [Slot], which names its row in the crowd's slices, and
-// the component of its generator: control.Goal, manifold.Curve, latent.Sliders, strnn.Wander
-// or keypose.Part. Rows are compact, so that one network call serves the rows 0 to n−1.
+// the component of its generator: control.Goal, manifold.Curve, latent.Sliders, strnn.Steer
+// or keypose.Performance. Rows are compact, so that one network call serves the rows 0 to n−1.
 package ecs
 
 import (

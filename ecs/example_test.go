@@ -134,7 +134,7 @@ func ExampleGramStyle() {
 	defer crowd.Close()
 
 	plain, styled := walkers(crowd)
-	stooped := slices.IndexFunc(styles, func(s *manifold.Transfer) bool { return s.Name == "stooped" })
+	stooped := slices.IndexFunc(styles, func(s *manifold.StyleTransfer) bool { return s.Name == "stooped" })
 	component := generic.NewMap1[ecs.GramStyle](&world)
 	component.Assign(styled, &ecs.GramStyle{Style: stooped, Weight: 1})
 	run(schedule, 240)

@@ -13,19 +13,19 @@ import (
 	"mannequin/netruntime"
 )
 
-// Part says what somebody performs. Set it at any time: it is taken up when their next
+// Performance says what somebody performs. Set it at any time: it is taken up when their next
 // window is begun, within Latency, and shown from the first key on that they come to in
 // it. The way from there to a new routine is made between keys, too.
-type Part struct {
-	Routine *Routine // nil is the one they perform already
-	Speed   float32  // 1 is as it is written, and so is 0; from Slowest to Quickest
-	Start   float64  // s into the routine at which an agent begins when it is added, in any of its rounds; 0 to a million
+type Performance struct {
+	Loop  *PoseLoop // nil is the one they perform already
+	Speed float32   // 1 is as it is written, and so is 0; from MinPlaybackSpeed to MaxPlaybackSpeed
+	Start float64   // s into the routine at which an agent begins when it is added, in any of its rounds; 0 to a million
 }
 
 // Limits of a part's speed.
 const (
-	Slowest  = 0.25
-	Quickest = 3
+	MinPlaybackSpeed = 0.25
+	MaxPlaybackSpeed = 3
 )
 
 // Latency is after how many seconds at most a part is taken up.
@@ -38,8 +38,8 @@ const Latency = float64(cycle) / tickRate
 // An agent's motion has the same bits for any number of workers, and alone or in a crowd, except for
 // the tick at which its first window starts.
 type Stream struct {
-	parts  []Part // (people)
-	frozen []bool // (people) agents that stay as they are
+	parts  []Performance // (people)
+	frozen []bool        // (people) agents that stay as they are
 
 	model   *Model
 	session netruntime.Session
@@ -70,17 +70,17 @@ const (
 type performing struct {
 	spot feature.Place // on which it performs
 	progress
-	before progress // when its window was requested
-	asked  Part     // then
+	before progress    // when its window was requested
+	asked  Performance // then
 }
 
 // progress is how far an agent has come.
 type progress struct {
-	part   Part     // as it was taken up
-	last   cursor   // the last key before the end of the window before
-	next   cursor   // the first after it
-	begun  *Routine // whose key it reached last
-	rounds int32    // of it
+	part   Performance // as it was taken up
+	last   cursor      // the last key before the end of the window before
+	next   cursor      // the first after it
+	begun  *PoseLoop   // whose key it reached last
+	rounds int32       // of it
 }
 
 // shown is the frames that are played, (people, kept): 0 is the last one before the window. Places
@@ -124,7 +124,7 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	l := m.Layout
 	batch := sched.Most()
 	n := o.People * kept
-	s := &Stream{parts: make([]Part, o.People), frozen: make([]bool, o.People), sched: sched, model: m, body: make([]performing, o.People),
+	s := &Stream{parts: make([]Performance, o.People), frozen: make([]bool, o.People), sched: sched, model: m, body: make([]performing, o.People),
 		shown: shown{len(l.Joints), make([]feature.Place, n), make([]float32, n), make([]m3.Quat, n*len(l.Joints)), make([]uint8, n)}}
 	workers := min(o.Workers, batch)
 	if err := s.making.init(l, batch, workers); err != nil {
@@ -158,7 +158,7 @@ func (s *Stream) Close() error {
 func (s *Stream) Capacity() int { return len(s.body) }
 
 // Controls returns what each row performs, (capacity), to change before Generate.
-func (s *Stream) Controls() []Part { return s.parts }
+func (s *Stream) Controls() []Performance { return s.parts }
 
 // Rig returns the people's rig; see [generator.Generator]. It fails for other than two
 // legs.
@@ -184,24 +184,24 @@ func (s *Stream) Model() *Model { return s.model }
 // People returns how many there are.
 func (s *Stream) People() int { return s.rows }
 
-// Lost returns how many windows the network made of values that are no person's. Who was
+// Discarded returns how many windows the network made of values that are no person's. Who was
 // to play one plays what interpolation makes.
-func (s *Stream) Lost() int { return s.lost }
+func (s *Stream) Discarded() int { return s.lost }
 
 // Add puts someone on a spot and returns the row, the last. They begin so many seconds
 // into the part's routine, of a routine with rounds in any of them; until their first
 // turn they go as interpolation makes it.
-func (s *Stream) Add(at feature.Place, control *Part) (row int, err error) {
-	var p Part
+func (s *Stream) Add(at feature.Place, control *Performance) (row int, err error) {
+	var p Performance
 	if control != nil {
 		p = *control
 	}
 	switch {
 	case !at.Pos.Finite() || !m3.Finite(at.Yaw):
 		return 0, fmt.Errorf("keypose: nobody can stand at %+v", at)
-	case p.Routine == nil:
+	case p.Loop == nil:
 		return 0, errors.New("keypose: nobody performs without a routine")
-	case !p.Routine.fits(s.model.Layout):
+	case !p.Loop.fits(s.model.Layout):
 		return 0, fmt.Errorf("keypose: a routine of another skeleton than model %q", s.model.Net.Meta().Name)
 	case !(p.Start >= 0 && p.Start <= 1e6):
 		return 0, fmt.Errorf("keypose: nobody begins a routine at %g s: want 0 to a million", p.Start)
@@ -212,7 +212,7 @@ func (s *Stream) Add(at feature.Place, control *Part) (row int, err error) {
 	s.rows++
 	s.sched.Add(row)
 	s.parts[row], s.frozen[row] = p, false
-	s.body[row] = performing{progress: progress{part: Part{Routine: p.Routine}}}
+	s.body[row] = performing{progress: progress{part: Performance{Loop: p.Loop}}}
 	s.body[row].take(p)
 	s.Place(row, at)
 	s.first(row, p.Start)
@@ -276,8 +276,8 @@ func (p *progress) visit(st *generator.State) {
 	generator.Value(st, &p.rounds)
 }
 
-func (p *Part) visit(st *generator.State) {
-	generator.Asset(st, &p.Routine)
+func (p *Performance) visit(st *generator.State) {
+	generator.Asset(st, &p.Loop)
 	generator.Value(st, &p.Speed)
 	generator.Value(st, &p.Start)
 }
@@ -301,12 +301,12 @@ func (s *Stream) check(row int) error {
 			}
 		}
 	}
-	for _, r := range [3]*Routine{b.part.Routine, b.asked.Routine, s.parts[row].Routine} {
+	for _, r := range [3]*PoseLoop{b.part.Loop, b.asked.Loop, s.parts[row].Loop} {
 		if r != nil && !r.fits(s.model.Layout) {
 			return errors.New("the state has a routine of another skeleton")
 		}
 	}
-	if b.part.Routine == nil || !(b.part.Speed >= Slowest && b.part.Speed <= Quickest) {
+	if b.part.Loop == nil || !(b.part.Speed >= MinPlaybackSpeed && b.part.Speed <= MaxPlaybackSpeed) {
 		return errors.New("the state has no routine, or a speed out of range")
 	}
 	ok := b.spot.Pos.Finite() && m3.Finite(b.spot.Yaw) && feature.Finite(s.shown.height[row*kept:][:kept])
@@ -330,7 +330,7 @@ func (s *Stream) Remove(row int) {
 		s.parts[row], s.body[row], s.frozen[row] = s.parts[last], s.body[last], s.frozen[last]
 		s.shown.copy(row, last)
 	}
-	s.parts[s.rows], s.body[s.rows] = Part{}, performing{}
+	s.parts[s.rows], s.body[s.rows] = Performance{}, performing{}
 }
 
 // copy gives row what another plays.
@@ -341,18 +341,18 @@ func (s *shown) copy(row, of int) {
 	copy(s.rot[row*kept*s.joints:][:kept*s.joints], s.rot[of*kept*s.joints:])
 }
 
-// Rounds returns how often row had come to the last key of their routine, since they
+// Loops returns how often row had come to the last key of their routine, since they
 // came to its first, when their last turn was.
-func (s *Stream) Rounds(row int) int { return int(s.body[row].rounds) }
+func (s *Stream) Loops(row int) int { return int(s.body[row].rounds) }
 
-// Where returns where the root of row is over the ground.
-func (s *Stream) Where(row int) feature.Place {
+// Root returns where the root of row is over the ground.
+func (s *Stream) Root(row int) feature.Place {
 	spot, p := s.body[row].spot, s.shown.place[row*kept+s.sched.At(row)]
 	return feature.Place{Pos: spot.Pos.Add(m3.YawQuat(spot.Yaw).Rotate(p.Pos)), Yaw: m3.WrapAngle(spot.Yaw + p.Yaw)}
 }
 
-// Stands reports which feet of row stand: bit 0 is the left one, bit 1 the right one.
-func (s *Stream) Stands(row int) uint8 { return s.shown.stands[row*kept+s.sched.At(row)] }
+// Contacts reports which feet of row stand: bit 0 is the left one, bit 1 the right one.
+func (s *Stream) Contacts(row int) uint8 { return s.shown.stands[row*kept+s.sched.At(row)] }
 
 // Sample poses those of rows r0 to r1−1 that update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
@@ -366,7 +366,7 @@ func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 // Pose writes the pose of a row.
 func (s *Stream) Pose(to *generator.Poses, row int) {
 	pos, rot := to.Joints(row, s.model.Layout.Skel.Len())
-	to.Put(row, s.Where(row), s.Stands(row))
+	to.Put(row, s.Root(row), s.Contacts(row))
 	l, f := s.model.Layout, row*kept+s.sched.At(row)
 	copy(pos, l.Skel.Offsets)
 	for j := range rot {
@@ -376,7 +376,7 @@ func (s *Stream) Pose(to *generator.Poses, row int) {
 	for i, j := range l.Joints {
 		rot[j] = in[i]
 	}
-	p := s.Where(row)
+	p := s.Root(row)
 	pos[0] = m3.V(p.Pos.X, s.shown.height[f], p.Pos.Z)
 	rot[0] = m3.YawQuat(p.Yaw).Mul(in[0])
 }

@@ -27,8 +27,8 @@ type making struct {
 
 // windowMaker is what one worker needs.
 type windowMaker struct {
-	reader      *Reader
-	holder      *Holder
+	reader      *InputEncoder
+	holder      *FootLock
 	raw, pinned []float32
 	last        []int32 // (groups) the last frame with a key
 	soft        softener
@@ -41,12 +41,12 @@ func (t *making) init(l *Layout, batch, workers int) error {
 		t.tracks = append(t.tracks, l.NewTrack(window, tickRate))
 	}
 	for i := range workers + 1 {
-		h, err := l.NewHolder()
+		h, err := l.NewFootLock()
 		if err != nil {
 			return err
 		}
 		w := windowMaker{
-			reader: l.NewReader(), holder: h, last: make([]int32, l.Groups()), soft: newSoftener(l, window),
+			reader: l.NewInputEncoder(), holder: h, last: make([]int32, l.Groups()), soft: newSoftener(l, window),
 			raw: make([]float32, window*l.Columns()), pinned: make([]float32, window*l.Columns()),
 		}
 		if i == workers {
@@ -99,8 +99,8 @@ func (s *Stream) request() { s.pool.Run(len(s.sched.Due), s.begin) }
 
 // suit drops a part that is not for this skeleton.
 func (s *Stream) suit(row int) error {
-	if p := s.parts[row].Routine; p != nil && p != s.body[row].part.Routine && !p.fits(s.model.Layout) {
-		s.parts[row].Routine = nil
+	if p := s.parts[row].Loop; p != nil && p != s.body[row].part.Loop && !p.fits(s.model.Layout) {
+		s.parts[row].Loop = nil
 		return errors.New("a part with a routine of another skeleton: they go on with theirs")
 	}
 	return nil
@@ -129,7 +129,7 @@ func (s *Stream) beginWindow(worker, i int) {
 // seeWindow writes what the network sees of them.
 func (s *Stream) seeWindow(worker, i int) {
 	size := window / 2 * s.model.Layout.Inputs()
-	s.makers[worker].reader.Read(s.x[i*size:][:size], s.tracks[i], 2)
+	s.makers[worker].reader.Encode(s.x[i*size:][:size], s.tracks[i], 2)
 }
 
 // recall writes what row shows at the beginning of their window into its first frame.

@@ -25,7 +25,7 @@ type Stream struct {
 	frozen  []bool    // (people) agents that stay as they are
 	model   *Model
 	coder   *Coder
-	next    *Next
+	next    *NextClip
 	steered uint32
 
 	rows  int
@@ -55,9 +55,9 @@ type walking struct {
 // start is a clip to begin with.
 type start struct{ components, clip []float32 }
 
-// Leads is the component Lead of the clips in which agents begin: how far one foot is ahead, in
+// StartLead is the component Lead of the clips in which agents begin: how far one foot is ahead, in
 // standard deviations. With 0 the legs are between left and right, as in no clip, and hardly walk.
-const Leads = 1.5
+const StartLead = 1.5
 
 // StreamOptions configure a stream.
 type StreamOptions struct {
@@ -71,7 +71,7 @@ type StreamOptions struct {
 	Every, From int
 }
 
-// NewStream returns a stream without agents. next predicts how clips continue: see NewNext.
+// NewStream returns a stream without agents. next predicts how clips continue: see NewNextClip.
 func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error) {
 	o.Workers = generator.Workers(o.Workers, o.People)
 	if o.People < 1 || o.Workers < 1 {
@@ -93,14 +93,14 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 		was: make([]float32, batch*m.Values), is: make([]float32, batch*m.Values), z: make([]float32, batch*m.Values),
 	}
 	opt := CoderOptions{Batch: batch, Workers: o.Workers, Open: o.Open}
-	if s.next, err = m.NewNext(next, opt); err != nil {
+	if s.next, err = m.NewNextClip(next, opt); err != nil {
 		return nil, err
 	}
 	opt.BF16 = o.BF16
 	if s.coder, err = m.newDecoder(opt); err != nil {
 		return nil, errors.Join(err, s.next.Close())
 	}
-	for k, steered := range m.Components.Steered() {
+	for k, steered := range m.Components.Controllable() {
 		if steered {
 			s.steered |= 1 << k
 		}
@@ -109,7 +109,7 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 	for i := range s.first {
 		f := start{make([]float32, m.Values), make([]float32, Frames*cols)}
 		if lead >= 0 {
-			f.components[lead] = Leads * float32(1-2*i)
+			f.components[lead] = StartLead * float32(1-2*i)
 		}
 		if err := s.coder.decodeComponents(f.clip, f.components, 1); err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -117,7 +117,7 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 		if !feature.Finite(f.clip) {
 			return nil, errors.Join(fmt.Errorf("latent: model %q makes a mean clip that is not finite", m.Net.Meta().Name), s.Close())
 		}
-		m.Carry(f.clip)
+		m.MatchRootToFeet(f.clip)
 		s.first[i] = f
 	}
 	s.sched.Do(windows.Work{Begin: s.ask, Request: s.request, Compute: s.compute, Commit: s.commit})
@@ -147,9 +147,9 @@ func (s *Stream) Model() *Model { return s.model }
 // People returns the number of agents.
 func (s *Stream) People() int { return s.rows }
 
-// Lost returns how many clips held values that were not finite. Their agents played a mean clip
+// Discarded returns how many clips held values that were not finite. Their agents played a mean clip
 // instead.
-func (s *Stream) Lost() int { return s.lost }
+func (s *Stream) Discarded() int { return s.lost }
 
 // Add puts an agent at a place and returns its row, the last. It walks as people do on average until
 // its first window.
@@ -164,7 +164,7 @@ func (s *Stream) Add(at feature.Place, control *Sliders) (row int, err error) {
 	s.sched.Add(row)
 	s.body[row] = walking{}
 	s.Place(row, at)
-	s.sliders[row], s.frozen[row] = Sliders{Asked: s.steered}, false
+	s.sliders[row], s.frozen[row] = Sliders{Controlled: s.steered}, false
 	if control != nil {
 		s.sliders[row] = *control
 	}
@@ -300,7 +300,7 @@ func (s *Stream) compute() error {
 	for i := range n {
 		clip := s.made[i*size:][:size]
 		if s.fit[i] = feature.Finite(clip) && feature.Finite(s.is[i*v:][:v]); s.fit[i] {
-			s.model.Carry(clip)
+			s.model.MatchRootToFeet(clip)
 		}
 	}
 	return nil
@@ -345,12 +345,12 @@ func (s *Stream) advance(r0, r1 int) {
 	}
 }
 
-// Where returns where the body of row is.
-func (s *Stream) Where(row int) feature.Place { return s.body[row].place }
+// Root returns where the body of row is.
+func (s *Stream) Root(row int) feature.Place { return s.body[row].place }
 
-// Ahead appends the places to dst where the body of row will be, n frames from one to the
+// Preview appends the places to dst where the body of row will be, n frames from one to the
 // next, to the end of its clip; into the latter half of that the next clip will be faded.
-func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
+func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
 	clip, at := s.clip(row), s.sched.At(row)
 	p := s.body[row].place
@@ -368,8 +368,8 @@ func (s *Stream) frame(row int) []float32 {
 	return s.clip(row)[s.sched.At(row)*cols:][:cols]
 }
 
-// Stands reports which contacts of row stand, a bit each in the layout's order.
-func (s *Stream) Stands(row int) (stands uint8) {
+// Contacts reports which contacts of row stand, a bit each in the layout's order.
+func (s *Stream) Contacts(row int) (stands uint8) {
 	f, l := s.frame(row), s.model.Layout
 	for c := range l.Contacts {
 		if f[l.Contact(c)] > 0.5 {
@@ -388,10 +388,10 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 		s.body[row].restarted, p.Restarted[row] = false, true
 	}
 	pos, rot := p.Joints(row, s.model.Skel.Len())
-	p.Put(row, s.Where(row), s.Stands(row))
+	p.Put(row, s.Root(row), s.Contacts(row))
 	var points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
 	n := len(s.model.Layout.Joints)
-	s.Where(row).Joints(points[:n], s.frame(row))
+	s.Root(row).Joints(points[:n], s.frame(row))
 	s.model.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
 }

@@ -64,7 +64,7 @@ type streamBody struct {
 	at    int   // the frame that is shown
 	made  int   // frames before it are final; context more are there for the next window
 	curve Curve // asked for
-	style Styled
+	style WeightedStyle
 	went  Curve // of the last window that is played
 	course
 	busy bool // a window is being made
@@ -87,7 +87,7 @@ type StreamOptions struct {
 	Every      int               // frames from one Ask to the next, 1 to 60; 0 means 8
 	Iterations int               // of the edit; 0 leaves it out: whoever stands feet on the ground holds them, too
 	Workers    int               // goroutines of Make, at least 1
-	Styles     []*Transfer       // styles for agents, of the very model: see Transfers.For
+	Styles     []*StyleTransfer  // styles for agents, of the very model: see StyleSet.For
 	Open       netruntime.Opener // what computes networks; nil is the processor
 	BF16       bool              // see netruntime.SessionOptions
 }
@@ -143,8 +143,8 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 		return nil, fmt.Errorf("manifold: a stream of bodies of %d joints and %d contacts: at most %d and 8", m.Skel.Len(), len(m.Layout.Contacts), maxJoints)
 	}
 	for i, t := range o.Styles {
-		if !t.Of(m) {
-			return nil, fmt.Errorf("manifold: style %d is of another model: take what Transfers.For returns for this one", i)
+		if !t.BelongsTo(m) {
+			return nil, fmt.Errorf("manifold: style %d is of another model: take what StyleSet.For returns for this one", i)
 		}
 	}
 	s := &Stream{model: m, opt: o, window: o.Window, hop: o.Window - 2*context, due: make([]dueBody, 0, o.People)}
@@ -157,7 +157,7 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 	}
 	// Orders may hold seats whose agents are gone.
 	seats := o.People + o.Batch*s.Orders()
-	s.ring = s.hop + 2*context + 2*look + o.Latency + 2*o.Every + join
+	s.ring = s.hop + 2*context + 2*lookahead + o.Latency + 2*o.Every + join
 	s.curves, s.styles, s.seat = make([]Curve, o.People), make([]generator.Style, o.People), make([]int32, o.People)
 	s.cadences, s.frozen = make([]float32, o.People), make([]bool, o.People)
 	s.bodies, s.way, s.track = make([]streamBody, seats), make([]waypoint, seats*s.ring), newTrack(seats*s.ring, len(m.Layout.Joints))
@@ -183,8 +183,8 @@ func (s *Stream) Options() StreamOptions { return s.opt }
 // People returns the number of agents.
 func (s *Stream) People() int { return s.rows }
 
-// Lost returns how many windows held values that were not finite. Their agents stood instead.
-func (s *Stream) Lost() int { return s.lost }
+// Discarded returns how many windows held values that were not finite. Their agents stood instead.
+func (s *Stream) Discarded() int { return s.lost }
 
 // Add puts an agent at a place and returns its row, the last. It stands there until the first window
 // of its curve starts.
@@ -236,10 +236,10 @@ func (s *Stream) sit(at feature.Place, phase float32) int32 {
 	first := s.ring // what is before it is in the ring, too
 	b := &s.bodies[seat]
 	*b = streamBody{at: first, made: first + s.opt.Latency + 1}
-	s.stay(seat, first-context-look-2, first+s.ring-context-look-2, at, 0, s.idle, phase)
-	b.laid = b.made + context + look + 2
+	s.stay(seat, first-context-lookahead-2, first+s.ring-context-lookahead-2, at, 0, s.idle, phase)
+	b.laid = b.made + context + lookahead + 2
 	stands := s.way[s.slot(seat, first)]
-	b.plan.take(Curve{}, stands, stands)
+	b.plan.follow(Curve{}, stands, stands)
 	return seat
 }
 
@@ -308,11 +308,11 @@ func (s *Stream) take(o *order, err error) {
 		if b.lost = err != nil || o.failed[k]; b.lost {
 			s.lost++
 			b.plan.curve = b.went // from which the next one goes on
-			b.laid = b.made + context + look + 2
+			b.laid = b.made + context + lookahead + 2
 			last := s.slot(seat, seam-1)
 			// The ring holds less than a window, and what smoothing needs before it.
 			s.stay(seat, seam, b.laid, s.place[last], s.way[last].arc, s.joints[last*n:][:n], s.phase[last])
-			for f := seam - 2*look; f < seam; f++ {
+			for f := seam - 2*lookahead; f < seam; f++ {
 				s.way[s.slot(seat, f)] = s.way[s.slot(seat, seam)]
 			}
 			continue

@@ -40,7 +40,7 @@ type orderWindow struct {
 	changed bool // another curve or style is asked for
 	seam    int  // the frame at which it takes over
 	curve   Curve
-	style   Styled
+	style   WeightedStyle
 	from    course // before the window
 }
 
@@ -160,7 +160,7 @@ func (s *Stream) Capacity() int { return s.opt.People }
 // Controls returns the curve of each row, (capacity), to change before Generate.
 func (s *Stream) Controls() []Curve { return s.curves }
 
-// Styles returns the style of each row, (capacity); see [generator.Styled].
+// Styles returns the style of each row, (capacity); see [generator.WeightedStyle].
 func (s *Stream) Styles() []generator.Style { return s.styles }
 
 // Cadences returns by what the step frequency of each row is multiplied, (capacity).
@@ -180,16 +180,16 @@ func (s *Stream) curve(row int) Curve {
 		}
 		c.Gait.Cadence *= often
 	}
-	return c.sane()
+	return c.clamped()
 }
 
 // style returns the style of a row.
-func (s *Stream) style(row int) Styled {
+func (s *Stream) style(row int) WeightedStyle {
 	g := s.styles[row]
 	if g.Index < 0 || g.Index >= len(s.opt.Styles) || !(g.Weight > 0) {
-		return Styled{}
+		return WeightedStyle{}
 	}
-	return s.model.suits(Styled{With: s.opt.Styles[g.Index], Weight: g.Weight})
+	return s.model.validStyle(WeightedStyle{Transfer: s.opt.Styles[g.Index], Weight: g.Weight})
 }
 
 // nextPhase returns the phase of the next agent's first step: evenly spread, so that

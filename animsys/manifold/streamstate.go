@@ -11,7 +11,7 @@ import (
 )
 
 // recent is how many frames before the shown one the next windows need.
-var recent = 2 + max(context, 2*look)
+var recent = 2 + max(context, 2*lookahead)
 
 // Save writes the state of a row; see [generator.Generator].
 func (s *Stream) Save(st *generator.State, row int) {
@@ -137,8 +137,8 @@ func (p *planner) visit(st *generator.State) {
 	p.curve.visit(st)
 	generator.Value(st, &p.arc)
 	generator.Value(st, &p.speed)
-	generator.Value(st, &p.at)
-	generator.Value(st, &p.v)
+	generator.Value(st, &p.offset)
+	generator.Value(st, &p.velocity)
 	generator.Value(st, &p.turn)
 	generator.Value(st, &p.want)
 }
@@ -149,10 +149,10 @@ func (s *Stream) visitStyle(st *generator.State, v *generator.Style) {
 }
 
 // visitStyled writes or reads a style as its number among the stream's.
-func (s *Stream) visitStyled(st *generator.State, v *Styled) {
+func (s *Stream) visitStyled(st *generator.State, v *WeightedStyle) {
 	number := int32(-1)
 	for i, t := range s.opt.Styles {
-		if v.With == t {
+		if v.Transfer == t {
 			number = int32(i)
 		}
 	}
@@ -163,9 +163,9 @@ func (s *Stream) visitStyled(st *generator.State, v *Styled) {
 	}
 	switch {
 	case number == -1:
-		v.With = nil
+		v.Transfer = nil
 	case number >= 0 && int(number) < len(s.opt.Styles):
-		v.With = s.opt.Styles[number]
+		v.Transfer = s.opt.Styles[number]
 	default:
 		st.Fail(fmt.Errorf("the state has style %d of %d", number, len(s.opt.Styles)))
 	}
@@ -223,12 +223,12 @@ func (s *Stream) check(b *streamBody, r *rowState) error {
 		curves, plans = append(curves, &w.curve, &w.from.plan.curve), append(plans, &w.from.plan)
 	}
 	for _, c := range curves {
-		if *c != c.sane() {
+		if *c != c.clamped() {
 			return errors.New("the state has a curve out of range")
 		}
 	}
 	for _, p := range plans {
-		for _, v := range [...]float64{p.arc, p.speed, p.at[0], p.at[1], p.v[0], p.v[1], p.turn.x, p.turn.v, p.want} {
+		for _, v := range [...]float64{p.arc, p.speed, p.offset[0], p.offset[1], p.velocity[0], p.velocity[1], p.turn.x, p.turn.v, p.want} {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return errors.New("the state is not finite")
 			}

@@ -13,7 +13,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// Stream is a [generator.Generator] of people who play windows of predicted frames, as their Wander
+// Stream is a [generator.Generator] of people who play windows of predicted frames, as their Steer
 // asks. The next windows of all agents that are due are made in one batch, on a goroutine beside
 // the ticks. The agents' windows start evenly spread over the ticks.
 //
@@ -21,8 +21,8 @@ import (
 // asked for. It has the same bits for any number of workers, and alone or in a crowd, except for
 // the tick at which its first window starts.
 type Stream struct {
-	wanders []Wander // (people)
-	frozen  []bool   // (people) agents that stay as they are
+	wanders []Steer // (people)
+	frozen  []bool  // (people) agents that stay as they are
 	model   *Model
 	search  *Controller
 	draws   int
@@ -49,7 +49,7 @@ type wandering struct {
 	last      feature.Place // of the body in the frame before the tick, or in the tick
 	at        feature.Place // of the body
 	gait      gait          // at the end of the frames that are played
-	asked     Wander        // when the next window was requested
+	asked     Steer         // when the next window was requested
 	agent     uint64        // number of agents added before it
 	windows   uint64        // played
 	restarted bool          // it plays frames that do not continue those before
@@ -60,7 +60,7 @@ type StreamOptions struct {
 	People  int               // most at a time, at least 1
 	Workers int               // goroutines that make frames, at least 1
 	Seed    uint64            // of what is drawn
-	Draws   int               // ways of which each goes on in the one that is most as asked, the first of them the guide's; 0 is 1
+	Samples int               // ways of which each goes on in the one that is most as asked, the first of them the guide's; 0 is 1
 	Steps   int               // of a search from there, each of which costs as much as Latent+1 draws: see Control
 	Spread  float32           // deviation of the latent values that are drawn, around the guide's and around the likeliest ones; 0 is 0.5
 	Open    netruntime.Opener // what computes networks; nil is the processor
@@ -80,8 +80,8 @@ const streamStarts = 4
 // made by the network, from somebody who stands. A model without a Guide needs a search: Draws
 // or Steps.
 func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
-	if m.Guide == nil && o.Draws <= 1 && o.Steps == 0 {
-		return nil, fmt.Errorf("strnn: model %q has no guide, which tells how people go on as they are asked: learn one with mannequin train guide, or give Draws and Steps, with which they take far more time", m.Net.Meta().Name)
+	if m.Guide == nil && o.Samples <= 1 && o.Steps == 0 {
+		return nil, fmt.Errorf("strnn: model %q has no guide, which tells how people go on as they are asked: learn one with mannequin train guide, or give Samples and Steps, with which they take far more time", m.Net.Meta().Name)
 	}
 	s, err := m.newStream(o, streamStarts)
 	if err != nil {
@@ -99,12 +99,12 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if o.Spread == 0 {
 		o.Spread = 0.5
 	}
-	if o.Draws == 0 {
-		o.Draws = 1
+	if o.Samples == 0 {
+		o.Samples = 1
 	}
 	o.Workers = generator.Workers(o.Workers, o.People)
-	if o.People < 1 || o.Workers < 1 || o.Draws < 1 || o.Steps < 0 || !(o.Spread > 0) {
-		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d draws of spread %g and %d steps: want at least one, one, one, more than 0 and no less than 0", o.People, o.Workers, o.Draws, o.Spread, o.Steps)
+	if o.People < 1 || o.Workers < 1 || o.Samples < 1 || o.Steps < 0 || !(o.Spread > 0) {
+		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d draws of spread %g and %d steps: want at least one, one, one, more than 0 and no less than 0", o.People, o.Workers, o.Samples, o.Spread, o.Steps)
 	}
 	l := m.Layout
 	if m.Skel.Len() > maxJoints || len(l.Joints) > maxJoints || len(l.Contacts) > 8 {
@@ -119,18 +119,18 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 		return nil, fmt.Errorf("strnn: a stream: %w", err)
 	}
 	batch = max(batch, sched.Most())
-	search, err := m.NewController(ControllerOptions{Batch: batch, Draws: o.Draws, Workers: o.Workers, Open: o.Open, BF16: o.BF16, Rough: !o.Filter})
+	search, err := m.NewController(ControllerOptions{Batch: batch, Samples: o.Samples, Workers: o.Workers, Open: o.Open, BF16: o.BF16, SkipFilter: !o.Filter})
 	if err != nil {
 		return nil, err
 	}
 	cols := l.Columns()
 	size := (m.Encode + m.Predict) * cols
 	s := &Stream{
-		wanders: make([]Wander, people), frozen: make([]bool, people), model: m, people: o.People, search: search, draws: o.Draws, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, sched: sched,
+		wanders: make([]Steer, people), frozen: make([]bool, people), model: m, people: o.People, search: search, draws: o.Samples, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, sched: sched,
 		body: make([]wandering, people), frames: make([]float32, people*size), starts: make([]float32, streamStarts*size),
 		making: making{
 			seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
-			stand: make([]float32, batch*m.Predict*len(l.Contacts)), stances: stancesOf(l), gaits: make([]gait, batch), ways: make([]float32, batch*o.Draws*m.Latent),
+			stand: make([]float32, batch*m.Predict*len(l.Contacts)), stances: stancesOf(l), gaits: make([]gait, batch), ways: make([]float32, batch*o.Samples*m.Latent),
 			sees: make([]float32, batch*GuideInputs(l)), fit: make([]bool, batch),
 		},
 	}
@@ -157,7 +157,7 @@ func (s *Stream) prepare() error {
 	size := len(s.starts) / streamStarts
 	for i := range streamStarts {
 		s.add(feature.Place{})
-		s.wanders[i] = Wander{Speed: 1.1 + 0.1*float32(i)}
+		s.wanders[i] = Steer{Speed: 1.1 + 0.1*float32(i)}
 	}
 	for range prepareWindows {
 		if err := s.goOn(streamStarts); err != nil {
@@ -188,7 +188,7 @@ func (s *Stream) Close() error {
 func (s *Stream) Capacity() int { return s.people }
 
 // Controls returns what each row is asked for, (capacity), to change before Generate.
-func (s *Stream) Controls() []Wander { return s.wanders }
+func (s *Stream) Controls() []Steer { return s.wanders }
 
 // Rig returns the people's rig; see [generator.Generator].
 func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
@@ -201,13 +201,13 @@ func (s *Stream) Model() *Model { return s.model }
 // People returns the number of agents.
 func (s *Stream) People() int { return s.rows }
 
-// Lost returns how many windows held values that are none of a person's. Who was to play
+// Discarded returns how many windows held values that are none of a person's. Who was to play
 // one goes on from what people begin with.
-func (s *Stream) Lost() int { return s.lost }
+func (s *Stream) Discarded() int { return s.lost }
 
 // Add puts someone at a place and returns the row, the last. They walk, and at their
-// first turn begin to do as their Wander asks, which is to stand until it is set.
-func (s *Stream) Add(at feature.Place, control *Wander) (row int, err error) {
+// first turn begin to do as their Steer asks, which is to stand until it is set.
+func (s *Stream) Add(at feature.Place, control *Steer) (row int, err error) {
 	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
 		return 0, fmt.Errorf("strnn: no agent can walk at %+v", at)
 	}
@@ -229,7 +229,7 @@ func (s *Stream) add(at feature.Place) (row int) {
 	s.sched.Add(row)
 	s.body[row] = wandering{agent: s.added}
 	s.added++
-	s.wanders[row], s.frozen[row] = Wander{}, false
+	s.wanders[row], s.frozen[row] = Steer{}, false
 	s.begin(row)
 	s.Place(row, at)
 	return row
@@ -322,7 +322,7 @@ func (s *Stream) visit(st *generator.State, row int) (added uint64) {
 	return added
 }
 
-func (w *Wander) visit(st *generator.State) {
+func (w *Steer) visit(st *generator.State) {
 	generator.Value(st, &w.Speed)
 	generator.Value(st, &w.Turn)
 	st.Bool(&w.Free)
@@ -389,12 +389,12 @@ func (s *Stream) advance(r0, r1 int) {
 	}
 }
 
-// Where returns where the body of row is.
-func (s *Stream) Where(row int) feature.Place { return s.body[row].at }
+// Root returns where the body of row is.
+func (s *Stream) Root(row int) feature.Place { return s.body[row].at }
 
-// Ahead appends the places to dst where the body of row will be, n frames of the network's
+// Preview appends the places to dst where the body of row will be, n frames of the network's
 // from one to the next, to the end of those that it plays.
-func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
+func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	b, done := &s.body[row], s.sched.At(row)/2 // frames behind b.last
 	p := b.last
 	for f := done; f < s.model.Predict; f++ {
@@ -411,8 +411,8 @@ func (s *Stream) shown(row int) (a, b []float32, share float32) {
 	return s.frame(row, at/2), s.frame(row, (at+1)/2), 0.5 * float32(at%2)
 }
 
-// Stands reports which contacts of row stand, a bit each in the layout's order.
-func (s *Stream) Stands(row int) (stands uint8) {
+// Contacts reports which contacts of row stand, a bit each in the layout's order.
+func (s *Stream) Contacts(row int) (stands uint8) {
 	a, b, share := s.shown(row)
 	for c := range s.model.Layout.Contacts {
 		if k := s.model.Layout.Contact(c); m3.Lerp(a[k], b[k], share) > 0.5 {
@@ -431,18 +431,18 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 		s.body[row].restarted, p.Restarted[row] = false, true
 	}
 	pos, rot := p.Joints(row, s.model.Skel.Len())
-	p.Put(row, s.Where(row), s.Stands(row))
+	p.Put(row, s.Root(row), s.Contacts(row))
 	var before, points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
 	n := len(s.model.Layout.Joints)
 	a, b, share := s.shown(row)
-	s.Where(row).Joints(before[:n], a)
-	s.Where(row).Joints(points[:n], b)
+	s.Root(row).Joints(before[:n], a)
+	s.Root(row).Joints(points[:n], b)
 	for j := range n {
 		points[j] = before[j].Lerp(points[j], share)
 	}
 	s.model.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
 }
 
-// Began reports whether row plays new frames since this tick.
-func (s *Stream) Began(row int) bool { return s.sched.At(row) == 1 }
+// WindowStarted reports whether row plays new frames since this tick.
+func (s *Stream) WindowStarted(row int) bool { return s.sched.At(row) == 1 }

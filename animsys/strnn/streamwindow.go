@@ -59,7 +59,7 @@ func (s *Stream) compute() error {
 	cols := m.Layout.Columns()
 	seen, next := m.Encode*cols, m.Predict*cols
 	if led := s.led; led > 0 {
-		s.job = Control{Body: s.want[:led*m.Predict*feature.MotionLen], Stand: s.stand[:led*m.Predict*len(s.stances)], Pose: s.bearing, Draws: s.draws, Ways: s.ways[:led*s.draws*m.Latent], Steps: s.steps}
+		s.job = Control{Body: s.want[:led*m.Predict*feature.MotionLen], Stand: s.stand[:led*m.Predict*len(s.stances)], Pose: s.bearing, Samples: s.draws, Latents: s.ways[:led*s.draws*m.Latent], Steps: s.steps}
 		if _, err := s.search.Run(s.next[:led*next], s.seen[:led*seen], led, &s.job); err != nil {
 			return err
 		}

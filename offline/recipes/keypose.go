@@ -89,7 +89,7 @@ func (m *Keypose) Run(ctx context.Context) (*train.Report, error) {
 	batch := m.windows()
 	norm := m.normalisation(batch)
 	net := newUNet(m.layout.Inputs(), m.Channels, m.layout.Columns()+keypose.Feet, m.Seed)
-	reader := m.layout.NewReader()
+	reader := m.layout.NewInputEncoder()
 	job := &train.Job{
 		Params: net.params(),
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
@@ -113,7 +113,7 @@ func (m *Keypose) normalisation(w *windows) *norm {
 	pool := grad.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)
-	reader := m.layout.NewReader()
+	reader := m.layout.NewInputEncoder()
 	in, cols := m.layout.Inputs(), m.layout.Columns()
 	sum, sq, out := make([]float64, in), make([]float64, in), make([]float64, cols)
 	n := 0.0
@@ -161,7 +161,7 @@ func (m *Keypose) normalisation(w *windows) *norm {
 }
 
 // batch reads windows, keys some of their frames, and interpolates between these.
-func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.Reader, rows []int32, isHeldOut bool, key uint64) *keyed {
+func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.InputEncoder, rows []int32, isHeldOut bool, key uint64) *keyed {
 	l := m.layout
 	set := w.train
 	if isHeldOut {
@@ -191,7 +191,7 @@ func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.Reader, rows [
 		first, last := keyFrames(track, motion, rng)
 		track.Interpolate()
 		at0 := i * length
-		reader.Read(k.x.Val[at0*l.Inputs():], track, 1)
+		reader.Encode(k.x.Val[at0*l.Inputs():], track, 1)
 		reader.Places(places, track, motion)
 		track.Correction(k.turns.Val[at0*l.Columns():], motion)
 		for f := range length {

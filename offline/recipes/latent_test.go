@@ -136,7 +136,7 @@ func TestLatentComputesWhatWasTrained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := latent.New(file)
+	model, err := latent.NewModel(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -227,7 +227,7 @@ func TestTrainedFilesWalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	made, rep, err := l.Make([]manifold.Course{make(manifold.Course, 50)}, nil, 5, nil)
+	made, rep, err := l.Make([]manifold.Trajectory{make(manifold.Trajectory, 50)}, nil, 5, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := keypose.NewSparse(file)
+			s, err := keypose.NewSparseModel(file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 			for i, v := range b.x.Val {
 				raw[i] = v*m.Train.Std[i%70] + m.Train.Mean[i%70]
 			}
-			maker, err := s.NewMaker(keypose.MakerOptions{})
+			maker, err := s.NewInbetweener(keypose.InbetweenerOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -235,11 +235,11 @@ func TestSparseWalks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := keypose.NewSparse(file)
+	s, err := keypose.NewSparseModel(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	maker, err := s.NewMaker(keypose.MakerOptions{})
+	maker, err := s.NewInbetweener(keypose.InbetweenerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, err := strnn.New(file)
+		model, err := strnn.NewModel(file)
 		if err != nil {
 			t.Fatal(err)
 		}

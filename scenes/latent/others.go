@@ -38,7 +38,7 @@ func newOthers(opt *Options) (*others, error) {
 	if err != nil {
 		return nil, err
 	}
-	people, err := world.Add(&o.World, stream, animsys.Options{}, overlay.Places(stream.Ahead, 3), func(row int) [3]float32 { return scenes.Clothes(row, 2) })
+	people, err := world.Add(&o.World, stream, animsys.Options{}, overlay.Places(stream.Preview, 3), func(row int) [3]float32 { return scenes.Clothes(row, 2) })
 	if err == nil {
 		o.crowd = people.Crowd
 		err = o.populate(opt)
@@ -111,7 +111,7 @@ func (a *about) spawn(w *arche.World, at m3.Vec3, yaw float32) error {
 	wander.Assign(e, &scenes.Wander{})
 	a.wander.Reset(row, a.seed+uint64(row), at)
 	for i, name := range bearings {
-		sliders.Get(e).Ask(a.model.Components.Index(name), 1.5*float32(math.Sin(float64((i+2)*row)+float64(a.seed))))
+		sliders.Get(e).Set(a.model.Components.Index(name), 1.5*float32(math.Sin(float64((i+2)*row)+float64(a.seed))))
 	}
 	return nil
 }

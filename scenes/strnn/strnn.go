@@ -42,7 +42,7 @@ type Scene struct {
 	People *animsys.Crowd
 
 	mingle  *mingle
-	wanders generic.Map1[strnn.Wander]
+	wanders generic.Map1[strnn.Steer]
 	about   generic.Map1[scenes.Wander]
 }
 
@@ -70,11 +70,11 @@ func New(opt Options) (*Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	people, err := world.Add(&s.World, stream, animsys.Options{}, overlay.Places(stream.Ahead, 3), func(row int) [3]float32 { return scenes.Clothes(row, s.Seed) })
+	people, err := world.Add(&s.World, stream, animsys.Options{}, overlay.Places(stream.Preview, 3), func(row int) [3]float32 { return scenes.Clothes(row, s.Seed) })
 	if err == nil {
 		s.People = people.Crowd
 		s.mingle = newMingle(s.People, stream, s.Terrain, opt.Seed)
-		s.wanders, s.about = generic.NewMap1[strnn.Wander](&s.ECS), generic.NewMap1[scenes.Wander](&s.ECS)
+		s.wanders, s.about = generic.NewMap1[strnn.Steer](&s.ECS), generic.NewMap1[scenes.Wander](&s.ECS)
 		err = s.Start(s.mingle)
 	}
 	for i := 0; i < opt.Agents && err == nil; i++ {

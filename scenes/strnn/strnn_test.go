@@ -76,11 +76,11 @@ func TestPlayer(t *testing.T) {
 	s := open(t, world.Options{Agents: 3, Workers: 1})
 	e := s.entity(0)
 	step(t, s, 30, scenes.Input{Turn: 0.4, Gait: scenes.Pace})
-	if w := *s.wanders.Get(e); w != (strnn.Wander{Speed: Speeds[scenes.Pace], Turn: 0.4 * strnn.MaxTurn}) {
+	if w := *s.wanders.Get(e); w != (strnn.Steer{Speed: Speeds[scenes.Pace], Turn: 0.4 * strnn.MaxTurn}) {
 		t.Errorf("led, they are asked for %+v", w)
 	}
 	step(t, s, 30, scenes.Input{})
-	if w := *s.wanders.Get(e); w != (strnn.Wander{Speed: Speeds[scenes.Pace]}) {
+	if w := *s.wanders.Get(e); w != (strnn.Steer{Speed: Speeds[scenes.Pace]}) {
 		t.Errorf("let be, they are asked for %+v", w)
 	}
 	step(t, s, 1, scenes.Input{Stand: true})
@@ -89,7 +89,7 @@ func TestPlayer(t *testing.T) {
 		t.Errorf("free, they are asked for %+v: %s", *s.wanders.Get(e), f.HUD[0])
 	}
 	step(t, s, 1, scenes.Input{Sit: true})
-	if w := *s.wanders.Get(e); w != (strnn.Wander{}) {
+	if w := *s.wanders.Get(e); w != (strnn.Steer{}) {
 		t.Errorf("to stand, they are asked for %+v", w)
 	}
 	step(t, s, 3, scenes.Input{Jump: true})

@@ -9,34 +9,33 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Course is where a body shall be, frame by frame.
-type Course []feature.Place
+// Trajectory is the place of a body in each frame.
+type Trajectory []feature.Place
 
-// Fastest is the greatest speed that a course may have, m/s.
-const Fastest = 8
+// MaxSpeed is the maximum speed of a trajectory, m/s.
+const MaxSpeed = 8
 
-// Smoothing of courses: people round corners and turn ahead of them.
+// Smoothing of trajectories: people round corners and turn before them.
 const (
-	courseSigma = 8.0  // frames, of places
-	turnSigma   = 15.0 // frames, of facing
+	placeSigma  = 8.0  // of places, frames
+	facingSigma = 15.0 // of facing, frames
 )
 
-// Along returns the course of so many frames along a path, from its start.
-// speed is in m/s at each frame and facing the angle from the way ahead to where
-// the body faces, in radians to the left: 0 is forward, π backward. The course
-// ends where an open path does: its last place is held. It is an error where a
-// speed is negative, above Fastest, or not a number.
-func Along(path *control.Path, frames int, speed, facing func(frame int) float32) (Course, error) {
+// AlongPath returns a trajectory along a path from its start. speed is in m/s at each frame. facing
+// is the angle from the direction of travel to the facing, in radians to the left: 0 is forward, π
+// backward. At the end of an open path the last place is held. AlongPath fails if a speed is
+// negative, above MaxSpeed or NaN.
+func AlongPath(path *control.Path, frames int, speed, facing func(frame int) float32) (Trajectory, error) {
 	if frames < 1 {
 		return nil, fmt.Errorf("manifold: a course of %d frames, want at least 1", frames)
 	}
-	c := make(Course, frames)
+	c := make(Trajectory, frames)
 	ahead := make([]float64, frames)
 	s, turned := float32(0), 0.0
 	for f := range c {
 		v := speed(f)
-		if !(v >= 0 && v <= Fastest) {
-			return nil, fmt.Errorf("manifold: the speed at frame %d is %g m/s, want 0 to %d", f, v, Fastest)
+		if !(v >= 0 && v <= MaxSpeed) {
+			return nil, fmt.Errorf("manifold: the speed at frame %d is %g m/s, want 0 to %d", f, v, MaxSpeed)
 		}
 		pos, dir := path.At(s)
 		c[f].Pos = pos
@@ -54,17 +53,17 @@ func Along(path *control.Path, frames int, speed, facing func(frame int) float32
 	for f, p := range c {
 		x[f], z[f] = float64(p.Pos.X), float64(p.Pos.Z)
 	}
-	smooth(x, courseKernel)
-	smooth(z, courseKernel)
-	smooth(ahead, turnKernel)
+	smooth(x, placeKernel)
+	smooth(z, placeKernel)
+	smooth(ahead, facingKernel)
 	for f := range c {
 		c[f] = feature.Place{Pos: m3.V(float32(x[f]), 0, float32(z[f])), Yaw: m3.WrapAngle(float32(ahead[f]))}
 	}
 	return c, nil
 }
 
-// smooth convolves v with a kernel, its right half; beyond its ends v goes on as
-// straight as it comes.
+// smooth convolves v with a kernel, given by its right half. Beyond its ends v continues as it is
+// there, reflected through the end point.
 func smooth(v, kernel []float64) {
 	src := append([]float64(nil), v...)
 	last := len(v) - 1
@@ -85,10 +84,10 @@ func smooth(v, kernel []float64) {
 	}
 }
 
-// Body writes the body's motion along the course into dst, (frames,
-// feature.MotionLen), so that feature.Motion.ToWorld goes along it. The last
-// frame's motion is that of the one before.
-func (c Course) Body(dst []float32) {
+// BodyMotion writes the body's motion along the trajectory into dst, (frames, feature.MotionLen).
+// feature.Motion.ToWorld and Model.Trajectory invert it. The last frame repeats the motion before
+// it.
+func (c Trajectory) BodyMotion(dst []float32) {
 	for f := range c {
 		g := min(f, max(0, len(c)-2))
 		here, next := c[g], c[min(g+1, len(c)-1)]

@@ -12,50 +12,50 @@ import (
 	"mannequin/netruntime"
 )
 
-// Transfer gives motion of one kind the style of a clip by a linear map of its
-// hidden values: what a Stylist would find for it, at the price of a product. At
-// every stationary point of a stylist's cost
+// StyleTransfer gives motion of one kind the style of a clip by a linear map of its hidden values.
+// It approximates a GramOptimizer for the price of one matrix product. At every stationary point of
+// the optimizer's cost
 //
 //	H = Φ(C)·M,   M = (I + 2s/c·(G(H) − G(Φ(S))))⁻¹
 //
-// and M depends on a motion only through its Gram matrix: other motion of the kind
-// has nearly the same. It is immutable and safe to share; Transfers keeps some in a
+// and M depends on a motion only through its Gram matrix, which is similar for all motion of a
+// kind. A StyleTransfer is immutable and safe to share. A StyleSet keeps several in a file.
 // file.
-type Transfer struct {
+type StyleTransfer struct {
 	Name  string // of the style; may be empty
 	model *Model
-	less  []float32 // (units, units) M − I
+	delta []float32 // (units, units) M − I
 }
 
-// Of reports whether t is of m itself, and so gives those a style that m moves.
-func (t *Transfer) Of(m *Model) bool { return t != nil && t.model == m }
+// BelongsTo reports whether t is a transfer of m itself and so works for motion of m.
+func (t *StyleTransfer) BelongsTo(m *Model) bool { return t != nil && t.model == m }
 
-// TransferOptions say how a transfer is found.
-type TransferOptions struct {
-	Weights    *StyleWeights     // of eq. 14; nil is Style.TransferWeights
-	Iterations int               // of the stylist; 0 means four times StyleIterations
+// StyleTransferOptions are the options of NewStyleTransfer.
+type StyleTransferOptions struct {
+	Weights    *StyleWeights     // of eq. 14; nil: Style.TransferWeights
+	Iterations int               // of the optimizer; 0: four times StyleIterations
 	Workers    int               // goroutines, at least 1
 	Open       netruntime.Opener // what computes networks; nil is the processor
 
-	// Step is called after each step of the stylist and of its edit, and says whether to
-	// go on; nil goes on.
+	// Step, if not nil, is called after each step of the optimizer and of its edit. It returns
+	// whether to continue.
 	Step func(done, most int) bool
 }
 
-// TransferWeights are those of a transfer to the style: a fifth of the style's weight
-// leaves other motion nearer to the style than all of it (TestTransfer).
+// TransferWeights returns the weights for a transfer. A fifth of the style's weight brings other
+// motion nearer to the style than the full weight does (TestTransfer).
 func (s *Style) TransferWeights() StyleWeights {
 	w := s.Weights()
 	w.Style /= 5
 	return w
 }
 
-// NewTransfer returns the transfer from motion like content, (frames, columns) raw,
-// an even number of frames, to a style, and how near the content itself comes to
-// that. The content should show all that the transfer shall be for, in 10 s or
-// more; 4 s is the least. What it learns by heart it does too much to others, and to
-// motion that is not like the content, a run where that walks, anything.
-func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) (*Transfer, StyleReport, error) {
+// NewStyleTransfer returns a transfer to a style for motion like content, and a report of the
+// content's own result. content is (frames, columns) raw, with an even number of frames. It should
+// show all movements that the transfer is for, in 10 s or more; the minimum is 4 s. The transfer
+// exaggerates what it overfits, and it does not work for other kinds of motion, such as a run if
+// the content walks.
+func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransferOptions) (*StyleTransfer, StyleReport, error) {
 	if style == nil || style.model != m {
 		return nil, StyleReport{}, errors.New("manifold: a transfer needs a style of this model")
 	}
@@ -64,7 +64,7 @@ func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) 
 	if frames < 4*Rate || frames%2 != 0 || len(content) != frames*cols {
 		return nil, StyleReport{}, fmt.Errorf("manifold: %d values are no motion to learn a transfer of: want frames of %d, an even number of at least %d", len(content), cols, 4*Rate)
 	}
-	s, err := m.NewStylist(StylistOptions{Batch: 1, Length: frames, Workers: o.Workers, Open: o.Open})
+	s, err := m.NewGramOptimizer(GramOptimizerOptions{Batch: 1, Length: frames, Workers: o.Workers, Open: o.Open})
 	if err != nil {
 		return nil, StyleReport{}, err
 	}
@@ -72,7 +72,7 @@ func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) 
 	if o.Iterations == 0 {
 		o.Iterations = 4 * StyleIterations
 	}
-	job := &Stylisation{Batch: 1, Length: frames, Rows: append([]float32(nil), content...), Styles: []*Style{style},
+	job := &StyleJob{Batch: 1, Length: frames, Rows: append([]float32(nil), content...), Styles: []*Style{style},
 		Start: FromContent, Hidden: make([]float32, frames/2*m.Units), Iterations: o.Iterations, Edit: DefaultIterations}
 	stopped := false
 	if o.Step != nil {
@@ -101,9 +101,9 @@ func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) 
 	if reports[0].Failed {
 		return nil, reports[0], errors.New("manifold: the motion to learn a transfer of has values that are not finite, or too large")
 	}
-	t := &Transfer{model: m, less: make([]float32, m.Units*m.Units)}
+	t := &StyleTransfer{model: m, delta: make([]float32, m.Units*m.Units)}
 	g := make([]float64, m.Units*m.Units)
-	gramOf(g, job.Hidden, m.Units)
+	gramMatrix(g, job.Hidden, m.Units)
 	a := mat.NewSymDense(m.Units, nil)
 	for i := range m.Units {
 		for j := i; j < m.Units; j++ {
@@ -127,24 +127,24 @@ func (m *Model) NewTransfer(style *Style, content []float32, o TransferOptions) 
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return nil, reports[0], errors.New("manifold: the transfer is not finite: give the style less weight")
 			}
-			t.less[i*m.Units+j] = float32(v)
+			t.delta[i*m.Units+j] = float32(v)
 		}
 	}
 	return t, reports[0], nil
 }
 
-// apply adds weight times what the transfer changes to hidden values h, (frames,
-// units), through sum, (units).
-func (t *Transfer) apply(h, sum []float32, weight float32) {
+// apply adds weight times the transfer's change to hidden values h, (frames, units). sum, (units),
+// is scratch.
+func (t *StyleTransfer) apply(h, sum []float32, weight float32) {
 	n := t.model.Units
 	for ; len(h) > 0; h = h[n:] {
 		row := h[:n]
 		clear(sum)
 		for i, v := range row {
-			if v == 0 { // three of four are
+			if v == 0 { // three quarters are 0
 				continue
 			}
-			for j, m := range t.less[i*n:][:n] {
+			for j, m := range t.delta[i*n:][:n] {
 				sum[j] += v * m
 			}
 		}
@@ -154,36 +154,34 @@ func (t *Transfer) apply(h, sum []float32, weight float32) {
 	}
 }
 
-// Styled is the style of someone in a stream: a share Weight, 0 to 2, of a transfer
-// to it from motion like theirs, of the stream's model. The zero value has none,
-// and so has a transfer of another model or a weight that is not a number.
-type Styled struct {
-	With   *Transfer
-	Weight float32
+// WeightedStyle is the style of an agent in a stream: a transfer with a weight from 0 to 2. The
+// zero value is no style. So is a transfer of another model, or a weight that is not a number.
+type WeightedStyle struct {
+	Transfer *StyleTransfer
+	Weight   float32
 }
 
-// suits returns s with a weight that can be, or none where it is not for m.
-func (m *Model) suits(s Styled) Styled {
+// validStyle returns s with its weight in range, or no style if s is not for m.
+func (m *Model) validStyle(s WeightedStyle) WeightedStyle {
 	const most = 2
-	if !s.With.Of(m) || !(s.Weight > 0) {
-		return Styled{}
+	if !s.Transfer.BelongsTo(m) || !(s.Weight > 0) {
+		return WeightedStyle{}
 	}
 	s.Weight = min(s.Weight, most)
 	return s
 }
 
-// Restyle returns rows, (frames, columns) raw, in a style: the joints move otherwise,
-// the body as it did. frames must be even. Then the motion is edited, so that feet
-// stand where and when they did and bones keep their length; iterations are those of
-// the edit, 0 leaves it out. It is an error if the style is none of this model's, and
-// if the motion's values leave the range of numbers.
-func (m *Model) Restyle(rows []float32, s Styled, iterations, workers int) ([]float32, error) {
+// Restyle returns rows, (frames, columns) raw, in a style: the joints move differently, the body as
+// before. The number of frames must be even. Then an edit of the given iterations keeps contacts
+// and bone lengths; 0 leaves it out. Restyle fails if the style is of another model or if a value
+// of the result is not finite.
+func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int) ([]float32, error) {
 	cols := m.Layout.Columns()
 	frames := len(rows) / cols
 	if frames == 0 || frames%2 != 0 || len(rows) != frames*cols {
 		return nil, fmt.Errorf("manifold: %d values are no even number of frames of %d", len(rows), cols)
 	}
-	if s = m.suits(s); s.With == nil {
+	if s = m.validStyle(s); s.Transfer == nil {
 		return nil, errors.New("manifold: a motion to restyle wants a transfer of this model and a weight above 0")
 	}
 	length := frames + 2*margin
@@ -192,11 +190,11 @@ func (m *Model) Restyle(rows []float32, s Styled, iterations, workers int) ([]fl
 		return nil, err
 	}
 	defer r.close()
-	hold(r.frames, rows, cols)
+	padEnds(r.frames, rows, cols)
 	if err := r.encode.RunSequences([][]float32{r.hidden}, [][]float32{r.frames}, 1, length); err != nil {
 		return nil, err
 	}
-	s.With.apply(r.hidden, r.sum[0], s.Weight)
+	s.Transfer.apply(r.hidden, r.sum[0], s.Weight)
 	if err := r.decode.RunSequences([][]float32{r.frames}, [][]float32{r.hidden}, 1, length/2); err != nil {
 		return nil, err
 	}
@@ -232,10 +230,10 @@ func (m *Model) Restyle(rows []float32, s Styled, iterations, workers int) ([]fl
 // restyler gives styles to windows. It belongs to a maker.
 type restyler struct {
 	encode, decode netruntime.Session
-	frames, hidden []float32 // of the windows that have a style
-	body, stand    []float32 // the same, of a stream's
+	frames, hidden []float32 // of the windows with a style
+	body, stand    []float32 // of the same windows, for a stream
 	sum            [][]float32
-	which          []int // those windows
+	windows        []int // indices of those windows
 	in, out        [][]float32
 }
 
@@ -243,7 +241,7 @@ func (m *Model) newRestyler(batch, length, workers int, open netruntime.Opener) 
 	if open == nil {
 		open = (*netruntime.Net).NewSession
 	}
-	r := &restyler{which: make([]int, 0, batch), in: make([][]float32, 1), out: make([][]float32, 1)}
+	r := &restyler{windows: make([]int, 0, batch), in: make([][]float32, 1), out: make([][]float32, 1)}
 	var err error
 	if r.encode, err = open(m.Encoder, netruntime.SessionOptions{Batch: batch, Length: length, Workers: workers}); err != nil {
 		return nil, err

@@ -10,35 +10,31 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
 // someTransfers are two made-up ones of a made-up model of so many units.
-func someTransfers(t testing.TB, units int) (*Model, *Transfers) {
+func someTransfers(t testing.TB, units int) (*Model, *StyleSet) {
 	t.Helper()
 	m, r := made(t, units, 5), rand.New(rand.NewPCG(1, 2))
-	var all []*Transfer
+	var all []*StyleTransfer
 	for _, name := range []string{"tired", "proud"} {
-		tr := &Transfer{Name: name, model: m, less: make([]float32, units*units)}
-		for i := range tr.less {
-			tr.less[i] = 0.1 * float32(r.NormFloat64())
+		tr := &StyleTransfer{Name: name, model: m, delta: make([]float32, units*units)}
+		for i := range tr.delta {
+			tr.delta[i] = 0.1 * float32(r.NormFloat64())
 		}
 		all = append(all, tr)
 	}
-	ts, err := m.NewTransfers(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ts := must.Get(m.NewStyleSet(all))(t)
 	ts.Name, ts.Data, ts.License, ts.Card = "test", "made up", "CC0-1.0", "# Test"
 	return m, ts
 }
 
-func encodedTransfers(t testing.TB, ts *Transfers) []byte {
+func encodedTransfers(t testing.TB, ts *StyleSet) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := ts.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ts.Encode(&b))
 	return b.Bytes()
 }
 
@@ -48,13 +44,8 @@ func TestTransfersFile(t *testing.T) {
 	m, ts := someTransfers(t, 8)
 	file := encodedTransfers(t, ts)
 	path := filepath.Join(t.TempDir(), "styles.safetensors")
-	if err := os.WriteFile(path, file, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	again, err := OpenTransfers(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, file, 0o644))
+	again := must.Get(OpenStyleSet(path))(t)
 	if !bytes.Equal(encodedTransfers(t, again), file) {
 		t.Error("written again the file is another")
 	}
@@ -70,8 +61,8 @@ func TestTransfersFile(t *testing.T) {
 		if one[i].Name != two[i].Name {
 			t.Fatalf("%q came back as %q", one[i].Name, two[i].Name)
 		}
-		for k, v := range one[i].less {
-			if d := math.Abs(float64(v - two[i].less[k])); d > 1e-3*math.Abs(float64(v))+1e-6 {
+		for k, v := range one[i].delta {
+			if d := math.Abs(float64(v - two[i].delta[k])); d > 1e-3*math.Abs(float64(v))+1e-6 {
 				t.Fatalf("%s: value %d, %g, came back %g off", one[i].Name, k, v, d)
 			}
 		}
@@ -82,9 +73,9 @@ func TestTransfersFile(t *testing.T) {
 	if s, err := named.Checksum(); err != nil || s != sum {
 		t.Errorf("the name changes the checksum: %v", err)
 	}
-	named.less = slices.Clone(named.less)
-	named.less[1] = slices.Clone(named.less[1])
-	named.less[1][3] += 0.1
+	named.deltas = slices.Clone(named.deltas)
+	named.deltas[1] = slices.Clone(named.deltas[1])
+	named.deltas[1][3] += 0.1
 	if s, _ := named.Checksum(); s == sum {
 		t.Error("other values have the same checksum")
 	}
@@ -101,7 +92,7 @@ func TestTransfersOfAnotherModel(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := m.NewTransfers([]*Transfer{{Name: "old", model: made(t, 8, 5)}}); err == nil {
+	if _, err := m.NewStyleSet([]*StyleTransfer{{Name: "old", model: made(t, 8, 5)}}); err == nil {
 		t.Error("another model's transfer was taken")
 	}
 }
@@ -147,21 +138,21 @@ func TestTransfersRefuse(t *testing.T) {
 		if err := netruntime.EncodeArrays(&b, mm, aa, nil); err != nil {
 			t.Fatalf("%s: %v", want, err)
 		}
-		if _, err := DecodeTransfers(b.Bytes()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := DecodeStyleSet(b.Bytes()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)
 		}
 	}
 	for want, names := range map[string][]string{"0 transfers": nil, "65 transfers": make([]string, 65), `called "old"`: {"old", "new", "old"}, `called ""`: {""}} {
-		if err := CheckNames(names); err == nil || !strings.Contains(err.Error(), want) {
+		if err := CheckStyleNames(names); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("names: want an error with %q, got %v", want, err)
 		}
 	}
 	for n := range len(file) {
-		if _, err := DecodeTransfers(file[:n]); err == nil {
+		if _, err := DecodeStyleSet(file[:n]); err == nil {
 			t.Fatalf("%d of %d bytes were taken", n, len(file))
 		}
 	}
-	if _, err := OpenTransfers(t.TempDir()); err == nil {
+	if _, err := OpenStyleSet(t.TempDir()); err == nil {
 		t.Error("a folder was read")
 	}
 }
@@ -172,14 +163,12 @@ func FuzzTransfers(f *testing.F) {
 	f.Add(file)
 	f.Add(file[:len(file)-3])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		ts, err := DecodeTransfers(b)
+		ts, err := DecodeStyleSet(b)
 		if err != nil {
 			return
 		}
-		if err := ts.check(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := DecodeTransfers(encodedTransfers(t, ts)); err != nil {
+		must.Do(t, ts.check())
+		if _, err := DecodeStyleSet(encodedTransfers(t, ts)); err != nil {
 			t.Fatalf("what was read is not read again: %v", err)
 		}
 		ts.For(m) // any error
@@ -190,16 +179,10 @@ func FuzzTransfers(f *testing.F) {
 // is no style.
 func TestRestyle(t *testing.T) {
 	m, ts := someTransfers(t, 8)
-	all, err := ts.For(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(ts.For(m))(t)
 	_, _, job := styled(t, 8, 1, 120, 48, 1)
 	cols := m.Layout.Columns()
-	out, err := m.Restyle(job.Rows, Styled{With: all[0], Weight: 1}, 2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(m.Restyle(job.Rows, WeightedStyle{Transfer: all[0], Weight: 1}, 2, 1))(t)
 	moved := 0.0
 	for f := range 120 {
 		was, is := job.Rows[f*cols:][:cols], out[f*cols:][:cols]
@@ -217,12 +200,12 @@ func TestRestyle(t *testing.T) {
 	}
 	for want, c := range map[string]struct {
 		rows []float32
-		s    Styled
+		s    WeightedStyle
 	}{
-		"even number":   {job.Rows[:cols], Styled{With: all[0], Weight: 1}},
-		"of this model": {job.Rows, Styled{With: &Transfer{model: made(t, 16, 5)}, Weight: 1}},
-		"this model":    {job.Rows, Styled{With: &Transfer{model: made(t, 8, 5), less: all[0].less}, Weight: 1}}, // read again
-		"not finite":    {append([]float32{float32(math.NaN())}, job.Rows[1:]...), Styled{With: all[0], Weight: 1}},
+		"even number":   {job.Rows[:cols], WeightedStyle{Transfer: all[0], Weight: 1}},
+		"of this model": {job.Rows, WeightedStyle{Transfer: &StyleTransfer{model: made(t, 16, 5)}, Weight: 1}},
+		"this model":    {job.Rows, WeightedStyle{Transfer: &StyleTransfer{model: made(t, 8, 5), delta: all[0].delta}, Weight: 1}}, // read again
+		"not finite":    {append([]float32{float32(math.NaN())}, job.Rows[1:]...), WeightedStyle{Transfer: all[0], Weight: 1}},
 	} {
 		if _, err := m.Restyle(c.rows, c.s, 0, 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

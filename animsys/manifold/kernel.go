@@ -7,28 +7,25 @@ import (
 	"mannequin/netruntime"
 )
 
-// How a change of hidden values spreads over frames. The decoder is linear: a
-// change Δh of the hidden values changes the frames by E·Δh. A cost of frames
-// with gradient g has the gradient Eᵀ·g in the hidden values, and following that
-// changes the frames by K·g, K = E·Eᵀ. So whoever descends along gradients in
-// the space of hidden values needs neither them nor E, only K: a convolution of
-// frames with themselves, of a sixth of the arithmetic of E and Eᵀ.
+// Changes of hidden values and of frames. The decoder is linear: a change Δh of the hidden values
+// changes the frames by E·Δh. A cost of frames with gradient g has the gradient Eᵀ·g in the hidden
+// values. A step along it changes the frames by K·g, K = E·Eᵀ. So gradient descent in the space of
+// hidden values needs only K, a convolution of frames with a sixth of the arithmetic of E and Eᵀ.
 //
-// E repeats every hidden frame, which is every two frames. K is therefore a
-// convolution over pairs of frames: a row holds two frames, 2·columns values.
+// E repeats every hidden frame, one for two frames. So K is a convolution over pairs of frames: a
+// row holds two frames, 2·columns values.
 
-// spread returns K as a network of one convolution over pairs of frames, "x" to
-// "y", from the decoder's answers to impulses. It is an error if the decoder is
-// not linear.
-func spread(decoder *netruntime.Net) (*netruntime.Net, error) {
-	e, taps, err := impulses(decoder)
+// newKernel returns K as a network of one convolution over pairs of frames, "x" to "y", computed
+// from the decoder's impulse responses. It fails if the decoder is not linear.
+func newKernel(decoder *netruntime.Net) (*netruntime.Net, error) {
+	e, taps, err := impulseResponses(decoder)
 	if err != nil {
 		return nil, err
 	}
 	units, pair := decoder.Inputs(), 2*decoder.Outputs()
-	// e[u] is the answer to unit u's impulse, (taps, pair), the impulse being at
-	// the middle. K[m] = Σ_u Σ_t e[u][t+m]·e[u][t]ᵀ is a dense layer: its weights
-	// are all answers, its rows those that are m frames earlier.
+	// e[u] is the response to an impulse of unit u, (taps, pair), with the impulse in the middle.
+	// K[m] = Σ_u Σ_t e[u][t+m]·e[u][t]ᵀ is a dense layer: its weights are all responses, its rows
+	// the responses m frames earlier.
 	in := units * taps
 	weight, rows := make([]float32, pair*in), make([]float32, taps*pair*in)
 	for u, answer := range e {
@@ -61,7 +58,7 @@ func spread(decoder *netruntime.Net) (*netruntime.Net, error) {
 	if err := s.Run(k, rows, taps*pair); err != nil {
 		return nil, err
 	}
-	// y[t] += K[m]·x[t−m] and, K being symmetric, y[t] += K[m]ᵀ·x[t+m].
+	// y[t] += K[m]·x[t−m] and, as K is symmetric, y[t] += K[m]ᵀ·x[t+m].
 	width := 2*taps - 1
 	w := make([]float32, pair*pair*width) // (out, in, width)
 	for m := range taps {
@@ -82,14 +79,13 @@ func spread(decoder *netruntime.Net) (*netruntime.Net, error) {
 	})
 }
 
-// reach is the longest answer to an impulse, in hidden frames to either side,
-// that is looked for: 4 s.
-const reach = 60
+// maxReach is the longest impulse response that is searched for, in hidden frames to either side: 4
+// s.
+const maxReach = 60
 
-// impulses returns the answer of the decoder to an impulse in each of its units,
-// (taps, 2·columns) with the impulse at taps/2, taps odd and as few as hold all
-// answers.
-func impulses(decoder *netruntime.Net) (answers [][]float32, taps int, err error) {
+// impulseResponses returns the decoder's response to an impulse in each unit, (taps, 2·columns),
+// with the impulse at taps/2. taps is odd and as small as possible.
+func impulseResponses(decoder *netruntime.Net) (answers [][]float32, taps int, err error) {
 	units, cols := decoder.Inputs(), decoder.Outputs()
 	run := func(batch, length int, set func(x []float32)) (y []float32, err error) {
 		s, err := decoder.NewSession(netruntime.SessionOptions{Batch: batch, Length: length, Workers: 1})
@@ -102,15 +98,15 @@ func impulses(decoder *netruntime.Net) (answers [][]float32, taps int, err error
 		set(x)
 		return y, s.RunSequences([][]float32{y}, [][]float32{x}, batch, length)
 	}
-	// How far all units together reach, and what none of them gives.
-	const length = 2*reach + 1
+	// The response to all units together, and to none.
+	const length = 2*maxReach + 1
 	rest, err := run(1, length, func([]float32) {})
 	if err != nil {
 		return nil, 0, err
 	}
 	double, err := run(1, length, func(x []float32) {
 		for u := range units {
-			x[reach*units+u] = 2
+			x[maxReach*units+u] = 2
 		}
 	})
 	if err != nil {
@@ -122,7 +118,7 @@ func impulses(decoder *netruntime.Net) (answers [][]float32, taps int, err error
 	}
 	for i := range double {
 		if math.Abs(float64(double[i]-rest[i])) > 1e-6*most {
-			side = max(side, int(math.Abs(float64(i/(2*cols)-reach))))
+			side = max(side, int(math.Abs(float64(i/(2*cols)-maxReach))))
 		}
 	}
 	taps = 2*side + 1
@@ -135,7 +131,7 @@ func impulses(decoder *netruntime.Net) (answers [][]float32, taps int, err error
 		return nil, 0, err
 	}
 	n := taps * 2 * cols
-	from := (reach - side) * 2 * cols
+	from := (maxReach - side) * 2 * cols
 	for u := range units {
 		answer := each[u*n : (u+1)*n : (u+1)*n]
 		for i := range answer {
@@ -143,7 +139,7 @@ func impulses(decoder *netruntime.Net) (answers [][]float32, taps int, err error
 		}
 		answers = append(answers, answer)
 	}
-	// Twice all impulses at once must give twice the sum of the answers.
+	// Twice all impulses at once must give twice the sum of the responses.
 	for i := range n {
 		sum, size := 0.0, 1e-3
 		for _, a := range answers {

@@ -75,7 +75,7 @@ func (s *stepTargets) fill(t *grad.Tape, w *windows, set *dataset.MotionSet, row
 	y, known = t.Const(len(rows)*set.Length, cols), t.Const(len(rows)*set.Length, cols)
 	for i, r := range rows {
 		at := set.Windows[r]
-		from, clip := int(at.From)+w.shift(r, set, isHeldOut), s.clips[at.Clip]
+		from, clip := w.start(r, isHeldOut), s.clips[at.Clip]
 		last := len(clip)/cols - 1
 		for f := range set.Length {
 			src := clip[min(max(from+f, 0), last)*cols:][:cols]
@@ -157,8 +157,8 @@ func (m *Footstep) model(net convNet, columns []int, targets *stepTargets, best 
 	for _, c := range columns {
 		mean, std = append(mean, m.Train.Mean[c]), append(std, m.Train.Std[c])
 	}
-	nodes := append([]netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}}}, net.nodes("normalised", "")...)
-	nodes = append(nodes, netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{net[len(net)-1].name}})
+	nodes := append([]netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}}}, net.nodes("normalised", "relu", "")...)
+	nodes = append(nodes, netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{net.last()}})
 	tensors := slices.Concat(normTensors("normalised.", mean, std), normTensors("y.", targets.mean, targets.std), net.tensors(best.weights))
 	lags, err := json.Marshal(m.Train.StepLags())
 	if err != nil {

@@ -103,6 +103,9 @@ func goldenCases(t *testing.T) (cases []goldenCase) {
 			m.Train.Layout.Stride, m.Train.Layout.Phases, m.Train.Reversed = 2, false, 3
 		}
 		cases = append(cases, goldenCase{name, m.recipe, func(s dataset.Source, r *train.Report) (string, error) {
+			if m.Start != nil {
+				s.Name += "-stride2"
+			}
 			return card("mann", &m, s, modelMetrics{r.Best, r.Initial, r.BestEpoch, 64, 64 + 6*m.Experts, 20}, m.HeldOut.Clips)
 		}})
 	}

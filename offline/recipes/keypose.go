@@ -163,10 +163,7 @@ func (m *Keypose) normalisation(w *windows) *norm {
 // batch reads windows, keys some of their frames, and interpolates between these.
 func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.Reader, rows []int32, isHeldOut bool, key uint64) *keyed {
 	l := m.layout
-	set := w.train
-	if isHeldOut {
-		set = w.heldOut
-	}
+	set := w.set(isHeldOut)
 	length, joints, tree := set.Length/every, l.Skel.Len(), len(l.Tree().Parents)
 	n, groups := len(rows)*length, l.Groups()
 	k := &keyed{x: t.Const(n, l.Inputs()), want: t.Const(n, 3*tree), turns: t.Const(n, l.Columns()), stand: t.Const(n, keypose.Feet),
@@ -176,7 +173,7 @@ func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.Reader, rows [
 	for i, r := range rows {
 		at := set.Windows[r]
 		clip := &set.Clips[at.Clip]
-		from := int(at.From) + w.shift(r, set, isHeldOut)
+		from := w.start(r, isHeldOut)
 		rng := rand.New(rand.NewPCG(grad.Hash(key, uint64(r)), 7))
 		step := float64(every)
 		if !isHeldOut {

@@ -123,25 +123,8 @@ func TestModelComputesWhatWasTrained(t *testing.T) {
 	}
 	// And with the best weights in the trainer's network, row by row.
 	net := newMANNNet(in, out, m.Experts, m.Hidden, m.GatingHidden, set.Layout.Gating())
-	for i, p := range net.params() {
-		tensor, ok := n.Tensor(p.Name)
-		if !ok || len(tensor.Data) != len(p.Val) {
-			t.Fatalf("model file lacks %s", p.Name)
-		}
-		copy(p.Val, tensor.Data)
-		for l := range 3 {
-			if p != net.expertW[l] {
-				continue
-			}
-			a, b := net.motionOut[l], net.motionOut[l+1]
-			for k := range net.experts {
-				for o := range b {
-					for c := range a {
-						net.params()[i].Val[(k*a+c)*b+o] = tensor.Data[(k*b+o)*a+c]
-					}
-				}
-			}
-		}
+	if err := net.copyTensors(n); err != nil {
+		t.Fatal(err)
 	}
 	pool := grad.NewPool(1)
 	defer pool.Close()

@@ -390,11 +390,11 @@ func (l *nextLoss) frames(t *grad.Tape, components *grad.Mat) *grad.Mat {
 
 // model makes the network that a model file holds.
 func (m *Next) model(net convNet, best trained) (*netruntime.Net, error) {
-	nodes := net.nodes("x", "")
+	nodes := net.nodes("x", "relu", "")
 	nodes[len(nodes)-1].Name = "y"
 	tensors := net.tensors(best.weights)
 	for i := range tensors {
-		tensors[i].Name = strings.Replace(tensors[i].Name, net[len(net)-1].name, "y", 1)
+		tensors[i].Name = strings.Replace(tensors[i].Name, net.last(), "y", 1)
 	}
 	meta, err := m.meta("next", "human-next", best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: net[0].in}}, Nodes: nodes, Outputs: []string{"y"}}, m)
 	if err != nil {

@@ -124,10 +124,7 @@ type posed struct {
 // batch reads windows. One that would reach over an end of its clip is moved into
 // it: poses are those of recorded frames.
 func (m *Sparse) batch(t *grad.Tape, w *windows, rows []int32, isHeldOut bool) posed {
-	set := w.train
-	if isHeldOut {
-		set = w.heldOut
-	}
+	set := w.set(isHeldOut)
 	s, cols := m.segments(), set.Layout.Columns()
 	made := s.Poses * s.Every
 	frames := len(rows) * made
@@ -138,7 +135,7 @@ func (m *Sparse) batch(t *grad.Tape, w *windows, rows []int32, isHeldOut bool) p
 	window := make([]float32, set.Length*cols)
 	for i, r := range rows {
 		at := set.Windows[r]
-		from := min(int(at.From)+w.shift(r, set, isHeldOut), set.Clips[at.Clip].Frames-SparseFrames-set.Margin)
+		from := min(w.start(r, isHeldOut), set.Clips[at.Clip].Frames-SparseFrames-set.Margin)
 		first, end := set.Window(window, int(at.Clip), max(from, -set.Margin))
 		for f := range SparseFrames {
 			row := window[(set.Margin+f)*cols:][:cols]

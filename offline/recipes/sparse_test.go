@@ -59,7 +59,7 @@ func TestSparseBatch(t *testing.T) {
 					t.Fatalf("%d poses and %d frames of two windows, want %d and %d", b.x.Rows, b.want.Rows, 2*k, 2*made)
 				}
 				clip := &set.Clips[at.Clip]
-				from := min(int(at.From)+1+w.shift(int32(r), set, heldOut), clip.Frames-121)
+				from := min(w.start(int32(r), heldOut)+1, clip.Frames-121)
 				for f := range made {
 					src, row := from+f-every/2, (made+f)*70
 					inside := f >= every/2 && f < every/2+121

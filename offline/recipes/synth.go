@@ -140,9 +140,9 @@ func (m *Synth) model(base *manifold.Model, net convNet, columns []int, best tra
 		}
 		return out
 	}
-	last := net[len(net)-1].name
+	last := net.last()
 	nodes := []netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}}}
-	nodes = append(nodes, net.nodes("normalised", "relu")...)
+	nodes = append(nodes, net.nodes("normalised", "relu", "relu")...)
 	nodes = append(nodes,
 		netruntime.Node{Name: "hidden", Op: netruntime.OpMaxPool, In: []string{last}},
 		netruntime.Node{Name: "spread", Op: netruntime.OpDepool, In: []string{"hidden"}},

@@ -11,17 +11,16 @@ import (
 // convLayer is a convolution over time.
 type convLayer struct {
 	name           string // of its node in a model file
-	in, out, width int
+	in, out, width int    // channels, channels, frames
 	w, b           *grad.Param
 }
 
-// convNet is a stack of convolutions over time with rectified values between
-// them.
+// convNet is a stack of convolutions over time with rectified values between them.
 type convNet []convLayer
 
-// newConvNet draws the weights of a stack whose values have channels[0],
-// channels[1], … channels and whose filters have widths frames: uniform by
-// fan-in and fan-out, as in Xavier's draw. Biases are zero.
+// newConvNet draws the weights of a stack. Its values have channels[0], channels[1], …
+// channels, and its filters have widths frames. Weights are uniform by fan-in and fan-out, as
+// in Xavier's draw; biases are zero.
 func newConvNet(channels, widths []int, seed uint64) convNet {
 	var n convNet
 	for l, width := range widths {
@@ -34,8 +33,7 @@ func newConvNet(channels, widths []int, seed uint64) convNet {
 	return n
 }
 
-// named gives the layers names of their own: prefix1, prefix2, …; prefix where
-// there is one layer.
+// named renames the layers to prefix1, prefix2, …; a single layer to prefix.
 func (n convNet) named(prefix string) convNet {
 	for l := range n {
 		c := &n[l]
@@ -54,6 +52,7 @@ func (n convNet) params() (out []*grad.Param) {
 	return out
 }
 
+// weights returns the parameters without the biases.
 func (n convNet) weights() (out []*grad.Param) {
 	for _, c := range n {
 		out = append(out, c.w)
@@ -61,8 +60,8 @@ func (n convNet) weights() (out []*grad.Param) {
 	return out
 }
 
-// forward runs the stack on x, (batch·length, channels). What goes into each
-// layer is dropped out with keep.
+// forward runs the stack on x, (batch·length, channels), with dropout on the input of each
+// layer.
 func (n convNet) forward(t *grad.Tape, x *grad.Mat, length int, keep float32, key uint64) *grad.Mat {
 	for l, c := range n {
 		if l > 0 {
@@ -73,14 +72,12 @@ func (n convNet) forward(t *grad.Tape, x *grad.Mat, length int, keep float32, ke
 	return x
 }
 
-// nodes returns the stack's operations for a model file, from the value called
-// from; the last one's name is last's, and act is done on its result.
-func (n convNet) nodes(from, act string) (nodes []netruntime.Node) {
-	return n.actNodes(from, "relu", act)
-}
+// last returns the name of the last layer.
+func (n convNet) last() string { return n[len(n)-1].name }
 
-// actNodes is nodes, with between between the layers.
-func (n convNet) actNodes(from, between, act string) (nodes []netruntime.Node) {
+// nodes returns the stack's operations for a model file. from is the name of the input, between
+// the activation between the layers, and act the activation of the last one.
+func (n convNet) nodes(from, between, act string) (nodes []netruntime.Node) {
 	for l, c := range n {
 		node := netruntime.Node{Name: c.name, Op: netruntime.OpConv, In: []string{from}, Act: between}
 		if l == len(n)-1 {
@@ -101,14 +98,20 @@ func (n convNet) tensors(weights [][]float32) (out []netruntime.Tensor) {
 	return out
 }
 
-// taps is the inverse of filters: a convolution's weights as grad.Tape.Conv
-// wants them, (out, width·in), from those of a model file, (out, in, width).
-func taps(w []float32, out, in, width int) []float32 {
+// filters returns a convolution's weights as model files hold them, (out, in, width), from
+// those of grad.Tape.Conv, (out, width·in).
+func filters(w []float32, out, in, width int) []float32 { return swapped(w, out, width, in) }
+
+// taps is the inverse of filters.
+func taps(w []float32, out, in, width int) []float32 { return swapped(w, out, in, width) }
+
+// swapped returns the transposes of the n matrices (rows, cols) in w.
+func swapped(w []float32, n, rows, cols int) []float32 {
 	dst := make([]float32, len(w))
-	for o := range out {
-		for k := range width {
-			for i := range in {
-				dst[(o*width+k)*in+i] = w[(o*in+i)*width+k]
+	for at := 0; at < n*rows*cols; at += rows * cols {
+		for r := range rows {
+			for c := range cols {
+				dst[at+c*rows+r] = w[at+r*cols+c]
 			}
 		}
 	}

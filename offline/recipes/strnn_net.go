@@ -421,8 +421,8 @@ func (n *strnnNet) nodes(linear *strnn.Linear) (inputs []netruntime.Input, nodes
 	if n.filter != nil {
 		inputs = append(inputs, netruntime.Input{Name: strnn.ValueZ, Channels: n.columns})
 		z := add(netruntime.Node{Name: "noisy", Op: netruntime.OpNormalize, In: []string{strnn.ValueZ}, Tensors: shared})
-		nodes = append(nodes, n.filter.actNodes(z, "elu", "")...)
-		sum := add(netruntime.Node{Name: "sum", Op: netruntime.OpAdd, In: []string{z, n.filter[len(n.filter)-1].name}})
+		nodes = append(nodes, n.filter.nodes(z, "elu", "")...)
+		sum := add(netruntime.Node{Name: "sum", Op: netruntime.OpAdd, In: []string{z, n.filter.last()}})
 		outputs = append(outputs, add(netruntime.Node{Name: strnn.ValueFiltered, Op: netruntime.OpDenormalize, In: []string{sum}, Tensors: shared}))
 	}
 	return inputs, nodes, outputs

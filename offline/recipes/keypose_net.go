@@ -67,7 +67,7 @@ func (n *unet) nodes(from, to string) (nodes []netruntime.Node) {
 		return name
 	}
 	stack := func(s convNet, from, act string) string {
-		nodes = append(nodes, s.nodes(from, act)...)
+		nodes = append(nodes, s.nodes(from, "relu", act)...)
 		return last(s)
 	}
 	full := stack(n.in, from, "relu")

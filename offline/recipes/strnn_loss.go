@@ -61,10 +61,7 @@ func (l *strnnLoss) begin(epoch int) {
 // frames fills a batch with n frames of each window, 30 per second: (batch·n, columns)
 // normalised, in training a little faster or slower than recorded.
 func (w *windows) frames(t *grad.Tape, rows []int32, isHeldOut bool, n int, stretch float64) *grad.Mat {
-	set := w.train
-	if isHeldOut {
-		set = w.heldOut
-	}
+	set := w.set(isHeldOut)
 	cols := set.Layout.Columns()
 	x := t.Const(len(rows)*n, cols)
 	for i, r := range rows {
@@ -72,7 +69,7 @@ func (w *windows) frames(t *grad.Tape, rows []int32, isHeldOut bool, n int, stre
 		if w.key != 0 && !isHeldOut {
 			speed += stretch * (2*share01(grad.Hash(w.key, uint64(r)+1<<34)) - 1)
 		}
-		sampleFrames(x.Val[i*n*cols:][:n*cols], set, set.Clips[at.Clip].Rows[(int(at.From)+w.shift(r, set, isHeldOut))*cols:], speed)
+		sampleFrames(x.Val[i*n*cols:][:n*cols], set, set.Clips[at.Clip].Rows[w.start(r, isHeldOut)*cols:], speed)
 	}
 	return x
 }

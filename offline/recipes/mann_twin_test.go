@@ -68,7 +68,7 @@ func (t *twin) loss(x, y [][]float64, masks [6][][]float64) float64 {
 		h := x[r]
 		for l := range 3 {
 			h = drop(3+l, h)
-			in, out := t.net.motionOut[l], t.net.motionOut[l+1]
+			in, out := t.net.motionSize[l], t.net.motionSize[l+1]
 			w, b := make([]float64, out*in), make([]float64, out)
 			for k := range t.net.experts {
 				omega := g[k] / total

@@ -92,15 +92,12 @@ func (l *latentLoss) losses() map[string]float64 {
 // last frame is held, and their traits, (batch, traits) in deviations. In training
 // they are varied.
 func (l *latentLoss) clips(t *grad.Tape, rows []int32, isHeldOut bool) (x, traits *grad.Mat) {
-	set := l.batch.train
-	if isHeldOut {
-		set = l.batch.heldOut
-	}
+	set := l.batch.set(isHeldOut)
 	cols, seen := set.Layout.Columns(), len(l.traits.of)
 	x, traits = t.Const(len(rows)*latent.Padded, cols), t.Const(len(rows), seen)
 	for i, r := range rows {
 		at := set.Windows[r]
-		from := int(at.From) + l.batch.shift(r, set, isHeldOut)
+		from := l.batch.start(r, isHeldOut)
 		l.raw = append(l.raw[:0], set.Clips[at.Clip].Rows[from*cols:][:latent.Frames*cols]...)
 		if l.batch.key != 0 && !isHeldOut {
 			l.m.vary(l.raw, set, &set.Clips[at.Clip], from, grad.Hash(l.batch.key, uint64(r)+1<<33))
@@ -145,12 +142,6 @@ func (m *Latent) vary(rows []float32, set *dataset.MotionSet, clip *dataset.Moti
 		}
 		row[body+feature.MotionYaw] += float32(bend)
 	}
-}
-
-// normal returns a value of the standard normal distribution from random bits (Box and
-// Muller).
-func normal(a, b uint64) float64 {
-	return math.Sqrt(-2*math.Log(1-share01(a))) * math.Cos(2*math.Pi*share01(b))
 }
 
 // pathWeights returns the weights of a dense layer, without bias, that adds up the

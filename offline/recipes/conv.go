@@ -3,6 +3,7 @@ package recipes
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
@@ -96,6 +97,24 @@ func (n convNet) tensors(weights [][]float32) (out []netruntime.Tensor) {
 			netruntime.Tensor{Name: c.name + ".bias", Shape: []int{c.out}, Data: weights[2*l+1]})
 	}
 	return out
+}
+
+// node returns an operation of a model file.
+func node(name, op string, in ...string) netruntime.Node {
+	return netruntime.Node{Name: name, Op: op, In: in}
+}
+
+// ownStats are the tensors of a normalisation by the mean and the deviation of the frames.
+var ownStats = map[string]string{"mean": "mean", "std": "std"}
+
+// pipeline returns the graph of a network with one input "x" and one output "y", both raw. The
+// nodes begin with the value "normalised", and the last one is denormalised. stats names the
+// tensors of both normalisations; nil: each has its own.
+func pipeline(channels int, stats map[string]string, nodes ...netruntime.Node) *netruntime.Graph {
+	first, last := node("normalised", netruntime.OpNormalize, "x"), node("y", netruntime.OpDenormalize, nodes[len(nodes)-1].Name)
+	first.Tensors, last.Tensors = stats, stats
+	return &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: channels}},
+		Nodes: slices.Concat([]netruntime.Node{first}, nodes, []netruntime.Node{last}), Outputs: []string{"y"}}
 }
 
 // filters returns a convolution's weights as model files hold them, (out, in, width), from

@@ -167,15 +167,10 @@ func TestManifoldComputesWhatWasTrained(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := strolls(1, 24, 3)
-	dec, err := frozen(model)
+	trained, err := frozenManifold(model)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trained := newManifoldNet(70, 8, 5, 1)
-	copy(trained.w.Val, dec.w.Val)
-	copy(trained.bOut.Val, dec.b.Val)
-	b, _ := net.Tensor("encoder.bias")
-	copy(trained.b.Val, b.Data)
 	pool := grad.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)

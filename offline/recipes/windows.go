@@ -54,15 +54,15 @@ const (
 )
 
 // given returns the columns of x that are the parameters of a network. The body's motion is
-// smoothed; key draws the width for each window. Key 0 smooths all by the middle width.
-func (w *windows) given(t *grad.Tape, x *grad.Mat, set *dataset.MotionSet, columns []int, key uint64) *grad.Mat {
+// smoothed; key draws the width for each window. Held-out windows have the middle width.
+func (w *windows) given(t *grad.Tape, x *grad.Mat, set *dataset.MotionSet, columns []int, isHeldOut bool, key uint64) *grad.Mat {
 	out := t.Const(x.Rows, len(columns))
 	body := set.Layout.Body()
 	v := make([]float64, set.Length)
 	for at := 0; at < x.Rows; at += set.Length {
 		share := 0.5
-		if key != 0 {
-			share = share01(grad.Hash(key, uint64(at)))
+		if !isHeldOut {
+			share = share01(grad.Hash(grad.Hash(key, 1<<32), uint64(at)))
 		}
 		for i, c := range columns {
 			for f := range v {
@@ -133,6 +133,22 @@ func maskedMSE(t *grad.Tape, y, want, mask *grad.Mat) *grad.Mat {
 		}
 	}
 	return t.Scale(t.SumSquares(t.Mul(t.Sub(y, want), mask)), 1/float32(max(1, kept)))
+}
+
+// dropout returns the retention probability: keep in training, 1 in evaluation.
+func dropout(keep float32, isHeldOut bool) float32 {
+	if isHeldOut {
+		return 1
+	}
+	return keep
+}
+
+// pick returns the values of v at the indices.
+func pick(v []float32, indices []int) (out []float32) {
+	for _, i := range indices {
+		out = append(out, v[i])
+	}
+	return out
 }
 
 // share01 returns a number in [0, 1) from random bits.

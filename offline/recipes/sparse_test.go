@@ -190,9 +190,9 @@ func TestSparseSchedule(t *testing.T) {
 
 func TestSparseRefuses(t *testing.T) {
 	for want, spoil := range map[string]func(m *Sparse){
-		"3 poses a second":           func(m *Sparse) { m.Poses = 3 },
+		"3 poses per second":         func(m *Sparse) { m.Poses = 3 },
 		"0 channels":                 func(m *Sparse) { m.Channels[1] = 0 },
-		"filters of 256 frames":      func(m *Sparse) { m.Widths[3] = 256 },
+		"256 frames of a filter":     func(m *Sparse) { m.Widths[3] = 256 },
 		"want 121":                   func(m *Sparse) { m.Train = strolls(1, 60, 0) },
 		"no recordings are held out": func(m *Sparse) { m.HeldOut = &dataset.MotionSet{} },
 	} {

@@ -117,6 +117,20 @@ func pipeline(channels int, stats map[string]string, nodes ...netruntime.Node) *
 		Nodes: slices.Concat([]netruntime.Node{first}, nodes, []netruntime.Node{last}), Outputs: []string{"y"}}
 }
 
+// copyTensors copies the weights that tensors has written to a model file.
+func (n convNet) copyTensors(from *netruntime.Net) error {
+	for _, c := range n {
+		w, _ := from.Tensor(c.w.Name)
+		b, _ := from.Tensor(c.b.Name)
+		if len(w.Data) != len(c.w.Val) || len(b.Data) != len(c.b.Val) {
+			return fmt.Errorf("recipes: model %q has %d weights and %d biases in %s, want %d and %d", from.Meta().Name, len(w.Data), len(b.Data), c.name, len(c.w.Val), len(c.b.Val))
+		}
+		copy(c.w.Val, taps(w.Data, c.out, c.in, c.width))
+		copy(c.b.Val, b.Data)
+	}
+	return nil
+}
+
 // filters returns a convolution's weights as model files hold them, (out, in, width), from
 // those of grad.Tape.Conv, (out, width·in).
 func filters(w []float32, out, in, width int) []float32 { return swapped(w, out, width, in) }

@@ -78,7 +78,7 @@ func TestSampleAndDivergence(t *testing.T) {
 func TestLatentGradient(t *testing.T) {
 	m := smallLatent(how(t, t.TempDir(), 1))
 	m.Path, m.Traits, m.KL = 0.7, 0.5, 3
-	l, err := m.lossOf(newLatentNet(m))
+	l, err := newLatentLoss(m, newLatentNet(m))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,11 +142,8 @@ func TestLatentComputesWhatWasTrained(t *testing.T) {
 	}
 	// The trained network again, from the file's tensors.
 	net := newLatentNet(m)
-	for _, c := range slices.Concat(net.encoder, net.decoder, convNet{net.code}) {
-		w, _ := file.Tensor(c.name + ".weight")
-		b, _ := file.Tensor(c.name + ".bias")
-		copy(c.w.Val, taps(w.Data, c.out, c.in, c.width))
-		copy(c.b.Val, b.Data)
+	if err := slices.Concat(net.encoder, net.decoder, convNet{net.code}).copyTensors(file); err != nil {
+		t.Fatal(err)
 	}
 	for _, p := range net.start {
 		w, _ := file.Tensor(p.Name)
@@ -156,7 +153,7 @@ func TestLatentComputesWhatWasTrained(t *testing.T) {
 	defer pool.Close()
 	tape := grad.NewTape(pool)
 	rows := []int32{1, 4}
-	l, err := m.lossOf(net)
+	l, err := newLatentLoss(m, net)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -217,43 +217,6 @@ func newNextLoss(m *Next) (*nextLoss, error) {
 	return l, nil
 }
 
-// frozenDecoder finds the decoder in the network that Latent.model makes.
-func frozenDecoder(m *latent.Model) (*latentNet, error) {
-	n := &latentNet{values: m.Values}
-	find := func(name string, dims int) (netruntime.Tensor, netruntime.Tensor, bool) {
-		w, ok := m.Net.Tensor(name + ".weight")
-		b, too := m.Net.Tensor(name + ".bias")
-		return w, b, ok && too && len(w.Shape) == dims && len(b.Data) == w.Shape[0]
-	}
-	freeze := func(name string, cols int, data []float32) *grad.Param {
-		p := grad.NewParam(name, len(data)/cols, cols)
-		copy(p.Val, data)
-		p.Frozen = true
-		return p
-	}
-	strange := fmt.Errorf("recipes: model %q has no decoder of the kind that mannequin train latent makes", m.Net.Meta().Name)
-	w, b, ok := find("start", 2)
-	if !ok || w.Shape[1] != m.Values {
-		return nil, strange
-	}
-	n.start = [2]*grad.Param{freeze("start.weight", w.Shape[1], w.Data), freeze("start.bias", w.Shape[0], b.Data)}
-	from := w.Shape[0]
-	for i := range 4 {
-		name := fmt.Sprintf("decoder%d", i+1)
-		w, b, ok := find(name, 3)
-		if !ok || w.Shape[1] != from {
-			return nil, strange
-		}
-		out, in, width := w.Shape[0], w.Shape[1], w.Shape[2]
-		n.decoder = append(n.decoder, convLayer{name, in, out, width, freeze(name+".weight", in*width, taps(w.Data, out, in, width)), freeze(name+".bias", out, b.Data)})
-		from = out
-	}
-	if from != m.Layout.Columns() {
-		return nil, strange
-	}
-	return n, nil
-}
-
 // chain is one that is learnt from: clip after clip what is asked for.
 type chain struct {
 	set   *chains

@@ -108,11 +108,8 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 				t.Fatalf("segments %+v of schema %s, want %+v of %s", s.Segments, s.Layout.Hash(), want, m.Train.Layout.Hash())
 			}
 			trained := newSparseNet(70, m.Channels, m.Widths, expansions[poses], 1)
-			for _, c := range trained.convNet {
-				w, _ := file.Tensor(c.name + ".weight")
-				b, _ := file.Tensor(c.name + ".bias")
-				copy(c.w.Val, taps(w.Data, c.out, c.in, c.width))
-				copy(c.b.Val, b.Data)
+			if err := trained.convNet.copyTensors(file); err != nil {
+				t.Fatal(err)
 			}
 			pool := grad.NewPool(1)
 			defer pool.Close()

@@ -63,11 +63,8 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 			}
 			copy(p.Val, w.Data)
 		}
-		for _, c := range net.filter {
-			w, _ := file.Tensor(c.name + ".weight")
-			b, _ := file.Tensor(c.name + ".bias")
-			copy(c.w.Val, taps(w.Data, c.out, c.in, c.width))
-			copy(c.b.Val, b.Data)
+		if err := net.filter.copyTensors(file); err != nil {
+			t.Fatal(err)
 		}
 		pool := grad.NewPool(1)
 		defer pool.Close()

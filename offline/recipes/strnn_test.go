@@ -56,7 +56,7 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 			t.Fatal(err)
 		}
 		net := l.net
-		for _, p := range net.params()[:net.temporal()] {
+		for _, p := range net.temporal() {
 			w, ok := file.Tensor(p.Name)
 			if !ok {
 				t.Fatalf("%s: no tensor %s", name, p.Name)
@@ -77,7 +77,7 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		h, c := net.state(tape, seen, m.Encode, &strnnPass{keep: 1})
 		var z *grad.Mat
 		if m.Latent > 0 {
-			mean, logVar := net.likely(tape, h)
+			mean, logVar := net.prior.forward(tape, h)
 			z = tape.Const(2, m.Latent)
 			for i := range z.Val {
 				z.Val[i] = mean.Val[i] + ways[i]*float32(math.Exp(float64(logVar.Val[i])/2))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 	"mannequin/offline/train"
@@ -125,10 +126,7 @@ func golden(t *testing.T, file, got string) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(path))(t)
 	if got == string(want) {
 		return
 	}
@@ -145,10 +143,7 @@ func golden(t *testing.T, file, got string) {
 func TestGoldenKeys(t *testing.T) {
 	var all strings.Builder
 	for _, c := range goldenCases(t) {
-		key, err := c.recipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(c.recipe())(t)
 		fmt.Fprintln(&all, c.name, key)
 	}
 	golden(t, "keys.txt", all.String())
@@ -166,10 +161,7 @@ func TestGoldenCards(t *testing.T) {
 		if strings.HasPrefix(c.name, "recurrent") {
 			continue // has no card
 		}
-		text, err := c.card(src, report)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(c.card(src, report))(t)
 		fmt.Fprintf(&all, "-- %s --\n%s", c.name, text)
 	}
 	golden(t, "cards.md", all.String())

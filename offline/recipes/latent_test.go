@@ -3,7 +3,6 @@ package recipes
 import (
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -12,8 +11,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
-	"mannequin/netruntime"
-	"mannequin/netruntime/grad"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/dataset"
 )
 
@@ -41,9 +39,7 @@ func smallLatent(how RunOptions) *Latent {
 // The divergence is that of eq. 4.9, and samples have the mean and the deviation that
 // are asked for, and are the same for the same key.
 func TestSampleAndDivergence(t *testing.T) {
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	const clips, values = 4000, 2
 	mean, logVar := tape.Const(clips, values), tape.Const(clips, values)
 	mu, sigma := []float64{0.7, -2}, []float64{0.3, 1.5}
@@ -76,16 +72,11 @@ func TestSampleAndDivergence(t *testing.T) {
 // The gradient of the whole loss is what finite differences say, along a random
 // direction of each parameter.
 func TestLatentGradient(t *testing.T) {
-	m := smallLatent(how(t, t.TempDir(), 1))
+	m := smallLatent(how(t.TempDir(), 1))
 	m.Path, m.Traits, m.KL = 0.7, 0.5, 3
-	l, err := newLatentLoss(m, newLatentNet(m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newLatentLoss(m, newLatentNet(m)))(t)
 	l.begin(m.Epochs - 1) // all terms at their weight
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	rows := []int32{0, 3, 5}
 	value := func() float64 {
 		tape.Reset()
@@ -127,19 +118,10 @@ func TestLatentGradient(t *testing.T) {
 // components are white over the clips trained on.
 func TestLatentComputesWhatWasTrained(t *testing.T) {
 	dir := t.TempDir()
-	m := smallLatent(how(t, dir, 1))
+	m := smallLatent(how(dir, 1))
 	m.Epochs = 4
-	if _, err := m.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	file, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := latent.New(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := trainedFile(t, m.Run, m.Out)
+	model := must.Get(latent.New(file))(t)
 	// The trained network again, from the file's tensors.
 	net := newLatentNet(m)
 	if err := slices.Concat(net.encoder, net.decoder, convNet{net.code}).copyTensors(file); err != nil {
@@ -149,21 +131,13 @@ func TestLatentComputesWhatWasTrained(t *testing.T) {
 		w, _ := file.Tensor(p.Name)
 		copy(p.Val, w.Data)
 	}
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	rows := []int32{1, 4}
-	l, err := newLatentLoss(m, net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newLatentLoss(m, net))(t)
 	x, _ := l.clips(tape, rows, false)
 	mean, logVar := net.encode(tape, x, 1, 0)
 	y := net.decode(tape, mean)
-	coder, err := model.NewCoder(latent.CoderOptions{Batch: 1, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	coder := must.Get(model.NewCoder(latent.CoderOptions{Batch: 1, Workers: 1}))(t)
 	defer coder.Close()
 	cols := m.Train.Layout.Columns()
 	z, deviation, made := make([]float32, m.Values), make([]float32, m.Values), make([]float32, latent.Frames*cols)
@@ -239,10 +213,7 @@ func TestLatentComponents(t *testing.T) {
 		traits.Set(i, 1, 3) // all clips share it
 		traits.Set(i, 2, sources.At(i, 0)+0.5*sources.At(i, 1))
 	}
-	c, err := latentComponents([]string{"a", "same", "b"}, &z, frames, traits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(latentComponents([]string{"a", "same", "b"}, &z, frames, traits))(t)
 	if !slices.Equal(c.Names, []string{"a", "b"}) {
 		t.Fatalf("names %v", c.Names)
 	}
@@ -338,7 +309,7 @@ func TestPathWeights(t *testing.T) {
 // A clip that is varied is the recording played faster or slower, as far as it goes,
 // and turns by another amount; without variation it is the recording.
 func TestVary(t *testing.T) {
-	m := smallLatent(how(t, t.TempDir(), 1))
+	m := smallLatent(how(t.TempDir(), 1))
 	set := m.Train
 	cols, body := set.Layout.Columns(), set.Layout.Body()
 	clip := &set.Clips[0]
@@ -393,7 +364,7 @@ func TestLatentRefuses(t *testing.T) {
 		"fewer clips":          func(m *Latent) { m.Values = len(m.Train.Windows) },
 		"nothing held out":     func(m *Latent) { m.HeldOut = seconds(0, 0, 0) },
 	} {
-		m := smallLatent(how(t, t.TempDir(), 1))
+		m := smallLatent(how(t.TempDir(), 1))
 		spoil(m)
 		if _, err := m.Run(t.Context()); err == nil {
 			t.Errorf("%s accepted", name)

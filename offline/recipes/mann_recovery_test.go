@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
-	"mannequin/netruntime/grad"
 )
 
 // recovering returns a recovery on rows of which a few turn, a few move and one or
@@ -45,10 +45,7 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 		}
 	}
 	u := newRollout(set, smallNet(m), set.Order, 3, 1)
-	c, err := newRecovery(u, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(newRecovery(u, 0.5))(t)
 	return m, u, c
 }
 
@@ -67,10 +64,8 @@ func TestRecoveryBegins(t *testing.T) {
 }
 
 func testRecoveryBegins(t *testing.T, m *MANN, u *rollout, c *recovery, key uint64, ticks int) {
-	pool := grad.NewPool(1)
-	defer pool.Close()
 	samples := []int{3, 4, 5, 6, 7, 70, 71, 72, 73, 74}
-	rows, x := c.begin(grad.NewTape(pool), u, samples, key)
+	rows, x := c.begin(newTape(t), u, samples, key)
 	set, l := m.Train, m.Train.Layout
 	session := session(t, m, u.net)
 	y := make([]float32, u.net.outputs)
@@ -208,9 +203,7 @@ func TestRecoveryPose(t *testing.T) {
 // ticks; velocities are those of that way. What is no pose is as recorded.
 func TestRecoveryGoal(t *testing.T) {
 	m, u, c := recovering(t)
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	rows, x := c.begin(grad.NewTape(pool), u, []int{3, 4, 5, 70, 71}, 4)
+	rows, x := c.begin(newTape(t), u, []int{3, 4, 5, 70, 71}, 4)
 	set, l := m.Train, m.Train.Layout
 	for tick := range 3 {
 		want := make([]float32, len(rows)*u.net.outputs)
@@ -282,10 +275,7 @@ func TestRecoveryRun(t *testing.T) {
 		m.Ticks, m.Recover, m.Keep, m.Epochs, m.Schedule.First, m.Start = 3, share, 1, 2, first, start
 		return mustRun(t, m).HeldOut
 	}
-	start, err := netruntime.Decode(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	start := must.Get(netruntime.Decode(whole))(t)
 	for _, c := range []struct {
 		first  int
 		start  *netruntime.Net

@@ -11,6 +11,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
@@ -103,14 +104,8 @@ func session(t *testing.T, m *MANN, net *mannNet) netruntime.Session {
 	for _, p := range net.params() {
 		weights = append(weights, p.Val)
 	}
-	model, err := m.model(net, trained{weights: weights, report: &train.Report{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := model.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Get(m.model(net, trained{weights: weights, report: &train.Report{}}))(t)
+	s := must.Get(model.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1}))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -125,9 +120,7 @@ func testRollout(t *testing.T, m *MANN) {
 	if m.Skate+m.Bend > 0 {
 		u.legs = newLegs(m.Train, m.Skate, m.Bend)
 	}
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	rows := []int{4, 40}
 	loss := func() *grad.Mat {
 		tape.Reset()
@@ -270,10 +263,7 @@ func TestWindows(t *testing.T) {
 func TestStart(t *testing.T) {
 	m := smallRecipe(t)
 	first := mustRun(t, m)
-	from, err := netruntime.Open(m.Out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := must.Get(netruntime.Open(m.Out))(t)
 	next := smallRecipe(t)
 	next.Start, next.Ticks, next.Keep, next.Epochs = from, 2, 0.9, 3
 	second := mustRun(t, next)
@@ -291,10 +281,7 @@ func TestStart(t *testing.T) {
 func TestStartElsewhere(t *testing.T) {
 	m := smallRecipe(t)
 	mustRun(t, m)
-	from, err := netruntime.Open(m.Out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := must.Get(netruntime.Open(m.Out))(t)
 	net := smallNet(m)
 	for _, v := range [][]float32{m.Train.XMean, m.Train.XStd, m.Train.YMean, m.Train.YStd} {
 		for i := range v {
@@ -314,15 +301,9 @@ func TestStartElsewhere(t *testing.T) {
 	for _, p := range net.params() {
 		weights = append(weights, p.Val)
 	}
-	to, err := m.model(net, trained{weights: weights, report: &train.Report{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(m.model(net, trained{weights: weights, report: &train.Report{}}))(t)
 	run := func(n *netruntime.Net) []float32 {
-		s, err := n.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(n.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1}))(t)
 		defer s.Close()
 		y := make([]float32, net.outputs)
 		if err := s.Run(y, m.Train.Input(7), 1); err != nil {
@@ -348,9 +329,7 @@ func TestNextOnRecordings(t *testing.T) {
 	}
 	l := set.Layout
 	u := newRollout(set, nil, nil, 2, 1)
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	var rows []int
 	for i := 0; i < len(u.first); i += len(u.first) / 500 {
 		rows = append(rows, int(u.first[i]))
@@ -375,24 +354,5 @@ func TestNextOnRecordings(t *testing.T) {
 				t.Fatalf("row %d, column %d of the input: off by %v", r, c, d)
 			}
 		}
-	}
-}
-
-// What the paper's recipe does not know has no name in its checkpoints, so that
-// those of earlier versions go on.
-func TestPaperRecipe(t *testing.T) {
-	m := smallRecipe(t)
-	got, err := m.recipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"icks", "hange", "arm", "lip", "tart"} {
-		if strings.Contains(strings.ReplaceAll(got, "restart", ""), name) {
-			t.Errorf("%q in %s", name, got)
-		}
-	}
-	m.WarmUp, m.ClipNorm, m.Change, m.Ticks, m.Skate, m.Bend = 2, 3, 4, 6, 7, 8
-	if got, err = m.recipe(); err != nil || !strings.HasSuffix(got, `"ticks":6,"change":4,"skate":7,"bend":8,"warm_up":2,"clip_norm":3}`) {
-		t.Error(got, err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
-	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
 	"mannequin/offline/train"
 )
@@ -73,19 +73,13 @@ func smallRecipe(t *testing.T) *MANN {
 
 func mustRun(t *testing.T, m *MANN) *train.Report {
 	t.Helper()
-	r, err := m.Run(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(m.Run(context.Background()))(t)
 	return r
 }
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(path))(t)
 	return b
 }
 
@@ -97,16 +91,10 @@ func TestModelComputesWhatWasTrained(t *testing.T) {
 	if !(rep.Best < 0.9*rep.Initial) {
 		t.Errorf("held-out loss fell from %v to %v only", rep.Initial, rep.Best)
 	}
-	n, err := netruntime.Open(m.Out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(netruntime.Open(m.Out))(t)
 	set := m.HeldOut
 	in, out := set.Layout.Inputs(), set.Layout.Outputs()
-	s, err := n.NewSession(netruntime.SessionOptions{Batch: set.Rows, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(n.NewSession(netruntime.SessionOptions{Batch: set.Rows, Workers: 1}))(t)
 	defer s.Close()
 	y := make([]float32, set.Rows*out)
 	if err := s.Run(y, set.X, set.Rows); err != nil {
@@ -126,9 +114,7 @@ func TestModelComputesWhatWasTrained(t *testing.T) {
 	if err := net.copyTensors(n); err != nil {
 		t.Fatal(err)
 	}
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	x := tape.Const(set.Rows, in)
 	for r := range set.Rows {
 		newNormalised(set).input(x.Val[r*in:], r)
@@ -153,10 +139,7 @@ func TestModelSaysWhatItIs(t *testing.T) {
 	if csv := string(read(t, m.Curves+".csv")); strings.Count(csv, "\n") != m.Epochs+2 {
 		t.Errorf("loss curve of %d epochs:\n%s", m.Epochs, csv)
 	}
-	n, err := netruntime.Open(m.Out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(netruntime.Open(m.Out))(t)
 	meta := n.Meta()
 	if meta.Arch != "mann" || meta.SchemaHash != m.Train.Layout.Hash() || !strings.Contains(meta.License, "unknown") {
 		t.Errorf("metadata %+v", meta)
@@ -169,10 +152,7 @@ func TestModelSaysWhatItIs(t *testing.T) {
 	if !strings.Contains(meta.Metrics, "held_out_loss") || rep.BestEpoch < 1 {
 		t.Errorf("metrics %s", meta.Metrics)
 	}
-	model, err := mann.NewModel(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Get(mann.NewModel(n))(t)
 	if model.Skel.Len() != 5 || model.Layout.Hash() != m.Train.Layout.Hash() {
 		t.Errorf("the runtime reads %d joints", model.Skel.Len())
 	}

@@ -9,6 +9,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/grad"
 	"mannequin/netruntime/vec"
 	"mannequin/offline/dataset"
@@ -26,9 +27,7 @@ func TestTickIsTheControllers(t *testing.T) {
 	live := controlled(t, set, first, settle, ticks)
 	l := set.Layout
 	u := newRollout(live, nil, nil, 2, 1)
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	var rows []int
 	for r := settle; r < ticks-1; r++ {
 		rows = append(rows, r)
@@ -80,22 +79,20 @@ func TestTickIsTheControllers(t *testing.T) {
 
 // moving returns rows of motion and the first of a run of at least n in which
 // nothing but moving is seen.
-func moving(t *testing.T, n int) (set *dataset.MANN, first int) {
+func moving(t *testing.T, n int) (*dataset.MANN, int) {
 	t.Helper()
-	takes, err := procgen.Generate(procgen.Options{Minutes: 2, Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	takes := must.Get(procgen.Generate(procgen.Options{Minutes: 2, Seed: 5}))(t)
 	dir := t.TempDir()
 	if err := procgen.Write(dir, takes); err != nil {
 		t.Fatal(err)
 	}
-	if set, _, err = dataset.BuildMANN(dir, dataset.Options{HeldOut: []string{}}); err != nil {
+	set, _, err := dataset.BuildMANN(dir, dataset.Options{HeldOut: []string{}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	l := set.Layout
 	for _, run := range set.Runs() {
-		first = run[0]
+		first := run[0]
 		for r := run[0]; r < run[1]; r++ {
 			for s := range feature.TrajSamples {
 				if set.Input(r)[l.InActions(s)+int(control.Move)] < 1 {
@@ -124,14 +121,8 @@ func controlled(t *testing.T, set *dataset.MANN, first, settle, ticks int) *data
 	for _, p := range net.params() {
 		weights = append(weights, p.Val)
 	}
-	file, err := m.model(net, trained{weights: weights, report: &train.Report{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := mann.NewModel(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(m.model(net, trained{weights: weights, report: &train.Report{}}))(t)
+	model := must.Get(mann.NewModel(file))(t)
 	live := *set
 	live.Rows = 2 * ticks // the mirrored half is not used
 	live.X, live.Y = make([]float32, live.Rows*l.Inputs()), make([]float32, live.Rows*l.Outputs())

@@ -15,6 +15,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
@@ -97,12 +98,22 @@ func motionRecipes(t *testing.T, base *netruntime.Net) map[string]made {
 	}
 }
 
-func how(t *testing.T, dir string, threads int) RunOptions {
-	t.Helper()
-	return running(dir, threads)
+// newTape returns a tape with one worker.
+func newTape(t *testing.T) *grad.Tape {
+	pool := grad.NewPool(1)
+	t.Cleanup(pool.Close)
+	return grad.NewTape(pool)
 }
 
-func running(dir string, threads int) RunOptions {
+// trainedFile trains a network and opens its model file.
+func trainedFile(t *testing.T, run func(context.Context) (*train.Report, error), path string) *netruntime.Net {
+	t.Helper()
+	must.Get(run(t.Context()))(t)
+	return must.Get(netruntime.Open(path))(t)
+}
+
+// how returns the options of a run that writes to dir.
+func how(dir string, threads int) RunOptions {
 	return RunOptions{Threads: threads, Checkpoint: filepath.Join(dir, "c"), Out: filepath.Join(dir, "m.safetensors"), Every: time.Hour,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now}
 }
@@ -111,13 +122,10 @@ func running(dir string, threads int) RunOptions {
 func base(t *testing.T) *netruntime.Net {
 	t.Helper()
 	dir := t.TempDir()
-	if _, err := motionRecipes(t, nil)["manifold"].run(t.Context(), how(t, dir, 1)); err != nil {
+	if _, err := motionRecipes(t, nil)["manifold"].run(t.Context(), how(dir, 1)); err != nil {
 		t.Fatal(err)
 	}
-	net, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(netruntime.Open(filepath.Join(dir, "m.safetensors")))(t)
 	return net
 }
 
@@ -127,16 +135,13 @@ func TestMotionRecipes(t *testing.T) {
 	for name, r := range motionRecipes(t, base(t)) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			rep, err := r.run(t.Context(), how(t, dir, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			rep := must.Get(r.run(t.Context(), how(dir, 1)))(t)
 			if !(rep.Best < 0.95*rep.Initial) {
 				t.Errorf("held-out loss %g, before training %g", rep.Best, rep.Initial)
 			}
 			want := read(t, filepath.Join(dir, "m.safetensors"))
 			dir = t.TempDir()
-			stopped := how(t, dir, 3)
+			stopped := how(dir, 3)
 			ctx, stop := context.WithCancel(t.Context())
 			steps := 0
 			stopped.Progress = func(train.Progress) {
@@ -162,27 +167,16 @@ func TestMotionRecipes(t *testing.T) {
 // hidden values between them.
 func TestManifoldComputesWhatWasTrained(t *testing.T) {
 	net := base(t)
-	model, err := manifold.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Get(manifold.NewModel(net))(t)
 	set := strolls(1, 24, 3)
-	trained, err := frozenManifold(model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	trained := must.Get(frozenManifold(model))(t)
+	tape := newTape(t)
 	x := tape.Const(24, 70)
 	for i, v := range set.Clips[0].Rows {
 		x.Val[i] = (v - set.Mean[i%70]) / set.Std[i%70]
 	}
 	want := trained.forward(tape, x, 24, 1, false, 0)
-	s, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Length: 24, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(net.NewSession(netruntime.SessionOptions{Batch: 1, Length: 24, Workers: 1}))(t)
 	defer s.Close()
 	y := make([]float32, 24*70)
 	if err := s.RunSequences([][]float32{y}, [][]float32{set.Clips[0].Rows}, 1, 24); err != nil {
@@ -198,29 +192,20 @@ func TestManifoldComputesWhatWasTrained(t *testing.T) {
 // Together the trained files make a walk.
 func TestTrainedFilesWalk(t *testing.T) {
 	net := base(t)
-	model, err := manifold.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Get(manifold.NewModel(net))(t)
 	var files []*netruntime.Net
 	for _, name := range []string{"footstep", "synth"} {
 		dir := t.TempDir()
-		if _, err := motionRecipes(t, net)[name].run(t.Context(), how(t, dir, 1)); err != nil {
+		if _, err := motionRecipes(t, net)[name].run(t.Context(), how(dir, 1)); err != nil {
 			t.Fatal(err)
 		}
-		n, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(netruntime.Open(filepath.Join(dir, "m.safetensors")))(t)
 		files = append(files, n)
 	}
 	if kind := files[1].Meta().Extra[manifold.KeyKind]; kind != "locomotion" {
 		t.Errorf("the network of motion is of kind %q", kind)
 	}
-	l, err := model.With(files[0], files[1]).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: 50, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(model.With(files[0], files[1]).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: 50, Workers: 1}))(t)
 	defer l.Close()
 	made, rep, err := l.Make([]manifold.Course{make(manifold.Course, 50)}, nil, 5, nil)
 	if err != nil {
@@ -235,7 +220,7 @@ func TestTrainedFilesWalk(t *testing.T) {
 // frames of another schema nothing to either.
 func TestSynthRefuses(t *testing.T) {
 	m := DefaultSynth()
-	m.Train, m.HeldOut, m.Manifold, m.RunOptions = strolls(2, 60, 0), strolls(1, 50, 5), base(t), how(t, t.TempDir(), 1)
+	m.Train, m.HeldOut, m.Manifold, m.RunOptions = strolls(2, 60, 0), strolls(1, 50, 5), base(t), how(t.TempDir(), 1)
 	m.Kind = "dance"
 	if _, err := m.Run(t.Context()); err == nil {
 		t.Error("an unknown kind accepted")
@@ -251,7 +236,7 @@ func TestSynthRefuses(t *testing.T) {
 		t.Error("no manifold accepted")
 	}
 	none := DefaultManifold()
-	none.Train, none.HeldOut, none.RunOptions = strolls(2, 60, 0), strolls(0, 0, 0), how(t, t.TempDir(), 1)
+	none.Train, none.HeldOut, none.RunOptions = strolls(2, 60, 0), strolls(0, 0, 0), how(t.TempDir(), 1)
 	if _, err := none.Run(t.Context()); err == nil {
 		t.Error("no held-out windows accepted")
 	}
@@ -263,9 +248,7 @@ func TestSynthRefuses(t *testing.T) {
 // A body that goes faster steps as much faster: both the motion and the pace
 // grow, duties stay.
 func TestStretch(t *testing.T) {
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	s := &stepTargets{mean: []float32{1.5, 0.1}, std: []float32{0.2, 0.02}}
 	given, target := tape.Const(4, 3), tape.Const(4, 2)
 	for i := range given.Val {

@@ -2,11 +2,9 @@ package recipes
 
 import (
 	"math"
-	"path/filepath"
 	"testing"
 
-	"mannequin/netruntime"
-	"mannequin/netruntime/grad"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/baseline"
 )
 
@@ -16,14 +14,8 @@ func TestRecurrentComputesWhatWasTrained(t *testing.T) {
 		dir := t.TempDir()
 		m := DefaultRecurrent()
 		m.Kind, m.Units, m.Frames, m.Epochs, m.Batch = kind, 12, 10, 3, 2
-		m.Train, m.HeldOut, m.RunOptions = wholly(strolls(3, 60, 0), m.Window()), wholly(strolls(1, 50, 5), m.Window()), how(t, dir, 1)
-		if _, err := m.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		file, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m.Train, m.HeldOut, m.RunOptions = wholly(strolls(3, 60, 0), m.Window()), wholly(strolls(1, 50, 5), m.Window()), how(dir, 1)
+		file := trainedFile(t, m.Run, m.Out)
 		cols := m.Train.Layout.Columns()
 		net := newRecurrent(kind, cols, m.Units, 99)
 		for _, p := range net.params() {
@@ -36,17 +28,12 @@ func TestRecurrentComputesWhatWasTrained(t *testing.T) {
 		const prefix, frames = 6, 10
 		rows := make([]float32, frames*cols)
 		copy(rows, m.Train.Clips[0].Rows[:prefix*cols])
-		r, err := baseline.NewRecurrent(file, prefix, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(baseline.NewRecurrent(file, prefix, 1))(t)
 		defer r.Close()
 		if err := r.Extend(rows, 1, prefix, frames); err != nil {
 			t.Fatal(err)
 		}
-		pool := grad.NewPool(1)
-		defer pool.Close()
-		tape := grad.NewTape(pool)
+		tape := newTape(t)
 		x := tape.Const(frames-1, cols)
 		for i := range x.Val {
 			x.Val[i] = (rows[i] - m.Train.Mean[i%cols]) / m.Train.Std[i%cols]

@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/keypose"
-	"mannequin/netruntime"
-	"mannequin/netruntime/grad"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/dataset"
 	"mannequin/offline/metrics"
 	"mannequin/offline/procgen/human"
@@ -49,10 +48,8 @@ func TestSparseBatch(t *testing.T) {
 			if heldOut {
 				set = m.HeldOut
 			}
-			pool := grad.NewPool(1)
-			defer pool.Close()
 			for r, at := range set.Windows {
-				tape := grad.NewTape(pool)
+				tape := newTape(t)
 				b := m.batch(tape, w, []int32{0, int32(r)}, heldOut)
 				k, made := 2*poses+1, (2*poses+1)*every
 				if b.x.Rows != 2*k || b.want.Rows != 2*made {
@@ -92,18 +89,9 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 	for _, poses := range []int{1, 2} {
 		t.Run(fmt.Sprint(poses), func(t *testing.T) {
 			m := smallSparse(poses)
-			m.Epochs, m.RunOptions = 1, how(t, t.TempDir(), 1)
-			if _, err := m.Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			file, err := netruntime.Open(m.Out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := keypose.NewSparse(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m.Epochs, m.RunOptions = 1, how(t.TempDir(), 1)
+			file := trainedFile(t, m.Run, m.Out)
+			s := must.Get(keypose.NewSparse(file))(t)
 			if want := m.segments(); s.Segments != want || s.Segments.Frames(s.Segments.Poses) != SparseFrames || s.Layout.Hash() != m.Train.Layout.Hash() {
 				t.Fatalf("segments %+v of schema %s, want %+v of %s", s.Segments, s.Layout.Hash(), want, m.Train.Layout.Hash())
 			}
@@ -111,19 +99,14 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 			if err := trained.convNet.copyTensors(file); err != nil {
 				t.Fatal(err)
 			}
-			pool := grad.NewPool(1)
-			defer pool.Close()
-			tape := grad.NewTape(pool)
+			tape := newTape(t)
 			b := m.batch(tape, m.windows(), []int32{1}, true)
 			want := trained.forward(tape, b.x, s.Segments.Poses, 1, 0)
 			raw := make([]float32, len(b.x.Val))
 			for i, v := range b.x.Val {
 				raw[i] = v*m.Train.Std[i%70] + m.Train.Mean[i%70]
 			}
-			maker, err := s.NewMaker(keypose.MakerOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			maker := must.Get(s.NewMaker(keypose.MakerOptions{}))(t)
 			defer maker.Close()
 			made := make([]float32, SparseFrames*70)
 			if err := maker.Make(made, raw); err != nil {
@@ -143,9 +126,7 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 // poses' own frames a tenth of theirs more.
 func TestSparseLoss(t *testing.T) {
 	m := smallSparse(2)
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	b := m.batch(tape, m.windows(), []int32{0, 3}, false)
 	y := tape.Const(b.want.Rows, 70)
 	var all, keys, n, k float64
@@ -194,7 +175,7 @@ func TestSparseRefuses(t *testing.T) {
 		"no recordings are held out": func(m *Sparse) { m.HeldOut = &dataset.MotionSet{} },
 	} {
 		m := smallSparse(2)
-		m.RunOptions = how(t, t.TempDir(), 1)
+		m.RunOptions = how(t.TempDir(), 1)
 		spoil(m)
 		if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
@@ -220,36 +201,21 @@ func TestSparseWalks(t *testing.T) {
 	o := SparseWindow()
 	o.HeldOut = []string{takes[len(takes)/2].Name}
 	m := DefaultSparse()
-	m.Poses, m.RunOptions = 1, how(t, t.TempDir(), 2)
+	m.Poses, m.RunOptions = 1, how(t.TempDir(), 2)
 	if m.Train, m.HeldOut, err = dataset.BuildMotion([]string{dir}, o); err != nil {
 		t.Fatal(err)
 	}
 	m.Channels, m.Widths, m.Epochs, m.Batch, m.AdamW.Rate, m.L1 = [3]int{32, 32, 32}, [4]int{3, 7, 13, 21}, 12, 4, 5e-3, 0
-	if _, err := m.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	file, err := netruntime.Open(m.Out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := keypose.NewSparse(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	maker, err := s.NewMaker(keypose.MakerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := trainedFile(t, m.Run, m.Out)
+	s := must.Get(keypose.NewSparse(file))(t)
+	maker := must.Get(s.NewMaker(keypose.MakerOptions{}))(t)
 	defer maker.Close()
 	rec := m.HeldOut.Clips[0].Rows
 	measure := func(made, part []float32, err error) metrics.Sparse {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := metrics.MeasureSparse(s.Layout, made, part, s.Segments.Every)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(metrics.MeasureSparse(s.Layout, made, part, s.Segments.Every))(t)
 		return r
 	}
 	got, straight := measure(metrics.FromSparse(s, maker, rec)), measure(metrics.BetweenSparse(s.Layout, rec, s.Segments.Every))

@@ -2,11 +2,11 @@ package recipes
 
 import (
 	"math"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"mannequin/animsys/strnn"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
@@ -37,24 +37,12 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		m.Spatial, m.Filter, m.Linear, m.Latent, m.Chain, m.Corrupt = false, false, false, 0, 1, [2]float64{}
 	}} {
 		dir := t.TempDir()
-		m := smallSTRNN(how(t, dir, 1))
+		m := smallSTRNN(how(dir, 1))
 		change(m)
-		if _, err := m.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		file, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		model, err := strnn.New(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := trainedFile(t, m.Run, m.Out)
+		model := must.Get(strnn.New(file))(t)
 		cols := m.Train.Layout.Columns()
-		l, err := newSTRNNLoss(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(newSTRNNLoss(m))(t)
 		net := l.net
 		for _, p := range net.temporal() {
 			w, ok := file.Tensor(p.Name)
@@ -66,9 +54,7 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		if err := net.filter.copyTensors(file); err != nil {
 			t.Fatal(err)
 		}
-		pool := grad.NewPool(1)
-		defer pool.Close()
-		tape := grad.NewTape(pool)
+		tape := newTape(t)
 		n, ways := m.Encode+m.Predict, make([]float32, 2*m.Latent)
 		for i := range ways {
 			ways[i] = float32(i) - 2
@@ -93,10 +79,7 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		for i, v := range seen.Val {
 			raw[i] = v*m.Train.Std[i%cols] + m.Train.Mean[i%cols]
 		}
-		p, err := model.NewPredictor(strnn.PredictorOptions{Batch: 2, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(model.NewPredictor(strnn.PredictorOptions{Batch: 2, Workers: 1}))(t)
 		defer p.Close()
 		got := make([]float32, 2*m.Predict*cols)
 		if err := p.Predict(got, raw, ways, 2); err != nil {
@@ -116,15 +99,10 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 // Joints to come are wrong by how far off they are, all else by its square, and so are
 // joints of frames that are made again.
 func TestSTRNNDistance(t *testing.T) {
-	m := smallSTRNN(how(t, t.TempDir(), 1))
+	m := smallSTRNN(how(t.TempDir(), 1))
 	m.Linear, m.Distance = false, 5
-	l, err := newSTRNNLoss(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	l := must.Get(newSTRNNLoss(m))(t)
+	tape := newTape(t)
 	layout := m.Train.Layout
 	cols, body := layout.Columns(), layout.Body()
 	y, want := tape.Const(2*m.Predict, cols), tape.Const(2*m.Predict, cols)
@@ -151,15 +129,9 @@ func TestSTRNNDistance(t *testing.T) {
 func TestSTRNNNormEnd(t *testing.T) {
 	changed := func(end float64) bool {
 		dir := t.TempDir()
-		m := smallSTRNN(how(t, dir, 1))
+		m := smallSTRNN(how(dir, 1))
 		m.Epochs, m.NormEnd = 1, end
-		if _, err := m.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		file, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := trainedFile(t, m.Run, m.Out)
 		w, ok := file.Tensor("encode.4.norm.var")
 		if !ok {
 			t.Fatal("no running statistics")
@@ -169,12 +141,9 @@ func TestSTRNNNormEnd(t *testing.T) {
 	if changed(0) || !changed(1) {
 		t.Error("statistics change in no epochs, or stay in all")
 	}
-	m := smallSTRNN(how(t, t.TempDir(), 1))
+	m := smallSTRNN(how(t.TempDir(), 1))
 	m.Epochs, m.NormEnd = 10, 0.5
-	l, err := newSTRNNLoss(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newSTRNNLoss(m))(t)
 	for epoch := range m.Epochs {
 		if l.begin(epoch); l.fixed != (epoch >= 5) {
 			t.Errorf("epoch %d: fixed %t", epoch, l.fixed)
@@ -186,16 +155,10 @@ func TestSTRNNNormEnd(t *testing.T) {
 func TestSTRNNTunesItsFilter(t *testing.T) {
 	open := func(tune float64) *netruntime.Net {
 		dir := t.TempDir()
-		m := smallSTRNN(how(t, dir, 1))
+		m := smallSTRNN(how(dir, 1))
 		m.Spatial, m.HeldOut = false, m.Train // what is learnt shows in the held-out loss
 		m.Tune, m.Epochs, m.Noise, m.Stretch = tune, 2, [2]float64{}, 0
-		if _, err := m.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		n, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := trainedFile(t, m.Run, m.Out)
 		return n
 	}
 	last := func(n *netruntime.Net) []float32 {

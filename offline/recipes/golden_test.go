@@ -23,7 +23,7 @@ type goldenCase struct {
 	card   func(dataset.Source, *train.Report) (string, error)
 }
 
-// goldenCases are all networks with default options, and with another value of every option.
+// goldenCases returns all networks with default options and with another value of every option.
 func goldenCases(t *testing.T) (cases []goldenCase) {
 	t.Helper()
 	net, err := netruntime.New(netruntime.Meta{Name: "base", Arch: "graph",
@@ -139,7 +139,7 @@ func golden(t *testing.T, file, got string) {
 	t.Errorf("%s differs", path)
 }
 
-// Checkpoints are refused if their recipe is another string, so its bytes never change.
+// The bytes of a checkpoint key never change, because a checkpoint with another key is refused.
 func TestGoldenKeys(t *testing.T) {
 	var all strings.Builder
 	for _, c := range goldenCases(t) {
@@ -149,7 +149,7 @@ func TestGoldenKeys(t *testing.T) {
 	golden(t, "keys.txt", all.String())
 }
 
-// Model cards say what they did.
+// Model cards have the text of the golden file.
 func TestGoldenCards(t *testing.T) {
 	report := &train.Report{Initial: 1.25, Best: 0.125, BestEpoch: 6}
 	var all strings.Builder

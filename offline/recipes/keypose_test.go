@@ -63,7 +63,7 @@ func TestKeyposeComputesWhatWasTrained(t *testing.T) {
 	}
 }
 
-// What is to be learnt is nothing at keys, and something between them.
+// The correction to learn is zero at keys and not zero between them.
 func TestKeyposeBatch(t *testing.T) {
 	m, _ := smallKeypose(t)
 	tape := newTape(t)
@@ -96,8 +96,7 @@ func TestKeyposeBatch(t *testing.T) {
 	}
 }
 
-// Frames are keyed in every way, and where something is to be learnt there are keys
-// on both sides.
+// Keys are set in all ways, and frames to learn from have keys on both sides.
 func TestKeyFrames(t *testing.T) {
 	l := must.Get(keypose.NewLayout(retarget.Human()))(t)
 	const n = 96

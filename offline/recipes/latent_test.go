@@ -36,8 +36,8 @@ func smallLatent(how RunOptions) *Latent {
 	return &m
 }
 
-// The divergence is that of eq. 4.9, and samples have the mean and the deviation that
-// are asked for, and are the same for the same key.
+// The divergence is that of eq. 4.9. Samples have the given mean and deviation and depend on the key
+// alone.
 func TestSampleAndDivergence(t *testing.T) {
 	tape := newTape(t)
 	const clips, values = 4000, 2
@@ -69,8 +69,8 @@ func TestSampleAndDivergence(t *testing.T) {
 	}
 }
 
-// The gradient of the whole loss is what finite differences say, along a random
-// direction of each parameter.
+// The gradient of the whole loss agrees with finite differences along a random direction of each
+// parameter.
 func TestLatentGradient(t *testing.T) {
 	m := smallLatent(how(t.TempDir(), 1))
 	m.Path, m.Traits, m.KL = 0.7, 0.5, 3
@@ -93,7 +93,7 @@ func TestLatentGradient(t *testing.T) {
 		along, g := make([]float64, len(p.Val)), gradients[p.Name]
 		want, size := 0.0, 0.0
 		for i := range along {
-			// Along the gradient's signs in the main, or rounding would hide it.
+			// Mostly along the gradient's signs, or rounding would hide the difference.
 			along[i] = math.Copysign(1, float64(g[i])) + 0.3*rng.NormFloat64()
 			want += along[i] * float64(g[i])
 			size += along[i] * along[i]
@@ -114,15 +114,15 @@ func TestLatentGradient(t *testing.T) {
 	}
 }
 
-// The model file computes what was trained, raw frames in and raw frames out, and its
-// components are white over the clips trained on.
+// The model file computes what was trained, from raw frames to raw frames. Its components are white over
+// the training clips.
 func TestLatentComputesWhatWasTrained(t *testing.T) {
 	dir := t.TempDir()
 	m := smallLatent(how(dir, 1))
 	m.Epochs = 4
 	file := trainedFile(t, m.Run, m.Out)
 	model := must.Get(latent.New(file))(t)
-	// The trained network again, from the file's tensors.
+	// The trained network, from the file's tensors.
 	net := newLatentNet(m)
 	if err := slices.Concat(net.encoder, net.decoder, convNet{net.code}).copyTensors(file); err != nil {
 		t.Fatal(err)
@@ -181,8 +181,8 @@ func TestLatentComputesWhatWasTrained(t *testing.T) {
 	}
 }
 
-// Directions of traits are found among values that mix them, whatever the scales of
-// the values; they are white, and what is left comes in the order of its effect.
+// Directions of traits are found among values that mix them at any scale. They are white, and the
+// remaining ones are ordered by their effect.
 func TestLatentComponents(t *testing.T) {
 	const clips, values = 800, 5
 	rng := rand.New(rand.NewPCG(2, 2))
@@ -199,7 +199,7 @@ func TestLatentComponents(t *testing.T) {
 		}
 	}
 	for k := range values {
-		mix.Set(4, k, 0) // the last source is not told at all
+		mix.Set(4, k, 0) // the values do not depend on the last source
 	}
 	var z mat.Dense
 	z.Mul(sources, mix)
@@ -226,7 +226,7 @@ func TestLatentComponents(t *testing.T) {
 		}
 	}
 	for j, source := range []int{1, 0, 3, 2} {
-		// Sources of a sample are correlated a little.
+		// The sources of a sample are slightly correlated.
 		if r := stat.Correlation(scores[j], mat.Col(nil, source, sources), nil); math.Abs(r) < 0.99 {
 			t.Errorf("component %d goes with source %d by %g", j, source, r)
 		}
@@ -280,7 +280,7 @@ func TestPrincipal(t *testing.T) {
 	}
 }
 
-// A path's weights add up the body's motion.
+// The weights of the path sum the body's motion.
 func TestPathWeights(t *testing.T) {
 	set := seconds(1, 61, 0)
 	w := pathWeights(set)[0]
@@ -306,8 +306,8 @@ func TestPathWeights(t *testing.T) {
 	}
 }
 
-// A clip that is varied is the recording played faster or slower, as far as it goes,
-// and turns by another amount; without variation it is the recording.
+// A varied clip is the recording played faster or slower, within its length, with another turn. Without
+// variation it is the recording.
 func TestVary(t *testing.T) {
 	m := smallLatent(how(t.TempDir(), 1))
 	set := m.Train
@@ -353,7 +353,7 @@ func TestVary(t *testing.T) {
 	}
 }
 
-// What cannot be is refused before anything is trained.
+// Impossible options are refused before training.
 func TestLatentRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(m *Latent){
 		"windows with margins": func(m *Latent) { m.Train = strolls(2, 80, 0) },

@@ -22,9 +22,8 @@ import (
 	"mannequin/offline/train"
 )
 
-// small returns a set of made-up rows over five joints, of which the head alone is
-// of no leg: outputs are smooth
-// functions of the inputs, so that there is something to learn.
+// small returns a set of made-up rows over five joints, of which only the head belongs to no leg. Outputs
+// are smooth functions of the inputs, so the network can learn them.
 func small(rows, from int, clip string) *dataset.MANN {
 	layout := &feature.MANN{Joints: []string{"Hips", "Neck", "Tail", "Tip", "Head"}, Tips: []string{"Neck", "Tip"}, Actions: []string{"idle", "move"}, Phases: true}
 	m := &dataset.MANN{
@@ -83,8 +82,7 @@ func read(t *testing.T, path string) []byte {
 	return b
 }
 
-// The model file computes, from raw rows, what the trainer's network computes
-// from normalised ones.
+// The model file computes from raw rows what the trained network computes from normalised ones.
 func TestModelComputesWhatWasTrained(t *testing.T) {
 	m := smallRecipe(t)
 	rep := mustRun(t, m)
@@ -109,7 +107,7 @@ func TestModelComputesWhatWasTrained(t *testing.T) {
 	if got := sum / float64(len(y)); math.Abs(got/rep.Best-1) > 1e-4 {
 		t.Errorf("held-out loss of the model file is %v, the report says %v", got, rep.Best)
 	}
-	// And with the best weights in the trainer's network, row by row.
+	// The trainer's network with the best weights gives the same rows.
 	net := newMANNNet(in, out, m.Experts, m.Hidden, m.GatingHidden, set.Layout.Gating())
 	if err := net.copyTensors(n); err != nil {
 		t.Fatal(err)
@@ -160,7 +158,7 @@ func TestModelSaysWhatItIs(t *testing.T) {
 	if dog.License != "CC BY-NC 4.0" || dog.Name != "dog" {
 		t.Errorf("the authors' recordings: %+v", dog)
 	}
-	// A folder that says what it is is believed.
+	// A folder's own description comes first.
 	back := dataset.MANN{Clips: []string{"D1_001_KAN01_001", "D1_001_KAN01_001 reversed"}, Reversed: 1}
 	if got := sourceOf(&back); !strings.HasPrefix(got.Data, "1 motion capture recordings") {
 		t.Errorf("a recording backward in time counts as another: %s", got.Data)
@@ -171,8 +169,7 @@ func TestModelSaysWhatItIs(t *testing.T) {
 	}
 }
 
-// Interrupted and continued, and with another number of workers, the recipe
-// writes the same file.
+// An interrupted and resumed run with another number of workers writes the same file.
 func TestModelBytes(t *testing.T) {
 	whole := smallRecipe(t)
 	mustRun(t, whole)
@@ -197,7 +194,7 @@ func TestModelBytes(t *testing.T) {
 			t.Errorf("interrupted after step %d and continued, the model differs", stop)
 		}
 	}
-	// A finished run writes its model again on request, in another type.
+	// A resumed run that was finished writes its model again, in another type.
 	whole.Resume, whole.BF16 = true, true
 	mustRun(t, whole)
 	if half := read(t, whole.Out); len(half) > len(want)*2/3 {
@@ -280,7 +277,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// Nothing to train on or to choose the best weights by is said in those words.
+// Sets without windows are refused.
 func TestNoRows(t *testing.T) {
 	m := smallRecipe(t)
 	m.HeldOut = small(0, 0, "none")

@@ -23,8 +23,7 @@ import (
 	"mannequin/offline/train"
 )
 
-// strolls returns a set of made-up clips: every column swings on its own, and
-// contacts are square waves.
+// strolls returns a set of made-up clips. Columns are sine waves, contacts square waves.
 func strolls(clips, frames int, first float64) *dataset.MotionSet {
 	m := &dataset.MotionSet{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 24, Margin: 4}
 	cols := m.Layout.Columns()
@@ -54,7 +53,7 @@ func strolls(clips, frames int, first float64) *dataset.MotionSet {
 	return m
 }
 
-// made is a recipe of any network of motion, with how it runs.
+// made is a recipe of a network of motion.
 type made struct {
 	run func(ctx context.Context, how RunOptions) (*train.Report, error)
 }
@@ -129,8 +128,7 @@ func base(t *testing.T) *netruntime.Net {
 	return net
 }
 
-// Every network of motion learns, to the same bytes for any number of workers
-// and where it was stopped and resumed.
+// Every network of motion learns. Its bytes are the same for any number of workers, also after a stop.
 func TestMotionRecipes(t *testing.T) {
 	for name, r := range motionRecipes(t, base(t)) {
 		t.Run(name, func(t *testing.T) {
@@ -163,8 +161,7 @@ func TestMotionRecipes(t *testing.T) {
 	}
 }
 
-// The model file computes what was trained: raw frames in and out, and the
-// hidden values between them.
+// The model file computes what was trained, from raw frames to raw frames.
 func TestManifoldComputesWhatWasTrained(t *testing.T) {
 	net := base(t)
 	model := must.Get(manifold.NewModel(net))(t)
@@ -216,8 +213,7 @@ func TestTrainedFilesWalk(t *testing.T) {
 	}
 }
 
-// The hidden values of one manifold mean nothing to the decoder of another, and
-// frames of another schema nothing to either.
+// Unknown kinds, frames of another schema, no manifold and no held-out windows are refused.
 func TestSynthRefuses(t *testing.T) {
 	m := DefaultSynth()
 	m.Train, m.HeldOut, m.Manifold, m.RunOptions = strolls(2, 60, 0), strolls(1, 50, 5), base(t), how(t.TempDir(), 1)
@@ -245,8 +241,7 @@ func TestSynthRefuses(t *testing.T) {
 	}
 }
 
-// A body that goes faster steps as much faster: both the motion and the pace
-// grow, duties stay.
+// A faster body steps as much faster: its motion and the pace grow alike, duties stay.
 func TestStretch(t *testing.T) {
 	tape := newTape(t)
 	s := &stepTargets{mean: []float32{1.5, 0.1}, std: []float32{0.2, 0.02}}

@@ -39,7 +39,7 @@ func space(t *testing.T) *netruntime.Net {
 	return net
 }
 
-// often has a window begin every 10 frames.
+// often cuts m into a window every 10 frames.
 func often(m *dataset.MotionSet) *dataset.MotionSet {
 	m.Windows = nil
 	for c := range m.Clips {
@@ -58,7 +58,7 @@ func smallNext(net *netruntime.Net, how RunOptions) *Next {
 	return &m
 }
 
-// The decoder that is learnt through is the model's.
+// The frozen decoder is the model's.
 func TestNextDecodesAsTheModel(t *testing.T) {
 	net := space(t)
 	l := must.Get(newNextLoss(smallNext(net, how(t.TempDir(), 1))))(t)
@@ -90,8 +90,8 @@ func TestNextDecodesAsTheModel(t *testing.T) {
 	}
 }
 
-// A chain goes on in its recording half a second later, or in the one among those of
-// the wanted step that goes on most alike.
+// A chain continues in its recording half a second later, or jumps to the most similar clip among those
+// with the wanted steps.
 func TestNextChains(t *testing.T) {
 	m := smallNext(space(t), how(t.TempDir(), 1))
 	l := must.Get(newNextLoss(m))(t)
@@ -128,7 +128,7 @@ func TestNextChains(t *testing.T) {
 			best := c.like(i, other)
 			steps := func(k int32) float64 { return float64(c.components[int(k)*c.values+c.step]) }
 			if math.Abs(steps(best)-steps(other)) > nextNear {
-				t.Fatalf("steps of %g are wanted, those of %g come", steps(other), steps(best))
+				t.Fatalf("steps of %g are wanted, got %g", steps(other), steps(best))
 			}
 			for k := range int32(len(c.after)) {
 				if math.Abs(steps(k)-steps(other)) < nextNear-1e-6 && apart(i, k) < apart(i, best)-1e-3 {
@@ -145,8 +145,8 @@ func TestNextChains(t *testing.T) {
 	}
 }
 
-// What a chain is asked for is what comes in it: what was recorded, with something added
-// to what has a name, but for the step. Held-out chains are the same in every epoch.
+// A chain is asked for the recorded components, with additions to the named ones except the step.
+// Held-out chains are the same in every epoch.
 func TestNextAsks(t *testing.T) {
 	l := must.Get(newNextLoss(smallNext(space(t), how(t.TempDir(), 1))))(t)
 	set, v := &l.sets[0], l.model.Values
@@ -191,15 +191,15 @@ func TestNextAsks(t *testing.T) {
 		return l.loss(tape, []int32{0, 1, 2}, heldOut, key).Val[0]
 	}
 	if loss(true, 3) != loss(true, 4) || loss(false, 3) == loss(false, 4) {
-		t.Error("held-out chains differ from epoch to epoch, or those that are learnt from do not")
+		t.Error("held-out chains differ between epochs, or training chains do not")
 	}
 }
 
-// The gradient of the loss is what finite differences say.
+// The gradient of the loss agrees with finite differences.
 func TestNextGradient(t *testing.T) {
 	l := must.Get(newNextLoss(smallNext(space(t), how(t.TempDir(), 1))))(t)
 	tape := newTape(t)
-	// Chains of one clip: what the network made before is no part of the gradient.
+	// Chains of one clip, because earlier clips of a chain have no gradient.
 	short := uint64(1)
 	rows := []int32{0, 3, 5}
 	long := func(key uint64) bool {
@@ -240,8 +240,8 @@ func TestNextGradient(t *testing.T) {
 	}
 }
 
-// It learns; the model file computes what was trained, and is the same bytes for any
-// number of threads.
+// The network learns. The model file computes what was trained and has the same bytes for any number of
+// threads.
 func TestNextLearns(t *testing.T) {
 	net := space(t)
 	var files [2][]byte

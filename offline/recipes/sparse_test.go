@@ -15,8 +15,7 @@ import (
 	"mannequin/offline/train"
 )
 
-// sparseStrolls are strolls in windows of two seconds, of which the last ends beyond
-// its clip.
+// sparseStrolls are strolls in windows of two seconds; the last one ends beyond its clip.
 func sparseStrolls(clips, frames int, first float64) *dataset.MotionSet {
 	set, o := strolls(clips, frames, first), SparseWindow()
 	set.Length, set.Margin, set.Windows = o.Length, o.Margin, nil
@@ -35,8 +34,8 @@ func smallSparse(poses int) *Sparse {
 	return &m
 }
 
-// The poses are those of their own frames in what is to be made, of the clip's rows;
-// and a window that would end beyond its clip ends with it.
+// The poses are the clip's rows at their frames, as are the wanted frames. A window that would end beyond
+// its clip ends with it.
 func TestSparseBatch(t *testing.T) {
 	for _, poses := range []int{1, 2} {
 		m := smallSparse(poses)
@@ -75,7 +74,7 @@ func TestSparseBatch(t *testing.T) {
 							}
 						}
 						if b.mask.Val[row+c] != mask || b.keys.Val[row+c] != key {
-							t.Fatalf("window %d: frame %d of %d counts %g, as a pose's %g, want %g and %g", r, f, made, b.mask.Val[row+c], b.keys.Val[row+c], mask, key)
+							t.Fatalf("window %d: frame %d of %d has mask %g and key %g, want %g and %g", r, f, made, b.mask.Val[row+c], b.keys.Val[row+c], mask, key)
 						}
 					}
 				}
@@ -84,7 +83,7 @@ func TestSparseBatch(t *testing.T) {
 	}
 }
 
-// The file makes what was trained: on the run time's side, poses and motion raw.
+// The model file computes what was trained, from raw poses to raw motion.
 func TestSparseComputesWhatWasTrained(t *testing.T) {
 	for _, poses := range []int{1, 2} {
 		t.Run(fmt.Sprint(poses), func(t *testing.T) {
@@ -122,8 +121,8 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 	}
 }
 
-// The loss is equation 4.2's, in float64: means over frames to learn from, and the
-// poses' own frames a tenth of theirs more.
+// The loss is that of equation 4.2, computed in float64: the mean over frames to learn from, plus a tenth
+// of the mean over frames with poses.
 func TestSparseLoss(t *testing.T) {
 	m := smallSparse(2)
 	tape := newTape(t)
@@ -146,7 +145,7 @@ func TestSparseLoss(t *testing.T) {
 	}
 }
 
-// The thesis's rate: 1e-3, a tenth of that from epoch 50 on, and so forth.
+// The thesis's rate is 1e-3 and falls to a tenth every 50 epochs.
 func TestSparseSchedule(t *testing.T) {
 	m := DefaultSparse()
 	for epoch, want := range map[int]float64{0: 1e-3, 49: 1e-3, 50: 1e-4, 100: 1e-5, 199: 1e-6} {
@@ -186,9 +185,8 @@ func TestSparseRefuses(t *testing.T) {
 	}
 }
 
-// From files of walks, cut as mannequin train sparse cuts them, the network learns to
-// come nearer to what is between poses of a walk it has not seen than straight lines
-// between them do.
+// Trained on files of walks, the network comes nearer to the motion between the poses of a held-out walk
+// than straight lines do.
 func TestSparseWalks(t *testing.T) {
 	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.5, Actions: []string{human.Walk}, Styles: []string{"neutral"}})
 	if err != nil {

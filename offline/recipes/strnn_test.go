@@ -9,6 +9,7 @@ import (
 	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
+	"mannequin/offline/baseline"
 	"mannequin/offline/dataset"
 )
 
@@ -20,7 +21,7 @@ func smallSTRNN(how RunOptions) *STRNN {
 	return &m
 }
 
-// wholly cuts a set into windows that lie inside of its clips.
+// wholly cuts a set into windows that lie within its clips.
 func wholly(set *dataset.MotionSet, length int) *dataset.MotionSet {
 	set.Length, set.Margin, set.Windows = length, 0, nil
 	for c := range set.Clips {
@@ -96,8 +97,7 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 	}
 }
 
-// Joints to come are wrong by how far off they are, all else by its square, and so are
-// joints of frames that are made again.
+// Predicted joints count by their distance. Other columns and reconstructed joints count by squared error.
 func TestSTRNNDistance(t *testing.T) {
 	m := smallSTRNN(how(t.TempDir(), 1))
 	m.Linear, m.Distance = false, 5
@@ -119,13 +119,12 @@ func TestSTRNNDistance(t *testing.T) {
 	joints := float64(body) / float64(cols)
 	for from, is := range map[int]float64{m.Encode: joints*5*0.5 + (1-joints)*0.25, 0: joints*square + (1-joints)*0.25} {
 		if got := l.error(tape, y, want, from, m.Predict).Val[0]; math.Abs(float64(got)-is) > 1e-3*is {
-			t.Errorf("from frame %d on what is wrong is %g, want %g", from, got, is)
+			t.Errorf("the error from frame %d is %g, want %g", from, got, is)
 		}
 	}
 }
 
-// Batch normalisation goes by running statistics after its share of the epochs, and they
-// stay then.
+// After its share of the epochs, batch normalisation uses the running statistics and keeps them.
 func TestSTRNNNormEnd(t *testing.T) {
 	changed := func(end float64) bool {
 		dir := t.TempDir()
@@ -151,12 +150,12 @@ func TestSTRNNNormEnd(t *testing.T) {
 	}
 }
 
-// In the epochs that are for it the filter learns, and in no others.
+// The filter learns in its own epochs and in no others.
 func TestSTRNNTunesItsFilter(t *testing.T) {
 	open := func(tune float64) *netruntime.Net {
 		dir := t.TempDir()
 		m := smallSTRNN(how(dir, 1))
-		m.Spatial, m.HeldOut = false, m.Train // what is learnt shows in the held-out loss
+		m.Spatial, m.HeldOut = false, m.Train // the held-out loss shows what the network learns
 		m.Tune, m.Epochs, m.Noise, m.Stretch = tune, 2, [2]float64{}, 0
 		n := trainedFile(t, m.Run, m.Out)
 		return n
@@ -172,6 +171,48 @@ func TestSTRNNTunesItsFilter(t *testing.T) {
 		t.Error("the filter did not learn")
 	}
 	if slices.ContainsFunc(last(open(0)), func(v float32) bool { return v != 0 }) {
-		t.Error("the filter learnt before its time")
+		t.Error("the filter learned before its epochs")
+	}
+}
+
+// The model files of the rivals compute what was trained.
+func TestRecurrentComputesWhatWasTrained(t *testing.T) {
+	for _, kind := range RecurrentKinds {
+		dir := t.TempDir()
+		m := DefaultRecurrent()
+		m.Kind, m.Units, m.Frames, m.Epochs, m.Batch = kind, 12, 10, 3, 2
+		m.Train, m.HeldOut, m.RunOptions = wholly(strolls(3, 60, 0), m.Window()), wholly(strolls(1, 50, 5), m.Window()), how(dir, 1)
+		file := trainedFile(t, m.Run, m.Out)
+		cols := m.Train.Layout.Columns()
+		net := newRecurrent(kind, cols, m.Units, 99)
+		for _, p := range net.params() {
+			w, ok := file.Tensor(p.Name)
+			if !ok {
+				t.Fatalf("%s: no tensor %s", kind, p.Name)
+			}
+			copy(p.Val, w.Data)
+		}
+		const prefix, frames = 6, 10
+		rows := make([]float32, frames*cols)
+		copy(rows, m.Train.Clips[0].Rows[:prefix*cols])
+		r := must.Get(baseline.NewRecurrent(file, prefix, 1))(t)
+		defer r.Close()
+		if err := r.Extend(rows, 1, prefix, frames); err != nil {
+			t.Fatal(err)
+		}
+		tape := newTape(t)
+		x := tape.Const(frames-1, cols)
+		for i := range x.Val {
+			x.Val[i] = (rows[i] - m.Train.Mean[i%cols]) / m.Train.Std[i%cols]
+		}
+		y := net.forward(tape, x, frames-1)
+		for f := prefix; f < frames; f++ {
+			for k := range cols {
+				want := y.Val[(f-1)*cols+k]*m.Train.Std[k] + m.Train.Mean[k]
+				if got := rows[f*cols+k]; math.Abs(float64(got-want)) > 1e-4 {
+					t.Fatalf("%s: frame %d, column %d: %g, training gives %g", kind, f, k, got, want)
+				}
+			}
+		}
 	}
 }

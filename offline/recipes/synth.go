@@ -125,6 +125,6 @@ func (m *Synth) model(base *manifold.Model, net convNet, columns []int, best tra
 func (m *Synth) cardFields() fields {
 	return fields{"Given": map[string]string{
 		"locomotion": "the body's motion over the ground and the contacts of heels and toes",
-		"punch":      "the places of the hands", "kick": "the places of the feet",
+		"punch":      "the positions of the hands", "kick": "the positions of the feet",
 	}[m.Kind]}
 }

@@ -67,8 +67,8 @@ func steps(tb testing.TB, set *dataset.MANN, batch int, each func() bool) {
 	}
 }
 
-// BenchmarkStep measures a step of the dog's training: normalisation of the batch, forward, backward,
-// update. The metric best is that of the fastest five steps in a row.
+// BenchmarkStep measures a step of the dog's training: normalisation of the batch, forward,
+// backward, update. The metric best is that of the fastest five steps in a row.
 func BenchmarkStep(b *testing.B) {
 	set := noise(20000)
 	for _, batch := range []int{32, 128} {

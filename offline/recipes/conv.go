@@ -123,7 +123,8 @@ func (n convNet) copyTensors(from *netruntime.Net) error {
 		w, _ := from.Tensor(c.w.Name)
 		b, _ := from.Tensor(c.b.Name)
 		if len(w.Data) != len(c.w.Val) || len(b.Data) != len(c.b.Val) {
-			return fmt.Errorf("recipes: model %q has %d weights and %d biases in %s, want %d and %d", from.Meta().Name, len(w.Data), len(b.Data), c.name, len(c.w.Val), len(c.b.Val))
+			return fmt.Errorf("recipes: model %q has %d weights and %d biases in %s, want %d and %d",
+				from.Meta().Name, len(w.Data), len(b.Data), c.name, len(c.w.Val), len(c.b.Val))
 		}
 		copy(c.w.Val, taps(w.Data, c.out, c.in, c.width))
 		copy(c.b.Val, b.Data)
@@ -131,8 +132,8 @@ func (n convNet) copyTensors(from *netruntime.Net) error {
 	return nil
 }
 
-// filters returns a convolution's weights as model files hold them, (out, in, width), from
-// those of grad.Tape.Conv, (out, width·in).
+// filters returns a convolution's weights as model files hold them, (out, in, width), from weights
+// as grad.Tape.Conv takes them, (out, width·in).
 func filters(w []float32, out, in, width int) []float32 { return swapped(w, out, width, in) }
 
 // taps is the inverse of filters.

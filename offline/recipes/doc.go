@@ -1,5 +1,6 @@
-// Package recipes trains the networks. A recipe is a struct of data and options; its method Run trains
-// the network and writes the model file. NETWORK.go holds a recipe, and NETWORK_PART.go its parts.
+// Package recipes trains the networks. A recipe is a struct of data and options; its method Run
+// trains the network and writes the model file. NETWORK.go holds a recipe, and NETWORK_PART.go its
+// parts.
 //
 // # The quadruped, from data to model file
 //
@@ -23,9 +24,9 @@
 //
 // # The networks of people
 //
-// They share the options of [Training] (training.go), batches of windows of recordings (windows.go) and
-// convolutions over time (conv.go). Their data is a dataset.MotionSet with the columns of feature.Human;
-// a sample is one window. Steps 6 to 9 are those of MANN, by way of Training.train.
+// They share the options of [Training] (training.go), batches of windows of recordings (windows.go)
+// and convolutions over time (conv.go). Their data is a dataset.MotionSet with the columns of
+// feature.Human; a sample is one window. Steps 6 to 9 are the same, in Training.train.
 //
 //   - [Manifold]: the motion manifold (manifold.go)
 //   - [Synth]: motion from a curve, hands or feet, through the manifold (synth.go)

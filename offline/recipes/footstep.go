@@ -66,7 +66,7 @@ func (s *stepTargets) normalise(cols int) {
 }
 
 // fill returns the normalised targets of the windows rows, and a mask of the known ones in frames
-// where mask is 1.
+// whose mask is 1.
 func (s *stepTargets) fill(t *grad.Tape, w *windows, rows []int32, isHeldOut bool, mask *grad.Mat) (y, known *grad.Mat) {
 	set, cols := w.set(isHeldOut), len(s.mean)
 	y, known = t.Const(len(rows)*set.Length, cols), t.Const(len(rows)*set.Length, cols)

@@ -76,7 +76,8 @@ func goldenCases(t *testing.T) (cases []goldenCase) {
 
 	latent := DefaultLatent()
 	add("latent", &latent, &latent.Training)
-	latent2 := Latent{Hidden: [3]int{2, 3, 4}, Widths: [3]int{5, 6, 7}, Values: 8, Spread: 9, Keep: 0.5, L1: 0.6, KL: 0.7, Ramp: 0.8, Path: 0.9, Traits: 1.5, Stretch: 1.25, Bend: 1.75, Training: other}
+	latent2 := Latent{Hidden: [3]int{2, 3, 4}, Widths: [3]int{5, 6, 7}, Values: 8, Spread: 9, Keep: 0.5, L1: 0.6, KL: 0.7, Ramp: 0.8,
+		Path: 0.9, Traits: 1.5, Stretch: 1.25, Bend: 1.75, Training: other}
 	add("latent-other", &latent2, &latent2.Training)
 
 	next := DefaultNext()
@@ -112,7 +113,8 @@ func goldenCases(t *testing.T) (cases []goldenCase) {
 	}
 	addMANN("mann", DefaultMANN())
 	addMANN("mann-paper", PaperMANN())
-	addMANN("mann-other", MANN{Experts: 2, Hidden: 3, GatingHidden: 4, Keep: 0.5, Ticks: 6, Change: 0.7, Skate: 0.8, Bend: 0.9, Recover: 0.25, WarmUp: 1.5, ClipNorm: 2.5,
+	addMANN("mann-other", MANN{Experts: 2, Hidden: 3, GatingHidden: 4, Keep: 0.5, Ticks: 6, Change: 0.7, Skate: 0.8, Bend: 0.9,
+		Recover: 0.25, WarmUp: 1.5, ClipNorm: 2.5,
 		Start: net, Epochs: 5, Batch: 6, Seed: 7, AdamW: other.AdamW, Schedule: train.WarmRestarts{First: 3, Mult: 4, Clamp: 0.5}})
 	return cases
 }

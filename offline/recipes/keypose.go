@@ -57,7 +57,8 @@ func (m *Keypose) check() error {
 	case !(m.Reverse >= 0 && m.Reverse <= 1):
 		return fmt.Errorf("recipes: Reverse is %g, want a share from 0 to 1", m.Reverse)
 	case m.Train.Length%(4*every) != 0:
-		return fmt.Errorf("recipes: windows of %d frames, want a multiple of %d: the network halves their rate twice", m.Train.Length, 4*every)
+		return fmt.Errorf("recipes: windows of %d frames, want a multiple of %d: the network halves their rate twice",
+			m.Train.Length, 4*every)
 	case m.Train.Clips[0].Poses == nil:
 		return errors.New("recipes: the recordings have no poses: read them with dataset.MotionOptions.Poses")
 	}
@@ -243,7 +244,7 @@ func (m *Keypose) loss(t *grad.Tape, net *unet, k *keyed, f *norm, keep float32,
 		}
 	}
 	places := t.Add(t.Add(turned, height), t.Gather(correction, tree.Moves))
-	mean := func(x *grad.Mat, mask []float32) *grad.Mat { // of the magnitudes where mask is 1
+	mean := func(x *grad.Mat, mask []float32) *grad.Mat { // of the magnitudes with mask 1
 		on, kept := t.Const(x.Rows, x.Cols), float32(0)
 		for r, v := range mask {
 			kept += v
@@ -286,7 +287,7 @@ func (m *Keypose) model(net *unet, f *norm, best trained) (*netruntime.Net, erro
 		normTensors("y.", make([]float32, len(f.out)), f.out), net.tensors(best.weights)))
 }
 
-// cardFields returns what the model card says besides the recipe.
+// cardFields returns the values of the model card that are not fields of the recipe.
 func (m *Keypose) cardFields() fields {
 	return fields{"Full": keypose.Rate, "Half": keypose.Rate / 2, "Quarter": keypose.Rate / 4, "Frames": m.Train.Length / every}
 }

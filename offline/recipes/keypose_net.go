@@ -6,8 +6,8 @@ import (
 )
 
 // unet is a U-Net over time (Ronneberger et al. 2015): convolutions at full, half and quarter rate
-// and back, with the values of the way down beside those of the way up. At 30 frames per second a
-// frame sees half a second before and after it, in more detail near than far.
+// and back. The values on the way up are joined with the values of that rate on the way down. At 30
+// frames per second a frame sees half a second before and after it, in more detail near than far.
 type unet struct {
 	in          convNet // at full rate: from the inputs
 	half, quart convNet
@@ -58,8 +58,8 @@ func (n *unet) forward(t *grad.Tape, x *grad.Mat, length int, keep float32, key 
 	return run(n.out, t.Concat(t.Depool(half, 2, false, 0), full), length)
 }
 
-// nodes returns the operations of a model file. from is the name of the input, to that of the
-// output.
+// nodes returns the operations of a model file. The input has the name from, the
+// output the name to.
 func (n *unet) nodes(from, to string) (nodes []netruntime.Node) {
 	add := func(name, op string, in ...string) string {
 		nodes = append(nodes, node(name, op, in...))

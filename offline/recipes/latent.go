@@ -15,8 +15,8 @@ import (
 // 4.2). Three convolutions over time, each followed by pooling, and a dense layer lead to the mean
 // and the logarithm of the variance of each latent value. The decoder mirrors them.
 type Latent struct {
-	Hidden [3]int  `json:"hidden"` // channels of the encoder's layers, reversed those of the decoder's; the thesis has 256, 512, 512
-	Widths [3]int  `json:"widths"` // of the encoder's filters in frames, reversed those of the decoder's; the thesis has 21, 13, 7
+	Hidden [3]int  `json:"hidden"` // channels of the encoder's layers; the decoder has them in reverse; the thesis has 256, 512, 512
+	Widths [3]int  `json:"widths"` // of the encoder's filters in frames; the decoder has them in reverse; the thesis has 21, 13, 7
 	Values int     `json:"values"` // latent values; the thesis has 20
 	Spread int     `json:"spread"` // channels between the latent values and the decoder's frames
 	Keep   float32 `json:"keep"`   // dropout's retention probability, of the inputs of the encoder's layers, in (0, 1]; the thesis has 0.8
@@ -24,17 +24,19 @@ type Latent struct {
 
 	// KL is the weight in the loss of the divergence of eq. 4.9 in nats per value of a clip, beside
 	// the mean squared error of normalised values: twice the variance of the noise that values are
-	// assumed to have. In training it rises along a sigmoid to half of that after Ramp of the epochs.
+	// assumed to have. In training it rises along a sigmoid to half of that after Ramp of the
+	// epochs.
 	KL   float64 `json:"kl"`
 	Ramp float64 `json:"ramp"`
 
-	// Path is the weight in the loss of the squared distance of the body from its recorded path since
-	// the start of the clip, in deviations of positions; a radian counts as a metre. Small errors in
-	// the body's motion that last for the whole clip lead far away (eq. 4.10 has the same term).
+	// Path is the weight in the loss of the squared distance of the body from its recorded path
+	// since the start of the clip, in deviations of positions; a radian counts as a metre. Small
+	// errors in the body's motion that last for the whole clip lead far away (eq. 4.10 has the same
+	// term).
 	Path float64 `json:"path"`
-	// Traits is the weight in the loss of the squared distance of the means of the first latent values
-	// from latent.Traits of the clip, in their deviations. Traits are measured, not labelled. With 0
-	// the divergence alone decides what latent values stand for, as in the thesis.
+	// Traits is the weight in the loss of the squared distance of the means of the first latent
+	// values from latent.Traits of the clip, in their deviations. Traits are measured, not
+	// labelled. With 0 the divergence alone decides the meaning of latent values, as in the thesis.
 	Traits float64 `json:"traits"`
 
 	// With Jitter, clips are played up to Stretch faster or slower, a share, and turn by another
@@ -45,8 +47,8 @@ type Latent struct {
 	Training `json:"-"`
 }
 
-// LatentHeldOut are the patterns of the held-out recordings of CMU: those of the other networks,
-// which all go straight, and two that turn.
+// LatentHeldOut are the patterns of the held-out recordings of CMU: dataset.CMUHeldOut, which all
+// go straight, and two that turn.
 var LatentHeldOut = append([]string{"exp_train_walking_extra_walking_23", "exp_train_walking_extra_walking_49"}, dataset.CMUHeldOut...)
 
 // LatentClips returns the options that cut the recordings in dirs into clips that overlap by 31
@@ -79,7 +81,8 @@ func DefaultLatent() Latent {
 func (m *Latent) check() error {
 	for i := range 3 {
 		if m.Hidden[i] < 1 || m.Hidden[i] > 1<<12 || m.Widths[i] < 1 || m.Widths[i] > 61 {
-			return fmt.Errorf("recipes: layer %d has %d channels and filters of %d frames, want 1 to 4096 and 1 to 61", i+1, m.Hidden[i], m.Widths[i])
+			return fmt.Errorf("recipes: layer %d has %d channels and filters of %d frames, want 1 to 4096 and 1 to 61",
+				i+1, m.Hidden[i], m.Widths[i])
 		}
 	}
 	switch {
@@ -90,7 +93,8 @@ func (m *Latent) check() error {
 	case !(m.Stretch >= 0 && m.Stretch <= 0.5 && m.Bend >= 0 && m.Bend <= 10):
 		return fmt.Errorf("recipes: clips are stretched by %g and bent by %g rad/s, want 0 to 0.5 and 0 to 10", m.Stretch, m.Bend)
 	case m.Train.Length != latent.Frames || m.Train.Margin != 0:
-		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want %d without margins", m.Train.Length, m.Train.Margin, latent.Frames)
+		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want %d without margins",
+			m.Train.Length, m.Train.Margin, latent.Frames)
 	case len(m.Train.Windows) <= m.Values:
 		return fmt.Errorf("recipes: %d clips for %d components: want more clips or fewer latent values", len(m.Train.Windows), m.Values)
 	}
@@ -160,5 +164,5 @@ func (m *Latent) model(net *latentNet, best trained) (*netruntime.Net, error) {
 	return netruntime.New(meta, tensors)
 }
 
-// cardFields returns what the model card says besides the recipe.
+// cardFields returns the values of the model card that are not fields of the recipe.
 func (m *Latent) cardFields() fields { return fields{"Frames": latent.Frames} }

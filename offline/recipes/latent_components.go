@@ -78,15 +78,15 @@ func EncodeClips(model *latent.Model, set *dataset.MotionSet, workers int) (z *m
 // the latent values that depends on the clip. The encoder leaves the others at the prior.
 const activeShare = 0.1
 
-// latentComponents returns directions of latent values that people can use. z (clips, values) are the
-// latent values of recorded clips, frames (clips, frame values) the clips in units in which errors
-// are comparable, traits (clips, traits) their traits.
+// latentComponents returns directions of latent values that people can use. z (clips, values) are
+// the latent values of recorded clips, frames (clips, frame values) the clips in units in which
+// errors are comparable, traits (clips, traits) their traits.
 //
 // The latent values are whitened: rotated and scaled to deviation 1 without correlation. There the
-// direction of a trait is that of its steepest change, each at a right angle to the traits before.
-// The other directions are the principal components of the frames as a linear function of the
-// remaining latent values. Plain principal components of the latent values (Lüdi 2016, sec. 4.2.3)
-// have no such order, because the prior asks for deviation 1 of each.
+// direction of a trait is the direction of its steepest change, at a right angle to the traits
+// before. The other directions are the principal components of the frames as a linear function of
+// the remaining latent values. Plain principal components of the latent values (Lüdi 2016, sec.
+// 4.2.3) have no such order, because the prior asks for deviation 1 of each.
 func latentComponents(names []string, z, frames, traits *mat.Dense) (*latent.Components, error) {
 	clips, values := z.Dims()
 	mean, deviations, axes := Principal(z)
@@ -183,8 +183,8 @@ func Principal(x *mat.Dense) (mean, deviations []float64, axes *mat.Dense) {
 	return mean, deviations, long
 }
 
-// falling returns the falling eigenvalues of a symmetric matrix and the eigenvectors as columns, each
-// with its largest value positive.
+// falling returns the falling eigenvalues of a symmetric matrix and the eigenvectors as columns,
+// each with its largest value positive.
 func falling(a *mat.Dense) ([]float64, *mat.Dense) {
 	n, _ := a.Dims()
 	s := mat.NewSymDense(n, nil)

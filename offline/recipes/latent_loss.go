@@ -88,8 +88,8 @@ func (l *latentLoss) losses() map[string]float64 {
 	return losses
 }
 
-// clips returns a batch of whole clips, (batch·Padded, columns) normalised and padded with their last
-// frame, and their traits, (batch, traits) in deviations. In training, clips are varied.
+// clips returns a batch of whole clips, (batch·Padded, columns) normalised and padded with their
+// last frame, and their traits, (batch, traits) in deviations. In training, clips are varied.
 func (l *latentLoss) clips(t *grad.Tape, rows []int32, isHeldOut bool) (x, traits *grad.Mat) {
 	set := l.batch.set(isHeldOut)
 	cols, seen := set.Layout.Columns(), len(l.traits.of)

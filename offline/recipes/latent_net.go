@@ -19,17 +19,18 @@ type latentNet struct {
 	values  int
 }
 
-// steepness is that of the divergence's sigmoid, per share of the epochs: it rises from 12 to 88 %
-// in a tenth of them.
+// steepness is the slope of the divergence's sigmoid per share of the epochs: it rises from 12 to
+// 88 % in a tenth of them.
 const steepness = 40
 
 func newLatentNet(m *Latent) *latentNet {
 	cols, h, w := m.Train.Layout.Columns(), m.Hidden, m.Widths
 	n := &latentNet{values: m.Values,
 		encoder: newConvNet([]int{cols, h[0], h[1], h[2]}, w[:], grad.Hash(m.Seed, 1)).named("encoder"),
-		decoder: newConvNet([]int{m.Spread, h[2], h[1], h[0], cols}, []int{2*latent.Coarse - 1, w[2], w[1], w[0]}, grad.Hash(m.Seed, 2)).named("decoder"),
-		code:    newConvNet([]int{h[2], 2 * m.Values}, []int{latent.Coarse}, grad.Hash(m.Seed, 3)).named("code")[0],
-		start:   [2]*grad.Param{grad.NewParam("start.weight", m.Spread, m.Values), grad.NewParam("start.bias", 1, m.Spread)},
+		decoder: newConvNet([]int{m.Spread, h[2], h[1], h[0], cols}, []int{2*latent.Coarse - 1, w[2], w[1], w[0]},
+			grad.Hash(m.Seed, 2)).named("decoder"),
+		code:  newConvNet([]int{h[2], 2 * m.Values}, []int{latent.Coarse}, grad.Hash(m.Seed, 3)).named("code")[0],
+		start: [2]*grad.Param{grad.NewParam("start.weight", m.Spread, m.Values), grad.NewParam("start.bias", 1, m.Spread)},
 	}
 	// Depooling by 8 leaves an eighth of each value, and the filters sum over the 8 frames. 8 times
 	// the variance makes up for that.
@@ -59,7 +60,8 @@ func (n *latentNet) encode(t *grad.Tape, x *grad.Mat, keep float32, key uint64) 
 	return t.Columns(code, 0, n.values), t.Columns(code, n.values, 2*n.values)
 }
 
-// decode returns the normalised frames, (batch·Padded, columns), of latent values z, (batch, values).
+// decode returns the normalised frames, (batch·Padded, columns), of latent values z, (batch,
+// values).
 func (n *latentNet) decode(t *grad.Tape, z *grad.Mat) *grad.Mat {
 	x := t.Depool(t.Dense(z, n.start[0], n.start[1]), latent.Coarse, false, 0)
 	length := latent.Coarse

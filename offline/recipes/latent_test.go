@@ -36,8 +36,8 @@ func smallLatent(how RunOptions) *Latent {
 	return &m
 }
 
-// The divergence is that of eq. 4.9. Samples have the given mean and deviation and depend on the key
-// alone.
+// The divergence is that of eq. 4.9. Samples have the given mean and deviation and depend on the
+// key alone.
 func TestSampleAndDivergence(t *testing.T) {
 	tape := newTape(t)
 	const clips, values = 4000, 2
@@ -114,8 +114,8 @@ func TestLatentGradient(t *testing.T) {
 	}
 }
 
-// The model file computes what was trained, from raw frames to raw frames. Its components are white over
-// the training clips.
+// The model file computes what was trained, from raw frames to raw frames. Its components are white
+// over the training clips.
 func TestLatentComputesWhatWasTrained(t *testing.T) {
 	dir := t.TempDir()
 	m := smallLatent(how(dir, 1))
@@ -306,8 +306,8 @@ func TestPathWeights(t *testing.T) {
 	}
 }
 
-// A varied clip is the recording played faster or slower, within its length, with another turn. Without
-// variation it is the recording.
+// A varied clip is the recording played faster or slower, within its length, with another turn.
+// Without variation it is the recording.
 func TestVary(t *testing.T) {
 	m := smallLatent(how(t.TempDir(), 1))
 	set := m.Train

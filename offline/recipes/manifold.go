@@ -18,7 +18,7 @@ type Manifold struct {
 	Hidden int     `json:"hidden"`           // units; the paper has 256
 	Width  int     `json:"width"`            // of the filters in frames, odd; the paper has 25
 	Keep   float32 `json:"keep"`             // dropout's retention probability, of the input, in (0, 1]; the paper has 0.8
-	Random float32 `json:"random_depooling"` // share of the steps that depool at random: a hidden value goes whole to one of its two frames; the paper has 1
+	Random float32 `json:"random_depooling"` // share of the steps that depool at random, whole values to one of two frames; the paper has 1
 	Smooth float32 `json:"smooth"`           // weight in the loss of the error in the second differences of positions; the paper has none
 	L1     float64 `json:"-"`                // weight of the mean magnitude of the weights; see DefaultManifold
 
@@ -28,7 +28,7 @@ type Manifold struct {
 // DefaultManifold returns our recipe without data. It depools at random in fewer steps than the
 // paper and drops out less. Instead, the second differences of positions count, which halves the
 // error and is smoother (docs/manifold.md compares). The paper's sparsity of 0.1 is for sums over
-// batches of unknown size; 0.01 of the mean magnitude is that of the authors' release.
+// batches of unknown size; 0.01 of the mean magnitude is the sparsity of the authors' release.
 func DefaultManifold() Manifold {
 	return Manifold{Hidden: 256, Width: 25, Keep: 0.9, Random: 0.3, Smooth: 5, L1: 0.01, Training: Training{
 		Jitter: true, ClipNorm: 1, Epochs: 80, Batch: 4, Seed: 1, AdamW: train.Adam(6e-4),
@@ -45,7 +45,8 @@ type manifoldNet struct {
 // newManifoldNet draws the weights, uniform by fan-in and fan-out as in Xavier's draw.
 func newManifoldNet(columns, hidden, width int, seed uint64) *manifoldNet {
 	n := &manifoldNet{columns, hidden, width,
-		grad.NewParam("encoder.weight", hidden, width*columns), grad.NewParam("encoder.bias", 1, hidden), grad.NewParam("decoder.bias", 1, columns)}
+		grad.NewParam("encoder.weight", hidden, width*columns), grad.NewParam("encoder.bias", 1, hidden),
+		grad.NewParam("decoder.bias", 1, columns)}
 	uniform(n.w.Val, math.Sqrt(6/float64(width*(columns+hidden))), grad.Hash(seed, 0))
 	return n
 }
@@ -72,7 +73,8 @@ func frozenManifold(m *manifold.Model) (*manifoldNet, error) {
 	b, hasBias := m.Net.Tensor("encoder.bias")
 	bOut, hasBiasOut := m.Net.Tensor("decoder.bias")
 	if !ok || !hasBias || !hasBiasOut || len(w.Shape) != 3 || w.Shape[0] != m.Units || w.Shape[1] != m.Layout.Columns() {
-		return nil, fmt.Errorf("recipes: model %q has no decoder with the weights of its encoder: train one with mannequin train manifold", m.Net.Meta().Name)
+		return nil, fmt.Errorf("recipes: model %q has no decoder with the weights of its encoder: train one with mannequin train manifold",
+			m.Net.Meta().Name)
 	}
 	n := newManifoldNet(w.Shape[1], w.Shape[0], w.Shape[2], 0)
 	copy(n.w.Val, taps(w.Data, n.hidden, n.columns, n.width))
@@ -131,11 +133,12 @@ func (m *Manifold) recipe() []any {
 // model makes the network of the model file: raw frames in and out, by way of the value
 // "hidden" at half the rate.
 func (m *Manifold) model(net *manifoldNet, best trained) (*netruntime.Net, error) {
+	decoder := netruntime.Node{Name: "decoder", Op: netruntime.OpConv, In: []string{"spread"}, Tied: true, Flip: true,
+		Tensors: map[string]string{"weight": "encoder.weight"}}
 	g := pipeline(net.columns, ownStats,
 		netruntime.Node{Name: "encoder", Op: netruntime.OpConv, In: []string{"normalised"}, Act: "relu"},
 		node("hidden", netruntime.OpMaxPool, "encoder"),
-		node("spread", netruntime.OpDepool, "hidden"),
-		netruntime.Node{Name: "decoder", Op: netruntime.OpConv, In: []string{"spread"}, Tied: true, Flip: true, Tensors: map[string]string{"weight": "encoder.weight"}})
+		node("spread", netruntime.OpDepool, "hidden"), decoder)
 	meta, err := m.meta("manifold", "human", best, g, m)
 	if err != nil {
 		return nil, err
@@ -144,7 +147,8 @@ func (m *Manifold) model(net *manifoldNet, best trained) (*netruntime.Net, error
 		return nil, err
 	}
 	return netruntime.New(meta, append(normTensors("", m.Train.Mean, m.Train.Std), []netruntime.Tensor{
-		{Name: "encoder.weight", Shape: []int{net.hidden, net.columns, net.width}, Data: filters(best.weights[0], net.hidden, net.columns, net.width)},
+		{Name: "encoder.weight", Shape: []int{net.hidden, net.columns, net.width},
+			Data: filters(best.weights[0], net.hidden, net.columns, net.width)},
 		{Name: "encoder.bias", Shape: []int{net.hidden}, Data: best.weights[1]},
 		{Name: "decoder.bias", Shape: []int{net.columns}, Data: best.weights[2]},
 	}...))

@@ -28,8 +28,8 @@ type MANN struct {
 	Seed         uint64             `json:"seed"`                //
 	AdamW        train.AdamW        `json:"adamw"`               //
 	Schedule     train.WarmRestarts `json:"schedule"`            // First 0: a single cycle over all epochs
-	Ticks        int                `json:"ticks,omitempty"`     // length of a window, in which the network runs on its own poses, see rollout; the paper has 1
-	Change       float32            `json:"change,omitempty"`    // weight in the loss of the error in the pose's normalised change; the paper has none
+	Ticks        int                `json:"ticks,omitempty"`     // length of a window, see rollout; the paper has 1
+	Change       float32            `json:"change,omitempty"`    // weight in the loss of the pose's change; the paper has none
 	Skate        float32            `json:"skate,omitempty"`     // weight in the loss of the tips' sliding over the ground; the paper has none
 	Bend         float32            `json:"bend,omitempty"`      // weight in the loss of how fast legs bend; the paper has none
 	Recover      float32            `json:"recover,omitempty"`   // share of the steps with recovery, see there; the paper has none
@@ -91,9 +91,11 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	}
 	switch {
 	case training.samples() == 0:
-		return nil, fmt.Errorf("recipes: the training set has no run of %d consecutive rows: train on fewer ticks or more recordings", m.Ticks)
+		return nil, fmt.Errorf("recipes: the training set has no run of %d consecutive rows: train on fewer ticks or more recordings",
+			m.Ticks)
 	case len(heldOut.first) == 0:
-		return nil, fmt.Errorf("recipes: the held-out set has no run of %d consecutive rows, so the best weights cannot be chosen: hold out a recording with a train range", m.Ticks)
+		return nil, fmt.Errorf("recipes: the held-out set has no run of %d consecutive rows, so the best weights cannot be chosen: hold out a recording with a train range",
+			m.Ticks)
 	}
 	first := func(i int32, isHeldOut bool) (*rollout, int) { // row of a sample
 		if isHeldOut {
@@ -159,8 +161,9 @@ func (m *MANN) model(net *mannNet, best trained) (*netruntime.Net, error) {
 	if stride := set.Layout.Step(); stride > 1 {
 		src.Name += fmt.Sprintf("-stride%d", stride)
 	}
-	meta, err := newMeta("mann", m, src, modelMetrics{HeldOut: best.report.Best, HeldOutBefore: best.report.Initial, Epoch: best.report.BestEpoch,
-		Rows: set.Rows, Visits: len(set.Order), HeldOutRows: m.HeldOut.Rows}, m.HeldOut.Clips, best)
+	metrics := modelMetrics{HeldOut: best.report.Best, HeldOutBefore: best.report.Initial, Epoch: best.report.BestEpoch,
+		Rows: set.Rows, Visits: len(set.Order), HeldOutRows: m.HeldOut.Rows}
+	meta, err := newMeta("mann", m, src, metrics, m.HeldOut.Clips, best)
 	if err != nil {
 		return nil, err
 	}
@@ -168,13 +171,15 @@ func (m *MANN) model(net *mannNet, best trained) (*netruntime.Net, error) {
 	if err := mann.Describe(&meta, set.Layout, set.Skeleton, set.RestPose()); err != nil {
 		return nil, err
 	}
-	return netruntime.New(meta, slices.Concat(normTensors("x_", set.XMean, set.XStd), normTensors("y_", set.YMean, set.YStd), net.tensors(best.weights)))
+	return netruntime.New(meta, slices.Concat(normTensors("x_", set.XMean, set.XStd), normTensors("y_", set.YMean, set.YStd),
+		net.tensors(best.weights)))
 }
 
-// cardFields returns what the model card says besides the recipe.
+// cardFields returns the values of the model card that are not fields of the recipe.
 func (m *MANN) cardFields() fields {
 	l := m.Train.Layout
-	return fields{"Stride": l.Step(), "Rate": mann.Rate / l.Step(), "Layout": l, "Actions": strings.Join(l.Actions, ", "), "Cycle": m.cycles().First + 1}
+	return fields{"Stride": l.Step(), "Rate": mann.Rate / l.Step(), "Layout": l, "Actions": strings.Join(l.Actions, ", "),
+		"Cycle": m.cycles().First + 1}
 }
 
 // normalised reads a set's rows as the network sees them.

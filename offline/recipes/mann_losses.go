@@ -11,7 +11,7 @@ import (
 )
 
 // change is the loss term for the pose's change from tick to tick. It is normalised by the
-// changes' own mean and deviation, which are small beside those of the poses.
+// changes' own mean and deviation, which are smaller than the poses'.
 type change struct {
 	weight    float32   // in the loss
 	mean, std []float32 // of the changes, per column of the pose
@@ -168,8 +168,8 @@ func (g *legs) bendLoss(t *grad.Tape, x, pose *grad.Mat, set *dataset.MANN, rows
 	return t.MSE(t.Scale(rate, float32(1/g.bendUnit)), want)
 }
 
-// folds returns four cosines for each joint of the legs: between its forward and up axes and
-// those of its parent.
+// folds returns four cosines for each joint of the legs: between its own forward and up axes and
+// its parent's.
 func (g *legs) folds(t *grad.Tape, pose *grad.Mat) *grad.Mat {
 	raw := t.Affine(pose, g.axes.scale, g.axes.shift)
 	var sum *grad.Mat

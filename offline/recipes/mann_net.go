@@ -119,7 +119,8 @@ func (n *mannNet) copyTensors(from *netruntime.Net) error {
 func tensorOf(from *netruntime.Net, name string, want int) ([]float32, error) {
 	t, ok := from.Tensor(name)
 	if !ok || len(t.Data) != want {
-		return nil, fmt.Errorf("recipes: the network to start from has %d values in %q, want %d: train one of the same layout, experts and hidden units", len(t.Data), name, want)
+		return nil, fmt.Errorf("recipes: the network to start from has %d values in %q, want %d: train one of the same layout, experts and hidden units",
+			len(t.Data), name, want)
 	}
 	return t.Data, nil
 }

@@ -48,8 +48,8 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 	return m, u, c
 }
 
-// Windows begin with the pose to which the network, run by hand, has strayed from a row of their kind.
-// They begin at the recorded row whose phases are most similar to those of the pose.
+// Windows begin with the pose to which the network, run by hand, has strayed from a row of their
+// kind. They begin at the recorded row whose phases are most similar to those of the pose.
 func TestRecoveryBegins(t *testing.T) {
 	m, u, c := recovering(t)
 	short, long := []int32{60, 121, 122, 123, 230, 230}, []int32{121, 122, 123, 230, 230}
@@ -120,7 +120,8 @@ func testRecoveryBegins(t *testing.T, m *MANN, u *rollout, c *recovery, key uint
 	}
 }
 
-// Windows stray from 20 rows before a row of their kind; in turns, with the mirror image of the pose.
+// Windows stray from 20 rows before a row of their kind; in turns, with the mirror image of the
+// pose.
 func TestRecoveryDraws(t *testing.T) {
 	_, u, c := recovering(t)
 	var other int
@@ -196,8 +197,8 @@ func TestRecoveryPose(t *testing.T) {
 	}
 }
 
-// The goal begins as far from the recorded pose as the window, and the distance halves every 12 ticks.
-// Velocities match. All columns except the pose are as recorded.
+// The goal begins as far from the recorded pose as the window, and the distance halves every 12
+// ticks. Velocities match. All columns except the pose are as recorded.
 func TestRecoveryGoal(t *testing.T) {
 	m, u, c := recovering(t)
 	rows, x := c.begin(newTape(t), u, []int{3, 4, 5, 70, 71}, 4)
@@ -245,8 +246,8 @@ func TestRecoveryGoal(t *testing.T) {
 	}
 }
 
-// A stopped and resumed run with recovery ends with the same bytes. Recovery changes the result, and
-// refuses recordings without turns.
+// A stopped and resumed run with recovery ends with the same bytes. Recovery changes the result,
+// and refuses recordings without turns.
 func TestRecoveryRun(t *testing.T) {
 	run := func(share float32, resume bool) []byte {
 		m, _, _ := recovering(t)

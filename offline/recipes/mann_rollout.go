@@ -148,7 +148,8 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 				u.terms = append(u.terms, grad.Term{Loss: g.slideLoss(t, before, after, u.set.MANN, rows, tick), Weight: share * g.skate})
 			}
 			if g.bend > 0 {
-				u.terms = append(u.terms, grad.Term{Loss: g.bendLoss(t, t.Columns(x, u.before, x.Cols), pose, u.set.MANN, rows, tick), Weight: share * g.bend})
+				bend := g.bendLoss(t, t.Columns(x, u.before, x.Cols), pose, u.set.MANN, rows, tick)
+				u.terms = append(u.terms, grad.Term{Loss: bend, Weight: share * g.bend})
 			}
 		}
 		if tick+1 == u.ticks {

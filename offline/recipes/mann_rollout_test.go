@@ -35,8 +35,8 @@ func smallNet(m *MANN) *mannNet {
 	return n
 }
 
-// The loss of a window is that of a network run by hand, with its poses written back into raw inputs. Its
-// gradient agrees with finite differences.
+// The loss of a window is that of a network run by hand, with its poses written back into raw
+// inputs. Its gradient agrees with finite differences.
 func TestRollout(t *testing.T) {
 	m := smallRecipe(t)
 	testRollout(t, m)
@@ -52,8 +52,8 @@ func TestRollout(t *testing.T) {
 // at reads three values.
 func at(v []float32, i int) m3.Vec3 { return m3.V(v[i], v[i+1], v[i+2]) }
 
-// byHand returns the raw input after the input x of row r, of which a network has made y. was and now are
-// the bones' positions before and after, relative to the root of the row's own frame.
+// byHand returns the raw input after the input x of row r, of which a network has made y. was and
+// now are the bones' positions before and after, relative to the root of the row's own frame.
 func byHand(set *dataset.MANN, x, y []float32, r int) (next []float32, was, now []m3.Vec3) {
 	l := set.Layout
 	root := set.Output(r - 1)[l.OutRoot():]
@@ -213,8 +213,8 @@ func testRollout(t *testing.T, m *MANN) {
 	}
 }
 
-// Windows lie within one recording and one half of the set. The first row of a sample is one of its own
-// windows in every epoch.
+// Windows lie within one recording and one half of the set. The first row of a sample is one of its
+// own windows in every epoch.
 func TestWindows(t *testing.T) {
 	m := smallRecipe(t)
 	m.Train.Frame[20]++ // a gap
@@ -322,8 +322,8 @@ func TestStartElsewhere(t *testing.T) {
 	}
 }
 
-// The next input after a recorded row is the recorded next row, because positions agree with velocities
-// and the trajectories of outputs with those of inputs.
+// The next input after a recorded row is the recorded next row, because positions agree with
+// velocities and the trajectories of outputs with those of inputs.
 func TestNextOnRecordings(t *testing.T) {
 	set, _, err := dataset.BuildMANN(filepath.Join(mocapdata.Dir(t), "dog"), dataset.Options{})
 	if err != nil {
@@ -359,9 +359,10 @@ func TestNextOnRecordings(t *testing.T) {
 	}
 }
 
-// The next input of the loss is that of mann.Batch. Bones, and the future's velocities and directions for
-// a constant wish, agree to the precision of float32, except the length of directions. The future's
-// positions agree to 2 cm, because the loss has only the samples, not the points between them.
+// The next input of the loss is that of mann.Batch. Bones, and the future's velocities and
+// directions for a constant wish, agree to the precision of float32, except the length of
+// directions. The future's positions agree to 2 cm, because the loss has only the samples, not the
+// points between them.
 func TestTickIsTheControllers(t *testing.T) {
 	set, first := moving(t, 150)
 	const settle, ticks = 90, 150 // until then the controller reaches the recording and only moves
@@ -418,7 +419,8 @@ func TestTickIsTheControllers(t *testing.T) {
 	}
 }
 
-// moving returns rows of motion, and the first row of a run of at least n rows with only the action move.
+// moving returns rows of motion, and the first row of a run of at least n rows with only the action
+// move.
 func moving(t *testing.T, n int) (*dataset.MANN, int) {
 	t.Helper()
 	takes := must.Get(procgen.Generate(procgen.Options{Minutes: 2, Seed: 5}))(t)
@@ -448,9 +450,9 @@ func moving(t *testing.T, n int) (*dataset.MANN, int) {
 	return nil, 0
 }
 
-// controlled returns the inputs and outputs of a controller that gets set's outputs, beginning with row
-// first, for a number of ticks. After tick settle the outputs are disturbed as a network's are, except
-// the root's motion and the lengths of directions.
+// controlled returns the inputs and outputs of a controller that gets set's outputs, beginning with
+// row first, for a number of ticks. After tick settle the outputs are disturbed as a network's are,
+// except the root's motion and the lengths of directions.
 func controlled(t *testing.T, set *dataset.MANN, first, settle, ticks int) *dataset.MANN {
 	t.Helper()
 	l := set.Layout

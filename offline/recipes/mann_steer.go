@@ -20,8 +20,8 @@ func (u *rollout) steer(t *grad.Tape, x, y, recorded *grad.Mat, rows []int, tick
 }
 
 // advance returns the positions of the future trajectory. They are the mean of the predicted
-// ones and of those of x moved by the predicted velocities, bent toward the recorded ones step by
-// step. The controller does so at every point; this does it at the samples, with even steps
+// positions and of x's positions moved by the predicted velocities, bent toward the recorded ones
+// step by step. The controller does so at every point; this does it at the samples, with even steps
 // between them.
 func (u *rollout) advance(t *grad.Tape, x, y, recorded *grad.Mat, rows []int, tick int) *grad.Mat {
 	f := &u.future
@@ -109,9 +109,9 @@ func newFuture(set *dataset.MANN) (f future) {
 }
 
 // next returns the pose of the controller's next input after the network has made y of x; pose is
-// y's pose, normalised as an input. Positions are the mean of the predicted ones and of those of x
-// moved by the predicted velocities (see mann.Batch). before and after are the positions in metres
-// relative to the root of the row's own frame.
+// y's pose, normalised as an input. Positions are the mean of the predicted ones and of x's
+// positions moved by the predicted velocities (see mann.Batch). before and after are the positions
+// in metres relative to the root of the row's own frame.
 func (u *rollout) next(t *grad.Tape, x, y, pose *grad.Mat, rows []int, tick int) (next, before, after *grad.Mat) {
 	p := &u.places
 	before = t.Affine(t.Gather(t.Columns(x, u.before, x.Cols), p.cols), p.fromInput.scale, p.fromInput.shift)

@@ -22,8 +22,8 @@ import (
 	"mannequin/offline/train"
 )
 
-// small returns a set of made-up rows over five joints, of which only the head belongs to no leg. Outputs
-// are smooth functions of the inputs, so the network can learn them.
+// small returns a set of made-up rows over five joints, of which only the head belongs to no leg.
+// Outputs are smooth functions of the inputs, so the network can learn them.
 func small(rows, from int, clip string) *dataset.MANN {
 	layout := &feature.MANN{Joints: []string{"Hips", "Neck", "Tail", "Tip", "Head"}, Tips: []string{"Neck", "Tip"}, Actions: []string{"idle", "move"}, Phases: true}
 	m := &dataset.MANN{

@@ -12,9 +12,9 @@ import (
 	"mannequin/offline/train"
 )
 
-// twin is the whole training step in float64, written from the paper's formulas. It blends the experts'
-// weights instead of stacked inputs, takes gradients by central differences, and spells out AdamW and the
-// schedule.
+// twin is the whole training step in float64, written from the paper's formulas. It blends the
+// experts' weights instead of stacked inputs, takes gradients by central differences, and spells
+// out AdamW and the schedule.
 type twin struct {
 	net  *mannNet
 	w    [][]float64 // in the order of net.params()
@@ -36,8 +36,8 @@ func newTwin(n *mannNet, keep float64) *twin {
 	return t
 }
 
-// loss returns the mean squared error over the rows. masks[site][row] scales the values of a dropout site,
-// in the order gating input, gating hidden 1 and 2, input, hidden 1 and 2.
+// loss returns the mean squared error over the rows. masks[site][row] scales the values of a
+// dropout site, in the order gating input, gating hidden 1 and 2, input, hidden 1 and 2.
 func (t *twin) loss(x, y [][]float64, masks [6][][]float64) float64 {
 	var sum float64
 	for r := range x {
@@ -142,7 +142,8 @@ func TestTenSteps(t *testing.T) {
 	)
 	net := newMANNNet(inputs, outputs, experts, 6, 5, []int{6, 1, 2})
 	net.init(3)
-	// The paper's experts start so small that all outputs are nearly zero. Larger ones test every formula.
+	// The paper's experts start so small that all outputs are nearly zero. Larger ones test every
+	// formula.
 	for _, p := range net.expertW {
 		for i := range p.Val {
 			p.Val[i] *= 2

@@ -128,7 +128,8 @@ func base(t *testing.T) *netruntime.Net {
 	return net
 }
 
-// Every network of motion learns. Its bytes are the same for any number of workers, also after a stop.
+// Every network of motion learns. Its bytes are the same for any number of workers, also after a
+// stop.
 func TestMotionRecipes(t *testing.T) {
 	for name, r := range motionRecipes(t, base(t)) {
 		t.Run(name, func(t *testing.T) {

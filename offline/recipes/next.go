@@ -22,7 +22,7 @@ import (
 type Next struct {
 	Latent *netruntime.Net `json:"-"`      // the latent space of the clips
 	Hidden [2]int          `json:"hidden"` // units of the two hidden layers
-	Match  float64         `json:"match"`  // weight of the difference between a clip's start and the end of the clip before, beside the error of the clip
+	Match  float64         `json:"match"`  // weight of the difference between a clip's start and the end of the clip before
 
 	Training `json:"-"`
 }
@@ -35,9 +35,9 @@ func DefaultNext() Next {
 }
 
 // A chain of clips follows a recording. Components are asked for with the values of the recording
-// plus an addition. Legs cannot take steps of another length than recorded ones, so nothing is added
-// to the step component. Instead the chain jumps to a clip with other steps, the one that continues
-// the motion best.
+// plus an addition. Legs cannot take steps of another length than recorded ones, so nothing is
+// added to the step component. Instead the chain jumps to a clip with other steps, the one that
+// continues the motion best.
 const (
 	nextNamed  = 0.7 // share of chains that ask for the named components except the lead; the others ask for any
 	nextHeld   = 0.3 // chance that one of the others asks for a component
@@ -58,7 +58,8 @@ func (m *Next) check() error {
 	case min(m.Hidden[0], m.Hidden[1]) < 1 || max(m.Hidden[0], m.Hidden[1]) > 1<<12:
 		return fmt.Errorf("recipes: layers of %d and %d units, want 1 to 4096", m.Hidden[0], m.Hidden[1])
 	case m.Train.Length != latent.Frames || m.Train.Margin != 0:
-		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want %d without margins", m.Train.Length, m.Train.Margin, latent.Frames)
+		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want %d without margins",
+			m.Train.Length, m.Train.Margin, latent.Frames)
 	case len(m.HeldOut.Windows) == 0:
 		return errNoneHeldOut
 	}
@@ -103,7 +104,7 @@ type chains struct {
 	values     int
 	step       int       // index of the component for the length of steps, or −1
 	looks      int       // values of a row of start and end
-	start, end []float32 // (clips, looks) joints in the body's frame at the start of a clip, and at that of the wanted next clip
+	start, end []float32 // (clips, looks) joints in the body's frame at the start of a clip, and at the wanted start of the next
 }
 
 func newChains(model *latent.Model, set *dataset.MotionSet, workers int) (c chains, err error) {
@@ -121,7 +122,8 @@ func newChains(model *latent.Model, set *dataset.MotionSet, workers int) (c chai
 		}
 	}
 	if len(c.begins) == 0 {
-		return c, fmt.Errorf("recipes: no recording of %d frames goes on from clip to clip: want longer recordings, and windows at a distance of which %d frames are a multiple", 2*latent.Frames-latent.Overlap, latent.Frames-latent.Overlap)
+		return c, fmt.Errorf("recipes: no recording of %d frames goes on from clip to clip: want longer recordings, and windows at a distance of which %d frames are a multiple",
+			2*latent.Frames-latent.Overlap, latent.Frames-latent.Overlap)
 	}
 	z, rows, err := EncodeClips(model, set, workers)
 	if err != nil {
@@ -180,9 +182,11 @@ func newNextLoss(m *Next) (*nextLoss, error) {
 	}
 	v := model.Values
 	if v > latent.MaxSliders {
-		return nil, fmt.Errorf("recipes: latent space %q has %d values, want at most the %d of latent.Sliders", m.Latent.Meta().Name, v, latent.MaxSliders)
+		return nil, fmt.Errorf("recipes: latent space %q has %d values, want at most the %d of latent.Sliders",
+			m.Latent.Meta().Name, v, latent.MaxSliders)
 	}
-	l := &nextLoss{m: m, model: model, net: newConvNet([]int{3 * v, m.Hidden[0], m.Hidden[1], v}, []int{1, 1, 1}, m.Seed).named("next"), named: model.Components.Steered()}
+	l := &nextLoss{m: m, model: model, named: model.Components.Steered(),
+		net: newConvNet([]int{3 * v, m.Hidden[0], m.Hidden[1], v}, []int{1, 1, 1}, m.Seed).named("next")}
 	if l.decoder, err = frozenDecoder(model); err != nil {
 		return nil, err
 	}
@@ -254,7 +258,7 @@ func (c *chain) recorded(to []float32) {
 	}
 }
 
-// step advances by a clip and reports whether there was one. It writes what is asked of the clip to
+// step advances by a clip and reports whether there was one. It writes the asked components to
 // x, behind the components of the clip before, and the clip's components to want.
 func (c *chain) step(x, want []float32) bool {
 	if c.left == 0 {
@@ -296,7 +300,7 @@ func (l *nextLoss) forward(t *grad.Tape, x *grad.Mat) *grad.Mat {
 	return t.Add(asked, t.Mul(free, l.net.forward(t, x, 1, 1, 0)))
 }
 
-// loss is train.Job.Loss. It is that of the last clip of each chain. The network itself makes the
+// loss is train.Job.Loss. Only the last clip of each chain counts. The network itself makes the
 // clips before it, as at run time.
 func (l *nextLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
 	v, set := l.model.Values, &l.sets[0]
@@ -347,7 +351,8 @@ func (l *nextLoss) frames(t *grad.Tape, components *grad.Mat) *grad.Mat {
 func (m *Next) model(net convNet, best trained) (*netruntime.Net, error) {
 	net = slices.Clone(net)
 	net[len(net)-1].name = "y"
-	g := &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: net[0].in}}, Nodes: net.nodes("x", "relu", ""), Outputs: []string{"y"}}
+	g := &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: net[0].in}},
+		Nodes: net.nodes("x", "relu", ""), Outputs: []string{"y"}}
 	meta, err := m.meta("next", "human-next", best, g, m)
 	if err != nil {
 		return nil, err
@@ -356,5 +361,5 @@ func (m *Next) model(net convNet, best trained) (*netruntime.Net, error) {
 	return netruntime.New(meta, net.tensors(best.weights))
 }
 
-// cardFields returns what the model card says besides the recipe.
+// cardFields returns the values of the model card that are not fields of the recipe.
 func (m *Next) cardFields() fields { return fields{"Clips": nextLength - 1} }

@@ -90,8 +90,8 @@ func TestNextDecodesAsTheModel(t *testing.T) {
 	}
 }
 
-// A chain continues in its recording half a second later, or jumps to the most similar clip among those
-// with the wanted steps.
+// A chain continues in its recording half a second later, or jumps to the most similar clip among
+// those with the wanted steps.
 func TestNextChains(t *testing.T) {
 	m := smallNext(space(t), how(t.TempDir(), 1))
 	l := must.Get(newNextLoss(m))(t)
@@ -240,8 +240,8 @@ func TestNextGradient(t *testing.T) {
 	}
 }
 
-// The network learns. The model file computes what was trained and has the same bytes for any number of
-// threads.
+// The network learns. The model file computes what was trained and has the same bytes for any
+// number of threads.
 func TestNextLearns(t *testing.T) {
 	net := space(t)
 	var files [2][]byte

@@ -12,8 +12,9 @@ import (
 )
 
 // Recurrent is the recipe of the networks with which STRNN is compared. They predict the next frame
-// from all frames before (Fragkiadaki, Levine, Felsen and Malik 2015). "lstm3" is three layers of long
-// short-term memory, "erd" two of them between an encoder and a decoder of fully connected layers.
+// from all frames before (Fragkiadaki, Levine, Felsen and Malik 2015). "lstm3" is three layers of
+// long short-term memory, "erd" two of them between an encoder and a decoder of fully connected
+// layers.
 type Recurrent struct {
 	Kind    string  `json:"-"`
 	Units   int     `json:"units"`   // of a layer of memory; the paper has 1000
@@ -116,8 +117,8 @@ func (m *Recurrent) recipe() []any {
 	return []any{fields{"network": m.Kind, "schema": m.Train.Layout.Hash()}, m, fields{"epochs": m.Epochs, "jitter": m.Jitter}}
 }
 
-// model makes the network of the model file. It takes frames "x" and the states "h1", "c1", … of each
-// layer before them, and returns the frame "y" after each and the states after them.
+// model makes the network of the model file. It takes frames "x" and the states "h1", "c1", … of
+// each layer before them, and returns the frame "y" after each and the states after them.
 func (m *Recurrent) model(net *recurrentNet, best trained) (*netruntime.Net, error) {
 	g := &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: m.Train.Layout.Columns()}}, Outputs: []string{"y"}}
 	at := "x"
@@ -133,7 +134,9 @@ func (m *Recurrent) model(net *recurrentNet, best trained) (*netruntime.Net, err
 	}
 	for i := range net.memory {
 		h, c := fmt.Sprintf("h%d", i+1), fmt.Sprintf("c%d", i+1)
-		g.Inputs = append(g.Inputs, netruntime.Input{Name: h, Channels: net.units, Once: true}, netruntime.Input{Name: c, Channels: net.units, Once: true})
+		for _, name := range []string{h, c} {
+			g.Inputs = append(g.Inputs, netruntime.Input{Name: name, Channels: net.units, Once: true})
+		}
 		add(node(fmt.Sprintf("memory%d", i+1), netruntime.OpLSTM, at, h, c))
 		g.Outputs = append(g.Outputs, at+".h", at+".c")
 	}

@@ -44,7 +44,7 @@ func SparseWindow() dataset.MotionOptions {
 }
 
 // expansions are the factors of the three layers, by poses per second. The thesis has 2·5·3 for two
-// poses and does not say them for one.
+// poses and gives none for one pose.
 var expansions = map[int][3]int{1: {4, 5, 3}, 2: {2, 5, 3}}
 
 // segments returns the spacing of the poses that the network sees and of the frames it makes.
@@ -191,7 +191,7 @@ func (m *Sparse) model(net sparseNet, best trained) (*netruntime.Net, error) {
 	return netruntime.New(meta, append(normTensors("", m.Train.Mean, m.Train.Std), net.tensors(best.weights)...))
 }
 
-// cardFields returns what the model card says besides the recipe.
+// cardFields returns the values of the model card that are not fields of the recipe.
 func (m *Sparse) cardFields() fields {
 	return fields{"By": expansions[m.Poses], "Frames": SparseFrames, "Falls": max(0, m.Steps-1)}
 }

@@ -34,8 +34,8 @@ func smallSparse(poses int) *Sparse {
 	return &m
 }
 
-// The poses are the clip's rows at their frames, as are the wanted frames. A window that would end beyond
-// its clip ends with it.
+// The poses are the clip's rows at their frames, as are the wanted frames. A window that would end
+// beyond its clip ends with it.
 func TestSparseBatch(t *testing.T) {
 	for _, poses := range []int{1, 2} {
 		m := smallSparse(poses)
@@ -74,7 +74,8 @@ func TestSparseBatch(t *testing.T) {
 							}
 						}
 						if b.mask.Val[row+c] != mask || b.keys.Val[row+c] != key {
-							t.Fatalf("window %d: frame %d of %d has mask %g and key %g, want %g and %g", r, f, made, b.mask.Val[row+c], b.keys.Val[row+c], mask, key)
+							t.Fatalf("window %d: frame %d of %d has mask %g and key %g, want %g and %g",
+								r, f, made, b.mask.Val[row+c], b.keys.Val[row+c], mask, key)
 						}
 					}
 				}
@@ -121,8 +122,8 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 	}
 }
 
-// The loss is that of equation 4.2, computed in float64: the mean over frames to learn from, plus a tenth
-// of the mean over frames with poses.
+// The loss is that of equation 4.2, computed in float64: the mean over frames to learn from, plus a
+// tenth of the mean over frames with poses.
 func TestSparseLoss(t *testing.T) {
 	m := smallSparse(2)
 	tape := newTape(t)
@@ -185,8 +186,8 @@ func TestSparseRefuses(t *testing.T) {
 	}
 }
 
-// Trained on files of walks, the network comes nearer to the motion between the poses of a held-out walk
-// than straight lines do.
+// Trained on files of walks, the network comes nearer to the motion between the poses of a held-out
+// walk than straight lines do.
 func TestSparseWalks(t *testing.T) {
 	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.5, Actions: []string{human.Walk}, Styles: []string{"neutral"}})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 // STRNN is the recipe of the spatio-temporal recurrent network (Wang, Ho, Shum and Zhu 2019). From
 // Encode frames, 30 per second, it makes the same frames again, backward in time, and Predict more.
-// Linear, Latent, Chain, Distance, Corrupt, Stretch and NormEnd are our additions. Without them, and
-// with the values given as the paper's, it is the paper's network.
+// Linear, Latent, Chain, Distance, Corrupt, Stretch and NormEnd are our additions. Without them,
+// and with the values given as the paper's, it is the paper's network.
 type STRNN struct {
 	Encode, Predict int `json:"-"` // frames; the paper has 20 and 20
 
@@ -31,14 +31,24 @@ type STRNN struct {
 	Mean   float64 `json:"mean"`   // share of the windows that continue in the mean: with the prior's means as latent values
 	Chain  int     `json:"chain"`  // times in a row that a motion is continued, each time from the predicted frames
 
-	Distance float64    `json:"distance"` // weight of the distance of predicted joints in metres; 0: squared errors in deviations count, as in the paper
-	Horizon  float64    `json:"horizon"`  // weight in the loss of the squared accelerations of the network's frames (eq. 7)
-	Noise    [2]float64 `json:"noise"`    // deviation of the noise on the frames that go in, and the share of the epochs after which it has fallen to 0; the paper has 0.1, less 0.001 every epoch
-	Corrupt  [2]float64 `json:"corrupt"`  // largest deviations of the noise, on joints and the body's motion and on contacts, of additional frames that are only reconstructed; the paper has none
-	Stretch  float64    `json:"stretch"`  // largest change of tempo, as a share
-	NormEnd  float64    `json:"norm_end"` // share of the epochs after which batch normalisation uses the running statistics, as at run time; 1: never, as in the paper
-	Keep     float32    `json:"keep"`     // dropout's retention probability; the paper has 0.9
-	L2       float64    `json:"l2"`       // weight of the mean square of the parameters
+	// Distance is the weight of the distance of predicted joints in metres. With 0, squared errors in
+	// deviations count, as in the paper.
+	Distance float64 `json:"distance"`
+	// Horizon is the weight of the squared accelerations of the network's frames (eq. 7).
+	Horizon float64 `json:"horizon"`
+	// Noise is the deviation of the noise on the given frames, and the share of the epochs after which
+	// it has fallen to 0. The paper has 0.1, less 0.001 every epoch.
+	Noise [2]float64 `json:"noise"`
+	// Corrupt are the largest deviations of the noise on additional frames that are only reconstructed:
+	// on joints and the body's motion, and on contacts. The paper has none.
+	Corrupt [2]float64 `json:"corrupt"`
+	// Stretch is the largest change of tempo, as a share.
+	Stretch float64 `json:"stretch"`
+	// NormEnd is the share of the epochs after which batch normalisation uses the running statistics, as
+	// at run time. 1 is never, as in the paper.
+	NormEnd float64 `json:"norm_end"`
+	Keep    float32 `json:"keep"` // dropout's retention probability; the paper has 0.9
+	L2      float64 `json:"l2"`   // weight of the mean square of the parameters
 
 	Training `json:"-"`
 }
@@ -54,9 +64,9 @@ func DefaultSTRNN() STRNN {
 		}}
 }
 
-// PaperSTRNN returns the paper's recipe without data, as far as sec. 4.2.4 gives it. The paper first
-// trains its residual network to reproduce its input. Ours adds its output to its input, so it does
-// not need that.
+// PaperSTRNN returns the paper's recipe without data, as far as sec. 4.2.4 gives it. The paper
+// first trains its residual network to reproduce its input. Ours adds its output to its input, so
+// it does not need that.
 func PaperSTRNN() STRNN {
 	m := DefaultSTRNN()
 	m.Linear, m.Latent, m.Chain, m.Corrupt, m.Stretch, m.Distance, m.NormEnd = false, 0, 1, [2]float64{}, 0, 0, 1
@@ -74,6 +84,11 @@ func (m *STRNN) Frames() int {
 
 // check reports the first field that is out of range.
 func (m *STRNN) check() error {
+	for _, share := range []float64{m.Mean, m.Tune, m.Noise[1], m.NormEnd} {
+		if !(share >= 0 && share <= 1) {
+			return fmt.Errorf("recipes: Mean, Tune, the end of Noise or NormEnd is %g, want a share from 0 to 1", share)
+		}
+	}
 	switch {
 	case m.Encode < 2 || m.Predict < 1 || max(m.Encode, m.Predict) > 240:
 		return fmt.Errorf("recipes: %d frames seen and %d to come, want 2 to 240 and 1 to 240", m.Encode, m.Predict)
@@ -83,12 +98,11 @@ func (m *STRNN) check() error {
 		return fmt.Errorf("recipes: %d units, and %d in the residual network, want 1 to 8192", m.Units, m.FilterUnits)
 	case m.Latent < 0 || m.Latent > 1024:
 		return fmt.Errorf("recipes: %d latent values, want 0 to 1024", m.Latent)
-	case !(m.Mean >= 0 && m.Mean <= 1) || !(m.Tune >= 0 && m.Tune <= 1) || !(m.Noise[1] >= 0 && m.Noise[1] <= 1) || !(m.NormEnd >= 0 && m.NormEnd <= 1):
-		return fmt.Errorf("recipes: Mean, Tune, the end of Noise and NormEnd are %g, %g, %g and %g, want shares from 0 to 1", m.Mean, m.Tune, m.Noise[1], m.NormEnd)
 	case !(m.Stretch >= 0 && m.Stretch < 1):
 		return fmt.Errorf("recipes: Stretch is %g, want 0 to below 1", m.Stretch)
 	case m.Train.Margin != 0 || m.Train.Length < m.Frames():
-		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want at least %d without margins", m.Train.Length, m.Train.Margin, m.Frames())
+		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want at least %d without margins",
+			m.Train.Length, m.Train.Margin, m.Frames())
 	}
 	return nil
 }
@@ -102,7 +116,8 @@ func (m *STRNN) Run(ctx context.Context) (*train.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tune := int(math.Round(m.Tune * float64(m.Epochs))); m.Filter && tune > 0 && tune < m.Epochs && m.Steps == 0 && m.Schedule == (train.WarmRestarts{}) {
+	tune := int(math.Round(m.Tune * float64(m.Epochs)))
+	if m.Filter && tune > 0 && tune < m.Epochs && m.Steps == 0 && m.Schedule == (train.WarmRestarts{}) {
 		m.Stages = train.Stages{m.Epochs - tune, tune}
 	}
 	params := l.net.params()

@@ -10,8 +10,8 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Deviations of the noise on the given frames for which the filters are optimal, in deviations of the
-// columns: for filters that reconstruct the given frames, and for those that predict.
+// Deviations of the noise on the given frames for which the filters are optimal, in deviations of
+// the columns: for filters that reconstruct the given frames, and for those that predict.
 const (
 	linearBefore = 0.1
 	linearAfter  = 0.03

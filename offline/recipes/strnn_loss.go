@@ -58,8 +58,8 @@ func (l *strnnLoss) begin(epoch int) {
 	}
 }
 
-// frames returns n frames of each window, (batch·n, columns) normalised, at 30 per second. In training
-// they are played a little faster or slower than recorded.
+// frames returns n frames of each window, (batch·n, columns) normalised, at 30 per second. In
+// training they are played a little faster or slower than recorded.
 func (w *windows) frames(t *grad.Tape, rows []int32, isHeldOut bool, n int, stretch float64) *grad.Mat {
 	set := w.set(isHeldOut)
 	cols := set.Layout.Columns()
@@ -74,8 +74,8 @@ func (w *windows) frames(t *grad.Tape, rows []int32, isHeldOut bool, n int, stre
 	return x
 }
 
-// sampleFrames fills dst, (n, columns) normalised, with every second frame of the raw rows, played at
-// a speed: see strnn.Halve.
+// sampleFrames fills dst, (n, columns) normalised, with every second frame of the raw rows, played
+// at a speed: see strnn.Halve.
 func sampleFrames(dst []float32, set *dataset.MotionSet, rows []float32, speed float64) {
 	l := set.Layout
 	cols, body := l.Columns(), l.Body()
@@ -112,8 +112,8 @@ func addNoise(x []float32, deviation float64, key uint64) {
 	}
 }
 
-// corrupt adds noise to a motion, (frames, columns) normalised. key draws its deviation; half of the
-// time contacts have another one.
+// corrupt adds noise to a motion, (frames, columns) normalised. key draws its deviation; half of
+// the time contacts have another one.
 func (l *strnnLoss) corrupt(x []float32, key uint64) {
 	cols, contacts := l.m.Train.Layout.Columns(), l.m.Train.Layout.Contact(0)
 	d := share01(grad.Hash(key, 1)) * l.m.Corrupt[0]
@@ -161,10 +161,10 @@ func (l *strnnLoss) each(t *grad.Tape, y *grad.Mat, n int, of func(f int) float3
 	return m
 }
 
-// error returns the error of y, frames from to from+n−1 of each motion, against want: the mean square of
-// all values. With m.Distance, joints of predicted frames count by their distance instead. With linear
-// filters, a frame counts less, the farther the filters are from the truth in it, so easy frames
-// matter too.
+// error returns the error of y, frames from to from+n−1 of each motion, against want: the mean
+// square of all values. With m.Distance, joints of predicted frames count by their distance
+// instead. With linear filters, a frame counts less, the farther the filters are from the truth in
+// it, so easy frames matter too.
 func (l *strnnLoss) error(t *grad.Tape, y, want *grad.Mat, from, n int) *grad.Mat {
 	miss := t.Sub(y, want)
 	square := func(x *grad.Mat) *grad.Mat { return l.weighted(t, t.Mul(x, x), from, n) }
@@ -298,9 +298,10 @@ func (l *strnnLoss) isMean(i int, key uint64, share float64) bool {
 	return share01(grad.Hash(key, uint64(i)+1<<44)) < share
 }
 
-// latents returns latent values, (batch, latents), for motions in states h, and their divergence from
-// the prior in nats. Values are drawn from the posterior, given the wanted frames and the linear
-// filters' base. The share mean of the windows, and all held-out ones, have the prior's means instead.
+// latents returns latent values, (batch, latents), for motions in states h, and their divergence
+// from the prior in nats. Values are drawn from the posterior, given the wanted frames and the
+// linear filters' base. The share mean of the windows, and all held-out ones, have the prior's
+// means instead.
 func (l *strnnLoss) latents(t *grad.Tape, h, base, want *grad.Mat, isHeldOut bool, mean float64, key uint64, turn int) (z, kl *grad.Mat) {
 	if l.m.Latent == 0 {
 		return nil, nil
@@ -336,8 +337,8 @@ func relativeEntropy(t *grad.Tape, mean, logVar, ofMean, ofLogVar, mask *grad.Ma
 	return t.Scale(t.Sum(t.Mul(t.Sub(sum, one), mask)), 0.5/float32(mask.Rows))
 }
 
-// next returns the frames that motions continue after a turn: the predicted ones, or recorded ones if
-// the prediction was the mean.
+// next returns the frames that motions continue after a turn: the predicted ones, or recorded ones
+// if the prediction was the mean.
 func (l *strnnLoss) next(t *grad.Tape, seen, after, all *grad.Mat, turn int, key uint64) *grad.Mat {
 	encode, predict, cols := l.m.Encode, l.m.Predict, all.Cols
 	batch := seen.Rows / encode
@@ -357,8 +358,8 @@ func (l *strnnLoss) next(t *grad.Tape, seen, after, all *grad.Mat, turn int, key
 	return x
 }
 
-// horizon adds the long-horizon cost (eq. 7) of frames y: the mean square of the accelerations of all
-// columns except the contacts.
+// horizon adds the long-horizon cost (eq. 7) of frames y: the mean square of the accelerations of
+// all columns except the contacts.
 func (l *strnnLoss) horizon(t *grad.Tape, y *grad.Mat, length int, term func(*grad.Mat, float64), weight float64) {
 	if l.m.Horizon == 0 || length < 3 {
 		return
@@ -368,8 +369,8 @@ func (l *strnnLoss) horizon(t *grad.Tape, y *grad.Mat, length int, term func(*gr
 	term(t.Mean(t.Mul(b, b)), l.m.Horizon*weight)
 }
 
-// withPosterior returns the squared error of frames predicted with latent values from the posterior, and
-// the divergence of the posterior from the prior in nats.
+// withPosterior returns the squared error of frames predicted with latent values from the
+// posterior, and the divergence of the posterior from the prior in nats.
 func (l *strnnLoss) withPosterior(t *grad.Tape, seen, all *grad.Mat, n int, s *strnnPass) (square, nats float64) {
 	m := l.m
 	h, c := l.net.state(t, seen, m.Encode, s)

@@ -63,7 +63,8 @@ type strnnPass struct {
 type lstmWeight struct{ wx, wh, b *grad.Param }
 
 func newLSTM(name string, in, units int, seed uint64) *lstmWeight {
-	l := &lstmWeight{grad.NewParam(name+".weight", 4*units, in), grad.NewParam(name+".recurrent", 4*units, units), grad.NewParam(name+".bias", 1, 4*units)}
+	l := &lstmWeight{grad.NewParam(name+".weight", 4*units, in), grad.NewParam(name+".recurrent", 4*units, units),
+		grad.NewParam(name+".bias", 1, 4*units)}
 	uniform(l.wx.Val, math.Sqrt(6/float64(in+units)), grad.Hash(seed, 1))
 	uniform(l.wh.Val, math.Sqrt(3/float64(units)), grad.Hash(seed, 2))
 	for i := units; i < 2*units; i++ {
@@ -157,7 +158,8 @@ func newSTRNN(m *STRNN, g *strnn.Groups, columns int, seed uint64) *strnnNet {
 		n.posterior = newGaussian("way", units+m.Predict*columns, n.latents, grad.Hash(seed, 17))
 	}
 	if m.Filter {
-		n.filter = newConvNet([]int{columns, m.FilterUnits, m.FilterUnits, m.FilterUnits, columns}, []int{5, 1, 1, 5}, grad.Hash(seed, 15)).named("filter")
+		k := m.FilterUnits
+		n.filter = newConvNet([]int{columns, k, k, k, columns}, []int{5, 1, 1, 5}, grad.Hash(seed, 15)).named("filter")
 		clear(n.filter[3].w.Val) // at first it changes nothing
 	}
 	return n
@@ -214,7 +216,7 @@ func (n *strnnNet) params() []*grad.Param {
 	return out
 }
 
-// temporal returns the first parameters of params: all except those of the filter and the posterior.
+// temporal returns the first parameters of params: all except the filter's and the posterior's.
 func (n *strnnNet) temporal() []*grad.Param {
 	out := paramsOf(slices.Concat(n.encode, n.decode)...)
 	if n.out != nil {
@@ -235,7 +237,7 @@ func (n *strnnNet) tensors(weights [][]float32) []netruntime.Tensor {
 }
 
 // spatialOps are the operations of the spatial network: on a tape for training, or as nodes of a
-// model file. The names are those of the nodes.
+// model file. The names are the names of the nodes.
 type spatialOps[V any] struct {
 	layer  func(l *fcLayer, x V) V
 	gather func(name string, x V, columns []int) V
@@ -379,7 +381,8 @@ func (n *strnnNet) graph(linear *strnn.Linear) *netruntime.Graph {
 	ops := func(prefix string) spatialOps[string] {
 		return spatialOps[string]{
 			layer: func(l *fcLayer, in string) string {
-				dense := netruntime.Node{Name: prefix + l.name, Op: netruntime.OpDense, In: []string{in}, Tensors: map[string]string{"weight": l.w.Name, "bias": l.b.Name}}
+				dense := node(prefix+l.name, netruntime.OpDense, in)
+				dense.Tensors = map[string]string{"weight": l.w.Name, "bias": l.b.Name}
 				if l.gamma == nil {
 					return add(dense)
 				}

@@ -97,7 +97,8 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 	}
 }
 
-// Predicted joints count by their distance. Other columns and reconstructed joints count by squared error.
+// Predicted joints count by their distance. Other columns and reconstructed joints count by squared
+// error.
 func TestSTRNNDistance(t *testing.T) {
 	m := smallSTRNN(how(t.TempDir(), 1))
 	m.Linear, m.Distance = false, 5

@@ -121,7 +121,7 @@ func (m *Synth) model(base *manifold.Model, net convNet, columns []int, best tra
 		[]netruntime.Tensor{w, b}, normTensors("y.", mean, std), net.tensors(best.weights)))
 }
 
-// cardFields returns what the model card says besides the recipe.
+// cardFields returns the values of the model card that are not fields of the recipe.
 func (m *Synth) cardFields() fields {
 	return fields{"Given": map[string]string{
 		"locomotion": "the body's motion over the ground and the contacts of heels and toes",

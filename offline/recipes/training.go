@@ -146,7 +146,8 @@ var errNoneHeldOut = errors.New("recipes: no recordings are held out, so the bes
 
 // train runs the job, whose parameters, loss and penalties are set, on windows of the sets.
 // recipe begins the checkpoint key, and model makes the network of the model file.
-func (t *Training) train(ctx context.Context, w *windows, recipe []any, job *train.Job, model func(trained) (*netruntime.Net, error)) (*train.Report, error) {
+func (t *Training) train(ctx context.Context, w *windows, recipe []any, job *train.Job,
+	model func(trained) (*netruntime.Net, error)) (*train.Report, error) {
 	if len(t.HeldOut.Windows) == 0 {
 		return nil, errNoneHeldOut
 	}
@@ -174,7 +175,8 @@ func (t *Training) train(ctx context.Context, w *windows, recipe []any, job *tra
 // meta returns the metadata of a model file that command has trained. name is the model's name
 // if the folder of the recordings gives none. recipe is for the model card; nil: there is none.
 func (t *Training) meta(command, name string, best trained, g *netruntime.Graph, recipe any) (netruntime.Meta, error) {
-	meta, err := newMeta(command, recipe, sourceOfMotion(t.Train, name), motionMetrics(t.Train, t.HeldOut, best.report), namesOf(t.HeldOut), best)
+	metrics := motionMetrics(t.Train, t.HeldOut, best.report)
+	meta, err := newMeta(command, recipe, sourceOfMotion(t.Train, name), metrics, namesOf(t.HeldOut), best)
 	meta.Arch, meta.Graph = "graph", g
 	return meta, err
 }

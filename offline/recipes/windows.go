@@ -46,7 +46,7 @@ func (w *windows) fill(t *grad.Tape, rows []int32, isHeldOut bool) (x, mask *gra
 	return x, mask, set
 }
 
-// Range of the deviation, in frames, of the Gaussian that smooths the body's motion where it is
+// Range of the deviation, in frames, of the Gaussian that smooths the body's motion if it is
 // a parameter. Recorded bodies sway with every step; curves that people draw do not.
 const (
 	smoothLeast = 10

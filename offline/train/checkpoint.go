@@ -19,8 +19,8 @@ import (
 
 // A checkpoint file holds, in this order: the magic, the version (uint16), the length of the header
 // (uint32), the header (JSON of type header), then for every tensor of the header its weights, the
-// optimiser's slots and the best weights (float32 each), and the SHA-256 of all bytes before. Numbers
-// are little-endian. Version 1 had only AdamW and did not name it.
+// optimiser's slots and the best weights (float32 each), and the SHA-256 of all bytes before.
+// Numbers are little-endian. Version 1 had only AdamW and did not name it.
 const (
 	magic     = "MQCKPT"
 	version   = 2
@@ -104,8 +104,8 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("the checkpoint was made with another %s (%s, this run has %s): resume with the same settings, or start again with another --checkpoint", e.What, e.Got, e.Want)
 }
 
-// load reads the state from the checkpoint, if Resume is set and there is one. Without Resume it refuses
-// to overwrite an unfinished run or a file of another kind.
+// load reads the state from the checkpoint, if Resume is set and there is one. Without Resume it
+// refuses to overwrite an unfinished run or a file of another kind.
 func (r *run) load() error {
 	f, err := os.Open(r.Checkpoint)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -131,7 +131,8 @@ func (r *run) load() error {
 			return fmt.Errorf("%s exists and is not a checkpoint: %w: remove it, or choose another --checkpoint", r.Checkpoint, err)
 		}
 		if h.Ended == "" || h.Ended == EndInterrupted {
-			return fmt.Errorf("%s holds an unfinished run (%d epochs and %d steps done): add --resume to continue it, or remove it to start again", r.Checkpoint, h.Epoch, h.Step)
+			return fmt.Errorf("%s holds an unfinished run (%d epochs and %d steps done): add --resume to continue it, or remove it to start again",
+				r.Checkpoint, h.Epoch, h.Step)
 		}
 		return nil
 	}
@@ -139,7 +140,8 @@ func (r *run) load() error {
 		return fmt.Errorf("cannot resume from %s: %w", r.Checkpoint, err)
 	}
 	if s := r.state; s.Step >= r.steps || s.Total != int64(s.Epoch)*int64(r.steps)+int64(s.Step) || len(s.History) != s.Epoch+1 {
-		return fmt.Errorf("cannot resume from %s: its position is impossible (epoch %d, step %d of %d, %d steps in total)", r.Checkpoint, s.Epoch, s.Step, r.steps, s.Total)
+		return fmt.Errorf("cannot resume from %s: its position is impossible (epoch %d, step %d of %d, %d steps in total)",
+			r.Checkpoint, s.Epoch, s.Step, r.steps, s.Total)
 	}
 	r.Log.Info("resumed", "checkpoint", r.Checkpoint, "epochs", r.state.Epoch, "step", r.state.Step)
 	return nil

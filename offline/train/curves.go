@@ -11,8 +11,8 @@ import (
 	"mannequin/offline/chart"
 )
 
-// WriteCurves writes the loss curves to path.csv, one row per epoch, and to path.png. If the points have
-// terms of the loss, it plots them in path.parts.png.
+// WriteCurves writes the loss curves to path.csv, one row per epoch, and to path.png. If the points
+// have terms of the loss, it plots them in path.parts.png.
 func WriteCurves(path string, points []Point) error {
 	if err := atomicfile.Write(path+".csv", func(w io.Writer) error { return curvesCSV(w, points) }); err != nil {
 		return err

@@ -10,6 +10,7 @@
 // ([NotFiniteError]). Only one process at a time can use a checkpoint.
 //
 // Read it in this order: a Job and its options (job.go), the run and its epochs (run.go), a step
-// (step.go) and its update of the weights (update.go, optimizer.go, schedule.go), the state of a run
-// (state.go), checkpoints (checkpoint.go, lock.go), failures (failure.go), loss curves (curves.go).
+// (step.go) and its update of the weights (update.go, optimizer.go, schedule.go), the state of a
+// run (state.go), checkpoints (checkpoint.go, lock.go), failures (failure.go), loss curves
+// (curves.go).
 package train

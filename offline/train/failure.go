@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// NotFiniteError reports a NaN or an infinity in a run. The run's parameters and its checkpoint are then
-// those of the last good state.
+// NotFiniteError reports a NaN or an infinity in a run. The run's parameters and its checkpoint are
+// then those of the last good state.
 type NotFiniteError struct {
 	What    string  // "loss", "held-out loss" or "weights"
 	Epoch   int     // 1-based
@@ -62,8 +62,8 @@ func (r *run) good() error {
 	return nil
 }
 
-// fail ends the run because of a value that is not finite. It restores the last good state and finds the
-// samples that caused the failure.
+// fail ends the run because of a value that is not finite. It restores the last good state and
+// finds the samples that caused the failure.
 func (r *run) fail(what string, rows []int32, heldOut bool) error {
 	s := r.state
 	e := &NotFiniteError{What: what, Epoch: s.Epoch + 1, Step: s.Step + 1}

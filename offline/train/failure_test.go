@@ -28,8 +28,8 @@ func (y *toy) spoil(from int, heldOut bool, bad ...int32) {
 	}
 }
 
-// The error of a NaN names its samples. The weights and the checkpoint are those of the last good state. A
-// run without the NaN continues from it to the same result as a run that never had one.
+// The error of a NaN names its samples. The weights and the checkpoint are those of the last good
+// state. A run without the NaN continues from it to the same result as a run that never had one.
 func TestNotFiniteRollsBack(t *testing.T) {
 	whole := newToy(t)
 	want := whole.outcome(t, whole.run(t, context.Background()))
@@ -87,8 +87,8 @@ func TestNotFiniteRollsBack(t *testing.T) {
 	}
 }
 
-// If a finite loss has an infinite gradient, the error names the batch of that step, not the batch that
-// meets the broken weights.
+// If a finite loss has an infinite gradient, the error names the batch of that step, not the batch
+// that meets the broken weights.
 func TestBrokenWeights(t *testing.T) {
 	for _, stop := range []int{3, toySteps} { // in an epoch, at its end
 		y := newToy(t)

@@ -13,9 +13,9 @@ import (
 
 // Job trains one network. Zero fields are invalid unless their comment allows them.
 type Job struct {
-	// Params are all parameters of the network. They hold the initial weights before Run and the last
-	// ones after it. Frozen parameters are part of checkpoints and of the best weights, but only Loss
-	// may change them. Run sets Update.
+	// Params are all parameters of the network. They hold the initial weights before Run and the
+	// last ones after it. Frozen parameters are part of checkpoints and of the best weights, but
+	// only Loss may change them. Run sets Update.
 	Params []*grad.Param
 
 	// Loss builds the graph for the samples rows of the training set or of the held-out set, and
@@ -35,44 +35,47 @@ type Job struct {
 	Optimizer Optimizer
 	Schedule  Schedule
 
-	// The penalty L1·Σ|w| + L2·Σw² is added to the loss but not to the reported losses. ≥ 0; 0: none.
+	// The penalty L1·Σ|w| + L2·Σw² is added to the loss but not to the reported losses. ≥ 0; 0:
+	// none.
 	L1, L2    float64
 	Penalised []*grad.Param // parameters with the penalty; nil: all of Params
 
-	// Gradients with penalties are scaled so that their Euclidean norm over all parameters is at most
-	// ClipNorm. Then each value is clamped to ±ClipValue. 0 leaves out either.
+	// Gradients with penalties are scaled so that their Euclidean norm over all parameters is at
+	// most ClipNorm. Then each value is clamped to ±ClipValue. 0 leaves out either.
 	ClipNorm, ClipValue float64
 
 	// Patience ends the run after this number of epochs in a row without a better held-out loss. 0:
 	// never.
 	Patience int
 
-	// Begin is called with the 0-based epoch before its first step, and when a run is resumed in it. It
-	// sets what changes from epoch to epoch, such as the noise that Loss adds. It may be nil.
+	// Begin is called with the 0-based epoch before its first step, and when a run is resumed in
+	// it. It sets what changes from epoch to epoch, such as the noise that Loss adds. It may be
+	// nil.
 	Begin func(epoch int)
 
-	// Losses is called after every evaluation of the held-out set and returns the terms of its loss by
-	// name, for the curves. It may be nil.
+	// Losses is called after every evaluation of the held-out set and returns the terms of its loss
+	// by name, for the curves. It may be nil.
 	Losses func() map[string]float64
 
-	// Name says where a sample comes from, for the report of a loss that is not finite. It may be nil.
+	// Name says where a sample comes from, for the report of a loss that is not finite. It may be
+	// nil.
 	Name func(row int32, heldOut bool) string
 
 	// Limit ends the run early; 0: no limit. It counts the time of training and evaluation, without
-	// loading data, over all runs that a resumed one continues. A run ends after the last whole epoch
-	// that fits, so runs with the same limit on the same machine agree. Only an epoch that takes
-	// longer than expected is cut short.
+	// loading data, over all runs that a resumed one continues. A run ends after the last whole
+	// epoch that fits, so runs with the same limit on the same machine agree. Only an epoch that
+	// takes longer than expected is cut short.
 	Limit time.Duration
 
 	Checkpoint string        // path of the checkpoint file; a second run with it is refused
 	Every      time.Duration // time between checkpoints; shorter at first, and one is written at the end
 	Resume     bool          // continue from Checkpoint if it exists
 
-	// Curves is the path, without extension, of the loss curves: .csv and .png are written at the end of
-	// every epoch. Empty: none.
+	// Curves is the path, without extension, of the loss curves: .csv and .png are written at the
+	// end of every epoch. Empty: none.
 	Curves string
-	// Save is called with the best weights whenever an epoch has improved them, and at the start of a
-	// resumed run; best[i] are the values of Params[i]. It may be nil.
+	// Save is called with the best weights whenever an epoch has improved them, and at the start of
+	// a resumed run; best[i] are the values of Params[i]. It may be nil.
 	Save func(best [][]float32, r *Report) error
 	// Progress is called after every step; it may be nil.
 	Progress func(p Progress)

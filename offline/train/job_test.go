@@ -16,7 +16,8 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// toy is a small regression with all features of a run: two layers, dropout, an incomplete last batch.
+// toy is a small regression with all features of a run: two layers, dropout, an incomplete last
+// batch.
 type toy struct {
 	job   *Job
 	clock time.Time
@@ -294,8 +295,8 @@ func TestShuffle(t *testing.T) {
 	}
 }
 
-// A file that cannot be written does not end the run. It is reported in the end, unless a later attempt
-// succeeds.
+// A file that cannot be written does not end the run. It is reported in the end, unless a later
+// attempt succeeds.
 func TestUnwrittenFiles(t *testing.T) {
 	y := newToy(t)
 	y.job.Checkpoint = filepath.Join(t.TempDir(), "absent", "c")

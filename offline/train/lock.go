@@ -29,7 +29,8 @@ func (r *run) lock() (free func(), err error) {
 		if b, err := os.ReadFile(path); err == nil && len(b) > 0 && len(b) < 200 {
 			holder = " (" + strings.TrimSpace(string(b)) + ")"
 		}
-		return nil, fmt.Errorf("another run%s is training with the checkpoint %s: wait until it ends, or choose another --checkpoint", holder, r.Checkpoint)
+		return nil, fmt.Errorf("another run%s is training with the checkpoint %s: wait until it ends, or choose another --checkpoint",
+			holder, r.Checkpoint)
 	case err != nil:
 		// Then no checkpoint can be written either, which is reported in the end.
 		r.Log.Warn("the checkpoint is not locked", "error", err)

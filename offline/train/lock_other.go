@@ -18,7 +18,8 @@ func lockFile(path string) (*os.File, error) {
 	return f, err
 }
 
-// unlockFile releases the lock. It closes the file first, because some systems cannot remove an open one.
+// unlockFile releases the lock. It closes the file first, because some systems cannot remove an
+// open one.
 func unlockFile(f *os.File, path string) {
 	f.Close()
 	os.Remove(path)

@@ -27,8 +27,8 @@ func TestHoldLock(t *testing.T) {
 	y.run(t, context.Background())
 }
 
-// A second run on a checkpoint, in this process or another, is refused until the first ends, even by
-// SIGKILL.
+// A second run on a checkpoint, in this process or another, is refused until the first ends, even
+// by SIGKILL.
 func TestLock(t *testing.T) {
 	y := newToy(t)
 	c := exec.Command(os.Args[0], "-test.run=^TestHoldLock$")

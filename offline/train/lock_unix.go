@@ -21,8 +21,8 @@ func lockFile(path string) (*os.File, error) {
 			}
 			return nil, err
 		}
-		// The former holder may have removed the file between our two calls. Then the lock is on a file
-		// that no other process finds.
+		// The former holder may have removed the file between our two calls. Then the lock is on a
+		// file that no other process finds.
 		ours, err := f.Stat()
 		if err == nil {
 			if now, err := os.Stat(path); err == nil && os.SameFile(ours, now) {
@@ -33,8 +33,8 @@ func lockFile(path string) (*os.File, error) {
 	}
 }
 
-// unlockFile releases the lock. It removes the file while it is locked, so no other process can have
-// locked a new file of that name.
+// unlockFile releases the lock. It removes the file while it is locked, so no other process can
+// have locked a new file of that name.
 func unlockFile(f *os.File, path string) {
 	os.Remove(path)
 	f.Close()

@@ -15,7 +15,8 @@ type Optimizer interface {
 	// checkpoint and start at 0.
 	Slots() int
 	// Step changes the weights w by their gradient g, one by one: any division into parts gives the
-	// same bits. slots[:Slots()] are the kept values of these weights. Several goroutines may call it.
+	// same bits. slots[:Slots()] are the kept values of these weights. Several goroutines may call
+	// it.
 	Step(w, g []float32, slots [maxSlots][]float32, at Moment)
 	// name is the rule's name in a checkpoint, rate the step size at multiplier 1.
 	name() string
@@ -31,8 +32,8 @@ type Moment struct {
 	Decay float64 // multiplier of a normalised weight decay: √(batch/(samples·T)) of a cycle of T epochs
 }
 
-// AdamW holds an optimiser's constants (Loshchilov and Hutter 2017). The decay is decoupled from the
-// gradient and normalised as in the paper: in each step a weight loses the share
+// AdamW holds an optimiser's constants (Loshchilov and Hutter 2017). The decay is decoupled from
+// the gradient and normalised as in the paper: in each step a weight loses the share
 // m·Decay·√(batch/(samples·T)) of itself. m is the schedule's multiplier and T the length of the
 // current cycle in epochs. With Decay 0 it is Adam (Kingma and Ba 2015).
 type AdamW struct {
@@ -76,8 +77,8 @@ func (a AdamW) Step(w, g []float32, slots [maxSlots][]float32, at Moment) {
 		float32(a.Beta1), float32(a.Beta2), float32(a.Eps), float32(1-math.Pow(a.Beta1, n)), float32(1-math.Pow(a.Beta2, n)))
 }
 
-// AdaDelta holds an optimiser's constants (Zeiler 2012). Its steps have the size of earlier steps, so a
-// Rate of 1 is usual.
+// AdaDelta holds an optimiser's constants (Zeiler 2012). Its steps have the size of earlier steps,
+// so a Rate of 1 is usual.
 type AdaDelta struct {
 	Rate float64 `json:"rate"` // multiplier of every step, > 0
 	Rho  float64 `json:"rho"`  // decay of the means, in [0, 1)
@@ -108,7 +109,8 @@ func (a AdaDelta) Step(w, g []float32, slots [maxSlots][]float32, at Moment) {
 	grad.AdaDelta(w, g, slots[0], slots[1], float32(at.Rate*a.Rate), float32(a.Rho), float32(a.Eps))
 }
 
-// positive and notNegative test a constant in float32, as the kernels use it: a tiny one is 0 there.
+// positive and notNegative test a constant in float32, as the kernels use it: a tiny one is 0
+// there.
 func positive(v float64) bool { return float32(v) > 0 && notNegative(v) }
 
 func notNegative(v float64) bool { return v >= 0 && v <= math.MaxFloat32 }

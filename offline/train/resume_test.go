@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A run that is interrupted at any step and resumed has the same weights, moments, curve and model as one
-// without interruption.
+// A run that is interrupted at any step and resumed has the same weights, moments, curve and model
+// as one without interruption.
 func TestResumeIsExact(t *testing.T) {
 	whole := newToy(t)
 	want := whole.outcome(t, whole.run(t, context.Background()))
@@ -43,8 +43,8 @@ func (y *toy) interrupt(t *testing.T, stop int) *Report {
 	return rep
 }
 
-// A killed run leaves the last periodic checkpoint. A resumed run repeats the steps after it and has the
-// same result.
+// A killed run leaves the last periodic checkpoint. A resumed run repeats the steps after it and
+// has the same result.
 func TestResumeAfterKill(t *testing.T) {
 	whole := newToy(t)
 	want := whole.outcome(t, whole.run(t, context.Background()))

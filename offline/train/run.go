@@ -109,8 +109,8 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 	return rep, errors.Join(failed...)
 }
 
-// overLimit reports whether the time is over. Before an epoch it also reports whether the epoch would
-// end beyond the limit if it takes as long as the last one.
+// overLimit reports whether the time is over. Before an epoch it also reports whether the epoch
+// would end beyond the limit if it takes as long as the last one.
 func (r *run) overLimit() bool {
 	s := r.state
 	if r.Limit == 0 {
@@ -269,8 +269,8 @@ func (r *run) report() *Report {
 	}
 }
 
-// finish makes the report. If the limit ended the run within an epoch, the weights are evaluated once
-// more. That point is not part of the checkpoint, so a resumed run gives the same bits.
+// finish makes the report. If the limit ended the run within an epoch, the weights are evaluated
+// once more. That point is not part of the checkpoint, so a resumed run gives the same bits.
 func (r *run) finish() (*Report, error) {
 	s := r.state
 	rep := r.report()

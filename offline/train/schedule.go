@@ -15,8 +15,8 @@ type Schedule interface {
 
 // cycler is a schedule with cycles.
 type cycler interface {
-	// Cycle returns the 0-based first epoch of epoch's cycle, and its length in epochs, by which weight
-	// decay is normalised.
+	// Cycle returns the 0-based first epoch of epoch's cycle, and its length in epochs, by which
+	// weight decay is normalised.
 	Cycle(epoch int) (start, length int)
 }
 
@@ -85,8 +85,8 @@ func (s WarmUp) At(epoch int, fraction float64) float64 {
 	return min(1, (float64(epoch)+fraction)/s.Epochs) * s.Then.At(epoch, fraction)
 }
 
-// Falling is a value that falls by the same amount every epoch, for example the deviation of noise. See
-// Job.Begin.
+// Falling is a value that falls by the same amount every epoch, for example the deviation of noise.
+// See Job.Begin.
 type Falling struct {
 	From, By float64 // value in the first epoch, and decrease per epoch
 	To       float64 // smallest value
@@ -95,8 +95,8 @@ type Falling struct {
 // At returns the value in a 0-based epoch.
 func (f Falling) At(epoch int) float64 { return max(f.To, f.From-float64(epoch)*f.By) }
 
-// Stages are the lengths of consecutive stages in epochs. In each, the multiplier falls from 1 to nearly
-// 0 along a half cosine. After the last one it stays there.
+// Stages are the lengths of consecutive stages in epochs. In each, the multiplier falls from 1 to
+// nearly 0 along a half cosine. After the last one it stays there.
 type Stages []int
 
 // Validate reports the first field that is out of range.
@@ -133,9 +133,10 @@ func (s Stages) At(epoch int, fraction float64) float64 {
 // stagePhase is the last phase of a stage's cosine, as a share of a half turn.
 const stagePhase = 0.97
 
-// WarmRestarts is the schedule of AdamWR (Loshchilov and Hutter 2017) as MANN uses it. The multiplier
-// of the learning rate and the weight decay falls from 1 along a half cosine and jumps back to 1 at
-// every restart. With First 10 and Mult 2 the restarts are at the 0-based epochs 11, 31 and 71.
+// WarmRestarts is the schedule of AdamWR (Loshchilov and Hutter 2017) as MANN uses it. The
+// multiplier of the learning rate and the weight decay falls from 1 along a half cosine and jumps
+// back to 1 at every restart. With First 10 and Mult 2 the restarts are at the 0-based epochs 11,
+// 31 and 71.
 type WarmRestarts struct {
 	First int     // epochs of the first cycle's cosine, ≥ 1; the cycle is one epoch longer
 	Mult  int     // factor of the length from cycle to cycle, ≥ 1

@@ -6,8 +6,8 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// Stepper returns a function that runs the job's next step, without evaluation and files. Benchmarks
-// measure it.
+// Stepper returns a function that runs the job's next step, without evaluation and files.
+// Benchmarks measure it.
 func (j *Job) Stepper(pool *grad.Pool) (step func() error, err error) {
 	if err := j.Validate(); err != nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// line is a job that fits one dense layer, and its twin in float64. The loss is a mean of squares, whose
-// gradient is a closed form.
+// line is a job that fits one dense layer, and its twin in float64. The loss is a mean of squares,
+// whose gradient is a closed form.
 type line struct {
 	job  *Job
 	w, b []float64
@@ -64,8 +64,8 @@ func (l *line) grads(rows []int32) (gw, gb []float64) {
 	return gw, gb
 }
 
-// Every rule, with and without penalties and clipping, agrees with the formulas in float64 for several
-// steps of a schedule.
+// Every rule, with and without penalties and clipping, agrees with the formulas in float64 for
+// several steps of a schedule.
 func TestUpdates(t *testing.T) {
 	type set = func(j *Job)
 	rules := map[string]set{
@@ -246,8 +246,8 @@ func TestResumeEveryWay(t *testing.T) {
 	}
 }
 
-// A parameter that the loss does not reach keeps its value, with and without clipping by norm. So does a
-// frozen one.
+// A parameter that the loss does not reach keeps its value, with and without clipping by norm. So
+// does a frozen one.
 func TestUnreachedParameter(t *testing.T) {
 	for _, norm := range []float64{0, 1} {
 		y := newToy(t)

@@ -283,7 +283,7 @@ func (s *Setup) quadruped(r *Resources, field *terrain.Field) (scenes.Scene, err
 }
 
 func (s *Setup) crowd(r *Resources, field *terrain.Field) (scenes.Scene, error) {
-	opt := crowd.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Churn: s.Churn, Workers: r.Workers, BF16: s.BF16, Open: r.Open}
+	opt := crowd.Options{Options: s.options(r, field), Churn: s.Churn}
 	var err error
 	if s.HasKind("dogs") {
 		if opt.Dog, opt.Far, err = s.dogs(r); err != nil {

@@ -7,7 +7,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/grid"
+	"mannequin/scenes/internal/steer"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -32,7 +32,7 @@ type mingle struct {
 	asked  []strnn.Wander
 	field  *terrain.Field
 	wander *control.Wander
-	grid   *grid.Grid
+	grid   *steer.Grid
 	at     []m3.Vec3      // (rows) where they are soon
 	goals  []control.Goal // (rows)
 	filter generic.Filter3[ecs.Slot, strnn.Wander, scenes.Wander]
@@ -41,7 +41,7 @@ type mingle struct {
 func newMingle(people *animsys.Crowd, stream *strnn.Stream, field *terrain.Field, seed uint64) *mingle {
 	n := people.Rows.Cap()
 	x0, z0, x1, z1 := field.Bounds()
-	m := &mingle{people: people, asked: stream.Controls(), field: field, wander: control.NewWander(n, seed), grid: grid.New(x0, z0, x1, z1, personal, n), at: make([]m3.Vec3, n), goals: make([]control.Goal, n)}
+	m := &mingle{people: people, asked: stream.Controls(), field: field, wander: control.NewWander(n, seed), grid: steer.NewGrid(x0, z0, x1, z1, personal, n), at: make([]m3.Vec3, n), goals: make([]control.Goal, n)}
 	m.wander.Radius, m.wander.Rest = homeRange, resting
 	return m
 }

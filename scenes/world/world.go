@@ -14,6 +14,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/internal/steer"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -52,16 +53,10 @@ func (opt *Options) Complete(scene string, usual int, size func(agents int) floa
 	if err := opt.Terrain.Validate(); err != nil {
 		return err
 	}
-	if !(Inside(opt.Terrain, m3.Vec3{}) > 0) {
+	if !(steer.Inside(opt.Terrain, m3.Vec3{}) > 0) {
 		return fmt.Errorf("%s: the terrain does not cover the origin, where agents start", scene)
 	}
 	return nil
-}
-
-// Inside returns the distance from a place to the border of a terrain, m, negative outside.
-func Inside(f *terrain.Field, at m3.Vec3) float32 {
-	x0, z0, x1, z1 := f.Bounds()
-	return min(at.X-x0, x1-at.X, at.Z-z0, z1-at.Z)
 }
 
 // World is a world with its schedule. Its zero value has no populations. Fill in Options, add the

@@ -51,7 +51,7 @@ type steering struct {
 
 func newSteering(s *Scene) *steering {
 	reach := s.place.radius + edge
-	t := &steering{s: s, neighbors: steer.NewNeighbors(-reach, -reach, reach, reach, s.room)}
+	t := &steering{s: s, neighbors: steer.NewNeighbors(steer.Quick, -reach, -reach, reach, reach, s.room)}
 	return t
 }
 

@@ -13,12 +13,14 @@ import (
 // Roam is the system that makes the agents of a crowd wander near their homes.
 type Roam struct {
 	*control.Wander
-	Led     int                               // row that the player controls, which does not wander; −1 is none
-	Avoid   Avoidance                         // nil: agents do not avoid each other
-	Control func(row int, goal *control.Goal) // sets the control of an agent
-	Crowd   *animsys.Crowd
-	seed    uint64
-	goals   []control.Goal // (rows)
+	Slowest, Fastest float32                           // speeds of agents that walk, m/s; 0 are Wander's
+	Led              int                               // row that the player controls, which does not wander; −1 is none
+	Avoid            Avoidance                         // nil: agents do not avoid each other
+	Control          func(row int, goal *control.Goal) // sets the control of an agent
+	Crowd            *animsys.Crowd
+
+	seed  uint64
+	goals []control.Goal // (rows)
 }
 
 // Avoidance changes the goals of agents so that they do not run into each other.
@@ -62,6 +64,9 @@ func (r *Roam) Update(*arche.World) {
 			continue
 		}
 		goal := &r.goals[row]
+		if r.Fastest > 0 {
+			goal.Speed = m3.Clamp(goal.Speed, r.Slowest, r.Fastest)
+		}
 		if r.Avoid != nil {
 			r.Avoid.bend(goal, row)
 		}

@@ -14,7 +14,7 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// describe says whose the styles are, and returns what their users should know.
+// describe sets the licence and the origin of the styles, and returns their limits.
 func (o *transferFlags) describe(ts *manifold.Transfers, clips []styleClip, nets []*netruntime.Net) (limits string, err error) {
 	var licences, data, notes []string
 	note := func(list *[]string, text string) {

@@ -135,7 +135,7 @@ func (r *retargetReport) Print(w io.Writer) error {
 	row("profile", "%s", profile)
 	frames := fmt.Sprintf("%d at %.6g per second", r.Frames, r.FPS)
 	if r.Skipped > 0 {
-		frames += fmt.Sprintf("; %d at the start show the rest pose and are left out", r.Skipped)
+		frames += fmt.Sprintf("; %d at the start show the rest pose and were left out", r.Skipped)
 	}
 	row("frames", "%s", frames)
 	scale := fmt.Sprintf("%.6g metres per unit, by the length of the legs", r.Scale)

@@ -3,7 +3,7 @@
 // bulk data lives in flat slices, and the schedule that runs the systems.
 //
 // An animated entity has a [Slot], and a control.Goal, a manifold.Curve, a latent.Sliders or a
-// strnn.Wander; it may have a [Style], a
+// strnn.Steer; it may have a [Style], a
 // [LookAt] and a [Reach]. The slot names its row in
 // the slices of the animation systems; rows are compact, so that one network
 // call serves the rows 0 to n−1. Entities come and go between ticks with
@@ -59,12 +59,6 @@ type Hand struct {
 	Target m3.Vec3 // of the knuckles, world space, m
 	Weight float32 // 0 to 1 of the way there; changes are eased over
 }
-
-// Player is the tag of an entity that takes its goal from the player's input.
-type Player struct{}
-
-// Wander is the tag of an entity that walks about by itself.
-type Wander struct{}
 
 // Clock is the resource that says what time it is in the world.
 type Clock struct {

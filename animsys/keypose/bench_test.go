@@ -15,11 +15,11 @@ func BenchmarkFill(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	model, err := keypose.New(net)
+	model, err := keypose.NewModel(net)
 	if err != nil {
 		b.Fatal(err)
 	}
-	maker, err := model.NewMaker(keypose.MakerOptions{Workers: 1})
+	maker, err := model.NewInbetweener(keypose.InbetweenerOptions{Workers: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func sliding(t *testing.T) (*Layout, *skel.Clip, []float32) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := l.NewHolder()
+		h, err := l.NewFootLock()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func sliding(t *testing.T) (*Layout, *skel.Clip, []float32) {
 }
 
 // slides returns the mean way of toes that stand, m per frame.
-func slides(h *Holder, t *Track, stand []float32) (mean float64) {
+func slides(h *FootLock, t *Track, stand []float32) (mean float64) {
 	c, n := t.Clip(), 0
 	for i, leg := range h.rig.Roles.Legs {
 		var last m3.Vec3
@@ -75,7 +75,7 @@ func slides(h *Holder, t *Track, stand []float32) (mean float64) {
 // hardly turn, and nothing jerks.
 func TestHold(t *testing.T) {
 	l, c, stand := sliding(t)
-	h, err := l.NewHolder()
+	h, err := l.NewFootLock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestHold(t *testing.T) {
 		track.Interpolate()
 		track.SetClip(c, 0, 1)
 	}
-	if err := h.Hold(track, stand); err != nil {
+	if err := h.Apply(track, stand); err != nil {
 		t.Fatal(err)
 	}
 	before, after := slides(h, was, stand), slides(h, track, stand)
@@ -140,7 +140,7 @@ func TestHold(t *testing.T) {
 // Who stands nowhere is left alone, and what does not fit is an error.
 func TestHoldNothing(t *testing.T) {
 	l, c, stand := sliding(t)
-	h, err := l.NewHolder()
+	h, err := l.NewFootLock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestHoldNothing(t *testing.T) {
 		track.SetClip(c, 0, 1)
 	}
 	clear(stand)
-	if err := h.Hold(track, stand); err != nil {
+	if err := h.Apply(track, stand); err != nil {
 		t.Fatal(err)
 	}
 	for f := range track.Frames {
@@ -158,17 +158,17 @@ func TestHoldNothing(t *testing.T) {
 			t.Fatalf("frame %d: joints move by %g m though nobody stands", f, d)
 		}
 	}
-	if h.Hold(track, stand[1:]) == nil {
+	if h.Apply(track, stand[1:]) == nil {
 		t.Error("contacts of half a frame: accepted")
 	}
 	none, err := NewLayout(&skel.Skeleton{Names: []string{"Hips", "Neck"}, Parents: []int16{-1, 0}, Offsets: make([]m3.Vec3, 2), EndSite: make([]bool, 2)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := none.NewHolder(); err == nil {
+	if _, err := none.NewFootLock(); err == nil {
 		t.Error("a skeleton without legs: accepted")
 	}
-	if h.Hold(none.NewTrack(3, 60), make([]float32, 3*Feet)) == nil {
+	if h.Apply(none.NewTrack(3, 60), make([]float32, 3*Feet)) == nil {
 		t.Error("a track of another skeleton: accepted")
 	}
 }
@@ -176,7 +176,7 @@ func TestHoldNothing(t *testing.T) {
 // A foot that steps though it is said to stand steps, and stands before and after.
 func TestHoldSteps(t *testing.T) {
 	l := layout(t)
-	h, err := l.NewHolder()
+	h, err := l.NewFootLock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func BenchmarkHold(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h, err := l.NewHolder()
+	h, err := l.NewFootLock()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func BenchmarkHold(b *testing.B) {
 		stand[i] = float32(i / 60 % 2)
 	}
 	for b.Loop() {
-		if err := h.Hold(track, stand); err != nil {
+		if err := h.Apply(track, stand); err != nil {
 			b.Fatal(err)
 		}
 	}

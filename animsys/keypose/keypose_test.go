@@ -159,7 +159,7 @@ func TestCorrection(t *testing.T) {
 	turned := tape.FK(tape.Gather(tape.Concat(x, none), tree.Turns), base, grad.Skeleton{Parents: tree.Parents, Offsets: tree.Offsets})
 	moved := tape.Gather(x, tree.Moves)
 	want := make([]float32, 61*3*l.Skel.Len())
-	l.NewReader().Places(want, track, truth)
+	l.NewInputEncoder().Places(want, track, truth)
 	for f := range 61 {
 		for i := range 3 * l.Skel.Len() {
 			got := turned.Val[f*3*joints+3+i] + moved.Val[f*3*joints+3+i]
@@ -190,11 +190,11 @@ func TestRead(t *testing.T) {
 	track.Weight[20*l.Groups()+arm] = 0.5
 	track.Interpolate()
 	x := make([]float32, 30*l.Inputs())
-	l.NewReader().Read(x, track, 2)
+	l.NewInputEncoder().Encode(x, track, 2)
 	n := l.Skel.Len()
 	row := x[15*l.Inputs():][:l.Inputs()] // frame 30
 	places := make([]float32, 60*3*n)
-	l.NewReader().Places(places, track, track)
+	l.NewInputEncoder().Places(places, track, track)
 	for i := range 3 * n {
 		if row[i] != places[30*3*n+i] {
 			t.Fatalf("value %d is %g, the joint is at %g", i, row[i], places[30*3*n+i])
@@ -251,16 +251,16 @@ func model(t *testing.T, l *Layout) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := New(net)
+	m, err := NewModel(net)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-func maker(t *testing.T, m *Model, workers int) *Maker {
+func maker(t *testing.T, m *Model, workers int) *Inbetweener {
 	t.Helper()
-	k, err := m.NewMaker(MakerOptions{Workers: workers})
+	k, err := m.NewInbetweener(InbetweenerOptions{Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +398,7 @@ func TestNewRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		var bad *feature.SchemaError
-		if _, err := New(net); !errors.As(err, &bad) {
+		if _, err := NewModel(net); !errors.As(err, &bad) {
 			t.Errorf("%s: %v, want a SchemaError", name, err)
 		}
 	}

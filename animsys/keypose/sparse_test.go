@@ -52,29 +52,29 @@ func sparseNet(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segme
 	}
 	g.Outputs = []string{from}
 	meta := netruntime.Meta{Name: "sparse", Arch: "graph", Graph: g}
-	if err := DescribeSparse(&meta, layout, sk, s); err != nil {
+	if err := DescribeSparseModel(&meta, layout, sk, s); err != nil {
 		tb.Fatal(err)
 	}
 	return meta, tensors
 }
 
-func mustSparse(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segments, channels, widths, by []int, fill func(tensor string, at []int) float32) *Sparse {
+func mustSparse(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segments, channels, widths, by []int, fill func(tensor string, at []int) float32) *SparseModel {
 	tb.Helper()
 	meta, tensors := sparseNet(tb, layout, sk, s, channels, widths, by, fill)
 	net, err := netruntime.New(meta, tensors)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	model, err := NewSparse(net)
+	model, err := NewSparseModel(net)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return model
 }
 
-func (s *Sparse) mustMake(tb testing.TB, poses []float32) []float32 {
+func (s *SparseModel) mustMake(tb testing.TB, poses []float32) []float32 {
 	tb.Helper()
-	m, err := s.NewMaker(MakerOptions{Workers: 2})
+	m, err := s.NewInbetweener(InbetweenerOptions{Workers: 2})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestSparsePosesFallOnTheirFrames(t *testing.T) {
 	}
 }
 
-func randomSparse(tb testing.TB, s Segments, by []int) *Sparse {
+func randomSparse(tb testing.TB, s Segments, by []int) *SparseModel {
 	layout, sk := sparseLayout()
 	rng := rand.New(rand.NewPCG(5, 6))
 	return mustSparse(tb, layout, sk, s, []int{12, 9, 10, 8, 12}, []int{3, 7, 13, 21}, by,
@@ -174,7 +174,7 @@ func randomSparse(tb testing.TB, s Segments, by []int) *Sparse {
 
 // Every frame is the mean of what the segments that have it make of it, one by one.
 func TestSparseBlends(t *testing.T) {
-	for _, s := range []*Sparse{randomSparse(t, Segments{5, 30}, []int{2, 5, 3}), randomSparse(t, Segments{3, 60}, []int{4, 5, 3})} {
+	for _, s := range []*SparseModel{randomSparse(t, Segments{5, 30}, []int{2, 5, 3}), randomSparse(t, Segments{3, 60}, []int{4, 5, 3})} {
 		every, cols := s.Segments.Every, s.Layout.Columns()
 		session, err := s.Net.NewSession(netruntime.SessionOptions{Batch: 1, Length: s.Segments.Poses, Workers: 1})
 		if err != nil {
@@ -219,7 +219,7 @@ func TestSparseMakesInPlace(t *testing.T) {
 	cols, n := s.Layout.Columns(), 2*chunk+9
 	poses := randomPoses(n * cols)
 	want := s.mustMake(t, poses)
-	m, err := s.NewMaker(MakerOptions{Workers: 1})
+	m, err := s.NewInbetweener(InbetweenerOptions{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestSparseMakesInPlace(t *testing.T) {
 
 func TestSparseRefusesPoses(t *testing.T) {
 	s := randomSparse(t, Segments{5, 30}, []int{2, 5, 3})
-	m, err := s.NewMaker(MakerOptions{})
+	m, err := s.NewInbetweener(InbetweenerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func TestNewSparseRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = NewSparse(net)
+		_, err = NewSparseModel(net)
 		var e *feature.SchemaError
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want a *feature.SchemaError with %s", err, want)
@@ -332,7 +332,7 @@ func BenchmarkSparse(b *testing.B) {
 			cols := layout.Columns()
 			s := mustSparse(b, layout, sk, c.s, []int{cols, 256, 512, 256, cols}, []int{3, 7, 13, 21}, c.by,
 				func(string, []int) float32 { return float32(0.02 * rng.NormFloat64()) })
-			m, err := s.NewMaker(MakerOptions{})
+			m, err := s.NewInbetweener(InbetweenerOptions{})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -27,7 +27,7 @@ func shipped(t testing.TB) *keypose.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := keypose.New(net)
+	m, err := keypose.NewModel(net)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func made(t testing.TB) *keypose.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := keypose.New(net)
+	m, err := keypose.NewModel(net)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,9 +79,9 @@ func keys(m *keypose.Model, seed uint64, n int, apart float64) (keys []keypose.K
 	return keys
 }
 
-func routine(t testing.TB, m *keypose.Model, seed uint64, n int, apart, every float64) *keypose.Routine {
+func routine(t testing.TB, m *keypose.Model, seed uint64, n int, apart, every float64) *keypose.PoseLoop {
 	t.Helper()
-	r, err := m.Layout.NewRoutine(keys(m, seed, n, apart), every)
+	r, err := m.Layout.NewPoseLoop(keys(m, seed, n, apart), every)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func routine(t testing.TB, m *keypose.Model, seed uint64, n int, apart, every fl
 // played is a stream that is played without a crowd.
 type played struct {
 	*keypose.Stream
-	*testgen.Player[keypose.Part]
+	*testgen.Player[keypose.Performance]
 }
 
 func play(s *keypose.Stream, err error) (*played, error) {
@@ -121,7 +121,7 @@ func newTroupe(t testing.TB, m *keypose.Model, o keypose.StreamOptions) *troupe 
 	return &troupe{t, m, s, make([]m3.Vec3, n), make([]m3.Quat, n)}
 }
 
-func (p *troupe) add(at feature.Place, part keypose.Part, from float64) int {
+func (p *troupe) add(at feature.Place, part keypose.Performance, from float64) int {
 	p.t.Helper()
 	part.Start = from
 	row, err := p.Add(at, &part)
@@ -140,7 +140,7 @@ func (p *troupe) tick() {
 
 func (p *troupe) pose(row int) string {
 	p.Show(row, p.pos, p.rot)
-	return fmt.Sprint(p.pos, p.rot, p.Where(row), p.Stands(row))
+	return fmt.Sprint(p.pos, p.rot, p.Root(row), p.Contacts(row))
 }
 
 // model writes where row's joints are in the world.
@@ -172,7 +172,7 @@ func TestStreamMakesWhatAMakerMakes(t *testing.T) {
 	}
 	of[2].Weight = arms
 	of[4].Weight = arms
-	r, err := m.Layout.NewRoutine(of, n*apart)
+	r, err := m.Layout.NewPoseLoop(of, n*apart)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestStreamMakesWhatAMakerMakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	maker, err := m.NewMaker(keypose.MakerOptions{})
+	maker, err := m.NewInbetweener(keypose.InbetweenerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,16 +198,16 @@ func TestStreamMakesWhatAMakerMakes(t *testing.T) {
 	if err := maker.Fill(track, stand); err != nil {
 		t.Fatal(err)
 	}
-	holder, err := m.Layout.NewHolder()
+	holder, err := m.Layout.NewFootLock()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := holder.Hold(track, stand); err != nil {
+	if err := holder.Apply(track, stand); err != nil {
 		t.Fatal(err)
 	}
 	want := track.Clip()
 	p := newTroupe(t, m, keypose.StreamOptions{People: 1, Workers: 1})
-	p.add(feature.Place{}, keypose.Part{Routine: r}, 0)
+	p.add(feature.Place{}, keypose.Performance{Loop: r}, 0)
 	is, whole, straight := make([]m3.Xform, len(p.pos)), make([]m3.Xform, len(p.pos)), make([]m3.Xform, len(p.pos))
 	var off, does float32
 	frames := 0
@@ -232,7 +232,7 @@ func TestStreamMakesWhatAMakerMakes(t *testing.T) {
 		t.Errorf("joints are %.4f m off on average, %.4f m is what the network does", off, does/float32(frames))
 	}
 	t.Logf("%.4f m off, the network does %.4f m", off, does/float32(frames))
-	if got := p.Rounds(0); got < rounds-2 {
+	if got := p.Loops(0); got < rounds-2 {
 		t.Errorf("after %d frames %d rounds are through", want.Frames-100, got)
 	}
 }
@@ -246,14 +246,14 @@ func TestStreamChangesParts(t *testing.T) {
 	last := keys(m, 3, 2, apart)[1]
 	p := newTroupe(t, m, keypose.StreamOptions{People: 3, Workers: 1})
 	for i := range 3 {
-		p.add(feature.Place{}, keypose.Part{Routine: a}, float64(i))
+		p.add(feature.Place{}, keypose.Performance{Loop: a}, float64(i))
 	}
 	n := len(p.pos)
 	goal, is, was := make([]m3.Xform, n), make([]m3.Xform, n), make([]m3.Xform, 3*n)
 	p.m.Layout.Skel.LocalToModel(goal, last.Pos, last.Rot)
 	for tick := range 480 {
 		if tick == 130 {
-			p.Controls()[1] = keypose.Part{Routine: b}
+			p.Controls()[1] = keypose.Performance{Loop: b}
 			p.Controls()[2].Speed = 2
 		}
 		p.tick()
@@ -271,10 +271,10 @@ func TestStreamChangesParts(t *testing.T) {
 			}
 		}
 	}
-	if got := p.Rounds(1); got != 1 {
+	if got := p.Loops(1); got != 1 {
 		t.Errorf("a routine that is gone along once has been through %d times", got)
 	}
-	if slow, quick := p.Rounds(0), p.Rounds(2); quick < slow+2 {
+	if slow, quick := p.Loops(0), p.Loops(2); quick < slow+2 {
 		t.Errorf("who goes twice as fast has been through %d times, others %d", quick, slow)
 	}
 }
@@ -287,11 +287,11 @@ func TestStreamAloneOrAmongOthers(t *testing.T) {
 	track := func(people, workers int) (out []string) {
 		p := newTroupe(t, m, keypose.StreamOptions{People: people, Workers: workers})
 		for i := range people {
-			p.add(feature.Place{Pos: m3.V(float32(i), 0, 0)}, keypose.Part{Routine: a, Speed: 1 + 0.1*float32(i)}, float64(i))
+			p.add(feature.Place{Pos: m3.V(float32(i), 0, 0)}, keypose.Performance{Loop: a, Speed: 1 + 0.1*float32(i)}, float64(i))
 		}
 		for tick := range 200 {
 			if tick == 40 {
-				p.Controls()[0].Routine = b
+				p.Controls()[0].Loop = b
 			}
 			p.tick()
 			out = append(out, p.pose(0))
@@ -339,7 +339,7 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 	track := func(speed float32) (p *troupe, out []string) {
 		p = newTroupe(t, m, keypose.StreamOptions{People: 65, Workers: 1, Open: open})
 		for i := range 65 {
-			p.add(feature.Place{}, keypose.Part{Routine: r}, float64(i))
+			p.add(feature.Place{}, keypose.Performance{Loop: r}, float64(i))
 		}
 		p.Controls()[64].Speed = speed
 		for range 140 {
@@ -357,13 +357,13 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 		return p, out
 	}
 	p, want := track(0)
-	if p.Lost() != 0 {
-		t.Fatalf("%d windows are lost of those that are fine", p.Lost())
+	if p.Discarded() != 0 {
+		t.Fatalf("%d windows are lost of those that are fine", p.Discarded())
 	}
 	var got []string
 	for _, v := range []float32{float32(math.NaN()), float32(math.Inf(-1)), 1e30} {
 		spoils.Store(math.Float32bits(v))
-		if p, got = track(0); p.Lost() == 0 {
+		if p, got = track(0); p.Discarded() == 0 {
 			t.Errorf("spoiled with %g no window is lost", v)
 		}
 		if !slices.Equal(got, want) {
@@ -371,7 +371,7 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 		}
 	}
 	spoils.Store(0)
-	if p, got = track(float32(math.NaN())); p.Lost() != 0 || !slices.Equal(got, want) {
+	if p, got = track(float32(math.NaN())); p.Discarded() != 0 || !slices.Equal(got, want) {
 		t.Error("asked for a speed of NaN others move otherwise")
 	}
 	fails.Store(true)
@@ -412,7 +412,7 @@ func TestStreamComesAndGoes(t *testing.T) {
 			switch rapid.IntRange(0, 3).Draw(t, "what") {
 			case 0:
 				next += 5
-				row, err := s.Add(feature.Place{Pos: m3.V(next, 0, 0)}, &keypose.Part{Routine: r, Start: rapid.Float64Range(0, 9).Draw(t, "from")})
+				row, err := s.Add(feature.Place{Pos: m3.V(next, 0, 0)}, &keypose.Performance{Loop: r, Start: rapid.Float64Range(0, 9).Draw(t, "from")})
 				if (err != nil) != (len(spots) == 6) {
 					t.Fatalf("%d people, one more: %v", len(spots), err)
 				}
@@ -445,7 +445,7 @@ func TestStreamComesAndGoes(t *testing.T) {
 				t.Fatalf("%d people, want %d", s.People(), len(spots))
 			}
 			for row, x := range spots {
-				if at := s.Where(row).Pos; at.Dist(m3.V(x, 0, 0)) > 1 {
+				if at := s.Root(row).Pos; at.Dist(m3.V(x, 0, 0)) > 1 {
 					t.Fatalf("row %d is at %v, its spot at %g", row, at, x)
 				}
 			}
@@ -460,8 +460,8 @@ func TestStreamRemoves(t *testing.T) {
 	track := func(leaves bool) (out []string) {
 		p := newTroupe(t, m, keypose.StreamOptions{People: 3, Workers: 1})
 		row := 2
-		for i, r := range []*keypose.Routine{a, a, b} {
-			p.add(feature.Place{Pos: m3.V(float32(i), 0, 0)}, keypose.Part{Routine: r, Speed: 1 + float32(i)/4}, float64(i))
+		for i, r := range []*keypose.PoseLoop{a, a, b} {
+			p.add(feature.Place{Pos: m3.V(float32(i), 0, 0)}, keypose.Performance{Loop: r, Speed: 1 + float32(i)/4}, float64(i))
 		}
 		for tick := range 200 {
 			if leaves && tick == 70 {
@@ -483,21 +483,21 @@ func TestStreamEasesOverToAnotherRoutine(t *testing.T) {
 	m := shipped(t)
 	of := keys(m, 15, 2, 1)
 	of[1].Rot[m.Layout.Skel.Index("LeftArm")] = m3.AxisAngle(m3.V(0, 0, 1), -1.4)
-	var r [2]*keypose.Routine
+	var r [2]*keypose.PoseLoop
 	for i := range r {
 		of[i].Time = 0
 		var err error
-		if r[i], err = m.Layout.NewRoutine(of[i:i+1], 0.5); err != nil {
+		if r[i], err = m.Layout.NewPoseLoop(of[i:i+1], 0.5); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p := newTroupe(t, m, keypose.StreamOptions{People: 1, Workers: 1})
-	p.add(feature.Place{}, keypose.Part{Routine: r[0]}, 0)
+	p.add(feature.Place{}, keypose.Performance{Loop: r[0]}, 0)
 	var speeds []float32
 	is, was, hand := make([]m3.Xform, len(p.pos)), m3.Vec3{}, m.Layout.Skel.Index("LeftHand")
 	for tick := range 300 {
 		if tick == 80 {
-			p.Controls()[0].Routine = r[1]
+			p.Controls()[0].Loop = r[1]
 		}
 		p.tick()
 		p.model(is, 0)
@@ -522,11 +522,11 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 	a, b := routine(t, m, 8, 4, 0.5, 2), routine(t, m, 9, 4, 0.5, 2)
 	p := newTroupe(t, m, keypose.StreamOptions{People: 64, Workers: 1})
 	for i := range 64 {
-		p.add(feature.Place{}, keypose.Part{Routine: a}, float64(i))
+		p.add(feature.Place{}, keypose.Performance{Loop: a}, float64(i))
 	}
 	k := 0
 	if n := testing.AllocsPerRun(70, func() {
-		p.Controls()[k%64].Routine = b
+		p.Controls()[k%64].Loop = b
 		k++
 		p.tick()
 		p.Show(3, p.pos, p.rot)
@@ -562,7 +562,7 @@ func TestStreamRefuses(t *testing.T) {
 		{"the first: ", far, 4.1},
 	} {
 		var wrong *keypose.KeyError
-		_, err := m.Layout.NewRoutine(c.keys, c.every)
+		_, err := m.Layout.NewPoseLoop(c.keys, c.every)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want an error with %q", err, c.want)
 		}
@@ -581,24 +581,24 @@ func TestStreamRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	rot := []m3.Quat{m3.Ident, m3.Ident}
-	other, err := l.NewRoutine([]keypose.Key{{Pos: sk.Offsets, Rot: rot}}, 0)
+	other, err := l.NewPoseLoop([]keypose.Key{{Pos: sk.Offsets, Rot: rot}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := keypose.Part{Routine: routine(t, m, 11, 2, 1, 2)}
+	good := keypose.Performance{Loop: routine(t, m, 11, 2, 1, 2)}
 	p := newTroupe(t, m, keypose.StreamOptions{People: 1, Workers: 1})
 	for _, c := range []struct {
 		want string
 		at   feature.Place
-		part keypose.Part
+		part keypose.Performance
 		from float64
 	}{
 		{"stand", feature.Place{Yaw: float32(math.NaN())}, good, 0},
-		{"without a routine", feature.Place{}, keypose.Part{}, 0},
-		{"another skeleton", feature.Place{}, keypose.Part{Routine: other}, 0},
+		{"without a routine", feature.Place{}, keypose.Performance{}, 0},
+		{"another skeleton", feature.Place{}, keypose.Performance{Loop: other}, 0},
 		{"begins", feature.Place{}, good, math.NaN()},
 	} {
-		if _, err := p.Add(c.at, &keypose.Part{Routine: c.part.Routine, Speed: c.part.Speed, Start: c.from}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := p.Add(c.at, &keypose.Performance{Loop: c.part.Loop, Speed: c.part.Speed, Start: c.from}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want an error with %q", err, c.want)
 		}
 	}
@@ -606,7 +606,7 @@ func TestStreamRefuses(t *testing.T) {
 	if _, err := p.Add(feature.Place{}, &good); err == nil || !strings.Contains(err.Error(), "taken") {
 		t.Errorf("two people in a stream of one: %v", err)
 	}
-	p.Controls()[0].Routine = other
+	p.Controls()[0].Loop = other
 	errs := 0
 	for range 64 {
 		if p.Continue() != nil {
@@ -624,7 +624,7 @@ func BenchmarkStream(b *testing.B) {
 	r := routine(b, m, 12, 6, 0.5, 3)
 	p := newTroupe(b, m, keypose.StreamOptions{People: 100, Workers: 1})
 	for i := range 100 {
-		p.add(feature.Place{}, keypose.Part{Routine: r}, float64(i))
+		p.add(feature.Place{}, keypose.Performance{Loop: r}, float64(i))
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -23,7 +23,7 @@ const (
 // 1 where body and feet agree as they do in recordings. A decoder makes the body's
 // motion and the legs' each for itself, and where no recording shows what it is asked
 // for they part.
-func (m *Model) Carry(rows []float32) float32 {
+func (m *Model) MatchRootToFeet(rows []float32) float32 {
 	l := m.Layout
 	cols, body := l.Columns(), l.Body()
 	along, square := 0.0, float64(carryWay)

@@ -34,7 +34,7 @@ func OverlapWeight(i int) float32 { return 1 - float32(i)/Overlap }
 // (values), say which clip: those that fixed, (values), marks stay as they are, and
 // the others are changed such that its first half second is what the motion ends
 // with; the first clip keeps all, and should lead with a leg: at the mean of all
-// steps people shuffle. The body goes as far as its feet carry it (Model.Carry), and
+// steps people shuffle. The body goes as far as its feet carry it (Model.MatchRootToFeet), and
 // the two are cross-faded. miss is the RMS
 // distance of joints between both over the overlap, seen from the body, m. Like append
 // it goes on in the array of rows where there is room, and changes the overlap there;
@@ -57,7 +57,7 @@ func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float
 		if err := c.decodeComponents(clip, components, 1); err != nil {
 			return nil, 0, err
 		}
-		m.Carry(clip)
+		m.MatchRootToFeet(clip)
 		return append(rows, clip...), 0, nil
 	}
 	resize(&t.want, size)
@@ -83,7 +83,7 @@ func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float
 	if err := c.decodeComponents(clip, components, 1); err != nil {
 		return nil, 0, err
 	}
-	m.Carry(clip)
+	m.MatchRootToFeet(clip)
 	motion = append(rows, clip[Overlap*cols:]...)
 	sum, joints := 0.0, len(m.Layout.Joints)
 	for i := range Overlap {

@@ -68,7 +68,7 @@ func (c *Components) Index(name string) int { return slices.Index(c.Names, name)
 
 // Steered tells of each component whether it is for a player, or a game, to set:
 // those with a name are, but for the lead.
-func (c *Components) Steered() []bool {
+func (c *Components) Controllable() []bool {
 	out := make([]bool, len(c.Mean))
 	for k, name := range c.Names {
 		out[k] = name != Lead

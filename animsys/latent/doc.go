@@ -14,7 +14,7 @@
 //     clip.
 //   - [Coder.Append] chains clips to motion of any length.
 //   - [Stream] keeps many people walking, a clip after the other, as their [Sliders]
-//     say, which [Steering] sets for a turn and a speed. [Next] is the network that
+//     say, which [Steering] sets for a turn and a speed. [NextClip] is the network that
 //     tells how a clip goes on.
 //   - [Traits] are what people see of a clip.
 //

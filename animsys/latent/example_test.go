@@ -17,7 +17,7 @@ func ExampleCoder_Append() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := latent.New(net)
+	model, err := latent.NewModel(net)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func BenchmarkDecode(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	model, err := latent.New(net)
+	model, err := latent.NewModel(net)
 	if err != nil {
 		b.Fatal(err)
 	}

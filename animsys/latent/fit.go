@@ -29,7 +29,7 @@ type Fit struct {
 
 // Refine is the number of iterations after which a fit to a whole clip hardly
 // changes any more.
-const Refine = 6
+const RefineIterations = 6
 
 // step is by how much a component is changed to see what it does, in deviations: the
 // networks are linear in pieces, and a smaller step sees only rounding.

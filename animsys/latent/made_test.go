@@ -136,7 +136,7 @@ func made(t testing.TB) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := New(net)
+	m, err := NewModel(net)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func Describe(meta *netruntime.Meta, p *feature.Person, c *Components) error {
 
 // New returns the autoencoder as a model of clips. A *feature.SchemaError lists everything
 // in which its metadata, its shapes and this package differ.
-func New(net *netruntime.Net) (*Model, error) {
+func NewModel(net *netruntime.Net) (*Model, error) {
 	meta := net.Meta()
 	e := &feature.SchemaError{Package: "latent", Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }

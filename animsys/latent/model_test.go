@@ -38,7 +38,7 @@ func TestNewRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = New(net)
+			_, err = NewModel(net)
 			var schema *feature.SchemaError
 			if !errors.As(err, &schema) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one of %q", err, c.want)
@@ -57,7 +57,7 @@ func TestNewRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(net); err == nil || !strings.Contains(err.Error(), `"y" has 32 frames`) {
+	if _, err := NewModel(net); err == nil || !strings.Contains(err.Error(), `"y" has 32 frames`) {
 		t.Errorf("half of the frames: %v", err)
 	}
 }
@@ -87,7 +87,7 @@ func TestModelFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := New(net)
+	again, err := NewModel(net)
 	if err != nil {
 		t.Fatal(err)
 	}

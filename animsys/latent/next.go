@@ -8,7 +8,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// Keys of the extra metadata of a network for NewNext.
+// Keys of the extra metadata of a network for NewNextClip.
 const (
 	KeyNext  = "next"   // "1"
 	KeySpace = "latent" // which latent space it goes with
@@ -20,9 +20,9 @@ func space(meta netruntime.Meta) string {
 	return hex.EncodeToString(h[:16])
 }
 
-// DescribeNext writes into meta what NewNext reads, of the latent space of whose clips
+// DescribeNextClip writes into meta what NewNextClip reads, of the latent space of whose clips
 // the network tells how they go on.
-func DescribeNext(meta *netruntime.Meta, of *netruntime.Net) {
+func DescribeNextClip(meta *netruntime.Meta, of *netruntime.Net) {
 	if meta.Extra == nil {
 		meta.Extra = map[string]string{}
 	}
@@ -32,7 +32,7 @@ func DescribeNext(meta *netruntime.Meta, of *netruntime.Net) {
 // Next tells how clips go on: which one begins as the one before ends, and is what it
 // is asked to be. Coder.Append searches for it; here a network has learnt it. It
 // belongs to one goroutine; Run allocates nothing.
-type Next struct {
+type NextClip struct {
 	values, batch int
 	session       netruntime.Session
 	x             []float32 // (batch, nextInput·values)
@@ -43,8 +43,8 @@ type Next struct {
 // before; those that are asked for, 0 where they are free; 1 where they are asked for.
 const nextInput = 3
 
-// NewNext returns what a network tells of m's clips.
-func (m *Model) NewNext(net *netruntime.Net, o CoderOptions) (*Next, error) {
+// NewNextClip returns what a network tells of m's clips.
+func (m *Model) NewNextClip(net *netruntime.Net, o CoderOptions) (*NextClip, error) {
 	if net == nil {
 		return nil, fmt.Errorf("latent: the network that tells how clips go on is missing")
 	}
@@ -63,15 +63,15 @@ func (m *Model) NewNext(net *netruntime.Net, o CoderOptions) (*Next, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Next{values: m.Values, batch: o.Batch, session: session, x: make([]float32, o.Batch*nextInput*m.Values)}, nil
+	return &NextClip{values: m.Values, batch: o.Batch, session: session, x: make([]float32, o.Batch*nextInput*m.Values)}, nil
 }
 
 // Close ends its workers.
-func (n *Next) Close() error { return n.session.Close() }
+func (n *NextClip) Close() error { return n.session.Close() }
 
 // Run writes the components of the clips after those of before, (len(asked), values)
 // each.
-func (n *Next) Run(after, before []float32, asked []Sliders) error {
+func (n *NextClip) Run(after, before []float32, asked []Sliders) error {
 	v, clips := n.values, len(asked)
 	if clips > n.batch || len(after) != clips*v || len(before) != clips*v {
 		return fmt.Errorf("latent: %d clips after %d with %d askings: want up to %d", len(after)/v, len(before)/v, clips, n.batch)

@@ -10,26 +10,26 @@ const MaxSliders = 32
 // StreamOptions.Every.
 type Sliders struct {
 	Components [MaxSliders]float32 // in deviations of the recordings; Model.Components names the first
-	Asked      uint32              // bit k: component k is asked for; the others follow from how the last clip ends
+	Controlled uint32              // bit k: component k is asked for; the others follow from how the last clip ends
 }
 
 // Ask asks for a component. One that is not among the first MaxSliders, such as the −1
 // of Components.Index, is passed over, as it is by Release.
-func (s *Sliders) Ask(component int, deviations float32) {
+func (s *Sliders) Set(component int, deviations float32) {
 	if component >= 0 && component < MaxSliders {
 		s.Components[component] = deviations
-		s.Asked |= 1 << component
+		s.Controlled |= 1 << component
 	}
 }
 
 // Release lets a component follow.
 func (s *Sliders) Release(component int) {
 	if component >= 0 && component < MaxSliders {
-		s.Asked &^= 1 << component
+		s.Controlled &^= 1 << component
 	}
 }
 
-func (s *Sliders) asks(component int) bool { return s.Asked>>component&1 == 1 }
+func (s *Sliders) asks(component int) bool { return s.Controlled>>component&1 == 1 }
 
 // Who asks for more than this many deviations gets so many: what lies beyond no
 // recording shows.

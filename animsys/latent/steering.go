@@ -50,14 +50,14 @@ func (m *Model) NewSteering(next *netruntime.Net, workers int) (*Steering, error
 		if _, err := stream.Add(feature.Place{}, nil); err != nil {
 			return nil, err
 		}
-		stream.sliders[r].Ask(responses[r/2%2].component, float32(r/4)*steerEach-steerMost)
+		stream.sliders[r].Set(responses[r/2%2].component, float32(r/4)*steerEach-steerMost)
 	}
 	var before [people]feature.Place
 	for tick := range steerSettle + steerSee {
 		for r := range before {
-			before[r] = stream.Where(r)
+			before[r] = stream.Root(r)
 		}
-		if err := stream.Generate(stream.still); err != nil {
+		if err := stream.Generate(stream.frozen); err != nil {
 			return nil, err
 		}
 		stream.advance(0, people)
@@ -65,7 +65,7 @@ func (m *Model) NewSteering(next *netruntime.Net, workers int) (*Steering, error
 			continue
 		}
 		for r, was := range before {
-			is := stream.Where(r)
+			is := stream.Root(r)
 			by := is.Pos.Sub(was.Pos).Flat().Len()
 			if r/2%2 == 0 {
 				by = m3.WrapAngle(is.Yaw - was.Yaw)
@@ -90,8 +90,8 @@ func (m *Model) NewSteering(next *netruntime.Net, workers int) (*Steering, error
 // Steer asks for a turn, rad/s counter-clockwise from above, and a speed, m/s: as far
 // as people turn and go.
 func (s *Steering) Steer(to *Sliders, turn, speed float32) {
-	to.Ask(s.turn.component, s.turn.deviations(turn))
-	to.Ask(s.speed.component, s.speed.deviations(speed))
+	to.Set(s.turn.component, s.turn.deviations(turn))
+	to.Set(s.speed.component, s.speed.deviations(speed))
 }
 
 // deviations returns those that do v, or the most or the least that there are.

@@ -70,7 +70,7 @@ func (w *walk) tick() {
 // pose returns where row's joints are in the parent's space, and the root in the world.
 func (w *walk) pose(row int) string {
 	w.Show(row, w.pos, w.rot)
-	return fmt.Sprint(w.pos, w.rot, w.Where(row), w.Stands(row))
+	return fmt.Sprint(w.pos, w.rot, w.Root(row), w.Contacts(row))
 }
 
 // People walk on without a jump, as their sliders say, however many join and leave.
@@ -95,13 +95,13 @@ func TestStreamGoesOn(t *testing.T) {
 			delete(seen, last)
 		}
 		for r := range w.People() {
-			w.Controls()[r].Ask(0, float32(3*math.Sin(float64(tick/30+r))))
+			w.Controls()[r].Set(0, float32(3*math.Sin(float64(tick/30+r))))
 		}
 		w.tick()
 		for r := range w.People() {
 			w.Show(r, w.pos, w.rot)
 			w.m.Skel.LocalToModel(model, w.pos, w.rot)
-			now := was{at: w.Where(r)}
+			now := was{at: w.Root(r)}
 			for i, j := range hands {
 				now.hands[i] = m3.YawQuat(-now.at.Yaw).Rotate(model[j].Pos.Sub(now.at.Pos))
 			}
@@ -118,8 +118,8 @@ func TestStreamGoesOn(t *testing.T) {
 			seen[r] = now
 		}
 	}
-	if w.Lost() > 0 {
-		t.Errorf("%d clips were lost", w.Lost())
+	if w.Discarded() > 0 {
+		t.Errorf("%d clips were lost", w.Discarded())
 	}
 }
 
@@ -147,7 +147,7 @@ func TestStreamAloneOrAmongOthers(t *testing.T) {
 		w := newWalk(t, people, workers)
 		for i := range people {
 			w.add(i)
-			w.Controls()[i].Ask(1, float32(i%3))
+			w.Controls()[i].Set(1, float32(i%3))
 		}
 		for range 130 {
 			w.tick()
@@ -170,13 +170,13 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 		for i := range 3 {
 			w.add(i)
 		}
-		w.Controls()[1].Ask(testlatent.Burst, ask)
+		w.Controls()[1].Set(testlatent.Burst, ask)
 		for range 200 {
 			w.tick()
 			out = append(out, w.pose(0), w.pose(2))
 		}
 		for r := range 3 {
-			if at := w.Where(r); !at.Pos.Finite() || !m3.Finite(at.Yaw) {
+			if at := w.Root(r); !at.Pos.Finite() || !m3.Finite(at.Yaw) {
 				t.Fatalf("asked for %g: person %d is at %v", ask, r, at)
 			}
 			w.pose(r)
@@ -189,13 +189,13 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 		return w, out
 	}
 	w, want := track(0)
-	if w.Lost() != 0 {
-		t.Fatalf("%d clips were lost of those that are fine", w.Lost())
+	if w.Discarded() != 0 {
+		t.Fatalf("%d clips were lost of those that are fine", w.Discarded())
 	}
 	for _, ask := range []float32{2.5, float32(math.Inf(1)), float32(math.NaN())} {
 		w, got := track(ask)
-		if lost := w.Lost() > 0; lost != (ask == ask) {
-			t.Errorf("asked for %g: %d clips were lost", ask, w.Lost())
+		if lost := w.Discarded() > 0; lost != (ask == ask) {
+			t.Errorf("asked for %g: %d clips were lost", ask, w.Discarded())
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("asked for %g: others walk otherwise", ask)
@@ -209,7 +209,7 @@ func TestStreamRemoves(t *testing.T) {
 		w := newWalk(t, 3, 1)
 		for i := range 3 {
 			w.add(i)
-			w.Controls()[i].Ask(0, float32(i))
+			w.Controls()[i].Set(0, float32(i))
 		}
 		row := 2
 		for tick := range 200 {
@@ -237,15 +237,15 @@ func TestStreamPlaces(t *testing.T) {
 	}
 	w.Place(1, feature.Place{Pos: m3.V(3, -5, 4), Yaw: 3.1})
 	for row, want := range []m3.Vec3{m3.V(1, 0, 2), m3.V(3, 0, 4)} {
-		if at := w.Where(row).Pos; at != want {
+		if at := w.Root(row).Pos; at != want {
 			t.Errorf("person %d is at %v, want %v", row, at, want)
 		}
 	}
 	least, most := float32(0), float32(0)
 	for tick := range 600 {
 		for r := range 2 {
-			w.Controls()[r].Ask(0, float32(3-6*(tick/300)))
-			least, most = min(least, w.Where(r).Yaw), max(most, w.Where(r).Yaw)
+			w.Controls()[r].Set(0, float32(3-6*(tick/300)))
+			least, most = min(least, w.Root(r).Yaw), max(most, w.Root(r).Yaw)
 		}
 		w.tick()
 	}
@@ -271,7 +271,7 @@ func TestStreamLosesNothingForOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := latent.New(net)
+	m, err := latent.NewModel(net)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,25 +285,25 @@ func TestStreamLosesNothingForOthers(t *testing.T) {
 			if _, err := s.Add(feature.Place{}, nil); err != nil {
 				t.Fatal(err)
 			}
-			s.Controls()[0].Ask(testlatent.Burst, ask)
+			s.Controls()[0].Set(testlatent.Burst, ask)
 			for range 120 {
 				if err := s.Continue(); err != nil {
 					t.Fatal(err)
 				}
-				was := s.Where(0)
+				was := s.Root(0)
 				s.Advance(0, s.People())
-				if by := s.Where(0).Pos.Dist(was.Pos); by < 0.5*testlatent.Speed/latent.Rate || by > 0.7*testlatent.Speed/latent.Rate {
+				if by := s.Root(0).Pos.Dist(was.Pos); by < 0.5*testlatent.Speed/latent.Rate || by > 0.7*testlatent.Speed/latent.Rate {
 					t.Fatalf("on feet that do not carry it a body goes %g m in a frame", by)
 				}
-				if stands := s.Stands(0); stands != 1<<len(m.Layout.Contacts)-1 {
+				if stands := s.Contacts(0); stands != 1<<len(m.Layout.Contacts)-1 {
 					t.Fatalf("of all contacts %b stand", stands)
 				}
 				if row > 0 {
-					out = append(out, s.Where(row))
+					out = append(out, s.Root(row))
 				}
 			}
 		}
-		return s.Lost(), out
+		return s.Discarded(), out
 	}
 	none, want := track(0)
 	some, got := track(2.5)
@@ -358,11 +358,11 @@ func TestStreamStaysInStep(t *testing.T) {
 		}
 		before := make([]feature.Place, s.People())
 		for r := range before {
-			before[r] = s.Where(r)
+			before[r] = s.Root(r)
 		}
 		s.Advance(0, s.People())
 		for r, was := range before {
-			if by := s.Where(r).Pos.Dist(was.Pos); !(by > 0.2*testlatent.Speed/latent.Rate && by < 3*testlatent.Speed/latent.Rate) {
+			if by := s.Root(r).Pos.Dist(was.Pos); !(by > 0.2*testlatent.Speed/latent.Rate && by < 3*testlatent.Speed/latent.Rate) {
 				t.Fatalf("tick %d: person %d goes %g m in a frame", tick, r, by)
 			}
 		}
@@ -388,7 +388,7 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 // What is asked for is what comes out; what is free follows from the clip before.
 func TestNext(t *testing.T) {
 	m := testlatent.Model(t)
-	n, err := m.NewNext(testlatent.Next(t, m), latent.CoderOptions{Batch: 3, Workers: 1})
+	n, err := m.NewNextClip(testlatent.Next(t, m), latent.CoderOptions{Batch: 3, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,16 +399,16 @@ func TestNext(t *testing.T) {
 		before[i] = float32(i%5) - 2
 	}
 	asked := make([]latent.Sliders, 3)
-	asked[1].Ask(0, 0.25)
-	asked[1].Ask(2, 99)
-	asked[1].Ask(1, float32(math.NaN()))
+	asked[1].Set(0, 0.25)
+	asked[1].Set(2, 99)
+	asked[1].Set(1, float32(math.NaN()))
 	asked[2] = asked[1]
 	asked[2].Release(0)
 	for _, none := range []int{-1, latent.MaxSliders, 1 << 40} {
-		s := latent.Sliders{Asked: 5}
-		s.Ask(none, 1)
+		s := latent.Sliders{Controlled: 5}
+		s.Set(none, 1)
 		s.Release(none)
-		if s != (latent.Sliders{Asked: 5}) {
+		if s != (latent.Sliders{Controlled: 5}) {
 			t.Errorf("component %d, asked for and released, makes %v", none, s)
 		}
 	}
@@ -490,26 +490,26 @@ func TestCarry(t *testing.T) {
 	}
 	for _, c := range []struct{ speed, turn, share float32 }{{1.5, 0, 1}, {1.5, 0, 0.7}, {1.2, 2, 1}, {1.2, -2, 0.6}, {1, 0.5, 1.2}} {
 		rows := clip(c.speed, c.turn, c.share)
-		by := m.Carry(rows)
+		by := m.MatchRootToFeet(rows)
 		if want := c.share / m3.Clamp(c.share, 0.8, 1.02); m3.Abs(by-want) > 0.02 || m3.Abs(rows[l.Body()+feature.MotionZ]-by*c.speed) > 1e-6 {
 			t.Errorf("feet go %g of a way at %g m/s, %g rad/s: the body goes %g of it, want %g", c.share, c.speed, c.turn, by, want)
 		}
 	}
 	rows := clip(1.5, 0, 0.1)
-	if by := m.Carry(rows); by < 0.59 || by > 0.61 {
+	if by := m.MatchRootToFeet(rows); by < 0.59 || by > 0.61 {
 		t.Errorf("feet go a tenth: the body goes %g, want no less than 0.6", by)
 	}
 	rows = clip(1.5, 0, 0.5)
 	for f := range latent.Frames {
 		clear(rows[f*cols+l.Contact(0):][:len(l.Contacts)])
 	}
-	if by := m.Carry(rows); by != 1 {
+	if by := m.MatchRootToFeet(rows); by != 1 {
 		t.Errorf("no foot stands: the body goes %g of its way", by)
 	}
 	rows = clip(1.5, 0, 0.5)
 	rows[5] = float32(math.NaN())
 	rows[l.Pos(l.Joint(l.Contacts[0].Joint))] = float32(math.NaN())
-	if by := m.Carry(rows); by != 1 {
+	if by := m.MatchRootToFeet(rows); by != 1 {
 		t.Errorf("a foot is nowhere: the body goes %g of its way", by)
 	}
 }
@@ -523,9 +523,9 @@ func TestStreamAhead(t *testing.T) {
 	longest := 0
 	for tick := range 80 {
 		row := tick % 2
-		ahead := w.Ahead(nil, row, 1)
-		every := w.Ahead(nil, row, 3)
-		longest = max(longest, len(ahead), len(w.Ahead(nil, 1-row, 1)))
+		ahead := w.Preview(nil, row, 1)
+		every := w.Preview(nil, row, 3)
+		longest = max(longest, len(ahead), len(w.Preview(nil, 1-row, 1)))
 		if len(ahead) < latent.Overlap-1 || len(every) != len(ahead)/3 {
 			t.Fatalf("%d places ahead, and %d of every third", len(ahead), len(every))
 		}
@@ -535,7 +535,7 @@ func TestStreamAhead(t *testing.T) {
 			}
 		}
 		w.tick()
-		got, want := w.Where(row), ahead[0]
+		got, want := w.Root(row), ahead[0]
 		if d := got.Pos.Dist(want.Pos); d > 1e-5 || m3.Abs(m3.WrapAngle(got.Yaw-want.Yaw)) > 1e-5 {
 			t.Fatalf("tick %d: at %v, want %v", tick, got, want)
 		}

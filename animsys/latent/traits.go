@@ -10,7 +10,7 @@ import (
 // Trait is something that people see of a clip, as one number.
 type Trait struct {
 	Name, Unit string
-	Of         func(rows []float32) float64 // of a clip, (Frames, columns) raw
+	Measure    func(rows []float32) float64 // of a clip, (Frames, columns) raw
 }
 
 // Traits returns those of clips of a layout:

@@ -39,8 +39,8 @@ func TestTraits(t *testing.T) {
 		t.Errorf("%d traits, want %d", len(traits), len(want))
 	}
 	for _, q := range traits {
-		if w := want[q.Name]; !(math.Abs(q.Of(rows)-w[0]) <= w[1]) {
-			t.Errorf("%s is %g %s, want %g", q.Name, q.Of(rows), q.Unit, w[0])
+		if w := want[q.Name]; !(math.Abs(q.Measure(rows)-w[0]) <= w[1]) {
+			t.Errorf("%s is %g %s, want %g", q.Name, q.Measure(rows), q.Unit, w[0])
 		}
 	}
 	if _, err := Traits(&feature.Motion{Joints: []string{"Hips"}}); err == nil {

@@ -7,17 +7,14 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 
 	"pgregory.net/rapid"
 )
 
 func line(t testing.TB, from, to m3.Vec3) *control.Path {
 	t.Helper()
-	p, err := control.NewPath([]m3.Vec3{from, to}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(control.NewPath([]m3.Vec3{from, to}, false))(t)
 }
 
 // laid is a course that a planner lays from a stand.
@@ -29,11 +26,11 @@ type laid struct {
 func newLaid(x, z, yaw float64) *laid {
 	w := waypoint{x: x, z: z, yaw: yaw}
 	l := &laid{way: []waypoint{w, w}}
-	l.p.take(Curve{}, w, w)
+	l.p.follow(Curve{}, w, w)
 	return l
 }
 
-func (l *laid) take(c Curve) { l.p.take(c.sane(), l.way[len(l.way)-2], l.way[len(l.way)-1]) }
+func (l *laid) take(c Curve) { l.p.follow(c.clamped(), l.way[len(l.way)-2], l.way[len(l.way)-1]) }
 
 func (l *laid) on(frames int) {
 	for range frames {
@@ -123,10 +120,7 @@ func TestPlannerStopsAtEnds(t *testing.T) {
 // ends, and on paths shorter than a step.
 func TestPlannerGoesRound(t *testing.T) {
 	for _, c := range []struct{ radius, speed float32 }{{0.6, 3}, {2, 1.4}, {0.02, 2}} {
-		path, err := control.Circle(c.radius)
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := must.Get(control.Circle(c.radius))(t)
 		at, _ := path.At(0)
 		l := newLaid(float64(at.X), float64(at.Z), math.Pi/2)
 		l.take(Curve{Path: path, Speed: c.speed})
@@ -162,10 +156,7 @@ func TestPlannerGoesFar(t *testing.T) {
 
 // Whatever is asked for, whenever, courses are finite and smooth.
 func TestPlannerIsSmooth(t *testing.T) {
-	circle, err := control.Circle(5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	circle := must.Get(control.Circle(5))(t)
 	paths := []*control.Path{nil, circle, line(t, m3.V(-10, 0, 3), m3.V(10, 0, 5)), line(t, m3.V(30, 0, 0), m3.V(31, 0, 0)), {}}
 	odd := []float32{0, 1, -1, float32(math.NaN()), float32(math.Inf(1)), 100}
 	rapid.Check(t, func(rt *rapid.T) {

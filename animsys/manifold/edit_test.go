@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 )
@@ -113,7 +114,7 @@ func TestCostCurvature(t *testing.T) {
 	curve := c.At(h, x, d)
 	moved := func(by float64) float64 {
 		y := slices.Clone(x)
-		move(y, d, by)
+		axpy(y, d, by)
 		v, _ := m.costsOf(j, y, w)
 		return v
 	}
@@ -143,19 +144,11 @@ func TestSpread(t *testing.T) {
 	still, moved := make([]float32, length*cols), make([]float32, length*cols)
 	m.decode(t, still, make([]float32, len(h)), 1, length)
 	m.decode(t, moved, h, 1, length)
-	k, err := m.kernel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := k.NewSession(netruntime.SessionOptions{Batch: 1, Length: length / 2, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(m.kernel())(t)
+	s := must.Get(k.NewSession(netruntime.SessionOptions{Batch: 1, Length: length / 2, Workers: 1}))(t)
 	defer s.Close()
 	z := make([]float32, length*cols)
-	if err := s.RunSequences([][]float32{z}, [][]float32{g}, 1, length/2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences([][]float32{z}, [][]float32{g}, 1, length/2))
 	size := math.Sqrt(dot(z, z) / float64(len(z)))
 	for i := range z {
 		if d := math.Abs(float64(moved[i] - still[i] - z[i])); d > 1e-3*size {
@@ -249,18 +242,12 @@ func TestEditAgainstAdam(t *testing.T) {
 // editor must not end higher.
 func (m *Model) race(t testing.TB, job *Edit, h []float32, adam, editor int) {
 	t.Helper()
-	e, err := m.NewEditor(EditorOptions{Batch: 1, Length: job.Length, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(m.NewEditor(EditorOptions{Batch: 1, Length: job.Length, Workers: 1}))(t)
 	defer e.Close()
 	job.Iterations = editor
 	before := *job
 	before.Rows = slices.Clone(job.Rows)
-	r, err := e.Run(job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(e.Run(job))(t)
 	after := m.adam(t, &before, h, adam) / float64(job.Length)
 	t.Logf("cost %.3g, after %d steps of Adam %.3g, after %d of the editor %.3g", r.Before, adam, after, r.Steps, r.After)
 	if !(r.After <= after) {
@@ -272,37 +259,21 @@ func (m *Model) race(t testing.TB, job *Edit, h []float32, adam, editor int) {
 // edit takes, and by those for a crowd beside the release's ten.
 func TestEditPeopleAgainstAdam(t *testing.T) {
 	base, steps, motion := shipped(t)
-	m, err := NewModel(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	encode, err := motion.Part([]string{"x"}, []string{"hidden"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(NewModel(base))(t)
+	encode := must.Get(motion.Part([]string{"x"}, []string{"hidden"}))(t)
 	const length = 120
-	w, err := m.With(steps, motion).NewWalker(WalkerOptions{Batch: 1, Length: length, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(m.With(steps, motion).NewWalker(WalkerOptions{Batch: 1, Length: length, Workers: 1}))(t)
 	defer w.Close()
-	s, err := encode.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(encode.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: 1}))(t)
 	defer s.Close()
 	for _, speed := range []float32{1.3, 3.3} {
 		walk := m.walks(1, length)
 		for f := range length {
 			walk.Body[f*feature.MotionLen+feature.MotionZ] = speed
 		}
-		if err := w.Run(walk); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Run(walk))
 		h := make([]float32, length/2*m.Units)
-		if err := s.RunSequences([][]float32{h}, [][]float32{w.given[:length*(feature.MotionLen+len(m.feet()))]}, 1, length); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.RunSequences([][]float32{h}, [][]float32{w.motionInput[:length*(feature.MotionLen+len(m.feet()))]}, 1, length))
 		for _, n := range [][2]int{{250, DefaultIterations}, {10, CrowdIterations}} {
 			rows := make([]float32, len(walk.Rows))
 			m.decode(t, rows, h, 1, length)
@@ -319,28 +290,20 @@ func TestEditAloneOrAmongOthers(t *testing.T) {
 	n := length * m.Layout.Columns()
 	var want []float32
 	for _, workers := range []int{1, 3} {
-		e, err := m.NewEditor(EditorOptions{Batch: batch, Length: length, Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(m.NewEditor(EditorOptions{Batch: batch, Length: length, Workers: workers}))(t)
 		job := m.job(t, batch, length, 7)
 		if want == nil {
 			for b := range batch {
 				one := *job
 				cut := func(v []float32) []float32 { return slices.Clone(v[b*len(v)/batch : (b+1)*len(v)/batch]) }
 				one.Batch, one.Rows, one.Body, one.Stand, one.Want, one.Weight = 1, cut(job.Rows), cut(job.Body), cut(job.Stand), cut(job.Want), cut(job.Weight)
-				if _, err := e.Run(&one); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(e.Run(&one))(t)
 				want = append(want, one.Rows...)
 			}
 		}
 		job.Rows[2*n+17] = float32(math.NaN())
 		was := slices.Clone(job.Rows[2*n : 3*n])
-		r, err := e.Run(job)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(e.Run(job))(t)
 		if r.Failed != 1 || math.IsNaN(r.After) || r.After >= r.Before {
 			t.Errorf("report %+v, want one failed motion and a lower cost", r)
 		}
@@ -361,18 +324,12 @@ func TestEditAloneOrAmongOthers(t *testing.T) {
 // The body moves as it shall, to the bit, and a budget of time ends an edit.
 func TestEditBodyAndBudget(t *testing.T) {
 	m := made(t, 16, 9)
-	e, err := m.NewEditor(EditorOptions{Batch: 2, Length: 40, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(m.NewEditor(EditorOptions{Batch: 2, Length: 40, Workers: 1}))(t)
 	defer e.Close()
 	job := m.job(t, 2, 40, 8)
 	asked := 0
 	job.Stop = func() bool { asked++; return asked == 4 }
-	r, err := e.Run(job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(e.Run(job))(t)
 	if r.Steps != 4 {
 		t.Errorf("%d steps, the budget ends after 4", r.Steps)
 	}
@@ -396,10 +353,7 @@ func TestEditRefuses(t *testing.T) {
 			t.Errorf("options %+v accepted", o)
 		}
 	}
-	e, err := m.NewEditor(EditorOptions{Batch: 2, Length: 10, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(m.NewEditor(EditorOptions{Batch: 2, Length: 10, Workers: 1}))(t)
 	defer e.Close()
 	for name, spoil := range map[string]func(*Edit){
 		"3 motions": func(j *Edit) { j.Batch = 3 }, "12 frames": func(j *Edit) { j.Length = 12 }, "9 frames": func(j *Edit) { j.Length = 9 },

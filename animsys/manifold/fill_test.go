@@ -10,21 +10,15 @@ import (
 
 	"mannequin/animsys/manifold"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/models/human"
 	"mannequin/offline/dataset"
 )
 
 func people(t testing.TB) *manifold.Model {
 	t.Helper()
-	net, err := human.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := manifold.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	net := must.Get(human.Open())(t)
+	return must.Get(manifold.NewModel(net))(t)
 }
 
 // recording returns an even number of frames of a recording, at most so many.
@@ -98,10 +92,7 @@ func TestFill(t *testing.T) {
 				spoilt[f*cols+m.Layout.Pos(m.Layout.Joint(j))+1] = float32(math.NaN())
 			}
 		}
-		filled, err := m.Fill(spoilt, []manifold.Gap{gap}, manifold.DefaultIterations, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		filled := must.Get(m.Fill(spoilt, []manifold.Gap{gap}, manifold.DefaultIterations, 1))(t)
 		got, lines := away(m, filled, truth, c.joints, c.from, c.to), away(m, line, truth, c.joints, c.from, c.to)
 		t.Logf("%s, %d joints, %d frames: %.2f cm, straight lines %.2f", c.name, len(c.joints), c.to-c.from, got, lines)
 		if !(got <= c.share*lines) {
@@ -114,7 +105,7 @@ func TestFill(t *testing.T) {
 			}
 		}
 		// The body is after the gap where it was.
-		was, is := m.Trace(truth, place), m.Trace(filled, place)
+		was, is := m.Trajectory(truth, place), m.Trajectory(filled, place)
 		if d := was[c.to].Pos.Dist(is[c.to].Pos); d > 1e-3 {
 			t.Errorf("%s: after the gap the body is %.4f m off", c.name, d)
 		}
@@ -181,10 +172,7 @@ func TestDenoise(t *testing.T) {
 				noisy[i] += 0.05 * float32(rng.NormFloat64())
 			}
 		}
-		clean, err := m.Denoise(noisy, manifold.DefaultIterations, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		clean := must.Get(m.Denoise(noisy, manifold.DefaultIterations, 1))(t)
 		was, is := away(m, noisy, truth, m.Layout.Joints, 0, frames), away(m, clean, truth, m.Layout.Joints, 0, frames)
 		if t.Logf("%s: %.2f cm off, before %.2f", name, is, was); is > 0.3*was || was < 8 {
 			t.Errorf("%s: %.2f cm off, before %.2f", name, is, was)

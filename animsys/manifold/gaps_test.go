@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/internal/testing/must"
 )
 
 // swaying returns frames in which every joint goes with three sways, and the body
@@ -46,10 +47,7 @@ func TestGapsBesideGaps(t *testing.T) {
 		"all beside a joint":   {{nil, 100, 110}, {left, 111, 120}},
 		"near one made to try": {{left, 10, 30}},
 	} {
-		missing, err := m.missing(gaps, frames)
-		if err != nil {
-			t.Fatal(err)
-		}
+		missing := must.Get(m.missing(gaps, frames))(t)
 		var first []float32
 		for _, v := range []float32{5, float32(math.NaN())} {
 			spoilt := slices.Clone(rows)
@@ -90,15 +88,9 @@ func TestBodyBesideGaps(t *testing.T) {
 		"the start":  {{nil, 0, 110}, {nil, 111, 120}},
 	} {
 		rows := m.swaying(frames)
-		want, err := m.Fill(rows, gaps, 2, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(m.Fill(rows, gaps, 2, 1))(t)
 		rows[110*cols+z], rows[111*cols+z], rows[112*cols+z] = 4.2, 4.2, -4.8
-		got, err := m.Fill(rows, gaps, 2, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(m.Fill(rows, gaps, 2, 1))(t)
 		for f := range frames {
 			if a, b := got[f*cols+z], want[f*cols+z]; math.Abs(float64(a-b)) > 1e-3 {
 				t.Errorf("%s: at frame %d the body goes at %g m/s, want %g", name, f, a, b)

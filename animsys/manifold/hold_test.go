@@ -8,6 +8,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // A motion that is held stays near where it is, but for frames with a target, while its
@@ -18,21 +19,12 @@ func TestHold(t *testing.T) {
 	l, cols := m.Layout, m.Layout.Columns()
 	rows := m.swaying(frames)
 	run := func(hold float32, targets ...Target) (edited []float32, job *Edit) {
-		e, err := m.NewEditor(EditorOptions{Batch: 1, Length: frames, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(m.NewEditor(EditorOptions{Batch: 1, Length: frames, Workers: 1}))(t)
 		defer e.Close()
 		job = &Edit{Batch: 1, Length: frames, Rows: slices.Clone(rows), Iterations: 40}
-		if err := m.Aim(job, 0, feature.Place{}, targets); err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Hold(job, 0, hold); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Run(job); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.AddTargets(job, 0, feature.Place{}, targets))
+		must.Do(t, m.Hold(job, 0, hold))
+		must.Get(e.Run(job))(t)
 		return job.Rows, job
 	}
 	away := func(x []float32) (square float64) {

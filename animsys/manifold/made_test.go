@@ -8,6 +8,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
 	humanlocomotion "mannequin/models/human-locomotion"
@@ -94,9 +95,7 @@ func made(t testing.TB, units, width int) *Model {
 		},
 		Outputs: []string{"y"},
 	}}
-	if err := Describe(&meta, layout, sk); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Describe(&meta, layout, sk))
 	net, err := netruntime.New(meta, []netruntime.Tensor{
 		{Name: "mean", Shape: []int{cols}, Data: mean}, {Name: "std", Shape: []int{cols}, Data: std},
 		{Name: "encoder.weight", Shape: []int{units, cols, width}, Data: w},
@@ -106,11 +105,7 @@ func made(t testing.TB, units, width int) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(NewModel(net))(t)
 }
 
 // stray returns motions as the decoder makes them of random hidden values,
@@ -127,14 +122,9 @@ func (m *Model) stray(t testing.TB, batch, length int, seed uint64) []float32 {
 }
 
 func (m *Model) decode(t testing.TB, y, h []float32, batch, length int) {
-	s, err := m.Decoder.NewSession(netruntime.SessionOptions{Batch: batch, Length: length / 2, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(m.Decoder.NewSession(netruntime.SessionOptions{Batch: batch, Length: length / 2, Workers: 1}))(t)
 	defer s.Close()
-	if err := s.RunSequences([][]float32{y}, [][]float32{h}, batch, length/2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences([][]float32{y}, [][]float32{h}, batch, length/2))
 }
 
 // shipped returns the shipped networks of people.

@@ -7,12 +7,12 @@ import (
 	"mannequin/netruntime"
 )
 
-// margin is how many frames a motion is held for at both ends when it is
-// encoded: filters that reach over its ends would see frames of zeros.
+// margin is the number of frames by which a motion's ends are held for encoding. Otherwise filters
+// would see zeros beyond the ends.
 const margin = 24
 
-// Project returns the motion on the manifold that is nearest to rows, (frames,
-// columns) raw: what the autoencoder gives back. frames must be even.
+// Project returns the nearest motion on the manifold to rows, (frames, columns) raw: the output of
+// the autoencoder. The number of frames must be even.
 func (m *Model) Project(rows []float32, workers int) ([]float32, error) {
 	cols := m.Layout.Columns()
 	frames := len(rows) / cols
@@ -26,16 +26,16 @@ func (m *Model) Project(rows []float32, workers int) ([]float32, error) {
 	}
 	defer s.Close()
 	x, y := make([]float32, length*cols), make([]float32, length*cols)
-	hold(x, rows, cols)
+	padEnds(x, rows, cols)
 	if err := s.RunSequences([][]float32{y}, [][]float32{x}, 1, length); err != nil {
 		return nil, err
 	}
 	return y[margin*cols:][:frames*cols], nil
 }
 
-// Denoise returns what rows, (frames, columns) raw, are without noise: the motion
-// on the manifold that is nearest to them, its bones as long as they are, and the
-// body moving as it did. frames must be even; iterations are those of the edit.
+// Denoise removes noise from rows, (frames, columns) raw: it returns the nearest motion on the
+// manifold with the bone lengths of the skeleton and the body's motion of rows. The number of
+// frames must be even. iterations are those of the edit.
 func (m *Model) Denoise(rows []float32, iterations, workers int) ([]float32, error) {
 	clean, err := m.Project(rows, workers)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
@@ -20,14 +21,9 @@ func (m *Model) hiddenOf(t testing.TB, rows []float32) []float64 {
 		x = append(x, rows[min(max(f, 0), frames-1)*cols:][:cols]...)
 	}
 	h := make([]float32, len(x)/cols/2*m.Units)
-	s, err := m.Encoder.NewSession(netruntime.SessionOptions{Batch: 1, Length: len(x) / cols, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(m.Encoder.NewSession(netruntime.SessionOptions{Batch: 1, Length: len(x) / cols, Workers: 1}))(t)
 	defer s.Close()
-	if err := s.RunSequences([][]float32{h}, [][]float32{x}, 1, len(x)/cols); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences([][]float32{h}, [][]float32{x}, 1, len(x)/cols))
 	return wide(h[12*m.Units:][:frames/2*m.Units])
 }
 
@@ -86,28 +82,19 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 
 // styled returns a model, a stylist, and a stylisation of stray motions in the
 // style of another of so many frames.
-func styled(t *testing.T, units, batch, length, style, workers int) (*Model, *Stylist, *Stylisation) {
+func styled(t *testing.T, units, batch, length, style, workers int) (*Model, *GramOptimizer, *StyleJob) {
 	m := made(t, units, 9)
-	st, err := m.NewStyle(m.stray(t, 1, style, 20), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.NewStylist(StylistOptions{Batch: batch, Length: length, Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(m.NewStyle(m.stray(t, 1, style, 20), 1))(t)
+	s := must.Get(m.NewGramOptimizer(GramOptimizerOptions{Batch: batch, Length: length, Workers: workers}))(t)
 	t.Cleanup(func() { s.Close() })
-	return m, s, &Stylisation{Batch: batch, Length: length, Rows: m.stray(t, batch, length, 21), Styles: []*Style{st}, Seed: 5, Iterations: 300, Edit: 10}
+	return m, s, &StyleJob{Batch: batch, Length: length, Rows: m.stray(t, batch, length, 21), Styles: []*Style{st}, Seed: 5, Iterations: 300, Edit: 10}
 }
 
 func TestStyleGram(t *testing.T) {
 	m := made(t, 12, 9)
-	for _, frames := range []int{ShortestStyle, 64} {
+	for _, frames := range []int{MinStyleFrames, 64} {
 		rows := m.stray(t, 1, frames, 22)
-		st, err := m.NewStyle(rows, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(m.NewStyle(rows, 1))(t)
 		want := gramOracle(m.hiddenOf(t, rows), m.Units)
 		for i, v := range st.gram {
 			if math.Abs(float64(v)-want[i]) > 1e-5*(1+math.Abs(want[i])) {

@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	humanfootstep "mannequin/models/human-footstep"
 	humanlocomotion "mannequin/models/human-locomotion"
 )
@@ -20,28 +21,13 @@ var place = feature.Place{Pos: m3.V(1, 0, -2), Yaw: 0.6}
 func stroll(t testing.TB, frames int) []float32 {
 	t.Helper()
 	m := people(t)
-	steps, err := humanfootstep.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	motion, err := humanlocomotion.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	circle, err := control.Circle(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	course, err := manifold.Along(circle, frames, func(int) float32 { return 1.2 }, func(int) float32 { return 0 })
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := m.With(steps, motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	steps := must.Get(humanfootstep.Open())(t)
+	motion := must.Get(humanlocomotion.Open())(t)
+	circle := must.Get(control.Circle(3))(t)
+	course := must.Get(manifold.AlongPath(circle, frames, func(int) float32 { return 1.2 }, func(int) float32 { return 0 }))(t)
+	l := must.Get(m.With(steps, motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: 1}))(t)
 	defer l.Close()
-	made, _, err := l.Make([]manifold.Course{course}, nil, 20, nil)
+	made, _, err := l.Make([]manifold.Trajectory{course}, nil, 20, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +41,7 @@ func TestAimReaches(t *testing.T) {
 	const frames = 180
 	cols, n := m.Layout.Columns(), len(m.Layout.Contacts)
 	rows := stroll(t, frames)
-	course := m.Trace(rows, place)
+	course := m.Trajectory(rows, place)
 	joint := func(r []float32, f int, name string) m3.Vec3 {
 		p := m.Layout.Pos(m.Layout.Joint(name))
 		return m3.V(r[f*cols+p], r[f*cols+p+1], r[f*cols+p+2])
@@ -81,9 +67,7 @@ func TestAimReaches(t *testing.T) {
 			}
 		}
 		stood := slices.Clone(job.Stand)
-		if err := m.Aim(job, 0, place, targets); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.AddTargets(job, 0, place, targets))
 		for f := range frames {
 			for i := range n {
 				free := name == "a foot" && i < 2 && math.Abs(float64(f)/60-1.5) < 0.3
@@ -92,18 +76,13 @@ func TestAimReaches(t *testing.T) {
 				}
 			}
 		}
-		e, err := m.NewEditor(manifold.EditorOptions{Batch: 1, Length: frames, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Run(job); err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(m.NewEditor(manifold.EditorOptions{Batch: 1, Length: frames, Workers: 1}))(t)
+		must.Get(e.Run(job))(t)
 		e.Close()
 		for _, g := range targets {
 			miss, was, held := 0.0, 0.0, 0.0
 			for f := range frames {
-				if g.Share(f) == 1 {
+				if g.Influence(f) == 1 {
 					miss += 100 * float64(joint(job.Rows, f, g.Joint).Dist(g.In(course[f])))
 					was += 100 * float64(joint(rows, f, g.Joint).Dist(g.In(course[f])))
 					held++
@@ -127,20 +106,20 @@ func TestTargetShare(t *testing.T) {
 	g := manifold.Target{From: 1, To: 1.5, Ease: 0.5}
 	last := float32(0)
 	for f := range 61 {
-		if s := g.Share(f); s < last || s > 1 {
+		if s := g.Influence(f); s < last || s > 1 {
 			t.Fatalf("share %g at frame %d after %g", s, f, last)
 		} else {
 			last = s
 		}
 	}
 	for f, want := range map[int]float32{0: 0, 30: 0, 45: 0.5, 60: 1, 90: 1, 105: 0.5, 120: 0, 500: 0} {
-		if got := g.Share(f); math.Abs(float64(got-want)) > 1e-5 {
+		if got := g.Influence(f); math.Abs(float64(got-want)) > 1e-5 {
 			t.Errorf("share at frame %d is %g, want %g", f, got, want)
 		}
 	}
 	at := manifold.Target{From: 0.305, To: 0.305}
 	for f := range 40 {
-		if got := at.Share(f); (got == 1) != (f == 18) || got != 0 && got != 1 {
+		if got := at.Influence(f); (got == 1) != (f == 18) || got != 0 && got != 1 {
 			t.Errorf("a moment without ease: share %g at frame %d", got, f)
 		}
 	}
@@ -163,7 +142,7 @@ func TestAimRefuses(t *testing.T) {
 	} {
 		job := &manifold.Edit{Batch: 1, Length: frames, Rows: make([]float32, frames*m.Layout.Columns())}
 		var bad *manifold.TargetError
-		if err := m.Aim(job, 0, place, []manifold.Target{{Joint: "LeftHand", From: 0.2, To: 0.5}, second}); !errors.As(err, &bad) || bad.Index != 1 || job.Want != nil {
+		if err := m.AddTargets(job, 0, place, []manifold.Target{{Joint: "LeftHand", From: 0.2, To: 0.5}, second}); !errors.As(err, &bad) || bad.Index != 1 || job.Want != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -187,7 +166,7 @@ func TestAimMoments(t *testing.T) {
 	} {
 		job := &manifold.Edit{Batch: 1, Length: frames, Rows: make([]float32, frames*m.Layout.Columns())}
 		at := m3.V(0, 1, 0)
-		err := m.Aim(job, 0, place, []manifold.Target{{Joint: "Head", Body: true, At: at, From: c.a[0], To: c.a[1]},
+		err := m.AddTargets(job, 0, place, []manifold.Target{{Joint: "Head", Body: true, At: at, From: c.a[0], To: c.a[1]},
 			{Joint: "Head", Body: true, At: at.Scale(2), From: c.b[0], To: c.b[1]}})
 		var bad *manifold.TargetError
 		if (err == nil) != c.want || err != nil && (!errors.As(err, &bad) || bad.Index != 1 || job.Want != nil) {
@@ -217,7 +196,7 @@ func TestAimRefusesEdits(t *testing.T) {
 		"short stand":      {1, manifold.Edit{Batch: 2, Length: frames, Rows: make([]float32, n), Stand: make([]float32, 1)}},
 		"no weight":        {1, manifold.Edit{Batch: 2, Length: frames, Rows: make([]float32, n), Want: make([]float32, n)}},
 	} {
-		if err := m.Aim(&c.job, c.b, place, []manifold.Target{{Joint: "LeftFoot"}}); err == nil {
+		if err := m.AddTargets(&c.job, c.b, place, []manifold.Target{{Joint: "LeftFoot"}}); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -227,20 +206,14 @@ func TestAimRefusesEdits(t *testing.T) {
 func TestFollow(t *testing.T) {
 	m := people(t)
 	const frames = 240
-	own := m.Trace(stroll(t, frames), place)
-	line, err := control.NewPath([]m3.Vec3{{}, {X: 5}, {X: 10}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := m.Trajectory(stroll(t, frames), place)
+	line := must.Get(control.NewPath([]m3.Vec3{{}, {X: 5}, {X: 10}}, false))(t)
 	aside := slices.Clone(own)
 	for f := range aside {
 		aside[f].Yaw += 0.5
 	}
-	for angle, c := range map[float64]manifold.Course{0: own, 0.5: aside} {
-		to, err := c.Follow(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for angle, c := range map[float64]manifold.Trajectory{0: own, 0.5: aside} {
+		to := must.Get(c.Follow(line))(t)
 		for f, p := range to {
 			if math.Abs(float64(p.Pos.Z)) > 1e-3 || math.Abs(float64(m3.WrapAngle(p.Yaw-math.Pi/2))-angle) > 0.15 {
 				t.Fatalf("frame %d is at %+v, want on the line, facing along it", f, p)
@@ -250,14 +223,11 @@ func TestFollow(t *testing.T) {
 			t.Errorf("it went %.2f m along the line, want 4.8", went)
 		}
 	}
-	short, err := control.NewPath([]m3.Vec3{{}, {X: 1}, {X: 2}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	short := must.Get(control.NewPath([]m3.Vec3{{}, {X: 1}, {X: 2}}, false))(t)
 	if _, err := own.Follow(short); err == nil {
 		t.Error("a path that is too short was accepted")
 	}
-	if _, err := make(manifold.Course, 50).Follow(line); err == nil {
+	if _, err := make(manifold.Trajectory, 50).Follow(line); err == nil {
 		t.Error("who stands cannot follow a path")
 	}
 }
@@ -270,7 +240,7 @@ func TestRebase(t *testing.T) {
 	n := len(m.Layout.Joints)
 	was, is := make([]m3.Vec3, frames*n), make([]m3.Vec3, frames*n)
 	m.Layout.ToWorld(was, rows, manifold.Rate, place)
-	from := m.Trace(rows, place)
+	from := m.Trajectory(rows, place)
 	to := from.Smoothed(12)
 	m.Rebase(rows, from, to)
 	m.Layout.ToWorld(is, rows, manifold.Rate, to[0])
@@ -279,7 +249,7 @@ func TestRebase(t *testing.T) {
 			t.Fatalf("joint %d of frame %d moved by %g m", i%n, i/n, d)
 		}
 	}
-	for f, p := range m.Trace(rows, to[0]) {
+	for f, p := range m.Trajectory(rows, to[0]) {
 		if p.Pos.Dist(to[f].Pos) > 1e-4 {
 			t.Fatalf("frame %d: the body is at %v, want %v", f, p, to[f])
 		}

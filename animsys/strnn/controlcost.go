@@ -147,7 +147,7 @@ func (m *Model) bring(rows, want []float32) {
 // Lead writes the motion that a body which stands at from shall have, (len(to),
 // feature.MotionLen) raw, so that frame by frame it is at to, and what it is off at first
 // is gone at the end.
-func Lead(body []float32, from feature.Place, start feature.Place, to []feature.Place) {
+func BodyMotionAlong(body []float32, from feature.Place, start feature.Place, to []feature.Place) {
 	off, turn := from.Pos.Sub(start.Pos), m3.WrapAngle(from.Yaw-start.Yaw)
 	at := from
 	for f, p := range to {

@@ -56,29 +56,29 @@ type searchScratch struct {
 
 // ControllerOptions say what a controller is for.
 type ControllerOptions struct {
-	Batch   int               // most motions at a time, at least 1
-	Draws   int               // most ways drawn for each; 0 is 8
-	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
-	BF16    bool              // see netruntime.SessionOptions
-	Rough   bool              // see PredictorOptions
+	Batch      int               // most motions at a time, at least 1
+	Samples    int               // most ways drawn for each; 0 is 8
+	Workers    int               // goroutines, at least 1
+	Open       netruntime.Opener // what computes networks; nil is the processor
+	BF16       bool              // see netruntime.SessionOptions
+	SkipFilter bool              // see PredictorOptions
 }
 
 // NewController returns a controller with the memory that it takes. It is an error if the
 // model goes on in one way only.
 func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
-	if o.Draws == 0 {
-		o.Draws = 8
+	if o.Samples == 0 {
+		o.Samples = 8
 	}
-	if o.Batch < 1 || o.Draws < 1 || o.Workers < 1 {
-		return nil, fmt.Errorf("strnn: a controller of %d motions with %d draws on %d workers: want at least one of each", o.Batch, o.Draws, o.Workers)
+	if o.Batch < 1 || o.Samples < 1 || o.Workers < 1 {
+		return nil, fmt.Errorf("strnn: a controller of %d motions with %d draws on %d workers: want at least one of each", o.Batch, o.Samples, o.Workers)
 	}
 	if m.Latent == 0 {
 		return nil, fmt.Errorf("strnn: model %q goes on from a motion in one way only: it has no latent values to look for", m.Net.Meta().Name)
 	}
-	c := &Controller{Weights: DefaultControlWeights(), m: m, batch: o.Batch, ways: max(o.Draws, m.Latent+1)}
+	c := &Controller{Weights: DefaultControlWeights(), m: m, batch: o.Batch, ways: max(o.Samples, m.Latent+1)}
 	var err error
-	if c.predict, err = m.NewPredictor(PredictorOptions{Batch: o.Batch, Ways: c.ways, Workers: o.Workers, Open: o.Open, BF16: o.BF16, Rough: o.Rough}); err != nil {
+	if c.predict, err = m.NewPredictor(PredictorOptions{Batch: o.Batch, Samples: c.ways, Workers: o.Workers, Open: o.Open, BF16: o.BF16, SkipFilter: o.SkipFilter}); err != nil {
 		return nil, err
 	}
 	size := m.Predict * m.Layout.Columns()
@@ -106,17 +106,17 @@ func (c *Controller) Close() error {
 
 // Control is what motions shall do in the frames to come.
 type Control struct {
-	Body   []float32    // (n, Predict, feature.MotionLen) the motion that the body shall have, raw
-	Stand  []float32    // (n, Predict, contacts) how much each contact shall stand, 0 to 1; nil: as much as the motion that is found says itself
-	Pose   [2][]float32 // (columns) a frame that those to come shall be like, and the weights of the squared differences; nil: none
-	Draws  int          // ways drawn, from 1 to the controller's
-	Ways   []float32    // (n, Draws, Latent) the latent values of ways, in place of those drawn; nil: drawn
-	Steps  int          // most steps from the best of them
-	Spread float32      // deviation of the latent values that are drawn
-	Exact  bool         // what the body still lacks at the end is spread over the frames
-	Settle bool         // frames that are found are made a person's: see PredictorOptions. Those that cannot be, and a FineTuner's, stay as they are
-	Seed   uint64       // of what is drawn
-	Stop   func() bool  // asked before each step: a budget of time, for instance; nil is never
+	Body    []float32    // (n, Predict, feature.MotionLen) the motion that the body shall have, raw
+	Stand   []float32    // (n, Predict, contacts) how much each contact shall stand, 0 to 1; nil: as much as the motion that is found says itself
+	Pose    [2][]float32 // (columns) a frame that those to come shall be like, and the weights of the squared differences; nil: none
+	Samples int          // ways drawn, from 1 to the controller's
+	Latents []float32    // (n, Draws, Latent) the latent values of ways, in place of those drawn; nil: drawn
+	Steps   int          // most steps from the best of them
+	Spread  float32      // deviation of the latent values that are drawn
+	Exact   bool         // what the body still lacks at the end is spread over the frames
+	CleanUp bool         // frames that are found are made a person's: see PredictorOptions. Those that cannot be, and a FineTuner's, stay as they are
+	Seed    uint64       // of what is drawn
+	Stop    func() bool  // asked before each step: a budget of time, for instance; nil is never
 }
 
 // body returns the motion that the body of motion i shall have.
@@ -152,28 +152,28 @@ func (c *Controller) Run(next, seen []float32, n int, job *Control) (cost float6
 	if err := job.check(m, next, n); err != nil {
 		return 0, err
 	}
-	if job.Draws < 1 || job.Draws > c.ways || job.Steps < 0 || !(job.Spread >= 0) {
-		return 0, fmt.Errorf("strnn: control with %d draws of spread %g and %d steps: want 1 to %d draws, no less than 0, and no less than 0 steps", job.Draws, job.Spread, job.Steps, c.ways)
+	if job.Samples < 1 || job.Samples > c.ways || job.Steps < 0 || !(job.Spread >= 0) {
+		return 0, fmt.Errorf("strnn: control with %d draws of spread %g and %d steps: want 1 to %d draws, no less than 0, and no less than 0 steps", job.Samples, job.Spread, job.Steps, c.ways)
 	}
-	if job.Ways != nil && len(job.Ways) != n*job.Draws*m.Latent {
-		return 0, fmt.Errorf("strnn: control of %d motions in %d ways of %d latent values in all: want %d", n, job.Draws, len(job.Ways), n*job.Draws*m.Latent)
+	if job.Latents != nil && len(job.Latents) != n*job.Samples*m.Latent {
+		return 0, fmt.Errorf("strnn: control of %d motions in %d ways of %d latent values in all: want %d", n, job.Samples, len(job.Latents), n*job.Samples*m.Latent)
 	}
-	if err := c.predict.See(seen, n); err != nil {
+	if err := c.predict.Observe(seen, n); err != nil {
 		return 0, err
 	}
-	copy(c.latent, job.Ways)
+	copy(c.latent, job.Latents)
 	c.cost = controlCost{m, c.Weights, job}
-	c.n, c.count = n, job.Draws
+	c.n, c.count = n, job.Samples
 	for i := range n {
 		b := &c.best[i]
 		b.cost, b.damp = math.Inf(1), 1e-3
-		if job.Ways != nil {
+		if job.Latents != nil {
 			continue
 		}
 		b.rand.Seed(job.Seed, uint64(i))
 		r := rand.New(&b.rand)
-		for k := range job.Draws * m.Latent {
-			c.latent[i*job.Draws*m.Latent+k] = job.Spread * float32(r.NormFloat64())
+		for k := range job.Samples * m.Latent {
+			c.latent[i*job.Samples*m.Latent+k] = job.Spread * float32(r.NormFloat64())
 		}
 	}
 	if err := c.turn(c.choose); err != nil {
@@ -224,7 +224,7 @@ func (c *Controller) giveOne(worker, i int) {
 	if job.Exact {
 		want = job.body(m, i)
 	}
-	if job.Settle {
+	if job.CleanUp {
 		if c.scratch[worker].settle.run(to, was, want) {
 			return
 		}

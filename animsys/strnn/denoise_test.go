@@ -37,7 +37,7 @@ func giving(t *testing.T, off float32) *strnn.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := strnn.New(net)
+	m, err := strnn.NewModel(net)
 	if err != nil {
 		t.Fatal(err)
 	}

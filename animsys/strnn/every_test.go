@@ -29,7 +29,7 @@ func TestStreamEvery(t *testing.T) {
 		}
 		s.Advance(0, s.People())
 		for r := range s.People() {
-			if s.Began(r) {
+			if s.WindowStarted(r) {
 				began[tick%4]++
 			}
 		}
@@ -68,15 +68,15 @@ func TestStreamStill(t *testing.T) {
 		}
 	}
 	run(30)
-	at := s.Where(0)
+	at := s.Root(0)
 	s.Still[0] = true
 	run(5 * m.Predict)
-	if s.Where(0) != at {
-		t.Errorf("who stays still goes from %v to %v", at, s.Where(0))
+	if s.Root(0) != at {
+		t.Errorf("who stays still goes from %v to %v", at, s.Root(0))
 	}
 	s.Still[0] = false
 	run(120)
-	if d := s.Where(0).Pos.Dist(at.Pos); d < 0.8 || d > 4 {
+	if d := s.Root(0).Pos.Dist(at.Pos); d < 0.8 || d > 4 {
 		t.Errorf("let go, they go %g m in two seconds", d)
 	}
 }

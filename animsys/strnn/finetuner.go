@@ -82,7 +82,7 @@ func (t *FineTuner) Run(next, seen []float32, n int, job *Control) (cost float64
 	}
 	for i := range n {
 		was := seen[i*encode:][:encode]
-		if err := t.see.See(was, 1); err != nil {
+		if err := t.see.Observe(was, 1); err != nil {
 			return 0, err
 		}
 		least := t.tune(was, i, job)

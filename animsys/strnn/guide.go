@@ -25,7 +25,7 @@ const KeyGuide = "guide"
 //   - where in a stride they shall be in the first and in the last of these: sine and
 //     cosine, less where they hardly step
 //
-// Model.LearnGuide learns one.
+// Model.TrainGuide learns one.
 type Guide struct {
 	Mean   []float32 `json:"mean"`   // (GuideInputs) of the values
 	Scale  []float32 `json:"scale"`  // (GuideInputs) their deviations

@@ -22,7 +22,7 @@ func withGuide(t *testing.T, text string) (*strnn.Model, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strnn.New(net)
+	return strnn.NewModel(net)
 }
 
 // A guide that is learnt is the same for any number of workers, fits a model file, and
@@ -30,7 +30,7 @@ func withGuide(t *testing.T, text string) (*strnn.Model, error) {
 func TestLearnGuide(t *testing.T) {
 	learn := func(workers int) string {
 		told := 0
-		g, err := teststrnn.Model(t, teststrnn.Options{}).LearnGuide(strnn.GuideOptions{People: 30, Windows: 13, Rounds: 2, Draws: 2, Steps: 1, Workers: workers, Seed: 3, Tell: func(done, all int) {
+		g, err := teststrnn.Model(t, teststrnn.Options{}).TrainGuide(strnn.GuideOptions{People: 30, Windows: 13, Rounds: 2, Samples: 2, Steps: 1, Workers: workers, Seed: 3, Progress: func(done, all int) {
 			if told++; done != told || all != 26 {
 				t.Errorf("told of %d windows of %d, want %d of 26", done, all, told)
 			}
@@ -73,8 +73,8 @@ func TestLearnGuide(t *testing.T) {
 		}
 		s.Advance(0, 1)
 	}
-	if at := s.Where(0).Pos.Z; at < 0.5 || at > 1.2 || s.Lost() > 0 {
-		t.Errorf("in a second somebody goes %g m; %d windows were lost", at, s.Lost())
+	if at := s.Root(0).Pos.Z; at < 0.5 || at > 1.2 || s.Discarded() > 0 {
+		t.Errorf("in a second somebody goes %g m; %d windows were lost", at, s.Discarded())
 	}
 }
 
@@ -83,10 +83,10 @@ func TestGuideRefuses(t *testing.T) {
 	for want, o := range map[string]strnn.GuideOptions{
 		"workers":          {Workers: -1},
 		"none less than 0": {Workers: 1, Rounds: -1},
-		"want more":        {Workers: 1, People: 2, Windows: 5, Rounds: 1, Draws: 1, Steps: 1},
-		"stopped":          {Workers: 1, People: 2, Draws: 1, Steps: 1, Stop: func() bool { return true }},
+		"want more":        {Workers: 1, People: 2, Windows: 5, Rounds: 1, Samples: 1, Steps: 1},
+		"stopped":          {Workers: 1, People: 2, Samples: 1, Steps: 1, Stop: func() bool { return true }},
 	} {
-		if _, err := m.LearnGuide(o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := m.TrainGuide(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)
 		}
 	}
@@ -116,7 +116,7 @@ func TestGuideRefuses(t *testing.T) {
 func TestControllerTriesGivenWays(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
 	const n, draws = 3, 4
-	c, err := m.NewController(strnn.ControllerOptions{Batch: n, Draws: draws, Workers: 2})
+	c, err := m.NewController(strnn.ControllerOptions{Batch: n, Samples: draws, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,17 +128,17 @@ func TestControllerTriesGivenWays(t *testing.T) {
 		ways[i] = float32(i%7)/4 - 0.75
 	}
 	next := make([]float32, n*size)
-	job := strnn.Control{Body: body, Draws: draws, Ways: ways}
+	job := strnn.Control{Body: body, Samples: draws, Latents: ways}
 	if _, err := c.Run(next, seen, n, &job); err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: 1, Ways: draws, Workers: 1})
+	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: 1, Samples: draws, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
 	last := next[2*size:]
-	if err := p.See(seen[2*one:], 1); err != nil {
+	if err := p.Observe(seen[2*one:], 1); err != nil {
 		t.Fatal(err)
 	}
 	all := make([]float32, draws*size)
@@ -153,14 +153,14 @@ func TestControllerTriesGivenWays(t *testing.T) {
 		t.Error("the frames found are of none of the ways given")
 	}
 	alone := make([]float32, size)
-	job = strnn.Control{Body: body[:m.Predict*feature.MotionLen], Draws: draws, Ways: ways[2*draws*m.Latent:]}
+	job = strnn.Control{Body: body[:m.Predict*feature.MotionLen], Samples: draws, Latents: ways[2*draws*m.Latent:]}
 	if _, err := c.Run(alone, seen[2*one:], 1, &job); err != nil || !slices.Equal(alone, last) {
 		t.Errorf("alone, a motion goes on otherwise than among others: %v", err)
 	}
 	for w := range draws { // all ways burst
 		ways[w*m.Latent] = 3
 	}
-	job = strnn.Control{Body: body, Draws: draws, Ways: ways}
+	job = strnn.Control{Body: body, Samples: draws, Latents: ways}
 	if _, err := c.Run(next, seen, n, &job); err != nil {
 		t.Fatal(err)
 	}
@@ -171,14 +171,14 @@ func TestControllerTriesGivenWays(t *testing.T) {
 		t.Error("another's frames changed those of the last")
 	}
 	for want, job := range map[string]strnn.Control{
-		"ways of":  {Body: body, Draws: draws, Ways: ways[1:]},
-		"weights:": {Body: body, Draws: draws, Pose: [2][]float32{make([]float32, cols), nil}},
+		"ways of":  {Body: body, Samples: draws, Latents: ways[1:]},
+		"weights:": {Body: body, Samples: draws, Pose: [2][]float32{make([]float32, cols), nil}},
 	} {
 		if _, err := c.Run(next, seen, n, &job); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)
 		}
 	}
-	free := strnn.Control{Body: body, Draws: draws, Spread: 1}
+	free := strnn.Control{Body: body, Samples: draws, Spread: 1}
 	cost, err := c.Run(next, seen, n, &free)
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@ import "mannequin/animsys/feature"
 
 // Halve writes every second frame of a motion at twice Rate, rows (2·n, columns) raw,
 // into dst, (n, columns): the body's motion is the mean of both frames'.
-func Halve(dst, rows []float32, l *feature.Motion) {
+func HalveRate(dst, rows []float32, l *feature.Motion) {
 	cols, body := l.Columns(), l.Body()
 	for f := range len(dst) / cols {
 		to, a, b := dst[f*cols:][:cols], rows[2*f*cols:][:cols], rows[(2*f+1)*cols:][:cols]
@@ -17,7 +17,7 @@ func Halve(dst, rows []float32, l *feature.Motion) {
 
 // Double writes a motion at twice Rate, (2·n, columns) raw, into dst, from its frames,
 // rows (n, columns): between two frames joints go straight, and the last pose is held.
-func Double(dst, rows []float32, l *feature.Motion) {
+func DoubleRate(dst, rows []float32, l *feature.Motion) {
 	cols, body := l.Columns(), l.Body()
 	n := len(rows) / cols
 	for f := range n {

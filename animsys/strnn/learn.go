@@ -16,14 +16,14 @@ type GuideOptions struct {
 	People  int               // who walk at a time; 0 is 32
 	Windows int               // that each makes in a round; 0 is 30
 	Rounds  int               // 0 is 4
-	Draws   int               // ways drawn for each window; 0 is 8
+	Samples int               // ways drawn for each window; 0 is 8
 	Steps   int               // of the search from the best of them; 0 is 2
 	Seed    uint64            // of what they are asked for, and of what is drawn
 	Workers int               // goroutines, at least 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 
-	Tell func(done, all int) // where not nil, called after each window
-	Stop func() bool         // where not nil, asked before each window; then learning is an error
+	Progress func(done, all int) // where not nil, called after each window
+	Stop     func() bool         // where not nil, asked before each window; then learning is an error
 }
 
 // guideAside is the share of the mean square of a value that is added to it before the
@@ -37,24 +37,24 @@ const (
 	guideLatent = 0.003 // ControlWeights.Latent: arms, of which nothing is asked, do what is likely
 )
 
-// LearnGuide learns a guide from what a Controller finds: people walk as they are asked to,
+// TrainGuide learns a guide from what a Controller finds: people walk as they are asked to,
 // now so, now so, by its search, and the guide is the linear map that comes nearest to the
 // latent values that it finds. In the rounds after the first every second person walks by
 // the guide of the round before, so that it learns to find back from where it leads people,
 // and the guide learns from all.
-func (m *Model) LearnGuide(o GuideOptions) (*Guide, error) {
+func (m *Model) TrainGuide(o GuideOptions) (*Guide, error) {
 	for _, n := range []struct {
 		of    *int
 		usual int
-	}{{&o.People, 32}, {&o.Windows, 30}, {&o.Rounds, 4}, {&o.Draws, 8}, {&o.Steps, 2}} {
+	}{{&o.People, 32}, {&o.Windows, 30}, {&o.Rounds, 4}, {&o.Samples, 8}, {&o.Steps, 2}} {
 		if *n.of == 0 {
 			*n.of = n.usual
 		}
 		if *n.of < 0 {
-			return nil, fmt.Errorf("strnn: a guide of %d people, %d windows, %d rounds, %d draws and %d steps: want none less than 0", o.People, o.Windows, o.Rounds, o.Draws, o.Steps)
+			return nil, fmt.Errorf("strnn: a guide of %d people, %d windows, %d rounds, %d draws and %d steps: want none less than 0", o.People, o.Windows, o.Rounds, o.Samples, o.Steps)
 		}
 	}
-	s, err := m.newStream(StreamOptions{People: o.People, Workers: o.Workers, Seed: o.Seed, Draws: o.Draws, Steps: o.Steps, Spread: guideSpread, Open: o.Open}, max(o.People, streamStarts))
+	s, err := m.newStream(StreamOptions{People: o.People, Workers: o.Workers, Seed: o.Seed, Samples: o.Samples, Steps: o.Steps, Spread: guideSpread, Open: o.Open}, max(o.People, streamStarts))
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +110,8 @@ func (l *lessons) walk() error {
 		if err := s.goOn(o.People); err != nil {
 			return err
 		}
-		if l.done++; o.Tell != nil {
-			o.Tell(l.done, o.Rounds*o.Windows)
+		if l.done++; o.Progress != nil {
+			o.Progress(l.done, o.Rounds*o.Windows)
 		}
 	}
 	return nil
@@ -143,14 +143,14 @@ func (l *lessons) note() error {
 }
 
 // asking returns what somebody may be asked for: most walk, and most of these turn.
-func asking(r *rand.Rand) Wander {
+func asking(r *rand.Rand) Steer {
 	switch u := r.Float32(); {
 	case u < 0.12:
-		return Wander{}
+		return Steer{}
 	case u < 0.35:
-		return Wander{Speed: 0.6 + 1.2*r.Float32()}
+		return Steer{Speed: 0.6 + 1.2*r.Float32()}
 	default:
-		return Wander{Speed: 0.6 + 1.2*r.Float32(), Turn: (2*r.Float32() - 1) * MaxTurn}
+		return Steer{Speed: 0.6 + 1.2*r.Float32(), Turn: (2*r.Float32() - 1) * MaxTurn}
 	}
 }
 

@@ -86,7 +86,7 @@ const maxFrames = 1024
 
 // New returns the network as a predictor. A *feature.SchemaError lists everything in which its
 // metadata, its shapes and this package differ.
-func New(net *netruntime.Net) (*Model, error) {
+func NewModel(net *netruntime.Net) (*Model, error) {
 	meta := net.Meta()
 	e := &feature.SchemaError{Package: "strnn", Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }

@@ -47,29 +47,29 @@ type Predictor struct {
 
 // PredictorOptions say what a predictor is for.
 type PredictorOptions struct {
-	Batch   int               // most motions at a time, at least 1
-	Ways    int               // most ways in which each goes on at a time; 0 is 1
-	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
-	BF16    bool              // see netruntime.SessionOptions
-	Rough   bool              // without the residual network: a little faster
-	Settle  bool              // Extend makes frames a person's before it goes on from them: bones keep their length, the lower foot is on the ground, contacts are what is low and slow. What a network makes of its own frames drifts without
+	Batch      int               // most motions at a time, at least 1
+	Samples    int               // most ways in which each goes on at a time; 0 is 1
+	Workers    int               // goroutines, at least 1
+	Open       netruntime.Opener // what computes networks; nil is the processor
+	BF16       bool              // see netruntime.SessionOptions
+	SkipFilter bool              // without the residual network: a little faster
+	CleanUp    bool              // Extend makes frames a person's before it goes on from them: bones keep their length, the lower foot is on the ground, contacts are what is low and slow. What a network makes of its own frames drifts without
 }
 
 // NewPredictor returns a predictor with the memory that it takes.
 func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
-	if o.Ways == 0 {
-		o.Ways = 1
+	if o.Samples == 0 {
+		o.Samples = 1
 	}
-	if o.Batch < 1 || o.Workers < 1 || o.Ways < 1 {
-		return nil, fmt.Errorf("strnn: %d motions at a time in %d ways on %d workers: want at least one of each", o.Batch, o.Ways, o.Workers)
+	if o.Batch < 1 || o.Workers < 1 || o.Samples < 1 {
+		return nil, fmt.Errorf("strnn: %d motions at a time in %d ways on %d workers: want at least one of each", o.Batch, o.Samples, o.Workers)
 	}
 	open := o.Open
 	if open == nil {
 		open = (*netruntime.Net).NewSession
 	}
-	cols, near, ways := m.Layout.Columns(), min(FilterNear, m.Encode), o.Batch*o.Ways
-	p := &Predictor{m: m, batch: o.Batch, ways: o.Ways, near: near,
+	cols, near, ways := m.Layout.Columns(), min(FilterNear, m.Encode), o.Batch*o.Samples
+	p := &Predictor{m: m, batch: o.Batch, ways: o.Samples, near: near,
 		base: make([]float32, o.Batch*m.Predict*cols), lead: make([]float32, o.Batch*near*cols), net: make([]float32, ways*m.Predict*cols),
 		latent: make([]float32, ways*m.Predict*max(1, m.Latent)),
 		work:   make([]float32, m.Encode*cols),
@@ -78,7 +78,7 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 		p.state[i], p.each[i] = make([]float32, o.Batch*m.units), make([]float32, ways*m.units)
 	}
 	p.rand = rand.New(&p.pcg)
-	if o.Settle {
+	if o.CleanUp {
 		p.settle = m.newSettling()
 	}
 	session := func(to *netruntime.Session, n *netruntime.Net, batch, length int) (err error) {
@@ -93,7 +93,7 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 		p.likely = [2][]float32{make([]float32, o.Batch*m.Latent), make([]float32, o.Batch*m.Latent)}
 		err = session(&p.prior, m.prior, o.Batch, 1)
 	}
-	if err == nil && m.filter != nil && !o.Rough {
+	if err == nil && m.filter != nil && !o.SkipFilter {
 		p.z, p.made = make([]float32, ways*(near+m.Predict)*cols), make([]float32, ways*(near+m.Predict)*cols)
 		err = session(&p.filter, m.filter, ways, near+m.Predict)
 	}
@@ -119,14 +119,14 @@ func (p *Predictor) Close() error {
 // each goes on; nil is the mean of all. A motion's result has the same bits alone or
 // among others.
 func (p *Predictor) Predict(next, seen, latent []float32, n int) error {
-	if err := p.See(seen, n); err != nil {
+	if err := p.Observe(seen, n); err != nil {
 		return err
 	}
 	return p.Next(next, latent, n, 1)
 }
 
 // See looks at n motions, (n, Encode, columns) raw, from which Next goes on.
-func (p *Predictor) See(seen []float32, n int) error {
+func (p *Predictor) Observe(seen []float32, n int) error {
 	m := p.m
 	cols := m.Layout.Columns()
 	size, made, lead := m.Encode*cols, m.Predict*cols, p.near*cols
@@ -211,7 +211,7 @@ func (p *Predictor) Next(next, latent []float32, n, ways int) error {
 // Draw lets Extend draw latent values, normal with a deviation of spread, by seed; 0 is
 // none, with which motions go on in the mean of all ways. It is so until it is called
 // again.
-func (p *Predictor) Draw(seed uint64, spread float32) { p.seed, p.spread = seed, spread }
+func (p *Predictor) SetSampling(seed uint64, spread float32) { p.seed, p.spread = seed, spread }
 
 // Extend makes n motions of have frames each frames long, rows (n, frames, columns) raw,
 // of which the first have, at least Encode, are given: by as many as Predict at a time,

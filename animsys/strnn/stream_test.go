@@ -21,7 +21,7 @@ import (
 // played is a stream that is played without a crowd.
 type played struct {
 	*strnn.Stream
-	*testgen.Player[strnn.Wander]
+	*testgen.Player[strnn.Steer]
 }
 
 func play(s *strnn.Stream, err error) (*played, error) {
@@ -72,7 +72,7 @@ func (w *walk) tick() {
 // pose returns where row's joints are in the parent's space, and the root in the world.
 func (w *walk) pose(row int) string {
 	w.Show(row, w.pos, w.rot)
-	return fmt.Sprint(w.pos, w.rot, w.Where(row), w.Stands(row))
+	return fmt.Sprint(w.pos, w.rot, w.Root(row), w.Contacts(row))
 }
 
 // People go as fast and turn as much as they are asked to, frame by frame without a jump,
@@ -80,8 +80,8 @@ func (w *walk) pose(row int) string {
 func TestStreamGoesAsItIsAsked(t *testing.T) {
 	const people = 37
 	w := newWalk(t, strnn.StreamOptions{People: people, Workers: 2})
-	asks := []strnn.Wander{{}, {Speed: 1}, {Speed: 1.4, Turn: 0.5}, {Speed: 0.8, Turn: -0.5}, {Speed: 99}, {Speed: -1}, {Speed: float32(math.NaN()), Turn: float32(math.NaN())}}
-	does := []strnn.Wander{{}, {Speed: 1}, {Speed: 1.4, Turn: 0.5}, {Speed: 0.8, Turn: -0.5}, {Speed: strnn.MaxSpeed}, {}, {}}
+	asks := []strnn.Steer{{}, {Speed: 1}, {Speed: 1.4, Turn: 0.5}, {Speed: 0.8, Turn: -0.5}, {Speed: 99}, {Speed: -1}, {Speed: float32(math.NaN()), Turn: float32(math.NaN())}}
+	does := []strnn.Steer{{}, {Speed: 1}, {Speed: 1.4, Turn: 0.5}, {Speed: 0.8, Turn: -0.5}, {Speed: strnn.MaxSpeed}, {}, {}}
 	model := make([]m3.Xform, w.m.Skel.Len())
 	joints := []int{w.m.Skel.Index("LeftHand"), w.m.Skel.Index("RightHand"), w.m.Skel.Index("LeftToeBase")}
 	type was struct {
@@ -97,7 +97,7 @@ func TestStreamGoesAsItIsAsked(t *testing.T) {
 		case tick%3 == 0 && w.People() < people:
 			row := w.add(tick)
 			w.Controls()[row] = asks[tick/3%len(asks)]
-			all = append(all, was{since: tick, ask: tick / 3 % len(asks), at: w.Where(row)})
+			all = append(all, was{since: tick, ask: tick / 3 % len(asks), at: w.Root(row)})
 		case tick%50 == 49:
 			w.Remove(tick % 7)
 			all[tick%7] = all[len(all)-1]
@@ -107,7 +107,7 @@ func TestStreamGoesAsItIsAsked(t *testing.T) {
 		for r := range w.People() {
 			w.Show(r, w.pos, w.rot)
 			w.m.Skel.LocalToModel(model, w.pos, w.rot)
-			b, at, low := &all[r], w.Where(r), float32(1)
+			b, at, low := &all[r], w.Root(r), float32(1)
 			by := at.Pos.Dist(b.at.Pos)
 			if by > 1.5*strnn.MaxSpeed/generator.TickRate {
 				t.Fatalf("tick %d: person %d goes %g m in a tick", tick, r, by)
@@ -139,8 +139,8 @@ func TestStreamGoesAsItIsAsked(t *testing.T) {
 			}
 		}
 	}
-	if w.Lost() > 0 {
-		t.Errorf("%d windows were lost", w.Lost())
+	if w.Discarded() > 0 {
+		t.Errorf("%d windows were lost", w.Discarded())
 	}
 }
 
@@ -149,7 +149,7 @@ func TestStreamFree(t *testing.T) {
 	w := newWalk(t, strnn.StreamOptions{People: 6, Workers: 1, Spread: 1})
 	for i := range 6 {
 		w.add(0)
-		w.Controls()[i] = strnn.Wander{Speed: 1, Free: true}
+		w.Controls()[i] = strnn.Steer{Speed: 1, Free: true}
 	}
 	for range 100 {
 		w.tick()
@@ -163,11 +163,11 @@ func TestStreamFree(t *testing.T) {
 	for range 200 {
 		w.tick()
 	}
-	before := w.Where(1).Pos
+	before := w.Root(1).Pos
 	for range 180 {
 		w.tick()
 	}
-	if by := w.Where(1).Pos.Dist(before); by < 2.8 || by > 3.1 {
+	if by := w.Root(1).Pos.Dist(before); by < 2.8 || by > 3.1 {
 		t.Errorf("in 3 s at 1 m/s somebody went %g m", by)
 	}
 }
@@ -192,14 +192,14 @@ func TestStreamSpreadsTurns(t *testing.T) {
 // Somebody's motion is the same bits alone or among others, and for any number of
 // workers.
 func TestStreamAloneOrAmongOthers(t *testing.T) {
-	for _, o := range []strnn.StreamOptions{{}, {Draws: 3, Steps: 1, Seed: 5}} {
+	for _, o := range []strnn.StreamOptions{{}, {Samples: 3, Steps: 1, Seed: 5}} {
 		for _, free := range []bool{false, true} {
 			track := func(people, workers int) (out []string) {
 				o.People, o.Workers = people, workers
 				w := newWalk(t, o)
 				for i := range people {
 					w.add(i)
-					w.Controls()[i] = strnn.Wander{Speed: float32(i%3) / 2, Free: free == (i%2 == 0)}
+					w.Controls()[i] = strnn.Steer{Speed: float32(i%3) / 2, Free: free == (i%2 == 0)}
 				}
 				for tick := range 200 {
 					if tick%70 == 69 { // a stride goes on whoever leads
@@ -222,7 +222,7 @@ func TestStreamAloneOrAmongOthers(t *testing.T) {
 
 // Whose network fails goes on, and nobody else notices.
 func TestStreamKeepsFaultsApart(t *testing.T) {
-	for _, o := range []strnn.StreamOptions{{}, {Draws: 2}} {
+	for _, o := range []strnn.StreamOptions{{}, {Samples: 2}} {
 		track := func(turn float32) (w *walk, out []string) {
 			o.People, o.Workers = 3, 1
 			w = newWalk(t, o)
@@ -235,7 +235,7 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 				out = append(out, w.pose(0), w.pose(2))
 			}
 			for r := range 3 {
-				if at := w.Where(r); !at.Pos.Finite() || !m3.Finite(at.Yaw) {
+				if at := w.Root(r); !at.Pos.Finite() || !m3.Finite(at.Yaw) {
 					t.Fatalf("asked for %g: person %d is at %v", turn, r, at)
 				}
 				w.pose(r)
@@ -248,11 +248,11 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 			return w, out
 		}
 		w, want := track(0)
-		if w.Lost() != 0 {
-			t.Fatalf("%d windows were lost of those that are fine", w.Lost())
+		if w.Discarded() != 0 {
+			t.Fatalf("%d windows were lost of those that are fine", w.Discarded())
 		}
 		w, got := track(teststrnn.Burst)
-		if o.Draws == 0 && w.Lost() == 0 {
+		if o.Samples == 0 && w.Discarded() == 0 {
 			t.Error("no window was lost")
 		}
 		if !slices.Equal(got, want) {
@@ -264,7 +264,7 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 // Who moves to the row of someone who leaves walks on as before.
 func TestStreamRemoves(t *testing.T) {
 	track := func(leaves bool) (out []string) {
-		w := newWalk(t, strnn.StreamOptions{People: 3, Workers: 1, Draws: 2})
+		w := newWalk(t, strnn.StreamOptions{People: 3, Workers: 1, Samples: 2})
 		for i := range 3 {
 			w.add(i)
 			w.Controls()[i].Turn = 0.2 * float32(i)
@@ -295,20 +295,20 @@ func TestStreamPlaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if at := w.Where(row).Pos; at != m3.V(1, 0, 2) {
+			if at := w.Root(row).Pos; at != m3.V(1, 0, 2) {
 				t.Errorf("person %d is at %v", row, at)
 			}
 			w.Place(row, feature.Place{Pos: m3.V(3, -5, 4), Yaw: 3.1})
-			w.Controls()[row] = strnn.Wander{Speed: 1, Turn: 0.5}
-			before := w.Where(row)
+			w.Controls()[row] = strnn.Steer{Speed: 1, Turn: 0.5}
+			before := w.Root(row)
 			w.tick()
-			if by := w.Where(row).Pos.Dist(before.Pos); before.Pos != m3.V(3, 0, 4) || by > 0.03 {
+			if by := w.Root(row).Pos.Dist(before.Pos); before.Pos != m3.V(3, 0, 4) || by > 0.03 {
 				t.Errorf("person %d, placed at %v, goes %g m", row, before, by)
 			}
 			continue
 		}
 		for r := range 5 {
-			least, most = min(least, w.Where(r).Yaw), max(most, w.Where(r).Yaw)
+			least, most = min(least, w.Root(r).Yaw), max(most, w.Root(r).Yaw)
 		}
 		w.tick()
 	}
@@ -348,7 +348,7 @@ func TestStreamStaysInStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Controls()[row] = strnn.Wander{Speed: 1, Free: row%5 == 0}
+		s.Controls()[row] = strnn.Steer{Speed: 1, Free: row%5 == 0}
 	}
 	failed := 0
 	for tick := range 200 {
@@ -366,7 +366,7 @@ func TestStreamStaysInStep(t *testing.T) {
 		}
 		s.Advance(0, s.People())
 		for r := range s.People() {
-			if at := s.Where(r).Pos; !(at.Len() < 40) {
+			if at := s.Root(r).Pos; !(at.Len() < 40) {
 				t.Fatalf("tick %d: person %d is at %v", tick, r, at)
 			}
 		}
@@ -377,7 +377,7 @@ func TestStreamStaysInStep(t *testing.T) {
 }
 
 func TestStreamDoesNotAllocate(t *testing.T) {
-	w := newWalk(t, strnn.StreamOptions{People: 64, Workers: 1, Draws: 2})
+	w := newWalk(t, strnn.StreamOptions{People: 64, Workers: 1, Samples: 2})
 	for i := range 64 {
 		w.add(i)
 		w.Controls()[i].Free = i%4 == 0
@@ -418,7 +418,7 @@ func TestStreamRefuses(t *testing.T) {
 	if _, err := w.Add(feature.Place{}, nil); err == nil {
 		t.Error("two people in a stream of one")
 	}
-	s, err := teststrnn.Model(t, teststrnn.Options{}).NewStream(strnn.StreamOptions{People: 1, Workers: 1, Draws: 2})
+	s, err := teststrnn.Model(t, teststrnn.Options{}).NewStream(strnn.StreamOptions{People: 1, Workers: 1, Samples: 2})
 	if err != nil {
 		t.Fatalf("without a guide, by a search: %v", err)
 	}
@@ -439,7 +439,7 @@ func TestStreamAhead(t *testing.T) {
 	checked := 0
 	for tick := range 130 {
 		for _, g := range due {
-			if got := w.Where(g.row); g.tick == tick {
+			if got := w.Root(g.row); g.tick == tick {
 				checked++
 				if d := got.Pos.Dist(g.at.Pos); d > 1e-4 || m3.Abs(m3.WrapAngle(got.Yaw-g.at.Yaw)) > 1e-4 {
 					t.Fatalf("tick %d: row %d is at %v, want %v", tick, g.row, got, g.at)
@@ -447,10 +447,10 @@ func TestStreamAhead(t *testing.T) {
 			}
 		}
 		for row := range 2 {
-			if !w.Began(row) {
+			if !w.WindowStarted(row) {
 				continue
 			}
-			for i, p := range w.Ahead(nil, row, 2) {
+			for i, p := range w.Preview(nil, row, 2) {
 				due = append(due, guess{tick + 4*i + 3, row, p}) // half a frame of the first has been played
 			}
 		}

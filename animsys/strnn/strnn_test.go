@@ -36,7 +36,7 @@ func TestPredictIsIndependent(t *testing.T) {
 		if err := predictor(t, m, strnn.PredictorOptions{Batch: 4, Workers: 2}).Predict(all, seen, latent, 3); err != nil {
 			t.Fatal(err)
 		}
-		one := predictor(t, m, strnn.PredictorOptions{Batch: 1, Ways: 3, Workers: 1})
+		one := predictor(t, m, strnn.PredictorOptions{Batch: 1, Samples: 3, Workers: 1})
 		ways := make([]float32, 3*size)
 		for i := range 3 {
 			motion := seen[i*len(seen)/3:][:len(seen)/3]
@@ -104,7 +104,7 @@ func TestExtend(t *testing.T) {
 		for i := range 2 {
 			copy(rows[i*frames*cols:], seen[i*len(seen)/2:][:len(seen)/2])
 		}
-		p.Draw(seed, spread)
+		p.SetSampling(seed, spread)
 		if err := p.Extend(rows, 2, m.Encode, frames); err != nil {
 			t.Fatal(err)
 		}
@@ -153,8 +153,8 @@ func TestExtendSettled(t *testing.T) {
 	off := func(settle bool) (bone, ground float32) {
 		rows := make([]float32, frames*cols)
 		copy(rows, teststrnn.Seen(t, 1, 1))
-		p := predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1, Settle: settle})
-		p.Draw(1, 1)
+		p := predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1, CleanUp: settle})
+		p.SetSampling(1, 1)
 		if err := p.Extend(rows, 1, m.Encode, frames); err != nil {
 			t.Fatal(err)
 		}
@@ -179,8 +179,8 @@ func TestHalveDouble(t *testing.T) {
 	cols := l.Columns()
 	rows := teststrnn.Seen(t, 1, 3)
 	double, back := make([]float32, 2*len(rows)), make([]float32, len(rows))
-	strnn.Double(double, rows, l)
-	strnn.Halve(back, double, l)
+	strnn.DoubleRate(double, rows, l)
+	strnn.HalveRate(back, double, l)
 	if !slices.Equal(rows, back) {
 		t.Error("every second frame of twice as many is not the first ones")
 	}
@@ -203,7 +203,7 @@ func TestController(t *testing.T) {
 	const n = 3
 	cols, size := m.Layout.Columns(), m.Predict*m.Layout.Columns()
 	run := func(workers int, job strnn.Control) ([]float32, float64) {
-		c, err := m.NewController(strnn.ControllerOptions{Batch: n, Draws: 4, Workers: workers})
+		c, err := m.NewController(strnn.ControllerOptions{Batch: n, Samples: 4, Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,20 +230,20 @@ func TestController(t *testing.T) {
 		}
 		return most
 	}
-	drawn, first := run(2, strnn.Control{Draws: 4, Spread: 1})
-	found, cost := run(2, strnn.Control{Draws: 4, Spread: 1, Steps: 4})
+	drawn, first := run(2, strnn.Control{Samples: 4, Spread: 1})
+	found, cost := run(2, strnn.Control{Samples: 4, Spread: 1, Steps: 4})
 	if !(cost < 0.5*first) || !(off(found) < off(drawn)) {
 		t.Errorf("after the search the cost is %g and the body %.3f m off, after the draws %g and %.3f", cost, off(found), first, off(drawn))
 	}
-	exact, _ := run(2, strnn.Control{Draws: 4, Spread: 1, Steps: 4, Exact: true})
+	exact, _ := run(2, strnn.Control{Samples: 4, Spread: 1, Steps: 4, Exact: true})
 	if d := off(exact); d > 0.002 {
 		t.Errorf("exactly where it shall be is %g m off", d)
 	}
-	settled, _ := run(2, strnn.Control{Draws: 4, Spread: 1, Steps: 4, Exact: true, Settle: true})
+	settled, _ := run(2, strnn.Control{Samples: 4, Spread: 1, Steps: 4, Exact: true, CleanUp: true})
 	if d, was, is := off(settled), longer(m, exact), longer(m, settled); d > 0.002 || was < 0.01 || is > 0.001 {
 		t.Errorf("settled, it is %g m off, and bones are %g m too long, before %g m", d, is, was)
 	}
-	if again, _ := run(1, strnn.Control{Draws: 4, Spread: 1, Steps: 4}); !slices.Equal(again, found) {
+	if again, _ := run(1, strnn.Control{Samples: 4, Spread: 1, Steps: 4}); !slices.Equal(again, found) {
 		t.Error("another number of workers finds something else")
 	}
 }
@@ -301,7 +301,7 @@ func TestLead(t *testing.T) {
 	from.Pos.X += 0.3
 	from.Yaw -= 0.4
 	body := make([]float32, 20*feature.MotionLen)
-	strnn.Lead(body, from, start, to)
+	strnn.BodyMotionAlong(body, from, start, to)
 	at := from
 	for f := range to {
 		at = at.Advance(body[f*feature.MotionLen:], 1.0/strnn.Rate)
@@ -329,7 +329,7 @@ func TestMisuse(t *testing.T) {
 		"up to 1 of 560 each":    p.Predict(next, rows[:cols], nil, 1),
 		"3 or no latent values":  p.Predict(next, rows[:m.Encode*cols], []float32{1}, 1),
 		"from at least 8 frames": p.Extend(rows, 1, m.Encode-1, 100),
-		"want 560, 24 and 32":    func() error { _, err := c.Run(next, rows[:m.Encode*cols], 1, &strnn.Control{Draws: 1}); return err }(),
+		"want 560, 24 and 32":    func() error { _, err := c.Run(next, rows[:m.Encode*cols], 1, &strnn.Control{Samples: 1}); return err }(),
 		"0 draws of spread 0": func() error {
 			_, err := c.Run(next, rows[:m.Encode*cols], 1, &strnn.Control{Body: make([]float32, 24)})
 			return err
@@ -364,7 +364,7 @@ func TestSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		var e *feature.SchemaError
-		if _, err := strnn.New(bad); !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
+		if _, err := strnn.NewModel(bad); !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}
 	}

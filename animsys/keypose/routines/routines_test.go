@@ -21,7 +21,7 @@ func model(t testing.TB) *keypose.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := keypose.New(net)
+	m, err := keypose.NewModel(net)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func perform(t *testing.T, m *keypose.Model, seed uint64, name string, see func(
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.Add(feature.Place{}, &keypose.Part{Routine: r}); err != nil {
+	if _, err := s.Add(feature.Place{}, &keypose.Performance{Loop: r}); err != nil {
 		t.Fatal(err)
 	}
 	player := testgen.Play(s, m.Layout.Skel.Len())

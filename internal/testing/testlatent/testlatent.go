@@ -60,7 +60,7 @@ func Model(t testing.TB) *latent.Model {
 	if net, err = netruntime.New(meta, tensors); err != nil {
 		t.Fatal(err)
 	}
-	m, err := latent.New(net)
+	m, err := latent.NewModel(net)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func Next(t testing.TB, m *latent.Model) *netruntime.Net {
 	meta := netruntime.Meta{Name: "made-next", Arch: "graph", Graph: &netruntime.Graph{
 		Inputs: []netruntime.Input{{Name: "x", Channels: 3 * v}}, Outputs: []string{"y"},
 		Nodes: []netruntime.Node{{Name: "first", Op: netruntime.OpConv, In: []string{"x"}, Act: "relu"}, {Name: "y", Op: netruntime.OpConv, In: []string{"first"}}}}}
-	latent.DescribeNext(&meta, m.Net)
+	latent.DescribeNextClip(&meta, m.Net)
 	net, err := netruntime.New(meta, append(first, last...))
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func Shipped(t testing.TB) (*latent.Model, *netruntime.Net) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := latent.New(net)
+	m, err := latent.NewModel(net)
 	if err != nil {
 		t.Fatal(err)
 	}

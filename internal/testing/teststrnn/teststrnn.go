@@ -93,7 +93,7 @@ func guide(l *feature.Motion) *strnn.Guide {
 // Model returns the network as a predictor.
 func Model(t testing.TB, o Options) *strnn.Model {
 	t.Helper()
-	m, err := strnn.New(Net(t, o))
+	m, err := strnn.NewModel(Net(t, o))
 	if err != nil {
 		t.Fatal(err)
 	}

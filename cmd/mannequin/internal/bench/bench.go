@@ -20,6 +20,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/herd"
+	"mannequin/scenes/world"
 )
 
 // benchReport is what bench prints.
@@ -78,7 +79,7 @@ processor.`,
 		if _, err := backend.Open(on, nil); err != nil {
 			return nil, command.Usage(err)
 		}
-		most := herd.MaxAgents
+		most := world.MaxAgents
 		if on == backend.CUDA {
 			if bf16 || cmd.Flags().Changed("ticks") {
 				return nil, command.Usagef("--backend cuda times runs, not ticks, in every precision: leave out --bf16 and --ticks")
@@ -156,7 +157,7 @@ func machine() string {
 // benchCrowd times one crowd.
 func benchCrowd(ctx context.Context, m *mann.Model, agents, ticks, threads int, bf16 bool) (benchRow, error) {
 	before := heap()
-	s, err := herd.New(herd.Options{Model: m, Agents: agents, Workers: threads, BF16: bf16})
+	s, err := herd.New(herd.Options{Options: world.Options{Agents: agents, Workers: threads, BF16: bf16}, Model: m})
 	if err != nil {
 		return benchRow{}, err
 	}

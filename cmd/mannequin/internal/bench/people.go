@@ -14,6 +14,7 @@ import (
 	"mannequin/models/styles-free"
 	"mannequin/scenes"
 	street "mannequin/scenes/people"
+	"mannequin/scenes/world"
 )
 
 // peopleReport is the report of bench people.
@@ -59,8 +60,8 @@ which includes the time for the windows.`,
 		}
 		return benchPeople(cmd.Context(), o, seconds)
 	})
-	cli.Number(c, &o.Agents, "agents", 200, 1, street.MaxAgents, "number of people")
-	cli.Number(c, &o.Styled, "styled", 0, 0, street.MaxAgents, "number of people with a style each, frame by frame (mar, styles-free)")
+	cli.Number(c, &o.Agents, "agents", 200, 1, world.MaxAgents, "number of people")
+	cli.Number(c, &o.Styled, "styled", 0, 0, world.MaxAgents, "number of people with a style each, frame by frame (mar, styles-free)")
 	cli.Threads(c, &o.Workers)
 	cli.Number(c, &o.Iterations, "iterations", 0, 0, 1000, "steps of each window's edit")
 	cli.Number(c, &seconds, "seconds", 20, 0.1, 3600, "duration at 60 ticks a second")

@@ -13,6 +13,7 @@ import (
 	"mannequin/models"
 	"mannequin/scenes"
 	plaza "mannequin/scenes/strnn"
+	"mannequin/scenes/world"
 )
 
 // WanderersReport is the report of bench wanderers.
@@ -50,17 +51,17 @@ is a tick without pauses in between, which includes all computation.`,
 		Args: cobra.NoArgs,
 	}
 	cli.Reports(c, func(cmd *cobra.Command, _ []string) (cli.Report, error) {
-		if err := checkAgents(agents, plaza.MaxAgents); err != nil {
+		if err := checkAgents(agents, world.MaxAgents); err != nil {
 			return nil, err
 		}
 		net, err := models.Open(model)
 		if err != nil {
 			return nil, err
 		}
-		if o.Model, err = strnn.New(net); err != nil {
+		if o.Model, err = strnn.NewModel(net); err != nil {
 			return nil, err
 		}
-		r := WanderersReport{Model: net.Meta().Name, Machine: machine(), Threads: o.Workers, BF16: o.Stream.BF16, Draws: o.Stream.Draws, Steps: o.Stream.Steps}
+		r := WanderersReport{Model: net.Meta().Name, Machine: machine(), Threads: o.Workers, BF16: o.BF16, Draws: o.Stream.Samples, Steps: o.Stream.Steps}
 		for _, n := range agents {
 			o.Agents, o.Seed = n, 1
 			row, err := benchWanderers(cmd.Context(), o, int(seconds*scenes.TickRate))
@@ -74,8 +75,8 @@ is a tick without pauses in between, which includes all computation.`,
 	cli.Model(c, &model, "model", "human-strnn", "the network, with a guide")
 	c.Flags().IntSliceVar(&agents, "agents", []int{100, 500}, "sizes of the crowd; may be repeated")
 	cli.Threads(c, &o.Workers)
-	c.Flags().BoolVar(&o.Stream.BF16, "bf16", false, "compute the network in bfloat16 if the processor can")
-	cli.Number(c, &o.Stream.Draws, "draws", 1, 1, 100, "futures drawn for each window, of which the best is used")
+	c.Flags().BoolVar(&o.BF16, "bf16", false, "compute the network in bfloat16 if the processor can")
+	cli.Number(c, &o.Stream.Samples, "draws", 1, 1, 100, "futures drawn for each window, of which the best is used")
 	cli.Number(c, &o.Stream.Steps, "steps", 0, 0, 100, "search steps from there")
 	cli.Number(c, &seconds, "seconds", 10, 0.1, 3600, "duration at 60 ticks a second")
 	return c

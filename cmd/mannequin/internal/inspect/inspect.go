@@ -76,7 +76,7 @@ func inspectFile(file string) (cli.Report, error) {
 		if errors.As(err, &other) && other.Got == mar.Arch {
 			return inspectStyles(file)
 		}
-		if errors.As(err, &other) && other.Got == manifold.ArchTransfers {
+		if errors.As(err, &other) && other.Got == manifold.ArchStyleSet {
 			return inspectTransfers(file)
 		}
 		return r, err

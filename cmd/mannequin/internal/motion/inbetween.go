@@ -63,7 +63,7 @@ Feet that the network puts on the ground are locked there.`,
 		if err != nil {
 			return nil, err
 		}
-		m, err := keypose.New(net)
+		m, err := keypose.NewModel(net)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ Feet that the network puts on the ground are locked there.`,
 }
 
 func makeBetween(m *keypose.Model, k keypose.Keys, t *keypose.Track, linear, hold bool, threads int, out string) (*inbetweenReport, error) {
-	maker, err := m.NewMaker(keypose.MakerOptions{Workers: threads})
+	maker, err := m.NewInbetweener(keypose.InbetweenerOptions{Workers: threads})
 	if err != nil {
 		return nil, err
 	}

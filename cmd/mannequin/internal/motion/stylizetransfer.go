@@ -41,7 +41,7 @@ func (o *stylizeFlags) restyle(content, out, file, name string) (*restyleReport,
 	if o.amount > 2 {
 		return nil, command.Usagef("--amount is %v, want at most 2 of a style of %s", o.amount, file)
 	}
-	ts, err := input.OpenTransfers(file)
+	ts, err := input.OpenStyleSet(file)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (o *stylizeFlags) restyle(content, out, file, name string) (*restyleReport,
 		return nil, err
 	}
 	at := time.Now()
-	rows, err := m.Restyle(was, manifold.Styled{With: all[i], Weight: float32(o.amount)}, o.edit, o.threads)
+	rows, err := m.Restyle(was, manifold.WeightedStyle{Transfer: all[i], Weight: float32(o.amount)}, o.edit, o.threads)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", content, err)
 	}

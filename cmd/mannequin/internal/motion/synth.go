@@ -80,7 +80,7 @@ these hands or feet.`,
 		}
 		if o.kind != "locomotion" {
 			if !cmd.Flags().Changed("iterations") {
-				o.iterations = manifold.ActIterations
+				o.iterations = manifold.ActionIterations
 			}
 			return o.act()
 		}
@@ -95,7 +95,7 @@ these hands or feet.`,
 	cli.Number(c, &o.facing, "facing", 0, -360, 360, "direction that the body faces, degrees to the left of the path; 180 walks backward")
 	cli.Number(c, &o.cadence, "cadence", 1, 0.25, 4, "factor for the step frequency")
 	cli.Number(c, &o.stand, "stand", 0, -1, 1, "change of the duration of contacts; -1 is always in the air")
-	cli.Number(c, &o.iterations, "iterations", manifold.DefaultIterations, 0, 10000, fmt.Sprintf("steps of the edit that locks standing feet and keeps bones; 0 is none; punches and kicks have %d unless given", manifold.ActIterations))
+	cli.Number(c, &o.iterations, "iterations", manifold.DefaultIterations, 0, 10000, fmt.Sprintf("steps of the edit that locks standing feet and keeps bones; 0 is none; punches and kicks have %d unless given", manifold.ActionIterations))
 	cli.Threads(c, &o.threads)
 	cli.People(c, &o.base, &o.steps, &o.locomotion)
 	cli.Acts(c, &o.punch, &o.kick)
@@ -122,7 +122,7 @@ func (o *synthOptions) along(speed func(frame int) float32) (*synthReport, error
 		return nil, err
 	}
 	frames := max(int(math.Round(o.seconds*manifold.Rate)), 2)
-	course, err := manifold.Along(p, frames, speed, func(int) float32 { return float32(o.facing * math.Pi / 180) })
+	course, err := manifold.AlongPath(p, frames, speed, func(int) float32 { return float32(o.facing * math.Pi / 180) })
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (o *synthOptions) along(speed func(frame int) float32) (*synthReport, error
 	}
 	defer l.Close()
 	gait := manifold.Gait{Cadence: float32(o.cadence), HeelOff: -float32(o.stand), ToeOff: -float32(o.stand)}
-	made, r, err := l.Make([]manifold.Course{course}, []manifold.Gait{gait}, o.iterations, time.Now)
+	made, r, err := l.Make([]manifold.Trajectory{course}, []manifold.Gait{gait}, o.iterations, time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -186,8 +186,8 @@ func parseSpeeds(text string) (func(frame int) float32, error) {
 		} else if t, err = strconv.ParseFloat(at, 64); err != nil {
 			return nil, command.Usagef("--speed: %q is not a time in seconds", at)
 		}
-		if v, err = strconv.ParseFloat(speed, 64); err != nil || !(v >= 0 && v <= manifold.Fastest) {
-			return nil, command.Usagef("--speed: %q is not a speed from 0 to %d m/s", speed, manifold.Fastest)
+		if v, err = strconv.ParseFloat(speed, 64); err != nil || !(v >= 0 && v <= manifold.MaxSpeed) {
+			return nil, command.Usagef("--speed: %q is not a speed from 0 to %d m/s", speed, manifold.MaxSpeed)
 		}
 		if i > 0 && !(timed && t > times[i-1]) {
 			return nil, command.Usagef("--speed: %q does not come later than the pair before it", part)

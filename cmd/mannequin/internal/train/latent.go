@@ -28,7 +28,7 @@ Files, checkpoints and --resume are as in train mann.`,
 		if err != nil {
 			return err
 		}
-		return f.trainOn(cmd, opt, &r.Learning, r.Run)
+		return f.trainOn(cmd, opt, &r.Training, r.Run)
 	}
 	cli.Number(c, &r.Values, "values", r.Values, 3, 256, "latent values")
 	cli.Number(c, &r.KL, "kl", r.KL, 0, 1e6, "weight in the loss: divergence from the standard normal distribution")

@@ -53,7 +53,7 @@ func sparsity(c *cobra.Command, v *float64) {
 }
 
 // train reads the recordings into l, sets l by the flags, and runs.
-func (f *motionFlags) train(cmd *cobra.Command, l *recipes.Learning, run func(ctx context.Context) (*train.Report, error)) error {
+func (f *motionFlags) train(cmd *cobra.Command, l *recipes.Training, run func(ctx context.Context) (*train.Report, error)) error {
 	opt := f.options
 	opt.Only, opt.HeldOut, opt.Repeat, opt.Stand, opt.Workers = f.only, f.heldOut, f.repeat, int(f.stand*dataset.Rate), f.threads
 	return f.trainOn(cmd, opt, l, run)
@@ -65,7 +65,7 @@ func (f *motionFlags) latentClips() (dataset.MotionOptions, error) {
 }
 
 // trainOn is train with recordings that are read by opt.
-func (f *motionFlags) trainOn(cmd *cobra.Command, opt dataset.MotionOptions, l *recipes.Learning, run func(ctx context.Context) (*train.Report, error)) error {
+func (f *motionFlags) trainOn(cmd *cobra.Command, opt dataset.MotionOptions, l *recipes.Training, run func(ctx context.Context) (*train.Report, error)) error {
 	show := newTrainProgress(cmd.ErrOrStderr())
 	opt.Profile = f.profile
 	var err error
@@ -73,7 +73,7 @@ func (f *motionFlags) trainOn(cmd *cobra.Command, opt dataset.MotionOptions, l *
 		return err
 	}
 	show.log.Info("data", "clips", len(l.Train.Clips)/2, "windows", len(l.Train.Windows), "held_out_clips", len(l.HeldOut.Clips)/2)
-	l.Epochs, l.Batch, l.Seed, l.AdamW.Rate, l.Running = f.epochs, f.batch, f.seed, f.rate, f.running(show)
+	l.Epochs, l.Batch, l.Seed, l.AdamW.Rate, l.RunOptions = f.epochs, f.batch, f.seed, f.rate, f.running(show)
 	rep, err := run(cmd.Context())
 	return f.report(cmd, show, rep, err)
 }
@@ -94,7 +94,7 @@ Files, checkpoints and --resume are as in train mann.`,
   mannequin train manifold data/mine --held-out 'walk_07,run_*' --out mine.safetensors`,
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 1)
-	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Learning, r.Run) }
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
 	cli.Number(c, &r.Hidden, "hidden", r.Hidden, 1, math.MaxInt, "hidden units")
 	cli.Number(c, &r.Width, "width", r.Width, 1, math.MaxInt, "`frames` of a filter, odd")
 	cli.Number(c, &r.Random, "random", r.Random, 0, 1, "`share` of the steps in which depooling gives a hidden value to one of its two frames at random")
@@ -118,7 +118,7 @@ Files, checkpoints and --resume are as in train mann.`,
 		Example: `  mannequin train footstep data/cmu-locomotion --out footstep.safetensors`,
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 4)
-	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Learning, r.Run) }
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
 	cli.Number(c, &r.Hidden, "hidden", r.Hidden, 1, math.MaxInt, "channels between the two layers")
 	cli.Number(c, &r.Stretch, "stretch", r.Stretch, 0, math.MaxFloat32, "largest change of a recording's speed, as a `share`")
 	return c
@@ -151,7 +151,7 @@ Files, checkpoints and --resume are as in train mann.`,
 		if r.Manifold, err = netruntime.Open(base); err != nil {
 			return err
 		}
-		return f.train(cmd, &r.Learning, r.Run)
+		return f.train(cmd, &r.Training, r.Run)
 	}
 	cli.Choice(c, &r.Kind, "kind", r.Kind, recipes.Kinds, "motion to make")
 	c.Flags().StringVar(&base, "manifold", "", "model `file` of the motion manifold")
@@ -176,7 +176,7 @@ Files, checkpoints and --resume are as in train mann.`,
 		Example: `  mannequin train keypose data/cmu-locomotion data/cmu-actions --out keypose.safetensors`,
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 3)
-	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Learning, r.Run) }
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
 	cli.Number(c, &r.Stretch, "stretch", r.Stretch, 0, math.MaxFloat32, "largest change of a recording's speed, as a `share`")
 	cli.Number(c, &r.Reverse, "reverse", r.Reverse, 0, 1, "`share` of the data that is played backward: few recordings show people walking backward")
 	return c
@@ -200,7 +200,7 @@ The learning rate falls to a tenth after every quarter of --epochs. Files, check
   mannequin train sparse data/cmu-locomotion --poses 1 --epochs 40 --out sparse1.safetensors`,
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 1)
-	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Learning, r.Run) }
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
 	cli.Number(c, &r.Poses, "poses", r.Poses, 1, 2, "poses a second")
 	sparsity(c, &r.L1)
 	jitter(c, &r.Jitter)

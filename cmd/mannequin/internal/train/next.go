@@ -32,7 +32,7 @@ Files, checkpoints and --resume are as in train mann.`,
 			return err
 		}
 		opt.Hop = 6 // chains begin anywhere in a step
-		return f.trainOn(cmd, opt, &r.Learning, r.Run)
+		return f.trainOn(cmd, opt, &r.Training, r.Run)
 	}
 	cli.Model(c, &base, "latent", "", "the latent space")
 	cli.Must(c.MarkFlagRequired("latent"))

@@ -27,7 +27,7 @@ Files, checkpoints and --resume are as in train mann.`,
 		Example: `  mannequin train recurrent data/cmu-locomotion data/cmu-actions --kind lstm3 --out lstm3.safetensors`,
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, nil, 1)
-	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Learning, r.Run) }
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
 	cli.Number(c, &r.Units, "units", r.Units, 1, math.MaxInt, "units of a layer of memory")
 	cli.Choice(c, &r.Kind, "kind", r.Kind, recipes.RecurrentKinds, "kind of network")
 	return c

@@ -53,7 +53,7 @@ Files, checkpoints and --resume are as in train mann.`,
 			}
 		}
 		f.options = dataset.MotionOptions{Length: r.Frames(), Whole: true, Hop: 20}
-		return f.train(cmd, &r.Learning, r.Run)
+		return f.train(cmd, &r.Training, r.Run)
 	}
 	p := c.Flags()
 	p.BoolVar(&asPaper, "paper", false, "the paper's network and training")

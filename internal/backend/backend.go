@@ -17,6 +17,9 @@ const (
 	CUDA = "cuda"
 )
 
+// Names are the names of all backends.
+var Names = []string{CPU, CUDA}
+
 // Open returns what opens sessions of a backend, nil for the processor. Where
 // their options ask for bfloat16 the GPU computes in it, else in float32. log is
 // told what networks run on.

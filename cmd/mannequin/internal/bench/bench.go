@@ -128,7 +128,7 @@ processor.`,
 	cli.Model(c, &model, "model", "dog", "the network")
 	backendFlag(c, &on)
 	c.Flags().IntSliceVar(&agents, "agents", []int{1, 16, 64, 256, 1000}, "sizes of the herd; may be repeated")
-	cli.Number(c, &ticks, "ticks", 120, 1, 1_000_000, "ticks to time")
+	command.Number(c, &ticks, "ticks", 120, 1, 1_000_000, "ticks to time")
 	cli.Threads(c, &threads)
 	c.Flags().BoolVar(&bf16, "bf16", false, "compute the network in bfloat16 if the processor can")
 	return c
@@ -136,7 +136,7 @@ processor.`,
 
 // backendFlag adds the flag --backend.
 func backendFlag(c *cobra.Command, v *string) {
-	c.Flags().StringVar(v, "backend", backend.CPU, "device for the networks: cpu, or cuda if the program was built with it")
+	command.Choice(c, v, "backend", backend.CPU, backend.Names, "device for the networks: cpu, or cuda if the program was built with it")
 }
 
 // checkAgents checks the sizes of crowds.

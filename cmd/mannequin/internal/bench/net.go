@@ -14,7 +14,6 @@ import (
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/internal/backend"
 	"mannequin/internal/bench/benchnet"
-	"mannequin/internal/closest"
 	"mannequin/internal/command"
 )
 
@@ -58,11 +57,6 @@ does.`,
 		Args: cobra.NoArgs,
 	}
 	cli.Reports(c, func(cmd *cobra.Command, _ []string) (cli.Report, error) {
-		for _, name := range works {
-			if !slices.Contains(names, name) {
-				return nil, command.Usagef("--work: no network %q, want some of %s%s", name, strings.Join(names, ", "), closest.Hint(name, names))
-			}
-		}
 		if _, err := backend.Open(on, nil); err != nil {
 			return nil, command.Usage(err)
 		}
@@ -98,8 +92,8 @@ does.`,
 		return rows, nil
 	})
 	cli.Threads(c, &threads)
-	cli.Number(c, &rounds, "rounds", 5, 1, 1000, "rounds of each row")
-	c.Flags().StringSliceVar(&works, "work", nil, "`networks` to time (default: all); may be repeated")
+	command.Number(c, &rounds, "rounds", 5, 1, 1000, "rounds of each row")
+	command.Choices(c, &works, "work", names, "networks to time (default: all)")
 	backendFlag(c, &on)
 	return c
 }

@@ -60,11 +60,11 @@ which includes the time for the windows.`,
 		}
 		return benchPeople(cmd.Context(), o, seconds)
 	})
-	cli.Number(c, &o.Agents, "agents", 200, 1, world.MaxAgents, "number of people")
-	cli.Number(c, &o.Styled, "styled", 0, 0, world.MaxAgents, "number of people with a style each, frame by frame (mar, styles-free)")
+	command.Number(c, &o.Agents, "agents", 200, 1, world.MaxAgents, "number of people")
+	command.Number(c, &o.Styled, "styled", 0, 0, world.MaxAgents, "number of people with a style each, frame by frame (mar, styles-free)")
 	cli.Threads(c, &o.Workers)
-	cli.Number(c, &o.Iterations, "iterations", 0, 0, 1000, "steps of each window's edit")
-	cli.Number(c, &seconds, "seconds", 20, 0.1, 3600, "duration at 60 ticks a second")
+	command.Number(c, &o.Iterations, "iterations", 0, 0, 1000, "steps of each window's edit")
+	command.Number(c, &seconds, "seconds", 20, 0.1, 3600, "duration at 60 ticks a second")
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"mannequin/animsys/strnn"
 	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/internal/command"
 	"mannequin/models"
 	"mannequin/scenes"
 	plaza "mannequin/scenes/strnn"
@@ -76,9 +77,9 @@ is a tick without pauses in between, which includes all computation.`,
 	c.Flags().IntSliceVar(&agents, "agents", []int{100, 500}, "sizes of the crowd; may be repeated")
 	cli.Threads(c, &o.Workers)
 	c.Flags().BoolVar(&o.BF16, "bf16", false, "compute the network in bfloat16 if the processor can")
-	cli.Number(c, &o.Stream.Samples, "draws", 1, 1, 100, "futures drawn for each window, of which the best is used")
-	cli.Number(c, &o.Stream.Steps, "steps", 0, 0, 100, "search steps from there")
-	cli.Number(c, &seconds, "seconds", 10, 0.1, 3600, "duration at 60 ticks a second")
+	command.Number(c, &o.Stream.Samples, "draws", 1, 1, 100, "futures drawn for each window, of which the best is used")
+	command.Number(c, &o.Stream.Steps, "steps", 0, 0, 100, "search steps from there")
+	command.Number(c, &seconds, "seconds", 10, 0.1, 3600, "duration at 60 ticks a second")
 	return c
 }
 

@@ -42,13 +42,13 @@ func sample() (c *cobra.Command, values *struct {
 	})
 	c = &cobra.Command{Use: "sample", Args: cobra.NoArgs}
 	Reports(c, func(*cobra.Command, []string) (Report, error) { return said{"done"}, nil })
-	Number(c, &values.n, "count", 8, 1, 16, "things")
-	Number(c, &values.big, "big", 1, 0, math.MaxUint64, "a seed")
-	Number(c, &values.share, "share", 0.5, 0, 1, "a share")
-	Number(c, &values.small, "small", 0.5, Positive, 1, "a rate")
-	Number(c, &values.long, "long", 0, 0.1, math.Inf(1), "a time")
-	Choice(c, &values.kind, "kind", "sheet", []string{"sheet", "top"}, "drawing")
-	Out(c, &values.out, "`file` to write")
+	command.Number(c, &values.n, "count", 8, 1, 16, "things")
+	command.Number(c, &values.big, "big", 1, 0, math.MaxUint64, "a seed")
+	command.Number(c, &values.share, "share", 0.5, 0, 1, "a share")
+	command.Number(c, &values.small, "small", 0.5, command.Positive, 1, "a rate")
+	command.Number(c, &values.long, "long", 0, 0.1, math.Inf(1), "a time")
+	command.Choice(c, &values.kind, "kind", "sheet", []string{"sheet", "top"}, "drawing")
+	command.Out(c, &values.out, "`file` to write")
 	return c, values
 }
 

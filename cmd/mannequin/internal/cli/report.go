@@ -22,7 +22,7 @@ func Converts(c *cobra.Command, what, ext string, run func(cmd *cobra.Command, i
 	var out string
 	var asJSON bool
 	JSON(c, &asJSON)
-	Out(c, &out, "`file` to write ("+ext+"); a folder if several are read")
+	command.Out(c, &out, "`file` to write ("+ext+"); a folder if several are read")
 	c.Args = command.Want(what, 1, -1)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		outs, err := Outputs(args, out, ext)

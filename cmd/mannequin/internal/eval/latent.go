@@ -41,9 +41,9 @@ of clips, the effect of the sliders on a clip, and chained clips.`,
 	cli.Model(c, &o.Next, "next", "", "the network of train next (default: human-next for human-latent, else none)")
 	cli.HeldOut(c, &o.HeldOut, "as in train latent")
 	input.Profile(c, &o.Profile)
-	cli.Number(c, &o.Chains, "chains", 8, 1, 1000, "number of chains of six clips")
+	command.Number(c, &o.Chains, "chains", 8, 1, 1000, "number of chains of six clips")
 	c.Flags().BoolVar(&o.Rates, "rates", true, "also measure the time to decode")
-	cli.Path(c, &o.Figures, "out", "`folder` for the drawings of Fig. 5.6 to 5.8")
+	command.Path(c, &o.Figures, "out", "`folder` for the drawings of Fig. 5.6 to 5.8")
 	cli.Threads(c, &o.Threads)
 	return c
 }

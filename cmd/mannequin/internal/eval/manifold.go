@@ -43,7 +43,7 @@ docs/manifold.md defines every figure.`,
 	cli.HeldOut(c, &o.HeldOut, "as in train manifold")
 	input.Profile(c, &o.Profile)
 	c.Flags().StringArrayVar(&o.Styles, "style", nil, "a `recording` of a walk or run with a style to transfer; may be repeated")
-	cli.Number(c, &o.Seconds, "seconds", 20, 2, 600, "seconds of motion on each curve")
+	command.Number(c, &o.Seconds, "seconds", 20, 2, 600, "seconds of motion on each curve")
 	c.Flags().BoolVar(&o.Rates, "rates", true, "also measure frames per second")
 	cli.Threads(c, &o.Threads)
 	return c

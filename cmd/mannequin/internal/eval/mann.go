@@ -44,9 +44,9 @@ defines every figure.
 	cli.Model(c, &o.Model, "model", "dog", "the network")
 	cli.Model(c, &o.Near, "near", "dog", "the network of stride 1 beside which a network with a longer stride runs")
 	cli.HeldOut(c, &o.HeldOut, "as in train mann")
-	cli.Number(c, &o.Seconds, "seconds", 20, 1, 3600, "seconds of motion in each gait, and on each path if more than 40")
+	command.Number(c, &o.Seconds, "seconds", 20, 1, 3600, "seconds of motion in each gait, and on each path if more than 40")
 	c.Flags().StringArrayVar(&o.Paths, "path", nil, "a `file` of control points to follow, as in rollout; may be repeated")
-	cli.Path(c, &o.Plots, "out", "`folder` for the pictures")
+	command.Path(c, &o.Plots, "out", "`folder` for the pictures")
 	cli.Threads(c, &o.Threads)
 	return c
 }

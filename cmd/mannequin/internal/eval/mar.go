@@ -48,10 +48,10 @@ docs/mar-measures.md defines every figure.`,
 	f.StringArrayVar(&o.Far, "far", nil, "`folder` of recordings unlike the data; may be repeated")
 	f.StringVar(&o.Database, "database", "", "`file` of a database for the time per frame and for --far (default: a procedural one of 108,000 frames)")
 	input.Profile(c, &o.Profile)
-	cli.Number(c, &o.Folds, "folds", 2, 1, 1000, "largest number of takes of each action that are held out in turn")
-	cli.Number(c, &o.Takes, "takes", 10, 2, math.MaxInt, "largest number of takes of each action and style: one is held out, the others are learned from")
+	command.Number(c, &o.Folds, "folds", 2, 1, 1000, "largest number of takes of each action that are held out in turn")
+	command.Number(c, &o.Takes, "takes", 10, 2, math.MaxInt, "largest number of takes of each action and style: one is held out, the others are learned from")
 	f.BoolVar(&o.Free, "free", true, "also measure on procedural motion")
-	cli.Path(c, &o.Figures, "out", "`folder` for the drawings of Fig. 3, 4 and 6")
+	command.Path(c, &o.Figures, "out", "`folder` for the drawings of Fig. 3, 4 and 6")
 	cli.Threads(c, &o.Threads)
 	return c
 }

@@ -81,8 +81,8 @@ glTF is in metres. A motion's unit is guessed from its skeleton's size; --scale 
 		}
 		return convert(in, out, opt)
 	})
-	cli.Number(c, &opt.scale, "scale", 0, cli.Positive, 1e6, "factor for a motion's lengths (default: a guess that makes metres)")
-	cli.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample a motion to (default: as in the file)")
+	command.Number(c, &opt.scale, "scale", 0, command.Positive, 1e6, "factor for a motion's lengths (default: a guess that makes metres)")
+	command.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample a motion to (default: as in the file)")
 	input.Profile(c, &opt.profile)
 	c.Flags().StringVar(&opt.skin, "skin", "", "glTF `file` with a mesh to put on the skeleton")
 	c.Flags().StringVar(&opt.skinMap, "skin-map", "", "TOML `file` that maps our joint names to the mesh's, for names that do not match")

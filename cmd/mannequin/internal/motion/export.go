@@ -58,7 +58,7 @@ most networks the fastest in ONNX Runtime on a processor:
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d parameters, %.1f MB\n", out, net.Parameters(), float64(len(b))/1e6)
 		return err
 	}
-	cli.Out(c, &out, "the ONNX `file` to write")
+	command.Out(c, &out, "the ONNX `file` to write")
 	c.Flags().StringToStringVar(&form, "form", nil, "formulations of operations, such as `blend=inputs`; may be repeated")
 	return c
 }

@@ -66,14 +66,14 @@ guess as a profile to edit.`,
 		},
 	}
 	cli.JSON(c, &asJSON)
-	cli.Number(c, &opt.scale, "scale", 1, cli.Positive, 1e6, "factor for all lengths; 0.01 turns centimetres into metres")
-	cli.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample to (default: as in the file)")
-	cli.Path(c, &opt.out, "out", "BVH `file` to write; a folder if several are read")
-	cli.Path(c, &opt.asf, "asf", "`file` of the skeleton of AMC files (default: the one beside each)")
+	command.Number(c, &opt.scale, "scale", 1, command.Positive, 1e6, "factor for all lengths; 0.01 turns centimetres into metres")
+	command.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample to (default: as in the file)")
+	command.Path(c, &opt.out, "out", "BVH `file` to write; a folder if several are read")
+	command.Path(c, &opt.asf, "asf", "`file` of the skeleton of AMC files (default: the one beside each)")
 	c.Flags().BoolVar(&opt.retarget, "retarget", false, "put the motion onto the uniform skeleton and report the joints' errors")
 	input.Profile(c, &opt.profile)
 	c.Flags().BoolVar(&opt.suggest, "suggest", false, "print a guess at the profile of an unknown skeleton")
-	cli.Number(c, &opt.amcFPS, "amc-fps", mocap.AMCRate, 1e-3, 1e5, "frames per second of AMC files, which do not say it")
+	command.Number(c, &opt.amcFPS, "amc-fps", mocap.AMCRate, 1e-3, 1e5, "frames per second of AMC files, which do not say it")
 	return c
 }
 

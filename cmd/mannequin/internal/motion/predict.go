@@ -14,6 +14,7 @@ import (
 	"mannequin/animsys/strnn"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
+	"mannequin/internal/command"
 	"mannequin/models"
 	"mannequin/offline/dataset"
 	evalstrnn "mannequin/offline/eval/strnn"
@@ -60,9 +61,9 @@ of the training data, with less they come to rest. --feet locks standing feet as
 	cli.Converts(c, "a recording", ".bvh", func(_ *cobra.Command, in, out string) (cli.Report, error) { return predict(in, out, o) })
 	cli.Model(c, &o.model, "model", "human-strnn", "the network")
 	input.Profile(c, &o.profile)
-	cli.Number(c, &o.at, "at", 0, 0, math.Inf(1), "`second` of the recording at which the prediction begins; 0 is its end")
-	cli.Number(c, &o.seconds, "seconds", 10, cli.Positive, 3600, "duration of the prediction")
-	cli.Number(c, &o.spread, "spread", evalstrnn.PredictSpread, 0, 3, "standard deviation of the draws; 0 is the mean of all futures")
+	command.Number(c, &o.at, "at", 0, 0, math.Inf(1), "`second` of the recording at which the prediction begins; 0 is its end")
+	command.Number(c, &o.seconds, "seconds", 10, command.Positive, 3600, "duration of the prediction")
+	command.Number(c, &o.spread, "spread", evalstrnn.PredictSpread, 0, 3, "standard deviation of the draws; 0 is the mean of all futures")
 	cli.Seed(c, &o.seed, "the draws")
 	c.Flags().BoolVar(&o.feet, "feet", false, "lock standing feet")
 	cli.Threads(c, &o.threads)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/internal/command"
 	"mannequin/offline/procgen"
 )
 
@@ -57,9 +58,9 @@ jumping, and the transitions. The folder holds BVH files in centimetres and labe
 		r.Minutes = float64(r.Frames) / 3600
 		return r, nil
 	})
-	cli.Out(c, &out, "`folder` to write")
-	cli.Number(c, &opt.Minutes, "minutes", procgen.DefaultMinutes, cli.Positive, 1000, "about the length of the motion, before it is mirrored")
-	cli.Number(c, &opt.Seed, "seed", 1, 1, math.MaxUint64, "seed of the clips")
+	command.Out(c, &out, "`folder` to write")
+	command.Number(c, &opt.Minutes, "minutes", procgen.DefaultMinutes, command.Positive, 1000, "about the length of the motion, before it is mirrored")
+	command.Number(c, &opt.Seed, "seed", 1, 1, math.MaxUint64, "seed of the clips")
 	cli.Threads(c, &opt.Workers)
 	return c
 }

@@ -128,11 +128,11 @@ wander chooses its own speeds and actions. So does --script, a TOML file of time
 	})
 	c.Flags().StringVar(&path, "path", "", "circle, square, star, meander, wander, or a `file` of control points")
 	c.Flags().StringVar(&script, "script", "", "a TOML `file` of timed goals")
-	cli.Choice(c, &action, "action", "move", []string{"idle", "move", "jump", "sit", "lie", "stand"}, "action")
-	cli.Number(c, &speed, "speed", 1.1, 0, 20, "speed in m/s")
-	cli.Number(c, &seconds, "seconds", 10, cli.Positive, maxRollout, "duration of the motion")
+	command.Choice(c, &action, "action", "move", []string{"idle", "move", "jump", "sit", "lie", "stand"}, "action")
+	command.Number(c, &speed, "speed", 1.1, 0, 20, "speed in m/s")
+	command.Number(c, &seconds, "seconds", 10, command.Positive, maxRollout, "duration of the motion")
 	cli.Seed(c, &seed, "the walk of --path wander")
-	cli.Out(c, &out, "the BVH `file` to write")
+	command.Out(c, &out, "the BVH `file` to write")
 	return c
 }
 

@@ -57,9 +57,9 @@ func (o *marFlags) add(c *cobra.Command) {
 	f.StringVar(&o.database, "database", "styles-free", "mar: the database of styles, styles-free or a `file`")
 	f.StringSliceVar(&o.action, "action", nil, "mar: `actions` of the content, of the database's (default: any); may be repeated")
 	f.StringSliceVar(&o.from, "from-style", nil, "mar: `styles` that the content may have (default: any); may be repeated")
-	cli.Number(c, &o.keep, "keep", 0.7, 0, 1, "mar: share of the content's own detail that is kept (ρ)")
-	cli.Number(c, &o.confidence, "confidence", 2, cli.Positive, 100, "mar: standard deviations of its neighbours within which the content is trusted (κ)")
-	cli.Number(c, &o.neighbours, "neighbours", 40, 2, 1000, "mar: neighbours of each action in each style (K)")
+	command.Number(c, &o.keep, "keep", 0.7, 0, 1, "mar: share of the content's own detail that is kept (ρ)")
+	command.Number(c, &o.confidence, "confidence", 2, command.Positive, 100, "mar: standard deviations of its neighbours within which the content is trusted (κ)")
+	command.Number(c, &o.neighbours, "neighbours", 40, 2, 1000, "mar: neighbours of each action in each style (K)")
 	f.BoolVar(&o.timing, "timing", true, "mar: change the timing with the style; false writes a frame per frame read")
 	f.BoolVar(&o.feet, "feet", true, "mar: lock standing feet, on flat ground")
 }

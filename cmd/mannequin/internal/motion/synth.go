@@ -86,20 +86,20 @@ these hands or feet.`,
 		}
 		return o.along(speed)
 	})
-	cli.Choice(c, &o.kind, "kind", "locomotion", recipes.Kinds, "kind of motion")
+	command.Choice(c, &o.kind, "kind", "locomotion", recipes.Kinds, "kind of motion")
 	c.Flags().StringVar(&o.targets, "targets", "", "`file` of targets of hands or feet: .csv, .toml, .bvh or .amc")
 	input.Profile(c, &o.profile)
 	c.Flags().StringVar(&o.path, "path", "", "circle, square, star, meander, or a `file` of control points")
 	c.Flags().StringVar(&speeds, "speed", "1.4", "speed in m/s, or time:speed pairs")
-	cli.Number(c, &o.seconds, "seconds", 10, cli.Positive, maxRollout, "duration of the motion")
-	cli.Number(c, &o.facing, "facing", 0, -360, 360, "direction that the body faces, degrees to the left of the path; 180 walks backward")
-	cli.Number(c, &o.cadence, "cadence", 1, 0.25, 4, "factor for the step frequency")
-	cli.Number(c, &o.stand, "stand", 0, -1, 1, "change of the duration of contacts; -1 is always in the air")
-	cli.Number(c, &o.iterations, "iterations", manifold.DefaultIterations, 0, 10000, fmt.Sprintf("steps of the edit that locks standing feet and keeps bones; 0 is none; punches and kicks have %d unless given", manifold.ActionIterations))
+	command.Number(c, &o.seconds, "seconds", 10, command.Positive, maxRollout, "duration of the motion")
+	command.Number(c, &o.facing, "facing", 0, -360, 360, "direction that the body faces, degrees to the left of the path; 180 walks backward")
+	command.Number(c, &o.cadence, "cadence", 1, 0.25, 4, "factor for the step frequency")
+	command.Number(c, &o.stand, "stand", 0, -1, 1, "change of the duration of contacts; -1 is always in the air")
+	command.Number(c, &o.iterations, "iterations", manifold.DefaultIterations, 0, 10000, fmt.Sprintf("steps of the edit that locks standing feet and keeps bones; 0 is none; punches and kicks have %d unless given", manifold.ActionIterations))
 	cli.Threads(c, &o.threads)
 	cli.People(c, &o.base, &o.steps, &o.locomotion)
 	cli.Acts(c, &o.punch, &o.kick)
-	cli.Out(c, &o.out, "the BVH `file` to write")
+	command.Out(c, &o.out, "the BVH `file` to write")
 	return c
 }
 

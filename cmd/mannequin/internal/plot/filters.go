@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/animsys/feature"
-	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/engine/draw"
 	"mannequin/internal/command"
 	"mannequin/models"
@@ -67,8 +66,8 @@ body's motion and of contacts may exceed the range of the colours.`,
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: filters of %s\n", out, args[0])
 		return err
 	}
-	cli.Out(c, &out, "the `picture` to write, .png")
-	cli.Number(c, &count, "count", 8, 1, mostFilters, "filters to draw")
+	command.Out(c, &out, "the `picture` to write, .png")
+	command.Number(c, &count, "count", 8, 1, mostFilters, "filters to draw")
 	c.Flags().IntSliceVar(&units, "units", nil, "`numbers` of the filters to draw, from 0; may be repeated")
 	return c
 }

@@ -112,12 +112,12 @@ A CSV file needs a header line. Its first column is the x axis. Several files, e
 		}
 		return nil
 	}
-	cli.Out(c, &out, "the `picture` to write: .png, or .svg and .pdf for curves; a folder if several files are read")
-	cli.Choice(c, &kind, "kind", "sheet", clipKinds, "drawing of a clip")
-	cli.Number(c, &scale, "scale", 1, cli.Positive, 1e6, "metres per unit of the clip: 0.01 for centimetres")
-	cli.Number(c, &frames, "frames", 16, 1, mostTiles, "frames on a sheet")
-	cli.Number(c, &from, "from", 0, 0, math.Inf(1), "first second to draw")
-	cli.Number(c, &span, "span", 0, 0, math.Inf(1), "seconds to draw; 0 is all")
+	command.Out(c, &out, "the `picture` to write: .png, or .svg and .pdf for curves; a folder if several files are read")
+	command.Choice(c, &kind, "kind", "sheet", clipKinds, "drawing of a clip")
+	command.Number(c, &scale, "scale", 1, command.Positive, 1e6, "metres per unit of the clip: 0.01 for centimetres")
+	command.Number(c, &frames, "frames", 16, 1, mostTiles, "frames on a sheet")
+	command.Number(c, &from, "from", 0, 0, math.Inf(1), "first second to draw")
+	command.Number(c, &span, "span", 0, 0, math.Inf(1), "seconds to draw; 0 is all")
 	c.Flags().BoolVar(&logY, "log", false, "logarithmic y axis, for CSV")
 	c.AddCommand(newPlotFilters())
 	return c

@@ -91,14 +91,14 @@ CC0). The shipped styles-free is one. Equal flags give equal bytes on one family
 	f.StringVar(&o.table, "table", "", "TOML `file` with the actions and styles of recordings")
 	f.StringSliceVar(&o.only, "only", nil, "`patterns` of the recordings to read, file names without extension (default: all)")
 	input.Profile(c, &o.profile)
-	cli.Out(c, &o.out, "the `database` to write")
+	command.Out(c, &o.out, "the `database` to write")
 	f.StringVar(&o.name, "name", "", "name of the database (default: as the file)")
 	f.StringVar(&o.license, "license", "", "licence of the recordings (default: as in their folders)")
-	cli.Number(c, &o.fps, "fps", 60, 10, 1000, "frames per second of the database and of the motion it can translate")
+	command.Number(c, &o.fps, "fps", 60, 10, 1000, "frames per second of the database and of the motion it can translate")
 	f.BoolVar(&o.half, "half", false, "store half-precision numbers: half the size, angles to a fortieth of a degree")
 	f.BoolVar(&o.free, "free", false, "make procedural takes, without recordings")
-	cli.Number(c, &o.minutes, "minutes", 15, cli.Positive, 600, "about the length of the motion with --free; 15 is the least, every content once in every style")
-	cli.Number(c, &o.seed, "seed", 1, 1, math.MaxInt64, "seed of the motion with --free")
+	command.Number(c, &o.minutes, "minutes", 15, command.Positive, 600, "about the length of the motion with --free; 15 is the least, every content once in every style")
+	command.Number(c, &o.seed, "seed", 1, 1, math.MaxInt64, "seed of the motion with --free")
 	cli.Threads(c, &o.threads)
 	return c
 }

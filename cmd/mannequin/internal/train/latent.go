@@ -3,7 +3,7 @@ package train
 import (
 	"github.com/spf13/cobra"
 
-	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/internal/command"
 	"mannequin/offline/recipes"
 )
 
@@ -30,13 +30,13 @@ Files, checkpoints and --resume are as in train mann.`,
 		}
 		return f.trainOn(cmd, opt, &r.Training, r.Run)
 	}
-	cli.Number(c, &r.Values, "values", r.Values, 3, 256, "latent values")
-	cli.Number(c, &r.KL, "kl", r.KL, 0, 1e6, "weight in the loss: divergence from the standard normal distribution")
-	cli.Number(c, &r.Ramp, "ramp", r.Ramp, 0, 1, "`share` of the epochs after which the divergence has half of its weight")
-	cli.Number(c, &r.Path, "path", r.Path, 0, 1e6, "weight in the loss: distance of the body from its path over a clip")
-	cli.Number(c, &r.Traits, "traits", r.Traits, 0, 1e6, "weight in the loss: error of the first latent values as visible traits, such as the turn")
-	cli.Number(c, &r.Stretch, "stretch", r.Stretch, 0, 0.5, "largest change of a clip's speed, as a `share`, with --jitter")
-	cli.Number(c, &r.Bend, "bend", r.Bend, 0, 10, "standard deviation of added turns, rad/s, with --jitter")
+	command.Number(c, &r.Values, "values", r.Values, 3, 256, "latent values")
+	command.Number(c, &r.KL, "kl", r.KL, 0, 1e6, "weight in the loss: divergence from the standard normal distribution")
+	command.Number(c, &r.Ramp, "ramp", r.Ramp, 0, 1, "`share` of the epochs after which the divergence has half of its weight")
+	command.Number(c, &r.Path, "path", r.Path, 0, 1e6, "weight in the loss: distance of the body from its path over a clip")
+	command.Number(c, &r.Traits, "traits", r.Traits, 0, 1e6, "weight in the loss: error of the first latent values as visible traits, such as the turn")
+	command.Number(c, &r.Stretch, "stretch", r.Stretch, 0, 0.5, "largest change of a clip's speed, as a `share`, with --jitter")
+	command.Number(c, &r.Bend, "bend", r.Bend, 0, 10, "standard deviation of added turns, rad/s, with --jitter")
 	jitter(c, &r.Jitter)
 	sparsity(c, &r.L1)
 	return c

@@ -8,6 +8,7 @@ import (
 
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
+	"mannequin/internal/command"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 	"mannequin/offline/recipes"
@@ -33,12 +34,12 @@ func (f *motionFlags) add(c *cobra.Command, epochs, batch int, rate float64, kee
 	c.Args = f.folders("folders of recordings", -1)
 	p := c.Flags()
 	p.StringSliceVar(&f.only, "only", nil, "`patterns` of the recordings to read, file names without extension (default: all)")
-	cli.Number(c, &f.repeat, "repeat", repeat, 1, 1000, "visits per epoch of a window faster than 2 m/s")
+	command.Number(c, &f.repeat, "repeat", repeat, 1, 1000, "visits per epoch of a window faster than 2 m/s")
 	cli.HeldOut(c, &f.heldOut, "those that dataset.toml names; 33 of CMU's")
 	input.Profile(c, &f.profile)
-	cli.Number(c, &f.rate, "rate", rate, cli.Positive, 1, "learning rate")
+	command.Number(c, &f.rate, "rate", rate, command.Positive, 1, "learning rate")
 	if keep != nil {
-		cli.Number(c, keep, "keep", *keep, cli.Positive, 1, "dropout's retention `probability`")
+		command.Number(c, keep, "keep", *keep, command.Positive, 1, "dropout's retention `probability`")
 	}
 }
 
@@ -49,7 +50,7 @@ func jitter(c *cobra.Command, v *bool) {
 
 // sparsity adds the flag --sparsity.
 func sparsity(c *cobra.Command, v *float64) {
-	cli.Number(c, v, "sparsity", *v, 0, 1e6, "weight in the loss: mean magnitude of the weights")
+	command.Number(c, v, "sparsity", *v, 0, 1e6, "weight in the loss: mean magnitude of the weights")
 }
 
 // train reads the recordings into l, sets l by the flags, and runs.
@@ -95,10 +96,10 @@ Files, checkpoints and --resume are as in train mann.`,
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 1)
 	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
-	cli.Number(c, &r.Hidden, "hidden", r.Hidden, 1, math.MaxInt, "hidden units")
-	cli.Number(c, &r.Width, "width", r.Width, 1, math.MaxInt, "`frames` of a filter, odd")
-	cli.Number(c, &r.Random, "random", r.Random, 0, 1, "`share` of the steps in which depooling gives a hidden value to one of its two frames at random")
-	cli.Number(c, &r.Smooth, "smooth", r.Smooth, 0, math.MaxFloat32, "weight in the loss: error in the second differences of positions")
+	command.Number(c, &r.Hidden, "hidden", r.Hidden, 1, math.MaxInt, "hidden units")
+	command.Number(c, &r.Width, "width", r.Width, 1, math.MaxInt, "`frames` of a filter, odd")
+	command.Number(c, &r.Random, "random", r.Random, 0, 1, "`share` of the steps in which depooling gives a hidden value to one of its two frames at random")
+	command.Number(c, &r.Smooth, "smooth", r.Smooth, 0, math.MaxFloat32, "weight in the loss: error in the second differences of positions")
 	jitter(c, &r.Jitter)
 	sparsity(c, &r.L1)
 	return c
@@ -119,8 +120,8 @@ Files, checkpoints and --resume are as in train mann.`,
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 4)
 	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
-	cli.Number(c, &r.Hidden, "hidden", r.Hidden, 1, math.MaxInt, "channels between the two layers")
-	cli.Number(c, &r.Stretch, "stretch", r.Stretch, 0, math.MaxFloat32, "largest change of a recording's speed, as a `share`")
+	command.Number(c, &r.Hidden, "hidden", r.Hidden, 1, math.MaxInt, "channels between the two layers")
+	command.Number(c, &r.Stretch, "stretch", r.Stretch, 0, math.MaxFloat32, "largest change of a recording's speed, as a `share`")
 	return c
 }
 
@@ -153,9 +154,9 @@ Files, checkpoints and --resume are as in train mann.`,
 		}
 		return f.train(cmd, &r.Training, r.Run)
 	}
-	cli.Choice(c, &r.Kind, "kind", r.Kind, recipes.Kinds, "motion to make")
+	command.Choice(c, &r.Kind, "kind", r.Kind, recipes.Kinds, "motion to make")
 	c.Flags().StringVar(&base, "manifold", "", "model `file` of the motion manifold")
-	cli.Number(c, &f.stand, "stand", 10, 0, 600, "seconds for which each standing posture is held, as more data (punch, kick: none unless given)")
+	command.Number(c, &f.stand, "stand", 10, 0, 600, "seconds for which each standing posture is held, as more data (punch, kick: none unless given)")
 	jitter(c, &r.Jitter)
 	sparsity(c, &r.L1)
 	cli.Must(c.MarkFlagRequired("manifold"))
@@ -177,8 +178,8 @@ Files, checkpoints and --resume are as in train mann.`,
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 3)
 	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
-	cli.Number(c, &r.Stretch, "stretch", r.Stretch, 0, math.MaxFloat32, "largest change of a recording's speed, as a `share`")
-	cli.Number(c, &r.Reverse, "reverse", r.Reverse, 0, 1, "`share` of the data that is played backward: few recordings show people walking backward")
+	command.Number(c, &r.Stretch, "stretch", r.Stretch, 0, math.MaxFloat32, "largest change of a recording's speed, as a `share`")
+	command.Number(c, &r.Reverse, "reverse", r.Reverse, 0, 1, "`share` of the data that is played backward: few recordings show people walking backward")
 	return c
 }
 
@@ -201,7 +202,7 @@ The learning rate falls to a tenth after every quarter of --epochs. Files, check
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 1)
 	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
-	cli.Number(c, &r.Poses, "poses", r.Poses, 1, 2, "poses a second")
+	command.Number(c, &r.Poses, "poses", r.Poses, 1, 2, "poses a second")
 	sparsity(c, &r.L1)
 	jitter(c, &r.Jitter)
 	return c

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/internal/command"
 	"mannequin/offline/dataset"
 	"mannequin/offline/recipes"
 )
@@ -28,7 +28,7 @@ Files, checkpoints and --resume are as in train mann.`,
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, nil, 1)
 	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
-	cli.Number(c, &r.Units, "units", r.Units, 1, math.MaxInt, "units of a layer of memory")
-	cli.Choice(c, &r.Kind, "kind", r.Kind, recipes.RecurrentKinds, "kind of network")
+	command.Number(c, &r.Units, "units", r.Units, 1, math.MaxInt, "units of a layer of memory")
+	command.Choice(c, &r.Kind, "kind", r.Kind, recipes.RecurrentKinds, "kind of network")
 	return c
 }

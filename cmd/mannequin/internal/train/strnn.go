@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/internal/command"
 	"mannequin/offline/dataset"
 	"mannequin/offline/recipes"
 )
@@ -57,15 +57,15 @@ Files, checkpoints and --resume are as in train mann.`,
 	}
 	p := c.Flags()
 	p.BoolVar(&asPaper, "paper", false, "the paper's network and training")
-	cli.Number(c, &r.Encode, "encode", r.Encode, 1, math.MaxInt, "frames that a prediction follows")
-	cli.Number(c, &r.Predict, "predict", r.Predict, 1, math.MaxInt, "frames of a prediction")
-	cli.Number(c, &r.Units, "units", r.Units, 1, math.MaxInt, "units of the temporal network")
+	command.Number(c, &r.Encode, "encode", r.Encode, 1, math.MaxInt, "frames that a prediction follows")
+	command.Number(c, &r.Predict, "predict", r.Predict, 1, math.MaxInt, "frames of a prediction")
+	command.Number(c, &r.Units, "units", r.Units, 1, math.MaxInt, "units of the temporal network")
 	p.BoolVar(&r.Spatial, "spatial", r.Spatial, "with the spatial network")
 	p.BoolVar(&r.Filter, "filter", r.Filter, "with the residual network")
 	p.BoolVar(&r.Linear, "linear", r.Linear, "learn the difference from a linear prediction")
-	cli.Number(c, &r.Latent, "latent", r.Latent, 0, math.MaxInt, "latent values that choose a future; 0 predicts the mean of all")
-	cli.Number(c, &r.KL, "kl", r.KL, 0, math.Inf(1), "weight in the loss: divergence of the latent values from a normal distribution")
-	cli.Number(c, &r.Chain, "chain", r.Chain, 1, math.MaxInt, "predictions in a row in training")
-	cli.Number(c, &r.Horizon, "horizon", r.Horizon, 0, 1e6, "weight in the loss: long-horizon cost")
+	command.Number(c, &r.Latent, "latent", r.Latent, 0, math.MaxInt, "latent values that choose a future; 0 predicts the mean of all")
+	command.Number(c, &r.KL, "kl", r.KL, 0, math.Inf(1), "weight in the loss: divergence of the latent values from a normal distribution")
+	command.Number(c, &r.Chain, "chain", r.Chain, 1, math.MaxInt, "predictions in a row in training")
+	command.Number(c, &r.Horizon, "horizon", r.Horizon, 0, 1e6, "weight in the loss: long-horizon cost")
 	return c
 }

@@ -102,7 +102,7 @@ func (l *latentLoss) clips(t *grad.Tape, rows []int32, isHeldOut bool) (x, trait
 			l.m.vary(l.raw, set, &set.Clips[at.Clip], from, grad.Hash(l.batch.key, uint64(r)+1<<33))
 		}
 		for k, trait := range l.traits.of {
-			traits.Val[i*seen+k] = float32((trait.Of(l.raw) - l.traits.mean[k]) / l.traits.std[k])
+			traits.Val[i*seen+k] = float32((trait.Measure(l.raw) - l.traits.mean[k]) / l.traits.std[k])
 		}
 		for f := range latent.Padded {
 			row := l.raw[min(f, latent.Frames-1)*cols:][:cols]
@@ -174,7 +174,7 @@ func newTraitTargets(set *dataset.MotionSet) (*traitTargets, error) {
 	for k, trait := range of {
 		square := 0.0
 		for _, w := range set.Windows {
-			x := trait.Of(set.Clips[w.Clip].Rows[int(w.From)*cols:])
+			x := trait.Measure(set.Clips[w.Clip].Rows[int(w.From)*cols:])
 			v.mean[k] += x / n
 			square += x * x / n
 		}

@@ -121,7 +121,7 @@ func TestLatentComputesWhatWasTrained(t *testing.T) {
 	m := smallLatent(how(dir, 1))
 	m.Epochs = 4
 	file := trainedFile(t, m.Run, m.Out)
-	model := must.Get(latent.New(file))(t)
+	model := must.Get(latent.NewModel(file))(t)
 	// The trained network, from the file's tensors.
 	net := newLatentNet(m)
 	if err := slices.Concat(net.encoder, net.decoder, convNet{net.code}).copyTensors(file); err != nil {

@@ -205,7 +205,7 @@ func TestTrainedFilesWalk(t *testing.T) {
 	}
 	l := must.Get(model.With(files[0], files[1]).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: 50, Workers: 1}))(t)
 	defer l.Close()
-	made, rep, err := l.Make([]manifold.Course{make(manifold.Course, 50)}, nil, 5, nil)
+	made, rep, err := l.Make([]manifold.Trajectory{make(manifold.Trajectory, 50)}, nil, 5, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -173,7 +173,7 @@ func (c *chains) like(clip, other int32) int32 {
 }
 
 func newNextLoss(m *Next) (*nextLoss, error) {
-	model, err := latent.New(m.Latent)
+	model, err := latent.NewModel(m.Latent)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func newNextLoss(m *Next) (*nextLoss, error) {
 		return nil, fmt.Errorf("recipes: latent space %q has %d values, want at most the %d of latent.Sliders",
 			m.Latent.Meta().Name, v, latent.MaxSliders)
 	}
-	l := &nextLoss{m: m, model: model, named: model.Components.Steered(),
+	l := &nextLoss{m: m, model: model, named: model.Components.Controllable(),
 		net: newConvNet([]int{3 * v, m.Hidden[0], m.Hidden[1], v}, []int{1, 1, 1}, m.Seed).named("next")}
 	if l.decoder, err = frozenDecoder(model); err != nil {
 		return nil, err
@@ -357,7 +357,7 @@ func (m *Next) model(net convNet, best trained) (*netruntime.Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	latent.DescribeNext(&meta, m.Latent)
+	latent.DescribeNextClip(&meta, m.Latent)
 	return netruntime.New(meta, net.tensors(best.weights))
 }
 

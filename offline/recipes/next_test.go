@@ -275,11 +275,11 @@ func TestNextLearns(t *testing.T) {
 			before[i*v+k] = float32(math.Cos(float64(i*v + k)))
 		}
 		copy(x.Val[3*i*v:], before[i*v:][:v])
-		asked[i].Ask(i+1, 0.5)
+		asked[i].Set(i+1, 0.5)
 		x.Val[3*i*v+v+i+1], x.Val[3*i*v+2*v+i+1] = 0.5, 1
 	}
 	want := l.forward(tape, x)
-	next := must.Get(l.model.NewNext(file, latent.CoderOptions{Batch: 2, Workers: 1}))(t)
+	next := must.Get(l.model.NewNextClip(file, latent.CoderOptions{Batch: 2, Workers: 1}))(t)
 	defer next.Close()
 	after := make([]float32, 2*v)
 	if err := next.Run(after, before, asked); err != nil {

@@ -185,7 +185,7 @@ func (m *Sparse) model(net sparseNet, best trained) (*netruntime.Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := keypose.DescribeSparse(&meta, m.Train.Layout, m.Train.Skeleton, m.segments()); err != nil {
+	if err := keypose.DescribeSparseModel(&meta, m.Train.Layout, m.Train.Skeleton, m.segments()); err != nil {
 		return nil, err
 	}
 	return netruntime.New(meta, append(normTensors("", m.Train.Mean, m.Train.Std), net.tensors(best.weights)...))

@@ -91,7 +91,7 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 			m := smallSparse(poses)
 			m.Epochs, m.RunOptions = 1, how(t.TempDir(), 1)
 			file := trainedFile(t, m.Run, m.Out)
-			s := must.Get(keypose.NewSparse(file))(t)
+			s := must.Get(keypose.NewSparseModel(file))(t)
 			if want := m.segments(); s.Segments != want || s.Segments.Frames(s.Segments.Poses) != SparseFrames || s.Layout.Hash() != m.Train.Layout.Hash() {
 				t.Fatalf("segments %+v of schema %s, want %+v of %s", s.Segments, s.Layout.Hash(), want, m.Train.Layout.Hash())
 			}
@@ -106,7 +106,7 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 			for i, v := range b.x.Val {
 				raw[i] = v*m.Train.Std[i%70] + m.Train.Mean[i%70]
 			}
-			maker := must.Get(s.NewMaker(keypose.MakerOptions{}))(t)
+			maker := must.Get(s.NewInbetweener(keypose.InbetweenerOptions{}))(t)
 			defer maker.Close()
 			made := make([]float32, SparseFrames*70)
 			if err := maker.Make(made, raw); err != nil {
@@ -206,8 +206,8 @@ func TestSparseWalks(t *testing.T) {
 	}
 	m.Channels, m.Widths, m.Epochs, m.Batch, m.AdamW.Rate, m.L1 = [3]int{32, 32, 32}, [4]int{3, 7, 13, 21}, 12, 4, 5e-3, 0
 	file := trainedFile(t, m.Run, m.Out)
-	s := must.Get(keypose.NewSparse(file))(t)
-	maker := must.Get(s.NewMaker(keypose.MakerOptions{}))(t)
+	s := must.Get(keypose.NewSparseModel(file))(t)
+	maker := must.Get(s.NewInbetweener(keypose.InbetweenerOptions{}))(t)
 	defer maker.Close()
 	rec := m.HeldOut.Clips[0].Rows
 	measure := func(made, part []float32, err error) metrics.Sparse {

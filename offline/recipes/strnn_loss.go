@@ -75,7 +75,7 @@ func (w *windows) frames(t *grad.Tape, rows []int32, isHeldOut bool, n int, stre
 }
 
 // sampleFrames fills dst, (n, columns) normalised, with every second frame of the raw rows, played
-// at a speed: see strnn.Halve.
+// at a speed: see strnn.HalveRate.
 func sampleFrames(dst []float32, set *dataset.MotionSet, rows []float32, speed float64) {
 	l := set.Layout
 	cols, body := l.Columns(), l.Body()

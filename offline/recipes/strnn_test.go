@@ -41,7 +41,7 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		m := smallSTRNN(how(dir, 1))
 		change(m)
 		file := trainedFile(t, m.Run, m.Out)
-		model := must.Get(strnn.New(file))(t)
+		model := must.Get(strnn.NewModel(file))(t)
 		cols := m.Train.Layout.Columns()
 		l := must.Get(newSTRNNLoss(m))(t)
 		net := l.net

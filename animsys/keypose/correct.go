@@ -6,8 +6,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// Correction writes what has to be done to t, interpolated, so that it becomes
-// motion: the inverse of Apply. dst is (Frames, Columns()).
+// Correction writes the correction that turns the interpolated track t into motion: the inverse of
+// Apply. dst is (Frames, Columns()).
 func (t *Track) Correction(dst []float32, motion *Track) {
 	l := t.Layout
 	n, cols := len(l.Joints), l.Columns()
@@ -38,18 +38,15 @@ func (t *Track) Apply(f int, correction []float32) {
 	}
 }
 
-// Become makes the track, which has been interpolated or filled, the clip, but for
-// what is keyed: that stays, and the clip is bent towards it on both sides. The clip
-// is on the layout's skeleton and has as many frames.
-func (t *Track) Become(c *skel.Clip) { new(become).run(t, c) }
-
-// become is what Become needs, kept from one track to the next.
-type become struct {
+// replacer replaces the motion of a track that was interpolated or filled with a clip, except at
+// keys: these stay, and the clip is bent towards them on both sides. It keeps its scratch.
+type replacer struct {
 	other       *Track
 	raw, pinned []float32
 }
 
-func (b *become) run(t *Track, c *skel.Clip) {
+// run replaces t with a clip on the layout's skeleton of as many frames.
+func (b *replacer) run(t *Track, c *skel.Clip) {
 	l := t.Layout
 	cols := l.Columns()
 	if b.other == nil || b.other.Frames != t.Frames {
@@ -70,7 +67,7 @@ func (b *become) run(t *Track, c *skel.Clip) {
 	}
 }
 
-// pins returns where corrections vanish.
+// pins returns the keys at which corrections vanish.
 func (t *Track) pins() netruntime.Pins {
 	return netruntime.Pins{Group: t.Layout.Group(), Prev: t.Prev, Next: t.Next, U: t.Between, Weight: t.Weight}
 }

@@ -150,7 +150,7 @@ func (s *Stream) endWindow(worker, i int) {
 		stands(stand)
 	} else {
 		t.correct(y, 2, w.raw, w.pinned, stand)
-		w.holder.hold(t, stand)
+		w.holder.apply(t, stand)
 	}
 	w.soft.run(t)
 }

@@ -61,7 +61,7 @@ const TickRate = generator.TickRate
 
 // Options configure a crowd.
 type Options struct {
-	Ground  ik.Ground // what the agents stand on; required
+	Ground  ik.Ground // what the agents stand on, your own or a terrain.Field; required
 	Roles   *ik.Roles // the skeleton's roles; nil derives them from joint names
 	Workers int       // goroutines that share the rows; 0 lets generator.Workers choose
 

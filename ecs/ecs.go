@@ -60,12 +60,6 @@ type Hand struct {
 	Weight float32 // 0 to 1 of the way there; changes are eased over
 }
 
-// Player is the tag of an entity that takes its goal from the player's input.
-type Player struct{}
-
-// Wander is the tag of an entity that walks about by itself.
-type Wander struct{}
-
 // Clock is the resource that says what time it is in the world.
 type Clock struct {
 	Tick int64   // ticks finished so far

@@ -51,6 +51,9 @@ func TestUnknown(t *testing.T) {
 	if _, err := models.Open("cat"); err == nil || !strings.Contains(err.Error(), "dog") {
 		t.Errorf("unknown name: %v", err)
 	}
+	if _, err := models.Open("humna"); err == nil || !strings.HasSuffix(err.Error(), "; did you mean human?") {
+		t.Errorf("mistyped name: %v", err)
+	}
 	if _, err := models.Open(filepath.Join(t.TempDir(), "cat.safetensors")); err == nil || !strings.Contains(err.Error(), "cat.safetensors") {
 		t.Errorf("missing file: %v", err)
 	}

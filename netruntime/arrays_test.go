@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// Every half-precision number comes back, and what lies between two goes to the
-// nearer.
+// Every half-precision number comes back, and what lies between two goes to the nearer.
 func TestHalfPrecision(t *testing.T) {
 	for h := range 1 << 16 {
 		f := fromF16(uint16(h))

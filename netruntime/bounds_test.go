@@ -9,8 +9,7 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// TestSharedWeightsAreBounded has a file of few bytes whose nodes all pack the
-// same weights.
+// TestSharedWeightsAreBounded has a file of few bytes whose nodes all pack the same weights.
 func TestSharedWeightsAreBounded(t *testing.T) {
 	deep := func(nodes int) *maker {
 		m := newMaker(4)

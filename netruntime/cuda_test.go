@@ -140,8 +140,7 @@ func TestCUDARandomGraphs(t *testing.T) {
 	})
 }
 
-// The kernels lengthen by two alone: the processor computes other networks, and the
-// log says why.
+// The kernels lengthen by two alone: the processor computes other networks, and the log says why.
 func TestCUDALeavesOtherFactors(t *testing.T) {
 	n := netruntime.LongGraph()
 	var log strings.Builder

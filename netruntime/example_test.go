@@ -8,9 +8,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// A network of two inputs and one output, with one expert that adds the
-// inputs where both are positive, goes through a model file and runs on three
-// rows at once.
+// A network of two inputs and one output, with one expert that adds the inputs where both are
+// positive, goes through a model file and runs on three rows at once.
 func ExampleNet_NewSession() {
 	t := func(name string, shape []int, data ...float32) netruntime.Tensor {
 		return netruntime.Tensor{Name: name, Shape: shape, Data: data}
@@ -47,9 +46,8 @@ func ExampleNet_NewSession() {
 	// Output: sum [3 7 0.75] [1 1 1]
 }
 
-// A network of one's own: a convolution over time that averages three frames,
-// then the larger of each pair. Sequences may have any even length up to the
-// session's.
+// A network of one's own: a convolution over time that averages three frames, then the larger of
+// each pair. Sequences may have any even length up to the session's.
 func ExampleGraph() {
 	net, err := netruntime.New(netruntime.Meta{Arch: "graph", Name: "smooth", Graph: &netruntime.Graph{
 		Inputs: []netruntime.Input{{Name: "x", Channels: 1}},

@@ -84,8 +84,7 @@ func tolerance(bf16 bool) float64 {
 	return 2e-5
 }
 
-// TestGraphsAgainstFloat64 runs every graph in one session through batches and
-// lengths up and down.
+// TestGraphsAgainstFloat64 runs every graph in one session through batches and lengths up and down.
 func TestGraphsAgainstFloat64(t *testing.T) {
 	for _, c := range graphCases() {
 		const batch, length = 5, 12
@@ -305,8 +304,7 @@ func TestLSTMSteps(t *testing.T) {
 	}
 }
 
-// TestSkipBelow computes what is left of a blend when its small weights are
-// taken for zero.
+// TestSkipBelow computes what is left of a blend when its small weights are taken for zero.
 func TestSkipBelow(t *testing.T) {
 	m := newMaker(6)
 	x, w := m.input("x", 30, false), m.input("w", 4, false)

@@ -13,10 +13,9 @@ type filterCase struct {
 	taps int // of its filters
 }
 
-// filterCases are graphs whose convolutions of the given width are heavy: side
-// by side on one operand, one tied and reversed in time, one of an operand that
-// an ordinary convolution reads as well, with what is folded into them and
-// what follows.
+// filterCases are graphs whose convolutions of the given width are heavy: side by side on one
+// operand, one tied and reversed in time, one of an operand that an ordinary convolution reads as
+// well, with what is folded into them and what follows.
 func filterCases() []filterCase {
 	var cases []filterCase
 	add := func(name string, factor, taps int, f func(m *maker) []string) {

@@ -99,8 +99,7 @@ func TestNetworkOfRandomGraphs(t *testing.T) {
 	})
 }
 
-// TestNetworkOfShippedModels draws inputs that are normal where the model
-// normalises them.
+// TestNetworkOfShippedModels draws inputs that are normal where the model normalises them.
 func TestNetworkOfShippedModels(t *testing.T) {
 	pool := grad.NewPool(2)
 	defer pool.Close()

@@ -220,7 +220,7 @@ func TestGraphRejects(t *testing.T) {
 			shrink(ts, "l.recurrent", 2, 1)
 			shrink(ts, "l.bias", 2)
 		},
-		`tensor "__metadata__": the name is`:                    func(g *Graph, ts []Tensor) { tensor(ts, "d.bias").Name = metadataKey },
+		`tensor "__metadata__": the format reserves this name`:  func(g *Graph, ts []Tensor) { tensor(ts, "d.bias").Name = metadataKey },
 		`tensor "d.bias": unknown tensors "d.bias", "d.weight"`: func(g *Graph, _ []Tensor) { *node(g, "d") = Node{Name: "d", Op: OpAct, Act: "elu", In: []string{"l"}} },
 		`tensor "b.gamma": channel 1 is scaled by +Inf`: func(_ *Graph, ts []Tensor) {
 			tensor(ts, "b.gamma").Data[1], tensor(ts, "b.var").Data[1] = 3e38, 0
@@ -265,8 +265,7 @@ func shrink(ts []Tensor, name string, shape ...int) {
 	}
 }
 
-// Values that are too wide, too many or too long are refused before anything is
-// as large.
+// Values that are too wide, too many or too long are refused before anything is as large.
 func TestGraphBounds(t *testing.T) {
 	wide := func(nodes, operands int) *Graph {
 		g := &Graph{Inputs: []Input{{Name: "x", Channels: maxChannels / 2}}, Outputs: []string{"x"}}
@@ -300,19 +299,19 @@ func TestGraphBounds(t *testing.T) {
 
 func TestDecodeGraphRejects(t *testing.T) {
 	for want, s := range map[string]string{
-		"an object should begin": `[]`,
-		"unexpected EOF":         `{"inputs":[`,
-		"after the object":       `{} {}`,
-		`unknown key "input"`:    `{"input":[]}`,
-		`unknown key "Inputs"`:   `{"Inputs":[]}`,
-		`key "inputs" twice`:     `{"inputs":[],"inputs":[]}`,
-		"a list should begin":    `{"nodes":{}}`,
-		`unknown key "op2"`:      `{"nodes":[{"op2":"x"}]}`,
-		`unknown key "chanels"`:  `{"inputs":[{"chanels":1}]}`,
-		"cannot unmarshal":       `{"inputs":[{"channels":1.5}]}`,
-		"list of more than 4096": `{"nodes":[` + strings.Repeat("{},", maxNodes) + `{}]}`,
-		"more than 8 tensors":    `{"nodes":[{"tensors":{"a":"","b":"","c":"","d":"","e":"","f":"","g":"","h":"","i":""}}]}`,
-		"at most 1048576":        strings.Repeat(" ", maxGraphJSON+1),
+		"want the start of an object": `[]`,
+		"unexpected EOF":              `{"inputs":[`,
+		"after the object":            `{} {}`,
+		`unknown key "input"`:         `{"input":[]}`,
+		`unknown key "Inputs"`:        `{"Inputs":[]}`,
+		`key "inputs" twice`:          `{"inputs":[],"inputs":[]}`,
+		"want the start of a list":    `{"nodes":{}}`,
+		`unknown key "op2"`:           `{"nodes":[{"op2":"x"}]}`,
+		`unknown key "chanels"`:       `{"inputs":[{"chanels":1}]}`,
+		"cannot unmarshal":            `{"inputs":[{"channels":1.5}]}`,
+		"list of more than 4096":      `{"nodes":[` + strings.Repeat("{},", maxNodes) + `{}]}`,
+		"more than 8 tensors":         `{"nodes":[{"tensors":{"a":"","b":"","c":"","d":"","e":"","f":"","g":"","h":"","i":""}}]}`,
+		"at most 1048576":             strings.Repeat(" ", maxGraphJSON+1),
 	} {
 		_, err := decodeGraph(s)
 		var g *GraphError
@@ -346,9 +345,9 @@ func TestDecodeNamesTheTensor(t *testing.T) {
 	delete(kv, keyChecksum)
 	for want, spoil := range map[string]func(e []entry, data []byte) []byte{
 		"data type":      func(e []entry, d []byte) []byte { e[3].dtype = "I64"; return d },
-		"data begins":    func(e []entry, d []byte) []byte { e[3].lo -= 4; return d },
+		"its data begin": func(e []entry, d []byte) []byte { e[3].lo -= 4; return d },
 		"too large":      func(e []entry, d []byte) []byte { e[3].shape = []int{math.MaxInt, math.MaxInt}; return d },
-		"are 12 bytes":   func(e []entry, d []byte) []byte { e[3].shape = []int{3}; return d },
+		"takes 12 bytes": func(e []entry, d []byte) []byte { e[3].shape = []int{3}; return d },
 		"section has":    func(e []entry, d []byte) []byte { return d[:e[3].lo+2] },
 		"value 0 is NaN": func(e []entry, d []byte) []byte { copy(d[e[3].lo:], "\xff\xff\xff\xff"); return d },
 		"is missing":     func(e []entry, d []byte) []byte { e[3].name = "other"; return d },

@@ -296,8 +296,7 @@ func TestEncoderAndDecoder(t *testing.T) {
 				t.Errorf("from files %v: value %d is %g, of the whole %g", again, at, got[0][at], want[0][at])
 			}
 		}
-		// The whole computes the depooling in the convolution, with sums of
-		// its taps.
+		// The whole computes the depooling in the convolution, with sums of its taps.
 		last, err := n.Part([]string{"depooled"}, []string{"y"})
 		if err != nil {
 			t.Fatal(err)
@@ -326,8 +325,7 @@ func stored(t *testing.T, n *Net) *Net {
 	return out
 }
 
-// TestPartOfMANN: the gating network alone, and the experts with weights from
-// outside.
+// TestPartOfMANN: the gating network alone, and the experts with weights from outside.
 func TestPartOfMANN(t *testing.T) {
 	n := odd.net(t, 2)
 	const rows = 9

@@ -97,9 +97,8 @@ func TestRandomGraphsKeepTheirBits(t *testing.T) {
 // anyFactor are factors that depoolings are drawn with.
 var anyFactor = []int{0, 0, 2, 3, 5, 7}
 
-// randomGraph draws a graph, and a number that its lengths must be multiples of.
-// With tame blends their weights sum up to 1: products of products of values
-// soon have few digits that are right.
+// randomGraph draws a graph, and a number that its lengths must be multiples of. With tame blends
+// their weights sum up to 1: products of products of values soon have few digits that are right.
 func randomGraph(t *rapid.T, tame bool, by []int) (n *Net, factor int) {
 	m := newMaker(rapid.Uint64Range(0, 1000).Draw(t, "seed"))
 	type value struct {

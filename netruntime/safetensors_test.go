@@ -221,8 +221,8 @@ func TestDecodeRejects(t *testing.T) {
 		want string
 	}{
 		{"length of 2⁶³", binary.LittleEndian.AppendUint64(nil, 1<<63), "at most 4194304"},
-		{"length beyond the file", binary.LittleEndian.AppendUint64(nil, 100), "0 are there"},
-		{"not an object", file(`[]`, 0), "where an object should begin"},
+		{"length beyond the file", binary.LittleEndian.AppendUint64(nil, 100), "the file has 0"},
+		{"not an object", file(`[]`, 0), "want the start of an object"},
 		{"not JSON", file(`{"a":`, 0), "unexpected EOF"},
 		{"after the object", file(`{} {}`, 0), "after the header's object"},
 		{"not UTF-8", file("{\"\xff\":1}", 0), "not UTF-8"},
@@ -233,19 +233,19 @@ func TestDecodeRejects(t *testing.T) {
 		{"metadata number", file(`{"__metadata__":{"x":1}}`, 0), "cannot unmarshal number"},
 		{"unknown key", file(`{"a":{"kind":"F32"}}`, 0), `unknown key "kind"`},
 		{"no shape", file(`{"a":{"dtype":"F32","data_offsets":[0,4]}}`, 4), "no shape"},
-		{"one offset", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0]}}`, 4), "want two numbers"},
+		{"one offset", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0]}}`, 4), "want two, neither below 0"},
 		{"negative shape", file(`{"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}}`, 4), "shape [-1]"},
-		{"negative offset", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[-4,0]}}`, 4), "want two numbers"},
+		{"negative offset", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[-4,0]}}`, 4), "want two, neither below 0"},
 		{"offset of 2⁶⁴", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,18446744073709551616]}}`, 4), "cannot unmarshal"},
 		{"product overflows", file(`{"a":{"dtype":"F32","shape":[4294967296,4294967296,4294967296],"data_offsets":[0,4]}}`, 4), "too large"},
 		{"product wraps to 1", file(`{"a":{"dtype":"F32","shape":[4294967297,4294967297,4294967297],"data_offsets":[0,4]}}`, 4), "too large"},
 		{"product of bytes wraps to 0", file(`{"a":{"dtype":"F32","shape":[4611686018427387904],"data_offsets":[0,0]}}`, 0), "too large"},
 		{"zero times too large", file(`{"a":{"dtype":"F32","shape":[4294967296,4294967296,0],"data_offsets":[0,0]}}`, 0), "too large"},
-		{"range below the shape", file(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, 8), "are 8 bytes"},
-		{"range backwards", file(`{"a":{"dtype":"F32","shape":[0],"data_offsets":[4,0]}}`, 4), "data begins at 4"},
-		{"gap", file(`{"a":`+f4+`,"b":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}}`, 12), "data begins at 8"},
-		{"overlap", file(`{"a":`+f4+`,"b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}}`, 6), "data begins at 2"},
-		{"same range", file(`{"a":`+f4+`,"b":`+f4+`}`, 4), "data begins at 0"},
+		{"range below the shape", file(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, 8), "takes 8 bytes"},
+		{"range backwards", file(`{"a":{"dtype":"F32","shape":[0],"data_offsets":[4,0]}}`, 4), "its data begin at 4"},
+		{"gap", file(`{"a":`+f4+`,"b":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}}`, 12), "its data begin at 8"},
+		{"overlap", file(`{"a":`+f4+`,"b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}}`, 6), "its data begin at 2"},
+		{"same range", file(`{"a":`+f4+`,"b":`+f4+`}`, 4), "its data begin at 0"},
 		{"beyond the end", file(`{"a":`+f4+`}`, 3), "section has 3 bytes"},
 		{"bytes left over", file(`{"a":`+f4+`}`, 9), "5 bytes after"},
 		{"other type", file(`{"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}`, 8), `storage type "F64"`},
@@ -371,8 +371,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// What a program has embedded is decoded once; of a broken file the error says
-// which it is.
+// What a program has embedded is decoded once; of a broken file the error says which it is.
 func TestEmbedded(t *testing.T) {
 	b := encoded(t, tiny.net(t, 1))
 	open := Embedded("models/cat", b)

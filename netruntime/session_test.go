@@ -108,7 +108,7 @@ func TestNewRejects(t *testing.T) {
 		`"lstm"`:                          func(m *Meta, t []Tensor) []Tensor { m.Arch = "lstm"; return t },
 		`"experts.1.bias": it is missing`: func(m *Meta, t []Tensor) []Tensor { return slices.Delete(t, 13, 14) },
 		`unknown tensors "a", "b"`:        func(m *Meta, t []Tensor) []Tensor { return append(t, Tensor{Name: "b"}, Tensor{Name: "a"}) },
-		`"x_std": twice there`:            func(m *Meta, t []Tensor) []Tensor { return append(t, t[1]) },
+		`"x_std": listed twice`:           func(m *Meta, t []Tensor) []Tensor { return append(t, t[1]) },
 		`axis 1 should be 4: "experts.0.weight" has that many (node "experts.0")`: func(m *Meta, t []Tensor) []Tensor { t[11].Shape = []int{2, 3}; t[11].Data = t[11].Data[:6]; return t },
 		`has shape [5 1], want 1 axes`:                                            func(m *Meta, t []Tensor) []Tensor { t[0].Shape = []int{5, 1}; return t },
 		`shape [5] and 4 values`:                                                  func(m *Meta, t []Tensor) []Tensor { t[0].Data = t[0].Data[:4]; return t },

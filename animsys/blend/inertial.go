@@ -62,7 +62,6 @@ func (b *Inertial) Reset(row int) {
 	b.settle(row)
 }
 
-// settle leaves row no offset.
 func (b *Inertial) settle(row int) {
 	b.hips[row].off, b.hips[row].vel = m3.Vec3{}, m3.Vec3{}
 	n := len(b.parents)
@@ -74,8 +73,7 @@ func (b *Inertial) settle(row int) {
 // Jump announces that the next pose of row does not continue the last.
 func (b *Inertial) Jump(row int) { b.state[row].jumps = true }
 
-// Pause says that row's next pose comes after another time than DT: how fast it was turning is not
-// known.
+// Pause says that row's next pose comes after another time than DT, so its velocity is unknown.
 func (b *Inertial) Pause(row int) { b.state[row].seen = min(b.state[row].seen, 1) }
 
 // Copy makes row dst the same as row src.

@@ -52,8 +52,7 @@ func TestPathFileErrors(t *testing.T) {
 	}
 }
 
-// A file that does not tell its size, or never ends, is read no further than any of ours may be
-// long.
+// A file that does not tell its size, or never ends, is read only up to the bound.
 func TestEndlessFile(t *testing.T) {
 	const zeros = "/dev/zero"
 	if _, err := os.Stat(zeros); err != nil {

@@ -32,8 +32,7 @@ func TestFlowIsStraight(t *testing.T) {
 	}
 }
 
-// Whoever goes where the flow says comes to the goal, past the wall and not through it, on a way
-// about as long as the shortest.
+// A character that follows the flow reaches the goal around the wall, by about the shortest way.
 func TestFlowGoesAround(t *testing.T) {
 	wall := func(x, z float32) bool { return m3.Abs(z) < 1 && x > -8 && x < 15 } // to the right border
 	f, err := NewFlow(-15, -15, 15, 15, 0.5, m3.V(5, 0, 8), wall)

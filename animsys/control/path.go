@@ -106,8 +106,7 @@ func (p *Path) Length() float32 {
 	return p.arc[len(p.arc)-1]
 }
 
-// At returns the point and the unit tangent at the arc length s from the start, m. A closed path
-// wraps s, an open one clamps it.
+// At returns the point and unit tangent at arc length s, m, which is wrapped (closed) or clamped.
 func (p *Path) At(s float32) (pos, dir m3.Vec3) {
 	s = p.wrap(s)
 	i := sort.Search(len(p.arc)-1, func(i int) bool { return p.arc[i+1] > s })
@@ -128,8 +127,7 @@ func (p *Path) wrap(s float32) float32 {
 	return s
 }
 
-// Nearest returns the arc length of the path's point nearest to q on the ground, and the distance
-// to it, m.
+// Nearest returns the arc length of the point nearest to q on the ground, and its distance, m.
 func (p *Path) Nearest(q m3.Vec3) (s, dist float32) {
 	return p.nearest(q, 0, len(p.arc)-1)
 }

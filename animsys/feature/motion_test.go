@@ -11,8 +11,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// stroll makes places of people's joints: a stick body that goes along a curve and swings its
-// limbs.
+// stroll makes places of people's joints: a stick body that follows a curve and swings its limbs.
 func stroll(m *Motion, frames int, phase float64) []m3.Vec3 {
 	n := len(m.Joints)
 	world := make([]m3.Vec3, frames*n)
@@ -119,8 +118,7 @@ func TestMotionThereAndBack(t *testing.T) {
 	})
 }
 
-// Rows say where the body goes, not where it is or faces: a motion moved and turned in the world
-// has the same ones.
+// Rows say where the body goes: a motion moved and turned in the world has the same ones.
 func TestMotionRowsAreTheBodys(t *testing.T) {
 	m := Human()
 	const frames = 150
@@ -289,8 +287,7 @@ func TestFromWorldRefuses(t *testing.T) {
 	}
 }
 
-// Poses that are turned and moved under their body come back to where recorded ones are, and those
-// that are there stay.
+// Poses turned and moved under their body come back to where recorded ones are; those stay.
 func TestMotionCentre(t *testing.T) {
 	m := Human()
 	const frames = 300

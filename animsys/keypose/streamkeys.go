@@ -14,7 +14,7 @@ func (s *Stream) first(row int, from float64) {
 	if r.every > 0 {
 		from = math.Mod(from, r.every)
 	}
-	c := cursor{routine: r, at: float64(s.turns.At(row)) - tickRate*from/float64(b.part.Speed)}
+	c := cursor{routine: r, at: float64(s.sched.At(row)) - tickRate*from/float64(b.part.Speed)}
 	for n := c.next(b.part); n.at <= -before; n = c.next(b.part) {
 		c = n
 	}
@@ -22,7 +22,7 @@ func (s *Stream) first(row int, from float64) {
 	b.last, b.next = c, c
 	b.last.at += cycle
 	b.next.at += cycle
-	s.own.lay(t, b, b.part, func() {
+	s.own.lay(t, &b.progress, b.part, func() {
 		t.put(0, c)
 		if n := c.next(b.part); c.at < -before {
 			t.put(1, n)
@@ -38,7 +38,7 @@ func (s *Stream) first(row int, from float64) {
 }
 
 // take has b do as they are asked from their next key on.
-func (b *performing) take(asked Performance) {
+func (b *progress) take(asked Performance) {
 	if asked.Loop != nil {
 		b.part.Loop = asked.Loop
 	}
@@ -48,7 +48,7 @@ func (b *performing) take(asked Performance) {
 }
 
 // lay interpolates the window of b's next turn. recall writes its first frame.
-func (w *windowMaker) lay(t *Track, b *performing, asked Performance, recall func()) {
+func (w *windowMaker) lay(t *Track, b *progress, asked Performance, recall func()) {
 	clear(t.Weight)
 	clear(w.last)
 	recall()
@@ -69,7 +69,7 @@ func (w *windowMaker) lay(t *Track, b *performing, asked Performance, recall fun
 }
 
 // pass counts the rounds of who has come to a key.
-func (b *performing) pass(c cursor) {
+func (b *progress) pass(c cursor) {
 	switch last := int(c.key) == len(c.routine.time)-1; {
 	case b.begun != c.routine:
 		b.begun, b.rounds = c.routine, 0

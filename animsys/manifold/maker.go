@@ -14,7 +14,7 @@ const pull = 0.3
 // eight (go test -run PeopleGoInStyles -v ./animsys).
 const styledSteps = 10
 
-// maker makes a stream's windows. It belongs to the stream's background goroutine.
+// maker makes a stream's windows. It belongs to the goroutine that makes windows.
 type maker struct {
 	s        *Stream
 	walker   *Walker
@@ -24,8 +24,8 @@ type maker struct {
 	walkJob  Walk // of the current run
 	editJob  Edit
 	weight   []float32
-	restyler *restyler // nil until someone has a style
-	order    *Order    // of the current run
+	restyler *restyler // once someone has a style
+	order    *order    // of the present run
 	before   func(worker, k int)
 	restyle  func(worker, k int)
 	after    func(worker, k int)
@@ -58,7 +58,7 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 	}
 	k.before = func(_, i int) { k.plan(k.order, i) }
 	k.restyle = func(worker, i int) {
-		r, style := k.restyler, k.order.styles[k.restyler.windows[i]]
+		r, style := k.restyler, k.order.window[k.restyler.windows[i]].style
 		n := s.window / 2 * m.Units
 		style.Transfer.apply(r.hidden[i*n:(i+1)*n], r.sum[worker], style.Weight)
 	}
@@ -74,8 +74,8 @@ func (k *maker) close() error {
 	return err
 }
 
-// run makes the windows of an order.
-func (k *maker) run(o *Order) error {
+// run makes an order.
+func (k *maker) run(o *order) error {
 	if o.n == 0 {
 		return nil
 	}
@@ -126,8 +126,8 @@ func (k *maker) style() error {
 	}
 	m, o := k.s.model, k.order
 	cols, joints, n := m.Layout.Columns(), 3*len(m.Layout.Joints), 0
-	for _, s := range o.styles[:o.n] {
-		if s.Transfer != nil {
+	for _, w := range o.window[:o.n] {
+		if w.style.Transfer != nil {
 			n++
 		}
 	}
@@ -146,8 +146,8 @@ func (k *maker) style() error {
 		r.body, r.stand = make([]float32, len(k.walk.Body)), make([]float32, len(k.walk.Contacts))
 	}
 	r.windows = r.windows[:0]
-	for i, s := range o.styles[:o.n] {
-		if s.Transfer != nil {
+	for i, w := range o.window[:o.n] {
+		if w.style.Transfer != nil {
 			copy(r.frames[len(r.windows)*window:], k.walk.Rows[i*window:(i+1)*window])
 			r.windows = append(r.windows, i)
 		}
@@ -187,15 +187,15 @@ func (k *maker) holdFeet(n int) error {
 	return err
 }
 
-// plan plans the trajectory of window i and writes the networks' inputs.
-func (k *maker) plan(o *Order, i int) {
-	s := k.s
-	seat, seam := o.seats[i], o.seams[i]
-	b := &s.bodies[seat]
+// plan lays the course of window i of an order and writes what the networks are
+// given of it.
+func (k *maker) plan(o *order, i int) {
+	s, w, b := k.s, &o.window[i], &o.to[i]
+	seat, seam := w.seat, w.seam
 	ring := s.way[int(seat)*s.ring:][:s.ring]
-	if o.changed[i] {
+	if *b = w.from; w.changed {
 		b.laid = seam + join
-		b.plan.follow(o.curves[i], ring[(b.laid-2)%s.ring], ring[(b.laid-1)%s.ring])
+		b.plan.follow(w.curve, ring[(b.laid-2)%s.ring], ring[(b.laid-1)%s.ring])
 	}
 	for end := seam + s.hop + context + 1 + lookahead; b.laid < end; b.laid++ {
 		ring[b.laid%s.ring] = b.plan.next()
@@ -226,14 +226,15 @@ func (k *maker) plan(o *Order, i int) {
 			k.walk.Phase[i] = s.phase[was]
 		}
 	}
-	k.walk.Gaits[i] = o.curves[i].Gait
+	k.walk.Gaits[i] = w.curve.Gait
 }
 
 // finish writes window i from the seam on into its order.
-func (k *maker) finish(o *Order, i int) {
+func (k *maker) finish(o *order, i int) {
 	s := k.s
 	n, cols, contacts := 3*len(s.model.Layout.Joints), s.model.Layout.Columns(), len(s.model.Layout.Contacts)
 	frames := s.hop + context
+	o.failed[i] = false
 	for j := range frames {
 		row, to := i*s.window+context+j, i*frames+j
 		o.stand[to] = 0

@@ -6,13 +6,13 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Where returns where the body of row is.
+// Root returns where the body of row is.
 func (s *Stream) Root(row int) feature.Place {
 	seat := s.seat[row]
 	return s.place[s.slot(seat, s.bodies[seat].at)]
 }
 
-// Ahead appends the places to dst where the body of row will be, n frames from one to the
+// Preview appends the places to dst where the body of row will be, n frames from one to the
 // next, as far as motion is made.
 func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	seat := s.seat[row]
@@ -23,7 +23,7 @@ func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	return dst
 }
 
-// Stands reports which contacts of row stand, a bit each in the layout's order.
+// Contacts reports which contacts of row stand, a bit each in the layout's order.
 func (s *Stream) Contacts(row int) uint8 {
 	seat := s.seat[row]
 	return s.stand[s.slot(seat, s.bodies[seat].at)]

@@ -9,6 +9,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/netruntime"
 )
@@ -183,6 +184,40 @@ func (c *Controller) Add(at feature.Place, goal *control.Goal) (row int, err err
 func (c *Controller) Place(row int, at feature.Place) {
 	c.Reset(row, at.Pos, at.Yaw)
 	c.seen[row] = 0
+}
+
+// Save writes the state of a row; see [generator.Generator].
+func (c *Controller) Save(st *generator.State, row int) { c.visit(st, row) }
+
+// Restore adds an agent in a saved state; see [generator.Generator].
+func (c *Controller) Restore(st *generator.State) (row int, err error) {
+	if row = c.agents; row == c.Cap() {
+		return 0, fmt.Errorf("mann: all %d rows of the controller are taken", row)
+	}
+	c.visit(st, row)
+	if stride := int(c.agent[row].stride); st.Err() == nil && !c.Has(stride) {
+		st.Fail(fmt.Errorf("the state is of an agent that steps %d ticks at a time, without a model of it", stride))
+	}
+	if a := c.goals[row].Action; a >= control.NumActions {
+		st.Fail(fmt.Errorf("the state has action %d of %d", a, control.NumActions))
+	}
+	if err := st.Err(); err != nil {
+		c.Reset(row, m3.Vec3{}, 0)
+		return 0, fmt.Errorf("mann: %w", err)
+	}
+	c.agents++
+	return row, nil
+}
+
+func (c *Controller) visit(st *generator.State, row int) {
+	c.Batch.visit(st, row)
+	g := &c.goals[row]
+	generator.Value(st, &g.Move)
+	generator.Value(st, &g.Turn)
+	generator.Value(st, &g.Speed)
+	generator.Value(st, &g.Action)
+	generator.Asset(st, &g.Path)
+	generator.Value(st, &c.seen[row])
 }
 
 // Remove takes a row out. The last row becomes this one.

@@ -1,5 +1,4 @@
-// Package skel holds skeletons, poses and clips: flat, depth-first arrays that one forward loop
-// walks.
+// Package skel holds skeletons, poses and clips: flat, depth-first arrays for one forward loop.
 package skel
 
 import (
@@ -15,8 +14,7 @@ const (
 	MaxDepth  = 256
 )
 
-// Skeleton is an immutable tree of joints in depth-first order, parents before children. All slices
-// have one entry per joint.
+// Skeleton is an immutable tree of joints in depth-first order. Slices have one entry per joint.
 type Skeleton struct {
 	Names   []string
 	Parents []int16   // index of the parent joint, −1 for a root
@@ -119,8 +117,7 @@ func (s *Skeleton) ModelToLocal(pos []m3.Vec3, rot []m3.Quat, model []m3.Xform) 
 }
 
 // Clip is motion sampled at a fixed rate: for frame f and joint j the local transform is
-// Pos[f*Len+j], Rot[f*Len+j]. Lengths are in metres, or in the unit of the file that the clip was
-// read from.
+// Pos[f*Len+j], Rot[f*Len+j]. Lengths are in metres, or in the unit of the file it comes from.
 type Clip struct {
 	Skel   *Skeleton
 	FPS    float64 // frames per second

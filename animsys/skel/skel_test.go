@@ -37,8 +37,7 @@ func genClip(t *rapid.T, s *Skeleton, fps float64, frames int) *Clip {
 	return c
 }
 
-// A joint's model transform is the product of the local ones along its chain, and ModelToLocal
-// takes it apart again.
+// A joint's model transform is the product along its chain, and ModelToLocal takes it apart again.
 func TestLocalModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := genSkeleton(t)

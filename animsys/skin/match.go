@@ -97,7 +97,6 @@ func (s *Skin) applyMap(from []int, sk *skel.Skeleton, as map[string]string) err
 	return nil
 }
 
-// checkComplete returns an error if required joints are unmatched.
 func (s *Skin) checkComplete(from []int, sk *skel.Skeleton) error {
 	var missing []string
 	has := func(name string) bool { j := sk.Index(name); return j >= 0 && from[j] >= 0 }

@@ -28,7 +28,6 @@ func (a *affine) mul(b *affine) (out affine) {
 	return out
 }
 
-// apply returns the transformed point.
 func (a *affine) apply(x, y, z float64) [3]float64 {
 	var out [3]float64
 	for r := range out {
@@ -59,7 +58,6 @@ func (a *affine) normal(n m3.Vec3) m3.Vec3 {
 	return m3.V(float32(out[0]/l), float32(out[1]/l), float32(out[2]/l))
 }
 
-// mirrors reports whether a changes handedness.
 func (a *affine) mirrors() bool {
 	return a[0]*(a[5]*a[10]-a[6]*a[9])-a[1]*(a[4]*a[10]-a[6]*a[8])+a[2]*(a[4]*a[9]-a[5]*a[8]) < 0
 }
@@ -73,7 +71,6 @@ func (a *affine) finite() bool {
 	return true
 }
 
-// local returns a node's transform.
 func local(n *gltf.Node) affine {
 	if m := n.MatrixOrDefault(); m != gltf.DefaultMatrix {
 		return affine{m[0], m[4], m[8], m[12], m[1], m[5], m[9], m[13], m[2], m[6], m[10], m[14]}
@@ -139,8 +136,7 @@ func (f *file) newTree() (*tree, error) {
 	return t, nil
 }
 
-// roots returns the root nodes of the scene, the first one last. If the file has no scenes, these
-// are all nodes without a parent.
+// roots returns the scene's root nodes, first one last; without scenes, all nodes without a parent.
 func (f *file) roots(t *tree) (roots []int, err error) {
 	d := &f.doc
 	if len(d.Scenes) == 0 {

@@ -22,8 +22,7 @@ func (f *fit) pose() {
 	}
 }
 
-// aligned returns the rotation from our standing pose to the mesh's for joint j. up is its
-// parent's.
+// aligned returns joint j's rotation from our standing pose to the mesh's. up is its parent's.
 func (f *fit) aligned(j int, up m3.Quat) m3.Quat {
 	limb := strings.TrimPrefix(strings.TrimPrefix(f.sk.Names[j], "Left"), "Right")
 	var to, at m3.Vec3

@@ -112,7 +112,6 @@ func (r *reader) attribute(where string, p *gltf.Primitive, name string, count, 
 	return e, r.finite(where, e, farthest)
 }
 
-// skinNodes returns the joint nodes of node n's skin.
 func (r *reader) skinNodes(n int) []int {
 	if k := r.doc.Nodes[n].Skin; k != nil {
 		return r.doc.Skins[*k].Joints
@@ -190,8 +189,7 @@ func (r *reader) influences(where string, p *gltf.Primitive, skin int, pulls [][
 	return nil
 }
 
-// strongest sums the weights of each joint, and returns the four largest, scaled to the sum 1.
-// Equal ones keep their order.
+// strongest sums each joint's weights and returns the four largest, in order, scaled to the sum 1.
 func strongest(all []influence) []influence {
 	out := all[:0]
 	for _, p := range all {

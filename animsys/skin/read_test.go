@@ -232,8 +232,7 @@ func TestReadDamaged(t *testing.T) {
 	}
 }
 
-// More than four joints: the strongest four stay. Vertices without weights follow the
-// first joint. Both are reported.
+// The strongest four joints stay. Vertices without weights follow the first. Both are reported.
 func TestReadInfluences(t *testing.T) {
 	d := small()
 	d.Nodes = append(d.Nodes, &gltf.Node{Name: "c\x1b[2J\n"}, &gltf.Node{Name: "d"}, &gltf.Node{Name: "e"}, &gltf.Node{Name: "fixed", Mesh: gltf.Index(0)})

@@ -27,8 +27,7 @@ const (
 	MaxPixels    = 1 << 25 // of all textures
 )
 
-// Skin is a skinned mesh as a glTF viewer shows it: in the pose of its nodes, in the file's metres.
-// It is read-only.
+// Skin is a read-only skinned mesh as a glTF viewer shows it: posed by its nodes, in metres.
 type Skin struct {
 	Name  string   // the file's
 	Notes []string // warnings
@@ -88,8 +87,7 @@ func (s *Skin) Vertices() int { return len(s.mesh.pos) }
 // Triangles returns the number of triangles.
 func (s *Skin) Triangles() int { return len(s.mesh.index) / 3 }
 
-// Open reads the .glb or .gltf at path, and the files beside it that it references. Errors in the
-// file are of type *Error.
+// Open reads a .glb or .gltf, and the files that it references. Errors in the file are *Error.
 func Open(path string) (*Skin, error) {
 	data, err := boundedfile.Read(path, MaxFile)
 	if err != nil {
@@ -107,7 +105,6 @@ func Open(path string) (*Skin, error) {
 // Read reads the bytes of a .glb or .gltf called name that references no other files.
 func Read(name string, data []byte) (*Skin, error) { return read(name, data, nil) }
 
-// note adds a warning.
 func (s *Skin) note(format string, args ...any) {
 	const most = 20
 	if len(s.Notes) < most {

@@ -1,7 +1,6 @@
-// Package body grows skinned character meshes around skeletons. An implicit surface of soft
-// capsules around the bones is turned into triangles, decimated to several levels of detail and
-// weighted to the joints. It needs no artist's files and nothing is random: a rig always gives the
-// same bytes.
+// Package body grows skinned character meshes around skeletons, without an artist's files. An
+// implicit surface of soft capsules around the bones is turned into triangles, decimated to several
+// levels of detail and weighted to the joints. A rig always gives the same bytes.
 package body
 
 import (
@@ -12,8 +11,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Rig is the skeleton of a body: joints in depth-first order, parents before children. All slices
-// have one entry per joint.
+// Rig is a body's skeleton: joints in depth-first order. All slices have one entry per joint.
 type Rig struct {
 	Names   []string
 	Parents []int16   // parent joint, −1 for a root

@@ -53,8 +53,7 @@ func dogBody(t testing.TB) *Body {
 	return b
 }
 
-// closed fails the test unless every edge of the mesh is met once each way, and
-// returns the enclosed volume.
+// closed fails the test unless every edge is met once each way, and returns the volume.
 func closed(t *testing.T, pos []m3.Vec3, index []uint32) float64 {
 	t.Helper()
 	seen := map[[2]uint32]int{}
@@ -112,9 +111,8 @@ func TestSurfaceMatchesClosedForm(t *testing.T) {
 	}
 }
 
-// sound fails the test unless m is closed, fills between least and most m³, and
-// has unit normals that agree with its triangles and weights that sum to 1. It
-// returns the mesh's extent.
+// sound fails the test unless m is closed, fills between least and most m³, and has unit normals
+// that agree with its triangles and weights that sum to 1. It returns the mesh's extent.
 func sound(t *testing.T, rig *Rig, m *Mesh, want int, least, most float64) (lo, hi m3.Vec3) {
 	t.Helper()
 	if n := m.Triangles(); n > want+460 || n < want*8/10 {

@@ -183,8 +183,7 @@ func TestClothes(t *testing.T) {
 	}
 }
 
-// Rigs with other joints between, other rest poses and other sizes are people
-// too.
+// Rigs with other joints between, other rest poses and other sizes are people too.
 func TestOtherPeople(t *testing.T) {
 	for name, change := range map[string]func(r *Rig){
 		"child": func(r *Rig) {

@@ -35,8 +35,7 @@ func New(rate, maxSteps int) (*Fixed, error) {
 	return &Fixed{rate: int64(rate), maxStep: int64(maxSteps)}, nil
 }
 
-// Advance adds the frame time dt and returns the number of steps to take now. Negative times count
-// as zero.
+// Advance adds the frame time dt, at least 0, and returns the number of steps to take now.
 func (c *Fixed) Advance(dt time.Duration) int {
 	// An hour is far beyond any catch-up limit and keeps dt·rate in range.
 	dt = min(max(dt, 0), time.Hour)

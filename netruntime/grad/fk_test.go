@@ -8,8 +8,7 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// bones returns a skeleton with branches of so many joints, and rotations for
-// it.
+// bones returns a skeleton with branches of so many joints, and rotations for it.
 func bones(rows, joints int) (s Skeleton, base []float32) {
 	s.Parents = []int32{-1, 0, 1, 2, 1, 4, 0, 6}
 	for j := len(s.Parents); j < joints; j++ {

@@ -9,9 +9,8 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// Every operation is checked against a float64 twin that is written as the
-// formula reads: values directly, gradients by central differences of the
-// twin.
+// Every operation is checked against a float64 twin that is written as the formula reads: values
+// directly, gradients by central differences of the twin.
 
 // mat64 is a float64 matrix.
 type mat64 struct {
@@ -308,8 +307,7 @@ func (c *opCase) pass(tape *Tape, params []*Param, weight float32) (y []float32,
 	return result.Val, l.Val[0], grads
 }
 
-// The check itself must see a gradient that is off by one part in a thousand,
-// in one element.
+// The check itself must see a gradient that is off by one part in a thousand, in one element.
 func TestCheckSeesWrongGradient(t *testing.T) {
 	want := difference(random(1, 5, 7), func() float64 { return 0 })
 	for i := range want {

@@ -9,9 +9,8 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// pinned returns pins of columns in groups of two and three, with each group at
-// about every fourth frame of each sequence, some of them half pinned; the
-// first and last frames lie beyond all pins.
+// pinned returns pins of columns in groups of two and three, with each group at about every fourth
+// frame of each sequence, some of them half pinned; the first and last frames lie beyond all pins.
 func pinned(batch, length, cols, groups int) *netruntime.Pins {
 	p := &netruntime.Pins{}
 	for c := range cols {

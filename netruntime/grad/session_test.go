@@ -9,8 +9,7 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// TestSessionsComputeTheSame compares the tape's forward with a session of the
-// same network.
+// TestSessionsComputeTheSame compares the tape's forward with a session of the same network.
 func TestSessionsComputeTheSame(t *testing.T) {
 	const batch, frames = 3, 12
 	var params []*Param

@@ -9,8 +9,7 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// everything is a network that uses every operation, wide enough that the pool
-// divides the work.
+// everything is a network that uses every operation, wide enough that the pool divides the work.
 type everything struct {
 	tape   *Tape
 	params []*Param

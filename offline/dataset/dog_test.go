@@ -19,8 +19,7 @@ import (
 // built holds what dog has built: the race detector makes that slow.
 var built struct{ train, held *MANN }
 
-// dog returns the authors' recordings as rows, and their folder. Tests must not
-// change the rows.
+// dog returns the authors' recordings as rows, and their folder. Tests must not change the rows.
 func dog(t *testing.T) (train, held *MANN, dir string) {
 	t.Helper()
 	dir = filepath.Join(mocapdata.Dir(t), "dog")
@@ -33,8 +32,7 @@ func dog(t *testing.T) (train, held *MANN, dir string) {
 	return built.train, built.held, dir
 }
 
-// The recordings come back from Y, places and poses, and so do their mirror
-// images.
+// The recordings come back from Y, places and poses, and so do their mirror images.
 func TestDogReplays(t *testing.T) {
 	train, held, dir := dog(t)
 	for _, set := range []*MANN{train, held} {
@@ -70,8 +68,7 @@ func TestDogReplays(t *testing.T) {
 			t.Errorf("a joint is off by %g m", worst)
 		}
 	}
-	// The places of a mirrored row's bones are those that its axes and the
-	// skeleton give.
+	// The places of a mirrored row's bones are those that its axes and the skeleton give.
 	var worst float32
 	m := train.Layout
 	model := make([]m3.Xform, len(m.Joints))

@@ -99,8 +99,7 @@ func TestParseLabelsRejects(t *testing.T) {
 	}
 }
 
-// A file that says the same a thousand times makes the same rows, once each, in
-// memory for one.
+// A file that says the same a thousand times makes the same rows, once each, in memory for one.
 func TestRangesRepeat(t *testing.T) {
 	const frames, times = 4000, 4000
 	many := walking(frames)

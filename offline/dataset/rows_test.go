@@ -55,8 +55,7 @@ func testCircle(t *testing.T, stride int) {
 	}
 	near(t, "root", y[m.OutRoot():], 1e-3, rate*c.r*(1-math.Cos(step*d)), 60*d*180/math.Pi, rate*c.r*math.Sin(step*d))
 
-	// The body is stiff: bones stand as at yaw 0, turned by d and moved by an
-	// arc of one stride.
+	// The body is stiff: bones stand as at yaw 0, turned by d and moved by an arc of one stride.
 	d *= step
 	still := circle{r: 2, w: 1e-9, frames: 2}.clip(sk)
 	model := make([]m3.Xform, sk.Len())
@@ -104,8 +103,7 @@ func TestReflectionAtEnds(t *testing.T) {
 	}
 }
 
-// The mirrored rows of a left circle are the rows of a right circle whose
-// clip was mirrored joint by joint.
+// Mirrored rows of a left circle are those of a right circle mirrored joint by joint.
 func TestMirrorIsThePhysicalMirror(t *testing.T) {
 	m, sk := feature.Dog(), synthSkeleton()
 	left, right := circle{r: 2, w: 0.5, frames: 300}, circle{r: 2, w: -0.5, frames: 300}

@@ -52,8 +52,7 @@ const (
 	controlSway = 8.0 // s to and fro
 )
 
-// MeasureControlled lets people continue walks of the recordings, each from one second in, along
-// ControlPaths.
+// MeasureControlled lets people continue recorded walks from one second in, along ControlPaths.
 func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.MotionSet, people int, seconds float64,
 	speed float32, job strnn.Control) (Controlled, error) {
 	l := m.Layout
@@ -199,7 +198,6 @@ func (s *feet) hold(p *feature.Person, rows []float32) error {
 	return nil
 }
 
-// stands reports whether a contact stands in two frames.
 func stands(row, before []float32, contact int) bool {
 	return row[contact] > 0.5 && before[contact] > 0.5
 }

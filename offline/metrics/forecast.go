@@ -88,7 +88,6 @@ func MeasureForecast(p Extender, set *dataset.MotionSet, prefix int) (Forecast, 
 	return r, nil
 }
 
-// add adds the errors of one motion.
 func (r *Forecast) add(l *feature.Motion, truth, made []float32, prefix int) {
 	joints, cols := len(l.Joints), l.Columns()
 	frames := len(truth) / cols

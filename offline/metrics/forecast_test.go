@@ -141,8 +141,7 @@ func TestManifoldDistance(t *testing.T) {
 	}
 }
 
-// obedient moves the body as asked, in the rest pose. The left and right feet are in contact in
-// turn.
+// obedient moves the body as asked, in the rest pose, with left and right contact in turn.
 type obedient struct {
 	m    *strnn.Model
 	rest []float32 // (columns)

@@ -80,7 +80,6 @@ func (m *Manifold) Distance(rows []float32, workers int) (float64, error) {
 	return sum / float64(len(windows)), nil
 }
 
-// nearest returns the distance from a window to the nearest one.
 func (m *Manifold) nearest(x []float32) float64 {
 	best := math.Inf(1)
 	for _, at := range m.starts {

@@ -10,8 +10,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Sparse is the error of motion made from evenly spaced poses of a recording (Lüdi 2016, sec. 5.1,
-// shows pictures).
+// Sparse is the error of motion made from evenly spaced recorded poses (Lüdi 2016, sec. 5.1).
 type Sparse struct {
 	Frames int     `json:"frames"`
 	Body   float64 `json:"body_cm"`  // mean distance of joints between the poses, in the body's own frame
@@ -57,8 +56,7 @@ func meanDrift(of []Drift) (mean Drift) {
 }
 
 // MeasureSparse compares made with the recording rec that it was made from: rows of l, (frames,
-// columns) raw, with poses at multiples of every. Both begin at one place. Different lengths are an
-// error.
+// columns) raw, of one length, with poses at multiples of every. Both begin at one place.
 func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, error) {
 	cols, n := l.Columns(), len(l.Joints)
 	frames, err := sparseFrames(l, made, rec, every, 1)
@@ -117,8 +115,7 @@ func sparseFrames(l *feature.Motion, made, rec []float32, every, least int) (int
 // means returns the fields that are means over frames.
 func (s *Sparse) means() []*float64 { return []*float64{&s.Body, &s.World, &s.Key, &s.At, &s.Speed} }
 
-// MeanSparse returns the mean over recordings, weighted by frames. Drifts are weighted by
-// stretches.
+// MeanSparse returns the mean over recordings, weighted by frames, and drifts by stretches.
 func MeanSparse(of []Sparse) (mean Sparse) {
 	var two, ten []Drift
 	for _, s := range of {
@@ -145,8 +142,7 @@ func FromSparse(net *keypose.SparseModel, maker *keypose.SparseInbetweener, rec 
 	return made, part, maker.Make(made, poses)
 }
 
-// sparsePoses returns the frames of rec at multiples of every, and the rows from the first to the
-// last of them.
+// sparsePoses returns the frames of rec at multiples of every, and the rows from first to last.
 func sparsePoses(l *feature.Motion, rec []float32, every int) (poses, part []float32, err error) {
 	cols := l.Columns()
 	n := (len(rec)/cols-1)/every + 1
@@ -159,8 +155,7 @@ func sparsePoses(l *feature.Motion, rec []float32, every int) (poses, part []flo
 	return poses, rec[:((n-1)*every+1)*cols], nil
 }
 
-// BetweenSparse is FromSparse without a network: all values, with the body's velocities, are
-// interpolated linearly.
+// BetweenSparse is FromSparse without a network: all values are interpolated linearly.
 func BetweenSparse(l *feature.Motion, rec []float32, every int) (made, part []float32, err error) {
 	poses, part, err := sparsePoses(l, rec, every)
 	if err != nil {
@@ -181,10 +176,9 @@ func BetweenSparse(l *feature.Motion, rec []float32, every int) (made, part []fl
 // pullFrames is the number of frames before and after a pose that it affects.
 const pullFrames = 8
 
-// CorrectSparse edits made on a motion manifold (proposed by Lüdi 2016, sec. 6.1.1). The result
-// meets the poses of rec at multiples of every, and their places on the ground. In between, the
-// body moves as in made: seen from the pose before and, increasingly, from the one after. The
-// contacts of made stay locked.
+// CorrectSparse edits made on a motion manifold (proposed by Lüdi 2016, sec. 6.1.1). It meets the
+// poses of rec at multiples of every, and their places. In between, the body moves as in made, seen
+// from the pose before and, increasingly, the one after. Contacts of made stay locked.
 func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, workers int) ([]float32, error) {
 	l := m.Layout
 	cols := l.Columns()
@@ -244,7 +238,6 @@ func courseOf(l *feature.Motion, rows []float32) manifold.Trajectory {
 	return c
 }
 
-// seenFrom returns a place as seen from another.
 func seenFrom(from, to feature.Place) feature.Place {
 	return feature.Place{Pos: m3.YawQuat(-from.Yaw).Rotate(to.Pos.Sub(from.Pos)), Yaw: to.Yaw - from.Yaw}
 }

@@ -38,7 +38,6 @@ func newLivelinessSums(l *feature.Motion) *livelinessSums {
 	return &livelinessSums{l: l, sum: make([]float64, l.Body()), power: make([]float64, l.Body()), finite: true}
 }
 
-// add adds a motion, (frames, columns) raw.
 func (v *livelinessSums) add(rows []float32) {
 	cols, joints := v.l.Columns(), len(v.l.Joints)
 	frames := len(rows) / cols
@@ -133,8 +132,7 @@ func Roll(p Extender, set *dataset.MotionSet, n, prefix, frames int) ([]float32,
 	return rows, p.Extend(rows, n, prefix, prefix+frames)
 }
 
-// MeasureRollouts returns the liveliness of motions, (n, frames, columns) raw, in their last frames
-// and in all after the prefix.
+// MeasureRollouts returns the liveliness of motions, (n, frames, columns) raw: see Rollouts.
 func MeasureRollouts(rows []float32, l *feature.Motion, n, prefix, last int) Rollouts {
 	cols := l.Columns()
 	frames := len(rows) / cols / n

@@ -125,7 +125,6 @@ func newWatch(s *animsys.Crowd, stream *strnn.Stream, n int) *watch {
 	return w
 }
 
-// before records the state before a tick.
 func (w *watch) before() {
 	copy(w.roots, w.s.Roots)
 	oldest := w.local[0]

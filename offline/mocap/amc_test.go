@@ -270,8 +270,7 @@ func (a *actor) motion(j, f int) (m mat, move [3]float64, l float64) {
 	return m, move, l
 }
 
-// Joints are where bones of the format start and end: bone by bone in world
-// space, in float64 matrices.
+// Joints are where the format's bones start and end in world space, by float64 matrices.
 func TestAMCForwardKinematics(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := genActor(t)

@@ -124,8 +124,7 @@ func TestReadASF(t *testing.T) {
 	}
 }
 
-// The axes of a bone turn about x first in the order XYZ, about z first in ZYX. Angles are
-// in degrees or radians.
+// A bone's axes turn about x first in the order XYZ, z first in ZYX, in degrees or radians.
 func TestASFAxes(t *testing.T) {
 	for _, c := range []struct {
 		unit, axis string

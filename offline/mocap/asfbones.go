@@ -50,8 +50,7 @@ func (r *asfReader) connect() error {
 	return nil
 }
 
-// addBone appends b's joint, which starts at offset from its parent joint, and b's
-// children.
+// addBone appends b's joint, which starts at offset from its parent joint, and b's children.
 func (r *asfReader) addBone(b *asfBone, parent int, offset [3]float64, depth int) (err error) {
 	if b.joint, err = r.addJoint(b.name, parent, depth, b.childAt, false, offset); err != nil {
 		return err

@@ -16,7 +16,6 @@ func (tl *timeline) move(name string, ahead, side, turn, seconds float64) {
 	tl.part(name, seconds)
 }
 
-// halt stops and squares up.
 func (tl *timeline) halt() {
 	d := tl.stop()
 	tl.advance(0.7 * d)
@@ -70,7 +69,6 @@ func (tl *timeline) lookAround(name string, seconds float64) {
 	tl.part(name, seconds)
 }
 
-// shiftStance changes the stand a little.
 func (tl *timeline) shiftStance(d float64) {
 	p := tl.styled(standing())
 	p[hipUp] -= tl.uniform(0, 0.02)
@@ -222,8 +220,7 @@ const gravity = 9.81
 // controller asks for leaps in the same way (mann.Tuning.Ramp and Leap).
 const leapFrom, leapTo = 12, 8
 
-// jump leaps out of the present movement, which continues afterwards, at a speed in m/s. The trunk
-// rises by height in m.
+// jump leaps out of the present movement at a speed in m/s. The trunk rises by height in m.
 func (tl *timeline) jump(speed, height float64) {
 	tl.setOff()
 	tl.label("Walk") // until shortly before take-off
@@ -278,15 +275,13 @@ func (tl *timeline) jump(speed, height float64) {
 	tl.mode, tl.speed = "bound", speed
 }
 
-// leapDuty returns the duty factor before and after a leap, at a rate in strides per second and a
-// speed in m/s.
+// leapDuty returns the duty factor around a leap, at a rate in strides per second and a speed, m/s.
 func leapDuty(rate, speed float64) float64 {
 	const most = 0.62
 	return min(most, 2*maxReach*rate/speed)
 }
 
-// arc sets the heights of hips and chest through a flight from off: crouch, push, parabola,
-// landing. The chest leads.
+// arc sets the heights of hips and chest through a flight: crouch, push, parabola, landing.
 func (tl *timeline) arc(off, flight, height float64) {
 	v := gravity * flight / 2
 	for i := range tl.up {

@@ -1,7 +1,6 @@
 package procgen
 
-// The parameters of a posture. Lengths are metres, angles radians in the world, pitch up, unless
-// noted.
+// A posture's parameters, in metres and radians in the world, pitch up, unless noted.
 const (
 	hipUp       = iota // height of the hips above standing
 	hipAhead           // hips ahead of standing
@@ -72,8 +71,7 @@ func moving(g string, speed float64) posture {
 	return p
 }
 
-// sitting: the rump is down, hind paws lie flat with the hocks on the ground, and the fore legs
-// prop up the chest.
+// sitting: the rump is down, hind paws lie flat, hocks on the ground; fore legs prop up the chest.
 func sitting() posture {
 	p := standing()
 	p[hipUp], p[hipAhead], p[pitch], p[flexion] = -0.345, -0.06, rad(46), rad(13)

@@ -37,7 +37,7 @@ func TestKeyposeComputesWhatWasTrained(t *testing.T) {
 		}
 		weights = append(weights, p.Val)
 	}
-	file, err := m.model(net, f, weights, &train.Report{}, "{}", "x")
+	file, err := m.model(net, f, trained{weights: weights, report: &train.Report{}})
 	if err != nil {
 		t.Fatal(err)
 	}

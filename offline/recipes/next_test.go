@@ -53,9 +53,9 @@ func often(m *dataset.MotionSet) *dataset.MotionSet {
 }
 
 // smallNext is a recipe that learns in a second or two.
-func smallNext(net *netruntime.Net, how Running) *Next {
+func smallNext(net *netruntime.Net, how RunOptions) *Next {
 	m := DefaultNext()
-	m.Latent, m.Train, m.HeldOut, m.Running = net, often(seconds(4, 201, 0)), often(seconds(2, 121, 5)), how
+	m.Latent, m.Train, m.HeldOut, m.RunOptions = net, often(seconds(4, 201, 0)), often(seconds(2, 121, 5)), how
 	m.Hidden, m.Epochs, m.Batch, m.AdamW.Rate = [2]int{32, 32}, 40, 4, 1e-2
 	return &m
 }

@@ -147,8 +147,7 @@ func TestCyclicIsFoundOut(t *testing.T) {
 	}
 }
 
-// A neutral take that is too short to show a cycle is still the reference, once another take
-// has shown the cycle.
+// A neutral take too short to show a cycle is still the reference, once another shows it.
 func TestShortNeutral(t *testing.T) {
 	takes := []*Take{
 		{Take: mar.Take{Name: "old", Style: "old", Clip: figure{frames: 150, phase: steady(0, 64), swing: 0.5, arms: 0.3}.walk()}},

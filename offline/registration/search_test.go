@@ -19,8 +19,7 @@ func hump(still, frames int, height float64) []float64 {
 	return v
 }
 
-// A small gesture is a whole one all the same: it does not pass for the beginning
-// of a large one.
+// A small gesture is a whole one all the same: it does not pass for the beginning of a large one.
 func TestPathCoversTheTemplate(t *testing.T) {
 	w := warper{maxSlope: 3, smooth: 0.5}
 	for _, height := range []float64{1, 0.5, 0.3} {
@@ -37,8 +36,7 @@ func TestPathCoversTheTemplate(t *testing.T) {
 	}
 }
 
-// Each registration of a pair counts the frames of both: no take lingers where a
-// pose is roughly like the other's.
+// A registration counts the frames of both: no take lingers at a roughly similar pose.
 func TestPathDoesNotLinger(t *testing.T) {
 	w := warper{maxSlope: 3, smooth: 0.5}
 	take, tm := column1(hump(5, 60, 0.6)), &template{frames: 70, hold: 60, rows: hump(5, 60, 1)}

@@ -11,8 +11,7 @@ import (
 	"mannequin/offline/mocap"
 )
 
-// thin returns every nth frame of c and the first, which may be a rest pose: far
-// less work, and the same errors.
+// thin returns every nth frame of c and the first, which may be a rest pose.
 func thin(c *skel.Clip, n int) *skel.Clip {
 	j := c.Skel.Len()
 	out := &skel.Clip{Skel: c.Skel, FPS: c.FPS / float64(n)}

@@ -23,8 +23,7 @@ func TestSameSkeleton(t *testing.T) {
 	}
 }
 
-// The axes of the source's frames are found from the motion, and positions and rotations
-// come back.
+// The axes of the source's frames are found from the motion, and positions and rotations come back.
 func TestTurnedFrames(t *testing.T) {
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -116,8 +115,7 @@ func TestOtherRestPose(t *testing.T) {
 	}
 }
 
-// A source of other proportions: feet on their marks, and the report says what
-// recomputed distances say.
+// Other proportions: feet on their marks, and the report has the recomputed distances.
 func TestReport(t *testing.T) {
 	c := walk(50, 5)
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -268,8 +266,7 @@ func TestRestFrames(t *testing.T) {
 		p := *Named("cmu")
 		p.RestFrames = rest
 		out, rep := run(t, job(src, &p))
-		// One frame that is allowed and another that is not: hips that stay
-		// unturned are no rest pose.
+		// One frame is allowed and one is not: hips that stay unturned are no rest pose.
 		if rest == 1 {
 			want = 0
 		}

@@ -25,7 +25,7 @@ const (
 	fastest   = 1.6
 )
 
-// mingle is the system that has people with an ecs.Wander walk about: now here, now
+// mingle is the system that has people with a scenes.Wander walk about: now here, now
 // there, with rests, about where they began, away from each other and from the border.
 type mingle struct {
 	people *animsys.Crowd
@@ -35,7 +35,7 @@ type mingle struct {
 	grid   *grid.Grid
 	at     []m3.Vec3      // (rows) where they are soon
 	goals  []control.Goal // (rows)
-	filter generic.Filter3[ecs.Slot, strnn.Steer, ecs.Wander]
+	filter generic.Filter3[ecs.Slot, strnn.Steer, scenes.Wander]
 }
 
 func newMingle(people *animsys.Crowd, stream *strnn.Stream, field *terrain.Field, seed uint64) *mingle {
@@ -48,7 +48,7 @@ func newMingle(people *animsys.Crowd, stream *strnn.Stream, field *terrain.Field
 
 // Initialize builds the filter.
 func (m *mingle) Initialize(*arche.World) {
-	m.filter = *generic.NewFilter3[ecs.Slot, strnn.Steer, ecs.Wander]()
+	m.filter = *generic.NewFilter3[ecs.Slot, strnn.Steer, scenes.Wander]()
 }
 
 // Update says how they shall go.

@@ -30,6 +30,34 @@ func Play[C any](g generator.Generator[C], joints int) *Player[C] {
 // Continue begins a tick.
 func (p *Player[C]) Continue() error { return p.generator.Generate(p.Still) }
 
+// Tick is a tick of rows 0 to rows−1, and poses them.
+func (p *Player[C]) Tick(rows int) error {
+	if b, ok := p.generator.(generator.Batched); ok {
+		strides := make([]uint8, rows)
+		for r := range strides {
+			strides[r] = 1
+		}
+		n := b.Select(strides)
+		b.Plan(0, n)
+		b.Gather(0, n)
+		if err := b.Infer(); err != nil {
+			return err
+		}
+		b.Scatter(0, n)
+	}
+	if err := p.generator.Generate(p.Still[:rows]); err != nil {
+		return err
+	}
+	for r := range rows {
+		p.poses.Update[r] = true
+	}
+	p.generator.Sample(&p.poses, 0, rows)
+	return nil
+}
+
+// Poses returns the poses of the last tick.
+func (p *Player[C]) Poses() *generator.Poses { return &p.poses }
+
 // Advance moves rows r0 to r1−1 on by a tick.
 func (p *Player[C]) Advance(r0, r1 int) { p.generator.Sample(&p.poses, r0, r1) }
 

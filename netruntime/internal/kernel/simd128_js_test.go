@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestSIMD128AgreesWithGo checks that what has no e^x in it has the bits of plain Go.
+// TestSIMD128AgreesWithGo checks that functions without e^x have the bits of plain Go.
 func TestSIMD128AgreesWithGo(t *testing.T) {
 	if Best() != SIMD128 {
 		t.Fatal("the kernels are not linked: run the tests with simd128/exec.js")
@@ -39,7 +39,7 @@ func TestSIMD128AgreesWithGo(t *testing.T) {
 		agree(fmt.Sprintf("Packed.Mul of %d rows", m), m*n, func(c []float32) {
 			var s Scratch
 			p := Pack(true, parts, k, n, b, k)
-			p.Mul(&s, Matrix{c, n}, Matrix{w, parts}, Matrix{a, k}, m, true, Epilogue{Bias: bias, Act: ActReLU}, 0, p.Panels())
+			p.Mul(&s, Matrix{c, n}, Matrix{w, parts}, Operand{F32: a, Stride: k}, m, true, Epilogue{Bias: bias, Act: ActReLU}, 0, p.Panels())
 		})
 		agree(fmt.Sprintf("Gemm of %d rows", m), m*n, func(c []float32) {
 			p := NewPool(1)
@@ -74,8 +74,8 @@ func TestSIMD128AgreesWithGo(t *testing.T) {
 	}
 }
 
-// TestSIMD128HasNoData checks that the kernels bring no data of their own, which would
-// be written into Go's memory.
+// TestSIMD128HasNoData checks that the kernels have no data of their own, which would be written
+// into Go's memory.
 func TestSIMD128HasNoData(t *testing.T) {
 	b, err := os.ReadFile("simd128/simd128.wasm")
 	if err != nil {

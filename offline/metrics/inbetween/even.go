@@ -157,7 +157,6 @@ func modelOf(t *keypose.Track) []m3.Xform {
 	return out
 }
 
-// placesOf returns the positions of the joints of a track, (frames, joints).
 func placesOf(t *keypose.Track) (out []m3.Vec3) {
 	for _, x := range modelOf(t) {
 		out = append(out, x.Pos)
@@ -183,7 +182,6 @@ func rowsOf(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float64)
 	return rows, err
 }
 
-// contacts returns the contacts of a layout, frame by frame.
 func contacts(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float64) ([][]bool, error) {
 	rows, err := rowsOf(l, sk, places, fps)
 	if err != nil {
@@ -198,8 +196,7 @@ func contacts(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float6
 	return out, nil
 }
 
-// shortest is the shortest time that a foot stands or swings, frames. Flickering contacts are not
-// steps.
+// shortest is the shortest time that a foot stands or swings, frames: no flickering contacts.
 const shortest = 6
 
 // edge is the distance from an end of the motion, in frames, within which a touchdown may count or

@@ -60,14 +60,16 @@ func (b *replacer) run(t *Track, c *skel.Clip) {
 	}
 	b.raw, b.pinned = grow(b.raw, t.Frames*cols), grow(b.pinned, t.Frames*cols)
 	t.Correction(b.raw, b.other)
-	pins := t.pins()
-	pins.Apply(b.pinned, b.raw, t.Frames)
-	for f := range t.Frames {
-		t.Apply(f, b.pinned[f*cols:][:cols])
-	}
+	t.applyPinned(b.raw, b.pinned)
 }
 
-// pins returns the keys at which corrections vanish.
-func (t *Track) pins() netruntime.Pins {
-	return netruntime.Pins{Group: t.Layout.Group(), Prev: t.Prev, Next: t.Next, U: t.Between, Weight: t.Weight}
+// applyPinned applies raw corrections, (Frames, Columns()), that vanish at keys. pinned is scratch
+// of the same size.
+func (t *Track) applyPinned(raw, pinned []float32) {
+	pins := netruntime.Pins{Group: t.Layout.Group(), Prev: t.Prev, Next: t.Next, U: t.Between, Weight: t.Weight}
+	pins.Apply(pinned, raw, t.Frames)
+	cols := t.Layout.Columns()
+	for f := range t.Frames {
+		t.Apply(f, pinned[f*cols:][:cols])
+	}
 }

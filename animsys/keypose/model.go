@@ -118,7 +118,7 @@ type Inbetweener struct {
 	model   *Model
 	encoder *InputEncoder
 	session netruntime.Session
-	in, out [][]float32
+	run     netruntime.Sequences
 	read    []float32 // (network frames, inputs)
 	all     []float32 // (network frames, columns + Feet)
 	raw     []float32 // (frames, columns)
@@ -138,7 +138,7 @@ func (m *Model) NewInbetweener(o InbetweenerOptions) (*Inbetweener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Inbetweener{model: m, encoder: m.Layout.NewInputEncoder(), session: s, in: make([][]float32, 1), out: make([][]float32, 1),
+	return &Inbetweener{model: m, encoder: m.Layout.NewInputEncoder(), session: s,
 		x: make([]float32, segment*m.Layout.Inputs()), y: make([]float32, segment*(m.Layout.Columns()+Feet))}, nil
 }
 
@@ -205,11 +205,7 @@ func (t *Track) correct(all []float32, step int, raw, pinned, stand []float32) {
 			}
 		}
 	}
-	pins := t.pins()
-	pins.Apply(pinned, raw, t.Frames)
-	for f := range t.Frames {
-		t.Apply(f, pinned[f*cols:][:cols])
-	}
+	t.applyPinned(raw, pinned)
 }
 
 // correct runs the network on n frames of m.read, segment by segment, into m.all.
@@ -223,8 +219,7 @@ func (m *Inbetweener) correct(n int) error {
 		for f := have; f < length; f++ { // the last frame is held
 			copy(m.x[f*in:], m.x[(have-1)*in:have*in])
 		}
-		m.in[0], m.out[0] = m.x[:length*in], m.y[:length*wide]
-		if err := m.session.RunSequences(m.out, m.in, 1, length); err != nil {
+		if err := m.run.Run(m.session, m.y[:length*wide], m.x[:length*in], 1, length); err != nil {
 			return err
 		}
 		to := first + have

@@ -133,7 +133,7 @@ const chunk = 8
 type SparseInbetweener struct {
 	model   *SparseModel
 	session netruntime.Session
-	in, out [][]float32
+	run     netruntime.Sequences
 	x       []float32 // (chunk, poses, columns)
 	y       []float32 // (chunk, poses·every, columns)
 }
@@ -145,7 +145,7 @@ func (s *SparseModel) NewInbetweener(o InbetweenerOptions) (*SparseInbetweener, 
 		return nil, err
 	}
 	n := chunk * s.Segments.Poses * s.Layout.Columns()
-	return &SparseInbetweener{model: s, session: session, in: make([][]float32, 1), out: make([][]float32, 1),
+	return &SparseInbetweener{model: s, session: session,
 		x: make([]float32, n), y: make([]float32, n*s.Segments.Every)}, nil
 }
 
@@ -179,8 +179,7 @@ func (m *SparseInbetweener) Make(dst, poses []float32) error {
 		for i := range batch {
 			copy(m.x[i*seen*cols:][:seen*cols], poses[(from+i)*cols:])
 		}
-		m.in[0], m.out[0] = m.x[:batch*seen*cols], m.y[:batch*seen*s.Every*cols]
-		if err := m.session.RunSequences(m.out, m.in, batch, seen); err != nil {
+		if err := m.run.Run(m.session, m.y[:batch*seen*s.Every*cols], m.x[:batch*seen*cols], batch, seen); err != nil {
 			return err
 		}
 		for i := range batch {

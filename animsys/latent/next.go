@@ -36,7 +36,7 @@ type NextClip struct {
 	values, batch int
 	session       netruntime.Session
 	x             []float32 // (batch, nextInput·values)
-	in, out       [1][]float32
+	run           netruntime.Sequences
 }
 
 // inputsPerValue is the number of inputs per latent value: the components of the clip before; the wanted
@@ -84,8 +84,7 @@ func (n *NextClip) Run(after, before []float32, wanted []Sliders) error {
 			}
 		}
 	}
-	n.in[0], n.out[0] = n.x[:clips*inputsPerValue*v], after
-	if err := n.session.RunSequences(n.out[:], n.in[:], clips, 1); err != nil {
+	if err := n.run.Run(n.session, after, n.x[:clips*inputsPerValue*v], clips, 1); err != nil {
 		return err
 	}
 	for i := range wanted {

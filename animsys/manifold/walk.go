@@ -45,7 +45,7 @@ type Walker struct {
 	motionInput []float32 // (batch, length, 3+contacts)
 	batch       int
 	length      int
-	in, out     [][]float32
+	run         netruntime.Sequences
 	wave        func(worker, b int)
 	job         *Walk
 }
@@ -88,7 +88,6 @@ func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 	w.pool = netruntime.NewPool(o.Workers)
 	w.gamma = make([]float32, o.Batch*o.Length*(contacts+1))
 	w.motionInput = make([]float32, o.Batch*o.Length*(feature.MotionLen+contacts))
-	w.in, w.out = make([][]float32, 1), make([][]float32, 1)
 	w.wave = func(_, b int) { w.writeContacts(w.job, b) }
 	for _, c := range m.Layout.Contacts {
 		w.toe = append(w.toe, slices.ContainsFunc(m.Layout.Contacts, func(heel feature.Contact) bool {
@@ -165,15 +164,13 @@ func (w *Walker) Run(job *Walk) error {
 			return fmt.Errorf("manifold: Walk.%s has %d values, want %d", v.name, v.len, v.n)
 		}
 	}
-	w.in[0], w.out[0] = job.Body, w.gamma[:frames*(n+1)]
-	if err := w.steps.RunSequences(w.out, w.in, job.Batch, job.Length); err != nil {
+	if err := w.run.Run(w.steps, w.gamma[:frames*(n+1)], job.Body, job.Batch, job.Length); err != nil {
 		return err
 	}
 	w.job = job
 	w.pool.Run(job.Batch, w.wave)
 	w.job = nil
-	w.in[0], w.out[0] = w.motionInput[:frames*(feature.MotionLen+n)], job.Rows
-	return w.motion.RunSequences(w.out, w.in, job.Batch, job.Length)
+	return w.run.Run(w.motion, job.Rows, w.motionInput[:frames*(feature.MotionLen+n)], job.Batch, job.Length)
 }
 
 // waves writes the contacts of walk b, square waves of its step frequency and duties, and the input

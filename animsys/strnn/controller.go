@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/linsolve"
 	"mannequin/netruntime"
 )
 
@@ -309,9 +310,10 @@ func (c *Controller) descendOne(worker, i int) {
 	for k := range n {
 		s.h[k*n+k] += b.damp * trace
 	}
-	if !solve(s.h, s.g, n) {
+	if !linsolve.Factor(s.h, n, 0) {
 		return
 	}
+	linsolve.Substitute(s.h, s.g, n, 1)
 	for k := range n {
 		b.tried[k] = min(max(z[k]-float32(s.g[k]), -latentMost), latentMost)
 	}
@@ -323,53 +325,4 @@ func dot(a, b []float32) float64 {
 		sum += v * b[i]
 	}
 	return float64(sum)
-}
-
-// solve overwrites x with the solution of a·y = x for a symmetric matrix a, (n, n), by Cholesky
-// factorisation in place. It returns false if a is not positive definite.
-func solve(a, x []float64, n int) bool {
-	if !factor(a, n) {
-		return false
-	}
-	substitute(a, x, n)
-	return true
-}
-
-// factor overwrites a, (n, n) symmetric, with its Cholesky factors. It returns false if a is not
-// positive definite.
-func factor(a []float64, n int) bool {
-	for i := range n {
-		for j := range i + 1 {
-			sum := a[i*n+j]
-			left, right := a[i*n:][:j], a[j*n:][:j]
-			for k, v := range left {
-				sum -= v * right[k]
-			}
-			if i == j {
-				if !(sum > 0) {
-					return false
-				}
-				a[i*n+i] = math.Sqrt(sum)
-			} else {
-				a[i*n+j] = sum / a[j*n+j]
-			}
-		}
-	}
-	return true
-}
-
-// substitute overwrites x with the solution for the factors a.
-func substitute(a, x []float64, n int) {
-	for i := range n {
-		for k := range i {
-			x[i] -= a[i*n+k] * x[k]
-		}
-		x[i] /= a[i*n+i]
-	}
-	for i := n - 1; i >= 0; i-- {
-		for k := i + 1; k < n; k++ {
-			x[i] -= a[k*n+i] * x[k]
-		}
-		x[i] /= a[i*n+i]
-	}
 }

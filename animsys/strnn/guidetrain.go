@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/linsolve"
 	"mannequin/netruntime"
 )
 
@@ -198,12 +199,12 @@ func (l *guideTraining) fit() (*Guide, error) {
 	for i := range n {
 		square[i*n+i] += guideRidge * float64(count)
 	}
-	if !factor(square, n) {
+	if !linsolve.Factor(square, n, 0) {
 		return nil, fmt.Errorf("strnn: the guide cannot be fitted: its normal equations are singular")
 	}
 	for k := range latent {
 		w := right[k*n:][:n]
-		substitute(square, w, n)
+		linsolve.Substitute(square, w, n, 1)
 		for i, v := range w {
 			g.Weight[i*latent+k] = float32(v)
 		}

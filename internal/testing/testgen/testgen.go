@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
@@ -12,7 +13,7 @@ import (
 
 // Player plays a generator's agents tick by tick.
 type Player[C any] struct {
-	Still []bool // (capacity) frozen agents; the test's to change
+	Still []bool // (capacity) frozen agents; set by the test
 
 	generator generator.Generator[C]
 	poses     generator.Poses
@@ -69,8 +70,7 @@ func (p *Player[C]) Show(row int, pos []m3.Vec3, rot []m3.Quat) {
 	copy(rot, turns)
 }
 
-// Restarted reports whether a row's pose does not continue the one before, since it was
-// last asked.
+// Restarted reports whether a row's pose does not continue the one before, since it was last asked.
 func (p *Player[C]) Restarted(row int) bool {
 	p.generator.Pose(&p.poses, row)
 	restarted := p.poses.Restarted[row]
@@ -96,4 +96,24 @@ func (f flaky) RunSequences(out, in [][]float32, batch, length int) error {
 		return errors.New("the session fails")
 	}
 	return f.Session.RunSequences(out, in, batch, length)
+}
+
+// Rest returns the frame of a person in the rest pose, toes on the ground, moving ahead at speed
+// m/s.
+func Rest(p *feature.Person, speed float32) []float32 {
+	model := make([]m3.Xform, p.Skel.Len())
+	low := float32(0)
+	for j, parent := range p.Skel.Parents {
+		if model[j] = m3.Identity; parent >= 0 {
+			model[j].Pos = model[parent].Pos.Add(p.Skel.Offsets[j])
+		}
+		low = min(low, model[j].Pos.Y)
+	}
+	row := make([]float32, p.Layout.Columns())
+	for j, name := range p.Layout.Joints {
+		at := model[p.Skel.Index(name)].Pos
+		copy(row[p.Layout.Pos(j):], []float32{at.X, at.Y - low, at.Z})
+	}
+	row[p.Layout.Body()+feature.MotionZ] = speed
+	return row
 }

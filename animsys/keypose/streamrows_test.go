@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/keypose"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 
 	"pgregory.net/rapid"
@@ -135,10 +136,7 @@ func TestStreamComesAndGoes(t *testing.T) {
 	m := made(t)
 	r := poseLoop(t, m, 7, 3, 0.5, 1.5)
 	rapid.Check(t, func(t *rapid.T) {
-		s, err := play(m.NewStream(keypose.StreamOptions{People: 6, Workers: 1, Every: rapid.SampledFrom([]int{1, 16, 64}).Draw(t, "every")}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(play(m.NewStream(keypose.StreamOptions{People: 6, Workers: 1, Every: rapid.SampledFrom([]int{1, 16, 64}).Draw(t, "every")})))(t)
 		defer s.Close()
 		var spots []float32 // of the rows
 		next := float32(0)
@@ -171,9 +169,7 @@ func TestStreamComesAndGoes(t *testing.T) {
 				}
 			}
 			for range rapid.IntRange(0, 20).Draw(t, "ticks") {
-				if err := s.Continue(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Continue())
 			}
 			if s.People() != len(spots) {
 				t.Fatalf("%d people, want %d", s.People(), len(spots))

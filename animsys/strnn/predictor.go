@@ -77,38 +77,57 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 	if o.CleanUp {
 		p.cleanup = m.newCleanup()
 	}
-	session := func(to *netruntime.Session, n *netruntime.Net, batch, length int) (err error) {
-		*to, err = o.Open.Session(n, netruntime.SessionOptions{Batch: batch, Length: length, Workers: o.Workers, BF16: o.BF16})
-		return err
+	for i := range p.likely {
+		p.likely[i] = make([]float32, o.Batch*m.Latent)
 	}
-	err := session(&p.encode, m.encode, o.Batch, m.Encode)
-	if err == nil {
-		err = session(&p.predict, m.predict, samples, m.Predict)
+	filter := m.filter
+	if o.SkipFilter {
+		filter = nil
 	}
-	if err == nil && m.prior != nil {
-		p.likely = [2][]float32{make([]float32, o.Batch*m.Latent), make([]float32, o.Batch*m.Latent)}
-		err = session(&p.prior, m.prior, o.Batch, 1)
-	}
-	if err == nil && m.filter != nil && !o.SkipFilter {
+	if filter != nil {
 		p.z, p.made = make([]float32, samples*(near+m.Predict)*cols), make([]float32, samples*(near+m.Predict)*cols)
-		err = session(&p.filter, m.filter, samples, near+m.Predict)
 	}
+	err := openAll(o.Open, netruntime.SessionOptions{Workers: o.Workers, BF16: o.BF16}, []part{
+		{&p.encode, m.encode, o.Batch, m.Encode}, {&p.predict, m.predict, samples, m.Predict}, {&p.prior, m.prior, o.Batch, 1}, {&p.filter, filter, samples, near + m.Predict},
+	})
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
-// Close stops the predictor's workers.
-func (p *Predictor) Close() error {
-	var err error
-	for _, s := range []netruntime.Session{p.encode, p.predict, p.prior, p.filter} {
+// part is a session to open for a part of the network.
+type part struct {
+	session       *netruntime.Session
+	net           *netruntime.Net // nil: none
+	batch, length int
+}
+
+func openAll(open netruntime.Opener, o netruntime.SessionOptions, parts []part) (err error) {
+	for _, p := range parts {
+		if p.net == nil {
+			continue
+		}
+		o.Batch, o.Length = p.batch, p.length
+		if *p.session, err = open.Session(p.net, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeAll closes sessions that are not nil.
+func closeAll(sessions ...netruntime.Session) (err error) {
+	for _, s := range sessions {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}
 	return err
 }
+
+// Close stops the predictor's workers.
+func (p *Predictor) Close() error { return closeAll(p.encode, p.predict, p.prior, p.filter) }
 
 // Predict writes the frames that follow n motions: next, (n, Predict, columns) raw, after seen, (n,
 // Encode, columns) raw. latent, (n, Latent), selects each motion's future; nil: the mean. A

@@ -129,7 +129,7 @@ type Inbetweener struct {
 // InbetweenerOptions are the options of NewInbetweener.
 type InbetweenerOptions struct {
 	Workers int               // goroutines; 0: 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 }
 
 // NewInbetweener returns an in-betweener.

@@ -97,7 +97,7 @@ type shown struct {
 type StreamOptions struct {
 	People  int               // most at a time, at least 1
 	Workers int               // goroutines that make windows, at least 1
-	Open    netruntime.Opener // what computes the network; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 
 	// Every is how many ticks lie between those in which people's turns come at all, the

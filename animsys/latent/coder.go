@@ -26,7 +26,7 @@ type Coder struct {
 type CoderOptions struct {
 	Batch   int               // maximum number of clips, at least 1
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 }
 

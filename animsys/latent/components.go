@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
+	"mannequin/engine/m3"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -41,7 +41,7 @@ func NewComponents(names []string, mean []float32, steps [][]float32) (*Componen
 			return nil, fmt.Errorf("component %d has %d values, want %d", k, len(s), n)
 		}
 		for i, v := range s {
-			if !finite(v) || !finite(mean[i]) {
+			if !m3.Finite(v) || !m3.Finite(mean[i]) {
 				return nil, fmt.Errorf("component %d or the mean is not finite", k)
 			}
 			a.Set(i, k, float64(v))
@@ -72,8 +72,6 @@ func (c *Components) Controllable() []bool {
 	}
 	return out
 }
-
-func finite(v float32) bool { return !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0) }
 
 func (c *Components) encode() (string, error) {
 	b, err := json.Marshal(c)

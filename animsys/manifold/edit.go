@@ -13,7 +13,7 @@ type EditorOptions struct {
 	Batch   int               // maximum number of motions, at least 1
 	Length  int               // maximum number of frames, even
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 }
 
 // Editor changes motions so that they meet constraints and stay on the manifold (Holden et al.

@@ -92,7 +92,7 @@ type StreamOptions struct {
 	Iterations int               // of the edit; 0 leaves it out: whoever stands feet on the ground holds them, too
 	Workers    int               // goroutines of Make, at least 1
 	Styles     []*StyleTransfer  // styles for agents, of the very model: see StyleSet.For
-	Open       netruntime.Opener // what computes networks; nil is the processor
+	Open       netruntime.Opener // opens sessions; nil: on the CPU
 	BF16       bool              // see netruntime.SessionOptions
 }
 

@@ -126,7 +126,7 @@ type GramOptimizerOptions struct {
 	Batch   int               // most motions at a time, at least 1
 	Length  int               // most frames of a motion, even
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 }
 
 // GramOptimizer gives motions the style of a clip (Holden et al. 2016, sec. 7.2). For hidden values

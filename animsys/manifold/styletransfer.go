@@ -34,7 +34,7 @@ type StyleTransferOptions struct {
 	Weights    *StyleWeights     // of eq. 14; nil: Style.TransferWeights
 	Iterations int               // of the optimizer; 0: four times StyleIterations
 	Workers    int               // goroutines, at least 1
-	Open       netruntime.Opener // what computes networks; nil is the processor
+	Open       netruntime.Opener // opens sessions; nil: on the CPU
 
 	// Step, if not nil, is called after each step of the optimizer and of its edit. It returns
 	// whether to continue.

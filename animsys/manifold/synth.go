@@ -36,7 +36,7 @@ type LocomotionOptions struct {
 	Batch   int               // maximum number of trajectories, at least 1
 	Frames  int               // maximum number of frames
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 }
 

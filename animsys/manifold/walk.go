@@ -55,7 +55,7 @@ type WalkerOptions struct {
 	Batch   int               // maximum number of motions, at least 1
 	Length  int               // maximum number of frames, even
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 }
 

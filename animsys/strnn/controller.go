@@ -59,7 +59,7 @@ type ControllerOptions struct {
 	Batch      int               // maximum number of motions, at least 1
 	Samples    int               // maximum number of samples for each; 0: 8
 	Workers    int               // goroutines, at least 1
-	Open       netruntime.Opener // what computes networks; nil is the processor
+	Open       netruntime.Opener // opens sessions; nil: on the CPU
 	BF16       bool              // see netruntime.SessionOptions
 	SkipFilter bool              // see PredictorOptions
 }

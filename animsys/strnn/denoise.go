@@ -38,7 +38,7 @@ type DenoiserOptions struct {
 	FPS     int               // frames per second of the motions: Rate or a multiple; 0: Rate
 	Batch   int               // maximum number of windows at a time, at least 1
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 }
 

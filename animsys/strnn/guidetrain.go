@@ -21,7 +21,7 @@ type GuideOptions struct {
 	Steps   int               // of the search from the best of them; 0: 2
 	Seed    uint64            // of the wanted motion and of the samples
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 
 	Progress func(done, all int) // called after each window; may be nil
 	Stop     func() bool         // called before each window; true ends training with an error; may be nil

@@ -50,7 +50,7 @@ type PredictorOptions struct {
 	Batch      int               // maximum number of motions, at least 1
 	Samples    int               // maximum number of futures per motion; 0: 1
 	Workers    int               // goroutines, at least 1
-	Open       netruntime.Opener // what computes networks; nil is the processor
+	Open       netruntime.Opener // opens sessions; nil: on the CPU
 	BF16       bool              // see netruntime.SessionOptions
 	SkipFilter bool              // leave out the residual network: a little faster
 	CleanUp    bool              // Extend cleans frames up before it continues from them: bone lengths, the lower foot on the ground, contacts where feet are low and slow. Without it long predictions drift

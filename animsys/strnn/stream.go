@@ -63,7 +63,7 @@ type StreamOptions struct {
 	Samples int               // ways of which each goes on in the one that is most as asked, the first of them the guide's; 0 is 1
 	Steps   int               // of a search from there, each of which costs as much as Latent+1 draws: see Control
 	Spread  float32           // deviation of the latent values that are drawn, around the guide's and around the likeliest ones; 0 is 0.5
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 	Filter  bool              // with the residual network, which takes more time: what it takes off frames are settled without
 

@@ -79,7 +79,8 @@ func TestTrackHoldsClip(t *testing.T) {
 			continue
 		}
 		if a := c.Rot[i].Angle(back.Rot[i]); a > 2e-3 || c.Pos[i].Dist(back.Pos[i]) > 1e-6 {
-			t.Fatalf("joint %s of frame %d: %v at %v comes back as %v at %v", c.Skel.Names[i%c.Skel.Len()], i/c.Skel.Len(), c.Rot[i], c.Pos[i], back.Rot[i], back.Pos[i])
+			t.Fatalf("joint %s of frame %d: %v at %v comes back as %v at %v",
+				c.Skel.Names[i%c.Skel.Len()], i/c.Skel.Len(), c.Rot[i], c.Pos[i], back.Rot[i], back.Pos[i])
 		}
 	}
 	half := l.NewTrack(20, 60)

@@ -75,7 +75,8 @@ func (c *Coder) Close() error {
 func (c *Coder) size(n, values, rows int) error {
 	m := c.m
 	if n < 0 || n > c.batch || values != n*m.Values || rows != n*Frames*m.Layout.Columns() {
-		return fmt.Errorf("latent: %d clips with %d latent values and %d values of frames: want up to %d clips with %d and %d each", n, values, rows, c.batch, m.Values, Frames*m.Layout.Columns())
+		return fmt.Errorf("latent: %d clips with %d latent values and %d values of frames: want up to %d clips with %d and %d each",
+			n, values, rows, c.batch, m.Values, Frames*m.Layout.Columns())
 	}
 	return nil
 }

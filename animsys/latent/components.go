@@ -33,7 +33,8 @@ func NewComponents(names []string, mean []float32, steps [][]float32) (*Componen
 	c := &Components{Names: names, Mean: mean, Steps: steps}
 	n := len(mean)
 	if n == 0 || n > maxComponents || len(steps) != n || len(names) > n {
-		return nil, fmt.Errorf("%d components with %d names of %d latent values: want as many components as values, at most %d, and no more names", len(steps), len(names), n, maxComponents)
+		return nil, fmt.Errorf("%d components with %d names of %d latent values: want as many components as values, at most %d, and no more names",
+			len(steps), len(names), n, maxComponents)
 	}
 	a := mat.NewDense(n, n, nil) // column k: z = mean + a·c
 	for k, s := range steps {

@@ -55,9 +55,11 @@ func (m *Model) NewNextClip(net *netruntime.Net, o CoderOptions) (*NextClip, err
 	case meta.Extra[KeyNext] == "":
 		return nil, fmt.Errorf("latent: model %q does not predict next clips: train one with mannequin train next", meta.Name)
 	case meta.Extra[KeySpace] != space(m.Net.Meta()):
-		return nil, fmt.Errorf("latent: model %q predicts clips of another latent space than that of %q: train one with mannequin train next", meta.Name, m.Net.Meta().Name)
+		return nil, fmt.Errorf("latent: model %q predicts clips of another latent space than that of %q: train one with mannequin train next",
+			meta.Name, m.Net.Meta().Name)
 	case m.Values > MaxSliders || net.Inputs() != inputsPerValue*m.Values || net.Outputs() != m.Values:
-		return nil, fmt.Errorf("latent: model %q takes %d values and returns %d, want %d and %d, at most %d", meta.Name, net.Inputs(), net.Outputs(), inputsPerValue*m.Values, m.Values, MaxSliders)
+		return nil, fmt.Errorf("latent: model %q takes %d values and returns %d, want %d and %d, at most %d",
+			meta.Name, net.Inputs(), net.Outputs(), inputsPerValue*m.Values, m.Values, MaxSliders)
 	}
 	session, err := o.Open.Session(net, o.session(1))
 	if err != nil {

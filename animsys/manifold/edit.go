@@ -334,7 +334,8 @@ func checkBatch(what string, batch, length, most, longest int) error {
 // checkSize reports options for no motions, an odd number of frames or no workers.
 func checkSize(what string, batch, length, workers int) error {
 	if batch < 1 || length < 2 || length%2 != 0 || workers < 1 {
-		return fmt.Errorf("manifold: %s of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames", what, batch, length, workers)
+		return fmt.Errorf("manifold: %s of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames",
+			what, batch, length, workers)
 	}
 	return nil
 }

@@ -68,7 +68,8 @@ func (ts *StyleSet) For(m *Model) ([]*StyleTransfer, error) {
 		return nil, err
 	}
 	if sum != ts.checksum || m.Units != ts.Units {
-		return nil, fmt.Errorf("manifold: %w: %q are of %q (checksum %.15s…), not of this %q (%.15s…): make some for it with \"mannequin style transfer\"", ErrOtherModel, ts.Name, ts.Model, ts.checksum, m.name, sum)
+		return nil, fmt.Errorf("manifold: %w: %q are of %q (checksum %.15s…), not of this %q (%.15s…): make some for it with \"mannequin style transfer\"",
+			ErrOtherModel, ts.Name, ts.Model, ts.checksum, m.name, sum)
 	}
 	var all []*StyleTransfer
 	for i, name := range ts.Names {

@@ -248,7 +248,8 @@ func TestTrajectory(t *testing.T) {
 		mid := body[300*feature.MotionLen:]
 		want := m3.YawQuat(-facing).Rotate(m3.V(0, 0, 1.3))
 		if math.Abs(float64(mid[feature.MotionX]-want.X)) > 0.03 || math.Abs(float64(mid[feature.MotionZ]-want.Z)) > 0.03 {
-			t.Errorf("%s: the body moves %g to the left and %g ahead, want %g and %g m/s", name, mid[feature.MotionX], mid[feature.MotionZ], want.X, want.Z)
+			t.Errorf("%s: the body moves %g to the left and %g ahead, want %g and %g m/s",
+				name, mid[feature.MotionX], mid[feature.MotionZ], want.X, want.Z)
 		}
 	}
 }

@@ -70,7 +70,8 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 		o.Samples = 8
 	}
 	if o.Batch < 1 || o.Samples < 1 || o.Workers < 1 {
-		return nil, fmt.Errorf("strnn: a controller of %d motions with %d samples on %d workers: want at least one of each", o.Batch, o.Samples, o.Workers)
+		return nil, fmt.Errorf("strnn: a controller of %d motions with %d samples on %d workers: want at least one of each",
+			o.Batch, o.Samples, o.Workers)
 	}
 	if m.Latent == 0 {
 		return nil, fmt.Errorf("strnn: model %q has no latent values to control: it predicts one future only", m.Net.Meta().Name)
@@ -151,10 +152,12 @@ func (c *Controller) Run(next, seen []float32, n int, job *Control) (cost float6
 		return 0, err
 	}
 	if job.Samples < 1 || job.Samples > c.samples || job.Steps < 0 || !(job.Spread >= 0) {
-		return 0, fmt.Errorf("strnn: control with %d samples of spread %g and %d steps: want 1 to %d samples, and at least 0 of the others", job.Samples, job.Spread, job.Steps, c.samples)
+		return 0, fmt.Errorf("strnn: control with %d samples of spread %g and %d steps: want 1 to %d samples, and at least 0 of the others",
+			job.Samples, job.Spread, job.Steps, c.samples)
 	}
 	if job.Latents != nil && len(job.Latents) != n*job.Samples*m.Latent {
-		return 0, fmt.Errorf("strnn: control of %d motions with %d samples and Latents of %d values in all: want %d", n, job.Samples, len(job.Latents), n*job.Samples*m.Latent)
+		return 0, fmt.Errorf("strnn: control of %d motions with %d samples and Latents of %d values in all: want %d",
+			n, job.Samples, len(job.Latents), n*job.Samples*m.Latent)
 	}
 	if err := c.predict.Observe(seen, n); err != nil {
 		return 0, err

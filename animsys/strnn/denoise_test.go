@@ -90,7 +90,8 @@ func TestDenoiseCrossFades(t *testing.T) {
 		must.Do(t, d.Denoise(got, rows))
 		a, b, ends := farthest(got, rows, cols, 0, body, 0, 2*frames+1), farthest(got, rows, cols, body, contacts, 1, 2*frames), farthest(got, rows, cols, body, contacts, 0, 2*frames+1)
 		if max(a, b) > 1e-3 || ends > 0.01 {
-			t.Errorf("%d frames: an identity network changes them by %g at twice its rate, the body's motion by %g, at its ends %g", 2*frames+1, a, b, ends)
+			t.Errorf("%d frames: an identity network changes them by %g at twice its rate, the body's motion by %g, at its ends %g",
+				2*frames+1, a, b, ends)
 		}
 
 		// Alternating noise is removed, and the body's distance stays.

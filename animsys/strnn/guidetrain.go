@@ -50,7 +50,8 @@ func (m *Model) TrainGuide(o GuideOptions) (*Guide, error) {
 			*n.of = n.usual
 		}
 		if *n.of < 0 {
-			return nil, fmt.Errorf("strnn: a guide of %d people, %d windows, %d rounds, %d samples and %d steps: want none less than 0", o.People, o.Windows, o.Rounds, o.Samples, o.Steps)
+			return nil, fmt.Errorf("strnn: a guide of %d people, %d windows, %d rounds, %d samples and %d steps: want none less than 0",
+				o.People, o.Windows, o.Rounds, o.Samples, o.Steps)
 		}
 	}
 	s, err := m.newStream(StreamOptions{People: o.People, Workers: o.Workers, Seed: o.Seed, Samples: o.Samples, Steps: o.Steps, Spread: guideSpread, Open: o.Open}, max(o.People, streamStarts))

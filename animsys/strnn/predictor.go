@@ -233,7 +233,8 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 	m := p.m
 	cols := m.Layout.Columns()
 	if n < 0 || n > p.batch || have < m.Encode || frames < have || len(rows) != n*frames*cols {
-		return fmt.Errorf("strnn: %d motions of %d values in all, from %d frames to %d: want up to %d motions, from at least %d frames to no fewer", n, len(rows), have, frames, p.batch, m.Encode)
+		return fmt.Errorf("strnn: %d motions of %d values in all, from %d frames to %d: want up to %d motions, from at least %d frames to no fewer",
+			n, len(rows), have, frames, p.batch, m.Encode)
 	}
 	seen, next, latent := p.seen[:n*m.Encode*cols], p.next[:n*m.Predict*cols], p.drawn[:n*m.Latent]
 	if p.spread == 0 {

@@ -145,7 +145,8 @@ func TestFootLockNothing(t *testing.T) {
 	if h.Apply(track, stand[1:]) == nil {
 		t.Error("contacts of half a frame: accepted")
 	}
-	none := must.Get(NewLayout(&skel.Skeleton{Names: []string{"Hips", "Neck"}, Parents: []int16{-1, 0}, Offsets: make([]m3.Vec3, 2), EndSite: make([]bool, 2)}))(t)
+	none := must.Get(NewLayout(&skel.Skeleton{Names: []string{"Hips", "Neck"}, Parents: []int16{-1, 0},
+		Offsets: make([]m3.Vec3, 2), EndSite: make([]bool, 2)}))(t)
 	if _, err := none.NewFootLock(); err == nil {
 		t.Error("a skeleton without legs: accepted")
 	}

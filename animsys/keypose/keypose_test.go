@@ -363,7 +363,8 @@ func TestNewRefuses(t *testing.T) {
 		spoil(&meta)
 		w, _ := good.Tensor("y.weight")
 		b, _ := good.Tensor("y.bias")
-		net := must.Get(netruntime.New(meta, []netruntime.Tensor{{Name: "y.weight", Shape: w.Shape, Data: w.Data}, {Name: "y.bias", Shape: b.Shape, Data: b.Data}}))(t)
+		net := must.Get(netruntime.New(meta, []netruntime.Tensor{{Name: "y.weight", Shape: w.Shape, Data: w.Data},
+			{Name: "y.bias", Shape: b.Shape, Data: b.Data}}))(t)
 		var bad *feature.SchemaError
 		if _, err := NewModel(net); !errors.As(err, &bad) {
 			t.Errorf("%s: %v, want a SchemaError", name, err)
@@ -402,7 +403,8 @@ func TestKeysTrack(t *testing.T) {
 	}
 	track = must.Get(l.Track(k, 60))(t)
 	for f := range track.Frames {
-		if want := 2 + float32(f)/60; m3.Abs(track.Place[f].Pos.X-want) > 1e-4 || m3.Abs(track.Place[f].Yaw-0.1*want) > 1e-4 || track.Weight[f*l.Groups()] != 1 {
+		if want := 2 + float32(f)/60; m3.Abs(track.Place[f].Pos.X-want) > 1e-4 || m3.Abs(track.Place[f].Yaw-0.1*want) > 1e-4 ||
+			track.Weight[f*l.Groups()] != 1 {
 			t.Fatalf("frame %d is at %v, want %g", f, track.Place[f], want)
 		}
 	}

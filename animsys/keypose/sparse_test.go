@@ -26,7 +26,8 @@ func sparseLayout() (*feature.Motion, *skel.Skeleton) {
 
 // sparseNet returns a model file of segments s: convolutions whose weights and biases fill returns,
 // with upsampling between them.
-func sparseNet(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segments, channels, widths, by []int, fill func(tensor string, at []int) float32) (netruntime.Meta, []netruntime.Tensor) {
+func sparseNet(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segments, channels, widths, by []int,
+	fill func(tensor string, at []int) float32) (netruntime.Meta, []netruntime.Tensor) {
 	tb.Helper()
 	g := &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: channels[0]}}}
 	var tensors []netruntime.Tensor
@@ -57,7 +58,8 @@ func sparseNet(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segme
 	return meta, tensors
 }
 
-func mustSparse(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segments, channels, widths, by []int, fill func(tensor string, at []int) float32) *SparseModel {
+func mustSparse(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segments, channels, widths, by []int,
+	fill func(tensor string, at []int) float32) *SparseModel {
 	tb.Helper()
 	meta, tensors := sparseNet(tb, layout, sk, s, channels, widths, by, fill)
 	net := must.Get(netruntime.New(meta, tensors))(tb)
@@ -267,7 +269,8 @@ func TestNewSparseRefuses(t *testing.T) {
 			m.Graph.Outputs = append(m.Graph.Outputs, "conv0")
 		},
 	} {
-		meta, tensors := sparseNet(t, layout, sk, Segments{5, 30}, []int{12, 9, 10, 8, 12}, []int{3, 7, 13, 21}, []int{2, 5, 3}, func(string, []int) float32 { return 0 })
+		meta, tensors := sparseNet(t, layout, sk, Segments{5, 30}, []int{12, 9, 10, 8, 12}, []int{3, 7, 13, 21},
+			[]int{2, 5, 3}, func(string, []int) float32 { return 0 })
 		spoil(&meta)
 		net := must.Get(netruntime.New(meta, tensors))(t)
 		_, err := NewSparseModel(net)
@@ -283,7 +286,8 @@ func BenchmarkSparse(b *testing.B) {
 	layout := feature.Human()
 	_, sk := sparseLayout()
 	for _, name := range layout.Joints[3:] {
-		sk.Names, sk.Parents, sk.EndSite, sk.Offsets = append(sk.Names, name), append(sk.Parents, 0), append(sk.EndSite, false), append(sk.Offsets, m3.V(0, 1, 0))
+		sk.Names, sk.Parents, sk.EndSite, sk.Offsets = append(sk.Names, name), append(sk.Parents, 0), append(sk.EndSite, false),
+			append(sk.Offsets, m3.V(0, 1, 0))
 	}
 	copy(sk.Names, layout.Joints)
 	for _, c := range []struct {

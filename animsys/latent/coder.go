@@ -50,7 +50,8 @@ func (m *Model) newDecoder(o CoderOptions) (*Coder, error) {
 	if o.Batch < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("latent: a coder of %d clips on %d workers: want at least one of both", o.Batch, o.Workers)
 	}
-	c := &Coder{m: m, batch: o.Batch, in: make([][]float32, 1), out: make([][]float32, 0, 2), padded: make([]float32, o.Batch*Padded*m.Layout.Columns())}
+	c := &Coder{m: m, batch: o.Batch, in: make([][]float32, 1), out: make([][]float32, 0, 2),
+		padded: make([]float32, o.Batch*Padded*m.Layout.Columns())}
 	var err error
 	if c.decode, err = o.Open.Session(m.Decoder, o.session(1)); err != nil {
 		return nil, err

@@ -286,7 +286,8 @@ func (s *GramOptimizer) Run(job *StyleJob) ([]StyleReport, EditReport, error) {
 	}
 	s.pool.Run(job.Batch, s.tasks.poses)
 	if job.Edit > 0 {
-		s.edit = Edit{Batch: job.Batch, Length: job.Length, Rows: job.Rows, Stand: s.stand[:job.Batch*job.Length*len(s.model.Layout.Contacts)], Iterations: job.Edit, Stop: job.Stop}
+		s.edit = Edit{Batch: job.Batch, Length: job.Length, Rows: job.Rows,
+			Stand: s.stand[:job.Batch*job.Length*len(s.model.Layout.Contacts)], Iterations: job.Edit, Stop: job.Stop}
 		var err error
 		if edit, err = s.Editor.Run(&s.edit); err != nil {
 			return nil, edit, err

@@ -213,7 +213,8 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 	if iterations == 0 {
 		return out, nil
 	}
-	if err := m.editOnce(&Edit{Batch: 1, Length: frames, Rows: out, Body: m.bodyMotion(out), Stand: stand, Iterations: iterations}, workers); err != nil {
+	job := &Edit{Batch: 1, Length: frames, Rows: out, Body: m.bodyMotion(out), Stand: stand, Iterations: iterations}
+	if err := m.editOnce(job, workers); err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -74,7 +74,8 @@ func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(steps.Meta().Extra[KeyLags]), &w.lags); err != nil || len(w.lags) != contacts {
-		return nil, &feature.SchemaError{Package: "manifold", Model: steps.Meta().Name, Diff: []string{fmt.Sprintf("its metadata %q holds no list of %d lags", KeyLags, contacts)}}
+		return nil, &feature.SchemaError{Package: "manifold", Model: steps.Meta().Name,
+			Diff: []string{fmt.Sprintf("its metadata %q holds no list of %d lags", KeyLags, contacts)}}
 	}
 	var err error
 	so := netruntime.SessionOptions{Batch: o.Batch, Length: o.Length, Workers: o.Workers}
@@ -197,7 +198,8 @@ func (w *Walker) writeContacts(job *Walk, b int) {
 			copy(given[feature.MotionLen:], job.Contacts[f*n:][:n])
 			continue
 		}
-		if still := math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])) < idleSpeed && math.Abs(float64(body[feature.MotionYaw])) < idleTurn; still {
+		if still := math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])) < idleSpeed &&
+			math.Abs(float64(body[feature.MotionYaw])) < idleTurn; still {
 			for i := range w.lags {
 				job.Contacts[f*n+i], given[feature.MotionLen+i] = 1, 1
 			}

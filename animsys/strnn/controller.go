@@ -78,7 +78,8 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 	}
 	c := &Controller{Weights: DefaultControlWeights(), m: m, batch: o.Batch, samples: max(o.Samples, m.Latent+1)}
 	var err error
-	if c.predict, err = m.NewPredictor(PredictorOptions{Batch: o.Batch, Samples: c.samples, Workers: o.Workers, Open: o.Open, BF16: o.BF16, SkipFilter: o.SkipFilter}); err != nil {
+	if c.predict, err = m.NewPredictor(PredictorOptions{Batch: o.Batch, Samples: c.samples, Workers: o.Workers,
+		Open: o.Open, BF16: o.BF16, SkipFilter: o.SkipFilter}); err != nil {
 		return nil, err
 	}
 	size := m.Predict * m.Layout.Columns()
@@ -88,7 +89,8 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 	}
 	c.pool = netruntime.NewPool(o.Workers)
 	for range c.pool.Workers() {
-		s := searchScratch{controlScratch: m.newControlScratch(), h: make([]float64, m.Latent*m.Latent), g: make([]float64, m.Latent), cleanup: m.newCleanup()}
+		s := searchScratch{controlScratch: m.newControlScratch(), h: make([]float64, m.Latent*m.Latent),
+			g: make([]float64, m.Latent), cleanup: m.newCleanup()}
 		for range m.Latent {
 			s.dirs = append(s.dirs, make([]float32, size))
 		}
@@ -127,7 +129,8 @@ func (j *Control) body(m *Model, i int) []float32 {
 // check reports slices whose lengths do not fit n motions.
 func (j *Control) check(m *Model, next []float32, n int) error {
 	frames := n * m.Predict
-	if len(next) != frames*m.Layout.Columns() || len(j.Body) != frames*feature.MotionLen || j.Stand != nil && len(j.Stand) != frames*len(m.Layout.Contacts) {
+	if len(next) != frames*m.Layout.Columns() || len(j.Body) != frames*feature.MotionLen ||
+		j.Stand != nil && len(j.Stand) != frames*len(m.Layout.Contacts) {
 		return fmt.Errorf("strnn: control of %d motions with %d output values, %d of body motion and %d of contacts: want %d, %d and %d or none",
 			n, len(next), len(j.Body), len(j.Stand), frames*m.Layout.Columns(), frames*feature.MotionLen, frames*len(m.Layout.Contacts))
 	}

@@ -54,13 +54,15 @@ func (m *Model) TrainGuide(o GuideOptions) (*Guide, error) {
 				o.People, o.Windows, o.Rounds, o.Samples, o.Steps)
 		}
 	}
-	s, err := m.newStream(StreamOptions{People: o.People, Workers: o.Workers, Seed: o.Seed, Samples: o.Samples, Steps: o.Steps, Spread: guideSpread, Open: o.Open}, max(o.People, streamStarts))
+	s, err := m.newStream(StreamOptions{People: o.People, Workers: o.Workers, Seed: o.Seed, Samples: o.Samples,
+		Steps: o.Steps, Spread: guideSpread, Open: o.Open}, max(o.People, streamStarts))
 	if err != nil {
 		return nil, err
 	}
 	s.search.Weights.Slide, s.search.Weights.Latent = guideSlide, guideLatent
 	s.guide = nil
-	l := guideTraining{m: m, stream: s, options: &o, first: make([]float32, o.People*m.Latent), next: make([]float32, o.People*m.Predict*m.Layout.Columns())}
+	l := guideTraining{m: m, stream: s, options: &o, first: make([]float32, o.People*m.Latent),
+		next: make([]float32, o.People*m.Predict*m.Layout.Columns())}
 	s.found = l.note
 	for range o.Rounds {
 		if err := l.walk(); err != nil {

@@ -252,7 +252,8 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 		}
 		k := min(m.Predict, frames-at) * cols
 		for i := range n {
-			if made := next[i*m.Predict*cols:][:m.Predict*cols]; p.cleanup != nil && !p.cleanup.run(made, seen[i*m.Encode*cols:][:m.Encode*cols], nil) {
+			if made := next[i*m.Predict*cols:][:m.Predict*cols]; p.cleanup != nil &&
+				!p.cleanup.run(made, seen[i*m.Encode*cols:][:m.Encode*cols], nil) {
 				return fmt.Errorf("strnn: the window after frame %d of motion %d is unusable", at-1, i)
 			}
 			copy(rows[(i*frames+at)*cols:][:k], next[i*m.Predict*cols:][:k])

@@ -41,7 +41,8 @@ var rest = posture{
 
 // late is the delay of a part behind the hands, s: hips lead, then the spine, then hands, then what
 // hangs on them.
-var late = [parts]float32{sway: -0.08, pelvis: -0.07, spine: -0.04, head: -0.03, elbow: -0.02, elbow2: -0.02, wrist: 0.04, wrist2: 0.04, fingers: 0.03}
+var late = [parts]float32{sway: -0.08, pelvis: -0.07, spine: -0.04, head: -0.03, elbow: -0.02, elbow2: -0.02,
+	wrist: 0.04, wrist2: 0.04, fingers: 0.03}
 
 // score is a pose loop as it is written: postures in the order of time.
 type score struct {

@@ -144,7 +144,7 @@ const (
 	turnTime  = 0.3  // s/rad
 	moveTime  = 1.2  // s/m
 	maxChange = 2.5  // s
-	noStep    = 0.05 // m within which nobody has to step
+	noStep    = 0.05 // m, too short for a step
 )
 
 // transition returns the time from a key of r to the first of another loop, s.

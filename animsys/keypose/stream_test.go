@@ -192,7 +192,7 @@ func TestStreamRefuses(t *testing.T) {
 		from float64
 	}{
 		{"stand", feature.Place{Yaw: float32(math.NaN())}, good, 0},
-		{"without a routine", feature.Place{}, keypose.Performance{}, 0},
+		{"without a loop", feature.Place{}, keypose.Performance{}, 0},
 		{"another skeleton", feature.Place{}, keypose.Performance{Loop: other}, 0},
 		{"begins", feature.Place{}, good, math.NaN()},
 	} {

@@ -39,8 +39,8 @@ type NextClip struct {
 	run           netruntime.Sequences
 }
 
-// inputsPerValue is the number of inputs per latent value: the components of the clip before; the wanted
-// ones, 0 if free; 1 if wanted.
+// inputsPerValue is the number of inputs per latent value: the component of the clip before; the
+// wanted one, 0 if free; 1 if wanted.
 const inputsPerValue = 3
 
 // NewNextClip returns a predictor of m's next clips.

@@ -20,6 +20,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene/script"
+	"mannequin/scenes/world"
 )
 
 var nets = map[string]*netruntime.Net{}
@@ -42,7 +43,7 @@ func options(t testing.TB, text string) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Script: sc, Net: net, Styles: stylesfree.Open, Transfers: stylesgram.Open, Dog: "dog-free", Manifold: "human", Footstep: "human-footstep", Locomotion: "human-locomotion", Workers: 1}
+	return Options{Options: world.Options{Workers: 1}, Script: sc, Net: net, Styles: stylesfree.Open, Transfers: stylesgram.Open, Dog: "dog-free", Manifold: "human", Footstep: "human-footstep", Locomotion: "human-locomotion"}
 }
 
 func open(t testing.TB, o Options) *Scene {
@@ -219,7 +220,7 @@ func TestAims(t *testing.T) {
 	seek(t, a, 4)
 	seek(t, b, 4)
 	ann, rex := a.actors[0], a.actors[1]
-	people, dogs := ann.company.crowd.Skel, rex.company.crowd.Skel
+	people, dogs := ann.group.crowd.Skel, rex.group.crowd.Skel
 	head, hand, nose := people.Index("Head"), people.Index("LeftHandIndex1"), dogs.Index("Head")
 	target := m3.V(0.35, 1.3+a.Terrain.Height(0.35, 0.4), 0.4)
 	for tick := 110; tick < 140; tick++ {

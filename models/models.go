@@ -1,4 +1,4 @@
-// Package models finds trained networks: the shipped ones by name, others by the path of their
+// Package models opens trained networks: the shipped ones by name, others by the path of their
 // file.
 package models
 
@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
+	"mannequin/internal/closest"
 	"mannequin/models/dog"
 	dogfree "mannequin/models/dog-free"
 	dogfreestride2 "mannequin/models/dog-free-stride2"
@@ -27,8 +27,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// shipped lists the embedded models. Each lives in a package of its own, so that a game can link
-// the one it needs and no other.
+// shipped lists the embedded models. Each has a package of its own, so that a game links only the
+// models that it needs.
 var shipped = []struct {
 	name string
 	open func() (*netruntime.Net, error)
@@ -68,8 +68,11 @@ func Open(nameOrPath string) (*netruntime.Net, error) {
 	}
 	net, err := netruntime.Open(nameOrPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no model %q: there is no such file, and shipped are %s",
-			nameOrPath, strings.Join(slices.Sorted(slices.Values(Names())), ", "))
+		hint := closest.Hint(nameOrPath, Names())
+		if hint == "" {
+			hint = closest.FileHint(nameOrPath)
+		}
+		return nil, fmt.Errorf("no model %q: there is no such file, and shipped are %s%s", nameOrPath, strings.Join(Names(), ", "), hint)
 	}
 	return net, err
 }

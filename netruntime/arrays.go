@@ -5,12 +5,14 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 )
 
-// EncodeArrays writes arrays that are no network, such as a database of motion, as
-// a file like a model's: safetensors with metadata and a checksum. Those that half
-// names are stored as half-precision numbers, all others as float32. meta.Arch
-// must say what they are; it must not be a network's.
+// EncodeArrays writes arrays that are not a network, such as a database of motion, in the format of
+// model files: safetensors with metadata and a checksum. Arrays for which half returns true are
+// stored in half precision, all others as float32; half may be nil. meta.Arch must name their kind
+// and may not be a network's. A shape that does not fit its data, and a value too large for half
+// precision, are errors.
 func EncodeArrays(w io.Writer, meta Meta, arrays []Tensor, half func(name string) bool) error {
 	if err := notNet(meta.Arch); err != nil {
 		return fmt.Errorf("netruntime: %w", err)
@@ -32,42 +34,28 @@ func EncodeArrays(w io.Writer, meta Meta, arrays []Tensor, half func(name string
 	})
 }
 
-// DecodeArrays reads what EncodeArrays writes: arrays in order of names. Nothing
-// is allocated for data that is not there, and a file whose contents no longer
-// match its checksum is refused. A model file is an *UnsupportedError.
+// DecodeArrays reads a file of EncodeArrays and returns its arrays in the order of names. It
+// allocates nothing for data that the file does not contain, and refuses a file whose contents do
+// not match its checksum. A model file is an *UnsupportedError, other errors are a *FormatError.
 func DecodeArrays(b []byte) (Meta, []Tensor, error) {
-	kv, entries, data, err := parse(b)
-	if err != nil {
-		return Meta{}, nil, err
+	meta, entries, data, err := contents(b)
+	if err == nil {
+		err = notNet(meta.Arch)
 	}
-	meta, err := metaOf(kv)
 	if err != nil {
-		return meta, nil, wrapAt(8, err)
-	}
-	if err := notNet(meta.Arch); err != nil {
 		return meta, nil, err
-	}
-	if want, ok := kv[keyChecksum]; ok {
-		if got := checksum(kv, entries, data); got != want {
-			return meta, nil, formatf(8, "the file is damaged: its contents have the checksum %s, it was written with %q", got, want)
-		}
 	}
 	var out []Tensor
 	for _, e := range entries {
 		out = append(out, Tensor{e.name, e.shape, floats(data[e.lo:e.hi], e.dtype)})
 	}
-	slices.SortFunc(out, func(a, b Tensor) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(out, func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) })
 	return meta, out, nil
 }
 
 func notNet(arch string) error {
 	if arch == archGraph || arch == archMANN || arch == "" {
-		return &UnsupportedError{What: "architecture", Got: arch, Have: []string{"arrays that are no network"}}
+		return &UnsupportedError{What: "architecture", Got: arch, Have: []string{"arrays that are not a network"}}
 	}
 	return nil
 }
@@ -76,7 +64,7 @@ func notNet(arch string) error {
 func fromF16(h uint16) float32 {
 	sign, exp, frac := uint32(h&0x8000)<<16, uint32(h>>10&0x1f), uint32(h&0x3ff)
 	switch exp {
-	case 0: // zero and what is below the least normal number
+	case 0: // zero and subnormal numbers
 		f := float32(frac) / (1 << 24)
 		return math.Float32frombits(math.Float32bits(f) | sign)
 	case 0x1f:
@@ -85,8 +73,8 @@ func fromF16(h uint16) float32 {
 	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
 }
 
-// toF16 rounds to the nearest half-precision number, to the even one of two; what
-// is too large becomes infinite.
+// toF16 rounds to the nearest half-precision number, ties to even. Numbers that are too large
+// become infinite.
 func toF16(f float32) uint16 {
 	b := math.Float32bits(f)
 	sign, abs := uint16(b>>16&0x8000), b&0x7fffffff

@@ -1,9 +1,9 @@
 // Package netruntime runs trained neural networks: it reads and writes model files, and computes
 // outputs for many rows at once on the processor.
 //
-// A [Net] is immutable: weights, a [Graph] of operations on them, and [Meta]. Any number of sessions
-// can share one. A [Session] belongs to one goroutine and holds the activations. It takes raw
-// features, returns raw outputs and allocates nothing per run.
+// A [Net] is immutable: weights, a [Graph] of operations on them, and [Meta]. Any number of
+// sessions can share one. A [Session] belongs to one goroutine and holds the activations. It takes
+// raw features, returns raw outputs and allocates nothing per run.
 //
 //	net, err := netruntime.Open("dog.safetensors")
 //	s, err := net.NewSession(netruntime.SessionOptions{Batch: 64, Workers: runtime.NumCPU()})
@@ -36,7 +36,7 @@
 //
 //   - [New] from a [Graph] and its [Tensor] values; [Graph.Validate] and [Graph.Length] check a graph
 //   - [Net.Encode] and [Net.EncodeBF16] write a model file; [Net.Tensors] and [Net.Tensor] copy weights
-//   - [EncodeArrays] and [DecodeArrays] store arrays that are no network, in the same kind of file
+//   - [EncodeArrays] and [DecodeArrays] store arrays that are not a network, in the same kind of file
 //
 // # Train and export
 //
@@ -48,7 +48,7 @@
 // Within a family of kernels, the output of a row has the same bits alone or among others, at any
 // position and for any number of workers. A NaN stays in its row or sequence.
 //
-// Model files are safetensors with float32 or bfloat16 weights, the metadata of [Meta] and a checksum.
-// Bytes from outside never panic. They give a [FormatError] with the offset, which wraps a
-// [TensorError] or a [GraphError] that names the culprit, or an [UnsupportedError].
+// Model files are safetensors with float32 or bfloat16 weights, the metadata of [Meta] and a
+// checksum. Bytes from outside never panic. They give a [FormatError] with the offset, which wraps
+// a [TensorError] or a [GraphError] that names the culprit, or an [UnsupportedError].
 package netruntime

@@ -9,8 +9,7 @@ var (
 	Relative    = relative
 )
 
-// GraphCases returns the networks of graphCases with the multiples that their
-// lengths must be.
+// GraphCases returns the networks of graphCases with the multiples that their lengths must be.
 func GraphCases() (names []string, nets []*Net, factors []int) {
 	for _, c := range graphCases() {
 		names, nets, factors = append(names, c.name), append(nets, c.net), append(factors, c.factor)

@@ -4,9 +4,9 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// filters says that a convolution with heavy weights takes less time by minimal
-// filtering: a fifth of the multiplications less, or more. A seventh, of 7 taps,
-// is what the sums around it cost (BenchmarkFilter in netruntime/internal/kernel).
+// filters reports whether a convolution with heavy weights is faster by minimal filtering. It is if
+// that saves at least a fifth of the multiplications. A seventh, with 7 taps, is the cost of the
+// sums around it (BenchmarkFilter in netruntime/internal/kernel).
 func filters(g kernel.Taps) bool {
 	return g.Width <= kernel.MaxFilterWidth && 5*g.Block() <= 4*g.Width
 }
@@ -17,7 +17,7 @@ type planesKey struct {
 	taps kernel.Taps
 }
 
-// planesOf returns the value with the planes of value in for taps g.
+// planesOf returns the value that holds the planes of value in for taps g.
 func (c *compiler) planesOf(in int, g kernel.Taps) int {
 	key := planesKey{in, g}
 	if v, ok := c.planes[key]; ok {
@@ -25,25 +25,24 @@ func (c *compiler) planesOf(in int, g kernel.Taps) int {
 	}
 	v := len(c.values)
 	c.values = append(c.values, place{channels: 3 * g.Channels, span: c.values[in].span, lead: g.Lead(), trail: g.Trail()})
-	c.ops = append(c.ops, &planes{in: in, out: v, taps: g})
+	c.ops = append(c.ops, &planes{rowwise{[]int{in}, v}, g})
 	c.planes[key] = v
 	return v
 }
 
-// planes computes the planes of a filter, once for all of its columns.
+// planes computes the planes of a filter once, for all of its columns.
 type planes struct {
-	in, out int
-	taps    kernel.Taps
+	rowwise
+	taps kernel.Taps
 }
 
-func (o *planes) grid() (int, int)      { return o.in, 1 }
-func (o *planes) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
-func (o *planes) local() bool           { return false }
-func (o *planes) heavy() bool           { return false }
+func (o *planes) grid() (int, int) { return o.in[0], 1 }
+func (o *planes) local() bool      { return false }
 
 func (o *planes) run(t *task, r0, r1, _, _ int) {
-	frames := t.s.views[o.in].frames
-	for at := t.first(o.in, r0, r1, o.out); at.n > 0; at = t.next(at) {
+	in := o.in[0]
+	frames := t.s.views[in].frames
+	for at := t.first(in, r0, r1, o.out); at.n > 0; at = t.next(at) {
 		from, to := at.f, at.f+at.n
 		if from == 0 {
 			from = -o.taps.Lead()
@@ -51,13 +50,12 @@ func (o *planes) run(t *task, r0, r1, _, _ int) {
 		if to == frames {
 			to += o.taps.Trail()
 		}
-		dst, src := t.f32(o.out, stretch{q: at.q, f: -o.taps.Lead()}), t.f32(o.in, stretch{q: at.q})
+		dst, src := t.f32(o.out, stretch{q: at.q, f: -o.taps.Lead()}), t.f32(in, stretch{q: at.q})
 		o.taps.Planes(dst[:t.s.views[o.out].seq], src, frames, from, to)
 	}
 }
 
-// runFilter is run for a product that is a filter: it computes the blocks that
-// begin in the rows.
+// runFilter is run for a product that is a filter: it computes the blocks that begin in [r0, r1).
 func (p *product) runFilter(t *task, r0, r1, p0, p1 int) {
 	frames, size := t.s.views[p.in].frames, p.filter.Block()
 	each := (frames + size - 1) / size // blocks of a sequence

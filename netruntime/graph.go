@@ -72,8 +72,7 @@ const (
 	// The result is h at every frame. The values "<node>.h" and "<node>.c" are the last state, of
 	// length 1.
 	OpLSTM = "lstm"
-	// OpBatchNorm is y = act((x − mean)/√(var + 1e-5)·gamma + beta): gamma,
-	// beta, mean, var (I).
+	// OpBatchNorm is y = act((x − mean)/√(var + 1e-5)·gamma + beta): gamma, beta, mean, var (I).
 	OpBatchNorm = "batch_norm"
 	// OpAct applies Act.
 	OpAct = "act"

@@ -10,14 +10,14 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// span is the length of a value: length·num/den frames in a run of that length,
-// in lowest terms, or always 1. den is a power of two.
+// span is the length of a value: length·num/den frames in a run of the given length, in lowest
+// terms, or always 1. den is a power of two.
 type span struct {
 	num, den int
 	once     bool
 }
 
-// asRun is as long as the run, single is one frame.
+// asRun is the length of the run; single is one frame.
 var asRun, single = span{num: 1, den: 1}, span{num: 1, den: 1, once: true}
 
 // scaled returns s times num/den.
@@ -29,11 +29,11 @@ func (s span) scaled(num, den int) span {
 	return s
 }
 
-// shorter says that s is shorter than o in a run of any length.
+// shorter reports whether s is shorter than o in a run of any length.
 func (s span) shorter(o span) bool { return s.num*o.den < o.num*s.den }
 
-// frames returns the value's length in a run of the given length, or 0 where
-// that cannot be halved as often as needed.
+// frames returns the value's length in a run of the given length, or 0 if that cannot be halved as
+// often as needed.
 func (s span) frames(length int) int {
 	if s.once {
 		return 1
@@ -44,7 +44,7 @@ func (s span) frames(length int) int {
 	return length / s.den * s.num
 }
 
-// most is frames, rounded up where the length cannot be halved.
+// most returns frames, rounded up if the length cannot be halved.
 func (s span) most(length int) int {
 	if s.once {
 		return 1
@@ -62,7 +62,7 @@ func (s span) String() string {
 	return fmt.Sprintf("%d times the run's", s.num)
 }
 
-// operands says how many operands an operation takes.
+// operands is the least and the greatest number of operands of each operation.
 var operands = map[string][2]int{
 	OpDense: {1, 1}, OpBlend: {2, 2}, OpConv: {1, 1}, OpMaxPool: {1, 1}, OpDepool: {1, 1}, OpLSTM: {1, 3},
 	OpBatchNorm: {1, 1}, OpAct: {1, 1}, OpSoftmax: {1, 1}, OpConcat: {1, maxNodes}, OpSelect: {1, 1},
@@ -73,17 +73,17 @@ var activations = map[string]kernel.Activation{
 	"": kernel.ActIdentity, "elu": kernel.ActELU, "relu": kernel.ActReLU, "sigmoid": kernel.ActSigmoid, "tanh": kernel.ActTanh,
 }
 
-// Validate checks everything about g that does not depend on its tensors:
-// names, operations and their fields, that every operand comes before its use,
-// and lengths. The error is a *GraphError that names the node, or an
-// *UnsupportedError.
+// Validate checks everything about g that does not depend on its tensors: names, operations,
+// options, lengths, and that every operand comes before its use. The error is a *GraphError that
+// names the node, or an *UnsupportedError.
 func (g *Graph) Validate() error {
 	_, err := g.spans()
 	return err
 }
 
-// Length returns how many frames the named value, an input, a node or an
-// LSTM's last state, has in a run of the given length.
+// Length returns the number of frames of the named value in a run of the given length. The value is
+// an input, a node or an LSTM's last state. A value that does not exist, or a length that cannot be
+// halved as often as the network does, is an error.
 func (g *Graph) Length(value string, length int) (int, error) {
 	spans, err := g.spans()
 	if err != nil {
@@ -103,7 +103,7 @@ func (g *Graph) Length(value string, length int) (int, error) {
 	return n, nil
 }
 
-// spans is Validate, and returns the length of every value.
+// spans validates g and returns the length of every value.
 func (g *Graph) spans() (map[string]span, error) {
 	if len(g.Inputs) == 0 || len(g.Outputs) == 0 {
 		return nil, graphf("", "%d inputs and %d outputs: both must be at least 1", len(g.Inputs), len(g.Outputs))
@@ -139,7 +139,7 @@ func (g *Graph) spans() (map[string]span, error) {
 	return spans, nil
 }
 
-// newName checks a name and that it is free.
+// newName checks that a name is valid and not yet used.
 func newName(spans map[string]span, name string) error {
 	if name == "" || len(name) > maxName || !utf8.ValidString(name) {
 		return graphf("", "name %.*q of %d bytes: want UTF-8 of 1 to %d", maxName, name, len(name), maxName)
@@ -155,7 +155,7 @@ func newName(spans map[string]span, name string) error {
 	return nil
 }
 
-// check checks one node and adds the lengths of its values.
+// check checks one node and adds the lengths of its results to spans.
 func (n *Node) check(spans map[string]span) error {
 	if err := newName(spans, n.Name); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (n *Node) check(spans map[string]span) error {
 	return nil
 }
 
-// checkFields checks that a node's options belong to its operation.
+// checkFields checks that a node has only the options of its operation.
 func (n *Node) checkFields() error {
 	act, known := activations[n.Act]
 	if !known {
@@ -235,7 +235,7 @@ func (n *Node) checkFields() error {
 		{"factor", n.Factor != 0, []string{OpDepool}},
 	} {
 		if f.set && !slices.Contains(f.of, n.Op) {
-			return graphf(n.Name, "%s is no option of %s", f.name, n.Op)
+			return graphf(n.Name, "%s is not an option of %s", f.name, n.Op)
 		}
 	}
 	if n.Op == OpSelect && (len(n.Columns) == 0 || len(n.Columns) > maxChannels) {

@@ -10,19 +10,19 @@ import (
 	"slices"
 )
 
-// Bounds on a graph. They hold before anything is allocated in proportion.
+// Limits of a graph, checked before any allocation in proportion to them.
 const (
 	maxGraphJSON = 1 << 20
-	maxNodes     = 4096 // and inputs, outputs, operands of a node
+	maxNodes     = 4096 // also inputs, outputs, and operands of a node
 	maxName      = 128  // bytes
 	maxChannels  = 1 << 20
 	maxFrame     = 1 << 24 // channels of all values for one frame of the run
-	maxHalvings  = 8       // of the length; and how often it may be doubled
-	maxWeights   = 1 << 27 // packed values, or four times as many as the tensors have
+	maxHalvings  = 8       // of the length, and doublings
+	maxWeights   = 1 << 27 // packed values; or four times the values of the tensors, if that is more
 )
 
-// decodeGraph reads a graph's JSON. Keys are exact and unique, unknown ones
-// are refused, and lists are bounded.
+// decodeGraph reads a graph's JSON. Keys must be exact and unique, unknown keys are refused, and
+// lists have a limit.
 func decodeGraph(s string) (*Graph, error) {
 	if len(s) > maxGraphJSON {
 		return nil, graphf("", "%d bytes, at most %d are allowed", len(s), maxGraphJSON)
@@ -103,14 +103,14 @@ func (n *Node) decode(dec *json.Decoder) error {
 	})
 }
 
-// list reads a JSON array of bounded length.
+// list reads a JSON array of limited length.
 func list[T any](dec *json.Decoder, to *[]T, value func(*T) error) error {
 	t, err := dec.Token()
 	if err != nil {
 		return err
 	}
 	if t != json.Delim('[') {
-		return fmt.Errorf("%v where a list should begin", t)
+		return fmt.Errorf("%v, want the start of a list", t)
 	}
 	*to = []T{}
 	most := maxNodes
@@ -131,8 +131,8 @@ func list[T any](dec *json.Decoder, to *[]T, value func(*T) error) error {
 	return err
 }
 
-// clone returns a deep copy in which equal graphs look equal: nothing is a nil
-// slice or an empty optional one, and a depooling by 2 has no Factor.
+// clone returns a deep copy in a normal form: required lists are never nil, empty optional ones
+// always are, and a depooling by 2 has no Factor.
 func (g *Graph) clone() *Graph {
 	if g == nil {
 		return nil

@@ -4,60 +4,30 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// lstm is a long short-term memory. The gates' weights are laid out such that
-// the four gates of a block of hidden units are neighbouring panels: the worker
-// that computes them has all that the units' new state takes, and a frame costs
-// one barrier instead of two.
+// lstm is a long short-term memory. The four gates of a block of hidden units have neighbouring
+// panels of weights. The worker that computes them has everything that the units' new state needs,
+// so a frame costs one barrier instead of two.
 type lstm struct {
 	x, out  int
-	states  [2]int // h after the even and the odd steps, its rows close together
+	states  [2]int // h after the even and the odd steps, in contiguous rows
 	h0, c0  int    // first state, or −1
 	h, c    int    // last state; c holds the state while the sequence runs
 	wantH   bool
 	units   int
 	unit    int // hidden units of a block
-	wx, wh  weights
+	wx, wh  *kernel.Packed
+	half    bool // the weights are in bfloat16
 	bias    []float32
 	reverse bool
 	weighty bool
 }
 
-// weights is a right side in one of the two types.
-type weights struct {
-	full *kernel.Packed
-	half *kernel.PackedBF16
-}
-
-// mul computes panels [p0, p1) of C = A·B, or of C = C + A·B where add.
-func (w weights) mul(t *task, c kernel.Panels, a operand, rows int, add bool, p0, p1 int) {
-	if w.half != nil {
-		w.half.MulPanels(t.scratch, c, kernel.MatrixBF16{Data: a.half, Stride: a.stride}, rows, add, p0, p1)
-		return
-	}
-	w.full.MulPanels(t.scratch, c, kernel.Matrix{Data: a.full, Stride: a.stride}, rows, add, p0, p1)
-}
-
-// operand is a left side in one of the two types.
-type operand struct {
-	full   []float32
-	half   []uint16
-	stride int
-}
-
-// operand returns v from the stretch's first frame on.
-func (o *lstm) operand(t *task, v int, at stretch, stride int) operand {
-	if o.wh.half != nil {
-		return operand{half: t.f16(v, at), stride: stride}
-	}
-	return operand{full: t.f32(v, at), stride: stride}
-}
-
-// gateFloats is how many gates an LSTM computes from its input ahead of the
-// recurrence, at most: what stays in the second-level cache.
+// gateFloats is the most gates that an LSTM computes from its input ahead of the recurrence, so
+// that they stay in the second-level cache.
 const gateFloats = 128 << 10
 
-// copyRows is how many rows that are whole sequences apart are read where they
-// are. More would share few sets of the caches, and are copied together.
+// copyRows is the most rows, whole sequences apart, that are read in place. More rows would compete
+// for few sets of the caches, and are copied together.
 const copyRows = 16
 
 func (c *compiler) lstm(n *boundNode) {
@@ -68,7 +38,7 @@ func (c *compiler) lstm(n *boundNode) {
 	}
 	o.wantH = len(c.reads[o.h]) > 0 || c.isOut[o.h]
 	o.weighty = 4*h*(h+in) >= HeavyWeights
-	half := o.weighty && c.key.bf16
+	o.half = o.weighty && c.key.bf16
 	o.unit = c.key.kind.PanelCols()
 	wx, wh, bias := c.data(n, "weight"), c.data(n, "recurrent"), c.data(n, "bias")
 	var px, ph []float32
@@ -81,24 +51,24 @@ func (c *compiler) lstm(n *boundNode) {
 			o.bias = append(o.bias, bias[r:r+units]...)
 		}
 	}
-	if half {
-		o.wx.half, o.wh.half = kernel.PackBF16(true, 1, in, 4*h, px, in), kernel.PackBF16(true, 1, h, 4*h, ph, h)
+	pack := kernel.Pack
+	if o.half {
+		pack = kernel.PackBF16
 		c.values[o.x].half = true
 		if o.h0 >= 0 {
 			c.values[o.h0].half = true
 		}
-	} else {
-		o.wx.full, o.wh.full = kernel.Pack(true, 1, in, 4*h, px, in), kernel.Pack(true, 1, h, 4*h, ph, h)
 	}
+	o.wx, o.wh = pack(true, 1, in, 4*h, px, in), pack(true, 1, h, 4*h, ph, h)
 	for i := range o.states {
 		o.states[i] = len(c.values)
-		c.values = append(c.values, place{channels: h, span: single, half: half, at: buffer})
+		c.values = append(c.values, place{channels: h, span: single, half: o.half, at: buffer})
 	}
 	c.ops = append(c.ops, o)
 	c.gates, c.steps = max(c.gates, min(4*o.unit, o.gateRow())), max(c.steps, in)
 }
 
-// isSequential says that an operation's rows are sequences.
+// isSequential reports whether an operation's rows are sequences.
 func isSequential(o op) bool { _, ok := o.(*lstm); return ok }
 
 func (o *lstm) grid() (int, int) { return o.c, (o.units + o.unit - 1) / o.unit }
@@ -116,12 +86,11 @@ func (o *lstm) uses() (in, out []int) {
 	return in, out
 }
 
-// gateRow returns the floats of all gates of a sequence at a step.
+// gateRow returns the number of floats of all gates of a sequence at one step.
 func (o *lstm) gateRow() int { return roundUp(4*o.units, o.unit) }
 
-// ahead returns for how many steps of n sequences the input is projected at
-// once. With 1 each step does it for itself, when it needs it: so it is where
-// that makes as many rows for a pass over the weights.
+// ahead returns the number of steps for which the input of n sequences is projected at once. 1
+// means that each step projects its own input, if that gives a pass over the weights as many rows.
 func (o *lstm) ahead(n, frames int) int {
 	ahead := min(frames, gateFloats/(n*o.gateRow()))
 	if ahead <= n {
@@ -151,9 +120,9 @@ func (o *lstm) run(t *task, r0, r1, _, _ int) {
 	t.block = whole
 }
 
-// project computes what the input adds to the gates at the steps from u on, for
-// blocks [b0, b1) of hidden units. The gates lie by panel, in it by step, and
-// there by sequence, so that each step's are panels too.
+// project computes the input's part of the gates for the steps from u on and blocks [b0, b1) of
+// hidden units. The gates are ordered by panel, step and sequence, so that each step's gates are
+// panels too.
 func (o *lstm) project(t *task, gates []float32, u, b0, b1 int) {
 	frames, n := t.s.views[o.x].frames, t.block.n
 	ahead := o.ahead(n, frames)
@@ -165,25 +134,24 @@ func (o *lstm) project(t *task, gates []float32, u, b0, b1 int) {
 	stride := ahead * n * o.unit
 	for q := range n {
 		c := kernel.Panels{Data: gates[p0*stride+q*o.unit:], Stride: stride, Row: n * o.unit}
-		o.wx.mul(t, c, o.operand(t, o.x, stretch{q: q, f: from}, t.width(o.x)), steps, false, p0, p1)
+		o.wx.MulPanels(t.scratch, c, t.operand(o.x, stretch{q: q, f: from}, t.width(o.x), o.half), steps, false, p0, p1)
 	}
 }
 
 // frame returns a frame of all sequences.
-func (o *lstm) frame(t *task, f int) operand {
+func (o *lstm) frame(t *task, f int) kernel.Operand {
 	w, x := t.width(o.x), &t.s.views[o.x]
 	if t.block.n <= copyRows || x.seq == w {
-		return o.operand(t, o.x, stretch{f: f}, x.seq)
+		return t.operand(o.x, stretch{f: f}, x.seq, o.half)
 	}
 	for q := range t.block.n {
-		a := o.operand(t, o.x, stretch{q: q, f: f}, w)
-		if a.half != nil {
-			copy(t.steps16[q*w:][:w], a.half)
+		if at := (stretch{q: q, f: f}); o.half {
+			copy(t.steps16[q*w:][:w], t.f16(o.x, at))
 		} else {
-			copy(t.steps[q*w:][:w], a.full)
+			copy(t.steps[q*w:][:w], t.f32(o.x, at))
 		}
 	}
-	return operand{t.steps, t.steps16, w}
+	return kernel.Operand{F32: t.steps, BF16: t.steps16, Stride: w}
 }
 
 // panels returns the panels of blocks of hidden units.
@@ -216,18 +184,18 @@ func (o *lstm) step(t *task, gates []float32, u, b0, b1 int) {
 			}
 		}
 	}
-	var x, h operand
+	var x, h kernel.Operand
 	if ahead == 1 {
 		x = o.frame(t, f)
 	}
 	if before >= 0 {
-		h = o.operand(t, before, stretch{}, t.s.views[before].seq)
+		h = t.operand(before, stretch{}, t.s.views[before].seq, o.half)
 	}
 	panel := kernel.Panels{Data: gates, Stride: ahead * n * o.unit, Row: o.unit}
 	hs, cs := t.f32(next, stretch{}), t.f32(o.c, stretch{})
 	for b := range b1 - b0 {
-		// Every other step goes backwards, as turned does, and so begins with
-		// the weights that were read last.
+		// Every other step runs backwards, as in turned, and so begins with the weights that were
+		// read last.
 		if u%2 == 0 {
 			b += b0
 		} else {
@@ -235,12 +203,12 @@ func (o *lstm) step(t *task, gates []float32, u, b0, b1 int) {
 		}
 		p0, p1 := o.panels(b, b+1)
 		if ahead == 1 {
-			o.wx.mul(t, panel, x, n, false, p0, p1)
+			o.wx.MulPanels(t.scratch, panel, x, n, false, p0, p1)
 		} else {
 			panel.Data = gates[p0*panel.Stride+i*n*o.unit:]
 		}
 		if before >= 0 {
-			o.wh.mul(t, panel, h, n, true, p0, p1)
+			o.wh.MulPanels(t.scratch, panel, h, n, true, p0, p1)
 		}
 		v, w := b*o.unit, min((b+1)*o.unit, o.units)
 		kernel.LSTMCells(kernel.Matrix{Data: hs[v:], Stride: t.s.views[next].seq}, kernel.Matrix{Data: cs[v:], Stride: t.s.views[o.c].seq},

@@ -5,31 +5,31 @@ import (
 	"slices"
 )
 
-// Part returns the network that computes the values outputs from the values
-// inputs, with the operations and tensors that this takes and no others. Values
-// are named as in Values: inputs, nodes' results, or an LSTM's last state. The
-// encoder and the decoder of an autoencoder are two parts of one network.
+// Part returns the part of a network that computes the values outputs from the values inputs, with
+// only the operations and tensors that this needs. Values are named as in Values: inputs, nodes'
+// results, or an LSTM's last state. For example, the encoder and the decoder of an autoencoder are
+// two parts of one network.
 //
-// The part is of arch "graph". Its inputs and outputs are in the order of the
-// arguments and keep their names, as do its nodes and tensors, whose memory it
-// shares with n. The length of its runs is the length of its inputs: from a
-// value at half of n's frames on, a run of length 10 stands for 20 frames of n,
-// and an output at all of n's frames has length 20. Inputs that have length 1 in
-// every run, such as an LSTM's state, are Once; all others must be of one length.
+// The part has arch "graph". Its inputs and outputs are in the order of the arguments and keep
+// their names, as do its nodes and tensors. It shares the tensors' memory with n. The length of its
+// runs is the length of its inputs. If an input has half of n's frames, a run of length 10 stands
+// for 20 frames of n, and an output with all of n's frames has length 20. Inputs that have length 1
+// in every run, such as an LSTM's state, are Once; all others must have one length.
 //
-// Results can differ in their last bits from those of n where n computes an
-// operation as part of its neighbour (a depooling in a convolution, a batch norm
-// in the product before it) and the part does not, or the other way round.
+// The last bits of results can differ from n's. n may fold an operation into its neighbour (a
+// depooling into a convolution, a batch norm into the product before it) where the part does not,
+// or the reverse.
 //
-// Meta keeps what is true of a part as well: name, skeleton, data, licence, card
-// and creator. Schema, gating columns, metrics and extra keys, which describe the
-// rows and results of all of n, are kept only where inputs and outputs are n's.
+// Meta keeps what is true of any part: name, skeleton, data, licence, card and creator. Schema,
+// gating columns, metrics and extra keys describe the rows and results of the whole network. They
+// are kept only if inputs and outputs are n's.
 //
-// The error is a *GraphError that names the value: one that does not exist, is
-// named twice, or is both input and output; an input of n that an output depends
-// on and no input of the part stands for; an input that no output depends on, or
-// of another length than the first; a result of an LSTM that is given while
-// another one is to be computed.
+// The error is a *GraphError that names the value:
+//
+//   - a value that does not exist, is named twice, or is both input and output;
+//   - an input of n that an output depends on and that the part's inputs do not replace;
+//   - an input that no output depends on, or whose length differs from the first input's;
+//   - one result of an LSTM that is given while another result has to be computed.
 func (n *Net) Part(inputs, outputs []string) (*Net, error) {
 	g, err := n.bound.part(inputs, outputs)
 	if err != nil {
@@ -59,15 +59,15 @@ func (n *Net) Part(inputs, outputs []string) (*Net, error) {
 	return p, nil
 }
 
-// part returns the graph from inputs to outputs. Its validation finds outputs
-// that are twice there.
+// part returns the graph from inputs to outputs. Validating that graph finds outputs that are named
+// twice.
 func (b *bound) part(inputs, outputs []string) (*Graph, error) {
 	if len(inputs) == 0 || len(outputs) == 0 {
 		return nil, graphf("", "%d inputs and %d outputs: both must be at least 1", len(inputs), len(outputs))
 	}
 	g := &Graph{Outputs: slices.Clone(outputs)}
 	given := make([]bool, len(b.values))
-	var first *Value // input that has the run's length
+	var first *Value // the first input of the run's length
 	for _, name := range inputs {
 		i, ok := b.index[name]
 		switch {
@@ -87,7 +87,7 @@ func (b *bound) part(inputs, outputs []string) (*Graph, error) {
 		given[i] = true
 		g.Inputs = append(g.Inputs, Input{name, v.Channels, v.span.once})
 	}
-	// reason is the output for which a value is needed.
+	// reason is, by value, an output that needs it, or "".
 	reason := make([]string, len(b.values))
 	for _, name := range outputs {
 		i, ok := b.index[name]
@@ -126,7 +126,7 @@ func (b *bound) part(inputs, outputs []string) (*Graph, error) {
 	return g.clone(), nil
 }
 
-// needed returns the output for which a node is to be computed, or "".
+// needed returns an output that needs the node's result, or "".
 func (b *bound) needed(n *boundNode, given []bool, reason []string) (string, error) {
 	results := 1
 	if n.Op == OpLSTM {

@@ -2,25 +2,25 @@ package netruntime
 
 import "fmt"
 
-// Pins make a correction of sequences vanish at pinned frames, by taking off
-// what it is there, between two of them in a ratio. Columns belong to groups,
-// limbs for instance, that are pinned each at frames of its own. Frames count
-// from the start of the row's sequence.
+// Pins describes how to make a correction of sequences vanish at pinned frames. It subtracts the
+// correction's value at the pinned frame, and between two pinned frames a mix of both. Each column
+// belongs to a group, such as a limb, with pinned frames of its own. Frames count from the start of
+// the row's sequence.
 //
 //	y[t] = x[t] − (1−u)·w_prev·x[prev] − u·w_next·x[next]
 //
-// A row with one of the two takes that one's part whole, with none it stays as
-// it is; where both are the same frame u does not matter. So y is exactly 0 at
-// a frame that is its own prev or next, the latter with u = 1, of weight 1.
+// A row with only one of the two subtracts that one in full, and a row with none stays as it is. If
+// both are the same frame, u does not matter. So y is exactly 0 at a frame that is its own prev, or
+// its own next with u = 1, if the weight is 1.
 type Pins struct {
-	Group      []int32   // (columns): the group of each
+	Group      []int32   // (columns): each column's group
 	Prev, Next []int32   // (rows, groups): the pinned frames before and after, −1 for none
-	U          []float32 // (rows, groups): where between them the row is, in [0, 1]
-	Weight     []float32 // (rows, groups): how far the group is pinned in this row, in [0, 1]; read where Prev and Next point
+	U          []float32 // (rows, groups): the row's place between them, in [0, 1]
+	Weight     []float32 // (rows, groups): strength of the pin at this row, in [0, 1]; read at rows that Prev and Next name
 }
 
-// Apply sets dst to y, both (rows, columns) of sequences of length frames. dst
-// must not overlap x. It allocates nothing.
+// Apply sets dst to y. dst and x are (rows, columns), in sequences of length frames, and must not
+// overlap. It allocates nothing, and panics if sizes do not fit: see Check.
 func (p *Pins) Apply(dst, x []float32, length int) {
 	rows := 0
 	if len(p.Group) > 0 {
@@ -33,15 +33,15 @@ func (p *Pins) Apply(dst, x []float32, length int) {
 	p.Rows(dst, x, rows, length, 0, rows)
 }
 
-// Check panics unless the pins fit so many rows of so many values in all,
-// sequences of length frames.
+// Check panics unless the pins fit the given number of rows, of values in all rows, and of frames
+// per sequence.
 func (p *Pins) Check(rows, values, length int) {
 	if rows < 1 || rows*len(p.Group) != values || length < 1 || rows%length != 0 {
-		panic(fmt.Sprintf("netruntime: Pins: %d values are no sequences of %d frames of %d columns", values, length, len(p.Group)))
+		panic(fmt.Sprintf("netruntime: Pins: %d values are not whole sequences of %d frames of %d columns", values, length, len(p.Group)))
 	}
 	n := len(p.Prev)
 	if n%rows != 0 || len(p.Next) != n || len(p.U) != n || len(p.Weight) != n {
-		panic("netruntime: Pins: not as many frames, ratios and weights as rows and groups")
+		panic("netruntime: Pins: the numbers of frames, ratios and weights are not rows × groups")
 	}
 	for _, g := range p.Group {
 		if g < 0 || int(g) >= n/rows {
@@ -55,8 +55,7 @@ func (p *Pins) Check(rows, values, length int) {
 	}
 }
 
-// Rows sets rows [r0, r1) of dst, for callers that share rows out. The pins
-// must have been checked.
+// Rows sets rows [r0, r1) of dst, for callers that share the rows among workers. Call Check first.
 func (p *Pins) Rows(dst, x []float32, rows, length, r0, r1 int) {
 	cols, groups := len(p.Group), len(p.Prev)/rows
 	for r := r0; r < r1; r++ {
@@ -66,17 +65,17 @@ func (p *Pins) Rows(dst, x []float32, rows, length, r0, r1 int) {
 			end = p.run(c)
 			prev, next, a, b := p.at(r*groups, first, groups, int(p.Group[c]))
 			if a != 0 {
-				takeOff(y[c:end], a, x[prev*cols+c:])
+				subtract(y[c:end], a, x[prev*cols+c:])
 			}
 			if b != 0 {
-				takeOff(y[c:end], b, x[next*cols+c:])
+				subtract(y[c:end], b, x[next*cols+c:])
 			}
 		}
 	}
 }
 
-// Adjoint takes from dx, per sequence in [s0, s1), what Rows' gradient dy gives
-// to the pinned frames. The rest of its transpose is dy itself.
+// Adjoint is the backward pass of Rows, without dx = dx + dy. It subtracts from dx, in sequences
+// [s0, s1), the part of the gradient dy that goes to the pinned frames.
 func (p *Pins) Adjoint(dx, dy []float32, rows, length, s0, s1 int) {
 	cols, groups := len(p.Group), len(p.Prev)/rows
 	for r := s0 * length; r < s1*length; r++ {
@@ -85,16 +84,16 @@ func (p *Pins) Adjoint(dx, dy []float32, rows, length, s0, s1 int) {
 			end = p.run(c)
 			prev, next, a, b := p.at(r*groups, first, groups, int(p.Group[c]))
 			if a != 0 {
-				takeOff(dx[prev*cols+c:][:end-c], a, g[c:])
+				subtract(dx[prev*cols+c:][:end-c], a, g[c:])
 			}
 			if b != 0 {
-				takeOff(dx[next*cols+c:][:end-c], b, g[c:])
+				subtract(dx[next*cols+c:][:end-c], b, g[c:])
 			}
 		}
 	}
 }
 
-// run returns the end of the columns from c that are of one group.
+// run returns the end of the run of columns from c that share a group.
 func (p *Pins) run(c int) int {
 	g := p.Group[c]
 	for c++; c < len(p.Group) && p.Group[c] == g; c++ {
@@ -102,8 +101,8 @@ func (p *Pins) run(c int) int {
 	return c
 }
 
-// at returns what a group of the row whose groups begin at index row takes off:
-// a and b times two rows. first is the first row of the sequence.
+// at returns the terms of a group in a row: subtract a times row prev and b times row next. row is
+// the index of the row's first group, first the first row of the sequence.
 func (p *Pins) at(row, first, groups, g int) (prev, next int, a, b float32) {
 	prev, next = int(p.Prev[row+g]), int(p.Next[row+g])
 	if prev >= 0 {
@@ -125,8 +124,8 @@ func (p *Pins) at(row, first, groups, g int) (prev, next int, a, b float32) {
 	return prev, next, a, b
 }
 
-// takeOff subtracts k·x. Runs are a limb's columns: too few for a kernel.
-func takeOff(y []float32, k float32, x []float32) {
+// subtract subtracts k·x from y. A limb has too few columns for a kernel.
+func subtract(y []float32, k float32, x []float32) {
 	x = x[:len(y)]
 	for i, v := range x {
 		y[i] -= k * v

@@ -6,23 +6,23 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// plan is a network laid out for one family of kernels. It is immutable, and
-// all sessions that ask for the same share it.
+// plan is a network laid out for one family of kernels. It is immutable, and sessions with the same
+// options share it.
 type plan struct {
 	values  []place
 	ops     []op
 	groups  []group
-	buffers int     // how many the sessions have
+	buffers int     // number of buffers that a session has
 	shared  [][]int // values by buffer
 	inputs  []int
 	outputs []int
 	omega   int  // value of the gating weights, or −1
-	gates   int  // most gates of a sequence that an LSTM step has at once
+	gates   int  // most gates of a sequence that an LSTM step holds at once
 	steps   int  // and most channels of its operand
 	scratch int  // most floats of a row of a blend's operand or result
-	filters bool // it has some
+	filters bool // some product is a filter
 	bf16    bool
-	kernel  string // what the products run on
+	kernel  string // name of the products' kernels
 	reuse   span   // rows of a sequence that share a pass over the heavy weights
 }
 
@@ -31,14 +31,14 @@ type planKey struct {
 	bf16 bool
 }
 
-// place is where a value lives during a run. A value's sequences follow each
-// other, each with frames of zeros before and after it where a convolution
-// reads it: the W frames that it sees at a frame are then contiguous.
+// place is the place of a value in memory during a run. A value's sequences follow each other. If a
+// convolution reads it, each has frames of zeros before and after it, so that the W frames of a
+// window are contiguous.
 type place struct {
 	channels    int
 	span        span
-	lead, trail int // frames of zeros
-	half        bool
+	lead, trail int  // frames of zeros
+	half        bool // also kept in bfloat16
 	at          storage
 	index       int // of the buffer, input or output
 }
@@ -53,35 +53,34 @@ const (
 	whole                  // all sequences, in memory of the session
 )
 
-// op is a step of the plan. It computes a rectangle of a grid: rows are frames
-// of the block's sequences, columns are parts of the result's channels.
+// op is an operation of the plan. It computes a rectangle of a grid: rows are frames of the block's
+// sequences, columns are parts of the result's channels.
 type op interface {
-	// grid returns the value whose frames are the rows, and the number of
-	// parts, 1 where the columns cannot be shared out.
+	// grid returns the value whose frames are the rows, and the number of parts, or 1 if the
+	// workers cannot share the columns.
 	grid() (rows, parts int)
-	// run computes rows [r0, r1) and parts [p0, p1). Where the values are
-	// stored does not matter to an element's bits, nor does the rectangle. An
-	// operation by blocks of frames computes the blocks that begin in the rows.
+	// run computes rows [r0, r1) and parts [p0, p1). An element's bits depend neither on where the
+	// values are stored nor on the rectangle. An operation on blocks of frames computes the blocks
+	// that begin in the rows.
 	run(t *task, r0, r1, p0, p1 int)
-	// uses lists the values that are read and written.
+	// uses returns the values that are read and written.
 	uses() (in, out []int)
-	// local says that a row reads nothing but the same row of its operands.
+	// local reports whether a row reads only the same row of its operands.
 	local() bool
-	// heavy says that the weights are worth sharing out among the workers.
+	// heavy reports whether the workers should share the weights.
 	heavy() bool
 }
 
-// group is a run of operations between two barriers of a small batch: a heavy
-// one alone, or light ones in a chain that take the same rows.
+// group is a sequence of operations between two barriers of a small batch: one heavy operation, or
+// a chain of light ones on the same rows.
 type group struct {
 	ops   []op
 	heavy bool
 }
 
-// HeavyWeights is from how many weights on a product is shared out by columns
-// in small batches, and multiplied in bfloat16 where that is asked for. Below,
-// a barrier or a conversion costs more than it saves, and what small products
-// compute is often a gate, which all else depends on.
+// HeavyWeights is the least number of weights of a product that small batches share by columns, and
+// that is computed in bfloat16 on request. For smaller products a barrier or a conversion costs
+// more than it saves. Also, small products often compute gates, on which everything else depends.
 const HeavyWeights = 1 << 15
 
 // compiler turns a graph into a plan.
@@ -133,8 +132,8 @@ func compile(net *Net, key planKey) *plan {
 	return c.plan
 }
 
-// only returns the single node that reads value v, or nil where there are more
-// or none, or v is an output.
+// only returns the single node that reads value v. It returns nil if there are none or several, or
+// if v is an output.
 func (c *compiler) only(v int) *boundNode {
 	if len(c.reads[v]) == 1 && !c.isOut[v] {
 		return c.reads[v][0]
@@ -142,12 +141,12 @@ func (c *compiler) only(v int) *boundNode {
 	return nil
 }
 
-// data returns the tensor of a node's role.
+// data returns the tensor of a node for a role.
 func (c *compiler) data(n *boundNode, role string) []float32 { return c.net.data(n.Tensor(role)) }
 
 // lower adds the operations of one node.
 func (c *compiler) lower(n *boundNode) {
-	in := n.in[0]
+	in := rowwise{n.in, n.out}
 	switch n.Op {
 	case OpDense, OpBlend, OpConv:
 		c.product(n)
@@ -159,20 +158,20 @@ func (c *compiler) lower(n *boundNode) {
 			c.depooled[n.out] = n
 			return
 		}
-		c.ops = append(c.ops, &depool{in: in, out: n.out, factor: n.Times()})
+		c.ops = append(c.ops, &depool{in, n.Times()})
 	case OpMaxPool:
-		c.ops = append(c.ops, &maxPool{in: in, out: n.out})
+		c.ops = append(c.ops, &maxPool{in})
 	case OpSoftmax:
-		c.ops = append(c.ops, &softmaxOp{in: in, out: n.out})
+		c.ops = append(c.ops, &softmaxOp{in})
 	case OpConcat:
-		c.ops = append(c.ops, &concat{in: n.in, out: n.out, widths: c.widths(n.in)})
+		c.ops = append(c.ops, &concat{in})
 	case OpSelect:
-		c.ops = append(c.ops, &selectOp{in: in, out: n.out, columns: n.Columns})
+		c.ops = append(c.ops, &selectOp{in, n.Columns})
 	case OpAdd:
-		c.ops = append(c.ops, &add{in: n.in, out: n.out})
+		c.ops = append(c.ops, &add{in})
 	default:
 		e, out := c.elementwise(n)
-		c.ops = append(c.ops, &pointwise{in: in, out: out, do: e})
+		c.ops = append(c.ops, &pointwise{rowwise{n.in, out}, e})
 	}
 }
 
@@ -184,8 +183,8 @@ func (c *compiler) widths(values []int) []int {
 	return out
 }
 
-// elementwise takes n and the elementwise nodes that alone read what it
-// computes, one after the other, and returns them with the last one's value.
+// elementwise collects n and the elementwise nodes that follow it, as long as each is the only
+// reader of the one before. It returns their functions and the last one's value.
 func (c *compiler) elementwise(n *boundNode) (do []pointFunc, out int) {
 	for n != nil && isElementwise(n.Op) {
 		c.fused[n] = true
@@ -200,7 +199,7 @@ func isElementwise(op string) bool {
 	return op == OpAct || op == OpBatchNorm || op == OpNormalize || op == OpDenormalize
 }
 
-// gating finds the value that all blends take their weights from.
+// gating sets omega to the value from which all blends take their weights.
 func (c *compiler) gating() {
 	for i := range c.net.bound.nodes {
 		n := &c.net.bound.nodes[i]
@@ -215,13 +214,13 @@ func (c *compiler) gating() {
 	}
 }
 
-// store decides where the values live, and adds the copies that this takes.
+// store chooses the place of each value, and adds the copies that this needs.
 func (c *compiler) store() {
 	var loads []op
 	for i, v := range c.inputs {
 		p := &c.values[v]
 		if p.lead+p.trail > 0 || p.half || v == c.omega {
-			loads = append(loads, &copyOp{in: c.extra(v, input, i), out: v})
+			loads = append(loads, &copyOp{rowwise{[]int{c.extra(v, input, i)}, v}})
 		} else {
 			p.at, p.index = input, i
 		}
@@ -230,7 +229,7 @@ func (c *compiler) store() {
 	for i, v := range c.outputs {
 		p := &c.values[v]
 		if p.at == input || p.lead+p.trail > 0 || v < len(c.inputs) || v == c.omega {
-			c.ops = append(c.ops, &copyOp{in: v, out: c.extra(v, output, i)})
+			c.ops = append(c.ops, &copyOp{rowwise{[]int{v}, c.extra(v, output, i)}})
 		} else {
 			p.at, p.index = output, i
 		}
@@ -290,9 +289,8 @@ func (c *compiler) chain() {
 	}
 }
 
-// share gives every value in buffers one of them, such that no two values are
-// in one buffer between the group that writes the first and the last group
-// that reads it.
+// share assigns buffers to values. Two values share a buffer only if their uses do not overlap:
+// from the group that writes a value to the last group that reads it.
 func (c *compiler) share() {
 	last := make([]int, len(c.values))
 	for g, gr := range c.groups {
@@ -304,7 +302,7 @@ func (c *compiler) share() {
 		}
 	}
 	var until []int // by buffer: the last group that uses it
-	var width []int // by buffer: of its widest value, per frame of the run
+	var width []int // by buffer: channels of its widest value, per frame of the run
 	placed := make([]bool, len(c.values))
 	for g, gr := range c.groups {
 		for _, o := range gr.ops {

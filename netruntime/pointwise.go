@@ -6,8 +6,8 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// pointFunc is an operation on single elements: an activation, x·scale +
-// shift, or (x − mean)·inv. The vectors have a value for each column of a row.
+// pointFunc is a function of single elements: an activation, x·scale + shift, or (x − mean)·inv.
+// The vectors have a value for each column of a row.
 type pointFunc struct {
 	kind        pointKind
 	act         kernel.Activation
@@ -22,7 +22,7 @@ const (
 	normalize           // (x − rest)·scale
 )
 
-// pointFunc returns what an elementwise node does.
+// pointFunc returns the functions of an elementwise node.
 func (c *compiler) pointFunc(n *boundNode) []pointFunc {
 	switch n.Op {
 	case OpAct:
@@ -47,7 +47,7 @@ func (c *compiler) pointFunc(n *boundNode) []pointFunc {
 	return []pointFunc{f, {act: activations[n.Act]}}
 }
 
-// batchNorm returns the normalisation as x·scale + shift.
+// batchNorm returns a batch norm as x·scale + shift.
 func (c *compiler) batchNorm(n *boundNode) (scale, shift []float64) {
 	gamma, beta, mean, variance := c.data(n, "gamma"), c.data(n, "beta"), c.data(n, "mean"), c.data(n, "var")
 	scale, shift = make([]float64, len(gamma)), make([]float64, len(gamma))
@@ -63,8 +63,7 @@ func normScale(gamma, beta, mean, variance float32) (scale, shift float64) {
 	return scale, float64(beta) - float64(mean)*scale
 }
 
-// deviations returns a copy of std with 1 for 0: a constant column is left in
-// its unit.
+// deviations returns a copy of std with 1 in place of 0, so that a constant column keeps its unit.
 func deviations(std []float32) []float32 {
 	out := make([]float32, len(std))
 	for i, s := range std {
@@ -93,8 +92,7 @@ func repeat(x []float32, n int) []float32 {
 	return out
 }
 
-// apply sets columns [c0, c1) of rows of the given width to f of x's, which
-// may be the same memory.
+// apply sets columns [c0, c1) of rows of the given width to f(x). dst and x may be the same memory.
 func (f *pointFunc) apply(dst, x []float32, rows, width, c0, c1 int) {
 	if f.kind == activate && c1-c0 == width {
 		f.act.Apply(dst[:rows*width], x[:rows*width])
@@ -113,25 +111,26 @@ func (f *pointFunc) apply(dst, x []float32, rows, width, c0, c1 int) {
 	}
 }
 
-// rowwise is what light operations have in common.
-type rowwise struct{}
+// rowwise is the base of light operations.
+type rowwise struct {
+	in  []int
+	out int
+}
 
-func (rowwise) local() bool { return true }
-func (rowwise) heavy() bool { return false }
+func (o *rowwise) grid() (int, int)      { return o.out, 1 }
+func (o *rowwise) uses() (in, out []int) { return o.in, []int{o.out} }
+func (o *rowwise) local() bool           { return true }
+func (o *rowwise) heavy() bool           { return false }
 
 // pointwise applies functions to every element, one after the other.
 type pointwise struct {
 	rowwise
-	in, out int
-	do      []pointFunc
+	do []pointFunc
 }
 
-func (o *pointwise) grid() (int, int)      { return o.out, 1 }
-func (o *pointwise) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
-
 func (o *pointwise) run(t *task, r0, r1, _, _ int) {
-	for at := t.first(o.out, r0, r1, o.in); at.n > 0; at = t.next(at) {
-		dst, src := t.f32(o.out, at), t.f32(o.in, at)
+	for at := t.first(o.out, r0, r1, o.in...); at.n > 0; at = t.next(at) {
+		dst, src := t.f32(o.out, at), t.f32(o.in[0], at)
 		for i := range o.do {
 			o.do[i].apply(dst, src, at.n, t.width(o.out), 0, t.width(o.out))
 			src = dst
@@ -141,18 +140,12 @@ func (o *pointwise) run(t *task, r0, r1, _, _ int) {
 }
 
 // softmaxOp is the softmax over the channels.
-type softmaxOp struct {
-	rowwise
-	in, out int
-}
-
-func (o *softmaxOp) grid() (int, int)      { return o.out, 1 }
-func (o *softmaxOp) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
+type softmaxOp struct{ rowwise }
 
 func (o *softmaxOp) run(t *task, r0, r1, _, _ int) {
 	k := t.width(o.out)
-	for at := t.first(o.out, r0, r1, o.in); at.n > 0; at = t.next(at) {
-		dst, src := t.f32(o.out, at), t.f32(o.in, at)
+	for at := t.first(o.out, r0, r1, o.in...); at.n > 0; at = t.next(at) {
+		dst, src := t.f32(o.out, at), t.f32(o.in[0], at)
 		for r := range at.n {
 			softmax(dst[r*k:][:k], src[r*k:][:k])
 		}
@@ -160,7 +153,7 @@ func (o *softmaxOp) run(t *task, r0, r1, _, _ int) {
 	}
 }
 
-// softmax sets dst from as many logits. A NaN among them makes all NaN.
+// softmax sets dst to the softmax of logits. A NaN among them makes all values NaN.
 func softmax(dst, logits []float32) {
 	top := logits[0]
 	for _, v := range logits[1:] {
@@ -180,21 +173,14 @@ func softmax(dst, logits []float32) {
 }
 
 // concat joins channels.
-type concat struct {
-	rowwise
-	in, widths []int
-	out        int
-}
-
-func (o *concat) grid() (int, int)      { return o.out, 1 }
-func (o *concat) uses() (in, out []int) { return o.in, []int{o.out} }
+type concat struct{ rowwise }
 
 func (o *concat) run(t *task, r0, r1, _, _ int) {
 	n := t.width(o.out)
 	for at := t.first(o.out, r0, r1, o.in...); at.n > 0; at = t.next(at) {
 		dst, c := t.f32(o.out, at), 0
-		for i, v := range o.in {
-			w, src := o.widths[i], t.f32(v, at)
+		for _, v := range o.in {
+			w, src := t.width(v), t.f32(v, at)
 			for r := range at.n {
 				copy(dst[r*n+c:][:w], src[r*w:][:w])
 			}
@@ -204,20 +190,16 @@ func (o *concat) run(t *task, r0, r1, _, _ int) {
 	}
 }
 
-// selectOp takes channels.
+// selectOp selects channels.
 type selectOp struct {
 	rowwise
-	in, out int
 	columns []int
 }
 
-func (o *selectOp) grid() (int, int)      { return o.out, 1 }
-func (o *selectOp) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
-
 func (o *selectOp) run(t *task, r0, r1, _, _ int) {
-	n, w := t.width(o.out), t.width(o.in)
-	for at := t.first(o.out, r0, r1, o.in); at.n > 0; at = t.next(at) {
-		dst, src := t.f32(o.out, at), t.f32(o.in, at)
+	n, w := t.width(o.out), t.width(o.in[0])
+	for at := t.first(o.out, r0, r1, o.in...); at.n > 0; at = t.next(at) {
+		dst, src := t.f32(o.out, at), t.f32(o.in[0], at)
 		for r := range at.n {
 			d, s := dst[r*n:][:n], src[r*w:][:w]
 			for i, c := range o.columns {
@@ -229,14 +211,7 @@ func (o *selectOp) run(t *task, r0, r1, _, _ int) {
 }
 
 // add is the sum of its operands, from the first to the last.
-type add struct {
-	rowwise
-	in  []int
-	out int
-}
-
-func (o *add) grid() (int, int)      { return o.out, 1 }
-func (o *add) uses() (in, out []int) { return o.in, []int{o.out} }
+type add struct{ rowwise }
 
 func (o *add) run(t *task, r0, r1, _, _ int) {
 	for at := t.first(o.out, r0, r1, o.in...); at.n > 0; at = t.next(at) {
@@ -254,37 +229,26 @@ func (o *add) run(t *task, r0, r1, _, _ int) {
 	}
 }
 
-// copyOp moves a value between the caller's memory and a place with padding.
-type copyOp struct {
-	rowwise
-	in, out int
-}
-
-func (o *copyOp) grid() (int, int)      { return o.out, 1 }
-func (o *copyOp) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
+// copyOp copies a value between the caller's memory and a place with padding.
+type copyOp struct{ rowwise }
 
 func (o *copyOp) run(t *task, r0, r1, _, _ int) {
-	for at := t.first(o.out, r0, r1, o.in); at.n > 0; at = t.next(at) {
+	for at := t.first(o.out, r0, r1, o.in...); at.n > 0; at = t.next(at) {
 		n := at.n * t.width(o.out)
-		copy(t.f32(o.out, at)[:n], t.f32(o.in, at))
+		copy(t.f32(o.out, at)[:n], t.f32(o.in[0], at))
 		t.finish(o.out, at)
 	}
 }
 
 // maxPool takes the larger of each pair of frames.
-type maxPool struct {
-	rowwise
-	in, out int
-}
+type maxPool struct{ rowwise }
 
-func (o *maxPool) grid() (int, int)      { return o.out, 1 }
-func (o *maxPool) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
-func (o *maxPool) local() bool           { return false }
+func (o *maxPool) local() bool { return false }
 
 func (o *maxPool) run(t *task, r0, r1, _, _ int) {
 	c := t.width(o.out)
-	for at := t.first(o.out, r0, r1, o.in); at.n > 0; at = t.next(at) {
-		dst, src := t.f32(o.out, at), t.f32(o.in, at.times(2))
+	for at := t.first(o.out, r0, r1, o.in...); at.n > 0; at = t.next(at) {
+		dst, src := t.f32(o.out, at), t.f32(o.in[0], at.times(2))
 		for r := range at.n {
 			kernel.Max(dst[r*c:][:c], src[2*r*c:][:c], src[(2*r+1)*c:][:c])
 		}
@@ -295,20 +259,18 @@ func (o *maxPool) run(t *task, r0, r1, _, _ int) {
 // depool gives an equal share of each frame to each of factor frames.
 type depool struct {
 	rowwise
-	in, out int
-	factor  int
+	factor int
 }
 
-func (o *depool) grid() (int, int)      { return o.in, 1 }
-func (o *depool) uses() (in, out []int) { return []int{o.in}, []int{o.out} }
-func (o *depool) local() bool           { return false }
+func (o *depool) grid() (int, int) { return o.in[0], 1 }
+func (o *depool) local() bool      { return false }
 
 func (o *depool) run(t *task, r0, r1, _, _ int) {
 	c := t.width(o.out)
 	share := 1 / float32(o.factor)
-	for at := t.first(o.in, r0, r1, o.out); at.n > 0; at = t.next(at) {
+	for at := t.first(o.in[0], r0, r1, o.out); at.n > 0; at = t.next(at) {
 		to := at.times(o.factor)
-		dst, src := t.f32(o.out, to), t.f32(o.in, at)
+		dst, src := t.f32(o.out, to), t.f32(o.in[0], at)
 		for r := range at.n {
 			y := dst[r*o.factor*c:][:o.factor*c]
 			kernel.Scale(y[:c], share, src[r*c:][:c])

@@ -2,18 +2,17 @@ package netruntime
 
 import "mannequin/netruntime/internal/kernel"
 
-// product is a dense layer, a convolution, or a blend of dense layers: a
-// matrix product whose row of the left side are the W·C contiguous floats from
-// the first frame that the row sees.
+// product is a dense layer, a convolution, or a blend of dense layers. It is a matrix product: a
+// row of the left side is the W·C contiguous floats from the first frame of the row's window on.
 type product struct {
 	in, out int
 	omega   int // of a blend, or −1
 	before  int // frames before its own at which a row's window begins
 	frames  int // of the result, for each row
 	w       *kernel.Packed
-	half    *kernel.PackedBF16 // in place of w
-	filter  *kernel.Filter     // in place of w
-	planes  int                // of a filter: the value that it reads in place of in
+	half    bool           // w is in bfloat16
+	filter  *kernel.Filter // in place of w
+	planes  int            // of a filter: the value that it reads in place of in
 	k, n    int
 	panel   int // columns of a panel
 	bias    []float32
@@ -21,16 +20,15 @@ type product struct {
 	experts int
 	act     kernel.Activation
 	after   []pointFunc
-	taps    int // frames that a row sees
+	taps    int // frames of a row's window
 	big     bool
 
 	// Of a blend: the experts one by one, for sessions that skip some.
 	single     []*kernel.Packed
-	singleHalf []*kernel.PackedBF16
 	expertBias []float32 // (K, n)
 }
 
-// product lowers n and what can be computed with it.
+// product lowers n, and the nodes that the same product can compute.
 func (c *compiler) product(n *boundNode) {
 	p := &product{in: n.in[0], out: n.out, omega: -1, frames: 1, taps: 1, panel: c.key.kind.PanelCols(), k: n.size['I'], n: n.size['O'], experts: 1, act: activations[n.Act]}
 	w, bias := c.data(n, "weight"), c.data(n, "bias")
@@ -69,7 +67,7 @@ func (c *compiler) product(n *boundNode) {
 	taps := kernel.Taps{Width: p.taps, Before: p.before, Channels: p.k / p.taps}
 	switch {
 	case p.big && c.key.bf16:
-		p.half = kernel.PackBF16(transposed, p.experts, p.k, p.n, w, ldb)
+		p.w, p.half = kernel.PackBF16(transposed, p.experts, p.k, p.n, w, ldb), true
 		c.values[p.in].half = true
 	case p.big && filters(taps):
 		p.filter, p.planes = kernel.PackFilter(taps, p.n, w), c.planesOf(p.in, taps)
@@ -84,25 +82,20 @@ func (c *compiler) product(n *boundNode) {
 	c.ops = append(c.ops, p)
 	if p.omega >= 0 {
 		for e := range p.experts {
-			if p.half != nil {
-				p.singleHalf = append(p.singleHalf, p.half.Part(e))
-			} else {
-				p.single = append(p.single, p.w.Part(e))
-			}
+			p.single = append(p.single, p.w.Part(e))
 		}
 		c.scratch = max(c.scratch, p.k, p.n)
 	}
 }
 
-// conv sets up p as a convolution, and returns its right side and bias: by
-// taps, each with its channels, as the frames lie in memory.
+// conv sets up p as a convolution. It returns the right side, by taps and their channels as the
+// frames lie in memory, and the bias.
 //
-// A depooling by f before it is included: frames ft to ft+f−1 of the depooled
-// signal all are x[t]/f, so that f neighbouring taps meet one frame of x. Their
-// sum is one tap: of W taps some W/f remain over x. Which taps go together
-// differs between the f phases of the result's frames; all phases are columns of
-// one product, for which (T/f)×fO in memory is T×O. It has one tap more where
-// they do not see the same frames.
+// The product includes a depooling by f before the convolution. Frames ft to ft+f−1 of the depooled
+// signal are all x[t]/f, so up to f neighbouring taps meet the same frame of x. Their sum is one
+// tap: about W/f of the W taps remain over x. Which taps share a frame differs between the f phases
+// of the result's frames. All phases are columns of one product, whose result (T/f)×fO is T×O in
+// memory. There is one more tap if the phases do not see the same frames.
 func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b []float32) {
 	in, out, width := n.size['I'], n.size['O'], n.size['W']
 	tap := func(i, o, t int) float64 {
@@ -115,7 +108,7 @@ func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b [
 		return float64(w[(o*in+i)*width+t])
 	}
 	before, taps, scale := (width-1)/2, width, 1.0
-	// index is the tap of the result's frame number phase that sees w.
+	// index is the tap that w becomes for the result's frames of the given phase.
 	index := func(w, _ int) int { return w }
 	if d, ok := c.depooled[p.in]; ok {
 		f := d.Times()
@@ -143,17 +136,17 @@ func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b [
 	return right, repeat(bias, p.frames)
 }
 
-// depooledTaps returns the frames before its own at which a row's window begins,
-// and the frames that it sees, in the operand of the depooling by factor that a
-// convolution of the given width includes.
+// depooledTaps returns the window of a row, in frames of the operand of the depooling that a
+// convolution of the given width includes: the frames before the row's own, and the window's
+// length.
 func depooledTaps(width, factor int) (before, taps int) {
 	shift := (width - 1) / 2
 	before = (shift + factor - 1) / factor // ⌈shift/factor⌉
 	return before, before + (width-shift+factor-2)/factor + 1
 }
 
-// fold returns weights and bias with the batch norm that follows in them:
-// (x·w + b)·scale + shift = x·(w·scale) + (b·scale + shift).
+// fold returns weights and bias that include the batch norm that follows: (x·w + b)·scale + shift =
+// x·(w·scale) + (b·scale + shift).
 func (c *compiler) fold(p *product, bn *boundNode, w []float32, transposed bool) (right, bias []float32) {
 	scale, shift := c.batchNorm(bn)
 	right, bias = make([]float32, len(w)), make([]float32, p.n)
@@ -171,10 +164,7 @@ func (c *compiler) fold(p *product, bn *boundNode, w []float32, transposed bool)
 }
 
 func (p *product) panels() int {
-	switch {
-	case p.half != nil:
-		return p.half.Panels()
-	case p.filter != nil:
+	if p.filter != nil {
 		return p.filter.Panels()
 	}
 	return p.w.Panels()
@@ -223,8 +213,8 @@ func (p *product) run(t *task, r0, r1, p0, p1 int) {
 	}
 }
 
-// finish ends what run does to rows, whose frames are the stretch's: columns
-// [c0, c1) of dst.
+// finish applies the remaining functions to columns [c0, c1) of rows of dst, whose frames are the
+// stretch's.
 func (p *product) finish(t *task, dst []float32, at stretch, rows, c0, c1 int) {
 	for i := range p.after {
 		p.after[i].apply(dst, dst, rows, p.n, c0, c1)
@@ -236,14 +226,8 @@ var one = kernel.Matrix{Data: []float32{1}}
 
 // mul computes the panels of a product without experts.
 func (p *product) mul(t *task, c kernel.Matrix, at stretch, p0, p1 int) {
-	ep := kernel.Epilogue{Bias: p.bias, Act: p.act}
-	if p.half != nil {
-		a := kernel.MatrixBF16{Data: t.f16(p.in, at.earlier(p.before)), Stride: t.width(p.in)}
-		p.half.Mul(t.scratch, c, one, a, at.n, false, ep, p0, p1)
-		return
-	}
-	a := kernel.Matrix{Data: t.f32(p.in, at.earlier(p.before)), Stride: t.width(p.in)}
-	p.w.Mul(t.scratch, c, one, a, at.n, false, ep, p0, p1)
+	a := t.operand(p.in, at.earlier(p.before), t.width(p.in), p.half)
+	p.w.Mul(t.scratch, c, one, a, at.n, false, kernel.Epilogue{Bias: p.bias, Act: p.act}, p0, p1)
 }
 
 // blend computes the panels of a blend.
@@ -253,15 +237,10 @@ func (p *product) blend(t *task, c kernel.Matrix, at stretch, p0, p1 int) {
 		p.blendSome(t, c, omega, at, p0, p1)
 		return
 	}
-	ep := kernel.Epilogue{Biases: p.biases, Act: p.act}
-	if p.half != nil {
-		p.half.Mul(t.scratch, c, omega, kernel.MatrixBF16{Data: t.f16(p.in, at), Stride: p.k}, at.n, false, ep, p0, p1)
-		return
-	}
-	p.w.Mul(t.scratch, c, omega, kernel.Matrix{Data: t.f32(p.in, at), Stride: p.k}, at.n, false, ep, p0, p1)
+	p.w.Mul(t.scratch, c, omega, t.operand(p.in, at, p.k, p.half), at.n, false, kernel.Epilogue{Biases: p.biases, Act: p.act}, p0, p1)
 }
 
-// someExperts is the memory in which rows of one expert are gathered.
+// someExperts is the memory in which the rows of one expert are gathered.
 type someExperts struct {
 	x, c  []float32
 	x16   []uint16
@@ -269,7 +248,7 @@ type someExperts struct {
 	rows  []int
 }
 
-// gatherRows is how many rows are gathered at most.
+// gatherRows is the most rows that are gathered at once.
 const gatherRows = 192
 
 func newSomeExperts(width int) someExperts {
@@ -279,13 +258,12 @@ func newSomeExperts(width int) someExperts {
 	}
 }
 
-// bytesOfSomeExperts returns the memory of newSomeExperts.
+// bytesOfSomeExperts returns the size of newSomeExperts in bytes.
 func bytesOfSomeExperts(width int) float64 { return gatherRows * (10*float64(width) + 12) }
 
-// blendSome is blend without the experts whose weight is below the session's
-// bound. The rows that an expert is computed for lie together in a matrix of
-// their own meanwhile. Each row's sum runs over its experts in order, so that
-// it does not depend on what other rows there are.
+// blendSome is blend without the experts whose weight is below the session's limit. The rows that
+// use an expert are gathered in a matrix. Each row's sum runs over its experts in order, so that it
+// does not depend on the other rows.
 func (p *product) blendSome(t *task, c, omega kernel.Matrix, at stretch, p0, p1 int) {
 	for r := 0; r < at.n; r += gatherRows {
 		part := stretch{q: at.q, f: at.f + r, n: min(gatherRows, at.n-r)}
@@ -323,25 +301,18 @@ func (p *product) blendPart(t *task, c, omega kernel.Matrix, at stretch, p0, p1 
 			kernel.Axpy(to.Data[i*to.Stride+c0:i*to.Stride+c1], g.omega[i], bias[c0:c1])
 		}
 		w := kernel.Matrix{Data: g.omega, Stride: 1}
-		if p.half != nil {
-			a := kernel.MatrixBF16{Data: t.f16(p.in, at), Stride: p.k}
-			if !all {
-				for i, r := range rows {
-					copy(g.x16[i*p.k:][:p.k], a.Data[r*p.k:])
+		a := t.operand(p.in, at, p.k, p.half)
+		if !all {
+			for i, r := range rows {
+				if p.half {
+					copy(g.x16[i*p.k:][:p.k], a.BF16[r*p.k:])
+				} else {
+					copy(g.x[i*p.k:][:p.k], a.F32[r*p.k:])
 				}
-				a.Data = g.x16
 			}
-			p.singleHalf[e].Mul(t.scratch, to, w, a, len(rows), true, kernel.Epilogue{}, p0, p1)
-		} else {
-			a := kernel.Matrix{Data: t.f32(p.in, at), Stride: p.k}
-			if !all {
-				for i, r := range rows {
-					copy(g.x[i*p.k:][:p.k], a.Data[r*p.k:])
-				}
-				a.Data = g.x
-			}
-			p.single[e].Mul(t.scratch, to, w, a, len(rows), true, kernel.Epilogue{}, p0, p1)
+			a.F32, a.BF16 = g.x, g.x16
 		}
+		p.single[e].Mul(t.scratch, to, w, a, len(rows), true, kernel.Epilogue{}, p0, p1)
 		if !all {
 			for i, r := range rows {
 				copy(c.Data[r*c.Stride+c0:r*c.Stride+c1], g.c[i*p.n+c0:])

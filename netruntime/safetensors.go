@@ -16,17 +16,16 @@ import (
 	"unicode/utf8"
 )
 
-// maxHeader bounds the JSON header: a model card and a skeleton are a few
-// kilobytes.
+// maxHeader limits the JSON header. A model card and a skeleton take a few kilobytes.
 const maxHeader = 4 << 20
 
-// maxAxes bounds a tensor's shape.
+// maxAxes limits a tensor's number of axes.
 const maxAxes = 8
 
-// metadataKey is the header's key that is no tensor.
+// metadataKey is the only key of the header that is not a tensor's name.
 const metadataKey = "__metadata__"
 
-// The storage types that we read and write.
+// The supported storage types.
 const (
 	typeF32  = "F32"
 	typeBF16 = "BF16"
@@ -43,22 +42,13 @@ type entry struct {
 	at     int64
 }
 
-// Decode reads a model file. Nothing is allocated for data that is not there.
-// A file whose contents no longer match its checksum is refused; one without a
-// checksum, as other programs write it, is not.
+// Decode reads a model file. It allocates nothing for data that the file does not contain. It
+// refuses a file whose contents do not match its checksum; a file without one, as other programs
+// write it, is accepted. The error is a *FormatError with the offset or an *UnsupportedError.
 func Decode(b []byte) (*Net, error) {
-	kv, entries, data, err := parse(b)
+	meta, entries, data, err := contents(b)
 	if err != nil {
 		return nil, err
-	}
-	meta, err := metaOf(kv)
-	if err != nil {
-		return nil, wrapAt(8, err)
-	}
-	if want, ok := kv[keyChecksum]; ok {
-		if got := checksum(kv, entries, data); got != want {
-			return nil, formatf(8, "the file is damaged: its contents have the checksum %s, it was written with %q", got, want)
-		}
 	}
 	tensors := make([]Tensor, len(entries))
 	for i, e := range entries {
@@ -81,12 +71,28 @@ func Decode(b []byte) (*Net, error) {
 	return n, nil
 }
 
+// contents checks a file and returns its metadata, its tensors and its data section.
+func contents(b []byte) (meta Meta, entries []entry, data []byte, err error) {
+	kv, entries, data, err := parse(b)
+	if err != nil {
+		return meta, nil, nil, err
+	}
+	if meta, err = metaOf(kv); err != nil {
+		return meta, nil, nil, wrapAt(8, err)
+	}
+	if want, ok := kv[keyChecksum]; ok {
+		if got := checksum(kv, entries, data); got != want {
+			return meta, nil, nil, formatf(8, "the file is damaged: its contents have the checksum %s, it was written with %q", got, want)
+		}
+	}
+	return meta, entries, data, nil
+}
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum sums up what a file says: its metadata but the checksum itself, and
-// its tensors, each in the order of names. How the header spells it and where
-// the data lie does not matter, so that a file keeps its checksum when another
-// program writes it anew.
+// checksum covers a file's metadata, without the checksum itself, and its tensors, both in the
+// order of names. It does not depend on how the header spells them or where the data lie. So a file
+// keeps its checksum if another program rewrites it.
 func checksum(kv map[string]string, entries []entry, data []byte) string {
 	h := crc32.New(castagnoli)
 	for _, k := range slices.Sorted(maps.Keys(kv)) {
@@ -102,7 +108,7 @@ func checksum(kv map[string]string, entries []entry, data []byte) string {
 	return fmt.Sprintf("crc32c:%08x", h.Sum32())
 }
 
-// wrapAt makes err a FormatError unless it has a type of its own.
+// wrapAt makes err a FormatError unless it is an UnsupportedError.
 func wrapAt(offset int64, err error) error {
 	if u, ok := err.(*UnsupportedError); ok {
 		return u
@@ -110,8 +116,8 @@ func wrapAt(offset int64, err error) error {
 	return &FormatError{Offset: offset, Msg: "contents", Err: err}
 }
 
-// parse checks the container and returns its metadata, its tensors in order of
-// their data, and the data section.
+// parse checks the container. It returns the metadata, the tensors in the order of their data, and
+// the data section.
 func parse(b []byte) (kv map[string]string, entries []entry, data []byte, err error) {
 	if len(b) < 8 {
 		return nil, nil, nil, &FormatError{int64(len(b)), "no room for the header's length", io.ErrUnexpectedEOF}
@@ -121,7 +127,7 @@ func parse(b []byte) (kv map[string]string, entries []entry, data []byte, err er
 		return nil, nil, nil, formatf(0, "header of %d bytes, at most %d are allowed", size, maxHeader)
 	}
 	if size > uint64(len(b)-8) {
-		return nil, nil, nil, &FormatError{int64(len(b)), fmt.Sprintf("header of %d bytes, %d are there", size, len(b)-8), io.ErrUnexpectedEOF}
+		return nil, nil, nil, &FormatError{int64(len(b)), fmt.Sprintf("header of %d bytes, the file has %d", size, len(b)-8), io.ErrUnexpectedEOF}
 	}
 	head, data := b[8:8+size], b[8+size:]
 	if !utf8.Valid(head) {
@@ -137,13 +143,13 @@ func parse(b []byte) (kv map[string]string, entries []entry, data []byte, err er
 	return kv, entries, data, nil
 }
 
-// errorf is a FormatError about e.
+// errorf returns a FormatError about e.
 func (e *entry) errorf(format string, args ...any) error {
 	return &FormatError{e.at, "header", tensorf(e.name, format, args...)}
 }
 
-// layout sorts entries by their data, which must follow each other without a
-// gap from the start of the data section to its end, each of its shape's size.
+// layout sorts entries by their data and checks them. The data must fill the data section without
+// gaps, and each tensor's must have the size of its shape.
 func layout(entries []entry, size int, start int64) error {
 	slices.SortStableFunc(entries, func(a, b entry) int {
 		if a.lo != b.lo {
@@ -174,9 +180,9 @@ func layout(entries []entry, size int, start int64) error {
 		e.values = int(n)
 		switch {
 		case e.lo != at:
-			return e.errorf("data begins at %d, the data before it end at %d", e.lo, at)
+			return e.errorf("its data begin at %d, but the data before it end at %d", e.lo, at)
 		case e.hi < e.lo || e.hi-e.lo != e.values*width:
-			return e.errorf("%v of %s are %d bytes, its data range is [%d, %d)", e.shape, e.dtype, e.values*width, e.lo, e.hi)
+			return e.errorf("shape %v of %s takes %d bytes, its data range is [%d, %d)", e.shape, e.dtype, e.values*width, e.lo, e.hi)
 		case e.hi > size:
 			return &FormatError{start + int64(size), "data section", &TensorError{e.name, fmt.Sprintf("data end at %d, the section has %d bytes", e.hi, size), io.ErrUnexpectedEOF}}
 		}
@@ -188,8 +194,8 @@ func layout(entries []entry, size int, start int64) error {
 	return nil
 }
 
-// parseHeader reads the JSON header. encoding/json alone would let the last of
-// several equal keys win.
+// parseHeader reads the JSON header. It refuses equal keys, of which encoding/json would keep the
+// last.
 func parseHeader(head []byte) (map[string]string, []entry, error) {
 	dec := json.NewDecoder(bytes.NewReader(head))
 	kv := map[string]string{}
@@ -256,20 +262,20 @@ func (e *entry) decode(dec *json.Decoder) error {
 		}
 	}
 	if len(offsets) != 2 || offsets[0] < 0 || offsets[1] < 0 {
-		return fmt.Errorf("data_offsets of %d values, want two numbers from 0 on", len(offsets))
+		return fmt.Errorf("data_offsets of %d values, want two, neither below 0", len(offsets))
 	}
 	e.lo, e.hi = offsets[0], offsets[1]
 	return nil
 }
 
-// object reads a JSON object and calls value at each value. Keys are unique.
+// object reads a JSON object and calls value for each key. Keys must be unique.
 func object(dec *json.Decoder, value func(key string) error) error {
 	t, err := dec.Token()
 	if err != nil {
 		return err
 	}
 	if t != json.Delim('{') {
-		return fmt.Errorf("%v where an object should begin", t)
+		return fmt.Errorf("%v, want the start of an object", t)
 	}
 	seen := map[string]bool{}
 	for dec.More() {
@@ -279,7 +285,7 @@ func object(dec *json.Decoder, value func(key string) error) error {
 		}
 		key, ok := t.(string)
 		if !ok {
-			return fmt.Errorf("%v where a key should be", t)
+			return fmt.Errorf("%v, want a key", t)
 		}
 		if seen[key] {
 			return fmt.Errorf("key %q twice", key)

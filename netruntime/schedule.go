@@ -1,11 +1,11 @@
 package netruntime
 
-// step is what the workers do between two barriers of a small batch: a grid of
-// tasks, each some rows by some parts of the columns.
+// step is the work between two barriers of a small batch: a grid of tasks, each of some rows by
+// some parts of the columns.
 type step struct {
 	group    int
 	phase    phase
-	at       int // of an LSTM: its step
+	at       int // step of an LSTM
 	rows     int // of a task
 	parts    int
 	rowTasks int
@@ -22,17 +22,17 @@ const (
 )
 
 const (
-	// Rows that share a pass over the weights: fewer per worker are bound by
-	// reading the weights, so that the columns are shared out instead.
+	// Rows that share a pass over the weights. With fewer rows per worker, reading the weights is
+	// the limit, so the columns are shared instead.
 	splitRows = 96
-	// blockRows is how many such rows a block has at least.
+	// blockRows is the least number of such rows in a block.
 	blockRows = 192
-	// blockFloats is how much of the activations stays in the second-level
-	// cache beside a panel of weights.
+	// blockFloats is the amount of activations that stays in the second-level cache beside a panel
+	// of weights.
 	blockFloats = 200 << 10
 
 	lightRows  = 16 // least rows of a task of light operations
-	heavyRows  = 48 // and of heavy ones
+	heavyRows  = 48 // least rows of a task of heavy operations
 	lightTasks = 64 // most tasks of light operations for each worker
 	taskParts  = 4  // most panels of a task, or an LSTM's blocks of hidden units
 )
@@ -40,7 +40,7 @@ const (
 // reuseRows returns the rows of a sequence that share a pass over the weights.
 func (p *plan) reuseRows(length int) int { return max(1, p.reuse.most(length)) }
 
-// byBlocks says that whole sequences are shared out among the workers.
+// byBlocks reports whether the workers share whole sequences.
 func (s *session) byBlocks(batch, length int) bool {
 	w := s.opt.Workers
 	if w == 1 {
@@ -50,7 +50,7 @@ func (s *session) byBlocks(batch, length int) bool {
 	return even && batch*s.plan.reuseRows(length) >= splitRows*w
 }
 
-// blockOf returns how many sequences a block of a large batch has at most.
+// blockOf returns the greatest number of sequences in a block of a large batch.
 func (s *session) blockOf(length int) int {
 	floats := int64(1)
 	for _, values := range s.plan.shared {
@@ -64,17 +64,17 @@ func (s *session) blockOf(length int) int {
 	return min(s.opt.Batch, max((blockRows+reuse-1)/reuse, int(blockFloats/floats)))
 }
 
-// slots returns how many sequences the buffers hold in runs of this length.
+// slots returns the number of sequences that the buffers hold in runs of this length.
 func (s *session) slots(length int) int {
 	w := s.opt.Workers
 	slots := s.blockOf(length) * w
-	if w > 1 { // the largest batch that byBlocks leaves
+	if w > 1 { // the largest batch for which byBlocks is false
 		slots = max(slots, 4*w-1, (splitRows*w-1)/s.plan.reuseRows(length))
 	}
 	return min(slots, max(s.opt.Batch, w*s.blockOf(length)))
 }
 
-// most returns how many steps a run of up to the given length has at most.
+// most returns the greatest number of steps of a run of up to the given length.
 func (s *session) most(length int) int {
 	if s.opt.Workers == 1 {
 		return 0 // byBlocks
@@ -130,7 +130,7 @@ func (s *session) add(x step) {
 	w := s.opt.Workers
 	x.parts = max(1, min(taskParts, x.allParts/(2*w)))
 	parts := (x.allParts + x.parts - 1) / x.parts
-	if x.rows == 0 { // heavy: columns first, rows where there are too few
+	if x.rows == 0 { // heavy: share columns first, then rows if the columns are too few
 		x.rows = x.allRows
 		if parts < 4*w && parts%w != 0 {
 			x.rows = max(heavyRows, (x.allRows+2*w-1)/(2*w))
@@ -155,7 +155,7 @@ func (s *session) runBlock(worker, i int) {
 			value, parts := o.grid()
 			rows, each := t.block.n*s.views[value].frames, parts
 			if _, ok := o.(*product); ok && s.pool.Rests() {
-				each = taskParts // others have their turn in a large product, too
+				each = taskParts // let other work run during a large product
 			}
 			for p0 := 0; p0 < parts; p0 += each {
 				o.run(t, 0, rows, p0, min(p0+each, parts))
@@ -194,9 +194,9 @@ func (s *session) runStep(worker, at, i int) {
 	}
 }
 
-// turned returns task i of n in an order that runs backwards in either half.
-// The pool's workers work inwards from both ends; every other step of an LSTM
-// they work outwards, and so begin with the weights that they have just read.
+// turned returns task i of n in an order that runs backwards in each half. The pool's workers go
+// inwards from both ends. In every other step of an LSTM they go outwards, and so begin with the
+// weights that they have just read.
 func turned(i, n int) int {
 	half := n / 2
 	if i < half {

@@ -10,19 +10,19 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// slot is one tensor of an operation: its role and its axes as letters. I and
-// O are channels of the operand and of the result, K of ω, G and H of an
-// LSTM's gates and state, W is the width in frames.
+// slot is one tensor of an operation: its role, and a letter for each axis. I and O are channels of
+// the operand and the result, K is the number of experts, G and H are an LSTM's gates and state,
+// and W is the width in frames.
 type slot struct {
 	role   string
 	axes   string
-	matrix bool // stored in bfloat16 where that is asked for
+	matrix bool // stored in bfloat16 on request
 }
 
 var (
 	statistics = []slot{{"mean", "I", false}, {"std", "I", false}}
 
-	// roles lists the tensors of every operation that has any.
+	// roles lists the tensors of every operation that has tensors.
 	roles = map[string][]slot{
 		OpDense:       {{"weight", "OI", true}, {"bias", "O", false}},
 		OpBlend:       {{"weight", "KOI", true}, {"bias", "KO", false}},
@@ -36,20 +36,18 @@ var (
 	allRoles = []string{"weight", "bias", "recurrent", "gamma", "beta", "mean", "var", "std"}
 )
 
-// tied swaps the channels' axes.
+// tied swaps the axes of the channels.
 var tied = map[string]string{"OI": "IO", "OIW": "IOW", "O": "O"}
 
-// Value is a value of a network's graph: an input, a node's result, or an
-// LSTM's last state.
+// Value is a value of a network's graph: an input, a node's result, or an LSTM's last state.
 type Value struct {
 	Name     string
 	Channels int
 	span     span
 }
 
-// Length returns how many frames the value has in a run of the given length, or
-// 0 where such a run cannot be: a length that cannot be halved as often as the
-// network does.
+// Length returns the number of frames of the value in a run of the given length, or 0 if that
+// length is less than 1 or cannot be halved as often as the network does.
 func (v Value) Length(run int) int {
 	if run < 1 {
 		return 0
@@ -57,10 +55,10 @@ func (v Value) Length(run int) int {
 	return v.span.frames(run)
 }
 
-// bound is a graph with its tensors' sizes.
+// bound is a graph whose shapes are known from its tensors.
 type bound struct {
 	graph  *Graph
-	values []Value // inputs, then nodes with their states
+	values []Value // the inputs, then the nodes' results and states
 	nodes  []boundNode
 	index  map[string]int // values by name
 	used   []string       // tensors in the order of their first use
@@ -68,16 +66,16 @@ type bound struct {
 	matrix map[string]bool
 }
 
-// boundNode is a node with its operands and its result as indices of values;
-// an LSTM's last h and c follow its result.
+// boundNode is a node with its operands and its result as indices of values. An LSTM's last h and c
+// follow its result.
 type boundNode struct {
 	*Node
 	in   []int
 	out  int
-	size map[byte]int // of the axes
+	size map[byte]int // by axis
 }
 
-// Tensor returns the name of the node's tensor of a role.
+// Tensor returns the name of the node's tensor for a role, such as "weight".
 func (n *Node) Tensor(role string) string {
 	if name, ok := n.Tensors[role]; ok {
 		return name
@@ -85,9 +83,8 @@ func (n *Node) Tensor(role string) string {
 	return n.Name + "." + role
 }
 
-// bind checks the shapes of tensors, whose data it does not read, against g:
-// every tensor that g names must be there once, of the shape that g asks for,
-// and there may be no other.
+// bind checks the tensors' shapes against g, without reading their data. Every tensor that g names
+// must be there once, with the right shape, and there may be no other.
 func bind(g *Graph, tensors []Tensor) (*bound, error) {
 	spans, err := g.spans()
 	if err != nil {
@@ -96,10 +93,10 @@ func bind(g *Graph, tensors []Tensor) (*bound, error) {
 	shapes, have := map[string][]int{}, 0.0 // values in all tensors
 	for _, t := range tensors {
 		if _, twice := shapes[t.Name]; twice {
-			return nil, tensorf(t.Name, "twice there")
+			return nil, tensorf(t.Name, "listed twice")
 		}
 		if t.Name == metadataKey {
-			return nil, tensorf(t.Name, "the name is the format's own")
+			return nil, tensorf(t.Name, "the format reserves this name")
 		}
 		shapes[t.Name] = t.Shape
 		values := 1.0
@@ -138,7 +135,7 @@ func bind(g *Graph, tensors []Tensor) (*bound, error) {
 			return nil, graphf(n.Name, "more than %d channels in all values up to here", maxFrame)
 		}
 		if weights += b.packed(&n); weights > max(maxWeights, 4*have) {
-			return nil, graphf(n.Name, "%.3g weights in all nodes up to here, shared ones counted anew: at most %.3g are allowed", weights, max(maxWeights, 4*have))
+			return nil, graphf(n.Name, "%.3g weights in all nodes up to here, counting shared ones for each node: at most %.3g are allowed", weights, max(maxWeights, 4*have))
 		}
 		b.nodes = append(b.nodes, n)
 	}
@@ -160,8 +157,8 @@ func bind(g *Graph, tensors []Tensor) (*bound, error) {
 	return b, nil
 }
 
-// packed returns how many values the node's weights have when they are packed,
-// at most. Nodes that share a tensor pack it for themselves.
+// packed returns the greatest number of values of the node's weights when they are packed. Nodes
+// that share a tensor each pack it.
 func (b *bound) packed(n *boundNode) float64 {
 	wide := func(columns int) float64 { return float64(columns + kernel.AVX512.PanelCols() - 1) }
 	in, out := float64(n.size['I']), n.size['O']
@@ -171,8 +168,8 @@ func (b *bound) packed(n *boundNode) float64 {
 	case OpBlend:
 		return float64(n.size['K']) * (in + 1) * wide(out) // weights and biases
 	case OpConv:
-		// A convolution after a depooling has fewer taps and as many more columns, a
-		// filter four thirds of the taps.
+		// A convolution after a depooling has fewer taps and more columns in proportion. A filter
+		// has four thirds of the taps.
 		taps := func(w int) float64 {
 			if g := (kernel.Taps{Width: w}); filters(g) {
 				w = 2 * g.Block()
@@ -193,7 +190,7 @@ func (b *bound) packed(n *boundNode) float64 {
 	return 0
 }
 
-// channels checks the tensors of a node and returns the channels of its result.
+// channels checks the tensors of a node and returns the number of channels of its result.
 func (b *bound) channels(n *boundNode, shapes map[string][]int) (int, error) {
 	width := func(i int) int { return b.values[n.in[i]].Channels }
 	in := width(0)
@@ -247,8 +244,7 @@ func (b *bound) channels(n *boundNode, shapes map[string][]int) (int, error) {
 	return in, nil
 }
 
-// fit checks one tensor's shape and takes the sizes that it is the first to
-// know.
+// fit checks one tensor's shape, and records the sizes that are not known yet.
 func (b *bound) fit(n *boundNode, s slot, shapes map[string][]int, from map[byte]string) error {
 	name, axes := n.Tensor(s.role), s.axes
 	if n.Tied {
@@ -281,8 +277,8 @@ func (b *bound) fit(n *boundNode, s slot, shapes map[string][]int, from map[byte
 	return nil
 }
 
-// checkValues checks that the tensors' values are finite, that deviations and
-// variances can be divided by, and that batch norms are finite.
+// checkValues checks that the tensors' values are finite, that the deviations and variances can be
+// divided by, and that batch norms are finite.
 func (b *bound) checkValues(get func(name string) []float32) error {
 	for _, name := range b.used {
 		for i, v := range get(name) {
@@ -320,8 +316,7 @@ func (b *bound) checkValues(get func(name string) []float32) error {
 	return nil
 }
 
-// size returns how many values a shape has, or an error where data of that
-// length could not be addressed.
+// size returns an error unless shape has the given number of values.
 func size(name string, shape []int, values int) error {
 	n := 1
 	for _, d := range shape {
@@ -336,7 +331,7 @@ func size(name string, shape []int, values int) error {
 	return nil
 }
 
-// order puts tensors into the order of their first use.
+// order returns the tensors in the order of their first use.
 func (b *bound) order(tensors []Tensor) []Tensor {
 	out := make([]Tensor, len(tensors))
 	for _, t := range tensors {

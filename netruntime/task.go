@@ -4,16 +4,16 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// block is the sequences that a worker takes through the network, or all of a
-// small batch.
+// block is a range of sequences: those that a worker takes through the network, or all of a small
+// batch.
 type block struct {
 	first int // the block's first sequence in the caller's memory
-	slot  int // and in its part of the buffers
-	part  int // which part of the buffers that is: the worker's, or 0
+	slot  int // and in the worker's part of the buffers
+	part  int // index of that part: the worker, or 0
 	n     int
 }
 
-// task is what an operation runs with: one worker's block and memory.
+// task is the context of an operation: one worker's block and memory.
 type task struct {
 	s       *session
 	scratch *kernel.Scratch
@@ -24,9 +24,9 @@ type task struct {
 	steps16 []uint16
 }
 
-// view is a value in the run in progress.
+// view is a value's memory in the current run.
 type view struct {
-	data   []float32 // of the first sequence, with its padding
+	data   []float32 // from the first sequence on, with its padding
 	half   []uint16  // the same in bfloat16, by slot
 	frames int       // of a sequence
 	width  int       // channels
@@ -38,17 +38,15 @@ type view struct {
 	half16 int // and of half
 }
 
-// stretch is rows that follow each other in the memory of all values that are
-// looked at: frames of one sequence, or of several where there is no padding
-// between them.
+// stretch is a range of rows that are contiguous in all values involved: frames of one sequence, or
+// of several if there is no padding between them.
 type stretch struct {
 	q, f, n int // sequence of the block, first frame, number of frames
 	rest    int // rows after these
-	length  int // frames of a sequence, 0 where sequences need not be told apart
+	length  int // frames of a sequence, or 0 if the rows are contiguous across sequences
 }
 
-// first returns the first stretch of rows [r0, r1) of a value's frames, given
-// the other values that are looked at.
+// first returns the first stretch of rows [r0, r1) of value v, contiguous in the other values too.
 func (t *task) first(v, r0, r1 int, others ...int) stretch {
 	x := &t.s.views[v]
 	flat := x.seq == x.frames*x.width
@@ -77,7 +75,7 @@ func (s stretch) times(n int) stretch {
 	return s
 }
 
-// earlier returns s moved by n frames, maybe into the padding.
+// earlier returns s moved back by n frames, perhaps into the padding.
 func (s stretch) earlier(n int) stretch {
 	s.f -= n
 	return s
@@ -85,7 +83,7 @@ func (s stretch) earlier(n int) stretch {
 
 func (t *task) width(v int) int { return t.s.views[v].width }
 
-// gates returns the memory for an LSTM's gates that belongs to a worker.
+// gates returns a worker's memory for an LSTM's gates.
 func (t *task) gates(worker int) []float32 { return t.s.gates[worker*t.s.gateSize:][:t.s.gateSize] }
 
 // f32 returns v from the stretch's first frame on.
@@ -104,14 +102,21 @@ func (t *task) f16(v int, at stretch) []uint16 {
 	return x.half[t.block.part*x.half16+(t.block.slot+at.q)*x.seq+x.start+at.f*x.width:]
 }
 
-// finish makes what was written to v ready for its readers: the padding, and
-// the copy in bfloat16.
+// finish completes a stretch of v for its readers: it writes the padding and the copy in bfloat16.
 func (t *task) finish(v int, at stretch) {
 	t.finishColumns(v, at, t.s.views[v].width, 0, t.s.views[v].width)
 }
 
-// finishColumns is finish for columns [c0, c1) of rows of the given width,
-// which may be several frames.
+// operand returns v from the stretch's first frame on, in bfloat16 if half is set.
+func (t *task) operand(v int, at stretch, stride int, half bool) kernel.Operand {
+	if half {
+		return kernel.Operand{BF16: t.f16(v, at), Stride: stride}
+	}
+	return kernel.Operand{F32: t.f32(v, at), Stride: stride}
+}
+
+// finishColumns is finish for columns [c0, c1) of rows of the given width, which may hold several
+// frames.
 func (t *task) finishColumns(v int, at stretch, width, c0, c1 int) {
 	x := &t.s.views[v]
 	if c0 == 0 && x.seq > x.frames*x.width {
@@ -131,8 +136,8 @@ func (t *task) finishColumns(v int, at stretch, width, c0, c1 int) {
 	}
 }
 
-// pad writes the zeros around a sequence with whose first or last frame at
-// begins or ends. They are written anew in every run: the last one may have
+// pad writes the zeros before a sequence if the stretch begins with its first frame, and those
+// after it if the stretch ends with its last. Every run writes them again: the last run may have
 // had another length, or another value in this memory.
 func (t *task) pad(v int, at stretch) {
 	x := &t.s.views[v]

@@ -49,7 +49,6 @@ func fetch(file string) ([]byte, error) {
 	return b, nil
 }
 
-// await waits for a promise and returns its value.
 func await(promise js.Value) (v js.Value, err error) {
 	done := make(chan struct{})
 	kept := js.FuncOf(func(_ js.Value, args []js.Value) any {

@@ -1,5 +1,4 @@
-// Command web plays the scenes in a browser, in the page beside it. Build it with make web, and open
-// it with mannequin serve.
+// Command web plays scenes in a browser. Build it with make web, open it with mannequin serve.
 package main
 
 import (

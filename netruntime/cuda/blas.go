@@ -55,8 +55,8 @@ import (
 // cuBLAS is a handle of the vendor's library.
 type cuBLAS struct{ handle unsafe.Pointer }
 
-// openBLAS opens the library that CUBLAS_LIB names, or one of the known
-// versions, for the current context.
+// openBLAS opens the library that CUBLAS_LIB names, or one of the known versions, for the current
+// context.
 func openBLAS() (*cuBLAS, error) {
 	names := []string{"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}
 	if lib := os.Getenv("CUBLAS_LIB"); lib != "" {
@@ -80,8 +80,8 @@ func openBLAS() (*cuBLAS, error) {
 
 func (b *cuBLAS) close() { C.blas_destroy(b.handle) }
 
-// square submits a product of n by n matrices that lie one after the other in
-// memory, each in 4·n·n bytes.
+// square submits a product of n by n matrices that follow each other in memory, each in 4·n·n
+// bytes.
 func (b *cuBLAS) square(p Precision, n int, memory cu.DevicePtr, stream cu.Stream) error {
 	const (
 		realFloat, realBF16           = 0, 14  // cudaDataType

@@ -19,7 +19,7 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Built says that the program was built with the tag cuda.
+// Built reports whether the program was built with the tag cuda.
 const Built = true
 
 var (
@@ -29,7 +29,7 @@ var (
 	ptx90 string
 )
 
-// device is the process's GPU: the first one that the driver lists.
+// device is the process's GPU: the first that the driver lists.
 type device struct {
 	name    string
 	context cu.CUContext
@@ -41,31 +41,30 @@ type device struct {
 // productKernel computes products in one type of operand and size of tile.
 type productKernel struct {
 	function cu.Function
-	together int // blocks that a multiprocessor runs at once
+	together int // blocks that a multiprocessor runs at the same time
 }
 
-// tile is the result that a block of a product computes, and its threads.
+// tile is the part of a product that a block computes, and its threads.
 type tile struct {
 	name                   string
 	rows, columns, threads int
-	// time is what an element takes, blocks that run together counted as one,
-	// beside the others': small tiles copy more for each element. Estimated, not
-	// measured.
+	// time is the relative time of an element, with blocks that run at the same time counted as
+	// one. Small tiles copy more for each element. Estimated, not measured.
 	time int
 }
 
 var tiles = [...]tile{{"large", 256, 128, 256, 10}, {"medium", 128, 128, 128, 10}, {"small", 64, 64, 128, 17}}
 
-// shared returns the bytes of shared memory that a block takes.
+// shared returns the bytes of shared memory of a block.
 func (t *tile) shared() int { return C.STAGES * (t.rows + t.columns) * stepBytes }
 
-// blocks returns how many blocks compute a product.
+// blocks returns the number of blocks that compute a product.
 func (t *tile) blocks(rows, columns int) int {
 	return (rows + t.rows - 1) / t.rows * ((columns + t.columns - 1) / t.columns)
 }
 
 var (
-	lost      atomic.Bool // after a CUDA error: nothing of CUDA is called again
+	lost      atomic.Bool // after a CUDA error: no more calls to CUDA
 	fallbacks atomic.Int64
 )
 
@@ -73,7 +72,7 @@ var theDevice = sync.OnceValues(openDevice)
 
 var announced sync.Once
 
-// announce tells the log once what networks run on.
+// announce logs once what networks run on.
 func announce(log *slog.Logger, d *device, err error) {
 	announced.Do(func() {
 		if err != nil {
@@ -84,14 +83,14 @@ func announce(log *slog.Logger, d *device, err error) {
 	})
 }
 
-// lose ends the use of the GPU after an error. It tells the log once.
+// lose ends the use of the GPU after an error, and logs it once.
 func lose(log *slog.Logger, err error) {
 	if !lost.Swap(true) {
 		log.Error("the GPU is lost, the processor computes the networks from here on", "err", err)
 	}
 }
 
-// Device returns the name of the GPU that sessions run on, or why there is none.
+// Device returns the name of the GPU that sessions run on, or an error that says why there is none.
 func Device() (string, error) {
 	d, err := theDevice()
 	if err != nil {
@@ -103,9 +102,16 @@ func Device() (string, error) {
 	return d.name, nil
 }
 
-// Fallbacks returns how many runs the processor has computed because the GPU
-// was lost.
+// Fallbacks returns the number of runs that the processor has computed because the GPU was lost.
 func Fallbacks() int64 { return fallbacks.Load() }
+
+// wrap adds the failed step to an error of CUDA.
+func wrap(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("cuda: "+format+": %w", append(args, err)...)
+}
 
 var errLost = errors.New("cuda: the GPU was lost")
 
@@ -149,8 +155,8 @@ func openDevice() (*device, error) {
 	return d, nil
 }
 
-// enter makes the device's context that of the current thread, on which the
-// goroutine stays until runtime.UnlockOSThread.
+// enter makes the device's context current on the goroutine's thread, and locks the goroutine to
+// the thread until runtime.UnlockOSThread.
 func (d *device) enter() error {
 	runtime.LockOSThread()
 	if err := cu.SetCurrentContext(d.context); err != nil {
@@ -169,7 +175,7 @@ func (d *device) do(f func() error) error {
 	return f()
 }
 
-// load compiles the kernels for the device, which the driver remembers.
+// load compiles the kernels for the device. The driver caches them.
 func (d *device) load(ptx string) error {
 	m, err := cu.LoadData(ptx)
 	if err != nil {
@@ -203,13 +209,13 @@ func (d *device) load(ptx string) error {
 	return err
 }
 
-// handle returns the driver's handle of f, which is all that a cu.Function has.
+// handle returns the driver's handle of f, which is the only content of a cu.Function.
 func handle(f cu.Function) C.CUfunction { return *(*C.CUfunction)(unsafe.Pointer(&f)) }
 
-// maxPinned bounds a piece of pinned memory, in bytes.
+// maxPinned is the most bytes of one piece of pinned memory.
 const maxPinned = 1 << 36
 
-// pinned allocates host memory that the GPU copies from and to by itself.
+// pinned allocates host memory that the GPU copies directly.
 func pinned(floats int) ([]float32, error) {
 	if floats == 0 {
 		return nil, nil
@@ -235,15 +241,14 @@ func unpin(x []float32) error {
 	return cu.MemFreeHost(unsafe.Pointer(unsafe.SliceData(x)))
 }
 
-// tile chooses the tile of a product: the one whose rounds over all
-// multiprocessors take the least time.
+// tile returns the index of the tile with which a product's rounds over all multiprocessors take
+// the least time.
 func (d *device) tile(f form, rows, columns int) int {
 	best, least := 0, 0
 	for i := range tiles {
 		t, together := &tiles[i], d.kernels[f][i].together
 		blocks := t.blocks(rows, columns)
-		// A round of fewer blocks than fit takes less time, but no less than one
-		// block.
+		// A round of fewer blocks than fit takes less time, but at least one block's.
 		together = min(together, (blocks+d.units-1)/d.units)
 		rounds := (blocks + together*d.units - 1) / (together * d.units)
 		if time := rounds * together * t.rows * t.columns * t.time; i == 0 || time < least {

@@ -1,9 +1,8 @@
 // Package cuda computes networks on an NVIDIA GPU, behind the build tag cuda.
 //
-// [NewSession] returns a netruntime.Session that keeps its weights on the GPU
-// and takes all rows of a run through the network there; it allocates nothing
-// after that. Whatever happens to the GPU, runs give their result: without the
-// tag, a driver or a device, and from the first CUDA error on, the processor
+// [NewSession] returns a netruntime.Session that keeps its weights on the GPU and computes all rows
+// of a run there. It allocates nothing after that. Runs return their result whatever happens to the
+// GPU. Without the tag, a driver or a device, and after the first CUDA error, the processor
 // computes them, and one line of the log says so. See docs/cuda.md.
 package cuda
 
@@ -14,39 +13,39 @@ import (
 	"mannequin/netruntime"
 )
 
-// Precision is how products of at least 32,768 weights are computed. Smaller
-// ones, and all sums, are float32.
+// Precision is the number type of products of at least 32,768 weights. Smaller products, and all
+// sums, are float32.
 type Precision string
 
-// The precisions. A GPU's matrix units know the last two; TF32 keeps 10 bits
-// of mantissa of weights and inputs, BF16 keeps 7.
+// The precisions. A GPU's matrix units compute the last two. TF32 keeps 10 bits of mantissa of
+// weights and inputs, BF16 keeps 7.
 const (
 	FP32 Precision = "fp32"
 	TF32 Precision = "tf32"
 	BF16 Precision = "bf16"
 )
 
-// Timing is what the parts of a run take by the GPU's own clock, in seconds,
-// one after the other: medians over repetitions.
+// Timing is the time of each part of a run by the GPU's own clock, in seconds, one part after the
+// other: medians over repetitions.
 type Timing struct {
 	Send, Receive    float64 // copies to and from the GPU
-	Products, Chains float64 // the kernels: matrix products, and all else
+	Products, Chains float64 // the kernels: matrix products, and everything else
 }
 
-// Peaks are what a GPU reaches on one thing alone.
+// Peaks are the greatest rates of a GPU, each measured alone.
 type Peaks struct {
-	FLOPS         float64 // of large matrix products by the vendor's library, per second; 0 where that is missing
+	FLOPS         float64 // of large matrix products by the vendor's library, per second; 0 if that is missing
 	Send, Receive float64 // bytes per second
 }
 
-// Options say what a session is for.
+// Options are the options of a session.
 type Options struct {
-	netruntime.SessionOptions              // BF16 is that of the processor, where it takes over
+	netruntime.SessionOptions              // BF16 applies to the processor, when it takes over
 	Precision                 Precision    // empty is FP32
-	Log                       *slog.Logger // told once what networks run on, and once that the GPU is lost; nil is slog.Default()
+	Log                       *slog.Logger // receives one line on what networks run on, and one if the GPU is lost; nil is slog.Default()
 }
 
-// settle fills in what is left open.
+// settle sets defaults.
 func (o *Options) settle() error {
 	switch o.Precision {
 	case "":

@@ -7,7 +7,7 @@ import "C"
 
 import "unsafe"
 
-// layout places a plan's values for runs of a number of sequences of a length.
+// layout is the place of a plan's values in memory, for runs of a number of sequences of a length.
 type layout struct {
 	plan   *plan
 	frames []int          // of a sequence, by value
@@ -15,14 +15,14 @@ type layout struct {
 	size   int64
 }
 
-// align is what every array begins on.
+// align is the alignment of every array, in bytes.
 const align = 256
 
 func newLayout(p *plan) *layout {
 	return &layout{plan: p, frames: make([]int, len(p.values)), at: make([][forms]int64, len(p.values))}
 }
 
-// place places the values, or returns false for a length that cannot be.
+// place places the values. It returns false for a length that is not possible.
 func (l *layout) place(sequences, length int) bool {
 	l.size = 0
 	for i := range l.plan.values {
@@ -42,7 +42,7 @@ func (l *layout) place(sequences, length int) bool {
 	return true
 }
 
-// floats returns the values of one sequence of v.
+// floats returns the number of values of one sequence of v.
 func (l *layout) floats(v int) int { return l.frames[v] * l.plan.values[v].channels }
 
 // call is a launch of a kernel.
@@ -55,8 +55,8 @@ type call struct {
 	frame int
 }
 
-// calls appends the launches of a run and, in the form that the kernels read,
-// their operations for a lane whose memory is at base.
+// calls appends the launches of a run, and their operations in the kernels' layout, for a lane
+// whose memory is at base.
 func (l *layout) calls(calls []call, ops []byte, constants, base C.address) ([]call, []byte) {
 	w := writer{layout: l, constants: constants, base: base, ops: ops}
 	var two [2]call
@@ -112,8 +112,8 @@ func (w *writer) constant(c constant) C.address {
 
 func number(n int) C.longlong { return C.longlong(n) }
 
-// array returns where v is in one of its forms. Of one frame at a time where
-// frame: its rows are sequences.
+// array returns the place of v in one of its forms. If frame is set, it is one frame at a time: the
+// rows are sequences.
 func (w *writer) array(v int, f form, frame bool) C.struct_sink {
 	row := f.row(w.plan.values[v].channels)
 	s := C.struct_sink{at: w.base + C.address(w.at[v][f]), _type: number(int(f)), row: number(row)}
@@ -126,7 +126,7 @@ func (w *writer) array(v int, f form, frame bool) C.struct_sink {
 	return s
 }
 
-// sinks returns where v is to be stored, from a column on.
+// sinks returns the places where v is to be stored, from a column on.
 func (w *writer) sinks(v, column int, frame, copies bool) [C.SINKS]C.struct_sink {
 	var out [C.SINKS]C.struct_sink
 	n := 0
@@ -175,5 +175,5 @@ func (w *writer) light(o *light) {
 	w.ops = append(w.ops, unsafe.Slice((*byte)(unsafe.Pointer(&op)), unsafe.Sizeof(op))...)
 }
 
-// deviceAddress returns p as the kernels have it.
+// deviceAddress returns p in the kernels' type.
 func deviceAddress[P ~uintptr](p P) C.address { return C.address(p) }

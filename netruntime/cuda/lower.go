@@ -29,17 +29,17 @@ type value struct {
 	forms    [forms]bool
 }
 
-// asLongAs says that two values have the same length in every run: in two long
-// ones.
+// asLongAs reports whether two values have the same length in every run, by comparing two long
+// runs.
 func (v *value) asLongAs(w *value) bool {
 	return v.like.Length(1<<24) == w.like.Length(1<<24) && v.like.Length(1<<25) == w.like.Length(1<<25)
 }
 
-// operands says that products read v.
+// operands reports whether products read v.
 func (v *value) operands() bool { return v.forms[opFP32] || v.forms[opTF32] || v.forms[opBF16] }
 
-// launch is a call of a kernel: a product, or a chain of light operations on the
-// same rows; or a recurrent layer, which is both for every frame.
+// launch is a call of a kernel: a product, or a chain of light operations on the same rows. For a
+// recurrent layer it is both, for every frame.
 type launch struct {
 	product *product
 	chain   []light
@@ -47,7 +47,7 @@ type launch struct {
 	loop    *loop
 }
 
-// loop says that a launch is for every frame of a value.
+// loop repeats a launch for every frame of a value.
 type loop struct {
 	frames  int // value
 	reverse bool
@@ -68,7 +68,7 @@ type product struct {
 type source struct {
 	value int
 	part  matrix
-	frame bool // of a loop: the row is that of the frame
+	frame bool // in a loop: the row belongs to the frame
 }
 
 type point struct {
@@ -84,7 +84,7 @@ type light struct {
 	inputs      int
 	w, b        constant
 	out, column int  // value, and its first column that is written
-	frame       bool // of a loop: the result is that of the frame
+	frame       bool // in a loop: the result belongs to the frame
 	copies      bool // x is out: only its operands are written
 }
 
@@ -98,7 +98,7 @@ type compiler struct {
 	reads map[string][]int // nodes by value
 	isOut map[string]bool
 	fused []bool
-	kept  map[int]int // the gating weights without those below skip, by value
+	kept  map[int]int // by value: the gating weights without those below skip
 }
 
 const activate = C.ACTIVATE
@@ -141,7 +141,7 @@ func compile(n *netruntime.Net, f form, skip float32) (*plan, error) {
 	return c.plan, nil
 }
 
-// gating finds the value that all blends take their weights from.
+// gating sets omega to the value from which all blends take their weights.
 func (c *compiler) gating() {
 	for _, n := range c.graph.Nodes {
 		if n.Op != netruntime.OpBlend {
@@ -156,7 +156,7 @@ func (c *compiler) gating() {
 	}
 }
 
-// loads makes operands of the inputs that products read.
+// loads converts the inputs that products read to operands.
 func (c *compiler) loads() {
 	var first []launch
 	for v := range c.inputs {
@@ -169,13 +169,13 @@ func (c *compiler) loads() {
 	c.launches = append(first, c.launches...)
 }
 
-// read notes that v is read as float32.
+// read records that v is read as float32.
 func (c *compiler) read(v int) int {
 	c.values[v].forms[plain] = true
 	return v
 }
 
-// operand notes that v is a product's left side.
+// operand records that v is a product's left side.
 func (c *compiler) operand(v int, f form) int {
 	c.values[v].forms[f] = true
 	return v
@@ -187,34 +187,24 @@ func (c *compiler) temporary(v, channels int) int {
 	return len(c.values) - 1
 }
 
-func (c *compiler) tensor(n *netruntime.Node, role string) (netruntime.Tensor, error) {
-	name := n.Tensor(role)
-	t, ok := c.net.Tensor(name)
+// data returns the tensor of a node for a role.
+func (c *compiler) data(n *netruntime.Node, role string) []float32 { return c.tensor(n, role).Data }
+
+func (c *compiler) tensor(n *netruntime.Node, role string) netruntime.Tensor {
+	t, ok := c.net.Tensor(n.Tensor(role))
 	if !ok {
-		return t, fmt.Errorf("cuda: node %q has no tensor %q", n.Name, name)
+		panic("cuda: no tensor " + n.Tensor(role))
 	}
-	return t, nil
+	return t
 }
 
-// tensors returns the values of several roles.
-func (c *compiler) tensors(n *netruntime.Node, roles ...string) ([][]float32, error) {
-	out := make([][]float32, len(roles))
-	for i, r := range roles {
-		t, err := c.tensor(n, r)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = t.Data
-	}
-	return out, nil
-}
-
-// activation returns the function of that name, or none that changes anything.
+// activation returns the named function. The empty name is the identity.
 func activation(name string) point {
 	return point{kind: activate, act: activations[name], scale: none, rest: none}
 }
 
-// newLight returns an operation of value x on out, without what only some have.
+// newLight returns an operation of value x on out, without the fields that only some operations
+// have.
 func newLight(kind, width, x, out int) light {
 	return light{kind: kind, width: width, x: x, x2: -1, columns: none, point: activation(""), w: none, b: none, out: out}
 }
@@ -229,9 +219,11 @@ func (c *compiler) lower(i int) error {
 	op := newLight(C.ZERO, c.values[out].channels, in[0], out)
 	switch n.Op {
 	case netruntime.OpDense, netruntime.OpBlend, netruntime.OpConv:
-		return c.product(i, in, out)
+		c.product(i, in, out)
+		return nil
 	case netruntime.OpLSTM:
-		return c.lstm(n, in, out)
+		c.lstm(n, in, out)
+		return nil
 	case netruntime.OpMaxPool:
 		op.kind = C.MAX_POOL
 	case netruntime.OpDepool:
@@ -278,9 +270,9 @@ func (c *compiler) lower(i int) error {
 	return nil
 }
 
-// emit adds a light operation to the last launch's chain, where that is one of
-// the same rows. What the operation reads of other rows than its own, a pool's
-// operand, has another length and so is no chain's of these rows.
+// emit adds a light operation to the last launch's chain, if that has the same rows. An operation
+// that reads other rows than its own, such as a pool, has an operand of another length and does not
+// join the chain.
 func (c *compiler) emit(o light) {
 	c.read(o.x)
 	if o.x2 >= 0 {
@@ -295,18 +287,14 @@ func (c *compiler) emit(o light) {
 	c.launches = append(c.launches, launch{chain: []light{o}, rows: o.out})
 }
 
-// points returns what an elementwise node does.
+// points returns the functions of an elementwise node.
 func (c *compiler) points(n *netruntime.Node) ([]point, error) {
 	act := activation(n.Act)
 	switch n.Op {
 	case netruntime.OpAct:
 		return []point{act}, nil
 	case netruntime.OpNormalize, netruntime.OpDenormalize:
-		t, err := c.tensors(n, "mean", "std")
-		if err != nil {
-			return nil, err
-		}
-		scale := slices.Clone(t[1])
+		scale := slices.Clone(c.data(n, "std"))
 		for i, s := range scale {
 			if s == 0 {
 				scale[i] = 1
@@ -319,16 +307,13 @@ func (c *compiler) points(n *netruntime.Node) ([]point, error) {
 		if n.Op == netruntime.OpNormalize {
 			kind = C.NORMALIZE
 		}
-		return []point{{kind: kind, scale: c.vector(scale), rest: c.vector(t[0])}}, nil
+		return []point{{kind: kind, scale: c.vector(scale), rest: c.vector(c.data(n, "mean"))}}, nil
 	case netruntime.OpBatchNorm:
-		t, err := c.tensors(n, "gamma", "beta", "mean", "var")
-		if err != nil {
-			return nil, err
-		}
-		scale, shift := make([]float32, len(t[0])), make([]float32, len(t[0]))
+		gamma, beta, mean, variance := c.data(n, "gamma"), c.data(n, "beta"), c.data(n, "mean"), c.data(n, "var")
+		scale, shift := make([]float32, len(gamma)), make([]float32, len(gamma))
 		for i := range scale {
-			s := float64(t[0][i]) / math.Sqrt(float64(t[3][i])+1e-5)
-			scale[i], shift[i] = float32(s), float32(float64(t[1][i])-float64(t[2][i])*s)
+			s := float64(gamma[i]) / math.Sqrt(float64(variance[i])+1e-5)
+			scale[i], shift[i] = float32(s), float32(float64(beta[i])-float64(mean[i])*s)
 		}
 		points := []point{{kind: C.AFFINE, scale: c.vector(scale), rest: c.vector(shift)}}
 		if n.Act != "" {
@@ -343,18 +328,11 @@ func elementwise(op string) bool {
 	return op == netruntime.OpAct || op == netruntime.OpBatchNorm || op == netruntime.OpNormalize || op == netruntime.OpDenormalize
 }
 
-// product adds a dense layer, a blend or a convolution, with the elementwise
-// nodes that alone read its result.
-func (c *compiler) product(i int, in []int, out int) error {
+// product adds a dense layer, a blend or a convolution, with the elementwise nodes that follow it,
+// as long as each is the only reader of the one before.
+func (c *compiler) product(i int, in []int, out int) {
 	n := &c.graph.Nodes[i]
-	weight, err := c.tensor(n, "weight")
-	if err != nil {
-		return err
-	}
-	bias, err := c.tensor(n, "bias")
-	if err != nil {
-		return err
-	}
+	weight, bias := c.tensor(n, "weight"), c.data(n, "bias")
 	inputs, columns, w := c.values[in[0]].channels, c.values[out].channels, weight.Data
 	p := &product{form: c.form, segments: 1, n: columns, omega: -1, out: out}
 	parts := []matrix{{taps: 1, channels: inputs, columns: columns}}
@@ -396,9 +374,9 @@ func (c *compiler) product(i int, in []int, out int) error {
 				}
 			}
 			dense := newLight(C.DENSE, columns, in[0], out)
-			dense.inputs, dense.w, dense.b, dense.point = inputs, at, c.vector(bias.Data), activation(n.Act)
+			dense.inputs, dense.w, dense.b, dense.point = inputs, at, c.vector(bias), activation(n.Act)
 			c.emit(dense)
-			return nil
+			return
 		}
 	}
 	if n.Act != "" {
@@ -410,10 +388,7 @@ func (c *compiler) product(i int, in []int, out int) error {
 		if !elementwise(next.Op) {
 			break
 		}
-		points, err := c.points(next)
-		if err != nil {
-			return err
-		}
+		points, _ := c.points(next) // no error for these operations
 		if len(p.points)+len(points) > C.POINTS {
 			break
 		}
@@ -423,18 +398,17 @@ func (c *compiler) product(i int, in []int, out int) error {
 	}
 	p.sources = []source{{value: c.operand(in[0], p.form), part: parts[0]}}
 	p.b = c.matrices(p.form, parts)
-	p.sources[0].part.at = nil // holds the weights
+	p.sources[0].part.at = nil // it holds the weights
 	wide := roundUp(columns, tileColumns)
 	all := make([]float32, p.segments*wide)
 	for s := range p.segments {
-		copy(all[s*wide:], bias.Data[s*columns:(s+1)*columns])
+		copy(all[s*wide:], bias[s*columns:(s+1)*columns])
 	}
 	p.bias = c.vector(all)
 	c.launches = append(c.launches, launch{product: p, rows: p.out})
-	return nil
 }
 
-// keep returns v without the weights below the session's bound.
+// keep returns v without the weights below the session's limit.
 func (c *compiler) keep(v int) int {
 	if c.skip == 0 {
 		return v
@@ -454,14 +428,10 @@ func (c *compiler) keep(v int) int {
 	return k
 }
 
-// lstm adds a recurrent layer: the first state; then for every frame the gates,
-// as one product of the frame and the state, and the cells.
-func (c *compiler) lstm(n *netruntime.Node, in []int, out int) error {
-	t, err := c.tensors(n, "weight", "recurrent", "bias")
-	if err != nil {
-		return err
-	}
-	wx, wh, bias := t[0], t[1], t[2]
+// lstm adds a recurrent layer: the first state, and then for every frame the gates, as one product
+// of the frame and the state, and the cells.
+func (c *compiler) lstm(n *netruntime.Node, in []int, out int) {
+	wx, wh, bias := c.data(n, "weight"), c.data(n, "recurrent"), c.data(n, "bias")
 	h, cell := out+1, out+2
 	inputs, units := c.values[in[0]].channels, c.values[out].channels
 	f := c.form
@@ -485,16 +455,14 @@ func (c *compiler) lstm(n *netruntime.Node, in []int, out int) error {
 		b:       c.matrices(f, []matrix{x, state}), bias: c.padded(bias, 2*roundUp(4*units, tileColumns)),
 	}
 	for i := range p.sources {
-		p.sources[i].part.at = nil // holds the weights
+		p.sources[i].part.at = nil // it holds the weights
 	}
 	update, write := op, op
 	update.kind, update.x, update.x2, update.out = C.LSTM, gates, cell, h
 	write.kind, write.x, write.out, write.frame = C.COPY, h, out, true
 	c.launches = append(c.launches, launch{product: p, chain: []light{update, write}, rows: h, loop: &loop{frames: in[0], reverse: n.Reverse}})
-	// Products may read the last c: its operands are written from what the
-	// cells left.
+	// Products may read the last c: its operands are written from the last cells.
 	last := op
 	last.kind, last.x, last.out, last.copies = C.COPY, cell, cell, true
 	c.launches = append(c.launches, launch{chain: []light{last}, rows: cell})
-	return nil
 }

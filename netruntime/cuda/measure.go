@@ -14,8 +14,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// Measure times the parts of runs of s, a session of this package, on pinned
-// memory. What the parts take does not depend on the values.
+// Measure times the parts of runs of s, a session of this package, on pinned memory. The times do
+// not depend on the values.
 func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 	c, ok := s.(*session)
 	switch {
@@ -36,7 +36,7 @@ func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 		return Timing{}, err
 	}
 	defer timer.close()
-	// Chunk after chunk through one lane, from and to the lane's own copies.
+	// Chunk after chunk through one lane, with the lane's own copies as source and destination.
 	l := &c.lanes[0]
 	defer func() { l.n, l.staged = 0, false }()
 	each := func(f func() error) (float64, error) {
@@ -78,7 +78,7 @@ func (s *session) exchange(l *lane, at []int, host [][]float32, copyOne func(x [
 	return nil
 }
 
-// timer measures work of a stream by two events.
+// timer measures the work of a stream with two events.
 type timer struct{ begin, end cu.Event }
 
 func newTimer() (t *timer, err error) {
@@ -98,25 +98,25 @@ func (t *timer) close() {
 	_ = cu.DestroyEvent(&t.end)
 }
 
-// median returns the seconds that what f submits takes, after a warm-up.
+// median returns the seconds that the work submitted by f takes, after a warm-up.
 func (t *timer) median(stream cu.Stream, repeats int, f func() error) (float64, error) {
 	var seconds []float64
 	for i := range repeats + 1 {
-		if err := t.begin.Record(stream); err != nil {
-			return 0, fmt.Errorf("cuda: event: %w", err)
+		if err := wrap(t.begin.Record(stream), "event"); err != nil {
+			return 0, err
 		}
 		if err := f(); err != nil {
 			return 0, err
 		}
-		if err := t.end.Record(stream); err != nil {
-			return 0, fmt.Errorf("cuda: event: %w", err)
+		if err := wrap(t.end.Record(stream), "event"); err != nil {
+			return 0, err
 		}
-		if err := t.end.Synchronize(); err != nil {
-			return 0, fmt.Errorf("cuda: %w", err)
+		if err := wrap(t.end.Synchronize(), "wait"); err != nil {
+			return 0, err
 		}
 		ms, err := t.begin.Elapsed(t.end)
 		if err != nil {
-			return 0, fmt.Errorf("cuda: event: %w", err)
+			return 0, wrap(err, "event")
 		}
 		if i > 0 {
 			seconds = append(seconds, ms/1e3)
@@ -132,8 +132,8 @@ const (
 	peakRepeats = 9
 )
 
-// MeasurePeaks measures the GPU that sessions run on: copies of pinned memory,
-// and products of large matrices by cuBLAS where the machine has it.
+// MeasurePeaks measures the GPU that sessions run on: copies of pinned memory, and products of
+// large matrices by cuBLAS if the machine has it.
 func MeasurePeaks(p Precision) (peaks Peaks, err error) {
 	d, err := theDevice()
 	if err != nil {
@@ -195,13 +195,13 @@ func MeasurePeaks(p Precision) (peaks Peaks, err error) {
 	return peaks, nil
 }
 
-// fillRandom fills device memory with numbers whose bytes are such in every
-// type: matrix units run faster on zeros.
+// fillRandom fills device memory with bytes that are random numbers in every type, because matrix
+// units run faster on zeros.
 func fillRandom(memory cu.DevicePtr, host []float32, size int64) error {
 	u := uint32(1)
 	for i := range host {
 		u = u*1664525 + 1013904223
-		// Two bfloat16 of magnitude 0.5 to 1, which together are a float32.
+		// Two bfloat16 of magnitude 0.5 to 1, which together are a float32 of the same magnitude.
 		v := u>>16&0x807f | 0x3f00
 		w := u&0x807f | 0x3f00
 		*(*uint32)(unsafe.Pointer(&host[i])) = v<<16 | w

@@ -11,8 +11,8 @@ import (
 	"math"
 )
 
-// form is how a value is stored: as float32 for light operations and for the
-// caller, or as the operand of products in one of the types.
+// form is the storage of a value: float32 for light operations and for the caller, or the operand
+// of products in one of the types.
 type form int
 
 const (
@@ -36,8 +36,7 @@ func (f form) bytes() int {
 	return 4
 }
 
-// row returns the elements from a row to the next: an operand's rows are whole
-// chunks.
+// row returns the distance from a row to the next. An operand's rows are whole chunks.
 func (f form) row(channels int) int {
 	if f == plain {
 		return channels
@@ -77,12 +76,12 @@ func toTF32(v float32) uint32 {
 	return (u + 1<<12) &^ (1<<13 - 1)
 }
 
-// constant is where a constant lies among a plan's, or none.
+// constant is the offset of a constant in a plan's constants, or none.
 type constant int64
 
 const none constant = -1
 
-// constants collects what is uploaded once.
+// constants collects the data to upload.
 type constants struct{ data []byte }
 
 // reserve returns n bytes of zeros that are valid until the next call.
@@ -92,7 +91,7 @@ func (c *constants) reserve(n int) (constant, []byte) {
 	return constant(at), c.data[at:]
 }
 
-// vector adds x, with room to read it in fours.
+// vector adds x, padded so that it can be read in fours.
 func (c *constants) vector(x []float32) constant { return c.padded(x, roundUp(len(x), 4)) }
 
 // padded adds x and zeros up to n values.
@@ -113,8 +112,7 @@ func (c *constants) integers(x []int) constant {
 	return at
 }
 
-// matrix is one part of a product's right side: taps of channels each, and
-// columns.
+// matrix is one part of a product's right side: taps of channels each, and columns.
 type matrix struct {
 	taps, channels, columns int
 	at                      func(tap, channel, column int) float32
@@ -123,11 +121,11 @@ type matrix struct {
 // k returns the columns of the left side, with its padding.
 func (m matrix) k(f form) int { return m.taps * f.row(m.channels) }
 
-// steps returns how many steps of the kernels these are.
+// steps returns the number of the kernels' steps.
 func (m matrix) steps(f form) int { return (m.k(f)*f.bytes() + stepBytes - 1) / stepBytes }
 
-// matrices adds the parts as the kernels read them: (steps of all parts,
-// columns, depth of a step), columns rounded up to whole tiles.
+// matrices adds the parts in the kernels' layout: (steps of all parts, columns, depth of a step),
+// with columns rounded up to whole tiles.
 func (c *constants) matrices(f form, parts []matrix) constant {
 	columns, depth, size := roundUp(parts[0].columns, tileColumns), stepBytes/f.bytes(), f.bytes()
 	total := 0

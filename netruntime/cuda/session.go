@@ -17,37 +17,37 @@ import (
 )
 
 const (
-	// chunkRows is about how many frames the GPU computes at once: enough to
-	// fill it, few enough that copies and kernels of neighbouring chunks overlap.
+	// chunkRows is about the number of frames that the GPU computes at once: enough to fill it, and
+	// few enough that copies and kernels of neighbouring chunks overlap.
 	chunkRows = 16 << 10
-	// splitRows is from how many frames on a run is split for that.
+	// splitRows is the least number of frames of a run that is split for this overlap.
 	splitRows = 4 << 10
-	// maxLane bounds a lane's memory on the device, in bytes.
+	// maxLane is the most bytes of a lane's memory on the device.
 	maxLane = 1 << 30
 )
 
-// session runs a network on the GPU. Two lanes take turns with chunks of the
-// sequences, so that one copies while the other computes.
+// session runs a network on the GPU. Two lanes take turns with chunks of the sequences, so that one
+// copies while the other computes.
 type session struct {
 	opt     Options
 	net     *netruntime.Net
-	cpu     netruntime.Session // takes over
+	cpu     netruntime.Session // for runs that the GPU does not compute
 	device  *device
 	weights *weights
 	plan    *plan
 
 	lanes  []lane
-	most   int // sequences of a chunk
-	length int // that the lanes are laid out for, or 0
+	most   int // most sequences of a chunk
+	length int // the length for which the lanes are laid out, or 0
 	layout *layout
-	asked  *layout // of the run that is asked for
+	asked  *layout // layout of the requested run
 	calls  []call
 	ops    []byte
 
 	buffers [][]float32 // pinned, for the caller
 	gating  []float32   // pinned (rows, experts)
-	rows    int         // of gating that are valid
-	onCPU   bool        // the last run was the processor's
+	rows    int         // number of valid values in gating
+	onCPU   bool        // the processor computed the last run
 	in1     [1][]float32
 	out1    [1][]float32
 	closed  bool
@@ -60,9 +60,9 @@ type lane struct {
 	size   int64
 	ops    cu.DevicePtr
 
-	in, out [][]float32 // pinned copies of the caller's memory where that is not
+	in, out [][]float32 // pinned copies of the caller's memory, if that is not pinned
 	from, n int         // sequences of the chunk in flight, 0 for none
-	staged  bool        // it goes through those copies
+	staged  bool        // the chunk uses those copies
 
 	// A launch's arguments.
 	op, count, rows, frame int64
@@ -71,9 +71,9 @@ type lane struct {
 
 var errClosed = errors.New("cuda: the session is closed")
 
-// NewSession returns a session of n on the GPU, or on the processor where there
-// is none: Session.Kernel tells. The error is netruntime's, for options that
-// cannot be, or says that o.Precision is not known.
+// NewSession returns a session of n on the GPU, or on the processor if there is none;
+// Session.Kernel returns which. It returns netruntime's error for invalid options, and an error for
+// an unknown o.Precision.
 func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	if o.Length == 0 {
 		o.Length = 1
@@ -100,8 +100,8 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	return s, nil
 }
 
-// refuse tells the log that the GPU has no room for something, or that it is
-// lost: any other error of CUDA may be one that stays.
+// refuse logs that the GPU has no room for something. Any other error of CUDA may be permanent, and
+// the GPU counts as lost.
 func (s *session) refuse(what string, err error) {
 	if errors.Is(err, cu.OutOfMemory) || errors.Is(err, errPlan) {
 		s.opt.Log.Warn("the GPU cannot take "+what+", the processor does", "err", err)
@@ -110,10 +110,10 @@ func (s *session) refuse(what string, err error) {
 	lose(s.opt.Log, err)
 }
 
-// errPlan is what networks that cannot be laid out have in common.
+// errPlan is wrapped by errors about networks that the GPU cannot compute.
 var errPlan = errors.New("the network does not fit the GPU")
 
-// open takes everything that runs need.
+// open allocates everything that runs need.
 func (s *session) open(f form) (err error) {
 	if s.weights, err = upload(s.net, f, s.opt.SkipBelow); err != nil {
 		return err
@@ -193,19 +193,19 @@ func (s *session) lay(length int) error {
 		}
 		s.calls, s.ops = at.calls(s.calls[:0], s.ops[:0], deviceAddress(s.weights.memory), deviceAddress(l.memory))
 		if n := len(s.ops); n > 0 {
-			if err := cu.MemcpyHtoD(l.ops, unsafe.Pointer(&s.ops[0]), int64(n)); err != nil {
-				return fmt.Errorf("cuda: operations: %w", err)
+			if err := wrap(cu.MemcpyHtoD(l.ops, unsafe.Pointer(&s.ops[0]), int64(n)), "operations"); err != nil {
+				return err
 			}
 		}
-		// What pads an operand's rows is zero and stays so.
-		if err := cu.MemsetD8Async(l.memory, 0, l.size, l.stream); err != nil {
-			return fmt.Errorf("cuda: clear: %w", err)
+		// The padding of an operand's rows is zero and stays zero.
+		if err := wrap(cu.MemsetD8Async(l.memory, 0, l.size, l.stream), "clear"); err != nil {
+			return err
 		}
 	}
-	// A copy from pageable memory may still be on its way when it returns, and the
-	// lanes' streams do not wait for it.
-	if err := cu.Synchronize(); err != nil {
-		return fmt.Errorf("cuda: operations: %w", err)
+	// A copy from pageable memory may still be in flight when it returns, and the lanes' streams do
+	// not wait for it.
+	if err := wrap(cu.Synchronize(), "operations"); err != nil {
+		return err
 	}
 	s.length = length
 	return nil
@@ -230,8 +230,8 @@ func (s *session) Gating() []float32 {
 	return s.gating[:s.rows]
 }
 
-// Buffer returns memory for n values that Run and RunSequences copy to and from
-// the GPU without a copy between. It is valid until the session is closed.
+// Buffer returns memory for n values that Run and RunSequences copy to and from the GPU directly.
+// It is valid until the session is closed.
 func (s *session) Buffer(n int) ([]float32, error) {
 	if s.closed {
 		return nil, errClosed
@@ -248,7 +248,7 @@ func (s *session) Buffer(n int) ([]float32, error) {
 		return err
 	})
 	if err != nil {
-		// Runs take any memory.
+		// Runs accept any memory.
 		s.refuse("a buffer", err)
 		return make([]float32, n), nil
 	}
@@ -257,7 +257,7 @@ func (s *session) Buffer(n int) ([]float32, error) {
 	return b, nil
 }
 
-// direct says that x lies in one of the session's buffers.
+// direct reports whether x lies in one of the session's buffers.
 func (s *session) direct(x []float32) bool {
 	p := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
 	for _, b := range s.buffers {
@@ -291,7 +291,7 @@ func (s *session) RunSequences(out, in [][]float32, batch, length int) error {
 		}
 		lose(s.opt.Log, err)
 	}
-	// The processor's session also says what is wrong with the arguments.
+	// The processor's session also reports invalid arguments.
 	if err := s.cpu.RunSequences(out, in, batch, length); err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (s *session) RunSequences(out, in [][]float32, batch, length int) error {
 	return nil
 }
 
-// fits says that the arguments are those of a run.
+// fits reports whether the arguments are valid for a run.
 func (s *session) fits(out, in [][]float32, batch, length int) bool {
 	if batch < 0 || batch > s.opt.Batch || length < 1 || length > s.opt.Length || len(in) != len(s.plan.inputs) || len(out) != len(s.plan.outputs) {
 		return false
@@ -326,8 +326,7 @@ func (s *session) fits(out, in [][]float32, batch, length int) bool {
 	return true
 }
 
-// onDevice computes a run. After an error nothing on the GPU writes to the
-// caller's memory any more.
+// onDevice computes a run. After an error, the GPU no longer writes to the caller's memory.
 func (s *session) onDevice(out, in [][]float32, batch, length int) error {
 	if err := s.device.enter(); err != nil {
 		return err
@@ -376,7 +375,7 @@ func (s *session) chunks(out, in [][]float32, batch int) error {
 	return nil
 }
 
-// submit sends a chunk's way through the GPU.
+// submit submits the work of a chunk: copies and kernels.
 func (s *session) submit(l *lane, out, in [][]float32) error {
 	if err := s.send(l, in); err != nil {
 		return err
@@ -405,19 +404,11 @@ func (s *session) send(l *lane, in [][]float32) error {
 
 // put copies to the lane's memory.
 func (l *lane) put(x []float32, offset int64) error {
-	if err := cu.MemcpyHtoDAsync(l.memory+cu.DevicePtr(offset), unsafe.Pointer(&x[0]), int64(4*len(x)), l.stream); err != nil {
-		return fmt.Errorf("cuda: copy to the GPU: %w", err)
-	}
-	return nil
+	return wrap(cu.MemcpyHtoDAsync(l.memory+cu.DevicePtr(offset), unsafe.Pointer(&x[0]), int64(4*len(x)), l.stream), "copy to the GPU")
 }
 
-// wait waits for all that was submitted.
-func (l *lane) wait() error {
-	if err := l.stream.Synchronize(); err != nil {
-		return fmt.Errorf("cuda: wait for the GPU: %w", err)
-	}
-	return nil
-}
+// wait waits for all submitted work.
+func (l *lane) wait() error { return wrap(l.stream.Synchronize(), "wait for the GPU") }
 
 // kinds are launches to compute.
 type kinds int
@@ -462,31 +453,22 @@ func (s *session) receive(l *lane, out [][]float32) error {
 
 // fetch copies from the lane's memory.
 func (l *lane) fetch(y []float32, offset int64) error {
-	if err := cu.MemcpyDtoHAsync(unsafe.Pointer(&y[0]), l.memory+cu.DevicePtr(offset), int64(4*len(y)), l.stream); err != nil {
-		return fmt.Errorf("cuda: copy from the GPU: %w", err)
-	}
-	return nil
+	return wrap(cu.MemcpyDtoHAsync(unsafe.Pointer(&y[0]), l.memory+cu.DevicePtr(offset), int64(4*len(y)), l.stream), "copy from the GPU")
 }
 
 func (s *session) launch(l *lane, c *call) error {
 	rows := l.n * c.rows
 	l.op, l.count, l.rows, l.frame = int64(l.ops)+int64(c.op), int64(c.chain), int64(rows), int64(c.frame)
-	var err error
 	if c.chain > 0 {
-		err = s.device.chain.Launch((rows+C.LIGHT_ROWS-1)/C.LIGHT_ROWS, 1, 1, C.LIGHT_THREADS, 1, 1, 0, l.stream, l.chain)
-	} else {
-		i := s.device.tile(c.form, rows, c.n)
-		t := &tiles[i]
-		err = s.device.kernels[c.form][i].function.Launch(t.blocks(rows, c.n), 1, 1, t.threads, 1, 1, t.shared(), l.stream, l.product)
+		return wrap(s.device.chain.Launch((rows+C.LIGHT_ROWS-1)/C.LIGHT_ROWS, 1, 1, C.LIGHT_THREADS, 1, 1, 0, l.stream, l.chain), "launch")
 	}
-	if err != nil {
-		return fmt.Errorf("cuda: launch: %w", err)
-	}
-	return nil
+	i := s.device.tile(c.form, rows, c.n)
+	t := &tiles[i]
+	return wrap(s.device.kernels[c.form][i].function.Launch(t.blocks(rows, c.n), 1, 1, t.threads, 1, 1, t.shared(), l.stream, l.product), "launch")
 }
 
-// collect waits for a lane's chunk where it goes through the lane's copies, and
-// gives the caller its results.
+// collect waits for a lane's chunk if that uses the lane's copies, and copies its results to the
+// caller.
 func (s *session) collect(l *lane, out [][]float32) error {
 	n := l.n
 	l.n = 0
@@ -505,7 +487,7 @@ func (s *session) collect(l *lane, out [][]float32) error {
 	return nil
 }
 
-// Close frees the session's memory on the GPU, unless that is lost.
+// Close frees the session's memory on the GPU, unless the GPU is lost.
 func (s *session) Close() error {
 	if s.closed {
 		return nil
@@ -522,7 +504,7 @@ func (s *session) free() {
 		}
 		return
 	}
-	// What cannot be freed is lost with the process.
+	// Memory that cannot be freed ends with the process.
 	_ = s.device.do(func() error {
 		for i := range s.lanes {
 			l := &s.lanes[i]

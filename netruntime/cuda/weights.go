@@ -12,8 +12,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// weights are a network's constants on the device. All sessions of a network
-// that ask for the same share them.
+// weights are a network's constants on the device. Sessions of a network with the same options
+// share them.
 type weights struct {
 	plan   *plan
 	memory cu.DevicePtr
@@ -50,9 +50,9 @@ func upload(n *netruntime.Net, f form, skip float32) (*weights, error) {
 	if w.memory, err = cu.MemAlloc(int64(len(data))); err != nil {
 		return nil, fmt.Errorf("cuda: %d bytes of weights: %w", len(data), err)
 	}
-	if err := cu.MemcpyHtoD(w.memory, unsafe.Pointer(&data[0]), int64(len(data))); err != nil {
+	if err := wrap(cu.MemcpyHtoD(w.memory, unsafe.Pointer(&data[0]), int64(len(data))), "weights"); err != nil {
 		_ = cu.MemFree(w.memory)
-		return nil, fmt.Errorf("cuda: weights: %w", err)
+		return nil, err
 	}
 	p.data = nil
 	uploaded[key] = w
@@ -65,7 +65,7 @@ func (w *weights) release() {
 	}
 }
 
-// forget takes a user away, and says whether it was the last.
+// forget removes a user, and reports whether it was the last.
 func (w *weights) forget() bool {
 	uploadedMu.Lock()
 	defer uploadedMu.Unlock()

@@ -9,15 +9,14 @@ import (
 	"mannequin/netruntime"
 )
 
-// Built says that the program was built with the tag cuda.
+// Built reports whether the program was built with the tag cuda.
 const Built = false
 
 var errNotBuilt = errors.New("cuda: this program was built without the tag cuda")
 
 var once sync.Once
 
-// NewSession returns a session of n on the GPU, or on the processor where there
-// is none.
+// NewSession returns a session of n on the GPU, or on the processor if there is none.
 func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	if err := o.settle(); err != nil {
 		return nil, err
@@ -32,9 +31,8 @@ func Measure(netruntime.Session, int, int, int) (Timing, error) { return Timing{
 // MeasurePeaks needs a GPU.
 func MeasurePeaks(Precision) (Peaks, error) { return Peaks{}, errNotBuilt }
 
-// Device returns the name of the GPU that sessions run on, or why there is none.
+// Device returns the name of the GPU that sessions run on, or an error that says why there is none.
 func Device() (string, error) { return "", errNotBuilt }
 
-// Fallbacks returns how many runs the processor has computed because the GPU
-// was lost.
+// Fallbacks returns the number of runs that the processor has computed because the GPU was lost.
 func Fallbacks() int64 { return 0 }

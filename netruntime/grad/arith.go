@@ -19,8 +19,7 @@ func (t *Tape) sum(x, y *Mat, k float32) *Mat {
 	sameShape("Add or Sub", x, y)
 	z := t.node(x.Rows, x.Cols, x.wants || y.wants)
 	z.a, z.b, z.k, z.back = x, y, k, sumBack
-	t.split(z, z.Rows, 3*z.Cols, func(_ *Tape, z *Mat, r0, r1 int) {
-		i, j := r0*z.Cols, r1*z.Cols
+	t.split(z, len(z.Val), 3, func(_ *Tape, z *Mat, i, j int) {
 		if z.k == 1 {
 			kernel.Add(z.Val[i:j], z.a.Val[i:j], z.b.Val[i:j])
 		} else {
@@ -35,14 +34,13 @@ func sumBack(t *Tape, z *Mat) {
 	t.passOn(z.b, z, z.k)
 }
 
-// passOn adds k times z's gradient to that of x, which has as many values.
+// passOn adds k times z's gradient to the gradient of x, which has the same number of values.
 func (t *Tape) passOn(x, z *Mat, k float32) {
 	if !x.wants {
 		return
 	}
 	t.arg = arg{dst: x.Grad, add: x.into(), k: k}
-	t.split(z, z.Rows, 3*z.Cols, func(t *Tape, z *Mat, r0, r1 int) {
-		i, j := r0*z.Cols, r1*z.Cols
+	t.split(z, len(z.Val), 3, func(t *Tape, z *Mat, i, j int) {
 		t.arg.give(t.arg.dst[i:j], z.Grad[i:j])
 	})
 }
@@ -61,8 +59,7 @@ func (t *Tape) Mul(x, y *Mat) *Mat {
 	sameShape("Mul", x, y)
 	z := t.node(x.Rows, x.Cols, x.wants || y.wants)
 	z.a, z.b, z.back = x, y, mulBack
-	t.split(z, z.Rows, 3*z.Cols, func(_ *Tape, z *Mat, r0, r1 int) {
-		i, j := r0*z.Cols, r1*z.Cols
+	t.split(z, len(z.Val), 3, func(_ *Tape, z *Mat, i, j int) {
 		kernel.Mul(z.Val[i:j], z.a.Val[i:j], z.b.Val[i:j])
 	})
 	return z
@@ -79,8 +76,7 @@ func (t *Tape) mulGrad(x, z *Mat, by []float32) {
 		return
 	}
 	t.arg = arg{dst: x.Grad, src: by, add: x.into()}
-	t.split(z, z.Rows, 3*z.Cols, func(t *Tape, z *Mat, r0, r1 int) {
-		i, j := r0*z.Cols, r1*z.Cols
+	t.split(z, len(z.Val), 3, func(t *Tape, z *Mat, i, j int) {
 		if t.arg.add {
 			kernel.MulAdd(t.arg.dst[i:j], z.Grad[i:j], t.arg.src[i:j])
 		} else {
@@ -93,13 +89,13 @@ func (t *Tape) mulGrad(x, z *Mat, by []float32) {
 func (t *Tape) Scale(x *Mat, k float32) *Mat {
 	y := t.node(x.Rows, x.Cols, x.wants)
 	y.a, y.k, y.back = x, k, func(t *Tape, y *Mat) { t.passOn(y.a, y, y.k) }
-	t.split(y, y.Rows, 2*y.Cols, func(_ *Tape, y *Mat, r0, r1 int) {
-		kernel.Scale(y.Val[r0*y.Cols:r1*y.Cols], y.k, y.a.Val[r0*y.Cols:r1*y.Cols])
+	t.split(y, len(y.Val), 2, func(_ *Tape, y *Mat, i, j int) {
+		kernel.Scale(y.Val[i:j], y.k, y.a.Val[i:j])
 	})
 	return y
 }
 
-// Bias returns x + k·b for every row of x (rows, n), b having n values.
+// Bias returns x + k·b for every row of x (rows, n). b has n values.
 func (t *Tape) Bias(x *Mat, b *Param, k float32) *Mat {
 	if b.Rows*b.Cols != x.Cols {
 		panic("grad: Bias: " + b.Name + " does not fit its input")
@@ -117,21 +113,19 @@ func (t *Tape) Bias(x *Mat, b *Param, k float32) *Mat {
 }
 
 func biasBack(t *Tape, y *Mat) {
-	if b := y.c; !b.Frozen {
-		if y.k == 1 {
-			t.columnSums(b.Grad, y, b.into(t))
-		} else {
-			t.scratch = grow(t.scratch, y.Cols)
-			t.columnSums(t.scratch, y, false)
-			(&arg{add: b.into(t), k: y.k}).give(b.Grad, t.scratch)
-		}
+	if y.k == 1 {
+		t.biasGrad(y)
+	} else if b := y.c; !b.Frozen {
+		t.scratch = grow(t.scratch, y.Cols)
+		t.sumRows(t.scratch, y.Grad, y.Rows, y.Cols, false)
+		(&arg{add: b.into(t), k: y.k}).give(b.Grad, t.scratch)
 	}
 	t.passOn(y.a, y, 1)
 }
 
-// Affine returns x·scale + shift, column by column: with a deviation and a mean
-// it undoes a normalisation inside a loss. scale and shift have a value for
-// each column and must stay unchanged until the next Reset. A nil shift is 0.
+// Affine returns x·scale + shift, column by column. With a deviation and a mean it undoes a
+// normalisation inside a loss. scale and shift have a value for each column and must stay unchanged
+// until the next Reset. A nil shift is 0.
 func (t *Tape) Affine(x *Mat, scale, shift []float32) *Mat {
 	if len(scale) != x.Cols || shift != nil && len(shift) != x.Cols {
 		panic("grad: Affine: scale or shift does not fit the input")
@@ -152,12 +146,9 @@ func (t *Tape) Affine(x *Mat, scale, shift []float32) *Mat {
 }
 
 func affineBack(t *Tape, y *Mat) {
-	g, acc := t.partial(y.a)
-	t.arg = arg{dst: g}
-	t.split(y, y.Rows, 4*y.Cols, func(t *Tape, y *Mat, r0, r1 int) {
+	t.slopes(y.a, y, y.Rows, 4*y.Cols, func(t *Tape, y *Mat, r0, r1 int) {
 		for r := r0; r < r1; r++ {
 			kernel.Mul(t.arg.dst[r*y.Cols:][:y.Cols], y.Grad[r*y.Cols:][:y.Cols], y.con[0])
 		}
 	})
-	t.finish(y.a, acc)
 }

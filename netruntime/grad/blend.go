@@ -2,13 +2,12 @@ package grad
 
 import "mannequin/netruntime/internal/kernel"
 
-// Blend is a dense layer whose weights are a mixture of experts, another one
-// for every row: y = Σ_k ω_k (W_k·x + b_k) with x (rows, in), ω (rows, K),
-// w (K·in, out) holding the transposed W_k one below the other, and
-// b (K, out). (Zhang, Starke et al. 2018, eq. 5 and 6.)
+// Blend is a dense layer whose weights are a mixture of experts, with a mixture for every row: y =
+// Σ_k ω_k (W_k·x + b_k). x is (rows, in), ω is (rows, K), w (K·in, out) holds the transposed W_k
+// one below the other, and b is (K, out). (Zhang, Starke et al. 2018, eq. 5 and 6.)
 //
-// Scaling the input instead of the weights makes it one product that reads
-// every weight once for the whole batch: [ω_1·x … ω_K·x]·w.
+// It scales the input instead of the weights. So it is one product that reads every weight once for
+// the whole batch: [ω_1·x … ω_K·x]·w.
 func (t *Tape) Blend(x, omega *Mat, w, b *Param) *Mat {
 	k := omega.Cols
 	if w.Rows != k*x.Cols || b.Rows != k || b.Cols != w.Cols || omega.Rows != x.Rows {
@@ -27,8 +26,8 @@ func (t *Tape) Blend(x, omega *Mat, w, b *Param) *Mat {
 	return y
 }
 
-// blended is a layer of the kind. Its aux holds, transposed, with rows of the
-// given width: the stack [ω_1·x … ω_K·x], the input and the gating.
+// blended is the Mat of a blend. Its aux holds, transposed, in rows of the given width: the stack
+// [ω_1·x … ω_K·x], the input and the gating.
 type blended struct {
 	*Mat
 	width int // rows, rounded up to whole panels of the kernels
@@ -53,17 +52,16 @@ func blendStack(_ *Tape, n *Mat, i0, i1 int) {
 	}
 }
 
-// blendJob is the backward pass of one layer. Its tasks cut the input's
-// columns: a task reads its part of every expert's weights for the gradient of
-// input and gating, makes the gradient of these weights and hands it on, all
-// while they are in the cache.
+// blendJob is the backward pass of one layer. Each task takes some of the input's columns. It reads
+// its part of every expert's weights for the gradient of input and gating, computes the gradient of
+// these weights and passes it on, all while they are in the cache.
 type blendJob struct {
 	t     *Tape
 	y     blended
 	run   func(worker, i int)
 	dy    kernel.Packed // (rows, out)
 	dyT   kernel.Packed // (out, rows)
-	parts []float32     // by task and expert: its share of the gating's gradient, transposed
+	parts []float32     // by task and expert: the task's share of the gating's gradient, transposed
 	work  []blendWork   // by worker
 
 	accX, accW bool // gradients to add to
@@ -79,7 +77,7 @@ type blendWork struct {
 
 const blendCols = 24 // input columns per task: two of the kernels' tallest tiles
 
-// one is the share of a product that is not a mixture.
+// one is the weight of a product that is not a mixture.
 var one = kernel.Matrix{Data: []float32{1}}
 
 func (j *blendJob) init(t *Tape) {
@@ -104,7 +102,7 @@ func blendBack(t *Tape, n *Mat) {
 	if x.wants || omega.wants {
 		j.dyT.Repack(true, 1, n.Cols, n.Rows, n.Grad, n.Cols)
 	}
-	if omega.wants { // dω = dy·bᵀ, and below the share of x
+	if omega.wants { // dω = dy·bᵀ; the share of x is added below
 		t.pool.Gemm(false, true, n.Rows, k, n.Cols, n.Grad, n.Cols, b.Val, b.Cols, omega.into(), omega.Grad, k)
 	}
 	if x.wants {
@@ -127,7 +125,7 @@ func blendBack(t *Tape, n *Mat) {
 	j.y.Mat = nil
 }
 
-// task does the input columns from i·blendCols on.
+// task computes the input columns from i·blendCols on.
 func (j *blendJob) task(worker, i int) {
 	s, y := &j.work[worker], j.y
 	x, omega, w := y.a, y.b, y.w
@@ -140,7 +138,7 @@ func (j *blendJob) task(worker, i int) {
 	for k := range omega.Cols {
 		row := k*x.Cols + i0
 		if x.wants || omega.wants {
-			a := kernel.Matrix{Data: w.Val[row*w.Cols:], Stride: w.Cols}
+			a := kernel.Operand{F32: w.Val[row*w.Cols:], Stride: w.Cols}
 			j.dyT.Mul(&s.Scratch, kernel.Matrix{Data: s.g, Stride: y.width}, one, a, n, false, kernel.Epilogue{}, 0, j.dyT.Panels())
 			kernel.BlendGrad(s.dx, y.row(parts, k), s.g, y.input()[i0*y.width:], y.row(y.gating(), k), n)
 		}
@@ -153,7 +151,7 @@ func (j *blendJob) task(worker, i int) {
 	}
 }
 
-// weights makes the gradient of rows [row, row+n) of w.
+// weights computes the gradient of rows [row, row+n) of w.
 func (j *blendJob) weights(s *blendWork, row, n int) {
 	w, at := j.y.w, row*j.y.w.Cols
 	dw := w.Grad
@@ -162,14 +160,14 @@ func (j *blendJob) weights(s *blendWork, row, n int) {
 	} else {
 		dw = dw[at:]
 	}
-	a := kernel.Matrix{Data: j.y.stack(row), Stride: j.y.width}
+	a := kernel.Operand{F32: j.y.stack(row), Stride: j.y.width}
 	j.dy.Mul(&s.Scratch, kernel.Matrix{Data: dw, Stride: w.Cols}, one, a, n, j.accW && !j.direct, kernel.Epilogue{}, 0, j.dy.Panels())
 	if j.direct {
 		w.Update(at, dw[:n*w.Cols])
 	}
 }
 
-// addInput brings the gradient of the input columns [i0, i0+n) to its place.
+// addInput writes or adds the gradient of the input columns [i0, i0+n).
 func (y blended) addInput(s *blendWork, i0, n int, acc bool) {
 	x := y.a
 	if !acc {

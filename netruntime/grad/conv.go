@@ -6,14 +6,13 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// Conv is a convolution over time that keeps the length. x is (batch·length,
-// in), sequences of length frames one below the other, and within each
+// Conv is a convolution over time that keeps the length. x is (batch·length, in), sequences of
+// length frames one below the other. Within each sequence
 //
 //	y[t] = b + Σ_j W_j·x[t + j − (width−1)/2],   0 ≤ j < width
 //
-// with zeros outside the sequence. w is (out, width·in): W_0 beside W_1 and so
-// on, each (out, in). flip takes them in the opposite order, as a convolution
-// in the mathematical sense does.
+// with zeros outside the sequence. w is (out, width·in): W_0, W_1 and so on side by side, each
+// (out, in). flip reverses their order, as in a mathematical convolution.
 func (t *Tape) Conv(x *Mat, length int, w, b *Param, width int, flip bool) *Mat {
 	checkSequences("Conv", x, length)
 	if width < 1 || w.Cols != width*x.Cols || b.Rows*b.Cols != w.Rows {
@@ -30,10 +29,8 @@ func (t *Tape) Conv(x *Mat, length int, w, b *Param, width int, flip bool) *Mat 
 }
 
 func convBack(t *Tape, y *Mat) {
-	x, w, b, width := y.a, y.w, y.c, y.n
-	if !b.Frozen {
-		t.columnSums(b.Grad, y, b.into(t))
-	}
+	x, w, width := y.a, y.w, y.n
+	t.biasGrad(y)
 	if !w.Frozen { // dW = dyᵀ·(windows of x)
 		t.tapGradient(y, y.flag, y.Grad, y.windows(y.aux, x.Cols))
 	}
@@ -43,14 +40,14 @@ func convBack(t *Tape, y *Mat) {
 	}
 }
 
-// ConvT is the convolution with the axes of Conv's weights swapped: x is
-// (batch·length, out), w is (out, width·in) as there, y is (batch·length, in),
+// ConvT is the convolution with the axes of Conv's weights swapped. x is (batch·length, out), w is
+// (out, width·in) as in Conv, y is (batch·length, in),
 //
 //	y[t] = b + Σ_j W_jᵀ·x[t + j − (width−1)/2]
 //
-// With flip, which takes the W in the opposite order, and an odd width it is
-// the adjoint of Conv: the decoder of an autoencoder with tied weights (Holden
-// et al. 2016, eq. 2). b has in values or is nil.
+// flip reverses the order of the W. With flip and an odd width, ConvT is the adjoint of Conv: the
+// decoder of an autoencoder with tied weights (Holden et al. 2016, eq. 2). b has in values or is
+// nil.
 func (t *Tape) ConvT(x *Mat, length int, w, b *Param, width int, flip bool) *Mat {
 	checkSequences("ConvT", x, length)
 	if width < 1 || w.Rows != x.Cols || w.Cols%width != 0 || b != nil && b.Rows*b.Cols*width != w.Cols {
@@ -70,10 +67,8 @@ func (t *Tape) ConvT(x *Mat, length int, w, b *Param, width int, flip bool) *Mat
 }
 
 func convTBack(t *Tape, y *Mat) {
-	x, w, b, width := y.a, y.w, y.c, y.n
-	if b != nil && !b.Frozen {
-		t.columnSums(b.Grad, y, b.into(t))
-	}
+	x, w, width := y.a, y.w, y.n
+	t.biasGrad(y)
 	if w.Frozen && !x.wants {
 		return
 	}
@@ -89,17 +84,17 @@ func convTBack(t *Tape, y *Mat) {
 
 func checkSequences(op string, x *Mat, length int) {
 	if length < 1 || x.Rows%length != 0 {
-		panic(fmt.Sprintf("grad: %s: %d rows are no sequences of %d frames", op, x.Rows, length))
+		panic(fmt.Sprintf("grad: %s: %d rows are not whole sequences of %d frames", op, x.Rows, length))
 	}
 }
 
-// windows are those of y.n frames over a padded copy of y's shape.
+// windows returns the windows of y.n frames over a padded copy of y's shape.
 func (y *Mat) windows(padded []float32, cols int) kernel.Windows {
 	return kernel.Windows{Data: padded, Batch: y.Rows / y.length, Length: y.length, Stride: cols, Skip: (y.length + y.n - 1) * cols}
 }
 
-// pad copies sequences of y's length to dst with zeros around each: before of
-// them before, y.n − 1 in all.
+// pad copies sequences of y's length to dst with zeros around each: before frames before them, and
+// y.n − 1 in all.
 func (t *Tape) pad(dst, src []float32, y *Mat, cols, before int) []float32 {
 	batch, frames := y.Rows/y.length, y.length+y.n-1
 	dst = grow(dst, batch*frames*cols)
@@ -119,7 +114,7 @@ func padRows(t *Tape, y *Mat, s0, s1 int) {
 	}
 }
 
-// taps returns the weights, reversed in time where flip.
+// taps returns the weights, reversed in time if flip is set.
 func (t *Tape) taps(w *Param, y *Mat, flip bool) []float32 {
 	if !flip {
 		return w.Val
@@ -144,7 +139,7 @@ func flipRows(t *Tape, y *Mat, r0, r1 int) {
 	}
 }
 
-// tapGradient computes the weights' gradient aᵀ·x, reversed in time where flip.
+// tapGradient computes the weights' gradient aᵀ·x, reversed in time if flip is set.
 func (t *Tape) tapGradient(y *Mat, flip bool, a []float32, x kernel.Windows) {
 	w := y.w
 	acc := w.into(t)
@@ -167,8 +162,8 @@ func (t *Tape) adjoint(dst []float32, y *Mat, w, p []float32, acc bool) {
 	t.pool.GemmWindows(y.windows(p, out), y.n*out, false, in, t.spread, in, acc, dst, in)
 }
 
-// spreadRows writes the transposed taps one below the other, the last one
-// first: row j·out + o is row o of W_(width−1−j).
+// spreadRows writes the transposed taps one below the other, the last one first: row j·out + o is
+// row o of W_(width−1−j).
 func spreadRows(t *Tape, y *Mat, o0, o1 int) {
 	a, out, width := &t.arg, y.w.Rows, y.n
 	for o := o0; o < o1; o++ {

@@ -1,55 +1,39 @@
 package grad
 
 // Dense returns x·wᵀ + b for x (rows, in), w (out, in) and b (1, out).
-func (t *Tape) Dense(x *Mat, w, b *Param) *Mat {
-	if w.Cols != x.Cols || b.Rows*b.Cols != w.Rows {
+func (t *Tape) Dense(x *Mat, w, b *Param) *Mat { return t.dense(x, w, b, false) }
+
+// DenseT is Dense with the axes of its weights swapped, for a decoder that shares the encoder's
+// weights. It returns x·w + b for x (rows, out), w (out, in) and b (1, in).
+func (t *Tape) DenseT(x *Mat, w, b *Param) *Mat { return t.dense(x, w, b, true) }
+
+func (t *Tape) dense(x *Mat, w, b *Param, tied bool) *Mat {
+	in, out := w.Cols, w.Rows
+	if tied {
+		in, out = out, in
+	}
+	if in != x.Cols || b.Rows*b.Cols != out {
 		panic("grad: Dense: " + w.Name + " does not fit its input or bias")
 	}
-	y := t.node(x.Rows, w.Rows, x.wants || !w.Frozen || !b.Frozen)
-	y.a, y.w, y.c, y.back = x, w, b, denseBack
+	y := t.node(x.Rows, out, x.wants || !w.Frozen || !b.Frozen)
+	y.a, y.w, y.c, y.flag, y.back = x, w, b, tied, denseBack
 	t.use(w, b)
 	t.rowsOf(y, b.Val)
-	t.pool.Gemm(false, true, x.Rows, w.Rows, x.Cols, x.Val, x.Cols, w.Val, w.Cols, true, y.Val, y.Cols)
+	t.pool.Gemm(false, !tied, x.Rows, out, in, x.Val, in, w.Val, w.Cols, true, y.Val, out)
 	return y
 }
 
 func denseBack(t *Tape, y *Mat) {
-	x, w, b := y.a, y.w, y.c
-	if !b.Frozen {
-		t.columnSums(b.Grad, y, b.into(t))
+	x, w, tied := y.a, y.w, y.flag
+	t.biasGrad(y)
+	if !w.Frozen { // dw = dyᵀ·x, or xᵀ·dy if tied
+		left, right := y.Grad, x.Val
+		if tied {
+			left, right = right, left
+		}
+		t.pool.Gemm(true, false, w.Rows, w.Cols, x.Rows, left, w.Rows, right, w.Cols, w.into(t), w.Grad, w.Cols)
 	}
-	if !w.Frozen { // dw = dyᵀ·x
-		t.pool.Gemm(true, false, w.Rows, w.Cols, x.Rows, y.Grad, y.Cols, x.Val, x.Cols, w.into(t), w.Grad, w.Cols)
-	}
-	if x.wants { // dx = dy·w
-		t.pool.Gemm(false, false, x.Rows, x.Cols, w.Rows, y.Grad, y.Cols, w.Val, w.Cols, x.into(), x.Grad, x.Cols)
-	}
-}
-
-// DenseT is Dense with the axes of its weights swapped, as a decoder with the
-// encoder's weights has: it returns x·w + b for x (rows, out), w (out, in) and
-// b (1, in).
-func (t *Tape) DenseT(x *Mat, w, b *Param) *Mat {
-	if w.Rows != x.Cols || b.Rows*b.Cols != w.Cols {
-		panic("grad: DenseT: " + w.Name + " does not fit its input or bias")
-	}
-	y := t.node(x.Rows, w.Cols, x.wants || !w.Frozen || !b.Frozen)
-	y.a, y.w, y.c, y.back = x, w, b, denseTBack
-	t.use(w, b)
-	t.rowsOf(y, b.Val)
-	t.pool.Gemm(false, false, x.Rows, w.Cols, w.Rows, x.Val, x.Cols, w.Val, w.Cols, true, y.Val, y.Cols)
-	return y
-}
-
-func denseTBack(t *Tape, y *Mat) {
-	x, w, b := y.a, y.w, y.c
-	if !b.Frozen {
-		t.columnSums(b.Grad, y, b.into(t))
-	}
-	if !w.Frozen { // dw = xᵀ·dy
-		t.pool.Gemm(true, false, w.Rows, w.Cols, x.Rows, x.Val, x.Cols, y.Grad, y.Cols, w.into(t), w.Grad, w.Cols)
-	}
-	if x.wants { // dx = dy·wᵀ
-		t.pool.Gemm(false, true, x.Rows, x.Cols, w.Cols, y.Grad, y.Cols, w.Val, w.Cols, x.into(), x.Grad, x.Cols)
+	if x.wants { // dx = dy·w, or dy·wᵀ if tied
+		t.pool.Gemm(false, tied, x.Rows, x.Cols, y.Cols, y.Grad, y.Cols, w.Val, w.Cols, x.into(), x.Grad, x.Cols)
 	}
 }

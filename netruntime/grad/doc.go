@@ -1,8 +1,8 @@
-// Package grad is a reverse-mode tape over float32 matrices: it trains the
-// networks, and at run time it edits motion through a frozen one.
+// Package grad is a reverse-mode tape over float32 matrices. It trains networks, and edits motion
+// through a frozen network at run time.
 //
-// A pass builds the graph by calling operations on a [Tape], then
-// [Tape.Backward] walks it in reverse:
+// A pass builds a graph by calling operations on a [Tape]. Then [Tape.Backward] walks it in
+// reverse:
 //
 //	t := grad.NewTape(grad.NewPool(workers)) // once
 //	t.Reset()
@@ -11,12 +11,11 @@
 //	loss := t.MSE(t.ELU(y), want)
 //	t.Backward(loss)               // w.Grad, b.Grad hold the gradient
 //
-// The tape keeps every buffer and reuses it in the next pass, so passes of
-// equal shapes allocate nothing after the first.
+// The tape keeps every buffer for the next pass, so passes of equal shapes allocate nothing after
+// the first.
 //
-// Sequences are matrices of batch·length rows, the frames of the first sequence
-// before those of the second. Operations over time take the length; they never
-// read across the border of two sequences.
+// Sequences are matrices of batch·length rows, the frames of the first sequence before those of the
+// second. Operations over time take the length. They never read across the border of two sequences.
 //
 // The operations, by kind:
 //
@@ -35,13 +34,13 @@
 //     [Tape.Affine]
 //   - losses: [Tape.MSE], [Tape.MAE], [Tape.Sum], [Tape.Mean],
 //     [Tape.SumSquares], [Tape.SumAbs], [Tape.WeightedSum]; [Tape.Param] makes
-//     a parameter an operand, of a penalty for instance
+//     a parameter an operand, such as of a penalty
 //
-// [Tape.Input] is a matrix that gets a gradient itself: motion is edited by
-// descending along it with every parameter frozen, which then costs nothing.
+// [Tape.Input] returns a matrix with a gradient. To edit motion, descend along it with every
+// parameter frozen; frozen parameters cost nothing.
 //
-// [Network] is a model file's network on a tape, whatever its graph: its weights as
-// parameters, to fine-tune and to restore.
+// [Network] is the network of a model file on a tape, with its weights as parameters, to fine-tune
+// and to restore.
 //
-// Results are the same bits for any number of workers of the pool.
+// Results have the same bits for any number of workers of the pool.
 package grad

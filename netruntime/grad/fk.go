@@ -4,20 +4,18 @@ import "math"
 
 // Skeleton is a tree of J joints for [Tape.FK].
 type Skeleton struct {
-	Parents []int32   // (J): −1 for joint 0, the root; parents come before their children
-	Offsets []float32 // (J, 3): a joint's place in its parent's frame, in metres; the root's is not read
+	Parents []int32   // (J): −1 for joint 0, the root; parents before their children
+	Offsets []float32 // (J, 3): a joint's place in its parent's frame, in metres; the root's is not used
 }
 
-// FK is forward kinematics: where the joints are when every joint turns by a
-// correction after a rotation that is given. delta is (rows, 3·J), rotation
-// vectors in radians; base holds rows·J unit quaternions x, y, z, w, which get
-// no gradient. Joint j's rotation in its parent's frame is
+// FK is forward kinematics: it returns the positions of the joints after a correction of each
+// joint's rotation. delta is (rows, 3·J), rotation vectors in radians. base holds rows·J unit
+// quaternions x, y, z, w without a gradient. Joint j's rotation in its parent's frame is
 //
 //	base_j·exp(delta_j)
 //
-// and the result (rows, 3·J) is the joints' positions relative to the root's,
-// in the frame that the root turns in. base and the skeleton must stay
-// unchanged until the next Reset.
+// The result (rows, 3·J) is the joints' positions relative to the root's, in the root's parent
+// frame. base and the skeleton must stay unchanged until the next Reset.
 func (t *Tape) FK(delta *Mat, base []float32, s Skeleton) *Mat {
 	joints := len(s.Parents)
 	if joints == 0 || delta.Cols != 3*joints || len(s.Offsets) != 3*joints || len(base) != delta.Rows*joints*4 {
@@ -25,7 +23,7 @@ func (t *Tape) FK(delta *Mat, base []float32, s Skeleton) *Mat {
 	}
 	for j, p := range s.Parents {
 		if j == 0 && p != -1 || j > 0 && (p < 0 || int(p) >= j) {
-			panic("grad: FK: a joint comes before its parent, or there is not one root")
+			panic("grad: FK: a joint comes before its parent, or there is more than one root")
 		}
 	}
 	y := t.node(delta.Rows, delta.Cols, delta.wants)
@@ -36,12 +34,12 @@ func (t *Tape) FK(delta *Mat, base []float32, s Skeleton) *Mat {
 }
 
 const (
-	// fkKept is what forward keeps of a joint: its rotation in the root's
-	// parent's frame, and the two factors of expMap.
+	// fkKept is the number of values that forward keeps of a joint: its rotation in the root's
+	// parent frame, and the two factors of expMap.
 	fkKept = 6
-	// fkSums is what backward sums over a joint's descendants: force and torque.
+	// fkSums is the number of sums over a joint's descendants in backward: force and torque.
 	fkSums = 6
-	// fkWork is how many plain values a joint's coordinate costs as much as.
+	// fkWork is the cost of one coordinate of a joint, in plain values.
 	fkWork = 16
 )
 
@@ -74,15 +72,15 @@ func fkBack(t *Tape, y *Mat) {
 	t.split(y, y.Rows, fkWork*y.Cols, fkGrad)
 }
 
-// fkGrad takes the gradients of the positions as forces on the joints. A turn
-// ω of joint j, in the root's parent's frame, moves each descendant k by ω ×
-// (p_k − p_j), so that the loss's slope by ω is the torque about j
+// fkGrad treats the gradients of the positions as forces on the joints. A rotation ω of joint j, in
+// the root's parent frame, moves each descendant k by ω × (p_k − p_j). So the loss's slope by ω is
+// the torque about j
 //
 //	τ_j = Σ_k (p_k − p_j) × g_k
 //
-// and, as exp(δ + ε) = exp(δ)·exp(J_r(δ)·ε) to first order, its slope by δ is
-// J_rᵀ·G_jᵀ·τ_j, G_j being the joint's rotation in that frame. Torques go up the
-// tree in one sweep, each about its own joint, where nothing cancels.
+// To first order, exp(δ + ε) = exp(δ)·exp(J_r(δ)·ε). So the slope by δ is J_rᵀ·G_jᵀ·τ_j, with G_j
+// the joint's rotation in that frame. Torques move up the tree in one sweep, each about its own
+// joint, so that nothing cancels.
 func fkGrad(t *Tape, y *Mat, r0, r1 int) {
 	parents := y.parents
 	n := len(parents)
@@ -113,13 +111,12 @@ func fkGrad(t *Tape, y *Mat, r0, r1 int) {
 	}
 }
 
-// expMap returns the rotation about v by |v| = θ radians, and the factors of
-// its right Jacobian
+// expMap returns the rotation about v by |v| = θ radians, and the factors of its right Jacobian
 //
 //	J_r(v) = 1 − a·[v]× + b·[v]×²,   a = (1 − cos θ)/θ²,   b = (θ − sin θ)/θ³
 func expMap(v vec3) (q quat, a, b float32) {
 	u := v.dot(v)
-	if u < 0.25 { // their series, to less than a part in 2²⁴
+	if u < 0.25 { // series, accurate to a part in 2²⁴
 		h := u / 4
 		s := 0.5 - h*(1./12-h*(1./240-h*(1./10080)))
 		w := 1 - h*(1./2-h*(1./24-h*(1./720)))
@@ -163,7 +160,7 @@ func quatAt(v []float32, i int) quat {
 	return quat{v[0], v[1], v[2], v[3]}
 }
 
-// mul returns the rotation by b and then by a.
+// mul returns the rotation by b, then by a.
 func (a quat) mul(b quat) quat {
 	return quat{
 		a.w*b.x + a.x*b.w + a.y*b.z - a.z*b.y,
@@ -173,7 +170,7 @@ func (a quat) mul(b quat) quat {
 	}
 }
 
-// unit takes rounding off a product of unit quaternions.
+// unit removes the rounding of a product of unit quaternions.
 func (a quat) unit() quat {
 	k := 1.5 - 0.5*(a.x*a.x+a.y*a.y+a.z*a.z+a.w*a.w)
 	return quat{k * a.x, k * a.y, k * a.z, k * a.w}

@@ -6,8 +6,8 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// A loss is a 1×1 matrix. Its sums run over chunks of fixed size, so that the
-// number of workers does not change them.
+// A loss is a 1×1 matrix. Its sums run over chunks of fixed size, so that they do not depend on the
+// number of workers.
 const lossChunk = 1 << 13
 
 // reduction is a sum over the elements of one or two matrices.
@@ -53,19 +53,18 @@ func (t *Tape) Mean(x *Mat) *Mat { return t.reduce(x, nil, &plain, 1/float32(len
 // SumSquares returns the sum of the squares of all values of x: an L2 penalty.
 func (t *Tape) SumSquares(x *Mat) *Mat { return t.reduce(x, nil, &squares, 1) }
 
-// SumAbs returns the sum of the magnitudes of all values of x: an L1 penalty,
-// which makes them sparse. The slope at 0 is 0.
+// SumAbs returns the sum of the magnitudes of all values of x: an L1 penalty, which makes them
+// sparse. The slope at 0 is 0.
 func (t *Tape) SumAbs(x *Mat) *Mat { return t.reduce(x, nil, &magnitudes, 1) }
 
-// MSE returns the mean over all elements of (y−target)². target gets no
-// gradient.
+// MSE returns the mean over all elements of (y−target)². target gets no gradient.
 func (t *Tape) MSE(y, target *Mat) *Mat {
 	sameShape("MSE", y, target)
 	return t.reduce(y, target, &squaredErrors, 1/float32(len(y.Val)))
 }
 
-// MAE returns the mean over all elements of |y−target|. target gets no
-// gradient; the slope at 0 is 0.
+// MAE returns the mean over all elements of |y−target|. target gets no gradient. The slope at 0 is
+// 0.
 func (t *Tape) MAE(y, target *Mat) *Mat {
 	sameShape("MAE", y, target)
 	return t.reduce(y, target, &absoluteErrors, 1/float32(len(y.Val)))
@@ -95,12 +94,9 @@ func (t *Tape) reduce(x, target *Mat, f *reduction, k float32) *Mat {
 }
 
 func reduceBack(t *Tape, l *Mat) {
-	g, acc := t.partial(l.a)
-	t.arg = arg{dst: g, k: l.k * l.Grad[0]}
-	t.split(l, len(l.a.Val), 3, func(t *Tape, l *Mat, i, j int) {
-		l.red.slope(l, t.arg.dst[i:j], l.a.Val[i:j], i, t.arg.k)
+	t.slopes(l.a, l, len(l.a.Val), 3, func(t *Tape, l *Mat, i, j int) {
+		l.red.slope(l, t.arg.dst[i:j], l.a.Val[i:j], i, l.k*l.Grad[0])
 	})
-	t.finish(l.a, acc)
 }
 
 func sumOf(_ *Mat, x, _ []float32, _ int) float32 {
@@ -155,12 +151,12 @@ func weightedSumBack(_ *Tape, l *Mat) {
 	}
 }
 
-// Norm returns the Euclidean length of every group of neighbouring columns of
-// x (rows, n·group): (rows, n). The distance of joints is the Norm of the
-// difference of their positions, group 3. The slope at length 0 is 0.
+// Norm returns the Euclidean length of every group of neighbouring columns of x (rows, n·group):
+// (rows, n). With group 3, the Norm of the difference of positions is the distance of joints. The
+// slope at length 0 is 0.
 func (t *Tape) Norm(x *Mat, group int) *Mat {
 	if group < 1 || x.Cols%group != 0 {
-		panic("grad: Norm: the columns are no groups of this size")
+		panic("grad: Norm: the columns are not a multiple of the group")
 	}
 	y := t.node(x.Rows, x.Cols/group, x.wants)
 	y.a, y.n, y.back = x, group, normBack
@@ -177,9 +173,7 @@ func (t *Tape) Norm(x *Mat, group int) *Mat {
 }
 
 func normBack(t *Tape, y *Mat) {
-	g, acc := t.partial(y.a)
-	t.arg = arg{dst: g}
-	t.split(y, len(y.Val), 3*y.n, func(t *Tape, y *Mat, i0, i1 int) {
+	t.slopes(y.a, y, len(y.Val), 3*y.n, func(t *Tape, y *Mat, i0, i1 int) {
 		for i := i0; i < i1; i++ {
 			k := float32(0)
 			if y.Val[i] > 0 {
@@ -188,12 +182,11 @@ func normBack(t *Tape, y *Mat) {
 			kernel.Scale(t.arg.dst[i*y.n:][:y.n], k, y.a.Val[i*y.n:][:y.n])
 		}
 	})
-	t.finish(y.a, acc)
 }
 
-// Gram returns the mean over time of the products of channels, one matrix per
-// sequence: x is (batch·length, n), the result (batch·n, n) is xᵀ·x/length for
-// each (Holden et al. 2016, eq. 15).
+// Gram returns the mean over time of the products of channels, one matrix per sequence. x is
+// (batch·length, n), the result (batch·n, n) is xᵀ·x/length for each sequence (Holden et al. 2016,
+// eq. 15).
 func (t *Tape) Gram(x *Mat, length int) *Mat {
 	checkSequences("Gram", x, length)
 	n := x.Cols
@@ -211,7 +204,7 @@ func (t *Tape) Gram(x *Mat, length int) *Mat {
 	return y
 }
 
-// gramBack: dx = x·(dG + dGᵀ)/length.
+// gramBack computes dx = x·(dG + dGᵀ)/length.
 func gramBack(t *Tape, y *Mat) {
 	x, n := y.a, y.Cols
 	g := t.borrow(len(y.Val))

@@ -1,16 +1,16 @@
 package grad
 
-// LSTM runs a long short-term memory (Hochreiter and Schmidhuber 1997, with the
-// forget gate of Gers et al. 2000) over the sequences of x, (batch·length, in):
+// LSTM runs a long short-term memory (Hochreiter and Schmidhuber 1997, with the forget gate of Gers
+// et al. 2000) over the sequences of x, (batch·length, in):
 //
 //	i, f, g, o = x[t]·Wᵀ + h[t−1]·Rᵀ + b
 //	c[t] = σ(f)·c[t−1] + σ(i)·tanh(g)
 //	h[t] = σ(o)·tanh(c[t])
 //
-// wx is (4H, in), wh (4H, H), b has 4H values, the gates' rows in the order i,
-// f, g, o. h0 and c0 are the first state, (batch, H); nil is zero. reverse runs
-// from the last frame to the first. The results are h at every frame,
-// (batch·length, H), and the state after the last step, h and c (batch, H).
+// wx is (4H, in), wh (4H, H), b has 4H values, with the gates' rows in the order i, f, g, o. h0 and
+// c0 are the first state, (batch, H); nil is zero. reverse runs from the last frame to the first.
+// The results are h at every frame, (batch·length, H), and the state after the last step, h and c
+// (batch, H).
 func (t *Tape) LSTM(x *Mat, length int, wx, wh, b *Param, h0, c0 *Mat, reverse bool) (seq, h, c *Mat) {
 	checkSequences("LSTM", x, length)
 	n, batch := wh.Cols, x.Rows/length
@@ -49,11 +49,7 @@ func (t *Tape) LSTM(x *Mat, length int, wx, wh, b *Param, h0, c0 *Mat, reverse b
 		h = t.Frames(y, length, last, last+1)
 	}
 	c = t.node(batch, n, wants)
-	c.a, c.back = y, func(_ *Tape, c *Mat) { // y's backward reads the gradient of c
-		if !c.a.into() {
-			clear(c.a.Grad)
-		}
-	}
+	c.a, c.back = y, func(_ *Tape, c *Mat) { c.a.cleared() } // y's backward reads the gradient of c
 	for s := range batch {
 		copy(c.Val[s*n:][:n], m.c[(s*length+last)*n:])
 	}
@@ -67,10 +63,10 @@ func (t *Tape) LSTMStep(x, h, c *Mat, wx, wh, b *Param) (hNext, cNext *Mat) {
 	return hNext, cNext
 }
 
-// lstmMemory is what an LSTM's forward keeps for backward, a row per frame.
+// lstmMemory is the values that an LSTM's forward keeps for backward, a row per frame.
 type lstmMemory struct {
 	*Mat
-	gates []float32 // (rows, 4H): the gates' values, in backward the gradients of their sums
+	gates []float32 // (rows, 4H): the gates' values; in backward the gradients of their sums
 	c     []float32 // (rows, H)
 	tanh  []float32 // (rows, H): tanh(c)
 }
@@ -105,7 +101,7 @@ func lstmBack(t *Tape, y *Mat) {
 	h0, c0, last := y.parts[0], y.parts[1], y.b
 	n, length := y.Cols, y.length
 	batch := y.Rows / length
-	// The state's gradients and two rows of working memory per sequence.
+	// The state's gradients, and two rows of working memory per sequence.
 	t.scratch = grow(t.scratch, 4*batch*n)
 	dh, dc := t.scratch[:batch*n], t.scratch[batch*n:][:batch*n]
 	clear(dh)
@@ -127,7 +123,7 @@ func lstmBack(t *Tape, y *Mat) {
 	if length == 1 {
 		t.recurrence.later(y)
 	} else {
-		// The h that each frame read takes the place of tanh(c).
+		// The h that each frame read replaces tanh(c).
 		t.split(y, y.Rows, 2*n, lstmBefore)
 		t.lstmWeights(wx, wh, b, y.Rows, m.gates, x.Val, m.tanh)
 	}
@@ -136,8 +132,8 @@ func lstmBack(t *Tape, y *Mat) {
 	}
 }
 
-// lstmWeights computes the weights' gradients from all rows: dg of the gates'
-// sums, the inputs x and the states h that they were made of.
+// lstmWeights computes the weights' gradients from all rows: dg of the gates' sums, the inputs x,
+// and the states h that the frames read.
 func (t *Tape) lstmWeights(wx, wh, b *Param, rows int, dg, x, h []float32) {
 	n := wx.Rows
 	if !b.Frozen {

@@ -8,25 +8,24 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// Network is a [netruntime.Net] on a tape: its weights are parameters, and its
-// graph is a list of operations. A program fine-tunes the weights at run time and
-// has the net's own again by Restore, or freezes them all and descends along the
-// gradients of inputs.
+// Network is a [netruntime.Net] on a tape: its weights are parameters, and its graph is a list of
+// operations. A program can fine-tune the weights at run time and restore the originals, or freeze
+// them all and descend along the gradients of inputs.
 //
-// The net itself never changes. Means, deviations and variances are constants of
-// the Network: a batch normalisation is what it is in sessions.
+// The net itself never changes. Means, deviations and variances are constants of the Network, so a
+// batch normalisation computes the same as in sessions.
 //
-// A Network belongs to one goroutine. It may run several times in a pass, on
-// its own outputs for instance; gradients are then sums over all of them.
+// A Network belongs to one goroutine. It may run several times in a pass, also on its own outputs.
+// Gradients are then sums over all runs.
 type Network struct {
 	net     *netruntime.Net
 	values  []netruntime.Value // inputs, then the nodes' results, as in Net.Values
-	inputs  int                // of the values
+	inputs  int                // number of inputs among the values
 	outputs []int              // indices of values
 	nodes   []networkNode
 	params  []*Param
 	first   [][]float32 // by parameter: the net's weights
-	mats    []*Mat      // by value: what the present run computes
+	mats    []*Mat      // by value: results of the current run
 
 	// Outputs of all runs of a pass.
 	tape *Tape
@@ -34,21 +33,20 @@ type Network struct {
 	out  []*Mat
 }
 
-// networkNode is an operation with its operands and its result as indices of
-// values.
+// networkNode is an operation with its operands and its result as indices of values.
 type networkNode struct {
 	from []int
-	in   []*Mat // room for the operands
+	in   []*Mat // memory for the operands
 	to   int
 	run  operation
 }
 
-// operation computes a node, the first operand being sequences of length frames.
+// operation computes a node. The first operand is sequences of length frames.
 type operation func(t *Tape, in []*Mat, length int) *Mat
 
-// NewNetwork returns n with parameters that are copies of its weights, none of
-// them frozen. The error names a node that the tape cannot compute, or a tensor
-// that nodes share in ways that are no one parameter.
+// NewNetwork returns n with parameters that are copies of its weights, none of them frozen. The
+// error names a node that the tape cannot compute, or a tensor that several nodes share in
+// incompatible ways.
 func NewNetwork(n *netruntime.Net) (*Network, error) {
 	b := newBinding(n)
 	g := n.Graph()
@@ -68,24 +66,22 @@ func NewNetwork(n *netruntime.Net) (*Network, error) {
 	return b.Network, nil
 }
 
-// Params returns the parameters, in the order in which the net lists its tensors
-// and with their names. Nodes that share a tensor share its parameter.
+// Params returns the parameters, with the names and in the order of the net's tensors. Nodes that
+// share a tensor share its parameter.
 //
-// A convolution's is laid out as [Tape.Conv] has it, a mixture's as
-// [Tape.Blend], all others as in the net.
+// A convolution's parameter has the layout of [Tape.Conv], a mixture's that of [Tape.Blend], all
+// others that of the net.
 func (n *Network) Params() []*Param { return slices.Clone(n.params) }
 
-// Restore gives the parameters the net's weights again. It must not come between
-// Forward and Backward.
+// Restore resets the parameters to the net's weights. Do not call it between Forward and Backward.
 func (n *Network) Restore() {
 	for i, p := range n.params {
 		copy(p.Val, n.first[i])
 	}
 }
 
-// Net returns a network with the parameters' present values and the rest of the
-// net it was made of: to run in sessions, or to write to a file. It is an error
-// where a value is not finite.
+// Net returns a copy of the original net with the parameters' current values: to run in sessions,
+// or to write to a file. It is an error if a value is not finite.
 func (n *Network) Net() (*netruntime.Net, error) {
 	now := map[string]*Param{}
 	for _, p := range n.params {
@@ -108,14 +104,13 @@ func (n *Network) Net() (*netruntime.Net, error) {
 	return net, nil
 }
 
-// Forward runs the net on inputs and returns its outputs, both in the graph's
-// order. A value of the graph is a matrix (batch·frames, channels) whose frames
-// are those that [netruntime.Value.Length] gives for a run of the given length: 1,
-// thus (batch, channels), for inputs that are Once. Inputs of other shapes panic,
-// and lengths that cannot be halved as often as the net does.
+// Forward runs the net on inputs and returns its outputs, both in the graph's order. A value of the
+// graph is a matrix (batch·frames, channels). [netruntime.Value.Length] gives its frames for a run
+// of the given length; inputs that are Once have 1, so they are (batch, channels). Forward panics
+// on inputs of other shapes, and on lengths that cannot be halved as often as the net does.
 //
-// The outputs' slice is valid until the Network runs in another pass. An output
-// that is an input of the graph is that very matrix.
+// The returned slice is valid until the Network runs in another pass. An output that is an input of
+// the graph is the same matrix.
 func (n *Network) Forward(t *Tape, length int, inputs ...*Mat) []*Mat {
 	n.check(length, inputs)
 	copy(n.mats, inputs)
@@ -145,15 +140,14 @@ func (n *Network) check(length int, inputs []*Mat) {
 		v := &n.values[i]
 		frames := v.Length(length)
 		if x.Cols != v.Channels || x.Rows%frames != 0 || i > 0 && x.Rows/frames != batch {
-			panic(fmt.Sprintf("grad: Network: input %q is %d×%d, want %d channels of sequences of %d frames, as many in every input", v.Name, x.Rows, x.Cols, v.Channels, frames))
+			panic(fmt.Sprintf("grad: Network: input %q is %d×%d, want %d channels of sequences of %d frames, the same number in every input", v.Name, x.Rows, x.Cols, v.Channels, frames))
 		}
 		batch = x.Rows / frames
 	}
 }
 
-// swapAxes writes src (a, b, c) as dst (a, c, b). From files to the tape it makes
-// filters (out, in, width) the taps of Conv, and experts (K, out, in) the
-// transposed ones of Blend.
+// swapAxes writes src (a, b, c) as dst (a, c, b). From a file to the tape, it turns filters (out,
+// in, width) into the taps of Conv, and experts (K, out, in) into the transposed experts of Blend.
 func swapAxes(dst, src []float32, a, b, c int) {
 	for i := range a {
 		at := i * b * c

@@ -8,8 +8,8 @@ import (
 
 const batchNormEps = 1e-5 // added to the variance
 
-// BatchStats are the running statistics of a batch normalisation, a value for
-// each column. They belong to the model beside its parameters.
+// BatchStats are the running statistics of a batch normalisation, a value for each column. They
+// belong to the model, beside its parameters.
 type BatchStats struct {
 	Mean, Var []float32
 	Momentum  float32 // share that each training pass contributes, in (0, 1]
@@ -22,10 +22,10 @@ func NewBatchStats(cols int) *BatchStats {
 	return s
 }
 
-// BatchNorm returns (x − mean)/√(var + 1e-5)·gamma + beta, column by column
-// (Ioffe and Szegedy 2015). With train, mean and variance are those of x over
-// its rows, the gradient goes through them, and running moves towards them by
-// its momentum, the variance made unbiased. Without, they are running's.
+// BatchNorm returns (x − mean)/√(var + 1e-5)·gamma + beta, column by column (Ioffe and Szegedy
+// 2015). In training, mean and variance are those of x over its rows, and the gradient passes
+// through them. running then moves towards them by its momentum, with the unbiased variance.
+// Otherwise mean and variance are running's.
 func (t *Tape) BatchNorm(x *Mat, gamma, beta *Param, running *BatchStats, train bool) *Mat {
 	n := x.Cols
 	if gamma.Rows*gamma.Cols != n || beta.Rows*beta.Cols != n || len(running.Mean) != n || len(running.Var) != n {
@@ -48,8 +48,7 @@ func (t *Tape) BatchNorm(x *Mat, gamma, beta *Param, running *BatchStats, train 
 	})
 	copy(inv, running.Var)
 	if train {
-		t.split(y, y.Rows, 2*n, func(_ *Tape, y *Mat, r0, r1 int) {
-			i, j := r0*y.Cols, r1*y.Cols
+		t.split(y, len(y.Val), 2, func(_ *Tape, y *Mat, i, j int) {
 			kernel.Mul(y.Val[i:j], y.aux[i:j], y.aux[i:j])
 		})
 		t.sumRows(inv, y.Val, y.Rows, n, false)
@@ -73,26 +72,25 @@ func (t *Tape) BatchNorm(x *Mat, gamma, beta *Param, running *BatchStats, train 
 	return y
 }
 
-// unit is row r of the normalised input.
+// unit returns row r of the normalised input.
 func (y *Mat) unit(r int) []float32 { return y.aux[r*y.Cols:][:y.Cols] }
 
-// norm are rows of numbers by column: the mean, 1/deviation, and three more
-// that the backward pass uses.
+// norm returns one of five rows of numbers by column: the mean, 1/deviation, and three that
+// backward uses.
 func (y *Mat) norm(i int) []float32 { return y.unit(y.Rows + i) }
 
-// batchNormBack: with u the normalised input and sums over the N rows,
+// batchNormBack computes, with u the normalised input and sums over the N rows,
 //
 //	dbeta = Σ dy    dgamma = Σ dy·u    dx = gamma/deviation·(dy − dbeta/N − u·dgamma/N)
 //
-// and only the first term of dx where the statistics are constants.
+// or only the first term of dx if the statistics are constants.
 func batchNormBack(t *Tape, y *Mat) {
 	x, gamma, beta, n := y.a, y.w, y.c, y.Cols
 	scale, shift, slope := y.norm(2), y.norm(3), y.norm(4)
 	if y.flag || !gamma.Frozen || !beta.Frozen {
 		t.sumRows(shift, y.Grad, y.Rows, n, false)
 		t.spread = grow(t.spread, len(y.Val))
-		t.split(y, y.Rows, 3*n, func(t *Tape, y *Mat, r0, r1 int) {
-			i, j := r0*y.Cols, r1*y.Cols
+		t.split(y, len(y.Val), 3, func(t *Tape, y *Mat, i, j int) {
 			kernel.Mul(t.spread[i:j], y.Grad[i:j], y.aux[i:j])
 		})
 		t.sumRows(slope, t.spread, y.Rows, n, false)
@@ -111,9 +109,7 @@ func batchNormBack(t *Tape, y *Mat) {
 		kernel.Mul(v, v, scale)
 		kernel.Scale(v, -1/float32(y.Rows), v)
 	}
-	g, acc := t.partial(x)
-	t.arg = arg{dst: g}
-	t.split(y, y.Rows, 6*n, func(t *Tape, y *Mat, r0, r1 int) {
+	t.slopes(x, y, y.Rows, 6*n, func(t *Tape, y *Mat, r0, r1 int) {
 		for r := r0; r < r1; r++ {
 			g, dy := t.arg.dst[r*y.Cols:][:y.Cols], y.Grad[r*y.Cols:][:y.Cols]
 			if y.flag {
@@ -124,5 +120,4 @@ func batchNormBack(t *Tape, y *Mat) {
 			}
 		}
 	})
-	t.finish(x, acc)
 }

@@ -7,14 +7,14 @@ import (
 	"mannequin/netruntime"
 )
 
-// binding makes a Network of a graph, node by node.
+// binding turns a graph into a Network, node by node.
 type binding struct {
 	*Network
 	index    map[string]int // values by name
 	tensors  map[string]netruntime.Tensor
 	param    map[string]*Param // by tensor
 	constant map[string]bool   // tensors that are statistics
-	err      error             // the first one of the node's tensors
+	err      error             // the first error of the node's tensors
 }
 
 func newBinding(n *netruntime.Net) *binding {
@@ -54,7 +54,7 @@ var acts = map[string]func(t *Tape, x *Mat) *Mat{
 	"relu": (*Tape).ReLU, "sigmoid": (*Tape).Sigmoid, "tanh": (*Tape).Tanh,
 }
 
-// operation returns what computes the node on a tape.
+// operation returns the function that computes the node on a tape.
 func (b *binding) operation(node *netruntime.Node) (operation, error) {
 	act, ok := acts[node.Act]
 	if !ok {
@@ -127,8 +127,8 @@ func (b *binding) lstm(node *netruntime.Node) operation {
 	}
 }
 
-// normalize takes the mean off first, as sessions do: in x/std − mean/std a mean
-// of many deviations would take the digits.
+// normalize subtracts the mean first, as sessions do: in x/std − mean/std, a mean of many
+// deviations would cost precision.
 func (b *binding) normalize(node *netruntime.Node) operation {
 	v, inverse := b.statistic(node, "mean"), b.deviation(node)
 	mean := &Param{Name: node.Tensor("mean"), Rows: 1, Cols: len(v), Val: v, Frozen: true}
@@ -138,8 +138,7 @@ func (b *binding) normalize(node *netruntime.Node) operation {
 	return func(t *Tape, in []*Mat, _ int) *Mat { return t.Affine(t.Bias(in[0], mean, -1), inverse, nil) }
 }
 
-// weights returns the parameter of a node's role. Nodes that share a tensor get the
-// same one.
+// weights returns the parameter of a node for a role. Nodes that share a tensor get the same one.
 func (b *binding) weights(node *netruntime.Node, role string) *Param {
 	t := b.tensors[node.Tensor(role)]
 	rows, cols := 1, t.Shape[0]
@@ -169,8 +168,7 @@ func (b *binding) weights(node *netruntime.Node, role string) *Param {
 	return p
 }
 
-// statistic returns a copy of the values of a node's role, which no training
-// changes.
+// statistic returns a copy of the values of a node for a role. No training changes them.
 func (b *binding) statistic(node *netruntime.Node, role string) []float32 {
 	t := b.tensors[node.Tensor(role)]
 	b.constant[t.Name] = true
@@ -178,7 +176,7 @@ func (b *binding) statistic(node *netruntime.Node, role string) []float32 {
 	return slices.Clone(t.Data)
 }
 
-// deviation returns the deviations to normalise by.
+// deviation returns the deviations for normalisation, with 1 in place of 0.
 func (b *binding) deviation(node *netruntime.Node) []float32 {
 	std := b.statistic(node, "std")
 	for i, s := range std {

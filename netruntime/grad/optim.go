@@ -2,8 +2,8 @@ package grad
 
 import "mannequin/netruntime/internal/kernel"
 
-// AdamW updates weights w by their gradient g (Loshchilov and Hutter 2019), with
-// running means m of g and v of g²:
+// AdamW updates weights w with their gradient g (Loshchilov and Hutter 2019). m and v are the
+// running means of g and g²:
 //
 //	m = beta1·m + (1 − beta1)·g
 //	v = beta2·v + (1 − beta2)·g²
@@ -14,8 +14,8 @@ func AdamW(w, g, m, v []float32, lr, wd, beta1, beta2, eps, bc1, bc2 float32) {
 	kernel.AdamW(w, g, m, v, lr, wd, beta1, beta2, eps, bc1, bc2)
 }
 
-// AdaDelta updates weights w by their gradient g (Zeiler 2012), with running means
-// sq of g² and step of squared steps:
+// AdaDelta updates weights w with their gradient g (Zeiler 2012). sq and step are the running means
+// of g² and of the squared steps:
 //
 //	sq   = rho·sq + (1 − rho)·g²
 //	u    = √((step + eps)/(sq + eps))·g

@@ -2,9 +2,9 @@ package grad
 
 import "mannequin/netruntime"
 
-// Pin makes a correction x (batch·length, n) of sequences of length frames
-// vanish at pinned frames, as [netruntime.Pins.Apply] does at run time. pins and
-// what it refers to must stay unchanged until the next Reset.
+// Pin makes a correction x (batch·length, n) of sequences of length frames vanish at pinned frames,
+// as [netruntime.Pins.Apply] does at run time. pins and its slices must stay unchanged until the
+// next Reset.
 func (t *Tape) Pin(x *Mat, length int, pins *netruntime.Pins) *Mat {
 	checkSequences("Pin", x, length)
 	if len(pins.Group) != x.Cols {

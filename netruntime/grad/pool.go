@@ -2,10 +2,10 @@ package grad
 
 import "mannequin/netruntime/internal/kernel"
 
-// Pool is the workers that tapes compute on. Tapes on several goroutines may
-// share one: their operations take turns.
+// Pool is the workers on which tapes compute. Tapes on several goroutines may share one: their
+// operations take turns.
 type Pool = kernel.Pool
 
-// NewPool starts a pool of so many workers, the tape's goroutine being one of
-// them; fewer than one means one. Close ends it.
+// NewPool starts a pool of the given number of workers. The tape's goroutine is one of them, and
+// fewer than one means one. Close ends it.
 func NewPool(workers int) *Pool { return kernel.NewPool(workers) }

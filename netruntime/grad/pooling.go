@@ -2,8 +2,8 @@ package grad
 
 import "mannequin/netruntime/internal/kernel"
 
-// MaxPool returns the larger of each pair of frames: sequences of length/2
-// frames from x, sequences of length frames. length must be even.
+// MaxPool returns the larger of each pair of frames: sequences of length/2 frames from x, sequences
+// of length frames. length must be even.
 func (t *Tape) MaxPool(x *Mat, length int) *Mat {
 	checkSequences("MaxPool", x, length)
 	if length%2 != 0 {
@@ -25,13 +25,9 @@ func pair(v []float32, r, cols int) (first, second []float32) {
 	return v[2*r*cols:][:cols], v[(2*r+1)*cols:][:cols]
 }
 
-// maxPoolBack gives the gradient to the larger frame, and of equal ones to the
-// second.
+// maxPoolBack gives the gradient to the larger frame, or to the second if they are equal.
 func maxPoolBack(t *Tape, y *Mat) {
-	x := y.a
-	g, acc := t.partial(x)
-	t.arg = arg{dst: g}
-	t.split(y, y.Rows, 6*y.Cols, func(t *Tape, y *Mat, r0, r1 int) {
+	t.slopes(y.a, y, y.Rows, 6*y.Cols, func(t *Tape, y *Mat, r0, r1 int) {
 		for r := r0; r < r1; r++ {
 			first, second := pair(y.a.Val, r, y.Cols)
 			g1, g2 := pair(t.arg.dst, r, y.Cols)
@@ -41,14 +37,12 @@ func maxPoolBack(t *Tape, y *Mat) {
 			kernel.Sub(g2, dy, g1)
 		}
 	})
-	t.finish(x, acc)
 }
 
-// Depool lengthens sequences by a factor: every frame becomes that many. They
-// share its value evenly, or where random each value goes whole to one of them
-// and the others get zeros (Holden et al. 2016, section 5.1). Which one depends
-// on key and the value's index alone: give every call of every step its own
-// key.
+// Depool lengthens sequences: every frame becomes factor frames. They share its value evenly. If
+// random is set, each value goes to one of them and the others get zeros (Holden et al. 2016,
+// section 5.1). The choice depends only on key and the value's index: give every call of every step
+// its own key.
 func (t *Tape) Depool(x *Mat, factor int, random bool, key uint64) *Mat {
 	if factor < 1 {
 		panic("grad: Depool: the factor is below 1")
@@ -75,9 +69,7 @@ func (t *Tape) Depool(x *Mat, factor int, random bool, key uint64) *Mat {
 }
 
 func depoolBack(t *Tape, y *Mat) {
-	g, acc := t.partial(y.a)
-	t.arg = arg{dst: g}
-	t.split(y, y.a.Rows, 2*y.n*y.Cols, func(t *Tape, y *Mat, r0, r1 int) {
+	t.slopes(y.a, y, y.a.Rows, 2*y.n*y.Cols, func(t *Tape, y *Mat, r0, r1 int) {
 		cols := y.Cols
 		for r := r0; r < r1; r++ {
 			dst := t.arg.dst[r*cols:][:cols]
@@ -87,10 +79,9 @@ func depoolBack(t *Tape, y *Mat) {
 			}
 		}
 	})
-	t.finish(y.a, acc)
 }
 
-// chosen returns which of n frames gets value i. Of two, one hash serves 64
+// chosen returns the number of the frame, of n, that gets value i. With n = 2, one hash serves 64
 // values.
 func chosen(key, i uint64, n int) int {
 	if n == 2 {
@@ -99,8 +90,8 @@ func chosen(key, i uint64, n int) int {
 	return int(Hash(key, i) % uint64(n))
 }
 
-// dealt calls f for the runs of values [c, c+n) of row r whose choices between
-// two frames are the lower n bits.
+// dealt calls f for runs of values [c, c+n) of row r. The lower n bits are their choices between
+// two frames.
 func (y *Mat) dealt(r int, f func(c, n int, bits uint64)) {
 	for c := 0; c < y.Cols; {
 		i := uint64(r*y.Cols + c)
@@ -130,10 +121,7 @@ func depoolRandomRows(_ *Tape, y *Mat, r0, r1 int) {
 }
 
 func depoolRandomBack(t *Tape, y *Mat) {
-	g, acc := t.partial(y.a)
-	t.arg = arg{dst: g}
-	t.split(y, y.a.Rows, 2*y.n*y.Cols, depoolRandomGrad)
-	t.finish(y.a, acc)
+	t.slopes(y.a, y, y.a.Rows, 2*y.n*y.Cols, depoolRandomGrad)
 }
 
 func depoolRandomGrad(t *Tape, y *Mat, r0, r1 int) {

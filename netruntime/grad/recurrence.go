@@ -2,9 +2,8 @@ package grad
 
 import "mannequin/netruntime/internal/kernel"
 
-// recurrence runs an LSTM's steps, forward or backward, without sending the
-// workers to sleep in between. A task is some of the units at one step: the
-// products for them and their cells.
+// recurrence runs an LSTM's steps, forward or backward, and keeps the workers awake between them. A
+// task is some of the units at one step: their products and their cells.
 type recurrence struct {
 	y      *Mat
 	x, h   *[4]kernel.Packed // weights by gate
@@ -14,8 +13,8 @@ type recurrence struct {
 	scratch       []kernel.Scratch // by worker
 	ahead, behind func(worker, step, task int)
 
-	steps []*Mat       // whose weights have no gradient yet
-	rows  [3][]float32 // theirs together: gradients of the gates' sums, x, h
+	steps []*Mat       // steps whose weights have no gradient yet
+	rows  [3][]float32 // all rows of these steps: gradients of the gates' sums, x, h
 
 	packing  *Param
 	backward int
@@ -49,15 +48,14 @@ func (r *recurrence) run(t *Tape, y *Mat, steps int, forward bool) {
 	t.pool.Steps(r.counts, job)
 }
 
-// packs are a parameter's gates laid out for products with few rows, valid for
-// one pass.
+// packs are a parameter's gates laid out for products with few rows, valid for one pass.
 type packs struct {
 	tape  *Tape
 	pass  uint64
 	gates [4]kernel.Packed
 }
 
-// gates returns p's gates packed: 0 for x·Wᵀ, 1 for dy·W.
+// gates returns p's gates packed: for x·Wᵀ if backward is 0, for dy·W if it is 1.
 func (r *recurrence) gates(t *Tape, p *Param, backward int) *[4]kernel.Packed {
 	if p.packs == nil {
 		p.packs = new([2]packs)
@@ -95,19 +93,19 @@ func (r *recurrence) stepAhead(worker, step, task int) {
 	m, n, batch := memoryOf(y), y.Cols, y.Rows/y.length
 	p0, p1, u0, u1 := r.block(task)
 	at := m.frame(step)
-	var h kernel.Matrix
+	var h kernel.Operand
 	switch h0 := y.parts[0]; {
 	case step > 0:
-		h = kernel.Matrix{Data: y.Val[m.frame(step-1)*n:], Stride: y.length * n}
+		h = kernel.Operand{F32: y.Val[m.frame(step-1)*n:], Stride: y.length * n}
 	case h0 != nil:
-		h = kernel.Matrix{Data: h0.Val, Stride: n}
+		h = kernel.Operand{F32: h0.Val, Stride: n}
 	}
 	for g := range 4 {
 		sum := kernel.Matrix{Data: m.gates[(at*4+g)*n:], Stride: y.length * 4 * n}
 		if y.length == 1 {
-			r.x[g].Mul(s, sum, one, kernel.Matrix{Data: y.a.Val, Stride: y.a.Cols}, batch, true, kernel.Epilogue{}, p0, p1)
+			r.x[g].Mul(s, sum, one, kernel.Operand{F32: y.a.Val, Stride: y.a.Cols}, batch, true, kernel.Epilogue{}, p0, p1)
 		}
-		if h.Data != nil {
+		if h.F32 != nil {
 			r.h[g].Mul(s, sum, one, h, batch, true, kernel.Epilogue{}, p0, p1)
 		}
 	}
@@ -135,10 +133,9 @@ func (m *lstmMemory) gatesOf(row, u0, u1 int) (i, f, g, o []float32) {
 	return v[u0:u1], v[n+u0 : n+u1], v[2*n+u0 : 2*n+u1], v[3*n+u0 : 3*n+u1]
 }
 
-// stepBehind takes the gradient of h from the step after and turns the gates'
-// values into the gradients of their sums. The gradients of the state lie in
-// the tape's scratch, as lstmBack says. One step more than the sequence has
-// gives the gradient of the first h.
+// stepBehind takes the gradient of h from the step after and turns the gates' values into the
+// gradients of their sums. The gradients of the state are in the tape's scratch: see lstmBack. One
+// more step than the sequence has gives the gradient of the first h.
 func (r *recurrence) stepBehind(t *Tape, worker, count, task int) {
 	y := r.y
 	m, n, batch := memoryOf(y), y.Cols, y.Rows/y.length
@@ -147,7 +144,7 @@ func (r *recurrence) stepBehind(t *Tape, worker, count, task int) {
 	if count > 0 {
 		dh := kernel.Matrix{Data: t.scratch, Stride: n}
 		for g := range 4 {
-			dg := kernel.Matrix{Data: m.gates[(m.frame(step+1)*4+g)*n:], Stride: y.length * 4 * n}
+			dg := kernel.Operand{F32: m.gates[(m.frame(step+1)*4+g)*n:], Stride: y.length * 4 * n}
 			r.h[g].Mul(&r.scratch[worker], dh, one, dg, batch, g > 0, kernel.Epilogue{}, p0, p1)
 		}
 	}
@@ -180,16 +177,15 @@ func (r *recurrence) stepBehind(t *Tape, worker, count, task int) {
 	}
 }
 
-// later puts off the weights' gradient of a single step.
+// later postpones the weights' gradient of a single step.
 func (r *recurrence) later(y *Mat) {
 	if !y.w.Frozen || !y.v.Frozen || !y.c.Frozen {
 		r.steps = append(r.steps, y)
 	}
 }
 
-// finish computes what later put off: one product for all steps with the same
-// weights, because the gradients of large weights take longer to read and write
-// than those of a step to compute.
+// finish computes the postponed gradients: one product for all steps with the same weights, because
+// reading and writing the gradients of large weights takes longer than computing those of one step.
 func (r *recurrence) finish(t *Tape) {
 	for i, first := range r.steps {
 		if first == nil {

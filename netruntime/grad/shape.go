@@ -2,8 +2,8 @@ package grad
 
 import "mannequin/netruntime/internal/kernel"
 
-// Param returns a parameter as a matrix, so that it can be an operand: of a
-// penalty on the weights, for instance.
+// Param returns a parameter as a matrix, so that it can be an operand, such as of a penalty on the
+// weights.
 func (t *Tape) Param(p *Param) *Mat {
 	t.use(p)
 	y := t.view(p.Rows, p.Cols, !p.Frozen)
@@ -11,8 +11,8 @@ func (t *Tape) Param(p *Param) *Mat {
 	return y
 }
 
-// Reshape returns the same values in the same order as a matrix of another
-// shape: (batch·length, channels) as (batch, length·channels), for instance.
+// Reshape returns the same values in the same order as a matrix of another shape: for example
+// (batch·length, channels) as (batch, length·channels).
 func (t *Tape) Reshape(x *Mat, rows, cols int) *Mat {
 	if rows*cols != x.Rows*x.Cols {
 		panic("grad: Reshape to another number of values")
@@ -22,8 +22,7 @@ func (t *Tape) Reshape(x *Mat, rows, cols int) *Mat {
 	return y
 }
 
-// Concat returns the parts side by side: (rows, n) and (rows, m) make (rows,
-// n+m).
+// Concat returns the parts side by side: (rows, n) and (rows, m) become (rows, n+m).
 func (t *Tape) Concat(parts ...*Mat) *Mat {
 	if len(parts) == 0 {
 		panic("grad: Concat of nothing")
@@ -82,9 +81,7 @@ func (t *Tape) Columns(x *Mat, from, to int) *Mat {
 }
 
 func columnsBack(t *Tape, y *Mat) {
-	if !y.a.into() {
-		clear(y.a.Grad)
-	}
+	y.a.cleared()
 	t.split(y, y.Rows, 3*y.Cols, func(_ *Tape, y *Mat, r0, r1 int) {
 		for r := r0; r < r1; r++ {
 			kernel.Axpy(y.a.Grad[r*y.a.Cols+y.n:][:y.Cols], 1, y.Grad[r*y.Cols:][:y.Cols])
@@ -92,8 +89,8 @@ func columnsBack(t *Tape, y *Mat) {
 	})
 }
 
-// Frames returns frames [from, to) of every sequence of x (batch·length, n):
-// (batch·(to−from), n). With the number of rows as length it takes rows.
+// Frames returns frames [from, to) of every sequence of x (batch·length, n): (batch·(to−from), n).
+// With the number of rows as length it selects rows.
 func (t *Tape) Frames(x *Mat, length, from, to int) *Mat {
 	checkSequences("Frames", x, length)
 	if from < 0 || from >= to || to > length {
@@ -114,9 +111,7 @@ func (t *Tape) Frames(x *Mat, length, from, to int) *Mat {
 
 func framesBack(t *Tape, y *Mat) {
 	x := y.a
-	if !x.into() {
-		clear(x.Grad)
-	}
+	x.cleared()
 	batch := x.Rows / y.length
 	t.arg.at = y.Rows / batch
 	t.split(y, batch, 3*t.arg.at*y.Cols, func(t *Tape, y *Mat, s0, s1 int) {
@@ -127,8 +122,8 @@ func framesBack(t *Tape, y *Mat) {
 	})
 }
 
-// Join returns the parts one after the other in time: sequences (batch·m, n)
-// and (batch·k, n) make sequences (batch·(m+k), n).
+// Join returns the parts one after the other in time: sequences (batch·m, n) and (batch·k, n)
+// become sequences (batch·(m+k), n).
 func (t *Tape) Join(batch int, parts ...*Mat) *Mat {
 	if len(parts) == 0 {
 		panic("grad: Join of nothing")
@@ -173,8 +168,7 @@ func joinBack(t *Tape, y *Mat) {
 	}
 }
 
-// Reverse returns every sequence of x, of length frames, from its last frame to
-// its first.
+// Reverse returns every sequence of x, of length frames, from its last frame to its first.
 func (t *Tape) Reverse(x *Mat, length int) *Mat {
 	checkSequences("Reverse", x, length)
 	y := t.node(x.Rows, x.Cols, x.wants)
@@ -187,7 +181,7 @@ func (t *Tape) Reverse(x *Mat, length int) *Mat {
 	return y
 }
 
-// mirrored returns the row that takes row r's place when time is reversed.
+// mirrored returns the row that replaces row r when time is reversed.
 func mirrored(r, length int) int { return r - r%length + length - 1 - r%length }
 
 func reverseBack(t *Tape, y *Mat) {
@@ -199,9 +193,8 @@ func reverseBack(t *Tape, y *Mat) {
 	})
 }
 
-// Diff returns the difference of each frame from the one before it: sequences
-// of length−1 frames from x, sequences of length frames. Twice makes an
-// acceleration.
+// Diff returns the difference of each frame from the one before it: sequences of length−1 frames
+// from x, sequences of length frames. Twice gives an acceleration.
 func (t *Tape) Diff(x *Mat, length int) *Mat {
 	checkSequences("Diff", x, length)
 	if length < 2 {
@@ -220,9 +213,7 @@ func (t *Tape) Diff(x *Mat, length int) *Mat {
 }
 
 func diffBack(t *Tape, y *Mat) {
-	if !y.a.into() {
-		clear(y.a.Grad)
-	}
+	y.a.cleared()
 	t.split(y, y.a.Rows/y.length, 6*y.length*y.Cols, func(_ *Tape, y *Mat, s0, s1 int) {
 		size := (y.length - 1) * y.Cols
 		for s := s0; s < s1; s++ {

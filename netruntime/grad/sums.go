@@ -2,7 +2,7 @@ package grad
 
 import "mannequin/netruntime/internal/kernel"
 
-// arg is what a parallel job reads beside its matrix.
+// arg is the arguments of a parallel job besides its matrix.
 type arg struct {
 	dst, src []float32
 	cols, at int
@@ -10,7 +10,7 @@ type arg struct {
 	k        float32
 }
 
-// memory is what operations of a tape share and reuse.
+// memory is what the operations of a tape share and reuse.
 type memory struct {
 	flipped, spread []float32 // weights of convolutions in another order
 	ones            []float32
@@ -29,13 +29,15 @@ func (t *Tape) rowsOf(y *Mat, v []float32) {
 	})
 }
 
-// columnSums sets dst to the sums of y's gradient over the rows, or adds them.
-func (t *Tape) columnSums(dst []float32, y *Mat, acc bool) {
-	t.sumRows(dst, y.Grad, y.Rows, y.Cols, acc)
+// biasGrad adds the sums of y's gradient over the rows to the gradient of its bias.
+func (t *Tape) biasGrad(y *Mat) {
+	if b := y.c; b != nil && !b.Frozen {
+		t.sumRows(b.Grad, y.Grad, y.Rows, y.Cols, b.into(t))
+	}
 }
 
-// sumRows sums the rows of a matrix: a product with a row of ones, whose sums do
-// not depend on the workers.
+// sumRows sums the rows of a matrix, or adds the sums to dst. It is a product with a row of ones,
+// whose sums do not depend on the workers.
 func (t *Tape) sumRows(dst, v []float32, rows, cols int, acc bool) {
 	for len(t.ones) < rows {
 		t.ones = append(t.ones, 1)
@@ -43,21 +45,19 @@ func (t *Tape) sumRows(dst, v []float32, rows, cols int, acc bool) {
 	t.pool.Gemm(false, false, 1, cols, rows, t.ones, rows, v, cols, acc, dst, cols)
 }
 
-// partial returns where a gradient of x is to be written: its own place, or
-// memory from which finish adds it to earlier contributions.
-func (t *Tape) partial(x *Mat) (g []float32, acc bool) {
-	if !x.into() {
-		return x.Grad, false
-	}
-	return t.borrow(len(x.Grad)), true
-}
-
-// finish adds what partial borrowed.
-func (t *Tape) finish(x *Mat, acc bool) {
+// slopes runs f as split does. f writes each value of the gradient of x to t.arg.dst once: that is
+// x's own gradient, or scratch memory if there are earlier contributions, to which slopes adds it.
+func (t *Tape) slopes(x, y *Mat, count, work int, f func(t *Tape, y *Mat, i0, i1 int)) {
+	dst, acc := x.Grad, x.into()
 	if acc {
-		t.arg.src = t.scratch
-		t.split(x, x.Rows, x.Cols, func(t *Tape, x *Mat, r0, r1 int) {
-			kernel.Axpy(x.Grad[r0*x.Cols:r1*x.Cols], 1, t.arg.src[r0*x.Cols:r1*x.Cols])
+		dst = t.borrow(len(dst))
+	}
+	t.arg = arg{dst: dst}
+	t.split(y, count, work, f)
+	if acc {
+		t.arg.src = dst
+		t.split(x, len(x.Val), 1, func(t *Tape, x *Mat, i, j int) {
+			kernel.Axpy(x.Grad[i:j], 1, t.arg.src[i:j])
 		})
 	}
 }

@@ -6,27 +6,26 @@ import (
 	"mannequin/netruntime"
 )
 
-// Param is a trainable matrix that outlives the passes. While it is not frozen
-// one tape at a time works on it, from forward to Backward.
+// Param is a trainable matrix that outlives the passes. Unless it is frozen, only one tape at a
+// time may use it, from forward to Backward.
 type Param struct {
 	Name       string
 	Rows, Cols int
 	Val        []float32 // (Rows, Cols), row-major
-	Grad       []float32 // (Rows, Cols); what the last Backward that reached the parameter wrote
-	Frozen     bool      // Backward leaves Grad alone and spends no time on it
+	Grad       []float32 // (Rows, Cols); written by the last Backward that reached the parameter
+	Frozen     bool      // Backward does not write Grad and spends no time on it
 
-	// Update, where set, takes the gradient in place of Grad, whose values are
-	// undefined then. Backward calls it with the gradient g of Val[at:at+len(g)],
-	// for every value once, as soon as the pass reads that part of Val no more:
-	// Update may change it. Calls come in any order and from several goroutines,
-	// and must not use the tape or its pool.
+	// Update, if set, takes the gradient in place of Grad, whose values are undefined then.
+	// Backward calls it with the gradient g of Val[at:at+len(g)], once for every value, as soon as
+	// the pass no longer reads that part of Val. Update may change that part. Calls come in any
+	// order and from several goroutines, and must not use the tape or its pool.
 	Update func(at int, g []float32)
 
-	tape  *Tape     // that last used the parameter
-	seen  uint64    // its pass that did
-	uses  int       // in so many operations
+	tape  *Tape     // the last tape that used the parameter
+	seen  uint64    // that tape's last pass with the parameter
+	uses  int       // number of operations in that pass
 	pass  uint64    // the pass that last wrote Grad
-	gone  uint64    // the pass that last handed the gradient to Update
+	gone  uint64    // the pass that last passed the gradient to Update
 	packs *[2]packs // of a recurrent layer
 }
 
@@ -35,34 +34,33 @@ func NewParam(name string, rows, cols int) *Param {
 	return &Param{Name: name, Rows: rows, Cols: cols, Val: make([]float32, rows*cols), Grad: make([]float32, rows*cols)}
 }
 
-// Mat is one matrix of the graph. It belongs to the tape and is valid until
-// the next Reset.
+// Mat is one matrix of the graph. It belongs to the tape and is valid until the next Reset.
 type Mat struct {
 	Rows, Cols int
 	Val        []float32 // (Rows, Cols), row-major
-	Grad       []float32 // d loss / d Val after Backward; meaningful where Wants
+	Grad       []float32 // d loss / d Val after Backward; valid if Wants
 
-	wants   bool // some input or unfrozen parameter lies below
-	touched bool // Grad holds a value of this pass: add to it
+	wants   bool // an input or unfrozen parameter lies below
+	touched bool // Grad holds a value of this pass, to be added to
 	back    func(t *Tape, n *Mat)
 
 	a, b   *Mat   // operands
-	parts  []*Mat // more of them
+	parts  []*Mat // more operands
 	w, c   *Param // weight and bias
 	v      *Param // second weight
 	cols   []int
 	length int // frames per sequence
-	n      int // a size, as each operation says
+	n      int // a size, with a meaning for each operation
 	k      float32
 	key    uint64
 	flag   bool
 	act    *activation
 	red    *reduction
 	con    [2][]float32 // constants of the caller
-	// Likewise of FK and Pin.
+	// Constants of FK and Pin.
 	parents []int32
 	pins    *netruntime.Pins
-	aux     []float32 // what forward keeps for backward
+	aux     []float32 // values that forward keeps for backward
 
 	// The slot's own memory: Val and Grad, unless n is a view.
 	val, grad []float32
@@ -74,8 +72,8 @@ type Mat struct {
 // Wants reports whether Backward computes the gradient of n.
 func (n *Mat) Wants() bool { return n.wants }
 
-// Tape records one pass. It is not safe for concurrent use; its operations run
-// on the pool's workers.
+// Tape records one pass. It is not safe for concurrent use. Its operations run on the pool's
+// workers.
 type Tape struct {
 	pool  *Pool
 	nodes []*Mat // slots in order of use, reused pass after pass
@@ -88,15 +86,14 @@ type Tape struct {
 	params []*Param // of this pass
 	blend  blendJob
 
-	// The parallel job in progress. run is made once, because a closure per
-	// call would allocate.
+	// The parallel job in progress. run is made once, because a closure per call would allocate.
 	run   func(worker, i int)
 	job   func(t *Tape, n *Mat, i0, i1 int)
 	mat   *Mat
 	count int // indices of the job
-	chunk int // of them per task
+	chunk int // indices per task
 
-	// Likewise what hands over part i of param's gradient.
+	// update passes part i of param's gradient to its Update.
 	update func(worker, i int)
 	param  *Param
 }
@@ -117,7 +114,7 @@ func NewTape(pool *Pool) *Tape {
 	return t
 }
 
-// Reset starts a new pass: every Mat of the last one becomes invalid.
+// Reset starts a new pass. Every Mat of the last pass becomes invalid.
 func (t *Tape) Reset() {
 	t.used = 0
 	t.done = false
@@ -125,11 +122,11 @@ func (t *Tape) Reset() {
 	t.params = t.params[:0]
 }
 
-// Const returns a rows×cols matrix for the caller to fill, without a gradient.
-// Its values are whatever the buffer held.
+// Const returns a rows×cols matrix without a gradient, for the caller to fill. Its values are
+// undefined.
 func (t *Tape) Const(rows, cols int) *Mat { return t.node(rows, cols, false) }
 
-// Input is Const with a gradient: for optimising the input of a network.
+// Input is Const with a gradient, to optimise the input of a network.
 func (t *Tape) Input(rows, cols int) *Mat { return t.node(rows, cols, true) }
 
 // node takes the next slot, with memory of its own.
@@ -144,7 +141,7 @@ func (t *Tape) node(rows, cols int, wants bool) *Mat {
 	return n
 }
 
-// view takes the next slot for another name of memory that exists.
+// view takes the next slot, for memory that exists already.
 func (t *Tape) view(rows, cols int, wants bool) *Mat {
 	if rows <= 0 || cols <= 0 {
 		panic(fmt.Sprintf("grad: matrix of %d×%d", rows, cols))
@@ -165,10 +162,9 @@ func grow(s []float32, n int) []float32 {
 	return s[:n]
 }
 
-// Backward computes the gradient of loss, a 1×1 matrix, with respect to every
-// Mat that wants one and every unfrozen Param below it. A Param's Grad is
-// overwritten; one that is used several times gets the sum. A pass has one
-// Backward: sum the losses instead.
+// Backward computes the gradient of loss, a 1×1 matrix, with respect to every Mat that wants one
+// and every unfrozen Param below it. It overwrites a Param's Grad; a Param that is used several
+// times gets the sum. A pass has only one Backward: add the losses instead.
 func (t *Tape) Backward(loss *Mat) {
 	if loss.Rows != 1 || loss.Cols != 1 {
 		panic("grad: Backward of a loss that is not 1×1")
@@ -178,7 +174,7 @@ func (t *Tape) Backward(loss *Mat) {
 	}
 	t.done = true
 	if loss.wants {
-		loss.into() // also where it is a view of what the gradient belongs to
+		loss.into() // also if it is a view of the matrix that owns the gradient
 		loss.Grad[0] = 1
 	}
 	for i := t.used - 1; i >= 0; i-- {
@@ -202,8 +198,7 @@ func (t *Tape) Backward(loss *Mat) {
 
 const updateChunk = 1 << 15 // values per call of Update
 
-// use notes that an operation reads the parameters. Every operation with
-// parameters calls it.
+// use records that an operation reads the parameters. Every operation with parameters calls it.
 func (t *Tape) use(params ...*Param) {
 	for _, p := range params {
 		if p.tape != t {
@@ -217,12 +212,11 @@ func (t *Tape) use(params ...*Param) {
 	}
 }
 
-// direct reports whether the operation that uses p is the only one: then its
-// backward may hand the gradient to Update part by part.
+// direct reports whether the only operation that uses p is the calling one. Its backward may then
+// pass the gradient to Update part by part.
 func (p *Param) direct() bool { return p.Update != nil && p.uses == 1 }
 
-// into reports whether n's gradient holds earlier contributions, and marks it
-// as holding some.
+// into reports whether n's gradient holds earlier contributions, and marks it as holding some.
 func (n *Mat) into() (acc bool) {
 	switch {
 	case n.of != nil:
@@ -235,11 +229,18 @@ func (n *Mat) into() (acc bool) {
 	return acc
 }
 
-// Reached reports whether the last Backward of this pass came to the parameter:
-// whether its Grad is of this pass.
+// cleared is into for operations that only add to n's gradient: it clears one that holds nothing.
+func (n *Mat) cleared() {
+	if !n.into() {
+		clear(n.Grad)
+	}
+}
+
+// Reached reports whether the last Backward of this pass reached the parameter, so that its Grad
+// belongs to this pass.
 func (t *Tape) Reached(p *Param) bool { return p.tape == t && p.pass == t.pass }
 
-// into is the same for a parameter.
+// into is Mat.into for a parameter.
 func (p *Param) into(t *Tape) (acc bool) {
 	if p.tape != t || p.seen != t.pass {
 		panic("grad: " + p.Name + " is in another tape's pass, or an operation did not say that it uses it")
@@ -249,11 +250,10 @@ func (p *Param) into(t *Tape) (acc bool) {
 	return acc
 }
 
-// split runs f over the indices [0, count) on the pool, in chunks whose size
-// does not depend on the number of workers. work is the number of values
-// touched per index. Results must not depend on the cut.
+// split runs f over the indices [0, count) on the pool, in chunks whose size does not depend on the
+// number of workers. work is the number of values per index. Results must not depend on the chunks.
 func (t *Tape) split(n *Mat, count, work int, f func(t *Tape, n *Mat, i0, i1 int)) {
-	const chunk = 1 << 14 // values worth handing to a worker
+	const chunk = 1 << 14 // values that are worth a task
 	t.chunk = max(1, chunk/work)
 	if t.chunk >= count {
 		f(t, n, 0, count)

@@ -1,8 +1,8 @@
 // Package vec is arithmetic on float32 slices for motion code, in assembly if the processor has
 // vector instructions.
 //
-// Results have the same bits wherever a slice lies in memory. All slices of a call must have the same
-// length; other lengths are a programmer's error and panic. dst may be one of the operands.
+// Results have the same bits wherever a slice lies in memory. All slices of a call must have the
+// same length; other lengths are a programmer's error and panic. dst may be one of the operands.
 //
 //   - combine: [Add], [Scale], [Axpy], [MulAdd], [Normalize], [Clamp]
 //   - reduce: [Dot], [SumSquares]
@@ -35,8 +35,8 @@ func Clamp(x []float32, limit float32) { kernel.Clamp(x, limit) }
 // SumSquares returns Σ x², summed in float64. The order of the sum depends only on the length.
 func SumSquares(x []float32) float64 { return kernel.SumSquares(x) }
 
-// Distances16 sets d to the distances of a pose q from sixteen others in x. Each distance is the least
-// over all turns about the vertical axis: the metric of animsys/mar.
+// Distances16 sets d to the distances of a pose q from sixteen others in x. Each distance is the
+// least over all turns about the vertical axis: the metric of animsys/mar.
 //
 //   - q has plane values (plane/2 complex numbers, real parts first), then tall real values, a
 //     remainder, and half the sum of squares of all but the remainder: plane + tall + 2 in all.

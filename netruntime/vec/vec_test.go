@@ -9,7 +9,7 @@ import (
 	"mannequin/netruntime/vec"
 )
 
-// A style is removed from a pose's features: normalise them, take away what points in the style's
+// Remove a style from a pose's features: normalise them, subtract the part in the style's
 // direction, and limit the rest.
 func Example() {
 	features := []float32{3, 5, 8}
@@ -28,7 +28,7 @@ func Example() {
 }
 
 // TestVectors compares every function with a plain loop, at lengths around the sizes of vectors and
-// wherever the slices lie in memory.
+// at any place in memory.
 func TestVectors(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	random := func(n int) []float32 {
@@ -74,7 +74,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestDistances16 finds a pose and the same pose turned about the vertical axis at no distance.
+// TestDistances16 checks that a pose and the same pose turned about the vertical axis have distance
+// zero.
 func TestDistances16(t *testing.T) {
 	const plane, tall = 2, 1
 	q := []float32{3, 4, 2, 0.5, (9 + 16 + 4) / 2.}

@@ -38,8 +38,8 @@ type Options struct {
 	STRNN *strnn.Model // with a guide
 
 	People    *manifold.Networks
-	Styles    *mar.Database        // of ecs.MARStyle; nil is none
-	Transfers []*manifold.Transfer // of ecs.GramStyle
+	Styles    *mar.Database             // of ecs.MARStyle; nil is none
+	Transfers []*manifold.StyleTransfer // of ecs.GramStyle
 
 	Keypose *keypose.Model // of people who perform on their spots
 }

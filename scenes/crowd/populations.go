@@ -122,7 +122,7 @@ func (s *Scene) openStrollers(o *Options, p *population, n int) error {
 	if err != nil {
 		return err
 	}
-	if err := add(s, p, stream, animsys.Options{}, overlay.Places(stream.Ahead, 10)); err != nil {
+	if err := add(s, p, stream, animsys.Options{}, overlay.Places(stream.Preview, 10)); err != nil {
 		return err
 	}
 	steering, err := o.Latent.NewSteering(o.Next, max(o.Workers, 1))
@@ -133,7 +133,7 @@ func (s *Scene) openStrollers(o *Options, p *population, n int) error {
 	bearing := [...]int{o.Latent.Components.Index("lean"), o.Latent.Components.Index("bend")}
 	p.born = func(e arche.Entity, a *agentState) {
 		for _, k := range bearing {
-			sliders.Get(e).Ask(k, 1.5*(2*a.uniform()-1))
+			sliders.Get(e).Set(k, 1.5*(2*a.uniform()-1))
 		}
 	}
 	p.control = func(e arche.Entity, row int, _ *agentState, want steer.Intent) {
@@ -153,15 +153,15 @@ func (s *Scene) openWanderers(o *Options, p *population, n int) error {
 	if err != nil {
 		return err
 	}
-	wanders := generic.NewMap1[strnn.Wander](&s.ECS)
+	wanders := generic.NewMap1[strnn.Steer](&s.ECS)
 	p.control = func(e arche.Entity, row int, _ *agentState, want steer.Intent) {
-		w := strnn.Wander{}
+		w := strnn.Steer{}
 		if want.Speed > 0 {
-			w = strnn.Wander{Speed: m3.Clamp(want.Speed, wanderSlow, wanderFast), Turn: control.Steer(p.Roots[row].Rot.Yaw(), m3.YawOf(want.Ahead)) * strnn.MaxTurn}
+			w = strnn.Steer{Speed: m3.Clamp(want.Speed, wanderSlow, wanderFast), Turn: control.Steer(p.Roots[row].Rot.Yaw(), m3.YawOf(want.Ahead)) * strnn.MaxTurn}
 		}
 		*wanders.Get(e) = w
 	}
-	return add(s, p, stream, animsys.Options{}, overlay.Places(stream.Ahead, 3))
+	return add(s, p, stream, animsys.Options{}, overlay.Places(stream.Preview, 3))
 }
 
 // openWalkers opens people who go along lanes.
@@ -188,7 +188,7 @@ func (s *Scene) openWalkers(o *Options, p *population, n int) error {
 			curve.Speed = want.Speed
 		}
 	}
-	return add(s, p, stream, animsys.Options{Styles: o.Styles, Known: o.Styles.InStyle("neutral")}, overlay.Places(stream.Ahead, 10))
+	return add(s, p, stream, animsys.Options{Styles: o.Styles, Known: o.Styles.InStyle("neutral")}, overlay.Places(stream.Preview, 10))
 }
 
 // openPerformers opens people who stand on their spots and wave, point, clap, talk.
@@ -200,7 +200,7 @@ func (s *Scene) openPerformers(o *Options, p *population, n int) error {
 	if err := add(s, p, stream, animsys.Options{}, nil); err != nil {
 		return err
 	}
-	written := make([][]*keypose.Routine, ways)
+	written := make([][]*keypose.PoseLoop, ways)
 	for i := range written {
 		author, err := routines.NewAuthor(o.Keypose.Layout, o.Seed+uint64(i))
 		if err != nil {
@@ -214,10 +214,10 @@ func (s *Scene) openPerformers(o *Options, p *population, n int) error {
 			written[i] = append(written[i], r)
 		}
 	}
-	parts := generic.NewMap1[keypose.Part](&s.ECS)
-	next := func(a *agentState) keypose.Part {
+	parts := generic.NewMap1[keypose.Performance](&s.ECS)
+	next := func(a *agentState) keypose.Performance {
 		mine := written[a.look%ways]
-		return keypose.Part{Routine: mine[a.bits()%uint64(len(mine))], Speed: 0.85 + 0.3*a.uniform()}
+		return keypose.Performance{Loop: mine[a.bits()%uint64(len(mine))], Speed: 0.85 + 0.3*a.uniform()}
 	}
 	p.spawn = func(at m3.Vec3, yaw float32, a *agentState) (arche.Entity, error) {
 		part := next(a)

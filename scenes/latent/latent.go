@@ -119,7 +119,7 @@ func New(opt Options) (*Scene, error) {
 	n, cols := m.Values, m.Layout.Columns()
 	s := &Scene{
 		Model: m, field: opt.Terrain, clip: make([]float32, latent.Frames*cols),
-		start: make([]float32, n), components: make([]float32, n), z: make([]float32, n), fixed: m.Components.Steered(),
+		start: make([]float32, n), components: make([]float32, n), z: make([]float32, n), fixed: m.Components.Controllable(),
 	}
 	var err error
 	if s.body, err = newBody(m.Person, opt.Terrain); err != nil {
@@ -148,7 +148,7 @@ func New(opt Options) (*Scene, error) {
 	s.panel.Buttons = slices.Clone(buttons)
 	s.panel.Buttons[play].Lit = true
 	if k := m.Components.Index(latent.Lead); k >= 0 {
-		s.start[k] = -latent.Leads // the right foot
+		s.start[k] = -latent.StartLead // the right foot
 	}
 	if opt.Agents > 0 {
 		if s.others, err = newOthers(&opt, s.body); err != nil {

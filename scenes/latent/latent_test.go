@@ -122,7 +122,7 @@ func TestSlider(t *testing.T) {
 	}
 	var f scenes.Frame
 	s.Frame(&f, 1)
-	if p := f.Panel; len(p.Sliders) != 5 || p.Sliders[1].Label != "step" || p.Sliders[1].Value != 2 || p.Selected != 1 || p.Sliders[0].Value != 0 || p.Sliders[2].Value != -latent.Leads {
+	if p := f.Panel; len(p.Sliders) != 5 || p.Sliders[1].Label != "step" || p.Sliders[1].Value != 2 || p.Selected != 1 || p.Sliders[0].Value != 0 || p.Sliders[2].Value != -latent.StartLead {
 		t.Errorf("the panel shows %+v", p)
 	}
 	// The same clip by its latent values.

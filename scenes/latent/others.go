@@ -37,7 +37,7 @@ func newOthers(opt *Options, b *body) (*others, error) {
 	if err != nil {
 		return nil, err
 	}
-	people, err := world.Add(&o.World, stream, animsys.Options{}, overlay.Places(stream.Ahead, 3), func(row int) [3]float32 { return scenes.Clothes(row, 2) })
+	people, err := world.Add(&o.World, stream, animsys.Options{}, overlay.Places(stream.Preview, 3), func(row int) [3]float32 { return scenes.Clothes(row, 2) })
 	if err == nil {
 		err = o.start(people.Crowd, opt, b)
 	}
@@ -79,7 +79,7 @@ func (o *others) start(people *animsys.Crowd, opt *Options, b *body) error {
 				return err
 			}
 			for i, name := range bearings {
-				sliders.Get(e).Ask(opt.Model.Components.Index(name), 1.5*float32(math.Sin(float64((i+2)*row)+float64(opt.Seed))))
+				sliders.Get(e).Set(opt.Model.Components.Index(name), 1.5*float32(math.Sin(float64((i+2)*row)+float64(opt.Seed))))
 			}
 		}
 	}

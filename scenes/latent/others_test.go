@@ -72,12 +72,12 @@ func TestOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := latent.New(strides)
+	other, err := latent.NewModel(strides)
 	if err != nil {
 		t.Fatal(err)
 	}
 	meta = next.Meta()
-	latent.DescribeNext(&meta, strides)
+	latent.DescribeNextClip(&meta, strides)
 	otherNext, err := netruntime.New(meta, next.Tensors())
 	if err != nil {
 		t.Fatal(err)

@@ -115,7 +115,7 @@ type Resources struct {
 	// Styles opens the database of ecs.MARStyle, Transfers the styles of ecs.GramStyle; nil: there
 	// are none. Setup.Styled requires one of them, a script the one that has its styles.
 	Styles    func() (*mar.Database, error)
-	Transfers func() (*manifold.Transfers, error)
+	Transfers func() (*manifold.StyleSet, error)
 }
 
 // Check returns the first error in the setup.
@@ -266,7 +266,7 @@ func (s *Setup) dogs(r *Resources) (near *mann.Model, far []*mann.Model, err err
 }
 
 // styles opens the styles for people on a manifold.
-func (r *Resources) styles(model *manifold.Model) (db *mar.Database, all []*manifold.Transfer, err error) {
+func (r *Resources) styles(model *manifold.Model) (db *mar.Database, all []*manifold.StyleTransfer, err error) {
 	if r.Styles != nil {
 		if db, err = r.Styles(); err != nil {
 			return nil, nil, err
@@ -306,7 +306,7 @@ func (s *Setup) crowd(r *Resources, field *terrain.Field) (scenes.Scene, error) 
 		}
 	}
 	if s.HasKind("sliders") {
-		if opt.Latent, err = model(r, s.Latent, latentmodel.New); err != nil {
+		if opt.Latent, err = model(r, s.Latent, latentmodel.NewModel); err != nil {
 			return nil, err
 		}
 		if opt.Next, err = r.Net(s.Next); err != nil {
@@ -324,12 +324,12 @@ func (s *Setup) crowd(r *Resources, field *terrain.Field) (scenes.Scene, error) 
 		}
 	}
 	if s.HasKind("predicted") {
-		if opt.STRNN, err = model(r, s.STRNN, predictor.New); err != nil {
+		if opt.STRNN, err = model(r, s.STRNN, predictor.NewModel); err != nil {
 			return nil, err
 		}
 	}
 	if s.HasKind("performing") {
-		if opt.Keypose, err = model(r, s.Keypose, keypose.New); err != nil {
+		if opt.Keypose, err = model(r, s.Keypose, keypose.NewModel); err != nil {
 			return nil, err
 		}
 	}
@@ -393,7 +393,7 @@ func (s *Setup) cutscene(r *Resources) (scenes.Scene, error) {
 }
 
 func (s *Setup) strnn(r *Resources, field *terrain.Field) (scenes.Scene, error) {
-	net, err := model(r, s.STRNN, predictor.New)
+	net, err := model(r, s.STRNN, predictor.NewModel)
 	if err != nil {
 		return nil, err
 	}
@@ -401,7 +401,7 @@ func (s *Setup) strnn(r *Resources, field *terrain.Field) (scenes.Scene, error) 
 }
 
 func (s *Setup) latent(r *Resources, field *terrain.Field) (scenes.Scene, error) {
-	net, err := model(r, s.Latent, latentmodel.New)
+	net, err := model(r, s.Latent, latentmodel.NewModel)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func TestStyles(t *testing.T) {
 func TestStylesOfAnotherModel(t *testing.T) {
 	var said bytes.Buffer
 	_, _, err := open.Scene(setup(), open.Resources{Net: models.Open, Workers: 1, Log: slog.New(slog.NewTextHandler(&said, nil)),
-		Transfers: func() (*manifold.Transfers, error) { return other(t), nil }})
+		Transfers: func() (*manifold.StyleSet, error) { return other(t), nil }})
 	if err == nil || !strings.Contains(err.Error(), "no style but") {
 		t.Errorf("people in no style there is: %v", err)
 	}
@@ -51,7 +51,7 @@ func TestStylesOfAnotherModel(t *testing.T) {
 }
 
 // other returns the shipped styles as those of another network.
-func other(t *testing.T) *manifold.Transfers {
+func other(t *testing.T) *manifold.StyleSet {
 	t.Helper()
 	ts, err := stylesgram.Open()
 	if err != nil {
@@ -74,7 +74,7 @@ func other(t *testing.T) *manifold.Transfers {
 	if err := netruntime.EncodeArrays(&b, meta, arrays, nil); err != nil {
 		t.Fatal(err)
 	}
-	if ts, err = manifold.DecodeTransfers(b.Bytes()); err != nil {
+	if ts, err = manifold.DecodeStyleSet(b.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	return ts

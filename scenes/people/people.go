@@ -28,9 +28,9 @@ type Options struct {
 	Networks   *manifold.Networks // required
 	Iterations int                // of the edit: see manifold.StreamOptions
 
-	Styled    int                  // number of people, spread among all, with a style each
-	Styles    *mar.Database        // of ecs.MARStyle; Styled requires these or Transfers
-	Transfers []*manifold.Transfer // of ecs.GramStyle
+	Styled    int                       // number of people, spread among all, with a style each
+	Styles    *mar.Database             // of ecs.MARStyle; Styled requires these or Transfers
+	Transfers []*manifold.StyleTransfer // of ecs.GramStyle
 }
 
 // Speeds are what the player may have someone do, m/s.
@@ -87,7 +87,7 @@ func New(opt Options) (*Scene, error) {
 		return nil, err
 	}
 	styles := animsys.Options{Styles: opt.Styles, Known: opt.Styles.InStyle("neutral")}
-	people, err := world.Add(&s.World, s.Stream, styles, overlay.Places(s.Stream.Ahead, 10), s.tint)
+	people, err := world.Add(&s.World, s.Stream, styles, overlay.Places(s.Stream.Preview, 10), s.tint)
 	if err == nil {
 		s.People, s.curves = people.Crowd, generic.NewMap1[manifold.Curve](&s.ECS)
 		err = s.Start()

@@ -179,7 +179,7 @@ func TestAvoidance(t *testing.T) {
 
 // Styles of both methods are worn by turns, the neutral one by nobody.
 func TestStyleSet(t *testing.T) {
-	o := Options{Styles: &mar.Database{Styles: []string{"neutral", "old", "proud"}}, Transfers: []*manifold.Transfer{{Name: "sneaking"}}}
+	o := Options{Styles: &mar.Database{Styles: []string{"neutral", "old", "proud"}}, Transfers: []*manifold.StyleTransfer{{Name: "sneaking"}}}
 	var names []string
 	for _, w := range o.styleSet() {
 		names = append(names, w.name)

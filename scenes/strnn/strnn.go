@@ -44,7 +44,7 @@ type Scene struct {
 
 	roam    *steer.Roam
 	avoid   *steer.People
-	wanders generic.Map1[strnn.Wander]
+	wanders generic.Map1[strnn.Steer]
 }
 
 var (
@@ -79,9 +79,9 @@ func New(opt Options) (*Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	people, err := world.Add(&s.World, stream, animsys.Options{}, overlay.Places(stream.Ahead, 3), func(row int) [3]float32 { return scenes.Clothes(row, s.Seed) })
+	people, err := world.Add(&s.World, stream, animsys.Options{}, overlay.Places(stream.Preview, 3), func(row int) [3]float32 { return scenes.Clothes(row, s.Seed) })
 	if err == nil {
-		s.People, s.wanders = people.Crowd, generic.NewMap1[strnn.Wander](&s.ECS)
+		s.People, s.wanders = people.Crowd, generic.NewMap1[strnn.Steer](&s.ECS)
 		err = s.start()
 	}
 	if err != nil {
@@ -94,9 +94,9 @@ func New(opt Options) (*Scene, error) {
 func (s *Scene) start() error {
 	s.avoid = steer.NewPeople(s.Terrain, s.Options.Agents)
 	s.roam = steer.NewRoam(s.People, s.Seed, func(row int, goal *control.Goal) {
-		want := strnn.Wander{}
+		want := strnn.Steer{}
 		if goal.Action == control.Move {
-			want = strnn.Wander{Speed: goal.Speed, Turn: goal.Turn * strnn.MaxTurn}
+			want = strnn.Steer{Speed: goal.Speed, Turn: goal.Turn * strnn.MaxTurn}
 		}
 		*s.wander(row) = want
 	})
@@ -117,7 +117,7 @@ func (s *Scene) start() error {
 }
 
 // wander returns the control of a row.
-func (s *Scene) wander(row int) *strnn.Wander { return s.wanders.Get(s.People.Rows.Entity(row)) }
+func (s *Scene) wander(row int) *strnn.Steer { return s.wanders.Get(s.People.Rows.Entity(row)) }
 
 // Step runs one tick. A person whom the player controls does not wander.
 func (s *Scene) Step(in scenes.Input) error {

@@ -79,11 +79,11 @@ func TestPlayer(t *testing.T) {
 	s := open(t, world.Options{Agents: 3, Workers: 1})
 	e := s.People.Rows.Entity(0)
 	step(t, s, 30, scenes.Input{Turn: 0.4, Gait: scenes.Pace})
-	if w := *s.wanders.Get(e); w != (strnn.Wander{Speed: Speeds[scenes.Pace], Turn: 0.4 * strnn.MaxTurn}) {
+	if w := *s.wanders.Get(e); w != (strnn.Steer{Speed: Speeds[scenes.Pace], Turn: 0.4 * strnn.MaxTurn}) {
 		t.Errorf("led, they are asked for %+v", w)
 	}
 	step(t, s, 30, scenes.Input{})
-	if w := *s.wanders.Get(e); w != (strnn.Wander{Speed: Speeds[scenes.Pace]}) {
+	if w := *s.wanders.Get(e); w != (strnn.Steer{Speed: Speeds[scenes.Pace]}) {
 		t.Errorf("let be, they are asked for %+v", w)
 	}
 	step(t, s, 1, scenes.Input{Stand: true})
@@ -92,7 +92,7 @@ func TestPlayer(t *testing.T) {
 		t.Errorf("free, they are asked for %+v: %s", *s.wanders.Get(e), f.HUD[0])
 	}
 	step(t, s, 1, scenes.Input{Sit: true})
-	if w := *s.wanders.Get(e); w != (strnn.Wander{}) {
+	if w := *s.wanders.Get(e); w != (strnn.Steer{}) {
 		t.Errorf("to stand, they are asked for %+v", w)
 	}
 	step(t, s, 3, scenes.Input{Jump: true})
@@ -110,7 +110,7 @@ func TestPlayer(t *testing.T) {
 
 // People keep off each other, and off the person whom the player controls.
 func TestAvoidance(t *testing.T) {
-	m := must.Get(strnn.New(must.Get(models.Open("human-strnn"))(t)))(t)
+	m := must.Get(strnn.NewModel(must.Get(models.Open("human-strnn"))(t)))(t)
 	nearest := func(seconds int, no bool) float32 {
 		s := must.Get(New(Options{Options: world.Options{Agents: 30, Seed: 1, Workers: 1, NoAvoidance: no}, Model: m}))(t)
 		defer s.Close()

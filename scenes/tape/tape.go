@@ -64,7 +64,7 @@ type Header struct {
 // Part is a network, a database or styles.
 type Part struct {
 	Name     string `json:"name"`
-	Checksum string `json:"checksum"` // see netruntime.Net.Checksum, mar.Database.Checksum, manifold.Transfers.Checksum
+	Checksum string `json:"checksum"` // see netruntime.Net.Checksum, mar.Database.Checksum, manifold.StyleSet.Checksum
 }
 
 // Names of what gives people styles, as parts.
@@ -136,7 +136,7 @@ func (n *notes) on(m open.Resources) open.Resources {
 		}
 	}
 	if gram != nil {
-		m.Transfers = func() (*manifold.Transfers, error) {
+		m.Transfers = func() (*manifold.StyleSet, error) {
 			out, err := gram()
 			if err != nil {
 				return nil, err
@@ -155,11 +155,8 @@ func (n *notes) on(m open.Resources) open.Resources {
 		}
 		return out, n.part("the script "+name, func() (string, error) { return out.Checksum, nil })
 	}
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	m.Open = func(net *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
-		s, err := open(net, o)
+		s, err := open.Session(net, o)
 		if err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@ func (a Activation) String() string {
 	return fmt.Sprintf("kernel.Activation(%d)", uint8(a))
 }
 
-// Apply sets dst = a(x), as the function of the same name does.
+// Apply sets dst = a(x): see the function of the same name.
 func (a Activation) Apply(dst, x []float32) {
 	switch a {
 	case ActIdentity:
@@ -46,8 +46,8 @@ func (a Activation) Apply(dst, x []float32) {
 	}
 }
 
-// ELU sets dst = x where x > 0 and e^x − 1 elsewhere, with an absolute error
-// of at most 2e-7. NaN stays NaN.
+// ELU sets dst = x if x > 0 and e^x − 1 otherwise, with an absolute error of at most 2e-7. NaN
+// stays NaN.
 func ELU(dst, x []float32) {
 	same("ELU", len(dst), len(x))
 	if len(dst) == 0 || eluAsm(dst, x) {
@@ -61,7 +61,7 @@ func ELU(dst, x []float32) {
 	}
 }
 
-// ReLU sets dst = x where x > 0 and 0 elsewhere. NaN stays NaN.
+// ReLU sets dst = x if x > 0 and 0 otherwise. NaN stays NaN.
 func ReLU(dst, x []float32) {
 	same("ReLU", len(dst), len(x))
 	if len(dst) == 0 || reluAsm(dst, x) {
@@ -75,8 +75,8 @@ func ReLU(dst, x []float32) {
 	}
 }
 
-// Sigmoid sets dst = 1/(1 + e^−x) with a relative error of at most 4e-7 for
-// results of normal size, and to within 2e-38 below. NaN stays NaN.
+// Sigmoid sets dst = 1/(1 + e^−x). The relative error is at most 4e-7 for results of normal size,
+// the absolute error at most 2e-38 below. NaN stays NaN.
 func Sigmoid(dst, x []float32) {
 	same("Sigmoid", len(dst), len(x))
 	if len(dst) == 0 || sigmoidAsm(dst, x) {
@@ -87,8 +87,8 @@ func Sigmoid(dst, x []float32) {
 	}
 }
 
-// Tanh sets dst to the hyperbolic tangent of x with a relative error of at
-// most 4e-7. NaN stays NaN.
+// Tanh sets dst to the hyperbolic tangent of x, with a relative error of at most 4e-7. NaN stays
+// NaN.
 func Tanh(dst, x []float32) {
 	same("Tanh", len(dst), len(x))
 	if len(dst) == 0 || tanhAsm(dst, x) {
@@ -99,8 +99,7 @@ func Tanh(dst, x []float32) {
 	}
 }
 
-// ELUGrad sets dx = dy·ELU'(x), given y = ELU(x): the slope is 1 where y > 0
-// and 1 + y elsewhere.
+// ELUGrad sets dx = dy·ELU'(x), given y = ELU(x). The slope is 1 if y > 0 and 1 + y otherwise.
 func ELUGrad(dx, dy, y []float32) {
 	same("ELUGrad", len(dx), len(dy), len(y))
 	if len(dx) == 0 || eluGradAsm(dx, dy, y) {
@@ -114,8 +113,7 @@ func ELUGrad(dx, dy, y []float32) {
 	}
 }
 
-// ReLUGrad sets dx = dy·ReLU'(x), given y = ReLU(x): the slope is 0 where
-// y ≤ 0 and 1 elsewhere.
+// ReLUGrad sets dx = dy·ReLU'(x), given y = ReLU(x). The slope is 0 if y ≤ 0 and 1 otherwise.
 func ReLUGrad(dx, dy, y []float32) {
 	same("ReLUGrad", len(dx), len(dy), len(y))
 	if len(dx) == 0 || reluGradAsm(dx, dy, y) {
@@ -130,7 +128,7 @@ func ReLUGrad(dx, dy, y []float32) {
 	}
 }
 
-// SigmoidGrad sets dx = dy·σ'(x), given y = σ(x): the slope is y·(1 − y).
+// SigmoidGrad sets dx = dy·σ'(x), given y = σ(x). The slope is y·(1 − y).
 func SigmoidGrad(dx, dy, y []float32) {
 	same("SigmoidGrad", len(dx), len(dy), len(y))
 	if len(dx) == 0 || sigmoidGradAsm(dx, dy, y) {
@@ -141,7 +139,7 @@ func SigmoidGrad(dx, dy, y []float32) {
 	}
 }
 
-// TanhGrad sets dx = dy·tanh'(x), given y = tanh(x): the slope is 1 − y².
+// TanhGrad sets dx = dy·tanh'(x), given y = tanh(x). The slope is 1 − y².
 func TanhGrad(dx, dy, y []float32) {
 	same("TanhGrad", len(dx), len(dy), len(y))
 	if len(dx) == 0 || tanhGradAsm(dx, dy, y) {
@@ -152,17 +150,14 @@ func TanhGrad(dx, dy, y []float32) {
 	}
 }
 
-// LSTMCells makes one step of long short-term memories (Hochreiter and
-// Schmidhuber 1997, with the forget gate of Gers et al. 2000) on rows of n
-// cells:
+// LSTMCells computes one step of long short-term memories (Hochreiter and Schmidhuber 1997, with
+// the forget gate of Gers et al. 2000) on rows of n cells:
 //
 //	c = σ(f)·c + σ(i)·tanh(g)
 //	h = σ(o)·tanh(c)
 //
-// gates and bias are two summands of i, f, g and o, which follow each other in
-// that order: 4·n columns. n is at most a panel's columns, and the rows of the
-// gates follow each other in each panel. The errors are those of Sigmoid and
-// Tanh.
+// i, f, g and o are gates + bias, 4·n columns in that order. n is at most a panel's columns, and
+// the rows of the gates are contiguous in each panel. The errors are those of Sigmoid and Tanh.
 func LSTMCells(h, c Matrix, gates Panels, bias []float32, rows, n int) {
 	cols := active.PanelCols()
 	switch {
@@ -177,7 +172,7 @@ func LSTMCells(h, c Matrix, gates Panels, bias []float32, rows, n int) {
 		lstmCells(h, c, gates, bias, n, rows)
 		return
 	}
-	// The gates of a row lie together: give them rows as long as a panel's.
+	// The gates of a row are contiguous: give them rows as long as a panel's.
 	var row, b [4 * maxCols]float32
 	var hc [2][maxCols]float32
 	copy(b[:], bias[:4*n])
@@ -192,8 +187,8 @@ func LSTMCells(h, c Matrix, gates Panels, bias []float32, rows, n int) {
 	}
 }
 
-// lstmCells is LSTMCells for a panel's columns, with strides from gate to gate
-// and from bias to bias.
+// lstmCells is LSTMCells for a panel's columns. gates.Stride and biasStride are the distances from
+// gate to gate.
 func lstmCells(h, c Matrix, gates Panels, bias []float32, biasStride, rows int) {
 	if lstmCellsAsm(h, c, gates, bias, biasStride, rows) {
 		return

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// wholeRange returns numbers of every exponent and sign, subnormal ones too,
-// the infinities, and a dense sweep where the functions bend.
+// wholeRange returns numbers of every exponent and sign, including subnormal ones and the
+// infinities, and a dense sweep where the functions curve.
 func wholeRange() []float32 {
 	x := append(sweep(), inf, -inf, math.MaxFloat32, -math.MaxFloat32)
 	r := rand.New(rand.NewPCG(21, 22))
@@ -20,8 +20,8 @@ func wholeRange() []float32 {
 	return x
 }
 
-// TestActivationsOverTheWholeRange holds every function to the error that its
-// comment states. Relative errors count from the smallest normal number on.
+// TestActivationsOverTheWholeRange checks every function against the error bound of its comment.
+// Relative errors count from the smallest normal number up.
 func TestActivationsOverTheWholeRange(t *testing.T) {
 	x := wholeRange()
 	for _, c := range []struct {
@@ -59,7 +59,7 @@ func TestActivationGradients(t *testing.T) {
 		}
 		for act, grad := range map[Activation]func(dx, dy, y []float32){ActELU: ELUGrad, ActReLU: ReLUGrad, ActSigmoid: SigmoidGrad, ActTanh: TanhGrad} {
 			act.Apply(y, x)
-			dy[len(dy)-1] = y[len(y)-1] // a NaN goes forward and comes back
+			dy[len(dy)-1] = y[len(y)-1] // a NaN input gives a NaN
 			grad(dx, dy, y)
 			for i, v := range x[:len(x)-1] {
 				want := float64(dy[i]) * (act.float64(float64(v)+1e-6) - act.float64(float64(v)-1e-6)) / 2e-6
@@ -74,9 +74,8 @@ func TestActivationGradients(t *testing.T) {
 	})
 }
 
-// TestLSTMCells follows rows of cells for ten steps against the formulas in
-// float64, at every number of cells up to a panel's columns. What lies around
-// them must not change.
+// TestLSTMCells compares rows of cells for ten steps with the formulas in float64, for every number
+// of cells up to a panel's columns. The memory around them must not change.
 func TestLSTMCells(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(23, 24))
@@ -125,7 +124,7 @@ func TestLSTMCells(t *testing.T) {
 				t.Fatalf("%d cells: wrote to h beyond a row", n)
 			}
 		}
-		// Saturated gates, either way, and a NaN in the second of three cells.
+		// Saturated gates of both signs, and a NaN in the second of three cells.
 		h, c, g := []float32{0, 0, 0}, []float32{2, 2, 2}, make([]float32, 3*cols)
 		copy(g, []float32{inf, nan, -inf, -inf, 0, inf, 1e30, 0, 5, inf, 0, -1000})
 		LSTMCells(Matrix{h, 3}, Matrix{c, 3}, Panels{g, cols, cols}, make([]float32, 12), 1, 3)

@@ -2,8 +2,8 @@ package kernel
 
 import "unsafe"
 
-// aligned returns n zeros that begin on a cache line, or large ones on a huge
-// page that the system is asked for.
+// aligned returns n zeros that begin on a cache line. Large arrays begin on a huge page, which it
+// requests from the system.
 func aligned(n int) []float32 {
 	to := 64
 	if 4*n >= hugePage {
@@ -21,8 +21,8 @@ func aligned(n int) []float32 {
 	return x
 }
 
-// hugePage is the size of the processor's large memory pages: reading weights
-// at the speed of the cache takes fewer of them than of small ones.
+// hugePage is the size in bytes of the processor's large memory pages. With them, reading weights
+// at the speed of the cache needs fewer pages.
 const hugePage = 2 << 20
 
 // aligned16 is aligned for an even number of bfloat16 values.

@@ -2,7 +2,7 @@
 
 package kernel
 
-// What has kernels for amd64 alone.
+// Functions that have kernels only for amd64.
 
 const hasBF16 = false
 

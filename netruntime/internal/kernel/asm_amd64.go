@@ -32,62 +32,95 @@ func peakAsm(bf16 bool, rounds int) (flop int) {
 	return 0
 }
 
-func reluAsm(dst, x []float32) bool {
+func expAsm(dst, x []float32) bool     { return apply(expAVX512, expAVX2, dst, x) }
+func eluAsm(dst, x []float32) bool     { return apply(eluAVX512, eluAVX2, dst, x) }
+func reluAsm(dst, x []float32) bool    { return apply(reluAVX512, reluAVX2, dst, x) }
+func sigmoidAsm(dst, x []float32) bool { return apply(sigmoidAVX512, sigmoidAVX2, dst, x) }
+func tanhAsm(dst, x []float32) bool    { return apply(tanhAVX512, tanhAVX2, dst, x) }
+
+// apply runs the active family's kernel on dst and x, and reports whether there is one.
+func apply(avx512, avx2 func(dst, x *float32, n int), dst, x []float32) bool {
 	switch active {
 	case AVX512:
-		reluAVX512(&dst[0], &x[0], len(dst))
+		avx512(&dst[0], &x[0], len(dst))
 	case AVX2:
-		reluAVX2(&dst[0], &x[0], len(dst))
+		avx2(&dst[0], &x[0], len(dst))
 	}
 	return active != Generic
 }
 
-func sigmoidAsm(dst, x []float32) bool {
-	switch active {
-	case AVX512:
-		sigmoidAVX512(&dst[0], &x[0], len(dst))
-	case AVX2:
-		sigmoidAVX2(&dst[0], &x[0], len(dst))
-	}
-	return active != Generic
-}
-
-func tanhAsm(dst, x []float32) bool {
-	switch active {
-	case AVX512:
-		tanhAVX512(&dst[0], &x[0], len(dst))
-	case AVX2:
-		tanhAVX2(&dst[0], &x[0], len(dst))
-	}
-	return active != Generic
-}
-
-func reluGradAsm(dx, dy, y []float32) bool {
-	switch active {
-	case AVX512:
-		reluGradAVX512(&dx[0], &dy[0], &y[0], len(dx))
-	case AVX2:
-		reluGradAVX2(&dx[0], &dy[0], &y[0], len(dx))
-	}
-	return active != Generic
-}
-
+func eluGradAsm(dx, dy, y []float32) bool  { return combine(eluGradAVX512, eluGradAVX2, dx, dy, y) }
+func mulAsm(dst, x, y []float32) bool      { return combine(mulAVX512, mulAVX2, dst, x, y) }
+func reluGradAsm(dx, dy, y []float32) bool { return combine(reluGradAVX512, reluGradAVX2, dx, dy, y) }
 func sigmoidGradAsm(dx, dy, y []float32) bool {
+	return combine(sigmoidGradAVX512, sigmoidGradAVX2, dx, dy, y)
+}
+func tanhGradAsm(dx, dy, y []float32) bool { return combine(tanhGradAVX512, tanhGradAVX2, dx, dy, y) }
+func addAsm(dst, x, y []float32) bool      { return combine(addAVX512, addAVX2, dst, x, y) }
+func maxAsm(dst, x, y []float32) bool      { return combine(maxAVX512, maxAVX2, dst, x, y) }
+func subAsm(dst, x, y []float32) bool      { return combine(subAVX512, subAVX2, dst, x, y) }
+func mulAddAsm(dst, x, y []float32) bool   { return combine(mulAddAVX512, mulAddAVX2, dst, x, y) }
+
+func combine(avx512, avx2 func(dst, x, y *float32, n int), dst, x, y []float32) bool {
 	switch active {
 	case AVX512:
-		sigmoidGradAVX512(&dx[0], &dy[0], &y[0], len(dx))
+		avx512(&dst[0], &x[0], &y[0], len(dst))
 	case AVX2:
-		sigmoidGradAVX2(&dx[0], &dy[0], &y[0], len(dx))
+		avx2(&dst[0], &x[0], &y[0], len(dst))
 	}
 	return active != Generic
 }
 
-func tanhGradAsm(dx, dy, y []float32) bool {
+func normalizeAsm(dst, x, mean, inv []float32) bool {
+	return combine3(normalizeAVX512, normalizeAVX2, dst, x, mean, inv)
+}
+func affineAsm(dst, x, scale, shift []float32) bool {
+	return combine3(affineAVX512, affineAVX2, dst, x, scale, shift)
+}
+
+func combine3(avx512, avx2 func(dst, x, y, z *float32, n int), dst, x, y, z []float32) bool {
 	switch active {
 	case AVX512:
-		tanhGradAVX512(&dx[0], &dy[0], &y[0], len(dx))
+		avx512(&dst[0], &x[0], &y[0], &z[0], len(dst))
 	case AVX2:
-		tanhGradAVX2(&dx[0], &dy[0], &y[0], len(dx))
+		avx2(&dst[0], &x[0], &y[0], &z[0], len(dst))
+	}
+	return active != Generic
+}
+
+func axpyAsm(dst []float32, a float32, x []float32) bool {
+	return scaled(axpyAVX512, axpyAVX2, dst, a, x)
+}
+func scaleAsm(dst []float32, a float32, x []float32) bool {
+	return scaled(scaleAVX512, scaleAVX2, dst, a, x)
+}
+func signAsm(dst []float32, a float32, x []float32) bool {
+	return scaled(signAVX512, signAVX2, dst, a, x)
+}
+
+func scaled(avx512, avx2 func(dst *float32, a float32, x *float32, n int), dst []float32, a float32, x []float32) bool {
+	switch active {
+	case AVX512:
+		avx512(&dst[0], a, &x[0], len(dst))
+	case AVX2:
+		avx2(&dst[0], a, &x[0], len(dst))
+	}
+	return active != Generic
+}
+
+func dealAsm(first, second, x []float32, bits uint64) bool {
+	return chosen(dealAVX512, dealAVX2, first, second, x, bits)
+}
+func pickAsm(dst, first, second []float32, bits uint64) bool {
+	return chosen(pickAVX512, pickAVX2, dst, first, second, bits)
+}
+
+func chosen(avx512, avx2 func(x, y, z *float32, n int, bits uint64), x, y, z []float32, bits uint64) bool {
+	switch active {
+	case AVX512:
+		avx512(&x[0], &y[0], &z[0], len(x), bits)
+	case AVX2:
+		avx2(&x[0], &y[0], &z[0], len(x), bits)
 	}
 	return active != Generic
 }
@@ -98,76 +131,6 @@ func lstmCellsAsm(h, c Matrix, gates Panels, bias []float32, biasStride, rows in
 		lstmCellsAVX512(&h.Data[0], h.Stride, &c.Data[0], c.Stride, &gates.Data[0], gates.Stride, &bias[0], biasStride, rows)
 	case AVX2:
 		lstmCellsAVX2(&h.Data[0], h.Stride, &c.Data[0], c.Stride, &gates.Data[0], gates.Stride, &bias[0], biasStride, rows)
-	}
-	return active != Generic
-}
-
-func addAsm(dst, x, y []float32) bool {
-	switch active {
-	case AVX512:
-		addAVX512(&dst[0], &x[0], &y[0], len(dst))
-	case AVX2:
-		addAVX2(&dst[0], &x[0], &y[0], len(dst))
-	}
-	return active != Generic
-}
-
-func maxAsm(dst, x, y []float32) bool {
-	switch active {
-	case AVX512:
-		maxAVX512(&dst[0], &x[0], &y[0], len(dst))
-	case AVX2:
-		maxAVX2(&dst[0], &x[0], &y[0], len(dst))
-	}
-	return active != Generic
-}
-
-func normalizeAsm(dst, x, mean, inv []float32) bool {
-	switch active {
-	case AVX512:
-		normalizeAVX512(&dst[0], &x[0], &mean[0], &inv[0], len(dst))
-	case AVX2:
-		normalizeAVX2(&dst[0], &x[0], &mean[0], &inv[0], len(dst))
-	}
-	return active != Generic
-}
-
-func affineAsm(dst, x, scale, shift []float32) bool {
-	switch active {
-	case AVX512:
-		affineAVX512(&dst[0], &x[0], &scale[0], &shift[0], len(dst))
-	case AVX2:
-		affineAVX2(&dst[0], &x[0], &scale[0], &shift[0], len(dst))
-	}
-	return active != Generic
-}
-
-func subAsm(dst, x, y []float32) bool {
-	switch active {
-	case AVX512:
-		subAVX512(&dst[0], &x[0], &y[0], len(dst))
-	case AVX2:
-		subAVX2(&dst[0], &x[0], &y[0], len(dst))
-	}
-	return active != Generic
-}
-
-func mulAddAsm(dst, x, y []float32) bool {
-	switch active {
-	case AVX512:
-		mulAddAVX512(&dst[0], &x[0], &y[0], len(dst))
-	case AVX2:
-		mulAddAVX2(&dst[0], &x[0], &y[0], len(dst))
-	}
-	return active != Generic
-}
-
-func signAsm(dst []float32, a float32, x []float32) bool {
-	switch active {
-	case AVX512:
-		signAVX512(&dst[0], a, &x[0], len(dst))
-	case AVX2:
-		signAVX2(&dst[0], a, &x[0], len(dst))
 	}
 	return active != Generic
 }
@@ -202,26 +165,6 @@ func sumAbsAsm(s *lanes, x []float32) bool {
 	return active != Generic
 }
 
-func dealAsm(first, second, x []float32, bits uint64) bool {
-	switch active {
-	case AVX512:
-		dealAVX512(&first[0], &second[0], &x[0], len(x), bits)
-	case AVX2:
-		dealAVX2(&first[0], &second[0], &x[0], len(x), bits)
-	}
-	return active != Generic
-}
-
-func pickAsm(dst, first, second []float32, bits uint64) bool {
-	switch active {
-	case AVX512:
-		pickAVX512(&dst[0], &first[0], &second[0], len(dst), bits)
-	case AVX2:
-		pickAVX2(&dst[0], &first[0], &second[0], len(dst), bits)
-	}
-	return active != Generic
-}
-
 func blendGradAsm(dx, dw, g, x, w []float32, n int) bool {
 	switch active {
 	case AVX512:
@@ -232,7 +175,7 @@ func blendGradAsm(dx, dw, g, x, w []float32, n int) bool {
 	return active != Generic
 }
 
-// maskAsm returns how many values it has written.
+// maskAsm returns the number of values that it has written.
 func maskAsm(dst []float32, next, limit uint64, value float32) int {
 	switch active {
 	case AVX512:

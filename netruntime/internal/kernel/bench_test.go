@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// BenchmarkPackedMul runs the products of the project's networks on one core,
-// and shows the fastest run beside the multiply-add peak measured in between:
-// the experts of a MANN, all layers in turn, as they are read anew by every
-// call; a convolution over 240 frames and its way back; a recurrent step.
+// BenchmarkPackedMul runs the products of the project's networks on one core. It reports the
+// fastest run relative to the multiply-add peak, which it measures in between. The products are the
+// experts of a MANN, all layers in turn, since every call reads them again; a convolution over 240
+// frames and its backward pass; and a recurrent step.
 func BenchmarkPackedMul(b *testing.B) {
 	mann := [][3]int{{8, 480, 512}, {8, 512, 512}, {8, 512, 363}} // parts, k, n
 	for _, w := range []struct {
@@ -53,11 +53,7 @@ func BenchmarkPackedMul(b *testing.B) {
 						t := time.Now()
 						for _, x := range cases {
 							c, w := Matrix{x.c, x.n}, Matrix{x.w, x.parts}
-							if half {
-								x.half.Mul(&s, c, w, MatrixBF16{x.a16, x.stride}, rows, false, x.ep, 0, x.panels())
-							} else {
-								x.packed.Mul(&s, c, w, Matrix{x.a, x.stride}, rows, false, x.ep, 0, x.panels())
-							}
+							x.packed.Mul(&s, c, w, x.left(0), rows, false, x.ep, 0, x.panels())
 						}
 						best = min(best, time.Since(t))
 					}
@@ -72,9 +68,9 @@ func BenchmarkPackedMul(b *testing.B) {
 	}
 }
 
-// BenchmarkFilter times convolutions over 240 frames by minimal filtering, the
-// planes included, and as products, in turns on one core. saved is the part of
-// the product's time that the filter does without.
+// BenchmarkFilter times convolutions over 240 frames by minimal filtering, including the planes,
+// and as products, in turns on one core. saved is the part of the product's time that the filter
+// saves.
 func BenchmarkFilter(b *testing.B) {
 	for _, c := range [][3]int{ // width, channels, columns
 		{3, 64, 256}, {4, 64, 256}, {5, 64, 128}, {6, 64, 128}, {7, 64, 128}, {8, 64, 128}, {9, 64, 128}, {10, 64, 128},
@@ -100,7 +96,7 @@ func BenchmarkFilter(b *testing.B) {
 							x.Planes(x.planes, x.x, x.frames, -x.Lead(), x.frames+x.Trail())
 							x.filter.Mul(&s, Windows{y, 1, x.frames, x.stride, x.skip}, x.planes, 0, x.blocks(), x.ep, 0, x.filter.Panels())
 						} else {
-							direct.packed.Mul(&s, Matrix{direct.c, direct.n}, Matrix{Data: unit}, Matrix{direct.a, direct.stride}, 240, false, Epilogue{Bias: direct.ep.Bias, Act: ActReLU}, 0, direct.panels())
+							direct.packed.Mul(&s, Matrix{direct.c, direct.n}, Matrix{Data: unit}, direct.left(0), 240, false, Epilogue{Bias: direct.ep.Bias, Act: ActReLU}, 0, direct.panels())
 						}
 						if d := time.Since(from); least[i] == 0 || d < least[i] {
 							least[i] = d

@@ -5,21 +5,11 @@ import (
 	"time"
 )
 
-// MatrixBF16 is Matrix in bfloat16.
-type MatrixBF16 struct {
-	Data   []uint16
-	Stride int
-}
-
-// Row returns m without its first i rows.
-func (m MatrixBF16) Row(i int) MatrixBF16 { return MatrixBF16{m.Data[i*m.Stride:], m.Stride} }
-
-// BF16 says whether the active family multiplies in bfloat16: AVX-512 on a
-// processor with AVX512_BF16.
+// BF16 reports whether the active family multiplies in bfloat16: AVX-512 on a processor with
+// AVX512_BF16.
 func BF16() bool { return active == AVX512 && hasBF16 }
 
-// ToBF16 rounds to bfloat16, the upper half of a float32, to nearest, ties to
-// even. NaN stays NaN.
+// ToBF16 rounds to bfloat16, the upper half of a float32: to nearest, ties to even. NaN stays NaN.
 func ToBF16(dst []uint16, src []float32) {
 	if len(dst) != len(src) {
 		panic("kernel: ToBF16: slices of different lengths")
@@ -37,26 +27,20 @@ func ToBF16(dst []uint16, src []float32) {
 	}
 }
 
-// PackedBF16 is Packed with the matrices rounded to bfloat16. Products and
-// sums are float32, computed in pairs of products; subnormal numbers count as
-// zero.
-type PackedBF16 struct {
-	layout
-	data []uint16
-}
-
-// PackBF16 is Pack for products in bfloat16. It panics where BF16 is false.
-func PackBF16(trans bool, parts, k, n int, b []float32, ldb int) *PackedBF16 {
+// PackBF16 is Pack with the matrices rounded to bfloat16, for left sides in bfloat16. Products and
+// sums are float32, computed in pairs of products; subnormal numbers count as zero. It panics if
+// BF16 is false.
+func PackBF16(trans bool, parts, k, n int, b []float32, ldb int) *Packed {
 	if !BF16() {
 		panic("kernel: PackBF16: no bfloat16 kernels here")
 	}
-	p := &PackedBF16{layout: newLayout(true, parts, k, n)}
-	p.data = aligned16(p.panel(p.panels, 0))
+	p := &Packed{layout: newLayout(true, parts, k, n)}
+	p.half = aligned16(p.panel(p.panels, 0))
 	wide, rounded := make([]float32, k*p.cols), make([]uint16, k*p.cols)
 	p.eachPanel(trans, b, ldb, func(q, e int, part []float32, cols int) {
 		p.kind.pack(wide, trans, part, ldb, 0, k, q*p.cols, cols)
 		ToBF16(rounded, wide)
-		dst := p.data[p.panel(q, e):][:p.part()]
+		dst := p.half[p.panel(q, e):][:p.part()]
 		for l := range k {
 			row := dst[l/2*2*p.cols+l%2:]
 			for j, v := range rounded[l*p.cols:][:p.cols] {
@@ -67,38 +51,9 @@ func PackBF16(trans bool, parts, k, n int, b []float32, ldb int) *PackedBF16 {
 	return p
 }
 
-// Part returns part e alone, without copying it.
-func (b *PackedBF16) Part(e int) *PackedBF16 { return &PackedBF16{b.layout.only(e), b.data} }
-
-// Mul is Packed.Mul with A in bfloat16. No value beyond the k-th of a row of A
-// is read.
-func (b *PackedBF16) Mul(s *Scratch, c, w Matrix, a MatrixBF16, rows int, add bool, ep Epilogue, p0, p1 int) {
-	if rows == 0 || p0 >= p1 {
-		return
-	}
-	if len(a.Data) < (rows-1)*a.Stride+b.k {
-		panic("kernel: Mul: A is too small")
-	}
-	m := packedMul{operands{&b.layout, nil, a.Data, a.Stride, nil, b.data}, c, w, rows, add, ep}
-	m.compute(s, p0, p1)
-}
-
-// MulPanels is Packed.MulPanels with A in bfloat16. No value beyond the k-th of
-// a row of A is read.
-func (b *PackedBF16) MulPanels(s *Scratch, c Panels, a MatrixBF16, rows int, add bool, p0, p1 int) {
-	if rows == 0 || p0 >= p1 {
-		return
-	}
-	if len(a.Data) < (rows-1)*a.Stride+b.k {
-		panic("kernel: MulPanels: A is too small")
-	}
-	o := operands{&b.layout, nil, a.Data, a.Stride, nil, b.data}
-	o.panelsInto(s, c, rows, !add, p0, p1)
-}
-
-// Peak measures how many floating-point operations a second one core makes in
-// the active family's multiply-adds, or in those of bfloat16, when it does
-// nothing else, in 10⁹. It takes the best of many short blocks within d.
+// Peak measures how many billion floating-point operations per second one core reaches with the
+// active family's multiply-adds, in bfloat16 or float32. It returns the best of many short blocks
+// within d.
 func Peak(bf16 bool, d time.Duration) float64 {
 	if bf16 && !BF16() {
 		panic("kernel: Peak: no bfloat16 kernels here")

@@ -2,10 +2,10 @@ package kernel
 
 import "math"
 
-// The functions below work element by element: a result does not depend on
-// where in the slice it stands, so that any cut into parts gives the same
-// bits. dst may be an input itself, but must not overlap it otherwise. They
-// are not interrupted: cut slices above about 10⁵ elements into parts.
+// The functions below work element by element. A result does not depend on its position in the
+// slice, so that any division into parts gives the same bits. dst may be one of the inputs, but
+// must not overlap them otherwise. Calls are not interrupted: divide slices of more than about 10⁵
+// elements.
 
 func same(what string, n int, lens ...int) {
 	for _, l := range lens {
@@ -15,9 +15,8 @@ func same(what string, n int, lens ...int) {
 	}
 }
 
-// Exp sets dst = e^x with a relative error of at most 3e-7 for results of
-// normal size, and to within 2e-38 below. It gives 0 below −104 and +Inf
-// above 88.73; NaN stays NaN.
+// Exp sets dst = e^x. The relative error is at most 3e-7 for results of normal size, the absolute
+// error at most 2e-38 below. It gives 0 below −104 and +Inf above 88.73. NaN stays NaN.
 func Exp(dst, x []float32) {
 	same("Exp", len(dst), len(x))
 	if len(dst) == 0 || expAsm(dst, x) {
@@ -72,8 +71,7 @@ func Mul(dst, x, y []float32) {
 	}
 }
 
-// Max sets dst = the larger of x and y, element by element. NaN in either is
-// NaN.
+// Max sets dst = the larger of x and y, element by element. NaN in either gives NaN.
 func Max(dst, x, y []float32) {
 	same("Max", len(dst), len(x), len(y))
 	if len(dst) == 0 || maxAsm(dst, x, y) {
@@ -106,9 +104,8 @@ func Affine(dst, x, scale, shift []float32) {
 	}
 }
 
-// AdamW makes one optimiser step on weights w with gradient g and the moments
-// m and v (Loshchilov and Hutter 2019, algorithm 2, with the schedule's factor
-// inside lr):
+// AdamW makes one optimiser step on weights w with gradient g and the moments m and v (Loshchilov
+// and Hutter 2019, algorithm 2, with the schedule's factor included in lr):
 //
 //	m = beta1·m + (1 − beta1)·g
 //	v = beta2·v + (1 − beta2)·g²
@@ -156,8 +153,7 @@ func MulAdd(dst, x, y []float32) {
 	}
 }
 
-// Sign sets dst = a where x > 0, −a where x < 0 and 0 where x = 0. Where x is
-// NaN or infinite it gives NaN.
+// Sign sets dst = a if x > 0, −a if x < 0 and 0 if x = 0. It gives NaN if x is NaN or infinite.
 func Sign(dst []float32, a float32, x []float32) {
 	same("Sign", len(dst), len(x))
 	if len(dst) == 0 || signAsm(dst, a, x) {
@@ -175,10 +171,10 @@ func Sign(dst []float32, a float32, x []float32) {
 	}
 }
 
-// lanes are the partial sums of a total: element i goes to number i mod 32.
+// lanes are the partial sums of a total: element i is added to number i mod 32.
 type lanes [32]float32
 
-// total adds the halves of the lanes until one is left.
+// total adds the two halves of the lanes until one is left.
 func (s *lanes) total() float32 {
 	eighth := func(i int) float32 { return (s[i] + s[i+16]) + (s[i+8] + s[i+24]) }
 	return ((eighth(0) + eighth(4)) + (eighth(2) + eighth(6))) + ((eighth(1) + eighth(5)) + (eighth(3) + eighth(7)))
@@ -197,17 +193,16 @@ func Dot(x, y []float32) float32 {
 	return s.total()
 }
 
-// Distances16 sets d to the distances of a vector from sixteen others, least over
-// all turns of their planes. Each is plane/2 complex numbers, real parts and then
-// imaginary ones, tall real numbers, a rest, and half the sum of squares of all but
-// the rest: q is one of so many values, x holds sixteen side by side, (values, 16).
-// turned has q's plane turned by a quarter.
+// Distances16 sets d to the distances of a vector from sixteen others, each the least over all
+// rotations of their planes. A vector has plane/2 complex numbers (real parts, then imaginary
+// parts), tall real numbers, a rest, and half the sum of squares of all but the rest. q is one
+// vector, x holds sixteen side by side, (values, 16). turned is q's plane rotated by 90°.
 //
-//	z = Σ q·x + i Σ turned·x over the plane, h = Σ q·x over what is tall
+//	z = Σ q·x + i Σ turned·x over the plane, h = Σ q·x over the tall numbers
 //	d² = max(0, 2(half(q) + half(x) − h − |z|)) + (rest(q) − rest(x))²
 //
-// Sums go on from those in sums, real and imaginary parts of z and h, (3, 16), where
-// they are left.
+// sums holds the sums so far, real and imaginary parts of z and h, (3, 16). Distances16 adds to
+// them.
 func Distances16(d *[16]float32, sums *[48]float32, x, q, turned []float32, plane, tall int) {
 	n := plane + tall
 	if plane < 0 || tall < 0 || len(x) < 16*(n+2) || len(q) < n+2 || len(turned) < plane {
@@ -248,8 +243,8 @@ func SumAbs(x []float32) float32 {
 	return s.total()
 }
 
-// Deal gives every value of x, at most 64, to second where its bit is set and
-// to first elsewhere; the other one of the two gets 0.
+// Deal writes every value of x, at most 64, to second if its bit is set and to first otherwise. The
+// other of the two gets 0.
 func Deal(first, second, x []float32, bits uint64) {
 	same("Deal", len(x), len(first), len(second))
 	if len(x) > 64 {
@@ -267,8 +262,7 @@ func Deal(first, second, x []float32, bits uint64) {
 	}
 }
 
-// Pick sets dst, at most 64 values, to second where the value's bit is set and
-// to first elsewhere.
+// Pick sets dst, at most 64 values, to second if the value's bit is set and to first otherwise.
 func Pick(dst, first, second []float32, bits uint64) {
 	same("Pick", len(dst), len(first), len(second))
 	if len(dst) > 64 {

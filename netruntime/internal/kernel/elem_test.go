@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 var (
@@ -96,9 +98,9 @@ func TestELU(t *testing.T) {
 	})
 }
 
-// TestElementwiseEdges runs every function at every length around the vector
-// sizes, against its formula, and checks that an element's bits do not depend
-// on its place and that nothing is written beyond the end.
+// TestElementwiseEdges runs every function at every length around the vector sizes and compares it
+// with its formula. An element's bits may not depend on its position, and nothing may be written
+// beyond the end.
 func TestElementwiseEdges(t *testing.T) {
 	ops := []struct {
 		name string
@@ -155,8 +157,8 @@ func TestElementwiseEdges(t *testing.T) {
 	})
 }
 
-// TestAdamW follows three weights, and every tail length, for twenty steps
-// against the formulas in float64.
+// TestAdamW compares three weights, and every tail length, for twenty steps with the formulas in
+// float64.
 func TestAdamW(t *testing.T) {
 	const lr, wd, b1, b2, eps = 1e-2, 0.1, 0.9, 0.999, 1e-8
 	forKinds(t, func(t *testing.T) {
@@ -196,10 +198,7 @@ func TestAdamW(t *testing.T) {
 func TestAVX2UsesSixteenRegisters(t *testing.T) {
 	beyond := regexp.MustCompile(`\b[XY](1[6-9]|2\d|3[01])\b|\bZ\d|\bK[0-7]\b`)
 	for _, name := range []string{"gemm_amd64.s", "elem_amd64.s", "packed_amd64.s"} {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open(name))(t)
 		defer f.Close()
 		fn := ""
 		for s := bufio.NewScanner(f); s.Scan(); {
@@ -289,7 +288,7 @@ func TestVectorFunctions(t *testing.T) {
 	})
 }
 
-// What is no number stays visible.
+// Values that are not finite stay visible.
 func TestVectorFunctionsKeepNaN(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		for _, n := range []int{1, 40, 70} {

@@ -1,30 +1,28 @@
 package kernel
 
-// Taps says how a convolution over time reads its operand, a sequence of
-// frames of so many channels:
+// Taps is the way in which a convolution over time reads its operand, a sequence of frames of
+// Channels values:
 //
 //	y[t] = Σ_w x[t − Before + w]·W_w   for w < Width, with zeros outside.
 //
 // # Minimal filtering
 //
-// Two neighbouring outputs of three taps take four multiplications instead of
-// six (Winograd, Arithmetic Complexity of Computations, 1980; as F(2,3) in
-// Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2016).
-// Here the taps are three runs of s = ⌈Width/3⌉ neighbours, filled up with
-// zeros, and a pair is the frames t and t + s. With the operand's planes
+// Two neighbouring outputs of three taps take four multiplications instead of six (Winograd,
+// Arithmetic Complexity of Computations, 1980; as F(2,3) in Lavin and Gray, Fast Algorithms for
+// Convolutional Neural Networks, 2016). Here the taps are three runs of s = ⌈Width/3⌉ neighbours,
+// padded with zeros, and a pair is the frames t and t + s. With the operand's planes
 //
 //	D[t] = x[t] − x[t+2s]    P[t] = x[t] + x[t+s]    N[t] = x[t+s] − x[t]
 //
-// and w0, w1 and w2 for the runs of taps, Before left out,
+// and w0, w1 and w2 for the runs of taps, leaving out Before,
 //
 //	m0 = D[t … t+s)·w0           m1 = P[t+s … t+2s)·(w0+w1+w2)/2
 //	m3 = D[t+s … t+2s)·w2        m2 = N[t+s … t+2s)·(w0−w1+w2)/2
 //	y[t] = m0 + m1 + m2          y[t+s] = m1 − m2 − m3
 //
-// so that 2s products per output take the place of Width, and the row of a
-// product still is one run of frames in memory. A block is 2s frames: each of
-// the first s is paired with one of the last. The blocks begin with a
-// sequence's first frame, so that a frame's pair depends on its number alone.
+// 2s products per output replace Width products, and the row of a product is still one run of
+// frames in memory. A block is 2s frames: each of the first s is paired with one of the last s.
+// Blocks begin with a sequence's first frame, so that a frame's pair depends only on its number.
 type Taps struct {
 	Width, Before, Channels int
 }
@@ -35,21 +33,20 @@ func (g Taps) run() int { return (g.Width + 2) / 3 }
 // Block returns the frames of a block, 2s.
 func (g Taps) Block() int { return 2 * g.run() }
 
-// Lead returns how many frames the planes have before a sequence's first.
+// Lead returns the number of frames of the planes before a sequence's first.
 func (g Taps) Lead() int { return g.Before }
 
-// Trail returns how many frames the planes have after a sequence's last.
+// Trail returns the number of frames of the planes after a sequence's last.
 func (g Taps) Trail() int { return max(0, g.Block()-1-g.Before) }
 
-// PlaneSize returns the values of a sequence's planes.
+// PlaneSize returns the number of values of a sequence's planes.
 func (g Taps) PlaneSize(frames int) int { return 3 * g.plane(frames) }
 
-// plane returns the values of one plane.
+// plane returns the number of values of one plane.
 func (g Taps) plane(frames int) int { return (g.Lead() + frames + g.Trail()) * g.Channels }
 
-// Planes computes frames [from, to) of the planes of a sequence x of so many
-// frames. dst holds D, P and N one after the other, each from frame −Lead to
-// frames + Trail.
+// Planes computes frames [from, to) of the planes of a sequence x of the given number of frames.
+// dst holds D, P and N one after the other, each from frame −Lead to frames + Trail.
 func (g Taps) Planes(dst, x []float32, frames, from, to int) {
 	size, s := g.plane(frames), g.run()
 	if len(dst) < 3*size || len(x) < frames*g.Channels || from < -g.Lead() || to > frames+g.Trail() {
@@ -60,12 +57,11 @@ func (g Taps) Planes(dst, x []float32, frames, from, to int) {
 	g.lagged(dst[2*size:3*size], x, frames, from, to, s, -1, 1)
 }
 
-// lagged sets frames [from, to) of a plane to a·x[t] + b·x[t+lag], for a and b
-// of ±1 that are not both −1.
+// lagged sets frames [from, to) of a plane to a·x[t] + b·x[t+lag]. a and b are ±1 and not both −1.
 func (g Taps) lagged(plane, x []float32, frames, from, to, lag int, a, b float32) {
 	c := g.Channels
 	for t := from; t < to; {
-		end := to // of the frames for which as many of the two exist
+		end := to // of the range of frames for which the same terms exist
 		for _, edge := range [...]int{-lag, frames - lag, 0, frames} {
 			if edge > t {
 				end = min(end, edge)
@@ -97,8 +93,7 @@ func (g Taps) lagged(plane, x []float32, frames, from, to, lag int, a, b float32
 	}
 }
 
-// Filter is a convolution over time by minimal filtering, laid out for the
-// active kernels.
+// Filter is a convolution over time by minimal filtering, laid out for the active kernels.
 type Filter struct {
 	Taps
 	packed *Packed
@@ -109,7 +104,7 @@ type Filter struct {
 func PackFilter(g Taps, n int, w []float32) *Filter {
 	switch {
 	case g.Width < 1 || g.Width > MaxFilterWidth || g.Before < 0 || g.Channels < 1:
-		panic("kernel: PackFilter: there are no such taps")
+		panic("kernel: PackFilter: invalid taps")
 	case len(w) < g.Width*g.Channels*n:
 		panic("kernel: PackFilter: the weights are too short")
 	}
@@ -134,32 +129,31 @@ func PackFilter(g Taps, n int, w []float32) *Filter {
 	return f
 }
 
-// Panels returns how many panels of PanelCols columns the result has.
+// Panels returns the number of panels of PanelCols columns of the result.
 func (f *Filter) Panels() int { return f.packed.panels }
 
-// MaxFilterWidth is the most taps of a Filter.
+// MaxFilterWidth is the greatest number of taps of a Filter.
 const MaxFilterWidth = 3 * stripRows
 
-// filterScratch is what Filter.Mul works with.
+// filterScratch is the working memory of Filter.Mul.
 type filterScratch struct {
 	runs [stripRows]rowRun
 	from [stripRows]runFrames
 	sums []float32 // y[t], y[t+s], m1 and m2 of the rows
 }
 
-// runFrames tells the frames of a run of rows.
+// runFrames is the frames of a run of rows.
 type runFrames struct {
 	sequence, frame int // of the first row
 	hop             int // from tile to tile
 }
 
-// Mul computes panels [p0, p1) of act(convolution + bias) for blocks [b0, b1)
-// of y, counted through all sequences: each has ⌈Length/2s⌉ of them. planes
-// holds those of all sequences. Of ep it takes no Biases.
+// Mul computes panels [p0, p1) of act(convolution + bias) for blocks [b0, b1) of y, counted over
+// all sequences: each has ⌈Length/2s⌉ blocks. planes holds the planes of all sequences. ep may have
+// no Biases.
 //
-// No element's bits depend on how blocks and panels are cut. What is not
-// finite reaches the frames that see it through 3s taps, the last of which are
-// zeros, and stays in its sequence.
+// No element's bits depend on how blocks and panels are divided. A value that is not finite reaches
+// the frames that see it through 3s taps, the last of which are zeros, and stays in its sequence.
 func (f *Filter) Mul(scratch *Scratch, y Windows, planes []float32, b0, b1 int, ep Epilogue, p0, p1 int) {
 	s, n := f.run(), f.packed.n
 	y.check(min(n, p1*f.packed.cols))
@@ -168,7 +162,7 @@ func (f *Filter) Mul(scratch *Scratch, y Windows, planes []float32, b0, b1 int, 
 	case b0 >= b1 || p0 >= p1:
 		return
 	case b0 < 0 || b1 > each*y.Batch || p0 < 0 || p1 > f.packed.panels:
-		panic("kernel: Filter: there are no such blocks or panels")
+		panic("kernel: Filter: blocks or panels are out of range")
 	case len(planes) < y.Batch*f.PlaneSize(y.Length):
 		panic("kernel: Filter: the planes are too small")
 	case ep.Bias != nil && len(ep.Bias) < min(n, p1*f.packed.cols):
@@ -184,7 +178,7 @@ func (f *Filter) Mul(scratch *Scratch, y Windows, planes []float32, b0, b1 int, 
 	}
 }
 
-// filterMul is the work of a Filter's Mul.
+// filterMul is a Filter's Mul in progress.
 type filterMul struct {
 	*Filter
 	y      Windows
@@ -229,10 +223,10 @@ func (m *filterMul) strip(scratch *Scratch, b0, b1, p0, p1 int) {
 
 var minus = []float32{-1}
 
-// runs lists the rows of blocks [b0, b1), the first frames of their pairs, and
-// returns the number of runs, the frames from row to row of a tile, and the
-// rows. In long sequences the rows of a tile are the same frame of some blocks,
-// in short ones they are some frames of one block: as it gives the larger tiles.
+// runs lists the rows of blocks [b0, b1), the first frames of their pairs. It returns the number of
+// runs, the frames from row to row of a tile, and the number of rows. The rows of a tile are the
+// same frame of several blocks, or several frames of one block: whichever gives the larger tiles.
+// The former suits long sequences, the latter short ones.
 func (m *filterMul) runs(w *filterScratch, b0, b1 int) (runs, step, rows int) {
 	s, block, kind := m.run(), m.Block(), m.packed.kind
 	most, _ := kind.tile()
@@ -264,7 +258,7 @@ func (m *filterMul) runs(w *filterScratch, b0, b1 int) (runs, step, rows int) {
 			}
 			continue
 		}
-		full := min(n, (left+s)/block) // blocks that have all of their first frames
+		full := min(n, (left+s)/block) // blocks whose first frames all exist
 		for _, part := range [...]struct{ first, rows, blocks int }{{0, s, full}, {full * block, left - full*block, n - full}} {
 			j := 0
 			for i := range tiles(part.rows) {
@@ -286,8 +280,7 @@ func (m *filterMul) begin(sums []float32, p int) {
 	}
 }
 
-// store copies the rows to their frames, each later by some, where the
-// sequence has that frame.
+// store copies the rows to their frames plus later, if the sequence has that frame.
 func (m *filterMul) store(sums []float32, w *filterScratch, runs, step, p, later int) {
 	cols := m.packed.cols
 	first := p * cols

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// filterCase is a convolution over time with what a test needs to know of it.
+// filterCase is a convolution over time with the data that a test needs.
 type filterCase struct {
 	Taps
 	n, batch, frames int
@@ -35,7 +35,7 @@ func (x *filterCase) String() string {
 	return fmt.Sprintf("%+v, %d columns, %d sequences of %d, %v, bias %v", x.Taps, x.n, x.batch, x.frames, x.ep.Act, x.ep.Bias != nil)
 }
 
-// makePlanes computes the planes, cut somewhere.
+// makePlanes computes the planes in two parts.
 func (x *filterCase) makePlanes(r *rand.Rand) {
 	size := x.PlaneSize(x.frames)
 	x.planes = make([]float32, x.batch*size)
@@ -50,7 +50,7 @@ func (x *filterCase) makePlanes(r *rand.Rand) {
 	}
 }
 
-// result returns room for y with NaN in it.
+// result returns memory for y, filled with NaN.
 func (x *filterCase) result() []float32 {
 	y := make([]float32, x.batch*x.skip+7)
 	for i := range y {
@@ -59,7 +59,7 @@ func (x *filterCase) result() []float32 {
 	return y
 }
 
-// blocks returns the blocks of all sequences.
+// blocks returns the number of blocks of all sequences.
 func (x *filterCase) blocks() int { return x.batch * ((x.frames + x.Block() - 1) / x.Block()) }
 
 func (x *filterCase) mul(y []float32, b0, b1, p0, p1 int) {
@@ -67,8 +67,7 @@ func (x *filterCase) mul(y []float32, b0, b1, p0, p1 int) {
 	x.filter.Mul(&s, Windows{y, x.batch, x.frames, x.stride, x.skip}, x.planes, b0, b1, x.ep, p0, p1)
 }
 
-// want returns y[t, o] of a sequence before the activation, and the magnitude
-// of its sum.
+// want returns y[t, o] of a sequence before the activation, and the magnitude of its sum.
 func (x *filterCase) want(q, t, o int) (sum, mag float64) {
 	if x.ep.Bias != nil {
 		sum = float64(x.ep.Bias[o])
@@ -85,8 +84,7 @@ func (x *filterCase) want(q, t, o int) (sum, mag float64) {
 	return sum, mag
 }
 
-// check compares with the convolution in float64, then with the same cut into
-// parts.
+// check compares with the convolution in float64, then with the same computed in parts.
 func (x *filterCase) check(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	y := x.result()
@@ -143,9 +141,8 @@ func TestFilter(t *testing.T) {
 	})
 }
 
-// TestFilterPairsByFrameNumber runs sequences with zeros after them: what they
-// begin with must have the same bits, for a frame's pair does not depend on the
-// length.
+// TestFilterPairsByFrameNumber runs sequences with zeros after them. Their first frames must have
+// the same bits, because a frame's pair does not depend on the length.
 func TestFilterPairsByFrameNumber(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(31, 32))
@@ -173,9 +170,8 @@ func TestFilterPairsByFrameNumber(t *testing.T) {
 	})
 }
 
-// TestFilterKeepsNaNInItsSequence puts a NaN into one of some sequences: the
-// others do not notice, nor do the frames whose taps, filled up to nine, do not
-// see it.
+// TestFilterKeepsNaNInItsSequence puts a NaN into one of several sequences. It must not reach the
+// others, nor frames whose taps, padded to nine, do not see it.
 func TestFilterKeepsNaNInItsSequence(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(23, 24))
@@ -201,8 +197,8 @@ func TestFilterKeepsNaNInItsSequence(t *testing.T) {
 	})
 }
 
-// TestFilterIsAsExactAsAProduct compares both forms of a convolution with
-// float64, on signals as smooth and as far from zero as motion is.
+// TestFilterIsAsExactAsAProduct compares both forms of a convolution with float64, on signals as
+// smooth and as far from zero as motion.
 func TestFilterIsAsExactAsAProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	for _, offset := range []float32{0, 3} {
@@ -221,7 +217,7 @@ func TestFilterIsAsExactAsAProduct(t *testing.T) {
 		var s Scratch
 		k := g.Width * g.Channels
 		p := Pack(false, 1, k, x.n, x.w, x.n)
-		p.Mul(&s, Matrix{direct, x.n}, Matrix{Data: unit}, Matrix{padded, g.Channels}, x.frames, false, x.ep, 0, p.Panels())
+		p.Mul(&s, Matrix{direct, x.n}, Matrix{Data: unit}, Operand{F32: padded, Stride: g.Channels}, x.frames, false, x.ep, 0, p.Panels())
 		var errs [2]float64
 		var size float64
 		for f := range x.frames {
@@ -256,7 +252,7 @@ func TestReservedScratchIsEnough(t *testing.T) {
 		if n := testing.AllocsPerRun(len(s)-1, func() {
 			x.Planes(x.planes, x.x, x.frames, -x.Lead(), x.frames+x.Trail())
 			x.filter.Mul(&s[i], Windows{y, x.batch, x.frames, x.stride, x.skip}, x.planes, 0, x.blocks(), x.ep, 0, x.filter.Panels())
-			z.packed.Mul(&s[i], Matrix{z.c, 40}, Matrix{z.w, 2}, Matrix{z.a, 33}, 20, false, z.ep, 0, z.panels())
+			z.packed.Mul(&s[i], Matrix{z.c, 40}, Matrix{z.w, 2}, z.left(0), 20, false, z.ep, 0, z.panels())
 			i++
 		}); n != 0 {
 			t.Fatalf("%v allocations", n)

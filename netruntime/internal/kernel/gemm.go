@@ -6,7 +6,7 @@ import (
 	"mannequin/netruntime/internal/pool"
 )
 
-// gemmJob is the product that a pool is working on, cut into a grid of tasks.
+// gemmJob is the product that a pool is computing, cut into a grid of tasks.
 type gemmJob struct {
 	tA, tB     bool
 	m, n, k    int
@@ -14,7 +14,7 @@ type gemmJob struct {
 	lda, ldb   int
 	ldc        int
 	acc        bool
-	seqA, seqB sequences // of A's rows or of B's, where they are windows
+	seqA, seqB sequences // of A's rows or of B's, if they are windows
 	rows       int       // rows per task
 	panels     int       // panels of B per task
 	rowTasks   int
@@ -22,21 +22,20 @@ type gemmJob struct {
 }
 
 const (
-	taskPanels   = 8       // most panels per task: what fits the second-level cache packed
+	taskPanels   = 8       // most panels per task: those that fit the second-level cache when packed
 	rowTiles     = 16      // tiles of rows per pass over a task's panels
-	directRows   = 128     // most rows for which packing B costs more than it saves
+	directRows   = 128     // most rows for which packing B is not worth its cost
 	smallProduct = 1 << 19 // products that take less time than waking the workers
 )
 
 // Gemm computes
 //
 //	C = op(A)·op(B)      or
-//	C = C + op(A)·op(B)  where acc
+//	C = C + op(A)·op(B)  if acc
 //
-// on row-major matrices, op(X) being X or, where tX, its transpose. op(A) is
-// m×k, op(B) is k×n, C is m×n; lda, ldb and ldc are the row lengths in memory
-// of A, B and C. C must not overlap A or B. A NaN or infinity in a row of
-// op(A) stays in that row of C.
+// on row-major matrices. op(X) is X, or its transpose if tX is set. op(A) is m×k, op(B) is k×n, C
+// is m×n. lda, ldb and ldc are the row lengths of A, B and C in memory. C must not overlap A or B.
+// A NaN or infinity in a row of op(A) stays in that row of C.
 func (p *Pool) Gemm(tA, tB bool, m, n, k int, a []float32, lda int, b []float32, ldb int, acc bool, c []float32, ldc int) {
 	if m < 0 || n < 0 || k < 0 {
 		panic("kernel: Gemm: negative size")
@@ -67,8 +66,8 @@ func (p *Pool) multiply(job gemmJob) {
 	*j = job
 	m := j.m
 	j.panelCount = (j.n + cols - 1) / cols
-	// Columns first: no two tasks then pack the same part of B. Rows where
-	// there are too few columns to go round.
+	// Split the columns first, so that no two tasks pack the same part of B, and split rows too if
+	// there are too few columns.
 	j.panels = min(taskPanels, (j.panelCount+2*p.Workers()-1)/(2*p.Workers()))
 	j.rows = m
 	if p.Workers() > 1 && j.panelCount < 2*p.Workers() {
@@ -119,8 +118,7 @@ func (p *Pool) gemmTask(worker, i int) {
 	if p1*cols > j.n {
 		full--
 	}
-	// Packing costs as much as a pass over B. A few rows of tiles read B where
-	// it lies instead.
+	// Packing costs as much as a pass over B. If A has few rows, the tiles read B in place.
 	direct := !j.tB && j.m <= directRows
 	x := span{kind: p.kind, ldc: j.ldc, w: unit}
 	x.rs, x.cs = j.lda, 1
@@ -167,9 +165,8 @@ func (p *Pool) gemmTask(worker, i int) {
 	}
 }
 
-// pack copies rows [l, l+k) and columns [col, col+n) of op(B), row-major with
-// row length ldb or transposed, to dst row by row, with zeros from column n to
-// the panel's width.
+// pack copies rows [l, l+k) and columns [col, col+n) of op(B), row-major with row length ldb or
+// transposed, to dst row by row. It fills each row with zeros up to the panel's width.
 func (kind Kind) pack(dst []float32, trans bool, b []float32, ldb, l, k, col, n int) {
 	_, cols := kind.tile()
 	dst = dst[:k*cols]
@@ -202,8 +199,8 @@ func (kind Kind) pack(dst []float32, trans bool, b []float32, ldb, l, k, col, n 
 	}
 }
 
-// Transpose writes the transpose of src, rows×cols with row length ld, to dst,
-// whose rows have length ldd.
+// Transpose writes the transpose of src to dst. src is rows×cols with row length ld, and dst has
+// row length ldd.
 func Transpose(dst []float32, ldd int, src []float32, ld, rows, cols int) {
 	if rows == 0 || cols == 0 {
 		return
@@ -230,8 +227,8 @@ func Transpose(dst []float32, ldd int, src []float32, ld, rows, cols int) {
 	}
 }
 
-// Pool is a pool of workers that multiplies matrices too, with the kernels that
-// were active when it was made.
+// Pool is a pool of workers that also multiplies matrices, with the kernels that were active when
+// it was made.
 type Pool struct {
 	*pool.Pool
 	kind Kind
@@ -242,8 +239,8 @@ type Pool struct {
 	scratch []Scratch           // by worker
 }
 
-// NewPool starts a pool of the given number of workers, the caller being one of
-// them; fewer than one means one.
+// NewPool starts a pool of the given number of workers. The caller of Run is one of them; fewer
+// than one means one.
 func NewPool(workers int) *Pool {
 	p := &Pool{Pool: pool.New(workers), kind: active}
 	p.gemm, p.scratch = p.gemmTask, make([]Scratch, p.Workers())

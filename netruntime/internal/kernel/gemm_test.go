@@ -25,8 +25,7 @@ func randoms(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// reference computes one element of op(A)·op(B) and the sum of its products'
-// magnitudes in float64.
+// reference computes one element of op(A)·op(B) and the sum of its products' magnitudes in float64.
 func reference(tA, tB bool, i, j, k int, a []float32, lda int, b []float32, ldb int) (sum, mag float64) {
 	for l := range k {
 		x, y := i*lda+l, l*ldb+j
@@ -64,8 +63,7 @@ func TestGemmAgainstFloat64(t *testing.T) {
 	checkGemm(t, pools, r, true, true, 211, 530, 300)
 }
 
-// checkGemm compares one random product, with padded rows and a guard around
-// C, against float64.
+// checkGemm compares one random product, with padded rows and a guard around C, against float64.
 func checkGemm(t *testing.T, pools []*Pool, r *rand.Rand, tA, tB bool, m, n, k int) {
 	t.Helper()
 	lda, ldb := k, n
@@ -204,7 +202,7 @@ func TestKindsAgree(t *testing.T) {
 		"Packed.Mul": func(c []float32) {
 			var s Scratch
 			p := Pack(true, 1, k, n, b, k)
-			p.Mul(&s, Matrix{c, n}, Matrix{Data: unit}, Matrix{a, k}, m, true, Epilogue{Act: ActTanh}, 0, p.Panels())
+			p.Mul(&s, Matrix{c, n}, Matrix{Data: unit}, Operand{F32: a, Stride: k}, m, true, Epilogue{Act: ActTanh}, 0, p.Panels())
 		},
 		"Exp": func(d []float32) { Exp(d, x) }, "ELU": func(d []float32) { ELU(d, x) }, "ELUGrad": func(d []float32) { ELUGrad(d, y, x) },
 		"Axpy": func(d []float32) { Axpy(d, 1.7, x) }, "Scale": func(d []float32) { Scale(d, 1.3, x) }, "Mul": func(d []float32) { Mul(d, x, y) },

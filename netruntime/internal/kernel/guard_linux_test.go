@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// guarded hands out memory that ends where a page begins that cannot be
-// touched: an element read or written beyond it ends the test.
+// guarded allocates memory that ends at an inaccessible page: reading or writing an element beyond
+// the end stops the test.
 type guarded struct {
 	t     *testing.T
 	pages [][]byte
@@ -107,7 +107,7 @@ func TestPackedMulReadsNothingBeyond(t *testing.T) {
 				x.ep.Bias = g.copy(x.ep.Bias)
 			}
 			if bf16 {
-				x.a16, x.half.data = g.copyHalf(x.a16), g.copyHalf(x.half.data)
+				x.a16, x.packed.half = g.copyHalf(x.a16), g.copyHalf(x.packed.half)
 			} else {
 				x.packed.data = g.copy(x.packed.data)
 			}

@@ -2,9 +2,8 @@ package kernel
 
 import "syscall"
 
-// adviseHuge asks for large pages: for those to come when they are first
-// written to, and for those that are there at once. Without them all is the
-// same but slower.
+// adviseHuge requests large pages: for memory that is written for the first time, and at once for
+// memory that is already there. Without them everything works, but slower.
 func adviseHuge(b []byte) {
 	const madvHugePage, madvCollapse = 14, 25
 	_ = syscall.Madvise(b, madvHugePage)

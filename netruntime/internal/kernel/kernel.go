@@ -1,16 +1,14 @@
-// Package kernel is the arithmetic under the networks: matrix products,
-// activations and the optimiser's update, in assembly for AVX-512 and AVX2 with
-// a plain Go twin, and for browsers in WebAssembly's vectors (simd128/simd128.c). All is float32, but for products of packed matrices that may
-// be rounded to bfloat16 where the processor multiplies those.
+// Package kernel is the arithmetic of the networks: matrix products, activations and optimisers. It
+// has assembly for AVX-512 and AVX2, WebAssembly vectors for browsers (simd128/simd128.c), and the
+// same functions in plain Go. All is float32, except for products of packed matrices in bfloat16,
+// on processors that multiply it.
 //
-// Every result is reproducible: an output element is one sum over k in order,
-// in blocks of fixed size, so that a row has the same bits alone or among a
-// thousand others, at any position and for any number of workers. AVX-512 and
-// AVX2 agree bit for bit; plain Go rounds each product and so differs in the
-// last places, and SIMD128 agrees with it but for what has an e^x in it.
+// Results are reproducible. Each output element is one sum over k in order, in blocks of fixed
+// size. So a row has the same bits alone or among a thousand others, at any position and for any
+// number of workers. AVX-512 and AVX2 agree bit for bit. Plain Go rounds each product and differs
+// in the last places. SIMD128 agrees with plain Go except for functions that use e^x.
 //
-// Slices that are too short for the sizes given are programmer errors and
-// panic.
+// Slices that are too short for the given sizes are programmer errors and panic.
 package kernel
 
 import (
@@ -22,8 +20,8 @@ import (
 //go:generate env GOFLAGS=-tags=noasm go run asm/elem.go asm/act.go asm/isa.go -out elem_amd64.s -stubs elem_amd64.go -pkg kernel
 //go:generate env GOFLAGS=-tags=noasm go run asm/packed.go -out packed_amd64.s -stubs packed_amd64.go -pkg kernel
 
-// BlockK is how many products Gemm sums in a register before the block's sum is
-// added to the output.
+// BlockK is the number of products that Gemm sums in a register before it adds the sum to the
+// output.
 const BlockK = 256
 
 // Kind names a family of kernels.
@@ -32,12 +30,12 @@ type Kind uint8
 // The families, slowest first.
 const (
 	Generic Kind = iota
-	SIMD128      // WebAssembly's vectors of four, in a browser
+	SIMD128      // WebAssembly vectors of four values, in a browser
 	AVX2         // AVX2 and FMA
 	AVX512       // AVX-512 F, BW, DQ and VL
 )
 
-// String returns the family's name as reports print it.
+// String returns the family's name.
 func (k Kind) String() string {
 	switch k {
 	case Generic:
@@ -58,7 +56,7 @@ var kinds = families()
 // Best returns the fastest family that this machine runs.
 func Best() Kind { return kinds[len(kinds)-1] }
 
-// active is what new pools and the elementwise functions use.
+// active is the family of new pools, packed matrices and elementwise functions.
 var active = Best()
 
 // Active returns the family in use: the best one, unless Force chose another.
@@ -67,9 +65,9 @@ func Active() Kind { return active }
 // Kinds lists the families that this machine can run, slowest first.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
-// Force makes k the active family until the returned function is called. It
-// is for tests and benchmarks: nothing else may use the package meanwhile. It
-// panics where the machine cannot run k.
+// Force makes k the active family until the returned function is called. It is for tests and
+// benchmarks: nothing else may use the package at the same time. It panics if the machine cannot
+// run k.
 func Force(k Kind) (restore func()) {
 	if !slices.Contains(kinds, k) {
 		panic(fmt.Sprintf("kernel: this machine cannot run %v kernels", k))
@@ -92,7 +90,7 @@ func (k Kind) tile() (rows, cols int) {
 	return 2, 4
 }
 
-// PanelCols returns how many columns of B a packed panel holds.
+// PanelCols returns the number of columns of a packed panel of B.
 func (k Kind) PanelCols() int {
 	_, n := k.tile()
 	return n

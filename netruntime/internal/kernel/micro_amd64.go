@@ -4,7 +4,7 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// The microkernels by rows − 1, half a panel wide, one and several.
+// The microkernels by rows − 1: for half a panel, one and several.
 var (
 	half512 = [12]func(*tile){
 		gemmAVX512_1x0, gemmAVX512_2x0, gemmAVX512_3x0, gemmAVX512_4x0, gemmAVX512_5x0, gemmAVX512_6x0,
@@ -20,92 +20,23 @@ var (
 	wide256 = [3]func(*tile){gemmAVX2_1x4, gemmAVX2_2x2, gemmAVX2_3x2}
 )
 
-// micro runs the family's microkernel of the given size; no panel is the first
-// half of one.
+// micro runs the family's microkernel of the given size. 0 panels means the first half of one.
 func (k Kind) micro(rows, panels int, t *tile) {
-	switch {
-	case k == Generic:
+	switch k {
+	case Generic:
 		generic(rows, t)
-	case k == AVX512 && panels == 0:
-		half512[rows-1](t)
-	case panels == 0:
-		half256[rows-1](t)
-	case k == AVX512 && panels > 1:
-		wide512[rows-1](t)
-	case k == AVX512:
-		tall512[rows-1](t)
-	case panels > 1:
-		wide256[rows-1](t)
+	case AVX512:
+		pick(panels, wide512[:], tall512[:], half512[:])[rows-1](t)
 	default:
-		tall256[rows-1](t)
+		pick(panels, wide256[:], tall256[:], half256[:])[rows-1](t)
 	}
 }
 
-// transpose writes eight columns of a packed panel of the given width from
-// eight rows of src, 8·blocks elements each.
+// transpose writes eight columns of a packed panel of the given width from eight rows of src, of
+// 8·blocks elements each.
 func (k Kind) transpose(dst []float32, cols int, src []float32, ld, blocks int) {
 	_, _ = dst[(8*blocks-1)*cols+7], src[7*ld+8*blocks-1]
 	transpose8(&dst[0], cols, &src[0], ld, blocks)
-}
-
-func expAsm(dst, x []float32) bool {
-	switch active {
-	case AVX512:
-		expAVX512(&dst[0], &x[0], len(dst))
-	case AVX2:
-		expAVX2(&dst[0], &x[0], len(dst))
-	}
-	return active != Generic
-}
-
-func eluAsm(dst, x []float32) bool {
-	switch active {
-	case AVX512:
-		eluAVX512(&dst[0], &x[0], len(dst))
-	case AVX2:
-		eluAVX2(&dst[0], &x[0], len(dst))
-	}
-	return active != Generic
-}
-
-func eluGradAsm(dx, dy, y []float32) bool {
-	switch active {
-	case AVX512:
-		eluGradAVX512(&dx[0], &dy[0], &y[0], len(dx))
-	case AVX2:
-		eluGradAVX2(&dx[0], &dy[0], &y[0], len(dx))
-	}
-	return active != Generic
-}
-
-func axpyAsm(dst []float32, a float32, x []float32) bool {
-	switch active {
-	case AVX512:
-		axpyAVX512(&dst[0], a, &x[0], len(dst))
-	case AVX2:
-		axpyAVX2(&dst[0], a, &x[0], len(dst))
-	}
-	return active != Generic
-}
-
-func scaleAsm(dst []float32, a float32, x []float32) bool {
-	switch active {
-	case AVX512:
-		scaleAVX512(&dst[0], a, &x[0], len(dst))
-	case AVX2:
-		scaleAVX2(&dst[0], a, &x[0], len(dst))
-	}
-	return active != Generic
-}
-
-func mulAsm(dst, x, y []float32) bool {
-	switch active {
-	case AVX512:
-		mulAVX512(&dst[0], &x[0], &y[0], len(dst))
-	case AVX2:
-		mulAVX2(&dst[0], &x[0], &y[0], len(dst))
-	}
-	return active != Generic
 }
 
 func adamWAsm(w, g, m, v []float32, lr, keep, beta1, beta2, rest1, rest2, eps, c1, c2 float32) bool {
@@ -118,7 +49,7 @@ func adamWAsm(w, g, m, v []float32, lr, keep, beta1, beta2, rest1, rest2, eps, c
 	return active != Generic
 }
 
-// The packed microkernels by rows − 1: several panels wide, one, and half of one.
+// The packed microkernels by rows − 1: for several panels, one and half of one.
 var (
 	wideStrip512  = [4]func(*strip){packedAVX512_1x2, packedAVX512_2x2, packedAVX512_3x2, packedAVX512_4x2}
 	wideStripBF16 = [4]func(*strip){packedBF16_1x4, packedBF16_2x2, packedBF16_3x2, packedBF16_4x2}
@@ -149,9 +80,8 @@ var (
 	}
 )
 
-// wide returns how many panels the microkernels of so few rows walk at once.
-// One row or a few are a few sums per panel, too few to keep the multipliers
-// busy.
+// wide returns how many panels the microkernels for the given rows compute at once. With few rows,
+// one panel has too few sums to keep the multipliers busy.
 func (k Kind) wide(rows int, bf16 bool) int {
 	switch {
 	case bf16 && rows == 1:
@@ -164,7 +94,7 @@ func (k Kind) wide(rows int, bf16 bool) int {
 	return 1
 }
 
-// atOnce returns how many of so many panels are computed together.
+// atOnce returns how many of the given panels are computed together.
 func (k Kind) atOnce(rows, panels int, bf16 bool) int {
 	if n := k.wide(rows, bf16); n <= panels {
 		return n
@@ -172,8 +102,8 @@ func (k Kind) atOnce(rows, panels int, bf16 bool) int {
 	return 1
 }
 
-// strip runs the family's packed microkernel of the given size; 0 panels are
-// the first half of one.
+// strip runs the family's packed microkernel of the given size. 0 panels means the first half of
+// one.
 func (k Kind) strip(rows, panels int, bf16 bool, t *strip) {
 	switch {
 	case k == Generic:
@@ -187,7 +117,7 @@ func (k Kind) strip(rows, panels int, bf16 bool, t *strip) {
 	}
 }
 
-func pick(panels int, wide, one, half []func(*strip)) []func(*strip) {
+func pick[F any](panels int, wide, one, half []F) []F {
 	switch panels {
 	case 0:
 		return half

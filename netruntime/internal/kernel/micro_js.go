@@ -9,7 +9,7 @@ func families() []Kind {
 	return []Kind{Generic}
 }
 
-// micro runs the family's microkernel, for a whole panel even where half of one is asked for.
+// micro runs the family's microkernel, always for a whole panel.
 func (k Kind) micro(rows, _ int, t *tile) {
 	if k == Generic {
 		generic(rows, t)
@@ -19,8 +19,8 @@ func (k Kind) micro(rows, _ int, t *tile) {
 		&t.c[0], int32(t.ldc), &t.w[0], int32(t.ws), t.first)
 }
 
-// atOnce returns how many of so many panels are computed together: as the strip has
-// room for, because a call costs as much as a hundred products.
+// atOnce returns how many of the given panels are computed together. It fills the strip, because a
+// call costs as much as a hundred products.
 func (k Kind) atOnce(rows, panels int, _ bool) int {
 	return max(1, min(panels, stripRows*maxCols/(rows*k.PanelCols())))
 }
@@ -57,23 +57,17 @@ func lstmCellsAsm(h, c Matrix, gates Panels, bias []float32, biasStride, rows in
 	return true
 }
 
-// long says whether a call is worth it, where Go gives the same bits.
+// long reports whether a call is worth its cost if Go gives the same bits.
 func long(x []float32) bool { return active != Generic && len(x) >= 48 }
 
-func axpyAsm(dst []float32, a float32, x []float32) bool {
-	if !long(x) {
-		return false
-	}
-	simdAxpy(&dst[0], a, &x[0], int32(len(x)))
-	return true
-}
+func axpyAsm(dst []float32, a float32, x []float32) bool  { return scaled(simdAxpy, dst, a, x) }
+func scaleAsm(dst []float32, a float32, x []float32) bool { return scaled(simdScale, dst, a, x) }
 
-func scaleAsm(dst []float32, a float32, x []float32) bool {
-	if !long(x) {
-		return false
+func scaled(f func(dst *float32, a float32, x *float32, n int32), dst []float32, a float32, x []float32) bool {
+	if long(x) {
+		f(&dst[0], a, &x[0], int32(len(x)))
 	}
-	simdScale(&dst[0], a, &x[0], int32(len(x)))
-	return true
+	return long(x)
 }
 
 func addAsm(dst, x, y []float32) bool    { return combine(simdAdd, dst, x, y) }
@@ -82,35 +76,31 @@ func mulAsm(dst, x, y []float32) bool    { return combine(simdMul, dst, x, y) }
 func mulAddAsm(dst, x, y []float32) bool { return combine(simdMulAdd, dst, x, y) }
 
 func combine(f func(dst, x, y *float32, n int32), dst, x, y []float32) bool {
-	if !long(x) {
-		return false
+	if long(x) {
+		f(&dst[0], &x[0], &y[0], int32(len(x)))
 	}
-	f(&dst[0], &x[0], &y[0], int32(len(x)))
-	return true
+	return long(x)
 }
 
 func normalizeAsm(dst, x, mean, inv []float32) bool {
-	if !long(x) {
-		return false
-	}
-	simdNormalize(&dst[0], &x[0], &mean[0], &inv[0], int32(len(x)))
-	return true
+	return combine3(simdNormalize, dst, x, mean, inv)
+}
+func affineAsm(dst, x, scale, shift []float32) bool {
+	return combine3(simdAffine, dst, x, scale, shift)
 }
 
-func affineAsm(dst, x, scale, shift []float32) bool {
-	if !long(x) {
-		return false
+func combine3(f func(dst, x, y, z *float32, n int32), dst, x, y, z []float32) bool {
+	if long(x) {
+		f(&dst[0], &x[0], &y[0], &z[0], int32(len(x)))
 	}
-	simdAffine(&dst[0], &x[0], &scale[0], &shift[0], int32(len(x)))
-	return true
+	return long(x)
 }
 
 func dotAsm(s *lanes, x, y []float32) bool {
-	if !long(x) {
-		return false
+	if long(x) {
+		simdDot(&s[0], &x[0], &y[0], int32(len(x)))
 	}
-	simdDot(&s[0], &x[0], &y[0], int32(len(x)))
-	return true
+	return long(x)
 }
 
 func distances16Asm(d *[16]float32, sums *[48]float32, x, q, turned []float32, plane, tall int) bool {

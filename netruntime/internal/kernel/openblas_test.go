@@ -13,7 +13,7 @@ import (
 	"mannequin/internal/bench/openblas"
 )
 
-// TestOpenBLASAgrees guards the benchmark: both sides compute the same.
+// TestOpenBLASAgrees guards the benchmark: both sides must compute the same.
 func TestOpenBLASAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const m, k, n = 7, 300, 45
@@ -21,7 +21,7 @@ func TestOpenBLASAgrees(t *testing.T) {
 	want, got := make([]float32, m*n), make([]float32, m*n)
 	openblas.Sgemm(m, n, k, a, k, b, n, want, n)
 	p := Pack(false, 1, k, n, b, n)
-	p.Mul(&Scratch{}, Matrix{got, n}, Matrix{Data: unit}, Matrix{a, k}, m, false, Epilogue{}, 0, p.Panels())
+	p.Mul(&Scratch{}, Matrix{got, n}, Matrix{Data: unit}, Operand{F32: a, Stride: k}, m, false, Epilogue{}, 0, p.Panels())
 	for i := range want {
 		if math.Abs(float64(want[i]-got[i])) > 1e-3 {
 			t.Fatalf("element %d: %g, OpenBLAS has %g", i, got[i], want[i])
@@ -37,9 +37,9 @@ func randomSlice(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// BenchmarkOpenBLAS times OpenBLAS's product and ours with packed weights in
-// turns, on one core, and reports the ratio of the fastest calls: above 1 we
-// are faster. To compare the AVX2 kernels of both:
+// BenchmarkOpenBLAS times OpenBLAS's product and ours with packed weights in turns, on one core,
+// and reports the ratio of the fastest calls. Above 1 we are faster. To compare the AVX2 kernels of
+// both:
 //
 //	OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 go test -tags openblas -run OpenBLAS -bench OpenBLAS ./internal/kernel
 func BenchmarkOpenBLAS(b *testing.B) {
@@ -65,7 +65,7 @@ func BenchmarkOpenBLAS(b *testing.B) {
 				start := time.Now()
 				openblas.Sgemm(m, n, k, x, k, w, n, y, n)
 				mid := time.Now()
-				p.Mul(scratch, Matrix{y, n}, Matrix{Data: unit}, Matrix{x, k}, m, false, Epilogue{}, 0, p.Panels())
+				p.Mul(scratch, Matrix{y, n}, Matrix{Data: unit}, Operand{F32: x, Stride: k}, m, false, Epilogue{}, 0, p.Panels())
 				best[0] = min(best[0], mid.Sub(start).Seconds())
 				best[1] = min(best[1], time.Since(mid).Seconds())
 			}

@@ -1,7 +1,7 @@
 package kernel
 
-// Matrix is row-major data with the given distance between rows. Stride 0
-// repeats one row; with a stride below the columns the rows overlap.
+// Matrix is row-major data with the given distance between rows. Stride 0 repeats one row. With a
+// stride below the number of columns, rows overlap.
 type Matrix struct {
 	Data   []float32
 	Stride int
@@ -10,15 +10,23 @@ type Matrix struct {
 // Row returns m without its first i rows.
 func (m Matrix) Row(i int) Matrix { return Matrix{m.Data[i*m.Stride:], m.Stride} }
 
-// Epilogue is what happens to the elements of a product on their way to C.
+// Operand is the left side of a product with a Packed matrix: row-major data in the matrix's type,
+// with the given distance between rows, as in Matrix.
+type Operand struct {
+	F32    []float32
+	BF16   []uint16 // in place of F32
+	Stride int
+}
+
+// Epilogue is the last step of a product, before its elements are written to C.
 type Epilogue struct {
 	Bias   []float32 // n values, added to every row; or nil
 	Biases *Packed   // parts×n, a bias for each part, blended by w as the parts are; or nil
 	Act    Activation
 }
 
-// layout is the shape of packed matrices. The elements lie by panel, part and
-// row of B; in bfloat16 two rows are interleaved.
+// layout is the shape of packed matrices. The elements are ordered by panel, part and row of B. In
+// bfloat16 two rows are interleaved.
 type layout struct {
 	kind   Kind
 	bf16   bool
@@ -26,7 +34,7 @@ type layout struct {
 	k, n   int
 	panels int
 	cols   int // of a panel
-	of     int // parts in memory, of which this is some
+	of     int // parts in memory, of which this layout covers some
 	from   int // the first of them
 }
 
@@ -35,13 +43,13 @@ func newLayout(bf16 bool, parts, k, n int) layout {
 	return layout{kind: active, bf16: bf16, parts: parts, k: k, n: n, panels: (n + cols - 1) / cols, cols: cols, of: parts}
 }
 
-// Panels returns how many panels of PanelCols columns each part has.
+// Panels returns the number of panels of PanelCols columns of each part.
 func (l *layout) Panels() int { return l.panels }
 
 // Cols returns the columns of all panels: n, rounded up to whole panels.
 func (l *layout) Cols() int { return l.panels * l.cols }
 
-// padded returns the packed rows of k rows of B: whole pairs in bfloat16.
+// padded returns the number of packed rows for k rows of B: a multiple of two in bfloat16.
 func (l *layout) padded(k int) int {
 	if l.bf16 {
 		k += k % 2
@@ -49,23 +57,23 @@ func (l *layout) padded(k int) int {
 	return k
 }
 
-// part returns the elements of a panel's part.
+// part returns the number of elements of one part of a panel.
 func (l *layout) part() int { return l.padded(l.k) * l.cols }
 
-// panel returns where part e of panel q begins.
+// panel returns the offset of part e of panel q.
 func (l *layout) panel(q, e int) int { return (q*l.of + l.from + e) * l.part() }
 
 // only returns the layout of part e alone, in the same memory.
 func (l layout) only(e int) layout {
 	if e < 0 || e >= l.parts {
-		panic("kernel: Part: there is no such part")
+		panic("kernel: Part: it is out of range")
 	}
 	l.from, l.parts = l.from+e, 1
 	return l
 }
 
-// eachPanel calls f with the panel and part, and with what B has there: part
-// e of b from panel q's first column on, and how many columns exist.
+// eachPanel calls f for each panel q and part e. part is part e of b, and cols is the number of
+// columns that exist from the panel's first column on.
 func (l *layout) eachPanel(trans bool, b []float32, ldb int, f func(q, e int, part []float32, cols int)) {
 	size := l.k * ldb
 	if trans {
@@ -80,25 +88,24 @@ func (l *layout) eachPanel(trans bool, b []float32, ldb int, f func(q, e int, pa
 	}
 }
 
-// Packed is one or several right-hand matrices of one shape, laid out for the
-// active kernels, to be multiplied many times.
+// Packed is one or several right-hand matrices of one shape, laid out for the active kernels, to be
+// multiplied many times.
 type Packed struct {
 	layout
 	data []float32
+	half []uint16 // in place of data, in bfloat16
 }
 
-// Pack copies a number of k×n matrices op(B), which follow each other in b,
-// into the layout of the active kernels. B is row-major with row length ldb;
-// trans says that it is stored transposed.
+// Pack copies a number of k×n matrices op(B), which follow each other in b, into the layout of the
+// active kernels. B is row-major with row length ldb, and stored transposed if trans is set.
 func Pack(trans bool, parts, k, n int, b []float32, ldb int) *Packed {
 	p := &Packed{}
 	p.Repack(trans, parts, k, n, b, ldb)
 	return p
 }
 
-// Repack fills b anew as Pack does, with matrices of any shape. It reuses b's
-// memory where that is large enough; b may be zero. Nothing may use b
-// meanwhile.
+// Repack fills b again as Pack does, with matrices of any shape. It reuses b's memory if that is
+// large enough; b may be zero. Nothing else may use b at the same time.
 func (b *Packed) Repack(trans bool, parts, k, n int, src []float32, ldb int) {
 	b.layout = newLayout(false, parts, k, n)
 	if need := b.panel(b.panels, 0); cap(b.data) < need {
@@ -112,44 +119,48 @@ func (b *Packed) Repack(trans bool, parts, k, n int, src []float32, ldb int) {
 }
 
 // Part returns part e alone, without copying it.
-func (b *Packed) Part(e int) *Packed { return &Packed{b.layout.only(e), b.data} }
+func (b *Packed) Part(e int) *Packed { return &Packed{b.layout.only(e), b.data, b.half} }
 
 // Mul computes panels [p0, p1) of
 //
 //	C = act(Σ diag(w_e)·(A·B_e + biases_e) + bias)      or
-//	C = act(C + Σ diag(w_e)·(A·B_e + biases_e) + bias)  where add
+//	C = act(C + Σ diag(w_e)·(A·B_e + biases_e) + bias)  if add
 //
-// over the parts e, for the given number of rows. A has k columns, C has n, w
-// one for each part. Rows of A may overlap: so a convolution over time reads a
-// padded sequence. Columns of C beyond n are neither read nor written.
-func (b *Packed) Mul(s *Scratch, c, w, a Matrix, rows int, add bool, ep Epilogue, p0, p1 int) {
+// over the parts e, for the given number of rows. A has k columns, C has n, and w has one for each
+// part. Rows of A may overlap, so that a convolution over time reads a padded sequence. Columns of
+// C beyond n are neither read nor written, and no value of A beyond its rows is read.
+func (b *Packed) Mul(s *Scratch, c, w Matrix, a Operand, rows int, add bool, ep Epilogue, p0, p1 int) {
 	if rows == 0 || p0 >= p1 {
 		return
 	}
-	if len(a.Data) < (rows-1)*a.Stride+b.k {
-		panic("kernel: Mul: A is too small")
-	}
-	m := packedMul{operands{&b.layout, a.Data, nil, a.Stride, b.data, nil}, c, w, rows, add, ep}
+	m := packedMul{b.operands(a, rows), c, w, rows, add, ep}
 	m.compute(s, p0, p1)
 }
 
-// MulPanels computes panels [p0, p1) of C = A·B, or of C = C + A·B where add,
-// for the given number of rows; panel p0 is C's first one. Where add, the rows
-// of a panel of C must follow each other. B has one part. What the last panel
-// of C holds beyond column n is undefined.
-func (b *Packed) MulPanels(s *Scratch, c Panels, a Matrix, rows int, add bool, p0, p1 int) {
+// MulPanels computes panels [p0, p1) of C = A·B, or of C = C + A·B if add is set, for the given
+// number of rows. Panel p0 is C's first. If add is set, the rows of a panel of C must be
+// contiguous. B has one part. The last panel of C holds undefined values beyond column n.
+func (b *Packed) MulPanels(s *Scratch, c Panels, a Operand, rows int, add bool, p0, p1 int) {
 	if rows == 0 || p0 >= p1 {
 		return
 	}
-	if len(a.Data) < (rows-1)*a.Stride+b.k {
-		panic("kernel: MulPanels: A is too small")
-	}
-	o := operands{&b.layout, a.Data, nil, a.Stride, b.data, nil}
+	o := b.operands(a, rows)
 	o.panelsInto(s, c, rows, !add, p0, p1)
 }
 
+func (b *Packed) operands(a Operand, rows int) operands {
+	have := len(a.F32)
+	if b.bf16 {
+		have = len(a.BF16)
+	}
+	if have < (rows-1)*a.Stride+b.k {
+		panic("kernel: Mul: A is too small")
+	}
+	return operands{&b.layout, a.F32, a.BF16, a.Stride, b.data, b.half}
+}
+
 const (
-	packedBlock = 512 // products that are summed in a register before w scales them
+	packedBlock = 512 // products that are summed in a register before w scales the sum
 	stripRows   = 192 // rows of A that stay in the second-level cache beside a panel of B
 )
 
@@ -163,7 +174,7 @@ type operands struct {
 	b16 []uint16
 }
 
-// packedMul is the work of a packed Mul.
+// packedMul is a packed Mul in progress.
 type packedMul struct {
 	operands
 	c, w Matrix
@@ -172,14 +183,14 @@ type packedMul struct {
 	ep   Epilogue
 }
 
-// compute finishes a panel of a strip of rows before it goes on: the sums stay
-// in the first-level cache over all parts and the epilogue. No element's sum
-// depends on how rows and panels are cut.
+// compute finishes a panel of a strip of rows before it goes on, so that the sums stay in the
+// first-level cache over all parts and the epilogue. No element's sum depends on how rows and
+// panels are divided.
 func (m *packedMul) compute(s *Scratch, p0, p1 int) {
 	last, n := m.rows-1, min(m.n, p1*m.cols)
 	switch {
 	case p0 < 0 || p1 > m.panels:
-		panic("kernel: Mul: there are no such panels")
+		panic("kernel: Mul: panels are out of range")
 	case len(m.c.Data) < last*m.c.Stride+n:
 		panic("kernel: Mul: C is too small")
 	case len(m.w.Data) < last*m.w.Stride+m.parts:
@@ -230,8 +241,8 @@ func (m *packedMul) panelsOf(s *Scratch, r0, rows, p, panels int) {
 	}
 }
 
-// multiply adds the products of rows [r0, r0 + rows) of A to the strip, or
-// begins it where t says so. w is that of row r0.
+// multiply adds the products of rows [r0, r0 + rows) of A to the strip, or starts the strip if
+// t.first is set. w begins at row r0.
 func (o *operands) multiply(t *strip, strip []float32, w Matrix, r0, rows, p, panels int) {
 	var runs [3]rowRun
 	n := 0
@@ -249,7 +260,7 @@ func (o *operands) multiply(t *strip, strip []float32, w Matrix, r0, rows, p, pa
 		groups := panels / step
 		switch {
 		case n > 1:
-			groups = 1 // while it is in the cache
+			groups = 1 // while the panel is in the cache
 		case groups > 1 && step == 1 && o.half(p+groups-1):
 			groups--
 		}
@@ -262,19 +273,18 @@ func (o *operands) multiply(t *strip, strip []float32, w Matrix, r0, rows, p, pa
 	}
 }
 
-// half says that the first half of a panel is all that B has there.
+// half reports whether B has columns only in the first half of a panel.
 func (o *operands) half(p int) bool { return o.n-p*o.cols <= o.cols/2 }
 
-// rowRun is tiles of rows of A. In the strip they follow those of the run
-// before.
+// rowRun is a run of tiles of rows of A. In the strip they follow the tiles of the run before.
 type rowRun struct {
 	tileRun
-	a   int // where the first one begins in A
-	hop int // from tile to tile
+	a   int // offset of the first tile in A
+	hop int // distance from tile to tile
 }
 
-// multiplyRuns is multiply for any runs of tiles, which share a pass over the
-// panels: one group of them, or where there is one run several groups.
+// multiplyRuns is multiply for any runs of tiles that share a pass over the panels: one group of
+// panels, or several if there is one run.
 func (o *operands) multiplyRuns(t *strip, strip []float32, w Matrix, runs []rowRun, p, groups, panels int) {
 	n := 0
 	for i := range runs {
@@ -283,13 +293,13 @@ func (o *operands) multiplyRuns(t *strip, strip []float32, w Matrix, runs []rowR
 	t.rs, t.ws, t.ps, t.groups = o.rs, w.Stride, o.of*o.part(), groups
 	t.soonStep = (4*o.cols + n - 1) / n
 	if panels == 1 && groups == 1 && o.half(p) {
-		panels = 0 // the other half would be padding
+		panels = 0 // the other half is padding
 	}
 	for e := range o.parts {
 		for l := 0; l < o.k; l += packedBlock {
 			k := min(packedBlock, o.k-l)
 			at := o.panel(p, e) + l*o.cols
-			soon := at + o.padded(k)*o.cols // what comes after the block
+			soon := at + o.padded(k)*o.cols // the data after the block
 			if groups > 1 {
 				soon = at + t.ps // the same block of the next panel
 			}
@@ -320,11 +330,11 @@ func (o *operands) multiplyRuns(t *strip, strip []float32, w Matrix, runs []rowR
 	}
 }
 
-// tileRun is a number of tiles of so many rows.
+// tileRun is n tiles of the given number of rows.
 type tileRun struct{ rows, n int }
 
-// tiles cuts rows into the largest tiles, and where few are left over those
-// and one of the tiles into two.
+// tiles divides rows into the largest tiles. If few rows remain, they and one of the tiles are
+// split into two.
 func (k Kind) tiles(rows int) [3]tileRun {
 	most, _ := k.tile()
 	n, rest := rows/most, rows%most
@@ -335,7 +345,7 @@ func (k Kind) tiles(rows int) [3]tileRun {
 	return [3]tileRun{{most, n}, {rest, min(rest, 1)}}
 }
 
-// begin writes what the products are added to.
+// begin writes the values to which the products are added.
 func (m *packedMul) begin(strip []float32, r0, rows, p int) {
 	for ; len(strip) > 0; p++ {
 		from := p * m.cols
@@ -359,21 +369,20 @@ func (m *packedMul) begin(strip []float32, r0, rows, p int) {
 	}
 }
 
-// Panels is a matrix as products compute it, panel by panel: element (i, j) of
-// panel q is Data[q·Stride + i·Row + j], for j below Kind.PanelCols.
+// Panels is a matrix in the order of products, panel by panel: element (i, j) of panel q is
+// Data[q·Stride + i·Row + j], for j below Kind.PanelCols.
 type Panels struct {
 	Data        []float32
 	Stride, Row int
 }
 
-// panelsInto computes panels [p0, p1) of C = A·B where first, else of
-// C = C + A·B, into those of C from the first one on. The order of each sum is
-// that of compute.
+// panelsInto computes panels [p0, p1) of C = A·B if first is set, else of C = C + A·B, into the
+// panels of C from the first on. Sums have the order of compute.
 func (o *operands) panelsInto(s *Scratch, c Panels, rows int, first bool, p0, p1 int) {
 	last := (p1-p0-1)*c.Stride + (rows-1)*c.Row + o.cols
 	switch {
 	case p0 < 0 || p1 > o.panels:
-		panic("kernel: MulPanels: there are no such panels")
+		panic("kernel: MulPanels: panels are out of range")
 	case o.parts != 1 || o.k == 0:
 		panic("kernel: MulPanels: the right side must be one matrix, and not empty")
 	case len(c.Data) < last:

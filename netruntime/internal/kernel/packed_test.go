@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// packedCase is a packed product with what a test needs to know of it.
+// packedCase is a packed product with the data that a test needs.
 type packedCase struct {
 	m, k, n, parts int
 	stride         int // of A
@@ -21,7 +21,6 @@ type packedCase struct {
 	trans          bool
 
 	packed *Packed
-	half   *PackedBF16
 	a16    []uint16
 }
 
@@ -49,14 +48,14 @@ func newPackedCase(r *rand.Rand, m, k, n, parts, stride int, add, bf16 bool, act
 		}
 		x.a16 = make([]uint16, len(x.a))
 		ToBF16(x.a16, x.a)
-		x.half = PackBF16(x.trans, parts, k, n, x.b, x.ldb)
+		x.packed = PackBF16(x.trans, parts, k, n, x.b, x.ldb)
 	} else {
 		x.packed = Pack(x.trans, parts, k, n, x.b, x.ldb)
 	}
 	return x
 }
 
-// bf16Of rounds to nearest, ties to even, the way it is defined.
+// bf16Of rounds to nearest, ties to even, by definition.
 func bf16Of(x float32) uint16 {
 	u := math.Float32bits(x)
 	low, up := u&0xffff, uint16(u>>16)
@@ -70,11 +69,14 @@ func (x *packedCase) String() string {
 	return fmt.Sprintf("%d rows of %d by %d columns, %d parts, add %v, %v, bias %v, biases %v, bf16 %v", x.m, x.k, x.n, x.parts, x.add, x.ep.Act, x.ep.Bias != nil, x.biases != nil, x.bf16)
 }
 
-func (x *packedCase) panels() int {
+func (x *packedCase) panels() int { return x.packed.Panels() }
+
+// left returns A from row r on.
+func (x *packedCase) left(r int) Operand {
 	if x.bf16 {
-		return x.half.Panels()
+		return Operand{BF16: x.a16[r*x.stride:], Stride: x.stride}
 	}
-	return x.packed.Panels()
+	return Operand{F32: x.a[r*x.stride:], Stride: x.stride}
 }
 
 // mul computes rows [r0, r1) and panels [p0, p1) of c.
@@ -84,11 +86,7 @@ func (x *packedCase) mul(c []float32, r0, r1, p0, p1 int) {
 		return
 	}
 	cm, w := Matrix{c, x.n}.Row(r0), Matrix{x.w, x.parts}.Row(r0)
-	if x.bf16 {
-		x.half.Mul(&s, cm, w, MatrixBF16{x.a16, x.stride}.Row(r0), r1-r0, x.add, x.ep, p0, p1)
-	} else {
-		x.packed.Mul(&s, cm, w, Matrix{x.a, x.stride}.Row(r0), r1-r0, x.add, x.ep, p0, p1)
-	}
+	x.packed.Mul(&s, cm, w, x.left(r0), r1-r0, x.add, x.ep, p0, p1)
 }
 
 // want returns C(i, j) before the activation, and the magnitude of its sum.
@@ -127,7 +125,7 @@ func (a Activation) float64(x float64) float64 {
 	return x
 }
 
-// check compares with float64, then with the same product cut into parts.
+// check compares with float64, then with the same product computed in parts.
 func (x *packedCase) check(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	c := append([]float32(nil), x.c...)
@@ -135,7 +133,7 @@ func (x *packedCase) check(t *testing.T, r *rand.Rand) {
 	for i := range x.m {
 		for j := range x.n {
 			sum, mag := x.want(i, j)
-			// No activation is steeper than one.
+			// No activation has a slope above one.
 			if want := x.ep.Act.float64(sum); !(math.Abs(float64(c[i*x.n+j])-want) <= 1e-6*mag+4e-7) {
 				t.Fatalf("%v: C[%d,%d] = %v, want %v", x, i, j, c[i*x.n+j], want)
 			}
@@ -168,8 +166,8 @@ func forPacked(t *testing.T, f func(t *testing.T, bf16 bool)) {
 	})
 }
 
-// TestPackedMul takes sizes around the tiles', the panels' and the blocks'
-// edges in every combination of options.
+// TestPackedMul covers sizes around the edges of tiles, panels and blocks in every combination of
+// options.
 func TestPackedMul(t *testing.T) {
 	forPacked(t, func(t *testing.T, bf16 bool) {
 		r := rand.New(rand.NewPCG(11, 12))
@@ -190,10 +188,9 @@ func TestPackedMul(t *testing.T) {
 	})
 }
 
-// TestMulPanels compares products that stay in panels with the same product
-// laid out as rows, to the bit: put and added to what is there, whole and cut
-// into panels, with rows that follow each other and rows apart. What lies
-// between them must not change.
+// TestMulPanels compares products in panels with the same product in rows, bit for bit: set or
+// added, whole or in parts, with contiguous rows or rows apart. The memory between them must not
+// change.
 func TestMulPanels(t *testing.T) {
 	forPacked(t, func(t *testing.T, bf16 bool) {
 		r := rand.New(rand.NewPCG(17, 18))
@@ -232,11 +229,7 @@ func TestMulPanels(t *testing.T) {
 			for _, p := range [][2]int{{0, cut}, {cut, x.panels()}} {
 				d := c
 				d.Data = c.Data[min(p[0]*c.Stride, len(c.Data)):]
-				if bf16 {
-					x.half.MulPanels(&s, d, MatrixBF16{x.a16, x.stride}, m, add, p[0], p[1])
-				} else {
-					x.packed.MulPanels(&s, d, Matrix{x.a, x.stride}, m, add, p[0], p[1])
-				}
+				x.packed.MulPanels(&s, d, x.left(0), m, add, p[0], p[1])
 			}
 			for i := range m {
 				for j := range n {
@@ -254,8 +247,8 @@ func TestMulPanels(t *testing.T) {
 	})
 }
 
-// TestPackedMulStaysInside surrounds C with values that must not change and A
-// with values that must not be read.
+// TestPackedMulStaysInside surrounds C with values that must not change, and A with values that
+// must not be read.
 func TestPackedMulStaysInside(t *testing.T) {
 	forPacked(t, func(t *testing.T, bf16 bool) {
 		r := rand.New(rand.NewPCG(13, 14))
@@ -264,7 +257,7 @@ func TestPackedMulStaysInside(t *testing.T) {
 				x := newPackedCase(r, m, 9, n, 2, 9, true, bf16, ActELU)
 				want := append([]float32(nil), x.c...)
 				x.mul(want, 0, m, 0, x.panels())
-				// The same with rows of C one longer and NaN around both.
+				// The same with rows of C longer by one and NaN around both.
 				x.a = append(x.a, nan, nan)
 				x.a16 = append(x.a16, 0x7fc0, 0x7fc0)
 				wide := make([]float32, m*(n+1)+40)
@@ -277,11 +270,7 @@ func TestPackedMulStaysInside(t *testing.T) {
 				y := *x
 				var s Scratch
 				c, w := Matrix{wide, n + 1}, Matrix{y.w, y.parts}
-				if bf16 {
-					y.half.Mul(&s, c, w, MatrixBF16{x.a16, 9}, m, true, x.ep, 0, x.panels())
-				} else {
-					y.packed.Mul(&s, c, w, Matrix{x.a, 9}, m, true, x.ep, 0, x.panels())
-				}
+				y.packed.Mul(&s, c, w, x.left(0), m, true, x.ep, 0, x.panels())
 				for i, v := range wide {
 					row, j := i/(n+1), i%(n+1)
 					if row < m && j < n {
@@ -297,7 +286,7 @@ func TestPackedMulStaysInside(t *testing.T) {
 	})
 }
 
-// TestPackedMulKeepsNaNInItsRow has one row with a NaN among others.
+// TestPackedMulKeepsNaNInItsRow puts a NaN into one row among others.
 func TestPackedMulKeepsNaNInItsRow(t *testing.T) {
 	forPacked(t, func(t *testing.T, bf16 bool) {
 		r := rand.New(rand.NewPCG(15, 16))
@@ -335,11 +324,7 @@ func TestPackedMulAllocatesNothing(t *testing.T) {
 		x := newPackedCase(rand.New(rand.NewPCG(1, 1)), 20, 33, 40, 2, 33, false, bf16, ActELU)
 		var s Scratch
 		if n := testing.AllocsPerRun(20, func() {
-			if bf16 {
-				x.half.Mul(&s, Matrix{x.c, 40}, Matrix{x.w, 2}, MatrixBF16{x.a16, 33}, 20, false, x.ep, 0, x.panels())
-			} else {
-				x.packed.Mul(&s, Matrix{x.c, 40}, Matrix{x.w, 2}, Matrix{x.a, 33}, 20, false, x.ep, 0, x.panels())
-			}
+			x.packed.Mul(&s, Matrix{x.c, 40}, Matrix{x.w, 2}, x.left(0), 20, false, x.ep, 0, x.panels())
 		}); n != 0 {
 			t.Fatalf("%v allocations per product", n)
 		}
@@ -405,14 +390,13 @@ func TestPackedMulOfNothing(t *testing.T) {
 		var s Scratch
 		c := []float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 		full := newPackedCase(rand.New(rand.NewPCG(1, 1)), 2, 4, 5, 1, 4, false, false, ActIdentity)
-		full.packed.Mul(&s, Matrix{c, 5}, Matrix{unit, 0}, Matrix{full.a, 4}, 2, false, Epilogue{}, 0, full.panels())
+		full.packed.Mul(&s, Matrix{c, 5}, Matrix{unit, 0}, full.left(0), 2, false, Epilogue{}, 0, full.panels())
+		pack := Pack
 		if bf16 {
-			b := PackBF16(false, 1, 0, 5, nil, 5)
-			b.Mul(&s, Matrix{c, 5}, Matrix{unit, 0}, MatrixBF16{}, 2, false, Epilogue{}, 0, b.Panels())
-		} else {
-			b := Pack(false, 1, 0, 5, nil, 5)
-			b.Mul(&s, Matrix{c, 5}, Matrix{unit, 0}, Matrix{}, 2, false, Epilogue{}, 0, b.Panels())
+			pack = PackBF16
 		}
+		b := pack(false, 1, 0, 5, nil, 5)
+		b.Mul(&s, Matrix{c, 5}, Matrix{unit, 0}, Operand{}, 2, false, Epilogue{}, 0, b.Panels())
 		for i, v := range c {
 			if v != 0 {
 				t.Fatalf("C[%d] = %v, want 0", i, v)

@@ -4,8 +4,8 @@ package kernel
 
 // The kernels of simd128/simd128.c, which the page links to the program.
 
-// simdReady says whether the page has linked the kernels: it does not where the browser
-// lacks the vectors.
+// simdReady reports whether the page has linked the kernels. It has not if the browser lacks the
+// vectors.
 //
 //go:wasmimport simd128 ready
 func simdReady() bool

@@ -9,9 +9,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
-// TestSIMD128AgreesWithGo checks that what has no e^x in it has the bits of plain Go.
+// TestSIMD128AgreesWithGo checks that functions without e^x have the bits of plain Go.
 func TestSIMD128AgreesWithGo(t *testing.T) {
 	if Best() != SIMD128 {
 		t.Fatal("the kernels are not linked: run the tests with simd128/exec.js")
@@ -39,7 +41,7 @@ func TestSIMD128AgreesWithGo(t *testing.T) {
 		agree(fmt.Sprintf("Packed.Mul of %d rows", m), m*n, func(c []float32) {
 			var s Scratch
 			p := Pack(true, parts, k, n, b, k)
-			p.Mul(&s, Matrix{c, n}, Matrix{w, parts}, Matrix{a, k}, m, true, Epilogue{Bias: bias, Act: ActReLU}, 0, p.Panels())
+			p.Mul(&s, Matrix{c, n}, Matrix{w, parts}, Operand{F32: a, Stride: k}, m, true, Epilogue{Bias: bias, Act: ActReLU}, 0, p.Panels())
 		})
 		agree(fmt.Sprintf("Gemm of %d rows", m), m*n, func(c []float32) {
 			p := NewPool(1)
@@ -74,13 +76,10 @@ func TestSIMD128AgreesWithGo(t *testing.T) {
 	}
 }
 
-// TestSIMD128HasNoData checks that the kernels bring no data of their own, which would
-// be written into Go's memory.
+// TestSIMD128HasNoData checks that the kernels have no data of their own, which would be written
+// into Go's memory.
 func TestSIMD128HasNoData(t *testing.T) {
-	b, err := os.ReadFile("simd128/simd128.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("simd128/simd128.wasm"))(t)
 	const data = 11
 	seen := 0
 	for b = b[8:]; len(b) > 0; seen++ { // id, length, content

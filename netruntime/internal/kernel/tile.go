@@ -2,18 +2,18 @@ package kernel
 
 // tile is the argument of a microkernel: rows × panels·cols elements of
 //
-//	C = w·(A·B)      where first
+//	C = w·(A·B)      if first
 //	C = C + w·(A·B)  otherwise
 //
-// where w scales each row of the product. Strides count elements. The
-// assembly reads this struct by field name; its strides become bytes there.
+// w scales each row of the product. Strides count elements. The assembly reads this struct by field
+// name, and turns strides into bytes.
 type tile struct {
 	k      int       // products per element, at least 1
 	a      []float32 // A(i, l) = a[i·rs + l·cs]
 	rs, cs int
 	b      []float32 // B(l, j) of panel p = b[l·bs + p·ps + j]
 	bs, ps int
-	soon   []float32 // the panel of B that comes next, rows bs apart: fetched meanwhile
+	soon   []float32 // the next panel of B, rows bs apart, to be prefetched
 	c      []float32 // C(i, j) of panel p = c[i·ldc + p·cols + j]
 	ldc    int
 	w      []float32 // w(i) = w[i·ws]
@@ -24,9 +24,8 @@ type tile struct {
 // unit scales by one.
 var unit = []float32{1}
 
-// Tall tiles keep the multipliers busy with one panel. Tiles of one to three
-// rows walk several panels at once instead, so that the order of each sum
-// stays what it is.
+// Tall tiles keep the multipliers busy with one panel. Tiles of one to three rows use several
+// panels at once instead, so that the order of each sum stays the same.
 var widePanels = [4]int{0, 4, 2, 2} // by rows
 
 // Scratch is the working memory of one goroutine; the zero value is ready.
@@ -35,13 +34,13 @@ type Scratch struct {
 	s     strip
 	strip []float32 // rows of some panels of C, each whole
 	b     []float32 // packed panels of B
-	edge  []float32 // one tile of C where B's last panel is partial
+	edge  []float32 // one tile of C if B's last panel is partial
 
 	filter *filterScratch
 }
 
-// Reserve allocates what packed products need, and filters too where so asked,
-// instead of at their first use.
+// Reserve allocates the memory of packed products, and of filters on request, before their first
+// use.
 func (s *Scratch) Reserve(filters bool) {
 	if s.strip == nil {
 		s.strip = aligned(stripRows * maxCols)
@@ -51,7 +50,7 @@ func (s *Scratch) Reserve(filters bool) {
 	}
 }
 
-// span is a run of panels of B and of rows of A and C that a worker computes.
+// span is a range of panels of B and of rows of A and C that a worker computes.
 type span struct {
 	kind   Kind
 	rows   int
@@ -60,18 +59,18 @@ type span struct {
 	rs, cs int
 	b      []float32
 	bs, ps int
-	after  []float32 // what comes after the last panel, or nil
+	after  []float32 // the data after the last panel, or nil
 	panels int
 	c      []float32
 	ldc    int
 	w      []float32
 	ws     int
 	first  bool
-	half   bool // the one panel's first half is enough
+	half   bool // only the first half of the one panel exists
 }
 
-// compute runs the span's tiles, panel by panel so that one panel of B stays
-// in the first-level cache while the rows pass.
+// compute runs the span's tiles panel by panel, so that a panel of B stays in the first-level cache
+// for all rows.
 func (s *Scratch) compute(x *span) {
 	maxRows, cols := x.kind.tile()
 	t := &s.t
@@ -147,8 +146,8 @@ func generic(rows int, t *tile) {
 	}
 }
 
-// The conversions round every product, so that no compiler may fuse it with
-// the sum and all machines agree.
+// The conversions round every product, so that no compiler fuses it with the sum and all machines
+// agree.
 
 func generic2(i int, t *tile) {
 	var s00, s01, s02, s03, s10, s11, s12, s13 float32
@@ -164,8 +163,8 @@ func generic2(i int, t *tile) {
 		s12 += float32(a1 * b[2])
 		s13 += float32(a1 * b[3])
 	}
-	t.store(i, s00, s01, s02, s03)
-	t.store(i+1, s10, s11, s12, s13)
+	store4(t.c[i*t.ldc:], t.w[i*t.ws], t.first, s00, s01, s02, s03)
+	store4(t.c[(i+1)*t.ldc:], t.w[(i+1)*t.ws], t.first, s10, s11, s12, s13)
 }
 
 func generic1(i int, t *tile) {
@@ -178,13 +177,13 @@ func generic1(i int, t *tile) {
 		s2 += float32(a * b[2])
 		s3 += float32(a * b[3])
 	}
-	t.store(i, s0, s1, s2, s3)
+	store4(t.c[i*t.ldc:], t.w[i*t.ws], t.first, s0, s1, s2, s3)
 }
 
-func (t *tile) store(i int, s0, s1, s2, s3 float32) {
-	w := t.w[i*t.ws]
-	c := t.c[i*t.ldc:][:4]
-	if t.first {
+// store4 writes four sums times w to c, or adds them to it.
+func store4(c []float32, w float32, first bool, s0, s1, s2, s3 float32) {
+	c = c[:4]
+	if first {
 		c[0], c[1], c[2], c[3] = w*s0, w*s1, w*s2, w*s3
 		return
 	}
@@ -194,15 +193,15 @@ func (t *tile) store(i int, s0, s1, s2, s3 float32) {
 	c[3] += float32(w * s3)
 }
 
-// strip is the argument of a packed microkernel: tiles of some rows, which
-// follow each other in C, by the columns of some panels, in groups of as many
-// as the kernel walks at once, each element being
+// strip is the argument of a packed microkernel: tiles of some rows, which follow each other in C,
+// by the columns of some panels. The panels come in groups of the number that the kernel computes
+// at once. Each element is
 //
-//	C = w·(A·B)      where first
+//	C = w·(A·B)      if first
 //	C = C + w·(A·B)  otherwise
 //
-// where w scales each row of the product. Strides count elements. The assembly
-// reads this struct by field name.
+// w scales each row of the product. Strides count elements. The assembly reads this struct by field
+// name.
 type strip struct {
 	k      int       // steps of the sum: products, or in bfloat16 pairs of them
 	odd    bool      // bfloat16: one product more than 2·k
@@ -221,15 +220,15 @@ type strip struct {
 	ws     int
 	first  bool
 
-	// What is read soon, fetched into the second-level cache meanwhile: every
-	// step of a kernel for one panel fetches as much as it reads of B and goes
-	// on by soonStep bytes. This is for the first panel, and moves with B.
+	// The data to prefetch into the second-level cache. Each step of a kernel for one panel fetches
+	// as much as it reads of B and advances by soonStep bytes. This is for the first panel, and
+	// moves with B.
 	soon     []float32
 	soon16   []uint16
 	soonStep int
 }
 
-// maxCols is the most columns that a strip has for each of its rows.
+// maxCols is the greatest number of columns of a strip.
 const maxCols = 32
 
 // stripGeneric is the packed microkernel in plain Go: panels of four columns.
@@ -241,7 +240,7 @@ func stripGeneric(rows int, t *strip) {
 
 func (t *strip) panel(rows int, b, c []float32) {
 	for i := range rows * t.tiles {
-		a, w, c := t.a[i/rows*t.hop+i%rows*t.rs:][:t.k], t.w[i*t.ws], c[4*i:][:4]
+		a := t.a[i/rows*t.hop+i%rows*t.rs:][:t.k]
 		var s0, s1, s2, s3 float32
 		for l, v := range a {
 			b := b[4*l:][:4]
@@ -251,13 +250,6 @@ func (t *strip) panel(rows int, b, c []float32) {
 			s2 += float32(v * b[2])
 			s3 += float32(v * b[3])
 		}
-		if t.first {
-			c[0], c[1], c[2], c[3] = w*s0, w*s1, w*s2, w*s3
-			continue
-		}
-		c[0] += float32(w * s0)
-		c[1] += float32(w * s1)
-		c[2] += float32(w * s2)
-		c[3] += float32(w * s3)
+		store4(c[4*i:], t.w[i*t.ws], t.first, s0, s1, s2, s3)
 	}
 }

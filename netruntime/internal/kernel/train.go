@@ -4,9 +4,8 @@ import "math"
 
 //go:generate env GOFLAGS=-tags=noasm go run asm/optim.go asm/isa.go -out optim_amd64.s -stubs optim_amd64.go -pkg kernel
 
-// AdaDelta makes one optimiser step on weights w with gradient g (Zeiler 2012,
-// algorithm 1, scaled by lr). sq and step are the running means of the squared
-// gradients and steps:
+// AdaDelta makes one optimiser step on weights w with gradient g (Zeiler 2012, algorithm 1, scaled
+// by lr). sq and step are the running means of the squared gradients and steps:
 //
 //	sq   = rho·sq + (1 − rho)·g²
 //	u    = √((step + eps)/(sq + eps))·g
@@ -26,7 +25,7 @@ func AdaDelta(w, g, sq, step []float32, lr, rho, eps float32) {
 	}
 }
 
-// Penalize adds to the gradient g of weights w that of l1·Σ|w| + l2/2·Σw²:
+// Penalize adds to the gradient g of weights w the gradient of l1·Σ|w| + l2/2·Σw²:
 //
 //	g = g + l1·sign(w) + l2·w
 //
@@ -48,7 +47,7 @@ func Penalize(g, w []float32, l1, l2 float32) {
 	}
 }
 
-// Clamp brings every value of x into [−limit, limit]. NaN stays NaN.
+// Clamp limits every value of x to [−limit, limit]. NaN stays NaN.
 func Clamp(x []float32, limit float32) {
 	if len(x) == 0 || clampAsm(x, limit) {
 		return
@@ -63,8 +62,8 @@ func Clamp(x []float32, limit float32) {
 	}
 }
 
-// SumSquares returns Σ x², summed in float64 in an order that depends on the
-// length alone, the same in all families.
+// SumSquares returns Σ x², summed in float64 in an order that depends only on the length and is the
+// same in all families.
 func SumSquares(x []float32) float64 {
 	var s [8]float64
 	for ; len(x) >= len(s); x = x[len(s):] {
@@ -80,15 +79,15 @@ func SumSquares(x []float32) float64 {
 
 //go:generate env GOFLAGS=-tags=noasm go run asm/blend.go -out blend_amd64.s -stubs blend_amd64.go -pkg kernel
 
-// BlendGrad is the step of a blended layer's backward pass that follows the
-// product with one expert's weights. g holds n rows of len(w) values, the
-// gradient of the expert's scaled input, transposed; x holds the input
-// likewise, w the expert's gating weight for each column:
+// BlendGrad is the step after the product with one expert's weights in a blended layer's backward
+// pass. g holds n rows of len(w) values: the gradient of the expert's scaled input, transposed. x
+// holds the input, transposed too, and w the expert's gating weight for each column. Element by
+// element:
 //
 //	dx[i] = dx[i] + w·g[i]    for each row i
 //	dw    = dw + Σ_i x[i]·g[i]
 //
-// element by element. len(w) is a multiple of PanelCols.
+// len(w) is a multiple of PanelCols.
 func BlendGrad(dx, dw, g, x, w []float32, n int) {
 	width := len(w)
 	if n < 0 || len(dx) < n*width || len(g) < n*width || len(x) < n*width || len(dw) != width || width%active.PanelCols() != 0 {
@@ -108,8 +107,8 @@ func BlendGrad(dx, dw, g, x, w []float32, n int) {
 
 //go:generate env GOFLAGS=-tags=noasm go run asm/random.go -out random_amd64.s -stubs random_amd64.go -pkg kernel
 
-// Hash mixes two numbers into 64 random bits: the source of randomness that
-// needs no state, so that there is none to save.
+// Hash mixes two numbers into 64 random bits. It is a random source without state, so there is none
+// to save.
 func Hash(key, i uint64) uint64 {
 	z := key + (i+1)*hashStep // splitmix64, started at key
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -119,9 +118,9 @@ func Hash(key, i uint64) uint64 {
 
 const hashStep = 0x9e3779b97f4a7c15
 
-// Mask draws dropout's mask for the values first, first+1, …: dst is value
-// with the probability keep in [0, 1], which Hash of key and the number of the
-// value decides, and 0 otherwise. All families give the same.
+// Mask draws a dropout mask for the values first, first+1, …. dst is value with probability keep in
+// [0, 1], and 0 otherwise. Hash of key and the value's number decides, so all families give the
+// same.
 func Mask(dst []float32, key, first uint64, keep, value float32) {
 	limit := uint64(math.Ceil(float64(keep) * (1 << 24))) // of Hash's upper 24 bits
 	fast := 0

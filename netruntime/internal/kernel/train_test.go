@@ -90,7 +90,7 @@ func TestSumSquares(t *testing.T) {
 	}
 }
 
-// Any cut into parts gives the same bits.
+// Any division into parts gives the same bits.
 func TestOptimisersByParts(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		const n = 67
@@ -178,7 +178,7 @@ func TestTranspose(t *testing.T) {
 	})
 }
 
-// Filled anew with other sizes, a packed matrix is the one that Pack makes.
+// A packed matrix that is filled again with other sizes equals one from Pack.
 func TestRepack(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
@@ -204,7 +204,7 @@ func TestRepack(t *testing.T) {
 	})
 }
 
-// The mask is that of the definition, whatever the part and its alignment.
+// The mask follows the definition, whatever the part and its alignment.
 func TestMask(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		for _, keep := range []float32{0, 1e-6, 0.3, 0.7, 1} {

@@ -2,11 +2,9 @@ package kernel
 
 import "math"
 
-// Windows is a batch of sequences in memory whose overlapping windows are the
-// rows of a matrix: row t of sequence s is the values from
-// Data[s·Skip + t·Stride] on. With frames of Stride values each, windows of
-// several frames make a product a convolution over time without a copy of
-// every window.
+// Windows is a batch of sequences whose overlapping windows are the rows of a matrix. Row t of
+// sequence s begins at Data[s·Skip + t·Stride]. With frames of Stride values and windows of several
+// frames, a product is a convolution over time that copies no window.
 type Windows struct {
 	Data   []float32
 	Batch  int // sequences
@@ -27,8 +25,8 @@ func (x Windows) check(n int) {
 	}
 }
 
-// GemmWindows computes C = X·op(B) or C = C + X·op(B), as Gemm does, where the
-// rows of X are windows of k values: C has X.Rows() rows of n values, B is k×n.
+// GemmWindows computes C = X·op(B) or C = C + X·op(B), as Gemm does. The rows of X are windows of k
+// values. C has X.Rows() rows of n values, B is k×n.
 func (p *Pool) GemmWindows(x Windows, k int, tB bool, n int, b []float32, ldb int, acc bool, c []float32, ldc int) {
 	x.check(k)
 	check("B", tB, k, n, b, ldb)
@@ -41,9 +39,9 @@ func (p *Pool) GemmWindows(x Windows, k int, tB bool, n int, b []float32, ldb in
 		seqA: sequences{x.Length, x.Skip}})
 }
 
-// GemmOfWindows computes C = Aᵀ·X or C = C + Aᵀ·X, as Gemm does, where the rows
-// of X are windows of n values: A has X.Rows() rows of m values, C is m×n. The
-// blocks of the sums end where a sequence ends.
+// GemmOfWindows computes C = Aᵀ·X or C = C + Aᵀ·X, as Gemm does. The rows of X are windows of n
+// values. A has X.Rows() rows of m values, C is m×n. The blocks of the sums end at the end of each
+// sequence.
 func (p *Pool) GemmOfWindows(m int, a []float32, lda int, x Windows, n int, acc bool, c []float32, ldc int) {
 	x.check(n)
 	check("A", true, m, x.Rows(), a, lda)
@@ -56,11 +54,11 @@ func (p *Pool) GemmOfWindows(m int, a []float32, lda int, x Windows, n int, acc 
 		seqB: sequences{x.Length, x.Skip}})
 }
 
-// sequences says where the rows of a matrix lie: in groups of length, each
-// beginning skip values behind the one before. The zero value is one group.
+// sequences is the place of a matrix's rows in memory: in groups of length rows, each beginning
+// skip values after the one before. The zero value is one group.
 type sequences struct{ length, skip int }
 
-// at returns the offset of row r, stride being the distance within a group.
+// at returns the offset of row r. stride is the distance between rows of a group.
 func (s sequences) at(r, stride int) int {
 	if s.length == 0 {
 		return r * stride
@@ -68,7 +66,7 @@ func (s sequences) at(r, stride int) int {
 	return r/s.length*s.skip + r%s.length*stride
 }
 
-// rest returns how many rows the group has from row r on.
+// rest returns the number of rows of the group from row r on.
 func (s sequences) rest(r int) int {
 	if s.length == 0 {
 		return math.MaxInt
@@ -76,8 +74,8 @@ func (s sequences) rest(r int) int {
 	return s.length - r%s.length
 }
 
-// block returns the length of the block of sums that begins at l of k: BlockK,
-// or where there are groups as even parts of one as possible.
+// block returns the length of the block of sums that begins at l of k: BlockK, or with groups an
+// even part of one.
 func (s sequences) block(l, k int) int {
 	if s.length == 0 {
 		return min(BlockK, k-l)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestGemmWindows compares products with overlapping rows with the same
-// products of copied rows, in float64.
+// TestGemmWindows compares products of overlapping rows with the same products of copied rows, in
+// float64.
 func TestGemmWindows(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 7))
@@ -45,7 +45,7 @@ func TestGemmWindows(t *testing.T) {
 	})
 }
 
-// product checks C = op(A)·op(B), plus old where acc.
+// product checks C = op(A)·op(B), plus old if acc.
 func product(t *testing.T, name string, tA, tB bool, m, n, k int, a []float32, lda int, b []float32, ldb int, acc bool, old, c []float32) {
 	t.Helper()
 	for i := range m {

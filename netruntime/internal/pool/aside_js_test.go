@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// turns returns how often another goroutine has its turn while f runs.
+// turns returns how often another goroutine runs during f.
 func turns(f func()) int {
 	n, stop, stopped := 0, false, make(chan bool)
 	go func() {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// BenchmarkRun measures what a call of two short tasks costs: as soon as the
-// one before it has ended, after a pause shorter than the workers' patience,
-// and after a frame of 60 Hz, when they are parked.
+// BenchmarkRun measures the cost of a call of two short tasks: directly after the last call, after
+// a pause shorter than the workers' patience, and after a frame of 60 Hz, when the workers are
+// parked.
 func BenchmarkRun(b *testing.B) {
 	var sink [2]struct {
 		x float64

@@ -7,16 +7,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mannequin/internal/testing/must"
 )
 
-// TestPoolRestsBetweenCalls measures the process's processor time while the
-// pool has nothing to do.
+// TestPoolRestsBetweenCalls measures the process's processor time while the pool has nothing to do.
 func TestPoolRestsBetweenCalls(t *testing.T) {
 	used := func() time.Duration {
 		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
 	p := New(4)
@@ -32,8 +31,8 @@ func TestPoolRestsBetweenCalls(t *testing.T) {
 	}
 }
 
-// TestPoolWakesParkedWorkers makes calls at the moments at which workers are
-// about to be parked; none may be lost, and both workers must be found.
+// TestPoolWakesParkedWorkers makes calls at the moments at which workers are about to park. No call
+// may be lost, and both workers must take part.
 func TestPoolWakesParkedWorkers(t *testing.T) {
 	p := New(3)
 	defer p.Close()
@@ -58,7 +57,7 @@ func TestPoolWakesParkedWorkers(t *testing.T) {
 			shared.Add(1)
 		}
 	}
-	// The long rounds last eight milliseconds for one worker.
+	// The long rounds take one worker eight milliseconds.
 	if shared.Load() < 20 {
 		t.Fatalf("only %d of 300 calls were shared out", shared.Load())
 	}

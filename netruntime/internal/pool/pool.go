@@ -1,5 +1,4 @@
-// Package pool runs loops on a fixed set of workers. It allocates nothing per
-// call.
+// Package pool runs loops on a fixed set of workers. It allocates nothing per call.
 package pool
 
 import (
@@ -11,21 +10,20 @@ import (
 
 // Pool is a fixed set of workers. Calls from several goroutines take turns.
 //
-// A worker that has run out of work looks for more for some tens of
-// microseconds, which is what waking it would cost, and is then parked: between
-// calls that are further apart nothing runs.
+// A worker without work looks for more for some tens of microseconds, about the cost of waking it,
+// and is then parked. Between calls that are further apart, nothing runs.
 type Pool struct {
 	workers int
 	wake    chan struct{} // a token wakes one parked helper
 	done    chan struct{} // the last helper to leave a call wakes the caller
-	parked  atomic.Int32  // helpers that wait for a token that nobody has sent yet
+	parked  atomic.Int32  // helpers that wait for a token that is not yet sent
 
 	mu     sync.Mutex // held for a whole call
 	one    func(worker, i int)
-	steps  func(worker, step, i int) // where one is nil
+	steps  func(worker, step, i int) // if one is nil
 	counts []int                     // calls by step
 
-	gate     atomic.Uint64 // the number of the call and who takes part, see below
+	gate     atomic.Uint64 // the number of the call and its helpers, see below
 	state    atomic.Uint64 // the step and its calls that are claimed, see below
 	finished atomic.Int64  // calls of the current step that have returned
 
@@ -33,20 +31,18 @@ type Pool struct {
 	closed bool
 }
 
-// The gate counts the helpers inside a call in its lower bits and the calls
-// from gateCall on.
+// The gate counts the helpers inside a call in its lower bits, and the calls from gateCall up.
 const (
 	gateInside  = 1<<16 - 1
 	gateOpen    = 1 << 16 // helpers may come in
 	gateWaiting = 1 << 17 // the caller sleeps until the last one is out
-	gateClosed  = 1 << 18 // the pool ends
+	gateClosed  = 1 << 18 // the pool has ended
 	gateCall    = 1 << 19
 )
 
-// The state holds the number of the step in its upper bits, below it how many
-// calls are claimed from the end, by workers of odd number, and how many from
-// the beginning. So what a worker does in one step is near what it did in the
-// step before, and its cache still has it.
+// The state holds the number of the step in its upper bits. Below it are the number of calls
+// claimed from the end, by workers of odd number, and the number claimed from the beginning. So a
+// worker's data in one step is near its data in the step before, and still in its cache.
 const (
 	indexBits = 22
 	maxIndex  = 1<<indexBits - 1
@@ -54,16 +50,15 @@ const (
 )
 
 const (
-	// patience is for how long a worker looks for work before it is parked.
+	// patience is the time for which a worker looks for work before it is parked.
 	patience = 50 * time.Microsecond
-	// within is for how long a worker of a call that is under way waits for the
-	// others before it sleeps: longer than most of the calls of f, because
-	// sleeping may take a millisecond.
+	// within is the time for which a worker of a call in progress waits for the others before it
+	// sleeps. It is longer than most calls of f, because a sleep may take a millisecond.
 	within = 2 * time.Millisecond
 )
 
-// New starts a pool of the given number of workers, the caller of Run being one
-// of them; fewer than one means one.
+// New starts a pool of the given number of workers. The caller of Run is one of them, and fewer
+// than one means one.
 func New(workers int) *Pool {
 	p := &Pool{workers: min(max(workers, 1), gateInside), done: make(chan struct{}, 1)}
 	p.wake = make(chan struct{}, p.workers) // a token per helper, never blocks
@@ -76,8 +71,7 @@ func New(workers int) *Pool {
 // Workers returns the number of workers.
 func (p *Pool) Workers() int { return p.workers }
 
-// Close ends the workers. The pool must not be used afterwards; closing twice
-// is harmless.
+// Close ends the workers. Do not use the pool afterwards. Closing twice is harmless.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,11 +82,10 @@ func (p *Pool) Close() {
 	}
 }
 
-// Run calls f once for every i in [0, n), on several workers at once; worker
-// is in [0, Workers()) and is never in two calls at a time. It returns when
-// all calls have. f must not call the pool again. Workers of even number take
-// the lowest i that is left, those of odd number the highest. Run itself
-// allocates nothing.
+// Run calls f once for every i in [0, n), on several workers at once. worker is in [0, Workers())
+// and is never in two calls at a time. Run returns when all calls have returned. f must not call
+// the pool. Workers of even number take the lowest i that is left, those of odd number the highest.
+// Run itself allocates nothing.
 func (p *Pool) Run(n int, f func(worker, i int)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,9 +95,8 @@ func (p *Pool) Run(n int, f func(worker, i int)) {
 	p.one = nil
 }
 
-// Steps is a sequence of Runs: counts[0] calls f(worker, 0, i), then, when all
-// have returned, counts[1] calls f(worker, 1, i), and so on. Between steps the
-// workers stay awake.
+// Steps is a sequence of Runs: counts[0] calls f(worker, 0, i), then, when all have returned,
+// counts[1] calls f(worker, 1, i), and so on. The workers stay awake between steps.
 func (p *Pool) Steps(counts []int, f func(worker, step, i int)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,8 +128,8 @@ func (p *Pool) start() {
 	p.counts = nil
 }
 
-// leave closes the gate and returns when the helpers inside are out. Those that
-// have not come yet find it closed.
+// leave closes the gate and returns when no helper is inside. Helpers that come later find it
+// closed.
 func (p *Pool) leave() {
 	p.gate.And(^uint64(gateOpen))
 	for w := (wait{}); p.gate.Load()&gateInside != 0; {
@@ -150,7 +142,7 @@ func (p *Pool) leave() {
 	}
 }
 
-// unpark takes one helper out of the count of those who wait for a token.
+// unpark removes one helper from the count of those that wait for a token.
 func (p *Pool) unpark() bool {
 	for {
 		n := p.parked.Load()
@@ -163,8 +155,7 @@ func (p *Pool) unpark() bool {
 	}
 }
 
-// open lets the workers claim the calls of the first step from the given one
-// on that has any.
+// open lets the workers claim the calls of the first step, from the given one on, that has any.
 func (p *Pool) open(step int) {
 	for step < len(p.counts) && p.counts[step] <= 0 {
 		step++
@@ -206,7 +197,7 @@ func (p *Pool) help(worker int) {
 	}
 }
 
-// work claims and makes calls until none is left to claim in any step.
+// work claims and makes calls until no step has any left.
 func (p *Pool) work(worker int) {
 	for w := (wait{}); ; {
 		v := p.state.Load()
@@ -236,7 +227,7 @@ func (p *Pool) work(worker int) {
 		case step == len(p.counts)-1:
 			return
 		default:
-			// The others are in the step's last calls.
+			// The other workers are in the step's last calls.
 			if !w.on(within) {
 				time.Sleep(patience)
 			}
@@ -244,14 +235,14 @@ func (p *Pool) work(worker int) {
 	}
 }
 
-// wait is for something that should happen within microseconds.
+// wait is a wait for something that should happen within microseconds.
 type wait struct {
 	n     int
 	since time.Time
 }
 
-// on waits a little, giving way to other goroutines now and then, and returns
-// whether it has waited for less than the limit.
+// on waits a little, and sometimes yields to other goroutines. It reports whether it has waited for
+// less than the limit.
 func (w *wait) on(limit time.Duration) bool {
 	w.n++
 	if w.n%32 != 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// expo emits e^x. Exponent n = round(x/ln 2) and r = x − n·ln 2, |r| ≤ 0.347,
-// where the Taylor polynomial of degree 7 leaves 6e-9. 2ⁿ is applied in two
-// halves, so that overflow and underflow happen in the last product.
+// expo emits e^x. The exponent is n = round(x/ln 2). For r = x − n·ln 2, |r| ≤ 0.347, the Taylor
+// polynomial of degree 7 has an error of 6e-9. 2ⁿ is applied in two halves, so that overflow and
+// underflow happen in the last product.
 type expo struct {
 	log2e, ln2hi, ln2lo Op
 	c                   [8]Op
@@ -34,11 +34,11 @@ func (v *isa) expo() *expo {
 	return e
 }
 
-// limits bound an exponent from below, unless low is nil, and from above.
+// limits are the least and the greatest exponent. A nil low is no limit.
 type limits struct{ low, high reg.VecVirtual }
 
-// reduce returns n as an integer and r for x within the limits; it keeps x.
-// NaN passes: the limits are the first operands.
+// reduce returns n as an integer and r for x within the limits, and keeps x. A NaN passes, because
+// the limits are the first operands.
 func (e *expo) reduce(v *isa, x reg.VecVirtual, l limits) (n, r reg.VecVirtual) {
 	n, r = v.vec(), v.vec()
 	VMINPS(x, l.high, r)
@@ -53,7 +53,7 @@ func (e *expo) reduce(v *isa, x reg.VecVirtual, l limits) (n, r reg.VecVirtual) 
 	return n, r
 }
 
-// polynomial returns Σ r^(i−from)/i! over i from from to 7.
+// polynomial returns Σ r^(i−from)/i! for i from from to 7.
 func (e *expo) polynomial(v *isa, r reg.VecVirtual, from int) reg.VecVirtual {
 	p := v.vec()
 	VMOVUPS(e.c[7], p)
@@ -69,7 +69,7 @@ func (e *expo) power(n reg.VecVirtual) {
 	VPSLLD(U8(23), n, n)
 }
 
-// whole is where e^x goes from 0 to infinity.
+// whole returns the range in which e^x goes from 0 to infinity.
 func (v *isa) whole() limits { return limits{v.konst(-104), v.konst(89)} }
 
 // emit returns e^x and keeps x.
@@ -133,7 +133,7 @@ func (v *isa) slope(name string, prepare func() (f func(y reg.VecVirtual))) {
 	})
 }
 
-// relu: NaN passes as the second operand.
+// relu passes a NaN as the second operand.
 func (v *isa) relu() {
 	text("relu"+v.name, "func(dst, x *float32, n int)")
 	p, n := ptrs("dst", "x"), Load(Param("n"), GP64())
@@ -145,7 +145,7 @@ func (v *isa) relu() {
 	})
 }
 
-// reluGrad: dy where y is not ≤ 0.
+// reluGrad is dy if y is not ≤ 0.
 func (v *isa) reluGrad() {
 	text("reluGrad"+v.name, "func(dx, dy, y *float32, n int)")
 	p, n := ptrs("dx", "dy", "y"), Load(Param("n"), GP64())
@@ -165,8 +165,8 @@ type squash struct {
 func (v *isa) squash() *squash {
 	return &squash{
 		expo:          v.expo(),
-		sigmoidLimits: limits{v.konst(-87), v.konst(89)}, // where 2ⁿ is a normal number or infinite
-		tanhLimits:    limits{nil, v.konst(20)},          // where tanh(x/2) is 1
+		sigmoidLimits: limits{v.konst(-87), v.konst(89)}, // the range in which 2ⁿ is a normal number or infinite
+		tanhLimits:    limits{nil, v.konst(20)},          // from there on tanh(x/2) is 1
 		sign:          v.operand(1 << 31), two: v.float(2),
 	}
 }
@@ -182,8 +182,8 @@ func (s *squash) sigmoid(v *isa, x reg.VecVirtual) reg.VecVirtual {
 	return p
 }
 
-// tanh returns the parts of m/(m + 2), m = e^2|x| − 1, with x's sign in the
-// numerator. m = 2ⁿ·(e^r − 1) + (2ⁿ − 1) keeps small x exact.
+// tanh returns the parts of m/(m + 2), with m = e^2|x| − 1 and x's sign in the numerator. m =
+// 2ⁿ·(e^r − 1) + (2ⁿ − 1) keeps small x exact.
 func (s *squash) tanh(v *isa, x reg.VecVirtual) (num, den reg.VecVirtual) {
 	z, sign := v.vec(), v.vec()
 	VADDPS(x, x, z)
@@ -242,8 +242,8 @@ func (v *isa) tanhGrad() {
 	})
 }
 
-// lstmCells: see LSTMCells, for rows of two vectors, the columns of a panel.
-// Strides count elements. σ(a)·tanh(b) is one division.
+// lstmCells emits LSTMCells for rows of two vectors, the columns of a panel. Strides count
+// elements. σ(a)·tanh(b) is one division.
 func (v *isa) lstmCells() {
 	text("lstmCells"+v.name, "func(h *float32, hs int, c *float32, cs int, gates *float32, stride int, bias *float32, biasStride, rows int)")
 	h, c, rows := Load(Param("h"), GP64()), Load(Param("c"), GP64()), Load(Param("rows"), GP64())
@@ -253,7 +253,7 @@ func (v *isa) lstmCells() {
 		return r
 	}
 	hs, cs := bytes("hs"), bytes("cs")
-	// Where i, f, g and o begin.
+	// The addresses of i, f, g and o.
 	four := func(name, stride string) []reg.Register {
 		p, s := []reg.Register{Load(Param(name), GP64())}, Load(Param(stride), GP64())
 		for len(p) < 4 {

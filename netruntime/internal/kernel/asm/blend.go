@@ -11,7 +11,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// blendGrad: see BlendGrad. width is a multiple of two vectors.
+// blendGrad emits BlendGrad. width is a multiple of two vectors.
 func blendGrad(name string, bytes int, vec func() reg.VecVirtual) {
 	TEXT("blendGrad"+name, NOSPLIT, "func(dx, dw, grad, x, w *float32, width, n int)")
 	Pragma("noescape")

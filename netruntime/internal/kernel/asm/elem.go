@@ -4,8 +4,8 @@
 //
 //	go run elem.go act.go isa.go -out ../elem_amd64.s -stubs ../elem_amd64.go -pkg kernel
 //
-// Every kernel runs whole vectors, then one masked vector through the same
-// instructions: an element has the same bits wherever it stands.
+// Every kernel runs whole vectors, then one masked vector with the same instructions, so an element
+// has the same bits at any position.
 package main
 
 import (
@@ -51,7 +51,7 @@ func (v *isa) add() {
 	v.two("add", func(x, y reg.VecVirtual) reg.VecVirtual { VADDPS(y, x, x); return x })
 }
 
-// max: a NaN in y passes as the second operand, one in x by choice.
+// max passes a NaN in y as the second operand, and one in x by a blend.
 func (v *isa) max() {
 	v.two("max", func(x, y reg.VecVirtual) reg.VecVirtual {
 		VMAXPS(y, x, y)
@@ -80,7 +80,7 @@ func (v *isa) affine() {
 	})
 }
 
-// toBF16: see ToBF16.
+// toBF16 emits ToBF16.
 func (v *isa) toBF16() {
 	text("toBF16"+v.name, "func(dst *uint16, src *float32, n int)")
 	p, n := ptrs("dst", "src"), Load(Param("n"), GP64())
@@ -102,7 +102,7 @@ func (v *isa) toBF16() {
 	})
 }
 
-// adamW: see AdamW. keep = 1 − lr·wd, c1 = 1/bc1, c2 = 1/bc2.
+// adamW emits AdamW. keep = 1 − lr·wd, c1 = 1/bc1, c2 = 1/bc2.
 func (v *isa) adamW() {
 	text("adamW"+v.name, "func(w, grad, m, v *float32, n int, lr, keep, beta1, beta2, rest1, rest2, eps, c1, c2 float32)")
 	p, n := ptrs("w", "grad", "m", "v"), Load(Param("n"), GP64())
@@ -130,15 +130,15 @@ func (v *isa) adamW() {
 	})
 }
 
-// transpose8: dst[8·cols·b + cols·i + r] = src[8·b + i + r·ld] for r, i < 8
-// and b < blocks. cols and ld count elements.
+// transpose8 sets dst[8·cols·b + cols·i + r] = src[8·b + i + r·ld] for r, i < 8 and b < blocks.
+// cols and ld count elements.
 func transpose8() {
 	text("transpose8", "func(dst *float32, cols int, src *float32, ld, blocks int)")
 	dst, cols := Load(Param("dst"), GP64()), Load(Param("cols"), GP64())
 	src, ld, n := Load(Param("src"), GP64()), Load(Param("ld"), GP64()), Load(Param("blocks"), GP64())
 	SHLQ(U8(2), cols)
 	SHLQ(U8(2), ld)
-	// rows 0, 1, 2 of a group of three are at base + {0, 1, 2}·stride.
+	// Rows 0, 1, 2 of a group of three are at base + {0, 1, 2}·stride.
 	bases := func(p, s reg.Register) []reg.Register {
 		out := []reg.Register{p}
 		for len(out) < 3 {

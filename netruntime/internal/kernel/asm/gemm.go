@@ -4,11 +4,10 @@
 //
 //	go run gemm.go -out ../gemm_amd64.s -stubs ../gemm_amd64.go -pkg kernel
 //
-// A kernel of R rows and P panels keeps R·P pairs of vectors as sums. Per
-// step of k it loads 2·P vectors of B, broadcasts R values of A straight from
-// memory, and issues 2·R·P fused multiply-adds. Eight independent sums hide
-// the latency of one, hence the several panels of the low tiles. A kernel of no
-// panel is for the first half of one, a single vector.
+// A kernel of R rows and P panels keeps R·P pairs of vectors as sums. Per step of k it loads 2·P
+// vectors of B, broadcasts R values of A straight from memory, and issues 2·R·P fused
+// multiply-adds. Eight independent sums hide the latency of one; therefore the low tiles use
+// several panels. A kernel of 0 panels is for the first half of one, a single vector.
 package main
 
 import (
@@ -73,8 +72,8 @@ func kernel(f family, rows, panels int) {
 		b = append(b, next)
 	}
 
-	// Tall tiles fetch the next panel of B into the second-level cache. Wide
-	// ones read B faster than that, at the speed of memory.
+	// Tall tiles prefetch the next panel of B into the second-level cache. Wide tiles read B at the
+	// speed of memory and gain nothing.
 	var soon reg.GPVirtual
 	if panels <= 1 {
 		soon = ptr("soon")

@@ -15,9 +15,9 @@ import (
 type isa struct {
 	name  string
 	bytes int
-	mask  reg.Register // of the last, partial vector; nil for whole ones
+	mask  reg.Register // of the last, partial vector; nil for whole vectors
 	tail  Mem          // AVX2: table of masks
-	bits  Mem          // AVX2: bit i in lane i, where needed
+	bits  Mem          // AVX2: bit i in lane i, if needed
 
 	consts map[uint32]Mem
 }
@@ -73,7 +73,7 @@ const (
 	notLessOrEqual = 0x06 // or unordered
 )
 
-// choose returns yes where the predicate holds between a and b, no elsewhere.
+// choose returns yes if the predicate holds between a and b, else no.
 func (v *isa) choose(predicate uint8, a, b, yes, no reg.VecVirtual) reg.VecVirtual {
 	out := v.vec()
 	if v.bytes == 64 {
@@ -87,7 +87,7 @@ func (v *isa) choose(predicate uint8, a, b, yes, no reg.VecVirtual) reg.VecVirtu
 	return out
 }
 
-// fill returns a register that holds bits in every lane.
+// fill returns a register with the given bits in every lane.
 func (v *isa) fill(bits uint32) reg.VecVirtual {
 	g, x, r := GP32(), XMM(), v.vec()
 	MOVL(U32(bits), g)
@@ -98,8 +98,8 @@ func (v *isa) fill(bits uint32) reg.VecVirtual {
 
 func (v *isa) konst(f float32) reg.VecVirtual { return v.fill(math.Float32bits(f)) }
 
-// operand is fill where a first operand is wanted: AVX2 has too few registers
-// and reads the constant from memory.
+// operand is fill for a first operand. AVX2 has too few registers and reads the constant from
+// memory.
 func (v *isa) operand(bits uint32) Op {
 	if v.bytes == 64 {
 		return v.fill(bits)
@@ -135,8 +135,7 @@ func (v *isa) round(x, to reg.VecVirtual) {
 	}
 }
 
-// each runs body over n elements of the given arrays. body gets one address
-// per array.
+// each runs body over n elements of the given arrays. body gets one address per array.
 func (v *isa) each(n reg.Register, ptrs []reg.Register, body func(m []Mem)) {
 	steps := make([]int, len(ptrs))
 	for i := range steps {

@@ -1,7 +1,6 @@
 //go:build generate
 
-// This program writes the kernels that change weights and gradients, AdamW's
-// excepted:
+// This program writes the kernels that change weights and gradients, except AdamW's:
 //
 //	go run optim.go isa.go -out ../optim_amd64.s -stubs ../optim_amd64.go -pkg kernel
 package main
@@ -11,7 +10,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// adaDelta: see AdaDelta. rest = 1 − rho.
+// adaDelta emits AdaDelta. rest = 1 − rho.
 func (v *isa) adaDelta() {
 	text("adaDelta"+v.name, "func(w, grad, sq, step *float32, n int, lr, rho, rest, eps float32)")
 	p, n := ptrs("w", "grad", "sq", "step"), Load(Param("n"), GP64())
@@ -38,7 +37,7 @@ func (v *isa) adaDelta() {
 	})
 }
 
-// penalize: see Penalize.
+// penalize emits Penalize.
 func (v *isa) penalize() {
 	text("penalize"+v.name, "func(grad, w *float32, n int, l1, l2 float32)")
 	p, n := ptrs("grad", "w"), Load(Param("n"), GP64())
@@ -56,7 +55,7 @@ func (v *isa) penalize() {
 	})
 }
 
-// clamp: see Clamp. A NaN passes: the limits are the first operands.
+// clamp emits Clamp. A NaN passes, because the limits are the first operands.
 func (v *isa) clamp() {
 	text("clamp"+v.name, "func(dst *float32, n int, limit float32)")
 	p, n := ptrs("dst"), Load(Param("n"), GP64())

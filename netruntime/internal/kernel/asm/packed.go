@@ -1,15 +1,13 @@
 //go:build generate
 
-// This program writes the microkernels of packed products, float32 and
-// bfloat16:
+// This program writes the microkernels of packed products, float32 and bfloat16:
 //
 //	go run packed.go -out ../packed_amd64.s -stubs ../packed_amd64.go -pkg kernel
 //
-// A kernel of R rows and P panels keeps R·P pairs of vectors as sums. A step
-// is one product per sum, or in bfloat16 a pair of them. Per step the kernel
-// loads 2·P vectors of B, broadcasts R values of A straight from memory, and
-// issues 2·R·P multiply-adds. All vector registers are named here, because the
-// bytes of VDPBF16PS, which the assembler does not know, contain them.
+// A kernel of R rows and P panels keeps R·P pairs of vectors as sums. A step is one product per
+// sum, or a pair of products in bfloat16. Per step the kernel loads 2·P vectors of B, broadcasts R
+// values of A straight from memory, and issues 2·R·P multiply-adds. All vector registers are named
+// here, because the bytes of VDPBF16PS, which the assembler does not know, contain them.
 package main
 
 import (
@@ -87,8 +85,8 @@ func vdpbf16ps(d, v, m int) [6]byte {
 	}
 }
 
-// kernel emits the kernel of some panels or, with 0 of them, of the first half of
-// one, as a last panel may need no more.
+// kernel emits the kernel of the given number of panels, or for 0 that of the first half of a
+// panel, for last panels that have no more columns.
 func kernel(f family, rows, panels int) {
 	name := fmt.Sprintf("packed%s_%dx%d", f.name, rows, panels)
 	nv := 2 * panels
@@ -116,7 +114,7 @@ func kernel(f family, rows, panels int) {
 		panic(name + ": too few registers")
 	}
 
-	// Of the groups of panels: how many are left, and where in B and C they are.
+	// For groups of panels: the number left, and their addresses in B and C.
 	left, inB, inC := AllocLocal(8), AllocLocal(8), AllocLocal(8)
 	groups := long("groups")
 	MOVQ(groups, left)
@@ -178,7 +176,7 @@ func kernel(f family, rows, panels int) {
 			}
 			VMOVUPS(m, f.vec(to))
 		}
-		// The shorter side waits in registers.
+		// The shorter side stays in registers.
 		if panels > 1 {
 			for i := range rows {
 				rowA(i, free+i)
@@ -209,7 +207,7 @@ func kernel(f family, rows, panels int) {
 	}
 	align()
 	Label("loop")
-	// Wide kernels read B at the speed of memory: they have nothing to gain.
+	// Wide kernels read B at the speed of memory and gain nothing from prefetching.
 	if panels == 1 {
 		for d := 0; d < 2*f.bytes; d += 64 {
 			PREFETCHT1(Mem{Base: soon, Disp: d})
@@ -225,7 +223,7 @@ func kernel(f family, rows, panels int) {
 	}
 	DECQ(k)
 	JNZ(LabelRef("loop"))
-	if f.bf16 { // of an odd number of values the last is paired with zero
+	if f.bf16 { // the last of an odd number of values is paired with zero
 		Label("last")
 		CMPB(field(t, "odd"), U8(0))
 		JE(LabelRef("sums"))
@@ -237,7 +235,7 @@ func kernel(f family, rows, panels int) {
 		Label("sums")
 	}
 
-	// The sums, times the rows' weights, go to C.
+	// Write the sums, times the rows' weights, to C.
 	ws, cs := long("ws"), reg.GPVirtual(nil)
 	SHLQ(U8(2), ws)
 	if panels > 1 {
@@ -297,7 +295,7 @@ func kernel(f family, rows, panels int) {
 	RET()
 }
 
-// peak emits n rounds of as many independent multiply-adds as a kernel's sums.
+// peak emits n rounds of independent multiply-adds, as many as a kernel has sums.
 func peak(f family) {
 	TEXT("peak"+f.name, NOSPLIT, "func(n int)")
 	n := Load(Param("n"), GP64())
@@ -315,7 +313,7 @@ func peak(f family) {
 	RET()
 }
 
-// align makes the code that follows begin on a cache line.
+// align makes the code after it begin on a cache line.
 func align() { Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []Op{Imm(64)}}) }
 
 // pointers sets p[i] = p[0] + i·n·stride; n is 2 or 3.
@@ -328,7 +326,7 @@ func pointers(p []reg.GPVirtual, stride reg.GPVirtual, n int) {
 	}
 }
 
-// field returns where a field of the argument lies.
+// field returns the address of a field of the argument.
 func field(t gotypes.Component, name string) Mem {
 	f, err := t.Field(name).Resolve()
 	if err != nil {

@@ -17,8 +17,8 @@ type isa struct {
 	lanes int
 	vec   func() reg.VecVirtual
 	xor   func(a, b, to reg.VecVirtual)
-	// mul gives the low halves of the products with a constant, of which hi is
-	// the upper half in every lane's lower one.
+	// mul returns the low halves of the products with a constant. hi has the constant's upper half
+	// in the lower half of every lane.
 	mul func(v, by, hi reg.VecVirtual) reg.VecVirtual
 }
 
@@ -30,8 +30,8 @@ func (s *isa) fill(v uint64) reg.VecVirtual {
 	return r
 }
 
-// mask: see Mask. n is a multiple of the lanes; next is key + (first+1)·step,
-// limit what the upper 24 bits must stay below.
+// mask emits Mask. n is a multiple of the lanes, next is key + (first+1)·step, and limit is the
+// bound of the upper 24 bits.
 func (s *isa) mask() {
 	const step, mul1, mul2 = 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb
 	TEXT("mask"+s.name, NOSPLIT, "func(dst *float32, n int, next, limit uint64, value float32)")

@@ -41,8 +41,7 @@ func (v *isa) and(a, b, to reg.VecVirtual) {
 	}
 }
 
-// sign: the sign of x on a, 0 where x is 0, and 0·x added for what is not
-// finite.
+// sign emits the sign of x on a, 0 if x is 0, plus 0·x for values that are not finite.
 func (v *isa) sign() {
 	text("sign"+v.name, "func(dst *float32, a float32, x *float32, n int)")
 	p, n := ptrs("dst", "x"), Load(Param("n"), GP64())
@@ -64,8 +63,8 @@ func (v *isa) sign() {
 
 const equal = 0x00 // and ordered: a predicate of VCMPPS
 
-// lanes emits a loop over n elements, a multiple of 32, that keeps 32 sums and
-// adds them to those at sum.
+// lanes emits a loop over n elements, a multiple of 32, that keeps 32 sums and adds them to those
+// in sum.
 func (v *isa) lanes(names []string, body func(sum reg.VecVirtual, x []reg.VecVirtual)) {
 	to, p, n := Load(Param("sum"), GP64()), ptrs(names...), Load(Param("n"), GP64())
 	v.mask = nil
@@ -108,7 +107,7 @@ func (v *isa) sumAbs() {
 	})
 }
 
-// distances16: see Distances16. Sums of even and odd rows are apart until the end.
+// distances16 emits Distances16. Sums of even and odd rows stay separate until the end.
 func (v *isa) distances16() {
 	text("distances16"+v.name, "func(d, sums, x, q, turned *float32, plane, tall int)")
 	d, sums, x := Load(Param("d"), GP64()), Load(Param("sums"), GP64()), Load(Param("x"), GP64())
@@ -183,9 +182,8 @@ func (v *isa) distances16() {
 	RET()
 }
 
-// eachBits is each for n at most 64 with bit i of the parameter bits for
-// element i. body gets the vector's bits: an AVX-512 mask, or AVX2 lanes that
-// are all ones or zeros.
+// eachBits is each for at most 64 elements, with bit i of the parameter bits for element i. body
+// gets the vector's bits: an AVX-512 mask, or AVX2 lanes of all ones or zeros.
 func (v *isa) eachBits(names []string, body func(m []Mem, bits reg.Register)) {
 	p, n, word := ptrs(names...), Load(Param("n"), GP64()), Load(Param("bits"), GP64()).(reg.GPVirtual)
 	v.each(n, p, func(m []Mem) {

@@ -1,13 +1,56 @@
 // Package testmarks is for tests of scenes: whether they show the overlays that they have.
-package testoverlay
+package testscene
 
 import (
+	"math"
 	"testing"
 
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
 )
+
+// Keep takes a new scene and returns it. The test fails if there is an error, and closes the scene at its end.
+func Keep[S scenes.Scene](s S, err error) func(t testing.TB) S {
+	return func(t testing.TB) S {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return s
+	}
+}
+
+// Step runs a number of ticks with the same input.
+func Step(t testing.TB, s scenes.Scene, ticks int, in scenes.Input) {
+	t.Helper()
+	for range ticks {
+		if err := s.Step(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Nearest runs the scene for a number of ticks, with the input of each tick, and returns the least
+// distance between two of the roots, m.
+func Nearest(t testing.TB, s scenes.Scene, roots []m3.Xform, ticks int, in func(tick int) scenes.Input) float32 {
+	t.Helper()
+	least := float32(math.Inf(1))
+	for tick := range ticks {
+		Step(t, s, 1, in(tick))
+		for i, a := range roots {
+			for _, b := range roots[:i] {
+				least = min(least, a.Pos.Dist(b.Pos))
+			}
+		}
+	}
+	return least
+}
 
 // Check runs s for a second and fails where it does not have the overlays has, or has one
 // that shows nothing, something that is no number, or something far from everybody.
@@ -25,9 +68,7 @@ func Check(t *testing.T, s scenes.Scene, has hud.Overlay) {
 	var f scenes.Frame
 	var shown hud.Overlay
 	for range ticks {
-		if err := s.Step(scenes.Input{Forward: 1, Gait: scenes.Pace}); err != nil {
-			t.Fatal(err)
-		}
+		Step(t, s, 1, scenes.Input{Forward: 1, Gait: scenes.Pace})
 		shown |= look(t, s, &f)
 	}
 	if shown != has {

@@ -242,7 +242,7 @@ func TestTickDoesNotAllocate(t *testing.T) {
 func TestErrors(t *testing.T) {
 	nan := float32(math.NaN())
 	for want, o := range map[string]Options{
-		"1 to 4096": {Options: world.Options{Agents: -1}}, "room for 5": {Options: world.Options{Agents: 9}, Room: 5}, "come and go": {Churn: nan}, "no network": {}, "terrain": {Options: world.Options{Terrain: &terrain.Field{}}},
+		"1 to 4096": {Options: world.Options{Agents: -1}}, "room for 5": {Options: world.Options{Agents: 9}, Room: 5}, "Options.Churn": {Churn: nan}, "no network": {}, "terrain": {Options: world.Options{Terrain: &terrain.Field{}}},
 		"want 2 or 4": {Dog: testdog.Model(t), Far: []*mann.Model{testdog.Far(t, 3)}},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {

@@ -159,7 +159,7 @@ func TestSequence(t *testing.T) {
 	if n := s.sequence.frames(); n != 0 {
 		t.Fatalf("%d frames at once", n)
 	}
-	step(t, s, patience, hud.Touch{})
+	step(t, s, latency, hud.Touch{})
 	if n := s.sequence.frames(); n != latent.Frames || !s.panel.Buttons[whole].Lit || !slices.Equal(s.sequence.rows, s.clip) {
 		t.Fatalf("%d frames after a clip", n)
 	}
@@ -170,7 +170,7 @@ func TestSequence(t *testing.T) {
 	}
 	before := slices.Clone(s.components)
 	press(t, s, 'A')
-	step(t, s, patience, hud.Touch{})
+	step(t, s, latency, hud.Touch{})
 	const two = 2*latent.Frames - latent.Overlap
 	if n := s.sequence.frames(); n != two {
 		t.Fatalf("%d frames after two clips, want %d", n, two)
@@ -205,7 +205,7 @@ func TestGoesOnWhileAdding(t *testing.T) {
 	s := open(t, Options{Options: world.Options{Workers: 1}})
 	press(t, s, 'A')
 	step(t, s, 5, hud.Touch{Set: true, Slider: 3, Value: 2})
-	step(t, s, patience, hud.Touch{})
+	step(t, s, latency, hud.Touch{})
 	if s.sequence.frames() != latent.Frames || s.components[3] != 2 {
 		t.Errorf("%d frames, components %v", s.sequence.frames(), s.components)
 	}

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"context"
 	"errors"
 )
 
@@ -16,3 +17,16 @@ type Progress interface {
 
 // ErrInterrupted ends an evaluation whose context is done.
 var ErrInterrupted = errors.New("interrupted, nothing measured")
+
+// Stages runs the stages of an evaluation in order, until one fails or ctx is done.
+func Stages(ctx context.Context, stages ...func() error) error {
+	for _, stage := range stages {
+		if ctx.Err() != nil {
+			return ErrInterrupted
+		}
+		if err := stage(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

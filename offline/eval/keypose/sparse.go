@@ -59,11 +59,7 @@ func measureSparse(ctx context.Context, files []string, set string, held *datase
 	if len(files) == 0 {
 		return nil, nil
 	}
-	base, err := models.Open("human")
-	if err != nil {
-		return nil, err
-	}
-	m, err := manifold.NewModel(base)
+	m, err := models.OpenAs("human", manifold.NewModel)
 	if err != nil {
 		return nil, err
 	}
@@ -139,11 +135,11 @@ func measureSparse(ctx context.Context, files []string, set string, held *datase
 	return out, nil
 }
 
-func sparseRows(of []Sparse) []string {
-	rows := []string{"recordings\tposes every\tmethod\tclips\tjoints, from the body cm\tin the world cm\tat poses, from the body cm\tin the world cm\tdrift in 2 s cm\t°\tin 10 s cm\t°"}
+func printSparse(t *eval.Tables, of []Sparse) {
+	t.Section("Poses at even times alone (Lüdi 2016, sec. 4.1), on the joints of its frames",
+		"recordings\tposes every\tmethod\tclips\tjoints, from the body cm\tin the world cm\tat poses, from the body cm\tin the world cm\tdrift in 2 s cm\t°\tin 10 s cm\t°")
 	for _, v := range of {
-		rows = append(rows, eval.Cells(v.Set, fmt.Sprintf("%g s", v.Every), v.Method, fmt.Sprint(v.Clips), fmt.Sprintf("%.2f", v.Body), fmt.Sprintf("%.1f", v.World), fmt.Sprintf("%.2f", v.Key), fmt.Sprintf("%.1f", v.At),
-			fmt.Sprintf("%.1f", v.Drift2.Distance), fmt.Sprintf("%.1f", v.Drift2.Turn), fmt.Sprintf("%.1f", v.Drift10.Distance), fmt.Sprintf("%.1f", v.Drift10.Turn)))
+		t.Row("%s\t%g s\t%s\t%v\t%.2f\t%.1f\t%.2f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f",
+			v.Set, v.Every, v.Method, v.Clips, v.Body, v.World, v.Key, v.At, v.Drift2.Distance, v.Drift2.Turn, v.Drift10.Distance, v.Drift10.Turn)
 	}
-	return rows
 }

@@ -172,23 +172,17 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	r.Values, r.Clips = r.model.Values, len(r.held.rows)
-	for _, stage := range []func() error{func() error { // first: it tells whether the two go together
-		if next == nil {
-			return nil
-		}
-		return r.walks(next, o.Threads)
-	}, r.reconstruct, r.divergence, r.effects, r.told, r.made, func() error { return r.chains(o.Chains) }, func() error {
-		if !o.Rates {
-			return nil
-		}
-		return r.rates(o.Threads)
-	}} {
-		if ctx.Err() != nil {
-			return nil, eval.ErrInterrupted
-		}
-		if err := stage(); err != nil {
+	if next != nil { // first: it checks that the two fit
+		if err := r.walks(next, o.Threads); err != nil {
 			return nil, err
 		}
+	}
+	stages := []func() error{r.reconstruct, r.divergence, r.effects, r.told, r.made, func() error { return r.chains(o.Chains) }}
+	if o.Rates {
+		stages = append(stages, func() error { return r.rates(o.Threads) })
+	}
+	if err := eval.Stages(ctx, stages...); err != nil {
+		return nil, err
 	}
 	r.Bars = r.bars()
 	if o.Figures != "" {
@@ -219,36 +213,30 @@ func (r *Report) bars() eval.Bars {
 }
 
 func (r *Report) Print(w io.Writer) error {
-	t := &eval.Tables{W: w}
-	rows := []string{"recording\tclips\tm/s\tRMS cm\tafter a fit\tbody off after 1 s, cm\tslide cm/frame\trecorded"}
+	t := eval.NewTables(w)
+	t.Section(fmt.Sprintf("%s on clips held out; divergence %.1f nats, %d of %d latent values active", r.Model, r.KL, r.Active, r.Values), "recording\tclips\tm/s\tRMS cm\tafter a fit\tbody off after 1 s, cm\tslide cm/frame\trecorded")
 	for _, e := range append(slices.Clone(r.Recordings), r.Walks, r.Runs, r.Slow) {
 		if e.Clips > 0 {
-			rows = append(rows, eval.Cells(e.Name, fmt.Sprint(e.Clips), fmt.Sprintf("%.1f", e.Speed), fmt.Sprintf("%.2f", e.RMS), fmt.Sprintf("%.2f", e.Refined), fmt.Sprintf("%.1f", e.Path), fmt.Sprintf("%.2f", e.Slide), fmt.Sprintf("%.2f", e.Recorded)))
+			t.Row("%s\t%v\t%.1f\t%.2f\t%.2f\t%.1f\t%.2f\t%.2f",
+				e.Name, e.Clips, e.Speed, e.RMS, e.Refined, e.Path, e.Slide, e.Recorded)
 		}
 	}
-	t.Section(fmt.Sprintf("%s on clips held out; divergence %.1f nats, %d of %d latent values active", r.Model, r.KL, r.Active, r.Values), rows...)
-	rows = []string{"trait\tdeviation\tR²\tof component\tplain\tof\tof frames\tof"}
+	t.Section(fmt.Sprintf("R² of the best component among %d clips held out, beside plain principal components of the latent values and of the frames", r.Clips), "trait\tdeviation\tR²\tof component\tplain\tof\tof frames\tof")
 	for _, q := range r.Told {
-		rows = append(rows, eval.Cells(q.Name, fmt.Sprintf("%.3g %s", q.Deviation, q.Unit), fmt.Sprintf("%.2f", q.R2), fmt.Sprint(q.Component),
-			fmt.Sprintf("%.2f", q.Plain), fmt.Sprint(q.PlainAt), fmt.Sprintf("%.2f", q.Frames), fmt.Sprint(q.FramesAt)))
+		t.Row("%s\t%.3g %s\t%.2f\t%v\t%.2f\t%v\t%.2f\t%v",
+			q.Name, q.Deviation, q.Unit, q.R2, q.Component, q.Plain, q.PlainAt, q.Frames, q.FramesAt)
 	}
-	t.Section(fmt.Sprintf("R² of the best component among %d clips held out, beside plain principal components of the latent values and of the frames", r.Clips), rows...)
-	rows = []string{"slider\tper deviation\tR²"}
+	t.Section("What becomes of the trait where a component alone is set anew in clips held out", "slider\tper deviation\tR²")
 	for _, q := range r.Made {
-		rows = append(rows, eval.Cells(q.Name, fmt.Sprintf("%.3g %s", q.Slope, q.Unit), fmt.Sprintf("%.2f", q.R2)))
+		t.Row("%s\t%.3g %s\t%.2f", q.Name, q.Slope, q.Unit, q.R2)
 	}
-	t.Section("What becomes of the trait where a component alone is set anew in clips held out", rows...)
-	rows = []string{"component\tname\tjoints move by, cm"}
+	t.Section("What a deviation of each component does", "component\tname\tjoints move by, cm")
 	for i, c := range r.Components {
-		rows = append(rows, eval.Cells(fmt.Sprint(i+1), c.Name, fmt.Sprintf("%.2f", c.Effect)))
+		t.Row("%v\t%s\t%.2f", i+1, c.Name, c.Effect)
 	}
-	t.Section("What a deviation of each component does", rows...)
 	t.Section(fmt.Sprintf("%d clips chained, which turn and step as wanted", r.Chain.Seams+r.Chain.Chains),
-		"apart over the overlap: mean cm\tmost\tms a clip",
-		eval.Cells(fmt.Sprintf("%.2f", r.Chain.Mean), fmt.Sprintf("%.2f", r.Chain.Most), fmt.Sprintf("%.0f", r.Chain.MS)))
-	if len(r.Walking) > 0 {
-		r.printWalks(t)
-	}
-	t.Table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *", r.Model, r.Bars.Missed(), len(r.Bars)), 0, r.Bars.Rows())
-	return t.Err
+		"apart over the overlap: mean cm\tmost\tms a clip")
+	t.Row("%.2f\t%.2f\t%.0f", r.Chain.Mean, r.Chain.Most, r.Chain.MS)
+	r.printWalks(t)
+	return t.InShort(r.Model, r.Bars, "")
 }

@@ -133,13 +133,9 @@ func (r *Report) actBars(b *eval.Bars) {
 }
 
 func (r *Report) printActs(t *eval.Tables) {
-	if len(r.Acts) == 0 {
-		return
-	}
-	rows := []string{"kind\trecording\tgiven cm\tworst\tslide cm/frame\trecorded\tbones %\tjerk\trecorded\tRMS of all cm\tbefore the edit: given cm\tRMS"}
+	t.Section(fmt.Sprintf("Punches and kicks from the hands or feet of held-out recordings, after %d steps of the edit", manifold.ActionIterations), "kind\trecording\tgiven cm\tworst\tslide cm/frame\trecorded\tbones %\tjerk\trecorded\tRMS of all cm\tbefore the edit: given cm\tRMS")
 	for _, a := range r.Acts {
-		rows = append(rows, eval.Cells(a.Kind, a.Clip, fmt.Sprintf("%.2f", a.Edited.Given), fmt.Sprintf("%.1f", a.Edited.Worst), fmt.Sprintf("%.3f", a.Motion.Skate), fmt.Sprintf("%.3f", a.Recorded.Skate),
-			fmt.Sprintf("%.2f", a.Motion.Bone), fmt.Sprintf("%.2f", a.Motion.Jerk), fmt.Sprintf("%.2f", a.Recorded.Jerk), fmt.Sprintf("%.1f", a.Edited.RMS), fmt.Sprintf("%.2f", a.Raw.Given), fmt.Sprintf("%.1f", a.Raw.RMS)))
+		t.Row("%s\t%s\t%.2f\t%.1f\t%.3f\t%.3f\t%.2f\t%.2f\t%.2f\t%.1f\t%.2f\t%.1f",
+			a.Kind, a.Clip, a.Edited.Given, a.Edited.Worst, a.Motion.Skate, a.Recorded.Skate, a.Motion.Bone, a.Motion.Jerk, a.Recorded.Jerk, a.Edited.RMS, a.Raw.Given, a.Raw.RMS)
 	}
-	t.Section(fmt.Sprintf("Punches and kicks from the hands or feet of held-out recordings, after %d steps of the edit", manifold.ActionIterations), rows...)
 }

@@ -91,22 +91,15 @@ type evaluation struct {
 }
 
 func Measure(o Options, progress eval.Progress) (*Report, error) {
-	net, err := models.Open(o.Model)
+	m, err := models.OpenAs(o.Model, mann.NewModel)
 	if err != nil {
 		return nil, err
 	}
-	m, err := mann.NewModel(net)
-	if err != nil {
-		return nil, err
-	}
+	net := m.Net
 	var far *mann.Model
 	if m.Layout.Step() > 1 { // one that drives who is far away, beside one that drives who is near
 		far = m
-		near, err := models.Open(o.Near)
-		if err != nil {
-			return nil, err
-		}
-		if m, err = mann.NewModel(near); err != nil {
+		if m, err = models.OpenAs(o.Near, mann.NewModel); err != nil {
 			return nil, err
 		}
 	}

@@ -151,13 +151,8 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 			r.of = append(r.of, p)
 		}
 	}
-	for _, stage := range []func() error{r.forecasts, r.forecastH36M, r.rollouts, r.nearest, r.controls, r.cleans, r.rates} {
-		if ctx.Err() != nil {
-			return nil, eval.ErrInterrupted
-		}
-		if err := stage(); err != nil {
-			return nil, err
-		}
+	if err := eval.Stages(ctx, r.forecasts, r.forecastH36M, r.rollouts, r.nearest, r.controls, r.cleans, r.rates); err != nil {
+		return nil, err
 	}
 	r.Bars = r.bars()
 	return r, nil

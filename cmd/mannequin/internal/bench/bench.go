@@ -100,21 +100,17 @@ processor.`,
 			}
 			return benchGPU(cmd.Context(), []gpuWork{w}, threads)
 		}
-		net, err := models.Open(model)
-		if err != nil {
-			return nil, err
-		}
-		m, err := mann.NewModel(net)
+		m, err := models.OpenAs(model, mann.NewModel)
 		if err != nil {
 			return nil, err
 		}
 		// The first session packs the weights that all others share.
-		shared, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1, BF16: bf16})
+		shared, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1, BF16: bf16})
 		if err != nil {
 			return nil, err
 		}
 		defer shared.Close()
-		r := benchReport{Model: model, Threads: threads, Kernel: shared.Kernel(), Parameters: net.Parameters(), Machine: machine()}
+		r := benchReport{Model: model, Threads: threads, Kernel: shared.Kernel(), Parameters: m.Net.Parameters(), Machine: machine()}
 		for _, n := range agents {
 			row, err := benchCrowd(cmd.Context(), m, n, ticks, threads, bf16)
 			if err != nil {

@@ -55,14 +55,11 @@ is a tick without pauses in between, which includes all computation.`,
 		if err := checkAgents(agents, world.MaxAgents); err != nil {
 			return nil, err
 		}
-		net, err := models.Open(model)
-		if err != nil {
+		var err error
+		if o.Model, err = models.OpenAs(model, strnn.NewModel); err != nil {
 			return nil, err
 		}
-		if o.Model, err = strnn.NewModel(net); err != nil {
-			return nil, err
-		}
-		r := WanderersReport{Model: net.Meta().Name, Machine: machine(), Threads: o.Workers, BF16: o.BF16, Draws: o.Stream.Samples, Steps: o.Stream.Steps}
+		r := WanderersReport{Model: o.Model.Net.Meta().Name, Machine: machine(), Threads: o.Workers, BF16: o.BF16, Draws: o.Stream.Samples, Steps: o.Stream.Steps}
 		for _, n := range agents {
 			o.Agents, o.Seed = n, 1
 			row, err := benchWanderers(cmd.Context(), o, int(seconds*scenes.TickRate))

@@ -123,7 +123,6 @@ func retargetFile(file, out string, opt importOptions) (*retargetReport, error) 
 	return r, nil
 }
 
-// Print writes the report as text.
 func (r *retargetReport) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }

@@ -260,7 +260,6 @@ func (f *trainFlags) report(cmd *cobra.Command, show *trainProgress, rep *train.
 	return trainReport{Model: f.out, Report: rep}.Print(cmd.OutOrStdout())
 }
 
-// Print writes the report as text.
 func (r trainReport) Print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s: %d epochs, %d steps in %s (%.0f samples/s), ended by %s\nheld-out loss %.4f before, %.4f best (epoch %d), %.4f last; training loss %.4f\n",
 		r.Model, r.Epochs, r.Steps, time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), r.SamplesPerSec, r.Ended, r.Initial, r.Best, r.BestEpoch, r.HeldOut, r.Train)

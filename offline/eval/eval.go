@@ -5,11 +5,11 @@ import (
 	"errors"
 )
 
-// Progress shows how far an evaluation is, and ends it when it is interrupted.
+// Progress shows the progress of an evaluation, and ends it when it is interrupted.
 type Progress interface {
-	// Total sets about how many ticks of one agent there will be in all.
+	// Total sets the approximate number of all ticks of one agent.
 	Total(rows int64)
-	// Stage names what comes next.
+	// Stage names the next stage.
 	Stage(name string)
 	// Tick counts a tick of rows agents. Its error ends the evaluation.
 	Tick(rows int) error

@@ -1,4 +1,4 @@
-// Package keypose measures motion that is made between poses (after Lüdi 2016).
+// Package keypose measures motion between keyframes (after Lüdi 2016).
 package keypose
 
 import (
@@ -31,7 +31,7 @@ type Options struct {
 	Threads int
 }
 
-// Report is what the command prints.
+// Report is the result.
 type Report struct {
 	Model       string                 `json:"model"`
 	Means       []Mean                 `json:"means"`
@@ -42,15 +42,15 @@ type Report struct {
 	Bars        eval.Bars              `json:"bars"`
 }
 
-// Mean is how a method did on the recordings of a folder.
+// Mean is the result of a method on the recordings of a folder.
 type Mean struct {
 	Set    string  `json:"set"`
 	Method string  `json:"method"`
 	Every  float64 `json:"every_s"`
 	Clips  int     `json:"clips"`
 	inbetween.Errors
-	Long       int     `json:"long_clips"`  // recordings that drift is measured in
-	StepsRight float64 `json:"steps_right"` // share of the recordings in which as many steps are made
+	Long       int     `json:"long_clips"`  // recordings long enough to measure drift
+	StepsRight float64 `json:"steps_right"` // share of the recordings with the right number of steps
 	Aside      int     `json:"aside_seconds"`
 	AsideRight float64 `json:"aside_right"`
 }
@@ -61,6 +61,7 @@ const (
 	methodHeld          = "keypose, feet held"
 )
 
+// Measure measures a network.
 func Measure(ctx context.Context, o Options) (*Report, error) {
 	if err := figure.Folder(o.Figures); err != nil {
 		return nil, err
@@ -161,8 +162,7 @@ func poses(m *dataset.MotionSet) (clips []*skel.Clip) {
 	return clips
 }
 
-// meanKeypose returns the mean over frames, and of drift over the recordings that
-// are long enough.
+// meanKeypose returns the mean over frames, and the mean drift over recordings that are long enough.
 func meanKeypose(set, method string, every float64, scores []inbetween.Score) Mean {
 	m := Mean{Set: set, Method: method, Every: every, Clips: len(scores)}
 	var frames, right float64
@@ -207,7 +207,7 @@ const (
 // bars compares the report's figures with their bars.
 func (r *Report) bars() eval.Bars {
 	var b eval.Bars
-	for i := 0; i < len(r.Means); i += 3 { // interpolation, network, that with feet held
+	for i := 0; i < len(r.Means); i += 3 { // interpolation, network, network with foot lock
 		base, m := &r.Means[i], &r.Means[i+2]
 		of := fmt.Sprintf("%s, %g s", m.Set, m.Every)
 		most, share := float64(barBetweenOne), barOverLinear1
@@ -250,7 +250,7 @@ func (r *Report) Print(w io.Writer) error {
 	return t.InShort("keypose", r.Bars, "")
 }
 
-// HoldFeet holds the feet that stand, and leaves the keys as they are.
+// HoldFeet locks standing feet. It does not change keyframes.
 func HoldFeet(t *keypose.Track, stand []float32) error {
 	h, err := t.Layout.NewFootLock()
 	if err != nil {

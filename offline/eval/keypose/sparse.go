@@ -16,7 +16,7 @@ import (
 	"mannequin/offline/metrics/inbetween"
 )
 
-// Sparse is how evenly spaced poses alone do: the network of Lüdi 2016 as
+// Sparse is the result of motion from evenly spaced poses alone: by the network of Lüdi 2016 as
 // published, the same corrected on the motion manifold, and straight lines.
 type Sparse struct {
 	Set    string  `json:"set"`
@@ -32,8 +32,8 @@ const (
 	methodCorrected = "corrected on the manifold"
 )
 
-// between is what fill makes of a recording's poses, one in every so many frames, as
-// a clip and as rows of the layout, and the recording's own rows.
+// between returns the motion that fill makes from one pose of a recording in every given number of
+// frames, as a clip and as rows of the layout, and the recording's own rows.
 func between(l *keypose.Layout, layout *feature.Motion, c *dataset.MotionClip, every int, fill inbetween.Fill) (clip *skel.Clip, made, part []float32, err error) {
 	frames := (c.Frames-1)/every*every + 1
 	t := l.NewTrack(frames, dataset.Rate)
@@ -53,8 +53,8 @@ func between(l *keypose.Layout, layout *feature.Motion, c *dataset.MotionClip, e
 	return clip, made, part, err
 }
 
-// measureSparse measures networks of sparse poses on the recordings of a set, and
-// keeps in fig, if that is not nil, what they make.
+// measureSparse measures networks of sparse poses on the recordings of a set, and keeps their motion in
+// fig, which may be nil.
 func measureSparse(ctx context.Context, files []string, set string, held *dataset.MotionSet, fill inbetween.Fill, l *keypose.Layout, threads int, fig *keyposeFigures) (out []Sparse, err error) {
 	if len(files) == 0 {
 		return nil, nil

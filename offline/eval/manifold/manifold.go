@@ -33,7 +33,7 @@ type Options struct {
 	Rates       bool
 }
 
-// Report is what the command prints.
+// Report is the result.
 type Report struct {
 	Model       string                   `json:"model"`
 	Reconstruct []metrics.Reconstruction `json:"reconstruction"` // of the held-out recordings
@@ -47,7 +47,7 @@ type Report struct {
 	Bars        eval.Bars                `json:"bars"`
 }
 
-// Noise is what becomes of noise on a recording.
+// Noise is noise on a recording, before and after denoising.
 type Noise struct {
 	Clip  string  `json:"clip"`
 	Noisy float64 `json:"noisy_cm"` // RMS distance of joints from the recording's
@@ -79,6 +79,7 @@ func (n Networks) Open() (*manifold.Networks, error) {
 	return manifold.NewNetworks(nets[0], nets[1], nets[2])
 }
 
+// Measure measures the networks.
 func Measure(ctx context.Context, o Options) (*Report, error) {
 	p, err := o.Networks.Open()
 	if err != nil {
@@ -108,7 +109,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 // noise is the deviation of the noise on every coordinate of a joint, m.
 const noise = 0.05
 
-// recordings measures what the manifold makes of held-out recordings.
+// recordings measures reconstruction and denoising of held-out recordings.
 func (r *Report) recordings(m *manifold.Model, set *dataset.MotionSet, workers int) error {
 	cols := m.Layout.Columns()
 	for i, c := range set.Clips[:len(set.Clips)/2] {
@@ -130,7 +131,7 @@ func (r *Report) recordings(m *manifold.Model, set *dataset.MotionSet, workers i
 			return err
 		}
 		r.Denoise = append(r.Denoise, Noise{c.Name, metrics.JointRMS(m, spoilt, rows), metrics.JointRMS(m, clean, rows)})
-		if rec.Speed < 0.5 { // who stands or boxes is no measure for walks
+		if rec.Speed < 0.5 { // recordings of standing and boxing are not compared with walks
 			continue
 		}
 		q, err := metrics.MeasurePeople(m, c.Rows, Contacts(m.Layout, c.Rows), feature.Place{}, nil)
@@ -165,7 +166,7 @@ func (r *Report) recorded(c *Curve) *metrics.People {
 	return &r.Walks
 }
 
-// curveSpeeds are those of the curves: a stroll, a walk, a jog and a run, m/s.
+// curveSpeeds are the speeds along curves: a stroll, a walk, a jog and a run, m/s.
 var curveSpeeds = []float32{0.8, 1.4, 2.2, 3.3}
 
 // curvePaths are the curves.
@@ -251,7 +252,7 @@ func (r *Report) bars() eval.Bars {
 		for i := range r.Curves {
 			c := &r.Curves[i]
 			v := bar.of(c)
-			if math.IsInf(v, 0) || math.IsNaN(v) { // nothing as fast is held out to compare with
+			if math.IsInf(v, 0) || math.IsNaN(v) { // no held-out recording is as fast
 				continue
 			}
 			b.Most(bar.name, fmt.Sprintf("%s %.1f m/s", c.Curve, c.Speed), &v, bar.most)
@@ -267,7 +268,7 @@ func (r *Report) bars() eval.Bars {
 
 func (r *Report) Print(w io.Writer) error {
 	t := eval.NewTables(w)
-	t.Section(r.Model+" on recordings held out", "recording\tframes\tm/s\tRMS cm\tper axis\tworst cm\tbones %\tcontacts\tnoisy cm\tdenoised")
+	t.Section(r.Model+" on held-out recordings", "recording\tframes\tm/s\tRMS cm\tper axis\tworst cm\tbones %\tcontacts\tnoisy cm\tdenoised")
 	for i, c := range r.Reconstruct {
 		t.Row("%s\t%v\t%.1f\t%.2f\t%.2f\t%.1f %s\t%.2f\t%.3f\t%.2f\t%.2f",
 			c.Clip, c.Frames, c.Speed, c.RMS, c.RMS/math.Sqrt(3), c.Worst, c.Joint, c.Bone, c.Contact, r.Denoise[i].Noisy, r.Denoise[i].Left)

@@ -19,14 +19,14 @@ type Rate struct {
 	Bar       float64 `json:"bar"`
 }
 
-// took counts a run in, of which the fastest stays.
+// took adds a run. The fastest counts.
 func (r *Rate) took(synthesis, editing time.Duration) {
 	if rate := float64(r.Frames) / (synthesis + editing).Seconds(); rate > r.Rate {
 		r.Synthesis, r.Editing, r.Rate = synthesis.Seconds(), editing.Seconds(), rate
 	}
 }
 
-// rates measures the tasks of the paper's Table 1 that are walks.
+// rates measures the walks of the paper's Table 1.
 func (r *Report) rates(p *manifold.Networks, o Options) error {
 	if !o.Rates {
 		return nil

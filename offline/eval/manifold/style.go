@@ -10,8 +10,7 @@ import (
 	"mannequin/offline/eval"
 )
 
-// Style is a walk that was given the style of a recording. The walk is made
-// along the meander, as fast as the recording goes.
+// Style is a walk with the style of a recording, along the meander, at the recording's speed.
 type Style struct {
 	Clip       string  `json:"clip"`
 	Speed      float64 `json:"speed_m_s"`
@@ -22,14 +21,14 @@ type Style struct {
 	Rate       float64 `json:"frames_per_second"` // the edit included
 }
 
-// The content is this long, s, and goes at a speed between these, m/s.
+// Length of the content, s, and bounds of its speed, m/s.
 const (
 	styleSeconds           = 8
 	styleSlow, styleFast   = 0.5, 3.5
 	paperStyleRate, styled = 214, 0.2 // frames per second of Table 1, and the ratio to reach
 )
 
-// styles gives walks the styles that were asked for.
+// styles gives walks the styles of recordings.
 func (r *Report) styles(p *manifold.Networks, o Options) error {
 	if len(o.Styles) == 0 {
 		return nil
@@ -56,7 +55,7 @@ func (r *Report) styles(p *manifold.Networks, o Options) error {
 		}
 		content := made[0].Rows
 		contacts := len(p.Model.Layout.Contacts)
-		for f := range frames { // the networks tell contacts as likelihoods
+		for f := range frames { // contacts are the networks' probabilities
 			copy(content[f*p.Model.Layout.Columns()+p.Model.Layout.Contact(0):][:contacts], made[0].Contacts[f*contacts:])
 		}
 		rep, _, err := Stylize(p.Model, content, made[0].Start, clip,

@@ -18,7 +18,7 @@ func (r *Report) Print(w io.Writer) error {
 		func(m *metrics.Motion) float64 { return m.Skate }, func(m *metrics.Motion) float64 { return m.BackSkate }, "%.3f")
 	r.printMotion(t, "Leg angle update, degrees per frame (Table 3)",
 		func(m *metrics.Motion) float64 { return m.Stiffness }, func(m *metrics.Motion) float64 { return m.BackStiffness }, "%.2f")
-	r.printHonesty(t)
+	r.printChecks(t)
 	r.printPaths(t)
 	r.printFootfalls(t)
 	r.printSpeeds(t, "Speed in m/s, third and fourth second after the command, by command and what went before",
@@ -44,7 +44,7 @@ func (r *Report) printLosses(t *eval.Tables) {
 	}
 }
 
-// printMotion prints Table 2 or 3. all and back return the figure of all legs and of the hind legs.
+// printMotion prints Table 2 or 3: all and back return the figure of all legs and of the hind legs.
 func (r *Report) printMotion(t *eval.Tables, title string, all, back func(*metrics.Motion) float64, format string) {
 	t.Section(title, "gait\tlegs\trecorded\traw\tratio\tshown\tratio\tmatched raw\tratio\tmatched shown\tratio\tpaper's MANN8\tspeed m/s")
 	for _, g := range r.Gaits {
@@ -68,9 +68,9 @@ func (r *Report) printMotion(t *eval.Tables, title string, all, back func(*metri
 	}
 }
 
-// printHonesty prints the amount of compared motion, and what would flatter skate and leg angles: dogs
+// printChecks prints the amount of compared motion, and what would flatter skate and leg angles: dogs
 // that do something else, paws that glide above the height at which they count, limbs that tremble.
-func (r *Report) printHonesty(t *eval.Tables) {
+func (r *Report) printChecks(t *eval.Tables) {
 	t.Section("Beside them: share of the frames made that are in the gait's speed and turn, share of time for which paws are under 2.5 cm, the joints' mean jerk in m/s³",
 		"gait\trecorded s\tin the gait\tlow recorded\traw\tshown\tjerk recorded\traw\tratio\tshown\tratio\thead recorded\traw\tshown")
 	for _, g := range r.Gaits {

@@ -22,7 +22,7 @@ const (
 	barFarSpeed                      = 1.5
 )
 
-// rivalMethods are all that package mar is compared with where the class is known.
+// rivalMethods are the methods that package mar is compared with if the class is known.
 func rivalMethods() []string {
 	names := []string{transfer.LTIOwn, transfer.LTIPose, transfer.GlobalAR, transfer.GP}
 	for _, m := range baseline.LocalMethods() {
@@ -82,7 +82,7 @@ func (r *Report) bars() eval.Bars {
 	return b
 }
 
-// worstFar returns the far clip that gets faster than all others.
+// worstFar returns the far clip whose speed grows most.
 func (r *Report) worstFar() *Far {
 	worst := &r.Far[0]
 	for i := range r.Far {
@@ -174,7 +174,7 @@ func (s *Speed) print(t *eval.Tables) {
 }
 
 func (r *Report) printFar(t *eval.Tables) {
-	t.Section("Input unlike the data, of which nothing is told: the fastest joint, m/s; the ten that gain most", "recording\tstyle\tseconds\tfinite\tinput\toutput\tratio")
+	t.Section("Input unlike the data, without labels: speed of the fastest joint, m/s; the ten with the largest gain", "recording\tstyle\tseconds\tfinite\tinput\toutput\tratio")
 	far := slices.Clone(r.Far)
 	slices.SortStableFunc(far, func(a, b Far) int {
 		switch d := b.Ratio() - a.Ratio(); {

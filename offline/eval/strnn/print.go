@@ -54,8 +54,8 @@ func (r *Report) bars() eval.Bars {
 	return b
 }
 
-// temporalName is the part against which manifold distances are held: the temporal
-// network alone, which predicts single frames.
+// temporalName is the part that manifold distances are compared with: the temporal network alone, which
+// predicts single frames.
 const temporalName = "temporal-39-1"
 
 // printForecasts prints a table seen from the body and one in the world.
@@ -65,7 +65,7 @@ func (r *Report) printForecasts(t *eval.Tables, whose string, forecasts []Foreca
 		head = append(head, fmt.Sprintf("%.0f ms", 1000*s))
 	}
 	for _, of := range []string{"seen from the body", "in the world"} {
-		t.Section(fmt.Sprintf("How far predicted joints%s are off, %s, after %d prefixes", whose, of, forecasts[0].Prefixes), eval.Cells(head...))
+		t.Section(fmt.Sprintf("Error of predicted joints%s, %s, after %d prefixes", whose, of, forecasts[0].Prefixes), eval.Cells(head...))
 		for _, f := range forecasts {
 			row, values := []string{f.Name}, f.Body
 			if of != "seen from the body" {
@@ -85,7 +85,7 @@ func (r *Report) Print(w io.Writer) error {
 	for _, h := range r.H36M {
 		r.printForecasts(t, fmt.Sprintf(" of Human3.6M's %s, %s,", h36mSubject, h.Action), h.Forecast)
 	}
-	t.Section(fmt.Sprintf("How far windows of %d frames made of %d prefixes are from the recordings learnt from (manifold distance)", metrics.ManifoldFrames, nearestPrefixes*r.opt.Prefixes), "\tdistance")
+	t.Section(fmt.Sprintf("Distance of windows of %d frames, predicted from %d prefixes, from the training recordings (manifold distance)", metrics.ManifoldFrames, nearestPrefixes*r.opt.Prefixes), "\tdistance")
 	for _, n := range r.Nearest {
 		t.Row("%s\t%.2f", n.Name, n.Distance)
 	}

@@ -56,7 +56,7 @@ func (o *synthOptions) act() (*actReport, error) {
 		given = append(given, given[len(given)-n:]...)
 	}
 	net := map[string]string{"punch": o.punch, "kick": o.kick}[o.kind]
-	p, err := evalmanifold.OpenActor(m, o.kind, net, len(given)/n, o.threads)
+	p, err := evalmanifold.OpenSynthesizer(m, o.kind, net, len(given)/n, o.threads)
 	if err != nil {
 		return nil, err
 	}

@@ -70,9 +70,11 @@ func (n *Net) NewSession(o SessionOptions) (Session, error) {
 	}
 	switch {
 	case o.Batch < 1 || o.Length < 1 || o.Workers < 1:
-		return nil, fmt.Errorf("netruntime: a session of %d sequences of %d frames and %d workers: all must be at least 1", o.Batch, o.Length, o.Workers)
+		return nil, fmt.Errorf("netruntime: a session of %d sequences of %d frames and %d workers: all must be at least 1",
+			o.Batch, o.Length, o.Workers)
 	case o.Batch > maxBatch || o.Length > maxLength || o.Workers > maxWorkers:
-		return nil, fmt.Errorf("netruntime: a session of %d sequences of %d frames and %d workers: at most %d, %d and %d", o.Batch, o.Length, o.Workers, maxBatch, maxLength, maxWorkers)
+		return nil, fmt.Errorf("netruntime: a session of %d sequences of %d frames and %d workers: at most %d, %d and %d",
+			o.Batch, o.Length, o.Workers, maxBatch, maxLength, maxWorkers)
 	case !(o.SkipBelow >= 0 && o.SkipBelow < 1):
 		return nil, fmt.Errorf("netruntime: SkipBelow is %g, want a number from 0 to below 1", o.SkipBelow)
 	}
@@ -245,7 +247,8 @@ func (s *session) bound() error {
 }
 
 func (s *session) tooLarge(bytes float64) error {
-	return fmt.Errorf("netruntime: a session of %d sequences of %d frames takes %.3g bytes, at most %d are allowed", s.opt.Batch, s.opt.Length, bytes, int64(min(maxSession, math.MaxInt)))
+	return fmt.Errorf("netruntime: a session of %d sequences of %d frames takes %.3g bytes, at most %d are allowed",
+		s.opt.Batch, s.opt.Length, bytes, int64(min(maxSession, math.MaxInt)))
 }
 
 func roundUp[N int | int64](n, to N) N { return (n + to - 1) / to * to }

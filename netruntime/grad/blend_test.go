@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
@@ -96,15 +97,10 @@ func gradients(workers, rows int, update func(i int, p *Param) func(at int, g []
 func TestUndeclaredParam(t *testing.T) {
 	pool := kernel.NewPool(1)
 	defer pool.Close()
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
 	tape, p := NewTape(pool), NewParam("p", 1, 1)
 	tape.use(p)
 	tape.Reset()
-	p.into(tape)
+	must.Panic(t, "grad: p", func() { p.into(tape) })
 }
 
 // Frozen experts change no gradient of input and gating, and their own Grad stays unused.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/internal/kernel"
 )
@@ -145,14 +146,7 @@ func TestMisuseOfPin(t *testing.T) {
 		"frame":   func(t *Tape, p *netruntime.Pins) { p.Next[3] = 4; t.Pin(t.Const(8, 5), 4, p) },
 		"group":   func(t *Tape, p *netruntime.Pins) { p.Group[2] = 5; t.Pin(t.Const(8, 5), 4, p) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			f(NewTape(pool), pinned(2, 4, 5, 5))
-		})
+		t.Run(name, func(t *testing.T) { must.Panic(t, "", func() { f(NewTape(pool), pinned(2, 4, 5, 5)) }) })
 	}
 }
 

@@ -33,10 +33,11 @@ import (
 // kind is a generator under test.
 type kind struct {
 	name  string
-	scene func(t testing.TB, capacity, workers int) *actors
+	scene func(t testing.TB, capacity, workers int, extra ...func(*animsys.Options)) *actors
 	// refuses makes crowds that NewCrowd or the generator must refuse, by a part of the
 	// error.
 	crowd func(capacity int, opt animsys.Options) error
+	rows  func(t testing.TB, capacity int) *rows
 }
 
 // actors is a scene of agents whose controls the test sets without knowing their type.
@@ -50,9 +51,9 @@ type actors struct {
 
 // kindOf makes the kind of a generator. control returns what agent i does in a tick.
 func kindOf[C any](name string, open func(capacity, workers int) (generator.Generator[C], error), control func(i, tick int) C, broken C) kind {
-	scene := func(t testing.TB, capacity, workers int) *actors {
+	scene := func(t testing.TB, capacity, workers int, extra ...func(*animsys.Options)) *actors {
 		t.Helper()
-		s := newScene(t, must.Get(open(capacity, workers))(t), workers)
+		s := newScene(t, must.Get(open(capacity, workers))(t), workers, extra...)
 		controls := generic.NewMap1[C](&s.ecs)
 		spawn := s.people.Spawn
 		a := &actors{scene: s,
@@ -79,7 +80,7 @@ func kindOf[C any](name string, open func(capacity, workers int) (generator.Gene
 		_, err = animsys.NewCrowd(&w, g, opt)
 		return err
 	}
-	return kind{name, scene, crowd}
+	return kind{name, scene, crowd, func(t testing.TB, capacity int) *rows { return newRows(t, must.Get(open(capacity, 2))(t), control) }}
 }
 
 // kinds are all generators. A new one is added here, and is tested like the others.
@@ -88,7 +89,7 @@ func kinds(t testing.TB) []kind {
 	predictor := teststrnn.Model(t, teststrnn.Options{Guide: true})
 	poses := keyposeModel(t)
 	author := must.Get(routines.NewAuthor(poses.Layout, 1))(t)
-	var written []*keypose.Routine
+	var written []*keypose.PoseLoop
 	for _, name := range routines.Names() {
 		written = append(written, must.Get(author.Write(name))(t))
 	}
@@ -112,19 +113,25 @@ func kinds(t testing.TB) []kind {
 		kindOf("latent", func(n, workers int) (generator.Generator[latent.Sliders], error) {
 			return clips.NewStream(next, latent.StreamOptions{People: n, Workers: workers})
 		}, func(i, tick int) (s latent.Sliders) {
-			s.Ask(0, float32((tick/40+i)%3)-1)
+			s.Set(0, float32((tick/40+i)%3)-1)
 			return s
-		}, latent.Sliders{Components: [latent.MaxSliders]float32{nan, nan}, Asked: 3}),
-		kindOf("strnn", func(n, workers int) (generator.Generator[strnn.Wander], error) {
+		}, latent.Sliders{Components: [latent.MaxSliders]float32{nan, nan}, Controlled: 3}),
+		kindOf("latent in few ticks", func(n, workers int) (generator.Generator[latent.Sliders], error) {
+			return clips.NewStream(next, latent.StreamOptions{People: n, Workers: workers, Every: 6, From: 2})
+		}, func(i, tick int) (s latent.Sliders) {
+			s.Set(0, float32((tick/40+i)%3)-1)
+			return s
+		}, latent.Sliders{Components: [latent.MaxSliders]float32{nan, nan}, Controlled: 3}),
+		kindOf("strnn", func(n, workers int) (generator.Generator[strnn.Steer], error) {
 			return predictor.NewStream(strnn.StreamOptions{People: n, Workers: workers})
-		}, func(i, tick int) strnn.Wander {
-			return strnn.Wander{Speed: 1 + 0.1*float32(i%3), Turn: 0.2 * float32(tick/50%3-1)}
-		}, strnn.Wander{Speed: nan, Turn: nan}),
-		kindOf("keypose", func(n, workers int) (generator.Generator[keypose.Part], error) {
+		}, func(i, tick int) strnn.Steer {
+			return strnn.Steer{Speed: 1 + 0.1*float32(i%3), Turn: 0.2 * float32(tick/50%3-1)}
+		}, strnn.Steer{Speed: nan, Turn: nan}),
+		kindOf("keypose", func(n, workers int) (generator.Generator[keypose.Performance], error) {
 			return poses.NewStream(keypose.StreamOptions{People: n, Workers: workers})
-		}, func(i, tick int) keypose.Part {
-			return keypose.Part{Routine: written[(i+tick/90)%len(written)], Speed: 1 + 0.2*float32(i%3), Start: float64(i) / 3}
-		}, keypose.Part{Routine: written[0], Speed: nan}),
+		}, func(i, tick int) keypose.Performance {
+			return keypose.Performance{Loop: written[(i+tick/90)%len(written)], Speed: 1 + 0.2*float32(i%3), Start: float64(i) / 3}
+		}, keypose.Performance{Loop: written[0], Speed: nan}),
 	}
 }
 
@@ -158,6 +165,40 @@ func (a *actors) play(all []arche.Entity, agents []int, from, to int, see func(t
 			see(tick)
 		}
 	}
+}
+
+// deck is a game's own ground, which goes up and down.
+type deck struct{ y float32 }
+
+func (d *deck) Height(x, z float32) float32 { return d.y }
+func (d *deck) Normal(x, z float32) m3.Vec3 { return m3.Up }
+
+// Agents take any ground. On a lift that accelerates by less than 5 m/s² they move as on level
+// ground, and are lifted by its height.
+func TestConformanceGround(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		lift := &deck{}
+		on := func(g ik.Ground) *actors {
+			return k.scene(t, 3, 2, func(o *animsys.Options) { o.Ground = g })
+		}
+		level, lifted := on(ik.Level(0)), on(lift)
+		agents := numbers(3)
+		there, here := level.run(1, agents...), lifted.run(1, agents...)
+		for tick := 1; tick < 240; tick++ {
+			lift.y = 1.5 - 1.5*m3.Cos(2*math.Pi*float32(tick)/240) // at most 5 m/s²
+			level.play(there, agents, tick, tick+1, nil)
+			lifted.play(here, agents, tick, tick+1, nil)
+			for row := range agents {
+				for j, a := range level.people.BonesAt(row) {
+					b := lifted.people.BonesAt(row)[j]
+					b.Pos.Y -= lift.y
+					if d := a.Pos.Dist(b.Pos); !(d < 0.01) {
+						t.Fatalf("tick %d: on the lift joint %d of agent %d is %.3f m from where it is on level ground", tick, j, row, d)
+					}
+				}
+			}
+		}
+	})
 }
 
 func numbers(n int) []int {

@@ -11,7 +11,7 @@
 // Agents:
 //   - [Crowd.Spawn], [SpawnWith], [Crowd.Place] and [Crowd.Despawn] between ticks.
 //   - The generator's component (control.Goal, manifold.Curve, latent.Sliders,
-//     strnn.Wander, keypose.Part) says what an agent does.
+//     strnn.Steer, keypose.Performance) says what an agent does.
 //   - ecs.LookAt, ecs.Reach, ecs.MARStyle and ecs.GramStyle add to it.
 //
 // Results:
@@ -61,7 +61,7 @@ const TickRate = generator.TickRate
 
 // Options configure a crowd.
 type Options struct {
-	Ground  ik.Ground // what the agents stand on; required
+	Ground  ik.Ground // what the agents stand on, your own or a terrain.Field; required
 	Roles   *ik.Roles // the skeleton's roles; nil derives them from joint names
 	Workers int       // goroutines that share the rows; 0 lets generator.Workers choose
 

@@ -19,8 +19,8 @@ import (
 type fair struct {
 	*scene
 	stream   *keypose.Stream
-	parts    generic.Map1[keypose.Part]
-	routines []*keypose.Routine
+	parts    generic.Map1[keypose.Performance]
+	routines []*keypose.PoseLoop
 }
 
 func keyposeModel(t testing.TB) *keypose.Model {
@@ -29,7 +29,7 @@ func keyposeModel(t testing.TB) *keypose.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := keypose.New(net)
+	m, err := keypose.NewModel(net)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func newFair(t testing.TB, capacity, workers int) *fair {
 		t.Fatal(err)
 	}
 	f := &fair{scene: newScene(t, stream, workers), stream: stream}
-	f.parts = generic.NewMap1[keypose.Part](&f.ecs)
+	f.parts = generic.NewMap1[keypose.Performance](&f.ecs)
 	a, err := routines.NewAuthor(m.Layout, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -59,8 +59,8 @@ func newFair(t testing.TB, capacity, workers int) *fair {
 	return f
 }
 
-func (f *fair) part(i int) keypose.Part {
-	return keypose.Part{Routine: f.routines[i%len(f.routines)], Start: float64(i) / 3}
+func (f *fair) part(i int) keypose.Performance {
+	return keypose.Performance{Loop: f.routines[i%len(f.routines)], Start: float64(i) / 3}
 }
 
 func (f *fair) spawn(i int) arche.Entity {
@@ -136,8 +136,8 @@ func TestKeyposePerform(t *testing.T) {
 	if jerk > 150 {
 		t.Errorf("a joint is pushed by %.0f m/s²", jerk)
 	}
-	if f.stream.Lost() != 0 {
-		t.Errorf("%d windows were lost", f.stream.Lost())
+	if f.stream.Discarded() != 0 {
+		t.Errorf("%d windows were lost", f.stream.Discarded())
 	}
 	t.Logf("feet stand %.2f of the time, slide by %.4f cm a tick; joints are pushed by at most %.0f m/s²", stands/ticks/18, 100*skate/stands, jerk)
 }

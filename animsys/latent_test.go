@@ -92,8 +92,8 @@ func TestLatentGoesAsItIsAsked(t *testing.T) {
 	if mean := 100 * skate / stands; mean > 0.2 {
 		t.Errorf("standing feet slide by %.2f cm a frame", mean)
 	}
-	if s.stream.Lost() != 0 {
-		t.Errorf("%d clips were lost", s.stream.Lost())
+	if s.stream.Discarded() != 0 {
+		t.Errorf("%d clips were lost", s.stream.Discarded())
 	}
 	t.Logf("standing feet slide by %.3f cm a frame; speeds %.2f, turns %.2f", 100*skate/stands, went, turned)
 }

@@ -50,7 +50,7 @@ func humans(t testing.TB) (m *manifold.Model, steps, locomotion *netruntime.Net)
 }
 
 // jogging returns a transfer from walks to a run, both of the shipped networks.
-func jogging(t testing.TB, m *manifold.Model, steps, locomotion *netruntime.Net) *manifold.Transfer {
+func jogging(t testing.TB, m *manifold.Model, steps, locomotion *netruntime.Net) *manifold.StyleTransfer {
 	t.Helper()
 	const frames = 240
 	l, err := m.With(steps, locomotion).NewLocomotion(manifold.LocomotionOptions{Batch: 2, Frames: frames, Workers: 2})
@@ -62,9 +62,9 @@ func jogging(t testing.TB, m *manifold.Model, steps, locomotion *netruntime.Net)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var courses []manifold.Course
+	var courses []manifold.Trajectory
 	for _, speed := range []float32{1.4, 3} {
-		c, err := manifold.Along(path, frames, func(int) float32 { return speed }, func(int) float32 { return 0 })
+		c, err := manifold.AlongPath(path, frames, func(int) float32 { return speed }, func(int) float32 { return 0 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func jogging(t testing.TB, m *manifold.Model, steps, locomotion *netruntime.Net)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, _, err := m.NewTransfer(style, made[0].Rows, manifold.TransferOptions{Workers: 2})
+	tr, _, err := m.NewStyleTransfer(style, made[0].Rows, manifold.StyleTransferOptions{Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func (s *street) goAlong(all []arche.Entity, ticks int) {
 			if _, d := c.Path.Nearest(root.Pos); d > 0.05 {
 				t.Fatalf("tick %d: person %d is %g m from the path", tick, i, d)
 			}
-			way[i] += s.stream.Where(row).Pos.Dist(root.Pos)
+			way[i] += s.stream.Root(row).Pos.Dist(root.Pos)
 			bones := s.people.BonesAt(row)
 			for j, p := range s.people.Skel.Parents {
 				if !bones[j].Pos.Finite() || !bones[j].Rot.Finite() {
@@ -208,8 +208,8 @@ func (s *street) goAlong(all []arche.Entity, ticks int) {
 	if t.Logf("standing feet slide by %.2f cm a frame", mean); mean > 0.3 {
 		t.Errorf("standing feet slide by %.2f cm a frame", mean)
 	}
-	if s.stream.Lost() != 0 {
-		t.Errorf("%d windows were lost", s.stream.Lost())
+	if s.stream.Discarded() != 0 {
+		t.Errorf("%d windows were lost", s.stream.Discarded())
 	}
 }
 
@@ -336,7 +336,7 @@ func TestPeopleAloneOrAmongOthers(t *testing.T) {
 	m, steps, locomotion := humans(t)
 	tr := jogging(t, m, steps, locomotion)
 	track := func(workers, making int, among bool) [][]m3.Xform {
-		s := newStreet(t, 6, workers, manifold.StreamOptions{Batch: 6, Workers: making, Styles: []*manifold.Transfer{tr}})
+		s := newStreet(t, 6, workers, manifold.StreamOptions{Batch: 6, Workers: making, Styles: []*manifold.StyleTransfer{tr}})
 		var e arche.Entity
 		var before []arche.Entity
 		for i := range 3 { // so that it is the third either way
@@ -382,7 +382,7 @@ func TestPeopleAloneOrAmongOthers(t *testing.T) {
 
 func TestPeopleTickDoesNotAllocate(t *testing.T) {
 	m, steps, locomotion := humans(t)
-	s := newStreet(t, 6, 2, manifold.StreamOptions{Iterations: 2, Styles: []*manifold.Transfer{jogging(t, m, steps, locomotion)}}, withStyles(t))
+	s := newStreet(t, 6, 2, manifold.StreamOptions{Iterations: 2, Styles: []*manifold.StyleTransfer{jogging(t, m, steps, locomotion)}}, withStyles(t))
 	for i := range 6 {
 		e := s.person(i)
 		s.style(e, [...]string{"gram", "", "mar"}[i%3], i%3/2, 1)
@@ -403,7 +403,7 @@ func TestPeopleHaveStyle(t *testing.T) {
 	m, steps, locomotion := humans(t)
 	tr := jogging(t, m, steps, locomotion)
 	bones := func(weight float32) ([]m3.Xform, m3.Vec3) {
-		s := newStreet(t, 1, 1, manifold.StreamOptions{Styles: []*manifold.Transfer{tr}})
+		s := newStreet(t, 1, 1, manifold.StreamOptions{Styles: []*manifold.StyleTransfer{tr}})
 		e := s.person(0)
 		s.style(e, "gram", 0, weight)
 		s.step(400)
@@ -496,7 +496,7 @@ func TestPeopleGoWhereTheyWill(t *testing.T) {
 	*curves.Get(e) = manifold.Curve{Path: path, Speed: 1.4}
 	const soon = 30
 	for tick := range 300 {
-		ahead := stream.Ahead(nil, 0, 1)
+		ahead := stream.Preview(nil, 0, 1)
 		if len(ahead) < soon {
 			t.Fatalf("tick %d: %d places ahead", tick, len(ahead))
 		}
@@ -504,7 +504,7 @@ func TestPeopleGoWhereTheyWill(t *testing.T) {
 			if err := schedule.Step(); err != nil {
 				t.Fatal(err)
 			}
-			if got := stream.Where(0).Pos; got.Dist(ahead[0].Pos) > 0.005 {
+			if got := stream.Root(0).Pos; got.Dist(ahead[0].Pos) > 0.005 {
 				t.Errorf("tick %d: at %v, want %v", tick, got, ahead[0].Pos)
 			}
 			continue
@@ -514,7 +514,7 @@ func TestPeopleGoWhereTheyWill(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := stream.Where(0).Pos; got.Dist(ahead[soon-1].Pos) > 0.03 {
+		if got := stream.Root(0).Pos; got.Dist(ahead[soon-1].Pos) > 0.03 {
 			t.Errorf("tick %d: at %v, want %v", tick, got, ahead[soon-1].Pos)
 		}
 	}

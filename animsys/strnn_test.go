@@ -18,7 +18,7 @@ import (
 type plaza struct {
 	*scene
 	stream  *strnn.Stream
-	wanders generic.Map1[strnn.Wander]
+	wanders generic.Map1[strnn.Steer]
 }
 
 func newPlaza(t testing.TB, m *strnn.Model, capacity, workers int) *plaza {
@@ -28,7 +28,7 @@ func newPlaza(t testing.TB, m *strnn.Model, capacity, workers int) *plaza {
 		t.Fatal(err)
 	}
 	p := &plaza{scene: newScene(t, stream, workers), stream: stream}
-	p.wanders = generic.NewMap1[strnn.Wander](&p.ecs)
+	p.wanders = generic.NewMap1[strnn.Steer](&p.ecs)
 	return p
 }
 
@@ -45,7 +45,7 @@ func (p *plaza) spawn(i int) arche.Entity {
 // People turn and go as fast as a game asks, on the ground, and stand where it asks for
 // nothing.
 func TestSTRNNGoAsTheyAreAsked(t *testing.T) {
-	asks := []strnn.Wander{{}, {Speed: 0.8}, {Speed: 1.4}, {Speed: 1.2, Turn: 0.5}, {Speed: 1.2, Turn: -0.5}}
+	asks := []strnn.Steer{{}, {Speed: 0.8}, {Speed: 1.4}, {Speed: 1.2, Turn: 0.5}, {Speed: 1.2, Turn: -0.5}}
 	s := newPlaza(t, teststrnn.Model(t, teststrnn.Options{Guide: true}), len(asks), 2)
 	for i, a := range asks {
 		*s.wanders.Get(s.spawn(i)) = a
@@ -81,8 +81,8 @@ func TestSTRNNGoAsTheyAreAsked(t *testing.T) {
 			t.Errorf("person %d goes %.2f m/s and turns %.2f rad/s, asked for %g and %g", r, went[r], turned[r], a.Speed, a.Turn)
 		}
 	}
-	if s.stream.Lost() != 0 {
-		t.Errorf("%d windows were lost", s.stream.Lost())
+	if s.stream.Discarded() != 0 {
+		t.Errorf("%d windows were lost", s.stream.Discarded())
 	}
 }
 
@@ -108,7 +108,7 @@ func TestSTRNNFailuresDoNotShow(t *testing.T) {
 				}
 			}
 		}
-		return bones, leap, s.stream.Lost()
+		return bones, leap, s.stream.Discarded()
 	}
 	calm, usual, none := run(0)
 	spoilt, leap, times := run(teststrnn.Burst)
@@ -134,7 +134,7 @@ func BenchmarkSTRNN(b *testing.B) {
 	if err != nil {
 		b.Skip(err)
 	}
-	m, err := strnn.New(net)
+	m, err := strnn.NewModel(net)
 	if err != nil {
 		b.Fatal(err)
 	}

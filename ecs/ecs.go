@@ -3,7 +3,7 @@
 // the systems.
 //
 // An animated entity has a [Slot] and its generator's control: a control.Goal, manifold.Curve,
-// latent.Sliders, strnn.Wander or keypose.Part. It may have a [MARStyle], a [GramStyle], a [LookAt]
+// latent.Sliders, strnn.Steer or keypose.Performance. It may have a [MARStyle], a [GramStyle], a [LookAt]
 // and a [Reach]. The slot holds its row in the slices of the animation systems. Rows are compact,
 // so that one network call serves the rows 0 to n−1. [Rows.Add] and [Rows.Remove] add and remove
 // entities between ticks.
@@ -56,12 +56,6 @@ type Hand struct {
 	Target m3.Vec3 // of the knuckles, world space, m
 	Weight float32 // 0 to 1 of the way to the target; changes are eased
 }
-
-// Player is the tag of an entity that takes its goal from the player's input.
-type Player struct{}
-
-// Wander is the tag of an entity that walks about by itself.
-type Wander struct{}
 
 // Clock is the resource that holds the world's time.
 type Clock struct {

@@ -7,7 +7,15 @@ import "mannequin/engine/m3"
 //
 // Both methods take a place in world space, m, and are called many times for each agent and tick,
 // from several goroutines at once. They must not allocate, and must return the same for the same
-// place during one tick. Between ticks the ground may move.
+// place during one tick.
+//
+// Ground may move up and down between ticks, as a lift does. A locked foot keeps its place in the
+// plane and takes the height that Height returns there in this tick. Feet and body follow exactly
+// while the ground accelerates by less than 5 m/s²; after a harder push they overshoot. Agents that
+// update less often take the height of their last update, and frozen ones keep theirs.
+//
+// Ground that moves sideways or turns does not carry agents. Give its passengers a crowd of their
+// own in the space of the deck, and move their bones along when you draw them.
 //
 // Ground has one height at each place. Where it has several (a bridge and the road below it),
 // choose the one that agents walk on. Steps are fine: feet look ahead and clear them. Ground that

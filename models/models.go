@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
+	"mannequin/internal/closest"
 	"mannequin/models/dog"
 	dogfree "mannequin/models/dog-free"
 	dogfreestride2 "mannequin/models/dog-free-stride2"
@@ -68,8 +68,11 @@ func Open(nameOrPath string) (*netruntime.Net, error) {
 	}
 	net, err := netruntime.Open(nameOrPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no model %q: it is not a file, and the shipped models are %s",
-			nameOrPath, strings.Join(slices.Sorted(slices.Values(Names())), ", "))
+		hint := closest.Hint(nameOrPath, Names())
+		if hint == "" {
+			hint = closest.FileHint(nameOrPath)
+		}
+		return nil, fmt.Errorf("no model %q: there is no such file, and shipped are %s%s", nameOrPath, strings.Join(Names(), ", "), hint)
 	}
 	return net, err
 }

@@ -50,5 +50,6 @@ func TestShipped(t *testing.T) {
 
 func TestUnknown(t *testing.T) {
 	must.Fail(models.Open("cat"))(t, "dog")
+	must.Fail(models.Open("humna"))(t, "; did you mean human?")
 	must.Fail(models.Open(filepath.Join(t.TempDir(), "cat.safetensors")))(t, "cat.safetensors")
 }

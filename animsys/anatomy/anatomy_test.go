@@ -22,8 +22,7 @@ func TestReadNames(t *testing.T) {
 	}
 }
 
-// A four-legged rig: the tail is found beside the limbs, and its second joint is the one in the
-// middle.
+// A four-legged rig: the tail is found beside the limbs, with its second joint in the middle.
 func TestGuessTail(t *testing.T) {
 	s := &skel.Skeleton{}
 	for _, f := range strings.Fields(`pelvis spine<pelvis chest<spine neck<chest head<neck tail_01<pelvis tail_02<tail_01 tail_03<tail_02

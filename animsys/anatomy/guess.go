@@ -44,7 +44,6 @@ func (g *guess) first(side string, under int, parts ...part) int {
 	return -1
 }
 
-// below reports whether j descends from a.
 func (g *guess) below(a, j int) bool {
 	for j = int(g.s.Parents[j]); j >= 0; j = int(g.s.Parents[j]) {
 		if j == a {
@@ -60,7 +59,6 @@ func (g *guess) set(name string, j int) {
 	}
 }
 
-// leg finds a side's leg, from the hip down.
 func (g *guess) leg(side string) {
 	upper := []part{legUpper, hipPart, hipsPart}
 	if g.first(side, -1, legUpper) < 0 && g.first(side, -1, legLower) >= 0 {
@@ -96,7 +94,6 @@ func (g *guess) tip(j int) int {
 	return -1
 }
 
-// arm finds a side's arm, from the collar down.
 func (g *guess) arm(side string) {
 	upper := g.first(side, -1, armUpper)
 	if upper < 0 || g.first(side, upper, shoulder) >= 0 {
@@ -130,8 +127,7 @@ func (g *guess) arm(side string) {
 	g.set(side+"HandIndex1", g.first(side, wrist, fingerIndex, fingerAny))
 }
 
-// trunk finds hips, spine, neck and head: the hips are where the legs meet, the chest is where the
-// arms do.
+// trunk finds hips, spine, neck and head: the legs meet at the hips, the arms at the chest.
 func (g *guess) trunk() {
 	hips := g.meet("UpLeg", "UpLeg")
 	if hips < 0 {
@@ -178,7 +174,6 @@ func (g *guess) trunk() {
 	g.head(chest, near)
 }
 
-// head finds the head, and the neck between it and the chest.
 func (g *guess) head(chest int, near func(a, b int) bool) {
 	head := g.first("", chest, headPart)
 	if head < 0 {
@@ -211,7 +206,6 @@ func (g *guess) head(chest int, near func(a, b int) bool) {
 	}
 }
 
-// tail finds the tail's first joint and the one in the middle.
 func (g *guess) tail() {
 	var tail []int
 	for j, r := range g.read {

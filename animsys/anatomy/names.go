@@ -1,5 +1,4 @@
-// Package anatomy reads the names of joints: which joint of a body's skeleton, made with whatever
-// tool, plays which part.
+// Package anatomy reads which part of a body each joint plays from the names of any tool.
 package anatomy
 
 import (
@@ -33,8 +32,7 @@ const (
 	fingerAny
 )
 
-// words that name parts. The first one that a name contains decides: longer and more special ones
-// come first.
+// words that name parts. The first one in a name decides: longer and more special ones come first.
 var words = []struct {
 	part  part
 	words []string

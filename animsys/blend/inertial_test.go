@@ -80,8 +80,7 @@ func TestHidesJumps(t *testing.T) {
 	}
 }
 
-// A moving pose keeps moving through the jump: the first step after it is about as long as the step
-// before, not a stop and not a leap.
+// A moving pose keeps moving through the jump: the first step is about as long as the one before.
 func TestKeepsVelocity(t *testing.T) {
 	b := NewInertial(1, parents)
 	var q []m3.Quat

@@ -7,9 +7,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Flow is the shortest way around obstacles from anywhere on the ground to one place, for any
-// number of characters: a grid of distances, computed once by fast marching (Sethian 1996). It is
-// immutable and safe to share.
+// Flow is the shortest way around obstacles from anywhere on the ground to one place: a grid of
+// distances, computed once by fast marching (Sethian 1996). It is immutable and safe to share.
 type Flow struct {
 	x0, z0, cell float32
 	nx, nz       int
@@ -56,8 +55,7 @@ func (f *Flow) middle(i int) (x, z float32) {
 	return f.x0 + (float32(i%f.nx)+0.5)*f.cell, f.z0 + (float32(i/f.nx)+0.5)*f.cell
 }
 
-// around returns the lowest of the four cells with their middles around p, and the place of p
-// between them.
+// around returns the lowest of the four cells whose middles surround p, and p's place between them.
 func (f *Flow) around(p m3.Vec3) (i, k int, u, v float32) {
 	part := func(x float32, n int) (int, float32) {
 		x -= 0.5
@@ -72,8 +70,7 @@ func (f *Flow) around(p m3.Vec3) (i, k int, u, v float32) {
 	return i, k, u, v
 }
 
-// Way returns the distance from p to the goal, m, or Unreachable, and the direction to take, of
-// unit length or zero.
+// Way returns the distance from p to the goal, m, or Unreachable, and the unit direction to take.
 func (f *Flow) Way(p m3.Vec3) (dist float32, ahead m3.Vec3) {
 	i, k, u, v := f.around(p)
 	if f.nx < 2 || f.nz < 2 {
@@ -124,7 +121,6 @@ func (m *marching) Pop() any {
 // closed there. Marching is least accurate near the goal.
 const exact = 4
 
-// begin sets the cells around the goal.
 func (m *marching) begin(goal m3.Vec3) {
 	i, k, _, _ := m.around(goal)
 	free := true

@@ -1,5 +1,4 @@
-// Package control holds what characters are asked to do, without any network: a generator turns it
-// into motion.
+// Package control holds what characters are asked to do. A generator turns it into motion.
 //
 //   - What a character should do now, from a player or an AI: [Goal], [Steer]
 //   - Paths on the ground to follow: [NewPath], [ReadPath], [Builtin]
@@ -23,8 +22,7 @@ import (
 // Action is an action of a character. The zero value is Idle.
 type Action uint8
 
-// The six actions of the quadruped (Zhang, Starke et al. 2018, sec. 5). Stand rises on the hind
-// legs.
+// The quadruped's six actions (Zhang, Starke et al. 2018, sec. 5). Stand rises on the hind legs.
 const (
 	Idle Action = iota
 	Move
@@ -71,8 +69,7 @@ type Goal struct {
 	// Move is the direction to go in the character's frame, +X left and +Z forward; Y is ignored.
 	// Its length, at most 1, scales Speed.
 	Move m3.Vec3
-	// Turn is the turn rate as a share of MaxTurn, from −1 (right) to 1 (left). It works with and
-	// without Move.
+	// Turn is the turn rate as a share of MaxTurn, −1 (right) to 1 (left), with or without Move.
 	Turn float32
 	// Speed while moving, m/s.
 	Speed float32

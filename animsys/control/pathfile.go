@@ -49,9 +49,8 @@ func readBounded(path string) ([]byte, error) {
 //	closed = true
 //	points = [[0, 0], [2, 0], [2, 3]]   # x and z, metres
 //
-// A name that ends in .svg is a drawing. Its first path, polyline or polygon counts: lines and
-// Bézier curves in user units of 5 cm, seen from above with +Z up the page and +X to the left, the
-// middle of the curve at the origin.
+// A name that ends in .svg is a drawing. Its first path, polyline or polygon counts, in user units
+// of 5 cm, seen from above: +Z up the page, +X to the left, the middle of the curve at the origin.
 //
 // Any other name holds one control point per line, x and z in metres separated by a comma. Empty
 // lines, lines that begin with # and a first line "x,z" are skipped. Such a path is closed if its

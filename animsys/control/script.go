@@ -11,8 +11,7 @@ import (
 // maxCues bounds the goals of a script, far beyond any written by hand.
 const maxCues = 10000
 
-// Script is a list of goals for one character, each with the time at which it begins. It is
-// immutable and safe to share.
+// Script is a list of goals for one character with start times. It is immutable and safe to share.
 type Script struct {
 	at    []float64 // seconds, rising
 	goals []Goal

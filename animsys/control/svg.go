@@ -13,8 +13,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// svgScale is the length of an SVG's user unit, m. A sheet of paper, about 800 units wide, is a
-// field of 40 m.
+// svgScale is the length of an SVG's user unit, m: a sheet of about 800 units is a field of 40 m.
 const svgScale = 0.05
 
 // svgChord is the distance between the control points into which curves are cut, m.
@@ -158,7 +157,6 @@ func (p *svgPath) read(d string) error {
 	return nil
 }
 
-// svgNumber reads the number at the beginning of s.
 func svgNumber(s string) (v float64, rest string, err error) {
 	s = strings.TrimLeft(s, " \t\r\n,")
 	end, dot, exponent := 0, false, false
@@ -182,7 +180,6 @@ scan:
 	return v, s[end:], nil
 }
 
-// line adds a straight line.
 func (p *svgPath) line(from, to [2]float64) {
 	n := p.pieces(math.Hypot(to[0]-from[0], to[1]-from[1]))
 	for i := 1; i <= n; i++ {
@@ -191,7 +188,6 @@ func (p *svgPath) line(from, to [2]float64) {
 	}
 }
 
-// curve adds a cubic Bézier curve.
 func (p *svgPath) curve(a, b, c, d [2]float64) {
 	long := math.Hypot(b[0]-a[0], b[1]-a[1]) + math.Hypot(c[0]-b[0], c[1]-b[1]) + math.Hypot(d[0]-c[0], d[1]-c[1])
 	n := p.pieces(long)

@@ -6,14 +6,12 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Wander makes goals for extras: each walks about its home, changes heading and gait, and now and
-// then rests. Every slice has one entry per row, rows are independent, and equal seeds give equal
-// goals.
+// Wander makes goals for extras: each walks about its home, changes heading and gait, and sometimes
+// rests. Slices have one entry per row. Rows are independent, and equal seeds give equal goals.
 type Wander struct {
 	// Radius around its home at which a character turns back, m; 10.
 	Radius float32
-	// Rest is the chance, 0 to 1, that idling, sitting or lying follows a walk in place of another
-	// walk; 0.25.
+	// Rest is the chance, 0 to 1, that idling, sitting or lying follows a walk; 0.25.
 	Rest float32
 
 	home  []m3.Vec3
@@ -24,8 +22,7 @@ type Wander struct {
 	act   []Action
 }
 
-// NewWander returns the state of n characters with their homes at the origin. Row r has the seed
-// seed + r.
+// NewWander returns n characters with their homes at the origin. Row r has the seed seed + r.
 func NewWander(n int, seed uint64) *Wander {
 	w := &Wander{
 		Radius: 10, Rest: 0.25,
@@ -116,5 +113,4 @@ func next(s *uint64) uint64 {
 	return z ^ z>>31
 }
 
-// uniform returns the next number in [0, 1).
 func uniform(s *uint64) float32 { return float32(next(s)>>40) / (1 << 24) }

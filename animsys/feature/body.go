@@ -8,8 +8,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Standard deviations of the smoothing of the body's frame, in frames at 60 Hz, as in the authors'
-// release of Holden et al. 2016.
+// Standard deviations of the body frame's smoothing, in frames at 60 Hz (Holden et al. 2016, code).
 const (
 	placeSigma  = 3.0
 	facingSigma = 20.0
@@ -25,15 +24,13 @@ type Place struct {
 	Yaw float32 // rad
 }
 
-// Advance returns the place dt seconds after p with the motion body, (MotionLen). The yaw is not
-// wrapped.
+// Advance returns the place dt seconds after p with the motion body, (MotionLen). Yaw never wraps.
 func (p Place) Advance(body []float32, dt float32) Place {
 	way := m3.YawQuat(p.Yaw).Rotate(m3.V(body[MotionX], 0, body[MotionZ]).Scale(dt))
 	return Place{Pos: p.Pos.Add(way), Yaw: p.Yaw + dt*body[MotionYaw]}
 }
 
-// Joints writes the world positions of the joints of a frame, (columns) raw, with the body at p:
-// the first len(points) joints.
+// Joints writes the world positions of a frame's first len(points) joints, with the body at p.
 func (p Place) Joints(points []m3.Vec3, frame []float32) {
 	turn := m3.YawQuat(p.Yaw)
 	for j := range points {
@@ -140,7 +137,6 @@ func (m *Motion) places(world []m3.Vec3, frames int, fps float64) []Place {
 	return place
 }
 
-// contactJoints returns the joints of the contacts.
 func (m *Motion) contactJoints() []int {
 	joints := make([]int, len(m.Contacts))
 	for i, c := range m.Contacts {
@@ -149,8 +145,7 @@ func (m *Motion) contactJoints() []int {
 	return joints
 }
 
-// ground returns the height of the ground: the lowest contact is under it in floorShare of the
-// frames.
+// ground returns the height that the lowest contact is below in floorShare of the frames.
 func (m *Motion) ground(world []m3.Vec3) float32 {
 	if len(m.Contacts) == 0 {
 		return 0
@@ -289,8 +284,7 @@ func (m *Motion) sides() (left, right []int) {
 	return left, right
 }
 
-// facing returns the direction in which a body faces, unit and level, or zero if it is bent to the
-// side.
+// facing returns the unit level direction that a body faces, or zero if it is bent to the side.
 func facing(body []m3.Vec3, left, right []int) m3.Vec3 {
 	var across m3.Vec3
 	for i, l := range left {

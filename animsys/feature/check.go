@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// SchemaError reports that a model file does not hold what a package can use, and
-// lists the differences.
+// SchemaError lists what in a model file differs from what a package can use.
 type SchemaError struct {
 	Package string // that was to use it, such as "mann"
 	Model   string

@@ -157,8 +157,7 @@ type Bone struct {
 // Bones returns the bones between the layout's joints whose length no pose changes.
 func (p *Person) Bones() []Bone { return slices.Clone(p.bones) }
 
-// bonesOf returns the bones between the layout's joints whose length no pose changes: only pivots
-// are between their ends.
+// bonesOf returns the bones between the layout's joints whose length no pose changes.
 func bonesOf(layout *Motion, sk *skel.Skeleton) (bones []Bone) {
 	for i, name := range layout.Joints {
 		j := sk.Index(name)

@@ -48,8 +48,7 @@ const (
 	BoneVel     = 9 // m/s
 )
 
-// PhaseLen is the number of values of a tip's phase of stepping: amplitude times cosine, and times
-// sine.
+// PhaseLen is the number of values of a tip's stepping phase: amplitude times cosine, times sine.
 const PhaseLen = 2
 
 // Offsets inside the root's output. Values are per second.
@@ -60,9 +59,8 @@ const (
 	RootLen = 3
 )
 
-// MANN is the layout of the inputs and outputs of a mode-adaptive network for one skeleton and one
-// set of actions. For the authors' 27-bone dog with six actions it has 480 inputs, 363 outputs and
-// 19 gating inputs.
+// MANN is the layout of a mode-adaptive network's inputs and outputs for one skeleton and its
+// actions. The authors' 27-bone dog with six actions has 480 inputs, 363 outputs, 19 gating inputs.
 type MANN struct {
 	Joints  []string // in skeleton order, with End Sites
 	Tips    []string // joints of the gating network: the four paw tips
@@ -106,8 +104,7 @@ func (m *MANN) sampleAction() int {
 	return SampleSpeed + 1
 }
 
-// InSample returns the first column of input sample s; add SamplePos, SampleDir, SampleVel or
-// SampleSpeed.
+// InSample returns the first column of input sample s; add SamplePos, SampleDir and so on.
 func (m *MANN) InSample(s int) int { return s * m.SampleLen() }
 
 // InActions returns the first column of the action weights of input sample s.
@@ -179,12 +176,10 @@ func (m *MANN) Validate() error {
 		return fmt.Errorf("feature: layout has a stride of %d frames, want 1 to %d", m.Stride, MaxStride)
 	}
 	for _, names := range [][]string{m.Joints, m.Tips, m.Actions} {
-		seen := make(map[string]bool, len(names))
-		for _, n := range names {
-			if seen[n] {
+		for i, n := range names {
+			if slices.Contains(names[:i], n) {
 				return fmt.Errorf("feature: layout names %q twice", n)
 			}
-			seen[n] = true
 		}
 	}
 	for _, t := range m.Tips {
@@ -195,8 +190,7 @@ func (m *MANN) Validate() error {
 	return nil
 }
 
-// Hash identifies the layout: equal hashes mean equal rows. It covers the name, start and length of
-// every span.
+// Hash identifies the layout by the name, start and length of every span: equal hashes, equal rows.
 func (m *MANN) Hash() string {
 	h := sha256.New()
 	for _, s := range append(m.InputSpans(), m.OutputSpans()...) {

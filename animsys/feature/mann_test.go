@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The figures are the published layout's: 480 inputs, 363 outputs and the gating columns of the
-// authors' release.
+// The published layout: 480 inputs, 363 outputs and the gating columns of the authors' release.
 func TestDogLayout(t *testing.T) {
 	m := Dog()
 	if m.Inputs() != 480 || m.Outputs() != 363 {
@@ -24,8 +23,7 @@ func TestDogLayout(t *testing.T) {
 	}
 }
 
-// With phases, one per tip stands behind the bones, in rows and in gating, where they take the
-// place of the tips' velocities.
+// Phases, one per tip, come after the bones. In gating they replace the tips' velocities.
 func TestPhasesFollowTheBones(t *testing.T) {
 	m := Dog()
 	m.Phases = true

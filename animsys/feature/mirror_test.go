@@ -46,8 +46,7 @@ func TestMirrorOfZero(t *testing.T) {
 	}
 }
 
-// The image of a bone is a right-handed frame, and reflecting the joint's world matrix by hand
-// gives the same forward and up.
+// A bone's image is a right-handed frame with the same forward and up as the reflected matrix.
 func TestMirrorKeepsFramesRightHanded(t *testing.T) {
 	m := Dog()
 	in, _, err := m.MirrorColumns()

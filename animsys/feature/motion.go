@@ -8,8 +8,7 @@ import (
 	"slices"
 )
 
-// Motion is the layout of a frame of motion as joint positions in the body's own frame (Holden,
-// Saito and Komura 2016, sec. 4.2):
+// Motion is a frame of joint positions, seen from the body (Holden, Saito, Komura 2016, sec. 4.2):
 //
 //   - x, y, z in metres for every joint. The body's frame is on the ground under the first
 //     joint, smoothed, with +Z where the body faces;
@@ -32,8 +31,7 @@ type Bend struct {
 	Axis  [3]float32
 }
 
-// Contact is a joint that has contact with the ground while it is lower than Height and slower than
-// Speed.
+// Contact is a joint that touches the ground while it is lower than Height and slower than Speed.
 type Contact struct {
 	Joint  string
 	Height float32 // m above the ground
@@ -49,8 +47,7 @@ const (
 )
 
 // Human returns the layout for people: the joints of CMU's recordings that the paper keeps, and
-// contacts of heels and toes with the bounds of the authors' release. At rest the skeleton holds
-// its arms out to the sides.
+// contacts of heels and toes with the authors' bounds. At rest the arms are held out to the sides.
 func Human() *Motion {
 	return &Motion{
 		Joints: []string{"Hips",
@@ -131,20 +128,6 @@ func (m *Motion) Validate() error {
 // ContactOf returns the index of the contact of a joint, or −1.
 func (m *Motion) ContactOf(joint string) int {
 	return slices.IndexFunc(m.Contacts, func(c Contact) bool { return c.Joint == joint })
-}
-
-// Spans lists every column once, in order.
-func (m *Motion) Spans() []Span {
-	var out []Span
-	for j, name := range m.Joints {
-		out = append(out, Span{name + ".position", m.Pos(j), 3})
-	}
-	at := m.Body()
-	out = append(out, Span{"body.x", at + MotionX, 1}, Span{"body.z", at + MotionZ, 1}, Span{"body.yaw", at + MotionYaw, 1})
-	for i, c := range m.Contacts {
-		out = append(out, Span{c.Joint + ".contact", m.Contact(i), 1})
-	}
-	return out
 }
 
 // Hash identifies the layout: equal hashes mean equal frames.

@@ -10,8 +10,7 @@ import (
 	"mannequin/ik"
 )
 
-// Person is the layout of a motion with the skeleton that it poses. It is immutable and safe to
-// share.
+// Person is the layout of a motion with the skeleton that it poses. It is immutable, safe to share.
 type Person struct {
 	Layout *Motion
 	Skel   *skel.Skeleton // metres
@@ -47,8 +46,7 @@ func NewPerson(layout *Motion, sk *skel.Skeleton) (*Person, error) {
 	return p, nil
 }
 
-// DescribePerson returns what model files store: the JSON of layout and skeleton, and the layout's
-// hash.
+// DescribePerson returns what model files store: layout and skeleton in JSON, the layout's hash.
 func DescribePerson(layout *Motion, sk *skel.Skeleton) (schema, hash, skeleton string, err error) {
 	s, err := json.Marshal(layout)
 	if err != nil {
@@ -61,8 +59,7 @@ func DescribePerson(layout *Motion, sk *skel.Skeleton) (schema, hash, skeleton s
 	return string(s), layout.Hash(), string(k), nil
 }
 
-// ReadPerson reads the results of DescribePerson. If they do not fit, differ lists the differences,
-// and the person is nil.
+// ReadPerson reads the results of DescribePerson, or returns nil and lists in differ what is wrong.
 func ReadPerson(schema, hash, skeleton string) (p *Person, differ []string) {
 	layout, sk := new(Motion), new(skel.Skeleton)
 	no := func(format string, args ...any) { differ = append(differ, fmt.Sprintf(format, args...)) }

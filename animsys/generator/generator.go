@@ -43,6 +43,15 @@ type Generator[C any] interface {
 	Place(row int, at feature.Place)
 	// Remove takes a row out. The last row becomes this one.
 	Remove(row int)
+	// Save writes the state of a row: all that its motion follows from, with what it was asked for
+	// and the windows that are being made. It does not wait for these.
+	Save(s *State, row int)
+	// Restore adds an agent in the state that Save wrote, and returns its row, the next one. A
+	// generator without agents also takes over the clock of the saved one: if all agents are
+	// restored into it, in the order of rows, they move on with the same bits as if they had
+	// never been removed. Among other agents the window of a restored one may be late.
+	// After an error no agent is added.
+	Restore(s *State) (row int, err error)
 	// Generate begins a tick: it commits motion that is finished and requests what is
 	// needed next. frozen, (rows), are agents that stay as they are.
 	Generate(frozen []bool) error

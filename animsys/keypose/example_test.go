@@ -15,11 +15,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := keypose.New(net)
+	model, err := keypose.NewModel(net)
 	if err != nil {
 		log.Fatal(err)
 	}
-	maker, err := model.NewMaker(keypose.MakerOptions{Workers: 1})
+	maker, err := model.NewInbetweener(keypose.InbetweenerOptions{Workers: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -43,11 +43,11 @@ func Example() {
 	if err := maker.Fill(track, stand); err != nil {
 		log.Fatal(err)
 	}
-	holder, err := model.Layout.NewHolder()
+	holder, err := model.Layout.NewFootLock()
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := holder.Hold(track, stand); err != nil {
+	if err := holder.Apply(track, stand); err != nil {
 		log.Fatal(err)
 	}
 	clip := track.Clip()

@@ -13,7 +13,7 @@ import (
 // least-squares problem over all frames: while it stands it shall not slide, it shall
 // be moved little and smoothly, and where its leg is keyed not at all. A Holder belongs
 // to one goroutine.
-type Holder struct {
+type FootLock struct {
 	layout *Layout
 	rig    *ik.Rig
 	model  []m3.Xform
@@ -41,7 +41,7 @@ const (
 
 // NewHolder returns a holder for tracks of the layout. It is an error where the
 // skeleton lacks joints of [ik.HumanRoles].
-func (l *Layout) NewHolder() (*Holder, error) {
+func (l *Layout) NewFootLock() (*FootLock, error) {
 	roles, err := ik.HumanRoles(l.Skel.Names)
 	if err != nil {
 		return nil, fmt.Errorf("keypose: %w", err)
@@ -54,12 +54,12 @@ func (l *Layout) NewHolder() (*Holder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keypose: %w", err)
 	}
-	return &Holder{layout: l, rig: rig, model: make([]m3.Xform, l.Skel.Len())}, nil
+	return &FootLock{layout: l, rig: rig, model: make([]m3.Xform, l.Skel.Len())}, nil
 }
 
 // Hold holds the feet of a track that Maker.Fill has filled, in place. stand,
 // (Frames, Feet), is what that tells of them.
-func (h *Holder) Hold(t *Track, stand []float32) error {
+func (h *FootLock) Apply(t *Track, stand []float32) error {
 	if t.Layout.Skel.Len() != h.layout.Skel.Len() {
 		return fmt.Errorf("keypose: a track of %d joints to hold, want %d", t.Layout.Skel.Len(), h.layout.Skel.Len())
 	}
@@ -71,7 +71,7 @@ func (h *Holder) Hold(t *Track, stand []float32) error {
 }
 
 // hold is Hold of a track that fits.
-func (h *Holder) hold(t *Track, stand []float32) {
+func (h *FootLock) hold(t *Track, stand []float32) {
 	if h.clip == nil || h.clip.Frames != t.Frames {
 		h.clip = skel.NewClip(h.layout.Skel, float64(t.FPS), t.Frames)
 	}
@@ -104,7 +104,7 @@ func (h *Holder) hold(t *Track, stand []float32) {
 }
 
 // solve finds how the foot is moved that hangs on joints.
-func (h *Holder) solve(t *Track, stand []float32, joints []int) {
+func (h *FootLock) solve(t *Track, stand []float32, joints []int) {
 	m, dt := &h.moves, 1/t.FPS
 	still := calm * calm * dt * dt
 	for f := 1; f < t.Frames; f++ {
@@ -136,7 +136,7 @@ func (h *Holder) solve(t *Track, stand []float32, joints []int) {
 }
 
 // fix has the foot where it is in frames with a key of a joint that it hangs on.
-func (h *Holder) fix(t *Track, joints []int) {
+func (h *FootLock) fix(t *Track, joints []int) {
 	groups := h.layout.Groups()
 	for _, j := range joints {
 		g := h.layout.GroupOf(h.layout.Skel.Names[j])

@@ -24,7 +24,7 @@ const (
 func (l *Layout) Inputs() int { return 9*l.Skel.Len() + 3 + 2*l.Groups() + 4 }
 
 // Reader writes the inputs of the network. It belongs to one goroutine.
-type Reader struct {
+type InputEncoder struct {
 	layout *Layout
 	pos    []m3.Vec3
 	rot    []m3.Quat
@@ -36,14 +36,14 @@ type Reader struct {
 }
 
 // NewReader returns a reader of tracks of the layout.
-func (l *Layout) NewReader() *Reader {
+func (l *Layout) NewInputEncoder() *InputEncoder {
 	n := l.Skel.Len()
-	return &Reader{layout: l, pos: make([]m3.Vec3, n), rot: make([]m3.Quat, n), model: make([]m3.Xform, n)}
+	return &InputEncoder{layout: l, pos: make([]m3.Vec3, n), rot: make([]m3.Quat, n), model: make([]m3.Xform, n)}
 }
 
 // Read writes the inputs of every step-th frame of an interpolated track into dst,
 // (⌈Frames/step⌉, Inputs()).
-func (r *Reader) Read(dst []float32, t *Track, step int) {
+func (r *InputEncoder) Encode(dst []float32, t *Track, step int) {
 	n, groups := r.layout.Skel.Len(), r.layout.Groups()
 	r.look(t)
 	cols := r.layout.Inputs()
@@ -93,7 +93,7 @@ func (r *Reader) Read(dst []float32, t *Track, step int) {
 }
 
 // look finds the places of joints and the keys of the pose.
-func (r *Reader) look(t *Track) {
+func (r *InputEncoder) look(t *Track) {
 	n, groups := r.layout.Skel.Len(), r.layout.Groups()
 	if len(r.world) < t.Frames*n {
 		r.world, r.last, r.next = make([]m3.Vec3, t.Frames*n), make([]int32, t.Frames), make([]int32, t.Frames)
@@ -120,7 +120,7 @@ func (r *Reader) look(t *Track) {
 // Places writes where the joints of frames of a motion are, seen as the inputs are:
 // from the root's interpolated place in t, (frames, joints, 3), m. t and motion
 // have as many frames.
-func (r *Reader) Places(dst []float32, t, motion *Track) {
+func (r *InputEncoder) Places(dst []float32, t, motion *Track) {
 	n := r.layout.Skel.Len()
 	for f := range t.Frames {
 		heading := m3.YawQuat(-t.Place[f].Yaw)

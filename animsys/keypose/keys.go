@@ -55,8 +55,8 @@ func (e *KeyError) Unwrap() error { return e.Err }
 
 // Limits on keys: nobody is faster, and nothing is made that is longer.
 const (
-	Fastest = 12  // m/s
-	Longest = 600 // s
+	MaxRootSpeed = 12  // m/s
+	MaxDuration  = 600 // s
 )
 
 // Track returns the keys as a track at fps frames per second, whose frame 0 is the
@@ -108,8 +108,8 @@ func (l *Layout) check(k Keys, fps float32) error {
 			return wrong("%d positions and %d rotations, the skeleton has %d joints", len(key.Pos), len(key.Rot), n)
 		case key.Weight != nil && len(key.Weight) != l.Groups():
 			return wrong("%d weights, want %d", len(key.Weight), l.Groups())
-		case key.Time-begin > Longest:
-			return wrong("at %g s, %g s after the first: want at most %d", key.Time, key.Time-begin, Longest)
+		case key.Time-begin > MaxDuration:
+			return wrong("at %g s, %g s after the first: want at most %d", key.Time, key.Time-begin, MaxDuration)
 		}
 		for g, w := range key.Weight {
 			if !(w >= 0 && w <= 1) {
@@ -168,8 +168,8 @@ func (l *Layout) check(k Keys, fps float32) error {
 
 // reachable is an error where nobody gets from one place over the ground to another.
 func reachable(to, from m3.Vec3, seconds float64) error {
-	if way := float64(to.Sub(from).Flat().Len()); way > Fastest*seconds+0.1 {
-		return fmt.Errorf("%.2f m in %.3f s is faster than %d m/s", way, seconds, Fastest)
+	if way := float64(to.Sub(from).Flat().Len()); way > MaxRootSpeed*seconds+0.1 {
+		return fmt.Errorf("%.2f m in %.3f s is faster than %d m/s", way, seconds, MaxRootSpeed)
 	}
 	return nil
 }

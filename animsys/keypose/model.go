@@ -75,7 +75,7 @@ func schemaHash(text []byte) string {
 
 // New returns the network as a model. A *feature.SchemaError lists in what its metadata, its
 // shapes and this package differ.
-func New(net *netruntime.Net) (*Model, error) {
+func NewModel(net *netruntime.Net) (*Model, error) {
 	meta := net.Meta()
 	e := &feature.SchemaError{Package: "keypose", Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
@@ -116,9 +116,9 @@ const (
 )
 
 // Maker makes motion between keys. It belongs to one goroutine.
-type Maker struct {
+type Inbetweener struct {
 	model   *Model
-	reader  *Reader
+	reader  *InputEncoder
 	session netruntime.Session
 	in, out [][]float32
 	read    []float32 // (network frames, inputs)
@@ -129,33 +129,29 @@ type Maker struct {
 }
 
 // MakerOptions say what a maker is for.
-type MakerOptions struct {
+type InbetweenerOptions struct {
 	Workers int               // goroutines; 0: 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 }
 
-// NewMaker returns a maker.
-func (m *Model) NewMaker(o MakerOptions) (*Maker, error) {
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
-	s, err := open(m.Net, netruntime.SessionOptions{Batch: 1, Length: segment, Workers: max(o.Workers, 1)})
+// NewInbetweener returns an in-betweener.
+func (m *Model) NewInbetweener(o InbetweenerOptions) (*Inbetweener, error) {
+	s, err := o.Open.Session(m.Net, netruntime.SessionOptions{Batch: 1, Length: segment, Workers: max(o.Workers, 1)})
 	if err != nil {
 		return nil, err
 	}
-	return &Maker{model: m, reader: m.Layout.NewReader(), session: s, in: make([][]float32, 1), out: make([][]float32, 1),
+	return &Inbetweener{model: m, reader: m.Layout.NewInputEncoder(), session: s, in: make([][]float32, 1), out: make([][]float32, 1),
 		x: make([]float32, segment*m.Layout.Inputs()), y: make([]float32, segment*(m.Layout.Columns()+Feet))}, nil
 }
 
 // Close ends its workers.
-func (m *Maker) Close() error { return m.session.Close() }
+func (m *Inbetweener) Close() error { return m.session.Close() }
 
 // Fill makes the motion between the keys of a track at Rate or twice Rate frames
 // per second, in place: what has Weight 1 stays exactly as it is. stand, (Frames,
 // Feet), may be nil; else how surely each foot stands is written there, 0 to 1. It is
 // an error where the motion is not finite, or no frame has a key of the path.
-func (m *Maker) Fill(t *Track, stand []float32) error {
+func (m *Inbetweener) Fill(t *Track, stand []float32) error {
 	step := int(t.FPS+0.5) / Rate
 	if float32(step*Rate) != t.FPS || step < 1 || step > 2 {
 		return fmt.Errorf("keypose: a track at %g frames per second, want %d or %d", t.FPS, Rate, 2*Rate)
@@ -180,7 +176,7 @@ func (m *Maker) Fill(t *Track, stand []float32) error {
 	n := (t.Frames + step - 1) / step
 	m.read, m.all = grow(m.read, n*in), grow(m.all, n*wide)
 	m.raw, m.pinned = grow(m.raw, t.Frames*cols), grow(m.pinned, t.Frames*cols)
-	m.reader.Read(m.read, t, step)
+	m.reader.Encode(m.read, t, step)
 	for i, v := range m.read {
 		if !m3.Finite(v) {
 			return fmt.Errorf("keypose: what is keyed is not finite: value %d of the network's input at frame %d is %g", i%in, i/in*step, v)
@@ -219,7 +215,7 @@ func (t *Track) correct(all []float32, step int, raw, pinned, stand []float32) {
 }
 
 // correct runs the network on n frames of m.read, segment by segment, into m.all.
-func (m *Maker) correct(n int) error {
+func (m *Inbetweener) correct(n int) error {
 	in, wide := m.model.Layout.Inputs(), m.model.Layout.Columns()+Feet
 	for from := 0; from < n; {
 		first := max(0, (from-margin)/4*4)

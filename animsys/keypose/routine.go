@@ -15,7 +15,7 @@ import (
 // Places of its keys are seen from the spot where who performs it stands: a key whose
 // root is at the origin, its heading 0, is on the spot, facing ahead. Each round is on
 // the same spot.
-type Routine struct {
+type PoseLoop struct {
 	layout *Layout
 	time   []float64 // (keys) s, the first is 0
 	every  float64   // s from the first key to that of the next round; 0 is once
@@ -29,7 +29,7 @@ type Routine struct {
 // many seconds the first key comes again; with 0 they are gone along once. The first
 // key holds all, and so does the last of a routine without rounds, in which people
 // stay. Errors that are due to one key are *KeyError: see Track.
-func (l *Layout) NewRoutine(keys []Key, every float64) (*Routine, error) {
+func (l *Layout) NewPoseLoop(keys []Key, every float64) (*PoseLoop, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("keypose: a routine without keys")
 	}
@@ -52,7 +52,7 @@ func (l *Layout) NewRoutine(keys []Key, every float64) (*Routine, error) {
 		return nil, err
 	}
 	t.Interpolate()
-	r := &Routine{layout: l, every: every}
+	r := &PoseLoop{layout: l, every: every}
 	n, groups := len(l.Joints), l.Groups()
 	for _, k := range keys {
 		f := frameOf(k.Time-first.Time, t.FPS)
@@ -81,14 +81,14 @@ func whole(weight []float32) bool {
 }
 
 // Keys returns how many there are.
-func (r *Routine) Keys() int { return len(r.time) }
+func (r *PoseLoop) Keys() int { return len(r.time) }
 
 // Seconds returns how long it takes: from the first key to the last, or to the first
 // of the next round.
-func (r *Routine) Seconds() float64 { return max(r.every, r.time[len(r.time)-1]) }
+func (r *PoseLoop) Seconds() float64 { return max(r.every, r.time[len(r.time)-1]) }
 
 // fits reports whether people of the layout can perform it.
-func (r *Routine) fits(l *Layout) bool {
+func (r *PoseLoop) fits(l *Layout) bool {
 	if r.layout == l {
 		return true
 	}
@@ -105,7 +105,7 @@ func (r *Routine) fits(l *Layout) bool {
 
 // cursor is a key on somebody's way, and when it is due.
 type cursor struct {
-	routine *Routine
+	routine *PoseLoop
 	key     int32
 	at      float64 // ticks from the beginning of their window
 }
@@ -118,14 +118,14 @@ const stay = tickRate
 
 // next returns the key after c of who is asked to perform p: of another routine that is
 // its first.
-func (c cursor) next(p Part) cursor {
+func (c cursor) next(p Performance) cursor {
 	r := c.routine
 	last := int(c.key) == len(r.time)-1
 	var gap float64
 	switch {
-	case p.Routine != r:
-		gap = tickRate * float64(r.apart(int(c.key), p.Routine))
-		c.routine, c.key = p.Routine, 0
+	case p.Loop != r:
+		gap = tickRate * float64(r.apart(int(c.key), p.Loop))
+		c.routine, c.key = p.Loop, 0
 	case !last:
 		gap = tickRate * (r.time[c.key+1] - r.time[c.key])
 		c.key++
@@ -150,7 +150,7 @@ const (
 )
 
 // apart returns how long people take from a key of r to the first of another, s.
-func (r *Routine) apart(key int, to *Routine) float32 {
+func (r *PoseLoop) apart(key int, to *PoseLoop) float32 {
 	n := len(r.layout.Joints)
 	var turn float32
 	for i, q := range r.rot[key*n:][:n] {

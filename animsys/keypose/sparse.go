@@ -19,7 +19,7 @@ const SparseRate = 60
 //
 // It keeps near its poses and meets none exactly, and where the body goes is what
 // its own velocities add up to; Maker is for keys that are met.
-type Sparse struct {
+type SparseModel struct {
 	Net      *netruntime.Net
 	Layout   *feature.Motion
 	Skel     *skel.Skeleton // what its frames move; metres
@@ -67,7 +67,7 @@ type sparseSchema struct {
 
 // DescribeSparse writes into meta what NewSparse reads: the layout of frames, how
 // they are cut into segments, and the skeleton that they move.
-func DescribeSparse(meta *netruntime.Meta, layout *feature.Motion, sk *skel.Skeleton, s Segments) error {
+func DescribeSparseModel(meta *netruntime.Meta, layout *feature.Motion, sk *skel.Skeleton, s Segments) error {
 	text, err := json.Marshal(sparseSchema{layout, s, SparseRate})
 	if err != nil {
 		return fmt.Errorf("keypose: schema: %w", err)
@@ -77,7 +77,7 @@ func DescribeSparse(meta *netruntime.Meta, layout *feature.Motion, sk *skel.Skel
 
 // NewSparse returns the network as one that makes motion from sparse poses. A
 // *feature.SchemaError lists in what its metadata, its shapes and this package differ.
-func NewSparse(net *netruntime.Net) (*Sparse, error) {
+func NewSparseModel(net *netruntime.Net) (*SparseModel, error) {
 	meta := net.Meta()
 	e := &feature.SchemaError{Package: "keypose", Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
@@ -99,7 +99,7 @@ func NewSparse(net *netruntime.Net) (*Sparse, error) {
 	if len(e.Diff) > 0 {
 		return nil, e
 	}
-	s := &Sparse{net, schema.Layout, sk, schema.Segments}
+	s := &SparseModel{net, schema.Layout, sk, schema.Segments}
 	if h := schemaHash([]byte(meta.Schema)); h != meta.SchemaHash {
 		differ("its schema hash is %q, this program reads its schema as %q", meta.SchemaHash, h)
 	}
@@ -131,31 +131,27 @@ func NewSparse(net *netruntime.Net) (*Sparse, error) {
 const chunk = 8
 
 // SparseMaker makes motion from sparse poses. It belongs to one goroutine.
-type SparseMaker struct {
-	model   *Sparse
+type SparseInbetweener struct {
+	model   *SparseModel
 	session netruntime.Session
 	in, out [][]float32
 	x       []float32 // (chunk, poses, columns)
 	y       []float32 // (chunk, poses·every, columns)
 }
 
-// NewMaker returns a maker.
-func (s *Sparse) NewMaker(o MakerOptions) (*SparseMaker, error) {
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
-	session, err := open(s.Net, netruntime.SessionOptions{Batch: chunk, Length: s.Segments.Poses, Workers: max(o.Workers, 1)})
+// NewInbetweener returns an in-betweener.
+func (s *SparseModel) NewInbetweener(o InbetweenerOptions) (*SparseInbetweener, error) {
+	session, err := o.Open.Session(s.Net, netruntime.SessionOptions{Batch: chunk, Length: s.Segments.Poses, Workers: max(o.Workers, 1)})
 	if err != nil {
 		return nil, err
 	}
 	n := chunk * s.Segments.Poses * s.Layout.Columns()
-	return &SparseMaker{model: s, session: session, in: make([][]float32, 1), out: make([][]float32, 1),
+	return &SparseInbetweener{model: s, session: session, in: make([][]float32, 1), out: make([][]float32, 1),
 		x: make([]float32, n), y: make([]float32, n*s.Segments.Every)}, nil
 }
 
 // Close ends its workers.
-func (m *SparseMaker) Close() error { return m.session.Close() }
+func (m *SparseInbetweener) Close() error { return m.session.Close() }
 
 // Make writes the motion through poses, (n, Layout.Columns()) raw, n at least 2, into
 // dst, (Segments.Frames(n), Layout.Columns()) raw: pose i is frame i·Every. A segment
@@ -163,7 +159,7 @@ func (m *SparseMaker) Close() error { return m.session.Close() }
 // segments that have it (Lüdi 2016, sec. 4.1.3): at a pose one joins and another
 // leaves, and joints may step there by some millimetres. It is an error if a pose is
 // not finite. It panics if the slices are not of that length.
-func (m *SparseMaker) Make(dst, poses []float32) error {
+func (m *SparseInbetweener) Make(dst, poses []float32) error {
 	s, cols := m.model.Segments, m.model.Layout.Columns()
 	n := len(poses) / cols
 	if n < 2 {

@@ -3,45 +3,43 @@ package keypose
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
-	"mannequin/animsys/internal/turns"
+	"mannequin/animsys/internal/windows"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/netruntime"
 )
 
-// Part says what somebody performs. Set it at any time: it is taken up when their next
+// Performance says what somebody performs. Set it at any time: it is taken up when their next
 // window is begun, within Latency, and shown from the first key on that they come to in
 // it. The way from there to a new routine is made between keys, too.
-type Part struct {
-	Routine *Routine // nil is the one they perform already
-	Speed   float32  // 1 is as it is written, and so is 0; from Slowest to Quickest
-	Start   float64  // s into the routine at which an agent begins when it is added, in any of its rounds; 0 to a million
+type Performance struct {
+	Loop  *PoseLoop // nil is the one they perform already
+	Speed float32   // 1 is as it is written, and so is 0; from MinPlaybackSpeed to MaxPlaybackSpeed
+	Start float64   // s into the routine at which an agent begins when it is added, in any of its rounds; 0 to a million
 }
 
 // Limits of a part's speed.
 const (
-	Slowest  = 0.25
-	Quickest = 3
+	MinPlaybackSpeed = 0.25
+	MaxPlaybackSpeed = 3
 )
 
 // Latency is after how many seconds at most a part is taken up.
 const Latency = float64(cycle) / tickRate
 
-// Stream keeps many people performing routines without end: the motion between keys is
-// made a window at a time, Latency long. All whose turn comes at once have theirs made
-// in one run of the network, on a goroutine beside the ticks until then. Turns are spread
-// evenly over the ticks.
+// Stream is a [generator.Generator] of people who perform routines. The motion between keys is made
+// in windows of Latency. The windows of all agents that are due come from one run of the network, on
+// a goroutine beside the ticks. The agents' windows start evenly spread over the ticks.
 //
-// A tick, of 1/60 s, is Continue; then Pose shows it. All methods belong to one
-// goroutine, but what Pose, Where and Stands tell of other rows may be asked by others
-// meanwhile. Somebody's motion has the same bits alone or among others, but for when in
-// their routine their turns come, and for any number of workers.
+// An agent's motion has the same bits for any number of workers, and alone or in a crowd, except for
+// the tick at which its first window starts.
 type Stream struct {
-	parts []Part // (people)
-	still []bool // (people) agents that stay as they are
+	parts  []Performance // (people)
+	frozen []bool        // (people) agents that stay as they are
 
 	model   *Model
 	session netruntime.Session
@@ -51,13 +49,13 @@ type Stream struct {
 	shown   shown
 	lost    int
 
-	turns turns.Turns
-	turning
+	sched windows.Scheduler
+	making
 }
 
-// The frames of a window, in ticks: those before somebody's turn, of which the first is
-// the pose that was shown then; those that they play until their next turn; and those
-// after that. For so many of these the next window is eased over from what this one has.
+// The frames of a window, in ticks: those before it starts, of which the first is the pose that was
+// shown then; those that are played until the next window; and those after that. The next window
+// is faded in over eased of these.
 const (
 	tickRate = generator.TickRate
 	before   = 16
@@ -68,18 +66,25 @@ const (
 	kept     = cycle + eased + 1
 )
 
-// performing is one person.
+// performing is the state of an agent.
 type performing struct {
-	spot   feature.Place // on which they perform
-	part   Part          // as it was taken up
-	last   cursor        // the last key before the end of what they played before
-	next   cursor        // the first after it
-	begun  *Routine      // whose key they came to last
-	rounds int32         // of it
+	spot feature.Place // on which it performs
+	progress
+	before progress    // when its window was requested
+	asked  Performance // then
 }
 
-// shown are the frames that people play, (people, kept): 0 is the last one before their
-// window. Places are seen from their spots.
+// progress is how far an agent has come.
+type progress struct {
+	part   Performance // as it was taken up
+	last   cursor      // the last key before the end of the window before
+	next   cursor      // the first after it
+	begun  *PoseLoop   // whose key it reached last
+	rounds int32       // of it
+}
+
+// shown is the frames that are played, (people, kept): 0 is the last one before the window. Places
+// are relative to the spots.
 type shown struct {
 	joints int
 	place  []feature.Place
@@ -112,17 +117,17 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	if open == nil {
 		open = (*netruntime.Net).NewSession
 	}
-	turn, err := turns.New(o.People, cycle, o.Every, o.From)
+	sched, err := windows.New(o.People, cycle, o.Every, o.From)
 	if err != nil {
-		return nil, fmt.Errorf("keypose: a stream in which %w", err)
+		return nil, fmt.Errorf("keypose: a stream: %w", err)
 	}
 	l := m.Layout
-	batch := turn.Most()
+	batch := sched.Most()
 	n := o.People * kept
-	s := &Stream{parts: make([]Part, o.People), still: make([]bool, o.People), turns: turn, model: m, body: make([]performing, o.People),
+	s := &Stream{parts: make([]Performance, o.People), frozen: make([]bool, o.People), sched: sched, model: m, body: make([]performing, o.People),
 		shown: shown{len(l.Joints), make([]feature.Place, n), make([]float32, n), make([]m3.Quat, n*len(l.Joints)), make([]uint8, n)}}
 	workers := min(o.Workers, batch)
-	if err := s.turning.init(l, batch, workers); err != nil {
+	if err := s.making.init(l, batch, workers); err != nil {
 		return nil, err
 	}
 	if s.session, err = open(m.Net, netruntime.SessionOptions{Batch: batch, Length: window / 2, Workers: o.Workers, BF16: o.BF16}); err != nil {
@@ -138,13 +143,13 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	}
 	s.pool = netruntime.NewPool(workers)
 	s.begin, s.see, s.end, s.play = s.beginWindow, s.seeWindow, s.endWindow, s.playWindow
-	s.turns.Do(turns.Work{Order: s.order, Make: s.make, Take: s.take})
+	s.sched.Do(windows.Work{Begin: s.ask, Request: s.request, Compute: s.compute, Commit: s.commit})
 	return s, nil
 }
 
 // Close ends its workers.
 func (s *Stream) Close() error {
-	s.turns.Close()
+	s.sched.Close()
 	s.pool.Close()
 	return s.session.Close()
 }
@@ -153,7 +158,7 @@ func (s *Stream) Close() error {
 func (s *Stream) Capacity() int { return len(s.body) }
 
 // Controls returns what each row performs, (capacity), to change before Generate.
-func (s *Stream) Controls() []Part { return s.parts }
+func (s *Stream) Controls() []Performance { return s.parts }
 
 // Rig returns the people's rig; see [generator.Generator]. It fails for other than two
 // legs.
@@ -179,24 +184,24 @@ func (s *Stream) Model() *Model { return s.model }
 // People returns how many there are.
 func (s *Stream) People() int { return s.rows }
 
-// Lost returns how many windows the network made of values that are no person's. Who was
+// Discarded returns how many windows the network made of values that are no person's. Who was
 // to play one plays what interpolation makes.
-func (s *Stream) Lost() int { return s.lost }
+func (s *Stream) Discarded() int { return s.lost }
 
 // Add puts someone on a spot and returns the row, the last. They begin so many seconds
 // into the part's routine, of a routine with rounds in any of them; until their first
 // turn they go as interpolation makes it.
-func (s *Stream) Add(at feature.Place, control *Part) (row int, err error) {
-	var p Part
+func (s *Stream) Add(at feature.Place, control *Performance) (row int, err error) {
+	var p Performance
 	if control != nil {
 		p = *control
 	}
 	switch {
 	case !at.Pos.Finite() || !m3.Finite(at.Yaw):
 		return 0, fmt.Errorf("keypose: nobody can stand at %+v", at)
-	case p.Routine == nil:
+	case p.Loop == nil:
 		return 0, errors.New("keypose: nobody performs without a routine")
-	case !p.Routine.fits(s.model.Layout):
+	case !p.Loop.fits(s.model.Layout):
 		return 0, fmt.Errorf("keypose: a routine of another skeleton than model %q", s.model.Net.Meta().Name)
 	case !(p.Start >= 0 && p.Start <= 1e6):
 		return 0, fmt.Errorf("keypose: nobody begins a routine at %g s: want 0 to a million", p.Start)
@@ -205,9 +210,9 @@ func (s *Stream) Add(at feature.Place, control *Part) (row int, err error) {
 	}
 	row = s.rows
 	s.rows++
-	s.turns.Add(row)
-	s.parts[row], s.still[row] = p, false
-	s.body[row] = performing{part: Part{Routine: p.Routine}}
+	s.sched.Add(row)
+	s.parts[row], s.frozen[row] = p, false
+	s.body[row] = performing{progress: progress{part: Performance{Loop: p.Loop}}}
 	s.body[row].take(p)
 	s.Place(row, at)
 	s.first(row, p.Start)
@@ -219,15 +224,113 @@ func (s *Stream) Place(row int, at feature.Place) {
 	s.body[row].spot = feature.Place{Pos: at.Pos.Flat(), Yaw: at.Yaw}
 }
 
-// Remove takes row out and gives it to the one in the last.
+// Save writes the state of a row; see [generator.Generator].
+func (s *Stream) Save(st *generator.State, row int) {
+	s.visit(st, row)
+	s.sched.Save(st, row)
+}
+
+// Restore adds an agent in a saved state; see [generator.Generator].
+func (s *Stream) Restore(st *generator.State) (row int, err error) {
+	if row = s.rows; row == len(s.body) {
+		return 0, fmt.Errorf("keypose: all %d rows of the stream are taken", row)
+	}
+	s.visit(st, row)
+	if err := st.Err(); err == nil {
+		if err := s.check(row); err != nil {
+			st.Fail(err)
+		}
+	}
+	scheduled := s.sched.Restore(st, row)
+	if err := st.Err(); err != nil {
+		return 0, fmt.Errorf("keypose: %w", err)
+	}
+	s.rows++
+	if b := &s.body[row]; !scheduled { // the window that was requested is not made
+		b.progress = b.before
+	}
+	return row, nil
+}
+
+// visit writes or reads the state of a row, except its schedule.
+func (s *Stream) visit(st *generator.State, row int) {
+	b, n := &s.body[row], s.shown.joints
+	st.Kind("keypose", n, kept)
+	s.parts[row].visit(st)
+	st.Bool(&s.frozen[row])
+	generator.Value(st, &b.spot)
+	b.progress.visit(st)
+	b.before.visit(st)
+	b.asked.visit(st)
+	generator.Values(st, s.shown.place[row*kept:][:kept])
+	generator.Values(st, s.shown.height[row*kept:][:kept])
+	generator.Values(st, s.shown.rot[row*kept*n:][:kept*n])
+	generator.Values(st, s.shown.stands[row*kept:][:kept])
+}
+
+func (p *progress) visit(st *generator.State) {
+	p.part.visit(st)
+	p.last.visit(st)
+	p.next.visit(st)
+	generator.Asset(st, &p.begun)
+	generator.Value(st, &p.rounds)
+}
+
+func (p *Performance) visit(st *generator.State) {
+	generator.Asset(st, &p.Loop)
+	generator.Value(st, &p.Speed)
+	generator.Value(st, &p.Start)
+}
+
+func (c *cursor) visit(st *generator.State) {
+	generator.Asset(st, &c.routine)
+	generator.Value(st, &c.key)
+	generator.Value(st, &c.at)
+}
+
+// check returns an error if the state that was read for row is none.
+func (s *Stream) check(row int) error {
+	b, n := &s.body[row], s.shown.joints
+	for _, p := range [2]*progress{&b.progress, &b.before} {
+		for _, c := range [2]*cursor{&p.last, &p.next} {
+			if p == &b.before && c.routine == nil {
+				continue
+			}
+			if c.routine == nil || !c.routine.fits(s.model.Layout) || c.key < 0 || int(c.key) >= len(c.routine.time) || !(math.Abs(c.at) <= 1e6) {
+				return errors.New("the state has a key that is not one of its routine's")
+			}
+		}
+	}
+	for _, r := range [3]*PoseLoop{b.part.Loop, b.asked.Loop, s.parts[row].Loop} {
+		if r != nil && !r.fits(s.model.Layout) {
+			return errors.New("the state has a routine of another skeleton")
+		}
+	}
+	if b.part.Loop == nil || !(b.part.Speed >= MinPlaybackSpeed && b.part.Speed <= MaxPlaybackSpeed) {
+		return errors.New("the state has no routine, or a speed out of range")
+	}
+	ok := b.spot.Pos.Finite() && m3.Finite(b.spot.Yaw) && feature.Finite(s.shown.height[row*kept:][:kept])
+	for _, p := range s.shown.place[row*kept:][:kept] {
+		ok = ok && p.Pos.Finite() && m3.Finite(p.Yaw)
+	}
+	for _, q := range s.shown.rot[row*kept*n:][:kept*n] {
+		ok = ok && q.Finite()
+	}
+	if !ok {
+		return errors.New("the state is not finite")
+	}
+	return nil
+}
+
+// Remove takes a row out. The last row becomes this one.
 func (s *Stream) Remove(row int) {
 	s.rows--
-	s.turns.Remove(row, s.rows)
+	s.sched.Remove(row, s.rows)
 	if last := s.rows; row != last {
-		s.parts[row], s.body[row], s.still[row] = s.parts[last], s.body[last], s.still[last]
+		s.parts[row], s.body[row], s.frozen[row] = s.parts[last], s.body[last], s.frozen[last]
 		s.shown.copy(row, last)
 	}
-	s.parts[s.rows], s.body[s.rows] = Part{}, performing{}
+	s.parts[s.rows], s.body[s.rows] = Performance{}, performing{}
 }
 
 // copy gives row what another plays.
@@ -238,18 +341,18 @@ func (s *shown) copy(row, of int) {
 	copy(s.rot[row*kept*s.joints:][:kept*s.joints], s.rot[of*kept*s.joints:])
 }
 
-// Rounds returns how often row had come to the last key of their routine, since they
+// Loops returns how often row had come to the last key of their routine, since they
 // came to its first, when their last turn was.
-func (s *Stream) Rounds(row int) int { return int(s.body[row].rounds) }
+func (s *Stream) Loops(row int) int { return int(s.body[row].rounds) }
 
-// Where returns where the root of row is over the ground.
-func (s *Stream) Where(row int) feature.Place {
-	spot, p := s.body[row].spot, s.shown.place[row*kept+s.turns.At(row)]
+// Root returns where the root of row is over the ground.
+func (s *Stream) Root(row int) feature.Place {
+	spot, p := s.body[row].spot, s.shown.place[row*kept+s.sched.At(row)]
 	return feature.Place{Pos: spot.Pos.Add(m3.YawQuat(spot.Yaw).Rotate(p.Pos)), Yaw: m3.WrapAngle(spot.Yaw + p.Yaw)}
 }
 
-// Stands reports which feet of row stand: bit 0 is the left one, bit 1 the right one.
-func (s *Stream) Stands(row int) uint8 { return s.shown.stands[row*kept+s.turns.At(row)] }
+// Contacts reports which feet of row stand: bit 0 is the left one, bit 1 the right one.
+func (s *Stream) Contacts(row int) uint8 { return s.shown.stands[row*kept+s.sched.At(row)] }
 
 // Sample poses those of rows r0 to r1−1 that update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
@@ -263,8 +366,8 @@ func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 // Pose writes the pose of a row.
 func (s *Stream) Pose(to *generator.Poses, row int) {
 	pos, rot := to.Joints(row, s.model.Layout.Skel.Len())
-	to.Put(row, s.Where(row), s.Stands(row))
-	l, f := s.model.Layout, row*kept+s.turns.At(row)
+	to.Put(row, s.Root(row), s.Contacts(row))
+	l, f := s.model.Layout, row*kept+s.sched.At(row)
 	copy(pos, l.Skel.Offsets)
 	for j := range rot {
 		rot[j] = m3.Quat{W: 1}
@@ -273,7 +376,7 @@ func (s *Stream) Pose(to *generator.Poses, row int) {
 	for i, j := range l.Joints {
 		rot[j] = in[i]
 	}
-	p := s.Where(row)
+	p := s.Root(row)
 	pos[0] = m3.V(p.Pos.X, s.shown.height[f], p.Pos.Z)
 	rot[0] = m3.YawQuat(p.Yaw).Mul(in[0])
 }

@@ -14,6 +14,7 @@ import (
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testgen"
 	humankeypose "mannequin/models/human-keypose"
 	"mannequin/netruntime"
@@ -23,14 +24,8 @@ import (
 
 func shipped(t testing.TB) *keypose.Model {
 	t.Helper()
-	net, err := humankeypose.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := keypose.New(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(humankeypose.Open())(t)
+	m := must.Get(keypose.NewModel(net))(t)
 	return m
 }
 
@@ -48,18 +43,13 @@ func made(t testing.TB) *keypose.Model {
 		Inputs:  []netruntime.Input{{Name: "x", Channels: in}},
 		Nodes:   []netruntime.Node{{Name: "y", Op: netruntime.OpConv, In: []string{"x"}}},
 		Outputs: []string{"y"}}}
-	if err := keypose.Describe(&meta, l.Skel); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, keypose.Describe(&meta, l.Skel))
 	net, err := netruntime.New(meta, []netruntime.Tensor{
 		{Name: "y.weight", Shape: []int{out, in, 3}, Data: w}, {Name: "y.bias", Shape: []int{out}, Data: make([]float32, out)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := keypose.New(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(keypose.NewModel(net))(t)
 	return m
 }
 
@@ -79,19 +69,16 @@ func keys(m *keypose.Model, seed uint64, n int, apart float64) (keys []keypose.K
 	return keys
 }
 
-func routine(t testing.TB, m *keypose.Model, seed uint64, n int, apart, every float64) *keypose.Routine {
+func routine(t testing.TB, m *keypose.Model, seed uint64, n int, apart, every float64) *keypose.PoseLoop {
 	t.Helper()
-	r, err := m.Layout.NewRoutine(keys(m, seed, n, apart), every)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(m.Layout.NewPoseLoop(keys(m, seed, n, apart), every))(t)
 	return r
 }
 
 // played is a stream that is played without a crowd.
 type played struct {
 	*keypose.Stream
-	*testgen.Player[keypose.Part]
+	*testgen.Player[keypose.Performance]
 }
 
 func play(s *keypose.Stream, err error) (*played, error) {
@@ -112,16 +99,13 @@ type troupe struct {
 
 func newTroupe(t testing.TB, m *keypose.Model, o keypose.StreamOptions) *troupe {
 	t.Helper()
-	s, err := play(m.NewStream(o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(play(m.NewStream(o)))(t)
 	t.Cleanup(func() { s.Close() })
 	n := m.Layout.Skel.Len()
 	return &troupe{t, m, s, make([]m3.Vec3, n), make([]m3.Quat, n)}
 }
 
-func (p *troupe) add(at feature.Place, part keypose.Part, from float64) int {
+func (p *troupe) add(at feature.Place, part keypose.Performance, from float64) int {
 	p.t.Helper()
 	part.Start = from
 	row, err := p.Add(at, &part)
@@ -140,7 +124,7 @@ func (p *troupe) tick() {
 
 func (p *troupe) pose(row int) string {
 	p.Show(row, p.pos, p.rot)
-	return fmt.Sprint(p.pos, p.rot, p.Where(row), p.Stands(row))
+	return fmt.Sprint(p.pos, p.rot, p.Root(row), p.Contacts(row))
 }
 
 // model writes where row's joints are in the world.
@@ -172,10 +156,7 @@ func TestStreamMakesWhatAMakerMakes(t *testing.T) {
 	}
 	of[2].Weight = arms
 	of[4].Weight = arms
-	r, err := m.Layout.NewRoutine(of, n*apart)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(m.Layout.NewPoseLoop(of, n*apart))(t)
 	var all keypose.Keys
 	for k := range rounds {
 		for _, key := range of {
@@ -183,31 +164,18 @@ func TestStreamMakesWhatAMakerMakes(t *testing.T) {
 			all.Keys = append(all.Keys, key)
 		}
 	}
-	track, err := m.Layout.Track(all, 60)
-	if err != nil {
-		t.Fatal(err)
-	}
-	maker, err := m.NewMaker(keypose.MakerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	track := must.Get(m.Layout.Track(all, 60))(t)
+	maker := must.Get(m.NewInbetweener(keypose.InbetweenerOptions{}))(t)
 	defer maker.Close()
 	stand := make([]float32, keypose.Feet*track.Frames)
 	track.Interpolate()
 	linear := track.Clip()
-	if err := maker.Fill(track, stand); err != nil {
-		t.Fatal(err)
-	}
-	holder, err := m.Layout.NewHolder()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := holder.Hold(track, stand); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, maker.Fill(track, stand))
+	holder := must.Get(m.Layout.NewFootLock())(t)
+	must.Do(t, holder.Apply(track, stand))
 	want := track.Clip()
 	p := newTroupe(t, m, keypose.StreamOptions{People: 1, Workers: 1})
-	p.add(feature.Place{}, keypose.Part{Routine: r}, 0)
+	p.add(feature.Place{}, keypose.Performance{Loop: r}, 0)
 	is, whole, straight := make([]m3.Xform, len(p.pos)), make([]m3.Xform, len(p.pos)), make([]m3.Xform, len(p.pos))
 	var off, does float32
 	frames := 0
@@ -232,7 +200,7 @@ func TestStreamMakesWhatAMakerMakes(t *testing.T) {
 		t.Errorf("joints are %.4f m off on average, %.4f m is what the network does", off, does/float32(frames))
 	}
 	t.Logf("%.4f m off, the network does %.4f m", off, does/float32(frames))
-	if got := p.Rounds(0); got < rounds-2 {
+	if got := p.Loops(0); got < rounds-2 {
 		t.Errorf("after %d frames %d rounds are through", want.Frames-100, got)
 	}
 }
@@ -246,14 +214,14 @@ func TestStreamChangesParts(t *testing.T) {
 	last := keys(m, 3, 2, apart)[1]
 	p := newTroupe(t, m, keypose.StreamOptions{People: 3, Workers: 1})
 	for i := range 3 {
-		p.add(feature.Place{}, keypose.Part{Routine: a}, float64(i))
+		p.add(feature.Place{}, keypose.Performance{Loop: a}, float64(i))
 	}
 	n := len(p.pos)
 	goal, is, was := make([]m3.Xform, n), make([]m3.Xform, n), make([]m3.Xform, 3*n)
 	p.m.Layout.Skel.LocalToModel(goal, last.Pos, last.Rot)
 	for tick := range 480 {
 		if tick == 130 {
-			p.Controls()[1] = keypose.Part{Routine: b}
+			p.Controls()[1] = keypose.Performance{Loop: b}
 			p.Controls()[2].Speed = 2
 		}
 		p.tick()
@@ -271,10 +239,10 @@ func TestStreamChangesParts(t *testing.T) {
 			}
 		}
 	}
-	if got := p.Rounds(1); got != 1 {
+	if got := p.Loops(1); got != 1 {
 		t.Errorf("a routine that is gone along once has been through %d times", got)
 	}
-	if slow, quick := p.Rounds(0), p.Rounds(2); quick < slow+2 {
+	if slow, quick := p.Loops(0), p.Loops(2); quick < slow+2 {
 		t.Errorf("who goes twice as fast has been through %d times, others %d", quick, slow)
 	}
 }
@@ -287,11 +255,11 @@ func TestStreamAloneOrAmongOthers(t *testing.T) {
 	track := func(people, workers int) (out []string) {
 		p := newTroupe(t, m, keypose.StreamOptions{People: people, Workers: workers})
 		for i := range people {
-			p.add(feature.Place{Pos: m3.V(float32(i), 0, 0)}, keypose.Part{Routine: a, Speed: 1 + 0.1*float32(i)}, float64(i))
+			p.add(feature.Place{Pos: m3.V(float32(i), 0, 0)}, keypose.Performance{Loop: a, Speed: 1 + 0.1*float32(i)}, float64(i))
 		}
 		for tick := range 200 {
 			if tick == 40 {
-				p.Controls()[0].Routine = b
+				p.Controls()[0].Loop = b
 			}
 			p.tick()
 			out = append(out, p.pose(0))
@@ -339,7 +307,7 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 	track := func(speed float32) (p *troupe, out []string) {
 		p = newTroupe(t, m, keypose.StreamOptions{People: 65, Workers: 1, Open: open})
 		for i := range 65 {
-			p.add(feature.Place{}, keypose.Part{Routine: r}, float64(i))
+			p.add(feature.Place{}, keypose.Performance{Loop: r}, float64(i))
 		}
 		p.Controls()[64].Speed = speed
 		for range 140 {
@@ -357,13 +325,13 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 		return p, out
 	}
 	p, want := track(0)
-	if p.Lost() != 0 {
-		t.Fatalf("%d windows are lost of those that are fine", p.Lost())
+	if p.Discarded() != 0 {
+		t.Fatalf("%d windows are lost of those that are fine", p.Discarded())
 	}
 	var got []string
 	for _, v := range []float32{float32(math.NaN()), float32(math.Inf(-1)), 1e30} {
 		spoils.Store(math.Float32bits(v))
-		if p, got = track(0); p.Lost() == 0 {
+		if p, got = track(0); p.Discarded() == 0 {
 			t.Errorf("spoiled with %g no window is lost", v)
 		}
 		if !slices.Equal(got, want) {
@@ -371,7 +339,7 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 		}
 	}
 	spoils.Store(0)
-	if p, got = track(float32(math.NaN())); p.Lost() != 0 || !slices.Equal(got, want) {
+	if p, got = track(float32(math.NaN())); p.Discarded() != 0 || !slices.Equal(got, want) {
 		t.Error("asked for a speed of NaN others move otherwise")
 	}
 	fails.Store(true)
@@ -412,7 +380,7 @@ func TestStreamComesAndGoes(t *testing.T) {
 			switch rapid.IntRange(0, 3).Draw(t, "what") {
 			case 0:
 				next += 5
-				row, err := s.Add(feature.Place{Pos: m3.V(next, 0, 0)}, &keypose.Part{Routine: r, Start: rapid.Float64Range(0, 9).Draw(t, "from")})
+				row, err := s.Add(feature.Place{Pos: m3.V(next, 0, 0)}, &keypose.Performance{Loop: r, Start: rapid.Float64Range(0, 9).Draw(t, "from")})
 				if (err != nil) != (len(spots) == 6) {
 					t.Fatalf("%d people, one more: %v", len(spots), err)
 				}
@@ -445,7 +413,7 @@ func TestStreamComesAndGoes(t *testing.T) {
 				t.Fatalf("%d people, want %d", s.People(), len(spots))
 			}
 			for row, x := range spots {
-				if at := s.Where(row).Pos; at.Dist(m3.V(x, 0, 0)) > 1 {
+				if at := s.Root(row).Pos; at.Dist(m3.V(x, 0, 0)) > 1 {
 					t.Fatalf("row %d is at %v, its spot at %g", row, at, x)
 				}
 			}
@@ -460,8 +428,8 @@ func TestStreamRemoves(t *testing.T) {
 	track := func(leaves bool) (out []string) {
 		p := newTroupe(t, m, keypose.StreamOptions{People: 3, Workers: 1})
 		row := 2
-		for i, r := range []*keypose.Routine{a, a, b} {
-			p.add(feature.Place{Pos: m3.V(float32(i), 0, 0)}, keypose.Part{Routine: r, Speed: 1 + float32(i)/4}, float64(i))
+		for i, r := range []*keypose.PoseLoop{a, a, b} {
+			p.add(feature.Place{Pos: m3.V(float32(i), 0, 0)}, keypose.Performance{Loop: r, Speed: 1 + float32(i)/4}, float64(i))
 		}
 		for tick := range 200 {
 			if leaves && tick == 70 {
@@ -483,21 +451,21 @@ func TestStreamEasesOverToAnotherRoutine(t *testing.T) {
 	m := shipped(t)
 	of := keys(m, 15, 2, 1)
 	of[1].Rot[m.Layout.Skel.Index("LeftArm")] = m3.AxisAngle(m3.V(0, 0, 1), -1.4)
-	var r [2]*keypose.Routine
+	var r [2]*keypose.PoseLoop
 	for i := range r {
 		of[i].Time = 0
 		var err error
-		if r[i], err = m.Layout.NewRoutine(of[i:i+1], 0.5); err != nil {
+		if r[i], err = m.Layout.NewPoseLoop(of[i:i+1], 0.5); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p := newTroupe(t, m, keypose.StreamOptions{People: 1, Workers: 1})
-	p.add(feature.Place{}, keypose.Part{Routine: r[0]}, 0)
+	p.add(feature.Place{}, keypose.Performance{Loop: r[0]}, 0)
 	var speeds []float32
 	is, was, hand := make([]m3.Xform, len(p.pos)), m3.Vec3{}, m.Layout.Skel.Index("LeftHand")
 	for tick := range 300 {
 		if tick == 80 {
-			p.Controls()[0].Routine = r[1]
+			p.Controls()[0].Loop = r[1]
 		}
 		p.tick()
 		p.model(is, 0)
@@ -522,11 +490,11 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 	a, b := routine(t, m, 8, 4, 0.5, 2), routine(t, m, 9, 4, 0.5, 2)
 	p := newTroupe(t, m, keypose.StreamOptions{People: 64, Workers: 1})
 	for i := range 64 {
-		p.add(feature.Place{}, keypose.Part{Routine: a}, float64(i))
+		p.add(feature.Place{}, keypose.Performance{Loop: a}, float64(i))
 	}
 	k := 0
 	if n := testing.AllocsPerRun(70, func() {
-		p.Controls()[k%64].Routine = b
+		p.Controls()[k%64].Loop = b
 		k++
 		p.tick()
 		p.Show(3, p.pos, p.rot)
@@ -562,10 +530,8 @@ func TestStreamRefuses(t *testing.T) {
 		{"the first: ", far, 4.1},
 	} {
 		var wrong *keypose.KeyError
-		_, err := m.Layout.NewRoutine(c.keys, c.every)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want an error with %q", err, c.want)
-		}
+		_, err := m.Layout.NewPoseLoop(c.keys, c.every)
+		must.FailWith(t, err, c.want)
 		if strings.HasPrefix(c.want, "key ") && !errors.As(err, &wrong) {
 			t.Errorf("%v is no KeyError", err)
 		}
@@ -576,37 +542,27 @@ func TestStreamRefuses(t *testing.T) {
 		}
 	}
 	sk := &skel.Skeleton{Names: []string{"a", "b"}, Parents: []int16{-1, 0}, Offsets: make([]m3.Vec3, 2), EndSite: make([]bool, 2)}
-	l, err := keypose.NewLayout(sk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(keypose.NewLayout(sk))(t)
 	rot := []m3.Quat{m3.Ident, m3.Ident}
-	other, err := l.NewRoutine([]keypose.Key{{Pos: sk.Offsets, Rot: rot}}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	good := keypose.Part{Routine: routine(t, m, 11, 2, 1, 2)}
+	other := must.Get(l.NewPoseLoop([]keypose.Key{{Pos: sk.Offsets, Rot: rot}}, 0))(t)
+	good := keypose.Performance{Loop: routine(t, m, 11, 2, 1, 2)}
 	p := newTroupe(t, m, keypose.StreamOptions{People: 1, Workers: 1})
 	for _, c := range []struct {
 		want string
 		at   feature.Place
-		part keypose.Part
+		part keypose.Performance
 		from float64
 	}{
 		{"stand", feature.Place{Yaw: float32(math.NaN())}, good, 0},
-		{"without a routine", feature.Place{}, keypose.Part{}, 0},
-		{"another skeleton", feature.Place{}, keypose.Part{Routine: other}, 0},
+		{"without a routine", feature.Place{}, keypose.Performance{}, 0},
+		{"another skeleton", feature.Place{}, keypose.Performance{Loop: other}, 0},
 		{"begins", feature.Place{}, good, math.NaN()},
 	} {
-		if _, err := p.Add(c.at, &keypose.Part{Routine: c.part.Routine, Speed: c.part.Speed, Start: c.from}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want an error with %q", err, c.want)
-		}
+		must.Fail(p.Add(c.at, &keypose.Performance{Loop: c.part.Loop, Speed: c.part.Speed, Start: c.from}))(t, c.want)
 	}
 	p.add(feature.Place{}, good, 0)
-	if _, err := p.Add(feature.Place{}, &good); err == nil || !strings.Contains(err.Error(), "taken") {
-		t.Errorf("two people in a stream of one: %v", err)
-	}
-	p.Controls()[0].Routine = other
+	must.Fail(p.Add(feature.Place{}, &good))(t, "taken")
+	p.Controls()[0].Loop = other
 	errs := 0
 	for range 64 {
 		if p.Continue() != nil {
@@ -624,7 +580,7 @@ func BenchmarkStream(b *testing.B) {
 	r := routine(b, m, 12, 6, 0.5, 3)
 	p := newTroupe(b, m, keypose.StreamOptions{People: 100, Workers: 1})
 	for i := range 100 {
-		p.add(feature.Place{}, keypose.Part{Routine: r}, float64(i))
+		p.add(feature.Place{}, keypose.Performance{Loop: r}, float64(i))
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -10,11 +10,11 @@ import (
 // interpolation makes.
 func (s *Stream) first(row int, from float64) {
 	b, t := &s.body[row], s.track
-	r := b.part.Routine
+	r := b.part.Loop
 	if r.every > 0 {
 		from = math.Mod(from, r.every)
 	}
-	c := cursor{routine: r, at: float64(s.turns.At(row)) - tickRate*from/float64(b.part.Speed)}
+	c := cursor{routine: r, at: float64(s.sched.At(row)) - tickRate*from/float64(b.part.Speed)}
 	for n := c.next(b.part); n.at <= -before; n = c.next(b.part) {
 		c = n
 	}
@@ -22,7 +22,7 @@ func (s *Stream) first(row int, from float64) {
 	b.last, b.next = c, c
 	b.last.at += cycle
 	b.next.at += cycle
-	s.own.lay(t, b, b.part, func() {
+	s.own.lay(t, &b.progress, b.part, func() {
 		t.put(0, c)
 		if n := c.next(b.part); c.at < -before {
 			t.put(1, n)
@@ -38,17 +38,17 @@ func (s *Stream) first(row int, from float64) {
 }
 
 // take has b do as they are asked from their next key on.
-func (b *performing) take(asked Part) {
-	if asked.Routine != nil {
-		b.part.Routine = asked.Routine
+func (b *progress) take(asked Performance) {
+	if asked.Loop != nil {
+		b.part.Loop = asked.Loop
 	}
 	if b.part.Speed = 1; asked.Speed > 0 {
-		b.part.Speed = m3.Clamp(asked.Speed, Slowest, Quickest)
+		b.part.Speed = m3.Clamp(asked.Speed, MinPlaybackSpeed, MaxPlaybackSpeed)
 	}
 }
 
 // lay interpolates the window of b's next turn. recall writes its first frame.
-func (w *windowMaker) lay(t *Track, b *performing, asked Part, recall func()) {
+func (w *windowMaker) lay(t *Track, b *progress, asked Performance, recall func()) {
 	clear(t.Weight)
 	clear(w.last)
 	recall()
@@ -69,7 +69,7 @@ func (w *windowMaker) lay(t *Track, b *performing, asked Part, recall func()) {
 }
 
 // pass counts the rounds of who has come to a key.
-func (b *performing) pass(c cursor) {
+func (b *progress) pass(c cursor) {
 	switch last := int(c.key) == len(c.routine.time)-1; {
 	case b.begun != c.routine:
 		b.begun, b.rounds = c.routine, 0
@@ -116,7 +116,7 @@ const hint = 0.3
 
 // beyond keys the last frame lightly with what lies on the way to the keys after the
 // window, from c on.
-func (w *windowMaker) beyond(t *Track, c cursor, p Part) {
+func (w *windowMaker) beyond(t *Track, c cursor, p Performance) {
 	groups, n := t.Layout.Groups(), len(t.Layout.Joints)
 	end := window - 1
 	weight := t.Weight[end*groups:][:groups]

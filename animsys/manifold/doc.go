@@ -1,25 +1,25 @@
-// Package manifold makes and edits people's motion on the motion manifold of
-// Holden, Saito and Komura 2016: the hidden values of an autoencoder over time.
+// Package manifold makes and edits people's motion on a motion manifold: the hidden values of an
+// autoencoder over time (Holden, Saito and Komura 2016). By task:
 //
-// A motion is rows of frames, 60 per second, as feature.Motion lays them out:
-// places of joints in the body's own frame, the body's motion, contacts. Rows go
-// in and out raw, in metres and seconds; networks normalise inside.
+//   - Open the networks: [NewNetworks], or [NewModel] for the manifold alone; write a model:
+//     [Describe]
+//   - Drive a crowd, as a generator of package animsys: [Networks.NewStream]
+//   - Steer an agent: [Curve], [Gait]; see where it goes: [Stream.Preview]
+//   - Make walking and running along a path, offline: [AlongPath], [Networks.NewLocomotion],
+//     [Locomotion.Make]; its parts: [Walker], [Editor]
+//   - Make punches and kicks from the positions of hands or feet: [Model.NewActionSynthesizer]
+//   - Edit motion: [Model.NewEditor], [Editor.Run]; move joints to places: [Model.AddTargets]; keep
+//     them near: [Model.Hold]; follow another path: [Trajectory.Follow], [Model.Rebase]
+//   - Give motion a style: [Model.NewStyle], [GramOptimizer.Run]; in real time:
+//     [Model.NewStyleTransfer], [Model.Restyle], [StreamOptions].Styles
+//   - Store styles: [Model.NewStyleSet], [StyleSet.Encode], [OpenStyleSet], [StyleSet.For]
+//   - Clean motion up: [Model.Project], [Model.Denoise]; fill gaps: [Model.Fill]
+//   - Turn rows into rotations: [Model.Clip]; into places: [Model.Trajectory]
 //
-//   - [Model] is a manifold: encoder, decoder, and the skeleton that its frames
-//     move. [Model.Clip] turns rows into rotations.
-//   - [Along] makes a [Course] of a path, speeds and facing; [Locomotion] makes
-//     people walk and run along courses, in batches. It is a [Walker], the
-//     networks of footsteps and of motion, and then an [Editor].
-//   - [Stream] keeps many people in motion along a [Curve] each, window by window,
-//     for a game's tick; [Transfer] gives them styles.
-//   - [Actor] makes punches and kicks from the places of hands or feet.
-//   - [Editor] changes motions so that standing feet stand, bones keep their
-//     length, the body goes where it shall and joints where they are wanted, while
-//     the motion stays natural.
-//     [Model.Aim] tells it when joints shall be where, [Course.Follow] that a motion
-//     goes along another path.
-//   - [Model.Project] and [Model.Denoise] bring motions back to the manifold,
-//     [Model.Fill] makes what is missing of them.
+// A motion is rows of frames, (frames, columns), 60 per second, laid out by feature.Motion: joint
+// positions in the body's frame, the body's motion, contacts. Rows are raw, in metres and seconds;
+// networks normalise inside. The body's frame is on the ground under the hips. +Y is up, +Z ahead;
+// angles are in radians.
 //
-// docs/manifold.md tells what it reaches and how it is trained.
+// docs/manifold.md describes training and results.
 package manifold

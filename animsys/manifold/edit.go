@@ -8,72 +8,67 @@ import (
 	"mannequin/netruntime"
 )
 
-// EditorOptions say what an editor is for.
+// EditorOptions are the options of NewEditor.
 type EditorOptions struct {
-	Batch   int               // most motions at a time, at least 1
-	Length  int               // most frames of a motion, even
+	Batch   int               // maximum number of motions, at least 1
+	Length  int               // maximum number of frames, even
 	Workers int               // goroutines, at least 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 }
 
-// Editor changes motions so that they meet constraints while they stay on the
-// manifold (Holden et al. 2016, sec. 7.1): it descends along the gradient of the
-// constraints' cost in the space of hidden values. It belongs to one goroutine.
+// Editor changes motions so that they meet constraints and stay on the manifold (Holden et al.
+// 2016, sec. 7.1). It descends along the gradient of the constraints' cost in the space of hidden
+// values. It belongs to one goroutine.
 //
-// The method is that of conjugate gradients (Polak and Ribière) in the frames
-// themselves, with the spread K of hidden values over frames as its metric: the
-// same path as in the hidden values, for one convolution a step. How far a step
-// goes follows from the curvature of the cost along it.
+// The method is conjugate gradients (Polak and Ribière) in the frames themselves, with K as the
+// metric (kernel.go). It takes the same path as a descent in hidden values, for one convolution a
+// step. The curvature of the cost along the direction gives the step length.
 type Editor struct {
 	Weights feature.CostWeights
 
 	model   *Model
-	spread  netruntime.Session
+	kernel  netruntime.Session
 	pool    *netruntime.Pool
 	batch   int
 	length  int
-	x       []float32 // (batch, length, columns) where each motion is
-	grad    []float32 // of the cost there
-	last    []float32 // the gradient a step ago
-	dir     []float32 // where it goes
+	x       []float32 // (batch, length, columns) current frames
+	grad    []float32 // gradient of the cost at x
+	last    []float32 // gradient of the previous step
+	dir     []float32 // search direction
 	z       []float32 // K·grad, and the Hessian's product with dir
 	body    []float32 // (batch, length, feature.MotionLen)
 	state   []editState
 	in, out [][]float32
 
-	job         *Edit // of the present run
+	job         *Edit // of the current run
 	begin, next func(worker, b int)
 
 	centring   []*feature.Centring // by worker
-	uncentred  []float32           // of the present call of centre,
-	frames     int                 // and the values of a motion there
+	uncentred  []float32           // of the current call of centre,
+	frames     int                 // and the values per motion there
 	centreEach func(worker, b int)
 }
 
-// editState is where the descent of one motion stands.
+// editState is the state of one motion's descent.
 type editState struct {
-	cost    float64 // at x
-	decline float64 // gradient · K·gradient, a step ago
-	step    float64 // length of the last step along dir
-	done    bool
+	cost     float64 // at x
+	gradNorm float64 // gradient · K·gradient of the previous step
+	step     float64 // length of the last step along dir
+	done     bool
 }
 
-// NewEditor returns an editor of motions of the model. It is an error if the
-// decoder is not linear in its hidden values.
+// NewEditor returns an editor for motions of the model. It fails if the decoder is not linear in
+// its hidden values.
 func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
-	if o.Batch < 1 || o.Length < 2 || o.Length%2 != 0 || o.Workers < 1 {
-		return nil, fmt.Errorf("manifold: an editor of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames", o.Batch, o.Length, o.Workers)
+	if err := checkSize("an editor", o.Batch, o.Length, o.Workers); err != nil {
+		return nil, err
 	}
 	k, err := m.kernel()
 	if err != nil {
 		return nil, err
 	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	e := &Editor{Weights: m.person.DefaultWeights(), model: m, batch: o.Batch, length: o.Length}
-	if e.spread, err = open(k, netruntime.SessionOptions{Batch: o.Batch, Length: o.Length / 2, Workers: o.Workers}); err != nil {
+	if e.kernel, err = o.Open.Session(k, netruntime.SessionOptions{Batch: o.Batch, Length: o.Length / 2, Workers: o.Workers}); err != nil {
 		return nil, err
 	}
 	e.pool = netruntime.NewPool(o.Workers)
@@ -93,43 +88,40 @@ func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
 	return e, nil
 }
 
-// Close ends the editor's workers.
+// Close stops the editor's workers.
 func (e *Editor) Close() error {
 	e.pool.Close()
-	return e.spread.Close()
+	return e.kernel.Close()
 }
 
-// Edit is one call of Editor.Run: a batch of motions of equal length and what
-// they shall be.
+// Edit is one call of Editor.Run: a batch of motions of equal length and their constraints.
 type Edit struct {
 	Batch, Length int       // motions, and frames of each: even, at most the editor's
 	Rows          []float32 // (Batch, Length, columns) raw; changed in place
 
-	// Body is the motion that the body shall have, (Batch, Length,
-	// feature.MotionLen), raw; nil is that of Rows. The result has it exactly,
-	// and its poses suit it.
+	// Body is the wanted motion of the body, (Batch, Length, feature.MotionLen) raw; nil: that of
+	// Rows. The result has it exactly, with poses to match.
 	Body []float32
-	// Stand says for each contact how much it shall stand still on the ground
-	// from this frame to the next, 0 to 1: (Batch, Length, contacts); nil, like
-	// what is below 0, is not at all.
+	// Stand is the weight with which each contact stays in place from this frame to the next, 0 to
+	// 1, (Batch, Length, contacts). Values below 0 count as 0; nil: none.
 	Stand []float32
-	// Weight·(Rows − Want)² is part of the cost for each value, (Batch, Length,
-	// columns): of positions in metres; nil is none. See Model.Aim.
+	// Want and Weight add Weight·(Rows − Want)² to the cost for each value, (Batch, Length,
+	// columns): positions in metres; nil: none. See Model.AddTargets.
 	Want, Weight []float32
 
-	Iterations int         // most steps; see DefaultIterations
-	Stop       func() bool // asked after each step: a budget of time, for instance; nil is never
+	Iterations int         // maximum number of steps; see DefaultIterations
+	Stop       func() bool // called after each step, for a time budget; nil: never stops
 }
 
-// EditReport is how an edit went.
+// EditReport describes the result of an edit.
 type EditReport struct {
 	Before, After float64 // mean cost of a frame
 	Steps         int
-	Failed        int // motions with values that are not finite, which stay as they were
+	Failed        int // motions with values that are not finite; they are unchanged
 }
 
-// Run edits the motions. A motion's result is the same bits alone or among
-// others. One in which a value is not finite stays as it was.
+// Run edits the motions. A motion's result is bit-identical alone or in a batch. A motion with
+// values that are not finite is unchanged.
 func (e *Editor) Run(job *Edit) (EditReport, error) {
 	if err := e.check(job); err != nil {
 		return EditReport{}, err
@@ -138,7 +130,7 @@ func (e *Editor) Run(job *Edit) (EditReport, error) {
 	n := job.Batch * job.Length * cols
 	x := e.x[:n]
 	copy(x, job.Rows)
-	e.takeBody(job)
+	e.copyBody(job)
 	var r EditReport
 	e.job = job
 	defer func() { e.job = nil }()
@@ -153,7 +145,7 @@ func (e *Editor) Run(job *Edit) (EditReport, error) {
 	}
 	e.in[0], e.out[0] = e.grad[:n], e.z[:n]
 	for r.Steps < job.Iterations && r.Failed < job.Batch {
-		if err := e.spread.RunSequences(e.out, e.in, job.Batch, job.Length/2); err != nil {
+		if err := e.kernel.RunSequences(e.out, e.in, job.Batch, job.Length/2); err != nil {
 			return r, err
 		}
 		e.pool.Run(job.Batch, e.next)
@@ -162,18 +154,17 @@ func (e *Editor) Run(job *Edit) (EditReport, error) {
 		}
 	}
 	for b, s := range e.state[:job.Batch] {
-		if !math.IsNaN(s.cost) && !math.IsInf(s.cost, 0) {
+		if finite(s.cost) {
 			r.After += s.cost / frames
 			copy(job.Rows[b*job.Length*cols:], e.part(e.x, job, b))
-			e.putBody(job, b)
+			e.writeBody(job, b)
 		}
 	}
 	return r, nil
 }
 
-// RunCentred is Run in two halves, before the second of which poses are put back
-// under the body's frame: an edit turns them a little. It is for bodies that move
-// otherwise than they did.
+// RunCentred is Run in two halves. Between them the poses are centred in the body's frame, because
+// an edit turns them a little. Use it if the body moves differently than before.
 func (e *Editor) RunCentred(job *Edit) (EditReport, error) {
 	if err := e.check(job); err != nil {
 		return EditReport{}, err
@@ -203,21 +194,21 @@ func (e *Editor) RunCentred(job *Edit) (EditReport, error) {
 	return total, nil
 }
 
-// centre centres rows, a batch of motions of so many frames.
+// centre centres a batch of motions of length frames in the body's frame.
 func (e *Editor) centre(rows []float32, batch, length int) {
 	e.uncentred, e.frames = rows, length*e.model.Layout.Columns()
 	e.pool.Run(batch, e.centreEach)
 	e.uncentred = nil
 }
 
-// start finds the cost of motion b and its gradient.
+// start computes the cost of motion b and its gradient.
 func (e *Editor) start(job *Edit, b int) {
 	s, c := &e.state[b], e.costOf(job, b)
 	*s = editState{cost: c.At(e.part(e.grad, job, b), e.part(e.x, job, b), nil)}
-	s.done = math.IsNaN(s.cost) || math.IsInf(s.cost, 0)
+	s.done = !finite(s.cost)
 }
 
-// step takes motion b a step on: grad is the gradient at x, z is K times that.
+// step takes motion b one step: grad is the gradient at x, z is K·grad.
 func (e *Editor) step(job *Edit, b int) {
 	s := &e.state[b]
 	if s.done {
@@ -230,10 +221,10 @@ func (e *Editor) step(job *Edit, b int) {
 		return
 	}
 	beta := 0.0
-	if s.decline > 0 {
-		beta = max(0, (decline-dot(last, z))/s.decline)
+	if s.gradNorm > 0 {
+		beta = max(0, (decline-dot(last, z))/s.gradNorm)
 	}
-	s.decline = decline
+	s.gradNorm = decline
 	slope := 0.0
 	for i, v := range z {
 		d[i] = float32(beta)*d[i] - v
@@ -256,19 +247,18 @@ func (e *Editor) step(job *Edit, b int) {
 		s.done = true
 		return
 	}
-	// Bones bend the cost's parabola a little: where the step is too long for
-	// that it is halved.
+	// Bones bend the parabola of the cost a little, so a step that is too long is halved.
 	for try := 0; ; try++ {
-		move(x, d, step)
+		axpy(x, d, step)
 		cost := c.At(g, x, nil)
 		if cost <= s.cost {
 			s.cost, s.step = cost, step
 			return
 		}
-		move(x, d, -step)
+		axpy(x, d, -step)
 		if try == 4 {
 			c.At(g, x, nil)
-			s.done = s.step == 0 // along the steepest descent, too
+			s.done = s.step == 0 // also along the steepest descent
 			s.step = 0
 			return
 		}
@@ -276,7 +266,7 @@ func (e *Editor) step(job *Edit, b int) {
 	}
 }
 
-func move(x, d []float32, step float64) {
+func axpy(x, d []float32, step float64) {
 	for i, v := range d {
 		x[i] += float32(step) * v
 	}
@@ -310,21 +300,17 @@ func (e *Editor) costOf(job *Edit, b int) feature.Cost {
 	return c
 }
 
-// takeBody keeps the motion that the bodies shall have.
-func (e *Editor) takeBody(job *Edit) {
-	n := job.Batch * job.Length * feature.MotionLen
+// copyBody keeps the wanted motion of the bodies.
+func (e *Editor) copyBody(job *Edit) {
 	if job.Body != nil {
-		copy(e.body[:n], job.Body)
+		copy(e.body[:job.Batch*job.Length*feature.MotionLen], job.Body)
 		return
 	}
-	cols, at := e.model.Layout.Columns(), e.model.Layout.Body()
-	for f := range job.Batch * job.Length {
-		copy(e.body[f*feature.MotionLen:][:feature.MotionLen], job.Rows[f*cols+at:])
-	}
+	e.model.copyBody(e.body, job.Rows)
 }
 
-// putBody gives motion b the motion that its body shall have.
-func (e *Editor) putBody(job *Edit, b int) {
+// writeBody writes the wanted motion of motion b's body into its rows.
+func (e *Editor) writeBody(job *Edit, b int) {
 	cols, at := e.model.Layout.Columns(), e.model.Layout.Body()
 	for f := b * job.Length; f < (b+1)*job.Length; f++ {
 		copy(job.Rows[f*cols+at:], e.body[f*feature.MotionLen:][:feature.MotionLen])
@@ -332,13 +318,30 @@ func (e *Editor) putBody(job *Edit, b int) {
 }
 
 func (e *Editor) check(job *Edit) error {
-	if job.Batch < 1 || job.Batch > e.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > e.length {
-		return fmt.Errorf("manifold: an edit of %d motions of %d frames, the editor is for up to %d of %d, an even number", job.Batch, job.Length, e.batch, e.length)
+	if err := checkBatch("motions", job.Batch, job.Length, e.batch, e.length); err != nil {
+		return err
 	}
 	return job.check(e.model)
 }
 
-// check reports values that are not as many as the motions have.
+// checkBatch reports a batch that is not one of 1 to most motions of an even number of frames, at
+// most longest.
+func checkBatch(what string, batch, length, most, longest int) error {
+	if batch < 1 || batch > most || length < 2 || length%2 != 0 || length > longest {
+		return fmt.Errorf("manifold: %d %s of %d frames: want up to %d of up to %d, an even number", batch, what, length, most, longest)
+	}
+	return nil
+}
+
+// checkSize reports options for no motions, an odd number of frames or no workers.
+func checkSize(what string, batch, length, workers int) error {
+	if batch < 1 || length < 2 || length%2 != 0 || workers < 1 {
+		return fmt.Errorf("manifold: %s of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames", what, batch, length, workers)
+	}
+	return nil
+}
+
+// check reports slices whose lengths do not fit.
 func (job *Edit) check(m *Model) error {
 	frames := job.Batch * job.Length
 	for _, v := range []struct {
@@ -354,11 +357,11 @@ func (job *Edit) check(m *Model) error {
 		{"Weight", job.Weight, m.Layout.Columns(), true},
 	} {
 		if len(v.values) != frames*v.n && !(v.optional && v.values == nil) {
-			return fmt.Errorf("manifold: Edit.%s has %d values, %d frames of %d are %d", v.name, len(v.values), frames, v.n, frames*v.n)
+			return fmt.Errorf("manifold: Edit.%s has %d values, %d frames of %d values have %d", v.name, len(v.values), frames, v.n, frames*v.n)
 		}
 	}
 	if (job.Want == nil) != (job.Weight == nil) {
-		return fmt.Errorf("manifold: Edit.Want and Edit.Weight go together")
+		return fmt.Errorf("manifold: Edit.Want and Edit.Weight go together: set both or none")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// A person walks round a circle for two seconds.
+// Make two seconds of a walk round a circle.
 func ExampleLocomotion() {
 	open := func(net *netruntime.Net, err error) *netruntime.Net {
 		if err != nil {
@@ -33,8 +33,8 @@ func ExampleLocomotion() {
 	}
 	const frames = 120
 	walk := func(int) float32 { return 1.4 } // m/s
-	ahead := func(int) float32 { return 0 }  // faces where it goes
-	course, err := manifold.Along(circle, frames, walk, ahead)
+	ahead := func(int) float32 { return 0 }  // facing the direction of travel
+	trajectory, err := manifold.AlongPath(circle, frames, walk, ahead)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func ExampleLocomotion() {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	made, _, err := l.Make([]manifold.Course{course}, nil, manifold.DefaultIterations, nil)
+	made, _, err := l.Make([]manifold.Trajectory{trajectory}, nil, manifold.DefaultIterations, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -55,9 +55,9 @@ func ExampleLocomotion() {
 	// Output: 120 frames of 30 joints
 }
 
-// In a walk of four seconds the right hand is lifted to a place in front of the
-// body, from 1.5 to 2 s, and two seconds of the left arm are lost and made again.
-func ExampleModel_Aim() {
+// Fill two missing seconds of the left arm in a walk of four seconds, and lift the right hand to a
+// place in front of the body from 1.5 to 2 s.
+func ExampleModel_AddTargets() {
 	net, err := human.Open()
 	if err != nil {
 		log.Fatal(err)
@@ -73,7 +73,7 @@ func ExampleModel_Aim() {
 	}
 	reach := manifold.Target{Joint: "RightHand", Body: true, At: m3.V(-0.2, 1.4, 0.4), From: 1.5, To: 2, Ease: 0.4}
 	job := &manifold.Edit{Batch: 1, Length: 240, Rows: rows, Iterations: manifold.DefaultIterations}
-	if err := model.Aim(job, 0, feature.Place{}, []manifold.Target{reach}); err != nil {
+	if err := model.AddTargets(job, 0, feature.Place{}, []manifold.Target{reach}); err != nil {
 		log.Fatal(err)
 	}
 	editor, err := model.NewEditor(manifold.EditorOptions{Batch: 1, Length: 240, Workers: 2})
@@ -89,8 +89,8 @@ func ExampleModel_Aim() {
 	// Output: after 1.75 s the hand is at -0.20 1.40 0.40
 }
 
-// A fist is at chest height for three seconds and strikes out once.
-func ExampleActor() {
+// Hold the fists at chest height for three seconds and punch once.
+func ExampleActionSynthesizer() {
 	base, err := human.Open()
 	if err != nil {
 		log.Fatal(err)
@@ -104,19 +104,19 @@ func ExampleActor() {
 		log.Fatal(err)
 	}
 	const frames = 180
-	actor, err := model.NewActor(net, manifold.EditorOptions{Batch: 1, Length: frames, Workers: 2})
+	actor, err := model.NewActionSynthesizer(net, manifold.EditorOptions{Batch: 1, Length: frames, Workers: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer actor.Close()
-	given := make([]float32, 0, frames*actor.Given())
+	given := make([]float32, 0, frames*actor.Inputs())
 	for f := range frames {
 		reach := manifold.Target{From: 1.5, To: 1.5, Ease: 0.4}
 		given = append(given, 0.2, 1.25, 0.25) // LeftHand, in the body's frame, m
-		given = append(given, -0.2, 1.25, 0.25+0.4*reach.Share(f))
+		given = append(given, -0.2, 1.25, 0.25+0.4*reach.Influence(f))
 	}
 	rows := make([]float32, frames*model.Layout.Columns())
-	if _, err := actor.Act(rows, given, 1, frames, manifold.ActIterations); err != nil {
+	if _, err := actor.Run(rows, given, 1, frames, manifold.ActionIterations); err != nil {
 		log.Fatal(err)
 	}
 	hand := rows[90*model.Layout.Columns()+model.Layout.Pos(model.Layout.Joint("RightHand")):]
@@ -142,11 +142,11 @@ func walk(model *manifold.Model) []float32 {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	course := make(manifold.Course, 240)
-	for f := range course {
-		course[f].Pos.Z = 1.3 * float32(f) / manifold.Rate
+	trajectory := make(manifold.Trajectory, 240)
+	for f := range trajectory {
+		trajectory[f].Pos.Z = 1.3 * float32(f) / manifold.Rate
 	}
-	made, _, err := l.Make([]manifold.Course{course}, nil, manifold.DefaultIterations, nil)
+	made, _, err := l.Make([]manifold.Trajectory{trajectory}, nil, manifold.DefaultIterations, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,41 +9,39 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Gap is a stretch of a motion in which joints are missing.
+// Gap is a range of frames in which joints are missing.
 type Gap struct {
-	Joints   []string // none is all of them, and where the body is
+	Joints   []string // empty: all joints and the body's place
 	From, To int      // frames [From, To)
 }
 
-// A gap is bridged by a cubic curve that keeps the speeds at its ends for so many
-// frames at most: over longer ones they tell little.
+// tangent is the maximum number of frames over which the speed at the end of a gap continues.
+// Beyond that it predicts little.
 const tangent = 24
 
-// Fill returns what rows, (frames, columns) raw, are with their gaps filled;
-// frames must be even. What joints are in the gaps does not count, nor need it be
-// finite; all else stays as it is, but for the contacts of joints that are
-// missing. Where all are missing the body's motion in rows still tells where it is
-// after the gap.
+// Fill returns rows, (frames, columns) raw, with the gaps filled. The number of frames must be
+// even. Joint values in the gaps are ignored and need not be finite. Everything else stays, except
+// the contacts of missing joints. If all joints are missing, the body's motion in rows still gives
+// the place after the gap.
 //
-// Where some joints are missing they are told from the others, as the motion
-// itself shows elsewhere how they move together; how far that is trusted, and not
-// a curve through the ends, is measured on gaps of the same length that are made
-// where nothing is missing. Where all are missing, body included, the curve is
-// what there is. Then what was made is brought to the manifold, and edited so that
-// it suits what is known and bones keep their length; iterations are those of the
-// edit. It is an error where no joint but the first is known in any frame.
+// If some joints are missing, they are predicted from the others by a regression over the rest of
+// the motion (regress.go). Trials on artificial gaps of the same length decide how much the
+// prediction counts beside a curve through the ends. If all joints are missing, only the curve is
+// used. Then the result is projected onto the manifold, and edited to fit the known values and bone
+// lengths. iterations are those of the edit. Fill fails if no joint except the first is known in
+// any frame.
 func (m *Model) Fill(rows []float32, gaps []Gap, iterations, workers int) ([]float32, error) {
 	cols := m.Layout.Columns()
-	frames := len(rows) / cols
-	if frames == 0 || frames%2 != 0 || len(rows) != frames*cols {
-		return nil, fmt.Errorf("manifold: %d values are no even number of frames of %d", len(rows), cols)
+	frames, err := m.frames("a motion", rows, 2)
+	if err != nil {
+		return nil, err
 	}
 	missing, err := m.missing(gaps, frames)
 	if err != nil {
 		return nil, err
 	}
 	x := slices.Clone(rows)
-	eachRun(missing, cols, m.Layout.Pos(0), func(from, to int) { m.bridgeBody(x, missing, from, to) })
+	eachRun(missing, cols, m.Layout.Pos(0), func(from, to int) { m.bridgeRoot(x, missing, from, to) })
 	known := slices.Clone(x)
 	for c := range cols {
 		if body := c - m.Layout.Body(); body < 0 || body >= feature.MotionLen {
@@ -55,22 +53,22 @@ func (m *Model) Fill(rows []float32, gaps []Gap, iterations, workers int) ([]flo
 			m.regress(x, known, missing, g)
 		}
 	}
-	return m.suit(x, missing, iterations, workers)
+	return m.projectGaps(x, missing, iterations, workers)
 }
 
-// missing returns which values of the frames are not there, (frames, columns).
+// missing returns the mask of missing values, (frames, columns).
 func (m *Model) missing(gaps []Gap, frames int) ([]bool, error) {
 	l, cols := m.Layout, m.Layout.Columns()
 	missing := make([]bool, frames*cols)
 	for i, g := range gaps {
 		if g.From < 0 || g.To > frames || g.From >= g.To {
-			return nil, fmt.Errorf("manifold: gap %d is of frames %d to %d, want a stretch of 0 to %d", i, g.From, g.To, frames)
+			return nil, fmt.Errorf("manifold: gap %d has frames %d to %d, want a range within 0 to %d", i, g.From, g.To, frames)
 		}
 		joints := g.Joints
 		if len(joints) == 0 {
 			joints = l.Joints
 		} else if slices.Contains(joints, l.Joints[0]) {
-			return nil, fmt.Errorf("manifold: gap %d misses %s, which tells where the body is: such a gap is of all joints", i, l.Joints[0])
+			return nil, fmt.Errorf("manifold: gap %d misses %s, which says where the body is: leave Joints empty for a gap of all joints", i, l.Joints[0])
 		}
 		for _, name := range joints {
 			j := l.Joint(name)
@@ -94,7 +92,7 @@ func (m *Model) missing(gaps []Gap, frames int) ([]bool, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("manifold: the gaps are the whole motion of all joints but %s, or of all: nothing tells what to fill them with", l.Joints[0])
+	return nil, fmt.Errorf("manifold: the gaps cover the whole motion of all joints, or all except %s: nothing is left to fill them from", l.Joints[0])
 }
 
 // eachRun calls do for every run of frames in which column c is missing.
@@ -111,10 +109,9 @@ func eachRun(missing []bool, cols, c int, do func(from, to int)) {
 	}
 }
 
-// bridge fills column c of frames [from, to) by a curve from what is before to
-// what is after; what is on one side alone is held, and where nothing is known it
-// is the mean of all motion. The curve is level at its ends where a speed there is
-// not known.
+// bridge fills column c of frames [from, to) with a curve between the known ends. A gap at the
+// start or the end of the motion holds its known end. Without known ends the value is the mean of
+// the training data. The curve has slope 0 if the speed at an end is unknown.
 func (m *Model) bridge(x []float32, missing []bool, c, from, to int) {
 	cols := m.Layout.Columns()
 	frames := len(x) / cols
@@ -126,7 +123,7 @@ func (m *Model) bridge(x []float32, missing []bool, c, from, to int) {
 		v := mean[c]
 		switch {
 		case from > 0 && to < frames:
-			var before, after float32 // how far it goes at these speeds
+			var before, after float32 // extent of the curve at the end speeds
 			if from > 1 && to+1 < frames && !missing[(from-2)*cols+c] && !missing[(to+1)*cols+c] {
 				before, after = (at(from-1)-at(from-2))*reach, (at(to+1)-at(to))*reach
 			}
@@ -146,15 +143,15 @@ func hermite(a, va, b, vb, t float32) float32 {
 	return (2*t3-3*t2+1)*a + (t3-2*t2+t)*va + (3*t2-2*t3)*b + (t3-t2)*vb
 }
 
-// bridgeBody lets the body go from where it is before frames [from, to) to where
-// it is after them on a curve; at the ends of the motion it goes on as it does.
-// Where its motion there is not known, because another gap is near, the curve is
-// straight, and at the ends of the motion the body stands.
-func (m *Model) bridgeBody(x []float32, missing []bool, from, to int) {
+// bridgeRoot moves the body along a curve from its place before frames [from, to) to its place
+// after them. At the ends of the motion the body continues as it moves there. If the motion beside
+// the gap is unknown because another gap is near, the curve is straight, and at the ends of the
+// motion the body stands still.
+func (m *Model) bridgeRoot(x []float32, missing []bool, from, to int) {
 	cols, at := m.Layout.Columns(), m.Layout.Body()
 	frames := len(x) / cols
 	body := func(f int) []float32 { return x[f*cols+at:][:feature.MotionLen] }
-	known := func(f int) bool { // how it goes from a frame to the next
+	known := func(f int) bool { // whether the body's motion from f to f+1 is known
 		return f >= 0 && f+1 < frames && !missing[f*cols+m.Layout.Pos(0)] && !missing[(f+1)*cols+m.Layout.Pos(0)]
 	}
 	if from == 0 || to == frames {
@@ -170,7 +167,7 @@ func (m *Model) bridgeBody(x []float32, missing []bool, from, to int) {
 		}
 		return
 	}
-	c := m.Trace(x, feature.Place{})
+	c := m.Trajectory(x, feature.Place{})
 	a, b := c[from-1], c[to]
 	n := float32(to - from + 1)
 	reach := min(n, tangent) / Rate
@@ -184,25 +181,24 @@ func (m *Model) bridgeBody(x []float32, missing []bool, from, to int) {
 	}
 	va, yawA := slope(a, from-2)
 	vb, yawB := slope(b, to)
-	way := make(Course, to-from+2)
+	way := make(Trajectory, to-from+2)
 	for i := range way {
 		t := float32(i) / n
 		way[i] = feature.Place{Yaw: a.Yaw + hermite(0, yawA, turn, yawB, t),
 			Pos: m3.V(hermite(a.Pos.X, va.X, b.Pos.X, vb.X, t), 0, hermite(a.Pos.Z, va.Z, b.Pos.Z, vb.Z, t))}
 	}
 	motion := make([]float32, len(way)*feature.MotionLen)
-	way.Body(motion)
+	way.BodyMotion(motion)
 	for f := from - 1; f < to; f++ {
 		copy(body(f), motion[(f-from+1)*feature.MotionLen:][:feature.MotionLen])
 	}
 }
 
-// fillRounds is how often what was filled in is brought to the manifold and made
-// to suit what is known.
+// fillRounds is the number of projections onto the manifold, each followed by an edit.
 const fillRounds = 2
 
-// suit brings the missing values of x to the manifold.
-func (m *Model) suit(x []float32, missing []bool, iterations, workers int) ([]float32, error) {
+// projectGaps projects the missing values of x onto the manifold.
+func (m *Model) projectGaps(x []float32, missing []bool, iterations, workers int) ([]float32, error) {
 	cols, n := m.Layout.Columns(), len(m.Layout.Contacts)
 	frames := len(x) / cols
 	e, err := m.NewEditor(EditorOptions{Batch: 1, Length: frames, Workers: workers})
@@ -210,11 +206,8 @@ func (m *Model) suit(x []float32, missing []bool, iterations, workers int) ([]fl
 		return nil, err
 	}
 	defer e.Close()
-	job := &Edit{Batch: 1, Length: frames, Rows: slices.Clone(x), Body: make([]float32, frames*feature.MotionLen), Stand: make([]float32, frames*n),
+	job := &Edit{Batch: 1, Length: frames, Rows: slices.Clone(x), Body: m.bodyMotion(x), Stand: make([]float32, frames*n),
 		Want: x, Weight: make([]float32, len(x))}
-	for f := range frames {
-		copy(job.Body[f*feature.MotionLen:][:feature.MotionLen], x[f*cols+m.Layout.Body():])
-	}
 	for i, gone := range missing {
 		switch c := i % cols; {
 		case c < m.Layout.Body() && !gone:
@@ -250,11 +243,10 @@ func (m *Model) suit(x []float32, missing []bool, iterations, workers int) ([]fl
 		}
 	}
 	if i := slices.IndexFunc(job.Rows, func(v float32) bool { return !m3.Finite(v) }); i >= 0 {
-		return nil, fmt.Errorf("manifold: frame %d cannot be filled: its values leave the range of numbers", i/cols)
+		return nil, fmt.Errorf("manifold: frame %d cannot be filled: its values are not finite", i/cols)
 	}
 	return job.Rows, nil
 }
 
-// fillHold is the weight of what was told before the manifold is asked, where
-// that of a known value is 1.
+// fillHold is the weight of the values before projection; known values weigh 1.
 const fillHold = 0.05

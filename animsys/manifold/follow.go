@@ -9,11 +9,11 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Trace returns where the body of the motion in rows, (frames, columns) raw, is
-// in each frame, if the first one is at start. Course.Body is its inverse.
-func (m *Model) Trace(rows []float32, start feature.Place) Course {
+// Trajectory returns the body's place in each frame of rows, (frames, columns) raw, if the first is
+// at start. It is the inverse of Trajectory.BodyMotion.
+func (m *Model) Trajectory(rows []float32, start feature.Place) Trajectory {
 	cols := m.Layout.Columns()
-	c := make(Course, len(rows)/cols)
+	c := make(Trajectory, len(rows)/cols)
 	x, z, yaw := float64(start.Pos.X), float64(start.Pos.Z), float64(start.Yaw)
 	for f := range c {
 		c[f] = feature.Place{Pos: m3.V(float32(x), start.Pos.Y, float32(z)), Yaw: m3.WrapAngle(float32(yaw))}
@@ -26,9 +26,8 @@ func (m *Model) Trace(rows []float32, start feature.Place) Course {
 	return c
 }
 
-// Smoothed returns the course smoothed by a Gaussian of so many frames'
-// deviation.
-func (c Course) Smoothed(frames float64) Course {
+// Smoothed returns the trajectory smoothed by a Gaussian with a deviation in frames.
+func (c Trajectory) Smoothed(frames float64) Trajectory {
 	x, z, yaw := make([]float64, len(c)), make([]float64, len(c)), make([]float64, len(c))
 	for f, p := range c {
 		x[f], z[f], yaw[f] = float64(p.Pos.X), float64(p.Pos.Z), float64(p.Yaw)
@@ -39,23 +38,22 @@ func (c Course) Smoothed(frames float64) Course {
 	for _, v := range [][]float64{x, z, yaw} {
 		smooth(v, kernel(frames))
 	}
-	out := make(Course, len(c))
+	out := make(Trajectory, len(c))
 	for f, p := range c {
 		out[f] = feature.Place{Pos: m3.V(float32(x[f]), p.Pos.Y, float32(z[f])), Yaw: m3.WrapAngle(float32(yaw[f]))}
 	}
 	return out
 }
 
-// Rebase lets the body of rows, (frames, columns) raw, which is along from, go
-// along to instead, while every joint stays where it is in the world. It panics
-// where the courses have other lengths.
-func (m *Model) Rebase(rows []float32, from, to Course) {
+// Rebase moves the body of rows, (frames, columns) raw, from one trajectory to another, while every
+// joint stays in place in the world. It panics if the lengths differ.
+func (m *Model) Rebase(rows []float32, from, to Trajectory) {
 	cols := m.Layout.Columns()
 	if len(from)*cols != len(rows) || len(to) != len(from) {
 		panic("manifold: Rebase: lengths of rows and courses differ")
 	}
 	body := make([]float32, len(to)*feature.MotionLen)
-	to.Body(body)
+	to.BodyMotion(body)
 	for f := range to {
 		row := rows[f*cols:][:cols]
 		a, b := m3.YawQuat(from[f].Yaw), m3.YawQuat(-to[f].Yaw)
@@ -67,14 +65,14 @@ func (m *Model) Rebase(rows []float32, from, to Course) {
 	}
 }
 
-// A motion's way is told from its places smoothed by this many frames, so that
-// hips that sway are none of it; slower than stillSpeed it has no direction.
+// The direction of travel is that of places smoothed by this many frames, which removes the sway of
+// the hips. Below idleSpeed there is no direction.
 const waySigma = 20
 
-// Follow returns a course along path on which a body is as fast at every frame as
-// on c, and faces as much aside of its way: a motion along c goes along it in the
-// same time. It is an error where an open path is too short for that.
-func (c Course) Follow(path *control.Path) (Course, error) {
+// Follow returns a trajectory along path with the speed of c in every frame and its facing relative
+// to the direction of travel. A motion along c takes the same time along it. Follow fails if an
+// open path is too short.
+func (c Trajectory) Follow(path *control.Path) (Trajectory, error) {
 	n := len(c)
 	way := c.Smoothed(waySigma)
 	speed, ahead, moves := make([]float32, n), make([]float64, n), make([]bool, n)
@@ -85,11 +83,11 @@ func (c Course) Follow(path *control.Path) (Course, error) {
 		if speed[f] = step.Len() * Rate; f+1 < n {
 			length += step.Len()
 		}
-		if moves[f] = speed[f] > stillSpeed; !moves[f] {
+		if moves[f] = speed[f] > idleSpeed; !moves[f] {
 			continue
 		}
 		ahead[f] = float64(m3.YawOf(step))
-		// Who stands turns evenly from one way to the next.
+		// A standing body turns evenly from one direction to the next.
 		from := ahead[f]
 		if last >= 0 {
 			from = ahead[last]
@@ -107,8 +105,8 @@ func (c Course) Follow(path *control.Path) (Course, error) {
 		ahead[k] = ahead[last]
 	}
 	if l := path.Length(); !path.Closed() && l < length {
-		return nil, fmt.Errorf("manifold: the path ends after %.2f m, the motion goes %.2f m: want a longer path, or a closed one", l, length)
+		return nil, fmt.Errorf("manifold: the path ends after %.2f m, the motion is %.2f m long: want a longer or a closed path", l, length)
 	}
-	return Along(path, n, func(f int) float32 { return speed[f] },
+	return AlongPath(path, n, func(f int) float32 { return speed[f] },
 		func(f int) float32 { return m3.WrapAngle(c[f].Yaw - float32(ahead[f])) })
 }

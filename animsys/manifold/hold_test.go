@@ -3,36 +3,27 @@ package manifold
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
-// A motion that is held stays near where it is, but for frames with a target, while its
-// bones get their length.
+// A held motion stays near its original, except in frames with a target, while its bones get their
+// length.
 func TestHold(t *testing.T) {
 	m := made(t, 24, 9)
 	const frames = 60
 	l, cols := m.Layout, m.Layout.Columns()
 	rows := m.swaying(frames)
 	run := func(hold float32, targets ...Target) (edited []float32, job *Edit) {
-		e, err := m.NewEditor(EditorOptions{Batch: 1, Length: frames, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(m.NewEditor(EditorOptions{Batch: 1, Length: frames, Workers: 1}))(t)
 		defer e.Close()
 		job = &Edit{Batch: 1, Length: frames, Rows: slices.Clone(rows), Iterations: 40}
-		if err := m.Aim(job, 0, feature.Place{}, targets); err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Hold(job, 0, hold); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Run(job); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.AddTargets(job, 0, feature.Place{}, targets))
+		must.Do(t, m.Hold(job, 0, hold))
+		must.Get(e.Run(job))(t)
 		return job.Rows, job
 	}
 	away := func(x []float32) (square float64) {
@@ -71,16 +62,14 @@ func TestHold(t *testing.T) {
 		}
 	}
 	for want, err := range map[string]error{
-		"motion 1 is to be held":  m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, 1, 1),
-		"by a weight of NaN":      m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, 0, float32(math.NaN())),
-		"by a weight of -1":       m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, 0, -1),
+		"motion 1 of":             m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, 1, 1),
+		"with a weight of NaN":    m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, 0, float32(math.NaN())),
+		"with a weight of -1":     m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, 0, -1),
 		"Rows":                    m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:cols]}, 0, 1),
-		"in an edit of 0 motions": m.Hold(&Edit{}, 0, 1),
-		"motion -1 is to be held": m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, -1, 1),
+		"of an edit of 0 motions": m.Hold(&Edit{}, 0, 1),
+		"motion -1 of":            m.Hold(&Edit{Batch: 1, Length: 2, Rows: rows[:2*cols]}, -1, 1),
 		"motions of 0 frames":     m.Hold(&Edit{Batch: 1, Rows: rows[:2*cols]}, 0, 1),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q in it", err, want)
-		}
+		must.FailWith(t, err, want)
 	}
 }

@@ -8,14 +8,15 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
 	humanlocomotion "mannequin/models/human-locomotion"
 	"mannequin/netruntime"
 )
 
-// bones of a made-up person: the layout's joints, with pivots at the small of
-// the back, the neck and the shoulders.
+// bones of a made-up person: the layout's joints plus pivots at the lower back, the neck and the
+// shoulders.
 var people = []struct {
 	name, parent string
 	offset       m3.Vec3
@@ -40,8 +41,7 @@ func person() *skel.Skeleton {
 	return s
 }
 
-// made returns a model with random filters that change smoothly, of so many
-// units and frames.
+// made returns a model with smooth random filters of the given number of units and width in frames.
 func made(t testing.TB, units, width int) *Model {
 	layout, sk := feature.Human(), person()
 	cols := layout.Columns()
@@ -94,9 +94,7 @@ func made(t testing.TB, units, width int) *Model {
 		},
 		Outputs: []string{"y"},
 	}}
-	if err := Describe(&meta, layout, sk); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Describe(&meta, layout, sk))
 	net, err := netruntime.New(meta, []netruntime.Tensor{
 		{Name: "mean", Shape: []int{cols}, Data: mean}, {Name: "std", Shape: []int{cols}, Data: std},
 		{Name: "encoder.weight", Shape: []int{units, cols, width}, Data: w},
@@ -106,15 +104,10 @@ func made(t testing.TB, units, width int) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(NewModel(net))(t)
 }
 
-// stray returns motions as the decoder makes them of random hidden values,
-// (batch, length, columns).
+// stray returns motions decoded from random hidden values, (batch, length, columns).
 func (m *Model) stray(t testing.TB, batch, length int, seed uint64) []float32 {
 	rng := rand.New(rand.NewPCG(2, seed))
 	h := make([]float32, batch*length/2*m.Units)
@@ -127,14 +120,9 @@ func (m *Model) stray(t testing.TB, batch, length int, seed uint64) []float32 {
 }
 
 func (m *Model) decode(t testing.TB, y, h []float32, batch, length int) {
-	s, err := m.Decoder.NewSession(netruntime.SessionOptions{Batch: batch, Length: length / 2, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(m.Decoder.NewSession(netruntime.SessionOptions{Batch: batch, Length: length / 2, Workers: 1}))(t)
 	defer s.Close()
-	if err := s.RunSequences([][]float32{y}, [][]float32{h}, batch, length/2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences([][]float32{y}, [][]float32{h}, batch, length/2))
 }
 
 // shipped returns the shipped networks of people.

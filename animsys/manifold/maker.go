@@ -7,26 +7,25 @@ import (
 	"mannequin/engine/m3"
 )
 
-// pull is the weight of the motion that was made already in the edit of a window
-// that goes on from it, 1/m².
+// pull is the weight of the existing motion in the edit of a window that continues it, 1/m².
 const pull = 0.3
 
-// styledSteps are those of the edit of a window with a style: from eight on, feet that
-// stand do (go test -run PeopleGoInStyles -v ./animsys).
+// styledSteps is the number of edit steps of a window with a style. Standing feet need at least
+// eight (go test -run PeopleGoInStyles -v ./animsys).
 const styledSteps = 10
 
-// maker makes a stream's windows. It belongs to the goroutine of Stream.Make.
+// maker makes a stream's windows. It belongs to the goroutine that makes windows.
 type maker struct {
 	s        *Stream
 	walker   *Walker
 	editor   *Editor
 	walk     Walk // of a whole batch
 	edit     Edit
-	walking  Walk // of the present run
-	editing  Edit
+	walkJob  Walk // of the current run
+	editJob  Edit
 	weight   []float32
 	restyler *restyler // once someone has a style
-	order    *Order    // of the present run
+	order    *order    // of the present run
 	before   func(worker, k int)
 	restyle  func(worker, k int)
 	after    func(worker, k int)
@@ -49,7 +48,7 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 		Rows: make([]float32, frames*cols), Contacts: make([]float32, frames*contacts), Phases: make([]float32, frames)}
 	k.edit = Edit{Length: s.window, Want: make([]float32, frames*cols), Iterations: o.Iterations}
 	k.weight = make([]float32, frames*cols)
-	for b := range o.Batch { // of the places of joints before the seam
+	for b := range o.Batch { // positions of joints before the seam
 		for f := range context {
 			row := k.weight[(b*s.window+f)*cols:]
 			for i := range 3 * len(m.Layout.Joints) {
@@ -57,13 +56,13 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 			}
 		}
 	}
-	k.before = func(_, i int) { k.lay(k.order, i) }
+	k.before = func(_, i int) { k.plan(k.order, i) }
 	k.restyle = func(worker, i int) {
-		r, style := k.restyler, k.order.styles[k.restyler.which[i]]
+		r, style := k.restyler, k.order.window[k.restyler.windows[i]].style
 		n := s.window / 2 * m.Units
-		style.With.apply(r.hidden[i*n:(i+1)*n], r.sum[worker], style.Weight)
+		style.Transfer.apply(r.hidden[i*n:(i+1)*n], r.sum[worker], style.Weight)
 	}
-	k.after = func(_, i int) { k.give(k.order, i) }
+	k.after = func(_, i int) { k.finish(k.order, i) }
 	return k, nil
 }
 
@@ -76,7 +75,7 @@ func (k *maker) close() error {
 }
 
 // run makes an order.
-func (k *maker) run(o *Order) error {
+func (k *maker) run(o *order) error {
 	if o.n == 0 {
 		return nil
 	}
@@ -96,7 +95,7 @@ func (k *maker) run(o *Order) error {
 func (k *maker) make(n int) error {
 	m := k.s.model
 	frames, cols, contacts := n*k.s.window, m.Layout.Columns(), len(m.Layout.Contacts)
-	w := &k.walking
+	w := &k.walkJob
 	*w = k.walk
 	w.Batch, w.Body, w.Gaits, w.Phase = n, w.Body[:frames*feature.MotionLen], w.Gaits[:n], w.Phase[:n]
 	w.Rows, w.Contacts, w.Phases = w.Rows[:frames*cols], w.Contacts[:frames*contacts], w.Phases[:frames]
@@ -110,25 +109,25 @@ func (k *maker) make(n int) error {
 	if k.edit.Iterations == 0 {
 		return nil
 	}
-	e := &k.editing
+	e := &k.editJob
 	*e = k.edit
 	e.Batch, e.Rows, e.Body, e.Stand = n, w.Rows, w.Body, w.Contacts
-	if e.Want = nil; w.Kept > 0 { // it goes on from motion that was made
+	if e.Want = nil; w.Kept > 0 { // it continues existing motion
 		e.Want, e.Weight = k.edit.Want[:frames*cols], k.weight[:frames*cols]
 	}
 	_, err := k.editor.Run(e)
 	return err
 }
 
-// style gives those windows their style that have one.
+// style applies the styles of windows that have one.
 func (k *maker) style() error {
 	if k.order == nil {
 		return nil
 	}
 	m, o := k.s.model, k.order
 	cols, joints, n := m.Layout.Columns(), 3*len(m.Layout.Joints), 0
-	for _, s := range o.styles[:o.n] {
-		if s.With != nil {
+	for _, w := range o.window[:o.n] {
+		if w.style.Transfer != nil {
 			n++
 		}
 	}
@@ -146,11 +145,11 @@ func (k *maker) style() error {
 	if r.body == nil {
 		r.body, r.stand = make([]float32, len(k.walk.Body)), make([]float32, len(k.walk.Contacts))
 	}
-	r.which = r.which[:0]
-	for i, s := range o.styles[:o.n] {
-		if s.With != nil {
-			copy(r.frames[len(r.which)*window:], k.walk.Rows[i*window:(i+1)*window])
-			r.which = append(r.which, i)
+	r.windows = r.windows[:0]
+	for i, w := range o.window[:o.n] {
+		if w.style.Transfer != nil {
+			copy(r.frames[len(r.windows)*window:], k.walk.Rows[i*window:(i+1)*window])
+			r.windows = append(r.windows, i)
 		}
 	}
 	r.in[0], r.out[0] = r.frames[:n*window], r.hidden[:n*k.s.window/2*m.Units]
@@ -162,10 +161,10 @@ func (k *maker) style() error {
 	if err := r.decode.RunSequences(r.out, r.in, n, k.s.window/2); err != nil {
 		return err
 	}
-	if err := k.hold(n); err != nil {
+	if err := k.holdFeet(n); err != nil {
 		return err
 	}
-	for i, to := range r.which { // poses alone: bodies and contacts stay as they were
+	for i, to := range r.windows { // poses only: bodies and contacts stay
 		for f := range k.s.window {
 			copy(k.walk.Rows[to*window+f*cols:][:joints], r.frames[i*window+f*cols:][:joints])
 		}
@@ -173,33 +172,32 @@ func (k *maker) style() error {
 	return nil
 }
 
-// hold has feet of the n windows with a style stand when and where they do: a style
-// changes how far legs reach, and Ground alone does not make up for that.
-func (k *maker) hold(n int) error {
+// hold keeps the feet of the n styled windows in place. A style changes the reach of the legs, and
+// the crowd's foot lock alone does not make up for that.
+func (k *maker) holdFeet(n int) error {
 	r, window, contacts := k.restyler, k.s.window, len(k.s.model.Layout.Contacts)
-	for i, from := range r.which {
+	for i, from := range r.windows {
 		copy(r.body[i*window*feature.MotionLen:], k.walk.Body[from*window*feature.MotionLen:][:window*feature.MotionLen])
 		copy(r.stand[i*window*contacts:], k.walk.Contacts[from*window*contacts:][:window*contacts])
 	}
 	k.editor.centre(r.frames, n, window)
-	k.editing = Edit{Batch: n, Length: window, Rows: r.frames[:n*window*k.s.model.Layout.Columns()],
+	k.editJob = Edit{Batch: n, Length: window, Rows: r.frames[:n*window*k.s.model.Layout.Columns()],
 		Body: r.body[:n*window*feature.MotionLen], Stand: r.stand[:n*window*contacts], Iterations: styledSteps}
-	_, err := k.editor.Run(&k.editing)
+	_, err := k.editor.Run(&k.editJob)
 	return err
 }
 
-// lay lays the course of window i of an order and writes what the networks are
+// plan lays the course of window i of an order and writes what the networks are
 // given of it.
-func (k *maker) lay(o *Order, i int) {
-	s := k.s
-	seat, seam := o.seats[i], o.seams[i]
-	b := &s.bodies[seat]
+func (k *maker) plan(o *order, i int) {
+	s, w, b := k.s, &o.window[i], &o.to[i]
+	seat, seam := w.seat, w.seam
 	ring := s.way[int(seat)*s.ring:][:s.ring]
-	if o.changed[i] {
+	if *b = w.from; w.changed {
 		b.laid = seam + join
-		b.plan.take(o.curves[i], ring[(b.laid-2)%s.ring], ring[(b.laid-1)%s.ring])
+		b.plan.follow(w.curve, ring[(b.laid-2)%s.ring], ring[(b.laid-1)%s.ring])
 	}
-	for end := seam + s.hop + context + 1 + look; b.laid < end; b.laid++ {
+	for end := seam + s.hop + context + 1 + lookahead; b.laid < end; b.laid++ {
 		ring[b.laid%s.ring] = b.plan.next()
 	}
 	frames := s.hop + context
@@ -228,14 +226,15 @@ func (k *maker) lay(o *Order, i int) {
 			k.walk.Phase[i] = s.phase[was]
 		}
 	}
-	k.walk.Gaits[i] = o.curves[i].Gait
+	k.walk.Gaits[i] = w.curve.Gait
 }
 
-// give writes window i from the seam on into its order.
-func (k *maker) give(o *Order, i int) {
+// finish writes window i from the seam on into its order.
+func (k *maker) finish(o *order, i int) {
 	s := k.s
 	n, cols, contacts := 3*len(s.model.Layout.Joints), s.model.Layout.Columns(), len(s.model.Layout.Contacts)
 	frames := s.hop + context
+	o.failed[i] = false
 	for j := range frames {
 		row, to := i*s.window+context+j, i*frames+j
 		o.stand[to] = 0
@@ -258,7 +257,7 @@ func (k *maker) give(o *Order, i int) {
 	}
 }
 
-// idle returns the joints of someone who stands.
+// idle returns the joints of a standing person.
 func (k *maker) idle() ([]float32, error) {
 	was := k.edit.Iterations
 	k.edit.Iterations = DefaultIterations
@@ -272,7 +271,7 @@ func (k *maker) idle() ([]float32, error) {
 	at := k.s.window / 2 * m.Layout.Columns()
 	joints := append([]float32(nil), k.walk.Rows[at:][:3*len(m.Layout.Joints)]...)
 	if !feature.Finite(joints) {
-		return nil, errors.New("manifold: the networks make a standing pose of values that are not finite")
+		return nil, errors.New("manifold: the networks' standing pose has values that are not finite")
 	}
 	return joints, nil
 }

@@ -11,19 +11,18 @@ import (
 	"mannequin/netruntime"
 )
 
-// Names of the values that the autoencoder's graph must have.
+// Names of the values in the autoencoder's graph.
 const (
 	valueX      = "x"      // frames, raw, (length, columns)
 	valueHidden = "hidden" // hidden values, (length/2, units)
 	valueY      = "y"      // frames again
 )
 
-// Model is a motion manifold ready to make motion of. It is immutable and safe
-// to share.
+// Model is a motion manifold. It is immutable and safe to share.
 type Model struct {
 	Net    *netruntime.Net // the whole autoencoder
 	Layout *feature.Motion
-	Skel   *skel.Skeleton // what its frames move; metres
+	Skel   *skel.Skeleton // of its frames, metres
 
 	Encoder *netruntime.Net // frames → hidden values, at half the frames
 	Decoder *netruntime.Net // hidden values → frames
@@ -34,11 +33,11 @@ type Model struct {
 	kernel func() (*netruntime.Net, error)
 }
 
-// Rate is the rate of a motion's frames, per second.
+// Rate is the frame rate of motion, per second.
 const Rate = generator.TickRate
 
-// Describe writes into meta what New reads: the layout of frames, and the
-// skeleton that they move.
+// Describe writes the metadata that NewModel reads into meta: the layout of frames and their
+// skeleton.
 func Describe(meta *netruntime.Meta, layout *feature.Motion, sk *skel.Skeleton) error {
 	schema, hash, skeleton, err := feature.DescribePerson(layout, sk)
 	if err != nil {
@@ -48,8 +47,8 @@ func Describe(meta *netruntime.Meta, layout *feature.Motion, sk *skel.Skeleton) 
 	return nil
 }
 
-// NewModel returns the autoencoder as a manifold of motion. A *feature.SchemaError lists
-// everything in which its metadata, its shapes and this package differ.
+// NewModel returns a model of an autoencoder. A *feature.SchemaError lists every difference between
+// its metadata, its shapes and this package.
 func NewModel(net *netruntime.Net) (*Model, error) {
 	meta := net.Meta()
 	e := &feature.SchemaError{Package: "manifold", Model: meta.Name}
@@ -64,49 +63,49 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	if m.Encoder, err = net.Part([]string{valueX}, []string{valueHidden}); err != nil {
 		differ("it has no encoder: %v", err)
 	} else if m.Encoder.Inputs() != m.Layout.Columns() {
-		differ("its encoder takes %d values a frame, its schema has %d", m.Encoder.Inputs(), m.Layout.Columns())
+		differ("its encoder takes %d values per frame, its schema has %d", m.Encoder.Inputs(), m.Layout.Columns())
 	} else {
 		m.Units = m.Encoder.Outputs()
 	}
 	if m.Decoder, err = net.Part([]string{valueHidden}, []string{valueY}); err != nil {
 		differ("it has no decoder: %v", err)
 	} else if m.Decoder.Outputs() != m.Layout.Columns() {
-		differ("its decoder gives %d values a frame, its schema has %d", m.Decoder.Outputs(), m.Layout.Columns())
+		differ("its decoder returns %d values per frame, its schema has %d", m.Decoder.Outputs(), m.Layout.Columns())
 	}
 	for _, v := range []struct {
 		name string
 		per  int // frames for each of its own
 	}{{valueX, 1}, {valueHidden, 2}, {valueY, 1}} {
 		if n, err := net.Graph().Length(v.name, 4); err != nil || n != 4/v.per {
-			differ("its value %q is not one for every %d frames", v.name, v.per)
+			differ("its value %q does not have one frame for %d input frames", v.name, v.per)
 		}
 	}
 	if len(e.Diff) > 0 {
 		return nil, e
 	}
-	m.kernel = sync.OnceValues(func() (*netruntime.Net, error) { return spread(m.Decoder) })
+	m.kernel = sync.OnceValues(func() (*netruntime.Net, error) { return newKernel(m.Decoder) })
 	return m, nil
 }
 
-// Normalisation returns the mean and the deviation of each column of a frame
-// that the model's networks count in.
+// Normalisation returns the mean and the deviation of each column with which the networks
+// normalise.
 func (m *Model) Normalisation() (mean, std []float32) {
 	a, _ := m.Net.Tensor("mean")
 	b, _ := m.Net.Tensor("std")
 	return a.Data, b.Data
 }
 
-// KeyKind is the extra metadata key of a network that makes motion of
-// parameters: what these are, see Columns.
+// KeyKind is the extra metadata key for the kind of parameters from which a network makes motion;
+// see Columns.
 const KeyKind = "kind"
 
-// KeyLags is the extra metadata key of a network of footsteps: by how much of a
-// turn each contact stands later than the first, a JSON list in radians.
+// KeyLags is the extra metadata key of a footstep network for the phase by which each contact
+// follows the first, a JSON list in radians.
 const KeyLags = "lags"
 
-// Columns returns the columns of a frame that the parameters of a kind of motion
-// are: for "locomotion" the body's motion and the contacts, for "punch" the
-// places of the hands, for "kick" those of the joints that have contacts.
+// Columns returns the columns of a frame that are the parameters of a kind of motion. "locomotion"
+// has the body's motion and the contacts, "punch" the positions of the hands, "kick" those of the
+// joints with contacts.
 func (m *Model) Columns(kind string) ([]int, error) {
 	var cols []int
 	joint := func(name string) error {
@@ -134,16 +133,14 @@ func (m *Model) Columns(kind string) ([]int, error) {
 		}
 		return cols, nil
 	}
-	return nil, fmt.Errorf("manifold: no motion is called %q: want locomotion, punch or kick", kind)
+	return nil, fmt.Errorf("manifold: unknown kind of motion %q: want locomotion, punch or kick", kind)
 }
 
-// Bones returns the bones between the layout's joints whose length no pose
-// changes.
+// Bones returns the bones between the layout's joints with a constant length.
 func (m *Model) Bones() []feature.Bone { return m.person.Bones() }
 
-// Clip returns the motion in rows, (frames, Layout.Columns()) at fps frames per
-// second, whose first frame stands at start, as a clip of the model's skeleton.
-// It is an error if a value is not finite.
+// Clip returns rows, (frames, Layout.Columns()) at fps frames per second, as a clip of the model's
+// skeleton. Its first frame stands at start. Clip fails if a value is not finite.
 func (m *Model) Clip(rows []float32, fps float64, start feature.Place) (*skel.Clip, error) {
 	return m.person.Clip(rows, fps, start)
 }

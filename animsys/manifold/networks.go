@@ -6,18 +6,17 @@ import (
 	"mannequin/netruntime"
 )
 
-// Networks are the networks that move people along curves: the motion manifold, the
-// network of footsteps and the network of locomotion. They are immutable and shared.
+// Networks move people along curves: the motion manifold, the footstep network and the locomotion
+// network. They are immutable and shared.
 type Networks struct {
 	*Model
 	Footsteps  *netruntime.Net // of mannequin train footstep
 	Locomotion *netruntime.Net // of mannequin train synth --kind locomotion
 }
 
-// NewNetworks returns the networks of people, such as those of models/human,
-// human-footstep and human-locomotion. A *feature.SchemaError lists in what the manifold's
-// file differs from this package; NewStream, NewLocomotion and NewWalker check the
-// others.
+// NewNetworks returns the networks of people, such as those of models/human, human-footstep and
+// human-locomotion. A *feature.SchemaError lists how the manifold's file does not fit this package.
+// NewStream, NewLocomotion and NewWalker check the others.
 func NewNetworks(manifold, footsteps, locomotion *netruntime.Net) (*Networks, error) {
 	if manifold == nil || footsteps == nil || locomotion == nil {
 		return nil, errors.New("manifold: a network is missing: want the manifold, footsteps and locomotion")

@@ -6,42 +6,40 @@ import (
 	"mannequin/animsys/feature"
 )
 
-// How joints that are missing are told from others: by the linear function of
-// known places around a frame that comes nearest to what the same motion shows
-// where nothing is missing (ridge regression).
+// Missing joints are predicted from the others: a ridge regression from the known values around a
+// frame, fitted to the frames of the same motion in which nothing is missing.
 
-// regressTaps are the frames around one from which its joints are told.
+// regressTaps are the offsets of the frames that predict a frame's joints.
 var regressTaps = []int{-12, -6, 0, 6, 12}
 
 const (
-	ridge       = 1.0  // the penalty of the function's squared weights, in m² over frames
-	turnScale   = 0.13 // m per m/s or rad/s: makes the body's motion as large as places
+	ridge       = 1.0  // penalty of the squared weights, m² over frames
+	turnScale   = 0.13 // scale of the body's motion, m per m/s or rad/s: about as large as positions
 	regressMost = 1500 // frames that it learns from
-	trials      = 4    // gaps that are made to see how far it is right
-	atLeast     = 60   // frames that it learns from, or it is not asked
+	trials      = 4    // artificial gaps that measure its error
+	atLeast     = 60   // training frames; with fewer there is no regression
 )
 
-// regression is a gap's: from features of a frame to the columns that miss in it.
+// regression predicts the columns that miss in a gap from features of a frame.
 type regression struct {
 	x       []float32 // (frames, cols)
 	missing []bool    // (frames, cols)
 	cols    int
-	body    int   // where the body's motion begins
-	from    []int // columns that are known
-	of      []int // columns that are told
+	body    int   // first column of the body's motion
+	inputs  []int // known columns, its inputs
+	outputs []int // predicted columns
 	frames  []int // to learn from
-	size    int   // features, with a constant
+	size    int   // features, with a constant 1
 }
 
-// regress fills gap g in x by regression, as far as trials show that it beats
-// what x holds.
+// regress fills gap g in x by regression, as far as trials show that it beats the values in x.
 func (m *Model) regress(x, known []float32, missing []bool, g Gap) {
 	cols, body := m.Layout.Columns(), m.Layout.Body()
 	frames := len(x) / cols
 	r := &regression{x: known, missing: missing, cols: cols, body: body}
 	within := func(f int) int { return min(max(f, 0), frames-1) }
 	for c := range body + feature.MotionLen {
-		gone := false // in a frame that predict reads
+		gone := false // missing in a frame that predict reads
 		for f := g.From - 1 + regressTaps[0]; f <= g.To-regressTaps[0] && !gone; f++ {
 			gone = missing[within(f)*cols+c]
 		}
@@ -51,35 +49,35 @@ func (m *Model) regress(x, known []float32, missing []bool, g Gap) {
 		}
 		switch {
 		case inGap && c < body:
-			r.of = append(r.of, c)
+			r.outputs = append(r.outputs, c)
 		case !gone:
-			r.from = append(r.from, c)
+			r.inputs = append(r.inputs, c)
 		}
 	}
-	r.size = len(regressTaps)*len(r.from) + 1
+	r.size = len(regressTaps)*len(r.inputs) + 1
 	for f := range frames {
 		ok := true
 		for _, k := range regressTaps {
-			for _, c := range r.from {
+			for _, c := range r.inputs {
 				ok = ok && !missing[within(f+k)*cols+c]
 			}
 		}
-		for _, c := range r.of {
+		for _, c := range r.outputs {
 			ok = ok && !missing[f*cols+c]
 		}
 		if ok {
 			r.frames = append(r.frames, f)
 		}
 	}
-	if len(r.from) == 0 || len(r.frames) < atLeast {
+	if len(r.inputs) == 0 || len(r.frames) < atLeast {
 		return
 	}
 	trust := r.trial(m, g.To-g.From)
 	if trust == 0 {
 		return
 	}
-	told := r.predict(g.From, g.To, func(f int) bool { return f < g.From || f >= g.To })
-	r.meet(told, g.From, g.To, func(f, c int) (float32, bool) {
+	predicted := r.predict(g.From, g.To, func(f int) bool { return f < g.From || f >= g.To })
+	r.meetEnds(predicted, g.From, g.To, func(f, c int) (float32, bool) {
 		ok := f >= 0 && f < frames && !missing[f*cols+c]
 		if !ok {
 			return 0, false
@@ -87,18 +85,18 @@ func (m *Model) regress(x, known []float32, missing []bool, g Gap) {
 		return known[f*cols+c], true
 	})
 	for f := g.From; f < g.To; f++ {
-		for i, c := range r.of {
+		for i, c := range r.outputs {
 			if v := &x[f*cols+c]; missing[f*cols+c] {
-				*v += trust * (told[(f-g.From+1)*len(r.of)+i] - *v)
+				*v += trust * (predicted[(f-g.From+1)*len(r.outputs)+i] - *v)
 			}
 		}
 	}
 }
 
-// trial returns how far regression is to be trusted, 0 to 1, beside a curve, over
-// so many frames: the share that would have been best where the motion is known.
+// trial returns the weight of the regression, 0 to 1, beside a curve for gaps of the given length:
+// the weight that is best for artificial gaps in the known motion.
 func (r *regression) trial(m *Model, length int) float32 {
-	n := len(r.of)
+	n := len(r.outputs)
 	var along, square float64
 	done := 0
 	for k := range 4 * trials {
@@ -106,16 +104,16 @@ func (r *regression) trial(m *Model, length int) float32 {
 		to := from + length
 		i := len(r.frames) * k / (4 * trials)
 		if done == trials || i+length+1 >= len(r.frames) || i == 0 || r.frames[i-1] != from-1 || r.frames[i+length] != to {
-			continue // not known all along, with a frame to both sides
+			continue // not known throughout, with a frame on both sides
 		}
 		done++
-		told := r.predict(from, to, func(f int) bool { return f < from || f >= to })
-		r.meet(told, from, to, func(f, c int) (float32, bool) { return r.x[f*r.cols+c], true })
+		predicted := r.predict(from, to, func(f int) bool { return f < from || f >= to })
+		r.meetEnds(predicted, from, to, func(f, c int) (float32, bool) { return r.x[f*r.cols+c], true })
 		curve := append([]float32(nil), r.x[:min(len(r.x), (to+2)*r.cols)]...)
-		for i, c := range r.of {
+		for i, c := range r.outputs {
 			m.bridge(curve, r.missing, c, from, to)
 			for f := from; f < to; f++ {
-				d := float64(told[(f-from+1)*n+i] - curve[f*r.cols+c])
+				d := float64(predicted[(f-from+1)*n+i] - curve[f*r.cols+c])
 				along += d * float64(r.x[f*r.cols+c]-curve[f*r.cols+c])
 				square += d * d
 			}
@@ -123,19 +121,19 @@ func (r *regression) trial(m *Model, length int) float32 {
 	}
 	switch {
 	case done == 0:
-		return 1 // it is all that is known of such a gap
+		return 1 // nothing else is known of such a gap
 	case square == 0:
 		return 0
 	}
 	return float32(min(max(along/square, 0), 1))
 }
 
-// feature writes what is known around frame f.
+// feature writes the features of frame f.
 func (r *regression) feature(dst []float64, f int) {
 	last, i := len(r.x)/r.cols-1, 0
 	for _, k := range regressTaps {
 		row := r.x[min(max(f+k, 0), last)*r.cols:][:r.cols]
-		for _, c := range r.from {
+		for _, c := range r.inputs {
 			if dst[i] = float64(row[c]); c >= r.body {
 				dst[i] *= turnScale
 			}
@@ -145,10 +143,10 @@ func (r *regression) feature(dst []float64, f int) {
 	dst[i] = 1
 }
 
-// predict returns what frames from−1 to to are by what the other frames show,
-// (to−from+2, columns to tell). use says which frames to learn from.
+// predict returns the predicted columns of frames from−1 to to, (to−from+2, columns). use selects
+// the training frames.
 func (r *regression) predict(from, to int, use func(f int) bool) []float32 {
-	d, n := r.size, len(r.of)
+	d, n := r.size, len(r.outputs)
 	a, b := make([]float64, d*d), make([]float64, d*n)
 	v, every := make([]float64, d), max(1, len(r.frames)/regressMost)
 	for i := 0; i < len(r.frames); i += every {
@@ -162,7 +160,7 @@ func (r *regression) predict(from, to int, use func(f int) bool) []float32 {
 			for q := range row {
 				row[q] += w * v[q]
 			}
-			for q, c := range r.of {
+			for q, c := range r.outputs {
 				b[p*n+q] += w * float64(r.x[f*r.cols+c])
 			}
 		}
@@ -186,19 +184,19 @@ func (r *regression) predict(from, to int, use func(f int) bool) []float32 {
 	return out
 }
 
-// meet moves what was told of frames from−1 to to so that it is what is known at
-// its ends.
-func (r *regression) meet(told []float32, from, to int, known func(f, c int) (float32, bool)) {
-	n, last := len(r.of), to-from+1
-	for i, c := range r.of {
+// meet shifts the predictions of frames from−1 to to so that they meet the known values at both
+// ends.
+func (r *regression) meetEnds(predicted []float32, from, to int, known func(f, c int) (float32, bool)) {
+	n, last := len(r.outputs), to-from+1
+	for i, c := range r.outputs {
 		var a, b float32
 		before, okA := known(from-1, c)
 		after, okB := known(to, c)
 		if okA {
-			a = before - told[i]
+			a = before - predicted[i]
 		}
 		if okB {
-			b = after - told[last*n+i]
+			b = after - predicted[last*n+i]
 		}
 		if !okA {
 			a = b
@@ -208,13 +206,13 @@ func (r *regression) meet(told []float32, from, to int, known func(f, c int) (fl
 		}
 		for k := range last + 1 {
 			t := float32(k) / float32(last)
-			told[k*n+i] += a + t*(b-a)
+			predicted[k*n+i] += a + t*(b-a)
 		}
 	}
 }
 
-// solve overwrites b, (d, n), with the solution of a·x = b, where the lower half
-// of a, (d, d), holds a positive definite matrix, which is overwritten.
+// solve overwrites b, (d, n), with the solution of a·x = b. The lower half of a, (d, d), holds a
+// positive definite matrix, which is overwritten.
 func solve(a, b []float64, d, n int) {
 	for j := range d {
 		for i := j; i < d; i++ {

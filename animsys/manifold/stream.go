@@ -12,25 +12,20 @@ import (
 	"mannequin/netruntime"
 )
 
-// Stream keeps many people in motion along curves, without end: it makes motion
-// in windows, for all who need one in a batch, and joins each to the one before.
-// A window begins context frames before the frame at which it takes over, with
-// the steps that were made already, and pulled toward the motion that was; over
-// blend frames the two are cross-faded.
+// Stream is a [generator.Generator] of people who go along curves. It makes motion in windows, for all
+// agents that need one in a batch, and joins each window to the motion before it. A window begins
+// context frames before its seam, the frame at which it takes over, with the steps that were made
+// already, and is pulled toward the motion before. Over blend frames the two are cross-faded.
 //
-// The work is split, so that a game's tick never waits for networks: Ask says
-// what is to be made, Make makes it, on another goroutine, and Take, a fixed
-// number of frames after Ask, plays it. At most Orders are under way. All methods
-// but Make belong to one goroutine; what Advance and Pose do for other rows may be
-// done by others meanwhile. What people do depends on their
-// curves, and on when those change; not on how fast Make is. Where more windows
-// are asked for at once than a batch holds, who has most motion left waits for
-// the next.
+// A tick never waits for networks: windows are requested a fixed number of ticks ahead, made on
+// another goroutine, and started on exactly that tick. Motion depends on the curves and on when
+// they change, never on the speed of the machine. If more windows are requested at once than a
+// batch holds, the agents with the most motion left wait for the next batch.
 type Stream struct {
 	curves   []Curve           // (people)
 	styles   []generator.Style // (people)
 	cadences []float32         // (people) by what the step frequency is multiplied; 0 counts as 1
-	still    []bool            // (people) agents that stay as they are
+	frozen   []bool            // (people) agents that stay as they are
 
 	model  *Model
 	maker  *maker
@@ -43,13 +38,17 @@ type Stream struct {
 	free   []int32
 	bodies []streamBody // (seats)
 	ring   int          // frames that are kept of each
-	way    []waypoint   // (seats, ring) Make's while a window is being made
+	way    []waypoint   // (seats, ring) frames from laid on are the maker's while a window is being made
 	track
-	idle   []float32 // joints of someone who stands
-	seated int       // agents that were added or placed
+	idle  []float32 // joints of someone who stands
+	added int       // agents that were added or placed
 	request
-	due  []dueBody
-	lost int
+	due     []dueBody
+	lost    int
+	scratch struct {
+		body streamBody
+		row  rowState
+	}
 }
 
 // track is motion that is made: rings of frames, or windows of them.
@@ -64,18 +63,17 @@ func newTrack(frames, joints int) track {
 	return track{make([]feature.Place, frames), make([]float32, frames*3*joints), make([]uint8, frames), make([]float32, frames)}
 }
 
-// streamBody is one person: numbers of frames count from its first.
+// streamBody is the state of an agent. Frames are numbered from its first.
 type streamBody struct {
 	at    int   // the frame that is shown
 	made  int   // frames before it are final; context more are there for the next window
-	laid  int   // frames before it have waypoints
 	curve Curve // asked for
-	style Styled
-	went  Curve   // of the last window that is played
-	plan  planner // Make's while busy
-	busy  bool    // a window is being made
-	gone  bool    // and nobody will play it
-	lost  bool    // the last one was no motion
+	style WeightedStyle
+	went  Curve // of the last window that is played
+	course
+	busy bool // a window is being made
+	gone bool // and nobody will play it
+	lost bool // the last one was no motion
 }
 
 type dueBody struct {
@@ -93,7 +91,7 @@ type StreamOptions struct {
 	Every      int               // frames from one Ask to the next, 1 to 60; 0 means 8
 	Iterations int               // of the edit; 0 leaves it out: whoever stands feet on the ground holds them, too
 	Workers    int               // goroutines of Make, at least 1
-	Styles     []*Transfer       // styles for agents, of the very model: see Transfers.For
+	Styles     []*StyleTransfer  // styles for agents, of the very model: see StyleSet.For
 	Open       netruntime.Opener // what computes networks; nil is the processor
 	BF16       bool              // see netruntime.SessionOptions
 }
@@ -149,8 +147,8 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 		return nil, fmt.Errorf("manifold: a stream of bodies of %d joints and %d contacts: at most %d and 8", m.Skel.Len(), len(m.Layout.Contacts), maxJoints)
 	}
 	for i, t := range o.Styles {
-		if !t.Of(m) {
-			return nil, fmt.Errorf("manifold: style %d is of another model: take what Transfers.For returns for this one", i)
+		if !t.BelongsTo(m) {
+			return nil, fmt.Errorf("manifold: style %d is of another model: take what StyleSet.For returns for this one", i)
 		}
 	}
 	s := &Stream{model: m, opt: o, window: o.Window, hop: o.Window - 2*context, due: make([]dueBody, 0, o.People)}
@@ -161,11 +159,11 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 	if s.idle, err = s.maker.idle(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	// Orders that are under way may hold seats that nobody sits on any more.
+	// Orders may hold seats whose agents are gone.
 	seats := o.People + o.Batch*s.Orders()
-	s.ring = s.hop + 2*context + 2*look + o.Latency + 2*o.Every + join
+	s.ring = s.hop + 2*context + 2*lookahead + o.Latency + 2*o.Every + join
 	s.curves, s.styles, s.seat = make([]Curve, o.People), make([]generator.Style, o.People), make([]int32, o.People)
-	s.cadences, s.still = make([]float32, o.People), make([]bool, o.People)
+	s.cadences, s.frozen = make([]float32, o.People), make([]bool, o.People)
 	s.bodies, s.way, s.track = make([]streamBody, seats), make([]waypoint, seats*s.ring), newTrack(seats*s.ring, len(m.Layout.Joints))
 	for i := range seats {
 		s.free = append(s.free, int32(seats-1-i))
@@ -180,33 +178,30 @@ func (s *Stream) Close() error {
 	return s.maker.close()
 }
 
-// Orders is how many orders are under way at most.
+// Orders returns how many batches are being made at most.
 func (s *Stream) Orders() int { return s.opt.Latency/s.opt.Every + 1 }
 
 // Options returns the options with their defaults filled in.
 func (s *Stream) Options() StreamOptions { return s.opt }
 
-// People returns how many there are.
+// People returns the number of agents.
 func (s *Stream) People() int { return s.rows }
 
-// Lost returns how many windows held values that were not finite. Who was to play
-// one stands instead.
-func (s *Stream) Lost() int { return s.lost }
+// Discarded returns how many windows held values that were not finite. Their agents stood instead.
+func (s *Stream) Discarded() int { return s.lost }
 
-// Add puts someone at a place and returns the row, the last: they stand there
-// until the first window of their curve begins. phase, in radians, is that of
-// their first step: people who set out together do not walk in step where theirs
-// differ.
+// Add puts an agent at a place and returns its row, the last. It stands there until the first window
+// of its curve starts.
 func (s *Stream) Add(at feature.Place, control *Curve) (row int, err error) {
 	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
-		return 0, fmt.Errorf("manifold: nobody can stand at %+v", at)
+		return 0, fmt.Errorf("manifold: no agent can stand at %+v", at)
 	}
-	if s.rows == s.opt.People {
-		return 0, fmt.Errorf("manifold: all %d places of the stream are taken", s.rows)
+	if row = s.rows; row == s.opt.People {
+		return 0, fmt.Errorf("manifold: all %d rows of the stream are taken", row)
 	}
-	row = s.rows
+	s.empty()
 	s.rows++
-	s.curves[row], s.styles[row], s.cadences[row], s.still[row] = Curve{}, generator.Style{}, 0, false
+	s.curves[row], s.styles[row], s.cadences[row], s.frozen[row] = Curve{}, generator.Style{}, 0, false
 	if control != nil {
 		s.curves[row] = *control
 	}
@@ -214,22 +209,22 @@ func (s *Stream) Add(at feature.Place, control *Curve) (row int, err error) {
 	return row, nil
 }
 
-// Place moves row to a place, finite, where they stand until a new window begins.
+// Place moves a row to a place, which is finite. It stands there until a new window starts.
 func (s *Stream) Place(row int, at feature.Place) {
 	old := s.seat[row]
 	s.leave(old) // a window that is being made is for where they were
 	s.seat[row] = s.sit(at, s.nextPhase())
 }
 
-// Remove takes row out and gives it to the one in the last.
+// Remove takes a row out. The last row becomes this one.
 func (s *Stream) Remove(row int) {
 	s.rows--
 	s.leave(s.seat[row])
 	last := s.rows
-	s.seat[row], s.curves[row], s.styles[row], s.cadences[row], s.still[row] = s.seat[last], s.curves[last], s.styles[last], s.cadences[last], s.still[last]
+	s.seat[row], s.curves[row], s.styles[row], s.cadences[row], s.frozen[row] = s.seat[last], s.curves[last], s.styles[last], s.cadences[last], s.frozen[last]
 }
 
-// leave frees a seat, or has Take do so.
+// leave frees a seat, or has take free it.
 func (s *Stream) leave(seat int32) {
 	if b := &s.bodies[seat]; b.busy {
 		b.gone = true
@@ -238,21 +233,21 @@ func (s *Stream) leave(seat int32) {
 	}
 }
 
-// sit fills a seat with someone who stands.
+// sit fills a seat with an agent that stands.
 func (s *Stream) sit(at feature.Place, phase float32) int32 {
 	seat := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
 	first := s.ring // what is before it is in the ring, too
 	b := &s.bodies[seat]
 	*b = streamBody{at: first, made: first + s.opt.Latency + 1}
-	s.stay(seat, first-context-look-2, first+s.ring-context-look-2, at, 0, s.idle, phase)
-	b.laid = b.made + context + look + 2
+	s.stay(seat, first-context-lookahead-2, first+s.ring-context-lookahead-2, at, 0, s.idle, phase)
+	b.laid = b.made + context + lookahead + 2
 	stands := s.way[s.slot(seat, first)]
-	b.plan.take(Curve{}, stands, stands)
+	b.plan.follow(Curve{}, stands, stands)
 	return seat
 }
 
-// stay has someone stand as joints say from frame f0 up to f1, at arc on the path.
+// stay has a seat's agent stand in the pose joints from frame f0 up to f1, at arc on the path.
 func (s *Stream) stay(seat int32, f0, f1 int, at feature.Place, arc float64, joints []float32, phase float32) {
 	at.Pos.Y = 0
 	for f := f0; f < f1; f++ {
@@ -269,39 +264,15 @@ func (s *Stream) slot(seat int32, f int) int { return int(seat)*s.ring + f%s.rin
 // end is the frame after the last that b can play.
 func (b *streamBody) end() int { return b.made + context - blend }
 
-// Order is windows that are asked for: see Stream. It can be used again and again.
-type Order struct {
-	n       int
-	seats   []int32
-	seams   []int // the frame at which each window takes over
-	curves  []Curve
-	styles  []Styled
-	changed []bool
-	failed  []bool
-	track   // (windows, hop + context) from the seam on; places have one more
-}
-
-// NewOrder returns room for a batch.
-func (s *Stream) NewOrder() *Order {
-	n := s.opt.Batch
-	o := &Order{seats: make([]int32, n), seams: make([]int, n), curves: make([]Curve, n), styles: make([]Styled, n), changed: make([]bool, n), failed: make([]bool, n),
-		track: newTrack(n*(s.hop+context), len(s.model.Layout.Joints))}
-	o.place = make([]feature.Place, n*(s.hop+context+1))
-	return o
-}
-
-// Len returns how many windows are asked for.
-func (o *Order) Len() int { return o.n }
-
-// ask fills o with the windows that are needed next: for those whose motion comes
-// to its end, and those whose curve or style has changed.
-func (s *Stream) ask(o *Order) {
+// ask fills o with the windows that are needed next, and reports whether there are any: of agents whose
+// motion comes to its end, and of those whose curve or style has changed.
+func (s *Stream) ask(o *order) bool {
 	o.n = 0
 	s.due = s.due[:0]
 	lead := s.opt.Latency + 2*s.opt.Every
 	for r := range s.rows {
 		b := &s.bodies[s.seat[r]]
-		if b.busy || s.still[r] {
+		if b.busy || s.frozen[r] {
 			continue
 		}
 		changed := b.lost || s.curve(r) != b.curve || s.style(r) != b.style
@@ -319,38 +290,38 @@ func (s *Stream) ask(o *Order) {
 		if !d.changed {
 			seam = max(b.made, soonest)
 		}
-		o.seats[o.n], o.seams[o.n], o.curves[o.n], o.styles[o.n], o.changed[o.n], o.failed[o.n] = seat, min(seam, b.end()), b.curve, b.style, d.changed, false
+		o.window[o.n] = orderWindow{seat, d.changed, min(seam, b.end()), b.curve, b.style, b.course}
 		o.n++
 	}
+	return o.n > 0
 }
 
-// take commits the windows of o, which are made, Latency ticks after ask.
-// Those of a call of Make that has failed are not played: who waits for them
-// stands.
-func (s *Stream) take(o *Order, err error) {
+// take starts the windows of o. If making them failed with err, or made values that are not finite,
+// their agents stand instead.
+func (s *Stream) take(o *order, err error) {
 	n, frames := 3*len(s.model.Layout.Joints), s.hop+context
-	for k, seat := range o.seats[:o.n] {
+	for k, w := range o.window[:o.n] {
+		seat, seam := w.seat, w.seam
 		b := &s.bodies[seat]
 		if b.busy = false; b.gone {
 			b.gone = false
 			s.free = append(s.free, seat)
 			continue
 		}
-		seam := o.seams[k]
-		b.made = seam + s.hop
+		b.made, b.course = seam+s.hop, o.to[k]
 		if b.lost = err != nil || o.failed[k]; b.lost {
 			s.lost++
 			b.plan.curve = b.went // from which the next one goes on
-			b.laid = b.made + context + look + 2
+			b.laid = b.made + context + lookahead + 2
 			last := s.slot(seat, seam-1)
 			// The ring holds less than a window, and what smoothing needs before it.
 			s.stay(seat, seam, b.laid, s.place[last], s.way[last].arc, s.joints[last*n:][:n], s.phase[last])
-			for f := seam - 2*look; f < seam; f++ {
+			for f := seam - 2*lookahead; f < seam; f++ {
 				s.way[s.slot(seat, f)] = s.way[s.slot(seat, seam)]
 			}
 			continue
 		}
-		b.went = o.curves[k]
+		b.went = w.curve
 		for j := range frames {
 			i, from := s.slot(seat, seam+j), k*frames+j
 			s.place[i], s.stand[i], s.phase[i] = o.place[k*(frames+1)+j], o.stand[from], o.phase[from]
@@ -376,7 +347,7 @@ func mix(was, is []float32, j int) {
 // advance moves rows r0 to r1−1 on by a frame. Agents without more motion wait.
 func (s *Stream) advance(r0, r1 int) {
 	for r := r0; r < r1; r++ {
-		if b := &s.bodies[s.seat[r]]; !s.still[r] && b.at+1 < b.end() {
+		if b := &s.bodies[s.seat[r]]; !s.frozen[r] && b.at+1 < b.end() {
 			b.at++
 		}
 	}

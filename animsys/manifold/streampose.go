@@ -6,15 +6,15 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Where returns where the body of row is.
-func (s *Stream) Where(row int) feature.Place {
+// Root returns where the body of row is.
+func (s *Stream) Root(row int) feature.Place {
 	seat := s.seat[row]
 	return s.place[s.slot(seat, s.bodies[seat].at)]
 }
 
-// Ahead appends the places to dst where the body of row will be, n frames from one to the
+// Preview appends the places to dst where the body of row will be, n frames from one to the
 // next, as far as motion is made.
-func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
+func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	seat := s.seat[row]
 	b := &s.bodies[seat]
 	for f := b.at + n; f < b.end(); f += n {
@@ -23,8 +23,8 @@ func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
 	return dst
 }
 
-// Stands reports which contacts of row stand, a bit each in the layout's order.
-func (s *Stream) Stands(row int) uint8 {
+// Contacts reports which contacts of row stand, a bit each in the layout's order.
+func (s *Stream) Contacts(row int) uint8 {
 	seat := s.seat[row]
 	return s.stand[s.slot(seat, s.bodies[seat].at)]
 }
@@ -35,7 +35,7 @@ const maxJoints = 64
 // Pose writes the pose of a row.
 func (s *Stream) Pose(p *generator.Poses, row int) {
 	pos, rot := p.Joints(row, s.model.Skel.Len())
-	p.Put(row, s.Where(row), s.Stands(row))
+	p.Put(row, s.Root(row), s.Contacts(row))
 	seat := s.seat[row]
 	i, n := s.slot(seat, s.bodies[seat].at), len(s.model.Layout.Joints)
 	var points [maxJoints]m3.Vec3

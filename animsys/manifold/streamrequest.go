@@ -2,7 +2,9 @@ package manifold
 
 import (
 	"math"
+	"slices"
 
+	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/ik"
 	"mannequin/netruntime"
@@ -10,39 +12,68 @@ import (
 
 // request is how a stream has windows made beside the ticks.
 type request struct {
-	// Waits counts the ticks that had to wait for windows: there were too many, or the
-	// processor was too slow, for what StreamOptions say. Motion does not depend on it.
+	// Waits counts the ticks that had to wait for windows: there were too many, or the processor
+	// was too slow, for StreamOptions. Motion does not depend on it.
 	Waits int
 
 	tick    int
-	spare   []*Order
-	pending []int // ticks at which the orders under way are committed, oldest first
-	work    chan *Order
-	done    chan madeOrder
+	spare   []*order
+	pending []*order // being made, in the order of their commits
+	again   bool     // rows were restored: pending orders must be made again
+	work    chan *order
+	done    chan error // of pending orders
 }
 
-type madeOrder struct {
-	order *Order
-	err   error
+// order is the windows of one batch.
+type order struct {
+	n      int
+	commit int // tick
+	window []orderWindow
+	failed []bool
+	to     []course // (windows) after the window
+	track           // (windows, hop + context) from the seam on; places have one more
+}
+
+// orderWindow is the input of a window: nothing of it changes while the window is made.
+type orderWindow struct {
+	seat    int32
+	changed bool // another curve or style is asked for
+	seam    int  // the frame at which it takes over
+	curve   Curve
+	style   WeightedStyle
+	from    course // before the window
+}
+
+// course is how far a course is laid.
+type course struct {
+	plan planner
+	laid int // frames before it have waypoints
+}
+
+func (s *Stream) newOrder() *order {
+	n := s.opt.Batch
+	o := &order{window: make([]orderWindow, n), failed: make([]bool, n), track: newTrack(n*(s.hop+context), len(s.model.Layout.Joints)), to: make([]course, n)}
+	o.place = make([]feature.Place, n*(s.hop+context+1))
+	return o
 }
 
 // start starts the goroutine that makes windows.
 func (r *request) start(s *Stream) {
 	n := s.Orders()
-	r.pending = make([]int, 0, n)
+	r.pending = make([]*order, 0, n)
 	for range n {
-		r.spare = append(r.spare, s.NewOrder())
+		r.spare = append(r.spare, s.newOrder())
 	}
-	r.work, r.done = make(chan *Order, n), make(chan madeOrder, n)
+	r.work, r.done = make(chan *order, n), make(chan error, n)
 	go func() {
 		for o := range r.work {
-			r.done <- madeOrder{o, netruntime.Aside(func() error { return s.maker.run(o) })}
+			r.done <- netruntime.Aside(func() error { return s.maker.run(o) })
 		}
 		close(r.done)
 	}()
 }
 
-// stop ends it, after what is under way.
+// stop ends it, after the windows that are being made.
 func (r *request) stop() {
 	if r.work == nil {
 		return
@@ -55,17 +86,26 @@ func (r *request) stop() {
 
 // Generate commits windows that are due, and requests those that are needed next.
 func (s *Stream) Generate(frozen []bool) error {
-	copy(s.still, frozen)
-	if len(s.pending) > 0 && s.pending[0] == s.tick {
+	copy(s.frozen, frozen)
+	if s.rows == 0 { // see empty
+		return nil
+	}
+	if s.again {
+		s.again = false
+		for _, o := range s.pending {
+			s.work <- o
+		}
+	}
+	if len(s.pending) > 0 && s.pending[0].commit == s.tick {
 		if err := s.commit(); err != nil {
 			return err
 		}
 	}
 	if s.tick%s.opt.Every == 0 {
-		o := s.spare[len(s.spare)-1]
-		if s.ask(o); o.Len() > 0 {
+		if o := s.spare[len(s.spare)-1]; s.ask(o) {
+			o.commit = s.tick + s.opt.Latency
 			s.spare = s.spare[:len(s.spare)-1]
-			s.pending = append(s.pending, s.tick+s.opt.Latency)
+			s.pending = append(s.pending, o)
 			s.work <- o
 		}
 	}
@@ -73,20 +113,45 @@ func (s *Stream) Generate(frozen []bool) error {
 	return nil
 }
 
-// commit plays the oldest order, and waits for it if it must.
-func (s *Stream) commit() error {
-	copy(s.pending, s.pending[1:])
-	s.pending = s.pending[:len(s.pending)-1]
-	var m madeOrder
+// commit starts the windows of the oldest order, and waits for them if it must.
+func (s *Stream) commit() (err error) {
+	o := s.pending[0]
 	select {
-	case m = <-s.done:
+	case err = <-s.done:
 	default:
 		s.Waits++
-		m = netruntime.Await(s.done)
+		err = netruntime.Await(s.done)
 	}
-	s.take(m.order, m.err)
-	s.spare = append(s.spare, m.order)
-	return m.err
+	s.take(o, err)
+	s.pending = slices.Delete(s.pending, 0, 1)
+	s.spare = append(s.spare, o)
+	return err
+}
+
+// recall waits for the orders that are being made, to be made again.
+func (s *Stream) recall() {
+	if !s.again {
+		for range s.pending {
+			netruntime.Await(s.done)
+		}
+		s.again = true
+	}
+}
+
+// empty makes a stream without agents as new.
+func (s *Stream) empty() {
+	if s.rows > 0 {
+		return
+	}
+	s.recall()
+	for _, o := range s.pending {
+		for _, w := range o.window[:o.n] {
+			s.bodies[w.seat].busy, s.bodies[w.seat].gone = false, false
+			s.free = append(s.free, w.seat)
+		}
+		s.spare = append(s.spare, o)
+	}
+	s.pending, s.again, s.tick, s.added = s.pending[:0], false, 0, 0
 }
 
 // Capacity returns the largest number of people.
@@ -95,7 +160,7 @@ func (s *Stream) Capacity() int { return s.opt.People }
 // Controls returns the curve of each row, (capacity), to change before Generate.
 func (s *Stream) Controls() []Curve { return s.curves }
 
-// Styles returns the style of each row, (capacity); see [generator.Styled].
+// Styles returns the style of each row, (capacity); see [generator.WeightedStyle].
 func (s *Stream) Styles() []generator.Style { return s.styles }
 
 // Cadences returns by what the step frequency of each row is multiplied, (capacity).
@@ -115,24 +180,24 @@ func (s *Stream) curve(row int) Curve {
 		}
 		c.Gait.Cadence *= often
 	}
-	return c.sane()
+	return c.clamped()
 }
 
 // style returns the style of a row.
-func (s *Stream) style(row int) Styled {
+func (s *Stream) style(row int) WeightedStyle {
 	g := s.styles[row]
 	if g.Index < 0 || g.Index >= len(s.opt.Styles) || !(g.Weight > 0) {
-		return Styled{}
+		return WeightedStyle{}
 	}
-	return s.model.suits(Styled{With: s.opt.Styles[g.Index], Weight: g.Weight})
+	return s.model.validStyle(WeightedStyle{Transfer: s.opt.Styles[g.Index], Weight: g.Weight})
 }
 
 // nextPhase returns the phase of the next agent's first step: evenly spread, so that
 // people who set out together do not walk in step.
 func (s *Stream) nextPhase() float32 {
 	const golden = 2.399963229728653
-	s.seated++
-	return float32(math.Remainder(golden*float64(s.seated), 2*math.Pi))
+	s.added++
+	return float32(math.Remainder(golden*float64(s.added), 2*math.Pi))
 }
 
 // Sample moves rows r0 to r1−1 on by a frame, and poses those of p.Update.

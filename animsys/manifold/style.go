@@ -9,29 +9,28 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// ShortestStyle is the fewest frames of a clip that style can be taken from:
-// half a second, about the reach of one filter. A good one shows a whole cycle
-// of what it does.
-const ShortestStyle = 30
+// MinStyleFrames is the minimum length of a style clip in frames: half a second, about the width of
+// one filter. A good clip shows a whole cycle of the movement.
+const MinStyleFrames = 30
 
-// StyleIterations are the steps of a stylisation after which little changes: far
-// below the cost that 250 steps of Adam, the paper's, reach.
+// StyleIterations is the number of optimizer steps after which little changes. The cost is then far
+// below what the paper's 250 steps of Adam reach.
 const StyleIterations = 60
 
-// Style is what a clip has of style: its Gram matrix, the mean over time of the
-// products of its hidden values (Holden et al. 2016, eq. 15). It is immutable.
+// Style is the style of a clip: its Gram matrix, the mean over time of the products of its hidden
+// values (Holden et al. 2016, eq. 15). It is immutable.
 type Style struct {
 	model *Model
 	gram  []float32 // (units, units)
 }
 
-// NewStyle returns the style of the clip rows, (frames, columns) raw, of any
-// even number of frames from ShortestStyle on.
+// NewStyle returns the style of a clip, rows (frames, columns) raw. The number of frames must be
+// even and at least MinStyleFrames.
 func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
 	cols := m.Layout.Columns()
-	frames := len(rows) / cols
-	if frames < ShortestStyle || frames%2 != 0 || len(rows) != frames*cols {
-		return nil, fmt.Errorf("manifold: %d values are no clip of style: want frames of %d, an even number of at least %d", len(rows), cols, ShortestStyle)
+	frames, err := m.frames("a style clip", rows, MinStyleFrames)
+	if err != nil {
+		return nil, err
 	}
 	long := frames + 2*margin
 	e, err := m.Encoder.NewSession(netruntime.SessionOptions{Batch: 1, Length: long, Workers: workers})
@@ -40,23 +39,22 @@ func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
 	}
 	defer e.Close()
 	x, h := make([]float32, long*cols), make([]float32, long/2*m.Units)
-	hold(x, rows, cols)
+	padEnds(x, rows, cols)
 	if err := e.RunSequences([][]float32{h}, [][]float32{x}, 1, long); err != nil {
 		return nil, err
 	}
 	s := &Style{m, make([]float32, m.Units*m.Units)}
 	g := make([]float64, m.Units*m.Units)
-	gramOf(g, h[margin/2*m.Units:][:frames/2*m.Units], m.Units)
+	gramMatrix(g, h[margin/2*m.Units:][:frames/2*m.Units], m.Units)
 	for i, v := range g {
-		if s.gram[i] = float32(v); math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("manifold: a clip of style has values that are not finite")
+		if s.gram[i] = float32(v); !finite(v) {
+			return nil, fmt.Errorf("manifold: the style clip's result is not finite")
 		}
 	}
 	return s, nil
 }
 
-// Distance returns how far one style is from another of the model, ‖G − G'‖², as
-// StyleReport counts it.
+// Distance returns the squared distance of two Gram matrices, ‖G − G'‖², as in StyleReport.
 func (s *Style) Distance(other *Style) float64 {
 	sum := 0.0
 	for i, v := range s.gram {
@@ -66,8 +64,8 @@ func (s *Style) Distance(other *Style) float64 {
 	return sum
 }
 
-// hold writes rows into x with their first and last frame repeated margin times.
-func hold(x, rows []float32, cols int) {
+// padEnds writes rows into x with the first and the last frame repeated margin times.
+func padEnds(x, rows []float32, cols int) {
 	copy(x[margin*cols:], rows)
 	last := len(rows) - cols
 	for f := range margin {
@@ -76,14 +74,14 @@ func hold(x, rows []float32, cols int) {
 	}
 }
 
-// gramOf writes the mean over time of the products of h, (frames, units), into g,
-// (units, units).
-func gramOf(g []float64, h []float32, units int) {
+// gramMatrix writes the mean over time of the products of h, (frames, units), into g, (units,
+// units).
+func gramMatrix(g []float64, h []float32, units int) {
 	clear(g)
 	n := float64(len(h) / units)
 	for ; len(h) > 0; h = h[units:] {
 		for i, a := range h[:units] {
-			if a == 0 { // three of four are
+			if a == 0 { // three quarters are 0
 				continue
 			}
 			row := g[i*units:][:i+1]
@@ -99,24 +97,22 @@ func gramOf(g []float64, h []float32, units int) {
 	}
 }
 
-// StyleWeights are those of the two terms of eq. 14.
+// StyleWeights are the weights of the two terms of eq. 14.
 type StyleWeights struct {
 	Style   float32 // s, of the squared distance of the Gram matrices
 	Content float32 // c, of the squared distance from the content's hidden values
 }
 
-// PaperStyle are the paper's weights. How strong a style they give depends on the
-// size of a network's hidden values: one term grows with its fourth power, the
-// other with its square. See Style.Weights.
+// PaperStyle has the paper's weights. The strength of the style depends on the size of a network's
+// hidden values: one term grows with its fourth power, the other with its square. See
+// Style.Weights.
 var PaperStyle = StyleWeights{Style: 0.01, Content: 1}
 
-// strength is s in units of the content's weight by the style's mean square of a
-// hidden frame. The motions made then have a tenth of the content's distance from
-// the style.
+// strength is s in units of the content's weight divided by the style's mean square of a hidden
+// frame. The distance from the style then falls to a tenth of the content's.
 const strength = 32
 
-// Weights returns weights with which the style shows, whatever the size of the
-// network's hidden values.
+// Weights returns weights that make the style visible for any size of hidden values.
 func (s *Style) Weights() StyleWeights {
 	trace := 0.0
 	for i := range s.model.Units {
@@ -125,29 +121,29 @@ func (s *Style) Weights() StyleWeights {
 	return StyleWeights{Style: float32(strength / max(trace, 1e-6)), Content: 1}
 }
 
-// StylistOptions say what a stylist is for.
-type StylistOptions struct {
+// GramOptimizerOptions are the options of NewGramOptimizer.
+type GramOptimizerOptions struct {
 	Batch   int               // most motions at a time, at least 1
 	Length  int               // most frames of a motion, even
 	Workers int               // goroutines, at least 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 }
 
-// Stylist gives motions the style of a clip (Holden et al. 2016, sec. 7.2): of
-// the hidden values H it minimises
+// GramOptimizer gives motions the style of a clip (Holden et al. 2016, sec. 7.2). For hidden values
+// H it minimises
 //
 //	s·‖G(Φ(S)) − G(H)‖² + c·‖Φ(C) − H‖²,   G(H) = mean over time of Hₜ·Hₜᵀ
 //
-// with S the clip, C the motion, its content. Both terms are means over time, so
-// that the length of a motion does not decide how much style it gets. Then the
-// motion is edited (sec. 7.1): the body moves as it did, feet stand when they
-// did, bones keep their length. It belongs to one goroutine, which may be one that
-// works ahead of a game's tick, within a budget (Stylisation.Stop).
+// where S is the style clip and C the content, the motion to change. Both terms are means over
+// time, so the strength of the style does not depend on the length of a motion. Afterwards the
+// motion is edited (sec. 7.1): the body moves as before, the contacts and the bone lengths stay. A
+// GramOptimizer belongs to one goroutine. That may be a background goroutine with a time budget
+// (StyleJob.Stop).
 //
-// The method is that of conjugate gradients. Along a line the cost is a
-// polynomial of fourth degree, so that every step goes to its minimum.
-type Stylist struct {
-	Editor *Editor // of the edit afterwards, whose weights may be changed
+// The method is conjugate gradients. Along a line the cost is a polynomial of fourth degree, so
+// each step goes to its exact minimum.
+type GramOptimizer struct {
+	Editor *Editor // of the edit afterwards; its weights may be changed
 
 	model          *Model
 	batch, length  int
@@ -156,77 +152,76 @@ type Stylist struct {
 	tape, line     *grad.Tape
 	pool           *netruntime.Pool
 
-	frames  []float32 // (batch, length + 2·margin, columns)
-	hidden  []float32 // (batch, length/2 + margin, units)
-	content []float32 // (batch, length/2, units) Φ(C)
-	h       []float32 // where each motion is
-	grad    []float32 // of the cost there
-	last    []float32 // the gradient a step ago
-	dir     []float32 // where it goes
-	stand   []float32
-	kept    []float32   // the rows as they were
-	scratch [][]float64 // (batch)(units, units)
-	state   []styleState
-	in, out [][]float32
+	frames   []float32 // (batch, length + 2·margin, columns)
+	hidden   []float32 // (batch, length/2 + margin, units)
+	content  []float32 // (batch, length/2, units) Φ(C)
+	h        []float32 // current hidden values of each motion
+	grad     []float32 // gradient of the cost at h
+	last     []float32 // gradient of the previous step
+	dir      []float32 // search direction
+	stand    []float32
+	original []float32   // original rows
+	scratch  [][]float64 // (batch)(units, units)
+	state    []styleState
+	in, out  [][]float32
 
-	edit    Edit
-	job     *Stylisation // of the present run
-	at      *grad.Mat    // h, whose gradient the tape finds
-	atGram  *grad.Mat    // G(h)
-	probe   *grad.Mat    // dir of all motions, then h + dir
-	ahead   *grad.Mat    // their Gram matrices
-	tasks   styleTasks
-	reports []StyleReport
+	edit      Edit
+	job       *StyleJob // of the current run
+	input     *grad.Mat // h, an input of tape
+	gram      *grad.Mat // G(h)
+	probe     *grad.Mat // dir of all motions, then h + dir
+	probeGram *grad.Mat // Gram matrices of probe
+	tasks     styleTasks
+	reports   []StyleReport
 }
 
-// Stylisation is one call of Stylist.Run: a batch of motions of equal length.
-type Stylisation struct {
-	Batch, Length int       // motions, and frames of each: even, at most the stylist's
+// StyleJob is one call of GramOptimizer.Run: a batch of motions of equal length.
+type StyleJob struct {
+	Batch, Length int       // motions, and frames of each: even, at most the optimizer's
 	Rows          []float32 // (Batch, Length, columns) raw, the contents; changed in place
 	Styles        []*Style  // (Batch), or one for all
-	// Weights has those of each motion, or of all; nil has what Style.Weights says.
+	// Weights are the weights of each motion, or one for all; nil: those of Style.Weights.
 	Weights []StyleWeights
 
-	// Start says where the descent starts. White noise has the deviation 1, is
-	// equal for all motions and given by Seed.
+	// Start is the starting point of the descent. White noise has deviation 1 and is the same for
+	// all motions; Seed selects it.
 	Start StyleStart
 	Seed  uint64
-	// Hidden are hidden values to start from and, when it is done, those found,
-	// (Batch, Length/2, units); nil where they are not wanted. A descent that a
-	// budget has cut off goes on from there, with the contents in Rows again.
+	// Hidden holds hidden values to start from and receives the result, (Batch, Length/2, units).
+	// It may be nil. A descent that Stop ended can continue from there, with the contents in Rows
+	// again.
 	Hidden []float32
 
-	Iterations int         // most steps, at least 1; see StyleIterations
-	Edit       int         // most steps of the edit afterwards; see DefaultIterations; 0 leaves it out
-	Stop       func() bool // asked after each step of both: a budget of time, for instance; nil is never
+	Iterations int         // maximum number of steps, at least 1; see StyleIterations
+	Edit       int         // maximum number of steps of the edit; see DefaultIterations; 0: no edit
+	Stop       func() bool // called after each step of both, for a time budget; nil: never stops
 }
 
-// StyleStart is where a descent starts. The minimum is the same; from the content
-// it takes half of the steps.
+// StyleStart is the starting point of a descent. The minimum is the same for all; from the content
+// it takes half as many steps.
 type StyleStart uint8
 
-// The starts.
+// Starting points.
 const (
 	FromNoise   StyleStart = iota // white noise, as in the paper
 	FromContent                   // Φ(C)
-	FromHidden                    // Stylisation.Hidden
+	FromHidden                    // StyleJob.Hidden
 )
 
-// StyleReport is how a motion got its style.
+// StyleReport describes the result for one motion.
 type StyleReport struct {
 	Before, After float64 // eq. 14 at the start and the end of the descent
-	Content       float64 // its second term at the end, without c
+	Content       float64 // second term at the end, without c
 	Steps         int
-	Failed        bool // a value is not finite, or too large: the motion stays as it was
+	Failed        bool // a value is not finite, or too large; the motion is unchanged
 
-	// Distance of the Gram matrix from the style's, squared: of the content, of
-	// the hidden values found, and of those that encode the motion that came out.
+	// Squared distances of Gram matrices from the style's: of the content, of the hidden values
+	// found, and of the encoded final motion.
 	GramContent, GramHidden, GramResult float64
 }
 
-// Ratio is by how much the motion came near the style: the squared distance of
-// its Gram matrix from the style's, of the result by that of the content. It is 1
-// where the content's is 0.
+// Ratio returns GramResult/GramContent: how much of the distance from the style is left. It is 1 if
+// GramContent is 0.
 func (r *StyleReport) Ratio() float64 {
 	if r.GramContent == 0 {
 		return 1
@@ -234,30 +229,26 @@ func (r *StyleReport) Ratio() float64 {
 	return r.GramResult / r.GramContent
 }
 
-// NewStylist returns a stylist for motions of the model. It is an error if the
-// decoder is not linear in its hidden values.
-func (m *Model) NewStylist(o StylistOptions) (*Stylist, error) {
+// NewGramOptimizer returns an optimizer for motions of the model. It fails if the decoder is not
+// linear in its hidden values.
+func (m *Model) NewGramOptimizer(o GramOptimizerOptions) (*GramOptimizer, error) {
 	e, err := m.NewEditor(EditorOptions(o))
 	if err != nil {
 		return nil, err
 	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
-	s := &Stylist{Editor: e, model: m, batch: o.Batch, length: o.Length}
+	s := &GramOptimizer{Editor: e, model: m, batch: o.Batch, length: o.Length}
 	long := o.Length + 2*margin
-	if s.encode, err = open(m.Encoder, netruntime.SessionOptions{Batch: o.Batch, Length: long, Workers: o.Workers}); err != nil {
+	if s.encode, err = o.Open.Session(m.Encoder, netruntime.SessionOptions{Batch: o.Batch, Length: long, Workers: o.Workers}); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	if s.decode, err = open(m.Decoder, netruntime.SessionOptions{Batch: o.Batch, Length: long / 2, Workers: o.Workers}); err != nil {
+	if s.decode, err = o.Open.Session(m.Decoder, netruntime.SessionOptions{Batch: o.Batch, Length: long / 2, Workers: o.Workers}); err != nil {
 		return nil, errors.Join(err, e.Close(), s.encode.Close())
 	}
 	s.tapes, s.pool = grad.NewPool(o.Workers), netruntime.NewPool(o.Workers)
 	s.tape, s.line = grad.NewTape(s.tapes), grad.NewTape(s.tapes)
 	cols, contacts := m.Layout.Columns(), len(m.Layout.Contacts)
 	for v, n := range map[*[]float32]int{
-		&s.frames: long * cols, &s.hidden: long / 2 * m.Units, &s.kept: o.Length * cols,
+		&s.frames: long * cols, &s.hidden: long / 2 * m.Units, &s.original: o.Length * cols,
 		&s.content: o.Length / 2 * m.Units, &s.h: o.Length / 2 * m.Units, &s.grad: o.Length / 2 * m.Units,
 		&s.last: o.Length / 2 * m.Units, &s.dir: o.Length / 2 * m.Units,
 		&s.stand: o.Length * contacts,
@@ -274,34 +265,34 @@ func (m *Model) NewStylist(o StylistOptions) (*Stylist, error) {
 	return s, nil
 }
 
-// Close ends the stylist's workers.
-func (s *Stylist) Close() error {
+// Close stops the optimizer's workers.
+func (s *GramOptimizer) Close() error {
 	s.tapes.Close()
 	s.pool.Close()
 	return errors.Join(s.Editor.Close(), s.encode.Close(), s.decode.Close())
 }
 
-// Run gives the motions their styles and returns a report for each, valid until
-// the next run, and one of the edit. A motion's result is the same bits alone or
-// among others. One in which a value is not finite stays as it was.
-func (s *Stylist) Run(job *Stylisation) ([]StyleReport, EditReport, error) {
+// Run gives the motions their styles. It returns a report for each motion, valid until the next
+// run, and a report of the edit. A motion's result is bit-identical alone or in a batch. A motion
+// with values that are not finite is unchanged.
+func (s *GramOptimizer) Run(job *StyleJob) ([]StyleReport, EditReport, error) {
 	var edit EditReport
 	if err := s.check(job); err != nil {
 		return nil, edit, err
 	}
 	s.job = job
 	defer func() { s.job = nil }()
-	copy(s.kept, job.Rows)
+	copy(s.original, job.Rows)
 	if err := s.encodeRows(); err != nil {
 		return nil, edit, err
 	}
 	s.pool.Run(job.Batch, s.tasks.begin)
 	s.descend()
-	s.pool.Run(job.Batch, s.tasks.extend)
+	s.pool.Run(job.Batch, s.tasks.margins)
 	if err := s.decodeRows(); err != nil {
 		return nil, edit, err
 	}
-	s.pool.Run(job.Batch, s.tasks.finish)
+	s.pool.Run(job.Batch, s.tasks.poses)
 	if job.Edit > 0 {
 		s.edit = Edit{Batch: job.Batch, Length: job.Length, Rows: job.Rows, Stand: s.stand[:job.Batch*job.Length*len(s.model.Layout.Contacts)], Iterations: job.Edit, Stop: job.Stop}
 		var err error
@@ -316,41 +307,41 @@ func (s *Stylist) Run(job *Stylisation) ([]StyleReport, EditReport, error) {
 	return s.reports[:job.Batch], edit, nil
 }
 
-func (s *Stylist) check(job *Stylisation) error {
-	if job.Batch < 1 || job.Batch > s.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > s.length {
-		return fmt.Errorf("manifold: %d motions of %d frames to stylise, the stylist is for up to %d of %d, an even number", job.Batch, job.Length, s.batch, s.length)
+func (s *GramOptimizer) check(job *StyleJob) error {
+	if err := checkBatch("motions", job.Batch, job.Length, s.batch, s.length); err != nil {
+		return err
 	}
 	if n := job.Batch * job.Length * s.model.Layout.Columns(); len(job.Rows) != n {
-		return fmt.Errorf("manifold: Stylisation.Rows has %d values, want %d", len(job.Rows), n)
+		return fmt.Errorf("manifold: StyleJob.Rows has %d values, want %d", len(job.Rows), n)
 	}
 	hidden := job.Batch * job.Length / 2 * s.model.Units
 	switch n := len(job.Hidden); {
 	case job.Start > FromHidden:
-		return fmt.Errorf("manifold: Stylisation.Start is %d, want FromNoise, FromContent or FromHidden", job.Start)
+		return fmt.Errorf("manifold: StyleJob.Start is %d, want FromNoise, FromContent or FromHidden", job.Start)
 	case job.Start == FromHidden && n != hidden, job.Hidden != nil && n != hidden:
-		return fmt.Errorf("manifold: Stylisation.Hidden has %d values, want %d", n, hidden)
+		return fmt.Errorf("manifold: StyleJob.Hidden has %d values, want %d", n, hidden)
 	case job.Iterations < 1 || job.Edit < 0:
-		return fmt.Errorf("manifold: a stylisation of %d steps and %d of editing: want at least one and none", job.Iterations, job.Edit)
+		return fmt.Errorf("manifold: StyleJob.Iterations is %d and Edit %d: want at least 1 and 0 steps", job.Iterations, job.Edit)
 	}
 	if len(job.Styles) != 1 && len(job.Styles) != job.Batch {
-		return fmt.Errorf("manifold: Stylisation.Styles has %d styles for %d motions: want one for each, or one for all", len(job.Styles), job.Batch)
+		return fmt.Errorf("manifold: StyleJob.Styles has %d styles for %d motions: want one for each, or one for all", len(job.Styles), job.Batch)
 	}
 	for i, st := range job.Styles {
 		if st == nil || st.model != s.model {
-			return fmt.Errorf("manifold: style %d is none of this stylist's model", i)
+			return fmt.Errorf("manifold: style %d is not of this optimizer's model", i)
 		}
 	}
 	if n := len(job.Weights); n > 1 && n != job.Batch {
-		return fmt.Errorf("manifold: Stylisation.Weights has %d pairs for %d motions: want one for each, one for all, or none", n, job.Batch)
+		return fmt.Errorf("manifold: StyleJob.Weights has %d pairs for %d motions: want one for each, one for all, or none", n, job.Batch)
 	}
 	for i, w := range job.Weights {
 		for _, v := range []float32{w.Style, w.Content} {
 			if !(v >= 0) || math.IsInf(float64(v), 0) {
-				return fmt.Errorf("manifold: Stylisation.Weights %d are %g and %g: want finite ones, not below 0", i, w.Style, w.Content)
+				return fmt.Errorf("manifold: StyleJob.Weights %d are %g and %g: want finite ones, not below 0", i, w.Style, w.Content)
 			}
 		}
 		if w.Style == 0 && w.Content == 0 {
-			return fmt.Errorf("manifold: Stylisation.Weights %d are both 0", i)
+			return fmt.Errorf("manifold: StyleJob.Weights %d are both 0", i)
 		}
 	}
 	return nil

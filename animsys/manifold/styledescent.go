@@ -6,43 +6,35 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// styleState is where the descent of one motion stands.
+// styleState is the state of one motion's descent.
 type styleState struct {
-	w      StyleWeights
-	cost   float64    // at h
-	square float64    // of the gradient's length, a step ago
-	gram   [5]float64 // ‖G(Φ(S)) − G(h + t·dir)‖², a polynomial in t
-	apart  [5]float64 // mean over time of ‖Φ(C) − h − t·dir‖², likewise
-	done   bool
-	failed bool
+	w          StyleWeights
+	cost       float64    // at h
+	gradSquare float64    // squared length of the previous gradient
+	gram       [5]float64 // ‖G(Φ(S)) − G(h + t·dir)‖², a polynomial in t
+	content    [5]float64 // mean over time of ‖Φ(C) − h − t·dir‖², a polynomial in t
+	done       bool
+	failed     bool
 }
 
-// settledCost is the share of the cost that a step must take off it for the
-// descent to go on.
+// settledCost is the relative decrease below which a descent ends.
 const settledCost = 1e-6
 
-// styleTasks are the parts of a run that workers do motion by motion.
+// styleTasks are the parts of a run that workers do per motion.
 type styleTasks struct {
-	begin, turn, step, extend, finish, report func(worker, b int)
+	begin, direction, line, margins, poses, report func(worker, b int)
 }
 
-// bind makes the tasks once, so that runs allocate nothing.
-func (s *Stylist) bind() {
-	s.tasks = styleTasks{
-		begin:  func(_, b int) { s.begin(b) },
-		turn:   func(_, b int) { s.turn(b) },
-		step:   func(_, b int) { s.step(b) },
-		extend: func(_, b int) { s.extend(b) },
-		finish: func(_, b int) { s.finish(b) },
-		report: func(_, b int) { s.report(b) },
-	}
+// bind creates the tasks once, so that runs do not allocate.
+func (s *GramOptimizer) bind() {
+	s.tasks = styleTasks{s.begin, s.searchDirection, s.lineSearch, s.fillMargins, s.takePoses, s.report}
 }
 
-// style returns what motion b shall have.
-func (s *Stylist) style(b int) *Style { return s.job.Styles[min(b, len(s.job.Styles)-1)] }
+// style returns the style of motion b.
+func (s *GramOptimizer) style(b int) *Style { return s.job.Styles[min(b, len(s.job.Styles)-1)] }
 
-// weights returns those of motion b.
-func (s *Stylist) weights(b int) StyleWeights {
+// weights returns the weights of motion b.
+func (s *GramOptimizer) weights(b int) StyleWeights {
 	if n := len(s.job.Weights); n > 0 {
 		return s.job.Weights[min(b, n-1)]
 	}
@@ -50,42 +42,42 @@ func (s *Stylist) weights(b int) StyleWeights {
 }
 
 // part returns motion b of a buffer of hidden values.
-func (s *Stylist) part(v []float32, b int) []float32 {
+func (s *GramOptimizer) part(v []float32, b int) []float32 {
 	n := s.job.Length / 2 * s.model.Units
 	return v[b*n : (b+1)*n : (b+1)*n]
 }
 
-// gramAt returns the Gram matrix of sequence b among those of v.
-func (s *Stylist) gramAt(v *grad.Mat, b int) []float32 {
+// gramAt returns the Gram matrix of sequence b in v.
+func (s *GramOptimizer) gramAt(v *grad.Mat, b int) []float32 {
 	n := s.model.Units * s.model.Units
 	return v.Val[b*n : (b+1)*n]
 }
 
-// encodeRows finds the hidden values of all rows, and of the margins around them.
-func (s *Stylist) encodeRows() error {
+// encodeRows encodes all rows with margins around them.
+func (s *GramOptimizer) encodeRows() error {
 	cols := s.model.Layout.Columns()
 	n, long := s.job.Length*cols, s.job.Length+2*margin
 	for b := range s.job.Batch {
-		hold(s.frames[b*long*cols:][:long*cols], s.job.Rows[b*n:][:n], cols)
+		padEnds(s.frames[b*long*cols:][:long*cols], s.job.Rows[b*n:][:n], cols)
 	}
 	s.in[0], s.out[0] = s.frames, s.hidden
 	return s.encode.RunSequences(s.out, s.in, s.job.Batch, long)
 }
 
-// decodeRows finds the frames of all hidden values, margins included.
-func (s *Stylist) decodeRows() error {
+// decodeRows decodes all hidden values, margins included.
+func (s *GramOptimizer) decodeRows() error {
 	s.in[0], s.out[0] = s.hidden, s.frames
 	return s.decode.RunSequences(s.out, s.in, s.job.Batch, s.job.Length/2+margin)
 }
 
-// inner returns the hidden values of motion b without its margins.
-func (s *Stylist) inner(b int) []float32 {
+// inner returns the hidden values of motion b without margins.
+func (s *GramOptimizer) inner(b int) []float32 {
 	n := s.job.Length / 2
 	return s.hidden[(b*(n+margin)+margin/2)*s.model.Units:][:n*s.model.Units]
 }
 
-// begin puts motion b at the start of its descent.
-func (s *Stylist) begin(b int) {
+// begin initialises the descent of motion b.
+func (s *GramOptimizer) begin(_, b int) {
 	h, c := s.part(s.h, b), s.part(s.content, b)
 	copy(c, s.inner(b))
 	switch s.job.Start {
@@ -110,9 +102,9 @@ func whiteNoise(v []float32, seed uint64) {
 }
 
 // distance returns ‖G(Φ(S)) − G(h)‖² for the style of motion b.
-func (s *Stylist) distance(h []float32, b int) float64 {
+func (s *GramOptimizer) distance(h []float32, b int) float64 {
 	g := s.scratch[b]
-	gramOf(g, h, s.model.Units)
+	gramMatrix(g, h, s.model.Units)
 	sum := 0.0
 	for i, v := range s.style(b).gram {
 		d := g[i] - float64(v)
@@ -121,25 +113,25 @@ func (s *Stylist) distance(h []float32, b int) float64 {
 	return sum
 }
 
-// descend takes all motions to the minima of their costs.
-func (s *Stylist) descend() {
+// descend minimises the costs of all motions.
+func (s *GramOptimizer) descend() {
 	batch, frames, units := s.job.Batch, s.job.Length/2, s.model.Units
 	n := batch * frames * units
 	for step := 0; step < s.job.Iterations; step++ {
 		s.tape.Reset()
-		s.at = s.tape.Input(batch*frames, units)
-		copy(s.at.Val, s.h[:n])
-		s.atGram = s.tape.Gram(s.at, frames)
+		s.input = s.tape.Input(batch*frames, units)
+		copy(s.input.Val, s.h[:n])
+		s.gram = s.tape.Gram(s.input, frames)
 		want := s.tape.Const(batch*units, units)
 		for b := range batch {
 			copy(s.gramAt(want, b), s.style(b).gram)
 		}
-		s.tape.Backward(s.tape.SumSquares(s.tape.Sub(s.atGram, want)))
+		s.tape.Backward(s.tape.SumSquares(s.tape.Sub(s.gram, want)))
 		s.line.Reset()
 		s.probe = s.line.Const(2*batch*frames, units)
-		s.pool.Run(batch, s.tasks.turn)
-		s.ahead = s.line.Gram(s.probe, frames)
-		s.pool.Run(batch, s.tasks.step)
+		s.pool.Run(batch, s.tasks.direction)
+		s.probeGram = s.line.Gram(s.probe, frames)
+		s.pool.Run(batch, s.tasks.line)
 		going := false
 		for b := range batch {
 			going = going || !s.state[b].done
@@ -150,9 +142,9 @@ func (s *Stylist) descend() {
 	}
 }
 
-// turn finds the cost of motion b, its gradient, and the direction of the next
-// step (Polak and Ribière 1969).
-func (s *Stylist) turn(b int) {
+// searchDirection computes the cost of motion b, its gradient and the next search direction (Polak
+// and Ribière 1969).
+func (s *GramOptimizer) searchDirection(_, b int) {
 	st, h, d := &s.state[b], s.part(s.h, b), s.part(s.dir, b)
 	n := s.job.Length / 2 * s.model.Units
 	ahead, beyond := s.probe.Val[b*n:][:n], s.probe.Val[(s.job.Batch+b)*n:][:n]
@@ -165,7 +157,7 @@ func (s *Stylist) turn(b int) {
 	frames := float32(s.job.Length / 2)
 	square, turned, apart := 0.0, 0.0, 0.0
 	toStyle, toContent := st.w.Style, 2*st.w.Content/frames
-	for i, v := range s.part(s.at.Grad, b) {
+	for i, v := range s.part(s.input.Grad, b) {
 		off := h[i] - content[i]
 		v = toStyle*v + toContent*off
 		g[i] = v
@@ -173,21 +165,21 @@ func (s *Stylist) turn(b int) {
 		turned += float64(v) * float64(last[i])
 		apart += float64(off) * float64(off)
 	}
-	st.apart = [5]float64{apart / float64(frames)}
+	st.content = [5]float64{apart / float64(frames)}
 	st.gram = [5]float64{}
-	for i, v := range s.gramAt(s.atGram, b) {
+	for i, v := range s.gramAt(s.gram, b) {
 		r := float64(v) - float64(s.style(b).gram[i])
 		st.gram[0] += r * r
 	}
-	st.cost = st.w.cost(st.gram[0], st.apart[0])
+	st.cost = st.w.cost(st.gram[0], st.content[0])
 	if s.reports[b].Steps == 0 {
 		s.reports[b].Before = st.cost
 	}
 	beta := 0.0
-	if st.square > 0 {
-		beta = max(0, (square-turned)/st.square)
+	if st.gradSquare > 0 {
+		beta = max(0, (square-turned)/st.gradSquare)
 	}
-	st.square = square
+	st.gradSquare = square
 	slope := 0.0
 	for i, v := range g {
 		d[i] = float32(beta)*d[i] - v
@@ -212,18 +204,18 @@ func (w StyleWeights) cost(gram, apart float64) float64 {
 	return float64(w.Style)*gram + float64(w.Content)*apart
 }
 
-// step takes motion b to the minimum along its direction: G(h + t·d) = G(h) +
-// t·G₁ + t²·G₂, so that the cost is a polynomial in t.
-func (s *Stylist) step(b int) {
+// lineSearch moves motion b to the minimum along its direction: G(h + t·d) = G(h) + t·G₁ + t²·G₂,
+// so the cost is a polynomial in t.
+func (s *GramOptimizer) lineSearch(_, b int) {
 	st := &s.state[b]
 	if st.done {
 		return
 	}
 	frames := float64(s.job.Length / 2)
 	h, content, d := s.part(s.h, b), s.part(s.content, b), s.part(s.dir, b)
-	second, sum := s.gramAt(s.ahead, b), s.gramAt(s.ahead, s.job.Batch+b)
+	second, sum := s.gramAt(s.probeGram, b), s.gramAt(s.probeGram, s.job.Batch+b)
 	want := s.style(b).gram
-	for i, v := range s.gramAt(s.atGram, b) {
+	for i, v := range s.gramAt(s.gram, b) {
 		g2 := float64(second[i])
 		g1 := float64(sum[i]) - float64(v) - g2
 		r := float64(v) - float64(want[i])
@@ -233,35 +225,35 @@ func (s *Stylist) step(b int) {
 		st.gram[4] += g2 * g2
 	}
 	for i, v := range d {
-		st.apart[1] += 2 * float64(h[i]-content[i]) * float64(v) / frames
-		st.apart[2] += float64(v) * float64(v) / frames
+		st.content[1] += 2 * float64(h[i]-content[i]) * float64(v) / frames
+		st.content[2] += float64(v) * float64(v) / frames
 	}
 	var p [5]float64
 	for i := range p {
-		p[i] = st.w.cost(st.gram[i], st.apart[i])
+		p[i] = st.w.cost(st.gram[i], st.content[i])
 	}
-	t := lowest(p)
-	cost := at(p, t)
+	t := lineMinimum(p)
+	cost := evalPoly(p, t)
 	if !(cost < st.cost) {
-		noise := s.reports[b].Steps == 0 && s.job.Start == FromNoise // which is no motion
+		noise := s.reports[b].Steps == 0 && s.job.Start == FromNoise // white noise is no motion
 		st.done, st.failed = true, noise || !finite(st.cost)
 		return
 	}
-	move(h, d, t)
-	st.gram[0], st.apart[0] = at(st.gram, t), at(st.apart, t)
+	axpy(h, d, t)
+	st.gram[0], st.content[0] = evalPoly(st.gram, t), evalPoly(st.content, t)
 	st.done = st.cost-cost <= settledCost*st.cost
 	st.cost = cost
 	s.reports[b].Steps++
 }
 
-// at returns the value of a polynomial.
-func at(p [5]float64, t float64) float64 {
+// evalPoly returns the value of a polynomial at t.
+func evalPoly(p [5]float64, t float64) float64 {
 	return p[0] + t*(p[1]+t*(p[2]+t*(p[3]+t*p[4])))
 }
 
-// lowest returns a minimum at t > 0 of a polynomial that falls at 0 and rises in
-// the end: where its slope changes sign.
-func lowest(p [5]float64) float64 {
+// lineMinimum returns a minimum at t > 0 of a polynomial that falls at 0 and rises for large t. It
+// bisects the sign of the slope.
+func lineMinimum(p [5]float64) float64 {
 	rises := func(t float64) bool { return p[1]+t*(2*p[2]+t*(3*p[3]+t*4*p[4])) > 0 }
 	low, high := 0.0, 1e-9
 	for !rises(high) {
@@ -279,12 +271,11 @@ func lowest(p [5]float64) float64 {
 	return low
 }
 
-// extend writes the hidden values found in place of the content's. In the
-// margins those of the content change as they do at the ends: the filters reach
-// over them.
-func (s *Stylist) extend(b int) {
+// fillMargins replaces the content's hidden values with the result. The margins change as the ends
+// do, because filters reach into them.
+func (s *GramOptimizer) fillMargins(_, b int) {
 	r, st := &s.reports[b], &s.state[b]
-	r.After, r.Content, r.GramHidden = st.cost, st.apart[0], st.gram[0]
+	r.After, r.Content, r.GramHidden = st.cost, st.content[0], st.gram[0]
 	units, frames := s.model.Units, s.job.Length/2
 	h, content := s.part(s.h, b), s.part(s.content, b)
 	if s.job.Hidden != nil && !st.failed {
@@ -299,9 +290,9 @@ func (s *Stylist) extend(b int) {
 	}
 }
 
-// finish takes the poses of motion b from the frames made: its body and its
+// takePoses copies the poses of motion b from the decoded frames. The body's motion and the
 // contacts stay the content's.
-func (s *Stylist) finish(b int) {
+func (s *GramOptimizer) takePoses(_, b int) {
 	l := s.model.Layout
 	cols, contacts := l.Columns(), len(l.Contacts)
 	for f := range s.job.Length {
@@ -313,9 +304,8 @@ func (s *Stylist) finish(b int) {
 	}
 }
 
-// report finds how near the style motion b has come. One that went wrong is put
-// back.
-func (s *Stylist) report(b int) {
+// report measures how near motion b is to the style. A failed motion is restored.
+func (s *GramOptimizer) report(_, b int) {
 	r, st := &s.reports[b], &s.state[b]
 	if !st.failed {
 		r.GramResult = s.distance(s.inner(b), b)
@@ -324,6 +314,6 @@ func (s *Stylist) report(b int) {
 	if st.failed {
 		*r = StyleReport{Steps: r.Steps, Failed: true}
 		n := s.job.Length * s.model.Layout.Columns()
-		copy(s.job.Rows[b*n:(b+1)*n], s.kept[b*n:])
+		copy(s.job.Rows[b*n:(b+1)*n], s.original[b*n:])
 	}
 }

@@ -9,22 +9,20 @@ import (
 	"mannequin/netruntime"
 )
 
-// context is how many frames before and after a motion its networks are given:
-// the reach of their filters.
+// context is the number of frames before and after a motion that its networks see: the reach of
+// their filters.
 const context = 60
 
-// DefaultIterations are the steps of an edit after which little changes: the
-// editor's cost is then below that of the 250 steps of Adam in the authors'
-// release (docs/manifold.md).
+// DefaultIterations is the number of edit steps after which little changes. The cost is then below
+// that of the 250 steps of Adam in the authors' release (docs/manifold.md).
 const DefaultIterations = 40
 
-// CrowdIterations are those for people that are seen from afar, in place of the
-// ten steps of Adam in the authors' release.
+// CrowdIterations is the number of edit steps for people seen from afar. The authors' release takes
+// ten steps of Adam.
 const CrowdIterations = 4
 
-// Locomotion makes people walk and run along courses: the networks of footsteps
-// and of motion, then the edit that keeps standing feet where they are and bones
-// as long as they are. It belongs to one goroutine.
+// Locomotion synthesizes walking and running along trajectories: the networks of footsteps and of
+// motion, then an edit that keeps contacts in place and bone lengths. It belongs to one goroutine.
 type Locomotion struct {
 	Model  *Model
 	Walker *Walker
@@ -33,10 +31,10 @@ type Locomotion struct {
 	body, rows, contacts []float32
 }
 
-// LocomotionOptions say what a Locomotion is for.
+// LocomotionOptions are the options of NewLocomotion.
 type LocomotionOptions struct {
-	Batch   int               // most courses at a time, at least 1
-	Frames  int               // most frames of a course
+	Batch   int               // maximum number of trajectories, at least 1
+	Frames  int               // maximum number of frames
 	Workers int               // goroutines, at least 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
@@ -46,7 +44,7 @@ type LocomotionOptions struct {
 func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
 	m := n.Model
 	if o.Frames < 1 {
-		return nil, fmt.Errorf("manifold: courses of up to %d frames, want at least 1", o.Frames)
+		return nil, fmt.Errorf("manifold: trajectories of up to %d frames, want at least 1", o.Frames)
 	}
 	length := padded(o.Frames)
 	w, err := n.NewWalker(WalkerOptions{Batch: o.Batch, Length: length, Workers: o.Workers, Open: o.Open, BF16: o.BF16})
@@ -62,34 +60,33 @@ func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
 		body: make([]float32, size*feature.MotionLen), rows: make([]float32, size*m.Layout.Columns()), contacts: make([]float32, size*len(m.Layout.Contacts))}, nil
 }
 
-// padded is the length of the motion that is made for so many frames.
+// padded returns the length of the motion that is made for a number of frames.
 func padded(frames int) int { return (frames + 2*context + 1) &^ 1 }
 
-// Close ends its workers.
+// Close stops its workers.
 func (l *Locomotion) Close() error {
 	return errors.Join(l.Walker.Close(), l.Editor.Close())
 }
 
-// Made is motion along a course.
-type Made struct {
+// LocomotionClip is motion along a trajectory.
+type LocomotionClip struct {
 	Start    feature.Place // of the first frame
 	Frames   int
 	Rows     []float32 // (Frames, columns) raw
-	Contacts []float32 // (Frames, contacts) 1 where a contact stands, else 0
+	Contacts []float32 // (Frames, contacts) 1 if a contact stands, else 0
 }
 
-// MadeReport is how motion was made: what the stages took, by the clock that Make
-// was given, and how the edit went.
-type MadeReport struct {
+// LocomotionReport has the time of each stage, by the clock given to Make, and the result of the
+// edit.
+type LocomotionReport struct {
 	Synthesis, Editing time.Duration
 	Edit               EditReport
 }
 
-// Make returns motion along courses of equal length. gaits has one for each, or is
-// nil. iterations are those of the edit; 0 leaves it out. now may be nil: then
-// nothing is timed.
-func (l *Locomotion) Make(courses []Course, gaits []Gait, iterations int, now func() time.Time) ([]Made, MadeReport, error) {
-	var r MadeReport
+// Make returns motion along trajectories of equal length. gaits has one for each, or is nil.
+// iterations are those of the edit; 0 leaves it out. now may be nil: then nothing is timed.
+func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, now func() time.Time) ([]LocomotionClip, LocomotionReport, error) {
+	var r LocomotionReport
 	if len(courses) == 0 {
 		return nil, r, nil
 	}
@@ -100,15 +97,15 @@ func (l *Locomotion) Make(courses []Course, gaits []Gait, iterations int, now fu
 	length := padded(frames)
 	cols, n := l.Model.Layout.Columns(), len(l.Model.Layout.Contacts)
 	if frames == 0 || len(courses)*length > len(l.body)/feature.MotionLen {
-		return nil, r, fmt.Errorf("manifold: %d courses of %d frames are none, or more than this Locomotion is for", len(courses), frames)
+		return nil, r, fmt.Errorf("manifold: %d trajectories of %d frames: none, or more than LocomotionOptions allow", len(courses), frames)
 	}
 	for b, c := range courses {
 		if len(c) != frames {
-			return nil, r, fmt.Errorf("manifold: course %d has %d frames, course 0 has %d: make courses of equal length together", b, len(c), frames)
+			return nil, r, fmt.Errorf("manifold: trajectory %d has %d frames, trajectory 0 has %d: want equal lengths in a batch", b, len(c), frames)
 		}
 		body := l.body[b*length*feature.MotionLen:][:length*feature.MotionLen]
-		c.Body(body[context*feature.MotionLen:][:frames*feature.MotionLen])
-		for f := range length { // beyond its ends a course goes on as it is there
+		c.BodyMotion(body[context*feature.MotionLen:][:frames*feature.MotionLen])
+		for f := range length { // beyond its ends a trajectory continues as there
 			if at := min(max(f, context), context+frames-1); at != f {
 				copy(body[f*feature.MotionLen:][:feature.MotionLen], body[at*feature.MotionLen:])
 			}
@@ -131,10 +128,10 @@ func (l *Locomotion) Make(courses []Course, gaits []Gait, iterations int, now fu
 		}
 		r.Editing = now().Sub(at)
 	}
-	made := make([]Made, batch)
+	made := make([]LocomotionClip, batch)
 	for b, c := range courses {
 		from := b*length + context
-		made[b] = Made{Start: c[0], Frames: frames,
+		made[b] = LocomotionClip{Start: c[0], Frames: frames,
 			Rows:     append([]float32(nil), walk.Rows[from*cols:(from+frames)*cols]...),
 			Contacts: append([]float32(nil), walk.Contacts[from*n:(from+frames)*n]...)}
 	}

@@ -11,102 +11,95 @@ import (
 	"mannequin/netruntime"
 )
 
-// Gait is what a user may change of how a motion steps: the parameters a, b and
-// c of Holden et al. 2016, eq. 7. The zero value changes nothing.
+// Gait are a user's changes to the steps of a motion: the parameters a, b and c of Holden et al.
+// 2016, eq. 7. The zero value changes nothing.
 type Gait struct {
-	Heel, Toe       float32 // a: heels and toes come down earlier by so much of a turn, radians
-	HeelOff, ToeOff float32 // b: heels and toes stand for less of each step where positive: running; for more where negative; −1 to 1
-	Cadence         float32 // c: how much faster it steps; 0 counts as 1
+	Heel, Toe       float32 // a: phase by which heels and toes touch down earlier, radians
+	HeelOff, ToeOff float32 // b, −1 to 1: above 0 heels and toes have shorter contact, as in running; below 0 longer
+	Cadence         float32 // c: factor of the step frequency; 0 counts as 1
 }
 
-// The thresholds of the square waves are kept in these bounds: a foot that
-// hardly ever stands, or leaves the ground, still does.
+// Bounds of the square waves' thresholds. Feet always have some contact and some swing.
 const (
-	leastThreshold = -0.999
-	mostThreshold  = 0.9
+	minThreshold = -0.999
+	maxThreshold = 0.9
 )
 
-// Who is slower than this over the ground and in turning stands: networks that
-// have seen few people stand would have them step on the spot.
+// Below these speeds of the body both feet stand. Without that the networks step on the spot,
+// because their training data hardly stand.
 const (
-	stillSpeed = 0.1 // m/s
-	stillTurn  = 0.3 // rad/s
+	idleSpeed = 0.1 // m/s
+	idleTurn  = 0.3 // rad/s
 )
 
-// Walker makes locomotion: from the motion of a body over the ground the contacts
-// of its feet, and from both the motion of all joints (Holden et al. 2016, sec. 6).
-// It belongs to one goroutine.
+// Walker synthesizes locomotion: contacts from the body's motion over the ground, then all joints
+// from both (Holden et al. 2016, sec. 6). It belongs to one goroutine.
 type Walker struct {
-	model   *Model
-	steps   netruntime.Session
-	motion  netruntime.Session
-	pool    *netruntime.Pool
-	lags    []float32
-	toe     []bool    // of the contacts
-	gamma   []float32 // (batch, length, contacts+1) duty angles and pace
-	given   []float32 // (batch, length, 3+contacts)
-	batch   int
-	length  int
-	in, out [][]float32
-	wave    func(worker, b int)
-	job     *Walk
+	model       *Model
+	steps       netruntime.Session
+	motion      netruntime.Session
+	pool        *netruntime.Pool
+	lags        []float32
+	toe         []bool    // (contacts) whether it is a toe
+	gamma       []float32 // (batch, length, contacts+1) duty angles and step frequency
+	motionInput []float32 // (batch, length, 3+contacts)
+	batch       int
+	length      int
+	in, out     [][]float32
+	wave        func(worker, b int)
+	job         *Walk
 }
 
-// WalkerOptions say what a walker is for.
+// WalkerOptions are the options of NewWalker.
 type WalkerOptions struct {
-	Batch   int               // most motions at a time, at least 1
-	Length  int               // most frames of a motion, even
+	Batch   int               // maximum number of motions, at least 1
+	Length  int               // maximum number of frames, even
 	Workers int               // goroutines, at least 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 	BF16    bool              // see netruntime.SessionOptions
 }
 
-// NewWalker returns a walker. A *feature.SchemaError lists where the networks do not fit the
-// model.
+// NewWalker returns a walker. A *feature.SchemaError lists how the networks do not fit the model.
 func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 	m, steps, locomotion := n.Model, n.Footsteps, n.Locomotion
-	if o.Batch < 1 || o.Length < 2 || o.Length%2 != 0 || o.Workers < 1 {
-		return nil, fmt.Errorf("manifold: a walker of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames", o.Batch, o.Length, o.Workers)
+	if err := checkSize("a walker", o.Batch, o.Length, o.Workers); err != nil {
+		return nil, err
 	}
 	contacts := len(m.Layout.Contacts)
 	w := &Walker{model: m, batch: o.Batch, length: o.Length}
-	if err := m.fits(steps, feature.MotionLen, contacts+1); err != nil {
+	if err := m.checkNet(steps, feature.MotionLen, contacts+1); err != nil {
 		return nil, err
 	}
-	if err := m.fits(locomotion, feature.MotionLen+contacts, m.Layout.Columns()); err != nil {
+	if err := m.checkNet(locomotion, feature.MotionLen+contacts, m.Layout.Columns()); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(steps.Meta().Extra[KeyLags]), &w.lags); err != nil || len(w.lags) != contacts {
 		return nil, &feature.SchemaError{Package: "manifold", Model: steps.Meta().Name, Diff: []string{fmt.Sprintf("its metadata %q holds no list of %d lags", KeyLags, contacts)}}
 	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	var err error
 	so := netruntime.SessionOptions{Batch: o.Batch, Length: o.Length, Workers: o.Workers}
-	if w.steps, err = open(steps, so); err != nil {
+	if w.steps, err = o.Open.Session(steps, so); err != nil {
 		return nil, err
 	}
 	so.BF16 = o.BF16
-	if w.motion, err = open(locomotion, so); err != nil {
+	if w.motion, err = o.Open.Session(locomotion, so); err != nil {
 		return nil, errors.Join(err, w.steps.Close())
 	}
 	w.pool = netruntime.NewPool(o.Workers)
 	w.gamma = make([]float32, o.Batch*o.Length*(contacts+1))
-	w.given = make([]float32, o.Batch*o.Length*(feature.MotionLen+contacts))
+	w.motionInput = make([]float32, o.Batch*o.Length*(feature.MotionLen+contacts))
 	w.in, w.out = make([][]float32, 1), make([][]float32, 1)
-	w.wave = func(_, b int) { w.waves(w.job, b) }
+	w.wave = func(_, b int) { w.writeContacts(w.job, b) }
 	for _, c := range m.Layout.Contacts {
 		w.toe = append(w.toe, slices.ContainsFunc(m.Layout.Contacts, func(heel feature.Contact) bool {
-			return heel != c && m.carries(heel.Joint, c.Joint)
+			return heel != c && m.isAncestor(heel.Joint, c.Joint)
 		}))
 	}
 	return w, nil
 }
 
-// carries reports whether joint a is an ancestor of b.
-func (m *Model) carries(a, b string) bool {
+// isAncestor reports whether joint a is joint b or an ancestor of it.
+func (m *Model) isAncestor(a, b string) bool {
 	for j := m.Skel.Index(b); j >= 0; j = int(m.Skel.Parents[j]) {
 		if m.Skel.Names[j] == a {
 			return true
@@ -115,14 +108,14 @@ func (m *Model) carries(a, b string) bool {
 	return false
 }
 
-// fits reports where a network does not speak of this model's frames.
-func (m *Model) fits(n *netruntime.Net, inputs, outputs int) error {
+// checkNet reports how a network does not fit this model's frames.
+func (m *Model) checkNet(n *netruntime.Net, inputs, outputs int) error {
 	e := &feature.SchemaError{Package: "manifold", Model: n.Meta().Name}
 	if got, want := n.Meta().SchemaHash, m.Layout.Hash(); got != want {
 		e.Diff = append(e.Diff, fmt.Sprintf("its schema is %q, the manifold's %q", got, want))
 	}
 	if n.Inputs() != inputs || n.Outputs() != outputs {
-		e.Diff = append(e.Diff, fmt.Sprintf("it makes %d values of %d, want %d of %d", n.Outputs(), n.Inputs(), outputs, inputs))
+		e.Diff = append(e.Diff, fmt.Sprintf("it has %d outputs and %d inputs, want %d and %d", n.Outputs(), n.Inputs(), outputs, inputs))
 	}
 	if len(e.Diff) > 0 {
 		return e
@@ -130,7 +123,7 @@ func (m *Model) fits(n *netruntime.Net, inputs, outputs int) error {
 	return nil
 }
 
-// Close ends the walker's workers.
+// Close stops the walker's workers.
 func (w *Walker) Close() error {
 	w.pool.Close()
 	return errors.Join(w.steps.Close(), w.motion.Close())
@@ -140,23 +133,22 @@ func (w *Walker) Close() error {
 type Walk struct {
 	Batch, Length int       // motions, and frames of each: even, at most the walker's
 	Body          []float32 // (Batch, Length, feature.MotionLen) the body's motion, raw
-	Gaits         []Gait    // (Batch), or nil: as the networks have learnt
-	Kept          int       // frames at the start whose Contacts are given: a motion that goes on
-	Phase         []float32 // (Batch) of stepping before frame Kept, radians; nil begins with 0
+	Gaits         []Gait    // (Batch); nil: as trained
+	Kept          int       // number of frames at the start whose Contacts are given, to continue a motion
+	Phase         []float32 // (Batch) phase of stepping before frame Kept, radians; nil: 0
 
 	Rows     []float32 // out: (Batch, Length, columns) the motion, raw
-	Contacts []float32 // out, from frame Kept on: (Batch, Length, contacts) 1 where a contact shall stand, else 0
-	Phases   []float32 // out, from frame Kept on: (Batch, Length) of stepping after each frame; nil where not wanted
+	Contacts []float32 // out, from frame Kept on: (Batch, Length, contacts) 1 if a contact stands, else 0
+	Phases   []float32 // out, from frame Kept on: (Batch, Length) phase of stepping after each frame; may be nil
 }
 
-// Run makes the motions. A motion's result is the same bits alone or among
-// others. Filters reach about a second to both sides: beyond the first and last
-// frame they see zeros.
+// Run synthesizes the motions. A motion's result is bit-identical alone or in a batch. Filters
+// reach about a second to both sides and see zeros beyond the first and last frame.
 func (w *Walker) Run(job *Walk) error {
 	n, cols := len(w.lags), w.model.Layout.Columns()
 	frames := job.Batch * job.Length
-	if job.Batch < 1 || job.Batch > w.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > w.length {
-		return fmt.Errorf("manifold: %d walks of %d frames, the walker is for up to %d of %d, an even number", job.Batch, job.Length, w.batch, w.length)
+	if err := checkBatch("walks", job.Batch, job.Length, w.batch, w.length); err != nil {
+		return err
 	}
 	if job.Kept < 0 || job.Kept > job.Length {
 		return fmt.Errorf("manifold: Walk.Kept is %d, of %d frames", job.Kept, job.Length)
@@ -180,13 +172,13 @@ func (w *Walker) Run(job *Walk) error {
 	w.job = job
 	w.pool.Run(job.Batch, w.wave)
 	w.job = nil
-	w.in[0], w.out[0] = w.given[:frames*(feature.MotionLen+n)], job.Rows
+	w.in[0], w.out[0] = w.motionInput[:frames*(feature.MotionLen+n)], job.Rows
 	return w.motion.RunSequences(w.out, w.in, job.Batch, job.Length)
 }
 
-// waves writes the contacts of walk b, square waves of its pace and duties, and
-// what the network of motion is given.
-func (w *Walker) waves(job *Walk, b int) {
+// waves writes the contacts of walk b, square waves of its step frequency and duties, and the input
+// of the locomotion network.
+func (w *Walker) writeContacts(job *Walk, b int) {
 	n := len(w.lags)
 	var g Gait
 	if len(job.Gaits) > 0 {
@@ -201,14 +193,14 @@ func (w *Walker) waves(job *Walk, b int) {
 	}
 	for f := b * job.Length; f < (b+1)*job.Length; f++ {
 		gamma := w.gamma[f*(n+1):][:n+1]
-		given := w.given[f*(feature.MotionLen+n):][:feature.MotionLen+n]
+		given := w.motionInput[f*(feature.MotionLen+n):][:feature.MotionLen+n]
 		body := job.Body[f*feature.MotionLen:][:feature.MotionLen]
 		copy(given, body)
 		if f < b*job.Length+job.Kept {
 			copy(given[feature.MotionLen:], job.Contacts[f*n:][:n])
 			continue
 		}
-		if still := math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])) < stillSpeed && math.Abs(float64(body[feature.MotionYaw])) < stillTurn; still {
+		if still := math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])) < idleSpeed && math.Abs(float64(body[feature.MotionYaw])) < idleTurn; still {
 			for i := range w.lags {
 				job.Contacts[f*n+i], given[feature.MotionLen+i] = 1, 1
 			}
@@ -225,14 +217,14 @@ func (w *Walker) waves(job *Walk, b int) {
 	}
 }
 
-// stands returns 1 where a contact stands at its phase, given what the network
-// says of its duty, gamma, else 0 (eq. 7).
+// stands returns 1 if a contact stands at its phase, else 0 (eq. 7). gamma is the duty angle of the
+// network.
 func (g *Gait) stands(phase float64, gamma float32, toe bool) float32 {
 	ahead, off := g.Heel, g.HeelOff
 	if toe {
 		ahead, off = g.Toe, g.ToeOff
 	}
-	threshold := min(max(math.Cos(float64(gamma))+float64(off), leastThreshold), mostThreshold)
+	threshold := min(max(math.Cos(float64(gamma))+float64(off), minThreshold), maxThreshold)
 	if math.Sin(phase+float64(ahead)) > threshold {
 		return 1
 	}

@@ -87,7 +87,6 @@ type Batch struct {
 	blend  [future + 1]blend             // per future point, from tuning
 	models [feature.MaxStride + 1]*Model // by stride; nil where there is none
 	shares [feature.MaxStride + 1]shares // by stride, from tuning
-	stride []uint8                       // (rows) ticks of a row's next step
 
 	// Trajectory, (rows, points), world space: the past second, the present at
 	// index now, the next second.
@@ -95,17 +94,8 @@ type Batch struct {
 	speed         []float32 // desired speed, m/s
 	act           []float32 // (rows, points, actions) action weights, each point's sum one
 
-	// Control, (rows).
-	heading   []vec2    // unit; where a steered row means to face now
-	targetDir []vec2    // unit
-	targetVel []vec2    // m/s
-	correct   []float32 // the network's weight in the future after a prediction, 0 to 1
-	pace      []float32 // speed of a plausible change by now, m/s
-	lack      []float32 // its integral of what is missing, m
-	lowest    []float32 // height of the lowest joint of late, m
-	leap      []int32   // ticks for which the present jump has had all the weight
-	path      []*control.Path
-	along     []float32 // arc length on path, m
+	agent []agent         // (rows)
+	path  []*control.Path // (rows) nil without one
 
 	// The recurrent pose, (rows, joints), world space.
 	bonePos, boneFwd, boneUp, boneVel []m3.Vec3
@@ -116,8 +106,25 @@ type Batch struct {
 	localRot []m3.Quat
 
 	watch watch
+	state generator.State // of the row that Copy copies
 
 	scratch []m3.Xform // (rows, joints)
+}
+
+// agent is the numbers of a row. It has no padding: see generator.Value.
+type agent struct {
+	stride    int32   // ticks of the next step
+	heading   vec2    // unit; where a steered row means to face now
+	targetDir vec2    // unit
+	targetVel vec2    // m/s
+	correct   float32 // the network's weight in the future after a prediction, 0 to 1
+	pace      float32 // speed of a plausible change by now, m/s
+	lack      float32 // its integral of what is missing, m
+	lowest    float32 // height of the lowest joint of late, m
+	leap      int32   // ticks for which the present jump has had all the weight
+	along     float32 // arc length on the path, m
+	restored  uint32  // times that the row went back to a good pose since its last Reset
+	age       uint32  // ticks since the row began or was restored
 }
 
 // shares are what changes by a share per tick, over a stride.
@@ -135,23 +142,21 @@ func over(share float32, ticks int) float32 {
 // origin. Rows go on by m's stride at a time; see SetStride for others.
 func NewBatch(m *Model, capacity int) *Batch {
 	nj, na := m.Skel.Len(), len(m.Layout.Actions)
-	vec := func(n int) []vec2 { return make([]vec2, capacity*n) }
+	vec := func() []vec2 { return make([]vec2, capacity*points) }
 	vec3 := func() []m3.Vec3 { return make([]m3.Vec3, capacity*nj) }
 	b := &Batch{
 		Model: m, rows: capacity, joints: nj, actions: na,
-		pos: vec(points), dir: vec(points), vel: vec(points),
+		pos: vec(), dir: vec(), vel: vec(),
 		speed: make([]float32, capacity*points), act: make([]float32, capacity*points*na),
-		heading: vec(1), targetDir: vec(1), targetVel: vec(1), correct: make([]float32, capacity),
-		pace: make([]float32, capacity), lack: make([]float32, capacity), lowest: make([]float32, capacity), leap: make([]int32, capacity),
-		path: make([]*control.Path, capacity), along: make([]float32, capacity),
+		agent: make([]agent, capacity), path: make([]*control.Path, capacity),
 		phase:   make([]float32, capacity*phaseLen(m.Layout)),
 		bonePos: vec3(), boneFwd: vec3(), boneUp: vec3(), boneVel: vec3(),
-		localPos: vec3(), localRot: make([]m3.Quat, capacity*nj), stride: make([]uint8, capacity), watch: newWatch(m, capacity), scratch: make([]m3.Xform, capacity*nj),
+		localPos: vec3(), localRot: make([]m3.Quat, capacity*nj), watch: newWatch(m, capacity), scratch: make([]m3.Xform, capacity*nj),
 	}
 	b.Tune(DefaultTuning())
 	b.models[m.Layout.Step()] = m
 	for r := range capacity {
-		b.stride[r] = uint8(m.Layout.Step())
+		b.agent[r].stride = int32(m.Layout.Step())
 		b.Reset(r, m3.Vec3{}, 0)
 	}
 	return b
@@ -202,11 +207,11 @@ func (b *Batch) SetStride(row, stride int) {
 	if !b.Has(stride) {
 		panic(fmt.Sprintf("mann: no model of stride %d", stride))
 	}
-	b.stride[row] = uint8(stride)
+	b.agent[row].stride = int32(stride)
 }
 
 // Stride returns the ticks that row goes on by at a time.
-func (b *Batch) Stride(row int) int { return int(b.stride[row]) }
+func (b *Batch) Stride(row int) int { return int(b.agent[row].stride) }
 
 // Cap returns the number of rows.
 func (b *Batch) Cap() int { return b.rows }
@@ -247,8 +252,9 @@ func (b *Batch) stand(row int, f frame, act []float32) {
 			copy(w, act)
 		}
 	}
-	b.heading[row], b.targetDir[row], b.targetVel[row] = f.fwd, f.fwd, vec2{}
-	b.correct[row], b.pace[row], b.lack[row], b.lowest[row], b.leap[row], b.path[row], b.along[row] = 0, 0, 0, 0, 0, nil, 0
+	a := &b.agent[row]
+	*a = agent{stride: a.stride, restored: a.restored, age: a.age, heading: f.fwd, targetDir: f.fwd}
+	b.path[row] = nil
 }
 
 // placeBones puts a pose, the pose block of an input row, at the present root of
@@ -266,30 +272,34 @@ func (b *Batch) placeBones(row int, pose []float32) {
 func (b *Batch) Copy(dst, src int) {
 	b.check(dst, dst+1)
 	b.check(src, src+1)
-	move(b.pos, dst, src, points)
-	move(b.dir, dst, src, points)
-	move(b.vel, dst, src, points)
-	move(b.speed, dst, src, points)
-	move(b.act, dst, src, points*b.actions)
-	move(b.heading, dst, src, 1)
-	move(b.targetDir, dst, src, 1)
-	move(b.targetVel, dst, src, 1)
-	move(b.correct, dst, src, 1)
-	move(b.pace, dst, src, 1)
-	move(b.lack, dst, src, 1)
-	move(b.lowest, dst, src, 1)
-	move(b.leap, dst, src, 1)
-	move(b.path, dst, src, 1)
-	move(b.along, dst, src, 1)
-	move(b.stride, dst, src, 1)
-	b.watch.copy(dst, src)
-	move(b.bonePos, dst, src, b.joints)
-	move(b.boneFwd, dst, src, b.joints)
-	move(b.boneUp, dst, src, b.joints)
-	move(b.boneVel, dst, src, b.joints)
-	copy(b.phases(dst), b.phases(src))
-	move(b.localPos, dst, src, b.joints)
-	move(b.localRot, dst, src, b.joints)
+	b.state.Reset()
+	b.visit(&b.state, src)
+	b.state.Rewind()
+	b.visit(&b.state, dst)
+}
+
+// visit writes or reads the state of a row.
+func (b *Batch) visit(st *generator.State, row int) {
+	st.Kind("mann", b.joints, b.actions, b.Model.Layout.Inputs())
+	generator.Value(st, &b.agent[row])
+	generator.Asset(st, &b.path[row])
+	visitRow(st, b.pos, row, points)
+	visitRow(st, b.dir, row, points)
+	visitRow(st, b.vel, row, points)
+	visitRow(st, b.speed, row, points)
+	visitRow(st, b.act, row, points*b.actions)
+	visitRow(st, b.bonePos, row, b.joints)
+	visitRow(st, b.boneFwd, row, b.joints)
+	visitRow(st, b.boneUp, row, b.joints)
+	visitRow(st, b.boneVel, row, b.joints)
+	visitRow(st, b.phase, row, phaseLen(b.Model.Layout))
+	visitRow(st, b.localPos, row, b.joints)
+	visitRow(st, b.localRot, row, b.joints)
+	visitRow(st, b.watch.good, row, 2*b.watch.pose)
+}
+
+func visitRow[T any](st *generator.State, s []T, row, n int) {
+	generator.Values(st, s[row*n:(row+1)*n])
 }
 
 // phaseLen returns how many values all tips' phases have.
@@ -300,8 +310,6 @@ func (b *Batch) phases(row int) []float32 {
 	n := phaseLen(b.Model.Layout)
 	return b.phase[row*n : (row+1)*n]
 }
-
-func move[T any](s []T, dst, src, n int) { copy(s[dst*n:(dst+1)*n], s[src*n:(src+1)*n]) }
 
 // root returns the present root of row.
 func (b *Batch) root(row int) frame { return frame{b.pos[row*points+now], b.dir[row*points+now]} }

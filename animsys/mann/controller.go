@@ -9,6 +9,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/netruntime"
 )
@@ -61,17 +62,13 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 	}
 	n := o.Capacity
 	c := &Controller{Batch: NewBatch(m, n), goals: make([]control.Goal, n), seen: make([]int, n), due: make([]int32, 0, n)}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	session := netruntime.SessionOptions{Batch: n, Workers: generator.Workers(o.Workers, n), BF16: o.BF16, SkipBelow: o.SkipBelow}
 	var err error
-	if c.sessions[1], err = open(m.Net, session); err != nil {
+	if c.sessions[1], err = o.Open.Session(m.Net, session); err != nil {
 		return nil, err
 	}
 	for _, far := range o.LOD {
-		if err := c.addLOD(far, open, session); err != nil {
+		if err := c.addLOD(far, o.Open, session); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
@@ -96,7 +93,7 @@ func (c *Controller) addLOD(m *Model, open netruntime.Opener, o netruntime.Sessi
 		return fmt.Errorf("mann: ControllerOptions.LOD: %w", err)
 	}
 	var err error
-	c.sessions[step], err = open(m.Net, o)
+	c.sessions[step], err = open.Session(m.Net, o)
 	return err
 }
 
@@ -187,6 +184,40 @@ func (c *Controller) Add(at feature.Place, goal *control.Goal) (row int, err err
 func (c *Controller) Place(row int, at feature.Place) {
 	c.Reset(row, at.Pos, at.Yaw)
 	c.seen[row] = 0
+}
+
+// Save writes the state of a row; see [generator.Generator].
+func (c *Controller) Save(st *generator.State, row int) { c.visit(st, row) }
+
+// Restore adds an agent in a saved state; see [generator.Generator].
+func (c *Controller) Restore(st *generator.State) (row int, err error) {
+	if row = c.agents; row == c.Cap() {
+		return 0, fmt.Errorf("mann: all %d rows of the controller are taken", row)
+	}
+	c.visit(st, row)
+	if stride := int(c.agent[row].stride); st.Err() == nil && !c.Has(stride) {
+		st.Fail(fmt.Errorf("the state is of an agent that steps %d ticks at a time, without a model of it", stride))
+	}
+	if a := c.goals[row].Action; a >= control.NumActions {
+		st.Fail(fmt.Errorf("the state has action %d of %d", a, control.NumActions))
+	}
+	if err := st.Err(); err != nil {
+		c.Reset(row, m3.Vec3{}, 0)
+		return 0, fmt.Errorf("mann: %w", err)
+	}
+	c.agents++
+	return row, nil
+}
+
+func (c *Controller) visit(st *generator.State, row int) {
+	c.Batch.visit(st, row)
+	g := &c.goals[row]
+	generator.Value(st, &g.Move)
+	generator.Value(st, &g.Turn)
+	generator.Value(st, &g.Speed)
+	generator.Value(st, &g.Action)
+	generator.Asset(st, &g.Path)
+	generator.Value(st, &c.seen[row])
 }
 
 // Remove takes a row out. The last row becomes this one.

@@ -19,15 +19,15 @@ const (
 func (b *Batch) locate(r int, path *control.Path) float32 {
 	at := b.root(r).pos.vec3()
 	if b.path[r] == path {
-		s, d := path.NearestFrom(at, b.along[r], pathBack, pathAhead)
-		if d < pathLost || b.watch.age[r]%pathSearch >= uint32(b.stride[r]) {
-			b.along[r] = s
+		s, d := path.NearestFrom(at, b.agent[r].along, pathBack, pathAhead)
+		if d < pathLost || b.agent[r].age%pathSearch >= uint32(b.agent[r].stride) {
+			b.agent[r].along = s
 			return d
 		}
 	}
 	b.path[r] = path
 	s, d := path.Nearest(at)
-	b.along[r] = s
+	b.agent[r].along = s
 	return d
 }
 
@@ -64,8 +64,8 @@ func (b *Batch) curveSpeed(path *control.Path, s, speed float32) float32 {
 func (b *Batch) followPath(r int, off float32) {
 	path, tau, root := b.path[r], b.tuning.PathBlend, b.root(r)
 	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
-	have, speed := p[now].sub(p[now-Rate/6]).length()*6, b.targetVel[r].length()
-	nearest, along := path.At(b.along[r])
+	have, speed := p[now].sub(p[now-Rate/6]).length()*6, b.agent[r].targetVel.length()
+	nearest, along := path.At(b.agent[r].along)
 	way := flat(nearest).sub(root.pos).unit(root.fwd)
 	facing := m3.Clamp(b.tuning.Facing*root.angleTo(flat(along)), -maxFacing, maxFacing)
 	for i := now + 1; i < points; i++ {
@@ -73,7 +73,7 @@ func (b *Batch) followPath(r int, off float32) {
 		rate, ahead := b.tuning.change(have, speed, w)
 		pos, course, dir := root.pos.add(way.scale(ahead)), way, way
 		if off < pathLost {
-			s := b.along[r] + ahead
+			s := b.agent[r].along + ahead
 			at, tangent := path.At(s)
 			pos, course = flat(at), flat(tangent)
 			dir = course.turned(facing * (1 - w))

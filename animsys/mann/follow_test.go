@@ -17,14 +17,14 @@ func TestFollowPath(t *testing.T) {
 		b.Reset(0, at, m3.YawOf(dir))
 		w := b.act[now*b.actions:]
 		w[0], w[1] = 0, 1
-		b.targetVel[0] = flat(dir).scale(1.1)
+		b.agent[0].targetVel = flat(dir).scale(1.1)
 		b.vel[now] = flat(dir).scale(c.have)
 		b.pos[now-10] = b.pos[now].sub(b.vel[now].scale(1. / 6))
 		tune := b.Tuning()
 		tune.PathBlend, tune.SpeedP = tau, 0
 		b.Tune(tune)
 		b.Plan([]control.Goal{{Path: circle, Speed: 1.1}}, 0, 1)
-		speed := b.targetVel[0].length()
+		speed := b.agent[0].targetVel.length()
 		if m3.Abs(speed-1.1) > 0.01 {
 			t.Fatalf("asks for %g m/s", speed)
 		}
@@ -84,7 +84,7 @@ func TestApproachesThePath(t *testing.T) {
 	b.Reset(0, at, 0)
 	w := b.act[now*b.actions:]
 	w[0], w[1] = 0, 1
-	b.targetVel[0], b.vel[now] = vec2{0, 1}, vec2{0, 1}
+	b.agent[0].targetVel, b.vel[now] = vec2{0, 1}, vec2{0, 1}
 	b.pos[now-10].Z -= 1. / 6
 	tune := b.Tuning()
 	tune.PathBlend = 1
@@ -92,7 +92,7 @@ func TestApproachesThePath(t *testing.T) {
 	b.Plan([]control.Goal{{Path: must(control.Circle(1.5)), Speed: 1}}, 0, 1)
 	for _, k := range []int{1, 50} {
 		u := float32(k) / 50
-		_, way := tune.change(1, b.targetVel[0].length(), u)
+		_, way := tune.change(1, b.agent[0].targetVel.length(), u)
 		want := m3.V(900-way, 0, 0)
 		if got := b.pos[now+k].vec3(); got.Dist(want) > 1e-3 {
 			t.Errorf("point %d at %v, want %v", k, got, want)
@@ -156,7 +156,7 @@ func TestPathEnds(t *testing.T) {
 	if w := b.Weight(0, control.Idle); w < 0.99 {
 		t.Errorf("idle weight %g at the end of the path", w)
 	}
-	if l := b.targetVel[0].length(); l > 1e-3 {
+	if l := b.agent[0].targetVel.length(); l > 1e-3 {
 		t.Errorf("still asks for %g m/s", l)
 	}
 }

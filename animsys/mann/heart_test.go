@@ -184,7 +184,7 @@ func (r *recording) place(b *Batch, row, f int) {
 	}
 	b.pos[t+now-1], b.dir[t+now-1] = r.root[f-1].pos, r.root[f-1].fwd
 	b.vel[t+now] = r.root[f].pos.sub(r.root[f-1].pos).scale(60)
-	b.correct[row] = 1
+	b.agent[row].correct = 1
 	for j := range b.joints {
 		k := row*b.joints + j
 		x := r.world[f*r.joints+j]

@@ -42,7 +42,7 @@ func (b *Batch) plan(r int, g *control.Goal) {
 	if g.Path != nil {
 		move, turn = vec2{0, 1}, 0
 		off = b.locate(r, g.Path)
-		if !g.Path.Closed() && off < pathLost && g.Path.Length()-b.along[r] < pathEnd {
+		if !g.Path.Closed() && off < pathLost && g.Path.Length()-b.agent[r].along < pathEnd {
 			move = vec2{}
 		}
 	} else {
@@ -60,7 +60,7 @@ func (b *Batch) plan(r int, g *control.Goal) {
 		// instead may stay down.
 		action, move, speed = control.Move, vec2{0, 1}, t.Rise
 	case g.Path != nil:
-		speed = min(speed, b.curveSpeed(g.Path, b.along[r], speed))
+		speed = min(speed, b.curveSpeed(g.Path, b.agent[r].along, speed))
 	case move != vec2{}:
 		move, speed = b.reach(move, speed)
 	case turn != 0:
@@ -68,22 +68,22 @@ func (b *Batch) plan(r int, g *control.Goal) {
 		move, speed = vec2{0, 1}, t.Pivot*m3.Abs(turn)*control.MaxTurn
 	}
 	wants := move != (vec2{}) || turn != 0
-	gain := b.shares[b.stride[r]].decay
+	gain := b.shares[b.agent[r].stride].decay
 	if wants {
-		gain = b.shares[b.stride[r]].gain
+		gain = b.shares[b.agent[r].stride].gain
 	}
 	speed *= move.length()
 	speed = b.regulate(r, speed, action)
 
 	goalDir := b.face(r, turn, wants && g.Path == nil)
-	b.targetDir[r] = b.targetDir[r].lerp(goalDir, gain).unit(goalDir)
-	goalVel := frame{fwd: b.targetDir[r]}.out(move.unit(vec2{})).scale(speed)
-	b.targetVel[r] = b.targetVel[r].lerp(goalVel, gain)
+	b.agent[r].targetDir = b.agent[r].targetDir.lerp(goalDir, gain).unit(goalDir)
+	goalVel := frame{fwd: b.agent[r].targetDir}.out(move.unit(vec2{})).scale(speed)
+	b.agent[r].targetVel = b.agent[r].targetVel.lerp(goalVel, gain)
 	// The stronger the goal, the more the network's own future corrects ours.
-	b.correct[r] = m3.Lerp(b.correct[r], max(min(move.length(), 1), m3.Abs(turn)), gain)
+	b.agent[r].correct = m3.Lerp(b.agent[r].correct, max(min(move.length(), 1), m3.Abs(turn)), gain)
 
 	if b.path[r] != nil && move != (vec2{}) {
-		b.correct[r] = 1 // τ weighs path and network in followPath
+		b.agent[r].correct = 1 // τ weighs path and network in followPath
 		b.followPath(r, off)
 	} else {
 		b.steer(r)
@@ -111,16 +111,16 @@ func (b *Batch) reach(move vec2, speed float32) (vec2, float32) {
 func (b *Batch) face(r int, turn float32, steered bool) vec2 {
 	fwd := b.root(r).fwd
 	if !steered {
-		b.heading[r] = fwd
+		b.agent[r].heading = fwd
 		return fwd
 	}
 	rate := turn * control.MaxTurn
-	h := b.heading[r].turned(rate * float32(b.stride[r]) / Rate)
+	h := b.agent[r].heading.turned(rate * float32(b.agent[r].stride) / Rate)
 	if off := b.root(r).angleTo(h); m3.Abs(off) > b.tuning.Leash {
 		h = fwd.turned(m3.Clamp(off, -b.tuning.Leash, b.tuning.Leash))
 	}
-	b.heading[r] = h.unit(fwd)
-	return b.heading[r].turned(rate)
+	b.agent[r].heading = h.unit(fwd)
+	return b.agent[r].heading.turned(rate)
 }
 
 // choose applies the rules of jumping and sitting to the goal: it returns the action, and clears
@@ -134,7 +134,7 @@ func (b *Batch) choose(r int, want control.Action, move *vec2, turn *float32) co
 	moving := *move != (vec2{}) || *turn != 0
 	switch want {
 	case control.Jump:
-		if b.curvature(r) > t.Curvature || float32(b.leap[r]) >= t.Leap*Rate {
+		if b.curvature(r) > t.Curvature || float32(b.agent[r].leap) >= t.Leap*Rate {
 			want = control.Move
 		} else if !moving {
 			*move = vec2{0, 1}
@@ -179,7 +179,7 @@ func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 	want := speed*b.Weight(r, control.Move) + t.JumpSpeed*b.Weight(r, control.Jump)
 	have := b.vel[r*points+now].length()
 	if action != control.Move && action != control.Jump || want == 0 {
-		b.pace[r], b.lack[r] = have, 0
+		b.agent[r].pace, b.agent[r].lack = have, 0
 		return want
 	}
 	// A speed between that of a plausible change and the one asked for has no error, nor has one
@@ -187,16 +187,16 @@ func (b *Batch) regulate(r int, speed float32, action control.Action) float32 {
 	// sum unwinds faster, or one overshoot would follow another. At most half the speed is added, so
 	// that a character that is held back does not wind up.
 	const slack, unwind, most = 0.05, 3, 0.5
-	ticks := float32(b.stride[r])
-	b.pace[r], _ = t.change(b.pace[r], want, ticks/Rate)
-	lacks := m3.Clamp(have, min(b.pace[r], want), max(b.pace[r], want)) - have
+	ticks := float32(b.agent[r].stride)
+	b.agent[r].pace, _ = t.change(b.agent[r].pace, want, ticks/Rate)
+	lacks := m3.Clamp(have, min(b.agent[r].pace, want), max(b.agent[r].pace, want)) - have
 	lacks = excess(lacks, slack*want)
-	if lacks*b.lack[r] < 0 {
+	if lacks*b.agent[r].lack < 0 {
 		lacks *= unwind
 	}
 	limit := most * want / t.SpeedI
-	b.lack[r] = m3.Clamp(b.lack[r]+lacks*ticks/Rate, -limit, limit)
-	ask := want + t.SpeedP*(min(b.pace[r], want)-have) + t.SpeedI*b.lack[r]
+	b.agent[r].lack = m3.Clamp(b.agent[r].lack+lacks*ticks/Rate, -limit, limit)
+	ask := want + t.SpeedP*(min(b.agent[r].pace, want)-have) + t.SpeedI*b.agent[r].lack
 	return m3.Clamp(ask, 0, min((1+most)*want, b.Model.fastest))
 }
 
@@ -210,8 +210,8 @@ func excess(x, slack float32) float32 { return x - m3.Clamp(x, -slack, slack) }
 // future; positions add up blended steps.
 func (b *Batch) steer(r int) {
 	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
-	facing := arcTo(b.targetDir[r], b.root(r).angleTo(b.targetDir[r]))
-	course := arcTo(b.targetVel[r], frame{fwd: b.heading[r]}.angleTo(b.targetDir[r]))
+	facing := arcTo(b.agent[r].targetDir, b.root(r).angleTo(b.agent[r].targetDir))
+	course := arcTo(b.agent[r].targetVel, frame{fwd: b.agent[r].heading}.angleTo(b.agent[r].targetDir))
 	at, before := p[now], p[now] // blended; as it was
 	for i := now + 1; i < points; i++ {
 		w, old := &b.blend[i-now], p[i]
@@ -247,8 +247,8 @@ func (b *Batch) ramp(r int, action control.Action, gain float32) {
 	if b.Weight(r, control.Jump) > 0 {
 		seconds = min(seconds, b.tuning.Ramp[control.Jump])
 	}
-	perTick, ticks := 1/(seconds*Rate), float32(b.stride[r])
-	desired := b.targetVel[r].length()
+	perTick, ticks := 1/(seconds*Rate), float32(b.agent[r].stride)
+	desired := b.agent[r].targetVel.length()
 	present := b.act[(r*points+now)*b.actions:][:b.actions]
 	left := max(1-present[goal], 1e-6)   // weight still to move
 	for i := points - 1; i >= now; i-- { // the present last, because all points start from it
@@ -259,9 +259,9 @@ func (b *Batch) ramp(r int, action control.Action, gain float32) {
 	}
 	switch w := b.Weight(r, control.Jump); {
 	case w > 0.99:
-		b.leap[r] += int32(b.stride[r])
+		b.agent[r].leap += int32(b.agent[r].stride)
 	case w == 0:
-		b.leap[r] = 0
+		b.agent[r].leap = 0
 	}
 }
 

@@ -22,7 +22,7 @@ func moving(b *Batch, speed float32) {
 		clear(w)
 		w[b.Model.action[control.Move]] = 1
 	}
-	b.targetVel[0] = vec2{0, speed}
+	b.agent[0].targetVel = vec2{0, speed}
 }
 
 func dogBatch() *Batch {
@@ -39,15 +39,15 @@ func TestPlanFirstStep(t *testing.T) {
 	b.Plan([]control.Goal{g}, 0, 1)
 
 	// The move action has no weight yet, so nothing is asked of the speed.
-	if b.targetVel[0] != (vec2{}) {
-		t.Errorf("target velocity %v before the action has weight", b.targetVel[0])
+	if b.agent[0].targetVel != (vec2{}) {
+		t.Errorf("target velocity %v before the action has weight", b.agent[0].targetVel)
 	}
 	// A quarter of the way, along the chord, from 0° to where half the turn rate leads in a second
 	// from what this tick has turned by.
 	s, c := math.Sincos(math.Pi / 6 * (1 + 1./60))
 	dx, dz := 0.25*s, 0.75+0.25*c
 	l := math.Hypot(dx, dz)
-	if d := b.targetDir[0]; math.Abs(float64(d.X)-dx/l) > 1e-6 || math.Abs(float64(d.Z)-dz/l) > 1e-6 {
+	if d := b.agent[0].targetDir; math.Abs(float64(d.X)-dx/l) > 1e-6 || math.Abs(float64(d.Z)-dz/l) > 1e-6 {
 		t.Errorf("target direction %v, want %g %g", d, dx/l, dz/l)
 	}
 	for _, k := range []int{0, 10, 50} {
@@ -73,13 +73,13 @@ func TestPlanFirstStep(t *testing.T) {
 	b.Plan([]control.Goal{g}, 0, 1)
 	want := 1.1 * present
 	want += float64(tune.SpeedP) * want * (1 - math.Pow(0.5, 1/float64(60*tune.SpeedUp))) // that much lacks by now
-	if got := b.targetVel[0].length(); math.Abs(float64(got)-0.25*want) > 1e-5 {
+	if got := b.agent[0].targetVel.length(); math.Abs(float64(got)-0.25*want) > 1e-5 {
 		t.Errorf("target speed %g, want %g", got, 0.25*want)
 	}
 	// Positions and velocities go along the arc, from the heading on.
 	x, z := 0.0, 0.0
 	yaw := func(v vec2) float64 { return math.Atan2(float64(v.X), float64(v.Z)) }
-	speed, last, first := float64(b.targetVel[0].length()), yaw(b.targetDir[0]), yaw(b.heading[0])
+	speed, last, first := float64(b.agent[0].targetVel.length()), yaw(b.agent[0].targetDir), yaw(b.agent[0].heading)
 	for k := 1; k <= 50; k++ {
 		w := float64(k) / 50
 		s, c := math.Sincos(first + w*(last-first))
@@ -172,10 +172,10 @@ func TestRegulator(t *testing.T) {
 		t.Errorf("held back: %g, want %g", got, want)
 	}
 	// Then it is too fast: what has added up goes back three times as fast.
-	built := b.lack[0]
+	built := b.agent[0].lack
 	moving(b, 1.2)
 	b.regulate(0, 1, control.Move)
-	if got, want := built-b.lack[0], float32(3*0.15/60); m3.Abs(got-want) > 1e-6 {
+	if got, want := built-b.agent[0].lack, float32(3*0.15/60); m3.Abs(got-want) > 1e-6 {
 		t.Errorf("the integral turns by %g in a tick, want %g", got, want)
 	}
 	for range 600 {
@@ -184,8 +184,8 @@ func TestRegulator(t *testing.T) {
 	if want := 1 - b.tuning.SpeedP*0.2 - 0.5; m3.Abs(got-want) > 1e-4 {
 		t.Errorf("too fast: %g, want %g", got, want)
 	}
-	if got = b.regulate(0, 0, control.Idle); got != 0 || b.lack[0] != 0 {
-		t.Errorf("at rest: %g, integral %g", got, b.lack[0])
+	if got = b.regulate(0, 0, control.Idle); got != 0 || b.agent[0].lack != 0 {
+		t.Errorf("at rest: %g, integral %g", got, b.agent[0].lack)
 	}
 	b = dogBatch()
 	for k := range 600 {
@@ -202,8 +202,8 @@ func TestRegulator(t *testing.T) {
 			t.Fatalf("tick %d: %g, want %g", k, got, want)
 		}
 	}
-	if b.lack[0] != 0 {
-		t.Errorf("a good change of speed left an integral of %g", b.lack[0])
+	if b.agent[0].lack != 0 {
+		t.Errorf("a good change of speed left an integral of %g", b.agent[0].lack)
 	}
 }
 
@@ -239,12 +239,12 @@ func TestReach(t *testing.T) {
 		tune.SpeedI, tune.SpeedP = 0, 0
 		b.Tune(tune)
 		moving(b, 0)
-		b.targetVel[0] = vec2{}
-		b.heading[0] = vec2{0, 1}
+		b.agent[0].targetVel = vec2{}
+		b.agent[0].heading = vec2{0, 1}
 		for range 120 {
 			b.Plan([]control.Goal{g}, 0, 1)
 		}
-		return frame{fwd: b.targetDir[0]}.in(b.targetVel[0])
+		return frame{fwd: b.agent[0].targetDir}.in(b.agent[0].targetVel)
 	}
 	for _, c := range []struct {
 		goal control.Goal
@@ -280,7 +280,7 @@ func TestRises(t *testing.T) {
 		for range 120 {
 			b.Plan([]control.Goal{{Action: c.want}}, 0, 1)
 		}
-		if moves := b.Weight(0, control.Move) > 0.9 && b.targetVel[0].Z > 0.3; moves != c.moves {
+		if moves := b.Weight(0, control.Move) > 0.9 && b.agent[0].targetVel.Z > 0.3; moves != c.moves {
 			t.Errorf("hips at %g m, asked to %v: rises %v", c.hips, c.want, moves)
 		}
 	}
@@ -298,8 +298,8 @@ func TestRisesToJump(t *testing.T) {
 		}
 		return b.Weight(0, control.Jump)
 	}
-	if w := plan(0.08, 60); w != 0 || b.targetVel[0].Z < 0.3 {
-		t.Errorf("lying, it jumps by %g and steps forward at %g m/s", w, b.targetVel[0].Z)
+	if w := plan(0.08, 60); w != 0 || b.agent[0].targetVel.Z < 0.3 {
+		t.Errorf("lying, it jumps by %g and steps forward at %g m/s", w, b.agent[0].targetVel.Z)
 	}
 	if w := plan(0.45, 10); w < 0.45 {
 		t.Errorf("up, it jumps by %g", w)
@@ -318,7 +318,7 @@ func TestHeading(t *testing.T) {
 		b.face(0, turn, true)
 	}
 	yaw := func(v vec2) float32 { return m3.Atan2(v.X, v.Z) }
-	if got, want := yaw(b.heading[0]), turn*control.MaxTurn; m3.Abs(got-want) > 1e-4 {
+	if got, want := yaw(b.agent[0].heading), turn*control.MaxTurn; m3.Abs(got-want) > 1e-4 {
 		t.Errorf("after a second the heading is %g rad, want %g", got, want)
 	}
 	// The character has not turned at all: it is still asked to.
@@ -328,7 +328,7 @@ func TestHeading(t *testing.T) {
 	for range 600 {
 		b.face(0, 1, true)
 	}
-	if got := yaw(b.heading[0]); m3.Abs(got-b.tuning.Leash) > 1e-4 {
+	if got := yaw(b.agent[0].heading); m3.Abs(got-b.tuning.Leash) > 1e-4 {
 		t.Errorf("the heading leads by %g rad, the leash is %g", got, b.tuning.Leash)
 	}
 	if got := yaw(b.face(0, 0, false)); got != 0 {

@@ -39,7 +39,7 @@ func (b *Batch) gather(x []float32, r int) {
 		copy(x[m.InActions(s):], b.act[i*b.actions:(i+1)*b.actions])
 	}
 	// The bones were predicted in the frame of the step before.
-	before := r*points + now - int(b.stride[r])
+	before := r*points + now - int(b.agent[r].stride)
 	last := frame{b.pos[before], b.dir[before]}
 	for j := range b.joints {
 		k := r*b.joints + j
@@ -107,7 +107,7 @@ func (b *Batch) scatter(y []float32, r int) {
 	root := b.root(r)
 
 	// The past moves back by a point per tick.
-	step := int(b.stride[r])
+	step := int(b.agent[r].stride)
 	copy(b.pos[t:t+now], b.pos[t+step:])
 	copy(b.dir[t:t+now], b.dir[t+step:])
 	copy(b.vel[t:t+now], b.vel[t+step:])
@@ -178,9 +178,9 @@ const (
 // their input, so after a start that took off too quickly a row would walk above the ground.
 func (b *Batch) lowerToGround(r int) {
 	const ground = 0.03 // m; without a jump, recorded dogs have a joint below it in every stride
-	s := &b.shares[b.stride[r]]
+	s := &b.shares[b.agent[r].stride]
 	if b.Weight(r, control.Jump) > 0.05 {
-		b.lowest[r] = 0
+		b.agent[r].lowest = 0
 		return
 	}
 	bones := b.bonePos[r*b.joints : (r+1)*b.joints]
@@ -188,12 +188,12 @@ func (b *Batch) lowerToGround(r int) {
 	for _, p := range bones {
 		low = min(low, p.Y)
 	}
-	b.lowest[r] = min(low, m3.Lerp(b.lowest[r], low, s.forget))
-	over := s.sink * (b.lowest[r] - ground)
+	b.agent[r].lowest = min(low, m3.Lerp(b.agent[r].lowest, low, s.forget))
+	over := s.sink * (b.agent[r].lowest - ground)
 	if !(over > 0) {
 		return
 	}
-	b.lowest[r] -= over
+	b.agent[r].lowest -= over
 	for j := range bones {
 		bones[j].Y -= over
 	}
@@ -202,8 +202,8 @@ func (b *Batch) lowerToGround(r int) {
 // advance moves the future a step on: along with the root, then toward the network's prediction,
 // seen from next, with the row's weight of correction.
 func (b *Batch) advance(y []float32, r int, next frame, shift vec2, sin, cos float32) {
-	m, t, weight := b.Model.Layout, r*points, b.correct[r]
-	dt := float32(b.stride[r]) / Rate
+	m, t, weight := b.Model.Layout, r*points, b.agent[r].correct
+	dt := float32(b.agent[r].stride) / Rate
 	for i := now + 1; i < points; i++ {
 		// The network's samples are ten points apart, with linear interpolation between them.
 		s, u := (i-now)/feature.TrajStep, float32((i-now)%feature.TrajStep)/feature.TrajStep

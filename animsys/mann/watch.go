@@ -28,25 +28,16 @@ const memoryTicks = 30
 
 // watch is the watchdog's state.
 type watch struct {
-	restored []uint32
-	age      []uint32  // ticks since the row began or was restored
-	good     []float32 // (rows, 2, pose) good poses: bones, action weights
-	pose     int       // values of a pose
-	input    []float32 // (rows, inputs) the row's state as the network would see it
+	good  []float32 // (rows, 2, pose) good poses: bones, action weights
+	pose  int       // values of a pose
+	input []float32 // (rows, inputs) the row's state as the network would see it
 }
 
 func newWatch(m *Model, rows int) watch {
 	pose := m.Layout.PoseLen() + len(m.Layout.Actions)
 	return watch{
-		restored: make([]uint32, rows), age: make([]uint32, rows), pose: pose,
-		good: make([]float32, rows*2*pose), input: make([]float32, rows*m.Layout.Inputs()),
+		pose: pose, good: make([]float32, rows*2*pose), input: make([]float32, rows*m.Layout.Inputs()),
 	}
-}
-
-func (w *watch) copy(dst, src int) {
-	move(w.restored, dst, src, 1)
-	move(w.age, dst, src, 1)
-	move(w.good, dst, src, 2*w.pose)
 }
 
 // slot returns row's pose i, 0 or 1.
@@ -54,7 +45,7 @@ func (w *watch) slot(row, i int) []float32 { return w.good[(2*row+i)*w.pose:][:w
 
 // Restored returns how often row went back to a good pose since its last Reset, because the output
 // of its network was not finite or left the range of the training data.
-func (b *Batch) Restored(row int) int { return int(b.watch.restored[row]) }
+func (b *Batch) Restored(row int) int { return int(b.agent[row].restored) }
 
 // bound derives the inputs' range and the greatest speed from the inputs' mean and standard
 // deviation.
@@ -77,8 +68,7 @@ func (m *Model) bound(mean, std []float32) {
 
 // begin makes the present pose of row the only remembered one.
 func (b *Batch) begin(row int) {
-	w := &b.watch
-	w.restored[row], w.age[row] = 0, 0
+	b.agent[row].restored, b.agent[row].age = 0, 0
 	b.observe(row)
 	b.remember(row, 0)
 	b.remember(row, 1)
@@ -98,7 +88,7 @@ func (b *Batch) inRange(row int) bool {
 	if !b.root(row).near() {
 		return false
 	}
-	x, m := b.observe(row), b.models[b.stride[row]]
+	x, m := b.observe(row), b.models[b.agent[row].stride]
 	for c, v := range x {
 		if !m3.Finite(v) || m.low != nil && !(v >= m.low[c] && v <= m.high[c]) {
 			return false
@@ -119,10 +109,9 @@ func (b *Batch) inRange(row int) bool {
 
 // keep counts a good tick of row, with its state in watch.input, and remembers its pose when due.
 func (b *Batch) keep(row int) {
-	w := &b.watch
-	before := w.age[row] / memoryTicks
-	w.age[row] += uint32(b.stride[row])
-	if now := w.age[row] / memoryTicks; now != before {
+	before := b.agent[row].age / memoryTicks
+	b.agent[row].age += uint32(b.agent[row].stride)
+	if now := b.agent[row].age / memoryTicks; now != before {
 		b.remember(row, int(now)%2)
 	}
 }
@@ -147,10 +136,10 @@ func (b *Batch) restore(row int, root frame, sound bool) {
 			root.pos = shown.pos
 		}
 	}
-	older := w.slot(row, int(w.age[row]/memoryTicks+1)%2)
+	older := w.slot(row, int(b.agent[row].age/memoryTicks+1)%2)
 	bones := b.Model.Layout.PoseLen()
 	switch {
-	case w.restored[row] > 0 && w.age[row] < memoryTicks:
+	case b.agent[row].restored > 0 && b.agent[row].age < memoryTicks:
 		b.stand(row, root, nil)
 		b.placeBones(row, b.Model.rest)
 	case sound:
@@ -162,9 +151,9 @@ func (b *Batch) restore(row int, root frame, sound bool) {
 		b.placeBones(row, older[:bones])
 	}
 	b.display(row)
-	times := w.restored[row] + 1
+	times := b.agent[row].restored + 1
 	b.begin(row)
-	w.restored[row] = times
+	b.agent[row].restored = times
 }
 
 // near reports whether f is at a place that float32 resolves.

@@ -90,7 +90,7 @@ func TestWatchdog(t *testing.T) {
 		{"spoilt bones", 1, func(b *Batch, _ int) { b.bonePos[sick*b.joints+2].Y = nan }, nil},
 		{"a spoilt past", 1, func(b *Batch, _ int) { b.pos[sick*points+7].X = nan }, nil},
 		{"a spoilt root", 1, func(b *Batch, _ int) { b.dir[sick*points+now].X = nan }, nil},
-		{"a spoilt wish", 1, func(b *Batch, _ int) { b.targetVel[sick].Z = nan }, nil},
+		{"a spoilt wish", 1, func(b *Batch, _ int) { b.agent[sick].targetVel.Z = nan }, nil},
 		{"spoilt weights", 1, func(b *Batch, _ int) { b.act[(sick*points+now)*b.actions] = nan }, nil},
 		{"bones thrown away", 1, func(b *Batch, _ int) {
 			for j := range b.joints {

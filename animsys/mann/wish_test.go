@@ -34,17 +34,17 @@ func TestCorrection(t *testing.T) {
 		{control.Goal{Move: m3.V(0, 0, 0.5), Turn: -0.8, Speed: 1}, 0.8},
 		{control.Goal{}, 0},
 	} {
-		if got := asks(1, 200, c.goal).correct[0]; m3.Abs(got-c.want) > 1e-3 {
+		if got := asks(1, 200, c.goal).agent[0].correct; m3.Abs(got-c.want) > 1e-3 {
 			t.Errorf("%+v: %g, want %g", c.goal, got, c.want)
 		}
 	}
-	if got := asks(1, 1, control.Goal{Path: must(control.Circle(5)), Speed: 1}).correct[0]; got != 1 {
+	if got := asks(1, 1, control.Goal{Path: must(control.Circle(5)), Speed: 1}).agent[0].correct; got != 1 {
 		t.Errorf("on a path: %g, want 1", got)
 	}
 	b := asks(1, 0, control.Goal{})
-	b.targetVel[0] = vec2{0, 1}
+	b.agent[0].targetVel = vec2{0, 1}
 	b.Plan([]control.Goal{{}}, 0, 1)
-	if got, want := b.targetVel[0].Z, 1-b.tuning.Decay; m3.Abs(got-want) > 1e-6 {
+	if got, want := b.agent[0].targetVel.Z, 1-b.tuning.Decay; m3.Abs(got-want) > 1e-6 {
 		t.Errorf("let go, the target falls to %g m/s in a tick, want %g", got, want)
 	}
 }
@@ -52,7 +52,7 @@ func TestCorrection(t *testing.T) {
 // Nobody is asked for more than recordings reach, and who jumps goes at the speed of jumps whatever
 // else is asked.
 func TestSpeedsAskedFor(t *testing.T) {
-	if got, most := asks(1, 100, control.Goal{Move: m3.V(0, 0, 1), Speed: math.MaxFloat32}).targetVel[0].length(), dogBatch().Model.fastest; m3.Abs(got-most) > 1e-3 {
+	if got, most := asks(1, 100, control.Goal{Move: m3.V(0, 0, 1), Speed: math.MaxFloat32}).agent[0].targetVel.length(), dogBatch().Model.fastest; m3.Abs(got-most) > 1e-3 {
 		t.Errorf("asked for everything: %g m/s, want %g", got, most)
 	}
 	b := dogBatch()
@@ -76,7 +76,7 @@ func TestSpeedsAskedFor(t *testing.T) {
 	for range 100 {
 		b.Plan([]control.Goal{{Path: narrow, Speed: 3}}, 0, 1)
 	}
-	if got, want := b.targetVel[0].length(), b.curveSpeed(narrow, 0, 3); m3.Abs(got-want) > 1e-3 {
+	if got, want := b.agent[0].targetVel.length(), b.curveSpeed(narrow, 0, 3); m3.Abs(got-want) > 1e-3 {
 		t.Errorf("narrow circle at %g m/s, want %g", got, want)
 	}
 }
@@ -107,8 +107,8 @@ func TestWhereOnAPath(t *testing.T) {
 	b = dogBatch()
 	b.locate(0, hairpin)
 	b.pos[now] = vec2{6, 10}
-	if off := b.locate(0, hairpin); off > 0.5 || b.along[0] < 30 {
-		t.Errorf("carried to the way back it is found %g m from the path, at %g m of it", off, b.along[0])
+	if off := b.locate(0, hairpin); off > 0.5 || b.agent[0].along < 30 {
+		t.Errorf("carried to the way back it is found %g m from the path, at %g m of it", off, b.agent[0].along)
 	}
 	cross, err := control.NewPath([]m3.Vec3{{Z: -4}, {}, {Z: 4}, {X: 4, Z: 4}, {X: 4}, {X: 0.01}, {X: -4}}, false)
 	if err != nil {
@@ -122,8 +122,8 @@ func TestWhereOnAPath(t *testing.T) {
 	two.Copy(1, 0)
 	for row := range 2 {
 		two.pos[row*points+now] = vec2{-0.3, 0.02} // nearer to the later branch
-		if two.locate(row, cross); two.along[row] > 5 {
-			t.Errorf("row %d has changed to the branch at %g m", row, two.along[row])
+		if two.locate(row, cross); two.agent[row].along > 5 {
+			t.Errorf("row %d has changed to the branch at %g m", row, two.agent[row].along)
 		}
 	}
 }

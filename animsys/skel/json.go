@@ -14,8 +14,7 @@ type skeletonJSON struct {
 	EndSites []bool       `json:"end_sites"`
 }
 
-// MarshalJSON returns s as an object of names, parents, offsets and end_sites, each with an entry
-// per joint.
+// MarshalJSON returns an object of names, parents, offsets and end_sites, with an entry per joint.
 func (s *Skeleton) MarshalJSON() ([]byte, error) {
 	offsets := make([][3]float32, len(s.Offsets))
 	for i, o := range s.Offsets {

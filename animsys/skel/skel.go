@@ -1,10 +1,10 @@
-// Package skel holds skeletons, poses and clips: flat, depth-first arrays that one forward loop
-// walks.
+// Package skel holds skeletons, poses and clips: flat, depth-first arrays for one forward loop.
 package skel
 
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/engine/m3"
 )
@@ -15,8 +15,7 @@ const (
 	MaxDepth  = 256
 )
 
-// Skeleton is an immutable tree of joints in depth-first order, parents before children. All slices
-// have one entry per joint.
+// Skeleton is an immutable tree of joints in depth-first order. Slices have one entry per joint.
 type Skeleton struct {
 	Names   []string
 	Parents []int16   // index of the parent joint, −1 for a root
@@ -28,14 +27,7 @@ type Skeleton struct {
 func (s *Skeleton) Len() int { return len(s.Names) }
 
 // Index returns the joint called name, or −1.
-func (s *Skeleton) Index(name string) int {
-	for i, n := range s.Names {
-		if n == name {
-			return i
-		}
-	}
-	return -1
-}
+func (s *Skeleton) Index(name string) int { return slices.Index(s.Names, name) }
 
 // EndSiteOf returns the End Site of joint j, or −1.
 func (s *Skeleton) EndSiteOf(j int) int {
@@ -119,8 +111,7 @@ func (s *Skeleton) ModelToLocal(pos []m3.Vec3, rot []m3.Quat, model []m3.Xform) 
 }
 
 // Clip is motion sampled at a fixed rate: for frame f and joint j the local transform is
-// Pos[f*Len+j], Rot[f*Len+j]. Lengths are in metres, or in the unit of the file that the clip was
-// read from.
+// Pos[f*Len+j], Rot[f*Len+j]. Lengths are in metres, or in the unit of the file it comes from.
 type Clip struct {
 	Skel   *Skeleton
 	FPS    float64 // frames per second
@@ -131,16 +122,7 @@ type Clip struct {
 
 // NewClip returns a clip of the given size with every joint at rest.
 func NewClip(s *Skeleton, fps float64, frames int) *Clip {
-	c := &Clip{Skel: s, FPS: fps, Frames: frames}
-	c.Pos = make([]m3.Vec3, frames*s.Len())
-	c.Rot = make([]m3.Quat, frames*s.Len())
-	for f := range frames {
-		copy(c.Pos[f*s.Len():], s.Offsets)
-	}
-	for i := range c.Rot {
-		c.Rot[i] = m3.Ident
-	}
-	return c
+	return &Clip{Skel: s, FPS: fps, Frames: frames, Pos: slices.Repeat(s.Offsets, frames), Rot: slices.Repeat([]m3.Quat{m3.Ident}, frames*s.Len())}
 }
 
 // Frame returns the local transforms of frame f, aliasing the clip.

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 func genVec(t *rapid.T, name string, r float32) m3.Vec3 {
@@ -37,8 +38,7 @@ func genClip(t *rapid.T, s *Skeleton, fps float64, frames int) *Clip {
 	return c
 }
 
-// A joint's model transform is the product of the local ones along its chain, and ModelToLocal
-// takes it apart again.
+// A joint's model transform is the product along its chain, and ModelToLocal takes it apart again.
 func TestLocalModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := genSkeleton(t)
@@ -153,10 +153,7 @@ func dogLike() *Skeleton {
 
 func TestMirrored(t *testing.T) {
 	s := dogLike()
-	m, err := NewMirror(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(NewMirror(s))(t)
 	for j, a := range m.Axis {
 		if a != 2 {
 			t.Errorf("the lateral axis of %s is %d, want 2", s.Names[j], a)

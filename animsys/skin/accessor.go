@@ -109,8 +109,7 @@ func (e *elements) isWhole() bool {
 	return e.kind == gltf.ComponentUbyte || e.kind == gltf.ComponentUshort || e.kind == gltf.ComponentUint
 }
 
-// finite returns an error for the first element with a component that is not a number or is beyond
-// limit.
+// finite returns an error for the first element with a component that is NaN or beyond limit.
 func (f *file) finite(where string, e *elements, limit float64) error {
 	for i := range e.count {
 		for c := range e.width {

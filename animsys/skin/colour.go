@@ -21,7 +21,6 @@ type material struct {
 // defaultMaterial is the colour without a material: light grey.
 var defaultMaterial = material{factor: [3]float64{0.6, 0.6, 0.6}}
 
-// material returns materials[i].
 func (r *reader) material(where string, i int) (*material, error) {
 	if i < 0 || i >= len(r.doc.Materials) {
 		return nil, r.errorf(where+".material", "there is no materials[%d]: there are %d", i, len(r.doc.Materials))
@@ -57,7 +56,6 @@ func (r *reader) material(where string, i int) (*material, error) {
 	return p, nil
 }
 
-// texture reads textures[i].
 func (r *reader) texture(i int) (image.Image, error) {
 	d := &r.doc
 	if i < 0 || i >= len(d.Textures) {
@@ -99,8 +97,7 @@ func (r *reader) texture(i int) (image.Image, error) {
 	return r.pictures[*source], nil
 }
 
-// colours returns the linear RGB colour of each vertex: the product of the material's, the
-// texture's and the vertex's own.
+// colours returns each vertex's linear RGB colour: material times texture times its own.
 func (r *reader) colours(where string, p *gltf.Primitive, count int) ([][3]float32, error) {
 	look := &defaultMaterial
 	if p.Material != nil {

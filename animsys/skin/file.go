@@ -66,7 +66,6 @@ func newFile(name string, data []byte, beside fs.FS) (*file, error) {
 	return f, f.check()
 }
 
-// describeStart describes the start of data that is not glTF.
 func describeStart(data []byte) string {
 	if len(data) == 0 {
 		return "it is empty"
@@ -121,8 +120,7 @@ func brackets(text []byte) (n int) {
 	return n
 }
 
-// check rejects what the reader cannot handle: null in place of an object, extensions that change
-// the mesh, other versions.
+// check rejects null in place of an object, extensions that change the mesh, and other versions.
 func (f *file) check() error {
 	d := &f.doc
 	if v := d.Asset.Version; v != "" && !strings.HasPrefix(v, "2.") {

@@ -20,8 +20,7 @@ import (
 //  3. Each joint is moved to its place on the skeleton, and the mesh is stretched between
 //     joints. Soles move to the ground.
 //
-// So the body's Bind is a pose of the skeleton itself. Unmatched joints follow the nearest matched
-// joint above them.
+// So Bind is a pose of the skeleton itself. Unmatched joints follow the nearest matched one above.
 func (s *Skin) Fit(sk *skel.Skeleton, as map[string]string) (*body.Body, *Report, error) {
 	from, err := s.match(sk, as)
 	if err != nil {
@@ -75,7 +74,6 @@ func (f *fit) at(name string) m3.Vec3 { return f.place[f.sk.Index(name)] }
 // pivots reports whether joint j of the skeleton is at its parent's position.
 func (f *fit) pivots(j int) bool { return f.sk.Parents[j] >= 0 && f.sk.Offsets[j].Len() < 1e-4 }
 
-// orient turns and scales the file's joints.
 func (f *fit) orient() error {
 	n := f.sk.Len()
 	f.place = make([]m3.Vec3, n)
@@ -144,8 +142,7 @@ func (f *fit) releaseFingers() {
 	}
 }
 
-// frameOf returns the orientation of a character with joints at at: its axes are left, up and
-// ahead.
+// frameOf returns the orientation of a character with joints at at: axes left, up and ahead.
 func frameOf(at func(string) m3.Vec3) (m3.Quat, bool) {
 	left := at("LeftUpLeg").Sub(at("RightUpLeg")).Normalize(m3.Vec3{})
 	up := at("LeftUpLeg").Lerp(at("RightUpLeg"), 0.5).Sub(at("LeftFoot").Lerp(at("RightFoot"), 0.5)).Normalize(m3.Vec3{})
@@ -171,8 +168,7 @@ func rightAngles(q m3.Quat) m3.Quat {
 	return best
 }
 
-// findBones lists for each matched joint the next matched joints below it with another position,
-// both in our body and in the file.
+// findBones lists each matched joint's next matched joints below with another position, in both.
 func (f *fit) findBones() {
 	n := f.sk.Len()
 	f.bones = make([][]int, n)

@@ -39,8 +39,7 @@ func skeleton(t testing.TB, text string) *skel.Skeleton {
 	return s
 }
 
-// both returns text for the left side, and mirrored for the right: @ is the side, ± the
-// sign of what is on it.
+// both returns text for the left side, and mirrored for the right: @ is the side, ± its sign.
 func both(text string) string {
 	return strings.NewReplacer("@", "Left", "±", "").Replace(text) + strings.NewReplacer("@", "Right", "±", "-").Replace(text)
 }
@@ -159,8 +158,7 @@ func posed(b *body.Body, bones []m3.Xform) *body.Body {
 	return out
 }
 
-// tPose returns the joints of a person's grown body with the arms as they are at rest,
-// straight to the sides.
+// tPose returns the joints of a person's grown body with the arms straight to the sides.
 func tPose(t testing.TB, sk *skel.Skeleton) []m3.Xform {
 	out := make([]m3.Xform, sk.Len())
 	arm := make([]bool, sk.Len())
@@ -211,3 +209,6 @@ func written(t testing.TB, sk *skel.Skeleton, b *body.Body, clip *skel.Clip) []b
 	}
 	return out.Bytes()
 }
+
+// readAlone reads a file that references no others.
+func readAlone(name string, data []byte) (*Skin, error) { return read(name, data, nil) }

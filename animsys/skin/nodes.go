@@ -28,7 +28,6 @@ func (a *affine) mul(b *affine) (out affine) {
 	return out
 }
 
-// apply returns the transformed point.
 func (a *affine) apply(x, y, z float64) [3]float64 {
 	var out [3]float64
 	for r := range out {
@@ -59,21 +58,14 @@ func (a *affine) normal(n m3.Vec3) m3.Vec3 {
 	return m3.V(float32(out[0]/l), float32(out[1]/l), float32(out[2]/l))
 }
 
-// mirrors reports whether a changes handedness.
 func (a *affine) mirrors() bool {
 	return a[0]*(a[5]*a[10]-a[6]*a[9])-a[1]*(a[4]*a[10]-a[6]*a[8])+a[2]*(a[4]*a[9]-a[5]*a[8]) < 0
 }
 
 func (a *affine) finite() bool {
-	for _, v := range a {
-		if !(math.Abs(v) < 1e12) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a[:], func(v float64) bool { return !(math.Abs(v) < 1e12) })
 }
 
-// local returns a node's transform.
 func local(n *gltf.Node) affine {
 	if m := n.MatrixOrDefault(); m != gltf.DefaultMatrix {
 		return affine{m[0], m[4], m[8], m[12], m[1], m[5], m[9], m[13], m[2], m[6], m[10], m[14]}
@@ -99,10 +91,7 @@ type tree struct {
 // newTree walks the scene. A node may have only one parent, and must not be its own ancestor.
 func (f *file) newTree() (*tree, error) {
 	nodes := f.doc.Nodes
-	t := &tree{parent: make([]int, len(nodes)), world: make([]affine, len(nodes))}
-	for i := range t.parent {
-		t.parent[i] = -1
-	}
+	t := &tree{parent: slices.Repeat([]int{-1}, len(nodes)), world: make([]affine, len(nodes))}
 	for i, n := range nodes {
 		for k, c := range n.Children {
 			where := fmt.Sprintf("nodes[%d].children[%d]", i, k)
@@ -139,8 +128,7 @@ func (f *file) newTree() (*tree, error) {
 	return t, nil
 }
 
-// roots returns the root nodes of the scene, the first one last. If the file has no scenes, these
-// are all nodes without a parent.
+// roots returns the scene's root nodes, first one last; without scenes, all nodes without a parent.
 func (f *file) roots(t *tree) (roots []int, err error) {
 	d := &f.doc
 	if len(d.Scenes) == 0 {

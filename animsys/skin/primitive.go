@@ -1,6 +1,7 @@
 package skin
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -112,7 +113,6 @@ func (r *reader) attribute(where string, p *gltf.Primitive, name string, count, 
 	return e, r.finite(where, e, farthest)
 }
 
-// skinNodes returns the joint nodes of node n's skin.
 func (r *reader) skinNodes(n int) []int {
 	if k := r.doc.Nodes[n].Skin; k != nil {
 		return r.doc.Skins[*k].Joints
@@ -190,8 +190,7 @@ func (r *reader) influences(where string, p *gltf.Primitive, skin int, pulls [][
 	return nil
 }
 
-// strongest sums the weights of each joint, and returns the four largest, scaled to the sum 1.
-// Equal ones keep their order.
+// strongest sums each joint's weights and returns the four largest, in order, scaled to the sum 1.
 func strongest(all []influence) []influence {
 	out := all[:0]
 	for _, p := range all {
@@ -201,15 +200,7 @@ func strongest(all []influence) []influence {
 			out = append(out, p)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b influence) int {
-		switch {
-		case a.weight > b.weight:
-			return -1
-		case a.weight < b.weight:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b influence) int { return cmp.Compare(b.weight, a.weight) })
 	out = out[:min(len(out), 4)]
 	var sum float32
 	for _, p := range out {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"io/fs"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -61,12 +62,8 @@ func read(name string, data []byte, beside fs.FS) (*Skin, error) {
 	return s, nil
 }
 
-// joints collects the joints of the skins that the scene uses.
 func (r *reader) joints() error {
-	r.jointOf = make([]int, len(r.doc.Nodes))
-	for i := range r.jointOf {
-		r.jointOf[i] = -1
-	}
+	r.jointOf = slices.Repeat([]int{-1}, len(r.doc.Nodes))
 	inScene := make([]bool, len(r.doc.Nodes))
 	for _, n := range r.order {
 		inScene[n] = true
@@ -125,8 +122,7 @@ func (r *reader) above(n int) int {
 	return r.jointOf[n]
 }
 
-// bindSkin marks the joints of skins[k], and computes the transforms of its vertices into the
-// world.
+// bindSkin marks the joints of skins[k], and computes its vertices' transforms into the world.
 func (r *reader) bindSkin(k int, inScene []bool) error {
 	sk, where := r.doc.Skins[k], fmt.Sprintf("skins[%d]", k)
 	if n := len(sk.Joints); n == 0 || n > MaxJoints {

@@ -1,7 +1,7 @@
 // Package skin reads skinned meshes from glTF files and fits them to our skeletons:
 //
-//   - Open and Read read a .glb or .gltf of any origin. Their results are checked: indices
-//     are in range, numbers are finite, weights sum to 1.
+//   - Open reads a .glb or .gltf of any origin. Its result is checked: indices are in range,
+//     numbers are finite, weights sum to 1.
 //   - Skin.Fit matches the file's joints to a skeleton's, and makes a body.Body that moves
 //     with that skeleton.
 //   - Write does the reverse: a skeleton, its body and a motion become a GLB.
@@ -27,8 +27,7 @@ const (
 	MaxPixels    = 1 << 25 // of all textures
 )
 
-// Skin is a skinned mesh as a glTF viewer shows it: in the pose of its nodes, in the file's metres.
-// It is read-only.
+// Skin is a read-only skinned mesh as a glTF viewer shows it: posed by its nodes, in metres.
 type Skin struct {
 	Name  string   // the file's
 	Notes []string // warnings
@@ -88,8 +87,7 @@ func (s *Skin) Vertices() int { return len(s.mesh.pos) }
 // Triangles returns the number of triangles.
 func (s *Skin) Triangles() int { return len(s.mesh.index) / 3 }
 
-// Open reads the .glb or .gltf at path, and the files beside it that it references. Errors in the
-// file are of type *Error.
+// Open reads a .glb or .gltf, and the files that it references. Errors in the file are *Error.
 func Open(path string) (*Skin, error) {
 	data, err := boundedfile.Read(path, MaxFile)
 	if err != nil {
@@ -104,10 +102,6 @@ func Open(path string) (*Skin, error) {
 	return read(path, data, root.FS())
 }
 
-// Read reads the bytes of a .glb or .gltf called name that references no other files.
-func Read(name string, data []byte) (*Skin, error) { return read(name, data, nil) }
-
-// note adds a warning.
 func (s *Skin) note(format string, args ...any) {
 	const most = 20
 	if len(s.Notes) < most {

@@ -108,8 +108,7 @@ func (d *writer) mesh(b *body.Body, tint [3]float32) {
 	d.Skins = []*gltf.Skin{skin}
 }
 
-// animation writes the rotations of all joints except End Sites, and the translations of joints
-// that leave their rest offsets.
+// animation writes rotations except End Sites', and translations of joints off their rest offsets.
 func (d *writer) animation(clip *skel.Clip) error {
 	if clip.Frames == 0 || !(clip.FPS > 0) {
 		return fmt.Errorf("skin: a motion of %d frames at %g per second", clip.Frames, clip.FPS)

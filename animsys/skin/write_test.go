@@ -16,8 +16,7 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// A motion becomes an animation of the joints: read by another program, the nodes move as the
-// motion does.
+// A motion becomes an animation of the joints: in another program, the nodes move the same way.
 func TestWriteMotion(t *testing.T) {
 	sk := person(t)
 	clip := skel.NewClip(sk, 30, 20)

@@ -7,25 +7,22 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
-	"mannequin/animsys/internal/turns"
+	"mannequin/animsys/internal/windows"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/netruntime"
 )
 
-// Stream keeps many people going without end on windows of predicted frames, each as
-// their Wander asks. Who has played theirs goes on to the next, which are made in one batch
-// for all whose turn comes at once, on a goroutine beside the ticks until then. Turns are
-// spread evenly over the ticks.
+// Stream is a [generator.Generator] of people who play windows of predicted frames, as their Steer
+// asks. The next windows of all agents that are due are made in one batch, on a goroutine beside
+// the ticks. The agents' windows start evenly spread over the ticks.
 //
-// A tick, of 1/60 s, is Continue, then Advance. All methods belong to one goroutine, but
-// what Advance and Pose do for other rows may be done by others meanwhile. Somebody's
-// motion follows from the seed, from how many were added before them, and from what they
-// are asked to: it has the same bits alone or among others, but for when they begin to go
-// on, and for any number of workers.
+// An agent's motion follows from the seed, the number of agents added before it, and what it is
+// asked for. It has the same bits for any number of workers, and alone or in a crowd, except for
+// the tick at which its first window starts.
 type Stream struct {
-	wanders []Wander // (people)
-	still   []bool   // (people) agents that stay as they are
+	wanders []Steer // (people)
+	frozen  []bool  // (people) agents that stay as they are
 	model   *Model
 	search  *Controller
 	draws   int
@@ -41,20 +38,21 @@ type Stream struct {
 	frames []float32          // (people, Encode+Predict, columns) the last frames before those that are played, and those
 	starts []float32          // (streamStarts, Encode+Predict, columns) what people begin with
 	begun  [streamStarts]gait // how they go at the end of it
-	turns  turns.Turns
+	sched  windows.Scheduler
 	lost   int
 
-	turning
+	making
 }
 
-// wandering is one person.
+// wandering is the state of an agent.
 type wandering struct {
-	last    feature.Place // where the body is in the frame before the tick, or in the tick
-	at      feature.Place // where it is
-	gait    gait          // at the end of the frames that are played
-	person  uint64        // how many were added before them
-	windows uint64        // played
-	leapt   bool          // they began anew, or play again what they played
+	last      feature.Place // of the body in the frame before the tick, or in the tick
+	at        feature.Place // of the body
+	gait      gait          // at the end of the frames that are played
+	asked     Steer         // when the next window was requested
+	agent     uint64        // number of agents added before it
+	windows   uint64        // played
+	restarted bool          // it plays frames that do not continue those before
 }
 
 // StreamOptions say what a stream is for.
@@ -62,7 +60,7 @@ type StreamOptions struct {
 	People  int               // most at a time, at least 1
 	Workers int               // goroutines that make frames, at least 1
 	Seed    uint64            // of what is drawn
-	Draws   int               // ways of which each goes on in the one that is most as asked, the first of them the guide's; 0 is 1
+	Samples int               // ways of which each goes on in the one that is most as asked, the first of them the guide's; 0 is 1
 	Steps   int               // of a search from there, each of which costs as much as Latent+1 draws: see Control
 	Spread  float32           // deviation of the latent values that are drawn, around the guide's and around the likeliest ones; 0 is 0.5
 	Open    netruntime.Opener // what computes networks; nil is the processor
@@ -82,8 +80,8 @@ const streamStarts = 4
 // made by the network, from somebody who stands. A model without a Guide needs a search: Draws
 // or Steps.
 func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
-	if m.Guide == nil && o.Draws <= 1 && o.Steps == 0 {
-		return nil, fmt.Errorf("strnn: model %q has no guide, which tells how people go on as they are asked: learn one with mannequin train guide, or give Draws and Steps, with which they take far more time", m.Net.Meta().Name)
+	if m.Guide == nil && o.Samples <= 1 && o.Steps == 0 {
+		return nil, fmt.Errorf("strnn: model %q has no guide, which tells how people go on as they are asked: learn one with mannequin train guide, or give Samples and Steps, with which they take far more time", m.Net.Meta().Name)
 	}
 	s, err := m.newStream(o, streamStarts)
 	if err != nil {
@@ -101,12 +99,12 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if o.Spread == 0 {
 		o.Spread = 0.5
 	}
-	if o.Draws == 0 {
-		o.Draws = 1
+	if o.Samples == 0 {
+		o.Samples = 1
 	}
 	o.Workers = generator.Workers(o.Workers, o.People)
-	if o.People < 1 || o.Workers < 1 || o.Draws < 1 || o.Steps < 0 || !(o.Spread > 0) {
-		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d draws of spread %g and %d steps: want at least one, one, one, more than 0 and no less than 0", o.People, o.Workers, o.Draws, o.Spread, o.Steps)
+	if o.People < 1 || o.Workers < 1 || o.Samples < 1 || o.Steps < 0 || !(o.Spread > 0) {
+		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d draws of spread %g and %d steps: want at least one, one, one, more than 0 and no less than 0", o.People, o.Workers, o.Samples, o.Spread, o.Steps)
 	}
 	l := m.Layout
 	if m.Skel.Len() > maxJoints || len(l.Joints) > maxJoints || len(l.Contacts) > 8 {
@@ -116,33 +114,33 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 		return nil, fmt.Errorf("strnn: model %q sees %d frames and makes %d: a stream wants at least 2 of both", m.Net.Meta().Name, m.Encode, m.Predict)
 	}
 	people := max(o.People, streamStarts)
-	turn, err := turns.New(people, 2*m.Predict, o.Every, o.From)
+	sched, err := windows.New(people, 2*m.Predict, o.Every, o.From)
 	if err != nil {
-		return nil, fmt.Errorf("strnn: a stream in which %w", err)
+		return nil, fmt.Errorf("strnn: a stream: %w", err)
 	}
-	batch = max(batch, turn.Most())
-	search, err := m.NewController(ControllerOptions{Batch: batch, Draws: o.Draws, Workers: o.Workers, Open: o.Open, BF16: o.BF16, Rough: !o.Filter})
+	batch = max(batch, sched.Most())
+	search, err := m.NewController(ControllerOptions{Batch: batch, Samples: o.Samples, Workers: o.Workers, Open: o.Open, BF16: o.BF16, SkipFilter: !o.Filter})
 	if err != nil {
 		return nil, err
 	}
 	cols := l.Columns()
 	size := (m.Encode + m.Predict) * cols
 	s := &Stream{
-		wanders: make([]Wander, people), still: make([]bool, people), model: m, people: o.People, search: search, draws: o.Draws, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, turns: turn,
+		wanders: make([]Steer, people), frozen: make([]bool, people), model: m, people: o.People, search: search, draws: o.Samples, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, sched: sched,
 		body: make([]wandering, people), frames: make([]float32, people*size), starts: make([]float32, streamStarts*size),
-		turning: turning{
+		making: making{
 			seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
-			stand: make([]float32, batch*m.Predict*len(l.Contacts)), stances: stancesOf(l), gaits: make([]gait, batch), ways: make([]float32, batch*o.Draws*m.Latent),
+			stand: make([]float32, batch*m.Predict*len(l.Contacts)), stances: stancesOf(l), gaits: make([]gait, batch), ways: make([]float32, batch*o.Samples*m.Latent),
 			sees: make([]float32, batch*GuideInputs(l)), fit: make([]bool, batch),
 		},
 	}
 	s.rand, s.settle, s.play = rand.New(&s.pcg), s.settleOne, s.playOne
-	s.turns.Do(turns.Work{Order: s.order, Make: s.make, Take: s.take})
+	s.sched.Do(windows.Work{Begin: s.ask, Request: s.request, Compute: s.compute, Commit: s.commit})
 	for range search.pool.Workers() {
-		s.settlings = append(s.settlings, m.newSettling())
+		s.settlings = append(s.settlings, m.newCleanup())
 	}
-	stands := m.standing(s.settlings[0].sole)
-	s.bearing = [2][]float32{stands, m.bearing()}
+	stands := m.standing(s.settlings[0].soleHeight)
+	s.bearing = [2][]float32{stands, m.uprightWeights()}
 	for at := 0; at < len(s.starts); at += cols {
 		copy(s.starts[at:], stands)
 	}
@@ -159,7 +157,7 @@ func (s *Stream) prepare() error {
 	size := len(s.starts) / streamStarts
 	for i := range streamStarts {
 		s.add(feature.Place{})
-		s.wanders[i] = Wander{Speed: 1.1 + 0.1*float32(i)}
+		s.wanders[i] = Steer{Speed: 1.1 + 0.1*float32(i)}
 	}
 	for range prepareWindows {
 		if err := s.goOn(streamStarts); err != nil {
@@ -176,13 +174,13 @@ func (s *Stream) prepare() error {
 	for s.rows > 0 {
 		s.Remove(s.rows - 1)
 	}
-	s.added, s.wanders = 0, s.wanders[:s.people]
+	s.wanders = s.wanders[:s.people]
 	return nil
 }
 
-// Close ends its workers.
+// Close ends the stream's goroutines.
 func (s *Stream) Close() error {
-	s.turns.Close()
+	s.sched.Close()
 	return s.search.Close()
 }
 
@@ -190,31 +188,31 @@ func (s *Stream) Close() error {
 func (s *Stream) Capacity() int { return s.people }
 
 // Controls returns what each row is asked for, (capacity), to change before Generate.
-func (s *Stream) Controls() []Wander { return s.wanders }
+func (s *Stream) Controls() []Steer { return s.wanders }
 
 // Rig returns the people's rig; see [generator.Generator].
 func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 	return generator.Person(s.model.Layout, s.model.Skel, roles)
 }
 
-// Model returns the model that predicts.
+// Model returns the stream's model.
 func (s *Stream) Model() *Model { return s.model }
 
-// People returns how many there are.
+// People returns the number of agents.
 func (s *Stream) People() int { return s.rows }
 
-// Lost returns how many windows held values that are none of a person's. Who was to play
+// Discarded returns how many windows held values that are none of a person's. Who was to play
 // one goes on from what people begin with.
-func (s *Stream) Lost() int { return s.lost }
+func (s *Stream) Discarded() int { return s.lost }
 
 // Add puts someone at a place and returns the row, the last. They walk, and at their
-// first turn begin to do as their Wander asks, which is to stand until it is set.
-func (s *Stream) Add(at feature.Place, control *Wander) (row int, err error) {
+// first turn begin to do as their Steer asks, which is to stand until it is set.
+func (s *Stream) Add(at feature.Place, control *Steer) (row int, err error) {
 	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
-		return 0, fmt.Errorf("strnn: nobody can walk at %+v", at)
+		return 0, fmt.Errorf("strnn: no agent can walk at %+v", at)
 	}
 	if s.rows == s.people {
-		return 0, fmt.Errorf("strnn: all %d places of the stream are taken", s.rows)
+		return 0, fmt.Errorf("strnn: all %d rows of the stream are taken", s.rows)
 	}
 	row = s.add(at)
 	if control != nil {
@@ -224,12 +222,14 @@ func (s *Stream) Add(at feature.Place, control *Wander) (row int, err error) {
 }
 
 func (s *Stream) add(at feature.Place) (row int) {
-	row = s.rows
+	if row = s.rows; row == 0 {
+		s.added = 0 // a stream without agents is as new
+	}
 	s.rows++
-	s.turns.Add(row)
-	s.body[row] = wandering{person: s.added}
+	s.sched.Add(row)
+	s.body[row] = wandering{agent: s.added}
 	s.added++
-	s.wanders[row], s.still[row] = Wander{}, false
+	s.wanders[row], s.frozen[row] = Steer{}, false
 	s.begin(row)
 	s.Place(row, at)
 	return row
@@ -237,7 +237,7 @@ func (s *Stream) add(at feature.Place) (row int) {
 
 // begin has row play what people begin with.
 func (s *Stream) begin(row int) {
-	w, k := s.window(row), int(s.body[row].person%streamStarts)
+	w, k := s.window(row), int(s.body[row].agent%streamStarts)
 	copy(w, s.starts[k*len(w):])
 	s.body[row].gait = s.begun[k]
 }
@@ -263,19 +263,77 @@ func (s *Stream) gaitOf(row int) gait {
 func (s *Stream) Place(row int, at feature.Place) {
 	b := &s.body[row]
 	b.at = feature.Place{Pos: at.Pos.Flat(), Yaw: at.Yaw}
-	if b.last = b.at; s.turns.At(row)%2 == 1 { // half a frame before
-		v := s.frame(row, (s.turns.At(row)-1)/2)[s.model.Layout.Body():]
+	if b.last = b.at; s.sched.At(row)%2 == 1 { // half a frame before
+		v := s.frame(row, (s.sched.At(row)-1)/2)[s.model.Layout.Body():]
 		b.last.Yaw -= v[feature.MotionYaw] / generator.TickRate
 		b.last.Pos = b.at.Pos.Sub(m3.YawQuat(b.last.Yaw).Rotate(m3.V(v[feature.MotionX], 0, v[feature.MotionZ])).Scale(1.0 / generator.TickRate))
 	}
 }
 
-// Remove takes row out and gives it to the one in the last.
+// Save writes the state of a row; see [generator.Generator].
+func (s *Stream) Save(st *generator.State, row int) {
+	s.visit(st, row)
+	s.sched.Save(st, row)
+}
+
+// Restore adds an agent in a saved state; see [generator.Generator].
+func (s *Stream) Restore(st *generator.State) (row int, err error) {
+	if row = s.rows; row == s.people {
+		return 0, fmt.Errorf("strnn: all %d rows of the stream are taken", row)
+	}
+	added := s.visit(st, row)
+	b := &s.body[row]
+	ok := feature.Finite(s.window(row)) && b.last.Pos.Finite() && b.at.Pos.Finite() && m3.Finite(b.last.Yaw) && m3.Finite(b.at.Yaw)
+	for _, v := range [...]float32{b.gait.speed[0], b.gait.speed[1], b.gait.turn[0], b.gait.turn[1]} {
+		ok = ok && m3.Finite(v)
+	}
+	if !ok || !(b.gait.phase >= 0 && b.gait.phase < 1) {
+		st.Fail(errors.New("the state is not finite"))
+	}
+	scheduled := s.sched.Restore(st, row)
+	if err := st.Err(); err != nil {
+		return 0, fmt.Errorf("strnn: %w", err)
+	}
+	if row == 0 {
+		s.added = added
+	}
+	s.rows++
+	b.restarted = b.restarted || !scheduled
+	return row, nil
+}
+
+// visit writes or reads the state of a row, except its schedule, and returns the number of agents
+// that were added by then.
+func (s *Stream) visit(st *generator.State, row int) (added uint64) {
+	b := &s.body[row]
+	added = s.added
+	st.Kind("strnn", s.model.Encode, s.model.Predict, s.model.Layout.Columns())
+	generator.Value(st, &added)
+	s.wanders[row].visit(st)
+	b.asked.visit(st)
+	st.Bool(&s.frozen[row])
+	generator.Value(st, &b.last)
+	generator.Value(st, &b.at)
+	generator.Value(st, &b.gait)
+	generator.Value(st, &b.agent)
+	generator.Value(st, &b.windows)
+	st.Bool(&b.restarted)
+	generator.Values(st, s.window(row))
+	return added
+}
+
+func (w *Steer) visit(st *generator.State) {
+	generator.Value(st, &w.Speed)
+	generator.Value(st, &w.Turn)
+	st.Bool(&w.Free)
+}
+
+// Remove takes a row out. The last row becomes this one.
 func (s *Stream) Remove(row int) {
 	s.rows--
-	s.turns.Remove(row, s.rows)
+	s.sched.Remove(row, s.rows)
 	if last := s.rows; row != last {
-		s.body[row], s.wanders[row], s.still[row] = s.body[last], s.wanders[last], s.still[last]
+		s.body[row], s.wanders[row], s.frozen[row] = s.body[last], s.wanders[last], s.frozen[last]
 		copy(s.window(row), s.window(last))
 	}
 }
@@ -290,8 +348,8 @@ func (s *Stream) window(row int) []float32 {
 // again; so do agents that were frozen, or not there yet, when theirs should have been
 // requested.
 func (s *Stream) Generate(frozen []bool) error {
-	copy(s.still, frozen)
-	if err := s.turns.Continue(s.still[:s.rows]); err != nil {
+	copy(s.frozen, frozen)
+	if err := s.sched.Step(s.frozen[:s.rows]); err != nil {
 		return fmt.Errorf("strnn: a stream: %w", err)
 	}
 	return nil
@@ -316,10 +374,10 @@ func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 
 func (s *Stream) advance(r0, r1 int) {
 	for r := r0; r < r1; r++ {
-		if s.still[r] {
+		if s.frozen[r] {
 			continue
 		}
-		b, at := &s.body[r], s.turns.At(r)
+		b, at := &s.body[r], s.sched.At(r)
 		v := s.frame(r, (at-1)/2)[s.model.Layout.Body():]
 		if at%2 == 1 { // half a frame on
 			b.at = b.last.Advance(v, 1.0/generator.TickRate)
@@ -331,13 +389,13 @@ func (s *Stream) advance(r0, r1 int) {
 	}
 }
 
-// Where returns where the body of row is.
-func (s *Stream) Where(row int) feature.Place { return s.body[row].at }
+// Root returns where the body of row is.
+func (s *Stream) Root(row int) feature.Place { return s.body[row].at }
 
-// Ahead appends the places to dst where the body of row will be, n frames of the network's
+// Preview appends the places to dst where the body of row will be, n frames of the network's
 // from one to the next, to the end of those that it plays.
-func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
-	b, done := &s.body[row], s.turns.At(row)/2 // frames behind b.last
+func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
+	b, done := &s.body[row], s.sched.At(row)/2 // frames behind b.last
 	p := b.last
 	for f := done; f < s.model.Predict; f++ {
 		if p = p.Advance(s.frame(row, f)[s.model.Layout.Body():], 1.0/Rate); (f+1-done)%n == 0 {
@@ -349,12 +407,12 @@ func (s *Stream) Ahead(dst []feature.Place, row, n int) []feature.Place {
 
 // shown returns the frames before and after what row shows, and the share of the latter.
 func (s *Stream) shown(row int) (a, b []float32, share float32) {
-	at := s.turns.At(row)
+	at := s.sched.At(row)
 	return s.frame(row, at/2), s.frame(row, (at+1)/2), 0.5 * float32(at%2)
 }
 
-// Stands reports which contacts of row stand, a bit each in the layout's order.
-func (s *Stream) Stands(row int) (stands uint8) {
+// Contacts reports which contacts of row stand, a bit each in the layout's order.
+func (s *Stream) Contacts(row int) (stands uint8) {
 	a, b, share := s.shown(row)
 	for c := range s.model.Layout.Contacts {
 		if k := s.model.Layout.Contact(c); m3.Lerp(a[k], b[k], share) > 0.5 {
@@ -369,22 +427,22 @@ const maxJoints = 64
 
 // Pose writes the pose of a row.
 func (s *Stream) Pose(p *generator.Poses, row int) {
-	if s.body[row].leapt {
-		s.body[row].leapt, p.Restarted[row] = false, true
+	if s.body[row].restarted {
+		s.body[row].restarted, p.Restarted[row] = false, true
 	}
 	pos, rot := p.Joints(row, s.model.Skel.Len())
-	p.Put(row, s.Where(row), s.Stands(row))
+	p.Put(row, s.Root(row), s.Contacts(row))
 	var before, points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
 	n := len(s.model.Layout.Joints)
 	a, b, share := s.shown(row)
-	s.Where(row).Joints(before[:n], a)
-	s.Where(row).Joints(points[:n], b)
+	s.Root(row).Joints(before[:n], a)
+	s.Root(row).Joints(points[:n], b)
 	for j := range n {
 		points[j] = before[j].Lerp(points[j], share)
 	}
 	s.model.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
 }
 
-// Began reports whether row plays new frames since this tick.
-func (s *Stream) Began(row int) bool { return s.turns.At(row) == 1 }
+// WindowStarted reports whether row plays new frames since this tick.
+func (s *Stream) WindowStarted(row int) bool { return s.sched.At(row) == 1 }

@@ -132,8 +132,7 @@ its fastest counts. A ratio above 1 says that we are faster.`,
 	return c
 }
 
-// clock gives turns to all, with rests in which ONNX Runtime's threads stop
-// spinning.
+// clock gives turns to all, with rests in which ONNX Runtime's threads stop spinning.
 func clock(rounds int) benchnet.Clock {
 	return benchnet.Clock{Rounds: rounds, Block: 80 * time.Millisecond, Rest: 40 * time.Millisecond}
 }
@@ -252,7 +251,6 @@ func (r *row) fractions(fp32, bf16 float64) {
 	}
 }
 
-// difference returns the relative root mean square difference.
 func difference(x, want []float32) float64 {
 	var diff, sum float64
 	for i, w := range want {

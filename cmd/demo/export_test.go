@@ -15,6 +15,7 @@ import (
 	"mannequin/offline/mocap"
 	"mannequin/scenes"
 	"mannequin/scenes/latent"
+	"mannequin/scenes/world"
 )
 
 // latentFile writes a made-up autoencoder of clips to a file.
@@ -61,7 +62,7 @@ func TestExportFolder(t *testing.T) {
 
 // An exported sequence is a complete BVH file, or the file stays unchanged.
 func TestExport(t *testing.T) {
-	s := must.Get(latent.New(latent.Options{Model: testlatent.Model(t), Workers: 1}))(t)
+	s := must.Get(latent.New(latent.Options{Options: world.Options{Workers: 1}, Model: testlatent.Model(t)}))(t)
 	defer s.Close()
 	path := filepath.Join(t.TempDir(), "sub", "walk.bvh")
 	x := export{path: path}

@@ -7,15 +7,15 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/models"
 	"mannequin/netruntime"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 )
 
 // A crowd opens the networks of the kinds that come, and no others.
 func TestKinds(t *testing.T) {
-	setup := playbill.Default("crowd")
+	setup := open.Default("crowd")
 	setup.Agents, setup.Kinds = 2, []string{"lanes"}
 	var opened []string
-	s, _, err := playbill.Open(setup, playbill.Means{
+	s, _, err := open.Scene(setup, open.Resources{
 		Net: func(name string) (*netruntime.Net, error) {
 			opened = append(opened, name)
 			return models.Open(name)

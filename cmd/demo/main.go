@@ -27,7 +27,7 @@ import (
 	stylesgram "mannequin/models/styles-gram"
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 	"mannequin/scenes/show"
 	"mannequin/scenes/tape"
 )
@@ -41,7 +41,7 @@ func main() { command.Main(newCommand()) }
 
 // options is the command line.
 type options struct {
-	setup              playbill.Setup
+	setup              open.Setup
 	skin, skinMap      []string
 	skins              []show.Skin // opened from skin and skinMap
 	bvh, backend, out  string
@@ -60,7 +60,7 @@ type options struct {
 }
 
 func newCommand() *cobra.Command {
-	o := options{setup: playbill.Default("quadruped"), length: 10}
+	o := options{setup: open.Default("quadruped"), length: 10}
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Steer a dog in a window; without a display, record a video",
@@ -85,11 +85,11 @@ func newCommand() *cobra.Command {
 			if err := o.conflicts(cmd.Flags().Changed); err != nil {
 				return err
 			}
-			usual := playbill.Default(o.setup.Scene)
+			usual := open.Default(o.setup.Scene)
 			for flag, reset := range map[string]func(){
 				"terrain": func() { o.setup.Terrain = usual.Terrain },
 				"agents":  func() { o.setup.Agents = usual.Agents },
-				"far":     func() { o.setup.Far = playbill.FarOf(o.setup.Model) },
+				"far":     func() { o.setup.Far = open.FarOf(o.setup.Model) },
 				"bf16":    func() { o.setup.BF16 = usual.BF16 },
 				"script":  func() { o.setup.Script = usual.Script },
 			} {
@@ -111,7 +111,7 @@ func newCommand() *cobra.Command {
 	f.IntVar(&o.setup.Agents, "agents", o.setup.Agents, "number of dogs in the herd, or of people, 0 to 4096; crowd: all agents (default 100); latent: other people (default 0)")
 	f.IntVar(&o.setup.Styled, "styled", o.setup.Styled, "number of people with a style each: old, proud, stooped, …")
 	f.Float32Var(&o.setup.Churn, "churn", 0, "crowd: agents that are added, and as many removed, per second")
-	f.StringSliceVar(&o.setup.Kinds, "kinds", nil, "crowd: kinds of agents, some of "+strings.Join(playbill.Kinds, ", ")+" (default: all)")
+	f.StringSliceVar(&o.setup.Kinds, "kinds", nil, "crowd: kinds of agents, some of "+strings.Join(open.Kinds, ", ")+" (default: all)")
 	f.StringVar(&o.setup.Model, "model", o.setup.Model, "dogs: a shipped model's name or a model file")
 	f.StringSliceVar(&o.setup.Far, "far", nil, "distant dogs: networks with longer strides (default: those shipped with the model)")
 	f.StringVar(&o.setup.Manifold, "manifold", o.setup.Manifold, "people: the motion manifold, a shipped model's name or a model file")
@@ -197,11 +197,11 @@ func (o *options) newBudget() (*clock.Budget, error) {
 
 // open loads the scene's networks and builds it. player is the input of a recording.
 func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, h tape.Header, err error) {
-	open, err := backend.Open(o.backend, log)
+	device, err := backend.Open(o.backend, log)
 	if err != nil {
 		return nil, nil, tape.Header{}, err
 	}
-	return tape.OpenScene(o.setup, playbill.Means{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Open: open, Workers: o.workers, Log: log})
+	return tape.OpenScene(o.setup, open.Resources{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Open: device, Workers: o.workers, Log: log})
 }
 
 // play runs the scene, and records or replays a tape if asked to.

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"mannequin/internal/command"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 )
 
-// setupFlags are the flags with a scene's setup: the keys of playbill.Setup.
+// setupFlags are the flags with a scene's setup: the keys of open.Setup.
 var setupFlags = []string{"scene", "agents", "styled", "churn", "kinds", "terrain", "seed", "bf16", "model", "far", "manifold", "footstep", "locomotion", "latent", "next", "strnn", "keypose", "script"}
 
 // networkFlags are the flags with networks, the scenes that use them, and the kind of agent in the
@@ -52,11 +52,11 @@ func (o *options) conflicts(given func(flag string) bool) error {
 		}
 	}
 	for _, n := range networkFlags {
-		has := slices.Contains(n.scenes, o.setup.Scene) || !slices.Contains(playbill.Scenes, o.setup.Scene)
+		has := slices.Contains(n.scenes, o.setup.Scene) || !slices.Contains(open.Names, o.setup.Scene)
 		for _, f := range n.flags {
 			switch {
 			case !given(f):
-			case has && o.setup.Scene == "crowd" && !o.setup.Comes(n.kind):
+			case has && o.setup.Scene == "crowd" && !o.setup.HasKind(n.kind):
 				return command.Usagef("--%s: none of --kinds %s has such a network: add %s", f, strings.Join(o.setup.Kinds, ","), n.kind)
 			case !has:
 				return command.Usagef("--%s: the scene %s has no such network: want --scene %s", f, o.setup.Scene, strings.Join(n.scenes, " or "))

@@ -21,7 +21,7 @@ import (
 	"mannequin/internal/backend"
 	"mannequin/internal/command"
 	"mannequin/scenes"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 )
 
 // take is a short video of the reel.
@@ -73,7 +73,7 @@ func reel() []take {
 }
 
 func newReel() *cobra.Command {
-	o := options{setup: playbill.Default("quadruped"), backend: backend.CPU}
+	o := options{setup: open.Default("quadruped"), backend: backend.CPU}
 	var only []string
 	c := &cobra.Command{
 		Use:   "reel",
@@ -92,7 +92,7 @@ func newReel() *cobra.Command {
 			case o.fps < 1 || o.fps > 60:
 				return command.Usagef("--fps %d: want 1 to 60", o.fps)
 			}
-			o.setup.Far = playbill.FarOf(o.setup.Model)
+			o.setup.Far = open.FarOf(o.setup.Model)
 			return shoot(cmd.Context(), o, takes, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}

@@ -15,7 +15,7 @@ import (
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 )
 
 // A recorded tape is verified, and a damaged tape is reported. The recording runs without pictures
@@ -165,7 +165,7 @@ func TestConflicts(t *testing.T) {
 // Every field of a setup has its flag among setupFlags.
 func TestSetupFlags(t *testing.T) {
 	c := newCommand()
-	setup := reflect.TypeOf(playbill.Setup{})
+	setup := reflect.TypeOf(open.Setup{})
 	for i := range setup.NumField() {
 		name, _, _ := strings.Cut(setup.Field(i).Tag.Get("json"), ",")
 		if !slices.Contains(setupFlags, name) || c.Flags().Lookup(name) == nil {

@@ -17,7 +17,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
 	"mannequin/scenes"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 	"mannequin/scenes/show"
 )
 
@@ -27,8 +27,7 @@ func main() {
 	}
 }
 
-// run plays the scene that the address asks for, until something fails. The page reloads itself for
-// another scene.
+// run plays the scene in the address until something fails. Another scene reloads the page.
 func run() error {
 	setup, err := parse(js.Global().Get("location").Get("hash").String())
 	offer(&setup)
@@ -40,7 +39,7 @@ func run() error {
 		return err
 	}
 	defer func() { st.Close() }()
-	scene, _, err := playbill.Open(setup, playbill.Means{Net: openNet, Styles: openStyles, Transfers: openTransfers, Log: slog.Default()})
+	scene, _, err := open.Scene(setup, open.Resources{Net: openNet, Styles: openStyles, Transfers: openTransfers, Log: slog.Default()})
 	if err != nil {
 		return err
 	}
@@ -115,11 +114,10 @@ func openStyles() (*mar.Database, error) {
 	return fetched("models/styles-free.safetensors", mar.Decode)
 }
 
-func openTransfers() (*manifold.Transfers, error) {
-	return fetched("models/styles-gram.safetensors", manifold.DecodeTransfers)
+func openTransfers() (*manifold.StyleSet, error) {
+	return fetched("models/styles-gram.safetensors", manifold.DecodeStyleSet)
 }
 
-// fetched fetches a file and decodes it.
 func fetched[T any](file string, decode func([]byte) (T, error)) (T, error) {
 	b, err := fetch(file)
 	if err != nil {
@@ -139,17 +137,15 @@ var gamepadHelp = []string{
 	"Start: pause   left stick pressed: slow motion; when paused: single step",
 }
 
-// budget is the time of a tick beyond which distant agents update less often: half a tick. The only
-// thread also draws the pictures.
+// budget is a tick's time beyond which distant agents update less often: the one thread draws, too.
 const budget = time.Second / scenes.TickRate / 2
 
-// longest is the most time that passes in the scene per picture. If ticks are too slow, the scene
-// slows down but stays smooth.
+// longest is the most scene time per picture. Slow ticks slow the scene down but it stays smooth.
 const longest = 50 * time.Millisecond
 
 // player runs a scene.
 type player struct {
-	setup  playbill.Setup
+	setup  open.Setup
 	driver string // name of the graphics driver
 	show   *show.Show
 	pads   int // connected gamepads

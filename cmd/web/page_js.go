@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"syscall/js"
 
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 )
 
 // page is the interface of page.js: everything of the page except the canvas.
@@ -16,9 +16,9 @@ const maxFile = 256 << 20
 
 // offer passes the list of scenes and the current setup to the page. The script of a cutscene sets
 // its agents and terrain.
-func offer(s *playbill.Setup) {
+func offer(s *open.Setup) {
 	usual := map[string]any{}
-	for _, name := range playbill.Scenes {
+	for _, name := range open.Names {
 		d := defaults(name)
 		usual[name] = map[string]any{"agents": d.Agents, "terrain": d.Terrain, "scripted": name == "cutscene"}
 	}
@@ -49,7 +49,6 @@ func fetch(file string) ([]byte, error) {
 	return b, nil
 }
 
-// await waits for a promise and returns its value.
 func await(promise js.Value) (v js.Value, err error) {
 	done := make(chan struct{})
 	kept := js.FuncOf(func(_ js.Value, args []js.Value) any {

@@ -1,5 +1,4 @@
-// Command web plays the scenes in a browser, in the page beside it. Build it with make web, and open
-// it with mannequin serve.
+// Command web plays scenes in a browser. Build it with make web, open it with mannequin serve.
 package main
 
 import (
@@ -10,17 +9,17 @@ import (
 	"strconv"
 	"strings"
 
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 )
 
-// agents is the default number of agents in a browser, for scenes that differ from playbill.
+// agents is the default number of agents in a browser, for scenes that differ from open.Default.
 // WebAssembly has one thread and short vectors or none, so fewer agents keep up with 60 ticks per
 // second.
 var agents = map[string]int{"quadruped": 8, "crowd": 20, "herd": 20, "people": 8, "strnn": 12}
 
 // defaults returns the setup of a scene in a browser.
-func defaults(scene string) playbill.Setup {
-	s := playbill.Default(scene)
+func defaults(scene string) open.Setup {
+	s := open.Default(scene)
 	if n, ok := agents[scene]; ok {
 		s.Agents = n
 	}
@@ -39,24 +38,24 @@ func kinds(agents int) []string {
 }
 
 // keys are the keys of an address, and set the fields of a setup.
-var keys = map[string]func(s *playbill.Setup, value string) error{
-	"scene":   func(*playbill.Setup, string) error { return nil }, // read first
-	"agents":  func(s *playbill.Setup, v string) (err error) { s.Agents, err = strconv.Atoi(v); return err },
-	"styled":  func(s *playbill.Setup, v string) (err error) { s.Styled, err = strconv.Atoi(v); return err },
-	"terrain": func(s *playbill.Setup, v string) error { s.Terrain = v; return nil },
-	"kinds":   func(s *playbill.Setup, v string) error { s.Kinds = strings.Split(v, ","); return nil },
-	"seed":    func(s *playbill.Setup, v string) (err error) { s.Seed, err = strconv.ParseUint(v, 10, 64); return err },
-	"model":   func(s *playbill.Setup, v string) error { s.Model, s.Far = v, playbill.FarOf(v); return nil },
+var keys = map[string]func(s *open.Setup, value string) error{
+	"scene":   func(*open.Setup, string) error { return nil }, // read first
+	"agents":  func(s *open.Setup, v string) (err error) { s.Agents, err = strconv.Atoi(v); return err },
+	"styled":  func(s *open.Setup, v string) (err error) { s.Styled, err = strconv.Atoi(v); return err },
+	"terrain": func(s *open.Setup, v string) error { s.Terrain = v; return nil },
+	"kinds":   func(s *open.Setup, v string) error { s.Kinds = strings.Split(v, ","); return nil },
+	"seed":    func(s *open.Setup, v string) (err error) { s.Seed, err = strconv.ParseUint(v, 10, 64); return err },
+	"model":   func(s *open.Setup, v string) error { s.Model, s.Far = v, open.FarOf(v); return nil },
 }
 
 // parse returns the setup in the fragment of an address, such as scene=quadruped&agents=8. Missing
 // keys have defaults.
-func parse(fragment string) (playbill.Setup, error) {
+func parse(fragment string) (open.Setup, error) {
 	values, err := url.ParseQuery(strings.TrimPrefix(fragment, "#"))
 	if err != nil {
-		return defaults(playbill.Scenes[0]), fmt.Errorf("the address: %w", err)
+		return defaults(open.Names[0]), fmt.Errorf("the address: %w", err)
 	}
-	scene := playbill.Scenes[0]
+	scene := open.Names[0]
 	if v := values.Get("scene"); v != "" {
 		scene = v
 	}

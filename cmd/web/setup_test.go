@@ -9,17 +9,17 @@ import (
 	"testing"
 
 	"mannequin/internal/testing/must"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 )
 
 func TestParse(t *testing.T) {
 	dog, people := defaults("quadruped"), defaults("people")
-	dog.Agents, dog.Terrain, dog.Seed, dog.Model, dog.Far = 8, "steps", 7, "dog-free", playbill.FarOf("dog-free")
+	dog.Agents, dog.Terrain, dog.Seed, dog.Model, dog.Far = 8, "steps", 7, "dog-free", open.FarOf("dog-free")
 	people.Styled = 2
 	small, large, alone := defaults("crowd"), defaults("crowd"), defaults("crowd")
 	small.Agents, small.Kinds = 3, []string{"dogs", "sliders", "lanes"}
 	large.Agents, alone.Agents, alone.Kinds = 50, 50, []string{"dogs", "predicted"}
-	for address, want := range map[string]playbill.Setup{
+	for address, want := range map[string]open.Setup{
 		"": defaults("quadruped"), "#": defaults("quadruped"), "#scene=&agents=&terrain=&model=": defaults("quadruped"), "#scene=latent": defaults("latent"),
 		"#scene=quadruped&agents=8&terrain=steps&seed=7&model=dog-free": dog, "#styled=2&scene=people": people,
 		"#scene=crowd&agents=3": small, "#scene=crowd&agents=3&kinds=": small, "#scene=crowd&agents=50": large, "#scene=crowd&agents=50&kinds=dogs,predicted": alone,
@@ -52,9 +52,9 @@ func FuzzParse(f *testing.F) {
 
 // Every scene has fewer characters than on the desktop, or as many.
 func TestDefaults(t *testing.T) {
-	for _, name := range playbill.Scenes {
+	for _, name := range open.Names {
 		s := defaults(name)
-		if err := s.Check(); err != nil || s.Agents > playbill.Default(name).Agents {
+		if err := s.Check(); err != nil || s.Agents > open.Default(name).Agents {
 			t.Errorf("%s has %d characters: %v", name, s.Agents, err)
 		}
 	}
@@ -77,7 +77,7 @@ func TestNoWeights(t *testing.T) {
 	list.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	out := must.Get(list.Output())(t)
 	deps := strings.Fields(string(out))
-	if !slices.Contains(deps, "mannequin/scenes/playbill") {
+	if !slices.Contains(deps, "mannequin/scenes/open") {
 		t.Fatal("the scenes are not linked")
 	}
 	for _, d := range deps {

@@ -19,7 +19,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 )
 
 // site serves the page, and can cut a file off.
@@ -278,7 +278,7 @@ func TestPictures(t *testing.T) {
 		t.Skip("MANNEQUIN_WEB_PICTURES names no folder")
 	}
 	s := serve(t)
-	for _, name := range playbill.Scenes {
+	for _, name := range open.Names {
 		t.Run(name, func(t *testing.T) {
 			b := browse(t)
 			b.do(chromedp.EmulateViewport(1100, 700))

@@ -53,8 +53,7 @@ func dogBody(t testing.TB) *Body {
 	return b
 }
 
-// closed fails the test unless every edge of the mesh is met once each way, and
-// returns the enclosed volume.
+// closed fails the test unless every edge is met once each way, and returns the volume.
 func closed(t *testing.T, pos []m3.Vec3, index []uint32) float64 {
 	t.Helper()
 	seen := map[[2]uint32]int{}
@@ -112,9 +111,8 @@ func TestSurfaceMatchesClosedForm(t *testing.T) {
 	}
 }
 
-// sound fails the test unless m is closed, fills between least and most m³, and
-// has unit normals that agree with its triangles and weights that sum to 1. It
-// returns the mesh's extent.
+// sound fails the test unless m is closed, fills between least and most m³, and has unit normals
+// that agree with its triangles and weights that sum to 1. It returns the mesh's extent.
 func sound(t *testing.T, rig *Rig, m *Mesh, want int, least, most float64) (lo, hi m3.Vec3) {
 	t.Helper()
 	if n := m.Triangles(); n > want+460 || n < want*8/10 {
@@ -157,7 +155,7 @@ func TestDogMeshIsSound(t *testing.T) {
 	b := dogBody(t)
 	for k := range b.Levels {
 		t.Run(fmt.Sprint("level=", k), func(t *testing.T) {
-			lo, hi := sound(t, rig, &b.Levels[k], dogLevels[k].triangles, 0.01, 0.06)
+			lo, hi := sound(t, rig, &b.Levels[k], dogLevels[k], 0.01, 0.06)
 			if lo.Y < -0.01 || lo.Y > 0.015 || hi.Y < 0.5 || hi.Y > 0.75 || hi.Z-lo.Z < 0.85 || hi.Z-lo.Z > 1.3 {
 				t.Errorf("the dog spans %v to %v", lo, hi)
 			}

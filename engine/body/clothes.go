@@ -10,7 +10,6 @@ const (
 	trouserHem  = 0.02 // of the way from ankle to knee
 )
 
-// hem returns the middle of the shirt's lower end.
 func (h *human) hem() m3.Vec3 {
 	p, _ := h.level(hemLevel, 0, 0)
 	return p
@@ -32,8 +31,7 @@ var (
 
 // coat returns the function for the coat of a vertex at p that mainly follows joint; see Clothes.
 func (h *human) coat() func(p, n m3.Vec3, joint int) [4]float32 {
-	// edge is a channel at d metres beyond its border. It rises over width; coarse meshes need a
-	// large one.
+	// edge is a channel at d metres beyond its border. It rises over width: more for coarse meshes.
 	edge := func(d, width float32) float32 { return m3.Clamp(0.5+d/(width*h.u), 0, 1) }
 	const wide = 0.3
 	hem, collar := h.hem(), h.collar()

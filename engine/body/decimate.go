@@ -136,8 +136,7 @@ func (d *decimator) push(a, b int32) {
 	d.queue = append(d.queue, e)
 }
 
-// collapse moves a to the edge's target and removes b, unless that would flip a triangle or join
-// separate parts of the surface.
+// collapse moves a to the edge's target and removes b, unless a triangle would flip or parts join.
 func (d *decimator) collapse(e edge) {
 	shared, sides := 0, 0 // neighbours of both; triangles at the edge, one at a border
 	for _, v := range d.neighbours(e.a) {
@@ -242,21 +241,14 @@ type edge struct {
 	to           m3.Vec3
 }
 
-// edges is a heap, cheapest first. Ties are ordered by vertex, so that the result does not depend
-// on the heap's history.
+// edges is a heap, cheapest first. Ties are ordered by vertex, so its history does not matter.
 type edges []edge
 
 func (h edges) Len() int      { return len(h) }
 func (h edges) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 func (h edges) Less(i, j int) bool {
 	a, b := &h[i], &h[j]
-	if a.cost != b.cost {
-		return a.cost < b.cost
-	}
-	if a.a != b.a {
-		return a.a < b.a
-	}
-	return a.b < b.b
+	return a.cost < b.cost || a.cost == b.cost && (a.a < b.a || a.a == b.a && a.b < b.b)
 }
 func (h *edges) Push(x any) { *h = append(*h, x.(edge)) }
 func (h *edges) Pop() any {
@@ -266,8 +258,7 @@ func (h *edges) Pop() any {
 	return e
 }
 
-// quadric is the symmetric 4×4 matrix of a sum of squared plane distances:
-// xx xy xz xw yy yz yw zz zw ww.
+// quadric is the matrix of a sum of squared plane distances: xx xy xz xw yy yz yw zz zw ww.
 type quadric [10]float64
 
 func planeQuadric(n m3.Vec3, d float32, weight float64) quadric {

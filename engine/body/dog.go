@@ -13,8 +13,7 @@ type frame struct {
 	x, z  m3.Vec3
 }
 
-// dogFrames put a dog on its feet: in the rest pose of motion capture each bone points along +X.
-// Right limbs mirror the left.
+// dogFrames put a dog on its feet: at rest each bone points along +X. Right limbs mirror the left.
 var dogFrames = []frame{
 	{"Hips", m3.V(0, -0.05, -1), m3.V(1, 0, 0)},
 	{"Spine", m3.V(0, -0.15, 1), m3.V(1, 0, 0)},
@@ -32,7 +31,6 @@ var dogFrames = []frame{
 	{"Tail1", m3.V(0, -0.5, -0.75), m3.V(1, 0, 0)},
 }
 
-// standingFrame returns joint's orientation in the standing pose.
 func standingFrame(joint string) (m3.Quat, bool) {
 	name, right := joint, strings.HasPrefix(joint, "Right")
 	if right {
@@ -44,9 +42,8 @@ func standingFrame(joint string) (m3.Quat, bool) {
 		}
 		x, z := f.x, f.z
 		if right {
-			// A mirrored frame is left-handed: one axis turns round. The
-			// shoulders' +Z points inward on both sides, other limbs' to the
-			// left.
+			// A mirrored frame is left-handed: one axis turns round. The shoulders' +Z points
+			// inward on both sides, other limbs' to the left.
 			x.X, z.X = -x.X, -z.X
 			if !strings.HasSuffix(joint, "Shoulder") {
 				z = z.Neg()
@@ -59,8 +56,7 @@ func standingFrame(joint string) (m3.Quat, bool) {
 	return m3.Ident, false
 }
 
-// standing returns rig's joints in the standing pose with the paws on the ground, or false if the
-// rig does not have a dog's joints.
+// standing returns rig's joints standing with the paws on the ground; false without a dog's joints.
 func standing(rig *Rig) ([]m3.Xform, bool) {
 	for _, f := range dogFrames {
 		mirror := strings.Replace(f.joint, "Left", "Right", 1)
@@ -92,17 +88,10 @@ func standing(rig *Rig) ([]m3.Xform, bool) {
 			}
 		}
 	}
-	low := float32(0)
-	for _, x := range bind {
-		low = min(low, x.Pos.Y)
-	}
-	for i := range bind {
-		bind[i].Pos.Y -= low - 0.015
-	}
+	toGround(bind, 0.015)
 	return bind, true
 }
 
-// newDog plans a dog for a rig that has a dog's joints.
 func newDog(rig *Rig) (*plan, bool) {
 	bind, ok := standing(rig)
 	if !ok {

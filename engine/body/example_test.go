@@ -7,8 +7,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Any skeleton gets a body; one with a dog's joints gets a dog, one with
-// a human's a clothed person.
+// Any skeleton gets a body: one with a dog's joints a dog, one with a human's a person.
 func ExampleNew() {
 	b, err := body.New(&body.Rig{
 		Names:   []string{"base", "lamp", "shade"},

@@ -31,8 +31,7 @@ const (
 	onLeg
 )
 
-// humanJoints are the joints that make a rig a human's; there may be more. Right ones mirror the
-// left.
+// humanJoints are the joints that make a rig a human's. Right ones mirror the left.
 var humanJoints = []string{"Hips", "Head", "LeftUpLeg", "LeftLeg", "LeftFoot", "LeftToeBase", "LeftArm", "LeftForeArm", "LeftHand"}
 
 // Angles of the bind pose. Toes point as in the rest pose.
@@ -47,8 +46,7 @@ const (
 
 var ahead = m3.V(0, 0, 1)
 
-// newHuman plans a human for a rig with a human's joints whose rest pose stands and faces +Z. The
-// arms may be in any pose.
+// newHuman plans a human whose rest pose stands and faces +Z, with the arms in any pose.
 func newHuman(rig *Rig) (*plan, bool) {
 	for _, n := range humanJoints {
 		if rig.index(n) < 0 || rig.index(strings.Replace(n, "Left", "Right", 1)) < 0 {
@@ -124,8 +122,7 @@ func side(joint string) (name string, s float32, bare string) {
 	return "", 0, joint
 }
 
-// stand turns the rest pose into the bind pose, in the middle of the range of arms and legs, with
-// the soles on the ground.
+// stand turns the rest pose into the bind pose, limbs mid-range and soles on the ground.
 func (h *human) stand() {
 	rest := slices.Clone(h.bind)
 	for i, joint := range h.rig.Names {
@@ -172,7 +169,6 @@ func (h *human) stand() {
 	}
 }
 
-// at returns joint's position in the bind pose.
 func (h *human) at(joint string) m3.Vec3 { return h.bind[h.rig.index(joint)].Pos }
 
 // dir returns the bind pose's direction of a rest pose's axis at joint.
@@ -180,7 +176,6 @@ func (h *human) dir(joint string, axis m3.Vec3) m3.Vec3 {
 	return h.bind[h.rig.index(joint)].Rot.Rotate(axis)
 }
 
-// add adds a blob on joint from a to b.
 func (h *human) add(joint int, a, b m3.Vec3, ra, rb, blend float32) *blob {
 	h.shape = append(h.shape, blob{joint: joint, a: a, b: b, ra: ra * h.u, rb: rb * h.u, squash: 1, blend: blend * h.u})
 	return &h.shape[len(h.shape)-1]

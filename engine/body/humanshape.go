@@ -65,7 +65,6 @@ func (h *human) torso() {
 	}
 }
 
-// arm plans shoulder, sleeve, arm and hand of a side.
 func (h *human) arm(name string) {
 	_, s, _ := side(name)
 	shoulder, elbow, hand := h.at(name+"Arm"), h.at(name+"ForeArm"), h.at(name+"Hand")
@@ -92,8 +91,7 @@ func (h *human) arm(name string) {
 	h.hand(name, wrist, e)
 }
 
-// hand plans a relaxed hand at the wrist with its fingers along e: thumb ahead and palm down if the
-// arm points aside.
+// hand plans a relaxed hand with its fingers along e: palm down if the arm points aside.
 func (h *human) hand(name string, wrist, e m3.Vec3) {
 	joint := name + "Hand"
 	thumb := h.dir(joint, ahead)
@@ -115,7 +113,6 @@ func (h *human) hand(name string, wrist, e m3.Vec3) {
 	h.on(joint, at(0.052, 0.040, 0.014), at(0.084, 0.046, 0.022), 0.0130, 0.0100, 0.005)
 }
 
-// leg plans trouser leg and shoe of a side.
 func (h *human) leg(name string) {
 	_, s, _ := side(name)
 	hip, knee, ankle, ball := h.at(name+"UpLeg"), h.at(name+"Leg"), h.at(name+"Foot"), h.at(name+"ToeBase")

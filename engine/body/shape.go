@@ -20,7 +20,6 @@ type blob struct {
 	end    float32 // offset of that plane: largest p·cut in the blob, m
 }
 
-// flatten scales the blob along dir.
 func (k *blob) flatten(dir m3.Vec3, share float32) *blob {
 	k.flat, k.squash = dir, share
 	return k
@@ -70,8 +69,7 @@ func (k *blob) box(margin float32) (lo, hi m3.Vec3) {
 // shape is a smooth union of blobs.
 type shape []blob
 
-// dist evaluates the union at p: a polynomial smooth minimum over the blobs in order, whose bulge
-// is limited to the blend width.
+// dist evaluates the union at p: a polynomial smooth minimum, its bulge limited to the blend width.
 func (s shape) dist(p m3.Vec3) float32 {
 	d := float32(math.MaxFloat32)
 	for i := range s {
@@ -114,8 +112,7 @@ func (s shape) near(dst shape, p m3.Vec3, margin float32) shape {
 	return dst
 }
 
-// project moves p onto the surface by a few Newton steps, none longer than one cell, and returns it
-// with the outward normal.
+// project moves p onto the surface by a few Newton steps of at most a cell, and returns the normal.
 func (s shape) project(p m3.Vec3, cell float32) (m3.Vec3, m3.Vec3) {
 	h := cell / 8
 	for range 4 {
@@ -236,8 +233,7 @@ func quads(n [3]int, at func(x, y, z int) int, val []float32, vert []int32) []ui
 	return index
 }
 
-// sample evaluates the shape at each lattice point, layers in parallel. Blobs far from a layer or
-// row are skipped.
+// sample evaluates each lattice point, layers in parallel, without blobs far from a layer or row.
 func (s shape) sample(n [3]int, cell float32, point func(x, y, z int) m3.Vec3) []float32 {
 	val := make([]float32, n[0]*n[1]*n[2])
 	margin := s.margin() + 2*cell

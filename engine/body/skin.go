@@ -30,8 +30,7 @@ func (s shape) weights(m *Mesh, rig *Rig, sides []int8) ([][4]uint8, [][4]float3
 		}
 		row := share[v*joints : (v+1)*joints]
 		for j, d := range near {
-			// Only relatives of the nearest joint may influence a vertex: in the bind pose the
-			// paws are near each other.
+			// Only relatives of the nearest joint may influence a vertex: paws are near each other.
 			if d < near[best]+6 && related(rig.Parents, best, j) {
 				row[j] = m3.Exp(near[best] - d)
 			}
@@ -159,7 +158,6 @@ type part struct {
 	coat   [4]float32
 }
 
-// addParts appends the parts' triangles to m.
 func (m *Mesh) addParts(parts []part, rings, sides int) {
 	for i := range parts {
 		parts[i].add(m, rings, sides)

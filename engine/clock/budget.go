@@ -35,8 +35,7 @@ func NewBudget(limit time.Duration) (*Budget, error) {
 	return &Budget{limit: limit}, nil
 }
 
-// Spent records the duration of a tick and returns the share of the work that the next one should
-// save, 0 to 1.
+// Spent records a tick's duration and returns the share of work that the next should save, 0 to 1.
 func (b *Budget) Spent(d time.Duration) (saving float32) {
 	b.recent[b.next] = max(d, 0)
 	b.next = (b.next + 1) % budgetTicks

@@ -7,8 +7,7 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// If saving shortens ticks, nearly all of them stay below the limit, and no more is saved than
-// necessary.
+// If saving shortens ticks, nearly all stay below the limit, without saving more than necessary.
 func TestBudget(t *testing.T) {
 	const limit = 10 * time.Millisecond
 	for _, full := range []time.Duration{2, 6, 12, 40, 200} { // ms if nothing is saved

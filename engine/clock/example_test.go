@@ -7,8 +7,7 @@ import (
 	"mannequin/engine/clock"
 )
 
-// A loop takes as many simulation steps as the frame's time calls for and
-// renders between the last two.
+// A loop takes the steps that the frame's time calls for, and renders between two.
 func ExampleFixed() {
 	c, err := clock.New(60, 8)
 	if err != nil {

@@ -33,8 +33,7 @@ func Top(centre m3.Vec3, height float32) Camera {
 	return Camera{Eye: centre.Add(m3.V(0, 10, 0)), Target: centre, Height: height}
 }
 
-// ThreeQuarter is a perspective view from the front, left and above that shows about size metres
-// around centre.
+// ThreeQuarter is a perspective view from front, left and above of about size metres around centre.
 func ThreeQuarter(centre m3.Vec3, size float32) Camera {
 	return Camera{Eye: centre.Add(m3.V(0.9, 0.55, 0.9).Scale(size)), Target: centre, FOV: 0.7}
 }
@@ -77,8 +76,7 @@ func (v *view) screen(c m3.Vec3) (x, y float32) {
 	return v.cx + c.X*s, v.cy - c.Y*s
 }
 
-// segment returns the picture coordinates of the part of ab in front of the camera, and false if
-// there is none.
+// segment returns the part of ab before the camera in picture coordinates, false if there is none.
 func (v *view) segment(a, b m3.Vec3) (ax, ay, bx, by float32, ok bool) {
 	if !a.Finite() || !b.Finite() {
 		return

@@ -47,8 +47,7 @@ func blend(img *image.RGBA, x, y int, c color.RGBA, a float32) {
 	p[3] = max(p[3], uint8(a*255+0.5))
 }
 
-// stroke draws an anti-aliased segment with round ends between two points of the picture. Equal
-// points make a dot.
+// stroke draws an anti-aliased segment with round ends between points of the picture, or a dot.
 func stroke(img *image.RGBA, ax, ay, bx, by, width float32, c color.RGBA) {
 	r := img.Rect
 	half := max(width, 1) / 2
@@ -84,8 +83,7 @@ func stroke(img *image.RGBA, ax, ay, bx, by, width float32, c color.RGBA) {
 	}
 }
 
-// clip cuts the segment to r grown by pad (Liang and Barsky's parametric test), so that distant end
-// points cost no time.
+// clip cuts the segment to r grown by pad (Liang and Barsky's test): distant points cost no time.
 func clip(ax, ay, bx, by float32, r image.Rectangle, pad float32) (_, _, _, _ float32, ok bool) {
 	t0, t1 := float32(0), float32(1)
 	dx, dy := bx-ax, by-ay
@@ -110,8 +108,7 @@ func clip(ax, ay, bx, by float32, r image.Rectangle, pad float32) (_, _, _, _ fl
 	return ax + t0*dx, ay + t0*dy, ax + t1*dx, ay + t1*dy, true
 }
 
-// Line draws the world segment ab, width pixels wide. It skips parts behind the camera and points
-// that are not finite.
+// Line draws the world segment ab, width pixels wide, if it is finite and before the camera.
 func Line(img *image.RGBA, cam Camera, a, b m3.Vec3, width float32, c color.RGBA) {
 	v := cam.view(img.Rect.Dx(), img.Rect.Dy())
 	v.line(img, a, b, width, c)
@@ -160,9 +157,8 @@ func gridColour(at float32) color.RGBA {
 	return Faint
 }
 
-// Skeleton draws the bones of one pose. pos are the joints' world positions, parents the index of
-// each joint's parent (−1 for a root). Bones are lines about 3 pixels wide, joints are dots. Joints
-// that are not finite are skipped.
+// Skeleton draws the bones of a pose: lines about 3 pixels wide, and dots for joints. parents has
+// each joint's parent, −1 for a root. Joints that are not finite are skipped.
 func Skeleton(img *image.RGBA, cam Camera, parents []int16, pos []m3.Vec3, c color.RGBA) {
 	if len(parents) != len(pos) {
 		panic("draw: Skeleton: parents and pos differ in length")

@@ -46,8 +46,7 @@ func TestCameraConventions(t *testing.T) {
 	if !near(x, 150) || !near(y, 75) {
 		t.Errorf("front view: the character's left falls on (%g, %g), want (150, 75)", x, y)
 	}
-	// A perspective camera with a right angle of view sees a point as far off
-	// its axis as ahead at the edge.
+	// With a right angle of view a point at the edge is as far off the axis as ahead.
 	p := Camera{FOV: math.Pi / 2, Target: m3.V(0, 0, -1)}
 	x, y = at(p, m3.V(0, 3, -3))
 	if !near(x, 100) || !near(y, 0) {
@@ -71,8 +70,7 @@ func TestLineCoversItsPixels(t *testing.T) {
 	}
 }
 
-// Lines that start behind the camera, end far outside or hold NaN neither
-// panic nor spill.
+// Lines that start behind the camera, end far outside or hold NaN neither panic nor spill.
 func TestHostileCoordinates(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	img := New(32, 32, Paper)

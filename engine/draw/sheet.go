@@ -40,9 +40,8 @@ type Motion struct {
 	Label   func(f int) string         // text on the tile of frame f; nil is its number and time
 }
 
-// ClipSheet shows n frames of a clip, evenly spread, cols per row: a side view that follows the
-// middle of the pose and is at least height metres high. Each tile is labelled. The line at height
-// 0 is the ground.
+// ClipSheet shows n evenly spread frames of a clip, cols per row, labelled: a side view that
+// follows the middle of the pose, at least height metres high, with the ground line at height 0.
 func ClipSheet(m Motion, n, cols int, height float32) *image.RGBA {
 	n = max(min(n, m.Frames), 1)
 	const w, h = 240, 200
@@ -108,8 +107,7 @@ func bounds(pos []m3.Vec3) (lo, hi m3.Vec3) {
 	return lo, hi
 }
 
-// SideOf looks at centre from the right of a character with the given yaw (0 faces +Z). The
-// character faces right.
+// SideOf looks at centre from the right of a character with the given yaw: it faces right.
 func SideOf(centre m3.Vec3, height, yaw float32) Camera {
 	return Camera{Eye: centre.Add(m3.YawQuat(yaw).Rotate(m3.V(-10, 0, 0))), Target: centre, Height: height}
 }

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// goFont parses the embedded font once. Failure is a programming error, because the font is part of
-// the program.
+// goFont parses the embedded font once. Failure is a programming error.
 var goFont = sync.OnceValue(func() *opentype.Font {
 	f, err := opentype.Parse(goregular.TTF)
 	if err != nil {

@@ -57,8 +57,7 @@ func (o Overlay) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Keys returns the function keys that turn the overlays on and off, such as "F1 to F6, F8".
-// F1 is the first overlay.
+// Keys returns the function keys that toggle the overlays, from F1, such as "F1 to F6, F8".
 func (o Overlay) Keys() string {
 	var runs []string
 	for i := 0; i < len(overlays); i++ {
@@ -77,8 +76,7 @@ func (o Overlay) Keys() string {
 	return strings.Join(runs, ", ")
 }
 
-// Line is a straight line of constant width on screen. Geometry in front of it dims it but does
-// not hide it.
+// Line is a straight line of constant width on screen. Geometry before it dims but never hides it.
 type Line struct {
 	From, To m3.Vec3
 	Colour   [3]float32 // linear RGB, 0–1

@@ -6,8 +6,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Panel is a set of sliders and buttons that change a scene, independent of any device. The
-// zero value is empty.
+// Panel is a set of sliders and buttons that change a scene, for any device. Zero is empty.
 type Panel struct {
 	Title    string
 	Sliders  []Slider
@@ -44,9 +43,8 @@ type Touch struct {
 // sweep is the number of ticks, 1/60 s each, in which a slider crosses its range at top speed.
 const sweep = 2 * 60
 
-// Turn applies t to the sliders: it selects one, and changes its value within its range. It
-// returns the index of the changed slider, −1 if none. It ignores sliders that do not exist and
-// values that are not finite.
+// Turn applies t to the sliders: it selects one, and changes its value within its range. It returns
+// the changed slider's index or −1. Unknown sliders and values that are not finite are ignored.
 func (p *Panel) Turn(t Touch) (changed int) {
 	n := len(p.Sliders)
 	if n == 0 {

@@ -1,5 +1,4 @@
-// Package m3 holds the float32 arithmetic of the module: vectors, quaternions, transforms and
-// springs.
+// Package m3 holds the module's float32 vectors, quaternions, transforms and springs.
 //
 // Conventions in the whole module: metres, seconds, radians; right-handed axes with +Y up;
 // characters face +Z, and +X is their left. Quaternions are stored x, y, z, w and have unit length.

@@ -15,12 +15,10 @@ func AxisAngle(axis Vec3, angle float32) Quat {
 	return Quat{axis.X * f, axis.Y * f, axis.Z * f, float32(c)}
 }
 
-// YawQuat returns the rotation by yaw radians about +Y; it carries +Z to
-// (sin yaw, 0, cos yaw).
+// YawQuat returns the rotation by yaw radians about +Y; it carries +Z to (sin yaw, 0, cos yaw).
 func YawQuat(yaw float32) Quat { return AxisAngle(Up, yaw) }
 
-// YawOf returns the heading of the direction d: the yaw that carries +Z onto
-// d's ground projection.
+// YawOf returns the heading of the direction d: the yaw that carries +Z onto d's ground projection.
 func YawOf(d Vec3) float32 { return Atan2(d.X, d.Z) }
 
 // Yaw returns the heading of the rotated +Z axis: the angle about +Y, in radians.
@@ -70,8 +68,7 @@ func (a Quat) Normalize() Quat {
 	return Quat{a.X * s, a.Y * s, a.Z * s, a.W * s}
 }
 
-// Slerp returns the rotation a fraction t of the way from a to b along the
-// shorter arc.
+// Slerp returns the rotation a fraction t of the way from a to b along the shorter arc.
 func (a Quat) Slerp(b Quat, t float32) Quat {
 	d := a.Dot(b)
 	if d < 0 {

@@ -24,8 +24,7 @@ func Spring(x, v, goal, halflife, dt float32) (float32, float32) {
 	return e*(j0+j1*dt) + goal, e * (v - j1*y*dt)
 }
 
-// atRest is the distance below which a spring stops: further decay would reach denormal numbers,
-// which are slow.
+// atRest is the distance below which a spring stops, because denormal numbers are slow.
 const atRest = 1e-18
 
 // SpringVec advances x with velocity v toward goal by dt seconds.
@@ -40,8 +39,7 @@ func SpringVec(x, v, goal Vec3, halflife, dt float32) (Vec3, Vec3) {
 	return j0.Add(j1.Scale(dt)).Scale(e).Add(goal), v.Sub(j1.Scale(y * dt)).Scale(e)
 }
 
-// DecayVec advances an offset x with velocity v toward zero by dt seconds: the spring of
-// inertialization.
+// DecayVec advances an offset x with velocity v toward zero by dt seconds, for inertialization.
 func DecayVec(x, v Vec3, halflife, dt float32) (Vec3, Vec3) {
 	return SpringVec(x, v, Vec3{}, halflife, dt)
 }
@@ -53,8 +51,7 @@ func DecayQuat(x Quat, v Vec3, halflife, dt float32) (Quat, Vec3) {
 	return FromRotationVector(r), w
 }
 
-// DampTo returns x moved toward goal by an exponential decay with the given half-life over dt
-// seconds.
+// DampTo returns x after an exponential decay toward goal over dt seconds with the given half-life.
 func DampTo(x, goal, halflife, dt float32) float32 {
 	return Lerp(goal, x, Exp(-math.Ln2*dt/max(halflife, 1e-6)))
 }

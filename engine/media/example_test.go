@@ -10,8 +10,7 @@ import (
 	"mannequin/engine/media"
 )
 
-// Abort is deferred: after a successful Close it does nothing, before it the
-// target stays as it was.
+// Abort is deferred: it does nothing after a successful Close, else the target stays.
 func ExampleCreate() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {

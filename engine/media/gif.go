@@ -39,8 +39,7 @@ func newGIF(b base) (Writer, error) {
 	return g, nil
 }
 
-// bayer is the 4×4 ordered-dither matrix. Unlike error diffusion it does not crawl between frames,
-// and it compresses well.
+// bayer is the 4×4 ordered-dither matrix. It does not crawl between frames, and compresses well.
 var bayer = [16]int{0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5}
 
 func (g *gifWriter) Frame(img *image.RGBA) error {

@@ -1,6 +1,5 @@
 // Package media writes rendered frames to files: a PNG sequence, a GIF, or an MP4 through ffmpeg. A
-// result is complete or absent: everything goes to a temporary name beside the target and is
-// renamed at the end.
+// result is complete or absent: it is written under a temporary name and renamed at the end.
 package media
 
 import (
@@ -59,8 +58,7 @@ func Create(ctx context.Context, path string, opt Options) (Writer, error) {
 // ErrNoFFmpeg is the error of an MP4 without ffmpeg.
 var ErrNoFFmpeg = errors.New("media: ffmpeg is not installed: install it (Debian: apt-get install ffmpeg), or write a .gif or a folder of PNGs")
 
-// Check returns the error that Create would return for path: an unknown extension, or ErrNoFFmpeg.
-// It writes nothing.
+// Check returns Create's error for path, an unknown extension or ErrNoFFmpeg. It writes nothing.
 func Check(path string) error {
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".mp4":
@@ -107,7 +105,6 @@ func (b *base) accept(img *image.RGBA) error {
 	return nil
 }
 
-// finish is the start of each Close.
 func (b *base) finish() error {
 	if b.done {
 		return fmt.Errorf("media: %s: closed twice", b.path)

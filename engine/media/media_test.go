@@ -100,8 +100,7 @@ func TestGIF(t *testing.T) {
 	if sum != 55 { // 11 frames at 20 per second
 		t.Errorf("the animation lasts %d cs, want 55", sum)
 	}
-	// Every colour is near the original's, dither included: frame 4 shows the
-	// input's frame 12.
+	// Every colour is near the original's, dither included: frame 4 shows the input's frame 12.
 	src := frame(1280, 64, 12)
 	var worst int
 	for y := range 32 {

@@ -54,8 +54,7 @@ func newMP4(b base) (Writer, error) {
 		"-f", "rawvideo", "-pix_fmt", "rgba", "-s", fmt.Sprintf("%dx%d", b.opt.Width, b.opt.Height),
 		"-r", fmt.Sprint(b.opt.FPS), "-i", "pipe:0"}
 	args = append(args, codec...)
-	// Players want 4:2:0, which needs even sizes; bitexact leaves out the
-	// encoder's version and the date.
+	// Players want 4:2:0, which needs even sizes; bitexact omits encoder version and date.
 	args = append(args, "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p",
 		"-fflags", "+bitexact", "-flags:v", "+bitexact", "-movflags", "+faststart", "-f", "mp4", w.tmp)
 	ctx, stop := context.WithCancel(b.ctx)
@@ -74,8 +73,7 @@ func newMP4(b base) (Writer, error) {
 	return w, nil
 }
 
-// hasX264 reports whether this ffmpeg has the H.264 encoder, whose files play everywhere; other
-// builds have MPEG-4 part 2.
+// hasX264 reports whether ffmpeg has H.264, which plays everywhere. Others have MPEG-4 part 2.
 func hasX264(ctx context.Context, prog string) bool {
 	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
 	defer stop()

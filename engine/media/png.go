@@ -24,8 +24,7 @@ func newPNG(b base) (Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("media: %w", err)
 	}
-	// Speed matters more than size: a frame takes longer to compress well than
-	// to render.
+	// Speed matters more than size: a frame takes longer to compress well than to render.
 	return &pngWriter{base: b, tmp: tmp, enc: png.Encoder{CompressionLevel: png.BestSpeed}}, nil
 }
 
@@ -51,8 +50,7 @@ func (w *pngWriter) Close() error {
 	if err := os.Rename(w.tmp, w.path); err == nil {
 		return nil
 	}
-	// The folder exists and is not empty: replace its frames, and remove those of a longer
-	// sequence.
+	// The folder is not empty: replace its frames, and remove those of a longer sequence.
 	old, err := filepath.Glob(filepath.Join(w.path, "frame_[0-9][0-9][0-9][0-9][0-9].png"))
 	if err != nil {
 		return fmt.Errorf("media: %w", err)

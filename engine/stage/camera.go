@@ -8,9 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Camera looks at a moving point from behind and above. The user may orbit and zoom. A following
-// camera swings back behind the character. If the ground would hide the target, the camera looks
-// from higher up or nearer.
+// Camera looks at a moving point from behind and above; the user may orbit and zoom. It swings back
+// behind a character it follows. If the ground hides the target, it goes higher up or nearer.
 type Camera struct {
 	Yaw      float32 // rad: direction from the eye to the target; 0 looks along +Z
 	Pitch    float32 // rad: downwards
@@ -97,7 +96,6 @@ func (c *Camera) Placed() bool { return c.placed }
 // Ahead returns the camera's viewing direction, a unit vector in world space.
 func (c *Camera) Ahead() m3.Vec3 { return c.target.Sub(c.eye).Normalize(m3.V(0, 0, 1)) }
 
-// direction returns the direction from the eye to the target.
 func direction(yaw, pitch float32) m3.Vec3 {
 	cp := m3.Cos(pitch)
 	return m3.V(cp*m3.Sin(yaw), -m3.Sin(pitch), cp*m3.Cos(yaw))
@@ -112,13 +110,11 @@ func (l *lens) ViewMatrix(m *math32.Matrix4) { *m = l.view }
 // ProjMatrix copies the camera-to-clip matrix to m.
 func (l *lens) ProjMatrix(m *math32.Matrix4) { *m = l.proj }
 
-// clip returns the world-to-clip matrix.
 func (l *lens) clip() (m math32.Matrix4) {
 	m.MultiplyMatrices(&l.proj, &l.view)
 	return m
 }
 
-// lookAt writes the view from eye toward target.
 func (l *lens) lookAt(eye, target m3.Vec3) {
 	z := eye.Sub(target).Normalize(m3.V(0, 0, 1))
 	up := m3.Up
@@ -151,7 +147,6 @@ func (l *lens) orthographic(reach, depth float32) {
 		0, 0, 0, 1}
 }
 
-// aim sets l to the camera's picture.
 func (c *Camera) aim(l *lens, aspect float32) {
 	l.lookAt(c.eye, c.target)
 	l.perspective(m3.Clamp(c.FOV, 0.05, 2.5), aspect)

@@ -33,8 +33,7 @@ func (c *choices) set(has, show hud.Overlay, w, h, top int) bool {
 	return c.widgets.set(&c.panel, w, h, top)
 }
 
-// chosen returns the overlays that the user toggles: by the button whose key is press, 0 is none,
-// and by function keys.
+// chosen returns the overlays that the user toggles: by the button press, 0 is none, and by keys.
 func (c *choices) chosen(press byte, hit *[Keys]bool) (o hud.Overlay) {
 	if press > 0 {
 		o = 1 << (press - 1)

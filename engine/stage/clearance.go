@@ -19,8 +19,7 @@ const (
 	restoreTime = 0.9
 )
 
-// move advances the clearance by dt seconds, or at once if cut, for a camera that looks at target
-// along yaw and pitch from distance.
+// move advances by dt seconds, or at once if cut, for a camera at distance along yaw and pitch.
 func (c *clearance) move(height HeightFunc, target m3.Vec3, yaw, pitch, distance, dt float32, cut bool) {
 	need := float32(-1)
 	for _, side := range [...]float32{-besides, 0, besides} {
@@ -46,9 +45,8 @@ func (c *clearance) move(height HeightFunc, target m3.Vec3, yaw, pitch, distance
 	c.lift, c.reach = max(c.lift, 0), m3.Clamp(c.reach, 0, 1)
 }
 
-// look calls see with points between the target and the eye, near to far: the horizontal distance
-// from the target, m, and the height that a view must clear, relative to the target. It stops when
-// see returns false.
+// look calls see with points between target and eye, near to far, until it returns false:
+// horizontal distance, m, and the height that a view must clear, both from the target.
 func look(height HeightFunc, target m3.Vec3, yaw, reach float32, see func(r, h float32) bool) {
 	const first, step, most = 0.4, 0.2, 64 // m: nearer ground is under the character
 	n := min(max(int((reach-first)/step), 1), most)
@@ -62,8 +60,7 @@ func look(height HeightFunc, target m3.Vec3, yaw, reach float32, see func(r, h f
 	}
 }
 
-// horizon returns the minimum pitch from which the ground between the target and an eye at distance
-// does not hide the target.
+// horizon returns the least pitch from which no ground hides the target from an eye at distance.
 func horizon(height HeightFunc, target m3.Vec3, yaw, pitch, distance float32) float32 {
 	most := float32(-1)
 	look(height, target, yaw, max(distance*m3.Cos(pitch), minDistance), func(r, h float32) bool {
@@ -73,8 +70,7 @@ func horizon(height HeightFunc, target m3.Vec3, yaw, pitch, distance float32) fl
 	return most
 }
 
-// free returns the distance from the target, up to distance, at which an eye at pitch still sees
-// it.
+// free returns the distance, at most distance, at which an eye at pitch still sees the target.
 func free(height HeightFunc, target m3.Vec3, yaw, pitch, distance float32) float32 {
 	tan, cos := m3.Sin(pitch)/m3.Cos(pitch), m3.Cos(pitch)
 	far, before := distance, float32(0)

@@ -43,7 +43,6 @@ type footprint struct {
 	a, b   float32 // half length and half width, m
 }
 
-// footprintOf returns the footprint of a character with the given joints in world space.
 func footprintOf(bones []m3.Xform) footprint {
 	var x, z, xx, xz, zz float32
 	low := bones[0].Pos.Y
@@ -105,8 +104,7 @@ func (c *contacts) patch(f *footprint, height HeightFunc, dark float32) {
 	}
 }
 
-// mapped returns the share of the shadow at p that the shadow map covers, 0 to 1; see shadow in
-// light.glsl.
+// mapped returns the share of p's shadow that the shadow map covers, 0 to 1; see light.glsl.
 func (a *lighting) mapped(p m3.Vec3) float32 {
 	m := &a.shadow
 	x := m[0]*p.X + m[4]*p.Y + m[8]*p.Z + m[12]

@@ -45,8 +45,7 @@ func TestGroundHasNoGaps(t *testing.T) {
 		if math.Abs(area/(side*side)-1) > 1e-6 {
 			t.Errorf("focus %v: the ground covers %g m², want %g", focus, area, side*side)
 		}
-		// Each edge has its opposite or lies on the outside: a vertex in the middle of an edge would
-		// leave a crack.
+		// Each edge has its opposite or lies on the outside: other edges leave cracks.
 		open := 0
 		for e, n := range edges {
 			if n != 1 {

@@ -14,9 +14,8 @@ import (
 	"mannequin/engine/stage/internal/gl"
 )
 
-// Crowd draws any number of characters that share one body with a few draw calls. Each character is
-// an instance that reads its bones from one row of a texture. Distant characters use coarser
-// meshes.
+// Crowd draws any number of characters that share one body with a few draw calls. Each instance
+// reads its bones from one row of a texture. Distant characters use coarser meshes.
 type Crowd struct {
 	s       *Stage
 	body    *body.Body
@@ -118,7 +117,6 @@ func variationOf(colour [3]float32) (variation [4]float32) {
 	return variation
 }
 
-// putRows writes the three rows of x's 3×4 matrix.
 func putRows(dst []float32, x m3.Xform) {
 	q := x.Rot
 	xx, yy, zz := q.X*q.X, q.Y*q.Y, q.Z*q.Z
@@ -195,7 +193,8 @@ type instances struct {
 }
 
 func newInstances(c *Crowd, level int, m *body.Mesh, shadow bool) *instances {
-	h := &instances{c: c, run: level, n: int32(len(m.Index))}
+	h := &instances{c: c, run: level, n: int32(len(m.Index)),
+		uBones: uniform("Bones"), uOrder: uniform("Order"), uBase: uniform("Base"), uJoints: uniform("Joints")}
 	sizes := []int32{3, 3, 4, 4, 4} // position, normal, joints, weights, coat
 	program, a := "crowd", &c.s.lighting
 	switch c.body.Cover {
@@ -222,18 +221,13 @@ func newInstances(c *Crowd, level int, m *body.Mesh, shadow bool) *instances {
 	}
 	s := newShade(program, a, nil)
 	if shadow {
-		// Depths are pushed away from the light by slope, so that a surface
-		// does not shade itself.
+		// Depths are pushed away from the light by slope, so that a surface does not shade itself.
 		s.SetPolygonOffset(1.5, 2)
 	}
 	h.Mesh = graphic.NewMesh(newGeometry(v, m.Index, sizes...), nil)
 	h.SetIGraphic(h)
 	h.SetCullable(false)
 	h.Graphic.AddMaterial(h, s, 0, 1)
-	h.uBones.Init("Bones")
-	h.uOrder.Init("Order")
-	h.uBase.Init("Base")
-	h.uJoints.Init("Joints")
 	return h
 }
 

@@ -5,7 +5,6 @@ package stage
 // watchDisplay does nothing: this system does not report a lost display.
 func watchDisplay() {}
 
-// displayGone returns false.
 func displayGone() bool { return false }
 
 const goneMessage = "stage: the display has gone"

@@ -17,8 +17,7 @@ static void onExit(Display *d, void *data) {}
 
 static int displayGone(void) { return gone; }
 
-// Xlib ends the process when the server closes the connection, unless version 1.7 or newer is
-// told not to.
+// Xlib of version 1.7 or newer can be told not to end the process when the server closes.
 static void watchDisplay(void *d) {
 	typedef void (*set_t)(Display *, void (*)(Display *, void *), void *);
 	set_t set = (set_t)dlsym(RTLD_DEFAULT, "XSetIOErrorExitHandler");
@@ -39,8 +38,7 @@ import (
 // watchDisplay lets the program outlive its display, so that it can end properly.
 func watchDisplay() { C.watchDisplay(unsafe.Pointer(glfw.GetX11Display())) }
 
-// displayGone reports whether the window's display is gone. Then no function of glfw or OpenGL may
-// be called.
+// displayGone reports whether the display is gone, so that glfw and OpenGL may not be called.
 func displayGone() bool { return C.displayGone() != 0 }
 
 const goneMessage = "stage: the display has gone: the X server closed its connection"

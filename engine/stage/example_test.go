@@ -8,8 +8,7 @@ import (
 	"mannequin/engine/stage"
 )
 
-// One picture in memory. Rendering needs a driver, so this example is compiled
-// and not run.
+// One picture in memory. Rendering needs a driver, so this example is compiled and not run.
 func ExampleOpen() {
 	s, err := stage.Open(stage.Options{Width: 1280, Height: 720, Offscreen: true})
 	if err != nil {

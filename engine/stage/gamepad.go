@@ -7,9 +7,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Gamepad is the user's input from gamepads, with the layout of an Xbox controller. With several
-// gamepads, sticks, triggers and Held belong to the one used last, and Hit to all of them. The zero
-// value is no input.
+// Gamepad is the user's input from gamepads, laid out as an Xbox controller. Sticks, triggers and
+// Held are of the gamepad used last, Hit is of all. The zero value is no input.
 type Gamepad struct {
 	Connected int // number of gamepads
 
@@ -82,8 +81,7 @@ type joysticks interface {
 	name(slot int) string
 }
 
-// reading is the state of a gamepad: axes in [−1, 1] in glfw's order, down and right positive,
-// triggers at rest at −1.
+// reading is a gamepad's state: axes in [−1, 1], down and right positive, triggers at rest at −1.
 type reading struct {
 	axes    [6]float32
 	buttons [Buttons]bool
@@ -102,8 +100,7 @@ type gamepad struct {
 	now             Gamepad
 }
 
-// poll reads all devices. It returns the input, and appends a line to notices for each device that
-// came or went.
+// poll reads all devices, and appends a line to notices for each one that came or went.
 func (g *gamepads) poll(from joysticks, notices []string) (Gamepad, []string) {
 	var sum Gamepad
 	used := -1
@@ -156,7 +153,6 @@ func (p *gamepad) plug(i int, present, mapped bool, from joysticks, notices []st
 	return append(notices, "joystick without a gamepad mapping: "+p.name)
 }
 
-// cleanName makes a device's name fit for a line.
 func cleanName(name string) string {
 	const longest = 32
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {
@@ -191,7 +187,6 @@ func (p *gamepad) update(r *reading) bool {
 		began(was.LT > 0, p.now.LT > 0) || began(was.RT > 0, p.now.RT > 0)
 }
 
-// idle reports whether nothing is held.
 func (p *Gamepad) idle() bool {
 	return p.Left == Stick{} && p.Right == Stick{} && p.LT == 0 && p.RT == 0 && p.Held == [Buttons]bool{}
 }

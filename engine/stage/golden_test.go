@@ -22,10 +22,9 @@ import (
 // commit them.
 var update = flag.Bool("update", false, "write the golden pictures")
 
-// A golden picture and a new one are compared in squares of 4×4 pixels, so that
-// drivers, which differ in how they place samples, agree. These are the limits:
-// the mean difference of a channel of 255, the square that counts as another
-// one, and how many of those there may be.
+// A golden picture and a new one are compared in squares of 4×4 pixels, so that drivers, which
+// differ in how they place samples, agree. These are the limits: the mean difference of a channel
+// of 255, the square that counts as another one, and how many of those there may be.
 const (
 	goldenSquare = 4
 	goldenMean   = 2.5
@@ -190,9 +189,8 @@ func grown(t *testing.T, of func() (*body.Body, error)) *body.Body {
 	return b
 }
 
-// posed appends the joints of a body in its bind pose, some of them turned by
-// angles in radians about the axis that points to the body's left, set down at
-// a place with a heading.
+// posed appends the joints of a body in its bind pose, some of them turned by angles in radians
+// about the axis that points to the body's left, set down at a place with a heading.
 func posed(bones []m3.Xform, rig *body.Rig, b *body.Body, turns map[string]float32, at m3.Vec3, yaw float32) []m3.Xform {
 	place := m3.Xform{Pos: at, Rot: m3.YawQuat(yaw)}
 	base := len(bones)

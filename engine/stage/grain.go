@@ -18,20 +18,15 @@ const grainSize = 256
 func grain() []byte {
 	const n = grainSize
 	fine, blotch := make([]float32, n*n), make([]float32, n*n)
-	for y := range n {
-		for x := range n {
-			u, v := float32(x)/n, float32(y)/n
-			f := float32(0)
-			for k, share := range []float32{0.10, 0.16, 0.22, 0.27, 0.25} {
-				f += share * tileNoise(u, v, 8<<k, uint32(k))
-			}
-			fine[y*n+x] = f
-			b := float32(0)
-			for k, share := range []float32{0.50, 0.30, 0.20} {
-				b += share * tileNoise(u, v, 4<<k, uint32(10+k))
-			}
-			blotch[y*n+x] = b
+	octaves := func(i int, cells, seed uint32, shares ...float32) (sum float32) {
+		for k, share := range shares {
+			sum += share * tileNoise(float32(i%n)/n, float32(i/n)/n, cells<<k, seed+uint32(k))
 		}
+		return sum
+	}
+	for i := range fine {
+		fine[i] = octaves(i, 8, 0, 0.10, 0.16, 0.22, 0.27, 0.25)
+		blotch[i] = octaves(i, 4, 10, 0.50, 0.30, 0.20)
 	}
 	normalize(fine)
 	normalize(blotch)

@@ -52,8 +52,7 @@ func newGraphs(over *core.Node) *graphs {
 	return g
 }
 
-// set draws the graphs that have a range and fit between top and bottom of a picture of w×h pixels.
-// It returns their width.
+// set draws the graphs that fit between top and bottom of a w×h picture and returns their width.
 func (g *graphs) set(gs *gls.GLS, all []hud.Graph, w, h, top, bottom int) (wide int) {
 	g.curves.clear()
 	shown := 0
@@ -103,13 +102,11 @@ func graphsIn(all []hud.Graph, room int) (n int) {
 	return min(n, max(room, 0)/(lowestGraph+panelGap))
 }
 
-// drawable reports whether a graph has a valid range.
 func drawable(g *hud.Graph) bool {
 	return m3.Finite(g.Min) && m3.Finite(g.Max) && g.Min < g.Max
 }
 
-// graphSize returns the size of each of n graphs in a picture w wide with room rows; zero if they
-// do not fit.
+// graphSize returns the size of n graphs in a picture w wide with room rows; 0 if they do not fit.
 func graphSize(n, w, room int) image.Point {
 	if n == 0 {
 		return image.Point{}
@@ -124,7 +121,6 @@ func graphSize(n, w, room int) image.Point {
 	return size
 }
 
-// set paints the box if it changed.
 func (b *graphBox) set(gs *gls.GLS, g *hud.Graph, size image.Point) {
 	s := &b.shown
 	if b.size == size && s.Title == g.Title && s.Min == g.Min && s.Max == g.Max && s.Unit == g.Unit && s.Seconds == g.Seconds && slices.Equal(s.Names, g.Names) {
@@ -191,7 +187,6 @@ func number(v float32) string {
 	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
-// pixelColour converts a linear colour to the screen's.
 func pixelColour(c [3]float32) color.RGBA {
 	at := func(v float32) uint8 { return uint8(255*m3.Sqrt(m3.Clamp(v, 0, 1)) + 0.5) }
 	return color.RGBA{at(c[0]), at(c[1]), at(c[2]), 255}

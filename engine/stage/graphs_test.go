@@ -32,8 +32,7 @@ func like(img *image.RGBA, p image.Point, c int) bool {
 	return false
 }
 
-// Curves pass through their values. Values that are not finite leave gaps, and values beyond the
-// axis are clamped.
+// Curves pass through their values, with gaps at values that are not finite, and are clamped.
 func TestGraph(t *testing.T) {
 	s := open(t, 640, 360)
 	g := ramp(100)
@@ -63,8 +62,7 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// Graphs stay between the texts in any picture. Graphs without a range or without room are left
-// out.
+// Graphs stay between the texts in any picture, and are left out without a range or room.
 func TestGraphsFit(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, size := range []image.Point{{1280, 720}, {640, 360}, {480, 270}, {320, 180}, {64, 64}} {

@@ -45,8 +45,7 @@ func (g *ground) move(p m3.Vec3) {
 	}
 	g.at, g.valid = at, true
 	g.vertices, g.index = g.vertices[:0], g.index[:0]
-	// The grid's corner in its own cells; every corner lies on the next
-	// grid's lattice.
+	// The grid's corner in its own cells; every corner lies on the next grid's lattice.
 	x, z := 2*at[0]-groundCells/2, 2*at[1]-groundCells/2
 	cell := float32(groundCell)
 	hole := [4]int{0, 0, 0, 0} // the cells that the finer grid covers

@@ -19,28 +19,21 @@ const (
 // maxMappings limits the size of a file of mappings; the community's database has half a megabyte.
 const maxMappings = 4 << 20
 
-// GamepadMappings returns the gamepad mappings that the user has set, for Options.Gamepads: first
-// the file that the environment variable SDL_GAMECONTROLLERCONFIG_FILE names, then
-// SDL_GAMECONTROLLERCONFIG.
+// GamepadMappings returns the user's mappings for Options.Gamepads: first the file that
+// SDL_GAMECONTROLLERCONFIG_FILE names, then SDL_GAMECONTROLLERCONFIG from the environment.
 func GamepadMappings() (string, error) {
-	var all strings.Builder
+	inFile := ""
 	if path := os.Getenv(mappingsFileVar); path != "" {
 		b, err := boundedfile.Read(path, maxMappings)
 		if err != nil {
 			return "", fmt.Errorf("stage: %s: %w", mappingsFileVar, err)
 		}
-		m, err := checkMappings(path, string(b))
-		if err != nil {
+		if inFile, err = checkMappings(path, string(b)); err != nil {
 			return "", err
 		}
-		all.WriteString(m)
 	}
-	m, err := checkMappings(mappingsVar, os.Getenv(mappingsVar))
-	if err != nil {
-		return "", err
-	}
-	all.WriteString(m)
-	return all.String(), nil
+	more, err := checkMappings(mappingsVar, os.Getenv(mappingsVar))
+	return inFile + more, err
 }
 
 // Parts of a mapping.
@@ -59,9 +52,8 @@ var elements = map[string]bool{
 // platforms are the names of operating systems in mappings.
 var platforms = map[string]string{"linux": "Linux", "windows": "Windows", "darwin": "Mac OS X"}
 
-// checkMappings returns the lines of text that are mappings for this system, each with a line
-// break. It fails on a line that is not a mapping: glfw would skip it or read past its end. from
-// names the text.
+// checkMappings returns this system's mappings in text, a line each. It fails on a line that is
+// none: glfw would skip it or read past its end. from names the text.
 func checkMappings(from, text string) (string, error) {
 	var out strings.Builder
 	for n, line := range strings.Split(text, "\n") {

@@ -49,8 +49,7 @@ const (
 	placed // at panel.pos
 )
 
-// panel is a box over the picture. Its text or other content is painted on the CPU when it changes,
-// and drawn as one textured quad.
+// panel is a box over the picture, painted on the CPU when it changes, drawn as a textured quad.
 type panel struct {
 	*graphic.Mesh
 	at      corner
@@ -68,15 +67,12 @@ type panel struct {
 // Distances of panels from the picture's edge and from each other, pixels.
 const panelMargin, panelGap = 14, 8
 
-// newQuad returns the square −1…1.
 func newQuad() ([]float32, []uint32) {
 	return []float32{-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0}, []uint32{0, 1, 2, 0, 2, 3}
 }
 
 func newPanel(gs *gls.GLS, at corner, size float64) *panel {
-	p := &panel{at: at, size: size, tex: newTexture(gs, unitPicture, gl.LINEAR)}
-	p.picture.Init("Picture")
-	p.rect.Init("Rect")
+	p := &panel{at: at, size: size, tex: newTexture(gs, unitPicture, gl.LINEAR), picture: uniform("Picture"), rect: uniform("Rect")}
 	s := newShade("panel", nil, p.uniforms)
 	s.SetBlending(material.BlendNormal)
 	s.SetTransparent(true)
@@ -129,7 +125,6 @@ func (p *panel) show(gs *gls.GLS, img *image.RGBA) {
 	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, int32(p.w), int32(p.h), gl.RGBA, gl.UNSIGNED_BYTE, img.Pix)
 }
 
-// widgets shows k.
 func (p *panel) widgets(gs *gls.GLS, k *widgets) {
 	if k.bounds.Empty() {
 		p.show(gs, nil)
@@ -197,7 +192,6 @@ func wrapLines(lines []string, size float64, room int) (out []string) {
 	return out
 }
 
-// paintPanel paints lines on a translucent box.
 func paintPanel(lines []string, size float64) *image.RGBA {
 	box, line := textBox(lines, size)
 	img := image.NewRGBA(image.Rectangle{Max: box})

@@ -9,8 +9,7 @@ import (
 	"mannequin/engine/hud"
 )
 
-// Text stays in the picture and off the panel: it is wrapped between words, and left out without
-// room.
+// Text stays in the picture and off the panel. It wraps between words, or is left out without room.
 func TestTextFits(t *testing.T) {
 	status := []string{"no clips yet: A adds the present one; adding …"}
 	help := []string{"up, down: another slider   left, right: move it   or the mouse", "P, V, A … as on the buttons; V: all clips added, or the one of the sliders"}
@@ -54,8 +53,7 @@ func TestTextFits(t *testing.T) {
 	}
 }
 
-// A caption is in the middle of the bottom, above the help if they would overlap, and beside
-// graphs.
+// A caption is in the middle of the bottom, above the help if they overlap, and beside graphs.
 func TestCaption(t *testing.T) {
 	s := open(t, 640, 360)
 	box := func(v View) image.Rectangle {

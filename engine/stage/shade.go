@@ -17,8 +17,7 @@ import (
 //go:embed shaders
 var shaderFiles embed.FS
 
-// addShaders adds our programs to r: each name.vert has a name.frag, and each name.glsl is a chunk
-// that the others include.
+// addShaders adds our programs to r: each name.vert has a name.frag, and a name.glsl is included.
 func addShaders(r *renderer.Renderer) error {
 	files, err := shaderFiles.ReadDir("shaders")
 	if err != nil {
@@ -52,8 +51,7 @@ type lighting struct {
 	grain     uint32 // texture
 }
 
-// shade is a g3n material for one of our programs. Its state is in material.Material, its uniforms
-// are here.
+// shade is a g3n material for one of our programs, whose uniforms are here.
 type shade struct {
 	material.Material
 	lighting         *lighting // nil for programs without light
@@ -73,19 +71,19 @@ const (
 )
 
 func newShade(program string, a *lighting, setup func(gs *gls.GLS)) *shade {
-	s := &shade{lighting: a, setup: setup}
+	s := &shade{lighting: a, setup: setup, uEye: uniform("Eye"), uSun: uniform("SunDir"), uFog: uniform("Fog"),
+		uShadow: uniform("ShadowMatrix"), uMap: uniform("ShadowMap"), uGrain: uniform("Grain")}
 	s.Material.Init()
 	s.SetShader(program)
 	s.SetShaderUnique(true)
 	s.SetUseLights(material.UseLightNone)
 	s.SetBlending(material.BlendNone)
-	s.uEye.Init("Eye")
-	s.uSun.Init("SunDir")
-	s.uFog.Init("Fog")
-	s.uShadow.Init("ShadowMatrix")
-	s.uMap.Init("ShadowMap")
-	s.uGrain.Init("Grain")
 	return s
+}
+
+func uniform(name string) (u gls.Uniform) {
+	u.Init(name)
+	return u
 }
 
 // RenderSetup is called by the renderer with the program in use.
@@ -125,7 +123,6 @@ func newTexture(gs *gls.GLS, unit uint32, filter int32) uint32 {
 	return t
 }
 
-// glError returns the first pending OpenGL error.
 func glError(what string) error {
 	code := gl.GetError()
 	if code == gl.NO_ERROR {

@@ -1,6 +1,5 @@
-// Package stage draws characters on a terrain with g3n, in a window or offscreen: an instanced
-// skinned crowd, ground, sky, one sun with shadows, text. It is the only package that touches a
-// window or OpenGL.
+// Package stage draws a crowd on a terrain with g3n, in a window or offscreen: instanced, skinned,
+// with sky, sun, shadows, text. It is the only package that touches a window or OpenGL.
 //
 // A Stage belongs to the goroutine that opened it. That goroutine must stay on its thread.
 package stage
@@ -10,6 +9,7 @@ import (
 	"fmt"
 	"image"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/g3n/engine/core"
@@ -138,7 +138,7 @@ func (s *Stage) build(opt Options) error {
 	s.contacts = newContacts(&s.lighting)
 	s.scene.Add(s.contacts.graphic)
 	v, i := newQuad()
-	s.skyUni.Init("Unproject")
+	s.skyUni = uniform("Unproject")
 	sky := newShade("sky", &s.lighting, func(gs *gls.GLS) {
 		gs.UniformMatrix4fv(s.skyUni.Location(gs), 1, false, &s.skyMat[0])
 	})
@@ -171,13 +171,8 @@ func (s *Stage) Driver() string { return gl.Renderer() }
 
 // software reports whether the processor draws, which is slow.
 func (s *Stage) software() bool {
-	d := s.Driver()
-	for _, name := range []string{"llvmpipe", "softpipe", "SwiftShader"} {
-		if strings.Contains(d, name) {
-			return true
-		}
-	}
-	return false
+	inDriver := func(name string) bool { return strings.Contains(s.Driver(), name) }
+	return slices.ContainsFunc([]string{"llvmpipe", "softpipe", "SwiftShader"}, inDriver)
 }
 
 // SetGround sets the terrain; nil removes it.

@@ -12,8 +12,7 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// open returns an offscreen stage, or skips the test where this machine cannot
-// render.
+// open returns an offscreen stage, or skips the test where this machine cannot render.
 func open(t testing.TB, w, h int) *Stage {
 	t.Helper()
 	s, err := Open(Options{Width: w, Height: h, Offscreen: true})
@@ -27,8 +26,7 @@ func open(t testing.TB, w, h int) *Stage {
 	return s
 }
 
-// post is a rig of two bones that stands 1 m high: joint 0 on the ground, joint
-// 1 half way up, joint 2 on top.
+// post is a rig that stands 1 m high: joint 0 on the ground, 1 half way up, 2 on top.
 func post(t testing.TB) *body.Body {
 	t.Helper()
 	b := must.Get(body.New(&body.Rig{Names: []string{"foot", "knee", "top"}, Parents: []int16{-1, 0, 1},
@@ -85,8 +83,7 @@ func light(c [3]float64) float64 { return (c[0] + c[1] + c[2]) / 3 }
 
 func flat(x, z float32) float32 { return 0 }
 
-// The sun comes from above: a bar is lighter there and throws its shadow away
-// from the sun.
+// The sun comes from above: a bar is lighter there and throws its shadow away from the sun.
 func TestLightAndShadow(t *testing.T) {
 	s := open(t, 320, 240)
 	s.SetGround(flat)

@@ -29,11 +29,7 @@ func newStrokes() *strokes { return &strokes{geom: newGeometry(nil, nil, 3, 3, 2
 
 // add draws the lines into a node with the opacity cover. compare sets the depth test.
 func (s *strokes) add(to *core.Node, cover float32, order int, compare func(*shade)) {
-	var project, size, nearer, share gls.Uniform
-	project.Init("Project")
-	size.Init("Size")
-	nearer.Init("Nearer")
-	share.Init("Cover")
+	project, size, nearer, share := uniform("Project"), uniform("Size"), uniform("Nearer"), uniform("Cover")
 	m := newShade("stroke", nil, func(gs *gls.GLS) {
 		gs.UniformMatrix4fv(project.Location(gs), 1, false, &s.matrix[0])
 		gs.Uniform3f(size.Location(gs), s.size[0], s.size[1], s.size[2])
@@ -51,7 +47,6 @@ func (s *strokes) add(to *core.Node, cover float32, order int, compare func(*sha
 	to.Add(part)
 }
 
-// clear removes all lines.
 func (s *strokes) clear() { s.v, s.index = s.v[:0], s.index[:0] }
 
 // line appends a line. It ignores ends that are not finite.
@@ -86,7 +81,6 @@ const (
 	lineNearer = 0.03
 )
 
-// newLines adds lines to the scene.
 func newLines(scene *core.Node) *strokes {
 	s := newStrokes()
 	s.nearer = 2 * near * lineNearer
@@ -95,7 +89,6 @@ func newLines(scene *core.Node) *strokes {
 	return s
 }
 
-// setLines draws the first mostLines lines.
 func (s *Stage) setLines(lines []hud.Line) {
 	w, h := s.Size()
 	s.lines.clear()

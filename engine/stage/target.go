@@ -55,7 +55,6 @@ func (t *target) resize(w, h int) error {
 	return glError("sized the picture")
 }
 
-// begin directs drawing to the scene's framebuffer.
 func (t *target) begin(gs *gls.GLS) {
 	gl.BindFramebuffer(gl.FRAMEBUFFER, t.multi)
 	gs.Viewport(0, 0, int32(t.w), int32(t.h))

@@ -10,8 +10,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// widgets is the layout and painting of a panel of sliders and buttons. Its zero value shows
-// nothing.
+// widgets lays out and paints a panel of sliders and buttons. Its zero value shows nothing.
 type widgets struct {
 	shown   hud.Panel
 	view    [3]int // size of the picture, and top of the panel, pixels
@@ -42,9 +41,8 @@ var (
 	panelTrack = color.RGBA{120, 126, 134, 255}
 )
 
-// set lays out p at the right of a picture of w×h pixels, from top down. It reports whether the
-// panel must be painted again. A panel that does not start at the picture's top is left out if it
-// does not fit.
+// set lays out p at the right of a w×h picture, from top down, and reports whether to paint it
+// again. A panel that starts lower and does not fit is left out.
 func (k *widgets) set(p *hud.Panel, w, h, top int) bool {
 	if p == nil {
 		p = &hud.Panel{}
@@ -72,7 +70,6 @@ func (k *widgets) set(p *hud.Panel, w, h, top int) bool {
 	return true
 }
 
-// value returns the text beside a slider.
 func value(s *hud.Slider, v float32) string {
 	if s.Whole {
 		return fmt.Sprintf("%.0f", v)
@@ -80,7 +77,6 @@ func value(s *hud.Slider, v float32) string {
 	return fmt.Sprintf("%+.2f", v)
 }
 
-// buttonText returns the text on a button.
 func buttonText(b hud.Button) string {
 	if b.Key < 'A' || b.Key > 'Z' { // a button of an overlay: its label contains the key
 		return b.Label
@@ -88,7 +84,6 @@ func buttonText(b hud.Button) string {
 	return fmt.Sprintf("%s (%c)", b.Label, b.Key)
 }
 
-// layout places everything for the size of the text.
 func (k *widgets) layout() {
 	p := &k.shown
 	width := func(s string) int { w, _ := draw.TextSize(k.size, s); return w }
@@ -133,7 +128,6 @@ func (k *widgets) layout() {
 	k.bounds = image.Rect(0, 0, inner+2*pad, y+pad)
 }
 
-// paint returns the panel's picture.
 func (k *widgets) paint() *image.RGBA {
 	p := &k.shown
 	img := image.NewRGBA(k.bounds)
@@ -231,8 +225,7 @@ func (m *mouse) move(x, y float64, down bool, panels ...*widgets) (t hud.Touch, 
 	return t, dx, dy
 }
 
-// grab takes hold of the widget at p, relative to the panel's corner. It returns the key of a
-// button there.
+// grab takes hold of the widget at p, relative to the panel, and returns the key of a button there.
 func (m *mouse) grab(k *widgets, p image.Point) byte {
 	m.holds, m.on = holdsPanel, k
 	for i, r := range k.rows {

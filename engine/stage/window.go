@@ -29,8 +29,7 @@ type Controls struct {
 	Notices []string  // a line for each gamepad that came or went
 	Touch   hud.Touch // mouse input to the panel of the last View
 
-	// Hidden reports that the window is minimised. There is no need to draw, and Poll waits for up
-	// to a tenth of a second.
+	// Hidden reports that the window is minimised: do not draw. Poll waits for up to 0.1 s.
 	Hidden bool
 	Toggle hud.Overlay // overlays to turn on or off
 }
@@ -70,9 +69,8 @@ func Letter(c byte) Key { return KeyA + Key(c-'A') }
 // Digit returns the key of the digit d, 0 to 9.
 func Digit(d int) Key { return Key0 + Key(d) }
 
-// Poll reads the user's input. Keys, gamepads, and the mouse on panels go into the result; dragging
-// elsewhere and the wheel move the camera. Offscreen, and after the display is gone, there is no
-// input.
+// Poll reads the user's input. Keys, gamepads, and the mouse on panels are in the result; other
+// dragging and the wheel move the camera. Offscreen, and without a display, there is no input.
 func (s *Stage) Poll() Controls {
 	w := s.win
 	if w == nil || displayGone() {

@@ -36,8 +36,7 @@ func (s *Stage) openWindow(opt Options) (err error) {
 	if !HasDisplay() {
 		return errors.New("stage: cannot open a window: no display (DISPLAY and WAYLAND_DISPLAY are empty)")
 	}
-	// glfw panics on some failures and prints others. The first printed line is the one to
-	// report.
+	// glfw panics on some failures and prints others. The first printed line is the one to report.
 	var printed bytes.Buffer
 	flags, writer := log.Flags(), log.Writer()
 	log.SetFlags(0)
@@ -90,13 +89,11 @@ func (s *Stage) openWindow(opt Options) (err error) {
 	return nil
 }
 
-// size returns the framebuffer's size. A minimised window returns the smallest picture.
 func (w *windowState) size() (int, int) {
 	x, y := w.GetFramebufferSize()
 	return max(x, smallest), max(y, smallest)
 }
 
-// hidden reports whether the window has no room for a picture.
 func (w *windowState) hidden() bool {
 	x, y := w.GetFramebufferSize()
 	return x < smallest || y < smallest || w.GetAttrib(glfw.Iconified) == glfw.True
@@ -109,7 +106,6 @@ func (w *windowState) scale() float64 {
 	return float64(pixels) / float64(max(units, 1))
 }
 
-// poll processes the system's events.
 func (w *windowState) poll() {
 	if w.hidden() {
 		glfw.WaitEventsTimeout(0.1)
@@ -120,7 +116,6 @@ func (w *windowState) poll() {
 
 func (w *windowState) joysticks() joysticks { return glfwJoysticks{} }
 
-// pointer returns the cursor's position and whether a mouse button is down.
 func (w *windowState) pointer() (x, y float64, down bool) {
 	x, y = w.GetCursorPos()
 	return x, y, w.GetMouseButton(glfw.MouseButtonLeft) == glfw.Press || w.GetMouseButton(glfw.MouseButtonRight) == glfw.Press
@@ -128,10 +123,8 @@ func (w *windowState) pointer() (x, y float64, down bool) {
 
 func (w *windowState) closing() bool { return w.ShouldClose() }
 
-// show waits for the screen.
 func (w *windowState) show() { w.SwapBuffers() }
 
-// close closes the window, unless its display is gone.
 func (w *windowState) close() {
 	if !displayGone() {
 		w.Destroy()
@@ -145,8 +138,7 @@ func keyOf(k glfw.Key) (Key, bool) {
 		return KeyA + Key(k-glfw.KeyA), true
 	case k >= glfw.Key0 && k <= glfw.Key9:
 		return Key0 + Key(k-glfw.Key0), true
-	}
-	if k >= glfw.KeyF1 && k <= glfw.KeyF8 {
+	case k >= glfw.KeyF1 && k <= glfw.KeyF8:
 		return KeyF1 + Key(k-glfw.KeyF1), true
 	}
 	key, ok := glfwKeys[k]

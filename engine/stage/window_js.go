@@ -105,11 +105,7 @@ func (w *windowState) listenToKeys() {
 
 // takesKeys reports whether an element of the page needs keys itself.
 func takesKeys(element js.Value) bool {
-	switch element.Get("tagName").String() {
-	case "INPUT", "SELECT", "TEXTAREA", "BUTTON":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"INPUT", "SELECT", "TEXTAREA", "BUTTON"}, element.Get("tagName").String())
 }
 
 func (w *windowState) listenToPointer() {
@@ -175,15 +171,13 @@ func (w *windowState) size() (int, int) {
 // scale returns the pixels of the picture per unit of the pointer's position.
 func (w *windowState) scale() float64 { return 1 }
 
-// pointer returns the pointer's position and whether it is down.
 func (w *windowState) pointer() (x, y float64, down bool) {
 	down = len(w.fingers) == 1 && !w.pinched || w.clicked
 	w.clicked = false
 	return w.x, w.y, down
 }
 
-// fingerDistance returns the distance between two fingers, 0 if there are fewer. Spreading them
-// zooms like the wheel.
+// fingerDistance returns the distance of two fingers, 0 for fewer. Spreading them zooms.
 func (w *windowState) fingerDistance() float64 {
 	if len(w.fingers) < 2 {
 		return 0
@@ -218,8 +212,7 @@ func keyOf(code string) (Key, bool) {
 		return Letter(code[3]), true
 	case len(code) == 6 && code[:5] == "Digit" && code[5] >= '0' && code[5] <= '9':
 		return Digit(int(code[5] - '0')), true
-	}
-	if len(code) == 2 && code[0] == 'F' && code[1] >= '1' && code[1] <= '8' {
+	case len(code) == 2 && code[0] == 'F' && code[1] >= '1' && code[1] <= '8':
 		return KeyF1 + Key(code[1]-'1'), true
 	}
 	key, ok := browserKeys[code]

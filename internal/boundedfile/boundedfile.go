@@ -47,4 +47,5 @@ func stat(path string) (fs.FileInfo, error) {
 type missing string
 
 func (m missing) Error() string        { return string(m) + ": no such file" }
+func (m missing) MissingFile() string  { return string(m) }
 func (m missing) Is(target error) bool { return target == fs.ErrNotExist }

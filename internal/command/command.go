@@ -1,5 +1,5 @@
-// Package command is the base of the programs: it runs a command line, prints its errors, and
-// returns an exit code.
+// Package command is shared by the programs: it runs a command line, prints its error with the name
+// that a mistyped one may mean, and chooses the exit code.
 package command
 
 import (
@@ -7,12 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mannequin/internal/closest"
 )
 
 // Exit codes. A mistake in the command line has its own.
@@ -57,12 +62,25 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 		fmt.Fprintf(stderr, "%s: %s (see: %s --help)\n", root.Name(), msg, cmd.CommandPath())
 		return ExitUsage
 	}
-	fmt.Fprintf(stderr, "%s: %s\n", root.Name(), msg)
+	fmt.Fprintf(stderr, "%s: %s%s\n", root.Name(), msg, closest.FileHint(missingFile(err)))
 	return ExitFailure
 }
 
-// Want returns a check for least to most arguments, or any number if most < 0. Its error describes
-// them.
+// missingFile returns the path of the file whose absence is the error, or "".
+func missingFile(err error) string {
+	var ours interface{ MissingFile() string } // of package boundedfile
+	if errors.As(err, &ours) {
+		return ours.MissingFile()
+	}
+	var file *fs.PathError
+	if errors.As(err, &file) && errors.Is(err, fs.ErrNotExist) {
+		return file.Path
+	}
+	return ""
+}
+
+// Want returns the check that a command has least to most arguments. Its error says what they are.
+// If most is negative there is no upper limit.
 func Want(what string, least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if n := len(args); n >= least && (most < 0 || n <= most) {
@@ -80,20 +98,55 @@ func Want(what string, least, most int) cobra.PositionalArgs {
 	}
 }
 
-// mark makes every flag and argument error of c and its subcommands a mistake in the command line.
+// mark makes every flag and argument error of c and its subcommands a mistake in the command line,
+// and adds what a mistyped name may mean.
 func mark(c *cobra.Command) {
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
+	c.SuggestionsMinimumDistance = 2
+	c.SetFlagErrorFunc(flagError)
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return Usage(err)
+			err := check(cmd, args)
+			if err == nil {
+				return nil
 			}
-			return nil
+			if cmd.HasSubCommands() && len(args) > 0 {
+				if names := cmd.SuggestionsFor(args[0]); len(names) > 0 {
+					return Usagef("%w; did you mean %s?", err, strings.Join(names, " or "))
+				}
+			}
+			return Usage(err)
 		}
 	}
 	for _, sub := range c.Commands() {
 		mark(sub)
 	}
+}
+
+// flagError words an error in a flag.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var bad *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		return Usagef("%w%s", err, closest.Hint("--"+unknown.GetSpecifiedName(), names))
+	case errors.As(err, &bad):
+		value, why := bad.GetValue(), errors.Unwrap(bad).Error()
+		switch bad.GetFlag().Value.Type() {
+		case "int", "int64", "uint64", "float64":
+		default:
+			value = strconv.Quote(value)
+		}
+		switch {
+		case bad.GetValue() == "":
+			value = "empty"
+		case bad.GetFlag().Value.Type() == "bool":
+			why = "want true or false"
+		}
+		return Usagef("--%s is %s, %s", bad.GetFlag().Name, value, why)
+	}
+	return Usage(err)
 }
 
 func isUsage(err error) bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -17,11 +18,16 @@ func TestRun(t *testing.T) {
 			switch args[0] {
 			case "fail":
 				return errors.New("it broke\nin two lines")
+			case "miss":
+				_, err := os.Open("comand.go")
+				return err
 			case "misuse":
 				return fmt.Errorf("do: %w", Usagef("cannot do %q", args[0]))
 			}
 			return nil
 		}}
+		sub.Flags().Int("wing", 2, "")
+		sub.Flags().Bool("fast", false, "")
 		c.AddCommand(sub)
 		return c
 	}
@@ -35,7 +41,11 @@ func TestRun(t *testing.T) {
 		{[]string{"do", "misuse"}, ExitUsage, "tool: do: cannot do \"misuse\" (see: tool do --help)\n"},
 		{[]string{"do"}, ExitUsage, "tool: want one thing to do: tool do WHAT (see: tool do --help)\n"},
 		{[]string{"do", "this", "that"}, ExitUsage, "tool: want one thing to do, not this that: tool do WHAT (see: tool do --help)\n"},
-		{[]string{"do", "--wings"}, ExitUsage, "tool: unknown flag: --wings (see: tool do --help)\n"},
+		{[]string{"do", "miss"}, ExitFailure, "tool: open comand.go: no such file or directory; did you mean command.go?\n"},
+		{[]string{"do", "--wings"}, ExitUsage, "tool: unknown flag: --wings; did you mean --wing? (see: tool do --help)\n"},
+		{[]string{"do", "--feathers"}, ExitUsage, "tool: unknown flag: --feathers (see: tool do --help)\n"},
+		{[]string{"do", "--fast=perhaps"}, ExitUsage, "tool: --fast is \"perhaps\", want true or false (see: tool do --help)\n"},
+		{[]string{"od"}, ExitUsage, "tool: unknown command \"od\" for \"tool\"; did you mean do? (see: tool --help)\n"},
 		{[]string{"fly"}, ExitUsage, "tool: unknown command \"fly\" for \"tool\" (see: tool --help)\n"},
 	} {
 		var out, errs bytes.Buffer

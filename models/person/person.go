@@ -4,6 +4,7 @@ package person
 
 import (
 	"errors"
+	"sync"
 
 	"mannequin/animsys/manifold"
 	"mannequin/models/human"
@@ -11,8 +12,11 @@ import (
 	humanlocomotion "mannequin/models/human-locomotion"
 )
 
-// Open returns the networks. Weights are embedded and shared.
-func Open() (*manifold.Networks, error) {
+// Open returns the networks. They are decoded once and shared, so that styles made for their
+// model fit whoever opens them.
+func Open() (*manifold.Networks, error) { return open() }
+
+var open = sync.OnceValues(func() (*manifold.Networks, error) {
 	m, e1 := human.Open()
 	footsteps, e2 := humanfootstep.Open()
 	locomotion, e3 := humanlocomotion.Open()
@@ -20,4 +24,4 @@ func Open() (*manifold.Networks, error) {
 		return nil, err
 	}
 	return manifold.NewNetworks(m, footsteps, locomotion)
-}
+})

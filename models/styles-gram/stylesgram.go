@@ -17,8 +17,8 @@ import (
 //go:embed styles-gram.safetensors
 var file []byte
 
-var open = sync.OnceValues(func() (*manifold.Transfers, error) {
-	ts, err := manifold.DecodeTransfers(file)
+var open = sync.OnceValues(func() (*manifold.StyleSet, error) {
+	ts, err := manifold.DecodeStyleSet(file)
 	if err != nil {
 		return nil, fmt.Errorf("models/styles-gram: %w", err)
 	}
@@ -26,4 +26,4 @@ var open = sync.OnceValues(func() (*manifold.Transfers, error) {
 })
 
 // Open returns the styles. They are decoded once and shared.
-func Open() (*manifold.Transfers, error) { return open() }
+func Open() (*manifold.StyleSet, error) { return open() }

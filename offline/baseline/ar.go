@@ -18,8 +18,7 @@ type GlobalAROptions struct {
 //
 //	y(t) = a x(t-1) + b y(t-1) + c x(t) + d
 //
-// for each degree of freedom: equation 2 of Xia et al. 2015 with parameters that do not depend on
-// time.
+// for each degree of freedom: equation 2 of Xia et al. 2015 with constant parameters.
 type GlobalAR struct {
 	beta  [][4]float64 // (dofs) a, b, c, d: of x(t-1), y(t-1), x(t) and 1
 	pose  *basis

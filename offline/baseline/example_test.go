@@ -9,8 +9,7 @@ import (
 	"mannequin/offline/baseline"
 )
 
-// A style that swings an arm more slowly than the input does, half as far, and a
-// little higher.
+// A style that swings an arm more slowly than the input does, half as far, and a little higher.
 func ExampleFitLTI() {
 	perform := func(frames int, rate float64) baseline.Pair {
 		p := baseline.Pair{X: mat.NewDense(frames, 1, nil), Y: mat.NewDense(frames, 1, nil), Step: make([]float64, frames)}

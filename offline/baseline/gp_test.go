@@ -121,8 +121,7 @@ func TestGPProjected(t *testing.T) {
 	}
 }
 
-// The density of a multivariate normal distribution, written out, at the best of
-// many variances of the signal.
+// The density of a multivariate normal distribution at the best of many signal variances.
 func TestLogLikelihood(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const n, d = 7, 3
@@ -152,8 +151,7 @@ func TestLogLikelihood(t *testing.T) {
 	}
 }
 
-// A process with a known kernel: what the search finds is as likely, up to the
-// width of its last steps.
+// A process with a known kernel: what the search finds is as likely, up to its last steps.
 func TestFitKernel(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const n, d = 60, 5

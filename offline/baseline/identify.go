@@ -11,8 +11,7 @@ type search struct {
 	summed   bool    // errors are of the output's running sum: times are sums of steps
 }
 
-// The largest numbers of windows and frames in a least squares problem. Neighbours are nearly the
-// same, so a stride leaves some out.
+// The most windows and frames in a least squares problem. Similar neighbours are left out.
 const (
 	maxWindows = 8000
 	maxFrames  = 6000

@@ -112,8 +112,7 @@ func TestStabiliseKeepsStable(t *testing.T) {
 	if !stabilise(a2, c2, defaultMaxPole) {
 		t.Fatal("no eigenvalues")
 	}
-	// Coordinates cannot be compared, but |C Aᵏ| over all starts can: new
-	// coordinates are a rotation.
+	// Only |C Aᵏ| over all starts can be compared: new coordinates are a rotation.
 	v, w := mat.NewVecDense(n, c), mat.NewVecDense(n, c2)
 	for range 6 {
 		if math.Abs(mat.Norm(v, 2)-mat.Norm(w, 2)) > 1e-12 {

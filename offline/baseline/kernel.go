@@ -6,8 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// kernel is a Gaussian (RBF) of the distance between scaled features, exp(-|p - q|²/2), with signal
-// variance 1.
+// kernel is a Gaussian (RBF) of scaled features' distance, exp(-|p - q|²/2), signal variance 1.
 type kernel struct {
 	scale []float64 // (features) factors of features
 	noise float64   // ρ, noise variance over signal variance
@@ -47,7 +46,6 @@ func newKernel(h hyper, variance []float64) kernel {
 	return k
 }
 
-// scaled returns a scaled copy of features.
 func (k kernel) scaled(features *mat.Dense) *mat.Dense {
 	out := mat.DenseCopyOf(features)
 	r, _ := out.Dims()
@@ -156,9 +154,8 @@ func fitKernel(features, outputs *mat.Dense, variance []float64) kernel {
 	return newKernel(h, variance)
 }
 
-// logLikelihood returns the log marginal likelihood of all outputs (Rasmussen and Williams 2006,
-// equation 2.30) up to a constant. The shared signal variance is at its maximum, tr(Yᵀ(R +
-// ρI)⁻¹Y)/(n·d).
+// logLikelihood returns the outputs' log marginal likelihood (Rasmussen and Williams 2006, eq.
+// 2.30) up to a constant, with the best shared signal variance, tr(Yᵀ(R + ρI)⁻¹Y)/(n·d).
 func logLikelihood(k kernel, features, outputs *mat.Dense) float64 {
 	var chol mat.Cholesky
 	if !chol.Factorize(k.noisy(k.scaled(features))) {

@@ -18,15 +18,12 @@ type LocalMethod int
 const (
 	// NearestNeighbour is the counterpart of the nearest window.
 	NearestNeighbour LocalMethod = iota
-	// InverseDistance is the mean of the neighbours' counterparts, weighted by the inverse of the
-	// distance.
+	// InverseDistance is the mean of the neighbours' counterparts, weighted by 1/distance.
 	InverseDistance
-	// GaussianDistance is the same with weights exp(−d²/2h²); h is the median of the neighbours'
-	// distances.
+	// GaussianDistance has weights exp(−d²/2h²); h is the median of the neighbours' distances.
 	GaussianDistance
 	// LocalAR is one ridge regression on all neighbours with equal weights: equation 2 of Xia et
-	// al. 2015 without classes and without bias. The constant is not shrunk. Steps are
-	// GaussianDistance's.
+	// al. 2015 without classes or bias. The constant is not shrunk. Steps are GaussianDistance's.
 	LocalAR
 	numLocal
 )
@@ -53,8 +50,7 @@ func LocalMethods() []LocalMethod {
 // Local are the local models without a mixture of Xia et al. 2015, section 7.4. They use the
 // windows of a database nearest to the input's, of all classes that the label allows together.
 //
-// The search is the database's own. The rest is computed here, in float64, independently of package
-// mar.
+// The search is the database's own. The rest is computed in float64, without package mar.
 type Local struct {
 	Database   *mar.Database
 	Label      mar.Label // what is known of the input
@@ -191,8 +187,7 @@ func widen(dst []float64, src []float32) {
 	}
 }
 
-// predict writes a method's output for the input x into y and returns the step. xp and yp are the
-// input and output before.
+// predict writes the output for x into y and returns the step. xp and yp are those before.
 func (n *neighbourhood) predict(y []float64, m LocalMethod, x, xp, yp []float64, lambda float64) float64 {
 	if len(n.kept) == 0 {
 		copy(y, x)

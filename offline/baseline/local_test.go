@@ -14,8 +14,7 @@ import (
 	"mannequin/offline/registration"
 )
 
-// people is a small database of walks in three styles, and a neutral one that it
-// does not hold.
+// people is a small database of walks in three styles, and a neutral one that it does not hold.
 var people = sync.OnceValues(func() (*mar.Database, *registration.Take) {
 	takes, lines, err := human.Generate(human.Options{Actions: []string{human.Walk}, Styles: []string{"neutral", "proud", "old"}, Minutes: 0.1})
 	if err != nil {
@@ -40,8 +39,7 @@ func known(db *mar.Database) (l mar.Label) {
 }
 
 // Two implementations of Xia et al.'s equation 2 agree: package mar's, in float32 over all degrees
-// of freedom at once, and this one. The class is known, neighbours have equal weights, and nothing
-// is beyond its confidence.
+// of freedom at once, and this one. Neighbours have equal weights, and all confidence is full.
 func TestLocalARIsMAR(t *testing.T) {
 	db, in := people()
 	const k = 40
@@ -50,8 +48,7 @@ func TestLocalARIsMAR(t *testing.T) {
 		Options: mar.Options{Neighbours: k, Focus: -1, Ridge: 0.1, Confidence: 1e6, Keep: -1}}))(t)
 	defer s.Close()
 	s.Weights[to], s.Labels[0] = 1, known(db)
-	// The first frame twice: a clip's rows begin with the second frame's velocity, a
-	// stream with none.
+	// The first frame twice: clips begin with the second frame's velocity, streams with none.
 	clip := *in.Clip
 	n := clip.Skel.Len()
 	clip.Frames++

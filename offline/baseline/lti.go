@@ -147,7 +147,6 @@ func (m *LTI) fitSteps(pairs []Pair, o LTIOptions) error {
 	return nil
 }
 
-// stepLogs predicts the logarithms of steps.
 func (m *LTI) stepLogs(u []float64, frames int) []float64 {
 	y := make([]float64, frames)
 	m.steps.simulate(y, u)
@@ -216,8 +215,7 @@ func (s search) canHoldOut(pairs []Pair, inputs int) bool {
 	return s.enough(s.spans(records), inputs)
 }
 
-// records returns the data of a degree of freedom: its own input and, if not nil, scores of the
-// whole pose.
+// records returns a degree of freedom's data: its own input and, if not nil, whole-pose scores.
 func (m *LTI) records(pairs []Pair, scores []*mat.Dense, d int) []record {
 	out := make([]record, len(pairs))
 	for i, p := range pairs {
@@ -278,7 +276,6 @@ func (m *LTI) Orders() (poses []int, steps int) {
 	return poses, m.steps.n
 }
 
-// columnMeans returns the means of the inputs' or the outputs' columns.
 func columnMeans(pairs []Pair, outputs bool) []float64 {
 	_, dofs := pairs[0].X.Dims()
 	mean := make([]float64, dofs)

@@ -36,8 +36,7 @@ func (f transfer) run(x []float64) []float64 {
 	return y
 }
 
-// Poles: none; 0.8; 0.9·exp(±0.3i); 0.95·exp(±0.2i) and 0.7·exp(±1.1i); outside
-// the unit circle 1.02·exp(±0.2i).
+// Poles: none; 0.8; 0.9·exp(±0.3i); 0.95·exp(±0.2i), 0.7·exp(±1.1i); unstable 1.02·exp(±0.2i).
 var (
 	order0 = transfer{num: []float64{1.7}, den: []float64{1}, constant: 0.3}
 	order1 = transfer{num: []float64{0.5, 0.2}, den: []float64{1, -0.8}, constant: 0.1}
@@ -170,8 +169,7 @@ func TestLTIRecoversSystems(t *testing.T) {
 	}
 }
 
-// One degree of freedom of the output depends on another one of the input. Only systems that see
-// the pose can know.
+// One degree of freedom depends on another: only systems that see the pose can know.
 func TestLTIPose(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	crossed := func() Pair {

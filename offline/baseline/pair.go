@@ -29,7 +29,6 @@ var (
 	_ Translator = (*GP)(nil)
 )
 
-// checkPairs checks pairs and returns the number of degrees of freedom.
 func checkPairs(pairs []Pair) (dofs int, err error) {
 	if len(pairs) == 0 {
 		return 0, fmt.Errorf("baseline: no pairs to fit: hand in at least one")
@@ -70,7 +69,6 @@ func checkPairs(pairs []Pair) (dofs int, err error) {
 	return dofs, nil
 }
 
-// checkInput checks an input for a model of dofs degrees of freedom.
 func checkInput(x *mat.Dense, dofs int) error {
 	if x == nil || x.IsEmpty() {
 		return fmt.Errorf("baseline: the input is empty: it needs at least one frame")

@@ -2,6 +2,7 @@ package baseline
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -27,7 +28,6 @@ func centre(m *mat.Dense) []float64 {
 	return mean
 }
 
-// columnVariances returns the variances of m's columns.
 func columnVariances(m *mat.Dense) []float64 {
 	d := mat.DenseCopyOf(m)
 	centre(d)
@@ -54,8 +54,7 @@ func stride(m *mat.Dense, n int) *mat.Dense {
 	return out
 }
 
-// softened divides the columns of m by their soft scales, so that outputs in different units have
-// equal influence. It changes m.
+// softened divides the columns of m by their soft scales, so that all units have equal influence.
 func softened(m *mat.Dense) *mat.Dense {
 	deviation := columnVariances(m)
 	for j, v := range deviation {
@@ -72,8 +71,7 @@ func softened(m *mat.Dense) *mat.Dense {
 	return m
 }
 
-// farthest returns n rows of m that cover it: first the row nearest to the mean, then always the
-// row farthest from all chosen ones.
+// farthest returns n rows that cover m: the row nearest to the mean, then always the farthest one.
 func farthest(m *mat.Dense, n int) *mat.Dense {
 	r, c := m.Dims()
 	middle := centre(mat.DenseCopyOf(m))
@@ -83,10 +81,7 @@ func farthest(m *mat.Dense, n int) *mat.Dense {
 			next, least = t, d
 		}
 	}
-	away := make([]float64, r) // squared distance from the nearest chosen row
-	for t := range away {
-		away[t] = math.Inf(1)
-	}
+	away := slices.Repeat([]float64{math.Inf(1)}, r) // squared distance from the nearest chosen row
 	out := mat.NewDense(n, c, nil)
 	for i := range n {
 		chosen := m.RawRowView(next)

@@ -2,8 +2,7 @@ package baseline
 
 import "math"
 
-// clock turns predicted logarithms of steps into steps. The exponential of a logarithm is above 0
-// for any prediction.
+// clock turns predicted logarithms of steps into steps, which are above 0 for any prediction.
 type clock struct {
 	low, high float64 // the plausible range: the training logarithms and an octave more
 	smear     float64 // restores the mean step, see fitClock
@@ -50,7 +49,6 @@ func (c clock) step(log float64) float64 {
 	return c.smear * math.Exp(min(max(log, c.low), c.high))
 }
 
-// steps replaces logarithms by steps.
 func (c clock) steps(logs []float64) {
 	for t, v := range logs {
 		logs[t] = c.step(v)

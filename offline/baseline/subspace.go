@@ -10,8 +10,7 @@ type record struct {
 	y []float64 // (frames)
 }
 
-// span is a run of frames of a record. Identification uses nothing across its ends, so that seams
-// and held-out frames stay out.
+// span is a run of frames of a record, without seams and held-out frames.
 type span struct{ record, from, to, fold int }
 
 // windows hold the data of a subspace method for all windows of 2h frames in some spans: the R of a
@@ -32,7 +31,6 @@ func newWindows(h, m int) *windows {
 // windowColumns is the width of the matrix above, and the least useful number of windows.
 func windowColumns(h, m int) int { return 1 + 2*h*(m+1) }
 
-// windowCount returns the number of windows in s.
 func windowCount(s span, h int) int { return max(0, s.to-s.from-2*h+1) }
 
 // take adds every stride-th window of s.

@@ -70,8 +70,7 @@ func (s *system) settle(state, u []float64) {
 		right.SetVec(i, v)
 	}
 	var x mat.VecDense
-	// Poles are inside the unit circle, so there is a solution. A poorly conditioned one is still
-	// the best.
+	// Poles are inside the unit circle, so there is a solution, even if poorly conditioned.
 	if err := x.SolveVec(left, right); err != nil {
 		if _, poor := err.(mat.Condition); !poor || x.Len() != n {
 			return
@@ -84,9 +83,8 @@ func (s *system) settle(state, u []float64) {
 	}
 }
 
-// defaultMaxPole is the default largest magnitude of a pole: the system decays to a third within 100
-// frames. Slower systems are fitted to the drift of one recording, and their large gains make
-// another one drift away.
+// defaultMaxPole is the default largest magnitude of a pole: a decay to a third within 100 frames.
+// Slower systems fit one recording's drift, and their large gains make another drift away.
 const defaultMaxPole = 0.99
 
 // stabilise replaces (A, C) by an equivalent pair in real Schur form. Poles outside the unit circle

@@ -110,7 +110,6 @@ func orthonormalise(m []float64, n int) {
 	}
 }
 
-// norm returns the length of column j of the n columns of m.
 func norm(m []float64, n, j int) float64 {
 	var sum float64
 	for at := j; at < len(m); at += n {

@@ -40,8 +40,7 @@ func (t *triangle) reduce() {
 	}
 	rows := t.n + t.fill
 	a := blas64.General{Rows: rows, Cols: t.n, Stride: t.n, Data: t.rows[:rows*t.n]}
-	// Reflections leave their vectors below the diagonal. The first n rows have nothing to reflect,
-	// so their zeros remain.
+	// Reflections leave their vectors below the diagonal. The first n rows keep their zeros.
 	lapack64.Geqrf(a, t.tau, t.work, len(t.work))
 	t.fill = 0
 }
@@ -61,7 +60,6 @@ func (t *triangle) add(u *triangle, from int) {
 	}
 }
 
-// reset removes all rows.
 func (t *triangle) reset() {
 	clear(t.rows[:t.n*t.n])
 	t.fill = 0

@@ -89,7 +89,6 @@ func Stack(path string, charts ...Chart) error {
 	return atomicfile.Write(path, func(f io.Writer) error { _, err := out.WriteTo(f); return err })
 }
 
-// size returns the chart's width and height in pixels.
 func (c Chart) size() (w, h int) {
 	return cmp.Or(c.Width, 1200), cmp.Or(c.Height, 640)
 }
@@ -153,8 +152,7 @@ func (s Series) finite(positive bool) plotter.XYs {
 }
 
 // logTicks marks 1, 2, … 9 times every power of ten. Labels are at the powers, and at 2 and 5 times
-// them in a short range. If fewer than two labels fall into the range, it has the ticks of a linear
-// axis.
+// them in a short range. With fewer than two labels the ticks are a linear axis's.
 type logTicks struct{}
 
 func (logTicks) Ticks(low, high float64) []plot.Tick {

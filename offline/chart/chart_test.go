@@ -138,8 +138,7 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// Two groups of two bars: each series has its colour, and as much of it as its
-// values are high.
+// Two groups of two bars: each series has its colour, and as much of it as its values are high.
 func TestBars(t *testing.T) {
 	b := Bars{Title: "t", YLabel: "cm", Groups: []string{"walk", "run"}, Width: 600, Height: 400,
 		Series: []BarSeries{{"low", []float64{1, 2}}, {"high", []float64{2, 4}}}}

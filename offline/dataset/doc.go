@@ -14,11 +14,10 @@
 //
 // # Rows of a mode-adaptive network
 //
-// BuildMANN follows Zhang, Starke et al. 2018, sections 4, 5 and 7. The layout
-// of a row is feature.MANN; this section says what it holds. All is in metres,
-// seconds, m/s. root(f) is the frame on the ground under the hips at frame f. Its forward
-// (+Z) is the ground projection of neck − hips, and +X is to its left. Nothing is
-// smoothed.
+// BuildMANN follows Zhang, Starke et al. 2018, sections 4, 5 and 7. The layout of a row is
+// feature.MANN; this section says what it holds. All is in metres, seconds, m/s. root(f) is the
+// frame on the ground under the hips at frame f. Its forward (+Z) is the ground projection of neck
+// − hips, and +X is to its left. Nothing is smoothed.
 //
 // The input row of frame i holds
 //
@@ -40,12 +39,11 @@
 // its motion was added. It places the predicted bones by R, and only then moves the root
 // to R′ = R · (motion/60). The predicted future samples are seen from R′.
 //
-// A velocity at frame f is the backward difference 60·(p(f) − p(f−1)), turned into the
-// frame of its position, without that frame's own motion. The desired speed of a sample at
-// frame f is the length of the root's path over the second after f, measured on five
-// chords of 12 frames. Frames outside the recording are reflected in its first or last
-// frame b: position 2p(b) − p(2b−f), and the direction and actions of frame 2b−f. Poses
-// are never taken from outside.
+// A velocity at frame f is the backward difference 60·(p(f) − p(f−1)), turned into the frame of its
+// position, without that frame's own motion. The desired speed of a sample at frame f is the length
+// of the root's path over the second after f, measured on five chords of 12 frames. Frames outside
+// the recording are reflected in its first or last frame b: position 2p(b) − p(2b−f), and the
+// direction and actions of frame 2b−f. Poses are never taken from outside.
 //
 // # Phases
 //
@@ -56,11 +54,10 @@
 //
 // # Actions
 //
-// Each frame of a recording has one label or several. Where labels overlap,
-// the first of jump, stand, sit, lie, move, idle wins. A run of equal labels
-// holds its action at full weight except near its ends. Its keys lie
-// min(Ramp, a quarter of the run) frames inside, and the weights ramp linearly from the
-// last key of one run to the first key of the next. Weights sum to one.
+// Each frame of a recording has one label or several. Where labels overlap, the first of jump,
+// stand, sit, lie, move, idle wins. A run of equal labels holds its action at full weight except
+// near its ends. Its keys lie min(Ramp, a quarter of the run) frames inside, and the weights ramp
+// linearly from the last key of one run to the first key of the next. Weights sum to one.
 //
 // # Repetition and mirror
 //

@@ -13,14 +13,14 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/mocap"
 )
 
 // built holds what dog has built: the race detector makes that slow.
 var built struct{ train, held *MANN }
 
-// dog returns the authors' recordings as rows, and their folder. Tests must not
-// change the rows.
+// dog returns the authors' recordings as rows, and their folder. Tests must not change the rows.
 func dog(t *testing.T) (train, held *MANN, dir string) {
 	t.Helper()
 	dir = filepath.Join(mocapdata.Dir(t), "dog")
@@ -33,8 +33,7 @@ func dog(t *testing.T) (train, held *MANN, dir string) {
 	return built.train, built.held, dir
 }
 
-// The recordings come back from Y, places and poses, and so do their mirror
-// images.
+// The recordings come back from Y, places and poses, and so do their mirror images.
 func TestDogReplays(t *testing.T) {
 	train, held, dir := dog(t)
 	for _, set := range []*MANN{train, held} {
@@ -43,10 +42,7 @@ func TestDogReplays(t *testing.T) {
 		last := int32(-1)
 		for _, run := range set.Runs() {
 			if c := set.Clip[run[0]]; c != last {
-				b, err := mocap.OpenBVH(filepath.Join(dir, set.Clips[c]+".bvh"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := must.Get(mocap.OpenBVH(filepath.Join(dir, set.Clips[c]+".bvh")))(t)
 				clip, last = b.Clip.Scaled(0.01), c
 			}
 			replay, mirror := set.Replay(run[0], run[1]), set.Replay(run[0]+set.Rows/2, run[1]+set.Rows/2)
@@ -70,8 +66,7 @@ func TestDogReplays(t *testing.T) {
 			t.Errorf("a joint is off by %g m", worst)
 		}
 	}
-	// The places of a mirrored row's bones are those that its axes and the
-	// skeleton give.
+	// The places of a mirrored row's bones are those that its axes and the skeleton give.
 	var worst float32
 	m := train.Layout
 	model := make([]m3.Xform, len(m.Joints))

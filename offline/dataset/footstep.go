@@ -6,8 +6,7 @@ import (
 	"mannequin/animsys/feature"
 )
 
-// The least and most frames of a step at Rate, from landing to landing. A longer time is no
-// stepping.
+// The least and most frames of a step at Rate, from landing to landing.
 const (
 	stepLeast = 20
 	stepMost  = 120
@@ -16,10 +15,9 @@ const (
 // dutyReach is the number of frames before and after one that count for a contact's duty.
 const dutyReach = 100
 
-// Footsteps returns the stepping of clip c's contacts, (Frames, contacts+1), after Holden
-// et al. 2016, sec. 6.3. Each contact has a duty angle π·d/(u + d), with d frames of
-// stance and u of swing in its step. A contact that does not step takes them from the 100
-// frames to either side.
+// Footsteps returns the stepping of clip c's contacts, (Frames, contacts+1), after Holden et al.
+// 2016, sec. 6.3. Each contact has a duty angle π·d/(u + d), with d frames of stance and u of swing
+// in its step. A contact that does not step takes them from the 100 frames to either side.
 //
 // The last column is the pace of stepping Δω, radians per frame: a turn from one landing to
 // the next, the mean over the contacts that step. If none steps it is 0 while the body
@@ -74,8 +72,7 @@ func (m *MotionSet) Footsteps(c int) []float32 {
 	return out
 }
 
-// goes is the speed above which a body must have stepped, even without a whole step in the
-// clip, m/s.
+// goes is the speed, m/s, above which a body must have stepped, even without a whole step.
 const goes = 0.3
 
 // stands reports in which frames of clip c contact i is on the ground.
@@ -93,7 +90,6 @@ type step struct {
 	down, up, next int // frames
 }
 
-// stepsOf finds the steps of a contact.
 func stepsOf(stands []bool) (steps []step) {
 	s := step{down: -1}
 	for f := 1; f < len(stands); f++ {
@@ -110,9 +106,8 @@ func stepsOf(stands []bool) (steps []step) {
 	return steps
 }
 
-// StepLags returns the phase lag of each contact's stance after the first one's, on
-// average over all clips, in radians from −π to π, for the square waves of Holden et al.
-// 2016, eq. 7.
+// StepLags returns the phase lag of each contact's stance after the first one's, on average over
+// all clips, in radians from −π to π, for the square waves of Holden et al. 2016, eq. 7.
 func (m *MotionSet) StepLags() []float32 {
 	n := len(m.Layout.Contacts)
 	x, y := make([]float64, n), make([]float64, n)

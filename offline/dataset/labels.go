@@ -58,7 +58,6 @@ func LabelNames() []string { return slices.Sorted(maps.Keys(labelAction)) }
 // The rarer action is the one that the overlap was labelled for (a jump within a walk).
 var precedence = []string{"jump", "stand", "sit", "lie", "move", "idle"}
 
-// readLabels reads dir's label file.
 func readLabels(dir string) (map[string]Labels, error) {
 	path := filepath.Join(dir, LabelsFile)
 	b, err := boundedfile.Read(path, maxLabels)
@@ -134,10 +133,7 @@ func (c Labels) check() error {
 
 // weights returns the action weights of every frame, (frames, actions).
 func (c Labels) weights(actions []string, ramp int) ([]float32, error) {
-	hard := make([]int, c.Frames)
-	for f := range hard {
-		hard[f] = -1
-	}
+	hard := slices.Repeat([]int{-1}, c.Frames)
 	// From the weakest action to the strongest, each overwriting the last.
 	for _, act := range slices.Backward(precedence) {
 		for name, a := range labelAction {
@@ -161,9 +157,8 @@ func (c Labels) weights(actions []string, ramp int) ([]float32, error) {
 	return ramps(hard, len(actions), ramp), nil
 }
 
-// covered reports for each frame whether one of the ranges holds it. A label file may
-// repeat a range a million times: the time is proportional to ranges plus frames, not to
-// their product.
+// covered reports for each frame whether one of the ranges holds it. A label file may repeat a
+// range a million times: the time is proportional to ranges plus frames, not to their product.
 func covered(ranges []Range, frames int) []bool {
 	change := make([]int32, frames+1)
 	for _, r := range ranges {

@@ -25,8 +25,7 @@ var DogHeldOut = []string{
 	"D1_ex04_KAN02_001", // stepup_jump0: idle, trot, jump
 }
 
-// Options says how BuildMANN reads a folder. The zero value is right for the
-// authors' dog recordings.
+// Options says how BuildMANN reads a folder. Zero is right for the authors' dog.
 type Options struct {
 	Layout  *feature.MANN // nil: feature.Dog()
 	HeldOut []string      // recordings, by file name without .bvh, that training must not see; nil: as the folder's SourceFile says, else DogHeldOut if they are there
@@ -56,7 +55,6 @@ func (o Options) withDefaults(src *Source) Options {
 	return o
 }
 
-// check reports the first option out of range.
 func (o Options) check() error {
 	switch {
 	case !(o.Unit > 0):
@@ -92,10 +90,9 @@ type MANN struct {
 
 	Order []int32 // the rows of an epoch, ascending: every row once, trot and canter Repeat times, other motion Walk times
 
-	// Mean and standard deviation per column over all training rows. As in the authors'
-	// release each row counts once: counted as Order visits them, the canters would treble
-	// the spread of every velocity. The deviation of a constant column is one. A held-out
-	// set has its training set's.
+	// Mean and standard deviation per column over all training rows, each counted once, as in the
+	// authors' release: as Order visits them, canters would treble every velocity's spread. A
+	// constant column's deviation is one. A held-out set has its training set's.
 	XMean, XStd []float32
 	YMean, YStd []float32
 }

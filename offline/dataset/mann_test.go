@@ -14,8 +14,7 @@ import (
 	"mannequin/animsys/skel"
 )
 
-// herd is a folder of three recordings: a fast circle, a slow one, and one to
-// hold out.
+// herd is a folder of three recordings: a fast circle, a slow one, and one to hold out.
 func herd(t *testing.T) string {
 	sk := synthSkeleton()
 	return folder(t, map[string]*skel.Clip{

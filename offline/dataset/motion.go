@@ -11,9 +11,8 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// MotionSet is a set of recordings as frames of joint positions (feature.Motion) at
-// Rate frames per second, all on one skeleton. Convolutional networks learn from it
-// in windows.
+// MotionSet is a set of recordings as frames of joint positions (feature.Motion) at Rate frames per
+// second, all on one skeleton. Convolutional networks learn from it in windows.
 type MotionSet struct {
 	Layout   *feature.Motion
 	Skeleton *skel.Skeleton // of the frames; metres
@@ -47,8 +46,7 @@ type Window struct{ Clip, From int32 }
 // Rate is the frame rate of a motion set, frames per second, as in Holden et al. 2016.
 const Rate = 60
 
-// MotionOptions says how BuildMotion reads recordings. The zero value is right
-// for CMU's.
+// MotionOptions says how BuildMotion reads recordings. The zero value is right for CMU's.
 type MotionOptions struct {
 	Layout   *feature.Motion   // nil: feature.Human()
 	Profile  *retarget.Profile // of the recordings' skeletons; nil: for each the built-in one that fits
@@ -116,10 +114,9 @@ var CMUHeldOut = []string{
 	"daz43_11_01", "daz43_martial_05", "exp_test_*", "h21_box-2", "h21_hop", "h21_jump", "h21_kick",
 }
 
-// BuildMotion reads the BVH and AMC recordings in dirs, puts them on the human
-// skeleton (retarget.Human) and returns those to train on and those held out.
-// Clips shorter than Shortest are left out. Equal input gives equal bytes for
-// any number of workers.
+// BuildMotion reads the BVH and AMC recordings in dirs, puts them on the human skeleton
+// (retarget.Human) and returns those to train on and those held out. Clips shorter than Shortest
+// are left out. Equal input gives equal bytes for any number of workers.
 func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *MotionSet, err error) {
 	opt = opt.withDefaults()
 	if err := opt.check(); err != nil {
@@ -235,7 +232,6 @@ func OpenMotion(paths []string, layout *feature.Motion, profile *retarget.Profil
 	return m, nil
 }
 
-// mirror adds the mirror image of every clip.
 func (m *MotionSet) mirror() error {
 	cols, err := m.Layout.MirrorColumns()
 	if err != nil {

@@ -13,9 +13,8 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// stepping returns a set of one clip, and its mirror image, whose contacts are
-// square waves: each is on the ground for stand frames of a period, lag frames after the
-// first.
+// stepping returns a set of one clip, and its mirror image, whose contacts are square waves: each
+// is on the ground for stand frames of a period, lag frames after the first.
 func stepping(t *testing.T, frames, period int, stand, lag []int) *MotionSet {
 	m := &MotionSet{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 240, Margin: 24}
 	cols := m.Layout.Columns()
@@ -81,8 +80,7 @@ func TestFootstepsStanding(t *testing.T) {
 	}
 }
 
-// Every frame of a clip of any length is learnt from at least once, and no frame outside of
-// it. Running is visited more often.
+// Every frame of a clip is learnt from, and none outside of it. Running is visited more often.
 func TestWindows(t *testing.T) {
 	for _, frames := range []int{30, 192, 193, 240, 700} {
 		m := stepping(t, frames, 60, []int{30, 36, 30, 36}, []int{0, 4, 30, 34})
@@ -223,8 +221,7 @@ func TestBuildMotionRefuses(t *testing.T) {
 	}
 }
 
-// Whole windows lie in stretches without jumps of the facing, and the last one ends
-// with its stretch.
+// Whole windows lie in stretches without jumps of the facing; the last ends with its stretch.
 func TestWhole(t *testing.T) {
 	l := feature.Human()
 	cols := l.Columns()

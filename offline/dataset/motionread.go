@@ -50,7 +50,6 @@ func Recordings(dirs, only []string) (names, paths []string, err error) {
 	return names, paths, nil
 }
 
-// stem returns a path's file name without extension.
 func stem(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
@@ -94,7 +93,6 @@ func OpenStanding(path string, layout *feature.Motion, sk *skel.Skeleton, profil
 // sole is the height of the toe joints over the ground when a person stands, m.
 var sole = ik.DefaultHuman().Sole
 
-// openPerson does the work of OpenPerson and OpenStanding.
 func openPerson(path string, layout *feature.Motion, sk *skel.Skeleton, profile *retarget.Profile) (clip *skel.Clip, rows []float32, start feature.Place, err error) {
 	clip, _, err = retarget.Open(path, retarget.OpenOptions{Profile: profile, Target: sk, FPS: Rate, Workers: 1})
 	if err != nil {

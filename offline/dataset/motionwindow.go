@@ -14,8 +14,7 @@ const (
 	jumpReach = 20 // frames
 )
 
-// steady returns the stretches of a clip without such jumps that have at least the given
-// number of frames.
+// steady returns a clip's stretches of at least frames frames without such jumps.
 func (c *MotionClip) steady(l *feature.Motion, atLeast int) (out []MotionClip) {
 	cols, yaw, from := l.Columns(), l.Body()+feature.MotionYaw, 0
 	cut := func(to int) {
@@ -62,8 +61,7 @@ func (m *MotionSet) cut(opt MotionOptions) {
 	}
 }
 
-// speed returns the body's mean speed in frames from to end−1 of clip c, of those that
-// the clip has, m/s.
+// speed returns the body's mean speed in frames from to end−1 of clip c, m/s.
 func (m *MotionSet) speed(c, from, end int) float64 {
 	cols, at := m.Layout.Columns(), m.Layout.Body()
 	sum, n := 0.0, 0

@@ -10,9 +10,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Limits of Stands. A share of the body's speed is added because paws swing at two to three
-// times the body's speed, and recorded ones slide at up to 0.5 m/s while they stand in a
-// canter.
+// Limits of Stands. A share of the body's speed is added because paws swing at two to three times
+// the body's speed, and recorded ones slide at up to 0.5 m/s while they stand in a canter.
 const (
 	standHeight = 0.05 // m
 	standSpeed  = 0.15 // m/s
@@ -56,11 +55,10 @@ const (
 	bandHigh, bandTop  = 3, 5
 )
 
-// step computes the phases of the tips' stepping: the analytic signal, in the band of
-// steps, of swing (1) and stance (0). A tip that does not step has amplitude 0. One that
-// does goes round once per stride, with angle 0 in the middle of a swing. The idea is that
-// of the local phases of Starke et al. 2020, who fit a sine to every window of the same
-// signal instead.
+// step computes the phases of the tips' stepping: the analytic signal, in the band of steps, of
+// swing (1) and stance (0). A tip that does not step has amplitude 0. One that does goes round once
+// per stride, with angle 0 in the middle of a swing. The idea is that of the local phases of Starke
+// et al. 2020, who fit a sine to every window of the same signal instead.
 func (t *track) step(l *feature.MANN) {
 	n := len(l.Tips)
 	t.phases = make([]float32, t.n*n*feature.PhaseLen)
@@ -83,8 +81,7 @@ func (t *track) step(l *feature.MANN) {
 	}
 }
 
-// analytic returns the analytic signal of v in the band of steps. v is mirrored beyond its
-// ends.
+// analytic returns the analytic signal of v in the band of steps. v is mirrored beyond its ends.
 func analytic(v []float64) []complex128 {
 	n := len(v)
 	seq := make([]complex128, 2*n)

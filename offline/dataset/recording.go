@@ -19,7 +19,6 @@ type recording struct {
 	clip    *skel.Clip
 }
 
-// readRecordings reads the labels and their clips, in the order of names.
 func readRecordings(dir string, opt Options) ([]recording, error) {
 	labels, err := readLabels(dir)
 	if err != nil {

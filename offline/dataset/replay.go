@@ -37,7 +37,6 @@ func (m *MANN) Replay(from, to int) *skel.Clip {
 	return c
 }
 
-// rate returns the rows per second of motion.
 func (m *MANN) rate() float64 { return fps / float64(m.Layout.Step()) }
 
 // moved returns g after a row's step, 1/rate s, of the motion in its root output.

@@ -21,8 +21,7 @@ const (
 	reverseLeast   = fps         // frames of the shortest walk
 )
 
-// withReversed returns recs, and after them those recordings backward in time that have
-// slow walks.
+// withReversed returns recs, and after them those recordings backward in time that have slow walks.
 func withReversed(recs []recording, sk *skel.Skeleton, opt Options) ([]recording, error) {
 	back := make([]recording, len(recs))
 	err := Parallel(opt.Workers, len(recs), func(i int) (err error) {
@@ -58,8 +57,7 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 		}
 		return r.weights[f*actions+action]
 	}
-	// A dog that gets up steps ahead. Backward in time that is sitting down, which a walk
-	// backward must not lead to.
+	// A dog that gets up steps ahead. Reversed, that would be sitting down after a walk back.
 	upright := reverseHips * t.usualHeight(func(f int) bool { return weight(f, move)+weight(f, idle) > 0.99 })
 	rows := make([]bool, t.n)
 	for _, f := range r.labels.rowFrames(layout.Step()) {
@@ -107,8 +105,7 @@ func (r recording) reversed(sk *skel.Skeleton, layout *feature.MANN, unit float3
 	return back, nil
 }
 
-// walksAhead reports whether the root moves slowly and roughly along its facing around
-// frame f.
+// walksAhead reports whether the root moves slowly and roughly along its facing around frame f.
 func (t *track) walksAhead(f int) bool {
 	a, b, here := t.roots[f-reverseWindow], t.roots[f+reverseWindow], t.roots[f]
 	left, forward := here.in(b.px-a.px, b.pz-a.pz)

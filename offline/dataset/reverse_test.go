@@ -73,8 +73,7 @@ func TestReverse(t *testing.T) {
 			t.Fatalf("row %d: goes %g m/s ahead, want -0.4", r, z)
 		}
 		x := set.Input(r)
-		// The stop has become a start: backward, frames 0 to 49 are idle, except for
-		// half of either ramp.
+		// The stop has become a start: frames 0 to 49 are idle, except for half of either ramp.
 		idle, f := x[l.InActions(feature.TrajNow)], set.Frame[r]
 		if f < 50 && idle < 0.5 || f > 50 && idle > 0.5 {
 			t.Fatalf("row of frame %d: %g idle", f, idle)

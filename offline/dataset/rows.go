@@ -8,7 +8,6 @@ import (
 	"mannequin/animsys/skel"
 )
 
-// buildRows makes the rows of recs and their mirror images.
 func buildRows(sk *skel.Skeleton, recs []recording, opt Options) (*MANN, error) {
 	m := &MANN{Layout: opt.Layout, Skeleton: sk}
 	first := make([]int, len(recs)) // each recording's first row

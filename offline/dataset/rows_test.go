@@ -6,6 +6,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // near fails the test where a row's values differ from what they should be.
@@ -55,8 +56,7 @@ func testCircle(t *testing.T, stride int) {
 	}
 	near(t, "root", y[m.OutRoot():], 1e-3, rate*c.r*(1-math.Cos(step*d)), 60*d*180/math.Pi, rate*c.r*math.Sin(step*d))
 
-	// The body is stiff: bones stand as at yaw 0, turned by d and moved by an
-	// arc of one stride.
+	// The body is stiff: bones stand as at yaw 0, turned by d and moved by an arc of one stride.
 	d *= step
 	still := circle{r: 2, w: 1e-9, frames: 2}.clip(sk)
 	model := make([]m3.Xform, sk.Len())
@@ -104,8 +104,7 @@ func TestReflectionAtEnds(t *testing.T) {
 	}
 }
 
-// The mirrored rows of a left circle are the rows of a right circle whose
-// clip was mirrored joint by joint.
+// Mirrored rows of a left circle are those of a right circle mirrored joint by joint.
 func TestMirrorIsThePhysicalMirror(t *testing.T) {
 	m, sk := feature.Dog(), synthSkeleton()
 	left, right := circle{r: 2, w: 0.5, frames: 300}, circle{r: 2, w: -0.5, frames: 300}
@@ -161,10 +160,7 @@ func TestVerticalBodyKeepsFacing(t *testing.T) {
 	o := sk.Offsets[sk.Index("Spine1")].Add(sk.Offsets[sk.Index("Neck")])
 	rot[0] = m3.Between(o.Normalize(m3.Up), m3.Up)
 	at, _ := joinJoints(feature.Dog(), sk)
-	tr, err := newTrack(sk, clip, at, 1, make([]float32, 60), 6, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Get(newTrack(sk, clip, at, 1, make([]float32, 60), 6, 1))(t)
 	if a, b := tr.roots[5], tr.roots[6]; a.fx != b.fx || a.fz != b.fz {
 		t.Errorf("facing (%g, %g) became (%g, %g)", a.fx, a.fz, b.fx, b.fz)
 	}

@@ -76,8 +76,7 @@ func canonical(layout *feature.MANN, recs []recording, unit float32) (*skel.Skel
 	return s, symmetrise(layout, s)
 }
 
-// symmetrise averages the offsets of both sides, for the mirror of
-// feature.MANN.MirrorColumns.
+// symmetrise averages the offsets of both sides, for the mirror of feature.MANN.MirrorColumns.
 func symmetrise(layout *feature.MANN, s *skel.Skeleton) error {
 	pair, err := feature.Pairs(s.Names)
 	if err != nil {
@@ -108,9 +107,8 @@ func symmetrise(layout *feature.MANN, s *skel.Skeleton) error {
 	return nil
 }
 
-// joinJoints returns the joint of sk for every joint of the layout. Joints of
-// sk that the layout lacks are left out; it is an error if one is the parent of a joint
-// that the layout has.
+// joinJoints returns the joint of sk for every joint of the layout. Joints of sk that the layout
+// lacks are left out; it is an error if one is the parent of a joint that the layout has.
 func joinJoints(layout *feature.MANN, sk *skel.Skeleton) ([]int, error) {
 	at := make([]int, len(layout.Joints))
 	for j, name := range layout.Joints {

@@ -12,15 +12,13 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
-// SourceFile is the name of the file beside the recordings that describes them. It is
-// optional.
+// SourceFile is the name of the file beside the recordings that describes them. It is optional.
 const SourceFile = "dataset.toml"
 
 // maxSource is its largest size in bytes.
 const maxSource = 1 << 20
 
-// Source is the description of a folder of recordings in its SourceFile. Models trained on
-// it repeat name, data and licence.
+// Source describes a folder of recordings. Models repeat its name, data and licence.
 type Source struct {
 	Name    string   `toml:"name"`     // of a model trained on it
 	Data    string   `toml:"data"`     // what the recordings are and whose, as a noun phrase
@@ -46,8 +44,7 @@ func ReadSource(dir string) (*Source, error) {
 	return s, nil
 }
 
-// parseSource decodes a source file. Only limits, held_out and repeat may be missing, and
-// nothing else may be there.
+// parseSource decodes a source file. Only limits, held_out and repeat are optional.
 func parseSource(text string) (*Source, error) {
 	s := new(Source)
 	meta, err := toml.Decode(text, s)

@@ -11,12 +11,9 @@ import (
 // differ that are one number by construction.
 const constant = 1e-5
 
-// blockRows is the number of rows of a partial sum. It is fixed, so that sums do not depend
-// on the number of workers.
+// blockRows is the fixed number of rows of a partial sum, whatever the number of workers.
 const blockRows = 4096
 
-// meanStd returns the mean and the standard deviation of each of x's cols
-// columns.
 func meanStd(x []float32, cols, workers int) (mean, std []float32) {
 	rows := len(x) / cols
 	blocks := (rows + blockRows - 1) / blockRows
@@ -55,7 +52,6 @@ func meanStd(x []float32, cols, workers int) (mean, std []float32) {
 	return mean, std
 }
 
-// normalise sets Mean and Std from the clips.
 func (m *MotionSet) normalise(workers int) {
 	cols := m.Layout.Columns()
 	var all []float32
@@ -88,8 +84,7 @@ func (m *MotionSet) normalise(workers int) {
 	}
 }
 
-// Parallel calls f for 0 … n−1 on the given number of goroutines and returns the error of
-// the lowest index that failed.
+// Parallel calls f for 0 … n−1 on workers goroutines and returns the error of the lowest index.
 func Parallel(workers, n int, f func(i int) error) error {
 	errs := make([]error, n)
 	p := netruntime.NewPool(max(1, min(workers, n)))

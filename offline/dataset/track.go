@@ -123,7 +123,6 @@ func (t *track) at(f int) ground {
 	return g
 }
 
-// rate returns the rows' steps per second.
 func (t *track) rate() float64 { return fps / float64(t.stride) }
 
 // velocity returns the root's velocity at any time, world axes, m/s.
@@ -159,7 +158,6 @@ func put(dst []float32, g ground, x, z float64) {
 	dst[0], dst[1] = float32(l), float32(f)
 }
 
-// input writes the input row of frame i into x.
 func (t *track) input(x []float32, m *feature.MANN, i int) {
 	g := t.roots[i]
 	for s := range feature.TrajSamples {
@@ -175,7 +173,6 @@ func (t *track) input(x []float32, m *feature.MANN, i int) {
 	t.pose(x[m.InBone(0):], i)
 }
 
-// output writes the output row of frame i into y.
 func (t *track) output(y []float32, m *feature.MANN, i int) {
 	after := i + t.stride
 	g, next := t.roots[i], t.roots[after]

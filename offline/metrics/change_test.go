@@ -85,8 +85,7 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// Poses are seen from the root, so that place and heading do not count. One joint of three that is
-// off by d counts d/√3.
+// Poses are seen from the root, without place and heading. One joint of three off by d counts d/√3.
 func TestPoseGap(t *testing.T) {
 	c := leg(2)
 	model, a, b := make([]m3.Xform, 3), make([]m3.Vec3, 3), make([]m3.Vec3, 3)
@@ -111,8 +110,7 @@ func TestPoseGap(t *testing.T) {
 	}
 }
 
-// Recorded poses of an action are closer to each other than to an idle dog. So reaching one means
-// something.
+// Recorded poses of an action are closer to each other than to an idle dog.
 func TestActionPoses(t *testing.T) {
 	train, held := recordings(t)
 	poses := must.Get(ActionPoses(train, held))(t)
@@ -143,8 +141,7 @@ func TestActionPoses(t *testing.T) {
 	}
 }
 
-// Removing an expert of zeros changes nothing. Without all experts only the output's normalisation
-// is left.
+// Removing an expert of zeros changes nothing. Without experts only normalisation is left.
 func TestWithout(t *testing.T) {
 	net := testdog.Net(t)
 	tensors := net.Tensors()
@@ -215,8 +212,7 @@ func TestWays(t *testing.T) {
 	close(t, "off", got[0].Off(), 2, 0.1)
 }
 
-// The time to a pose counts from the command. A jump counts from take-off. The slider holds one
-// pose for any goal.
+// The time to a pose counts from the command, for a jump from take-off. The slider holds one pose.
 func TestLatencies(t *testing.T) {
 	m := slider(t, 0)
 	take := must.Get((&Rollout{Model: m, Workers: 1}).Run([]Agent{{Goal: sequence()}}, 2))(t)

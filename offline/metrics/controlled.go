@@ -52,8 +52,7 @@ const (
 	controlSway = 8.0 // s to and fro
 )
 
-// MeasureControlled lets people continue walks of the recordings, each from one second in, along
-// ControlPaths.
+// MeasureControlled lets people continue recorded walks from one second in, along ControlPaths.
 func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.MotionSet, people int, seconds float64,
 	speed float32, job strnn.Control) (Controlled, error) {
 	l := m.Layout
@@ -74,7 +73,7 @@ func MeasureControlled(run ControlledRunner, m *strnn.Model, set *dataset.Motion
 		for i := range people {
 			lead := body[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen]
 			path := paths[i][turn*m.Predict:][:m.Predict+1]
-			strnn.Lead(lead, at[i], path[0], path[1:])
+			strnn.BodyMotionAlong(lead, at[i], path[0], path[1:])
 		}
 		job.Body, job.Seed = body, uint64(turn)
 		begin := time.Now()
@@ -133,7 +132,7 @@ func controlPrefixes(set *dataset.MotionSet, people, frames int) ([]float32, err
 		}
 		at := len(rows)
 		rows = append(rows, make([]float32, frames*cols)...)
-		strnn.Halve(rows[at:], clip.Rows[from*cols:], l)
+		strnn.HalveRate(rows[at:], clip.Rows[from*cols:], l)
 		if len(rows) == people*frames*cols {
 			return rows, nil
 		}
@@ -176,7 +175,7 @@ func (s *feet) hold(p *feature.Person, rows []float32) error {
 	l := p.Layout
 	cols := l.Columns()
 	double := make([]float32, 2*len(rows))
-	strnn.Double(double, rows, l)
+	strnn.DoubleRate(double, rows, l)
 	clip, err := p.Clip(double, dataset.Rate, feature.Place{})
 	if err != nil {
 		return err
@@ -199,7 +198,6 @@ func (s *feet) hold(p *feature.Person, rows []float32) error {
 	return nil
 }
 
-// stands reports whether a contact stands in two frames.
 func stands(row, before []float32, contact int) bool {
 	return row[contact] > 0.5 && before[contact] > 0.5
 }

@@ -12,8 +12,7 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Noise is the deviation of the normal noise of each value, in deviations of a set's columns (Wang
-// et al. 2019, sec. 6.3).
+// Noise is the noise of each value, in deviations of a set's columns (Wang et al. 2019, sec. 6.3).
 type Noise struct {
 	Joints   float64 `json:"joints"`
 	Contacts float64 `json:"contacts"`
@@ -71,8 +70,7 @@ type restoreSums struct {
 	wrong, contacts, jerk, jerks float64
 }
 
-// add adds motion, (frames, columns) raw, and its truth. If missing is not nil, only missing values
-// count.
+// add adds motion, (frames, columns) raw, and its truth. If missing is not nil, only it counts.
 func (o *restoreSums) add(rows, truth []float32, missing []bool) {
 	cols := o.l.Columns()
 	for f := range len(rows) / cols {
@@ -125,9 +123,8 @@ func MeasureDenoise(set *dataset.MotionSet, s Sample, noise Noise, ways ...Resto
 	})
 }
 
-// MeasureFill fills the same gaps in each way and returns the errors inside the gaps. Each stretch
-// has one gap of some frames and joints (none: all), at a random place with at least a quarter of
-// the stretch on both sides.
+// MeasureFill fills the same gaps in each way and returns the errors inside. Each stretch has a gap
+// of some joints (none: all) at a random place, a quarter of the stretch or more from both ends.
 func MeasureFill(set *dataset.MotionSet, s Sample, frames int, joints []string, ways ...Restorer) ([]Restored, error) {
 	for _, name := range joints {
 		if set.Layout.Joint(name) < 0 {
@@ -149,8 +146,7 @@ func MeasureFill(set *dataset.MotionSet, s Sample, frames int, joints []string, 
 	})
 }
 
-// measure spoils the stretches and lets each way restore them. A way fills gaps if spoil made any;
-// otherwise it removes noise.
+// measure spoils the stretches and lets each way fill the gaps if spoil made any, or remove noise.
 func (s Sample) measure(set *dataset.MotionSet, ways []Restorer, spoil func(x []float32, rng *rand.Rand) []manifold.Gap) ([]Restored, error) {
 	stretches, err := s.draw(set)
 	if err != nil {

@@ -69,8 +69,7 @@ func TestMeasureDenoise(t *testing.T) {
 			}
 		}
 	}
-	// Normal values on three axes. A contact is wrong if its noise exceeds one half, a third of a
-	// deviation of 1.5.
+	// Normal values on three axes. A contact is wrong beyond one half, a third of its deviation.
 	sigma := 100 * 0.3 * 0.08
 	close(t, "RMS of noise, cm", got[0].RMS, sigma*math.Sqrt(3), 0.02*sigma)
 	close(t, "mean of noise, cm", got[0].Mean, sigma*math.Sqrt(8/math.Pi), 0.02*sigma)

@@ -13,8 +13,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// Vanishes is the share of the whole network's ability below which a network without one expert has
-// lost it.
+// Vanishes is the share of an ability below which a network without one expert has lost it.
 const Vanishes = 0.5
 
 // Experts returns the number of experts of a mode-adaptive network, 1 for other networks.

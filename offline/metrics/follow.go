@@ -36,8 +36,7 @@ func (p PaperPath) Best() Follow {
 	return best
 }
 
-// PaperPaths returns the paper's Table 4. Its custom path has the name of ours. Each name is one of
-// control.Builtin.
+// PaperPaths returns the paper's Table 4. Each name is one of control.Builtin, one a path of ours.
 func PaperPaths() []PaperPath {
 	paper := func(distance, angle float64) Follow { return Follow{DistanceCM: distance, AngleDeg: angle} }
 	return []PaperPath{
@@ -91,8 +90,7 @@ func followed(path *control.Path, t Take, neck int) (out Follow) {
 	return out
 }
 
-// going returns the positions and directions in frames with a moving root, judged over a fifth of a
-// second.
+// going returns positions and directions in frames with a root that moves over a fifth of a second.
 func going(roots []m3.Xform, pos, dir []m3.Vec3) (p, d []m3.Vec3) {
 	for f := range roots {
 		a, b := max(f-chord/2, 0), min(f+chord/2, len(roots)-1)
@@ -103,8 +101,7 @@ func going(roots []m3.Xform, pos, dir []m3.Vec3) (p, d []m3.Vec3) {
 	return p, d
 }
 
-// arrival returns the number of frames, at least one, before a follower reaches the end of an open
-// path.
+// arrival returns the number of frames, at least one, before a follower reaches an open path's end.
 func arrival(p *control.Path, pos []m3.Vec3) int {
 	const near = 0.3 // m
 	for f, at := range pos {

@@ -51,9 +51,8 @@ func Contacts(c *skel.Clip) ([numPaws][]bool, error) {
 
 // Footfall is the pattern of a gait's touchdowns (Hildebrand 1965). A paw's duty factor is its
 // share of a stride on the ground. Its phase is its touchdown after the left hind paw's, as a share
-// of a stride. A stride lasts from one touchdown of the left hind paw to the next. If the right
-// hind paw comes down shortly before, left and right are exchanged, so that both leads of a canter
-// look the same.
+// of a stride. A stride lasts from one touchdown of the left hind paw to the next. If the right one
+// lands shortly before, left and right are exchanged: both leads of a canter look the same.
 type Footfall struct {
 	Strides int              `json:"strides"`
 	Rate    float64          `json:"strides_per_s"`
@@ -99,9 +98,8 @@ func (a *footfalls) add(c *skel.Clip, keep []bool) error {
 	return nil
 }
 
-// mirroredFrom is the phase of the right hind paw above which a stride is mirrored: the paw comes
-// down shortly before the left one. Otherwise the two leads of an asymmetrical gait would blur each
-// other.
+// mirroredFrom is the phase of the right hind paw above which a stride is mirrored: it lands
+// shortly before the left one. Otherwise the leads of an asymmetrical gait would blur each other.
 const mirroredFrom = 0.625
 
 // stride adds the stride from frame from to to−1.
@@ -132,7 +130,6 @@ func (a *footfalls) stride(stands *[numPaws][]bool, from, to int) {
 	}
 }
 
-// footfall returns the means.
 func (a *footfalls) footfall() Footfall {
 	out := Footfall{Strides: a.strides}
 	if a.strides > 0 {
@@ -150,7 +147,6 @@ func (a *footfalls) footfall() Footfall {
 	return out
 }
 
-// apart returns the distance of two phases, 0 to 0.5.
 func apart(a, b float64) float64 { return math.Abs(math.Remainder(a-b, 1)) }
 
 // Name returns the gait: one of Hildebrand's symmetrical gaits if left and right are about half a

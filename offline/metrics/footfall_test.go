@@ -91,8 +91,7 @@ func TestLeads(t *testing.T) {
 	}
 }
 
-// Standing and sliding have no strides. A stride that is partly in frames that do not count does
-// not count.
+// Standing and sliding have no strides. A stride partly in frames that do not count is left out.
 func TestNoFootfalls(t *testing.T) {
 	for name, c := range map[string]*skel.Clip{
 		"standing": stepper(4, 0, 1, [numPaws]float64{1, 1, 1, 1}, [numPaws]float64{}),

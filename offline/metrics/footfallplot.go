@@ -11,9 +11,8 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// RecordedFootfalls returns the footfall of the recordings in each gait, and a stretch of each to
-// look at. Of the stretches of two seconds in the gait (or the longest there is) it is the one
-// closest to the gait's own speed.
+// RecordedFootfalls returns the recordings' footfall in each gait, and a stretch of each to look
+// at: of two seconds in the gait (or the longest there is) the one closest to the gait's speed.
 func RecordedFootfalls(gaits []Gait, sets ...*dataset.MANN) ([]Footfall, []*skel.Clip, error) {
 	sums, best := make([]footfalls, len(gaits)), make([]stretch, len(gaits))
 	if err := checkLayouts(sets); err != nil {
@@ -67,8 +66,7 @@ type Strip struct {
 	Fall  Footfall   // its figures are written beside the bars; may cover more than the clip
 }
 
-// FootfallPicture draws a bar per paw and contact for each strip, as in the paper's Fig. 2: two
-// seconds from left to right.
+// FootfallPicture draws a bar per paw and contact for each strip of two seconds (paper, Fig. 2).
 func FootfallPicture(strips []Strip) (image.Image, error) {
 	const (
 		left, right = 96, 300

@@ -70,7 +70,7 @@ func MeasureForecast(p Extender, set *dataset.MotionSet, prefix int) (Forecast, 
 		for from := 0; from+2*n <= clip.Frames; from += dataset.Rate / 2 {
 			at := len(truth)
 			truth = append(truth, make([]float32, n*cols)...)
-			strnn.Halve(truth[at:], clip.Rows[from*cols:][:2*n*cols], l)
+			strnn.HalveRate(truth[at:], clip.Rows[from*cols:][:2*n*cols], l)
 			if len(truth) == forecastBatch*n*cols {
 				if err := flush(); err != nil {
 					return r, err
@@ -88,7 +88,6 @@ func MeasureForecast(p Extender, set *dataset.MotionSet, prefix int) (Forecast, 
 	return r, nil
 }
 
-// add adds the errors of one motion.
 func (r *Forecast) add(l *feature.Motion, truth, made []float32, prefix int) {
 	joints, cols := len(l.Joints), l.Columns()
 	frames := len(truth) / cols

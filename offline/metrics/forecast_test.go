@@ -118,7 +118,7 @@ func TestManifoldDistance(t *testing.T) {
 	set := moving(400, func(f, c int) float32 { return float32(math.Sin(float64(f)/15 + float64(c))) })
 	m := NewManifold(set)
 	rows := make([]float32, 60*l.Columns())
-	strnn.Halve(rows, set.Clips[0].Rows, l)
+	strnn.HalveRate(rows, set.Clips[0].Rows, l)
 	at := func(rows []float32) float64 {
 		d := must.Get(m.Distance(rows, 2))(t)
 		return d
@@ -141,8 +141,7 @@ func TestManifoldDistance(t *testing.T) {
 	}
 }
 
-// obedient moves the body as asked, in the rest pose. The left and right feet are in contact in
-// turn.
+// obedient moves the body as asked, in the rest pose, with left and right contact in turn.
 type obedient struct {
 	m    *strnn.Model
 	rest []float32 // (columns)

@@ -20,8 +20,7 @@ type Legs struct {
 	Neck, Head, Nose   int   // Nose is the end of the head
 }
 
-// DogLegs returns the legs of the dog recordings' skeleton, from upper arm and thigh down, and its
-// head.
+// DogLegs returns the dog recordings' legs, from upper arm and thigh down, and head.
 func DogLegs(sk *skel.Skeleton) (Legs, error) {
 	var l Legs
 	var err error
@@ -47,9 +46,8 @@ func DogLegs(sk *skel.Skeleton) (Legs, error) {
 	return l, err
 }
 
-// Motion holds the measures of a dog's motion, means over frames of 1/60 s. The last five show what
-// the first ones miss: paws that glide above SkateHeight, limbs that tremble, a head out of the
-// turn or up, a crouch.
+// Motion holds a dog's measures, means over frames of 1/60 s. The last five show what the first
+// miss: paws that glide above SkateHeight, trembling limbs, a head out of the turn or up, a crouch.
 type Motion struct {
 	Skate         float64 `json:"skate_cm"`
 	BackSkate     float64 `json:"back_skate_cm"`
@@ -108,8 +106,7 @@ type Gait struct {
 	Name        string
 	Speed, Turn [2]float64
 	Goals       []control.Goal // that produce it
-	// The paper's Tables 2 and 3: ground truth and its network of eight experts, without speed and
-	// frames. nil: not in the paper.
+	// The paper's Tables 2 and 3: ground truth and its network of eight experts; nil: not there.
 	PaperTruth, PaperMANN8 *Motion
 }
 
@@ -149,8 +146,7 @@ const (
 	around = 66.0 / 60           // seconds between the two
 )
 
-// covers reports whether motion at this speed (m/s) and turn rate (degrees per second) is of gait
-// g.
+// covers reports whether a speed (m/s) and turn rate (degrees per second) are of gait g.
 func (g *Gait) covers(speed, turn float64) bool {
 	in := func(v float64, r [2]float64) bool { return r[0] <= v && v < r[1] }
 	return in(speed, g.Speed) && in(math.Abs(turn), g.Turn)

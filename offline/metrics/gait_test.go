@@ -37,8 +37,7 @@ func TestGroundTruth(t *testing.T) {
 			t.Errorf("legs bend no more in %s than in %s", gaits[i].Name, gaits[i-1].Name)
 		}
 	}
-	// The paper's ground truth: turn 2.74° and 2.15°; its walk of 3.87° and
-	// 3.16° is our pace.
+	// The paper's turn: 2.74° and 2.15°; its walk of 3.87° and 3.16° is our pace.
 	for _, c := range []struct {
 		m         Motion
 		all, back float64

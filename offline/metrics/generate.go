@@ -26,15 +26,13 @@ func (m *Made) add(t Take, l Legs, keep []bool) {
 	m.Shown.add(t.Shown, l, keep)
 }
 
-// cut returns the frames of t from first on.
 func (t Take) cut(first int) Take {
 	t.Raw, t.Shown = section(t.Raw, first, t.Raw.Frames), section(t.Shown, first, t.Shown.Frames)
 	t.Roots, t.Weights, t.Gating = t.Roots[first:], t.Weights[first:], t.Gating[first*t.Experts:]
 	return t
 }
 
-// Generated measures seconds of motion for each gait's goals, after a second of standing and two to
-// settle.
+// Generated measures seconds of motion for each gait's goals, after a stand and time to settle.
 func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
 	const stand, settle = mann.Rate, 2 * mann.Rate
 	legs, err := DogLegs(r.Model.Skel)
@@ -64,8 +62,7 @@ func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
 	return out, nil
 }
 
-// segment is a stretch of recorded rows whose commands one agent gets: rows first to end−1, after a
-// lead that begins at row from.
+// segment is recorded rows first to end−1 whose commands an agent gets, with a lead from row from.
 type segment struct {
 	set              *dataset.MANN
 	from, first, end int // rows

@@ -143,8 +143,7 @@ func TestFollowingNothing(t *testing.T) {
 	}
 }
 
-// Standing on a path, before the start and after the arrival, only counts as time. The distance
-// counts while the dog moves.
+// Before the start and after the arrival only time counts. The distance counts while the dog moves.
 func TestFollowed(t *testing.T) {
 	line := must.Get(control.NewPath([]m3.Vec3{{}, {Z: 3}}, false))(t)
 	take := Take{Raw: leg(400), Roots: make([]m3.Xform, 400)}
@@ -190,8 +189,7 @@ func TestPaperPathsBest(t *testing.T) {
 	}
 }
 
-// A network that falls out of all bounds is restored in every tick, and nothing of it reaches the
-// clips.
+// A network out of all bounds is restored in every tick, and nothing of it reaches the clips.
 func TestRestoredIsCounted(t *testing.T) {
 	r := &Rollout{Model: slider(t, 1e6), Workers: 1}
 	made := must.Get(Generated(r, Gaits()[:1], 1))(t)

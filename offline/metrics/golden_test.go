@@ -13,8 +13,7 @@ import (
 	"mannequin/models"
 )
 
-// The shipped dogs, within bounds that only a broken dog or a broken measure
-// leaves.
+// The shipped dogs, within bounds that only a broken dog or a broken measure leaves.
 func TestDogsAreGolden(t *testing.T) {
 	for _, name := range models.Names() {
 		if net, err := models.Open(name); err != nil || net.Meta().Arch == "mann" {

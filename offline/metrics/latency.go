@@ -7,8 +7,7 @@ import (
 	"mannequin/animsys/mann"
 )
 
-// Latency is the time from a command until its action shows, in seconds. nil means not within four
-// seconds.
+// Latency is the time from a command until its action shows, s. nil: not within four seconds.
 type Latency struct {
 	Action string   `json:"action"`
 	From   string   `json:"from"`
@@ -35,8 +34,7 @@ const (
 	poseStays = mann.Rate / 2 // ticks for which a reached pose is kept, except a jump's
 )
 
-// Latencies measures the actions of poses (see ActionPoses) that the model has, each from idle and
-// from a pace.
+// Latencies measures the model's actions with poses (see ActionPoses), from idle and from a pace.
 func Latencies(r *Rollout, poses [control.NumActions]*Poses) ([]Latency, error) {
 	var out []Latency
 	var agents []Agent
@@ -79,8 +77,7 @@ func Latencies(r *Rollout, poses [control.NumActions]*Poses) ([]Latency, error) 
 	return out, nil
 }
 
-// reached returns the time of the first of stay frames in a row with gaps of at most spread; nil:
-// none.
+// reached returns the time of the first stay frames with gaps of at most spread; nil: none.
 func reached(gaps []float64, spread float64, stay int) *float64 {
 	n := 0
 	for f, g := range gaps {

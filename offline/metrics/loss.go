@@ -29,9 +29,8 @@ var kindUnits = [][2]string{
 // lossRows is the largest batch that Losses passes to predict.
 const lossRows = 256
 
-// Losses compares predictions with the outputs of set's rows: over all columns (kind "all", no RMS)
-// and for each kind of output. predict writes raw outputs for raw inputs of at most maxRows rows. A
-// set without rows is an error.
+// Losses compares predictions with the outputs of set's rows, at least one: over all columns (kind
+// "all", no RMS) and per kind. predict writes raw outputs for raw inputs of at most maxRows rows.
 func Losses(set *dataset.MANN, maxRows int, predict func(y, x []float32, rows int) error) ([]Loss, error) {
 	if set.Rows == 0 {
 		return nil, errors.New("metrics: there are no rows to compare predictions with")
@@ -92,10 +91,5 @@ func kindOf(span string) int {
 	case what != "root":
 		what = "bone"
 	}
-	for k, ku := range kindUnits {
-		if ku[0] == what+" "+value {
-			return k
-		}
-	}
-	return -1
+	return slices.IndexFunc(kindUnits, func(ku [2]string) bool { return ku[0] == what+" "+value })
 }

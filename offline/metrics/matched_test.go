@@ -25,8 +25,7 @@ var build = sync.OnceValue(func() (sets [2]*dataset.MANN) {
 
 var dir string // of the recordings
 
-// recordings returns the rows to train on and those held out, which tests must
-// not change.
+// recordings returns the rows to train on and those held out, which tests must not change.
 func recordings(t *testing.T) (train, held *dataset.MANN) {
 	t.Helper()
 	dir = mocapdata.Dir(t)

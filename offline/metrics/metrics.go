@@ -42,9 +42,8 @@ func Skate(c *skel.Clip, paws []int) []float64 {
 	})
 }
 
-// Bend returns how far the joints turn at each frame: the angle, in degrees, between a joint's
-// local rotation and its rotation in the frame before, mean over the joints. Frame 0 has none.
-// Stiff legs bend little.
+// Bend returns how far the joints turn at each frame: the angle, in degrees, from a joint's local
+// rotation in the frame before, mean over the joints. Frame 0 has none. Stiff legs bend little.
 func Bend(c *skel.Clip, joints []int) []float64 {
 	out := make([]float64, c.Frames)
 	if len(joints) == 0 {
@@ -85,8 +84,7 @@ func Pitch(c *skel.Clip, head, nose int) []float64 {
 	})
 }
 
-// Speed returns the speed of a joint over the ground at each frame, in m/s, from the frame before. Frame 0
-// has none.
+// Speed returns a joint's speed over the ground from the frame before, m/s. Frame 0 has none.
 func Speed(c *skel.Clip, joint int) []float64 {
 	return perFrame(c, func(now, before []m3.Xform) float64 {
 		a, b := before[joint].Pos, now[joint].Pos
@@ -94,10 +92,9 @@ func Speed(c *skel.Clip, joint int) []float64 {
 	})
 }
 
-// Look returns the angle of the head into the turn at each frame, in degrees, seen from above: from
-// the body's direction (root to neck) to the head's (head to nose). It is positive toward the side
-// to which the body turns over the second around. If the body turns by less than 20 degrees in that
-// second, Look is 0.
+// Look returns the angle of the head into the turn at each frame, degrees, from above: from the
+// body's direction (root to neck) to the head's (head to nose). It is positive toward the side to
+// which the body turns over the second around; 0 if that is by less than 20 degrees.
 func Look(c *skel.Clip, neck, head, nose int) []float64 {
 	const least = 20 * math.Pi / 180
 	body, look := make([]float32, c.Frames), make([]float32, c.Frames)

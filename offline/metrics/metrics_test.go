@@ -156,8 +156,7 @@ func TestLow(t *testing.T) {
 	close(t, "low", sum, 3./2, 1e-9)
 }
 
-// The joint of three that leaps 10 cm once has a jerk of 10, 20 and 10 cm per
-// cubed frame.
+// The joint of three that leaps 10 cm once has a jerk of 10, 20 and 10 cm per cubed frame.
 func TestJerk(t *testing.T) {
 	clip := leg(10)
 	for f := 3; f < 10; f++ {

@@ -29,7 +29,7 @@ func NewManifold(set *dataset.MotionSet) *Manifold {
 	m := &Manifold{set: set, values: set.Layout.Contact(0)}
 	for c := range set.Clips {
 		rows := make([]float32, set.Clips[c].Frames/2*set.Layout.Columns())
-		strnn.Halve(rows, set.Clips[c].Rows, set.Layout)
+		strnn.HalveRate(rows, set.Clips[c].Rows, set.Layout)
 		first := len(m.frames) / m.values
 		m.frames = m.normalised(m.frames, rows)
 		for f := first; f+manifoldWindow <= len(m.frames)/m.values; f += manifoldHop {
@@ -80,7 +80,6 @@ func (m *Manifold) Distance(rows []float32, workers int) (float64, error) {
 	return sum / float64(len(windows)), nil
 }
 
-// nearest returns the distance from a window to the nearest one.
 func (m *Manifold) nearest(x []float32) float64 {
 	best := math.Inf(1)
 	for _, at := range m.starts {

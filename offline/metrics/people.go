@@ -24,7 +24,7 @@ type People struct {
 
 // MeasurePeople measures rows, (frames, columns) raw, with contacts stand, (frames, contacts).
 // course, which may be nil, is compared with the body's place as its joints show it.
-func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place, course manifold.Course) (People, error) {
+func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place, course manifold.Trajectory) (People, error) {
 	l := m.Layout
 	cols, n := l.Columns(), len(l.Joints)
 	frames := len(rows) / cols
@@ -81,7 +81,7 @@ func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place
 
 // smoothFacing returns a course's headings, smoothed like the heading found from joints: a Gaussian
 // of 20 frames.
-func smoothFacing(course manifold.Course) []float32 {
+func smoothFacing(course manifold.Trajectory) []float32 {
 	const sigma = 20
 	yaw := make([]float32, len(course))
 	for f := range course {

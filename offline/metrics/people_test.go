@@ -82,7 +82,7 @@ func TestMeasurePeople(t *testing.T) {
 	for i := range stand {
 		stand[i] = 1
 	}
-	course := make(manifold.Course, frames)
+	course := make(manifold.Trajectory, frames)
 	p := must.Get(MeasurePeople(m, atRest(m, frames), stand, feature.Place{}, course))(t)
 	for what, v := range map[string]float64{"slide": p.Skate, "lift": p.Lift, "sunk": p.Sunk, "bone": p.Bone, "jerk": p.Jerk, "away": p.Away, "aside": p.Aside} {
 		close(t, what+" in a stand", v, 0, 1e-3)
@@ -106,8 +106,7 @@ func TestMeasurePeople(t *testing.T) {
 	}
 	p = must.Get(MeasurePeople(m, rows, stand, feature.Place{}, nil))(t)
 	close(t, "slide of half of the contacts", p.Skate, 1, 0.01)
-	// One hand is a tenth of its bone too far out in half of the frames, and a toe
-	// 3 cm deep.
+	// One hand is a tenth of its bone too far out in half of the frames, and a toe 3 cm deep.
 	rows = atRest(m, frames)
 	hand, arm := l.Joint("LeftHand"), l.Joint("LeftForeArm")
 	for f := 0; f < frames; f += 2 {

@@ -12,8 +12,7 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Poses are the recorded poses of an action. A motion has reached the action when it is close to
-// one.
+// Poses are the recorded poses of an action. A motion close to one has reached the action.
 type Poses struct {
 	Action control.Action
 	// Spread is the distance within which nine of ten poses have one of another recording, m: at
@@ -27,8 +26,7 @@ type Poses struct {
 	clip   []int32   // (n) the recording
 }
 
-// posePlace writes the joints' positions of frame f of c, seen from the root: on the ground under
-// joint 0, facing the joint neck.
+// posePlace writes frame f's joints, seen from the ground under joint 0, facing the joint neck.
 func posePlace(dst []m3.Vec3, model []m3.Xform, c *skel.Clip, f, neck int) {
 	c.Model(model, f)
 	at := model[0].Pos.Flat()
@@ -38,7 +36,6 @@ func posePlace(dst []m3.Vec3, model []m3.Xform, c *skel.Clip, f, neck int) {
 	}
 }
 
-// poseGap returns the root mean square distance between the joints of two poses, m.
 func poseGap(a, b []m3.Vec3) float64 {
 	var sum float32
 	for j := range a {
@@ -57,8 +54,7 @@ const (
 )
 
 // ActionPoses collects the poses of sit, lie, stand, idle and jump (in the air) from recordings and
-// their mirror images, by control.Action. Except for jumps, poses must be held: at full weight for
-// a while, and still.
+// their mirror images. Except for jumps, they are held: at full weight for a while, and still.
 func ActionPoses(sets ...*dataset.MANN) ([control.NumActions]*Poses, error) {
 	var out [control.NumActions]*Poses
 	clips := int32(0)
@@ -164,8 +160,7 @@ func (p *Poses) spread() {
 
 func (p *Poses) at(i int) []m3.Vec3 { return p.pos[i*p.joints : (i+1)*p.joints] }
 
-// gap returns the distance of a pose from the nearest of p, m. In a jump it is the height that its
-// lowest joint lacks.
+// gap returns a pose's distance from the nearest of p, m; in a jump, what its lowest joint lacks.
 func (p *Poses) gap(pose []m3.Vec3) float64 {
 	if p.Action == control.Jump {
 		return max(airborne-float64(lowestOf(pose)), 0)
@@ -177,7 +172,6 @@ func (p *Poses) gap(pose []m3.Vec3) float64 {
 	return best
 }
 
-// gaps returns gap for the frames of c.
 func (p *Poses) gaps(c *skel.Clip) []float64 {
 	neck := c.Skel.Index("Neck")
 	model, pose, out := make([]m3.Xform, c.Skel.Len()), make([]m3.Vec3, c.Skel.Len()), make([]float64, c.Frames)

@@ -10,8 +10,7 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Restorer removes noise from motion, or fills gaps. Rows are (frames, columns) raw at dataset.Rate
-// and are not changed.
+// Restorer removes noise from motion, or fills gaps. Rows, (frames, columns) raw, are not changed.
 type Restorer struct {
 	Name    string
 	Denoise func(rows []float32) ([]float32, error)                      // may be nil
@@ -120,8 +119,7 @@ func edited(r Restorer, m *manifold.Model, hold float32, workers int) Restorer {
 	}}
 }
 
-// missingOf returns the missing values, (frames, columns). If all joints are missing, the body's
-// motion is too.
+// missingOf returns the missing values, (frames, columns). Without any joint, all columns are.
 func missingOf(l *feature.Motion, gaps []manifold.Gap, frames int) []bool {
 	cols := l.Columns()
 	missing := make([]bool, frames*cols)

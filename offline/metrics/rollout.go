@@ -52,8 +52,7 @@ func sequence(steps ...step) func(int, m3.Xform) control.Goal {
 	}
 }
 
-// perform returns the steps of a goal from a tick on. A jump is a second of jumping out of a trot, and
-// then the trot.
+// perform returns the steps of a goal from a tick on. A jump lasts a second, within a trot.
 func perform(from int, g control.Goal) []step {
 	if g.Action != control.Jump {
 		return []step{{from, g}}
@@ -146,7 +145,6 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 	return takes, nil
 }
 
-// add records frame f of a row.
 func (t *Take) add(c *animsys.Crowd, dogs *mann.Controller, row, f int) error {
 	p, q := dogs.Batch.Pose(row)
 	pos, rot := t.Raw.Frame(f)

@@ -10,8 +10,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Sparse is the error of motion made from evenly spaced poses of a recording (Lüdi 2016, sec. 5.1,
-// shows pictures).
+// Sparse is the error of motion made from evenly spaced recorded poses (Lüdi 2016, sec. 5.1).
 type Sparse struct {
 	Frames int     `json:"frames"`
 	Body   float64 `json:"body_cm"`  // mean distance of joints between the poses, in the body's own frame
@@ -33,7 +32,7 @@ type Drift struct {
 }
 
 // driftAfter returns the drift after some seconds.
-func driftAfter(seconds int, went, goes manifold.Course, every int) (d Drift) {
+func driftAfter(seconds int, went, goes manifold.Trajectory, every int) (d Drift) {
 	after := seconds * manifold.Rate
 	for from := 0; from+after < len(goes); from += every {
 		p, q := seenFrom(went[from], went[from+after]), seenFrom(goes[from], goes[from+after])
@@ -57,8 +56,7 @@ func meanDrift(of []Drift) (mean Drift) {
 }
 
 // MeasureSparse compares made with the recording rec that it was made from: rows of l, (frames,
-// columns) raw, with poses at multiples of every. Both begin at one place. Different lengths are an
-// error.
+// columns) raw, of one length, with poses at multiples of every. Both begin at one place.
 func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, error) {
 	cols, n := l.Columns(), len(l.Joints)
 	frames, err := sparseFrames(l, made, rec, every, 1)
@@ -90,7 +88,7 @@ func MeasureSparse(l *feature.Motion, made, rec []float32, every int) (Sparse, e
 		*v.sum *= 100 / float64(n*max(1, v.frames))
 	}
 	went, goes := courseOf(l, made), courseOf(l, rec)
-	way := func(c manifold.Course) (sum float64) {
+	way := func(c manifold.Trajectory) (sum float64) {
 		for f := range frames - 1 {
 			sum += float64(c[f].Pos.Dist(c[f+1].Pos))
 		}
@@ -117,8 +115,7 @@ func sparseFrames(l *feature.Motion, made, rec []float32, every, least int) (int
 // means returns the fields that are means over frames.
 func (s *Sparse) means() []*float64 { return []*float64{&s.Body, &s.World, &s.Key, &s.At, &s.Speed} }
 
-// MeanSparse returns the mean over recordings, weighted by frames. Drifts are weighted by
-// stretches.
+// MeanSparse returns the mean over recordings, weighted by frames, and drifts by stretches.
 func MeanSparse(of []Sparse) (mean Sparse) {
 	var two, ten []Drift
 	for _, s := range of {
@@ -136,7 +133,7 @@ func MeanSparse(of []Sparse) (mean Sparse) {
 
 // FromSparse makes a recording's motion again from its evenly spaced poses. It returns that and the
 // part of the recording that it spans: rows of the network's layout, raw.
-func FromSparse(net *keypose.Sparse, maker *keypose.SparseMaker, rec []float32) (made, part []float32, err error) {
+func FromSparse(net *keypose.SparseModel, maker *keypose.SparseInbetweener, rec []float32) (made, part []float32, err error) {
 	poses, part, err := sparsePoses(net.Layout, rec, net.Segments.Every)
 	if err != nil {
 		return nil, nil, err
@@ -145,8 +142,7 @@ func FromSparse(net *keypose.Sparse, maker *keypose.SparseMaker, rec []float32) 
 	return made, part, maker.Make(made, poses)
 }
 
-// sparsePoses returns the frames of rec at multiples of every, and the rows from the first to the
-// last of them.
+// sparsePoses returns the frames of rec at multiples of every, and the rows from first to last.
 func sparsePoses(l *feature.Motion, rec []float32, every int) (poses, part []float32, err error) {
 	cols := l.Columns()
 	n := (len(rec)/cols-1)/every + 1
@@ -159,8 +155,7 @@ func sparsePoses(l *feature.Motion, rec []float32, every int) (poses, part []flo
 	return poses, rec[:((n-1)*every+1)*cols], nil
 }
 
-// BetweenSparse is FromSparse without a network: all values, with the body's velocities, are
-// interpolated linearly.
+// BetweenSparse is FromSparse without a network: all values are interpolated linearly.
 func BetweenSparse(l *feature.Motion, rec []float32, every int) (made, part []float32, err error) {
 	poses, part, err := sparsePoses(l, rec, every)
 	if err != nil {
@@ -181,10 +176,9 @@ func BetweenSparse(l *feature.Motion, rec []float32, every int) (made, part []fl
 // pullFrames is the number of frames before and after a pose that it affects.
 const pullFrames = 8
 
-// CorrectSparse edits made on a motion manifold (proposed by Lüdi 2016, sec. 6.1.1). The result
-// meets the poses of rec at multiples of every, and their places on the ground. In between, the
-// body moves as in made: seen from the pose before and, increasingly, from the one after. The
-// contacts of made stay locked.
+// CorrectSparse edits made on a motion manifold (proposed by Lüdi 2016, sec. 6.1.1). It meets the
+// poses of rec at multiples of every, and their places. In between, the body moves as in made, seen
+// from the pose before and, increasingly, the one after. Contacts of made stay locked.
 func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, workers int) ([]float32, error) {
 	l := m.Layout
 	cols := l.Columns()
@@ -203,7 +197,7 @@ func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, wo
 		Stand: make([]float32, length*n), Want: make([]float32, length*cols), Weight: make([]float32, length*cols), Iterations: iterations}
 	copy(job.Rows, made)
 	copy(job.Rows[(length-1)*cols:], made[(frames-1)*cols:])
-	throughPlaces(courseOf(l, made), courseOf(l, rec), every, length).Body(job.Body)
+	throughPlaces(courseOf(l, made), courseOf(l, rec), every, length).BodyMotion(job.Body)
 	for f := range length {
 		row := job.Rows[f*cols:][:cols]
 		for i := range n {
@@ -233,9 +227,9 @@ func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, wo
 }
 
 // courseOf returns the place of the body in each frame of rows, from the origin.
-func courseOf(l *feature.Motion, rows []float32) manifold.Course {
+func courseOf(l *feature.Motion, rows []float32) manifold.Trajectory {
 	cols := l.Columns()
-	c := make(manifold.Course, len(rows)/cols)
+	c := make(manifold.Trajectory, len(rows)/cols)
 	for f := range c {
 		if f > 0 {
 			c[f] = c[f-1].Advance(rows[(f-1)*cols+l.Body():], 1.0/manifold.Rate)
@@ -244,19 +238,18 @@ func courseOf(l *feature.Motion, rows []float32) manifold.Course {
 	return c
 }
 
-// seenFrom returns a place as seen from another.
 func seenFrom(from, to feature.Place) feature.Place {
 	return feature.Place{Pos: m3.YawQuat(-from.Yaw).Rotate(to.Pos.Sub(from.Pos)), Yaw: to.Yaw - from.Yaw}
 }
 
 // throughPlaces returns a course of at most one frame more than went. It moves like went and is at
 // to in multiples of every.
-func throughPlaces(went, to manifold.Course, every, frames int) manifold.Course {
+func throughPlaces(went, to manifold.Trajectory, every, frames int) manifold.Trajectory {
 	placed := func(key, f int) feature.Place {
 		p := seenFrom(went[key], went[f])
 		return feature.Place{Pos: to[key].Pos.Add(m3.YawQuat(to[key].Yaw).Rotate(p.Pos)), Yaw: to[key].Yaw + p.Yaw}
 	}
-	c := make(manifold.Course, frames)
+	c := make(manifold.Trajectory, frames)
 	for f := range c {
 		at := min(f, len(went)-1)
 		a := at / every * every

@@ -11,8 +11,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// strolling returns frames of a person at rest that is moved ahead at speed m/s and turned by yaw
-// rad/s.
+// strolling returns frames of a person at rest, moved ahead at speed m/s, turned by yaw rad/s.
 func strolling(m *manifold.Model, frames int, speed, yaw float32) []float32 {
 	rows := atRest(m, frames)
 	for f := range frames {
@@ -92,8 +91,7 @@ func TestMeanSparse(t *testing.T) {
 	}
 }
 
-// A recording whose values change evenly loses nothing between poses. The frames after the last
-// pose are left out.
+// Even changes lose nothing between poses. The frames after the last pose are left out.
 func TestBetweenSparse(t *testing.T) {
 	m := plain(t)
 	cols := m.Layout.Columns()
@@ -135,7 +133,7 @@ func TestFromSparse(t *testing.T) {
 		},
 		Outputs: []string{"y"},
 	}}
-	if err := keypose.DescribeSparse(&meta, m.Layout, m.Skel, keypose.Segments{Poses: 3, Every: 4}); err != nil {
+	if err := keypose.DescribeSparseModel(&meta, m.Layout, m.Skel, keypose.Segments{Poses: 3, Every: 4}); err != nil {
 		t.Fatal(err)
 	}
 	zero := make([]float32, cols)
@@ -146,8 +144,8 @@ func TestFromSparse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	net := must.Get(keypose.NewSparse(file))(t)
-	maker := must.Get(net.NewMaker(keypose.MakerOptions{}))(t)
+	net := must.Get(keypose.NewSparseModel(file))(t)
+	maker := must.Get(net.NewInbetweener(keypose.InbetweenerOptions{}))(t)
 	defer maker.Close()
 	rec := make([]float32, 24*cols)
 	for i := range rec {
@@ -170,8 +168,7 @@ func TestFromSparse(t *testing.T) {
 	}
 }
 
-// A motion with a wrong course and wrong arms meets the poses and their places, and moves between
-// them as before.
+// A motion with a wrong course and arms meets the poses and their places, and moves as before.
 func TestCorrectSparse(t *testing.T) {
 	m := plain(t)
 	l, cols := m.Layout, m.Layout.Columns()

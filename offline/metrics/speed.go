@@ -8,7 +8,6 @@ import (
 	"mannequin/engine/m3"
 )
 
-// ahead returns the goal of going forward at a speed in m/s.
 func ahead(speed float32) control.Goal {
 	return control.Goal{Move: m3.V(0, 0, 1), Speed: speed, Action: control.Move}
 }
@@ -22,8 +21,7 @@ type SpeedHeld struct {
 	Command float64 `json:"command_m_s"`
 	Speed   float64 `json:"speed_m_s"` // of the root, forward, mean of the third and fourth second after the command
 
-	// Of the displayed pose from the third to the sixth second. Networks can reach one speed in
-	// several ways.
+	// Of the displayed pose from the third to the sixth second: gaits may differ at one speed.
 	Skate float64 `json:"skate_cm"`
 	Gait  string  `json:"gait"` // from its footfall
 }
@@ -31,8 +29,7 @@ type SpeedHeld struct {
 // Off returns the relative difference from the command.
 func (s SpeedHeld) Off() float64 { return math.Abs(s.Speed/s.Command - 1) }
 
-// SpeedsHeld commands each of GaitSpeeds to a model that stands, and to one that has moved at
-// another of them for three seconds.
+// SpeedsHeld commands each of GaitSpeeds from a stand, and after another of them for three seconds.
 func SpeedsHeld(r *Rollout) ([]SpeedHeld, error) {
 	const stand, before, settle, window, more = mann.Rate, 3 * mann.Rate, 2 * mann.Rate, 2 * mann.Rate, 2 * mann.Rate
 	legs, err := DogLegs(r.Model.Skel)

@@ -38,7 +38,6 @@ func newLivelinessSums(l *feature.Motion) *livelinessSums {
 	return &livelinessSums{l: l, sum: make([]float64, l.Body()), power: make([]float64, l.Body()), finite: true}
 }
 
-// add adds a motion, (frames, columns) raw.
 func (v *livelinessSums) add(rows []float32) {
 	cols, joints := v.l.Columns(), len(v.l.Joints)
 	frames := len(rows) / cols
@@ -96,7 +95,7 @@ func LivelinessOf(set *dataset.MotionSet) Liveliness {
 	for c := range set.Clips {
 		clip := &set.Clips[c]
 		rows := make([]float32, clip.Frames/2*set.Layout.Columns())
-		strnn.Halve(rows, clip.Rows, set.Layout)
+		strnn.HalveRate(rows, clip.Rows, set.Layout)
 		v.add(rows)
 	}
 	return v.result()
@@ -128,13 +127,12 @@ func Roll(p Extender, set *dataset.MotionSet, n, prefix, frames int) ([]float32,
 	rows := make([]float32, n*(prefix+frames)*cols)
 	for i := range n {
 		w := at[i*len(at)/n]
-		strnn.Halve(rows[i*(prefix+frames)*cols:][:prefix*cols], set.Clips[w.Clip].Rows[int(w.From)*cols:], l)
+		strnn.HalveRate(rows[i*(prefix+frames)*cols:][:prefix*cols], set.Clips[w.Clip].Rows[int(w.From)*cols:], l)
 	}
 	return rows, p.Extend(rows, n, prefix, prefix+frames)
 }
 
-// MeasureRollouts returns the liveliness of motions, (n, frames, columns) raw, in their last frames
-// and in all after the prefix.
+// MeasureRollouts returns the liveliness of motions, (n, frames, columns) raw: see Rollouts.
 func MeasureRollouts(rows []float32, l *feature.Motion, n, prefix, last int) Rollouts {
 	cols := l.Columns()
 	frames := len(rows) / cols / n

@@ -113,7 +113,7 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 func seams(m *latent.Model, net *netruntime.Net, asks []Strolled, asked []latent.Sliders, workers int) error {
 	const clips = 12
 	n := len(asked)
-	next, err := m.NewNext(net, latent.CoderOptions{Batch: n, Workers: workers})
+	next, err := m.NewNextClip(net, latent.CoderOptions{Batch: n, Workers: workers})
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func seams(m *latent.Model, net *netruntime.Net, asks []Strolled, asked []latent
 	}
 	if lead := m.Components.Index(latent.Lead); lead >= 0 {
 		for i := range n {
-			c[i*v+lead] = latent.Leads * float32(1-2*(i%2))
+			c[i*v+lead] = latent.StartLead * float32(1-2*(i%2))
 		}
 	}
 	if err := decode(was, c); err != nil {

@@ -37,8 +37,7 @@ func rates(c *skel.Clip, visit func(joint, frame int, r Rates)) {
 	}
 }
 
-// RecordedRates returns the rates that one in a thousand joints and frames of the recordings
-// exceeds.
+// RecordedRates returns the rates that one in a thousand recorded joints and frames exceeds.
 func RecordedRates(sets ...*dataset.MANN) Rates {
 	var v, a, j []float64
 	for set, run := range runs(sets) {
@@ -135,8 +134,7 @@ func (r Rates) Over(o Rates) Rates {
 	return Rates{r.Speed / o.Speed, r.Acceleration / o.Acceleration, r.Jerk / o.Jerk}
 }
 
-// Perform drives one agent per mode: lead ticks of idle (before a jump, of a trot) and then ticks
-// of the mode.
+// Perform drives an agent per mode: lead ticks of idle (a trot for jumps), then ticks of the mode.
 func Perform(r *Rollout, modes []Mode, lead, ticks int) ([]Take, error) {
 	agents := make([]Agent, len(modes))
 	for i, m := range modes {

@@ -62,14 +62,14 @@ func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, wo
 		return err
 	}
 	defer schedule.Close()
-	wanders := generic.NewMap1[strnn.Wander](&world)
+	wanders := generic.NewMap1[strnn.Steer](&world)
 	for i := range n {
 		e, err := s.Spawn(m3.V(0, 0, 0), 0)
 		if err != nil {
 			return err
 		}
 		ask := asks[i/Wanderers]
-		*wanders.Get(e) = strnn.Wander{Speed: float32(ask.Speed), Turn: float32(ask.Turn)}
+		*wanders.Get(e) = strnn.Steer{Speed: float32(ask.Speed), Turn: float32(ask.Turn)}
 	}
 	w := newWatch(s, stream, n)
 	for tick := range (wanderersSettle + wanderersWatch) * generator.TickRate {
@@ -125,7 +125,6 @@ func newWatch(s *animsys.Crowd, stream *strnn.Stream, n int) *watch {
 	return w
 }
 
-// before records the state before a tick.
 func (w *watch) before() {
 	copy(w.roots, w.s.Roots)
 	oldest := w.local[0]
@@ -152,7 +151,7 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 	w.stream.Pose(&w.poses, i)
 	pos, rot := w.poses.Joints(i, joints)
 	s.Skel.LocalToModel(w.model, pos, rot)
-	stands := w.stream.Stands(i)
+	stands := w.stream.Contacts(i)
 	for k, j := range w.feet {
 		at, last := w.model[j].Pos, &w.glides[i*len(w.feet)+k]
 		if counts && (stands&w.stood[i])>>k&1 == 1 {
@@ -162,7 +161,7 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 		*last = at
 	}
 	w.stood[i] = stands
-	if w.since[i]++; w.stream.Began(i) {
+	if w.since[i]++; w.stream.WindowStarted(i) {
 		w.since[i] = 0
 	}
 	if !counts {
@@ -192,5 +191,5 @@ func (w *watch) sum(ask *Wandered, i int) {
 	ask.Stand = sums.held / float64(wanderersWatch*generator.TickRate*Wanderers*len(w.tips))
 	ask.Glide *= generator.TickRate / math.Max(1, sums.stands) / math.Max(glideLeast, ask.Went)
 	ask.Border, ask.Within = math.Sqrt(ask.Border/math.Max(1, sums.borders)), math.Sqrt(ask.Within/math.Max(1, sums.withins))
-	ask.Lost = w.stream.Lost()
+	ask.Lost = w.stream.Discarded()
 }

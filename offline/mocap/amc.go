@@ -13,17 +13,15 @@ import (
 	"mannequin/engine/m3"
 )
 
-// AMCRate is the frame rate of CMU's and HDM05's AMC files, in frames per second. The
-// files do not say it.
+// AMCRate is the rate of CMU's and HDM05's AMC files, frames per second. The files do not say it.
 const AMCRate = 120
 
 // ErrNoASF means that it is not clear which ASF file is an AMC file's skeleton.
 var ErrNoASF = errors.New("no skeleton")
 
-// FindASF returns the path of the skeleton of the AMC file at path, from the same
-// folder. It is the ASF file of the same name, or of the longest part of the name
-// before an underscore (CMU's 35_01.amc moves 35.asf), or else the only ASF file
-// there. Otherwise the error is ErrNoASF.
+// FindASF returns the path of the skeleton of the AMC file at path, from the same folder. It is the
+// ASF file of the same name, or of the longest part of the name before an underscore (CMU's
+// 35_01.amc moves 35.asf), or else the only ASF file there. Otherwise the error is ErrNoASF.
 func FindASF(path string) (string, error) {
 	dir := filepath.Dir(path)
 	files, err := os.ReadDir(dir)
@@ -143,7 +141,6 @@ func (r *amcReader) count() int {
 	return n
 }
 
-// isFrameNumber reports whether w is a whole number without a sign.
 func isFrameNumber(w []byte) bool {
 	for _, c := range w {
 		if c-'0' > 9 {
@@ -153,7 +150,6 @@ func isFrameNumber(w []byte) bool {
 	return len(w) > 0
 }
 
-// frames parses every frame into the clip.
 func (r *amcReader) frames() error {
 	f, at, named, before := -1, 0, 0, 0 // this frame, and how many bones it and the one before name
 	var last int64

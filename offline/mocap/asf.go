@@ -116,7 +116,6 @@ type asfReader struct {
 	parents  map[string]asfLink
 }
 
-// sections reads the whole text.
 func (r *asfReader) sections() error {
 	section := ""
 	for r.nextLine() {
@@ -167,7 +166,6 @@ func (r *asfReader) sections() error {
 	return nil
 }
 
-// units takes a line of :units.
 func (r *asfReader) units(key []byte) error {
 	switch strings.ToLower(string(key)) {
 	case "length":
@@ -197,7 +195,6 @@ func (r *asfReader) units(key []byte) error {
 	return r.endLine("the unit")
 }
 
-// rootField takes a line of :root.
 func (r *asfReader) rootField(key []byte, at int) (err error) {
 	b := r.root
 	switch field := strings.ToLower(string(key)); field {
@@ -229,7 +226,6 @@ func (r *asfReader) rootField(key []byte, at int) (err error) {
 	return r.endLine("the root's " + strings.ToLower(string(key)))
 }
 
-// bonedata takes a line of :bonedata.
 func (r *asfReader) bonedata(key []byte, at int) (err error) {
 	field := strings.ToLower(string(key))
 	b := r.open
@@ -341,7 +337,6 @@ func (r *asfReader) hierarchyLine(w []byte, at int) error {
 	return nil
 }
 
-// triple takes three numbers.
 func (r *asfReader) triple(dst *[3]float64, what string) (err error) {
 	for k := range dst {
 		if dst[k], err = r.lineNumber(what + ", " + string("xyz"[k])); err != nil {

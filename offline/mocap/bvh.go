@@ -11,8 +11,7 @@ import (
 // Channel is one animated number of a BVH joint.
 type Channel uint8
 
-// The channels of a BVH joint: translations in the file's unit of length and
-// rotations in degrees.
+// The channels of a BVH joint: translations in the file's unit of length and rotations in degrees.
 const (
 	Xposition Channel = iota
 	Yposition

@@ -23,8 +23,7 @@ func (q quat64) quat() m3.Quat {
 	return m3.Quat{X: float32(q[1]), Y: float32(q[2]), Z: float32(q[3]), W: float32(q[0])}
 }
 
-// turn returns q followed, about its own axis 0, 1 or 2, by the rotation with
-// half-angle sine s and cosine c.
+// turn returns q turned about its own axis 0, 1 or 2, by the half angle with sine s and cosine c.
 func (q quat64) turn(axis int, s, c float64) quat64 {
 	i, j, k := 1+axis, 1+(axis+1)%3, 1+(axis+2)%3
 	r := quat64{0: q[0]*c - q[i]*s}
@@ -34,7 +33,6 @@ func (q quat64) turn(axis int, s, c float64) quat64 {
 	return r
 }
 
-// mul returns q·r: r first, then q.
 func (q quat64) mul(r quat64) quat64 {
 	return quat64{
 		q[0]*r[0] - q[1]*r[1] - q[2]*r[2] - q[3]*r[3],
@@ -44,16 +42,13 @@ func (q quat64) mul(r quat64) quat64 {
 	}
 }
 
-// conj returns the inverse of q.
 func (q quat64) conj() quat64 { return quat64{q[0], -q[1], -q[2], -q[3]} }
 
-// rotate returns v turned by q.
 func (q quat64) rotate(v [3]float64) [3]float64 {
 	r := q.mul(quat64{0, v[0], v[1], v[2]}).mul(q.conj())
 	return [3]float64{r[1], r[2], r[3]}
 }
 
-// angle returns the angle between two rotations, in radians.
 func (q quat64) angle(r quat64) float64 {
 	var minus, plus float64
 	for i := range q {
@@ -74,15 +69,13 @@ func compose(axes []int, deg [3]float64) quat64 {
 	return q
 }
 
-// fit returns angles in degrees about the given distinct axes, at most three,
-// whose product in order is q, or near q if fewer than three axes cannot make it.
-// Of the equal solutions it takes the one nearest to prev, which keeps curves
-// continuous.
+// fit returns angles in degrees about the given distinct axes, at most three, whose product in
+// order is q, or near q if fewer than three axes cannot make it. Of the equal solutions it takes
+// the one nearest to prev, which keeps curves continuous.
 //
-// Three axes are solved by half sums and differences of the outer angles
-// (Bernardes and Viollet, "Quaternion to Euler angles conversion", PLOS ONE
-// 2022, eqs. 34–41): near gimbal lock one of the two is ill defined, and
-// exactly there it has no effect on the rotation.
+// Three axes are solved by half sums and differences of the outer angles (Bernardes and Viollet,
+// "Quaternion to Euler angles conversion", PLOS ONE 2022, eqs. 34–41): near gimbal lock one of the
+// two is ill defined, and exactly there it has no effect on the rotation.
 func fit(q quat64, axes []int, prev [3]float64) (deg [3]float64) {
 	var half [3]float64 // half-angles in radians
 	switch len(axes) {
@@ -134,8 +127,7 @@ func fit(q quat64, axes []int, prev [3]float64) (deg [3]float64) {
 	return deg
 }
 
-// unpack returns q's real part and its parts along axes i, j and the third one,
-// the last with the sign of i×j.
+// unpack returns q's real part and its parts along i, j and the third axis, with the sign of i×j.
 func unpack(q quat64, i, j int) (w, qi, qj, qk float64) {
 	k := 3 - i - j
 	qk = q[1+k]

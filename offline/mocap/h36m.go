@@ -8,8 +8,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// H36MRate is the frame rate of Human3.6M's exponential-map files, in frames per second.
-// The files do not say it.
+// H36MRate is the rate of Human3.6M's files, frames per second. The files do not say it.
 const H36MRate = 50
 
 // h36mJoints is the files' skeleton, in millimetres. The files do not hold it: it is that
@@ -62,8 +61,7 @@ const (
 	maxTravel = maxValue / 10
 )
 
-// H36MSkeleton returns the skeleton of Human3.6M's exponential-map files, in
-// millimetres. The caller owns it.
+// H36MSkeleton returns a new skeleton of Human3.6M's files, in millimetres.
 func H36MSkeleton() *skel.Skeleton {
 	s := &skel.Skeleton{}
 	for i, j := range h36mJoints {
@@ -82,14 +80,12 @@ func H36MSkeleton() *skel.Skeleton {
 // ReadH36M parses the text of a file of exponential maps of Human3.6M, as used to measure
 // motion prediction; name is for messages. The result is in millimetres, at H36MRate.
 //
-// A line is a frame: 99 numbers separated by commas. It says how the body moves from frame
-// to frame, and not how it stands in the first. The motion is therefore turned and lifted
-// so that the toes of the lower foot are on level ground at height 0. It begins over the
-// origin and faces about +z there.
+// A line is a frame: 99 numbers separated by commas. It says how the body moves, and not how it
+// stands at first. So the toes of the lower foot are put on level ground at height 0. The motion
+// begins over the origin and faces about +z.
 //
-// It returns a *SyntaxError that names the line for a line of more or fewer numbers, a
-// number that is not finite or beyond ±1e9, a body that goes farther than 1e8, and a file
-// without frames.
+// It returns a *SyntaxError that names the line for a line of more or fewer numbers, a number that
+// is not finite or beyond ±1e9, a body that goes farther than 1e8, and a file without frames.
 func ReadH36M(name string, data []byte) (*Recording, error) {
 	p := newParser(name, data)
 	// A value takes a digit and a separator, whatever the lines say.

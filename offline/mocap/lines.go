@@ -23,8 +23,7 @@ func (p *parser) nextLine() bool {
 	}
 }
 
-// word takes the next word of the line and returns it with its offset. It is
-// empty at the end of the line.
+// word takes the next word of the line, empty at its end, and returns it with its offset.
 func (p *parser) word() ([]byte, int) {
 	for p.pos < p.eol && p.data[p.pos] <= ' ' {
 		p.pos++
@@ -40,8 +39,7 @@ func (p *parser) word() ([]byte, int) {
 	return p.data[at:p.pos], at
 }
 
-// lineNumber takes the next word of the line, a number within ±maxValue; name is for
-// messages.
+// lineNumber takes the next word of the line, a number within ±maxValue; name is for messages.
 func (p *parser) lineNumber(name string) (float64, error) {
 	w, at := p.word()
 	v, n := scanNumber(w)
@@ -54,7 +52,6 @@ func (p *parser) lineNumber(name string) (float64, error) {
 	return v, nil
 }
 
-// endLine takes the end of the line.
 func (p *parser) endLine(after string) error {
 	if w, at := p.word(); len(w) > 0 {
 		return p.fail(at, "expected the end of the line after %s, found %s", after, quoteWord(w))

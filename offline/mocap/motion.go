@@ -67,8 +67,7 @@ func (p *parser) frameTime() (float64, error) {
 	return dt, err
 }
 
-// checkMemory reports frames that would take too much memory for a text of this length and
-// the extra bytes of its skeleton.
+// checkMemory reports frames that would take too much memory for the text and its skeleton.
 func (p *parser) checkMemory(at int, frames int64, joints, extra int) error {
 	limit := memFree + memPerByte*int64(len(p.data)+extra)
 	if frames <= limit/int64(joints*jointBytes) {
@@ -90,7 +89,6 @@ func (p *parser) words() (n int64) {
 	return n
 }
 
-// frames parses the values of every frame into c.
 func (p *parser) frames(c *skel.Clip) error {
 	for f := range c.Frames {
 		if j, ch, ok := p.frame(c.Frame(f)); !ok {
@@ -100,8 +98,7 @@ func (p *parser) frames(c *skel.Clip) error {
 	return nil
 }
 
-// frame parses the values of one frame. If a value is broken it stops before it and
-// returns its joint and channel.
+// frame parses a frame. It stops before a broken value and returns its joint and channel.
 func (p *parser) frame(pos []m3.Vec3, rot []m3.Quat) (joint int, c Channel, ok bool) {
 	for j, list := range p.channels {
 		x, y, z, w := 0.0, 0.0, 0.0, 1.0
@@ -141,7 +138,6 @@ func (p *parser) frame(pos []m3.Vec3, rot []m3.Quat) (joint int, c Channel, ok b
 	return 0, 0, true
 }
 
-// badValue returns the error of the value at pos.
 func (p *parser) badValue(c *skel.Clip, f, j int, ch Channel) error {
 	t, at := p.token()
 	what := fmt.Sprintf("%s of %q in frame %d of %d", ch, c.Skel.Names[j], f+1, c.Frames)

@@ -31,11 +31,10 @@ func (f Format) String() string {
 	return fmt.Sprintf("Format(%d)", uint8(f))
 }
 
-// FormatOf returns the format of a file by its content, then by its name: a text that
-// begins with HIERARCHY is a BVH, otherwise the extension .bvh, .amc, .txt or .asf
-// decides. A file with another extension is Human3.6M's if its first line has commas, an
-// AMC if it begins with a flag or a number, and a BVH otherwise. data may be a file's
-// first bytes, or nil to go by the name alone.
+// FormatOf returns the format of a file by its content, then by its name: a text that begins with
+// HIERARCHY is a BVH, otherwise the extension .bvh, .amc, .txt or .asf decides. A file with another
+// extension is Human3.6M's if its first line has commas, an AMC if it begins with a flag or a
+// number, and a BVH otherwise. data may be a file's first bytes, or nil to go by the name alone.
 func FormatOf(name string, data []byte) Format {
 	p := newParser(name, data)
 	if first, _ := p.token(); strings.EqualFold(first, "HIERARCHY") {
@@ -65,15 +64,13 @@ func FormatOf(name string, data []byte) Format {
 	return FormatBVH
 }
 
-// OpenOptions holds what an AMC file does not say. The zero value is right for CMU's
-// and HDM05's recordings.
+// OpenOptions holds what an AMC file does not say. Zero is right for CMU's and HDM05's.
 type OpenOptions struct {
 	ASF    string  // path of the skeleton that an AMC moves; empty: the one that FindASF finds
 	AMCFPS float64 // frames per second of an AMC; 0: AMCRate
 }
 
-// Open reads the recording at path, in any format (see FormatOf). The options are
-// ignored unless it is an AMC.
+// Open reads the recording at path in any format (see FormatOf). The options are for AMC.
 func Open(path string, opt OpenOptions) (*Recording, error) {
 	data, err := boundedfile.Read(path, maxFileSize)
 	if err != nil {

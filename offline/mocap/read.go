@@ -28,11 +28,9 @@ const (
 	minFrameTime, maxFrameTime = 1e-6, 3600
 )
 
-// ReadBVH parses the text of a BVH file; name is for messages. It returns a
-// *SyntaxError that names the line for any text that is not a complete BVH:
-// an unknown keyword or channel, more than skel.MaxJoints joints or a depth of
-// skel.MaxDepth, more or fewer frames than it says, a number that is not finite or
-// beyond ±1e9.
+// ReadBVH parses the text of a BVH file; name is for messages. It returns a *SyntaxError with the
+// line for an incomplete file: an unknown keyword or channel, more than skel.MaxJoints joints or a
+// depth of skel.MaxDepth, more or fewer frames than it says, numbers not finite or beyond ±1e9.
 //
 // Keywords may be in any case. Values are counted, not lines.
 func ReadBVH(name string, data []byte) (b *Recording, err error) {
@@ -43,8 +41,7 @@ func ReadBVH(name string, data []byte) (b *Recording, err error) {
 	return p.motion()
 }
 
-// newParser returns a parser at the first byte of a text, after a byte order
-// mark.
+// newParser returns a parser at the first byte of a text, after a byte order mark.
 func newParser(name string, data []byte) *parser {
 	start := len(data) - len(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	return &parser{name: name, data: data, pos: start, eol: start, taken: map[string]int{}}
@@ -63,15 +60,13 @@ type parser struct {
 	notes    []string
 }
 
-// fail returns a SyntaxError at the line of byte offset at. Lines end with \n,
-// \r\n or \r.
+// fail returns a SyntaxError at the line of byte offset at. Lines end with \n, \r\n or \r.
 func (p *parser) fail(at int, format string, args ...any) error {
 	before := p.data[:min(at, len(p.data))]
 	line := 1 + bytes.Count(before, []byte("\n")) + bytes.Count(before, []byte("\r")) - bytes.Count(before, []byte("\r\n"))
 	return &SyntaxError{File: p.name, Line: line, Msg: fmt.Sprintf(format, args...)}
 }
 
-// space skips white space and control characters.
 func (p *parser) space() {
 	for p.pos < len(p.data) && p.data[p.pos] <= ' ' {
 		p.pos++
@@ -129,7 +124,6 @@ func short40(t string) string {
 	return t
 }
 
-// number takes a finite number of reasonable size.
 func (p *parser) number(what string) (float64, error) {
 	p.space()
 	v, n := scanNumber(p.data[p.pos:])
@@ -144,7 +138,6 @@ func (p *parser) number(what string) (float64, error) {
 	return v, nil
 }
 
-// hierarchy parses everything before MOTION.
 func (p *parser) hierarchy() error {
 	if err := p.expect("HIERARCHY", " at the start of a BVH file"); err != nil {
 		return err
@@ -220,7 +213,6 @@ func isSpace(r rune) bool { return r <= ' ' }
 
 func trimName(s string) string { return strings.TrimFunc(s, isSpace) }
 
-// add appends a joint and returns its index.
 func (p *parser) add(name string, parent, depth, at int, end bool) (int, error) {
 	i := len(p.skel.Names)
 	if i >= skel.MaxJoints {
@@ -246,8 +238,7 @@ func (p *parser) add(name string, parent, depth, at int, end bool) (int, error) 
 	return i, nil
 }
 
-// joint parses a joint from after its ROOT or JOINT, at offset at, to its
-// closing brace.
+// joint parses a joint from after its ROOT or JOINT, at offset at, to its closing brace.
 func (p *parser) joint(parent, depth, at int) error {
 	name := p.jointName()
 	if name == "" {
@@ -342,7 +333,6 @@ func (p *parser) offset(i int, where string) error {
 	return nil
 }
 
-// channelList parses what follows CHANNELS.
 func (p *parser) channelList(where string) ([]Channel, error) {
 	t, at := p.token()
 	n, err := strconv.Atoi(t)

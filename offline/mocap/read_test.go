@@ -15,8 +15,7 @@ import (
 	"mannequin/animsys/skel"
 )
 
-// Unusual files, each with its expected result: joints with parents and channels, frames, and
-// the last position of joint 0.
+// Unusual files with their joints, parents, channels, frames, and the last position of joint 0.
 var oddFiles = []struct {
 	name, text, want string
 }{

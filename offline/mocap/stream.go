@@ -34,9 +34,8 @@ type FrameReader struct {
 	declared int // frames that the header promises; 0: until the stream ends
 }
 
-// NewFrameReader reads the header of a stream, up to the line "Frame Time:"; name is for
-// messages. If "Frames:" is 0, has no number or is missing, frames are read until the
-// stream ends.
+// NewFrameReader reads the header of a stream, up to the line "Frame Time:"; name is for messages.
+// If "Frames:" is 0, has no number or is missing, frames are read until the stream ends.
 func NewFrameReader(name string, r io.Reader) (*FrameReader, error) {
 	f := &FrameReader{name: name, in: bufio.NewScanner(r)}
 	f.in.Buffer(make([]byte, 0, 64<<10), maxLine)

@@ -8,8 +8,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Summary holds a clip's measures and what looks wrong in it. Lengths are in the clip's
-// unit, positions in world space.
+// Summary holds a clip's measures and faults. Lengths are in the clip's unit, in world space.
 type Summary struct {
 	Frames     int      `json:"frames"`
 	Joints     int      `json:"joints"` // without End Sites
@@ -78,8 +77,7 @@ func Summarize(c *skel.Clip) *Summary {
 	return s
 }
 
-// guessUnit returns the unit in which reach is nearest to a typical one, by
-// ratio.
+// guessUnit returns the unit in which reach is nearest to a typical one, by ratio.
 func guessUnit(reach float32) Unit {
 	if !(reach > 0) || !m3.Finite(reach) {
 		return Unit{}

@@ -19,10 +19,9 @@ const (
 	rotTolerance = 5e-6 // radians
 )
 
-// Write writes b as a BVH file with b.Channels. If the clip was changed after reading, a
-// joint gets the channels that its motion needs, so that positions are exact to 1e-4 units
-// and rotations to 1e-3 degrees. A BVH does not store the names of End Sites: reading
-// makes them again.
+// Write writes b as a BVH file with b.Channels. If the clip was changed after reading, a joint gets
+// the channels that its motion needs, so that positions are exact to 1e-4 units and rotations to
+// 1e-3 degrees. A BVH does not store the names of End Sites: reading makes them again.
 //
 // It returns an error for a skeleton that breaks its rules, joint names that a
 // BVH cannot hold, End Sites that move, and values that are not finite.
@@ -216,7 +215,6 @@ func (w *writer) joint(j, depth int) {
 	w.line(depth, "}")
 }
 
-// line appends one indented line.
 func (w *writer) line(depth int, parts ...string) {
 	w.buf = append(w.buf, bytes.Repeat([]byte{'\t'}, depth)...)
 	for _, p := range parts {
@@ -231,7 +229,6 @@ func (w *writer) flush(out io.Writer) error {
 	return err
 }
 
-// motion writes one line per frame.
 func (w *writer) motion(out io.Writer) error {
 	for f := range w.Clip.Frames {
 		w.frame(w.Clip.Frame(f))
@@ -244,7 +241,6 @@ func (w *writer) motion(out io.Writer) error {
 	return nil
 }
 
-// frame appends the line of one frame.
 func (w *writer) frame(pos []m3.Vec3, rot []m3.Quat) {
 	for _, j := range w.order {
 		p := [3]float32{pos[j].X, pos[j].Y, pos[j].Z}

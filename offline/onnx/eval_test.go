@@ -36,8 +36,7 @@ func each(dims []int, f func(at []int)) {
 	}
 }
 
-// get reads an element; missing axes are at the front and axes of size 1
-// repeat, as NumPy broadcasts.
+// get reads an element; leading axes may be missing, and axes of size 1 repeat, as in NumPy.
 func (a array) get(at ...int) float64 {
 	at = at[len(at)-len(a.dims):]
 	i := 0

@@ -10,8 +10,7 @@ import (
 	"mannequin/offline/onnx"
 )
 
-// The shipped dog as a file for another program, which likes its blends as one
-// product of stacked inputs.
+// The shipped dog for a program that likes blends as a product of stacked inputs.
 func ExampleMarshal() {
 	net, err := models.Open("dog")
 	if err != nil {

@@ -60,7 +60,6 @@ type length struct {
 	once     bool
 }
 
-// times returns l times num/den.
 func (l length) times(num, den int) length {
 	l.num, l.den = l.num*num, l.den*den
 	for l.num%2 == 0 && l.den%2 == 0 {
@@ -87,7 +86,6 @@ func (e *exporter) axes(v *value) []any {
 	return []any{"batch", name, v.channels}
 }
 
-// role returns a node's tensor.
 func (e *exporter) role(n *netruntime.Node, role string) (netruntime.Tensor, error) {
 	name := n.Tensor(role)
 	t, ok := e.tensors[name]

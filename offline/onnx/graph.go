@@ -23,8 +23,7 @@ type constant struct {
 	data any
 }
 
-// builder collects the operations of a graph. Names are chosen at the end, when the graph's inputs
-// and outputs are known.
+// builder collects a graph's operations. Names are chosen when its inputs and outputs are known.
 type builder struct {
 	hints     []string // by ref
 	ops       []operation
@@ -66,12 +65,10 @@ func (b *builder) constant(name, form string, dims []int, data func() any) ref {
 	return b.made[s]
 }
 
-// ints adds a vector of integers.
 func (b *builder) ints(v ...int) ref {
 	return b.constant(fmt.Sprint(v), "ints", []int{len(v)}, func() any { return v })
 }
 
-// floats adds a vector.
 func (b *builder) floats(name, form string, v []float32) ref {
 	return b.constant(name, form, []int{len(v)}, func() any { return v })
 }

@@ -12,8 +12,7 @@ const (
 	series
 	// steps is (length, batch, channels), for recurrent layers.
 	steps
-	// phases is a series of half the length: the channels of the even frames,
-	// then those of the odd frames.
+	// phases is a series of half the length: even frames' channels, then the odd frames'.
 	phases
 	layouts
 )
@@ -87,7 +86,6 @@ func (e *exporter) any(v *value) (ref, layout) {
 	return e.in(v, frames), frames
 }
 
-// axis returns the axis of the channels.
 func (l layout) axis() int {
 	if l == series {
 		return 1

@@ -10,8 +10,7 @@ import (
 // maxModel is the largest size of a protobuf message in bytes.
 const maxModel = math.MaxInt32
 
-// Marshal returns n as an ONNX model. An unknown form, or a model over the format's 2 GiB, is an
-// error.
+// Marshal returns n as an ONNX model. Unknown forms and models over 2 GiB are errors.
 func Marshal(n *netruntime.Net, form Form) ([]byte, error) {
 	form, err := form.resolve()
 	if err != nil {

@@ -85,8 +85,7 @@ func (m *readModel) checkAxes(t *testing.T, name string, dims []int, batch, leng
 	}
 }
 
-// TestNoNeedlessTransposes counts them: at the edges of a run of convolutions,
-// and none in a flat graph.
+// TestNoNeedlessTransposes counts them at the edges of convolutions; flat graphs have none.
 func TestNoNeedlessTransposes(t *testing.T) {
 	want := map[string]int{"autoencoder": 2, "conv 3 flip false tied false": 2, "dense relu": 0, "lstm from rest, reverse false": 2,
 		"add over time": 4 /* x, b, y and z */}

@@ -19,7 +19,6 @@ var roles = map[string][]string{
 	netruntime.OpNormalize: {"mean", "std"}, netruntime.OpDenormalize: {"mean", "std"},
 }
 
-// node adds n's operations and its value.
 func (e *exporter) node(n *netruntime.Node) error {
 	in := make([]*value, len(n.In))
 	for i, name := range n.In {
@@ -112,7 +111,6 @@ func (e *exporter) node(n *netruntime.Node) error {
 
 var activations = map[string]string{"elu": "Elu", "relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh"}
 
-// act applies n's activation.
 func (e *exporter) act(n *netruntime.Node, x ref) ref {
 	if n.Act == "" {
 		return x

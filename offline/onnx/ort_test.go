@@ -36,8 +36,7 @@ func (a array) ort(name string) ort.Array {
 	return out
 }
 
-// TestEveryOperationInORT runs each exported graph in ONNX Runtime, beside the
-// network's definitions in float64.
+// TestEveryOperationInORT runs each graph in ONNX Runtime and by its float64 definitions.
 func TestEveryOperationInORT(t *testing.T) {
 	loadORT(t)
 	for _, c := range cases() {
@@ -96,8 +95,7 @@ func TestNetworksInORT(t *testing.T) {
 	})
 }
 
-// compareORT compares outputs of a network of one input and one output, by all
-// formulations of its operations.
+// compareORT compares a network of one input and output, by all forms of its operations.
 func compareORT(t *testing.T, n *netruntime.Net, x []float32, batch, length int) {
 	g := n.Graph()
 	frames := must.Get(g.Length(g.Outputs[0], length))(t)

@@ -119,7 +119,6 @@ type conv struct {
 	w              []float32
 }
 
-// flip reverses the weights in time.
 func (c *conv) flip() {
 	w := make([]float32, len(c.w))
 	for i := range w {
@@ -129,8 +128,7 @@ func (c *conv) flip() {
 	c.w = w
 }
 
-// channelBlock is the number of channels in a block of ONNX Runtime's layout on processors with
-// AVX-512.
+// channelBlock is the number of channels in a block of ONNX Runtime's layout with AVX-512.
 const channelBlock = 16
 
 // pad adds input channels whose weights are zero.
@@ -144,8 +142,7 @@ func (c *conv) pad(channels int) {
 }
 
 // fold joins c, whose first tap reads left frames before, with an average depooling before it. The
-// result computes, from the shorter signal, the channels of the even frames and then of the odd
-// ones.
+// result computes the channels of the even frames and then of the odd ones from the shorter signal.
 //
 // The depooled signal is u[s] = x[⌊s/2⌋]/2, so tap w of the output frame 2τ + r reads x[τ + ⌊(r + w
 // − left)/2⌋]/2: two taps become one, except for the first and the last.
@@ -167,8 +164,7 @@ func (c *conv) fold(left int) (folded conv, before, after int) {
 func (e *exporter) lstm(n *netruntime.Node, out *value, in []*value, w, r, b netruntime.Tensor) ref {
 	h := r.Shape[1]
 	out.channels = h
-	// Our gates are input, forget, cell, output; ONNX has input, output, forget,
-	// cell.
+	// Our gates are input, forget, cell, output; ONNX has input, output, forget, cell.
 	gates := func(t netruntime.Tensor) []float32 {
 		part := len(t.Data) / 4
 		var d []float32
@@ -202,7 +198,6 @@ func (e *exporter) lstm(n *netruntime.Node, out *value, in []*value, w, r, b net
 	return e.op("Squeeze", n.Name, []ref{results[0], e.ints(1)})
 }
 
-// asIs adds a tensor as an initialiser.
 func (e *exporter) asIs(t netruntime.Tensor) ref {
 	return e.constant(t.Name, "", t.Shape, func() any { return t.Data })
 }

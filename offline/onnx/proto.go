@@ -33,8 +33,7 @@ func (m *message) bytes(field protowire.Number, b []byte) {
 
 func (m *message) text(field protowire.Number, s string) { m.bytes(field, []byte(s)) }
 
-// attribute is an AttributeProto: value is an int, a float32, a string or a
-// []int.
+// attribute is an AttributeProto: value is an int, a float32, a string or a []int.
 type attribute struct {
 	name  string
 	value any
@@ -113,8 +112,7 @@ func tensorProto(name string, dims []int, data any) message {
 	return m
 }
 
-// valueProto declares an input or output of floats. An axis is an int, or a
-// string that names its size.
+// valueProto declares an input or output of floats. An axis is an int, or the name of its size.
 func valueProto(name string, axes ...any) message {
 	var shape message
 	for _, a := range axes {

@@ -25,8 +25,7 @@ type readModel struct {
 	metadata        map[string]string
 }
 
-// fields splits a message: varints and fixed numbers as uint64, the rest as
-// bytes.
+// fields splits a message: varints and fixed numbers as uint64, the rest as bytes.
 func fields(b []byte, each func(field int, v uint64, sub []byte) error) error {
 	for len(b) > 0 {
 		num, kind, n := protowire.ConsumeTag(b)

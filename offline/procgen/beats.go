@@ -16,7 +16,6 @@ func (tl *timeline) move(name string, ahead, side, turn, seconds float64) {
 	tl.part(name, seconds)
 }
 
-// halt stops and squares up.
 func (tl *timeline) halt() {
 	d := tl.stop()
 	tl.advance(0.7 * d)
@@ -70,7 +69,6 @@ func (tl *timeline) lookAround(name string, seconds float64) {
 	tl.part(name, seconds)
 }
 
-// shiftStance changes the stand a little.
 func (tl *timeline) shiftStance(d float64) {
 	p := tl.styled(standing())
 	p[hipUp] -= tl.uniform(0, 0.02)
@@ -222,8 +220,7 @@ const gravity = 9.81
 // controller asks for leaps in the same way (mann.Tuning.Ramp and Leap).
 const leapFrom, leapTo = 12, 8
 
-// jump leaps out of the present movement, which continues afterwards, at a speed in m/s. The trunk
-// rises by height in m.
+// jump leaps out of the present movement at a speed in m/s. The trunk rises by height in m.
 func (tl *timeline) jump(speed, height float64) {
 	tl.setOff()
 	tl.label("Walk") // until shortly before take-off
@@ -254,7 +251,7 @@ func (tl *timeline) jump(speed, height float64) {
 	_, dr, _ := tl.rate.state(tl.now)
 	q := hermite(tl.now, run, phase0, r0, dr, target, rate, 0)
 	tl.rate.to(tl.now, run, rate)
-	tl.arc(off, flight, height)
+	tl.arc(off, flight)
 	frames := int(math.Round(run * fps))
 	first := tl.now
 	labelAt := max(0, frames-leapFrom)
@@ -278,16 +275,14 @@ func (tl *timeline) jump(speed, height float64) {
 	tl.mode, tl.speed = "bound", speed
 }
 
-// leapDuty returns the duty factor before and after a leap, at a rate in strides per second and a
-// speed in m/s.
+// leapDuty returns the duty factor around a leap, at a rate in strides per second and a speed, m/s.
 func leapDuty(rate, speed float64) float64 {
 	const most = 0.62
 	return min(most, 2*maxReach*rate/speed)
 }
 
-// arc sets the heights of hips and chest through a flight from off: crouch, push, parabola,
-// landing. The chest leads.
-func (tl *timeline) arc(off, flight, height float64) {
+// arc sets the heights of hips and chest through a flight: crouch, push, parabola, landing.
+func (tl *timeline) arc(off, flight float64) {
 	v := gravity * flight / 2
 	for i := range tl.up {
 		c, lead := &tl.up[i], [2]float64{-0.02, 0.035}[i]

@@ -22,7 +22,6 @@ func turned(yaw, pitch, roll float64) m3.Quat {
 	return m3.YawQuat(float32(yaw)).Mul(m3.AxisAngle(m3.V(1, 0, 0), float32(-pitch))).Mul(m3.AxisAngle(m3.V(0, 0, 1), float32(roll)))
 }
 
-// trunk poses the trunk at frame f.
 func (w *walker) trunk(f int) trunkPose {
 	t := float64(f) / fps
 	g := w.place[f]
@@ -101,7 +100,6 @@ func mirrorX(v m3.Vec3, side float64) m3.Vec3 {
 	return v
 }
 
-// pose poses the whole animal at frame f.
 func (w *walker) pose(f int) pose {
 	t := float64(f) / fps
 	tr := w.trunk(f)
@@ -123,8 +121,7 @@ func (w *walker) pose(f int) pose {
 	return p
 }
 
-// head poses neck and head. They keep their heading and pitch in the world whatever the trunk does,
-// except for the nod of the gait.
+// head poses neck and head. They keep heading and pitch in the world, except for the gait's nod.
 func (w *walker) head(p *pose, tr *trunkPose, t float64) {
 	look := w.tl.look.at(t) + 0.06*tr.still*w.drift[4].At(t)
 	up := w.tl.nod.at(t)

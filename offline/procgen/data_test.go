@@ -16,8 +16,7 @@ import (
 	"mannequin/offline/procgen/internal/clips"
 )
 
-// The same seed gives the same clips for any number of workers, and the same
-// files; another seed gives others.
+// A seed gives the same clips and files for any number of workers; another gives others.
 func TestSameSeedSameBytes(t *testing.T) {
 	gen := func(seed uint64, workers int) []*Take {
 		tk := must.Get(Generate(Options{Minutes: 1.5, Seed: seed, Workers: workers}))(t)

@@ -45,7 +45,6 @@ func compose(k kind, name string, seconds float64, rng *rand.Rand) *Take {
 	return tl.finish(name)
 }
 
-// speedIn returns a speed within a gait's range.
 func (tl *timeline) speedIn(name string) float64 {
 	r := speeds[name]
 	return tl.uniform(r[0]+0.03*(r[1]-r[0]), r[1]-0.03*(r[1]-r[0]))
@@ -98,7 +97,6 @@ func idleRound(tl *timeline) {
 	tl.halt()
 }
 
-// gaitsRound changes between the gaits.
 func gaitsRound(tl *timeline) {
 	names := []string{"walk", "pace", "trot", "canter"}
 	at := tl.rng.IntN(3)
@@ -120,9 +118,8 @@ func gaitsRound(tl *timeline) {
 	tl.idle(tl.uniform(0.6, 1.5))
 }
 
-// turnRound turns on the spot and in small circles. Long turns, as a controller may ask for, fill
-// the past and the future second. Short turns are common, because the first steps of a turn are the
-// hardest to learn.
+// turnRound turns on the spot and in small circles. Long turns fill the past and the future second.
+// Short ones are common, because the first steps of a turn are the hardest to learn.
 func turnRound(tl *timeline) {
 	side := tl.either(1)
 	ahead := 0.0
@@ -168,8 +165,7 @@ func sideRound(tl *timeline) {
 	tl.idle(tl.uniform(0.5, 1.5))
 }
 
-// actionRound sits or lies down, from a stand or a walk, sometimes changes to the other, and gets
-// up.
+// actionRound sits or lies down, from a stand or a walk, may change to the other, and gets up.
 func (tl *timeline) actionRound(act func(seconds float64)) {
 	if tl.chance(0.6) {
 		g := "walk"

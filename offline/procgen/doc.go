@@ -14,13 +14,12 @@
 // parameters of the posture (posture.go). Curves are quintics with two continuous derivatives,
 // whatever interrupts what. A change of gait moves the legs' phases the shortest way round.
 //
-// The walker (walker.go) knows the whole course and looks ahead. Phases say when each paw stands.
-// It stands where its best place under the body is in the middle of that time, and skips a step
-// that would return to the same spot. So starts, stops and turns on the spot need no rules of their
-// own (feet.go). The trunk follows the course with the gait's oscillations (body.go). If a standing
-// leg would be too short, hips or chest sink beforehand. Two of a leg's three bones keep a fixed
-// angle, so that a triangle solves the leg exactly (leg.go). In the hind leg these are thigh and
-// metatarsus, as in living animals.
+// The walker (walker.go) knows the whole course and looks ahead. Phases say when each paw stands:
+// where its best place under the body is in the middle of that time. It skips a step that would
+// return to the same spot, so starts, stops and turns need no rules of their own (feet.go). The
+// trunk follows the course with the gait's oscillations (body.go). Hips or chest sink before a
+// standing leg would be too short. Two of a leg's three bones keep a fixed angle, in the hind leg
+// thigh and metatarsus as in living animals: a triangle solves the leg exactly (leg.go).
 //
 // Standing paws do not move at all and touch the ground at height 0.
 package procgen

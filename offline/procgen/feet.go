@@ -2,6 +2,7 @@ package procgen
 
 import (
 	"math"
+	"slices"
 
 	"mannequin/engine/m3"
 	"mannequin/offline/procgen/internal/smooth"
@@ -47,8 +48,7 @@ func (tl *timeline) schedule(leg int) []stance {
 	return tl.grounded(leg, out)
 }
 
-// grounded removes steps that would begin while the paws must stay, and cuts the times in the air
-// out of the stances.
+// grounded removes steps while the paws must stay, and cuts times in the air out of the stances.
 func (tl *timeline) grounded(leg int, in []stance) []stance {
 	out := in[:1]
 	for _, s := range in[1:] {
@@ -85,25 +85,14 @@ func (tl *timeline) grounded(leg int, in []stance) []stance {
 	return out
 }
 
-// stays reports whether the paws must stay in place at time t.
 func (tl *timeline) stays(t float64) bool {
-	for _, h := range tl.hold {
-		if h[0] <= t && t < h[1] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tl.hold, func(h [2]float64) bool { return h[0] <= t && t < h[1] })
 }
 
 // startsIn reports whether the animal starts to move during a step or at its end. Such a step comes
 // from the idle clock, which then jumps, and is not taken.
 func (tl *timeline) startsIn(a, b float64) bool {
-	for _, t := range tl.starts {
-		if a < t && b > t-1.5/fps {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tl.starts, func(t float64) bool { return a < t && b > t-1.5/fps })
 }
 
 // minStep is the shortest step, m.
@@ -115,9 +104,8 @@ const maxReach = 0.21
 // minSwing is the shortest swing, s. The fastest canter needs a quarter of a second.
 const minSwing = 0.2
 
-// footholds places the stances of a leg: under the body in the middle of the stance. A paw whose
-// step would return to the same spot stays. A paw that falls too far behind lifts earlier, and
-// lands later.
+// footholds places a leg's stances: under the body in the middle of the stance. A paw whose step
+// would return to the same spot stays. A paw far behind lifts earlier, and lands later.
 func (w *walker) footholds(leg int, in []stance) []stance {
 	var out []stance
 	for i, s := range in {
@@ -167,8 +155,7 @@ func (w *walker) footholds(leg int, in []stance) []stance {
 	return out
 }
 
-// footOffset returns a random offset of a paw's place, larger along the body than across, and larger
-// at a stop than in stride.
+// footOffset returns a random offset of a paw's place, larger along the body, and at a stop.
 func (w *walker) footOffset(t float64) m3.Vec3 {
 	moves := smooth.Step(math.Hypot(w.tl.ahead.at(t), w.tl.side.at(t)) / 0.6)
 	size := 0.012 - 0.002*moves
@@ -200,12 +187,7 @@ func (w *walker) trimmed(leg int, s stance, mid float64) stance {
 
 // airborne reports whether the leg is kept in the air between two times.
 func (w *walker) airborne(leg int, a, b float64) bool {
-	for _, i := range w.tl.air {
-		if i.leg == leg && i.a < b && i.b > a {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.tl.air, func(i interval) bool { return i.leg == leg && i.a < b && i.b > a })
 }
 
 // paw is the state of a paw at one time.
@@ -215,8 +197,7 @@ type paw struct {
 	free  float64 // seconds since lift-off or until touchdown, whichever is less; 0 on the ground
 }
 
-// paw returns the state of a leg's paw at time t. hang returns the place where it would hang from
-// the chest.
+// paw returns a leg's paw at time t. hang returns where it would hang from the chest.
 func (w *walker) paw(leg int, t float64, hang func() m3.Vec3) paw {
 	s := w.feet[leg]
 	i := w.cursor[leg]

@@ -114,8 +114,7 @@ func canter(right bool) gait {
 	return g
 }
 
-// bound is the stride of a jump: both hind feet push off together, and both fore feet land together
-// after the flight.
+// bound is the stride of a jump: both hind feet push off, and both fore feet land after the flight.
 func bound() gait {
 	var g gait
 	g.land[leftHind], g.land[rightHind] = 0, 0.03
@@ -124,8 +123,7 @@ func bound() gait {
 	return g
 }
 
-// A jump's stride: hind feet stand in [0, boundHind], fore feet from boundFore until the next
-// stride.
+// A jump's hind feet stand in [0, boundHind], fore feet from boundFore until the next stride.
 const (
 	boundHind = 0.25
 	boundFore = 0.80

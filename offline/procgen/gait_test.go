@@ -30,8 +30,7 @@ func positions(tk *Take) [][numJoints]m3.Vec3 {
 	return out
 }
 
-// stands reports whether a paw is on the ground and still at frame f, as seen
-// from the motion alone.
+// stands reports whether a paw is on the ground and still at frame f, from its motion.
 func stands(pos [][numJoints]m3.Vec3, leg, f int) bool {
 	p := pos[f][tips[leg]]
 	return p.Y < 1e-3 && f > 0 && p.Dist(pos[f-1][tips[leg]]) < 5e-4
@@ -212,8 +211,7 @@ func TestCanter(t *testing.T) {
 	}
 }
 
-// Faster motion has more strides per second and lower duty factors, through all gaits. In a change
-// of gait no leg runs backward.
+// Faster motion has more strides per second, lower duty factors, and no leg that runs backward.
 func TestSpeedsAndRates(t *testing.T) {
 	last := footfall{rate: 0, duty: [numLegs]float64{1, 1, 1, 1}}
 	for _, c := range []struct {
@@ -242,8 +240,7 @@ func TestSpeedsAndRates(t *testing.T) {
 	}
 }
 
-// From a stand the hind paw that is behind steps first, then the fore paw of its side. A network
-// can see that in the stand.
+// From a stand the hind paw behind steps first, then its side's fore paw: a visible choice.
 func TestSetsOff(t *testing.T) {
 	for _, name := range []string{"walk", "pace", "trot"} {
 		for seed := range uint64(6) {

@@ -52,9 +52,8 @@ func pair(first, second, bend float64) (length, ahead float64) {
 	return math.Sqrt(first*first + second*second + 2*first*second*c), math.Atan2(second*s, first+second*c)
 }
 
-// hind returns the directions of thigh, shank and metatarsus. Thigh and metatarsus swing together
-// (a pantograph), with the metatarsus bend behind the thigh. heel blends from that to a metatarsus
-// heelAngle ahead of straight down.
+// hind returns the directions of thigh, shank and metatarsus. Thigh and metatarsus swing together,
+// the latter bend behind. heel blends to a metatarsus heelAngle ahead of straight down.
 func (p *plane) hind(bend, heel, heelAngle float64) (thigh, shank, meta m3.Vec3) {
 	l, off := pair(femurLen, metatarsusLen, bend)
 	a := corner(p.d, tibiaLen, l) + off
@@ -77,8 +76,7 @@ func (p *plane) hind(bend, heel, heelAngle float64) (thigh, shank, meta m3.Vec3)
 	return thigh, shank, meta
 }
 
-// fore returns the directions of upper arm, forearm and metacarpus, which is bend ahead of the
-// forearm.
+// fore returns the directions of upper arm, forearm and metacarpus, which is bend ahead.
 func (p *plane) fore(bend float64) (arm, forearm, meta m3.Vec3) {
 	l, off := pair(metacarpusLen, radiusLen, bend) // off: angle of the metacarpus ahead of the whole
 	arm = p.dir(-corner(p.d, l, humerusLen))

@@ -22,8 +22,7 @@ func some(t *testing.T) []*Take {
 
 var made []*Take
 
-// A paw on the ground does not move, none goes below it, nor does any joint, and
-// bones keep their lengths.
+// Paws on the ground do not move, no joint is below it, and bones keep their lengths.
 func TestPawsStand(t *testing.T) {
 	sk := Skeleton()
 	planted := 0
@@ -98,8 +97,7 @@ func TestLegsBendLikeADogs(t *testing.T) {
 			for f := part.From; f < part.To; f++ {
 				p := &pos[f]
 				ahead := p[neck].Sub(p[hips]).Flat().Normalize(m3.V(0, 0, 1))
-				// bend is how far joint b is ahead of the line from a to c,
-				// and the angle there.
+				// bend is how far joint b is ahead of the line from a to c, and the angle there.
 				bend := func(a, b, c int) (off, angle float64) {
 					u, v := p[a].Sub(p[b]), p[c].Sub(p[b])
 					s := p[b].Sub(p[a]).Dot(p[c].Sub(p[a])) / p[c].Sub(p[a]).Dot(p[c].Sub(p[a]))

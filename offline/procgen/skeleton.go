@@ -39,8 +39,7 @@ const (
 )
 
 // Lengths in metres of a made-up dog of 25 kg. Withers and hips are half a metre high, and the
-// trunk is as long. Straight legs are a quarter longer than standing ones, because a dog never
-// stands on straight legs.
+// trunk is as long. Straight legs are a quarter longer than standing ones, which stay bent.
 const (
 	loinLen  = 0.20 // hips to the thorax
 	chestLen = 0.24 // thorax to the neck's base

@@ -16,7 +16,6 @@ type Take struct {
 	labels []label
 }
 
-// finish poses the timeline.
 func (tl *timeline) finish(name string) *Take {
 	w := newWalker(tl)
 	c := skel.NewClip(Skeleton(), fps, w.frames)

@@ -31,8 +31,7 @@ func newStyle(rng *rand.Rand) style {
 	}
 }
 
-// timeline is a clip before it has poses: curves of speed, gait and posture over time in seconds,
-// laid down beat by beat up to now.
+// timeline is a clip before it has poses: curves of speed, gait and posture over time, up to now.
 type timeline struct {
 	rng   *rand.Rand
 	style style
@@ -60,8 +59,7 @@ type timeline struct {
 	parts      []Part
 }
 
-// layer is a gait that moves the trunk with a weight. Its phase shift gave the legs the shortest
-// way into it.
+// layer is a gait that moves the trunk with a weight, shifted so that legs had the shortest way.
 type layer struct {
 	gait
 	shift  float64
@@ -108,7 +106,6 @@ func (tl *timeline) uniform(lo, hi float64) float64 { return lo + (hi-lo)*tl.rng
 
 func (tl *timeline) chance(p float64) bool { return tl.rng.Float64() < p }
 
-// either returns x or −x.
 func (tl *timeline) either(x float64) float64 {
 	if tl.chance(0.5) {
 		return -x

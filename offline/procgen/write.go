@@ -31,7 +31,6 @@ https://creativecommons.org/publicdomain/zero/1.0/
 // reaches a second beyond the present.
 const margin = fps
 
-// entry returns the take's labels.
 func (t *Take) entry() dataset.Labels {
 	l := dataset.Labels{Frames: t.Clip.Frames, Train: []dataset.Range{}, Segments: map[string][]dataset.Range{}}
 	if last := t.Clip.Frames - 1 - margin; last >= margin {

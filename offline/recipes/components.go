@@ -12,7 +12,7 @@ import (
 
 // components finds those of the clips to train on.
 func (m *Latent) components(net *netruntime.Net) (*latent.Components, error) {
-	model, err := latent.New(net)
+	model, err := latent.NewModel(net)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (m *Latent) components(net *netruntime.Net) (*latent.Components, error) {
 	for t, trait := range traits {
 		names = append(names, trait.Name)
 		for i, clip := range rows {
-			seen.Set(i, t, trait.Of(clip))
+			seen.Set(i, t, trait.Measure(clip))
 		}
 	}
 	for i, clip := range rows {

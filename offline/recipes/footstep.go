@@ -4,9 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
-	"strings"
+	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
@@ -21,17 +20,17 @@ import (
 // duty angle of each contact and the pace of stepping (Holden, Saito and Komura
 // 2016, sec. 6.3, eq. 9).
 type Footstep struct {
-	Hidden  int     // channels of the first layer; the authors' release has 64
-	Widths  [2]int  // of the filters in frames; the release has 65 and 45
-	Keep    float32 // dropout's retention probability, of each layer's input, in (0, 1]
-	Stretch float32 // how much faster or slower motions are made at most, as a share: a body that goes faster steps as much faster
+	Hidden  int     `json:"hidden"`  // channels of the first layer; the authors' release has 64
+	Widths  [2]int  `json:"widths"`  // of the filters in frames; the release has 65 and 45
+	Keep    float32 `json:"keep"`    // dropout's retention probability, of each layer's input, in (0, 1]
+	Stretch float32 `json:"stretch"` // how much faster or slower motions are made at most, as a share: a body that goes faster steps as much faster
 
-	Learning
+	Training `json:"-"`
 }
 
 // DefaultFootstep returns our recipe without data.
 func DefaultFootstep() Footstep {
-	return Footstep{Hidden: 64, Widths: [2]int{65, 45}, Keep: 1, Stretch: 0.15, Learning: Learning{
+	return Footstep{Hidden: 64, Widths: [2]int{65, 45}, Keep: 1, Stretch: 0.15, Training: Training{
 		Jitter: true, Epochs: 40, Batch: 8, Seed: 1,
 		AdamW: train.AdamW{Rate: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}}
@@ -141,69 +140,37 @@ func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
 			return maskedMSE(t, y, target, known)
 		},
 	}
-	return m.learn(ctx, batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
-		return m.model(net, columns, targets, best, r, recipe, hash)
+	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
+		return m.model(net, columns, targets, best)
 	})
 }
 
-// recipe names everything but the data that shapes the result.
-func (m *Footstep) recipe() any {
-	return struct {
-		Network string  `json:"network"`
-		Schema  string  `json:"schema"`
-		Hidden  int     `json:"hidden"`
-		Widths  [2]int  `json:"widths"`
-		Keep    float32 `json:"keep"`
-		Stretch float32 `json:"stretch"`
-		Jitter  bool    `json:"jitter"`
-		learnt
-	}{"footstep", m.Train.Layout.Hash(), m.Hidden, m.Widths, m.Keep, m.Stretch, m.Jitter, m.learnt()}
+// recipe returns the beginning of the checkpoint key.
+func (m *Footstep) recipe() []any {
+	return []any{fields{"network": "footstep", "schema": m.Train.Layout.Hash()}, m, fields{"jitter": m.Jitter}}
 }
 
 // model makes the network that a model file holds: the body's motion in, raw,
 // duty angles and pace out.
-func (m *Footstep) model(net convNet, columns []int, targets *stepTargets, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+func (m *Footstep) model(net convNet, columns []int, targets *stepTargets, best trained) (*netruntime.Net, error) {
 	var mean, std []float32
 	for _, c := range columns {
 		mean, std = append(mean, m.Train.Mean[c]), append(std, m.Train.Std[c])
 	}
 	nodes := append([]netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}}}, net.nodes("normalised", "")...)
 	nodes = append(nodes, netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{net[len(net)-1].name}})
-	tensors := append([]netruntime.Tensor{
-		{Name: "normalised.mean", Shape: []int{len(mean)}, Data: mean}, {Name: "normalised.std", Shape: []int{len(std)}, Data: std},
-		{Name: "y.mean", Shape: []int{len(targets.mean)}, Data: targets.mean}, {Name: "y.std", Shape: []int{len(targets.std)}, Data: targets.std},
-	}, net.tensors(weights)...)
-	metrics := motionMetrics(m.Train, m.HeldOut, r)
-	mj, err := json.Marshal(metrics)
-	if err != nil {
-		return nil, err
-	}
+	tensors := slices.Concat(normTensors("normalised.", mean, std), normTensors("y.", targets.mean, targets.std), net.tensors(best.weights))
 	lags, err := json.Marshal(m.Train.StepLags())
 	if err != nil {
 		return nil, err
 	}
-	src := sourceOfMotion(m.Train, "human-footstep")
-	meta := netruntime.Meta{
-		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
-		Graph: &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}},
-		Card:  m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train footstep",
-		Extra: map[string]string{"recipe": recipe, "data_hash": hash, manifold.KeyLags: string(lags)},
+	meta, err := m.meta("footstep", "human-footstep", best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}}, m)
+	if err != nil {
+		return nil, err
 	}
+	meta.Extra[manifold.KeyLags] = string(lags)
 	if err := manifold.Describe(&meta, m.Train.Layout, m.Train.Skeleton); err != nil {
 		return nil, err
 	}
 	return netruntime.New(meta, tensors)
-}
-
-// card is the model card.
-func (m *Footstep) card(src source, k mannMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nTells when feet stand, from the motion of a body over the ground: two convolutions over time to the duty angle of each contact and the pace of stepping (Holden, Saito and Komura 2016, sec. 6.3).\n\n", src.name)
-	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
-	p("## Training\n\nMean squared error of normalised outputs in windows of %d; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.Train.Length, m.AdamW.Rate, m.Epochs, m.Batch, m.Keep, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt knows the gaits of its data. %s\n", src.limits)
-	return b.String()
 }

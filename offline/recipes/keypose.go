@@ -2,12 +2,11 @@ package recipes
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
+	"slices"
 
 	"mannequin/animsys/keypose"
 	"mannequin/engine/m3"
@@ -21,23 +20,23 @@ import (
 // what interpolation of the keys makes, at keypose.Rate frames per second. The sets
 // must have poses (dataset.MotionOptions.Poses).
 type Keypose struct {
-	Channels [3]int  // at full, half and a quarter of the rate
-	Keep     float32 // dropout's retention probability, in (0, 1]
-	Stretch  float32 // how much faster or slower recordings are played at most, as a share
-	Reverse  float32 // share of the windows that are played backward: few people are recorded as they walk so
+	Channels [3]int  `json:"channels"` // at full, half and a quarter of the rate
+	Keep     float32 `json:"keep"`     // dropout's retention probability, in (0, 1]
+	Stretch  float32 `json:"stretch"`  // how much faster or slower recordings are played at most, as a share
+	Reverse  float32 `json:"reverse"`  // share of the windows that are played backward: few people are recorded as they walk so
 
 	// Weights of the loss: the mean error of places of joints in m, of their motion
 	// from frame to frame in m, of rotations in rad, of contacts.
-	Places, Motion, Turns, Contacts float32
+	Places, Motion, Turns, Contacts float32 `json:"-"`
 
-	Learning
+	Training `json:"-"`
 
 	layout *keypose.Layout
 }
 
 // DefaultKeypose returns our recipe without data.
 func DefaultKeypose() Keypose {
-	return Keypose{Channels: [3]int{256, 320, 384}, Keep: 0.85, Stretch: 0.15, Reverse: 0.1, Places: 10, Motion: 20, Turns: 1, Contacts: 0.1, Learning: Learning{
+	return Keypose{Channels: [3]int{256, 320, 384}, Keep: 0.85, Stretch: 0.15, Reverse: 0.1, Places: 10, Motion: 20, Turns: 1, Contacts: 0.1, Training: Training{
 		Jitter: true, ClipNorm: 1, Epochs: 40, Batch: 16, Seed: 1,
 		AdamW: train.AdamW{Rate: 1e-3, Decay: 0.02, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}}
@@ -90,7 +89,7 @@ func (m *Keypose) Run(ctx context.Context) (*train.Report, error) {
 	batch := m.windows()
 	norm := m.normalisation(batch)
 	net := newUNet(m.layout.Inputs(), m.Channels, m.layout.Columns()+keypose.Feet, m.Seed)
-	reader := m.layout.NewReader()
+	reader := m.layout.NewInputEncoder()
 	job := &train.Job{
 		Params: net.params(),
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
@@ -101,8 +100,8 @@ func (m *Keypose) Run(ctx context.Context) (*train.Report, error) {
 			return m.loss(t, net, m.batch(t, batch, reader, rows, isHeldOut, key), norm, keep, key)
 		},
 	}
-	return m.learn(ctx, batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
-		return m.model(net, norm, best, r, recipe, hash)
+	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
+		return m.model(net, norm, best)
 	})
 }
 
@@ -114,7 +113,7 @@ func (m *Keypose) normalisation(w *windows) *norm {
 	pool := grad.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)
-	reader := m.layout.NewReader()
+	reader := m.layout.NewInputEncoder()
 	in, cols := m.layout.Inputs(), m.layout.Columns()
 	sum, sq, out := make([]float64, in), make([]float64, in), make([]float64, cols)
 	n := 0.0
@@ -162,7 +161,7 @@ func (m *Keypose) normalisation(w *windows) *norm {
 }
 
 // batch reads windows, keys some of their frames, and interpolates between these.
-func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.Reader, rows []int32, isHeldOut bool, key uint64) *keyed {
+func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.InputEncoder, rows []int32, isHeldOut bool, key uint64) *keyed {
 	l := m.layout
 	set := w.train
 	if isHeldOut {
@@ -192,7 +191,7 @@ func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.Reader, rows [
 		first, last := keyFrames(track, motion, rng)
 		track.Interpolate()
 		at0 := i * length
-		reader.Read(k.x.Val[at0*l.Inputs():], track, 1)
+		reader.Encode(k.x.Val[at0*l.Inputs():], track, 1)
 		reader.Places(places, track, motion)
 		track.Correction(k.turns.Val[at0*l.Columns():], motion)
 		for f := range length {
@@ -281,40 +280,20 @@ func (m *Keypose) loss(t *grad.Tape, net *unet, k *keyed, f *norm, keep float32,
 		grad.Term{Loss: mean(t.Sub(t.Columns(y, cols, cols+keypose.Feet), k.stand), k.mask, kept), Weight: m.Contacts})
 }
 
-// recipe names everything but the data that shapes the result.
-func (m *Keypose) recipe() any {
-	return struct {
-		Network  string     `json:"network"`
-		Channels [3]int     `json:"channels"`
-		Keep     float32    `json:"keep"`
-		Stretch  float32    `json:"stretch"`
-		Reverse  float32    `json:"reverse"`
-		Loss     [4]float32 `json:"loss"`
-		Jitter   bool       `json:"jitter"`
-		learnt
-	}{"keypose", m.Channels, m.Keep, m.Stretch, m.Reverse, [4]float32{m.Places, m.Motion, m.Turns, m.Contacts}, m.Jitter, m.learnt()}
+// recipe returns the beginning of the checkpoint key.
+func (m *Keypose) recipe() []any {
+	return []any{fields{"network": "keypose"}, m, fields{"loss": [4]float32{m.Places, m.Motion, m.Turns, m.Contacts}}, fields{"jitter": m.Jitter}}
 }
 
 // model makes the network that a model file holds.
-func (m *Keypose) model(net *unet, f *norm, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+func (m *Keypose) model(net *unet, f *norm, best trained) (*netruntime.Net, error) {
 	nodes := []netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}}}
 	nodes = append(nodes, net.nodes("normalised", "correction")...)
 	nodes = append(nodes, netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{"correction"}})
-	tensors := append([]netruntime.Tensor{
-		{Name: "normalised.mean", Shape: []int{len(f.mean)}, Data: f.mean}, {Name: "normalised.std", Shape: []int{len(f.std)}, Data: f.std},
-		{Name: "y.mean", Shape: []int{len(f.out)}, Data: make([]float32, len(f.out))}, {Name: "y.std", Shape: []int{len(f.out)}, Data: f.out},
-	}, net.tensors(weights)...)
-	metrics := motionMetrics(m.Train, m.HeldOut, r)
-	mj, err := json.Marshal(metrics)
+	tensors := slices.Concat(normTensors("normalised.", f.mean, f.std), normTensors("y.", make([]float32, len(f.out)), f.out), net.tensors(best.weights))
+	meta, err := m.meta("keypose", "human-keypose", best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(f.mean)}}, Nodes: nodes, Outputs: []string{"y"}}, m)
 	if err != nil {
 		return nil, err
-	}
-	src := sourceOfMotion(m.Train, "human-keypose")
-	meta := netruntime.Meta{
-		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
-		Graph: &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(f.mean)}}, Nodes: nodes, Outputs: []string{"y"}},
-		Card:  m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train keypose",
-		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
 	}
 	if err := keypose.Describe(&meta, m.Train.Skeleton); err != nil {
 		return nil, err
@@ -322,16 +301,7 @@ func (m *Keypose) model(net *unet, f *norm, weights [][]float32, r *train.Report
 	return netruntime.New(meta, tensors)
 }
 
-// card is the model card.
-func (m *Keypose) card(src source, k mannMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nMakes human motion between keys, at any times and of whole or partial poses: convolutions over time at %d, %d and %d frames per second correct what interpolation makes. Keys are met exactly.\n\n",
-		src.name, keypose.Rate, keypose.Rate/2, keypose.Rate/4)
-	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
-	p("## Training\n\nMean error of joints' places, motion and rotations in windows of %d frames with keys at random; AdamW (rate %g, decay %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, tempo changed by up to %g, a share of %g backward in time, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.Train.Length/every, m.AdamW.Rate, m.AdamW.Decay, m.Epochs, m.Batch, m.Keep, m.Stretch, m.Reverse, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt knows level ground and the motions of its data. %s\n", src.limits)
-	return b.String()
+// cardFields returns what the model card says besides the recipe.
+func (m *Keypose) cardFields() fields {
+	return fields{"Full": keypose.Rate, "Half": keypose.Rate / 2, "Quarter": keypose.Rate / 4, "Frames": m.Train.Length / every}
 }

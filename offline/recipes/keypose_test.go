@@ -37,11 +37,11 @@ func TestKeyposeComputesWhatWasTrained(t *testing.T) {
 		}
 		weights = append(weights, p.Val)
 	}
-	file, err := m.model(net, f, weights, &train.Report{}, "{}", "x")
+	file, err := m.model(net, f, trained{weights: weights, report: &train.Report{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := keypose.New(file); err != nil {
+	if _, err := keypose.NewModel(file); err != nil {
 		t.Fatal(err)
 	}
 	const length = 16
@@ -84,7 +84,7 @@ func TestKeyposeBatch(t *testing.T) {
 	var all, keyed float64
 	for key := range uint64(30) {
 		tape.Reset()
-		k := m.batch(tape, m.windows(), m.layout.NewReader(), []int32{0, 4}, false, key)
+		k := m.batch(tape, m.windows(), m.layout.NewInputEncoder(), []int32{0, 4}, false, key)
 		if len(k.mask) != 24 || k.x.Rows != 24 || k.turns.Cols != cols {
 			t.Fatalf("%d rows of %d corrections", k.x.Rows, k.turns.Cols)
 		}

@@ -2,9 +2,7 @@ package recipes
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
@@ -18,35 +16,37 @@ import (
 // and a dense layer into the mean and the logarithm of the variance of so many
 // latent values; and the same backwards.
 type Latent struct {
-	Hidden [3]int  // channels of the encoder's layers, and backwards of the decoder's; the thesis has 256, 512, 512
-	Widths [3]int  // of the encoder's filters in frames, and backwards of the decoder's; the thesis has 21, 13, 7
-	Values int     // latent values; the thesis has 20
-	Spread int     // channels between the latent values and the decoder's frames
-	Keep   float32 // dropout's retention probability, of what goes into the encoder's layers, in (0, 1]; the thesis has 0.8
-	L1     float64 // weight of the mean of the weights' magnitudes
+	Hidden [3]int  `json:"hidden"` // channels of the encoder's layers, and backwards of the decoder's; the thesis has 256, 512, 512
+	Widths [3]int  `json:"widths"` // of the encoder's filters in frames, and backwards of the decoder's; the thesis has 21, 13, 7
+	Values int     `json:"values"` // latent values; the thesis has 20
+	Spread int     `json:"spread"` // channels between the latent values and the decoder's frames
+	Keep   float32 `json:"keep"`   // dropout's retention probability, of what goes into the encoder's layers, in (0, 1]; the thesis has 0.8
+	L1     float64 `json:"-"`      // weight of the mean of the weights' magnitudes
 
 	// KL is the weight in the loss of the divergence of eq. 4.9 in nats per value of
 	// a clip, beside the mean squared error of normalised values: twice the
 	// variance of the noise that values are taken to have. In training it comes
 	// in along a sigmoid, half of it after Ramp of the epochs.
-	KL, Ramp float64
+	KL   float64 `json:"kl"`
+	Ramp float64 `json:"ramp"`
 
 	// Path is the weight in the loss of the squared distance of the body from where
 	// it has gone since the clip's start, in deviations of positions, with a metre
 	// for a radian: a value of its own motion that is a little off all along leads
 	// far away (eq. 4.10 has the same term).
-	Path float64
+	Path float64 `json:"path"`
 	// Traits is the weight in the loss of the squared distance of the means of the
 	// first latent values from latent.Traits of the clip, in their deviations. They
 	// are measured, nobody labels anything. 0 leaves it to the divergence what
 	// latent values stand for, as the thesis does.
-	Traits float64
+	Traits float64 `json:"traits"`
 
 	// With Jitter clips are played up to Stretch faster or slower, a share, and turn
 	// by another amount, with deviation Bend, rad/s, in every epoch.
-	Stretch, Bend float64
+	Stretch float64 `json:"stretch"`
+	Bend    float64 `json:"bend"`
 
-	Learning
+	Training `json:"-"`
 }
 
 // LatentHeldOut are the patterns of the recordings that are held back from training
@@ -58,7 +58,7 @@ var LatentHeldOut = append([]string{"exp_train_walking_extra_walking_23", "exp_t
 // million multiplications a clip; this one takes 30 million, half of which the
 // runtime leaves out because depooled frames are equal.
 func DefaultLatent() Latent {
-	return Latent{Hidden: [3]int{128, 192, 256}, Widths: [3]int{21, 13, 7}, Values: 20, Spread: 64, Keep: 1, L1: 0.01, KL: 0.1, Ramp: 0.15, Path: 0.5, Traits: 0.2, Stretch: 0.12, Bend: 0.15, Learning: Learning{
+	return Latent{Hidden: [3]int{128, 192, 256}, Widths: [3]int{21, 13, 7}, Values: 20, Spread: 64, Keep: 1, L1: 0.01, KL: 0.1, Ramp: 0.15, Path: 0.5, Traits: 0.2, Stretch: 0.12, Bend: 0.15, Training: Training{
 		Jitter: true, ClipNorm: 1, Epochs: 110, Batch: 16, Seed: 1,
 		AdamW: train.AdamW{Rate: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}}
@@ -97,41 +97,23 @@ func (m *Latent) Run(ctx context.Context) (*train.Report, error) {
 		return nil, err
 	}
 	job := &train.Job{
-		Params: net.params(), Loss: l.loss, Parts: l.told, Begin: l.begin,
+		Params: net.params(), Loss: l.loss, Losses: l.losses, Begin: l.begin,
 		L1: m.L1 / float64(count(net.weights())), Penalised: net.weights(),
 	}
-	return m.learn(ctx, l.batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
-		return m.model(net, best, r, recipe, hash)
+	return m.train(ctx, l.batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
+		return m.model(net, best)
 	})
 }
 
-// recipe names everything but the data that shapes the result.
-func (m *Latent) recipe() any {
-	return struct {
-		Network string  `json:"network"`
-		Schema  string  `json:"schema"`
-		Hidden  [3]int  `json:"hidden"`
-		Widths  [3]int  `json:"widths"`
-		Values  int     `json:"values"`
-		Spread  int     `json:"spread"`
-		Keep    float32 `json:"keep"`
-		KL      float64 `json:"kl"`
-		Ramp    float64 `json:"ramp"`
-		Path    float64 `json:"path"`
-		Traits  float64 `json:"traits"`
-		Stretch float64 `json:"stretch"`
-		Bend    float64 `json:"bend"`
-		Epochs  int     `json:"epochs"`
-		Jitter  bool    `json:"jitter"`
-		L1      float64 `json:"l1"`
-		learnt
-	}{"latent", m.Train.Layout.Hash(), m.Hidden, m.Widths, m.Values, m.Spread, m.Keep, m.KL, m.Ramp, m.Path, m.Traits, m.Stretch, m.Bend, m.Epochs, m.Jitter, m.L1, m.learnt()}
+// recipe returns the beginning of the checkpoint key.
+func (m *Latent) recipe() []any {
+	return []any{fields{"network": "latent", "schema": m.Train.Layout.Hash()}, m, fields{"epochs": m.Epochs, "jitter": m.Jitter, "l1": m.L1}}
 }
 
 // model makes the network that a model file holds: raw frames in, raw frames out.
 // Its two halves have an input each: the encoder the frames "x" of one clip, the
 // decoder the latent values "z".
-func (m *Latent) model(net *latentNet, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+func (m *Latent) model(net *latentNet, best trained) (*netruntime.Net, error) {
 	cols, shared := m.Train.Layout.Columns(), map[string]string{"mean": "mean", "std": "std"}
 	nodes := []netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}, Tensors: shared}}
 	from := "normalised"
@@ -169,24 +151,16 @@ func (m *Latent) model(net *latentNet, weights [][]float32, r *train.Report, rec
 	}
 	nodes = append(nodes, netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{from}, Tensors: shared})
 	e, d := len(net.encoder.params()), 4+len(net.encoder.params())
-	tensors := append([]netruntime.Tensor{{Name: "mean", Shape: []int{cols}, Data: m.Train.Mean}, {Name: "std", Shape: []int{cols}, Data: m.Train.Std}}, net.encoder.tensors(weights[:e])...)
-	tensors = append(tensors, convNet{net.code}.tensors(weights[e:e+2])...)
-	tensors = append(tensors, netruntime.Tensor{Name: "start.weight", Shape: []int{m.Spread, m.Values}, Data: weights[e+2]}, netruntime.Tensor{Name: "start.bias", Shape: []int{m.Spread}, Data: weights[e+3]})
-	tensors = append(tensors, net.decoder.tensors(weights[d:])...)
+	tensors := append(normTensors("", m.Train.Mean, m.Train.Std), net.encoder.tensors(best.weights[:e])...)
+	tensors = append(tensors, convNet{net.code}.tensors(best.weights[e:e+2])...)
+	tensors = append(tensors, netruntime.Tensor{Name: "start.weight", Shape: []int{m.Spread, m.Values}, Data: best.weights[e+2]}, netruntime.Tensor{Name: "start.bias", Shape: []int{m.Spread}, Data: best.weights[e+3]})
+	tensors = append(tensors, net.decoder.tensors(best.weights[d:])...)
 
-	metrics := motionMetrics(m.Train, m.HeldOut, r)
-	mj, err := json.Marshal(metrics)
+	meta, err := m.meta("latent", "human-latent", best, &netruntime.Graph{
+		Inputs: []netruntime.Input{{Name: "x", Channels: cols}, {Name: "z", Channels: m.Values}},
+		Nodes:  nodes, Outputs: []string{"mean", "logvar", "y"}}, m)
 	if err != nil {
 		return nil, err
-	}
-	src := sourceOfMotion(m.Train, "human-latent")
-	meta := netruntime.Meta{
-		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
-		Graph: &netruntime.Graph{
-			Inputs: []netruntime.Input{{Name: "x", Channels: cols}, {Name: "z", Channels: m.Values}},
-			Nodes:  nodes, Outputs: []string{"mean", "logvar", "y"}},
-		Card: m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train latent",
-		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
 	}
 	person, err := feature.NewPerson(m.Train.Layout, m.Train.Skeleton)
 	if err != nil {
@@ -218,16 +192,5 @@ func (m *Latent) model(net *latentNet, weights [][]float32, r *train.Report, rec
 	return netruntime.New(meta, tensors)
 }
 
-// card is the model card.
-func (m *Latent) card(src source, k mannMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nMakes a second of human motion, %d frames, from %d latent values: a variational autoencoder of convolutions over time (Lüdi 2016, sec. 4.2). Its components are directions among the latent values; the first ones are what people see of a clip.\n\n",
-		src.name, latent.Frames, m.Values)
-	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
-	p("## Training\n\nMean squared error of normalised frames, plus %g times that of the body's path, %g times the divergence per value and %g times the error of the first latent values in telling traits; clips played up to %g faster or slower and bent by a deviation of %g rad/s; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, sparsity %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.Path, m.KL, m.Traits, m.Stretch, m.Bend, m.AdamW.Rate, m.Epochs, m.Batch, m.Keep, m.L1, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt knows level ground and the motions of its data. %s\n", src.limits)
-	return b.String()
-}
+// cardFields returns what the model card says besides the recipe.
+func (m *Latent) cardFields() fields { return fields{"Frames": latent.Frames} }

@@ -30,9 +30,9 @@ func seconds(clips, frames int, first float64) *dataset.MotionSet {
 }
 
 // smallLatent is a recipe that learns in a second or two.
-func smallLatent(how Running) *Latent {
+func smallLatent(how RunOptions) *Latent {
 	m := DefaultLatent()
-	m.Train, m.HeldOut, m.Running = seconds(4, 101, 0), seconds(2, 81, 5), how
+	m.Train, m.HeldOut, m.RunOptions = seconds(4, 101, 0), seconds(2, 81, 5), how
 	m.Hidden, m.Widths, m.Values, m.Spread = [3]int{6, 8, 8}, [3]int{5, 3, 3}, 6, 8
 	m.Epochs, m.Batch, m.AdamW.Rate = 30, 2, 3e-3
 	return &m
@@ -136,7 +136,7 @@ func TestLatentComputesWhatWasTrained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := latent.New(file)
+	model, err := latent.NewModel(file)
 	if err != nil {
 		t.Fatal(err)
 	}

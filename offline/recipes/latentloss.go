@@ -18,7 +18,7 @@ type latentLoss struct {
 	path   [2]*grad.Param
 	traits *traitTargets
 	ramp   float64    // the present weight of the divergence
-	parts  [3]float64 // of the held-out loss: sums of error and divergence, clips
+	sums   [3]float64 // of the held-out loss: sums of error and divergence, clips
 	raw    []float32  // a clip
 }
 
@@ -57,7 +57,7 @@ func (l *latentLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64
 	square, kl := t.Mean(t.Mul(miss, miss)), divergence(t, mean, logVar)
 	if isHeldOut {
 		n := float64(len(rows))
-		l.parts = [3]float64{l.parts[0] + n*float64(square.Val[0]), l.parts[1] + n*float64(kl.Val[0]), l.parts[2] + n}
+		l.sums = [3]float64{l.sums[0] + n*float64(square.Val[0]), l.sums[1] + n*float64(kl.Val[0]), l.sums[2] + n}
 	}
 	terms := []grad.Term{{Loss: square, Weight: 1}, {Loss: kl, Weight: float32(weight)}}
 	if m.Path > 0 {
@@ -72,11 +72,11 @@ func (l *latentLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64
 	return t.WeightedSum(terms...)
 }
 
-// told returns the parts of the held-out loss since it was last asked for them, and
+// losses returns the parts of the held-out loss since it was last asked for them, and
 // what the penalty is of.
-func (l *latentLoss) told() map[string]float64 {
-	n := max(1, l.parts[2])
-	parts := map[string]float64{"squared error": l.parts[0] / n, "divergence in nats": l.parts[1] / n}
+func (l *latentLoss) losses() map[string]float64 {
+	n := max(1, l.sums[2])
+	parts := map[string]float64{"squared error": l.sums[0] / n, "divergence in nats": l.sums[1] / n}
 	sum := 0.0
 	for _, p := range l.net.weights() {
 		for _, v := range p.Val {
@@ -84,7 +84,7 @@ func (l *latentLoss) told() map[string]float64 {
 		}
 	}
 	parts["mean magnitude of weights"] = sum / float64(count(l.net.weights()))
-	l.parts = [3]float64{}
+	l.sums = [3]float64{}
 	return parts
 }
 
@@ -106,7 +106,7 @@ func (l *latentLoss) clips(t *grad.Tape, rows []int32, isHeldOut bool) (x, trait
 			l.m.vary(l.raw, set, &set.Clips[at.Clip], from, grad.Hash(l.batch.key, uint64(r)+1<<33))
 		}
 		for k, trait := range l.traits.of {
-			traits.Val[i*seen+k] = float32((trait.Of(l.raw) - l.traits.mean[k]) / l.traits.std[k])
+			traits.Val[i*seen+k] = float32((trait.Measure(l.raw) - l.traits.mean[k]) / l.traits.std[k])
 		}
 		for f := range latent.Padded {
 			row := l.raw[min(f, latent.Frames-1)*cols:][:cols]
@@ -185,7 +185,7 @@ func newTraitTargets(set *dataset.MotionSet) (*traitTargets, error) {
 	for k, trait := range of {
 		square := 0.0
 		for _, w := range set.Windows {
-			x := trait.Of(set.Clips[w.Clip].Rows[int(w.From)*cols:])
+			x := trait.Measure(set.Clips[w.Clip].Rows[int(w.From)*cols:])
 			v.mean[k] += x / n
 			square += x * x / n
 		}

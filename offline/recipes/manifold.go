@@ -2,10 +2,8 @@ package recipes
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 
 	"mannequin/animsys/manifold"
 	"mannequin/netruntime"
@@ -17,14 +15,14 @@ import (
 // convolution over time with tied weights, whose hidden values every other
 // network of Holden, Saito and Komura 2016 speaks in (sec. 5).
 type Manifold struct {
-	Hidden int     // units; the paper has 256
-	Width  int     // of the filters in frames, odd; the paper has 25
-	Keep   float32 // dropout's retention probability, of the input, in (0, 1]; the paper has 0.8
-	Random float32 // share of the steps that give a hidden value whole to one of its two frames, picked at random, and none to the other; the paper has 1
-	Smooth float32 // weight in the loss of the error in the second differences of positions; the paper has none
-	L1     float64 // weight of the mean of the weights' magnitudes; see DefaultManifold
+	Hidden int     `json:"hidden"`           // units; the paper has 256
+	Width  int     `json:"width"`            // of the filters in frames, odd; the paper has 25
+	Keep   float32 `json:"keep"`             // dropout's retention probability, of the input, in (0, 1]; the paper has 0.8
+	Random float32 `json:"random_depooling"` // share of the steps that give a hidden value whole to one of its two frames, picked at random, and none to the other; the paper has 1
+	Smooth float32 `json:"smooth"`           // weight in the loss of the error in the second differences of positions; the paper has none
+	L1     float64 `json:"-"`                // weight of the mean of the weights' magnitudes; see DefaultManifold
 
-	Learning
+	Training `json:"-"`
 }
 
 // DefaultManifold returns our recipe without data. It spreads hidden values at
@@ -34,7 +32,7 @@ type Manifold struct {
 // paper's sparsity of 0.1 is for sums over batches of unknown size; 0.01 of the
 // mean magnitude is that of the authors' release.
 func DefaultManifold() Manifold {
-	return Manifold{Hidden: 256, Width: 25, Keep: 0.9, Random: 0.3, Smooth: 5, L1: 0.01, Learning: Learning{
+	return Manifold{Hidden: 256, Width: 25, Keep: 0.9, Random: 0.3, Smooth: 5, L1: 0.01, Training: Training{
 		Jitter: true, ClipNorm: 1, Epochs: 80, Batch: 4, Seed: 1,
 		AdamW: train.AdamW{Rate: 6e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}}
@@ -108,30 +106,19 @@ func (m *Manifold) Run(ctx context.Context) (*train.Report, error) {
 		},
 		L1: m.L1 / float64(len(net.w.Val)), Penalised: []*grad.Param{net.w},
 	}
-	return m.learn(ctx, batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
-		return m.model(net, best, r, recipe, hash)
+	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
+		return m.model(net, best)
 	})
 }
 
-// recipe names everything but the data that shapes the result.
-func (m *Manifold) recipe() any {
-	return struct {
-		Network string  `json:"network"`
-		Schema  string  `json:"schema"`
-		Hidden  int     `json:"hidden"`
-		Width   int     `json:"width"`
-		Keep    float32 `json:"keep"`
-		Random  float32 `json:"random_depooling"`
-		Smooth  float32 `json:"smooth"`
-		Jitter  bool    `json:"jitter"`
-		L1      float64 `json:"l1"`
-		learnt
-	}{"manifold", m.Train.Layout.Hash(), m.Hidden, m.Width, m.Keep, m.Random, m.Smooth, m.Jitter, m.L1, m.learnt()}
+// recipe returns the beginning of the checkpoint key.
+func (m *Manifold) recipe() []any {
+	return []any{fields{"network": "manifold", "schema": m.Train.Layout.Hash()}, m, fields{"jitter": m.Jitter, "l1": m.L1}}
 }
 
 // model makes the network that a model file holds: raw frames in, raw frames
 // out, by way of the value "hidden", at half the frames.
-func (m *Manifold) model(net *manifoldNet, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+func (m *Manifold) model(net *manifoldNet, best trained) (*netruntime.Net, error) {
 	shared := map[string]string{"mean": "mean", "std": "std"}
 	graph := &netruntime.Graph{
 		Inputs: []netruntime.Input{{Name: "x", Channels: net.columns}},
@@ -145,38 +132,16 @@ func (m *Manifold) model(net *manifoldNet, weights [][]float32, r *train.Report,
 		},
 		Outputs: []string{"y"},
 	}
-	metrics := motionMetrics(m.Train, m.HeldOut, r)
-	mj, err := json.Marshal(metrics)
+	meta, err := m.meta("manifold", "human", best, graph, m)
 	if err != nil {
 		return nil, err
-	}
-	src := sourceOfMotion(m.Train, "human")
-	meta := netruntime.Meta{
-		Name: src.name, Arch: "graph", Graph: graph, Data: src.data, License: src.license,
-		Card: m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train manifold",
-		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
 	}
 	if err := manifold.Describe(&meta, m.Train.Layout, m.Train.Skeleton); err != nil {
 		return nil, err
 	}
-	return netruntime.New(meta, []netruntime.Tensor{
-		{Name: "mean", Shape: []int{net.columns}, Data: m.Train.Mean}, {Name: "std", Shape: []int{net.columns}, Data: m.Train.Std},
-		{Name: "encoder.weight", Shape: []int{net.hidden, net.columns, net.width}, Data: filters(weights[0], net.hidden, net.columns, net.width)},
-		{Name: "encoder.bias", Shape: []int{net.hidden}, Data: weights[1]},
-		{Name: "decoder.bias", Shape: []int{net.columns}, Data: weights[2]},
-	})
-}
-
-// card is the model card.
-func (m *Manifold) card(src source, k mannMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nThe motion manifold of Holden, Saito and Komura 2016: an autoencoder of one convolution over time with tied weights, %d filters of %d frames over %d channels, 60 frames per second. Its hidden values, at half that rate, are what motion is made in and edited in.\n\n",
-		src.name, m.Hidden, m.Width, m.Train.Layout.Columns())
-	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
-	p("## Training\n\nMean squared error of normalised frames in windows of %d; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g of the input, values spread at random in %g of the steps, sparsity %g, plus %g of the error in how positions bend, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.Train.Length, m.AdamW.Rate, m.Epochs, m.Batch, m.Keep, m.Random, m.L1, m.Smooth, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt knows level ground and the motions of its data. %s\n", src.limits)
-	return b.String()
+	return netruntime.New(meta, append(normTensors("", m.Train.Mean, m.Train.Std), []netruntime.Tensor{
+		{Name: "encoder.weight", Shape: []int{net.hidden, net.columns, net.width}, Data: filters(best.weights[0], net.hidden, net.columns, net.width)},
+		{Name: "encoder.bias", Shape: []int{net.hidden}, Data: best.weights[1]},
+		{Name: "decoder.bias", Shape: []int{net.columns}, Data: best.weights[2]},
+	}...))
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -21,27 +20,27 @@ import (
 // et al. 2018). The fields below Data shape the result, and a checkpoint of
 // other values is refused.
 type MANN struct {
-	Train, HeldOut *dataset.MANN
+	Train, HeldOut *dataset.MANN `json:"-"`
 
-	Experts      int                // K: the paper has 8 and 4
-	Hidden       int                // width of the motion network's two hidden layers
-	GatingHidden int                // width of the gating network's
-	Keep         float32            // dropout's retention probability, in (0, 1]
-	Ticks        int                // that the network runs on its own poses in a sample: see rollout; the paper has 1
-	Change       float32            // weight in the loss of the error in the pose's normalised change; the paper has none
-	Skate        float32            // weight in the loss of the tips' sliding over the ground; the paper has none
-	Bend         float32            // weight in the loss of how fast legs bend; the paper has none
-	Recover      float32            // share of the steps that ask back from where the network has run to, see recovery, from the middle of the rate's first cycle on, with Start always; the paper has none
-	WarmUp       float64            // epochs in which the learning rate rises from 0; the paper has none
-	ClipNorm     float64            // greatest norm of a step's gradient; 0, as in the paper, is none
-	Start        *netruntime.Net    // weights to begin with; nil draws them
-	Epochs       int                //
-	Batch        int                //
-	Seed         uint64             //
-	AdamW        train.AdamW        //
-	Schedule     train.WarmRestarts // First 0 is a single cycle over all epochs
+	Experts      int                `json:"experts"`             // K: the paper has 8 and 4
+	Hidden       int                `json:"hidden"`              // units of each of the motion network's two hidden layers
+	GatingHidden int                `json:"gating_hidden"`       // the same of the gating network
+	Keep         float32            `json:"keep"`                // dropout's retention probability, in (0, 1]
+	Batch        int                `json:"batch"`               // windows per step
+	Seed         uint64             `json:"seed"`                //
+	AdamW        train.AdamW        `json:"adamw"`               //
+	Schedule     train.WarmRestarts `json:"schedule"`            // First 0: a single cycle over all epochs
+	Ticks        int                `json:"ticks,omitempty"`     // length of a window: the network runs on its own poses, see rollout; the paper has 1
+	Change       float32            `json:"change,omitempty"`    // weight in the loss of the error in the pose's normalised change; the paper has none
+	Skate        float32            `json:"skate,omitempty"`     // weight in the loss of the tips' sliding over the ground; the paper has none
+	Bend         float32            `json:"bend,omitempty"`      // weight in the loss of how fast legs bend; the paper has none
+	Recover      float32            `json:"recover,omitempty"`   // share of the steps with recovery; see recovery; the paper has none
+	WarmUp       float64            `json:"warm_up,omitempty"`   // epochs in which the learning rate rises from 0; the paper has none
+	ClipNorm     float64            `json:"clip_norm,omitempty"` // largest norm of a step's gradient; 0, as in the paper: no limit
+	Epochs       int                `json:"-"`                   //
+	Start        *netruntime.Net    `json:"-"`                   // initial weights; nil: they are drawn
 
-	Running
+	RunOptions `json:"-"`
 }
 
 // DefaultMANN returns our recipe without data, for a layout with phases: what
@@ -76,28 +75,25 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 			return nil, err
 		}
 	}
-	pool := grad.NewPool(m.Threads)
-	defer pool.Close()
 	recipe, err := m.recipe()
 	if err != nil {
 		return nil, err
 	}
-	hash := dataHash(m.Train, m.HeldOut)
-	trained := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Keep)
+	training := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Keep)
 	if m.Change > 0 {
-		trained.change = newChange(m.Train, m.Change)
+		training.change = newChange(m.Train, m.Change)
 	}
 	if m.Skate > 0 || m.Bend > 0 {
-		trained.legs = newLegs(m.Train, m.Skate, m.Bend)
+		training.legs = newLegs(m.Train, m.Skate, m.Bend)
 	}
 	if m.Recover > 0 {
-		if trained.recovery, err = newRecovery(trained, m.Recover); err != nil {
+		if training.recovery, err = newRecovery(training, m.Recover); err != nil {
 			return nil, err
 		}
 	}
 	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 1)
 	switch {
-	case trained.samples() == 0:
+	case training.samples() == 0:
 		return nil, fmt.Errorf("recipes: no %d rows to train on follow each other: train on fewer ticks or more recordings", m.Ticks)
 	case len(heldOut.first) == 0:
 		return nil, fmt.Errorf("recipes: no %d rows that follow each other are held out, by which the best weights are chosen: hold out a recording with a train range", m.Ticks)
@@ -111,18 +107,18 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 				if isHeldOut {
 					first = append(first, int(heldOut.first[i]))
 				} else {
-					first = append(first, trained.start(i))
+					first = append(first, training.start(i))
 				}
 			}
 			if isHeldOut {
 				return heldOut.loss(t, first, key)
 			}
-			return trained.loss(t, first, key)
+			return training.loss(t, first, key)
 		},
-		Samples: trained.samples(), HeldOut: len(heldOut.first),
+		Samples: training.samples(), HeldOut: len(heldOut.first),
 		Begin: func(epoch int) {
-			trained.epoch = grad.Hash(m.Seed, uint64(epoch))
-			if r := trained.recovery; r != nil {
+			training.epoch = grad.Hash(m.Seed, uint64(epoch))
+			if r := training.recovery; r != nil {
 				r.begun = m.Start != nil || 2*epoch > m.cycles().First
 			}
 		},
@@ -130,16 +126,13 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 			if isHeldOut {
 				return heldOut.name(int(heldOut.first[i]))
 			}
-			return trained.name(trained.start(i))
+			return training.name(training.start(i))
 		},
-		DataHash: hash, Recipe: recipe,
+		DataHash: dataHash(m.Train, m.HeldOut), Recipe: recipe,
 		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: m.schedule(),
 		ClipNorm: m.ClipNorm,
-		Save: func(best [][]float32, r *train.Report) error {
-			return m.write(net, best, r, recipe, hash)
-		},
 	}
-	return m.run(ctx, job, pool)
+	return m.run(ctx, job, func(best trained) (*netruntime.Net, error) { return m.model(net, best) })
 }
 
 // normalised reads a set's rows as the network sees them.
@@ -177,45 +170,20 @@ func (m *MANN) schedule() train.Schedule {
 }
 
 // cycles returns the schedule with the length of its first cycle.
-func (m *MANN) cycles() train.WarmRestarts {
-	s := m.Schedule
-	if s.First == 0 {
-		s.First = max(1, m.Epochs-1) // a cycle has an epoch more than its cosine
-	}
-	return s
-}
+func (m *MANN) cycles() train.WarmRestarts { return wholeCycle(m.Schedule, m.Epochs) }
 
-// recipe names everything but the data that shapes the result.
+// recipe returns the checkpoint key.
 func (m *MANN) recipe() (string, error) {
-	var ticks int // the paper's training has no name for it
-	if m.Ticks > 1 {
-		ticks = m.Ticks
+	named := *m
+	named.Schedule = m.cycles()
+	if m.Ticks == 1 {
+		named.Ticks = 0 // the paper's training does not name it
 	}
-	var start string
+	parts := []any{fields{"network": "mann", "schema": m.Train.Layout.Hash()}, named}
 	if m.Start != nil {
-		start = netHash(m.Start)
+		parts = append(parts, fields{"start": netHash(m.Start)})
 	}
-	b, err := json.Marshal(struct {
-		Network      string             `json:"network"`
-		Schema       string             `json:"schema"`
-		Experts      int                `json:"experts"`
-		Hidden       int                `json:"hidden"`
-		GatingHidden int                `json:"gating_hidden"`
-		Keep         float32            `json:"keep"`
-		Batch        int                `json:"batch"`
-		Seed         uint64             `json:"seed"`
-		AdamW        train.AdamW        `json:"adamw"`
-		Schedule     train.WarmRestarts `json:"schedule"`
-		Ticks        int                `json:"ticks,omitempty"`
-		Change       float32            `json:"change,omitempty"`
-		Skate        float32            `json:"skate,omitempty"`
-		Bend         float32            `json:"bend,omitempty"`
-		Recover      float32            `json:"recover,omitempty"`
-		WarmUp       float64            `json:"warm_up,omitempty"`
-		ClipNorm     float64            `json:"clip_norm,omitempty"`
-		Start        string             `json:"start,omitempty"`
-	}{"mann", m.Train.Layout.Hash(), m.Experts, m.Hidden, m.GatingHidden, m.Keep, m.Batch, m.Seed, m.AdamW, m.cycles(), ticks, m.Change, m.Skate, m.Bend, m.Recover, m.WarmUp, m.ClipNorm, start})
-	return string(b), err
+	return checkpointKey(parts...)
 }
 
 // dataHash identifies the rows and the order in which an epoch visits them.

@@ -103,7 +103,7 @@ func session(t *testing.T, m *MANN, net *mannNet) netruntime.Session {
 	for _, p := range net.params() {
 		weights = append(weights, p.Val)
 	}
-	model, err := m.model(net, weights, &train.Report{}, "", "")
+	model, err := m.model(net, trained{weights: weights, report: &train.Report{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func TestStartElsewhere(t *testing.T) {
 	for _, p := range net.params() {
 		weights = append(weights, p.Val)
 	}
-	to, err := m.model(net, weights, &train.Report{}, "", "")
+	to, err := m.model(net, trained{weights: weights, report: &train.Report{}})
 	if err != nil {
 		t.Fatal(err)
 	}

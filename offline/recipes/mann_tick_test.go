@@ -124,7 +124,7 @@ func controlled(t *testing.T, set *dataset.MANN, first, settle, ticks int) *data
 	for _, p := range net.params() {
 		weights = append(weights, p.Val)
 	}
-	file, err := m.model(net, weights, &train.Report{}, "", "")
+	file, err := m.model(net, trained{weights: weights, report: &train.Report{}})
 	if err != nil {
 		t.Fatal(err)
 	}

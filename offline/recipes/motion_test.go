@@ -55,55 +55,55 @@ func strolls(clips, frames int, first float64) *dataset.MotionSet {
 
 // made is a recipe of any network of motion, with how it runs.
 type made struct {
-	run func(ctx context.Context, how Running) (*train.Report, error)
+	run func(ctx context.Context, how RunOptions) (*train.Report, error)
 }
 
 func motionRecipes(t *testing.T, base *netruntime.Net) map[string]made {
 	t.Helper()
 	set, heldOut := strolls(3, 60, 0), strolls(1, 50, 5)
 	return map[string]made{
-		"manifold": {func(ctx context.Context, how Running) (*train.Report, error) {
+		"manifold": {func(ctx context.Context, how RunOptions) (*train.Report, error) {
 			m := DefaultManifold()
-			m.Train, m.HeldOut, m.Running = set, heldOut, how
+			m.Train, m.HeldOut, m.RunOptions = set, heldOut, how
 			m.Hidden, m.Width, m.Epochs, m.Batch, m.Jitter, m.Smooth, m.AdamW.Rate = 8, 5, 30, 2, true, 0.5, 1e-2
 			return m.Run(ctx)
 		}},
-		"footstep": {func(ctx context.Context, how Running) (*train.Report, error) {
+		"footstep": {func(ctx context.Context, how RunOptions) (*train.Report, error) {
 			m := DefaultFootstep()
-			m.Train, m.HeldOut, m.Running = set, heldOut, how
+			m.Train, m.HeldOut, m.RunOptions = set, heldOut, how
 			m.Hidden, m.Widths, m.Epochs, m.Batch, m.AdamW.Rate = 4, [2]int{5, 3}, 6, 2, 3e-3
 			return m.Run(ctx)
 		}},
-		"synth": {func(ctx context.Context, how Running) (*train.Report, error) {
+		"synth": {func(ctx context.Context, how RunOptions) (*train.Report, error) {
 			m := DefaultSynth()
-			m.Train, m.HeldOut, m.Running, m.Manifold = set, heldOut, how, base
+			m.Train, m.HeldOut, m.RunOptions, m.Manifold = set, heldOut, how, base
 			m.Hidden, m.Widths, m.Epochs, m.Batch, m.AdamW.Rate = [2]int{4, 6}, [3]int{5, 3, 3}, 30, 2, 1e-2
 			return m.Run(ctx)
 		}},
-		"keypose": {func(ctx context.Context, how Running) (*train.Report, error) {
+		"keypose": {func(ctx context.Context, how RunOptions) (*train.Report, error) {
 			m := DefaultKeypose()
-			m.Train, m.HeldOut, m.Running = set, heldOut, how
+			m.Train, m.HeldOut, m.RunOptions = set, heldOut, how
 			m.Channels, m.Epochs, m.Batch, m.AdamW.Rate = [3]int{8, 8, 8}, 20, 2, 1e-2
 			return m.Run(ctx)
 		}},
-		"sparse": {func(ctx context.Context, how Running) (*train.Report, error) {
+		"sparse": {func(ctx context.Context, how RunOptions) (*train.Report, error) {
 			m := smallSparse(2)
-			m.Running = how
+			m.RunOptions = how
 			return m.Run(ctx)
 		}},
-		"latent": {func(ctx context.Context, how Running) (*train.Report, error) {
+		"latent": {func(ctx context.Context, how RunOptions) (*train.Report, error) {
 			return smallLatent(how).Run(ctx)
 		}},
 	}
 }
 
-func how(t *testing.T, dir string, threads int) Running {
+func how(t *testing.T, dir string, threads int) RunOptions {
 	t.Helper()
 	return running(dir, threads)
 }
 
-func running(dir string, threads int) Running {
-	return Running{Threads: threads, Checkpoint: filepath.Join(dir, "c"), Out: filepath.Join(dir, "m.safetensors"), Every: time.Hour,
+func running(dir string, threads int) RunOptions {
+	return RunOptions{Threads: threads, Checkpoint: filepath.Join(dir, "c"), Out: filepath.Join(dir, "m.safetensors"), Every: time.Hour,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now}
 }
 
@@ -227,7 +227,7 @@ func TestTrainedFilesWalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	made, rep, err := l.Make([]manifold.Course{make(manifold.Course, 50)}, nil, 5, nil)
+	made, rep, err := l.Make([]manifold.Trajectory{make(manifold.Trajectory, 50)}, nil, 5, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestTrainedFilesWalk(t *testing.T) {
 // frames of another schema nothing to either.
 func TestSynthRefuses(t *testing.T) {
 	m := DefaultSynth()
-	m.Train, m.HeldOut, m.Manifold, m.Running = strolls(2, 60, 0), strolls(1, 50, 5), base(t), how(t, t.TempDir(), 1)
+	m.Train, m.HeldOut, m.Manifold, m.RunOptions = strolls(2, 60, 0), strolls(1, 50, 5), base(t), how(t, t.TempDir(), 1)
 	m.Kind = "dance"
 	if _, err := m.Run(t.Context()); err == nil {
 		t.Error("an unknown kind accepted")
@@ -256,7 +256,7 @@ func TestSynthRefuses(t *testing.T) {
 		t.Error("no manifold accepted")
 	}
 	none := DefaultManifold()
-	none.Train, none.HeldOut, none.Running = strolls(2, 60, 0), strolls(0, 0, 0), how(t, t.TempDir(), 1)
+	none.Train, none.HeldOut, none.RunOptions = strolls(2, 60, 0), strolls(0, 0, 0), how(t, t.TempDir(), 1)
 	if _, err := none.Run(t.Context()); err == nil {
 		t.Error("no held-out windows accepted")
 	}

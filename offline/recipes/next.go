@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -23,16 +22,16 @@ import (
 // space, which stays as it is: from clips of its own making to what was recorded half
 // a second on, turned, bent, … by as much as it is asked to.
 type Next struct {
-	Latent *netruntime.Net // the latent space of the clips
-	Hidden [2]int          // units of the two layers between
-	Match  float64         // weight of the error between the clip's start and the end of the one before, beside that from what was recorded
+	Latent *netruntime.Net `json:"-"`      // the latent space of the clips
+	Hidden [2]int          `json:"hidden"` // units of the two layers between
+	Match  float64         `json:"match"`  // weight of the error between the clip's start and the end of the one before, beside that from what was recorded
 
-	Learning
+	Training `json:"-"`
 }
 
 // DefaultNext returns our recipe without data.
 func DefaultNext() Next {
-	return Next{Hidden: [2]int{256, 256}, Match: 0.5, Learning: Learning{
+	return Next{Hidden: [2]int{256, 256}, Match: 0.5, Training: Training{
 		ClipNorm: 1, Epochs: 40, Batch: 32, Seed: 1,
 		AdamW: train.AdamW{Rate: 2e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}}
@@ -79,21 +78,14 @@ func (m *Next) Run(ctx context.Context) (*train.Report, error) {
 		return nil, err
 	}
 	job := &train.Job{Params: l.net.params(), Loss: l.loss}
-	return m.learn(ctx, m.windows(), m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
-		return m.model(l.net, best, r, recipe, hash)
+	return m.train(ctx, m.windows(), m.recipe(), job, func(best trained) (*netruntime.Net, error) {
+		return m.model(l.net, best)
 	})
 }
 
-// recipe names everything but the data that shapes the result.
-func (m *Next) recipe() any {
-	return struct {
-		Network string  `json:"network"`
-		Latent  string  `json:"latent"`
-		Hidden  [2]int  `json:"hidden"`
-		Match   float64 `json:"match"`
-		Epochs  int     `json:"epochs"`
-		learnt
-	}{"next", netHash(m.Latent), m.Hidden, m.Match, m.Epochs, m.learnt()}
+// recipe returns the beginning of the checkpoint key.
+func (m *Next) recipe() []any {
+	return []any{fields{"network": "next"}, fields{"latent": netHash(m.Latent)}, m, fields{"epochs": m.Epochs}}
 }
 
 // nextLoss is the loss of a network, and what it needs to be computed.
@@ -185,7 +177,7 @@ func (c *chains) like(clip, other int32) int32 {
 }
 
 func newNextLoss(m *Next) (*nextLoss, error) {
-	model, err := latent.New(m.Latent)
+	model, err := latent.NewModel(m.Latent)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +188,7 @@ func newNextLoss(m *Next) (*nextLoss, error) {
 	if v > latent.MaxSliders {
 		return nil, fmt.Errorf("recipes: latent space %q has %d values, want at most the %d of latent.Sliders", m.Latent.Meta().Name, v, latent.MaxSliders)
 	}
-	l := &nextLoss{m: m, model: model, net: newConvNet([]int{3 * v, m.Hidden[0], m.Hidden[1], v}, []int{1, 1, 1}, m.Seed).named("next"), named: model.Components.Steered()}
+	l := &nextLoss{m: m, model: model, net: newConvNet([]int{3 * v, m.Hidden[0], m.Hidden[1], v}, []int{1, 1, 1}, m.Seed).named("next"), named: model.Components.Controllable()}
 	if l.decoder, err = frozenDecoder(model); err != nil {
 		return nil, err
 	}
@@ -397,38 +389,20 @@ func (l *nextLoss) frames(t *grad.Tape, components *grad.Mat) *grad.Mat {
 }
 
 // model makes the network that a model file holds.
-func (m *Next) model(net convNet, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
-	metrics := motionMetrics(m.Train, m.HeldOut, r)
-	mj, err := json.Marshal(metrics)
-	if err != nil {
-		return nil, err
-	}
+func (m *Next) model(net convNet, best trained) (*netruntime.Net, error) {
 	nodes := net.nodes("x", "")
 	nodes[len(nodes)-1].Name = "y"
-	tensors := net.tensors(weights)
+	tensors := net.tensors(best.weights)
 	for i := range tensors {
 		tensors[i].Name = strings.Replace(tensors[i].Name, net[len(net)-1].name, "y", 1)
 	}
-	src := sourceOfMotion(m.Train, "human-next")
-	meta := netruntime.Meta{
-		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
-		Graph: &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: net[0].in}}, Nodes: nodes, Outputs: []string{"y"}},
-		Card:  m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train next",
-		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
+	meta, err := m.meta("next", "human-next", best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: net[0].in}}, Nodes: nodes, Outputs: []string{"y"}}, m)
+	if err != nil {
+		return nil, err
 	}
-	latent.DescribeNext(&meta, m.Latent)
+	latent.DescribeNextClip(&meta, m.Latent)
 	return netruntime.New(meta, slices.Clone(tensors))
 }
 
-// card is the model card.
-func (m *Next) card(src source, k mannMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nTells how a second of human motion goes on: from the components of a clip of the latent space %s, and those asked of the next, to the next one's, which begins as the first ends.\n\n", src.name, m.Latent.Meta().Name)
-	p("## Data and licence\n\nLearnt from clips that the latent space makes, the first ones of %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
-	p("## Training\n\nMean squared error of normalised frames, and %g times that from the clip before over the overlap, in chains of up to %d clips; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.Match, nextLength-1, m.AdamW.Rate, m.Epochs, m.Batch, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt goes with that latent space alone, and knows what that knows. %s\n", src.limits)
-	return b.String()
-}
+// cardFields returns what the model card says besides the recipe.
+func (m *Next) cardFields() fields { return fields{"Clips": nextLength - 1} }

@@ -53,9 +53,9 @@ func often(m *dataset.MotionSet) *dataset.MotionSet {
 }
 
 // smallNext is a recipe that learns in a second or two.
-func smallNext(net *netruntime.Net, how Running) *Next {
+func smallNext(net *netruntime.Net, how RunOptions) *Next {
 	m := DefaultNext()
-	m.Latent, m.Train, m.HeldOut, m.Running = net, often(seconds(4, 201, 0)), often(seconds(2, 121, 5)), how
+	m.Latent, m.Train, m.HeldOut, m.RunOptions = net, often(seconds(4, 201, 0)), often(seconds(2, 121, 5)), how
 	m.Hidden, m.Epochs, m.Batch, m.AdamW.Rate = [2]int{32, 32}, 40, 4, 1e-2
 	return &m
 }
@@ -311,11 +311,11 @@ func TestNextLearns(t *testing.T) {
 			before[i*v+k] = float32(math.Cos(float64(i*v + k)))
 		}
 		copy(x.Val[3*i*v:], before[i*v:][:v])
-		asked[i].Ask(i+1, 0.5)
+		asked[i].Set(i+1, 0.5)
 		x.Val[3*i*v+v+i+1], x.Val[3*i*v+2*v+i+1] = 0.5, 1
 	}
 	want := l.forward(tape, x)
-	next, err := l.model.NewNext(file, latent.CoderOptions{Batch: 2, Workers: 1})
+	next, err := l.model.NewNextClip(file, latent.CoderOptions{Batch: 2, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

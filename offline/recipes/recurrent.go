@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,13 +16,13 @@ import (
 // 2015): "lstm3", three layers of long short-term memory, and "erd", two of them
 // between an encoder and a decoder of fully connected layers.
 type Recurrent struct {
-	Kind    string
-	Units   int     // of a layer of memory; the paper has 1000
-	Frames  int     // of a sequence to learn from, 30 per second
-	Noise   float64 // deviation of the noise on the frames that go in, at the end of training: it grows from 0
-	Stretch float64 // see STRNN
+	Kind    string  `json:"-"`
+	Units   int     `json:"units"`   // of a layer of memory; the paper has 1000
+	Frames  int     `json:"frames"`  // of a sequence to learn from, 30 per second
+	Noise   float64 `json:"noise"`   // deviation of the noise on the frames that go in, at the end of training: it grows from 0
+	Stretch float64 `json:"stretch"` // see STRNN
 
-	Learning
+	Training `json:"-"`
 }
 
 // Window is how many frames at 60 per second a window of recordings must have.
@@ -34,7 +33,7 @@ var RecurrentKinds = []string{"lstm3", "erd"}
 
 // DefaultRecurrent returns our recipe without data.
 func DefaultRecurrent() Recurrent {
-	return Recurrent{Kind: "lstm3", Units: 512, Frames: 40, Noise: 0.3, Stretch: 0.15, Learning: Learning{
+	return Recurrent{Kind: "lstm3", Units: 512, Frames: 40, Noise: 0.3, Stretch: 0.15, Training: Training{
 		Jitter: true, ClipNorm: 1, Epochs: 30, Batch: 32, Seed: 1,
 		AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}}
@@ -107,8 +106,8 @@ func (m *Recurrent) Run(ctx context.Context) (*train.Report, error) {
 	w := m.windows()
 	l := &recurrentLoss{m: m, net: net, batch: w}
 	job := &train.Job{Params: net.params(), Loss: l.loss, Begin: l.begin}
-	return m.learn(ctx, w, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
-		return m.model(net, best, r, recipe, hash)
+	return m.train(ctx, w, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
+		return m.model(net, best)
 	})
 }
 
@@ -133,23 +132,14 @@ func (l *recurrentLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uin
 	return t.MSE(l.net.forward(t, x, n-1), t.Frames(all, n, 1, n))
 }
 
-func (m *Recurrent) recipe() any {
-	return struct {
-		Network string  `json:"network"`
-		Schema  string  `json:"schema"`
-		Units   int     `json:"units"`
-		Frames  int     `json:"frames"`
-		Noise   float64 `json:"noise"`
-		Stretch float64 `json:"stretch"`
-		Epochs  int     `json:"epochs"`
-		Jitter  bool    `json:"jitter"`
-		learnt
-	}{m.Kind, m.Train.Layout.Hash(), m.Units, m.Frames, m.Noise, m.Stretch, m.Epochs, m.Jitter, m.learnt()}
+// recipe returns the beginning of the checkpoint key.
+func (m *Recurrent) recipe() []any {
+	return []any{fields{"network": m.Kind, "schema": m.Train.Layout.Hash()}, m, fields{"epochs": m.Epochs, "jitter": m.Jitter}}
 }
 
 // model makes the network that a model file holds: frames "x", and the states "h1",
 // "c1", … of each layer before them, to the frames "y" after each, and the states.
-func (m *Recurrent) model(net *recurrentNet, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+func (m *Recurrent) model(net *recurrentNet, best trained) (*netruntime.Net, error) {
 	cols := m.Train.Layout.Columns()
 	shared := map[string]string{"mean": "mean", "std": "std"}
 	g := &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: cols}}, Outputs: []string{"y"}}
@@ -175,22 +165,17 @@ func (m *Recurrent) model(net *recurrentNet, weights [][]float32, r *train.Repor
 		at = add(netruntime.Node{Name: l.name, Op: netruntime.OpDense, In: []string{at}, Act: act})
 	}
 	add(netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{at}, Tensors: shared})
-	tensors := []netruntime.Tensor{{Name: "mean", Shape: []int{cols}, Data: m.Train.Mean}, {Name: "std", Shape: []int{cols}, Data: m.Train.Std}}
+	tensors := normTensors("", m.Train.Mean, m.Train.Std)
 	for i, p := range net.params() {
 		shape := []int{p.Rows, p.Cols}
 		if p.Rows == 1 {
 			shape = shape[1:]
 		}
-		tensors = append(tensors, netruntime.Tensor{Name: p.Name, Shape: shape, Data: weights[i]})
+		tensors = append(tensors, netruntime.Tensor{Name: p.Name, Shape: shape, Data: best.weights[i]})
 	}
-	metrics := motionMetrics(m.Train, m.HeldOut, r)
-	mj, err := json.Marshal(metrics)
+	meta, err := m.meta("recurrent", "human-"+m.Kind, best, g, nil)
 	if err != nil {
 		return nil, err
 	}
-	src := sourceOfMotion(m.Train, "human-"+m.Kind)
-	return netruntime.New(netruntime.Meta{
-		Name: src.name, Arch: "graph", Data: src.data, License: src.license, Graph: g, Metrics: string(mj), CreatedBy: "mannequin train recurrent",
-		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
-	}, tensors)
+	return netruntime.New(meta, tensors)
 }

@@ -16,7 +16,7 @@ func TestRecurrentComputesWhatWasTrained(t *testing.T) {
 		dir := t.TempDir()
 		m := DefaultRecurrent()
 		m.Kind, m.Units, m.Frames, m.Epochs, m.Batch = kind, 12, 10, 3, 2
-		m.Train, m.HeldOut, m.Running = wholly(strolls(3, 60, 0), m.Window()), wholly(strolls(1, 50, 5), m.Window()), how(t, dir, 1)
+		m.Train, m.HeldOut, m.RunOptions = wholly(strolls(3, 60, 0), m.Window()), wholly(strolls(1, 50, 5), m.Window()), how(t, dir, 1)
 		if _, err := m.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -2,9 +2,7 @@ package recipes
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"mannequin/animsys/keypose"
 	"mannequin/netruntime"
@@ -17,21 +15,21 @@ import (
 // alone: four convolutions over time with expansions between them (Lüdi 2016,
 // sec. 4.1). Windows of the sets are SparseWindow long.
 type Sparse struct {
-	Poses    int     // a second: 1 or 2
-	Channels [3]int  // of the hidden layers; the thesis has 256, 512, 256
-	Widths   [4]int  // of the filters in frames of their layers; the thesis has 3, 7, 13, 21
-	Keep     float32 // dropout's retention probability, of the hidden values, in (0, 1]; the thesis has 0.8
-	Key      float32 // weight in the loss of the frames of the poses; the thesis has 0.1
-	L1       float64 // weight of the mean of the parameters' magnitudes; the thesis has 0.1 of a sum
+	Poses    int     `json:"poses_per_second"` // a second: 1 or 2
+	Channels [3]int  `json:"channels"`         // of the hidden layers; the thesis has 256, 512, 256
+	Widths   [4]int  `json:"widths"`           // of the filters in frames of their layers; the thesis has 3, 7, 13, 21
+	Keep     float32 `json:"keep"`             // dropout's retention probability, of the hidden values, in (0, 1]; the thesis has 0.8
+	Key      float32 `json:"key"`              // weight in the loss of the frames of the poses; the thesis has 0.1
+	L1       float64 `json:"-"`                // weight of the mean of the parameters' magnitudes; the thesis has 0.1 of a sum
 
-	Learning
+	Training `json:"-"`
 }
 
 // DefaultSparse returns the thesis's recipe without data: the learning rate falls
 // to a tenth after every quarter of the epochs, every 50 of the thesis's 200. Batch
 // is ours: the thesis tells none.
 func DefaultSparse() Sparse {
-	return Sparse{Poses: 2, Channels: [3]int{256, 512, 256}, Widths: [4]int{3, 7, 13, 21}, Keep: 0.8, Key: 0.1, L1: 0.1, Learning: Learning{
+	return Sparse{Poses: 2, Channels: [3]int{256, 512, 256}, Widths: [4]int{3, 7, 13, 21}, Keep: 0.8, Key: 0.1, L1: 0.1, Training: Training{
 		Jitter: true, Steps: 4, Epochs: 200, Batch: 8, Seed: 1,
 		AdamW: train.AdamW{Rate: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}}
@@ -181,8 +179,8 @@ func (m *Sparse) Run(ctx context.Context) (*train.Report, error) {
 		},
 		L1: m.L1 / float64(count(net.params())), Penalised: net.params(),
 	}
-	return m.learn(ctx, batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
-		return m.model(net, best, r, recipe, hash)
+	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
+		return m.model(net, best)
 	})
 }
 
@@ -193,68 +191,29 @@ func (m *Sparse) loss(t *grad.Tape, y *grad.Mat, b posed) *grad.Mat {
 		grad.Term{Loss: maskedMSE(t, y, b.want, b.keys), Weight: m.Key})
 }
 
-// recipe names everything but the data that shapes the result.
-func (m *Sparse) recipe() any {
-	return struct {
-		Network  string  `json:"network"`
-		Schema   string  `json:"schema"`
-		Poses    int     `json:"poses_per_second"`
-		Channels [3]int  `json:"channels"`
-		Widths   [4]int  `json:"widths"`
-		Keep     float32 `json:"keep"`
-		Key      float32 `json:"key"`
-		Jitter   bool    `json:"jitter"`
-		L1       float64 `json:"l1"`
-		learnt
-	}{"sparse", m.Train.Layout.Hash(), m.Poses, m.Channels, m.Widths, m.Keep, m.Key, m.Jitter, m.L1, m.learnt()}
+// recipe returns the beginning of the checkpoint key.
+func (m *Sparse) recipe() []any {
+	return []any{fields{"network": "sparse", "schema": m.Train.Layout.Hash()}, m, fields{"jitter": m.Jitter, "l1": m.L1}}
 }
 
 // model makes the network that a model file holds: raw poses in, raw frames out.
-func (m *Sparse) model(net sparseNet, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+func (m *Sparse) model(net sparseNet, best trained) (*netruntime.Net, error) {
 	shared := map[string]string{"mean": "mean", "std": "std"}
 	cols := m.Train.Layout.Columns()
 	nodes := []netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}, Tensors: shared}}
 	nodes = append(nodes, net.nodes("normalised")...)
 	nodes = append(nodes, netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{net.convNet[len(net.by)].name}, Tensors: shared})
-	metrics := motionMetrics(m.Train, m.HeldOut, r)
-	mj, err := json.Marshal(metrics)
+	meta, err := m.meta("sparse", fmt.Sprintf("human-sparse-%d", m.Poses), best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: cols}}, Nodes: nodes, Outputs: []string{"y"}}, m)
 	if err != nil {
 		return nil, err
 	}
-	src := sourceOfMotion(m.Train, fmt.Sprintf("human-sparse-%d", m.Poses))
-	meta := netruntime.Meta{
-		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
-		Graph: &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: cols}}, Nodes: nodes, Outputs: []string{"y"}},
-		Card:  m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train sparse",
-		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
-	}
-	if err := keypose.DescribeSparse(&meta, m.Train.Layout, m.Train.Skeleton, m.segments()); err != nil {
+	if err := keypose.DescribeSparseModel(&meta, m.Train.Layout, m.Train.Skeleton, m.segments()); err != nil {
 		return nil, err
 	}
-	return netruntime.New(meta, append([]netruntime.Tensor{
-		{Name: "mean", Shape: []int{cols}, Data: m.Train.Mean}, {Name: "std", Shape: []int{cols}, Data: m.Train.Std},
-	}, net.tensors(weights)...))
+	return netruntime.New(meta, append(normTensors("", m.Train.Mean, m.Train.Std), net.tensors(best.weights)...))
 }
 
-// card is the model card.
-func (m *Sparse) card(src source, k mannMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	by := expansions[m.Poses]
-	p("# %s\n\nMakes human motion, 60 frames per second, from poses alone, %d a second: four convolutions over time, %d, %d, %d and %d frames wide, with expansions by %d, %d and %d between them (Lüdi 2016, sec. 4.1).\n\n",
-		src.name, m.Poses, m.Widths[0], m.Widths[1], m.Widths[2], m.Widths[3], by[0], by[1], by[2])
-	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
-	p("## Training\n\nMean squared error of normalised frames in windows of %d, that of the poses' own frames %g times once more; Adam (rate %g), %s over %d epochs; batch %d, dropout retention %g, sparsity %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		SparseFrames, m.Key, m.AdamW.Rate, m.course(), m.Epochs, m.Batch, m.Keep, m.L1, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt comes near its poses but meets none exactly, and where the body goes is the sum of the velocities that it makes: it drifts. It knows level ground and the motions of its data. %s\n", src.limits)
-	return b.String()
-}
-
-// course says how the learning rate falls.
-func (m *Sparse) course() string {
-	if m.Steps == 0 {
-		return "one cosine of the rate"
-	}
-	return fmt.Sprintf("%d steps down to a tenth of the rate each", m.Steps-1)
+// cardFields returns what the model card says besides the recipe.
+func (m *Sparse) cardFields() fields {
+	return fields{"By": expansions[m.Poses], "Frames": SparseFrames, "Falls": max(0, m.Steps-1)}
 }

@@ -92,7 +92,7 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 	for _, poses := range []int{1, 2} {
 		t.Run(fmt.Sprint(poses), func(t *testing.T) {
 			m := smallSparse(poses)
-			m.Epochs, m.Running = 1, how(t, t.TempDir(), 1)
+			m.Epochs, m.RunOptions = 1, how(t, t.TempDir(), 1)
 			if _, err := m.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := keypose.NewSparse(file)
+			s, err := keypose.NewSparseModel(file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 			for i, v := range b.x.Val {
 				raw[i] = v*m.Train.Std[i%70] + m.Train.Mean[i%70]
 			}
-			maker, err := s.NewMaker(keypose.MakerOptions{})
+			maker, err := s.NewInbetweener(keypose.InbetweenerOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,21 +183,21 @@ func TestSparseSchedule(t *testing.T) {
 	if got, ok := m.schedule().(train.StepDecay); !ok || got.Every != 5 {
 		t.Errorf("schedule %+v for 9 epochs in 2 parts", m.schedule())
 	}
-	if _, ok := (&Learning{Epochs: 9}).schedule().(train.WarmRestarts); !ok {
+	if _, ok := (&Training{Epochs: 9}).schedule().(train.WarmRestarts); !ok {
 		t.Error("no parts are no steps")
 	}
 }
 
 func TestSparseRefuses(t *testing.T) {
 	for want, spoil := range map[string]func(m *Sparse){
-		"3 poses a second":      func(m *Sparse) { m.Poses = 3 },
-		"0 channels":            func(m *Sparse) { m.Channels[1] = 0 },
-		"filters of 256 frames": func(m *Sparse) { m.Widths[3] = 256 },
-		"want 121":              func(m *Sparse) { m.Train = strolls(1, 60, 0) },
-		"nothing is held out":   func(m *Sparse) { m.HeldOut = &dataset.MotionSet{} },
+		"3 poses a second":           func(m *Sparse) { m.Poses = 3 },
+		"0 channels":                 func(m *Sparse) { m.Channels[1] = 0 },
+		"filters of 256 frames":      func(m *Sparse) { m.Widths[3] = 256 },
+		"want 121":                   func(m *Sparse) { m.Train = strolls(1, 60, 0) },
+		"no recordings are held out": func(m *Sparse) { m.HeldOut = &dataset.MotionSet{} },
 	} {
 		m := smallSparse(2)
-		m.Running = how(t, t.TempDir(), 1)
+		m.RunOptions = how(t, t.TempDir(), 1)
 		spoil(m)
 		if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
@@ -223,7 +223,7 @@ func TestSparseWalks(t *testing.T) {
 	o := SparseWindow()
 	o.HeldOut = []string{takes[len(takes)/2].Name}
 	m := DefaultSparse()
-	m.Poses, m.Running = 1, how(t, t.TempDir(), 2)
+	m.Poses, m.RunOptions = 1, how(t, t.TempDir(), 2)
 	if m.Train, m.HeldOut, err = dataset.BuildMotion([]string{dir}, o); err != nil {
 		t.Fatal(err)
 	}
@@ -235,11 +235,11 @@ func TestSparseWalks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := keypose.NewSparse(file)
+	s, err := keypose.NewSparseModel(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	maker, err := s.NewMaker(keypose.MakerOptions{})
+	maker, err := s.NewInbetweener(keypose.InbetweenerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
@@ -18,39 +17,39 @@ import (
 // Predict more. Linear, Latent, Chain, Distance, Corrupt, Stretch and NormEnd are additions of ours:
 // without them, and with the values that are said to be the paper's, it is the paper's.
 type STRNN struct {
-	Encode, Predict int // frames; the paper has 20 and 20
-	Units           int // of the temporal network; the paper has 512
+	Encode, Predict int `json:"-"`     // frames; the paper has 20 and 20
+	Units           int `json:"units"` // of the temporal network; the paper has 512
 
-	FilterUnits int // of the residual network's hidden layers; the paper has 512
+	FilterUnits int `json:"filter_units"` // of the residual network's hidden layers; the paper has 512
 
-	Spatial bool    // false: the temporal network alone
-	Filter  bool    // with the residual network
-	Tune    float64 // share of the epochs, the last ones, in which the filter alone learns: the paper's hybrid training
+	Spatial bool    `json:"spatial"` // false: the temporal network alone
+	Filter  bool    `json:"filter"`  // with the residual network
+	Tune    float64 `json:"tune"`    // share of the epochs, the last ones, in which the filter alone learns: the paper's hybrid training
 
-	Linear bool    // frames are learnt as differences from what a linear filter says
-	Latent int     // values that tell in which of the ways it may go on a motion does; 0: it goes on in the mean of all
-	KL     float64 // weight of the divergence of these values, in nats, from a normal distribution, per squared error of all values of the frames to come
-	Mean   float64 // share of the windows that go on in the mean of all ways, at latent values of 0
-	Chain  int     // times in a row that motions go on, each time from what was made
+	Linear bool    `json:"linear"` // frames are learnt as differences from what a linear filter says
+	Latent int     `json:"latent"` // values that tell in which of the ways it may go on a motion does; 0: it goes on in the mean of all
+	KL     float64 `json:"kl"`     // weight of the divergence of these values, in nats, from a normal distribution, per squared error of all values of the frames to come
+	Mean   float64 `json:"mean"`   // share of the windows that go on in the mean of all ways, at latent values of 0
+	Chain  int     `json:"chain"`  // times in a row that motions go on, each time from what was made
 
-	Distance        float64    // joints to come are wrong by so much per metre that they are off; 0: by the squares of their values in deviations, as in the paper
-	Horizon         float64    // weight in the loss of the squared accelerations of what is made (eq. 7)
-	Noise, NoiseEnd float64    // deviation of the noise on the frames that go in, in deviations, and the share of the epochs after which it has fallen to 0; the paper has 0.1, less 0.001 every epoch
-	Corrupt         [2]float64 // greatest deviations of the noise on joints and the body's motion, and on contacts, of more frames, that are only made again; the paper has none
-	Stretch         float64    // how much faster or slower recordings are played at most, as a share
-	NormEnd         float64    // share of the epochs after which batch normalisation goes by running statistics, as it will; 1: never, as in the paper
-	Keep            float32    // dropout's retention probability; the paper has 0.9
-	L2              float64    // weight of the mean of the parameters' squares
+	Distance float64    `json:"distance"` // joints to come are wrong by so much per metre that they are off; 0: by the squares of their values in deviations, as in the paper
+	Horizon  float64    `json:"horizon"`  // weight in the loss of the squared accelerations of what is made (eq. 7)
+	Noise    [2]float64 `json:"noise"`    // deviation of the noise on the frames that go in, in deviations, and the share of the epochs after which it has fallen to 0; the paper has 0.1, less 0.001 every epoch
+	Corrupt  [2]float64 `json:"corrupt"`  // greatest deviations of the noise on joints and the body's motion, and on contacts, of more frames, that are only made again; the paper has none
+	Stretch  float64    `json:"stretch"`  // how much faster or slower recordings are played at most, as a share
+	NormEnd  float64    `json:"norm_end"` // share of the epochs after which batch normalisation goes by running statistics, as it will; 1: never, as in the paper
+	Keep     float32    `json:"keep"`     // dropout's retention probability; the paper has 0.9
+	L2       float64    `json:"l2"`       // weight of the mean of the parameters' squares
 
-	Learning
+	Training `json:"-"`
 }
 
 // DefaultSTRNN returns our recipe without data.
 func DefaultSTRNN() STRNN {
 	return STRNN{Encode: 20, Predict: 20, Units: 384, FilterUnits: 256, Spatial: true, Filter: true, Tune: 0.12,
 		Linear: true, Latent: 16, KL: 1.8, Mean: 0.5, Chain: 2,
-		Distance: 5, Horizon: 0.1, Noise: 0.05, NoiseEnd: 0.9, Corrupt: [2]float64{0.35, 5}, Stretch: 0.15, NormEnd: 0.3, Keep: 0.9,
-		Learning: Learning{
+		Distance: 5, Horizon: 0.1, Noise: [2]float64{0.05, 0.9}, Corrupt: [2]float64{0.35, 5}, Stretch: 0.15, NormEnd: 0.3, Keep: 0.9,
+		Training: Training{
 			Jitter: true, ClipNorm: 1, Epochs: 36, Batch: 24, Seed: 1,
 			AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, Decay: 0.02},
 		}}
@@ -62,7 +61,7 @@ func DefaultSTRNN() STRNN {
 func PaperSTRNN() STRNN {
 	m := DefaultSTRNN()
 	m.Linear, m.Latent, m.Chain, m.Corrupt, m.Stretch, m.Distance, m.NormEnd = false, 0, 1, [2]float64{}, 0, 0, 1
-	m.Units, m.FilterUnits, m.Horizon, m.Noise, m.NoiseEnd, m.Keep, m.L2 = 512, 512, 1, 0.1, 1, 0.9, 0.01
+	m.Units, m.FilterUnits, m.Horizon, m.Noise, m.Keep, m.L2 = 512, 512, 1, [2]float64{0.1, 1}, 0.9, 0.01
 	m.AdaDelta = &train.AdaDelta{Rate: 1, Rho: 0.95, Eps: 1e-8}
 	m.Jitter, m.Epochs, m.Batch = false, 100, 32
 	return m
@@ -85,8 +84,8 @@ func (m *STRNN) check() error {
 		return fmt.Errorf("recipes: %d units, and %d in the residual network, want 1 to 8192", m.Units, m.FilterUnits)
 	case m.Latent < 0 || m.Latent > 1024:
 		return fmt.Errorf("recipes: %d latent values, want 0 to 1024", m.Latent)
-	case !(m.Mean >= 0 && m.Mean <= 1) || !(m.Tune >= 0 && m.Tune <= 1) || !(m.NoiseEnd >= 0 && m.NoiseEnd <= 1) || !(m.NormEnd >= 0 && m.NormEnd <= 1):
-		return fmt.Errorf("recipes: shares of %g, %g, %g and %g, want 0 to 1", m.Mean, m.Tune, m.NoiseEnd, m.NormEnd)
+	case !(m.Mean >= 0 && m.Mean <= 1) || !(m.Tune >= 0 && m.Tune <= 1) || !(m.Noise[1] >= 0 && m.Noise[1] <= 1) || !(m.NormEnd >= 0 && m.NormEnd <= 1):
+		return fmt.Errorf("recipes: shares of %g, %g, %g and %g, want 0 to 1", m.Mean, m.Tune, m.Noise[1], m.NormEnd)
 	case !(m.Stretch >= 0 && m.Stretch < 1):
 		return fmt.Errorf("recipes: a stretch by %g, want 0 up to 1", m.Stretch)
 	case m.Train.Margin != 0 || m.Train.Length < m.Frames():
@@ -107,62 +106,29 @@ func (m *STRNN) Run(ctx context.Context) (*train.Report, error) {
 	if tune := int(math.Round(m.Tune * float64(m.Epochs))); m.Filter && tune > 0 && tune < m.Epochs && m.Steps == 0 && m.Schedule == (train.WarmRestarts{}) {
 		m.Stages = train.Stages{m.Epochs - tune, tune}
 	}
-	job := &train.Job{Params: l.net.params(), Loss: l.loss, Parts: l.told, Begin: l.begin, L2: m.L2 / float64(count(l.net.params()))}
-	return m.learn(ctx, l.batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
-		return m.model(l, best, r, recipe, hash)
+	job := &train.Job{Params: l.net.params(), Loss: l.loss, Losses: l.losses, Begin: l.begin, L2: m.L2 / float64(count(l.net.params()))}
+	return m.train(ctx, l.batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
+		return m.model(l, best)
 	})
 }
 
-// recipe names everything but the data that shapes the result.
-func (m *STRNN) recipe() any {
-	return struct {
-		Network     string     `json:"network"`
-		Schema      string     `json:"schema"`
-		Frames      [2]int     `json:"frames"`
-		Units       int        `json:"units"`
-		FilterUnits int        `json:"filter_units"`
-		Spatial     bool       `json:"spatial"`
-		Filter      bool       `json:"filter"`
-		Tune        float64    `json:"tune"`
-		Linear      bool       `json:"linear"`
-		Latent      int        `json:"latent"`
-		KL          float64    `json:"kl"`
-		Mean        float64    `json:"mean"`
-		Chain       int        `json:"chain"`
-		Distance    float64    `json:"distance"`
-		Horizon     float64    `json:"horizon"`
-		Noise       [2]float64 `json:"noise"`
-		Corrupt     [2]float64 `json:"corrupt"`
-		Stretch     float64    `json:"stretch"`
-		NormEnd     float64    `json:"norm_end"`
-		Keep        float32    `json:"keep"`
-		L2          float64    `json:"l2"`
-		Epochs      int        `json:"epochs"`
-		Jitter      bool       `json:"jitter"`
-		learnt
-	}{"strnn", m.Train.Layout.Hash(), [2]int{m.Encode, m.Predict}, m.Units, m.FilterUnits, m.Spatial, m.Filter, m.Tune, m.Linear, m.Latent, m.KL, m.Mean, m.Chain,
-		m.Distance, m.Horizon, [2]float64{m.Noise, m.NoiseEnd}, m.Corrupt, m.Stretch, m.NormEnd, m.Keep, m.L2, m.Epochs, m.Jitter, m.learnt()}
+// recipe returns the beginning of the checkpoint key.
+func (m *STRNN) recipe() []any {
+	return []any{fields{"network": "strnn", "schema": m.Train.Layout.Hash()}, fields{"frames": [2]int{m.Encode, m.Predict}}, m, fields{"epochs": m.Epochs, "jitter": m.Jitter}}
 }
 
 // model makes the network that a model file holds.
-func (m *STRNN) model(l *strnnLoss, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+func (m *STRNN) model(l *strnnLoss, best trained) (*netruntime.Net, error) {
 	cols := m.Train.Layout.Columns()
-	mj, err := json.Marshal(motionMetrics(m.Train, m.HeldOut, r))
-	if err != nil {
-		return nil, err
-	}
 	inputs, nodes, outputs := l.net.nodes(l.linear)
-	tensors := append([]netruntime.Tensor{{Name: "mean", Shape: []int{cols}, Data: m.Train.Mean}, {Name: "std", Shape: []int{cols}, Data: m.Train.Std}}, l.net.tensors(weights)...)
+	tensors := append(normTensors("", m.Train.Mean, m.Train.Std), l.net.tensors(best.weights)...)
 	if m.Linear {
 		tensors = append(tensors, netruntime.Tensor{Name: "none", Shape: []int{cols}, Data: make([]float32, cols)},
 			l.linear.Tensor(), netruntime.Tensor{Name: strnn.ValueLinear + ".bias", Shape: []int{(m.Encode + m.Predict) * cols}, Data: make([]float32, (m.Encode+m.Predict)*cols)})
 	}
-	src := sourceOfMotion(m.Train, "human-strnn")
-	meta := netruntime.Meta{
-		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
-		Graph: &netruntime.Graph{Inputs: inputs, Nodes: nodes, Outputs: outputs},
-		Card:  m.card(src, r), Metrics: string(mj), CreatedBy: "mannequin train strnn",
-		Extra: map[string]string{"recipe": recipe, "data_hash": hash},
+	meta, err := m.meta("strnn", "human-strnn", best, &netruntime.Graph{Inputs: inputs, Nodes: nodes, Outputs: outputs}, m)
+	if err != nil {
+		return nil, err
 	}
 	person, err := feature.NewPerson(m.Train.Layout, m.Train.Skeleton)
 	if err != nil {
@@ -179,21 +145,4 @@ func (m *STRNN) model(l *strnnLoss, weights [][]float32, r *train.Report, recipe
 		meta.Extra[strnn.KeyScale] = string(scale)
 	}
 	return netruntime.New(meta, tensors)
-}
-
-// card is the model card.
-func (m *STRNN) card(src source, r *train.Report) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nGoes on from %d frames of human motion, 30 per second, by %d more, again and again, and takes noise off motion: the spatio-temporal recurrent network of Wang, Ho, Shum and Zhu 2019", src.name, m.Encode, m.Predict)
-	if m.Latent > 0 {
-		p(", with %d latent values that say in which of the ways it may go on a motion does", m.Latent)
-	}
-	k := motionMetrics(m.Train, m.HeldOut, r)
-	p(".\n\n## Data and licence\n\nLearnt from %s: %d frames at 60 per second, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
-	p("## Training\n\nRate %g, one cosine over %d epochs; batch %d, seed %d; the residual network learns in the last %g of the epochs, alone. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.AdamW.Rate, m.Epochs, m.Batch, m.Seed, m.Tune, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt knows what it learnt from: people who walk, run, box, kick, jump and dance, on flat ground, who touch nothing. %s\n", src.limits)
-	return b.String()
 }

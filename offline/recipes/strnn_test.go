@@ -12,10 +12,10 @@ import (
 	"mannequin/offline/dataset"
 )
 
-func smallSTRNN(how Running) *STRNN {
+func smallSTRNN(how RunOptions) *STRNN {
 	m := DefaultSTRNN()
 	m.Encode, m.Predict, m.Units, m.Latent = 6, 4, 12, 3
-	m.Train, m.HeldOut, m.Running = wholly(strolls(3, 60, 0), m.Frames()), wholly(strolls(1, 50, 5), m.Frames()), how
+	m.Train, m.HeldOut, m.RunOptions = wholly(strolls(3, 60, 0), m.Frames()), wholly(strolls(1, 50, 5), m.Frames()), how
 	m.Epochs, m.Batch = 2, 8
 	return &m
 }
@@ -46,7 +46,7 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, err := strnn.New(file)
+		model, err := strnn.NewModel(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestSTRNNTunesItsFilter(t *testing.T) {
 		dir := t.TempDir()
 		m := smallSTRNN(how(t, dir, 1))
 		m.Spatial, m.HeldOut = false, m.Train // what is learnt shows in the held-out loss
-		m.Tune, m.Epochs, m.Noise, m.Stretch = tune, 2, 0, 0
+		m.Tune, m.Epochs, m.Noise, m.Stretch = tune, 2, [2]float64{}, 0
 		if _, err := m.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}

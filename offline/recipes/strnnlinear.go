@@ -38,7 +38,7 @@ func fitLinear(set *dataset.MotionSet, encode, predict int) (*strnn.Linear, erro
 		clip := &set.Clips[c]
 		frames := clip.Frames / 2
 		rows = append(rows[:0], make([]float32, frames*cols)...)
-		strnn.Halve(rows, clip.Rows, set.Layout)
+		strnn.HalveRate(rows, clip.Rows, set.Layout)
 		for from := 0; from+n <= frames; from += linearHop {
 			motions++
 			for c := range cols {

@@ -21,7 +21,7 @@ type strnnLoss struct {
 	noise  float64    // the present deviation of what is added to frames seen
 	tunes  bool       // the filter alone learns
 	fixed  bool       // batch normalisation goes by its running statistics
-	parts  [6]float64 // sums over the held-out windows, and their number
+	sums   [6]float64 // sums over the held-out windows, and their number
 }
 
 func newSTRNNLoss(m *STRNN) (*strnnLoss, error) {
@@ -53,8 +53,8 @@ func (l *strnnLoss) begin(epoch int) {
 	l.fixed = l.tunes || float64(epoch) >= l.m.NormEnd*float64(l.m.Epochs)
 	l.kl = l.m.KL * min(1, (float64(epoch)+0.5)/(wayRamp*float64(l.m.Epochs)))
 	l.noise = 0
-	if end := l.m.NoiseEnd * float64(l.m.Epochs); end > 0 {
-		l.noise = max(0, l.m.Noise*(1-float64(epoch)/end))
+	if end := l.m.Noise[1] * float64(l.m.Epochs); end > 0 {
+		l.noise = max(0, l.m.Noise[0]*(1-float64(epoch)/end))
 	}
 }
 
@@ -78,7 +78,7 @@ func (w *windows) frames(t *grad.Tape, rows []int32, isHeldOut bool, n int, stre
 }
 
 // sampleFrames fills dst, (n, columns) normalised, with every second frame of rows, raw,
-// played so much faster: see strnn.Halve.
+// played so much faster: see strnn.HalveRate.
 func sampleFrames(dst []float32, set *dataset.MotionSet, rows []float32, speed float64) {
 	l := set.Layout
 	cols, body := l.Columns(), l.Body()
@@ -235,7 +235,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 	term := func(x *grad.Mat, weight float64) {
 		terms = append(terms, grad.Term{Loss: x, Weight: float32(weight)})
 	}
-	var told [5]float64
+	var losses [5]float64
 	for turn := range chain {
 		x, from := seen, seen // what is encoded, and what is made again
 		if turn == 0 && again > 0 {
@@ -270,7 +270,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 				before = l.net.filtered(t, before, encode)
 			}
 			term(l.error(t, before, clean, 0, encode), 0.5)
-			told[0] = meanSquare(before, clean)
+			losses[0] = meanSquare(before, clean)
 			l.bend(t, before, encode, term, 0.5)
 			y = t.Frames(y, y.Rows, first, y.Rows)
 		}
@@ -282,7 +282,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 			after = t.Frames(led, near+predict, near, near+predict)
 		}
 		term(l.error(t, after, want, encode, predict), 0.5/float64(chain))
-		told[1] = meanSquare(after, want)
+		losses[1] = meanSquare(after, want)
 		l.bend(t, led, near+predict, term, 0.5/float64(chain))
 		if turn < chain-1 {
 			seen = l.next(t, seen, after, all, turn, key)
@@ -290,14 +290,14 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 	}
 	if isHeldOut {
 		k := float64(batch)
-		told[2] = l.still(all, n)
+		losses[2] = l.still(all, n)
 		if m.Latent > 0 {
-			told[3], told[4] = l.chosen(t, seen, all, n, s)
+			losses[3], losses[4] = l.chosen(t, seen, all, n, s)
 		}
-		for i, v := range told {
-			l.parts[i] += k * v
+		for i, v := range losses {
+			l.sums[i] += k * v
 		}
-		l.parts[5] += k
+		l.sums[5] += k
 	}
 	return t.WeightedSum(terms...)
 }
@@ -416,13 +416,13 @@ func (l *strnnLoss) still(all *grad.Mat, n int) float64 {
 	return sum / float64(max(1, count))
 }
 
-// told returns the parts of the held-out loss since it was last asked for them.
-func (l *strnnLoss) told() map[string]float64 {
-	n := math.Max(1, l.parts[5])
-	p := map[string]float64{"decoded": l.parts[0] / n, "predicted": l.parts[1] / n, "zero velocity": l.parts[2] / n}
+// losses returns the parts of the held-out loss since it was last asked for them.
+func (l *strnnLoss) losses() map[string]float64 {
+	n := math.Max(1, l.sums[5])
+	p := map[string]float64{"decoded": l.sums[0] / n, "predicted": l.sums[1] / n, "zero velocity": l.sums[2] / n}
 	if l.m.Latent > 0 {
-		p["predicted in the right way"], p["nats"] = l.parts[3]/n, l.parts[4]/n
+		p["predicted in the right way"], p["nats"] = l.sums[3]/n, l.sums[4]/n
 	}
-	l.parts = [6]float64{}
+	l.sums = [6]float64{}
 	return p
 }

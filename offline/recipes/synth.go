@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,15 +19,15 @@ import (
 // of the frames themselves: for locomotion the body's motion and the contacts,
 // for punches and kicks the places of hands and feet.
 type Synth struct {
-	Manifold *netruntime.Net // whose hidden values are made; it stays as it is
-	Kind     string          // "locomotion", "punch" or "kick": which columns are given, see manifold.Model.Columns
+	Manifold *netruntime.Net `json:"-"`    // whose hidden values are made; it stays as it is
+	Kind     string          `json:"kind"` // "locomotion", "punch" or "kick": which columns are given, see manifold.Model.Columns
 
-	Hidden [2]int  // channels of the first two layers; the paper has 64 and 128
-	Widths [3]int  // of the filters in frames; the paper has 45, 25 and 15
-	Keep   float32 // dropout's retention probability, of each layer's input, in (0, 1]
-	L1     float64 // weight of the mean of the weights' magnitudes
+	Hidden [2]int  `json:"hidden"` // channels of the first two layers; the paper has 64 and 128
+	Widths [3]int  `json:"widths"` // of the filters in frames; the paper has 45, 25 and 15
+	Keep   float32 `json:"keep"`   // dropout's retention probability, of each layer's input, in (0, 1]
+	L1     float64 `json:"-"`      // weight of the mean of the weights' magnitudes
 
-	Learning
+	Training `json:"-"`
 }
 
 // Kinds are what Synth can be of.
@@ -36,7 +35,7 @@ var Kinds = []string{"locomotion", "punch", "kick"}
 
 // DefaultSynth returns our recipe without data.
 func DefaultSynth() Synth {
-	return Synth{Kind: "locomotion", Hidden: [2]int{64, 128}, Widths: [3]int{45, 25, 15}, Keep: 0.9, L1: 0.01, Learning: Learning{
+	return Synth{Kind: "locomotion", Hidden: [2]int{64, 128}, Widths: [3]int{45, 25, 15}, Keep: 0.9, L1: 0.01, Training: Training{
 		Jitter: true, ClipNorm: 1, Epochs: 40, Batch: 4, Seed: 1,
 		AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
 	}}
@@ -121,30 +120,19 @@ func (m *Synth) Run(ctx context.Context) (*train.Report, error) {
 		},
 		L1: m.L1 / float64(count(net.weights())), Penalised: net.weights(),
 	}
-	return m.learn(ctx, batch, m.recipe(), job, func(best [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
-		return m.model(base, net, columns, best, r, recipe, hash)
+	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
+		return m.model(base, net, columns, best)
 	})
 }
 
-// recipe names everything but the data that shapes the result.
-func (m *Synth) recipe() any {
-	return struct {
-		Network  string  `json:"network"`
-		Schema   string  `json:"schema"`
-		Manifold string  `json:"manifold"`
-		Kind     string  `json:"kind"`
-		Hidden   [2]int  `json:"hidden"`
-		Widths   [3]int  `json:"widths"`
-		Keep     float32 `json:"keep"`
-		Jitter   bool    `json:"jitter"`
-		L1       float64 `json:"l1"`
-		learnt
-	}{"synth", m.Train.Layout.Hash(), netHash(m.Manifold), m.Kind, m.Hidden, m.Widths, m.Keep, m.Jitter, m.L1, m.learnt()}
+// recipe returns the beginning of the checkpoint key.
+func (m *Synth) recipe() []any {
+	return []any{fields{"network": "synth", "schema": m.Train.Layout.Hash()}, fields{"manifold": netHash(m.Manifold)}, m, fields{"jitter": m.Jitter, "l1": m.L1}}
 }
 
 // model makes the network that a model file holds: raw parameters in, raw frames
 // out, by way of the value "hidden".
-func (m *Synth) model(base *manifold.Model, net convNet, columns []int, weights [][]float32, r *train.Report, recipe, hash string) (*netruntime.Net, error) {
+func (m *Synth) model(base *manifold.Model, net convNet, columns []int, best trained) (*netruntime.Net, error) {
 	mean, std := base.Normalisation()
 	pick := func(v []float32) (out []float32) {
 		for _, c := range columns {
@@ -162,39 +150,24 @@ func (m *Synth) model(base *manifold.Model, net convNet, columns []int, weights 
 		netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{"decoder"}})
 	w, _ := base.Net.Tensor("encoder.weight")
 	b, _ := base.Net.Tensor("decoder.bias")
-	tensors := append([]netruntime.Tensor{
-		{Name: "normalised.mean", Shape: []int{len(columns)}, Data: pick(mean)}, {Name: "normalised.std", Shape: []int{len(columns)}, Data: pick(std)},
+	tensors := slices.Concat(normTensors("normalised.", pick(mean), pick(std)), []netruntime.Tensor{
 		{Name: "decoder.weight", Shape: w.Shape, Data: w.Data}, {Name: "decoder.bias", Shape: b.Shape, Data: b.Data},
-		{Name: "y.mean", Shape: []int{len(mean)}, Data: mean}, {Name: "y.std", Shape: []int{len(std)}, Data: std},
-	}, net.tensors(weights)...)
-	metrics := motionMetrics(m.Train, m.HeldOut, r)
-	mj, err := json.Marshal(metrics)
+	}, normTensors("y.", mean, std), net.tensors(best.weights))
+	meta, err := m.meta("synth", "human-"+m.Kind, best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}}, m)
 	if err != nil {
 		return nil, err
 	}
-	src := sourceOfMotion(m.Train, "human-"+m.Kind)
-	meta := netruntime.Meta{
-		Name: src.name, Arch: "graph", Data: src.data, License: src.license,
-		Graph: &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}},
-		Card:  m.card(src, metrics), Metrics: string(mj), CreatedBy: "mannequin train synth",
-		Extra: map[string]string{"recipe": recipe, "data_hash": hash, manifold.KeyKind: m.Kind},
-	}
+	meta.Extra[manifold.KeyKind] = m.Kind
 	if err := manifold.Describe(&meta, m.Train.Layout, m.Train.Skeleton); err != nil {
 		return nil, err
 	}
 	return netruntime.New(meta, tensors)
 }
 
-// card is the model card.
-func (m *Synth) card(src source, k mannMetrics) string {
-	var b strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("# %s\n\nMakes human motion, 60 frames per second, from %s: three convolutions over time into the hidden values of a motion manifold, and that manifold's decoder (Holden, Saito and Komura 2016, sec. 6).\n\n",
-		src.name, map[string]string{"locomotion": "the body's motion over the ground and the contacts of heels and toes", "punch": "the places of the hands", "kick": "the places of the feet"}[m.Kind])
-	p("## Data and licence\n\nTrained on %s: %d frames, half of them mirrored. Held back from training: %s.\n\nLicence of the weights: %s.\n\n",
-		src.data, k.Rows, heldOutNames(m.HeldOut), src.license)
-	p("## Training\n\nMean squared error of normalised frames in windows of %d; Adam (rate %g), one cosine of the rate over %d epochs; batch %d, dropout retention %g, sparsity %g, seed %d. These are the weights after epoch %d, whose held-out loss was the lowest: %.4f, %.4f before training.\n\n",
-		m.Train.Length, m.AdamW.Rate, m.Epochs, m.Batch, m.Keep, m.L1, m.Seed, k.Epoch, k.HeldOut, k.HeldOutBefore)
-	p("## Limits\n\nIt knows level ground and the motions of its data. %s\n", src.limits)
-	return b.String()
+// cardFields returns what the model card says besides the recipe.
+func (m *Synth) cardFields() fields {
+	return fields{"Given": map[string]string{
+		"locomotion": "the body's motion over the ground and the contacts of heels and toes",
+		"punch":      "the places of the hands", "kick": "the places of the feet",
+	}[m.Kind]}
 }

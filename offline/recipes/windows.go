@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"mannequin/animsys/feature"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
-	"mannequin/offline/train"
 )
 
 // windows makes batches of normalised windows.
@@ -179,49 +177,6 @@ func motionHash(sets ...*dataset.MotionSet) string {
 		fmt.Fprintf(h, "%d %v", s.Length, s.Windows)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
-// sourceOfMotion returns what the first folder says of itself. Without that it
-// recognises CMU's recordings by the names of folders. Of others only their
-// owner knows the terms.
-func sourceOfMotion(set *dataset.MotionSet, name string) source {
-	if s := set.Source; s != nil {
-		return source{s.Name, s.Data, s.License, s.Limits}
-	}
-	for _, c := range set.Clips {
-		if !strings.HasPrefix(c.Name, "cmu-") {
-			return source{name, fmt.Sprintf("%d recordings", len(namesOf(set))), "unknown: the terms of the recordings apply", ""}
-		}
-	}
-	return source{name,
-		fmt.Sprintf("%d motion capture recordings of the CMU Graphics Lab Motion Capture Database", len(namesOf(set))),
-		"MIT",
-		"The data used in this project was obtained from mocap.cs.cmu.edu. The database was created with funding from NSF EIA-0196217."}
-}
-
-func heldOutNames(set *dataset.MotionSet) string { return strings.Join(namesOf(set), ", ") }
-
-// namesOf returns the names of a set's recordings, of which each may be several
-// clips.
-func namesOf(set *dataset.MotionSet) (names []string) {
-	for _, c := range set.Clips {
-		if !slices.Contains(names, c.Name) {
-			names = append(names, c.Name)
-		}
-	}
-	return names
-}
-
-// motionMetrics is the "metrics" metadata of a network of motion in windows.
-func motionMetrics(set, heldOut *dataset.MotionSet, r *train.Report) mannMetrics {
-	frames := func(m *dataset.MotionSet) (n int) {
-		for _, c := range m.Clips {
-			n += c.Frames
-		}
-		return n
-	}
-	return mannMetrics{HeldOut: r.Best, HeldOutBefore: r.Initial, Epoch: r.BestEpoch,
-		Rows: frames(set), Visits: len(set.Windows) * (set.Length - 2*set.Margin), HeldOutRows: frames(heldOut)}
 }
 
 // count returns the number of values of params.

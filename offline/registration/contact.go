@@ -15,9 +15,8 @@ const (
 	standShort  = 0.06 // s
 )
 
-// contacts returns the feet in contact in each frame, and a soft value of each, 0 to 1. The
-// level of the ground is estimated for each point of each foot: retargeted feet may float
-// or sink by a few centimetres.
+// contacts returns the feet in contact in each frame, and a soft value of each, 0 to 1. Each point
+// of a foot has its own ground level: retargeted feet may float or sink by centimetres.
 func (b *body) contacts() (own []uint8, soft [2][]float64) {
 	own = make([]uint8, b.frames)
 	body := b.paces(b.hips, int(b.fps/4))
@@ -79,7 +78,6 @@ func tidy(v []bool, value bool, short int) {
 	}
 }
 
-// percentile returns the value below which a share of v lies.
 func percentile(v []float64, share float64) float64 {
 	s := slices.Sorted(slices.Values(v))
 	return s[int(share*float64(len(s)-1))]

@@ -10,9 +10,8 @@ const (
 	surelyCycle = 0.75 // if that is to be found out
 )
 
-// period returns the lag in frames after which the take is most like itself, and the
-// correlation there; 0 if there is no such peak. Left and right are different columns, so
-// a single step is no cycle.
+// period returns the lag in frames after which the take is most like itself, and the correlation
+// there; 0 without such a peak. Left and right are different columns: a step is no cycle.
 func (f *features) period() (frames int, alike float64) {
 	lo, hi := int(shortCycle*f.fps), int(longCycle*f.fps)
 	hi = min(hi, f.frames*4/5)

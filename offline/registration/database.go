@@ -6,8 +6,7 @@ import (
 	"mannequin/animsys/mar"
 )
 
-// Database makes a database for style translation from registered takes and their
-// timelines: see Register.
+// Database makes a database for style translation from the results of Register.
 func Database(takes []*Take, lines map[string]Timeline) (*mar.Database, error) {
 	var own []*mar.Take
 	periods := map[string]float64{}

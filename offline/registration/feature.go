@@ -30,8 +30,7 @@ var (
 	standColumn  = column{1.2, 0.6, 0.15}
 )
 
-// body holds the joints that are compared, −1 if the skeleton lacks one, and their
-// positions.
+// body holds the joints that are compared, −1 if the skeleton lacks one, and their positions.
 type body struct {
 	hips          int
 	hip, knee     [2]int // left, right
@@ -84,9 +83,8 @@ func (b *body) across(f int) m3.Vec3 {
 // span returns the frames to either side of a difference: 1/30 s.
 func (b *body) span() int { return max(1, int(math.Round(b.fps/30))) }
 
-// local returns the position of joint j relative to the point on the ground below the
-// hips, in axes that turn with them about the vertical (Kovar and Gleicher 2003):
-// left, up, forward.
+// local returns the position of joint j relative to the point on the ground below the hips, in axes
+// that turn with them about the vertical (Kovar and Gleicher 2003): left, up, forward.
 func (b *body) local(f, j int) [3]float64 {
 	across := b.across(f)
 	forward := across.Cross(m3.Up)
@@ -104,7 +102,6 @@ type features struct {
 	fps          float64
 }
 
-// featuresOf returns the features of a clip.
 func featuresOf(c *skel.Clip, cyclic bool) (*features, error) {
 	b, err := newBody(c)
 	if err != nil {
@@ -200,7 +197,6 @@ func standardise(v []float64, floor float64) {
 	}
 }
 
-// moments returns the mean and the deviation of v.
 func moments(v []float64) (mean, dev float64) {
 	for _, x := range v {
 		mean += x

@@ -40,8 +40,7 @@ func TestMatchGoesBackByWholeCycles(t *testing.T) {
 			t.Errorf("frame %d: %g follows %g", f, g, frames[f-1])
 		}
 	}
-	// From 13 on 17 frames reach 29.5; each later run begins with at most a cycle
-	// gone and covers two.
+	// From 13 on 17 frames reach 29.5; later runs lack at most a cycle and cover two.
 	if jumps < 4 || jumps > 5 {
 		t.Errorf("%d jumps in 100 frames over a take that covers 24", jumps)
 	}

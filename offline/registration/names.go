@@ -19,19 +19,17 @@ var (
 	bandaiName = regexp.MustCompile(`^dataset-[0-9]_([a-z0-9-]+)_([a-z0-9-]+)_([0-9]{3})$`)
 )
 
-// xiaActions are the actions of Xia et al. 2015 by the first content of each.
-// Every transition is an action of its own: walk to run and run to jump have no common
-// timeline.
+// xiaActions are the actions of Xia et al. 2015 by the first content of each. Every transition is
+// an action of its own: walk to run and run to jump have no common timeline.
 var xiaActions = []struct {
 	first, action string
 }{{"24", "transition-"}, {"22", "kick"}, {"18", "punch"}, {"16", "jump"}, {"13", "run"}, {"01", "walk"}}
 
-// ParseName reads the label off the name of a recording, without folder and
-// extension, in one of two families: style_CC_TTT as in Xia et al. 2015, where CC
-// is the content (01–12 walk, 13–15 run, 16–17 jump, 18–21 punch, 22–23 kick,
-// 24–28 transitions, each an action of its own), and dataset-N_CONTENT_STYLE_NNN
-// as in Bandai Namco Research's, with the content as the action. It reports whether the
-// name is of one of them.
+// ParseName reads the label off the name of a recording, without folder and extension, in one of
+// two families: style_CC_TTT as in Xia et al. 2015, where CC is the content (01–12 walk, 13–15 run,
+// 16–17 jump, 18–21 punch, 22–23 kick, 24–28 transitions, each an action of its own), and
+// dataset-N_CONTENT_STYLE_NNN as in Bandai Namco Research's, with the content as the action. It
+// reports whether the name is of one of them.
 func ParseName(name string) (Label, bool) {
 	if m := xiaName.FindStringSubmatch(name); m != nil {
 		l := Label{Style: m[1], Content: m[2], Number: m[3]}

@@ -2,6 +2,5 @@
 
 package registration
 
-// raced says that the race detector is on, which slows arithmetic down by a factor
-// of ten and more.
+// raced says that the race detector is on, which slows arithmetic down by a factor of ten and more.
 const raced = true

@@ -13,8 +13,7 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// ReadOptions says how Read reads recordings. The zero value is right for the
-// families that ParseName knows.
+// ReadOptions says how Read reads recordings. Zero is right for ParseName's families.
 type ReadOptions struct {
 	Table    *Table                          // labels of recordings; files without a label in it, or all if it is nil, are labelled by their names
 	Profile  *retarget.Profile               // of the recordings' skeletons; nil: for each the built-in one that fits
@@ -26,11 +25,10 @@ type ReadOptions struct {
 	Keep     func(name string, l Label) bool // reports whether to read a recording called folder/file; nil: all
 }
 
-// Read reads the BVH and AMC recordings in dirs, each with its label, and puts
-// them on the human skeleton (retarget.Human) without the frames at the start that
-// show a rest pose. Takes are in the order of dirs and then of file names;
-// their Times and Stands are nil. left lists the recordings that were left out
-// for lack of a label, as folder/file.
+// Read reads the BVH and AMC recordings in dirs, each with its label, and puts them on the human
+// skeleton (retarget.Human) without the frames at the start that show a rest pose. Takes are in the
+// order of dirs and then of file names; their Times and Stands are nil. left lists the recordings
+// that were left out for lack of a label, as folder/file.
 func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err error) {
 	opt.FPS, opt.Workers = cmp.Or(opt.FPS, 60), cmp.Or(opt.Workers, runtime.GOMAXPROCS(0))
 	switch {
@@ -85,7 +83,6 @@ func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err err
 	return takes, left, nil
 }
 
-// label returns the label of a recording called folder/file.
 func label(t *Table, name string) (l Label, skip, ok bool, err error) {
 	if t != nil {
 		if l, skip, ok, err = t.Label(name); ok || err != nil {

@@ -51,25 +51,22 @@ func (o Options) check() error {
 	return nil
 }
 
-// Register puts all takes of one action on one timeline (Xia et al. 2015, sec. 4)
-// and sets their Times and Stands.
+// Register puts an action's takes on one timeline (Xia et al. 2015, sec. 4), with Times and Stands.
 //
-// Poses are compared column by column, independent of their position on the ground and the
-// heading of the hips (Kovar and Gleicher 2003). Takes are warped in time, and their
-// columns scaled and offset, in turn. This is iterative motion warping (Hsu et al. 2005)
-// with scales and offsets that are constant in a take. Takes are first registered to the
-// reference, the longest take in a neutral style, and then to the mean of all takes on its
-// timeline. If no style is neutral, an action done once takes one of medium length as its
-// reference.
+// Poses are compared column by column, independent of their position on the ground and the heading
+// of the hips (Kovar and Gleicher 2003). Takes are warped in time, and their columns scaled and
+// offset, in turn. This is iterative motion warping (Hsu et al. 2005) with scales and offsets that
+// are constant in a take. Takes are first registered to the reference, the longest take in a
+// neutral style, and then to the mean of all takes on its timeline. If no style is neutral, an
+// action done once takes one of medium length as its reference.
 //
 // An action that repeats itself has a timeline of one cycle. It begins with a landing of
 // the left foot, and takes go round it as often as they have cycles. An action that is done
 // once has the timeline of its reference; takes may begin and end sooner or later.
 //
-// The contacts on the timeline are those of most takes. Each take gets them at its Times.
-// The beginning and the end of each contact then move to the take's own landing or
-// lift-off within Options.Snap. Otherwise a foot would visibly be locked while it slides,
-// or released while it rests.
+// The contacts on the timeline are those of most takes. Each take gets them at its Times. Their
+// ends then move to the take's own landing or lift-off within Options.Snap. Otherwise a foot would
+// visibly be locked while it slides, or free while it rests.
 func Register(takes []*Take, opt Options) (*Timeline, *Report, error) {
 	opt = opt.withDefaults()
 	if err := opt.check(); err != nil {
@@ -203,13 +200,11 @@ func (r *registrar) pace() {
 	}
 }
 
-// neutral reports whether take i is in a neutral style.
 func (r *registrar) neutral(i int) bool {
 	return slices.ContainsFunc(r.Neutral, func(s string) bool { return strings.EqualFold(s, r.takes[i].Style) })
 }
 
-// order returns the takes by their quality as a reference: neutral ones first, then by
-// length.
+// order returns the takes by their quality as a reference: neutral ones first, then by length.
 func (r *registrar) order() []int {
 	order := make([]int, len(r.takes))
 	for i := range order {

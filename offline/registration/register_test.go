@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // checkShape checks what holds for any registered take.
@@ -147,8 +148,7 @@ func TestCyclicIsFoundOut(t *testing.T) {
 	}
 }
 
-// A neutral take that is too short to show a cycle is still the reference, once another take
-// has shown the cycle.
+// A neutral take too short to show a cycle is still the reference, once another shows it.
 func TestShortNeutral(t *testing.T) {
 	takes := []*Take{
 		{Take: mar.Take{Name: "old", Style: "old", Clip: figure{frames: 150, phase: steady(0, 64), swing: 0.5, arms: 0.3}.walk()}},
@@ -165,10 +165,7 @@ func TestShortNeutral(t *testing.T) {
 
 func mustFeatures(t *testing.T, k *Take) *features {
 	t.Helper()
-	f, err := featuresOf(k.Clip, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(featuresOf(k.Clip, true))(t)
 	return f
 }
 

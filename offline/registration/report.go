@@ -24,9 +24,8 @@ type TakeReport struct {
 	Name  string `json:"name"`
 	Style string `json:"style"`
 
-	// Residual is the distance of the take's features, scaled and offset, from the
-	// mean of all takes, in deviations of the features: 0 is the same motion, 1.4
-	// an unrelated one.
+	// Residual is the distance of the take's features, scaled and offset, from the mean of all
+	// takes, in deviations of the features: 0 is the same motion, 1.4 an unrelated one.
 	Residual float64 `json:"residual"`
 
 	// Slopes of Times: frames of the timeline per frame.
@@ -35,16 +34,14 @@ type TakeReport struct {
 	MaxSlope float64 `json:"max_slope"`
 	Cycles   float64 `json:"cycles"` // in the take; 0 if the action does not repeat
 
-	// TwoWay is the difference between the take's registration to the timeline and the
-	// timeline's to the take, in frames of the take: the median. TwoWayMost is the 95th
-	// percentile.
+	// TwoWay is the difference between the take's registration to the timeline and the timeline's
+	// to the take, in frames of the take: the median. TwoWayMost is the 95th percentile.
 	TwoWay     float64 `json:"two_way"`
 	TwoWayMost float64 `json:"two_way_most"`
 	// Direct is the difference between the take's registration to the reference alone and
 	// to all takes, in frames of the timeline: the median.
 	Direct float64 `json:"direct"`
-	// Contacts is the share of frames in which the contacts detected in the take are those
-	// of the timeline.
+	// Contacts is the share of frames in which the take has the contacts of the timeline.
 	Contacts float64 `json:"contacts"`
 
 	Warnings []string `json:"warnings,omitempty"`
@@ -81,8 +78,7 @@ func (r *registrar) report(tl *Timeline) (*Report, error) {
 	return rep, err
 }
 
-// residual returns the root mean square distance of take i from the template, over the
-// frames that the template reaches.
+// residual returns the root mean square distance of take i from the frames of the template.
 func (r *registrar) residual(i int) float64 {
 	f := r.feat[i]
 	own, row := r.adapted(i), make([]float64, f.cols)
@@ -115,8 +111,7 @@ func (r *registrar) measureSlopes(t *TakeReport, times []float64) {
 	}
 }
 
-// adapted returns take i's features, scaled and offset to the template, as a
-// template on its own time.
+// adapted returns take i's features, scaled to the template, as one on its own time.
 func (r *registrar) adapted(i int) *template {
 	f := r.feat[i]
 	t := &template{frames: f.frames, hold: int(longHold * f.fps), rows: slices.Clone(f.rows)}
@@ -128,8 +123,7 @@ func (r *registrar) adapted(i int) *template {
 	return t
 }
 
-// backwards registers the stretch of the timeline that take i covers to the take, and
-// compares the two ways.
+// backwards registers take i's stretch of the timeline to the take, and compares both ways.
 func (r *registrar) backwards(t *TakeReport, i int) error {
 	f := r.feat[i]
 	part := &features{cols: f.cols, weight: f.weight, fps: f.fps}
@@ -198,7 +192,6 @@ func (r *registrar) directly(t *TakeReport, i int, alone *template) error {
 	return nil
 }
 
-// judge adds warnings.
 func (r *registrar) judge(t *TakeReport, i int) {
 	warn := func(format string, args ...any) { t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...)) }
 	tenth := 0.1 * r.feat[i].fps

@@ -3,6 +3,8 @@ package registration
 import (
 	"math"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 // column1 are features of one column.
@@ -19,8 +21,7 @@ func hump(still, frames int, height float64) []float64 {
 	return v
 }
 
-// A small gesture is a whole one all the same: it does not pass for the beginning
-// of a large one.
+// A small gesture is a whole one all the same: it does not pass for the beginning of a large one.
 func TestPathCoversTheTemplate(t *testing.T) {
 	w := warper{maxSlope: 3, smooth: 0.5}
 	for _, height := range []float64{1, 0.5, 0.3} {
@@ -37,8 +38,7 @@ func TestPathCoversTheTemplate(t *testing.T) {
 	}
 }
 
-// Each registration of a pair counts the frames of both: no take lingers where a
-// pose is roughly like the other's.
+// A registration counts the frames of both: no take lingers at a roughly similar pose.
 func TestPathDoesNotLinger(t *testing.T) {
 	w := warper{maxSlope: 3, smooth: 0.5}
 	take, tm := column1(hump(5, 60, 0.6)), &template{frames: 70, hold: 60, rows: hump(5, 60, 1)}
@@ -102,10 +102,7 @@ func TestPeriod(t *testing.T) {
 // Every column has mean 0 and deviation 1, except those that hardly move.
 func TestFeaturesAreStandardised(t *testing.T) {
 	for _, cyclic := range []bool{true, false} {
-		f, err := featuresOf(figure{frames: 128, phase: steady(0, 64), swing: 0.5, arms: 0.5}.walk(), cyclic)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(featuresOf(figure{frames: 128, phase: steady(0, 64), swing: 0.5, arms: 0.5}.walk(), cyclic))(t)
 		sum, full := 0.0, 0
 		for k, w := range f.weight {
 			v := make([]float64, f.frames)

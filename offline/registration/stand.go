@@ -66,8 +66,7 @@ func (r *registrar) majority() []uint8 {
 	return out
 }
 
-// landing returns the first frame of a foot's longest contact on a cycle; 0 if it never
-// lands.
+// landing returns the first frame of a foot's longest contact on a cycle; 0 if it never lands.
 func landing(stands []uint8, foot uint8) int {
 	n := len(stands)
 	best, longest := 0, 0
@@ -119,8 +118,7 @@ func (r *registrar) bin(t float64) int {
 	return min(max(k, 0), r.template.frames-1)
 }
 
-// snap moves the beginning and the end of each contact to the nearest of own's within
-// reach frames, if there is one.
+// snap moves both ends of each contact to the nearest of own's within reach frames, if any.
 func snap(stands, own []uint8, reach int) []uint8 {
 	out := make([]uint8, len(stands))
 	for _, foot := range []uint8{LeftStands, RightStands} {

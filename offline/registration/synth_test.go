@@ -22,8 +22,7 @@ type figure struct {
 	place   m3.Vec3
 }
 
-// pitch turns about the body's left: positive leans forward, or takes a hanging
-// leg back.
+// pitch turns about the body's left: positive leans forward, or takes a hanging leg back.
 func pitch(angle float64) m3.Quat { return m3.AxisAngle(m3.V(1, 0, 0), float32(angle)) }
 
 // walk is a clip of f walking: in the first half of a cycle the left foot stands,
@@ -117,8 +116,7 @@ func uneven(start, frames, by, every float64) func(float64) float64 {
 	}
 }
 
-// walkers returns people who walk out of step: each has its own number of cycles, first
-// foot, pace and posture.
+// walkers returns people out of step, each with own cycles, first foot, pace and posture.
 func walkers() ([]*Take, []figure) {
 	figures := []figure{
 		{frames: 150, phase: steady(0, 64), swing: 0.5, arms: 0.4},

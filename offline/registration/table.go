@@ -16,8 +16,7 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
-// Bounds on a table's text and its depth: the TOML decoder's time grows with the square of
-// the depth, and faster.
+// Bounds on a table: the TOML decoder's time grows with the square of the depth, and faster.
 const (
 	maxTable  = 1 << 20
 	maxNest   = 16  // square brackets that are opened in a line
@@ -73,8 +72,7 @@ type clipRow struct {
 	Skip    bool   `toml:"skip"`
 }
 
-// OpenTable reads the table in the TOML file at path. Its errors name the file,
-// and the line or the key.
+// OpenTable reads the table in the TOML file at path. Errors name the file, and line or key.
 func OpenTable(path string) (*Table, error) {
 	b, err := boundedfile.Read(path, maxTable)
 	if err != nil {

@@ -47,8 +47,7 @@ type grid struct {
 	bins    int
 }
 
-// layout chooses a grid that fits into memory: long motions are searched in
-// coarser columns.
+// layout chooses a grid that fits into memory: long motions are searched in coarser columns.
 func (w *warper) layout(take *features, t *template, levels int) (grid, error) {
 	for _, g := range []grid{{1, 12, 0, 0, 0}, {2, 6, 0, 0, 0}, {3, 4, 0, 0, 0}, {4, 3, 0, 0, 0}, {6, 2, 0, 0, 0}, {12, 1, 0, 0, 0}} {
 		if float64(g.stride+1) <= take.fps/perSecond+0.5 && g.stride < 12 {
@@ -69,11 +68,10 @@ func (w *warper) layout(take *features, t *template, levels int) (grid, error) {
 	return grid{}, fmt.Errorf("%d frames onto a timeline of %d are too many to search: cut the clip", take.frames, t.frames)
 }
 
-// path returns the template frame of each search column of the take, by dynamic
-// programming over position and slope. Of all strictly increasing paths, with any start and
-// end, it has the least sum of feature distances and bending. The take's features are first
-// scaled and offset by gain and offset (columns). On a cyclic template the result goes on
-// past its period.
+// path returns the template frame of each search column of the take, by dynamic programming over
+// position and slope. Of all strictly increasing paths, with any start and end, it has the least
+// sum of feature distances and bending. The take's features are first scaled and offset by gain and
+// offset (columns). On a cyclic template the result goes on past its period.
 func (w *warper) path(take *features, t *template, gain, offset []float64) ([]float64, grid, error) {
 	slopes := w.slopes()
 	g, err := w.layout(take, t, len(slopes))
@@ -201,9 +199,8 @@ func (r *relaxation) run(dst, cost []float64, back []int8, at, to, n int) {
 	}
 }
 
-// distances fills dst, per bin, with the weighted mean squared distance of frame
-// f of the take from the template, which is held before it begins and after it
-// ends.
+// distances fills dst, per bin, with the weighted mean squared distance of frame f of the take from
+// the template, which is held before it begins and after it ends.
 func (w *warper) distances(dst []float64, take *features, t *template, gain, offset []float64, f int, g grid) {
 	n := take.cols
 	x := make([]float64, n)

@@ -11,8 +11,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// binding is a profile applied to two skeletons: their pairs of joints, and the rotations
-// between the joints' frames.
+// binding is a profile applied to two skeletons: pairs of joints, and rotations between them.
 type binding struct {
 	source, target *skel.Skeleton
 	rest           []m3.Vec3       // (source) offsets, collapsed
@@ -267,8 +266,7 @@ func rigidFit(from, to []m3.Vec3) (m3.Quat, bool) {
 	return m3.Quat{X: float32(e.At(0, 3)), Y: float32(e.At(1, 3)), Z: float32(e.At(2, 3)), W: float32(e.At(3, 3))}.Normalize(), true
 }
 
-// parseAxes reads an entry of Profile.Axes: the axes that point left and up. The result
-// turns the T-pose's axes to them.
+// parseAxes reads the axes of Profile.Axes that point left and up, as a turn from the T-pose's.
 func parseAxes(text string) (m3.Quat, error) {
 	f := strings.Fields(text)
 	if len(f) != 2 {

@@ -10,11 +10,10 @@ import (
 // maxLook is the most frames that are examined, leastLook the fewest that are enough.
 const maxLook, leastLook = 600, 20
 
-// findAxes estimates from a motion which of the axes of each joint's frame point
-// to the character's left and up in a T-pose. It uses positions: hips and shoulders
-// have a left, knees and elbows bend about an axis, feet point ahead. In a joint's own
-// frame these directions are nearly the same in all frames. The result is rounded to whole
-// axes; joints without a clear result are left out.
+// findAxes estimates from a motion which of the axes of each joint's frame point to the character's
+// left and up in a T-pose. It uses positions: hips and shoulders have a left, knees and elbows bend
+// about an axis, feet point ahead. In a joint's own frame these directions are nearly the same in
+// all frames. The result is rounded to whole axes; joints without a clear result are left out.
 func (b *binding) findAxes(c *skel.Clip, world m3.Quat) map[string]string {
 	sum := make([]struct{ left, up m3.Vec3 }, b.target.Len())
 	w := &work{binding: b, clip: c, world: world}
@@ -56,9 +55,8 @@ func (b *binding) standsOnZ(c *skel.Clip) bool {
 	return sum.Z > 0.7*looks && looks > 0
 }
 
-// pose returns the directions of the T-pose's left and up for the named joint of the target
-// in the current pose, from positions alone, in world space. Less certain directions are
-// shorter, unknown ones zero.
+// pose returns the T-pose's left and up for a target joint in the current pose, from positions, in
+// world space. Less certain directions are shorter, unknown ones zero.
 func (b *binding) pose(model []m3.Xform, name string) (left, up m3.Vec3) {
 	at := func(name string) (m3.Vec3, bool) {
 		j := b.target.Index(name)

@@ -8,11 +8,11 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/mocap"
 )
 
-// thin returns every nth frame of c and the first, which may be a rest pose: far
-// less work, and the same errors.
+// thin returns every nth frame of c and the first, which may be a rest pose.
 func thin(c *skel.Clip, n int) *skel.Clip {
 	j := c.Skel.Len()
 	out := &skel.Clip{Skel: c.Skel, FPS: c.FPS / float64(n)}
@@ -25,10 +25,7 @@ func thin(c *skel.Clip, n int) *skel.Clip {
 
 func openAny(t *testing.T, path string) *skel.Clip {
 	t.Helper()
-	b, err := mocap.Open(path, mocap.OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(mocap.Open(path, mocap.OpenOptions{}))(t)
 	return b.Clip
 }
 
@@ -56,10 +53,7 @@ func TestRecordings(t *testing.T) {
 		{"xia/*.bvh", "cmu", 4, 2},
 		{"h21-styles/*.bvh", "h21", 4, 2},
 	} {
-		files, err := filepath.Glob(filepath.Join(dir, c.glob))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob(filepath.Join(dir, c.glob)))(t)
 		if len(files) == 0 {
 			t.Logf("%s: no files", c.glob)
 		}
@@ -99,10 +93,7 @@ func TestRecordedMotion(t *testing.T) {
 		src := openAny(t, path)
 		r := job(src, Detect(src.Skel))
 		out, rep := run(t, r)
-		b, err := bind(r.Profile, src.Skel, Human())
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(bind(r.Profile, src.Skel, Human()))(t)
 		sided := []string{"Hips", "Spine1", "Head", "LeftUpLeg", "RightUpLeg", "LeftLeg", "RightLeg", "LeftFoot", "RightFoot"}
 		lefts := make([]float32, len(sided))
 		n := out.Skel.Len()

@@ -17,8 +17,7 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
-// Bounds on a profile's text: its size in bytes, and its depth. The TOML decoder's time
-// grows much faster than the depth.
+// Bounds on a profile's text, in bytes and depth: the TOML decoder's time grows much faster.
 const (
 	maxProfile  = 1 << 15
 	maxBrackets = 200 // in the file
@@ -38,17 +37,15 @@ func checkDepth(text []byte) error {
 	return nil
 }
 
-// Profile maps the joints of a family of files to those of the uniform skeleton, the target.
-// Files' joints have the names that mocap gives them: an End Site is named after its parent,
-// with Site appended.
+// Profile maps a family of files' joints to the target's, the uniform skeleton. Names are those of
+// package mocap: an End Site has its parent's, with Site appended.
 type Profile struct {
 	Name  string `toml:"name"`            // of the profile
 	About string `toml:"about,omitempty"` // what it is for; may be empty
 
 	// MetresPerUnit is the length of the file's unit. It is guessed from the skeleton's size
-	// (mocap.Summarize) if it is 0, or makes the legs less than half or more than twice as
-	// long as the target's. Only the report uses it: motions are scaled by the length of the
-	// legs, whatever their unit.
+	// (mocap.Summarize) if it is 0, or makes legs less than half or more than twice the target's.
+	// Only the report uses it: motions are scaled by the length of the legs.
 	MetresPerUnit float64 `toml:"metres_per_unit,omitzero"`
 	// RestFrames is the number of frames at the start that may show the rest pose, added by
 	// the tool that made the file. Those whose hips are not turned are left out.
@@ -60,12 +57,10 @@ type Profile struct {
 	// TurnOnly lists joints of the target that take over the rotation of their source and not
 	// its position: it sits elsewhere in the body.
 	TurnOnly []string `toml:"turn_only,omitempty"`
-	// Collapse lists joints of the file whose children are moved to their own position: bones
-	// that the target does not have.
+	// Collapse lists joints whose children move to their position: bones that the target lacks.
 	Collapse []string `toml:"collapse,omitempty"`
-	// Axes gives, for joints of the target, the axes of the source joint that point to the
-	// character's left and up in a T-pose, palms down, as in "z -x". Frames of other joints
-	// are assumed to fit the rest pose.
+	// Axes gives, for joints of the target, the source joint's axes that point left and up in a
+	// T-pose, palms down, as in "z -x". Other joints' frames fit the rest pose.
 	Axes map[string]string `toml:"axes,omitempty"`
 }
 
@@ -75,8 +70,7 @@ var required = []string{"Hips", "LeftUpLeg", "LeftLeg", "LeftFoot", "RightUpLeg"
 // trunk lists the joints of the spine. One of them is required.
 var trunk = []string{"LowerBack", "Spine", "Spine1"}
 
-// OpenProfile reads the profile in the TOML file at path. Its errors name the
-// file, and the line or the key.
+// OpenProfile reads the TOML file at path. Its errors name the file, and the line or the key.
 func OpenProfile(path string) (*Profile, error) {
 	b, err := boundedfile.Read(path, maxProfile)
 	if err != nil {
@@ -85,8 +79,7 @@ func OpenProfile(path string) (*Profile, error) {
 	return ReadProfile(path, b)
 }
 
-// ReadProfile reads a profile from the text of the file called name: see
-// OpenProfile.
+// ReadProfile reads a profile from the text of the file called name: see OpenProfile.
 func ReadProfile(name string, text []byte) (*Profile, error) {
 	if len(text) > maxProfile {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", name, len(text), maxProfile)

@@ -6,9 +6,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Report says how well a clip fits its new skeleton. A joint's error is its distance to its
-// source joint in the scaled source, in centimetres, for joints whose position is taken
-// over.
+// Report says how well a clip fits its new skeleton. A joint's error is its distance to its source
+// joint in the scaled source, in centimetres, for joints whose position is taken over.
 type Report struct {
 	Profile string  `json:"profile"`
 	Frames  int     `json:"frames"`  // written
@@ -42,8 +41,7 @@ type JointError struct {
 	Pull    float64 `json:"pull"`        // share of the way from copied angles to its position, 0 to 1
 }
 
-// errors returns the distances from out to goals, in metres, with frames counted from the
-// first one written.
+// errors returns the distances from out to goals, in metres, from the first frame written.
 func (w *work) errors() []JointError {
 	n, k := w.out.Frames, len(w.joints)
 	errs := make([]JointError, k)
@@ -64,7 +62,6 @@ func (w *work) errors() []JointError {
 	return errs
 }
 
-// meanOf returns the mean over all joints.
 func meanOf(errs []JointError) (mean float64) {
 	for _, e := range errs {
 		mean += e.MeanCM / float64(len(errs))

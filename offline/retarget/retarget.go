@@ -39,8 +39,7 @@ type Retargeter struct {
 	Workers int // goroutines; 0: one per processor. The result has the same bits for any number
 }
 
-// Default returns a Retargeter with the usual settings. The caller sets Source and
-// Profile.
+// Default returns a Retargeter with the usual settings. The caller sets Source and Profile.
 func Default() Retargeter {
 	return Retargeter{Iterations: 12, Damping: 1e-3, Near: 0.05, Far: 0.08}
 }
@@ -146,8 +145,7 @@ func (r *Retargeter) Run() (*skel.Clip, *Report, error) {
 	return w.out, w.report(meanOf(copied), pull, skip), nil
 }
 
-// takeFrames leaves out frames at the start that show the rest pose, and checks the
-// others.
+// takeFrames leaves out frames at the start that show the rest pose, and checks the others.
 func (w *work) takeFrames() (skipped int, err error) {
 	c := w.job.Source
 	n := c.Skel.Len()
@@ -171,7 +169,6 @@ func (w *work) takeFrames() (skipped int, err error) {
 	return skipped, nil
 }
 
-// findScale returns the ratio of the lengths of the legs, target to source.
 func (b *binding) findScale() (float32, error) {
 	to, at, none := b.legs()
 	if none != "" {
@@ -186,8 +183,7 @@ func (b *binding) isLeg(j int) bool { return b.below(j, "UpLeg") }
 // isFoot reports whether joint j of the target is an ankle or below one.
 func (b *binding) isFoot(j int) bool { return b.below(j, "Foot") }
 
-// below reports whether joint j of the target is the left or right joint of the given name,
-// or below one.
+// below reports whether joint j of the target is the left or right joint name, or below it.
 func (b *binding) below(j int, name string) bool {
 	left, right := b.target.Index("Left"+name), b.target.Index("Right"+name)
 	for ; j >= 0; j = int(b.target.Parents[j]) {
@@ -319,8 +315,7 @@ func (w *work) stiffness() []float32 {
 	return out
 }
 
-// pulls returns the share of the way from copied angles to its goal for each joint, 0 to 1,
-// the same in all frames.
+// pulls returns each joint's share of the way from copied angles to its goal, 0 to 1.
 func (w *work) pulls(copied []JointError) []float32 {
 	pull := make([]float32, len(w.joints))
 	for i, e := range copied {

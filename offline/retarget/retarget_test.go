@@ -9,6 +9,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // A clip of the skeleton itself, in any unit, comes back.
@@ -23,8 +24,7 @@ func TestSameSkeleton(t *testing.T) {
 	}
 }
 
-// The axes of the source's frames are found from the motion, and positions and rotations
-// come back.
+// The axes of the source's frames are found from the motion, and positions and rotations come back.
 func TestTurnedFrames(t *testing.T) {
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -41,10 +41,7 @@ func TestTurnedFrames(t *testing.T) {
 			t.Fatalf("suggestion: %v, missing %v", s.Err, s.Missing)
 		}
 		for name, text := range s.Profile.Axes {
-			q, err := parseAxes(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			q := must.Get(parseAxes(text))(t)
 			if strings.HasSuffix(name, "ToeBase") {
 				continue // this walk never has its feet flat
 			}
@@ -116,8 +113,7 @@ func TestOtherRestPose(t *testing.T) {
 	}
 }
 
-// A source of other proportions: feet on their marks, and the report says what
-// recomputed distances say.
+// Other proportions: feet on their marks, and the report has the recomputed distances.
 func TestReport(t *testing.T) {
 	c := walk(50, 5)
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -178,10 +174,7 @@ func TestAxesKeepBones(t *testing.T) {
 	s.Offsets[toe] = m3.V(0, 0, 0.12)
 	p := *Named("cmu")
 	p.Axes = map[string]string{"LeftFoot": "x y"}
-	b, err := bind(&p, s, Human())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(bind(&p, s, Human()))(t)
 	to, at := b.between(s.Index("LeftFoot"), toe)
 	if d := b.align[s.Index("LeftFoot")].Rotate(to).Dist(at); d > 1e-3 {
 		t.Errorf("the foot's bone is %g off", d)
@@ -268,8 +261,7 @@ func TestRestFrames(t *testing.T) {
 		p := *Named("cmu")
 		p.RestFrames = rest
 		out, rep := run(t, job(src, &p))
-		// One frame that is allowed and another that is not: hips that stay
-		// unturned are no rest pose.
+		// One frame is allowed and one is not: hips that stay unturned are no rest pose.
 		if rest == 1 {
 			want = 0
 		}

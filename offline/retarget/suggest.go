@@ -70,9 +70,8 @@ func Suggest(name string, c *skel.Clip) *Suggestion {
 	return out
 }
 
-// elsewhere reports whether a joint sits in another place of the body than the uniform
-// skeleton's: hips at another height over the legs, shoulders away from the chest's joint,
-// fingers that begin elsewhere.
+// elsewhere reports whether a joint sits in another place of the body than the uniform skeleton's:
+// hips at another height, shoulders away from the chest's joint, fingers that begin elsewhere.
 func (b *binding) elsewhere(name string) bool {
 	j := b.target.Index(name)
 	if b.from[j] < 0 {
@@ -117,8 +116,7 @@ func (b *binding) turnedAxes(c *skel.Clip, world m3.Quat) map[string]string {
 	return axes
 }
 
-// Write writes the suggestion as a profile to edit. Its comments list the joints that were
-// not found.
+// Write writes the suggestion as a profile to edit, with the missing joints in comments.
 func (s *Suggestion) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "# %d of %d joints of the uniform skeleton were found.\n", len(s.Found), len(s.Found)+len(s.Missing))

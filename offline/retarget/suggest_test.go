@@ -31,9 +31,8 @@ func rig(t *testing.T, text string) *skel.Clip {
 	return skel.NewClip(s, 30, 1)
 }
 
-// Skeletons of common tools, and which joints must come out for Hips, Spine,
-// Spine1, Neck1, Head, and for the left side UpLeg, Leg, Foot, ToeBase, Shoulder,
-// Arm, ForeArm, Hand.
+// Skeletons of common tools, and which joints must come out for Hips, Spine, Spine1, Neck1, Head,
+// and for the left side UpLeg, Leg, Foot, ToeBase, Shoulder, Arm, ForeArm, Hand.
 func TestSuggestNames(t *testing.T) {
 	for name, c := range map[string]struct{ rig, want string }{
 		"Mixamo": {`mixamorig:Hips mixamorig:Spine<mixamorig:Hips mixamorig:Spine1<mixamorig:Spine mixamorig:Spine2<mixamorig:Spine1 mixamorig:Neck<mixamorig:Spine2 mixamorig:Head<mixamorig:Neck mixamorig:HeadTop_End<mixamorig:Head mixamorig:LeftEye<mixamorig:Head

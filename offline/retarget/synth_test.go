@@ -82,8 +82,7 @@ func disguise(c *skel.Clip, turns []m3.Quat, unit float32) *skel.Clip {
 	return out
 }
 
-// stretched returns c on a skeleton whose joints other than the root have offsets of their
-// own.
+// stretched returns c on a skeleton whose joints other than the root have offsets of their own.
 func stretched(c *skel.Clip, offset func(name string, o m3.Vec3) m3.Vec3) *skel.Clip {
 	out := disguise(c, nil, 1)
 	s := out.Skel

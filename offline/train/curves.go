@@ -29,10 +29,10 @@ func WriteCurves(path string, points []Point) error {
 		return err
 	}
 	var parts []chart.Series
-	for _, name := range partsOf(points) {
+	for _, name := range lossNames(points) {
 		s := chart.Series{Name: name}
 		for _, p := range points {
-			if v, ok := p.Parts[name]; ok && v > 0 { // the axis is logarithmic
+			if v, ok := p.Losses[name]; ok && v > 0 { // the axis is logarithmic
 				s.X, s.Y = append(s.X, p.Epoch), append(s.Y, v)
 			}
 		}
@@ -41,14 +41,14 @@ func WriteCurves(path string, points []Point) error {
 	if parts == nil {
 		return nil
 	}
-	return chart.Chart{Title: "Parts of the held-out loss", XLabel: "epoch", LogY: true, Series: parts}.Save(path + ".parts.png")
+	return chart.Chart{Title: "Terms of the held-out loss", XLabel: "epoch", LogY: true, Series: parts}.Save(path + ".parts.png")
 }
 
-// partsOf returns the names of the points' parts, in order.
-func partsOf(points []Point) []string {
+// lossNames returns the names of the points' parts, in order.
+func lossNames(points []Point) []string {
 	names := map[string]bool{}
 	for _, p := range points {
-		for name := range p.Parts {
+		for name := range p.Losses {
 			names[name] = true
 		}
 	}
@@ -56,7 +56,7 @@ func partsOf(points []Point) []string {
 }
 
 func curvesCSV(w io.Writer, points []Point) error {
-	names := partsOf(points)
+	names := lossNames(points)
 	if _, err := fmt.Fprintln(w, strings.Join(append([]string{"epoch,train_loss,held_out_loss,learning_rate,seconds"}, names...), ",")); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func curvesCSV(w io.Writer, points []Point) error {
 			return err
 		}
 		for _, name := range names {
-			if _, err := fmt.Fprintf(w, ",%.6g", p.Parts[name]); err != nil {
+			if _, err := fmt.Fprintf(w, ",%.6g", p.Losses[name]); err != nil {
 				return err
 			}
 		}

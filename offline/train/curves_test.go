@@ -41,7 +41,7 @@ func TestWriteCurves(t *testing.T) {
 	if len(colours) < 5 {
 		t.Errorf("the picture has %d colours: nothing is drawn", len(colours))
 	}
-	points[1].Parts = map[string]float64{"error": 0.25, "KL": 40}
+	points[1].Losses = map[string]float64{"error": 0.25, "KL": 40}
 	if err := WriteCurves(path, points); err != nil {
 		t.Fatal(err)
 	}

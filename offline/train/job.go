@@ -54,9 +54,9 @@ type Job struct {
 	// noise that Loss adds. It may be nil.
 	Begin func(epoch int)
 
-	// Parts is called after every evaluation of the held-out set and returns parts
+	// Losses is called after every evaluation of the held-out set and returns parts
 	// of its loss by name, for the curves. It may be nil.
-	Parts func() map[string]float64
+	Losses func() map[string]float64
 
 	// Name says where a sample comes from, for a report of one whose loss is
 	// not finite. It may be nil.
@@ -105,7 +105,7 @@ type Point struct {
 	Rate    float64 `json:"rate"`     // learning rate at the epoch's end
 	Seconds float64 `json:"seconds"`  // of training so far
 
-	Parts map[string]float64 `json:"parts,omitempty"` // of the held-out loss, see Job.Parts
+	Losses map[string]float64 `json:"parts,omitempty"` // of the held-out loss, see Job.Losses
 }
 
 // How a run ended.

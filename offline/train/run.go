@@ -209,11 +209,11 @@ func (r *run) heldOut() (float64, error) {
 }
 
 // parts returns those of the held-out loss that was computed last.
-func (r *run) parts() map[string]float64 {
-	if r.Parts == nil {
+func (r *run) losses() map[string]float64 {
+	if r.Losses == nil {
 		return nil
 	}
-	return r.Parts()
+	return r.Losses()
 }
 
 // evaluate ends an epoch: a point on the curve, and the weights if they are
@@ -229,7 +229,7 @@ func (r *run) evaluate(train float64) error {
 	}
 	r.tick()
 	rate := r.Optimizer.rate() * r.Schedule.At(max(0, s.Epoch-1), float64(min(1, s.Epoch)))
-	s.History = append(s.History, Point{Epoch: float64(s.Epoch), Train: train, HeldOut: l, Rate: rate, Seconds: s.Elapsed.Seconds(), Parts: r.parts()})
+	s.History = append(s.History, Point{Epoch: float64(s.Epoch), Train: train, HeldOut: l, Rate: rate, Seconds: s.Elapsed.Seconds(), Losses: r.losses()})
 	r.Log.Info("epoch", "done", s.Epoch, "of", r.Epochs, "train", train, "held_out", l, "seconds", math.Round(s.Elapsed.Seconds()))
 	if r.Curves != "" && s.Epoch > 0 {
 		r.try("loss curves", func() error { return WriteCurves(r.Curves, s.History) })
@@ -287,7 +287,7 @@ func (r *run) finish() (*Report, error) {
 	rep.Train, rep.HeldOut = s.Sum/float64(s.Step), l
 	part := float64(s.Step) / float64(r.steps)
 	rep.Curve = append(slices.Clone(s.History), Point{Epoch: float64(s.Epoch) + part, Train: rep.Train, HeldOut: l,
-		Rate: r.Optimizer.rate() * r.Schedule.At(s.Epoch, part), Seconds: s.Elapsed.Seconds(), Parts: r.parts()})
+		Rate: r.Optimizer.rate() * r.Schedule.At(s.Epoch, part), Seconds: s.Elapsed.Seconds(), Losses: r.losses()})
 	if r.Curves != "" {
 		r.try("loss curves", func() error { return WriteCurves(r.Curves, rep.Curve) })
 	}

@@ -48,8 +48,8 @@ type Options struct {
 	STRNN *strnn.Model // with a guide
 
 	People    *manifold.Networks
-	Styles    *mar.Database        // nil: nobody has a style of these
-	Transfers []*manifold.Transfer // the same
+	Styles    *mar.Database             // nil: nobody has a style of these
+	Transfers []*manifold.StyleTransfer // the same
 
 	Keypose *keypose.Model // of those who perform on their spots
 

@@ -17,8 +17,8 @@ import (
 	dogstride4 "mannequin/models/dog-stride4"
 	"mannequin/netruntime"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/marks"
-	"mannequin/scenes/internal/testmarks"
+	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/internal/testoverlay"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -234,7 +234,7 @@ func TestWatchedIsMarked(t *testing.T) {
 		if !strings.HasSuffix(f.HUD[2], "a step every tick") || !strings.Contains(f.HUD[1], "every tick: 1,") {
 			t.Errorf("the one who is watched goes at another rate: %q", f.HUD[1:])
 		}
-		testmarks.Ring(t, &f)
+		testoverlay.Ring(t, &f)
 	}
 }
 
@@ -288,7 +288,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestOverlays(t *testing.T) {
-	testmarks.Check(t, open(t, Options{Agents: 10, Workers: 1}), marks.All)
+	testoverlay.Check(t, open(t, Options{Agents: 10, Workers: 1}), overlay.All)
 }
 
 // Whoever comes, goes and is watched, there are never more than there is room for.

@@ -16,7 +16,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/marks"
+	"mannequin/scenes/internal/overlay"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -33,7 +33,7 @@ type kind struct {
 	born   func(e arche.Entity, m *mind)                  // sets what they keep all their life
 	minds  []mind                                         // (rows)
 	ahead  func(dst []m3.Vec3, row int) []m3.Vec3         // where they are about to go; nil: nobody knows
-	marks  *marks.Marks
+	marks  *overlay.Overlay
 	laned  bool // they go along lanes
 	stays  bool // they stay where they are
 	dogs   bool
@@ -97,7 +97,7 @@ func (s *Scene) open(o *Options) error {
 	}
 	for _, k := range s.kinds {
 		k.minds = make([]mind, k.crowd.Rows.Cap())
-		k.marks = marks.New(marks.Of(k.crowd, s.place.field, k.ahead))
+		k.marks = overlay.New(overlay.Of(k.crowd, s.place.field, k.ahead))
 	}
 	return nil
 }
@@ -151,10 +151,10 @@ func (s *Scene) openStrollers(o *Options, n int) error {
 	}
 	sliders := generic.NewMap1[latent.Sliders](&s.World)
 	bearing := [...]int{o.Latent.Components.Index("lean"), o.Latent.Components.Index("bend")}
-	s.kinds = append(s.kinds, &kind{name: "on sliders", ahead: marks.Places(stream.Ahead, 10), glance: 1.2, share: strollerShare, crowd: c, spawn: anyone(c.Spawn),
+	s.kinds = append(s.kinds, &kind{name: "on sliders", ahead: overlay.Places(stream.Preview, 10), glance: 1.2, share: strollerShare, crowd: c, spawn: anyone(c.Spawn),
 		born: func(e arche.Entity, m *mind) {
 			for _, k := range bearing {
-				sliders.Get(e).Ask(k, 1.5*(2*m.uniform()-1))
+				sliders.Get(e).Set(k, 1.5*(2*m.uniform()-1))
 			}
 		},
 		tell: func(e arche.Entity, row int, m *mind, w wish) {
@@ -178,13 +178,13 @@ func (s *Scene) openWanderers(o *Options, n int) error {
 	if err != nil {
 		return err
 	}
-	wanders := generic.NewMap1[strnn.Wander](&s.World)
-	s.kinds = append(s.kinds, &kind{name: "predicted", ahead: marks.Places(stream.Ahead, 3), glance: 1.8, share: wandererShare, crowd: c, spawn: anyone(c.Spawn),
+	wanders := generic.NewMap1[strnn.Steer](&s.World)
+	s.kinds = append(s.kinds, &kind{name: "predicted", ahead: overlay.Places(stream.Preview, 3), glance: 1.8, share: wandererShare, crowd: c, spawn: anyone(c.Spawn),
 		tell: func(e arche.Entity, row int, m *mind, w wish) {
 			yaw := c.Roots[row].Rot.Yaw()
-			ask := strnn.Wander{}
+			ask := strnn.Steer{}
 			if w.speed > 0 {
-				ask = strnn.Wander{Speed: m3.Clamp(w.speed, wanderSlow, wanderFast), Turn: control.Steer(yaw, m3.YawOf(w.ahead)) * strnn.MaxTurn}
+				ask = strnn.Steer{Speed: m3.Clamp(w.speed, wanderSlow, wanderFast), Turn: control.Steer(yaw, m3.YawOf(w.ahead)) * strnn.MaxTurn}
 			}
 			*wanders.Get(e) = ask
 		}})
@@ -203,7 +203,7 @@ func (s *Scene) openPeople(o *Options, n int) error {
 	}
 	curves := generic.NewMap1[manifold.Curve](&s.World)
 	mar, gram := generic.NewMap1[ecs.MARStyle](&s.World), generic.NewMap1[ecs.GramStyle](&s.World)
-	s.kinds = append(s.kinds, &kind{name: "on lanes", ahead: marks.Places(stream.Ahead, 10), share: peopleShare, crowd: c, spawn: anyone(c.Spawn), laned: true,
+	s.kinds = append(s.kinds, &kind{name: "on lanes", ahead: overlay.Places(stream.Preview, 10), share: peopleShare, crowd: c, spawn: anyone(c.Spawn), laned: true,
 		born: func(e arche.Entity, m *mind) {
 			*curves.Get(e) = manifold.Curve{Path: s.place.lanes[m.lane], Start: m.start, Speed: m.pace}
 			switch pick := m.bits() % 3; {
@@ -241,7 +241,7 @@ func (s *Scene) openPerformers(o *Options, n int) error {
 	k := &kind{name: "performing", share: performerShare, crowd: c, stays: true}
 	s.kinds = append(s.kinds, k)
 	names := routines.Names()
-	written := make([][]*keypose.Routine, authors)
+	written := make([][]*keypose.PoseLoop, authors)
 	for i := range written {
 		author, err := routines.NewAuthor(o.Keypose.Layout, o.Seed+uint64(i))
 		if err != nil {
@@ -255,10 +255,10 @@ func (s *Scene) openPerformers(o *Options, n int) error {
 			written[i] = append(written[i], r)
 		}
 	}
-	parts := generic.NewMap1[keypose.Part](&s.World)
-	any := func(m *mind) keypose.Part {
+	parts := generic.NewMap1[keypose.Performance](&s.World)
+	any := func(m *mind) keypose.Performance {
 		mine := written[m.look%authors]
-		return keypose.Part{Routine: mine[m.bits()%uint64(len(mine))], Speed: 0.85 + 0.3*m.uniform()}
+		return keypose.Performance{Loop: mine[m.bits()%uint64(len(mine))], Speed: 0.85 + 0.3*m.uniform()}
 	}
 	k.spawn = func(at m3.Vec3, yaw float32, m *mind) (arche.Entity, error) {
 		part := any(m)

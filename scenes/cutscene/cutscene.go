@@ -30,7 +30,7 @@ type Options struct {
 
 	// Transfers and Styles open the styles that people can have, by ecs.GramStyle and by
 	// ecs.MARStyle. Of equal names the first counts; nil: there are none.
-	Transfers func() (*manifold.Transfers, error)
+	Transfers func() (*manifold.StyleSet, error)
 	Styles    func() (*mar.Database, error)
 
 	Workers int               // goroutines that share the rows; 0 means one per CPU

@@ -393,7 +393,7 @@ func TestGramStyle(t *testing.T) {
 		t.Errorf("a style of no database: %v", err)
 	}
 	o = options(t, cast+style("sneaking"))
-	o.Transfers = func() (*manifold.Transfers, error) { // as those of another network
+	o.Transfers = func() (*manifold.StyleSet, error) { // as those of another network
 		ts, err := stylesgram.Open()
 		if err != nil {
 			return nil, err
@@ -411,7 +411,7 @@ func TestGramStyle(t *testing.T) {
 		if err := netruntime.EncodeArrays(&b, meta, arrays, nil); err != nil {
 			return nil, err
 		}
-		return manifold.DecodeTransfers(b.Bytes())
+		return manifold.DecodeStyleSet(b.Bytes())
 	}
 	if _, err := New(o); !errors.Is(err, manifold.ErrOtherModel) || !strings.Contains(err.Error(), `no style "sneaking": want one of [`) {
 		t.Errorf("a style of another network: %v", err)

@@ -5,19 +5,18 @@ import (
 	"testing"
 
 	"mannequin/animsys/control"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testdog"
 	"mannequin/scenes"
+	"mannequin/scenes/world"
 	"mannequin/terrain"
 
 	"github.com/mlange-42/arche/generic"
 )
 
-func open(t testing.TB, opt Options) *Scene {
+func open(t testing.TB, opt world.Options) *Scene {
 	t.Helper()
-	opt.Model = testdog.Model(t)
-	s, err := New(opt)
+	s, err := New(Options{Options: opt, Model: testdog.Model(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +31,7 @@ func open(t testing.TB, opt Options) *Scene {
 // Fifty dogs for five seconds: whole and finite frames, on the terrain, going
 // different ways, and the same from the same seed.
 func TestHerd(t *testing.T) {
-	a, b := open(t, Options{Seed: 9, Workers: 1}), open(t, Options{Seed: 9, Workers: 3})
+	a, b := open(t, world.Options{Seed: 9, Workers: 1}), open(t, world.Options{Seed: 9, Workers: 3})
 	var fa, fb scenes.Frame
 	var first []m3.Xform
 	for range 300 {
@@ -59,7 +58,7 @@ func TestHerd(t *testing.T) {
 	moved, coats := 0, map[[3]float32]bool{}
 	for r := range fa.Casts[0].Len() {
 		hips := fa.Casts[0].Bones[r*fa.Casts[0].Skel.Len()].Pos
-		if a.Inside(hips) < 1 {
+		if world.Inside(a.Terrain, hips) < 1 {
 			t.Errorf("dog %d is at the border: %v", r, hips)
 		}
 		if hips.Flat().Dist(first[r].Pos) > 1 {
@@ -96,7 +95,7 @@ func flatScene(t *testing.T) *Scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return open(t, Options{Agents: 2, Terrain: flat})
+	return open(t, world.Options{Agents: 2, Terrain: flat})
 }
 
 func TestSteer(t *testing.T) {
@@ -162,14 +161,14 @@ func TestMakesWay(t *testing.T) {
 // A player's way begins at its dog's middle and is as long as it is fast.
 func TestSeesPlayers(t *testing.T) {
 	s := flatScene(t)
-	player := generic.NewMap1[ecs.Player](&s.World)
+	player := generic.NewMap1[scenes.Player](&s.ECS)
 	player.Add(s.Crowd.Rows.Entity(1))
 	for range 60 {
 		if err := s.Step(scenes.Input{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.roam.Update(&s.World)
+	s.roam.Update(&s.ECS)
 	if len(s.roam.players) != 1 {
 		t.Fatalf("%d players", len(s.roam.players))
 	}
@@ -183,7 +182,7 @@ func TestSeesPlayers(t *testing.T) {
 }
 
 func TestTickDoesNotAllocate(t *testing.T) {
-	s := open(t, Options{Agents: 20, Workers: 2})
+	s := open(t, world.Options{Agents: 20, Workers: 2})
 	if n := testing.AllocsPerRun(30, func() {
 		if err := s.Step(scenes.Input{}); err != nil {
 			t.Fatal(err)
@@ -196,7 +195,7 @@ func TestTickDoesNotAllocate(t *testing.T) {
 func TestErrors(t *testing.T) {
 	m := testdog.Model(t)
 	for name, opt := range map[string]Options{
-		"no model": {}, "negative": {Model: m, Agents: -1}, "too many": {Model: m, Agents: MaxAgents + 1},
+		"no model": {}, "negative": {Model: m, Options: world.Options{Agents: -1}}, "too many": {Model: m, Options: world.Options{Agents: world.MaxAgents + 1}},
 	} {
 		if _, err := New(opt); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -207,9 +206,9 @@ func TestErrors(t *testing.T) {
 func BenchmarkRoam(b *testing.B) {
 	for _, n := range []int{64, 4096} {
 		b.Run(fmt.Sprintf("agents=%d", n), func(b *testing.B) {
-			s := open(b, Options{Agents: n, Workers: 1})
+			s := open(b, world.Options{Agents: n, Workers: 1})
 			for b.Loop() {
-				s.roam.Update(&s.World)
+				s.roam.Update(&s.ECS)
 			}
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/grid"
-	"mannequin/scenes/internal/park"
+	"mannequin/scenes/world"
 
 	"github.com/mlange-42/arche/generic"
 
@@ -24,25 +24,25 @@ const (
 	border   = 4   // distance from the terrain's border at which they turn back, m
 )
 
-// Roam is the system that gives entities with an ecs.Wander their goals: they
+// Roam is the system that gives entities with a scenes.Wander their goals: they
 // wander, keep apart, stay on the terrain and make way for entities with an
-// ecs.Player.
+// scenes.Player.
 type Roam struct {
 	Wander *control.Wander
 
-	park    *park.Park
+	pack    *world.Pack
 	grid    *grid.Grid
 	goals   []control.Goal // (rows)
 	middles []m3.Vec3      // (rows) the dogs' middles on the ground
 	players []way
-	filter  generic.Filter3[ecs.Slot, control.Goal, ecs.Wander]
-	others  generic.Filter2[ecs.Slot, ecs.Player]
+	filter  generic.Filter3[ecs.Slot, control.Goal, scenes.Wander]
+	others  generic.Filter2[ecs.Slot, scenes.Player]
 }
 
 // NewRoam returns the system for a park with at most agents dogs, to be given
 // to its Open; Spawn then brings the dogs.
-func NewRoam(p *park.Park, agents int, seed uint64) *Roam {
-	s := &Roam{Wander: control.NewWander(agents, seed), park: p}
+func NewRoam(p *world.Pack, agents int, seed uint64) *Roam {
+	s := &Roam{Wander: control.NewWander(agents, seed), pack: p}
 	s.Wander.Radius = 8
 	return s
 }
@@ -50,33 +50,33 @@ func NewRoam(p *park.Park, agents int, seed uint64) *Roam {
 // Spawn adds n wandering dogs around the origin, each looking its own way. The
 // innermost room places stay free.
 func (s *Roam) Spawn(n, room int) error {
-	wander := generic.NewMap1[ecs.Wander](&s.park.World)
+	wander := generic.NewMap1[scenes.Wander](&s.pack.ECS)
 	for i := range n {
-		row := s.park.Crowd.Agents()
-		at, yaw := park.Start(room + i)
-		e, err := s.park.Crowd.Spawn(at, yaw)
+		row := s.pack.Crowd.Agents()
+		at, yaw := world.Sunflower(room + i)
+		e, err := s.pack.Crowd.Spawn(at, yaw)
 		if err != nil {
 			return err
 		}
 		wander.Add(e)
-		s.Wander.Reset(row, s.park.Seed+uint64(row), at)
+		s.Wander.Reset(row, s.pack.Seed+uint64(row), at)
 	}
 	return nil
 }
 
 // Initialize builds the filters and the room for what Update works with.
 func (s *Roam) Initialize(*arche.World) {
-	s.filter = *generic.NewFilter3[ecs.Slot, control.Goal, ecs.Wander]()
-	s.others = *generic.NewFilter2[ecs.Slot, ecs.Player]()
-	n := s.park.Crowd.Rows.Cap()
-	x0, z0, x1, z1 := s.park.Terrain.Bounds()
+	s.filter = *generic.NewFilter3[ecs.Slot, control.Goal, scenes.Wander]()
+	s.others = *generic.NewFilter2[ecs.Slot, scenes.Player]()
+	n := s.pack.Crowd.Rows.Cap()
+	x0, z0, x1, z1 := s.pack.Terrain.Bounds()
 	s.grid = grid.New(x0, z0, x1, z1, personal, n)
 	s.goals, s.middles, s.players = make([]control.Goal, n), make([]m3.Vec3, n), make([]way, 0, n)
 }
 
 // Update sets the goals.
 func (s *Roam) Update(w *arche.World) {
-	c := s.park.Crowd
+	c := s.pack.Crowd
 	n := c.Rows.Len()
 	roots := c.Roots[:n]
 	s.look(roots)
@@ -84,7 +84,7 @@ func (s *Roam) Update(w *arche.World) {
 	for q := s.others.Query(w); q.Next(); {
 		slot, _ := q.Get()
 		at := s.middles[slot.Row]
-		s.players = append(s.players, way{at, at.Add(s.park.Dogs.Velocity(int(slot.Row)).Scale(notice))})
+		s.players = append(s.players, way{at, at.Add(s.pack.Dogs.Velocity(int(slot.Row)).Scale(notice))})
 	}
 	s.Wander.Update(s.goals, roots, 1.0/scenes.TickRate, 0, n)
 	for q := s.filter.Query(w); q.Next(); {
@@ -171,7 +171,7 @@ func (s *Roam) steer(goal *control.Goal, root m3.Xform, row int) {
 			a.from(d, personal)
 		}
 	}
-	if in := s.park.Inside(me); in < border {
+	if in := world.Inside(s.pack.Terrain, me); in < border {
 		a.push = a.push.Add(me.Neg().Normalize(m3.V(0, 0, 1)).Scale(2 * (border - in) / border))
 	}
 	if a.push == (m3.Vec3{}) {

@@ -10,7 +10,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/marks"
+	"mannequin/scenes/internal/overlay"
 	"mannequin/terrain"
 )
 
@@ -68,8 +68,8 @@ func newBody(p *feature.Person, field *terrain.Field) (*body, error) {
 }
 
 // agents returns the body as the one whose marks are drawn.
-func (b *body) agents(field *terrain.Field, ahead func(dst []m3.Vec3, row int) []m3.Vec3) marks.Agents {
-	return marks.Agents{Skel: b.person.Skel, Terrain: field, Ground: &b.ground, Roots: b.root[:], Last: b.last, Now: b.now, Ahead: ahead}
+func (b *body) agents(field *terrain.Field, ahead func(dst []m3.Vec3, row int) []m3.Vec3) overlay.Agents {
+	return overlay.Agents{Skel: b.person.Skel, Terrain: field, Ground: &b.ground, Roots: b.root[:], Last: b.last, Now: b.now, Ahead: ahead}
 }
 
 // show poses a frame, (columns) raw, where the body is: a tick. jump says that it

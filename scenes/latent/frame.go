@@ -16,20 +16,17 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	c.Bones = s.body.interpolate(c.Bones, alpha)
 	c.Tint = append(c.Tint, [3]float32{0.06, 0.16, 0.42})
 	dst.Focus, dst.Heading = c.Bones[0].Pos, s.body.place.Yaw
-	if o := s.others; o != nil {
-		s.bones = o.crowd.Interpolate(s.bones, alpha)
-		c.Bones = append(c.Bones, s.bones...)
-		for i := range o.crowd.Agents() {
-			c.Tint = append(c.Tint, scenes.Clothes(i, 2))
-		}
+	bones := c.Bones
+	if s.others != nil {
+		s.others.Draw(dst, alpha)
 	}
 	dst.Path = s.way(dst.Path, 0)
 	for i, p := range dst.Path {
 		dst.Path[i].Y = s.field.Height(p.X, p.Z)
 	}
-	s.marks.Draw(dst, c.Of(0), 0, alpha)
-	if o := s.others; o != nil {
-		o.marks.Draw(dst, s.bones, -1, alpha)
+	s.marks.Draw(dst, bones, 0, alpha)
+	if s.others != nil {
+		s.others.DrawOverlays(dst, 0, -1, false, alpha)
 	}
 	dst.HUD, dst.Help = append(dst.HUD, s.going()), append(dst.Help, help...)
 	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
@@ -77,12 +74,12 @@ func (s *Scene) Stages() []string {
 	if s.others == nil {
 		return nil
 	}
-	return s.others.schedule.Names()
+	return s.others.Stages()
 }
 
 // Trace has f called as each of them begins: see scenes.Traced.
 func (s *Scene) Trace(f func(stage int)) {
 	if s.others != nil {
-		s.others.schedule.Trace = f
+		s.others.Trace(f)
 	}
 }

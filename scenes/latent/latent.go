@@ -13,28 +13,21 @@ import (
 	"mannequin/animsys/latent"
 	"mannequin/animsys/skel"
 	"mannequin/engine/hud"
-	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/marks"
+	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/world"
 	"mannequin/terrain"
 )
 
-// Options configure the scene.
+// Options configure the scene. Agents are other people, who walk about by themselves; none is usual. A nil
+// Terrain is flat. Workers chain clips, besides the tick's.
 type Options struct {
-	Model   *latent.Model     // required
-	Agents  int               // people who walk about besides, at most MaxAgents
-	Next    *netruntime.Net   // that tells how their clips go on, required for them: see latent.Model.NewNext
-	Seed    uint64            // of where they go
-	Terrain *terrain.Field    // around the origin; nil is flat
-	Workers int               // goroutines that chain clips, besides the tick's; 0 means one per CPU
-	Open    netruntime.Opener // what computes the networks; nil is the processor
-	BF16    bool              // the networks in bfloat16 where the processor has it: see netruntime.SessionOptions
+	world.Options
+	Model *latent.Model   // required
+	Next  *netruntime.Net // predicts the others' next clips, required for them: see latent.Model.NewNext
 }
-
-// MaxAgents is the most people who walk about.
-const MaxAgents = 4096
 
 const (
 	reach      = 3  // of the sliders to either side, in deviations
@@ -81,7 +74,7 @@ type Scene struct {
 	field      *terrain.Field
 	sequence   *sequence
 	others     *others // nil: none
-	marks      *marks.Marks
+	marks      *overlay.Overlay
 	start      []float32 // (values) the components to which a reset leads back
 	components []float32 // (values) of the present clip
 	z          []float32 // (values) its latent values
@@ -93,7 +86,6 @@ type Scene struct {
 	jump   bool // it does not continue the last
 	wanted bool // the sequence is to be exported
 
-	bones  []m3.Xform // of the others
 	panel  hud.Panel
 	labels [2][]string // of the sliders: components, latent values
 	hud    string      // "": to be worded anew
@@ -108,11 +100,8 @@ var (
 // New builds the scene: the person walks about as the mean of all clips, with the
 // right foot ahead.
 func New(opt Options) (*Scene, error) {
-	switch {
-	case opt.Model == nil:
+	if opt.Model == nil {
 		return nil, fmt.Errorf("latent: Options.Model is missing")
-	case opt.Agents < 0 || opt.Agents > MaxAgents:
-		return nil, fmt.Errorf("latent: %d people besides: want 0 to %d", opt.Agents, MaxAgents)
 	}
 	if opt.Terrain == nil {
 		var err error
@@ -120,7 +109,7 @@ func New(opt Options) (*Scene, error) {
 			return nil, err
 		}
 	}
-	if err := opt.Terrain.Validate(); err != nil {
+	if err := opt.Complete("latent", 0, nil); err != nil {
 		return nil, err
 	}
 	if opt.Workers <= 0 {
@@ -130,13 +119,13 @@ func New(opt Options) (*Scene, error) {
 	n, cols := m.Values, m.Layout.Columns()
 	s := &Scene{
 		Model: m, field: opt.Terrain, clip: make([]float32, latent.Frames*cols),
-		start: make([]float32, n), components: make([]float32, n), z: make([]float32, n), fixed: m.Components.Steered(),
+		start: make([]float32, n), components: make([]float32, n), z: make([]float32, n), fixed: m.Components.Controllable(),
 	}
 	var err error
 	if s.body, err = newBody(m.Person, opt.Terrain); err != nil {
 		return nil, err
 	}
-	s.marks = marks.New(s.body.agents(opt.Terrain, s.way))
+	s.marks = overlay.New(s.body.agents(opt.Terrain, s.way))
 	if s.coder, err = m.NewCoder(latent.CoderOptions{Batch: 1, Workers: 1, Open: opt.Open, BF16: opt.BF16}); err != nil {
 		return nil, err
 	}
@@ -159,10 +148,10 @@ func New(opt Options) (*Scene, error) {
 	s.panel.Buttons = slices.Clone(buttons)
 	s.panel.Buttons[play].Lit = true
 	if k := m.Components.Index(latent.Lead); k >= 0 {
-		s.start[k] = -latent.Leads // the right foot
+		s.start[k] = -latent.StartLead // the right foot
 	}
 	if opt.Agents > 0 {
-		if s.others, err = newOthers(opt.Agents, &opt); err != nil {
+		if s.others, err = newOthers(&opt); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -259,7 +248,7 @@ func (s *Scene) Step(in scenes.Input) error {
 		s.dirty, s.jump = false, true
 	}
 	if s.others != nil {
-		if err := s.others.step(); err != nil {
+		if err := s.others.Tick(); err != nil {
 			return err
 		}
 	}
@@ -350,7 +339,7 @@ func (s *Scene) Export() (*skel.Clip, error) {
 func (s *Scene) Close() error {
 	err := errors.Join(s.sequence.close(), s.coder.Close())
 	if s.others != nil {
-		err = errors.Join(err, s.others.close())
+		err = errors.Join(err, s.others.Close())
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testlatent"
 	"mannequin/scenes"
+	"mannequin/scenes/world"
 	"mannequin/terrain"
 )
 
@@ -67,7 +68,7 @@ func TestWalks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, field := range map[string]*terrain.Field{"flat": nil, "slope": slope} {
-		s := open(t, Options{Terrain: field, Workers: 1})
+		s := open(t, Options{Options: world.Options{Terrain: field, Workers: 1}})
 		var a, b scenes.Frame
 		s.Frame(&a, 1)
 		step(t, s, 300, hud.Touch{})
@@ -94,7 +95,7 @@ func TestWalks(t *testing.T) {
 // A slider that moves shows in the next ticks, also while nothing is played, and
 // ends where the model has that clip; without it the pose stays.
 func TestSlider(t *testing.T) {
-	s := open(t, Options{Workers: 1})
+	s := open(t, Options{Options: world.Options{Workers: 1}})
 	press(t, s, 'K')
 	step(t, s, 120, hud.Touch{})
 	was, clip := pose(s), slices.Clone(s.clip)
@@ -121,7 +122,7 @@ func TestSlider(t *testing.T) {
 	}
 	var f scenes.Frame
 	s.Frame(&f, 1)
-	if p := f.Panel; len(p.Sliders) != 5 || p.Sliders[1].Label != "step" || p.Sliders[1].Value != 2 || p.Selected != 1 || p.Sliders[0].Value != 0 || p.Sliders[2].Value != -latent.Leads {
+	if p := f.Panel; len(p.Sliders) != 5 || p.Sliders[1].Label != "step" || p.Sliders[1].Value != 2 || p.Selected != 1 || p.Sliders[0].Value != 0 || p.Sliders[2].Value != -latent.StartLead {
 		t.Errorf("the panel shows %+v", p)
 	}
 	// The same clip by its latent values.
@@ -143,7 +144,7 @@ func TestSlider(t *testing.T) {
 
 // Clips are chained, shown, taken away and exported.
 func TestSequence(t *testing.T) {
-	s := open(t, Options{Workers: 2})
+	s := open(t, Options{Options: world.Options{Workers: 2}})
 	l := s.Model.Layout
 	exported := func() int {
 		t.Helper()
@@ -212,7 +213,7 @@ func TestSequence(t *testing.T) {
 
 // What the player does while a clip is added stays.
 func TestGoesOnWhileAdding(t *testing.T) {
-	s := open(t, Options{Workers: 1})
+	s := open(t, Options{Options: world.Options{Workers: 1}})
 	press(t, s, 'A')
 	step(t, s, 5, hud.Touch{Set: true, Slider: 3, Value: 2})
 	step(t, s, patience, hud.Touch{})
@@ -226,7 +227,7 @@ func TestAutopilot(t *testing.T) {
 	m, script := testlatent.Model(t), Autopilot()
 	var ends [2][]m3.Vec3
 	for i := range ends {
-		s := open(t, Options{Model: m, Workers: 1 + i})
+		s := open(t, Options{Options: world.Options{Workers: 1 + i}, Model: m})
 		clips := 0
 		for tick := range int64(script.Seconds()*scenes.TickRate) + 1 {
 			if err := s.Step(script.At(tick)); err != nil {
@@ -260,13 +261,13 @@ func TestErrors(t *testing.T) {
 	if _, err := New(Options{}); err == nil {
 		t.Error("a scene without a model")
 	}
-	if _, err := New(Options{Model: testlatent.Model(t), Terrain: &terrain.Field{}}); err == nil {
+	if _, err := New(Options{Options: world.Options{Terrain: &terrain.Field{}}, Model: testlatent.Model(t)}); err == nil {
 		t.Error("a scene on no terrain")
 	}
 }
 
 func TestTickDoesNotAllocate(t *testing.T) {
-	s := open(t, Options{Workers: 1})
+	s := open(t, Options{Options: world.Options{Workers: 1}})
 	var f scenes.Frame
 	v := float32(0)
 	for name, touch := range map[string]func() hud.Touch{
@@ -290,7 +291,7 @@ func TestTickDoesNotAllocate(t *testing.T) {
 // A player who adds clips and takes them away, again and again, soon has all the memory
 // that this takes.
 func TestRoundDoesNotAllocate(t *testing.T) {
-	s, script := open(t, Options{Workers: 1}), Autopilot()
+	s, script := open(t, Options{Options: world.Options{Workers: 1}}), Autopilot()
 	round := func() {
 		for tick := range int64(script.Seconds()*scenes.TickRate) + 1 {
 			if err := s.Step(script.At(tick)); err != nil {

@@ -10,7 +10,8 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/marks"
+	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/world"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -18,10 +19,8 @@ import (
 
 // others are the people who walk about by themselves.
 type others struct {
-	world    arche.World
-	crowd    *animsys.Crowd
-	schedule *ecs.Schedule
-	marks    *marks.Marks
+	world.World
+	crowd *animsys.Crowd
 }
 
 const (
@@ -30,57 +29,49 @@ const (
 	roomEach = 2.5 // along a ring, m
 )
 
-// newOthers returns n of them, around the origin.
-func newOthers(n int, opt *Options) (_ *others, err error) {
-	o := &others{world: arche.NewWorld()}
+// newOthers returns the others, around the origin.
+func newOthers(opt *Options) (*others, error) {
+	o := &others{}
+	o.Init(&opt.Options)
+	n := opt.Agents
 	stream, err := opt.Model.NewStream(opt.Next, latent.StreamOptions{People: n, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16})
 	if err != nil {
 		return nil, err
 	}
-	if o.crowd, err = animsys.NewCrowd(&o.world, stream, animsys.Options{Ground: opt.Terrain, Workers: opt.Workers}); err != nil {
-		return nil, errors.Join(err, stream.Close())
+	people, err := world.Add(&o.World, stream, animsys.Options{}, overlay.Places(stream.Preview, 3), func(row int) [3]float32 { return scenes.Clothes(row, 2) })
+	if err == nil {
+		o.crowd = people.Crowd
+		err = o.populate(opt)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, o.crowd.Close())
-		}
-	}()
-	about, err := newAbout(o.crowd, opt)
 	if err != nil {
-		return nil, err
-	}
-	if o.schedule, err = ecs.NewSchedule(&o.world, 1.0/scenes.TickRate, append([]ecs.System{about}, animsys.Systems()...)...); err != nil {
-		return nil, err
-	}
-	o.marks = marks.New(marks.Of(o.crowd, opt.Terrain, marks.Places(stream.Ahead, 3)))
-	for ring := float32(nearest); o.crowd.Agents() < n; ring += ringGap {
-		places := int(2 * math.Pi * ring / roomEach)
-		for k := 0; k < places && o.crowd.Agents() < n; k++ {
-			sin, cos := math.Sincos(2 * math.Pi * float64(k) / float64(places))
-			at := m3.V(ring*float32(sin), 0, ring*float32(cos))
-			if err := about.spawn(&o.world, at, m3.WrapAngle(float32(7*k)+ring)); err != nil {
-				return nil, err
-			}
-		}
+		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
 }
 
-// step runs one tick.
-func (o *others) step() error {
-	if err := o.schedule.Step(); err != nil {
+// populate starts the world and puts the people on rings around the origin.
+func (o *others) populate(opt *Options) error {
+	about, err := newAbout(o.crowd, opt)
+	if err != nil {
 		return err
 	}
-	o.marks.Step(o.crowd.Agents())
+	if err := o.Start(about); err != nil {
+		return err
+	}
+	for ring := float32(nearest); o.Agents() < opt.Agents; ring += ringGap {
+		places := int(2 * math.Pi * ring / roomEach)
+		for k := 0; k < places && o.Agents() < opt.Agents; k++ {
+			sin, cos := math.Sincos(2 * math.Pi * float64(k) / float64(places))
+			at := m3.V(ring*float32(sin), 0, ring*float32(cos))
+			if err := about.spawn(&o.ECS, at, m3.WrapAngle(float32(7*k)+ring)); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
-func (o *others) close() error {
-	o.schedule.Close()
-	return o.crowd.Close()
-}
-
-// about is the system that has strollers with an ecs.Wander walk about where they
+// about is the system that has strollers with a scenes.Wander walk about where they
 // began: it sets their sliders.
 type about struct {
 	crowd    *animsys.Crowd
@@ -89,7 +80,7 @@ type about struct {
 	steering *latent.Steering
 	seed     uint64
 	goals    []control.Goal // (rows)
-	filter   generic.Filter3[ecs.Slot, latent.Sliders, ecs.Wander]
+	filter   generic.Filter3[ecs.Slot, latent.Sliders, scenes.Wander]
 }
 
 const (
@@ -116,11 +107,11 @@ func (a *about) spawn(w *arche.World, at m3.Vec3, yaw float32) error {
 	if err != nil {
 		return err
 	}
-	wander, sliders := generic.NewMap1[ecs.Wander](w), generic.NewMap1[latent.Sliders](w)
-	wander.Assign(e, &ecs.Wander{})
+	wander, sliders := generic.NewMap1[scenes.Wander](w), generic.NewMap1[latent.Sliders](w)
+	wander.Assign(e, &scenes.Wander{})
 	a.wander.Reset(row, a.seed+uint64(row), at)
 	for i, name := range bearings {
-		sliders.Get(e).Ask(a.model.Components.Index(name), 1.5*float32(math.Sin(float64((i+2)*row)+float64(a.seed))))
+		sliders.Get(e).Set(a.model.Components.Index(name), 1.5*float32(math.Sin(float64((i+2)*row)+float64(a.seed))))
 	}
 	return nil
 }
@@ -130,7 +121,7 @@ var bearings = []string{"lean", "bend"}
 
 // Initialize builds the filter.
 func (a *about) Initialize(*arche.World) {
-	a.filter = *generic.NewFilter3[ecs.Slot, latent.Sliders, ecs.Wander]()
+	a.filter = *generic.NewFilter3[ecs.Slot, latent.Sliders, scenes.Wander]()
 }
 
 // Update sets the sliders.

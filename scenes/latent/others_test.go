@@ -11,6 +11,7 @@ import (
 	"mannequin/internal/testing/testlatent"
 	"mannequin/netruntime"
 	"mannequin/scenes"
+	"mannequin/scenes/world"
 	"mannequin/terrain"
 )
 
@@ -23,8 +24,8 @@ func TestOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 12
-	alone := open(t, Options{Model: m, Terrain: field, Workers: 1})
-	s := open(t, Options{Model: m, Terrain: field, Workers: 2, Agents: n, Next: next, Seed: 1})
+	alone := open(t, Options{Options: world.Options{Terrain: field, Workers: 1}, Model: m})
+	s := open(t, Options{Options: world.Options{Terrain: field, Workers: 2, Agents: n, Seed: 1}, Model: m, Next: next})
 	begun := slices.Clone(s.others.crowd.Roots)
 	way := make([]float32, n)
 	var f, a scenes.Frame
@@ -47,19 +48,20 @@ func TestOthers(t *testing.T) {
 	s.Frame(&f, 0.5)
 	alone.Frame(&a, 0.5)
 	joints := m.Skel.Len()
-	if f.Casts[0].Len() != n+1 || len(f.Casts[0].Bones) != (n+1)*joints || len(f.Casts[0].Tint) != n+1 {
-		t.Fatalf("%d people, %d bones, %d tints", f.Casts[0].Len(), len(f.Casts[0].Bones), len(f.Casts[0].Tint))
+	bones := slices.Concat(f.Casts[0].Bones, f.Casts[1].Bones)
+	if f.Casts[0].Len() != 1 || f.Casts[1].Len() != n || len(bones) != (n+1)*joints {
+		t.Fatalf("%d and %d people, %d bones", f.Casts[0].Len(), f.Casts[1].Len(), len(bones))
 	}
-	if !slices.Equal(f.Casts[0].Bones[:joints], a.Casts[0].Bones) {
+	if !slices.Equal(bones[:joints], a.Casts[0].Bones) {
 		t.Error("the person of the sliders walks otherwise among others")
 	}
-	for i, b := range f.Casts[0].Bones {
+	for i, b := range bones {
 		if !b.Pos.Finite() || !b.Rot.Finite() || b.Pos.Y < field.Height(b.Pos.X, b.Pos.Z)-0.02 {
 			t.Errorf("joint %d of person %d is at %v", i%joints, i/joints, b)
 		}
 	}
 	elbow := func(i int) m3.Vec3 {
-		return f.Casts[0].Bones[i*joints+m.Skel.Index("LeftForeArm")].Pos.Sub(f.Casts[0].Bones[i*joints].Pos)
+		return bones[i*joints+m.Skel.Index("LeftForeArm")].Pos.Sub(bones[i*joints].Pos)
 	}
 	if elbow(1).Dist(elbow(2)) < 0.01 {
 		t.Error("two of them walk in step")
@@ -70,19 +72,19 @@ func TestOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := latent.New(strides)
+	other, err := latent.NewModel(strides)
 	if err != nil {
 		t.Fatal(err)
 	}
 	meta = next.Meta()
-	latent.DescribeNext(&meta, strides)
+	latent.DescribeNextClip(&meta, strides)
 	otherNext, err := netruntime.New(meta, next.Tensors())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for want, opt := range map[string]Options{
-		"missing": {Model: m, Agents: 1}, "0 to": {Model: m, Agents: -1},
-		`no component "step"`: {Model: other, Next: otherNext, Agents: 1},
+		"missing": {Model: m, Options: world.Options{Agents: 1}}, "0 to": {Model: m, Options: world.Options{Agents: -1}},
+		`no component "step"`: {Model: other, Next: otherNext, Options: world.Options{Agents: 1}},
 	} {
 		if _, err := New(opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)

@@ -6,15 +6,16 @@ import (
 	"mannequin/engine/hud"
 	"mannequin/internal/testing/testlatent"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/marks"
-	"mannequin/scenes/internal/testmarks"
+	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/internal/testoverlay"
+	"mannequin/scenes/world"
 )
 
 func TestOverlays(t *testing.T) {
 	m, next := testlatent.Shipped(t)
-	testmarks.Check(t, open(t, Options{Model: m, Workers: 1}), marks.All)
-	s := open(t, Options{Model: m, Workers: 1, Agents: 3, Next: next})
-	testmarks.Check(t, s, marks.All)
+	testoverlay.Check(t, open(t, Options{Options: world.Options{Workers: 1}, Model: m}), overlay.All)
+	s := open(t, Options{Options: world.Options{Workers: 1, Agents: 3}, Model: m, Next: next})
+	testoverlay.Check(t, s, overlay.All)
 	var f scenes.Frame
 	f.Show = hud.Skeletons
 	s.Frame(&f, 1)

@@ -13,33 +13,24 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
-	"mannequin/netruntime"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/marks"
-	"mannequin/terrain"
+	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/world"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 )
 
-// Options configure the scene.
+// Options configure the scene. 50 agents are usual.
 type Options struct {
+	world.Options
 	Networks   *manifold.Networks // required
-	Agents     int                // people, at most MaxAgents; 0 means 50
-	Terrain    *terrain.Field     // around the origin, GroundSize wide; nil makes hills from Seed
-	Seed       uint64
-	Workers    int               // goroutines that share the rows; 0 means one per CPU
-	Open       netruntime.Opener // what computes the networks; nil is the processor
-	BF16       bool              // the networks in bfloat16 where the processor has it: see netruntime.SessionOptions
-	Iterations int               // of the edit: see manifold.StreamOptions
+	Iterations int                // of the edit: see manifold.StreamOptions
 
-	Styled    int                  // of the people, spread among them, who move in a style each
-	Styles    *mar.Database        // by ecs.MARStyle; these or Transfers are required for them
-	Transfers []*manifold.Transfer // by ecs.GramStyle
+	Styled    int                       // number of people, spread among all, with a style each
+	Styles    *mar.Database             // of ecs.MARStyle; Styled requires these or Transfers
+	Transfers []*manifold.StyleTransfer // of ecs.GramStyle
 }
-
-// MaxAgents is the most people in the scene.
-const MaxAgents = 4096
 
 // Speeds are what the player may have someone do, m/s.
 var Speeds = [...]float32{scenes.KeepGait: 0, scenes.Walk: 1.2, scenes.Pace: 1.8, scenes.Trot: 2.8, scenes.Canter: 3.8}
@@ -52,18 +43,12 @@ var help = []string{
 
 // Scene is the running scene; it is a scenes.Scene.
 type Scene struct {
-	World    arche.World
-	People   *animsys.Crowd
-	Stream   *manifold.Stream
-	Schedule *ecs.Schedule
-	Terrain  *terrain.Field
+	world.World
+	People *animsys.Crowd
+	Stream *manifold.Stream
 
-	all     []person
-	curves  generic.Map1[manifold.Curve]
-	marks   *marks.Marks
-	watched int
-	pressed bool
-	seed    uint64
+	all    []person // (rows)
+	curves generic.Map1[manifold.Curve]
 }
 
 var (
@@ -72,60 +57,54 @@ var (
 )
 
 type person struct {
-	entity arche.Entity
-	lane   *control.Path
-	start  float32 // along it, m
-	tint   [3]float32
-	style  string // that they move in, if any
+	lane  *control.Path
+	start float32 // along it, m
+	style string  // name; may be empty
 }
 
-// New builds the scene: everyone stands on a lane, and sets out.
+// New builds the scene: all stand on lanes and set out.
 func New(opt Options) (*Scene, error) {
-	if opt.Agents == 0 {
-		opt.Agents = 50
+	if err := opt.Complete("people", 50, GroundSize); err != nil {
+		return nil, err
 	}
 	switch {
-	case opt.Agents < 1 || opt.Agents > MaxAgents:
-		return nil, fmt.Errorf("people: %d of them: want 1 to %d", opt.Agents, MaxAgents)
 	case opt.Styled < 0 || opt.Styled > opt.Agents:
 		return nil, fmt.Errorf("people: %d of %d in a style: want 0 to all", opt.Styled, opt.Agents)
-	case opt.Styled > 0 && len(opt.wardrobe()) == 0:
+	case opt.Styled > 0 && len(opt.styleSet()) == 0:
 		return nil, fmt.Errorf("people: Options.Styles and Transfers have no style but the neutral one, which is theirs")
 	case opt.Networks == nil:
 		return nil, fmt.Errorf("people: Options.Networks is missing")
 	}
-	s := &Scene{World: arche.NewWorld(), Terrain: opt.Terrain, seed: opt.Seed}
-	if s.Terrain == nil {
-		var err error
-		if s.Terrain, err = terrain.Hills(terrain.Grid{Size: GroundSize(opt.Agents), Cell: 0.5}, terrain.HillsOptions{Seed: opt.Seed, Wavelength: 14, MaxSlope: 20 * math.Pi / 180}); err != nil {
-			return nil, err
-		}
-	}
+	s := &Scene{}
+	s.Init(&opt.Options)
 	var err error
-	stream := manifold.StreamOptions{People: opt.Agents, Styles: opt.Transfers, Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations}
-	if s.Stream, err = opt.Networks.NewStream(stream); err != nil {
+	if s.Stream, err = opt.Networks.NewStream(manifold.StreamOptions{People: opt.Agents, Styles: opt.Transfers, Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations}); err != nil {
 		return nil, err
 	}
-	if s.People, err = animsys.NewCrowd(&s.World, s.Stream, animsys.Options{Ground: s.Terrain, Workers: opt.Workers, Styles: opt.Styles, Known: opt.Styles.InStyle("neutral")}); err != nil {
-		return nil, errors.Join(err, s.Stream.Close())
+	styles := animsys.Options{Styles: opt.Styles, Known: opt.Styles.InStyle("neutral")}
+	people, err := world.Add(&s.World, s.Stream, styles, overlay.Places(s.Stream.Preview, 10), s.tint)
+	if err == nil {
+		s.People, s.curves = people.Crowd, generic.NewMap1[manifold.Curve](&s.ECS)
+		err = s.Start()
 	}
-	if s.Schedule, err = ecs.NewSchedule(&s.World, 1.0/scenes.TickRate, animsys.Systems()...); err != nil {
-		s.People.Close()
-		return nil, err
+	if err == nil {
+		err = s.populate(opt.Agents)
 	}
-	s.marks = marks.New(marks.Of(s.People, s.Terrain, marks.Places(s.Stream.Ahead, 10)))
-	s.curves = generic.NewMap1[manifold.Curve](&s.World)
-	if err := s.populate(opt.Agents); err != nil {
-		s.Close()
-		return nil, err
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
-	s.dress(opt.Styled, opt.wardrobe())
+	s.dress(opt.Styled, opt.styleSet())
 	return s, nil
 }
 
+func (s *Scene) tint(row int) [3]float32 { return scenes.Clothes(row, s.Seed) }
+
+// entity returns the entity of a row.
+func (s *Scene) entity(row int) arche.Entity { return s.People.Rows.Entity(row) }
+
 // populate spreads people over the lanes.
 func (s *Scene) populate(n int) error {
-	lanes, err := lanes(n, s.seed)
+	lanes, err := lanes(n, s.Seed)
 	if err != nil {
 		return err
 	}
@@ -133,73 +112,67 @@ func (s *Scene) populate(n int) error {
 	for _, l := range lanes {
 		length += l.path.Length()
 	}
-	done := float32(0) // lanes' length so far, of which each has its share of people
+	done := float32(0) // length of the lanes so far; each lane has its share of the people
 	for _, l := range lanes {
 		from := len(s.all)
 		done += l.path.Length()
 		places := int(m3.Clamp(float32(n)*done/length+0.5, 0, float32(n))) - from
 		for k := range places {
-			i := from + k
-			p := person{lane: l.path, start: l.path.Length() * (l.offset + float32(k)/float32(places)), tint: scenes.Clothes(i, s.seed)}
+			p := person{lane: l.path, start: l.path.Length() * (l.offset + float32(k)/float32(places))}
 			at, ahead := p.lane.At(p.start)
-			if p.entity, err = s.People.Spawn(at, m3.YawOf(ahead)); err != nil {
+			e, err := s.People.Spawn(at, m3.YawOf(ahead))
+			if err != nil {
 				return err
 			}
-			*s.curves.Get(p.entity) = manifold.Curve{Path: p.lane, Start: p.start, Speed: l.speed}
+			*s.curves.Get(e) = manifold.Curve{Path: p.lane, Start: p.start, Speed: l.speed}
 			s.all = append(s.all, p)
 		}
 	}
-	s.watched = n - 1 // on the outermost lane
+	s.Selected = n - 1 // on the outermost lane
 	return nil
 }
 
-// worn is a style that people can move in.
-type worn struct {
+// style is a style that people can move in, by one of two methods.
+type style struct {
 	name string
-	mar  *ecs.MARStyle  // one of
-	gram *ecs.GramStyle // these
+	mar  *ecs.MARStyle
+	gram *ecs.GramStyle
 }
 
-// wardrobe returns all styles, one of either method by turns; not the neutral one, which
-// is everyone's.
-func (o *Options) wardrobe() (all []worn) {
+// styleSet returns all styles, of both methods by turns, except the neutral one, which all people have.
+func (o *Options) styleSet() (all []style) {
 	for i := range ecs.MaxStyles {
 		if o.Styles != nil && i < len(o.Styles.Styles) && o.Styles.Styles[i] != "neutral" {
-			all = append(all, worn{name: o.Styles.Styles[i], mar: whole(i)})
+			mar := &ecs.MARStyle{}
+			mar.Weights[i] = 1
+			all = append(all, style{name: o.Styles.Styles[i], mar: mar})
 		}
 		if i < len(o.Transfers) {
-			all = append(all, worn{name: o.Transfers[i].Name, gram: &ecs.GramStyle{Style: i, Weight: 1}})
+			all = append(all, style{name: o.Transfers[i].Name, gram: &ecs.GramStyle{Style: i, Weight: 1}})
 		}
 	}
 	return all
 }
 
-// whole is all of one style.
-func whole(i int) *ecs.MARStyle {
-	s := &ecs.MARStyle{}
-	s.Weights[i] = 1
-	return s
-}
-
-// dress gives n people, spread among all, the styles in turn, each in full.
-func (s *Scene) dress(n int, all []worn) {
-	mar, gram := generic.NewMap1[ecs.MARStyle](&s.World), generic.NewMap1[ecs.GramStyle](&s.World)
+// dress gives n people, spread among all, the styles in turn.
+func (s *Scene) dress(n int, all []style) {
+	mar, gram := generic.NewMap1[ecs.MARStyle](&s.ECS), generic.NewMap1[ecs.GramStyle](&s.ECS)
 	for i := range s.all {
 		if k := i * n / len(s.all); (i+1)*n/len(s.all) > k {
 			w := all[k%len(all)]
 			if w.mar != nil {
-				mar.Assign(s.all[i].entity, w.mar)
+				mar.Assign(s.entity(i), w.mar)
 			} else {
-				gram.Assign(s.all[i].entity, w.gram)
+				gram.Assign(s.entity(i), w.gram)
 			}
 			s.all[i].style = w.name
 		}
 	}
 }
 
-// Step runs one tick. The player tells the one who is watched how to go.
+// Step runs one tick. The player controls the selected person.
 func (s *Scene) Step(in scenes.Input) error {
-	c := s.curves.Get(s.all[s.watched].entity)
+	c := s.curves.Get(s.entity(s.Selected))
 	switch {
 	case in.Forward < 0:
 		c.Facing = math.Pi
@@ -214,67 +187,38 @@ func (s *Scene) Step(in scenes.Input) error {
 	if in.Sit {
 		c.Speed = 0
 	}
-	if in.Jump && !s.pressed {
-		s.watched = (s.watched + 1) % len(s.all)
-	}
-	s.pressed = in.Jump
+	s.SelectNext(&in)
 	if in.Reset {
-		for _, p := range s.all {
+		for i, p := range s.all {
 			at, ahead := p.lane.At(p.start)
-			if err := s.People.Place(p.entity, at, m3.YawOf(ahead)); err != nil {
+			if err := s.People.Place(s.entity(i), at, m3.YawOf(ahead)); err != nil {
 				return err
 			}
 		}
 	}
-	if err := s.Schedule.Step(); err != nil {
-		return err
-	}
-	s.marks.Step(s.People.Agents())
-	return nil
+	return s.Tick()
 }
 
-// Hash sums up everyone, and who is watched.
+// Hash returns the hash of all people and of the selection.
 func (s *Scene) Hash() uint64 {
-	return uint64(statehash.Hash(s.People.Hash()).Int(s.watched))
+	return uint64(statehash.Hash(s.People.Hash()).Int(s.Selected))
 }
 
-// Frame describes what to draw. The focus is the one who is watched.
+// Frame describes what to draw. The focus is the selected person.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.Terrain)
 	dst.Seat = scenes.Seat{Distance: 5, Pitch: 0.2}
 	dst.Help = append(dst.Help, help...)
-	c := dst.Cast(s.People.Skel)
-	c.Bones = s.People.Interpolate(c.Bones, alpha)
-	for _, p := range s.all {
-		c.Tint = append(c.Tint, p.tint)
-	}
-	row, _ := s.People.Rows.Row(s.all[s.watched].entity)
-	dst.Focus = c.Of(row)[0].Pos
-	dst.Heading = s.People.Roots[row].Rot.Yaw()
-	s.marks.Watched(dst, c.Bones, row)
-	s.marks.Draw(dst, c.Bones, row, alpha)
-	lane := s.all[s.watched].lane
-	along, _ := lane.Nearest(dst.Focus)
+	s.DrawSelected(dst, alpha)
+	selected := &s.all[s.Selected]
+	along, _ := selected.lane.Nearest(dst.Focus)
 	for d := float32(0); d < 5; d += 0.25 {
-		p, _ := lane.At(along + d)
+		p, _ := selected.lane.At(along + d)
 		dst.Path = append(dst.Path, m3.V(p.X, s.Terrain.Height(p.X, p.Z), p.Z))
 	}
-	curve := s.curves.Get(s.all[s.watched].entity)
-	about := fmt.Sprintf("%s; watching: person %d, who goes %.1f m/s", scenes.Count(c.Len(), "person", "people"), s.watched+1, curve.Speed)
-	if style := s.all[s.watched].style; style != "" {
-		about += ", " + style
+	line := fmt.Sprintf("%s; watching: person %d, who goes %.1f m/s", scenes.Count(s.Agents(), "person", "people"), s.Selected+1, s.curves.Get(s.entity(s.Selected)).Speed)
+	if selected.style != "" {
+		line += ", " + selected.style
 	}
-	dst.HUD = append(dst.HUD, about)
-}
-
-// Stages returns the names of the tick's systems: see scenes.Traced.
-func (s *Scene) Stages() []string { return s.Schedule.Names() }
-
-// Trace has f called as each system begins: see scenes.Traced.
-func (s *Scene) Trace(f func(stage int)) { s.Schedule.Trace = f }
-
-// Close stops the scene's workers.
-func (s *Scene) Close() error {
-	s.Schedule.Close()
-	return s.People.Close()
+	dst.HUD = append(dst.HUD, line)
 }

@@ -12,13 +12,13 @@ import (
 	"mannequin/internal/testing/must"
 	walkers "mannequin/models/person"
 	"mannequin/scenes"
+	"mannequin/scenes/world"
 	"mannequin/terrain"
 )
 
-func open(t testing.TB, o Options) *Scene {
+func open(t testing.TB, o world.Options) *Scene {
 	t.Helper()
-	o.Networks = must.Get(walkers.Open())(t)
-	s, err := New(o)
+	s, err := New(Options{Options: o, Networks: must.Get(walkers.Open())(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func open(t testing.TB, o Options) *Scene {
 // Everyone sets out and goes along the lanes, nobody into anybody, the same from
 // the same seed with any number of workers.
 func TestCrowd(t *testing.T) {
-	a, b := open(t, Options{Agents: 40, Seed: 3, Workers: 1}), open(t, Options{Agents: 40, Seed: 3, Workers: 3})
+	a, b := open(t, world.Options{Agents: 40, Seed: 3, Workers: 1}), open(t, world.Options{Agents: 40, Seed: 3, Workers: 3})
 	var first, fa, fb scenes.Frame
 	a.Frame(&first, 1)
 	nearest := float32(math.Inf(1))
@@ -74,7 +74,7 @@ func TestCrowd(t *testing.T) {
 	if nearest < 0.7 {
 		t.Errorf("two came within %g m", nearest)
 	}
-	if fa.Focus.Flat().Dist(a.People.Roots[a.watched].Pos) > 0.5 {
+	if fa.Focus.Flat().Dist(a.People.Roots[a.Selected].Pos) > 0.5 {
 		t.Errorf("the focus %v is not on the one who is watched", fa.Focus)
 	}
 }
@@ -82,9 +82,9 @@ func TestCrowd(t *testing.T) {
 // Everyone has room on their lane, however many they are.
 func TestRoom(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 40, 200, 1000} {
-		s := open(t, Options{Agents: n, Seed: 5, Workers: 1})
-		if len(s.all) != n || s.watched != n-1 {
-			t.Fatalf("%d people, %d is watched, want %d", len(s.all), s.watched, n)
+		s := open(t, world.Options{Agents: n, Seed: 5, Workers: 1})
+		if len(s.all) != n || s.Selected != n-1 {
+			t.Fatalf("%d people, %d is watched, want %d", len(s.all), s.Selected, n)
 		}
 		for i, p := range s.all {
 			for _, q := range s.all[:i] {
@@ -102,7 +102,7 @@ func TestRoom(t *testing.T) {
 
 // The player tells one how to go, watches the next, and starts anew.
 func TestPlayer(t *testing.T) {
-	s := open(t, Options{Agents: 3, Workers: 1})
+	s := open(t, world.Options{Agents: 3, Workers: 1})
 	step := func(n int, in scenes.Input) {
 		t.Helper()
 		for range n {
@@ -111,8 +111,8 @@ func TestPlayer(t *testing.T) {
 			}
 		}
 	}
-	who := s.watched
-	row, _ := s.People.Rows.Row(s.all[who].entity)
+	who := s.Selected
+	row, _ := s.People.Rows.Row(s.entity(who))
 	step(1, scenes.Input{Gait: scenes.Canter})
 	step(300, scenes.Input{})
 	from := s.People.Roots[row].Pos
@@ -126,20 +126,20 @@ func TestPlayer(t *testing.T) {
 	if d := s.People.Roots[row].Pos.Dist(from); d > 0.02 {
 		t.Errorf("it stands, and goes %g m", d)
 	}
-	if c := s.curves.Get(s.all[who].entity); c.Facing != math.Pi {
+	if c := s.curves.Get(s.entity(who)); c.Facing != math.Pi {
 		t.Errorf("it was to go backward: %+v", *c)
 	}
 	step(5, scenes.Input{Jump: true}) // held down: one press
-	if s.watched != (who+1)%3 {
-		t.Errorf("after %d the player watches %d", who, s.watched)
+	if s.Selected != (who+1)%3 {
+		t.Errorf("after %d the player watches %d", who, s.Selected)
 	}
 	step(1, scenes.Input{Side: 1})
-	if c := s.curves.Get(s.all[s.watched].entity); m3.Abs(c.Facing-math.Pi/2) > 1e-6 {
+	if c := s.curves.Get(s.entity(s.Selected)); m3.Abs(c.Facing-math.Pi/2) > 1e-6 {
 		t.Errorf("it was to go sideways: %+v", *c)
 	}
 	step(1, scenes.Input{Forward: 1, Reset: true})
 	for i, p := range s.all {
-		row, _ := s.People.Rows.Row(p.entity)
+		row, _ := s.People.Rows.Row(s.entity(i))
 		at, _ := p.lane.At(p.start)
 		if d := s.People.Roots[row].Pos.Dist(at); d > 0.01 {
 			t.Errorf("person %d starts anew %g m from its place", i, d)
@@ -148,10 +148,10 @@ func TestPlayer(t *testing.T) {
 }
 
 // Styles of both methods are worn by turns, the neutral one by nobody.
-func TestWardrobe(t *testing.T) {
-	o := Options{Styles: &mar.Database{Styles: []string{"neutral", "old", "proud"}}, Transfers: []*manifold.Transfer{{Name: "sneaking"}}}
+func TestStyleSet(t *testing.T) {
+	o := Options{Styles: &mar.Database{Styles: []string{"neutral", "old", "proud"}}, Transfers: []*manifold.StyleTransfer{{Name: "sneaking"}}}
 	var names []string
-	for _, w := range o.wardrobe() {
+	for _, w := range o.styleSet() {
 		names = append(names, w.name)
 		i := -1
 		if w.mar != nil {
@@ -172,24 +172,24 @@ func TestWardrobe(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	for name, o := range map[string]Options{"no model": {}, "negative": {Agents: -1}, "too many": {Agents: MaxAgents + 1}} {
+	for name, o := range map[string]Options{"no model": {}, "negative": {Options: world.Options{Agents: -1}}, "too many": {Options: world.Options{Agents: world.MaxAgents + 1}}} {
 		if _, err := New(o); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if _, err := New(Options{Terrain: &terrain.Field{}}); err == nil {
+	if _, err := New(Options{Options: world.Options{Terrain: &terrain.Field{}}}); err == nil {
 		t.Error("people without a model on no terrain")
 	}
-	if _, err := New(Options{Agents: 1, Styled: 1}); err == nil || !strings.Contains(err.Error(), "no style but") {
+	if _, err := New(Options{Options: world.Options{Agents: 1}, Styled: 1}); err == nil || !strings.Contains(err.Error(), "no style but") {
 		t.Errorf("in a style without any: %v", err)
 	}
-	if _, err := New(Options{Agents: 1, Styled: 1, Styles: &mar.Database{Styles: []string{"neutral"}}}); err == nil || !strings.Contains(err.Error(), "no style but") {
+	if _, err := New(Options{Options: world.Options{Agents: 1}, Styled: 1, Styles: &mar.Database{Styles: []string{"neutral"}}}); err == nil || !strings.Contains(err.Error(), "no style but") {
 		t.Errorf("in a style, of which there is none: %v", err)
 	}
 }
 
 func TestTickDoesNotAllocate(t *testing.T) {
-	s := open(t, Options{Agents: 20, Workers: 2})
+	s := open(t, world.Options{Agents: 20, Workers: 2})
 	for range 100 {
 		if err := s.Step(scenes.Input{}); err != nil {
 			t.Fatal(err)

@@ -4,9 +4,10 @@ import (
 	"testing"
 
 	"mannequin/engine/hud"
-	"mannequin/scenes/internal/testmarks"
+	"mannequin/scenes/internal/testoverlay"
+	"mannequin/scenes/world"
 )
 
 func TestOverlays(t *testing.T) {
-	testmarks.Check(t, open(t, Options{Herd: 5, Workers: 1}), hud.AllOverlays&^hud.Times)
+	testoverlay.Check(t, open(t, world.Options{Agents: 5, Workers: 1}), hud.AllOverlays&^hud.Times)
 }

@@ -3,36 +3,27 @@
 package quadruped
 
 import (
+	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
-	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/herd"
-	"mannequin/scenes/internal/park"
-	"mannequin/terrain"
+	"mannequin/scenes/world"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 )
 
-// Options configure the scene.
+// Options configure the scene. Agents are the other dogs, which wander about; none is usual.
 type Options struct {
-	Model   *mann.Model    // required
-	Far     []*mann.Model  // for dogs far away: see mann.ControllerOptions
-	Herd    int            // other dogs that wander about, at most herd.MaxAgents
-	Terrain *terrain.Field // around the origin; nil makes hills from Seed
-	Seed    uint64
-	Workers int               // goroutines for the network and the rows; 0 means one per CPU
-	BF16    bool              // the network in bfloat16 where the processor has it: see netruntime.SessionOptions
-	Open    netruntime.Opener // what computes the network; nil is the processor
-	Log     *slog.Logger      // told once if a dog leaves the range of its network's training data; nil: nobody
+	world.Options
+	Model *mann.Model   // required
+	Far   []*mann.Model // for distant dogs: see mann.ControllerOptions
 }
 
 // Speeds of the gaits in m/s.
@@ -58,7 +49,7 @@ var gamepadHelp = []string{
 
 // Scene is the running scene; it is a scenes.Scene.
 type Scene struct {
-	park.Park
+	world.Pack
 	input *scenes.Input
 	drive *Drive
 	dog   arche.Entity
@@ -76,55 +67,57 @@ const elbowRoom = 6
 
 // New builds the scene: the player's dog at the origin, the herd around it.
 func New(opt Options) (*Scene, error) {
-	if opt.Herd < 0 || opt.Herd > herd.MaxAgents {
-		return nil, fmt.Errorf("quadruped: a herd of %d dogs: want 0 to %d", opt.Herd, herd.MaxAgents)
+	if err := opt.Complete("quadruped", 0, func(n int) float32 { return herd.GroundSize(1 + n) }); err != nil {
+		return nil, err
 	}
-	s := &Scene{Park: park.Park{Log: opt.Log}, input: &scenes.Input{}, drive: &Drive{Gait: scenes.Pace}}
-	roam := herd.NewRoam(&s.Park, 1+opt.Herd, opt.Seed)
+	s := &Scene{input: &scenes.Input{}, drive: &Drive{Gait: scenes.Pace}}
+	roam := herd.NewRoam(&s.Pack, 1+opt.Agents, opt.Seed)
 	// The system looks its resource up when the schedule starts.
 	s.drive.input = s.input
-	dogs := park.Options{Terrain: opt.Terrain, ControllerOptions: mann.ControllerOptions{Capacity: 1 + opt.Herd, LOD: opt.Far, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}}
-	if err := s.Open(opt.Model, dogs, opt.Seed, s.drive, roam); err != nil {
-		return nil, err
+	err := s.Init(&opt.Options, opt.Model, opt.Far, 1+opt.Agents)
+	if err == nil {
+		err = s.Start(s.drive, roam)
 	}
-	var err error
-	if s.dog, err = s.Crowd.Spawn(m3.Vec3{}, 0); err != nil {
-		s.Close()
-		return nil, err
+	if err == nil {
+		s.dog, err = s.Crowd.Spawn(m3.Vec3{}, 0)
 	}
-	player := generic.NewMap1[ecs.Player](&s.World)
-	player.Add(s.dog)
-	if err := roam.Spawn(opt.Herd, elbowRoom); err != nil {
-		s.Close()
-		return nil, err
+	if err == nil {
+		player := generic.NewMap1[scenes.Player](&s.ECS)
+		player.Add(s.dog)
+		err = roam.Spawn(opt.Agents, elbowRoom)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
 // Step runs one tick. A dog that leaves the terrain starts again in its middle.
 func (s *Scene) Step(in scenes.Input) error {
-	if in.Reset || s.Inside(s.Crowd.Roots[0].Pos) < 0 {
+	if in.Reset || world.Inside(s.Terrain, s.Crowd.Roots[0].Pos) < 0 {
 		if err := s.Crowd.Place(s.dog, m3.Vec3{}, 0); err != nil {
 			return err
 		}
 	}
 	*s.input = in
-	s.Watch(&in, 0)
-	return s.Park.Step()
+	s.ApplyLOD(&in, s.dog)
+	return s.Tick()
 }
 
 // Hash sums up the dogs, and the gait that the player has chosen.
 func (s *Scene) Hash() uint64 {
-	return uint64(statehash.Hash(s.Park.Hash()).Int(int(s.drive.Gait)))
+	return uint64(statehash.Hash(s.Pack.Hash()).Int(int(s.drive.Gait)))
 }
 
 // Frame describes what to draw.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
+	dst.Begin(s.Terrain)
 	s.Draw(dst, alpha)
-	s.Ahead(dst, 0)
+	s.DrawPath(dst, 0)
 	dst.Focus = dst.Casts[0].Of(0)[0].Pos
 	dst.Heading = s.Crowd.Roots[0].Rot.Yaw()
-	s.Marks(dst, alpha)
+	s.DrawOverlays(dst, 0, 0, false, alpha)
+	s.DrawExperts(dst)
 	dst.Help = append(dst.Help, help...)
 	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
 	dst.HUD = append(dst.HUD,
@@ -173,18 +166,18 @@ func (s *Scene) doing() string {
 }
 
 // Drive is the system that turns the player's input into the goals of entities
-// with an ecs.Player.
+// with a scenes.Player.
 type Drive struct {
 	Gait scenes.Gait // the present speed step
 
 	input  *scenes.Input
 	goal   control.Goal // the last
-	filter generic.Filter2[control.Goal, ecs.Player]
+	filter generic.Filter2[control.Goal, scenes.Player]
 }
 
 // Initialize builds the filter.
 func (d *Drive) Initialize(*arche.World) {
-	d.filter = *generic.NewFilter2[control.Goal, ecs.Player]()
+	d.filter = *generic.NewFilter2[control.Goal, scenes.Player]()
 }
 
 // Update sets the goals.

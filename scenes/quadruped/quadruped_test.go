@@ -14,15 +14,15 @@ import (
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 	"mannequin/scenes"
+	"mannequin/scenes/world"
 	"mannequin/terrain"
 
 	"github.com/mlange-42/arche/generic"
 )
 
-func open(t testing.TB, opt Options) *Scene {
+func open(t testing.TB, opt world.Options) *Scene {
 	t.Helper()
-	opt.Model = testdog.Model(t)
-	s, err := New(opt)
+	s, err := New(Options{Options: opt, Model: testdog.Model(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func open(t testing.TB, opt Options) *Scene {
 // The tour runs headless: every frame is whole and finite, the dog gets about,
 // and the same inputs give the same frames.
 func TestAutopilot(t *testing.T) {
-	a, b := open(t, Options{Seed: 4, Workers: 1}), open(t, Options{Seed: 4, Workers: 3})
+	a, b := open(t, world.Options{Seed: 4, Workers: 1}), open(t, world.Options{Seed: 4, Workers: 3})
 	script := Autopilot()
 	if s := script.Seconds(); s < 10 || s > 60 {
 		t.Errorf("a tour of %g s", s)
@@ -79,8 +79,8 @@ func TestAutopilot(t *testing.T) {
 }
 
 func TestDrive(t *testing.T) {
-	s := open(t, Options{})
-	goals := generic.NewMap1[control.Goal](&s.World)
+	s := open(t, world.Options{})
+	goals := generic.NewMap1[control.Goal](&s.ECS)
 	nan := float32(math.NaN())
 	for name, c := range map[string]struct {
 		in   scenes.Input
@@ -153,7 +153,7 @@ func TestBackToTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, Options{Terrain: flat})
+	s := open(t, world.Options{Terrain: flat})
 	var f scenes.Frame
 	var far float32
 	for range 60 * 10 {
@@ -176,7 +176,7 @@ func TestBackToTheStart(t *testing.T) {
 
 // Steps of the gait end at the slowest and the fastest.
 func TestGaitSteps(t *testing.T) {
-	s := open(t, Options{})
+	s := open(t, world.Options{})
 	for i, c := range []struct{ in, want scenes.Gait }{
 		{scenes.KeepGait, scenes.Pace}, {scenes.Faster, scenes.Trot}, {scenes.Faster, scenes.Canter}, {scenes.Faster, scenes.Canter},
 		{scenes.Slower, scenes.Trot}, {scenes.Walk, scenes.Walk}, {scenes.Slower, scenes.Walk}, {scenes.Slower + 1, scenes.Walk},
@@ -192,7 +192,7 @@ func TestGaitSteps(t *testing.T) {
 
 func TestCloseEndsItsGoroutines(t *testing.T) {
 	before := runtime.NumGoroutine()
-	s, err := New(Options{Model: testdog.Model(t), Workers: 4})
+	s, err := New(Options{Options: world.Options{Workers: 4}, Model: testdog.Model(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestErrors(t *testing.T) {
 	if _, err := New(Options{}); err == nil {
 		t.Error("no model: accepted")
 	}
-	if _, err := New(Options{Model: testdog.Model(t), Terrain: &terrain.Field{}}); err == nil {
+	if _, err := New(Options{Options: world.Options{Terrain: &terrain.Field{}}, Model: testdog.Model(t)}); err == nil {
 		t.Error("a bad terrain: accepted")
 	}
 	off, err := terrain.Flat(terrain.Grid{Size: 4, Cell: 1})
@@ -223,7 +223,7 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	off.X0 += 10
-	if _, err := New(Options{Model: testdog.Model(t), Terrain: off}); err == nil {
+	if _, err := New(Options{Options: world.Options{Terrain: off}, Model: testdog.Model(t)}); err == nil {
 		t.Error("a terrain beside the origin: accepted")
 	}
 }
@@ -231,7 +231,7 @@ func TestErrors(t *testing.T) {
 // The herd wanders by itself, and the player's dog does not care how many
 // others there are.
 func TestHerd(t *testing.T) {
-	alone, among := open(t, Options{Seed: 2}), open(t, Options{Seed: 2, Herd: 12})
+	alone, among := open(t, world.Options{Seed: 2}), open(t, world.Options{Seed: 2, Agents: 12})
 	in := scenes.Input{Forward: 1, Gait: scenes.Trot}
 	var fa, fb scenes.Frame
 	among.Frame(&fb, 1)
@@ -268,7 +268,7 @@ func TestHerd(t *testing.T) {
 		t.Error("nobody in the herd moves")
 	}
 	for _, n := range []int{-1, 1 << 20} {
-		if _, err := New(Options{Model: testdog.Model(t), Herd: n}); err == nil {
+		if _, err := New(Options{Options: world.Options{Agents: n}, Model: testdog.Model(t)}); err == nil {
 			t.Errorf("a herd of %d was accepted", n)
 		}
 	}
@@ -298,7 +298,7 @@ func (f *failing) Run(y, x []float32, rows int) error {
 func TestWatchdogIsTold(t *testing.T) {
 	var log bytes.Buffer
 	network := &failing{}
-	s := open(t, Options{Seed: 4, Workers: 1, Log: slog.New(slog.NewTextHandler(&log, nil)), Open: func(n *netruntime.Net, o netruntime.SessionOptions) (_ netruntime.Session, err error) {
+	s := open(t, world.Options{Seed: 4, Workers: 1, Log: slog.New(slog.NewTextHandler(&log, nil)), Open: func(n *netruntime.Net, o netruntime.SessionOptions) (_ netruntime.Session, err error) {
 		network.Session, err = n.NewSession(o)
 		return network, err
 	}})

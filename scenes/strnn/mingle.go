@@ -25,17 +25,17 @@ const (
 	fastest   = 1.6
 )
 
-// mingle is the system that has people with an ecs.Wander walk about: now here, now
+// mingle is the system that has people with a scenes.Wander walk about: now here, now
 // there, with rests, about where they began, away from each other and from the border.
 type mingle struct {
 	people *animsys.Crowd
-	asked  []strnn.Wander
+	asked  []strnn.Steer
 	field  *terrain.Field
 	wander *control.Wander
 	grid   *grid.Grid
 	at     []m3.Vec3      // (rows) where they are soon
 	goals  []control.Goal // (rows)
-	filter generic.Filter3[ecs.Slot, strnn.Wander, ecs.Wander]
+	filter generic.Filter3[ecs.Slot, strnn.Steer, scenes.Wander]
 }
 
 func newMingle(people *animsys.Crowd, stream *strnn.Stream, field *terrain.Field, seed uint64) *mingle {
@@ -48,7 +48,7 @@ func newMingle(people *animsys.Crowd, stream *strnn.Stream, field *terrain.Field
 
 // Initialize builds the filter.
 func (m *mingle) Initialize(*arche.World) {
-	m.filter = *generic.NewFilter3[ecs.Slot, strnn.Wander, ecs.Wander]()
+	m.filter = *generic.NewFilter3[ecs.Slot, strnn.Steer, scenes.Wander]()
 }
 
 // Update says how they shall go.
@@ -69,13 +69,13 @@ func (m *mingle) Update(w *arche.World) {
 func (m *mingle) Finalize(*arche.World) {}
 
 // ask returns how row shall go.
-func (m *mingle) ask(row int) strnn.Wander {
+func (m *mingle) ask(row int) strnn.Steer {
 	goal, me := &m.goals[row], m.at[row]
 	if goal.Action != control.Move {
-		return strnn.Wander{}
+		return strnn.Steer{}
 	}
 	ahead := m.people.Roots[row].Rot.Forward()
-	out := strnn.Wander{Speed: m3.Clamp(goal.Speed, slowest, fastest)}
+	out := strnn.Steer{Speed: m3.Clamp(goal.Speed, slowest, fastest)}
 	yaw := m3.YawOf(ahead)
 	// The goal's own turn is where it would like to look; the push adds to it.
 	want := m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Forward()

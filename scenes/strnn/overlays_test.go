@@ -5,16 +5,17 @@ import (
 	"testing"
 
 	"mannequin/scenes"
-	"mannequin/scenes/internal/marks"
-	"mannequin/scenes/internal/testmarks"
+	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/internal/testoverlay"
+	"mannequin/scenes/world"
 )
 
 func TestOverlays(t *testing.T) {
-	s := open(t, Options{Agents: 5, Workers: 1})
-	testmarks.Check(t, s, marks.All)
+	s := open(t, world.Options{Agents: 5, Workers: 1})
+	testoverlay.Check(t, s, overlay.All)
 	var f scenes.Frame
 	s.Frame(&f, 1)
-	testmarks.Ring(t, &f) // around who is watched
+	testoverlay.Ring(t, &f) // around who is watched
 	if len(f.HUD) != 1 || !strings.HasPrefix(f.HUD[0], "5 people; watching: person ") {
 		t.Errorf("the HUD says %q", f.HUD)
 	}

@@ -7,13 +7,13 @@ import (
 	"mannequin/animsys/strnn"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/scenes"
+	"mannequin/scenes/world"
 	"mannequin/terrain"
 )
 
-func open(t testing.TB, o Options) *Scene {
+func open(t testing.TB, o world.Options) *Scene {
 	t.Helper()
-	o.Model = teststrnn.Model(t, teststrnn.Options{Guide: true})
-	s, err := New(o)
+	s, err := New(Options{Options: o, Model: teststrnn.Model(t, teststrnn.Options{Guide: true})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +38,12 @@ func step(t testing.TB, s *Scene, ticks int, in scenes.Input) {
 // workers.
 func TestCrowd(t *testing.T) {
 	const n = 30
-	a, b := open(t, Options{Agents: n, Seed: 3, Workers: 1}), open(t, Options{Agents: n, Seed: 3, Workers: 3})
+	a, b := open(t, world.Options{Agents: n, Seed: 3, Workers: 1}), open(t, world.Options{Agents: n, Seed: 3, Workers: 3})
 	var fa, fb scenes.Frame
 	way := make([]float32, n)
 	for tick := range 900 {
 		for r, root := range a.People.Roots {
-			if home, _ := start(r); root.Pos.Flat().Dist(home.Flat()) > homeRange+10 {
+			if home, _ := world.Sunflower(r); root.Pos.Flat().Dist(home.Flat()) > homeRange+10 {
 				t.Fatalf("tick %d: person %d is %g m from where they began", tick, r, root.Pos.Flat().Dist(home))
 			}
 		}
@@ -73,14 +73,14 @@ func TestCrowd(t *testing.T) {
 
 // The player leads one person, who wanders again when the next one is watched.
 func TestPlayer(t *testing.T) {
-	s := open(t, Options{Agents: 3, Workers: 1})
-	e := s.all[0]
+	s := open(t, world.Options{Agents: 3, Workers: 1})
+	e := s.entity(0)
 	step(t, s, 30, scenes.Input{Turn: 0.4, Gait: scenes.Pace})
-	if w := *s.wanders.Get(e); w != (strnn.Wander{Speed: Speeds[scenes.Pace], Turn: 0.4 * strnn.MaxTurn}) {
+	if w := *s.wanders.Get(e); w != (strnn.Steer{Speed: Speeds[scenes.Pace], Turn: 0.4 * strnn.MaxTurn}) {
 		t.Errorf("led, they are asked for %+v", w)
 	}
 	step(t, s, 30, scenes.Input{})
-	if w := *s.wanders.Get(e); w != (strnn.Wander{Speed: Speeds[scenes.Pace]}) {
+	if w := *s.wanders.Get(e); w != (strnn.Steer{Speed: Speeds[scenes.Pace]}) {
 		t.Errorf("let be, they are asked for %+v", w)
 	}
 	step(t, s, 1, scenes.Input{Stand: true})
@@ -89,24 +89,24 @@ func TestPlayer(t *testing.T) {
 		t.Errorf("free, they are asked for %+v: %s", *s.wanders.Get(e), f.HUD[0])
 	}
 	step(t, s, 1, scenes.Input{Sit: true})
-	if w := *s.wanders.Get(e); w != (strnn.Wander{}) {
+	if w := *s.wanders.Get(e); w != (strnn.Steer{}) {
 		t.Errorf("to stand, they are asked for %+v", w)
 	}
 	step(t, s, 3, scenes.Input{Jump: true})
-	if s.watched != 1 || s.about.Get(e) == nil {
-		t.Errorf("person %d is watched", s.watched)
+	if s.Selected != 1 || s.about.Get(e) == nil {
+		t.Errorf("person %d is watched", s.Selected)
 	}
 	step(t, s, 1, scenes.Input{Reset: true})
-	for i, e := range s.all {
-		row, _ := s.People.Rows.Row(e)
-		if home, _ := start(i); s.People.Roots[row].Pos.Flat().Dist(home) > 0.1 {
+	for i := range s.Agents() {
+		row, _ := s.People.Rows.Row(s.entity(i))
+		if home, _ := world.Sunflower(i); s.People.Roots[row].Pos.Flat().Dist(home) > 0.1 {
 			t.Errorf("from the start person %d is at %v", i, s.People.Roots[row].Pos)
 		}
 	}
 }
 
 func TestTickDoesNotAllocate(t *testing.T) {
-	s := open(t, Options{Agents: 20, Workers: 2})
+	s := open(t, world.Options{Agents: 20, Workers: 2})
 	step(t, s, 60, scenes.Input{})
 	if n := testing.AllocsPerRun(60, func() {
 		if err := s.Step(scenes.Input{}); err != nil {
@@ -120,8 +120,8 @@ func TestTickDoesNotAllocate(t *testing.T) {
 func TestErrors(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
 	for want, opt := range map[string]Options{
-		"missing": {}, "1 to": {Model: m, Agents: -1}, "4096": {Model: m, Agents: MaxAgents + 1}, "guide": {Model: teststrnn.Model(t, teststrnn.Options{})},
-		"terrain": {Model: m, Terrain: &terrain.Field{}},
+		"missing": {}, "1 to": {Model: m, Options: world.Options{Agents: -1}}, "4096": {Model: m, Options: world.Options{Agents: world.MaxAgents + 1}}, "guide": {Model: teststrnn.Model(t, teststrnn.Options{})},
+		"terrain": {Model: m, Options: world.Options{Terrain: &terrain.Field{}}},
 	} {
 		if _, err := New(opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)

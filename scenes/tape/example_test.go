@@ -7,16 +7,16 @@ import (
 
 	"mannequin/models"
 	"mannequin/scenes"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 	"mannequin/scenes/tape"
 )
 
 // Example records half a second of a dog that walks, and plays it again.
 func Example() {
-	setup := playbill.Default("quadruped")
+	setup := open.Default("quadruped")
 	setup.Agents, setup.Terrain = 0, "flat"
-	means := playbill.Means{Net: models.Open}
-	dog, _, header, err := tape.OpenScene(setup, means)
+	resources := open.Resources{Net: models.Open}
+	dog, _, header, err := tape.OpenScene(setup, resources)
 	if err != nil {
 		panic(err)
 	}
@@ -40,8 +40,8 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	means.Workers = 1 // changes nothing
-	again, _, now, err := tape.OpenScene(r.Header.Setup, means)
+	resources.Workers = 1 // changes nothing
+	again, _, now, err := tape.OpenScene(r.Header.Setup, resources)
 	if err != nil {
 		panic(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"slices"
 
 	"mannequin/scenes"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 )
 
 // Tick is what a tape says of one tick.
@@ -120,7 +120,7 @@ func (t *Reader) header(contents []byte) error {
 		return err
 	}
 	// What the tape is too old to tell is as it is usual.
-	t.Header = Header{Setup: playbill.Default(scene.Scene), Parts: h.Parts, Machine: h.Machine, Kernels: h.Kernels}
+	t.Header = Header{Setup: open.Default(scene.Scene), Parts: h.Parts, Machine: h.Machine, Kernels: h.Kernels}
 	if err := strict(setup, &t.Header.Setup); err != nil {
 		return err
 	}

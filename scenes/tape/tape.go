@@ -3,13 +3,13 @@
 // the same motion of that, to the bit, with any number of workers; where it does not,
 // the hashes tell from which tick on.
 //
-//	s, player, header, err := tape.OpenScene(setup, means)
+//	s, player, header, err := tape.OpenScene(setup, resources)
 //	w, err := tape.NewWriter(file, header)
 //	rec := tape.Record(s, w) // a scene that writes down its steps
 //	err = w.Close()
 //
 //	r, err := tape.NewReader(file)
-//	s, _, header, err := tape.OpenScene(r.Header.Setup, means)
+//	s, _, header, err := tape.OpenScene(r.Header.Setup, resources)
 //	err = r.Header.Differs(header) // other weights, or another family of processors?
 //	ticks, err := tape.Verify(ctx, s, r)
 //
@@ -50,12 +50,12 @@ import (
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene"
 	"mannequin/scenes/cutscene/script"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 )
 
 // Header says what was recorded, and with what.
 type Header struct {
-	Setup   playbill.Setup
+	Setup   open.Setup
 	Parts   []Part   // the networks and databases that the scene opened
 	Machine string   // the family of processors that computed it, such as "amd64 avx512"
 	Kernels []string // what the networks ran on: see netruntime.Session.Kernel
@@ -64,7 +64,7 @@ type Header struct {
 // Part is a network, a database or styles.
 type Part struct {
 	Name     string `json:"name"`
-	Checksum string `json:"checksum"` // see netruntime.Net.Checksum, mar.Database.Checksum, manifold.Transfers.Checksum
+	Checksum string `json:"checksum"` // see netruntime.Net.Checksum, mar.Database.Checksum, manifold.StyleSet.Checksum
 }
 
 // Names of what gives people styles, as parts.
@@ -95,10 +95,10 @@ func (h *Header) Differs(now Header) error {
 	return errors.Join(all...)
 }
 
-// OpenScene is playbill.Open that also notes what the scene is made from.
-func OpenScene(s playbill.Setup, m playbill.Means) (scenes.Scene, scenes.Script, Header, error) {
+// OpenScene is open.Scene that also notes what the scene is made from.
+func OpenScene(s open.Setup, m open.Resources) (scenes.Scene, scenes.Script, Header, error) {
 	n := &notes{}
-	scene, player, err := playbill.Open(s, n.on(m))
+	scene, player, err := open.Scene(s, n.on(m))
 	if err != nil {
 		return nil, nil, Header{}, err
 	}
@@ -116,8 +116,8 @@ type notes struct {
 	kernels []string
 }
 
-// on returns means that note what is opened by m.
-func (n *notes) on(m playbill.Means) playbill.Means {
+// on returns resources that note what m opens.
+func (n *notes) on(m open.Resources) open.Resources {
 	net, db, gram, open := m.Net, m.Styles, m.Transfers, m.Open
 	m.Net = func(name string) (*netruntime.Net, error) {
 		out, err := net(name)
@@ -136,7 +136,7 @@ func (n *notes) on(m playbill.Means) playbill.Means {
 		}
 	}
 	if gram != nil {
-		m.Transfers = func() (*manifold.Transfers, error) {
+		m.Transfers = func() (*manifold.StyleSet, error) {
 			out, err := gram()
 			if err != nil {
 				return nil, err
@@ -155,11 +155,8 @@ func (n *notes) on(m playbill.Means) playbill.Means {
 		}
 		return out, n.part("the script "+name, func() (string, error) { return out.Checksum, nil })
 	}
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	m.Open = func(net *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
-		s, err := open(net, o)
+		s, err := open.Session(net, o)
 		if err != nil {
 			return nil, err
 		}

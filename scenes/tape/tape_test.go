@@ -17,12 +17,12 @@ import (
 	stylesfree "mannequin/models/styles-free"
 	"mannequin/netruntime"
 	"mannequin/scenes"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 )
 
-// means opens made-up networks where there are some.
-func means(t testing.TB, workers int) playbill.Means {
-	return playbill.Means{Workers: workers, Styles: stylesfree.Open, Net: func(name string) (*netruntime.Net, error) {
+// resources opens made-up networks where there are some.
+func resources(t testing.TB, workers int) open.Resources {
+	return open.Resources{Workers: workers, Styles: stylesfree.Open, Net: func(name string) (*netruntime.Net, error) {
 		switch name {
 		case "dog":
 			return testdog.Net(t), nil
@@ -36,8 +36,8 @@ func means(t testing.TB, workers int) playbill.Means {
 }
 
 // setup is a small one of a scene.
-func setup(scene string, agents int) playbill.Setup {
-	s := playbill.Default(scene)
+func setup(scene string, agents int) open.Setup {
+	s := open.Default(scene)
 	s.Agents, s.Seed, s.Far = agents, 3, nil
 	switch scene {
 	case "crowd":
@@ -66,9 +66,9 @@ func input(tick int) (in scenes.Input) {
 }
 
 // record returns a tape of a scene.
-func record(t testing.TB, s playbill.Setup, workers, ticks int, in func(tick int) scenes.Input) []byte {
+func record(t testing.TB, s open.Setup, workers, ticks int, in func(tick int) scenes.Input) []byte {
 	t.Helper()
-	scene, _, h, err := OpenScene(s, means(t, workers))
+	scene, _, h, err := OpenScene(s, resources(t, workers))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func verify(t testing.TB, file []byte, workers int) (int64, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _, h, err := OpenScene(r.Header.Setup, means(t, workers))
+	s, _, h, err := OpenScene(r.Header.Setup, resources(t, workers))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func verify(t testing.TB, file []byte, workers int) (int64, error) {
 // Every scene does again what was recorded, with any number of workers.
 func TestVerify(t *testing.T) {
 	const ticks = 100
-	for _, scene := range playbill.Scenes {
+	for _, scene := range open.Names {
 		t.Run(scene, func(t *testing.T) {
 			file := record(t, setup(scene, 5), 2, ticks, input)
 			for _, workers := range []int{1, 3} {
@@ -175,7 +175,7 @@ func TestDiffers(t *testing.T) {
 		}
 	}
 	// The checksums are those of the networks that a scene opens.
-	m := means(t, 1)
+	m := resources(t, 1)
 	_, _, dog, err := OpenScene(setup("herd", 2), m)
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestPlayer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scene, _, _, err := OpenScene(s, means(t, 1))
+	scene, _, _, err := OpenScene(s, resources(t, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,8 +242,8 @@ func TestPlayer(t *testing.T) {
 
 // What a setup says is on the tape, also where it says nothing or no.
 func TestSetupsAreWhole(t *testing.T) {
-	for _, scene := range playbill.Scenes {
-		for _, s := range []playbill.Setup{playbill.Default(scene), {Scene: scene, Agents: 1, Terrain: "flat"}} {
+	for _, scene := range open.Names {
+		for _, s := range []open.Setup{open.Default(scene), {Scene: scene, Agents: 1, Terrain: "flat"}} {
 			var b bytes.Buffer
 			w, err := NewWriter(&b, Header{Setup: s})
 			if err != nil {

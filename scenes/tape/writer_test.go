@@ -11,7 +11,7 @@ import (
 
 	"mannequin/engine/m3"
 	"mannequin/scenes"
-	"mannequin/scenes/playbill"
+	"mannequin/scenes/open"
 )
 
 // leaves calls f for every number in v.
@@ -55,7 +55,7 @@ func TestEveryField(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	w, err := NewWriter(&b, Header{Setup: playbill.Default("crowd")})
+	w, err := NewWriter(&b, Header{Setup: open.Default("crowd")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestSize(t *testing.T) {
 		}, 110 << 10},
 	} {
 		var b bytes.Buffer
-		w, err := NewWriter(&b, Header{Setup: playbill.Default("crowd")})
+		w, err := NewWriter(&b, Header{Setup: open.Default("crowd")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestSize(t *testing.T) {
 
 // Recording allocates nothing.
 func TestRecordingDoesNotAllocate(t *testing.T) {
-	w, err := NewWriter(io.Discard, Header{Setup: playbill.Default("crowd")})
+	w, err := NewWriter(io.Discard, Header{Setup: open.Default("crowd")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestFull(t *testing.T) {
 			return 0, full
 		}
 		return len(b), nil
-	}), Header{Setup: playbill.Default("crowd")})
+	}), Header{Setup: open.Default("crowd")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := keypose.New(net)
+	model, err := keypose.NewModel(net)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -37,19 +37,19 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer stream.Close()
-	row, err := stream.Add(feature.Place{}, &keypose.Part{Routine: talk})
+	row, err := stream.Add(feature.Place{}, &keypose.Performance{Loop: talk})
 	if err != nil {
 		log.Fatal(err)
 	}
 	for tick := range 600 {
 		if tick == 120 {
-			stream.Controls()[row].Routine = clap
+			stream.Controls()[row].Loop = clap
 		}
 		if err := stream.Generate(nil); err != nil {
 			log.Fatal(err)
 		}
 		// In a game an animsys.Crowd does this, and shows what stream.Sample poses.
 	}
-	fmt.Println("rounds of clapping:", stream.Rounds(row))
+	fmt.Println("rounds of clapping:", stream.Loops(row))
 	// Output: rounds of clapping: 1
 }

@@ -62,7 +62,7 @@ func Names() []string {
 
 // Write returns the routine called name. It goes round: people do it, stand for some
 // time, and do it again.
-func (a *Author) Write(name string) (*keypose.Routine, error) {
+func (a *Author) Write(name string) (*keypose.PoseLoop, error) {
 	i := slices.Index(Names(), name)
 	if i < 0 {
 		return nil, fmt.Errorf("routines: no routine is called %q: want one of %s", name, strings.Join(Names(), ", "))
@@ -72,7 +72,7 @@ func (a *Author) Write(name string) (*keypose.Routine, error) {
 	written[i].write(a, s)
 	s.stand(0.4)
 	keys, every := s.keys(&a.figure)
-	return a.layout.NewRoutine(keys, every)
+	return a.layout.NewPoseLoop(keys, every)
 }
 
 // rand returns the author's random numbers for a routine.

@@ -2,9 +2,13 @@
 package testgen
 
 import (
+	"errors"
+	"sync/atomic"
+
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
+	"mannequin/netruntime"
 )
 
 // Player plays a generator's agents tick by tick.
@@ -27,6 +31,34 @@ func Play[C any](g generator.Generator[C], joints int) *Player[C] {
 // Continue begins a tick.
 func (p *Player[C]) Continue() error { return p.generator.Generate(p.Still) }
 
+// Tick is a tick of rows 0 to rows−1, and poses them.
+func (p *Player[C]) Tick(rows int) error {
+	if b, ok := p.generator.(generator.Batched); ok {
+		strides := make([]uint8, rows)
+		for r := range strides {
+			strides[r] = 1
+		}
+		n := b.Select(strides)
+		b.Plan(0, n)
+		b.Gather(0, n)
+		if err := b.Infer(); err != nil {
+			return err
+		}
+		b.Scatter(0, n)
+	}
+	if err := p.generator.Generate(p.Still[:rows]); err != nil {
+		return err
+	}
+	for r := range rows {
+		p.poses.Update[r] = true
+	}
+	p.generator.Sample(&p.poses, 0, rows)
+	return nil
+}
+
+// Poses returns the poses of the last tick.
+func (p *Player[C]) Poses() *generator.Poses { return &p.poses }
+
 // Advance moves rows r0 to r1−1 on by a tick.
 func (p *Player[C]) Advance(r0, r1 int) { p.generator.Sample(&p.poses, r0, r1) }
 
@@ -44,6 +76,26 @@ func (p *Player[C]) Restarted(row int) bool {
 	restarted := p.poses.Restarted[row]
 	p.poses.Restarted[row] = false
 	return restarted
+}
+
+// Flaky opens sessions that fail while fails is set.
+func Flaky(fails *atomic.Bool) netruntime.Opener {
+	return func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+		session, err := n.NewSession(o)
+		return flaky{session, fails}, err
+	}
+}
+
+type flaky struct {
+	netruntime.Session
+	fails *atomic.Bool
+}
+
+func (f flaky) RunSequences(out, in [][]float32, batch, length int) error {
+	if f.fails.Load() {
+		return errors.New("the session fails")
+	}
+	return f.Session.RunSequences(out, in, batch, length)
 }
 
 // Rest returns the frame of a person in the rest pose, toes on the ground, moving ahead at speed

@@ -49,7 +49,7 @@ func Model(t testing.TB) *latent.Model {
 	graph, tensors := network(testgen.Rest(p, Speed))
 	meta := netruntime.Meta{Name: "made", Arch: "graph", Graph: graph}
 	must.Do(t, latent.Describe(&meta, p, c))
-	return must.Get(latent.New(must.Get(netruntime.New(meta, tensors))(t)))(t)
+	return must.Get(latent.NewModel(must.Get(netruntime.New(meta, tensors))(t)))(t)
 }
 
 // network returns a network whose frames stay near mean.
@@ -150,7 +150,7 @@ func Next(t testing.TB, m *latent.Model) *netruntime.Net {
 	meta := netruntime.Meta{Name: "made-next", Arch: "graph", Graph: &netruntime.Graph{
 		Inputs: []netruntime.Input{{Name: "x", Channels: 3 * v}}, Outputs: []string{"y"},
 		Nodes: []netruntime.Node{{Name: "first", Op: netruntime.OpConv, In: []string{"x"}, Act: "relu"}, {Name: "y", Op: netruntime.OpConv, In: []string{"first"}}}}}
-	latent.DescribeNext(&meta, m.Net)
+	latent.DescribeNextClip(&meta, m.Net)
 	return must.Get(netruntime.New(meta, append(first, last...)))(t)
 }
 
@@ -158,7 +158,7 @@ func Next(t testing.TB, m *latent.Model) *netruntime.Net {
 func Shipped(t testing.TB) (*latent.Model, *netruntime.Net) {
 	t.Helper()
 	net := must.Get(humanlatent.Open())(t)
-	m := must.Get(latent.New(net))(t)
+	m := must.Get(latent.NewModel(net))(t)
 	next := must.Get(humannext.Open())(t)
 	return m, next
 }

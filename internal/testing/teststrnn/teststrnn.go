@@ -80,7 +80,7 @@ func guide(l *feature.Motion) *strnn.Guide {
 // Model returns the network as a predictor.
 func Model(t testing.TB, o Options) *strnn.Model {
 	t.Helper()
-	return must.Get(strnn.New(Net(t, o)))(t)
+	return must.Get(strnn.NewModel(Net(t, o)))(t)
 }
 
 // Seen returns past frames for a prediction, (n, Encode, columns) raw, near the rest pose.

@@ -67,11 +67,11 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := keypose.New(net)
+	m, err := keypose.NewModel(net)
 	if err != nil {
 		return nil, err
 	}
-	maker, err := m.NewMaker(keypose.MakerOptions{Workers: o.Threads})
+	maker, err := m.NewInbetweener(keypose.InbetweenerOptions{Workers: o.Threads})
 	if err != nil {
 		return nil, err
 	}
@@ -262,9 +262,9 @@ func (r *Report) Print(w io.Writer) error {
 
 // HoldFeet holds the feet that stand, and leaves the keys as they are.
 func HoldFeet(t *keypose.Track, stand []float32) error {
-	h, err := t.Layout.NewHolder()
+	h, err := t.Layout.NewFootLock()
 	if err != nil {
 		return err
 	}
-	return h.Hold(t, stand)
+	return h.Apply(t, stand)
 }

@@ -39,7 +39,7 @@ func TestKeyposeFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := keypose.New(net)
+	m, err := keypose.NewModel(net)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,11 +72,11 @@ func measureSparse(ctx context.Context, files []string, set string, held *datase
 		if err != nil {
 			return nil, err
 		}
-		s, err := keypose.NewSparse(net)
+		s, err := keypose.NewSparseModel(net)
 		if err != nil {
 			return nil, err
 		}
-		maker, err := s.NewMaker(keypose.MakerOptions{Workers: threads})
+		maker, err := s.NewInbetweener(keypose.InbetweenerOptions{Workers: threads})
 		if err != nil {
 			return nil, err
 		}

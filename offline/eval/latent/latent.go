@@ -133,7 +133,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Model: o.Model, rng: rand.New(rand.NewPCG(1, 2))}
-	if r.model, err = latent.New(net); err != nil {
+	if r.model, err = latent.NewModel(net); err != nil {
 		return nil, err
 	}
 	if o.Next == "" && o.Model == "human-latent" {

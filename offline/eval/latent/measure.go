@@ -44,7 +44,7 @@ func (r *Report) reconstruct() error {
 		e.RMS, e.Path, e.Clips = e.RMS+square, e.Path+float64(d*d), e.Clips+1
 		e.Speed += r.speed(rows)
 		e.Slide, e.Recorded = e.Slide+r.slide(made), e.Recorded+r.slide(rows)
-		if err := r.coder.Fit(&latent.Fit{Components: c, Want: rows, Iterations: latent.Refine}); err != nil {
+		if err := r.coder.Fit(&latent.Fit{Components: c, Want: rows, Iterations: latent.RefineIterations}); err != nil {
 			return err
 		}
 		if square, err = back(rows); err != nil {
@@ -218,7 +218,7 @@ func (r *Report) told() error {
 	for _, t := range r.traits {
 		v := make([]float64, r.Clips)
 		for i, rows := range r.held.rows {
-			v[i] = t.Of(rows)
+			v[i] = t.Measure(rows)
 		}
 		e := Trait{Name: t.Name, Unit: t.Unit, Deviation: stat.PopStdDev(v, nil)}
 		e.R2, e.Component = best(own, v)
@@ -267,7 +267,7 @@ func (r *Report) made() error {
 				return err
 			}
 			for i := range n {
-				got = append(got, t.Of(rows[i*size:][:size]))
+				got = append(got, t.Measure(rows[i*size:][:size]))
 			}
 		}
 		corr := stat.Correlation(set, got, nil)

@@ -157,7 +157,7 @@ func (r *Report) sliders() (*image.RGBA, error) {
 		title := v.name + " " + signed(to)
 		for _, t := range r.traits {
 			if t.Name == v.name {
-				title += strings.NewReplacer("-", "−", " °", "°").Replace(fmt.Sprintf(": %.2g %s", t.Of(rows), t.Unit))
+				title += strings.NewReplacer("-", "−", " °", "°").Replace(fmt.Sprintf(": %.2g %s", t.Measure(rows), t.Unit))
 			}
 		}
 		clips, titles = append(clips, clip), append(titles, title)

@@ -81,7 +81,7 @@ func (r *Report) act(m *manifold.Model, a *Performer, clips []dataset.MotionClip
 		for _, v := range []struct {
 			steps int
 			into  *actMiss
-		}{{0, &e.Raw}, {manifold.ActIterations, &e.Edited}} {
+		}{{0, &e.Raw}, {manifold.ActionIterations, &e.Edited}} {
 			made, _, err := a.Make(given, v.steps)
 			if err != nil {
 				return err
@@ -109,7 +109,7 @@ func (r *Report) act(m *manifold.Model, a *Performer, clips []dataset.MotionClip
 			}
 			synthesis := time.Since(at)
 			at = time.Now()
-			if _, _, err := a.Make(given, manifold.ActIterations); err != nil {
+			if _, _, err := a.Make(given, manifold.ActionIterations); err != nil {
 				return err
 			}
 			best.took(synthesis, time.Since(at)-synthesis)
@@ -141,5 +141,5 @@ func (r *Report) printActs(t *eval.Tables) {
 		rows = append(rows, eval.Cells(a.Kind, a.Clip, fmt.Sprintf("%.2f", a.Edited.Given), fmt.Sprintf("%.1f", a.Edited.Worst), fmt.Sprintf("%.3f", a.Motion.Skate), fmt.Sprintf("%.3f", a.Recorded.Skate),
 			fmt.Sprintf("%.2f", a.Motion.Bone), fmt.Sprintf("%.2f", a.Motion.Jerk), fmt.Sprintf("%.2f", a.Recorded.Jerk), fmt.Sprintf("%.1f", a.Edited.RMS), fmt.Sprintf("%.2f", a.Raw.Given), fmt.Sprintf("%.1f", a.Raw.RMS)))
 	}
-	t.Section(fmt.Sprintf("Punches and kicks from the hands or feet of held-out recordings, after %d steps of the edit", manifold.ActIterations), rows...)
+	t.Section(fmt.Sprintf("Punches and kicks from the hands or feet of held-out recordings, after %d steps of the edit", manifold.ActionIterations), rows...)
 }

@@ -204,7 +204,7 @@ func (r *Report) curves(p people, o Options) error {
 	defer l.Close()
 	for i, path := range paths {
 		for _, v := range curveSpeeds {
-			course, err := manifold.Along(path, frames, func(int) float32 { return v }, func(int) float32 { return 0 })
+			course, err := manifold.AlongPath(path, frames, func(int) float32 { return v }, func(int) float32 { return 0 })
 			if err != nil {
 				return err
 			}
@@ -213,7 +213,7 @@ func (r *Report) curves(p people, o Options) error {
 				steps int
 				into  *metrics.People
 			}{{0, &c.Raw}, {manifold.DefaultIterations, &c.Edited}} {
-				made, rep, err := l.Make([]manifold.Course{course}, nil, edit.steps, nil)
+				made, rep, err := l.Make([]manifold.Trajectory{course}, nil, edit.steps, nil)
 				if err != nil {
 					return err
 				}

@@ -31,7 +31,7 @@ func Rounded(stand []float32) []float32 {
 // Performer makes punches or kicks from their start to their end: beyond these
 // what is given is held, so that filters see no frames of zeros.
 type Performer struct {
-	*manifold.Actor
+	*manifold.ActionSynthesizer
 	m       *manifold.Model
 	columns []int
 }
@@ -52,7 +52,7 @@ func OpenActor(m *manifold.Model, kind, nameOrPath string, frames, threads int) 
 	if err != nil {
 		return nil, err
 	}
-	a, err := m.NewActor(net, manifold.EditorOptions{Batch: 1, Length: (frames+1)&^1 + 2*held, Workers: threads})
+	a, err := m.NewActionSynthesizer(net, manifold.EditorOptions{Batch: 1, Length: (frames+1)&^1 + 2*held, Workers: threads})
 	if err != nil {
 		return nil, err
 	}
@@ -72,21 +72,21 @@ func Places(rows []float32, cols int, columns []int) []float32 {
 
 // Make returns the motion for an even number of frames of given places.
 func (p *Performer) Make(given []float32, iterations int) ([]float32, manifold.EditReport, error) {
-	n, cols := p.Given(), p.m.Layout.Columns()
+	n, cols := p.Inputs(), p.m.Layout.Columns()
 	frames := len(given) / n
 	length := frames + 2*held
 	longer, rows := make([]float32, length*n), make([]float32, length*cols)
 	for f := range length {
 		copy(longer[f*n:][:n], given[min(max(f-held, 0), frames-1)*n:])
 	}
-	r, err := p.Act(rows, longer, 1, length, iterations)
+	r, err := p.Run(rows, longer, 1, length, iterations)
 	return rows[held*cols:][:frames*cols], r, err
 }
 
 // Miss returns how far the given joints are from their places in rows, cm: the
 // mean, and the largest.
 func (p *Performer) Miss(rows, given []float32) (mean, most float64) {
-	n, cols := p.Given(), p.m.Layout.Columns()
+	n, cols := p.Inputs(), p.m.Layout.Columns()
 	frames := len(given) / n
 	for f := range frames {
 		for i := 0; i < n; i += 3 {

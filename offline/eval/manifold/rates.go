@@ -48,10 +48,10 @@ func (r *Report) rates(p people, o Options) error {
 		{"running, 60 s", 1, 3600, 3.3, manifold.DefaultIterations, 2965, 2965},
 		{"crowd, 200 people, 10 s", 200, 600, 1.4, manifold.CrowdIterations, 28957, 30000},
 	} {
-		courses := make([]manifold.Course, task.people)
+		courses := make([]manifold.Trajectory, task.people)
 		for i := range courses {
 			v := task.speed * (0.8 + 0.4*float32(i)/float32(task.people))
-			if courses[i], err = manifold.Along(circle, task.frames, func(int) float32 { return v }, func(int) float32 { return 0 }); err != nil {
+			if courses[i], err = manifold.AlongPath(circle, task.frames, func(int) float32 { return v }, func(int) float32 { return 0 }); err != nil {
 				return err
 			}
 		}

@@ -47,11 +47,11 @@ func (r *Report) styles(p people, o Options) error {
 			return err
 		}
 		s := Style{Clip: filepath.Base(path), Speed: min(max(speedOf(p.m.Layout, clip), styleSlow), styleFast)}
-		course, err := manifold.Along(control.Meander(), frames, func(int) float32 { return float32(s.Speed) }, func(int) float32 { return 0 })
+		course, err := manifold.AlongPath(control.Meander(), frames, func(int) float32 { return float32(s.Speed) }, func(int) float32 { return 0 })
 		if err != nil {
 			return err
 		}
-		made, _, err := l.Make([]manifold.Course{course}, nil, manifold.DefaultIterations, nil)
+		made, _, err := l.Make([]manifold.Trajectory{course}, nil, manifold.DefaultIterations, nil)
 		if err != nil {
 			return err
 		}

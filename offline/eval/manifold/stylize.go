@@ -52,7 +52,7 @@ func Stylize(m *manifold.Model, content []float32, start feature.Place, clip []f
 		return nil, nil, fmt.Errorf("%s: %w", o.Style, err)
 	}
 	frames := len(content) / m.Layout.Columns()
-	s, err := m.NewStylist(manifold.StylistOptions{Batch: 1, Length: frames, Workers: o.Threads})
+	s, err := m.NewGramOptimizer(manifold.GramOptimizerOptions{Batch: 1, Length: frames, Workers: o.Threads})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,7 +61,7 @@ func Stylize(m *manifold.Model, content []float32, start feature.Place, clip []f
 	w.Style *= float32(o.Amount)
 	rows = slices.Clone(content)
 	at := time.Now()
-	reports, edit, err := s.Run(&manifold.Stylisation{Batch: 1, Length: frames, Rows: rows, Styles: []*manifold.Style{style},
+	reports, edit, err := s.Run(&manifold.StyleJob{Batch: 1, Length: frames, Rows: rows, Styles: []*manifold.Style{style},
 		Weights: []manifold.StyleWeights{w}, Seed: o.Seed, Iterations: o.Iterations, Edit: o.Edit})
 	if err != nil {
 		return nil, nil, err
@@ -91,8 +91,8 @@ func OpenPerson(m *manifold.Model, path string) ([]float32, feature.Place, error
 	}
 	cols := m.Layout.Columns()
 	frames := len(rows) / cols &^ 1
-	if frames < manifold.ShortestStyle {
-		return nil, start, fmt.Errorf("%s: %.2g s are too short, want at least %.2g s", path, float64(len(rows)/cols)/manifold.Rate, float64(manifold.ShortestStyle)/manifold.Rate)
+	if frames < manifold.MinStyleFrames {
+		return nil, start, fmt.Errorf("%s: %.2g s are too short, want at least %.2g s", path, float64(len(rows)/cols)/manifold.Rate, float64(manifold.MinStyleFrames)/manifold.Rate)
 	}
 	return rows[:frames*cols], start, nil
 }

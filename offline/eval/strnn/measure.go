@@ -39,7 +39,7 @@ func (r *Report) rollouts() error {
 	r.Recorded = metrics.LivelinessOf(r.train)
 	for _, p := range r.of {
 		if p.draws != nil {
-			p.draws.Draw(r.opt.Seed, r.opt.Spread)
+			p.draws.SetSampling(r.opt.Seed, r.opt.Spread)
 		}
 		begin := time.Now()
 		rows, err := metrics.Roll(p.p, r.held, r.opt.Prefixes, p.prefix, r.opt.Frames)
@@ -80,7 +80,7 @@ func (r *Report) nearest() error {
 	cols, prefixes := r.model.Layout.Columns(), nearestPrefixes*r.opt.Prefixes
 	for _, p := range r.of {
 		if p.draws != nil {
-			p.draws.Draw(r.opt.Seed, PredictSpread)
+			p.draws.SetSampling(r.opt.Seed, PredictSpread)
 		}
 		rows, err := metrics.Roll(p.p, r.held, prefixes, p.prefix, metrics.ManifoldFrames)
 		if err != nil {
@@ -100,7 +100,7 @@ func (r *Report) nearest() error {
 	for c := range r.held.Clips[:len(r.held.Clips)/2] {
 		clip := &r.held.Clips[c]
 		rows := make([]float32, min(clip.Frames/2, metrics.ManifoldFrames)*cols)
-		strnn.Halve(rows, clip.Rows, r.model.Layout)
+		strnn.HalveRate(rows, clip.Rows, r.model.Layout)
 		if d, err := manifold.Distance(rows, r.opt.Threads); err == nil { // long enough
 			sum, clips = sum+d, clips+1
 		}
@@ -120,7 +120,7 @@ func (r *Report) controls() error {
 	if r.model.Latent == 0 {
 		return nil
 	}
-	c, err := r.model.NewController(strnn.ControllerOptions{Batch: controlPeople, Draws: r.opt.Draws, Workers: r.opt.Threads})
+	c, err := r.model.NewController(strnn.ControllerOptions{Batch: controlPeople, Samples: r.opt.Draws, Workers: r.opt.Threads})
 	if err != nil {
 		return err
 	}
@@ -129,11 +129,11 @@ func (r *Report) controls() error {
 		name string
 		job  strnn.Control
 	}{
-		{"none", strnn.Control{Draws: 1}},
-		{fmt.Sprintf("best of %d ways", r.opt.Draws), strnn.Control{Draws: r.opt.Draws}},
-		{fmt.Sprintf("best of %d, %d steps", r.opt.Draws, r.opt.Steps), strnn.Control{Draws: r.opt.Draws, Steps: r.opt.Steps}},
-		{"the same, exact", strnn.Control{Draws: r.opt.Draws, Steps: r.opt.Steps, Exact: true}},
-		{"the same, settled", strnn.Control{Draws: r.opt.Draws, Steps: r.opt.Steps, Exact: true, Settle: true}},
+		{"none", strnn.Control{Samples: 1}},
+		{fmt.Sprintf("best of %d ways", r.opt.Draws), strnn.Control{Samples: r.opt.Draws}},
+		{fmt.Sprintf("best of %d, %d steps", r.opt.Draws, r.opt.Steps), strnn.Control{Samples: r.opt.Draws, Steps: r.opt.Steps}},
+		{"the same, exact", strnn.Control{Samples: r.opt.Draws, Steps: r.opt.Steps, Exact: true}},
+		{"the same, settled", strnn.Control{Samples: r.opt.Draws, Steps: r.opt.Steps, Exact: true, CleanUp: true}},
 	} {
 		v.job.Spread = r.opt.Spread
 		m, err := metrics.MeasureControlled(c, r.model, r.held, controlPeople, r.opt.Seconds, controlSpeed, v.job)
@@ -188,12 +188,12 @@ func (r *Report) rates() error {
 		var run, close func() error
 		if v.control {
 			n = 64
-			c, err := m.NewController(strnn.ControllerOptions{Batch: n, Draws: r.opt.Draws, Workers: r.opt.Threads, BF16: v.bf16})
+			c, err := m.NewController(strnn.ControllerOptions{Batch: n, Samples: r.opt.Draws, Workers: r.opt.Threads, BF16: v.bf16})
 			if err != nil {
 				return err
 			}
 			run = func() error {
-				_, err := c.Run(next[:n*size], seen[:n*encode], n, &strnn.Control{Body: body[:n*m.Predict*feature.MotionLen], Draws: r.opt.Draws, Steps: r.opt.Steps, Spread: r.opt.Spread})
+				_, err := c.Run(next[:n*size], seen[:n*encode], n, &strnn.Control{Body: body[:n*m.Predict*feature.MotionLen], Samples: r.opt.Draws, Steps: r.opt.Steps, Spread: r.opt.Spread})
 				return err
 			}
 			close = c.Close

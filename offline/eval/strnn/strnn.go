@@ -64,7 +64,7 @@ type predictor struct {
 	prefix int // frames it sees
 	p      metrics.Extender
 	draws  interface {
-		Draw(seed uint64, spread float32)
+		SetSampling(seed uint64, spread float32)
 	} // nil: it goes on in one way only
 	close func() error
 }
@@ -115,7 +115,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Model: o.Model, Horizons: metrics.Horizons[:], opt: o}
-	if r.model, err = strnn.New(net); err != nil {
+	if r.model, err = strnn.NewModel(net); err != nil {
 		return nil, err
 	}
 	if r.train, r.held, err = dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: r.model.Layout, HeldOut: o.HeldOut, Length: 2, Whole: true, Hop: 1 << 20, Workers: o.Threads}); err != nil {
@@ -174,7 +174,7 @@ func (r *Report) predictor(name, file string) (predictor, error) {
 		}
 		return predictor{name: name, prefix: r.model.Encode, p: p, close: p.Close}, nil
 	}
-	m, err := strnn.New(net)
+	m, err := strnn.NewModel(net)
 	if err != nil {
 		return predictor{}, err
 	}

@@ -3,6 +3,7 @@ package inbetween
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/keypose"
@@ -10,7 +11,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Fill makes the frames of a track without keys: keypose.Maker.Fill, or [Interpolate].
+// Fill makes the frames of a track without keys: keypose.Inbetweener.Fill, or [Interpolate].
 type Fill func(t *keypose.Track) error
 
 // Interpolate is the simplest Fill: positions linearly, rotations along the shortest arc.
@@ -157,7 +158,6 @@ func modelOf(t *keypose.Track) []m3.Xform {
 	return out
 }
 
-// placesOf returns the positions of the joints of a track, (frames, joints).
 func placesOf(t *keypose.Track) (out []m3.Vec3) {
 	for _, x := range modelOf(t) {
 		out = append(out, x.Pos)
@@ -183,7 +183,6 @@ func rowsOf(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float64)
 	return rows, err
 }
 
-// contacts returns the contacts of a layout, frame by frame.
 func contacts(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float64) ([][]bool, error) {
 	rows, err := rowsOf(l, sk, places, fps)
 	if err != nil {
@@ -198,8 +197,7 @@ func contacts(l *feature.Motion, sk *skel.Skeleton, places []m3.Vec3, fps float6
 	return out, nil
 }
 
-// shortest is the shortest time that a foot stands or swings, frames. Flickering contacts are not
-// steps.
+// shortest is the shortest time that a foot stands or swings, frames: no flickering contacts.
 const shortest = 6
 
 // edge is the distance from an end of the motion, in frames, within which a touchdown may count or
@@ -213,14 +211,7 @@ func steps(stand [][]bool) (inner, all int) {
 	}
 	half := len(stand[0]) / 2
 	for foot := range 2 {
-		down := func(f int) bool {
-			for _, on := range stand[f][foot*half : (foot+1)*half] {
-				if on {
-					return true
-				}
-			}
-			return false
-		}
+		down := func(f int) bool { return slices.Contains(stand[f][foot*half:(foot+1)*half], true) }
 		now, since := down(0), 0 // the accepted state, and the number of frames since it differs
 		for f := range stand {
 			if down(f) == now {

@@ -29,8 +29,7 @@ func walk(t *testing.T) (*keypose.Layout, *skel.Clip) {
 	return nil, nil
 }
 
-// The recording itself has no error, and its own steps. Interpolation has errors, meets its keys,
-// and loses steps.
+// The recording has no error and its own steps. Interpolation meets its keys, and loses steps.
 func TestEven(t *testing.T) {
 	l, c := walk(t)
 	truth := func(track *keypose.Track) error {
@@ -66,8 +65,7 @@ func TestEven(t *testing.T) {
 	}
 }
 
-// A growing error is larger in the last second than in an average one; a constant error is not. The
-// root's tilt hides no heading.
+// A growing error is larger in the last second, a constant one is not. Tilts hide no heading.
 func TestDrift(t *testing.T) {
 	l, c := walk(t)
 	long := skel.NewClip(c.Skel, c.FPS, 661)
@@ -148,8 +146,7 @@ func TestSteps(t *testing.T) {
 		}
 		stand = append(stand, []bool{left, left, right, right})
 	}
-	// The left is down at first, and comes down at 50, 100, 150; the right at 25, 75,
-	// 125, 175.
+	// The left is down at first, and comes down at 50, 100, 150; the right at 25, 75, 125, 175.
 	if inner, all := steps(stand); inner != 7 || all != 7 {
 		t.Errorf("%d steps, %d not next to the ends, want 7", all, inner)
 	}
@@ -158,8 +155,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// L2P of the truth is 0 and grows with the gap for interpolation. An error of one deviation in one
-// coordinate of one joint is 1.
+// L2P of the truth is 0 and grows with the gap. One coordinate off by one deviation is 1.
 func TestTransitions(t *testing.T) {
 	l, c := walk(t)
 	clips := []*skel.Clip{c.Resampled(keypose.Rate)}

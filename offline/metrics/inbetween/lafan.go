@@ -8,8 +8,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// The protocol of Harvey et al. 2020: windows at 30 frames per second, their distance, and the
-// frames before the transition.
+// The protocol of Harvey et al. 2020: windows at 30 frames per second, their distance, their past.
 const (
 	windowFrames = 50
 	windowHop    = 20

@@ -130,7 +130,6 @@ func Halve(takes []*registration.Take) []*registration.Take {
 	return out
 }
 
-// part returns frames from to to−1 of a registered take as a take.
 func part(t *registration.Take, name string, from, to int) *registration.Take {
 	p, n := *t, t.Clip.Skel.Len()
 	p.Name += name

@@ -42,8 +42,7 @@ type Truth struct {
 	Step  []float64  // (frames)
 }
 
-// truth finds the longest run of frames with consecutive counterparts; nil if it is too short to
-// compare.
+// truth finds the longest run of frames with consecutive counterparts; nil if it is too short.
 func truth(db *mar.Database, c Case, period float64) (*Truth, error) {
 	x, err := db.Rows(c.In.Clip)
 	if err != nil {
@@ -262,8 +261,7 @@ func stylize(db *mar.Database, c *skel.Clip, style int, label mar.Label, o mar.O
 	return p, nil
 }
 
-// predict returns the outputs of all methods at the frames of a case's truth. All methods see the
-// input from its first frame.
+// predict returns all methods' outputs at a case's truth. All see the input from its first frame.
 func predict(db *mar.Database, c Case, t *Truth, rivals []rival, other *Prediction, o *Options) ([]Prediction, error) {
 	action, style := slices.Index(db.Actions, c.In.Action), slices.Index(db.Styles, c.In.Style)
 	to := slices.Index(db.Styles, c.Out.Style)

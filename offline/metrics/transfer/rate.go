@@ -5,8 +5,7 @@ import (
 	"mannequin/animsys/skel"
 )
 
-// Rate is the cost of a frame of one character on one core, in seconds (Table 2 of Xia et al.
-// 2015), for unlabelled input.
+// Rate is the cost of a frame of unlabelled input on one core, s (Table 2 of Xia et al. 2015).
 type Rate struct {
 	Frames int     `json:"frames"` // timed
 	Total  float64 `json:"total_s"`

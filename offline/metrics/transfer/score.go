@@ -45,8 +45,7 @@ type Score struct {
 	Errors
 }
 
-// Errors are the measures of a translation. Frames have the rate of the takes, 60 per second for
-// people.
+// Errors are the measures of a translation. Frames have the takes' rate, 60 per second.
 type Errors struct {
 	// Pose is the mean distance of joints from their true position, over joints and frames, cm. The
 	// root is over one point of the ground, faces one way, and keeps its height.
@@ -63,9 +62,8 @@ type Errors struct {
 	Tempo float64 `json:"tempo"`
 }
 
-// Evaluate measures all methods on a set, fold by fold. Scores are in the order of folds, styles,
-// cases and methods. Cases with less than 10 common frames of input and truth, such as halves of
-// short takes, are left out.
+// Evaluate measures all methods on a set. Scores are in the order of folds, styles, cases and
+// methods. Cases with less than 10 common frames, such as halves of short takes, are left out.
 //
 // The method Another is another take of the output's style, read at the truth's own places on the
 // timeline. It shows how much takes of a style differ without a cause in the input. A method that
@@ -205,7 +203,6 @@ func (p *poser) pose(dst []m3.Xform, row []float64) {
 	p.db.Skeleton().LocalToModel(dst, p.pos, p.rot)
 }
 
-// errors measures a prediction.
 func (p *poser) errors(t *Truth, got *Prediction) (e Errors) {
 	n := float64(len(t.Step))
 	for f := range t.Step {
@@ -238,8 +235,7 @@ type Mean struct {
 	Errors
 }
 
-// Means returns the means of the scores that keep accepts (nil: all), by method in order of
-// appearance.
+// Means returns the means of scores that keep accepts (nil: all), by method as they first appear.
 func Means(scores []Score, keep func(*Score) bool) []Mean {
 	var means []Mean
 	at := map[string]int{}

@@ -7,8 +7,7 @@ import (
 	"mannequin/offline/procgen/internal/smooth"
 )
 
-// arm poses shoulder, arm and hand of a side. Rotations are of a left arm; flip mirrors them for
-// the right one.
+// arm poses a side's shoulder, arm and hand. Rotations are of a left arm; flip mirrors them.
 func (g *figure) arm(p *pose, side int, b *beat) {
 	m, j := &g.m, g.body.shoulder[side]
 	n := func(i int) float64 { return m.noise * g.drift[11+3*side+i].At(b.sec) }

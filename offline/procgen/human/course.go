@@ -6,8 +6,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// grid is the number of nodes per cycle. margin is the number of cycles beyond both ends of the
-// script.
+// grid is the number of nodes per cycle, margin of cycles beyond both ends of the script.
 const (
 	grid   = 128
 	margin = 3
@@ -66,17 +65,14 @@ func (c *course) rates(t, yaw float64) node {
 	return node{dtime: 1 / c.cadence(t), dx: d * s, dz: d * k, dyaw: c.turn.at(t)}
 }
 
-// cadence returns the cycles per second at canonical time t.
 func (c *course) cadence(t float64) float64 {
 	return c.m.cadence * (1 + c.m.cadencePace*c.pace.at(t))
 }
 
-// stride returns the distance per cycle, m.
 func (c *course) stride(t float64) float64 {
 	return c.m.stride * (1 + c.m.stridePace*c.pace.at(t)) * c.moving.at(t)
 }
 
-// duty returns the duty factor.
 func (c *course) duty(t float64) float64 { return c.m.dutyAt(c.pace.at(t)) }
 
 // speed returns the speed in m/s.

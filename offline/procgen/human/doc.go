@@ -9,13 +9,12 @@
 //
 // # How it works
 //
-// A script (script.go) is a set of smooth curves over canonical time, which counts cycles of the
-// gait: the pace, the turn per cycle, whether the person moves at all. A style (styles.go) is a row
-// of numbers that change a usual walk, run or stand (gait.go). With the length and the duration of
-// a cycle it gives the course in metres and seconds (course.go). Each foot stands from a fixed
-// point of the cycle for the style's duty factor, at its best place under the body in the middle of
-// that time (foot.go). It rolls over heel, sole and ball, and the point it rolls over does not move
-// at all. Pelvis, chest, head and arms (trunk.go, arm.go) oscillate with the cycle. If a leg would
-// be overstretched, the pelvis is lowered beforehand, about evenly over a cycle. Then a triangle
-// solves the leg exactly (leg.go).
+// A script (script.go) has smooth curves over canonical time, which counts cycles of the gait: the
+// pace, the turn per cycle, whether the person moves. A style (styles.go) is numbers that change a
+// usual walk, run or stand (gait.go). With a cycle's length and duration it gives the course in
+// metres and seconds (course.go). Each foot stands from a fixed point of the cycle for the style's
+// duty factor, at its best place under the body in the middle of that time (foot.go). It rolls over
+// heel, sole and ball, over points that do not move. Pelvis, chest, head and arms (trunk.go,
+// arm.go) oscillate with the cycle. The pelvis sinks before a leg would be overstretched, evenly
+// over a cycle. Then a triangle solves the leg exactly (leg.go).
 package human

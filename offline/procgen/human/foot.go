@@ -94,7 +94,6 @@ func (h *foothold) ends() [2]m3.Vec3 {
 // toeOffSpeed is the speed of the heel's rise at toe-off, over its mean.
 const toeOffSpeed = 1.8
 
-// pitch returns the pitch of a standing foot at canonical time t.
 func (s *stance) pitch(t float64) float64 {
 	p := 0.0
 	if s.strike > 0 && t < s.flat {
@@ -117,7 +116,6 @@ func (s *stance) heels(yaw, pitch float64) m3.Vec3 {
 	return h.Sub(footRot(yaw, pitch).Rotate(heelLocal))
 }
 
-// foot returns the state of a foot at canonical time t.
 func (g *figure) foot(foot int, t float64) foothold {
 	all := g.feet[foot]
 	i := 0
@@ -138,9 +136,8 @@ func (g *figure) foot(foot int, t float64) foothold {
 	return g.swing(foot, s, &all[i+1], t)
 }
 
-// swing returns the state of a foot between two stances. The ankle blends from its place with the
-// ball still down to its place with the heel already down, so that it leaves and lands as smoothly
-// as it turns.
+// swing returns a foot between two stances. The ankle blends from its place with the ball still
+// down to its place with the heel already down, so it leaves and lands as smoothly as it turns.
 func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 	m := &g.m
 	d := to.on - from.off
@@ -175,15 +172,13 @@ func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 // pass is 1 while the foot is beside the other leg.
 func pass(u float64) float64 { return smooth.Step(2.6*u) * smooth.Step(2.6*(1-u)) }
 
-// easeOff returns about x, the cycles since toe-off, with two derivatives of zero at first, and
-// levels off at a tenth of a cycle.
+// easeOff returns about x, the cycles since toe-off, begins smoothly, and levels off at 0.1 cycle.
 func easeOff(x float64) float64 {
 	const brake, most = 0.03, 0.1
 	return most * math.Tanh(x*x*x/(x*x+brake*brake)/most)
 }
 
-// clear moves the swings of a foot around the other leg, and lifts them until the sole clears the
-// ground.
+// clear moves a foot's swings around the other leg, and lifts the sole off the ground.
 func (g *figure) clear(foot int) {
 	const apart = 0.12 // m between passing feet
 	all := g.feet[foot]
@@ -236,8 +231,7 @@ func footRot(yaw, pitch float64) m3.Quat {
 // toeRot is footRot for the toes.
 func toeRot(yaw, pitch float64) m3.Quat { return turned(yaw, -pitch, 0) }
 
-// turned returns the rotation by pitch (forward and down), then roll (left side up), then yaw (to
-// the left).
+// turned returns the rotation by pitch (down), then roll (left side up), then yaw (to the left).
 func turned(yaw, pitch, roll float64) m3.Quat {
 	return m3.YawQuat(float32(yaw)).Mul(about(2, roll)).Mul(about(0, pitch))
 }
@@ -257,5 +251,4 @@ func about(axis int, angle float64) m3.Quat {
 	return q
 }
 
-// sideOf returns 1 for the left, −1 for the right.
 func sideOf(foot int) float64 { return 1 - 2*float64(foot) }

@@ -75,8 +75,7 @@ type gait struct {
 	sag   float64 // drop of the pelvis over the idle leg in a stand
 }
 
-// walking is a usual walk, with numbers from textbooks of gait analysis, scaled to a person of 1.62
-// m.
+// walking is a usual walk, from textbooks of gait analysis, scaled to a person of 1.62 m.
 var walking = gait{
 	cadence: 0.94, cadencePace: 0.13, stride: 1.28, stridePace: 0.17, duty: 0.615, dutyPace: -0.025,
 	width: 0.048, ahead: 0.05, toeOut: rad(6), strike: rad(19), flatAt: 0.2, heelAt: 0.56, rise: rad(46), fling: rad(11), flung: 0.25,
@@ -117,7 +116,6 @@ func gaitOf(action string) gait {
 	return walking
 }
 
-// landsAt returns the phase at which a foot lands.
 func landsAt(foot int) float64 { return 0.5 * float64(foot) }
 
 // personGait is the gait of one person in one style.
@@ -178,5 +176,4 @@ func (m *personGait) vary(n func() float64) {
 	m.width += 0.004 * n()
 }
 
-// dutyAt returns the duty factor at a pace.
 func (m *personGait) dutyAt(pace float64) float64 { return m.duty + m.dutyPace*pace }

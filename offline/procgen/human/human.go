@@ -43,8 +43,7 @@ const (
 // posture and gestures. Random variation from step to step differs between takes.
 //
 // A take's Times are Period times its canonical time in cycles. The left foot lands at multiples of
-// Period, the right one half a Period later. Its Stands are the feet from heel strike until the
-// toes leave.
+// Period, the right one half a Period later. Stands last from heel strike until the toes leave.
 func Generate(o Options) ([]*registration.Take, map[string]registration.Timeline, error) {
 	if err := o.complete(); err != nil {
 		return nil, nil, err
@@ -107,7 +106,6 @@ type plan struct {
 	take   int // of this script in this style, from 0
 }
 
-// perform makes the takes.
 func (o *Options) perform(plans []plan) []*registration.Take {
 	sk := newBody()
 	return clips.Make(len(plans), o.Workers, func(i int) *registration.Take {
@@ -129,8 +127,7 @@ func known(what string, names, all []string) error {
 	return nil
 }
 
-// rng returns the random numbers of one take, or of its person if style is empty. They do not
-// depend on the other takes.
+// rng returns a take's own random numbers, or its person's if style is empty.
 func rng(seed int64, content, style string, take int) *rand.Rand {
 	h := uint64(14695981039346656037) // FNV-1a
 	for _, b := range []byte(content + "/" + style) {

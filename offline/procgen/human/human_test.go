@@ -81,8 +81,7 @@ func generate(t *testing.T, o Options) []*registration.Take {
 	return takes
 }
 
-// Equal options give equal bytes, other seeds others, and a take does not depend
-// on which others are made.
+// Equal options give equal bytes, other seeds others. Takes do not depend on each other.
 func TestSeeds(t *testing.T) {
 	o := Options{Seed: 3, Minutes: 0.1, Actions: []string{Walk}, Styles: []string{"neutral", "old"}}
 	a := generate(t, o)
@@ -201,8 +200,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// At equal times two styles do the same. The same feet stand, except for different duty factors,
-// and headings agree.
+// At equal times two styles do the same: feet stand, except for duty factors; headings agree.
 func TestPairs(t *testing.T) {
 	for _, sc := range scripts() {
 		ref := take(t, sc.name, "neutral")

@@ -14,8 +14,7 @@ const (
 	legLen   = thighLen + shankLen
 )
 
-// reach is the largest distance of a foot on the ground, as a share of the leg's length. Knees are
-// never quite straight.
+// reach is a standing foot's largest distance, as a share of the leg: knees are never straight.
 const (
 	reach   = 0.994
 	stretch = 0.998 // just before it lands

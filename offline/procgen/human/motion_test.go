@@ -8,8 +8,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// A foot that stands does not move at the point it rolls over, and nothing of any
-// foot goes below the ground.
+// A standing foot does not move at its rolling point, and nothing goes below the ground.
 func TestFeet(t *testing.T) {
 	const most = 1e-4 // m
 	takes, _ := round(t)
@@ -138,8 +137,7 @@ func TestSymmetry(t *testing.T) {
 	}
 }
 
-// joints returns the joints' places at canonical time t, relative to the world,
-// with the pelvis sunk by sink.
+// joints returns the joints' places at canonical time t, the pelvis lowered by sink.
 func (g *figure) joints(t, sink float64) []m3.Vec3 {
 	b := g.beatAt(t, 0)
 	po := g.pose(&b, sink)

@@ -60,7 +60,6 @@ func pulse(at, over, hold, by float64) track {
 	return track{0, []ramp{{at, over, by}, {at + over + hold, over, -by}}}
 }
 
-// scripts returns all contents.
 func scripts() []script {
 	var all []script
 	add := func(action, content string, cycles float64, edit func(*script)) {

@@ -81,7 +81,6 @@ func (p *performer) figure(s *script) *figure {
 	return g
 }
 
-// perform makes a take of a script.
 func (p *performer) perform(s *script) *registration.Take {
 	g := p.figure(s)
 	frames := int(math.Floor(g.course.at(s.cycles).time*FPS)) + 1
@@ -106,12 +105,10 @@ func (p *performer) perform(s *script) *registration.Take {
 	return t
 }
 
-// stands reports whether a foot stands at canonical time t.
 func (g *figure) stands(foot int, t float64) bool { return g.foot(foot, t).free == 0 }
 
-// sink returns how far the pelvis must be below the height for straight legs in each frame, so that
-// no standing leg is overstretched. It is nearly constant over a cycle, so that the pelvis keeps
-// its bounce.
+// sink returns how far the pelvis must be below straight legs in each frame, so that no standing
+// leg is overstretched. It is nearly constant over a cycle, so that the pelvis keeps its bounce.
 func (g *figure) sink(beats []beat) []float64 {
 	half := int(0.3 * FPS / g.m.cadence)
 	lack := make([]float64, len(beats)) // need beyond sink
@@ -143,8 +140,7 @@ func (g *figure) pose(b *beat, sink float64) *pose {
 	return p
 }
 
-// write puts a pose into frame f of a clip whose earlier frames exist. Quaternions stay on the side
-// of the frame before.
+// write puts a pose into frame f of a clip. Quaternions stay on the side of the frame before.
 func (g *figure) write(c *skel.Clip, f int, p *pose) {
 	pos, rot := c.Frame(f)
 	pos[0] = p.root

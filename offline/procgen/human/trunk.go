@@ -72,8 +72,7 @@ func (g *figure) trunk(p *pose, b *beat, sink float64) {
 	p.rot[j.chest] = chest
 	g.chestYaw, g.chestPitch, g.chestRoll = chestYaw, chestPitch, chestRoll
 
-	// The head keeps its heading and pitch, except for the style's nods, and looks along the
-	// course.
+	// The head keeps its heading and pitch, except for nods, and looks along the course.
 	headYaw := 0.9*look + 0.75*turn + 0.12*chestYaw + rad(1.5)*n(8)
 	headPitch := m.head + 0.3*push - m.headNod*b.going*b.twice(b.middle-0.1) + rad(1.2)*n(9)
 	headRoll := -m.headTilt - m.headRoll*b.going*b.once(b.middle) - 0.3*lean + 0.15*chestRoll + rad(0.7)*n(10)

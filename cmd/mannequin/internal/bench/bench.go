@@ -20,6 +20,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/herd"
+	"mannequin/scenes/world"
 )
 
 // benchReport is what bench prints.
@@ -84,7 +85,7 @@ beside the GPU's own peaks and the processor.`,
 			if on == backend.CUDA && (bf16 || cmd.Flags().Changed("ticks")) {
 				return command.Usagef("--backend cuda times runs, not ticks, in every precision: leave out --bf16 and --ticks")
 			}
-			most := herd.MaxAgents
+			most := world.MaxAgents
 			if on == backend.CUDA {
 				most = 1 << 20
 				if !cmd.Flags().Changed("agents") {
@@ -147,7 +148,7 @@ beside the GPU's own peaks and the processor.`,
 // benchCrowd times one crowd.
 func benchCrowd(ctx context.Context, m *mann.Model, agents, ticks, threads int, bf16 bool) (benchRow, error) {
 	before := heap()
-	s, err := herd.New(herd.Options{Model: m, Agents: agents, Workers: threads, BF16: bf16})
+	s, err := herd.New(herd.Options{Options: world.Options{Agents: agents, Workers: threads, BF16: bf16}, Model: m})
 	if err != nil {
 		return benchRow{}, err
 	}

@@ -17,6 +17,7 @@ import (
 	"mannequin/models/styles-free"
 	"mannequin/scenes"
 	street "mannequin/scenes/people"
+	"mannequin/scenes/world"
 )
 
 // peopleReport is what bench people prints. Times are of ticks, in milliseconds.
@@ -56,8 +57,8 @@ as fast as it goes, where making the windows counts, too.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case agents < 1 || agents > street.MaxAgents:
-				return command.Usagef("--agents %d: want 1 to %d", agents, street.MaxAgents)
+			case agents < 1 || agents > world.MaxAgents:
+				return command.Usagef("--agents %d: want 1 to %d", agents, world.MaxAgents)
 			case styled < 0 || styled > agents:
 				return command.Usagef("--styled %d: want 0 to %d, the people there are", styled, agents)
 			case threads < 1 || threads > 1024:
@@ -67,7 +68,7 @@ as fast as it goes, where making the windows counts, too.`,
 			case iterations < 0 || iterations > 1000:
 				return command.Usagef("--iterations %d: want 0 to 1000", iterations)
 			}
-			o := street.Options{Agents: agents, Workers: threads, Iterations: iterations, Seed: 1, Styled: styled}
+			o := street.Options{Options: world.Options{Agents: agents, Workers: threads, Seed: 1}, Iterations: iterations, Styled: styled}
 			var err error
 			if o.Networks, err = person.Open(); err != nil {
 				return err

@@ -17,6 +17,7 @@ import (
 	"mannequin/models"
 	"mannequin/scenes"
 	plaza "mannequin/scenes/strnn"
+	"mannequin/scenes/world"
 )
 
 // WanderersReport is what bench wanderers prints.
@@ -62,15 +63,15 @@ follow each other without a pause, all that is computed included.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, n := range agents {
-				if n < 1 || n > plaza.MaxAgents {
-					return command.Usagef("--agents %d: want 1 to %d", n, plaza.MaxAgents)
+				if n < 1 || n > world.MaxAgents {
+					return command.Usagef("--agents %d: want 1 to %d", n, world.MaxAgents)
 				}
 			}
 			switch {
 			case o.Workers < 1 || o.Workers > 1024:
 				return command.Usagef("--threads %d: want 1 to 1024", o.Workers)
-			case o.Stream.Draws < 1 || o.Stream.Draws > 100 || o.Stream.Steps < 0 || o.Stream.Steps > 100:
-				return command.Usagef("--draws %d --steps %d: want 1 to 100, and 0 to 100", o.Stream.Draws, o.Stream.Steps)
+			case o.Stream.Samples < 1 || o.Stream.Samples > 100 || o.Stream.Steps < 0 || o.Stream.Steps > 100:
+				return command.Usagef("--draws %d --steps %d: want 1 to 100, and 0 to 100", o.Stream.Samples, o.Stream.Steps)
 			case !(seconds >= 0.1) || seconds > 3600:
 				return command.Usagef("--seconds %g: want 0.1 to 3600", seconds)
 			}
@@ -78,11 +79,11 @@ follow each other without a pause, all that is computed included.`,
 			if err != nil {
 				return err
 			}
-			if o.Model, err = strnn.New(net); err != nil {
+			if o.Model, err = strnn.NewModel(net); err != nil {
 				return err
 			}
 			r := WanderersReport{Model: net.Meta().Name, Machine: fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
-				Threads: o.Workers, BF16: o.Stream.BF16, Draws: o.Stream.Draws, Steps: o.Stream.Steps}
+				Threads: o.Workers, BF16: o.BF16, Draws: o.Stream.Samples, Steps: o.Stream.Steps}
 			for _, n := range agents {
 				o.Agents, o.Seed = n, 1
 				row, err := benchWanderers(cmd.Context(), o, int(seconds*scenes.TickRate))
@@ -98,8 +99,8 @@ follow each other without a pause, all that is computed included.`,
 	f.StringVar(&model, "model", "human-strnn", "with a guide: a shipped model's name, or a model `file`")
 	f.IntSliceVar(&agents, "agents", []int{100, 500}, "sizes of the crowd")
 	f.IntVar(&o.Workers, "threads", runtime.NumCPU(), "worker goroutines")
-	f.BoolVar(&o.Stream.BF16, "bf16", false, "compute the network in bfloat16 where the processor can")
-	f.IntVar(&o.Stream.Draws, "draws", 1, "ways of which each goes on in the best")
+	f.BoolVar(&o.BF16, "bf16", false, "compute the network in bfloat16 where the processor can")
+	f.IntVar(&o.Stream.Samples, "draws", 1, "ways of which each goes on in the best")
 	f.IntVar(&o.Stream.Steps, "steps", 0, "of a search from there")
 	f.Float64Var(&seconds, "seconds", 10, "how long, at 60 ticks a second")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")

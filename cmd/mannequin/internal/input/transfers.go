@@ -14,15 +14,15 @@ import (
 // ShippedTransfers is the name of the embedded styles of a crowd.
 const ShippedTransfers = "styles-gram"
 
-// OpenTransfers opens the shipped styles of a crowd or a file of some.
-func OpenTransfers(nameOrPath string) (*manifold.Transfers, error) {
+// OpenStyleSet opens the shipped styles of a crowd or a file of some.
+func OpenStyleSet(nameOrPath string) (*manifold.StyleSet, error) {
 	if nameOrPath == ShippedTransfers {
 		return stylesgram.Open()
 	}
 	if _, err := os.Stat(nameOrPath); err != nil && !strings.ContainsAny(nameOrPath, `/\.`) {
 		return nil, fmt.Errorf("no styles %q: name %s, or give the path of a file that \"mannequin style transfer\" has written", nameOrPath, ShippedTransfers)
 	}
-	ts, err := manifold.OpenTransfers(nameOrPath)
+	ts, err := manifold.OpenStyleSet(nameOrPath)
 	var other *netruntime.UnsupportedError
 	if errors.As(err, &other) && other.What == "architecture" {
 		return nil, fmt.Errorf("%s: a file of %q, not styles of a crowd: make some with \"mannequin style transfer\"", nameOrPath, other.Got)

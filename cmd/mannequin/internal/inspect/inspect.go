@@ -74,7 +74,7 @@ func inspectFile(file string) (any, error) {
 		if errors.As(err, &other) && other.Got == mar.Arch {
 			return inspectStyles(file)
 		}
-		if errors.As(err, &other) && other.Got == manifold.ArchTransfers {
+		if errors.As(err, &other) && other.Got == manifold.ArchStyleSet {
 			return inspectTransfers(file)
 		}
 		if err != nil {

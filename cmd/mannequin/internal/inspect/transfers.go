@@ -24,7 +24,7 @@ type TransfersReport struct {
 }
 
 func inspectTransfers(file string) (*TransfersReport, error) {
-	ts, err := input.OpenTransfers(file)
+	ts, err := input.OpenStyleSet(file)
 	if err != nil {
 		return nil, err
 	}

@@ -210,12 +210,12 @@ func (o *editFlags) run(file string) (*editReport, error) {
 	}
 	job := &manifold.Edit{Batch: 1, Length: frames, Rows: rows, Stand: stand, Iterations: o.iterations}
 	if path != nil {
-		course, err := m.Trace(rows, start).Follow(path)
+		course, err := m.Trajectory(rows, start).Follow(path)
 		if err != nil {
 			return nil, fmt.Errorf("%s along --path %s: %w", file, o.path, err)
 		}
 		start, job.Body = course[0], make([]float32, frames*feature.MotionLen)
-		course.Body(job.Body)
+		course.BodyMotion(job.Body)
 	}
 	if err := targets.aim(m, job, start); err != nil {
 		return nil, err
@@ -253,9 +253,9 @@ func (o *editFlags) run(file string) (*editReport, error) {
 	if rep.Was, _, err = measure(m, was, job.Stand, wasAt, nil); err != nil {
 		return nil, err
 	}
-	var course manifold.Course
+	var course manifold.Trajectory
 	if path != nil {
-		course = m.Trace(rows, start)
+		course = m.Trajectory(rows, start)
 	}
 	if rep.Is, rep.Away, err = measure(m, job.Rows, job.Stand, start, course); err != nil {
 		return nil, err
@@ -279,7 +279,7 @@ func costOf(e *manifold.Editor, job *manifold.Edit, rows []float32) (float64, er
 	return r.Before, err
 }
 
-func measure(m *manifold.Model, rows, stand []float32, start feature.Place, course manifold.Course) (editMeasure, float64, error) {
+func measure(m *manifold.Model, rows, stand []float32, start feature.Place, course manifold.Trajectory) (editMeasure, float64, error) {
 	p, err := metrics.MeasurePeople(m, rows, stand, start, course)
 	return editMeasure{p.Skate, p.Bone}, p.Away, err
 }

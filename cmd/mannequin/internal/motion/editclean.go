@@ -32,7 +32,7 @@ func (o *editFlags) openCleaner(m *manifold.Model) (*cleaner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--strnn: %w", err)
 	}
-	s, err := strnn.New(net)
+	s, err := strnn.NewModel(net)
 	if err != nil {
 		return nil, fmt.Errorf("--strnn: %w", err)
 	}
@@ -77,7 +77,7 @@ const bodySigma = 5
 // withoutNoise returns what rows are without noise, the body's way smoothed, and where it
 // starts.
 func (c *cleaner) withoutNoise(rows []float32, start feature.Place) ([]float32, feature.Place, error) {
-	own := c.m.Trace(rows, start)
+	own := c.m.Trajectory(rows, start)
 	way := own.Smoothed(bodySigma)
 	moved := slices.Clone(rows)
 	c.m.Rebase(moved, own, way)

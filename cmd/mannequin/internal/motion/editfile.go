@@ -156,7 +156,7 @@ func (g *goals) aim(m *manifold.Model, job *manifold.Edit, start feature.Place) 
 	if len(g.targets) == 0 {
 		return nil
 	}
-	err := m.Aim(job, 0, start, g.targets)
+	err := m.AddTargets(job, 0, start, g.targets)
 	var bad *manifold.TargetError
 	if !errors.As(err, &bad) {
 		return err
@@ -182,7 +182,7 @@ func (g *goals) measure(m *manifold.Model, rows, was []float32, made *skel.Clip,
 	if len(g.targets) == 0 {
 		return nil, nil
 	}
-	l, course, model := m.Layout, m.Trace(rows, start), make([]m3.Xform, made.Skel.Len())
+	l, course, model := m.Layout, m.Trajectory(rows, start), make([]m3.Xform, made.Skel.Len())
 	var out []editTarget
 	for _, t := range g.targets {
 		e, n := editTarget{Joint: t.Joint, From: t.From, To: t.To}, 0.0

@@ -68,7 +68,7 @@ Feet that the network has on the ground are held there.`,
 			if err != nil {
 				return err
 			}
-			m, err := keypose.New(net)
+			m, err := keypose.NewModel(net)
 			if err != nil {
 				return err
 			}
@@ -101,7 +101,7 @@ Feet that the network has on the ground are held there.`,
 }
 
 func makeBetween(m *keypose.Model, k keypose.Keys, t *keypose.Track, linear, hold bool, threads int, out string) (*inbetweenReport, error) {
-	maker, err := m.NewMaker(keypose.MakerOptions{Workers: threads})
+	maker, err := m.NewInbetweener(keypose.InbetweenerOptions{Workers: threads})
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func FuzzKeys(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	m, err := keypose.New(net)
+	m, err := keypose.NewModel(net)
 	if err != nil {
 		f.Fatal(err)
 	}

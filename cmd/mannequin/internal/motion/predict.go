@@ -102,7 +102,7 @@ func predict(path string, o predictOptions) (*predictReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := strnn.New(net)
+	m, err := strnn.NewModel(net)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func predict(path string, o predictOptions) (*predictReport, error) {
 	}
 	cols := m.Layout.Columns()
 	half := make([]float32, len(recorded)/cols/2*cols)
-	strnn.Halve(half, recorded, m.Layout)
+	strnn.HalveRate(half, recorded, m.Layout)
 	have := len(half) / cols
 	if o.at > 0 {
 		if o.at*strnn.Rate > float64(have) {
@@ -123,13 +123,13 @@ func predict(path string, o predictOptions) (*predictReport, error) {
 	if have < m.Encode {
 		return nil, fmt.Errorf("%s has %.2f s up to where it is to go on, the network needs %.2f: give a longer recording, or a later --at", path, float64(have)/strnn.Rate, float64(m.Encode)/strnn.Rate)
 	}
-	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: 1, Workers: o.threads, Settle: true})
+	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: 1, Workers: o.threads, CleanUp: true})
 	if err != nil {
 		return nil, err
 	}
 	frames := have + int(o.seconds*strnn.Rate)
 	rows := append(half[:have*cols:have*cols], make([]float32, (frames-have)*cols)...)
-	p.Draw(o.seed, o.spread)
+	p.SetSampling(o.seed, o.spread)
 	begin := time.Now()
 	err = errors.Join(p.Extend(rows, 1, have, frames), p.Close())
 	if err != nil {
@@ -141,7 +141,7 @@ func predict(path string, o predictOptions) (*predictReport, error) {
 		r.Went += float64(feature.Place{}.Advance(v, 1.0/strnn.Rate).Pos.Len())
 	}
 	double := make([]float32, 2*len(rows))
-	strnn.Double(double, rows, m.Layout)
+	strnn.DoubleRate(double, rows, m.Layout)
 	start.Pos = start.Pos.Flat()
 	clip, err := m.Clip(double, dataset.Rate, start)
 	if err != nil {

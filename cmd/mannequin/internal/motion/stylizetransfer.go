@@ -43,7 +43,7 @@ func (o *stylizeFlags) restyle(w io.Writer, file, name string) error {
 	if o.amount > 2 {
 		return command.Usagef("--amount is %v, want at most 2 of a style of %s", o.amount, file)
 	}
-	ts, err := input.OpenTransfers(file)
+	ts, err := input.OpenStyleSet(file)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (o *stylizeFlags) restyle(w io.Writer, file, name string) error {
 		return err
 	}
 	at := time.Now()
-	rows, err := m.Restyle(content, manifold.Styled{With: all[i], Weight: float32(o.amount)}, o.edit, o.threads)
+	rows, err := m.Restyle(content, manifold.WeightedStyle{Transfer: all[i], Weight: float32(o.amount)}, o.edit, o.threads)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.content, err)
 	}

@@ -94,7 +94,7 @@ feet they are.`,
 			}
 			if kind != "locomotion" {
 				if !cmd.Flags().Changed("iterations") {
-					iterations = manifold.ActIterations
+					iterations = manifold.ActionIterations
 				}
 				net := map[string]string{"punch": punch, "kick": kick}[kind]
 				rep, err := synthAct(actOptions{kind, targets, net, base, out, seconds, iterations, threads})
@@ -124,7 +124,7 @@ feet they are.`,
 				return err
 			}
 			frames := max(int(math.Round(seconds*manifold.Rate)), 2)
-			course, err := manifold.Along(p, frames, speed, func(int) float32 { return float32(facing * math.Pi / 180) })
+			course, err := manifold.AlongPath(p, frames, speed, func(int) float32 { return float32(facing * math.Pi / 180) })
 			if err != nil {
 				return err
 			}
@@ -134,7 +134,7 @@ feet they are.`,
 			}
 			defer l.Close()
 			gait := manifold.Gait{Cadence: float32(cadence), HeelOff: -float32(stand), ToeOff: -float32(stand)}
-			made, r, err := l.Make([]manifold.Course{course}, []manifold.Gait{gait}, iterations, time.Now)
+			made, r, err := l.Make([]manifold.Trajectory{course}, []manifold.Gait{gait}, iterations, time.Now)
 			if err != nil {
 				return err
 			}
@@ -166,7 +166,7 @@ feet they are.`,
 	f.Float64Var(&facing, "facing", 0, "degrees to the left of the way ahead that the body faces: 180 walks backward")
 	f.Float64Var(&cadence, "cadence", 1, "how much faster it steps")
 	f.Float64Var(&stand, "stand", 0, "how much longer feet stand, -1 (always in the air) to 1")
-	f.IntVar(&iterations, "iterations", manifold.DefaultIterations, fmt.Sprintf("steps of the edit that holds standing feet and bones; 0 leaves it out; punches and kicks have %d where it is not given", manifold.ActIterations))
+	f.IntVar(&iterations, "iterations", manifold.DefaultIterations, fmt.Sprintf("steps of the edit that holds standing feet and bones; 0 leaves it out; punches and kicks have %d where it is not given", manifold.ActionIterations))
 	f.IntVar(&threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
 	f.StringVar(&base, "manifold", "human", "a shipped model's name, or a model file: the motion manifold")
 	f.StringVar(&steps, "footstep", "human-footstep", "a shipped model's name, or a model file: the network of footsteps")
@@ -219,8 +219,8 @@ func parseSpeeds(text string) (func(frame int) float32, error) {
 		} else if t, err = strconv.ParseFloat(at, 64); err != nil {
 			return nil, command.Usagef("--speed: %q is no time in seconds", at)
 		}
-		if v, err = strconv.ParseFloat(speed, 64); err != nil || !(v >= 0 && v <= manifold.Fastest) {
-			return nil, command.Usagef("--speed: %q is no speed from 0 to %d m/s", speed, manifold.Fastest)
+		if v, err = strconv.ParseFloat(speed, 64); err != nil || !(v >= 0 && v <= manifold.MaxSpeed) {
+			return nil, command.Usagef("--speed: %q is no speed from 0 to %d m/s", speed, manifold.MaxSpeed)
 		}
 		if i > 0 && !(timed && t > times[i-1]) {
 			return nil, command.Usagef("--speed: %q does not come later than the pair before it", part)

@@ -143,7 +143,7 @@ func givenTargets(m *manifold.Model, kind, file string, columns []int, frames in
 			var own, along m3.Vec3
 			var share, pulled float32
 			for _, t := range g.targets {
-				s := t.Share(f)
+				s := t.Influence(f)
 				way := t.At.Sub(rest[slices.Index(names, t.Joint)]).Scale(s)
 				switch {
 				case t.Joint == name:

@@ -135,7 +135,7 @@ func (o *transferFlags) check() ([]styleClip, error) {
 		}
 		clips, names = append(clips, c), append(names, c.name)
 	}
-	if err := manifold.CheckNames(names); err != nil {
+	if err := manifold.CheckStyleNames(names); err != nil {
 		return nil, command.Usagef("--style: %w", err)
 	}
 	return clips, cli.Writable(o.out)
@@ -165,7 +165,7 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []sty
 		return nil, err
 	}
 	r := &transferReport{Out: o.out, Model: m.Net.Meta().Name, Content: float64(len(content)/m.Layout.Columns()) / manifold.Rate}
-	var all []*manifold.Transfer
+	var all []*manifold.StyleTransfer
 	var styles []*manifold.Style
 	for i := range clips {
 		t, style, report, err := o.find(ctx, progress, m, &clips[i], content)
@@ -176,7 +176,7 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []sty
 		r.Styles = append(r.Styles, transferStyle{Name: t.Name, File: filepath.Base(clips[i].file), Seconds: float64(len(clips[i].rows)/m.Layout.Columns()) / manifold.Rate,
 			Amount: clips[i].amount, Steps: report.Steps, Ratio: report.Ratio()})
 	}
-	ts, err := m.NewTransfers(all)
+	ts, err := m.NewStyleSet(all)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []sty
 		return nil, err
 	}
 	for i := range r.Styles {
-		k := slices.IndexFunc(kept, func(t *manifold.Transfer) bool { return t.Name == r.Styles[i].Name })
+		k := slices.IndexFunc(kept, func(t *manifold.StyleTransfer) bool { return t.Name == r.Styles[i].Name })
 		if r.Styles[i].Others, err = o.measure(m, kept[k], styles[i], others); err != nil {
 			return nil, err
 		}
@@ -209,7 +209,7 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []sty
 }
 
 // find finds the transfer to a clip's style.
-func (o *transferFlags) find(ctx context.Context, progress io.Writer, m *manifold.Model, c *styleClip, content []float32) (*manifold.Transfer, *manifold.Style, manifold.StyleReport, error) {
+func (o *transferFlags) find(ctx context.Context, progress io.Writer, m *manifold.Model, c *styleClip, content []float32) (*manifold.StyleTransfer, *manifold.Style, manifold.StyleReport, error) {
 	var report manifold.StyleReport
 	style, err := m.NewStyle(c.rows, o.threads)
 	if err != nil {
@@ -220,7 +220,7 @@ func (o *transferFlags) find(ctx context.Context, progress io.Writer, m *manifol
 	bar := cli.NewProgress(ctx, progress)
 	defer bar.Finish()
 	bar.Stage(c.name + ": steps at most")
-	t, report, err := m.NewTransfer(style, content, manifold.TransferOptions{Weights: &w, Workers: o.threads, Step: func(done, most int) bool {
+	t, report, err := m.NewStyleTransfer(style, content, manifold.StyleTransferOptions{Weights: &w, Workers: o.threads, Step: func(done, most int) bool {
 		bar.Step(done, most)
 		return ctx.Err() == nil
 	}})

@@ -21,19 +21,19 @@ var (
 )
 
 // lanes returns what the networks of crowds make round circles.
-func (o *transferFlags) lanes(m *manifold.Model, nets []*netruntime.Net, speeds, radii []float32, frames int) ([]manifold.Made, error) {
+func (o *transferFlags) lanes(m *manifold.Model, nets []*netruntime.Net, speeds, radii []float32, frames int) ([]manifold.LocomotionClip, error) {
 	l, err := m.With(nets[1], nets[2]).NewLocomotion(manifold.LocomotionOptions{Batch: len(speeds), Frames: frames, Workers: o.threads})
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
-	var courses []manifold.Course
+	var courses []manifold.Trajectory
 	for i, speed := range speeds {
 		path, err := control.Circle(radii[i])
 		if err != nil {
 			return nil, err
 		}
-		c, err := manifold.Along(path, frames, func(int) float32 { return speed }, func(int) float32 { return 0 })
+		c, err := manifold.AlongPath(path, frames, func(int) float32 { return speed }, func(int) float32 { return 0 })
 		if err != nil {
 			return nil, err
 		}
@@ -66,12 +66,12 @@ func (o *transferFlags) contents(m *manifold.Model, nets []*netruntime.Net) (all
 }
 
 // written returns transfers as their file has them.
-func written(ts *manifold.Transfers, m *manifold.Model) ([]*manifold.Transfer, error) {
+func written(ts *manifold.StyleSet, m *manifold.Model) ([]*manifold.StyleTransfer, error) {
 	var b bytes.Buffer
 	if err := ts.Encode(&b); err != nil {
 		return nil, err
 	}
-	again, err := manifold.DecodeTransfers(b.Bytes())
+	again, err := manifold.DecodeStyleSet(b.Bytes())
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func written(ts *manifold.Transfers, m *manifold.Model) ([]*manifold.Transfer, e
 }
 
 // measure gives others the style.
-func (o *transferFlags) measure(m *manifold.Model, t *manifold.Transfer, style *manifold.Style, others []manifold.Made) (list []transferOther, err error) {
+func (o *transferFlags) measure(m *manifold.Model, t *manifold.StyleTransfer, style *manifold.Style, others []manifold.LocomotionClip) (list []transferOther, err error) {
 	for i, c := range others {
 		gone := func(rows []float32) float64 {
 			p, e := metrics.MeasurePeople(m, rows, c.Contacts, c.Start, nil)
@@ -94,8 +94,8 @@ func (o *transferFlags) measure(m *manifold.Model, t *manifold.Transfer, style *
 			}
 			return s.Distance(style)
 		}
-		raw, e1 := m.Restyle(c.Rows, manifold.Styled{With: t, Weight: 1}, 0, o.threads)
-		held, e2 := m.Restyle(c.Rows, manifold.Styled{With: t, Weight: 1}, manifold.DefaultIterations, o.threads)
+		raw, e1 := m.Restyle(c.Rows, manifold.WeightedStyle{Transfer: t, Weight: 1}, 0, o.threads)
+		held, e2 := m.Restyle(c.Rows, manifold.WeightedStyle{Transfer: t, Weight: 1}, manifold.DefaultIterations, o.threads)
 		if err = errors.Join(e1, e2); err != nil {
 			return nil, fmt.Errorf("%s: a motion at %g m/s: %w", t.Name, otherSpeeds[i], err)
 		}

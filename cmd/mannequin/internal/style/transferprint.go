@@ -15,7 +15,7 @@ import (
 )
 
 // describe says whose the styles are, and returns what their users should know.
-func (o *transferFlags) describe(ts *manifold.Transfers, clips []styleClip, nets []*netruntime.Net) (limits string, err error) {
+func (o *transferFlags) describe(ts *manifold.StyleSet, clips []styleClip, nets []*netruntime.Net) (limits string, err error) {
 	var licences, data, notes []string
 	note := func(list *[]string, text string) {
 		if text != "" && !slices.Contains(*list, text) {
@@ -66,7 +66,7 @@ func (o *transferFlags) describe(ts *manifold.Transfers, clips []styleClip, nets
 // card returns the file's card, in Markdown.
 func (r *transferReport) card(limits string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\nStyles for people who move on the manifold %s, after Holden, Saito and Komura 2016: linear maps of its hidden values (animsys/manifold.Transfer).\n\n", r.Name, r.Model)
+	fmt.Fprintf(&b, "# %s\n\nStyles for people who move on the manifold %s, after Holden, Saito and Komura 2016: linear maps of its hidden values (animsys/manifold.StyleTransfer).\n\n", r.Name, r.Model)
 	fmt.Fprintf(&b, "- Made of: %s.\n- Licence: %s.\n", r.Data, r.Licence)
 	if limits != "" {
 		fmt.Fprintf(&b, "- %s\n", limits)

@@ -79,15 +79,15 @@ Then it measures, on level ground, how people go who are asked for speeds and tu
 var guideAsks = []metrics.Wandered{{Speed: 0}, {Speed: 0.8}, {Speed: 1.2}, {Speed: 1.6}, {Speed: 1.2, Turn: 0.5}, {Speed: 1.2, Turn: -0.5}, {Speed: 0.9, Turn: 0.8}, {Speed: 1.2, Turn: 1}}
 
 func trainGuide(ctx context.Context, net *netruntime.Net, out string, o strnn.GuideOptions, stderr io.Writer) (*guideReport, error) {
-	m, err := strnn.New(net)
+	m, err := strnn.NewModel(net)
 	if err != nil {
 		return nil, err
 	}
 	progress := cli.NewProgress(ctx, stderr)
 	progress.Total(int64(o.Rounds*o.Windows) + 1)
 	progress.Stage("guide")
-	o.Tell, o.Stop = func(int, int) { progress.Tick(1) }, func() bool { return ctx.Err() != nil }
-	g, err := m.LearnGuide(o)
+	o.Progress, o.Stop = func(int, int) { progress.Tick(1) }, func() bool { return ctx.Err() != nil }
+	g, err := m.TrainGuide(o)
 	progress.Finish()
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func trainGuide(ctx context.Context, net *netruntime.Net, out string, o strnn.Gu
 	if net, err = netruntime.New(meta, net.Tensors()); err != nil {
 		return nil, err
 	}
-	if m, err = strnn.New(net); err != nil {
+	if m, err = strnn.NewModel(net); err != nil {
 		return nil, err
 	}
 	if err := atomicfile.Write(out, func(w io.Writer) error { return encode(net, w) }); err != nil {

@@ -46,7 +46,7 @@ Files, checkpoints and --resume are as in train mann.`,
 			if err != nil {
 				return err
 			}
-			return f.trainOn(cmd, opt, &r.Learning, r.Run)
+			return f.trainOn(cmd, opt, &r.Training, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)

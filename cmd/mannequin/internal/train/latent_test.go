@@ -36,8 +36,8 @@ func TestTrainAndEvalLatent(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &trained); err != nil {
 		t.Fatal(err)
 	}
-	if !(trained.Best < 0.9*trained.Initial) || trained.Curve[3].Parts["divergence in nats"] <= 0 || trained.Curve[3].Parts["mean magnitude of weights"] <= 0 {
-		t.Errorf("held-out loss %g, before %g, parts %v", trained.Best, trained.Initial, trained.Curve[3].Parts)
+	if !(trained.Best < 0.9*trained.Initial) || trained.Curve[3].Losses["divergence in nats"] <= 0 || trained.Curve[3].Losses["mean magnitude of weights"] <= 0 {
+		t.Errorf("held-out loss %g, before %g, losses %v", trained.Best, trained.Initial, trained.Curve[3].Losses)
 	}
 	for _, f := range []string{"latent.ckpt", "latent.loss.csv", "latent.loss.png", "latent.loss.parts.png"} {
 		if st, err := os.Stat(filepath.Join(dir, f)); err != nil || st.Size() == 0 {

@@ -54,21 +54,21 @@ func (f *motionFlags) check() error {
 }
 
 // train reads the recordings into l, which the flags fill, and runs.
-func (f *motionFlags) train(cmd *cobra.Command, l *recipes.Learning, run func(ctx context.Context) (*train.Report, error)) error {
+func (f *motionFlags) train(cmd *cobra.Command, l *recipes.Training, run func(ctx context.Context) (*train.Report, error)) error {
 	opt := f.options
 	opt.Only, opt.HeldOut, opt.Repeat, opt.Stand, opt.Workers = f.only, f.heldOut, f.repeat, int(f.stand*dataset.Rate), f.threads
 	return f.trainOn(cmd, opt, l, run)
 }
 
 // trainOn is train, with recordings that are read as opt says.
-func (f *motionFlags) trainOn(cmd *cobra.Command, opt dataset.MotionOptions, l *recipes.Learning, run func(ctx context.Context) (*train.Report, error)) error {
+func (f *motionFlags) trainOn(cmd *cobra.Command, opt dataset.MotionOptions, l *recipes.Training, run func(ctx context.Context) (*train.Report, error)) error {
 	show := newTrainProgress(cmd.ErrOrStderr())
 	var err error
 	if l.Train, l.HeldOut, err = dataset.BuildMotion(append([]string{f.data}, f.more...), opt); err != nil {
 		return err
 	}
 	show.log.Info("data", "clips", len(l.Train.Clips)/2, "windows", len(l.Train.Windows), "held_out_clips", len(l.HeldOut.Clips)/2)
-	l.Epochs, l.Batch, l.Seed, l.AdamW.Rate, l.Running = f.epochs, f.batch, f.seed, f.rate, f.running(show)
+	l.Epochs, l.Batch, l.Seed, l.AdamW.Rate, l.RunOptions = f.epochs, f.batch, f.seed, f.rate, f.running(show)
 	rep, err := run(cmd.Context())
 	return f.report(cmd, show, rep, err)
 }
@@ -99,7 +99,7 @@ Files, checkpoints and --resume are as in train mann.`,
 				return err
 			}
 			r.Keep = f.keep
-			return f.train(cmd, &r.Learning, r.Run)
+			return f.train(cmd, &r.Training, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)
@@ -131,7 +131,7 @@ Files, checkpoints and --resume are as in train mann.`,
 				return err
 			}
 			r.Keep = f.keep
-			return f.train(cmd, &r.Learning, r.Run)
+			return f.train(cmd, &r.Training, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 4)
@@ -178,7 +178,7 @@ Files, checkpoints and --resume are as in train mann.`,
 				return err
 			}
 			r.Keep = f.keep
-			return f.train(cmd, &r.Learning, r.Run)
+			return f.train(cmd, &r.Training, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 3)
@@ -210,7 +210,7 @@ Files, checkpoints and --resume are as in train mann.`,
 				return err
 			}
 			r.Keep = f.keep
-			return f.train(cmd, &r.Learning, r.Run)
+			return f.train(cmd, &r.Training, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 3)
@@ -248,7 +248,7 @@ checkpoints and --resume are as in train mann.`,
 				return err
 			}
 			r.Keep = f.keep
-			return f.train(cmd, &r.Learning, r.Run)
+			return f.train(cmd, &r.Training, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)

@@ -35,7 +35,7 @@ Files, checkpoints and --resume are as in train mann.`,
 				return err
 			}
 			opt.Hop = 6 // chains begin anywhere in a step
-			return f.trainOn(cmd, opt, &r.Learning, r.Run)
+			return f.trainOn(cmd, opt, &r.Training, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, 0, 1)

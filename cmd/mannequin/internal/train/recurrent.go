@@ -28,7 +28,7 @@ Files, checkpoints and --resume are as in train mann.`,
 			if err := f.check(); err != nil {
 				return err
 			}
-			return f.train(cmd, &r.Learning, r.Run)
+			return f.train(cmd, &r.Training, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, 0, 1)

@@ -57,7 +57,7 @@ Files, checkpoints and --resume are as in train mann.`,
 			}
 			r.Keep = f.keep
 			f.options = dataset.MotionOptions{Length: r.Frames(), Whole: true, Hop: 20}
-			return f.train(cmd, &r.Learning, r.Run)
+			return f.train(cmd, &r.Training, r.Run)
 		},
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)

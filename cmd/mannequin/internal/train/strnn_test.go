@@ -39,8 +39,8 @@ func TestTrainAndEvalSTRNN(t *testing.T) {
 		}
 	}
 	train("strnn", "--out", model, "--encode", "6", "--predict", "6", "--units", "8", "--spatial=false", "--filter=false", "--epochs", "1")
-	if !(rep.Best < rep.Initial) || rep.Curve[1].Parts["nats"] <= 0 || rep.Curve[1].Parts["zero velocity"] <= 0 {
-		t.Errorf("held-out loss %g, before %g, parts %v", rep.Best, rep.Initial, rep.Curve[1].Parts)
+	if !(rep.Best < rep.Initial) || rep.Curve[1].Losses["nats"] <= 0 || rep.Curve[1].Losses["zero velocity"] <= 0 {
+		t.Errorf("held-out loss %g, before %g, losses %v", rep.Best, rep.Initial, rep.Curve[1].Losses)
 	}
 	train("recurrent", "--out", rival, "--units", "8", "--epochs", "1")
 	h36m := filepath.Join(dir, "h36m")

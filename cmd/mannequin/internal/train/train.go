@@ -256,15 +256,15 @@ func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, opt dataset.Op
 	}
 	log.Info("data", "rows", r.Train.Rows, "visits_per_epoch", len(r.Train.Order), "held_out_rows", r.HeldOut.Rows)
 	r.Epochs, r.Batch, r.Seed = f.epochs, f.batch, f.seed
-	r.Running = f.running(show)
+	r.RunOptions = f.running(show)
 	rep, err := r.Run(cmd.Context())
 	return f.report(cmd, show, rep, err)
 }
 
 // running returns how the flags say that a recipe runs.
-func (f *trainFlags) running(show *trainProgress) recipes.Running {
+func (f *trainFlags) running(show *trainProgress) recipes.RunOptions {
 	minutes := func(m float64) time.Duration { return time.Duration(math.Round(m * float64(time.Minute))) }
-	return recipes.Running{
+	return recipes.RunOptions{
 		Threads: f.threads, Patience: f.patience,
 		Limit: minutes(f.minutes), Every: minutes(f.every),
 		Checkpoint: f.checkpoint, Resume: f.resume,

@@ -34,10 +34,12 @@ func Enable(capability uint32) { gl.Enable(capability) }
 
 func Disable(capability uint32) { gl.Disable(capability) }
 
-func GenTexture() (id uint32) {
-	gl.GenTextures(1, &id)
+func generate(f func(n int32, ids *uint32)) (id uint32) {
+	f(1, &id)
 	return id
 }
+
+func GenTexture() uint32 { return generate(gl.GenTextures) }
 
 func BindTexture(target, id uint32) { gl.BindTexture(target, id) }
 
@@ -54,10 +56,7 @@ func TexSubImage2D(target uint32, level, x, y, w, h int32, format, kind uint32, 
 	gl.TexSubImage2D(target, level, x, y, w, h, format, kind, pointer(data))
 }
 
-func GenBuffer() (id uint32) {
-	gl.GenBuffers(1, &id)
-	return id
-}
+func GenBuffer() uint32 { return generate(gl.GenBuffers) }
 
 func BindBuffer(target, id uint32) { gl.BindBuffer(target, id) }
 
@@ -65,10 +64,7 @@ func BufferData(target uint32, data []byte, usage uint32) {
 	gl.BufferData(target, len(data), pointer(data), usage)
 }
 
-func GenVertexArray() (id uint32) {
-	gl.GenVertexArrays(1, &id)
-	return id
-}
+func GenVertexArray() uint32 { return generate(gl.GenVertexArrays) }
 
 func BindVertexArray(id uint32) { gl.BindVertexArray(id) }
 
@@ -83,10 +79,7 @@ func DrawElementsInstanced(mode uint32, count int32, kind uint32, instances int3
 	gl.DrawElementsInstanced(mode, count, kind, nil, instances)
 }
 
-func GenFramebuffer() (id uint32) {
-	gl.GenFramebuffers(1, &id)
-	return id
-}
+func GenFramebuffer() uint32 { return generate(gl.GenFramebuffers) }
 
 func DeleteFramebuffer(id uint32) { gl.DeleteFramebuffers(1, &id) }
 
@@ -111,10 +104,7 @@ func DrawBuffer(buffer uint32) { gl.DrawBuffer(buffer) }
 
 func ReadBuffer(buffer uint32) { gl.ReadBuffer(buffer) }
 
-func GenRenderbuffer() (id uint32) {
-	gl.GenRenderbuffers(1, &id)
-	return id
-}
+func GenRenderbuffer() uint32 { return generate(gl.GenRenderbuffers) }
 
 func DeleteRenderbuffer(id uint32) { gl.DeleteRenderbuffers(1, &id) }
 

@@ -1,0 +1,209 @@
+package keypose
+
+import (
+	"errors"
+	"fmt"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/windows"
+	"mannequin/engine/m3"
+)
+
+// making is what windows are made with.
+type making struct {
+	x, y     []float32 // (due, network frames, inputs) and (due, network frames, columns + Feet)
+	in, out  [][]float32
+	tracks   []*Track  // (due)
+	stand    []float32 // (due, window, Feet)
+	failed   []bool    // (due) their window is interpolated
+	all      bool      // every window is
+	makers   []windowMaker
+	own      windowMaker // for what is interpolated between ticks, into track
+	track    *Track
+	standing []float32 // (window, Feet) of those
+
+	begin, see, end, play func(worker, i int)
+}
+
+// windowMaker is what one worker needs.
+type windowMaker struct {
+	reader      *InputEncoder
+	holder      *FootLock
+	raw, pinned []float32
+	last        []int32 // (groups) the last frame with a key
+	soft        softener
+}
+
+func (t *making) init(l *Layout, batch, workers int) error {
+	*t = making{in: make([][]float32, 1), out: make([][]float32, 1), failed: make([]bool, batch), stand: make([]float32, batch*window*Feet), track: l.NewTrack(window, tickRate), standing: make([]float32, window*Feet)}
+	stands(t.standing)
+	for range batch {
+		t.tracks = append(t.tracks, l.NewTrack(window, tickRate))
+	}
+	for i := range workers + 1 {
+		h, err := l.NewFootLock()
+		if err != nil {
+			return err
+		}
+		w := windowMaker{
+			reader: l.NewInputEncoder(), holder: h, last: make([]int32, l.Groups()), soft: newSoftener(l, window),
+			raw: make([]float32, window*l.Columns()), pinned: make([]float32, window*l.Columns()),
+		}
+		if i == workers {
+			t.own = w
+		} else {
+			t.makers = append(t.makers, w)
+		}
+	}
+	return nil
+}
+
+// Generate starts the windows that are due and requests those that are due next. If
+// the network failed it returns the error, and their agents play what interpolation
+// makes; so do agents that were frozen, or not there yet, when theirs was requested.
+func (s *Stream) Generate(frozen []bool) error {
+	copy(s.frozen, frozen)
+	if err := s.sched.Step(s.frozen[:s.rows]); err != nil {
+		return fmt.Errorf("keypose: a stream: %w", err)
+	}
+	return nil
+}
+
+// commit starts the windows that are made, and interpolates those that are not.
+func (s *Stream) commit(failed error) (err error) {
+	s.pool.Run(len(s.sched.Due), s.play)
+	for _, late := range s.sched.Missed {
+		row := int(late)
+		err = errors.Join(err, s.suit(row))
+		s.own.lay(s.track, &s.body[row].progress, s.parts[row], func() { s.recall(s.track, row) })
+		s.interpolated(row, eased)
+	}
+	for i, row := range s.sched.Due {
+		if s.failed[i] && failed == nil && row != windows.None {
+			s.lost++
+		}
+	}
+	return err
+}
+
+// ask keeps what a row is asked for, and how far it has come.
+func (s *Stream) ask(row int) error {
+	err := s.suit(row)
+	b := &s.body[row]
+	b.asked, b.before = s.parts[row], b.progress
+	return err
+}
+
+// request lays the keys of the windows that are due.
+func (s *Stream) request() { s.pool.Run(len(s.sched.Due), s.begin) }
+
+// suit drops a part that is not for this skeleton.
+func (s *Stream) suit(row int) error {
+	if p := s.parts[row].Loop; p != nil && p != s.body[row].part.Loop && !p.fits(s.model.Layout) {
+		s.parts[row].Loop = nil
+		return errors.New("a part with a routine of another skeleton: they go on with theirs")
+	}
+	return nil
+}
+
+// compute makes the windows that are due.
+func (s *Stream) compute() error {
+	n := len(s.sched.Due)
+	s.pool.Run(n, s.see)
+	in, wide := s.model.Layout.Inputs(), s.model.Layout.Columns()+Feet
+	s.in[0], s.out[0] = s.x[:n*window/2*in], s.y[:n*window/2*wide]
+	err := s.session.RunSequences(s.out, s.in, n, window/2)
+	s.all = err != nil
+	s.pool.Run(n, s.end)
+	return err
+}
+
+// beginWindow lays the i-th window's keys.
+func (s *Stream) beginWindow(worker, i int) {
+	t, row := s.tracks[i], int(s.sched.Due[i])
+	b := &s.body[row]
+	b.progress = b.before
+	s.makers[worker].lay(t, &b.progress, b.asked, func() { s.recall(t, row) })
+}
+
+// seeWindow writes what the network sees of them.
+func (s *Stream) seeWindow(worker, i int) {
+	size := window / 2 * s.model.Layout.Inputs()
+	s.makers[worker].reader.Encode(s.x[i*size:][:size], s.tracks[i], 2)
+}
+
+// recall writes what row shows at the beginning of their window into its first frame.
+func (s *Stream) recall(t *Track, row int) {
+	f, n := row*kept+cycle-before, s.shown.joints
+	t.Place[0], t.Height[0] = s.shown.place[f], s.shown.height[f]
+	copy(t.Rot[:n], s.shown.rot[f*n:])
+	t.Key(0)
+}
+
+// maxOutput is the magnitude from which a network's output is no correction of a
+// person, m or rad.
+const maxOutput = 100
+
+// endWindow makes the i-th window of what the network has made.
+func (s *Stream) endWindow(worker, i int) {
+	w, t, stand := &s.makers[worker], s.tracks[i], s.stand[i*window*Feet:][:window*Feet]
+	size := window / 2 * (s.model.Layout.Columns() + Feet)
+	y := s.y[i*size:][:size]
+	if s.failed[i] = s.all || !feature.Within(y, maxOutput); s.failed[i] {
+		stands(stand)
+	} else {
+		t.correct(y, 2, w.raw, w.pinned, stand)
+		w.holder.hold(t, stand)
+	}
+	w.soft.run(t)
+}
+
+// playWindow has the one play the i-th window whose it is.
+func (s *Stream) playWindow(_, i int) {
+	if row := s.sched.Due[i]; row != windows.None {
+		s.shown.play(int(row), s.tracks[i], s.stand[i*window*Feet:][:window*Feet], eased)
+	}
+}
+
+// interpolated has row play what is laid in s.track, eased over in so many ticks.
+func (s *Stream) interpolated(row, ticks int) {
+	s.own.soft.run(s.track)
+	s.shown.play(row, s.track, s.standing, ticks)
+}
+
+// stands has both feet stand all the time.
+func stands(stand []float32) {
+	for i := range stand {
+		stand[i] = 1
+	}
+}
+
+// play makes the frames of a window those that row plays, eased over from those that
+// they played before in so many ticks.
+func (s *shown) play(row int, t *Track, stand []float32, ticks int) {
+	for f := range kept {
+		to, from, n := row*kept+f, row*kept+f+cycle, s.joints
+		at := f + before
+		u := float32(1)
+		if f < ticks {
+			x := float32(f) / float32(ticks)
+			u = x * x * (3 - 2*x)
+		}
+		if s.stands[to] = 0; u == 1 {
+			s.place[to], s.height[to] = t.Place[at], t.Height[at]
+			copy(s.rot[to*n:][:n], t.Rot[at*n:])
+		} else {
+			a, b := s.place[from], t.Place[at]
+			s.place[to].Pos, s.place[to].Yaw = a.Pos.Lerp(b.Pos, u), m3.WrapAngle(a.Yaw+u*m3.WrapAngle(b.Yaw-a.Yaw))
+			s.height[to] = m3.Lerp(s.height[from], t.Height[at], u)
+			for i := range n {
+				s.rot[to*n+i] = s.rot[from*n+i].Slerp(t.Rot[at*n+i], u)
+			}
+		}
+		for i := range Feet {
+			if stand[at*Feet+i] > 0.5 {
+				s.stands[to] |= 1 << i
+			}
+		}
+	}
+}

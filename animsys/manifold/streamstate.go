@@ -1,0 +1,256 @@
+package manifold
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
+	"mannequin/engine/m3"
+)
+
+// recent is how many frames before the shown one the next windows need.
+var recent = 2 + max(context, 2*lookahead)
+
+// Save writes the state of a row; see [generator.Generator].
+func (s *Stream) Save(st *generator.State, row int) {
+	b, r := &s.scratch.body, &s.scratch.row // local variables would be allocated
+	*b = s.bodies[s.seat[row]]
+	*r = rowState{tick: int32(s.tick % s.opt.Every), left: -1, added: int32(s.added)}
+	for _, o := range s.pending {
+		for _, w := range o.window[:o.n] {
+			if w.seat == s.seat[row] && b.busy {
+				r.left, r.window = int32(o.commit-s.tick), w
+			}
+		}
+	}
+	s.visit(st, row, b, r)
+	s.visitFrames(st, s.seat[row], b, r)
+}
+
+// rowState is the part of a row's state that is not its body.
+type rowState struct {
+	tick, added int32 // of the stream
+	left        int32 // ticks until the window that is being made starts; −1 without one
+	window      orderWindow
+}
+
+// Restore adds an agent in a saved state; see [generator.Generator].
+func (s *Stream) Restore(st *generator.State) (row int, err error) {
+	if row = s.rows; row == s.opt.People {
+		return 0, fmt.Errorf("manifold: all %d rows of the stream are taken", row)
+	}
+	b, r := &s.scratch.body, &s.scratch.row
+	*b, *r = streamBody{}, rowState{}
+	s.visit(st, row, b, r)
+	if err := s.check(b, r); err != nil {
+		st.Fail(err)
+	}
+	if err := st.Err(); err != nil {
+		return 0, fmt.Errorf("manifold: %w", err)
+	}
+	if s.empty(); row == 0 {
+		s.tick, s.added = int(r.tick), int(r.added)
+	}
+	seat := s.free[len(s.free)-1]
+	if s.visitFrames(st, seat, b, r); st.Err() == nil && !s.sound(seat, b, r) {
+		st.Fail(errors.New("the state is not finite"))
+	}
+	if err := st.Err(); err != nil {
+		return 0, fmt.Errorf("manifold: %w", err)
+	}
+	s.free = s.free[:len(s.free)-1]
+	b.busy = r.left >= 0 && s.enter(seat, r)
+	s.seat[row], s.bodies[seat] = seat, *b
+	s.rows++
+	return row, nil
+}
+
+// enter puts the window of a restored agent into the order that is committed in as many ticks. It
+// reports false if there is no room: the window is then requested anew.
+func (s *Stream) enter(seat int32, r *rowState) bool {
+	s.recall()
+	commit, at := s.tick+int(r.left), 0
+	for at < len(s.pending) && s.pending[at].commit < commit {
+		at++
+	}
+	if at == len(s.pending) || s.pending[at].commit > commit {
+		if len(s.spare) == 0 {
+			return false
+		}
+		o := s.spare[len(s.spare)-1]
+		s.spare = s.spare[:len(s.spare)-1]
+		o.n, o.commit = 0, commit
+		s.pending = append(s.pending, nil)
+		copy(s.pending[at+1:], s.pending[at:])
+		s.pending[at] = o
+	}
+	o := s.pending[at]
+	if o.n == s.opt.Batch {
+		return false
+	}
+	r.window.seat = seat
+	o.window[o.n] = r.window
+	o.n++
+	return true
+}
+
+// visit writes or reads the state of a row, except its frames.
+func (s *Stream) visit(st *generator.State, row int, b *streamBody, r *rowState) {
+	st.Kind("manifold", len(s.model.Layout.Joints), s.window, s.opt.Latency, s.opt.Every)
+	generator.Value(st, &r.tick)
+	generator.Value(st, &r.added)
+	s.curves[row].visit(st)
+	s.visitStyle(st, &s.styles[row])
+	generator.Value(st, &s.cadences[row])
+	st.Bool(&s.frozen[row])
+	for _, n := range [3]*int{&b.at, &b.made, &b.laid} {
+		generator.Value(st, n)
+	}
+	b.curve.visit(st)
+	s.visitStyled(st, &b.style)
+	b.went.visit(st)
+	b.plan.visit(st)
+	st.Bool(&b.lost)
+	generator.Value(st, &r.left)
+	if r.left < 0 {
+		return
+	}
+	w := &r.window
+	st.Bool(&w.changed)
+	generator.Value(st, &w.seam)
+	w.curve.visit(st)
+	s.visitStyled(st, &w.style)
+	w.from.plan.visit(st)
+	generator.Value(st, &w.from.laid)
+}
+
+func (c *Curve) visit(st *generator.State) {
+	generator.Asset(st, &c.Path)
+	generator.Value(st, &c.Start)
+	generator.Value(st, &c.Speed)
+	generator.Value(st, &c.Facing)
+	generator.Value(st, &c.Gait)
+}
+
+func (p *planner) visit(st *generator.State) {
+	p.curve.visit(st)
+	generator.Value(st, &p.arc)
+	generator.Value(st, &p.speed)
+	generator.Value(st, &p.offset)
+	generator.Value(st, &p.velocity)
+	generator.Value(st, &p.turn)
+	generator.Value(st, &p.want)
+}
+
+func (s *Stream) visitStyle(st *generator.State, v *generator.Style) {
+	generator.Value(st, &v.Index)
+	generator.Value(st, &v.Weight)
+}
+
+// visitStyled writes or reads a style as its number among the stream's.
+func (s *Stream) visitStyled(st *generator.State, v *WeightedStyle) {
+	number := int32(-1)
+	for i, t := range s.opt.Styles {
+		if v.Transfer == t {
+			number = int32(i)
+		}
+	}
+	generator.Value(st, &number)
+	generator.Value(st, &v.Weight)
+	if !st.Reading() {
+		return
+	}
+	switch {
+	case number == -1:
+		v.Transfer = nil
+	case number >= 0 && int(number) < len(s.opt.Styles):
+		v.Transfer = s.opt.Styles[number]
+	default:
+		st.Fail(fmt.Errorf("the state has style %d of %d", number, len(s.opt.Styles)))
+	}
+}
+
+// spans returns the frames of a body that its next windows need: of the motion, and of its course.
+// Frames from laidTo on are being laid.
+func (s *Stream) spans(b *streamBody, r *rowState) (from, madeTo, laidTo int) {
+	from, madeTo, laidTo = b.at-recent, b.made+context, b.laid
+	if r.left >= 0 && r.window.changed {
+		laidTo = min(laidTo, r.window.seam+join)
+	}
+	return from, madeTo, laidTo
+}
+
+// visitFrames writes or reads the frames of a seat.
+func (s *Stream) visitFrames(st *generator.State, seat int32, b *streamBody, r *rowState) {
+	from, madeTo, laidTo := s.spans(b, r)
+	n := 3 * len(s.model.Layout.Joints)
+	s.pieces(seat, from, madeTo, func(i, k int) {
+		generator.Values(st, s.joints[i*n:k*n])
+		generator.Values(st, s.stand[i:k])
+		generator.Values(st, s.phase[i:k])
+	})
+	s.pieces(seat, from, madeTo+1, func(i, k int) { generator.Values(st, s.place[i:k]) }) // one more
+	s.pieces(seat, from, laidTo, func(i, k int) { generator.Values(st, s.way[i:k]) })
+}
+
+// pieces calls f with the slots of frames from to to−1 of a seat, in one or two pieces of its ring.
+func (s *Stream) pieces(seat int32, from, to int, f func(i, k int)) {
+	for from < to {
+		n := min(to-from, s.ring-from%s.ring)
+		i := s.slot(seat, from)
+		f(i, i+n)
+		from += n
+	}
+}
+
+// check returns an error if what was read is no body.
+func (s *Stream) check(b *streamBody, r *rowState) error {
+	from, madeTo, laidTo := s.spans(b, r)
+	w := &r.window
+	switch far := 1 << 40; {
+	case b.at < s.ring || b.at > far || b.made < b.at || b.made > b.at+s.ring || b.laid < b.made || madeTo-from >= s.ring || laidTo-from > s.ring,
+		b.at >= b.end():
+		return fmt.Errorf("the state has frames %d, %d, %d, of which %d are kept", b.at, b.made, b.laid, s.ring)
+	case r.tick < 0 || int(r.tick) >= s.opt.Every || r.added < 0 || int(r.left) > s.opt.Latency:
+		return fmt.Errorf("the state is of tick %d, with a window in %d ticks", r.tick, r.left)
+	case r.left >= 0 && (w.seam <= b.at || w.seam > b.end() || w.from.laid < w.seam || w.from.laid-from > s.ring):
+		return fmt.Errorf("the state has a window at frame %d of %d to %d", w.seam, b.at, b.end())
+	}
+	for _, c := range [...]*Curve{&b.curve, &b.went, &b.plan.curve, &w.curve, &w.from.plan.curve} {
+		if *c != c.clamped() {
+			return errors.New("the state has a curve out of range")
+		}
+	}
+	for _, p := range [...]*planner{&b.plan, &w.from.plan} {
+		for _, v := range [...]float64{p.arc, p.speed, p.offset[0], p.offset[1], p.velocity[0], p.velocity[1], p.turn.x, p.turn.v, p.want} {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return errors.New("the state is not finite")
+			}
+		}
+	}
+	return nil
+}
+
+// sound reports whether the frames that were read are finite.
+func (s *Stream) sound(seat int32, b *streamBody, r *rowState) bool {
+	from, madeTo, laidTo := s.spans(b, r)
+	n, ok := 3*len(s.model.Layout.Joints), true
+	s.pieces(seat, from, madeTo, func(i, k int) {
+		ok = ok && feature.Finite(s.joints[i*n:k*n]) && feature.Finite(s.phase[i:k])
+	})
+	s.pieces(seat, from, madeTo+1, func(i, k int) {
+		for _, p := range s.place[i:k] {
+			ok = ok && p.Pos.Finite() && m3.Finite(p.Yaw)
+		}
+	})
+	s.pieces(seat, from, laidTo, func(i, k int) {
+		for _, w := range s.way[i:k] {
+			for _, v := range [...]float64{w.x, w.z, w.yaw, w.arc, w.speed} {
+				ok = ok && !math.IsNaN(v) && !math.IsInf(v, 0)
+			}
+		}
+	})
+	return ok
+}

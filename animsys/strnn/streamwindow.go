@@ -1,0 +1,196 @@
+package strnn
+
+import (
+	"math/rand/v2"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/windows"
+)
+
+// making is the buffers of the windows that are due: first those of agents that are led, which are
+// the ones that are not free.
+type making struct {
+	led        int          // number of led agents
+	seen, next []float32    // (due, Encode, columns) and (due, Predict, columns)
+	want       []float32    // (led, Predict, feature.MotionLen) the motion that their bodies shall have
+	stand      []float32    // (led, Predict, contacts) how much their contacts shall stand
+	stances    []stance     // (contacts)
+	bearing    [2][]float32 // Control.Pose
+	gaits      []gait       // (led) at the end of the frames
+	ways       []float32    // (led, draws, Latent), then (free, Latent)
+	sees       []float32    // (led, GuideInputs) what a guide sees
+	found      func() error // where not nil, called when next has the frames of who are led
+	fit        []bool       // (due) the frames are a person's
+	job        Control
+	settlings  []*cleanup // by worker
+	settle     func(worker, i int)
+	play       func(worker, i int)
+	pcg        rand.PCG
+	rand       *rand.Rand
+}
+
+// ask keeps what a row is asked for.
+func (s *Stream) ask(row int) error {
+	s.body[row].asked = s.wanders[row]
+	return nil
+}
+
+// request writes the inputs of the windows that are due.
+func (s *Stream) request() {
+	m, due := s.model, s.sched.Due
+	s.led = 0
+	for i, r := range due {
+		if !s.body[r].asked.Free {
+			s.sched.Swap(i, s.led)
+			s.led++
+		}
+	}
+	cols := m.Layout.Columns()
+	seen, next := m.Encode*cols, m.Predict*cols
+	for i, r := range due {
+		copy(s.seen[i*seen:][:seen], s.window(int(r))[next:])
+		s.target(i)
+	}
+}
+
+// compute predicts the windows that are due.
+func (s *Stream) compute() error {
+	m, n := s.model, len(s.sched.Due)
+	cols := m.Layout.Columns()
+	seen, next := m.Encode*cols, m.Predict*cols
+	if led := s.led; led > 0 {
+		s.job = Control{Body: s.want[:led*m.Predict*feature.MotionLen], Stand: s.stand[:led*m.Predict*len(s.stances)], Pose: s.bearing, Samples: s.draws, Latents: s.ways[:led*s.draws*m.Latent], Steps: s.steps}
+		if _, err := s.search.Run(s.next[:led*next], s.seen[:led*seen], led, &s.job); err != nil {
+			return err
+		}
+		if s.found != nil {
+			if err := s.found(); err != nil {
+				return err
+			}
+		}
+	}
+	if free := n - s.led; free > 0 {
+		ways := s.ways[s.led*s.draws*m.Latent:]
+		if err := s.search.predict.Predict(s.next[s.led*next:n*next], s.seen[s.led*seen:n*seen], ways[:free*m.Latent], free); err != nil {
+			return err
+		}
+	}
+	s.search.pool.Run(n, s.settle)
+	return nil
+}
+
+// commit starts the windows that are due. Agents without one play their last frames again.
+func (s *Stream) commit(err error) error {
+	for _, row := range s.sched.Missed {
+		s.body[row].restarted = true
+	}
+	if err == nil {
+		s.search.pool.Run(len(s.sched.Due), s.play)
+	}
+	for i, r := range s.sched.Due {
+		switch {
+		case r == windows.None:
+		case err != nil:
+			s.body[r].restarted = true
+		default:
+			s.body[r].windows++
+			if !s.fit[i] {
+				s.lost++
+				s.begin(int(r))
+				s.body[r].restarted = true
+			}
+		}
+	}
+	return nil
+}
+
+// goOn makes and starts a window of each of the first n agents at once.
+func (s *Stream) goOn(n int) error {
+	for row := range n {
+		s.sched.Begin(row)
+		s.ask(row)
+	}
+	s.request()
+	err := s.compute()
+	s.commit(err)
+	s.sched.Clear()
+	return err
+}
+
+// target writes what the i-th agent that is due shall do. If it is led, that is the motion of its body and
+// the latent values to try, the guide's first; if it is free, latent values that are drawn.
+func (s *Stream) target(i int) {
+	m, r := s.model, s.sched.Due[i]
+	b := &s.body[r]
+	s.pcg.Seed(s.seed, b.agent<<32^b.windows)
+	draw := func(z []float32) {
+		for k := range z {
+			z[k] = s.spread * float32(s.rand.NormFloat64())
+		}
+	}
+	if i >= s.led {
+		draw(s.ways[(s.led*s.draws+i-s.led)*m.Latent:][:m.Latent])
+		return
+	}
+	want, g := s.want[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen], b.gait
+	speed, turn := b.asked.clamped()
+	var ends [2]gait
+	for f := range m.Predict {
+		if g.next(speed, turn); f == 0 {
+			ends[0] = g
+		}
+		v := want[f*feature.MotionLen:]
+		v[feature.MotionX], v[feature.MotionZ], v[feature.MotionYaw] = 0, g.speed[0], g.turn[0]
+		for c := range s.stances {
+			stand := &s.stand[(i*m.Predict+f)*len(s.stances)+c]
+			if *stand = 0; g.stands(&s.stances[c]) {
+				*stand = 1
+			}
+		}
+	}
+	s.gaits[i], ends[1] = g, g
+	ways := s.ways[i*s.draws*m.Latent:][:s.draws*m.Latent]
+	draw(ways)
+	first := ways[:m.Latent]
+	clear(first)
+	n := GuideInputs(m.Layout)
+	sees := s.sees[i*n:][:n]
+	m.guideInput(sees, s.seen[i*m.Encode*m.Layout.Columns():], want, ends)
+	if s.guide == nil {
+		return
+	}
+	s.guide.run(first, sees)
+	for w := 1; w < s.draws; w += 2 { // around it, and around what is likely
+		for k, v := range first {
+			ways[w*m.Latent+k] += v
+		}
+	}
+}
+
+// settleOne settles the i-th of the frames that were made.
+func (s *Stream) settleOne(worker, i int) {
+	m := s.model
+	cols := m.Layout.Columns()
+	var want []float32
+	if i < s.led {
+		want = s.job.body(m, i)
+	}
+	s.fit[i] = s.settlings[worker].run(s.next[i*m.Predict*cols:][:m.Predict*cols], s.seen[i*m.Encode*cols:][:m.Encode*cols], want)
+}
+
+// playOne has the i-th of those who are due play what was made, where it is fit to be.
+func (s *Stream) playOne(_, i int) {
+	m, r := s.model, int(s.sched.Due[i])
+	if r == windows.None || !s.fit[i] {
+		return
+	}
+	cols := m.Layout.Columns()
+	w, next := s.window(r), s.next[i*m.Predict*cols:][:m.Predict*cols]
+	copy(w, w[len(next):])
+	copy(w[m.Encode*cols:], next)
+	if i < s.led {
+		s.body[r].gait = s.gaits[i]
+	} else {
+		s.body[r].gait = s.gaitOf(r)
+	}
+}

@@ -1,0 +1,405 @@
+// Package open opens scenes by name. A Setup is all that a scene begins with, so
+// that the same one can be opened again.
+package open
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mannequin/animsys/keypose"
+	latentmodel "mannequin/animsys/latent"
+	"mannequin/animsys/manifold"
+	"mannequin/animsys/mann"
+	"mannequin/animsys/mar"
+	predictor "mannequin/animsys/strnn"
+	"mannequin/netruntime"
+	"mannequin/scenes"
+	"mannequin/scenes/crowd"
+	"mannequin/scenes/cutscene"
+	"mannequin/scenes/cutscene/script"
+	"mannequin/scenes/herd"
+	"mannequin/scenes/latent"
+	"mannequin/scenes/people"
+	"mannequin/scenes/quadruped"
+	"mannequin/scenes/strnn"
+	"mannequin/scenes/world"
+	"mannequin/terrain"
+)
+
+// Names lists all scenes.
+var Names = []string{"quadruped", "crowd", "herd", "people", "latent", "strnn", "cutscene"}
+
+// Kinds lists the kinds of agents in the scene crowd: dogs, people by generator, and styles for
+// the people on lanes.
+var Kinds = []string{"dogs", "sliders", "lanes", "styles", "predicted", "performing"}
+
+// Setup is what a scene begins with. Fields that the scene does not read change nothing. Names of
+// networks are names that Resources.Net takes.
+type Setup struct {
+	Scene   string   `json:"scene"`
+	Agents  int      `json:"agents"`           // dogs in the herd, or people; latent: other people
+	Styled  int      `json:"styled,omitempty"` // number of people with a style
+	Churn   float32  `json:"churn,omitempty"`  // crowd: agents added, and as many removed, per second
+	Kinds   []string `json:"kinds,omitempty"`  // crowd: some of Kinds; none is all of them
+	Terrain string   `json:"terrain"`          // hills, flat, slope, steps, or a number: hills from that seed
+	Seed    uint64   `json:"seed"`             // of the hills and of the agents' steering
+	BF16    bool     `json:"bf16"`             // networks in bfloat16 if the processor has it
+	Script  string   `json:"script"`           // cutscene: a shipped script's name, or a file
+
+	Model      string   `json:"model"` // of dogs
+	Far        []string `json:"far"`   // of distant dogs, with longer strides
+	Manifold   string   `json:"manifold"`
+	Footstep   string   `json:"footstep"`
+	Locomotion string   `json:"locomotion"`
+	Latent     string   `json:"latent"`
+	Next       string   `json:"next"`
+	STRNN      string   `json:"strnn"`
+	Keypose    string   `json:"keypose"`
+}
+
+// Default returns the setup of a scene with the shipped networks.
+func Default(scene string) Setup {
+	s := Setup{
+		Scene: scene, Agents: 50, Terrain: "hills", Seed: 1, Model: "dog", Far: FarOf("dog"), Manifold: "human", Footstep: "human-footstep", Locomotion: "human-locomotion",
+		Latent: "human-latent", Next: "human-next", STRNN: "human-strnn", Keypose: "human-keypose",
+	}
+	if scene == "crowd" {
+		s.Agents, s.BF16 = 100, true
+	}
+	if scene == "cutscene" {
+		s.Script = cutscene.Shipped()[0]
+	}
+	if scene == "latent" { // steps are seen best on flat ground
+		s.Agents, s.Terrain = 0, "flat"
+	}
+	return s
+}
+
+// FarOf returns the shipped networks with longer strides that go with a shipped one.
+func FarOf(model string) []string {
+	switch model {
+	case "dog", "dog-free":
+		return []string{model + "-stride2", model + "-stride4"}
+	}
+	return nil
+}
+
+// Resources are what a scene is opened with besides its setup. They do not change what happens in
+// the scene.
+type Resources struct {
+	Net     func(name string) (*netruntime.Net, error) // opens a network; required
+	Script  func(name string) (*script.Script, error)  // opens a cutscene's script; nil is cutscene.Open
+	Open    netruntime.Opener                          // device for the networks; nil is the processor
+	Workers int                                        // goroutines; 0 is one per CPU
+	Log     *slog.Logger                               // warnings for the player; nil drops them
+
+	// Styles opens the database of ecs.MARStyle, Transfers the styles of ecs.GramStyle; nil: there
+	// are none. Setup.Styled requires one of them, a script the one that has its styles.
+	Styles    func() (*mar.Database, error)
+	Transfers func() (*manifold.StyleSet, error)
+}
+
+// Check returns the first error in the setup.
+func (s *Setup) Check() error {
+	names := strings.Join(Names[:len(Names)-1], ", ") + " or " + Names[len(Names)-1]
+	switch {
+	case !slices.Contains(Names, s.Scene):
+		return fmt.Errorf("no scene %q: want %s", s.Scene, names)
+	case s.Agents < 0 || s.Agents > world.MaxAgents:
+		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, world.MaxAgents)
+	case s.Scene != "quadruped" && s.Scene != "latent" && s.Scene != "cutscene" && s.Agents == 0:
+		return fmt.Errorf("--agents 0: the scene %s wants 1 to %d", s.Scene, world.MaxAgents)
+	case len(s.Far) > 2:
+		return fmt.Errorf("--far names %d networks: want one with a stride of 2 ticks, and one of 4", len(s.Far))
+	case !(s.Churn >= 0 && s.Churn <= 1000) || s.Churn > 0 && s.Scene != "crowd":
+		return fmt.Errorf("--churn %g: want 0, or in the scene crowd up to 1000", s.Churn)
+	case len(s.Kinds) > 0 && s.Scene != "crowd":
+		return fmt.Errorf("--kinds %s: only the scene crowd has kinds", strings.Join(s.Kinds, ","))
+	case slices.Contains(s.Kinds, "styles") && !slices.Contains(s.Kinds, "lanes"):
+		return fmt.Errorf("--kinds %s: styles are for people on lanes: add lanes", strings.Join(s.Kinds, ","))
+	case s.Styled < 0 || s.Styled > 0 && (s.Scene != "people" || s.Styled > s.Agents):
+		return fmt.Errorf("--styled %d: want 0, or in the scene people up to --agents", s.Styled)
+	}
+	for _, k := range s.Kinds {
+		if !slices.Contains(Kinds, k) {
+			return fmt.Errorf("--kinds %s: want some of %s", k, strings.Join(Kinds, ", "))
+		}
+	}
+	_, err := s.hills()
+	return err
+}
+
+// HasKind reports whether the crowd has a kind of agents.
+func (s *Setup) HasKind(kind string) bool { return len(s.Kinds) == 0 || slices.Contains(s.Kinds, kind) }
+
+// hills returns the seed of the hills.
+func (s *Setup) hills() (uint64, error) {
+	switch s.Terrain {
+	case "hills", "flat", "slope", "steps":
+		return s.Seed, nil
+	}
+	n, err := strconv.ParseUint(s.Terrain, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("no terrain %q: want hills, flat, slope, steps or a number", s.Terrain)
+	}
+	return n, nil
+}
+
+// ground makes the terrain.
+func (s *Setup) ground() (*terrain.Field, error) {
+	size := herd.GroundSize(s.Agents)
+	switch s.Scene {
+	case "crowd":
+		return s.hillsFor(terrain.Grid{Size: crowd.GroundSize(s.Agents), Cell: 0.5}, 16, 0.2)
+	case "people":
+		size = people.GroundSize(s.Agents)
+	case "strnn":
+		size = strnn.GroundSize(s.Agents)
+	}
+	return s.hillsFor(terrain.Grid{Size: max(120, size), Cell: 0.5}, 14, 0.30)
+}
+
+// hillsFor makes the terrain on a grid. Hills have the wavelength in metres and at most the slope in
+// radians.
+func (s *Setup) hillsFor(grid terrain.Grid, wavelength, slope float32) (*terrain.Field, error) {
+	switch s.Terrain {
+	case "flat":
+		return terrain.Flat(grid)
+	case "slope":
+		return terrain.Slope(grid, 0.17, 0)
+	case "steps":
+		grid.Cell = terrain.StairCell
+		return terrain.Steps(grid, 0.12, 1.5)
+	}
+	seed, err := s.hills()
+	if err != nil {
+		return nil, err
+	}
+	return terrain.Hills(grid, terrain.HillsOptions{Seed: seed, Wavelength: wavelength, MaxSlope: slope})
+}
+
+// Scene loads the setup's networks and builds its scene. player is the input of a recording that
+// nobody plays.
+func Scene(s Setup, r Resources) (scene scenes.Scene, player scenes.Script, err error) {
+	if err := s.Check(); err != nil {
+		return nil, nil, err
+	}
+	if s.Scene == "cutscene" { // its script has the ground
+		scene, err = s.cutscene(&r)
+		return scene, nil, err
+	}
+	field, err := s.ground()
+	if err != nil {
+		return nil, nil, err
+	}
+	switch s.Scene {
+	case "people":
+		scene, err = s.people(&r, field)
+	case "strnn":
+		scene, err = s.strnn(&r, field)
+	case "latent":
+		scene, err = s.latent(&r, field)
+		player = latent.Autopilot()
+	case "crowd":
+		scene, err = s.crowd(&r, field)
+	case "herd":
+		scene, err = s.herd(&r, field)
+	default:
+		scene, err = s.quadruped(&r, field)
+		player = quadruped.Autopilot()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return scene, player, nil
+}
+
+// options returns the settings that all scenes have.
+func (s *Setup) options(r *Resources, field *terrain.Field) world.Options {
+	return world.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: r.Workers, BF16: s.BF16, Open: r.Open, Log: r.Log}
+}
+
+// model opens a network and makes a model of it.
+func model[M any](r *Resources, name string, make func(*netruntime.Net) (M, error)) (out M, err error) {
+	net, err := r.Net(name)
+	if err != nil {
+		return out, err
+	}
+	if out, err = make(net); err != nil {
+		return out, fmt.Errorf("model %s: %w", name, err)
+	}
+	return out, nil
+}
+
+// dogs opens the networks of dogs.
+func (s *Setup) dogs(r *Resources) (near *mann.Model, far []*mann.Model, err error) {
+	if near, err = model(r, s.Model, mann.NewModel); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range s.Far {
+		f, err := model(r, name, mann.NewModel)
+		if err != nil {
+			return nil, nil, err
+		}
+		far = append(far, f)
+	}
+	return near, far, nil
+}
+
+// styles opens the styles for people on a manifold.
+func (r *Resources) styles(model *manifold.Model) (db *mar.Database, all []*manifold.StyleTransfer, err error) {
+	if r.Styles != nil {
+		if db, err = r.Styles(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if r.Transfers == nil {
+		return db, nil, nil
+	}
+	ts, err := r.Transfers()
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err = ts.For(model)
+	if errors.Is(err, manifold.ErrOtherModel) { // the player's own manifold, which can do without
+		if r.Log != nil {
+			r.Log.Warn("people get no styles by Gram matrices", "why", err)
+		}
+		return db, nil, nil
+	}
+	return db, all, err
+}
+
+func (s *Setup) quadruped(r *Resources, field *terrain.Field) (scenes.Scene, error) {
+	dog, far, err := s.dogs(r)
+	if err != nil {
+		return nil, err
+	}
+	return quadruped.New(quadruped.Options{Options: s.options(r, field), Model: dog, Far: far})
+}
+
+func (s *Setup) crowd(r *Resources, field *terrain.Field) (scenes.Scene, error) {
+	opt := crowd.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Churn: s.Churn, Workers: r.Workers, BF16: s.BF16, Open: r.Open}
+	var err error
+	if s.HasKind("dogs") {
+		if opt.Dog, opt.Far, err = s.dogs(r); err != nil {
+			return nil, err
+		}
+	}
+	if s.HasKind("sliders") {
+		if opt.Latent, err = model(r, s.Latent, latentmodel.NewModel); err != nil {
+			return nil, err
+		}
+		if opt.Next, err = r.Net(s.Next); err != nil {
+			return nil, err
+		}
+	}
+	if s.HasKind("lanes") {
+		if opt.People, err = s.networks(r); err != nil {
+			return nil, err
+		}
+	}
+	if s.HasKind("styles") {
+		if opt.Styles, opt.Transfers, err = r.styles(opt.People.Model); err != nil {
+			return nil, err
+		}
+	}
+	if s.HasKind("predicted") {
+		if opt.STRNN, err = model(r, s.STRNN, predictor.NewModel); err != nil {
+			return nil, err
+		}
+	}
+	if s.HasKind("performing") {
+		if opt.Keypose, err = model(r, s.Keypose, keypose.NewModel); err != nil {
+			return nil, err
+		}
+	}
+	return crowd.New(opt)
+}
+
+func (s *Setup) herd(r *Resources, field *terrain.Field) (scenes.Scene, error) {
+	dog, far, err := s.dogs(r)
+	if err != nil {
+		return nil, err
+	}
+	return herd.New(herd.Options{Options: s.options(r, field), Model: dog, Far: far})
+}
+
+// networks opens the networks of people on lanes.
+func (s *Setup) networks(r *Resources) (*manifold.Networks, error) {
+	space, err := model(r, s.Manifold, manifold.NewModel)
+	if err != nil {
+		return nil, err
+	}
+	footsteps, err := r.Net(s.Footstep)
+	if err != nil {
+		return nil, err
+	}
+	locomotion, err := r.Net(s.Locomotion)
+	if err != nil {
+		return nil, err
+	}
+	return space.With(footsteps, locomotion), nil
+}
+
+func (s *Setup) people(r *Resources, field *terrain.Field) (scenes.Scene, error) {
+	opt := people.Options{Options: s.options(r, field), Styled: s.Styled}
+	var err error
+	if opt.Networks, err = s.networks(r); err != nil {
+		return nil, err
+	}
+	if s.Styled > 0 {
+		if opt.Styles, opt.Transfers, err = r.styles(opt.Networks.Model); err != nil {
+			return nil, err
+		}
+	}
+	return people.New(opt)
+}
+
+func (s *Setup) cutscene(r *Resources) (scenes.Scene, error) {
+	read := r.Script
+	if read == nil {
+		read = cutscene.Open
+	}
+	sc, err := read(s.Script)
+	if err != nil {
+		return nil, err
+	}
+	scene, err := cutscene.New(cutscene.Options{Script: sc, Net: r.Net, Styles: r.Styles, Transfers: r.Transfers, Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion,
+		Workers: r.Workers, Open: r.Open, BF16: s.BF16})
+	if err != nil {
+		return nil, err // a nil *Scene would be a scene
+	}
+	return scene, nil
+}
+
+func (s *Setup) strnn(r *Resources, field *terrain.Field) (scenes.Scene, error) {
+	net, err := model(r, s.STRNN, predictor.NewModel)
+	if err != nil {
+		return nil, err
+	}
+	return strnn.New(strnn.Options{Options: s.options(r, field), Model: net})
+}
+
+func (s *Setup) latent(r *Resources, field *terrain.Field) (scenes.Scene, error) {
+	net, err := model(r, s.Latent, latentmodel.NewModel)
+	if err != nil {
+		return nil, err
+	}
+	opt := latent.Options{Options: s.options(r, field), Model: net}
+	if s.Agents == 0 {
+		return latent.New(opt)
+	}
+	if opt.Next, err = r.Net(s.Next); err != nil {
+		return nil, err
+	}
+	scene, err := latent.New(opt)
+	if err != nil {
+		return nil, fmt.Errorf("--latent %s with --next %s: %w", s.Latent, s.Next, err)
+	}
+	return scene, nil
+}

@@ -1,0 +1,88 @@
+package world
+
+import (
+	"errors"
+
+	"mannequin/animsys"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/mann"
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+	"mannequin/scenes/internal/overlay"
+)
+
+// Pack is a world of dogs.
+type Pack struct {
+	World
+	Dogs  *mann.Controller
+	Crowd *animsys.Crowd
+
+	path    [feature.TrajPoints]m3.Vec3
+	experts overlay.Experts // of row 0
+	warned  bool
+}
+
+// Init makes a world with opt, which is complete, for at most n dogs. far are networks for distant dogs:
+// see mann.ControllerOptions.
+func (p *Pack) Init(opt *Options, m *mann.Model, far []*mann.Model, n int) error {
+	if m == nil {
+		return errors.New("scenes: Options.Model is missing")
+	}
+	p.World.Init(opt)
+	var err error
+	if p.Dogs, err = m.NewController(mann.ControllerOptions{Capacity: n, LOD: far, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}); err != nil {
+		return err
+	}
+	dogs, err := Add(&p.World, p.Dogs, animsys.Options{}, p.ahead, func(row int) [3]float32 {
+		return scenes.Coat(opt.Seed + uint64(p.Crowd.Rows.Entity(row).ID()))
+	})
+	if err != nil {
+		return err
+	}
+	p.Crowd = dogs.Crowd
+	p.experts.Step(p.Dogs.Experts(), 0, 0)
+	return nil
+}
+
+// Saves marks a scenes.Saver.
+func (p *Pack) Saves() {}
+
+// Tick runs one tick. It warns once if the watchdog restored a dog.
+func (p *Pack) Tick() error {
+	if err := p.World.Tick(); err != nil {
+		return err
+	}
+	p.experts.Step(p.Dogs.Gating(0), 1, 0)
+	if p.Log == nil || p.warned {
+		return nil
+	}
+	if n := p.Dogs.TotalRestored(); n > 0 {
+		p.warned = true
+		p.Log.Warn("a dog left the range of its network's training data and went back to its last good pose; later ones are only counted", "restored", n)
+	}
+	return nil
+}
+
+// Hash returns the hash of all dogs.
+func (p *Pack) Hash() uint64 { return p.Crowd.Hash() }
+
+// DrawPath appends the planned path of a row, on the terrain, to dst.Path.
+func (p *Pack) DrawPath(dst *scenes.Frame, row int) {
+	n := p.Dogs.Trajectory(row, p.path[:])
+	for _, q := range p.path[feature.TrajRoot:n] {
+		dst.Path = append(dst.Path, m3.V(q.X, p.Terrain.Height(q.X, q.Z), q.Z))
+	}
+}
+
+// DrawExperts adds a graph of how the network of row 0 blends its experts, if dst.Show asks for it.
+func (p *Pack) DrawExperts(dst *scenes.Frame) { p.experts.Draw(dst) }
+
+// ahead appends every fifth point of what DrawPath draws.
+func (p *Pack) ahead(dst []m3.Vec3, row int) []m3.Vec3 {
+	const every = 5
+	n := p.Dogs.Trajectory(row, p.path[:])
+	for i := feature.TrajRoot + every; i < n; i += every {
+		dst = append(dst, p.path[i])
+	}
+	return dst
+}

@@ -155,7 +155,7 @@ func (s *session) allocate() error {
 	if !s.anyLength() {
 		return fmt.Errorf("netruntime: no length up to %d can be halved as often as the network does", o.Length)
 	}
-	if err := s.bound(); err != nil {
+	if err := s.checkSizes(); err != nil {
 		return err
 	}
 	need := make([]int64, p.buffers)
@@ -232,10 +232,10 @@ func (s *session) allocate() error {
 	return nil
 }
 
-// bound refuses sizes that could overflow. A sequence of each value, also of a value in the
+// checkSizes refuses sizes that could overflow. A sequence of each value, also of a value in the
 // caller's memory, must fit the limit for the whole session, and a batch of it must fit the address
 // space.
-func (s *session) bound() error {
+func (s *session) checkSizes() error {
 	for i := range s.plan.values {
 		v := &s.plan.values[i]
 		bytes := 4 * (float64(v.lead) + float64(v.span.most(s.opt.Length)) + float64(v.trail)) * float64(v.channels)

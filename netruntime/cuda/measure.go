@@ -29,7 +29,7 @@ func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 		return Timing{}, err
 	}
 	defer runtime.UnlockOSThread()
-	if err := c.lay(length); err != nil {
+	if err := c.layOut(length); err != nil {
 		return Timing{}, err
 	}
 	timer, err := newTimer()

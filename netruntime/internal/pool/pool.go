@@ -235,7 +235,7 @@ func (p *Pool) work(worker int) {
 	}
 }
 
-// wait is a wait for something that should happen stepPatience microseconds.
+// wait is a wait for something that should happen within microseconds.
 type wait struct {
 	n     int
 	since time.Time

@@ -42,9 +42,7 @@ func TestGolden(t *testing.T) {
 			img := shoot(t, s, scene(t, s))
 			path := filepath.Join("testdata", "golden", name+".png")
 			if *update {
-				if err := atomicfile.Write(path, func(w io.Writer) error { return png.Encode(w, reduced(img)) }); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, atomicfile.Write(path, func(w io.Writer) error { return png.Encode(w, reduced(img)) }))
 			}
 			f := must.Get(os.Open(path))(t)
 			defer f.Close()

@@ -125,9 +125,7 @@ func folder(t *testing.T, clips map[string]*skel.Clip, labels map[string]Labels)
 		writeBVH(t, filepath.Join(dir, name+".bvh"), c.Scaled(100))
 	}
 	b := must.Get(json.Marshal(labels))(t)
-	if err := os.WriteFile(filepath.Join(dir, LabelsFile), b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, LabelsFile), b, 0o644))
 	return dir
 }
 
@@ -135,12 +133,8 @@ func folder(t *testing.T, clips map[string]*skel.Clip, labels map[string]Labels)
 func writeBVH(t *testing.T, path string, c *skel.Clip) {
 	t.Helper()
 	var text bytes.Buffer
-	if err := mocap.WriteClip(&text, c); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mocap.WriteClip(&text, c))
+	must.Do(t, os.WriteFile(path, text.Bytes(), 0o644))
 }
 
 // walking labels all of a recording's frames as a walk to train on.

@@ -183,8 +183,7 @@ var (
 
 func grown(t *testing.T, of func() (*body.Body, error)) *body.Body {
 	t.Helper()
-	b := must.Get(of())(t)
-	return b
+	return must.Get(of())(t)
 }
 
 // posed appends the joints of a body in its bind pose, some of them turned by angles in radians

@@ -51,8 +51,7 @@ func newCrowd(t testing.TB, s *Stage, b *body.Body, bones []m3.Xform, tint [][3]
 func shoot(t testing.TB, s *Stage, v View) *image.RGBA {
 	t.Helper()
 	must.Do(t, s.Draw(v))
-	img := must.Get(s.Capture(nil))(t)
-	return img
+	return must.Get(s.Capture(nil))(t)
 }
 
 // at returns the mean colour of 3×3 pixels around the world point p.

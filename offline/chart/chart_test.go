@@ -27,8 +27,7 @@ func readPNG(t *testing.T, path string) image.Image {
 	t.Helper()
 	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	img := must.Get(png.Decode(f))(t)
-	return img
+	return must.Get(png.Decode(f))(t)
 }
 
 func TestSavePNG(t *testing.T) {

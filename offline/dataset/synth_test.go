@@ -113,8 +113,7 @@ func (c circle) track(t *testing.T, sk *skel.Skeleton) *track {
 		w[f*len(m.Actions)+1] = 1
 	}
 	at := must.Get(joinJoints(m, sk))(t)
-	tr := must.Get(newTrack(sk, c.clip(sk), at, 1, w, len(m.Actions), 1))(t)
-	return tr
+	return must.Get(newTrack(sk, c.clip(sk), at, 1, w, len(m.Actions), 1))(t)
 }
 
 // folder writes clips in centimetres and labels as a folder of recordings.

@@ -79,8 +79,7 @@ func slider(t *testing.T, forward float32) *mann.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model2 := must.Get(mann.NewModel(net))(t)
-	return model2
+	return must.Get(mann.NewModel(net))(t)
 }
 
 func TestGenerated(t *testing.T) {

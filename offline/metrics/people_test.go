@@ -46,8 +46,7 @@ func plain(t *testing.T) *manifold.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := must.Get(manifold.NewModel(net))(t)
-	return m
+	return must.Get(manifold.NewModel(net))(t)
 }
 
 // atRest returns frames of the human skeleton at rest, its toes on the ground.

@@ -17,8 +17,7 @@ import (
 func readStick(t testing.TB, asf, amc string) *Recording {
 	t.Helper()
 	a := must.Get(ReadASF("stick.asf", []byte(asf)))(t)
-	b := must.Get(a.ReadAMC("stick.amc", []byte(amc), AMCRate))(t)
-	return b
+	return must.Get(a.ReadAMC("stick.amc", []byte(amc), AMCRate))(t)
 }
 
 // Positions that paper and pencil give, in world space.

@@ -19,8 +19,7 @@ import (
 // A seed gives the same clips and files for any number of workers; another gives others.
 func TestSameSeedSameBytes(t *testing.T) {
 	gen := func(seed uint64, workers int) []*Take {
-		tk := must.Get(Generate(Options{Minutes: 1.5, Seed: seed, Workers: workers}))(t)
-		return tk
+		return must.Get(Generate(Options{Minutes: 1.5, Seed: seed, Workers: workers}))(t)
 	}
 	a, b := gen(3, 1), gen(3, 5)
 	if !reflect.DeepEqual(a, b) {

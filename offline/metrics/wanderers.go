@@ -38,7 +38,7 @@ const (
 // are given; it fills in the rest. People and workers of o are ignored.
 func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, workers int) error {
 	n := Wanderers * len(asks)
-	o.People, o.Workers = n, workers
+	o.Capacity, o.Workers = n, workers
 	stream, err := m.NewStream(o)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package strnn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -93,12 +94,8 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 
 // newStream returns a stream of batches of at least batch agents. Agents begin standing.
 func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
-	if o.Spread == 0 {
-		o.Spread = 0.5
-	}
-	if o.Samples == 0 {
-		o.Samples = 1
-	}
+	o.Spread = cmp.Or(o.Spread, 0.5)
+	o.Samples = cmp.Or(o.Samples, 1)
 	o.Workers = generator.Workers(o.Workers, o.Capacity)
 	if o.Capacity < 1 || o.Workers < 1 || o.Samples < 1 || o.Steps < 0 || !(o.Spread > 0) {
 		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d samples of spread %g and %d steps: want at least one of the first three, a spread above 0 and at least 0 steps", o.Capacity, o.Workers, o.Samples, o.Spread, o.Steps)

@@ -4,6 +4,7 @@
 package windows
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -49,9 +50,7 @@ type Work struct {
 // New returns a scheduler for up to capacity rows with windows of cycle ticks. Windows start only in
 // every so many ticks, the first of them from; every 0 is 1.
 func New(capacity, cycle, every, from int) (Scheduler, error) {
-	if every == 0 {
-		every = 1
-	}
+	every = cmp.Or(every, 1)
 	if every < 0 || cycle%every != 0 || from < 0 || from >= every {
 		return Scheduler{}, fmt.Errorf("windows start every %d ticks from tick %d on: want a divisor of %d, and less than it", every, from, cycle)
 	}

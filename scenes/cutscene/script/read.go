@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -71,9 +72,7 @@ func (p *parser) all(values map[string]any) {
 	p.Length = top.number("length", 0, 0.1, MaxLength, true)
 	p.Terrain = top.oneOf("terrain", "flat", false, "flat", "hills", "slope", "steps")
 	p.Seed = uint64(top.number("seed", 1, 0, 1<<24, false))
-	if p.Length == 0 {
-		p.Length = MaxLength // that times are no more errors
-	}
+	p.Length = cmp.Or(p.Length, MaxLength) // that times are no more errors
 	p.named = map[string]int{}
 	p.each(top, "actor", p.actor)
 	if len(p.Actors) > MaxActors {

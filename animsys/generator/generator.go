@@ -141,6 +141,15 @@ func (p *Poses) Put(row int, at feature.Place, contacts uint8) {
 	}
 }
 
+// Pose lets g write the poses of rows r0 to r1−1 that update.
+func (p *Poses) Pose(g interface{ Pose(p *Poses, row int) }, r0, r1 int) {
+	for r := r0; r < r1; r++ {
+		if p.Update[r] {
+			g.Pose(p, r)
+		}
+	}
+}
+
 // Human returns the rig of people on skeleton sk, without contacts. nil roles follow from its
 // joint names.
 func Human(sk *skel.Skeleton, roles *ik.Roles) (rig Rig, err error) {

@@ -1,5 +1,5 @@
-// Package dogfreestride4 is the free dog for far away: the like of models/dog-free that
-// goes by 4 ticks at a time, with its weights embedded (see animsys.Options.Far).
+// Package dogfreestride4 is the free dog for distant agents: like models/dog-free, but it
+// updates every 4 ticks, with its weights embedded (see mann.ControllerOptions.LOD).
 //
 // The weights are in the public domain (CC0 1.0): see models/LICENSES.md. The code
 // is MIT.

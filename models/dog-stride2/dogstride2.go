@@ -1,5 +1,5 @@
-// Package dogstride2 is the shipped dog for far away: the like of models/dog that goes by
-// 2 ticks at a time, with its weights embedded (see animsys.Options.Far).
+// Package dogstride2 is the shipped dog for distant agents: like models/dog, with steps of
+// 2 ticks, with its weights embedded (see mann.ControllerOptions.LOD).
 //
 // The weights are licensed CC BY-NC 4.0, not for commercial use, as the
 // recordings are: see models/LICENSES.md. The code is MIT.

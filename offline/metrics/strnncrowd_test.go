@@ -9,10 +9,10 @@ import (
 	"mannequin/offline/metrics"
 )
 
-// Wanderers do what they are asked, and their figures are of a made-up network's motion.
-func TestMeasureWanderers(t *testing.T) {
-	asks := []metrics.Wandered{{Speed: 1.2, Turn: 0.4}, {}}
-	if err := metrics.MeasureWanderers(teststrnn.Model(t, teststrnn.Options{Guide: true}), asks, strnn.StreamOptions{}, 2); err != nil {
+// People do what they are asked, and their figures are of a made-up network's motion.
+func TestMeasureSTRNNCrowd(t *testing.T) {
+	asks := []metrics.STRNNCrowd{{Speed: 1.2, Turn: 0.4}, {}}
+	if err := metrics.MeasureSTRNNCrowd(teststrnn.Model(t, teststrnn.Options{Guide: true}), asks, strnn.StreamOptions{}, 2); err != nil {
 		t.Fatal(err)
 	}
 	for _, a := range asks {
@@ -23,7 +23,7 @@ func TestMeasureWanderers(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
-	if err := metrics.MeasureWanderers(teststrnn.Model(t, teststrnn.Options{}), asks, strnn.StreamOptions{}, 1); err == nil {
+	if err := metrics.MeasureSTRNNCrowd(teststrnn.Model(t, teststrnn.Options{}), asks, strnn.StreamOptions{}, 1); err == nil {
 		t.Error("a network without a guide is taken")
 	}
 }

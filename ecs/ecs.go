@@ -2,11 +2,12 @@
 // resources that the animation systems share, compact rows for entities whose
 // bulk data lives in flat slices, and the schedule that runs the systems.
 //
-// An animated entity has a [Slot] and the component of its generator: a control.Goal, a
-// manifold.Curve, a latent.Sliders, a strnn.Steer or a keypose.Performance. It may have a
-// [MARStyle], a [GramStyle], a [LookAt] and a [Reach]. The slot is its row in the slices of the
-// animation systems. Rows are compact, so one network call serves the rows 0 to n−1. Entities come
-// and go between ticks with [Rows.Add] and [Rows.Remove].
+// An animated entity has a [Slot], and a control.Goal, a manifold.Curve, a latent.Sliders or a
+// strnn.Steer; it may have a [Style], a
+// [LookAt] and a [Reach]. The slot names its row in
+// the slices of the animation systems; rows are compact, so that one network
+// call serves the rows 0 to n−1. Entities come and go between ticks with
+// [Rows.Add] and [Rows.Remove].
 package ecs
 
 import (

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/keypose"
+	"mannequin/internal/testing/must"
 	humankeypose "mannequin/models/human-keypose"
 	"mannequin/offline/procgen/human"
 )
@@ -11,18 +12,9 @@ import (
 // BenchmarkFill makes four seconds of motion between keys every half second, on one
 // core.
 func BenchmarkFill(b *testing.B) {
-	net, err := humankeypose.Open()
-	if err != nil {
-		b.Fatal(err)
-	}
-	model, err := keypose.NewModel(net)
-	if err != nil {
-		b.Fatal(err)
-	}
-	maker, err := model.NewInbetweener(keypose.InbetweenerOptions{Workers: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
+	net := must.Get(humankeypose.Open())(b)
+	model := must.Get(keypose.NewModel(net))(b)
+	maker := must.Get(model.NewInbetweener(keypose.InbetweenerOptions{Workers: 1}))(b)
 	defer maker.Close()
 	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.2, Styles: []string{"neutral"}})
 	if err != nil {
@@ -35,9 +27,7 @@ func BenchmarkFill(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := maker.Fill(track, nil); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, maker.Fill(track, nil))
 	}
 	b.ReportMetric(float64(track.Frames)*float64(b.N)/b.Elapsed().Seconds(), "frames/s")
 }

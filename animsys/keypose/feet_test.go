@@ -6,6 +6,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/procgen/human"
 	"mannequin/offline/retarget"
 )
@@ -23,14 +24,8 @@ func sliding(t *testing.T) (*Layout, *skel.Clip, []float32) {
 			continue
 		}
 		c := take.Clip
-		l, err := NewLayout(c.Skel)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h, err := l.NewFootLock()
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(NewLayout(c.Skel))(t)
+		h := must.Get(l.NewFootLock())(t)
 		stand := make([]float32, c.Frames*Feet)
 		for i, leg := range h.rig.Roles.Legs {
 			var last m3.Vec3
@@ -75,10 +70,7 @@ func slides(h *FootLock, t *Track, stand []float32) (mean float64) {
 // hardly turn, and nothing jerks.
 func TestHold(t *testing.T) {
 	l, c, stand := sliding(t)
-	h, err := l.NewFootLock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(l.NewFootLock())(t)
 	was, track := l.NewTrack(c.Frames, 60), l.NewTrack(c.Frames, 60)
 	for _, track := range []*Track{was, track} {
 		track.SetClip(c, 0, 1)
@@ -88,9 +80,7 @@ func TestHold(t *testing.T) {
 		track.Interpolate()
 		track.SetClip(c, 0, 1)
 	}
-	if err := h.Apply(track, stand); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Apply(track, stand))
 	before, after := slides(h, was, stand), slides(h, track, stand)
 	if before < 1e-3 || after > 0.4*before {
 		t.Errorf("feet slide by %g m per frame, %g before they are held", after, before)
@@ -140,19 +130,14 @@ func TestHold(t *testing.T) {
 // Who stands nowhere is left alone, and what does not fit is an error.
 func TestHoldNothing(t *testing.T) {
 	l, c, stand := sliding(t)
-	h, err := l.NewFootLock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(l.NewFootLock())(t)
 	was, track := keyed(l, c, 60, 0), keyed(l, c, 60, 0)
 	for _, track := range []*Track{was, track} {
 		track.Interpolate()
 		track.SetClip(c, 0, 1)
 	}
 	clear(stand)
-	if err := h.Apply(track, stand); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Apply(track, stand))
 	for f := range track.Frames {
 		if d := apart(was, track, f); d > 1e-4 {
 			t.Fatalf("frame %d: joints move by %g m though nobody stands", f, d)
@@ -161,10 +146,7 @@ func TestHoldNothing(t *testing.T) {
 	if h.Apply(track, stand[1:]) == nil {
 		t.Error("contacts of half a frame: accepted")
 	}
-	none, err := NewLayout(&skel.Skeleton{Names: []string{"Hips", "Neck"}, Parents: []int16{-1, 0}, Offsets: make([]m3.Vec3, 2), EndSite: make([]bool, 2)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := must.Get(NewLayout(&skel.Skeleton{Names: []string{"Hips", "Neck"}, Parents: []int16{-1, 0}, Offsets: make([]m3.Vec3, 2), EndSite: make([]bool, 2)}))(t)
 	if _, err := none.NewFootLock(); err == nil {
 		t.Error("a skeleton without legs: accepted")
 	}
@@ -176,10 +158,7 @@ func TestHoldNothing(t *testing.T) {
 // A foot that steps though it is said to stand steps, and stands before and after.
 func TestHoldSteps(t *testing.T) {
 	l := layout(t)
-	h, err := l.NewFootLock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(l.NewFootLock())(t)
 	const frames, from, to = 61, 25, 35
 	track := l.NewTrack(frames, 60)
 	track.Key(0)
@@ -260,14 +239,8 @@ func TestBand(t *testing.T) {
 
 // BenchmarkHold holds the feet of four seconds.
 func BenchmarkHold(b *testing.B) {
-	l, err := NewLayout(retarget.Human())
-	if err != nil {
-		b.Fatal(err)
-	}
-	h, err := l.NewFootLock()
-	if err != nil {
-		b.Fatal(err)
-	}
+	l := must.Get(NewLayout(retarget.Human()))(b)
+	h := must.Get(l.NewFootLock())(b)
 	track := keyed(l, swaying(241, 1), 60, 0, 240)
 	track.Interpolate()
 	stand := make([]float32, track.Frames*Feet)
@@ -275,8 +248,6 @@ func BenchmarkHold(b *testing.B) {
 		stand[i] = float32(i / 60 % 2)
 	}
 	for b.Loop() {
-		if err := h.Apply(track, stand); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, h.Apply(track, stand))
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/retarget"
@@ -39,10 +39,7 @@ func swaying(frames int, seed uint64) *skel.Clip {
 
 func layout(t *testing.T) *Layout {
 	t.Helper()
-	l, err := NewLayout(retarget.Human())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(NewLayout(retarget.Human()))(t)
 	return l
 }
 
@@ -243,27 +240,19 @@ func model(t *testing.T, l *Layout) *Model {
 		Inputs:  []netruntime.Input{{Name: "x", Channels: in}},
 		Nodes:   []netruntime.Node{{Name: "y", Op: netruntime.OpConv, In: []string{"x"}}},
 		Outputs: []string{"y"}}}
-	if err := Describe(&meta, l.Skel); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Describe(&meta, l.Skel))
 	net, err := netruntime.New(meta, []netruntime.Tensor{
 		{Name: "y.weight", Shape: []int{out, in, 9}, Data: w}, {Name: "y.bias", Shape: []int{out}, Data: make([]float32, out)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(NewModel(net))(t)
 	return m
 }
 
 func maker(t *testing.T, m *Model, workers int) *Inbetweener {
 	t.Helper()
-	k, err := m.NewInbetweener(InbetweenerOptions{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(m.NewInbetweener(InbetweenerOptions{Workers: workers}))(t)
 	t.Cleanup(func() { k.Close() })
 	return k
 }
@@ -279,9 +268,7 @@ func TestFillMeetsKeys(t *testing.T) {
 		for g := range l.Groups() {
 			track.Weight[37*l.Groups()+g] = weight
 		}
-		if err := maker(t, m, workers).Fill(track, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, maker(t, m, workers).Fill(track, nil))
 		return track
 	}
 	made := fill(1, 1)
@@ -316,15 +303,10 @@ func TestFillLong(t *testing.T) {
 	}
 	k := maker(t, m, 1)
 	track := keyed(l, c, 60, keys...)
-	if err := k.Fill(track, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Fill(track, nil))
 	n := (c.Frames + 1) / 2
 	length := (n + 3) / 4 * 4
-	s, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: 1}))(t)
 	defer s.Close()
 	in, out := l.Inputs(), l.Columns()+Feet
 	x, y := make([]float32, length*in), make([]float32, length*out)
@@ -332,9 +314,7 @@ func TestFillLong(t *testing.T) {
 	for f := n; f < length; f++ {
 		copy(x[f*in:], x[(n-1)*in:n*in])
 	}
-	if err := s.RunSequences([][]float32{y}, [][]float32{x}, 1, length); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences([][]float32{y}, [][]float32{x}, 1, length))
 	for i, v := range y[:n*out] {
 		if d := m3.Abs(v - k.all[i]); d > 1e-4 {
 			t.Fatalf("value %d of frame %d is %g, seen whole %g", i%out, i/out, k.all[i], v)
@@ -362,20 +342,12 @@ func TestFillRefuses(t *testing.T) {
 	l, c := layout(t), swaying(61, 10)
 	k := maker(t, model(t, l), 1)
 	track := keyed(l, c, 45, 0, 60)
-	if err := k.Fill(track, nil); err == nil || !strings.Contains(err.Error(), "45 frames per second") {
-		t.Errorf("45 frames per second: %v", err)
-	}
+	must.FailWith(t, k.Fill(track, nil), "45 frames per second")
 	track = keyed(l, c, 60, 0, 60)
 	track.Height[0] = float32(math.NaN())
-	if err := k.Fill(track, nil); err == nil || !strings.Contains(err.Error(), "not finite") {
-		t.Errorf("NaN: %v", err)
-	}
-	if err := k.Fill(keyed(l, c, 60), nil); err == nil || !strings.Contains(err.Error(), "where the root is") {
-		t.Errorf("no keys: %v", err)
-	}
-	if err := k.Fill(&Track{Layout: l, FPS: 60, Frames: 2}, nil); err == nil || !strings.Contains(err.Error(), "another skeleton") {
-		t.Errorf("no weights: %v", err)
-	}
+	must.FailWith(t, k.Fill(track, nil), "not finite")
+	must.FailWith(t, k.Fill(keyed(l, c, 60), nil), "where the root is")
+	must.FailWith(t, k.Fill(&Track{Layout: l, FPS: 60, Frames: 2}, nil), "another skeleton")
 	if err := k.Fill(&Track{Layout: l, FPS: 60}, nil); err == nil {
 		t.Error("a track without frames is filled")
 	}
@@ -393,10 +365,7 @@ func TestNewRefuses(t *testing.T) {
 		spoil(&meta)
 		w, _ := good.Tensor("y.weight")
 		b, _ := good.Tensor("y.bias")
-		net, err := netruntime.New(meta, []netruntime.Tensor{{Name: "y.weight", Shape: w.Shape, Data: w.Data}, {Name: "y.bias", Shape: b.Shape, Data: b.Data}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := must.Get(netruntime.New(meta, []netruntime.Tensor{{Name: "y.weight", Shape: w.Shape, Data: w.Data}, {Name: "y.bias", Shape: b.Shape, Data: b.Data}}))(t)
 		var bad *feature.SchemaError
 		if _, err := NewModel(net); !errors.As(err, &bad) {
 			t.Errorf("%s: %v, want a SchemaError", name, err)
@@ -421,10 +390,7 @@ func TestKeysTrack(t *testing.T) {
 	k := keysOf(c, 0, 20, 60)
 	k.Keys[1].Weight = make([]float32, l.Groups())
 	k.Keys[1].Weight[GroupRoot] = 0.5
-	track, err := l.Track(k, 60)
-	if err != nil {
-		t.Fatal(err)
-	}
+	track := must.Get(l.Track(k, 60))(t)
 	truth := keyed(l, c, 60)
 	if track.Frames != 61 || apart(track, truth, 60) > 1e-6 || track.Weight[20*l.Groups()+GroupRoot] != 0.5 || track.Weight[20*l.Groups()] != 0 {
 		t.Errorf("%d frames, weights %v", track.Frames, track.Weight[20*l.Groups():][:3])
@@ -436,9 +402,7 @@ func TestKeysTrack(t *testing.T) {
 		k.Path[i].Place.Pos.X = float32(k.Path[i].Time)
 		k.Path[i].Place.Yaw = 0.1 * float32(k.Path[i].Time)
 	}
-	if track, err = l.Track(k, 60); err != nil {
-		t.Fatal(err)
-	}
+	track = must.Get(l.Track(k, 60))(t)
 	for f := range track.Frames {
 		if want := 2 + float32(f)/60; m3.Abs(track.Place[f].Pos.X-want) > 1e-4 || m3.Abs(track.Place[f].Yaw-0.1*want) > 1e-4 || track.Weight[f*l.Groups()] != 1 {
 			t.Fatalf("frame %d is at %v, want %g", f, track.Place[f], want)
@@ -479,9 +443,7 @@ func TestKeysRefused(t *testing.T) {
 	} {
 		k := keysOf(c, 0, 20, 60)
 		spoil(&k)
-		if _, err := l.Track(k, 60); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(l.Track(k, 60))(t, want)
 	}
 	if _, err := l.Track(keysOf(c, 0, 20), 0); err == nil {
 		t.Error("no frames per second are taken")

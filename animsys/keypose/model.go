@@ -136,11 +136,7 @@ type InbetweenerOptions struct {
 
 // NewInbetweener returns an in-betweener.
 func (m *Model) NewInbetweener(o InbetweenerOptions) (*Inbetweener, error) {
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
-	s, err := open(m.Net, netruntime.SessionOptions{Batch: 1, Length: segment, Workers: max(o.Workers, 1)})
+	s, err := o.Open.Session(m.Net, netruntime.SessionOptions{Batch: 1, Length: segment, Workers: max(o.Workers, 1)})
 	if err != nil {
 		return nil, err
 	}

@@ -141,11 +141,7 @@ type SparseInbetweener struct {
 
 // NewInbetweener returns an in-betweener.
 func (s *SparseModel) NewInbetweener(o InbetweenerOptions) (*SparseInbetweener, error) {
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
-	session, err := open(s.Net, netruntime.SessionOptions{Batch: chunk, Length: s.Segments.Poses, Workers: max(o.Workers, 1)})
+	session, err := o.Open.Session(s.Net, netruntime.SessionOptions{Batch: chunk, Length: s.Segments.Poses, Workers: max(o.Workers, 1)})
 	if err != nil {
 		return nil, err
 	}

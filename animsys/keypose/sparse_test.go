@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
@@ -52,41 +53,28 @@ func sparseNet(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segme
 	}
 	g.Outputs = []string{from}
 	meta := netruntime.Meta{Name: "sparse", Arch: "graph", Graph: g}
-	if err := DescribeSparseModel(&meta, layout, sk, s); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, DescribeSparseModel(&meta, layout, sk, s))
 	return meta, tensors
 }
 
 func mustSparse(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segments, channels, widths, by []int, fill func(tensor string, at []int) float32) *SparseModel {
 	tb.Helper()
 	meta, tensors := sparseNet(tb, layout, sk, s, channels, widths, by, fill)
-	net, err := netruntime.New(meta, tensors)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	model, err := NewSparseModel(net)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	net := must.Get(netruntime.New(meta, tensors))(tb)
+	model := must.Get(NewSparseModel(net))(tb)
 	return model
 }
 
 func (s *SparseModel) mustMake(tb testing.TB, poses []float32) []float32 {
 	tb.Helper()
-	m, err := s.NewInbetweener(InbetweenerOptions{Workers: 2})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	m := must.Get(s.NewInbetweener(InbetweenerOptions{Workers: 2}))(tb)
 	defer m.Close()
 	cols := s.Layout.Columns()
 	dst := make([]float32, s.Segments.Frames(len(poses)/cols)*cols)
 	for i := range dst {
 		dst[i] = 99 // what was there does not count
 	}
-	if err := m.Make(dst, poses); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, m.Make(dst, poses))
 	return dst
 }
 
@@ -176,10 +164,7 @@ func randomSparse(tb testing.TB, s Segments, by []int) *SparseModel {
 func TestSparseBlends(t *testing.T) {
 	for _, s := range []*SparseModel{randomSparse(t, Segments{5, 30}, []int{2, 5, 3}), randomSparse(t, Segments{3, 60}, []int{4, 5, 3})} {
 		every, cols := s.Segments.Every, s.Layout.Columns()
-		session, err := s.Net.NewSession(netruntime.SessionOptions{Batch: 1, Length: s.Segments.Poses, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		session := must.Get(s.Net.NewSession(netruntime.SessionOptions{Batch: 1, Length: s.Segments.Poses, Workers: 1}))(t)
 		defer session.Close()
 		for _, n := range sparseLengths {
 			poses := randomPoses(n * cols)
@@ -188,9 +173,7 @@ func TestSparseBlends(t *testing.T) {
 			seen := min(n, s.Segments.Poses)
 			y := make([]float32, seen*every*cols)
 			for from := range n - seen + 1 {
-				if err := session.RunSequences([][]float32{y}, [][]float32{poses[from*cols:][:seen*cols]}, 1, seen); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, session.RunSequences([][]float32{y}, [][]float32{poses[from*cols:][:seen*cols]}, 1, seen))
 				for f := range (seen-1)*every + 1 {
 					for c := range cols {
 						i := (from*every+f)*cols + c
@@ -219,10 +202,7 @@ func TestSparseMakesInPlace(t *testing.T) {
 	cols, n := s.Layout.Columns(), 2*chunk+9
 	poses := randomPoses(n * cols)
 	want := s.mustMake(t, poses)
-	m, err := s.NewInbetweener(InbetweenerOptions{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(s.NewInbetweener(InbetweenerOptions{Workers: 1}))(t)
 	defer m.Close()
 	got := make([]float32, len(want))
 	if allocs := testing.AllocsPerRun(3, func() {
@@ -241,21 +221,14 @@ func TestSparseMakesInPlace(t *testing.T) {
 
 func TestSparseRefusesPoses(t *testing.T) {
 	s := randomSparse(t, Segments{5, 30}, []int{2, 5, 3})
-	m, err := s.NewInbetweener(InbetweenerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(s.NewInbetweener(InbetweenerOptions{}))(t)
 	defer m.Close()
 	cols := s.Layout.Columns()
-	if err := m.Make(make([]float32, cols), make([]float32, cols)); err == nil || !strings.Contains(err.Error(), "fewer than 2") {
-		t.Errorf("one pose: %v", err)
-	}
+	must.FailWith(t, m.Make(make([]float32, cols), make([]float32, cols)), "fewer than 2")
 	poses := randomPoses(4 * cols)
 	poses[2*cols+7] = float32(math.NaN())
 	dst := make([]float32, s.Segments.Frames(4)*cols)
-	if err := m.Make(dst, poses); err == nil || !strings.Contains(err.Error(), "value 7 of pose 2") {
-		t.Errorf("a pose that is not finite: %v", err)
-	}
+	must.FailWith(t, m.Make(dst, poses), "value 7 of pose 2")
 	defer func() {
 		if recover() == nil {
 			t.Error("a destination that is too short: no panic")
@@ -269,14 +242,9 @@ func TestNewSparseRefuses(t *testing.T) {
 	layout, sk := sparseLayout()
 	schema := func(meta *netruntime.Meta, change func(s *sparseSchema)) {
 		s := sparseSchema{}
-		if err := json.Unmarshal([]byte(meta.Schema), &s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(meta.Schema), &s))
 		change(&s)
-		text, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(s))(t)
 		meta.Schema, meta.SchemaHash = string(text), schemaHash(text)
 	}
 	for want, spoil := range map[string]func(meta *netruntime.Meta){
@@ -303,11 +271,8 @@ func TestNewSparseRefuses(t *testing.T) {
 	} {
 		meta, tensors := sparseNet(t, layout, sk, Segments{5, 30}, []int{12, 9, 10, 8, 12}, []int{3, 7, 13, 21}, []int{2, 5, 3}, func(string, []int) float32 { return 0 })
 		spoil(&meta)
-		net, err := netruntime.New(meta, tensors)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = NewSparseModel(net)
+		net := must.Get(netruntime.New(meta, tensors))(t)
+		_, err := NewSparseModel(net)
 		var e *feature.SchemaError
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want a *feature.SchemaError with %s", err, want)
@@ -332,17 +297,12 @@ func BenchmarkSparse(b *testing.B) {
 			cols := layout.Columns()
 			s := mustSparse(b, layout, sk, c.s, []int{cols, 256, 512, 256, cols}, []int{3, 7, 13, 21}, c.by,
 				func(string, []int) float32 { return float32(0.02 * rng.NormFloat64()) })
-			m, err := s.NewInbetweener(InbetweenerOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			m := must.Get(s.NewInbetweener(InbetweenerOptions{}))(b)
 			defer m.Close()
 			n := 600/c.s.Every + 1
 			poses, dst := randomPoses(n*cols), make([]float32, s.Segments.Frames(n)*cols)
 			for b.Loop() {
-				if err := m.Make(dst, poses); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, m.Make(dst, poses))
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/10, "µs/s-of-motion")
 		})

@@ -14,6 +14,7 @@ import (
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testgen"
 	humankeypose "mannequin/models/human-keypose"
 	"mannequin/netruntime"
@@ -23,14 +24,8 @@ import (
 
 func shipped(t testing.TB) *keypose.Model {
 	t.Helper()
-	net, err := humankeypose.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := keypose.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(humankeypose.Open())(t)
+	m := must.Get(keypose.NewModel(net))(t)
 	return m
 }
 
@@ -48,18 +43,13 @@ func made(t testing.TB) *keypose.Model {
 		Inputs:  []netruntime.Input{{Name: "x", Channels: in}},
 		Nodes:   []netruntime.Node{{Name: "y", Op: netruntime.OpConv, In: []string{"x"}}},
 		Outputs: []string{"y"}}}
-	if err := keypose.Describe(&meta, l.Skel); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, keypose.Describe(&meta, l.Skel))
 	net, err := netruntime.New(meta, []netruntime.Tensor{
 		{Name: "y.weight", Shape: []int{out, in, 3}, Data: w}, {Name: "y.bias", Shape: []int{out}, Data: make([]float32, out)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := keypose.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(keypose.NewModel(net))(t)
 	return m
 }
 
@@ -81,10 +71,7 @@ func keys(m *keypose.Model, seed uint64, n int, apart float64) (keys []keypose.K
 
 func routine(t testing.TB, m *keypose.Model, seed uint64, n int, apart, every float64) *keypose.PoseLoop {
 	t.Helper()
-	r, err := m.Layout.NewPoseLoop(keys(m, seed, n, apart), every)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(m.Layout.NewPoseLoop(keys(m, seed, n, apart), every))(t)
 	return r
 }
 
@@ -112,10 +99,7 @@ type troupe struct {
 
 func newTroupe(t testing.TB, m *keypose.Model, o keypose.StreamOptions) *troupe {
 	t.Helper()
-	s, err := play(m.NewStream(o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(play(m.NewStream(o)))(t)
 	t.Cleanup(func() { s.Close() })
 	n := m.Layout.Skel.Len()
 	return &troupe{t, m, s, make([]m3.Vec3, n), make([]m3.Quat, n)}
@@ -172,10 +156,7 @@ func TestStreamMakesWhatAMakerMakes(t *testing.T) {
 	}
 	of[2].Weight = arms
 	of[4].Weight = arms
-	r, err := m.Layout.NewPoseLoop(of, n*apart)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(m.Layout.NewPoseLoop(of, n*apart))(t)
 	var all keypose.Keys
 	for k := range rounds {
 		for _, key := range of {
@@ -183,28 +164,15 @@ func TestStreamMakesWhatAMakerMakes(t *testing.T) {
 			all.Keys = append(all.Keys, key)
 		}
 	}
-	track, err := m.Layout.Track(all, 60)
-	if err != nil {
-		t.Fatal(err)
-	}
-	maker, err := m.NewInbetweener(keypose.InbetweenerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	track := must.Get(m.Layout.Track(all, 60))(t)
+	maker := must.Get(m.NewInbetweener(keypose.InbetweenerOptions{}))(t)
 	defer maker.Close()
 	stand := make([]float32, keypose.Feet*track.Frames)
 	track.Interpolate()
 	linear := track.Clip()
-	if err := maker.Fill(track, stand); err != nil {
-		t.Fatal(err)
-	}
-	holder, err := m.Layout.NewFootLock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := holder.Apply(track, stand); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, maker.Fill(track, stand))
+	holder := must.Get(m.Layout.NewFootLock())(t)
+	must.Do(t, holder.Apply(track, stand))
 	want := track.Clip()
 	p := newTroupe(t, m, keypose.StreamOptions{People: 1, Workers: 1})
 	p.add(feature.Place{}, keypose.Performance{Loop: r}, 0)
@@ -563,9 +531,7 @@ func TestStreamRefuses(t *testing.T) {
 	} {
 		var wrong *keypose.KeyError
 		_, err := m.Layout.NewPoseLoop(c.keys, c.every)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want an error with %q", err, c.want)
-		}
+		must.FailWith(t, err, c.want)
 		if strings.HasPrefix(c.want, "key ") && !errors.As(err, &wrong) {
 			t.Errorf("%v is no KeyError", err)
 		}
@@ -576,15 +542,9 @@ func TestStreamRefuses(t *testing.T) {
 		}
 	}
 	sk := &skel.Skeleton{Names: []string{"a", "b"}, Parents: []int16{-1, 0}, Offsets: make([]m3.Vec3, 2), EndSite: make([]bool, 2)}
-	l, err := keypose.NewLayout(sk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(keypose.NewLayout(sk))(t)
 	rot := []m3.Quat{m3.Ident, m3.Ident}
-	other, err := l.NewPoseLoop([]keypose.Key{{Pos: sk.Offsets, Rot: rot}}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(l.NewPoseLoop([]keypose.Key{{Pos: sk.Offsets, Rot: rot}}, 0))(t)
 	good := keypose.Performance{Loop: routine(t, m, 11, 2, 1, 2)}
 	p := newTroupe(t, m, keypose.StreamOptions{People: 1, Workers: 1})
 	for _, c := range []struct {
@@ -598,14 +558,10 @@ func TestStreamRefuses(t *testing.T) {
 		{"another skeleton", feature.Place{}, keypose.Performance{Loop: other}, 0},
 		{"begins", feature.Place{}, good, math.NaN()},
 	} {
-		if _, err := p.Add(c.at, &keypose.Performance{Loop: c.part.Loop, Speed: c.part.Speed, Start: c.from}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want an error with %q", err, c.want)
-		}
+		must.Fail(p.Add(c.at, &keypose.Performance{Loop: c.part.Loop, Speed: c.part.Speed, Start: c.from}))(t, c.want)
 	}
 	p.add(feature.Place{}, good, 0)
-	if _, err := p.Add(feature.Place{}, &good); err == nil || !strings.Contains(err.Error(), "taken") {
-		t.Errorf("two people in a stream of one: %v", err)
-	}
+	must.Fail(p.Add(feature.Place{}, &good))(t, "taken")
 	p.Controls()[0].Loop = other
 	errs := 0
 	for range 64 {

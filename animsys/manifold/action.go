@@ -46,11 +46,7 @@ func (m *Model) NewActionSynthesizer(net *netruntime.Net, o EditorOptions) (*Act
 		return nil, err
 	}
 	a.editor.Weights.Bone *= 2 // given hands and feet pull harder at bones than standing ones do
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
-	if a.net, err = open(net, netruntime.SessionOptions{Batch: o.Batch, Length: o.Length, Workers: o.Workers}); err != nil {
+	if a.net, err = o.Open.Session(net, netruntime.SessionOptions{Batch: o.Batch, Length: o.Length, Workers: o.Workers}); err != nil {
 		return nil, errors.Join(err, a.editor.Close())
 	}
 	n := o.Batch * o.Length
@@ -82,11 +78,12 @@ func (a *ActionSynthesizer) Close() error { return errors.Join(a.net.Close(), a.
 // first and last frame.
 func (a *ActionSynthesizer) Run(rows, given []float32, batch, length, iterations int) (EditReport, error) {
 	cols, frames := a.model.Layout.Columns(), batch*length
-	switch {
-	case batch < 1 || batch > a.batch || length < 2 || length%2 != 0 || length > a.length:
-		return EditReport{}, fmt.Errorf("manifold: %d acts of %d frames, the actor is for up to %d of %d, an even number", batch, length, a.batch, a.length)
-	case len(given) != frames*len(a.inputs) || len(rows) != frames*cols:
-		return EditReport{}, fmt.Errorf("manifold: %d values of motion from %d given, want %d from %d", len(rows), len(given), frames*cols, frames*len(a.inputs))
+	if err := checkBatch("motions", batch, length, a.batch, a.length); err != nil {
+		return EditReport{}, err
+	}
+	if len(given) != frames*len(a.inputs) || len(rows) != frames*cols {
+		return EditReport{}, fmt.Errorf("manifold: %d values of motion and %d given ones, want %d and %d",
+			len(rows), len(given), frames*cols, frames*len(a.inputs))
 	}
 	a.in[0], a.out[0] = given, rows
 	if err := a.net.RunSequences(a.out, a.in, batch, length); err != nil || iterations == 0 {

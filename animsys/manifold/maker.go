@@ -271,7 +271,7 @@ func (k *maker) idle() ([]float32, error) {
 	at := k.s.window / 2 * m.Layout.Columns()
 	joints := append([]float32(nil), k.walk.Rows[at:][:3*len(m.Layout.Joints)]...)
 	if !feature.Finite(joints) {
-		return nil, errors.New("manifold: the networks make a standing pose of values that are not finite")
+		return nil, errors.New("manifold: the networks' standing pose has values that are not finite")
 	}
 	return joints, nil
 }

@@ -43,8 +43,12 @@ type Stream struct {
 	idle  []float32 // joints of someone who stands
 	added int       // agents that were added or placed
 	request
-	due  []dueBody
-	lost int
+	due     []dueBody
+	lost    int
+	scratch struct {
+		body streamBody
+		row  rowState
+	}
 }
 
 // track is motion that is made: rings of frames, or windows of them.

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mannequin/animsys/feature"
 	"mannequin/netruntime"
 )
 
@@ -59,10 +58,9 @@ func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransfe
 	if style == nil || style.model != m {
 		return nil, StyleReport{}, errors.New("manifold: a transfer needs a style of this model")
 	}
-	cols := m.Layout.Columns()
-	frames := len(content) / cols
-	if frames < 4*Rate || frames%2 != 0 || len(content) != frames*cols {
-		return nil, StyleReport{}, fmt.Errorf("manifold: %d values are no motion to learn a transfer of: want frames of %d, an even number of at least %d", len(content), cols, 4*Rate)
+	frames, err := m.frames("a transfer's content", content, 4*Rate)
+	if err != nil {
+		return nil, StyleReport{}, err
 	}
 	s, err := m.NewGramOptimizer(GramOptimizerOptions{Batch: 1, Length: frames, Workers: o.Workers, Open: o.Open})
 	if err != nil {
@@ -99,7 +97,7 @@ func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransfe
 		return nil, reports[0], errors.New("manifold: the search for a transfer was stopped")
 	}
 	if reports[0].Failed {
-		return nil, reports[0], errors.New("manifold: the motion to learn a transfer of has values that are not finite, or too large")
+		return nil, reports[0], errors.New("manifold: the content of the transfer has values that are not finite, or too large")
 	}
 	t := &StyleTransfer{model: m, delta: make([]float32, m.Units*m.Units)}
 	g := make([]float64, m.Units*m.Units)
@@ -116,7 +114,7 @@ func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransfe
 	}
 	var inv mat.Dense
 	if err := inv.Inverse(a); err != nil {
-		return nil, reports[0], fmt.Errorf("manifold: the style is too far from the motion for a transfer, give it less weight: %w", err)
+		return nil, reports[0], fmt.Errorf("manifold: the style is too far from the content for a transfer: give it less weight: %w", err)
 	}
 	for i := range m.Units {
 		for j := range m.Units {
@@ -177,12 +175,12 @@ func (m *Model) validStyle(s WeightedStyle) WeightedStyle {
 // of the result is not finite.
 func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int) ([]float32, error) {
 	cols := m.Layout.Columns()
-	frames := len(rows) / cols
-	if frames == 0 || frames%2 != 0 || len(rows) != frames*cols {
-		return nil, fmt.Errorf("manifold: %d values are no even number of frames of %d", len(rows), cols)
+	frames, err := m.frames("a motion", rows, 2)
+	if err != nil {
+		return nil, err
 	}
 	if s = m.validStyle(s); s.Transfer == nil {
-		return nil, errors.New("manifold: a motion to restyle wants a transfer of this model and a weight above 0")
+		return nil, errors.New("manifold: restyling wants a transfer of this model and a weight above 0")
 	}
 	length := frames + 2*margin
 	r, err := m.newRestyler(1, length, workers, nil)
@@ -199,7 +197,7 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 		return nil, err
 	}
 	out, contacts := slices.Clone(rows), len(m.Layout.Contacts)
-	stand, body := make([]float32, frames*contacts), make([]float32, frames*feature.MotionLen)
+	stand := make([]float32, frames*contacts)
 	for f := range frames {
 		row := out[f*cols:][:cols]
 		copy(row[:m.Layout.Body()], r.frames[(margin+f)*cols:])
@@ -208,7 +206,6 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 				return nil, fmt.Errorf("manifold: frame %d of the motion in the style has values that are not finite: give it less weight", f)
 			}
 		}
-		copy(body[f*feature.MotionLen:][:feature.MotionLen], row[m.Layout.Body():])
 		for i := range contacts {
 			stand[f*contacts+i] = min(max(row[m.Layout.Contact(i)], 0), 1)
 		}
@@ -216,12 +213,7 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 	if iterations == 0 {
 		return out, nil
 	}
-	e, err := m.NewEditor(EditorOptions{Batch: 1, Length: frames, Workers: workers})
-	if err != nil {
-		return nil, err
-	}
-	defer e.Close()
-	if _, err := e.Run(&Edit{Batch: 1, Length: frames, Rows: out, Body: body, Stand: stand, Iterations: iterations}); err != nil {
+	if err := m.editOnce(&Edit{Batch: 1, Length: frames, Rows: out, Body: m.bodyMotion(out), Stand: stand, Iterations: iterations}, workers); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -238,15 +230,12 @@ type restyler struct {
 }
 
 func (m *Model) newRestyler(batch, length, workers int, open netruntime.Opener) (*restyler, error) {
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	r := &restyler{windows: make([]int, 0, batch), in: make([][]float32, 1), out: make([][]float32, 1)}
 	var err error
-	if r.encode, err = open(m.Encoder, netruntime.SessionOptions{Batch: batch, Length: length, Workers: workers}); err != nil {
+	if r.encode, err = open.Session(m.Encoder, netruntime.SessionOptions{Batch: batch, Length: length, Workers: workers}); err != nil {
 		return nil, err
 	}
-	if r.decode, err = open(m.Decoder, netruntime.SessionOptions{Batch: batch, Length: length / 2, Workers: workers}); err != nil {
+	if r.decode, err = open.Session(m.Decoder, netruntime.SessionOptions{Batch: batch, Length: length / 2, Workers: workers}); err != nil {
 		return nil, errors.Join(err, r.encode.Close())
 	}
 	r.frames, r.hidden = make([]float32, batch*length*m.Layout.Columns()), make([]float32, batch*length/2*m.Units)

@@ -44,7 +44,7 @@ type LocomotionOptions struct {
 func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
 	m := n.Model
 	if o.Frames < 1 {
-		return nil, fmt.Errorf("manifold: courses of up to %d frames, want at least 1", o.Frames)
+		return nil, fmt.Errorf("manifold: trajectories of up to %d frames, want at least 1", o.Frames)
 	}
 	length := padded(o.Frames)
 	w, err := n.NewWalker(WalkerOptions{Batch: o.Batch, Length: length, Workers: o.Workers, Open: o.Open, BF16: o.BF16})
@@ -97,11 +97,11 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 	length := padded(frames)
 	cols, n := l.Model.Layout.Columns(), len(l.Model.Layout.Contacts)
 	if frames == 0 || len(courses)*length > len(l.body)/feature.MotionLen {
-		return nil, r, fmt.Errorf("manifold: %d courses of %d frames are none, or more than this Locomotion is for", len(courses), frames)
+		return nil, r, fmt.Errorf("manifold: %d trajectories of %d frames: none, or more than LocomotionOptions allow", len(courses), frames)
 	}
 	for b, c := range courses {
 		if len(c) != frames {
-			return nil, r, fmt.Errorf("manifold: course %d has %d frames, course 0 has %d: make courses of equal length together", b, len(c), frames)
+			return nil, r, fmt.Errorf("manifold: trajectory %d has %d frames, trajectory 0 has %d: want equal lengths in a batch", b, len(c), frames)
 		}
 		body := l.body[b*length*feature.MotionLen:][:length*feature.MotionLen]
 		c.BodyMotion(body[context*feature.MotionLen:][:frames*feature.MotionLen])

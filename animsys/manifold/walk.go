@@ -62,8 +62,8 @@ type WalkerOptions struct {
 // NewWalker returns a walker. A *feature.SchemaError lists how the networks do not fit the model.
 func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 	m, steps, locomotion := n.Model, n.Footsteps, n.Locomotion
-	if o.Batch < 1 || o.Length < 2 || o.Length%2 != 0 || o.Workers < 1 {
-		return nil, fmt.Errorf("manifold: a walker of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames", o.Batch, o.Length, o.Workers)
+	if err := checkSize("a walker", o.Batch, o.Length, o.Workers); err != nil {
+		return nil, err
 	}
 	contacts := len(m.Layout.Contacts)
 	w := &Walker{model: m, batch: o.Batch, length: o.Length}
@@ -76,17 +76,13 @@ func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 	if err := json.Unmarshal([]byte(steps.Meta().Extra[KeyLags]), &w.lags); err != nil || len(w.lags) != contacts {
 		return nil, &feature.SchemaError{Package: "manifold", Model: steps.Meta().Name, Diff: []string{fmt.Sprintf("its metadata %q holds no list of %d lags", KeyLags, contacts)}}
 	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	var err error
 	so := netruntime.SessionOptions{Batch: o.Batch, Length: o.Length, Workers: o.Workers}
-	if w.steps, err = open(steps, so); err != nil {
+	if w.steps, err = o.Open.Session(steps, so); err != nil {
 		return nil, err
 	}
 	so.BF16 = o.BF16
-	if w.motion, err = open(locomotion, so); err != nil {
+	if w.motion, err = o.Open.Session(locomotion, so); err != nil {
 		return nil, errors.Join(err, w.steps.Close())
 	}
 	w.pool = netruntime.NewPool(o.Workers)
@@ -119,7 +115,7 @@ func (m *Model) checkNet(n *netruntime.Net, inputs, outputs int) error {
 		e.Diff = append(e.Diff, fmt.Sprintf("its schema is %q, the manifold's %q", got, want))
 	}
 	if n.Inputs() != inputs || n.Outputs() != outputs {
-		e.Diff = append(e.Diff, fmt.Sprintf("it makes %d values of %d, want %d of %d", n.Outputs(), n.Inputs(), outputs, inputs))
+		e.Diff = append(e.Diff, fmt.Sprintf("it has %d outputs and %d inputs, want %d and %d", n.Outputs(), n.Inputs(), outputs, inputs))
 	}
 	if len(e.Diff) > 0 {
 		return e
@@ -151,8 +147,8 @@ type Walk struct {
 func (w *Walker) Run(job *Walk) error {
 	n, cols := len(w.lags), w.model.Layout.Columns()
 	frames := job.Batch * job.Length
-	if job.Batch < 1 || job.Batch > w.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > w.length {
-		return fmt.Errorf("manifold: %d walks of %d frames, the walker is for up to %d of %d, an even number", job.Batch, job.Length, w.batch, w.length)
+	if err := checkBatch("walks", job.Batch, job.Length, w.batch, w.length); err != nil {
+		return err
 	}
 	if job.Kept < 0 || job.Kept > job.Length {
 		return fmt.Errorf("manifold: Walk.Kept is %d, of %d frames", job.Kept, job.Length)

@@ -137,10 +137,10 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	s.rand, s.settle, s.play = rand.New(&s.pcg), s.settleOne, s.playOne
 	s.sched.Do(windows.Work{Begin: s.ask, Request: s.request, Compute: s.compute, Commit: s.commit})
 	for range search.pool.Workers() {
-		s.settlings = append(s.settlings, m.newSettling())
+		s.settlings = append(s.settlings, m.newCleanup())
 	}
-	stands := m.standing(s.settlings[0].sole)
-	s.bearing = [2][]float32{stands, m.bearing()}
+	stands := m.standing(s.settlings[0].soleHeight)
+	s.bearing = [2][]float32{stands, m.uprightWeights()}
 	for at := 0; at < len(s.starts); at += cols {
 		copy(s.starts[at:], stands)
 	}

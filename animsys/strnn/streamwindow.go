@@ -22,7 +22,7 @@ type making struct {
 	found      func() error // where not nil, called when next has the frames of who are led
 	fit        []bool       // (due) the frames are a person's
 	job        Control
-	settlings  []*settling // by worker
+	settlings  []*cleanup // by worker
 	settle     func(worker, i int)
 	play       func(worker, i int)
 	pcg        rand.PCG
@@ -133,7 +133,7 @@ func (s *Stream) target(i int) {
 		return
 	}
 	want, g := s.want[i*m.Predict*feature.MotionLen:][:m.Predict*feature.MotionLen], b.gait
-	speed, turn := b.asked.sane()
+	speed, turn := b.asked.clamped()
 	var ends [2]gait
 	for f := range m.Predict {
 		if g.next(speed, turn); f == 0 {
@@ -155,7 +155,7 @@ func (s *Stream) target(i int) {
 	clear(first)
 	n := GuideInputs(m.Layout)
 	sees := s.sees[i*n:][:n]
-	m.guideSees(sees, s.seen[i*m.Encode*m.Layout.Columns():], want, ends)
+	m.guideInput(sees, s.seen[i*m.Encode*m.Layout.Columns():], want, ends)
 	if s.guide == nil {
 		return
 	}

@@ -155,11 +155,8 @@ func (n *notes) on(m open.Resources) open.Resources {
 		}
 		return out, n.part("the script "+name, func() (string, error) { return out.Checksum, nil })
 	}
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	m.Open = func(net *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
-		s, err := open(net, o)
+		s, err := open.Session(net, o)
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package routines_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"mannequin/animsys/feature"
@@ -11,20 +10,15 @@ import (
 	"mannequin/animsys/keypose/routines"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testgen"
 	humankeypose "mannequin/models/human-keypose"
 )
 
 func model(t testing.TB) *keypose.Model {
 	t.Helper()
-	net, err := humankeypose.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := keypose.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(humankeypose.Open())(t)
+	m := must.Get(keypose.NewModel(net))(t)
 	return m
 }
 
@@ -46,29 +40,19 @@ func (b *body) heading(name string) float32 {
 // perform calls see for every tick of a round, and returns the author.
 func perform(t *testing.T, m *keypose.Model, seed uint64, name string, see func(b *body)) {
 	t.Helper()
-	a, err := routines.NewAuthor(m.Layout, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(routines.NewAuthor(m.Layout, seed))(t)
 	r, err := a.Write(name)
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
-	s, err := m.NewStream(keypose.StreamOptions{People: 1, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(m.NewStream(keypose.StreamOptions{People: 1, Workers: 1}))(t)
 	defer s.Close()
-	if _, err := s.Add(feature.Place{}, &keypose.Performance{Loop: r}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Add(feature.Place{}, &keypose.Performance{Loop: r}))(t)
 	player := testgen.Play(s, m.Layout.Skel.Len())
 	n := m.Layout.Skel.Len()
 	b := &body{m.Layout.Skel, make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)}
 	for range int(60 * r.Seconds()) {
-		if err := player.Continue(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, player.Continue())
 		player.Show(0, b.pos, b.rot)
 		b.sk.LocalToModel(b.model, b.pos, b.rot)
 		see(b)
@@ -180,23 +164,13 @@ func TestSeeds(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	m := model(t)
-	a, err := routines.NewAuthor(m.Layout, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.Write("juggle"); err == nil || !strings.Contains(err.Error(), "clap, crouch") {
-		t.Errorf("%v, want an error that says what there is", err)
-	}
+	a := must.Get(routines.NewAuthor(m.Layout, 1))(t)
+	must.Fail(a.Write("juggle"))(t, "clap, crouch")
 	for _, missing := range []string{"LeftFoot", "RightHandIndex1"} {
 		sk := *m.Layout.Skel
 		sk.Names = slices.Clone(sk.Names)
 		sk.Names[sk.Index(missing)] = "Fin"
-		l, err := keypose.NewLayout(&sk)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := routines.NewAuthor(l, 1); err == nil || !strings.Contains(err.Error(), missing) {
-			t.Errorf("%v, want an error that names %s", err, missing)
-		}
+		l := must.Get(keypose.NewLayout(&sk))(t)
+		must.Fail(routines.NewAuthor(l, 1))(t, missing)
 	}
 }

@@ -1,9 +1,12 @@
-// Package must ends a test that cannot go on.
+// Package must checks errors in tests: Get and Do end a test that cannot continue.
 //
 //	net := must.Get(models.Open("dog"))(t)
 package must
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Get returns v. The test ends if err is not nil.
 func Get[T any](v T, err error) func(testing.TB) T {
@@ -21,5 +24,23 @@ func Do(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Fail reports an error of the test unless err mentions want.
+//
+//	must.Fail(models.Open("unicorn"))(t, "unknown model")
+func Fail[T any](_ T, err error) func(t testing.TB, want string) {
+	return func(t testing.TB, want string) {
+		t.Helper()
+		FailWith(t, err, want)
+	}
+}
+
+// FailWith is Fail for an error alone.
+func FailWith(t testing.TB, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q in it", err, want)
 	}
 }

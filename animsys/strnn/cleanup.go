@@ -7,72 +7,71 @@ import (
 	"mannequin/engine/m3"
 )
 
-// settling makes frames that were predicted ones that a person can go on with, again and
-// again: what a network makes of its own frames drifts, and begins a little beside where
-// the last ones end. It belongs to one goroutine.
-type settling struct {
-	m      *Model
-	joints []int     // of the skeleton, by the layout's
-	feet   []int     // (contacts) columns of where they are
-	sole   []float32 // (contacts) how high over the ground a standing joint is, m
-	points []m3.Vec3
-	model  []m3.Xform
-	pos    []m3.Vec3
-	rot    []m3.Quat
-	low    []float32 // (groundReach+Predict) how high over the ground the lowest contact is
-	least  []float32 // the same, the lowest of the frames around
+// cleanup repairs predicted frames so that prediction can continue from them for ever. Otherwise
+// the network's own frames drift, and each window begins with a small offset. It belongs to one
+// goroutine.
+type cleanup struct {
+	m          *Model
+	joints     []int     // of the skeleton, by layout joint
+	feet       []int     // (contacts) columns of their positions
+	soleHeight []float32 // (contacts) height of the joint over the ground in contact, m
+	points     []m3.Vec3
+	model      []m3.Xform
+	pos        []m3.Vec3
+	rot        []m3.Quat
+	low        []float32 // (groundReach+Predict) height of the lowest contact over the ground
+	least      []float32 // the minimum of low around each frame
 }
 
-// How frames are settled.
+// Constants of cleanup.
 const (
-	easeHalflife = 0.1  // s, of what the first frames differ by from how the last ones go on
-	groundReach  = 6    // frames: in so many before and after, somebody is on the ground once
-	soleHeight   = 0.02 // m, of the lowest contact of a standing foot
+	easeHalflife  = 0.1  // s, of the offset of the first frames
+	groundReach   = 6    // frames: within this many before and after, some foot is on the ground
+	contactHeight = 0.02 // m, of the lowest contact of a standing foot
 )
 
-func (m *Model) newSettling() *settling {
+func (m *Model) newCleanup() *cleanup {
 	l, sk := m.Layout, m.Skel
-	s := &settling{m: m, points: make([]m3.Vec3, len(l.Joints)), model: make([]m3.Xform, sk.Len()), pos: make([]m3.Vec3, sk.Len()), rot: make([]m3.Quat, sk.Len()),
+	s := &cleanup{m: m, points: make([]m3.Vec3, len(l.Joints)), model: make([]m3.Xform, sk.Len()), pos: make([]m3.Vec3, sk.Len()), rot: make([]m3.Quat, sk.Len()),
 		low: make([]float32, groundReach+m.Predict), least: make([]float32, groundReach+m.Predict)}
-	rest := rested(m.Person)
+	rest := bindPose(m.Person)
 	for _, name := range l.Joints {
 		s.joints = append(s.joints, sk.Index(name))
 	}
 	for _, c := range l.Contacts {
 		s.feet = append(s.feet, l.Pos(l.Joint(c.Joint)))
-		s.sole = append(s.sole, rest[sk.Index(c.Joint)].Y)
+		s.soleHeight = append(s.soleHeight, rest[sk.Index(c.Joint)].Y)
 	}
-	if len(s.sole) > 0 {
-		lowest := slices.Min(s.sole)
-		for c := range s.sole {
-			s.sole[c] += soleHeight - lowest
+	if len(s.soleHeight) > 0 {
+		lowest := slices.Min(s.soleHeight)
+		for c := range s.soleHeight {
+			s.soleHeight[c] += contactHeight - lowest
 		}
 	}
 	return s
 }
 
-// run settles frames that follow others, rows (Predict, columns) after seen (Encode,
-// columns), all raw: they begin where those end, bones have their length, the lower foot
-// is on the ground, the body ends where it shall by the motion want, (Predict,
-// feature.MotionLen), nil being any, and what is low and slow stands. It reports whether
-// the frames are those of a person.
-func (s *settling) run(rows, seen, want []float32) bool {
-	if !feature.Within(rows, unfitMost) {
+// run cleans up frames that follow others: rows, (Predict, columns), after seen, (Encode, columns),
+// all raw. The frames continue seen, bones have their length, the lower foot is on the ground, and
+// contacts are what is low and slow. The body ends where the motion want, (Predict,
+// feature.MotionLen), leads; nil: anywhere. run reports whether the frames are usable.
+func (s *cleanup) run(rows, seen, want []float32) bool {
+	if !feature.Within(rows, maxValue) {
 		return false
 	}
 	if s.ease(rows, seen); !s.fit(rows) || !s.ground(rows, seen) {
 		return false
 	}
 	if want != nil {
-		s.m.bring(rows, want)
+		s.m.correctEnd(rows, want)
 	}
 	s.stand(rows, seen)
 	return true
 }
 
-// ease fades out what the first frame and its change differ by from how the last frames
-// go on.
-func (s *settling) ease(rows, seen []float32) {
+// ease fades out the offset of the first frame and its velocity from the continuation of the last
+// frames.
+func (s *cleanup) ease(rows, seen []float32) {
 	m := s.m
 	cols, n := m.Layout.Columns(), m.Layout.Contact(0)
 	last, before := seen[(m.Encode-1)*cols:][:cols], seen[max(0, m.Encode-2)*cols:][:cols]
@@ -86,8 +85,8 @@ func (s *settling) ease(rows, seen []float32) {
 	}
 }
 
-// fit moves joints to where the skeleton has them that comes nearest.
-func (s *settling) fit(rows []float32) bool {
+// fit moves joints to the nearest pose of the skeleton.
+func (s *cleanup) fit(rows []float32) bool {
 	l := s.m.Layout
 	cols := l.Columns()
 	for f := range s.m.Predict {
@@ -104,9 +103,9 @@ func (s *settling) fit(rows []float32) bool {
 	return true
 }
 
-// ground lifts or lowers frames until the lower foot stands on the ground, but for as
-// long as people jump. It reports whether they are near it.
-func (s *settling) ground(rows, seen []float32) bool {
+// ground raises or lowers frames so that the lower foot stands on the ground, except in jumps. It
+// reports whether the frames are near the ground.
+func (s *cleanup) ground(rows, seen []float32) bool {
 	m := s.m
 	if len(s.feet) == 0 { // nothing says where the ground is
 		return true
@@ -119,7 +118,7 @@ func (s *settling) ground(rows, seen []float32) bool {
 		}
 		s.low[i] = groundMost
 		for c, at := range s.feet {
-			s.low[i] = min(s.low[i], row[at+1]-s.sole[c])
+			s.low[i] = min(s.low[i], row[at+1]-s.soleHeight[c])
 		}
 	}
 	around := func(of []float32, i int) []float32 {
@@ -145,8 +144,8 @@ func (s *settling) ground(rows, seen []float32) bool {
 	return true
 }
 
-// stand has contacts stand where recorded ones would: see feature.Contact.
-func (s *settling) stand(rows, seen []float32) {
+// stand detects contacts as in recordings: see feature.Contact.
+func (s *cleanup) stand(rows, seen []float32) {
 	l := s.m.Layout
 	cols, body := l.Columns(), l.Body()
 	before := seen[(s.m.Encode-1)*cols:][:cols]
@@ -167,8 +166,8 @@ func (s *settling) stand(rows, seen []float32) {
 	}
 }
 
-// groundMost is how far from the ground frames are no longer a person's, m.
+// groundMost is the maximum distance of usable frames from the ground, m.
 const groundMost = 1
 
-// unfitMost is more than any value of a person's frame, m, m/s and rad/s.
-const unfitMost = 100
+// maxValue bounds the values of usable frames, m, m/s and rad/s.
+const maxValue = 100

@@ -11,37 +11,35 @@ import (
 	"mannequin/netruntime"
 )
 
-// GuideOptions say how a guide is learnt.
+// GuideOptions are the options of TrainGuide.
 type GuideOptions struct {
-	People  int               // who walk at a time; 0 is 32
-	Windows int               // that each makes in a round; 0 is 30
-	Rounds  int               // 0 is 4
-	Samples int               // ways drawn for each window; 0 is 8
-	Steps   int               // of the search from the best of them; 0 is 2
-	Seed    uint64            // of what they are asked for, and of what is drawn
+	People  int               // agents that walk at a time; 0: 32
+	Windows int               // windows per agent and round; 0: 30
+	Rounds  int               // 0: 4
+	Samples int               // samples for each window; 0: 8
+	Steps   int               // of the search from the best of them; 0: 2
+	Seed    uint64            // of the wanted motion and of the samples
 	Workers int               // goroutines, at least 1
 	Open    netruntime.Opener // what computes networks; nil is the processor
 
-	Progress func(done, all int) // where not nil, called after each window
-	Stop     func() bool         // where not nil, asked before each window; then learning is an error
+	Progress func(done, all int) // called after each window; may be nil
+	Stop     func() bool         // called before each window; true ends training with an error; may be nil
 }
 
-// guideAside is the share of the mean square of a value that is added to it before the
-// guide is fitted: ridge regression.
-const guideAside = 0.03
+// guideRidge is the penalty of the ridge regression, as a share of the mean square of a value.
+const guideRidge = 0.03
 
-// How a guide's teacher searches: farther than for one motion, and for feet that stand.
+// The teacher's search is wider than for single motions and weighs contacts more.
 const (
 	guideSpread = 0.8
 	guideSlide  = 4     // ControlWeights.Slide
-	guideLatent = 0.003 // ControlWeights.Latent: arms, of which nothing is asked, do what is likely
+	guideLatent = 0.003 // ControlWeights.Latent: keeps unconstrained arms likely
 )
 
-// TrainGuide learns a guide from what a Controller finds: people walk as they are asked to,
-// now so, now so, by its search, and the guide is the linear map that comes nearest to the
-// latent values that it finds. In the rounds after the first every second person walks by
-// the guide of the round before, so that it learns to find back from where it leads people,
-// and the guide learns from all.
+// TrainGuide trains a guide on the results of a Controller. Agents walk with changing wanted
+// motions by the controller's search, and the guide is the linear map nearest to the latent values
+// found. After the first round every second agent walks by the guide of the round before, so that
+// the guide learns to recover from its own errors. It is fitted to all rounds.
 func (m *Model) TrainGuide(o GuideOptions) (*Guide, error) {
 	for _, n := range []struct {
 		of    *int
@@ -51,7 +49,7 @@ func (m *Model) TrainGuide(o GuideOptions) (*Guide, error) {
 			*n.of = n.usual
 		}
 		if *n.of < 0 {
-			return nil, fmt.Errorf("strnn: a guide of %d people, %d windows, %d rounds, %d draws and %d steps: want none less than 0", o.People, o.Windows, o.Rounds, o.Samples, o.Steps)
+			return nil, fmt.Errorf("strnn: a guide of %d people, %d windows, %d rounds, %d samples and %d steps: want none less than 0", o.People, o.Windows, o.Rounds, o.Samples, o.Steps)
 		}
 	}
 	s, err := m.newStream(StreamOptions{People: o.People, Workers: o.Workers, Seed: o.Seed, Samples: o.Samples, Steps: o.Steps, Spread: guideSpread, Open: o.Open}, max(o.People, streamStarts))
@@ -60,7 +58,7 @@ func (m *Model) TrainGuide(o GuideOptions) (*Guide, error) {
 	}
 	s.search.Weights.Slide, s.search.Weights.Latent = guideSlide, guideLatent
 	s.guide = nil
-	l := lessons{m: m, stream: s, options: &o, first: make([]float32, o.People*m.Latent), next: make([]float32, o.People*m.Predict*m.Layout.Columns())}
+	l := guideTraining{m: m, stream: s, options: &o, first: make([]float32, o.People*m.Latent), next: make([]float32, o.People*m.Predict*m.Layout.Columns())}
 	s.found = l.note
 	for range o.Rounds {
 		if err := l.walk(); err != nil {
@@ -73,21 +71,21 @@ func (m *Model) TrainGuide(o GuideOptions) (*Guide, error) {
 	return s.guide, s.Close()
 }
 
-// lessons are what a guide learns from.
-type lessons struct {
+// guideTraining holds the training data of a guide.
+type guideTraining struct {
 	m       *Model
 	stream  *Stream
 	options *GuideOptions
 	done    int         // windows
-	sees    [][]float32 // by window and person, (GuideInputs)
+	inputs  [][]float32 // by window and agent, (GuideInputs)
 	z       [][]float32 // (Latent)
 
-	first []float32 // (people, Latent) what the guide says
-	next  []float32 // (people, Predict, columns) what it leads to
+	first []float32 // (people, Latent) the guide's latent values
+	next  []float32 // (people, Predict, columns) their frames
 }
 
-// walk has people walk for a round.
-func (l *lessons) walk() error {
+// walk runs a round.
+func (l *guideTraining) walk() error {
 	s, o := l.stream, l.options
 	for s.rows > 0 {
 		s.Remove(s.rows - 1)
@@ -100,11 +98,11 @@ func (l *lessons) walk() error {
 	r := rand.New(rand.NewPCG(o.Seed, uint64(l.done)))
 	for window := range o.Windows {
 		if o.Stop != nil && o.Stop() {
-			return fmt.Errorf("strnn: learning the guide was stopped")
+			return fmt.Errorf("strnn: training the guide was stopped")
 		}
 		for i := range o.People {
-			if (window+i)%(4+i%12) == 0 { // some are soon asked for something else, others walk on
-				s.wanders[i] = asking(r)
+			if (window+i)%(4+i%12) == 0 { // some change their wanted motion often, others rarely
+				s.wanders[i] = randomSteer(r)
 			}
 		}
 		if err := s.goOn(o.People); err != nil {
@@ -117,13 +115,13 @@ func (l *lessons) walk() error {
 	return nil
 }
 
-// note notes what the search found, and has every second person do as the guide says.
-func (l *lessons) note() error {
+// note records the search's results, and makes every second agent follow the guide.
+func (l *guideTraining) note() error {
 	s, m := l.stream, l.m
 	n := GuideInputs(m.Layout)
 	for i := range s.led {
 		if b := &s.search.best[i]; !math.IsInf(b.cost, 1) {
-			l.sees, l.z = append(l.sees, slices.Clone(s.sees[i*n:][:n])), append(l.z, slices.Clone(b.z))
+			l.inputs, l.z = append(l.inputs, slices.Clone(s.sees[i*n:][:n])), append(l.z, slices.Clone(b.z))
 		}
 	}
 	if s.guide == nil {
@@ -142,8 +140,8 @@ func (l *lessons) note() error {
 	return nil
 }
 
-// asking returns what somebody may be asked for: most walk, and most of these turn.
-func asking(r *rand.Rand) Steer {
+// randomSteer returns a random wanted motion: most walk, and most of these turn.
+func randomSteer(r *rand.Rand) Steer {
 	switch u := r.Float32(); {
 	case u < 0.12:
 		return Steer{}
@@ -154,16 +152,16 @@ func asking(r *rand.Rand) Steer {
 	}
 }
 
-// fit returns the guide that comes nearest to all that was found.
-func (l *lessons) fit() (*Guide, error) {
-	n, latent, count := GuideInputs(l.m.Layout), l.m.Latent, len(l.sees)
+// fit returns the guide nearest to all results.
+func (l *guideTraining) fit() (*Guide, error) {
+	n, latent, count := GuideInputs(l.m.Layout), l.m.Latent, len(l.inputs)
 	if count < n {
 		return nil, fmt.Errorf("strnn: a guide of %d values from %d windows: want more people, windows or rounds", n, count)
 	}
 	g := &Guide{Mean: make([]float32, n), Scale: make([]float32, n), Bias: make([]float32, latent), Weight: make([]float32, guideGates*n*latent)}
 	for i := range n {
 		sum, squares := 0.0, 0.0
-		for _, v := range l.sees {
+		for _, v := range l.inputs {
 			sum += float64(v[i])
 			squares += float64(v[i]) * float64(v[i])
 		}
@@ -181,10 +179,10 @@ func (l *lessons) fit() (*Guide, error) {
 	n *= guideGates
 	// (XᵀX + aside)·w = Xᵀz
 	square, right, row := make([]float64, n*n), make([]float64, latent*n), make([]float64, n)
-	for c, sees := range l.sees {
-		for j, gate := range g.gates(sees) {
+	for c, input := range l.inputs {
+		for j, gate := range g.gates(input) {
 			for i := range inputs {
-				row[j*inputs+i] = float64(gate * g.value(i, sees))
+				row[j*inputs+i] = float64(gate * g.value(i, input))
 			}
 		}
 		for i, v := range row {
@@ -198,10 +196,10 @@ func (l *lessons) fit() (*Guide, error) {
 		}
 	}
 	for i := range n {
-		square[i*n+i] += guideAside * float64(count)
+		square[i*n+i] += guideRidge * float64(count)
 	}
 	if !factor(square, n) {
-		return nil, fmt.Errorf("strnn: no guide comes nearest to what was found")
+		return nil, fmt.Errorf("strnn: the guide cannot be fitted: its normal equations are singular")
 	}
 	for k := range latent {
 		w := right[k*n:][:n]

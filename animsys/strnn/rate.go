@@ -2,8 +2,8 @@ package strnn
 
 import "mannequin/animsys/feature"
 
-// Halve writes every second frame of a motion at twice Rate, rows (2·n, columns) raw,
-// into dst, (n, columns): the body's motion is the mean of both frames'.
+// HalveRate converts motion from twice Rate to Rate: every second frame of rows, (2·n, columns)
+// raw, into dst, (n, columns). The body's motion is the mean of both frames'.
 func HalveRate(dst, rows []float32, l *feature.Motion) {
 	cols, body := l.Columns(), l.Body()
 	for f := range len(dst) / cols {
@@ -15,8 +15,8 @@ func HalveRate(dst, rows []float32, l *feature.Motion) {
 	}
 }
 
-// Double writes a motion at twice Rate, (2·n, columns) raw, into dst, from its frames,
-// rows (n, columns): between two frames joints go straight, and the last pose is held.
+// DoubleRate converts motion from Rate to twice Rate: rows, (n, columns) raw, into dst, (2·n,
+// columns). Joints between two frames are interpolated linearly; the last pose is held.
 func DoubleRate(dst, rows []float32, l *feature.Motion) {
 	cols, body := l.Columns(), l.Body()
 	n := len(rows) / cols

@@ -53,7 +53,7 @@ var arrows = []arrow{
 		"for tests: the weight files of the 2016 and 2018 authors; npz is how those of 2016 are stored"},
 	{"internal/testing/testlatent", []string{"animsys/feature", "animsys/latent", "netruntime", "models/...", "internal/testing/must", "internal/testing/testgen"}, "for tests: a made-up autoencoder of clips, and the shipped one"},
 	{"internal/testing/teststrnn", []string{"animsys/feature", "animsys/strnn", "netruntime", "models/human", "internal/testing/must", "internal/testing/testgen"}, "for tests: a made-up predictor of people's motion"},
-	{"internal/testing/testgen", []string{"animsys/feature", "animsys/generator", "netruntime", "engine/m3"}, "for tests: plays a generator without a crowd"},
+	{"internal/testing/testgen", []string{"animsys/feature", "animsys/generator", "engine/m3", "netruntime"}, "for tests: plays a generator without a crowd"},
 	{"internal/testing/testh36m", nil, "for tests: a made-up walk as Human3.6M's exponential maps"},
 	{"internal/testing/testdog", []string{"animsys/...", "engine/m3", "netruntime", "internal/testing/must"}, "for tests: a made-up dog"},
 	{"internal/testing/must", nil, "for tests: values without errors"},

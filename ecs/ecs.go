@@ -1,12 +1,21 @@
-// Package ecs extends an Arche world with the components and resources that the animation systems
-// share, compact rows for entities whose bulk data lives in flat slices, and the schedule that runs
-// the systems.
+// Package ecs is what mannequin adds to an Arche world, by task:
 //
-// An animated entity has a [Slot] and its generator's control: a control.Goal, manifold.Curve,
-// latent.Sliders, strnn.Steer or keypose.Performance. It may have a [MARStyle], a [GramStyle], a [LookAt]
-// and a [Reach]. The slot holds its row in the slices of the animation systems. Rows are compact,
-// so that one network call serves the rows 0 to n−1. [Rows.Add] and [Rows.Remove] add and remove
-// entities between ticks.
+// Run systems
+//   - A schedule of systems with a fixed step: [NewSchedule], [Schedule.Step]
+//   - The time in the world, and errors of systems: [Clock], [Fault]
+//
+// Add to what an agent does
+//   - Turn its head: [LookAt]
+//   - Take its hands to places: [Reach]
+//   - Change its style: [MARStyle], [GramStyle]
+//
+// Keep data of your own by row
+//   - Compact rows for entities whose data lives in flat slices: [NewRows], [Rows.Add],
+//     [Rows.Remove]
+//
+// An agent of an animsys.Crowd has a [Slot], which names its row in the crowd's slices, and
+// the component of its generator: control.Goal, manifold.Curve, latent.Sliders, strnn.Steer
+// or keypose.Performance. Rows are compact, so that one network call serves the rows 0 to n−1.
 package ecs
 
 import (
@@ -21,40 +30,40 @@ import (
 // Slot is the component that gives an animated entity its row.
 type Slot struct{ Row int32 }
 
-// MARStyle is the component that translates an agent's motion into a style, or a blend of styles,
-// frame by frame (Xia et al. 2015). The styles are those of animsys.Options.Styles. Without it, or
-// with the zero value, the agent keeps its own style.
+// MARStyle is the component that translates a person's motion frame by frame into a style
+// of animsys.Options.Styles, or into a blend of them (Xia et al. 2015). Without it, or with
+// the zero value, the agent moves in its own style.
 type MARStyle struct {
-	// Weights are the weights of the database's styles, in its order, 0 to 1 each. The rest up to 1
-	// is the agent's own style. Weights beyond the database's styles are ignored.
+	// Weights of the database's styles, in its order, 0 to 1 each. The rest up to 1 is the
+	// agent's own style. Weights beyond the database's styles are ignored.
 	Weights [MaxStyles]float32
 }
 
 // MaxStyles is the largest number of styles of a MARStyle.
 const MaxStyles = 16
 
-// GramStyle is the component that gives an agent's next windows of motion a style (Holden et al.
-// 2016), one of manifold.StreamOptions.Styles. A change shows after about a second.
+// GramStyle is the component that gives a person's next windows of motion a style of
+// manifold.StreamOptions.Styles (Holden et al. 2016). A change shows after about a second.
 type GramStyle struct {
-	Style  int     // index of the style; an index out of range is no style
+	Style  int     // index of the style; an index that does not exist is no style
 	Weight float32 // 0 to 2; 0 is none
 }
 
-// LookAt is the component that turns an agent's head toward a place, with the help of neck and
-// spine. Without it, or with the zero value, the head follows the motion.
+// LookAt is the component that turns an agent's head toward a place, with the neck and, for
+// people, the spine. Without it, or with the zero value, the head follows the motion.
 type LookAt struct {
 	Target m3.Vec3 // world space, m
-	Weight float32 // 0 to 1 of the way to looking straight at it; changes are eased
+	Weight float32 // 0 to 1 looks straight at the target; changes are eased
 }
 
-// Reach is the component that moves a person's hands to places. Without it, or with the zero value,
-// the hands follow the motion.
+// Reach is the component that takes a person's hands to places. Without it, or with the
+// zero value, they follow the motion.
 type Reach struct{ Left, Right Hand }
 
-// Hand is the target of a hand.
+// Hand is the target of one hand of a Reach.
 type Hand struct {
 	Target m3.Vec3 // of the knuckles, world space, m
-	Weight float32 // 0 to 1 of the way to the target; changes are eased
+	Weight float32 // 0 to 1 of the way there; changes are eased
 }
 
 // Clock is the resource that holds the world's time.
@@ -63,11 +72,11 @@ type Clock struct {
 	DT   float32 // seconds per tick
 }
 
-// Fault is the resource in which systems leave errors, because Arche's systems return none. The
-// schedule stops at the first error.
+// Fault is the resource in which systems leave errors, because Arche's systems return none.
+// The schedule stops at the first error.
 type Fault struct{ Err error }
 
-// Rows assigns rows to entities and keeps them compact. It is a resource of one world.
+// Rows assigns compact rows to entities. It belongs to the world that it was made for.
 type Rows struct {
 	world *ecs.World
 	slots generic.Map1[Slot]
@@ -82,7 +91,7 @@ func NewRows(w *ecs.World, capacity int) *Rows {
 // Len returns the number of rows in use: 0 to Len−1.
 func (r *Rows) Len() int { return len(r.held) }
 
-// Cap returns the number of rows.
+// Cap returns the largest number of rows.
 func (r *Rows) Cap() int { return cap(r.held) }
 
 // Entity returns the entity in a row below Len.
@@ -100,14 +109,14 @@ func (r *Rows) Row(e ecs.Entity) (int, bool) {
 	return int(slot.Row), true
 }
 
-// Holds reports whether e's slot is one of these rows. A world may have several kinds of agents,
-// each with its own rows.
+// Holds reports whether e's slot belongs to these rows. A world may have several crowds,
+// each with rows of its own.
 func (r *Rows) Holds(e ecs.Entity, s *Slot) bool {
 	return s.Row >= 0 && int(s.Row) < len(r.held) && r.held[s.Row] == e
 }
 
-// Add gives e a Slot with the next free row and returns the row. It fails if all rows are taken, if
-// e is dead or has a row already, and while a query locks the world.
+// Add gives e a Slot with the next free row, which it returns. It fails if all rows are
+// taken, if e is dead or has a row already, and while the world is locked by a query.
 func (r *Rows) Add(e ecs.Entity) (int, error) {
 	if err := r.open(e, "add"); err != nil {
 		return 0, err
@@ -124,9 +133,9 @@ func (r *Rows) Add(e ecs.Entity) (int, error) {
 	return row, nil
 }
 
-// Remove takes e's row and gives it to the entity in the last row, so that rows stay compact. The
-// caller copies the data of row last to row row. It fails if e is dead or has no row, and while a
-// query locks the world.
+// Remove gives e's row to the entity in the last row, so that rows stay compact. The caller
+// copies the data of row last to row row. It fails if e is dead or has no row, and while
+// the world is locked by a query.
 func (r *Rows) Remove(e ecs.Entity) (row, last int, err error) {
 	if err := r.open(e, "remove"); err != nil {
 		return 0, 0, err

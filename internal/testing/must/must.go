@@ -8,9 +8,15 @@ import (
 	"testing"
 )
 
+// tester is a test, a benchmark or a *rapid.T.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+}
+
 // Get returns v. The test ends if err is not nil.
-func Get[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
+func Get[T any](v T, err error) func(tester) T {
+	return func(t tester) T {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -20,7 +26,7 @@ func Get[T any](v T, err error) func(testing.TB) T {
 }
 
 // Do ends the test if err is not nil.
-func Do(t testing.TB, err error) {
+func Do(t tester, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

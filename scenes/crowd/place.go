@@ -6,7 +6,7 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/engine/m3"
-	"mannequin/scenes/internal/grid"
+	"mannequin/scenes/internal/steer"
 	"mannequin/terrain"
 )
 
@@ -29,7 +29,7 @@ type place struct {
 	radius float32 // of the part where anyone goes, m
 	field  *terrain.Field
 	rocks  []terrain.Rock
-	near   *grid.Grid // of the rocks
+	near   *steer.Grid // of the rocks
 	lanes  []*control.Path
 	spots  []m3.Vec3
 	flows  []*control.Flow // to each spot
@@ -76,7 +76,7 @@ func newPlace(field *terrain.Field, agents int, seed uint64) (*place, error) {
 		middles[i] = r.At
 	}
 	reach := p.radius + edge
-	p.near = grid.New(-reach, -reach, reach, reach, largest+2*clearance, len(p.rocks))
+	p.near = steer.NewGrid(-reach, -reach, reach, reach, largest+2*clearance, len(p.rocks))
 	p.near.Fill(middles)
 	reach = p.radius + edge/2
 	for _, at := range p.spots {

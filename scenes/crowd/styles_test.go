@@ -37,7 +37,7 @@ func TestGramStyles(t *testing.T) {
 	o.Transfers = transfers
 	styled := play(o)
 	otherwise := 0
-	a, b := plain.kinds[0].crowd, styled.kinds[0].crowd
+	a, b := plain.populations[0], styled.populations[0]
 	for row := range a.Agents() {
 		if d := a.Roots[row].Pos.Dist(b.Roots[row].Pos); d > 0.01 {
 			t.Errorf("person %d is %g m from where it would be without a style", row, d)

@@ -93,6 +93,11 @@ func (b *body) show(row []float32, jump bool) error {
 	return nil
 }
 
+// walks returns where the body is, and its speed over the last tick, m/s.
+func (b *body) walks() (root m3.Xform, speed float32) {
+	return b.root[0], b.now[0].Pos.Dist(b.last[0].Pos) * scenes.TickRate
+}
+
 // onward returns where the body is a frame after it was at p with the frame row.
 func onward(l *feature.Motion, p feature.Place, row []float32) feature.Place {
 	p = p.Advance(row[l.Body():], 1.0/latent.Rate)

@@ -151,7 +151,7 @@ func New(opt Options) (*Scene, error) {
 		s.start[k] = -latent.StartLead // the right foot
 	}
 	if opt.Agents > 0 {
-		if s.others, err = newOthers(&opt); err != nil {
+		if s.others, err = newOthers(&opt, s.body); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -320,7 +320,7 @@ func (s *Scene) Hash() uint64 {
 		h = h.Bool(p.Buttons[i].Lit).Bool(p.Buttons[i].Off)
 	}
 	if s.others != nil {
-		h = h.Uint(s.others.crowd.Hash())
+		h = h.Uint(s.others.Populations[0].Hash())
 	}
 	return uint64(h)
 }

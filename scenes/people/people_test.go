@@ -147,6 +147,36 @@ func TestPlayer(t *testing.T) {
 	}
 }
 
+// People keep off the person ahead if that one stops, and when they run.
+func TestAvoidance(t *testing.T) {
+	nearest := func(no bool) float32 {
+		s := open(t, world.Options{Agents: 16, Seed: 3, Workers: 1, NoAvoidance: no})
+		least := float32(math.Inf(1))
+		for tick := range 20 * scenes.TickRate {
+			in := scenes.Input{Sit: tick == 60, Jump: tick == 600}
+			if tick == 610 {
+				in.Gait = scenes.Canter
+			}
+			if err := s.Step(in); err != nil {
+				t.Fatal(err)
+			}
+			for i, a := range s.People.Roots {
+				for _, b := range s.People.Roots[:i] {
+					least = min(least, a.Pos.Dist(b.Pos))
+				}
+			}
+		}
+		return least
+	}
+	const touching = 0.6 // m
+	if d := nearest(false); d < touching {
+		t.Errorf("two come within %g m of each other", d)
+	}
+	if d := nearest(true); d > touching/2 {
+		t.Errorf("without avoidance the nearest are %g m from each other: the test shows nothing", d)
+	}
+}
+
 // Styles of both methods are worn by turns, the neutral one by nobody.
 func TestStyleSet(t *testing.T) {
 	o := Options{Styles: &mar.Database{Styles: []string{"neutral", "old", "proud"}}, Transfers: []*manifold.StyleTransfer{{Name: "sneaking"}}}

@@ -99,7 +99,7 @@ func TestDrive(t *testing.T) {
 		"jump wins": {scenes.Input{Jump: true, Lie: true}, control.Goal{Speed: 1.1, Action: control.Jump}, "jump"},
 		"stand":     {scenes.Input{Stand: true}, control.Goal{Speed: 1.1, Action: control.Stand}, "stand"},
 	} {
-		s.drive.Gait = scenes.Pace
+		s.drive.gait = scenes.Pace
 		if err := s.Step(c.in); err != nil {
 			t.Fatal(err)
 		}
@@ -184,8 +184,8 @@ func TestGaitSteps(t *testing.T) {
 		if err := s.Step(scenes.Input{Gait: c.in}); err != nil {
 			t.Fatal(err)
 		}
-		if s.drive.Gait != c.want {
-			t.Errorf("step %d: gait %d, want %d", i, s.drive.Gait, c.want)
+		if s.drive.gait != c.want {
+			t.Errorf("step %d: gait %d, want %d", i, s.drive.gait, c.want)
 		}
 	}
 }

@@ -1,11 +1,14 @@
 package strnn
 
 import (
+	"math"
 	"strings"
 	"testing"
 
 	"mannequin/animsys/strnn"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/teststrnn"
+	"mannequin/models"
 	"mannequin/scenes"
 	"mannequin/scenes/world"
 	"mannequin/terrain"
@@ -74,7 +77,7 @@ func TestCrowd(t *testing.T) {
 // The player leads one person, who wanders again when the next one is watched.
 func TestPlayer(t *testing.T) {
 	s := open(t, world.Options{Agents: 3, Workers: 1})
-	e := s.entity(0)
+	e := s.People.Rows.Entity(0)
 	step(t, s, 30, scenes.Input{Turn: 0.4, Gait: scenes.Pace})
 	if w := *s.wanders.Get(e); w != (strnn.Steer{Speed: Speeds[scenes.Pace], Turn: 0.4 * strnn.MaxTurn}) {
 		t.Errorf("led, they are asked for %+v", w)
@@ -93,15 +96,41 @@ func TestPlayer(t *testing.T) {
 		t.Errorf("to stand, they are asked for %+v", w)
 	}
 	step(t, s, 3, scenes.Input{Jump: true})
-	if s.Selected != 1 || s.about.Get(e) == nil {
+	if s.Selected != 1 || s.roam.Led != -1 {
 		t.Errorf("person %d is watched", s.Selected)
 	}
 	step(t, s, 1, scenes.Input{Reset: true})
 	for i := range s.Agents() {
-		row, _ := s.People.Rows.Row(s.entity(i))
+		row, _ := s.People.Rows.Row(s.People.Rows.Entity(i))
 		if home, _ := world.Sunflower(i); s.People.Roots[row].Pos.Flat().Dist(home) > 0.1 {
 			t.Errorf("from the start person %d is at %v", i, s.People.Roots[row].Pos)
 		}
+	}
+}
+
+// People keep off each other, and off the person whom the player controls.
+func TestAvoidance(t *testing.T) {
+	m := must.Get(strnn.NewModel(must.Get(models.Open("human-strnn"))(t)))(t)
+	nearest := func(seconds int, no bool) float32 {
+		s := must.Get(New(Options{Options: world.Options{Agents: 30, Seed: 1, Workers: 1, NoAvoidance: no}, Model: m}))(t)
+		defer s.Close()
+		least := float32(math.Inf(1))
+		for range seconds * scenes.TickRate {
+			step(t, s, 1, scenes.Input{Gait: scenes.Walk})
+			for i, a := range s.People.Roots {
+				for _, b := range s.People.Roots[:i] {
+					least = min(least, a.Pos.Dist(b.Pos))
+				}
+			}
+		}
+		return least
+	}
+	const touching = 0.4 // m
+	if d := nearest(10, false); d < touching {
+		t.Errorf("two come within %g m of each other", d)
+	}
+	if d := nearest(5, true); d > touching/2 {
+		t.Errorf("without avoidance the nearest are %g m from each other: the test shows nothing", d)
 	}
 }
 

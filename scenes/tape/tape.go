@@ -206,10 +206,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // header is a Header as it is written.
 type header struct {
-	Setup   any      `json:"setup"`
-	Parts   []Part   `json:"parts"`
-	Machine string   `json:"machine"`
-	Kernels []string `json:"kernels"`
-	Rate    int      `json:"rate"`   // ticks per second
-	Inputs  []string `json:"inputs"` // values of an input, in the order of their bits
+	Setup    any      `json:"setup"`
+	Parts    []Part   `json:"parts"`
+	Machine  string   `json:"machine"`
+	Kernels  []string `json:"kernels"`
+	Rate     int      `json:"rate"`               // ticks per second
+	Steering int      `json:"steering,omitempty"` // version of the scene's steering, if it is not 1
+	Inputs   []string `json:"inputs"`             // values of an input, in the order of their bits
 }

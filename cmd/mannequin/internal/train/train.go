@@ -42,6 +42,8 @@ type trainFlags struct {
 	patience                     int
 	seed                         uint64
 	resume, json                 bool
+
+	ticks int // of a sample of train mann; 0: a sample is not counted in ticks
 }
 
 func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
@@ -123,8 +125,8 @@ any crash, to the same bytes as a run that was never stopped. A loss that is not
 finite stops it too, at the last good state, and names the recordings and frames.
 Two runs on one checkpoint are refused.
 
-In every sample the network goes on from its own pose for --ticks ticks, as it
-will at run time. --paper gives all flags that are not named the values of the
+A sample is a window of --ticks ticks, in which the network goes on from its own
+pose as it will at run time; samples per second count such windows. --paper gives all flags that are not named the values of the
 paper's recipe: single ticks, twice as many hidden units, 150 epochs, whose
 learning rate falls in cycles that end with epochs 11, 31, 71 and 150. --start
 continues a network of any size, also one of other recordings of the same layout.`,
@@ -249,6 +251,7 @@ type trainReport struct {
 
 func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, opt dataset.Options) error {
 	show := newTrainProgress(cmd.ErrOrStderr())
+	f.ticks, show.ticks = r.Ticks, r.Ticks
 	log := show.log
 	var err error
 	if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data, opt); err != nil {
@@ -301,8 +304,12 @@ func (f *trainFlags) report(cmd *cobra.Command, show *trainProgress, rep *train.
 }
 
 func printTrainReport(w io.Writer, f *trainFlags, rep *train.Report) {
-	fmt.Fprintf(w, "%s: %d epochs, %d steps in %s (%.0f samples/s), ended by %s\n", f.out, rep.Epochs, rep.Steps,
-		time.Duration(rep.Seconds*float64(time.Second)).Round(time.Second), rep.SamplesPerSec, rep.Ended)
+	samples := "samples/s"
+	if f.ticks > 0 {
+		samples = fmt.Sprintf("samples/s of %d ticks", f.ticks)
+	}
+	fmt.Fprintf(w, "%s: %d epochs, %d steps in %s (%.0f %s), ended by %s\n", f.out, rep.Epochs, rep.Steps,
+		time.Duration(rep.Seconds*float64(time.Second)).Round(time.Second), rep.SamplesPerSec, samples, rep.Ended)
 	fmt.Fprintf(w, "held-out loss %.4f before, %.4f best (epoch %d), %.4f last; training loss %.4f\n",
 		rep.Initial, rep.Best, rep.BestEpoch, rep.HeldOut, rep.Train)
 }
@@ -310,11 +317,12 @@ func printTrainReport(w io.Writer, f *trainFlags, rep *train.Report) {
 // trainProgress shows a training under way: a bar on a terminal, else a log
 // line now and then. As a writer it takes log lines, which it keeps off the bar.
 type trainProgress struct {
-	w    io.Writer
-	tty  bool
-	log  *slog.Logger
-	bar  *progressbar.ProgressBar // nil until the first step, and without a terminal
-	last time.Duration            // training time at the last sign of life
+	w     io.Writer
+	tty   bool
+	log   *slog.Logger
+	bar   *progressbar.ProgressBar // nil until the first step, and without a terminal
+	last  time.Duration            // training time at the last sign of life
+	ticks int                      // of a sample; 0: a sample is not counted in ticks
 }
 
 func newTrainProgress(w io.Writer) *trainProgress {
@@ -348,8 +356,12 @@ func (p *trainProgress) step(s train.Progress) {
 	p.last = s.Elapsed
 	left := s.Left.Round(time.Second)
 	if !p.tty {
-		p.log.Info("training", "epoch", s.Epoch+1, "of", s.Epochs, "step", s.Step, "steps", s.Steps, "train", round4(s.Loss), "held_out", round4(s.HeldOut),
-			"samples_per_second", math.Round(s.SamplesPerSec), "left", left)
+		line := []any{"epoch", s.Epoch + 1, "of", s.Epochs, "step", s.Step, "steps", s.Steps, "train", round4(s.Loss), "held_out", round4(s.HeldOut),
+			"samples_per_second", math.Round(s.SamplesPerSec)}
+		if p.ticks > 0 {
+			line = append(line, "ticks_per_sample", p.ticks)
+		}
+		p.log.Info("training", append(line, "left", left)...)
 		return
 	}
 	const parts = 1000

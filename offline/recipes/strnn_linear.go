@@ -10,23 +10,22 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// Deviations of the noise for which linear filters are best, in deviations of the
-// columns: those of frames that were seen, which are wanted without it, and those of
-// frames to come.
+// Deviations of the noise on the given frames for which the filters are optimal, in deviations of
+// the columns: for filters that reconstruct the given frames, and for those that predict.
 const (
 	linearBefore = 0.1
 	linearAfter  = 0.03
 )
 
-// linearLeast is the least scale of a frame.
+// linearLeast is the smallest scale of a frame.
 const linearLeast = 0.03
 
-// linearHop is how many frames are from a motion that filters are fitted to to the next.
+// linearHop is the distance in frames between the motions that filters are fitted to.
 const linearHop = 3
 
-// fitLinear returns the filters, (encode+predict, encode, columns), that from frames seen
-// make those again, without noise, and those that follow, with the least squared error
-// over a set, 30 frames per second.
+// fitLinear returns the filters, (encode+predict, encode, columns), that reconstruct the given
+// frames without noise and predict the following ones with the least squared error over a set, at
+// 30 frames per second.
 func fitLinear(set *dataset.MotionSet, encode, predict int) (*strnn.Linear, error) {
 	cols, n := set.Layout.Columns(), encode+predict
 	gram, cross := make([]float64, cols*encode*encode), make([]float64, cols*encode*n)
@@ -89,7 +88,7 @@ func fitLinear(set *dataset.MotionSet, encode, predict int) (*strnn.Linear, erro
 				return nil, fmt.Errorf("recipes: linear filter of column %d: %w", c, err)
 			}
 			for k := part.from; k < part.to; k++ {
-				// What is minimised is |v − w·x|² = v·v − w·(x·v) at the minimum.
+				// The minimum of |v − w·x|² is v·v − w·(x·v).
 				miss := power[c*n+k]
 				for i := range encode {
 					l.W[(k*encode+i)*cols+c] = float32(w.At(i, k-part.from))

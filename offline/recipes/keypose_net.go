@@ -5,9 +5,9 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// unet is convolutions over time at full, half and quarter rate and back, with what
-// went down beside what comes up (Ronneberger et al. 2015): a frame sees half a
-// second around it at 30 frames per second, finely near and coarsely far.
+// unet is a U-Net over time (Ronneberger et al. 2015): convolutions at full, half and quarter rate
+// and back. The values on the way up are joined with the values of that rate on the way down. At 30
+// frames per second a frame sees half a second before and after it, in more detail near than far.
 type unet struct {
 	in          convNet // at full rate: from the inputs
 	half, quart convNet
@@ -30,7 +30,7 @@ func newUNet(inputs int, channels [3]int, outputs int, seed uint64) *unet {
 	}
 	last := n.out[1].w.Val
 	for i := range last {
-		last[i] *= 0.1 // begins near no correction
+		last[i] *= 0.1 // the first corrections are small
 	}
 	return n
 }
@@ -58,17 +58,16 @@ func (n *unet) forward(t *grad.Tape, x *grad.Mat, length int, keep float32, key 
 	return run(n.out, t.Concat(t.Depool(half, 2, false, 0), full), length)
 }
 
-// nodes returns the operations for a model file, from the value called from; the
-// result is called to.
+// nodes returns the operations of a model file. The input has the name from, the
+// output the name to.
 func (n *unet) nodes(from, to string) (nodes []netruntime.Node) {
-	last := func(s convNet) string { return s[len(s)-1].name }
 	add := func(name, op string, in ...string) string {
-		nodes = append(nodes, netruntime.Node{Name: name, Op: op, In: in})
+		nodes = append(nodes, node(name, op, in...))
 		return name
 	}
 	stack := func(s convNet, from, act string) string {
-		nodes = append(nodes, s.nodes(from, act)...)
-		return last(s)
+		nodes = append(nodes, s.nodes(from, "relu", act)...)
+		return s.last()
 	}
 	full := stack(n.in, from, "relu")
 	half := stack(n.half, add("half.pool", netruntime.OpMaxPool, full), "relu")
@@ -76,7 +75,7 @@ func (n *unet) nodes(from, to string) (nodes []netruntime.Node) {
 	half = stack(n.up, add("up.join", netruntime.OpConcat, add("up.spread", netruntime.OpDepool, quarter), half), "relu")
 	stack(n.out, add("out.join", netruntime.OpConcat, add("out.spread", netruntime.OpDepool, half), full), "")
 	nodes[len(nodes)-1].Name = to
-	nodes[len(nodes)-1].Tensors = map[string]string{"weight": last(n.out) + ".weight", "bias": last(n.out) + ".bias"}
+	nodes[len(nodes)-1].Tensors = map[string]string{"weight": n.out.last() + ".weight", "bias": n.out.last() + ".bias"}
 	return nodes
 }
 

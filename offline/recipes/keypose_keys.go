@@ -7,9 +7,9 @@ import (
 	"mannequin/engine/m3"
 )
 
-// keyFrames keys some frames of a track with what motion is there, in one of the
-// ways in which people do, and returns the first and the last that has a pose:
-// there is nothing to learn outside.
+// keyFrames sets keys in some frames of a track, with the poses of motion, in one of the ways in
+// which people do. It returns the first and the last frame with a pose; frames outside are not
+// learned from.
 func keyFrames(track, motion *keypose.Track, rng *rand.Rand) (first, last int) {
 	n, groups := track.Frames, track.Layout.Groups()
 	track.Copy(motion)
@@ -36,11 +36,11 @@ func keyFrames(track, motion *keypose.Track, rng *rand.Rand) (first, last int) {
 		for f := rng.IntN(second); f < n; f += second {
 			key(f, all, 1)
 		}
-	case way < 0.65: // at any times
+	case way < 0.65: // at irregular times
 		for f := rng.IntN(second / 2); f < n; f += irregular() {
 			key(f, all, 1)
 		}
-	case way < 0.85: // whole stretches, and what is missing between them
+	case way < 0.85: // whole stretches with gaps between them
 		path = false
 		for f := 0; f < n; {
 			for range 1 + rng.IntN(10) {
@@ -69,7 +69,7 @@ func keyFrames(track, motion *keypose.Track, rng *rand.Rand) (first, last int) {
 			key(f, func(g int) bool { return whole || picked[g] || g == keypose.GroupPath && share > 0.5 }, weight)
 		}
 	}
-	if path { // drawn, and so smooth
+	if path { // drawn by hand, so smooth
 		smoothPath(track, 8*rng.Float64())
 		for f := range n {
 			track.Weight[f*groups+keypose.GroupPath] = 1
@@ -78,7 +78,7 @@ func keyFrames(track, motion *keypose.Track, rng *rand.Rand) (first, last int) {
 	return first, last
 }
 
-// blur makes frame f as wrong as a key of little weight may be.
+// blur disturbs frame f as much as a key of little weight may be wrong.
 func blur(track *keypose.Track, f int, by float32, rng *rand.Rand) {
 	turn := func(k float32) m3.Vec3 {
 		return m3.V(float32(rng.NormFloat64()), float32(rng.NormFloat64()), float32(rng.NormFloat64())).Scale(k * by)
@@ -92,20 +92,20 @@ func blur(track *keypose.Track, f int, by float32, rng *rand.Rand) {
 	}
 }
 
-// smoothPath smooths where the root goes by a deviation of sigma frames.
+// smoothPath smooths the root's path by a deviation of sigma frames.
 func smoothPath(track *keypose.Track, sigma float64) {
-	for _, part := range []func(f int) *float32{
+	for _, value := range []func(f int) *float32{
 		func(f int) *float32 { return &track.Place[f].Pos.X },
 		func(f int) *float32 { return &track.Place[f].Pos.Z },
 		func(f int) *float32 { return &track.Place[f].Yaw },
 	} {
 		v := make([]float64, track.Frames)
 		for f := range v {
-			v[f] = float64(*part(f))
+			v[f] = float64(*value(f))
 		}
 		gaussian(v, sigma)
 		for f := range v {
-			*part(f) = float32(v[f])
+			*value(f) = float32(v[f])
 		}
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// strnnLoss is the loss of a network, and what it needs to be computed.
+// strnnLoss computes the loss of a strnnNet.
 type strnnLoss struct {
 	m      *STRNN
 	net    *strnnNet
-	linear *strnn.Linear // nil: frames are what the network says
+	linear *strnn.Linear // the network predicts differences from it; nil: it predicts frames
 	batch  *windows
-	kl     float64    // the present weight of the divergence
-	noise  float64    // the present deviation of what is added to frames seen
-	tunes  bool       // the filter alone learns
-	fixed  bool       // batch normalisation goes by its running statistics
+	kl     float64    // weight of the divergence in this epoch
+	noise  float64    // deviation of the noise on the given frames in this epoch
+	tunes  bool       // only the filter learns
+	fixed  bool       // batch normalisation uses the running statistics
 	sums   [6]float64 // sums over the held-out windows, and their number
 }
 
@@ -38,33 +38,30 @@ func newSTRNNLoss(m *STRNN) (*strnnLoss, error) {
 	return l, nil
 }
 
-// wayRamp is the share of the epochs in which the weight of the divergence rises.
-const wayRamp = 0.2
+// klRamp is the share of the epochs in which the weight of the divergence rises.
+const klRamp = 0.2
 
-// begin says what an epoch is for.
+// begin prepares an epoch.
 func (l *strnnLoss) begin(epoch int) {
 	l.tunes = l.m.Filter && float64(epoch) >= (1-l.m.Tune)*float64(l.m.Epochs)
-	filter := l.net.filter.params() // which are not reached before, and must not be frozen when a run begins
+	filter := l.net.filter.params() // the loss does not reach them before, but they must not be frozen when a run begins
 	for _, p := range l.net.params() {
 		if !strings.HasSuffix(p.Name, ".norm.mean") && !strings.HasSuffix(p.Name, ".norm.var") && !slices.Contains(filter, p) {
 			p.Frozen = l.tunes
 		}
 	}
 	l.fixed = l.tunes || float64(epoch) >= l.m.NormEnd*float64(l.m.Epochs)
-	l.kl = l.m.KL * min(1, (float64(epoch)+0.5)/(wayRamp*float64(l.m.Epochs)))
+	l.kl = l.m.KL * min(1, (float64(epoch)+0.5)/(klRamp*float64(l.m.Epochs)))
 	l.noise = 0
 	if end := l.m.Noise[1] * float64(l.m.Epochs); end > 0 {
 		l.noise = max(0, l.m.Noise[0]*(1-float64(epoch)/end))
 	}
 }
 
-// frames fills a batch with n frames of each window, 30 per second: (batch·n, columns)
-// normalised, in training a little faster or slower than recorded.
+// frames returns n frames of each window, (batch·n, columns) normalised, at 30 per second. In
+// training they are played a little faster or slower than recorded.
 func (w *windows) frames(t *grad.Tape, rows []int32, isHeldOut bool, n int, stretch float64) *grad.Mat {
-	set := w.train
-	if isHeldOut {
-		set = w.heldOut
-	}
+	set := w.set(isHeldOut)
 	cols := set.Layout.Columns()
 	x := t.Const(len(rows)*n, cols)
 	for i, r := range rows {
@@ -72,13 +69,13 @@ func (w *windows) frames(t *grad.Tape, rows []int32, isHeldOut bool, n int, stre
 		if w.key != 0 && !isHeldOut {
 			speed += stretch * (2*share01(grad.Hash(w.key, uint64(r)+1<<34)) - 1)
 		}
-		sampleFrames(x.Val[i*n*cols:][:n*cols], set, set.Clips[at.Clip].Rows[(int(at.From)+w.shift(r, set, isHeldOut))*cols:], speed)
+		sampleFrames(x.Val[i*n*cols:][:n*cols], set, set.Clips[at.Clip].Rows[w.start(r, isHeldOut)*cols:], speed)
 	}
 	return x
 }
 
-// sampleFrames fills dst, (n, columns) normalised, with every second frame of rows, raw,
-// played so much faster: see strnn.HalveRate.
+// sampleFrames fills dst, (n, columns) normalised, with every second frame of the raw rows, played
+// at a speed: see strnn.HalveRate.
 func sampleFrames(dst []float32, set *dataset.MotionSet, rows []float32, speed float64) {
 	l := set.Layout
 	cols, body := l.Columns(), l.Body()
@@ -105,7 +102,7 @@ func sampleFrames(dst []float32, set *dataset.MotionSet, rows []float32, speed f
 	}
 }
 
-// addNoise adds noise of a deviation to x.
+// addNoise adds normal noise to x.
 func addNoise(x []float32, deviation float64, key uint64) {
 	if deviation == 0 {
 		return
@@ -115,8 +112,8 @@ func addNoise(x []float32, deviation float64, key uint64) {
 	}
 }
 
-// corrupt adds to a motion, (frames, columns) normalised, noise of deviations that key
-// draws, another one on contacts half of the time.
+// corrupt adds noise to a motion, (frames, columns) normalised. key draws its deviation; half of
+// the time contacts have another one.
 func (l *strnnLoss) corrupt(x []float32, key uint64) {
 	cols, contacts := l.m.Train.Layout.Columns(), l.m.Train.Layout.Contact(0)
 	d := share01(grad.Hash(key, 1)) * l.m.Corrupt[0]
@@ -130,8 +127,8 @@ func (l *strnnLoss) corrupt(x []float32, key uint64) {
 	}
 }
 
-// base returns what the linear filters say of frames from to from + n−1 of those that are
-// made of the frames x, (batch·n, columns); nil where there are none.
+// base returns frames from to from+n−1 of those that the linear filters make of x, (batch·encode,
+// columns): (batch·n, columns). Without filters it returns nil.
 func (l *strnnLoss) base(t *grad.Tape, x *grad.Mat, from, n int) *grad.Mat {
 	if l.linear == nil {
 		return nil
@@ -144,8 +141,7 @@ func (l *strnnLoss) base(t *grad.Tape, x *grad.Mat, from, n int) *grad.Mat {
 	return b
 }
 
-// based returns frames, from to from + n−1 of those made, where the network says y and
-// the linear filters base.
+// based returns frames from to from+n−1 from the network's output y and the linear filters' base.
 func (l *strnnLoss) based(t *grad.Tape, y, base *grad.Mat, from, n int) *grad.Mat {
 	if base == nil {
 		return y
@@ -153,7 +149,7 @@ func (l *strnnLoss) based(t *grad.Tape, y, base *grad.Mat, from, n int) *grad.Ma
 	return t.Add(t.Mul(y, l.each(t, y, n, func(f int) float32 { return l.linear.Scale[from+f] })), base)
 }
 
-// each returns a constant of y's shape, n frames a motion, whose values in a frame are of.
+// each returns a constant of y's shape, with n frames per motion. Its values in frame f are of(f).
 func (l *strnnLoss) each(t *grad.Tape, y *grad.Mat, n int, of func(f int) float32) *grad.Mat {
 	m := t.Const(y.Rows, y.Cols)
 	for r := range y.Rows {
@@ -165,11 +161,10 @@ func (l *strnnLoss) each(t *grad.Tape, y *grad.Mat, n int, of func(f int) float3
 	return m
 }
 
-// error returns what is wrong with y, n frames a motion, from to from + n−1 of those
-// made, where want is wanted: the mean square of all values, or with m.Distance of all
-// but the joints of frames to come, which count by how far off they are. Where there is
-// a linear filter, a frame counts as much less as that is farther from the truth: what is
-// easy is to be right, too.
+// error returns the error of y, frames from to from+n−1 of each motion, against want: the mean
+// square of all values. With m.Distance, joints of predicted frames count by their distance
+// instead. With linear filters, a frame counts less, the farther the filters are from the truth in
+// it, so easy frames matter too.
 func (l *strnnLoss) error(t *grad.Tape, y, want *grad.Mat, from, n int) *grad.Mat {
 	miss := t.Sub(y, want)
 	square := func(x *grad.Mat) *grad.Mat { return l.weighted(t, t.Mul(x, x), from, n) }
@@ -183,8 +178,7 @@ func (l *strnnLoss) error(t *grad.Tape, y, want *grad.Mat, from, n int) *grad.Ma
 		grad.Term{Loss: square(t.Columns(miss, body, y.Cols)), Weight: 1 - joints})
 }
 
-// weighted returns the mean of x, n frames a motion, from to from + n−1 of those made,
-// each as much as it counts.
+// weighted returns the mean of x, frames from to from+n−1 of each motion, with the frames' weights.
 func (l *strnnLoss) weighted(t *grad.Tape, x *grad.Mat, from, n int) *grad.Mat {
 	if l.linear == nil {
 		return t.Mean(x)
@@ -207,13 +201,10 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 	n := encode + chain*predict
 	all := l.batch.frames(t, rows, isHeldOut, n, m.Stretch)
 	cols := all.Cols
-	s := &strnnPass{train: !isHeldOut && !l.fixed, keep: m.Keep, key: key}
-	if isHeldOut || l.tunes {
-		s.keep = 1
-	}
+	s := &strnnPass{train: !isHeldOut && !l.fixed, keep: dropout(m.Keep, isHeldOut || l.tunes), key: key}
 	filters := m.Filter && (l.tunes || isHeldOut)
 
-	// More frames, of which each is only made again.
+	// Additional frames with noise are only reconstructed.
 	var clean, bad *grad.Mat
 	again := 0
 	if m.Corrupt != [2]float64{} {
@@ -226,7 +217,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 		}
 	}
 
-	seen := t.Const(batch*encode, cols) // what each motion goes on from
+	seen := t.Const(batch*encode, cols) // the frames that each motion continues
 	copy(seen.Val, t.Frames(all, n, 0, encode).Val)
 	if !isHeldOut {
 		addNoise(seen.Val, l.noise, grad.Hash(key, 1<<42))
@@ -237,7 +228,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 	}
 	var losses [5]float64
 	for turn := range chain {
-		x, from := seen, seen // what is encoded, and what is made again
+		x, from := seen, seen // frames to encode, frames to reconstruct
 		if turn == 0 && again > 0 {
 			x, from = t.Join(1, seen, bad), bad
 		}
@@ -245,7 +236,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 		want := t.Frames(all, n, encode+turn*predict, encode+(turn+1)*predict)
 		ahead := func(x *grad.Mat) *grad.Mat { return t.Frames(x, x.Rows, 0, batch) }
 		base := l.base(t, seen, encode, predict)
-		z, kl := l.ways(t, ahead(h), base, want, isHeldOut, m.Mean, key, turn)
+		z, kl := l.latents(t, ahead(h), base, want, isHeldOut, m.Mean, key, turn)
 		if kl != nil {
 			term(kl, l.kl/float64(predict*cols*chain))
 		}
@@ -271,7 +262,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 			}
 			term(l.error(t, before, clean, 0, encode), 0.5)
 			losses[0] = meanSquare(before, clean)
-			l.bend(t, before, encode, term, 0.5)
+			l.horizon(t, before, encode, term, 0.5)
 			y = t.Frames(y, y.Rows, first, y.Rows)
 		}
 		after := l.based(t, y, base, encode, predict)
@@ -283,16 +274,16 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 		}
 		term(l.error(t, after, want, encode, predict), 0.5/float64(chain))
 		losses[1] = meanSquare(after, want)
-		l.bend(t, led, near+predict, term, 0.5/float64(chain))
+		l.horizon(t, led, near+predict, term, 0.5/float64(chain))
 		if turn < chain-1 {
 			seen = l.next(t, seen, after, all, turn, key)
 		}
 	}
 	if isHeldOut {
 		k := float64(batch)
-		losses[2] = l.still(all, n)
+		losses[2] = l.zeroVelocity(all, n)
 		if m.Latent > 0 {
-			losses[3], losses[4] = l.chosen(t, seen, all, n, s)
+			losses[3], losses[4] = l.withPosterior(t, seen, all, n, s)
 		}
 		for i, v := range losses {
 			l.sums[i] += k * v
@@ -302,21 +293,20 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 	return t.WeightedSum(terms...)
 }
 
-// isMean reports whether window i of a batch is one of the share that goes on in the
-// mean of all ways.
+// isMean reports whether window i of a batch is one of the share that continues in the mean.
 func (l *strnnLoss) isMean(i int, key uint64, share float64) bool {
 	return share01(grad.Hash(key, uint64(i)+1<<44)) < share
 }
 
-// ways returns the latent values, (batch, latents), of how the motions in states h, of
-// which the linear filters say base, go on as wanted, or the likely ones for the share of
-// them that goes on in the mean of all ways, and for all that are held out; and what they
-// cost, in nats.
-func (l *strnnLoss) ways(t *grad.Tape, h, base, want *grad.Mat, isHeldOut bool, mean float64, key uint64, turn int) (z, kl *grad.Mat) {
+// latents returns latent values, (batch, latents), for motions in states h, and their divergence
+// from the prior in nats. Values are drawn from the posterior, given the wanted frames and the
+// linear filters' base. The share mean of the windows, and all held-out ones, have the prior's
+// means instead.
+func (l *strnnLoss) latents(t *grad.Tape, h, base, want *grad.Mat, isHeldOut bool, mean float64, key uint64, turn int) (z, kl *grad.Mat) {
 	if l.m.Latent == 0 {
 		return nil, nil
 	}
-	mu, logVar := l.net.likely(t, h)
+	mu, logVar := l.net.prior.forward(t, h)
 	if isHeldOut || mean == 1 {
 		return mu, nil
 	}
@@ -324,19 +314,19 @@ func (l *strnnLoss) ways(t *grad.Tape, h, base, want *grad.Mat, isHeldOut bool, 
 	if base != nil {
 		off = t.Sub(want, base)
 	}
-	is, isLogVar := l.net.way(t, h, off)
+	post, postLogVar := l.net.posteriorOf(t, h, off)
 	mask := l.each(t, mu, mu.Rows, func(i int) float32 {
 		if l.isMean(i, key, mean) {
 			return 0
 		}
 		return 1
 	})
-	drawn := sample(t, is, isLogVar, grad.Hash(key, uint64(turn)+1<<43))
-	return t.Add(mu, t.Mul(t.Sub(drawn, mu), mask)), relativeEntropy(t, is, isLogVar, mu, logVar, mask)
+	drawn := sample(t, post, postLogVar, grad.Hash(key, uint64(turn)+1<<43))
+	return t.Add(mu, t.Mul(t.Sub(drawn, mu), mask)), relativeEntropy(t, post, postLogVar, mu, logVar, mask)
 }
 
-// relativeEntropy returns the mean over the batch of the divergence of one normal
-// distribution from another, in nats, where mask is 1.
+// relativeEntropy returns the mean over the batch of the divergence of one normal distribution from
+// another, in nats, where mask is 1.
 func relativeEntropy(t *grad.Tape, mean, logVar, ofMean, ofLogVar, mask *grad.Mat) *grad.Mat {
 	d, more := t.Sub(mean, ofMean), t.Sub(logVar, ofLogVar)
 	one := t.Const(mask.Rows, mask.Cols)
@@ -347,8 +337,8 @@ func relativeEntropy(t *grad.Tape, mean, logVar, ofMean, ofLogVar, mask *grad.Ma
 	return t.Scale(t.Sum(t.Mul(t.Sub(sum, one), mask)), 0.5/float32(mask.Rows))
 }
 
-// next returns the frames that motions go on from after a turn: those made, or recorded
-// ones where it was the mean of all ways that was made.
+// next returns the frames that motions continue after a turn: the predicted ones, or recorded ones
+// if the prediction was the mean.
 func (l *strnnLoss) next(t *grad.Tape, seen, after, all *grad.Mat, turn int, key uint64) *grad.Mat {
 	encode, predict, cols := l.m.Encode, l.m.Predict, all.Cols
 	batch := seen.Rows / encode
@@ -368,9 +358,9 @@ func (l *strnnLoss) next(t *grad.Tape, seen, after, all *grad.Mat, turn int, key
 	return x
 }
 
-// bend adds the long-horizon cost (eq. 7) of frames y: the mean square of the
-// accelerations of all but the contacts.
-func (l *strnnLoss) bend(t *grad.Tape, y *grad.Mat, length int, term func(*grad.Mat, float64), weight float64) {
+// horizon adds the long-horizon cost (eq. 7) of frames y: the mean square of the accelerations of
+// all columns except the contacts.
+func (l *strnnLoss) horizon(t *grad.Tape, y *grad.Mat, length int, term func(*grad.Mat, float64), weight float64) {
 	if l.m.Horizon == 0 || length < 3 {
 		return
 	}
@@ -379,14 +369,14 @@ func (l *strnnLoss) bend(t *grad.Tape, y *grad.Mat, length int, term func(*grad.
 	term(t.Mean(t.Mul(b, b)), l.m.Horizon*weight)
 }
 
-// chosen returns the squared error of frames that follow in the way that the frames
-// themselves tell, and how many nats that way takes.
-func (l *strnnLoss) chosen(t *grad.Tape, seen, all *grad.Mat, n int, s *strnnPass) (square, nats float64) {
+// withPosterior returns the squared error of frames predicted with latent values from the
+// posterior, and the divergence of the posterior from the prior in nats.
+func (l *strnnLoss) withPosterior(t *grad.Tape, seen, all *grad.Mat, n int, s *strnnPass) (square, nats float64) {
 	m := l.m
 	h, c := l.net.state(t, seen, m.Encode, s)
 	want := t.Frames(all, n, m.Encode, m.Encode+m.Predict)
 	base := l.base(t, seen, m.Encode, m.Predict)
-	z, kl := l.ways(t, h, base, want, false, 0, 0, 0)
+	z, kl := l.latents(t, h, base, want, false, 0, 0, 0)
 	after := l.based(t, l.net.frames(t, l.net.after(t, h, c, z, base, m.Predict), s), base, m.Encode, m.Predict)
 	return meanSquare(after, want), float64(kl.Val[0])
 }
@@ -401,8 +391,8 @@ func meanSquare(a, b *grad.Mat) float64 {
 	return sum / float64(len(a.Val))
 }
 
-// still returns the mean squared error of frames that stay as the last one seen.
-func (l *strnnLoss) still(all *grad.Mat, n int) float64 {
+// zeroVelocity returns the mean squared error of a prediction that repeats the last given frame.
+func (l *strnnLoss) zeroVelocity(all *grad.Mat, n int) float64 {
 	sum, count := 0.0, 0
 	for at := 0; at < all.Rows; at += n {
 		for f := l.m.Encode; f < n; f++ {
@@ -416,7 +406,7 @@ func (l *strnnLoss) still(all *grad.Mat, n int) float64 {
 	return sum / float64(max(1, count))
 }
 
-// losses returns the parts of the held-out loss since it was last asked for them.
+// losses returns the terms of the held-out loss since the last call.
 func (l *strnnLoss) losses() map[string]float64 {
 	n := math.Max(1, l.sums[5])
 	p := map[string]float64{"decoded": l.sums[0] / n, "predicted": l.sums[1] / n, "zero velocity": l.sums[2] / n}

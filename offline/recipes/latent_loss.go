@@ -10,30 +10,30 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// latentLoss is the loss of a network, and what it needs to be computed.
+// latentLoss computes the loss of a latentNet.
 type latentLoss struct {
 	m      *Latent
 	net    *latentNet
 	batch  *windows
 	path   [2]*grad.Param
 	traits *traitTargets
-	ramp   float64    // the present weight of the divergence
-	sums   [3]float64 // of the held-out loss: sums of error and divergence, clips
+	ramp   float64    // weight of the divergence in this epoch
+	sums   [3]float64 // of the held-out loss: error, divergence, number of clips
 	raw    []float32  // a clip
 }
 
-func (m *Latent) lossOf(net *latentNet) (*latentLoss, error) {
+func newLatentLoss(m *Latent, net *latentNet) (*latentLoss, error) {
 	traits, err := newTraitTargets(m.Train)
 	if err != nil {
 		return nil, err
 	}
 	if m.Traits > 0 && len(traits.of) > m.Values {
-		return nil, fmt.Errorf("recipes: %d latent values for %d traits, want as many or more", m.Values, len(traits.of))
+		return nil, fmt.Errorf("recipes: %d latent values for %d traits, want at least one each", m.Values, len(traits.of))
 	}
 	return &latentLoss{m: m, net: net, batch: m.windows(), path: pathWeights(m.Train), traits: traits}, nil
 }
 
-// full is the weight of the divergence in nats at the end.
+// full returns the final weight of the divergence in nats.
 func (l *latentLoss) full() float64 {
 	return l.m.KL / float64(latent.Frames*l.m.Train.Layout.Columns())
 }
@@ -47,7 +47,7 @@ func (l *latentLoss) begin(epoch int) {
 func (l *latentLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
 	m, keep, weight := l.m, l.m.Keep, l.ramp
 	if isHeldOut {
-		keep, weight = 1, l.full() // the same for all epochs, or the first would be the best
+		keep, weight = 1, l.full() // the same in all epochs, or the first epoch would be the best
 	}
 	x, want := l.clips(t, rows, isHeldOut)
 	mean, logVar := l.net.encode(t, x, keep, key)
@@ -72,35 +72,31 @@ func (l *latentLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64
 	return t.WeightedSum(terms...)
 }
 
-// losses returns the parts of the held-out loss since it was last asked for them, and
-// what the penalty is of.
+// losses returns the terms of the held-out loss since the last call, and the mean magnitude of the
+// weights.
 func (l *latentLoss) losses() map[string]float64 {
 	n := max(1, l.sums[2])
-	parts := map[string]float64{"squared error": l.sums[0] / n, "divergence in nats": l.sums[1] / n}
+	losses := map[string]float64{"squared error": l.sums[0] / n, "divergence in nats": l.sums[1] / n}
 	sum := 0.0
 	for _, p := range l.net.weights() {
 		for _, v := range p.Val {
 			sum += math.Abs(float64(v))
 		}
 	}
-	parts["mean magnitude of weights"] = sum / float64(count(l.net.weights()))
+	losses["mean magnitude of weights"] = sum / float64(count(l.net.weights()))
 	l.sums = [3]float64{}
-	return parts
+	return losses
 }
 
-// clips fills a batch with whole clips: x, (batch·Padded, columns) normalised, whose
-// last frame is held, and their traits, (batch, traits) in deviations. In training
-// they are varied.
+// clips returns a batch of whole clips, (batch·Padded, columns) normalised and padded with their
+// last frame, and their traits, (batch, traits) in deviations. In training, clips are varied.
 func (l *latentLoss) clips(t *grad.Tape, rows []int32, isHeldOut bool) (x, traits *grad.Mat) {
-	set := l.batch.train
-	if isHeldOut {
-		set = l.batch.heldOut
-	}
+	set := l.batch.set(isHeldOut)
 	cols, seen := set.Layout.Columns(), len(l.traits.of)
 	x, traits = t.Const(len(rows)*latent.Padded, cols), t.Const(len(rows), seen)
 	for i, r := range rows {
 		at := set.Windows[r]
-		from := int(at.From) + l.batch.shift(r, set, isHeldOut)
+		from := l.batch.start(r, isHeldOut)
 		l.raw = append(l.raw[:0], set.Clips[at.Clip].Rows[from*cols:][:latent.Frames*cols]...)
 		if l.batch.key != 0 && !isHeldOut {
 			l.m.vary(l.raw, set, &set.Clips[at.Clip], from, grad.Hash(l.batch.key, uint64(r)+1<<33))
@@ -118,14 +114,14 @@ func (l *latentLoss) clips(t *grad.Tape, rows []int32, isHeldOut bool) (x, trait
 	return x, traits
 }
 
-// vary changes a clip, rows raw, which begins at frame from of the recording it is of:
-// it is played up to Stretch faster or slower, and turns by another amount, normally
-// distributed with deviation Bend, rad/s. So few recordings turn that a network would
-// guess the turn from who walks. key draws both.
+// vary changes a clip with raw rows, which begins at frame from of the recording clip. It is played
+// up to Stretch faster or slower and turns by another amount, normally distributed with deviation
+// Bend in rad/s. Few recordings turn, so a network would otherwise guess the turn from the person
+// who walks. key draws both.
 func (m *Latent) vary(rows []float32, set *dataset.MotionSet, clip *dataset.MotionClip, from int, key uint64) {
 	cols, body := set.Layout.Columns(), set.Layout.Body()
 	by := 1 + m.Stretch*(2*share01(grad.Hash(key, 0))-1)
-	by = min(by, float64(clip.Frames-1-from)/(latent.Frames-1)) // as long as the recording goes on
+	by = min(by, float64(clip.Frames-1-from)/(latent.Frames-1)) // the recording must be long enough
 	bend := m.Bend * normal(grad.Hash(key, 1), grad.Hash(key, 2))
 	for f := range latent.Frames {
 		at := float64(from) + by*float64(f)
@@ -147,16 +143,9 @@ func (m *Latent) vary(rows []float32, set *dataset.MotionSet, clip *dataset.Moti
 	}
 }
 
-// normal returns a value of the standard normal distribution from random bits (Box and
-// Muller).
-func normal(a, b uint64) float64 {
-	return math.Sqrt(-2*math.Log(1-share01(a))) * math.Cos(2*math.Pi*share01(b))
-}
-
-// pathWeights returns the weights of a dense layer, without bias, that adds up the
-// body's motion, (Frames·MotionLen) normalised as set's: where it is after each
-// frame, as if it faced the same way all along, in deviations of positions. A radian
-// counts as a metre.
+// pathWeights returns the weights of a dense layer that sums the body's motion, (Frames·MotionLen)
+// normalised as in set. The result is the position after each frame, as if the body never turned,
+// in deviations of positions; a radian counts as a metre.
 func pathWeights(set *dataset.MotionSet) [2]*grad.Param {
 	n, body := latent.Frames*feature.MotionLen, set.Layout.Body()
 	w, b := grad.NewParam("path.weight", n, n), grad.NewParam("path.bias", 1, n)
@@ -169,7 +158,7 @@ func pathWeights(set *dataset.MotionSet) [2]*grad.Param {
 	return [2]*grad.Param{w, b}
 }
 
-// traitTargets are traits in units of the recordings' deviations from their mean.
+// traitTargets are traits with their mean and deviation over a set.
 type traitTargets struct {
 	of        []latent.Trait
 	mean, std []float64
@@ -190,7 +179,7 @@ func newTraitTargets(set *dataset.MotionSet) (*traitTargets, error) {
 			square += x * x / n
 		}
 		if v.std[k] = math.Sqrt(max(0, square-v.mean[k]*v.mean[k])); v.std[k] < 1e-6 {
-			v.std[k] = 1 // all clips share it
+			v.std[k] = 1 // all clips have the same
 		}
 	}
 	return v, nil

@@ -12,9 +12,9 @@ import (
 	"mannequin/offline/train"
 )
 
-// twin is the whole training step in float64, written from the paper's
-// formulas: experts blended as weights instead of stacked inputs, gradients by
-// central differences, AdamW and schedule spelled out.
+// twin is the whole training step in float64, written from the paper's formulas. It blends the
+// experts' weights instead of stacked inputs, takes gradients by central differences, and spells
+// out AdamW and the schedule.
 type twin struct {
 	net  *mannNet
 	w    [][]float64 // in the order of net.params()
@@ -36,9 +36,8 @@ func newTwin(n *mannNet, keep float64) *twin {
 	return t
 }
 
-// loss is the mean squared error over the rows; masks[site][row] scales the
-// values of a dropout site, in the order gating input, gating hidden 1 and 2,
-// input, hidden 1 and 2.
+// loss returns the mean squared error over the rows. masks[site][row] scales the values of a
+// dropout site, in the order gating input, gating hidden 1 and 2, input, hidden 1 and 2.
 func (t *twin) loss(x, y [][]float64, masks [6][][]float64) float64 {
 	var sum float64
 	for r := range x {
@@ -68,7 +67,7 @@ func (t *twin) loss(x, y [][]float64, masks [6][][]float64) float64 {
 		h := x[r]
 		for l := range 3 {
 			h = drop(3+l, h)
-			in, out := t.net.motionOut[l], t.net.motionOut[l+1]
+			in, out := t.net.motionSize[l], t.net.motionSize[l+1]
 			w, b := make([]float64, out*in), make([]float64, out)
 			for k := range t.net.experts {
 				omega := g[k] / total
@@ -135,8 +134,7 @@ func (t *twin) step(n int, a train.AdamW, mult, decay float64, loss func() float
 	}
 }
 
-// Ten steps of the trainer on a small network, dropout and schedule included,
-// against the twin's losses.
+// Ten steps of the trainer on a small network, with dropout and schedule, have the twin's losses.
 func TestTenSteps(t *testing.T) {
 	const (
 		inputs, outputs, experts = 7, 4, 3
@@ -144,8 +142,8 @@ func TestTenSteps(t *testing.T) {
 	)
 	net := newMANNNet(inputs, outputs, experts, 6, 5, []int{6, 1, 2})
 	net.init(3)
-	// The paper's experts start so small that all outputs are nearly zero;
-	// larger ones give every formula something to do.
+	// The paper's experts start so small that all outputs are nearly zero. Larger ones test every
+	// formula.
 	for _, p := range net.expertW {
 		for i := range p.Val {
 			p.Val[i] *= 2

@@ -1,17 +1,16 @@
-package grid_test
+package steer
 
 import (
 	"math"
 	"testing"
 
 	"mannequin/engine/m3"
-	"mannequin/scenes/internal/grid"
 
 	"pgregory.net/rapid"
 )
 
-// The grid against looking at everyone: all within reach are found, nobody twice,
-// in the same order every time.
+// The grid against a search of all: each place within reach is found once, in the same order every
+// time.
 func TestGrid(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(0, 60).Draw(rt, "n")
@@ -22,7 +21,7 @@ func TestGrid(t *testing.T) {
 		for i := range places {
 			places[i] = m3.V(coord.Draw(rt, "x"), 0, coord.Draw(rt, "z"))
 		}
-		g := grid.New(0, 0, side, side, reach, n)
+		g := NewGrid(0, 0, side, side, reach, n)
 		for range 2 { // the second time it is in use already
 			g.Fill(places)
 		}

@@ -10,7 +10,7 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// components finds those of the clips to train on.
+// components returns the components of the training clips.
 func (m *Latent) components(net *netruntime.Net) (*latent.Components, error) {
 	model, err := latent.NewModel(net)
 	if err != nil {
@@ -42,8 +42,8 @@ func (m *Latent) components(net *netruntime.Net) (*latent.Components, error) {
 	return latentComponents(names, z, frames, seen)
 }
 
-// EncodeClips returns the means of the latent values of a set's windows, (clips,
-// values), and their frames, (latent.Frames, columns) raw each.
+// EncodeClips returns the means of the latent values of a set's windows, (clips, values), and their
+// raw frames, (latent.Frames, columns) each.
 func EncodeClips(model *latent.Model, set *dataset.MotionSet, workers int) (z *mat.Dense, rows [][]float32, err error) {
 	const batch = 64
 	cols := set.Layout.Columns()
@@ -74,23 +74,19 @@ func EncodeClips(model *latent.Model, set *dataset.MotionSet, workers int) (z *m
 	return z, rows, nil
 }
 
-// activeShare is the deviation, as a share of the largest one, from which a
-// principal component of the latent values says something of a clip. The encoder
-// leaves those that it does not need at the prior, whatever the clip.
+// activeShare is the smallest deviation, as a share of the largest one, of a principal component of
+// the latent values that depends on the clip. The encoder leaves the others at the prior.
 const activeShare = 0.1
 
-// latentComponents finds directions of latent values among the recordings: z
-// (clips, values) are their latent values, frames (clips, frame values) the clips
-// in units in which errors are comparable, traits (clips, traits) what people see
-// of them.
+// latentComponents returns directions of latent values that people can use. z (clips, values) are
+// the latent values of recorded clips, frames (clips, frame values) the clips in units in which
+// errors are comparable, traits (clips, traits) their traits.
 //
-// The latent values are turned and scaled such that they have deviation 1 in each
-// direction and no two go together. There the direction of a trait is that along
-// which it changes most, from the first to the last, each at a right angle to those
-// before. The others are the principal components of what frames the rest of the
-// latent values say, as a linear function. Plain principal components of the latent
-// values (Lüdi 2016, sec. 4.2.3) are in no such order: the prior asks for deviation
-// 1 of each.
+// The latent values are whitened: rotated and scaled to deviation 1 without correlation. There the
+// direction of a trait is the direction of its steepest change, at a right angle to the traits
+// before. The other directions are the principal components of the frames as a linear function of
+// the remaining latent values. Plain principal components of the latent values (Lüdi 2016, sec.
+// 4.2.3) have no such order, because the prior asks for deviation 1 of each.
 func latentComponents(names []string, z, frames, traits *mat.Dense) (*latent.Components, error) {
 	clips, values := z.Dims()
 	mean, deviations, axes := Principal(z)
@@ -98,7 +94,7 @@ func latentComponents(names []string, z, frames, traits *mat.Dense) (*latent.Com
 	for active < values && deviations[active] > activeShare*deviations[0] {
 		active++
 	}
-	// u are the active values, white; to takes them back.
+	// u are the active values, whitened; to takes them back.
 	to := mat.NewDense(values, active, nil)
 	white := mat.NewDense(values, active, nil)
 	for k := range active {
@@ -123,13 +119,13 @@ func latentComponents(names []string, z, frames, traits *mat.Dense) (*latent.Com
 		for _, d := range directions {
 			w.AddScaledVec(w, -mat.Dot(w, d), d)
 		}
-		// A trait that all clips share has no direction.
+		// A trait that is the same for all clips has no direction.
 		if norm := mat.Norm(w, 2); norm > 1e-6*mat.Norm(v, 2)*math.Sqrt(float64(clips)) && len(directions) < active {
 			w.ScaleVec(1/norm, w)
 			directions, named = append(directions, w), append(named, name)
 		}
 	}
-	// What is left, by what it does to frames.
+	// The remaining directions, ordered by their effect on frames.
 	var effect mat.Dense // (active, frame values)
 	fm, _ := columnMeans(frames)
 	effect.Mul(u.T(), centred(frames, fm))
@@ -158,16 +154,15 @@ func latentComponents(names []string, z, frames, traits *mat.Dense) (*latent.Com
 	return latent.NewComponents(named, floats(mean), steps)
 }
 
-// Principal returns the principal components of the rows of x (rows, columns), as
-// many as there are columns, or as there are rows if that is fewer: their mean, and
-// falling deviations along the columns of axes.
+// Principal returns the principal components of the rows of x (rows, columns): the mean, and the
+// falling deviations along the columns of axes. Their number is the smaller of rows and columns.
 func Principal(x *mat.Dense) (mean, deviations []float64, axes *mat.Dense) {
 	n, cols := x.Dims()
 	mean, c := columnMeans(x)
 	var square mat.Dense
 	if cols <= n {
 		square.Mul(c.T(), c)
-	} else { // the same deviations, from the smaller of the two products
+	} else { // the smaller of the two products has the same deviations
 		square.Mul(c, c.T())
 	}
 	square.Scale(1/float64(n), &square)
@@ -188,8 +183,8 @@ func Principal(x *mat.Dense) (mean, deviations []float64, axes *mat.Dense) {
 	return mean, deviations, long
 }
 
-// falling returns the eigenvalues of a symmetric matrix, falling, and the
-// eigenvectors as columns, each with its largest value positive.
+// falling returns the falling eigenvalues of a symmetric matrix and the eigenvectors as columns,
+// each with its largest value positive.
 func falling(a *mat.Dense) ([]float64, *mat.Dense) {
 	n, _ := a.Dims()
 	s := mat.NewSymDense(n, nil)
@@ -221,7 +216,7 @@ func falling(a *mat.Dense) ([]float64, *mat.Dense) {
 	return values, vectors
 }
 
-// columnMeans returns the mean of every column, and x less these.
+// columnMeans returns the mean of every column, and x minus the means.
 func columnMeans(x *mat.Dense) ([]float64, *mat.Dense) {
 	n, cols := x.Dims()
 	mean := make([]float64, cols)

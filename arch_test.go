@@ -120,9 +120,9 @@ var arrows = []arrow{
 		"scenes in a browser; weights are fetched, so that none are linked"},
 	{"cmd/benchpeer", []string{"offline/onnx", "internal/...", "netruntime", "github.com/spf13/cobra"}, "ONNX Runtime beside us, behind the build tag ort"},
 	{"cmd/mannequin", []string{"cmd/mannequin/internal/...", "internal/command", "github.com/spf13/cobra"}, "one folder of commands by noun"},
-	{"cmd/mannequin/internal/cli", []string{"internal/...", "github.com/schollz/progressbar/...", "golang.org/x/term"},
+	{"cmd/mannequin/internal/cli", []string{"internal/...", "github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},
 		"flags, reports and progress: nothing animated"},
-	{"cmd/mannequin/internal/...", []string{"cmd/mannequin/internal/...", "offline/...", "animsys/...", "scenes/...", "ik", "netruntime/...", "models/...", "engine/m3", "engine/body", "engine/draw", "engine/media", "internal/...",
+	{"cmd/mannequin/internal/...", []string{"cmd/mannequin/internal/...", "offline/...", "animsys/...", "ecs", "scenes/...", "ik", "netruntime/...", "models/...", "engine/m3", "engine/body", "engine/draw", "engine/media", "internal/...",
 		"github.com/spf13/cobra", "github.com/BurntSushi/toml", "github.com/schollz/progressbar/..."},
 		"the tools: everything but the window"},
 }

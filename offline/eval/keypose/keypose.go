@@ -15,6 +15,7 @@ import (
 	"mannequin/offline/eval"
 	"mannequin/offline/eval/figure"
 	"mannequin/offline/metrics/inbetween"
+	"mannequin/offline/retarget"
 )
 
 // Options are the flags of eval keypose.
@@ -22,6 +23,7 @@ type Options struct {
 	Model   string
 	Data    []string
 	HeldOut []string
+	Profile *retarget.Profile // nil: for each recording the built-in one that fits
 	Gaps    string
 	Unseen  []string
 	Sparse  []string
@@ -96,7 +98,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		fig = &keyposeFigures{}
 	}
 	for _, dir := range o.Data {
-		_, held, err := dataset.BuildMotion([]string{dir}, dataset.MotionOptions{HeldOut: o.HeldOut, Poses: true, Workers: o.Threads})
+		_, held, err := dataset.BuildMotion([]string{dir}, dataset.MotionOptions{HeldOut: o.HeldOut, Profile: o.Profile, Poses: true, Workers: o.Threads})
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +131,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		r.Sparse = append(r.Sparse, sparse...)
 	}
 	if o.Gaps != "" {
-		train, held, err := dataset.BuildMotion([]string{o.Gaps}, dataset.MotionOptions{HeldOut: o.Unseen, Poses: true, Workers: o.Threads})
+		train, held, err := dataset.BuildMotion([]string{o.Gaps}, dataset.MotionOptions{HeldOut: o.Unseen, Profile: o.Profile, Poses: true, Workers: o.Threads})
 		if err != nil {
 			return nil, err
 		}

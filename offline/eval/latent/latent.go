@@ -19,6 +19,7 @@ import (
 	"mannequin/offline/eval/figure"
 	"mannequin/offline/metrics"
 	"mannequin/offline/recipes"
+	"mannequin/offline/retarget"
 )
 
 // Options are the flags of eval latent.
@@ -26,6 +27,7 @@ type Options struct {
 	Model   string
 	Data    []string
 	HeldOut []string
+	Profile *retarget.Profile // nil: for each recording the built-in one that fits
 	Chains  int
 	Threads int
 	Rates   bool
@@ -157,6 +159,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	opt.Layout = r.model.Layout
+	opt.Profile = o.Profile
 	if r.train.set, r.held.set, err = dataset.BuildMotion(o.Data, opt); err != nil {
 		return nil, err
 	}

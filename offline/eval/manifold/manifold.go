@@ -18,6 +18,7 @@ import (
 	"mannequin/offline/dataset"
 	"mannequin/offline/eval"
 	"mannequin/offline/metrics"
+	"mannequin/offline/retarget"
 )
 
 // Options are the flags of eval manifold.
@@ -26,6 +27,7 @@ type Options struct {
 	Punch, Kick             string
 	Data                    []string
 	HeldOut                 []string
+	Profile                 *retarget.Profile // nil: for each recording the built-in one that fits
 	Styles                  []string
 	Seconds                 float64
 	Threads                 int
@@ -84,7 +86,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	if p.motion, err = models.Open(o.Locomotion); err != nil {
 		return nil, err
 	}
-	_, heldOut, err := dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: p.m.Layout, HeldOut: o.HeldOut, Workers: o.Threads})
+	_, heldOut, err := dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: p.m.Layout, HeldOut: o.HeldOut, Profile: o.Profile, Workers: o.Threads})
 	if err != nil {
 		return nil, err
 	}

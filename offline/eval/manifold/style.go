@@ -42,7 +42,7 @@ func (r *Report) styles(p people, o Options) error {
 	}
 	defer l.Close()
 	for _, path := range o.Styles {
-		clip, _, err := OpenPerson(p.m, path)
+		clip, _, err := OpenPerson(p.m, path, o.Profile)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/offline/dataset"
 	"mannequin/offline/metrics"
+	"mannequin/offline/retarget"
 )
 
 // Stylized is what the command prints.
@@ -83,9 +84,10 @@ func Stylize(m *manifold.Model, content []float32, start feature.Place, clip []f
 	return rep, rows, err
 }
 
-// OpenPerson reads a recording of a person, of an even number of frames.
-func OpenPerson(m *manifold.Model, path string) ([]float32, feature.Place, error) {
-	rows, start, err := dataset.OpenPerson(path, m.Layout, m.Skel, nil)
+// OpenPerson reads a recording of a person, of an even number of frames. A nil profile is the
+// built-in one that fits.
+func OpenPerson(m *manifold.Model, path string, profile *retarget.Profile) ([]float32, feature.Place, error) {
+	rows, start, err := dataset.OpenPerson(path, m.Layout, m.Skel, profile)
 	if err != nil {
 		return nil, start, err
 	}
@@ -151,12 +153,14 @@ func StepsPerSecond(l *feature.Motion, rows []float32) float64 {
 	return float64(steps-1) * manifold.Rate / float64(last-first)
 }
 
-func (r *Stylized) Print(w io.Writer) {
+// Print writes the report as text.
+func (r *Stylized) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %.1f s of motion in %.2f s (%.0f frames/s): %d steps towards the style, %d of editing\n",
 		r.Out, r.Seconds, r.Took, r.Rate, r.Steps, r.Edit.Steps)
 	fmt.Fprintf(w, "distance from the style's Gram matrix: %.3g, the content's %.4g (ratio %.3f)\n", r.Gram, r.GramWas, r.GramRatio)
 	fmt.Fprintf(w, "cost %.4g of %.4g, %.4g of it the distance from the content; weight of style %.3g\n", r.Cost, r.Before, r.Content, r.Weight)
 	fmt.Fprintf(w, "steps per second: %.2f, the content's %.2f\n", r.Cadence, r.CadenceWas)
-	fmt.Fprintf(w, "standing feet slide %.3f cm/frame, the content's %.3f; bones change by %.2f %% (largest %.1f %%)\n",
+	_, err := fmt.Fprintf(w, "standing feet slide %.3f cm/frame, the content's %.3f; bones change by %.2f %% (largest %.1f %%)\n",
 		r.Motion.Skate, r.SkateWas, r.Motion.Bone, r.Motion.BoneMost)
+	return err
 }

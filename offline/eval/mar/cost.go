@@ -78,7 +78,7 @@ func (r *Report) costs(ctx context.Context, o Options) error {
 		r.Speed = &Speed{name, db.Frames(), len(db.Actions) * len(db.Styles), mib, rate}
 	}
 	for _, dir := range o.Far {
-		if err := r.farFolder(ctx, db, name, dir); err != nil {
+		if err := r.farFolder(ctx, db, name, dir, o.Profile); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func heapInUse() float64 {
 
 // farFolder translates the recordings of a folder, in turn into each style of the
 // database.
-func (r *Report) farFolder(ctx context.Context, db *mar.Database, name, dir string) error {
+func (r *Report) farFolder(ctx context.Context, db *mar.Database, name, dir string, profile *retarget.Profile) error {
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("%w: give a folder of recordings", err)
@@ -120,7 +120,7 @@ func (r *Report) farFolder(ctx context.Context, db *mar.Database, name, dir stri
 		if ctx.Err() != nil {
 			return eval.ErrInterrupted
 		}
-		c, _, err := retarget.Open(filepath.Join(dir, f.Name()), retarget.OpenOptions{Target: db.Skeleton(), FPS: float64(db.FPS)})
+		c, _, err := retarget.Open(filepath.Join(dir, f.Name()), retarget.OpenOptions{Profile: profile, Target: db.Skeleton(), FPS: float64(db.FPS)})
 		if err != nil {
 			return err
 		}

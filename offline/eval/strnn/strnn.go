@@ -12,6 +12,7 @@ import (
 	"mannequin/offline/dataset"
 	"mannequin/offline/eval"
 	"mannequin/offline/metrics"
+	"mannequin/offline/retarget"
 )
 
 // Options are the flags of eval strnn.
@@ -19,6 +20,7 @@ type Options struct {
 	Model    string
 	Data     []string
 	HeldOut  []string
+	Profile  *retarget.Profile // nil: for each recording the built-in one that fits
 	Rivals   []string
 	Parts    []string
 	Frames   int
@@ -118,7 +120,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	if r.model, err = strnn.NewModel(net); err != nil {
 		return nil, err
 	}
-	if r.train, r.held, err = dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: r.model.Layout, HeldOut: o.HeldOut, Length: 2, Whole: true, Hop: 1 << 20, Workers: o.Threads}); err != nil {
+	if r.train, r.held, err = dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: r.model.Layout, HeldOut: o.HeldOut, Profile: o.Profile, Length: 2, Whole: true, Hop: 1 << 20, Workers: o.Threads}); err != nil {
 		return nil, err
 	}
 	if len(r.held.Clips) == 0 {

@@ -21,6 +21,7 @@ var private = map[string]struct {
 }{
 	"stroller": {use: "crowd of package latent, people on sliders"},
 	"stroll":   {use: "Sample; walk"},
+	"wanderer": {use: "crowd of package strnn, people on predicted motion"},
 	"amble":    {use: "Sample", prose: true}, // a gait of Hildebrand's
 	"rehearse": {use: "Generate"},
 	"errand":   {use: "window, worker"},

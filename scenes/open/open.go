@@ -384,8 +384,8 @@ func (s *Setup) cutscene(r *Resources) (scenes.Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	scene, err := cutscene.New(cutscene.Options{Script: sc, Net: r.Net, Styles: r.Styles, Transfers: r.Transfers, Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion,
-		Workers: r.Workers, Open: r.Open, BF16: s.BF16})
+	scene, err := cutscene.New(cutscene.Options{Options: s.options(r, nil), Script: sc, Net: r.Net, Styles: r.Styles, Transfers: r.Transfers,
+		Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion})
 	if err != nil {
 		return nil, err // a nil *Scene would be a scene
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -55,14 +54,11 @@ is a tick without pauses in between, which includes all computation.`,
 		if err := checkAgents(agents, world.MaxAgents); err != nil {
 			return nil, err
 		}
-		net, err := models.Open(model)
-		if err != nil {
+		var err error
+		if o.Model, err = models.OpenAs(model, strnn.NewModel); err != nil {
 			return nil, err
 		}
-		if o.Model, err = strnn.NewModel(net); err != nil {
-			return nil, err
-		}
-		r := STRNNReport{Model: net.Meta().Name, Machine: machine(), Threads: o.Workers, BF16: o.BF16, Draws: o.Stream.Samples, Steps: o.Stream.Steps}
+		r := STRNNReport{Model: o.Model.Net.Meta().Name, Machine: machine(), Threads: o.Workers, BF16: o.BF16, Draws: o.Stream.Samples, Steps: o.Stream.Steps}
 		for _, n := range agents {
 			o.Agents, o.Seed = n, 1
 			row, err := benchSTRNN(cmd.Context(), o, int(seconds*scenes.TickRate))
@@ -101,18 +97,9 @@ func (r STRNNReport) Print(w io.Writer) error {
 		numbers = "bfloat16 if the processor can"
 	}
 	fmt.Fprintf(w, "%s, %s, %d draws and %d steps, %d threads, %s\nmilliseconds per tick\n\n", r.Model, numbers, r.Draws, r.Steps, r.Threads, r.Machine)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "people\tmean\tmedian\t99 %\tmost\t")
-	for _, s := range r.Rows[0].Stages {
-		fmt.Fprintf(t, "%s\t", s.Name)
+	agents, times := make([]int, len(r.Rows)), make([]tickTimes, len(r.Rows))
+	for i, row := range r.Rows {
+		agents[i], times[i] = row.Agents, row.tickTimes
 	}
-	fmt.Fprint(t, "allocs/tick\tflat out\t\n")
-	for _, row := range r.Rows {
-		fmt.Fprintf(t, "%d\t%.2f\t%.2f\t%.2f\t%.2f\t", row.Agents, row.Mean, row.Median, row.P99, row.Max)
-		for _, s := range row.Stages {
-			fmt.Fprintf(t, "%.3f\t", s.MS)
-		}
-		fmt.Fprintf(t, "%.2f\t%.2f\t\n", row.Allocs, row.FlatOut)
-	}
-	return t.Flush()
+	return printTicks(w, agents, times)
 }

@@ -269,7 +269,6 @@ func (m *marShares) list() []marShare {
 	return out
 }
 
-// Print writes the report as text.
 func (r *marReport) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %.1f s of motion from %.1f s, %.3f ms per frame; styles of %s, licence %s\n", r.Out, r.Seconds, r.In, r.PerFrame, r.Database, cli.Plain(r.Licence))
 	_, err := fmt.Fprintf(w, "standing feet slide %.3f cm/frame, in the style before the foot lock %.3f, the content's %.3f\n", r.Slide, r.SlideRaw, r.SlideWas)

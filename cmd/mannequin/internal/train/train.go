@@ -264,7 +264,6 @@ func (f *trainFlags) report(cmd *cobra.Command, show *trainProgress, rep *train.
 	return trainReport{Model: f.out, Report: rep, ticks: show.ticks}.Print(cmd.OutOrStdout())
 }
 
-// Print writes the report as text.
 func (r trainReport) Print(w io.Writer) error {
 	samples := "samples/s"
 	if r.ticks > 0 {

@@ -19,21 +19,22 @@ var private = map[string]struct {
 	use   string
 	prose bool // the word is fine in a sentence, not in a name
 }{
-	"stroller": {use: "crowd of package latent, people on sliders"},
-	"stroll":   {use: "Sample; walk"},
-	"wanderer": {use: "crowd of package strnn, people on predicted motion"},
-	"amble":    {use: "Sample", prose: true}, // a gait of Hildebrand's
-	"rehearse": {use: "Generate"},
-	"errand":   {use: "window, worker"},
-	"mind":     {use: "agent, agent state"},
-	"troupe":   {use: "cast"},
-	"company":  {use: "group"},
-	"wardrobe": {use: "style set"},
-	"playbill": {use: "package scenes/open"},
-	"stylist":  {use: "GramOptimizer, StyleTranslator"},
-	"leapt":    {use: "restarted"},
-	"afoot":    {use: "on the ground"},
-	"learnt":   {use: "training, hyperparameters", prose: true}, // a verb
+	"stroller":  {use: "crowd of package latent, people on sliders"},
+	"stroll":    {use: "Sample; walk"},
+	"wanderer":  {use: "crowd of package strnn, people on predicted motion"},
+	"performer": {use: "crowd of package keypose", prose: true}, // of a recording
+	"amble":     {use: "Sample", prose: true},                   // a gait of Hildebrand's
+	"rehearse":  {use: "Generate"},
+	"errand":    {use: "window, worker"},
+	"mind":      {use: "agent, agent state"},
+	"troupe":    {use: "cast"},
+	"company":   {use: "group"},
+	"wardrobe":  {use: "style set"},
+	"playbill":  {use: "package scenes/open"},
+	"stylist":   {use: "GramOptimizer, StyleTranslator"},
+	"leapt":     {use: "restarted"},
+	"afoot":     {use: "on the ground"},
+	"learnt":    {use: "training, hyperparameters", prose: true}, // a verb
 }
 
 // splitWords returns the words of a text or of a name, in lower case and without a plural's s.

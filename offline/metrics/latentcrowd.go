@@ -34,7 +34,7 @@ const (
 // are given; it fills in the rest. next is the network that chooses the next clip.
 func MeasureLatentCrowd(m *latent.Model, next *netruntime.Net, asks []LatentCrowd, workers int) error {
 	n := LatentCrowdSize * len(asks)
-	stream, err := m.NewStream(next, latent.StreamOptions{People: n, Workers: workers})
+	stream, err := m.NewStream(next, latent.StreamOptions{Capacity: n, Workers: workers})
 	if err != nil {
 		return err
 	}

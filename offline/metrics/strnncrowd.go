@@ -38,7 +38,7 @@ const (
 // are given; it fills in the rest. People and workers of o are ignored.
 func MeasureSTRNNCrowd(m *strnn.Model, asks []STRNNCrowd, o strnn.StreamOptions, workers int) error {
 	n := STRNNCrowdSize * len(asks)
-	o.People, o.Workers = n, workers
+	o.Capacity, o.Workers = n, workers
 	stream, err := m.NewStream(o)
 	if err != nil {
 		return err

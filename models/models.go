@@ -76,3 +76,12 @@ func Open(nameOrPath string) (*netruntime.Net, error) {
 	}
 	return net, err
 }
+
+// OpenAs opens a network and returns what make makes of it, such as mann.NewModel.
+func OpenAs[M any](nameOrPath string, make func(*netruntime.Net) (M, error)) (m M, err error) {
+	net, err := Open(nameOrPath)
+	if err != nil {
+		return m, err
+	}
+	return make(net)
+}

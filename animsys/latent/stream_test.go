@@ -385,7 +385,7 @@ func TestStreamRefuses(t *testing.T) {
 		net        *netruntime.Net
 		opt        latent.StreamOptions
 	}{
-		{"nobody", "people", next, latent.StreamOptions{Workers: 1}},
+		{"no agents", "people", next, latent.StreamOptions{Workers: 1}},
 		{"no workers", "workers", next, latent.StreamOptions{People: 1, Workers: -1}},
 		{"no network", "missing", nil, latent.StreamOptions{People: 1, Workers: 1}},
 		{"the latent space itself", "mannequin train next", m.Net, latent.StreamOptions{People: 1, Workers: 1}},

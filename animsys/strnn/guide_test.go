@@ -27,11 +27,12 @@ func withGuide(t *testing.T, text string) (*strnn.Model, error) {
 func TestTrainGuide(t *testing.T) {
 	train := func(workers int) string {
 		calls := 0
-		g, err := teststrnn.Model(t, teststrnn.Options{}).TrainGuide(strnn.GuideOptions{People: 30, Windows: 13, Rounds: 2, Samples: 2, Steps: 1, Workers: workers, Seed: 3, Progress: func(done, all int) {
-			if calls++; done != calls || all != 26 {
-				t.Errorf("progress %d of %d, want %d of 26", done, all, calls)
-			}
-		}})
+		g, err := teststrnn.Model(t, teststrnn.Options{}).TrainGuide(strnn.GuideOptions{People: 30, Windows: 13,
+			Rounds: 2, Samples: 2, Steps: 1, Workers: workers, Seed: 3, Progress: func(done, all int) {
+				if calls++; done != calls || all != 26 {
+					t.Errorf("progress %d of %d, want %d of 26", done, all, calls)
+				}
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -360,7 +360,7 @@ func TestStreamRefuses(t *testing.T) {
 		model      *strnn.Model
 		opt        strnn.StreamOptions
 	}{
-		{"nobody", "people", m, strnn.StreamOptions{Workers: 1}},
+		{"no agents", "people", m, strnn.StreamOptions{Workers: 1}},
 		{"no workers", "workers", m, strnn.StreamOptions{People: 1, Workers: -1}},
 		{"fewer than no steps", "steps", m, strnn.StreamOptions{People: 1, Workers: 1, Steps: -1}},
 		{"a spread that is none", "spread", m, strnn.StreamOptions{People: 1, Workers: 1, Spread: -1}},

@@ -148,12 +148,12 @@ func TestConflicts(t *testing.T) {
 		"--record a.gif --out ./a.gif":       "two files",
 		"--scene people --model dog-free":    "--model: the scene people has no such network",
 		"--scene latent --keypose a":         "crowd",
-		"--scene nowhere --model dog":        "no scene",
+		"--scene nowhere --model dog":        "want quadruped, crowd",
 
-		"--scene crowd --kinds dogs --strnn x --fps 0":          "--strnn: none of --kinds dogs has such a network: add predicted",
-		"--scene crowd --kinds lanes,styles --far none --fps 0": "add dogs",
-		"--workers -1":   "--workers -1",
-		"--workers 5000": "--workers 5000",
+		"--scene crowd --kinds dogs --strnn x":          "--strnn: none of --kinds dogs has such a network: add predicted",
+		"--scene crowd --kinds lanes,styles --far none": "add dogs",
+		"--workers -1":   "--workers is -1, want 0 to 1024",
+		"--workers 5000": "--workers is 5000",
 	} {
 		code, stdout, stderr := demo(t, strings.Fields(args)...)
 		if code != 2 || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {

@@ -16,6 +16,9 @@ const (
 	CUDA = "cuda"
 )
 
+// Names are the names of all backends.
+var Names = []string{CPU, CUDA}
+
 // Open returns the function that opens sessions of a backend, or nil for the processor. The GPU
 // computes in bfloat16 if the session's options ask for it, else in float32. log receives a line on
 // what networks run on.

@@ -129,8 +129,11 @@ func flagError(c *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &unknown):
 		var names []string
-		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		return Usagef("%w%s", err, closest.Hint("--"+unknown.GetSpecifiedName(), names))
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if name := closest.Name(unknown.GetSpecifiedName(), names); name != "" {
+			return Usagef("%w; did you mean --%s?", err, name)
+		}
+		return Usage(err)
 	case errors.As(err, &bad):
 		value, why := bad.GetValue(), errors.Unwrap(bad).Error()
 		switch bad.GetFlag().Value.Type() {
@@ -144,7 +147,10 @@ func flagError(c *cobra.Command, err error) error {
 		case bad.GetFlag().Value.Type() == "bool":
 			why = "want true or false"
 		}
-		return Usagef("--%s is %s, %s", bad.GetFlag().Name, value, why)
+		if strings.HasPrefix(why, "want ") {
+			return Usagef("--%s is %s, %s", bad.GetFlag().Name, value, why)
+		}
+		return Usagef("--%s is %s: %s", bad.GetFlag().Name, value, why)
 	}
 	return Usage(err)
 }

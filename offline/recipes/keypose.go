@@ -89,14 +89,14 @@ func (m *Keypose) Run(ctx context.Context) (*train.Report, error) {
 	batch := m.windows()
 	norm := m.normalisation(batch)
 	net := newUNet(m.layout.Inputs(), m.Channels, m.layout.Columns()+keypose.Feet, m.Seed)
-	reader := m.layout.NewInputEncoder()
+	encoder := m.layout.NewInputEncoder()
 	job := &train.Job{
 		Params: net.params(),
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
 			if isHeldOut {
 				key = 0
 			}
-			return m.loss(t, net, m.batch(t, batch, reader, rows, isHeldOut, key), norm, dropout(m.Keep, isHeldOut), key)
+			return m.loss(t, net, m.batch(t, batch, encoder, rows, isHeldOut, key), norm, dropout(m.Keep, isHeldOut), key)
 		},
 	}
 	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
@@ -112,7 +112,7 @@ func (m *Keypose) normalisation(w *windows) *norm {
 	pool := grad.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)
-	reader := m.layout.NewInputEncoder()
+	encoder := m.layout.NewInputEncoder()
 	in, cols := m.layout.Inputs(), m.layout.Columns()
 	sum, sq, out := make([]float64, in), make([]float64, in), make([]float64, cols)
 	n := 0.0
@@ -120,7 +120,7 @@ func (m *Keypose) normalisation(w *windows) *norm {
 	step := max(1, len(m.Train.Windows)/most)
 	for i := 0; i < len(m.Train.Windows); i += step {
 		tape.Reset()
-		k := m.batch(tape, w, reader, []int32{int32(i)}, false, uint64(i)+1)
+		k := m.batch(tape, w, encoder, []int32{int32(i)}, false, uint64(i)+1)
 		for r, on := range k.mask {
 			if on == 0 {
 				continue
@@ -160,7 +160,7 @@ func (m *Keypose) normalisation(w *windows) *norm {
 }
 
 // batch reads windows, sets keys in some of their frames, and interpolates between the keys.
-func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.InputEncoder, rows []int32, isHeldOut bool, key uint64) *keyed {
+func (m *Keypose) batch(t *grad.Tape, w *windows, encoder *keypose.InputEncoder, rows []int32, isHeldOut bool, key uint64) *keyed {
 	l := m.layout
 	set := w.set(isHeldOut)
 	length, joints, tree := set.Length/every, l.Skel.Len(), len(l.Tree().Parents)
@@ -186,8 +186,8 @@ func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.InputEncoder, 
 		first, last := keyFrames(track, motion, rng)
 		track.Interpolate()
 		at0 := i * length
-		reader.Encode(k.x.Val[at0*l.Inputs():], track, 1)
-		reader.Places(places, track, motion)
+		encoder.Encode(k.x.Val[at0*l.Inputs():], track, 1)
+		encoder.Places(places, track, motion)
 		track.Correction(k.turns.Val[at0*l.Columns():], motion)
 		for f := range length {
 			row := at0 + f

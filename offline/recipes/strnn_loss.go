@@ -112,6 +112,19 @@ func addNoise(x []float32, deviation float64, key uint64) {
 	}
 }
 
+// corrupted returns the last encode frames of the first windows of all, n frames each, as they are
+// and with noise.
+func (l *strnnLoss) corrupted(t *grad.Tape, all *grad.Mat, n, windows int, key uint64) (clean, noisy *grad.Mat) {
+	encode := l.m.Encode
+	clean = t.Frames(t.Frames(all, all.Rows, 0, windows*n), n, n-encode, n)
+	noisy = t.Const(clean.Rows, clean.Cols)
+	copy(noisy.Val, clean.Val)
+	for i := range windows {
+		l.corrupt(noisy.Val[i*encode*all.Cols:][:encode*all.Cols], grad.Hash(key, uint64(i)+1<<41))
+	}
+	return clean, noisy
+}
+
 // corrupt adds noise to a motion, (frames, columns) normalised. key draws its deviation; half of
 // the time contacts have another one.
 func (l *strnnLoss) corrupt(x []float32, key uint64) {
@@ -204,19 +217,12 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 	s := &strnnPass{train: !isHeldOut && !l.fixed, keep: dropout(m.Keep, isHeldOut || l.tunes), key: key}
 	filters := m.Filter && (l.tunes || isHeldOut)
 
-	// Additional frames with noise are only reconstructed.
-	var clean, bad *grad.Mat
+	var clean, noisy *grad.Mat // additional frames that are only reconstructed
 	again := 0
 	if m.Corrupt != [2]float64{} {
 		again = (batch + 1) / 2
-		clean = t.Frames(t.Frames(all, all.Rows, 0, again*n), n, n-encode, n)
-		bad = t.Const(clean.Rows, cols)
-		copy(bad.Val, clean.Val)
-		for i := range again {
-			l.corrupt(bad.Val[i*encode*cols:][:encode*cols], grad.Hash(key, uint64(i)+1<<41))
-		}
+		clean, noisy = l.corrupted(t, all, n, again, key)
 	}
-
 	seen := t.Const(batch*encode, cols) // the frames that each motion continues
 	copy(seen.Val, t.Frames(all, n, 0, encode).Val)
 	if !isHeldOut {
@@ -230,7 +236,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 	for turn := range chain {
 		x, from := seen, seen // frames to encode, frames to reconstruct
 		if turn == 0 && again > 0 {
-			x, from = t.Join(1, seen, bad), bad
+			x, from = t.Join(1, seen, noisy), noisy
 		}
 		h, c := l.net.state(t, x, encode, s)
 		want := t.Frames(all, n, encode+turn*predict, encode+(turn+1)*predict)
@@ -267,28 +273,28 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 		}
 		after := l.based(t, y, base, encode, predict)
 		near := min(strnn.FilterNear, encode)
-		led := t.Join(batch, t.Frames(seen, encode, encode-near, encode), after)
+		given := t.Frames(seen, encode, encode-near, encode) // the last frames before the predicted ones
+		whole := t.Join(batch, given, after)
 		if filters {
-			led = t.Join(batch, t.Frames(led, near+predict, 0, near), t.Frames(l.net.filtered(t, led, near+predict), near+predict, near, near+predict))
-			after = t.Frames(led, near+predict, near, near+predict)
+			after = t.Frames(l.net.filtered(t, whole, near+predict), near+predict, near, near+predict)
+			whole = t.Join(batch, given, after)
 		}
 		term(l.error(t, after, want, encode, predict), 0.5/float64(chain))
 		losses[1] = meanSquare(after, want)
-		l.horizon(t, led, near+predict, term, 0.5/float64(chain))
+		l.horizon(t, whole, near+predict, term, 0.5/float64(chain))
 		if turn < chain-1 {
 			seen = l.next(t, seen, after, all, turn, key)
 		}
 	}
 	if isHeldOut {
-		k := float64(batch)
 		losses[2] = l.zeroVelocity(all, n)
 		if m.Latent > 0 {
 			losses[3], losses[4] = l.withPosterior(t, seen, all, n, s)
 		}
 		for i, v := range losses {
-			l.sums[i] += k * v
+			l.sums[i] += float64(batch) * v
 		}
-		l.sums[5] += k
+		l.sums[5] += float64(batch)
 	}
 	return t.WeightedSum(terms...)
 }

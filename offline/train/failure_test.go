@@ -158,3 +158,40 @@ func TestPatience(t *testing.T) {
 		t.Errorf("resumed, it went on to epoch %d", rep.Epochs)
 	}
 }
+
+// Epoch 0 counts: if training only makes the network worse, the initial weights are the best, and
+// are saved at the end, also by a resumed run.
+func TestEpoch0IsTheBest(t *testing.T) {
+	worse := func(y *toy) {
+		y.job.Epochs = 4
+		loss, epoch := y.job.Loss, -1
+		y.job.Begin = func(e int) { epoch = e }
+		y.job.Loss = func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
+			l := loss(t, rows, heldOut, key)
+			if heldOut {
+				l.Val[0] = float32(2 + epoch)
+			}
+			return l
+		}
+	}
+	y := newToy(t)
+	worse(y)
+	var initial []float32
+	for _, p := range y.job.Params {
+		initial = append(initial, p.Val...)
+	}
+	var saved []float32
+	keep := func(best [][]float32, r *Report) error { saved = slices.Concat(best...); return nil }
+	y.job.Save = keep
+	check := func(rep *Report) {
+		t.Helper()
+		if rep.BestEpoch != 0 || rep.Best != rep.Initial || !slices.Equal(saved, initial) {
+			t.Errorf("best epoch %d, loss %g of %g, initial weights saved: %v", rep.BestEpoch, rep.Best, rep.Initial, slices.Equal(saved, initial))
+		}
+	}
+	check(y.run(t, context.Background()))
+	z := newToy(t)
+	worse(z)
+	saved, z.job.Epochs, z.job.Checkpoint, z.job.Resume, z.job.Save = nil, 6, y.job.Checkpoint, true, keep
+	check(z.run(t, context.Background()))
+}

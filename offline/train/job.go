@@ -74,8 +74,10 @@ type Job struct {
 	// Curves is the path, without extension, of the loss curves: .csv and .png are written at the
 	// end of every epoch. Empty: none.
 	Curves string
-	// Save is called with the best weights whenever an epoch has improved them, and at the start of
-	// a resumed run; best[i] are the values of Params[i]. It may be nil.
+	// Save is called with the weights of the lowest held-out loss so far: after each epoch that beats
+	// all before, where epoch 0 is the initial weights, and at the start of a resumed run. If no epoch
+	// does it is called at the end, with the initial weights. best[i] are the values of Params[i]. It
+	// may be nil.
 	Save func(best [][]float32, r *Report) error
 	// Progress is called after every step; it may be nil.
 	Progress func(p Progress)

@@ -25,9 +25,10 @@ type run struct {
 	since   time.Time // of the last update of Elapsed
 	saved   time.Time
 
-	moment Moment   // of the step
-	last   []int32  // the samples of the last step
-	back   snapshot // the last good state
+	moment Moment      // of the step
+	last   []int32     // the samples of the last step
+	first  [][]float32 // the initial weights, which are the best until an epoch beats them
+	back   snapshot    // the last good state
 
 	// For clipping by norm:
 	chunks          []chunk
@@ -51,6 +52,10 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 		return nil, err
 	}
 	defer free()
+	r.first = like(j.Params)
+	for i, p := range j.Params {
+		copy(r.first[i], p.Val)
+	}
 	if err := r.load(); err != nil {
 		return nil, err
 	}
@@ -232,11 +237,19 @@ func (r *run) evaluate(train float64) error {
 	if r.Curves != "" && s.Epoch > 0 {
 		r.try("loss curves", func() error { return WriteCurves(r.Curves, s.History) })
 	}
-	if s.Epoch > 0 && (s.BestEpoch == 0 || l < s.Best) {
+	if s.Epoch > 0 && l < r.best() {
 		s.keep(l)
 		r.save(s.best, r.report())
 	}
 	return r.good()
+}
+
+// best returns the lowest held-out loss so far, where epoch 0 is the initial weights.
+func (r *run) best() float64 {
+	if r.state.BestEpoch == 0 {
+		return r.state.History[0].HeldOut
+	}
+	return r.state.Best
 }
 
 func (r *run) save(best [][]float32, rep *Report) {
@@ -265,16 +278,20 @@ func (r *run) report() *Report {
 	return &Report{
 		Ended: s.Ended, Epochs: s.Epoch, Steps: s.Total, Resumed: r.resumed, Seconds: s.Elapsed.Seconds(),
 		SamplesPerSec: float64(s.Total) * float64(r.Batch) / max(s.Elapsed.Seconds(), 1e-9),
-		Initial:       s.History[0].HeldOut, Train: last.Train, HeldOut: last.HeldOut, Best: s.Best, BestEpoch: s.BestEpoch, Curve: s.History,
+		Initial:       s.History[0].HeldOut, Train: last.Train, HeldOut: last.HeldOut, Best: r.best(), BestEpoch: s.BestEpoch, Curve: s.History,
 	}
 }
 
-// finish makes the report. If the limit ended the run within an epoch, the weights are evaluated
-// once more. That point is not part of the checkpoint, so a resumed run gives the same bits.
+// finish makes the report. A run whose limit fell into an epoch is evaluated once more. That point
+// is not part of the checkpoint, so that it does not change a continued run. If no epoch has beaten
+// the initial weights, they are saved.
 func (r *run) finish() (*Report, error) {
 	s := r.state
 	rep := r.report()
 	if s.Ended != EndLimit || s.Step == 0 {
+		if s.BestEpoch == 0 && s.Ended != EndInterrupted {
+			r.save(r.first, rep)
+		}
 		return rep, nil
 	}
 	l, err := r.heldOut()
@@ -288,13 +305,16 @@ func (r *run) finish() (*Report, error) {
 	if r.Curves != "" {
 		r.try("loss curves", func() error { return WriteCurves(r.Curves, rep.Curve) })
 	}
-	if s.BestEpoch == 0 || l < s.Best {
+	switch {
+	case l < r.best():
 		rep.Best, rep.BestEpoch = l, s.Epoch+1
 		now := make([][]float32, len(r.Params))
 		for i, p := range r.Params {
 			now[i] = p.Val
 		}
 		r.save(now, rep)
+	case s.BestEpoch == 0:
+		r.save(r.first, rep)
 	}
 	return rep, nil
 }

@@ -28,7 +28,7 @@ func TestTrainGuideAndBenchWanderers(t *testing.T) {
 	if code, _, errs := mannequin("bench", "wanderers", "--model", in, "--agents", "3"); code != command.ExitFailure || !strings.Contains(errs, "mannequin train guide") {
 		t.Errorf("without a guide: code %d, %s", code, errs)
 	}
-	code, stdout, errs := mannequin("train", "guide", "--model", in, "--out", out, "--people", "24", "--windows", "10", "--rounds", "1", "--json")
+	code, stdout, errs := mannequin("train", "guide", in, "--out", out, "--people", "24", "--windows", "10", "--rounds", "1", "--json")
 	var g guideReport
 	if err := json.Unmarshal([]byte(stdout), &g); code != 0 || err != nil {
 		t.Fatalf("code %d, %v: %s%s", code, err, stdout, errs)
@@ -49,13 +49,13 @@ func TestTrainGuideAndBenchWanderers(t *testing.T) {
 	}
 	for _, bad := range [][]string{
 		{"bench", "wanderers", "--agents", "0"}, {"bench", "wanderers", "--seconds", "0"}, {"bench", "wanderers", "--threads", "0"}, {"bench", "wanderers", "--draws", "0"}, {"bench", "wanderers", "x"},
-		{"train", "guide"}, {"train", "guide", "--model", in, "--out", out, "--threads", "0"}, {"train", "guide", "--model", in, "--out", out, "--rounds", "0"},
+		{"train", "guide"}, {"train", "guide", in, "--out", out, "--threads", "0"}, {"train", "guide", in, "--out", out, "--rounds", "0"},
 	} {
 		if code, _, _ := mannequin(bad...); code != command.ExitUsage {
 			t.Errorf("%v: code %d", bad, code)
 		}
 	}
-	if code, _, errs := mannequin("train", "guide", "--model", "human", "--out", out); code != command.ExitFailure || !strings.Contains(errs, "human") {
+	if code, _, errs := mannequin("train", "guide", "human", "--out", out); code != command.ExitFailure || !strings.Contains(errs, "human") {
 		t.Errorf("of another network: code %d, %s", code, errs)
 	}
 }

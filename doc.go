@@ -2,6 +2,7 @@
 // neural networks inside a game's loop, and trains those networks from motion
 // capture. It holds no code; a game starts with
 //
+//   - examples, whole programs to copy,
 //   - models/dog-free or models/dog, or netruntime.Open for a model file of your own,
 //   - animsys/mann, which turns a network into a controller,
 //   - animsys and ecs, the tick: goals in, grounded poses out,

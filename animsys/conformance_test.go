@@ -474,6 +474,9 @@ func TestTwoCrowdsOfAKind(t *testing.T) {
 	if crowds[0].Bones(b) != nil || crowds[1].Bones(a) != nil {
 		t.Error("a crowd has bones of the other's agent")
 	}
+	if r := crowds[1].Root(b); r.Pos.Dist(crowds[1].Bones(b)[0].Pos.Flat()) > 0.5 || crowds[0].Root(b) != (m3.Xform{}) {
+		t.Errorf("an entity's root is at %v, and in the other crowd at %v", r, crowds[0].Root(b))
+	}
 	if z := crowds[1].Bones(b)[0].Pos.Z; z < 0.3 {
 		t.Errorf("the dog that was asked to walk went %g m", z)
 	}

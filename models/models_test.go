@@ -9,8 +9,8 @@ import (
 	"mannequin/models"
 )
 
-// Every shipped model opens, and says what it is, what it was trained on and under which licence;
-// the list of licences repeats it.
+// Every shipped model opens and states its name, its training data and its licence. The list of
+// licences repeats them.
 func TestShipped(t *testing.T) {
 	licences, err := os.ReadFile("LICENSES.md")
 	if err != nil {

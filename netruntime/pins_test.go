@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// One sequence of five frames of two groups. The first is pinned at frames 1
-// and 3, the second half at frame 2.
+// One sequence of five frames of two groups. The first is pinned at frames 1 and 3, the second
+// half-pinned at frame 2.
 func fivePins() *Pins {
 	return &Pins{
 		Group:  []int32{0, 0, 1},
@@ -108,7 +108,7 @@ func TestPinsMisuse(t *testing.T) {
 	}
 }
 
-// BenchmarkPins is 60 frames of the corrections of a person of 23 joints.
+// BenchmarkPins corrects 60 frames of a person of 23 joints.
 func BenchmarkPins(b *testing.B) {
 	const length, cols, groups = 60, 69, 5
 	n := length * groups

@@ -10,7 +10,7 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// TestRandomGraphs makes up graphs, options and runs.
+// TestRandomGraphs draws graphs, options and runs.
 func TestRandomGraphs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, factor := randomGraph(t, true, anyFactor)
@@ -40,8 +40,8 @@ func TestRandomGraphs(t *testing.T) {
 	})
 }
 
-// TestRandomGraphsKeepTheirBits compares the sequences of random runs, of which
-// one may be NaN, with runs of one sequence by one worker.
+// TestRandomGraphsKeepTheirBits compares the sequences of random runs, one of which may be NaN,
+// with runs of one sequence by one worker.
 func TestRandomGraphsKeepTheirBits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, factor := randomGraph(t, false, anyFactor)
@@ -94,11 +94,11 @@ func TestRandomGraphsKeepTheirBits(t *testing.T) {
 	})
 }
 
-// anyFactor are factors that depoolings are drawn with.
+// anyFactor are the factors of random depoolings.
 var anyFactor = []int{0, 0, 2, 3, 5, 7}
 
-// randomGraph draws a graph, and a number that its lengths must be multiples of. With tame blends
-// their weights sum up to 1: products of products of values soon have few digits that are right.
+// randomGraph draws a graph, and a number of which its lengths must be multiples. If blends are
+// tame, their weights sum to 1, because products of products soon have few correct digits.
 func randomGraph(t *rapid.T, tame bool, by []int) (n *Net, factor int) {
 	m := newMaker(rapid.Uint64Range(0, 1000).Draw(t, "seed"))
 	type value struct {
@@ -134,7 +134,7 @@ func randomGraph(t *rapid.T, tame bool, by []int) (n *Net, factor int) {
 		next := value{span: x.span}
 		channels := rapid.IntRange(1, 40).Draw(t, "out")
 		if rapid.IntRange(0, 7).Draw(t, "large") == 7 {
-			channels += 180 // shared out by columns
+			channels += 180 // shared by columns
 		}
 		switch node.Op {
 		case OpDense:

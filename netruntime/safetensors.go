@@ -46,18 +46,9 @@ type entry struct {
 // refuses a file whose contents do not match its checksum; a file without one, as other programs
 // write it, is accepted. The error is a *FormatError with the offset or an *UnsupportedError.
 func Decode(b []byte) (*Net, error) {
-	kv, entries, data, err := parse(b)
+	meta, entries, data, err := contents(b)
 	if err != nil {
 		return nil, err
-	}
-	meta, err := metaOf(kv)
-	if err != nil {
-		return nil, wrapAt(8, err)
-	}
-	if want, ok := kv[keyChecksum]; ok {
-		if got := checksum(kv, entries, data); got != want {
-			return nil, formatf(8, "the file is damaged: its contents have the checksum %s, it was written with %q", got, want)
-		}
 	}
 	tensors := make([]Tensor, len(entries))
 	for i, e := range entries {
@@ -78,6 +69,23 @@ func Decode(b []byte) (*Net, error) {
 	}
 	slices.Sort(n.storage)
 	return n, nil
+}
+
+// contents checks a file and returns its metadata, its tensors and its data section.
+func contents(b []byte) (meta Meta, entries []entry, data []byte, err error) {
+	kv, entries, data, err := parse(b)
+	if err != nil {
+		return meta, nil, nil, err
+	}
+	if meta, err = metaOf(kv); err != nil {
+		return meta, nil, nil, wrapAt(8, err)
+	}
+	if want, ok := kv[keyChecksum]; ok {
+		if got := checksum(kv, entries, data); got != want {
+			return meta, nil, nil, formatf(8, "the file is damaged: its contents have the checksum %s, it was written with %q", got, want)
+		}
+	}
+	return meta, entries, data, nil
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -368,6 +368,14 @@ func (s *session) begin(out, in [][]float32, batch, length int) {
 // processor's.
 type Opener func(n *Net, o SessionOptions) (Session, error)
 
+// Session opens a session of n. A nil Opener is Net.NewSession.
+func (open Opener) Session(n *Net, o SessionOptions) (Session, error) {
+	if open == nil {
+		return n.NewSession(o)
+	}
+	return open(n, o)
+}
+
 // Buffered is a session with memory of its own that it reads and writes faster than other memory:
 // the GPU copies it directly.
 type Buffered interface {

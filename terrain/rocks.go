@@ -6,9 +6,9 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Rock is something on the ground that nobody walks over: a steep round hump.
+// Rock is an obstacle on the ground: a steep round hump that no agent walks over.
 type Rock struct {
-	At     m3.Vec3 // its middle; Y is ignored
+	At     m3.Vec3 // centre; Y is ignored
 	Radius float32 // m
 	Height float32 // above the ground, m
 }
@@ -29,7 +29,7 @@ func (f *Field) WithRocks(rocks []Rock) (*Field, error) {
 			for j := range f.NX {
 				x := f.X0 + float32(j)*f.Cell - r.At.X
 				if d := m3.Sqrt(x*x + z*z); d < r.Radius {
-					// Flat on top from half the radius on.
+					// Flat on top up to half the radius.
 					out.Y[k*f.NX+j] += r.Height * fade(min(2*(1-d/r.Radius), 1))
 				}
 			}

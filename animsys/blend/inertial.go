@@ -1,7 +1,11 @@
 // Package blend joins poses: inertialised switches that ease jumps out of sight.
 package blend
 
-import "mannequin/engine/m3"
+import (
+	"slices"
+
+	"mannequin/engine/m3"
+)
 
 // Inertial passes the poses of many characters through and hides their jumps: where a character's
 // pose does not continue the one before, the difference, with its velocity, is kept as an offset
@@ -99,7 +103,7 @@ func (b *Inertial) Run(pos []m3.Vec3, rot []m3.Quat, root []m3.Xform, r0, r1 int
 func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
 	s, at := &b.state[r], r*len(b.parents)
 	local := root.Inv().Mul(m3.Xform{Pos: *pos0, Rot: rot[0]})
-	if !finite(local.Pos, rot) {
+	if !local.Pos.Finite() || slices.ContainsFunc(rot, func(q m3.Quat) bool { return !q.Finite() }) {
 		b.Reset(r)
 		return
 	}
@@ -132,14 +136,6 @@ func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
 		b.settle(r)
 	}
 	s.fading, s.seen = left, min(s.seen+1, 2)
-}
-
-func finite(p m3.Vec3, rot []m3.Quat) bool {
-	ok := p.Finite()
-	for _, q := range rot {
-		ok = ok && q.Finite()
-	}
-	return ok
 }
 
 // begin takes the difference between the last pose and the new one as row r's offset, and the last

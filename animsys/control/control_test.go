@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 func TestActionNames(t *testing.T) {
@@ -33,7 +34,7 @@ func TestSteer(t *testing.T) {
 
 // The closed forms: a circle's and a square's length, points and tangents.
 func TestCircle(t *testing.T) {
-	p := must(Circle(1.5))
+	p := must.Get(Circle(1.5))(t)
 	if got := p.Length(); m3.Abs(got-3*math.Pi) > 5e-3 {
 		t.Errorf("length %g, want %g", got, 3*math.Pi)
 	}
@@ -51,11 +52,11 @@ func TestCircle(t *testing.T) {
 
 func TestSquareAndStar(t *testing.T) {
 	for _, c := range []m3.Vec3{{X: 2, Z: 2}, {X: -2, Z: 2}, {X: 2, Z: -2}, {X: -2, Z: -2}, {X: 2}, {Z: -2}} {
-		if _, d := must(Square(2)).Nearest(c); d > 1e-4 {
+		if _, d := must.Get(Square(2))(t).Nearest(c); d > 1e-4 {
 			t.Errorf("the square passes %g m from %v", d, c)
 		}
 	}
-	p := must(Star(2.5))
+	p := must.Get(Star(2.5))(t)
 	far := 0
 	for i := range 1000 {
 		pos, _ := p.At(p.Length() * float32(i) / 1000)
@@ -88,10 +89,7 @@ func TestPathProperties(t *testing.T) {
 			r := rapid.Float32Range(1, 3).Draw(t, "r")
 			pts = append(pts, m3.V(r*m3.Sin(a), rapid.Float32Range(-1, 1).Draw(t, "y"), r*m3.Cos(a)))
 		}
-		p, err := NewPath(pts, closed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(NewPath(pts, closed))(t)
 		for _, q := range pts {
 			if _, d := p.Nearest(q); d > 1e-3 {
 				t.Fatalf("misses its control point %v by %g", q, d)
@@ -129,10 +127,7 @@ func TestPathProperties(t *testing.T) {
 
 // A figure of eight: the follower stays on its branch at the crossing.
 func TestNearestFromKeepsItsBranch(t *testing.T) {
-	p, err := NewPath([]m3.Vec3{{X: 0, Z: 0}, {X: 2, Z: 2}, {X: 4, Z: 0}, {X: 2, Z: -2}, {X: 0, Z: 0.01}, {X: -2, Z: 2}, {X: -4, Z: 0}, {X: -2, Z: -2}}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewPath([]m3.Vec3{{X: 0, Z: 0}, {X: 2, Z: 2}, {X: 4, Z: 0}, {X: 2, Z: -2}, {X: 0, Z: 0.01}, {X: -2, Z: 2}, {X: -4, Z: 0}, {X: -2, Z: -2}}, true))(t)
 	s := float32(0)
 	for step := float32(0); step < p.Length(); step += 0.05 {
 		q, _ := p.At(step)
@@ -144,10 +139,7 @@ func TestNearestFromKeepsItsBranch(t *testing.T) {
 }
 
 func TestOpenPathEnds(t *testing.T) {
-	p, err := NewPath([]m3.Vec3{{}, {Z: 2}}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewPath([]m3.Vec3{{}, {Z: 2}}, false))(t)
 	if p.Length() != 2 || p.Closed() {
 		t.Fatalf("length %g", p.Length())
 	}
@@ -232,12 +224,4 @@ func TestWander(t *testing.T) {
 	if got := testing.AllocsPerRun(10, func() { a.Update(ga, roots, dt, 0, n) }); got != 0 {
 		t.Errorf("%g allocations per update", got)
 	}
-}
-
-// must returns v of a function that does not fail here.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

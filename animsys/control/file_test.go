@@ -7,13 +7,11 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 func TestReadPath(t *testing.T) {
-	open, err := ReadPath("p.csv", []byte("# a comment\r\nx, z\r\n0,0\r\n\r\n1, 2.5e0\r\n3,2\r\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	open := must.Get(ReadPath("p.csv", []byte("# a comment\r\nx, z\r\n0,0\r\n\r\n1, 2.5e0\r\n3,2\r\n")))(t)
 	if _, d := open.Nearest(m3.V(1, 0, 2.5)); d > 1e-6 || open.Closed() {
 		t.Errorf("open path: %g m off, closed %v", d, open.Closed())
 	}
@@ -88,10 +86,7 @@ action = "sit"
 at = 4
 path = "p.csv"
 `
-	s, err := ReadScript(filepath.Join(dir, "s.toml"), []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ReadScript(filepath.Join(dir, "s.toml"), []byte(text)))(t)
 	if g := s.At(1.4); g.Action != Move || g.Speed != 2 || g.Turn != -0.5 || g.Move != m3.V(0, 0, 1) {
 		t.Errorf("at 1.4 s: %+v", g)
 	}

@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // Without obstacles the way is straight.
 func TestFlowIsStraight(t *testing.T) {
 	goal := m3.V(3, 0, -4)
-	f, err := NewFlow(-20, -20, 20, 20, 0.5, goal, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(NewFlow(-20, -20, 20, 20, 0.5, goal, nil))(t)
 	for i := range 200 {
 		a, r := 2.4*float64(i), 1.5+0.08*float64(i)
 		p := goal.Add(m3.V(float32(r*math.Sin(a)), 0, float32(r*math.Cos(a))))
@@ -35,10 +33,7 @@ func TestFlowIsStraight(t *testing.T) {
 // A character that follows the flow reaches the goal around the wall, by about the shortest way.
 func TestFlowGoesAround(t *testing.T) {
 	wall := func(x, z float32) bool { return m3.Abs(z) < 1 && x > -8 && x < 15 } // to the right border
-	f, err := NewFlow(-15, -15, 15, 15, 0.5, m3.V(5, 0, 8), wall)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(NewFlow(-15, -15, 15, 15, 0.5, m3.V(5, 0, 8), wall))(t)
 	p, way := m3.V(5, 0, -8), float32(0)
 	for range 2000 {
 		dist, ahead := f.Way(p)
@@ -60,10 +55,7 @@ func TestFlowGoesAround(t *testing.T) {
 
 func TestFlowEnclosed(t *testing.T) {
 	ring := func(x, z float32) bool { r := math.Hypot(float64(x), float64(z)); return r > 5 && r < 7 }
-	f, err := NewFlow(-15, -15, 15, 15, 0.5, m3.Vec3{}, ring)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(NewFlow(-15, -15, 15, 15, 0.5, m3.Vec3{}, ring))(t)
 	if dist, ahead := f.Way(m3.V(10, 0, 0)); dist != Unreachable || ahead != (m3.Vec3{}) {
 		t.Errorf("from outside it is %g m, by %v", dist, ahead)
 	}

@@ -109,8 +109,7 @@ func (p *Path) Length() float32 {
 // At returns the point and unit tangent at arc length s, m, which is wrapped (closed) or clamped.
 func (p *Path) At(s float32) (pos, dir m3.Vec3) {
 	s = p.wrap(s)
-	i := sort.Search(len(p.arc)-1, func(i int) bool { return p.arc[i+1] > s })
-	i = min(i, len(p.arc)-2)
+	i := p.segment(s)
 	t := (s - p.arc[i]) / max(p.arc[i+1]-p.arc[i], 1e-9)
 	return p.pos[i].Lerp(p.pos[i+1], t), p.dir[i].Lerp(p.dir[i+1], t).Normalize(p.dir[i])
 }
@@ -178,9 +177,16 @@ func (p *Path) nearest(q m3.Vec3, lo, hi int) (s, dist float32) {
 // error where NewPath cannot take it.
 func Circle(r float32) (*Path, error) {
 	const n = 16 // keeps the curve within 0.1 mm of a 1.5 m circle
+	return polar(n, func(int, float32) float32 { return r })
+}
+
+// polar returns the closed curve through n points around the origin, from +Z towards +X, at the
+// distances that radius returns for a point and its angle.
+func polar(n int, radius func(i int, angle float32) float32) (*Path, error) {
 	pts := make([]m3.Vec3, n)
 	for i := range pts {
-		a := 2 * math.Pi * float32(i) / n
+		a := 2 * math.Pi * float32(i) / float32(n)
+		r := radius(i, a)
 		pts[i] = m3.V(r*m3.Sin(a), 0, r*m3.Cos(a))
 	}
 	return NewPath(pts, true)
@@ -204,28 +210,16 @@ func Square(h float32) (*Path, error) {
 func Star(r float32) (*Path, error) {
 	// The edges of a pentagram cross at this share of its radius.
 	inner := r * (3 - m3.Sqrt(5)) / 2
-	var pts []m3.Vec3
-	for i := range 10 {
-		a, d := math.Pi*float32(i)/5, r
-		if i%2 == 1 {
-			d = inner
-		}
-		pts = append(pts, m3.V(d*m3.Sin(a), 0, d*m3.Cos(a)))
-	}
-	return NewPath(pts, true)
+	return polar(10, func(i int, _ float32) float32 { return [2]float32{r, inner}[i%2] })
 }
 
 // Meander returns a closed course of 19 m around the origin that bends both ways without repeating,
 // with radii from 0.9 m up to straight.
 func Meander() *Path {
 	const n = 60 // points about 30 cm apart
-	pts := make([]m3.Vec3, n)
-	for i := range pts {
-		a := 2 * math.Pi * float32(i) / n
-		r := 2.5 + 0.75*m3.Sin(2*a) + 0.55*m3.Cos(3*a) + 0.2*m3.Sin(5*a)
-		pts[i] = m3.V(r*m3.Sin(a), 0, r*m3.Cos(a))
-	}
-	p, err := NewPath(pts, true)
+	p, err := polar(n, func(_ int, a float32) float32 {
+		return 2.5 + 0.75*m3.Sin(2*a) + 0.55*m3.Cos(3*a) + 0.2*m3.Sin(5*a)
+	})
 	if err != nil {
 		panic(err) // these points make a path
 	}

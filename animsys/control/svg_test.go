@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 func svg(element string) []byte {
@@ -35,10 +36,7 @@ func TestSVGLines(t *testing.T) {
 			t.Errorf("%s: begins at %v towards %v, want the lower left (1, 0, -1), to the right", name, at, dir)
 		}
 	}
-	p, err := ReadPath("map.SVG", svg(`<polyline points="0 0 0 -100"/>`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(ReadPath("map.SVG", svg(`<polyline points="0 0 0 -100"/>`)))(t)
 	if _, dir := p.At(2.5); p.Closed() || dir.Dist(m3.V(0, 0, 1)) > 1e-3 {
 		t.Errorf("a line up the page leads towards %v, closed %v", dir, p.Closed())
 	}
@@ -51,19 +49,13 @@ func TestSVGCurves(t *testing.T) {
 		"C": "M 40 0 C 40 " + k + " " + k + " 40 0 40 C -" + k + " 40 -40 " + k + " -40 0 C -40 -" + k + " -" + k + " -40 0 -40 C " + k + " -40 40 -" + k + " 40 0 Z",
 		"S": "M 40 0 C 40 " + k + " " + k + " 40 0 40 S -40 " + k + " -40 0 S -" + k + " -40 0 -40 S 40 -" + k + " 40 0 Z",
 	} {
-		p, err := ReadPath("c.svg", svg(`<path d="`+d+`"/>`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(ReadPath("c.svg", svg(`<path d="`+d+`"/>`)))(t)
 		if want := 2 * math.Pi * 2; math.Abs(float64(p.Length())-want) > 0.02*want {
 			t.Errorf("%s: %g m around, want %g", name, p.Length(), want)
 		}
 	}
 	// A wave of two parabolas: the second's handle is the first's mirrored.
-	p, err := ReadPath("q.svg", svg(`<path d="M 0 0 Q 40 40 80 0 T 160 0"/>`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(ReadPath("q.svg", svg(`<path d="M 0 0 Q 40 40 80 0 T 160 0"/>`)))(t)
 	low, high := float32(0), float32(0)
 	for s := float32(0); s < p.Length(); s += 0.05 {
 		at, _ := p.At(s)

@@ -176,12 +176,10 @@ func (m *MANN) Validate() error {
 		return fmt.Errorf("feature: layout has a stride of %d frames, want 1 to %d", m.Stride, MaxStride)
 	}
 	for _, names := range [][]string{m.Joints, m.Tips, m.Actions} {
-		seen := make(map[string]bool, len(names))
-		for _, n := range names {
-			if seen[n] {
+		for i, n := range names {
+			if slices.Contains(names[:i], n) {
 				return fmt.Errorf("feature: layout names %q twice", n)
 			}
-			seen[n] = true
 		}
 	}
 	for _, t := range m.Tips {

@@ -130,20 +130,6 @@ func (m *Motion) ContactOf(joint string) int {
 	return slices.IndexFunc(m.Contacts, func(c Contact) bool { return c.Joint == joint })
 }
 
-// Spans lists every column once, in order.
-func (m *Motion) Spans() []Span {
-	var out []Span
-	for j, name := range m.Joints {
-		out = append(out, Span{name + ".position", m.Pos(j), 3})
-	}
-	at := m.Body()
-	out = append(out, Span{"body.x", at + MotionX, 1}, Span{"body.z", at + MotionZ, 1}, Span{"body.yaw", at + MotionYaw, 1})
-	for i, c := range m.Contacts {
-		out = append(out, Span{c.Joint + ".contact", m.Contact(i), 1})
-	}
-	return out
-}
-
 // Hash identifies the layout: equal hashes mean equal frames.
 func (m *Motion) Hash() string {
 	b, err := json.Marshal(m)

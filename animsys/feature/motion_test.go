@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // stroll makes places of people's joints: a stick body that follows a curve and swings its limbs.
@@ -49,16 +50,6 @@ func TestMotionLayout(t *testing.T) {
 	}
 	if m.Columns() != 70 { // Holden et al. 2016, sec. 4.2
 		t.Errorf("%d columns, the paper has 70", m.Columns())
-	}
-	at := 0
-	for _, s := range m.Spans() {
-		if s.Start != at {
-			t.Fatalf("span %+v, want start %d", s, at)
-		}
-		at += s.Len
-	}
-	if at != m.Columns() {
-		t.Errorf("spans cover %d of %d columns", at, m.Columns())
 	}
 	other := Human()
 	other.Contacts[1].Height = 0.1
@@ -105,10 +96,7 @@ func TestMotionThereAndBack(t *testing.T) {
 			world[i] = turn.Rotate(p).Add(move)
 		}
 		rows, back := make([]float32, frames*m.Columns()), make([]m3.Vec3, len(world))
-		start, err := m.FromWorld(rows, world, 60)
-		if err != nil {
-			t.Fatal(err)
-		}
+		start := must.Get(m.FromWorld(rows, world, 60))(t)
 		m.ToWorld(back, rows, 60, start)
 		for i := range world {
 			if d := world[i].Dist(back[i]); d > 1e-4 {
@@ -130,10 +118,7 @@ func TestMotionRowsAreTheBodys(t *testing.T) {
 	for i, p := range world {
 		world[i] = m3.YawQuat(2).Rotate(p).Add(m3.V(4, -1, 2))
 	}
-	place, err := m.FromWorld(b, world, 60)
-	if err != nil {
-		t.Fatal(err)
-	}
+	place := must.Get(m.FromWorld(b, world, 60))(t)
 	for i := range a {
 		if m3.Abs(a[i]-b[i]) > 2e-3 {
 			t.Fatalf("column %d of frame %d is %g, elsewhere %g", i%m.Columns(), i/m.Columns(), a[i], b[i])
@@ -187,14 +172,8 @@ func TestMotionMirror(t *testing.T) {
 	m := Human()
 	const frames = 130
 	world := stroll(m, frames, 2)
-	cols, err := m.MirrorColumns()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, err := Pairs(m.Joints)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cols := must.Get(m.MirrorColumns())(t)
+	pair := must.Get(Pairs(m.Joints))(t)
 	image := make([]m3.Vec3, len(world))
 	for i := range image {
 		f, j := i/len(m.Joints), i%len(m.Joints)

@@ -8,6 +8,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // biped returns a layout of five joints on a skeleton that stands up.
@@ -24,10 +25,7 @@ func biped() (*feature.Motion, *skel.Skeleton) {
 // A clip of frames has its joints where the frames say, seen from where it starts.
 func TestPersonClip(t *testing.T) {
 	l, sk := biped()
-	p, err := feature.NewPerson(l, sk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(feature.NewPerson(l, sk))(t)
 	const frames = 4
 	cols := l.Columns()
 	rows := make([]float32, frames*cols)
@@ -39,10 +37,7 @@ func TestPersonClip(t *testing.T) {
 		rows[f*cols+l.Body()+feature.MotionZ] = 0.6
 	}
 	start := feature.Place{Pos: m3.V(1, 0, 2), Yaw: math.Pi / 2}
-	clip, err := p.Clip(rows, 60, start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clip := must.Get(p.Clip(rows, 60, start))(t)
 	model := make([]m3.Xform, sk.Len())
 	for f := range frames {
 		clip.Model(model, f)

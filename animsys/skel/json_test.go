@@ -5,15 +5,13 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // The form is that of model files: it must not change.
 func TestSkeletonJSON(t *testing.T) {
 	s := &Skeleton{Names: []string{"Hips", "HipsSite"}, Parents: []int16{-1, 0}, Offsets: []m3.Vec3{{}, {X: 1, Y: 2.5, Z: -3}}, EndSite: []bool{false, true}}
-	b, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(json.Marshal(s))(t)
 	if want := `{"names":["Hips","HipsSite"],"parents":[-1,0],"offsets":[[0,0,0],[1,2.5,-3]],"end_sites":[false,true]}`; string(b) != want {
 		t.Errorf("%s, want %s", b, want)
 	}

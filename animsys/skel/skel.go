@@ -4,6 +4,7 @@ package skel
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/engine/m3"
 )
@@ -26,14 +27,7 @@ type Skeleton struct {
 func (s *Skeleton) Len() int { return len(s.Names) }
 
 // Index returns the joint called name, or −1.
-func (s *Skeleton) Index(name string) int {
-	for i, n := range s.Names {
-		if n == name {
-			return i
-		}
-	}
-	return -1
-}
+func (s *Skeleton) Index(name string) int { return slices.Index(s.Names, name) }
 
 // EndSiteOf returns the End Site of joint j, or −1.
 func (s *Skeleton) EndSiteOf(j int) int {
@@ -128,16 +122,7 @@ type Clip struct {
 
 // NewClip returns a clip of the given size with every joint at rest.
 func NewClip(s *Skeleton, fps float64, frames int) *Clip {
-	c := &Clip{Skel: s, FPS: fps, Frames: frames}
-	c.Pos = make([]m3.Vec3, frames*s.Len())
-	c.Rot = make([]m3.Quat, frames*s.Len())
-	for f := range frames {
-		copy(c.Pos[f*s.Len():], s.Offsets)
-	}
-	for i := range c.Rot {
-		c.Rot[i] = m3.Ident
-	}
-	return c
+	return &Clip{Skel: s, FPS: fps, Frames: frames, Pos: slices.Repeat(s.Offsets, frames), Rot: slices.Repeat([]m3.Quat{m3.Ident}, frames*s.Len())}
 }
 
 // Frame returns the local transforms of frame f, aliasing the clip.

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 func genVec(t *rapid.T, name string, r float32) m3.Vec3 {
@@ -152,10 +153,7 @@ func dogLike() *Skeleton {
 
 func TestMirrored(t *testing.T) {
 	s := dogLike()
-	m, err := NewMirror(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(NewMirror(s))(t)
 	for j, a := range m.Axis {
 		if a != 2 {
 			t.Errorf("the lateral axis of %s is %d, want 2", s.Names[j], a)

@@ -18,7 +18,7 @@ import (
 // fitted reads a GLB and puts it on a skeleton.
 func fitted(t *testing.T, data []byte, sk *skel.Skeleton, as map[string]string) (*body.Body, *Report) {
 	t.Helper()
-	s := must.Get(Read("made.glb", data))(t)
+	s := must.Get(readAlone("made.glb", data))(t)
 	from := must.Get(s.match(sk, as))(t)
 	b, r, err := s.fit(sk, grown(t, sk), from)
 	if err != nil {
@@ -212,7 +212,7 @@ func TestFitMap(t *testing.T) {
 		}
 		return n
 	}), grown(t, sk), nil)
-	s := must.Get(Read("kopf.glb", data))(t)
+	s := must.Get(readAlone("kopf.glb", data))(t)
 	for name, c := range map[string]struct {
 		as   map[string]string
 		want string
@@ -233,12 +233,12 @@ func TestFitMap(t *testing.T) {
 
 // A skeleton of something else is refused before anything is grown for it.
 func TestFitOther(t *testing.T) {
-	s := must.Get(Read("p.glb", written(t, person(t), grown(t, person(t)), nil)))(t)
+	s := must.Get(readAlone("p.glb", written(t, person(t), grown(t, person(t)), nil)))(t)
 	if _, _, err := s.Fit(skeleton(t, "base - 0 0 0\nlamp base 0 1 0"), nil); err == nil || !strings.Contains(err.Error(), "want a person's or a dog's") {
 		t.Error(err)
 	}
 	for sk, want := range map[*skel.Skeleton]bool{person(t): true, mixamo(t): true, dog(t): false} {
-		s := must.Get(Read("p.glb", written(t, sk, grown(t, sk), nil)))(t)
+		s := must.Get(readAlone("p.glb", written(t, sk, grown(t, sk), nil)))(t)
 		if got, err := s.Upright(); got != want || err != nil {
 			t.Errorf("%v: upright %v, %v", sk.Names[:3], got, err)
 		}
@@ -248,7 +248,7 @@ func TestFitOther(t *testing.T) {
 // Joints anywhere: an error, or a body of finite numbers.
 func TestFitWild(t *testing.T) {
 	sk := person(t)
-	s := must.Get(Read("p.glb", written(t, sk, grown(t, sk), nil)))(t)
+	s := must.Get(readAlone("p.glb", written(t, sk, grown(t, sk), nil)))(t)
 	from := must.Get(s.match(sk, nil))(t)
 	kept := slices.Clone(s.joints)
 	rng := rand.New(rand.NewPCG(1, 2))

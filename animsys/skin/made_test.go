@@ -209,3 +209,6 @@ func written(t testing.TB, sk *skel.Skeleton, b *body.Body, clip *skel.Clip) []b
 	}
 	return out.Bytes()
 }
+
+// readAlone reads a file that references no others.
+func readAlone(name string, data []byte) (*Skin, error) { return read(name, data, nil) }

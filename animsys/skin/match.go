@@ -98,13 +98,8 @@ func (s *Skin) applyMap(from []int, sk *skel.Skeleton, as map[string]string) err
 }
 
 func (s *Skin) checkComplete(from []int, sk *skel.Skeleton) error {
-	var missing []string
 	has := func(name string) bool { j := sk.Index(name); return j >= 0 && from[j] >= 0 }
-	for _, name := range required {
-		if !has(name) {
-			missing = append(missing, name)
-		}
-	}
+	missing := slices.DeleteFunc(slices.Clone(required), has)
 	if !slices.ContainsFunc(spine, has) {
 		missing = append(missing, "Spine")
 	}

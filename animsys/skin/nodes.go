@@ -63,12 +63,7 @@ func (a *affine) mirrors() bool {
 }
 
 func (a *affine) finite() bool {
-	for _, v := range a {
-		if !(math.Abs(v) < 1e12) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a[:], func(v float64) bool { return !(math.Abs(v) < 1e12) })
 }
 
 func local(n *gltf.Node) affine {
@@ -96,10 +91,7 @@ type tree struct {
 // newTree walks the scene. A node may have only one parent, and must not be its own ancestor.
 func (f *file) newTree() (*tree, error) {
 	nodes := f.doc.Nodes
-	t := &tree{parent: make([]int, len(nodes)), world: make([]affine, len(nodes))}
-	for i := range t.parent {
-		t.parent[i] = -1
-	}
+	t := &tree{parent: slices.Repeat([]int{-1}, len(nodes)), world: make([]affine, len(nodes))}
 	for i, n := range nodes {
 		for k, c := range n.Children {
 			where := fmt.Sprintf("nodes[%d].children[%d]", i, k)

@@ -1,6 +1,7 @@
 package skin
 
 import (
+	"slices"
 	"strings"
 
 	"mannequin/engine/body"
@@ -182,10 +183,7 @@ func (f *fit) makeMesh() *body.Mesh {
 // targets returns for each joint of the file the joint of the skeleton that its vertices follow:
 // its own match, or that of the nearest matched joint above; else the hips.
 func (f *fit) targets() []int {
-	out := make([]int, len(f.skin.joints))
-	for k := range out {
-		out[k] = -1
-	}
+	out := slices.Repeat([]int{-1}, len(f.skin.joints))
 	for j, k := range f.from {
 		if k >= 0 {
 			out[k] = j

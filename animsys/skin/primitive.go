@@ -1,6 +1,7 @@
 package skin
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -199,15 +200,7 @@ func strongest(all []influence) []influence {
 			out = append(out, p)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b influence) int {
-		switch {
-		case a.weight > b.weight:
-			return -1
-		case a.weight < b.weight:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b influence) int { return cmp.Compare(b.weight, a.weight) })
 	out = out[:min(len(out), 4)]
 	var sum float32
 	for _, p := range out {

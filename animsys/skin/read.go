@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"io/fs"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -62,10 +63,7 @@ func read(name string, data []byte, beside fs.FS) (*Skin, error) {
 }
 
 func (r *reader) joints() error {
-	r.jointOf = make([]int, len(r.doc.Nodes))
-	for i := range r.jointOf {
-		r.jointOf[i] = -1
-	}
+	r.jointOf = slices.Repeat([]int{-1}, len(r.doc.Nodes))
 	inScene := make([]bool, len(r.doc.Nodes))
 	for _, n := range r.order {
 		inScene[n] = true

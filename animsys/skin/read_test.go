@@ -69,7 +69,7 @@ func smallest(t *testing.T, s *Skin) {
 
 func TestRead(t *testing.T) {
 	for name, binary := range map[string]bool{"a.glb": true, "a.gltf": false} {
-		s := must.Get(Read(name, encode(t, small(), binary)))(t)
+		s := must.Get(readAlone(name, encode(t, small(), binary)))(t)
 		smallest(t, s)
 	}
 }
@@ -191,7 +191,7 @@ func TestReadErrors(t *testing.T) {
 		d := small()
 		d.Buffers[0].Data = append([]byte(nil), d.Buffers[0].Data...)
 		c.edit(d)
-		_, err := Read("bad.glb", encode(t, d, len(d.Buffers[0].Data) > 0))
+		_, err := readAlone("bad.glb", encode(t, d, len(d.Buffers[0].Data) > 0))
 		var bad *Error
 		if !errors.As(err, &bad) || bad.File != "bad.glb" || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
@@ -208,7 +208,7 @@ func put(d *gltf.Document, view int, b []byte) {
 func TestReadDamaged(t *testing.T) {
 	whole := encode(t, small(), true)
 	for n := range len(whole) - 1 {
-		if _, err := Read("a.glb", whole[:n]); err == nil {
+		if _, err := readAlone("a.glb", whole[:n]); err == nil {
 			t.Fatalf("the first %d of %d bytes are read", n, len(whole))
 		}
 	}
@@ -221,13 +221,13 @@ func TestReadDamaged(t *testing.T) {
 		`{"nodes":` + strings.Repeat("[", 199999): "200000 opening brackets",
 		`{"buffers":[null]}`:                      "buffers[0]: is null",
 	} {
-		if _, err := Read("a.gltf", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readAlone("a.gltf", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20s: %v, want %s", text, err, want)
 		}
 	}
 	old := append([]byte(nil), whole...)
 	old[4] = 1
-	if _, err := Read("a.glb", old); err == nil || !strings.Contains(err.Error(), "GLB of version 1") {
+	if _, err := readAlone("a.glb", old); err == nil || !strings.Contains(err.Error(), "GLB of version 1") {
 		t.Error(err)
 	}
 }
@@ -243,7 +243,7 @@ func TestReadInfluences(t *testing.T) {
 	a[gltf.JOINTS_0] = modeler.WriteJoints(d, [][4]uint16{{9}, {0, 1, 2, 3}, {1}})
 	a["WEIGHTS_1"] = modeler.WriteWeights(d, [][4]float32{{0}, {0.3, 0.3, 0, 0}, {0}})
 	a["JOINTS_1"] = modeler.WriteJoints(d, [][4]uint8{{0}, {4, 2, 0, 0}, {1}})
-	s := must.Get(Read("a.glb", encode(t, d, true)))(t)
+	s := must.Get(readAlone("a.glb", encode(t, d, true)))(t)
 	p := s.mesh.influences[4]
 	var sum float32
 	for _, q := range p {
@@ -272,7 +272,7 @@ func TestReadMirrored(t *testing.T) {
 	d := small()
 	d.Nodes[0].Scale = [3]float64{-2, 2, 2}
 	d.Meshes[0].Primitives[0].Attributes[gltf.NORMAL] = modeler.WriteNormal(d, [][3]float32{{0, 0, 1}, {0, 0, 1}, {0, 0, 1}})
-	s := must.Get(Read("a.glb", encode(t, d, true)))(t)
+	s := must.Get(readAlone("a.glb", encode(t, d, true)))(t)
 	m := &s.mesh
 	a, b, c := m.pos[m.index[0]], m.pos[m.index[1]], m.pos[m.index[2]]
 	if out := b.Sub(a).Cross(c.Sub(a)); m.pos[1] != m3.V(-2, 0, 0) || out.Z <= 0 || m.normal[0] != m3.V(0, 0, 1) {
@@ -297,7 +297,7 @@ func TestReadColour(t *testing.T) {
 	d.Images = []*gltf.Image{{URI: "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())}}
 	d.Textures = []*gltf.Texture{{Source: gltf.Index(0)}}
 	d.Materials = []*gltf.Material{{PBRMetallicRoughness: &gltf.PBRMetallicRoughness{BaseColorFactor: &[4]float64{0.5, 1, 1, 1}, BaseColorTexture: &gltf.TextureInfo{Index: 0}}}}
-	s := must.Get(Read("a.glb", encode(t, d, true)))(t)
+	s := must.Get(readAlone("a.glb", encode(t, d, true)))(t)
 	for v, want := range [][3]float32{{0.5, 0, 0}, {0, 0.1, 0}, {0.5, 0, 0}} {
 		for k, c := range s.mesh.colour[v] {
 			if m3.Abs(c-want[k]) > 2e-3 {
@@ -313,7 +313,7 @@ func TestReadColour(t *testing.T) {
 		"../skin.png":                                                      "images[0]: \"../skin.png\": want the name of a file",
 	} {
 		d.Images[0].URI = uri
-		if _, err := Read("a.glb", encode(t, d, true)); err == nil || !strings.Contains(err.Error(), "materials[0].pbrMetallicRoughness.baseColorTexture: "+want) {
+		if _, err := readAlone("a.glb", encode(t, d, true)); err == nil || !strings.Contains(err.Error(), "materials[0].pbrMetallicRoughness.baseColorTexture: "+want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -346,7 +346,7 @@ func FuzzRead(f *testing.F) {
 		if len(data) > 1<<16 {
 			return
 		}
-		s, err := Read("fuzz", data)
+		s, err := readAlone("fuzz", data)
 		if err != nil {
 			var bad *Error
 			if !errors.As(err, &bad) {

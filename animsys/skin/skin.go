@@ -1,7 +1,7 @@
 // Package skin reads skinned meshes from glTF files and fits them to our skeletons:
 //
-//   - Open and Read read a .glb or .gltf of any origin. Their results are checked: indices
-//     are in range, numbers are finite, weights sum to 1.
+//   - Open reads a .glb or .gltf of any origin. Its result is checked: indices are in range,
+//     numbers are finite, weights sum to 1.
 //   - Skin.Fit matches the file's joints to a skeleton's, and makes a body.Body that moves
 //     with that skeleton.
 //   - Write does the reverse: a skeleton, its body and a motion become a GLB.
@@ -101,9 +101,6 @@ func Open(path string) (*Skin, error) {
 	defer root.Close()
 	return read(path, data, root.FS())
 }
-
-// Read reads the bytes of a .glb or .gltf called name that references no other files.
-func Read(name string, data []byte) (*Skin, error) { return read(name, data, nil) }
 
 func (s *Skin) note(format string, args ...any) {
 	const most = 20

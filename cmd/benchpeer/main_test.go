@@ -12,6 +12,7 @@ import (
 
 	"mannequin/internal/bench/benchnet"
 	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/onnx"
 )
 
@@ -53,10 +54,7 @@ func TestReport(t *testing.T) {
 // TestFormulations: equal files count once.
 func TestFormulations(t *testing.T) {
 	for _, w := range benchnet.Works() {
-		net, err := w.Net(1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := must.Get(w.Net(1))(t)
 		files, err := formulations(net, nil)
 		if want := map[string]int{"mann": 3, "autoencoder": 6, "regression": 2, "lstm": 1}[w.Name]; err != nil || len(files) != want {
 			t.Errorf("%s: %d formulations, %v, want %d", w.Name, len(files), err, want)

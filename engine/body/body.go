@@ -99,13 +99,11 @@ func New(rig *Rig) (*Body, error) {
 	return newCapsules(rig).build(rig, capsuleLevels)
 }
 
-// level is the size of one level of detail.
-type level struct{ triangles int }
-
+// Triangles of the levels of detail.
 var (
-	dogLevels     = []level{{5600}, {1800}, {640}}
-	humanLevels   = []level{{5600}, {2000}, {700}}
-	capsuleLevels = []level{{4000}, {1400}, {500}}
+	dogLevels     = []int{5600, 1800, 640}
+	humanLevels   = []int{5600, 2000, 700}
+	capsuleLevels = []int{4000, 1400, 500}
 )
 
 // plan is a body before it is a mesh.
@@ -123,7 +121,7 @@ type plan struct {
 }
 
 // build polygonises the plan's surface and decimates it to each level in turn.
-func (p *plan) build(rig *Rig, levels []level) (*Body, error) {
+func (p *plan) build(rig *Rig, levels []int) (*Body, error) {
 	pos, index, err := p.shape.surface(p.cell)
 	if err != nil {
 		return nil, err
@@ -132,9 +130,9 @@ func (p *plan) build(rig *Rig, levels []level) (*Body, error) {
 	lo, hi := bounds(pos)
 	d := hi.Sub(lo)
 	b.Size = max(d.X, d.Y, d.Z)
-	for _, l := range levels {
-		pos, index, _ = decimate(pos, index, l.triangles, p.detail)
-		m := Mesh{Pos: append([]m3.Vec3(nil), pos...), Index: append([]uint32(nil), index...)}
+	for _, triangles := range levels {
+		pos, index, _ = decimate(pos, index, triangles, p.detail)
+		m := Mesh{Pos: slices.Clone(pos), Index: slices.Clone(index)}
 		p.finish(&m, rig)
 		switch k := len(b.Levels); { // parts are too small to see in the last level
 		case k == 0:

@@ -155,7 +155,7 @@ func TestDogMeshIsSound(t *testing.T) {
 	b := dogBody(t)
 	for k := range b.Levels {
 		t.Run(fmt.Sprint("level=", k), func(t *testing.T) {
-			lo, hi := sound(t, rig, &b.Levels[k], dogLevels[k].triangles, 0.01, 0.06)
+			lo, hi := sound(t, rig, &b.Levels[k], dogLevels[k], 0.01, 0.06)
 			if lo.Y < -0.01 || lo.Y > 0.015 || hi.Y < 0.5 || hi.Y > 0.75 || hi.Z-lo.Z < 0.85 || hi.Z-lo.Z > 1.3 {
 				t.Errorf("the dog spans %v to %v", lo, hi)
 			}

@@ -30,16 +30,23 @@ func newCapsules(rig *Rig) *plan {
 // restPose returns the rig's joints without rotations, shifted so that the lowest is on the ground.
 func restPose(rig *Rig) []m3.Xform {
 	x := make([]m3.Xform, len(rig.Names))
-	low := float32(0)
 	for i, p := range rig.Parents {
 		x[i] = m3.Xform{Rot: m3.Ident}
 		if p >= 0 {
 			x[i].Pos = x[p].Pos.Add(rig.Offsets[i])
 		}
+	}
+	toGround(x, 0)
+	return x
+}
+
+// toGround moves joints so that the lowest, or the old ground below all of them, is at height.
+func toGround(x []m3.Xform, height float32) {
+	low := float32(0)
+	for i := range x {
 		low = min(low, x[i].Pos.Y)
 	}
 	for i := range x {
-		x[i].Pos.Y -= low
+		x[i].Pos.Y -= low - height
 	}
-	return x
 }

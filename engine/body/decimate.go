@@ -248,13 +248,7 @@ func (h edges) Len() int      { return len(h) }
 func (h edges) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 func (h edges) Less(i, j int) bool {
 	a, b := &h[i], &h[j]
-	if a.cost != b.cost {
-		return a.cost < b.cost
-	}
-	if a.a != b.a {
-		return a.a < b.a
-	}
-	return a.b < b.b
+	return a.cost < b.cost || a.cost == b.cost && (a.a < b.a || a.a == b.a && a.b < b.b)
 }
 func (h *edges) Push(x any) { *h = append(*h, x.(edge)) }
 func (h *edges) Pop() any {

@@ -88,13 +88,7 @@ func standing(rig *Rig) ([]m3.Xform, bool) {
 			}
 		}
 	}
-	low := float32(0)
-	for _, x := range bind {
-		low = min(low, x.Pos.Y)
-	}
-	for i := range bind {
-		bind[i].Pos.Y -= low - 0.015
-	}
+	toGround(bind, 0.015)
 	return bind, true
 }
 

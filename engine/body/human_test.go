@@ -68,7 +68,7 @@ func TestHumanMeshIsSound(t *testing.T) {
 	b := aPerson(t)
 	for k := range b.Levels {
 		t.Run(fmt.Sprint("level=", k), func(t *testing.T) {
-			lo, hi := sound(t, rig, &b.Levels[k], humanLevels[k].triangles, 0.05, 0.1)
+			lo, hi := sound(t, rig, &b.Levels[k], humanLevels[k], 0.05, 0.1)
 			if m3.Abs(lo.Y) > 0.005 || hi.Y < 1.65 || hi.Y > 1.85 {
 				t.Errorf("the person stands from %.3f to %.3f m", lo.Y, hi.Y)
 			}

@@ -17,8 +17,6 @@ type Fixed struct {
 	rate    int64 // steps per second
 	maxStep int64
 	acc     int64 // elapsed·rate not yet stepped, in ns·Hz: one step is 1e9
-	steps   int64
-	dropped int64
 }
 
 const second = int64(time.Second)
@@ -42,26 +40,9 @@ func (c *Fixed) Advance(dt time.Duration) int {
 	c.acc += int64(dt) * c.rate
 	n := c.acc / second
 	c.acc -= n * second
-	if n > c.maxStep {
-		c.dropped += n - c.maxStep
-		n = c.maxStep
-	}
-	c.steps += n
-	return int(n)
+	return int(min(n, c.maxStep))
 }
 
 // Alpha returns the time since the last step as a share of a step, in [0, 1): the weight of the
 // newer state when rendering interpolates.
 func (c *Fixed) Alpha() float32 { return min(float32(c.acc)/float32(second), 1-0x1p-24) }
-
-// Step returns the length of one step in seconds.
-func (c *Fixed) Step() float32 { return 1 / float32(c.rate) }
-
-// Steps returns the number of steps since New.
-func (c *Fixed) Steps() int64 { return c.steps }
-
-// Dropped returns the number of steps that the limit dropped.
-func (c *Fixed) Dropped() int64 { return c.dropped }
-
-// Seconds returns the simulated time: the steps handed out times their length.
-func (c *Fixed) Seconds() float64 { return float64(c.steps) / float64(c.rate) }

@@ -34,7 +34,7 @@ func (e usageError) Unwrap() error { return e.error }
 // Usage marks err as a mistake in the command line.
 func Usage(err error) error { return usageError{err} }
 
-// Usagef returns a mistake in the command line.
+// Usagef returns an error about a mistake in the command line.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
 
 // Main runs root with the program's arguments and ends the program. The first
@@ -45,8 +45,8 @@ func Main(root *cobra.Command) {
 	os.Exit(Run(ctx, root, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// Run executes one command line of root and returns the exit code. An error is
-// one line on stderr, whatever its cause.
+// Run executes one command line of root and returns the exit code. Every error is one line on
+// stderr.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	root.SilenceUsage, root.SilenceErrors = true, true
 	mark(root)
@@ -158,6 +158,6 @@ func flagError(c *cobra.Command, err error) error {
 func isUsage(err error) bool {
 	var u usageError
 	return errors.As(err, &u) ||
-		// cobra has no types for these two.
+		// cobra has no types for these two errors.
 		strings.HasPrefix(err.Error(), "unknown command") || strings.HasPrefix(err.Error(), "required flag")
 }

@@ -9,8 +9,8 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// blends is a pass through two blended layers, one of them used twice, and two
-// dense ones; out is no multiple of any panel's width.
+// blends is a pass through two blended layers, one of them used twice, and two dense ones. out is
+// not a multiple of any panel's width.
 func blends(tape *Tape, rows int, params func(i, rows, cols int) *Param) {
 	const in, hidden, out, experts = 50, 40, 37, 3
 	tape.Reset()
@@ -26,8 +26,8 @@ func blends(tape *Tape, rows int, params func(i, rows, cols int) *Param) {
 	tape.Backward(tape.MSE(y, want))
 }
 
-// An Update gets the bits that Grad has without one, every value once, from any
-// number of workers, and may change the weights that it is told about.
+// An Update gets the bits that Grad has without one, every value once, from any number of workers.
+// It may change the weights that it is called for.
 func TestUpdateGetsTheGradient(t *testing.T) {
 	for _, kind := range kernel.Kinds() {
 		for _, rows := range []int{1, 5, 33, 300} {
@@ -65,8 +65,8 @@ func TestUpdateGetsTheGradient(t *testing.T) {
 	}
 }
 
-// gradients makes two passes of blends and returns the gradients of the
-// second; update, if any, is attached for the second.
+// gradients makes two passes of blends and returns the gradients of the second. update, if any, is
+// attached for the second.
 func gradients(workers, rows int, update func(i int, p *Param) func(at int, g []float32)) [][]float32 {
 	pool := kernel.NewPool(workers)
 	defer pool.Close()
@@ -107,8 +107,7 @@ func TestUndeclaredParam(t *testing.T) {
 	p.into(tape)
 }
 
-// Frozen experts leave the gradients of input and gating as they are, and
-// their own room for one unused.
+// Frozen experts change no gradient of input and gating, and their own Grad stays unused.
 func TestFrozenBlend(t *testing.T) {
 	pool := kernel.NewPool(2)
 	defer pool.Close()
@@ -137,7 +136,7 @@ func TestFrozenBlend(t *testing.T) {
 	}
 }
 
-// Tapes that take turns at one parameter do not add to each other's gradients.
+// Tapes that use one parameter in turns do not add to each other's gradients.
 func TestTwoTapes(t *testing.T) {
 	pool := kernel.NewPool(1)
 	defer pool.Close()
@@ -155,7 +154,7 @@ func TestTwoTapes(t *testing.T) {
 	}
 }
 
-// What one tape has packed of recurrent weights is not what another one needs.
+// One tape's packed recurrent weights are not used by another tape.
 func TestTwoTapesOverTime(t *testing.T) {
 	pool := kernel.NewPool(1)
 	defer pool.Close()

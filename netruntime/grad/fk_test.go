@@ -8,7 +8,7 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// bones returns a skeleton with branches of so many joints, and rotations for it.
+// bones returns a skeleton of the given number of joints with branches, and rotations for it.
 func bones(rows, joints int) (s Skeleton, base []float32) {
 	s.Parents = []int32{-1, 0, 1, 2, 1, 4, 0, 6}
 	for j := len(s.Parents); j < joints; j++ {
@@ -116,8 +116,8 @@ func kinematicsCases() []opCase {
 	return out
 }
 
-// The factors of the right Jacobian, and the rotation, against float64 from no
-// angle to a whole turn and on both sides of where the series ends.
+// The factors of the right Jacobian, and the rotation, against float64 from zero to a full turn and
+// on both sides of the end of the series.
 func TestExpMap(t *testing.T) {
 	axis := [3]float64{0.48, -0.6, 0.64}
 	for _, theta := range []float64{0, 1e-30, 1e-20, 1e-8, 1e-4, 1e-3, 0.01, 0.1, 0.3, 0.4999, 0.5001, 1, 2, 3, math.Pi, 4, 5, 6, 2 * math.Pi, 7} {
@@ -143,7 +143,7 @@ func TestExpMap(t *testing.T) {
 	}
 }
 
-// A whole turn about any axis is none, and its slope is finite.
+// A full turn about any axis is no rotation, and its slope is finite.
 func TestFKOfWholeTurns(t *testing.T) {
 	pool := kernel.NewPool(1)
 	defer pool.Close()
@@ -176,8 +176,8 @@ func TestFKOfWholeTurns(t *testing.T) {
 	}
 }
 
-// Bones keep their length down a long chain, whatever turns; the root stays at
-// 0 and what has no children has no slope.
+// Bones keep their length down a long chain under any rotation. The root stays at 0, and joints
+// without children have no slope.
 func TestFKKeepsBones(t *testing.T) {
 	pool := kernel.NewPool(2)
 	defer pool.Close()
@@ -259,8 +259,8 @@ func TestMisuseOfFK(t *testing.T) {
 	}
 }
 
-// BenchmarkFK is forward kinematics and its gradient for 16 sequences of 60
-// frames of a person of 23 joints; small corrections take the series.
+// BenchmarkFK is forward kinematics and its gradient for 16 sequences of 60 frames of a person of
+// 23 joints. Small corrections use the series.
 func BenchmarkFK(b *testing.B) {
 	const rows, joints = 960, 23
 	s, base := bones(rows, joints)

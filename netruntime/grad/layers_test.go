@@ -82,7 +82,7 @@ func TestRunningStatistics(t *testing.T) {
 	}
 }
 
-// What a random depool chooses: half of the values each, and every value once.
+// A random depool chooses half of the values for each frame, and every value once.
 func TestDepoolDealsValues(t *testing.T) {
 	pool := kernel.NewPool(2)
 	defer pool.Close()
@@ -128,7 +128,7 @@ func TestFrozenLayersOverTime(t *testing.T) {
 	frozen := func(name string, rows, cols int) *Param {
 		p := NewParam(name, rows, cols)
 		copy(p.Val, random(3, rows, cols).f32())
-		p.Frozen, p.Grad = true, nil // frozen ones need no room for a gradient
+		p.Frozen, p.Grad = true, nil // frozen ones need no gradient memory
 		return p
 	}
 	w, b := frozen("w", 4, 9), frozen("b", 1, 4)

@@ -9,8 +9,9 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// pinned returns pins of columns in groups of two and three, with each group at about every fourth
-// frame of each sequence, some of them half pinned; the first and last frames lie beyond all pins.
+// pinned returns pins of columns in groups of two and three. Each group is pinned at about every
+// fourth frame of each sequence, some of them by half. The first and last frames lie beyond all
+// pins.
 func pinned(batch, length, cols, groups int) *netruntime.Pins {
 	p := &netruntime.Pins{}
 	for c := range cols {
@@ -45,7 +46,7 @@ func pinned(batch, length, cols, groups int) *netruntime.Pins {
 	return p
 }
 
-// anyhow returns pins at frames that follow no order.
+// anyhow returns pins at frames in no order.
 func anyhow(batch, length, cols, groups int) *netruntime.Pins {
 	p := pinned(batch, length, cols, groups)
 	for i := range p.Prev {
@@ -57,7 +58,7 @@ func anyhow(batch, length, cols, groups int) *netruntime.Pins {
 	return p
 }
 
-// pin64 is Pin as the formula reads.
+// pin64 is Pin by its formula.
 func pin64(x mat64, length int, p *netruntime.Pins) mat64 {
 	groups := len(p.Prev) / x.rows
 	return build(x.rows, x.cols, func(r, c int) float64 {
@@ -91,8 +92,8 @@ func pinCases() []opCase {
 	return out
 }
 
-// The tape computes what Apply does, to the bit, for sequences alone or among
-// others, and a NaN stays in its sequence.
+// The tape computes the same bits as Apply, for sequences alone or among others, and a NaN stays in
+// its sequence.
 func TestPinIsApply(t *testing.T) {
 	pool := kernel.NewPool(3)
 	defer pool.Close()
@@ -155,8 +156,8 @@ func TestMisuseOfPin(t *testing.T) {
 	}
 }
 
-// BenchmarkPin is Pin and its gradient on 16 sequences of 60 frames of the
-// corrections of a person of 23 joints in 5 groups.
+// BenchmarkPin is Pin and its gradient on 16 sequences of 60 frames of the corrections of a person
+// of 23 joints in 5 groups.
 func BenchmarkPin(b *testing.B) {
 	const batch, length, cols, groups = 16, 60, 69, 5
 	p := pinned(batch, length, cols, groups)

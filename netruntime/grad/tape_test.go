@@ -81,7 +81,7 @@ func TestFrozen(t *testing.T) {
 	w, b := NewParam("w", 2, 3), NewParam("b", 1, 2)
 	copy(w.Val, random(1, 2, 3).f32())
 	w.Frozen, b.Frozen = true, true
-	w.Grad, b.Grad = nil, nil // frozen ones need no room for a gradient
+	w.Grad, b.Grad = nil, nil // frozen ones need no gradient memory
 	run := func(x *Mat) *Mat {
 		for i := range x.Val {
 			x.Val[i] = float32(i)
@@ -111,7 +111,7 @@ func TestUnreachedInputHasZeroGradient(t *testing.T) {
 	for range 2 {
 		tape.Reset()
 		x, y := tape.Input(2, 2), tape.Input(2, 2)
-		tape.ELU(x) // leads nowhere
+		tape.ELU(x) // not a part of the loss
 		x.Grad[0] = 5
 		want := tape.Const(2, 2)
 		tape.Backward(tape.MSE(y, want))

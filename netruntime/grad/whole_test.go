@@ -91,7 +91,7 @@ func (e *everything) pass(key uint64) {
 	t.Backward(e.loss)
 }
 
-// results are all that a pass computes.
+// results are all values that a pass computes.
 func (e *everything) results() [][]float32 {
 	out := [][]float32{e.loss.Val, e.x.Grad, e.stats.Mean, e.stats.Var}
 	for _, p := range e.params {
@@ -145,7 +145,7 @@ func TestEveryOperationAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Update gets what Grad gets without it, every value once.
+// Update gets the same as Grad without it, every value once.
 func TestEveryOperationUpdates(t *testing.T) {
 	pool := kernel.NewPool(2)
 	defer pool.Close()
@@ -171,7 +171,7 @@ func TestEveryOperationUpdates(t *testing.T) {
 	}
 }
 
-// What a tape keeps of the weights lasts one pass.
+// Data that a tape caches about weights lasts one pass.
 func TestWeightsChangeBetweenPasses(t *testing.T) {
 	pool := kernel.NewPool(1)
 	defer pool.Close()

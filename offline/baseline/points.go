@@ -2,6 +2,7 @@ package baseline
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -80,10 +81,7 @@ func farthest(m *mat.Dense, n int) *mat.Dense {
 			next, least = t, d
 		}
 	}
-	away := make([]float64, r) // squared distance from the nearest chosen row
-	for t := range away {
-		away[t] = math.Inf(1)
-	}
+	away := slices.Repeat([]float64{math.Inf(1)}, r) // squared distance from the nearest chosen row
 	out := mat.NewDense(n, c, nil)
 	for i := range n {
 		chosen := m.RawRowView(next)

@@ -13,6 +13,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/mocap"
 )
 
@@ -41,10 +42,7 @@ func TestDogReplays(t *testing.T) {
 		last := int32(-1)
 		for _, run := range set.Runs() {
 			if c := set.Clip[run[0]]; c != last {
-				b, err := mocap.OpenBVH(filepath.Join(dir, set.Clips[c]+".bvh"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := must.Get(mocap.OpenBVH(filepath.Join(dir, set.Clips[c]+".bvh")))(t)
 				clip, last = b.Clip.Scaled(0.01), c
 			}
 			replay, mirror := set.Replay(run[0], run[1]), set.Replay(run[0]+set.Rows/2, run[1]+set.Rows/2)

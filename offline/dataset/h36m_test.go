@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testh36m"
 )
 
@@ -19,10 +20,7 @@ func TestOpenMotion(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := feature.Human()
-	m, err := OpenMotion([]string{path, path}, l, nil, 100, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(OpenMotion([]string{path, path}, l, nil, 100, 2))(t)
 	if len(m.Clips) != 4 || m.Clips[0].Name != "S5_walking_1" || !m.Clips[3].Mirror || len(m.Windows) != 0 || len(m.Mean) != l.Columns() {
 		t.Fatalf("%d clips, %d windows, %d means", len(m.Clips), len(m.Windows), len(m.Mean))
 	}

@@ -133,10 +133,7 @@ func (c Labels) check() error {
 
 // weights returns the action weights of every frame, (frames, actions).
 func (c Labels) weights(actions []string, ramp int) ([]float32, error) {
-	hard := make([]int, c.Frames)
-	for f := range hard {
-		hard[f] = -1
-	}
+	hard := slices.Repeat([]int{-1}, c.Frames)
 	// From the weakest action to the strongest, each overwriting the last.
 	for _, act := range slices.Backward(precedence) {
 		for name, a := range labelAction {

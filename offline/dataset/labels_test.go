@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/internal/testing/must"
 )
 
 func TestRamps(t *testing.T) {
@@ -54,10 +55,7 @@ func TestRampsOfShortRuns(t *testing.T) {
 
 func TestOverlapsGoToTheRarerAction(t *testing.T) {
 	c := Labels{Frames: 40, Segments: map[string][]Range{"Walk": {{0, 29}}, "Jump": {{10, 14}}, "Sit": {{28, 39}}, "Sprint": {{5, 20}}}}
-	w, err := c.weights(feature.Dog().Actions, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(c.weights(feature.Dog().Actions, 0))(t)
 	for f, a := range map[int]int{0: 1, 9: 1, 10: 2, 14: 2, 15: 1, 27: 1, 28: 3, 39: 3} {
 		if w[f*6+a] != 1 {
 			t.Errorf("frame %d: %v, want action %d", f, w[f*6:f*6+6], a)

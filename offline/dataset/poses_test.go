@@ -7,6 +7,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/retarget"
 )
 
@@ -77,10 +78,7 @@ func TestOpenStanding(t *testing.T) {
 		}
 		path := filepath.Join(dir, "a.bvh")
 		writeBVH(t, path, c)
-		got, err := OpenStanding(path, feature.Human(), sk, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(OpenStanding(path, feature.Human(), sk, nil))(t)
 		model := make([]m3.Xform, sk.Len())
 		got.Model(model, frames-1)
 		return got, model[toe].Pos.Y

@@ -6,6 +6,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // near fails the test where a row's values differ from what they should be.
@@ -159,10 +160,7 @@ func TestVerticalBodyKeepsFacing(t *testing.T) {
 	o := sk.Offsets[sk.Index("Spine1")].Add(sk.Offsets[sk.Index("Neck")])
 	rot[0] = m3.Between(o.Normalize(m3.Up), m3.Up)
 	at, _ := joinJoints(feature.Dog(), sk)
-	tr, err := newTrack(sk, clip, at, 1, make([]float32, 60), 6, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Get(newTrack(sk, clip, at, 1, make([]float32, 60), 6, 1))(t)
 	if a, b := tr.roots[5], tr.roots[6]; a.fx != b.fx || a.fz != b.fz {
 		t.Errorf("facing (%g, %g) became (%g, %g)", a.fx, a.fz, b.fx, b.fz)
 	}

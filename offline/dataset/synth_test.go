@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/mocap"
 )
 
@@ -111,14 +112,8 @@ func (c circle) track(t *testing.T, sk *skel.Skeleton) *track {
 	for f := range c.frames {
 		w[f*len(m.Actions)+1] = 1
 	}
-	at, err := joinJoints(m, sk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := newTrack(sk, c.clip(sk), at, 1, w, len(m.Actions), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must.Get(joinJoints(m, sk))(t)
+	tr := must.Get(newTrack(sk, c.clip(sk), at, 1, w, len(m.Actions), 1))(t)
 	return tr
 }
 
@@ -129,10 +124,7 @@ func folder(t *testing.T, clips map[string]*skel.Clip, labels map[string]Labels)
 	for name, c := range clips {
 		writeBVH(t, filepath.Join(dir, name+".bvh"), c.Scaled(100))
 	}
-	b, err := json.Marshal(labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(json.Marshal(labels))(t)
 	if err := os.WriteFile(filepath.Join(dir, LabelsFile), b, 0o644); err != nil {
 		t.Fatal(err)
 	}

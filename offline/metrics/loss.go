@@ -91,10 +91,5 @@ func kindOf(span string) int {
 	case what != "root":
 		what = "bone"
 	}
-	for k, ku := range kindUnits {
-		if ku[0] == what+" "+value {
-			return k
-		}
-	}
-	return -1
+	return slices.IndexFunc(kindUnits, func(ku [2]string) bool { return ku[0] == what+" "+value })
 }

@@ -11,14 +11,12 @@ import (
 
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 )
 
 // acclaimFiles lists the AMC files of a data set, or skips the test.
 func acclaimFiles(t *testing.T, set string) []string {
-	files, err := filepath.Glob(filepath.Join(mocapdata.Dir(t), set, "*.amc"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(mocapdata.Dir(t), set, "*.amc")))(t)
 	if len(files) == 0 {
 		t.Skipf("no AMC files in the data folder's %s", set)
 	}
@@ -104,18 +102,9 @@ func TestAMCData(t *testing.T) {
 					t.Error(err)
 					continue
 				}
-				asf, err := FindASF(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				text, err := os.ReadFile(asf)
-				if err != nil {
-					t.Fatal(err)
-				}
-				s, err := ReadASF(asf, text)
-				if err != nil {
-					t.Fatal(err)
-				}
+				asf := must.Get(FindASF(path))(t)
+				text := must.Get(os.ReadFile(asf))(t)
+				s := must.Get(ReadASF(asf, text))(t)
 				lengths := map[string]float64{}
 				for _, m := range length.FindAllStringSubmatch(strings.ReplaceAll(string(text), "\r\n", "\n"), -1) {
 					if lengths[m[1]], err = strconv.ParseFloat(m[2], 64); err != nil {

@@ -11,18 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 func readStick(t testing.TB, asf, amc string) *Recording {
 	t.Helper()
-	a, err := ReadASF("stick.asf", []byte(asf))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := a.ReadAMC("stick.amc", []byte(amc), AMCRate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(ReadASF("stick.asf", []byte(asf)))(t)
+	b := must.Get(a.ReadAMC("stick.amc", []byte(amc), AMCRate))(t)
 	return b
 }
 
@@ -78,10 +73,7 @@ func TestAMCGaps(t *testing.T) {
 
 func TestAMCErrors(t *testing.T) {
 	far := strings.NewReplacer("position 0 1 0", "position 0 100 0", "length 3", "length 300").Replace(stickASF)
-	a, err := ReadASF("stick.asf", []byte(far))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(ReadASF("stick.asf", []byte(far)))(t)
 	for _, c := range []struct{ text, want string }{
 		{"", `f:1: expected the number of the first frame, found the end of the file`},
 		{"# nothing\n:DEGREES\n", `f:3: expected the number of the first frame, found the end of the file`},
@@ -118,10 +110,7 @@ func TestAMCErrors(t *testing.T) {
 
 // A file that was cut inside of a frame never reads as a whole one.
 func TestAMCTruncation(t *testing.T) {
-	a, err := ReadASF("stick.asf", []byte(stickASF))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(ReadASF("stick.asf", []byte(stickASF)))(t)
 	second := strings.Index(stickAMC, "\n2\n") + 1
 	for n := second + 1; n < strings.LastIndexByte(stickAMC, ' ')+1; n++ {
 		if b, err := a.ReadAMC("f", []byte(stickAMC[:n]), 60); err == nil {
@@ -275,14 +264,8 @@ func TestAMCForwardKinematics(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := genActor(t)
 		asf, amc := src.text()
-		a, err := ReadASF("a.asf", []byte(asf))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := a.ReadAMC("a.amc", []byte(amc), AMCRate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(ReadASF("a.asf", []byte(asf)))(t)
+		b := must.Get(a.ReadAMC("a.amc", []byte(amc), AMCRate))(t)
 		if b.Clip.Frames != len(src.frames) || len(b.Notes) > 0 {
 			t.Fatal(b.Clip.Frames, b.Notes)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // stickASF is a body of three bones that has one of everything.
@@ -115,10 +116,7 @@ func TestReadASF(t *testing.T) {
 		}
 	}
 	odd := strings.NewReplacer("length 0.45", "", "name back", "name b\x7fk{", "root back", "root b\x7fk{").Replace(stickASF)
-	a, err := ReadASF("odd", []byte(odd))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(ReadASF("odd", []byte(odd)))(t)
 	if a.MetresPerUnit != 0 || a.Skel.Names[1] != "b?k?" {
 		t.Errorf("%g metres, %q", a.MetresPerUnit, a.Skel.Names[1])
 	}
@@ -135,10 +133,7 @@ func TestASFAxes(t *testing.T) {
 		{"rad", "0.1 0.2 0.3 YZX", axisMat(0, 18/math.Pi).mul(axisMat(2, 54/math.Pi)).mul(axisMat(1, 36/math.Pi))},
 	} {
 		text := strings.NewReplacer("angle deg", "angle "+c.unit, "axis 0 0 90 XYZ", "axis "+c.axis).Replace(stickASF)
-		a, err := ReadASF("f", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(ReadASF("f", []byte(text)))(t)
 		q := a.bones[a.index["leg"]].axes
 		if e := c.want.angleTo(m3.Quat{X: float32(q[1]), Y: float32(q[2]), Z: float32(q[3]), W: float32(q[0])}); !(e <= 1e-4) {
 			t.Errorf("axis %s in %s is %g° off", c.axis, c.unit, e)
@@ -242,10 +237,7 @@ func FuzzReadASF(f *testing.F) {
 		if err := a.Skel.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		b, err := a.ReadAMC("fuzz", []byte("1\n"), AMCRate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(a.ReadAMC("fuzz", []byte("1\n"), AMCRate))(t)
 		again := rewritten(t, b)
 		if err := sameClip(b.Clip, again.Clip, 0, 0); err != nil {
 			t.Fatal(err)

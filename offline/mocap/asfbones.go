@@ -3,6 +3,7 @@ package mocap
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"mannequin/engine/m3"
@@ -79,7 +80,7 @@ func (r *asfReader) addBone(b *asfBone, parent int, offset [3]float64, depth int
 		return nil
 	}
 	// An End Site stays where it is; the end of a bone that stretches is a joint.
-	stretches := b.moves(stretch)
+	stretches := slices.Contains(b.dofs, stretch)
 	j, err := r.addJoint(b.name+"Site", b.joint, depth+1, b.childAt, !stretches, end)
 	if err != nil {
 		return err
@@ -100,21 +101,11 @@ func (r *asfReader) addJoint(name string, parent, depth, at int, end bool, offse
 	return j, nil
 }
 
-// moves reports whether d is one of b's degrees of freedom.
-func (b *asfBone) moves(d dof) bool {
-	for _, x := range b.dofs {
-		if x == d {
-			return true
-		}
-	}
-	return false
-}
-
 // bvhChannels returns the channels of b's joint in a BVH, as in CMU's own conversions,
 // with positions if the joint moves in its parent.
 func (b *asfBone) bvhChannels() []Channel {
 	rotations := []Channel{Zrotation, Yrotation, Xrotation}
-	shifts := b.parent == nil || b.parent.moves(stretch)
+	shifts := b.parent == nil || slices.Contains(b.parent.dofs, stretch)
 	for _, d := range b.dofs {
 		shifts = shifts || d < dof(Xrotation)
 	}

@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 )
 
 // syntheticBVH writes a chain of joints that swing, with six decimals a value:
@@ -62,10 +63,7 @@ func BenchmarkReadBVH(b *testing.B) {
 }
 
 func BenchmarkWriteBVH(b *testing.B) {
-	bvh, err := ReadBVH("bench", syntheticBVH(31, 1000))
-	if err != nil {
-		b.Fatal(err)
-	}
+	bvh := must.Get(ReadBVH("bench", syntheticBVH(31, 1000)))(b)
 	var out bytes.Buffer
 	for b.Loop() {
 		out.Reset()

@@ -10,6 +10,7 @@ import (
 
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testh36m"
 )
 
@@ -154,10 +155,7 @@ func TestH36MData(t *testing.T) {
 
 // h36mFiles lists files of Human3.6M, or skips the test.
 func h36mFiles(t *testing.T, glob string) []string {
-	files, err := filepath.Glob(filepath.Join(mocapdata.Dir(t), "h36m", glob))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(mocapdata.Dir(t), "h36m", glob)))(t)
 	if len(files) == 0 {
 		t.Skipf("no %s in the data folder's h36m", glob)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // mat is a 3×3 rotation matrix, the oracle for quaternions and Euler angles.
@@ -143,10 +144,7 @@ func TestReadAndRoundTrip(t *testing.T) {
 		src := genSource(t)
 		sep := rapid.SampledFrom([]string{" ", "\t", "  "}).Draw(t, "sep")
 		eol := rapid.SampledFrom([]string{"\n", "\r\n", "\r", "\n\n"}).Draw(t, "eol")
-		b, err := ReadBVH("src.bvh", []byte(src.text(sep, eol)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(ReadBVH("src.bvh", []byte(src.text(sep, eol))))(t)
 		c := b.Clip
 		if c.Frames != len(src.frames) || c.FPS != 60 || c.Skel.Validate() != nil {
 			t.Fatalf("%d frames at %g, %v", c.Frames, c.FPS, c.Skel.Validate())
@@ -250,10 +248,7 @@ func TestWriteWidens(t *testing.T) {
 
 // A hundredth of a degree about an axis without a channel is not lost.
 func TestWriteWidensForSmallTurns(t *testing.T) {
-	b, err := ReadBVH("x", []byte("HIERARCHY ROOT a { OFFSET 0 0 0 CHANNELS 1 Yrotation } MOTION Frames: 1 Frame Time: 0.1  10"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(ReadBVH("x", []byte("HIERARCHY ROOT a { OFFSET 0 0 0 CHANNELS 1 Yrotation } MOTION Frames: 1 Frame Time: 0.1  10")))(t)
 	b.Clip.Rot[0] = b.Clip.Rot[0].Mul(m3.AxisAngle(m3.V(1, 0, 0), 0.01*math.Pi/180))
 	got := rewritten(t, b)
 	if err := sameClip(b.Clip, got.Clip, 0, 1e-3); err != nil {

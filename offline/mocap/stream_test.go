@@ -10,6 +10,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/mocap"
 )
 
@@ -18,10 +19,7 @@ const streamHead = "HIERARCHY\nROOT hips\n{\n OFFSET 0 1 0\n CHANNELS 4 Xpositio
 // A stream holds the same frames as a file of the same text, with any count in its header.
 func TestFrameReader(t *testing.T) {
 	const lines = "0.5 10 20 30 40\r\n\n-1e-1 0 0 90 -5\n"
-	want, err := mocap.ReadBVH("f", []byte(streamHead+"Frames: 2\nFrame Time: 0.0166667\n"+lines))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(mocap.ReadBVH("f", []byte(streamHead+"Frames: 2\nFrame Time: 0.0166667\n"+lines)))(t)
 	for _, frames := range []string{"Frames: 2\n", "Frames: 0\n", "Frames:\n", ""} {
 		r, err := mocap.NewFrameReader("f", strings.NewReader(streamHead+frames+"Frame Time: 0.0166667\n"+lines))
 		if err != nil {
@@ -99,15 +97,9 @@ func (failing) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
 func TestFrameByFrame(t *testing.T) {
 	in, feed := io.Pipe()
 	go io.WriteString(feed, streamHead+"Frames: 0\nFrame Time: 0.02\n")
-	r, err := mocap.NewFrameReader("f", in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(mocap.NewFrameReader("f", in))(t)
 	var out bytes.Buffer
-	w, err := mocap.NewFrameWriter(&out, r.Skel, r.FPS())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(mocap.NewFrameWriter(&out, r.Skel, r.FPS()))(t)
 	pos, rot := make([]m3.Vec3, 3), make([]m3.Quat, 3)
 	for f := range 50 {
 		go io.WriteString(feed, "0.25 0 0 0 90\n")
@@ -154,10 +146,7 @@ func TestFrameWriterRefuses(t *testing.T) {
 		{"not a finite", func(_ []m3.Vec3, rot []m3.Quat) { rot[1] = m3.Quat{} }},
 		{"moves in its parent", func(pos []m3.Vec3, _ []m3.Quat) { pos[1].X = 0.1 }},
 	} {
-		w, err := mocap.NewFrameWriter(io.Discard, s, 60)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(mocap.NewFrameWriter(io.Discard, s, 60))(t)
 		pos, rot := append([]m3.Vec3(nil), s.Offsets...), []m3.Quat{m3.Ident, m3.Ident, m3.Ident}
 		if err := w.Frame(pos, rot); err != nil {
 			t.Fatal(err)

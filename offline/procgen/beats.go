@@ -251,7 +251,7 @@ func (tl *timeline) jump(speed, height float64) {
 	_, dr, _ := tl.rate.state(tl.now)
 	q := hermite(tl.now, run, phase0, r0, dr, target, rate, 0)
 	tl.rate.to(tl.now, run, rate)
-	tl.arc(off, flight, height)
+	tl.arc(off, flight)
 	frames := int(math.Round(run * fps))
 	first := tl.now
 	labelAt := max(0, frames-leapFrom)
@@ -282,7 +282,7 @@ func leapDuty(rate, speed float64) float64 {
 }
 
 // arc sets the heights of hips and chest through a flight: crouch, push, parabola, landing.
-func (tl *timeline) arc(off, flight, height float64) {
+func (tl *timeline) arc(off, flight float64) {
 	v := gravity * flight / 2
 	for i := range tl.up {
 		c, lead := &tl.up[i], [2]float64{-0.02, 0.035}[i]

@@ -2,6 +2,7 @@ package procgen
 
 import (
 	"math"
+	"slices"
 
 	"mannequin/engine/m3"
 	"mannequin/offline/procgen/internal/smooth"
@@ -85,23 +86,13 @@ func (tl *timeline) grounded(leg int, in []stance) []stance {
 }
 
 func (tl *timeline) stays(t float64) bool {
-	for _, h := range tl.hold {
-		if h[0] <= t && t < h[1] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tl.hold, func(h [2]float64) bool { return h[0] <= t && t < h[1] })
 }
 
 // startsIn reports whether the animal starts to move during a step or at its end. Such a step comes
 // from the idle clock, which then jumps, and is not taken.
 func (tl *timeline) startsIn(a, b float64) bool {
-	for _, t := range tl.starts {
-		if a < t && b > t-1.5/fps {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tl.starts, func(t float64) bool { return a < t && b > t-1.5/fps })
 }
 
 // minStep is the shortest step, m.
@@ -196,12 +187,7 @@ func (w *walker) trimmed(leg int, s stance, mid float64) stance {
 
 // airborne reports whether the leg is kept in the air between two times.
 func (w *walker) airborne(leg int, a, b float64) bool {
-	for _, i := range w.tl.air {
-		if i.leg == leg && i.a < b && i.b > a {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.tl.air, func(i interval) bool { return i.leg == leg && i.a < b && i.b > a })
 }
 
 // paw is the state of a paw at one time.

@@ -41,32 +41,23 @@ func standing() posture {
 	return p
 }
 
+// carriages are the postures of gaits: pitches in degrees, the rest in metres.
+var carriages = map[string]struct{ neck, head, tail, curl, foreOut, hindOut, hipUp float64 }{
+	"walk":   {30, -10, -56, 6, -0.012, -0.006, 0},
+	"pace":   {28, -10, -48, 6, -0.016, -0.008, -0.008},
+	"trot":   {30, -8, -36, 12, -0.022, -0.014, -0.02},
+	"canter": {24, -6, -22, 8, -0.028, -0.018, -0.032},
+}
+
 // moving returns the posture of a gait at a speed.
 func moving(g string, speed float64) posture {
-	p := standing()
+	p, c := standing(), carriages[g]
 	p[noiseWeight] = 0.6
 	p[pitch], p[flexion] = rad(1), rad(1.5)
-	switch g {
-	case "walk":
-		p[neckPitch], p[headPitch] = rad(30), rad(-10)
-		p[tailPitch] = rad(-56)
-		p[foreOut], p[hindOut] = -0.012, -0.006
-	case "pace":
-		p[neckPitch], p[headPitch] = rad(28), rad(-10)
-		p[tailPitch] = rad(-48)
-		p[foreOut], p[hindOut] = -0.016, -0.008
-		p[hipUp] = -0.008
-	case "trot":
-		p[neckPitch], p[headPitch] = rad(30), rad(-8)
-		p[tailPitch], p[tailCurl] = rad(-36), rad(12)
-		p[foreOut], p[hindOut] = -0.022, -0.014
-		p[hipUp] = -0.02
-	case "canter":
-		p[neckPitch], p[headPitch] = rad(24), rad(-6)
-		p[tailPitch], p[tailCurl] = rad(-22), rad(8)
-		p[foreOut], p[hindOut] = -0.028, -0.018
-		p[hipUp] = -0.032 - 0.008*(speed-2.6)
-		p[pitch] = rad(1)
+	p[neckPitch], p[headPitch], p[tailPitch], p[tailCurl] = rad(c.neck), rad(c.head), rad(c.tail), rad(c.curl)
+	p[foreOut], p[hindOut], p[hipUp] = c.foreOut, c.hindOut, c.hipUp
+	if g == "canter" {
+		p[hipUp] -= 0.008 * (speed - 2.6)
 	}
 	return p
 }

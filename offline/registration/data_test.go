@@ -7,6 +7,7 @@ import (
 
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 )
 
 // readSet reads the takes of a set whose names fit.
@@ -25,10 +26,7 @@ func readSet(t *testing.T, set string, only ...string) []*Take {
 // ownContacts returns the contacts detected in a take alone.
 func ownContacts(t *testing.T, k *Take) []uint8 {
 	t.Helper()
-	b, err := newBody(k.Clip)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(newBody(k.Clip))(t)
 	own, _ := b.contacts()
 	return own
 }

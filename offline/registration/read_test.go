@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/offline/mocap"
 )
 
@@ -19,10 +20,7 @@ func recordings(t *testing.T, names ...string) string {
 	}
 	clip := figure{frames: 20, phase: steady(0, 64), swing: 0.5}.walk().Scaled(1 / 0.056444)
 	for _, n := range names {
-		f, err := os.Create(filepath.Join(dir, n+".bvh"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Create(filepath.Join(dir, n+".bvh")))(t)
 		if err := mocap.WriteClip(f, clip); err != nil {
 			t.Fatal(err)
 		}
@@ -35,10 +33,7 @@ func recordings(t *testing.T, names ...string) string {
 
 func TestRead(t *testing.T) {
 	dir := recordings(t, "old_13_000", "angry_01_001", "angry_01_000", "bad_01_000", "stray")
-	table, err := ReadTable("t.toml", []byte("[[pattern]]\nfiles = \"str*\"\naction = \"bow\"\nstyle = \"$1\"\n[clip.bad_01_000]\nskip = true\naction = \"walk\""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(ReadTable("t.toml", []byte("[[pattern]]\nfiles = \"str*\"\naction = \"bow\"\nstyle = \"$1\"\n[clip.bad_01_000]\nskip = true\naction = \"walk\"")))(t)
 	calls, last := 0, 0
 	takes, left, err := Read([]string{dir}, ReadOptions{Table: table, FPS: 30, Progress: func(done, all int) {
 		calls++

@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // checkShape checks what holds for any registered take.
@@ -164,10 +165,7 @@ func TestShortNeutral(t *testing.T) {
 
 func mustFeatures(t *testing.T, k *Take) *features {
 	t.Helper()
-	f, err := featuresOf(k.Clip, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(featuresOf(k.Clip, true))(t)
 	return f
 }
 

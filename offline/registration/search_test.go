@@ -3,6 +3,8 @@ package registration
 import (
 	"math"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 // column1 are features of one column.
@@ -100,10 +102,7 @@ func TestPeriod(t *testing.T) {
 // Every column has mean 0 and deviation 1, except those that hardly move.
 func TestFeaturesAreStandardised(t *testing.T) {
 	for _, cyclic := range []bool{true, false} {
-		f, err := featuresOf(figure{frames: 128, phase: steady(0, 64), swing: 0.5, arms: 0.5}.walk(), cyclic)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(featuresOf(figure{frames: 128, phase: steady(0, 64), swing: 0.5, arms: 0.5}.walk(), cyclic))(t)
 		sum, full := 0.0, 0
 		for k, w := range f.weight {
 			v := make([]float64, f.frames)

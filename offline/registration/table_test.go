@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 const sample = `
@@ -37,10 +39,7 @@ cyclic = true
 `
 
 func TestTable(t *testing.T) {
-	table, err := ReadTable("t.toml", []byte(sample))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(ReadTable("t.toml", []byte(sample)))(t)
 	for _, c := range []struct {
 		name string
 		want Label
@@ -64,10 +63,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestTableSaysNothing(t *testing.T) {
-	table, err := ReadTable("t.toml", []byte("[clip.a]\naction = \"walk\"\n[clip.b]\naction = \"walk\"\nstyle = \"old\"\n[clip.c]\nskip = true"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(ReadTable("t.toml", []byte("[clip.a]\naction = \"walk\"\n[clip.b]\naction = \"walk\"\nstyle = \"old\"\n[clip.c]\nskip = true")))(t)
 	if _, _, ok, err := table.Label("d/x"); ok || err != nil {
 		t.Errorf("x: %v, %v", ok, err)
 	}

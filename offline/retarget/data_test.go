@@ -8,6 +8,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/mocap"
 )
 
@@ -24,10 +25,7 @@ func thin(c *skel.Clip, n int) *skel.Clip {
 
 func openAny(t *testing.T, path string) *skel.Clip {
 	t.Helper()
-	b, err := mocap.Open(path, mocap.OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(mocap.Open(path, mocap.OpenOptions{}))(t)
 	return b.Clip
 }
 
@@ -55,10 +53,7 @@ func TestRecordings(t *testing.T) {
 		{"xia/*.bvh", "cmu", 4, 2},
 		{"h21-styles/*.bvh", "h21", 4, 2},
 	} {
-		files, err := filepath.Glob(filepath.Join(dir, c.glob))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob(filepath.Join(dir, c.glob)))(t)
 		if len(files) == 0 {
 			t.Logf("%s: no files", c.glob)
 		}
@@ -98,10 +93,7 @@ func TestRecordedMotion(t *testing.T) {
 		src := openAny(t, path)
 		r := job(src, Detect(src.Skel))
 		out, rep := run(t, r)
-		b, err := bind(r.Profile, src.Skel, Human())
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(bind(r.Profile, src.Skel, Human()))(t)
 		sided := []string{"Hips", "Spine1", "Head", "LeftUpLeg", "RightUpLeg", "LeftLeg", "RightLeg", "LeftFoot", "RightFoot"}
 		lefts := make([]float32, len(sided))
 		n := out.Skel.Len()

@@ -9,6 +9,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // A clip of the skeleton itself, in any unit, comes back.
@@ -40,10 +41,7 @@ func TestTurnedFrames(t *testing.T) {
 			t.Fatalf("suggestion: %v, missing %v", s.Err, s.Missing)
 		}
 		for name, text := range s.Profile.Axes {
-			q, err := parseAxes(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			q := must.Get(parseAxes(text))(t)
 			if strings.HasSuffix(name, "ToeBase") {
 				continue // this walk never has its feet flat
 			}
@@ -176,10 +174,7 @@ func TestAxesKeepBones(t *testing.T) {
 	s.Offsets[toe] = m3.V(0, 0, 0.12)
 	p := *Named("cmu")
 	p.Axes = map[string]string{"LeftFoot": "x y"}
-	b, err := bind(&p, s, Human())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(bind(&p, s, Human()))(t)
 	to, at := b.between(s.Index("LeftFoot"), toe)
 	if d := b.align[s.Index("LeftFoot")].Rotate(to).Dist(at); d > 1e-3 {
 		t.Errorf("the foot's bone is %g off", d)

@@ -28,9 +28,8 @@ func (y *toy) spoil(from int, heldOut bool, bad ...int32) {
 	}
 }
 
-// A NaN names its samples; the weights and the checkpoint are those of the
-// last good state, from which a run without the NaN ends as if it had never
-// been.
+// The error of a NaN names its samples. The weights and the checkpoint are those of the last good
+// state. A run without the NaN continues from it to the same result as a run that never had one.
 func TestNotFiniteRollsBack(t *testing.T) {
 	whole := newToy(t)
 	want := whole.outcome(t, whole.run(t, context.Background()))
@@ -88,8 +87,8 @@ func TestNotFiniteRollsBack(t *testing.T) {
 	}
 }
 
-// Where a finite loss has an infinite gradient the batch of that step is named,
-// not the one that meets the broken weights.
+// If a finite loss has an infinite gradient, the error names the batch of that step, not the batch
+// that meets the broken weights.
 func TestBrokenWeights(t *testing.T) {
 	for _, stop := range []int{3, toySteps} { // in an epoch, at its end
 		y := newToy(t)
@@ -120,7 +119,7 @@ func TestBrokenWeights(t *testing.T) {
 	}
 }
 
-// A run that is taken up again and fails is an unfinished one.
+// A resumed run that fails is an unfinished run.
 func TestFailureIsNoEnd(t *testing.T) {
 	y := newToy(t)
 	y.job.Epochs = 1

@@ -22,7 +22,7 @@ type run struct {
 	steps   int   // per epoch
 	resumed int64 // steps and time that earlier runs did
 	before  time.Duration
-	since   time.Time // when Elapsed was last brought up to date
+	since   time.Time // of the last update of Elapsed
 	saved   time.Time
 
 	moment Moment      // of the step
@@ -30,19 +30,18 @@ type run struct {
 	first  [][]float32 // the initial weights, which are the best until an epoch beats them
 	back   snapshot    // the last good state
 
-	// Where gradients are clipped by norm:
+	// For clipping by norm:
 	chunks          []chunk
-	shrink          float32 // what gradients are multiplied by
+	shrink          float32 // factor of the gradients
 	measure, change func(worker, i int)
 
-	unwritten map[string]error // files that the last attempt did not write
+	unwritten map[string]error // files that the last attempt failed to write
 }
 
-// Run trains until the epochs or the limit are over or ctx is done. In every
-// case it leaves a checkpoint that Resume continues from, and returns the
-// report. An error means that the run could not go on, for a checkpoint that
-// does not fit or a value that is not finite ([NotFiniteError]), or with a
-// report that a file could not be written in the end.
+// Run trains until the epochs or the limit are over or ctx is done. In every case it leaves a
+// checkpoint from which Resume continues, and returns the report. An error without a report means
+// that the run could not continue: the checkpoint does not fit, or a value is not finite
+// ([NotFiniteError]). An error with a report means that a file could not be written in the end.
 func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 	if err := j.Validate(); err != nil {
 		return nil, err
@@ -77,7 +76,7 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 	case s.BestEpoch > 0:
 		r.save(s.best, r.report())
 	}
-	s.Ended, r.back.Ended = "", "" // under way again
+	s.Ended, r.back.Ended = "", "" // running again
 	for s.Epoch < j.Epochs {
 		if r.overLimit() {
 			s.Ended = EndLimit
@@ -115,8 +114,8 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 	return rep, errors.Join(failed...)
 }
 
-// overLimit reports whether the time is over or, before an epoch, whether the
-// epoch would end beyond the limit if it takes as long as the last one.
+// overLimit reports whether the time is over. Before an epoch it also reports whether the epoch
+// would end beyond the limit if it takes as long as the last one.
 func (r *run) overLimit() bool {
 	s := r.state
 	if r.Limit == 0 {
@@ -157,9 +156,9 @@ func (r *run) epoch(ctx context.Context) (ended string, err error) {
 			r.Progress(r.progress())
 		}
 		if s.Step == r.steps {
-			break // the epoch's end follows, also when its time is over
+			break // the end of the epoch follows even if the time is over
 		}
-		// A young run saves more often: it never loses much of what it has.
+		// A young run saves more often, so it never loses much of its work.
 		if r.since.Sub(r.saved) >= min(r.Every, 10*time.Second+s.Elapsed/4) {
 			if err := r.good(); err != nil {
 				return "", err
@@ -213,7 +212,7 @@ func (r *run) heldOut() (float64, error) {
 	return sum / float64(r.HeldOut), nil
 }
 
-// parts returns those of the held-out loss that was computed last.
+// losses returns the terms of the held-out loss that was computed last.
 func (r *run) losses() map[string]float64 {
 	if r.Losses == nil {
 		return nil
@@ -221,8 +220,7 @@ func (r *run) losses() map[string]float64 {
 	return r.Losses()
 }
 
-// evaluate ends an epoch: a point on the curve, and the weights if they are
-// the best so far.
+// evaluate ends an epoch: it adds a point to the curve and keeps the weights if they are the best.
 func (r *run) evaluate(train float64) error {
 	s := r.state
 	if !s.finite() {
@@ -260,9 +258,9 @@ func (r *run) save(best [][]float32, rep *Report) {
 	}
 }
 
-// try writes one of the run's files. A full disk is no reason to lose hours of
-// training: what was written before stays, and the next time may succeed. The
-// run reports the files that were not written in the end.
+// try writes one of the run's files. A full disk is no reason to lose hours of training: the older
+// file stays, and the next attempt may succeed. The run reports the files that could not be written
+// in the end.
 func (r *run) try(what string, write func() error) {
 	if r.unwritten == nil {
 		r.unwritten = map[string]error{}

@@ -14,14 +14,15 @@ import (
 type actor struct {
 	script.Actor
 	index    int // among the actors
-	company  *company
-	row      int // among the company
+	group    *group
+	controls *controls
+	row      int // in the group
 	entity   arche.Entity
 	tint     [3]float32
 	moves    []script.Move
 	actions  []script.Action
 	styles   []script.Style
-	dress    []dressed // (styles)
+	styleSet []style // (styles)
 	looks    []script.Look
 	reaches  []script.Reach
 	looksAt  []aimed // (looks)
@@ -70,8 +71,8 @@ func mine[T any](all []T, of func(*T) int, i int) (out []T) {
 // enter makes room for what will be played.
 func (a *actor) enter(field *terrain.Field) error {
 	a.place = m3.V(a.At.X, field.Height(a.At.X, a.At.Z), a.At.Z)
-	a.row, _ = a.company.crowd.Rows.Row(a.entity)
-	a.kept = make([]m3.Xform, len(a.places)*a.company.crowd.Skel.Len())
+	a.row, _ = a.group.crowd.Rows.Row(a.entity)
+	a.kept = make([]m3.Xform, len(a.places)*a.group.crowd.Skel.Len())
 	ahead := m3.YawQuat(a.Yaw).Forward()
 	var err error
 	a.rest, err = control.NewPath([]m3.Vec3{a.At, a.At.Add(ahead)}, false)
@@ -80,13 +81,13 @@ func (a *actor) enter(field *terrain.Field) error {
 
 // bones returns the joints as they were played, world space.
 func (a *actor) bones(tick int) []m3.Xform {
-	n := a.company.crowd.Skel.Len()
+	n := a.group.crowd.Skel.Len()
 	return a.kept[tick*n : (tick+1)*n]
 }
 
 // root returns where the actor is, and how it faces, on flat ground.
 func (a *actor) root() (at m3.Vec3, yaw float32) {
-	x := a.company.crowd.Roots[a.row]
+	x := a.group.crowd.Roots[a.row]
 	return x.Pos.Flat(), x.Rot.Yaw()
 }
 
@@ -102,7 +103,7 @@ func (a *actor) settle(field *terrain.Field) {
 
 // keep keeps what has been played in a tick.
 func (a *actor) keep(tick int) {
-	copy(a.bones(tick), a.company.crowd.BonesAt(a.row))
+	copy(a.bones(tick), a.group.crowd.BonesAt(a.row))
 	_, a.yaws[tick] = a.root()
 	a.places[tick] = a.place
 }
@@ -120,11 +121,11 @@ func (t *aimed) place() m3.Vec3 {
 	if t.actor == nil {
 		return t.at
 	}
-	return t.actor.company.crowd.BonesAt(t.actor.row)[t.joint].Apply(t.at).Add(t.plus)
+	return t.actor.group.crowd.BonesAt(t.actor.row)[t.joint].Apply(t.at).Add(t.plus)
 }
 
-// rehearse looks up what the script names.
-func (a *actor) rehearse(s *Scene) error {
+// resolve looks up the targets and styles that the script names.
+func (a *actor) resolve(s *Scene) error {
 	for i := range a.looks {
 		l := &a.looks[i]
 		if l.Target.Actor == a.index {
@@ -154,11 +155,11 @@ func (a *actor) rehearse(s *Scene) error {
 		a.faces = append(a.faces, t)
 	}
 	for i := range a.styles {
-		k, err := a.company.style(a.styles[i].Name)
+		k, err := a.group.style(a.styles[i].Name)
 		if err != nil {
 			return s.Script.Errorf(a.styles[i].Line, "%w", err)
 		}
-		a.dress = append(a.dress, k)
+		a.styleSet = append(a.styleSet, k)
 	}
 	return nil
 }
@@ -171,7 +172,7 @@ func (s *Scene) aim(line int, t *script.Target) (aimed, error) {
 		return aimed{at: at}, nil
 	}
 	a := s.actors[t.Actor]
-	sk := a.company.crowd.Skel
+	sk := a.group.crowd.Skel
 	out := aimed{actor: a, plus: t.Offset}
 	name := t.Joint
 	if name == "" {

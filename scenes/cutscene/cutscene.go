@@ -16,11 +16,13 @@ import (
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene/script"
+	"mannequin/scenes/world"
 	"mannequin/terrain"
 )
 
-// Options configure the scene.
+// Options configure the scene. Its script has the number of agents, the terrain and the seed.
 type Options struct {
+	world.Options
 	Script *script.Script // required
 
 	// Net opens a network by its name or its file; required. Dog, Manifold, Footstep and
@@ -32,10 +34,6 @@ type Options struct {
 	// ecs.MARStyle. Of equal names the first counts; nil: there are none.
 	Transfers func() (*manifold.StyleSet, error)
 	Styles    func() (*mar.Database, error)
-
-	Workers int               // goroutines that share the rows; 0 means one per CPU
-	Open    netruntime.Opener // what computes the networks; nil is the processor
-	BF16    bool              // the networks in bfloat16 where the processor has it: see netruntime.SessionOptions
 }
 
 const (
@@ -72,12 +70,13 @@ var help = []string{
 
 // Scene is the running scene; it is a scenes.Scene.
 type Scene struct {
-	Script  *script.Script
-	Terrain *terrain.Field
+	world.World
+	Script *script.Script
 
-	companies []*company
-	actors    []*actor
-	camera    camera
+	groups   []*group
+	controls controls
+	actors   []*actor
+	camera   camera
 
 	ticks    int // of the whole scene: 0 to ticks−1 can be seen
 	made     int // that have been played
@@ -98,8 +97,11 @@ func New(opt Options) (*Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scene{Script: opt.Script, Terrain: field, ticks: int(math.Ceil(float64(opt.Script.Length)*scenes.TickRate)) + 1, made: -prelude, goal: -1}
-	if err := s.engage(&opt); err != nil {
+	opt.Terrain = field
+	s := &Scene{Script: opt.Script, ticks: int(math.Ceil(float64(opt.Script.Length)*scenes.TickRate)) + 1, made: -prelude, goal: -1}
+	s.Init(&opt.Options)
+	s.controls = newControls(&s.ECS)
+	if err := s.build(&opt); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.camera = newCamera(opt.Script, field)
@@ -142,10 +144,8 @@ func (s *Scene) tick() error {
 	for _, a := range s.actors {
 		a.direct(s, t)
 	}
-	for _, c := range s.companies {
-		if err := c.schedule.Step(); err != nil {
-			return err
-		}
+	if err := s.Schedule.Step(); err != nil {
+		return err
 	}
 	for _, a := range s.actors {
 		a.settle(s.Terrain)
@@ -258,12 +258,12 @@ func (s *Scene) seek(tick int) { s.goal = min(max(tick, 0), s.ticks-1) }
 // Frame describes what to draw. The focus is the first actor.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.Terrain)
-	for _, c := range s.companies {
-		out := dst.Cast(c.crowd.Skel)
-		n := c.crowd.Skel.Len()
-		out.Bones = slices.Grow(out.Bones, len(c.actors)*n)[:len(c.actors)*n]
-		for i, a := range c.actors {
-			c.crowd.Skel.Interpolate(out.Bones[i*n:(i+1)*n], a.bones(s.was), a.bones(s.now), alpha)
+	for _, g := range s.groups {
+		out := dst.Cast(g.crowd.Skel)
+		n := g.crowd.Skel.Len()
+		out.Bones = slices.Grow(out.Bones, len(g.actors)*n)[:len(g.actors)*n]
+		for i, a := range g.actors {
+			g.crowd.Skel.Interpolate(out.Bones[i*n:(i+1)*n], a.bones(s.was), a.bones(s.now), alpha)
 			out.Tint = append(out.Tint, a.tint)
 		}
 	}
@@ -306,13 +306,4 @@ func (s *Scene) Hash() uint64 {
 	}
 	h.Write(b)
 	return h.Sum64()
-}
-
-// Close stops the scene's workers.
-func (s *Scene) Close() error {
-	var err error
-	for _, c := range s.companies {
-		err = errors.Join(err, c.close())
-	}
-	return err
 }

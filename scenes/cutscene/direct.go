@@ -30,7 +30,7 @@ const (
 func (a *actor) style(t float32) (mar ecs.MARStyle, gram ecs.GramStyle) {
 	var windows [ecs.MaxStyles]float32 // weights of Gram styles
 	var most [2]float32
-	for i, d := range a.dress {
+	for i, d := range a.styleSet {
 		if !d.gram {
 			w := a.styles[i].At(t)
 			mar.Weights[d.index], most[0] = max(mar.Weights[d.index], w), max(most[0], w)
@@ -53,7 +53,7 @@ func (a *actor) style(t float32) (mar ecs.MARStyle, gram ecs.GramStyle) {
 
 // direct tells the actor what to do at time t.
 func (a *actor) direct(s *Scene, t float32) {
-	c := a.company
+	c := a.controls
 	look := ecs.LookAt{}
 	for i := range a.looks {
 		if w := a.looks[i].At(t); w > 0 {
@@ -148,7 +148,7 @@ func (a *actor) goal(t float32) control.Goal {
 
 // walk tells a person where to go from time t, in that tick.
 func (a *actor) walk(t float32, tick int) {
-	curve := a.company.curves.Get(a.entity)
+	curve := a.controls.curves.Get(a.entity)
 	at, _ := a.root()
 	soon := t + lead
 	path := a.rest

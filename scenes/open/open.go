@@ -59,6 +59,21 @@ type Setup struct {
 	Next       string   `json:"next"`
 	STRNN      string   `json:"strnn"`
 	Keypose    string   `json:"keypose"`
+
+	// NoAvoidance is world.Options.NoAvoidance. A tape says it by its version of the steering.
+	NoAvoidance bool `json:"-"`
+}
+
+// Steering returns the version of the scene's steering: tapes with another one move otherwise. In version
+// 2 people avoid each other.
+func (s *Setup) Steering() int {
+	switch s.Scene {
+	case "people", "latent", "strnn":
+		if !s.NoAvoidance {
+			return 2
+		}
+	}
+	return 1
 }
 
 // Default returns the setup of a scene with the shipped networks.
@@ -220,7 +235,7 @@ func Scene(s Setup, r Resources) (scene scenes.Scene, player scenes.Script, err 
 
 // options returns the settings that all scenes have.
 func (s *Setup) options(r *Resources, field *terrain.Field) world.Options {
-	return world.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: r.Workers, BF16: s.BF16, Open: r.Open, Log: r.Log}
+	return world.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: r.Workers, BF16: s.BF16, Open: r.Open, Log: r.Log, NoAvoidance: s.NoAvoidance}
 }
 
 // model opens a network and makes a model of it.
@@ -283,7 +298,7 @@ func (s *Setup) quadruped(r *Resources, field *terrain.Field) (scenes.Scene, err
 }
 
 func (s *Setup) crowd(r *Resources, field *terrain.Field) (scenes.Scene, error) {
-	opt := crowd.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Churn: s.Churn, Workers: r.Workers, BF16: s.BF16, Open: r.Open}
+	opt := crowd.Options{Options: s.options(r, field), Churn: s.Churn}
 	var err error
 	if s.HasKind("dogs") {
 		if opt.Dog, opt.Far, err = s.dogs(r); err != nil {
@@ -369,8 +384,8 @@ func (s *Setup) cutscene(r *Resources) (scenes.Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	scene, err := cutscene.New(cutscene.Options{Script: sc, Net: r.Net, Styles: r.Styles, Transfers: r.Transfers, Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion,
-		Workers: r.Workers, Open: r.Open, BF16: s.BF16})
+	scene, err := cutscene.New(cutscene.Options{Options: s.options(r, nil), Script: sc, Net: r.Net, Styles: r.Styles, Transfers: r.Transfers,
+		Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion})
 	if err != nil {
 		return nil, err // a nil *Scene would be a scene
 	}

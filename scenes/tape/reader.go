@@ -119,13 +119,18 @@ func (t *Reader) header(contents []byte) error {
 	if err := json.Unmarshal(setup, &scene); err != nil {
 		return err
 	}
-	// What the tape is too old to tell is as it is usual.
+	// What an old tape does not say is the default.
 	t.Header = Header{Setup: open.Default(scene.Scene), Parts: h.Parts, Machine: h.Machine, Kernels: h.Kernels}
 	if err := strict(setup, &t.Header.Setup); err != nil {
 		return err
 	}
 	if err := t.Header.Setup.Check(); err != nil {
 		return err
+	}
+	if now, was := t.Header.Setup.Steering(), max(h.Steering, 1); was > now || was < now && scene.Scene == "strnn" {
+		return fmt.Errorf("the scene %s was recorded with version %d of its steering, this program has version %d: play the tape with the program that recorded it", scene.Scene, was, now)
+	} else if was < now {
+		t.Header.Setup.NoAvoidance = true
 	}
 	if h.Rate != scenes.TickRate {
 		return fmt.Errorf("%d ticks per second: scenes have %d", h.Rate, scenes.TickRate)

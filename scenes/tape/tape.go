@@ -155,11 +155,8 @@ func (n *notes) on(m open.Resources) open.Resources {
 		}
 		return out, n.part("the script "+name, func() (string, error) { return out.Checksum, nil })
 	}
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	m.Open = func(net *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
-		s, err := open(net, o)
+		s, err := open.Session(net, o)
 		if err != nil {
 			return nil, err
 		}
@@ -209,10 +206,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // header is a Header as it is written.
 type header struct {
-	Setup   any      `json:"setup"`
-	Parts   []Part   `json:"parts"`
-	Machine string   `json:"machine"`
-	Kernels []string `json:"kernels"`
-	Rate    int      `json:"rate"`   // ticks per second
-	Inputs  []string `json:"inputs"` // values of an input, in the order of their bits
+	Setup    any      `json:"setup"`
+	Parts    []Part   `json:"parts"`
+	Machine  string   `json:"machine"`
+	Kernels  []string `json:"kernels"`
+	Rate     int      `json:"rate"`               // ticks per second
+	Steering int      `json:"steering,omitempty"` // version of the scene's steering, if it is not 1
+	Inputs   []string `json:"inputs"`             // values of an input, in the order of their bits
 }

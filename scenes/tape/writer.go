@@ -36,7 +36,11 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	for i := range values {
 		names[i] = values[i].name
 	}
-	contents, err := json.Marshal(header{h.Setup, h.Parts, h.Machine, h.Kernels, scenes.TickRate, names})
+	head := header{Setup: h.Setup, Parts: h.Parts, Machine: h.Machine, Kernels: h.Kernels, Rate: scenes.TickRate, Inputs: names}
+	if v := h.Setup.Steering(); v > 1 {
+		head.Steering = v
+	}
+	contents, err := json.Marshal(head)
 	if err != nil {
 		return nil, fmt.Errorf("tape: %w", err)
 	}

@@ -3,6 +3,7 @@ package inbetween
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/keypose"
@@ -210,14 +211,7 @@ func steps(stand [][]bool) (inner, all int) {
 	}
 	half := len(stand[0]) / 2
 	for foot := range 2 {
-		down := func(f int) bool {
-			for _, on := range stand[f][foot*half : (foot+1)*half] {
-				if on {
-					return true
-				}
-			}
-			return false
-		}
+		down := func(f int) bool { return slices.Contains(stand[f][foot*half:(foot+1)*half], true) }
 		now, since := down(0), 0 // the accepted state, and the number of frames since it differs
 		for f := range stand {
 			if down(f) == now {

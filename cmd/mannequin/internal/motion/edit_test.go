@@ -285,7 +285,7 @@ func TestEditRefuses(t *testing.T) {
 		{[]string{"--fill", "Head@1:9"}, 2, "to is 9 s"},
 		{[]string{"--fill", "Hips,Head@1:2"}, 2, `say "all"`},
 		{[]string{"--fill", "all"}, 2, "whole motion"},
-		{[]string{"--fill", "all@0:2", "--fill", "all@2:4"}, 1, "nothing tells"},
+		{[]string{"--fill", "all@0:2", "--fill", "all@2:4"}, 1, "nothing is left"},
 		{[]string{"--fill", "none.toml"}, 1, "none.toml"},
 		{[]string{"--fill", toml("\n[[missing]]\njoints = [\"Head\"]\nfrom = 1\nto = 77\n")}, 1, ".toml:5: to is 77 s"},
 		{[]string{"--fill", toml("[[missing]]\njoints = [\"Head\"]\nfrom = inf\n")}, 1, ".toml:3: from is +Inf"},

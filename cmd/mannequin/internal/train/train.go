@@ -114,7 +114,8 @@ Ctrl-C writes a checkpoint and stops. --resume continues, after that or after a 
 same bytes as a run without a stop. A loss that is not finite stops training at the last good
 state, and the message names the recordings and frames. Two runs on one checkpoint are refused.
 
-In every sample the network continues from its own pose for --ticks ticks, as at run time.
+A sample is a window of --ticks ticks, in which the network continues from its own pose, as at run
+time. Samples per second count such windows.
 --paper sets all flags that are not given to the paper's recipe: single ticks, twice as many
 hidden units, 150 epochs, and a learning rate that falls in cycles to epochs 11, 31, 71 and 150.
 --start continues a network of any size, also one of other recordings of the same layout.`,
@@ -205,10 +206,13 @@ type trainReport struct {
 	Checkpoint string `json:"checkpoint"`
 	Curves     string `json:"curves"`
 	*train.Report
+
+	ticks int // of a sample; 0 if samples are not counted in ticks
 }
 
 func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, opt dataset.Options) error {
 	show := newTrainProgress(cmd.ErrOrStderr())
+	show.ticks = r.Ticks
 	log := show.log
 	var err error
 	if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data[0], opt); err != nil {
@@ -244,7 +248,7 @@ func (f *trainFlags) report(cmd *cobra.Command, show *trainProgress, rep *train.
 		return err
 	}
 	if f.json {
-		if err := cli.PrintReport(cmd.OutOrStdout(), trainReport{f.out, f.checkpoint, f.curves() + ".csv", rep}, true); err != nil {
+		if err := cli.PrintReport(cmd.OutOrStdout(), trainReport{Model: f.out, Checkpoint: f.checkpoint, Curves: f.curves() + ".csv", Report: rep}, true); err != nil {
 			return err
 		}
 	}
@@ -257,12 +261,16 @@ func (f *trainFlags) report(cmd *cobra.Command, show *trainProgress, rep *train.
 	if f.json {
 		return nil
 	}
-	return trainReport{Model: f.out, Report: rep}.Print(cmd.OutOrStdout())
+	return trainReport{Model: f.out, Report: rep, ticks: show.ticks}.Print(cmd.OutOrStdout())
 }
 
 func (r trainReport) Print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s: %d epochs, %d steps in %s (%.0f samples/s), ended by %s\nheld-out loss %.4f before, %.4f best (epoch %d), %.4f last; training loss %.4f\n",
-		r.Model, r.Epochs, r.Steps, time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), r.SamplesPerSec, r.Ended, r.Initial, r.Best, r.BestEpoch, r.HeldOut, r.Train)
+	samples := "samples/s"
+	if r.ticks > 0 {
+		samples = fmt.Sprintf("samples/s of %d ticks", r.ticks)
+	}
+	_, err := fmt.Fprintf(w, "%s: %d epochs, %d steps in %s (%.0f %s), ended by %s\nheld-out loss %.4f before, %.4f best (epoch %d), %.4f last; training loss %.4f\n",
+		r.Model, r.Epochs, r.Steps, time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), r.SamplesPerSec, samples, r.Ended, r.Initial, r.Best, r.BestEpoch, r.HeldOut, r.Train)
 	return err
 }
 
@@ -274,6 +282,8 @@ type trainProgress struct {
 	log  *slog.Logger
 	bar  *progressbar.ProgressBar // nil until the first step, and without a terminal
 	last time.Duration            // training time when progress was last shown
+
+	ticks int // of a sample; 0 if samples are not counted in ticks
 }
 
 func newTrainProgress(w io.Writer) *trainProgress {
@@ -307,8 +317,12 @@ func (p *trainProgress) step(s train.Progress) {
 	p.last = s.Elapsed
 	left := s.Left.Round(time.Second)
 	if !p.tty {
-		p.log.Info("training", "epoch", s.Epoch+1, "of", s.Epochs, "step", s.Step, "steps", s.Steps, "train", round4(s.Loss), "held_out", round4(s.HeldOut),
-			"samples_per_second", math.Round(s.SamplesPerSec), "left", left)
+		line := []any{"epoch", s.Epoch + 1, "of", s.Epochs, "step", s.Step, "steps", s.Steps, "train", round4(s.Loss), "held_out", round4(s.HeldOut),
+			"samples_per_second", math.Round(s.SamplesPerSec)}
+		if p.ticks > 0 {
+			line = append(line, "ticks_per_sample", p.ticks)
+		}
+		p.log.Info("training", append(line, "left", left)...)
 		return
 	}
 	const parts = 1000

@@ -146,7 +146,7 @@ func TestMistakes(t *testing.T) {
 		{"--agents 0 --scene crowd", 2, "agents"},
 		{"--agents 0 --scene people", 2, "agents"},
 		{"--scene people --footstep human", 1, "human"},
-		{"--scene latent --agents 3 --next human", 1, "--next human: latent: model \"human\" does not tell"},
+		{"--scene latent --agents 3 --next human", 1, "--next human: latent: model \"human\" does not predict"},
 		{"--scene latent --agents 3 --next nothing", 1, "nothing"},
 		{"--scene latent --latent nothing", 1, "nothing"},
 		{"--scene latent --latent " + bad, 1, "bad.safetensors"},

@@ -23,7 +23,7 @@ import (
 	"mannequin/scenes/world"
 )
 
-// benchReport is what bench prints.
+// benchReport is the report of bench.
 type benchReport struct {
 	Model      string     `json:"model"`
 	Machine    string     `json:"machine"`

@@ -56,7 +56,7 @@ Then the speeds and turns of people on level ground are measured beside the requ
 	return c
 }
 
-// guideAsks are the requests of the people who are measured, m/s and rad/s.
+// guideAsks are the requested speeds and turns for the measurement, m/s and rad/s.
 var guideAsks = []metrics.STRNNCrowd{{Speed: 0}, {Speed: 0.8}, {Speed: 1.2}, {Speed: 1.6}, {Speed: 1.2, Turn: 0.5}, {Speed: 1.2, Turn: -0.5}, {Speed: 0.9, Turn: 0.8}, {Speed: 1.2, Turn: 1}}
 
 func trainGuide(ctx context.Context, net *netruntime.Net, out string, o strnn.GuideOptions, stderr io.Writer) (*guideReport, error) {

@@ -44,7 +44,7 @@ func BenchmarkFit(b *testing.B) {
 		fit  func() (Translator, error)
 	}{
 		{"lti=own", func() (Translator, error) { return FitLTI(pairs, LTIOptions{}) }},
-		{"lti=pose", func() (Translator, error) { return FitLTI(pairs, LTIOptions{Inputs: InputsPose}) }},
+		{"lti=pose", func() (Translator, error) { return FitLTI(pairs, LTIOptions{Pose: true}) }},
 		{"globalar", func() (Translator, error) { return FitGlobalAR(pairs, GlobalAROptions{}) }},
 		{"gp", func() (Translator, error) { return FitGP(pairs, GPOptions{}) }},
 	} {

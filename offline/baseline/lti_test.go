@@ -182,20 +182,17 @@ func TestLTIPose(t *testing.T) {
 		return p
 	}
 	pairs, fresh := []Pair{crossed(), crossed(), crossed()}, crossed()
-	for _, c := range []struct {
-		inputs Inputs
-		knows  bool
-	}{{InputsOwn, false}, {InputsPose, true}} {
-		m := must.Get(FitLTI(pairs, LTIOptions{Inputs: c.inputs, MaxOrder: 4}))(t)
+	for _, pose := range []bool{false, true} {
+		m := must.Get(FitLTI(pairs, LTIOptions{Pose: pose, MaxOrder: 4}))(t)
 		y, _, err := m.Translate(fresh.X)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if e := relative(y, fresh.Y, 0, 100); !(e < 1e-6) {
-			t.Errorf("%v: relative error %.3g of what its own input does", c.inputs, e)
+			t.Errorf("pose %v: relative error %.3g of what its own input does", pose, e)
 		}
-		if e := relative(y, fresh.Y, 1, 150); c.knows && !(e < 1e-6) || !c.knows && e < 0.1 {
-			t.Errorf("%v: relative error %.3g of what the pose does", c.inputs, e)
+		if e := relative(y, fresh.Y, 1, 150); pose && !(e < 1e-6) || !pose && e < 0.1 {
+			t.Errorf("pose %v: relative error %.3g of what the pose does", pose, e)
 		}
 	}
 }

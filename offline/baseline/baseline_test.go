@@ -146,10 +146,7 @@ func TestDeterministic(t *testing.T) {
 	pairs := small()
 	before := mat.DenseCopyOf(pairs[0].X)
 	bits := func(m Translator) string {
-		y, step, err := m.Translate(pairs[2].X)
-		if err != nil {
-			t.Fatal(err)
-		}
+		y, step := must.Get2(m.Translate(pairs[2].X))(t)
 		return fmt.Sprintf("%x %x", y.RawMatrix().Data, step)
 	}
 	for _, c := range fits {
@@ -196,10 +193,7 @@ func TestStill(t *testing.T) {
 				t.Errorf("%s: %s still: %v", c.name, name, err)
 				continue
 			}
-			y, step, err := m.Translate(pair.X)
-			if err != nil {
-				t.Fatal(err)
-			}
+			y, step := must.Get2(m.Translate(pair.X))(t)
 			if err := checkFinite(y, "the output"); err != nil {
 				t.Errorf("%s: %s still: %v", c.name, name, err)
 			}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mannequin/internal/testing/must"
 )
 
 // performances are pairs as motion makes them: gaits of several speeds in many
@@ -50,9 +52,7 @@ func BenchmarkFit(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := c.fit(); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(c.fit())(b)
 			}
 		})
 	}

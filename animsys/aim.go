@@ -12,10 +12,10 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// Aim has those look who carry an ecs.LookAt, and those people reach who carry an
-// ecs.Reach: where they really stand, after Ground, so that eyes and hands meet what
-// they aim at. It turns heads, necks, arms and people's spines; hips and legs stay.
-// Skeletons that have neither the dogs' nor the people's joint names are passed by.
+// Aim is the system that turns the heads of agents with an ecs.LookAt and the arms of people
+// with an ecs.Reach toward their targets. It works on the grounded pose, so that eyes and
+// hands meet the targets. It turns heads, necks, arms and people's spines; hips and legs
+// stay. It skips skeletons whose joints are not named like those of dogs or people.
 type Aim struct {
 	rowSystem
 	looks   generic.Filter2[ecs.Slot, ecs.LookAt]
@@ -28,7 +28,7 @@ func (s *Aim) Initialize(w *arche.World) {
 	s.rows(w, func(c *Crowd) bool { return c.aims != nil }, func(c *Crowd) func(r0, r1 int) { return c.aim })
 }
 
-// Update gathers where everyone looks and reaches, and turns them there.
+// Update collects the targets and turns heads and arms.
 func (s *Aim) Update(w *arche.World) {
 	for _, c := range s.crowds {
 		clear(c.aims.look)

@@ -1,25 +1,29 @@
-// Package animsys is the tick: the ECS systems that turn what agents are asked to do
-// into poses on the ground. It is glue; the work is done by its sub-packages, ik and
-// netruntime.
+// Package animsys is the tick: the ECS systems that turn what agents are asked to do into
+// poses on the ground. The work is done by its sub-packages, ik and netruntime.
 //
 // Set up:
 //   - [NewCrowd] puts the agents of one generator into a world: mann.Controller,
 //     manifold.Stream, latent.Stream, strnn.Stream, keypose.Stream, or your own
-//     [mannequin/animsys/generator.Generator].
+//     [mannequin/animsys/generator.Generator]. Make all crowds before the schedule.
 //   - [Systems] is the tick in its order, for ecs.NewSchedule.
 //
 // Agents:
 //   - [Crowd.Spawn], [SpawnWith], [Crowd.Place] and [Crowd.Despawn] between ticks.
 //   - The generator's component (control.Goal, manifold.Curve, latent.Sliders,
-//     strnn.Steer, keypose.Performance) says what an agent does.
+//     strnn.Steer, keypose.Performance) says what an agent does. Set it before a tick.
 //   - ecs.LookAt, ecs.Reach, ecs.MARStyle and ecs.GramStyle add to it.
 //
 // Results:
-//   - [Crowd.Bones] of one entity, [Crowd.Published] and [Crowd.Interpolate] of all.
-//   - [Crowd.Hash] sums up a crowd's state.
+//   - [Crowd.Bones] and [Crowd.Root] of one entity.
+//   - [Crowd.Published] and [Crowd.Interpolate] of all.
+//   - [Crowd.Hash] is a checksum of a crowd's state.
 //
 // Level of detail:
 //   - [Crowd.SetUpdateRate] of one agent, [Crowd.ApplyLOD] by distance ([LODPolicy]).
+//     Dogs need networks with longer steps for it: mann.ControllerOptions.LOD.
+//
+// Lengths are in metres, angles in radians, +Y is up. Heading 0 faces +Z. Headings grow to the
+// left: π/2 faces +X.
 //
 // The systems of a tick, in order:
 //
@@ -32,7 +36,8 @@
 // The systems split rows over workers. Results are bit-identical for any number of
 // workers. A dog moves identically alone or in a crowd. For generators of windows a
 // full batch may delay a window, and the phase at which windows start depends on spawn
-// order. A tick allocates nothing.
+// order. An agent of such a generator stands until its first window is ready. A tick
+// allocates nothing.
 //
 // A schedule steps 60 times a second. A game with another frame rate accumulates time
 // and interpolates; see the example of [Crowd.Interpolate].
@@ -68,8 +73,8 @@ type Options struct {
 	// Styles are those of ecs.MARStyle, at most ecs.MaxStyles, on the generator's
 	// skeleton; nil is none.
 	Styles *mar.Database
-	Style  mar.Options // how styles are given
-	Known  mar.Label   // what is known of the motion's own style; none is slower
+	Style  mar.Options // parameters of the translation
+	Known  mar.Label   // the style that the generator's motion has, see mar.Database.InStyle; none is slower
 }
 
 // Crowd holds the agents of one generator, one row each: the poses that the
@@ -79,8 +84,8 @@ type Options struct {
 type Crowd struct {
 	Rows     *ecs.Rows
 	Skel     *skel.Skeleton
-	Ground   ik.Legged // the ground solver
-	Inertial *blend.Inertial
+	Ground   ik.Legged       // the ground solver, whose settings may change between ticks
+	Inertial *blend.Inertial // what smooths jumps in poses; likewise
 	generator.Poses
 
 	gen     untyped
@@ -225,10 +230,11 @@ func (c *Crowd) Close() error {
 	return errors.Join(c.gen.close(), c.restyle.close())
 }
 
-// Spawn adds an agent at pos, whose height is dropped, with heading yaw in radians;
-// its bones are there at once. The entity has an ecs.Slot and the generator's
-// component, with its default, for you to set; add components of your own. It fails
-// if the crowd is full, while the world is locked, and for places that are not finite.
+// Spawn adds an agent at pos, whose height is ignored, with heading yaw in radians. Its
+// bones are there at once. The entity has an ecs.Slot and the generator's component with
+// its default: change it through generic.NewMap1 or a query, and add components of your
+// own. Spawn fails if the crowd is full, while the world is locked by a query, and for
+// places that are not finite.
 func (c *Crowd) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) { return c.spawn(pos, yaw, nil) }
 
 // SpawnWith is Crowd.Spawn for an agent that begins with the given control, which is
@@ -292,8 +298,8 @@ func (c *Crowd) Despawn(e arche.Entity) error {
 	return nil
 }
 
-// Place moves an agent to pos with heading yaw. It keeps its posture, which eases into
-// what the generator has it do there.
+// Place moves an agent to pos with heading yaw, at once and without a way. Its posture
+// stays and eases into what the generator makes there.
 func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 	row, ok := c.Rows.Row(e)
 	if !ok {
@@ -342,6 +348,16 @@ func (c *Crowd) Bones(e arche.Entity) []m3.Xform {
 	return c.BonesAt(row)
 }
 
+// Root returns where e stands and faces, to steer by: its place on flat ground, with +Z
+// ahead, as of the last tick; the zero Xform if e is not in this crowd.
+func (c *Crowd) Root(e arche.Entity) m3.Xform {
+	row, ok := c.Rows.Row(e)
+	if !ok {
+		return m3.Xform{}
+	}
+	return c.Roots[row]
+}
+
 // BonesAt is Bones for the agent in a row.
 func (c *Crowd) BonesAt(row int) []m3.Xform { return c.now[row*c.joints : (row+1)*c.joints] }
 
@@ -352,8 +368,9 @@ func (c *Crowd) Published() (last, now []m3.Xform) { return c.last, c.now }
 
 // Interpolate writes all agents' joints a fraction alpha in [0, 1] of the way from
 // the tick before the last to the last into dst, (agents, joints), growing it if it
-// is too small, and returns it. Joints rotate and hips move straight; bones keep
-// their lengths.
+// is too small, and returns it. The joints of the agent in row r begin at r·Skel.Len();
+// Rows.Row returns an entity's row. Joints rotate and hips move straight, so that bones
+// keep their lengths.
 func (c *Crowd) Interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
 	n := c.Rows.Len() * c.joints
 	if cap(dst) < n {

@@ -2,10 +2,9 @@ package animsys
 
 import "mannequin/internal/statehash"
 
-// Hash sums up the agents in 64 bits: their number, and row by row at which rate they go
-// on, where they stand and the bits of their bones as of the last tick. Runs that are the same to the bit
-// have the same sums; it tells accidents apart, not forgeries. It allocates nothing
-// and takes about 10 ns for each bone: a tick can afford it.
+// Hash returns a checksum of all agents as of the last tick: their number, update rates,
+// roots and bones, by row. Bit-identical runs have equal sums. It finds accidents, not
+// forgeries. It allocates nothing and takes about 10 ns for each bone.
 func (c *Crowd) Hash() uint64 {
 	n := c.Rows.Len()
 	h := statehash.New.Int(n)

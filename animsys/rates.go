@@ -12,24 +12,23 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// UpdateRate is how often an agent updates: every so many ticks. Its bones are
-// interpolated in between. Distant agents need no more.
+// UpdateRate is the number of ticks from one update of an agent to the next. Its bones
+// are interpolated in between. Distant agents need no more.
 type UpdateRate uint8
 
 // The update rates.
 const (
-	Frozen    UpdateRate = 0 // never: the agent stays as it is
+	Frozen    UpdateRate = 0 // no updates: the agent stays as it is
 	EveryTick UpdateRate = 1 // the default
 	Every2    UpdateRate = 2
 	Every4    UpdateRate = 4
 )
 
-// SetUpdateRate sets how often an agent updates, from its next update on. It takes up
-// to four ticks, which spreads agents evenly over the ticks. Agents of a batched
-// generator update at the next higher rate if it has no network for this one. Agents
-// with an ecs.MARStyle update every tick until they have lost it. Agents of other
-// generators are shown late by one tick less than the rate. It returns an error if e is
-// not in this crowd.
+// SetUpdateRate sets how often an agent updates. A change takes effect within four ticks,
+// which spreads agents evenly over the ticks. Agents of a batched generator update more
+// often if it has no network for this rate. Agents of other generators are shown up to
+// three ticks late. Agents with an ecs.MARStyle update every tick. It returns an error if
+// e is not in this crowd.
 func (c *Crowd) SetUpdateRate(e arche.Entity, r UpdateRate) error {
 	row, ok := c.Rows.Row(e)
 	if !ok {
@@ -169,7 +168,7 @@ func (c *Crowd) publish(r0, r1 int) {
 	}
 }
 
-// SelectLOD decides which agents update in this tick. It comes first.
+// SelectLOD is the system that decides which agents update in this tick. It comes first.
 type SelectLOD struct{ system }
 
 // Initialize finds the crowds. It leaves an error if the schedule does not step at
@@ -216,15 +215,18 @@ type pacing struct {
 	solvers  [Every4 + 1]ik.Legged
 }
 
-// LODPolicy says how far from where a crowd is watched agents have which rate.
+// LODPolicy maps an agent's distance from the camera to its update rate.
 type LODPolicy struct {
-	EveryTick, Every2, Every4 float32 // m: up to where agents go on at these rates; beyond they are frozen. 0 is no bound
-	Behind                    float32 // m: whoever is out of sight and farther than this has the next lower rate,
-	Unseen                    float32 // and beyond this is frozen; 0 is no bound
-	Sight                     float32 // cosine of the angle around where one looks within which agents are in sight
+	// Agents update at these rates up to these distances, m, and are frozen beyond Every4.
+	// 0 is no bound.
+	EveryTick, Every2, Every4 float32
+
+	Behind float32 // m; agents out of sight and farther away have the next lower rate
+	Unseen float32 // m; agents out of sight and farther away are frozen; 0 is no bound
+	Sight  float32 // cosine of the greatest angle from the camera's direction at which agents are in sight
 }
 
-// DefaultLOD suits a crowd of people and dogs that is watched by a camera near the ground.
+// DefaultLOD returns a policy for people and dogs around a camera near the ground.
 func DefaultLOD() LODPolicy {
 	return LODPolicy{EveryTick: 14, Every2: 28, Every4: 80, Behind: 3, Unseen: 12, Sight: 0.4}
 }
@@ -233,9 +235,9 @@ func DefaultLOD() LODPolicy {
 // at a bound do not go to and fro.
 const hold = 1.08
 
-// ApplyLOD gives all agents the rates that attention has for them, seen from eye and looking
-// ahead, of unit length; zero is everywhere. saving, 0 to 1, is how much of its distances
-// is to be saved. Call it between ticks.
+// ApplyLOD sets the update rates of all agents by the policy, for a camera at eye that looks
+// along the unit vector ahead; a zero ahead looks everywhere. saving, 0 to 1, shortens the
+// policy's distances: clock.Budget finds how much a tick has to save. Call it between ticks.
 func (c *Crowd) ApplyLOD(a *LODPolicy, eye, ahead m3.Vec3, saving float32) {
 	if !eye.Finite() || !ahead.Finite() || !m3.Finite(saving) {
 		return

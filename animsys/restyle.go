@@ -12,8 +12,8 @@ import (
 	arche "github.com/mlange-42/arche/ecs"
 )
 
-// Style gives the poses of agents with an ecs.MARStyle that style, all at once, in
-// crowds with Options.Styles.
+// Style is the system that translates the poses of agents with an ecs.MARStyle into that
+// style, in crowds with Options.Styles.
 //
 // Root motion stays as the generator made it. Posture, gestures and how feet are
 // lifted are the style's, and so is the stride length. Generate adapts the step

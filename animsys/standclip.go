@@ -10,9 +10,9 @@ import (
 	"mannequin/ik"
 )
 
-// StandClip returns the clip of a person, of the frames rows, (frames, columns) raw, as
-// the tick's Ground stage shows it on level ground at height zero: feet that have contact
-// are held where they are.
+// StandClip returns a clip of a person with its feet locked, as the system Ground shows it
+// on level ground at height zero. rows, (frames, columns) raw, are the frames of the clip,
+// which have the contacts.
 func StandClip(c *skel.Clip, l *feature.Motion, rows []float32) (*skel.Clip, error) {
 	if len(rows) != c.Frames*l.Columns() {
 		return nil, fmt.Errorf("animsys: %d values of the frames of a clip of %d frames: want %d", len(rows), c.Frames, c.Frames*l.Columns())

@@ -2,6 +2,7 @@ package animsys_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -155,6 +156,71 @@ func TestConformanceSaveAndRestore(t *testing.T) {
 				}
 			}
 			a.again(t, &at, agents) // and go on from here
+		}
+	})
+}
+
+// A state with flipped bits is refused or moves somehow; it does not panic.
+func TestConformanceRestoreFlipped(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		r := k.rows(t, 4)
+		r.add(0)
+		for tick := range 50 {
+			r.tick(tick)
+		}
+		var s generator.State
+		r.save(&s)
+		rnd := rand.New(rand.NewPCG(1, 2))
+		for i := range 150 {
+			flipped := generator.State{Data: slices.Clone(s.Data), Assets: s.Assets}
+			// Most of the numbers that are not motion come first or last.
+			at := rnd.IntN(min(400, len(s.Data)))
+			if i%3 == 0 {
+				at = len(s.Data) - 1 - rnd.IntN(min(40, len(s.Data)))
+			}
+			flipped.Data[at] ^= 1 << rnd.IntN(8)
+			flipped.Rewind()
+			if r.restore(&flipped) != nil {
+				continue
+			}
+			r.agents = append(r.agents, 0)
+			for tick := range 3 {
+				r.tick(tick)
+			}
+			r.remove(1)
+		}
+	})
+}
+
+// Saving and rolling back allocate nothing, once the buffer has grown.
+func TestConformanceStateAllocations(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		r := k.rows(t, 5)
+		for i := range 5 {
+			r.add(i)
+		}
+		for tick := range 100 {
+			r.tick(tick)
+		}
+		var s generator.State
+		agents := slices.Clone(r.agents)
+		again := func() {
+			s.Reset()
+			r.save(&s)
+			for r.n > 0 {
+				r.remove(r.n - 1)
+			}
+			s.Rewind()
+			for range agents {
+				if err := r.restore(&s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.agents = append(r.agents, agents...)
+		}
+		again()
+		if n := testing.AllocsPerRun(20, again); n != 0 {
+			t.Errorf("saving and restoring %d agents allocates %g times", len(agents), n)
 		}
 	})
 }

@@ -101,7 +101,8 @@ func (s *rowSystem) Update(*arche.World) {
 
 func every(*Crowd) bool { return true }
 
-// Plan copies the agents' controls to their rows and plans their trajectories.
+// Plan is the system that copies the agents' controls to their rows and plans their
+// trajectories.
 type Plan struct{ rowSystem }
 
 // Initialize finds the crowds of batched generators.
@@ -120,7 +121,7 @@ func (s *Plan) Update(w *arche.World) {
 	s.rowSystem.Update(w)
 }
 
-// Gather writes the network's inputs of all agents that update.
+// Gather is the system that writes the network's inputs of all agents that update.
 type Gather struct{ rowSystem }
 
 // Initialize finds the crowds of batched generators.
@@ -129,7 +130,7 @@ func (s *Gather) Initialize(w *arche.World) {
 	s.rows(w, isBatched, func(c *Crowd) func(i0, i1 int) { return c.batched.Gather })
 }
 
-// Infer runs each network once for all agents that update.
+// Infer is the system that runs each network once for all agents that update.
 type Infer struct{ system }
 
 // Initialize finds the crowds of batched generators.
@@ -149,7 +150,7 @@ func (s *Infer) Update(*arche.World) {
 	}
 }
 
-// Scatter turns the network's outputs into root motion and poses.
+// Scatter is the system that turns the network's outputs into root motion and poses.
 type Scatter struct{ rowSystem }
 
 // Initialize finds the crowds of batched generators.
@@ -158,8 +159,8 @@ func (s *Scatter) Initialize(w *arche.World) {
 	s.rows(w, isBatched, func(c *Crowd) func(i0, i1 int) { return c.batched.Scatter })
 }
 
-// Generate copies the agents' controls and styles to their rows, commits windows of
-// motion that are due, and requests those that are needed next.
+// Generate is the system that copies the agents' controls and styles to their rows, starts
+// windows of motion that are due, and requests those that are needed next.
 type Generate struct {
 	system
 	gram generic.Filter2[ecs.Slot, ecs.GramStyle]
@@ -214,7 +215,7 @@ func (s *Generate) styles(w *arche.World, c *Crowd) {
 	}
 }
 
-// Sample moves all agents on by a tick and poses those that update.
+// Sample is the system that advances all agents by a tick and poses those that update.
 type Sample struct{ rowSystem }
 
 // Initialize finds all crowds.
@@ -233,7 +234,7 @@ func (c *Crowd) sample(r0, r1 int) {
 	}
 }
 
-// Blend inertializes jumps in the poses.
+// Blend is the system that inertializes jumps in the poses.
 type Blend struct{ rowSystem }
 
 // Initialize finds all crowds.
@@ -241,8 +242,8 @@ func (s *Blend) Initialize(w *arche.World) {
 	s.rows(w, every, func(c *Crowd) func(r0, r1 int) { return c.blend })
 }
 
-// Ground stands the poses on the ground. After it only heads and arms move, which
-// nothing stands on.
+// Ground is the system that puts the poses on the ground and locks their feet. After it
+// only heads and arms move.
 type Ground struct{ rowSystem }
 
 // Initialize finds all crowds.
@@ -250,8 +251,8 @@ func (s *Ground) Initialize(w *arche.World) {
 	s.rows(w, every, func(c *Crowd) func(r0, r1 int) { return c.ground })
 }
 
-// Publish writes the grounded poses as bone transforms, beside those of the tick
-// before.
+// Publish is the system that writes the grounded poses as bone transforms, beside those of
+// the tick before.
 type Publish struct{ rowSystem }
 
 // Initialize finds all crowds.

@@ -1,13 +1,21 @@
-// Package ecs holds what mannequin adds to an Arche world: the components and
-// resources that the animation systems share, compact rows for entities whose
-// bulk data lives in flat slices, and the schedule that runs the systems.
+// Package ecs is what mannequin adds to an Arche world, by task:
 //
-// An animated entity has a [Slot], and a control.Goal, a manifold.Curve, a latent.Sliders or a
-// strnn.Steer; it may have a [Style], a
-// [LookAt] and a [Reach]. The slot names its row in
-// the slices of the animation systems; rows are compact, so that one network
-// call serves the rows 0 to n−1. Entities come and go between ticks with
-// [Rows.Add] and [Rows.Remove].
+// Run systems
+//   - A schedule of systems with a fixed step: [NewSchedule], [Schedule.Step]
+//   - The time in the world, and errors of systems: [Clock], [Fault]
+//
+// Add to what an agent does
+//   - Turn its head: [LookAt]
+//   - Take its hands to places: [Reach]
+//   - Change its style: [MARStyle], [GramStyle]
+//
+// Keep data of your own by row
+//   - Compact rows for entities whose data lives in flat slices: [NewRows], [Rows.Add],
+//     [Rows.Remove]
+//
+// An agent of an animsys.Crowd has a [Slot], which names its row in the crowd's slices, and
+// the component of its generator: control.Goal, manifold.Curve, latent.Sliders, strnn.Steer
+// or keypose.Performance. Rows are compact, so that one network call serves the rows 0 to n−1.
 package ecs
 
 import (
@@ -22,77 +30,74 @@ import (
 // Slot is the component that gives an animated entity its row.
 type Slot struct{ Row int32 }
 
-// MARStyle is the component that translates an agent's motion into a style frame by
-// frame, or into a blend of styles (Xia et al. 2015): those of animsys.Options.Styles.
-// Without it, or with the zero value, the agent moves in its own style.
+// MARStyle is the component that translates a person's motion frame by frame into a style
+// of animsys.Options.Styles, or into a blend of them (Xia et al. 2015). Without it, or with
+// the zero value, the agent moves in its own style.
 type MARStyle struct {
-	// Weights are those of the database's styles, in its order, 0 to 1 each; what is
-	// left to 1 is the agent's own style. Weights beyond the database's styles are
-	// ignored.
+	// Weights of the database's styles, in its order, 0 to 1 each. The rest up to 1 is the
+	// agent's own style. Weights beyond the database's styles are ignored.
 	Weights [MaxStyles]float32
 }
 
 // MaxStyles is the largest number of styles of a MARStyle.
 const MaxStyles = 16
 
-// GramStyle is the component that gives the windows of motion that are made next a
-// style (Holden et al. 2016): one of manifold.StreamOptions.Styles. A change shows
-// after about a second.
+// GramStyle is the component that gives a person's next windows of motion a style of
+// manifold.StreamOptions.Styles (Holden et al. 2016). A change shows after about a second.
 type GramStyle struct {
-	Style  int     // its index; one that does not exist is none
+	Style  int     // index of the style; an index that does not exist is no style
 	Weight float32 // 0 to 2; 0 is none
 }
 
-// LookAt is the component that has an agent look at a place: it turns the head, and what
-// helps it. Without it, or with the zero value, the head is as the motion has it.
+// LookAt is the component that turns an agent's head toward a place, with the neck and, for
+// people, the spine. Without it, or with the zero value, the head follows the motion.
 type LookAt struct {
 	Target m3.Vec3 // world space, m
-	Weight float32 // 0 to 1 of the way to looking straight at it; changes are eased over
+	Weight float32 // 0 to 1 looks straight at the target; changes are eased
 }
 
-// Reach is the component that has a person's hands reach for places. Without it, or
-// with the zero value, they are as the motion has them.
+// Reach is the component that takes a person's hands to places. Without it, or with the
+// zero value, they follow the motion.
 type Reach struct{ Left, Right Hand }
 
-// Hand says where a hand goes.
+// Hand is the target of one hand of a Reach.
 type Hand struct {
 	Target m3.Vec3 // of the knuckles, world space, m
-	Weight float32 // 0 to 1 of the way there; changes are eased over
+	Weight float32 // 0 to 1 of the way there; changes are eased
 }
 
-// Clock is the resource that says what time it is in the world.
+// Clock is the resource that holds the world's time.
 type Clock struct {
 	Tick int64   // ticks finished so far
 	DT   float32 // seconds per tick
 }
 
-// Fault is the resource in which systems leave errors, since Arche's systems
-// return none. The schedule stops at the first.
+// Fault is the resource in which systems leave errors, because Arche's systems return none.
+// The schedule stops at the first error.
 type Fault struct{ Err error }
 
-// Rows hands out rows to entities and keeps them compact. It is a resource of
-// the world that it was made for.
+// Rows assigns compact rows to entities. It belongs to the world that it was made for.
 type Rows struct {
 	world *ecs.World
 	slots generic.Map1[Slot]
 	held  []ecs.Entity // row → entity
 }
 
-// NewRows returns room for capacity entities of w.
+// NewRows returns rows for up to capacity entities of w.
 func NewRows(w *ecs.World, capacity int) *Rows {
 	return &Rows{world: w, slots: generic.NewMap1[Slot](w), held: make([]ecs.Entity, 0, capacity)}
 }
 
-// Len returns the number of rows in use; they are 0 to Len−1.
+// Len returns the number of rows in use: 0 to Len−1.
 func (r *Rows) Len() int { return len(r.held) }
 
-// Cap returns the number of rows that there are.
+// Cap returns the largest number of rows.
 func (r *Rows) Cap() int { return cap(r.held) }
 
 // Entity returns the entity in a row below Len.
 func (r *Rows) Entity(row int) ecs.Entity { return r.held[row] }
 
-// Row returns e's row, and whether it has one here.
+// Row returns e's row, and whether it has one in these rows.
 func (r *Rows) Row(e ecs.Entity) (int, bool) {
 	if !r.world.Alive(e) {
 		return 0, false
@@ -104,15 +109,14 @@ func (r *Rows) Row(e ecs.Entity) (int, bool) {
 	return int(slot.Row), true
 }
 
-// Holds reports whether e's slot is one of these rows: a world may have several
-// kinds of agents, each with rows of its own.
+// Holds reports whether e's slot belongs to these rows. A world may have several crowds,
+// each with rows of its own.
 func (r *Rows) Holds(e ecs.Entity, s *Slot) bool {
 	return s.Row >= 0 && int(s.Row) < len(r.held) && r.held[s.Row] == e
 }
 
-// Add gives e a Slot with the next free row and returns it. It fails when all
-// rows are taken, when e is dead or has a row already, and while the world is
-// locked by a query.
+// Add gives e a Slot with the next free row, which it returns. It fails if all rows are
+// taken, if e is dead or has a row already, and while the world is locked by a query.
 func (r *Rows) Add(e ecs.Entity) (int, error) {
 	if err := r.open(e, "add"); err != nil {
 		return 0, err
@@ -129,9 +133,9 @@ func (r *Rows) Add(e ecs.Entity) (int, error) {
 	return row, nil
 }
 
-// Remove takes e's row away and gives it to the entity in the last row, so that
-// rows stay compact. The caller copies the data of row last to row row. It
-// fails when e is dead or has no row, and while the world is locked by a query.
+// Remove gives e's row to the entity in the last row, so that rows stay compact. The caller
+// copies the data of row last to row row. It fails if e is dead or has no row, and while
+// the world is locked by a query.
 func (r *Rows) Remove(e ecs.Entity) (row, last int, err error) {
 	if err := r.open(e, "remove"); err != nil {
 		return 0, 0, err

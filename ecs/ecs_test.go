@@ -9,16 +9,18 @@ import (
 	"github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 	"pgregory.net/rapid"
+
+	"mannequin/internal/testing/must"
 )
 
-// Random comings and goings against a map: rows stay compact, every entity
+// Entities are added and removed at random and compared with a map. Rows stay compact, every entity
 // keeps its own data, and slots agree with the rows.
 func TestRowsKeepTheirEntities(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := ecs.NewWorld()
 		rows := NewRows(&w, 8)
 		slots := generic.NewMap1[Slot](&w)
-		data := make([]int, 8) // what a batch would hold
+		data := make([]int, 8) // stands for a batch's data
 		want := map[ecs.Entity]int{}
 		for i := range rapid.IntRange(1, 60).Draw(rt, "steps") {
 			if rows.Len() == 0 || rapid.Bool().Draw(rt, "add") {
@@ -87,11 +89,11 @@ func TestRowsErrors(t *testing.T) {
 	}
 }
 
-// probe is a system that writes down what happens to it.
+// probe is a system that records its calls.
 type probe struct {
 	name  string
 	log   *[]string
-	fail  int64 // tick in which it fails, −1 never
+	fail  int64 // tick in which it fails, −1 for never
 	clock generic.Resource[Clock]
 	fault generic.Resource[Fault]
 }
@@ -116,13 +118,8 @@ var errBroken = errors.New("broken")
 func TestSchedule(t *testing.T) {
 	w := ecs.NewWorld()
 	var log []string
-	s, err := NewSchedule(&w, 0.5, &probe{name: "a", log: &log, fail: 1}, &probe{name: "b", log: &log, fail: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Step(); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewSchedule(&w, 0.5, &probe{name: "a", log: &log, fail: 1}, &probe{name: "b", log: &log, fail: -1}))(t)
+	must.Do(t, s.Step())
 	for range 2 {
 		if err := s.Step(); !errors.Is(err, errBroken) {
 			t.Fatalf("the fault came back as %v", err)
@@ -139,17 +136,12 @@ func TestSchedule(t *testing.T) {
 // A world has one schedule at a time.
 func TestOneSchedule(t *testing.T) {
 	w := ecs.NewWorld()
-	s, err := NewSchedule(&w, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewSchedule(&w, 0.5))(t)
 	if _, err := NewSchedule(&w, 0.5); err == nil {
 		t.Error("a second schedule beside the first")
 	}
 	s.Close()
 	s.Close()
-	if s, err = NewSchedule(&w, 0.5); err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(NewSchedule(&w, 0.5))(t)
 	s.Close()
 }

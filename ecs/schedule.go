@@ -9,16 +9,14 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// System is arche-model's: Initialize once, Update every tick, Finalize once.
+// System is a system of arche-model: Initialize once, Update every tick, Finalize once.
 type System = model.System
 
-// Schedule runs systems over a world in their order, one call of Step per tick
-// of fixed length. It keeps no time of its own: whoever drives it decides when
-// a tick is due.
+// Schedule runs systems over a world in their order: one call of Step is one tick. It keeps
+// no time; the caller decides when a tick is due (see clock.Fixed).
 type Schedule struct {
-	// Trace, where it is set, is called before each system's Update with the
-	// system's index, and with their number when the tick is done: a hook for
-	// profilers.
+	// Trace is called before each system's Update with the system's index, and with the
+	// number of systems after the last: a hook for profilers. Optional.
 	Trace func(next int)
 
 	world   *ecs.World
@@ -27,9 +25,9 @@ type Schedule struct {
 	fault   *Fault
 }
 
-// NewSchedule adds the resources Clock, with ticks of dt seconds, and Fault to w
-// and initialises the systems. It returns the error that one of them left, and one
-// where w has a schedule already.
+// NewSchedule adds the resources Clock, with ticks of dt seconds, and Fault to w and
+// initialises the systems. It returns the error that one of them left, and an error if w
+// has a schedule already.
 func NewSchedule(w *ecs.World, dt float32, systems ...System) (*Schedule, error) {
 	s := &Schedule{world: w, systems: systems, clock: &Clock{DT: dt}, fault: &Fault{}}
 	clock, fault := generic.NewResource[Clock](w), generic.NewResource[Fault](w)
@@ -44,8 +42,8 @@ func NewSchedule(w *ecs.World, dt float32, systems ...System) (*Schedule, error)
 	return s, s.fault.Err
 }
 
-// Step runs one tick. Once a system has left an error, Step returns it and runs
-// no more.
+// Step runs one tick. Once a system has left an error, Step returns it and runs no more
+// systems.
 func (s *Schedule) Step() error {
 	for i, sys := range s.systems {
 		if s.fault.Err != nil {
@@ -63,7 +61,7 @@ func (s *Schedule) Step() error {
 	return s.fault.Err
 }
 
-// Names returns the systems' type names in the order in which they run.
+// Names returns the systems' type names in running order.
 func (s *Schedule) Names() []string {
 	names := make([]string, len(s.systems))
 	for i, sys := range s.systems {
@@ -72,8 +70,8 @@ func (s *Schedule) Names() []string {
 	return names
 }
 
-// Close finalises the systems, last first, and gives the world back, which may have
-// another schedule then. Closing twice is harmless.
+// Close finalises the systems, last first. The world may have another schedule then.
+// Closing twice is harmless.
 func (s *Schedule) Close() {
 	if s.world == nil {
 		return

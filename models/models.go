@@ -1,4 +1,4 @@
-// Package models finds trained networks: the shipped ones by name, others by the path of their
+// Package models opens trained networks: the shipped ones by name, others by the path of their
 // file.
 package models
 
@@ -27,8 +27,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// shipped lists the embedded models. Each lives in a package of its own, so that a game can link
-// the one it needs and no other.
+// shipped lists the embedded models. Each has a package of its own, so that a game links only the
+// models that it needs.
 var shipped = []struct {
 	name string
 	open func() (*netruntime.Net, error)
@@ -75,4 +75,13 @@ func Open(nameOrPath string) (*netruntime.Net, error) {
 		return nil, fmt.Errorf("no model %q: there is no such file, and shipped are %s%s", nameOrPath, strings.Join(Names(), ", "), hint)
 	}
 	return net, err
+}
+
+// OpenAs opens a network and returns what make makes of it, such as mann.NewModel.
+func OpenAs[M any](nameOrPath string, make func(*netruntime.Net) (M, error)) (m M, err error) {
+	net, err := Open(nameOrPath)
+	if err != nil {
+		return m, err
+	}
+	return make(net)
 }

@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/models"
 )
 
-// Every shipped model opens, and says what it is, what it was trained on and under which licence;
-// the list of licences repeats it.
+// Every shipped model opens and states its name, its training data and its licence. The list of
+// licences repeats them.
 func TestShipped(t *testing.T) {
 	licences, err := os.ReadFile("LICENSES.md")
 	if err != nil {
@@ -48,13 +49,7 @@ func TestShipped(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	if _, err := models.Open("cat"); err == nil || !strings.Contains(err.Error(), "dog") {
-		t.Errorf("unknown name: %v", err)
-	}
-	if _, err := models.Open("humna"); err == nil || !strings.HasSuffix(err.Error(), "; did you mean human?") {
-		t.Errorf("mistyped name: %v", err)
-	}
-	if _, err := models.Open(filepath.Join(t.TempDir(), "cat.safetensors")); err == nil || !strings.Contains(err.Error(), "cat.safetensors") {
-		t.Errorf("missing file: %v", err)
-	}
+	must.Fail(models.Open("cat"))(t, "dog")
+	must.Fail(models.Open("humna"))(t, "; did you mean human?")
+	must.Fail(models.Open(filepath.Join(t.TempDir(), "cat.safetensors")))(t, "cat.safetensors")
 }

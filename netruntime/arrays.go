@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 )
 
 // EncodeArrays writes arrays that are not a network, such as a database of motion, in the format of
@@ -22,7 +23,7 @@ func EncodeArrays(w io.Writer, meta Meta, arrays []Tensor, half func(name string
 		}
 	}
 	meta = meta.clone()
-	if err := meta.settle(nil); err != nil {
+	if err := meta.checkExtra(nil); err != nil {
 		return fmt.Errorf("netruntime: %w", err)
 	}
 	return write(w, &meta, nil, arrays, func(t *Tensor) string {
@@ -37,38 +38,24 @@ func EncodeArrays(w io.Writer, meta Meta, arrays []Tensor, half func(name string
 // allocates nothing for data that the file does not contain, and refuses a file whose contents do
 // not match its checksum. A model file is an *UnsupportedError, other errors are a *FormatError.
 func DecodeArrays(b []byte) (Meta, []Tensor, error) {
-	kv, entries, data, err := parse(b)
-	if err != nil {
-		return Meta{}, nil, err
+	meta, entries, data, err := contents(b)
+	if err == nil {
+		err = notNet(meta.Arch)
 	}
-	meta, err := metaOf(kv)
 	if err != nil {
-		return meta, nil, wrapAt(8, err)
-	}
-	if err := notNet(meta.Arch); err != nil {
 		return meta, nil, err
-	}
-	if want, ok := kv[keyChecksum]; ok {
-		if got := checksum(kv, entries, data); got != want {
-			return meta, nil, formatf(8, "the file is damaged: its contents have the checksum %s, it was written with %q", got, want)
-		}
 	}
 	var out []Tensor
 	for _, e := range entries {
 		out = append(out, Tensor{e.name, e.shape, floats(data[e.lo:e.hi], e.dtype)})
 	}
-	slices.SortFunc(out, func(a, b Tensor) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(out, func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) })
 	return meta, out, nil
 }
 
 func notNet(arch string) error {
 	if arch == archGraph || arch == archMANN || arch == "" {
-		return &UnsupportedError{What: "architecture", Got: arch, Have: []string{"arrays that are no network"}}
+		return &UnsupportedError{What: "architecture", Got: arch, Have: []string{"arrays that are not a network"}}
 	}
 	return nil
 }

@@ -3,10 +3,11 @@ package netruntime
 import (
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/pool"
 )
 
-// What is computed aside, by parts between which others may have their turn, is the same.
+// Work in parts, with pauses for others between them, has the same result.
 func TestAside(t *testing.T) {
 	names, nets, factors := GraphCases()
 	for i, n := range nets {
@@ -15,12 +16,8 @@ func TestAside(t *testing.T) {
 			s := openWith(t, n, SessionOptions{Batch: batch, Length: length, Workers: 1})
 			out, in := arrays(n, 1, batch, length)
 			want, _ := arrays(n, 1, batch, length)
-			if err := s.RunSequences(want, in, batch, length); err != nil {
-				t.Fatal(err)
-			}
-			if err := pool.Aside(func() error { return s.RunSequences(out, in, batch, length) }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(want, in, batch, length))
+			must.Do(t, pool.Aside(func() error { return s.RunSequences(out, in, batch, length) }))
 			for k := range out {
 				if at := different(out[k], want[k]); at >= 0 {
 					t.Errorf("%s: output %d of %d sequences differs at %d", names[i], k, batch, at)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
@@ -81,9 +82,7 @@ func minimum(b *testing.B, f func() error) {
 	least := time.Duration(1 << 62)
 	for b.Loop() {
 		from := time.Now()
-		if err := f(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, f())
 		least = min(least, time.Since(from))
 	}
 	b.ReportMetric(float64(least)/1e3, "min-us")

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
-// TestSharedWeightsAreBounded has a file of few bytes whose nodes all pack the same weights.
+// TestSharedWeightsAreBounded reads a small file whose nodes all pack the same weights.
 func TestSharedWeightsAreBounded(t *testing.T) {
 	deep := func(nodes int) *maker {
 		m := newMaker(4)
@@ -33,7 +34,7 @@ func TestSharedWeightsAreBounded(t *testing.T) {
 	}
 }
 
-// TestPackedBound: a plan packs no more values than bind counts.
+// TestPackedBound checks that a plan packs no more values than bind counts.
 func TestPackedBound(t *testing.T) {
 	cases := graphCases()
 	for _, c := range filterCases() {
@@ -73,7 +74,7 @@ func TestPackedBound(t *testing.T) {
 	}
 }
 
-// TestErrorsAreShort has headers with very much that is wrong.
+// TestErrorsAreShort reads headers with very many mistakes.
 func TestErrorsAreShort(t *testing.T) {
 	var many strings.Builder
 	for i := range 10000 {
@@ -94,7 +95,7 @@ func TestErrorsAreShort(t *testing.T) {
 	}
 }
 
-// A session whose longest run cannot be halved is ready for the one before it.
+// A session whose longest run cannot be halved supports the longest run that can.
 func TestOddSessionsAllocateNothing(t *testing.T) {
 	m := newMaker(4)
 	p := m.node(Node{Op: OpMaxPool, In: []string{m.input("x", 40, false)}}, 0, 0)
@@ -102,16 +103,14 @@ func TestOddSessionsAllocateNothing(t *testing.T) {
 	s := openWith(t, n, SessionOptions{Batch: 1, Length: 401, Workers: 2}).(*session)
 	out, in := arrays(n, 2, 1, 400)
 	room := cap(s.steps)
-	if err := s.RunSequences(out, in, 1, 400); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(out, in, 1, 400))
 	if len(s.steps) <= 200 || cap(s.steps) != room {
 		t.Fatalf("%d steps, room for %d", len(s.steps), room)
 	}
 }
 
-// TestSessionBounds asks for sessions that take too much for what is easily
-// forgotten: scratch memory, steps, the pool's counters.
+// TestSessionBounds asks for sessions that are too large in ways that are easily forgotten: scratch
+// memory, steps, the pool's counters.
 func TestSessionBounds(t *testing.T) {
 	m := newMaker(4)
 	wide := m.net(m.node(Node{Op: OpBlend, In: []string{m.input("x", 1<<18, false), m.input("w", 1, false)}}, 1, 0))
@@ -126,17 +125,13 @@ func TestSessionBounds(t *testing.T) {
 		"recurrent layers": second(long.NewSession(SessionOptions{Batch: 1, Length: maxLength, Workers: 2})),
 		"-1 frames":        second(long.NewSession(SessionOptions{Batch: 1, Length: -1, Workers: 1})),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %s", err, want)
-		}
+		must.FailWith(t, err, want)
 	}
 	m = newMaker(6)
 	light := m.net(m.node(Node{Op: OpAct, Act: "elu", In: []string{m.input("x", 1, false)}}, 0, 0))
 	s := openWith(t, light, SessionOptions{Batch: 3, Length: maxLength, Workers: 2}).(*session)
 	out, in := arrays(light, 1, 3, maxLength)
-	if err := s.RunSequences(out, in, 3, maxLength); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(out, in, 3, maxLength))
 	if s.blocks != 0 || s.counts[0] > lightTasks*2 {
 		t.Errorf("%d tasks in a step", s.counts[0])
 	}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mannequin/internal/testing/fakecuda"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/cuda"
 )
@@ -22,26 +23,23 @@ var precisions = []struct {
 	tolerance float64
 }{{cuda.FP32, 2e-5}, {cuda.TF32, 3e-3}, {cuda.BF16, 0.03}}
 
-func openCUDA(t interface{ Fatal(...any) }, n *netruntime.Net, o cuda.Options) netruntime.Session {
-	s, err := cuda.NewSession(n, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+func openCUDA(t netruntime.Test, n *netruntime.Net, o cuda.Options) netruntime.Session {
+	s := must.Get(cuda.NewSession(n, o))(t)
 	if !strings.HasPrefix(s.Kernel(), "cuda_") {
 		t.Fatal("the session runs on ", s.Kernel())
 	}
 	return s
 }
 
-// onGPU fails where the processor has computed a run.
-func onGPU(t interface{ Fatal(...any) }) {
+// onGPU fails the test if the processor has computed a run.
+func onGPU(t netruntime.Test) {
 	if n := cuda.Fallbacks(); n != 0 {
 		t.Fatal(n, " runs fell back to the processor")
 	}
 }
 
-// TestCUDAAgainstFloat64 runs every graph through batches and lengths up and
-// down, outputs poisoned.
+// TestCUDAAgainstFloat64 runs every graph with rising and falling batches and lengths, and poisoned
+// outputs.
 func TestCUDAAgainstFloat64(t *testing.T) {
 	names, nets, factors := netruntime.GraphCases()
 	for i, n := range nets {
@@ -57,9 +55,7 @@ func TestCUDAAgainstFloat64(t *testing.T) {
 				for _, r := range runs {
 					out, in := netruntime.Arrays(n, 5, r[0], r[1])
 					poison(out)
-					if err := s.RunSequences(out, in, r[0], r[1]); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, s.RunSequences(out, in, r[0], r[1]))
 					for j, want := range netruntime.Interpret(n, in, r[0], r[1]) {
 						if e := netruntime.Relative(out[j], want); !(e <= p.tolerance) {
 							t.Fatalf("%d sequences of %d: output %d is off by %.2g", r[0], r[1], j, e)
@@ -80,24 +76,20 @@ func poison(out [][]float32) {
 	}
 }
 
-// TestCUDABadSequences puts NaN into one sequence: what depends on it is NaN,
-// and the others keep their bits.
+// TestCUDABadSequences puts NaN into one sequence. Results that depend on it are NaN, and the other
+// sequences keep their bits.
 func TestCUDABadSequences(t *testing.T) {
 	names, nets, _ := netruntime.GraphCases()
 	for i, n := range nets {
 		const batch, length, bad = 3, 4, 1
 		s := openCUDA(t, n, cuda.Options{SessionOptions: netruntime.SessionOptions{Batch: batch, Length: length, Workers: 1}})
 		good, in := netruntime.Arrays(n, 5, batch, length)
-		if err := s.RunSequences(good, in, batch, length); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.RunSequences(good, in, batch, length))
 		for _, x := range in {
 			x[bad*len(x)/batch] = float32(math.NaN())
 		}
 		out, _ := netruntime.Arrays(n, 5, batch, length)
-		if err := s.RunSequences(out, in, batch, length); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.RunSequences(out, in, batch, length))
 		s.Close()
 		for j, want := range netruntime.Interpret(n, in, batch, length) {
 			k := len(want) / batch
@@ -114,7 +106,7 @@ func TestCUDABadSequences(t *testing.T) {
 	onGPU(t)
 }
 
-// TestCUDARandomGraphs makes up graphs, options and runs.
+// TestCUDARandomGraphs draws graphs, options and runs.
 func TestCUDARandomGraphs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, factor := netruntime.RandomGraph(t, true, []int{2})
@@ -126,11 +118,9 @@ func TestCUDARandomGraphs(t *testing.T) {
 			batch, length := rapid.IntRange(1, o.Batch).Draw(t, "sequences"), factor*rapid.IntRange(1, o.Length/factor).Draw(t, "frames")
 			out, in := netruntime.Arrays(n, uint64(batch), batch, length)
 			poison(out)
-			if err := s.RunSequences(out, in, batch, length); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(out, in, batch, length))
 			for i, want := range netruntime.Interpret(n, in, batch, length) {
-				// Some graphs enlarge what is rounded.
+				// Some graphs amplify rounding.
 				if e := netruntime.Relative(out[i], want); !(e <= 5*p.tolerance) {
 					t.Fatalf("output %d of %+v is off by %g", i, n.Graph(), e)
 				}
@@ -140,22 +130,17 @@ func TestCUDARandomGraphs(t *testing.T) {
 	})
 }
 
-// The kernels lengthen by two alone: the processor computes other networks, and the log says why.
+// The kernels lengthen only by two. The processor computes other networks, and the log says why.
 func TestCUDALeavesOtherFactors(t *testing.T) {
 	n := netruntime.LongGraph()
 	var log strings.Builder
-	s, err := cuda.NewSession(n, cuda.Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Length: 3, Workers: 1}, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cuda.NewSession(n, cuda.Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Length: 3, Workers: 1}, Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 	defer s.Close()
 	if strings.HasPrefix(s.Kernel(), "cuda_") || !strings.Contains(log.String(), "lengthens by 5, the kernels only by 2") {
 		t.Errorf("the session runs on %s: %s", s.Kernel(), &log)
 	}
 	out, in := netruntime.Arrays(n, 5, 1, 3)
-	if err := s.RunSequences(out, in, 1, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(out, in, 1, 3))
 	for i, want := range netruntime.Interpret(n, in, 1, 3) {
 		if e := netruntime.Relative(out[i], want); !(e <= 1e-5) {
 			t.Errorf("output %d is off by %g", i, e)

@@ -36,7 +36,7 @@
 //
 //   - [New] from a [Graph] and its [Tensor] values; [Graph.Validate] and [Graph.Length] check a graph
 //   - [Net.Encode] and [Net.EncodeBF16] write a model file; [Net.Tensors] and [Net.Tensor] copy weights
-//   - [EncodeArrays] and [DecodeArrays] store arrays that are no network, in the same kind of file
+//   - [EncodeArrays] and [DecodeArrays] store arrays that are not a network, in the same kind of file
 //
 // # Train and export
 //

@@ -8,8 +8,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// A network of two inputs and one output, with one expert that adds the inputs where both are
-// positive, goes through a model file and runs on three rows at once.
+// A network of two inputs and one output goes through a model file and runs on three rows at once.
+// It has one expert, which adds the inputs if both are positive.
 func ExampleNet_NewSession() {
 	t := func(name string, shape []int, data ...float32) netruntime.Tensor {
 		return netruntime.Tensor{Name: name, Shape: shape, Data: data}
@@ -46,8 +46,8 @@ func ExampleNet_NewSession() {
 	// Output: sum [3 7 0.75] [1 1 1]
 }
 
-// A network of one's own: a convolution over time that averages three frames, then the larger of
-// each pair. Sequences may have any even length up to the session's.
+// Build a network: a convolution over time that averages three frames, then the larger of each
+// pair. Sequences may have any even length up to the session's.
 func ExampleGraph() {
 	net, err := netruntime.New(netruntime.Meta{Arch: "graph", Name: "smooth", Graph: &netruntime.Graph{
 		Inputs: []netruntime.Input{{Name: "x", Channels: 1}},
@@ -80,8 +80,8 @@ func ExampleGraph() {
 	// Output: [2 3 6 4]
 }
 
-// The encoder and the decoder of an autoencoder that keeps the larger of two
-// frames. What is between them has half of the frames, and may be changed.
+// Split an autoencoder that keeps the larger of two frames into its encoder and decoder. The values
+// between them have half of the frames, and can be edited.
 func ExampleNet_Part() {
 	whole, err := netruntime.New(netruntime.Meta{Arch: "graph", Graph: &netruntime.Graph{
 		Inputs: []netruntime.Input{{Name: "x", Channels: 1}},

@@ -5,20 +5,18 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
 // openWith returns a session that the test closes.
 func openWith(t testing.TB, n *Net, o SessionOptions) Session {
-	s, err := n.NewSession(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(n.NewSession(o))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
 
-// arrays makes inputs and room for outputs of a run.
+// arrays returns random inputs and memory for the outputs of a run.
 func arrays(n *Net, seed uint64, batch, length int) (out, in [][]float32) {
 	g := n.Graph()
 	size := func(name string) int {
@@ -84,7 +82,8 @@ func tolerance(bf16 bool) float64 {
 	return 2e-5
 }
 
-// TestGraphsAgainstFloat64 runs every graph in one session through batches and lengths up and down.
+// TestGraphsAgainstFloat64 runs every graph in one session with rising and falling batches and
+// lengths.
 func TestGraphsAgainstFloat64(t *testing.T) {
 	for _, c := range graphCases() {
 		const batch, length = 5, 12
@@ -103,9 +102,7 @@ func TestGraphsAgainstFloat64(t *testing.T) {
 				s := openWith(t, c.net, SessionOptions{Batch: batch, Length: length, Workers: workers, BF16: bf16})
 				for _, r := range runs {
 					out, in := arrays(c.net, 5, r.batch, r.length)
-					if err := s.RunSequences(out, in, r.batch, r.length); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, s.RunSequences(out, in, r.batch, r.length))
 					for i := range out {
 						if e := relative(out[i], want[r][i]); !(e <= tolerance(bf16)) {
 							t.Fatalf("%s, %d workers, %d sequences of %d: output %d is off by %.2g", c.name, workers, r.batch, r.length, i, e)
@@ -118,8 +115,8 @@ func TestGraphsAgainstFloat64(t *testing.T) {
 	}
 }
 
-// TestSequencesKeepTheirBits runs every sequence alone, then among others, in
-// batches small and large enough for both ways of sharing out the work.
+// TestSequencesKeepTheirBits runs every sequence alone, then among others, in batches small and
+// large enough for both ways of sharing the work.
 func TestSequencesKeepTheirBits(t *testing.T) {
 	for _, c := range graphCases() {
 		eachType(t, func(t *testing.T, bf16 bool) {
@@ -135,18 +132,14 @@ func TestSequencesKeepTheirBits(t *testing.T) {
 					want, in := arrays(c.net, 8, total, length)
 					alone := openWith(t, c.net, SessionOptions{Batch: 1, Length: length, Workers: 1, BF16: bf16, SkipBelow: skip})
 					for q := range total {
-						if err := alone.RunSequences(pick(want, total, q, 1), pick(in, total, q, 1), 1, length); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, alone.RunSequences(pick(want, total, q, 1), pick(in, total, q, 1), 1, length))
 					}
 					for _, workers := range crews {
 						s := openWith(t, c.net, SessionOptions{Batch: total, Length: length + 3, Workers: workers, BF16: bf16, SkipBelow: skip})
 						for _, batch := range []int{1, 2, 5, 13, total} {
 							from := (7 * batch) % (total - batch + 1)
 							out, _ := arrays(c.net, 0, batch, length)
-							if err := s.RunSequences(out, pick(in, total, from, batch), batch, length); err != nil {
-								t.Fatal(err)
-							}
+							must.Do(t, s.RunSequences(out, pick(in, total, from, batch), batch, length))
 							for i, w := range pick(want, total, from, batch) {
 								if at := different(out[i], w); at >= 0 {
 									t.Fatalf("%s, skip %g, %d workers, %d sequences of %d from %d: output %d differs at %d: %g, alone %g",
@@ -175,9 +168,7 @@ func TestBadSequencesStayAlone(t *testing.T) {
 				s := openWith(t, c.net, SessionOptions{Batch: batch, Length: length, Workers: 2, BF16: bf16})
 				want, in := arrays(c.net, 9, batch, length)
 				out, _ := arrays(c.net, 9, batch, length)
-				if err := s.RunSequences(want, in, batch, length); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.RunSequences(want, in, batch, length))
 				bad := map[int]float32{1: float32(math.NaN()), 3: float32(math.Inf(1))}
 				for q, v := range bad {
 					for _, x := range pick(in, batch, q, 1) {
@@ -188,9 +179,7 @@ func TestBadSequencesStayAlone(t *testing.T) {
 				}
 				// The second run finds the bad values in all buffers.
 				for range 2 {
-					if err := s.RunSequences(out, in, batch, length); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, s.RunSequences(out, in, batch, length))
 				}
 				for i := range out {
 					for q := range batch {
@@ -226,8 +215,8 @@ func TestGraphRunsAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestLongLSTM has more frames than are projected at once, either way through
-// them, for few sequences and for some.
+// TestLongLSTM has more frames than are projected at once, in both directions, for few sequences
+// and for several.
 func TestLongLSTM(t *testing.T) {
 	m := newMaker(7)
 	a := m.node(Node{Op: OpLSTM, In: []string{m.input("x", 30, false)}}, 83, 0)
@@ -246,9 +235,7 @@ func TestLongLSTM(t *testing.T) {
 	eachType(t, func(t *testing.T, bf16 bool) {
 		for _, workers := range []int{1, 2} {
 			s := openWith(t, n, SessionOptions{Batch: most, Length: length, Workers: workers, BF16: bf16})
-			if err := s.RunSequences(all, in, most, length); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(all, in, most, length))
 			for i, first := range pick(all, most, 0, 1) {
 				if e := relative(first, want[i]); !(e <= tolerance(bf16)) {
 					t.Fatalf("%d workers: output %d is off by %.2g", workers, i, e)
@@ -256,9 +243,7 @@ func TestLongLSTM(t *testing.T) {
 			}
 			for batch := 1; batch < most; batch++ {
 				out, _ := arrays(n, 0, batch, length)
-				if err := s.RunSequences(out, pick(in, most, 1, batch), batch, length); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.RunSequences(out, pick(in, most, 1, batch), batch, length))
 				for i, w := range pick(all, most, 1, batch) {
 					if at := different(out[i], w); at >= 0 {
 						t.Fatalf("%d workers, %d sequences: output %d differs at %d", workers, batch, i, at)
@@ -270,7 +255,7 @@ func TestLongLSTM(t *testing.T) {
 	})
 }
 
-// A sequence is as good as its frames one by one with the state handed on.
+// A sequence gives the same as its frames one by one, passing the state on.
 func TestLSTMSteps(t *testing.T) {
 	m := newMaker(4)
 	x, h, c := m.input("x", 40, false), m.input("h", 90, true), m.input("c", 90, true)
@@ -279,9 +264,7 @@ func TestLSTMSteps(t *testing.T) {
 	const batch, length = 3, 6
 	s := openWith(t, n, SessionOptions{Batch: batch, Length: length, Workers: 2})
 	out, in := arrays(n, 2, batch, length)
-	if err := s.RunSequences(out, in, batch, length); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(out, in, batch, length))
 	state := [][]float32{in[1], in[2]}
 	for f := range length {
 		frame := make([]float32, 0, batch*40)
@@ -289,9 +272,7 @@ func TestLSTMSteps(t *testing.T) {
 			frame = append(frame, in[0][(q*length+f)*40:][:40]...)
 		}
 		step, _ := arrays(n, 0, batch, 1)
-		if err := s.RunSequences(step, [][]float32{frame, state[0], state[1]}, batch, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.RunSequences(step, [][]float32{frame, state[0], state[1]}, batch, 1))
 		for q := range batch {
 			if different(step[0][q*90:][:90], out[0][(q*length+f)*90:][:90]) >= 0 {
 				t.Fatalf("frame %d of sequence %d", f, q)
@@ -304,7 +285,7 @@ func TestLSTMSteps(t *testing.T) {
 	}
 }
 
-// TestSkipBelow computes what is left of a blend when its small weights are taken for zero.
+// TestSkipBelow compares with a blend whose small weights are replaced by zero.
 func TestSkipBelow(t *testing.T) {
 	m := newMaker(6)
 	x, w := m.input("x", 30, false), m.input("w", 4, false)
@@ -320,9 +301,7 @@ func TestSkipBelow(t *testing.T) {
 				}
 			}
 			s := openWith(t, n, SessionOptions{Batch: batch, Workers: 2, SkipBelow: 0.4, BF16: bf16})
-			if err := s.RunSequences(out, in, batch, 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(out, in, batch, 1))
 			if different(s.Gating(), in[1]) >= 0 || len(s.Gating()) != len(in[1]) {
 				t.Fatal("the gating weights are not those that went in")
 			}
@@ -359,9 +338,7 @@ func TestRunSequencesChecks(t *testing.T) {
 	n := m.net(p, x)
 	s := openWith(t, n, SessionOptions{Batch: 2, Length: 6, Workers: 1})
 	out, in := arrays(n, 1, 2, 6)
-	if err := s.RunSequences(out, in, 2, 6); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(out, in, 2, 6))
 	if s.Gating() != nil {
 		t.Error("gating of a network without blends")
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
@@ -14,8 +15,8 @@ type filterCase struct {
 }
 
 // filterCases are graphs whose convolutions of the given width are heavy: side by side on one
-// operand, one tied and reversed in time, one of an operand that an ordinary convolution reads as
-// well, with what is folded into them and what follows.
+// operand, one tied and reversed in time, and one whose operand an ordinary convolution reads too,
+// with operations folded into them and operations after them.
 func filterCases() []filterCase {
 	var cases []filterCase
 	add := func(name string, factor, taps int, f func(m *maker) []string) {
@@ -49,7 +50,7 @@ func filterCases() []filterCase {
 	return cases
 }
 
-// TestFilters says which convolutions are filters.
+// TestFilters checks which convolutions are filters.
 func TestFilters(t *testing.T) {
 	filtered := func(n *Net, bf16 bool) (widths []int) {
 		for _, o := range compile(n, planKey{kernel.Active(), bf16}).ops {
@@ -86,8 +87,8 @@ func filterLengths(taps int) []int {
 	return []int{1, block/2 + 1, 2 * block, block - 1, 2*block + 1}
 }
 
-// TestFiltersAgainstFloat64 takes sessions through lengths up and down. Every
-// sequence must have the bits that it has alone, and the first one be right.
+// TestFiltersAgainstFloat64 runs sessions with rising and falling lengths. Every sequence must have
+// the same bits as alone, and the first one must be right.
 func TestFiltersAgainstFloat64(t *testing.T) {
 	const total = 5
 	for _, c := range filterCases() {
@@ -111,9 +112,7 @@ func TestFiltersAgainstFloat64(t *testing.T) {
 					length *= c.factor
 					want, in := arrays(c.net, 5, total, length)
 					for q := range total {
-						if err := alone.RunSequences(pick(want, total, q, 1), pick(in, total, q, 1), 1, length); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, alone.RunSequences(pick(want, total, q, 1), pick(in, total, q, 1), 1, length))
 					}
 					for o, x := range pick(want, total, 0, 1) {
 						if e := relative(x, exact[i][o]); !(e <= 1e-5) {
@@ -123,9 +122,7 @@ func TestFiltersAgainstFloat64(t *testing.T) {
 					for w, s := range sessions {
 						batch := 1 + (i+w)%total
 						out, _ := arrays(c.net, 0, batch, length)
-						if err := s.RunSequences(out, pick(in, total, total-batch, batch), batch, length); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, s.RunSequences(out, pick(in, total, total-batch, batch), batch, length))
 						for o, x := range pick(want, total, total-batch, batch) {
 							if at := different(out[o], x); at >= 0 {
 								t.Fatalf("session %d, %d sequences of %d: output %d differs at %d: %g, alone %g", w, batch, length, o, at, out[o][at], x[at])
@@ -138,7 +135,7 @@ func TestFiltersAgainstFloat64(t *testing.T) {
 	}
 }
 
-// TestFiltersKeepNaNInItsSequence gives one of some sequences a NaN.
+// TestFiltersKeepNaNInItsSequence puts a NaN into one of several sequences.
 func TestFiltersKeepNaNInItsSequence(t *testing.T) {
 	for _, c := range filterCases() {
 		for _, batch := range []int{2, 5} {
@@ -146,14 +143,10 @@ func TestFiltersKeepNaNInItsSequence(t *testing.T) {
 			s := openWith(t, c.net, SessionOptions{Batch: batch, Length: length, Workers: 2})
 			want, in := arrays(c.net, 3, batch, length)
 			out, _ := arrays(c.net, 3, batch, length)
-			if err := s.RunSequences(want, in, batch, length); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(want, in, batch, length))
 			pick(in, batch, 1, 1)[0][5] = float32(math.NaN())
 			for range 2 { // the second run finds the NaN in all buffers
-				if err := s.RunSequences(out, in, batch, length); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.RunSequences(out, in, batch, length))
 			}
 			for i := range out {
 				for q := range batch {

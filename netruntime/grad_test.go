@@ -9,18 +9,15 @@ import (
 
 	"pgregory.net/rapid"
 
+	"mannequin/internal/testing/must"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/netruntime/internal/kernel"
 )
 
-func network(t interface{ Fatal(...any) }, n *netruntime.Net) *grad.Network {
-	net, err := grad.NewNetwork(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+func network(t netruntime.Test, n *netruntime.Net) *grad.Network {
+	return must.Get(grad.NewNetwork(n))(t)
 }
 
 // inputs writes arrays on a tape.
@@ -34,19 +31,11 @@ func inputs(tape *grad.Tape, n *netruntime.Net, in [][]float32) (mats []*grad.Ma
 }
 
 // checkForward compares a Network with a session of the same net.
-func checkForward(t interface {
-	Fatal(...any)
-	Fatalf(string, ...any)
-}, tape *grad.Tape, net *grad.Network, n *netruntime.Net, in [][]float32, batch, length int) {
-	s, err := n.NewSession(netruntime.SessionOptions{Batch: batch, Length: length, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+func checkForward(t netruntime.Test, tape *grad.Tape, net *grad.Network, n *netruntime.Net, in [][]float32, batch, length int) {
+	s := must.Get(n.NewSession(netruntime.SessionOptions{Batch: batch, Length: length, Workers: 1}))(t)
 	defer s.Close()
 	want, _ := netruntime.Arrays(n, 0, batch, length)
-	if err := s.RunSequences(want, in, batch, length); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(want, in, batch, length))
 	tape.Reset()
 	out := net.Forward(tape, length, inputs(tape, n, in)...)
 	if len(out) != len(want) {
@@ -99,17 +88,15 @@ func TestNetworkOfRandomGraphs(t *testing.T) {
 	})
 }
 
-// TestNetworkOfShippedModels draws inputs that are normal where the model normalises them.
+// TestNetworkOfShippedModels draws inputs that are normally distributed where the model normalises
+// them.
 func TestNetworkOfShippedModels(t *testing.T) {
 	pool := grad.NewPool(2)
 	defer pool.Close()
 	tape := grad.NewTape(pool)
 	for _, name := range models.Names() {
 		t.Run(name, func(t *testing.T) {
-			n, err := models.Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(models.Open(name))(t)
 			const batch = 2
 			length := 8
 			for slices.ContainsFunc(n.Values(), func(v netruntime.Value) bool { return v.Length(length) == 0 }) {
@@ -131,10 +118,7 @@ func TestNetworkOfShippedModels(t *testing.T) {
 			}
 			net := network(t, n)
 			checkForward(t, tape, net, n, in, batch, length)
-			again, err := net.Net()
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must.Get(net.Net())(t)
 			for i, w := range n.Tensors() {
 				if got := again.Tensors()[i]; got.Name != w.Name || !slices.Equal(got.Shape, w.Shape) || !slices.Equal(got.Data, w.Data) {
 					t.Fatalf("tensor %q is another one after the way to the tape and back", w.Name)
@@ -144,17 +128,14 @@ func TestNetworkOfShippedModels(t *testing.T) {
 	}
 }
 
-// A mean of very many deviations is taken off before anything is lost.
+// Subtracting a mean of very many deviations first loses no precision.
 func TestNetworkNormalizesExactly(t *testing.T) {
 	pool := grad.NewPool(1)
 	defer pool.Close()
 	g := &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: 3}}, Outputs: []string{"y"},
 		Nodes: []netruntime.Node{{Name: "y", Op: netruntime.OpNormalize, In: []string{"x"}}}}
-	n, err := netruntime.New(netruntime.Meta{Arch: "graph", Graph: g}, []netruntime.Tensor{
-		{Name: "y.mean", Shape: []int{3}, Data: []float32{1000, -70000, 2}}, {Name: "y.std", Shape: []int{3}, Data: []float32{0.03, 0.7, 0}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(netruntime.New(netruntime.Meta{Arch: "graph", Graph: g}, []netruntime.Tensor{
+		{Name: "y.mean", Shape: []int{3}, Data: []float32{1000, -70000, 2}}, {Name: "y.std", Shape: []int{3}, Data: []float32{0.03, 0.7, 0}}}))(t)
 	checkForward(t, grad.NewTape(pool), network(t, n), n, [][]float32{{1000.01, -70001, 3, 999.99, -70000.5, 1}}, 2, 1)
 }
 
@@ -176,7 +157,7 @@ func (g *gradients) loss64(n *netruntime.Net, in [][]float32) (sum float64) {
 	return sum
 }
 
-// slope returns how loss changes with v, by differences.
+// slope returns the change of loss with v, by differences.
 func slope(v *float32, loss func() float64) float64 {
 	const h = 1e-4
 	old := *v
@@ -188,8 +169,8 @@ func slope(v *float32, loss func() float64) float64 {
 	return (up - down) / (high - float64(*v))
 }
 
-// check compares gradients of values with differences, for at most a number of
-// values, which at maps to where got has them.
+// check compares gradients of values with differences, for at most a given number of values. at
+// maps them to their place in got.
 func check(what string, got, values []float32, most int, at func(i int) int, loss func() float64) error {
 	var want, have []float64
 	top := 0.0
@@ -236,15 +217,12 @@ func testGradients(t *testing.T, n *netruntime.Net, batch, length, most int) {
 	for _, p := range net.Params() {
 		w := &tensors[slices.IndexFunc(tensors, func(t netruntime.Tensor) bool { return t.Name == p.Name })]
 		at := same
-		if len(w.Shape) == 3 { // the tape has the last two axes the other way round
+		if len(w.Shape) == 3 { // the tape has the last two axes swapped
 			b, c := w.Shape[1], w.Shape[2]
 			at = func(i int) int { return (i/(b*c)*c+i%c)*b + i/c%b }
 		}
 		if err := check(p.Name, p.Grad, w.Data, most, at, func() float64 {
-			changed, err := netruntime.New(n.Meta(), tensors)
-			if err != nil {
-				t.Fatal(err)
-			}
+			changed := must.Get(netruntime.New(n.Meta(), tensors))(t)
 			return g.loss64(changed, g.in)
 		}); err != nil {
 			t.Error(err)
@@ -297,10 +275,7 @@ func smallNet(t *testing.T) *netruntime.Net {
 		}
 		tensors = append(tensors, w)
 	}
-	n, err := netruntime.New(netruntime.Meta{Arch: "graph", Graph: g}, tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(netruntime.New(netruntime.Meta{Arch: "graph", Graph: g}, tensors))(t)
 	return n
 }
 
@@ -308,7 +283,7 @@ func TestNetworkGradients(t *testing.T) {
 	t.Run("small", func(t *testing.T) { testGradients(t, smallNet(t), 2, 5, math.MaxInt) })
 	names, nets, factors := netruntime.GraphCases()
 	for i, n := range nets {
-		if strings.HasPrefix(names[i], "heavy") { // so to sessions alone, and slow in float64
+		if strings.HasPrefix(names[i], "heavy") { // computed by sessions alone, and slow in float64
 			continue
 		}
 		t.Run(names[i], func(t *testing.T) { testGradients(t, n, 1, 6*factors[i], 7) })

@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
-// smallGraph is a network with tensors of most kinds, in a file of few bytes.
+// smallGraph is a network with tensors of most kinds, in a small file.
 func smallGraph() *Net {
 	m := newMaker(1)
 	x := m.node(Node{Op: OpNormalize, In: []string{m.input("x", 2, false)}, Tensors: map[string]string{"mean": "x.mean", "std": "x.std"}}, 0, 0)
@@ -40,7 +42,7 @@ func TestGraphFiles(t *testing.T) {
 	t.Run("long", func(t *testing.T) { testGraphFile(t, longGraph()) })
 }
 
-// Files of depoolings by 2 are those that they were before there were factors.
+// Files with depoolings by 2 are the same as before there were factors.
 func TestFactorTwoIsNone(t *testing.T) {
 	file := func(factor int) []byte {
 		m := newMaker(1)
@@ -59,17 +61,12 @@ func testGraphFile(t *testing.T, n *Net) {
 		func(n *Net) []byte { return encoded(t, n) },
 		func(n *Net) []byte {
 			var b bytes.Buffer
-			if err := n.EncodeBF16(&b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, n.EncodeBF16(&b))
 			return b.Bytes()
 		},
 	} {
 		b := encode(n)
-		got, err := Decode(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(Decode(b))(t)
 		if !reflect.DeepEqual(got.Graph(), n.Graph()) || !reflect.DeepEqual(got.Meta(), n.Meta()) {
 			t.Fatal("another graph")
 		}
@@ -95,29 +92,20 @@ func testGraphFile(t *testing.T, n *Net) {
 
 func bf16File(t testing.TB, n *Net) []byte {
 	var b bytes.Buffer
-	if err := n.EncodeBF16(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.EncodeBF16(&b))
 	return b.Bytes()
 }
 
 func TestMANNGraph(t *testing.T) {
 	z := odd
 	n := z.net(t, 2)
-	// The graph that the tensors imply is the one that a graph file would hold.
+	// The graph that the tensors imply equals the graph of a graph file.
 	g := n.Graph()
-	same, err := New(Meta{Arch: "graph", Graph: g}, n.Tensors())
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := must.Get(New(Meta{Arch: "graph", Graph: g}, n.Tensors()))(t)
 	x := randomRows(1, 5*z.in)
 	a, b := make([]float32, 5*z.out), make([]float32, 5*z.out)
-	if err := open(t, n, 5, 1).Run(a, x, 5); err != nil {
-		t.Fatal(err)
-	}
-	if err := open(t, same, 5, 1).Run(b, x, 5); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, open(t, n, 5, 1).Run(a, x, 5))
+	must.Do(t, open(t, same, 5, 1).Run(b, x, 5))
 	if different(a, b) >= 0 {
 		t.Fatal("another network")
 	}
@@ -142,9 +130,7 @@ func TestLength(t *testing.T) {
 			t.Errorf("length of %s is %d (%v), want %d", value, got, err, want)
 		}
 	}
-	if _, err := long.Length("b", 3); err == nil || !strings.Contains(err.Error(), "5/2 of the run") {
-		t.Errorf("5/2 of 3 frames: %v", err)
-	}
+	must.Fail(long.Length("b", 3))(t, "5/2 of the run")
 	for value, length := range map[string]int{"nothing": 12, "p": 11, "x": 0, "l": -2} {
 		if got, err := g.Length(value, length); err == nil {
 			t.Errorf("%s has length %d of %d", value, got, length)
@@ -152,7 +138,7 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// TestGraphRejects spoils one thing at a time.
+// TestGraphRejects breaks one thing at a time.
 func TestGraphRejects(t *testing.T) {
 	node := func(g *Graph, name string) *Node {
 		return &g.Nodes[slices.IndexFunc(g.Nodes, func(n Node) bool { return n.Name == name })]
@@ -179,12 +165,12 @@ func TestGraphRejects(t *testing.T) {
 		`"l": lstm of 2 operands`:         func(g *Graph, _ []Tensor) { node(g, "l").In = []string{"p", "p"} },
 		`"l": first state "p" has length`: func(g *Graph, _ []Tensor) { node(g, "l").In = []string{"p", "p", "p"} },
 		`"b": operand "p" is not`:         func(g *Graph, _ []Tensor) { node(g, "b").In[0] = "p" },
-		`"p": act is no option`:           func(g *Graph, _ []Tensor) { node(g, "p").Act = "elu" },
-		`"d": flip is no option`:          func(g *Graph, _ []Tensor) { node(g, "d").Flip = true },
-		`"l": tied is no option`:          func(g *Graph, _ []Tensor) { node(g, "l").Tied = true },
-		`"d": reverse is no option`:       func(g *Graph, _ []Tensor) { node(g, "d").Reverse = true },
-		`"d": columns is no option`:       func(g *Graph, _ []Tensor) { node(g, "d").Columns = []int{0} },
-		`"p": factor is no option`:        func(g *Graph, _ []Tensor) { node(g, "p").Factor = 3 },
+		`"p": act is not an option`:       func(g *Graph, _ []Tensor) { node(g, "p").Act = "elu" },
+		`"d": flip is not an option`:      func(g *Graph, _ []Tensor) { node(g, "d").Flip = true },
+		`"l": tied is not an option`:      func(g *Graph, _ []Tensor) { node(g, "l").Tied = true },
+		`"d": reverse is not an option`:   func(g *Graph, _ []Tensor) { node(g, "d").Reverse = true },
+		`"d": columns is not an option`:   func(g *Graph, _ []Tensor) { node(g, "d").Columns = []int{0} },
+		`"p": factor is not an option`:    func(g *Graph, _ []Tensor) { node(g, "p").Factor = 3 },
 		`"d": depool by a factor of 1`: func(g *Graph, _ []Tensor) {
 			*node(g, "d") = Node{Name: "d", Op: OpDepool, In: []string{"p"}, Factor: 1}
 		},
@@ -247,9 +233,7 @@ func TestGraphRejects(t *testing.T) {
 		"without a graph": {Arch: "graph"},
 		"leave it out":    {Arch: "mann", Graph: smallGraph().Graph()},
 	} {
-		if _, err := New(meta, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		must.Fail(New(meta, nil))(t, want)
 	}
 }
 
@@ -265,7 +249,7 @@ func shrink(ts []Tensor, name string, shape ...int) {
 	}
 }
 
-// Values that are too wide, too many or too long are refused before anything is as large.
+// Values that are too wide, too many or too long are refused before anything of that size exists.
 func TestGraphBounds(t *testing.T) {
 	wide := func(nodes, operands int) *Graph {
 		g := &Graph{Inputs: []Input{{Name: "x", Channels: maxChannels / 2}}, Outputs: []string{"x"}}
@@ -291,9 +275,7 @@ func TestGraphBounds(t *testing.T) {
 		"channels in all values":    wide(100, 1),
 		"no more than 256 times":    deep,
 	} {
-		if _, err := New(Meta{Arch: "graph", Graph: g}, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		must.Fail(New(Meta{Arch: "graph", Graph: g}, nil))(t, want)
 	}
 }
 
@@ -321,13 +303,10 @@ func TestDecodeGraphRejects(t *testing.T) {
 	}
 }
 
-// TestGraphJSON: what encoding/json writes is what decodeGraph reads.
+// TestGraphJSON checks that decodeGraph reads the output of encoding/json.
 func TestGraphJSON(t *testing.T) {
 	for _, c := range graphCases() {
-		b, err := json.Marshal(c.net.Graph())
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(json.Marshal(c.net.Graph()))(t)
 		g, err := decodeGraph(string(b))
 		if err != nil || !reflect.DeepEqual(g.clone(), c.net.Graph()) {
 			t.Errorf("%s: %v", c.name, err)
@@ -335,7 +314,7 @@ func TestGraphJSON(t *testing.T) {
 	}
 }
 
-// TestDecodeNamesTheTensor spoils the header and the data of one tensor.
+// TestDecodeNamesTheTensor breaks the header and the data of one tensor.
 func TestDecodeNamesTheTensor(t *testing.T) {
 	good := encoded(t, smallGraph())
 	kv, _, _, err := parse(good)
@@ -358,10 +337,7 @@ func TestDecodeNamesTheTensor(t *testing.T) {
 		}
 		name := entries[3].name
 		data = spoil(entries, data)
-		head, err := header(kv, entries)
-		if err != nil {
-			t.Fatal(err)
-		}
+		head := must.Get(header(kv, entries))(t)
 		_, err = Decode(append(file(string(head), 0), data...))
 		var te *TensorError
 		var fe *FormatError
@@ -371,7 +347,7 @@ func TestDecodeNamesTheTensor(t *testing.T) {
 	}
 }
 
-// A file may not ask for a result of no channels.
+// A file may not have a result of no channels.
 func TestDecodeRefusesNoChannels(t *testing.T) {
 	kv, err := (&Meta{Arch: "graph", Graph: &Graph{
 		Inputs: []Input{{Name: "x", Channels: 2}}, Nodes: []Node{{Name: "d", Op: OpDense, In: []string{"x"}}}, Outputs: []string{"d"},
@@ -379,10 +355,7 @@ func TestDecodeRefusesNoChannels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, err := header(kv, []entry{{name: "d.weight", dtype: typeF32, shape: []int{0, 2}}, {name: "d.bias", dtype: typeF32, shape: []int{0}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(header(kv, []entry{{name: "d.weight", dtype: typeF32, shape: []int{0, 2}}, {name: "d.bias", dtype: typeF32, shape: []int{0}}}))(t)
 	_, err = Decode(file(string(head), 0))
 	var te *TensorError
 	if !errors.As(err, &te) || te.Tensor != "d.weight" {

@@ -235,7 +235,7 @@ func (n *Node) checkFields() error {
 		{"factor", n.Factor != 0, []string{OpDepool}},
 	} {
 		if f.set && !slices.Contains(f.of, n.Op) {
-			return graphf(n.Name, "%s is no option of %s", f.name, n.Op)
+			return graphf(n.Name, "%s is not an option of %s", f.name, n.Op)
 		}
 	}
 	if n.Op == OpSelect && (len(n.Columns) == 0 || len(n.Columns) > maxChannels) {

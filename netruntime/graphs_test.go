@@ -24,7 +24,7 @@ func (m *maker) input(name string, channels int, once bool) string {
 	return name
 }
 
-// tensor adds a tensor unless it is there, and returns its name.
+// tensor adds a tensor unless it exists, and returns its name.
 func (m *maker) tensor(name string, scale, offset float64, shape ...int) string {
 	for _, t := range m.tensors {
 		if t.Name == name {
@@ -47,8 +47,8 @@ func (m *maker) tensor(name string, scale, offset float64, shape ...int) string 
 	return name
 }
 
-// node adds a node and its tensors; out is the channels of a product's or an
-// LSTM's result, width a convolution's.
+// node adds a node and its tensors. out is the number of channels of a product's or an LSTM's
+// result, width the width of a convolution.
 func (m *maker) node(n Node, out, width int) string {
 	if n.Name == "" {
 		n.Name = fmt.Sprintf("n%d", len(m.g.Nodes))
@@ -125,8 +125,8 @@ type graphCase struct {
 	factor int // lengths are multiples of it
 }
 
-// graphCases covers every operation, option and fusion, light and heavy (from
-// HeavyWeights on), over odd sizes.
+// graphCases covers every operation, option and fusion, light and heavy (HeavyWeights and more),
+// with odd sizes.
 func graphCases() []graphCase {
 	var cases []graphCase
 	add := func(name string, factor int, f func(m *maker) []string) {

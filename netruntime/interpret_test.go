@@ -15,7 +15,7 @@ func newArray(batch, length, channels int) array {
 	return array{batch, length, channels, make([]float64, batch*length*channels)}
 }
 
-// at returns the channels of a frame, zeros outside of the sequence.
+// at returns the channels of a frame, or zeros outside the sequence.
 func (a array) at(b, t int) []float64 {
 	if t < 0 || t >= a.length {
 		return make([]float64, a.channels)
@@ -53,8 +53,8 @@ func activated(act string, v float64) float64 {
 	return v
 }
 
-// interpret computes a graph in float64, operation by operation as the
-// constants' comments say. It is slow and knows nothing of the executor.
+// interpret computes a graph in float64, operation by operation, by the comments of the constants.
+// It is slow and shares nothing with the executor.
 func interpret(n *Net, in [][]float32, batch, length int) [][]float64 {
 	g := n.Graph()
 	tensors := map[string]Tensor{}
@@ -97,7 +97,7 @@ func interpret(n *Net, in [][]float32, batch, length int) [][]float64 {
 	return out
 }
 
-// interpretNode returns the node's results by suffix of their names.
+// interpretNode returns the node's results by the suffix of their names.
 func interpretNode(n *Node, tensor func(role string) Tensor, in []array) map[string]array {
 	x := in[0]
 	one := func(a array) map[string]array { return map[string]array{"": a} }

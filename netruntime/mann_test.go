@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
@@ -59,15 +60,12 @@ func (z sizes) tensors(seed uint64) []Tensor {
 }
 
 func (z sizes) net(t testing.TB, seed uint64) *Net {
-	n, err := New(z.meta(), z.tensors(seed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(New(z.meta(), z.tensors(seed)))(t)
 	return n
 }
 
-// reference is the network in float64 and in the paper's own form: it blends
-// the experts' weights first (eq. 6) and then runs one network.
+// reference is the network in float64 and in the paper's form: it first blends the experts' weights
+// (eq. 6) and then runs one network.
 func reference(n *Net, x []float32) (omega, y []float64) {
 	get := func(name string) []float32 {
 		t, ok := n.Tensor(name)
@@ -163,10 +161,7 @@ func forKinds(t *testing.T, f func(t *testing.T)) {
 
 // open returns a session that the test closes.
 func open(t testing.TB, n *Net, rows, workers int) Session {
-	s, err := n.NewSession(SessionOptions{Batch: rows, Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(n.NewSession(SessionOptions{Batch: rows, Workers: workers}))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -196,9 +191,7 @@ func TestForwardAgainstFloat64(t *testing.T) {
 		forKinds(t, func(t *testing.T) {
 			s := open(t, n, rows, 2)
 			y := make([]float32, rows*z.out)
-			if err := s.Run(y, x, rows); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Run(y, x, rows))
 			if !slices.Equal(x, before) {
 				t.Fatal("Run changed its input")
 			}
@@ -222,8 +215,8 @@ func TestForwardAgainstFloat64(t *testing.T) {
 	}
 }
 
-// TestRowsKeepTheirBits computes every row alone, then in batches of all
-// shapes, at other positions and with other numbers of workers.
+// TestRowsKeepTheirBits computes every row alone, then in batches of several sizes, at other
+// positions and with other numbers of workers.
 func TestRowsKeepTheirBits(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		z := odd
@@ -233,9 +226,7 @@ func TestRowsKeepTheirBits(t *testing.T) {
 		want, gating := make([]float32, rows*z.out), make([]float32, rows*z.k)
 		alone := open(t, n, 1, 1)
 		for r := range rows {
-			if err := alone.Run(want[r*z.out:], x[r*z.in:], 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, alone.Run(want[r*z.out:], x[r*z.in:], 1))
 			copy(gating[r*z.k:], alone.Gating())
 		}
 		r := rand.New(rand.NewPCG(7, 7))
@@ -244,9 +235,7 @@ func TestRowsKeepTheirBits(t *testing.T) {
 			for _, b := range []int{2, 3, 4, 7, 12, 13, 31, 32, 33, 64, 95, 96, 191, 192, 193, 287, 289, 400} {
 				from := r.IntN(rows - b + 1)
 				y := make([]float32, b*z.out)
-				if err := s.Run(y, x[from*z.in:], b); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Run(y, x[from*z.in:], b))
 				if i := different(y, want[from*z.out:]); i >= 0 {
 					t.Fatalf("%d workers, %d rows from %d: row %d differs from itself alone", workers, b, from, i/z.out)
 				}
@@ -258,7 +247,7 @@ func TestRowsKeepTheirBits(t *testing.T) {
 	})
 }
 
-// different returns the first index at which a's bits are not b's, or −1.
+// different returns the first index at which the bits of a and b differ, or −1.
 func different(a, b []float32) int {
 	for i := range a {
 		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
@@ -276,18 +265,14 @@ func TestBadRowsStayAlone(t *testing.T) {
 			s := open(t, n, rows, 2)
 			x := randomRows(9, rows*z.in)
 			want, y := make([]float32, rows*z.out), make([]float32, rows*z.out)
-			if err := s.Run(want, x, rows); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Run(want, x, rows))
 			bad := map[int]float32{3: float32(math.NaN()), 11: float32(math.Inf(1)), 18: -3e38}
 			for r, v := range bad {
 				for i := range z.in {
 					x[r*z.in+i] = v
 				}
 			}
-			if err := s.Run(y, x, rows); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Run(y, x, rows))
 			for r := range rows {
 				if _, ok := bad[r]; !ok && different(y[r*z.out:(r+1)*z.out], want[r*z.out:]) >= 0 {
 					t.Fatalf("row %d of %d changed with its neighbours", r, rows)
@@ -303,15 +288,10 @@ func TestBadRowsStayAlone(t *testing.T) {
 func TestZeroDeviationIsOne(t *testing.T) {
 	ts := tiny.tensors(3)
 	ts[1].Data[2], ts[3].Data[1] = 0, 0
-	n, err := New(tiny.meta(), ts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(New(tiny.meta(), ts))(t)
 	x := randomRows(1, tiny.in)
 	y := make([]float32, tiny.out)
-	if err := open(t, n, 1, 1).Run(y, x, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, open(t, n, 1, 1).Run(y, x, 1))
 	_, want := reference(n, x)
 	for i := range y {
 		if !(math.Abs(float64(y[i])-want[i]) <= 1e-5) {
@@ -320,21 +300,16 @@ func TestZeroDeviationIsOne(t *testing.T) {
 	}
 }
 
-// Logits beyond the range of exp leave the gating a partition of one.
+// With logits beyond the range of exp, the gating still sums to one.
 func TestLargeLogits(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		ts := odd.tensors(3)
 		bias := ts[9].Data // gating.2.bias
 		bias[0], bias[1], bias[2] = -300, 300, 300
 		clear(ts[8].Data)
-		n, err := New(odd.meta(), ts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(New(odd.meta(), ts))(t)
 		s := open(t, n, 1, 1)
-		if err := s.Run(make([]float32, odd.out), randomRows(1, odd.in), 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Run(make([]float32, odd.out), randomRows(1, odd.in), 1))
 		if g := s.Gating(); g[0] != 0 || g[1] != 0.5 || g[2] != 0.5 {
 			t.Errorf("gating %v", g)
 		}

@@ -9,17 +9,19 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/netruntime/internal/kernel"
 	"pgregory.net/rapid"
+
+	"mannequin/internal/testing/must"
+	"mannequin/netruntime/internal/kernel"
 )
 
-// cutting finds by recursion what a part from some values to others takes.
+// cutting finds by recursion the nodes of a part from some values to others.
 type cutting struct {
 	from    map[string]*Node // by every name of a result
 	given   []string
-	used    map[string]bool  // of given
-	nodes   map[string]*Node // computed
-	missing []string         // the graph's inputs
+	used    map[string]bool  // the given values that are used
+	nodes   map[string]*Node // the computed nodes
+	missing []string         // the graph's inputs that are needed but not given
 }
 
 func cut(g *Graph, given, outputs []string) *cutting {
@@ -58,7 +60,7 @@ func (c *cutting) visit(name string) {
 	}
 }
 
-// conflict says that a given value would be computed as well.
+// conflict reports whether a given value would also be computed.
 func (c *cutting) conflict() bool {
 	for _, n := range c.nodes {
 		if slices.ContainsFunc(results(n), func(r string) bool { return c.used[r] }) {
@@ -69,32 +71,23 @@ func (c *cutting) conflict() bool {
 }
 
 // lookAt returns n with other outputs.
-func lookAt(t interface{ Fatal(...any) }, n *Net, outputs []string) *Net {
+func lookAt(t Test, n *Net, outputs []string) *Net {
 	g := n.Graph()
 	g.Outputs = outputs
-	out, err := New(Meta{Arch: "graph", Graph: g}, n.Tensors())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Get(New(Meta{Arch: "graph", Graph: g}, n.Tensors()))(t)
 }
 
 // run computes a network's outputs with two workers.
-func run(t interface{ Fatal(...any) }, n *Net, in [][]float32, batch, length int, bf16 bool) [][]float32 {
-	s, err := n.NewSession(SessionOptions{Batch: batch, Length: length, Workers: 2, BF16: bf16})
-	if err != nil {
-		t.Fatal(err)
-	}
+func run(t Test, n *Net, in [][]float32, batch, length int, bf16 bool) [][]float32 {
+	s := must.Get(n.NewSession(SessionOptions{Batch: batch, Length: length, Workers: 2, BF16: bf16}))(t)
 	defer s.Close()
 	out, _ := arrays(n, 0, batch, length)
-	if err := s.RunSequences(out, in, batch, length); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(out, in, batch, length))
 	return out
 }
 
-// TestRandomParts cuts random graphs through random values of one length, and
-// compares what is before and after the cut with the whole.
+// TestRandomParts cuts random graphs at random values of one length, and compares both sides of the
+// cut with the whole.
 func TestRandomParts(t *testing.T) {
 	made := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -165,7 +158,7 @@ func TestRandomParts(t *testing.T) {
 			t.Fatalf("tensors %v are missing", takes)
 		}
 
-		// A run of the whole shows the values of the cut and behind it.
+		// A run of the whole shows the values at the cut and after it.
 		whole := lookAt(t, n, slices.Concat(given, outs))
 		batch, length := rapid.IntRange(1, 5).Draw(t, "batch"), factor*rapid.IntRange(1, 5).Draw(t, "length")
 		_, x := arrays(whole, 1, batch, length)
@@ -215,9 +208,8 @@ func TestRandomParts(t *testing.T) {
 	t.Log(made)
 }
 
-// same compares a part's outputs with the whole's, bit for bit but where the
-// part may fuse operations that the whole does not: a depooling or a batch norm
-// with a reader that is not in the part.
+// same compares a part's outputs with the whole's, bit for bit unless the part may fuse operations
+// that the whole does not: a depooling or a batch norm with a reader that is not in the part.
 func same(t *rapid.T, what string, p *Net, got, want [][]float32) {
 	fuses := slices.ContainsFunc(p.Graph().Nodes, func(n Node) bool { return n.Op == OpDepool || n.Op == OpBatchNorm })
 	for i := range want {
@@ -234,8 +226,8 @@ func same(t *rapid.T, what string, p *Net, got, want [][]float32) {
 	}
 }
 
-// coder is an autoencoder with a pooled hidden value, heavy enough to be
-// computed in every way that products are.
+// coder is an autoencoder with a pooled hidden value, heavy enough for every way of computing
+// products.
 func coder() *Net {
 	m := newMaker(4)
 	x := m.node(Node{Name: "x_norm", Op: OpNormalize, In: []string{m.input("x", 37, false)}, Tensors: map[string]string{"mean": "mean", "std": "std"}}, 0, 0)
@@ -246,18 +238,12 @@ func coder() *Net {
 	return m.net(m.node(Node{Name: "y", Op: OpDenormalize, In: []string{d}, Tensors: map[string]string{"mean": "mean", "std": "std"}}, 0, 0))
 }
 
-// TestEncoderAndDecoder: the parts of an autoencoder, one after the other, give
-// the bits of the whole, also from model files.
+// TestEncoderAndDecoder checks that the parts of an autoencoder, one after the other, give the bits
+// of the whole, also through model files.
 func TestEncoderAndDecoder(t *testing.T) {
 	n := coder()
-	e, err := n.Part([]string{"x"}, []string{"hidden"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := n.Part([]string{"hidden"}, []string{"y"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(n.Part([]string{"x"}, []string{"hidden"}))(t)
+	d := must.Get(n.Part([]string{"hidden"}, []string{"y"}))(t)
 	for _, c := range []struct {
 		net     *Net
 		value   string
@@ -296,11 +282,8 @@ func TestEncoderAndDecoder(t *testing.T) {
 				t.Errorf("from files %v: value %d is %g, of the whole %g", again, at, got[0][at], want[0][at])
 			}
 		}
-		// The whole computes the depooling in the convolution, with sums of its taps.
-		last, err := n.Part([]string{"depooled"}, []string{"y"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		// The whole computes the depooling within the convolution, with sums of its taps.
+		last := must.Get(n.Part([]string{"depooled"}, []string{"y"}))(t)
 		depooled := run(t, lookAt(t, n, []string{"depooled", "y"}), x, batch, length, bf16)
 		wide := make([]float64, len(want[0]))
 		for i, v := range want[0] {
@@ -315,38 +298,25 @@ func TestEncoderAndDecoder(t *testing.T) {
 // stored sends a network through a model file.
 func stored(t *testing.T, n *Net) *Net {
 	var b bytes.Buffer
-	if err := n.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
-	out, err := Decode(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Encode(&b))
+	out := must.Get(Decode(b.Bytes()))(t)
 	return out
 }
 
-// TestPartOfMANN: the gating network alone, and the experts with weights from outside.
+// TestPartOfMANN cuts out the gating network, and the experts with weights as an input.
 func TestPartOfMANN(t *testing.T) {
 	n := odd.net(t, 2)
 	const rows = 9
 	x := randomRows(1, rows*odd.in)
 	s := openWith(t, n, SessionOptions{Batch: rows, Workers: 1})
 	y := make([]float32, rows*odd.out)
-	if err := s.Run(y, x, rows); err != nil {
-		t.Fatal(err)
-	}
-	gate, err := n.Part([]string{"x"}, []string{"gating", "x_norm"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run(y, x, rows))
+	gate := must.Get(n.Part([]string{"x"}, []string{"gating", "x_norm"}))(t)
 	out := run(t, gate, [][]float32{x}, rows, 1, false)
 	if at := different(out[0], s.Gating()); at >= 0 {
 		t.Errorf("gating weight %d is %g, of the whole %g", at, out[0][at], s.Gating()[at])
 	}
-	experts, err := n.Part([]string{"gating", "x_norm"}, []string{"y"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	experts := must.Get(n.Part([]string{"gating", "x_norm"}, []string{"y"}))(t)
 	if got := run(t, experts, out, rows, 1, false)[0]; different(got, y) >= 0 {
 		t.Errorf("output %d differs", different(got, y))
 	}
@@ -360,21 +330,12 @@ func TestPartMeta(t *testing.T) {
 		License: "license", Card: "card", Metrics: "metrics", CreatedBy: "creator", Extra: map[string]string{"k": "v"}}
 	c := coder()
 	full.Arch, full.Graph = "graph", c.Graph()
-	n, err := New(full, c.Tensors())
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := n.Part([]string{"x"}, []string{"y"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(New(full, c.Tensors()))(t)
+	whole := must.Get(n.Part([]string{"x"}, []string{"y"}))(t)
 	if got := whole.Meta(); !reflect.DeepEqual(got, n.Meta()) {
 		t.Errorf("the whole as a part has %+v", got)
 	}
-	d, err := n.Part([]string{"hidden"}, []string{"y"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(n.Part([]string{"hidden"}, []string{"y"}))(t)
 	want := Meta{Name: "name", Arch: "graph", Skeleton: "skeleton", Data: "data", License: "license", Card: "card", CreatedBy: "creator"}
 	got := d.Meta()
 	got.Graph = nil
@@ -395,7 +356,7 @@ func TestPartErrors(t *testing.T) {
 	n := m.net("y", "last")
 	for _, c := range []struct {
 		in, out string
-		node    string // "-" where there is no error
+		node    string // "-" if there is no error
 		say     string
 	}{
 		{"x s", "y", "-", ""},
@@ -431,7 +392,7 @@ func TestPartErrors(t *testing.T) {
 		}
 	}
 
-	// Halvings that n's length allows may be too many from another one's.
+	// The length of n may allow more halvings than another value's length.
 	deep := newMaker(1)
 	v := deep.input("x", 1, false)
 	for range 5 {

@@ -37,11 +37,11 @@ func (p *Pins) Apply(dst, x []float32, length int) {
 // per sequence.
 func (p *Pins) Check(rows, values, length int) {
 	if rows < 1 || rows*len(p.Group) != values || length < 1 || rows%length != 0 {
-		panic(fmt.Sprintf("netruntime: Pins: %d values are no sequences of %d frames of %d columns", values, length, len(p.Group)))
+		panic(fmt.Sprintf("netruntime: Pins: %d values are not whole sequences of %d frames of %d columns", values, length, len(p.Group)))
 	}
 	n := len(p.Prev)
 	if n%rows != 0 || len(p.Next) != n || len(p.U) != n || len(p.Weight) != n {
-		panic("netruntime: Pins: not as many frames, ratios and weights as rows and groups")
+		panic("netruntime: Pins: the numbers of frames, ratios and weights are not rows × groups")
 	}
 	for _, g := range p.Group {
 		if g < 0 || int(g) >= n/rows {

@@ -7,10 +7,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
-// TestRandomGraphs makes up graphs, options and runs.
+// TestRandomGraphs draws graphs, options and runs.
 func TestRandomGraphs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, factor := randomGraph(t, true, anyFactor)
@@ -20,17 +21,12 @@ func TestRandomGraphs(t *testing.T) {
 			Batch: rapid.IntRange(1, 9).Draw(t, "batch"), Length: factor * rapid.IntRange(1, 5).Draw(t, "length"),
 			Workers: rapid.IntRange(1, 4).Draw(t, "workers"),
 		}
-		s, err := n.NewSession(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(n.NewSession(o))(t)
 		defer s.Close()
 		for range 2 {
 			batch, length := rapid.IntRange(1, o.Batch).Draw(t, "sequences"), factor*rapid.IntRange(1, o.Length/factor).Draw(t, "frames")
 			out, in := arrays(n, uint64(batch), batch, length)
-			if err := s.RunSequences(out, in, batch, length); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(out, in, batch, length))
 			for i, want := range interpret(n, in, batch, length) {
 				if e := relative(out[i], want); !(e <= 1e-4) {
 					t.Fatalf("output %d of %+v is off by %g", i, n.Graph(), e)
@@ -40,8 +36,8 @@ func TestRandomGraphs(t *testing.T) {
 	})
 }
 
-// TestRandomGraphsKeepTheirBits compares the sequences of random runs, of which
-// one may be NaN, with runs of one sequence by one worker.
+// TestRandomGraphsKeepTheirBits compares the sequences of random runs, one of which may be NaN,
+// with runs of one sequence by one worker.
 func TestRandomGraphsKeepTheirBits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, factor := randomGraph(t, false, anyFactor)
@@ -52,17 +48,10 @@ func TestRandomGraphsKeepTheirBits(t *testing.T) {
 			Length: factor*rapid.IntRange(1, 6).Draw(t, "length") + rapid.IntRange(0, factor-1).Draw(t, "odd"),
 			BF16:   rapid.Bool().Draw(t, "bf16"), SkipBelow: rapid.SampledFrom([]float32{0, 0, 0.2}).Draw(t, "skip"),
 		}
-		session := func(o SessionOptions) Session {
-			s, err := n.NewSession(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s
-		}
-		s := session(o)
+		s := must.Get(n.NewSession(o))(t)
 		defer s.Close()
 		o.Batch, o.Workers = 1, 1
-		alone := session(o)
+		alone := must.Get(n.NewSession(o))(t)
 		defer alone.Close()
 		for range 2 {
 			batch, length := rapid.IntRange(1, s.MaxRows()).Draw(t, "sequences"), factor*rapid.IntRange(1, o.Length/factor).Draw(t, "frames")
@@ -74,14 +63,10 @@ func TestRandomGraphsKeepTheirBits(t *testing.T) {
 					}
 				}
 			}
-			if err := s.RunSequences(out, in, batch, length); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(out, in, batch, length))
 			want, _ := arrays(n, 0, 1, length)
 			for q := range batch {
-				if err := alone.RunSequences(want, pick(in, batch, q, 1), 1, length); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, alone.RunSequences(want, pick(in, batch, q, 1), 1, length))
 				for i, got := range pick(out, batch, q, 1) {
 					for j, v := range got {
 						if w := want[i][j]; math.Float32bits(v) != math.Float32bits(w) && (v == v || w == w) {
@@ -94,11 +79,11 @@ func TestRandomGraphsKeepTheirBits(t *testing.T) {
 	})
 }
 
-// anyFactor are factors that depoolings are drawn with.
+// anyFactor are the factors of random depoolings.
 var anyFactor = []int{0, 0, 2, 3, 5, 7}
 
-// randomGraph draws a graph, and a number that its lengths must be multiples of. With tame blends
-// their weights sum up to 1: products of products of values soon have few digits that are right.
+// randomGraph draws a graph, and a number of which its lengths must be multiples. If blends are
+// tame, their weights sum to 1, because products of products soon have few correct digits.
 func randomGraph(t *rapid.T, tame bool, by []int) (n *Net, factor int) {
 	m := newMaker(rapid.Uint64Range(0, 1000).Draw(t, "seed"))
 	type value struct {
@@ -134,7 +119,7 @@ func randomGraph(t *rapid.T, tame bool, by []int) (n *Net, factor int) {
 		next := value{span: x.span}
 		channels := rapid.IntRange(1, 40).Draw(t, "out")
 		if rapid.IntRange(0, 7).Draw(t, "large") == 7 {
-			channels += 180 // shared out by columns
+			channels += 180 // shared by columns
 		}
 		switch node.Op {
 		case OpDense:

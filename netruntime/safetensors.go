@@ -46,18 +46,9 @@ type entry struct {
 // refuses a file whose contents do not match its checksum; a file without one, as other programs
 // write it, is accepted. The error is a *FormatError with the offset or an *UnsupportedError.
 func Decode(b []byte) (*Net, error) {
-	kv, entries, data, err := parse(b)
+	meta, entries, data, err := contents(b)
 	if err != nil {
 		return nil, err
-	}
-	meta, err := metaOf(kv)
-	if err != nil {
-		return nil, wrapAt(8, err)
-	}
-	if want, ok := kv[keyChecksum]; ok {
-		if got := checksum(kv, entries, data); got != want {
-			return nil, formatf(8, "the file is damaged: its contents have the checksum %s, it was written with %q", got, want)
-		}
 	}
 	tensors := make([]Tensor, len(entries))
 	for i, e := range entries {
@@ -78,6 +69,23 @@ func Decode(b []byte) (*Net, error) {
 	}
 	slices.Sort(n.storage)
 	return n, nil
+}
+
+// contents checks a file and returns its metadata, its tensors and its data section.
+func contents(b []byte) (meta Meta, entries []entry, data []byte, err error) {
+	kv, entries, data, err := parse(b)
+	if err != nil {
+		return meta, nil, nil, err
+	}
+	if meta, err = metaOf(kv); err != nil {
+		return meta, nil, nil, wrapAt(8, err)
+	}
+	if want, ok := kv[keyChecksum]; ok {
+		if got := checksum(kv, entries, data); got != want {
+			return meta, nil, nil, formatf(8, "the file is damaged: its contents have the checksum %s, it was written with %q", got, want)
+		}
+	}
+	return meta, entries, data, nil
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -176,7 +184,8 @@ func layout(entries []entry, size int, start int64) error {
 		case e.hi < e.lo || e.hi-e.lo != e.values*width:
 			return e.errorf("shape %v of %s takes %d bytes, its data range is [%d, %d)", e.shape, e.dtype, e.values*width, e.lo, e.hi)
 		case e.hi > size:
-			return &FormatError{start + int64(size), "data section", &TensorError{e.name, fmt.Sprintf("data end at %d, the section has %d bytes", e.hi, size), io.ErrUnexpectedEOF}}
+			return &FormatError{start + int64(size), "data section", &TensorError{e.name, fmt.Sprintf("data end at %d, the section has %d bytes",
+				e.hi, size), io.ErrUnexpectedEOF}}
 		}
 		at = e.hi
 	}

@@ -13,14 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
 func encoded(t testing.TB, n *Net) []byte {
 	var b bytes.Buffer
-	if err := n.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Encode(&b))
 	return b.Bytes()
 }
 
@@ -33,19 +32,11 @@ func fullMeta() Meta {
 }
 
 func TestFileRoundTrip(t *testing.T) {
-	n, err := New(fullMeta(), tiny.tensors(4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(New(fullMeta(), tiny.tensors(4)))(t)
 	b := encoded(t, n)
 	path := filepath.Join(t.TempDir(), "net.safetensors")
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, b, 0o644))
+	got := must.Get(Open(path))(t)
 	if !reflect.DeepEqual(got.Meta(), n.Meta()) || !reflect.DeepEqual(got.Meta(), fullMeta()) {
 		t.Fatalf("metadata %+v, want %+v", got.Meta(), fullMeta())
 	}
@@ -60,7 +51,7 @@ func TestFileRoundTrip(t *testing.T) {
 	}
 }
 
-// TestBF16 checks the storage's rounding: 8 bits of mantissa, ties to even.
+// TestBF16 checks the rounding of stored weights: 8 bits of mantissa, ties to even.
 func TestBF16(t *testing.T) {
 	for in, want := range map[float32]float32{
 		0: 0, 1: 1, -2.5: -2.5, 1.00390625: 1, 1.01171875: 1.015625, 1.0039064: 1.0078125, 3e-40: 3 * 0x1p-133,
@@ -73,16 +64,11 @@ func TestBF16(t *testing.T) {
 	}
 	n := odd.net(t, 3)
 	var b bytes.Buffer
-	if err := n.EncodeBF16(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.EncodeBF16(&b))
 	if full := len(encoded(t, n)); b.Len() > full*6/10 {
 		t.Fatalf("%d bytes, %d as float32", b.Len(), full)
 	}
-	got, err := Decode(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Decode(b.Bytes()))(t)
 	for i, x := range n.Tensors() {
 		y := got.Tensors()[i]
 		for j, v := range x.Data {
@@ -97,12 +83,8 @@ func TestBF16(t *testing.T) {
 	}
 	ts := tiny.tensors(1)
 	ts[4].Data[0] = math.MaxFloat32
-	if n, err = New(tiny.meta(), ts); err != nil {
-		t.Fatal(err)
-	}
-	if err := n.EncodeBF16(io.Discard); err == nil || !strings.Contains(err.Error(), "gating.0.weight") {
-		t.Fatalf("error %v", err)
-	}
+	n = must.Get(New(tiny.meta(), ts))(t)
+	must.FailWith(t, n.EncodeBF16(io.Discard), "gating.0.weight")
 }
 
 // TestTruncatedFiles cuts a file at every byte.
@@ -117,18 +99,12 @@ func TestTruncatedFiles(t *testing.T) {
 	}
 }
 
-// TestDamageIsSeen turns every bit of a file in turn. The checksum's own key is
-// left out: without it a file is one of another program's.
+// TestDamageIsSeen flips every bit of a file, one at a time. It skips the checksum's own key,
+// because a file without that key counts as one of another program.
 func TestDamageIsSeen(t *testing.T) {
-	mann, err := New(fullMeta(), tiny.tensors(4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mann := must.Get(New(fullMeta(), tiny.tensors(4)))(t)
 	for _, b := range [][]byte{bf16File(t, mann), encoded(t, smallGraph())} {
-		n, err := Decode(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(Decode(b))(t)
 		whole, key := encoded(t, n), bytes.Index(b, []byte(`checksum`))
 		for i := range 8 * len(b) {
 			if i/8 >= key && i/8 < key+len("checksum") {
@@ -149,8 +125,8 @@ func TestDamageIsSeen(t *testing.T) {
 	}
 }
 
-// A file that another program wrote anew, its keys and data in another order,
-// is as good as ours; so is one without a checksum.
+// A file that another program rewrote, with keys and data in another order, is as good as ours. So
+// is one without a checksum.
 func TestRewrittenFilesDecode(t *testing.T) {
 	n := tiny.net(t, 6)
 	b := encoded(t, n)
@@ -166,14 +142,8 @@ func TestRewrittenFilesDecode(t *testing.T) {
 		e.lo, e.hi = at, len(moved)
 	}
 	for range 2 {
-		head, err := header(kv, entries)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := Decode(append(file(string(head), 0), moved...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		head := must.Get(header(kv, entries))(t)
+		got := must.Get(Decode(append(file(string(head), 0), moved...)))(t)
 		if !reflect.DeepEqual(got.Tensors(), n.Tensors()) || !reflect.DeepEqual(got.Meta(), n.Meta()) {
 			t.Fatal("another network")
 		}
@@ -181,7 +151,7 @@ func TestRewrittenFilesDecode(t *testing.T) {
 	}
 }
 
-// TestOldFiles: files of every version of the format decode forever. Each is
+// TestOldFiles checks that files of every version of the format still decode. Each is
 // tiny.tensors(4) with fullMeta, rounded to bfloat16.
 func TestOldFiles(t *testing.T) {
 	for _, version := range []string{"1", "1-without-checksum"} {
@@ -284,23 +254,17 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	// A device may never end.
 	for _, path := range []string{dir, os.DevNull} {
-		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), path+": not a regular file") {
-			t.Errorf("%s: %v", path, err)
-		}
+		must.Fail(Open(path))(t, path+": not a regular file")
 	}
 	sparse := filepath.Join(dir, "sparse")
-	if err := os.WriteFile(sparse, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(sparse, nil, 0o644))
 	if err := os.Truncate(sparse, maxFile+1); err != nil {
 		t.Skip(err)
 	}
-	if _, err := Open(sparse); err == nil || !strings.Contains(err.Error(), "at most") {
-		t.Error(err)
-	}
+	must.Fail(Open(sparse))(t, "at most")
 }
 
-// FuzzDecode: whatever decodes is finite, runs, and survives a round trip.
+// FuzzDecode checks that every file that decodes is finite, runs, and survives a round trip.
 func FuzzDecode(f *testing.F) {
 	n, err := New(fullMeta(), tiny.tensors(4))
 	if err != nil {
@@ -326,59 +290,43 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := n.Encode(&b); err != nil {
-			t.Fatal(err)
-		}
-		again, err := Decode(b.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, n.Encode(&b))
+		again := must.Get(Decode(b.Bytes()))(t)
 		if !reflect.DeepEqual(n.Meta(), again.Meta()) || !reflect.DeepEqual(n.Tensors(), again.Tensors()) {
 			t.Fatal("a round trip changed the network")
 		}
 		if n.channels(n.Values()) > 1000 || n.Parameters() > 10000 {
-			return // runs, but not in the time that a fuzzer has
+			return // it runs, but too slowly for a fuzzer
 		}
-		length := 1 // the shortest that can be halved as often as is asked for
+		length := 1 // the shortest length that can be halved often enough
 		for _, v := range n.Values() {
 			length = max(length, v.span.den)
 		}
-		s, err := n.NewSession(SessionOptions{Batch: 1, Length: length, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(n.NewSession(SessionOptions{Batch: 1, Length: length, Workers: 1}))(t)
 		defer s.Close()
 		out, x := arrays(n, 1, 1, length)
-		if err := s.RunSequences(out, x, 1, length); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.RunSequences(out, x, 1, length))
 	})
 }
 
-// A network says what file it came from; one made in memory came from none.
+// A network reports the file that it came from, and nothing if it was made in memory.
 func TestFile(t *testing.T) {
 	n := tiny.net(t, 4)
 	if size, types := n.File(); size != 0 || len(types) != 0 {
 		t.Errorf("made in memory, it came from %d bytes of %v", size, types)
 	}
 	b := encoded(t, n)
-	got, err := Decode(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Decode(b))(t)
 	if size, types := got.File(); size != len(b) || !slices.Equal(types, []string{"F32"}) {
 		t.Errorf("%d bytes of %v, want %d of F32", size, types, len(b))
 	}
 }
 
-// What a program has embedded is decoded once; of a broken file the error says which it is.
+// An embedded file is decoded once. The error of a broken file names it.
 func TestEmbedded(t *testing.T) {
 	b := encoded(t, tiny.net(t, 1))
 	open := Embedded("models/cat", b)
-	first, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(open())(t)
 	if again, _ := open(); again != first {
 		t.Error("decoded twice")
 	}
@@ -387,42 +335,23 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// A checksum is that of what a network computes: it stays in any file that holds the
-// same numbers, and no other network has it.
+// A checksum identifies what a network computes: it is the same in every file with the same
+// numbers, and no other network has it.
 func TestChecksum(t *testing.T) {
 	sum := func(m Meta, ts []Tensor) string {
 		t.Helper()
-		n, err := New(m, ts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := n.Checksum()
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(New(m, ts))(t)
+		s := must.Get(n.Checksum())(t)
 		return s
 	}
 	was := sum(tiny.meta(), tiny.tensors(2))
-	n, err := New(tiny.meta(), tiny.tensors(2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(New(tiny.meta(), tiny.tensors(2)))(t)
 	var b bytes.Buffer
-	if err := n.EncodeBF16(&b); err != nil {
-		t.Fatal(err)
-	}
-	half, err := Decode(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.EncodeBF16(&b))
+	half := must.Get(Decode(b.Bytes()))(t)
 	b.Reset()
-	if err := half.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Decode(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, half.Encode(&b))
+	again := must.Get(Decode(b.Bytes()))(t)
 	x, _ := half.Checksum()
 	if y, _ := again.Checksum(); x != y {
 		t.Error("the same numbers, stored otherwise, have another checksum")

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"math"
 	"slices"
-	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 func TestRunAllocatesNothing(t *testing.T) {
@@ -25,9 +26,7 @@ func TestRunChecksLengths(t *testing.T) {
 	n := tiny.net(t, 1)
 	s := open(t, n, 4, 2)
 	x, y := make([]float32, 4*tiny.in), make([]float32, 4*tiny.out)
-	if err := s.Run(y, x, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run(y, x, 0))
 	if len(s.Gating()) != 0 {
 		t.Fatal("gating of no rows")
 	}
@@ -81,8 +80,8 @@ func TestSessionsShareANet(t *testing.T) {
 	}
 }
 
-// TestTurnedTasks checks that the other order has every task once, and that
-// either half begins where it ended.
+// TestTurnedTasks checks that the other order has every task once, and that each half begins where
+// it ended.
 func TestTurnedTasks(t *testing.T) {
 	for n := 1; n < 20; n++ {
 		seen := make([]bool, n)
@@ -102,7 +101,7 @@ func TestTurnedTasks(t *testing.T) {
 	}
 }
 
-// TestNewRejects spoils one thing at a time.
+// TestNewRejects breaks one thing at a time.
 func TestNewRejects(t *testing.T) {
 	for want, spoil := range map[string]func(m *Meta, t []Tensor) []Tensor{
 		`"lstm"`:                          func(m *Meta, t []Tensor) []Tensor { m.Arch = "lstm"; return t },
@@ -124,23 +123,16 @@ func TestNewRejects(t *testing.T) {
 	} {
 		m := tiny.meta()
 		ts := spoil(&m, tiny.tensors(1))
-		if _, err := New(m, ts); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %s", err, want)
-		}
+		must.Fail(New(m, ts))(t, want)
 	}
 }
 
 func TestNewCopies(t *testing.T) {
 	ts := tiny.tensors(2)
 	m := tiny.meta()
-	n, err := New(m, ts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(New(m, ts))(t)
 	var a, b bytes.Buffer
-	if err := n.Encode(&a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Encode(&a))
 	for _, x := range ts {
 		clear(x.Data)
 		x.Shape[0] = 77
@@ -149,9 +141,7 @@ func TestNewCopies(t *testing.T) {
 	got, _ := n.Tensor("x_mean")
 	clear(got.Data)
 	n.Meta().GatingColumns[0] = 98
-	if err := n.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Encode(&b))
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
 		t.Fatal("the network changed with its makings")
 	}

@@ -5,6 +5,7 @@ package scenes
 
 import (
 	"fmt"
+	"slices"
 
 	"mannequin/animsys/generator"
 	"mannequin/animsys/skel"
@@ -67,6 +68,28 @@ const (
 	Faster // one step up
 	Slower // one step down
 )
+
+// Speed returns the speed that g asks for, out of speeds, which ascend and have one for each gait. now is
+// the present speed.
+func (g Gait) Speed(speeds []float32, now float32) float32 {
+	switch {
+	case g == Faster:
+		for _, v := range speeds {
+			if v > now {
+				return v
+			}
+		}
+	case g == Slower:
+		for _, v := range slices.Backward(speeds) {
+			if v < now {
+				return v
+			}
+		}
+	case g > KeepGait && int(g) < len(speeds):
+		return speeds[g]
+	}
+	return now
+}
 
 // Frame is what to draw: characters posed in world space on a terrain. Lengths are in metres and
 // positions in world space. The viewer sets Show, the scene sets the rest.

@@ -42,9 +42,9 @@ echo "$variants" | while IFS='|' read -r name flags; do
 	[ -s "$f.report" ] || {
 		echo "$name" >&2
 		# shellcheck disable=SC2086
-		"$out/mannequin" train mann --data "$data" --out "$f.safetensors" --hidden 256 --batch 64 --clip 1 --rate 4e-4 --warm-up 0.3 \
+		"$out/mannequin" train mann "$data" --out "$f.safetensors" --hidden 256 --batch 64 --clip 1 --rate 4e-4 --warm-up 0.3 \
 			$ours $flags --resume 2> "$f.log"
-		"$out/mannequin" eval mann --model "$f.safetensors" --data "$data" > "$f.report.new"
+		"$out/mannequin" eval mann "$data" --model "$f.safetensors" > "$f.report.new"
 		mv "$f.report.new" "$f.report"
 	}
 done

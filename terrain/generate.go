@@ -7,28 +7,30 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Grid is the ground that a generator covers: a square of Size metres centred on the origin, with
+// Grid is the area that a generator covers: a square of Size metres centred on the origin, with
 // nodes Cell metres apart.
 type Grid struct {
 	Size float32 // m, at least one Cell, at most a thousand kilometres
 	Cell float32 // m, positive
 }
 
-// maxSize is the widest grid and the highest step, m: float32 is exact to a few centimetres there.
+// maxSize is the widest grid and the highest step, m. At this size float32 is exact to a few
+// centimetres.
 const maxSize = 1e6
 
 // field returns the empty field of g.
 func (g Grid) field() (*Field, error) {
 	n := math.Round(float64(g.Size)/float64(g.Cell)) + 1
 	if !(g.Size > 0 && g.Size <= maxSize) || !(g.Cell > 0) || !(n >= 2) || n*n > MaxNodes {
-		return nil, fmt.Errorf("terrain: a grid of %g m with %g m cells: want at least one cell, at most %d nodes and %g m", g.Size, g.Cell, MaxNodes, maxSize)
+		return nil, fmt.Errorf("terrain: a grid of %g m with %g m cells: want at least one cell, at most %d nodes and %g m",
+			g.Size, g.Cell, MaxNodes, maxSize)
 	}
 	side := int(n)
 	edge := -float32(side-1) * g.Cell / 2
 	return &Field{X0: edge, Z0: edge, Cell: g.Cell, NX: side, NZ: side, Y: make([]float32, side*side)}, nil
 }
 
-// fill sets every height from its place.
+// fill sets every height to y of its position.
 func (f *Field) fill(y func(x, z float32) float32) {
 	for k := range f.NZ {
 		for i := range f.NX {
@@ -56,16 +58,16 @@ func Slope(g Grid, angle, heading float32) (*Field, error) {
 	return f, nil
 }
 
-// StairCell is the Cell of a grid, in metres, on which Steps are steep and to be seen: a riser is a
-// cell wide.
+// StairCell is a good Cell of a grid for Steps, in metres: the risers are narrow, yet visible.
 const StairCell = 0.15
 
-// Steps returns stairs along +Z: treads of run metres, each rise metres above the one before, the
-// tread at the origin being centred on it at height zero. A riser is one cell wide, so a run must
-// span at least two cells.
+// Steps returns stairs along +Z. Treads are run metres long, and each is rise metres above the one
+// before. The tread at the origin is centred on it, at height zero. A riser is one cell wide, so a
+// run must span at least two cells.
 func Steps(g Grid, rise, run float32) (*Field, error) {
 	if !(m3.Abs(rise) <= maxSize) || !(run >= 2*g.Cell && run <= maxSize) {
-		return nil, fmt.Errorf("terrain: steps of %g m every %g m: want a sound rise and a run of at least two cells (%g m), both up to %g m", rise, run, 2*g.Cell, maxSize)
+		return nil, fmt.Errorf("terrain: steps of %g m every %g m: want a finite rise and a run of at least two cells (%g m), both up to %g m",
+			rise, run, 2*g.Cell, maxSize)
 	}
 	f, err := g.field()
 	if err != nil {
@@ -77,7 +79,7 @@ func Steps(g Grid, rise, run float32) (*Field, error) {
 	return f, nil
 }
 
-// HillsOptions shape Hills.
+// HillsOptions are the options of Hills.
 type HillsOptions struct {
 	Seed       uint64
 	Wavelength float32 // distance between neighbouring hills, m; 0 means 12
@@ -85,7 +87,7 @@ type HillsOptions struct {
 }
 
 // Hills returns smooth rolling ground: two octaves of gradient noise (Perlin 2002), scaled so that
-// its steepest place has exactly the angle MaxSlope. The same options give the same ground.
+// the steepest angle is exactly MaxSlope. The same options give the same ground.
 func Hills(g Grid, opt HillsOptions) (*Field, error) {
 	if opt.Wavelength == 0 {
 		opt.Wavelength = 12
@@ -98,7 +100,7 @@ func Hills(g Grid, opt HillsOptions) (*Field, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A gradient-noise lattice makes about one hill in two cells of its own.
+	// A gradient-noise lattice makes about one hill per two of its cells.
 	k := 2 / opt.Wavelength
 	f.fill(func(x, z float32) float32 {
 		return noise(opt.Seed, x*k, z*k) + 0.25*noise(opt.Seed+1, 2*x*k, 2*z*k)

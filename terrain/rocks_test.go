@@ -5,18 +5,13 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 func TestWithRocks(t *testing.T) {
-	f, err := Hills(Grid{Size: 20, Cell: 0.25}, HillsOptions{Seed: 3, Wavelength: 10, MaxSlope: 0.3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Hills(Grid{Size: 20, Cell: 0.25}, HillsOptions{Seed: 3, Wavelength: 10, MaxSlope: 0.3}))(t)
 	rock := Rock{At: m3.V(2, 9, -3), Radius: 1.5, Height: 0.8}
-	got, err := f.WithRocks([]Rock{rock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(f.WithRocks([]Rock{rock}))(t)
 	for i := range 400 {
 		x, z := float32(i%20)*0.5-5, float32(i/20)*0.5-8
 		rise := got.Height(x, z) - f.Height(x, z)

@@ -8,12 +8,12 @@ import (
 	"mannequin/engine/m3"
 )
 
-// MaxNodes bounds the nodes of one field (64 MiB of heights).
+// MaxNodes is the most nodes of one field (64 MiB of heights).
 const MaxNodes = 1 << 24
 
-// Field is a regular grid of heights, immutable once built and safe to share. Node (i, k) stands at
-// x = X0 + i·Cell, z = Z0 + k·Cell with the height Y[k·NX+i]; between nodes the surface is
-// bilinear, and beyond the border it continues with the border's heights.
+// Field is a regular grid of heights, immutable once built and safe to share. Node (i, k) is at x =
+// X0 + i·Cell, z = Z0 + k·Cell, with height Y[k·NX+i]. Between nodes the surface is bilinear.
+// Beyond the border it continues with the border's heights.
 type Field struct {
 	X0, Z0 float32   // world position of node (0, 0), m
 	Cell   float32   // distance between neighbouring nodes, m
@@ -21,8 +21,8 @@ type Field struct {
 	Y      []float32 // (NZ, NX) heights, row-major, m
 }
 
-// Validate reports the first rule that f breaks. The queries assume a valid field; the generators
-// return nothing else.
+// Validate returns an error for the first rule that f breaks. Queries require a valid field, and
+// generators return only valid fields.
 func (f *Field) Validate() error {
 	switch {
 	case f.NX < 2 || f.NZ < 2:
@@ -52,8 +52,8 @@ func (f *Field) Height(x, z float32) float32 {
 }
 
 // Normal returns the upward unit normal at (x, z). It interpolates the slopes at the nodes (central
-// differences), so that unlike the normal of the bilinear patches it does not jump at cell borders,
-// where feet would jump with it.
+// differences). Unlike the normal of the bilinear patches, it does not jump at cell borders, where
+// feet would jump with it.
 func (f *Field) Normal(x, z float32) m3.Vec3 {
 	n, u, v := f.cell(x, z)
 	i, k := n%f.NX, n/f.NX
@@ -72,15 +72,14 @@ func (f *Field) NodeNormal(i, k int) m3.Vec3 {
 	return m3.V(-sx, 1, -sz).Normalize(m3.Up)
 }
 
-// Bounds returns the corners of the ground that the nodes cover.
+// Bounds returns the corners of the area of the nodes.
 func (f *Field) Bounds() (x0, z0, x1, z1 float32) {
 	return f.X0, f.Z0, f.X0 + float32(f.NX-1)*f.Cell, f.Z0 + float32(f.NZ-1)*f.Cell
 }
 
 // MaxSlope returns the steepest angle of the bilinear surface, in radians.
 func (f *Field) MaxSlope() float32 {
-	// A patch's squared gradient is convex in its two coordinates, so the largest one sits at a
-	// corner.
+	// A patch's squared gradient is convex in both coordinates, so its maximum is at a corner.
 	var steepest float32
 	for k := range f.NZ - 1 {
 		for i := range f.NX - 1 {
@@ -93,8 +92,8 @@ func (f *Field) MaxSlope() float32 {
 	return m3.Atan2(m3.Sqrt(steepest), f.Cell)
 }
 
-// cell returns the first node of the cell that holds (x, z) and the place in it, both clamped to
-// the grid. NaN lands on the low border.
+// cell returns the first node of the cell that contains (x, z) and the position in the cell, both
+// clamped to the grid. NaN maps to the low border.
 func (f *Field) cell(x, z float32) (n int, u, v float32) {
 	i, u := clampCell((x-f.X0)/f.Cell, f.NX)
 	k, v := clampCell((z-f.Z0)/f.Cell, f.NZ)

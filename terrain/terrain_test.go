@@ -5,24 +5,22 @@ import (
 	"slices"
 	"testing"
 
-	"mannequin/engine/m3"
-
 	"pgregory.net/rapid"
+
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 var grid = Grid{Size: 20, Cell: 0.5}
 
 const rad = math.Pi / 180
 
-func must(t testing.TB, f *Field, err error) *Field {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+// valid returns f, or ends the test if it is not a valid field.
+func valid(f *Field, err error) func(testing.TB) *Field {
+	return func(t testing.TB) *Field {
+		t.Helper()
+		return must.Get(f, must.Get(f, err)(t).Validate())(t)
 	}
-	if err := f.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	return f
 }
 
 // On a plane the height and the normal have closed forms everywhere inside.
@@ -32,8 +30,7 @@ func TestSlopeIsAPlane(t *testing.T) {
 		heading := rapid.Float32Range(-4, 4).Draw(rt, "heading")
 		x := rapid.Float32Range(-9.9, 9.9).Draw(rt, "x")
 		z := rapid.Float32Range(-9.9, 9.9).Draw(rt, "z")
-		f, err := Slope(grid, angle, heading)
-		must(t, f, err)
+		f := valid(Slope(grid, angle, heading))(t)
 		s, c := math.Sincos(float64(heading))
 		want := math.Tan(float64(angle)) * (float64(x)*s + float64(z)*c)
 		if got := f.Height(x, z); math.Abs(float64(got)-want) > 2e-5 {
@@ -51,7 +48,7 @@ func TestSlopeIsAPlane(t *testing.T) {
 
 // x·z is bilinear: the field must reproduce it between its nodes.
 func TestHeightIsBilinear(t *testing.T) {
-	f := must(t, mustGrid(t), nil)
+	f := valid(mustGrid(t), nil)(t)
 	f.fill(func(x, z float32) float32 { return 1 + 2*x - z + 0.5*x*z })
 	for range 1000 {
 		x, z := 20*(rnd()-0.5), 20*(rnd()-0.5)
@@ -70,16 +67,11 @@ func rnd() float32 {
 }
 
 func mustGrid(t *testing.T) *Field {
-	f, err := grid.field()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(grid.field())(t)
 }
 
 func TestOutsideClamps(t *testing.T) {
-	f, err := Slope(grid, 0.3, 0.5)
-	must(t, f, err)
+	f := valid(Slope(grid, 0.3, 0.5))(t)
 	x0, z0, x1, z1 := f.Bounds()
 	if x0 != -10 || z0 != -10 || x1 != 10 || z1 != 10 {
 		t.Fatalf("bounds %g %g %g %g", x0, z0, x1, z1)
@@ -100,8 +92,7 @@ func TestOutsideClamps(t *testing.T) {
 
 func TestHillsKeepTheirSlope(t *testing.T) {
 	for _, deg := range []float32{0, 5, 20, 35} {
-		f, err := Hills(Grid{60, 0.25}, HillsOptions{Seed: 7, MaxSlope: deg * rad})
-		must(t, f, err)
+		f := valid(Hills(Grid{60, 0.25}, HillsOptions{Seed: 7, MaxSlope: deg * rad}))(t)
 		if got := f.MaxSlope() / rad; m3.Abs(got-deg) > 0.01 {
 			t.Errorf("asked for %g°, the steepest place has %g°", deg, got)
 		}
@@ -126,8 +117,7 @@ func TestHillsKeepTheirSlope(t *testing.T) {
 
 func TestHillsFollowTheirSeed(t *testing.T) {
 	opt := HillsOptions{Seed: 3, MaxSlope: 0.3}
-	a, err := Hills(grid, opt)
-	must(t, a, err)
+	a := valid(Hills(grid, opt))(t)
 	b, _ := Hills(grid, opt)
 	if !slices.Equal(a.Y, b.Y) {
 		t.Error("the same seed gives other hills")
@@ -147,23 +137,20 @@ func TestHillsFollowTheirSeed(t *testing.T) {
 }
 
 func TestStepsAndFlat(t *testing.T) {
-	f, err := Steps(grid, 0.2, 2)
-	must(t, f, err)
+	f := valid(Steps(grid, 0.2, 2))(t)
 	for _, c := range []struct{ z, y float32 }{{0, 0}, {0.4, 0}, {-0.9, 0}, {1.2, 0.2}, {2, 0.2}, {-2, -0.2}, {3.1, 0.4}} {
 		if got := f.Height(1.7, c.z); m3.Abs(got-c.y) > 1e-6 {
 			t.Errorf("step height at z = %g is %g, want %g", c.z, got, c.y)
 		}
 	}
-	g, err := Flat(grid)
-	must(t, g, err)
+	g := valid(Flat(grid))(t)
 	if g.Height(3, 4) != 0 || g.Normal(3, 4) != m3.Up || g.MaxSlope() != 0 {
 		t.Error("flat ground is not flat")
 	}
 }
 
 func TestNodeNormalIsTheNormalThere(t *testing.T) {
-	f, err := Hills(grid, HillsOptions{Seed: 1, MaxSlope: 0.4})
-	must(t, f, err)
+	f := valid(Hills(grid, HillsOptions{Seed: 1, MaxSlope: 0.4}))(t)
 	for k := range f.NZ {
 		for i := range f.NX {
 			a, b := f.NodeNormal(i, k), f.Normal(f.X0+float32(i)*f.Cell, f.Z0+float32(k)*f.Cell)
@@ -193,7 +180,7 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// Whatever a generator is asked for, it returns a valid field or none.
+// Whatever its arguments, a generator returns a valid field or an error.
 func TestGeneratorsReturnValidFields(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		wild := rapid.OneOf(rapid.Float32(), rapid.Float32Range(-2, 2), rapid.SampledFrom([]float32{0, 1e30, 3e38, float32(math.Inf(1)), float32(math.NaN())}))
@@ -238,8 +225,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestQueriesDoNotAllocate(t *testing.T) {
-	f, err := Hills(grid, HillsOptions{MaxSlope: 0.3})
-	must(t, f, err)
+	f := valid(Hills(grid, HillsOptions{MaxSlope: 0.3}))(t)
 	var sum float32
 	if n := testing.AllocsPerRun(100, func() { sum += f.Height(1, 2) + f.Normal(3, 4).Y }); n != 0 {
 		t.Errorf("%g allocations per query", n)

@@ -113,12 +113,11 @@ func Asset[T any](s *State, v **T) {
 	*v = a
 }
 
-// Bool writes or reads a bool.
+// Bool writes or reads a bool, as a byte.
 func (s *State) Bool(v *bool) {
-	var b uint8
-	if *v {
-		b = 1
+	b := (*byte)(unsafe.Pointer(v))
+	Value(s, b)
+	if *b > 1 {
+		*b = 1
 	}
-	Value(s, &b)
-	*v = b != 0
 }

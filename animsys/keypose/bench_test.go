@@ -4,26 +4,17 @@ import (
 	"testing"
 
 	"mannequin/animsys/keypose"
+	"mannequin/internal/testing/must"
 	humankeypose "mannequin/models/human-keypose"
 	"mannequin/offline/procgen/human"
 )
 
-// BenchmarkFill makes four seconds of motion between keys every half second, on one
-// core.
+// BenchmarkFill fills four seconds of motion between keys every half second, on one core.
 func BenchmarkFill(b *testing.B) {
-	net, err := humankeypose.Open()
-	if err != nil {
-		b.Fatal(err)
-	}
-	model, err := keypose.NewModel(net)
-	if err != nil {
-		b.Fatal(err)
-	}
-	maker, err := model.NewInbetweener(keypose.InbetweenerOptions{Workers: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer maker.Close()
+	net := must.Get(humankeypose.Open())(b)
+	model := must.Get(keypose.NewModel(net))(b)
+	inbetweener := must.Get(model.NewInbetweener(keypose.InbetweenerOptions{Workers: 1}))(b)
+	defer inbetweener.Close()
 	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.2, Styles: []string{"neutral"}})
 	if err != nil {
 		b.Fatal(err)
@@ -35,9 +26,7 @@ func BenchmarkFill(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := maker.Fill(track, nil); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, inbetweener.Fill(track, nil))
 	}
 	b.ReportMetric(float64(track.Frames)*float64(b.N)/b.Elapsed().Seconds(), "frames/s")
 }

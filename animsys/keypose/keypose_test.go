@@ -5,18 +5,18 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/retarget"
 )
 
-// swaying returns a motion whose joints all swing and which goes round a bend.
+// swaying returns a motion round a bend in which all joints swing.
 func swaying(frames int, seed uint64) *skel.Clip {
 	sk := retarget.Human()
 	c := skel.NewClip(sk, 60, frames)
@@ -39,10 +39,7 @@ func swaying(frames int, seed uint64) *skel.Clip {
 
 func layout(t *testing.T) *Layout {
 	t.Helper()
-	l, err := NewLayout(retarget.Human())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(NewLayout(retarget.Human()))(t)
 	return l
 }
 
@@ -56,7 +53,7 @@ func keyed(l *Layout, c *skel.Clip, fps float32, frames ...int) *Track {
 	return t
 }
 
-// apart returns the largest distance of joints of frame f of two tracks, m.
+// apart returns the maximum distance of joints in frame f of two tracks, m.
 func apart(a, b *Track, f int) (most float32) {
 	n := a.Layout.Skel.Len()
 	var x [2][]m3.Xform
@@ -72,8 +69,7 @@ func apart(a, b *Track, f int) (most float32) {
 	return most
 }
 
-// A track gives back the clip that was written into it, frame by frame and between
-// frames.
+// A track returns the clip that was written into it, at frames and between them.
 func TestTrackHoldsClip(t *testing.T) {
 	l, c := layout(t), swaying(40, 1)
 	track := keyed(l, c, 60)
@@ -83,7 +79,8 @@ func TestTrackHoldsClip(t *testing.T) {
 			continue
 		}
 		if a := c.Rot[i].Angle(back.Rot[i]); a > 2e-3 || c.Pos[i].Dist(back.Pos[i]) > 1e-6 {
-			t.Fatalf("joint %s of frame %d: %v at %v comes back as %v at %v", c.Skel.Names[i%c.Skel.Len()], i/c.Skel.Len(), c.Rot[i], c.Pos[i], back.Rot[i], back.Pos[i])
+			t.Fatalf("joint %s of frame %d: %v at %v comes back as %v at %v",
+				c.Skel.Names[i%c.Skel.Len()], i/c.Skel.Len(), c.Rot[i], c.Pos[i], back.Rot[i], back.Pos[i])
 		}
 	}
 	half := l.NewTrack(20, 60)
@@ -99,8 +96,7 @@ func TestTrackHoldsClip(t *testing.T) {
 	}
 }
 
-// Between keys lies what slerp and lerp give, outside the nearest key, each group by
-// its own.
+// Interpolate uses slerp and lerp between the keys of each group, and holds the nearest key outside.
 func TestInterpolate(t *testing.T) {
 	l, c := layout(t), swaying(50, 2)
 	truth := keyed(l, c, 60)
@@ -134,7 +130,7 @@ func TestInterpolate(t *testing.T) {
 	}
 }
 
-// A correction to a motion makes it that motion, on the tape as well.
+// Correction turns a track into another motion, on the tape as well.
 func TestCorrection(t *testing.T) {
 	l, c := layout(t), swaying(61, 3)
 	truth := keyed(l, c, 60)
@@ -182,8 +178,8 @@ func TestCorrection(t *testing.T) {
 	}
 }
 
-// The inputs say what stands in the package comment.
-func TestRead(t *testing.T) {
+// The inputs are as documented.
+func TestEncode(t *testing.T) {
 	l, c := layout(t), swaying(60, 4)
 	track := keyed(l, c, 60, 6, 36)
 	arm := l.GroupOf("LeftArm")
@@ -200,7 +196,7 @@ func TestRead(t *testing.T) {
 			t.Fatalf("value %d is %g, the joint is at %g", i, row[i], places[30*3*n+i])
 		}
 	}
-	// The root at the keys around, seen from here.
+	// The root at the neighbouring keys, seen from this frame.
 	for i, f := range []int{20, 36} {
 		v := m3.YawQuat(-track.Place[30].Yaw).Rotate(track.Place[f].Pos.Sub(track.Place[30].Pos))
 		if got := m3.V(row[3*n*(i+1)], 0, row[3*n*(i+1)+2]); got.Dist(v) > 1e-5 {
@@ -210,7 +206,7 @@ func TestRead(t *testing.T) {
 	rest := row[9*n:]
 	v := m3.YawQuat(-track.Place[30].Yaw).Rotate(track.Place[32].Pos.Sub(track.Place[28].Pos)).Scale(15)
 	if m3.Abs(rest[0]-v.X) > 1e-4 || m3.Abs(rest[1]-v.Z) > 1e-4 {
-		t.Errorf("it goes at %g, %g m/s, want %v", rest[0], rest[1], v)
+		t.Errorf("it moves at %g, %g m/s, want %v", rest[0], rest[1], v)
 	}
 	want := func(what string, got float32, want float64) {
 		t.Helper()
@@ -225,8 +221,8 @@ func TestRead(t *testing.T) {
 	rest = rest[2*l.Groups():]
 	want("the time since the last pose", rest[0], 10.0/60)
 	want("the time to the next", rest[2], 6.0/60)
-	last := x[29*l.Inputs()+l.Inputs()-2:] // frame 58: no key comes
-	want("the time to no key", last[0], longest)
+	last := x[29*l.Inputs()+l.Inputs()-2:] // frame 58: no key follows
+	want("the time to no key", last[0], maxTime)
 	want("its nearness", last[1], 0)
 }
 
@@ -243,33 +239,25 @@ func model(t *testing.T, l *Layout) *Model {
 		Inputs:  []netruntime.Input{{Name: "x", Channels: in}},
 		Nodes:   []netruntime.Node{{Name: "y", Op: netruntime.OpConv, In: []string{"x"}}},
 		Outputs: []string{"y"}}}
-	if err := Describe(&meta, l.Skel); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Describe(&meta, l.Skel))
 	net, err := netruntime.New(meta, []netruntime.Tensor{
 		{Name: "y.weight", Shape: []int{out, in, 9}, Data: w}, {Name: "y.bias", Shape: []int{out}, Data: make([]float32, out)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(NewModel(net))(t)
 	return m
 }
 
-func maker(t *testing.T, m *Model, workers int) *Inbetweener {
+func inbetweener(t *testing.T, m *Model, workers int) *Inbetweener {
 	t.Helper()
-	k, err := m.NewInbetweener(InbetweenerOptions{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(m.NewInbetweener(InbetweenerOptions{Workers: workers}))(t)
 	t.Cleanup(func() { k.Close() })
 	return k
 }
 
-// Keys are met exactly, between them the network has its say, and what a key of
-// less weight says is followed in part. The bits are the same for any workers.
+// Keys are met exactly, between them the network changes the motion, and keys of less weight are
+// followed in part. The result is bit-identical for any number of workers.
 func TestFillMeetsKeys(t *testing.T) {
 	l, c := layout(t), swaying(121, 6)
 	m := model(t, l)
@@ -279,9 +267,7 @@ func TestFillMeetsKeys(t *testing.T) {
 		for g := range l.Groups() {
 			track.Weight[37*l.Groups()+g] = weight
 		}
-		if err := maker(t, m, workers).Fill(track, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, inbetweener(t, m, workers).Fill(track, nil))
 		return track
 	}
 	made := fill(1, 1)
@@ -297,7 +283,7 @@ func TestFillMeetsKeys(t *testing.T) {
 	}
 	again := fill(3, 1)
 	if !slices.Equal(made.Rot, again.Rot) || !slices.Equal(made.Place, again.Place) {
-		t.Error("three workers make other bits")
+		t.Error("three workers make different bits")
 	}
 	half, free := apart(fill(1, 0.5), truth, 37), apart(fill(1, 1e-9), truth, 37)
 	if !(half > 0.2*free && half < 0.8*free) {
@@ -305,8 +291,7 @@ func TestFillMeetsKeys(t *testing.T) {
 	}
 }
 
-// A long motion, made in segments, is the one that a network makes that sees it
-// whole.
+// A long motion made in segments equals the output for the whole.
 func TestFillLong(t *testing.T) {
 	l, c := layout(t), swaying(2*3*segment+31, 7)
 	m := model(t, l)
@@ -314,17 +299,12 @@ func TestFillLong(t *testing.T) {
 	for f := 0; f < c.Frames; f += 31 {
 		keys = append(keys, f)
 	}
-	k := maker(t, m, 1)
+	k := inbetweener(t, m, 1)
 	track := keyed(l, c, 60, keys...)
-	if err := k.Fill(track, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Fill(track, nil))
 	n := (c.Frames + 1) / 2
 	length := (n + 3) / 4 * 4
-	s, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: 1}))(t)
 	defer s.Close()
 	in, out := l.Inputs(), l.Columns()+Feet
 	x, y := make([]float32, length*in), make([]float32, length*out)
@@ -332,22 +312,20 @@ func TestFillLong(t *testing.T) {
 	for f := n; f < length; f++ {
 		copy(x[f*in:], x[(n-1)*in:n*in])
 	}
-	if err := s.RunSequences([][]float32{y}, [][]float32{x}, 1, length); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences([][]float32{y}, [][]float32{x}, 1, length))
 	for i, v := range y[:n*out] {
 		if d := m3.Abs(v - k.all[i]); d > 1e-4 {
-			t.Fatalf("value %d of frame %d is %g, seen whole %g", i%out, i/out, k.all[i], v)
+			t.Fatalf("value %d of frame %d is %g, as a whole %g", i%out, i/out, k.all[i], v)
 		}
 	}
 }
 
-// Become takes a motion over and leaves keys alone.
-func TestBecome(t *testing.T) {
+// A replacer takes a motion over and leaves keys alone.
+func TestReplacer(t *testing.T) {
 	l, c, other := layout(t), swaying(61, 8), swaying(61, 9)
 	track, truth, want := keyed(l, c, 60, 0, 30, 60), keyed(l, c, 60), keyed(l, other, 60)
 	track.Interpolate()
-	track.Become(other)
+	new(replacer).run(track, other)
 	for _, f := range []int{0, 30, 60} {
 		if d := apart(track, truth, f); d > 2e-6 {
 			t.Errorf("the key at frame %d is off by %g m", f, d)
@@ -360,24 +338,16 @@ func TestBecome(t *testing.T) {
 
 func TestFillRefuses(t *testing.T) {
 	l, c := layout(t), swaying(61, 10)
-	k := maker(t, model(t, l), 1)
+	k := inbetweener(t, model(t, l), 1)
 	track := keyed(l, c, 45, 0, 60)
-	if err := k.Fill(track, nil); err == nil || !strings.Contains(err.Error(), "45 frames per second") {
-		t.Errorf("45 frames per second: %v", err)
-	}
+	must.FailWith(t, k.Fill(track, nil), "45 frames per second")
 	track = keyed(l, c, 60, 0, 60)
 	track.Height[0] = float32(math.NaN())
-	if err := k.Fill(track, nil); err == nil || !strings.Contains(err.Error(), "not finite") {
-		t.Errorf("NaN: %v", err)
-	}
-	if err := k.Fill(keyed(l, c, 60), nil); err == nil || !strings.Contains(err.Error(), "where the root is") {
-		t.Errorf("no keys: %v", err)
-	}
-	if err := k.Fill(&Track{Layout: l, FPS: 60, Frames: 2}, nil); err == nil || !strings.Contains(err.Error(), "another skeleton") {
-		t.Errorf("no weights: %v", err)
-	}
+	must.FailWith(t, k.Fill(track, nil), "not finite")
+	must.FailWith(t, k.Fill(keyed(l, c, 60), nil), "where the root is")
+	must.FailWith(t, k.Fill(&Track{Layout: l, FPS: 60, Frames: 2}, nil), "another skeleton")
 	if err := k.Fill(&Track{Layout: l, FPS: 60}, nil); err == nil {
-		t.Error("a track without frames is filled")
+		t.Error("a track without frames accepted")
 	}
 }
 
@@ -393,21 +363,19 @@ func TestNewRefuses(t *testing.T) {
 		spoil(&meta)
 		w, _ := good.Tensor("y.weight")
 		b, _ := good.Tensor("y.bias")
-		net, err := netruntime.New(meta, []netruntime.Tensor{{Name: "y.weight", Shape: w.Shape, Data: w.Data}, {Name: "y.bias", Shape: b.Shape, Data: b.Data}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := must.Get(netruntime.New(meta, []netruntime.Tensor{{Name: "y.weight", Shape: w.Shape, Data: w.Data},
+			{Name: "y.bias", Shape: b.Shape, Data: b.Data}}))(t)
 		var bad *feature.SchemaError
 		if _, err := NewModel(net); !errors.As(err, &bad) {
 			t.Errorf("%s: %v, want a SchemaError", name, err)
 		}
 	}
 	if _, err := NewLayout(&skel.Skeleton{}); err == nil {
-		t.Error("no skeleton is a layout")
+		t.Error("a layout of an empty skeleton accepted")
 	}
 }
 
-// keysOf keys frames of the clip.
+// keysOf returns frames of the clip as keys.
 func keysOf(c *skel.Clip, frames ...int) (k Keys) {
 	for _, f := range frames {
 		pos, rot := c.Frame(f)
@@ -421,10 +389,7 @@ func TestKeysTrack(t *testing.T) {
 	k := keysOf(c, 0, 20, 60)
 	k.Keys[1].Weight = make([]float32, l.Groups())
 	k.Keys[1].Weight[GroupRoot] = 0.5
-	track, err := l.Track(k, 60)
-	if err != nil {
-		t.Fatal(err)
-	}
+	track := must.Get(l.Track(k, 60))(t)
 	truth := keyed(l, c, 60)
 	if track.Frames != 61 || apart(track, truth, 60) > 1e-6 || track.Weight[20*l.Groups()+GroupRoot] != 0.5 || track.Weight[20*l.Groups()] != 0 {
 		t.Errorf("%d frames, weights %v", track.Frames, track.Weight[20*l.Groups():][:3])
@@ -436,11 +401,10 @@ func TestKeysTrack(t *testing.T) {
 		k.Path[i].Place.Pos.X = float32(k.Path[i].Time)
 		k.Path[i].Place.Yaw = 0.1 * float32(k.Path[i].Time)
 	}
-	if track, err = l.Track(k, 60); err != nil {
-		t.Fatal(err)
-	}
+	track = must.Get(l.Track(k, 60))(t)
 	for f := range track.Frames {
-		if want := 2 + float32(f)/60; m3.Abs(track.Place[f].Pos.X-want) > 1e-4 || m3.Abs(track.Place[f].Yaw-0.1*want) > 1e-4 || track.Weight[f*l.Groups()] != 1 {
+		if want := 2 + float32(f)/60; m3.Abs(track.Place[f].Pos.X-want) > 1e-4 || m3.Abs(track.Place[f].Yaw-0.1*want) > 1e-4 ||
+			track.Weight[f*l.Groups()] != 1 {
 			t.Fatalf("frame %d is at %v, want %g", f, track.Place[f], want)
 		}
 	}
@@ -479,11 +443,9 @@ func TestKeysRefused(t *testing.T) {
 	} {
 		k := keysOf(c, 0, 20, 60)
 		spoil(&k)
-		if _, err := l.Track(k, 60); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Fail(l.Track(k, 60))(t, want)
 	}
 	if _, err := l.Track(keysOf(c, 0, 20), 0); err == nil {
-		t.Error("no frames per second are taken")
+		t.Error("0 frames per second accepted")
 	}
 }

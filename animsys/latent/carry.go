@@ -5,28 +5,26 @@ import (
 	"mannequin/engine/m3"
 )
 
-// How far legs and a body's motion are brought together.
+// Constants of matching the body's motion to its feet.
 const (
-	carryLeast = 0.6
-	carryMost  = 1.5
-	carryWay   = 10 // (m/s)², summed over frames, that counts like feet which go with the body
+	minScale    = 0.6
+	maxScale    = 1.5
+	priorWeight = 10 // (m/s)², summed over frames: weight of a factor of 1
 
-	// Of a body's way its standing feet carry it, by this measure, in 9 of 10 clips of
-	// CMU's recordings as far as this: they roll, and are lifted while they count as
-	// standing.
-	rollsLeast = 0.80
-	rollsMost  = 1.02
+	// Standing feet move the body by this share of its motion in 9 of 10 clips of CMU's recordings:
+	// they roll, and are lifted while they still count as standing.
+	minRoll = 0.80
+	maxRoll = 1.02
 )
 
-// Carry has the body of a clip, (Frames, columns) raw, go as far as its standing feet
-// carry it, and returns by how much its motion over the ground is scaled, 0.6 to 1.5;
-// 1 where body and feet agree as they do in recordings. A decoder makes the body's
-// motion and the legs' each for itself, and where no recording shows what it is asked
-// for they part.
+// MatchRootToFeet scales the body's motion over the ground in a clip, (Frames, columns) raw, so
+// that its standing feet do not slide. It returns the factor, 0.6 to 1.5; 1 if body and feet agree
+// as they do in recordings. A decoder makes the motion of body and legs separately, and for
+// components far from the training data they disagree.
 func (m *Model) MatchRootToFeet(rows []float32) float32 {
 	l := m.Layout
 	cols, body := l.Columns(), l.Body()
-	along, square := 0.0, float64(carryWay)
+	along, square := 0.0, float64(priorWeight)
 	for f := range Frames - 1 {
 		a, b := rows[f*cols:][:cols], rows[(f+1)*cols:][:cols]
 		x, z, turn := a[body+feature.MotionX], a[body+feature.MotionZ], a[body+feature.MotionYaw]
@@ -35,16 +33,16 @@ func (m *Model) MatchRootToFeet(rows []float32) float32 {
 				continue
 			}
 			at := m.contacts[c]
-			// How the foot goes under the body.
+			// velocity of the foot relative to the body
 			fx := (b[at]-a[at])*Rate + turn*a[at+2]
 			fz := (b[at+2]-a[at+2])*Rate - turn*a[at]
 			along -= float64(fx*x + fz*z)
 			square += float64(x*x + z*z)
 		}
 	}
-	// By how much the feet would slide least.
-	by := float32((along + carryWay) / square)
-	by = m3.Clamp(by/m3.Clamp(by, rollsLeast, rollsMost), carryLeast, carryMost)
+	// the factor for which feet slide least
+	by := float32((along + priorWeight) / square)
+	by = m3.Clamp(by/m3.Clamp(by, minRoll, maxRoll), minScale, maxScale)
 	if !m3.Finite(by) {
 		return 1
 	}

@@ -10,45 +10,44 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Overlap is how many frames a clip shares with the one before it: half a second
-// (Lüdi 2016, sec. 4.2.3).
+// Overlap is the number of frames that a clip shares with the one before: half a second (Lüdi 2016,
+// sec. 4.2.3).
 const Overlap = 31
 
-// How the start of a clip is found.
+// Constants of the search for the start of a clip.
 const (
-	starts   = 96 // that are looked at
-	descents = 3  // of the best of them
-	matching = 6  // iterations of each
+	candidateCount = 96 // candidates
+	fitCount       = 3  // fits, from the best candidates
+	fitIterations  = 6  // iterations of each fit
 )
 
-// ChainPrior is the weight of how large components are, where a clip is to begin as
-// another ends: see Fit.Prior.
+// ChainPrior is the weight of large components in the search for the next clip: see Fit.Prior.
 const ChainPrior = 0.01
 
-// OverlapWeight is that of the errors of frame i of the overlap: the nearer to its
-// start, the more of the old motion is seen.
+// OverlapWeight is the weight of errors in frame i of the overlap. It is larger near the start,
+// where the old motion is more visible.
 func OverlapWeight(i int) float32 { return 1 - float32(i)/Overlap }
 
-// Append appends a clip to a motion, rows, (frames, columns) raw, of at least
-// Overlap frames, or begins one where rows is empty, and returns it. components,
-// (values), say which clip: those that fixed, (values), marks stay as they are, and
-// the others are changed such that its first half second is what the motion ends
-// with; the first clip keeps all, and should lead with a leg: at the mean of all
-// steps people shuffle. The body goes as far as its feet carry it (Model.MatchRootToFeet), and
-// the two are cross-faded. miss is the RMS
-// distance of joints between both over the overlap, seen from the body, m. Like append
-// it goes on in the array of rows where there is room, and changes the overlap there;
-// after an error rows is as it was.
+// Append appends a clip to a motion, rows, (frames, columns) raw, of at least Overlap frames, and
+// returns it; if rows is empty it begins a motion. components, (values), describe the clip. Those
+// marked by fixed, (values), stay. The others change so that the clip's first half second matches
+// the end of the motion. The first clip keeps all; its lead should not be 0, because people shuffle
+// at the mean of both legs.
 //
-// The thesis exchanges the two components of the legs by hand. Here many starts are
-// looked at, and from the best ones a fit goes on. The same arguments give the same
-// motion.
+// The body moves as far as its feet carry it (Model.MatchRootToFeet), and the clips are
+// cross-faded. miss is the RMS distance of joints between both over the overlap, in the body's
+// frame, m. Like append, Append uses the capacity of rows if there is room, and it changes the
+// overlap there. After an error rows is unchanged.
+//
+// The thesis swaps the two components of the legs by hand. This search tries many starts and fits
+// from the best ones. The same arguments give the same motion.
 func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float32, miss float64, err error) {
 	m := c.m
 	cols := m.Layout.Columns()
 	size, frames := Frames*cols, len(rows)/cols
 	if len(components) != m.Values || len(fixed) != m.Values || len(rows) != frames*cols || frames > 0 && frames < Overlap {
-		return nil, 0, fmt.Errorf("latent: a motion of %d values with a clip of %d components, %d of them marked: want no frames or %d of %d, and %d components", len(rows), len(components), len(fixed), Overlap, cols, m.Values)
+		return nil, 0, fmt.Errorf("latent: a motion of %d values, %d components and %d marks: want no frames or at least %d of %d values, and %d components and marks",
+			len(rows), len(components), len(fixed), Overlap, cols, m.Values)
 	}
 	t := &c.chaining
 	resize(&t.clip, size)
@@ -65,13 +64,13 @@ func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float
 	for i := range Overlap {
 		t.weight[i] = OverlapWeight(i)
 	}
-	f := Fit{Fixed: fixed, Want: t.want, Weight: t.weight[:], Prior: ChainPrior, Iterations: matching}
-	if err := c.starts(components, fixed, &f); err != nil {
+	f := Fit{Fixed: fixed, Want: t.want, Weight: t.weight[:], Prior: ChainPrior, Iterations: fitIterations}
+	if err := c.findCandidates(components, fixed, &f); err != nil {
 		return nil, 0, err
 	}
 	best := -1.0
-	for _, i := range t.order[:descents] {
-		f.Components = t.starts[i*m.Values:][:m.Values]
+	for _, i := range t.order[:fitCount] {
+		f.Components = t.candidates[i*m.Values:][:m.Values]
 		if err := c.Fit(&f); err != nil {
 			return nil, 0, err
 		}
@@ -98,7 +97,7 @@ func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float
 	return motion, math.Sqrt(sum / float64(Overlap*joints)), nil
 }
 
-// fade writes frame i of the overlap: on the way from what was to what is.
+// fade writes frame i of the overlap, cross-faded from was to is.
 func fade(to, was, is []float32, i int) {
 	s := (float32(i) + 1) / (Overlap + 1)
 	s *= s * (3 - 2*s)
@@ -107,27 +106,27 @@ func fade(to, was, is []float32, i int) {
 	}
 }
 
-// chaining is the memory of Append.
+// chaining is the scratch of Append.
 type chaining struct {
-	clip, want   []float32 // (Frames, columns)
-	weight       [Frames]float32
-	starts, rows []float32 // (starts, values) components, and (starts, Frames, columns)
-	order        [starts]int
-	cost         [starts]float32
-	random       rand.PCG
+	clip, want       []float32 // (Frames, columns)
+	weight           [Frames]float32
+	candidates, rows []float32 // (starts, values) components, and (starts, Frames, columns)
+	order            [candidateCount]int
+	cost             [candidateCount]float32
+	random           rand.PCG
 }
 
-// starts finds the components from which to fit a clip: of the given ones and a standard
-// normal sample those that come nearest to what f wants. They are first in the order.
-func (c *Coder) starts(components []float32, fixed []bool, f *Fit) error {
+// findCandidates finds the components from which to fit a clip: the nearest to f.Want among the given
+// ones and a standard normal sample. They come first in order.
+func (c *Coder) findCandidates(components []float32, fixed []bool, f *Fit) error {
 	m, t := c.m, &c.chaining
 	cols := m.Layout.Columns()
 	t.random.Seed(1, 1)
 	rng := rand.New(&t.random)
-	resize(&t.starts, starts*m.Values)
-	resize(&t.rows, starts*Frames*cols)
-	for i := range starts {
-		to := t.starts[i*m.Values:][:m.Values]
+	resize(&t.candidates, candidateCount*m.Values)
+	resize(&t.rows, candidateCount*Frames*cols)
+	for i := range candidateCount {
+		to := t.candidates[i*m.Values:][:m.Values]
 		copy(to, components)
 		for k := range to {
 			if v := float32(rng.NormFloat64()); i > 0 && !fixed[k] {
@@ -135,10 +134,10 @@ func (c *Coder) starts(components []float32, fixed []bool, f *Fit) error {
 			}
 		}
 	}
-	if err := c.decodeComponents(t.rows, t.starts, starts); err != nil {
+	if err := c.decodeComponents(t.rows, t.candidates, candidateCount); err != nil {
 		return err
 	}
-	for i := range starts {
+	for i := range candidateCount {
 		t.order[i], t.cost[i] = i, 0
 		for k, v := range t.rows[i*Frames*cols:][:Overlap*cols] {
 			t.cost[i] += f.Weight[k/cols] * m.weight[k%cols] * (v - f.Want[k]) * (v - f.Want[k])

@@ -8,8 +8,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// Coder encodes, decodes, fits and chains clips. It belongs to one goroutine, and
-// allocates nothing but room for more than there ever was.
+// Coder encodes, decodes, fits and chains clips. It belongs to one goroutine. It allocates only for
+// a larger task than before.
 type Coder struct {
 	m              *Model
 	batch          int
@@ -22,21 +22,21 @@ type Coder struct {
 	chaining       chaining
 }
 
-// CoderOptions say what a coder is for.
+// CoderOptions are the options of NewCoder.
 type CoderOptions struct {
-	Batch   int               // most clips at a time, at least 1
+	Batch   int               // maximum number of clips, at least 1
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 }
 
-// NewCoder returns a coder with the memory that it takes.
+// NewCoder returns a coder.
 func (m *Model) NewCoder(o CoderOptions) (*Coder, error) {
 	c, err := m.newDecoder(o)
 	if err != nil {
 		return nil, err
 	}
-	if c.encode, err = o.open()(m.Encoder, o.session(Padded)); err != nil {
+	if c.encode, err = o.Open.Session(m.Encoder, o.session(Padded)); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	for i := range c.code {
@@ -45,31 +45,25 @@ func (m *Model) NewCoder(o CoderOptions) (*Coder, error) {
 	return c, nil
 }
 
-// newDecoder returns a coder that must not encode.
+// newDecoder returns a coder without an encoder.
 func (m *Model) newDecoder(o CoderOptions) (*Coder, error) {
 	if o.Batch < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("latent: a coder of %d clips on %d workers: want at least one of both", o.Batch, o.Workers)
 	}
-	c := &Coder{m: m, batch: o.Batch, in: make([][]float32, 1), out: make([][]float32, 0, 2), padded: make([]float32, o.Batch*Padded*m.Layout.Columns())}
+	c := &Coder{m: m, batch: o.Batch, in: make([][]float32, 1), out: make([][]float32, 0, 2),
+		padded: make([]float32, o.Batch*Padded*m.Layout.Columns())}
 	var err error
-	if c.decode, err = o.open()(m.Decoder, o.session(1)); err != nil {
+	if c.decode, err = o.Open.Session(m.Decoder, o.session(1)); err != nil {
 		return nil, err
 	}
 	return c, nil
-}
-
-func (o *CoderOptions) open() netruntime.Opener {
-	if o.Open == nil {
-		return (*netruntime.Net).NewSession
-	}
-	return o.Open
 }
 
 func (o *CoderOptions) session(length int) netruntime.SessionOptions {
 	return netruntime.SessionOptions{Batch: o.Batch, Length: length, Workers: o.Workers, BF16: o.BF16}
 }
 
-// Close ends the coder's workers.
+// Close stops the coder's workers.
 func (c *Coder) Close() error {
 	err := c.decode.Close()
 	if c.encode != nil {
@@ -82,14 +76,14 @@ func (c *Coder) Close() error {
 func (c *Coder) size(n, values, rows int) error {
 	m := c.m
 	if n < 0 || n > c.batch || values != n*m.Values || rows != n*Frames*m.Layout.Columns() {
-		return fmt.Errorf("latent: %d clips with %d latent values and %d values of frames: want up to %d clips with %d and %d each", n, values, rows, c.batch, m.Values, Frames*m.Layout.Columns())
+		return fmt.Errorf("latent: %d clips with %d latent values and %d values of frames: want up to %d clips with %d and %d each",
+			n, values, rows, c.batch, m.Values, Frames*m.Layout.Columns())
 	}
 	return nil
 }
 
-// Encode writes the mean, (n, values), and where it is not nil the deviation, of
-// the latent values of n clips, (n, Frames, columns) raw. A clip's result has the
-// same bits alone or among others.
+// Encode writes the mean, (n, values), and if not nil the deviation of the latent values of n
+// clips, (n, Frames, columns) raw. A clip's result is bit-identical alone or in a batch.
 func (c *Coder) Encode(mean, deviation, rows []float32, n int) error {
 	if err := c.size(n, len(mean), len(rows)); err != nil {
 		return err
@@ -122,8 +116,8 @@ func (c *Coder) Encode(mean, deviation, rows []float32, n int) error {
 	return nil
 }
 
-// Decode writes n clips, (n, Frames, columns) raw, of latent values z, (n,
-// values). A clip's result has the same bits alone or among others.
+// Decode writes n clips, (n, Frames, columns) raw, of latent values z, (n, values). A clip's result
+// is bit-identical alone or in a batch.
 func (c *Coder) Decode(rows, z []float32, n int) error {
 	if err := c.size(n, len(z), len(rows)); err != nil {
 		return err

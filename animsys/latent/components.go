@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
+	"mannequin/engine/m3"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -13,37 +13,36 @@ import (
 // KeyComponents is the extra metadata key of the components, as JSON.
 const KeyComponents = "components"
 
-// Components are directions of latent values, as many as there are values, in the
-// order of what they are worth: c deviations along each of them from the mean.
-// Over the recordings that a model was trained on each has mean 0 and deviation
-// 1, and no two of them go together.
+// Components are directions in the space of latent values, as many as there are values, most
+// important first. A component is in standard deviations from the mean: over the training data each
+// has mean 0 and deviation 1, and they are uncorrelated.
 type Components struct {
-	Names []string    `json:"names"` // of the traits that the first components stand for; the others have none
+	Names []string    `json:"names"` // traits of the first components; the others have no name
 	Mean  []float32   `json:"mean"`  // (values)
-	Steps [][]float32 `json:"steps"` // (values, values): how the latent values change with a deviation of each component
+	Steps [][]float32 `json:"steps"` // (values, values): change of the latent values for one deviation of each component
 
-	inverse []float64 // (values, values): how components change with each latent value
+	inverse []float64 // (values, values): change of the components for each latent value
 }
 
 // maxComponents bounds the latent values of a model file.
 const maxComponents = 1024
 
-// NewComponents returns the components with these steps from the mean. It is an
-// error if they are not finite, or not as many independent directions as there are
-// latent values.
+// NewComponents returns components with these steps from the mean. It fails if they are not finite,
+// or not as many independent directions as latent values.
 func NewComponents(names []string, mean []float32, steps [][]float32) (*Components, error) {
 	c := &Components{Names: names, Mean: mean, Steps: steps}
 	n := len(mean)
 	if n == 0 || n > maxComponents || len(steps) != n || len(names) > n {
-		return nil, fmt.Errorf("%d components with %d names of %d latent values: want as many components as values, at most %d, and no more names", len(steps), len(names), n, maxComponents)
+		return nil, fmt.Errorf("%d components with %d names of %d latent values: want as many components as values, at most %d, and no more names",
+			len(steps), len(names), n, maxComponents)
 	}
-	a := mat.NewDense(n, n, nil) // of columns: z = mean + a·c
+	a := mat.NewDense(n, n, nil) // column k: z = mean + a·c
 	for k, s := range steps {
 		if len(s) != n {
 			return nil, fmt.Errorf("component %d has %d values, want %d", k, len(s), n)
 		}
 		for i, v := range s {
-			if !finite(v) || !finite(mean[i]) {
+			if !m3.Finite(v) || !m3.Finite(mean[i]) {
 				return nil, fmt.Errorf("component %d or the mean is not finite", k)
 			}
 			a.Set(i, k, float64(v))
@@ -59,15 +58,14 @@ func NewComponents(names []string, mean []float32, steps [][]float32) (*Componen
 	return c, nil
 }
 
-// Lead is the name of the component of which foot is ahead at a clip's start. In a
-// chain it follows from how the clip before ends.
+// Lead is the name of the component that says which foot is ahead at a clip's start. In a chain it
+// follows from the end of the clip before.
 const Lead = "lead"
 
-// Index returns which component has a name, or −1.
+// Index returns the component with a name, or −1.
 func (c *Components) Index(name string) int { return slices.Index(c.Names, name) }
 
-// Steered tells of each component whether it is for a player, or a game, to set:
-// those with a name are, but for the lead.
+// Controllable returns which components a player or a game can set: all named ones except the lead.
 func (c *Components) Controllable() []bool {
 	out := make([]bool, len(c.Mean))
 	for k, name := range c.Names {
@@ -76,14 +74,12 @@ func (c *Components) Controllable() []bool {
 	return out
 }
 
-func finite(v float32) bool { return !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0) }
-
 func (c *Components) encode() (string, error) {
 	b, err := json.Marshal(c)
 	return string(b), err
 }
 
-// decodeComponents reads those of a model with so many latent values.
+// decodeComponents reads the components of a model with the given number of latent values.
 func decodeComponents(text string, values int) (*Components, error) {
 	var c Components
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
@@ -95,8 +91,8 @@ func decodeComponents(text string, values int) (*Components, error) {
 	return NewComponents(c.Names, c.Mean, c.Steps)
 }
 
-// ToLatent writes the latent values z of components, (values) each, which must not
-// overlap. It panics where they are not of that length, as does FromLatent.
+// ToLatent writes the latent values z of components, (values) each, which must not overlap.
+// ToLatent and FromLatent panic if the lengths differ.
 func (c *Components) ToLatent(z, components []float32) {
 	c.check(z, components)
 	copy(z, c.Mean)
@@ -107,8 +103,7 @@ func (c *Components) ToLatent(z, components []float32) {
 	}
 }
 
-// FromLatent writes the components of latent values z, (values) each, which must
-// not overlap.
+// FromLatent writes the components of latent values z, (values) each, which must not overlap.
 func (c *Components) FromLatent(components, z []float32) {
 	c.check(z, components)
 	n := len(z)

@@ -1,22 +1,22 @@
-// Package latent makes people's motion from a few sliders: the latent values of a
-// variational autoencoder of clips of one second (Lüdi 2016, sec. 4.2).
+// Package latent makes people's motion from a few sliders: the latent values of a variational
+// autoencoder of clips of one second (Lüdi 2016, sec. 4.2). By task:
 //
-// A clip is [Frames] rows of frames, 60 per second, as feature.Motion lays them
-// out. Rows go in and out raw, in metres and seconds; the networks normalise
-// inside. Latent values follow about the standard normal distribution.
+//   - Open a model: [NewModel]; write one: [Describe]
+//   - Drive a crowd, as a generator of package animsys: [Model.NewStream], with the network that
+//     predicts the next clip: [Model.NewNextClip]
+//   - Control an agent: [Sliders], [Sliders.Set], [Sliders.Release]; by turn and speed:
+//     [Model.NewSteering], [Steering.Steer]; see where it goes: [Stream.Preview]
+//   - Encode and decode clips, in batches: [Model.NewCoder], [Coder.Encode], [Coder.Decode]
+//   - Edit a clip with sliders: [Components.FromLatent], [Components.ToLatent]; fit it to wanted
+//     frames: [Coder.Fit]
+//   - Chain clips to motion of any length, offline: [Coder.Append]
+//   - Measure what is visible in a clip: [Traits]
+//   - Turn rows into rotations: [Model].Clip
 //
-//   - [Model] is the autoencoder, the skeleton that its frames pose, and the
-//     [Components] of its latent values: directions such as how far somebody turns,
-//     each in deviations of the recordings. [Model.Clip] turns rows into rotations.
-//   - [Coder] encodes and decodes clips, in batches.
-//   - [Coder.Fit] finds the clip that comes nearest to given frames, while some
-//     components stay: it refines what the encoder finds, or goes on from another
-//     clip.
-//   - [Coder.Append] chains clips to motion of any length.
-//   - [Stream] keeps many people walking, a clip after the other, as their [Sliders]
-//     say, which [Steering] sets for a turn and a speed. [NextClip] is the network that
-//     tells how a clip goes on.
-//   - [Traits] are what people see of a clip.
+// A clip is [Frames] rows of frames, (Frames, columns), 60 per second, laid out by feature.Motion.
+// Rows are raw, in metres and seconds; the networks normalise inside. Latent values are about
+// standard normal. [Components] are named directions in them, such as turn, step or lean, each in
+// standard deviations of the training data.
 //
-// docs/latent.md tells what it reaches and how it is trained.
+// docs/latent.md describes training and results.
 package latent

@@ -7,11 +7,12 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
+	"mannequin/internal/testing/must"
 	humanlatent "mannequin/models/human-latent"
 )
 
-// Somebody walks in long steps, a little to the left: four clips, of which the turn
-// and the step are set and all else follows from how the one before ends.
+// Chain four clips of a walk with long steps, a little to the left. Turn and step are set; everything
+// else follows from the end of the clip before.
 func ExampleCoder_Append() {
 	net, err := humanlatent.Open()
 	if err != nil {
@@ -30,10 +31,10 @@ func ExampleCoder_Append() {
 	for k, name := range model.Components.Names {
 		switch name {
 		case "turn":
-			held[k], components[k] = true, 0.5 // deviations of the recordings
+			held[k], components[k] = true, 0.5 // standard deviations of the training data
 		case "step":
 			held[k], components[k] = true, 1
-		case "lead": // of the first clip: the left leg
+		case "lead": // the first clip begins with the left leg
 			components[k] = 1
 		}
 	}
@@ -51,28 +52,17 @@ func ExampleCoder_Append() {
 	// Output: 151 frames of 30 joints
 }
 
-// One clip is decoded in less than a millisecond, and a crowd's in one batch.
+// BenchmarkDecode decodes one clip, and those of a crowd in one batch.
 func BenchmarkDecode(b *testing.B) {
-	net, err := humanlatent.Open()
-	if err != nil {
-		b.Fatal(err)
-	}
-	model, err := latent.NewModel(net)
-	if err != nil {
-		b.Fatal(err)
-	}
+	net := must.Get(humanlatent.Open())(b)
+	model := must.Get(latent.NewModel(net))(b)
 	for _, c := range []struct{ clips, workers int }{{1, 1}, {200, 1}, {200, 2}} {
 		b.Run(fmt.Sprintf("clips=%d/workers=%d", c.clips, c.workers), func(b *testing.B) {
-			coder, err := model.NewCoder(latent.CoderOptions{Batch: c.clips, Workers: c.workers})
-			if err != nil {
-				b.Fatal(err)
-			}
+			coder := must.Get(model.NewCoder(latent.CoderOptions{Batch: c.clips, Workers: c.workers}))(b)
 			defer coder.Close()
 			rows, z := make([]float32, c.clips*latent.Frames*model.Layout.Columns()), make([]float32, c.clips*model.Values)
 			for b.Loop() {
-				if err := coder.Decode(rows, z, c.clips); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, coder.Decode(rows, z, c.clips))
 			}
 		})
 	}

@@ -10,39 +10,35 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// Fit is one call of Coder.Fit: the clip whose frames come nearest to wanted ones.
+// Fit is one call of Coder.Fit: it finds the clip nearest to wanted frames.
 //
-// Its cost is Σ w·(y − Want)²/deviation² over frames and columns, divided by Σ w,
-// where w is Weight and the deviation that of the column in the recordings, plus
-// Prior times the mean square of the free components: clips like the recordings have
-// small ones.
+// The cost is Σ w·(y − Want)²/deviation² over frames and columns, divided by Σ w, where w is Weight
+// and deviation that of the column in the training data, plus Prior times the mean square of the
+// free components. Clips like the training data have small components.
 type Fit struct {
-	Components []float32 // (values) in: where to begin; out: the clip's components
-	Fixed      []bool    // (values) those that stay; nil: none does
+	Components []float32 // (values) in: the start; out: the clip's components
+	Fixed      []bool    // (values) those that stay; nil: none
 	Want       []float32 // (Frames, columns) raw
-	Weight     []float32 // (Frames, columns) of the squared errors, or (Frames) for all columns alike; nil: 1 of all
-	Prior      float64   // 0 or more
+	Weight     []float32 // (Frames, columns) of the squared errors, or (Frames) for all columns; nil: 1
+	Prior      float64   // weight of the components, 0 or more
 	Iterations int       // each decodes a clip for every free component
 
 	Before, After float64 // out: the cost
 }
 
-// Refine is the number of iterations after which a fit to a whole clip hardly
-// changes any more.
+// RefineIterations is the number of iterations after which a fit to a whole clip hardly changes.
 const RefineIterations = 6
 
-// step is by how much a component is changed to see what it does, in deviations: the
-// networks are linear in pieces, and a smaller step sees only rounding.
+// step is the finite difference of a component, in deviations. The networks are piecewise linear; a
+// smaller step sees only rounding.
 const step = 0.05
 
-// dampings are tried in every iteration, all in one batch, as multiples of the last
-// that was best.
+// dampings are the factors of the last best damping that every iteration tries, in one batch.
 var dampings = [...]float64{0.1, 1, 10, 100}
 
-// Fit runs the fit by Gauss and Newton's method, damped after Levenberg and
-// Marquardt: the networks' slopes are differences of decoded clips. The thesis
-// descends along the gradient (Lüdi 2016, eq. 4.10) to the same place. An iteration
-// that makes nothing better ends it.
+// Fit runs the fit by the Gauss–Newton method with Levenberg–Marquardt damping. Derivatives are
+// differences of decoded clips. The thesis descends along the gradient (Lüdi 2016, eq. 4.10) to the
+// same minimum. It ends with an iteration without improvement.
 func (c *Coder) Fit(f *Fit) error {
 	m := c.m
 	size := Frames * m.Layout.Columns()
@@ -66,16 +62,16 @@ func (c *Coder) Fit(f *Fit) error {
 		}
 	}
 	n := max(len(t.free), len(dampings))
-	resize(&t.tried, n*m.Values)
+	resize(&t.candidates, n*m.Values)
 	resize(&t.rows, n*size)
-	resize(&t.here, size+len(t.free))
-	resize(&t.there, size+len(t.free))
+	resize(&t.best, size+len(t.free))
+	resize(&t.other, size+len(t.free))
 	t.values, t.prior = m.Values, math.Sqrt(f.Prior/float64(m.Values))
-	copy(t.tried, f.Components)
-	if err := c.decodeComponents(t.rows, t.tried, 1); err != nil {
+	copy(t.candidates, f.Components)
+	if err := c.decodeComponents(t.rows, t.candidates, 1); err != nil {
 		return err
 	}
-	cost := t.errors(t.here, f.Want, 0)
+	cost := t.errors(t.best, f.Want, 0)
 	f.Before, f.After = cost, cost
 	damping := 1e-3
 	for range f.Iterations {
@@ -83,56 +79,56 @@ func (c *Coder) Fit(f *Fit) error {
 			break
 		}
 		for i, k := range t.free {
-			copy(t.tried[i*m.Values:], f.Components)
-			t.tried[i*m.Values+k] += step
+			copy(t.candidates[i*m.Values:], f.Components)
+			t.candidates[i*m.Values+k] += step
 		}
-		if err := c.decodeComponents(t.rows, t.tried, len(t.free)); err != nil {
+		if err := c.decodeComponents(t.rows, t.candidates, len(t.free)); err != nil {
 			return err
 		}
 		t.linearise(f.Want)
 		for i, by := range dampings {
-			to := t.tried[i*m.Values:][:m.Values]
+			to := t.candidates[i*m.Values:][:m.Values]
 			copy(to, f.Components)
 			t.descend(to, damping*by)
 		}
-		if err := c.decodeComponents(t.rows, t.tried, len(dampings)); err != nil {
+		if err := c.decodeComponents(t.rows, t.candidates, len(dampings)); err != nil {
 			return err
 		}
 		best := -1
 		for i := range dampings {
-			if e := t.errors(t.there, f.Want, i); e < cost {
+			if e := t.errors(t.other, f.Want, i); e < cost {
 				best, cost = i, e
-				t.here, t.there = t.there, t.here
+				t.best, t.other = t.other, t.best
 			}
 		}
 		if best < 0 {
 			break
 		}
-		copy(f.Components, t.tried[best*m.Values:][:m.Values])
+		copy(f.Components, t.candidates[best*m.Values:][:m.Values])
 		damping = max(damping*dampings[best], 1e-9)
 	}
 	f.After = cost
 	return nil
 }
 
-// fitting is the memory of Fit. Errors are those of a clip's frames and columns, then
-// of its free components.
+// fitting is the scratch of Fit. Errors are those of a clip's frames and columns, then of its free
+// components.
 type fitting struct {
-	values        int
-	weight        []float64 // (Frames, columns) of errors
-	prior         float64   // weight of free components
-	free          []int     // components
-	tried, rows   []float32 // clips' components, and the frames that these decode to
-	here, there   []float64 // (errors) of the best clip, and of another
-	slope         []float64 // (errors, free)
-	square, chol  []float64 // (free, free) slopes with each other, and the same damped
-	downhill, way []float64 // (free)
+	values             int
+	weight             []float64 // (Frames, columns) of errors
+	prior              float64   // weight of free components
+	free               []int     // components
+	candidates, rows   []float32 // components of clips, and their decoded frames
+	best, other        []float64 // (errors) of the best clip, and of another
+	jacobian           []float64 // (errors, free)
+	normal, chol       []float64 // (free, free) normal matrix, and its damped factors
+	gradient, solution []float64 // (free)
 }
 
-// resize gives s the length n, with any values.
+// resize gives s length n, with any values.
 func resize[T any](s *[]T, n int) { *s = slices.Grow((*s)[:0], n)[:n] }
 
-// weigh fills in weight by f and the columns' weights, and returns the sum of f's.
+// weigh fills weight from f and the columns' weights. It returns the sum of f's weights.
 func (t *fitting) weigh(f *Fit, columns []float32) (total float64) {
 	resize(&t.weight, len(f.Want))
 	for i := range t.weight {
@@ -152,50 +148,50 @@ func (t *fitting) weigh(f *Fit, columns []float32) (total float64) {
 	return total
 }
 
-// errors writes those of decoded clip i, and returns the sum of their squares.
+// errors writes the errors of decoded clip i and returns the sum of their squares.
 func (t *fitting) errors(dst []float64, want []float32, i int) float64 {
 	size := len(want)
 	for k, v := range t.rows[i*size:][:size] {
 		dst[k] = t.weight[k] * float64(v-want[k])
 	}
 	for k, q := range t.free {
-		dst[size+k] = t.prior * float64(t.tried[i*t.values+q])
+		dst[size+k] = t.prior * float64(t.candidates[i*t.values+q])
 	}
 	return blas64.Dot(vector(dst), vector(dst))
 }
 
 func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
 
-// linearise finds how errors change with each free component, from a decoded clip for
-// each.
+// linearise computes the derivatives of the errors by the free components, from one decoded clip
+// for each.
 func (t *fitting) linearise(want []float32) {
-	n, m := len(t.free), len(t.here)
-	resize(&t.slope, m*n)
+	n, m := len(t.free), len(t.best)
+	resize(&t.jacobian, m*n)
 	for i := range n {
-		t.errors(t.there, want, i)
-		for k, e := range t.there {
-			t.slope[k*n+i] = (e - t.here[k]) * (1 / step)
+		t.errors(t.other, want, i)
+		for k, e := range t.other {
+			t.jacobian[k*n+i] = (e - t.best[k]) * (1 / step)
 		}
 	}
-	resize(&t.square, n*n)
-	resize(&t.downhill, n)
-	slope := blas64.General{Rows: m, Cols: n, Stride: n, Data: t.slope}
-	blas64.Syrk(blas.Trans, 1, slope, 0, symmetric(t.square, n))
-	blas64.Gemv(blas.Trans, 1, slope, vector(t.here), 0, vector(t.downhill))
+	resize(&t.normal, n*n)
+	resize(&t.gradient, n)
+	slope := blas64.General{Rows: m, Cols: n, Stride: n, Data: t.jacobian}
+	blas64.Syrk(blas.Trans, 1, slope, 0, symmetric(t.normal, n))
+	blas64.Gemv(blas.Trans, 1, slope, vector(t.best), 0, vector(t.gradient))
 }
 
 func symmetric(a []float64, n int) blas64.Symmetric {
 	return blas64.Symmetric{N: n, Stride: n, Data: a, Uplo: blas.Upper}
 }
 
-// descend takes a step from components, damped by so much of the steepest slope. Where
-// nothing changes they stay.
+// descend takes a step from components. damping is relative to the largest diagonal element.
+// Without a solution components stay.
 func (t *fitting) descend(components []float32, damping float64) {
 	n := len(t.free)
-	t.chol, t.way = append(t.chol[:0], t.square...), append(t.way[:0], t.downhill...)
+	t.chol, t.solution = append(t.chol[:0], t.normal...), append(t.solution[:0], t.gradient...)
 	most := 0.0
 	for i := range n {
-		most = max(most, t.square[i*n+i])
+		most = max(most, t.normal[i*n+i])
 	}
 	for i := range n {
 		t.chol[i*n+i] += damping * most
@@ -204,14 +200,13 @@ func (t *fitting) descend(components []float32, damping float64) {
 	if !ok {
 		return
 	}
-	lapack64.Potrs(half, blas64.General{Rows: n, Cols: 1, Stride: 1, Data: t.way})
+	lapack64.Potrs(half, blas64.General{Rows: n, Cols: 1, Stride: 1, Data: t.solution})
 	for i, k := range t.free {
-		components[k] -= float32(t.way[i])
+		components[k] -= float32(t.solution[i])
 	}
 }
 
-// decodeComponents decodes any number of clips, (n, values) of components, as many
-// at a time as the coder holds.
+// decodeComponents decodes n clips, (n, values) of components, in batches of the coder's size.
 func (c *Coder) decodeComponents(rows, components []float32, n int) error {
 	m := c.m
 	size := Frames * m.Layout.Columns()

@@ -4,25 +4,22 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
-// A clip that the decoder makes is found again from elsewhere; components that are
-// fixed stay where they are.
+// A fit recovers a decoded clip from another start. Fixed components stay.
 func TestFit(t *testing.T) {
 	m := made(t)
-	c := coder(t, m, 8, 2) // fewer clips at a time than a fit asks for
+	c := coder(t, m, 8, 2) // fewer clips at a time than a fit needs
 	want := make([]float32, Frames*m.Layout.Columns())
 	truth := noise(values, 11)
-	if err := c.decodeComponents(want, truth, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.decodeComponents(want, truth, 1))
 	f := Fit{Components: slices.Clone(truth), Want: want, Iterations: 20}
 	for k := range f.Components {
 		f.Components[k] += 0.3 * float32(k%3-1)
 	}
-	if err := c.Fit(&f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Fit(&f))
 	if f.Before < 1e-3 || f.After > 1e-4*f.Before {
 		t.Errorf("cost %g after %g", f.After, f.Before)
 	}
@@ -31,26 +28,22 @@ func TestFit(t *testing.T) {
 			t.Errorf("component %d is %g, want %g", k, f.Components[k], truth[k])
 		}
 	}
-	// With one of them held elsewhere the others get as near as they can.
+	// With one component fixed elsewhere the others come as near as possible.
 	f = Fit{Components: slices.Clone(truth), Fixed: make([]bool, values), Want: want, Iterations: 10}
 	f.Components[1], f.Fixed[1] = truth[1]+0.5, true
-	if err := c.Fit(&f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Fit(&f))
 	if f.Components[1] != truth[1]+0.5 || !(f.After < f.Before) || f.After == 0 {
 		t.Errorf("component 1 went from %g to %g, cost %g to %g", truth[1]+0.5, f.Components[1], f.Before, f.After)
 	}
-	// A prior that outweighs all else leads to the mean.
+	// A very large prior leads to the mean.
 	f = Fit{Components: slices.Clone(truth), Want: want, Prior: 1e9, Iterations: 10}
-	if err := c.Fit(&f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Fit(&f))
 	for k, v := range f.Components {
 		if math.Abs(float64(v)) > 1e-3 {
 			t.Errorf("component %d is %g", k, v)
 		}
 	}
-	// Nothing is free, and nothing wanted.
+	// No component is free.
 	all := slices.Repeat([]bool{true}, values)
 	f = Fit{Components: make([]float32, values), Fixed: all, Want: want, Iterations: 3}
 	if err := c.Fit(&f); err != nil || f.After != f.Before {
@@ -66,7 +59,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// A chain goes on where it was, keeps what is fixed, and is the same every time.
+// A chain continues the motion, keeps fixed components and is reproducible.
 func TestAppend(t *testing.T) {
 	m := made(t)
 	c := coder(t, m, 32, 2)
@@ -100,18 +93,16 @@ func TestAppend(t *testing.T) {
 	}
 	again, _, _ := chain()
 	if !slices.Equal(rows, again) {
-		t.Error("another chain from the same arguments")
+		t.Error("the same arguments give another chain")
 	}
-	// The last clip ends as decoded, and the overlap goes from one to the other.
+	// The last clip ends as decoded, and the overlap fades from one to the other.
 	clip := make([]float32, Frames*cols)
-	if err := c.decodeComponents(clip, last, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.decodeComponents(clip, last, 1))
 	if !slices.Equal(rows[len(rows)-(Frames-Overlap)*cols:], clip[Overlap*cols:]) {
 		t.Error("the motion does not end with the last clip")
 	}
 	for f := range Overlap {
-		share := float64(f) / Overlap // of the way from the motion before to the clip
+		share := float64(f) / Overlap // of the fade from the motion before to the clip
 		for k := range cols {
 			was, is := float64(before[len(before)-(Overlap-f)*cols+k]), float64(clip[f*cols+k])
 			got := float64(rows[len(before)-(Overlap-f)*cols+k])
@@ -120,14 +111,12 @@ func TestAppend(t *testing.T) {
 			}
 		}
 	}
-	// What the search leaves is less than what any clip would.
+	// The search leaves a smaller gap than an arbitrary clip.
 	free := make([]float32, values)
 	free[0] = 0.4
-	if err := c.decodeComponents(clip, free, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.decodeComponents(clip, free, 1))
 	joints, sum := m.Layout.Body(), 0.0
-	end := rows[len(rows)-Frames*cols:] // mostly the former clip at the overlap's start
+	end := rows[len(rows)-Frames*cols:] // mostly the clip before at the overlap's start
 	for f := range 4 {
 		for k := range joints {
 			d := float64(end[f*cols+k] - clip[f*cols+k])

@@ -8,11 +8,11 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
-// person returns a skeleton with the layout's joints, each a child of the one before
-// in a hand's breadth.
+// person returns a skeleton with the layout's joints, each a child of the one before at 10 cm.
 func person(t testing.TB) *feature.Person {
 	t.Helper()
 	layout, sk := feature.Human(), &skel.Skeleton{}
@@ -22,17 +22,14 @@ func person(t testing.TB) *feature.Person {
 		sk.Offsets = append(sk.Offsets, m3.V(0.02*float32(i%3), 0.1, 0))
 		sk.EndSite = append(sk.EndSite, false)
 	}
-	p, err := feature.NewPerson(layout, sk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(feature.NewPerson(layout, sk))(t)
 	return p
 }
 
-// values and sizes of the made-up network.
+// Sizes of the made-up network.
 const values, channels, width = 6, 12, 5
 
-// parts are what a model file is made of.
+// parts returns the metadata and tensors of a model file.
 func parts(t testing.TB) (netruntime.Meta, []netruntime.Tensor) {
 	t.Helper()
 	p := person(t)
@@ -103,14 +100,13 @@ func parts(t testing.TB) (netruntime.Meta, []netruntime.Tensor) {
 	}
 	nodes = append(nodes, netruntime.Node{Name: ValueY, Op: netruntime.OpDenormalize, In: []string{from}, Tensors: shared})
 	meta := netruntime.Meta{Name: "made", Arch: "graph", Graph: &netruntime.Graph{
-		Inputs: []netruntime.Input{{Name: ValueX, Channels: cols}, {Name: ValueZ, Channels: values}}, Nodes: nodes, Outputs: []string{ValueMean, ValueLogVar, ValueY}}}
-	if err := Describe(&meta, p, oblique(t)); err != nil {
-		t.Fatal(err)
-	}
+		Inputs: []netruntime.Input{{Name: ValueX, Channels: cols}, {Name: ValueZ, Channels: values}}, Nodes: nodes,
+		Outputs: []string{ValueMean, ValueLogVar, ValueY}}}
+	must.Do(t, Describe(&meta, p, oblique(t)))
 	return meta, tensors
 }
 
-// oblique returns components that are neither at right angles nor of length 1.
+// oblique returns components that are neither orthogonal nor of length 1.
 func oblique(t testing.TB) *Components {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -123,37 +119,25 @@ func oblique(t testing.TB) *Components {
 		}
 		steps[k][k]++
 	}
-	c, err := NewComponents([]string{"turn", "step"}, mean, steps)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(NewComponents([]string{"turn", "step"}, mean, steps))(t)
 	return c
 }
 
 func made(t testing.TB) *Model {
 	t.Helper()
-	net, err := netruntime.New(parts(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(netruntime.New(parts(t)))(t)
+	m := must.Get(NewModel(net))(t)
 	return m
 }
 
 func coder(t testing.TB, m *Model, batch, workers int) *Coder {
 	t.Helper()
-	c, err := m.NewCoder(CoderOptions{Batch: batch, Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(m.NewCoder(CoderOptions{Batch: batch, Workers: workers}))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
 
-// noise fills n values.
+// noise returns n normally distributed values.
 func noise(n int, seed uint64) []float32 {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	v := make([]float32, n)

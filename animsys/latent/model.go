@@ -8,31 +8,29 @@ import (
 	"mannequin/netruntime"
 )
 
-// Rate is the rate of a clip's frames, per second.
+// Rate is the frame rate of clips, per second.
 const Rate = generator.TickRate
 
 // Lengths in frames.
 const (
 	Frames = 61 // of a clip
-	Padded = 64 // of what the networks see of it, which can be halved three times: its last frame is held
-	Coarse = 8  // of what is left of them before the latent values
+	Padded = 64 // of the networks' input, which is halved three times: the last frame is held
+	Coarse = 8  // of the encoder's output
 )
 
-// centre is the one of the Coarse frames at which the encoder's last filter, as
-// wide as all of them, has all of them under it. Its results there are the clip's.
+// centre is the Coarse frame whose filter covers all of them. Its values are the clip's.
 const centre = (Coarse - 1) / 2
 
-// Names of the values that the autoencoder's graph must have.
+// Names of the values in the autoencoder's graph.
 const (
 	ValueX      = "x"      // frames, raw, (Padded, columns)
-	ValueMean   = "mean"   // of the latent values, (Coarse, values), of which frame centre counts
-	ValueLogVar = "logvar" // logarithm of their variance, likewise
+	ValueMean   = "mean"   // mean of the latent values, (Coarse, values); frame centre counts
+	ValueLogVar = "logvar" // logarithm of their variance, (Coarse, values)
 	ValueZ      = "z"      // latent values, (1, values)
-	ValueY      = "y"      // frames again, (Coarse·8, columns)
+	ValueY      = "y"      // decoded frames, (Coarse·8, columns)
 )
 
-// Model is a variational autoencoder of clips, ready to make motion of. It is
-// immutable and safe to share.
+// Model is a variational autoencoder of clips. It is immutable and safe to share.
 type Model struct {
 	*feature.Person // the layout of its frames, and the skeleton that they pose
 
@@ -42,11 +40,11 @@ type Model struct {
 	Values     int             // latent values of a clip
 	Components *Components
 
-	weight   []float32 // (columns) 1/deviation², by which errors are comparable
-	contacts []int     // per contact: where the position of its joint begins
+	weight   []float32 // (columns) 1/deviation², which makes errors comparable
+	contacts []int     // first column of the position of each contact's joint
 }
 
-// Describe writes into meta what New reads.
+// Describe writes the metadata that NewModel reads into meta.
 func Describe(meta *netruntime.Meta, p *feature.Person, c *Components) error {
 	var err error
 	if meta.Schema, meta.SchemaHash, meta.Skeleton, err = feature.DescribePerson(p.Layout, p.Skel); err != nil {
@@ -63,8 +61,8 @@ func Describe(meta *netruntime.Meta, p *feature.Person, c *Components) error {
 	return nil
 }
 
-// New returns the autoencoder as a model of clips. A *feature.SchemaError lists everything
-// in which its metadata, its shapes and this package differ.
+// NewModel returns a model of an autoencoder. A *feature.SchemaError lists every difference between
+// its metadata, its shapes and this package.
 func NewModel(net *netruntime.Net) (*Model, error) {
 	meta := net.Meta()
 	e := &feature.SchemaError{Package: "latent", Model: meta.Name}
@@ -117,7 +115,7 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 		return nil, e
 	}
 	for _, s := range std.Data {
-		if s == 0 { // counts as 1
+		if s == 0 { // as in the network
 			s = 1
 		}
 		m.weight = append(m.weight, 1/(s*s))

@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
-// A model file that cannot be used says in what it differs.
+// NewModel reports how an unusable file differs.
 func TestNewRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -34,18 +35,15 @@ func TestNewRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			meta, tensors := parts(t)
 			c.spoil(&meta)
-			net, err := netruntime.New(meta, tensors)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = NewModel(net)
+			net := must.Get(netruntime.New(meta, tensors))(t)
+			_, err := NewModel(net)
 			var schema *feature.SchemaError
 			if !errors.As(err, &schema) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one of %q", err, c.want)
 			}
 		})
 	}
-	// A network of half as many frames.
+	// A network with half as many frames.
 	meta, tensors := parts(t)
 	meta.Graph.Nodes = slices.DeleteFunc(meta.Graph.Nodes, func(n netruntime.Node) bool { return n.Name == "eight" })
 	for i, n := range meta.Graph.Nodes {
@@ -53,16 +51,11 @@ func TestNewRefuses(t *testing.T) {
 			meta.Graph.Nodes[i].In = []string{"four"}
 		}
 	}
-	net, err := netruntime.New(meta, tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := NewModel(net); err == nil || !strings.Contains(err.Error(), `"y" has 32 frames`) {
-		t.Errorf("half of the frames: %v", err)
-	}
+	net := must.Get(netruntime.New(meta, tensors))(t)
+	must.Fail(NewModel(net))(t, `"y" has 32 frames`)
 }
 
-// rename gives a value of the graph another name.
+// rename renames a value of the graph.
 func rename(m *netruntime.Meta, from, to string) {
 	for i := range m.Graph.Nodes {
 		if n := &m.Graph.Nodes[i]; n.Name == from {
@@ -76,32 +69,23 @@ func rename(m *netruntime.Meta, from, to string) {
 	}
 }
 
-// A model file written and read is the same model.
+// A model survives its file.
 func TestModelFile(t *testing.T) {
 	m := made(t)
 	var b bytes.Buffer
-	if err := m.Net.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
-	net, err := netruntime.Decode(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(again.Components.Mean, m.Components.Mean) || !slices.Equal(again.Components.Names, m.Components.Names) || again.Layout.Hash() != m.Layout.Hash() {
+	must.Do(t, m.Net.Encode(&b))
+	net := must.Get(netruntime.Decode(b.Bytes()))(t)
+	again := must.Get(NewModel(net))(t)
+	if !slices.Equal(again.Components.Mean, m.Components.Mean) || !slices.Equal(again.Components.Names, m.Components.Names) ||
+		again.Layout.Hash() != m.Layout.Hash() {
 		t.Error("components or layout differ")
 	}
 	size := Frames * m.Layout.Columns()
 	a, c := make([]float32, size), make([]float32, size)
 	z := noise(values, 1)
-	if err := errors.Join(coder(t, m, 1, 1).Decode(a, z, 1), coder(t, again, 1, 1).Decode(c, z, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(coder(t, m, 1, 1).Decode(a, z, 1), coder(t, again, 1, 1).Decode(c, z, 1)))
 	if !slices.Equal(a, c) {
-		t.Error("they decode to other bits")
+		t.Error("they decode differently")
 	}
 	clip, err := again.Clip(a, Rate, feature.Place{})
 	if err != nil || clip.Frames != Frames {
@@ -109,8 +93,7 @@ func TestModelFile(t *testing.T) {
 	}
 }
 
-// A clip has the same bits alone or among others, for any number of workers, and
-// coding allocates nothing.
+// A clip is bit-identical alone or in a batch and for any number of workers. Coding does not allocate.
 func TestCoder(t *testing.T) {
 	m := made(t)
 	const n = 7
@@ -118,15 +101,12 @@ func TestCoder(t *testing.T) {
 	many, one := coder(t, m, n, 3), coder(t, m, 1, 1)
 	z, rows := noise(n*values, 2), make([]float32, n*size)
 	mean, deviation := make([]float32, n*values), make([]float32, n*values)
-	if err := errors.Join(many.Decode(rows, z, n), many.Encode(mean, deviation, rows, n)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(many.Decode(rows, z, n), many.Encode(mean, deviation, rows, n)))
 	alone, m1, d1 := make([]float32, size), make([]float32, values), make([]float32, values)
 	for i := range n {
-		if err := errors.Join(one.Decode(alone, z[i*values:][:values], 1), one.Encode(m1, d1, alone, 1)); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(alone, rows[i*size:][:size]) || !slices.Equal(m1, mean[i*values:][:values]) || !slices.Equal(d1, deviation[i*values:][:values]) {
+		must.Do(t, errors.Join(one.Decode(alone, z[i*values:][:values], 1), one.Encode(m1, d1, alone, 1)))
+		if !slices.Equal(alone, rows[i*size:][:size]) || !slices.Equal(m1, mean[i*values:][:values]) ||
+			!slices.Equal(d1, deviation[i*values:][:values]) {
 			t.Fatalf("clip %d differs alone", i)
 		}
 	}
@@ -152,37 +132,31 @@ func TestCoder(t *testing.T) {
 		t.Error("wrong lengths accepted")
 	}
 	if _, err := m.NewCoder(CoderOptions{Batch: 0, Workers: 1}); err == nil {
-		t.Error("a coder of no clips")
+		t.Error("a coder of no clips accepted")
 	}
 }
 
-// The encoder sees the last frame held, and its result where its last filter has
-// all frames under it: a change in any frame changes it, and in no other place.
+// The encoder's result depends on every frame of the clip.
 func TestEncodeSeesAllFrames(t *testing.T) {
 	m := made(t)
 	c := coder(t, m, 1, 1)
 	cols := m.Layout.Columns()
 	rows := noise(Frames*cols, 3)
 	was, is := make([]float32, values), make([]float32, values)
-	if err := c.Encode(was, nil, rows, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Encode(was, nil, rows, 1))
 	for _, f := range []int{0, 1, 30, Frames - 1} {
 		other := slices.Clone(rows)
 		for k := range cols {
 			other[f*cols+k] += 1
 		}
-		if err := c.Encode(is, nil, other, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Encode(is, nil, other, 1))
 		if slices.Equal(was, is) {
 			t.Errorf("frame %d changes nothing", f)
 		}
 	}
 }
 
-// Components and latent values are each other's inverse; components at 0 are the
-// mean, and one deviation is one step.
+// FromLatent inverts ToLatent. Components at 0 are the mean, and one deviation is one step.
 func TestComponents(t *testing.T) {
 	c := oblique(t)
 	z, back, again := noise(values, 7), make([]float32, values), make([]float32, values)
@@ -201,10 +175,7 @@ func TestComponents(t *testing.T) {
 			t.Errorf("a step leads to %g, want %g", z[i], want)
 		}
 	}
-	text, err := c.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(c.encode())(t)
 	read, err := decodeComponents(text, values)
 	if err != nil || !slices.Equal(read.Mean, c.Mean) || !slices.Equal(read.Steps[3], c.Steps[3]) {
 		t.Errorf("read back: %v", err)
@@ -212,10 +183,7 @@ func TestComponents(t *testing.T) {
 }
 
 func FuzzComponents(f *testing.F) {
-	text, err := oblique(f).encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := must.Get(oblique(f).encode())(f)
 	f.Add(text, values)
 	f.Add(`{"mean":[0],"steps":[[1e-40]]}`, 1)
 	f.Add(`{"mean":[0,0],"steps":[[1],[0,1]]}`, 2)

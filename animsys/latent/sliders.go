@@ -2,19 +2,18 @@ package latent
 
 import "mannequin/engine/m3"
 
-// MaxSliders is how many components a Sliders has room for.
+// MaxSliders is the maximum number of components in Sliders.
 const MaxSliders = 32
 
-// Sliders is the component of somebody who walks by values that a game sets: what
-// their next clip shall be. A change shows within half a second and the ticks of
-// StreamOptions.Every.
+// Sliders is the component with which a game controls an agent: the wanted components of its next
+// clip. A change shows after at most half a second plus StreamOptions.Every ticks.
 type Sliders struct {
-	Components [MaxSliders]float32 // in deviations of the recordings; Model.Components names the first
-	Controlled uint32              // bit k: component k is asked for; the others follow from how the last clip ends
+	Components [MaxSliders]float32 // in standard deviations of the training data; Model.Components names the first
+	Controlled uint32              // bit k: component k is set; the others follow from the end of the last clip
 }
 
-// Ask asks for a component. One that is not among the first MaxSliders, such as the −1
-// of Components.Index, is passed over, as it is by Release.
+// Set sets a component. Indices outside 0 to MaxSliders−1, such as the −1 of Components.Index, are
+// ignored, also by Release.
 func (s *Sliders) Set(component int, deviations float32) {
 	if component >= 0 && component < MaxSliders {
 		s.Components[component] = deviations
@@ -22,24 +21,23 @@ func (s *Sliders) Set(component int, deviations float32) {
 	}
 }
 
-// Release lets a component follow.
+// Release lets a component follow from the motion.
 func (s *Sliders) Release(component int) {
 	if component >= 0 && component < MaxSliders {
 		s.Controlled &^= 1 << component
 	}
 }
 
-func (s *Sliders) asks(component int) bool { return s.Controlled>>component&1 == 1 }
+func (s *Sliders) isSet(component int) bool { return s.Controlled>>component&1 == 1 }
 
-// Who asks for more than this many deviations gets so many: what lies beyond no
-// recording shows.
-const mostAsked = 3
+// maxDeviations bounds set values. The training data show nothing beyond.
+const maxDeviations = 3
 
-// sane returns what is asked for of a component, 0 in place of NaN.
-func (s *Sliders) sane(component int) float32 {
+// clamped returns the wanted value of a component in range, 0 for NaN.
+func (s *Sliders) clamped(component int) float32 {
 	v := s.Components[component]
 	if v != v {
 		return 0
 	}
-	return m3.Clamp(v, -mostAsked, mostAsked)
+	return m3.Clamp(v, -maxDeviations, maxDeviations)
 }

@@ -1,17 +1,16 @@
 package latent_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testgen"
 	"mannequin/internal/testing/testlatent"
 	"mannequin/netruntime"
@@ -30,7 +29,7 @@ func play(s *latent.Stream, err error) (*played, error) {
 	return &played{s, testgen.Play(s, s.Model().Skel.Len())}, nil
 }
 
-// walk is people of a stream, and their poses.
+// walk is a stream of people, and a pose.
 type walk struct {
 	t testing.TB
 	m *latent.Model
@@ -42,39 +41,31 @@ type walk struct {
 func newWalk(t testing.TB, people, workers int) *walk {
 	t.Helper()
 	m := testlatent.Model(t)
-	s, err := play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: people, Workers: workers}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{Capacity: people, Workers: workers})))(t)
 	t.Cleanup(func() { s.Close() })
 	return &walk{t, m, s, make([]m3.Vec3, m.Skel.Len()), make([]m3.Quat, m.Skel.Len())}
 }
 
 func (w *walk) add(i int) int {
 	w.t.Helper()
-	row, err := w.Add(feature.Place{Pos: m3.V(float32(i), 0, 0), Yaw: 0.1 * float32(i)}, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	row := must.Get(w.Add(feature.Place{Pos: m3.V(float32(i), 0, 0), Yaw: 0.1 * float32(i)}, nil))(w.t)
 	return row
 }
 
 func (w *walk) tick() {
 	w.t.Helper()
-	if err := w.Continue(); err != nil {
-		w.t.Fatal(err)
-	}
-	w.Advance(0, w.People())
+	must.Do(w.t, w.Continue())
+	w.Advance(0, w.Agents())
 }
 
-// pose returns where row's joints are in the parent's space, and the root in the world.
+// pose returns the local pose of row, and the root in the world.
 func (w *walk) pose(row int) string {
 	w.Show(row, w.pos, w.rot)
 	return fmt.Sprint(w.pos, w.rot, w.Root(row), w.Contacts(row))
 }
 
-// People walk on without a jump, as their sliders say, however many join and leave.
-func TestStreamGoesOn(t *testing.T) {
+// Agents follow their sliders without jumps while others join and leave.
+func TestStreamIsSmooth(t *testing.T) {
 	w := newWalk(t, 37, 2)
 	model := make([]m3.Xform, w.m.Skel.Len())
 	type was struct {
@@ -85,20 +76,20 @@ func TestStreamGoesOn(t *testing.T) {
 	seen := map[int]was{}
 	for tick := range 400 {
 		switch {
-		case tick%3 == 0 && w.People() < 37:
+		case tick%3 == 0 && w.Agents() < 37:
 			row := w.add(tick)
 			delete(seen, row)
 		case tick%50 == 49:
-			last := w.People() - 1
+			last := w.Agents() - 1
 			w.Remove(tick % 7)
 			seen[tick%7] = seen[last]
 			delete(seen, last)
 		}
-		for r := range w.People() {
+		for r := range w.Agents() {
 			w.Controls()[r].Set(0, float32(3*math.Sin(float64(tick/30+r))))
 		}
 		w.tick()
-		for r := range w.People() {
+		for r := range w.Agents() {
 			w.Show(r, w.pos, w.rot)
 			w.m.Skel.LocalToModel(model, w.pos, w.rot)
 			now := was{at: w.Root(r)}
@@ -107,11 +98,11 @@ func TestStreamGoesOn(t *testing.T) {
 			}
 			if b, ok := seen[r]; ok {
 				if by := now.at.Pos.Dist(b.at.Pos); by < 0.2*testlatent.Speed/latent.Rate || by > 3*testlatent.Speed/latent.Rate {
-					t.Fatalf("tick %d: person %d goes %g m in a frame", tick, r, by)
+					t.Fatalf("tick %d: person %d moves %g m in a frame", tick, r, by)
 				}
 				for i := range hands {
 					if by := now.hands[i].Dist(b.hands[i]); by > 0.013 {
-						t.Fatalf("tick %d: a hand of person %d goes %g m about the body in a frame", tick, r, by)
+						t.Fatalf("tick %d: a hand of person %d moves %g m around the body in a frame", tick, r, by)
 					}
 				}
 			}
@@ -119,11 +110,11 @@ func TestStreamGoesOn(t *testing.T) {
 		}
 	}
 	if w.Discarded() > 0 {
-		t.Errorf("%d clips were lost", w.Discarded())
+		t.Errorf("%d clips were discarded", w.Discarded())
 	}
 }
 
-// However people come and go, no more go on at once than there is room for.
+// Agents that come and go never exceed the batch of one tick.
 func TestStreamSpreadsTurns(t *testing.T) {
 	w := newWalk(t, 60, 1)
 	for i := range 60 {
@@ -140,9 +131,8 @@ func TestStreamSpreadsTurns(t *testing.T) {
 	}
 }
 
-// Somebody's motion is the same bits alone or among others, and for any number of
-// workers.
-func TestStreamAloneOrAmongOthers(t *testing.T) {
+// An agent's motion is bit-identical alone or in a crowd and for any number of workers.
+func TestStreamBatchInvariance(t *testing.T) {
 	track := func(people, workers int) (out []string) {
 		w := newWalk(t, people, workers)
 		for i := range people {
@@ -158,12 +148,12 @@ func TestStreamAloneOrAmongOthers(t *testing.T) {
 	alone := track(1, 1)
 	for _, workers := range []int{1, 3} {
 		if !slices.Equal(track(64, workers), alone) {
-			t.Errorf("among 64 on %d workers somebody walks otherwise than alone", workers)
+			t.Errorf("among 64 on %d workers an agent walks differently than alone", workers)
 		}
 	}
 }
 
-// Whose network fails walks on, and nobody else notices. What is no number counts as 0.
+// An agent whose clip is not finite walks on, and others are not affected. NaN in sliders counts as 0.
 func TestStreamKeepsFaultsApart(t *testing.T) {
 	track := func(ask float32) (w *walk, out []string) {
 		w = newWalk(t, 3, 1)
@@ -177,12 +167,12 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 		}
 		for r := range 3 {
 			if at := w.Root(r); !at.Pos.Finite() || !m3.Finite(at.Yaw) {
-				t.Fatalf("asked for %g: person %d is at %v", ask, r, at)
+				t.Fatalf("slider at %g: person %d is at %v", ask, r, at)
 			}
 			w.pose(r)
 			for j := range w.pos {
 				if !w.pos[j].Finite() || !(math.Abs(float64(w.rot[j].Dot(w.rot[j])-1)) < 1e-3) {
-					t.Fatalf("asked for %g: joint %d of person %d is at %v %v", ask, j, r, w.pos[j], w.rot[j])
+					t.Fatalf("slider at %g: joint %d of person %d is at %v %v", ask, j, r, w.pos[j], w.rot[j])
 				}
 			}
 		}
@@ -190,20 +180,20 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 	}
 	w, want := track(0)
 	if w.Discarded() != 0 {
-		t.Fatalf("%d clips were lost of those that are fine", w.Discarded())
+		t.Fatalf("%d good clips were discarded", w.Discarded())
 	}
 	for _, ask := range []float32{2.5, float32(math.Inf(1)), float32(math.NaN())} {
 		w, got := track(ask)
 		if lost := w.Discarded() > 0; lost != (ask == ask) {
-			t.Errorf("asked for %g: %d clips were lost", ask, w.Discarded())
+			t.Errorf("wanted for %g: %d clips were discarded", ask, w.Discarded())
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("asked for %g: others walk otherwise", ask)
+			t.Errorf("slider at %g: others walk differently", ask)
 		}
 	}
 }
 
-// Who moves to the row of someone who leaves walks on as before.
+// An agent that moves to the row of a removed one walks on unchanged.
 func TestStreamRemoves(t *testing.T) {
 	track := func(leaves bool) (out []string) {
 		w := newWalk(t, 3, 1)
@@ -223,17 +213,15 @@ func TestStreamRemoves(t *testing.T) {
 		return out
 	}
 	if !slices.Equal(track(true), track(false)) {
-		t.Error("someone walks otherwise because another left")
+		t.Error("an agent walks differently because another left")
 	}
 }
 
-// Places are on flat ground, and headings within a turn.
+// Places are on flat ground, and headings are within half a turn.
 func TestStreamPlaces(t *testing.T) {
 	w := newWalk(t, 2, 1)
 	for range 2 {
-		if _, err := w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1}, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1}, nil))(t)
 	}
 	w.Place(1, feature.Place{Pos: m3.V(3, -5, 4), Yaw: 3.1})
 	for row, want := range []m3.Vec3{m3.V(1, 0, 2), m3.V(3, 0, 4)} {
@@ -254,46 +242,32 @@ func TestStreamPlaces(t *testing.T) {
 	}
 }
 
-// What one person lost changes nothing for those who come later, where feet carry the
-// body less far than it goes, too.
-func TestStreamLosesNothingForOthers(t *testing.T) {
+// A discarded clip does not affect agents added later, even if the feet scale the root motion.
+func TestStreamKeepsDiscardedClipsApart(t *testing.T) {
 	meta, tensors := testlatent.Model(t).Net.Meta(), testlatent.Model(t).Net.Tensors()
 	for i, of := range tensors {
 		if of.Name == "mean" {
 			l := testlatent.Model(t).Layout
 			tensors[i].Data = slices.Clone(of.Data)
-			for c := range l.Contacts { // feet that stand on a body that glides
+			for c := range l.Contacts { // standing feet under a moving body
 				tensors[i].Data[l.Contact(c)] = 1
 			}
 		}
 	}
-	net, err := netruntime.New(meta, tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := latent.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(netruntime.New(meta, tensors))(t)
+	m := must.Get(latent.NewModel(net))(t)
 	track := func(ask float32) (lost int, out []feature.Place) {
-		s, err := play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 3, Workers: 1}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{Capacity: 3, Workers: 1})))(t)
 		defer s.Close()
 		for row := range 3 {
-			if _, err := s.Add(feature.Place{}, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Add(feature.Place{}, nil))(t)
 			s.Controls()[0].Set(testlatent.Burst, ask)
 			for range 120 {
-				if err := s.Continue(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Continue())
 				was := s.Root(0)
-				s.Advance(0, s.People())
+				s.Advance(0, s.Agents())
 				if by := s.Root(0).Pos.Dist(was.Pos); by < 0.5*testlatent.Speed/latent.Rate || by > 0.7*testlatent.Speed/latent.Rate {
-					t.Fatalf("on feet that do not carry it a body goes %g m in a frame", by)
+					t.Fatalf("a body on standing feet moves %g m in a frame", by)
 				}
 				if stands := s.Contacts(0); stands != 1<<len(m.Layout.Contacts)-1 {
 					t.Fatalf("of all contacts %b stand", stands)
@@ -308,62 +282,38 @@ func TestStreamLosesNothingForOthers(t *testing.T) {
 	none, want := track(0)
 	some, got := track(2.5)
 	if none != 0 || some == 0 || !slices.Equal(got, want) {
-		t.Errorf("after %d clips of another were lost someone walks otherwise than after %d", some, none)
+		t.Errorf("after %d discarded clips of another agent one walks differently than after %d", some, none)
 	}
 }
 
-// flaky is a session that fails at times.
-type flaky struct {
-	netruntime.Session
-	fails *atomic.Bool
-}
-
-func (f flaky) RunSequences(out, in [][]float32, batch, length int) error {
-	if f.fails.Load() {
-		return errors.New("no luck")
-	}
-	return f.Session.RunSequences(out, in, batch, length)
-}
-
-// Who joins in the midst of a tick, and whose clip a network failed to make, walks on
-// as long as anybody.
-func TestStreamStaysInStep(t *testing.T) {
+// An agent that joins within a tick walks on, and so does one whose clip the network failed to make.
+func TestStreamSurvivesFailures(t *testing.T) {
 	m := testlatent.Model(t)
 	var fails atomic.Bool
-	s, err := play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 60, Workers: 1, Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
-		session, err := n.NewSession(o)
-		return flaky{session, &fails}, err
-	}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{Capacity: 60, Workers: 1, Open: testgen.Flaky(&fails)})))(t)
 	defer s.Close()
 	failed := 0
 	for tick := range 200 {
 		if fails.Store(tick >= 70 && tick < 110); tick < 30 {
-			if _, err := s.Add(feature.Place{}, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Add(feature.Place{}, nil))(t)
 		}
-		// What is made from one tick to the next may just still fail, or fail already.
+		// A run between two ticks may still fail, or fail already.
 		if err := s.Continue(); (err != nil) != fails.Load() && tick != 70 && tick != 110 {
 			t.Fatalf("tick %d: %v", tick, err)
 		} else if err != nil {
 			failed++
 		}
 		if tick < 30 {
-			if _, err := s.Add(feature.Place{}, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Add(feature.Place{}, nil))(t)
 		}
-		before := make([]feature.Place, s.People())
+		before := make([]feature.Place, s.Agents())
 		for r := range before {
 			before[r] = s.Root(r)
 		}
-		s.Advance(0, s.People())
+		s.Advance(0, s.Agents())
 		for r, was := range before {
 			if by := s.Root(r).Pos.Dist(was.Pos); !(by > 0.2*testlatent.Speed/latent.Rate && by < 3*testlatent.Speed/latent.Rate) {
-				t.Fatalf("tick %d: person %d goes %g m in a frame", tick, r, by)
+				t.Fatalf("tick %d: person %d moves %g m in a frame", tick, r, by)
 			}
 		}
 	}
@@ -385,42 +335,37 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// What is asked for is what comes out; what is free follows from the clip before.
-func TestNext(t *testing.T) {
+// Set components come out as set; free ones follow from the clip before.
+func TestNextClip(t *testing.T) {
 	m := testlatent.Model(t)
-	n, err := m.NewNextClip(testlatent.Next(t, m), latent.CoderOptions{Batch: 3, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(m.NewNextClip(testlatent.Next(t, m), latent.CoderOptions{Batch: 3, Workers: 1}))(t)
 	defer n.Close()
 	v := m.Values
 	before, after := make([]float32, 3*v), make([]float32, 3*v)
 	for i := range before {
 		before[i] = float32(i%5) - 2
 	}
-	asked := make([]latent.Sliders, 3)
-	asked[1].Set(0, 0.25)
-	asked[1].Set(2, 99)
-	asked[1].Set(1, float32(math.NaN()))
-	asked[2] = asked[1]
-	asked[2].Release(0)
+	wanted := make([]latent.Sliders, 3)
+	wanted[1].Set(0, 0.25)
+	wanted[1].Set(2, 99)
+	wanted[1].Set(1, float32(math.NaN()))
+	wanted[2] = wanted[1]
+	wanted[2].Release(0)
 	for _, none := range []int{-1, latent.MaxSliders, 1 << 40} {
 		s := latent.Sliders{Controlled: 5}
 		s.Set(none, 1)
 		s.Release(none)
 		if s != (latent.Sliders{Controlled: 5}) {
-			t.Errorf("component %d, asked for and released, makes %v", none, s)
+			t.Errorf("component %d, set and released, makes %v", none, s)
 		}
 	}
-	if err := n.Run(after, before, asked); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Run(after, before, wanted))
 	if after[v] != 0.25 || after[v+1] != 0 || after[v+2] != 3 || after[2*v] == 0.25 {
-		t.Errorf("asked for 0.25, NaN and 99 it makes %v; released, %v", after[v:2*v], after[2*v:])
+		t.Errorf("set to 0.25, NaN and 99 it makes %v; released, %v", after[v:2*v], after[2*v:])
 	}
-	for _, c := range []struct{ after, before, asked int }{{4 * v, 4 * v, 4}, {v, 2 * v, 2}, {2 * v, v, 2}} {
-		if err := n.Run(make([]float32, c.after), make([]float32, c.before), make([]latent.Sliders, c.asked)); err == nil {
-			t.Errorf("%d values after %d of %d clips: no error", c.after, c.before, c.asked)
+	for _, c := range []struct{ after, before, wanted int }{{4 * v, 4 * v, 4}, {v, 2 * v, 2}, {2 * v, v, 2}} {
+		if err := n.Run(make([]float32, c.after), make([]float32, c.before), make([]latent.Sliders, c.wanted)); err == nil {
+			t.Errorf("%d values after %d of %d clips: no error", c.after, c.before, c.wanted)
 		}
 	}
 }
@@ -432,10 +377,7 @@ func TestStreamRefuses(t *testing.T) {
 		meta := next.Meta()
 		meta.Extra = map[string]string{latent.KeyNext: meta.Extra[latent.KeyNext], latent.KeySpace: meta.Extra[latent.KeySpace]}
 		change(&meta)
-		net, err := netruntime.New(meta, next.Tensors())
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := must.Get(netruntime.New(meta, next.Tensors()))(t)
 		return net
 	}
 	for _, c := range []struct {
@@ -443,32 +385,30 @@ func TestStreamRefuses(t *testing.T) {
 		net        *netruntime.Net
 		opt        latent.StreamOptions
 	}{
-		{"nobody", "people", next, latent.StreamOptions{Workers: 1}},
-		{"no workers", "workers", next, latent.StreamOptions{People: 1, Workers: -1}},
-		{"no network", "missing", nil, latent.StreamOptions{People: 1, Workers: 1}},
-		{"the latent space itself", "mannequin train next", m.Net, latent.StreamOptions{People: 1, Workers: 1}},
-		{"of another space", "another latent space", spoil(func(m *netruntime.Meta) { m.Extra[latent.KeySpace] = "0" }), latent.StreamOptions{People: 1, Workers: 1}},
+		{"no agents", "people", next, latent.StreamOptions{Workers: 1}},
+		{"no workers", "workers", next, latent.StreamOptions{Capacity: 1, Workers: -1}},
+		{"no network", "missing", nil, latent.StreamOptions{Capacity: 1, Workers: 1}},
+		{"the latent space itself", "mannequin train next", m.Net, latent.StreamOptions{Capacity: 1, Workers: 1}},
+		{"of another space", "another latent space", spoil(func(m *netruntime.Meta) { m.Extra[latent.KeySpace] = "0" }), latent.StreamOptions{Capacity: 1, Workers: 1}},
 	} {
-		if _, err := m.NewStream(c.net, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
-		}
+		must.Fail(m.NewStream(c.net, c.opt))(t, c.want)
 	}
 	w := newWalk(t, 1, 1)
 	if _, err := w.Add(feature.Place{Yaw: float32(math.NaN())}, nil); err == nil {
-		t.Error("somebody walks nowhere")
+		t.Error("a place of NaN accepted")
 	}
 	w.add(0)
 	if _, err := w.Add(feature.Place{}, nil); err == nil {
-		t.Error("two people in a stream of one")
+		t.Error("two agents accepted in a stream of one")
 	}
 	if _, err := m.NewSteering(nil, 1); err == nil {
-		t.Error("steering without a network")
+		t.Error("steering without a network accepted")
 	}
 }
 
-// A body whose standing feet go 0.7 of its way goes so far, on a bend, too; what no
-// foot tells stays.
-func TestCarry(t *testing.T) {
+// A body moves as far as its standing feet carry it, also on a bend. Without standing feet nothing
+// changes.
+func TestMatchRootToFeet(t *testing.T) {
 	m := testlatent.Model(t)
 	l := m.Layout
 	cols := l.Columns()
@@ -492,30 +432,30 @@ func TestCarry(t *testing.T) {
 		rows := clip(c.speed, c.turn, c.share)
 		by := m.MatchRootToFeet(rows)
 		if want := c.share / m3.Clamp(c.share, 0.8, 1.02); m3.Abs(by-want) > 0.02 || m3.Abs(rows[l.Body()+feature.MotionZ]-by*c.speed) > 1e-6 {
-			t.Errorf("feet go %g of a way at %g m/s, %g rad/s: the body goes %g of it, want %g", c.share, c.speed, c.turn, by, want)
+			t.Errorf("feet move %g of the distance at %g m/s, %g rad/s: the body is scaled by %g, want %g", c.share, c.speed, c.turn, by, want)
 		}
 	}
 	rows := clip(1.5, 0, 0.1)
 	if by := m.MatchRootToFeet(rows); by < 0.59 || by > 0.61 {
-		t.Errorf("feet go a tenth: the body goes %g, want no less than 0.6", by)
+		t.Errorf("feet move a tenth: the body is scaled by %g, want no less than 0.6", by)
 	}
 	rows = clip(1.5, 0, 0.5)
 	for f := range latent.Frames {
 		clear(rows[f*cols+l.Contact(0):][:len(l.Contacts)])
 	}
 	if by := m.MatchRootToFeet(rows); by != 1 {
-		t.Errorf("no foot stands: the body goes %g of its way", by)
+		t.Errorf("no foot stands: the body is scaled by %g", by)
 	}
 	rows = clip(1.5, 0, 0.5)
 	rows[5] = float32(math.NaN())
 	rows[l.Pos(l.Joint(l.Contacts[0].Joint))] = float32(math.NaN())
 	if by := m.MatchRootToFeet(rows); by != 1 {
-		t.Errorf("a foot is nowhere: the body goes %g of its way", by)
+		t.Errorf("a foot at NaN: the body is scaled by %g", by)
 	}
 }
 
-// Ahead is where they will be: to the end of a clip exactly, while it is played.
-func TestStreamAhead(t *testing.T) {
+// Preview returns the future places exactly, to the end of the current clip.
+func TestStreamPreview(t *testing.T) {
 	w := newWalk(t, 2, 1)
 	for i := range 2 {
 		w.add(i)
@@ -541,50 +481,41 @@ func TestStreamAhead(t *testing.T) {
 		}
 	}
 	if longest != latent.Frames-2 {
-		t.Errorf("at most %d places ahead, want all of a clip but what is shown and before it", longest)
+		t.Errorf("at most %d places ahead, want the rest of a clip", longest)
 	}
 }
 
-// People go on in those ticks alone that the options leave them. Who was still when their
-// clip should have been begun plays the last one again, and says so.
+// Clips start only in the ticks that the options allow. An agent that was frozen when its clip should
+// have been requested replays the last one and reports a restart.
 func TestStreamEvery(t *testing.T) {
 	m := testlatent.Model(t)
-	s, err := play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 9, Workers: 1, Every: 5, From: 3}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{Capacity: 9, Workers: 1, Every: 5, From: 3})))(t)
 	defer s.Close()
 	for range 9 {
-		if _, err := s.Add(feature.Place{}, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Add(feature.Place{}, nil))(t)
 	}
 	pos, rot := make([]m3.Vec3, m.Skel.Len()), make([]m3.Quat, m.Skel.Len())
-	leaps := map[int]int{}
+	restarts := map[int]int{}
 	for tick := range 90 {
-		s.Still[4] = tick >= 30 && tick < 56 // their clips are begun at 23, 53, 83
-		if err := s.Continue(); err != nil {
-			t.Fatal(err)
-		}
+		s.Still[4] = tick >= 30 && tick < 56 // their clips are requested at 23, 53, 83
+		must.Do(t, s.Continue())
 		s.Advance(0, 9)
 		for r := range 9 {
 			if s.Restarted(r) {
-				leaps[r]++
+				restarts[r]++
 				if tick%5 != 3 {
-					t.Errorf("tick %d: person %d goes on", tick, r)
+					t.Errorf("tick %d: person %d restarts", tick, r)
 				}
 			}
 			s.Show(r, pos, rot)
 		}
 	}
-	// Nine people, of six turns: somebody had the first one, before which nothing was made.
-	if leaps[4] != 1 || len(leaps) > 3 {
-		t.Errorf("who was still when their clip should have been begun begins their clip again %d times; all: %v", leaps[4], leaps)
+	// Nine agents in six slots: one had the first slot, before which nothing was made.
+	if restarts[4] != 1 || len(restarts) > 3 {
+		t.Errorf("the frozen agent restarts its clip %d times; all: %v", restarts[4], restarts)
 	}
 	for _, o := range []latent.StreamOptions{{Every: 4}, {Every: -1}, {Every: 2, From: 2}, {From: 1}} {
-		o.People, o.Workers = 1, 1
-		if _, err := m.NewStream(testlatent.Next(t, m), o); err == nil || !strings.Contains(err.Error(), "want a divisor of 30") {
-			t.Errorf("every %d from %d: %v", o.Every, o.From, err)
-		}
+		o.Capacity, o.Workers = 1, 1
+		must.Fail(m.NewStream(testlatent.Next(t, m), o))(t, "want a divisor of 30")
 	}
 }

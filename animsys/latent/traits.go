@@ -5,29 +5,30 @@ import (
 	"math"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/linsolve"
 )
 
-// Trait is something that people see of a clip, as one number.
+// Trait is a visible property of a clip, as one number.
 type Trait struct {
 	Name, Unit string
 	Measure    func(rows []float32) float64 // of a clip, (Frames, columns) raw
 }
 
-// Traits returns those of clips of a layout:
+// Traits returns the traits of clips of a layout:
 //
-//	turn  by how much the body turns over the clip, counter-clockwise from above, degrees
-//	step  the way of the body in one step, m: over the clip, divided by the steps it takes
-//	lead  how far the left ankle is ahead of the right one at the clip's start, m
-//	lean  by how much the trunk leans to the left over the clip, degrees
-//	bend  the same to the front
+//	turn  turn of the body over the clip, counter-clockwise from above, degrees
+//	step  step length of the body, m: distance over the clip divided by the number of steps
+//	lead  distance of the left ankle ahead of the right one at the clip's start, m
+//	lean  mean lean of the trunk to the left, degrees
+//	bend  mean lean of the trunk to the front, degrees
 //
-// It is an error if the layout lacks hips, ankles or the neck's lower end.
+// It fails if the layout lacks hips, ankles or the lower end of the neck.
 func Traits(l *feature.Motion) ([]Trait, error) {
 	var pos [4]int
 	for i, name := range []string{"Hips", "Neck1", "LeftFoot", "RightFoot"} {
 		j := l.Joint(name)
 		if j < 0 {
-			return nil, fmt.Errorf("latent: the layout has no joint %q, which what people see of a clip is told from", name)
+			return nil, fmt.Errorf("latent: the layout has no joint %q, from which traits are measured", name)
 		}
 		pos[i] = l.Pos(j)
 	}
@@ -70,20 +71,19 @@ func Traits(l *feature.Motion) ([]Trait, error) {
 	}, nil
 }
 
-// Two steps take between these shares of a clip's second, or rather their inverse.
+// Range of the number of step cycles (two steps) in a clip's second, and its grid.
 const (
-	leastCycles = 0.7
-	mostCycles  = 1.8
-	cycleGrid   = 23
+	minCycles = 0.7
+	maxCycles = 1.8
+	cycleGrid = 23
 )
 
-// cycles returns how often the ankles swing to and fro in a clip, given how far one
-// is ahead of the other: the number for which a sine and an offset come nearest to
-// it.
+// cycles returns the number of step cycles in a clip: the frequency for which a sine plus an offset
+// fits the distance of the ankles best.
 func cycles(apart *[Frames]float64) float64 {
 	best, least := 1.0, math.Inf(1)
 	for i := range cycleGrid {
-		n := leastCycles * math.Pow(mostCycles/leastCycles, float64(i)/(cycleGrid-1))
+		n := minCycles * math.Pow(maxCycles/minCycles, float64(i)/(cycleGrid-1))
 		// Normal equations of cosine, sine and offset.
 		var a [3][4]float64
 		for f, y := range apart {
@@ -97,28 +97,14 @@ func cycles(apart *[Frames]float64) float64 {
 		}
 		b := [3]float64{a[0][3], a[1][3], a[2][3]}
 		for p := range 3 {
-			a[p][p] += 0.1 // less than a cycle in view leaves it open
+			a[p][p] += 0.1 // less than a cycle leaves the fit undetermined
 		}
-		for p := range 3 {
-			for r := p + 1; r < 3; r++ {
-				k := a[r][p] / a[p][p]
-				for q := p; q < 4; q++ {
-					a[r][q] -= k * a[p][q]
-				}
-			}
-		}
-		var x [3]float64
-		told := 0.0
+		x, explained := linsolve.Three(a), 0.0
 		for p := 2; p >= 0; p-- {
-			x[p] = a[p][3]
-			for q := p + 1; q < 3; q++ {
-				x[p] -= a[p][q] * x[q]
-			}
-			x[p] /= a[p][p]
-			told += x[p] * b[p]
+			explained += x[p] * b[p]
 		}
-		if -told < least { // the squares that are left, but for a constant
-			best, least = n, -told
+		if -explained < least { // sum of squares that is left, except a constant
+			best, least = n, -explained
 		}
 	}
 	return best

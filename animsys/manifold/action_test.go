@@ -14,8 +14,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// reaching returns a network that answers to places of a kind with the mean pose,
-// moved a little by random weights.
+// reaching returns a network of a kind whose output is the mean pose plus a random linear map of
+// its input.
 func (m *Model) reaching(t testing.TB, kind string) *netruntime.Net {
 	columns := must.Get(m.Columns(kind))(t)
 	in, out := len(columns), m.Layout.Columns()
@@ -32,8 +32,8 @@ func (m *Model) reaching(t testing.TB, kind string) *netruntime.Net {
 	}}, []netruntime.Tensor{{Name: "y.weight", Shape: []int{out, in}, Data: w}, {Name: "y.bias", Shape: []int{out}, Data: mean}})
 }
 
-// The edit takes hands, or feet, to where they are given.
-func TestActReaches(t *testing.T) {
+// The edit moves hands or feet to the given positions.
+func TestActionReaches(t *testing.T) {
 	m := made(t, 48, 9)
 	for _, kind := range []string{"punch", "kick"} {
 		const batch, length = 2, 60
@@ -60,22 +60,22 @@ func TestActReaches(t *testing.T) {
 		before := miss()
 		r := must.Get(a.Run(rows, given, batch, length, 60))(t)
 		if after := miss(); after > 0.3*before || r.After > r.Before {
-			t.Errorf("%s: places are missed by %.3f m, without the edit by %.3f", kind, after, before)
+			t.Errorf("%s: positions are %.3f m off, without the edit %.3f", kind, after, before)
 		}
 		if _, err := a.Run(rows, given[1:], batch, length, 0); err == nil {
-			t.Error("too few places accepted")
+			t.Error("too few positions accepted")
 		}
 		if _, err := a.Run(rows, given, 1, 2*length, 0); err == nil {
-			t.Error("too long an act accepted")
+			t.Error("too long a motion accepted")
 		}
 		a.Close()
 	}
 }
 
-// Shipped people punch and kick: after ActionIterations the cost of the edit is below
-// that of the 50 steps of Adam that the authors' release takes; hands and feet
-// are where they are given, standing feet stand.
-func TestActPeople(t *testing.T) {
+// The shipped networks punch and kick. After ActionIterations the cost of the edit is below that of
+// the 50 steps of Adam in the authors' release. Hands and feet are at the given positions, and
+// standing feet do not slide.
+func TestActionPeople(t *testing.T) {
 	base, _, _ := shipped(t)
 	m := must.Get(NewModel(base))(t)
 	const length = 240
@@ -90,7 +90,7 @@ func TestActPeople(t *testing.T) {
 			for i, c := range a.inputs {
 				given[f*a.Inputs()+i] = mean[c]
 			}
-			// The right hand strikes at a chest, the right foot a ball: once a second.
+			// The right hand punches at chest height, the right foot kicks a ball, once a second.
 			x := float32(math.Pow(math.Max(0, math.Sin(2*math.Pi*float64(f)/60)), 2))
 			switch at := given[f*a.Inputs():]; kind {
 			case "punch":
@@ -112,7 +112,7 @@ func TestActPeople(t *testing.T) {
 
 		must.Get(a.Run(rows, given, 1, length, ActionIterations))(t)
 		var miss, slid, steps float64
-		course := m.Trajectory(rows, feature.Place{})
+		trajectory := m.Trajectory(rows, feature.Place{})
 		for f := range length {
 			for i := 0; i < a.Inputs(); i += 3 {
 				miss += 100 * float64(vec(rows[f*cols:], a.inputs[i]).Dist(vec(given[f*a.Inputs():], i))) / float64(length*a.Inputs()/3)
@@ -120,20 +120,20 @@ func TestActPeople(t *testing.T) {
 			for i, p := range m.feet() {
 				if f+1 < length && a.stand[f*feet+i] == 1 {
 					world := func(f int) m3.Vec3 {
-						return m3.YawQuat(course[f].Yaw).Rotate(vec(rows[f*cols:], p)).Add(course[f].Pos)
+						return m3.YawQuat(trajectory[f].Yaw).Rotate(vec(rows[f*cols:], p)).Add(trajectory[f].Pos)
 					}
 					slid, steps = slid+100*float64(world(f+1).Dist(world(f))), steps+1
 				}
 			}
 		}
-		t.Logf("%s: given places missed by %.2f cm, standing feet slide %.3f cm per frame", kind, miss, slid/steps)
+		t.Logf("%s: given positions are %.2f cm off, standing feet slide %.3f cm per frame", kind, miss, slid/steps)
 		if miss > 1 || slid/steps > 0.3 || steps < length {
-			t.Errorf("%s: given places missed by %.2f cm, %.0f standing feet slide %.3f cm per frame", kind, miss, steps, slid/steps)
+			t.Errorf("%s: given positions are %.2f cm off, %.0f standing feet slide %.3f cm per frame", kind, miss, steps, slid/steps)
 		}
 	}
 }
 
-func TestActorRefuses(t *testing.T) {
+func TestActionRefuses(t *testing.T) {
 	m := made(t, 16, 9)
 	o := EditorOptions{Batch: 1, Length: 10, Workers: 1}
 	var schema *feature.SchemaError

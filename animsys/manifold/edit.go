@@ -13,7 +13,7 @@ type EditorOptions struct {
 	Batch   int               // maximum number of motions, at least 1
 	Length  int               // maximum number of frames, even
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 }
 
 // Editor changes motions so that they meet constraints and stay on the manifold (Holden et al.
@@ -26,19 +26,19 @@ type EditorOptions struct {
 type Editor struct {
 	Weights feature.CostWeights
 
-	model   *Model
-	kernel  netruntime.Session
-	pool    *netruntime.Pool
-	batch   int
-	length  int
-	x       []float32 // (batch, length, columns) current frames
-	grad    []float32 // gradient of the cost at x
-	last    []float32 // gradient of the previous step
-	dir     []float32 // search direction
-	z       []float32 // K·grad, and the Hessian's product with dir
-	body    []float32 // (batch, length, feature.MotionLen)
-	state   []editState
-	in, out [][]float32
+	model  *Model
+	kernel netruntime.Session
+	pool   *netruntime.Pool
+	batch  int
+	length int
+	x      []float32 // (batch, length, columns) current frames
+	grad   []float32 // gradient of the cost at x
+	last   []float32 // gradient of the previous step
+	dir    []float32 // search direction
+	z      []float32 // K·grad, and the Hessian's product with dir
+	body   []float32 // (batch, length, feature.MotionLen)
+	state  []editState
+	run    netruntime.Sequences
 
 	job         *Edit // of the current run
 	begin, next func(worker, b int)
@@ -60,19 +60,15 @@ type editState struct {
 // NewEditor returns an editor for motions of the model. It fails if the decoder is not linear in
 // its hidden values.
 func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
-	if o.Batch < 1 || o.Length < 2 || o.Length%2 != 0 || o.Workers < 1 {
-		return nil, fmt.Errorf("manifold: an editor of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames", o.Batch, o.Length, o.Workers)
+	if err := checkSize("an editor", o.Batch, o.Length, o.Workers); err != nil {
+		return nil, err
 	}
 	k, err := m.kernel()
 	if err != nil {
 		return nil, err
 	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	e := &Editor{Weights: m.person.DefaultWeights(), model: m, batch: o.Batch, length: o.Length}
-	if e.kernel, err = open(k, netruntime.SessionOptions{Batch: o.Batch, Length: o.Length / 2, Workers: o.Workers}); err != nil {
+	if e.kernel, err = o.Open.Session(k, netruntime.SessionOptions{Batch: o.Batch, Length: o.Length / 2, Workers: o.Workers}); err != nil {
 		return nil, err
 	}
 	e.pool = netruntime.NewPool(o.Workers)
@@ -82,7 +78,6 @@ func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
 	}
 	e.body = make([]float32, o.Batch*o.Length*feature.MotionLen)
 	e.state = make([]editState, o.Batch)
-	e.in, e.out = make([][]float32, 1), make([][]float32, 1)
 	e.begin = func(_, b int) { e.start(e.job, b) }
 	e.next = func(_, b int) { e.step(e.job, b) }
 	for range e.pool.Workers() {
@@ -147,9 +142,8 @@ func (e *Editor) Run(job *Edit) (EditReport, error) {
 			r.Before += s.cost / frames
 		}
 	}
-	e.in[0], e.out[0] = e.grad[:n], e.z[:n]
 	for r.Steps < job.Iterations && r.Failed < job.Batch {
-		if err := e.kernel.RunSequences(e.out, e.in, job.Batch, job.Length/2); err != nil {
+		if err := e.run.Run(e.kernel, e.z[:n], e.grad[:n], job.Batch, job.Length/2); err != nil {
 			return r, err
 		}
 		e.pool.Run(job.Batch, e.next)
@@ -158,7 +152,7 @@ func (e *Editor) Run(job *Edit) (EditReport, error) {
 		}
 	}
 	for b, s := range e.state[:job.Batch] {
-		if !math.IsNaN(s.cost) && !math.IsInf(s.cost, 0) {
+		if finite(s.cost) {
 			r.After += s.cost / frames
 			copy(job.Rows[b*job.Length*cols:], e.part(e.x, job, b))
 			e.writeBody(job, b)
@@ -209,7 +203,7 @@ func (e *Editor) centre(rows []float32, batch, length int) {
 func (e *Editor) start(job *Edit, b int) {
 	s, c := &e.state[b], e.costOf(job, b)
 	*s = editState{cost: c.At(e.part(e.grad, job, b), e.part(e.x, job, b), nil)}
-	s.done = math.IsNaN(s.cost) || math.IsInf(s.cost, 0)
+	s.done = !finite(s.cost)
 }
 
 // step takes motion b one step: grad is the gradient at x, z is K·grad.
@@ -306,15 +300,11 @@ func (e *Editor) costOf(job *Edit, b int) feature.Cost {
 
 // copyBody keeps the wanted motion of the bodies.
 func (e *Editor) copyBody(job *Edit) {
-	n := job.Batch * job.Length * feature.MotionLen
 	if job.Body != nil {
-		copy(e.body[:n], job.Body)
+		copy(e.body[:job.Batch*job.Length*feature.MotionLen], job.Body)
 		return
 	}
-	cols, at := e.model.Layout.Columns(), e.model.Layout.Body()
-	for f := range job.Batch * job.Length {
-		copy(e.body[f*feature.MotionLen:][:feature.MotionLen], job.Rows[f*cols+at:])
-	}
+	e.model.copyBody(e.body, job.Rows)
 }
 
 // writeBody writes the wanted motion of motion b's body into its rows.
@@ -326,10 +316,28 @@ func (e *Editor) writeBody(job *Edit, b int) {
 }
 
 func (e *Editor) check(job *Edit) error {
-	if job.Batch < 1 || job.Batch > e.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > e.length {
-		return fmt.Errorf("manifold: an edit of %d motions of %d frames, the editor is for up to %d of %d, an even number", job.Batch, job.Length, e.batch, e.length)
+	if err := checkBatch("motions", job.Batch, job.Length, e.batch, e.length); err != nil {
+		return err
 	}
 	return job.check(e.model)
+}
+
+// checkBatch reports a batch that is not one of 1 to most motions of an even number of frames, at
+// most longest.
+func checkBatch(what string, batch, length, most, longest int) error {
+	if batch < 1 || batch > most || length < 2 || length%2 != 0 || length > longest {
+		return fmt.Errorf("manifold: %d %s of %d frames: want up to %d of up to %d, an even number", batch, what, length, most, longest)
+	}
+	return nil
+}
+
+// checkSize reports options for no motions, an odd number of frames or no workers.
+func checkSize(what string, batch, length, workers int) error {
+	if batch < 1 || length < 2 || length%2 != 0 || workers < 1 {
+		return fmt.Errorf("manifold: %s of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames",
+			what, batch, length, workers)
+	}
+	return nil
 }
 
 // check reports slices whose lengths do not fit.
@@ -348,11 +356,11 @@ func (job *Edit) check(m *Model) error {
 		{"Weight", job.Weight, m.Layout.Columns(), true},
 	} {
 		if len(v.values) != frames*v.n && !(v.optional && v.values == nil) {
-			return fmt.Errorf("manifold: Edit.%s has %d values, %d frames of %d are %d", v.name, len(v.values), frames, v.n, frames*v.n)
+			return fmt.Errorf("manifold: Edit.%s has %d values, %d frames of %d values have %d", v.name, len(v.values), frames, v.n, frames*v.n)
 		}
 	}
 	if (job.Want == nil) != (job.Weight == nil) {
-		return fmt.Errorf("manifold: Edit.Want and Edit.Weight go together")
+		return fmt.Errorf("manifold: Edit.Want and Edit.Weight go together: set both or none")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// A person walks round a circle for two seconds.
+// Make two seconds of a walk round a circle.
 func ExampleLocomotion() {
 	open := func(net *netruntime.Net, err error) *netruntime.Net {
 		if err != nil {
@@ -33,8 +33,8 @@ func ExampleLocomotion() {
 	}
 	const frames = 120
 	walk := func(int) float32 { return 1.4 } // m/s
-	ahead := func(int) float32 { return 0 }  // faces where it goes
-	course, err := manifold.AlongPath(circle, frames, walk, ahead)
+	ahead := func(int) float32 { return 0 }  // facing the direction of travel
+	trajectory, err := manifold.AlongPath(circle, frames, walk, ahead)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func ExampleLocomotion() {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	made, _, err := l.Make([]manifold.Trajectory{course}, nil, manifold.DefaultIterations, nil)
+	made, _, err := l.Make([]manifold.Trajectory{trajectory}, nil, manifold.DefaultIterations, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -55,8 +55,8 @@ func ExampleLocomotion() {
 	// Output: 120 frames of 30 joints
 }
 
-// In a walk of four seconds the right hand is lifted to a place in front of the
-// body, from 1.5 to 2 s, and two seconds of the left arm are lost and made again.
+// Fill two missing seconds of the left arm in a walk of four seconds, and lift the right hand to a
+// place in front of the body from 1.5 to 2 s.
 func ExampleModel_AddTargets() {
 	net, err := human.Open()
 	if err != nil {
@@ -89,7 +89,7 @@ func ExampleModel_AddTargets() {
 	// Output: after 1.75 s the hand is at -0.20 1.40 0.40
 }
 
-// A fist is at chest height for three seconds and strikes out once.
+// Hold the fists at chest height for three seconds and punch once.
 func ExampleActionSynthesizer() {
 	base, err := human.Open()
 	if err != nil {
@@ -142,11 +142,11 @@ func walk(model *manifold.Model) []float32 {
 		log.Fatal(err)
 	}
 	defer l.Close()
-	course := make(manifold.Trajectory, 240)
-	for f := range course {
-		course[f].Pos.Z = 1.3 * float32(f) / manifold.Rate
+	trajectory := make(manifold.Trajectory, 240)
+	for f := range trajectory {
+		trajectory[f].Pos.Z = 1.3 * float32(f) / manifold.Rate
 	}
-	made, _, err := l.Make([]manifold.Trajectory{course}, nil, manifold.DefaultIterations, nil)
+	made, _, err := l.Make([]manifold.Trajectory{trajectory}, nil, manifold.DefaultIterations, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

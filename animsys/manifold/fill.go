@@ -32,9 +32,9 @@ const tangent = 24
 // any frame.
 func (m *Model) Fill(rows []float32, gaps []Gap, iterations, workers int) ([]float32, error) {
 	cols := m.Layout.Columns()
-	frames := len(rows) / cols
-	if frames == 0 || frames%2 != 0 || len(rows) != frames*cols {
-		return nil, fmt.Errorf("manifold: %d values are no even number of frames of %d", len(rows), cols)
+	frames, err := m.frames("a motion", rows, 2)
+	if err != nil {
+		return nil, err
 	}
 	missing, err := m.missing(gaps, frames)
 	if err != nil {
@@ -62,13 +62,14 @@ func (m *Model) missing(gaps []Gap, frames int) ([]bool, error) {
 	missing := make([]bool, frames*cols)
 	for i, g := range gaps {
 		if g.From < 0 || g.To > frames || g.From >= g.To {
-			return nil, fmt.Errorf("manifold: gap %d is of frames %d to %d, want a stretch of 0 to %d", i, g.From, g.To, frames)
+			return nil, fmt.Errorf("manifold: gap %d has frames %d to %d, want a range within 0 to %d", i, g.From, g.To, frames)
 		}
 		joints := g.Joints
 		if len(joints) == 0 {
 			joints = l.Joints
 		} else if slices.Contains(joints, l.Joints[0]) {
-			return nil, fmt.Errorf("manifold: gap %d misses %s, which tells where the body is: such a gap is of all joints", i, l.Joints[0])
+			return nil, fmt.Errorf("manifold: gap %d misses %s, which says where the body is: leave Joints empty for a gap of all joints",
+				i, l.Joints[0])
 		}
 		for _, name := range joints {
 			j := l.Joint(name)
@@ -92,7 +93,7 @@ func (m *Model) missing(gaps []Gap, frames int) ([]bool, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("manifold: the gaps are the whole motion of all joints but %s, or of all: nothing tells what to fill them with", l.Joints[0])
+	return nil, fmt.Errorf("manifold: the gaps cover the whole motion of all joints, or all except %s: nothing is left to fill them from", l.Joints[0])
 }
 
 // eachRun calls do for every run of frames in which column c is missing.
@@ -206,11 +207,8 @@ func (m *Model) projectGaps(x []float32, missing []bool, iterations, workers int
 		return nil, err
 	}
 	defer e.Close()
-	job := &Edit{Batch: 1, Length: frames, Rows: slices.Clone(x), Body: make([]float32, frames*feature.MotionLen), Stand: make([]float32, frames*n),
+	job := &Edit{Batch: 1, Length: frames, Rows: slices.Clone(x), Body: m.bodyMotion(x), Stand: make([]float32, frames*n),
 		Want: x, Weight: make([]float32, len(x))}
-	for f := range frames {
-		copy(job.Body[f*feature.MotionLen:][:feature.MotionLen], x[f*cols+m.Layout.Body():])
-	}
 	for i, gone := range missing {
 		switch c := i % cols; {
 		case c < m.Layout.Body() && !gone:
@@ -246,7 +244,7 @@ func (m *Model) projectGaps(x []float32, missing []bool, iterations, workers int
 		}
 	}
 	if i := slices.IndexFunc(job.Rows, func(v float32) bool { return !m3.Finite(v) }); i >= 0 {
-		return nil, fmt.Errorf("manifold: frame %d cannot be filled: its values leave the range of numbers", i/cols)
+		return nil, fmt.Errorf("manifold: frame %d cannot be filled: its values are not finite", i/cols)
 	}
 	return job.Rows, nil
 }

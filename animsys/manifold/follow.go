@@ -105,7 +105,7 @@ func (c Trajectory) Follow(path *control.Path) (Trajectory, error) {
 		ahead[k] = ahead[last]
 	}
 	if l := path.Length(); !path.Closed() && l < length {
-		return nil, fmt.Errorf("manifold: the path ends after %.2f m, the motion goes %.2f m: want a longer path, or a closed one", l, length)
+		return nil, fmt.Errorf("manifold: the path ends after %.2f m, the motion is %.2f m long: want a longer or a closed path", l, length)
 	}
 	return AlongPath(path, n, func(f int) float32 { return speed[f] },
 		func(f int) float32 { return m3.WrapAngle(c[f].Yaw - float32(ahead[f])) })

@@ -15,8 +15,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// bones of a made-up person: the layout's joints, with pivots at the small of
-// the back, the neck and the shoulders.
+// bones of a made-up person: the layout's joints plus pivots at the lower back, the neck and the
+// shoulders.
 var people = []struct {
 	name, parent string
 	offset       m3.Vec3
@@ -41,8 +41,7 @@ func person() *skel.Skeleton {
 	return s
 }
 
-// made returns a model with random filters that change smoothly, of so many
-// units and frames.
+// made returns a model with smooth random filters of the given number of units and width in frames.
 func made(t testing.TB, units, width int) *Model {
 	layout, sk := feature.Human(), person()
 	cols := layout.Columns()
@@ -108,8 +107,7 @@ func made(t testing.TB, units, width int) *Model {
 	return must.Get(NewModel(net))(t)
 }
 
-// stray returns motions as the decoder makes them of random hidden values,
-// (batch, length, columns).
+// stray returns motions decoded from random hidden values, (batch, length, columns).
 func (m *Model) stray(t testing.TB, batch, length int, seed uint64) []float32 {
 	rng := rand.New(rand.NewPCG(2, seed))
 	h := make([]float32, batch*length/2*m.Units)

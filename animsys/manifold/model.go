@@ -63,21 +63,21 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	if m.Encoder, err = net.Part([]string{valueX}, []string{valueHidden}); err != nil {
 		differ("it has no encoder: %v", err)
 	} else if m.Encoder.Inputs() != m.Layout.Columns() {
-		differ("its encoder takes %d values a frame, its schema has %d", m.Encoder.Inputs(), m.Layout.Columns())
+		differ("its encoder takes %d values per frame, its schema has %d", m.Encoder.Inputs(), m.Layout.Columns())
 	} else {
 		m.Units = m.Encoder.Outputs()
 	}
 	if m.Decoder, err = net.Part([]string{valueHidden}, []string{valueY}); err != nil {
 		differ("it has no decoder: %v", err)
 	} else if m.Decoder.Outputs() != m.Layout.Columns() {
-		differ("its decoder gives %d values a frame, its schema has %d", m.Decoder.Outputs(), m.Layout.Columns())
+		differ("its decoder returns %d values per frame, its schema has %d", m.Decoder.Outputs(), m.Layout.Columns())
 	}
 	for _, v := range []struct {
 		name string
 		per  int // frames for each of its own
 	}{{valueX, 1}, {valueHidden, 2}, {valueY, 1}} {
 		if n, err := net.Graph().Length(v.name, 4); err != nil || n != 4/v.per {
-			differ("its value %q is not one for every %d frames", v.name, v.per)
+			differ("its value %q does not have one frame for %d input frames", v.name, v.per)
 		}
 	}
 	if len(e.Diff) > 0 {
@@ -133,7 +133,7 @@ func (m *Model) Columns(kind string) ([]int, error) {
 		}
 		return cols, nil
 	}
-	return nil, fmt.Errorf("manifold: no motion is called %q: want locomotion, punch or kick", kind)
+	return nil, fmt.Errorf("manifold: unknown kind of motion %q: want locomotion, punch or kick", kind)
 }
 
 // Bones returns the bones between the layout's joints with a constant length.

@@ -15,9 +15,9 @@ const margin = 24
 // the autoencoder. The number of frames must be even.
 func (m *Model) Project(rows []float32, workers int) ([]float32, error) {
 	cols := m.Layout.Columns()
-	frames := len(rows) / cols
-	if frames == 0 || frames%2 != 0 || len(rows) != frames*cols {
-		return nil, fmt.Errorf("manifold: %d values are no even number of frames of %d", len(rows), cols)
+	frames, err := m.frames("a motion", rows, 2)
+	if err != nil {
+		return nil, err
 	}
 	length := frames + 2*margin
 	s, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: workers})
@@ -41,17 +41,44 @@ func (m *Model) Denoise(rows []float32, iterations, workers int) ([]float32, err
 	if err != nil {
 		return nil, err
 	}
-	cols := m.Layout.Columns()
-	frames := len(rows) / cols
-	e, err := m.NewEditor(EditorOptions{Batch: 1, Length: frames, Workers: workers})
+	frames := len(rows) / m.Layout.Columns()
+	return clean, m.editOnce(&Edit{Batch: 1, Length: frames, Rows: clean, Body: m.bodyMotion(rows), Iterations: iterations}, workers)
+}
+
+// editOnce runs a single edit of one motion.
+func (m *Model) editOnce(job *Edit, workers int) error {
+	e, err := m.NewEditor(EditorOptions{Batch: 1, Length: job.Length, Workers: workers})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer e.Close()
-	body := make([]float32, frames*feature.MotionLen)
-	for f := range frames {
-		copy(body[f*feature.MotionLen:][:feature.MotionLen], rows[f*cols+m.Layout.Body():])
+	_, err = e.Run(job)
+	return err
+}
+
+// bodyMotion returns the body's motion in rows, (frames, feature.MotionLen).
+func (m *Model) bodyMotion(rows []float32) []float32 {
+	cols := m.Layout.Columns()
+	body := make([]float32, len(rows)/cols*feature.MotionLen)
+	m.copyBody(body, rows)
+	return body
+}
+
+// copyBody writes the body's motion in rows, (frames, columns), into body, (frames,
+// feature.MotionLen).
+func (m *Model) copyBody(body, rows []float32) {
+	cols, at := m.Layout.Columns(), m.Layout.Body()
+	for f := range len(rows) / cols {
+		copy(body[f*feature.MotionLen:][:feature.MotionLen], rows[f*cols+at:])
 	}
-	_, err = e.Run(&Edit{Batch: 1, Length: frames, Rows: clean, Body: body, Iterations: iterations})
-	return clean, err
+}
+
+// frames returns the number of frames of rows, which must be even and at least least.
+func (m *Model) frames(what string, rows []float32, least int) (int, error) {
+	cols := m.Layout.Columns()
+	frames := len(rows) / cols
+	if frames < least || frames%2 != 0 || len(rows) != frames*cols {
+		return 0, fmt.Errorf("manifold: %s of %d values: want frames of %d, an even number of at least %d", what, len(rows), cols, least)
+	}
+	return frames, nil
 }

@@ -1,9 +1,8 @@
 package manifold
 
 import (
-	"math"
-
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/linsolve"
 )
 
 // Missing joints are predicted from the others: a ridge regression from the known values around a
@@ -76,8 +75,8 @@ func (m *Model) regress(x, known []float32, missing []bool, g Gap) {
 	if trust == 0 {
 		return
 	}
-	told := r.predict(g.From, g.To, func(f int) bool { return f < g.From || f >= g.To })
-	r.meetEnds(told, g.From, g.To, func(f, c int) (float32, bool) {
+	predicted := r.predict(g.From, g.To, func(f int) bool { return f < g.From || f >= g.To })
+	r.meetEnds(predicted, g.From, g.To, func(f, c int) (float32, bool) {
 		ok := f >= 0 && f < frames && !missing[f*cols+c]
 		if !ok {
 			return 0, false
@@ -87,7 +86,7 @@ func (m *Model) regress(x, known []float32, missing []bool, g Gap) {
 	for f := g.From; f < g.To; f++ {
 		for i, c := range r.outputs {
 			if v := &x[f*cols+c]; missing[f*cols+c] {
-				*v += trust * (told[(f-g.From+1)*len(r.outputs)+i] - *v)
+				*v += trust * (predicted[(f-g.From+1)*len(r.outputs)+i] - *v)
 			}
 		}
 	}
@@ -107,13 +106,13 @@ func (r *regression) trial(m *Model, length int) float32 {
 			continue // not known throughout, with a frame on both sides
 		}
 		done++
-		told := r.predict(from, to, func(f int) bool { return f < from || f >= to })
-		r.meetEnds(told, from, to, func(f, c int) (float32, bool) { return r.x[f*r.cols+c], true })
+		predicted := r.predict(from, to, func(f int) bool { return f < from || f >= to })
+		r.meetEnds(predicted, from, to, func(f, c int) (float32, bool) { return r.x[f*r.cols+c], true })
 		curve := append([]float32(nil), r.x[:min(len(r.x), (to+2)*r.cols)]...)
 		for i, c := range r.outputs {
 			m.bridge(curve, r.missing, c, from, to)
 			for f := from; f < to; f++ {
-				d := float64(told[(f-from+1)*n+i] - curve[f*r.cols+c])
+				d := float64(predicted[(f-from+1)*n+i] - curve[f*r.cols+c])
 				along += d * float64(r.x[f*r.cols+c]-curve[f*r.cols+c])
 				square += d * d
 			}
@@ -169,7 +168,8 @@ func (r *regression) predict(from, to int, use func(f int) bool) []float32 {
 		a[p*d+p] += ridge
 	}
 	a[d*d-1] += 1e-6 // the constant is free
-	solve(a, b, d, n)
+	linsolve.Factor(a, d, 1e-12)
+	linsolve.Substitute(a, b, d, n)
 	out := make([]float32, (to-from+2)*n)
 	for f := from - 1; f <= to; f++ {
 		r.feature(v, f)
@@ -186,17 +186,17 @@ func (r *regression) predict(from, to int, use func(f int) bool) []float32 {
 
 // meet shifts the predictions of frames from−1 to to so that they meet the known values at both
 // ends.
-func (r *regression) meetEnds(told []float32, from, to int, known func(f, c int) (float32, bool)) {
+func (r *regression) meetEnds(predicted []float32, from, to int, known func(f, c int) (float32, bool)) {
 	n, last := len(r.outputs), to-from+1
 	for i, c := range r.outputs {
 		var a, b float32
 		before, okA := known(from-1, c)
 		after, okB := known(to, c)
 		if okA {
-			a = before - told[i]
+			a = before - predicted[i]
 		}
 		if okB {
-			b = after - told[last*n+i]
+			b = after - predicted[last*n+i]
 		}
 		if !okA {
 			a = b
@@ -206,45 +206,7 @@ func (r *regression) meetEnds(told []float32, from, to int, known func(f, c int)
 		}
 		for k := range last + 1 {
 			t := float32(k) / float32(last)
-			told[k*n+i] += a + t*(b-a)
-		}
-	}
-}
-
-// solve overwrites b, (d, n), with the solution of a·x = b. The lower half of a, (d, d), holds a
-// positive definite matrix, which is overwritten.
-func solve(a, b []float64, d, n int) {
-	for j := range d {
-		for i := j; i < d; i++ {
-			s := a[i*d+j]
-			for k, v := range a[i*d:][:j] {
-				s -= v * a[j*d+k]
-			}
-			if i == j {
-				a[i*d+i] = math.Sqrt(max(s, 1e-12))
-			} else {
-				a[i*d+j] = s / a[j*d+j]
-			}
-		}
-	}
-	for i := range d {
-		for k := range i {
-			for q := range n {
-				b[i*n+q] -= a[i*d+k] * b[k*n+q]
-			}
-		}
-		for q := range n {
-			b[i*n+q] /= a[i*d+i]
-		}
-	}
-	for i := d - 1; i >= 0; i-- {
-		for k := i + 1; k < d; k++ {
-			for q := range n {
-				b[i*n+q] -= a[k*d+i] * b[k*n+q]
-			}
-		}
-		for q := range n {
-			b[i*n+q] /= a[i*d+i]
+			predicted[k*n+i] += a + t*(b-a)
 		}
 	}
 }

@@ -15,8 +15,9 @@ var recent = 2 + max(context, 2*lookahead)
 
 // Save writes the state of a row; see [generator.Generator].
 func (s *Stream) Save(st *generator.State, row int) {
-	b := s.bodies[s.seat[row]]
-	r := rowState{tick: int32(s.tick % s.opt.Every), left: -1, added: int32(s.added)}
+	b, r := &s.scratch.body, &s.scratch.row // local variables would be allocated
+	*b = s.bodies[s.seat[row]]
+	*r = rowState{tick: int32(s.tick % s.opt.Every), left: -1, added: int32(s.added)}
 	for _, o := range s.pending {
 		for _, w := range o.window[:o.n] {
 			if w.seat == s.seat[row] && b.busy {
@@ -24,8 +25,8 @@ func (s *Stream) Save(st *generator.State, row int) {
 			}
 		}
 	}
-	s.visit(st, row, &b, &r)
-	s.visitFrames(st, s.seat[row], &b, &r)
+	s.visit(st, row, b, r)
+	s.visitFrames(st, s.seat[row], b, r)
 }
 
 // rowState is the part of a row's state that is not its body.
@@ -37,13 +38,13 @@ type rowState struct {
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (s *Stream) Restore(st *generator.State) (row int, err error) {
-	if row = s.rows; row == s.opt.People {
+	if row = s.rows; row == s.opt.Capacity {
 		return 0, fmt.Errorf("manifold: all %d rows of the stream are taken", row)
 	}
-	var b streamBody
-	var r rowState
-	s.visit(st, row, &b, &r)
-	if err := s.check(&b, &r); err != nil {
+	b, r := &s.scratch.body, &s.scratch.row
+	*b, *r = streamBody{}, rowState{}
+	s.visit(st, row, b, r)
+	if err := s.check(b, r); err != nil {
 		st.Fail(err)
 	}
 	if err := st.Err(); err != nil {
@@ -53,15 +54,15 @@ func (s *Stream) Restore(st *generator.State) (row int, err error) {
 		s.tick, s.added = int(r.tick), int(r.added)
 	}
 	seat := s.free[len(s.free)-1]
-	if s.visitFrames(st, seat, &b, &r); st.Err() == nil && !s.sound(seat, &b, &r) {
+	if s.visitFrames(st, seat, b, r); st.Err() == nil && !s.sound(seat, b, r) {
 		st.Fail(errors.New("the state is not finite"))
 	}
 	if err := st.Err(); err != nil {
 		return 0, fmt.Errorf("manifold: %w", err)
 	}
 	s.free = s.free[:len(s.free)-1]
-	b.busy = r.left >= 0 && s.enter(seat, &r)
-	s.seat[row], s.bodies[seat] = seat, b
+	b.busy = r.left >= 0 && s.enter(seat, r)
+	s.seat[row], s.bodies[seat] = seat, *b
 	s.rows++
 	return row, nil
 }
@@ -217,17 +218,12 @@ func (s *Stream) check(b *streamBody, r *rowState) error {
 	case r.left >= 0 && (w.seam <= b.at || w.seam > b.end() || w.from.laid < w.seam || w.from.laid-from > s.ring):
 		return fmt.Errorf("the state has a window at frame %d of %d to %d", w.seam, b.at, b.end())
 	}
-	curves := []*Curve{&b.curve, &b.went, &b.plan.curve}
-	plans := []*planner{&b.plan}
-	if r.left >= 0 {
-		curves, plans = append(curves, &w.curve, &w.from.plan.curve), append(plans, &w.from.plan)
-	}
-	for _, c := range curves {
+	for _, c := range [...]*Curve{&b.curve, &b.went, &b.plan.curve, &w.curve, &w.from.plan.curve} {
 		if *c != c.clamped() {
 			return errors.New("the state has a curve out of range")
 		}
 	}
-	for _, p := range plans {
+	for _, p := range [...]*planner{&b.plan, &w.from.plan} {
 		for _, v := range [...]float64{p.arc, p.speed, p.offset[0], p.offset[1], p.velocity[0], p.velocity[1], p.turn.x, p.turn.v, p.want} {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return errors.New("the state is not finite")

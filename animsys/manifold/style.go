@@ -28,9 +28,9 @@ type Style struct {
 // even and at least MinStyleFrames.
 func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
 	cols := m.Layout.Columns()
-	frames := len(rows) / cols
-	if frames < MinStyleFrames || frames%2 != 0 || len(rows) != frames*cols {
-		return nil, fmt.Errorf("manifold: %d values are no clip of style: want frames of %d, an even number of at least %d", len(rows), cols, MinStyleFrames)
+	frames, err := m.frames("a style clip", rows, MinStyleFrames)
+	if err != nil {
+		return nil, err
 	}
 	long := frames + 2*margin
 	e, err := m.Encoder.NewSession(netruntime.SessionOptions{Batch: 1, Length: long, Workers: workers})
@@ -47,8 +47,8 @@ func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
 	g := make([]float64, m.Units*m.Units)
 	gramMatrix(g, h[margin/2*m.Units:][:frames/2*m.Units], m.Units)
 	for i, v := range g {
-		if s.gram[i] = float32(v); math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("manifold: a clip of style has values that are not finite")
+		if s.gram[i] = float32(v); !finite(v) {
+			return nil, fmt.Errorf("manifold: the style clip's result is not finite")
 		}
 	}
 	return s, nil
@@ -126,7 +126,7 @@ type GramOptimizerOptions struct {
 	Batch   int               // most motions at a time, at least 1
 	Length  int               // most frames of a motion, even
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 }
 
 // GramOptimizer gives motions the style of a clip (Holden et al. 2016, sec. 7.2). For hidden values
@@ -145,15 +145,13 @@ type GramOptimizerOptions struct {
 type GramOptimizer struct {
 	Editor *Editor // of the edit afterwards; its weights may be changed
 
-	model          *Model
-	batch, length  int
-	encode, decode netruntime.Session
-	tapes          *grad.Pool
-	tape, line     *grad.Tape
-	pool           *netruntime.Pool
+	model         *Model
+	batch, length int
+	tapes         *grad.Pool
+	tape, line    *grad.Tape
+	pool          *netruntime.Pool
 
-	frames   []float32 // (batch, length + 2·margin, columns)
-	hidden   []float32 // (batch, length/2 + margin, units)
+	*coder             // with margins around the motions
 	content  []float32 // (batch, length/2, units) Φ(C)
 	h        []float32 // current hidden values of each motion
 	grad     []float32 // gradient of the cost at h
@@ -163,7 +161,6 @@ type GramOptimizer struct {
 	original []float32   // original rows
 	scratch  [][]float64 // (batch)(units, units)
 	state    []styleState
-	in, out  [][]float32
 
 	edit      Edit
 	job       *StyleJob // of the current run
@@ -205,7 +202,7 @@ type StyleStart uint8
 const (
 	FromNoise   StyleStart = iota // white noise, as in the paper
 	FromContent                   // Φ(C)
-	FromHidden                    // Stylisation.Hidden
+	FromHidden                    // StyleJob.Hidden
 )
 
 // StyleReport describes the result for one motion.
@@ -236,31 +233,22 @@ func (m *Model) NewGramOptimizer(o GramOptimizerOptions) (*GramOptimizer, error)
 	if err != nil {
 		return nil, err
 	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	s := &GramOptimizer{Editor: e, model: m, batch: o.Batch, length: o.Length}
-	long := o.Length + 2*margin
-	if s.encode, err = open(m.Encoder, netruntime.SessionOptions{Batch: o.Batch, Length: long, Workers: o.Workers}); err != nil {
+	if s.coder, err = m.newCoder(o.Batch, o.Length+2*margin, o.Workers, o.Open); err != nil {
 		return nil, errors.Join(err, e.Close())
-	}
-	if s.decode, err = open(m.Decoder, netruntime.SessionOptions{Batch: o.Batch, Length: long / 2, Workers: o.Workers}); err != nil {
-		return nil, errors.Join(err, e.Close(), s.encode.Close())
 	}
 	s.tapes, s.pool = grad.NewPool(o.Workers), netruntime.NewPool(o.Workers)
 	s.tape, s.line = grad.NewTape(s.tapes), grad.NewTape(s.tapes)
 	cols, contacts := m.Layout.Columns(), len(m.Layout.Contacts)
 	for v, n := range map[*[]float32]int{
-		&s.frames: long * cols, &s.hidden: long / 2 * m.Units, &s.original: o.Length * cols,
-		&s.content: o.Length / 2 * m.Units, &s.h: o.Length / 2 * m.Units, &s.grad: o.Length / 2 * m.Units,
+		&s.original: o.Length * cols,
+		&s.content:  o.Length / 2 * m.Units, &s.h: o.Length / 2 * m.Units, &s.grad: o.Length / 2 * m.Units,
 		&s.last: o.Length / 2 * m.Units, &s.dir: o.Length / 2 * m.Units,
 		&s.stand: o.Length * contacts,
 	} {
 		*v = make([]float32, o.Batch*n)
 	}
 	s.state, s.reports = make([]styleState, o.Batch), make([]StyleReport, o.Batch)
-	s.in, s.out = make([][]float32, 1), make([][]float32, 1)
 	s.scratch = make([][]float64, o.Batch)
 	for b := range s.scratch {
 		s.scratch[b] = make([]float64, m.Units*m.Units)
@@ -273,7 +261,7 @@ func (m *Model) NewGramOptimizer(o GramOptimizerOptions) (*GramOptimizer, error)
 func (s *GramOptimizer) Close() error {
 	s.tapes.Close()
 	s.pool.Close()
-	return errors.Join(s.Editor.Close(), s.encode.Close(), s.decode.Close())
+	return errors.Join(s.Editor.Close(), s.coder.close())
 }
 
 // Run gives the motions their styles. It returns a report for each motion, valid until the next
@@ -293,12 +281,13 @@ func (s *GramOptimizer) Run(job *StyleJob) ([]StyleReport, EditReport, error) {
 	s.pool.Run(job.Batch, s.tasks.begin)
 	s.descend()
 	s.pool.Run(job.Batch, s.tasks.margins)
-	if err := s.decodeRows(); err != nil {
+	if err := s.decodeHidden(job.Batch, job.Length+2*margin); err != nil {
 		return nil, edit, err
 	}
 	s.pool.Run(job.Batch, s.tasks.poses)
 	if job.Edit > 0 {
-		s.edit = Edit{Batch: job.Batch, Length: job.Length, Rows: job.Rows, Stand: s.stand[:job.Batch*job.Length*len(s.model.Layout.Contacts)], Iterations: job.Edit, Stop: job.Stop}
+		s.edit = Edit{Batch: job.Batch, Length: job.Length, Rows: job.Rows,
+			Stand: s.stand[:job.Batch*job.Length*len(s.model.Layout.Contacts)], Iterations: job.Edit, Stop: job.Stop}
 		var err error
 		if edit, err = s.Editor.Run(&s.edit); err != nil {
 			return nil, edit, err
@@ -312,40 +301,40 @@ func (s *GramOptimizer) Run(job *StyleJob) ([]StyleReport, EditReport, error) {
 }
 
 func (s *GramOptimizer) check(job *StyleJob) error {
-	if job.Batch < 1 || job.Batch > s.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > s.length {
-		return fmt.Errorf("manifold: %d motions of %d frames to stylise, the stylist is for up to %d of %d, an even number", job.Batch, job.Length, s.batch, s.length)
+	if err := checkBatch("motions", job.Batch, job.Length, s.batch, s.length); err != nil {
+		return err
 	}
 	if n := job.Batch * job.Length * s.model.Layout.Columns(); len(job.Rows) != n {
-		return fmt.Errorf("manifold: Stylisation.Rows has %d values, want %d", len(job.Rows), n)
+		return fmt.Errorf("manifold: StyleJob.Rows has %d values, want %d", len(job.Rows), n)
 	}
 	hidden := job.Batch * job.Length / 2 * s.model.Units
 	switch n := len(job.Hidden); {
 	case job.Start > FromHidden:
-		return fmt.Errorf("manifold: Stylisation.Start is %d, want FromNoise, FromContent or FromHidden", job.Start)
+		return fmt.Errorf("manifold: StyleJob.Start is %d, want FromNoise, FromContent or FromHidden", job.Start)
 	case job.Start == FromHidden && n != hidden, job.Hidden != nil && n != hidden:
-		return fmt.Errorf("manifold: Stylisation.Hidden has %d values, want %d", n, hidden)
+		return fmt.Errorf("manifold: StyleJob.Hidden has %d values, want %d", n, hidden)
 	case job.Iterations < 1 || job.Edit < 0:
-		return fmt.Errorf("manifold: a stylisation of %d steps and %d of editing: want at least one and none", job.Iterations, job.Edit)
+		return fmt.Errorf("manifold: StyleJob.Iterations is %d and Edit %d: want at least 1 and 0 steps", job.Iterations, job.Edit)
 	}
 	if len(job.Styles) != 1 && len(job.Styles) != job.Batch {
-		return fmt.Errorf("manifold: Stylisation.Styles has %d styles for %d motions: want one for each, or one for all", len(job.Styles), job.Batch)
+		return fmt.Errorf("manifold: StyleJob.Styles has %d styles for %d motions: want one for each, or one for all", len(job.Styles), job.Batch)
 	}
 	for i, st := range job.Styles {
 		if st == nil || st.model != s.model {
-			return fmt.Errorf("manifold: style %d is none of this stylist's model", i)
+			return fmt.Errorf("manifold: style %d is not of this optimizer's model", i)
 		}
 	}
 	if n := len(job.Weights); n > 1 && n != job.Batch {
-		return fmt.Errorf("manifold: Stylisation.Weights has %d pairs for %d motions: want one for each, one for all, or none", n, job.Batch)
+		return fmt.Errorf("manifold: StyleJob.Weights has %d pairs for %d motions: want one for each, one for all, or none", n, job.Batch)
 	}
 	for i, w := range job.Weights {
 		for _, v := range []float32{w.Style, w.Content} {
 			if !(v >= 0) || math.IsInf(float64(v), 0) {
-				return fmt.Errorf("manifold: Stylisation.Weights %d are %g and %g: want finite ones, not below 0", i, w.Style, w.Content)
+				return fmt.Errorf("manifold: StyleJob.Weights %d are %g and %g: want finite ones, not below 0", i, w.Style, w.Content)
 			}
 		}
 		if w.Style == 0 && w.Content == 0 {
-			return fmt.Errorf("manifold: Stylisation.Weights %d are both 0", i)
+			return fmt.Errorf("manifold: StyleJob.Weights %d are both 0", i)
 		}
 	}
 	return nil

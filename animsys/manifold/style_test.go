@@ -10,8 +10,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// hiddenOf returns what the encoder gives for a motion that is held at its ends,
-// in float64.
+// hiddenOf returns a motion's hidden values, with its ends held, in float64.
 func (m *Model) hiddenOf(t testing.TB, rows []float32) []float64 {
 	t.Helper()
 	cols := m.Layout.Columns()
@@ -35,7 +34,7 @@ func wide(v []float32) []float64 {
 	return w
 }
 
-// gramOracle is eq. 15, a sum for each entry.
+// gramOracle computes eq. 15 entry by entry.
 func gramOracle(h []float64, units int) []float64 {
 	g := make([]float64, units*units)
 	for i := range units {
@@ -55,8 +54,7 @@ func squaredDistance(a, b []float64) (sum float64) {
 	return sum
 }
 
-// styleOracle is the cost of eq. 14, both terms being means over time, and its
-// gradient.
+// styleOracle computes the cost of eq. 14, with both terms as means over time, and its gradient.
 func styleOracle(h, content, style []float64, units int, w StyleWeights) (cost float64, g []float64) {
 	gram := gramOracle(h, units)
 	frames := len(h) / units
@@ -80,14 +78,15 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// styled returns a model, a stylist, and a stylisation of stray motions in the
-// style of another of so many frames.
+// styled returns a model, an optimizer and a job that gives random motions the style of a clip of
+// style frames.
 func styled(t *testing.T, units, batch, length, style, workers int) (*Model, *GramOptimizer, *StyleJob) {
 	m := made(t, units, 9)
 	st := must.Get(m.NewStyle(m.stray(t, 1, style, 20), 1))(t)
 	s := must.Get(m.NewGramOptimizer(GramOptimizerOptions{Batch: batch, Length: length, Workers: workers}))(t)
 	t.Cleanup(func() { s.Close() })
-	return m, s, &StyleJob{Batch: batch, Length: length, Rows: m.stray(t, batch, length, 21), Styles: []*Style{st}, Seed: 5, Iterations: 300, Edit: 10}
+	return m, s, &StyleJob{Batch: batch, Length: length, Rows: m.stray(t, batch, length, 21), Styles: []*Style{st},
+		Seed: 5, Iterations: 300, Edit: 10}
 }
 
 func TestStyleGram(t *testing.T) {
@@ -109,8 +108,7 @@ func TestStyleGram(t *testing.T) {
 	}
 }
 
-// The oracle's gradient is that of differences of its cost, and the stylist's is
-// the oracle's.
+// The oracle's gradient agrees with finite differences, and the optimizer's with the oracle's.
 func TestStyleGradient(t *testing.T) {
 	m, s, job := styled(t, 10, 1, 30, 44, 1)
 	job.Iterations, job.Weights = 1, []StyleWeights{{0.3, 0.7}}
@@ -147,9 +145,8 @@ func TestStyleGradient(t *testing.T) {
 	}
 }
 
-// The descent ends where the cost's gradient vanishes, from either start, below
-// where 250 steps of Adam end (lr 0.01, eps 1e-5: the authors'); and the report
-// says what is so.
+// From either start the descent ends where the cost's gradient vanishes, below the cost of 250 steps
+// of Adam (lr 0.01, eps 1e-5, as the authors'). The report is correct.
 func TestStyleAgainstAdam(t *testing.T) {
 	for _, c := range []struct {
 		length, style int
@@ -191,9 +188,9 @@ func TestStyleAgainstAdam(t *testing.T) {
 			near(t, "the cost", r.After, after, 1e-4)
 			if job.Start == FromNoise {
 				near(t, "the cost before", r.Before, start, 1e-4)
-				t.Logf("cost %.4g, after 250 steps of Adam %.4g, after %d of the stylist %.4g", start, adam, r.Steps, after)
+				t.Logf("cost %.4g, after 250 steps of Adam %.4g, after %d of the optimizer %.4g", start, adam, r.Steps, after)
 				if cost = after; after > adam {
-					t.Errorf("the stylist ends at %g, Adam at %g", after, adam)
+					t.Errorf("the optimizer ends at %g, Adam at %g", after, adam)
 				}
 			} else {
 				near(t, "the minimum from the content", after, cost, 5e-3)
@@ -209,14 +206,14 @@ func TestStyleAgainstAdam(t *testing.T) {
 				size += math.Pow(2*float64(w.Content)/float64(c.length/2)*(found[i]-content[i]), 2)
 			}
 			if slope > 1e-3*size {
-				t.Errorf("the gradient is %g long where it ends, that of the content's term %g", math.Sqrt(slope), math.Sqrt(size))
+				t.Errorf("at the end the gradient has length %g, the content's term %g", math.Sqrt(slope), math.Sqrt(size))
 			}
 		}
 	}
 }
 
-// What is made is the decoded motion: without an edit it is that of the hidden
-// values found; the body and the contacts stay the content's, to the bit.
+// Without an edit the result is the decoded motion of the hidden values found. The body's motion
+// and the contacts stay bit-identical to the content's.
 func TestStyleMotion(t *testing.T) {
 	m, s, job := styled(t, 14, 1, 60, 48, 1)
 	cols := m.Layout.Columns()
@@ -240,7 +237,7 @@ func TestStyleMotion(t *testing.T) {
 				if v != contents[f*cols+i] {
 					t.Fatalf("frame %d: column %d is %g, the content's %g", f, i, v, contents[f*cols+i])
 				}
-			case f >= 5 && f < 55 && math.Abs(float64(v-all[f*cols+i])) > 1e-4: // margins reach in by half a filter
+			case f >= 5 && f < 55 && math.Abs(float64(v-all[f*cols+i])) > 1e-4: // margins reach half a filter into the motion
 				t.Fatalf("frame %d: column %d is %g, decoded %g", f, i, v, all[f*cols+i])
 			}
 		}
@@ -274,7 +271,7 @@ func TestStyleMotion(t *testing.T) {
 	if _, _, err := s.Run(job); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("standing feet slide %.3g m, without an edit %.3g, with one in which none stands %.3g", after, slide(plain), slide(job.Rows))
+	t.Logf("standing feet slide %.3g m, without an edit %.3g, with an edit without contacts %.3g", after, slide(plain), slide(job.Rows))
 	if after > 0.3*slide(plain) || after > 0.5*slide(job.Rows) || edit.After >= edit.Before {
 		t.Errorf("standing feet slide %g m; the edit's cost went from %g to %g", after, edit.Before, edit.After)
 	}

@@ -27,14 +27,7 @@ type styleTasks struct {
 
 // bind creates the tasks once, so that runs do not allocate.
 func (s *GramOptimizer) bind() {
-	s.tasks = styleTasks{
-		begin:     func(_, b int) { s.begin(b) },
-		direction: func(_, b int) { s.searchDirection(b) },
-		line:      func(_, b int) { s.lineSearch(b) },
-		margins:   func(_, b int) { s.fillMargins(b) },
-		poses:     func(_, b int) { s.takePoses(b) },
-		report:    func(_, b int) { s.report(b) },
-	}
+	s.tasks = styleTasks{s.begin, s.searchDirection, s.lineSearch, s.fillMargins, s.takePoses, s.report}
 }
 
 // style returns the style of motion b.
@@ -67,14 +60,7 @@ func (s *GramOptimizer) encodeRows() error {
 	for b := range s.job.Batch {
 		padEnds(s.frames[b*long*cols:][:long*cols], s.job.Rows[b*n:][:n], cols)
 	}
-	s.in[0], s.out[0] = s.frames, s.hidden
-	return s.encode.RunSequences(s.out, s.in, s.job.Batch, long)
-}
-
-// decodeRows decodes all hidden values, margins included.
-func (s *GramOptimizer) decodeRows() error {
-	s.in[0], s.out[0] = s.hidden, s.frames
-	return s.decode.RunSequences(s.out, s.in, s.job.Batch, s.job.Length/2+margin)
+	return s.encodeFrames(s.job.Batch, long)
 }
 
 // inner returns the hidden values of motion b without margins.
@@ -84,7 +70,7 @@ func (s *GramOptimizer) inner(b int) []float32 {
 }
 
 // begin initialises the descent of motion b.
-func (s *GramOptimizer) begin(b int) {
+func (s *GramOptimizer) begin(_, b int) {
 	h, c := s.part(s.h, b), s.part(s.content, b)
 	copy(c, s.inner(b))
 	switch s.job.Start {
@@ -151,7 +137,7 @@ func (s *GramOptimizer) descend() {
 
 // searchDirection computes the cost of motion b, its gradient and the next search direction (Polak
 // and Ribière 1969).
-func (s *GramOptimizer) searchDirection(b int) {
+func (s *GramOptimizer) searchDirection(_, b int) {
 	st, h, d := &s.state[b], s.part(s.h, b), s.part(s.dir, b)
 	n := s.job.Length / 2 * s.model.Units
 	ahead, beyond := s.probe.Val[b*n:][:n], s.probe.Val[(s.job.Batch+b)*n:][:n]
@@ -213,7 +199,7 @@ func (w StyleWeights) cost(gram, apart float64) float64 {
 
 // lineSearch moves motion b to the minimum along its direction: G(h + t·d) = G(h) + t·G₁ + t²·G₂,
 // so the cost is a polynomial in t.
-func (s *GramOptimizer) lineSearch(b int) {
+func (s *GramOptimizer) lineSearch(_, b int) {
 	st := &s.state[b]
 	if st.done {
 		return
@@ -280,7 +266,7 @@ func lineMinimum(p [5]float64) float64 {
 
 // fillMargins replaces the content's hidden values with the result. The margins change as the ends
 // do, because filters reach into them.
-func (s *GramOptimizer) fillMargins(b int) {
+func (s *GramOptimizer) fillMargins(_, b int) {
 	r, st := &s.reports[b], &s.state[b]
 	r.After, r.Content, r.GramHidden = st.cost, st.content[0], st.gram[0]
 	units, frames := s.model.Units, s.job.Length/2
@@ -299,7 +285,7 @@ func (s *GramOptimizer) fillMargins(b int) {
 
 // takePoses copies the poses of motion b from the decoded frames. The body's motion and the
 // contacts stay the content's.
-func (s *GramOptimizer) takePoses(b int) {
+func (s *GramOptimizer) takePoses(_, b int) {
 	l := s.model.Layout
 	cols, contacts := l.Columns(), len(l.Contacts)
 	for f := range s.job.Length {
@@ -312,7 +298,7 @@ func (s *GramOptimizer) takePoses(b int) {
 }
 
 // report measures how near motion b is to the style. A failed motion is restored.
-func (s *GramOptimizer) report(b int) {
+func (s *GramOptimizer) report(_, b int) {
 	r, st := &s.reports[b], &s.state[b]
 	if !st.failed {
 		r.GramResult = s.distance(s.inner(b), b)

@@ -1,17 +1,18 @@
 package manifold
 
 import (
-	"mannequin/internal/testing/must"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
-// A motion's result is the same bits alone or among others, for any number of
-// workers and in a stylist for more; one that is not finite stays as it was.
-func TestStyleAloneOrAmongOthers(t *testing.T) {
+// A motion's result is bit-identical alone or in a batch, for any number of workers and in a larger
+// optimizer. A motion that is not finite is unchanged.
+func TestStyleBatchInvariance(t *testing.T) {
 	const batch, length = 5, 40
 	var want []float32
 	for _, workers := range []int{1, 3} {
@@ -22,7 +23,7 @@ func TestStyleAloneOrAmongOthers(t *testing.T) {
 		job.Styles = []*Style{job.Styles[0], job.Styles[0], other, other, job.Styles[0]}
 		job.Weights = []StyleWeights{{0.1, 1}, {0.3, 1}, {0.1, 1}, {0.1, 2}, {0.1, 1}}
 		for i := range job.Rows[4*n : 5*n] {
-			job.Rows[4*n+i] *= 1e30 // too large to come near
+			job.Rows[4*n+i] *= 1e30 // too large for float32 costs
 		}
 		if want == nil {
 			alone := must.Get(m.NewGramOptimizer(GramOptimizerOptions{Batch: 1, Length: length, Workers: 1}))(t)
@@ -74,7 +75,7 @@ func TestStyleAloneOrAmongOthers(t *testing.T) {
 	}
 }
 
-// A budget ends the descent and the edit, and what it cut off goes on.
+// A time budget ends the descent and the edit, and a descent can continue later.
 func TestStyleBudget(t *testing.T) {
 	m, s, job := styled(t, 16, 2, 40, 48, 1)
 	contents := slices.Clone(job.Rows)
@@ -90,21 +91,21 @@ func TestStyleBudget(t *testing.T) {
 	}
 	end := reports[0].After
 	hidden, style := wide(job.Hidden[:20*m.Units]), wide(job.Styles[0].gram)
-	near(t, "the Gram distance where it was cut off", reports[0].GramHidden, squaredDistance(gramOracle(hidden, m.Units), style), 1e-3)
+	near(t, "the Gram distance at the end of the budget", reports[0].GramHidden, squaredDistance(gramOracle(hidden, m.Units), style), 1e-3)
 	copy(job.Rows, contents)
 	job.Stop, job.Start = nil, FromHidden
 	reports, _, err = s.Run(job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "the cost to go on from", reports[0].Before, end, 1e-4)
+	near(t, "the cost at the continuation", reports[0].Before, end, 1e-4)
 	copy(job.Rows, contents)
 	asked, job.Edit, job.Stop = 0, 0, func() bool { asked++; return false }
 	if reports, _, err = s.Run(job); err != nil {
 		t.Fatal(err)
 	}
 	if most := max(reports[0].Steps, reports[1].Steps); most > 200 || asked > most+1 {
-		t.Errorf("the budget was asked %d times, the motions took %d steps", asked, most)
+		t.Errorf("Stop was called %d times, the motions took %d steps", asked, most)
 	}
 
 	job.Iterations, job.Edit, job.Start = 5, 3, FromNoise
@@ -118,43 +119,40 @@ func TestStyleBudget(t *testing.T) {
 	}
 	a, b := run(7), run(8)
 	if slices.Equal(a, b) {
-		t.Error("another seed gives the same")
+		t.Error("another seed gives the same result")
 	}
 	if !slices.Equal(a, run(7)) {
-		t.Error("the same seed gives something else")
+		t.Error("the same seed gives another result")
 	}
 	if n := testing.AllocsPerRun(3, func() { copy(job.Rows, contents); s.Run(job) }); n > 0 {
 		t.Errorf("a run allocates %g times", n)
 	}
 }
 
-func TestLowest(t *testing.T) {
+func TestLineMinimum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 200 {
 		p := [5]float64{rng.Float64(), -rng.Float64(), 2 * rng.NormFloat64(), 2 * rng.NormFloat64(), 0.01 + rng.Float64()}
 		x := lineMinimum(p)
-		if d := 1e-4 * x; !(x > 0) || !(evalPoly(p, x) < p[0]) && !(evalPoly(p, x) < evalPoly(p, x/2)) || evalPoly(p, x) > evalPoly(p, x-d) || evalPoly(p, x) > evalPoly(p, x+d) {
+		if d := 1e-4 * x; !(x > 0) || !(evalPoly(p, x) < p[0]) && !(evalPoly(p, x) < evalPoly(p, x/2)) ||
+			evalPoly(p, x) > evalPoly(p, x-d) || evalPoly(p, x) > evalPoly(p, x+d) {
 			t.Errorf("%v has no minimum at %g", p, x)
 		}
 	}
 	near(t, "the minimum of a parabola", lineMinimum([5]float64{1, -2, 0.25}), 4, 1e-9)
 	if x := lineMinimum([5]float64{1, -1}); x != 0 {
-		t.Errorf("what falls for ever has its minimum at %g", x)
+		t.Errorf("a falling line has its minimum at %g", x)
 	}
 }
 
 func TestStyleRefuses(t *testing.T) {
 	m, s, job := styled(t, 10, 2, 30, 48, 1)
 	for _, frames := range []int{0, MinStyleFrames - 2, MinStyleFrames + 1} {
-		if _, err := m.NewStyle(make([]float32, frames*m.Layout.Columns()), 1); err == nil || !strings.Contains(err.Error(), "at least 30") {
-			t.Errorf("a style of %d frames: %v", frames, err)
-		}
+		must.Fail(m.NewStyle(make([]float32, frames*m.Layout.Columns()), 1))(t, "at least 30")
 	}
 	rows := m.stray(t, 1, 30, 1)
 	rows[7] = float32(math.Inf(1))
-	if _, err := m.NewStyle(rows, 1); err == nil || !strings.Contains(err.Error(), "not finite") {
-		t.Errorf("a style that is not finite: %v", err)
-	}
+	must.Fail(m.NewStyle(rows, 1))(t, "not finite")
 	for _, o := range []GramOptimizerOptions{{}, {1, 0, 1, nil}, {1, 3, 1, nil}, {1, 2, 0, nil}} {
 		if _, err := m.NewGramOptimizer(o); err == nil {
 			t.Errorf("options %+v accepted", o)
@@ -170,8 +168,8 @@ func TestStyleRefuses(t *testing.T) {
 		{"32 frames", func(j *StyleJob) { j.Length = 32 }},
 		{"Rows", func(j *StyleJob) { j.Rows = j.Rows[1:] }},
 		{"3 styles", func(j *StyleJob) { j.Styles = make([]*Style, 3) }},
-		{"none of this stylist's model", func(j *StyleJob) { j.Styles = []*Style{stranger} }},
-		{"none of this stylist's model", func(j *StyleJob) { j.Styles = []*Style{nil} }},
+		{"not of this optimizer's model", func(j *StyleJob) { j.Styles = []*Style{stranger} }},
+		{"not of this optimizer's model", func(j *StyleJob) { j.Styles = []*Style{nil} }},
 		{"3 pairs", func(j *StyleJob) { j.Weights = make([]StyleWeights, 3) }},
 		{"not below 0", func(j *StyleJob) { j.Weights = []StyleWeights{{-1, 1}} }},
 		{"finite", func(j *StyleJob) { j.Weights = []StyleWeights{{1, float32(math.NaN())}} }},

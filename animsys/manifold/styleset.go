@@ -48,7 +48,7 @@ func (m *Model) NewStyleSet(all []*StyleTransfer) (*StyleSet, error) {
 	ts := &StyleSet{Model: m.name, Units: m.Units, checksum: sum}
 	for i, t := range all {
 		if !t.BelongsTo(m) {
-			return nil, fmt.Errorf("manifold: transfer %d is none of model %q", i, m.name)
+			return nil, fmt.Errorf("manifold: transfer %d is not of model %q", i, m.name)
 		}
 		at, _ := slices.BinarySearch(ts.Names, t.Name)
 		ts.Names, ts.deltas = slices.Insert(ts.Names, at, t.Name), slices.Insert(ts.deltas, at, t.delta)
@@ -68,7 +68,8 @@ func (ts *StyleSet) For(m *Model) ([]*StyleTransfer, error) {
 		return nil, err
 	}
 	if sum != ts.checksum || m.Units != ts.Units {
-		return nil, fmt.Errorf("manifold: %w: %q are of %q (checksum %.15s…), not of this %q (%.15s…): make some for it with \"mannequin style transfer\"", ErrOtherModel, ts.Name, ts.Model, ts.checksum, m.name, sum)
+		return nil, fmt.Errorf("manifold: %w: %q are of %q (checksum %.15s…), not of this %q (%.15s…): make some for it with \"mannequin style transfer\"",
+			ErrOtherModel, ts.Name, ts.Model, ts.checksum, m.name, sum)
 	}
 	var all []*StyleTransfer
 	for i, name := range ts.Names {
@@ -85,7 +86,7 @@ func CheckStyleNames(names []string) error {
 	seen := map[string]bool{}
 	for _, name := range names {
 		if name == "" || len(name) > 40 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }) || seen[name] {
-			return fmt.Errorf("manifold: a transfer is called %.60q: want a name of its own of up to 40 letters, without spaces", name)
+			return fmt.Errorf("manifold: a style is called %.60q: want a unique name of up to 40 letters, without spaces", name)
 		}
 		seen[name] = true
 	}
@@ -106,9 +107,10 @@ func (ts *StyleSet) check() error {
 	return nil
 }
 
-// Encode writes ts as a file in half precision, a difference that nobody sees (docs/manifold.md).
+// Encode writes ts as a file in half precision, which is not visible (docs/manifold.md).
 func (ts *StyleSet) Encode(w io.Writer) error {
-	meta := netruntime.Meta{Arch: ArchStyleSet, Name: ts.Name, Data: ts.Data, License: ts.License, Card: ts.Card, Extra: map[string]string{keyModel: ts.Model, keyOf: ts.checksum}}
+	meta := netruntime.Meta{Arch: ArchStyleSet, Name: ts.Name, Data: ts.Data, License: ts.License, Card: ts.Card,
+		Extra: map[string]string{keyModel: ts.Model, keyOf: ts.checksum}}
 	var arrays []netruntime.Tensor
 	for i, name := range ts.Names {
 		arrays = append(arrays, netruntime.Tensor{Name: name, Shape: []int{ts.Units, ts.Units}, Data: ts.deltas[i]})
@@ -150,9 +152,10 @@ func DecodeStyleSet(b []byte) (*StyleSet, error) {
 	if meta.Arch != ArchStyleSet {
 		return nil, fmt.Errorf("manifold: %w", &netruntime.UnsupportedError{What: "architecture", Got: meta.Arch, Have: []string{ArchStyleSet}})
 	}
-	ts := &StyleSet{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Model: meta.Extra[keyModel], checksum: meta.Extra[keyOf]}
+	ts := &StyleSet{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Model: meta.Extra[keyModel],
+		checksum: meta.Extra[keyOf]}
 	if ts.checksum == "" {
-		return nil, errors.New("manifold: the file does not say of which model the transfers are: it lacks the metadata " + keyOf)
+		return nil, errors.New("manifold: the file does not say of which model the styles are: it lacks the metadata " + keyOf)
 	}
 	for _, a := range arrays {
 		if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1] || ts.Units > 0 && a.Shape[0] != ts.Units {

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mannequin/animsys/feature"
 	"mannequin/netruntime"
 )
 
@@ -35,7 +34,7 @@ type StyleTransferOptions struct {
 	Weights    *StyleWeights     // of eq. 14; nil: Style.TransferWeights
 	Iterations int               // of the optimizer; 0: four times StyleIterations
 	Workers    int               // goroutines, at least 1
-	Open       netruntime.Opener // what computes networks; nil is the processor
+	Open       netruntime.Opener // opens sessions; nil: on the CPU
 
 	// Step, if not nil, is called after each step of the optimizer and of its edit. It returns
 	// whether to continue.
@@ -59,10 +58,9 @@ func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransfe
 	if style == nil || style.model != m {
 		return nil, StyleReport{}, errors.New("manifold: a transfer needs a style of this model")
 	}
-	cols := m.Layout.Columns()
-	frames := len(content) / cols
-	if frames < 4*Rate || frames%2 != 0 || len(content) != frames*cols {
-		return nil, StyleReport{}, fmt.Errorf("manifold: %d values are no motion to learn a transfer of: want frames of %d, an even number of at least %d", len(content), cols, 4*Rate)
+	frames, err := m.frames("a transfer's content", content, 4*Rate)
+	if err != nil {
+		return nil, StyleReport{}, err
 	}
 	s, err := m.NewGramOptimizer(GramOptimizerOptions{Batch: 1, Length: frames, Workers: o.Workers, Open: o.Open})
 	if err != nil {
@@ -99,7 +97,7 @@ func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransfe
 		return nil, reports[0], errors.New("manifold: the search for a transfer was stopped")
 	}
 	if reports[0].Failed {
-		return nil, reports[0], errors.New("manifold: the motion to learn a transfer of has values that are not finite, or too large")
+		return nil, reports[0], errors.New("manifold: the content of the transfer has values that are not finite, or too large")
 	}
 	t := &StyleTransfer{model: m, delta: make([]float32, m.Units*m.Units)}
 	g := make([]float64, m.Units*m.Units)
@@ -116,7 +114,7 @@ func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransfe
 	}
 	var inv mat.Dense
 	if err := inv.Inverse(a); err != nil {
-		return nil, reports[0], fmt.Errorf("manifold: the style is too far from the motion for a transfer, give it less weight: %w", err)
+		return nil, reports[0], fmt.Errorf("manifold: the style is too far from the content for a transfer: give it less weight: %w", err)
 	}
 	for i := range m.Units {
 		for j := range m.Units {
@@ -177,12 +175,12 @@ func (m *Model) validStyle(s WeightedStyle) WeightedStyle {
 // of the result is not finite.
 func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int) ([]float32, error) {
 	cols := m.Layout.Columns()
-	frames := len(rows) / cols
-	if frames == 0 || frames%2 != 0 || len(rows) != frames*cols {
-		return nil, fmt.Errorf("manifold: %d values are no even number of frames of %d", len(rows), cols)
+	frames, err := m.frames("a motion", rows, 2)
+	if err != nil {
+		return nil, err
 	}
 	if s = m.validStyle(s); s.Transfer == nil {
-		return nil, errors.New("manifold: a motion to restyle wants a transfer of this model and a weight above 0")
+		return nil, errors.New("manifold: restyling wants a transfer of this model and a weight above 0")
 	}
 	length := frames + 2*margin
 	r, err := m.newRestyler(1, length, workers, nil)
@@ -191,15 +189,15 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 	}
 	defer r.close()
 	padEnds(r.frames, rows, cols)
-	if err := r.encode.RunSequences([][]float32{r.hidden}, [][]float32{r.frames}, 1, length); err != nil {
+	if err := r.encodeFrames(1, length); err != nil {
 		return nil, err
 	}
 	s.Transfer.apply(r.hidden, r.sum[0], s.Weight)
-	if err := r.decode.RunSequences([][]float32{r.frames}, [][]float32{r.hidden}, 1, length/2); err != nil {
+	if err := r.decodeHidden(1, length); err != nil {
 		return nil, err
 	}
 	out, contacts := slices.Clone(rows), len(m.Layout.Contacts)
-	stand, body := make([]float32, frames*contacts), make([]float32, frames*feature.MotionLen)
+	stand := make([]float32, frames*contacts)
 	for f := range frames {
 		row := out[f*cols:][:cols]
 		copy(row[:m.Layout.Body()], r.frames[(margin+f)*cols:])
@@ -208,7 +206,6 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 				return nil, fmt.Errorf("manifold: frame %d of the motion in the style has values that are not finite: give it less weight", f)
 			}
 		}
-		copy(body[f*feature.MotionLen:][:feature.MotionLen], row[m.Layout.Body():])
 		for i := range contacts {
 			stand[f*contacts+i] = min(max(row[m.Layout.Contact(i)], 0), 1)
 		}
@@ -216,12 +213,8 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 	if iterations == 0 {
 		return out, nil
 	}
-	e, err := m.NewEditor(EditorOptions{Batch: 1, Length: frames, Workers: workers})
-	if err != nil {
-		return nil, err
-	}
-	defer e.Close()
-	if _, err := e.Run(&Edit{Batch: 1, Length: frames, Rows: out, Body: body, Stand: stand, Iterations: iterations}); err != nil {
+	job := &Edit{Batch: 1, Length: frames, Rows: out, Body: m.bodyMotion(out), Stand: stand, Iterations: iterations}
+	if err := m.editOnce(job, workers); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -229,31 +222,54 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 
 // restyler gives styles to windows. It belongs to a maker.
 type restyler struct {
-	encode, decode netruntime.Session
-	frames, hidden []float32 // of the windows with a style
-	body, stand    []float32 // of the same windows, for a stream
-	sum            [][]float32
-	windows        []int // indices of those windows
-	in, out        [][]float32
+	*coder                // of the windows with a style
+	body, stand []float32 // of the same windows, for a stream
+	sum         [][]float32
+	windows     []int // indices of those windows
 }
 
 func (m *Model) newRestyler(batch, length, workers int, open netruntime.Opener) (*restyler, error) {
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
-	r := &restyler{windows: make([]int, 0, batch), in: make([][]float32, 1), out: make([][]float32, 1)}
-	var err error
-	if r.encode, err = open(m.Encoder, netruntime.SessionOptions{Batch: batch, Length: length, Workers: workers}); err != nil {
+	c, err := m.newCoder(batch, length, workers, open)
+	if err != nil {
 		return nil, err
 	}
-	if r.decode, err = open(m.Decoder, netruntime.SessionOptions{Batch: batch, Length: length / 2, Workers: workers}); err != nil {
-		return nil, errors.Join(err, r.encode.Close())
-	}
-	r.frames, r.hidden = make([]float32, batch*length*m.Layout.Columns()), make([]float32, batch*length/2*m.Units)
+	r := &restyler{coder: c, windows: make([]int, 0, batch)}
 	for range workers {
 		r.sum = append(r.sum, make([]float32, m.Units))
 	}
 	return r, nil
 }
 
-func (r *restyler) close() error { return errors.Join(r.encode.Close(), r.decode.Close()) }
+// coder encodes and decodes batches of frames.
+type coder struct {
+	encode, decode netruntime.Session
+	frames         []float32 // (batch, length, columns)
+	hidden         []float32 // (batch, length/2, units)
+	run            netruntime.Sequences
+	columns, units int
+}
+
+func (m *Model) newCoder(batch, length, workers int, open netruntime.Opener) (*coder, error) {
+	c := &coder{columns: m.Layout.Columns(), units: m.Units}
+	var err error
+	if c.encode, err = open.Session(m.Encoder, netruntime.SessionOptions{Batch: batch, Length: length, Workers: workers}); err != nil {
+		return nil, err
+	}
+	if c.decode, err = open.Session(m.Decoder, netruntime.SessionOptions{Batch: batch, Length: length / 2, Workers: workers}); err != nil {
+		return nil, errors.Join(err, c.encode.Close())
+	}
+	c.frames, c.hidden = make([]float32, batch*length*c.columns), make([]float32, batch*length/2*c.units)
+	return c, nil
+}
+
+func (c *coder) close() error { return errors.Join(c.encode.Close(), c.decode.Close()) }
+
+// encodeFrames encodes the first n motions of length frames.
+func (c *coder) encodeFrames(n, length int) error {
+	return c.run.Run(c.encode, c.hidden[:n*length/2*c.units], c.frames[:n*length*c.columns], n, length)
+}
+
+// decodeHidden decodes the first n motions to length frames.
+func (c *coder) decodeHidden(n, length int) error {
+	return c.run.Run(c.decode, c.frames[:n*length*c.columns], c.hidden[:n*length/2*c.units], n, length/2)
+}

@@ -12,7 +12,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// round returns so many frames of the shipped networks' motion round a circle.
+// round returns motion of the shipped networks round a circle.
 func (m *Model) round(t testing.TB, steps, locomotion *netruntime.Net, radius, speed float32, frames int) []float32 {
 	t.Helper()
 	path := must.Get(control.Circle(radius))(t)
@@ -26,8 +26,8 @@ func (m *Model) round(t testing.TB, steps, locomotion *netruntime.Net, radius, s
 	return made[0].Rows
 }
 
-// What a transfer has learnt of one walk gives another the style, nearly as a
-// stylist would; half of it gives less.
+// A transfer found for one walk gives other walks nearly as much of the style as the optimizer does;
+// half the weight gives less.
 func TestTransfer(t *testing.T) {
 	base, footsteps, locomotion := shipped(t)
 	m := must.Get(NewModel(base))(t)
@@ -39,7 +39,7 @@ func TestTransfer(t *testing.T) {
 	steps := 0
 	tr, report, err := m.NewStyleTransfer(style, content, StyleTransferOptions{Workers: 2, Step: func(done, most int) bool {
 		if steps++; done != steps || done > most {
-			t.Errorf("step %d of %d is called %d", steps, most, done)
+			t.Errorf("step %d of %d is reported as %d", steps, most, done)
 		}
 		return true
 	}})
@@ -50,7 +50,7 @@ func TestTransfer(t *testing.T) {
 	tr.Name = "jogging"
 	ts, err := m.NewStyleSet([]*StyleTransfer{tr})
 	if err == nil {
-		ts, err = DecodeStyleSet(encodedTransfers(t, ts))
+		ts, err = DecodeStyleSet(encodeStyles(t, ts))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -84,9 +84,10 @@ func TestTransfer(t *testing.T) {
 			t.Errorf("at half precision coordinates are up to %g mm off", 1000*apart)
 		}
 		before, half, after := distance(0), distance(0.5), distance(1)
-		t.Logf("%g m/s: %.3f of the distance to a run is left, of half of it %.3f; the stylist leaves the content %.3f", c.speed, after/before, half/before, report.Ratio())
+		t.Logf("%g m/s: %.3f of the distance to a run is left, with half the weight %.3f; the optimizer leaves the content %.3f",
+			c.speed, after/before, half/before, report.Ratio())
 		if after/before > 0.3 || half/before < after/before || half/before > 0.8 {
-			t.Errorf("%g m/s: %.3f of the distance to a run is left, of half of it %.3f", c.speed, after/before, half/before)
+			t.Errorf("%g m/s: %.3f of the distance to a run is left, with half the weight %.3f", c.speed, after/before, half/before)
 		}
 	}
 }

@@ -36,7 +36,7 @@ type LocomotionOptions struct {
 	Batch   int               // maximum number of trajectories, at least 1
 	Frames  int               // maximum number of frames
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 }
 
@@ -44,7 +44,7 @@ type LocomotionOptions struct {
 func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
 	m := n.Model
 	if o.Frames < 1 {
-		return nil, fmt.Errorf("manifold: courses of up to %d frames, want at least 1", o.Frames)
+		return nil, fmt.Errorf("manifold: trajectories of up to %d frames, want at least 1", o.Frames)
 	}
 	length := padded(o.Frames)
 	w, err := n.NewWalker(WalkerOptions{Batch: o.Batch, Length: length, Workers: o.Workers, Open: o.Open, BF16: o.BF16})
@@ -57,7 +57,8 @@ func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
 	}
 	size := o.Batch * length
 	return &Locomotion{Model: m, Walker: w, Editor: e,
-		body: make([]float32, size*feature.MotionLen), rows: make([]float32, size*m.Layout.Columns()), contacts: make([]float32, size*len(m.Layout.Contacts))}, nil
+		body: make([]float32, size*feature.MotionLen), rows: make([]float32, size*m.Layout.Columns()),
+		contacts: make([]float32, size*len(m.Layout.Contacts))}, nil
 }
 
 // padded returns the length of the motion that is made for a number of frames.
@@ -97,11 +98,11 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 	length := padded(frames)
 	cols, n := l.Model.Layout.Columns(), len(l.Model.Layout.Contacts)
 	if frames == 0 || len(courses)*length > len(l.body)/feature.MotionLen {
-		return nil, r, fmt.Errorf("manifold: %d courses of %d frames are none, or more than this Locomotion is for", len(courses), frames)
+		return nil, r, fmt.Errorf("manifold: %d trajectories of %d frames: none, or more than LocomotionOptions allow", len(courses), frames)
 	}
 	for b, c := range courses {
 		if len(c) != frames {
-			return nil, r, fmt.Errorf("manifold: course %d has %d frames, course 0 has %d: make courses of equal length together", b, len(c), frames)
+			return nil, r, fmt.Errorf("manifold: trajectory %d has %d frames, trajectory 0 has %d: want equal lengths in a batch", b, len(c), frames)
 		}
 		body := l.body[b*length*feature.MotionLen:][:length*feature.MotionLen]
 		c.BodyMotion(body[context*feature.MotionLen:][:frames*feature.MotionLen])
@@ -123,7 +124,8 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 	if iterations > 0 {
 		at = now()
 		var err error
-		if r.Edit, err = l.Editor.RunCentred(&Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: walk.Body, Stand: walk.Contacts, Iterations: iterations}); err != nil {
+		if r.Edit, err = l.Editor.RunCentred(&Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: walk.Body,
+			Stand: walk.Contacts, Iterations: iterations}); err != nil {
 			return nil, r, err
 		}
 		r.Editing = now().Sub(at)

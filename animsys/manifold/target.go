@@ -53,7 +53,7 @@ func (t *Target) check(l *feature.Motion, frames int) error {
 	case !t.At.Finite():
 		return fmt.Errorf("its place %v is not finite", t.At)
 	case !(t.From >= 0 && t.From <= t.To && t.To <= end+0.5/Rate):
-		return fmt.Errorf("it is from %g to %g s, want times that rise, between 0 and the motion's end at %.3f s", t.From, t.To, end)
+		return fmt.Errorf("it is from %g to %g s, want rising times from 0 to the motion's end at %.3f s", t.From, t.To, end)
 	case !(t.Ease >= 0) || math.IsInf(t.Ease, 0):
 		return fmt.Errorf("it eases over %g s, want 0 or more", t.Ease)
 	case !(t.Weight >= 0) || math.IsInf(float64(t.Weight), 0):
@@ -91,10 +91,7 @@ func (e *TargetError) Unwrap() error { return e.Err }
 // then the joint goes over within their Ease, and is halfway at that moment. A *TargetError names a
 // wrong target. After an error nothing was written.
 func (m *Model) AddTargets(job *Edit, b int, start feature.Place, targets []Target) error {
-	if b < 0 || b >= job.Batch || job.Length < 1 {
-		return fmt.Errorf("manifold: targets for motion %d of an edit of %d motions of %d frames", b, job.Batch, job.Length)
-	}
-	if err := job.check(m); err != nil {
+	if err := m.checkMotion("targets for motion", job, b); err != nil {
 		return err
 	}
 	l := m.Layout
@@ -104,24 +101,22 @@ func (m *Model) AddTargets(job *Edit, b int, start feature.Place, targets []Targ
 		}
 		for k, o := range targets[:i] {
 			if o.Joint == t.Joint && t.overlaps(&o) {
-				return &TargetError{i, fmt.Errorf("%s has another one at that time, target %d", t.Joint, k)}
+				return &TargetError{i, fmt.Errorf("%s has another target at that time, target %d", t.Joint, k)}
 			}
 		}
 	}
 	cols, n := l.Columns(), len(l.Contacts)
-	if job.Want == nil {
-		job.Want, job.Weight = make([]float32, job.Batch*job.Length*cols), make([]float32, job.Batch*job.Length*cols)
-	}
+	job.allocateWant(m)
 	rows := job.Rows[b*job.Length*cols:][:job.Length*cols]
-	course := m.Trajectory(rows, start)
+	trajectory := m.Trajectory(rows, start)
 	if job.Body != nil {
 		moved := slices.Clone(rows)
 		for f := range job.Length {
 			copy(moved[f*cols+l.Body():], job.Body[(b*job.Length+f)*feature.MotionLen:][:feature.MotionLen])
 		}
-		course = m.Trajectory(moved, start)
+		trajectory = m.Trajectory(moved, start)
 	}
-	for f, place := range course {
+	for f, place := range trajectory {
 		at := (b*job.Length + f) * cols
 		for j, name := range l.Joints {
 			own := vec(job.Rows[at:], l.Pos(j))
@@ -169,19 +164,14 @@ const DefaultHold = 0.005
 // manifold: without it the edit moves them far to correct their bones. Hold allocates job.Want and
 // job.Weight if they are nil.
 func (m *Model) Hold(job *Edit, b int, weight float32) error {
-	switch {
-	case b < 0 || b >= job.Batch || job.Length < 1:
-		return fmt.Errorf("manifold: motion %d is to be held in an edit of %d motions of %d frames", b, job.Batch, job.Length)
-	case !(weight >= 0) || math.IsInf(float64(weight), 0):
-		return fmt.Errorf("manifold: a motion is to be held by a weight of %g, want 0 or more", weight)
+	if !(weight >= 0) || math.IsInf(float64(weight), 0) {
+		return fmt.Errorf("manifold: a motion held with a weight of %g, want 0 or more", weight)
 	}
-	if err := job.check(m); err != nil {
+	if err := m.checkMotion("holding motion", job, b); err != nil {
 		return err
 	}
 	cols, body := m.Layout.Columns(), m.Layout.Body()
-	if job.Want == nil {
-		job.Want, job.Weight = make([]float32, job.Batch*job.Length*cols), make([]float32, job.Batch*job.Length*cols)
-	}
+	job.allocateWant(m)
 	for f := range job.Length {
 		at := (b*job.Length + f) * cols
 		free := job.Weight[at:][:cols]
@@ -194,4 +184,20 @@ func (m *Model) Hold(job *Edit, b int, weight float32) error {
 		}
 	}
 	return nil
+}
+
+// checkMotion reports an edit without motion b, or with slices of wrong lengths.
+func (m *Model) checkMotion(what string, job *Edit, b int) error {
+	if b < 0 || b >= job.Batch || job.Length < 1 {
+		return fmt.Errorf("manifold: %s %d of an edit of %d motions of %d frames", what, b, job.Batch, job.Length)
+	}
+	return job.check(m)
+}
+
+// allocateWant allocates Want and Weight if they are nil.
+func (job *Edit) allocateWant(m *Model) {
+	if job.Want == nil {
+		n := job.Batch * job.Length * m.Layout.Columns()
+		job.Want, job.Weight = make([]float32, n), make([]float32, n)
+	}
 }

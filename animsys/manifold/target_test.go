@@ -17,37 +17,37 @@ import (
 
 var place = feature.Place{Pos: m3.V(1, 0, -2), Yaw: 0.6}
 
-// stroll returns frames of a person who walks round a circle of 3 m.
-func stroll(t testing.TB, frames int) []float32 {
+// walkCircle returns frames of a person walking round a circle of 3 m.
+func walkCircle(t testing.TB, frames int) []float32 {
 	t.Helper()
 	m := people(t)
 	steps := must.Get(humanfootstep.Open())(t)
 	motion := must.Get(humanlocomotion.Open())(t)
 	circle := must.Get(control.Circle(3))(t)
-	course := must.Get(manifold.AlongPath(circle, frames, func(int) float32 { return 1.2 }, func(int) float32 { return 0 }))(t)
+	trajectory := must.Get(manifold.AlongPath(circle, frames, func(int) float32 { return 1.2 }, func(int) float32 { return 0 }))(t)
 	l := must.Get(m.With(steps, motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: 1}))(t)
 	defer l.Close()
-	made, _, err := l.Make([]manifold.Trajectory{course}, nil, 20, nil)
+	made, _, err := l.Make([]manifold.Trajectory{trajectory}, nil, 20, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return made[0].Rows
 }
 
-// Hands and a foot come to their targets, in the world and in the body's frame,
-// and are where they were long before and after; the other foot stands no worse.
-func TestAimReaches(t *testing.T) {
+// Hands and a foot reach their targets, in the world and in the body's frame, and do not move long
+// before and after. The other foot's contacts stay.
+func TestTargetsReach(t *testing.T) {
 	m := people(t)
 	const frames = 180
 	cols, n := m.Layout.Columns(), len(m.Layout.Contacts)
-	rows := stroll(t, frames)
-	course := m.Trajectory(rows, place)
+	rows := walkCircle(t, frames)
+	trajectory := m.Trajectory(rows, place)
 	joint := func(r []float32, f int, name string) m3.Vec3 {
 		p := m.Layout.Pos(m.Layout.Joint(name))
 		return m3.V(r[f*cols+p], r[f*cols+p+1], r[f*cols+p+2])
 	}
 	world := func(r []float32, f int, name string) m3.Vec3 {
-		return m3.YawQuat(course[f].Yaw).Rotate(joint(r, f, name)).Add(course[f].Pos)
+		return m3.YawQuat(trajectory[f].Yaw).Rotate(joint(r, f, name)).Add(trajectory[f].Pos)
 	}
 	mid := world(rows, 80, "RightHand")
 	for name, targets := range map[string][]manifold.Target{
@@ -58,7 +58,8 @@ func TestAimReaches(t *testing.T) {
 		"one after the other": {{Joint: "RightHand", Body: true, At: m3.V(-0.2, 1.1, 0.4), From: 0.8, To: 1, Ease: 0.4},
 			{Joint: "RightHand", Body: true, At: m3.V(-0.3, 1.4, 0.3), From: 1.4, To: 1.6, Ease: 0.4}},
 	} {
-		job := &manifold.Edit{Batch: 1, Length: frames, Rows: slices.Clone(rows), Stand: make([]float32, frames*n), Iterations: manifold.DefaultIterations}
+		job := &manifold.Edit{Batch: 1, Length: frames, Rows: slices.Clone(rows), Stand: make([]float32, frames*n),
+			Iterations: manifold.DefaultIterations}
 		for f := range frames {
 			for i, v := range rows[f*cols+m.Layout.Contact(0):][:n] {
 				if v > 0.5 {
@@ -83,8 +84,8 @@ func TestAimReaches(t *testing.T) {
 			miss, was, held := 0.0, 0.0, 0.0
 			for f := range frames {
 				if g.Influence(f) == 1 {
-					miss += 100 * float64(joint(job.Rows, f, g.Joint).Dist(g.In(course[f])))
-					was += 100 * float64(joint(rows, f, g.Joint).Dist(g.In(course[f])))
+					miss += 100 * float64(joint(job.Rows, f, g.Joint).Dist(g.In(trajectory[f])))
+					was += 100 * float64(joint(rows, f, g.Joint).Dist(g.In(trajectory[f])))
 					held++
 				}
 			}
@@ -101,31 +102,31 @@ func TestAimReaches(t *testing.T) {
 	}
 }
 
-// A target is eased: its share rises and falls, and is whole from From to To.
-func TestTargetShare(t *testing.T) {
+// A target's influence rises and falls smoothly and is 1 from From to To.
+func TestTargetInfluence(t *testing.T) {
 	g := manifold.Target{From: 1, To: 1.5, Ease: 0.5}
 	last := float32(0)
 	for f := range 61 {
 		if s := g.Influence(f); s < last || s > 1 {
-			t.Fatalf("share %g at frame %d after %g", s, f, last)
+			t.Fatalf("influence %g at frame %d after %g", s, f, last)
 		} else {
 			last = s
 		}
 	}
 	for f, want := range map[int]float32{0: 0, 30: 0, 45: 0.5, 60: 1, 90: 1, 105: 0.5, 120: 0, 500: 0} {
 		if got := g.Influence(f); math.Abs(float64(got-want)) > 1e-5 {
-			t.Errorf("share at frame %d is %g, want %g", f, got, want)
+			t.Errorf("influence at frame %d is %g, want %g", f, got, want)
 		}
 	}
 	at := manifold.Target{From: 0.305, To: 0.305}
 	for f := range 40 {
 		if got := at.Influence(f); (got == 1) != (f == 18) || got != 0 && got != 1 {
-			t.Errorf("a moment without ease: share %g at frame %d", got, f)
+			t.Errorf("a moment without ease: influence %g at frame %d", got, f)
 		}
 	}
 }
 
-func TestAimRefuses(t *testing.T) {
+func TestTargetsRefuse(t *testing.T) {
 	m := people(t)
 	const frames = 60
 	inf := math.Inf(1)
@@ -142,14 +143,15 @@ func TestAimRefuses(t *testing.T) {
 	} {
 		job := &manifold.Edit{Batch: 1, Length: frames, Rows: make([]float32, frames*m.Layout.Columns())}
 		var bad *manifold.TargetError
-		if err := m.AddTargets(job, 0, place, []manifold.Target{{Joint: "LeftHand", From: 0.2, To: 0.5}, second}); !errors.As(err, &bad) || bad.Index != 1 || job.Want != nil {
+		err := m.AddTargets(job, 0, place, []manifold.Target{{Joint: "LeftHand", From: 0.2, To: 0.5}, second})
+		if !errors.As(err, &bad) || bad.Index != 1 || job.Want != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// A joint is not at two places in a moment; targets may follow each other.
-func TestAimMoments(t *testing.T) {
+// Targets of a joint must not overlap; they may follow each other.
+func TestTargetsOverlap(t *testing.T) {
 	m := people(t)
 	const frames = 60
 	for name, c := range map[string]struct {
@@ -162,7 +164,7 @@ func TestAimMoments(t *testing.T) {
 		"at its beginning":  {[2]float64{0.5, 0.5}, [2]float64{0.5, 0.6}, false},
 		"the next frame":    {[2]float64{0.5, 0.5}, [2]float64{31. / 60, 31. / 60}, true},
 		"one after another": {[2]float64{0.2, 0.5}, [2]float64{0.5, 0.8}, true},
-		"turned round":      {[2]float64{0.5, 0.8}, [2]float64{0.2, 0.5}, true},
+		"in reverse order":  {[2]float64{0.5, 0.8}, [2]float64{0.2, 0.5}, true},
 	} {
 		job := &manifold.Edit{Batch: 1, Length: frames, Rows: make([]float32, frames*m.Layout.Columns())}
 		at := m3.V(0, 1, 0)
@@ -179,8 +181,8 @@ func TestAimMoments(t *testing.T) {
 	}
 }
 
-// What Editor.Run refuses Aim does not write to.
-func TestAimRefusesEdits(t *testing.T) {
+// AddTargets refuses the jobs that Editor.Run refuses.
+func TestTargetsRefuseEdits(t *testing.T) {
 	m := people(t)
 	const frames = 60
 	n := 2 * frames * m.Layout.Columns()
@@ -202,11 +204,11 @@ func TestAimRefusesEdits(t *testing.T) {
 	}
 }
 
-// A motion follows a path: as fast as before, facing as much aside.
+// Follow keeps the speed and the facing relative to the path.
 func TestFollow(t *testing.T) {
 	m := people(t)
 	const frames = 240
-	own := m.Trajectory(stroll(t, frames), place)
+	own := m.Trajectory(walkCircle(t, frames), place)
 	line := must.Get(control.NewPath([]m3.Vec3{{}, {X: 5}, {X: 10}}, false))(t)
 	aside := slices.Clone(own)
 	for f := range aside {
@@ -228,15 +230,15 @@ func TestFollow(t *testing.T) {
 		t.Error("a path that is too short was accepted")
 	}
 	if _, err := make(manifold.Trajectory, 50).Follow(line); err == nil {
-		t.Error("who stands cannot follow a path")
+		t.Error("a standing motion cannot follow a path, but was accepted")
 	}
 }
 
-// Rebase lets joints be where they are in the world; Trace tells the new course.
+// Rebase keeps joints in place in the world, and Trajectory returns the new trajectory.
 func TestRebase(t *testing.T) {
 	m := people(t)
 	const frames = 100
-	rows := stroll(t, frames)
+	rows := walkCircle(t, frames)
 	n := len(m.Layout.Joints)
 	was, is := make([]m3.Vec3, frames*n), make([]m3.Vec3, frames*n)
 	m.Layout.ToWorld(was, rows, manifold.Rate, place)

@@ -27,7 +27,7 @@ const (
 // negative, above MaxSpeed or NaN.
 func AlongPath(path *control.Path, frames int, speed, facing func(frame int) float32) (Trajectory, error) {
 	if frames < 1 {
-		return nil, fmt.Errorf("manifold: a course of %d frames, want at least 1", frames)
+		return nil, fmt.Errorf("manifold: a trajectory of %d frames, want at least 1", frames)
 	}
 	c := make(Trajectory, frames)
 	ahead := make([]float64, frames)

@@ -45,7 +45,7 @@ type Walker struct {
 	motionInput []float32 // (batch, length, 3+contacts)
 	batch       int
 	length      int
-	in, out     [][]float32
+	run         netruntime.Sequences
 	wave        func(worker, b int)
 	job         *Walk
 }
@@ -55,15 +55,15 @@ type WalkerOptions struct {
 	Batch   int               // maximum number of motions, at least 1
 	Length  int               // maximum number of frames, even
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 }
 
 // NewWalker returns a walker. A *feature.SchemaError lists how the networks do not fit the model.
 func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 	m, steps, locomotion := n.Model, n.Footsteps, n.Locomotion
-	if o.Batch < 1 || o.Length < 2 || o.Length%2 != 0 || o.Workers < 1 {
-		return nil, fmt.Errorf("manifold: a walker of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames", o.Batch, o.Length, o.Workers)
+	if err := checkSize("a walker", o.Batch, o.Length, o.Workers); err != nil {
+		return nil, err
 	}
 	contacts := len(m.Layout.Contacts)
 	w := &Walker{model: m, batch: o.Batch, length: o.Length}
@@ -74,25 +74,21 @@ func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(steps.Meta().Extra[KeyLags]), &w.lags); err != nil || len(w.lags) != contacts {
-		return nil, &feature.SchemaError{Package: "manifold", Model: steps.Meta().Name, Diff: []string{fmt.Sprintf("its metadata %q holds no list of %d lags", KeyLags, contacts)}}
-	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
+		return nil, &feature.SchemaError{Package: "manifold", Model: steps.Meta().Name,
+			Diff: []string{fmt.Sprintf("its metadata %q holds no list of %d lags", KeyLags, contacts)}}
 	}
 	var err error
 	so := netruntime.SessionOptions{Batch: o.Batch, Length: o.Length, Workers: o.Workers}
-	if w.steps, err = open(steps, so); err != nil {
+	if w.steps, err = o.Open.Session(steps, so); err != nil {
 		return nil, err
 	}
 	so.BF16 = o.BF16
-	if w.motion, err = open(locomotion, so); err != nil {
+	if w.motion, err = o.Open.Session(locomotion, so); err != nil {
 		return nil, errors.Join(err, w.steps.Close())
 	}
 	w.pool = netruntime.NewPool(o.Workers)
 	w.gamma = make([]float32, o.Batch*o.Length*(contacts+1))
 	w.motionInput = make([]float32, o.Batch*o.Length*(feature.MotionLen+contacts))
-	w.in, w.out = make([][]float32, 1), make([][]float32, 1)
 	w.wave = func(_, b int) { w.writeContacts(w.job, b) }
 	for _, c := range m.Layout.Contacts {
 		w.toe = append(w.toe, slices.ContainsFunc(m.Layout.Contacts, func(heel feature.Contact) bool {
@@ -119,7 +115,7 @@ func (m *Model) checkNet(n *netruntime.Net, inputs, outputs int) error {
 		e.Diff = append(e.Diff, fmt.Sprintf("its schema is %q, the manifold's %q", got, want))
 	}
 	if n.Inputs() != inputs || n.Outputs() != outputs {
-		e.Diff = append(e.Diff, fmt.Sprintf("it makes %d values of %d, want %d of %d", n.Outputs(), n.Inputs(), outputs, inputs))
+		e.Diff = append(e.Diff, fmt.Sprintf("it has %d outputs and %d inputs, want %d and %d", n.Outputs(), n.Inputs(), outputs, inputs))
 	}
 	if len(e.Diff) > 0 {
 		return e
@@ -151,8 +147,8 @@ type Walk struct {
 func (w *Walker) Run(job *Walk) error {
 	n, cols := len(w.lags), w.model.Layout.Columns()
 	frames := job.Batch * job.Length
-	if job.Batch < 1 || job.Batch > w.batch || job.Length < 2 || job.Length%2 != 0 || job.Length > w.length {
-		return fmt.Errorf("manifold: %d walks of %d frames, the walker is for up to %d of %d, an even number", job.Batch, job.Length, w.batch, w.length)
+	if err := checkBatch("walks", job.Batch, job.Length, w.batch, w.length); err != nil {
+		return err
 	}
 	if job.Kept < 0 || job.Kept > job.Length {
 		return fmt.Errorf("manifold: Walk.Kept is %d, of %d frames", job.Kept, job.Length)
@@ -169,15 +165,13 @@ func (w *Walker) Run(job *Walk) error {
 			return fmt.Errorf("manifold: Walk.%s has %d values, want %d", v.name, v.len, v.n)
 		}
 	}
-	w.in[0], w.out[0] = job.Body, w.gamma[:frames*(n+1)]
-	if err := w.steps.RunSequences(w.out, w.in, job.Batch, job.Length); err != nil {
+	if err := w.run.Run(w.steps, w.gamma[:frames*(n+1)], job.Body, job.Batch, job.Length); err != nil {
 		return err
 	}
 	w.job = job
 	w.pool.Run(job.Batch, w.wave)
 	w.job = nil
-	w.in[0], w.out[0] = w.motionInput[:frames*(feature.MotionLen+n)], job.Rows
-	return w.motion.RunSequences(w.out, w.in, job.Batch, job.Length)
+	return w.run.Run(w.motion, job.Rows, w.motionInput[:frames*(feature.MotionLen+n)], job.Batch, job.Length)
 }
 
 // waves writes the contacts of walk b, square waves of its step frequency and duties, and the input
@@ -204,7 +198,8 @@ func (w *Walker) writeContacts(job *Walk, b int) {
 			copy(given[feature.MotionLen:], job.Contacts[f*n:][:n])
 			continue
 		}
-		if still := math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])) < idleSpeed && math.Abs(float64(body[feature.MotionYaw])) < idleTurn; still {
+		if still := math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])) < idleSpeed &&
+			math.Abs(float64(body[feature.MotionYaw])) < idleTurn; still {
 			for i := range w.lags {
 				job.Contacts[f*n+i], given[feature.MotionLen+i] = 1, 1
 			}

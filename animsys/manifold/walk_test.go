@@ -16,8 +16,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// steady returns a network of footsteps that answers to any motion with the same
-// pace, radians per frame, and duty angles.
+// steady returns a footstep network with constant output: pace, in radians per frame, and duty
+// angles.
 func (m *Model) steady(t testing.TB, pace float32, duty []float32, lags []float32) *netruntime.Net {
 	n := len(m.Layout.Contacts)
 	list := must.Get(json.Marshal(lags))(t)
@@ -32,7 +32,7 @@ func (m *Model) steady(t testing.TB, pace float32, duty []float32, lags []float3
 	})
 }
 
-// drift returns a network of motion with random weights: a convolution.
+// drift returns a locomotion network, a convolution with random weights.
 func (m *Model) drift(t testing.TB) *netruntime.Net {
 	in, out := feature.MotionLen+len(m.Layout.Contacts), m.Layout.Columns()
 	rng := rand.New(rand.NewPCG(9, 9))
@@ -46,7 +46,8 @@ func (m *Model) drift(t testing.TB) *netruntime.Net {
 		Nodes:   []netruntime.Node{{Name: "y", Op: netruntime.OpConv, In: []string{"x"}}},
 		Outputs: []string{"y"},
 	}}
-	return m.describe(t, meta, []netruntime.Tensor{{Name: "y.weight", Shape: []int{out, in, 5}, Data: w}, {Name: "y.bias", Shape: []int{out}, Data: mean}})
+	return m.describe(t, meta, []netruntime.Tensor{{Name: "y.weight", Shape: []int{out, in, 5}, Data: w},
+		{Name: "y.bias", Shape: []int{out}, Data: mean}})
 }
 
 func (m *Model) describe(t testing.TB, meta netruntime.Meta, tensors []netruntime.Tensor) *netruntime.Net {
@@ -56,13 +57,14 @@ func (m *Model) describe(t testing.TB, meta netruntime.Meta, tensors []netruntim
 
 var (
 	lags = []float32{0, 0.3, math.Pi, math.Pi + 0.3}
-	duty = []float32{1.6, 1.9, 1.6, 1.9} // a little over half of a step
+	duty = []float32{1.6, 1.9, 1.6, 1.9} // a little more than half a step
 )
 
 // walks returns a batch of walks along circles.
 func (m *Model) walks(batch, length int) *Walk {
 	j := &Walk{Batch: batch, Length: length, Body: make([]float32, batch*length*feature.MotionLen), Phase: make([]float32, batch),
-		Rows: make([]float32, batch*length*m.Layout.Columns()), Contacts: make([]float32, batch*length*len(m.Layout.Contacts)), Phases: make([]float32, batch*length)}
+		Rows: make([]float32, batch*length*m.Layout.Columns()), Contacts: make([]float32, batch*length*len(m.Layout.Contacts)),
+		Phases: make([]float32, batch*length)}
 	for f := range batch * length {
 		j.Body[f*feature.MotionLen+feature.MotionZ] = 1 + 0.1*float32(f/length)
 		j.Body[f*feature.MotionLen+feature.MotionYaw] = 0.2
@@ -70,8 +72,8 @@ func (m *Model) walks(batch, length int) *Walk {
 	return j
 }
 
-// Contacts are square waves of the network's pace and duties: each stands for its
-// share of a step, later than the first by its lag.
+// Contacts are square waves of the network's pace and duties: each has contact for its share of a
+// step, delayed by its lag.
 func TestWalkContacts(t *testing.T) {
 	m := made(t, 16, 9)
 	const length, period = 1200, 60
@@ -107,7 +109,7 @@ func TestWalkContacts(t *testing.T) {
 	}
 	job.Gaits = []Gait{{ToeOff: 0.5, HeelOff: 0.5}}
 	if less, _ := measure(); less[0] > share[0]-0.1 || less[1] > share[1]-0.1 {
-		t.Errorf("feet that shall stand less stand %.2f of the time, before %.2f", less, share)
+		t.Errorf("with a shorter duty feet stand %.2f of the time, before %.2f", less, share)
 	}
 	job.Gaits = []Gait{{Cadence: 2}}
 	changes := 0
@@ -121,12 +123,13 @@ func TestWalkContacts(t *testing.T) {
 		t.Errorf("at twice the cadence there are %d changes in %d frames, want %d", changes, length, want)
 	}
 	job.Gaits = []Gait{{Heel: 1}}
-	if _, early := measure(); math.Abs(math.Remainder(middle[0]-early[0]-1, 2*math.Pi)) > 0.06 || math.Abs(math.Remainder(early[1]-middle[1], 2*math.Pi)) > 0.06 {
+	if _, early := measure(); math.Abs(math.Remainder(middle[0]-early[0]-1, 2*math.Pi)) > 0.06 ||
+		math.Abs(math.Remainder(early[1]-middle[1], 2*math.Pi)) > 0.06 {
 		t.Errorf("heels a radian earlier stand around %.2f, before around %.2f", early, middle)
 	}
 }
 
-// Who does not go anywhere stands.
+// A body at rest stands on both feet.
 func TestWalkStands(t *testing.T) {
 	m := made(t, 16, 9)
 	w := must.Get(m.With(m.steady(t, 0.1, duty, lags), m.drift(t)).NewWalker(WalkerOptions{Batch: 1, Length: 100, Workers: 1}))(t)
@@ -144,8 +147,8 @@ func TestWalkStands(t *testing.T) {
 	}
 }
 
-// A walk that goes on from another's contacts and phase steps as that did.
-func TestWalkGoesOn(t *testing.T) {
+// A walk that continues another's contacts and phase makes the same steps.
+func TestWalkContinues(t *testing.T) {
 	m := made(t, 16, 9)
 	const length, kept = 120, 70
 	w := must.Get(m.With(m.steady(t, 0.1, duty, lags), m.drift(t)).NewWalker(WalkerOptions{Batch: 1, Length: length, Workers: 1}))(t)
@@ -158,14 +161,15 @@ func TestWalkGoesOn(t *testing.T) {
 	copy(rest.Contacts, whole.Contacts[:kept*n])
 	rest.Phase[0] = whole.Phases[kept-1]
 	must.Do(t, w.Run(rest))
-	if !slices.Equal(rest.Contacts, whole.Contacts) || !slices.Equal(rest.Rows, whole.Rows) || m3.Abs(rest.Phases[length-1]-whole.Phases[length-1]) > 1e-5 {
-		t.Error("a walk that goes on is another")
+	if !slices.Equal(rest.Contacts, whole.Contacts) || !slices.Equal(rest.Rows, whole.Rows) ||
+		m3.Abs(rest.Phases[length-1]-whole.Phases[length-1]) > 1e-5 {
+		t.Error("a walk that continues another differs from it")
 	}
 }
 
-// A walk has the same bits alone or among others and for any number of workers;
-// one that is not finite touches no other.
-func TestWalkAloneOrAmongOthers(t *testing.T) {
+// A walk is bit-identical alone or in a batch and for any number of workers. One with NaN does not
+// change the others.
+func TestWalkBatchInvariance(t *testing.T) {
 	m := made(t, 16, 9)
 	const batch, length = 4, 50
 	n := length * m.Layout.Columns()
@@ -202,10 +206,10 @@ func TestWalkerRefuses(t *testing.T) {
 	var schema *feature.SchemaError
 	o := WalkerOptions{Batch: 1, Length: 10, Workers: 1}
 	if _, err := m.With(motion, motion).NewWalker(o); !errors.As(err, &schema) {
-		t.Errorf("a network of motion as one of footsteps: %v", err)
+		t.Errorf("a locomotion network as footsteps: %v", err)
 	}
 	if _, err := m.With(steps, steps).NewWalker(o); !errors.As(err, &schema) {
-		t.Errorf("a network of footsteps as one of motion: %v", err)
+		t.Errorf("a footstep network as locomotion: %v", err)
 	}
 	if _, err := m.With(m.steady(t, 0.1, duty, lags[1:]), motion).NewWalker(o); !errors.As(err, &schema) || !strings.Contains(err.Error(), KeyLags) {
 		t.Errorf("too few lags: %v", err)
@@ -221,14 +225,12 @@ func TestWalkerRefuses(t *testing.T) {
 	} {
 		job := m.walks(1, 10)
 		spoil(job)
-		if err := w.Run(job); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
-		}
+		must.FailWith(t, w.Run(job), want)
 	}
 }
 
-// A body that moves as a course asks is where the course is.
-func TestCourse(t *testing.T) {
+// BodyMotion moves a body along its trajectory.
+func TestTrajectory(t *testing.T) {
 	m := made(t, 16, 9)
 	path := must.Get(control.Circle(2))(t)
 	for name, facing := range map[string]float32{"ahead": 0, "backward": math.Pi, "aside": math.Pi / 2} {
@@ -244,18 +246,19 @@ func TestCourse(t *testing.T) {
 		m.Layout.ToWorld(world, rows, Rate, c[0])
 		for f := range frames {
 			if d := world[f*len(m.Layout.Joints)].Dist(c[f].Pos); d > 1e-3 {
-				t.Fatalf("%s: frame %d is %g m from its course", name, f, d)
+				t.Fatalf("%s: frame %d is %g m off the trajectory", name, f, d)
 			}
 		}
 		mid := body[300*feature.MotionLen:]
 		want := m3.YawQuat(-facing).Rotate(m3.V(0, 0, 1.3))
 		if math.Abs(float64(mid[feature.MotionX]-want.X)) > 0.03 || math.Abs(float64(mid[feature.MotionZ]-want.Z)) > 0.03 {
-			t.Errorf("%s: the body goes by %g to the left and %g ahead, want %g and %g m/s", name, mid[feature.MotionX], mid[feature.MotionZ], want.X, want.Z)
+			t.Errorf("%s: the body moves %g to the left and %g ahead, want %g and %g m/s",
+				name, mid[feature.MotionX], mid[feature.MotionZ], want.X, want.Z)
 		}
 	}
 }
 
-func TestCourseEnds(t *testing.T) {
+func TestTrajectoryEnds(t *testing.T) {
 	path := must.Get(control.NewPath([]m3.Vec3{{}, {Z: 3}}, false))(t)
 	c := must.Get(AlongPath(path, 300, func(int) float32 { return 1.5 }, func(int) float32 { return 0 }))(t)
 	if end := c[299].Pos; end.Dist(m3.V(0, 0, 3)) > 1e-3 || c[250].Pos.Dist(end) > 1e-3 {
@@ -263,7 +266,7 @@ func TestCourseEnds(t *testing.T) {
 	}
 	body := make([]float32, 300*feature.MotionLen)
 	c.BodyMotion(body)
-	for f := 1; f < 300; f++ { // people do not stop at once
+	for f := 1; f < 300; f++ { // people do not stop instantly
 		if d := math.Abs(float64(body[f*feature.MotionLen+1] - body[(f-1)*feature.MotionLen+1])); d*Rate > 8 {
 			t.Fatalf("frame %d: %g m/s²", f, d*Rate)
 		}

@@ -62,17 +62,13 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 	}
 	n := o.Capacity
 	c := &Controller{Batch: NewBatch(m, n), goals: make([]control.Goal, n), seen: make([]int, n), due: make([]int32, 0, n)}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	session := netruntime.SessionOptions{Batch: n, Workers: generator.Workers(o.Workers, n), BF16: o.BF16, SkipBelow: o.SkipBelow}
 	var err error
-	if c.sessions[1], err = open(m.Net, session); err != nil {
+	if c.sessions[1], err = o.Open.Session(m.Net, session); err != nil {
 		return nil, err
 	}
 	for _, far := range o.LOD {
-		if err := c.addLOD(far, open, session); err != nil {
+		if err := c.addLOD(far, o.Open, session); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
@@ -97,7 +93,7 @@ func (c *Controller) addLOD(m *Model, open netruntime.Opener, o netruntime.Sessi
 		return fmt.Errorf("mann: ControllerOptions.LOD: %w", err)
 	}
 	var err error
-	c.sessions[step], err = open(m.Net, o)
+	c.sessions[step], err = open.Session(m.Net, o)
 	return err
 }
 

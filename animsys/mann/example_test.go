@@ -7,12 +7,13 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
+	dogfree "mannequin/models/dog-free"
 	"mannequin/netruntime"
 )
 
-// A hundred dogs that walk straight ahead for a second.
+// A hundred dogs walk straight ahead for a second, without a crowd and its ground.
 func Example() {
-	net, err := netruntime.Open("dog.safetensors")
+	net, err := dogfree.Open()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -47,6 +48,7 @@ func Example() {
 		}
 		b.Scatter(y, 0, n)
 	}
-	pos, rot := b.Pose(0)
-	fmt.Println(model.Skel.Names[0], "at", pos[0], "turned by", rot[0])
+	pos, _ := b.Pose(0) // local joints; the first is the hips, in world space
+	fmt.Printf("the hips are %.1f m ahead and %.1f m high\n", pos[0].Z, pos[0].Y)
+	// Output: the hips are 0.3 m ahead and 0.5 m high
 }

@@ -5,46 +5,46 @@ import (
 	"mannequin/engine/m3"
 )
 
-// ControlWeights are what a controller minimises: a sum over frames of squares in
-// metres, metres per frame and radians, and of squares of latent values.
+// ControlWeights are the weights of a controller's cost: a sum over frames of squared metres,
+// metres per frame and radians, and of squared latent values.
 type ControlWeights struct {
-	Place  float32 // of how far the body is from where it shall be, m²
-	Turn   float32 // of how far it is turned from that, radians²
-	Slide  float32 // of how far each standing contact moves in a frame, m²
-	Bone   float32 // of the difference of each bone's length, m²
+	Place  float32 // of the distance of the body from its wanted place, m²
+	Turn   float32 // of the difference from its wanted facing, radians²
+	Slide  float32 // of the movement of each standing contact per frame, m²
+	Bone   float32 // of the error of each bone's length, m²
 	Latent float32 // of each latent value
 }
 
-// DefaultControlWeights are those with which the figures of docs/strnn.md were measured.
+// DefaultControlWeights returns the weights behind the figures in docs/strnn.md.
 func DefaultControlWeights() ControlWeights {
 	return ControlWeights{Place: 1, Turn: 0.3, Slide: 2, Bone: 0.05, Latent: 0.001}
 }
 
-// controlCost is the cost of what motions do and what they shall do (Wang et al. 2019,
-// eq. 8 to 11).
+// controlCost is the cost of predicted motions (Wang et al. 2019, eq. 8 to 11).
 type controlCost struct {
 	m       *Model
 	weights ControlWeights
 	job     *Control
 }
 
-// controlScratch is what a worker needs.
+// controlScratch is the scratch of a worker.
 type controlScratch struct {
-	cost feature.Cost
-	grad []float32    // (Predict, columns)
-	half []float32    // (Predict, columns) the Hessian's product with a direction
-	pose [2][]float32 // (Predict, columns) Control.Pose and its weights, for each frame
-	way  []float32    // (Predict, feature.MotionLen) how far the body is from where it shall be: x, z and yaw
+	cost   feature.Cost
+	grad   []float32    // (Predict, columns)
+	half   []float32    // (Predict, columns) the Hessian's product with a direction
+	pose   [2][]float32 // (Predict, columns) Control.Pose and its weights, for each frame
+	offset []float32    // (Predict, feature.MotionLen) difference of the body from its wanted place: x, z and yaw
 }
 
 func (m *Model) newControlScratch() controlScratch {
 	size := m.Predict * m.Layout.Columns()
-	return controlScratch{grad: make([]float32, size), half: make([]float32, size), way: make([]float32, m.Predict*feature.MotionLen), pose: [2][]float32{make([]float32, size), make([]float32, size)},
+	return controlScratch{grad: make([]float32, size), half: make([]float32, size),
+		offset: make([]float32, m.Predict*feature.MotionLen), pose: [2][]float32{make([]float32, size), make([]float32, size)},
 		cost: feature.Cost{Person: m.Person, DT: 1.0 / Rate, Frames: m.Predict, Stand: make([]float32, m.Predict*len(m.Layout.Contacts))}}
 }
 
-// at returns the cost of frames that latent values z made of motion i, and writes the
-// gradient along the frames into s.grad.
+// at returns the cost of frames rows of motion i, made from latent values z. It writes the gradient
+// by the frames into s.grad.
 func (c *controlCost) at(s *controlScratch, i int, rows, z []float32) float64 {
 	m, l := c.m, c.m.Layout
 	cols, contacts := l.Columns(), len(l.Contacts)
@@ -82,13 +82,13 @@ func (c *controlCost) product(s *controlScratch, i int, rows, dir []float32) {
 	c.path(s, rows, want, s.half, dir)
 }
 
-// path adds to grad the gradient of the cost of where the body is in each frame and
-// where it shall be, or the Hessian's product with dir, and returns the cost. What is
-// linear in the body's motion is meant: as it would go where it heads as it shall.
+// path adds the gradient of the cost of the body's places to grad, or the Hessian's product with
+// dir, and returns the cost. It is linearised: the body's motion counts as if the body had its
+// wanted facing.
 func (c *controlCost) path(s *controlScratch, rows, want, grad, dir []float32) float64 {
 	cols, body := c.m.Layout.Columns(), c.m.Layout.Body()
 	const dt = 1.0 / Rate
-	var x, z, turn float32 // from where it shall be, seen from the start
+	var x, z, turn float32 // difference from the wanted place, seen from the start
 	yaw, total := float32(0), 0.0
 	frames := c.m.Predict
 	for f := range frames {
@@ -102,13 +102,13 @@ func (c *controlCost) path(s *controlScratch, rows, want, grad, dir []float32) f
 		way := m3.YawQuat(yaw).Rotate(m3.V(d[feature.MotionX], 0, d[feature.MotionZ]))
 		x, z, turn = x+dt*way.X, z+dt*way.Z, turn+dt*d[feature.MotionYaw]
 		yaw += dt * w[feature.MotionYaw]
-		s.way[f*3], s.way[f*3+1], s.way[f*3+2] = x, z, turn
+		s.offset[f*3], s.offset[f*3+1], s.offset[f*3+2] = x, z, turn
 		total += float64(c.weights.Place)*float64(x*x+z*z) + float64(c.weights.Turn)*float64(turn*turn)
 	}
 	x, z, turn = 0, 0, 0
 	for f := frames - 1; f >= 0; f-- {
 		yaw -= dt * want[f*feature.MotionLen+feature.MotionYaw]
-		x, z, turn = x+s.way[f*3], z+s.way[f*3+1], turn+s.way[f*3+2]
+		x, z, turn = x+s.offset[f*3], z+s.offset[f*3+1], turn+s.offset[f*3+2]
 		back := m3.YawQuat(-yaw).Rotate(m3.V(x, 0, z))
 		g := grad[f*cols+body:][:feature.MotionLen]
 		g[feature.MotionX] += 2 * c.weights.Place * dt * back.X
@@ -118,8 +118,8 @@ func (c *controlCost) path(s *controlScratch, rows, want, grad, dir []float32) f
 	return total
 }
 
-// bring spreads over the frames what the body's motion still lacks at their end.
-func (m *Model) bring(rows, want []float32) {
+// correctEnd distributes the remaining error of the body's end place over the frames.
+func (m *Model) correctEnd(rows, want []float32) {
 	cols, body := m.Layout.Columns(), m.Layout.Body()
 	const dt = 1.0 / Rate
 	turn := float32(0)
@@ -144,9 +144,9 @@ func (m *Model) bring(rows, want []float32) {
 	}
 }
 
-// Lead writes the motion that a body which stands at from shall have, (len(to),
-// feature.MotionLen) raw, so that frame by frame it is at to, and what it is off at first
-// is gone at the end.
+// BodyMotionAlong writes the body's motion, (len(to), feature.MotionLen) raw, with which a body at
+// from follows the places to frame by frame. start is the place before to[0]; the offset of from
+// from it fades out until the end.
 func BodyMotionAlong(body []float32, from feature.Place, start feature.Place, to []feature.Place) {
 	off, turn := from.Pos.Sub(start.Pos), m3.WrapAngle(from.Yaw-start.Yaw)
 	at := from

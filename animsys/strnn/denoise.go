@@ -10,42 +10,42 @@ import (
 	"mannequin/netruntime/vec"
 )
 
-// Denoiser takes noise off motions, and makes what they lack: windows of Encode frames
-// are encoded, and decoded to the frames that led to that state (Wang, Ho, Shum and Zhu
-// 2019, sec. 5.3). It belongs to one goroutine.
+// Denoiser removes noise from motions and fills gaps: it encodes windows of Encode frames and
+// decodes them to the frames that led to that state (Wang, Ho, Shum and Zhu 2019, sec. 5.3). It
+// belongs to one goroutine.
 type Denoiser struct {
 	m      *Model
 	batch  int
-	every  int                // frames of the motions for one of the network's
+	factor int                // the motion's frame rate, in multiples of Rate
 	encode netruntime.Session // frames to states
-	decode netruntime.Session // states to the frames again
+	decode netruntime.Session // states to frames
 	filter netruntime.Session // nil: none
 
-	share  []float32    // (Encode) of each frame of a window, in the sum of those that overlap
-	x, y   []float32    // (batch, Encode, columns) windows, and what is made of them
+	share  []float32    // (Encode) weight of each frame of a window in the sum of overlapping windows
+	x, y   []float32    // (batch, Encode, columns) windows, and their reconstructions
 	z      []float32    // the same, filtered
 	state  [2][]float32 // (batch, units) h and c
 	clock  []float32    // (batch, Encode, 1) zeros
-	base   []float32    // (batch, Encode, columns) what frames made are differences from
+	base   []float32    // (batch, Encode, columns) output of the linear filters
 	work   []float32    // (Encode, columns)
 	starts []int        // the first frames of a batch of windows
 	in     [4][]float32
 	out    [2][]float32
 }
 
-// DenoiserOptions say what a denoiser is for.
+// DenoiserOptions are the options of NewDenoiser.
 type DenoiserOptions struct {
-	FPS     int               // frames per second of the motions: Rate, or a multiple of it; 0 is Rate
-	Batch   int               // most windows at a time, at least 1
+	FPS     int               // frames per second of the motions: Rate or a multiple; 0: Rate
+	Batch   int               // maximum number of windows at a time, at least 1
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 }
 
-// maxEvery bounds DenoiserOptions.FPS, in parts of Rate.
-const maxEvery = 16
+// maxFactor bounds DenoiserOptions.FPS, in multiples of Rate.
+const maxFactor = 16
 
-// NewDenoiser returns a denoiser with the memory that a batch takes.
+// NewDenoiser returns a denoiser.
 func (m *Model) NewDenoiser(o DenoiserOptions) (*Denoiser, error) {
 	if o.FPS == 0 {
 		o.FPS = Rate
@@ -53,15 +53,11 @@ func (m *Model) NewDenoiser(o DenoiserOptions) (*Denoiser, error) {
 	if o.Batch < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("strnn: %d windows at a time on %d workers: want at least one of each", o.Batch, o.Workers)
 	}
-	if o.FPS < Rate || o.FPS%Rate != 0 || o.FPS > maxEvery*Rate {
-		return nil, fmt.Errorf("strnn: motions of %d frames per second: want a multiple of %d, up to %d", o.FPS, Rate, maxEvery*Rate)
-	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
+	if o.FPS < Rate || o.FPS%Rate != 0 || o.FPS > maxFactor*Rate {
+		return nil, fmt.Errorf("strnn: motions of %d frames per second: want a multiple of %d, up to %d", o.FPS, Rate, maxFactor*Rate)
 	}
 	size := m.Encode * m.Layout.Columns()
-	d := &Denoiser{m: m, batch: o.Batch, every: o.FPS / Rate, share: make([]float32, m.Encode),
+	d := &Denoiser{m: m, batch: o.Batch, factor: o.FPS / Rate, share: make([]float32, m.Encode),
 		x: make([]float32, o.Batch*size), y: make([]float32, o.Batch*size), clock: make([]float32, o.Batch*m.Encode),
 		base: make([]float32, o.Batch*size), work: make([]float32, size)}
 	for i := range d.share {
@@ -71,38 +67,24 @@ func (m *Model) NewDenoiser(o DenoiserOptions) (*Denoiser, error) {
 	for i := range d.state {
 		d.state[i] = make([]float32, o.Batch*m.units)
 	}
-	session := func(to *netruntime.Session, n *netruntime.Net) (err error) {
-		*to, err = open(n, netruntime.SessionOptions{Batch: o.Batch, Length: m.Encode, Workers: o.Workers, BF16: o.BF16})
-		return err
-	}
-	err := session(&d.encode, m.encode)
-	if err == nil {
-		err = session(&d.decode, m.decode)
-	}
-	if err == nil && m.filter != nil {
+	if m.filter != nil {
 		d.z = make([]float32, o.Batch*size)
-		err = session(&d.filter, m.filter)
 	}
+	err := openAll(o.Open, netruntime.SessionOptions{Workers: o.Workers, BF16: o.BF16}, []part{
+		{&d.encode, m.encode, o.Batch, m.Encode}, {&d.decode, m.decode, o.Batch, m.Encode}, {&d.filter, m.filter, o.Batch, m.Encode},
+	})
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
-// Close ends the denoiser's workers.
-func (d *Denoiser) Close() error {
-	var err error
-	for _, s := range []netruntime.Session{d.encode, d.decode, d.filter} {
-		if s != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}
-	return err
-}
+// Close stops the denoiser's workers.
+func (d *Denoiser) Close() error { return closeAll(d.encode, d.decode, d.filter) }
 
-// Denoise writes what rows, (frames, columns) raw, are without noise into dst, which may
-// be rows. Contacts are from 0 to 1 then. It is an error if the motion is shorter than
-// Encode frames at Rate, or a value is not finite.
+// Denoise writes rows, (frames, columns) raw, without noise into dst, which may be rows. Contacts
+// are then from 0 to 1. It fails if the motion is shorter than Encode frames at Rate, or if a value
+// is not finite.
 func (d *Denoiser) Denoise(dst, rows []float32) error {
 	if err := d.check(dst, rows, nil); err != nil {
 		return err
@@ -115,32 +97,31 @@ func (d *Denoiser) Denoise(dst, rows []float32) error {
 	return nil
 }
 
-// check reports what is wrong with a motion.
+// check reports why a motion cannot be used.
 func (d *Denoiser) check(dst, rows []float32, missing []bool) error {
 	cols := d.m.Layout.Columns()
 	frames := len(rows) / cols
 	switch {
 	case len(rows) != frames*cols || len(dst) != len(rows):
-		return fmt.Errorf("strnn: %d values are to be made of %d: want as many, %d a frame", len(dst), len(rows), cols)
+		return fmt.Errorf("strnn: %d output values for %d input values: want equal numbers, %d per frame", len(dst), len(rows), cols)
 	case missing != nil && len(missing) != len(rows):
-		return fmt.Errorf("strnn: of %d values %d say whether they are missing: want one for each", len(rows), len(missing))
-	case frames < d.m.Encode*d.every:
+		return fmt.Errorf("strnn: %d values with %d flags for missing ones: want one for each", len(rows), len(missing))
+	case frames < d.m.Encode*d.factor:
 		return fmt.Errorf("strnn: the motion has %d frames at %d per second: want at least %d, the network sees %.2f s at a time",
-			frames, d.every*Rate, d.m.Encode*d.every, float64(d.m.Encode)/Rate)
+			frames, d.factor*Rate, d.m.Encode*d.factor, float64(d.m.Encode)/Rate)
 	}
 	for i, v := range rows {
 		if v-v != 0 && (missing == nil || !missing[i]) {
-			return fmt.Errorf("strnn: value %d of frame %d is %g: want a number, or that it is missing", i%cols, i/cols, v)
+			return fmt.Errorf("strnn: value %d of frame %d is %g: want a finite number, or mark it as missing", i%cols, i/cols, v)
 		}
 	}
 	return nil
 }
 
-// project writes what the network makes of rows, (frames, columns) raw, into dst: of
-// windows that overlap by half, cross-faded. Of motions of more than Rate frames per
-// second every second frame, for instance, is a motion, and so is every other one.
+// project writes the reconstruction of rows, (frames, columns) raw, into dst: overlapping windows,
+// cross-faded. At k times Rate every k-th frame is a motion of its own, for each of k offsets.
 func (d *Denoiser) project(dst, rows []float32) error {
-	cols, encode, k := d.m.Layout.Columns(), d.m.Encode, d.every
+	cols, encode, k := d.m.Layout.Columns(), d.m.Encode, d.factor
 	frames := len(rows) / cols
 	sum, total := make([]float32, len(rows)), make([]float32, frames)
 	for part := range k {
@@ -166,8 +147,7 @@ func (d *Denoiser) project(dst, rows []float32) error {
 	return nil
 }
 
-// fade adds what is made of a batch of windows of rows to sum, and their shares to total,
-// (frames).
+// fade adds the reconstructions of a batch of windows to sum, and their weights to total, (frames).
 func (d *Denoiser) fade(sum, total, rows []float32) error {
 	cols, encode := d.m.Layout.Columns(), d.m.Encode
 	size := encode * cols
@@ -177,7 +157,7 @@ func (d *Denoiser) fade(sum, total, rows []float32) error {
 	err := d.run(len(d.starts))
 	for i, from := range d.starts {
 		for e, share := range d.share {
-			at := from + e*d.every
+			at := from + e*d.factor
 			vec.Axpy(sum[at*cols:][:cols], share, d.y[i*size+e*cols:][:cols])
 			total[at] += share
 		}
@@ -186,10 +166,10 @@ func (d *Denoiser) fade(sum, total, rows []float32) error {
 	return err
 }
 
-// cut writes a window of rows from a frame on into dst, (Encode, columns) at Rate: the
-// body's motion is the mean of all frames until the next one. See Halve.
+// cut writes the window of rows that begins at frame from into dst, (Encode, columns) at Rate. The
+// body's motion is the mean of all frames until the next one. See HalveRate.
 func (d *Denoiser) cut(dst, rows []float32, from int) {
-	l, k := d.m.Layout, d.every
+	l, k := d.m.Layout, d.factor
 	cols, body := l.Columns(), l.Body()
 	frames := len(rows) / cols
 	for e := range d.m.Encode {
@@ -206,7 +186,7 @@ func (d *Denoiser) cut(dst, rows []float32, from int) {
 	}
 }
 
-// run makes the frames y of n windows x.
+// run reconstructs n windows x into y.
 func (d *Denoiser) run(n int) error {
 	m := d.m
 	size := m.Encode * m.Layout.Columns()
@@ -243,10 +223,9 @@ func (d *Denoiser) run(n int) error {
 	return nil
 }
 
-// join writes rows, frames of one motion each for every motion at Rate in turn, as one
-// motion into dst: what is different from one of them to the next is averaged, with
-// weights that fall evenly. The body's motion at a frame is in all of them that began at
-// most so long before it: see cut.
+// join merges rows, whose frames belong to interleaved motions at Rate, into one motion dst.
+// Differences between neighbours are averaged with triangular weights. A frame's body motion is the
+// mean of the windows of frames that contain it: see cut.
 func (d *Denoiser) join(dst, rows []float32) {
 	l := d.m.Layout
 	cols, body := l.Columns(), l.Body()
@@ -254,20 +233,20 @@ func (d *Denoiser) join(dst, rows []float32) {
 	clear(dst)
 	for f := range frames {
 		to := dst[f*cols:][:cols]
-		n := min(d.every, f+1, frames-f)
+		n := min(d.factor, f+1, frames-f)
 		for i := 1 - n; i < n; i++ {
 			vec.Axpy(to, float32(n-max(i, -i))/float32(n*n), rows[(f+i)*cols:][:cols])
 		}
 		moves := to[body : body+feature.MotionLen]
 		clear(moves)
-		n = min(d.every, f+1)
+		n = min(d.factor, f+1)
 		for i := range n {
 			vec.Axpy(moves, 1/float32(n), rows[(f-i)*cols+body:][:feature.MotionLen])
 		}
 	}
 }
 
-// clamp keeps contacts within what contacts are, where they are missing, or all of them.
+// clamp limits contacts to 0 to 1: the missing ones, or all.
 func (d *Denoiser) clamp(rows []float32, missing []bool) {
 	l := d.m.Layout
 	for at := 0; at < len(rows); at += l.Columns() {

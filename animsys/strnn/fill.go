@@ -1,22 +1,21 @@
 package strnn
 
-// fillRounds is how often what was filled in is decoded again: more often makes it no
-// better.
+// fillRounds is the number of reconstructions of the filled motion. More do not improve it.
 const fillRounds = 1
 
-// Curves over gaps have the slopes of so many frames at Rate beside them, of fewer ones
-// noise is in them, and go on with these for so many frames at most.
+// Slopes of curves over gaps come from tangent frames at Rate beside them, because fewer frames are
+// noisy. They extend over at most reach frames.
 const (
 	tangent = 2
 	reach   = 12
 )
 
-// Fill writes rows, (frames, columns) raw, into dst, which may be rows, with what is
-// missing of them, (frames, columns), made; all else stays as it is. What rows hold there
-// does not count, nor need it be finite. Gaps are bridged by curves from what is known
-// before to what is after, held where that is on one side only, and the mean of all
-// motion where a value is never known. That is decoded, and moved so that it meets what
-// is known. Errors are as those of Denoise.
+// Fill writes rows, (frames, columns) raw, with its missing values filled into dst, which may be
+// rows. missing, (frames, columns), marks them; their values are ignored and need not be finite.
+// Everything else stays. Gaps are bridged by curves between the known ends; a gap with one known
+// end holds it, and a value that is never known is the mean of the training data. The network
+// reconstructs the result, which is then shifted to meet the known values. Errors are those of
+// Denoise.
 func (d *Denoiser) Fill(dst, rows []float32, missing []bool) error {
 	if err := d.check(dst, rows, missing); err != nil {
 		return err
@@ -28,7 +27,7 @@ func (d *Denoiser) Fill(dst, rows []float32, missing []bool) error {
 			copy(y[at:], mean.Data)
 		}
 	}
-	tangents := tangent * d.every
+	tangents := tangent * d.factor
 	for round := 0; ; round++ {
 		for i, gone := range missing {
 			if x[i] = 0; !gone {
@@ -36,7 +35,7 @@ func (d *Denoiser) Fill(dst, rows []float32, missing []bool) error {
 			}
 		}
 		for c := range cols {
-			bridge(x[c:], missing[c:], cols, tangents, reach*d.every)
+			bridge(x[c:], missing[c:], cols, tangents, reach*d.factor)
 		}
 		for i, gone := range missing {
 			if x[i] += y[i]; !gone {
@@ -50,21 +49,20 @@ func (d *Denoiser) Fill(dst, rows []float32, missing []bool) error {
 		if err := d.project(y, x); err != nil {
 			return err
 		}
-		tangents = 0 // what is decoded has its slopes
+		tangents = 0 // reconstructed values already have the slopes
 	}
 	copy(dst, x)
 	return nil
 }
 
-// bridge fills the runs of missing values of x, one every stride, by cubics between the
-// known ones beside them. Their slopes there are those of lines through tangents values,
-// and go on for reach values at most; less than 2 tangents are level. What is known on
-// one side only is held.
+// bridge fills the runs of missing values of x, one every stride, with cubics between the known
+// ends. Slopes are those of lines through tangents values and extend over at most reach values;
+// fewer than 2 tangents give slope 0. A gap with one known end holds it.
 func bridge(x []float32, missing []bool, stride, tangents, reach int) {
 	n := (len(x) + stride - 1) / stride
 	at := func(i int) *float32 { return &x[i*stride] }
 	known := func(i int) bool { return i >= 0 && i < n && !missing[i*stride] }
-	slope := func(end, step int) float32 { // per value, from the end of what is known
+	slope := func(end, step int) float32 { // per value, at the end of the known values
 		k := 0
 		for k < tangents && known(end+k*step) {
 			k++

@@ -8,22 +8,21 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// FineTuner goes on from motions such that they do what they are asked to, as the paper
-// does (Wang et al. 2019, sec. 5.4): for each window of frames the weights of encoder and
-// predictor are tuned by a few steps of AdaDelta, and then are what they were before. It
-// belongs to one goroutine.
+// FineTuner continues motions with control as the paper does (Wang et al. 2019, sec. 5.4). For each
+// window it tunes the weights of encoder and predictor by a few steps of AdaDelta, then restores
+// them. It belongs to one goroutine.
 type FineTuner struct {
-	Weights ControlWeights // Latent does not count
+	Weights ControlWeights // Latent is not used
 
-	m       *Model
-	see     *Predictor // which latent values are likely, and what the linear filter says
-	net     *grad.Network
-	pool    *grad.Pool
-	tape    *grad.Tape
-	means   [][2][]float32 // by parameter: AdaDelta's means of squared gradients and steps
-	scratch controlScratch
-	rows    []float32 // (Predict, columns) what the weights make
-	best    []float32 // (Predict, columns) what costs least of that
+	m         *Model
+	predictor *Predictor // for likely latent values and the linear filters
+	net       *grad.Network
+	pool      *grad.Pool
+	tape      *grad.Tape
+	means     [][2][]float32 // by parameter: AdaDelta's means of squared gradients and steps
+	scratch   controlScratch
+	rows      []float32 // (Predict, columns) current prediction
+	best      []float32 // (Predict, columns) prediction of the lowest cost
 }
 
 // Constants of AdaDelta (sec. 4.2.4).
@@ -33,7 +32,7 @@ const (
 	tuneEps  = 1e-8
 )
 
-// NewFineTuner returns one with the memory that it takes.
+// NewFineTuner returns a fine-tuner.
 func (m *Model) NewFineTuner(workers int) (*FineTuner, error) {
 	if workers < 1 {
 		return nil, fmt.Errorf("strnn: a fine-tuner on %d workers: want at least one", workers)
@@ -52,7 +51,7 @@ func (m *Model) NewFineTuner(workers int) (*FineTuner, error) {
 	for _, p := range net.Params() {
 		t.means = append(t.means, [2][]float32{make([]float32, len(p.Val)), make([]float32, len(p.Val))})
 	}
-	if t.see, err = m.NewPredictor(PredictorOptions{Batch: 1, Workers: 1}); err != nil {
+	if t.predictor, err = m.NewPredictor(PredictorOptions{Batch: 1, Workers: 1}); err != nil {
 		return nil, err
 	}
 	t.pool = grad.NewPool(workers)
@@ -60,14 +59,14 @@ func (m *Model) NewFineTuner(workers int) (*FineTuner, error) {
 	return t, nil
 }
 
-// Close ends the fine-tuner's workers.
+// Close stops the fine-tuner's workers.
 func (t *FineTuner) Close() error {
 	t.pool.Close()
-	return t.see.Close()
+	return t.predictor.Close()
 }
 
-// Run is Controller.Run, one motion after the other; of the job Draws, Ways, Spread, Seed
-// and Settle do not count, and Steps are those of tuning.
+// Run is Controller.Run, one motion after the other. It ignores the job's Samples, Latents, Spread,
+// Seed and CleanUp; Steps are tuning steps.
 func (t *FineTuner) Run(next, seen []float32, n int, job *Control) (cost float64, err error) {
 	m := t.m
 	size, encode := m.Predict*m.Layout.Columns(), m.Encode*m.Layout.Columns()
@@ -75,28 +74,29 @@ func (t *FineTuner) Run(next, seen []float32, n int, job *Control) (cost float64
 		return 0, err
 	}
 	if len(seen) != n*encode || job.Steps < 0 {
-		return 0, fmt.Errorf("strnn: %d motions of %d values with %d steps of tuning: want %d values, and no less than 0 steps", n, len(seen), job.Steps, n*encode)
+		return 0, fmt.Errorf("strnn: %d motions of %d values with %d tuning steps: want %d values, and at least 0 steps",
+			n, len(seen), job.Steps, n*encode)
 	}
 	if m.Predict != m.Encode {
 		return 0, errors.New("strnn: fine-tuning needs a model that predicts as many frames as it sees")
 	}
 	for i := range n {
 		was := seen[i*encode:][:encode]
-		if err := t.see.Observe(was, 1); err != nil {
+		if err := t.predictor.Observe(was, 1); err != nil {
 			return 0, err
 		}
 		least := t.tune(was, i, job)
 		to := next[i*size:][:size]
 		copy(to, t.best)
 		if job.Exact {
-			m.bring(to, job.body(m, i))
+			m.correctEnd(to, job.body(m, i))
 		}
 		cost += least / float64(max(1, n))
 	}
 	return cost, nil
 }
 
-// tune looks for the frames that follow seen, and returns what they cost.
+// tune searches for the frames that follow seen and returns their cost.
 func (t *FineTuner) tune(seen []float32, i int, job *Control) float64 {
 	m := t.m
 	t.net.Restore()
@@ -112,19 +112,19 @@ func (t *FineTuner) tune(seen []float32, i int, job *Control) float64 {
 		copy(x.Val, seen)
 		clear(z.Val)
 		for f := range m.Predict {
-			copy(z.Val[f*z.Cols:], t.see.likely[0])
+			copy(z.Val[f*z.Cols:], t.predictor.likely[0])
 		}
 		in := []*grad.Mat{x, z}
 		if m.linear != nil {
 			in = append(in, tape.Const(m.Predict, m.Layout.Columns()))
-			copy(in[2].Val, t.see.base)
+			copy(in[2].Val, t.predictor.base)
 		}
 		y := t.net.Forward(tape, m.Encode, in...)[0]
 		if copy(t.rows, y.Val); m.linear != nil {
-			copy(t.rows, t.see.base)
+			copy(t.rows, t.predictor.base)
 			m.linear.Add(t.rows, y.Val, m.Encode)
 		}
-		if cost := c.at(&t.scratch, i, t.rows, nil); cost < least || step == 0 { // better these frames than those of the motion before
+		if cost := c.at(&t.scratch, i, t.rows, nil); cost < least || step == 0 { // always take the first, rather than the frames of the motion before
 			least = cost
 			copy(t.best, t.rows)
 		}

@@ -7,29 +7,29 @@ import (
 	"mannequin/engine/m3"
 )
 
-// gait is how somebody is asked to go, eased: by critically damped springs; and where in a
-// stride they are.
+// gait is an agent's wanted motion, eased by critically damped springs, and its phase in the
+// stride.
 type gait struct {
-	speed, turn [2]float32 // value, and how it changes per second
-	phase       float32    // 0 to 1: the left foot comes down at 0, the right one at 0.5
+	speed, turn [2]float32 // value, and its derivative per second
+	phase       float32    // 0 to 1: the left foot touches down at 0, the right one at 0.5
 }
 
-// How people step, roughly as recorded ones do.
+// Constants of stepping, roughly as in recordings.
 const (
 	gaitHalflife = 0.3  // s, of the springs
 	strideRate   = 0.55 // strides per second
-	strideMore   = 0.28 // and more for each m/s
-	strideTurn   = 0.4  // m/s for which a turn of 1 rad/s counts
-	standsBelow  = 0.15 // m/s: slower, both feet stand
+	strideMore   = 0.28 // additional strides per second for each m/s
+	strideTurn   = 0.4  // speed to which a turn of 1 rad/s is equivalent, m/s
+	standsBelow  = 0.15 // m/s; below it both feet stand
 )
 
-// Where in a stride, from a foot's coming down on, its heel and its toe stand.
+// Phases of contact of heel and toe, from the foot's touchdown.
 var (
 	heelStands = [2]float32{0, 0.48}
 	toeStands  = [2]float32{0.08, 0.6}
 )
 
-// next goes on by a frame.
+// next advances the gait by a frame.
 func (g *gait) next(speed, turn float32) {
 	g.speed[0], g.speed[1] = m3.Spring(g.speed[0], g.speed[1], speed, gaitHalflife, 1.0/Rate)
 	g.turn[0], g.turn[1] = m3.Spring(g.turn[0], g.turn[1], turn, gaitHalflife, 1.0/Rate)
@@ -38,10 +38,10 @@ func (g *gait) next(speed, turn float32) {
 	}
 }
 
-// effort is how fast somebody steps, as a speed in m/s.
+// effort returns the speed of stepping, as m/s.
 func (g *gait) effort() float32 { return m3.Abs(g.speed[0]) + strideTurn*m3.Abs(g.turn[0]) }
 
-// stands returns whether a contact stands that does so in a part of its foot's stride.
+// stands reports whether a contact stands.
 func (g *gait) stands(c *stance) bool {
 	if g.effort() < standsBelow {
 		return true
@@ -55,12 +55,12 @@ func (g *gait) stands(c *stance) bool {
 
 // stance is when a contact stands.
 type stance struct {
-	ahead  float32    // strides by which its foot is ahead of the left one
-	within [2]float32 // where in its foot's stride it stands
+	ahead  float32    // phase by which the foot is ahead of the left one
+	within [2]float32 // phases of the foot between which it stands
 }
 
-// stancesOf returns when a layout's contacts stand. Those whose names begin with Right are
-// the right foot's; of those of a foot the first is its heel.
+// stancesOf returns the stances of a layout's contacts. Contacts whose joint names begin with Right
+// belong to the right foot. The first contact of a foot is its heel.
 func stancesOf(l *feature.Motion) []stance {
 	var out []stance
 	var feet [2]int

@@ -7,18 +7,17 @@ import (
 	"mannequin/animsys/feature"
 )
 
-// Groups are the columns of a frame by the parts of the body that they belong to
-// (Wang, Ho, Shum and Zhu 2019, sec. 4.1.1).
+// Groups are the columns of a frame by body part (Wang, Ho, Shum and Zhu 2019, sec. 4.1.1).
 type Groups struct {
-	Root     []int // places of the hips, the body's motion over the ground
+	Root     []int // position of the hips, and the body's motion over the ground
 	Contacts []int
 	Spine    []int    // spine, neck, head
 	Arms     [2][]int // left, right
 	Legs     [2][]int
 }
 
-// GroupsOf tells the groups of a layout's columns from the names of joints: those that
-// begin with Left or Right are of an arm or a leg. It is an error if a group has none.
+// GroupsOf returns the groups of a layout's columns by joint names: those that begin with Left or
+// Right belong to an arm or a leg. It fails if a group is empty.
 func GroupsOf(l *feature.Motion) (*Groups, error) {
 	g := &Groups{}
 	for j, name := range l.Joints {

@@ -13,52 +13,48 @@ import (
 // KeyGuide is the extra metadata key of a Guide, as JSON.
 const KeyGuide = "guide"
 
-// Guide tells the latent values with which somebody goes on as they are asked to, from
-// the frames seen and the motion that their body shall have: what a Controller finds by a
-// search, in one product. It is linear, and its weights depend on where in a stride they
-// shall be and on how fast they shall go. It sees values in deviations, each within
-// guideMost:
+// Guide maps frames seen and the wanted motion of the body to latent values: it replaces a
+// Controller's search with one product. It is linear, with weights that depend on the phase in the
+// stride and on the speed. It takes values in standard deviations, each within guideMost:
 //
-//   - the last frame, and the places of joints in those 3 and 8 frames before
-//   - the speed ahead and the turn that the body shall have, in the first, the middle and
-//     the last frame to come
-//   - where in a stride they shall be in the first and in the last of these: sine and
-//     cosine, less where they hardly step
+//   - the last frame, and the joint positions 3 and 8 frames before
+//   - the wanted speed and turn in the first, the middle and the last frame to come
+//   - the wanted phase in the first and the last of these: sine and cosine, scaled down for slow
+//     stepping
 //
-// Model.TrainGuide learns one.
+// Model.TrainGuide trains one.
 type Guide struct {
-	Mean   []float32 `json:"mean"`   // (GuideInputs) of the values
+	Mean   []float32 `json:"mean"`   // (GuideInputs) of the inputs
 	Scale  []float32 `json:"scale"`  // (GuideInputs) their deviations
-	Bias   []float32 `json:"bias"`   // (Latent) the latent values of the mean
-	Weight []float32 `json:"weight"` // (guideGates, GuideInputs, Latent): what each of gates is multiplied with
+	Bias   []float32 `json:"bias"`   // (Latent) latent values of the mean input
+	Weight []float32 `json:"weight"` // (guideGates, GuideInputs, Latent): the weights of each gate
 }
 
-// guideGates is how many weights a guide has of each value: one that holds always, and
-// those of the sine and the cosine and of the speed of the first frame to come.
+// guideGates is the number of weights of an input: a constant one, and those of the sine, the
+// cosine and the speed of the first frame to come.
 const guideGates = 4
 
-// gates returns by how much each of the weights counts.
-func (g *Guide) gates(sees []float32) [guideGates]float32 {
-	stride, speed := len(sees)-2*2, len(sees)-2*2-2*3
-	return [guideGates]float32{1, sees[stride], sees[stride+1], g.value(speed, sees)}
+// gates returns the gate values.
+func (g *Guide) gates(inputs []float32) [guideGates]float32 {
+	stride, speed := len(inputs)-2*2, len(inputs)-2*2-2*3
+	return [guideGates]float32{1, inputs[stride], inputs[stride+1], g.value(speed, inputs)}
 }
 
-// guidePast is how many frames before the last those are of which a guide sees where
-// joints are.
+// guidePast are the offsets, in frames before the last, of the earlier joint positions.
 var guidePast = [...]int{3, 8}
 
-// guideMost bounds the values that a guide sees, in deviations.
+// guideMost bounds the inputs of a guide, in standard deviations.
 const guideMost = 3
 
-// GuideInputs is how many values a guide sees of frames of a layout.
+// GuideInputs returns the number of inputs of a guide for a layout.
 func GuideInputs(l *feature.Motion) int {
 	return l.Columns() + len(guidePast)*l.Body() + 2*3 + 2*2
 }
 
-// guideSees writes what a guide sees, (GuideInputs), of frames seen, (Encode, columns),
-// of the motion that the body shall have, (Predict, feature.MotionLen), and of how somebody
-// goes in its first and its last frame.
-func (m *Model) guideSees(dst, seen, want []float32, ends [2]gait) {
+// guideInput writes a guide's inputs, (GuideInputs), from frames seen, (Encode, columns), the
+// wanted motion of the body, (Predict, feature.MotionLen), and the gait in its first and last
+// frame.
+func (m *Model) guideInput(dst, seen, want []float32, ends [2]gait) {
 	cols, body := m.Layout.Columns(), m.Layout.Body()
 	n := copy(dst, seen[(m.Encode-1)*cols:][:cols])
 	for _, past := range guidePast {
@@ -77,20 +73,20 @@ func (m *Model) guideSees(dst, seen, want []float32, ends [2]gait) {
 	}
 }
 
-// guideSteps is from which effort on the place in a stride counts in full.
+// guideSteps is the effort from which the phase counts in full.
 const guideSteps = 0.5
 
-// value returns value i in deviations.
-func (g *Guide) value(i int, sees []float32) float32 {
-	return m3.Clamp((sees[i]-g.Mean[i])/g.Scale[i], -guideMost, guideMost)
+// value returns input i in standard deviations.
+func (g *Guide) value(i int, inputs []float32) float32 {
+	return m3.Clamp((inputs[i]-g.Mean[i])/g.Scale[i], -guideMost, guideMost)
 }
 
-// run writes the latent values z, (Latent), for what a guide sees.
-func (g *Guide) run(z, sees []float32) {
+// run writes latent values z, (Latent), for a guide's inputs.
+func (g *Guide) run(z, inputs []float32) {
 	copy(z, g.Bias)
-	for j, gate := range g.gates(sees) {
-		for i := range sees {
-			vec.Axpy(z, gate*g.value(i, sees), g.Weight[(j*len(sees)+i)*len(z):][:len(z)])
+	for j, gate := range g.gates(inputs) {
+		for i := range inputs {
+			vec.Axpy(z, gate*g.value(i, inputs), g.Weight[(j*len(inputs)+i)*len(z):][:len(z)])
 		}
 	}
 	for k, v := range z {
@@ -98,13 +94,13 @@ func (g *Guide) run(z, sees []float32) {
 	}
 }
 
-// Encode returns the guide as a model file's metadata hold it, with the key KeyGuide.
+// Encode returns the guide for a model file's metadata, under KeyGuide.
 func (g *Guide) Encode() (string, error) {
 	b, err := json.Marshal(g)
 	return string(b), err
 }
 
-// readGuide reads the guide, where the file has one.
+// readGuide reads the guide, if the file has one.
 func (m *Model) readGuide(differ func(format string, args ...any)) {
 	text, ok := m.Net.Meta().Extra[KeyGuide]
 	if !ok {
@@ -125,11 +121,12 @@ func (m *Model) readGuide(differ func(format string, args ...any)) {
 func (m *Model) checkGuide(g *Guide) error {
 	n := GuideInputs(m.Layout)
 	if len(g.Mean) != n || len(g.Scale) != n || len(g.Bias) != m.Latent || len(g.Weight) != guideGates*n*m.Latent {
-		return fmt.Errorf("a guide of %d means, %d deviations, %d latent values and %d weights, want %d, %d, %d and %d", len(g.Mean), len(g.Scale), len(g.Bias), len(g.Weight), n, n, m.Latent, guideGates*n*m.Latent)
+		return fmt.Errorf("a guide of %d means, %d deviations, %d latent values and %d weights, want %d, %d, %d and %d",
+			len(g.Mean), len(g.Scale), len(g.Bias), len(g.Weight), n, n, m.Latent, guideGates*n*m.Latent)
 	}
 	for _, v := range [][]float32{g.Mean, g.Scale, g.Bias, g.Weight} {
-		if !feature.Within(v, unfitMost) {
-			return fmt.Errorf("a guide with values that are not finite, or not between −%d and %d", unfitMost, unfitMost)
+		if !feature.Within(v, maxValue) {
+			return fmt.Errorf("a guide with values that are not finite, or not between −%d and %d", maxValue, maxValue)
 		}
 	}
 	for i, v := range g.Scale {

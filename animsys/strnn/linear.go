@@ -5,22 +5,21 @@ import (
 	"mannequin/netruntime/vec"
 )
 
-// Linear is a linear filter of each column over time: frames made from frames seen. From
-// what it says the network's frames are differences: how a motion goes on in the first
-// tenth of a second is nearly linear in what was seen, and a network that starts from
-// there need not learn it.
+// Linear is a linear filter over time for each column: from frames seen to frames before and after.
+// The network's frames are differences from it, because motion is nearly linear in the past for the
+// first tenth of a second, and the network need not learn that.
 type Linear struct {
-	Encode, Columns int       // frames seen; values of a frame
+	Encode, Columns int       // frames seen; values per frame
 	W               []float32 // (made, Encode, Columns)
 
-	// Scale is how far from the truth each frame made is, (made), in parts of the last
-	// one: the network's frames are differences in these units.
+	// Scale is the typical error of each output frame, (made), relative to the last one. The
+	// network's frames are in these units.
 	Scale []float32
 }
 
-// Apply writes frames from to from + n−1 of those made of the frames x, (Encode,
-// Columns), into dst, (n, Columns). mean, (Columns), is what frames differ from; nil is
-// zeros, and work has room for as many values as x.
+// Apply writes output frames from to from + n−1 for frames x, (Encode, Columns), into dst, (n,
+// Columns). mean, (Columns), is subtracted and added again; nil: zeros. work is scratch of the size
+// of x.
 func (l *Linear) Apply(dst, x, mean, work []float32, from int) {
 	cols := l.Columns
 	if mean != nil {
@@ -44,8 +43,8 @@ func (l *Linear) Apply(dst, x, mean, work []float32, from int) {
 	}
 }
 
-// Add adds to frames from to from + n−1 of those made, dst, (n, Columns), what the network
-// says of them, (n, Columns).
+// Add adds the network's differences, (n, Columns), to output frames from to from + n−1, dst, (n,
+// Columns).
 func (l *Linear) Add(dst, net []float32, from int) {
 	for f := range len(dst) / l.Columns {
 		vec.Axpy(dst[f*l.Columns:][:l.Columns], l.Scale[from+f], net[f*l.Columns:][:l.Columns])
@@ -58,12 +57,12 @@ func (l *Linear) Tensor() netruntime.Tensor {
 	return netruntime.Tensor{Name: ValueLinear + ".weight", Shape: []int{made * l.Columns, l.Encode}, Data: swapped(l.W, made, l.Encode, l.Columns)}
 }
 
-// newLinear returns the filters that a model file holds.
+// newLinear returns the filters of a model file.
 func newLinear(w, scale []float32, encode, columns int) *Linear {
 	return &Linear{Encode: encode, Columns: columns, W: swapped(w, len(w)/(encode*columns), columns, encode), Scale: scale}
 }
 
-// swapped returns x, (n, a, b), as (n, b, a).
+// swapped returns x, (n, a, b), transposed to (n, b, a).
 func swapped(x []float32, n, a, b int) []float32 {
 	y := make([]float32, len(x))
 	for k := range n {

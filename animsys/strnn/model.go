@@ -1,6 +1,3 @@
-// Package strnn predicts people's motion, 30 frames per second: a spatio-temporal
-// recurrent network goes on from some frames by some more, again and again (Wang, Ho,
-// Shum and Zhu 2019).
 package strnn
 
 import (
@@ -14,31 +11,31 @@ import (
 	"mannequin/netruntime"
 )
 
-// Rate is the rate of frames, per second.
+// Rate is the frame rate, per second.
 const Rate = 30
 
-// Names of the values that the network's graph must have.
+// Names of the values in the network's graph.
 const (
-	ValueX        = "x"            // frames to go on from, raw, (Encode, columns)
-	ValueClock    = "clock"        // 0 for each frame that is made again, (Encode, 1)
-	ValueLatent   = "latent"       // latent values for each frame that is made, (Predict, max(1, Latent))
+	ValueX        = "x"            // frames to continue, raw, (Encode, columns)
+	ValueClock    = "clock"        // 0 for each reconstructed frame, (Encode, 1)
+	ValueLatent   = "latent"       // latent values for each predicted frame, (Predict, max(1, Latent))
 	ValueH        = "state"        // a state h, (any, units)
-	ValuePrior    = "prior"        // a layer on the way to
-	ValueMean     = "prior.mean"   // the means of the latent values after it, (any, Latent)
+	ValuePrior    = "prior"        // a layer before
+	ValueMean     = "prior.mean"   // the means of the latent values, (any, Latent)
 	ValueLogVar   = "prior.logvar" // and the logarithms of their variances
-	ValueBefore   = "before"       // the frames of x again, (Encode, columns)
+	ValueBefore   = "before"       // reconstructed frames of x, (Encode, columns)
 	ValueAfter    = "after"        // the next ones, (Predict, columns)
-	ValueZ        = "z"            // frames made, after FilterNear frames before them, (any, columns)
-	ValueFiltered = "filtered"     // the same without noise
-	ValuePast     = "past"         // a column's frames that were seen, (any, Encode)
-	ValueLinear   = "linear"       // what the linear filters of all columns make of it, (any, (Encode+Predict)·columns): see Linear. Where a file has it, before and after are differences from it
-	ValueBase     = "base"         // what the filters say of the frames that are made, raw, (Encode, columns) or (Predict, columns); where a file has them
+	ValueZ        = "z"            // predicted frames, after FilterNear frames before them, (any, columns)
+	ValueFiltered = "filtered"     // the same, denoised
+	ValuePast     = "past"         // past frames of a column, (any, Encode)
+	ValueLinear   = "linear"       // output of the linear filters of all columns, (any, (Encode+Predict)·columns): see Linear. If a file has it, before and after are differences from it
+	ValueBase     = "base"         // the filters' output for the frames of a part, raw, (Encode, columns) or (Predict, columns); if a file has filters
 )
 
 // ValueState are the last states of the temporal network's encoder, h and c.
 var ValueState = [2]string{"encoder.h", "encoder.c"}
 
-// FilterNear is how many frames the filter sees before those that are made, at most.
+// FilterNear is the maximum number of frames that the filter sees before the predicted ones.
 const FilterNear = 4
 
 // Keys of the extra metadata.
@@ -46,29 +43,29 @@ const (
 	KeyEncode  = "encode"  // frames
 	KeyPredict = "predict" // frames
 	KeyLatent  = "latent"  // values
-	KeyScale   = "scale"   // Linear.Scale, as a JSON list, where the file has linear filters
+	KeyScale   = "scale"   // Linear.Scale, as a JSON list, if the file has linear filters
 )
 
-// Model is a predictor. It is immutable and safe to share.
+// Model is a motion predictor. It is immutable and safe to share.
 type Model struct {
 	*feature.Person // the layout of its frames, and the skeleton that they pose
 
 	Net             *netruntime.Net
-	Encode, Predict int    // frames seen, and made
-	Latent          int    // values that say in which of the ways it may go on a motion does, in deviations from what is likely; all 0 is the middle of all ways
-	Guide           *Guide // which of them lead people as they are asked; nil: the file has none
+	Encode, Predict int    // number of frames seen and predicted
+	Latent          int    // number of latent values, which select one of the possible futures, in standard deviations; all 0 is the mean
+	Guide           *Guide // latent values for steering; nil: the file has none
 
 	encode  *netruntime.Net // frames to the state of the temporal network
-	decode  *netruntime.Net // a state to the frames that led to it
-	predict *netruntime.Net // a state to those that follow
-	prior   *netruntime.Net // h to likely latent values; nil: there are none
+	decode  *netruntime.Net // state to the frames that led to it
+	predict *netruntime.Net // state to the following frames
+	prior   *netruntime.Net // h to the distribution of latent values; nil: no latent values
 	filter  *netruntime.Net // nil: none
 	units   int             // of a state, h or c
-	linear  *Linear         // what frames that are made are differences from; nil: from nothing
-	mean    []float32       // (columns) what frames differ from there
+	linear  *Linear         // filters from which predicted frames are differences; nil: none
+	mean    []float32       // (columns) mean that the filters subtract
 }
 
-// Describe writes into meta what New reads.
+// Describe writes the metadata that NewModel reads into meta.
 func Describe(meta *netruntime.Meta, p *feature.Person, encode, predict, latent int) error {
 	var err error
 	if meta.Schema, meta.SchemaHash, meta.Skeleton, err = feature.DescribePerson(p.Layout, p.Skel); err != nil {
@@ -81,11 +78,11 @@ func Describe(meta *netruntime.Meta, p *feature.Person, encode, predict, latent 
 	return nil
 }
 
-// maxFrames bounds the frames that a network sees or makes at a time.
+// maxFrames bounds Encode, Predict and Latent.
 const maxFrames = 1024
 
-// New returns the network as a predictor. A *feature.SchemaError lists everything in which its
-// metadata, its shapes and this package differ.
+// NewModel returns a model of a network. A *feature.SchemaError lists every difference between its
+// metadata, its shapes and this package.
 func NewModel(net *netruntime.Net) (*Model, error) {
 	meta := net.Meta()
 	e := &feature.SchemaError{Package: "strnn", Model: meta.Name}
@@ -108,7 +105,7 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	part := func(to **netruntime.Net, inputs []string, outputs ...string) {
 		var err error
 		if *to, err = net.Part(inputs, outputs); err != nil {
-			differ("it makes no %s of %s: %v", strings.Join(outputs, " and "), strings.Join(inputs, " and "), err)
+			differ("it has no part from %s to %s: %v", strings.Join(inputs, " and "), strings.Join(outputs, " and "), err)
 		}
 	}
 	part(&m.encode, []string{ValueX}, ValueState[0], ValueState[1])
@@ -124,7 +121,7 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 		case in.Name == ValueLatent && in.Channels != max(1, m.Latent):
 			differ("its input %q has %d values, want %d", ValueLatent, in.Channels, max(1, m.Latent))
 		case in.Name == ValueBase && in.Channels != m.Layout.Columns():
-			differ("its input %q has %d values, its schema's frames %d", ValueBase, in.Channels, m.Layout.Columns())
+			differ("its input %q has %d values, its schema has %d", ValueBase, in.Channels, m.Layout.Columns())
 		}
 	}
 	if len(e.Diff) > 0 {
@@ -132,7 +129,7 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	}
 	for _, p := range []*netruntime.Net{m.decode, m.predict, m.filter} {
 		if p != nil && p.Outputs() != m.Layout.Columns() {
-			differ("its frames have %d values, those of its schema %d", p.Outputs(), m.Layout.Columns())
+			differ("its frames have %d values, its schema has %d", p.Outputs(), m.Layout.Columns())
 		}
 	}
 	for _, in := range m.decode.Graph().Inputs {
@@ -148,7 +145,7 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	return m, nil
 }
 
-// inputs returns names and, where the file has linear filters, what they say, last.
+// inputs returns names, followed by ValueBase if the file has linear filters.
 func (m *Model) inputs(names ...string) []string {
 	if _, ok := m.Net.Tensor(linearWeight); ok {
 		names = append(names, ValueBase)
@@ -159,7 +156,7 @@ func (m *Model) inputs(names ...string) []string {
 // linearWeight is the tensor of the linear filters.
 const linearWeight = ValueLinear + ".weight"
 
-// readLinear reads the linear filter, where the file has one.
+// readLinear reads the linear filters, if the file has them.
 func (m *Model) readLinear(differ func(format string, args ...any)) {
 	w, ok := m.Net.Tensor(linearWeight)
 	if !ok {

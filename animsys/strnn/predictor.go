@@ -9,104 +9,116 @@ import (
 	"mannequin/netruntime"
 )
 
-// Predictor goes on from motions, in batches. It belongs to one goroutine; nothing but
-// NewPredictor allocates.
+// Predictor continues motions, in batches. It belongs to one goroutine; only NewPredictor
+// allocates.
 type Predictor struct {
 	m       *Model
 	batch   int
-	ways    int
-	near    int                // frames that the filter sees before those that are made
+	samples int
+	near    int                // frames before the predicted ones that the filter sees
 	encode  netruntime.Session // frames to states
 	predict netruntime.Session // states to frames
 	prior   netruntime.Session // nil: there are no latent values
 	filter  netruntime.Session // nil: none
 
-	state  [2][]float32 // (batch, units) h and c of the motions seen
+	state  [2][]float32 // (batch, units) h and c of the observed motions
 	likely [2][]float32 // (batch, Latent) means of latent values, and logarithms of their variances
-	base   []float32    // (batch, Predict, columns) what the frames made of each are differences from
+	base   []float32    // (batch, Predict, columns) output of the linear filters
 	lead   []float32    // (batch, near, columns) the last frames of each
-	each   [2][]float32 // (batch·ways, units) states again, for each way
-	latent []float32    // (batch·ways, Predict, max(1, Latent))
-	net    []float32    // (batch·ways, Predict, columns) what the network says
-	z      []float32    // (batch·ways, near+Predict, columns)
-	made   []float32    // the same, filtered
+	each   [2][]float32 // (batch·samples, units) states, repeated for each sample
+	latent []float32    // (batch·samples, Predict, max(1, Latent))
+	net    []float32    // (batch·samples, Predict, columns) output of the network
+	z      []float32    // (batch·samples, near+Predict, columns) input of the filter
+	made   []float32    // its output
 	work   []float32    // (Encode, columns)
 	in     [4][]float32
 	out    [2][]float32
 
-	// Extend's.
-	seen   []float32 // (batch, Encode, columns)
-	next   []float32 // (batch, Predict, columns)
-	drawn  []float32 // (batch, Latent)
-	settle *settling // nil: frames are as the network has them
-	seed   uint64
-	spread float32
-	pcg    rand.PCG
-	rand   *rand.Rand
+	// Scratch of Extend.
+	seen    []float32 // (batch, Encode, columns)
+	next    []float32 // (batch, Predict, columns)
+	drawn   []float32 // (batch, Latent)
+	cleanup *cleanup  // nil: no cleanup
+	seed    uint64
+	spread  float32
+	pcg     rand.PCG
+	rand    *rand.Rand
 }
 
-// PredictorOptions say what a predictor is for.
+// PredictorOptions are the options of NewPredictor.
 type PredictorOptions struct {
-	Batch      int               // most motions at a time, at least 1
-	Samples    int               // most ways in which each goes on at a time; 0 is 1
+	Batch      int               // maximum number of motions, at least 1
+	Samples    int               // maximum number of futures per motion; 0: 1
 	Workers    int               // goroutines, at least 1
-	Open       netruntime.Opener // what computes networks; nil is the processor
+	Open       netruntime.Opener // opens sessions; nil: on the CPU
 	BF16       bool              // see netruntime.SessionOptions
-	SkipFilter bool              // without the residual network: a little faster
-	CleanUp    bool              // Extend makes frames a person's before it goes on from them: bones keep their length, the lower foot is on the ground, contacts are what is low and slow. What a network makes of its own frames drifts without
+	SkipFilter bool              // leave out the residual network: a little faster
+	CleanUp    bool              // Extend cleans frames up before it continues from them: bone lengths, the lower foot on the ground, contacts where feet are low and slow. Without it long predictions drift
 }
 
-// NewPredictor returns a predictor with the memory that it takes.
+// NewPredictor returns a predictor.
 func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 	if o.Samples == 0 {
 		o.Samples = 1
 	}
 	if o.Batch < 1 || o.Workers < 1 || o.Samples < 1 {
-		return nil, fmt.Errorf("strnn: %d motions at a time in %d ways on %d workers: want at least one of each", o.Batch, o.Samples, o.Workers)
+		return nil, fmt.Errorf("strnn: %d motions at a time with %d samples on %d workers: want at least one of each", o.Batch, o.Samples, o.Workers)
 	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
-	cols, near, ways := m.Layout.Columns(), min(FilterNear, m.Encode), o.Batch*o.Samples
-	p := &Predictor{m: m, batch: o.Batch, ways: o.Samples, near: near,
-		base: make([]float32, o.Batch*m.Predict*cols), lead: make([]float32, o.Batch*near*cols), net: make([]float32, ways*m.Predict*cols),
-		latent: make([]float32, ways*m.Predict*max(1, m.Latent)),
+	cols, near, samples := m.Layout.Columns(), min(FilterNear, m.Encode), o.Batch*o.Samples
+	p := &Predictor{m: m, batch: o.Batch, samples: o.Samples, near: near,
+		base: make([]float32, o.Batch*m.Predict*cols), lead: make([]float32, o.Batch*near*cols), net: make([]float32, samples*m.Predict*cols),
+		latent: make([]float32, samples*m.Predict*max(1, m.Latent)),
 		work:   make([]float32, m.Encode*cols),
 		seen:   make([]float32, o.Batch*m.Encode*cols), next: make([]float32, o.Batch*m.Predict*cols), drawn: make([]float32, o.Batch*m.Latent)}
 	for i := range p.state {
-		p.state[i], p.each[i] = make([]float32, o.Batch*m.units), make([]float32, ways*m.units)
+		p.state[i], p.each[i] = make([]float32, o.Batch*m.units), make([]float32, samples*m.units)
 	}
 	p.rand = rand.New(&p.pcg)
 	if o.CleanUp {
-		p.settle = m.newSettling()
+		p.cleanup = m.newCleanup()
 	}
-	session := func(to *netruntime.Session, n *netruntime.Net, batch, length int) (err error) {
-		*to, err = open(n, netruntime.SessionOptions{Batch: batch, Length: length, Workers: o.Workers, BF16: o.BF16})
-		return err
+	for i := range p.likely {
+		p.likely[i] = make([]float32, o.Batch*m.Latent)
 	}
-	err := session(&p.encode, m.encode, o.Batch, m.Encode)
-	if err == nil {
-		err = session(&p.predict, m.predict, ways, m.Predict)
+	filter := m.filter
+	if o.SkipFilter {
+		filter = nil
 	}
-	if err == nil && m.prior != nil {
-		p.likely = [2][]float32{make([]float32, o.Batch*m.Latent), make([]float32, o.Batch*m.Latent)}
-		err = session(&p.prior, m.prior, o.Batch, 1)
+	if filter != nil {
+		p.z, p.made = make([]float32, samples*(near+m.Predict)*cols), make([]float32, samples*(near+m.Predict)*cols)
 	}
-	if err == nil && m.filter != nil && !o.SkipFilter {
-		p.z, p.made = make([]float32, ways*(near+m.Predict)*cols), make([]float32, ways*(near+m.Predict)*cols)
-		err = session(&p.filter, m.filter, ways, near+m.Predict)
-	}
+	err := openAll(o.Open, netruntime.SessionOptions{Workers: o.Workers, BF16: o.BF16}, []part{
+		{&p.encode, m.encode, o.Batch, m.Encode}, {&p.predict, m.predict, samples, m.Predict}, {&p.prior, m.prior, o.Batch, 1}, {&p.filter, filter, samples, near + m.Predict},
+	})
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
-// Close ends the predictor's workers.
-func (p *Predictor) Close() error {
-	var err error
-	for _, s := range []netruntime.Session{p.encode, p.predict, p.prior, p.filter} {
+// part is a session to open for a part of the network.
+type part struct {
+	session       *netruntime.Session
+	net           *netruntime.Net // nil: none
+	batch, length int
+}
+
+func openAll(open netruntime.Opener, o netruntime.SessionOptions, parts []part) (err error) {
+	for _, p := range parts {
+		if p.net == nil {
+			continue
+		}
+		o.Batch, o.Length = p.batch, p.length
+		if *p.session, err = open.Session(p.net, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeAll closes sessions that are not nil.
+func closeAll(sessions ...netruntime.Session) (err error) {
+	for _, s := range sessions {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}
@@ -114,10 +126,12 @@ func (p *Predictor) Close() error {
 	return err
 }
 
-// Predict writes the frames that follow, (n, Predict, columns) raw, those of n motions,
-// (n, Encode, columns) raw. latent, (n, Latent), says in which of the ways that it may
-// each goes on; nil is the mean of all. A motion's result has the same bits alone or
-// among others.
+// Close stops the predictor's workers.
+func (p *Predictor) Close() error { return closeAll(p.encode, p.predict, p.prior, p.filter) }
+
+// Predict writes the frames that follow n motions: next, (n, Predict, columns) raw, after seen, (n,
+// Encode, columns) raw. latent, (n, Latent), selects each motion's future; nil: the mean. A
+// motion's result is bit-identical alone or in a batch.
 func (p *Predictor) Predict(next, seen, latent []float32, n int) error {
 	if err := p.Observe(seen, n); err != nil {
 		return err
@@ -125,7 +139,7 @@ func (p *Predictor) Predict(next, seen, latent []float32, n int) error {
 	return p.Next(next, latent, n, 1)
 }
 
-// See looks at n motions, (n, Encode, columns) raw, from which Next goes on.
+// Observe encodes n motions, (n, Encode, columns) raw, which Next then continues.
 func (p *Predictor) Observe(seen []float32, n int) error {
 	m := p.m
 	cols := m.Layout.Columns()
@@ -148,21 +162,20 @@ func (p *Predictor) Observe(seen []float32, n int) error {
 	return p.prior.RunSequences(p.out[:2], p.in[:1], n, 1)
 }
 
-// Next writes the frames that follow those seen, (n, ways, Predict, columns) raw: each of
-// the n motions goes on in so many ways, which latent, (n, ways, Latent), says; nil is
-// the mean of all. The n are those of See, or the first ones of them.
-func (p *Predictor) Next(next, latent []float32, n, ways int) error {
+// Next writes futures of the first n observed motions, (n, samples, Predict, columns) raw. latent,
+// (n, samples, Latent), selects them; nil: the mean.
+func (p *Predictor) Next(next, latent []float32, n, samples int) error {
 	m := p.m
 	cols, values := m.Layout.Columns(), max(1, m.Latent)
-	made, lead, k := m.Predict*cols, p.near*cols, n*ways
-	if n < 0 || n > p.batch || ways < 1 || ways > p.ways || len(next) != k*made || latent != nil && len(latent) != k*m.Latent {
-		return fmt.Errorf("strnn: %d values to come of %d motions in %d ways, with %d latent values: want up to %d motions in up to %d ways of %d each, and %d or no latent values",
-			len(next), n, ways, len(latent), p.batch, p.ways, made, m.Latent)
+	made, lead, k := m.Predict*cols, p.near*cols, n*samples
+	if n < 0 || n > p.batch || samples < 1 || samples > p.samples || len(next) != k*made || latent != nil && len(latent) != k*m.Latent {
+		return fmt.Errorf("strnn: %d output values of %d motions with %d samples and %d latent values: want up to %d motions with up to %d samples of %d values each, and %d or no latent values",
+			len(next), n, samples, len(latent), p.batch, p.samples, made, m.Latent)
 	}
 	for i := range k {
 		held := p.latent[i*m.Predict*values:][:m.Predict*values]
 		for v := range m.Latent {
-			at := i/ways*m.Latent + v
+			at := i/samples*m.Latent + v
 			if held[v] = p.likely[0][at]; latent != nil {
 				held[v] += latent[i*m.Latent+v] * m3.Exp(p.likely[1][at]/2)
 			}
@@ -171,14 +184,14 @@ func (p *Predictor) Next(next, latent []float32, n, ways int) error {
 			copy(held[f:], held[:values])
 		}
 		for s := range p.each {
-			copy(p.each[s][i*m.units:][:m.units], p.state[s][i/ways*m.units:])
+			copy(p.each[s][i*m.units:][:m.units], p.state[s][i/samples*m.units:])
 		}
 	}
 	p.in[0], p.in[1], p.in[2], p.out[0] = p.latent[:k*m.Predict*values], p.each[0][:k*m.units], p.each[1][:k*m.units], next
 	in := p.in[:3]
 	if m.linear != nil {
 		for i := range k {
-			copy(next[i*made:][:made], p.base[i/ways*made:])
+			copy(next[i*made:][:made], p.base[i/samples*made:])
 		}
 		p.in[3], p.out[0], in = next, p.net[:len(next)], p.in[:4]
 	}
@@ -195,7 +208,7 @@ func (p *Predictor) Next(next, latent []float32, n, ways int) error {
 	}
 	for i := range k {
 		z := p.z[i*(lead+made):][:lead+made]
-		copy(z, p.lead[i/ways*lead:][:lead])
+		copy(z, p.lead[i/samples*lead:][:lead])
 		copy(z[lead:], next[i*made:][:made])
 	}
 	p.in[0], p.out[0] = p.z[:k*(lead+made)], p.made[:k*(lead+made)]
@@ -208,21 +221,20 @@ func (p *Predictor) Next(next, latent []float32, n, ways int) error {
 	return nil
 }
 
-// Draw lets Extend draw latent values, normal with a deviation of spread, by seed; 0 is
-// none, with which motions go on in the mean of all ways. It is so until it is called
-// again.
+// SetSampling lets Extend draw latent values from a normal distribution with deviation spread; 0:
+// the mean future. It stays in effect until the next call.
 func (p *Predictor) SetSampling(seed uint64, spread float32) { p.seed, p.spread = seed, spread }
 
-// Extend makes n motions of have frames each frames long, rows (n, frames, columns) raw,
-// of which the first have, at least Encode, are given: by as many as Predict at a time,
-// each from the last Encode frames, in an open loop. Where they are settled, the first one
-// that no longer is a person's ends it for all. What is drawn for a motion follows
-// from the seed, its place among the n and the frame.
+// Extend extends n motions in rows, (n, frames, columns) raw, from have frames, at least Encode, to
+// all frames. It predicts windows of up to Predict frames from the last Encode ones. With cleanup,
+// an unusable window of any motion is an error. What is drawn for a motion depends on the seed, its
+// index and the frame.
 func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 	m := p.m
 	cols := m.Layout.Columns()
 	if n < 0 || n > p.batch || have < m.Encode || frames < have || len(rows) != n*frames*cols {
-		return fmt.Errorf("strnn: %d motions of %d values in all, of %d frames to go on from to %d: want up to %d motions, from at least %d frames, to no fewer", n, len(rows), have, frames, p.batch, m.Encode)
+		return fmt.Errorf("strnn: %d motions of %d values in all, from %d frames to %d: want up to %d motions, from at least %d frames to no fewer",
+			n, len(rows), have, frames, p.batch, m.Encode)
 	}
 	seen, next, latent := p.seen[:n*m.Encode*cols], p.next[:n*m.Predict*cols], p.drawn[:n*m.Latent]
 	if p.spread == 0 {
@@ -240,8 +252,9 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 		}
 		k := min(m.Predict, frames-at) * cols
 		for i := range n {
-			if made := next[i*m.Predict*cols:][:m.Predict*cols]; p.settle != nil && !p.settle.run(made, seen[i*m.Encode*cols:][:m.Encode*cols], nil) {
-				return fmt.Errorf("strnn: what follows frame %d of motion %d is none of a person's", at-1, i)
+			if made := next[i*m.Predict*cols:][:m.Predict*cols]; p.cleanup != nil &&
+				!p.cleanup.run(made, seen[i*m.Encode*cols:][:m.Encode*cols], nil) {
+				return fmt.Errorf("strnn: the window after frame %d of motion %d is unusable", at-1, i)
 			}
 			copy(rows[(i*frames+at)*cols:][:k], next[i*m.Predict*cols:][:k])
 		}

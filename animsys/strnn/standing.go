@@ -5,8 +5,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// rested returns where the skeleton's joints are at rest.
-func rested(p *feature.Person) []m3.Vec3 {
+// bindPose returns the joints' positions in the skeleton's bind pose.
+func bindPose(p *feature.Person) []m3.Vec3 {
 	at := make([]m3.Vec3, p.Skel.Len())
 	for j, parent := range p.Skel.Parents {
 		if parent >= 0 {
@@ -16,14 +16,14 @@ func rested(p *feature.Person) []m3.Vec3 {
 	return at
 }
 
-// hanging is where the arms of who stands point, to the left or, mirrored, to the right.
-var hanging = m3.V(0.12, -1, 0.08)
+// armsDown is the direction of hanging arms, for the left side; the right side is mirrored.
+var armsDown = m3.V(0.12, -1, 0.08)
 
-// standing returns the frame of somebody who stands, (columns) raw: the skeleton at rest,
-// on the ground, with its arms down, which are what LeftArm and RightArm carry.
+// standing returns the frame of a standing person, (columns) raw: the bind pose on the ground, with
+// the joints below LeftArm and RightArm turned down.
 func (m *Model) standing(soles []float32) []float32 {
 	l := m.Layout
-	at, row := rested(m.Person), make([]float32, l.Columns())
+	at, row := bindPose(m.Person), make([]float32, l.Columns())
 	points := make([]m3.Vec3, len(l.Joints))
 	for j, name := range l.Joints {
 		points[j] = at[m.Skel.Index(name)]
@@ -33,14 +33,14 @@ func (m *Model) standing(soles []float32) []float32 {
 		if shoulder < 0 || hand < 0 {
 			continue
 		}
-		down := hanging
+		down := armsDown
 		if side == 1 {
 			down.X = -down.X
 		}
 		turn := m3.Between(points[hand].Sub(points[shoulder]).Normalize(m3.V(0, -1, 0)), down.Normalize(m3.V(0, -1, 0)))
 		pivot := points[shoulder]
 		for j, name := range l.Joints {
-			if m.under(name, prefix+"Arm") {
+			if m.isDescendant(name, prefix+"Arm") {
 				points[j] = pivot.Add(turn.Rotate(points[j].Sub(pivot)))
 			}
 		}
@@ -58,29 +58,29 @@ func (m *Model) standing(soles []float32) []float32 {
 	return row
 }
 
-// Weights of how high joints are, per m² and frame, in what is asked of who is led: people
-// who box or dance walk, too, but not so who walks about.
+// Weights of joint heights, per m² and frame, in the cost of steered agents. The training data also
+// have people who box or dance while walking.
 const (
-	hipsHeight = 0.1
-	handHeight = 0.01
+	hipsWeight = 0.1
+	handWeight = 0.01
 )
 
-// bearing returns the weights with which frames shall be like those of who stands,
-// (columns): hips and hands as high.
-func (m *Model) bearing() []float32 {
+// uprightWeights returns the weights, (columns), that keep hips and hands at the height of a
+// standing person.
+func (m *Model) uprightWeights() []float32 {
 	l := m.Layout
 	weights := make([]float32, l.Columns())
-	weights[l.Pos(0)+1] = hipsHeight
+	weights[l.Pos(0)+1] = hipsWeight
 	for _, name := range []string{"LeftHand", "RightHand"} {
 		if j := l.Joint(name); j >= 0 {
-			weights[l.Pos(j)+1] = handHeight
+			weights[l.Pos(j)+1] = handWeight
 		}
 	}
 	return weights
 }
 
-// under reports whether a joint of the skeleton is another, or carried by it.
-func (m *Model) under(name, of string) bool {
+// isDescendant reports whether joint name is joint of or one of its descendants.
+func (m *Model) isDescendant(name, of string) bool {
 	for j := int16(m.Skel.Index(name)); j >= 0; j = m.Skel.Parents[j] {
 		if m.Skel.Names[j] == of {
 			return true

@@ -1,11 +1,9 @@
 package strnn_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -13,9 +11,9 @@ import (
 	"mannequin/animsys/generator"
 	"mannequin/animsys/strnn"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testgen"
 	"mannequin/internal/testing/teststrnn"
-	"mannequin/netruntime"
 )
 
 // played is a stream that is played without a crowd.
@@ -31,7 +29,7 @@ func play(s *strnn.Stream, err error) (*played, error) {
 	return &played{s, testgen.Play(s, s.Model().Skel.Len())}, nil
 }
 
-// walk is people of a stream, and their poses.
+// walk is a stream of people, and a pose.
 type walk struct {
 	t testing.TB
 	m *strnn.Model
@@ -43,43 +41,35 @@ type walk struct {
 func newWalk(t testing.TB, o strnn.StreamOptions) *walk {
 	t.Helper()
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
-	s, err := play(m.NewStream(o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(play(m.NewStream(o)))(t)
 	t.Cleanup(func() { s.Close() })
 	return &walk{t, m, s, make([]m3.Vec3, m.Skel.Len()), make([]m3.Quat, m.Skel.Len())}
 }
 
 func (w *walk) add(i int) int {
 	w.t.Helper()
-	row, err := w.Add(feature.Place{Pos: m3.V(float32(i), 0, 0), Yaw: 0.1 * float32(i)}, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	row := must.Get(w.Add(feature.Place{Pos: m3.V(float32(i), 0, 0), Yaw: 0.1 * float32(i)}, nil))(w.t)
 	w.Controls()[row].Speed = 1
 	return row
 }
 
 func (w *walk) tick() {
 	w.t.Helper()
-	if err := w.Continue(); err != nil {
-		w.t.Fatal(err)
-	}
-	w.Advance(0, w.People())
+	must.Do(w.t, w.Continue())
+	w.Advance(0, w.Agents())
 }
 
-// pose returns where row's joints are in the parent's space, and the root in the world.
+// pose returns the local pose of row, and the root in the world.
 func (w *walk) pose(row int) string {
 	w.Show(row, w.pos, w.rot)
 	return fmt.Sprint(w.pos, w.rot, w.Root(row), w.Contacts(row))
 }
 
-// People go as fast and turn as much as they are asked to, frame by frame without a jump,
-// with a foot on the ground, however many join and leave.
-func TestStreamGoesAsItIsAsked(t *testing.T) {
+// Agents move and turn as steered, without jumps and with a foot on the ground, while others join and
+// leave.
+func TestStreamFollowsSteering(t *testing.T) {
 	const people = 37
-	w := newWalk(t, strnn.StreamOptions{People: people, Workers: 2})
+	w := newWalk(t, strnn.StreamOptions{Capacity: people, Workers: 2})
 	asks := []strnn.Steer{{}, {Speed: 1}, {Speed: 1.4, Turn: 0.5}, {Speed: 0.8, Turn: -0.5}, {Speed: 99}, {Speed: -1}, {Speed: float32(math.NaN()), Turn: float32(math.NaN())}}
 	does := []strnn.Steer{{}, {Speed: 1}, {Speed: 1.4, Turn: 0.5}, {Speed: 0.8, Turn: -0.5}, {Speed: strnn.MaxSpeed}, {}, {}}
 	model := make([]m3.Xform, w.m.Skel.Len())
@@ -94,7 +84,7 @@ func TestStreamGoesAsItIsAsked(t *testing.T) {
 	var all []was
 	for tick := range 600 {
 		switch {
-		case tick%3 == 0 && w.People() < people:
+		case tick%3 == 0 && w.Agents() < people:
 			row := w.add(tick)
 			w.Controls()[row] = asks[tick/3%len(asks)]
 			all = append(all, was{since: tick, ask: tick / 3 % len(asks), at: w.Root(row)})
@@ -104,18 +94,18 @@ func TestStreamGoesAsItIsAsked(t *testing.T) {
 			all = all[:len(all)-1]
 		}
 		w.tick()
-		for r := range w.People() {
+		for r := range w.Agents() {
 			w.Show(r, w.pos, w.rot)
 			w.m.Skel.LocalToModel(model, w.pos, w.rot)
 			b, at, low := &all[r], w.Root(r), float32(1)
 			by := at.Pos.Dist(b.at.Pos)
 			if by > 1.5*strnn.MaxSpeed/generator.TickRate {
-				t.Fatalf("tick %d: person %d goes %g m in a tick", tick, r, by)
+				t.Fatalf("tick %d: person %d moves %g m in a tick", tick, r, by)
 			}
 			for i, j := range joints {
 				now := m3.YawQuat(-at.Yaw).Rotate(model[j].Pos.Sub(at.Pos))
 				if by := now.Dist(b.seen[i]); tick > b.since && by > 0.015 {
-					t.Fatalf("tick %d: %s of person %d goes %g m about the body in a tick", tick, w.m.Skel.Names[j], r, by)
+					t.Fatalf("tick %d: %s of person %d moves %g m around the body in a tick", tick, w.m.Skel.Names[j], r, by)
 				}
 				b.seen[i] = now
 			}
@@ -135,18 +125,18 @@ func TestStreamGoesAsItIsAsked(t *testing.T) {
 	for r, b := range all {
 		if seconds := float32(599-b.since-200) / generator.TickRate; seconds > 3 {
 			if v, w := b.went/seconds, b.turn/seconds; m3.Abs(v-does[b.ask].Speed) > 0.05 || m3.Abs(w-does[b.ask].Turn) > 0.05 {
-				t.Errorf("person %d, asked for %+v, goes %.3f m/s and turns %.3f rad/s", r, asks[b.ask], v, w)
+				t.Errorf("person %d, steered by %+v, moves at %.3f m/s and turns at %.3f rad/s", r, asks[b.ask], v, w)
 			}
 		}
 	}
 	if w.Discarded() > 0 {
-		t.Errorf("%d windows were lost", w.Discarded())
+		t.Errorf("%d windows were discarded", w.Discarded())
 	}
 }
 
-// Who is free goes on, too, each their own way, and is led again from there.
+// Free agents move on their own, and can be steered again from there.
 func TestStreamFree(t *testing.T) {
-	w := newWalk(t, strnn.StreamOptions{People: 6, Workers: 1, Spread: 1})
+	w := newWalk(t, strnn.StreamOptions{Capacity: 6, Workers: 1, Spread: 1})
 	for i := range 6 {
 		w.add(0)
 		w.Controls()[i] = strnn.Steer{Speed: 1, Free: true}
@@ -154,8 +144,8 @@ func TestStreamFree(t *testing.T) {
 	for range 100 {
 		w.tick()
 	}
-	if a, b := w.pose(0), w.pose(4); a == b { // who began with the same frames
-		t.Error("two people who are free go the same way")
+	if a, b := w.pose(0), w.pose(4); a == b { // both began with the same frames
+		t.Error("two free agents move identically")
 	}
 	for i := range 6 {
 		w.Controls()[i].Free = i%2 == 0
@@ -168,13 +158,13 @@ func TestStreamFree(t *testing.T) {
 		w.tick()
 	}
 	if by := w.Root(1).Pos.Dist(before); by < 2.8 || by > 3.1 {
-		t.Errorf("in 3 s at 1 m/s somebody went %g m", by)
+		t.Errorf("in 3 s at 1 m/s an agent moved %g m", by)
 	}
 }
 
-// However people come and go, no more go on at once than there is room for.
+// Agents that come and go never exceed the batch of one tick.
 func TestStreamSpreadsTurns(t *testing.T) {
-	w := newWalk(t, strnn.StreamOptions{People: 60, Workers: 1})
+	w := newWalk(t, strnn.StreamOptions{Capacity: 60, Workers: 1})
 	for i := range 60 {
 		w.add(i)
 	}
@@ -189,20 +179,19 @@ func TestStreamSpreadsTurns(t *testing.T) {
 	}
 }
 
-// Somebody's motion is the same bits alone or among others, and for any number of
-// workers.
-func TestStreamAloneOrAmongOthers(t *testing.T) {
+// An agent's motion is bit-identical alone or in a crowd and for any number of workers.
+func TestStreamBatchInvariance(t *testing.T) {
 	for _, o := range []strnn.StreamOptions{{}, {Samples: 3, Steps: 1, Seed: 5}} {
 		for _, free := range []bool{false, true} {
 			track := func(people, workers int) (out []string) {
-				o.People, o.Workers = people, workers
+				o.Capacity, o.Workers = people, workers
 				w := newWalk(t, o)
 				for i := range people {
 					w.add(i)
 					w.Controls()[i] = strnn.Steer{Speed: float32(i%3) / 2, Free: free == (i%2 == 0)}
 				}
 				for tick := range 200 {
-					if tick%70 == 69 { // a stride goes on whoever leads
+					if tick%70 == 69 { // the stride continues across the change
 						w.Controls()[0].Free = !w.Controls()[0].Free
 					}
 					w.tick()
@@ -213,18 +202,18 @@ func TestStreamAloneOrAmongOthers(t *testing.T) {
 			alone := track(1, 1)
 			for _, workers := range []int{1, 3} {
 				if !slices.Equal(track(40, workers), alone) {
-					t.Errorf("%+v: among 40 on %d workers somebody walks otherwise than alone", o, workers)
+					t.Errorf("%+v: among 40 on %d workers an agent walks differently than alone", o, workers)
 				}
 			}
 		}
 	}
 }
 
-// Whose network fails goes on, and nobody else notices.
+// An agent whose window is unusable walks on, and others are not affected.
 func TestStreamKeepsFaultsApart(t *testing.T) {
 	for _, o := range []strnn.StreamOptions{{}, {Samples: 2}} {
 		track := func(turn float32) (w *walk, out []string) {
-			o.People, o.Workers = 3, 1
+			o.Capacity, o.Workers = 3, 1
 			w = newWalk(t, o)
 			for i := range 3 {
 				w.add(i)
@@ -236,12 +225,12 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 			}
 			for r := range 3 {
 				if at := w.Root(r); !at.Pos.Finite() || !m3.Finite(at.Yaw) {
-					t.Fatalf("asked for %g: person %d is at %v", turn, r, at)
+					t.Fatalf("turn %g: person %d is at %v", turn, r, at)
 				}
 				w.pose(r)
 				for j := range w.pos {
 					if !w.pos[j].Finite() || !(math.Abs(float64(w.rot[j].Dot(w.rot[j])-1)) < 1e-3) {
-						t.Fatalf("asked for %g: joint %d of person %d is at %v %v", turn, j, r, w.pos[j], w.rot[j])
+						t.Fatalf("turn %g: joint %d of person %d is at %v %v", turn, j, r, w.pos[j], w.rot[j])
 					}
 				}
 			}
@@ -249,22 +238,22 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 		}
 		w, want := track(0)
 		if w.Discarded() != 0 {
-			t.Fatalf("%d windows were lost of those that are fine", w.Discarded())
+			t.Fatalf("%d good windows were discarded", w.Discarded())
 		}
 		w, got := track(teststrnn.Burst)
 		if o.Samples == 0 && w.Discarded() == 0 {
-			t.Error("no window was lost")
+			t.Error("no window was discarded")
 		}
 		if !slices.Equal(got, want) {
-			t.Error("because of one others walk otherwise")
+			t.Error("because of one agent others walk differently")
 		}
 	}
 }
 
-// Who moves to the row of someone who leaves walks on as before.
+// An agent that moves to the row of a removed one walks on unchanged.
 func TestStreamRemoves(t *testing.T) {
 	track := func(leaves bool) (out []string) {
-		w := newWalk(t, strnn.StreamOptions{People: 3, Workers: 1, Samples: 2})
+		w := newWalk(t, strnn.StreamOptions{Capacity: 3, Workers: 1, Samples: 2})
 		for i := range 3 {
 			w.add(i)
 			w.Controls()[i].Turn = 0.2 * float32(i)
@@ -281,20 +270,17 @@ func TestStreamRemoves(t *testing.T) {
 		return out
 	}
 	if !slices.Equal(track(true), track(false)) {
-		t.Error("someone walks otherwise because another left")
+		t.Error("an agent walks differently because another left")
 	}
 }
 
-// Places are on flat ground, in any tick of a frame, and headings within a turn.
+// Places are on flat ground in every tick, and headings are within half a turn.
 func TestStreamPlaces(t *testing.T) {
-	w := newWalk(t, strnn.StreamOptions{People: 5, Workers: 1})
+	w := newWalk(t, strnn.StreamOptions{Capacity: 5, Workers: 1})
 	least, most := float32(0), float32(0)
 	for tick := range 700 {
 		if tick < 5 {
-			row, err := w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			row := must.Get(w.Add(feature.Place{Pos: m3.V(1, 5, 2), Yaw: 3.1}, nil))(t)
 			if at := w.Root(row).Pos; at != m3.V(1, 0, 2) {
 				t.Errorf("person %d is at %v", row, at)
 			}
@@ -303,7 +289,7 @@ func TestStreamPlaces(t *testing.T) {
 			before := w.Root(row)
 			w.tick()
 			if by := w.Root(row).Pos.Dist(before.Pos); before.Pos != m3.V(3, 0, 4) || by > 0.03 {
-				t.Errorf("person %d, placed at %v, goes %g m", row, before, by)
+				t.Errorf("person %d, placed at %v, moves %g m", row, before, by)
 			}
 			continue
 		}
@@ -317,37 +303,14 @@ func TestStreamPlaces(t *testing.T) {
 	}
 }
 
-// flaky is a session that fails at times.
-type flaky struct {
-	netruntime.Session
-	fails *atomic.Bool
-}
-
-func (f flaky) RunSequences(out, in [][]float32, batch, length int) error {
-	if f.fails.Load() {
-		return errors.New("no luck")
-	}
-	return f.Session.RunSequences(out, in, batch, length)
-}
-
-// Who joins in the midst of a tick, and whose frames a network failed to make, goes on as
-// long as anybody.
-func TestStreamStaysInStep(t *testing.T) {
+// An agent that joins within a tick walks on, and so does one whose window the network failed to make.
+func TestStreamSurvivesFailures(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
 	var fails atomic.Bool
-	s, err := play(m.NewStream(strnn.StreamOptions{People: 40, Workers: 1, Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
-		session, err := n.NewSession(o)
-		return flaky{session, &fails}, err
-	}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(play(m.NewStream(strnn.StreamOptions{Capacity: 40, Workers: 1, Open: testgen.Flaky(&fails)})))(t)
 	defer s.Close()
 	join := func() {
-		row, err := s.Add(feature.Place{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		row := must.Get(s.Add(feature.Place{}, nil))(t)
 		s.Controls()[row] = strnn.Steer{Speed: 1, Free: row%5 == 0}
 	}
 	failed := 0
@@ -355,7 +318,7 @@ func TestStreamStaysInStep(t *testing.T) {
 		if fails.Store(tick >= 70 && tick < 110); tick < 20 {
 			join()
 		}
-		// What is made from one tick to the next may just still fail, or fail already.
+		// A run between two ticks may still fail, or fail already.
 		if err := s.Continue(); (err != nil) != fails.Load() && tick != 70 && tick != 110 {
 			t.Fatalf("tick %d: %v", tick, err)
 		} else if err != nil {
@@ -364,8 +327,8 @@ func TestStreamStaysInStep(t *testing.T) {
 		if tick < 20 {
 			join()
 		}
-		s.Advance(0, s.People())
-		for r := range s.People() {
+		s.Advance(0, s.Agents())
+		for r := range s.Agents() {
 			if at := s.Root(r).Pos; !(at.Len() < 40) {
 				t.Fatalf("tick %d: person %d is at %v", tick, r, at)
 			}
@@ -377,7 +340,7 @@ func TestStreamStaysInStep(t *testing.T) {
 }
 
 func TestStreamDoesNotAllocate(t *testing.T) {
-	w := newWalk(t, strnn.StreamOptions{People: 64, Workers: 1, Samples: 2})
+	w := newWalk(t, strnn.StreamOptions{Capacity: 64, Workers: 1, Samples: 2})
 	for i := range 64 {
 		w.add(i)
 		w.Controls()[i].Free = i%4 == 0
@@ -397,37 +360,35 @@ func TestStreamRefuses(t *testing.T) {
 		model      *strnn.Model
 		opt        strnn.StreamOptions
 	}{
-		{"nobody", "people", m, strnn.StreamOptions{Workers: 1}},
-		{"no workers", "workers", m, strnn.StreamOptions{People: 1, Workers: -1}},
-		{"fewer than no steps", "steps", m, strnn.StreamOptions{People: 1, Workers: 1, Steps: -1}},
-		{"a spread that is none", "spread", m, strnn.StreamOptions{People: 1, Workers: 1, Spread: -1}},
-		{"no guide", "mannequin train guide", teststrnn.Model(t, teststrnn.Options{}), strnn.StreamOptions{People: 1, Workers: 1}},
+		{"no agents", "people", m, strnn.StreamOptions{Workers: 1}},
+		{"no workers", "workers", m, strnn.StreamOptions{Capacity: 1, Workers: -1}},
+		{"fewer than no steps", "steps", m, strnn.StreamOptions{Capacity: 1, Workers: 1, Steps: -1}},
+		{"a spread that is none", "spread", m, strnn.StreamOptions{Capacity: 1, Workers: 1, Spread: -1}},
+		{"no guide", "mannequin train guide", teststrnn.Model(t, teststrnn.Options{}), strnn.StreamOptions{Capacity: 1, Workers: 1}},
 	} {
-		if _, err := c.model.NewStream(c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want an error with %q", c.name, err, c.want)
-		}
+		must.Fail(c.model.NewStream(c.opt))(t, c.want)
 	}
-	w := newWalk(t, strnn.StreamOptions{People: 1, Workers: 1})
-	if len(w.Controls()) != 1 || w.People() != 0 {
-		t.Errorf("a stream of one has %d wanders and %d people", len(w.Controls()), w.People())
+	w := newWalk(t, strnn.StreamOptions{Capacity: 1, Workers: 1})
+	if len(w.Controls()) != 1 || w.Agents() != 0 {
+		t.Errorf("a stream of one has %d controls and %d people", len(w.Controls()), w.Agents())
 	}
 	if _, err := w.Add(feature.Place{Yaw: float32(math.NaN())}, nil); err == nil {
-		t.Error("somebody walks nowhere")
+		t.Error("a place of NaN accepted")
 	}
 	w.add(0)
 	if _, err := w.Add(feature.Place{}, nil); err == nil {
-		t.Error("two people in a stream of one")
+		t.Error("two agents accepted in a stream of one")
 	}
-	s, err := teststrnn.Model(t, teststrnn.Options{}).NewStream(strnn.StreamOptions{People: 1, Workers: 1, Samples: 2})
+	s, err := teststrnn.Model(t, teststrnn.Options{}).NewStream(strnn.StreamOptions{Capacity: 1, Workers: 1, Samples: 2})
 	if err != nil {
 		t.Fatalf("without a guide, by a search: %v", err)
 	}
 	s.Close()
 }
 
-// Ahead is where they will be, to the end of the frames that they play.
-func TestStreamAhead(t *testing.T) {
-	w := newWalk(t, strnn.StreamOptions{People: 2, Workers: 1, Seed: 3})
+// Preview returns the future places, to the end of the current window.
+func TestStreamPreview(t *testing.T) {
+	w := newWalk(t, strnn.StreamOptions{Capacity: 2, Workers: 1, Seed: 3})
 	for i := range 2 {
 		w.add(i)
 	}

@@ -10,89 +10,73 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/netruntime"
 )
 
 func predictor(t testing.TB, m *strnn.Model, o strnn.PredictorOptions) *strnn.Predictor {
 	t.Helper()
-	p, err := m.NewPredictor(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(m.NewPredictor(o))(t)
 	t.Cleanup(func() { p.Close() })
 	return p
 }
 
-// A motion goes on the same alone and among others, in one way and in several at a time,
-// on any number of workers.
-func TestPredictIsIndependent(t *testing.T) {
+// A prediction is bit-identical alone or in a batch, with one sample or several, and for any number
+// of workers.
+func TestPredictBatchInvariance(t *testing.T) {
 	for name, o := range map[string]teststrnn.Options{"whole": {Filter: true}, "plain": {Plain: true}} {
 		m := teststrnn.Model(t, o)
 		size := m.Predict * m.Layout.Columns()
 		seen := teststrnn.Seen(t, 3, 1)
 		latent := []float32{1, 0, -1, 0.5, 2, 0, -2, 1, 1}
 		all := make([]float32, 3*size)
-		if err := predictor(t, m, strnn.PredictorOptions{Batch: 4, Workers: 2}).Predict(all, seen, latent, 3); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, predictor(t, m, strnn.PredictorOptions{Batch: 4, Workers: 2}).Predict(all, seen, latent, 3))
 		one := predictor(t, m, strnn.PredictorOptions{Batch: 1, Samples: 3, Workers: 1})
-		ways := make([]float32, 3*size)
+		samples := make([]float32, 3*size)
 		for i := range 3 {
 			motion := seen[i*len(seen)/3:][:len(seen)/3]
 			next := make([]float32, size)
-			if err := one.Predict(next, motion, latent[3*i:][:3], 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, one.Predict(next, motion, latent[3*i:][:3], 1))
 			if !slices.Equal(next, all[i*size:][:size]) {
-				t.Errorf("%s: motion %d goes on otherwise alone", name, i)
+				t.Errorf("%s: motion %d differs alone", name, i)
 			}
-			if err := one.Next(ways, latent, 1, 3); err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(next, ways[i*size:][:size]) {
-				t.Errorf("%s: motion %d goes on otherwise in several ways", name, i)
+			must.Do(t, one.Next(samples, latent, 1, 3))
+			if !slices.Equal(next, samples[i*size:][:size]) {
+				t.Errorf("%s: motion %d differs with several samples", name, i)
 			}
 		}
-		if slices.Equal(ways[:size], ways[size:2*size]) {
+		if slices.Equal(samples[:size], samples[size:2*size]) {
 			t.Errorf("%s: latent values change nothing", name)
 		}
 		none := make([]float32, size)
-		if err := one.Predict(none, seen[:len(seen)/3], nil, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, one.Predict(none, seen[:len(seen)/3], nil, 1))
 		zeros := make([]float32, size)
-		if err := one.Predict(zeros, seen[:len(seen)/3], make([]float32, 3), 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, one.Predict(zeros, seen[:len(seen)/3], make([]float32, 3), 1))
 		if !slices.Equal(none, zeros) {
-			t.Errorf("%s: without latent values it goes on otherwise than with zeros", name)
+			t.Errorf("%s: no latent values and zeros differ", name)
 		}
 	}
 }
 
-// A NaN in one motion reaches no other.
-func TestPredictKeepsNaNToItself(t *testing.T) {
+// A NaN in one motion does not affect others.
+func TestPredictKeepsNaNApart(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Filter: true})
 	size := m.Predict * m.Layout.Columns()
 	p := predictor(t, m, strnn.PredictorOptions{Batch: 3, Workers: 2})
 	seen, want, got := teststrnn.Seen(t, 3, 1), make([]float32, 3*size), make([]float32, 3*size)
-	if err := p.Predict(want, seen, nil, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Predict(want, seen, nil, 3))
 	seen[len(seen)/3+5] = float32(math.NaN())
-	if err := p.Predict(got, seen, nil, 3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Predict(got, seen, nil, 3))
 	if !slices.Equal(got[:size], want[:size]) || !slices.Equal(got[2*size:], want[2*size:]) {
 		t.Error("a NaN in motion 1 changed the others")
 	}
 	if !slices.ContainsFunc(got[size:2*size], func(v float32) bool { return v != v }) {
-		t.Error("the motion with a NaN goes on as if it had none")
+		t.Error("the motion with a NaN is predicted as if it had none")
 	}
 }
 
-// What Extend makes is what Predict makes again and again, and follows from the seed.
+// Extend repeats Predict, and its samples depend on the seed.
 func TestExtend(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Filter: true})
 	cols := m.Layout.Columns()
@@ -105,25 +89,21 @@ func TestExtend(t *testing.T) {
 			copy(rows[i*frames*cols:], seen[i*len(seen)/2:][:len(seen)/2])
 		}
 		p.SetSampling(seed, spread)
-		if err := p.Extend(rows, 2, m.Encode, frames); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Extend(rows, 2, m.Encode, frames))
 		return rows
 	}
 	rows := run(1, 0)
 	next := make([]float32, m.Predict*cols)
 	for at := m.Encode; at < frames; at += m.Predict {
-		if err := p.Predict(next, rows[(at-m.Encode)*cols:at*cols], nil, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Predict(next, rows[(at-m.Encode)*cols:at*cols], nil, 1))
 		k := min(m.Predict, frames-at) * cols
 		if !slices.Equal(next[:k], rows[at*cols:][:k]) {
-			t.Fatalf("frames from %d on are not what follows those before", at)
+			t.Fatalf("frames from %d on differ from the prediction", at)
 		}
 	}
 	a, b := run(1, 1), run(1, 1)
 	if !slices.Equal(a, b) {
-		t.Error("the same seed gives another motion")
+		t.Error("the same seed gives different motions")
 	}
 	if slices.Equal(a, run(2, 1)) || slices.Equal(a, rows) {
 		t.Error("another seed, or none, gives the same motion")
@@ -133,8 +113,8 @@ func TestExtend(t *testing.T) {
 	}
 }
 
-// longer returns by how much a shank is longer or shorter than the skeleton's at most, m.
-func longer(m *strnn.Model, rows []float32) (most float32) {
+// boneError returns the maximum error of a shank's length, m.
+func boneError(m *strnn.Model, rows []float32) (most float32) {
 	l := m.Layout
 	long := m.Skel.Offsets[m.Skel.Index("LeftFoot")].Len()
 	for at := 0; at < len(rows); at += l.Columns() {
@@ -144,36 +124,34 @@ func longer(m *strnn.Model, rows []float32) (most float32) {
 	return most
 }
 
-// Motion that is settled goes on with bones of the skeleton's length and a foot on the
-// ground, which the made-up network has not.
-func TestExtendSettled(t *testing.T) {
+// With cleanup, bones keep the skeleton's length and a foot is on the ground, unlike in the random
+// network's own frames.
+func TestExtendCleanUp(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{})
 	l, cols := m.Layout, m.Layout.Columns()
 	const frames = 100
-	off := func(settle bool) (bone, ground float32) {
+	off := func(cleanUp bool) (bone, ground float32) {
 		rows := make([]float32, frames*cols)
 		copy(rows, teststrnn.Seen(t, 1, 1))
-		p := predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1, CleanUp: settle})
+		p := predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1, CleanUp: cleanUp})
 		p.SetSampling(1, 1)
-		if err := p.Extend(rows, 1, m.Encode, frames); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Extend(rows, 1, m.Encode, frames))
 		made := rows[m.Encode*cols:]
 		for at := 0; at < len(made); at += cols {
 			ground = max(ground, m3.Abs(min(made[at+l.Pos(l.Joint("LeftToeBase"))+1], made[at+l.Pos(l.Joint("RightToeBase"))+1])))
 		}
-		return longer(m, made), ground
+		return boneError(m, made), ground
 	}
 	if bone, ground := off(true); bone > 0.001 || ground > 0.08 {
 		t.Errorf("bones are %g m too long, and the lower foot %g m off the ground", bone, ground)
 	}
 	if bone, _ := off(false); bone < 0.01 {
-		t.Errorf("bones are %g m too long as the network has them, which is too little to tell", bone)
+		t.Errorf("the network's bones are only %g m too long, too little for this test", bone)
 	}
 }
 
-// Double of Halve keeps the frames, and where the body goes.
-func TestHalveDouble(t *testing.T) {
+// HalveRate inverts DoubleRate, and both keep the body's places.
+func TestRates(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{})
 	l := m.Layout
 	cols := l.Columns()
@@ -182,7 +160,7 @@ func TestHalveDouble(t *testing.T) {
 	strnn.DoubleRate(double, rows, l)
 	strnn.HalveRate(back, double, l)
 	if !slices.Equal(rows, back) {
-		t.Error("every second frame of twice as many is not the first ones")
+		t.Error("halving the doubled motion differs from the original")
 	}
 	var at, twice feature.Place
 	for f := range len(rows) / cols {
@@ -192,31 +170,25 @@ func TestHalveDouble(t *testing.T) {
 		twice = twice.Advance(double[f*cols+l.Body():], 0.5/strnn.Rate)
 	}
 	if d := at.Pos.Dist(twice.Pos); d > 1e-3 {
-		t.Errorf("the body goes %g m elsewhere", d)
+		t.Errorf("the body ends %g m off", d)
 	}
 }
 
-// Latent values are found with which the body goes where it shall: better than the best
-// draw, and exactly where that is asked for.
+// The controller finds latent values that move the body to its goal better than the best sample, and
+// exactly with Exact.
 func TestController(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Filter: true})
 	const n = 3
 	cols, size := m.Layout.Columns(), m.Predict*m.Layout.Columns()
 	run := func(workers int, job strnn.Control) ([]float32, float64) {
-		c, err := m.NewController(strnn.ControllerOptions{Batch: n, Samples: 4, Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(m.NewController(strnn.ControllerOptions{Batch: n, Samples: 4, Workers: workers}))(t)
 		defer c.Close()
-		c.Weights.Slide, c.Weights.Bone = 0, 0 // the made-up network's feet and bones know nothing
+		c.Weights.Slide, c.Weights.Bone = 0, 0 // the random network's feet and bones mean nothing
 		for range n * m.Predict {
 			job.Body = append(job.Body, 0.1, 1.4, 0.5)
 		}
 		next := make([]float32, n*size)
-		cost, err := c.Run(next, teststrnn.Seen(t, n, 1), n, &job)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cost := must.Get(c.Run(next, teststrnn.Seen(t, n, 1), n, &job))(t)
 		return next, cost
 	}
 	off := func(next []float32) (most float32) {
@@ -233,29 +205,26 @@ func TestController(t *testing.T) {
 	drawn, first := run(2, strnn.Control{Samples: 4, Spread: 1})
 	found, cost := run(2, strnn.Control{Samples: 4, Spread: 1, Steps: 4})
 	if !(cost < 0.5*first) || !(off(found) < off(drawn)) {
-		t.Errorf("after the search the cost is %g and the body %.3f m off, after the draws %g and %.3f", cost, off(found), first, off(drawn))
+		t.Errorf("after the search the cost is %g and the body %.3f m off, after sampling %g and %.3f", cost, off(found), first, off(drawn))
 	}
 	exact, _ := run(2, strnn.Control{Samples: 4, Spread: 1, Steps: 4, Exact: true})
 	if d := off(exact); d > 0.002 {
-		t.Errorf("exactly where it shall be is %g m off", d)
+		t.Errorf("with Exact it is %g m off", d)
 	}
-	settled, _ := run(2, strnn.Control{Samples: 4, Spread: 1, Steps: 4, Exact: true, CleanUp: true})
-	if d, was, is := off(settled), longer(m, exact), longer(m, settled); d > 0.002 || was < 0.01 || is > 0.001 {
-		t.Errorf("settled, it is %g m off, and bones are %g m too long, before %g m", d, is, was)
+	clean, _ := run(2, strnn.Control{Samples: 4, Spread: 1, Steps: 4, Exact: true, CleanUp: true})
+	if d, was, is := off(clean), boneError(m, exact), boneError(m, clean); d > 0.002 || was < 0.01 || is > 0.001 {
+		t.Errorf("with CleanUp it is %g m off, and bones are %g m too long, before %g m", d, is, was)
 	}
 	if again, _ := run(1, strnn.Control{Samples: 4, Spread: 1, Steps: 4}); !slices.Equal(again, found) {
-		t.Error("another number of workers finds something else")
+		t.Error("another number of workers finds another result")
 	}
 }
 
-// Tuning weights lowers the cost, and leaves no trace.
+// Tuning lowers the cost and restores the weights.
 func TestFineTuner(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{})
 	size := m.Predict * m.Layout.Columns()
-	f, err := m.NewFineTuner(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(m.NewFineTuner(1))(t)
 	defer f.Close()
 	f.Weights.Slide, f.Weights.Bone = 0, 0
 	var body []float32
@@ -264,10 +233,7 @@ func TestFineTuner(t *testing.T) {
 	}
 	seen, next := teststrnn.Seen(t, 1, 1), make([]float32, size)
 	run := func(steps int) float64 {
-		cost, err := f.Run(next, seen, 1, &strnn.Control{Body: body, Steps: steps})
-		if err != nil {
-			t.Fatal(err)
-		}
+		cost := must.Get(f.Run(next, seen, 1, &strnn.Control{Body: body, Steps: steps}))(t)
 		return cost
 	}
 	before := run(0)
@@ -278,9 +244,7 @@ func TestFineTuner(t *testing.T) {
 		t.Errorf("the cost is %g after the weights are restored, %g before", again, before)
 	}
 	want := make([]float32, size)
-	if err := predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1}).Predict(want, seen, nil, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1}).Predict(want, seen, nil, 1))
 	for k, v := range want {
 		if math.Abs(float64(v-next[k])) > 1e-4 {
 			t.Fatalf("value %d is %g without tuning, the predictor gives %g", k, next[k], v)
@@ -288,8 +252,8 @@ func TestFineTuner(t *testing.T) {
 	}
 }
 
-// Lead goes back to the path within the window.
-func TestLead(t *testing.T) {
+// BodyMotionAlong returns to the path within the window.
+func TestBodyMotionAlong(t *testing.T) {
 	var to []feature.Place
 	p := feature.Place{Yaw: 3}
 	start := p
@@ -318,10 +282,7 @@ func TestMisuse(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{})
 	cols := m.Layout.Columns()
 	p := predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1})
-	c, err := m.NewController(strnn.ControllerOptions{Batch: 1, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(m.NewController(strnn.ControllerOptions{Batch: 1, Workers: 1}))(t)
 	defer c.Close()
 	rows := make([]float32, 100*cols)
 	next := make([]float32, m.Predict*cols)
@@ -330,23 +291,21 @@ func TestMisuse(t *testing.T) {
 		"3 or no latent values":  p.Predict(next, rows[:m.Encode*cols], []float32{1}, 1),
 		"from at least 8 frames": p.Extend(rows, 1, m.Encode-1, 100),
 		"want 560, 24 and 32":    func() error { _, err := c.Run(next, rows[:m.Encode*cols], 1, &strnn.Control{Samples: 1}); return err }(),
-		"0 draws of spread 0": func() error {
+		"0 samples of spread 0": func() error {
 			_, err := c.Run(next, rows[:m.Encode*cols], 1, &strnn.Control{Body: make([]float32, 24)})
 			return err
 		}(),
 		"at least one of each": func() error { _, err := m.NewPredictor(strnn.PredictorOptions{Batch: 0, Workers: 1}); return err }(),
-		"goes on from a motion in one way": func() error {
+		"no latent values to control": func() error {
 			_, err := teststrnn.Model(t, teststrnn.Options{Once: true}).NewController(strnn.ControllerOptions{Batch: 1, Workers: 1})
 			return err
 		}(),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q in it", err, want)
-		}
+		must.FailWith(t, err, want)
 	}
 }
 
-// A file that does not fit is refused, with all in which it does not.
+// NewModel reports how an unusable file differs.
 func TestSchema(t *testing.T) {
 	for want, change := range map[string]func(*netruntime.Meta){
 		`"encode" is "none"`:            func(m *netruntime.Meta) { m.Extra[strnn.KeyEncode] = "none" },
@@ -359,10 +318,7 @@ func TestSchema(t *testing.T) {
 		net := teststrnn.Net(t, teststrnn.Options{})
 		meta := net.Meta()
 		change(&meta)
-		bad, err := netruntime.New(meta, net.Tensors())
-		if err != nil {
-			t.Fatal(err)
-		}
+		bad := must.Get(netruntime.New(meta, net.Tensors()))(t)
 		var e *feature.SchemaError
 		if _, err := strnn.NewModel(bad); !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)

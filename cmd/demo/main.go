@@ -21,6 +21,7 @@ import (
 	"mannequin/engine/media"
 	"mannequin/engine/stage"
 	"mannequin/internal/backend"
+	"mannequin/internal/closest"
 	"mannequin/internal/command"
 	"mannequin/models"
 	stylesfree "mannequin/models/styles-free"
@@ -30,6 +31,7 @@ import (
 	"mannequin/scenes/open"
 	"mannequin/scenes/show"
 	"mannequin/scenes/tape"
+	"mannequin/scenes/world"
 )
 
 func init() {
@@ -105,13 +107,13 @@ func newCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.SortFlags = false // help keeps related flags together
-	f.StringVar(&o.setup.Scene, "scene", o.setup.Scene,
+	command.Choice(c, &o.setup.Scene, "scene", o.setup.Scene, open.Names,
 		"quadruped: a dog that you steer, and a herd; crowd: dogs and people; herd: only dogs; people: people walking and running along lanes; "+
 			"latent: a person controlled by sliders; strnn: a crowd with predicted motion; cutscene: plays a script")
-	f.IntVar(&o.setup.Agents, "agents", o.setup.Agents, "number of dogs in the herd, or of people, 0 to 4096; crowd: all agents (default 100); latent: other people (default 0)")
-	f.IntVar(&o.setup.Styled, "styled", o.setup.Styled, "number of people with a style each: old, proud, stooped, …")
-	f.Float32Var(&o.setup.Churn, "churn", 0, "crowd: agents that are added, and as many removed, per second")
-	f.StringSliceVar(&o.setup.Kinds, "kinds", nil, "crowd: kinds of agents, some of "+strings.Join(open.Kinds, ", ")+" (default: all)")
+	command.Number(c, &o.setup.Agents, "agents", o.setup.Agents, 0, world.MaxAgents, "number of dogs in the herd, or of people; crowd: all agents (default 100); latent: other people (default 0)")
+	command.Number(c, &o.setup.Styled, "styled", o.setup.Styled, 0, world.MaxAgents, "number of people with a style each: old, proud, stooped, …")
+	command.Number(c, &o.setup.Churn, "churn", 0, 0, 1000, "crowd: agents that are added, and as many removed, per second")
+	command.Choices(c, &o.setup.Kinds, "kinds", open.Kinds, "crowd: kinds of agents, some of "+strings.Join(open.Kinds, ", ")+" (default: all)")
 	f.StringVar(&o.setup.Model, "model", o.setup.Model, "dogs: a shipped model's name or a model file")
 	f.StringSliceVar(&o.setup.Far, "far", nil, "distant dogs: networks with longer strides (default: those shipped with the model)")
 	f.StringVar(&o.setup.Manifold, "manifold", o.setup.Manifold, "people: the motion manifold, a shipped model's name or a model file")
@@ -122,27 +124,27 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.setup.STRNN, "strnn", o.setup.STRNN, "strnn: a shipped model's name or a model file with a guide")
 	f.StringVar(&o.setup.Keypose, "keypose", o.setup.Keypose, "crowd, kind performing: a shipped model's name or a model file")
 	f.StringArrayVar(&o.skin, "skin", nil, "glTF `FILE` with a skinned mesh that replaces the dogs or the people, by its number of legs; or dog=FILE, person=FILE; may be repeated")
-	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that maps our joint names to the mesh's, where they do not match by name; or dog=FILE, person=FILE; may be repeated")
+	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that maps our joint names to the mesh's, for names that do not match; or dog=FILE, person=FILE; may be repeated")
 	f.StringVar(&o.setup.Script, "script", "", "cutscene: the script, a `file` (docs/cutscene.md) or a shipped one: "+strings.Join(cutscene.Shipped(), ", "))
 	f.StringVar(&o.bvh, "bvh", filepath.Join("out", "latent.bvh"), "latent: `file` for the sequence, written when you press E")
-	f.StringVar(&o.backend, "backend", backend.CPU, "device for the networks: cpu, or cuda if the program was built with it")
+	command.Choice(c, &o.backend, "backend", backend.CPU, backend.Names, "device for the networks: cpu, or cuda if the program was built with it")
 	f.BoolVar(&o.setup.BF16, "bf16", o.setup.BF16, "compute the networks in bfloat16 if the processor or the GPU can: about twice as fast; the default in the scene crowd")
 	f.StringVar(&o.setup.Terrain, "terrain", o.setup.Terrain, "hills, flat, slope, steps, or a number: hills with that seed; latent: flat by default")
-	f.StringSliceVar(&o.show, "show", nil, "overlays to draw, `names` of: "+hud.AllOverlays.String())
-	f.Float64Var(&o.seconds, "seconds", 0, "duration; 0 is until the window is closed, 10 s of a recording, or all of a cutscene")
+	command.Choices(c, &o.show, "show", strings.Split(hud.AllOverlays.String(), ", "), "overlays to draw")
+	command.Number(c, &o.seconds, "seconds", 0, 0, 3600, "duration; 0 is until the window is closed, 10 s of a recording, or all of a cutscene")
 	f.BoolVar(&o.headless, "headless", false, "record without a window")
-	f.StringVar(&o.out, "out", "", "record to FILE.mp4, FILE.gif or a folder of PNGs; missing folders are created (default out/SCENE.mp4, or .gif without ffmpeg)")
+	f.StringVar(&o.out, "out", "", "`FILE` to record to: .mp4, .gif or a folder of PNGs; missing folders are created (default out/SCENE.mp4, or .gif without ffmpeg)")
 	f.Uint64Var(&o.setup.Seed, "seed", o.setup.Seed, "seed of the hills and of the agents' steering")
-	f.IntVar(&o.width, "width", 1280, "width of the picture, pixels")
-	f.IntVar(&o.height, "height", 720, "height of the picture, pixels")
-	f.IntVar(&o.fps, "fps", 30, "frames per second of a recording")
+	command.Number(c, &o.width, "width", 1280, 64, 4096, "width of the picture, pixels")
+	command.Number(c, &o.height, "height", 720, 64, 4096, "height of the picture, pixels")
+	command.Number(c, &o.fps, "fps", 30, 1, 240, "frames per second of a recording")
 	f.StringVar(&o.record, "record", "", "write a tape to `file`: the scene's setup and the input of each tick; with --no-render also of ticks that are not measured")
 	f.StringVar(&o.replay, "replay", "", "play the tape in `file`, in a window or into a recording")
 	f.BoolVar(&o.verify, "verify", false, "play the tape of --replay without pictures, and check that each tick has the same bits as when it was recorded")
 	f.BoolVar(&o.noRender, "no-render", false, "run at 60 ticks a second without pictures, and report the duration of ticks; 10 s unless --seconds is given")
-	f.Float64Var(&o.budget, "budget", 12, "`milliseconds` per tick, in a window or with --no-render; distant agents update less often to stay within it; 0 is no limit")
+	command.Number(c, &o.budget, "budget", 12, 0, 1e4, "`milliseconds` per tick, in a window or with --no-render; distant agents update less often to stay within it; 0 is no limit")
 	f.BoolVar(&o.json, "json", false, "with --no-render: print one JSON object")
-	f.IntVar(&o.workers, "workers", 0, "worker goroutines; 0 is one per core")
+	command.Number(c, &o.workers, "workers", 0, 0, 1024, "worker goroutines; 0 is one per core")
 	c.AddCommand(newReel())
 	return c
 }
@@ -150,22 +152,11 @@ func newCommand() *cobra.Command {
 // check rejects invalid options and fills in derived ones.
 func (o *options) check() error {
 	if err := o.setup.Check(); err != nil {
-		return command.Usage(err)
+		return command.Usagef("%w%s", err, closest.Hint(o.setup.Terrain, []string{"hills", "flat", "slope", "steps"}))
 	}
 	var err error
 	if o.overlays, err = hud.ParseOverlays(o.show); err != nil {
 		return command.Usagef("--show: %w", err)
-	}
-	switch {
-	case !(o.seconds >= 0) || o.seconds > 3600:
-		return command.Usagef("--seconds %g: want 0 to 3600", o.seconds)
-	case o.width < 64 || o.height < 64 || o.width > 4096 || o.height > 4096:
-		return command.Usagef("--width %d --height %d: want 64 to 4096 pixels", o.width, o.height)
-	case o.fps < 1 || o.fps > 240:
-		return command.Usagef("--fps %d: want 1 to 240", o.fps)
-	}
-	if _, err := o.newBudget(); err != nil {
-		return err
 	}
 	if _, err := backend.Open(o.backend, nil); err != nil {
 		return command.Usage(err)
@@ -188,9 +179,6 @@ func (o *options) check() error {
 func (o *options) newBudget() (*clock.Budget, error) {
 	if o.budget == 0 {
 		return nil, nil
-	}
-	if !(o.budget > 0 && o.budget <= 1e4) {
-		return nil, command.Usagef("--budget %g: want 0, or up to 10000 ms", o.budget)
 	}
 	return clock.NewBudget(time.Duration(o.budget * float64(time.Millisecond)))
 }

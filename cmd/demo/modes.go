@@ -76,8 +76,6 @@ func (o *options) conflicts(given func(flag string) bool) error {
 		return command.Usagef("--json needs --no-render")
 	case o.record != "" && filepath.Clean(o.record) == filepath.Clean(o.out):
 		return command.Usagef("--record %s with --out %s: these must be two files", o.record, o.out)
-	case o.workers < 0 || o.workers > 1024:
-		return command.Usagef("--workers %d: want 1 to 1024, or 0 for one per core", o.workers)
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -74,7 +73,11 @@ func reel() []take {
 
 func newReel() *cobra.Command {
 	o := options{setup: open.Default("quadruped"), backend: backend.CPU}
-	var only []string
+	all := reel()
+	var only, names []string
+	for _, t := range all {
+		names = append(names, t.name)
+	}
 	c := &cobra.Command{
 		Use:   "reel",
 		Short: "Record a short video and a contact sheet of each gait, action and ground",
@@ -82,48 +85,30 @@ func newReel() *cobra.Command {
   demo reel --model dog-free --out out/free --only walk,trot,sit`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			takes, err := pick(reel(), only)
-			if err != nil {
-				return err
-			}
-			switch {
-			case o.width < 160 || o.height < 90 || o.width > 4096 || o.height > 4096:
-				return command.Usagef("--width %d --height %d: want 160 by 90 to 4096 pixels", o.width, o.height)
-			case o.fps < 1 || o.fps > 60:
-				return command.Usagef("--fps %d: want 1 to 60", o.fps)
-			}
 			o.setup.Far = open.FarOf(o.setup.Model)
-			return shoot(cmd.Context(), o, takes, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return shoot(cmd.Context(), o, pick(all, only), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.setup.Model, "model", "dog", "a shipped model's name, or a model file")
+	f.StringVar(&o.setup.Model, "model", "dog", "a shipped model's `name` or a model file")
 	f.StringVar(&o.out, "out", filepath.Join("out", "showreel"), "`folder` for the videos and the sheets")
-	f.StringSliceVar(&only, "only", nil, "`names` of the takes to record (default: all)")
-	f.IntVar(&o.width, "width", 640, "picture's width, pixels")
-	f.IntVar(&o.height, "height", 360, "picture's height, pixels")
-	f.IntVar(&o.fps, "fps", 30, "frames per second")
+	command.Choices(c, &only, "only", names, "takes to record (default: all)")
+	command.Number(c, &o.width, "width", 640, 160, 4096, "picture's width, pixels")
+	command.Number(c, &o.height, "height", 360, 90, 4096, "picture's height, pixels")
+	command.Number(c, &o.fps, "fps", 30, 1, 60, "frames per second")
 	return c
 }
 
-// pick returns the takes with the given names, or all.
-func pick(takes []take, names []string) ([]take, error) {
+// pick returns the takes with the given names in their order, or all.
+func pick(takes []take, names []string) []take {
 	if len(names) == 0 {
-		return takes, nil
-	}
-	var have []string
-	for _, t := range takes {
-		have = append(have, t.name)
+		return takes
 	}
 	var out []take
 	for _, n := range names {
-		i := slices.Index(have, n)
-		if i < 0 {
-			return nil, command.Usagef("--only %s: want some of %s", n, strings.Join(have, ", "))
-		}
-		out = append(out, takes[i])
+		out = append(out, takes[slices.IndexFunc(takes, func(t take) bool { return t.name == n })])
 	}
-	return out, nil
+	return out
 }
 
 // shoot records takes into the folder o.out.

@@ -41,7 +41,7 @@ func TestReel(t *testing.T) {
 
 func TestReelMistakes(t *testing.T) {
 	for args, want := range map[string]string{
-		"--only fly": "fly", "--fps 0": "fps", "--width 1": "pixels", "extra": "extra", "--model wolf --only idle": "wolf",
+		"--only fly": "fly", "--fps 0": "fps", "--width 1": "--width is 1, want 160 to 4096", "--only wakl": "did you mean walk?", "extra": "extra", "--model wolf --only idle": "wolf",
 	} {
 		code, _, stderr := demo(t, append([]string{"reel"}, strings.Fields(args)...)...)
 		wantCode := command.ExitUsage

@@ -1,5 +1,5 @@
-// Command mannequin is the workshop: it imports, trains, measures, drives and
-// draws. Run it without arguments for the list of its commands.
+// Command mannequin imports, makes and edits motion, trains and measures networks, and draws. Run it
+// without arguments for the list of its commands.
 package main
 
 import (
@@ -23,8 +23,12 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mannequin",
 		Short: "Animate characters with neural networks, and train those networks from motion capture",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long: `Animate characters with neural networks, and train those networks from motion capture.
+
+What a command works on is an argument: files, folders of recordings, or a model by name. What it
+writes is --out.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(motion.Commands()...)

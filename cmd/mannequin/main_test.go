@@ -11,7 +11,7 @@ import (
 // A mistake in the command line is exit code 2 and one line; help is on
 // standard output and no error.
 func TestUsageErrors(t *testing.T) {
-	for name, want := range map[string]string{"import": "want a motion file: mannequin import FILE... ", "inspect": "want a file or a model: mannequin inspect", "convert": "want a motion or a model, and the file to write: mannequin convert"} {
+	for name, want := range map[string]string{"import": "want a motion file: mannequin import FILE... ", "inspect": "want a file or a model: mannequin inspect", "convert": "want a motion or a model: mannequin convert"} {
 		if code, _, errs := mannequin(name); code != command.ExitUsage || !strings.Contains(errs, want) {
 			t.Errorf("%s: code %d, %q, want %q", name, code, errs, want)
 		}

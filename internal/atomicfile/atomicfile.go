@@ -14,12 +14,11 @@ import (
 	"strings"
 )
 
-// Write makes the file at path from what write produces: into a temporary file
-// in the same folder, flushed to disk, then renamed over path. When write or
-// any step fails, path keeps what it held before and the temporary file is
-// removed. A new file has the permissions that any new file has, a replaced one
-// keeps its own, and a symbolic link stays and its target is replaced. It is an
-// error if path is a folder, a device or a pipe, which a rename would destroy.
+// Write makes the file at path with the output of write. It writes a temporary file in the same
+// folder, flushes it to disk and renames it to path. If any step fails, path keeps its old contents
+// and the temporary file is removed. A new file has the usual permissions and a replaced file keeps
+// its own. If path is a symbolic link, its target is replaced. It is an error if path is a folder,
+// a device or a pipe, which a rename would destroy.
 func Write(path string, write func(io.Writer) error) error {
 	if err := replace(path, write); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
@@ -27,8 +26,8 @@ func Write(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Sweep removes what calls of Write that were killed have left beside path. Only
-// who keeps all others from writing path may call it.
+// Sweep removes files that killed calls of Write have left beside path. The caller must ensure that
+// nothing writes path at the same time.
 func Sweep(path string) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -36,7 +35,7 @@ func Sweep(path string) {
 	dir, base := filepath.Dir(path), filepath.Base(path)
 	files, err := os.ReadDir(dir)
 	if err != nil {
-		return // Write will say so
+		return // Write will report it
 	}
 	for _, f := range files {
 		number, ok := strings.CutPrefix(f.Name(), temporary(base))
@@ -46,7 +45,7 @@ func Sweep(path string) {
 	}
 }
 
-// temporary is how the name of a temporary file begins; a number follows.
+// temporary returns the start of a temporary file's name; a number follows.
 func temporary(base string) string { return "." + base + ".tmp" }
 
 func replace(path string, write func(io.Writer) error) (err error) {
@@ -55,7 +54,7 @@ func replace(path string, write func(io.Writer) error) (err error) {
 	}
 	old, err := os.Stat(path)
 	if err == nil && !old.Mode().IsRegular() {
-		return errors.New("it is there and not a regular file")
+		return errors.New("it exists and is not a regular file")
 	}
 	dir, base := filepath.Split(path)
 	temp := fmt.Sprintf("%s%s%d", dir, temporary(base), rand.Uint64())
@@ -96,8 +95,8 @@ func replace(path string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	done = true
-	// The rename itself must reach the disk too. Not every system can sync a
-	// folder, and the file's bytes are safe either way.
+	// The rename itself must reach the disk too. Not every system can sync a folder, and the file's
+	// bytes are safe either way.
 	if d, err := os.Open(filepath.Dir(path)); err == nil {
 		d.Sync()
 		d.Close()

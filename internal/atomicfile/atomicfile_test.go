@@ -11,14 +11,14 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 func TestWriteReplaces(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	for _, text := range []string{"first", "second"} {
-		if err := Write(path, func(w io.Writer) error { _, err := fmt.Fprint(w, text); return err }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(path, func(w io.Writer) error { _, err := fmt.Fprint(w, text); return err }))
 		if got, _ := os.ReadFile(path); string(got) != text {
 			t.Fatalf("read %q, want %q", got, text)
 		}
@@ -28,9 +28,7 @@ func TestWriteReplaces(t *testing.T) {
 func TestFailureLeavesTheOldFileAndNothingElse(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
-	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("old"), 0o644))
 	boom := errors.New("boom")
 	err := Write(path, func(w io.Writer) error {
 		fmt.Fprint(w, "half")
@@ -49,14 +47,9 @@ func TestFailureLeavesTheOldFileAndNothingElse(t *testing.T) {
 
 func TestPanicLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("the panic was swallowed")
-			}
-		}()
+	must.Panic(t, "boom", func() {
 		Write(filepath.Join(dir, "f"), func(io.Writer) error { panic("boom") })
-	}()
+	})
 	if names, _ := os.ReadDir(dir); len(names) != 0 {
 		t.Errorf("left behind: %v", names)
 	}
@@ -66,19 +59,14 @@ func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	write := func(names ...string) {
 		for _, name := range names {
-			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
 		}
 	}
 	write(".f.tmp1", ".f.tmp18446744073709551615")
-	Sweep(filepath.Join(dir, "f")) // which is not there yet
+	Sweep(filepath.Join(dir, "f")) // which does not exist yet
 	write("f", ".f.tmp7", ".f.tmp", ".f.tmpx", ".g.tmp1", "f.tmp1")
 	Sweep(filepath.Join(dir, "f"))
-	left, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := must.Get(os.ReadDir(dir))(t)
 	var names []string
 	for _, f := range left {
 		names = append(names, f.Name())
@@ -97,7 +85,7 @@ func TestMissingFolder(t *testing.T) {
 	}
 }
 
-// A rename over a device or a socket would put a file in its place.
+// A rename to a device or a socket would replace it with a file.
 func TestOnlyRegularFilesAreReplaced(t *testing.T) {
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "socket")
@@ -122,17 +110,13 @@ func TestOnlyRegularFilesAreReplaced(t *testing.T) {
 func TestLinksAndPermissionsStay(t *testing.T) {
 	dir := t.TempDir()
 	file, link, fresh, other := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "fresh"), filepath.Join(dir, "other")
-	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("old"), 0o600))
 	if err := os.Symlink("file", link); err != nil {
 		t.Skip(err)
 	}
 	text := func(w io.Writer) error { _, err := fmt.Fprint(w, "new"); return err }
 	for _, path := range []string{link, fresh} {
-		if err := Write(path, text); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(path, text))
 	}
 	st, err := os.Lstat(link)
 	if err != nil || st.Mode()&fs.ModeSymlink == 0 {
@@ -144,11 +128,8 @@ func TestLinksAndPermissionsStay(t *testing.T) {
 	if st, _ := os.Stat(file); st.Mode().Perm() != 0o600 {
 		t.Errorf("permissions became %v", st.Mode())
 	}
-	// Like any file that is created without further wishes.
-	f, err := os.Create(other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	// With the default permissions of a new file.
+	f := must.Get(os.Create(other))(t)
 	f.Close()
 	a, _ := os.Stat(fresh)
 	b, _ := os.Stat(other)

@@ -1,5 +1,4 @@
-// Package backend names what can compute networks, for the programs' flag
-// --backend.
+// Package backend opens the backends that compute networks, for the programs' flag --backend.
 package backend
 
 import (
@@ -17,9 +16,12 @@ const (
 	CUDA = "cuda"
 )
 
-// Open returns what opens sessions of a backend, nil for the processor. Where
-// their options ask for bfloat16 the GPU computes in it, else in float32. log is
-// told what networks run on.
+// Names are the names of all backends.
+var Names = []string{CPU, CUDA}
+
+// Open returns the function that opens sessions of a backend, or nil for the processor. The GPU
+// computes in bfloat16 if the session's options ask for it, else in float32. log receives a line on
+// what networks run on.
 func Open(name string, log *slog.Logger) (netruntime.Opener, error) {
 	switch name {
 	case CPU:
@@ -36,5 +38,5 @@ func Open(name string, log *slog.Logger) (netruntime.Opener, error) {
 			return cuda.NewSession(n, cuda.Options{SessionOptions: o, Precision: p, Log: log})
 		}, nil
 	}
-	return nil, fmt.Errorf("no backend %q: want %s or %s", name, CPU, CUDA)
+	return nil, fmt.Errorf("unknown backend %q: want %s or %s", name, CPU, CUDA)
 }

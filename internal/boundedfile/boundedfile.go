@@ -1,4 +1,4 @@
-// Package boundedfile reads whole files that are not larger than they should be.
+// Package boundedfile reads whole files up to a size limit.
 package boundedfile
 
 import (
@@ -8,9 +8,8 @@ import (
 	"os"
 )
 
-// Read returns the bytes of the regular file at path. Devices, pipes and
-// folders are errors, as are files of more than limit bytes: neither is
-// loaded.
+// Read returns the bytes of the regular file at path. Devices, pipes, folders and files of more
+// than limit bytes are errors, and are not loaded.
 func Read(path string, limit int64) ([]byte, error) {
 	info, err := stat(path)
 	if err != nil {
@@ -22,7 +21,7 @@ func Read(path string, limit int64) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Open opens the regular file at path for reading, whatever its size.
+// Open opens the regular file at path for reading, at any size.
 func Open(path string) (*os.File, error) {
 	if _, err := stat(path); err != nil {
 		return nil, err
@@ -43,8 +42,8 @@ func stat(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// missing is a path at which there is nothing: an fs.ErrNotExist for errors.Is, though not
-// for os.IsNotExist, which knows only the errors of package os.
+// missing is the error for a path that does not exist. It is an fs.ErrNotExist for errors.Is, but
+// not for os.IsNotExist, which knows only the errors of package os.
 type missing string
 
 func (m missing) Error() string        { return string(m) + ": no such file" }

@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 func TestRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(path, []byte("four"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("four"), 0o644))
 	if b, err := Read(path, 4); err != nil || string(b) != "four" {
 		t.Errorf("%q, %v", b, err)
 	}

@@ -10,6 +10,9 @@ import (
 // Name returns the name in names that is most like name, or "" if none is. Alike are names of which
 // at most a third of the letters differ, and names that begin with name.
 func Name(name string, names []string) string {
+	if len(name) < 2 {
+		return ""
+	}
 	best, least := "", max(1, len(name)/3)+1
 	for _, n := range names {
 		d := distance([]rune(strings.ToLower(name)), []rune(strings.ToLower(n)))
@@ -34,7 +37,7 @@ func Hint(name string, names []string) string {
 // FileHint is Hint for the path of a file that does not exist. The names are those in its folder.
 func FileHint(path string) string {
 	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
+	if err != nil || path == "" {
 		return ""
 	}
 	names := make([]string, len(entries))

@@ -32,6 +32,9 @@ func TestHints(t *testing.T) {
 	if got, want := FileHint(filepath.Join(dir, "wlak.bvh")), "; did you mean "+filepath.Join(dir, "walk.bvh")+"?"; got != want {
 		t.Error(got)
 	}
+	if got := FileHint(""); got != "" {
+		t.Error(got)
+	}
 	if got := FileHint(filepath.Join(dir, "none", "walk.bvh")); got != "" {
 		t.Error(got)
 	}

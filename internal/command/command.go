@@ -34,7 +34,7 @@ func (e usageError) Unwrap() error { return e.error }
 // Usage marks err as a mistake in the command line.
 func Usage(err error) error { return usageError{err} }
 
-// Usagef returns a mistake in the command line.
+// Usagef returns an error about a mistake in the command line.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
 
 // Main runs root with the program's arguments and ends the program. The first
@@ -45,8 +45,8 @@ func Main(root *cobra.Command) {
 	os.Exit(Run(ctx, root, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// Run executes one command line of root and returns the exit code. An error is
-// one line on stderr, whatever its cause.
+// Run executes one command line of root and returns the exit code. Every error is one line on
+// stderr.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	root.SilenceUsage, root.SilenceErrors = true, true
 	mark(root)
@@ -129,8 +129,11 @@ func flagError(c *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &unknown):
 		var names []string
-		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-		return Usagef("%w%s", err, closest.Hint("--"+unknown.GetSpecifiedName(), names))
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if name := closest.Name(unknown.GetSpecifiedName(), names); name != "" {
+			return Usagef("%w; did you mean --%s?", err, name)
+		}
+		return Usage(err)
 	case errors.As(err, &bad):
 		value, why := bad.GetValue(), errors.Unwrap(bad).Error()
 		switch bad.GetFlag().Value.Type() {
@@ -144,7 +147,10 @@ func flagError(c *cobra.Command, err error) error {
 		case bad.GetFlag().Value.Type() == "bool":
 			why = "want true or false"
 		}
-		return Usagef("--%s is %s, %s", bad.GetFlag().Name, value, why)
+		if strings.HasPrefix(why, "want ") {
+			return Usagef("--%s is %s, %s", bad.GetFlag().Name, value, why)
+		}
+		return Usagef("--%s is %s: %s", bad.GetFlag().Name, value, why)
 	}
 	return Usage(err)
 }
@@ -152,6 +158,6 @@ func flagError(c *cobra.Command, err error) error {
 func isUsage(err error) bool {
 	var u usageError
 	return errors.As(err, &u) ||
-		// cobra has no types for these two.
+		// cobra has no types for these two errors.
 		strings.HasPrefix(err.Error(), "unknown command") || strings.HasPrefix(err.Error(), "required flag")
 }

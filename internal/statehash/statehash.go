@@ -1,6 +1,5 @@
-// Package statehash sums up a world's state in 64 bits: two runs of the same program
-// that are the same to the bit have the same sums, on any machine. It tells accidents
-// apart, not forgeries.
+// Package statehash hashes a world's state to 64 bits. Two runs of the same program with the same
+// bits have the same hash, on any machine. It detects accidents, not forgeries.
 package statehash
 
 import (
@@ -10,24 +9,24 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Hash is a sum of what has been added to it, in that order. It begins as New.
+// Hash is the hash of the values added to it, in order. It begins as New.
 type Hash uint64
 
-// New is the sum of nothing.
+// New is the hash of nothing.
 const New Hash = 0x9e3779b97f4a7c15
 
-// Uint returns the sum with v added.
+// Uint returns the hash with v added.
 func (h Hash) Uint(v uint64) Hash {
-	// Both halves of the product: each bit reaches others above it and below it, the
-	// signs of floats too, which are the highest.
+	// Both halves of the product. So each bit affects bits above and below it. This includes the
+	// signs of floats, which are the highest bits.
 	hi, lo := bits.Mul64(uint64(h)^v, 0xd6e8feb86659fd93)
 	return Hash(hi ^ lo)
 }
 
-// Int returns the sum with v added.
+// Int returns the hash with v added.
 func (h Hash) Int(v int) Hash { return h.Uint(uint64(v)) }
 
-// Bool returns the sum with v added.
+// Bool returns the hash with v added.
 func (h Hash) Bool(v bool) Hash {
 	if v {
 		return h.Uint(1)
@@ -35,7 +34,7 @@ func (h Hash) Bool(v bool) Hash {
 	return h.Uint(0)
 }
 
-// Floats returns the sum with the bits of v added: −0 is not 0.
+// Floats returns the hash with the bits of v added: −0 is not 0.
 func (h Hash) Floats(v ...float32) Hash {
 	for _, f := range v {
 		h = h.Uint(uint64(math.Float32bits(f)))
@@ -43,7 +42,7 @@ func (h Hash) Floats(v ...float32) Hash {
 	return h
 }
 
-// Xforms returns the sum with the bits of x added.
+// Xforms returns the hash with the bits of x added.
 func (h Hash) Xforms(x []m3.Xform) Hash {
 	for i := range x {
 		p, q := &x[i].Pos, &x[i].Rot

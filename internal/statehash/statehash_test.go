@@ -7,7 +7,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Every bit of every number counts, and so does the order.
+// Every bit of every number changes the hash, and so does the order.
 func TestEveryBit(t *testing.T) {
 	x := []m3.Xform{{Pos: m3.V(1, 2, 3), Rot: m3.Quat{X: 4, Y: 5, Z: 6, W: 7}}, {Pos: m3.V(8, 9, 10)}}
 	seen := map[Hash]string{New.Xforms(x): "as they are", New.Xforms(x[:1]): "one of them", New: "nothing"}
@@ -25,7 +25,7 @@ func TestEveryBit(t *testing.T) {
 				was := *f
 				*f = math.Float32frombits(math.Float32bits(was) ^ 1<<bit)
 				add(New.Xforms(x), string(rune('a'+i))+string(rune('0'+k))+" bit "+string(rune('A'+bit)))
-				// Two signs in one word, which a plain product would let cancel out.
+				// Two signs in one word, which would cancel in a plain product.
 				if k == 1 && bit == 31 {
 					p.Z = -p.Z
 					add(New.Xforms(x), "two signs")
@@ -45,7 +45,7 @@ func TestEveryBit(t *testing.T) {
 	add(New.Int(-1), "−1")
 }
 
-// Sums are the same on any machine and in any version of Go: tapes hold them.
+// Hashes are the same on any machine and in any version of Go, because tapes hold them.
 func TestStable(t *testing.T) {
 	x := []m3.Xform{{Pos: m3.V(1, -2, 0.5), Rot: m3.Quat{W: 1}}}
 	if got, want := New.Int(3).Xforms(x).Bool(true), Hash(0x71de206708313304); got != want {

@@ -1,9 +1,7 @@
-// Package dogfree is the shipped dog that is free for any use: a mode-adaptive
-// network trained on the made-up motion of offline/procgen, with its weights
-// embedded.
+// Package dogfree is the shipped dog that is free for any use: a mode-adaptive network trained on
+// the procedural motion of offline/procgen, with its weights embedded.
 //
-// The weights are in the public domain (CC0 1.0): see models/LICENSES.md. The code
-// is MIT.
+// The weights are in the public domain (CC0 1.0): see models/LICENSES.md. The code is MIT.
 package dogfree
 
 import (

@@ -1,8 +1,8 @@
-// Package dogstride4 is the shipped dog for far away: the like of models/dog that goes by
-// 4 ticks at a time, with its weights embedded (see animsys.Options.Far).
+// Package dogstride4 is the shipped dog for the far distance: a variant of models/dog that advances
+// 4 ticks at a time, with its weights embedded (see mann.ControllerOptions.LOD).
 //
-// The weights are licensed CC BY-NC 4.0, not for commercial use, as the
-// recordings are: see models/LICENSES.md. The code is MIT.
+// The weights are licensed CC BY-NC 4.0, not for commercial use, like the recordings: see
+// models/LICENSES.md. The code is MIT.
 package dogstride4
 
 import (

@@ -1,8 +1,8 @@
-// Package dog is the shipped dog: a mode-adaptive network trained on motion
-// capture of a real dog, with its weights embedded.
+// Package dog is the shipped dog: a mode-adaptive network trained on motion capture of a real dog,
+// with its weights embedded.
 //
-// The weights are licensed CC BY-NC 4.0, not for commercial use, as the
-// recordings are: see models/LICENSES.md. The code is MIT.
+// The weights are licensed CC BY-NC 4.0, not for commercial use, like the recordings: see
+// models/LICENSES.md. The code is MIT.
 package dog
 
 import (

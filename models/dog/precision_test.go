@@ -10,14 +10,14 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/models/dog"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 )
 
-// shortcuts are the ways to run the dog in less time, and what they may cost:
-// relative RMS of the standardised outputs, and the mean distance of a joint in
-// metres from where float32 puts it.
+// shortcuts are faster ways to run the dog, with the error that each may have: relative RMS of the
+// standardised outputs, and the mean distance of a joint in metres from its place with float32.
 var shortcuts = []struct {
 	bf16      bool
 	skip      float32
@@ -45,23 +45,20 @@ func rows(tb testing.TB) (x []float32, n int) {
 	return x, n
 }
 
-// layout is the shipped dog's.
+// layout is the shipped dog's layout.
 func layout() *feature.MANN {
 	l := feature.Dog()
 	l.Phases = true
 	return l
 }
 
-// TestShortcuts measures what bfloat16 and skipped experts cost over recorded
-// rows. With -v it prints the table.
+// TestShortcuts measures the error of bfloat16 and skipped experts over recorded rows. With -v it
+// prints the table.
 func TestShortcuts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads all recordings")
 	}
-	net, err := dog.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(dog.Open())(t)
 	x, n := rows(t)
 	layout := layout()
 	if net.Inputs() != layout.Inputs() || net.Outputs() != layout.Outputs() {
@@ -69,15 +66,10 @@ func TestShortcuts(t *testing.T) {
 	}
 	run := func(o netruntime.SessionOptions) (y, gating []float32, kernel string) {
 		o.Batch, o.Workers = n, 2
-		s, err := net.NewSession(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(net.NewSession(o))(t)
 		defer s.Close()
 		y = make([]float32, n*net.Outputs())
-		if err := s.Run(y, x, n); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Run(y, x, n))
 		return y, slices.Clone(s.Gating()), s.Kernel()
 	}
 	exact, gating, _ := run(netruntime.SessionOptions{})
@@ -122,8 +114,8 @@ func TestShortcuts(t *testing.T) {
 	}
 }
 
-// BenchmarkShortcuts times them over recorded rows, in turns so that the ratio
-// to float32 is of one and the same time.
+// BenchmarkShortcuts times the shortcuts over recorded rows, in turns, so that the ratio to float32
+// is taken under the same conditions.
 func BenchmarkShortcuts(b *testing.B) {
 	net, err := dog.Open()
 	if err != nil {
@@ -157,9 +149,7 @@ func BenchmarkShortcuts(b *testing.B) {
 				for i, s := range sessions {
 					start := time.Now()
 					for r := range runs {
-						if err := s.Run(y, drawn[r*batch*in:], batch); err != nil {
-							b.Fatal(err)
-						}
+						must.Do(b, s.Run(y, drawn[r*batch*in:], batch))
 					}
 					least[i] = min(least[i], time.Since(start)/time.Duration(runs))
 				}

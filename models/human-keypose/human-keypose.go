@@ -1,6 +1,5 @@
-// Package humankeypose is the network that makes people's motion between poses, trained on
-// recordings of the CMU Graphics Lab Motion Capture Database, with its weights
-// embedded.
+// Package humankeypose is the network that generates people's motion between key poses, trained on
+// recordings of the CMU Graphics Lab Motion Capture Database, with its weights embedded.
 //
 // Code and weights are MIT: see models/LICENSES.md.
 package humankeypose

@@ -1,6 +1,5 @@
-// Package humankick is the network that makes people's kicks from the places of the feet, trained on
-// recordings of the CMU Graphics Lab Motion Capture Database, with its weights
-// embedded.
+// Package humankick is the network that generates kicks from the positions of the feet, trained on
+// recordings of the CMU Graphics Lab Motion Capture Database, with its weights embedded.
 //
 // Code and weights are MIT: see models/LICENSES.md.
 package humankick

@@ -1,6 +1,6 @@
-// Package humanlatent is the network that makes a second of people's motion from a few
-// latent values, trained on recordings of the CMU Graphics Lab Motion Capture Database,
-// with its weights embedded.
+// Package humanlatent is the network that generates a second of people's motion from a few latent
+// values, trained on recordings of the CMU Graphics Lab Motion Capture Database, with its weights
+// embedded.
 //
 // Code and weights are MIT: see models/LICENSES.md.
 package humanlatent

@@ -1,6 +1,5 @@
-// Package humannext is the network that tells how clips of human-latent go on, trained
-// on recordings of the CMU Graphics Lab Motion Capture Database, with its weights
-// embedded.
+// Package humannext is the network that predicts the next clip of human-latent, trained on
+// recordings of the CMU Graphics Lab Motion Capture Database, with its weights embedded.
 //
 // Code and weights are MIT: see models/LICENSES.md.
 package humannext

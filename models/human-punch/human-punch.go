@@ -1,6 +1,5 @@
-// Package humanpunch is the network that makes people's punches from the places of the hands, trained on
-// recordings of the CMU Graphics Lab Motion Capture Database, with its weights
-// embedded.
+// Package humanpunch is the network that generates punches from the positions of the hands, trained
+// on recordings of the CMU Graphics Lab Motion Capture Database, with its weights embedded.
 //
 // Code and weights are MIT: see models/LICENSES.md.
 package humanpunch

@@ -1,5 +1,5 @@
-// Package human is the motion manifold of people: an autoencoder over time, trained on recordings of
-// the CMU Graphics Lab Motion Capture Database, with its weights embedded.
+// Package human is the motion manifold of people: an autoencoder over time, trained on recordings
+// of the CMU Graphics Lab Motion Capture Database, with its weights embedded.
 //
 // Code and weights are MIT: see models/LICENSES.md.
 package human

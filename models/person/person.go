@@ -1,6 +1,5 @@
-// Package person opens the shipped networks of people who walk and run along curves:
-// models/human, human-footstep and human-locomotion, trained on CMU's motion capture
-// (MIT).
+// Package person opens the shipped networks of people who walk and run along curves: models/human,
+// human-footstep and human-locomotion, trained on CMU's motion capture (MIT).
 package person
 
 import (

@@ -1,6 +1,6 @@
 //go:build !race
 
-// Decoding takes half a minute with the race detector, which finds nothing in it.
+// Decoding takes half a minute with the race detector, and has no races to find.
 
 package stylesfree_test
 
@@ -9,16 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	stylesfree "mannequin/models/styles-free"
 )
 
-// The database opens, says what it is and under which licence, and shows all actions
-// in all styles; the list of licences repeats it.
+// The database opens, states its name and licence, and has all actions in all styles. The list of
+// licences repeats them.
 func TestOpen(t *testing.T) {
-	db, err := stylesfree.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(stylesfree.Open())(t)
 	if again, _ := stylesfree.Open(); again != db {
 		t.Error("it is decoded twice")
 	}
@@ -36,10 +34,7 @@ func TestOpen(t *testing.T) {
 	if len(seen) != 24 {
 		t.Errorf("%d actions in styles, want 24", len(seen))
 	}
-	licences, err := os.ReadFile("../LICENSES.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	licences := must.Get(os.ReadFile("../LICENSES.md"))(t)
 	row := ""
 	for line := range strings.Lines(string(licences)) {
 		if strings.HasPrefix(line, "| `styles-free`") {

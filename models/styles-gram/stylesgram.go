@@ -1,10 +1,9 @@
-// Package stylesgram is the shipped styles of people in crowds on the manifold human:
-// stooped, striding and sneaking, from recordings of the CMU Graphics Lab Motion Capture
-// Database, embedded. They are what ecs.Gram gives.
+// Package stylesgram is the shipped styles of ecs.GramStyle on the manifold human: stooped,
+// striding and sneaking, from recordings of the CMU Graphics Lab Motion Capture Database, embedded.
 //
-// Code and styles are MIT: see models/LICENSES.md. They are made again, by
+// Code and styles are MIT: see models/LICENSES.md. This command makes the file again:
 //
-//	mannequin style transfer --style stooped:0.5=data/cmu-actions/06_06.bvh --style striding=data/cmu-locomotion/08_05.bvh --style sneaking=data/cmu-locomotion/daz43_143_04.bvh@3.2:7.6 --out models/styles-gram/styles-gram.safetensors
+//	mannequin style transfer stooped:0.5=data/cmu-actions/06_06.bvh striding=data/cmu-locomotion/08_05.bvh sneaking=data/cmu-locomotion/daz43_143_04.bvh@3.2:7.6 --out models/styles-gram/styles-gram.safetensors
 package stylesgram
 
 import (

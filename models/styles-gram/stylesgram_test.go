@@ -7,17 +7,15 @@ import (
 	"testing"
 
 	"mannequin/animsys/manifold"
+	"mannequin/internal/testing/must"
 	"mannequin/models/human"
 	stylesgram "mannequin/models/styles-gram"
 )
 
-// The styles open, are of the shipped manifold, and say what they are and under which
-// licence; the list of licences repeats it.
+// The styles open, belong to the shipped manifold, and state their names and licence. The list of
+// licences repeats them.
 func TestOpen(t *testing.T) {
-	ts, err := stylesgram.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ts := must.Get(stylesgram.Open())(t)
 	if again, _ := stylesgram.Open(); again != ts {
 		t.Error("they are decoded twice")
 	}
@@ -27,21 +25,12 @@ func TestOpen(t *testing.T) {
 	if !slices.Equal(ts.Names, []string{"sneaking", "stooped", "striding"}) {
 		t.Errorf("the styles are %q", ts.Names)
 	}
-	net, err := human.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := manifold.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(human.Open())(t)
+	m := must.Get(manifold.NewModel(net))(t)
 	if all, err := ts.For(m); err != nil || len(all) != 3 {
 		t.Errorf("%d of the shipped manifold: %v", len(all), err)
 	}
-	licences, err := os.ReadFile("../LICENSES.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	licences := must.Get(os.ReadFile("../LICENSES.md"))(t)
 	row := ""
 	for line := range strings.Lines(string(licences)) {
 		if strings.HasPrefix(line, "| ") && strings.Contains(line, "`styles-gram`") {

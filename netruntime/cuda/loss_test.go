@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mannequin/internal/testing/fakecuda"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
@@ -30,9 +31,7 @@ func TestLoss(t *testing.T) {
 			s := open(t, n, rows, BF16)
 			other := open(t, n, 2, FP32)
 			y := poisoned(rows * 5)
-			if err := s.Run(y, x, rows); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Run(y, x, rows))
 			mend := fakecuda.Fail(failure)
 			defer func() {
 				mend()
@@ -42,9 +41,7 @@ func TestLoss(t *testing.T) {
 			for run := range 3 {
 				calls := fakecuda.Calls("")
 				copy(y, poisoned(rows*5))
-				if err := s.Run(y, x, rows); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Run(y, x, rows))
 				for i, w := range want {
 					if y[i] != w {
 						t.Fatalf("value %d is %g, on the processor %g", i, y[i], w)
@@ -58,13 +55,8 @@ func TestLoss(t *testing.T) {
 				}
 			}
 			calls := fakecuda.Calls("")
-			if err := other.Run(y[:10], x, 2); err != nil {
-				t.Fatal(err)
-			}
-			late, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, other.Run(y[:10], x, 2))
+			late := must.Get(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}}))(t)
 			for _, c := range []netruntime.Session{s, other, late} {
 				if strings.HasPrefix(c.Kernel(), "cuda") {
 					t.Error("after the loss a session claims to run on ", c.Kernel())
@@ -86,8 +78,8 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestFault lets a kernel read where no memory is, on a GPU where there is one:
-// in a process of its own, since that costs it the GPU.
+// TestFault lets a kernel read invalid memory, on a GPU if there is one. It runs in a process of
+// its own, because that process loses the GPU.
 func TestFault(t *testing.T) {
 	const name = "MANNEQUIN_FAULT"
 	if os.Getenv(name) == "" {
@@ -103,15 +95,11 @@ func TestFault(t *testing.T) {
 	x, y := values(6, rows*9), poisoned(rows*5)
 	want, _ := onCPU(t, n, x, rows)
 	s := open(t, n, rows, FP32)
-	if err := s.Run(y, x, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run(y, x, rows))
 	onGPU(t)
 	s.calls[len(s.calls)-1].op = 1 << 44
 	copy(y, poisoned(rows*5))
-	if err := s.Run(y, x, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run(y, x, rows))
 	for i, w := range want {
 		if y[i] != w {
 			t.Fatalf("value %d is %g, on the processor %g", i, y[i], w)
@@ -122,8 +110,8 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// TestNoRoom: a network that does not fit runs on the processor, others stay;
-// any other error while it is opened costs the GPU.
+// TestNoRoom checks that a network that does not fit runs on the processor and others stay on the
+// GPU. Any other error while a network is opened loses the GPU.
 func TestNoRoom(t *testing.T) {
 	if fakecuda.Device() {
 		t.Skip("needs the fake driver")
@@ -159,7 +147,7 @@ func TestNoRoom(t *testing.T) {
 		}
 		live = fakecuda.Live()
 	}
-	// Memory of its own is not worth an error.
+	// Running out of memory for a buffer is not an error.
 	s := open(t, n, 3, FP32)
 	mend := fakecuda.Fail("cuMemHostAlloc:1:2")
 	b, err := s.Buffer(12)
@@ -175,8 +163,7 @@ func TestNoRoom(t *testing.T) {
 	onGPU(t)
 }
 
-// TestNoDriver starts a program whose driver is missing: it says so once, and
-// computes.
+// TestNoDriver starts a program whose driver is missing. It logs that once, and computes.
 func TestNoDriver(t *testing.T) {
 	const name = "MANNEQUIN_NO_DRIVER"
 	if os.Getenv(name) == "" {
@@ -192,10 +179,7 @@ func TestNoDriver(t *testing.T) {
 	x, y := values(6, 9*9), make([]float32, 9*5)
 	want, _ := onCPU(t, n, x, 9)
 	for range 2 {
-		s, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 9, Workers: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 9, Workers: 1}}))(t)
 		if err := s.Run(y, x, 9); err != nil || off(y, want) != 0 {
 			t.Error(err, off(y, want))
 		}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRounding compares with rounding in float64, of numbers of every size and
-// of those in the middle between two.
+// TestRounding compares with rounding in float64, for numbers of every size and for those midway
+// between two.
 func TestRounding(t *testing.T) {
 	nan := math.Float32frombits(0x7f800001)
 	if v := math.Float32frombits(uint32(toBF16(nan)) << 16); v == v {

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
-// TestPTX: the PTX that is embedded was made from the sources beside it.
+// TestPTX checks that the embedded PTX was made from the sources beside it.
 func TestPTX(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"*.cu", "*.h"} {
@@ -23,18 +25,12 @@ func TestPTX(t *testing.T) {
 	}
 	sum := sha256.New()
 	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(f))(t)
 		sum.Write(b)
 	}
 	want := fmt.Appendf(nil, "// sources: %x\n", sum.Sum(nil))
 	for _, f := range []string{"sm_80.ptx", "sm_90.ptx"} {
-		b, err := os.ReadFile(filepath.Join("kernels", f))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(filepath.Join("kernels", f)))(t)
 		if !bytes.HasPrefix(b, want) {
 			t.Errorf("%s is not of these sources: run make cuda", f)
 		}

@@ -8,19 +8,18 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"unsafe"
 
 	"mannequin/internal/testing/fakecuda"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
 func TestMain(m *testing.M) { fakecuda.Main(m) }
 
-// blends makes a mixture of experts with one hidden layer, as the quadruped's
-// network has two.
+// blends makes a mixture of experts with one hidden layer. The quadruped's network has two.
 func blends(t testing.TB, in, hidden, out, experts int) *netruntime.Net {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, uint64(in*hidden*out)))
@@ -77,10 +76,7 @@ func poisoned(n int) []float32 {
 // open opens a session on the GPU.
 func open(t testing.TB, n *netruntime.Net, batch int, p Precision) *session {
 	t.Helper()
-	s, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: batch, Workers: 2}, Precision: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: batch, Workers: 2}, Precision: p}))(t)
 	c, ok := s.(*session)
 	if !ok {
 		t.Fatal("the session is the processor's, ", s.Kernel())
@@ -92,15 +88,10 @@ func open(t testing.TB, n *netruntime.Net, batch int, p Precision) *session {
 // onCPU computes rows on the processor.
 func onCPU(t testing.TB, n *netruntime.Net, x []float32, rows int) (y, gating []float32) {
 	t.Helper()
-	s, err := n.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(n.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 2}))(t)
 	defer s.Close()
 	y = make([]float32, rows*n.Outputs())
-	if err := s.Run(y, x, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run(y, x, rows))
 	return y, append([]float32(nil), s.Gating()...)
 }
 
@@ -117,7 +108,7 @@ func off(got, want []float32) float64 {
 
 var ownTiles = tiles
 
-// onlyTile makes products prefer a tile, until the test ends.
+// onlyTile makes products prefer a tile until the test ends.
 func onlyTile(t testing.TB, i int) {
 	tiles = ownTiles
 	for j := range tiles {
@@ -144,9 +135,7 @@ func TestTiles(t *testing.T) {
 						t.Fatalf("tile %s", tiles[got].name)
 					}
 					y := poisoned(z.rows * z.out)
-					if err := s.Run(y, x, z.rows); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, s.Run(y, x, z.rows))
 					if e := off(y, want); !(e <= tolerance) {
 						t.Errorf("%s is off by %.2g", p, e)
 					}
@@ -160,7 +149,7 @@ func TestTiles(t *testing.T) {
 	onGPU(t)
 }
 
-// onGPU fails where the processor has computed a run.
+// onGPU fails the test if the processor has computed a run.
 func onGPU(t testing.TB) {
 	t.Helper()
 	if n := Fallbacks(); n != 0 || lost.Load() {
@@ -168,8 +157,8 @@ func onGPU(t testing.TB) {
 	}
 }
 
-// TestRowsKeepTheirBits runs rows alone and among others, through the caller's
-// memory and the session's, in small tiles and large ones.
+// TestRowsKeepTheirBits runs rows alone and among others, through the caller's memory and the
+// session's, in small and large tiles.
 func TestRowsKeepTheirBits(t *testing.T) {
 	const rows = 300
 	n := blends(t, 40, 280, 30, 4)
@@ -179,22 +168,14 @@ func TestRowsKeepTheirBits(t *testing.T) {
 	for _, p := range []Precision{FP32, TF32, BF16} {
 		s := open(t, n, rows, p)
 		want := poisoned(rows * 30)
-		if err := s.Run(want, x, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Run(want, x, rows))
 		for i, v := range want {
 			if bad := i/30 == 7 || i/30 == 9; (v != v) != bad {
 				t.Fatalf("%s: row %d has %g", p, i/30, v)
 			}
 		}
-		in, err := s.Buffer(rows * 40)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := s.Buffer(rows * 30)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(s.Buffer(rows * 40))(t)
+		out := must.Get(s.Buffer(rows * 30))(t)
 		copy(in, x)
 		same := func(what string, y []float32, from int) {
 			t.Helper()
@@ -206,25 +187,21 @@ func TestRowsKeepTheirBits(t *testing.T) {
 		}
 		for _, r := range [][2]int{{0, 1}, {7, 1}, {120, 13}, {0, rows}, {99, 201}} {
 			copy(out, poisoned(rows*30))
-			if err := s.Run(out[:r[1]*30], in[r[0]*40:], r[1]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Run(out[:r[1]*30], in[r[0]*40:], r[1]))
 			same(fmt.Sprintf("%d rows", r[1]), out[:r[1]*30], r[0])
 		}
 		for i := range tiles {
 			onlyTile(t, i)
 			s.most = 67 - i
 			copy(out, poisoned(rows*30))
-			if err := s.Run(out, in, rows); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Run(out, in, rows))
 			same("in chunks and tiles "+tiles[i].name, out, 0)
 		}
 	}
 	onGPU(t)
 }
 
-// TestChunks sends chunks through two lanes, with and without copies between.
+// TestChunks sends chunks through two lanes, with and without intermediate copies.
 func TestChunks(t *testing.T) {
 	const rows = splitRows + 700
 	n := blends(t, 9, 24, 5, 2)
@@ -234,21 +211,13 @@ func TestChunks(t *testing.T) {
 	}
 	x := values(6, rows*9)
 	want, _ := onCPU(t, n, x, rows)
-	in, err := s.Buffer(rows * 9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := s.Buffer(rows * 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(s.Buffer(rows * 9))(t)
+	out := must.Get(s.Buffer(rows * 5))(t)
 	copy(in, x)
 	for i, side := range []struct{ in, out []float32 }{{x, make([]float32, rows*5)}, {in, out}, {x, out}, {in, make([]float32, rows*5)}} {
 		copy(side.out, poisoned(rows*5))
 		s.most = rows/7 + i
-		if err := s.Run(side.out, side.in, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Run(side.out, side.in, rows))
 		if e := off(side.out, want); !(e <= 1e-5) {
 			t.Fatalf("case %d is off by %g", i, e)
 		}
@@ -256,30 +225,19 @@ func TestChunks(t *testing.T) {
 	onGPU(t)
 }
 
-// TestSkipBelow leaves experts out as the processor does, beside a session that
-// leaves out none.
+// TestSkipBelow skips experts as the processor does, beside a session that skips none.
 func TestSkipBelow(t *testing.T) {
 	const rows = 40
 	n := blends(t, 30, 200, 20, 5)
 	open(t, n, rows, FP32)
 	o := netruntime.SessionOptions{Batch: rows, Workers: 1, SkipBelow: 0.2}
-	cpu, err := n.NewSession(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cpu := must.Get(n.NewSession(o))(t)
 	defer cpu.Close()
-	s, err := NewSession(n, Options{SessionOptions: o})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(NewSession(n, Options{SessionOptions: o}))(t)
 	defer s.Close()
 	x, y, want := values(8, rows*30), poisoned(rows*20), make([]float32, rows*20)
-	if err := s.Run(y, x, rows); err != nil {
-		t.Fatal(err)
-	}
-	if err := cpu.Run(want, x, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run(y, x, rows))
+	must.Do(t, cpu.Run(want, x, rows))
 	if e := off(y, want); !(e <= 1e-5) {
 		t.Errorf("off by %g", e)
 	}
@@ -289,17 +247,15 @@ func TestSkipBelow(t *testing.T) {
 	onGPU(t)
 }
 
-// TestGating: the weights are of the last run's rows, also of one that the
-// processor computed.
+// TestGating checks that the weights belong to the last run's rows, also if the processor computed
+// it.
 func TestGating(t *testing.T) {
 	n := blends(t, 30, 20, 20, 5)
 	s := open(t, n, 9, FP32)
 	x := values(4, 9*30)
 	for _, rows := range []int{9, 2, 0, 5} {
 		_, want := onCPU(t, n, x, max(rows, 1))
-		if err := s.Run(make([]float32, 9*20), x, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Run(make([]float32, 9*20), x, rows))
 		if got := s.Gating(); len(got) != 5*rows || !(off(got, want[:5*rows]) <= 1e-5) {
 			t.Errorf("%d rows: %d weights, off by %g", rows, len(got), off(got, want[:5*rows]))
 		}
@@ -307,15 +263,12 @@ func TestGating(t *testing.T) {
 	onGPU(t)
 }
 
-// TestBuffers: a session's memory is zeros, and what only begins in it is not
-// taken for it.
+// TestBuffers checks that a session's memory is zeros, and that a slice that only begins in it does
+// not count as part of it.
 func TestBuffers(t *testing.T) {
 	n := blends(t, 30, 20, 20, 5)
 	s := open(t, n, 9, FP32)
-	b, err := s.Buffer(100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(s.Buffer(100))(t)
 	for i, v := range b {
 		if v != 0 {
 			t.Fatalf("value %d is %g", i, v)
@@ -335,13 +288,9 @@ func TestRunsAllocateNothing(t *testing.T) {
 	n := blends(t, 20, 60, 20, 3)
 	s := open(t, n, 70, FP32)
 	x, y := values(9, 70*20), make([]float32, 70*20)
-	if err := s.Run(y, x, 70); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run(y, x, 70))
 	if a := testing.AllocsPerRun(5, func() {
-		if err := s.Run(y, x, 70); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Run(y, x, 70))
 	}); a > 0 {
 		t.Errorf("%g allocations per run", a)
 	}
@@ -357,17 +306,12 @@ func TestRunsAllocateNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 2, Length: 9, Workers: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 2, Length: 9, Workers: 1}}))(t)
 	defer c.Close()
 	out, in := [][]float32{make([]float32, 2*4*4)}, [][]float32{values(3, 2*8*3)}
 	if a := testing.AllocsPerRun(5, func() {
 		for _, length := range []int{8, 4} {
-			if err := c.RunSequences(out, in, 2, length); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.RunSequences(out, in, 2, length))
 		}
 	}); a > 0 {
 		t.Errorf("%g allocations per two lengths", a)
@@ -375,8 +319,7 @@ func TestRunsAllocateNothing(t *testing.T) {
 	onGPU(t)
 }
 
-// TestArguments: what is wrong with a run is told as the processor does, and
-// costs no GPU.
+// TestArguments checks that invalid arguments give the processor's errors and do not lose the GPU.
 func TestArguments(t *testing.T) {
 	n := blends(t, 4, 5, 6, 2)
 	s := open(t, n, 3, FP32)
@@ -392,9 +335,7 @@ func TestArguments(t *testing.T) {
 	if err := s.Run(nil, nil, 0); err != nil {
 		t.Error(err)
 	}
-	if _, err := NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}, Precision: "fp8"}); err == nil || !strings.Contains(err.Error(), "fp8") {
-		t.Error(err)
-	}
+	must.Fail(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}, Precision: "fp8"}))(t, "fp8")
 	if _, err := NewSession(n, Options{}); err == nil {
 		t.Error("no error for no rows")
 	}
@@ -426,9 +367,7 @@ func TestEverythingIsFreed(t *testing.T) {
 	}
 	a.Close()
 	a.Close()
-	if err := b.Run(make([]float32, 6), make([]float32, 4), 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Run(make([]float32, 6), make([]float32, 4), 1))
 	b.Close()
 	if n := fakecuda.Live(); n != before {
 		t.Errorf("%d objects on the GPU, were %d", n, before)
@@ -465,8 +404,7 @@ func TestSessionsSideBySide(t *testing.T) {
 	onGPU(t)
 }
 
-// TestMachine runs the self-test of what the kernels stand on when they run on
-// the processor.
+// TestMachine runs the self-test of the layer on which the kernels run on the processor.
 func TestMachine(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "machine_test")
 	if out, err := exec.Command("g++", "-O2", "-std=c++17", "-Ihost", "host/machine_test.cpp", "-o", program).CombinedOutput(); err != nil {

@@ -14,7 +14,7 @@ type trained struct {
 	params []*Param
 	m, v   [][]float32
 	step   int
-	p      int                 // of params, whose turn it is
+	p      int                 // of params, the next one to update
 	adam1  func(worker, i int) // made once, because it allocates
 }
 
@@ -48,12 +48,11 @@ func (n *trained) adam() {
 	}
 }
 
-// BenchmarkAutoencoder is a training step of the convolutional autoencoder of
-// Holden et al. 2016: 73 channels, 240 frames, 256 filters 25 wide, batch 8.
+// BenchmarkAutoencoder times a training step of the convolutional autoencoder of Holden et al.
+// 2016: 73 channels, 240 frames, 256 filters 25 wide, batch 8.
 func BenchmarkAutoencoder(b *testing.B) {
 	const batch, frames, channels, filters, width = 8, 240, 73, 256, 25
-	pool := kernel.NewPool(2)
-	defer pool.Close()
+	pool := newPool(b, 2)
 	n := newTrained(pool)
 	we, be := n.param("encoder.weight", filters, width*channels), n.param("encoder.bias", 1, filters)
 	wd, bd := n.param("decoder.weight", channels, width*filters), n.param("decoder.bias", 1, channels)
@@ -73,12 +72,11 @@ func BenchmarkAutoencoder(b *testing.B) {
 	measure(b, batch, step)
 }
 
-// BenchmarkLSTM is a training step of a recurrent layer of 512 units and as
-// many inputs over 40 frames, batch 16.
+// BenchmarkLSTM times a training step of a recurrent layer of 512 units and as many inputs over 40
+// frames, batch 16.
 func BenchmarkLSTM(b *testing.B) {
 	const batch, frames, units = 16, 40, 512
-	pool := kernel.NewPool(2)
-	defer pool.Close()
+	pool := newPool(b, 2)
 	n := newTrained(pool)
 	wx, wh, bias := n.param("weight", 4*units, units), n.param("recurrent", 4*units, units), n.param("bias", 1, 4*units)
 	data := random(1, batch*frames, units).f32()
@@ -94,12 +92,11 @@ func BenchmarkLSTM(b *testing.B) {
 	measure(b, batch, step)
 }
 
-// BenchmarkLSTMSteps is a training step of a decoder that reads its own output:
-// 512 units, 20 frames, batch 32.
+// BenchmarkLSTMSteps times a training step of a decoder that reads its own output: 512 units, 20
+// frames, batch 32.
 func BenchmarkLSTMSteps(b *testing.B) {
 	const batch, frames, units = 32, 20, 512
-	pool := kernel.NewPool(2)
-	defer pool.Close()
+	pool := newPool(b, 2)
 	n := newTrained(pool)
 	wx, wh, bias := n.param("weight", 4*units, units), n.param("recurrent", 4*units, units), n.param("bias", 1, 4*units)
 	data := random(1, batch, units).f32()

@@ -84,7 +84,7 @@ func convTBack(t *Tape, y *Mat) {
 
 func checkSequences(op string, x *Mat, length int) {
 	if length < 1 || x.Rows%length != 0 {
-		panic(fmt.Sprintf("grad: %s: %d rows are no sequences of %d frames", op, x.Rows, length))
+		panic(fmt.Sprintf("grad: %s: %d rows are not whole sequences of %d frames", op, x.Rows, length))
 	}
 }
 

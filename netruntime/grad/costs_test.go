@@ -2,14 +2,14 @@ package grad
 
 import "math"
 
-// costCases are costs that training and editing put together from operations.
+// costCases are costs of training and editing, composed of operations.
 func costCases() []opCase {
 	const batch, frames, cols = 2, 5, 10
 	// Columns: two joints (x, y, z), the root's velocity (x, z), its turn, a contact.
 	const ax, ay, az, bx, vx, vz, turn = 0, 1, 2, 3, 6, 7, 8
 	return []opCase{
-		// Holden et al. 2016, eq. 10 to 13: what a foot moves over the ground, how
-		// far it is below, and the length of a bone.
+		// Holden et al. 2016, eq. 10 to 13: the movement of a foot over the ground, its depth below
+		// the ground, and the length of a bone.
 		{"editing costs", []mat64{random(80, batch*frames, cols)}, nil,
 			func(t *Tape, in []*Mat, _ []*Param) *Mat {
 				y := t.Frames(in[0], frames, 1, frames)
@@ -38,8 +38,8 @@ func costCases() []opCase {
 				}
 				return mat64{1, 1, []float64{2*foot + 0.5*below + bone}}
 			}},
-		// Wang et al. 2019, eq. 7: the accelerations of frames decoded backwards
-		// and predicted onwards.
+		// Wang et al. 2019, eq. 7: the accelerations of frames that are decoded backwards and
+		// predicted forwards.
 		{"long-horizon cost", []mat64{random(81, batch*frames, 3), random(82, batch*frames, 3)}, nil,
 			func(t *Tape, in []*Mat, _ []*Param) *Mat {
 				y := t.Join(batch, t.Reverse(in[0], frames), in[1])
@@ -62,8 +62,8 @@ func costCases() []opCase {
 				}
 				return mat64{1, 1, []float64{sum}}
 			}},
-		// A variational autoencoder's sample and its divergence from the normal
-		// distribution, of mean and logarithm of the deviation.
+		// A variational autoencoder's sample and its divergence from the normal distribution, from
+		// mean and logarithm of the deviation.
 		{"variational cost", []mat64{random(83, 4, 6)}, nil,
 			func(t *Tape, in []*Mat, _ []*Param) *Mat {
 				mean, log := t.Columns(in[0], 0, 3), t.Columns(in[0], 3, 6)

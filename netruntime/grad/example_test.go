@@ -28,8 +28,8 @@ func Example() {
 	// Output: y = 2.00x -1.00
 }
 
-// Find the input that a frozen network maps to a wish, as editing motion at
-// run time does: the gradient goes to the input alone.
+// Find the input for which a frozen network gives a target, as editing motion at run time does.
+// Only the input gets a gradient.
 func ExampleTape_Input() {
 	pool := grad.NewPool(1)
 	defer pool.Close()
@@ -49,9 +49,8 @@ func ExampleTape_Input() {
 	// Output: 3.00
 }
 
-// Edit a motion in the hidden space of a frozen decoder: find the smallest
-// hidden values whose motion passes through 1 in frame 2 and 3 in frame 5. The
-// frames between follow as the decoder has it.
+// Edit a motion in the hidden space of a frozen decoder: find the smallest hidden values whose
+// motion passes through 1 in frame 2 and 3 in frame 5. The decoder determines the frames between.
 func ExampleTape_Depool() {
 	pool := grad.NewPool(1)
 	defer pool.Close()
@@ -82,7 +81,7 @@ func ExampleTape_Depool() {
 	// Output: [0.30 0.60 1.00 1.80 3.00 3.00 1.80 0.90]
 }
 
-// Fine-tune a model, y = 2x − 1, for what it is to give now, and have it back.
+// Fine-tune a model, y = 2x − 1, for another target, and restore it.
 func ExampleNetwork() {
 	model, err := netruntime.New(netruntime.Meta{Arch: "graph", Graph: &netruntime.Graph{
 		Inputs:  []netruntime.Input{{Name: "x", Channels: 1}},

@@ -23,7 +23,7 @@ func (t *Tape) FK(delta *Mat, base []float32, s Skeleton) *Mat {
 	}
 	for j, p := range s.Parents {
 		if j == 0 && p != -1 || j > 0 && (p < 0 || int(p) >= j) {
-			panic("grad: FK: a joint comes before its parent, or there is not one root")
+			panic("grad: FK: a joint comes before its parent, or there is more than one root")
 		}
 	}
 	y := t.node(delta.Rows, delta.Cols, delta.wants)

@@ -5,10 +5,11 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
-// bones returns a skeleton with branches of so many joints, and rotations for it.
+// bones returns a skeleton of the given number of joints with branches, and rotations for it.
 func bones(rows, joints int) (s Skeleton, base []float32) {
 	s.Parents = []int32{-1, 0, 1, 2, 1, 4, 0, 6}
 	for j := len(s.Parents); j < joints; j++ {
@@ -116,8 +117,8 @@ func kinematicsCases() []opCase {
 	return out
 }
 
-// The factors of the right Jacobian, and the rotation, against float64 from no
-// angle to a whole turn and on both sides of where the series ends.
+// The factors of the right Jacobian, and the rotation, against float64 from zero to a full turn and
+// on both sides of the end of the series.
 func TestExpMap(t *testing.T) {
 	axis := [3]float64{0.48, -0.6, 0.64}
 	for _, theta := range []float64{0, 1e-30, 1e-20, 1e-8, 1e-4, 1e-3, 0.01, 0.1, 0.3, 0.4999, 0.5001, 1, 2, 3, math.Pi, 4, 5, 6, 2 * math.Pi, 7} {
@@ -143,11 +144,9 @@ func TestExpMap(t *testing.T) {
 	}
 }
 
-// A whole turn about any axis is none, and its slope is finite.
+// A full turn about any axis is no rotation, and its slope is finite.
 func TestFKOfWholeTurns(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 1)
 	const joints = 10
 	s, base := bones(1, joints)
 	at := func(turn float64) (p, g []float32) {
@@ -176,12 +175,10 @@ func TestFKOfWholeTurns(t *testing.T) {
 	}
 }
 
-// Bones keep their length down a long chain, whatever turns; the root stays at
-// 0 and what has no children has no slope.
+// Bones keep their length down a long chain under any rotation. The root stays at 0, and joints
+// without children have no slope.
 func TestFKKeepsBones(t *testing.T) {
-	pool := kernel.NewPool(2)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 2)
 	const rows, joints = 3, 300
 	s, base := bones(rows, joints)
 	for j := range s.Parents {
@@ -211,9 +208,7 @@ func TestFKKeepsBones(t *testing.T) {
 
 // A NaN stays in its row.
 func TestFKRowsDoNotMix(t *testing.T) {
-	pool := kernel.NewPool(2)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 2)
 	const rows, joints = 200, 20
 	s, base := bones(rows, joints)
 	run := func(v float32) (y, g []float32) {
@@ -236,8 +231,7 @@ func TestFKRowsDoNotMix(t *testing.T) {
 }
 
 func TestMisuseOfFK(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	ok := Skeleton{[]int32{-1, 0}, make([]float32, 6)}
 	for name, f := range map[string]func(t *Tape){
 		"no joints":   func(t *Tape) { t.FK(t.Const(1, 6), nil, Skeleton{}) },
@@ -248,28 +242,19 @@ func TestMisuseOfFK(t *testing.T) {
 		"two roots":   func(t *Tape) { t.FK(t.Const(1, 6), make([]float32, 8), Skeleton{[]int32{-1, -1}, ok.Offsets}) },
 		"order":       func(t *Tape) { t.FK(t.Const(1, 6), make([]float32, 8), Skeleton{[]int32{-1, 1}, ok.Offsets}) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			f(NewTape(pool))
-		})
+		t.Run(name, func(t *testing.T) { must.Panic(t, "grad: ", func() { f(NewTape(pool)) }) })
 	}
 }
 
-// BenchmarkFK is forward kinematics and its gradient for 16 sequences of 60
-// frames of a person of 23 joints; small corrections take the series.
+// BenchmarkFK is forward kinematics and its gradient for 16 sequences of 60 frames of a person of
+// 23 joints. Small corrections use the series.
 func BenchmarkFK(b *testing.B) {
 	const rows, joints = 960, 23
 	s, base := bones(rows, joints)
 	for _, scale := range []float32{0.1, 2} {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("corrections of %v, %d workers", scale, workers), func(b *testing.B) {
-				pool := kernel.NewPool(workers)
-				defer pool.Close()
-				t := NewTape(pool)
+				t := newTape(b, workers)
 				data := random(115, rows, 3*joints).f32()
 				kernel.Scale(data, scale, data)
 				measure(b, rows, func() {

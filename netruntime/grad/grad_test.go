@@ -6,11 +6,20 @@ import (
 	"slices"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
-// Every operation is checked against a float64 twin that is written as the formula reads: values
-// directly, gradients by central differences of the twin.
+// Every operation is checked against a float64 twin that follows its formula: values directly,
+// gradients by central differences of the twin.
+
+func newPool(t testing.TB, workers int) *Pool {
+	pool := NewPool(workers)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+func newTape(t testing.TB, workers int) *Tape { return NewTape(newPool(t, workers)) }
 
 // mat64 is a float64 matrix.
 type mat64 struct {
@@ -61,7 +70,7 @@ type opCase struct {
 
 func cases() []opCase {
 	const dropKey = 77
-	cols := []int{3, 0, 3} // one column twice, some never
+	cols := []int{3, 0, 3} // one column twice, others never
 	return []opCase{
 		{"Dense", []mat64{random(1, 5, 7)}, []mat64{random(2, 4, 7), random(3, 1, 4)},
 			func(t *Tape, in []*Mat, p []*Param) *Mat { return t.Dense(in[0], p[0], p[1]) },
@@ -170,7 +179,7 @@ func cases() []opCase {
 	}
 }
 
-// target is what the loss of every case compares with.
+// target is the target of every case's loss.
 func target(rows, cols int) mat64 { return random(99, rows, cols) }
 
 func mse64(y, want mat64) float64 {
@@ -181,7 +190,7 @@ func mse64(y, want mat64) float64 {
 	return s / float64(len(y.v))
 }
 
-// difference returns the twin's derivatives of the loss by every element of m.
+// difference returns the twin's derivatives of the loss with respect to every element of m.
 func difference(m mat64, loss func() float64) []float64 {
 	const h = 1e-5
 	out := make([]float64, len(m.v))
@@ -217,8 +226,8 @@ func agree(got []float32, want []float64) error {
 	return nil
 }
 
-// penalty is the weight of the operands' squares in the loss of the passes that
-// test gradients which are sums.
+// penalty is the weight of the operands' squares in the loss of passes that test gradients of
+// several uses.
 const penalty = 0.01
 
 func TestOperations(t *testing.T) {
@@ -245,7 +254,7 @@ func TestOperations(t *testing.T) {
 					params[i] = NewParam(fmt.Sprint("p", i), p.rows, p.cols)
 					copy(params[i].Val, p.f32())
 				}
-				for pass := range 3 { // the second one reuses the buffers
+				for pass := range 3 { // the second pass reuses the buffers
 					weight := 0.0
 					if pass == 2 { // every operand has a gradient when the operation adds its own
 						weight = penalty
@@ -274,8 +283,8 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// pass runs the operation forward and backward: its result, the loss and the
-// operands' gradients. weight is that of the operands' squares in the loss.
+// pass runs the operation forward and backward. It returns its result, the loss and the operands'
+// gradients. weight is the weight of the operands' squares in the loss.
 func (c *opCase) pass(tape *Tape, params []*Param, weight float32) (y []float32, loss float32, grads [][]float32) {
 	tape.Reset()
 	in := make([]*Mat, len(c.inputs))
@@ -307,16 +316,14 @@ func (c *opCase) pass(tape *Tape, params []*Param, weight float32) (y []float32,
 	return result.Val, l.Val[0], grads
 }
 
-// The check itself must see a gradient that is off by one part in a thousand, in one element.
+// The check itself must detect a gradient that is wrong by one part in a thousand, in one element.
 func TestCheckSeesWrongGradient(t *testing.T) {
 	want := difference(random(1, 5, 7), func() float64 { return 0 })
 	for i := range want {
 		want[i] = float64(i%5) - 2
 	}
 	got := mat64{5, 7, want}.f32()
-	if err := agree(got, want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, agree(got, want))
 	got[4] *= 1.001
 	if agree(got, want) == nil {
 		t.Error("a gradient off by 0.1 % passed")

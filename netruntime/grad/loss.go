@@ -156,7 +156,7 @@ func weightedSumBack(_ *Tape, l *Mat) {
 // slope at length 0 is 0.
 func (t *Tape) Norm(x *Mat, group int) *Mat {
 	if group < 1 || x.Cols%group != 0 {
-		panic("grad: Norm: the columns are no groups of this size")
+		panic("grad: Norm: the columns are not a multiple of the group")
 	}
 	y := t.node(x.Rows, x.Cols/group, x.wants)
 	y.a, y.n, y.back = x, group, normBack

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/internal/kernel"
 )
 
-// wholeNet has every operation of graphs. Package netruntime's tests compare
-// what a Network computes with sessions, and its gradients with differences.
+// wholeNet has every operation of graphs. The tests of package netruntime compare a Network with
+// sessions, and its gradients with differences.
 func wholeNet(t testing.TB) *netruntime.Net {
 	type node = netruntime.Node
 	filters := map[string]string{"weight": "filters"}
@@ -57,10 +58,7 @@ func netOf(t testing.TB, g *netruntime.Graph, shapes map[string][]int) *netrunti
 		}
 		tensors = append(tensors, w)
 	}
-	n, err := netruntime.New(netruntime.Meta{Arch: "graph", Graph: g}, tensors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(netruntime.New(netruntime.Meta{Arch: "graph", Graph: g}, tensors))(t)
 	return n
 }
 
@@ -90,10 +88,7 @@ func copied(out []*Mat) (v []float32) {
 func newNetwork(t *testing.T, n *netruntime.Net) (*Network, *Tape) {
 	pool := kernel.NewPool(2)
 	t.Cleanup(pool.Close)
-	net, err := NewNetwork(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(NewNetwork(n))(t)
 	return net, NewTape(pool)
 }
 
@@ -128,7 +123,7 @@ func TestNetworkTrainsAndRestores(t *testing.T) {
 			before = l
 		}
 		for _, p := range n.Params() {
-			if strings.HasPrefix(p.Name, "l.") { // no part of y
+			if strings.HasPrefix(p.Name, "l.") { // not a part of y
 				continue
 			}
 			for i, g := range p.Grad {
@@ -141,10 +136,7 @@ func TestNetworkTrainsAndRestores(t *testing.T) {
 	if slices.Equal(trained, first) {
 		t.Fatal("training changes nothing")
 	}
-	saved, err := n.Net()
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := must.Get(n.Net())(t)
 	n.Restore()
 	_, out = n.run(tape)
 	if !slices.Equal(copied(out), first) {
@@ -163,7 +155,7 @@ func TestNetworkTrainsAndRestores(t *testing.T) {
 	}
 }
 
-// With all parameters frozen, inputs alone get gradients: the same ones.
+// With all parameters frozen, only inputs get gradients, and the same ones.
 func TestFrozenNetwork(t *testing.T) {
 	n, tape := newNetwork(t, wholeNet(t))
 	x, out := n.run(tape)
@@ -223,7 +215,7 @@ func TestNetworkAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What the tape cannot do is known before it runs.
+// Operations that the tape lacks are known before it runs.
 func TestNetworkErrors(t *testing.T) {
 	type node = netruntime.Node
 	in := []netruntime.Input{{Name: "x", Channels: 3}}
@@ -237,11 +229,9 @@ func TestNetworkErrors(t *testing.T) {
 			{Name: "b", Op: netruntime.OpBlend, In: []string{"x", "c"}, Tensors: map[string]string{"weight": "c.weight"}},
 		}}, map[string][]int{"c.weight": {2, 3, 3}, "c.bias": {2}, "b.bias": {2, 3}}),
 	} {
-		if _, err := NewNetwork(n); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("the error is %v, want %s", err, want)
-		}
+		must.Fail(NewNetwork(n))(t, want)
 	}
-	b := newBinding(wholeNet(t)) // nets refuse such nodes themselves, today
+	b := newBinding(wholeNet(t)) // nets refuse such nodes themselves today
 	for want, n := range map[string]node{
 		`node "y": the tape has no operation "fft"`:    {Name: "y", Op: "fft", In: []string{"x"}},
 		`node "y": the tape has no activation "swish"`: {Name: "y", Op: netruntime.OpAct, Act: "swish", In: []string{"x"}},
@@ -264,13 +254,6 @@ func TestMisuseOfANetwork(t *testing.T) {
 		"sequences of odd length": func() { n.Forward(tape, 3, x, tape.Const(4, 3), tape.Const(4, 3)) },
 		`want 3 channels of`:      func() { n.Forward(tape, netFrames, x, x, x) },
 	} {
-		func() {
-			defer func() {
-				if e, ok := recover().(string); !ok || !strings.HasPrefix(e, "grad: ") || !strings.Contains(e, want) {
-					t.Errorf("the panic is %v, want %q", e, want)
-				}
-			}()
-			f()
-		}()
+		must.Panic(t, want, f)
 	}
 }

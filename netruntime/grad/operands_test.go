@@ -9,8 +9,8 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// operand makes an input of the given value: the matrix to compute with, and
-// where its gradient will be. No gradient is one that is not wanted.
+// operand makes an input of the given value: the matrix to compute with, and a function for its
+// gradient, which is nil if it wants none.
 type operand func(t *Tape, i int, m mat64) (x *Mat, grad func() []float32)
 
 func input(t *Tape, _ int, m mat64) (*Mat, func() []float32) {
@@ -19,8 +19,8 @@ func input(t *Tape, _ int, m mat64) (*Mat, func() []float32) {
 	return x, func() []float32 { return x.Grad }
 }
 
-// gradients returns those of a case's inputs and parameters, which are frozen
-// where frozen has a bit set.
+// gradients returns the gradients of a case's inputs and parameters. Bit i of frozen freezes
+// parameter i.
 func (c *opCase) gradients(pool *kernel.Pool, in operand, frozen int) (grads [][]float32) {
 	t := NewTape(pool)
 	var operands []*Mat
@@ -55,10 +55,9 @@ func allCases() []opCase {
 	return slices.Concat(cases(), sequenceCases(), elementCases(), lossCases(), costCases(), kinematicsCases(), pinCases())
 }
 
-// What is frozen or constant changes no other gradient.
+// Frozen or constant operands change no other gradient.
 func TestFrozenOperands(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	for _, c := range allCases() {
 		want := c.gradients(pool, input, 0)
 		n := len(c.inputs)
@@ -82,8 +81,7 @@ func TestFrozenOperands(t *testing.T) {
 
 // Operations read and write through views.
 func TestViewsOfOperands(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	for _, c := range allCases() {
 		want := c.gradients(pool, input, 0)
 		for name, view := range map[string]operand{
@@ -108,10 +106,9 @@ func TestViewsOfOperands(t *testing.T) {
 	}
 }
 
-// A matrix in two places gets the sum of what it would get in each.
+// A matrix in two places gets the sum of both gradients.
 func TestOperandTwice(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	tested := 0
 	for _, c := range allCases() {
 		for i := range c.inputs {
@@ -151,11 +148,9 @@ func TestOperandTwice(t *testing.T) {
 	}
 }
 
-// A loss may be a view; it passes its gradient on to what it is a view of.
+// A loss may be a view. It passes its gradient to the matrix below.
 func TestLossIsView(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 1)
 	x := tape.Input(1, 2)
 	copy(x.Val, []float32{1, 2})
 	tape.Backward(tape.Reshape(tape.SumSquares(x), 1, 1))

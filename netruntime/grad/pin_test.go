@@ -5,12 +5,13 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
-	"mannequin/netruntime/internal/kernel"
 )
 
-// pinned returns pins of columns in groups of two and three, with each group at about every fourth
-// frame of each sequence, some of them half pinned; the first and last frames lie beyond all pins.
+// pinned returns pins of columns in groups of two and three. Each group is pinned at about every
+// fourth frame of each sequence, some of them by half. The first and last frames lie beyond all
+// pins.
 func pinned(batch, length, cols, groups int) *netruntime.Pins {
 	p := &netruntime.Pins{}
 	for c := range cols {
@@ -45,7 +46,7 @@ func pinned(batch, length, cols, groups int) *netruntime.Pins {
 	return p
 }
 
-// anyhow returns pins at frames that follow no order.
+// anyhow returns pins at frames in no order.
 func anyhow(batch, length, cols, groups int) *netruntime.Pins {
 	p := pinned(batch, length, cols, groups)
 	for i := range p.Prev {
@@ -57,7 +58,7 @@ func anyhow(batch, length, cols, groups int) *netruntime.Pins {
 	return p
 }
 
-// pin64 is Pin as the formula reads.
+// pin64 is Pin by its formula.
 func pin64(x mat64, length int, p *netruntime.Pins) mat64 {
 	groups := len(p.Prev) / x.rows
 	return build(x.rows, x.cols, func(r, c int) float64 {
@@ -91,12 +92,10 @@ func pinCases() []opCase {
 	return out
 }
 
-// The tape computes what Apply does, to the bit, for sequences alone or among
-// others, and a NaN stays in its sequence.
+// The tape computes the same bits as Apply, for sequences alone or among others, and a NaN stays in
+// its sequence.
 func TestPinIsApply(t *testing.T) {
-	pool := kernel.NewPool(3)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 3)
 	const batch, length, cols, groups = 5, 60, 69, 4
 	p := pinned(batch, length, cols, groups)
 	x := tape.Input(batch*length, cols)
@@ -135,8 +134,7 @@ func TestPinIsApply(t *testing.T) {
 }
 
 func TestMisuseOfPin(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	for name, f := range map[string]func(t *Tape, p *netruntime.Pins){
 		"length":  func(t *Tape, p *netruntime.Pins) { t.Pin(t.Const(8, 5), 3, p) },
 		"columns": func(t *Tape, p *netruntime.Pins) { t.Pin(t.Const(8, 4), 4, p) },
@@ -144,19 +142,12 @@ func TestMisuseOfPin(t *testing.T) {
 		"frame":   func(t *Tape, p *netruntime.Pins) { p.Next[3] = 4; t.Pin(t.Const(8, 5), 4, p) },
 		"group":   func(t *Tape, p *netruntime.Pins) { p.Group[2] = 5; t.Pin(t.Const(8, 5), 4, p) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			f(NewTape(pool), pinned(2, 4, 5, 5))
-		})
+		t.Run(name, func(t *testing.T) { must.Panic(t, "", func() { f(NewTape(pool), pinned(2, 4, 5, 5)) }) })
 	}
 }
 
-// BenchmarkPin is Pin and its gradient on 16 sequences of 60 frames of the
-// corrections of a person of 23 joints in 5 groups.
+// BenchmarkPin is Pin and its gradient on 16 sequences of 60 frames of the corrections of a person
+// of 23 joints in 5 groups.
 func BenchmarkPin(b *testing.B) {
 	const batch, length, cols, groups = 16, 60, 69, 5
 	p := pinned(batch, length, cols, groups)
@@ -165,9 +156,7 @@ func BenchmarkPin(b *testing.B) {
 	}
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprint(workers, " workers"), func(b *testing.B) {
-			pool := kernel.NewPool(workers)
-			defer pool.Close()
-			t := NewTape(pool)
+			t := newTape(b, workers)
 			data := random(132, batch*length, cols).f32()
 			measure(b, batch*length, func() {
 				t.Reset()

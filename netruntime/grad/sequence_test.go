@@ -107,7 +107,7 @@ func sequenceCases() []opCase {
 	out = append(out, last)
 	out = append(out, opCase{"LSTMStep", []mat64{random(30, 2, 3), random(31, 2, 4), random(32, 2, 4)},
 		[]mat64{random(33, 16, 3), random(34, 16, 4), random(35, 1, 16)},
-		func(t *Tape, in []*Mat, p []*Param) *Mat { // twice, the weights being shared
+		func(t *Tape, in []*Mat, p []*Param) *Mat { // twice, sharing the weights
 			h, c := t.LSTMStep(in[0], in[1], in[2], p[0], p[1], p[2])
 			h, c = t.LSTMStep(in[0], h, c, p[0], p[1], p[2])
 			return t.Concat(h, c)
@@ -179,7 +179,7 @@ func lstm64(x mat64, p []mat64, h, c mat64) (hNext, cNext mat64) {
 }
 
 func lstmCase(batch, length, cols, n int, reverse, state bool) opCase {
-	// Small weights: the steps' differences then stay well above rounding.
+	// With small weights, the differences between steps stay well above rounding.
 	weights := func(key uint64, rows, cols int) mat64 {
 		m := random(key, rows, cols)
 		for i := range m.v {

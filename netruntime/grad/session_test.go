@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
-	"mannequin/netruntime/internal/kernel"
 )
 
 // TestSessionsComputeTheSame compares the tape's forward with a session of the same network.
@@ -24,7 +24,7 @@ func TestSessionsComputeTheSame(t *testing.T) {
 	tensor := func(name string, p *Param, shape ...int) netruntime.Tensor {
 		return netruntime.Tensor{Name: name, Shape: shape, Data: p.Val}
 	}
-	// The tape's taps lie one beside the other, the file's channel by channel.
+	// The tape's taps are side by side, the file's are channel by channel.
 	taps := func(name string, p *Param, width int) netruntime.Tensor {
 		in := p.Cols / width
 		w := netruntime.Tensor{Name: name, Shape: []int{p.Rows, in, width}}
@@ -129,18 +129,10 @@ func TestSessionsComputeTheSame(t *testing.T) {
 			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			net, err := netruntime.New(netruntime.Meta{Arch: "graph", Graph: &c.graph}, c.tensors)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := net.NewSession(netruntime.SessionOptions{Batch: batch, Length: frames, Workers: 2})
-			if err != nil {
-				t.Fatal(err)
-			}
+			net := must.Get(netruntime.New(netruntime.Meta{Arch: "graph", Graph: &c.graph}, c.tensors))(t)
+			s := must.Get(net.NewSession(netruntime.SessionOptions{Batch: batch, Length: frames, Workers: 2}))(t)
 			defer s.Close()
-			pool := kernel.NewPool(2)
-			defer pool.Close()
-			tape := NewTape(pool)
+			tape := newTape(t, 2)
 			var in []*Mat
 			var data, got [][]float32
 			for i, v := range c.graph.Inputs {
@@ -156,9 +148,7 @@ func TestSessionsComputeTheSame(t *testing.T) {
 			for _, m := range want {
 				got = append(got, make([]float32, len(m.Val)))
 			}
-			if err := s.RunSequences(got, data, batch, frames); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(got, data, batch, frames))
 			for i, m := range want {
 				var size float64
 				for j, v := range m.Val {

@@ -91,7 +91,7 @@ func (e *everything) pass(key uint64) {
 	t.Backward(e.loss)
 }
 
-// results are all that a pass computes.
+// results are all values that a pass computes.
 func (e *everything) results() [][]float32 {
 	out := [][]float32{e.loss.Val, e.x.Grad, e.stats.Mean, e.stats.Var}
 	for _, p := range e.params {
@@ -136,8 +136,7 @@ func TestEveryOperationForAnyWorkers(t *testing.T) {
 }
 
 func TestEveryOperationAllocatesNothing(t *testing.T) {
-	pool := kernel.NewPool(2)
-	defer pool.Close()
+	pool := newPool(t, 2)
 	e := newEverything(pool)
 	key := uint64(0)
 	if n := testing.AllocsPerRun(10, func() { key++; e.pass(key) }); n != 0 {
@@ -145,10 +144,9 @@ func TestEveryOperationAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Update gets what Grad gets without it, every value once.
+// Update gets the same as Grad without it, every value once.
 func TestEveryOperationUpdates(t *testing.T) {
-	pool := kernel.NewPool(2)
-	defer pool.Close()
+	pool := newPool(t, 2)
 	plain, updated := newEverything(pool), newEverything(pool)
 	got, calls := make([][]float32, len(updated.params)), make([][]int32, len(updated.params))
 	for i, p := range updated.params {
@@ -171,10 +169,9 @@ func TestEveryOperationUpdates(t *testing.T) {
 	}
 }
 
-// What a tape keeps of the weights lasts one pass.
+// Data that a tape caches about weights lasts one pass.
 func TestWeightsChangeBetweenPasses(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	kept, other := newEverything(pool), newEverything(pool)
 	kept.pass(1)
 	for _, e := range []*everything{kept, other} {

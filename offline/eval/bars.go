@@ -1,5 +1,5 @@
-// Package eval is what the evaluations of all networks share: figures beside the bars that they
-// have to reach, and the tables of reports.
+// Package eval is shared by the evaluations of all networks: figures with the bars that they have to
+// reach, and the tables of reports.
 package eval
 
 import (
@@ -10,20 +10,22 @@ import (
 // Bar is a figure and the bar that it has to reach.
 type Bar struct {
 	Measure string   `json:"measure"`
-	Of      string   `json:"of"`    // what it is measured of
+	Of      string   `json:"of"`    // the measured clip, gait or path
 	Value   *float64 `json:"value"` // nil is never
 	Bar     float64  `json:"bar"`
-	Least   bool     `json:"least"` // the bar is the least that passes, else the most
+	Least   bool     `json:"least"` // the bar is the least value that passes, else the largest
 	Pass    bool     `json:"pass"`
 }
 
 // Bars collects bars.
 type Bars []Bar
 
+// Most adds a figure that passes up to bar.
 func (b *Bars) Most(measure, of string, v *float64, bar float64) {
 	*b = append(*b, Bar{measure, of, v, bar, false, v != nil && *v <= bar})
 }
 
+// Least adds a figure that passes from bar.
 func (b *Bars) Least(measure, of string, v *float64, bar float64) {
 	*b = append(*b, Bar{measure, of, v, bar, true, v != nil && *v >= bar})
 }
@@ -37,8 +39,7 @@ func Over(v, truth float64) *float64 {
 	return &v
 }
 
-// barRows is the report on one screen: a row per measure, with all that it is
-// measured of; * marks what misses its bar.
+// Rows returns a row for each measure, with all its values. * marks a value that misses its bar.
 func (b Bars) Rows() []string {
 	var rows []string
 	for i := 0; i < len(b); {
@@ -69,7 +70,7 @@ func (b Bars) Rows() []string {
 	return rows
 }
 
-// Sorted returns the bars with those of a measure beside each other.
+// Sorted returns the bars grouped by measure.
 func (b Bars) Sorted() (out Bars) {
 	done := map[string]bool{}
 	for _, first := range b {
@@ -83,7 +84,7 @@ func (b Bars) Sorted() (out Bars) {
 	return out
 }
 
-// Missed counts the bars that are.
+// Missed counts the missed bars.
 func (b Bars) Missed() (n int) {
 	for _, v := range b {
 		if !v.Pass {

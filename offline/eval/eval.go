@@ -1,14 +1,15 @@
 package eval
 
 import (
+	"context"
 	"errors"
 )
 
-// Progress shows how far an evaluation is, and ends it when it is interrupted.
+// Progress shows the progress of an evaluation, and ends it when it is interrupted.
 type Progress interface {
-	// Total sets about how many ticks of one agent there will be in all.
+	// Total sets the approximate number of all ticks of one agent.
 	Total(rows int64)
-	// Stage names what comes next.
+	// Stage names the next stage.
 	Stage(name string)
 	// Tick counts a tick of rows agents. Its error ends the evaluation.
 	Tick(rows int) error
@@ -16,3 +17,16 @@ type Progress interface {
 
 // ErrInterrupted ends an evaluation whose context is done.
 var ErrInterrupted = errors.New("interrupted, nothing measured")
+
+// Stages runs the stages of an evaluation in order, until one fails or ctx is done.
+func Stages(ctx context.Context, stages ...func() error) error {
+	for _, stage := range stages {
+		if ctx.Err() != nil {
+			return ErrInterrupted
+		}
+		if err := stage(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

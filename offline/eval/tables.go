@@ -9,33 +9,60 @@ import (
 
 // Tables prints the sections of a report.
 type Tables struct {
-	W   io.Writer
-	Err error
+	w           io.Writer
+	title, head string            // of the section under way
+	rows        *tabwriter.Writer // nil before the first row
+	err         error
 }
 
-// Section prints a title and the rows, whose cells are separated by tabs.
-func (t *Tables) Section(title string, rows ...string) {
-	t.Table(title, tabwriter.AlignRight, rows)
+// NewTables returns a printer to w.
+func NewTables(w io.Writer) *Tables { return &Tables{w: w} }
+
+// Section begins a section with a title and a head, whose cells are separated by tabs. A section
+// without rows is not printed.
+func (t *Tables) Section(title, head string) {
+	t.End()
+	t.title, t.head = title, head
 }
 
-func (t *Tables) Table(title string, flags uint, rows []string) {
-	if t.Err != nil {
+// Row prints a row, whose cells are separated by tabs.
+func (t *Tables) Row(format string, cells ...any) {
+	if t.rows == nil {
+		fmt.Fprintln(t.w, t.title)
+		t.rows = tabwriter.NewWriter(t.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(t.rows, t.head+"\t")
+	}
+	fmt.Fprintf(t.rows, format+"\t\n", cells...)
+}
+
+// InShort prints the bars. They come last, so that they stay on the screen of a terminal.
+func (t *Tables) InShort(name string, b Bars, note string) error {
+	t.End()
+	fmt.Fprintf(t.w, "%s in short: %d of %d bars missed, marked *%s\n", name, b.Missed(), len(b), note)
+	t.rows = tabwriter.NewWriter(t.w, 0, 0, 2, ' ', 0)
+	for _, row := range b.Rows() {
+		fmt.Fprintln(t.rows, row)
+	}
+	t.End()
+	return t.err
+}
+
+// End ends the section under way.
+func (t *Tables) End() {
+	if t.rows == nil {
 		return
 	}
-	fmt.Fprintf(t.W, "%s\n", title)
-	tw := tabwriter.NewWriter(t.W, 0, 0, 2, ' ', flags)
-	for _, r := range rows {
-		if flags&tabwriter.AlignRight != 0 {
-			r += "\t"
-		}
-		fmt.Fprintln(tw, r)
+	fmt.Fprintln(t.rows)
+	if err := t.rows.Flush(); t.err == nil {
+		t.err = err
 	}
-	fmt.Fprintln(tw)
-	t.Err = tw.Flush()
+	t.rows = nil
 }
 
+// Cells joins the cells of a row.
 func Cells(v ...string) string { return strings.Join(v, "\t") }
 
+// OrNever formats a number, or returns "never" if there is none.
 func OrNever(format string, v *float64) string {
 	if v == nil {
 		return "never"

@@ -47,8 +47,7 @@ func noise(rows int) *dataset.MANN {
 	return m
 }
 
-// steps trains the dog's network on noise and calls each after every step, until
-// that returns false.
+// steps trains the dog's network on noise and calls each after every step until each returns false.
 func steps(tb testing.TB, set *dataset.MANN, batch int, each func() bool) {
 	m := PaperMANN()
 	m.Train, m.HeldOut = set, noise(8)
@@ -68,9 +67,8 @@ func steps(tb testing.TB, set *dataset.MANN, batch int, each func() bool) {
 	}
 }
 
-// BenchmarkStep is one step of the dog's training as the recipe does it:
-// normalising the batch, forward, backward, update. Its metric best is that of
-// the fastest five steps in a row.
+// BenchmarkStep measures a step of the dog's training: normalisation of the batch, forward,
+// backward, update. The metric best is that of the fastest five steps in a row.
 func BenchmarkStep(b *testing.B) {
 	set := noise(20000)
 	for _, batch := range []int{32, 128} {
@@ -104,8 +102,7 @@ func BenchmarkStep(b *testing.B) {
 }
 
 func TestStepAllocatesNothing(t *testing.T) {
-	// The runtime itself allocates now and then: the least of several parts
-	// counts.
+	// The Go runtime itself allocates sometimes, so the minimum of several parts counts.
 	const part, parts = 3, 15
 	var m runtime.MemStats
 	var last uint64

@@ -15,15 +15,14 @@ import (
 	"mannequin/offline/train"
 )
 
-// Footstep is the recipe of the network that tells from the motion of a body over
-// the ground when its feet stand: two convolutions from three channels to the
-// duty angle of each contact and the pace of stepping (Holden, Saito and Komura
-// 2016, sec. 6.3, eq. 9).
+// Footstep is the recipe of the network that predicts when feet stand from the motion of a body
+// over the ground: two convolutions from three channels to the duty angle of each contact and the
+// pace of stepping (Holden, Saito and Komura 2016, sec. 6.3, eq. 9).
 type Footstep struct {
 	Hidden  int     `json:"hidden"`  // channels of the first layer; the authors' release has 64
 	Widths  [2]int  `json:"widths"`  // of the filters in frames; the release has 65 and 45
 	Keep    float32 `json:"keep"`    // dropout's retention probability, of each layer's input, in (0, 1]
-	Stretch float32 `json:"stretch"` // how much faster or slower motions are made at most, as a share: a body that goes faster steps as much faster
+	Stretch float32 `json:"stretch"` // largest change of tempo, as a share; a faster body steps as much faster
 
 	Training `json:"-"`
 }
@@ -31,18 +30,17 @@ type Footstep struct {
 // DefaultFootstep returns our recipe without data.
 func DefaultFootstep() Footstep {
 	return Footstep{Hidden: 64, Widths: [2]int{65, 45}, Keep: 1, Stretch: 0.15, Training: Training{
-		Jitter: true, Epochs: 40, Batch: 8, Seed: 1,
-		AdamW: train.AdamW{Rate: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+		Jitter: true, Epochs: 40, Batch: 8, Seed: 1, AdamW: train.Adam(1e-3),
 	}}
 }
 
-// stepTargets are the targets of a set of recordings, (frames, columns) of each clip.
+// stepTargets are the targets of a set of recordings: duty angles and the pace. NaN is unknown.
 type stepTargets struct {
-	clips     [][]float32
-	mean, std []float32
+	clips     [][]float32 // (frames, columns) of each clip
+	mean, std []float32   // (columns)
 }
 
-func newSteps(set *dataset.MotionSet) *stepTargets {
+func newStepTargets(set *dataset.MotionSet) *stepTargets {
 	s := &stepTargets{}
 	for c := range set.Clips {
 		s.clips = append(s.clips, set.Footsteps(c))
@@ -50,17 +48,16 @@ func newSteps(set *dataset.MotionSet) *stepTargets {
 	return s
 }
 
-// normalise sets the mean and the deviation of each column.
+// normalise measures the mean and the deviation of each column.
 func (s *stepTargets) normalise(cols int) {
 	s.mean, s.std = make([]float32, cols), make([]float32, cols)
 	for i := range cols {
 		var n, sum, square float64
 		for _, c := range s.clips {
 			for at := i; at < len(c); at += cols {
-				if c[at] != c[at] {
-					continue
+				if v := float64(c[at]); v == v {
+					n, sum, square = n+1, sum+v, square+v*v
 				}
-				n, sum, square = n+1, sum+float64(c[at]), square+float64(c[at])*float64(c[at])
 			}
 		}
 		mean := sum / n
@@ -68,14 +65,13 @@ func (s *stepTargets) normalise(cols int) {
 	}
 }
 
-// fill returns the normalised targets of the windows rows, and a mask of those
-// that are known where mask has frames to learn from.
-func (s *stepTargets) fill(t *grad.Tape, w *windows, set *dataset.MotionSet, rows []int32, isHeldOut bool, mask *grad.Mat) (y, known *grad.Mat) {
-	cols := len(s.mean)
+// fill returns the normalised targets of the windows rows, and a mask of the known ones in frames
+// whose mask is 1.
+func (s *stepTargets) fill(t *grad.Tape, w *windows, rows []int32, isHeldOut bool, mask *grad.Mat) (y, known *grad.Mat) {
+	set, cols := w.set(isHeldOut), len(s.mean)
 	y, known = t.Const(len(rows)*set.Length, cols), t.Const(len(rows)*set.Length, cols)
 	for i, r := range rows {
-		at := set.Windows[r]
-		from, clip := int(at.From)+w.shift(r, set, isHeldOut), s.clips[at.Clip]
+		from, clip := w.start(r, isHeldOut), s.clips[set.Windows[r].Clip]
 		last := len(clip)/cols - 1
 		for f := range set.Length {
 			src := clip[min(max(from+f, 0), last)*cols:][:cols]
@@ -91,8 +87,8 @@ func (s *stepTargets) fill(t *grad.Tape, w *windows, set *dataset.MotionSet, row
 	return y, known
 }
 
-// stretch plays every window faster or slower, up to the share most, as key draws
-// it: the normalised motion of the body and the pace grow alike.
+// stretch plays every window faster or slower by up to the share most; key draws the tempo. The
+// normalised motion of the body and the pace change alike.
 func (s *stepTargets) stretch(given, target *grad.Mat, length int, most float32, key uint64) {
 	pace := len(s.mean) - 1
 	for at := 0; at < given.Rows; at += length {
@@ -111,7 +107,7 @@ func (s *stepTargets) stretch(given, target *grad.Mat, length int, most float32,
 func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
 	layout := m.Train.Layout
 	if len(layout.Contacts) == 0 {
-		return nil, errors.New("recipes: the frames have no contacts that could step")
+		return nil, errors.New("recipes: the frames have no contacts, which the network is to predict")
 	}
 	columns := make([]int, feature.MotionLen)
 	for i := range columns {
@@ -119,25 +115,23 @@ func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
 	}
 	outs := len(layout.Contacts) + 1
 	net := newConvNet([]int{len(columns), m.Hidden, outs}, m.Widths[:], m.Seed)
-	targets, unseen := newSteps(m.Train), newSteps(m.HeldOut)
+	targets, heldOut := newStepTargets(m.Train), newStepTargets(m.HeldOut)
 	targets.normalise(outs)
-	unseen.mean, unseen.std = targets.mean, targets.std
+	heldOut.mean, heldOut.std = targets.mean, targets.std
 	batch := m.windows()
 	job := &train.Job{
 		Params: net.params(),
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
 			x, mask, set := batch.fill(t, rows, isHeldOut)
-			keep, smooth, want := m.Keep, grad.Hash(key, 1<<32), targets
+			given := batch.given(t, x, set, columns, isHeldOut, key)
+			var target, known *grad.Mat
 			if isHeldOut {
-				keep, smooth, want = 1, 0, unseen
+				target, known = heldOut.fill(t, batch, rows, isHeldOut, mask)
+			} else {
+				target, known = targets.fill(t, batch, rows, isHeldOut, mask)
+				targets.stretch(given, target, set.Length, m.Stretch, grad.Hash(key, 1<<33))
 			}
-			given := batch.given(t, x, set, columns, smooth)
-			target, known := want.fill(t, batch, set, rows, isHeldOut, mask)
-			if !isHeldOut {
-				want.stretch(given, target, set.Length, m.Stretch, grad.Hash(key, 1<<33))
-			}
-			y := net.forward(t, given, set.Length, keep, key)
-			return maskedMSE(t, y, target, known)
+			return maskedMSE(t, net.forward(t, given, set.Length, dropout(m.Keep, isHeldOut), key), target, known)
 		},
 	}
 	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
@@ -150,21 +144,13 @@ func (m *Footstep) recipe() []any {
 	return []any{fields{"network": "footstep", "schema": m.Train.Layout.Hash()}, m, fields{"jitter": m.Jitter}}
 }
 
-// model makes the network that a model file holds: the body's motion in, raw,
-// duty angles and pace out.
+// model makes the network of the model file: the body's raw motion in, duty angles and pace out.
 func (m *Footstep) model(net convNet, columns []int, targets *stepTargets, best trained) (*netruntime.Net, error) {
-	var mean, std []float32
-	for _, c := range columns {
-		mean, std = append(mean, m.Train.Mean[c]), append(std, m.Train.Std[c])
-	}
-	nodes := append([]netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}}}, net.nodes("normalised", "")...)
-	nodes = append(nodes, netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{net[len(net)-1].name}})
-	tensors := slices.Concat(normTensors("normalised.", mean, std), normTensors("y.", targets.mean, targets.std), net.tensors(best.weights))
 	lags, err := json.Marshal(m.Train.StepLags())
 	if err != nil {
 		return nil, err
 	}
-	meta, err := m.meta("footstep", "human-footstep", best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}}, m)
+	meta, err := m.meta("footstep", "human-footstep", best, pipeline(len(columns), nil, net.nodes("normalised", "relu", "")...), m)
 	if err != nil {
 		return nil, err
 	}
@@ -172,5 +158,6 @@ func (m *Footstep) model(net convNet, columns []int, targets *stepTargets, best 
 	if err := manifold.Describe(&meta, m.Train.Layout, m.Train.Skeleton); err != nil {
 		return nil, err
 	}
-	return netruntime.New(meta, tensors)
+	return netruntime.New(meta, slices.Concat(normTensors("normalised.", pick(m.Train.Mean, columns), pick(m.Train.Std, columns)),
+		normTensors("y.", targets.mean, targets.std), net.tensors(best.weights)))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 	"mannequin/offline/train"
@@ -22,7 +23,7 @@ type goldenCase struct {
 	card   func(dataset.Source, *train.Report) (string, error)
 }
 
-// goldenCases are all networks with default options, and with another value of every option.
+// goldenCases returns all networks with default options and with another value of every option.
 func goldenCases(t *testing.T) (cases []goldenCase) {
 	t.Helper()
 	net, err := netruntime.New(netruntime.Meta{Name: "base", Arch: "graph",
@@ -75,7 +76,8 @@ func goldenCases(t *testing.T) (cases []goldenCase) {
 
 	latent := DefaultLatent()
 	add("latent", &latent, &latent.Training)
-	latent2 := Latent{Hidden: [3]int{2, 3, 4}, Widths: [3]int{5, 6, 7}, Values: 8, Spread: 9, Keep: 0.5, L1: 0.6, KL: 0.7, Ramp: 0.8, Path: 0.9, Traits: 1.5, Stretch: 1.25, Bend: 1.75, Training: other}
+	latent2 := Latent{Hidden: [3]int{2, 3, 4}, Widths: [3]int{5, 6, 7}, Values: 8, Spread: 9, Keep: 0.5, L1: 0.6, KL: 0.7, Ramp: 0.8,
+		Path: 0.9, Traits: 1.5, Stretch: 1.25, Bend: 1.75, Training: other}
 	add("latent-other", &latent2, &latent2.Training)
 
 	next := DefaultNext()
@@ -103,12 +105,16 @@ func goldenCases(t *testing.T) (cases []goldenCase) {
 			m.Train.Layout.Stride, m.Train.Layout.Phases, m.Train.Reversed = 2, false, 3
 		}
 		cases = append(cases, goldenCase{name, m.recipe, func(s dataset.Source, r *train.Report) (string, error) {
+			if m.Start != nil {
+				s.Name += "-stride2"
+			}
 			return card("mann", &m, s, modelMetrics{r.Best, r.Initial, r.BestEpoch, 64, 64 + 6*m.Experts, 20}, m.HeldOut.Clips)
 		}})
 	}
 	addMANN("mann", DefaultMANN())
 	addMANN("mann-paper", PaperMANN())
-	addMANN("mann-other", MANN{Experts: 2, Hidden: 3, GatingHidden: 4, Keep: 0.5, Ticks: 6, Change: 0.7, Skate: 0.8, Bend: 0.9, Recover: 0.25, WarmUp: 1.5, ClipNorm: 2.5,
+	addMANN("mann-other", MANN{Experts: 2, Hidden: 3, GatingHidden: 4, Keep: 0.5, Ticks: 6, Change: 0.7, Skate: 0.8, Bend: 0.9,
+		Recover: 0.25, WarmUp: 1.5, ClipNorm: 2.5,
 		Start: net, Epochs: 5, Batch: 6, Seed: 7, AdamW: other.AdamW, Schedule: train.WarmRestarts{First: 3, Mult: 4, Clamp: 0.5}})
 	return cases
 }
@@ -122,10 +128,7 @@ func golden(t *testing.T, file, got string) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(path))(t)
 	if got == string(want) {
 		return
 	}
@@ -138,20 +141,17 @@ func golden(t *testing.T, file, got string) {
 	t.Errorf("%s differs", path)
 }
 
-// Checkpoints are refused if their recipe is another string, so its bytes never change.
+// The bytes of a checkpoint key never change, because a checkpoint with another key is refused.
 func TestGoldenKeys(t *testing.T) {
 	var all strings.Builder
 	for _, c := range goldenCases(t) {
-		key, err := c.recipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(c.recipe())(t)
 		fmt.Fprintln(&all, c.name, key)
 	}
 	golden(t, "keys.txt", all.String())
 }
 
-// Model cards say what they did.
+// Model cards have the text of the golden file.
 func TestGoldenCards(t *testing.T) {
 	report := &train.Report{Initial: 1.25, Best: 0.125, BestEpoch: 6}
 	var all strings.Builder
@@ -163,10 +163,7 @@ func TestGoldenCards(t *testing.T) {
 		if strings.HasPrefix(c.name, "recurrent") {
 			continue // has no card
 		}
-		text, err := c.card(src, report)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(c.card(src, report))(t)
 		fmt.Fprintf(&all, "-- %s --\n%s", c.name, text)
 	}
 	golden(t, "cards.md", all.String())

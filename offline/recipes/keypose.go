@@ -16,17 +16,17 @@ import (
 	"mannequin/offline/train"
 )
 
-// Keypose is the recipe of the network that makes motion between keys: it corrects
-// what interpolation of the keys makes, at keypose.Rate frames per second. The sets
-// must have poses (dataset.MotionOptions.Poses).
+// Keypose is the recipe of the network that makes motion between keys, at keypose.Rate frames per
+// second: it corrects the interpolation of the keys. The sets must have poses
+// (dataset.MotionOptions.Poses).
 type Keypose struct {
 	Channels [3]int  `json:"channels"` // at full, half and a quarter of the rate
 	Keep     float32 `json:"keep"`     // dropout's retention probability, in (0, 1]
-	Stretch  float32 `json:"stretch"`  // how much faster or slower recordings are played at most, as a share
-	Reverse  float32 `json:"reverse"`  // share of the windows that are played backward: few people are recorded as they walk so
+	Stretch  float32 `json:"stretch"`  // largest change of tempo, as a share
+	Reverse  float32 `json:"reverse"`  // share of the windows that are played backward: few recordings have people walking backward
 
-	// Weights of the loss: the mean error of places of joints in m, of their motion
-	// from frame to frame in m, of rotations in rad, of contacts.
+	// Weights in the loss of the mean errors of joint positions in m, of their motion from frame to
+	// frame in m, of rotations in rad, and of contacts.
 	Places, Motion, Turns, Contacts float32 `json:"-"`
 
 	Training `json:"-"`
@@ -36,21 +36,20 @@ type Keypose struct {
 
 // DefaultKeypose returns our recipe without data.
 func DefaultKeypose() Keypose {
-	return Keypose{Channels: [3]int{256, 320, 384}, Keep: 0.85, Stretch: 0.15, Reverse: 0.1, Places: 10, Motion: 20, Turns: 1, Contacts: 0.1, Training: Training{
-		Jitter: true, ClipNorm: 1, Epochs: 40, Batch: 16, Seed: 1,
-		AdamW: train.AdamW{Rate: 1e-3, Decay: 0.02, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
-	}}
+	return Keypose{Channels: [3]int{256, 320, 384}, Keep: 0.85, Stretch: 0.15, Reverse: 0.1,
+		Places: 10, Motion: 20, Turns: 1, Contacts: 0.1, Training: Training{
+			Jitter: true, ClipNorm: 1, Epochs: 40, Batch: 16, Seed: 1,
+			AdamW: train.AdamW{Rate: 1e-3, Decay: 0.02, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+		}}
 }
 
-// every is how many frames of the data one of the network's is.
+// every is the number of frames of the data in one frame of the network.
 const every = dataset.Rate / keypose.Rate
 
 // check reports the first field that is out of range.
 func (m *Keypose) check() error {
-	for _, c := range m.Channels {
-		if c < 1 || c > 1<<12 {
-			return fmt.Errorf("recipes: %d channels, want 1 to 4096", c)
-		}
+	if err := checkCounts("channels", 1<<12, m.Channels[:]...); err != nil {
+		return err
 	}
 	switch {
 	case !(m.Stretch >= 0 && m.Stretch <= 1):
@@ -58,20 +57,21 @@ func (m *Keypose) check() error {
 	case !(m.Reverse >= 0 && m.Reverse <= 1):
 		return fmt.Errorf("recipes: Reverse is %g, want a share from 0 to 1", m.Reverse)
 	case m.Train.Length%(4*every) != 0:
-		return fmt.Errorf("recipes: windows of %d frames, want a multiple of %d: the network quarters those at half the rate", m.Train.Length, 4*every)
+		return fmt.Errorf("recipes: windows of %d frames, want a multiple of %d: the network halves their rate twice",
+			m.Train.Length, 4*every)
 	case m.Train.Clips[0].Poses == nil:
 		return errors.New("recipes: the recordings have no poses: read them with dataset.MotionOptions.Poses")
 	}
 	return nil
 }
 
-// keyed are windows of tracks that are keyed, one below the other.
+// keyed is a batch of keyed tracks below each other: rows = windows·length.
 type keyed struct {
-	x     *grad.Mat // inputs
-	want  *grad.Mat // places of the joints
-	turns *grad.Mat // the whole correction
-	stand *grad.Mat // contacts
-	mask  []float32 // (rows) 1 where there is something to learn
+	x     *grad.Mat // (rows, inputs)
+	want  *grad.Mat // (rows, 3·joints of the tree) positions
+	turns *grad.Mat // (rows, columns) the whole correction
+	stand *grad.Mat // (rows, feet) contacts
+	mask  []float32 // (rows) 1 in frames to learn from
 	base  []float32 // (rows, joints of the tree, 4) interpolated rotations
 	y     []float32 // (rows) interpolated height of the root
 	pins  netruntime.Pins
@@ -89,15 +89,14 @@ func (m *Keypose) Run(ctx context.Context) (*train.Report, error) {
 	batch := m.windows()
 	norm := m.normalisation(batch)
 	net := newUNet(m.layout.Inputs(), m.Channels, m.layout.Columns()+keypose.Feet, m.Seed)
-	reader := m.layout.NewInputEncoder()
+	encoder := m.layout.NewInputEncoder()
 	job := &train.Job{
 		Params: net.params(),
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
-			keep := m.Keep
 			if isHeldOut {
-				keep, key = 1, 0
+				key = 0
 			}
-			return m.loss(t, net, m.batch(t, batch, reader, rows, isHeldOut, key), norm, keep, key)
+			return m.loss(t, net, m.batch(t, batch, encoder, rows, isHeldOut, key), norm, dropout(m.Keep, isHeldOut), key)
 		},
 	}
 	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
@@ -105,15 +104,15 @@ func (m *Keypose) Run(ctx context.Context) (*train.Report, error) {
 	})
 }
 
-// norm is how inputs and outputs are normalised.
+// norm holds the mean and the deviation of the inputs, and the deviation of the outputs.
 type norm struct{ mean, std, out []float32 }
 
-// normalisation measures a few hundred windows.
+// normalisation measures norm on a few hundred windows.
 func (m *Keypose) normalisation(w *windows) *norm {
 	pool := grad.NewPool(1)
 	defer pool.Close()
 	tape := grad.NewTape(pool)
-	reader := m.layout.NewInputEncoder()
+	encoder := m.layout.NewInputEncoder()
 	in, cols := m.layout.Inputs(), m.layout.Columns()
 	sum, sq, out := make([]float64, in), make([]float64, in), make([]float64, cols)
 	n := 0.0
@@ -121,7 +120,7 @@ func (m *Keypose) normalisation(w *windows) *norm {
 	step := max(1, len(m.Train.Windows)/most)
 	for i := 0; i < len(m.Train.Windows); i += step {
 		tape.Reset()
-		k := m.batch(tape, w, reader, []int32{int32(i)}, false, uint64(i)+1)
+		k := m.batch(tape, w, encoder, []int32{int32(i)}, false, uint64(i)+1)
 		for r, on := range k.mask {
 			if on == 0 {
 				continue
@@ -150,7 +149,7 @@ func (m *Keypose) normalisation(w *windows) *norm {
 	for c := range out {
 		s := deviation(out[c] / n)
 		if out[c] == 0 {
-			s = 1e-3 // joints that never turn
+			s = 1e-3 // a joint that never turns
 		}
 		f.out = append(f.out, s)
 	}
@@ -160,23 +159,19 @@ func (m *Keypose) normalisation(w *windows) *norm {
 	return f
 }
 
-// batch reads windows, keys some of their frames, and interpolates between these.
-func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.InputEncoder, rows []int32, isHeldOut bool, key uint64) *keyed {
+// batch reads windows, sets keys in some of their frames, and interpolates between the keys.
+func (m *Keypose) batch(t *grad.Tape, w *windows, encoder *keypose.InputEncoder, rows []int32, isHeldOut bool, key uint64) *keyed {
 	l := m.layout
-	set := w.train
-	if isHeldOut {
-		set = w.heldOut
-	}
+	set := w.set(isHeldOut)
 	length, joints, tree := set.Length/every, l.Skel.Len(), len(l.Tree().Parents)
-	n, groups := len(rows)*length, l.Groups()
+	n := len(rows) * length
 	k := &keyed{x: t.Const(n, l.Inputs()), want: t.Const(n, 3*tree), turns: t.Const(n, l.Columns()), stand: t.Const(n, keypose.Feet),
-		mask: make([]float32, n), base: make([]float32, n*tree*4), y: make([]float32, n),
-		pins: netruntime.Pins{Group: l.Group(), Prev: make([]int32, n*groups), Next: make([]int32, n*groups), U: make([]float32, n*groups), Weight: make([]float32, n*groups)}}
+		mask: make([]float32, n), base: make([]float32, n*tree*4), y: make([]float32, n), pins: netruntime.Pins{Group: l.Group()}}
 	places := make([]float32, length*3*joints)
 	for i, r := range rows {
 		at := set.Windows[r]
 		clip := &set.Clips[at.Clip]
-		from := int(at.From) + w.shift(r, set, isHeldOut)
+		from := w.start(r, isHeldOut)
 		rng := rand.New(rand.NewPCG(grad.Hash(key, uint64(r)), 7))
 		step := float64(every)
 		if !isHeldOut {
@@ -191,8 +186,8 @@ func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.InputEncoder, 
 		first, last := keyFrames(track, motion, rng)
 		track.Interpolate()
 		at0 := i * length
-		reader.Encode(k.x.Val[at0*l.Inputs():], track, 1)
-		reader.Places(places, track, motion)
+		encoder.Encode(k.x.Val[at0*l.Inputs():], track, 1)
+		encoder.Places(places, track, motion)
 		track.Correction(k.turns.Val[at0*l.Columns():], motion)
 		for f := range length {
 			row := at0 + f
@@ -206,15 +201,13 @@ func (m *Keypose) batch(t *grad.Tape, w *windows, reader *keypose.InputEncoder, 
 			track.Rotations(k.base[row*tree*4:][:tree*4], f)
 			stands(k.stand.Val[row*keypose.Feet:][:keypose.Feet], set, clip, src)
 		}
-		copy(k.pins.Prev[at0*groups:], track.Prev)
-		copy(k.pins.Next[at0*groups:], track.Next)
-		copy(k.pins.U[at0*groups:], track.Between)
-		copy(k.pins.Weight[at0*groups:], track.Weight)
+		k.pins.Prev, k.pins.Next = append(k.pins.Prev, track.Prev...), append(k.pins.Next, track.Next...)
+		k.pins.U, k.pins.Weight = append(k.pins.U, track.Between...), append(k.pins.Weight, track.Weight...)
 	}
 	return k
 }
 
-// stands writes which feet stand in a frame: with heel or toe.
+// stands writes which feet stand in a frame, on heel or toe.
 func stands(out []float32, set *dataset.MotionSet, clip *dataset.MotionClip, frame int) {
 	f := min(max(frame, 0), clip.Frames-1)
 	cols := set.Layout.Columns()
@@ -227,7 +220,7 @@ func stands(out []float32, set *dataset.MotionSet, clip *dataset.MotionClip, fra
 	}
 }
 
-// loss compares the network's motion with the recordings'.
+// loss compares the network's motion with the recordings.
 func (m *Keypose) loss(t *grad.Tape, net *unet, k *keyed, f *norm, keep float32, key uint64) *grad.Mat {
 	l := m.layout
 	length := m.Train.Length / every
@@ -251,13 +244,10 @@ func (m *Keypose) loss(t *grad.Tape, net *unet, k *keyed, f *norm, keep float32,
 		}
 	}
 	places := t.Add(t.Add(turned, height), t.Gather(correction, tree.Moves))
-	kept := float32(0)
-	for _, v := range k.mask {
-		kept += v
-	}
-	mean := func(x *grad.Mat, mask []float32, kept float32) *grad.Mat {
-		on := t.Const(x.Rows, x.Cols)
+	mean := func(x *grad.Mat, mask []float32) *grad.Mat { // of the magnitudes with mask 1
+		on, kept := t.Const(x.Rows, x.Cols), float32(0)
 		for r, v := range mask {
+			kept += v
 			for c := range x.Cols {
 				on.Val[r*x.Cols+c] = v
 			}
@@ -265,43 +255,39 @@ func (m *Keypose) loss(t *grad.Tape, net *unet, k *keyed, f *norm, keep float32,
 		return t.Scale(t.SumAbs(t.Mul(x, on)), 1/max(1, kept*float32(x.Cols)))
 	}
 	miss := t.Sub(places, k.want)
-	var moving []float32
-	both := float32(0)
+	var moving []float32 // 1 if a frame and the one before count
 	for r := range k.mask {
 		if r%length > 0 {
 			moving = append(moving, k.mask[r]*k.mask[r-1])
-			both += k.mask[r] * k.mask[r-1]
 		}
 	}
 	return t.WeightedSum(
-		grad.Term{Loss: mean(miss, k.mask, kept), Weight: m.Places},
-		grad.Term{Loss: mean(t.Diff(miss, length), moving, both), Weight: m.Motion},
-		grad.Term{Loss: mean(t.Sub(correction, k.turns), k.mask, kept), Weight: m.Turns},
-		grad.Term{Loss: mean(t.Sub(t.Columns(y, cols, cols+keypose.Feet), k.stand), k.mask, kept), Weight: m.Contacts})
+		grad.Term{Loss: mean(miss, k.mask), Weight: m.Places},
+		grad.Term{Loss: mean(t.Diff(miss, length), moving), Weight: m.Motion},
+		grad.Term{Loss: mean(t.Sub(correction, k.turns), k.mask), Weight: m.Turns},
+		grad.Term{Loss: mean(t.Sub(t.Columns(y, cols, cols+keypose.Feet), k.stand), k.mask), Weight: m.Contacts})
 }
 
 // recipe returns the beginning of the checkpoint key.
 func (m *Keypose) recipe() []any {
-	return []any{fields{"network": "keypose"}, m, fields{"loss": [4]float32{m.Places, m.Motion, m.Turns, m.Contacts}}, fields{"jitter": m.Jitter}}
+	return []any{fields{"network": "keypose"}, m,
+		fields{"loss": [4]float32{m.Places, m.Motion, m.Turns, m.Contacts}}, fields{"jitter": m.Jitter}}
 }
 
-// model makes the network that a model file holds.
+// model makes the network of the model file.
 func (m *Keypose) model(net *unet, f *norm, best trained) (*netruntime.Net, error) {
-	nodes := []netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}}}
-	nodes = append(nodes, net.nodes("normalised", "correction")...)
-	nodes = append(nodes, netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{"correction"}})
-	tensors := slices.Concat(normTensors("normalised.", f.mean, f.std), normTensors("y.", make([]float32, len(f.out)), f.out), net.tensors(best.weights))
-	meta, err := m.meta("keypose", "human-keypose", best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(f.mean)}}, Nodes: nodes, Outputs: []string{"y"}}, m)
+	meta, err := m.meta("keypose", "human-keypose", best, pipeline(len(f.mean), nil, net.nodes("normalised", "correction")...), m)
 	if err != nil {
 		return nil, err
 	}
 	if err := keypose.Describe(&meta, m.Train.Skeleton); err != nil {
 		return nil, err
 	}
-	return netruntime.New(meta, tensors)
+	return netruntime.New(meta, slices.Concat(normTensors("normalised.", f.mean, f.std),
+		normTensors("y.", make([]float32, len(f.out)), f.out), net.tensors(best.weights)))
 }
 
-// cardFields returns what the model card says besides the recipe.
+// cardFields returns the values of the model card that are not fields of the recipe.
 func (m *Keypose) cardFields() fields {
 	return fields{"Full": keypose.Rate, "Half": keypose.Rate / 2, "Quarter": keypose.Rate / 4, "Frames": m.Train.Length / every}
 }

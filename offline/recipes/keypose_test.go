@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"mannequin/animsys/keypose"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
-	"mannequin/netruntime/grad"
 	"mannequin/offline/retarget"
 	"mannequin/offline/train"
 )
@@ -18,10 +18,7 @@ func smallKeypose(t *testing.T) (*Keypose, *norm) {
 	m := DefaultKeypose()
 	m.Train, m.HeldOut = strolls(3, 60, 0), strolls(1, 50, 5)
 	m.Channels = [3]int{4, 5, 6}
-	var err error
-	if m.layout, err = keypose.NewLayout(m.Train.Skeleton); err != nil {
-		t.Fatal(err)
-	}
+	m.layout = must.Get(keypose.NewLayout(m.Train.Skeleton))(t)
 	return &m, m.normalisation(m.windows())
 }
 
@@ -37,10 +34,7 @@ func TestKeyposeComputesWhatWasTrained(t *testing.T) {
 		}
 		weights = append(weights, p.Val)
 	}
-	file, err := m.model(net, f, trained{weights: weights, report: &train.Report{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(m.model(net, f, trained{weights: weights, report: &train.Report{}}))(t)
 	if _, err := keypose.NewModel(file); err != nil {
 		t.Fatal(err)
 	}
@@ -50,18 +44,13 @@ func TestKeyposeComputesWhatWasTrained(t *testing.T) {
 	for i := range x {
 		x[i] = f.mean[i%in] + f.std[i%in]*float32(r.NormFloat64())
 	}
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	normal := tape.Const(length, in)
 	for i, v := range x {
 		normal.Val[i] = (v - f.mean[i%in]) / f.std[i%in]
 	}
 	want := tape.Affine(net.forward(tape, normal, length, 1, 0), f.out, nil)
-	s, err := file.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(file.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: 1}))(t)
 	defer s.Close()
 	y := make([]float32, length*out)
 	if err := s.RunSequences([][]float32{y}, [][]float32{x}, 1, length); err != nil {
@@ -74,12 +63,10 @@ func TestKeyposeComputesWhatWasTrained(t *testing.T) {
 	}
 }
 
-// What is to be learnt is nothing at keys, and something between them.
+// The correction to learn is zero at keys and not zero between them.
 func TestKeyposeBatch(t *testing.T) {
 	m, _ := smallKeypose(t)
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	cols := m.layout.Columns()
 	var all, keyed float64
 	for key := range uint64(30) {
@@ -109,13 +96,9 @@ func TestKeyposeBatch(t *testing.T) {
 	}
 }
 
-// Frames are keyed in every way, and where something is to be learnt there are keys
-// on both sides.
+// Keys are set in all ways, and frames to learn from have keys on both sides.
 func TestKeyFrames(t *testing.T) {
-	l, err := keypose.NewLayout(retarget.Human())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(keypose.NewLayout(retarget.Human()))(t)
 	const n = 96
 	ways := map[string]bool{}
 	for seed := range uint64(400) {

@@ -3,7 +3,6 @@ package recipes
 import (
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -12,8 +11,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
-	"mannequin/netruntime"
-	"mannequin/netruntime/grad"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/dataset"
 )
 
@@ -38,12 +36,10 @@ func smallLatent(how RunOptions) *Latent {
 	return &m
 }
 
-// The divergence is that of eq. 4.9, and samples have the mean and the deviation that
-// are asked for, and are the same for the same key.
+// The divergence is that of eq. 4.9. Samples have the given mean and deviation and depend on the
+// key alone.
 func TestSampleAndDivergence(t *testing.T) {
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	const clips, values = 4000, 2
 	mean, logVar := tape.Const(clips, values), tape.Const(clips, values)
 	mu, sigma := []float64{0.7, -2}, []float64{0.3, 1.5}
@@ -73,19 +69,14 @@ func TestSampleAndDivergence(t *testing.T) {
 	}
 }
 
-// The gradient of the whole loss is what finite differences say, along a random
-// direction of each parameter.
+// The gradient of the whole loss agrees with finite differences along a random direction of each
+// parameter.
 func TestLatentGradient(t *testing.T) {
-	m := smallLatent(how(t, t.TempDir(), 1))
+	m := smallLatent(how(t.TempDir(), 1))
 	m.Path, m.Traits, m.KL = 0.7, 0.5, 3
-	l, err := m.lossOf(newLatentNet(m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newLatentLoss(m, newLatentNet(m)))(t)
 	l.begin(m.Epochs - 1) // all terms at their weight
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	rows := []int32{0, 3, 5}
 	value := func() float64 {
 		tape.Reset()
@@ -102,7 +93,7 @@ func TestLatentGradient(t *testing.T) {
 		along, g := make([]float64, len(p.Val)), gradients[p.Name]
 		want, size := 0.0, 0.0
 		for i := range along {
-			// Along the gradient's signs in the main, or rounding would hide it.
+			// Mostly along the gradient's signs, or rounding would hide the difference.
 			along[i] = math.Copysign(1, float64(g[i])) + 0.3*rng.NormFloat64()
 			want += along[i] * float64(g[i])
 			size += along[i] * along[i]
@@ -123,50 +114,30 @@ func TestLatentGradient(t *testing.T) {
 	}
 }
 
-// The model file computes what was trained, raw frames in and raw frames out, and its
-// components are white over the clips trained on.
+// The model file computes what was trained, from raw frames to raw frames. Its components are white
+// over the training clips.
 func TestLatentComputesWhatWasTrained(t *testing.T) {
 	dir := t.TempDir()
-	m := smallLatent(how(t, dir, 1))
+	m := smallLatent(how(dir, 1))
 	m.Epochs = 4
-	if _, err := m.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	file, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := latent.NewModel(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The trained network again, from the file's tensors.
+	file := trainedFile(t, m.Run, m.Out)
+	model := must.Get(latent.NewModel(file))(t)
+	// The trained network, from the file's tensors.
 	net := newLatentNet(m)
-	for _, c := range slices.Concat(net.encoder, net.decoder, convNet{net.code}) {
-		w, _ := file.Tensor(c.name + ".weight")
-		b, _ := file.Tensor(c.name + ".bias")
-		copy(c.w.Val, taps(w.Data, c.out, c.in, c.width))
-		copy(c.b.Val, b.Data)
+	if err := slices.Concat(net.encoder, net.decoder, convNet{net.code}).copyTensors(file); err != nil {
+		t.Fatal(err)
 	}
 	for _, p := range net.start {
 		w, _ := file.Tensor(p.Name)
 		copy(p.Val, w.Data)
 	}
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	rows := []int32{1, 4}
-	l, err := m.lossOf(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newLatentLoss(m, net))(t)
 	x, _ := l.clips(tape, rows, false)
 	mean, logVar := net.encode(tape, x, 1, 0)
 	y := net.decode(tape, mean)
-	coder, err := model.NewCoder(latent.CoderOptions{Batch: 1, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	coder := must.Get(model.NewCoder(latent.CoderOptions{Batch: 1, Workers: 1}))(t)
 	defer coder.Close()
 	cols := m.Train.Layout.Columns()
 	z, deviation, made := make([]float32, m.Values), make([]float32, m.Values), make([]float32, latent.Frames*cols)
@@ -210,8 +181,8 @@ func TestLatentComputesWhatWasTrained(t *testing.T) {
 	}
 }
 
-// Directions of traits are found among values that mix them, whatever the scales of
-// the values; they are white, and what is left comes in the order of its effect.
+// Directions of traits are found among values that mix them at any scale. They are white, and the
+// remaining ones are ordered by their effect.
 func TestLatentComponents(t *testing.T) {
 	const clips, values = 800, 5
 	rng := rand.New(rand.NewPCG(2, 2))
@@ -228,7 +199,7 @@ func TestLatentComponents(t *testing.T) {
 		}
 	}
 	for k := range values {
-		mix.Set(4, k, 0) // the last source is not told at all
+		mix.Set(4, k, 0) // the values do not depend on the last source
 	}
 	var z mat.Dense
 	z.Mul(sources, mix)
@@ -242,10 +213,7 @@ func TestLatentComponents(t *testing.T) {
 		traits.Set(i, 1, 3) // all clips share it
 		traits.Set(i, 2, sources.At(i, 0)+0.5*sources.At(i, 1))
 	}
-	c, err := latentComponents([]string{"a", "same", "b"}, &z, frames, traits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(latentComponents([]string{"a", "same", "b"}, &z, frames, traits))(t)
 	if !slices.Equal(c.Names, []string{"a", "b"}) {
 		t.Fatalf("names %v", c.Names)
 	}
@@ -258,7 +226,7 @@ func TestLatentComponents(t *testing.T) {
 		}
 	}
 	for j, source := range []int{1, 0, 3, 2} {
-		// Sources of a sample are correlated a little.
+		// The sources of a sample are slightly correlated.
 		if r := stat.Correlation(scores[j], mat.Col(nil, source, sources), nil); math.Abs(r) < 0.99 {
 			t.Errorf("component %d goes with source %d by %g", j, source, r)
 		}
@@ -312,7 +280,7 @@ func TestPrincipal(t *testing.T) {
 	}
 }
 
-// A path's weights add up the body's motion.
+// The weights of the path sum the body's motion.
 func TestPathWeights(t *testing.T) {
 	set := seconds(1, 61, 0)
 	w := pathWeights(set)[0]
@@ -338,10 +306,10 @@ func TestPathWeights(t *testing.T) {
 	}
 }
 
-// A clip that is varied is the recording played faster or slower, as far as it goes,
-// and turns by another amount; without variation it is the recording.
+// A varied clip is the recording played faster or slower, within its length, with another turn.
+// Without variation it is the recording.
 func TestVary(t *testing.T) {
-	m := smallLatent(how(t, t.TempDir(), 1))
+	m := smallLatent(how(t.TempDir(), 1))
 	set := m.Train
 	cols, body := set.Layout.Columns(), set.Layout.Body()
 	clip := &set.Clips[0]
@@ -385,7 +353,7 @@ func TestVary(t *testing.T) {
 	}
 }
 
-// What cannot be is refused before anything is trained.
+// Impossible options are refused before training.
 func TestLatentRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(m *Latent){
 		"windows with margins": func(m *Latent) { m.Train = strolls(2, 80, 0) },
@@ -396,7 +364,7 @@ func TestLatentRefuses(t *testing.T) {
 		"fewer clips":          func(m *Latent) { m.Values = len(m.Train.Windows) },
 		"nothing held out":     func(m *Latent) { m.HeldOut = seconds(0, 0, 0) },
 	} {
-		m := smallLatent(how(t, t.TempDir(), 1))
+		m := smallLatent(how(t.TempDir(), 1))
 		spoil(m)
 		if _, err := m.Run(t.Context()); err == nil {
 			t.Errorf("%s accepted", name)

@@ -2,13 +2,12 @@ package recipes
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
+	"strings"
 
+	"mannequin/animsys/mann"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/netruntime/vec"
@@ -16,25 +15,24 @@ import (
 	"mannequin/offline/train"
 )
 
-// MANN is the recipe of the mode-adaptive network for quadrupeds (Zhang, Starke
-// et al. 2018). The fields below Data shape the result, and a checkpoint of
-// other values is refused.
+// MANN is the recipe of the mode-adaptive network for quadrupeds (Zhang, Starke et al. 2018).
+// Fields with a JSON name are part of the checkpoint key, in this order.
 type MANN struct {
 	Train, HeldOut *dataset.MANN `json:"-"`
 
 	Experts      int                `json:"experts"`             // K: the paper has 8 and 4
 	Hidden       int                `json:"hidden"`              // units of each of the motion network's two hidden layers
-	GatingHidden int                `json:"gating_hidden"`       // the same of the gating network
+	GatingHidden int                `json:"gating_hidden"`       // units of each of the gating network's two hidden layers
 	Keep         float32            `json:"keep"`                // dropout's retention probability, in (0, 1]
 	Batch        int                `json:"batch"`               // windows per step
 	Seed         uint64             `json:"seed"`                //
 	AdamW        train.AdamW        `json:"adamw"`               //
 	Schedule     train.WarmRestarts `json:"schedule"`            // First 0: a single cycle over all epochs
-	Ticks        int                `json:"ticks,omitempty"`     // length of a window: the network runs on its own poses, see rollout; the paper has 1
-	Change       float32            `json:"change,omitempty"`    // weight in the loss of the error in the pose's normalised change; the paper has none
+	Ticks        int                `json:"ticks,omitempty"`     // length of a window, see rollout; the paper has 1
+	Change       float32            `json:"change,omitempty"`    // weight in the loss of the pose's change; the paper has none
 	Skate        float32            `json:"skate,omitempty"`     // weight in the loss of the tips' sliding over the ground; the paper has none
 	Bend         float32            `json:"bend,omitempty"`      // weight in the loss of how fast legs bend; the paper has none
-	Recover      float32            `json:"recover,omitempty"`   // share of the steps with recovery; see recovery; the paper has none
+	Recover      float32            `json:"recover,omitempty"`   // share of the steps with recovery, see there; the paper has none
 	WarmUp       float64            `json:"warm_up,omitempty"`   // epochs in which the learning rate rises from 0; the paper has none
 	ClipNorm     float64            `json:"clip_norm,omitempty"` // largest norm of a step's gradient; 0, as in the paper: no limit
 	Epochs       int                `json:"-"`                   //
@@ -43,8 +41,8 @@ type MANN struct {
 	RunOptions `json:"-"`
 }
 
-// DefaultMANN returns our recipe without data, for a layout with phases: what
-// moves best for its time (docs/mann.md has the comparison).
+// DefaultMANN returns our recipe without data, for a layout with phases. It gives the best
+// motion for its training time (docs/mann.md compares).
 func DefaultMANN() MANN {
 	m := PaperMANN()
 	m.Hidden, m.Keep, m.Ticks, m.Change, m.Skate, m.Bend, m.Recover = 256, 1, 8, 0.1, 0.3, 0.1, 0.3
@@ -65,7 +63,7 @@ func PaperMANN() MANN {
 // Run trains and writes the model.
 func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	if m.Skate+m.Bend+m.Recover > 0 && m.Ticks < 2 {
-		return nil, errors.New("recipes: sliding, bending and recovery count where the network goes on from its own pose: two ticks or more")
+		return nil, errors.New("recipes: Skate, Bend and Recover need windows in which the network runs on its own poses: want two ticks or more")
 	}
 	layout := m.Train.Layout
 	net := newMANNNet(layout.Inputs(), layout.Outputs(), m.Experts, m.Hidden, m.GatingHidden, layout.Gating())
@@ -75,11 +73,11 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 			return nil, err
 		}
 	}
-	recipe, err := m.recipe()
+	key, err := m.recipe()
 	if err != nil {
 		return nil, err
 	}
-	training := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Keep)
+	training, heldOut := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Keep), newRollout(m.HeldOut, net, nil, m.Ticks, 1)
 	if m.Change > 0 {
 		training.change = newChange(m.Train, m.Change)
 	}
@@ -91,29 +89,30 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 			return nil, err
 		}
 	}
-	heldOut := newRollout(m.HeldOut, net, nil, m.Ticks, 1)
 	switch {
 	case training.samples() == 0:
-		return nil, fmt.Errorf("recipes: no %d rows to train on follow each other: train on fewer ticks or more recordings", m.Ticks)
+		return nil, fmt.Errorf("recipes: the training set has no run of %d consecutive rows: train on fewer ticks or more recordings",
+			m.Ticks)
 	case len(heldOut.first) == 0:
-		return nil, fmt.Errorf("recipes: no %d rows that follow each other are held out, by which the best weights are chosen: hold out a recording with a train range", m.Ticks)
+		return nil, fmt.Errorf("recipes: the held-out set has no run of %d consecutive rows, so the best weights cannot be chosen: hold out a recording with a train range",
+			m.Ticks)
 	}
-	var first []int // rows of the step
+	first := func(i int32, isHeldOut bool) (*rollout, int) { // row of a sample
+		if isHeldOut {
+			return heldOut, int(heldOut.first[i])
+		}
+		return training, training.start(i)
+	}
+	var firsts []int // of the step
 	job := &train.Job{
 		Params: net.params(),
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
-			first = first[:0]
-			for _, i := range rows {
-				if isHeldOut {
-					first = append(first, int(heldOut.first[i]))
-				} else {
-					first = append(first, training.start(i))
-				}
+			var u *rollout
+			firsts = slices.Grow(firsts[:0], len(rows))[:len(rows)]
+			for k, i := range rows {
+				u, firsts[k] = first(i, isHeldOut)
 			}
-			if isHeldOut {
-				return heldOut.loss(t, first, key)
-			}
-			return training.loss(t, first, key)
+			return u.loss(t, firsts, key)
 		},
 		Samples: training.samples(), HeldOut: len(heldOut.first),
 		Begin: func(epoch int) {
@@ -123,16 +122,64 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 			}
 		},
 		Name: func(i int32, isHeldOut bool) string {
-			if isHeldOut {
-				return heldOut.name(int(heldOut.first[i]))
-			}
-			return training.name(training.start(i))
+			u, row := first(i, isHeldOut)
+			return u.name(row)
 		},
-		DataHash: dataHash(m.Train, m.HeldOut), Recipe: recipe,
-		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: m.schedule(),
-		ClipNorm: m.ClipNorm,
+		DataHash: dataHash(m.Train, m.HeldOut), Recipe: key,
+		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: m.schedule(), ClipNorm: m.ClipNorm,
 	}
 	return m.run(ctx, job, func(best trained) (*netruntime.Net, error) { return m.model(net, best) })
+}
+
+func (m *MANN) schedule() train.Schedule {
+	if m.WarmUp > 0 {
+		return train.WarmUp{Epochs: m.WarmUp, Then: m.cycles()}
+	}
+	return m.cycles()
+}
+
+// cycles returns the schedule with the length of its first cycle.
+func (m *MANN) cycles() train.WarmRestarts { return wholeCycle(m.Schedule, m.Epochs) }
+
+// recipe returns the checkpoint key.
+func (m *MANN) recipe() (string, error) {
+	named := *m
+	named.Schedule = m.cycles()
+	if m.Ticks == 1 {
+		named.Ticks = 0 // the paper's training does not name it
+	}
+	parts := []any{fields{"network": "mann", "schema": m.Train.Layout.Hash()}, named}
+	if m.Start != nil {
+		parts = append(parts, fields{"start": netHash(m.Start)})
+	}
+	return checkpointKey(parts...)
+}
+
+// model makes the network of the model file.
+func (m *MANN) model(net *mannNet, best trained) (*netruntime.Net, error) {
+	set, src := m.Train, sourceOf(m.Train)
+	if stride := set.Layout.Step(); stride > 1 {
+		src.Name += fmt.Sprintf("-stride%d", stride)
+	}
+	metrics := modelMetrics{HeldOut: best.report.Best, HeldOutBefore: best.report.Initial, Epoch: best.report.BestEpoch,
+		Rows: set.Rows, Visits: len(set.Order), HeldOutRows: m.HeldOut.Rows}
+	meta, err := newMeta("mann", m, src, metrics, m.HeldOut.Clips, best)
+	if err != nil {
+		return nil, err
+	}
+	meta.Arch = "mann"
+	if err := mann.Describe(&meta, set.Layout, set.Skeleton, set.RestPose()); err != nil {
+		return nil, err
+	}
+	return netruntime.New(meta, slices.Concat(normTensors("x_", set.XMean, set.XStd), normTensors("y_", set.YMean, set.YStd),
+		net.tensors(best.weights)))
+}
+
+// cardFields returns the values of the model card that are not fields of the recipe.
+func (m *MANN) cardFields() fields {
+	l := m.Train.Layout
+	return fields{"Stride": l.Step(), "Rate": mann.Rate / l.Step(), "Layout": l, "Actions": strings.Join(l.Actions, ", "),
+		"Cycle": m.cycles().First + 1}
 }
 
 // normalised reads a set's rows as the network sees them.
@@ -160,48 +207,4 @@ func (n normalised) input(dst []float32, row int) {
 func (n normalised) output(dst []float32, row int) {
 	y := n.Output(row)
 	vec.Normalize(dst[:len(y)], y, n.YMean, n.yInv)
-}
-
-func (m *MANN) schedule() train.Schedule {
-	if m.WarmUp > 0 {
-		return train.WarmUp{Epochs: m.WarmUp, Then: m.cycles()}
-	}
-	return m.cycles()
-}
-
-// cycles returns the schedule with the length of its first cycle.
-func (m *MANN) cycles() train.WarmRestarts { return wholeCycle(m.Schedule, m.Epochs) }
-
-// recipe returns the checkpoint key.
-func (m *MANN) recipe() (string, error) {
-	named := *m
-	named.Schedule = m.cycles()
-	if m.Ticks == 1 {
-		named.Ticks = 0 // the paper's training does not name it
-	}
-	parts := []any{fields{"network": "mann", "schema": m.Train.Layout.Hash()}, named}
-	if m.Start != nil {
-		parts = append(parts, fields{"start": netHash(m.Start)})
-	}
-	return checkpointKey(parts...)
-}
-
-// dataHash identifies the rows and the order in which an epoch visits them.
-func dataHash(sets ...*dataset.MANN) string {
-	h := sha256.New()
-	buf := make([]byte, 0, 1<<16)
-	flush := func() { h.Write(buf); buf = buf[:0] }
-	for _, s := range sets {
-		for _, f := range [][]float32{s.X, s.Y, s.XMean, s.XStd, s.YMean, s.YStd} {
-			for _, v := range f {
-				if len(buf)+4 > cap(buf) {
-					flush()
-				}
-				buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
-			}
-			flush()
-		}
-		fmt.Fprintf(h, "%d %v", s.Rows, s.Order)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -13,57 +13,56 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// recovery lets all windows of some steps begin where the network's own way has
-// come to, and asks it back. In recordings bodies, heads and paws are always where
-// the trajectory has them, and a network learns no more than to carry them on: a
-// head that looks the wrong way looks so for good, and hips that have sunk while
-// the dog backs up stay low. A pose that was only put somewhere would be told by its
-// other parts, so the network itself has run it for a while.
+// recovery makes the windows of some steps begin with a pose to which the network itself has run,
+// and trains it to return to the recorded motion. In recordings, bodies, heads and paws are always
+// where the trajectory expects them, so a network only learns to keep them there: a head that looks
+// the wrong way never turns back, and hips that have sunk while the dog backs up stay low. A pose
+// that is merely displaced would be inconsistent with its other values, so the network runs on it
+// for a while first: it strays.
 //
-// Of five windows about one begins in a turn, from the mirror image of its pose; one
-// in any motion, from the pose of another; one in any motion, from its own; and two in
-// motion that does not go ahead, of which there is little. Legs have other phases
-// than recorded ones by then: asked back to those they learn to keep still. In the
-// last kind of windows, where legs that have come to keep still would do so for good,
-// they are asked back nevertheless, in the others they do not count. What a window
-// comes back to is the recorded row nearby whose phases are nearest to its own.
+// One window in five begins in a turn, from the mirror image of its pose; one in any motion, from
+// the pose of another row; one in any motion, from its own pose; two in motion that does not go
+// ahead, which is rare. By then the phases of the legs differ from the recorded ones. If legs had
+// to return to the recorded phases, they would learn to keep still, so they do not count. Only in
+// the last kind do they count, because there legs that keep still would never start again. The
+// target of a window is the recorded row nearby whose phases are most similar.
 type recovery struct {
 	share  float32                      // of the steps
-	begun  bool                         // the network moves well enough to have a way of its own
-	from   [len(strayFrames)][4][]int32 // rows that windows of each kind begin at, by how long the way is, as often as an epoch visits them
-	strays []int                        // ticks of the ways, as many as the recordings are long enough for
-	legs   []bool                       // by column of the pose: legs' bones and phases
+	begun  bool                         // the network moves well enough to stray
+	from   [len(strayFrames)][4][]int32 // rows from which windows start to stray, by length and kind, as often as an epoch visits them
+	strays []int                        // lengths in ticks, as far as the recordings are long enough
+	legs   []bool                       // by column of the pose: it belongs to the legs' bones and phases
 
 	rows  []int
-	asked []bool    // by row: legs back, too
-	x     []float32 // (rows, inputs) normalised, on the way
+	asked []bool    // by row: legs count, too
+	x     []float32 // (rows, inputs) normalised, while straying
 	own   []float32 // (pose) raw
-	off   []float32 // (rows, pose) raw, the pose's distance from the recorded one where the windows begin
+	off   []float32 // (rows, pose) raw, distance of the pose from the recorded one at the start of the windows
 }
 
 // Kinds of windows.
 const (
-	recoverTurn = iota
-	recoverOther
-	recoverOwn
-	recoverRare
+	recoverTurn  = iota // in a turn, with the mirror image of the pose
+	recoverOther        // in any motion, with the pose of another row
+	recoverOwn          // in any motion, with their own pose
+	recoverRare         // in motion that does not go ahead
 )
 
 const (
-	phaseRange = 25  // frames either way among which the phases are compared
-	easing     = 12  // frames in which half of the distance is made good: 0.2 s
+	phaseRange = 25  // frames before and after among which phases are compared
+	easing     = 12  // half-life of the distance, in frames: 0.2 s
 	goes       = 0.9 // least weight of the action move
-	turnSin    = 0.4 // sine of the least turn in the second ahead, 24°
-	aheadCos   = 0.7 // cosine of the angle between facing and velocity above which motion goes ahead, 45°
-	rareSpeed  = 0.1 // m/s: who is slower goes nowhere
+	turnSin    = 0.4 // sine of the smallest turn in the next second: 24°
+	aheadCos   = 0.7 // cosine of the largest angle between facing and velocity of motion ahead: 45°
+	rareSpeed  = 0.1 // m/s: slower motion goes nowhere
 )
 
-// strayFrames are for how many frames the network runs before: what goes wrong in a
-// turn does so at once, what does in seconds of the same needs seconds.
+// strayFrames are the lengths, in frames, for which the network strays. Some faults show at once,
+// in a turn, others only after seconds of the same motion.
 var strayFrames = [...]int{20, 60, 180}
 
-// left returns the share of a distance that is left after so many ticks of stride
-// frames, and the rate at which it changes per second in the last of them.
+// left returns the share of a distance that remains after a number of ticks of stride frames, and
+// its change per second in the last of them.
 func left(ticks, stride int) (share, rate float32) {
 	at := func(k int) float64 { return math.Exp2(-float64(k*stride) / easing) }
 	return float32(at(ticks)), float32((at(ticks) - at(ticks-1)) * mann.Rate / float64(stride))
@@ -75,14 +74,14 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 		return nil, errors.New("recipes: recovery needs phases of stepping in the layout: train with Recover 0 (--recover 0)")
 	}
 	c := &recovery{share: share, legs: legColumns(set), own: make([]float32, l.PoseLen())}
-	ways := make([]int, len(strayFrames))
+	strays := make([]int, len(strayFrames))
 	for i, f := range strayFrames {
-		ways[i] = f / l.Step()
+		strays[i] = f / l.Step()
 	}
 	for _, row := range set.Order {
 		r := int(row)
 		kinds := kindsOf(set, r)
-		for i, straying := range ways {
+		for i, straying := range strays {
 			if !u.follows(r-straying-1, 1+straying+u.ticks) { // the root's motion is needed in the row before
 				break
 			}
@@ -95,18 +94,17 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 	}
 	for i := range c.from {
 		if len(c.from[i][recoverTurn]) == 0 || len(c.from[i][recoverOwn]) == 0 {
-			break // recordings are too short for such a way
+			break // the recordings are too short
 		}
-		c.strays = ways[:i+1]
+		c.strays = strays[:i+1]
 	}
 	if len(c.strays) == 0 {
-		return nil, errors.New("recipes: recovery needs recordings that move and that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
+		return nil, errors.New("recipes: recovery needs recordings that move and recordings that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
 	}
 	return c, nil
 }
 
-// kindsOf reports which kinds of windows begin at the row. Those with another's pose
-// begin where those with their own do.
+// kindsOf reports which kinds of windows can begin at row r.
 func kindsOf(set *dataset.MANN, r int) (is [4]bool) {
 	l, x := set.Layout, set.Input(r)
 	dir := x[l.InSample(feature.TrajSamples-1)+feature.SampleDir:]
@@ -120,8 +118,8 @@ func kindsOf(set *dataset.MANN, r int) (is [4]bool) {
 	return is
 }
 
-// legColumns reports which columns of the pose are of legs: their bones below the
-// body, and phases.
+// legColumns reports which columns of the pose belong to legs: the bones below the body, and the
+// phases.
 func legColumns(set *dataset.MANN) []bool {
 	l := set.Layout
 	of := make([]bool, l.PoseLen())
@@ -138,13 +136,12 @@ func legColumns(set *dataset.MANN) []bool {
 	return of
 }
 
-// takes reports whether the step with this key has such windows.
+// takes reports whether the step with this key has windows with recovery.
 func (c *recovery) takes(key uint64) bool {
 	return c.begun && float32(grad.Hash(key, 3000)>>40)/(1<<24) < c.share
 }
 
-// begin returns the first rows of windows, one for each of the samples that begin
-// in rows, and their inputs.
+// begin returns the first rows of windows, one for each sample, and their inputs.
 func (c *recovery) begin(t *grad.Tape, u *rollout, samples []int, key uint64) (rows []int, x *grad.Mat) {
 	n, in, values := len(samples), u.net.inputs, len(c.own)
 	c.rows, c.asked = c.rows[:0], c.asked[:0]
@@ -186,19 +183,19 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, samples []int, key uint64) (r
 	return c.rows, x
 }
 
-// stray returns which of the ways the step with this key has: every other the first.
+// stray returns the index of the length for the step with this key: the first in every other step.
 func (c *recovery) stray(key uint64) int {
 	return min(max(int(grad.Hash(key, 3005)%4)-1, 0), len(c.strays)-1)
 }
 
-// draw returns the row that the window of a sample begins its way at, the one that
-// lends it the pose, and the window's kind.
+// draw returns the row from which the window of a sample starts to stray, the row whose pose it
+// takes, and its kind.
 func (c *recovery) draw(u *rollout, sample int, key uint64) (r, pose, kind int) {
 	stray := c.stray(key)
 	key = grad.Hash(key, uint64(sample))
 	kind = min(int(grad.Hash(key, 3001)%uint64(len(c.from[0])+1)), recoverRare)
 	if len(c.from[stray][kind]) == 0 {
-		kind = recoverOwn // nothing goes other than ahead
+		kind = recoverOwn // all motion goes ahead
 	}
 	from := func(salt uint64) int {
 		rows := c.from[stray][kind]
@@ -214,8 +211,8 @@ func (c *recovery) draw(u *rollout, sample int, key uint64) (r, pose, kind int) 
 	return r, r, kind
 }
 
-// bound makes of a pose on the way, normalised as an input's, what the controller
-// makes of it: axes of unit length, phases of bounded amplitude.
+// bound changes a pose, normalised as an input, as the controller does: axes get unit length, and
+// the amplitude of phases is bounded.
 func (u *rollout) bound(pose []float32) {
 	mean, std, inv := u.set.XMean[u.before:], u.set.XStd[u.before:], u.set.xInv[u.before:]
 	scale := func(from, n int, share func(length float32) float32) {
@@ -247,8 +244,8 @@ func (u *rollout) posed(dst []float32, r, pose int) {
 	vec.Normalize(dst[:n], u.set.Input(r)[:n], u.set.XMean[:n], u.set.xInv[:n])
 }
 
-// nearestPhases returns the row around r whose phases go best with those of the pose:
-// the one with the largest product, in which both angles and amplitudes count.
+// nearestPhases returns the row around r whose phases are most similar to those of the pose: the
+// row with the largest product, in which both angles and amplitudes count.
 func (u *rollout) nearestPhases(r int, pose []float32) int {
 	bones := len(u.set.Layout.Joints) * feature.BoneChannels
 	product := func(k int) (p float32) {
@@ -269,8 +266,8 @@ func (u *rollout) nearestPhases(r int, pose []float32) int {
 	return best
 }
 
-// goal changes what is wanted of the normalised outputs in a tick from the recorded
-// pose to one on its way back to it.
+// goal changes the wanted outputs of a tick, normalised, from the recorded pose to one that is
+// still returning to it.
 func (c *recovery) goal(want, y []float32, u *rollout, tick int) {
 	share, rate := left(tick+1, u.set.Layout.Step())
 	const vel = feature.BoneVel - feature.BonePos

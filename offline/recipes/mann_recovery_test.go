@@ -9,19 +9,18 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
-	"mannequin/netruntime/grad"
 )
 
-// recovering returns a recovery on rows of which a few turn, a few move and one or
-// two do not go ahead.
+// recovering returns a recovery on rows of which a few turn, a few move and two do not go ahead.
 func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 	t.Helper()
 	m := smallRecipe(t)
 	m.Train = small(128, 0, "walk")
 	set, l := m.Train, m.Train.Layout
 	set.Rows = 256
-	for r := range 128 { // the mirror images of made-up rows are other made-up rows
+	for r := range 128 { // mirror images are other made-up rows
 		set.X = append(set.X, set.Input((r*7)%128)...)
 		set.Y = append(set.Y, set.Output((r*7)%128)...)
 		set.Clip, set.Frame, set.Order = append(set.Clip, 0), append(set.Frame, int32(r)), append(set.Order, int32(128+r))
@@ -45,21 +44,17 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 		}
 	}
 	u := newRollout(set, smallNet(m), set.Order, 3, 1)
-	c, err := newRecovery(u, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(newRecovery(u, 0.5))(t)
 	return m, u, c
 }
 
-// Windows begin where the network's own way, run by hand, has come to, from rows of
-// their kind that have enough rows around them, and at the recorded row whose phases
-// go best with those of the pose.
+// Windows begin with the pose to which the network, run by hand, has strayed from a row of their
+// kind. They begin at the recorded row whose phases are most similar to those of the pose.
 func TestRecoveryBegins(t *testing.T) {
 	m, u, c := recovering(t)
 	short, long := []int32{60, 121, 122, 123, 230, 230}, []int32{121, 122, 123, 230, 230}
 	if want := [...][4][]int32{{{124, 125, 250}, short, short, {123, 230, 230}}, {{124, 125, 250}, long, long, {123, 230, 230}}}; len(c.strays) != 2 || !reflect.DeepEqual(c.from[:2], want[:]) {
-		t.Fatalf("ways of %v ticks, windows from rows %v, want %v", c.strays, c.from, want)
+		t.Fatalf("lengths of %v ticks, windows from rows %v, want %v", c.strays, c.from, want)
 	}
 	for key, ticks := range map[uint64]int{9: 60, 10: 20} {
 		testRecoveryBegins(t, m, u, c, key, ticks)
@@ -67,10 +62,8 @@ func TestRecoveryBegins(t *testing.T) {
 }
 
 func testRecoveryBegins(t *testing.T, m *MANN, u *rollout, c *recovery, key uint64, ticks int) {
-	pool := grad.NewPool(1)
-	defer pool.Close()
 	samples := []int{3, 4, 5, 6, 7, 70, 71, 72, 73, 74}
-	rows, x := c.begin(grad.NewTape(pool), u, samples, key)
+	rows, x := c.begin(newTape(t), u, samples, key)
 	set, l := m.Train, m.Train.Layout
 	session := session(t, m, u.net)
 	y := make([]float32, u.net.outputs)
@@ -99,7 +92,7 @@ func testRecoveryBegins(t *testing.T, m *MANN, u *rollout, c *recovery, key uint
 				}
 			}
 		}
-		// Rows of the same half that have one before them and two after them.
+		// Rows of the same half with one row before and two after.
 		best, most := 0, math.Inf(-1)
 		for k := max(first-25, first/128*128+1); k <= min(first+25, first/128*128+125); k++ {
 			product := 0.0
@@ -127,12 +120,12 @@ func testRecoveryBegins(t *testing.T, m *MANN, u *rollout, c *recovery, key uint
 	}
 }
 
-// Ways begin 60 rows before those of their kind, in turns with the mirror image of
-// the pose.
+// Windows stray from 20 rows before a row of their kind; in turns, with the mirror image of the
+// pose.
 func TestRecoveryDraws(t *testing.T) {
 	_, u, c := recovering(t)
 	var other int
-	// Rows that stand in one list only tell the kind.
+	// Each row is in one list, so it identifies the kind.
 	c.from[0] = [4][]int32{{124, 125}, {121, 122}, {123}, {230, 231}}
 	c.strays = c.strays[:1]
 	var seen [4]int
@@ -140,7 +133,7 @@ func TestRecoveryDraws(t *testing.T) {
 		r, pose, drawn := c.draw(u, sample, 5)
 		kind := slices.IndexFunc(c.from[0][:], func(rows []int32) bool { return slices.Contains(rows, int32(r+20)) })
 		if kind < 0 {
-			t.Fatalf("sample %d begins its way at row %d", sample, r)
+			t.Fatalf("sample %d strays from row %d", sample, r)
 		}
 		if drawn != kind {
 			t.Errorf("a window of kind %d is drawn as one of kind %d", kind, drawn)
@@ -164,7 +157,7 @@ func TestRecoveryDraws(t *testing.T) {
 			}
 		}
 		if again, _, _ := c.draw(u, sample, 5); again != r {
-			t.Errorf("sample %d begins its way at row %d, and then at %d", sample, r, again)
+			t.Errorf("sample %d strays from row %d, and then from %d", sample, r, again)
 		}
 	}
 	// A fifth each of the first three, two fifths of the last, within three deviations.
@@ -173,7 +166,7 @@ func TestRecoveryDraws(t *testing.T) {
 	}
 }
 
-// What broke a step with recovery is told by the frames that it began with.
+// The name of a sample with recovery has the frames that it began with.
 func TestRecoveryName(t *testing.T) {
 	_, u, c := recovering(t)
 	u.recovery, c.share, c.begun = c, 1, true
@@ -204,13 +197,11 @@ func TestRecoveryPose(t *testing.T) {
 	}
 }
 
-// The goal is as far from the recorded pose as the window began, halved every 12
-// ticks; velocities are those of that way. What is no pose is as recorded.
+// The goal begins as far from the recorded pose as the window, and the distance halves every 12
+// ticks. Velocities match. All columns except the pose are as recorded.
 func TestRecoveryGoal(t *testing.T) {
 	m, u, c := recovering(t)
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	rows, x := c.begin(grad.NewTape(pool), u, []int{3, 4, 5, 70, 71}, 4)
+	rows, x := c.begin(newTape(t), u, []int{3, 4, 5, 70, 71}, 4)
 	set, l := m.Train, m.Train.Layout
 	for tick := range 3 {
 		want := make([]float32, len(rows)*u.net.outputs)
@@ -255,8 +246,8 @@ func TestRecoveryGoal(t *testing.T) {
 	}
 }
 
-// A run with recovery goes on after a stop to the same bytes, does something, and
-// says where there are no turns to learn it from.
+// A stopped and resumed run with recovery ends with the same bytes. Recovery changes the result,
+// and refuses recordings without turns.
 func TestRecoveryRun(t *testing.T) {
 	run := func(share float32, resume bool) []byte {
 		m, _, _ := recovering(t)
@@ -282,10 +273,7 @@ func TestRecoveryRun(t *testing.T) {
 		m.Ticks, m.Recover, m.Keep, m.Epochs, m.Schedule.First, m.Start = 3, share, 1, 2, first, start
 		return mustRun(t, m).HeldOut
 	}
-	start, err := netruntime.Decode(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	start := must.Get(netruntime.Decode(whole))(t)
 	for _, c := range []struct {
 		first  int
 		start  *netruntime.Net

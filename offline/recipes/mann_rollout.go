@@ -2,31 +2,28 @@ package recipes
 
 import (
 	"fmt"
-	"math"
 
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
 )
 
-// rollout builds the loss of windows of consecutive rows on one set: at a
-// window's first tick the network sees the recorded pose, at the others the one
-// that the controller makes of what it predicted (only that axes keep the length
-// that they were predicted with), and a future trajectory bent
-// from the predicted one toward the recorded; the root's past and the actions
-// stay the recorded ones. The mean squared error over all ticks then teaches it
-// to come back from its own errors, which is what it meets at run time. One tick
-// is the paper's training.
+// rollout builds the loss of windows of consecutive rows of one set. At the first tick of a
+// window the network sees the recorded pose. At the others it sees the pose that the controller
+// makes of the network's own prediction, except that axes are not brought to unit length.
+// The future trajectory is then bent from the predicted one toward the recorded one. The root's
+// past and the actions stay as recorded. The mean squared error over all ticks teaches the
+// network to correct its own errors, which it meets at run time. One tick is the paper's training.
 type rollout struct {
 	set      normalised
 	net      *mannNet
 	ticks    int
 	keep     float32
-	legs     *legs     // nil: their sliding and bending counts as everything does
-	change   *change   // nil: the error of the pose's change does not count
+	legs     *legs     // nil: the loss has no terms for sliding and bending
+	change   *change   // nil: the loss has no term for the pose's change
 	recovery *recovery // nil: all windows begin as recorded
 
-	first []int32 // windows' first rows
-	epoch uint64  // seeds which of them the present epoch visits
+	first []int32 // first rows of the windows
+	epoch uint64  // seeds the choice of windows in this epoch
 	key   uint64  // of the last step
 
 	toInput affine // from the output's pose to the input's
@@ -37,49 +34,15 @@ type rollout struct {
 	before  int    // columns of the input before the pose
 }
 
-// affine is v·scale + shift per column of the pose.
+// affine is v·scale + shift, per column.
 type affine struct{ scale, shift []float32 }
 
 func (a *affine) add(scale, shift float32) {
 	a.scale, a.shift = append(a.scale, scale), append(a.shift, shift)
 }
 
-// change says how the pose's change from tick to tick is trained for, normalised
-// by the changes' own mean and deviation, which are small beside the poses'.
-type change struct {
-	weight    float32   // of the changes' error in the loss, beside the error of all outputs
-	mean, std []float32 // of the changes, per column of the pose
-	fromInput affine    // from differences of the input's pose to changes, both normalised
-}
-
-// leastChange is the least deviation of a change that is reckoned with, in
-// deviations of what changes: the dog has 0.08 in the median and at least 0.014.
-const leastChange = 0.005
-
-// newChange takes the changes' statistics from the rows of set.
-func newChange(set *dataset.MANN, weight float32) *change {
-	l := set.Layout
-	u := &change{weight: weight}
-	for c := range l.PoseLen() {
-		in, out := l.InBone(0)+c, l.OutBone(0)+c
-		var sum, squares float64
-		for r := range set.Rows {
-			d := float64(set.Output(r)[out] - set.Input(r)[in])
-			sum, squares = sum+d, squares+d*d
-		}
-		n := float64(set.Rows)
-		mean := sum / n
-		std := math.Sqrt(max(squares/n-mean*mean, 0))
-		// What hardly ever changes must not count for more than all the rest.
-		std = max(std, leastChange*float64(set.YStd[out]))
-		u.mean, u.std = append(u.mean, float32(mean)), append(u.std, float32(std))
-		u.fromInput.add(set.XStd[in]/u.std[c], -u.mean[c]/u.std[c])
-	}
-	return u
-}
-
-// newRollout returns the windows of set that begin in the rows of order, or,
-// where order is nil, the windows that follow each other through all of set.
+// newRollout returns the windows of set that begin in the rows of order. If order is nil,
+// windows without overlap cover the whole set.
 func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, keep float32) *rollout {
 	l := set.Layout
 	u := &rollout{set: newNormalised(set), net: net, ticks: ticks, keep: keep,
@@ -105,8 +68,8 @@ func newRollout(set *dataset.MANN, net *mannNet, order []int32, ticks int, keep 
 	return u
 }
 
-// whole reports whether a window begins in row r. Where poses go on they need
-// the motion of the root in the row before.
+// whole reports whether a window can begin in row r. Windows of several ticks also need the
+// root's motion in the row before.
 func (u *rollout) whole(r int) bool {
 	if u.ticks > 1 {
 		return u.follows(r-1, u.ticks+1)
@@ -114,18 +77,19 @@ func (u *rollout) whole(r int) bool {
 	return u.follows(r, 1)
 }
 
-// follows reports whether n rows from first on lead from one to the next.
+// follows reports whether n rows, beginning with first, are consecutive frames of a recording.
 func (u *rollout) follows(first, n int) bool {
 	s, last := u.set.MANN, first+n-1
 	half := s.Rows / 2
-	return first >= 0 && last < s.Rows && (last < half) == (first < half) && s.Clip[last] == s.Clip[first] && int(s.Frame[last]-s.Frame[first]) == (last-first)*s.Layout.Step()
+	return first >= 0 && last < s.Rows && (last < half) == (first < half) &&
+		s.Clip[last] == s.Clip[first] && int(s.Frame[last]-s.Frame[first]) == (last-first)*s.Layout.Step()
 }
 
-// samples returns the windows of an epoch. Windows overlap; one in ticks makes
-// an epoch see each row as often as with single ticks.
+// samples returns the number of windows in an epoch. Windows overlap: an epoch takes one in
+// ticks of them, so it sees each row as often as with single ticks.
 func (u *rollout) samples() int { return len(u.first) / u.ticks }
 
-// start returns the first row of sample i of the present epoch.
+// start returns the first row of sample i in this epoch.
 func (u *rollout) start(i int32) int {
 	k := int(i) * u.ticks
 	if u.ticks > 1 {
@@ -134,15 +98,14 @@ func (u *rollout) start(i int32) int {
 	return int(u.first[k])
 }
 
-// name says where the window comes from that the last step made of the sample that
-// begins in row.
+// name says which frames the window of the last step came from, if its sample begins in row.
 func (u *rollout) name(row int) string {
 	frame := func(r int) string { return fmt.Sprintf("frame %d of %s", u.set.Frame[r], u.set.Clips[u.set.Clip[r]]) }
 	if u.recovery == nil || !u.recovery.takes(u.key) {
 		return frame(row)
 	}
 	r, pose, _ := u.recovery.draw(u, row, u.key)
-	return fmt.Sprintf("%s with the pose of %s, %d ticks on", frame(r), frame(pose), u.recovery.strays[u.recovery.stray(u.key)])
+	return fmt.Sprintf("%s with the pose of %s, %d ticks later", frame(r), frame(pose), u.recovery.strays[u.recovery.stray(u.key)])
 }
 
 // loss returns the mean squared error of the windows that begin in rows.
@@ -185,7 +148,8 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 				u.terms = append(u.terms, grad.Term{Loss: g.slideLoss(t, before, after, u.set.MANN, rows, tick), Weight: share * g.skate})
 			}
 			if g.bend > 0 {
-				u.terms = append(u.terms, grad.Term{Loss: g.bendLoss(t, t.Columns(x, u.before, x.Cols), pose, u.set.MANN, rows, tick), Weight: share * g.bend})
+				bend := g.bendLoss(t, t.Columns(x, u.before, x.Cols), pose, u.set.MANN, rows, tick)
+				u.terms = append(u.terms, grad.Term{Loss: bend, Weight: share * g.bend})
 			}
 		}
 		if tick+1 == u.ticks {
@@ -199,7 +163,7 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 	return t.WeightedSum(u.terms...)
 }
 
-// begin returns the windows' first inputs, as recorded.
+// begin returns the first inputs of windows, as recorded.
 func (u *rollout) begin(t *grad.Tape, rows []int) *grad.Mat {
 	n := u.net.inputs
 	x := t.Const(len(rows), n)
@@ -209,7 +173,7 @@ func (u *rollout) begin(t *grad.Tape, rows []int) *grad.Mat {
 	return x
 }
 
-// input returns the input of the tick that follows, with next as its pose.
+// input returns the input of the next tick, with next as its pose.
 func (u *rollout) input(t *grad.Tape, x, y, next *grad.Mat, rows []int, tick int) *grad.Mat {
 	recorded := t.Const(len(rows), u.net.inputs)
 	for i, r := range rows {
@@ -218,22 +182,7 @@ func (u *rollout) input(t *grad.Tape, x, y, next *grad.Mat, rows []int, tick int
 	return t.Concat(u.steer(t, x, y, recorded, rows, tick), next)
 }
 
-// pose returns the pose of the outputs y, normalised as an input's.
+// pose returns the pose in the outputs y, normalised as in an input.
 func (u *rollout) pose(t *grad.Tape, y *grad.Mat) *grad.Mat {
 	return t.Affine(t.Columns(y, u.columns[0], u.columns[1]), u.toInput.scale, u.toInput.shift)
-}
-
-// changeLoss returns the mean squared error of the change from the pose in x to
-// pose.
-func (u *rollout) changeLoss(t *grad.Tape, x, pose *grad.Mat, rows []int, tick int) *grad.Mat {
-	c := u.change
-	by := t.Affine(t.Sub(pose, t.Columns(x, u.before, x.Cols)), c.fromInput.scale, c.fromInput.shift)
-	want := t.Const(len(rows), by.Cols)
-	for i, r := range rows {
-		in, out := u.set.Input(r + tick)[u.before:], u.set.Output(r + tick)[u.columns[0]:u.columns[1]]
-		for k, v := range out {
-			want.Val[i*by.Cols+k] = (v - in[k] - c.mean[k]) / c.std[k]
-		}
-	}
-	return t.MSE(by, want)
 }

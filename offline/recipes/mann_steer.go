@@ -9,10 +9,9 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// steer returns the trajectory and actions that the controller goes on with
-// where the recorded ones are what the player wants: the future that it had and
-// the one predicted, bent toward the recorded the more the farther ahead (see
-// mann.Batch).
+// steer returns the trajectory and the actions of the controller's next input, with the recorded
+// ones as the player's wish. It averages the future of x and the predicted one and bends the
+// result toward the recorded one, more strongly the farther ahead (see mann.Batch).
 func (u *rollout) steer(t *grad.Tape, x, y, recorded *grad.Mat, rows []int, tick int) *grad.Mat {
 	f := &u.future
 	before := t.Columns(recorded, 0, u.before)
@@ -20,10 +19,10 @@ func (u *rollout) steer(t *grad.Tape, x, y, recorded *grad.Mat, rows []int, tick
 	return t.Add(t.Affine(before, f.recorded, nil), t.Affine(t.Gather(bent, f.merge), f.share, nil))
 }
 
-// advance returns the future's positions: those of x, taken on by the predicted
-// velocities, and the predicted ones, half each, then bent toward the recorded
-// step by step. The controller does it at every point, this at the samples, with
-// even steps between them.
+// advance returns the positions of the future trajectory. They are the mean of the predicted
+// positions and of x's positions moved by the predicted velocities, bent toward the recorded ones
+// step by step. The controller does so at every point; this does it at the samples, with even steps
+// between them.
 func (u *rollout) advance(t *grad.Tape, x, y, recorded *grad.Mat, rows []int, tick int) *grad.Mat {
 	f := &u.future
 	raw := func(m *grad.Mat) *grad.Mat { return t.Affine(t.Gather(m, f.pos), f.fromInput.scale, f.fromInput.shift) }
@@ -38,7 +37,7 @@ func (u *rollout) advance(t *grad.Tape, x, y, recorded *grad.Mat, rows []int, ti
 	return t.Affine(t.Add(wish, steps), f.toPos.scale, f.toPos.shift)
 }
 
-// later returns a matrix of samples (x, z) moved k samples back, zeros coming in.
+// later returns a matrix of samples (x, z) moved by k samples, with zeros first.
 func later(t *grad.Tape, m *grad.Mat, k int) *grad.Mat {
 	cols, keep := make([]int, m.Cols), make([]float32, m.Cols)
 	for c := range cols {
@@ -49,22 +48,20 @@ func later(t *grad.Tape, m *grad.Mat, k int) *grad.Mat {
 	return t.Affine(t.Gather(m, cols), keep, nil)
 }
 
-// future says how the future of the trajectory enters the next input.
+// future holds the columns and weights with which the future trajectory enters the next input.
 type future struct {
-	// Positions: columns of the input, of the output and of its velocities, what
-	// takes them to metres and back, and the share of what a step is off the
-	// wished one that remains.
+	// Positions: columns of the input, of the output and of the output's velocities; conversions
+	// to metres and back; the remaining share of a step's distance from the wished step.
 	pos, places, velocities          []int
 	fromInput, toPlace, toWay, toPos affine
 	stepShare                        []float32
 
-	// Directions and velocities: columns of the output, and to the input.
+	// Directions and velocities: columns of the output, and the conversion to the input.
 	predicted []int
 	toInput   affine
 
-	// Per column of the input before the pose the share of the recorded value,
-	// which of the positions, directions and velocities stands beside it (any
-	// where it has no share), and the share of that.
+	// For each column of the input before the pose: the share of the recorded value; the index of
+	// the value that is mixed in, among positions, directions and velocities; the share of that.
 	recorded, share []float32
 	merge           []int
 }
@@ -79,7 +76,7 @@ func newFuture(set *dataset.MANN) (f future) {
 	const samples, perSample = feature.TrajFuture - 1, feature.TrajStep
 	left := func(w float64, e float32) float64 { return math.Pow(1-w, float64(e)) }
 	for s := 1; s <= samples; s++ {
-		var mean float64 // over the steps from the sample before
+		var mean float64 // over the points since the sample before
 		for i := range perSample {
 			mean += left(float64((s-1)*perSample+i+1)/(samples*perSample), tuning.BlendPos) / perSample
 		}
@@ -111,22 +108,22 @@ func newFuture(set *dataset.MANN) (f future) {
 	return f
 }
 
-// next returns the pose that the controller goes on with after the network has
-// made y, with that pose as an input, of x: the places half as predicted, half
-// where the predicted velocities take those of x (see mann.Batch). Beside it come
-// the places before and after, m, seen from the root of the row's own frame.
+// next returns the pose of the controller's next input after the network has made y of x; pose is
+// y's pose, normalised as an input. Positions are the mean of the predicted ones and of x's
+// positions moved by the predicted velocities (see mann.Batch). before and after are the positions
+// in metres relative to the root of the row's own frame.
 func (u *rollout) next(t *grad.Tape, x, y, pose *grad.Mat, rows []int, tick int) (next, before, after *grad.Mat) {
 	p := &u.places
 	before = t.Affine(t.Gather(t.Columns(x, u.before, x.Cols), p.cols), p.fromInput.scale, p.fromInput.shift)
-	before = u.moved(t, before, 3, rows, tick-1) // the bones of x are seen from the root before
+	before = u.moved(t, before, 3, rows, tick-1) // the bones of x are relative to the root of the row before
 	way := t.Affine(t.Gather(t.Columns(y, u.columns[0], u.columns[1]), p.velocities), p.toWay.scale, p.toWay.shift)
 	predicted := t.Affine(t.Gather(pose, p.cols), p.fromInput.scale, p.fromInput.shift)
 	after = t.Scale(t.Add(t.Add(before, way), predicted), 0.5)
 	return t.Gather(t.Concat(t.Affine(after, p.toInput.scale, p.toInput.shift), pose), p.merge), before, after
 }
 
-// places are the columns of the bones' places in the pose, and what takes them
-// and the velocities from normalised to metres and back.
+// places holds the columns of the bones' positions in the pose, and the conversions of positions
+// and velocities to metres and back.
 type places struct {
 	cols, velocities, merge   []int
 	fromInput, toInput, toWay affine
@@ -156,9 +153,8 @@ func newPlaces(set *dataset.MANN) (p places) {
 	return p
 }
 
-// moved returns places, width values each (x and z, or x, y and z), that are seen
-// from the root of a frame, as seen from that of the next: the frames of rows
-// and so many on.
+// moved converts positions from the root's space in one frame to its space in the next. The first
+// frame is on rows after each of rows. A position is width values: x and z, or x, y and z.
 func (u *rollout) moved(t *grad.Tape, at *grad.Mat, width int, rows []int, on int) *grad.Mat {
 	n := at.Cols
 	cos, sin, shift := t.Const(len(rows), n), t.Const(len(rows), n), t.Const(len(rows), n)

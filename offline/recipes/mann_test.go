@@ -16,15 +16,14 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
-	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
 	"mannequin/offline/train"
 )
 
-// small returns a set of made-up rows over five joints, of which the head alone is
-// of no leg: outputs are smooth
-// functions of the inputs, so that there is something to learn.
+// small returns a set of made-up rows over five joints, of which only the head belongs to no leg.
+// Outputs are smooth functions of the inputs, so the network can learn them.
 func small(rows, from int, clip string) *dataset.MANN {
 	layout := &feature.MANN{Joints: []string{"Hips", "Neck", "Tail", "Tip", "Head"}, Tips: []string{"Neck", "Tip"}, Actions: []string{"idle", "move"}, Phases: true}
 	m := &dataset.MANN{
@@ -73,40 +72,27 @@ func smallRecipe(t *testing.T) *MANN {
 
 func mustRun(t *testing.T, m *MANN) *train.Report {
 	t.Helper()
-	r, err := m.Run(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(m.Run(context.Background()))(t)
 	return r
 }
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(path))(t)
 	return b
 }
 
-// The model file computes, from raw rows, what the trainer's network computes
-// from normalised ones.
+// The model file computes from raw rows what the trained network computes from normalised ones.
 func TestModelComputesWhatWasTrained(t *testing.T) {
 	m := smallRecipe(t)
 	rep := mustRun(t, m)
 	if !(rep.Best < 0.9*rep.Initial) {
 		t.Errorf("held-out loss fell from %v to %v only", rep.Initial, rep.Best)
 	}
-	n, err := netruntime.Open(m.Out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(netruntime.Open(m.Out))(t)
 	set := m.HeldOut
 	in, out := set.Layout.Inputs(), set.Layout.Outputs()
-	s, err := n.NewSession(netruntime.SessionOptions{Batch: set.Rows, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(n.NewSession(netruntime.SessionOptions{Batch: set.Rows, Workers: 1}))(t)
 	defer s.Close()
 	y := make([]float32, set.Rows*out)
 	if err := s.Run(y, set.X, set.Rows); err != nil {
@@ -121,31 +107,12 @@ func TestModelComputesWhatWasTrained(t *testing.T) {
 	if got := sum / float64(len(y)); math.Abs(got/rep.Best-1) > 1e-4 {
 		t.Errorf("held-out loss of the model file is %v, the report says %v", got, rep.Best)
 	}
-	// And with the best weights in the trainer's network, row by row.
+	// The trainer's network with the best weights gives the same rows.
 	net := newMANNNet(in, out, m.Experts, m.Hidden, m.GatingHidden, set.Layout.Gating())
-	for i, p := range net.params() {
-		tensor, ok := n.Tensor(p.Name)
-		if !ok || len(tensor.Data) != len(p.Val) {
-			t.Fatalf("model file lacks %s", p.Name)
-		}
-		copy(p.Val, tensor.Data)
-		for l := range 3 {
-			if p != net.expertW[l] {
-				continue
-			}
-			a, b := net.motionOut[l], net.motionOut[l+1]
-			for k := range net.experts {
-				for o := range b {
-					for c := range a {
-						net.params()[i].Val[(k*a+c)*b+o] = tensor.Data[(k*b+o)*a+c]
-					}
-				}
-			}
-		}
+	if err := net.copyTensors(n); err != nil {
+		t.Fatal(err)
 	}
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	x := tape.Const(set.Rows, in)
 	for r := range set.Rows {
 		newNormalised(set).input(x.Val[r*in:], r)
@@ -170,10 +137,7 @@ func TestModelSaysWhatItIs(t *testing.T) {
 	if csv := string(read(t, m.Curves+".csv")); strings.Count(csv, "\n") != m.Epochs+2 {
 		t.Errorf("loss curve of %d epochs:\n%s", m.Epochs, csv)
 	}
-	n, err := netruntime.Open(m.Out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(netruntime.Open(m.Out))(t)
 	meta := n.Meta()
 	if meta.Arch != "mann" || meta.SchemaHash != m.Train.Layout.Hash() || !strings.Contains(meta.License, "unknown") {
 		t.Errorf("metadata %+v", meta)
@@ -186,10 +150,7 @@ func TestModelSaysWhatItIs(t *testing.T) {
 	if !strings.Contains(meta.Metrics, "held_out_loss") || rep.BestEpoch < 1 {
 		t.Errorf("metrics %s", meta.Metrics)
 	}
-	model, err := mann.NewModel(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Get(mann.NewModel(n))(t)
 	if model.Skel.Len() != 5 || model.Layout.Hash() != m.Train.Layout.Hash() {
 		t.Errorf("the runtime reads %d joints", model.Skel.Len())
 	}
@@ -197,7 +158,7 @@ func TestModelSaysWhatItIs(t *testing.T) {
 	if dog.License != "CC BY-NC 4.0" || dog.Name != "dog" {
 		t.Errorf("the authors' recordings: %+v", dog)
 	}
-	// A folder that says what it is is believed.
+	// A folder's own description comes first.
 	back := dataset.MANN{Clips: []string{"D1_001_KAN01_001", "D1_001_KAN01_001 reversed"}, Reversed: 1}
 	if got := sourceOf(&back); !strings.HasPrefix(got.Data, "1 motion capture recordings") {
 		t.Errorf("a recording backward in time counts as another: %s", got.Data)
@@ -208,8 +169,7 @@ func TestModelSaysWhatItIs(t *testing.T) {
 	}
 }
 
-// Interrupted and continued, and with another number of workers, the recipe
-// writes the same file.
+// An interrupted and resumed run with another number of workers writes the same file.
 func TestModelBytes(t *testing.T) {
 	whole := smallRecipe(t)
 	mustRun(t, whole)
@@ -234,7 +194,7 @@ func TestModelBytes(t *testing.T) {
 			t.Errorf("interrupted after step %d and continued, the model differs", stop)
 		}
 	}
-	// A finished run writes its model again on request, in another type.
+	// A resumed run that was finished writes its model again, in another type.
 	whole.Resume, whole.BF16 = true, true
 	mustRun(t, whole)
 	if half := read(t, whole.Out); len(half) > len(want)*2/3 {
@@ -317,7 +277,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// Nothing to train on or to choose the best weights by is said in those words.
+// Sets without windows are refused.
 func TestNoRows(t *testing.T) {
 	m := smallRecipe(t)
 	m.HeldOut = small(0, 0, "none")

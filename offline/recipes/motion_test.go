@@ -15,6 +15,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
@@ -22,8 +23,7 @@ import (
 	"mannequin/offline/train"
 )
 
-// strolls returns a set of made-up clips: every column swings on its own, and
-// contacts are square waves.
+// strolls returns a set of made-up clips. Columns are sine waves, contacts square waves.
 func strolls(clips, frames int, first float64) *dataset.MotionSet {
 	m := &dataset.MotionSet{Layout: feature.Human(), Skeleton: retarget.Human(), Length: 24, Margin: 4}
 	cols := m.Layout.Columns()
@@ -53,7 +53,7 @@ func strolls(clips, frames int, first float64) *dataset.MotionSet {
 	return m
 }
 
-// made is a recipe of any network of motion, with how it runs.
+// made is a recipe of a network of motion.
 type made struct {
 	run func(ctx context.Context, how RunOptions) (*train.Report, error)
 }
@@ -97,12 +97,22 @@ func motionRecipes(t *testing.T, base *netruntime.Net) map[string]made {
 	}
 }
 
-func how(t *testing.T, dir string, threads int) RunOptions {
-	t.Helper()
-	return running(dir, threads)
+// newTape returns a tape with one worker.
+func newTape(t *testing.T) *grad.Tape {
+	pool := grad.NewPool(1)
+	t.Cleanup(pool.Close)
+	return grad.NewTape(pool)
 }
 
-func running(dir string, threads int) RunOptions {
+// trainedFile trains a network and opens its model file.
+func trainedFile(t *testing.T, run func(context.Context) (*train.Report, error), path string) *netruntime.Net {
+	t.Helper()
+	must.Get(run(t.Context()))(t)
+	return must.Get(netruntime.Open(path))(t)
+}
+
+// how returns the options of a run that writes to dir.
+func how(dir string, threads int) RunOptions {
 	return RunOptions{Threads: threads, Checkpoint: filepath.Join(dir, "c"), Out: filepath.Join(dir, "m.safetensors"), Every: time.Hour,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now}
 }
@@ -111,32 +121,26 @@ func running(dir string, threads int) RunOptions {
 func base(t *testing.T) *netruntime.Net {
 	t.Helper()
 	dir := t.TempDir()
-	if _, err := motionRecipes(t, nil)["manifold"].run(t.Context(), how(t, dir, 1)); err != nil {
+	if _, err := motionRecipes(t, nil)["manifold"].run(t.Context(), how(dir, 1)); err != nil {
 		t.Fatal(err)
 	}
-	net, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(netruntime.Open(filepath.Join(dir, "m.safetensors")))(t)
 	return net
 }
 
-// Every network of motion learns, to the same bytes for any number of workers
-// and where it was stopped and resumed.
+// Every network of motion learns. Its bytes are the same for any number of workers, also after a
+// stop.
 func TestMotionRecipes(t *testing.T) {
 	for name, r := range motionRecipes(t, base(t)) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			rep, err := r.run(t.Context(), how(t, dir, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			rep := must.Get(r.run(t.Context(), how(dir, 1)))(t)
 			if !(rep.Best < 0.95*rep.Initial) {
 				t.Errorf("held-out loss %g, before training %g", rep.Best, rep.Initial)
 			}
 			want := read(t, filepath.Join(dir, "m.safetensors"))
 			dir = t.TempDir()
-			stopped := how(t, dir, 3)
+			stopped := how(dir, 3)
 			ctx, stop := context.WithCancel(t.Context())
 			steps := 0
 			stopped.Progress = func(train.Progress) {
@@ -158,36 +162,19 @@ func TestMotionRecipes(t *testing.T) {
 	}
 }
 
-// The model file computes what was trained: raw frames in and out, and the
-// hidden values between them.
+// The model file computes what was trained, from raw frames to raw frames.
 func TestManifoldComputesWhatWasTrained(t *testing.T) {
 	net := base(t)
-	model, err := manifold.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Get(manifold.NewModel(net))(t)
 	set := strolls(1, 24, 3)
-	dec, err := frozen(model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trained := newManifoldNet(70, 8, 5, 1)
-	copy(trained.w.Val, dec.w.Val)
-	copy(trained.bOut.Val, dec.b.Val)
-	b, _ := net.Tensor("encoder.bias")
-	copy(trained.b.Val, b.Data)
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	trained := must.Get(frozenManifold(model))(t)
+	tape := newTape(t)
 	x := tape.Const(24, 70)
 	for i, v := range set.Clips[0].Rows {
 		x.Val[i] = (v - set.Mean[i%70]) / set.Std[i%70]
 	}
 	want := trained.forward(tape, x, 24, 1, false, 0)
-	s, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Length: 24, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(net.NewSession(netruntime.SessionOptions{Batch: 1, Length: 24, Workers: 1}))(t)
 	defer s.Close()
 	y := make([]float32, 24*70)
 	if err := s.RunSequences([][]float32{y}, [][]float32{set.Clips[0].Rows}, 1, 24); err != nil {
@@ -203,29 +190,20 @@ func TestManifoldComputesWhatWasTrained(t *testing.T) {
 // Together the trained files make a walk.
 func TestTrainedFilesWalk(t *testing.T) {
 	net := base(t)
-	model, err := manifold.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Get(manifold.NewModel(net))(t)
 	var files []*netruntime.Net
 	for _, name := range []string{"footstep", "synth"} {
 		dir := t.TempDir()
-		if _, err := motionRecipes(t, net)[name].run(t.Context(), how(t, dir, 1)); err != nil {
+		if _, err := motionRecipes(t, net)[name].run(t.Context(), how(dir, 1)); err != nil {
 			t.Fatal(err)
 		}
-		n, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(netruntime.Open(filepath.Join(dir, "m.safetensors")))(t)
 		files = append(files, n)
 	}
 	if kind := files[1].Meta().Extra[manifold.KeyKind]; kind != "locomotion" {
 		t.Errorf("the network of motion is of kind %q", kind)
 	}
-	l, err := model.With(files[0], files[1]).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: 50, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(model.With(files[0], files[1]).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: 50, Workers: 1}))(t)
 	defer l.Close()
 	made, rep, err := l.Make([]manifold.Trajectory{make(manifold.Trajectory, 50)}, nil, 5, nil)
 	if err != nil {
@@ -236,11 +214,10 @@ func TestTrainedFilesWalk(t *testing.T) {
 	}
 }
 
-// The hidden values of one manifold mean nothing to the decoder of another, and
-// frames of another schema nothing to either.
+// Unknown kinds, frames of another schema, no manifold and no held-out windows are refused.
 func TestSynthRefuses(t *testing.T) {
 	m := DefaultSynth()
-	m.Train, m.HeldOut, m.Manifold, m.RunOptions = strolls(2, 60, 0), strolls(1, 50, 5), base(t), how(t, t.TempDir(), 1)
+	m.Train, m.HeldOut, m.Manifold, m.RunOptions = strolls(2, 60, 0), strolls(1, 50, 5), base(t), how(t.TempDir(), 1)
 	m.Kind = "dance"
 	if _, err := m.Run(t.Context()); err == nil {
 		t.Error("an unknown kind accepted")
@@ -256,7 +233,7 @@ func TestSynthRefuses(t *testing.T) {
 		t.Error("no manifold accepted")
 	}
 	none := DefaultManifold()
-	none.Train, none.HeldOut, none.RunOptions = strolls(2, 60, 0), strolls(0, 0, 0), how(t, t.TempDir(), 1)
+	none.Train, none.HeldOut, none.RunOptions = strolls(2, 60, 0), strolls(0, 0, 0), how(t.TempDir(), 1)
 	if _, err := none.Run(t.Context()); err == nil {
 		t.Error("no held-out windows accepted")
 	}
@@ -265,12 +242,9 @@ func TestSynthRefuses(t *testing.T) {
 	}
 }
 
-// A body that goes faster steps as much faster: both the motion and the pace
-// grow, duties stay.
+// A faster body steps as much faster: its motion and the pace grow alike, duties stay.
 func TestStretch(t *testing.T) {
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	s := &stepTargets{mean: []float32{1.5, 0.1}, std: []float32{0.2, 0.02}}
 	given, target := tape.Const(4, 3), tape.Const(4, 2)
 	for i := range given.Val {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
@@ -16,15 +15,14 @@ import (
 	"mannequin/offline/train"
 )
 
-// Next is the recipe of the network that tells how a clip goes on: from the
-// components of one clip, and those that the next one is to have, to the others of
-// the next one. It learns from how recordings go on, through the decoder of a latent
-// space, which stays as it is: from clips of its own making to what was recorded half
-// a second on, turned, bent, … by as much as it is asked to.
+// Next is the recipe of the network that continues motion clip by clip. From the components of a
+// clip, and those that the user asks of the next clip, it predicts the other components of the next
+// clip. It learns from the course of recordings, through the fixed decoder of a latent space: from
+// its own last clip to the recorded clip half a second later, turned, bent and so on as asked.
 type Next struct {
 	Latent *netruntime.Net `json:"-"`      // the latent space of the clips
-	Hidden [2]int          `json:"hidden"` // units of the two layers between
-	Match  float64         `json:"match"`  // weight of the error between the clip's start and the end of the one before, beside that from what was recorded
+	Hidden [2]int          `json:"hidden"` // units of the two hidden layers
+	Match  float64         `json:"match"`  // weight of the difference between a clip's start and the end of the clip before
 
 	Training `json:"-"`
 }
@@ -32,25 +30,24 @@ type Next struct {
 // DefaultNext returns our recipe without data.
 func DefaultNext() Next {
 	return Next{Hidden: [2]int{256, 256}, Match: 0.5, Training: Training{
-		ClipNorm: 1, Epochs: 40, Batch: 32, Seed: 1,
-		AdamW: train.AdamW{Rate: 2e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+		ClipNorm: 1, Epochs: 40, Batch: 32, Seed: 1, AdamW: train.Adam(2e-3),
 	}}
 }
 
-// What is asked of the clips that are learnt from. A chain is asked for what its
-// recording does, but for what is added to components. Steps of another length than
-// recorded ones are none that legs can take: for those it goes over to another
-// recording, where that one goes on most alike.
+// A chain of clips follows a recording. Components are asked for with the values of the recording
+// plus an addition. Legs cannot take steps of another length than recorded ones, so nothing is
+// added to the step component. Instead the chain jumps to a clip with other steps, the one that
+// continues the motion best.
 const (
-	nextNamed  = 0.7 // share of chains in which what has a name is asked for, but for the lead; in the others any component may be
-	nextHeld   = 0.3 // chance of each component in those
-	nextOther  = 0.6 // share of chains in which something is added
-	nextChange = 0.3 // chance that it is something else from the next clip on
-	nextWide   = 1.2 // its deviation
-	nextLength = 6   // most clips of a chain, the recorded one included
-	nextJump   = 0.3 // chance that a clip is of another recording than the one before
-	nextNear   = 0.2 // how far that one's steps may be from what is wanted, deviations
-	nextLooks  = 10  // frames from one that is compared there to the next
+	nextNamed  = 0.7 // share of chains that ask for the named components except the lead; the others ask for any
+	nextHeld   = 0.3 // chance that one of the others asks for a component
+	nextOther  = 0.6 // share of chains with additions
+	nextChange = 0.3 // chance that the additions change with the next clip
+	nextWide   = 1.2 // deviation of an addition
+	nextLength = 6   // most clips of a chain, with the first one
+	nextJump   = 0.3 // chance of a jump
+	nextNear   = 0.2 // largest distance between the steps of the clip after a jump and the wanted ones, in deviations
+	nextLooks  = 10  // frames between those that are compared for a jump
 )
 
 // check reports the first field that is out of range.
@@ -61,7 +58,8 @@ func (m *Next) check() error {
 	case min(m.Hidden[0], m.Hidden[1]) < 1 || max(m.Hidden[0], m.Hidden[1]) > 1<<12:
 		return fmt.Errorf("recipes: layers of %d and %d units, want 1 to 4096", m.Hidden[0], m.Hidden[1])
 	case m.Train.Length != latent.Frames || m.Train.Margin != 0:
-		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want %d without", m.Train.Length, m.Train.Margin, latent.Frames)
+		return fmt.Errorf("recipes: windows of %d frames with margins of %d, want %d without margins",
+			m.Train.Length, m.Train.Margin, latent.Frames)
 	case len(m.HeldOut.Windows) == 0:
 		return errNoneHeldOut
 	}
@@ -78,9 +76,7 @@ func (m *Next) Run(ctx context.Context) (*train.Report, error) {
 		return nil, err
 	}
 	job := &train.Job{Params: l.net.params(), Loss: l.loss}
-	return m.train(ctx, m.windows(), m.recipe(), job, func(best trained) (*netruntime.Net, error) {
-		return m.model(l.net, best)
-	})
+	return m.train(ctx, m.windows(), m.recipe(), job, func(best trained) (*netruntime.Net, error) { return m.model(l.net, best) })
 }
 
 // recipe returns the beginning of the checkpoint key.
@@ -88,27 +84,27 @@ func (m *Next) recipe() []any {
 	return []any{fields{"network": "next"}, fields{"latent": netHash(m.Latent)}, m, fields{"epochs": m.Epochs}}
 }
 
-// nextLoss is the loss of a network, and what it needs to be computed.
+// nextLoss computes the loss of the network.
 type nextLoss struct {
 	m       *Next
 	model   *latent.Model
 	net     convNet
-	decoder *latentNet     // whose weights stay
+	decoder *latentNet     // with fixed weights
 	toZ     [2]*grad.Param // from components to latent values
-	named   []bool         // components that are asked for in most chains
-	sets    [2]chains      // to learn from, and held out
-	overlap []float32      // (Overlap) weights of a frame's errors, whose mean is 1
+	named   []bool         // components that most chains ask for
+	sets    [2]chains      // training, held out
+	overlap []float32      // (Overlap) weights of the frames' errors; their mean is 1
 }
 
-// chains are the clips of recordings, and which goes on from which.
+// chains are the clips of recordings in their order.
 type chains struct {
 	components []float32 // (clips, values)
-	after      []int32   // (clips) the one that begins where this one's second half does, or −1
-	begins     []int32   // clips that another goes on from
+	after      []int32   // (clips) the clip that begins with this one's second half, or −1
+	begins     []int32   // clips that have a clip after them
 	values     int
-	step       int       // the component of how far people step, or −1
-	looks      int       // values of start and end
-	start, end []float32 // (clips, looks) how a clip begins, and how the next one should: joints in the body's frame
+	step       int       // index of the component for the length of steps, or −1
+	looks      int       // values of a row of start and end
+	start, end []float32 // (clips, looks) joints in the body's frame at the start of a clip, and at the wanted start of the next
 }
 
 func newChains(model *latent.Model, set *dataset.MotionSet, workers int) (c chains, err error) {
@@ -126,7 +122,8 @@ func newChains(model *latent.Model, set *dataset.MotionSet, workers int) (c chai
 		}
 	}
 	if len(c.begins) == 0 {
-		return c, fmt.Errorf("recipes: no recording goes on for %d frames, from one clip to the next: want longer ones, and windows at every so many frames that %d is a multiple of them", 2*latent.Frames-latent.Overlap, latent.Frames-latent.Overlap)
+		return c, fmt.Errorf("recipes: no recording of %d frames goes on from clip to clip: want longer recordings, and windows at a distance of which %d frames are a multiple",
+			2*latent.Frames-latent.Overlap, latent.Frames-latent.Overlap)
 	}
 	z, rows, err := EncodeClips(model, set, workers)
 	if err != nil {
@@ -156,8 +153,7 @@ func newChains(model *latent.Model, set *dataset.MotionSet, workers int) (c chai
 	return c, nil
 }
 
-// like returns the clip that goes on most like clip, of those that step about as far
-// as other.
+// like returns the clip that continues clip best, among those with about the steps of other.
 func (c *chains) like(clip, other int32) int32 {
 	want, best, least := c.components[int(other)*c.values+c.step], other, float32(math.Inf(1))
 	end := c.end[int(clip)*c.looks:][:c.looks]
@@ -186,9 +182,11 @@ func newNextLoss(m *Next) (*nextLoss, error) {
 	}
 	v := model.Values
 	if v > latent.MaxSliders {
-		return nil, fmt.Errorf("recipes: latent space %q has %d values, want at most the %d of latent.Sliders", m.Latent.Meta().Name, v, latent.MaxSliders)
+		return nil, fmt.Errorf("recipes: latent space %q has %d values, want at most the %d of latent.Sliders",
+			m.Latent.Meta().Name, v, latent.MaxSliders)
 	}
-	l := &nextLoss{m: m, model: model, net: newConvNet([]int{3 * v, m.Hidden[0], m.Hidden[1], v}, []int{1, 1, 1}, m.Seed).named("next"), named: model.Components.Controllable()}
+	l := &nextLoss{m: m, model: model, named: model.Components.Controllable(),
+		net: newConvNet([]int{3 * v, m.Hidden[0], m.Hidden[1], v}, []int{1, 1, 1}, m.Seed).named("next")}
 	if l.decoder, err = frozenDecoder(model); err != nil {
 		return nil, err
 	}
@@ -217,54 +215,17 @@ func newNextLoss(m *Next) (*nextLoss, error) {
 	return l, nil
 }
 
-// frozenDecoder finds the decoder in the network that Latent.model makes.
-func frozenDecoder(m *latent.Model) (*latentNet, error) {
-	n := &latentNet{values: m.Values}
-	find := func(name string, dims int) (netruntime.Tensor, netruntime.Tensor, bool) {
-		w, ok := m.Net.Tensor(name + ".weight")
-		b, too := m.Net.Tensor(name + ".bias")
-		return w, b, ok && too && len(w.Shape) == dims && len(b.Data) == w.Shape[0]
-	}
-	freeze := func(name string, cols int, data []float32) *grad.Param {
-		p := grad.NewParam(name, len(data)/cols, cols)
-		copy(p.Val, data)
-		p.Frozen = true
-		return p
-	}
-	strange := fmt.Errorf("recipes: model %q has no decoder of the kind that mannequin train latent makes", m.Net.Meta().Name)
-	w, b, ok := find("start", 2)
-	if !ok || w.Shape[1] != m.Values {
-		return nil, strange
-	}
-	n.start = [2]*grad.Param{freeze("start.weight", w.Shape[1], w.Data), freeze("start.bias", w.Shape[0], b.Data)}
-	from := w.Shape[0]
-	for i := range 4 {
-		name := fmt.Sprintf("decoder%d", i+1)
-		w, b, ok := find(name, 3)
-		if !ok || w.Shape[1] != from {
-			return nil, strange
-		}
-		out, in, width := w.Shape[0], w.Shape[1], w.Shape[2]
-		n.decoder = append(n.decoder, convLayer{name, in, out, width, freeze(name+".weight", in*width, taps(w.Data, out, in, width)), freeze(name+".bias", out, b.Data)})
-		from = out
-	}
-	if from != m.Layout.Columns() {
-		return nil, strange
-	}
-	return n, nil
-}
-
-// chain is one that is learnt from: clip after clip what is asked for.
+// chain is a sequence of clips to learn from.
 type chain struct {
 	set   *chains
-	clip  int32     // that was recorded
+	clip  int32     // the recorded one
 	left  int       // clips to come
-	key   uint64    // draws all of it
+	key   uint64    // draws the chain
 	held  []bool    // components that are asked for
-	added []float32 // to those
+	added []float32 // additions to them
 }
 
-// chain draws one.
+// chain draws a chain.
 func (l *nextLoss) chain(set *chains, row int32, key uint64) *chain {
 	v := l.model.Values
 	c := &chain{set: set, clip: set.begins[int(row)%len(set.begins)], key: key, held: slices.Clone(l.named), added: make([]float32, v)}
@@ -280,7 +241,7 @@ func (l *nextLoss) chain(set *chains, row int32, key uint64) *chain {
 	return c
 }
 
-// add draws what is added from here on.
+// add draws the additions from here on.
 func (c *chain) add(key uint64) {
 	for k, held := range c.held {
 		if c.added[k] = 0; held && k != c.set.step {
@@ -289,7 +250,7 @@ func (c *chain) add(key uint64) {
 	}
 }
 
-// recorded writes the components of the present clip, with what is added.
+// recorded writes the components of the current clip with the additions.
 func (c *chain) recorded(to []float32) {
 	copy(to, c.set.components[int(c.clip)*len(to):])
 	for k, by := range c.added {
@@ -297,8 +258,8 @@ func (c *chain) recorded(to []float32) {
 	}
 }
 
-// step goes on by a clip, as long as there is one, and reports whether there was. It
-// writes what the network sees of it, but for the clip before, and what it is to make.
+// step advances by a clip and reports whether there was one. It writes the asked components to
+// x, behind the components of the clip before, and the clip's components to want.
 func (c *chain) step(x, want []float32) bool {
 	if c.left == 0 {
 		return false
@@ -325,7 +286,8 @@ func (c *chain) step(x, want []float32) bool {
 	return true
 }
 
-// forward returns the components of the clips after those of x, (n, 3·values).
+// forward returns the components of the next clips, (n, values). x, (n, 3·values), holds the
+// components of the clips before, the asked ones, and 1 for each that is asked for.
 func (l *nextLoss) forward(t *grad.Tape, x *grad.Mat) *grad.Mat {
 	v := l.model.Values
 	asked, free := t.Const(x.Rows, v), t.Const(x.Rows, v)
@@ -338,15 +300,15 @@ func (l *nextLoss) forward(t *grad.Tape, x *grad.Mat) *grad.Mat {
 	return t.Add(asked, t.Mul(free, l.net.forward(t, x, 1, 1, 0)))
 }
 
-// loss is train.Job.Loss: of the last clip of each chain. Those before it are what the
-// network makes itself, from which it will have to go on.
+// loss is train.Job.Loss. Only the last clip of each chain counts. The network itself makes the
+// clips before it, as at run time.
 func (l *nextLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
 	v, set := l.model.Values, &l.sets[0]
 	if isHeldOut {
 		set, key = &l.sets[1], 1 // the same chains in every epoch
 	}
 	x, want := t.Const(len(rows), 3*v), t.Const(len(rows), v)
-	all, on := make([]*chain, len(rows)), make([]bool, len(rows))
+	all := make([]*chain, len(rows))
 	for i, r := range rows {
 		all[i] = l.chain(set, r, grad.Hash(key, uint64(r)))
 		row := x.Val[3*i*v:][:3*v]
@@ -358,7 +320,7 @@ func (l *nextLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) 
 		more := false
 		for i, c := range all {
 			row := x.Val[3*i*v:][:3*v]
-			if on[i] = c.step(row, want.Val[i*v:][:v]); on[i] {
+			if c.step(row, want.Val[i*v:][:v]) {
 				copy(row[:v], made.Val[i*v:])
 				more = true
 			}
@@ -367,13 +329,10 @@ func (l *nextLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) 
 			break
 		}
 	}
-	was := t.Const(len(rows), v)
-	for i := range rows {
-		copy(was.Val[i*v:][:v], x.Val[3*i*v:])
-	}
+	before := l.frames(t, t.Columns(x, 0, v))
 	next := l.frames(t, l.forward(t, x))
 	miss := t.Sub(t.Frames(next, latent.Padded, 0, latent.Frames), t.Frames(l.frames(t, want), latent.Padded, 0, latent.Frames))
-	seam := t.Sub(t.Frames(next, latent.Padded, 0, latent.Overlap), t.Frames(l.frames(t, was), latent.Padded, latent.Frames-latent.Overlap, latent.Frames))
+	seam := t.Sub(t.Frames(next, latent.Padded, 0, latent.Overlap), t.Frames(before, latent.Padded, latent.Frames-latent.Overlap, latent.Frames))
 	weight := t.Const(seam.Rows, seam.Cols)
 	for i := range weight.Val {
 		weight.Val[i] = l.overlap[i/seam.Cols%latent.Overlap]
@@ -383,26 +342,24 @@ func (l *nextLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) 
 		grad.Term{Loss: t.Mean(t.Mul(weight, t.Mul(seam, seam))), Weight: float32(l.m.Match)})
 }
 
-// frames returns the normalised frames of components, (clips·Padded, columns).
+// frames returns the normalised frames, (clips·Padded, columns), of components.
 func (l *nextLoss) frames(t *grad.Tape, components *grad.Mat) *grad.Mat {
 	return l.decoder.decode(t, t.Dense(components, l.toZ[0], l.toZ[1]))
 }
 
-// model makes the network that a model file holds.
+// model makes the network of the model file.
 func (m *Next) model(net convNet, best trained) (*netruntime.Net, error) {
-	nodes := net.nodes("x", "")
-	nodes[len(nodes)-1].Name = "y"
-	tensors := net.tensors(best.weights)
-	for i := range tensors {
-		tensors[i].Name = strings.Replace(tensors[i].Name, net[len(net)-1].name, "y", 1)
-	}
-	meta, err := m.meta("next", "human-next", best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: net[0].in}}, Nodes: nodes, Outputs: []string{"y"}}, m)
+	net = slices.Clone(net)
+	net[len(net)-1].name = "y"
+	g := &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: net[0].in}},
+		Nodes: net.nodes("x", "relu", ""), Outputs: []string{"y"}}
+	meta, err := m.meta("next", "human-next", best, g, m)
 	if err != nil {
 		return nil, err
 	}
 	latent.DescribeNextClip(&meta, m.Latent)
-	return netruntime.New(meta, slices.Clone(tensors))
+	return netruntime.New(meta, net.tensors(best.weights))
 }
 
-// cardFields returns what the model card says besides the recipe.
+// cardFields returns the values of the model card that are not fields of the recipe.
 func (m *Next) cardFields() fields { return fields{"Clips": nextLength - 1} }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/latent"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
@@ -23,7 +24,7 @@ var spaceOnce = sync.OnceValues(func() (*netruntime.Net, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	m := smallLatent(running(dir, 1))
+	m := smallLatent(how(dir, 1))
 	m.KL = 0
 	if _, err := m.Run(context.Background()); err != nil {
 		return nil, err
@@ -34,14 +35,11 @@ var spaceOnce = sync.OnceValues(func() (*netruntime.Net, error) {
 // space returns a small latent space, which is trained once.
 func space(t *testing.T) *netruntime.Net {
 	t.Helper()
-	net, err := spaceOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(spaceOnce())(t)
 	return net
 }
 
-// often has a window begin every 10 frames.
+// often cuts m into a window every 10 frames.
 func often(m *dataset.MotionSet) *dataset.MotionSet {
 	m.Windows = nil
 	for c := range m.Clips {
@@ -60,26 +58,18 @@ func smallNext(net *netruntime.Net, how RunOptions) *Next {
 	return &m
 }
 
-// The decoder that is learnt through is the model's.
+// The frozen decoder is the model's.
 func TestNextDecodesAsTheModel(t *testing.T) {
 	net := space(t)
-	l, err := newNextLoss(smallNext(net, how(t, t.TempDir(), 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newNextLoss(smallNext(net, how(t.TempDir(), 1))))(t)
 	m := l.model
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	c := tape.Const(2, m.Values)
 	for i := range c.Val {
 		c.Val[i] = float32(math.Sin(float64(3 * i)))
 	}
 	got := l.frames(tape, c)
-	coder, err := m.NewCoder(latent.CoderOptions{Batch: 2, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	coder := must.Get(m.NewCoder(latent.CoderOptions{Batch: 2, Workers: 1}))(t)
 	defer coder.Close()
 	cols := m.Layout.Columns()
 	z, want := make([]float32, 2*m.Values), make([]float32, 2*latent.Frames*cols)
@@ -100,14 +90,11 @@ func TestNextDecodesAsTheModel(t *testing.T) {
 	}
 }
 
-// A chain goes on in its recording half a second later, or in the one among those of
-// the wanted step that goes on most alike.
+// A chain continues in its recording half a second later, or jumps to the most similar clip among
+// those with the wanted steps.
 func TestNextChains(t *testing.T) {
-	m := smallNext(space(t), how(t, t.TempDir(), 1))
-	l, err := newNextLoss(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := smallNext(space(t), how(t.TempDir(), 1))
+	l := must.Get(newNextLoss(m))(t)
 	c := &l.sets[0]
 	for i, next := range c.after {
 		w := m.Train.Windows[i]
@@ -141,7 +128,7 @@ func TestNextChains(t *testing.T) {
 			best := c.like(i, other)
 			steps := func(k int32) float64 { return float64(c.components[int(k)*c.values+c.step]) }
 			if math.Abs(steps(best)-steps(other)) > nextNear {
-				t.Fatalf("steps of %g are wanted, those of %g come", steps(other), steps(best))
+				t.Fatalf("steps of %g are wanted, got %g", steps(other), steps(best))
 			}
 			for k := range int32(len(c.after)) {
 				if math.Abs(steps(k)-steps(other)) < nextNear-1e-6 && apart(i, k) < apart(i, best)-1e-3 {
@@ -158,13 +145,10 @@ func TestNextChains(t *testing.T) {
 	}
 }
 
-// What a chain is asked for is what comes in it: what was recorded, with something added
-// to what has a name, but for the step. Held-out chains are the same in every epoch.
+// A chain is asked for the recorded components, with additions to the named ones except the step.
+// Held-out chains are the same in every epoch.
 func TestNextAsks(t *testing.T) {
-	l, err := newNextLoss(smallNext(space(t), how(t, t.TempDir(), 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newNextLoss(smallNext(space(t), how(t.TempDir(), 1))))(t)
 	set, v := &l.sets[0], l.model.Values
 	x, want, recorded := make([]float32, 3*v), make([]float32, v), make([]float32, v)
 	var added, jumps, long int
@@ -201,28 +185,21 @@ func TestNextAsks(t *testing.T) {
 	if added == 0 || jumps == 0 || long == 0 {
 		t.Errorf("of 300 chains %d are long, with %d changes and %d jumps", long, added, jumps)
 	}
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	loss := func(heldOut bool, key uint64) float32 {
 		tape.Reset()
 		return l.loss(tape, []int32{0, 1, 2}, heldOut, key).Val[0]
 	}
 	if loss(true, 3) != loss(true, 4) || loss(false, 3) == loss(false, 4) {
-		t.Error("held-out chains differ from epoch to epoch, or those that are learnt from do not")
+		t.Error("held-out chains differ between epochs, or training chains do not")
 	}
 }
 
-// The gradient of the loss is what finite differences say.
+// The gradient of the loss agrees with finite differences.
 func TestNextGradient(t *testing.T) {
-	l, err := newNextLoss(smallNext(space(t), how(t, t.TempDir(), 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
-	// Chains of one clip: what the network made before is no part of the gradient.
+	l := must.Get(newNextLoss(smallNext(space(t), how(t.TempDir(), 1))))(t)
+	tape := newTape(t)
+	// Chains of one clip, because earlier clips of a chain have no gradient.
 	short := uint64(1)
 	rows := []int32{0, 3, 5}
 	long := func(key uint64) bool {
@@ -263,36 +240,25 @@ func TestNextGradient(t *testing.T) {
 	}
 }
 
-// It learns; the model file computes what was trained, and is the same bytes for any
+// The network learns. The model file computes what was trained and has the same bytes for any
 // number of threads.
 func TestNextLearns(t *testing.T) {
 	net := space(t)
 	var files [2][]byte
 	for i := range files {
 		dir := t.TempDir()
-		m := smallNext(net, how(t, dir, 1+2*i))
-		r, err := m.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := smallNext(net, how(dir, 1+2*i))
+		r := must.Get(m.Run(t.Context()))(t)
 		if !(r.Best < 0.9*r.Initial && r.Train < 0.6*r.Initial) {
 			t.Errorf("held-out loss %g, before training %g; training loss %g", r.Best, r.Initial, r.Train)
 		}
-		if files[i], err = os.ReadFile(filepath.Join(dir, "m.safetensors")); err != nil {
-			t.Fatal(err)
-		}
+		files[i] = must.Get(os.ReadFile(filepath.Join(dir, "m.safetensors")))(t)
 	}
 	if !bytes.Equal(files[0], files[1]) {
 		t.Error("1 and 3 threads make different files")
 	}
-	file, err := netruntime.Decode(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := newNextLoss(smallNext(net, how(t, t.TempDir(), 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(netruntime.Decode(files[0]))(t)
+	l := must.Get(newNextLoss(smallNext(net, how(t.TempDir(), 1))))(t)
 	for i, name := range []string{"next1", "next2", "y"} {
 		w, _ := file.Tensor(name + ".weight")
 		b, _ := file.Tensor(name + ".bias")
@@ -300,9 +266,7 @@ func TestNextLearns(t *testing.T) {
 		copy(l.net[i].b.Val, b.Data)
 	}
 	v := l.model.Values
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	x := tape.Const(2, 3*v)
 	asked, before := make([]latent.Sliders, 2), make([]float32, 2*v)
 	clear(x.Val)
@@ -315,10 +279,7 @@ func TestNextLearns(t *testing.T) {
 		x.Val[3*i*v+v+i+1], x.Val[3*i*v+2*v+i+1] = 0.5, 1
 	}
 	want := l.forward(tape, x)
-	next, err := l.model.NewNextClip(file, latent.CoderOptions{Batch: 2, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	next := must.Get(l.model.NewNextClip(file, latent.CoderOptions{Batch: 2, Workers: 1}))(t)
 	defer next.Close()
 	after := make([]float32, 2*v)
 	if err := next.Run(after, before, asked); err != nil {
@@ -334,15 +295,9 @@ func TestNextLearns(t *testing.T) {
 func TestNextRefuses(t *testing.T) {
 	net := space(t)
 	dir := t.TempDir()
-	wide := smallLatent(how(t, dir, 1))
+	wide := smallLatent(how(dir, 1))
 	wide.Train, wide.Values, wide.Epochs = seconds(8, 161, 0), latent.MaxSliders+1, 1
-	if _, err := wide.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	many, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	many := trainedFile(t, wide.Run, wide.Out)
 	for _, c := range []struct {
 		want  string
 		spoil func(m *Next)
@@ -355,7 +310,7 @@ func TestNextRefuses(t *testing.T) {
 		{"goes on", func(m *Next) { m.HeldOut = seconds(2, 81, 5) }},
 		{"goes on", func(m *Next) { m.Train.Windows = nil }},
 	} {
-		m := smallNext(net, how(t, t.TempDir(), 1))
+		m := smallNext(net, how(t.TempDir(), 1))
 		c.spoil(m)
 		if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want an error with %q", err, c.want)

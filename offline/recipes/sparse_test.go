@@ -8,16 +8,14 @@ import (
 	"testing"
 
 	"mannequin/animsys/keypose"
-	"mannequin/netruntime"
-	"mannequin/netruntime/grad"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/dataset"
 	"mannequin/offline/metrics"
 	"mannequin/offline/procgen/human"
 	"mannequin/offline/train"
 )
 
-// sparseStrolls are strolls in windows of two seconds, of which the last ends beyond
-// its clip.
+// sparseStrolls are strolls in windows of two seconds; the last one ends beyond its clip.
 func sparseStrolls(clips, frames int, first float64) *dataset.MotionSet {
 	set, o := strolls(clips, frames, first), SparseWindow()
 	set.Length, set.Margin, set.Windows = o.Length, o.Margin, nil
@@ -36,8 +34,8 @@ func smallSparse(poses int) *Sparse {
 	return &m
 }
 
-// The poses are those of their own frames in what is to be made, of the clip's rows;
-// and a window that would end beyond its clip ends with it.
+// The poses are the clip's rows at their frames, as are the wanted frames. A window that would end
+// beyond its clip ends with it.
 func TestSparseBatch(t *testing.T) {
 	for _, poses := range []int{1, 2} {
 		m := smallSparse(poses)
@@ -49,17 +47,15 @@ func TestSparseBatch(t *testing.T) {
 			if heldOut {
 				set = m.HeldOut
 			}
-			pool := grad.NewPool(1)
-			defer pool.Close()
 			for r, at := range set.Windows {
-				tape := grad.NewTape(pool)
+				tape := newTape(t)
 				b := m.batch(tape, w, []int32{0, int32(r)}, heldOut)
 				k, made := 2*poses+1, (2*poses+1)*every
 				if b.x.Rows != 2*k || b.want.Rows != 2*made {
 					t.Fatalf("%d poses and %d frames of two windows, want %d and %d", b.x.Rows, b.want.Rows, 2*k, 2*made)
 				}
 				clip := &set.Clips[at.Clip]
-				from := min(int(at.From)+1+w.shift(int32(r), set, heldOut), clip.Frames-121)
+				from := min(w.start(int32(r), heldOut)+1, clip.Frames-121)
 				for f := range made {
 					src, row := from+f-every/2, (made+f)*70
 					inside := f >= every/2 && f < every/2+121
@@ -78,7 +74,8 @@ func TestSparseBatch(t *testing.T) {
 							}
 						}
 						if b.mask.Val[row+c] != mask || b.keys.Val[row+c] != key {
-							t.Fatalf("window %d: frame %d of %d counts %g, as a pose's %g, want %g and %g", r, f, made, b.mask.Val[row+c], b.keys.Val[row+c], mask, key)
+							t.Fatalf("window %d: frame %d of %d has mask %g and key %g, want %g and %g",
+								r, f, made, b.mask.Val[row+c], b.keys.Val[row+c], mask, key)
 						}
 					}
 				}
@@ -87,46 +84,29 @@ func TestSparseBatch(t *testing.T) {
 	}
 }
 
-// The file makes what was trained: on the run time's side, poses and motion raw.
+// The model file computes what was trained, from raw poses to raw motion.
 func TestSparseComputesWhatWasTrained(t *testing.T) {
 	for _, poses := range []int{1, 2} {
 		t.Run(fmt.Sprint(poses), func(t *testing.T) {
 			m := smallSparse(poses)
-			m.Epochs, m.RunOptions = 1, how(t, t.TempDir(), 1)
-			if _, err := m.Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			file, err := netruntime.Open(m.Out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := keypose.NewSparseModel(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m.Epochs, m.RunOptions = 1, how(t.TempDir(), 1)
+			file := trainedFile(t, m.Run, m.Out)
+			s := must.Get(keypose.NewSparseModel(file))(t)
 			if want := m.segments(); s.Segments != want || s.Segments.Frames(s.Segments.Poses) != SparseFrames || s.Layout.Hash() != m.Train.Layout.Hash() {
 				t.Fatalf("segments %+v of schema %s, want %+v of %s", s.Segments, s.Layout.Hash(), want, m.Train.Layout.Hash())
 			}
 			trained := newSparseNet(70, m.Channels, m.Widths, expansions[poses], 1)
-			for _, c := range trained.convNet {
-				w, _ := file.Tensor(c.name + ".weight")
-				b, _ := file.Tensor(c.name + ".bias")
-				copy(c.w.Val, taps(w.Data, c.out, c.in, c.width))
-				copy(c.b.Val, b.Data)
+			if err := trained.convNet.copyTensors(file); err != nil {
+				t.Fatal(err)
 			}
-			pool := grad.NewPool(1)
-			defer pool.Close()
-			tape := grad.NewTape(pool)
+			tape := newTape(t)
 			b := m.batch(tape, m.windows(), []int32{1}, true)
 			want := trained.forward(tape, b.x, s.Segments.Poses, 1, 0)
 			raw := make([]float32, len(b.x.Val))
 			for i, v := range b.x.Val {
 				raw[i] = v*m.Train.Std[i%70] + m.Train.Mean[i%70]
 			}
-			maker, err := s.NewInbetweener(keypose.InbetweenerOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			maker := must.Get(s.NewInbetweener(keypose.InbetweenerOptions{}))(t)
 			defer maker.Close()
 			made := make([]float32, SparseFrames*70)
 			if err := maker.Make(made, raw); err != nil {
@@ -142,13 +122,11 @@ func TestSparseComputesWhatWasTrained(t *testing.T) {
 	}
 }
 
-// The loss is equation 4.2's, in float64: means over frames to learn from, and the
-// poses' own frames a tenth of theirs more.
+// The loss is that of equation 4.2, computed in float64: the mean over frames to learn from, plus a
+// tenth of the mean over frames with poses.
 func TestSparseLoss(t *testing.T) {
 	m := smallSparse(2)
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	tape := newTape(t)
 	b := m.batch(tape, m.windows(), []int32{0, 3}, false)
 	y := tape.Const(b.want.Rows, 70)
 	var all, keys, n, k float64
@@ -168,7 +146,7 @@ func TestSparseLoss(t *testing.T) {
 	}
 }
 
-// The thesis's rate: 1e-3, a tenth of that from epoch 50 on, and so forth.
+// The thesis's rate is 1e-3 and falls to a tenth every 50 epochs.
 func TestSparseSchedule(t *testing.T) {
 	m := DefaultSparse()
 	for epoch, want := range map[int]float64{0: 1e-3, 49: 1e-3, 50: 1e-4, 100: 1e-5, 199: 1e-6} {
@@ -190,14 +168,14 @@ func TestSparseSchedule(t *testing.T) {
 
 func TestSparseRefuses(t *testing.T) {
 	for want, spoil := range map[string]func(m *Sparse){
-		"3 poses a second":           func(m *Sparse) { m.Poses = 3 },
+		"3 poses per second":         func(m *Sparse) { m.Poses = 3 },
 		"0 channels":                 func(m *Sparse) { m.Channels[1] = 0 },
-		"filters of 256 frames":      func(m *Sparse) { m.Widths[3] = 256 },
+		"256 frames of a filter":     func(m *Sparse) { m.Widths[3] = 256 },
 		"want 121":                   func(m *Sparse) { m.Train = strolls(1, 60, 0) },
 		"no recordings are held out": func(m *Sparse) { m.HeldOut = &dataset.MotionSet{} },
 	} {
 		m := smallSparse(2)
-		m.RunOptions = how(t, t.TempDir(), 1)
+		m.RunOptions = how(t.TempDir(), 1)
 		spoil(m)
 		if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
@@ -208,9 +186,8 @@ func TestSparseRefuses(t *testing.T) {
 	}
 }
 
-// From files of walks, cut as mannequin train sparse cuts them, the network learns to
-// come nearer to what is between poses of a walk it has not seen than straight lines
-// between them do.
+// Trained on files of walks, the network comes nearer to the motion between the poses of a held-out
+// walk than straight lines do.
 func TestSparseWalks(t *testing.T) {
 	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.5, Actions: []string{human.Walk}, Styles: []string{"neutral"}})
 	if err != nil {
@@ -223,36 +200,21 @@ func TestSparseWalks(t *testing.T) {
 	o := SparseWindow()
 	o.HeldOut = []string{takes[len(takes)/2].Name}
 	m := DefaultSparse()
-	m.Poses, m.RunOptions = 1, how(t, t.TempDir(), 2)
+	m.Poses, m.RunOptions = 1, how(t.TempDir(), 2)
 	if m.Train, m.HeldOut, err = dataset.BuildMotion([]string{dir}, o); err != nil {
 		t.Fatal(err)
 	}
 	m.Channels, m.Widths, m.Epochs, m.Batch, m.AdamW.Rate, m.L1 = [3]int{32, 32, 32}, [4]int{3, 7, 13, 21}, 12, 4, 5e-3, 0
-	if _, err := m.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	file, err := netruntime.Open(m.Out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := keypose.NewSparseModel(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	maker, err := s.NewInbetweener(keypose.InbetweenerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := trainedFile(t, m.Run, m.Out)
+	s := must.Get(keypose.NewSparseModel(file))(t)
+	maker := must.Get(s.NewInbetweener(keypose.InbetweenerOptions{}))(t)
 	defer maker.Close()
 	rec := m.HeldOut.Clips[0].Rows
 	measure := func(made, part []float32, err error) metrics.Sparse {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := metrics.MeasureSparse(s.Layout, made, part, s.Segments.Every)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(metrics.MeasureSparse(s.Layout, made, part, s.Segments.Every))(t)
 		return r
 	}
 	got, straight := measure(metrics.FromSparse(s, maker, rec)), measure(metrics.BetweenSparse(s.Layout, rec, s.Segments.Every))

@@ -2,13 +2,14 @@ package recipes
 
 import (
 	"math"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"mannequin/animsys/strnn"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
+	"mannequin/offline/baseline"
 	"mannequin/offline/dataset"
 )
 
@@ -20,7 +21,7 @@ func smallSTRNN(how RunOptions) *STRNN {
 	return &m
 }
 
-// wholly cuts a set into windows that lie inside of its clips.
+// wholly cuts a set into windows that lie within its clips.
 func wholly(set *dataset.MotionSet, length int) *dataset.MotionSet {
 	set.Length, set.Margin, set.Windows = length, 0, nil
 	for c := range set.Clips {
@@ -37,41 +38,24 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		m.Spatial, m.Filter, m.Linear, m.Latent, m.Chain, m.Corrupt = false, false, false, 0, 1, [2]float64{}
 	}} {
 		dir := t.TempDir()
-		m := smallSTRNN(how(t, dir, 1))
+		m := smallSTRNN(how(dir, 1))
 		change(m)
-		if _, err := m.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		file, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		model, err := strnn.NewModel(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := trainedFile(t, m.Run, m.Out)
+		model := must.Get(strnn.NewModel(file))(t)
 		cols := m.Train.Layout.Columns()
-		l, err := newSTRNNLoss(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(newSTRNNLoss(m))(t)
 		net := l.net
-		for _, p := range net.params()[:net.temporal()] {
+		for _, p := range net.temporal() {
 			w, ok := file.Tensor(p.Name)
 			if !ok {
 				t.Fatalf("%s: no tensor %s", name, p.Name)
 			}
 			copy(p.Val, w.Data)
 		}
-		for _, c := range net.filter {
-			w, _ := file.Tensor(c.name + ".weight")
-			b, _ := file.Tensor(c.name + ".bias")
-			copy(c.w.Val, taps(w.Data, c.out, c.in, c.width))
-			copy(c.b.Val, b.Data)
+		if err := net.filter.copyTensors(file); err != nil {
+			t.Fatal(err)
 		}
-		pool := grad.NewPool(1)
-		defer pool.Close()
-		tape := grad.NewTape(pool)
+		tape := newTape(t)
 		n, ways := m.Encode+m.Predict, make([]float32, 2*m.Latent)
 		for i := range ways {
 			ways[i] = float32(i) - 2
@@ -80,7 +64,7 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		h, c := net.state(tape, seen, m.Encode, &strnnPass{keep: 1})
 		var z *grad.Mat
 		if m.Latent > 0 {
-			mean, logVar := net.likely(tape, h)
+			mean, logVar := net.prior.forward(tape, h)
 			z = tape.Const(2, m.Latent)
 			for i := range z.Val {
 				z.Val[i] = mean.Val[i] + ways[i]*float32(math.Exp(float64(logVar.Val[i])/2))
@@ -96,10 +80,7 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		for i, v := range seen.Val {
 			raw[i] = v*m.Train.Std[i%cols] + m.Train.Mean[i%cols]
 		}
-		p, err := model.NewPredictor(strnn.PredictorOptions{Batch: 2, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(model.NewPredictor(strnn.PredictorOptions{Batch: 2, Workers: 1}))(t)
 		defer p.Close()
 		got := make([]float32, 2*m.Predict*cols)
 		if err := p.Predict(got, raw, ways, 2); err != nil {
@@ -116,18 +97,13 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 	}
 }
 
-// Joints to come are wrong by how far off they are, all else by its square, and so are
-// joints of frames that are made again.
+// Predicted joints count by their distance. Other columns and reconstructed joints count by squared
+// error.
 func TestSTRNNDistance(t *testing.T) {
-	m := smallSTRNN(how(t, t.TempDir(), 1))
+	m := smallSTRNN(how(t.TempDir(), 1))
 	m.Linear, m.Distance = false, 5
-	l, err := newSTRNNLoss(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := grad.NewPool(1)
-	defer pool.Close()
-	tape := grad.NewTape(pool)
+	l := must.Get(newSTRNNLoss(m))(t)
+	tape := newTape(t)
 	layout := m.Train.Layout
 	cols, body := layout.Columns(), layout.Body()
 	y, want := tape.Const(2*m.Predict, cols), tape.Const(2*m.Predict, cols)
@@ -144,40 +120,30 @@ func TestSTRNNDistance(t *testing.T) {
 	joints := float64(body) / float64(cols)
 	for from, is := range map[int]float64{m.Encode: joints*5*0.5 + (1-joints)*0.25, 0: joints*square + (1-joints)*0.25} {
 		if got := l.error(tape, y, want, from, m.Predict).Val[0]; math.Abs(float64(got)-is) > 1e-3*is {
-			t.Errorf("from frame %d on what is wrong is %g, want %g", from, got, is)
+			t.Errorf("the error from frame %d is %g, want %g", from, got, is)
 		}
 	}
 }
 
-// Batch normalisation goes by running statistics after its share of the epochs, and they
-// stay then.
+// After its share of the epochs, batch normalisation uses the running statistics and keeps them.
 func TestSTRNNNormEnd(t *testing.T) {
 	changed := func(end float64) bool {
 		dir := t.TempDir()
-		m := smallSTRNN(how(t, dir, 1))
-		m.Epochs, m.NormEnd = 1, end
-		if _, err := m.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		file, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := smallSTRNN(how(dir, 1))
+		m.Epochs, m.NormEnd = 6, end // the sixth epoch beats the initial weights
+		file := trainedFile(t, m.Run, m.Out)
 		w, ok := file.Tensor("encode.4.norm.var")
 		if !ok {
 			t.Fatal("no running statistics")
 		}
 		return slices.ContainsFunc(w.Data, func(v float32) bool { return v != 1 })
 	}
-	if changed(0) || !changed(1) {
+	if changed(0) || !changed(0.2) {
 		t.Error("statistics change in no epochs, or stay in all")
 	}
-	m := smallSTRNN(how(t, t.TempDir(), 1))
+	m := smallSTRNN(how(t.TempDir(), 1))
 	m.Epochs, m.NormEnd = 10, 0.5
-	l, err := newSTRNNLoss(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(newSTRNNLoss(m))(t)
 	for epoch := range m.Epochs {
 		if l.begin(epoch); l.fixed != (epoch >= 5) {
 			t.Errorf("epoch %d: fixed %t", epoch, l.fixed)
@@ -185,20 +151,14 @@ func TestSTRNNNormEnd(t *testing.T) {
 	}
 }
 
-// In the epochs that are for it the filter learns, and in no others.
+// The filter learns in its own epochs and in no others.
 func TestSTRNNTunesItsFilter(t *testing.T) {
 	open := func(tune float64) *netruntime.Net {
 		dir := t.TempDir()
-		m := smallSTRNN(how(t, dir, 1))
-		m.Spatial, m.HeldOut = false, m.Train // what is learnt shows in the held-out loss
+		m := smallSTRNN(how(dir, 1))
+		m.Spatial, m.HeldOut = false, m.Train // the held-out loss shows what the network learns
 		m.Tune, m.Epochs, m.Noise, m.Stretch = tune, 2, [2]float64{}, 0
-		if _, err := m.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		n, err := netruntime.Open(filepath.Join(dir, "m.safetensors"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := trainedFile(t, m.Run, m.Out)
 		return n
 	}
 	last := func(n *netruntime.Net) []float32 {
@@ -212,6 +172,48 @@ func TestSTRNNTunesItsFilter(t *testing.T) {
 		t.Error("the filter did not learn")
 	}
 	if slices.ContainsFunc(last(open(0)), func(v float32) bool { return v != 0 }) {
-		t.Error("the filter learnt before its time")
+		t.Error("the filter learned before its epochs")
+	}
+}
+
+// The model files of the rivals compute what was trained.
+func TestRecurrentComputesWhatWasTrained(t *testing.T) {
+	for _, kind := range RecurrentKinds {
+		dir := t.TempDir()
+		m := DefaultRecurrent()
+		m.Kind, m.Units, m.Frames, m.Epochs, m.Batch = kind, 12, 10, 3, 2
+		m.Train, m.HeldOut, m.RunOptions = wholly(strolls(3, 60, 0), m.Window()), wholly(strolls(1, 50, 5), m.Window()), how(dir, 1)
+		file := trainedFile(t, m.Run, m.Out)
+		cols := m.Train.Layout.Columns()
+		net := newRecurrent(kind, cols, m.Units, 99)
+		for _, p := range net.params() {
+			w, ok := file.Tensor(p.Name)
+			if !ok {
+				t.Fatalf("%s: no tensor %s", kind, p.Name)
+			}
+			copy(p.Val, w.Data)
+		}
+		const prefix, frames = 6, 10
+		rows := make([]float32, frames*cols)
+		copy(rows, m.Train.Clips[0].Rows[:prefix*cols])
+		r := must.Get(baseline.NewRecurrent(file, prefix, 1))(t)
+		defer r.Close()
+		if err := r.Extend(rows, 1, prefix, frames); err != nil {
+			t.Fatal(err)
+		}
+		tape := newTape(t)
+		x := tape.Const(frames-1, cols)
+		for i := range x.Val {
+			x.Val[i] = (rows[i] - m.Train.Mean[i%cols]) / m.Train.Std[i%cols]
+		}
+		y := net.forward(tape, x, frames-1)
+		for f := prefix; f < frames; f++ {
+			for k := range cols {
+				want := y.Val[(f-1)*cols+k]*m.Train.Std[k] + m.Train.Mean[k]
+				if got := rows[f*cols+k]; math.Abs(float64(got-want)) > 1e-4 {
+					t.Fatalf("%s: frame %d, column %d: %g, training gives %g", kind, f, k, got, want)
+				}
+			}
+		}
 	}
 }

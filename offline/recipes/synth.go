@@ -13,31 +13,29 @@ import (
 	"mannequin/offline/train"
 )
 
-// Synth is the recipe of the networks that make motion from a few parameters of
-// each frame: three convolutions from them to the hidden values of a motion
-// manifold (Holden, Saito and Komura 2016, sec. 6). The parameters are columns
-// of the frames themselves: for locomotion the body's motion and the contacts,
-// for punches and kicks the places of hands and feet.
+// Synth is the recipe of the networks that make motion from a few parameters of each frame:
+// three convolutions to the hidden values of a motion manifold (Holden, Saito and Komura 2016,
+// sec. 6). The parameters are columns of the frames themselves: for locomotion the body's motion
+// and the contacts, for punches and kicks the positions of hands and feet.
 type Synth struct {
-	Manifold *netruntime.Net `json:"-"`    // whose hidden values are made; it stays as it is
-	Kind     string          `json:"kind"` // "locomotion", "punch" or "kick": which columns are given, see manifold.Model.Columns
+	Manifold *netruntime.Net `json:"-"`    // makes the frames from hidden values; it stays as it is
+	Kind     string          `json:"kind"` // "locomotion", "punch" or "kick": selects the parameters, see manifold.Model.Columns
 
 	Hidden [2]int  `json:"hidden"` // channels of the first two layers; the paper has 64 and 128
 	Widths [3]int  `json:"widths"` // of the filters in frames; the paper has 45, 25 and 15
 	Keep   float32 `json:"keep"`   // dropout's retention probability, of each layer's input, in (0, 1]
-	L1     float64 `json:"-"`      // weight of the mean of the weights' magnitudes
+	L1     float64 `json:"-"`      // weight of the mean magnitude of the weights
 
 	Training `json:"-"`
 }
 
-// Kinds are what Synth can be of.
+// Kinds are the kinds of Synth.
 var Kinds = []string{"locomotion", "punch", "kick"}
 
 // DefaultSynth returns our recipe without data.
 func DefaultSynth() Synth {
 	return Synth{Kind: "locomotion", Hidden: [2]int{64, 128}, Widths: [3]int{45, 25, 15}, Keep: 0.9, L1: 0.01, Training: Training{
-		Jitter: true, ClipNorm: 1, Epochs: 40, Batch: 4, Seed: 1,
-		AdamW: train.AdamW{Rate: 5e-4, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
+		Jitter: true, ClipNorm: 1, Epochs: 40, Batch: 4, Seed: 1, AdamW: train.Adam(5e-4),
 	}}
 }
 
@@ -49,36 +47,9 @@ func (m *Synth) check() error {
 	case m.Manifold == nil:
 		return errors.New("recipes: the manifold is missing")
 	case m.Train.Length%2 != 0:
-		return fmt.Errorf("recipes: windows of %d frames, want an even number: hidden values are for two", m.Train.Length)
+		return fmt.Errorf("recipes: windows of %d frames, want an even number: a hidden value is for two frames", m.Train.Length)
 	}
 	return nil
-}
-
-// decoder is a manifold's decoder for the tape, with weights that stay.
-type decoder struct {
-	w, b  *grad.Param
-	width int
-}
-
-// frozen finds the decoder in the manifold that Manifold.model makes.
-func frozen(m *manifold.Model) (*decoder, error) {
-	w, ok := m.Net.Tensor("encoder.weight")
-	b, too := m.Net.Tensor("decoder.bias")
-	if !ok || !too || len(w.Shape) != 3 || w.Shape[0] != m.Units || w.Shape[1] != m.Layout.Columns() {
-		return nil, fmt.Errorf("recipes: model %q has no decoder with the weights of its encoder: train one with mannequin train manifold", m.Net.Meta().Name)
-	}
-	units, cols, width := w.Shape[0], w.Shape[1], w.Shape[2]
-	d := &decoder{grad.NewParam("decoder.weight", units, width*cols), grad.NewParam("decoder.bias", 1, cols), width}
-	copy(d.w.Val, taps(w.Data, units, cols, width))
-	copy(d.b.Val, b.Data)
-	d.w.Frozen, d.b.Frozen = true, true
-	return d, nil
-}
-
-// forward returns the normalised frames of hidden values h, (batch·length/2,
-// units).
-func (d *decoder) forward(t *grad.Tape, h *grad.Mat, length int) *grad.Mat {
-	return t.ConvT(t.Depool(h, 2, false, 0), length, d.w, d.b, d.width, true)
 }
 
 // Run trains and writes the model.
@@ -93,11 +64,11 @@ func (m *Synth) Run(ctx context.Context) (*train.Report, error) {
 	if got, want := m.Train.Layout.Hash(), base.Layout.Hash(); got != want {
 		return nil, fmt.Errorf("recipes: the recordings' frames have schema %s, the manifold's %s", got, want)
 	}
-	dec, err := frozen(base)
+	decoder, err := frozenManifold(base)
 	if err != nil {
 		return nil, err
 	}
-	// The networks speak the manifold's normalisation.
+	// The network uses the manifold's normalisation.
 	mean, std := base.Normalisation()
 	m.Train.Mean, m.Train.Std, m.HeldOut.Mean, m.HeldOut.Std = mean, std, mean, std
 	columns, err := base.Columns(m.Kind)
@@ -110,13 +81,9 @@ func (m *Synth) Run(ctx context.Context) (*train.Report, error) {
 		Params: net.params(),
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
 			x, mask, set := batch.fill(t, rows, isHeldOut)
-			keep, smooth := m.Keep, grad.Hash(key, 1<<32)
-			if isHeldOut {
-				keep, smooth = 1, 0
-			}
-			given := batch.given(t, x, set, columns, smooth)
-			h := t.ReLU(t.MaxPool(net.forward(t, given, set.Length, keep, key), set.Length))
-			return maskedMSE(t, dec.forward(t, h, set.Length), x, mask)
+			given := batch.given(t, x, set, columns, isHeldOut, key)
+			h := t.ReLU(t.MaxPool(net.forward(t, given, set.Length, dropout(m.Keep, isHeldOut), key), set.Length))
+			return maskedMSE(t, decoder.decode(t, h, set.Length, false, 0), x, mask)
 		},
 		L1: m.L1 / float64(count(net.weights())), Penalised: net.weights(),
 	}
@@ -127,33 +94,18 @@ func (m *Synth) Run(ctx context.Context) (*train.Report, error) {
 
 // recipe returns the beginning of the checkpoint key.
 func (m *Synth) recipe() []any {
-	return []any{fields{"network": "synth", "schema": m.Train.Layout.Hash()}, fields{"manifold": netHash(m.Manifold)}, m, fields{"jitter": m.Jitter, "l1": m.L1}}
+	return []any{fields{"network": "synth", "schema": m.Train.Layout.Hash()}, fields{"manifold": netHash(m.Manifold)}, m,
+		fields{"jitter": m.Jitter, "l1": m.L1}}
 }
 
-// model makes the network that a model file holds: raw parameters in, raw frames
-// out, by way of the value "hidden".
+// model makes the network of the model file: raw parameters in, raw frames out, by way of the
+// value "hidden".
 func (m *Synth) model(base *manifold.Model, net convNet, columns []int, best trained) (*netruntime.Net, error) {
-	mean, std := base.Normalisation()
-	pick := func(v []float32) (out []float32) {
-		for _, c := range columns {
-			out = append(out, v[c])
-		}
-		return out
-	}
-	last := net[len(net)-1].name
-	nodes := []netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{"x"}}}
-	nodes = append(nodes, net.nodes("normalised", "relu")...)
-	nodes = append(nodes,
-		netruntime.Node{Name: "hidden", Op: netruntime.OpMaxPool, In: []string{last}},
-		netruntime.Node{Name: "spread", Op: netruntime.OpDepool, In: []string{"hidden"}},
-		netruntime.Node{Name: "decoder", Op: netruntime.OpConv, In: []string{"spread"}, Tied: true, Flip: true},
-		netruntime.Node{Name: "y", Op: netruntime.OpDenormalize, In: []string{"decoder"}})
-	w, _ := base.Net.Tensor("encoder.weight")
-	b, _ := base.Net.Tensor("decoder.bias")
-	tensors := slices.Concat(normTensors("normalised.", pick(mean), pick(std)), []netruntime.Tensor{
-		{Name: "decoder.weight", Shape: w.Shape, Data: w.Data}, {Name: "decoder.bias", Shape: b.Shape, Data: b.Data},
-	}, normTensors("y.", mean, std), net.tensors(best.weights))
-	meta, err := m.meta("synth", "human-"+m.Kind, best, &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: len(columns)}}, Nodes: nodes, Outputs: []string{"y"}}, m)
+	g := pipeline(len(columns), nil, append(net.nodes("normalised", "relu", "relu"),
+		node("hidden", netruntime.OpMaxPool, net.last()),
+		node("spread", netruntime.OpDepool, "hidden"),
+		netruntime.Node{Name: "decoder", Op: netruntime.OpConv, In: []string{"spread"}, Tied: true, Flip: true})...)
+	meta, err := m.meta("synth", "human-"+m.Kind, best, g, m)
 	if err != nil {
 		return nil, err
 	}
@@ -161,13 +113,18 @@ func (m *Synth) model(base *manifold.Model, net convNet, columns []int, best tra
 	if err := manifold.Describe(&meta, m.Train.Layout, m.Train.Skeleton); err != nil {
 		return nil, err
 	}
-	return netruntime.New(meta, tensors)
+	mean, std := base.Normalisation()
+	w, _ := base.Net.Tensor("encoder.weight")
+	b, _ := base.Net.Tensor("decoder.bias")
+	w.Name, b.Name = "decoder.weight", "decoder.bias"
+	return netruntime.New(meta, slices.Concat(normTensors("normalised.", pick(mean, columns), pick(std, columns)),
+		[]netruntime.Tensor{w, b}, normTensors("y.", mean, std), net.tensors(best.weights)))
 }
 
-// cardFields returns what the model card says besides the recipe.
+// cardFields returns the values of the model card that are not fields of the recipe.
 func (m *Synth) cardFields() fields {
 	return fields{"Given": map[string]string{
 		"locomotion": "the body's motion over the ground and the contacts of heels and toes",
-		"punch":      "the places of the hands", "kick": "the places of the feet",
+		"punch":      "the positions of the hands", "kick": "the positions of the feet",
 	}[m.Kind]}
 }

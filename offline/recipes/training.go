@@ -146,7 +146,8 @@ var errNoneHeldOut = errors.New("recipes: no recordings are held out, so the bes
 
 // train runs the job, whose parameters, loss and penalties are set, on windows of the sets.
 // recipe begins the checkpoint key, and model makes the network of the model file.
-func (t *Training) train(ctx context.Context, w *windows, recipe []any, job *train.Job, model func(trained) (*netruntime.Net, error)) (*train.Report, error) {
+func (t *Training) train(ctx context.Context, w *windows, recipe []any, job *train.Job,
+	model func(trained) (*netruntime.Net, error)) (*train.Report, error) {
 	if len(t.HeldOut.Windows) == 0 {
 		return nil, errNoneHeldOut
 	}
@@ -174,21 +175,24 @@ func (t *Training) train(ctx context.Context, w *windows, recipe []any, job *tra
 // meta returns the metadata of a model file that command has trained. name is the model's name
 // if the folder of the recordings gives none. recipe is for the model card; nil: there is none.
 func (t *Training) meta(command, name string, best trained, g *netruntime.Graph, recipe any) (netruntime.Meta, error) {
-	src, metrics := sourceOfMotion(t.Train, name), motionMetrics(t.Train, t.HeldOut, best.report)
-	mj, err := json.Marshal(metrics)
-	if err != nil {
-		return netruntime.Meta{}, err
-	}
+	metrics := motionMetrics(t.Train, t.HeldOut, best.report)
+	meta, err := newMeta(command, recipe, sourceOfMotion(t.Train, name), metrics, namesOf(t.HeldOut), best)
+	meta.Arch, meta.Graph = "graph", g
+	return meta, err
+}
+
+func newMeta(command string, recipe any, src dataset.Source, k modelMetrics, heldOut []string, best trained) (meta netruntime.Meta, err error) {
 	text := ""
 	if recipe != nil {
-		if text, err = card(command, recipe, src, metrics, namesOf(t.HeldOut)); err != nil {
-			return netruntime.Meta{}, err
+		if text, err = card(command, recipe, src, k, heldOut); err != nil {
+			return meta, err
 		}
 	}
+	metrics, err := json.Marshal(k)
 	return netruntime.Meta{
-		Name: src.Name, Arch: "graph", Data: src.Data, License: src.License, Graph: g, Card: text, Metrics: string(mj),
+		Name: src.Name, Data: src.Data, License: src.License, Card: text, Metrics: string(metrics),
 		CreatedBy: "mannequin train " + command, Extra: map[string]string{"recipe": best.key, "data_hash": best.dataHash},
-	}, nil
+	}, err
 }
 
 // normTensors returns the mean and the deviation of a normalisation as a model file holds them.

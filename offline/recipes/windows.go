@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"math"
 	"slices"
 
@@ -14,54 +15,54 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// windows makes batches of normalised windows.
+// windows makes batches of normalised windows from two sets of recordings.
 type windows struct {
 	train, heldOut *dataset.MotionSet
-	key            uint64 // of the epoch's jitter; 0: none
+	key            uint64 // of the epoch's jitter; 0: no jitter
 }
 
-// fill returns windows one below the other, (batch·Length, columns),
-// and a mask that is 1 in the frames to learn from and 0 in the others.
-func (w *windows) fill(t *grad.Tape, rows []int32, isHeldOut bool) (x, mask *grad.Mat, set *dataset.MotionSet) {
-	set = w.train
+// set returns the training set or the held-out set.
+func (w *windows) set(isHeldOut bool) *dataset.MotionSet {
 	if isHeldOut {
-		set = w.heldOut
+		return w.heldOut
 	}
+	return w.train
+}
+
+// fill returns windows below each other, (batch·Length, columns), and a mask of the same shape
+// that is 1 in the frames to learn from and 0 in their margins.
+func (w *windows) fill(t *grad.Tape, rows []int32, isHeldOut bool) (x, mask *grad.Mat, set *dataset.MotionSet) {
+	set = w.set(isHeldOut)
 	cols := set.Layout.Columns()
 	x, mask = t.Const(len(rows)*set.Length, cols), t.Const(len(rows)*set.Length, cols)
 	for i, r := range rows {
-		at := set.Windows[r]
-		first, end := set.Window(x.Val[i*set.Length*cols:], int(at.Clip), int(at.From)+w.shift(r, set, isHeldOut))
+		first, end := set.Window(x.Val[i*set.Length*cols:], int(set.Windows[r].Clip), w.start(r, isHeldOut))
 		m := mask.Val[i*set.Length*cols:][:set.Length*cols]
-		for k := range m {
-			m[k] = 0
-			if f := k / cols; f >= first && f < end {
-				m[k] = 1
-			}
+		clear(m)
+		for k := max(first, 0) * cols; k < min(end, set.Length)*cols; k++ {
+			m[k] = 1
 		}
 	}
 	return x, mask, set
 }
 
-// What is done to the body's motion where it is a parameter. Recorded bodies sway
-// with every step, the curves that people draw do not: it is smoothed by a
-// Gaussian whose deviation is drawn between these, in frames.
+// Range of the deviation, in frames, of the Gaussian that smooths the body's motion if it is
+// a parameter. Recorded bodies sway with every step; curves that people draw do not.
 const (
 	smoothLeast = 10
 	smoothMost  = 40
 )
 
-// given returns the columns of x that are parameters, with the body's motion
-// smoothed, each window by another width that key draws; key 0 smooths all in the
-// middle.
-func (w *windows) given(t *grad.Tape, x *grad.Mat, set *dataset.MotionSet, columns []int, key uint64) *grad.Mat {
+// given returns the columns of x that are the parameters of a network. The body's motion is
+// smoothed; key draws the width for each window. Held-out windows have the middle width.
+func (w *windows) given(t *grad.Tape, x *grad.Mat, set *dataset.MotionSet, columns []int, isHeldOut bool, key uint64) *grad.Mat {
 	out := t.Const(x.Rows, len(columns))
 	body := set.Layout.Body()
 	v := make([]float64, set.Length)
 	for at := 0; at < x.Rows; at += set.Length {
 		share := 0.5
-		if key != 0 {
-			share = share01(grad.Hash(key, uint64(at)))
+		if !isHeldOut {
+			share = share01(grad.Hash(grad.Hash(key, 1<<32), uint64(at)))
 		}
 		for i, c := range columns {
 			for f := range v {
@@ -78,8 +79,8 @@ func (w *windows) given(t *grad.Tape, x *grad.Mat, set *dataset.MotionSet, colum
 	return out
 }
 
-// gaussian smooths v by a deviation of sigma frames; outside, v goes on as at its
-// ends.
+// gaussian smooths v by a deviation of sigma frames. Beyond its ends v keeps its first and last
+// value.
 func gaussian(v []float64, sigma float64) {
 	r := int(3 * sigma)
 	if r < 1 {
@@ -100,22 +101,21 @@ func gaussian(v []float64, sigma float64) {
 	}
 }
 
-// shift returns by how many frames later than it says a window begins in this
-// epoch: up to half of what it is learnt from, as long as that is filled.
-func (w *windows) shift(r int32, set *dataset.MotionSet, isHeldOut bool) int {
-	at, learnt := set.Windows[r], set.Length-2*set.Margin
-	room := min(learnt/2, set.Clips[at.Clip].Frames-int(at.From)-set.Margin-learnt)
+// start returns the first frame of a window in this epoch. The epoch's jitter moves it by up to
+// half of the frames to learn from, as long as the recording fills them.
+func (w *windows) start(r int32, isHeldOut bool) int {
+	set := w.set(isHeldOut)
+	at, inner := set.Windows[r], set.Length-2*set.Margin
+	room := min(inner/2, set.Clips[at.Clip].Frames-int(at.From)-set.Margin-inner)
 	if w.key == 0 || isHeldOut || room < 1 {
-		return 0
+		return int(at.From)
 	}
-	return int(grad.Hash(w.key, uint64(r)) % uint64(room))
+	return int(at.From) + int(grad.Hash(w.key, uint64(r))%uint64(room))
 }
 
+// name says which recording window i comes from.
 func (w *windows) name(i int32, isHeldOut bool) string {
-	set := w.train
-	if isHeldOut {
-		set = w.heldOut
-	}
+	set := w.set(isHeldOut)
 	at := set.Windows[i]
 	s := fmt.Sprintf("%s from frame %d", set.Clips[at.Clip].Name, at.From)
 	if set.Clips[at.Clip].Mirror {
@@ -124,7 +124,7 @@ func (w *windows) name(i int32, isHeldOut bool) string {
 	return s
 }
 
-// maskedMSE returns the mean of (y − want)² over what the mask keeps.
+// maskedMSE returns the mean of (y − want)² over the values whose mask is not 0.
 func maskedMSE(t *grad.Tape, y, want, mask *grad.Mat) *grad.Mat {
 	kept := 0
 	for _, v := range mask.Val {
@@ -135,48 +135,35 @@ func maskedMSE(t *grad.Tape, y, want, mask *grad.Mat) *grad.Mat {
 	return t.Scale(t.SumSquares(t.Mul(t.Sub(y, want), mask)), 1/float32(max(1, kept)))
 }
 
+// dropout returns the retention probability: keep in training, 1 in evaluation.
+func dropout(keep float32, isHeldOut bool) float32 {
+	if isHeldOut {
+		return 1
+	}
+	return keep
+}
+
+// pick returns the values of v at the indices.
+func pick(v []float32, indices []int) (out []float32) {
+	for _, i := range indices {
+		out = append(out, v[i])
+	}
+	return out
+}
+
 // share01 returns a number in [0, 1) from random bits.
 func share01(bits uint64) float64 { return float64(bits>>11) / (1 << 53) }
 
-// filters returns a convolution's weights as model files hold them, (out, in,
-// width), from those that grad.Tape.Conv wants, (out, width·in).
-func filters(w []float32, out, in, width int) []float32 {
-	dst := make([]float32, len(w))
-	for o := range out {
-		for k := range width {
-			for i := range in {
-				dst[(o*in+i)*width+k] = w[(o*width+k)*in+i]
-			}
-		}
-	}
-	return dst
+// normal returns a value of the standard normal distribution from random bits (Box and Muller).
+func normal(a, b uint64) float64 {
+	return math.Sqrt(-2*math.Log(1-share01(a))) * math.Cos(2*math.Pi*share01(b))
 }
 
-// motionHash identifies the frames and windows of sets.
-func motionHash(sets ...*dataset.MotionSet) string {
-	h := sha256.New()
-	buf := make([]byte, 0, 1<<16)
-	write := func(vs []float32) {
-		for _, v := range vs {
-			if len(buf)+4 > cap(buf) {
-				h.Write(buf)
-				buf = buf[:0]
-			}
-			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
-		}
-		h.Write(buf)
-		buf = buf[:0]
+// uniform draws dst from ±bound.
+func uniform(dst []float32, bound float64, key uint64) {
+	for i := range dst {
+		dst[i] = float32(bound * (2*share01(grad.Hash(key, uint64(i))) - 1))
 	}
-	for _, s := range sets {
-		for _, c := range s.Clips {
-			fmt.Fprintf(h, "%s %d %t\n", c.Name, c.Frames, c.Mirror)
-			write(c.Rows)
-		}
-		write(s.Mean)
-		write(s.Std)
-		fmt.Fprintf(h, "%d %v", s.Length, s.Windows)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // count returns the number of values of params.
@@ -187,9 +174,58 @@ func count(params []*grad.Param) (n int) {
 	return n
 }
 
+// hasher identifies data by a hash of its numbers and texts.
+type hasher struct {
+	hash.Hash
+	buf []byte
+}
+
+func newHasher() *hasher { return &hasher{Hash: sha256.New()} }
+
+// floats adds the values.
+func (h *hasher) floats(values ...[]float32) {
+	for _, vs := range values {
+		for len(vs) > 0 {
+			n := min(len(vs), 1<<14)
+			h.buf = h.buf[:0]
+			for _, v := range vs[:n] {
+				h.buf = binary.LittleEndian.AppendUint32(h.buf, math.Float32bits(v))
+			}
+			h.Write(h.buf)
+			vs = vs[n:]
+		}
+	}
+}
+
+func (h *hasher) sum() string { return hex.EncodeToString(h.Sum(nil)[:16]) }
+
+// motionHash identifies the frames and the windows of sets.
+func motionHash(sets ...*dataset.MotionSet) string {
+	h := newHasher()
+	for _, s := range sets {
+		for _, c := range s.Clips {
+			fmt.Fprintf(h, "%s %d %t\n", c.Name, c.Frames, c.Mirror)
+			h.floats(c.Rows)
+		}
+		h.floats(s.Mean, s.Std)
+		fmt.Fprintf(h, "%d %v", s.Length, s.Windows)
+	}
+	return h.sum()
+}
+
+// dataHash identifies the rows of sets and the order in which an epoch visits them.
+func dataHash(sets ...*dataset.MANN) string {
+	h := newHasher()
+	for _, s := range sets {
+		h.floats(s.X, s.Y, s.XMean, s.XStd, s.YMean, s.YStd)
+		fmt.Fprintf(h, "%d %v", s.Rows, s.Order)
+	}
+	return h.sum()
+}
+
 // netHash identifies a network.
 func netHash(n *netruntime.Net) string {
-	h := sha256.New()
-	_ = n.Encode(h) // a hash takes everything
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	h := newHasher()
+	_ = n.Encode(h) // a hash never fails to write
+	return h.sum()
 }

@@ -17,11 +17,10 @@ import (
 	"mannequin/internal/atomicfile"
 )
 
-// A checkpoint is, in this order: the magic, the version (uint16), the length
-// of the header (uint32), the header (JSON of type header), then for every
-// tensor of the header its weights, what the optimiser keeps of them and the
-// best weights (float32 each), and the SHA-256 of everything before. Numbers
-// are little-endian. Version 1 knew AdamW alone and did not name it.
+// A checkpoint file holds, in this order: the magic, the version (uint16), the length of the header
+// (uint32), the header (JSON of type header), then for every tensor of the header its weights, the
+// optimiser's slots and the best weights (float32 each), and the SHA-256 of all bytes before.
+// Numbers are little-endian. Version 1 had only AdamW and did not name it.
 const (
 	magic     = "MQCKPT"
 	version   = 2
@@ -42,18 +41,18 @@ type tensor struct {
 	Cols int    `json:"cols"`
 }
 
-// position is where a run stands. The random numbers of every step follow from
-// it and the seed, which is part of the recipe.
+// position is the progress of a run. The random numbers of every step follow from it and the seed,
+// which is part of the recipe.
 type position struct {
 	Epoch     int           `json:"epoch"`      // whole epochs done
-	Step      int           `json:"step"`       // steps done of the next one
+	Step      int           `json:"step"`       // steps done in the next one
 	Total     int64         `json:"total"`      // steps done altogether
 	Sum       float64       `json:"sum"`        // of the losses of the epoch's steps
 	History   []Point       `json:"history"`    //
 	Best      float64       `json:"best"`       // lowest held-out loss
-	BestEpoch int           `json:"best_epoch"` // when that was; 0 is never
+	BestEpoch int           `json:"best_epoch"` // of the lowest loss; 0: none
 	Elapsed   time.Duration `json:"elapsed"`
-	Ended     string        `json:"ended"` // how the run ended, empty while it is under way
+	Ended     string        `json:"ended"` // how the run ended; empty while it is running
 }
 
 func (s *state) tensors() []tensor {
@@ -95,24 +94,23 @@ func (s *state) encode(w io.Writer, j *Job) error {
 	return err
 }
 
-// MismatchError reports a checkpoint of another run: other data, another
-// recipe, another network.
+// MismatchError reports that a checkpoint belongs to other data, another recipe or another network.
 type MismatchError struct {
 	What      string // "data set", "recipe", "optimiser" or "network"
 	Got, Want string // of the checkpoint, of this run
 }
 
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("the checkpoint was made with another %s (%s, this run has %s): resume with the same settings, or start anew with another --checkpoint", e.What, e.Got, e.Want)
+	return fmt.Sprintf("the checkpoint was made with another %s (%s, this run has %s): resume with the same settings, or start again with another --checkpoint", e.What, e.Got, e.Want)
 }
 
-// load brings the state to what the checkpoint holds, if there is one. It
-// refuses to start anew over an unfinished run or a file of another kind.
+// load reads the state from the checkpoint, if Resume is set and there is one. Without Resume it
+// refuses to overwrite an unfinished run or a file of another kind.
 func (r *run) load() error {
 	f, err := os.Open(r.Checkpoint)
 	if errors.Is(err, fs.ErrNotExist) {
 		if r.Resume {
-			r.Log.Info("no checkpoint to resume from: starting anew", "checkpoint", r.Checkpoint)
+			r.Log.Info("no checkpoint to resume from: starting from scratch", "checkpoint", r.Checkpoint)
 		}
 		return nil
 	}
@@ -129,11 +127,12 @@ func (r *run) load() error {
 			return nil
 		}
 		h, _, err := readHeader(f, info.Size())
-		if err != nil { // whatever it is, it is not ours to overwrite
-			return fmt.Errorf("%s is there, and no checkpoint to start anew over: %w: remove it, or take another --checkpoint", r.Checkpoint, err)
+		if err != nil { // not a checkpoint: do not overwrite it
+			return fmt.Errorf("%s exists and is not a checkpoint: %w: remove it, or choose another --checkpoint", r.Checkpoint, err)
 		}
 		if h.Ended == "" || h.Ended == EndInterrupted {
-			return fmt.Errorf("%s holds an unfinished run (%d epochs and %d steps done): add --resume to continue it, or remove it to start anew", r.Checkpoint, h.Epoch, h.Step)
+			return fmt.Errorf("%s holds an unfinished run (%d epochs and %d steps done): add --resume to continue it, or remove it to start again",
+				r.Checkpoint, h.Epoch, h.Step)
 		}
 		return nil
 	}
@@ -141,7 +140,8 @@ func (r *run) load() error {
 		return fmt.Errorf("cannot resume from %s: %w", r.Checkpoint, err)
 	}
 	if s := r.state; s.Step >= r.steps || s.Total != int64(s.Epoch)*int64(r.steps)+int64(s.Step) || len(s.History) != s.Epoch+1 {
-		return fmt.Errorf("cannot resume from %s: the position in it makes no sense (epoch %d, step %d of %d, %d steps altogether)", r.Checkpoint, s.Epoch, s.Step, r.steps, s.Total)
+		return fmt.Errorf("cannot resume from %s: its position is impossible (epoch %d, step %d of %d, %d steps in total)",
+			r.Checkpoint, s.Epoch, s.Step, r.steps, s.Total)
 	}
 	r.Log.Info("resumed", "checkpoint", r.Checkpoint, "epochs", r.state.Epoch, "step", r.state.Step)
 	return nil
@@ -149,7 +149,7 @@ func (r *run) load() error {
 
 var errTruncated = errors.New("the file is cut short")
 
-// readHeader reads up to the first tensor. hash has seen what was read.
+// readHeader reads up to the first tensor. sum is the hash of the bytes read so far.
 func readHeader(f io.Reader, size int64) (h header, sum hash.Hash, err error) {
 	var pre [len(magic) + 6]byte
 	if _, err := io.ReadFull(f, pre[:]); err != nil || string(pre[:len(magic)]) != magic {
@@ -185,8 +185,8 @@ func readHeader(f io.Reader, size int64) (h header, sum hash.Hash, err error) {
 	return h, sum, nil
 }
 
-// decode fills s from a checkpoint of size bytes. It allocates no more than
-// the header; on error s is undefined.
+// decode reads s from a checkpoint of size bytes. It allocates memory only for the header. After an
+// error s is undefined.
 func (s *state) decode(f io.Reader, size int64, j *Job) error {
 	h, sum, err := readHeader(f, size)
 	if err != nil {

@@ -83,7 +83,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	}
 }
 
-// Weights that are not finite are refused, in however sound a file.
+// Weights that are not finite are refused even in a valid file.
 func TestCheckpointNotFinite(t *testing.T) {
 	for name, spoil := range map[string]func(s *state){
 		"weight": func(s *state) { s.params[1].Val[0] = float32(math.NaN()) },
@@ -103,7 +103,7 @@ func TestCheckpointNotFinite(t *testing.T) {
 	}
 }
 
-// A run that is taken up again makes the model anew, in case its file was lost.
+// A resumed run writes the model again, because its file may be lost.
 func TestResumeSaves(t *testing.T) {
 	y := newToy(t)
 	y.run(t, context.Background())
@@ -116,7 +116,7 @@ func TestResumeSaves(t *testing.T) {
 	}
 }
 
-// A run does not start over somebody else's file.
+// A run does not overwrite a file that is not a checkpoint.
 func TestForeignFile(t *testing.T) {
 	for content, ok := range map[string]bool{"": true, "a letter": false, magic + "\xff\xff": false, string(checkpoint(t)): false} {
 		y := newToy(t)
@@ -154,7 +154,7 @@ func FuzzCheckpoint(f *testing.F) {
 		if err := s.decode(bytes.NewReader(in), int64(len(in)), y.job); err != nil {
 			return
 		}
-		// What was read is written back and read to the same.
+		// Written back and read again, the state is the same.
 		var again bytes.Buffer
 		if err := s.encode(&again, y.job); err != nil {
 			t.Fatal(err)
@@ -166,8 +166,7 @@ func FuzzCheckpoint(f *testing.F) {
 	})
 }
 
-// A file of version 1, which an interrupted run of its time wrote, loads and
-// continues.
+// A file of version 1 from an interrupted run loads and continues.
 func TestVersion1(t *testing.T) {
 	b, err := os.ReadFile("testdata/version-1.ckpt")
 	if err != nil {
@@ -181,7 +180,7 @@ func TestVersion1(t *testing.T) {
 	if s.Epoch != 1 || s.Step != 3 || s.Total != toySteps+3 || len(s.History) != 2 {
 		t.Errorf("position %+v", s.position)
 	}
-	// What a run of today has there, up to rounding.
+	// The values of a run of the current version, up to rounding.
 	z := newToy(t)
 	z.interrupt(t, toySteps+3)
 	for i, p := range z.job.Params {

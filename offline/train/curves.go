@@ -11,8 +11,8 @@ import (
 	"mannequin/offline/chart"
 )
 
-// WriteCurves writes the loss curves to path.csv, one row per epoch, and
-// path.png, and where the points have parts these to path.parts.png.
+// WriteCurves writes the loss curves to path.csv, one row per epoch, and to path.png. If the points
+// have terms of the loss, it plots them in path.parts.png.
 func WriteCurves(path string, points []Point) error {
 	if err := atomicfile.Write(path+".csv", func(w io.Writer) error { return curvesCSV(w, points) }); err != nil {
 		return err
@@ -28,7 +28,7 @@ func WriteCurves(path string, points []Point) error {
 		Series: []chart.Series{train, heldOut}}).Save(path + ".png"); err != nil {
 		return err
 	}
-	var parts []chart.Series
+	var terms []chart.Series
 	for _, name := range lossNames(points) {
 		s := chart.Series{Name: name}
 		for _, p := range points {
@@ -36,15 +36,15 @@ func WriteCurves(path string, points []Point) error {
 				s.X, s.Y = append(s.X, p.Epoch), append(s.Y, v)
 			}
 		}
-		parts = append(parts, s)
+		terms = append(terms, s)
 	}
-	if parts == nil {
+	if terms == nil {
 		return nil
 	}
-	return chart.Chart{Title: "Terms of the held-out loss", XLabel: "epoch", LogY: true, Series: parts}.Save(path + ".parts.png")
+	return chart.Chart{Title: "Terms of the held-out loss", XLabel: "epoch", LogY: true, Series: terms}.Save(path + ".parts.png")
 }
 
-// lossNames returns the names of the points' parts, in order.
+// lossNames returns the sorted names of the points' terms of the loss.
 func lossNames(points []Point) []string {
 	names := map[string]bool{}
 	for _, p := range points {

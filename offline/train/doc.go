@@ -1,13 +1,16 @@
-// Package train runs the training of a network: [Job] holds what to minimise
-// and how, [Job.Run] does it. An [Optimizer] and a [Schedule] say how gradients
-// change weights; around them Run keeps penalties and clipping, seeded
-// shuffling, a held-out evaluation every epoch, checkpoints and loss curves.
+// Package train runs the training of a network. A [Job] holds the loss and the options, and
+// [Job.Run] minimises the loss: with an [Optimizer], a [Schedule] for its rate, penalties and
+// clipping, seeded shuffling, a held-out evaluation every epoch, checkpoints and loss curves.
 //
-// Everything random follows from the seed and the position (epoch, step), so
-// a run that was interrupted, at any moment and by any means, continues from
-// its checkpoint to the same bits as one that was not. The number of workers
-// changes nothing either.
+// All random numbers follow from the seed and the position (epoch, step). An interrupted run
+// therefore continues from its checkpoint to the same bits as a run without interruption, for any
+// number of workers.
 //
-// A NaN or an infinity ends a run at its last good state, with the samples
-// named ([NotFiniteError]). A checkpoint belongs to one process at a time.
+// A NaN or an infinity ends a run at its last good state and names the samples
+// ([NotFiniteError]). Only one process at a time can use a checkpoint.
+//
+// Read it in this order: a Job and its options (job.go), the run and its epochs (run.go), a step
+// (step.go) and its update of the weights (update.go, optimizer.go, schedule.go), the state of a
+// run (state.go), checkpoints (checkpoint.go, lock.go), failures (failure.go), loss curves
+// (curves.go).
 package train

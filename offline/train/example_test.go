@@ -12,8 +12,7 @@ import (
 	"mannequin/offline/train"
 )
 
-// Train a straight line; interrupted at any time, a run with Resume set
-// continues it.
+// Train a straight line. If the run is interrupted, another run with Resume set continues it.
 func ExampleJob_Run() {
 	dir, err := os.MkdirTemp("", "train")
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// NotFiniteError reports where a run met a NaN or an infinity. The run's
-// parameters and its checkpoint are those of the last good state.
+// NotFiniteError reports a NaN or an infinity in a run. The run's parameters and its checkpoint are
+// then those of the last good state.
 type NotFiniteError struct {
 	What    string  // "loss", "held-out loss" or "weights"
 	Epoch   int     // 1-based
 	Step    int     // 1-based, of the epoch; 0 for the held-out loss
-	Rows    []int32 // the batch, as Job.Loss got it
-	Culprit []int32 // those of Rows that have a loss that is not finite when alone
+	Rows    []int32 // the batch that Job.Loss got
+	Culprit []int32 // the rows whose own loss is not finite
 	names   []string
 }
 
@@ -52,8 +52,8 @@ func (e *NotFiniteError) Error() string {
 	return b.String()
 }
 
-// good keeps the present state to come back to. An error means that it is not
-// one, because of the last step.
+// good keeps the current state as the last good one. It returns an error if the last step has made
+// weights that are not finite.
 func (r *run) good() error {
 	if !r.state.finite() {
 		return r.fail("weights", r.last, false)
@@ -62,8 +62,8 @@ func (r *run) good() error {
 	return nil
 }
 
-// fail ends the run over a value that is not finite: it brings back the last
-// good state and finds out which samples are to blame.
+// fail ends the run because of a value that is not finite. It restores the last good state and
+// finds the samples that caused the failure.
 func (r *run) fail(what string, rows []int32, heldOut bool) error {
 	s := r.state
 	e := &NotFiniteError{What: what, Epoch: s.Epoch + 1, Step: s.Step + 1}
@@ -71,7 +71,7 @@ func (r *run) fail(what string, rows []int32, heldOut bool) error {
 	case heldOut:
 		e.Epoch, e.Step = s.Epoch, 0
 	case what == "weights" || !s.finite():
-		// The step before broke the weights, and they the loss.
+		// The step before broke the weights, which broke the loss.
 		e.What, rows = "weights", r.last
 		if e.Step--; e.Step == 0 {
 			e.Epoch, e.Step = e.Epoch-1, r.steps

@@ -28,9 +28,8 @@ func (y *toy) spoil(from int, heldOut bool, bad ...int32) {
 	}
 }
 
-// A NaN names its samples; the weights and the checkpoint are those of the
-// last good state, from which a run without the NaN ends as if it had never
-// been.
+// The error of a NaN names its samples. The weights and the checkpoint are those of the last good
+// state. A run without the NaN continues from it to the same result as a run that never had one.
 func TestNotFiniteRollsBack(t *testing.T) {
 	whole := newToy(t)
 	want := whole.outcome(t, whole.run(t, context.Background()))
@@ -88,8 +87,8 @@ func TestNotFiniteRollsBack(t *testing.T) {
 	}
 }
 
-// Where a finite loss has an infinite gradient the batch of that step is named,
-// not the one that meets the broken weights.
+// If a finite loss has an infinite gradient, the error names the batch of that step, not the batch
+// that meets the broken weights.
 func TestBrokenWeights(t *testing.T) {
 	for _, stop := range []int{3, toySteps} { // in an epoch, at its end
 		y := newToy(t)
@@ -120,7 +119,7 @@ func TestBrokenWeights(t *testing.T) {
 	}
 }
 
-// A run that is taken up again and fails is an unfinished one.
+// A resumed run that fails is an unfinished run.
 func TestFailureIsNoEnd(t *testing.T) {
 	y := newToy(t)
 	y.job.Epochs = 1
@@ -158,4 +157,41 @@ func TestPatience(t *testing.T) {
 	if rep = y.run(t, context.Background()); rep.Epochs != 8 {
 		t.Errorf("resumed, it went on to epoch %d", rep.Epochs)
 	}
+}
+
+// Epoch 0 counts: if training only makes the network worse, the initial weights are the best, and
+// are saved at the end, also by a resumed run.
+func TestEpoch0IsTheBest(t *testing.T) {
+	worse := func(y *toy) {
+		y.job.Epochs = 4
+		loss, epoch := y.job.Loss, -1
+		y.job.Begin = func(e int) { epoch = e }
+		y.job.Loss = func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
+			l := loss(t, rows, heldOut, key)
+			if heldOut {
+				l.Val[0] = float32(2 + epoch)
+			}
+			return l
+		}
+	}
+	y := newToy(t)
+	worse(y)
+	var initial []float32
+	for _, p := range y.job.Params {
+		initial = append(initial, p.Val...)
+	}
+	var saved []float32
+	keep := func(best [][]float32, r *Report) error { saved = slices.Concat(best...); return nil }
+	y.job.Save = keep
+	check := func(rep *Report) {
+		t.Helper()
+		if rep.BestEpoch != 0 || rep.Best != rep.Initial || !slices.Equal(saved, initial) {
+			t.Errorf("best epoch %d, loss %g of %g, initial weights saved: %v", rep.BestEpoch, rep.Best, rep.Initial, slices.Equal(saved, initial))
+		}
+	}
+	check(y.run(t, context.Background()))
+	z := newToy(t)
+	worse(z)
+	saved, z.job.Epochs, z.job.Checkpoint, z.job.Resume, z.job.Save = nil, 6, y.job.Checkpoint, true, keep
+	check(z.run(t, context.Background()))
 }

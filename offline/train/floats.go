@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// littleEndian is how the machine stores numbers: then the bytes of a slice
-// are the bytes of the file.
+// littleEndian reports whether the machine stores numbers as the file does, so their bytes can be
+// copied.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 func writeFloats(w io.Writer, a []float32) error {

@@ -11,22 +11,22 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// Job trains one network. Zero fields are invalid unless said otherwise.
+// Job trains one network. Zero fields are invalid unless their comment allows them.
 type Job struct {
-	// Params is everything to train; it holds the initial weights, and the last
-	// ones after Run. Frozen parameters are part of checkpoints and of the best
-	// weights, but stay as they are, unless Loss changes them. Run sets Update.
+	// Params are all parameters of the network. They hold the initial weights before Run and the
+	// last ones after it. Frozen parameters are part of checkpoints and of the best weights, but
+	// only Loss may change them. Run sets Update.
 	Params []*grad.Param
 
-	// Loss builds the graph for the samples rows of the training set, or of
-	// the held-out set, and returns the 1×1 mean loss over them. key seeds the
-	// step's dropout; held-out evaluation is without dropout.
+	// Loss builds the graph for the samples rows of the training set or of the held-out set, and
+	// returns the (1, 1) mean loss over them. key seeds the step's dropout; held-out evaluation has
+	// no dropout.
 	Loss func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat
 
 	Samples  int    // training samples, ≥ Batch
 	HeldOut  int    // held-out samples, ≥ 1
 	DataHash string // identifies the data; a checkpoint made from other data is refused
-	Recipe   string // identifies everything else that shapes the result; likewise
+	Recipe   string // identifies all options that shape the result; a checkpoint of another recipe is refused
 
 	Batch  int
 	Epochs int
@@ -35,50 +35,49 @@ type Job struct {
 	Optimizer Optimizer
 	Schedule  Schedule
 
-	// L1·Σ|w| + L2·Σw² is minimised beside the loss, and not part of what is
-	// reported. ≥ 0; 0 is none.
+	// The penalty L1·Σ|w| + L2·Σw² is added to the loss but not to the reported losses. ≥ 0; 0:
+	// none.
 	L1, L2    float64
-	Penalised []*grad.Param // whose weights these are; nil is all of Params
+	Penalised []*grad.Param // parameters with the penalty; nil: all of Params
 
-	// Gradients, penalties included, are scaled so that their Euclidean norm
-	// over all parameters is at most ClipNorm; then each value is brought into
-	// ±ClipValue. 0 leaves out either.
+	// Gradients with penalties are scaled so that their Euclidean norm over all parameters is at
+	// most ClipNorm. Then each value is clamped to ±ClipValue. 0 leaves out either.
 	ClipNorm, ClipValue float64
 
-	// Patience ends the run after so many epochs in a row without a better
-	// held-out loss. 0 is never.
+	// Patience ends the run after this number of epochs in a row without a better held-out loss. 0:
+	// never.
 	Patience int
 
-	// Begin is called with the 0-based epoch before its first step, and when a
-	// run is resumed in it: for what changes from epoch to epoch, such as the
-	// noise that Loss adds. It may be nil.
+	// Begin is called with the 0-based epoch before its first step, and when a run is resumed in
+	// it. It sets what changes from epoch to epoch, such as the noise that Loss adds. It may be
+	// nil.
 	Begin func(epoch int)
 
-	// Losses is called after every evaluation of the held-out set and returns parts
-	// of its loss by name, for the curves. It may be nil.
+	// Losses is called after every evaluation of the held-out set and returns the terms of its loss
+	// by name, for the curves. It may be nil.
 	Losses func() map[string]float64
 
-	// Name says where a sample comes from, for a report of one whose loss is
-	// not finite. It may be nil.
+	// Name says where a sample comes from, for the report of a loss that is not finite. It may be
+	// nil.
 	Name func(row int32, heldOut bool) string
 
-	// Limit ends the run early; 0 is no limit. It counts the time spent
-	// training and evaluating, over all the runs that a resumed one continues,
-	// without loading data. A run ends after the last whole epoch that fits,
-	// so that runs of the same limit on the same machine agree; only an epoch
-	// that takes longer than expected is cut short.
+	// Limit ends the run early; 0: no limit. It counts the time of training and evaluation, without
+	// loading data, over all runs that a resumed one continues. A run ends after the last whole
+	// epoch that fits, so runs with the same limit on the same machine agree. Only an epoch that
+	// takes longer than expected is cut short.
 	Limit time.Duration
 
-	Checkpoint string        // path of the checkpoint file; a second run on it is refused
-	Every      time.Duration // how often to write it; more often at first, and at the end
-	Resume     bool          // continue from Checkpoint where that exists
+	Checkpoint string        // path of the checkpoint file; a second run with it is refused
+	Every      time.Duration // time between checkpoints; shorter at first, and one is written at the end
+	Resume     bool          // continue from Checkpoint if it exists
 
-	// Curves is the path, without extension, of the loss curves: .csv and .png
-	// are written at the end of every epoch. Empty is none.
+	// Curves is the path, without extension, of the loss curves: .csv and .png are written at the
+	// end of every epoch. Empty: none.
 	Curves string
-	// Save is called with the best weights whenever an epoch has made new ones,
-	// and at the start of a resumed run; best[i] are the values of Params[i].
-	// It may be nil.
+	// Save is called with the weights of the lowest held-out loss so far: after each epoch that beats
+	// all before, where epoch 0 is the initial weights, and at the start of a resumed run. If no epoch
+	// does it is called at the end, with the initial weights. best[i] are the values of Params[i]. It
+	// may be nil.
 	Save func(best [][]float32, r *Report) error
 	// Progress is called after every step; it may be nil.
 	Progress func(p Progress)
@@ -92,9 +91,9 @@ type Progress struct {
 	Step, Steps   int           // steps done of this epoch, and how many it has
 	Loss          float64       // mean over the epoch's steps so far, with dropout
 	HeldOut       float64       // of the last evaluation
-	SamplesPerSec float64       // of this run
+	SamplesPerSec float64       // of this run; a sample is one of Job.Samples: for a quadruped a window of several ticks
 	Elapsed, Left time.Duration // training time over all runs, and an estimate of what remains
-	Done          float64       // the share of the run that is over, 0 to 1
+	Done          float64       // share of the run that is over, 0 to 1
 }
 
 // Point is one row of the loss curves. Epoch 0 is before the first step.
@@ -105,7 +104,7 @@ type Point struct {
 	Rate    float64 `json:"rate"`     // learning rate at the epoch's end
 	Seconds float64 `json:"seconds"`  // of training so far
 
-	Losses map[string]float64 `json:"parts,omitempty"` // of the held-out loss, see Job.Losses
+	Losses map[string]float64 `json:"parts,omitempty"` // terms of the held-out loss, see Job.Losses
 }
 
 // How a run ended.
@@ -116,18 +115,17 @@ const (
 	EndInterrupted = "interrupted" // the context; the checkpoint is ready to resume
 )
 
-// Report is the outcome of a run. Losses are mean squared errors over
-// normalised outputs.
+// Report is the outcome of a run. Losses are mean squared errors over normalised outputs.
 type Report struct {
 	Ended         string  `json:"ended"`
 	Epochs        int     `json:"epochs"` // whole epochs done
 	Steps         int64   `json:"steps"`
 	Resumed       int64   `json:"resumed_at_step"`
-	Seconds       float64 `json:"seconds"` // of training, over all runs
-	SamplesPerSec float64 `json:"samples_per_second"`
-	Initial       float64 `json:"held_out_before"` // held-out loss of the initial weights
-	Train         float64 `json:"train_loss"`      // of the last epoch, with dropout
-	HeldOut       float64 `json:"held_out_loss"`   // of the last weights
+	Seconds       float64 `json:"seconds"`            // of training, over all runs
+	SamplesPerSec float64 `json:"samples_per_second"` // as in Progress
+	Initial       float64 `json:"held_out_before"`    // held-out loss of the initial weights
+	Train         float64 `json:"train_loss"`         // of the last epoch, with dropout
+	HeldOut       float64 `json:"held_out_loss"`      // of the last weights
 	Best          float64 `json:"best_held_out_loss"`
 	BestEpoch     int     `json:"best_epoch"`
 	Curve         []Point `json:"curve"`
@@ -180,7 +178,7 @@ func (j *Job) Validate() error {
 	return errors.Join(j.Optimizer.Validate(), j.Schedule.Validate())
 }
 
-// twice returns a parameter that Params holds more than once.
+// twice returns a parameter that Params holds more than once, or nil.
 func (j *Job) twice() *grad.Param {
 	for i, p := range j.Params {
 		if slices.Contains(j.Params[:i], p) {

@@ -16,8 +16,8 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// toy is a small regression with everything that a run has: two layers,
-// dropout, a last batch that does not fill.
+// toy is a small regression with all features of a run: two layers, dropout, an incomplete last
+// batch.
 type toy struct {
 	job   *Job
 	clock time.Time
@@ -105,7 +105,7 @@ func (y *toy) try(ctx context.Context, workers int) (*Report, error) {
 	return y.job.Run(ctx, pool)
 }
 
-// outcome is everything that two equal runs must share.
+// outcome holds the results that must agree between equal runs.
 func (y *toy) outcome(t *testing.T, rep *Report) string {
 	t.Helper()
 	s := newState(y.job.Params, y.job.Optimizer)
@@ -199,7 +199,7 @@ func TestLimit(t *testing.T) {
 		if rep.Ended != EndLimit || rep.Steps != 3*toySteps || rep.Epochs != 3 {
 			t.Errorf("3.5 epochs of time: ended by %q after %d epochs, %d steps", rep.Ended, rep.Epochs, rep.Steps)
 		}
-		// Continued without a limit it is as if there had been none.
+		// Continued without a limit, the run has the same result as one that never had a limit.
 		whole := newToy(t)
 		want := whole.outcome(t, whole.run(t, context.Background()))
 		z := newToy(t)
@@ -287,7 +287,7 @@ func TestShuffle(t *testing.T) {
 				same++
 			}
 		}
-		// About one place in common is expected.
+		// About one common position is expected.
 		if same > 10 {
 			t.Errorf("epoch %d has %d of 1000 places in common with the one before", epoch, same)
 		}
@@ -295,8 +295,8 @@ func TestShuffle(t *testing.T) {
 	}
 }
 
-// A file that cannot be written does not end the run, but is reported in the
-// end; one that could be written later is forgiven.
+// A file that cannot be written does not end the run. It is reported in the end, unless a later
+// attempt succeeds.
 func TestUnwrittenFiles(t *testing.T) {
 	y := newToy(t)
 	y.job.Checkpoint = filepath.Join(t.TempDir(), "absent", "c")
@@ -345,7 +345,7 @@ func TestProgress(t *testing.T) {
 		if p.Epoch != i/toySteps || p.Step != i%toySteps+1 || p.Steps != toySteps || p.Epochs != 5 {
 			t.Fatalf("call %d: %+v", i, p)
 		}
-		// The clock moves after a step's report: i steps have taken i seconds.
+		// The clock advances after the report of a step, so i steps have taken i seconds.
 		if want := float64(i) / float64(i+1) * float64(5*toySteps-i-1); math.Abs(p.Left.Seconds()-want) > 1e-6 {
 			t.Fatalf("call %d: %v left, want %v s", i, p.Left, want)
 		}

@@ -11,12 +11,11 @@ import (
 	"mannequin/internal/atomicfile"
 )
 
-// errHeld says that another process holds a lock.
+// errHeld reports that another process holds a lock.
 var errHeld = errors.New("held by another process")
 
-// lock keeps other runs off the checkpoint, until free is called or the
-// process ends in whatever way. It clears away what a run that was killed while
-// it wrote has left.
+// lock keeps other runs from using the checkpoint until free is called or the process ends. It also
+// removes temporary files that a killed run has left.
 func (r *run) lock() (free func(), err error) {
 	path := r.Checkpoint
 	if target, err := filepath.EvalSymlinks(path); err == nil { // one lock under all its names
@@ -30,10 +29,10 @@ func (r *run) lock() (free func(), err error) {
 		if b, err := os.ReadFile(path); err == nil && len(b) > 0 && len(b) < 200 {
 			holder = " (" + strings.TrimSpace(string(b)) + ")"
 		}
-		return nil, fmt.Errorf("another run%s is training with the checkpoint %s: wait for its end, or take another --checkpoint", holder, r.Checkpoint)
+		return nil, fmt.Errorf("another run%s is training with the checkpoint %s: wait until it ends, or choose another --checkpoint",
+			holder, r.Checkpoint)
 	case err != nil:
-		// Where no lock can be made, no checkpoint can be written either: that
-		// is reported in the end.
+		// Then no checkpoint can be written either, which is reported in the end.
 		r.Log.Warn("the checkpoint is not locked", "error", err)
 		return func() {}, nil
 	}

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// lockFile makes the file at path, which must not exist. One that a killed
-// process has left must be removed by hand.
+// lockFile creates the file at path, which must not exist. Users must remove a file that a killed
+// process has left.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
@@ -18,8 +18,8 @@ func lockFile(path string) (*os.File, error) {
 	return f, err
 }
 
-// unlockFile gives back what lockFile took. Not every system removes an open
-// file.
+// unlockFile releases the lock. It closes the file first, because some systems cannot remove an
+// open one.
 func unlockFile(f *os.File, path string) {
 	f.Close()
 	os.Remove(path)

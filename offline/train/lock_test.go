@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// TestHoldLock is the process that TestLock starts: it trains until it is
-// killed.
+// TestHoldLock is the process that TestLock starts. It trains until it is killed.
 func TestHoldLock(t *testing.T) {
 	path := os.Getenv("TRAIN_LOCK_TEST")
 	if path == "" {
@@ -28,8 +27,8 @@ func TestHoldLock(t *testing.T) {
 	y.run(t, context.Background())
 }
 
-// A second run on a checkpoint is refused, in this process or another, until
-// the first ends, if only by SIGKILL.
+// A second run on a checkpoint, in this process or another, is refused until the first ends, even
+// by SIGKILL.
 func TestLock(t *testing.T) {
 	y := newToy(t)
 	c := exec.Command(os.Args[0], "-test.run=^TestHoldLock$")

@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// lockFile locks the file at path, which it makes where needed. The lock ends
-// with the process, so that one of a dead process holds nothing.
+// lockFile locks the file at path and creates it if needed. The lock ends with the process.
 func lockFile(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -22,8 +21,8 @@ func lockFile(path string) (*os.File, error) {
 			}
 			return nil, err
 		}
-		// Its holder may have removed the file between our two calls: then the
-		// lock is on a file that nobody else finds.
+		// The former holder may have removed the file between our two calls. Then the lock is on a
+		// file that no other process finds.
 		ours, err := f.Stat()
 		if err == nil {
 			if now, err := os.Stat(path); err == nil && os.SameFile(ours, now) {
@@ -34,8 +33,8 @@ func lockFile(path string) (*os.File, error) {
 	}
 }
 
-// unlockFile gives back what lockFile took. It removes the file while that is
-// held: nobody can have locked another one of the name.
+// unlockFile releases the lock. It removes the file while it is locked, so no other process can
+// have locked a new file of that name.
 func unlockFile(f *os.File, path string) {
 	os.Remove(path)
 	f.Close()

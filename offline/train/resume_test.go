@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Interrupted at any step and continued, a run ends as one that was not: in
-// weights, moments, curve and saved model.
+// A run that is interrupted at any step and resumed has the same weights, moments, curve and model
+// as one without interruption.
 func TestResumeIsExact(t *testing.T) {
 	whole := newToy(t)
 	want := whole.outcome(t, whole.run(t, context.Background()))
@@ -43,8 +43,8 @@ func (y *toy) interrupt(t *testing.T, stop int) *Report {
 	return rep
 }
 
-// A run that is killed leaves the last periodic checkpoint; what came after it
-// is done again, to the same end.
+// A killed run leaves the last periodic checkpoint. A resumed run repeats the steps after it and
+// has the same result.
 func TestResumeAfterKill(t *testing.T) {
 	whole := newToy(t)
 	want := whole.outcome(t, whole.run(t, context.Background()))
@@ -91,12 +91,12 @@ func TestUnfinishedRunIsKept(t *testing.T) {
 	z := newToy(t)
 	z.job.Checkpoint = y.job.Checkpoint
 	if _, err := z.try(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "--resume") {
-		t.Errorf("starting anew over an unfinished run: %v", err)
+		t.Errorf("starting over an unfinished run: %v", err)
 	}
 	if after, _ := os.ReadFile(y.job.Checkpoint); !slices.Equal(before, after) {
 		t.Error("the refused run changed the checkpoint")
 	}
-	// A finished one may be replaced.
+	// The checkpoint of a finished run may be replaced.
 	z.job.Resume = true
 	z.run(t, context.Background())
 	z.job.Resume = false

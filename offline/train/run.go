@@ -22,26 +22,26 @@ type run struct {
 	steps   int   // per epoch
 	resumed int64 // steps and time that earlier runs did
 	before  time.Duration
-	since   time.Time // when Elapsed was last brought up to date
+	since   time.Time // of the last update of Elapsed
 	saved   time.Time
 
-	moment Moment   // of the step
-	last   []int32  // the samples of the last step
-	back   snapshot // the last good state
+	moment Moment      // of the step
+	last   []int32     // the samples of the last step
+	first  [][]float32 // the initial weights, which are the best until an epoch beats them
+	back   snapshot    // the last good state
 
-	// Where gradients are clipped by norm:
+	// For clipping by norm:
 	chunks          []chunk
-	shrink          float32 // what gradients are multiplied by
+	shrink          float32 // factor of the gradients
 	measure, change func(worker, i int)
 
-	unwritten map[string]error // files that the last attempt did not write
+	unwritten map[string]error // files that the last attempt failed to write
 }
 
-// Run trains until the epochs or the limit are over or ctx is done. In every
-// case it leaves a checkpoint that Resume continues from, and returns the
-// report. An error means that the run could not go on, for a checkpoint that
-// does not fit or a value that is not finite ([NotFiniteError]), or with a
-// report that a file could not be written in the end.
+// Run trains until the epochs or the limit are over or ctx is done. In every case it leaves a
+// checkpoint from which Resume continues, and returns the report. An error without a report means
+// that the run could not continue: the checkpoint does not fit, or a value is not finite
+// ([NotFiniteError]). An error with a report means that a file could not be written in the end.
 func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 	if err := j.Validate(); err != nil {
 		return nil, err
@@ -52,6 +52,10 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 		return nil, err
 	}
 	defer free()
+	r.first = like(j.Params)
+	for i, p := range j.Params {
+		copy(r.first[i], p.Val)
+	}
 	if err := r.load(); err != nil {
 		return nil, err
 	}
@@ -72,7 +76,7 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 	case s.BestEpoch > 0:
 		r.save(s.best, r.report())
 	}
-	s.Ended, r.back.Ended = "", "" // under way again
+	s.Ended, r.back.Ended = "", "" // running again
 	for s.Epoch < j.Epochs {
 		if r.overLimit() {
 			s.Ended = EndLimit
@@ -110,8 +114,8 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 	return rep, errors.Join(failed...)
 }
 
-// overLimit reports whether the time is over or, before an epoch, whether the
-// epoch would end beyond the limit if it takes as long as the last one.
+// overLimit reports whether the time is over. Before an epoch it also reports whether the epoch
+// would end beyond the limit if it takes as long as the last one.
 func (r *run) overLimit() bool {
 	s := r.state
 	if r.Limit == 0 {
@@ -152,9 +156,9 @@ func (r *run) epoch(ctx context.Context) (ended string, err error) {
 			r.Progress(r.progress())
 		}
 		if s.Step == r.steps {
-			break // the epoch's end follows, also when its time is over
+			break // the end of the epoch follows even if the time is over
 		}
-		// A young run saves more often: it never loses much of what it has.
+		// A young run saves more often, so it never loses much of its work.
 		if r.since.Sub(r.saved) >= min(r.Every, 10*time.Second+s.Elapsed/4) {
 			if err := r.good(); err != nil {
 				return "", err
@@ -208,7 +212,7 @@ func (r *run) heldOut() (float64, error) {
 	return sum / float64(r.HeldOut), nil
 }
 
-// parts returns those of the held-out loss that was computed last.
+// losses returns the terms of the held-out loss that was computed last.
 func (r *run) losses() map[string]float64 {
 	if r.Losses == nil {
 		return nil
@@ -216,8 +220,7 @@ func (r *run) losses() map[string]float64 {
 	return r.Losses()
 }
 
-// evaluate ends an epoch: a point on the curve, and the weights if they are
-// the best so far.
+// evaluate ends an epoch: it adds a point to the curve and keeps the weights if they are the best.
 func (r *run) evaluate(train float64) error {
 	s := r.state
 	if !s.finite() {
@@ -234,11 +237,19 @@ func (r *run) evaluate(train float64) error {
 	if r.Curves != "" && s.Epoch > 0 {
 		r.try("loss curves", func() error { return WriteCurves(r.Curves, s.History) })
 	}
-	if s.Epoch > 0 && (s.BestEpoch == 0 || l < s.Best) {
+	if s.Epoch > 0 && l < r.best() {
 		s.keep(l)
 		r.save(s.best, r.report())
 	}
 	return r.good()
+}
+
+// best returns the lowest held-out loss so far, where epoch 0 is the initial weights.
+func (r *run) best() float64 {
+	if r.state.BestEpoch == 0 {
+		return r.state.History[0].HeldOut
+	}
+	return r.state.Best
 }
 
 func (r *run) save(best [][]float32, rep *Report) {
@@ -247,9 +258,9 @@ func (r *run) save(best [][]float32, rep *Report) {
 	}
 }
 
-// try writes one of the run's files. A full disk is no reason to lose hours of
-// training: what was written before stays, and the next time may succeed. The
-// run reports the files that were not written in the end.
+// try writes one of the run's files. A full disk is no reason to lose hours of training: the older
+// file stays, and the next attempt may succeed. The run reports the files that could not be written
+// in the end.
 func (r *run) try(what string, write func() error) {
 	if r.unwritten == nil {
 		r.unwritten = map[string]error{}
@@ -267,17 +278,20 @@ func (r *run) report() *Report {
 	return &Report{
 		Ended: s.Ended, Epochs: s.Epoch, Steps: s.Total, Resumed: r.resumed, Seconds: s.Elapsed.Seconds(),
 		SamplesPerSec: float64(s.Total) * float64(r.Batch) / max(s.Elapsed.Seconds(), 1e-9),
-		Initial:       s.History[0].HeldOut, Train: last.Train, HeldOut: last.HeldOut, Best: s.Best, BestEpoch: s.BestEpoch, Curve: s.History,
+		Initial:       s.History[0].HeldOut, Train: last.Train, HeldOut: last.HeldOut, Best: r.best(), BestEpoch: s.BestEpoch, Curve: s.History,
 	}
 }
 
-// finish makes the report. A run whose limit fell into an epoch is evaluated
-// once more; that point is not part of the checkpoint, so that a continued
-// run is none the wiser.
+// finish makes the report. A run whose limit fell into an epoch is evaluated once more. That point
+// is not part of the checkpoint, so that it does not change a continued run. If no epoch has beaten
+// the initial weights, they are saved.
 func (r *run) finish() (*Report, error) {
 	s := r.state
 	rep := r.report()
 	if s.Ended != EndLimit || s.Step == 0 {
+		if s.BestEpoch == 0 && s.Ended != EndInterrupted {
+			r.save(r.first, rep)
+		}
 		return rep, nil
 	}
 	l, err := r.heldOut()
@@ -291,13 +305,16 @@ func (r *run) finish() (*Report, error) {
 	if r.Curves != "" {
 		r.try("loss curves", func() error { return WriteCurves(r.Curves, rep.Curve) })
 	}
-	if s.BestEpoch == 0 || l < s.Best {
+	switch {
+	case l < r.best():
 		rep.Best, rep.BestEpoch = l, s.Epoch+1
 		now := make([][]float32, len(r.Params))
 		for i, p := range r.Params {
 			now[i] = p.Val
 		}
 		r.save(now, rep)
+	case s.BestEpoch == 0:
+		r.save(r.first, rep)
 	}
 	return rep, nil
 }

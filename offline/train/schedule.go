@@ -5,24 +5,22 @@ import (
 	"math"
 )
 
-// Schedule says how large steps are in a run's course.
+// Schedule scales the steps in the course of a run.
 type Schedule interface {
 	// Validate reports the first field that is out of range.
 	Validate() error
-	// At returns the multiplier of the step size for a moment given as a
-	// 0-based epoch and the fraction of it that is over.
+	// At returns the multiplier of the step size at a fraction of a 0-based epoch.
 	At(epoch int, fraction float64) float64
 }
 
-// cycler is a schedule that starts over now and then.
+// cycler is a schedule with cycles.
 type cycler interface {
-	// Cycle returns the 0-based epoch at which the cycle of epoch began, and
-	// its length in epochs as weight decay is normalised by.
+	// Cycle returns the 0-based first epoch of epoch's cycle, and its length in epochs, by which
+	// weight decay is normalised.
 	Cycle(epoch int) (start, length int)
 }
 
-// cycle returns the length in epochs of epoch's cycle: of all of them where the
-// schedule has none.
+// cycle returns the length of epoch's cycle in epochs. A schedule without cycles is one cycle.
 func cycle(s Schedule, epoch, epochs int) int {
 	switch s := s.(type) {
 	case WarmUp:
@@ -34,16 +32,16 @@ func cycle(s Schedule, epoch, epochs int) int {
 	return epochs
 }
 
-// Constant is the multiplier 1 throughout.
+// Constant is a multiplier of 1.
 type Constant struct{}
 
-// Validate finds nothing to report.
+// Validate returns nil.
 func (Constant) Validate() error { return nil }
 
 // At returns 1.
 func (Constant) At(int, float64) float64 { return 1 }
 
-// StepDecay multiplies by Factor once in so many epochs.
+// StepDecay multiplies by Factor after every interval of epochs.
 type StepDecay struct {
 	Every  int     // epochs, ≥ 1
 	Factor float64 // in (0, 1]
@@ -60,13 +58,12 @@ func (s StepDecay) Validate() error {
 	return nil
 }
 
-// At returns Factor to the power of the whole intervals that are over.
+// At returns Factor to the power of the number of whole intervals that are over.
 func (s StepDecay) At(epoch int, _ float64) float64 {
 	return math.Pow(s.Factor, float64(epoch/s.Every))
 }
 
-// WarmUp rises from 0 to the multiplier of Then along a straight line, in the
-// first epochs.
+// WarmUp rises linearly from 0 to the multiplier of Then in the first epochs.
 type WarmUp struct {
 	Epochs float64 // > 0
 	Then   Schedule
@@ -83,24 +80,23 @@ func (s WarmUp) Validate() error {
 	return s.Then.Validate()
 }
 
-// At returns the multiplier; that of an epoch's end, fraction 1, is part of
-// the line too.
+// At returns the multiplier.
 func (s WarmUp) At(epoch int, fraction float64) float64 {
 	return min(1, (float64(epoch)+fraction)/s.Epochs) * s.Then.At(epoch, fraction)
 }
 
-// Falling is a value that changes from epoch to epoch along a line: the
-// standard deviation of noise, say. See Job.Begin.
+// Falling is a value that falls by the same amount every epoch, for example the deviation of noise.
+// See Job.Begin.
 type Falling struct {
-	From, By float64 // the first epoch's value, and what every next one has less
-	To       float64 // no less than this
+	From, By float64 // value in the first epoch, and decrease per epoch
+	To       float64 // smallest value
 }
 
 // At returns the value in a 0-based epoch.
 func (f Falling) At(epoch int) float64 { return max(f.To, f.From-float64(epoch)*f.By) }
 
-// Stages are the lengths, in epochs, of stages one after the other, in each of which the
-// multiplier falls from 1 to nearly 0 along a half cosine. The last one goes on.
+// Stages are the lengths of consecutive stages in epochs. In each, the multiplier falls from 1 to
+// nearly 0 along a half cosine. After the last one it stays there.
 type Stages []int
 
 // Validate reports the first field that is out of range.
@@ -116,7 +112,7 @@ func (s Stages) Validate() error {
 	return nil
 }
 
-// Cycle returns the 0-based epoch at which the stage of epoch began, and its length.
+// Cycle returns the 0-based first epoch of epoch's stage, and its length.
 func (s Stages) Cycle(epoch int) (start, length int) {
 	for i, n := range s {
 		if length = n; epoch < start+n || i == len(s)-1 {
@@ -134,17 +130,17 @@ func (s Stages) At(epoch int, fraction float64) float64 {
 	return (1 + math.Cos(stagePhase*math.Pi*phase)) / 2
 }
 
-// stagePhase is how far the cosine of a stage goes, as a share of a half turn.
+// stagePhase is the last phase of a stage's cosine, as a share of a half turn.
 const stagePhase = 0.97
 
-// WarmRestarts is the schedule of AdamWR (Loshchilov and Hutter 2017) as MANN
-// uses it: a multiplier of learning rate and weight decay that falls from 1
-// along a half cosine and jumps back to 1 at every restart. For First 10 and
-// Mult 2 the restarts are at the 0-based epochs 11, 31 and 71.
+// WarmRestarts is the schedule of AdamWR (Loshchilov and Hutter 2017) as MANN uses it. The
+// multiplier of the learning rate and the weight decay falls from 1 along a half cosine and jumps
+// back to 1 at every restart. With First 10 and Mult 2 the restarts are at the 0-based epochs 11,
+// 31 and 71.
 type WarmRestarts struct {
-	First int     // epochs of the first cycle's cosine, > 0; the cycle itself is one epoch longer
-	Mult  int     // how much longer every next cycle is, ≥ 1
-	Clamp float64 // the cosine's phase goes no further than this fraction of a half turn, in (0, 1]
+	First int     // epochs of the first cycle's cosine, ≥ 1; the cycle is one epoch longer
+	Mult  int     // factor of the length from cycle to cycle, ≥ 1
+	Clamp float64 // largest phase of the cosine, as a share of a half turn, in (0, 1]
 }
 
 // Validate reports the first field that is out of range.
@@ -160,8 +156,7 @@ func (s WarmRestarts) Validate() error {
 	return nil
 }
 
-// Cycle returns the 0-based epoch at which the cycle of epoch began, and the
-// length in epochs of the cycle's cosine.
+// Cycle returns the 0-based first epoch of epoch's cycle, and the length of its cosine in epochs.
 func (s WarmRestarts) Cycle(epoch int) (start, length int) {
 	length = s.First
 	next := s.First + 1
@@ -172,8 +167,7 @@ func (s WarmRestarts) Cycle(epoch int) (start, length int) {
 	return start, length
 }
 
-// At returns the multiplier for a moment given as a 0-based epoch and the
-// fraction of it that is over.
+// At returns the multiplier.
 func (s WarmRestarts) At(epoch int, fraction float64) float64 {
 	start, length := s.Cycle(epoch)
 	t := (float64(epoch-start) + fraction) / float64(length)

@@ -30,8 +30,7 @@ func TestWarmRestarts(t *testing.T) {
 	}
 }
 
-// A schedule without a clamp comes down to a rate of zero, where nothing moves
-// and nothing breaks.
+// A schedule without a clamp falls to a rate of zero, which changes nothing.
 func TestRateOfZero(t *testing.T) {
 	y := newToy(t)
 	y.job.Schedule = WarmRestarts{First: 1, Mult: 1, Clamp: 1}

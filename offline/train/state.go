@@ -6,7 +6,7 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// state is everything that a run carries from step to step.
+// state is what a run carries from step to step.
 type state struct {
 	position
 	params []*grad.Param
@@ -29,7 +29,7 @@ func like(params []*grad.Param) (out [][]float32) {
 	return out
 }
 
-// keep makes the present weights the best ones.
+// keep makes the current weights the best ones.
 func (s *state) keep(loss float64) {
 	for i, p := range s.params {
 		copy(s.best[i], p.Val)
@@ -37,7 +37,7 @@ func (s *state) keep(loss float64) {
 	s.Best, s.BestEpoch = loss, s.Epoch
 }
 
-// arrays lists everything that a checkpoint holds of tensor i.
+// arrays returns the values of tensor i in a checkpoint: weights, slots, best weights.
 func (s *state) arrays(i int) [][]float32 {
 	out := [][]float32{s.params[i].Val}
 	for _, k := range s.slots {
@@ -46,7 +46,7 @@ func (s *state) arrays(i int) [][]float32 {
 	return append(out, s.best[i])
 }
 
-// finite reports whether the run can go on from s.
+// finite reports whether the run can continue from s.
 func (s *state) finite() bool {
 	for i, p := range s.params {
 		if !finite(p.Val) {
@@ -95,7 +95,7 @@ func (c *snapshot) take(s *state) {
 	}
 }
 
-// restore brings s back to the copy. The time that has passed stays.
+// restore sets s back to the copy, except for the elapsed time.
 func (c *snapshot) restore(s *state) {
 	elapsed := s.Elapsed
 	s.position = c.position

@@ -6,8 +6,8 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// Stepper returns a function that does the job's steps one by one, without
-// evaluation and without files: for measuring them.
+// Stepper returns a function that runs the job's next step, without evaluation and files.
+// Benchmarks measure it.
 func (j *Job) Stepper(pool *grad.Pool) (step func() error, err error) {
 	if err := j.Validate(); err != nil {
 		return nil, err
@@ -26,12 +26,12 @@ func (j *Job) Stepper(pool *grad.Pool) (step func() error, err error) {
 	}, nil
 }
 
-// key seeds the dropout of the step that comes next.
+// key seeds the dropout of the next step.
 func (r *run) key() uint64 {
 	return grad.Hash(grad.Hash(r.Seed, 1), uint64(r.state.Total))
 }
 
-// step does one optimiser step.
+// step runs one step of the optimiser.
 func (r *run) step() error {
 	s := r.state
 	r.rows = append(r.rows[:0], r.perm[s.Step*r.Batch:(s.Step+1)*r.Batch]...)
@@ -55,8 +55,7 @@ func (r *run) step() error {
 	return nil
 }
 
-// shuffle makes the order of epoch's samples, from the seed and the epoch
-// alone.
+// shuffle makes the order of an epoch's samples from the seed and the epoch.
 func (r *run) shuffle(epoch int) {
 	if r.perm == nil {
 		r.perm = make([]int32, r.Samples)

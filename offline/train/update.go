@@ -2,13 +2,14 @@ package train
 
 import (
 	"math"
+	"slices"
 
 	"mannequin/netruntime/grad"
 	"mannequin/netruntime/vec"
 )
 
-// attach has Backward hand the gradients to the optimiser while they are in
-// the cache. Clipping by norm needs all of them first.
+// attach lets Backward pass the gradients to the optimiser while they are in the cache. Clipping by
+// norm needs all gradients first.
 func (r *run) attach() {
 	r.detach()
 	if r.ClipNorm > 0 {
@@ -34,7 +35,7 @@ func (r *run) detach() {
 	}
 }
 
-// apply changes the values of parameter i from at on by their gradient.
+// apply changes values of parameter i, beginning with index at, by their gradient g.
 func (r *run) apply(i, at int, g []float32) {
 	if r.ClipValue > 0 {
 		vec.Clamp(g, float32(r.ClipValue))
@@ -52,25 +53,17 @@ func (r *run) penalises(p *grad.Param) bool {
 	if r.L1 == 0 && r.L2 == 0 {
 		return false
 	}
-	if r.Penalised == nil {
-		return true
-	}
-	for _, q := range r.Penalised {
-		if p == q {
-			return true
-		}
-	}
-	return false
+	return r.Penalised == nil || slices.Contains(r.Penalised, p)
 }
 
-// updateClipped is the update where the norm of all gradients is bounded.
+// updateClipped updates the weights with a bounded norm of all gradients.
 func (r *run) updateClipped() {
 	if r.chunks == nil {
 		r.cut()
 	}
 	r.pool.Run(len(r.chunks), r.measure)
 	var sum float64
-	for _, c := range r.chunks { // in order, whoever measured them
+	for _, c := range r.chunks { // in order, for any number of workers
 		sum += c.squares
 	}
 	r.shrink = 1
@@ -80,14 +73,14 @@ func (r *run) updateClipped() {
 	r.pool.Run(len(r.chunks), r.change)
 }
 
-// chunk is a part of a parameter that one task works on.
+// chunk is the part of a parameter that one task works on.
 type chunk struct {
 	param, at, end int
 	penalised      bool
 	squares        float64 // of its gradient
 }
 
-// cut makes the chunks and what works on them.
+// cut makes the chunks and the functions that work on them.
 func (r *run) cut() {
 	const size = 1 << 15
 	for i, p := range r.Params {

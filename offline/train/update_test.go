@@ -9,8 +9,8 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// line is a job that fits one dense layer, and its twin in float64: the loss
-// is a mean of squares, whose gradient is a closed form.
+// line is a job that fits one dense layer, and its twin in float64. The loss is a mean of squares,
+// whose gradient is a closed form.
 type line struct {
 	job  *Job
 	w, b []float64
@@ -64,8 +64,8 @@ func (l *line) grads(rows []int32) (gw, gb []float64) {
 	return gw, gb
 }
 
-// Every rule, with and without penalties and clipping, against the formulas in
-// float64, for several steps of a schedule.
+// Every rule, with and without penalties and clipping, agrees with the formulas in float64 for
+// several steps of a schedule.
 func TestUpdates(t *testing.T) {
 	type set = func(j *Job)
 	rules := map[string]set{
@@ -122,7 +122,7 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
-// rule is the update in float64, as the formulas read.
+// rule is the update in float64 by the formulas.
 type rule struct {
 	j    *Job
 	a, b [][]float64
@@ -183,7 +183,7 @@ func (r *rule) step(n int, w, g [][]float64) {
 	}
 }
 
-// The bits of a run depend on the number of workers under no rule.
+// For every rule, the bits of a run do not depend on the number of workers.
 func TestWorkersChangeNoUpdate(t *testing.T) {
 	for name, set := range everyWay {
 		var want string
@@ -205,7 +205,7 @@ func TestWorkersChangeNoUpdate(t *testing.T) {
 	}
 }
 
-// everyWay are the ways to change weights.
+// everyWay returns the ways to change weights.
 var everyWay = map[string]func(j *Job){
 	"adadelta": func(j *Job) { j.Optimizer, j.Schedule = AdaDelta{Rate: 1, Rho: 0.95, Eps: 1e-8}, Constant{} },
 	"norm":     func(j *Job) { j.ClipNorm, j.L1 = 0.3, 0.001 },
@@ -226,7 +226,7 @@ var everyWay = map[string]func(j *Job){
 	},
 }
 
-// Interrupted anywhere, a run continues to the same bits under every rule.
+// An interrupted run continues to the same bits with every rule.
 func TestResumeEveryWay(t *testing.T) {
 	for name, set := range everyWay {
 		whole := newToy(t)
@@ -246,8 +246,8 @@ func TestResumeEveryWay(t *testing.T) {
 	}
 }
 
-// A parameter that the loss does not reach keeps its value, with and without a
-// bound on the norm; a frozen one too.
+// A parameter that the loss does not reach keeps its value, with and without clipping by norm. So
+// does a frozen one.
 func TestUnreachedParameter(t *testing.T) {
 	for _, norm := range []float64{0, 1} {
 		y := newToy(t)

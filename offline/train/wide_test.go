@@ -11,8 +11,8 @@ import (
 	"mannequin/netruntime/grad"
 )
 
-// wide is a job whose updates the workers share: parameters of several chunks,
-// handed over in parts and at the end of the pass, one of them frozen.
+// wide is a job whose updates several workers share. Its parameters have several chunks, are
+// updated within the backward pass and after it, and one is frozen.
 func wide() *Job {
 	const in, hidden, out, experts, rows = 150, 128, 40, 3, 16
 	param := func(key uint64, r, c int) *grad.Param {

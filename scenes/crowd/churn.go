@@ -8,19 +8,18 @@ import (
 	"mannequin/engine/m3"
 )
 
-// perTick is how many come or go in one tick at most, besides those who come and go
-// anyway.
+// perTick is the largest number of agents that are added or removed in a tick, besides those replaced.
 const perTick = 4
 
-// comeAndGo sees to it that there are as many as there shall be.
-func (s *Scene) comeAndGo() error {
+// churnAgents replaces agents, and adds or removes some until there are as many as asked for.
+func (s *Scene) churnAgents() error {
 	for s.due += s.churn; s.due >= 1; s.due-- {
 		before := s.Agents()
-		if err := s.leave(); err != nil {
+		if err := s.remove(); err != nil {
 			return err
 		}
 		if s.Agents() < before {
-			if err := s.come(); err != nil {
+			if err := s.add(); err != nil {
 				return err
 			}
 		}
@@ -28,11 +27,11 @@ func (s *Scene) comeAndGo() error {
 	for range perTick {
 		switch n := s.Agents(); {
 		case n < s.want:
-			if err := s.come(); err != nil {
+			if err := s.add(); err != nil {
 				return err
 			}
 		case n > s.want:
-			if err := s.leave(); err != nil {
+			if err := s.remove(); err != nil {
 				return err
 			}
 		}
@@ -40,84 +39,83 @@ func (s *Scene) comeAndGo() error {
 	return nil
 }
 
-// lacking returns the kind of which there are too few, or with more the one of which
-// there are too many, for so many in all.
-func (s *Scene) lacking(n int, more bool) *kind {
+// lacking returns the population that has most too few agents by its share of n, or with more, most too many.
+func (s *Scene) lacking(n int, more bool) *population {
 	var shares int
-	for _, k := range s.kinds {
-		shares += k.share
+	for _, p := range s.populations {
+		shares += p.share
 	}
-	var best *kind
+	var best *population
 	var most float32
-	for _, k := range s.kinds {
-		lack := float32(n*k.share)/float32(shares) - float32(k.crowd.Agents())
+	for _, p := range s.populations {
+		lack := float32(n*p.share)/float32(shares) - float32(p.Agents())
 		if more {
 			lack = -lack
 		}
-		if more && k.crowd.Agents() == 0 || !more && k.crowd.Agents() == k.crowd.Rows.Cap() {
+		if more && p.Agents() == 0 || !more && p.Agents() == p.Rows.Cap() {
 			continue
 		}
 		if best == nil || lack > most {
-			best, most = k, lack
+			best, most = p, lack
 		}
 	}
 	return best
 }
 
-// come brings one more.
-func (s *Scene) come() error {
-	k := s.lacking(s.Agents()+1, false)
-	if k == nil || s.Agents() == s.room {
+// add adds an agent.
+func (s *Scene) add() error {
+	p := s.lacking(s.Agents()+1, false)
+	if p == nil || s.Agents() == s.room {
 		return nil
 	}
-	row := k.crowd.Agents()
-	m := &k.minds[row]
-	*m = mind{rng: *rand.NewPCG(s.seed, uint64(s.born)), rest: control.Move, left: giveUp}
+	row := p.Agents()
+	a := &p.states[row]
+	*a = agentState{rng: *rand.NewPCG(s.Seed, uint64(s.born)), rest: control.Move, left: giveUp}
 	s.born++
-	m.look = m.bits()
-	m.goal, m.lane = uint8(m.bits()%uint64(len(s.place.spots))), uint8(m.bits()%uint64(len(s.place.lanes)))
-	at, yaw := s.gap(k, m)
+	a.look = a.bits()
+	a.goal, a.lane = uint8(a.bits()%uint64(len(s.place.spots))), uint8(a.bits()%uint64(len(s.place.lanes)))
+	at, yaw := s.gap(p, a)
 	switch {
-	case k.stays:
-		m.left = 4 + 8*m.uniform()
-	case k.laned:
-		m.pace = laneSlow + (laneFast-laneSlow)*m.uniform()
-	case k.dogs:
-		m.pace = [...]float32{control.WalkSpeed, control.PaceSpeed, control.PaceSpeed, control.TrotSpeed}[m.bits()%4]
+	case p.stays:
+		a.left = 4 + 8*a.uniform()
+	case p.laned:
+		a.pace = laneSlow + (laneFast-laneSlow)*a.uniform()
+	case p.dogs:
+		a.pace = [...]float32{control.WalkSpeed, control.PaceSpeed, control.PaceSpeed, control.TrotSpeed}[a.bits()%4]
 	default:
-		m.pace = wanderSlow + (wanderFast-wanderSlow)*m.uniform()
+		a.pace = wanderSlow + (wanderFast-wanderSlow)*a.uniform()
 	}
-	e, err := k.spawn(at, yaw, m)
+	e, err := p.spawn(at, yaw, a)
 	if err != nil {
 		return err
 	}
-	if k.dogs {
+	if p.dogs {
 		if s.inPack%packed == 0 {
 			s.pack = e
 		} else {
-			m.leader = s.pack
+			a.leader = s.pack
 		}
 		s.inPack++
 	}
-	if k.born != nil {
-		k.born(e, m)
+	if p.born != nil {
+		p.born(e, a)
 	}
 	return nil
 }
 
-// gap returns where there is room for one more.
-func (s *Scene) gap(k *kind, m *mind) (at m3.Vec3, yaw float32) {
+// gap returns a place with room for an agent.
+func (s *Scene) gap(p *population, a *agentState) (at m3.Vec3, yaw float32) {
 	for range 12 {
-		yaw = m3.WrapAngle(2 * math.Pi * m.uniform())
-		if k.laned {
-			lane := s.place.lanes[m.lane]
-			m.start = lane.Length() * m.uniform()
+		yaw = m3.WrapAngle(2 * math.Pi * a.uniform())
+		if p.laned {
+			lane := s.place.lanes[a.lane]
+			a.start = lane.Length() * a.uniform()
 			var ahead m3.Vec3
-			at, ahead = lane.At(m.start)
+			at, ahead = lane.At(a.start)
 			yaw = m3.YawOf(ahead)
 		} else {
-			a, r := 2*math.Pi*float64(m.uniform()), s.place.radius*m3.Sqrt(m.uniform())
-			at = m3.V(r*float32(math.Sin(a)), 0, r*float32(math.Cos(a)))
+			angle, r := 2*math.Pi*float64(a.uniform()), s.place.radius*m3.Sqrt(a.uniform())
+			at = m3.V(r*float32(math.Sin(angle)), 0, r*float32(math.Cos(angle)))
 		}
 		if s.place.free(at, clearance) && s.alone(at) {
 			break
@@ -126,10 +124,10 @@ func (s *Scene) gap(k *kind, m *mind) (at m3.Vec3, yaw float32) {
 	return at, yaw
 }
 
-// alone reports whether nobody is near at.
+// alone reports whether no agent is near at.
 func (s *Scene) alone(at m3.Vec3) bool {
-	for _, k := range s.kinds {
-		for _, root := range k.crowd.Roots[:k.crowd.Agents()] {
+	for _, p := range s.populations {
+		for _, root := range p.Roots[:p.Agents()] {
 			if root.Pos.Flat().Dist(at) < 1.2 {
 				return false
 			}
@@ -138,24 +136,24 @@ func (s *Scene) alone(at m3.Vec3) bool {
 	return true
 }
 
-// leave has someone go, whoever it is, but not the one who is watched.
-func (s *Scene) leave() error {
-	k := s.lacking(s.Agents()-1, true)
-	if k == nil || s.Agents() <= 1 {
+// remove removes a random agent, except the watched one.
+func (s *Scene) remove() error {
+	p := s.lacking(s.Agents()-1, true)
+	if p == nil || s.Agents() <= 1 {
 		return nil
 	}
-	row := s.rng.IntN(k.crowd.Agents())
-	e := k.crowd.Rows.Entity(row)
+	row := s.rng.IntN(p.Agents())
+	e := p.Rows.Entity(row)
 	if e == s.watched { // the next one, if there is one
-		row = (row + 1) % k.crowd.Agents()
-		if e = k.crowd.Rows.Entity(row); e == s.watched {
+		row = (row + 1) % p.Agents()
+		if e = p.Rows.Entity(row); e == s.watched {
 			return nil
 		}
 	}
-	last := k.crowd.Agents() - 1
-	if err := k.crowd.Despawn(e); err != nil {
+	last := p.Agents() - 1
+	if err := p.Despawn(e); err != nil {
 		return err
 	}
-	k.minds[row] = k.minds[last]
+	p.states[row] = p.states[last]
 	return nil
 }

@@ -1,46 +1,35 @@
-// Package crowd is the scene of dogs and people together, moved by every generator that
-// there is, who go about between spots, along lanes and in packs, around rocks and each
-// other; and who come and go.
+// Package crowd is the scene of dogs and people of every generator. They walk between spots, along lanes and
+// in packs, avoid rocks and each other, and are added and removed.
 package crowd
 
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 
-	"mannequin/animsys"
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/strnn"
-	"mannequin/ecs"
 	"mannequin/engine/hud"
-	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/grid"
-	"mannequin/terrain"
+	"mannequin/scenes/world"
 
 	arche "github.com/mlange-42/arche/ecs"
 )
 
-// Options configure the scene. Who has no network does not come.
+// Options configure the scene. 100 agents are usual. Agents without a network stay away.
 type Options struct {
-	Agents  int            // at most MaxAgents; 0 means 100
-	Room    int            // most of them at a time, at least Agents; 0 means half as many again
-	Terrain *terrain.Field // around the origin, GroundSize wide; nil makes hills from Seed
-	Seed    uint64
-	Churn   float32 // so many come and so many go per second
-	Workers int     // goroutines that share the rows; 0 means one per CPU
-	Open    netruntime.Opener
-	BF16    bool // networks in bfloat16 where the processor has it: see netruntime.SessionOptions
+	world.Options
+	Room  int     // largest number of agents at a time, at least Agents; 0 is half as many again
+	Churn float32 // agents that are added, and as many removed, per second
 
 	Dog *mann.Model
-	Far []*mann.Model // for dogs far away: see mann.ControllerOptions
+	Far []*mann.Model // for distant dogs: see mann.ControllerOptions
 
 	Latent *latent.Model
 	Next   *netruntime.Net // see latent.Model.NewStream
@@ -48,40 +37,30 @@ type Options struct {
 	STRNN *strnn.Model // with a guide
 
 	People    *manifold.Networks
-	Styles    *mar.Database             // nil: nobody has a style of these
-	Transfers []*manifold.StyleTransfer // the same
+	Styles    *mar.Database             // of ecs.MARStyle; nil is none
+	Transfers []*manifold.StyleTransfer // of ecs.GramStyle
 
-	Keypose *keypose.Model // of those who perform on their spots
-
-	LOD *animsys.LODPolicy // nil is animsys.DefaultLOD
+	Keypose *keypose.Model // of people who perform on their spots
 }
-
-// MaxAgents is the most in the scene.
-const MaxAgents = 4096
 
 // Scene is the running scene; it is a scenes.Scene.
 type Scene struct {
-	World    arche.World
-	Schedule *ecs.Schedule
-
-	kinds   []*kind
-	place   *place
-	steer   *steer
-	grid    *grid.Grid
-	lod     animsys.LODPolicy
-	rng     *rand.Rand
-	tick    int
-	want    int // agents that there shall be
-	room    int
-	churn   float32 // per tick
-	due     float32 // of those who come and go
-	seed    uint64
-	born    int
-	pack    arche.Entity // the leader of the last pack
-	inPack  int
-	watched arche.Entity // none: all of them
-	pressed bool
-	panel   hud.Panel
+	world.World
+	populations []*population
+	place       *place
+	steer       *steering
+	rng         *rand.Rand
+	tick        int
+	want        int // number of agents that is asked for
+	room        int
+	churn       float32 // per tick
+	due         float32 // agents to replace
+	born        int
+	pack        arche.Entity // the leader of the last pack
+	inPack      int
+	watched     arche.Entity // the zero entity: all of them
+	pressed     bool
+	panel       hud.Panel
 }
 
 var (
@@ -92,77 +71,40 @@ var (
 
 // New builds the scene.
 func New(opt Options) (*Scene, error) {
-	if opt.Agents == 0 {
-		opt.Agents = 100
-	}
-	if opt.Room == 0 {
-		opt.Room = min(opt.Agents+opt.Agents/2+8, MaxAgents)
-	}
-	switch {
-	case opt.Agents < 1 || opt.Agents > MaxAgents:
-		return nil, fmt.Errorf("crowd: %d agents: want 1 to %d", opt.Agents, MaxAgents)
-	case opt.Room < opt.Agents || opt.Room > MaxAgents:
-		return nil, fmt.Errorf("crowd: room for %d of %d agents: want all of them, and at most %d", opt.Room, opt.Agents, MaxAgents)
-	case !(opt.Churn >= 0 && opt.Churn <= 1000):
-		return nil, fmt.Errorf("crowd: %g who come and go per second: want 0 to 1000", opt.Churn)
-	}
-	if opt.Terrain == nil {
-		var err error
-		if opt.Terrain, err = terrain.Hills(terrain.Grid{Size: GroundSize(opt.Agents), Cell: 0.5}, terrain.HillsOptions{Seed: opt.Seed, Wavelength: 16, MaxSlope: 12 * math.Pi / 180}); err != nil {
-			return nil, err
-		}
-	}
-	s := &Scene{World: arche.NewWorld(), want: opt.Agents, room: opt.Room, churn: opt.Churn / scenes.TickRate, seed: opt.Seed, rng: rand.New(rand.NewPCG(opt.Seed, 11)), lod: animsys.DefaultLOD()}
-	if opt.LOD != nil {
-		s.lod = *opt.LOD
-	}
-	if err := opt.Terrain.Validate(); err != nil {
+	if err := opt.Complete("crowd", 100, GroundSize); err != nil {
 		return nil, err
 	}
+	if opt.Room == 0 {
+		opt.Room = min(opt.Agents+opt.Agents/2+8, world.MaxAgents)
+	}
+	switch {
+	case opt.Room < opt.Agents || opt.Room > world.MaxAgents:
+		return nil, fmt.Errorf("crowd: room for %d of %d agents: want all of them, and at most %d", opt.Room, opt.Agents, world.MaxAgents)
+	case !(opt.Churn >= 0 && opt.Churn <= 1000):
+		return nil, fmt.Errorf("crowd: Options.Churn %g: want 0 to 1000 agents per second", opt.Churn)
+	}
+	s := &Scene{want: opt.Agents, room: opt.Room, churn: opt.Churn / scenes.TickRate, rng: rand.New(rand.NewPCG(opt.Seed, 11))}
 	var err error
 	if s.place, err = newPlace(opt.Terrain, opt.Agents, opt.Seed); err != nil {
 		return nil, err
 	}
-	if err := s.open(&opt); err != nil {
-		return nil, errors.Join(err, s.closeKinds())
+	opt.Terrain = s.place.field
+	s.Init(&opt.Options)
+	if err = s.open(&opt); err == nil {
+		s.steer = newSteering(s)
+		err = s.Start(s.steer)
 	}
-	reach := s.place.radius + edge
-	s.steer = &steer{s: s, at: make([]m3.Vec3, opt.Room), v: make([]m3.Vec3, opt.Room)}
-	s.grid = grid.New(-reach, -reach, reach, reach, personal, opt.Room)
-	if s.Schedule, err = ecs.NewSchedule(&s.World, 1.0/scenes.TickRate, append([]ecs.System{s.steer}, animsys.Systems()...)...); err != nil {
-		return nil, errors.Join(err, s.closeKinds())
+	for err == nil && s.Agents() < s.want {
+		err = s.add()
 	}
-	for s.Agents() < s.want {
-		if err := s.come(); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	s.panel = hud.Panel{Title: "crowd", Sliders: []hud.Slider{
 		{Label: "agents", Value: float32(s.want), Min: 1, Max: float32(s.room), Whole: true},
 		{Label: "come and go, 1/s", Value: opt.Churn, Min: 0, Max: 100, Whole: true},
 	}}
 	return s, nil
-}
-
-func (s *Scene) closeKinds() (err error) {
-	for _, k := range s.kinds {
-		err = errors.Join(err, k.crowd.Close())
-	}
-	return err
-}
-
-// Close stops the scene's workers.
-func (s *Scene) Close() error {
-	s.Schedule.Close()
-	return s.closeKinds()
-}
-
-// Agents returns how many there are.
-func (s *Scene) Agents() (n int) {
-	for _, k := range s.kinds {
-		n += k.crowd.Agents()
-	}
-	return n
 }
 
 // Saves marks a scenes.Saver.
@@ -175,7 +117,7 @@ func (s *Scene) Step(in scenes.Input) error {
 	} else if i == 1 {
 		s.churn = s.panel.Sliders[1].Value / scenes.TickRate
 	}
-	if err := s.comeAndGo(); err != nil {
+	if err := s.churnAgents(); err != nil {
 		return err
 	}
 	switch {
@@ -185,40 +127,25 @@ func (s *Scene) Step(in scenes.Input) error {
 		s.watched = s.next()
 	}
 	s.pressed = in.Jump
-	if in.Watched {
-		for _, k := range s.kinds {
-			k.crowd.ApplyLOD(&s.lod, in.Eye, in.Ahead, in.Saving)
-			if s.watchedRow(k) >= 0 {
-				if err := k.crowd.SetUpdateRate(s.watched, animsys.EveryTick); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	if err := s.Schedule.Step(); err != nil {
-		return err
-	}
-	for _, k := range s.kinds {
-		k.marks.Step(k.crowd.Agents())
-	}
-	return nil
+	s.ApplyLOD(&in, s.watched)
+	return s.Tick()
 }
 
-// watchedRow returns the row of k who is watched, −1 where it is none of them.
-func (s *Scene) watchedRow(k *kind) int {
-	if row, ok := k.crowd.Rows.Row(s.watched); ok && !s.watched.IsZero() {
+// watchedRow returns the row of p that is watched, −1 if it is none of them.
+func (s *Scene) watchedRow(p *population) int {
+	if row, ok := p.Rows.Row(s.watched); ok && !s.watched.IsZero() {
 		return row
 	}
 	return -1
 }
 
-// next returns who is watched after the one who is.
+// next returns the agent after the one that is watched.
 func (s *Scene) next() arche.Entity {
 	found := s.watched.IsZero()
 	var first arche.Entity
-	for _, k := range s.kinds {
-		for row := range k.crowd.Agents() {
-			e := k.crowd.Rows.Entity(row)
+	for _, p := range s.populations {
+		for row := range p.Agents() {
+			e := p.Rows.Entity(row)
 			if found {
 				return e
 			}
@@ -231,11 +158,11 @@ func (s *Scene) next() arche.Entity {
 	return first
 }
 
-// Hash sums up everybody, what the panel asks for, and who is watched.
+// Hash returns the hash of all agents, of what the panel asks for, and of the selection.
 func (s *Scene) Hash() uint64 {
 	h := statehash.New.Int(s.want).Floats(s.churn).Uint(uint64(s.watched.ID()))
-	for _, k := range s.kinds {
-		h = h.Uint(k.crowd.Hash())
+	for _, p := range s.populations {
+		h = h.Uint(p.Hash())
 	}
 	return uint64(h)
 }

@@ -18,7 +18,8 @@ import (
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
-	"mannequin/scenes/internal/testoverlay"
+	"mannequin/scenes/internal/testscene"
+	"mannequin/scenes/world"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -32,25 +33,7 @@ func open(t testing.TB, o Options) *Scene {
 	}
 	o.Latent, o.Next = testlatent.Shipped(t)
 	o.STRNN = teststrnn.Model(t, teststrnn.Options{Guide: true})
-	s, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
-func step(t testing.TB, s *Scene, ticks int, in scenes.Input) {
-	t.Helper()
-	for range ticks {
-		if err := s.Step(in); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return testscene.Keep(New(o))(t)
 }
 
 // dogs returns the shipped ones.
@@ -75,7 +58,7 @@ func dogs(t testing.TB) (near *mann.Model, far []*mann.Model) {
 func TestCrowd(t *testing.T) {
 	const n = 32
 	near, far := dogs(t)
-	a, b := open(t, Options{Agents: n, Seed: 4, Workers: 1, Churn: 5, Dog: near, Far: far}), open(t, Options{Agents: n, Seed: 4, Workers: 3, Churn: 5, Dog: near, Far: far})
+	a, b := open(t, Options{Options: world.Options{Agents: n, Seed: 4, Workers: 1}, Churn: 5, Dog: near, Far: far}), open(t, Options{Options: world.Options{Agents: n, Seed: 4, Workers: 3}, Churn: 5, Dog: near, Far: far})
 	if len(a.place.rocks) == 0 || len(a.place.spots) != spots {
 		t.Fatalf("%d rocks, %d spots", len(a.place.rocks), len(a.place.spots))
 	}
@@ -83,8 +66,8 @@ func TestCrowd(t *testing.T) {
 	close, seconds := 0, 0
 	for tick := range 600 {
 		in := scenes.Input{Watched: true, Eye: m3.V(0, 2, -20), Ahead: m3.V(0, 0, 1)}
-		step(t, a, 1, in)
-		step(t, b, 1, in)
+		testscene.Step(t, a, 1, in)
+		testscene.Step(t, b, 1, in)
 		if tick%60 != 0 {
 			continue
 		}
@@ -94,12 +77,12 @@ func TestCrowd(t *testing.T) {
 		var at []m3.Vec3
 		for i := range fa.Casts {
 			if !slices.Equal(fa.Casts[i].Bones, fb.Casts[i].Bones) || !slices.Equal(fa.Casts[i].Tint, fb.Casts[i].Tint) {
-				t.Fatalf("tick %d: %s differ between workers", tick, a.kinds[i].name)
+				t.Fatalf("tick %d: %s differ between workers", tick, a.populations[i].name)
 			}
 			for r := range fa.Casts[i].Len() {
 				for _, x := range fa.Casts[i].Of(r) {
 					if !x.Pos.Finite() || !x.Rot.Finite() {
-						t.Fatalf("tick %d: a bone of %s is %v", tick, a.kinds[i].name, x)
+						t.Fatalf("tick %d: a bone of %s is %v", tick, a.populations[i].name, x)
 					}
 				}
 				at = append(at, fa.Casts[i].Of(r)[0].Pos.Flat())
@@ -129,20 +112,20 @@ func TestCrowd(t *testing.T) {
 
 // As many come or go as the player asks for, in the shares of their kinds.
 func TestPopulation(t *testing.T) {
-	s := open(t, Options{Agents: 40, Room: 80, Workers: 1})
+	s := open(t, Options{Options: world.Options{Agents: 40, Workers: 1}, Room: 80})
 	for _, want := range []int{80, 1, 30} {
-		step(t, s, 1, scenes.Input{Touch: hud.Touch{Set: true, Slider: 0, Value: float32(want)}})
-		step(t, s, 25, scenes.Input{})
+		testscene.Step(t, s, 1, scenes.Input{Touch: hud.Touch{Set: true, Slider: 0, Value: float32(want)}})
+		testscene.Step(t, s, 25, scenes.Input{})
 		if s.Agents() != want {
 			t.Errorf("there are %d, want %d", s.Agents(), want)
 		}
 	}
-	if dogs := s.kinds[0].crowd.Agents(); dogs < 15 || dogs > 19 {
+	if dogs := s.populations[0].Agents(); dogs < 15 || dogs > 19 {
 		t.Errorf("%d of 30 are dogs", dogs)
 	}
-	for _, k := range s.kinds {
-		if k.crowd.Agents() == 0 {
-			t.Errorf("nobody is %s", k.name)
+	for _, p := range s.populations {
+		if p.Agents() == 0 {
+			t.Errorf("nobody is %s", p.name)
 		}
 	}
 }
@@ -150,33 +133,33 @@ func TestPopulation(t *testing.T) {
 // Packs stay together, and go on without their leader.
 func TestPacks(t *testing.T) {
 	near, far := dogs(t)
-	s := open(t, Options{Agents: 20, Workers: 1, Seed: 2, Dog: near, Far: far})
-	dogs := s.kinds[0]
-	lead := dogs.crowd.Rows.Entity(0)
+	s := open(t, Options{Options: world.Options{Agents: 20, Workers: 1, Seed: 2}, Dog: near, Far: far})
+	dogs := s.populations[0]
+	lead := dogs.Rows.Entity(0)
 	followers := 0
-	for row := range dogs.crowd.Agents() {
-		if dogs.minds[row].leader == lead {
+	for row := range dogs.Agents() {
+		if dogs.states[row].leader == lead {
 			followers++
 		}
 	}
 	if followers != packed-1 {
 		t.Fatalf("%d dogs follow the first, want %d", followers, packed-1)
 	}
-	step(t, s, 900, scenes.Input{})
-	row, _ := dogs.crowd.Rows.Row(lead)
-	for r := range dogs.crowd.Agents() {
-		if d := dogs.crowd.Roots[r].Pos.Dist(dogs.crowd.Roots[row].Pos); dogs.minds[r].leader == lead && d > 12 {
+	testscene.Step(t, s, 900, scenes.Input{})
+	row, _ := dogs.Rows.Row(lead)
+	for r := range dogs.Agents() {
+		if d := dogs.Roots[r].Pos.Dist(dogs.Roots[row].Pos); dogs.states[r].leader == lead && d > 12 {
 			t.Errorf("a dog is %g m from its leader", d)
 		}
 	}
-	if err := dogs.crowd.Despawn(lead); err != nil {
+	if err := dogs.Despawn(lead); err != nil {
 		t.Fatal(err)
 	}
-	dogs.minds[row] = dogs.minds[dogs.crowd.Agents()]
+	dogs.states[row] = dogs.states[dogs.Agents()]
 	s.want--
-	step(t, s, 8, scenes.Input{})
-	for r := range dogs.crowd.Agents() {
-		if dogs.minds[r].leader == lead {
+	testscene.Step(t, s, 8, scenes.Input{})
+	for r := range dogs.Agents() {
+		if dogs.states[r].leader == lead {
 			t.Error("a dog follows one that has gone")
 		}
 	}
@@ -184,29 +167,29 @@ func TestPacks(t *testing.T) {
 
 // The player watches one after the other, who does not go meanwhile.
 func TestWatch(t *testing.T) {
-	s := open(t, Options{Agents: 12, Workers: 1, Churn: 100})
-	step(t, s, 1, scenes.Input{Jump: true})
+	s := open(t, Options{Options: world.Options{Agents: 12, Workers: 1}, Churn: 100})
+	testscene.Step(t, s, 1, scenes.Input{Jump: true})
 	who := s.watched
 	var f scenes.Frame
 	for range 60 {
-		step(t, s, 1, scenes.Input{})
+		testscene.Step(t, s, 1, scenes.Input{})
 		s.Frame(&f, 1)
-		row, ok := s.kinds[0].crowd.Rows.Row(who)
-		if !ok || f.Focus != s.kinds[0].crowd.BonesAt(row)[0].Pos {
+		row, ok := s.populations[0].Rows.Row(who)
+		if !ok || f.Focus != s.populations[0].BonesAt(row)[0].Pos {
 			t.Fatal("the one who is watched has gone, or the focus is another's")
 		}
 	}
 	seen := map[arche.Entity]bool{}
 	s.churn = 0
 	for range 2 * s.Agents() {
-		step(t, s, 1, scenes.Input{Jump: true})
-		step(t, s, 1, scenes.Input{})
+		testscene.Step(t, s, 1, scenes.Input{Jump: true})
+		testscene.Step(t, s, 1, scenes.Input{})
 		seen[s.watched] = true
 	}
 	if len(seen) != s.Agents() {
 		t.Errorf("%d of %d can be watched", len(seen), s.Agents())
 	}
-	step(t, s, 1, scenes.Input{Reset: true})
+	testscene.Step(t, s, 1, scenes.Input{Reset: true})
 	if s.Frame(&f, 1); !s.watched.IsZero() || f.Focus.Len() > s.place.radius {
 		t.Errorf("all are watched at %v", f.Focus)
 	}
@@ -215,70 +198,51 @@ func TestWatch(t *testing.T) {
 // Who is watched has the full rate however far away and whatever is saved, a ring around
 // them, and a line that says so; nobody else has.
 func TestWatchedIsMarked(t *testing.T) {
-	s := open(t, Options{Agents: 12, Workers: 1})
+	s := open(t, Options{Options: world.Options{Agents: 12, Workers: 1}})
 	far := scenes.Input{Watched: true, Eye: m3.V(0, 2, -60), Ahead: m3.V(0, 0, 1), Saving: 1}
 	var f scenes.Frame
-	step(t, s, 8, far)
+	testscene.Step(t, s, 8, far)
 	if s.Frame(&f, 1); len(f.Lines) != 0 || len(f.HUD) != 2 {
 		t.Errorf("nobody is watched, and there are %d lines and %q", len(f.Lines), f.HUD)
 	}
 	for _, want := range []string{"watching: dog ", "watching: person "} {
 		for s.Frame(&f, 1); len(f.HUD) < 3 || !strings.HasPrefix(f.HUD[2], want); s.Frame(&f, 1) {
-			step(t, s, 1, far)
+			testscene.Step(t, s, 1, far)
 			in := far
 			in.Jump = true
-			step(t, s, 1, in)
+			testscene.Step(t, s, 1, in)
 		}
-		step(t, s, 8, far)
+		testscene.Step(t, s, 8, far)
 		s.Frame(&f, 1)
 		if !strings.HasSuffix(f.HUD[2], "a step every tick") || !strings.Contains(f.HUD[1], "every tick: 1,") {
 			t.Errorf("the one who is watched goes at another rate: %q", f.HUD[1:])
 		}
-		testoverlay.Ring(t, &f)
+		testscene.Ring(t, &f)
 	}
 }
 
 // Nor do those who come and go.
 func TestTickDoesNotAllocate(t *testing.T) {
-	s := open(t, Options{Agents: 40, Workers: 2, Churn: 30})
+	s := open(t, Options{Options: world.Options{Agents: 40, Workers: 2}, Churn: 30})
 	turn := float32(0)
 	in := func() scenes.Input {
 		turn += 0.01
 		return scenes.Input{Watched: true, Eye: m3.V(0, 2, -9), Ahead: m3.V(m3.Sin(turn), 0, m3.Cos(turn)), Saving: 0.2}
 	}
-	step(t, s, 60, in())
+	testscene.Step(t, s, 60, in())
 	if n := testing.AllocsPerRun(1, func() {
 		for range 120 {
-			step(t, s, 1, in())
+			testscene.Step(t, s, 1, in())
 		}
 	}); n != 0 {
 		t.Errorf("%g allocations in two seconds", n)
 	}
 }
 
-// Those who meet head on pass each other, both on the same side of themselves; those who do
-// not meet go on.
-func TestDodge(t *testing.T) {
-	ahead := m3.V(0, 0, 1)
-	if p := dodge(m3.V(0, 0, 2), m3.V(0, 0, 2), ahead, 1); p.Dot(m3.V(1, 0, 0)) > -0.3 {
-		t.Errorf("head on one turns by %v, want to the right, −X", p)
-	}
-	if p := dodge(m3.V(-0.4, 0, 2), m3.V(0, 0, 2), ahead, 1); p.X < 0.1 {
-		t.Errorf("from one who comes on the right one turns by %v, want to the left", p)
-	}
-	for name, c := range map[string][2]m3.Vec3{
-		"one who goes on ahead": {m3.V(0, 0, 2), m3.V(0, 0, -1)}, "far aside": {m3.V(2, 0, 2), m3.V(0, 0, 2)}, "far ahead": {m3.V(0, 0, 9), m3.V(0, 0, 2)}, "as fast": {m3.V(0, 0, 1), {}},
-	} {
-		if p := dodge(c[0], c[1], ahead, 1); p != (m3.Vec3{}) {
-			t.Errorf("%s: turns by %v", name, p)
-		}
-	}
-}
-
 func TestErrors(t *testing.T) {
 	nan := float32(math.NaN())
 	for want, o := range map[string]Options{
-		"1 to 4096": {Agents: -1}, "room for 5": {Agents: 9, Room: 5}, "come and go": {Churn: nan}, "no network": {}, "terrain": {Terrain: &terrain.Field{}},
+		"1 to 4096": {Options: world.Options{Agents: -1}}, "room for 5": {Options: world.Options{Agents: 9}, Room: 5}, "Options.Churn": {Churn: nan}, "no network": {}, "terrain": {Options: world.Options{Terrain: &terrain.Field{}}},
 		"want 2 or 4": {Dog: testdog.Model(t), Far: []*mann.Model{testdog.Far(t, 3)}},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
@@ -288,26 +252,26 @@ func TestErrors(t *testing.T) {
 }
 
 func TestOverlays(t *testing.T) {
-	testoverlay.Check(t, open(t, Options{Agents: 10, Workers: 1}), overlay.All)
+	testscene.Check(t, open(t, Options{Options: world.Options{Agents: 10, Workers: 1}}), overlay.All)
 }
 
 // Whoever comes, goes and is watched, there are never more than there is room for.
 func TestRoom(t *testing.T) {
 	for _, room := range []int{2, 4} {
-		s, err := New(Options{Agents: room, Room: room, Workers: 1, Churn: 1000, Dog: testdog.Model(t)})
+		s, err := New(Options{Options: world.Options{Agents: room, Workers: 1}, Room: room, Churn: 1000, Dog: testdog.Model(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		step(t, s, 1, scenes.Input{Jump: true})
+		testscene.Step(t, s, 1, scenes.Input{Jump: true})
 		who := s.watched
 		for range 120 {
-			step(t, s, 1, scenes.Input{})
+			testscene.Step(t, s, 1, scenes.Input{})
 			if n := s.Agents(); n > room || n < room-1 {
 				t.Fatalf("there are %d, with room for %d", n, room)
 			}
 		}
-		if s.watched != who || !s.World.Alive(who) {
+		if s.watched != who || !s.ECS.Alive(who) {
 			t.Error("the one who is watched has gone")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"mannequin/models/person"
 	stylesgram "mannequin/models/styles-gram"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/testscene"
 )
 
 // Who goes along a lane in a style of Gram goes where they would without, and moves
@@ -30,14 +31,14 @@ func TestGramStyles(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { s.Close() })
-		step(t, s, 240, scenes.Input{})
+		testscene.Step(t, s, 240, scenes.Input{})
 		return s
 	}
 	plain := play(o)
 	o.Transfers = transfers
 	styled := play(o)
 	otherwise := 0
-	a, b := plain.kinds[0].crowd, styled.kinds[0].crowd
+	a, b := plain.populations[0], styled.populations[0]
 	for row := range a.Agents() {
 		if d := a.Roots[row].Pos.Dist(b.Roots[row].Pos); d > 0.01 {
 			t.Errorf("person %d is %g m from where it would be without a style", row, d)

@@ -23,10 +23,7 @@ type Options struct {
 func GroundSize(agents int) float32 { return world.SunflowerSize(agents, 20) }
 
 // Scene is the running scene; it is a scenes.Scene.
-type Scene struct {
-	world.Pack
-	roam *Roam
-}
+type Scene struct{ world.Pack }
 
 var (
 	_ scenes.Scene  = (*Scene)(nil)
@@ -40,13 +37,13 @@ func New(opt Options) (*Scene, error) {
 		return nil, err
 	}
 	s := &Scene{}
-	s.roam = NewRoam(&s.Pack, opt.Agents, opt.Seed)
 	err := s.Init(&opt.Options, opt.Model, opt.Far, opt.Agents)
 	if err == nil {
-		err = s.Start(s.roam)
-	}
-	if err == nil {
-		err = s.roam.Spawn(opt.Agents, 0)
+		roam := s.Herd()
+		err = s.Start(roam)
+		if err == nil {
+			err = s.Spawn(roam, opt.Agents, 0)
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

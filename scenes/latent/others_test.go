@@ -11,6 +11,7 @@ import (
 	"mannequin/internal/testing/testlatent"
 	"mannequin/netruntime"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/testscene"
 	"mannequin/scenes/world"
 	"mannequin/terrain"
 )
@@ -26,14 +27,14 @@ func TestOthers(t *testing.T) {
 	const n = 12
 	alone := open(t, Options{Options: world.Options{Terrain: field, Workers: 1}, Model: m})
 	s := open(t, Options{Options: world.Options{Terrain: field, Workers: 2, Agents: n, Seed: 1}, Model: m, Next: next})
-	begun := slices.Clone(s.others.crowd.Roots)
+	begun := slices.Clone(s.others.Populations[0].Roots)
 	way := make([]float32, n)
 	var f, a scenes.Frame
 	for tick := range 1200 {
-		before := slices.Clone(s.others.crowd.Roots)
+		before := slices.Clone(s.others.Populations[0].Roots)
 		step(t, s, 1, hud.Touch{})
 		step(t, alone, 1, hud.Touch{})
-		for r, root := range s.others.crowd.Roots {
+		for r, root := range s.others.Populations[0].Roots {
 			way[r] += root.Pos.Dist(before[r].Pos)
 			if d := root.Pos.Dist(begun[r].Pos); d > homeRange+4 {
 				t.Fatalf("tick %d: person %d is %g m from where they began", tick, r, d)
@@ -89,5 +90,21 @@ func TestOthers(t *testing.T) {
 		if _, err := New(opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)
 		}
+	}
+}
+
+// The others keep off each other.
+func TestAvoidance(t *testing.T) {
+	m, next := testlatent.Shipped(t)
+	nearest := func(no bool) float32 {
+		s := open(t, Options{Options: world.Options{Workers: 2, Agents: 20, Seed: 1, NoAvoidance: no}, Model: m, Next: next})
+		return testscene.Nearest(t, s, s.others.Populations[0].Roots, 12*scenes.TickRate, func(int) scenes.Input { return scenes.Input{} })
+	}
+	const touching = 0.3 // m
+	if d := nearest(false); d < touching {
+		t.Errorf("two come within %g m of each other", d)
+	}
+	if d := nearest(true); d > touching/2 {
+		t.Errorf("without avoidance the nearest are %g m from each other: the test shows nothing", d)
 	}
 }

@@ -1,4 +1,4 @@
-// Package people is the scene of people who walk and run along lanes over hills.
+// Package people is the scene of people that walk and run along lanes.
 package people
 
 import (
@@ -15,6 +15,7 @@ import (
 	"mannequin/internal/statehash"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/internal/steer"
 	"mannequin/scenes/world"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -32,13 +33,13 @@ type Options struct {
 	Transfers []*manifold.StyleTransfer // of ecs.GramStyle
 }
 
-// Speeds are what the player may have someone do, m/s.
+// Speeds are the speeds that the player can ask for, m/s.
 var Speeds = [...]float32{scenes.KeepGait: 0, scenes.Walk: 1.2, scenes.Pace: 1.8, scenes.Trot: 2.8, scenes.Canter: 3.8}
 
 var help = []string{
-	"1 2 3 4: it walks, walks fast, jogs, runs    X: it stands",
+	"1 2 3 4: walk, walk fast, jog, run    X: stand",
 	"S: backward   Q E: sideways   W: ahead again",
-	"Space: the next one   R: from the start",
+	"Space: select the next person   R: restart",
 }
 
 // Scene is the running scene; it is a scenes.Scene.
@@ -48,6 +49,7 @@ type Scene struct {
 	Stream *manifold.Stream
 
 	all    []person // (rows)
+	tick   int
 	curves generic.Map1[manifold.Curve]
 }
 
@@ -59,6 +61,9 @@ var (
 type person struct {
 	lane  *control.Path
 	start float32 // along it, m
+	arc   float32 // along it as of the last yield, m
+	asked float32 // speed of the lane, or as the player asks for, m/s
+	ahead int     // row of the next person on the lane; its own if there is none
 	style string  // name; may be empty
 }
 
@@ -71,14 +76,14 @@ func New(opt Options) (*Scene, error) {
 	case opt.Styled < 0 || opt.Styled > opt.Agents:
 		return nil, fmt.Errorf("people: %d of %d in a style: want 0 to all", opt.Styled, opt.Agents)
 	case opt.Styled > 0 && len(opt.styleSet()) == 0:
-		return nil, fmt.Errorf("people: Options.Styles and Transfers have no style but the neutral one, which is theirs")
+		return nil, fmt.Errorf("people: Options.Styles and Transfers have no style but the neutral one, which all people have")
 	case opt.Networks == nil:
 		return nil, fmt.Errorf("people: Options.Networks is missing")
 	}
 	s := &Scene{}
 	s.Init(&opt.Options)
 	var err error
-	if s.Stream, err = opt.Networks.NewStream(manifold.StreamOptions{People: opt.Agents, Styles: opt.Transfers, Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations}); err != nil {
+	if s.Stream, err = opt.Networks.NewStream(manifold.StreamOptions{Capacity: opt.Agents, Styles: opt.Transfers, Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations}); err != nil {
 		return nil, err
 	}
 	styles := animsys.Options{Styles: opt.Styles, Known: opt.Styles.InStyle("neutral")}
@@ -118,7 +123,8 @@ func (s *Scene) populate(n int) error {
 		done += l.path.Length()
 		places := int(m3.Clamp(float32(n)*done/length+0.5, 0, float32(n))) - from
 		for k := range places {
-			p := person{lane: l.path, start: l.path.Length() * (l.offset + float32(k)/float32(places))}
+			start := l.path.Length() * (l.offset + float32(k)/float32(places))
+			p := person{lane: l.path, start: start, arc: start, asked: l.speed, ahead: from + (k+1)%places}
 			at, ahead := p.lane.At(p.start)
 			e, err := s.People.Spawn(at, m3.YawOf(ahead))
 			if err != nil {
@@ -181,12 +187,12 @@ func (s *Scene) Step(in scenes.Input) error {
 	case in.Forward > 0:
 		c.Facing = 0
 	}
-	if in.Gait != scenes.KeepGait {
-		c.Speed = Speeds[in.Gait]
-	}
+	asked := &s.all[s.Selected].asked
+	*asked = in.Gait.Speed(Speeds[:], *asked)
 	if in.Sit {
-		c.Speed = 0
+		*asked = 0
 	}
+	s.steer()
 	s.SelectNext(&in)
 	if in.Reset {
 		for i, p := range s.all {
@@ -194,10 +200,38 @@ func (s *Scene) Step(in scenes.Input) error {
 			if err := s.People.Place(s.entity(i), at, m3.YawOf(ahead)); err != nil {
 				return err
 			}
+			s.all[i].arc = p.start
 		}
 	}
 	return s.Tick()
 }
+
+// steer gives all people the speed that is asked of them, or less so that they keep off the person ahead.
+func (s *Scene) steer() {
+	for row := range s.all {
+		p := &s.all[row]
+		c, speed := s.curves.Get(s.entity(row)), p.asked
+		if !s.NoAvoidance && p.ahead != row {
+			if (s.tick+row)%steerTicks != 0 {
+				continue
+			}
+			p.arc, _ = p.lane.NearestFrom(s.People.Roots[row].Pos, p.arc, 1, 1)
+			gap := s.all[p.ahead].arc - p.arc
+			if gap < 0 {
+				gap += p.lane.Length()
+			}
+			speed = steer.Follow(speed, gap, s.curves.Get(s.entity(p.ahead)).Speed)
+		}
+		// Each change makes motion anew.
+		if m3.Abs(speed-c.Speed) > 0.1 || speed == p.asked || speed == 0 {
+			c.Speed = speed
+		}
+	}
+	s.tick++
+}
+
+// steerTicks is the number of ticks after which a person looks at the gap ahead again.
+const steerTicks = 6
 
 // Hash returns the hash of all people and of the selection.
 func (s *Scene) Hash() uint64 {
@@ -216,9 +250,9 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		p, _ := selected.lane.At(along + d)
 		dst.Path = append(dst.Path, m3.V(p.X, s.Terrain.Height(p.X, p.Z), p.Z))
 	}
-	line := fmt.Sprintf("%s; watching: person %d, who goes %.1f m/s", scenes.Count(s.Agents(), "person", "people"), s.Selected+1, s.curves.Get(s.entity(s.Selected)).Speed)
+	line := fmt.Sprintf("%s; watching: person %d; asked: %.1f m/s, actual: %.1f m/s", scenes.Count(s.Agents(), "person", "people"), s.Selected+1, selected.asked, s.SelectedSpeed())
 	if selected.style != "" {
-		line += ", " + selected.style
+		line += "; style: " + selected.style
 	}
 	dst.HUD = append(dst.HUD, line)
 }

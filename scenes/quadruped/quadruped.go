@@ -1,5 +1,4 @@
-// Package quadruped is the scene of a dog that the player controls, on hills,
-// alone or among a herd.
+// Package quadruped is the scene of a dog that the player controls, alone or among a herd.
 package quadruped
 
 import (
@@ -13,6 +12,7 @@ import (
 	"mannequin/internal/statehash"
 	"mannequin/scenes"
 	"mannequin/scenes/herd"
+	"mannequin/scenes/internal/steer"
 	"mannequin/scenes/world"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -50,8 +50,7 @@ var gamepadHelp = []string{
 // Scene is the running scene; it is a scenes.Scene.
 type Scene struct {
 	world.Pack
-	input *scenes.Input
-	drive *Drive
+	drive *drive
 	dog   arche.Entity
 }
 
@@ -61,8 +60,7 @@ var (
 	_ scenes.Saver  = (*Scene)(nil)
 )
 
-// elbowRoom is how many dogs' places around the player's dog are free at the
-// start: about 3 m.
+// elbowRoom is the number of dogs' places around the player's dog that stay free at the start: about 3 m.
 const elbowRoom = 6
 
 // New builds the scene: the player's dog at the origin, the herd around it.
@@ -70,21 +68,10 @@ func New(opt Options) (*Scene, error) {
 	if err := opt.Complete("quadruped", 0, func(n int) float32 { return herd.GroundSize(1 + n) }); err != nil {
 		return nil, err
 	}
-	s := &Scene{input: &scenes.Input{}, drive: &Drive{Gait: scenes.Pace}}
-	roam := herd.NewRoam(&s.Pack, 1+opt.Agents, opt.Seed)
-	// The system looks its resource up when the schedule starts.
-	s.drive.input = s.input
+	s := &Scene{}
 	err := s.Init(&opt.Options, opt.Model, opt.Far, 1+opt.Agents)
 	if err == nil {
-		err = s.Start(s.drive, roam)
-	}
-	if err == nil {
-		s.dog, err = s.Crowd.Spawn(m3.Vec3{}, 0)
-	}
-	if err == nil {
-		player := generic.NewMap1[scenes.Player](&s.ECS)
-		player.Add(s.dog)
-		err = roam.Spawn(opt.Agents, elbowRoom)
+		err = s.start(opt.Agents)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -92,21 +79,36 @@ func New(opt Options) (*Scene, error) {
 	return s, nil
 }
 
+// start starts the world with the player's dog and n others.
+func (s *Scene) start(n int) (err error) {
+	roam := s.Herd()
+	roam.Led = 0
+	s.drive = &drive{gait: scenes.Pace, goals: generic.NewMap1[control.Goal](&s.ECS)}
+	if err = s.Start(s.drive, roam); err != nil {
+		return err
+	}
+	if s.dog, err = s.Crowd.Spawn(m3.Vec3{}, 0); err != nil {
+		return err
+	}
+	s.drive.dog = s.dog
+	return s.Spawn(roam, n, elbowRoom)
+}
+
 // Step runs one tick. A dog that leaves the terrain starts again in its middle.
 func (s *Scene) Step(in scenes.Input) error {
-	if in.Reset || world.Inside(s.Terrain, s.Crowd.Roots[0].Pos) < 0 {
+	if in.Reset || steer.Inside(s.Terrain, s.Crowd.Roots[0].Pos) < 0 {
 		if err := s.Crowd.Place(s.dog, m3.Vec3{}, 0); err != nil {
 			return err
 		}
 	}
-	*s.input = in
+	s.drive.input = in
 	s.ApplyLOD(&in, s.dog)
 	return s.Tick()
 }
 
-// Hash sums up the dogs, and the gait that the player has chosen.
+// Hash returns the hash of all dogs and of the chosen gait.
 func (s *Scene) Hash() uint64 {
-	return uint64(statehash.Hash(s.Pack.Hash()).Int(int(s.drive.Gait)))
+	return uint64(statehash.Hash(s.Pack.Hash()).Int(int(s.drive.gait)))
 }
 
 // Frame describes what to draw.
@@ -121,12 +123,12 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Help = append(dst.Help, help...)
 	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
 	dst.HUD = append(dst.HUD,
-		"asked for: "+wish(s.drive.goal, s.drive.Gait),
+		"asked for: "+intent(s.drive.goal, s.drive.gait),
 		fmt.Sprintf("does: %s, %.2f m/s", s.doing(), s.Dogs.Velocity(0).Len()))
 }
 
-// wish puts into words what the player asks for.
-func wish(g control.Goal, gait scenes.Gait) string {
+// intent returns the text for what the player asks for.
+func intent(g control.Goal, gait scenes.Gait) string {
 	if g.Action != control.Idle {
 		return g.Action.String()
 	}
@@ -165,58 +167,51 @@ func (s *Scene) doing() string {
 	return best.String()
 }
 
-// Drive is the system that turns the player's input into the goals of entities
-// with a scenes.Player.
-type Drive struct {
-	Gait scenes.Gait // the present speed step
-
-	input  *scenes.Input
-	goal   control.Goal // the last
-	filter generic.Filter2[control.Goal, scenes.Player]
+// drive is the system that turns the player's input into the goal of the dog.
+type drive struct {
+	gait  scenes.Gait // the present speed step
+	input scenes.Input
+	goal  control.Goal // the last
+	dog   arche.Entity
+	goals generic.Map1[control.Goal]
 }
 
-// Initialize builds the filter.
-func (d *Drive) Initialize(*arche.World) {
-	d.filter = *generic.NewFilter2[control.Goal, scenes.Player]()
-}
+// Initialize does nothing.
+func (d *drive) Initialize(*arche.World) {}
 
-// Update sets the goals.
-func (d *Drive) Update(w *arche.World) {
-	in := d.input
+// Finalize does nothing.
+func (d *drive) Finalize(*arche.World) {}
+
+// Update sets the goal.
+func (d *drive) Update(*arche.World) {
+	in := &d.input
 	switch {
 	case in.Gait == scenes.Faster:
-		d.Gait = min(d.Gait+1, scenes.Canter)
+		d.gait = min(d.gait+1, scenes.Canter)
 	case in.Gait == scenes.Slower:
-		d.Gait = max(d.Gait-1, scenes.Walk)
+		d.gait = max(d.gait-1, scenes.Walk)
 	case in.Gait > scenes.KeepGait && int(in.Gait) < len(Speeds):
-		d.Gait = in.Gait
+		d.gait = in.Gait
 	}
 	move := m3.V(clamp(in.Side), 0, clamp(in.Forward))
 	if l := move.Len(); l > 1 {
 		move = move.Scale(1 / l)
 	}
-	goal := control.Goal{Move: move, Turn: clamp(in.Turn), Speed: Speeds[d.Gait]}
+	d.goal = control.Goal{Move: move, Turn: clamp(in.Turn), Speed: Speeds[d.gait]}
 	switch {
 	case in.Jump:
-		goal.Action = control.Jump
+		d.goal.Action = control.Jump
 	case in.Sit:
-		goal.Action = control.Sit
+		d.goal.Action = control.Sit
 	case in.Lie:
-		goal.Action = control.Lie
+		d.goal.Action = control.Lie
 	case in.Stand:
-		goal.Action = control.Stand
+		d.goal.Action = control.Stand
 	}
-	d.goal = goal
-	for q := d.filter.Query(w); q.Next(); {
-		g, _ := q.Get()
-		*g = goal
-	}
+	*d.goals.Get(d.dog) = d.goal
 }
 
-// Finalize has nothing to do.
-func (d *Drive) Finalize(*arche.World) {}
-
-// clamp limits an axis to [−1, 1]; a broken one is 0.
+// clamp limits an axis to [−1, 1]. NaN and infinity are 0.
 func clamp(v float32) float32 {
 	if !m3.Finite(v) {
 		return 0
@@ -224,10 +219,8 @@ func clamp(v float32) float32 {
 	return m3.Clamp(v, -1, 1)
 }
 
-// Autopilot returns a tour for recordings without a player. Its first ten
-// seconds, the length of the shortest recording that one would look at, show a
-// walk, a trot through a bend, a jump and a sit; then come the other gaits, a
-// sidestep and lying down.
+// Autopilot returns the input of a recording without a player. Its first ten seconds show a walk, a trot through
+// a bend, a jump and a sit; then come the other gaits, a sidestep and lying down.
 func Autopilot() scenes.Script {
 	type in = scenes.Input
 	return scenes.Script{

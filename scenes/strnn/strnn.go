@@ -1,6 +1,5 @@
-// Package strnn is the scene of a crowd that wanders on predicted motion: a recurrent
-// network goes on from what everybody has done, as they are asked to (Wang, Ho, Shum and
-// Zhu 2019).
+// Package strnn is the scene of a crowd that wanders on predicted motion: a recurrent network continues the
+// motion of each person under control (Wang, Ho, Shum and Zhu 2019).
 package strnn
 
 import (
@@ -8,13 +7,14 @@ import (
 	"fmt"
 
 	"mannequin/animsys"
+	"mannequin/animsys/control"
 	"mannequin/animsys/strnn"
 	"mannequin/internal/statehash"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/internal/steer"
 	"mannequin/scenes/world"
 
-	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 )
 
@@ -27,13 +27,13 @@ type Options struct {
 	Stream strnn.StreamOptions
 }
 
-// Speeds are what the player may have someone do, m/s.
+// Speeds are the speeds that the player can ask for, m/s.
 var Speeds = [...]float32{scenes.KeepGait: 0, scenes.Walk: 1, scenes.Pace: 1.25, scenes.Trot: 1.5, scenes.Canter: 1.75}
 
 var help = []string{
-	"1 2 3 4: it walks slowly to fast    A D: it turns    X: it stands",
-	"V: it goes where the network goes",
-	"Space: the next one, this one wanders again   R: from the start",
+	"1 2 3 4: walk slowly to fast    A D: turn    X: stand",
+	"V: the network chooses the way",
+	"Space: release this person and select the next   R: restart",
 }
 
 // Scene is the running scene; it is a scenes.Scene.
@@ -41,14 +41,22 @@ type Scene struct {
 	world.World
 	People *animsys.Crowd
 
-	mingle  *mingle
+	roam    *steer.Roam
+	avoid   *steer.People
 	wanders generic.Map1[strnn.Steer]
-	about   generic.Map1[scenes.Wander]
 }
 
 var (
 	_ scenes.Scene  = (*Scene)(nil)
 	_ scenes.Traced = (*Scene)(nil)
+)
+
+// The settings of steering.
+const (
+	homeRange = 8    // distance from where they began at which people turn back, m
+	resting   = 0.15 // share of the walks that a rest follows
+	slowest   = 1.0  // m/s
+	fastest   = 1.6
 )
 
 // GroundSize returns the width of the terrain for a number of people, m.
@@ -65,26 +73,15 @@ func New(opt Options) (*Scene, error) {
 	s := &Scene{}
 	s.Init(&opt.Options)
 	settings := opt.Stream
-	settings.People, settings.Seed, settings.Workers, settings.Open, settings.BF16 = opt.Agents, opt.Seed, opt.Workers, opt.Open, opt.BF16
+	settings.Capacity, settings.Seed, settings.Workers, settings.Open, settings.BF16 = opt.Agents, opt.Seed, opt.Workers, opt.Open, opt.BF16
 	stream, err := opt.Model.NewStream(settings)
 	if err != nil {
 		return nil, err
 	}
 	people, err := world.Add(&s.World, stream, animsys.Options{}, overlay.Places(stream.Preview, 3), func(row int) [3]float32 { return scenes.Clothes(row, s.Seed) })
 	if err == nil {
-		s.People = people.Crowd
-		s.mingle = newMingle(s.People, stream, s.Terrain, opt.Seed)
-		s.wanders, s.about = generic.NewMap1[strnn.Steer](&s.ECS), generic.NewMap1[scenes.Wander](&s.ECS)
-		err = s.Start(s.mingle)
-	}
-	for i := 0; i < opt.Agents && err == nil; i++ {
-		at, yaw := world.Sunflower(i)
-		var e arche.Entity
-		if e, err = s.People.Spawn(at, yaw); err == nil {
-			s.wanders.Get(e).Speed = slowest
-			s.about.Assign(e, &scenes.Wander{})
-			s.mingle.wander.Reset(i, opt.Seed+uint64(i), at)
-		}
+		s.People, s.wanders = people.Crowd, generic.NewMap1[strnn.Steer](&s.ECS)
+		err = s.start()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -92,17 +89,42 @@ func New(opt Options) (*Scene, error) {
 	return s, nil
 }
 
-// entity returns the entity of a row.
-func (s *Scene) entity(row int) arche.Entity { return s.People.Rows.Entity(row) }
+// start starts the world and adds the people.
+func (s *Scene) start() error {
+	s.avoid = steer.NewPeople(s.Terrain, s.Options.Agents)
+	s.roam = steer.NewRoam(s.People, s.Seed, func(row int, goal *control.Goal) {
+		want := strnn.Steer{}
+		if goal.Action == control.Move {
+			want = strnn.Steer{Speed: goal.Speed, Turn: goal.Turn * strnn.MaxTurn}
+		}
+		*s.wander(row) = want
+	})
+	s.roam.Radius, s.roam.Rest, s.roam.Slowest, s.roam.Fastest = homeRange, resting, slowest, fastest
+	if !s.NoAvoidance {
+		s.roam.Avoid = s.avoid
+	}
+	if err := s.Start(s.roam); err != nil {
+		return err
+	}
+	for i := range s.Options.Agents {
+		if _, err := s.roam.Spawn(world.Sunflower(i)); err != nil {
+			return err
+		}
+		s.wander(i).Speed = slowest
+	}
+	return nil
+}
+
+// wander returns the control of a row.
+func (s *Scene) wander(row int) *strnn.Steer { return s.wanders.Get(s.People.Rows.Entity(row)) }
 
 // Step runs one tick. A person whom the player controls does not wander.
 func (s *Scene) Step(in scenes.Input) error {
-	e := s.entity(s.Selected)
-	if led := in.Turn != 0 || in.Gait != scenes.KeepGait || in.Sit || in.Stand; led && s.about.Get(e) != nil {
-		s.about.Remove(e)
+	if in.Turn != 0 || in.Gait != scenes.KeepGait || in.Sit || in.Stand {
+		s.roam.Led = s.Selected
 	}
-	if s.about.Get(e) == nil {
-		w := s.wanders.Get(e)
+	if s.roam.Led >= 0 {
+		w := s.wander(s.Selected)
 		w.Turn = in.Turn * strnn.MaxTurn
 		switch {
 		case in.Sit:
@@ -110,16 +132,17 @@ func (s *Scene) Step(in scenes.Input) error {
 		case in.Stand:
 			w.Free = true
 		case in.Gait != scenes.KeepGait:
-			w.Speed, w.Free = Speeds[in.Gait], false
+			w.Speed, w.Free = in.Gait.Speed(Speeds[:], w.Speed), false
 		}
+		s.avoid.Speed[s.Selected] = w.Speed
 	}
-	if s.SelectNext(&in) && s.about.Get(e) == nil {
-		s.about.Assign(e, &scenes.Wander{})
+	if s.SelectNext(&in) {
+		s.roam.Led = -1
 	}
 	if in.Reset {
 		for i := range s.Agents() {
 			at, yaw := world.Sunflower(i)
-			if err := s.People.Place(s.entity(i), at, yaw); err != nil {
+			if err := s.People.Place(s.People.Rows.Entity(i), at, yaw); err != nil {
 				return err
 			}
 		}
@@ -138,11 +161,11 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Seat = scenes.Behind(s.Agents())
 	dst.Help = append(dst.Help, help...)
 	s.DrawSelected(dst, alpha)
-	line := fmt.Sprintf("%s; watching: person %d, who ", scenes.Count(s.Agents(), "person", "people"), s.Selected+1)
-	if w := s.wanders.Get(s.entity(s.Selected)); w.Free {
-		line += "goes where the network goes"
+	line := fmt.Sprintf("%s; watching: person %d; ", scenes.Count(s.Agents(), "person", "people"), s.Selected+1)
+	if w := s.wander(s.Selected); w.Free {
+		line += "free: the network chooses"
 	} else {
-		line += fmt.Sprintf("shall go %.1f m/s and turn %.1f rad/s", w.Speed, w.Turn)
+		line += fmt.Sprintf("asked: %.1f m/s and %.1f rad/s", w.Speed, w.Turn)
 	}
-	dst.HUD = append(dst.HUD, line)
+	dst.HUD = append(dst.HUD, line+fmt.Sprintf(", actual: %.1f m/s", s.SelectedSpeed()))
 }

@@ -138,6 +138,8 @@ func TestWrong(t *testing.T) {
 		"another scene":      {header(`"herd"`, `"moon"`), "moon"},
 		"too many":           {header(`"agents":5`, `"agents":99999`), "99999"},
 		"another rate":       {header(`"rate":60`, `"rate":50`), "50 ticks"},
+		"older steering":     {header(`"herd"`, `"strnn"`), "version 1 of its steering, this program has version 2"},
+		"newer steering":     {header(`"rate":60`, `"rate":60,"steering":2`), "version 2 of its steering, this program has version 1"},
 		"unknown input":      {header(`"Forward"`, `"Upward"`), "Upward"},
 		"an input twice":     {header(`"Side"`, `"Turn"`), "twice"},
 		"two headers":        {appendBlock(bytes.Clone(good), kindHeader, head), "kind 'h'"},
@@ -162,7 +164,11 @@ func TestWrong(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	// What a tape is too old to tell is as it is usual.
+	// People do not avoid each other on a tape from before they did.
+	if r, err := NewReader(bytes.NewReader(header(`"herd"`, `"people"`))); err != nil || !r.Header.Setup.NoAvoidance {
+		t.Errorf("%+v, %v", r, err)
+	}
+	// What an old tape does not say is the default.
 	r, err = NewReader(bytes.NewReader(header(`"manifold":"human",`, "")))
 	if err != nil || r.Header.Setup.Manifold != "human" || !reflect.DeepEqual(r.Header.Setup, setup("herd", 5)) {
 		t.Errorf("%+v, %v", r, err)

@@ -4,11 +4,15 @@ import (
 	"errors"
 
 	"mannequin/animsys"
+	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/internal/steer"
+
+	"github.com/mlange-42/arche/generic"
 )
 
 // Pack is a world of dogs.
@@ -41,6 +45,28 @@ func (p *Pack) Init(opt *Options, m *mann.Model, far []*mann.Model, n int) error
 	}
 	p.Crowd = dogs.Crowd
 	p.experts.Step(p.Dogs.Experts(), 0, 0)
+	return nil
+}
+
+// Herd returns a system that makes dogs wander about on the terrain, keep apart, and make way for the
+// dog that the player controls.
+func (p *Pack) Herd() *steer.Roam {
+	goals := generic.NewMap1[control.Goal](&p.ECS)
+	r := steer.NewRoam(p.Crowd, p.Seed, func(row int, goal *control.Goal) { *goals.Get(p.Crowd.Rows.Entity(row)) = *goal })
+	herd := steer.NewHerd(p.Terrain, p.Crowd.Rows.Cap())
+	herd.Velocity = p.Dogs.Velocity
+	r.Radius, r.Avoid = 8, herd
+	return r
+}
+
+// Spawn adds n dogs of a herd around the origin, each looking its own way. The innermost room places stay
+// free.
+func (p *Pack) Spawn(r *steer.Roam, n, room int) error {
+	for i := range n {
+		if _, err := r.Spawn(Sunflower(room + i)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/internal/steer"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -31,6 +32,9 @@ type Options struct {
 	BF16    bool              // networks in bfloat16 if the processor has it: see netruntime.SessionOptions
 	Open    netruntime.Opener // device for the networks; nil is the processor
 	Log     *slog.Logger      // warnings for the player; nil drops them
+
+	// NoAvoidance lets people walk through each other, as in tapes that were recorded before they kept off.
+	NoAvoidance bool
 }
 
 // Complete checks opt and fills in the scene's usual number of agents, if opt has none, and hills on a
@@ -52,16 +56,10 @@ func (opt *Options) Complete(scene string, usual int, size func(agents int) floa
 	if err := opt.Terrain.Validate(); err != nil {
 		return err
 	}
-	if !(Inside(opt.Terrain, m3.Vec3{}) > 0) {
+	if !(steer.Inside(opt.Terrain, m3.Vec3{}) > 0) {
 		return fmt.Errorf("%s: the terrain does not cover the origin, where agents start", scene)
 	}
 	return nil
-}
-
-// Inside returns the distance from a place to the border of a terrain, m, negative outside.
-func Inside(f *terrain.Field, at m3.Vec3) float32 {
-	x0, z0, x1, z1 := f.Bounds()
-	return min(at.X-x0, x1-at.X, at.Z-z0, z1-at.Z)
 }
 
 // World is a world with its schedule. Its zero value has no populations. Fill in Options, add the
@@ -76,6 +74,8 @@ type World struct {
 	lod     animsys.LODPolicy
 	cast    int  // of the first population in the frame of the last Draw
 	pressed bool // the key of SelectNext
+	speed   float32
+	last    m3.Vec3 // place of the selected agent in the last tick
 }
 
 // Population is the agents of one generator.
@@ -142,8 +142,19 @@ func (w *World) Tick() error {
 	for _, p := range w.Populations {
 		p.overlay.Step(p.Agents())
 	}
+	if p := w.Populations[0]; w.Selected < p.Agents() {
+		const keep, placed = 0.955, 10 // of the speed in a tick: a half-life of 0.25 s; m/s that no agent has
+		at := p.Roots[w.Selected].Pos
+		if v := at.Dist(w.last) * scenes.TickRate; v < placed {
+			w.speed = m3.Lerp(v, w.speed, keep)
+		}
+		w.last = at
+	}
 	return nil
 }
+
+// SelectedSpeed returns the speed of the selected agent, smoothed, m/s.
+func (w *World) SelectedSpeed() float32 { return w.speed }
 
 // Draw writes a cast for each population to dst, a fraction alpha of the way from the last tick but one
 // to the last. The scene sets focus, heading, path and texts.
@@ -168,7 +179,7 @@ func (w *World) DrawOverlays(dst *scenes.Frame, i, row int, ring bool, alpha flo
 		}
 		bones := dst.Casts[w.cast+k].Bones
 		if selected >= 0 && ring {
-			p.overlay.Watched(dst, bones, selected)
+			p.overlay.Ring(dst, bones, selected)
 		}
 		p.overlay.Draw(dst, bones, selected, alpha)
 	}

@@ -8,23 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
-// TestWorks checks the counts of operations against the graphs, and that
-// signals keep their size.
+// TestWorks checks the numbers of operations against the graphs, and that signals keep their size.
 func TestWorks(t *testing.T) {
 	for _, w := range Works() {
-		net, err := w.Net(1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := must.Get(w.Net(1))(t)
 		g, flop := net.Graph(), 0.0
 		for _, n := range g.Nodes {
-			frames, err := g.Length(n.Name, w.Length)
-			if err != nil {
-				t.Fatal(err)
-			}
+			frames := must.Get(g.Length(n.Name, w.Length))(t)
 			for _, role := range []string{"weight", "recurrent"} {
 				name := n.Tensors[role]
 				if name == "" {
@@ -45,13 +39,8 @@ func TestWorks(t *testing.T) {
 		if flop != w.FLOP {
 			t.Errorf("%s: %g operations, its graph has %g", w.Name, w.FLOP, flop)
 		}
-		s, err := w.Session(net, 2, 1, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Compute()(); err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(w.Session(net, 2, 1, false))(t)
+		must.Do(t, s.Compute()())
 		s.Close()
 		sum := 0.0
 		for _, v := range s.Y {
@@ -60,10 +49,7 @@ func TestWorks(t *testing.T) {
 		if size := math.Sqrt(sum / float64(len(s.Y))); !(size > 0.05 && size < 5) {
 			t.Errorf("%s: outputs of size %g", w.Name, size)
 		}
-		other, err := w.Net(2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := must.Get(w.Net(2))(t)
 		if slices.EqualFunc(net.Tensors(), other.Tensors(), func(a, b netruntime.Tensor) bool { return slices.Equal(a.Data, b.Data) }) {
 			t.Errorf("%s: another seed gives the same weights", w.Name)
 		}
@@ -79,9 +65,7 @@ func TestRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range runs {
-		if err := r.Run(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Run())
 		if n, err := Allocs(r.Run); err != nil || n != 0 {
 			t.Errorf("%s, batch %d: %v allocations, %v", r.Name, r.Batch, n, err)
 		}
@@ -107,13 +91,11 @@ func TestClock(t *testing.T) {
 	}
 	a, b := candidate("a"), candidate("b")
 	clock := Clock{Rounds: 2}
-	if err := clock.Time(context.Background(), []*Candidate{a, b}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, clock.Time(context.Background(), []*Candidate{a, b}))
 	if !slices.Equal(turns, []string{"a", "b", "a", "b"}) {
 		t.Errorf("turns %v", turns)
 	}
-	// A turn is one run to warm up and two that count.
+	// A turn is one run to warm up and two that are measured.
 	if len(a.samples) != 4 || !(a.Min() >= 1) || a.Median() < a.Min() {
 		t.Errorf("samples %v", a.samples)
 	}
@@ -147,7 +129,7 @@ func TestAllocs(t *testing.T) {
 	}
 }
 
-// TestPeak: two threads are not slower than one.
+// TestPeak checks that two threads are at least as fast as one.
 func TestPeak(t *testing.T) {
 	one, two := Peak(false, 1, 5*time.Millisecond), Peak(false, 2, 5*time.Millisecond)
 	if !(one > 0) || !(two > 0.5*one) {

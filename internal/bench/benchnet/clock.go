@@ -11,7 +11,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// Candidate is something to time beside others.
+// Candidate is a function to be timed beside others.
 type Candidate struct {
 	Name string
 	Run  func() error
@@ -28,12 +28,11 @@ func (c *Candidate) Median() float64 {
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
-// Clock times candidates in turns, so that none of them has the machine's quiet
-// moments for itself.
+// Clock times candidates in turns, so that quiet moments of the machine favour none of them.
 type Clock struct {
 	Rounds int           // turns of each candidate
 	Block  time.Duration // of one turn, which has at least two runs
-	Rest   time.Duration // before each turn: threads that spin go to sleep
+	Rest   time.Duration // before each turn, so that spinning threads go to sleep
 }
 
 // Time adds samples to every candidate. It stops when ctx is done.
@@ -44,7 +43,7 @@ func (c Clock) Time(ctx context.Context, candidates []*Candidate) error {
 				return err
 			}
 			time.Sleep(c.Rest)
-			// The first run finds its threads asleep and its weights far away.
+			// In the first run, threads are asleep and weights are not in the cache.
 			if err := k.Run(); err != nil {
 				return fmt.Errorf("%s: %w", k.Name, err)
 			}
@@ -78,8 +77,8 @@ func Allocs(run func() error) (float64, error) {
 	return float64((after.Mallocs - before.Mallocs) / runs), nil
 }
 
-// Peak measures how many GFLOP/s that many cores reach together on
-// multiplications and additions alone, in float32 or bfloat16.
+// Peak measures the GFLOP/s that the given number of cores reach together on multiplications and
+// additions, in float32 or bfloat16.
 func Peak(bf16 bool, threads int, d time.Duration) float64 {
 	each := make([]float64, threads)
 	var wg sync.WaitGroup

@@ -31,8 +31,8 @@ func (w *Work) OutputLength(net *netruntime.Net) (int, error) {
 	return g.Length(g.Outputs[0], w.Length)
 }
 
-// Session returns a session for one batch, as computed by the given number of
-// threads in float32 or, where the processor has it, bfloat16.
+// Session returns a session for one batch and the given number of threads, in float32 or, if the
+// processor supports it, bfloat16.
 func (w *Work) Session(net *netruntime.Net, batch, threads int, bf16 bool) (*Session, error) {
 	length, err := w.OutputLength(net)
 	if err != nil {
@@ -57,9 +57,9 @@ func (s *Session) Compute() func() error {
 	return func() error { return s.RunSequences(out, in, s.batch, s.w.Length) }
 }
 
-// Run is a candidate of known size.
+// Run is a candidate with a known number of operations.
 type Run struct {
-	Candidate         // its name is the kernel's
+	Candidate         // named after the kernel
 	Work      string  //
 	Batch     int     //
 	FLOP      float64 // of one run
@@ -68,9 +68,8 @@ type Run struct {
 	close func() error
 }
 
-// Runs returns the forward passes of w at all its batches, each in float32 and,
-// where the processor has it, in bfloat16. Call closeAll after the last run,
-// also after an error.
+// Runs returns the forward passes of w at all its batches, in float32 and, if the processor
+// supports it, in bfloat16. Call closeAll after the last run, also after an error.
 func (w *Work) Runs(threads int) (runs []*Run, closeAll func(), err error) {
 	closeAll = func() {
 		for _, r := range runs {
@@ -88,7 +87,7 @@ func (w *Work) Runs(threads int) (runs []*Run, closeAll func(), err error) {
 			if err != nil {
 				return runs, closeAll, err
 			}
-			if bf16 && s.Kernel() == exact { // no products in bfloat16 here
+			if bf16 && s.Kernel() == exact { // no product runs in bfloat16
 				s.Close()
 				continue
 			}

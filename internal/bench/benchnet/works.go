@@ -1,5 +1,5 @@
-// Package benchnet holds the networks that the benchmarks time, with random
-// weights, and the clock that times them beside others.
+// Package benchnet holds the networks of the benchmarks, with random weights, and the clock that
+// times them beside others.
 package benchnet
 
 import (
@@ -10,7 +10,7 @@ import (
 	"mannequin/netruntime"
 )
 
-// Work is a network and the sizes that it is timed at.
+// Work is a network and the sizes at which it is timed.
 type Work struct {
 	Name    string
 	Title   string
@@ -22,7 +22,7 @@ type Work struct {
 	tensors []shape
 }
 
-// shape is a tensor to be made up.
+// shape is a random tensor's name and shape.
 type shape struct {
 	name string
 	dims []int
@@ -31,8 +31,8 @@ type shape struct {
 // Works returns all networks, in the order of reports.
 func Works() []*Work { return []*Work{mann(), autoencoder(), regression(), lstm()} }
 
-// Net returns the network; equal seeds give equal weights. They are Xavier's:
-// signals keep their size through the layers.
+// Net returns the network. Equal seeds give equal weights. They are Xavier's, so that signals keep
+// their size through the layers.
 func (w *Work) Net(seed uint64) (*netruntime.Net, error) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var tensors []netruntime.Tensor
@@ -96,7 +96,7 @@ func mann() *Work {
 	return w
 }
 
-// graph makes a work of convolutions and recurrent layers over x.
+// graph returns a work of convolutions and recurrent layers on x.
 func graph(w Work, channels int, nodes ...netruntime.Node) *Work {
 	w.meta = netruntime.Meta{Name: "bench-" + w.Name, Arch: "graph", Graph: &netruntime.Graph{
 		Inputs:  []netruntime.Input{{Name: "x", Channels: channels}},
@@ -106,8 +106,8 @@ func graph(w Work, channels int, nodes ...netruntime.Node) *Work {
 	return &w
 }
 
-// autoencoder is the one of Holden et al. 2016 over 73 channels. After the
-// depooling pairs of frames are equal, so that half of the taps are work.
+// autoencoder is the network of Holden et al. 2016 over 73 channels. After the depooling, pairs of
+// frames are equal, so that only half of the taps count as work.
 func autoencoder() *Work {
 	const channels, filters, width, length = 73, 256, 25, 240
 	return graph(Work{

@@ -1,4 +1,3 @@
-// Package openblas is OpenBLAS's matrix product, as the peer that our kernels
-// are compared with. All of it is behind the build tag openblas: neither the
-// programs nor the tests of an ordinary build know the library.
+// Package openblas is OpenBLAS's matrix product, the peer of our kernels. It needs the build tag
+// openblas: the programs and ordinary tests do not link the library.
 package openblas

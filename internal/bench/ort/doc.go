@@ -1,4 +1,3 @@
-// Package ort runs ONNX models in ONNX Runtime, as the peer that our networks
-// are compared with. All of it is behind the build tag ort: neither the
-// programs nor the tests of an ordinary build know the library.
+// Package ort runs ONNX models in ONNX Runtime, the peer of our networks. It needs the build tag
+// ort: the programs and ordinary tests do not link the library.
 package ort

@@ -9,8 +9,7 @@ import (
 	"github.com/yalue/onnxruntime_go"
 )
 
-// Load loads the library that the environment variable ORT_LIB names, once per
-// process.
+// Load loads the library that the environment variable ORT_LIB names, once per process.
 func Load() error {
 	if onnxruntime_go.IsInitialized() {
 		return nil
@@ -29,9 +28,9 @@ func Load() error {
 // Version returns the library's version.
 func Version() string { return onnxruntime_go.GetVersion() }
 
-// Options are a session's.
+// Options are the options of a session.
 type Options struct {
-	Threads int  // that compute one operation
+	Threads int  // threads that compute one operation
 	Spin    bool // threads without work spin for a while before they sleep
 }
 
@@ -45,7 +44,7 @@ type Array struct {
 // Session is a model with its arrays.
 type Session struct {
 	session *onnxruntime_go.AdvancedSession
-	arrays  []*onnxruntime_go.Tensor[float32] // the session itself holds them in C only
+	arrays  []*onnxruntime_go.Tensor[float32] // keeps them alive: the session holds them only in C
 }
 
 // New makes a session that reads in and writes out at each Run.
@@ -108,7 +107,7 @@ func New(model []byte, o Options, in, out []Array) (s *Session, err error) {
 // Run computes the outputs from the inputs.
 func (s *Session) Run() error { return s.session.Run() }
 
-// Close frees the session. Its arrays' memory stays the caller's.
+// Close frees the session. Its arrays' memory belongs to the caller.
 func (s *Session) Close() {
 	if s.session != nil {
 		s.session.Destroy()

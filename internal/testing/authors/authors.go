@@ -1,9 +1,7 @@
-// Package authors reads networks that the authors of papers released: that of
-// MANN (Zhang, Starke et al. 2018) of April 2018, as folders of raw
-// little-endian float32 files, and the autoencoder and the footstep network of
-// Holden et al. 2016, as npz files. They are the reference that our own forward
-// pass is checked against. Their weights are for research only: never ship
-// them, converted or not.
+// Package authors reads networks that the authors of papers released: MANN (Zhang, Starke et al.
+// 2018) of April 2018, as folders of raw little-endian float32 files, and the autoencoder and the
+// footstep network of Holden et al. 2016, as npz files. They are the reference for our forward
+// pass. Their weights are for research only: never ship them, converted or not.
 package authors
 
 import (
@@ -24,12 +22,11 @@ const (
 	inputs  = 468
 	outputs = 363
 	hidden  = 512
-	gating  = 18 // gating inputs, and its hidden units
+	gating  = 18 // gating inputs and hidden units
 	experts = 8
 )
 
-// Layout returns the MANN's input layout: the dog without the
-// desired-speed channel.
+// Layout returns the MANN's input layout: the dog without the desired-speed channel.
 func Layout() *feature.MANN {
 	m := feature.Dog()
 	m.NoSpeed = true
@@ -43,12 +40,12 @@ type file struct {
 	dst  []float32
 }
 
-// Read returns the MANN in dir exactly as released: the root's three
-// outputs are dx and dz in metres and the yaw in degrees, all per frame at 60
-// Hz, and so it has no schema of ours. See Convert.
+// Read returns the MANN in dir exactly as released. The root's three outputs are dx and dz in
+// metres and the yaw in degrees, all per frame at 60 Hz, so it does not have our schema. See
+// Convert.
 //
-// Every file's size is checked before any is read; the error names all files
-// that are missing or of another size.
+// Read checks every file's size before it reads any. The error names all files that are missing or
+// of another size.
 func Read(dir string) (*netruntime.Net, error) {
 	var tensors []netruntime.Tensor
 	var files []file
@@ -125,9 +122,9 @@ func readAll(dir string, files []file) error {
 	return nil
 }
 
-// Convert returns the network with its root outputs in the order and units of
-// our schema (per second), and that schema in its metadata, so that our
-// controller can run it. The skeleton remains to be described.
+// Convert returns the network with its root outputs in the order and units of our schema (per
+// second), and with that schema in its metadata, so that our controller can run it. It has no
+// description of the skeleton.
 func Convert(net *netruntime.Net) (*netruntime.Net, error) {
 	m := Layout()
 	if net.Inputs() != m.Inputs() || net.Outputs() != m.Outputs() {
@@ -135,7 +132,7 @@ func Convert(net *netruntime.Net) (*netruntime.Net, error) {
 	}
 	at := m.OutRoot()
 	from := [feature.RootLen]int{feature.RootX: at, feature.RootYaw: at + 2, feature.RootZ: at + 1}
-	// rows moves groups of n values, the last axis but one of a tensor.
+	// rows reorders groups of n values on a tensor's second last axis.
 	rows := func(x []float32, n int) {
 		old := append([]float32(nil), x...)
 		for i, f := range from {

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"mannequin/animsys/feature"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
@@ -35,26 +35,17 @@ type golden struct {
 
 func load(t testing.TB) (*netruntime.Net, golden) {
 	dir := folder(t)
-	net, err := Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "golden.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(Read(dir))(t)
+	b := must.Get(os.ReadFile(filepath.Join(dir, "golden.json")))(t)
 	var g golden
-	if err := json.Unmarshal(b, &g); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b, &g))
 	if len(g.Cases) != 10 {
 		t.Fatalf("%d golden cases", len(g.Cases))
 	}
 	return net, g
 }
 
-// TestGolden compares every golden vector, alone and in one batch, under every
-// family of kernels.
+// TestGolden compares every golden vector, alone and in one batch, under every family of kernels.
 func TestGolden(t *testing.T) {
 	net, g := load(t)
 	if !slices.Equal(net.Meta().GatingColumns, g.Columns) {
@@ -73,19 +64,14 @@ func TestGolden(t *testing.T) {
 
 func compare(t *testing.T, net *netruntime.Net, g golden, kind string, rows int) (worstG, worstY float64) {
 	defer netruntime.ForceKernels(kind)()
-	s, err := net.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(net.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 2}))(t)
 	defer s.Close()
 	x, y := make([]float32, rows*inputs), make([]float32, rows*outputs)
 	for from := 0; from < len(g.Cases); from += rows {
 		for r := range rows {
 			copy(x[r*inputs:], g.Cases[from+r].X)
 		}
-		if err := s.Run(y, x, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Run(y, x, rows))
 		for r := range rows {
 			c := g.Cases[from+r]
 			for k, want := range c.Gating {
@@ -103,7 +89,7 @@ func compare(t *testing.T, net *netruntime.Net, g golden, kind string, rows int)
 	return worstG, worstY
 }
 
-// worse is max, and NaN once NaN.
+// worse is max, but a NaN stays.
 func worse(a, b float64) float64 {
 	if a != a || b != b {
 		return math.NaN()
@@ -111,26 +97,18 @@ func worse(a, b float64) float64 {
 	return max(a, b)
 }
 
-// TestConvert: the same outputs, the root's reordered and per second.
+// TestConvert checks for the same outputs, with the root's reordered and per second.
 func TestConvert(t *testing.T) {
 	net, g := load(t)
-	conv, err := Convert(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conv := must.Get(Convert(net))(t)
 	m := Layout()
 	if conv.Meta().SchemaHash != m.Hash() {
 		t.Fatal("schema hash")
 	}
 	y := make([]float32, outputs)
 	for _, c := range g.Cases {
-		s, err := conv.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Run(y, c.X, 1); err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(conv.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1}))(t)
+		must.Do(t, s.Run(y, c.X, 1))
 		s.Close()
 		root := m.OutRoot()
 		want := slices.Clone(c.Y)
@@ -147,13 +125,8 @@ func TestConvert(t *testing.T) {
 func TestStoredGolden(t *testing.T) {
 	net, g := load(t)
 	var b bytes.Buffer
-	if err := net.Encode(&b); err != nil {
-		t.Fatal(err)
-	}
-	again, err := netruntime.Decode(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, net.Encode(&b))
+	again := must.Get(netruntime.Decode(b.Bytes()))(t)
 	if worstG, worstY := compare(t, again, g, netruntime.Kernels(), 5); !(worstG <= 1e-5 && worstY <= 1e-4) {
 		t.Fatalf("gating off by %g, output by %g", worstG, worstY)
 	}
@@ -162,14 +135,10 @@ func TestStoredGolden(t *testing.T) {
 func TestReadNamesBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, size := range map[string]int{"Xmean.bin": 11, "Xstd.bin": 1876} {
-		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o644))
 	}
 	_, err := Read(dir)
 	for _, want := range []string{dir, "Xmean.bin has 11 bytes, want 1872", "Xstd.bin has 1876 bytes, want 1872", "cp2_b7.bin is missing", "wc0_w.bin is missing"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v does not say %q", err, want)
-		}
+		must.FailWith(t, err, want)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// The hidden values of the release's own clips. There is no output to compare
-// with: the release is not part of the repository.
+// Compute the hidden values of the release's own clips. There is no output to compare with, because
+// the release is not part of the repository.
 func ExampleReadHolden() {
 	const dir = "data/reference/holden2016"
 	h, err := authors.ReadHolden(dir)

@@ -12,11 +12,10 @@ import (
 	"mannequin/netruntime"
 )
 
-// The frames of Holden et al. 2016, as released. A frame has HoldenFeatures
-// columns: x, y, z of HoldenJoints joints in the body's frame, of which joint 0
-// is the ground reference and always zero; the body's velocities x, z and its
-// yaw rate, per frame at 60 Hz; contacts, 0 or 1, of left heel, left toe, right
-// heel and right toe.
+// The frames of Holden et al. 2016, as released. A frame has HoldenFeatures columns: x, y, z of
+// HoldenJoints joints in the body's frame, of which joint 0 is the ground reference and always
+// zero; the body's velocities x, z and its yaw rate, per frame at 60 Hz; contacts, 0 or 1, of left
+// heel, left toe, right heel and right toe.
 const (
 	HoldenJoints   = 22
 	HoldenFeatures = 3*HoldenJoints + 3 + 4
@@ -33,29 +32,28 @@ const (
 	stepsInputWidth, stepsOutputWidth = 65, 45
 )
 
-// Holden is what the authors of "A Deep Learning Framework for Character Motion
-// Synthesis and Editing" (Holden et al. 2016) released of their networks.
+// Holden is the networks that the authors of "A Deep Learning Framework for Character Motion
+// Synthesis and Editing" (Holden et al. 2016) released.
 type Holden struct {
-	// Autoencoder goes from raw frames x (T, 73) over hidden (T/2, 256) back to
-	// raw frames y (T, 73), for even T. y_norm is y before it is denormalised.
-	// The decoder has weights of its own, and takes half of a hidden frame for
-	// each of two frames, where training gave the whole to one of them, by
-	// chance. Its parts, such as from x to hidden, are made by Part.
+	// Autoencoder maps raw frames x (T, 73) to hidden (T/2, 256) and back to raw frames y (T, 73),
+	// for even T. y_norm is y before it is denormalised. The decoder has weights of its own. It
+	// takes half of a hidden frame for each of two frames; in training, a random one of the two had
+	// all of it. Part makes its parts, such as from x to hidden.
 	Autoencoder *netruntime.Net
-	// Footsteps goes from the body's velocities x (T, 3), raw as in a frame, to
-	// y (T, 5): the angle in radians by which the phase of stepping advances
-	// each frame, π at every contact that begins or ends; then for each contact
-	// the angle πr/(1+r) for the ratio r of frames with and without it.
+	// Footsteps maps the body's velocities x (T, 3), raw as in a frame, to y (T, 5). The first
+	// output is the angle in radians by which the phase of stepping advances each frame, π at every
+	// contact that begins or ends. Then follows for each contact the angle πr/(1+r) for the ratio r
+	// of frames with and without it.
 	Footsteps *netruntime.Net
 }
 
-// ReadHolden returns the networks in dir: network_core.npz,
-// preprocess_core.npz, network_footstepper.npz and preprocess_footstepper.npz,
-// as released. Convolutions are true ones, with the kernel reversed in time.
-// The weights are for research only: never ship them, converted or not.
+// ReadHolden returns the networks in dir: network_core.npz, preprocess_core.npz,
+// network_footstepper.npz and preprocess_footstepper.npz, as released. Convolutions are true ones,
+// with the kernel reversed in time. The weights are for research only: never ship them, converted
+// or not.
 //
-// All shapes are known: nothing is allocated for sizes that a file states. The
-// error names file and array, with the shape that it has and the one wanted.
+// All shapes are known, and nothing is allocated for sizes that a file states. The error names file
+// and array, with its shape and the expected one.
 func ReadHolden(dir string) (*Holden, error) {
 	const license, by = "research only: never ship", "Holden et al., 2016"
 	flip := func(name, in, act string) netruntime.Node {
@@ -87,7 +85,7 @@ func ReadHolden(dir string) (*Holden, error) {
 	if err != nil {
 		return nil, err
 	}
-	// It reads velocities that are normalised as the autoencoder's are.
+	// It reads velocities, normalised as for the autoencoder.
 	for _, t := range core[len(core)-2:] {
 		steps = append(steps, netruntime.Tensor{Name: t.Name, Shape: []int{stepsIn}, Data: t.Data[holdenVelocity:][:stepsIn]})
 	}
@@ -130,8 +128,7 @@ func ReadHolden(dir string) (*Holden, error) {
 	return &h, nil
 }
 
-// HoldenClip is an input of the autoencoder with the output that it should
-// have.
+// HoldenClip is an input of the autoencoder with the expected output.
 type HoldenClip struct {
 	Name     string
 	Frames   int       // even
@@ -139,13 +136,12 @@ type HoldenClip struct {
 	Recon    []float32 // (Frames, HoldenFeatures), normalised: the autoencoder's y_norm
 }
 
-// maxClip bounds a file of frames, in bytes.
+// maxClip is the most bytes of a file of frames.
 const maxClip = 64 << 20
 
-// ReadHoldenGolden returns the clips in dir's folder golden, sorted by name:
-// NAME.features.f32 has float32 values (T, 73), NAME.recon_normalised.f32 the
-// result by channels (73, T). T must be even, as the autoencoder halves it. The
-// error names the file.
+// ReadHoldenGolden returns the clips in dir's folder golden, sorted by name. NAME.features.f32 has
+// float32 values (T, 73), and NAME.recon_normalised.f32 the result by channels (73, T). T must be
+// even, because the autoencoder halves it. The error names the file.
 func ReadHoldenGolden(dir string) ([]HoldenClip, error) {
 	const features, recon = ".features.f32", ".recon_normalised.f32"
 	dir = filepath.Join(dir, "golden")

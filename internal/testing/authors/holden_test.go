@@ -7,10 +7,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
@@ -19,14 +19,8 @@ func holden(t testing.TB) (*Holden, []HoldenClip) {
 	if _, err := os.Stat(dir); err != nil {
 		t.Skipf("the authors' networks are not here: %v", err)
 	}
-	h, err := ReadHolden(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	clips, err := ReadHoldenGolden(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(ReadHolden(dir))(t)
+	clips := must.Get(ReadHoldenGolden(dir))(t)
 	if len(clips) != 4 {
 		t.Fatalf("%d golden clips", len(clips))
 	}
@@ -35,28 +29,17 @@ func holden(t testing.TB) (*Holden, []HoldenClip) {
 
 // run computes the one output of a network from one sequence.
 func run(t testing.TB, n *netruntime.Net, x []float32, length, workers int) []float32 {
-	s, err := n.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(n.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: workers}))(t)
 	defer s.Close()
 	g := n.Graph()
-	frames, err := g.Length(g.Outputs[0], length)
-	if err != nil {
-		t.Fatal(err)
-	}
+	frames := must.Get(g.Length(g.Outputs[0], length))(t)
 	y := make([]float32, frames*n.Outputs())
-	if err := s.RunSequences([][]float32{y}, [][]float32{x}, 1, length); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences([][]float32{y}, [][]float32{x}, 1, length))
 	return y
 }
 
 func part(t testing.TB, n *netruntime.Net, from, to string) *netruntime.Net {
-	p, err := n.Part([]string{from}, []string{to})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(n.Part([]string{from}, []string{to}))(t)
 	return p
 }
 
@@ -148,9 +131,8 @@ func jointError(a, b []float32) float64 {
 	return 100 * HoldenUnit * math.Sqrt(sum/float64(n))
 }
 
-// TestHoldenFootsteps: there is no golden output of this network. Over a walk
-// of a few steps its phase must advance by about π for each change of a contact
-// of the clip itself.
+// TestHoldenFootsteps: there is no golden output of this network. Over a walk of a few steps its
+// phase must advance by about π for each change of a contact of the clip itself.
 func TestHoldenFootsteps(t *testing.T) {
 	h, clips := holden(t)
 	for _, c := range clips {
@@ -214,26 +196,19 @@ func TestReadHoldenGolden(t *testing.T) {
 		{nan, make([]byte, 2*frame), "a.features.f32: value 7 is NaN"},
 	} {
 		dir := t.TempDir()
-		if err := os.Mkdir(filepath.Join(dir, "golden"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, "golden"), 0o755))
 		for name, b := range map[string][]byte{"a.features.f32": c.features, "a.recon_normalised.f32": c.recon, "notes": nil} {
-			if err := os.WriteFile(filepath.Join(dir, "golden", name), b, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, "golden", name), b, 0o644))
 		}
 		clips, err := ReadHoldenGolden(dir)
 		if c.want != "" {
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, want %q", err, c.want)
-			}
+			must.FailWith(t, err, c.want)
 			continue
 		}
 		if err != nil || len(clips) != 1 || clips[0].Name != "a" || clips[0].Frames != 2 {
 			t.Fatalf("%+v, %v", clips, err)
 		}
-		// By frames: the second frame's third column, which by channels is
-		// the sixth value.
+		// By frames: the second frame's third column, which by channels is the sixth value.
 		if f, r := clips[0].Features[HoldenFeatures+2], clips[0].Recon[HoldenFeatures+2]; f != HoldenFeatures+2 || r != 5 {
 			t.Errorf("column 2 of frame 1 is %g, and %g of the output", f, r)
 		}

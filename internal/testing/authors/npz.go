@@ -14,12 +14,12 @@ import (
 	"mannequin/netruntime"
 )
 
-// source is where a tensor comes from: an array of an npz file in the release's
-// folder, of a shape known in advance.
+// source is the origin of a tensor: an array of an npz file in the release's folder, with a known
+// shape.
 type source struct {
 	file, array string
 	tensor      string
-	shape       []int // axes of length 1 are not the tensor's
+	shape       []int // axes of length 1 are not in the tensor
 }
 
 const (
@@ -27,8 +27,7 @@ const (
 	npyHeader = 6 + 2 + 2 + 1<<16 // most bytes before an array's values
 )
 
-// readTensors reads the tensors of a network, in the order of from. The error
-// names file and array.
+// readTensors reads the tensors of a network, in the order of from. The error names file and array.
 func readTensors(dir string, from []source) ([]netruntime.Tensor, error) {
 	files := map[string]*npz.Reader{}
 	var out []netruntime.Tensor
@@ -56,7 +55,7 @@ func readTensors(dir string, from []source) ([]netruntime.Tensor, error) {
 	return out, nil
 }
 
-// arrayBytes unpacks an array, or as much of it as its shape may take.
+// arrayBytes unpacks an array, up to the size of its shape.
 func arrayBytes(z *npz.Reader, s source) ([]byte, error) {
 	rc, err := z.Open(s.array + ".npy")
 	if err != nil {
@@ -95,7 +94,7 @@ func (s source) decode(b []byte) (netruntime.Tensor, error) {
 		return none, fmt.Errorf("has shape %v%s, want %v", d.Shape, order, s.shape)
 	}
 	n := s.values()
-	// Read leaves zeros where the bytes end, and does not report it.
+	// Read fills up with zeros if bytes are missing, and does not report it.
 	have := func(size int) error {
 		if rest.Len() != size*n {
 			return fmt.Errorf("%d bytes of values, want %d for shape %v", rest.Len(), size*n, s.shape)
@@ -130,8 +129,8 @@ func (s source) decode(b []byte) (netruntime.Tensor, error) {
 	return t, nil
 }
 
-// npyReader reads an array's header. The library takes a header's keys to be
-// where they should be, and panics where they are not.
+// npyReader reads an array's header. The library expects a header's keys in fixed places, and
+// panics otherwise.
 func npyReader(b io.Reader) (r *npy.Reader, err error) {
 	defer func() {
 		if bad := recover(); bad != nil {

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
@@ -82,20 +83,13 @@ func (r release) write(t testing.TB, method uint16, change func(file, array stri
 			if change != nil {
 				b = change(file, name, b)
 			}
-			w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: method})
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := must.Get(z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: method}))(t)
 			if _, err := w.Write(b); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, file), out.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, z.Close())
+		must.Do(t, os.WriteFile(filepath.Join(dir, file), out.Bytes(), 0o644))
 	}
 	return dir
 }
@@ -135,10 +129,7 @@ func relu(x []float64) []float64 {
 // define them. It needs no data.
 func TestHoldenNetworks(t *testing.T) {
 	r := newRelease()
-	h, err := ReadHolden(r.write(t, zip.Deflate, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(ReadHolden(r.write(t, zip.Deflate, nil)))(t)
 	const frames = 16
 	mean, std := r["preprocess_core.npz"]["Xmean"].data, r["preprocess_core.npz"]["Xstd"].data
 	g := rand.New(rand.NewPCG(3, 4))
@@ -239,20 +230,14 @@ func TestReadHoldenNamesWhatIsBad(t *testing.T) {
 func TestReadHoldenNamesWhatIsMissing(t *testing.T) {
 	r := newRelease()
 	delete(r["network_footstepper.npz"], "L005_W")
-	if _, err := ReadHolden(r.write(t, zip.Store, nil)); err == nil || !strings.Contains(err.Error(), "network_footstepper.npz: array L005_W") {
-		t.Errorf("missing array: %v", err)
-	}
+	must.Fail(ReadHolden(r.write(t, zip.Store, nil)))(t, "network_footstepper.npz: array L005_W")
 	delete(r, "preprocess_core.npz")
 	dir := r.write(t, zip.Store, nil)
 	if _, err := ReadHolden(dir); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "preprocess_core.npz") {
 		t.Errorf("missing file: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "preprocess_core.npz"), []byte("text"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ReadHolden(dir); err == nil || !strings.Contains(err.Error(), "preprocess_core.npz") {
-		t.Errorf("no zip archive: %v", err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "preprocess_core.npz"), []byte("text"), 0o644))
+	must.Fail(ReadHolden(dir))(t, "preprocess_core.npz")
 }
 
 // FuzzHoldenArray: bytes either are refused, or are the values of the shape.

@@ -31,8 +31,8 @@ import (
 
 func library() *C.char { return C.CString(os.Getenv(driverVariable)) }
 
-// Calls returns how often a function of the fake driver, such as
-// "cuLaunchKernel", was called; all of them for "".
+// Calls returns the number of calls of a function of the fake driver, such as "cuLaunchKernel", or
+// of all functions for "".
 func Calls(function string) int {
 	l, name := library(), C.CString(function)
 	defer C.free(unsafe.Pointer(l))
@@ -40,17 +40,15 @@ func Calls(function string) int {
 	return int(C.calls(l, name))
 }
 
-// Live returns how many allocations, streams, events and modules nobody has
-// freed.
+// Live returns the number of allocations, streams, events and modules that are not freed.
 func Live() int {
 	l := library()
 	defer C.free(unsafe.Pointer(l))
 	return int(C.live(l))
 }
 
-// Fail makes the n-th call of a function from now on return code, and for the
-// codes that end a context all later calls too. It returns a function that
-// mends the device.
+// Fail makes the n-th call of a function from now on return code. Codes that end a context make all
+// later calls fail too. It returns a function that repairs the device.
 func Fail(failure string) (mend func()) {
 	os.Setenv("FAKE_CUDA_FAIL", failure)
 	return func() {

@@ -1,6 +1,5 @@
-// Package fakecuda runs tests of the CUDA backend where there is no GPU: on a
-// driver of our own, which runs the same kernels compiled for the processor
-// (netruntime/cuda/host).
+// Package fakecuda runs tests of the CUDA backend without a GPU, on a driver of our own. That
+// driver runs the same kernels, compiled for the processor (netruntime/cuda/host).
 package fakecuda
 
 import (
@@ -16,12 +15,11 @@ import (
 // driverVariable names the driver's library to netruntime/cuda/driver.
 const driverVariable = "CUDA_DRIVER_LIB"
 
-// Device says that the tests run on a GPU: MANNEQUIN_GPU is set.
+// Device reports whether the tests run on a GPU: whether MANNEQUIN_GPU is set.
 func Device() bool { return os.Getenv("MANNEQUIN_GPU") != "" }
 
-// Main runs a package's tests on the fake driver, or on a GPU where
-// MANNEQUIN_GPU is set. The driver is chosen before a program's first line, so
-// the tests run in a second process.
+// Main runs a package's tests on the fake driver, or on a GPU if MANNEQUIN_GPU is set. A program
+// chooses its driver before its first line, so the tests run in a second process.
 func Main(m *testing.M) {
 	if Device() || os.Getenv(driverVariable) != "" {
 		os.Exit(m.Run())

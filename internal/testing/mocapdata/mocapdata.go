@@ -7,12 +7,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
-// Dir returns the folder of the unpacked sets (dog, odd-bvh, cmu-locomotion, … and
-// reference). It is $MANNEQUIN_DATA if that is set. Otherwise archives in ../shared/data
-// beside the repository are unpacked once into the user's cache. Without either the test is
-// skipped.
+// Dir returns the folder of the unpacked sets (dog, odd-bvh, cmu-locomotion, … and reference). It
+// is $MANNEQUIN_DATA if that is set. Otherwise archives in ../shared/data beside the repository are
+// unpacked once into the user's cache. Without either the test is skipped.
 func Dir(tb testing.TB) string {
 	tb.Helper()
 	if dir := os.Getenv("MANNEQUIN_DATA"); dir != "" {
@@ -31,15 +32,10 @@ func Dir(tb testing.TB) string {
 	if _, err := os.Stat(dst); err == nil {
 		return dst
 	}
-	// Unpack beside and rename, so that packages testing at the same time
-	// never see half a folder; the loser of the race throws its copy away.
-	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
-		tb.Fatal(err)
-	}
-	tmp, err := os.MkdirTemp(filepath.Dir(dst), "unpack")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	// Unpack beside and rename, so that packages testing at the same time never see half a folder.
+	// The loser of the race deletes its copy.
+	must.Do(tb, os.MkdirAll(filepath.Dir(dst), 0o755))
+	tmp := must.Get(os.MkdirTemp(filepath.Dir(dst), "unpack"))(tb)
 	defer os.RemoveAll(tmp)
 	if out, err := exec.Command("sh", unpack, tmp).CombinedOutput(); err != nil {
 		tb.Fatalf("%s: %v\n%s", unpack, err, out)
@@ -54,10 +50,7 @@ func Dir(tb testing.TB) string {
 
 // root returns the folder of go.mod.
 func root(tb testing.TB) string {
-	dir, err := os.Getwd()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	dir := must.Get(os.Getwd())(tb)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir

@@ -1,7 +1,12 @@
-// Package must ends a test that cannot go on.
+// Package must checks errors in tests: Get and Do end a test that cannot continue.
 //
 //	net := must.Get(models.Open("dog"))(t)
 package must
+
+import (
+	"strings"
+	"testing"
+)
 
 // tester is a test, a benchmark or a *rapid.T.
 type tester interface {
@@ -32,5 +37,23 @@ func Do(t tester, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Fail reports an error of the test unless err mentions want.
+//
+//	must.Fail(models.Open("unicorn"))(t, "unknown model")
+func Fail[T any](_ T, err error) func(t testing.TB, want string) {
+	return func(t testing.TB, want string) {
+		t.Helper()
+		FailWith(t, err, want)
+	}
+}
+
+// FailWith is Fail for an error alone.
+func FailWith(t testing.TB, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q in it", err, want)
 	}
 }

@@ -1,4 +1,5 @@
-// Package testcli helps to test commands: it runs command lines and writes small motions and models.
+// Package testcli helps to test commands: it runs command lines and writes small motions and
+// models.
 package testcli
 
 import (
@@ -10,24 +11,23 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 	"mannequin/offline/retarget"
 )
 
-// Dog writes a made-up dog's network.
+// Dog writes a made-up dog's network and returns its path.
 func Dog(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.safetensors")
-	if err := atomicfile.Write(path, testdog.Net(t).Encode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, atomicfile.Write(path, testdog.Net(t).Encode))
 	return path
 }
 
-// Manifold writes the model file of a manifold whose hidden values are the
-// normalised frames, a little smoothed, what is above 0 apart from what is below:
-// it encodes all motion that is slow.
+// Manifold writes the model file of a manifold and returns its path. Its hidden values are the
+// normalised frames, a little smoothed, with positive and negative parts in separate channels. It
+// encodes any slow motion.
 func Manifold(t *testing.T) string {
 	t.Helper()
 	layout, sk := feature.Human(), retarget.Human()
@@ -68,9 +68,7 @@ func Manifold(t *testing.T) string {
 		},
 		Outputs: []string{"y"},
 	}}
-	if err := manifold.Describe(&meta, layout, sk); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, manifold.Describe(&meta, layout, sk))
 	net, err := netruntime.New(meta, []netruntime.Tensor{
 		{Name: "mean", Shape: []int{cols}, Data: mean}, {Name: "std", Shape: []int{cols}, Data: std},
 		{Name: "encoder.weight", Shape: []int{2 * cols, cols, width}, Data: w},
@@ -81,8 +79,6 @@ func Manifold(t *testing.T) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "split.safetensors")
-	if err := atomicfile.Write(path, net.Encode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, atomicfile.Write(path, net.Encode))
 	return path
 }

@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
 )
@@ -34,9 +35,8 @@ Frame Time: 0.0333333
 0 100 20 0 0 30 0 0 0
 `
 
-// Walk writes a person with stiff legs who makes so many steps per second, the
-// arms at so many degrees below the horizontal, for so many frames at 60 per
-// second.
+// Walk writes a clip of a person with stiff legs: steps per second, arms in degrees below the
+// horizontal, and frames at 60 per second.
 func Walk(t *testing.T, dir, name string, steps, arms float64, frames int) string {
 	t.Helper()
 	s := retarget.Human()
@@ -58,8 +58,6 @@ func Walk(t *testing.T, dir, name string, steps, arms float64, frames int) strin
 		rot[s.Index("RightArm")] = m3.AxisAngle(m3.V(0, 0, 1), float32(arms*math.Pi/180))
 	}
 	var b bytes.Buffer
-	if err := mocap.WriteClip(&b, c.Scaled(100)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mocap.WriteClip(&b, c.Scaled(100)))
 	return WriteFile(t, dir, name, b.String())
 }

@@ -7,12 +7,13 @@ import (
 
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/mocap"
 	"mannequin/offline/procgen/human"
 	"mannequin/offline/registration"
 )
 
-// Takes are a straight walk in three styles.
+// Takes returns a straight walk in three styles.
 var Takes = sync.OnceValues(func() ([]*registration.Take, map[string]registration.Timeline) {
 	all, lines, err := human.Generate(human.Options{Actions: []string{human.Walk}, Styles: []string{"neutral", "old", "proud"}})
 	if err != nil {
@@ -29,7 +30,7 @@ var Takes = sync.OnceValues(func() ([]*registration.Take, map[string]registratio
 	return few, lines
 })
 
-// fileOfTakes are the file of a database of them.
+// fileOfTakes returns the file of a database of Takes.
 var fileOfTakes = sync.OnceValue(func() []byte {
 	db, err := registration.Database(Takes())
 	if err != nil {
@@ -43,8 +44,8 @@ var fileOfTakes = sync.OnceValue(func() []byte {
 	return b.Bytes()
 })
 
-// Database is what it holds, read once: that takes most of a second with the race
-// detector.
+// Database returns the database of Takes, read once, because that takes most of a second with the
+// race detector.
 var Database = sync.OnceValue(func() *mar.Database {
 	db, err := mar.Decode(fileOfTakes())
 	if err != nil {
@@ -53,13 +54,13 @@ var Database = sync.OnceValue(func() *mar.Database {
 	return db
 })
 
-// Styles writes it.
+// Styles writes the database and returns its path.
 func Styles(t *testing.T) string {
 	t.Helper()
 	return WriteFile(t, t.TempDir(), "few.safetensors", string(fileOfTakes()))
 }
 
-// Take writes frames of a take of Takes from so many on.
+// Take writes a range of frames of one of Takes.
 func Take(t *testing.T, dir, name, style string, from, frames int, scale float32) string {
 	t.Helper()
 	takes, _ := Takes()
@@ -68,9 +69,7 @@ func Take(t *testing.T, dir, name, style string, from, frames int, scale float32
 			n := k.Clip.Skel.Len()
 			c := &skel.Clip{Skel: k.Clip.Skel, FPS: k.Clip.FPS, Frames: frames, Pos: k.Clip.Pos[from*n : (from+frames)*n], Rot: k.Clip.Rot[from*n : (from+frames)*n]}
 			var b bytes.Buffer
-			if err := mocap.WriteClip(&b, c.Scaled(scale)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, mocap.WriteClip(&b, c.Scaled(scale)))
 			return WriteFile(t, dir, name, b.String())
 		}
 	}

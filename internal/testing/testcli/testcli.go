@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
 )
 
 // Root returns a program with some commands of mannequin.
@@ -21,7 +22,7 @@ func Root(commands ...*cobra.Command) *cobra.Command {
 	return root
 }
 
-// Run runs one command line as a user would.
+// Run runs one command line.
 func Run(root *cobra.Command, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = command.Run(context.Background(), root, args, &out, &errs)
@@ -31,15 +32,9 @@ func Run(root *cobra.Command, args ...string) (code int, stdout, stderr string) 
 // PNG reads a picture.
 func PNG(t *testing.T, path string) image.Image {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	img, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(png.Decode(f))(t)
 	return img
 }
 
@@ -47,18 +42,13 @@ func PNG(t *testing.T, path string) image.Image {
 func WriteFile(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }
 
 // Read returns a file's text.
 func Read(t *testing.T, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(path))(t)
 	return string(b)
 }

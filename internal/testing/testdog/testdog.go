@@ -1,6 +1,6 @@
-// Package testdog makes up a dog for tests: a skeleton, and a small random
-// network of its layout that keeps it near its rest pose and drifts it ahead.
-// Nothing here was learned from or copied out of recordings.
+// Package testdog makes a dog for tests: a skeleton, and a small random network of its layout that
+// keeps it near its rest pose and moves it slowly ahead. Nothing here is learned or copied from
+// recordings.
 package testdog
 
 import (
@@ -12,12 +12,12 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
-// Skeleton returns a dog that stands on flat ground in its rest pose, facing
-// +Z, with every joint's rotation the identity. It has the joints of
-// feature.Dog; its hips are 0.47 m high.
+// Skeleton returns a dog that stands on flat ground in its rest pose, facing +Z, with every joint's
+// rotation the identity. It has the joints of feature.Dog; its hips are 0.47 m high.
 func Skeleton() *skel.Skeleton {
 	s := &skel.Skeleton{}
 	at := map[string]m3.Vec3{}
@@ -82,9 +82,7 @@ func net(tb testing.TB, stride int) *netruntime.Net {
 		copy(rest[j*feature.BoneChannels:], []float32{world[j].X, world[j].Y, world[j].Z, 0, 0, 1, 0, 1, 0})
 	}
 	meta := netruntime.Meta{Name: "testdog", Arch: "mann"}
-	if err := mann.Describe(&meta, layout, sk, rest); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, mann.Describe(&meta, layout, sk, rest))
 	in, out, gin := layout.Inputs(), layout.Outputs(), len(layout.Gating())
 	constant := func(n int, v float32) []float32 {
 		s := make([]float32, n)
@@ -128,21 +126,13 @@ func net(tb testing.TB, stride int) *netruntime.Net {
 			netruntime.Tensor{Name: name + ".weight", Shape: []int{experts, s[0], s[1]}, Data: random(experts*s[0]*s[1], 0.05)},
 			netruntime.Tensor{Name: name + ".bias", Shape: []int{experts, s[0]}, Data: random(experts*s[0], 0.1)})
 	}
-	n, err := netruntime.New(meta, tensors)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return n
+	return must.Get(netruntime.New(meta, tensors))(tb)
 }
 
 // Model returns Net as a model.
 func Model(tb testing.TB) *mann.Model { return Far(tb, 1) }
 
-// Far returns the like of Model that goes on by a stride of ticks.
+// Far returns a variant of Model that advances by a stride of ticks.
 func Far(tb testing.TB, stride int) *mann.Model {
-	m, err := mann.NewModel(net(tb, stride))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return m
+	return must.Get(mann.NewModel(net(tb, stride)))(tb)
 }

@@ -2,13 +2,18 @@
 package testgen
 
 import (
+	"errors"
+	"sync/atomic"
+
+	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
+	"mannequin/netruntime"
 )
 
 // Player plays a generator's agents tick by tick.
 type Player[C any] struct {
-	Still []bool // (capacity) frozen agents; the test's to change
+	Still []bool // (capacity) frozen agents; set by the test
 
 	generator generator.Generator[C]
 	poses     generator.Poses
@@ -65,11 +70,50 @@ func (p *Player[C]) Show(row int, pos []m3.Vec3, rot []m3.Quat) {
 	copy(rot, turns)
 }
 
-// Restarted reports whether a row's pose does not continue the one before, since it was
-// last asked.
+// Restarted reports whether a row's pose does not continue the one before, since it was last asked.
 func (p *Player[C]) Restarted(row int) bool {
 	p.generator.Pose(&p.poses, row)
 	restarted := p.poses.Restarted[row]
 	p.poses.Restarted[row] = false
 	return restarted
+}
+
+// Flaky opens sessions that fail while fails is set.
+func Flaky(fails *atomic.Bool) netruntime.Opener {
+	return func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+		session, err := n.NewSession(o)
+		return flaky{session, fails}, err
+	}
+}
+
+type flaky struct {
+	netruntime.Session
+	fails *atomic.Bool
+}
+
+func (f flaky) RunSequences(out, in [][]float32, batch, length int) error {
+	if f.fails.Load() {
+		return errors.New("the session fails")
+	}
+	return f.Session.RunSequences(out, in, batch, length)
+}
+
+// Rest returns the frame of a person in the rest pose, toes on the ground, moving ahead at speed
+// m/s.
+func Rest(p *feature.Person, speed float32) []float32 {
+	model := make([]m3.Xform, p.Skel.Len())
+	low := float32(0)
+	for j, parent := range p.Skel.Parents {
+		if model[j] = m3.Identity; parent >= 0 {
+			model[j].Pos = model[parent].Pos.Add(p.Skel.Offsets[j])
+		}
+		low = min(low, model[j].Pos.Y)
+	}
+	row := make([]float32, p.Layout.Columns())
+	for j, name := range p.Layout.Joints {
+		at := model[p.Skel.Index(name)].Pos
+		copy(row[p.Layout.Pos(j):], []float32{at.X, at.Y - low, at.Z})
+	}
+	row[p.Layout.Body()+feature.MotionZ] = speed
+	return row
 }

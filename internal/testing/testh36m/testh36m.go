@@ -1,6 +1,6 @@
-// Package testh36m makes a synthetic walk in the format of Human3.6M's exponential maps, for
-// tests of their reader. Matrices multiply row vectors, as in the public code that made
-// those files. It holds no recorded data.
+// Package testh36m makes a synthetic walk in the format of Human3.6M's exponential maps, for tests
+// of their reader. Matrices multiply row vectors, as in the public code that made those files. It
+// holds no recorded data.
 package testh36m
 
 import (
@@ -66,8 +66,8 @@ func (v vec) cross(w vec) vec {
 }
 func (v vec) unit() vec { return vec{}.add(v, 1/math.Sqrt(v.dot(v))) }
 
-// log returns the exponential map of a matrix, as the public code has it: R = exp(r)
-// by Rodrigues' formula, for turns of less than a half.
+// log returns the exponential map of a matrix as in the public code: R = exp(r) by Rodrigues'
+// formula, for turns of less than a half.
 func (m mat) log() vec {
 	s := vec{m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]}
 	sin, cos := math.Sqrt(s.dot(s))/2, (m[0][0]+m[1][1]+m[2][2]-1)/2
@@ -93,9 +93,9 @@ func pitched(m mat, by float64) mat {
 // Parameters of the walk.
 const (
 	cycle  = 1.1  // s
-	swing  = 0.4  // of it
+	swing  = 0.4  // part of the cycle
 	sole   = 60   // mm: ankles over the toes' joints
-	radius = 2000 // mm, of the circle that it goes along
+	radius = 2000 // mm, of the circle that it walks along
 	lean   = 0.25 // of the hips ahead, radians
 )
 
@@ -110,7 +110,7 @@ func Make(frames int) *Walk {
 		w.World = append(w.World, pos)
 		var move, turn vec
 		if f > 0 {
-			// The way is seen from the body as it was; row vectors have it on the left.
+			// The path is seen from the body as it was; with row vectors it is on the left.
 			move = vec(pos[0]).add(was, -1).mul(last.inverse())
 			turn = world.mul(last.inverse()).log()
 		}
@@ -142,7 +142,7 @@ func foot(t float64, side float64) (at, left vec, heel float64) {
 	}
 	n, part := math.Modf(phase)
 	stand := func(n float64) (vec, vec) {
-		// It stands under the hip in the middle of its stance.
+		// The foot is under the hip in the middle of its stance.
 		middle := (n + (1-swing)/2) * cycle
 		if side < 0 {
 			middle -= cycle / 2
@@ -161,13 +161,12 @@ func foot(t float64, side float64) (at, left vec, heel float64) {
 	return at, left.unit(), 0.5 * up
 }
 
-// pose returns the hips' frame, all joints' exponential maps in their parents, and their
-// positions.
+// pose returns the hips' frame, all joints' exponential maps in their parents, and their positions.
 func pose(t float64) (hips mat, local [Joints]vec, pos [Joints][3]float64) {
 	at, left := course(t)
 	up := vec{0, 1, 0}
 	level := axes(left, up)
-	// They sway, too: turns about one axis would be the same in any order.
+	// They also sway: turns about one axis would be the same in any order.
 	roll := 0.08 * math.Sin(2*math.Pi*t/cycle)
 	hips = pitched(axes(left, up.add(left, roll)), -lean+roll/2)
 	at[1] = 860 + 15*math.Cos(4*math.Pi*t/cycle)

@@ -1,6 +1,6 @@
-// Package testlatent makes up an autoencoder of clips for tests: a small random
-// network that keeps a person near the rest pose and walks it ahead. Nothing here
-// was learned from or copied out of recordings, but for the skeleton.
+// Package testlatent makes an autoencoder of clips for tests: a small random network that keeps a
+// person near the rest pose and moves it ahead. Except for the skeleton, nothing here is learned or
+// copied from recordings.
 package testlatent
 
 import (
@@ -10,7 +10,8 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
-	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testgen"
 	"mannequin/models/human"
 	humanlatent "mannequin/models/human-latent"
 	humannext "mannequin/models/human-next"
@@ -24,20 +25,16 @@ const (
 	width    = 5
 )
 
-// Speed is about how fast the person walks, m/s.
+// Speed is the person's approximate walking speed, m/s.
 const Speed = 1.2
 
-// Names are those of the first components.
+// Names are the names of the first components.
 var Names = []string{"turn", "step", "lead"}
 
-// Model returns the autoencoder. Its components are twice the latent values and
-// have Names.
+// Model returns the autoencoder. Its components are twice the latent values and have Names.
 func Model(t testing.TB) *latent.Model {
 	t.Helper()
-	net, err := human.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(human.Open())(t)
 	was := net.Meta()
 	p, differ := feature.ReadPerson(was.Schema, was.SchemaHash, was.Skeleton)
 	if p == nil {
@@ -48,45 +45,14 @@ func Model(t testing.TB) *latent.Model {
 		steps[k] = make([]float32, Values)
 		steps[k][k] = 0.5
 	}
-	c, err := latent.NewComponents(Names, make([]float32, Values), steps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	graph, tensors := network(rest(p))
+	c := must.Get(latent.NewComponents(Names, make([]float32, Values), steps))(t)
+	graph, tensors := network(testgen.Rest(p, Speed))
 	meta := netruntime.Meta{Name: "made", Arch: "graph", Graph: graph}
-	if err := latent.Describe(&meta, p, c); err != nil {
-		t.Fatal(err)
-	}
-	if net, err = netruntime.New(meta, tensors); err != nil {
-		t.Fatal(err)
-	}
-	m, err := latent.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	must.Do(t, latent.Describe(&meta, p, c))
+	return must.Get(latent.NewModel(must.Get(netruntime.New(meta, tensors))(t)))(t)
 }
 
-// rest returns the frame of the rest pose, toes on the ground, on its way ahead.
-func rest(p *feature.Person) []float32 {
-	model := make([]m3.Xform, p.Skel.Len())
-	low := float32(0)
-	for j, parent := range p.Skel.Parents {
-		if model[j] = m3.Identity; parent >= 0 {
-			model[j].Pos = model[parent].Pos.Add(p.Skel.Offsets[j])
-		}
-		low = min(low, model[j].Pos.Y)
-	}
-	row := make([]float32, p.Layout.Columns())
-	for j, name := range p.Layout.Joints {
-		at := model[p.Skel.Index(name)].Pos
-		copy(row[p.Layout.Pos(j):], []float32{at.X, at.Y - low, at.Z})
-	}
-	row[p.Layout.Body()+feature.MotionZ] = Speed
-	return row
-}
-
-// network returns one whose frames are about mean.
+// network returns a network whose frames stay near mean.
 func network(mean []float32) (*netruntime.Graph, []netruntime.Tensor) {
 	cols := len(mean)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -155,12 +121,10 @@ func network(mean []float32) (*netruntime.Graph, []netruntime.Tensor) {
 	}, tensors
 }
 
-// Burst is the component that Next answers with what is not finite, where it is asked
-// for by more than 2 deviations.
+// Burst is the component that makes Next's answer not finite, if its value is beyond 2 deviations.
 const Burst = Values - 1
 
-// Next returns a network that tells how m's clips go on: with half of the components
-// before, a little mixed.
+// Next returns a network that predicts m's next clip: half of the last components, slightly mixed.
 func Next(t testing.TB, m *latent.Model) *netruntime.Net {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -187,28 +151,14 @@ func Next(t testing.TB, m *latent.Model) *netruntime.Net {
 		Inputs: []netruntime.Input{{Name: "x", Channels: 3 * v}}, Outputs: []string{"y"},
 		Nodes: []netruntime.Node{{Name: "first", Op: netruntime.OpConv, In: []string{"x"}, Act: "relu"}, {Name: "y", Op: netruntime.OpConv, In: []string{"first"}}}}}
 	latent.DescribeNextClip(&meta, m.Net)
-	net, err := netruntime.New(meta, append(first, last...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return must.Get(netruntime.New(meta, append(first, last...)))(t)
 }
 
-// Shipped returns the shipped latent space, and the network that tells how its clips
-// go on.
+// Shipped returns the shipped latent space, and the network that predicts its next clip.
 func Shipped(t testing.TB) (*latent.Model, *netruntime.Net) {
 	t.Helper()
-	net, err := humanlatent.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := latent.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, err := humannext.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(humanlatent.Open())(t)
+	m := must.Get(latent.NewModel(net))(t)
+	next := must.Get(humannext.Open())(t)
 	return m, next
 }

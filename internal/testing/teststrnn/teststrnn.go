@@ -1,7 +1,6 @@
-// Package teststrnn makes up a predictor of people's motion for tests: a small random
-// network that keeps a person near the rest pose and walks it ahead, faster and slower
-// and to the sides with its latent values. Nothing here was learned from or copied out
-// of recordings, but for the skeleton.
+// Package teststrnn makes a predictor of people's motion for tests: a small random network that
+// keeps a person near the rest pose and walks it ahead, with latent values for speed and direction.
+// Except for the skeleton, nothing here is learned or copied from recordings.
 package teststrnn
 
 import (
@@ -12,7 +11,8 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
-	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testgen"
 	"mannequin/models/human"
 	"mannequin/netruntime"
 )
@@ -24,34 +24,31 @@ const (
 	units           = 12
 )
 
-// Speed is about how fast the person walks, m/s.
+// Speed is the person's approximate walking speed, m/s.
 const Speed = 1.2
 
-// Options say what the network has.
+// Options are the features of the network.
 type Options struct {
-	Once   bool // it goes on in one way only: no latent values
-	Plain  bool // its frames are differences from nothing: no linear filters
+	Once   bool // only one continuation: no latent values
+	Plain  bool // no linear filters: frames are differences from zero
 	Filter bool // a residual network
-	Guide  bool // a guide, which tells of turns alone
+	Guide  bool // a guide, which reads only turns
 }
 
-// Burst is a turn, in rad/s, that the network with a guide answers with what is not
-// finite, within a second of its being asked for; turns of 0.4 rad/s and less it does not.
+// Burst is a turn, in rad/s, for which the network with a guide gives values that are not finite,
+// within a second of the request. Turns of up to 0.4 rad/s do not.
 const Burst = strnn.MaxTurn
 
 // Net returns the network.
 func Net(t testing.TB, o Options) *netruntime.Net {
 	t.Helper()
-	net, err := human.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(human.Open())(t)
 	was := net.Meta()
 	p, differ := feature.ReadPerson(was.Schema, was.SchemaHash, was.Skeleton)
 	if p == nil {
 		t.Fatal(differ)
 	}
-	b := &builder{rng: rand.New(rand.NewPCG(5, 6)), mean: rest(p)}
+	b := &builder{rng: rand.New(rand.NewPCG(5, 6)), mean: testgen.Rest(p, Speed)}
 	latent := Latent
 	if o.Once {
 		latent = 0
@@ -59,27 +56,17 @@ func Net(t testing.TB, o Options) *netruntime.Net {
 	b.network(o, max(1, latent))
 	meta := netruntime.Meta{Name: "made", Arch: "graph", Graph: &b.graph, Extra: map[string]string{}}
 	if !o.Plain {
-		scale, err := json.Marshal(b.scale())
-		if err != nil {
-			t.Fatal(err)
-		}
+		scale := must.Get(json.Marshal(b.scale()))(t)
 		meta.Extra[strnn.KeyScale] = string(scale)
 	}
-	if err := strnn.Describe(&meta, p, Encode, Predict, latent); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, strnn.Describe(&meta, p, Encode, Predict, latent))
 	if o.Guide {
-		if meta.Extra[strnn.KeyGuide], err = guide(p.Layout).Encode(); err != nil {
-			t.Fatal(err)
-		}
+		meta.Extra[strnn.KeyGuide] = must.Get(guide(p.Layout).Encode())(t)
 	}
-	if net, err = netruntime.New(meta, b.tensors); err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return must.Get(netruntime.New(meta, b.tensors))(t)
 }
 
-// guide returns one that tells the first latent value from the turn in the last frame.
+// guide returns a guide that sets the first latent value by the turn in the last frame.
 func guide(l *feature.Motion) *strnn.Guide {
 	n := strnn.GuideInputs(l)
 	g := &strnn.Guide{Mean: make([]float32, n), Scale: make([]float32, n), Bias: make([]float32, Latent), Weight: make([]float32, 4*n*Latent)}
@@ -93,14 +80,10 @@ func guide(l *feature.Motion) *strnn.Guide {
 // Model returns the network as a predictor.
 func Model(t testing.TB, o Options) *strnn.Model {
 	t.Helper()
-	m, err := strnn.NewModel(Net(t, o))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(strnn.NewModel(Net(t, o)))(t)
 }
 
-// Seen returns frames to go on from, (n, Encode, columns) raw: near the rest pose.
+// Seen returns past frames for a prediction, (n, Encode, columns) raw, near the rest pose.
 func Seen(t testing.TB, n int, seed uint64) []float32 {
 	t.Helper()
 	m := Model(t, Options{})
@@ -117,26 +100,7 @@ func Seen(t testing.TB, n int, seed uint64) []float32 {
 	return rows
 }
 
-// rest returns the frame of the rest pose, toes on the ground, on its way ahead.
-func rest(p *feature.Person) []float32 {
-	model := make([]m3.Xform, p.Skel.Len())
-	low := float32(0)
-	for j, parent := range p.Skel.Parents {
-		if model[j] = m3.Identity; parent >= 0 {
-			model[j].Pos = model[parent].Pos.Add(p.Skel.Offsets[j])
-		}
-		low = min(low, model[j].Pos.Y)
-	}
-	row := make([]float32, p.Layout.Columns())
-	for j, name := range p.Layout.Joints {
-		at := model[p.Skel.Index(name)].Pos
-		copy(row[p.Layout.Pos(j):], []float32{at.X, at.Y - low, at.Z})
-	}
-	row[p.Layout.Body()+feature.MotionZ] = Speed
-	return row
-}
-
-// builder puts a graph together.
+// builder builds a graph.
 type builder struct {
 	rng     *rand.Rand
 	mean    []float32
@@ -173,7 +137,7 @@ func (b *builder) node(n netruntime.Node) string {
 	return n.Name
 }
 
-// lstm adds a layer of in inputs, and of base more that count little.
+// lstm adds a layer of in inputs, and base more inputs with small weights.
 func (b *builder) lstm(name string, in, base int, reverse bool, operands ...string) string {
 	b.tensor(name+".weight", 1/math.Sqrt(float64(in)), 4*units, in)
 	w := &b.tensors[len(b.tensors)-1]
@@ -191,7 +155,7 @@ func (b *builder) lstm(name string, in, base int, reverse bool, operands ...stri
 	return b.node(netruntime.Node{Name: name, Op: netruntime.OpLSTM, In: operands, Reverse: reverse})
 }
 
-// network builds one whose frames are about mean, a joint's deviation being 5 cm.
+// network builds a network whose frames stay near mean, with a deviation of 5 cm per joint.
 func (b *builder) network(o Options, latent int) {
 	cols := len(b.mean)
 	std := make([]float32, cols)
@@ -260,7 +224,7 @@ func (b *builder) network(o Options, latent int) {
 	}
 }
 
-// burst adds to a value what is not finite where the first latent value is beyond 2.
+// burst adds values that are not finite to a value if the first latent value is beyond 2.
 func (b *builder) burst(to string, latent int) string {
 	cols := len(b.mean)
 	whole := func(name string, v float32, shape ...int) {
@@ -279,7 +243,7 @@ func (b *builder) burst(to string, latent int) string {
 	return b.node(netruntime.Node{Name: "bursting", Op: netruntime.OpAdd, In: []string{to, "burst"}})
 }
 
-// linear returns filters that give frames seen back, and hold the mean of the last two.
+// linear returns filters that reproduce past frames and hold the mean of the last two.
 func (b *builder) linear() netruntime.Tensor {
 	l := &strnn.Linear{Encode: Encode, Columns: len(b.mean), W: make([]float32, (Encode+Predict)*Encode*len(b.mean))}
 	for f := range Encode + Predict {

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 var (
@@ -196,10 +198,7 @@ func TestAdamW(t *testing.T) {
 func TestAVX2UsesSixteenRegisters(t *testing.T) {
 	beyond := regexp.MustCompile(`\b[XY](1[6-9]|2\d|3[01])\b|\bZ\d|\bK[0-7]\b`)
 	for _, name := range []string{"gemm_amd64.s", "elem_amd64.s", "packed_amd64.s"} {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open(name))(t)
 		defer f.Close()
 		fn := ""
 		for s := bufio.NewScanner(f); s.Scan(); {

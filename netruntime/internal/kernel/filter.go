@@ -1,7 +1,7 @@
 package kernel
 
-// Taps is the way in which a convolution over time reads its operand, a sequence of frames of
-// Channels values:
+// Taps describes how a convolution over time reads its operand, a sequence of frames of Channels
+// values:
 //
 //	y[t] = Σ_w x[t − Before + w]·W_w   for w < Width, with zeros outside.
 //
@@ -104,7 +104,7 @@ type Filter struct {
 func PackFilter(g Taps, n int, w []float32) *Filter {
 	switch {
 	case g.Width < 1 || g.Width > MaxFilterWidth || g.Before < 0 || g.Channels < 1:
-		panic("kernel: PackFilter: there are no such taps")
+		panic("kernel: PackFilter: invalid taps")
 	case len(w) < g.Width*g.Channels*n:
 		panic("kernel: PackFilter: the weights are too short")
 	}
@@ -162,7 +162,7 @@ func (f *Filter) Mul(scratch *Scratch, y Windows, planes []float32, b0, b1 int, 
 	case b0 >= b1 || p0 >= p1:
 		return
 	case b0 < 0 || b1 > each*y.Batch || p0 < 0 || p1 > f.packed.panels:
-		panic("kernel: Filter: there are no such blocks or panels")
+		panic("kernel: Filter: blocks or panels are out of range")
 	case len(planes) < y.Batch*f.PlaneSize(y.Length):
 		panic("kernel: Filter: the planes are too small")
 	case ep.Bias != nil && len(ep.Bias) < min(n, p1*f.packed.cols):

@@ -66,7 +66,7 @@ func (l *layout) panel(q, e int) int { return (q*l.of + l.from + e) * l.part() }
 // only returns the layout of part e alone, in the same memory.
 func (l layout) only(e int) layout {
 	if e < 0 || e >= l.parts {
-		panic("kernel: Part: there is no such part")
+		panic("kernel: Part: it is out of range")
 	}
 	l.from, l.parts = l.from+e, 1
 	return l
@@ -190,7 +190,7 @@ func (m *packedMul) compute(s *Scratch, p0, p1 int) {
 	last, n := m.rows-1, min(m.n, p1*m.cols)
 	switch {
 	case p0 < 0 || p1 > m.panels:
-		panic("kernel: Mul: there are no such panels")
+		panic("kernel: Mul: panels are out of range")
 	case len(m.c.Data) < last*m.c.Stride+n:
 		panic("kernel: Mul: C is too small")
 	case len(m.w.Data) < last*m.w.Stride+m.parts:
@@ -382,7 +382,7 @@ func (o *operands) panelsInto(s *Scratch, c Panels, rows int, first bool, p0, p1
 	last := (p1-p0-1)*c.Stride + (rows-1)*c.Row + o.cols
 	switch {
 	case p0 < 0 || p1 > o.panels:
-		panic("kernel: MulPanels: there are no such panels")
+		panic("kernel: MulPanels: panels are out of range")
 	case o.parts != 1 || o.k == 0:
 		panic("kernel: MulPanels: the right side must be one matrix, and not empty")
 	case len(c.Data) < last:

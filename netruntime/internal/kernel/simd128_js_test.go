@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 // TestSIMD128AgreesWithGo checks that functions without e^x have the bits of plain Go.
@@ -77,10 +79,7 @@ func TestSIMD128AgreesWithGo(t *testing.T) {
 // TestSIMD128HasNoData checks that the kernels have no data of their own, which would be written
 // into Go's memory.
 func TestSIMD128HasNoData(t *testing.T) {
-	b, err := os.ReadFile("simd128/simd128.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("simd128/simd128.wasm"))(t)
 	const data = 11
 	seen := 0
 	for b = b[8:]; len(b) > 0; seen++ { // id, length, content

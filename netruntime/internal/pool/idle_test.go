@@ -7,15 +7,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mannequin/internal/testing/must"
 )
 
 // TestPoolRestsBetweenCalls measures the process's processor time while the pool has nothing to do.
 func TestPoolRestsBetweenCalls(t *testing.T) {
 	used := func() time.Duration {
 		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
 	p := New(4)

@@ -11,8 +11,7 @@ import (
 	"mannequin/internal/atomicfile"
 )
 
-// Folder makes the folder that figures are drawn into, before anything is
-// measured. No name is no figures.
+// Folder makes the folder for figures, before anything is measured. It does nothing without a name.
 func Folder(dir string) error {
 	if dir == "" {
 		return nil
@@ -25,11 +24,11 @@ func WritePNG(path string, img image.Image) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return png.Encode(w, img) })
 }
 
-// Recorded is what recorded motion is drawn in.
+// Recorded is the colour of recorded motion.
 var Recorded = color.RGBA{150, 154, 160, 255}
 
-// figureColours is how many colours a figure has at most: few make a small file, and
-// leave lines smooth.
+// figureColours is the largest number of colours in a figure: few enough for a small file, enough
+// for smooth lines.
 const figureColours = 64
 
 // Save writes a drawing as a PNG of few colours.
@@ -37,14 +36,14 @@ func Save(path string, img *image.RGBA) error {
 	return WritePNG(path, fewColours(img))
 }
 
-// fewColours returns the picture in its most frequent colours; the others become the
-// nearest of them.
+// fewColours returns the picture in its most frequent colours. Other colours become the nearest of
+// these.
 func fewColours(img *image.RGBA) *image.Paletted {
-	var index []int32 // (pixels) which colour of all
+	var index []int32 // (pixels) index of the colour in all
 	var all []color.RGBA
 	var count []int
 	of := map[color.RGBA]int32{}
-	last := color.RGBA{} // most pixels are as the one before
+	last := color.RGBA{} // most pixels have the colour of the last
 	at := int32(-1)
 	for i := 0; i < len(img.Pix); i += 4 {
 		p := img.Pix[i : i+4 : i+4]

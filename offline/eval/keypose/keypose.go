@@ -1,4 +1,4 @@
-// Package keypose measures motion that is made between poses (after Lüdi 2016).
+// Package keypose measures motion between keyframes (after Lüdi 2016).
 package keypose
 
 import (
@@ -15,6 +15,7 @@ import (
 	"mannequin/offline/eval"
 	"mannequin/offline/eval/figure"
 	"mannequin/offline/metrics/inbetween"
+	"mannequin/offline/retarget"
 )
 
 // Options are the flags of eval keypose.
@@ -22,6 +23,7 @@ type Options struct {
 	Model   string
 	Data    []string
 	HeldOut []string
+	Profile *retarget.Profile // nil: for each recording the built-in one that fits
 	Gaps    string
 	Unseen  []string
 	Sparse  []string
@@ -29,7 +31,7 @@ type Options struct {
 	Threads int
 }
 
-// Report is what the command prints.
+// Report is the result.
 type Report struct {
 	Model       string                 `json:"model"`
 	Means       []Mean                 `json:"means"`
@@ -40,15 +42,15 @@ type Report struct {
 	Bars        eval.Bars              `json:"bars"`
 }
 
-// Mean is how a method did on the recordings of a folder.
+// Mean is the result of a method on the recordings of a folder.
 type Mean struct {
 	Set    string  `json:"set"`
 	Method string  `json:"method"`
 	Every  float64 `json:"every_s"`
 	Clips  int     `json:"clips"`
 	inbetween.Errors
-	Long       int     `json:"long_clips"`  // recordings that drift is measured in
-	StepsRight float64 `json:"steps_right"` // share of the recordings in which as many steps are made
+	Long       int     `json:"long_clips"`  // recordings long enough to measure drift
+	StepsRight float64 `json:"steps_right"` // share of the recordings with the right number of steps
 	Aside      int     `json:"aside_seconds"`
 	AsideRight float64 `json:"aside_right"`
 }
@@ -59,15 +61,12 @@ const (
 	methodHeld          = "keypose, feet held"
 )
 
+// Measure measures a network.
 func Measure(ctx context.Context, o Options) (*Report, error) {
 	if err := figure.Folder(o.Figures); err != nil {
 		return nil, err
 	}
-	net, err := models.Open(o.Model)
-	if err != nil {
-		return nil, err
-	}
-	m, err := keypose.NewModel(net)
+	m, err := models.OpenAs(o.Model, keypose.NewModel)
 	if err != nil {
 		return nil, err
 	}
@@ -90,13 +89,13 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 			return HoldFeet(t, stand)
 		}},
 	}
-	r := &Report{Model: net.Meta().Name}
+	r := &Report{Model: m.Net.Meta().Name}
 	var fig *keyposeFigures
 	if o.Figures != "" {
 		fig = &keyposeFigures{}
 	}
 	for _, dir := range o.Data {
-		_, held, err := dataset.BuildMotion([]string{dir}, dataset.MotionOptions{HeldOut: o.HeldOut, Poses: true, Workers: o.Threads})
+		_, held, err := dataset.BuildMotion([]string{dir}, dataset.MotionOptions{HeldOut: o.HeldOut, Profile: o.Profile, Poses: true, Workers: o.Threads})
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +128,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		r.Sparse = append(r.Sparse, sparse...)
 	}
 	if o.Gaps != "" {
-		train, held, err := dataset.BuildMotion([]string{o.Gaps}, dataset.MotionOptions{HeldOut: o.Unseen, Poses: true, Workers: o.Threads})
+		train, held, err := dataset.BuildMotion([]string{o.Gaps}, dataset.MotionOptions{HeldOut: o.Unseen, Profile: o.Profile, Poses: true, Workers: o.Threads})
 		if err != nil {
 			return nil, err
 		}
@@ -163,8 +162,7 @@ func poses(m *dataset.MotionSet) (clips []*skel.Clip) {
 	return clips
 }
 
-// meanKeypose returns the mean over frames, and of drift over the recordings that
-// are long enough.
+// meanKeypose returns the mean over frames, and the mean drift over recordings that are long enough.
 func meanKeypose(set, method string, every float64, scores []inbetween.Score) Mean {
 	m := Mean{Set: set, Method: method, Every: every, Clips: len(scores)}
 	var frames, right float64
@@ -209,7 +207,7 @@ const (
 // bars compares the report's figures with their bars.
 func (r *Report) bars() eval.Bars {
 	var b eval.Bars
-	for i := 0; i < len(r.Means); i += 3 { // interpolation, network, that with feet held
+	for i := 0; i < len(r.Means); i += 3 { // interpolation, network, network with foot lock
 		base, m := &r.Means[i], &r.Means[i+2]
 		of := fmt.Sprintf("%s, %g s", m.Set, m.Every)
 		most, share := float64(barBetweenOne), barOverLinear1
@@ -238,29 +236,21 @@ func (r *Report) bars() eval.Bars {
 }
 
 func (r *Report) Print(w io.Writer) error {
-	t := &eval.Tables{W: w}
-	rows := []string{"recordings\tkeys every\tmethod\tclips\tjoints cm\troot cm\theading °\tkeys missed cm\tlong ones\tdrift cm\tdrift °\tany second cm\t°\tas many steps\taside right\tskate ÷ recorded\tjerk ÷"}
+	t := eval.NewTables(w)
+	t.Section(r.Model+" between keys of recordings held out", "recordings\tkeys every\tmethod\tclips\tjoints cm\troot cm\theading °\tkeys missed cm\tlong ones\tdrift cm\tdrift °\tany second cm\t°\tas many steps\taside right\tskate ÷ recorded\tjerk ÷")
 	for _, m := range r.Means {
-		rows = append(rows, eval.Cells(m.Set, fmt.Sprintf("%g s", m.Every), m.Method, fmt.Sprint(m.Clips), fmt.Sprintf("%.2f", m.Joints), fmt.Sprintf("%.2f", m.Root), fmt.Sprintf("%.2f", m.Yaw),
-			fmt.Sprintf("%.3f", m.Hit), fmt.Sprint(m.Long), fmt.Sprintf("%.2f", m.Drift), fmt.Sprintf("%.2f", m.Turn), fmt.Sprintf("%.2f", m.AnyDrift), fmt.Sprintf("%.2f", m.AnyTurn), fmt.Sprintf("%.0f %%", 100*m.StepsRight),
-			fmt.Sprintf("%.0f %% of %d", 100*m.AsideRight, m.Aside), eval.OrNever("%.2f", eval.Over(m.Skate, m.TrueSkate)), eval.OrNever("%.2f", eval.Over(m.Jerk, m.TrueJerk))))
+		t.Row("%s\t%g s\t%s\t%v\t%.2f\t%.2f\t%.2f\t%.3f\t%v\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f %%\t%.0f %% of %d\t%s\t%s",
+			m.Set, m.Every, m.Method, m.Clips, m.Joints, m.Root, m.Yaw, m.Hit, m.Long, m.Drift, m.Turn, m.AnyDrift, m.AnyTurn, 100*m.StepsRight, 100*m.AsideRight, m.Aside, eval.OrNever("%.2f", eval.Over(m.Skate, m.TrueSkate)), eval.OrNever("%.2f", eval.Over(m.Jerk, m.TrueJerk)))
 	}
-	t.Section(r.Model+" between keys of recordings held out", rows...)
-	if len(r.Sparse) > 0 {
-		t.Section("Poses at even times alone (Lüdi 2016, sec. 4.1), on the joints of its frames", sparseRows(r.Sparse)...)
+	printSparse(t, r.Sparse)
+	t.Section("Gaps after ten frames, in frames at 30 per second (LAFAN1)", "gap\tmethod\tcases\tL2P\tL2Q\tjoints cm")
+	for _, v := range r.Transitions {
+		t.Row("%v\t%s\t%v\t%.3f\t%.3f\t%.2f", v.Frames, v.Method, v.Cases, v.L2P, v.L2Q, v.Joints)
 	}
-	if len(r.Transitions) > 0 {
-		rows := []string{"gap\tmethod\tcases\tL2P\tL2Q\tjoints cm"}
-		for _, v := range r.Transitions {
-			rows = append(rows, eval.Cells(fmt.Sprint(v.Frames), v.Method, fmt.Sprint(v.Cases), fmt.Sprintf("%.3f", v.L2P), fmt.Sprintf("%.3f", v.L2Q), fmt.Sprintf("%.2f", v.Joints)))
-		}
-		t.Section("Gaps after ten frames, in frames at 30 per second (LAFAN1)", rows...)
-	}
-	t.Table(fmt.Sprintf("keypose in short: %d of %d bars missed, marked *", r.Bars.Missed(), len(r.Bars)), 0, r.Bars.Rows())
-	return t.Err
+	return t.InShort("keypose", r.Bars, "")
 }
 
-// HoldFeet holds the feet that stand, and leaves the keys as they are.
+// HoldFeet locks standing feet. It does not change keyframes.
 func HoldFeet(t *keypose.Track, stand []float32) error {
 	h, err := t.Layout.NewFootLock()
 	if err != nil {

@@ -17,25 +17,24 @@ import (
 	"mannequin/offline/eval/figure"
 )
 
-// keyposeFigures keeps what Lüdi's Fig. 5.1 to 5.4 are drawn of: every recording, and
-// what is made of its poses.
+// keyposeFigures keeps the data of Lüdi's Fig. 5.1 to 5.4: every recording, and the motion made from
+// its poses.
 type keyposeFigures struct{ of []*shownRecording }
 
-// shownRecording is a recording and what methods make of one of its poses in every so
-// many frames, in the world.
+// shownRecording is a recording, and the motion that each method makes from a pose in every few of
+// its frames, in world space.
 type shownRecording struct {
 	name    string
 	every   int
 	parents []int16
 	layout  *feature.Motion
-	ground  float32         // its height in the recording, m; here 0
-	course  []feature.Place // (frames) where the body is
+	ground  float32         // height in the recording, m; 0 in joints
+	course  []feature.Place // (frames) place of the body
 	joints  [][]m3.Vec3     // (frames, joints)
 	made    map[string][][]m3.Vec3
 }
 
-// recording begins with a recording. Where no figures are drawn it returns nil, which
-// keeps nothing.
+// recording adds a recording. Without figures it returns nil, whose methods do nothing.
 func (f *keyposeFigures) recording(l *feature.Motion, c *dataset.MotionClip, every int) (*shownRecording, error) {
 	if f == nil {
 		return nil, nil
@@ -61,8 +60,7 @@ func (f *keyposeFigures) recording(l *feature.Motion, c *dataset.MotionClip, eve
 	return s, nil
 }
 
-// rows keeps a method's motion, (frames, columns) raw, which begins where the
-// recording does.
+// rows keeps a method's motion, (frames, columns) raw, which starts at the recording's place.
 func (s *shownRecording) rows(method string, made []float32) {
 	if s == nil {
 		return
@@ -82,7 +80,7 @@ func (s *shownRecording) clip(method string, c *skel.Clip) (err error) {
 	return err
 }
 
-// stand puts the ground under poses at 0.
+// stand moves poses to a ground at height 0.
 func (s *shownRecording) stand(poses [][]m3.Vec3) {
 	for _, pose := range poses {
 		for j := range pose {
@@ -91,8 +89,7 @@ func (s *shownRecording) stand(poses [][]m3.Vec3) {
 	}
 }
 
-// drift returns how far the hips are from the recorded ones over the ground in the last
-// frame, m.
+// drift returns the distance of the hips from the recorded ones in the last frame, on the ground, m.
 func (s *shownRecording) drift(method string) float32 {
 	made := s.made[method]
 	end := len(made) - 1
@@ -114,7 +111,7 @@ func (s *shownRecording) off(method string) float32 {
 	return sum / float32(max(1, n))
 }
 
-// way returns how far the body goes over the ground, m.
+// way returns the length of the body's path on the ground, m.
 func (s *shownRecording) way() (sum float32) {
 	for i := range s.course[1:] {
 		sum += s.course[i].Pos.Dist(s.course[i+1].Pos)
@@ -122,13 +119,12 @@ func (s *shownRecording) way() (sum float32) {
 	return sum
 }
 
-// turn returns by how much the body faces elsewhere at the end, radians.
+// turn returns the difference of the body's heading at the end from the start, radians.
 func (s *shownRecording) turn() float32 {
 	return m3.Abs(s.course[len(s.course)-1].Yaw - s.course[0].Yaw)
 }
 
-// aside returns how far the body goes backward or to a side, in a direction more than
-// 60° from where it faces, m a second.
+// aside returns the speed backward or to a side, more than 60° from the heading, m/s.
 func (s *shownRecording) aside() (sum float32) {
 	for i := range s.course[1:] {
 		d := m3.YawQuat(-s.course[i].Yaw).Rotate(s.course[i+1].Pos.Sub(s.course[i].Pos))
@@ -139,20 +135,20 @@ func (s *shownRecording) aside() (sum float32) {
 	return sum * dataset.Rate / float32(len(s.course))
 }
 
-// Colours and names of what is shown.
+// Colours and names of the methods in figures.
 var (
 	shownColours = map[string]color.RGBA{"": figure.Recorded, methodSparse: draw.Orange, methodCorrected: draw.Green, methodKeypose: draw.Blue}
 	shownNames   = map[string]string{"": "recorded", methodSparse: "as published", methodCorrected: "corrected on the manifold", methodKeypose: "ours"}
 )
 
-// Bounds of what figures show.
+// Bounds of the recordings in figures.
 const (
 	longestShown = 15  // s
 	walkBelow    = 2.0 // m/s
 )
 
-// most returns the recording with a pose in every so many frames of which by is
-// largest and above least, nil where there is none.
+// most returns the recording with a pose in every given number of frames whose value of by is largest
+// and above least, or nil if there is none.
 func (f *keyposeFigures) most(every int, least float32, by func(s *shownRecording) float32) *shownRecording {
 	of := slices.DeleteFunc(slices.Clone(f.of), func(s *shownRecording) bool {
 		return s.every != every || len(s.course) > longestShown*dataset.Rate || !(by(s) > least)
@@ -163,7 +159,7 @@ func (f *keyposeFigures) most(every int, least float32, by func(s *shownRecordin
 	return slices.MaxFunc(of, func(a, b *shownRecording) int { return cmp.Compare(by(a), by(b)) })
 }
 
-// walk is how far a walk goes, m; nothing is farther than what runs.
+// walk returns the length of a walk's path, m, or 0 if it is no walk.
 func walk(s *shownRecording) float32 {
 	if s.way()*dataset.Rate/float32(len(s.course)) > walkBelow || s.aside() > 0.1 {
 		return 0
@@ -171,7 +167,7 @@ func walk(s *shownRecording) float32 {
 	return s.way()
 }
 
-// longWalk is how long a walk takes, frames.
+// longWalk returns the duration of a walk, frames, or 0 if it is no walk.
 func longWalk(s *shownRecording) float32 {
 	if walk(s) == 0 {
 		return 0
@@ -221,7 +217,7 @@ func (f *keyposeFigures) draw(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// poses is how often poses are given, in words.
+// poses returns the rate of the given poses in words.
 func (s *shownRecording) poses() string {
 	if s.every == dataset.Rate {
 		return "a pose a second"
@@ -229,8 +225,8 @@ func (s *shownRecording) poses() string {
 	return fmt.Sprintf("%g poses a second", dataset.Rate/float64(s.every))
 }
 
-// row draws what methods make below the recording, from the side: as the body goes,
-// to the right where it faces.
+// row draws the methods' motions below the recording, from the side. The body moves to the right if
+// it walks forward.
 func (s *shownRecording) row(methods ...string) *image.RGBA {
 	last := len(s.course) - 1
 	way := s.course[last].Pos.Sub(s.course[0].Pos)
@@ -254,7 +250,7 @@ func (s *shownRecording) row(methods ...string) *image.RGBA {
 	return figure.Sheet(aim, rows...)
 }
 
-// shownPaths draws the ways of hips over the ground, from above.
+// shownPaths draws the paths of the hips on the ground, from above.
 func shownPaths(of []*shownRecording) *image.RGBA {
 	const wide, high, text = 480, 520, 15
 	methods := []string{"", methodSparse, methodCorrected, methodKeypose}
@@ -279,7 +275,7 @@ func shownPaths(of []*shownRecording) *image.RGBA {
 		cam := draw.Top(lo.Lerp(hi, 0.5).Add(m3.V(0, 0, 45*size)), size*high)
 		draw.Grid(tile, cam, cam.Target, size*high, 0.5)
 		for k, path := range paths {
-			// What comes close lies upon what is drawn before.
+			// Paths that are close to each other lie on top of each other.
 			draw.Path(tile, cam, path, []float32{12, 3, 7, 3}[k], shownColours[methods[k]])
 			draw.Dot(tile, cam, path[len(path)-1], 9, shownColours[methods[k]])
 		}

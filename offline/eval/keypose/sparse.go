@@ -16,7 +16,7 @@ import (
 	"mannequin/offline/metrics/inbetween"
 )
 
-// Sparse is how evenly spaced poses alone do: the network of Lüdi 2016 as
+// Sparse is the result of motion from evenly spaced poses alone: by the network of Lüdi 2016 as
 // published, the same corrected on the motion manifold, and straight lines.
 type Sparse struct {
 	Set    string  `json:"set"`
@@ -32,8 +32,8 @@ const (
 	methodCorrected = "corrected on the manifold"
 )
 
-// between is what fill makes of a recording's poses, one in every so many frames, as
-// a clip and as rows of the layout, and the recording's own rows.
+// between returns the motion that fill makes from one pose of a recording in every given number of
+// frames, as a clip and as rows of the layout, and the recording's own rows.
 func between(l *keypose.Layout, layout *feature.Motion, c *dataset.MotionClip, every int, fill inbetween.Fill) (clip *skel.Clip, made, part []float32, err error) {
 	frames := (c.Frames-1)/every*every + 1
 	t := l.NewTrack(frames, dataset.Rate)
@@ -53,17 +53,13 @@ func between(l *keypose.Layout, layout *feature.Motion, c *dataset.MotionClip, e
 	return clip, made, part, err
 }
 
-// measureSparse measures networks of sparse poses on the recordings of a set, and
-// keeps in fig, if that is not nil, what they make.
+// measureSparse measures networks of sparse poses on the recordings of a set, and keeps their motion in
+// fig, which may be nil.
 func measureSparse(ctx context.Context, files []string, set string, held *dataset.MotionSet, fill inbetween.Fill, l *keypose.Layout, threads int, fig *keyposeFigures) (out []Sparse, err error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
-	base, err := models.Open("human")
-	if err != nil {
-		return nil, err
-	}
-	m, err := manifold.NewModel(base)
+	m, err := models.OpenAs("human", manifold.NewModel)
 	if err != nil {
 		return nil, err
 	}
@@ -139,11 +135,11 @@ func measureSparse(ctx context.Context, files []string, set string, held *datase
 	return out, nil
 }
 
-func sparseRows(of []Sparse) []string {
-	rows := []string{"recordings\tposes every\tmethod\tclips\tjoints, from the body cm\tin the world cm\tat poses, from the body cm\tin the world cm\tdrift in 2 s cm\t°\tin 10 s cm\t°"}
+func printSparse(t *eval.Tables, of []Sparse) {
+	t.Section("Poses at even times alone (Lüdi 2016, sec. 4.1), on the joints of its frames",
+		"recordings\tposes every\tmethod\tclips\tjoints, from the body cm\tin the world cm\tat poses, from the body cm\tin the world cm\tdrift in 2 s cm\t°\tin 10 s cm\t°")
 	for _, v := range of {
-		rows = append(rows, eval.Cells(v.Set, fmt.Sprintf("%g s", v.Every), v.Method, fmt.Sprint(v.Clips), fmt.Sprintf("%.2f", v.Body), fmt.Sprintf("%.1f", v.World), fmt.Sprintf("%.2f", v.Key), fmt.Sprintf("%.1f", v.At),
-			fmt.Sprintf("%.1f", v.Drift2.Distance), fmt.Sprintf("%.1f", v.Drift2.Turn), fmt.Sprintf("%.1f", v.Drift10.Distance), fmt.Sprintf("%.1f", v.Drift10.Turn)))
+		t.Row("%s\t%g s\t%s\t%v\t%.2f\t%.1f\t%.2f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f",
+			v.Set, v.Every, v.Method, v.Clips, v.Body, v.World, v.Key, v.At, v.Drift2.Distance, v.Drift2.Turn, v.Drift10.Distance, v.Drift10.Turn)
 	}
-	return rows
 }

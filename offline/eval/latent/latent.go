@@ -19,6 +19,7 @@ import (
 	"mannequin/offline/eval/figure"
 	"mannequin/offline/metrics"
 	"mannequin/offline/recipes"
+	"mannequin/offline/retarget"
 )
 
 // Options are the flags of eval latent.
@@ -26,6 +27,7 @@ type Options struct {
 	Model   string
 	Data    []string
 	HeldOut []string
+	Profile *retarget.Profile // nil: for each recording the built-in one that fits
 	Chains  int
 	Threads int
 	Rates   bool
@@ -33,52 +35,52 @@ type Options struct {
 	Next    string
 }
 
-// Report is what the command prints.
+// Report is the result.
 type Report struct {
-	Model       string             `json:"model"`
-	Recordings  []Clips            `json:"recordings"`
-	Walks       Clips              `json:"walks"` // over the clips of held-out recordings of 0.5 to 2 m/s
-	Runs        Clips              `json:"runs"`  // of faster ones
-	Slow        Clips              `json:"slow"`  // of slower ones
-	KL          float64            `json:"kl_nats"`
-	Active      int                `json:"active_values"` // latent values that tell more than 0.1 nats
-	Values      int                `json:"values"`
-	Clips       int                `json:"clips"`
-	Components  []Component        `json:"components"`
-	Told        []Trait            `json:"told"` // of held-out clips
-	Made        []Slider           `json:"made"`
-	Chain       Chain              `json:"chain"`
-	Walking     []metrics.Strolled `json:"strollers,omitempty"`
-	Rates       []Rate             `json:"rates"`
-	Figures     []string           `json:"figures,omitempty"`
-	Bars        eval.Bars          `json:"bars"`
-	model       *latent.Model      // under test
-	coder       *latent.Coder      //
-	traits      []latent.Trait     //
-	train, held encoded            //
-	rng         *rand.Rand         //
+	Model       string                `json:"model"`
+	Recordings  []Clips               `json:"recordings"`
+	Walks       Clips                 `json:"walks"` // over the clips of held-out recordings of 0.5 to 2 m/s
+	Runs        Clips                 `json:"runs"`  // of faster ones
+	Slow        Clips                 `json:"slow"`  // of slower ones
+	KL          float64               `json:"kl_nats"`
+	Active      int                   `json:"active_values"` // latent values with a divergence above 0.1 nats
+	Values      int                   `json:"values"`
+	Clips       int                   `json:"clips"`
+	Components  []Component           `json:"components"`
+	Told        []Trait               `json:"told"` // of held-out clips
+	Made        []Slider              `json:"made"`
+	Chain       Chain                 `json:"chain"`
+	Walking     []metrics.LatentCrowd `json:"strollers,omitempty"`
+	Rates       []Rate                `json:"rates"`
+	Figures     []string              `json:"figures,omitempty"`
+	Bars        eval.Bars             `json:"bars"`
+	model       *latent.Model         // under test
+	coder       *latent.Coder         //
+	traits      []latent.Trait        //
+	train, held encoded               //
+	rng         *rand.Rand            //
 }
 
-// Clips is how the clips of a recording come back.
+// Clips is the reconstruction of the clips of a recording.
 type Clips struct {
 	Name     string  `json:"name"`
 	Clips    int     `json:"clips"`
 	Speed    float64 `json:"speed_m_s"`
 	RMS      float64 `json:"rms_cm"`            // distance of joints, seen from the body
 	Refined  float64 `json:"refined_cm"`        // the same after a fit
-	Path     float64 `json:"path_cm"`           // distance of the body from where it has gone, after a second
+	Path     float64 `json:"path_cm"`           // distance of the body from the recorded one after a second
 	Slide    float64 `json:"slide_cm"`          // of standing contacts over the ground, per frame
 	Recorded float64 `json:"recorded_slide_cm"` //
 }
 
-// Component is one component, by what it does to frames.
+// Component is the effect of a component on frames.
 type Component struct {
 	Name   string  `json:"name"`
 	Effect float64 `json:"effect_cm"` // RMS distance of joints between clips 1 deviation to both sides of the mean, halved
 }
 
-// Trait is how well single components tell a trait: the squared correlation with
-// the best of them, and which that is.
+// Trait is how much a single component explains of a trait: the squared correlation with the best
+// component, and its number.
 type Trait struct {
 	Name      string  `json:"name"`
 	Unit      string  `json:"unit"`
@@ -91,7 +93,7 @@ type Trait struct {
 	FramesAt  int     `json:"frames_at"` //
 }
 
-// Slider is what a component does to the trait that it has the name of.
+// Slider is the effect of a component on the trait of its name.
 type Slider struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit"`
@@ -99,7 +101,7 @@ type Slider struct {
 	R2    float64 `json:"r2"`
 }
 
-// Chain is how well chained clips meet.
+// Chain is the distance of chained clips at their borders.
 type Chain struct {
 	Chains int     `json:"chains"`
 	Seams  int     `json:"seams"`
@@ -108,11 +110,11 @@ type Chain struct {
 	MS     float64 `json:"ms_per_clip"`
 }
 
-// Rate is how long decoding takes.
+// Rate is the time to decode.
 type Rate struct {
 	Clips   int     `json:"clips"`
 	Threads int     `json:"threads"`
-	BF16    bool    `json:"bf16"` // products in bfloat16, where the processor has them
+	BF16    bool    `json:"bf16"` // in bfloat16 if the processor has it
 	MS      float64 `json:"ms"`
 	Bar     float64 `json:"bar_ms"`
 }
@@ -124,6 +126,7 @@ type encoded struct {
 	rows [][]float32 // (latent.Frames, columns) raw each
 }
 
+// Measure measures a latent space.
 func Measure(ctx context.Context, o Options) (*Report, error) {
 	if err := figure.Folder(o.Figures); err != nil {
 		return nil, err
@@ -157,6 +160,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	opt.Layout = r.model.Layout
+	opt.Profile = o.Profile
 	if r.train.set, r.held.set, err = dataset.BuildMotion(o.Data, opt); err != nil {
 		return nil, err
 	}
@@ -169,23 +173,17 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	r.Values, r.Clips = r.model.Values, len(r.held.rows)
-	for _, stage := range []func() error{func() error { // first: it tells whether the two go together
-		if next == nil {
-			return nil
-		}
-		return r.walks(next, o.Threads)
-	}, r.reconstruct, r.divergence, r.effects, r.told, r.made, func() error { return r.chains(o.Chains) }, func() error {
-		if !o.Rates {
-			return nil
-		}
-		return r.rates(o.Threads)
-	}} {
-		if ctx.Err() != nil {
-			return nil, eval.ErrInterrupted
-		}
-		if err := stage(); err != nil {
+	if next != nil { // first: it checks that the two fit
+		if err := r.walks(next, o.Threads); err != nil {
 			return nil, err
 		}
+	}
+	stages := []func() error{r.reconstruct, r.divergence, r.effects, r.explain, r.setTraits, func() error { return r.chains(o.Chains) }}
+	if o.Rates {
+		stages = append(stages, func() error { return r.rates(o.Threads) })
+	}
+	if err := eval.Stages(ctx, stages...); err != nil {
+		return nil, err
 	}
 	r.Bars = r.bars()
 	if o.Figures != "" {
@@ -216,36 +214,30 @@ func (r *Report) bars() eval.Bars {
 }
 
 func (r *Report) Print(w io.Writer) error {
-	t := &eval.Tables{W: w}
-	rows := []string{"recording\tclips\tm/s\tRMS cm\tafter a fit\tbody off after 1 s, cm\tslide cm/frame\trecorded"}
+	t := eval.NewTables(w)
+	t.Section(fmt.Sprintf("%s on held-out clips; divergence %.1f nats, %d of %d latent values active", r.Model, r.KL, r.Active, r.Values), "recording\tclips\tm/s\tRMS cm\tafter a fit\tbody off after 1 s, cm\tslide cm/frame\trecorded")
 	for _, e := range append(slices.Clone(r.Recordings), r.Walks, r.Runs, r.Slow) {
 		if e.Clips > 0 {
-			rows = append(rows, eval.Cells(e.Name, fmt.Sprint(e.Clips), fmt.Sprintf("%.1f", e.Speed), fmt.Sprintf("%.2f", e.RMS), fmt.Sprintf("%.2f", e.Refined), fmt.Sprintf("%.1f", e.Path), fmt.Sprintf("%.2f", e.Slide), fmt.Sprintf("%.2f", e.Recorded)))
+			t.Row("%s\t%v\t%.1f\t%.2f\t%.2f\t%.1f\t%.2f\t%.2f",
+				e.Name, e.Clips, e.Speed, e.RMS, e.Refined, e.Path, e.Slide, e.Recorded)
 		}
 	}
-	t.Section(fmt.Sprintf("%s on clips held out; divergence %.1f nats, %d of %d latent values active", r.Model, r.KL, r.Active, r.Values), rows...)
-	rows = []string{"trait\tdeviation\tR²\tof component\tplain\tof\tof frames\tof"}
+	t.Section(fmt.Sprintf("R² of the best component among %d held-out clips, beside plain principal components of the latent values and of the frames", r.Clips), "trait\tdeviation\tR²\tof component\tplain\tof\tof frames\tof")
 	for _, q := range r.Told {
-		rows = append(rows, eval.Cells(q.Name, fmt.Sprintf("%.3g %s", q.Deviation, q.Unit), fmt.Sprintf("%.2f", q.R2), fmt.Sprint(q.Component),
-			fmt.Sprintf("%.2f", q.Plain), fmt.Sprint(q.PlainAt), fmt.Sprintf("%.2f", q.Frames), fmt.Sprint(q.FramesAt)))
+		t.Row("%s\t%.3g %s\t%.2f\t%v\t%.2f\t%v\t%.2f\t%v",
+			q.Name, q.Deviation, q.Unit, q.R2, q.Component, q.Plain, q.PlainAt, q.Frames, q.FramesAt)
 	}
-	t.Section(fmt.Sprintf("R² of the best component among %d clips held out, beside plain principal components of the latent values and of the frames", r.Clips), rows...)
-	rows = []string{"slider\tper deviation\tR²"}
+	t.Section("The trait when only its component is drawn again in held-out clips", "slider\tper deviation\tR²")
 	for _, q := range r.Made {
-		rows = append(rows, eval.Cells(q.Name, fmt.Sprintf("%.3g %s", q.Slope, q.Unit), fmt.Sprintf("%.2f", q.R2)))
+		t.Row("%s\t%.3g %s\t%.2f", q.Name, q.Slope, q.Unit, q.R2)
 	}
-	t.Section("What becomes of the trait where a component alone is set anew in clips held out", rows...)
-	rows = []string{"component\tname\tjoints move by, cm"}
+	t.Section("Effect of a deviation of each component", "component\tname\tjoints move by, cm")
 	for i, c := range r.Components {
-		rows = append(rows, eval.Cells(fmt.Sprint(i+1), c.Name, fmt.Sprintf("%.2f", c.Effect)))
+		t.Row("%v\t%s\t%.2f", i+1, c.Name, c.Effect)
 	}
-	t.Section("What a deviation of each component does", rows...)
-	t.Section(fmt.Sprintf("%d clips chained, which turn and step as wanted", r.Chain.Seams+r.Chain.Chains),
-		"apart over the overlap: mean cm\tmost\tms a clip",
-		eval.Cells(fmt.Sprintf("%.2f", r.Chain.Mean), fmt.Sprintf("%.2f", r.Chain.Most), fmt.Sprintf("%.0f", r.Chain.MS)))
-	if len(r.Walking) > 0 {
-		r.printWalks(t)
-	}
-	t.Table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *", r.Model, r.Bars.Missed(), len(r.Bars)), 0, r.Bars.Rows())
-	return t.Err
+	t.Section(fmt.Sprintf("%d chained clips with requested turns and steps", r.Chain.Seams+r.Chain.Chains),
+		"apart over the overlap: mean cm\tmost\tms a clip")
+	t.Row("%.2f\t%.2f\t%.0f", r.Chain.Mean, r.Chain.Most, r.Chain.MS)
+	r.printWalks(t)
+	return t.InShort(r.Model, r.Bars, "")
 }

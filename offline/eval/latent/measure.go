@@ -17,7 +17,7 @@ import (
 // runSpeed is the speed from which a recording counts as a run, m/s.
 const runSpeed = 2
 
-// reconstruct measures how held-out clips come back.
+// reconstruct measures the reconstruction of held-out clips.
 func (r *Report) reconstruct() error {
 	m := r.model
 	c, made := make([]float32, m.Values), make([]float32, len(r.held.rows[0]))
@@ -103,15 +103,14 @@ func (r *Report) square(a, b []float32) float64 {
 	return sum / float64(latent.Frames*len(l.Joints))
 }
 
-// ends returns where the body of a clip ends that begins at the origin.
+// ends returns the last place of a clip's body, which starts at the origin.
 func (r *Report) ends(rows []float32) m3.Vec3 {
 	l := r.model.Layout
 	rows = rows[:(latent.Frames-1)*l.Columns()]
 	return l.ToWorld(make([]m3.Vec3, len(l.Joints)*(latent.Frames-1)), rows, latent.Rate, feature.Place{}).Pos
 }
 
-// slide returns how far the standing contacts of a clip go over the ground, cm per
-// frame.
+// slide returns the mean motion of standing contacts over the ground, cm per frame.
 func (r *Report) slide(rows []float32) float64 {
 	l := r.model.Layout
 	n := len(l.Joints)
@@ -139,7 +138,7 @@ func (r *Report) speed(rows []float32) (sum float64) {
 	return sum
 }
 
-// divergence measures how much the latent values of held-out clips tell.
+// divergence measures the divergence of the latent values of held-out clips.
 func (r *Report) divergence() error {
 	values := r.model.Values
 	mean, deviation := make([]float32, values), make([]float32, values)
@@ -161,7 +160,7 @@ func (r *Report) divergence() error {
 	return nil
 }
 
-// effects measures what each component does to frames, around the mean.
+// effects measures the effect of each component on frames, around the mean.
 func (r *Report) effects() error {
 	m := r.model
 	c, made := make([]float32, 2*m.Values), make([]float32, 2*len(r.held.rows[0]))
@@ -181,8 +180,8 @@ func (r *Report) effects() error {
 	return nil
 }
 
-// best returns the largest squared correlation of a column of scores with v, and
-// which column that is, from 1.
+// best returns the largest squared correlation of a column of scores with v, and the column's number
+// from 1.
 func best(scores *mat.Dense, v []float64) (r2 float64, at int) {
 	_, cols := scores.Dims()
 	for k := range cols {
@@ -194,8 +193,8 @@ func best(scores *mat.Dense, v []float64) (r2 float64, at int) {
 	return r2, at
 }
 
-// told measures how well components tell the traits of held-out clips.
-func (r *Report) told() error {
+// explain measures how much components explain of the traits of held-out clips.
+func (r *Report) explain() error {
 	m := r.model
 	own := mat.NewDense(r.Clips, m.Values, nil)
 	c := make([]float32, m.Values)
@@ -205,8 +204,7 @@ func (r *Report) told() error {
 			own.Set(i, k, float64(v))
 		}
 	}
-	// Both kinds of principal components are those of the clips trained on, and
-	// as many.
+	// Both kinds of principal components are of the training clips, and as many.
 	scores := func(train, held *mat.Dense) *mat.Dense {
 		_, _, axes := recipes.Principal(train)
 		var s mat.Dense
@@ -241,9 +239,9 @@ func (r *Report) frames(e *encoded) *mat.Dense {
 	return x
 }
 
-// made measures how well a slider sets its trait: in clips held out the component of
-// the trait's name alone is drawn anew, from the standard normal distribution.
-func (r *Report) made() error {
+// setTraits measures how well a slider sets its trait: in held-out clips only the component of the
+// trait's name is drawn again, from the standard normal distribution.
+func (r *Report) setTraits() error {
 	const batch = 64
 	m := r.model
 	size := len(r.held.rows[0])
@@ -277,8 +275,7 @@ func (r *Report) made() error {
 	return nil
 }
 
-// chains measures how well clips meet that turn and step as wanted, whatever came
-// before.
+// chains measures the borders of chained clips with requested turns and steps.
 func (r *Report) chains(chains int) error {
 	const clips = 6
 	m := r.model
@@ -297,7 +294,7 @@ func (r *Report) chains(chains int) error {
 				}
 			}
 			if i == 0 && lead >= 0 {
-				c[lead] = 1 // in the middle of a step; all else follows
+				c[lead] = 1 // in the middle of a step; the rest follows
 			}
 			var miss float64
 			var err error
@@ -317,7 +314,7 @@ func (r *Report) chains(chains int) error {
 	return nil
 }
 
-// rates measures how long decoding takes: the best of several.
+// rates measures the time to decode: the least of several.
 func (r *Report) rates(threads int) error {
 	for _, k := range []Rate{{Clips: 1, Threads: 1, Bar: 1}, {Clips: 200, Threads: threads, Bar: 60}, {Clips: 200, Threads: threads, BF16: true, Bar: 60}} {
 		coder, err := r.model.NewCoder(latent.CoderOptions{Batch: k.Clips, Workers: k.Threads, BF16: k.BF16})

@@ -25,16 +25,15 @@ type Act struct {
 	Recorded metrics.People `json:"recorded"` //
 }
 
-// actMiss is how far a motion is from what it was made of, cm.
+// actMiss is the distance of a motion from its input, cm.
 type actMiss struct {
-	Given float64 `json:"given_cm"`      // mean distance of a given joint from where it shall be
+	Given float64 `json:"given_cm"`      // mean distance of a given joint from its target
 	Worst float64 `json:"given_most_cm"` //
-	RMS   float64 `json:"rms_cm"`        // of all joints' distances from the recording, which are not given
+	RMS   float64 `json:"rms_cm"`        // of the distances of all joints from the recording
 }
 
-// actKinds are what Actor makes, beside what its recordings are called and its
-// rows in the paper's Table 1. The recordings are those that the shipped networks
-// have not seen.
+// actKinds are the kinds of motion, with patterns of their recordings' names and their rows in the
+// paper's Table 1. The shipped networks have not seen these recordings.
 var actKinds = []struct {
 	kind  string
 	clips []string // patterns of the recordings' names
@@ -44,7 +43,7 @@ var actKinds = []struct {
 	{"kick", []string{"exp_test_soccer_*", "h21_kick", "daz43_martial_05"}, 745},
 }
 
-// acts makes the held-out punches and kicks, and measures how fast.
+// acts measures held-out punches and kicks, and their rates.
 func (r *Report) acts(m *manifold.Model, set *dataset.MotionSet, o Options) error {
 	for i, k := range actKinds {
 		var clips []dataset.MotionClip
@@ -56,7 +55,7 @@ func (r *Report) acts(m *manifold.Model, set *dataset.MotionSet, o Options) erro
 		if len(clips) == 0 {
 			continue
 		}
-		a, err := OpenActor(m, k.kind, []string{o.Punch, o.Kick}[i], mostFrames(clips, m.Layout.Columns()), o.Threads)
+		a, err := OpenSynthesizer(m, k.kind, []string{o.Punch, o.Kick}[i], mostFrames(clips, m.Layout.Columns()), o.Threads)
 		if err != nil {
 			return err
 		}
@@ -72,7 +71,7 @@ func (r *Report) acts(m *manifold.Model, set *dataset.MotionSet, o Options) erro
 }
 
 // act measures one kind.
-func (r *Report) act(m *manifold.Model, a *Performer, clips []dataset.MotionClip, kind string, paper float64, rates bool) error {
+func (r *Report) act(m *manifold.Model, a *Synthesizer, clips []dataset.MotionClip, kind string, paper float64, rates bool) error {
 	l, cols := m.Layout, m.Layout.Columns()
 	for _, c := range clips {
 		rows := c.Rows[:c.Frames&^1*cols]
@@ -119,7 +118,7 @@ func (r *Report) act(m *manifold.Model, a *Performer, clips []dataset.MotionClip
 	return nil
 }
 
-// actBars are those of punches and kicks.
+// actBars adds the bars of punches and kicks.
 func (r *Report) actBars(b *eval.Bars) {
 	for i := range r.Acts {
 		a := &r.Acts[i]
@@ -133,13 +132,9 @@ func (r *Report) actBars(b *eval.Bars) {
 }
 
 func (r *Report) printActs(t *eval.Tables) {
-	if len(r.Acts) == 0 {
-		return
-	}
-	rows := []string{"kind\trecording\tgiven cm\tworst\tslide cm/frame\trecorded\tbones %\tjerk\trecorded\tRMS of all cm\tbefore the edit: given cm\tRMS"}
+	t.Section(fmt.Sprintf("Punches and kicks from the hands or feet of held-out recordings, after %d steps of the edit", manifold.ActionIterations), "kind\trecording\tgiven cm\tworst\tslide cm/frame\trecorded\tbones %\tjerk\trecorded\tRMS of all cm\tbefore the edit: given cm\tRMS")
 	for _, a := range r.Acts {
-		rows = append(rows, eval.Cells(a.Kind, a.Clip, fmt.Sprintf("%.2f", a.Edited.Given), fmt.Sprintf("%.1f", a.Edited.Worst), fmt.Sprintf("%.3f", a.Motion.Skate), fmt.Sprintf("%.3f", a.Recorded.Skate),
-			fmt.Sprintf("%.2f", a.Motion.Bone), fmt.Sprintf("%.2f", a.Motion.Jerk), fmt.Sprintf("%.2f", a.Recorded.Jerk), fmt.Sprintf("%.1f", a.Edited.RMS), fmt.Sprintf("%.2f", a.Raw.Given), fmt.Sprintf("%.1f", a.Raw.RMS)))
+		t.Row("%s\t%s\t%.2f\t%.1f\t%.3f\t%.3f\t%.2f\t%.2f\t%.2f\t%.1f\t%.2f\t%.1f",
+			a.Kind, a.Clip, a.Edited.Given, a.Edited.Worst, a.Motion.Skate, a.Recorded.Skate, a.Motion.Bone, a.Motion.Jerk, a.Recorded.Jerk, a.Edited.RMS, a.Raw.Given, a.Raw.RMS)
 	}
-	t.Section(fmt.Sprintf("Punches and kicks from the hands or feet of held-out recordings, after %d steps of the edit", manifold.ActionIterations), rows...)
 }

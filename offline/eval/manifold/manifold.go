@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"strings"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
@@ -18,21 +17,23 @@ import (
 	"mannequin/offline/dataset"
 	"mannequin/offline/eval"
 	"mannequin/offline/metrics"
+	"mannequin/offline/retarget"
 )
 
 // Options are the flags of eval manifold.
 type Options struct {
-	Base, Steps, Locomotion string
-	Punch, Kick             string
-	Data                    []string
-	HeldOut                 []string
-	Styles                  []string
-	Seconds                 float64
-	Threads                 int
-	Rates                   bool
+	Networks
+	Punch, Kick string
+	Data        []string
+	HeldOut     []string
+	Profile     *retarget.Profile // nil: for each recording the built-in one that fits
+	Styles      []string
+	Seconds     float64
+	Threads     int
+	Rates       bool
 }
 
-// Report is what the command prints.
+// Report is the result.
 type Report struct {
 	Model       string                   `json:"model"`
 	Reconstruct []metrics.Reconstruction `json:"reconstruction"` // of the held-out recordings
@@ -46,7 +47,7 @@ type Report struct {
 	Bars        eval.Bars                `json:"bars"`
 }
 
-// Noise is what becomes of noise on a recording.
+// Noise is noise on a recording, before and after denoising.
 type Noise struct {
 	Clip  string  `json:"clip"`
 	Noisy float64 `json:"noisy_cm"` // RMS distance of joints from the recording's
@@ -63,28 +64,28 @@ type Curve struct {
 	After  float64        `json:"cost_after"`
 }
 
-// people are the models under test.
-type people struct {
-	m             *manifold.Model
-	steps, motion *netruntime.Net
+// Networks names the networks of people on curves: shipped models or model files.
+type Networks struct{ Base, Steps, Locomotion string }
+
+// Open opens them.
+func (n Networks) Open() (*manifold.Networks, error) {
+	var nets [3]*netruntime.Net
+	for i, name := range []string{n.Base, n.Steps, n.Locomotion} {
+		var err error
+		if nets[i], err = models.Open(name); err != nil {
+			return nil, err
+		}
+	}
+	return manifold.NewNetworks(nets[0], nets[1], nets[2])
 }
 
+// Measure measures the networks.
 func Measure(ctx context.Context, o Options) (*Report, error) {
-	var p people
-	base, err := models.Open(o.Base)
+	p, err := o.Networks.Open()
 	if err != nil {
 		return nil, err
 	}
-	if p.m, err = manifold.NewModel(base); err != nil {
-		return nil, err
-	}
-	if p.steps, err = models.Open(o.Steps); err != nil {
-		return nil, err
-	}
-	if p.motion, err = models.Open(o.Locomotion); err != nil {
-		return nil, err
-	}
-	_, heldOut, err := dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: p.m.Layout, HeldOut: o.HeldOut, Workers: o.Threads})
+	_, heldOut, err := dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: p.Model.Layout, HeldOut: o.HeldOut, Profile: o.Profile, Workers: o.Threads})
 	if err != nil {
 		return nil, err
 	}
@@ -92,19 +93,14 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		return nil, errors.New("no recording is held out: name some with --held-out")
 	}
 	r := &Report{Model: o.Base}
-	for _, stage := range []func() error{
-		func() error { return r.recordings(p.m, heldOut, o.Threads) },
+	err = eval.Stages(ctx,
+		func() error { return r.recordings(p.Model, heldOut, o.Threads) },
 		func() error { return r.curves(p, o) },
 		func() error { return r.rates(p, o) },
-		func() error { return r.acts(p.m, heldOut, o) },
-		func() error { return r.styles(p, o) },
-	} {
-		if ctx.Err() != nil {
-			return nil, eval.ErrInterrupted
-		}
-		if err := stage(); err != nil {
-			return nil, err
-		}
+		func() error { return r.acts(p.Model, heldOut, o) },
+		func() error { return r.styles(p, o) })
+	if err != nil {
+		return nil, err
 	}
 	r.Bars = r.bars()
 	return r, nil
@@ -113,7 +109,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 // noise is the deviation of the noise on every coordinate of a joint, m.
 const noise = 0.05
 
-// recordings measures what the manifold makes of held-out recordings.
+// recordings measures reconstruction and denoising of held-out recordings.
 func (r *Report) recordings(m *manifold.Model, set *dataset.MotionSet, workers int) error {
 	cols := m.Layout.Columns()
 	for i, c := range set.Clips[:len(set.Clips)/2] {
@@ -135,7 +131,7 @@ func (r *Report) recordings(m *manifold.Model, set *dataset.MotionSet, workers i
 			return err
 		}
 		r.Denoise = append(r.Denoise, Noise{c.Name, metrics.JointRMS(m, spoilt, rows), metrics.JointRMS(m, clean, rows)})
-		if rec.Speed < 0.5 { // who stands or boxes is no measure for walks
+		if rec.Speed < 0.5 { // recordings of standing and boxing are not compared with walks
 			continue
 		}
 		q, err := metrics.MeasurePeople(m, c.Rows, Contacts(m.Layout, c.Rows), feature.Place{}, nil)
@@ -170,7 +166,7 @@ func (r *Report) recorded(c *Curve) *metrics.People {
 	return &r.Walks
 }
 
-// curveSpeeds are those of the curves: a stroll, a walk, a jog and a run, m/s.
+// curveSpeeds are the speeds along curves: a stroll, a walk, a jog and a run, m/s.
 var curveSpeeds = []float32{0.8, 1.4, 2.2, 3.3}
 
 // curvePaths are the curves.
@@ -191,13 +187,13 @@ func curvePaths() (names []string, paths []*control.Path, err error) {
 }
 
 // curves makes motion along every curve at every speed.
-func (r *Report) curves(p people, o Options) error {
+func (r *Report) curves(p *manifold.Networks, o Options) error {
 	names, paths, err := curvePaths()
 	if err != nil {
 		return err
 	}
 	frames := int(math.Round(o.Seconds * manifold.Rate))
-	l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.Threads})
+	l, err := p.NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.Threads})
 	if err != nil {
 		return err
 	}
@@ -217,7 +213,7 @@ func (r *Report) curves(p people, o Options) error {
 				if err != nil {
 					return err
 				}
-				if *edit.into, err = metrics.MeasurePeople(p.m, made[0].Rows, made[0].Contacts, made[0].Start, course); err != nil {
+				if *edit.into, err = metrics.MeasurePeople(p.Model, made[0].Rows, made[0].Contacts, made[0].Start, course); err != nil {
 					return err
 				}
 				c.Before, c.After = rep.Edit.Before, rep.Edit.After
@@ -256,7 +252,7 @@ func (r *Report) bars() eval.Bars {
 		for i := range r.Curves {
 			c := &r.Curves[i]
 			v := bar.of(c)
-			if math.IsInf(v, 0) || math.IsNaN(v) { // nothing as fast is held out to compare with
+			if math.IsInf(v, 0) || math.IsNaN(v) { // no held-out recording is as fast
 				continue
 			}
 			b.Most(bar.name, fmt.Sprintf("%s %.1f m/s", c.Curve, c.Speed), &v, bar.most)
@@ -271,24 +267,20 @@ func (r *Report) bars() eval.Bars {
 }
 
 func (r *Report) Print(w io.Writer) error {
-	t := &eval.Tables{W: w}
-	rows := []string{"recording\tframes\tm/s\tRMS cm\tper axis\tworst cm\tbones %\tcontacts\tnoisy cm\tdenoised"}
+	t := eval.NewTables(w)
+	t.Section(r.Model+" on held-out recordings", "recording\tframes\tm/s\tRMS cm\tper axis\tworst cm\tbones %\tcontacts\tnoisy cm\tdenoised")
 	for i, c := range r.Reconstruct {
-		rows = append(rows, eval.Cells(c.Clip, fmt.Sprint(c.Frames), fmt.Sprintf("%.1f", c.Speed), fmt.Sprintf("%.2f", c.RMS), fmt.Sprintf("%.2f", c.RMS/math.Sqrt(3)), fmt.Sprintf("%.1f %s", c.Worst, c.Joint),
-			fmt.Sprintf("%.2f", c.Bone), fmt.Sprintf("%.3f", c.Contact), fmt.Sprintf("%.2f", r.Denoise[i].Noisy), fmt.Sprintf("%.2f", r.Denoise[i].Left)))
-	}
-	t.Section(r.Model+" on recordings held out", rows...)
-	rows = []string{"curve\tm/s\tcm\t°\tslide cm/frame\tlift\tbones %\tmost\tjerk\tbefore the edit: slide\tbones %\tjerk\tcost\tafter"}
-	for _, c := range r.Curves {
-		rows = append(rows, eval.Cells(c.Curve, fmt.Sprintf("%.1f", c.Speed), fmt.Sprintf("%.2f", c.Edited.Away), fmt.Sprintf("%.2f", c.Edited.Aside),
-			fmt.Sprintf("%.3f", c.Edited.Skate), fmt.Sprintf("%.3f", c.Edited.Lift), fmt.Sprintf("%.2f", c.Edited.Bone), fmt.Sprintf("%.1f", c.Edited.BoneMost), fmt.Sprintf("%.2f", c.Edited.Jerk),
-			fmt.Sprintf("%.3f", c.Raw.Skate), fmt.Sprintf("%.2f", c.Raw.Bone), fmt.Sprintf("%.2f", c.Raw.Jerk), fmt.Sprintf("%.2g", c.Before), fmt.Sprintf("%.2g", c.After)))
+		t.Row("%s\t%v\t%.1f\t%.2f\t%.2f\t%.1f %s\t%.2f\t%.3f\t%.2f\t%.2f",
+			c.Clip, c.Frames, c.Speed, c.RMS, c.RMS/math.Sqrt(3), c.Worst, c.Joint, c.Bone, c.Contact, r.Denoise[i].Noisy, r.Denoise[i].Left)
 	}
 	t.Section(fmt.Sprintf("Along curves, after %d steps of the edit; recorded walks and runs: slide %.3f, %.3f, lift %.3f, %.3f, jerk %.2f, %.2f cm per frame",
-		manifold.DefaultIterations, r.Walks.Skate, r.Runs.Skate, r.Walks.Lift, r.Runs.Lift, r.Walks.Jerk, r.Runs.Jerk), rows...)
+		manifold.DefaultIterations, r.Walks.Skate, r.Runs.Skate, r.Walks.Lift, r.Runs.Lift, r.Walks.Jerk, r.Runs.Jerk), "curve\tm/s\tcm\t°\tslide cm/frame\tlift\tbones %\tmost\tjerk\tbefore the edit: slide\tbones %\tjerk\tcost\tafter")
+	for _, c := range r.Curves {
+		t.Row("%s\t%.1f\t%.2f\t%.2f\t%.3f\t%.3f\t%.2f\t%.1f\t%.2f\t%.3f\t%.2f\t%.2f\t%.2g\t%.2g",
+			c.Curve, c.Speed, c.Edited.Away, c.Edited.Aside, c.Edited.Skate, c.Edited.Lift, c.Edited.Bone, c.Edited.BoneMost, c.Edited.Jerk, c.Raw.Skate, c.Raw.Bone, c.Raw.Jerk, c.Before, c.After)
+	}
 	r.printActs(t)
 	r.printStyles(t)
 	r.printRates(t)
-	t.Table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *", strings.TrimSpace(r.Model), r.Bars.Missed(), len(r.Bars)), 0, r.Bars.Rows())
-	return t.Err
+	return t.InShort(r.Model, r.Bars, "")
 }

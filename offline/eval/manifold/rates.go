@@ -1,7 +1,6 @@
 package manifold
 
 import (
-	"fmt"
 	"time"
 
 	"mannequin/animsys/control"
@@ -20,15 +19,15 @@ type Rate struct {
 	Bar       float64 `json:"bar"`
 }
 
-// took counts a run in, of which the fastest stays.
+// took adds a run. The fastest counts.
 func (r *Rate) took(synthesis, editing time.Duration) {
 	if rate := float64(r.Frames) / (synthesis + editing).Seconds(); rate > r.Rate {
 		r.Synthesis, r.Editing, r.Rate = synthesis.Seconds(), editing.Seconds(), rate
 	}
 }
 
-// rates measures the tasks of the paper's Table 1 that are walks.
-func (r *Report) rates(p people, o Options) error {
+// rates measures the walks of the paper's Table 1.
+func (r *Report) rates(p *manifold.Networks, o Options) error {
 	if !o.Rates {
 		return nil
 	}
@@ -55,7 +54,7 @@ func (r *Report) rates(p people, o Options) error {
 				return err
 			}
 		}
-		l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: task.people, Frames: task.frames, Workers: o.Threads})
+		l, err := p.NewLocomotion(manifold.LocomotionOptions{Batch: task.people, Frames: task.frames, Workers: o.Threads})
 		if err != nil {
 			return err
 		}
@@ -77,11 +76,9 @@ func (r *Report) rates(p people, o Options) error {
 }
 
 func (r *Report) printRates(t *eval.Tables) {
-	rows := []string{"task\tframes\tsynthesis s\tediting s\tframes/s\tpaper's GPU"}
+	t.Section("Table 1", "task\tframes\tsynthesis s\tediting s\tframes/s\tpaper's GPU")
 	for _, v := range r.Rates {
-		rows = append(rows, eval.Cells(v.Task, fmt.Sprint(v.Frames), fmt.Sprintf("%.3f", v.Synthesis), fmt.Sprintf("%.3f", v.Editing), fmt.Sprintf("%.0f", v.Rate), fmt.Sprintf("%.0f", v.Paper)))
-	}
-	if len(r.Rates) > 0 {
-		t.Section("Table 1", rows...)
+		t.Row("%s\t%v\t%.3f\t%.3f\t%.0f\t%.0f",
+			v.Task, v.Frames, v.Synthesis, v.Editing, v.Rate, v.Paper)
 	}
 }

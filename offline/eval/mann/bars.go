@@ -17,10 +17,10 @@ const (
 	barInGait                  = 0.90       // share of the frames
 	barPitch                   = 30         // degrees
 	barLook                    = 45         // degrees
-	barPathSpeed               = 0.60       // share of what is asked for: corners take their time
+	barPathSpeed               = 0.60       // share of the requested speed, because corners are slower
 	barSetOff                  = 2.0        // seconds
-	barSpeed                   = 0.10       // share off the command
-	barWay                     = 0.20       // share off what is asked for
+	barSpeed                   = 0.10       // share of the command
+	barWay                     = 0.20       // share of the request
 	barHips, barSteps          = 0.90, 0.50 // shares of the recorded walk's
 	barWeight, barPose         = 0.5, 1.5
 	barJerk                    = 2 // multiples of the recordings' 99.9 percentile
@@ -43,8 +43,7 @@ func (r *Report) bars() eval.Bars {
 	for _, w := range r.Ways {
 		b.Least("height of the hips ÷ the recorded walk's, shown", w.Name, eval.Over(w.Shown.Hips, r.Gaits[0].Truth.Hips), barHips)
 	}
-	// A character that is carried along on still legs is made to step by its foot
-	// lock: the network's own pose tells.
+	// The foot lock makes a character step whose legs do not move, so the network's own pose counts.
 	for _, w := range r.Ways {
 		b.Least("leg angle update ÷ the recorded walk's, raw", w.Name, eval.Over(w.Raw.Stiffness, r.Gaits[0].Truth.Stiffness), barSteps)
 	}
@@ -55,8 +54,7 @@ func (r *Report) bars() eval.Bars {
 	return b
 }
 
-// pathBars are those of Table 4, and those without which a dog that stands on the
-// path would pass them.
+// pathBars adds the bars of Table 4, and bars that a dog which stands on the path would miss.
 func (r *Report) pathBars(b *eval.Bars) {
 	for _, bar := range []func(Path){
 		func(p Path) {
@@ -76,8 +74,8 @@ func (r *Report) pathBars(b *eval.Bars) {
 	}
 }
 
-// motionBars are those of Tables 2 and 3, and those without which a dog that
-// hovers, trembles or does not go would pass them.
+// motionBars adds the bars of Tables 2 and 3, and bars that a dog which hovers, trembles or stands
+// still would miss.
 func (r *Report) motionBars(b *eval.Bars) {
 	kinds := []struct {
 		name  string
@@ -120,8 +118,7 @@ func (r *Report) motionBars(b *eval.Bars) {
 	}
 }
 
-// lookBars ask for heads that look where recorded ones do: neither at the sky nor
-// at the ground, and into turns.
+// lookBars adds the bars of the head: it looks neither at the sky nor at the ground, and into turns.
 func (r *Report) lookBars(b *eval.Bars) {
 	up := func(of string, m, truth metrics.Motion) {
 		off := math.Abs(m.Pitch - truth.Pitch)
@@ -151,7 +148,7 @@ func (r *Report) lookBars(b *eval.Bars) {
 	}
 }
 
-// gaits returns those that the recordings have and that want tells.
+// gaits returns the recorded gaits that want accepts.
 func (r *Report) gaits(want func(Gait) bool) (out []Gait) {
 	for _, g := range r.Gaits {
 		if g.Truth.Frames > 0 && want(g) {
@@ -161,7 +158,7 @@ func (r *Report) gaits(want func(Gait) bool) (out []Gait) {
 	return out
 }
 
-// footfallBars ask for the gait that recorded dogs have at a speed.
+// footfallBars adds the bars of the recorded gait at each speed.
 func (r *Report) footfallBars(b *eval.Bars) {
 	for _, k := range []struct {
 		name string
@@ -180,7 +177,7 @@ func (r *Report) footfallBars(b *eval.Bars) {
 	}
 }
 
-// speedBars are those of the speeds held, by command.
+// speedBars adds the bars of speeds, by command.
 func (r *Report) speedBars(b *eval.Bars) {
 	by := map[float64][]metrics.SpeedHeld{}
 	for _, s := range r.Speeds {
@@ -213,11 +210,11 @@ func (r *Report) speedBars(b *eval.Bars) {
 	}
 }
 
-// changeBars are those of actions and of changes between them.
+// changeBars adds the bars of actions and transitions.
 func (r *Report) changeBars(b *eval.Bars) {
 	var asked []metrics.Latency
 	for _, l := range r.Latencies {
-		// Who stands has to gather speed for a jump, who goes to stop for the others.
+		// A jump needs speed and the other actions a standing dog, so the change takes longer.
 		if (l.Action == "jump") != (l.From == "idle") {
 			asked = append(asked, l)
 		}

@@ -13,10 +13,10 @@ import (
 	"mannequin/offline/metrics"
 )
 
-// draftStrip is what the footfall picture shows of a gait.
-type draftStrip struct{ recorded, raw, shown *skel.Clip }
+// footfallStrip is a gait in the footfall picture.
+type footfallStrip struct{ recorded, raw, shown *skel.Clip }
 
-// plots writes the pictures into the folder that was asked for.
+// plots writes the pictures, if there is a folder for them.
 func (e *evaluation) plots() error {
 	if e.opt.Plots == "" {
 		return nil
@@ -33,7 +33,7 @@ func (e *evaluation) plots() error {
 	return e.plotGating()
 }
 
-// plotFootfalls draws the paper's Fig. 2 of the recordings and of ours.
+// plotFootfalls draws the paper's Fig. 2 for the recordings and the network.
 func (e *evaluation) plotFootfalls() error {
 	var strips []metrics.Strip
 	for i, g := range e.report.Gaits {
@@ -55,9 +55,8 @@ func (e *evaluation) plotFootfalls() error {
 	return figure.WritePNG(path, img)
 }
 
-// plotGating draws the paper's Fig. 9: the experts' weights over time, one mode
-// under the other: each gait for two seconds when it is steady, each action from
-// its command on.
+// plotGating draws the paper's Fig. 9: the experts' weights over time, a chart for each mode. A gait is
+// shown for two steady seconds, an action from its command.
 func (e *evaluation) plotGating() error {
 	const lead, gait, action = 3 * mann.Rate, 2 * mann.Rate, 4 * mann.Rate
 	modes := metrics.Modes(e.rollout.Model)

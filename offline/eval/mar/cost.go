@@ -19,7 +19,7 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// Speed is what a database and a frame on it cost.
+// Speed is the cost of a database and of a frame with it.
 type Speed struct {
 	Database string  `json:"database"`
 	Frames   int     `json:"frames"`
@@ -34,11 +34,10 @@ type Far struct {
 	transfer.FarScore
 }
 
-// farSeconds of a far clip are translated.
+// farSeconds is the length of a far clip that is translated.
 const farSeconds = 20
 
-// costs measures what a frame costs, and far input, on the database that was named
-// or one made from rules.
+// costs measures the cost of a frame, and far input, with the named database or a procedural one.
 func (r *Report) costs(ctx context.Context, o Options) error {
 	before := heapInUse()
 	var db *mar.Database
@@ -78,15 +77,15 @@ func (r *Report) costs(ctx context.Context, o Options) error {
 		r.Speed = &Speed{name, db.Frames(), len(db.Actions) * len(db.Styles), mib, rate}
 	}
 	for _, dir := range o.Far {
-		if err := r.farFolder(ctx, db, name, dir); err != nil {
+		if err := r.farFolder(ctx, db, name, dir, o.Profile); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// freeDatabase makes a database from rules: two takes of everything, 108,000 frames,
-// where the paper has 80,000.
+// freeDatabase makes a procedural database: two takes of everything, 108,000 frames. The paper has
+// 80,000.
 func freeDatabase(workers int) (*mar.Database, error) {
 	takes, lines, err := human.Generate(human.Options{Workers: workers})
 	if err != nil {
@@ -95,18 +94,18 @@ func freeDatabase(workers int) (*mar.Database, error) {
 	return registration.Database(takes, lines)
 }
 
-// heapInUse returns the bytes that are reachable.
+// heapInUse returns the reachable bytes.
 func heapInUse() float64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what finalizers let go
+	runtime.GC() // what finalizers release
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
 }
 
 // farFolder translates the recordings of a folder, in turn into each style of the
 // database.
-func (r *Report) farFolder(ctx context.Context, db *mar.Database, name, dir string) error {
+func (r *Report) farFolder(ctx context.Context, db *mar.Database, name, dir string, profile *retarget.Profile) error {
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("%w: give a folder of recordings", err)
@@ -120,7 +119,7 @@ func (r *Report) farFolder(ctx context.Context, db *mar.Database, name, dir stri
 		if ctx.Err() != nil {
 			return eval.ErrInterrupted
 		}
-		c, _, err := retarget.Open(filepath.Join(dir, f.Name()), retarget.OpenOptions{Target: db.Skeleton(), FPS: float64(db.FPS)})
+		c, _, err := retarget.Open(filepath.Join(dir, f.Name()), retarget.OpenOptions{Profile: profile, Target: db.Skeleton(), FPS: float64(db.FPS)})
 		if err != nil {
 			return err
 		}

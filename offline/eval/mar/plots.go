@@ -11,15 +11,14 @@ import (
 	"mannequin/offline/metrics/transfer"
 )
 
-// figures keeps what Fig. 3 and 4 are drawn of: the first translation into the style
-// that the paper shows, of the first set that has it.
+// figures keeps the data of Fig. 3 and 4: the first translation into the paper's style, in the first set
+// that has it.
 type figures struct {
 	set   string
 	shown *transfer.Translation
 }
 
-// figureStyles are the styles to show, by preference; where a set has none of them,
-// its first.
+// figureStyles are the styles to show, by preference. If a set has none of them, its first is shown.
 var figureStyles = []string{"proud", "elderly"}
 
 // look is shown every translation in turn.
@@ -30,7 +29,7 @@ func (f *figures) look(set string, t *transfer.Translation) {
 	}
 }
 
-// figureMethods are the curves beside the truth, and what the figures call them.
+// figureMethods are the curves beside the truth.
 var figureMethods = []string{transfer.MAR, transfer.LTIOwn, transfer.GlobalAR}
 
 // draw writes the figures into a folder and returns their paths.
@@ -72,8 +71,8 @@ func (f *figures) title() string {
 	return fmt.Sprintf("%s, %s to %s", f.shown.Case.In.Name, f.shown.Case.In.Style, f.shown.Case.Out.Style)
 }
 
-// column is Fig. 3: one degree of freedom over time, that of the right upper arm in
-// which the style moves most.
+// column draws Fig. 3: one degree of freedom over time, the one of the right upper arm that the style
+// moves most.
 func (f *figures) column() chart.Chart {
 	t := f.shown
 	at, most := 0, 0.0
@@ -96,7 +95,7 @@ func (f *figures) column() chart.Chart {
 	return c
 }
 
-// warp is Fig. 4: how much time has passed in the output.
+// warp draws Fig. 4: the time of the output.
 func (f *figures) warp() chart.Chart {
 	sum := func(steps []float64) func(i int) float64 {
 		total := 0.0
@@ -110,7 +109,7 @@ func (f *figures) warp() chart.Chart {
 	return c
 }
 
-// curves are the truth and the methods' over the input's time.
+// curves returns the curves of the truth and the methods over the input's time.
 func (f *figures) curves(truth func(i int) float64, of func(p *transfer.Prediction) func(i int) float64) []chart.Series {
 	line := func(name string, at func(i int) float64) chart.Series {
 		s := chart.Series{Name: name}
@@ -130,8 +129,8 @@ func (f *figures) curves(truth func(i int) float64, of func(p *transfer.Predicti
 	return all
 }
 
-// barChart is Fig. 6: what the methods miss on every set. Of linear systems and of
-// means of neighbours the better is shown, by poses.
+// barChart draws Fig. 6: the errors of the methods on every set. Of linear systems and of means of
+// neighbours it shows the better, by poses.
 func (r *Report) barChart(title, unit string, of func(m *transfer.Mean) float64) chart.Bars {
 	b := chart.Bars{Title: title, YLabel: unit}
 	for _, m := range []struct {

@@ -3,6 +3,7 @@ package mar
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ const (
 	barFarSpeed                      = 1.5
 )
 
-// rivalMethods are all that package mar is compared with where the class is known.
+// rivalMethods are the methods that package mar is compared with if the class is known.
 func rivalMethods() []string {
 	names := []string{transfer.LTIOwn, transfer.LTIPose, transfer.GlobalAR, transfer.GP}
 	for _, m := range baseline.LocalMethods() {
@@ -81,7 +82,7 @@ func (r *Report) bars() eval.Bars {
 	return b
 }
 
-// worstFar returns the far clip that gets faster than all others.
+// worstFar returns the far clip whose speed grows most.
 func (r *Report) worstFar() *Far {
 	worst := &r.Far[0]
 	for i := range r.Far {
@@ -93,27 +94,21 @@ func (r *Report) worstFar() *Far {
 }
 
 func (r *Report) Print(w io.Writer) error {
-	t := &eval.Tables{W: w}
+	t := eval.NewTables(w)
 	for i := range r.Sets {
 		s := &r.Sets[i]
-		t.Section(fmt.Sprintf("%s: %d takes, %d frames; from %s into %d styles", s.Name, s.Takes, s.Frames, s.From, s.styles()), s.rows()...)
-		if len(s.Actions) > 0 {
-			t.Section(s.Name+", cm by action", s.actionRows()...)
-		}
+		s.print(t)
+		s.printActions(t)
 	}
 	if r.Speed != nil {
-		t.Section(fmt.Sprintf("A frame on the database %s (Table 2: 18.1 ms with a GPU, 290 MB)", r.Speed.Database), r.speedRows()...)
+		r.Speed.print(t)
 	}
-	if len(r.Far) > 0 {
-		t.Section("Input unlike the data, of which nothing is told: the fastest joint, m/s; the ten that gain most", r.farRows()...)
-	}
+	r.printFar(t)
+	t.End()
 	for _, f := range r.Figures {
-		if t.Err == nil {
-			_, t.Err = fmt.Fprintln(w, f)
-		}
+		fmt.Fprintln(w, f)
 	}
-	t.Table(fmt.Sprintf("mar in short: %d of %d bars missed, marked *", r.Bars.Missed(), len(r.Bars)), 0, r.Bars.Rows())
-	return t.Err
+	return t.InShort("mar", r.Bars, "")
 }
 
 // styles counts the styles that a set is translated into.
@@ -125,14 +120,14 @@ func (s *Set) styles() int {
 	return len(seen)
 }
 
-func (s *Set) rows() []string {
-	rows := []string{"method\tcases\tpose cm\tdeviation\tMAR ÷\ttime off, frames\tMAR ÷\tapart from tempo\tper step\ttempo off"}
+func (s *Set) print(t *eval.Tables) {
+	t.Section(fmt.Sprintf("%s: %d takes, %d frames; from %s into %d styles", s.Name, s.Takes, s.Frames, s.From, s.styles()),
+		"method\tcases\tpose cm\tdeviation\tMAR ÷\ttime off, frames\tMAR ÷\tapart from tempo\tper step\ttempo off")
 	mine := s.Mean(transfer.MAR)
 	for _, m := range s.Means {
-		rows = append(rows, eval.Cells(m.Method, fmt.Sprint(m.Cases), fmt.Sprintf("%.2f", m.Pose), fmt.Sprintf("%.2f", s.deviation(m.Method)), fmt.Sprintf("%.2f", mine.Pose/m.Pose),
-			fmt.Sprintf("%.2f", m.Time), fmt.Sprintf("%.2f", mine.Time/m.Time), fmt.Sprintf("%.2f", m.Warp), fmt.Sprintf("%.3f", m.Step), fmt.Sprintf("%.1f %%", 100*m.Tempo)))
+		t.Row("%s\t%v\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.3f\t%.1f %%",
+			m.Method, m.Cases, m.Pose, s.deviation(m.Method), mine.Pose/m.Pose, m.Time, mine.Time/m.Time, m.Warp, m.Step, 100*m.Tempo)
 	}
-	return rows
 }
 
 // deviation returns the standard deviation of a method's errors of poses over cases.
@@ -146,38 +141,40 @@ func (s *Set) deviation(method string) float64 {
 	return math.Sqrt(max(0, squares/n-sum*sum/n/n))
 }
 
-func (s *Set) actionRows() []string {
-	var actions []string
-	for a := range s.Actions {
-		actions = append(actions, a)
+func (s *Set) printActions(t *eval.Tables) {
+	if len(s.Actions) == 0 {
+		return
 	}
-	slices.Sort(actions)
-	rows := []string{"method\t" + strings.Join(actions, "\t")}
+	actions := slices.Sorted(maps.Keys(s.Actions))
+	t.Section(s.Name+", cm by action", "method\t"+strings.Join(actions, "\t"))
 	for i, m := range s.Means {
 		row := []string{m.Method}
 		for _, a := range actions {
 			row = append(row, fmt.Sprintf("%.2f", s.Actions[a][i].Pose))
 		}
-		rows = append(rows, eval.Cells(row...))
-	}
-	return rows
-}
-
-func (r *Report) speedRows() []string {
-	s := r.Speed
-	ms := func(v float64) string { return fmt.Sprintf("%.3f", 1e3*v) }
-	return []string{"part, on one core\tms",
-		eval.Cells("taking a frame in, which feet stand", ms(s.Enter)),
-		eval.Cells("search and regressions, nothing told of the input", ms(s.Total-s.Enter)),
-		eval.Cells("together", ms(s.Total)),
-		eval.Cells("together, into three styles at once", ms(s.Blend)),
-		eval.Cells("together, action and style told", ms(s.Known)),
-		eval.Cells(fmt.Sprintf("the database of %d frames: MiB of memory", s.Frames), fmt.Sprintf("%.0f", s.MiB)),
+		t.Row("%s", eval.Cells(row...))
 	}
 }
 
-func (r *Report) farRows() []string {
-	rows := []string{"recording\tstyle\tseconds\tfinite\tinput\toutput\tratio"}
+func (s *Speed) print(t *eval.Tables) {
+	t.Section(fmt.Sprintf("A frame on the database %s (Table 2: 18.1 ms with a GPU, 290 MB)", s.Database), "part, on one core\tms")
+	for _, part := range []struct {
+		name string
+		time float64 // s
+	}{
+		{"reading a frame, contacts", s.Enter},
+		{"search and regressions, without labels", s.Total - s.Enter},
+		{"together", s.Total},
+		{"together, into three styles at once", s.Blend},
+		{"together, with action and style", s.Known},
+	} {
+		t.Row("%s\t%.3f", part.name, 1e3*part.time)
+	}
+	t.Row("the database of %d frames: MiB of memory\t%.0f", s.Frames, s.MiB)
+}
+
+func (r *Report) printFar(t *eval.Tables) {
+	t.Section("Input unlike the data, without labels: speed of the fastest joint, m/s; the ten with the largest gain", "recording\tstyle\tseconds\tfinite\tinput\toutput\tratio")
 	far := slices.Clone(r.Far)
 	slices.SortStableFunc(far, func(a, b Far) int {
 		switch d := b.Ratio() - a.Ratio(); {
@@ -189,7 +186,7 @@ func (r *Report) farRows() []string {
 		return 0
 	})
 	for _, f := range far[:min(10, len(far))] {
-		rows = append(rows, eval.Cells(f.Clip, f.Style, fmt.Sprintf("%.1f", float64(f.Frames)/60), fmt.Sprint(f.Finite), fmt.Sprintf("%.2f", f.Input), fmt.Sprintf("%.2f", f.Output), fmt.Sprintf("%.2f", f.Ratio())))
+		t.Row("%s\t%s\t%.1f\t%v\t%.2f\t%.2f\t%.2f",
+			f.Clip, f.Style, float64(f.Frames)/60, f.Finite, f.Input, f.Output, f.Ratio())
 	}
-	return rows
 }

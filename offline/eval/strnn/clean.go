@@ -13,35 +13,31 @@ import (
 	"mannequin/offline/metrics"
 )
 
-// Noise is how far motion is from what it was, after noise was taken off it.
+// Noise is the error of motion after denoising.
 type Noise struct {
 	metrics.Noise
 	Of []metrics.Restored `json:"of"`
 }
 
-// Gap is the same of joints that were lost for a time.
+// Gap is the error of joints in a filled gap.
 type Gap struct {
 	Joints  string             `json:"joints"`
 	Seconds float64            `json:"seconds"`
 	Of      []metrics.Restored `json:"of"`
 }
 
-// Of the stretches that are spoilt.
+// Lengths of the stretches with noise or a gap.
 const (
 	cleanFrames = 2 * dataset.Rate
 	gapFrames   = dataset.Rate / 2
 )
 
-// cleans measures how noise is taken off and gaps are filled, beside the autoencoder.
+// cleans measures denoising and filled gaps, beside the autoencoder.
 func (r *Report) cleans() error {
 	if r.opt.Motions == 0 {
 		return nil
 	}
-	net, err := models.Open(r.opt.Manifold)
-	if err != nil {
-		return err
-	}
-	m, err := manifold.NewModel(net)
+	m, err := models.OpenAs(r.opt.Manifold, manifold.NewModel)
 	if err != nil {
 		return err
 	}
@@ -76,8 +72,8 @@ func (r *Report) cleans() error {
 	return errors.Join(err, d.Close())
 }
 
-// cleanBars compares with the autoencoder what the network makes of the paper's noise,
-// both as edit uses them.
+// cleanBars compares the network's denoising of the paper's noise with the autoencoder's, both as edit
+// uses them.
 func (r *Report) cleanBars(b *eval.Bars) {
 	for _, n := range r.Noise {
 		if n.Joints != paperNoise {
@@ -95,26 +91,24 @@ func (r *Report) cleanBars(b *eval.Bars) {
 const paperNoise = 0.3
 
 func (r *Report) printCleans(t *eval.Tables) {
-	rows := []string{"noise on joints, contacts\t\tmean cm\tRMS\twrong contacts\tjerk cm/frame³"}
+	t.Section(fmt.Sprintf("Noise, in deviations, removed from %d motions of %g s", r.opt.Motions, float64(cleanFrames)/dataset.Rate), "noise on joints, contacts\t\tmean cm\tRMS\twrong contacts\tjerk cm/frame³")
 	for _, n := range r.Noise {
 		for i, v := range n.Of {
 			name := ""
 			if i == 0 {
 				name = fmt.Sprintf("%g, %g", n.Joints, n.Contacts)
 			}
-			rows = append(rows, eval.Cells(name, v.Name, fmt.Sprintf("%.2f", v.Mean), fmt.Sprintf("%.2f", v.RMS), fmt.Sprintf("%.2f", v.Contacts), fmt.Sprintf("%.2f", v.Jerk)))
+			t.Row("%s\t%s\t%.2f\t%.2f\t%.2f\t%.2f", name, v.Name, v.Mean, v.RMS, v.Contacts, v.Jerk)
 		}
 	}
-	t.Section(fmt.Sprintf("Noise, in deviations, taken off %d motions of %g s", r.opt.Motions, float64(cleanFrames)/dataset.Rate), rows...)
-	rows = []string{"lost\t\tmean cm\tRMS"}
+	t.Section("Filled gaps", "lost\t\tmean cm\tRMS")
 	for _, g := range r.Gaps {
 		for i, v := range g.Of {
 			name := ""
 			if i == 0 {
 				name = fmt.Sprintf("%s for %g s", g.Joints, g.Seconds)
 			}
-			rows = append(rows, eval.Cells(name, v.Name, fmt.Sprintf("%.2f", v.Mean), fmt.Sprintf("%.2f", v.RMS)))
+			t.Row("%s\t%s\t%.2f\t%.2f", name, v.Name, v.Mean, v.RMS)
 		}
 	}
-	t.Section("Joints that were lost, filled", rows...)
 }

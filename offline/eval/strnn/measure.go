@@ -12,14 +12,14 @@ import (
 	"mannequin/offline/metrics"
 )
 
-// forecasts measures predictions in the mean of all ways.
+// forecasts measures predictions of the mean future.
 func (r *Report) forecasts() (err error) {
 	r.Forecast, err = r.forecastsOf(r.held)
 	return err
 }
 
-// forecastsOf measures predictions on a set, of standing still, of rivals, of
-// parts, and of the model, last.
+// forecastsOf measures predictions on a set: of joints that stay in place, of rivals, of parts, and of
+// the model, last.
 func (r *Report) forecastsOf(set *dataset.MotionSet) (all []Forecast, err error) {
 	for _, p := range append([]predictor{{name: "zero velocity", prefix: r.model.Encode, p: metrics.StandStill{Layout: r.model.Layout}}}, r.of...) {
 		f, err := metrics.MeasureForecast(p.p, set, p.prefix)
@@ -31,10 +31,10 @@ func (r *Report) forecastsOf(set *dataset.MotionSet) (all []Forecast, err error)
 	return all, nil
 }
 
-// last is how many frames at the end of long motion are looked at.
+// lastFrames is the number of measured frames at the end of long motion.
 const lastFrames = 1000
 
-// rollouts has motions go on for long, in ways that are drawn.
+// rollouts continues motions for a long time, with drawn futures.
 func (r *Report) rollouts() error {
 	r.Recorded = metrics.LivelinessOf(r.train)
 	for _, p := range r.of {
@@ -61,7 +61,7 @@ func (r *Report) rollouts() error {
 	return nil
 }
 
-// variance returns that of each joint in that of the recordings.
+// variance returns the variance of each joint ÷ the recordings'.
 func (r *Report) variance(v metrics.Liveliness) (out []float64) {
 	for j := range v.Variance {
 		out = append(out, v.Variance[j]/r.Recorded.Variance[j])
@@ -69,12 +69,11 @@ func (r *Report) variance(v metrics.Liveliness) (out []float64) {
 	return out
 }
 
-// nearestPrefixes is of how many prefixes the manifold distance is, for each motion that
-// goes on for long.
+// nearestPrefixes is the number of prefixes for the manifold distance, for each long motion.
 const nearestPrefixes = 3
 
-// nearest measures how far what is made is from what was learnt from, and for
-// comparison how far other recordings are.
+// nearest measures the distance of predicted motion from the training recordings, and for comparison
+// that of held-out recordings.
 func (r *Report) nearest() error {
 	manifold := metrics.NewManifold(r.train)
 	cols, prefixes := r.model.Layout.Columns(), nearestPrefixes*r.opt.Prefixes
@@ -109,13 +108,13 @@ func (r *Report) nearest() error {
 	return nil
 }
 
-// Of people under control.
+// People under control.
 const (
 	controlPeople = 32
 	controlSpeed  = 1.2 // m/s
 )
 
-// controls has people go along paths.
+// controls measures people along paths.
 func (r *Report) controls() error {
 	if r.model.Latent == 0 {
 		return nil
@@ -158,13 +157,13 @@ func (r *Report) controls() error {
 	return nil
 }
 
-// Of people whose windows the weights are tuned for.
+// People whose windows the weights are tuned for.
 const (
 	tunedPeople = 4
 	tuneSteps   = 20
 )
 
-// rates measures how many frames a second are made.
+// rates measures frames per second.
 func (r *Report) rates() error {
 	if !r.opt.Rates {
 		return nil
@@ -214,7 +213,7 @@ func (r *Report) rates() error {
 	return nil
 }
 
-// fastest returns how long run takes at least.
+// fastest returns the shortest time of run.
 func fastest(run func() error) (best time.Duration, err error) {
 	for i := range 8 {
 		begin := time.Now()

@@ -54,8 +54,8 @@ func (r *Report) bars() eval.Bars {
 	return b
 }
 
-// temporalName is the part against which manifold distances are held: the temporal
-// network alone, which predicts single frames.
+// temporalName is the part that manifold distances are compared with: the temporal network alone, which
+// predicts single frames.
 const temporalName = "temporal-39-1"
 
 // printForecasts prints a table seen from the body and one in the world.
@@ -65,7 +65,7 @@ func (r *Report) printForecasts(t *eval.Tables, whose string, forecasts []Foreca
 		head = append(head, fmt.Sprintf("%.0f ms", 1000*s))
 	}
 	for _, of := range []string{"seen from the body", "in the world"} {
-		rows := []string{eval.Cells(head...)}
+		t.Section(fmt.Sprintf("Error of predicted joints%s, %s, after %d prefixes", whose, of, forecasts[0].Prefixes), eval.Cells(head...))
 		for _, f := range forecasts {
 			row, values := []string{f.Name}, f.Body
 			if of != "seen from the body" {
@@ -74,49 +74,43 @@ func (r *Report) printForecasts(t *eval.Tables, whose string, forecasts []Foreca
 			for _, v := range values {
 				row = append(row, fmt.Sprintf("%.2f", v))
 			}
-			rows = append(rows, eval.Cells(row...))
+			t.Row("%s", eval.Cells(row...))
 		}
-		t.Section(fmt.Sprintf("How far predicted joints%s are off, %s, after %d prefixes", whose, of, forecasts[0].Prefixes), rows...)
 	}
 }
 
 func (r *Report) Print(w io.Writer) error {
-	t := &eval.Tables{W: w}
+	t := eval.NewTables(w)
 	r.printForecasts(t, "", r.Forecast)
 	for _, h := range r.H36M {
 		r.printForecasts(t, fmt.Sprintf(" of Human3.6M's %s, %s,", h36mSubject, h.Action), h.Forecast)
 	}
-	rows := []string{"\tdistance"}
+	t.Section(fmt.Sprintf("Distance of windows of %d frames, predicted from %d prefixes, from the training recordings (manifold distance)", metrics.ManifoldFrames, nearestPrefixes*r.opt.Prefixes), "\tdistance")
 	for _, n := range r.Nearest {
-		rows = append(rows, eval.Cells(n.Name, fmt.Sprintf("%.2f", n.Distance)))
+		t.Row("%s\t%.2f", n.Name, n.Distance)
 	}
-	t.Section(fmt.Sprintf("How far windows of %d frames made of %d prefixes are from the recordings learnt from (manifold distance)", metrics.ManifoldFrames, nearestPrefixes*r.opt.Prefixes), rows...)
-	rows = []string{"\tvariance of joints: least\tmost\tmedian of each motion\tstill s\tjerk\tfinite\tframes/s"}
+	t.Section(fmt.Sprintf("The last %d of %d frames of %d motions, over the recordings'", lastFrames, r.opt.Frames, r.opt.Prefixes), "\tvariance of joints: least\tmost\tmedian of each motion\tstill s\tjerk\tfinite\tframes/s")
 	for _, v := range r.Rollouts {
 		var each []string
 		for _, e := range v.Each {
 			each = append(each, fmt.Sprintf("%.2f", e))
 		}
-		rows = append(rows, eval.Cells(v.Name, fmt.Sprintf("%.2f", v.Narrowest), fmt.Sprintf("%.2f", v.Widest), strings.Join(each, " "), fmt.Sprintf("%.1f", v.Still), fmt.Sprintf("%.2f", v.Jerk), fmt.Sprint(v.Finite), fmt.Sprintf("%.0f", v.Rate)))
+		t.Row("%s\t%.2f\t%.2f\t%s\t%.1f\t%.2f\t%v\t%.0f",
+			v.Name, v.Narrowest, v.Widest, strings.Join(each, " "), v.Still, v.Jerk, v.Finite, v.Rate)
 	}
-	t.Section(fmt.Sprintf("The last %d of %d frames of %d motions, over the recordings'", lastFrames, r.opt.Frames, r.opt.Prefixes), rows...)
-	rows = []string{"control\tmean cm\tlast second\t95 %\tslide cm/frame\theld feet\tjerk m/s³\tframes/s"}
+	t.Section(fmt.Sprintf("People along paths for %.0f s at %g m/s", r.opt.Seconds, controlSpeed), "control\tmean cm\tlast second\t95 %\tslide cm/frame\theld feet\tjerk m/s³\tframes/s")
 	for _, c := range r.Control {
-		rows = append(rows, eval.Cells(c.Name, fmt.Sprintf("%.1f", c.Mean), fmt.Sprintf("%.1f", c.Last), fmt.Sprintf("%.1f", c.P95), fmt.Sprintf("%.2f", c.Slide), fmt.Sprintf("%.2f", c.Held), fmt.Sprintf("%.0f", c.Jerk), fmt.Sprintf("%.0f", c.Rate)))
+		t.Row("%s\t%.1f\t%.1f\t%.1f\t%.2f\t%.2f\t%.0f\t%.0f",
+			c.Name, c.Mean, c.Last, c.P95, c.Slide, c.Held, c.Jerk, c.Rate)
 	}
 	if len(r.Control) > 0 {
-		t.Section(fmt.Sprintf("People along paths for %.0f s at %g m/s", r.Control[0].Seconds, controlSpeed), rows...)
 	}
-	if len(r.Noise) > 0 {
-		r.printCleans(t)
-	}
-	rows = []string{"motions\tcontrol\tbfloat16\tframes/s"}
+	r.printCleans(t)
+	t.Section(fmt.Sprintf("Frames a second on %d threads", r.opt.Threads), "motions\tcontrol\tbfloat16\tframes/s")
 	for _, v := range r.Rates {
-		rows = append(rows, eval.Cells(fmt.Sprint(v.Motions), fmt.Sprint(v.Control), fmt.Sprint(v.BF16), fmt.Sprintf("%.0f", v.Rate)))
+		t.Row("%v\t%v\t%v\t%.0f", v.Motions, v.Control, v.BF16, v.Rate)
 	}
 	if len(r.Rates) > 0 {
-		t.Section(fmt.Sprintf("Frames a second on %d threads", r.opt.Threads), rows...)
 	}
-	t.Table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *", r.Model, r.Bars.Missed(), len(r.Bars)), 0, r.Bars.Rows())
-	return t.Err
+	return t.InShort(r.Model, r.Bars, "")
 }

@@ -12,6 +12,7 @@ import (
 	"mannequin/offline/dataset"
 	"mannequin/offline/eval"
 	"mannequin/offline/metrics"
+	"mannequin/offline/retarget"
 )
 
 // Options are the flags of eval strnn.
@@ -19,6 +20,7 @@ type Options struct {
 	Model    string
 	Data     []string
 	HeldOut  []string
+	Profile  *retarget.Profile // nil: for each recording the built-in one that fits
 	Rivals   []string
 	Parts    []string
 	Frames   int
@@ -36,7 +38,7 @@ type Options struct {
 	H36m     string
 }
 
-// Report is what the command prints.
+// Report is the result.
 type Report struct {
 	Model    string             `json:"model"`
 	Horizons []float64          `json:"horizons_s"`
@@ -57,7 +59,7 @@ type Report struct {
 	opt      Options
 }
 
-// predictor is what goes on from motions.
+// predictor is a network that continues motions.
 type predictor struct {
 	name   string
 	part   bool
@@ -65,43 +67,43 @@ type predictor struct {
 	p      metrics.Extender
 	draws  interface {
 		SetSampling(seed uint64, spread float32)
-	} // nil: it goes on in one way only
+	} // nil: it predicts a single future
 	close func() error
 }
 
-// Forecast is how far off predictions are.
+// Forecast is the error of predictions.
 type Forecast struct {
 	Name string `json:"name"`
 	metrics.Forecast
 }
 
-// Nearest is how far what is made is from what was recorded.
+// Nearest is the distance of predicted motion from recordings.
 type Nearest struct {
 	Name     string  `json:"name"`
 	Distance float64 `json:"distance"` // deviations
 }
 
-// Rollouts is what becomes of long motion.
+// Rollouts are long motions of a predictor.
 type Rollouts struct {
 	Name      string    `json:"name"`
 	Frames    int       `json:"frames"`
-	Variance  []float64 `json:"variance"` // of each joint, over the last frames of all motions, in those of the recordings
+	Variance  []float64 `json:"variance"` // of each joint, over the last frames of all motions ÷ the recordings'
 	Each      []float64 `json:"each"`     // of each motion: the median over joints
 	Still     float64   `json:"still_s"`
-	Jerk      float64   `json:"jerk"` // 99.9th percentile, in that of the recordings
+	Jerk      float64   `json:"jerk"` // 99.9th percentile ÷ the recordings'
 	Finite    bool      `json:"finite"`
 	Rate      float64   `json:"frames_per_second"`
 	Narrowest float64   `json:"narrowest"`
 	Widest    float64   `json:"widest"`
 }
 
-// Control is how well people go along paths.
+// Control is the result of people along paths.
 type Control struct {
 	Name string `json:"name"`
 	metrics.Controlled
 }
 
-// Rate is how many frames a second are made.
+// Rate is a rate of frames.
 type Rate struct {
 	Motions int     `json:"motions"`
 	Control bool    `json:"control"`
@@ -109,6 +111,7 @@ type Rate struct {
 	Rate    float64 `json:"frames_per_second"`
 }
 
+// Measure measures a network.
 func Measure(ctx context.Context, o Options) (*Report, error) {
 	net, err := models.Open(o.Model)
 	if err != nil {
@@ -118,13 +121,13 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	if r.model, err = strnn.NewModel(net); err != nil {
 		return nil, err
 	}
-	if r.train, r.held, err = dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: r.model.Layout, HeldOut: o.HeldOut, Length: 2, Whole: true, Hop: 1 << 20, Workers: o.Threads}); err != nil {
+	if r.train, r.held, err = dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: r.model.Layout, HeldOut: o.HeldOut, Profile: o.Profile, Length: 2, Whole: true, Hop: 1 << 20, Workers: o.Threads}); err != nil {
 		return nil, err
 	}
 	if len(r.held.Clips) == 0 {
 		return nil, errors.New("no recording is held out: name some with --held-out")
 	}
-	if err := r.openH36M(); err != nil { // before anything that takes long
+	if err := r.openH36M(); err != nil { // before the long stages
 		return nil, err
 	}
 	defer func() {
@@ -149,13 +152,8 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 			r.of = append(r.of, p)
 		}
 	}
-	for _, stage := range []func() error{r.forecasts, r.forecastH36M, r.rollouts, r.nearest, r.controls, r.cleans, r.rates} {
-		if ctx.Err() != nil {
-			return nil, eval.ErrInterrupted
-		}
-		if err := stage(); err != nil {
-			return nil, err
-		}
+	if err := eval.Stages(ctx, r.forecasts, r.forecastH36M, r.rollouts, r.nearest, r.controls, r.cleans, r.rates); err != nil {
+		return nil, err
 	}
 	r.Bars = r.bars()
 	return r, nil
@@ -189,6 +187,5 @@ func (r *Report) predictor(name, file string) (predictor, error) {
 	return e, nil
 }
 
-// PredictSpread is the deviation of what is drawn with which people keep doing what they
-// do.
+// PredictSpread is the deviation of draws with which people keep doing what they do.
 const PredictSpread = 1

@@ -50,99 +50,104 @@ type benchStage struct {
 	MS   float64 `json:"ms"`
 }
 
+// New returns the command bench.
 func New() *cobra.Command {
 	var (
-		model  string
-		agents []int
-		ticks  int
-		thread int
-		bf16   bool
-		asJSON bool
-		on     string
+		model          string
+		agents         []int
+		ticks, threads int
+		bf16           bool
+		on             string
 	)
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "Time the tick of wandering crowds, stage by stage; bench net times networks alone, bench people people",
-		Long: `Time the whole tick (plan, gather, network, scatter, blend, ground, skin) of
-crowds that wander on hills. Times are medians over --ticks ticks, after a tenth
-as many to warm up; allocations and memory are counted in the same run.
+		Short: "Time the tick of a herd, stage by stage; bench net times networks, bench people and bench strnn people",
+		Long: `Time the whole tick (plan, gather, network, scatter, blend, ground, publish) of dogs that
+wander on hills. Times are medians over --ticks ticks, after a tenth of as many to warm up.
+Allocations and memory are counted in the same run.
 
-With --backend cuda it times the model's network alone, on the GPU: batches of
-1 to 131072 agents in three precisions, with the kernels and the copies apart,
-beside the GPU's own peaks and the processor.`,
+With --backend cuda only the model's network is timed, on the GPU: batches of 1 to 131072
+agents in three precisions, kernels and copies apart, beside the GPU's own peaks and the
+processor.`,
 		Example: `  mannequin bench
   mannequin bench --agents 1000 --bf16
   mannequin bench --model dog --agents 1,64,1000 --threads 4 --json
   mannequin bench --backend cuda --json`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if ticks < 1 || ticks > 1_000_000 || thread < 1 || thread > 1024 {
-				return command.Usagef("--ticks must be 1 to 1000000 and --threads 1 to 1024")
-			}
-			if _, err := backend.Open(on, nil); err != nil {
-				return command.Usage(err)
-			}
-			if on == backend.CUDA && (bf16 || cmd.Flags().Changed("ticks")) {
-				return command.Usagef("--backend cuda times runs, not ticks, in every precision: leave out --bf16 and --ticks")
-			}
-			most := world.MaxAgents
-			if on == backend.CUDA {
-				most = 1 << 20
-				if !cmd.Flags().Changed("agents") {
-					agents = gpuAgents
-				}
-				slices.Sort(agents)
-			}
-			for _, n := range agents {
-				if n < 1 || n > most {
-					return command.Usagef("--agents %d: want 1 to %d", n, most)
-				}
-			}
-			if on == backend.CUDA {
-				w, err := modelWork(model, agents)
-				if err != nil {
-					return err
-				}
-				return printGPU(cmd, []gpuWork{w}, thread, asJSON)
-			}
-			net, err := models.Open(model)
-			if err != nil {
-				return err
-			}
-			m, err := mann.NewModel(net)
-			if err != nil {
-				return err
-			}
-			// The first session packs the weights that all others share.
-			shared, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1, BF16: bf16})
-			if err != nil {
-				return err
-			}
-			defer shared.Close()
-			r := benchReport{
-				Model: model, Threads: thread, Kernel: shared.Kernel(), Parameters: net.Parameters(),
-				Machine: fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU()),
-			}
-			for _, n := range agents {
-				row, err := benchCrowd(cmd.Context(), m, n, ticks, thread, bf16)
-				if err != nil {
-					return err
-				}
-				r.Rows = append(r.Rows, row)
-			}
-			return cli.PrintReport(cmd.OutOrStdout(), r, asJSON)
-		},
 	}
-	c.AddCommand(newBenchNet(), newBenchPeople(), newBenchWanderers())
-	f := c.Flags()
-	f.StringVar(&model, "model", "dog", "a shipped model's name or a model file")
-	f.StringVar(&on, "backend", backend.CPU, "what computes the network: cpu, or cuda where the program is built with it")
-	f.IntSliceVar(&agents, "agents", []int{1, 16, 64, 256, 1000}, "sizes of the crowd")
-	f.IntVar(&ticks, "ticks", 120, "ticks to time")
-	f.IntVar(&thread, "threads", runtime.NumCPU(), "worker goroutines")
-	f.BoolVar(&bf16, "bf16", false, "the network in bfloat16, where the processor can")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	cli.Reports(c, func(cmd *cobra.Command, _ []string) (cli.Report, error) {
+		if _, err := backend.Open(on, nil); err != nil {
+			return nil, command.Usage(err)
+		}
+		most := world.MaxAgents
+		if on == backend.CUDA {
+			if bf16 || cmd.Flags().Changed("ticks") {
+				return nil, command.Usagef("--backend cuda times runs, not ticks, in every precision: leave out --bf16 and --ticks")
+			}
+			most = 1 << 20
+			if !cmd.Flags().Changed("agents") {
+				agents = gpuAgents
+			}
+			slices.Sort(agents)
+		}
+		if err := checkAgents(agents, most); err != nil {
+			return nil, err
+		}
+		if on == backend.CUDA {
+			w, err := modelWork(model, agents)
+			if err != nil {
+				return nil, err
+			}
+			return benchGPU(cmd.Context(), []gpuWork{w}, threads)
+		}
+		m, err := models.OpenAs(model, mann.NewModel)
+		if err != nil {
+			return nil, err
+		}
+		// The first session packs the weights that all others share.
+		shared, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1, BF16: bf16})
+		if err != nil {
+			return nil, err
+		}
+		defer shared.Close()
+		r := benchReport{Model: model, Threads: threads, Kernel: shared.Kernel(), Parameters: m.Net.Parameters(), Machine: machine()}
+		for _, n := range agents {
+			row, err := benchCrowd(cmd.Context(), m, n, ticks, threads, bf16)
+			if err != nil {
+				return nil, err
+			}
+			r.Rows = append(r.Rows, row)
+		}
+		return r, nil
+	})
+	c.AddCommand(newBenchNet(), newBenchPeople(), newBenchSTRNN())
+	cli.Model(c, &model, "model", "dog", "the network")
+	backendFlag(c, &on)
+	c.Flags().IntSliceVar(&agents, "agents", []int{1, 16, 64, 256, 1000}, "sizes of the herd; may be repeated")
+	command.Number(c, &ticks, "ticks", 120, 1, 1_000_000, "ticks to time")
+	cli.Threads(c, &threads)
+	c.Flags().BoolVar(&bf16, "bf16", false, "compute the network in bfloat16 if the processor can")
 	return c
+}
+
+// backendFlag adds the flag --backend.
+func backendFlag(c *cobra.Command, v *string) {
+	command.Choice(c, v, "backend", backend.CPU, backend.Names, "device for the networks: cpu, or cuda if the program was built with it")
+}
+
+// checkAgents checks the sizes of crowds.
+func checkAgents(agents []int, most int) error {
+	for _, n := range agents {
+		if n < 1 || n > most {
+			return command.Usagef("--agents is %d, want 1 to %d", n, most)
+		}
+	}
+	return nil
+}
+
+// machine describes the computer.
+func machine() string {
+	return fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 }
 
 // benchCrowd times one crowd.
@@ -159,39 +164,13 @@ func benchCrowd(ctx context.Context, m *mann.Model, agents, ticks, threads int, 
 		}
 	}
 	row := benchRow{Agents: agents, Ticks: ticks, Memory: max(0, heap()-before) / int64(agents)}
-
-	names := s.Schedule.Names()
-	marks := make([]time.Time, len(names)+1)
-	s.Schedule.Trace = func(next int) { marks[next] = time.Now() }
-	stage := make([][]float64, len(names))
-	for i := range stage {
-		stage[i] = make([]float64, 0, ticks)
+	t, err := trace(ctx, s, s.Schedule, ticks, false)
+	if err != nil {
+		return row, fmt.Errorf("%d agents: %w", agents, err)
 	}
-	whole := make([]float64, 0, ticks)
-	var m0, m1 runtime.MemStats
-	runtime.ReadMemStats(&m0)
-	for range ticks {
-		if ctx.Err() != nil {
-			return row, fmt.Errorf("interrupted at %d agents", agents)
-		}
-		if err := s.Step(scenes.Input{}); err != nil {
-			return row, err
-		}
-		for i := range stage {
-			stage[i] = append(stage[i], ms(marks[i+1].Sub(marks[i])))
-		}
-		whole = append(whole, ms(marks[len(names)].Sub(marks[0])))
-	}
-	runtime.ReadMemStats(&m1)
-	row.Allocs = float64(m1.Mallocs-m0.Mallocs) / float64(ticks)
-	row.TickMS, row.TickMinMS = median(whole), slices.Min(whole)
+	row.Allocs, row.TickMS, row.TickMinMS = t.allocs, median(t.whole), slices.Min(t.whole)
 	row.AgentsPerMS = float64(agents) / row.TickMS
-	for i, n := range names {
-		if slices.Contains(windowedStages, n) {
-			continue
-		}
-		row.Stages = append(row.Stages, benchStage{n, median(stage[i])})
-	}
+	row.Stages = t.stagesBy(median, windowedStages...)
 	return row, nil
 }
 

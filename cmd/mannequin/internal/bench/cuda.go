@@ -12,9 +12,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/internal/bench/benchnet"
 	"mannequin/models"
 	"mannequin/netruntime"
@@ -29,13 +26,13 @@ type gpuReport struct {
 	Rows    []gpuRow   `json:"rows"`
 }
 
-// gpuPeaks are what the GPU reaches in a precision on one thing alone.
+// gpuPeaks are the GPU's peak rates in a precision, each measured alone.
 type gpuPeaks struct {
 	Precision   cuda.Precision `json:"precision"`
-	TFLOPS      float64        `json:"tflops,omitempty"` // of cuBLAS on large matrices; 0 where the machine has none
+	TFLOPS      float64        `json:"tflops,omitempty"` // of cuBLAS on large matrices; 0 without cuBLAS
 	SendGBS     float64        `json:"send_gb_per_s"`
 	ReceiveGBS  float64        `json:"receive_gb_per_s"`
-	OvertakesAt map[string]int `json:"overtakes_at"` // by network: the smallest batch of those timed at which the GPU takes less time
+	OvertakesAt map[string]int `json:"overtakes_at"` // by network: the smallest timed batch at which the GPU is faster
 }
 
 // gpuRow is a network at a batch. Times are medians over repetitions.
@@ -53,7 +50,7 @@ type gpuRow struct {
 	ReceiveMS  float64        `json:"receive_ms"`
 	TFLOPS     float64        `json:"products_tflops"`
 	OfPeak     float64        `json:"peak_fraction,omitempty"`
-	OfCopies   float64        `json:"copy_fraction"`    // of the time that the copies alone would take at full rate
+	OfCopies   float64        `json:"copy_fraction"`    // peak time of the copies ÷ their time
 	CPUMS      float64        `json:"cpu_ms,omitempty"` // the processor in float32, up to cpuBatch sequences
 	Error      float64        `json:"error"`            // largest difference from the processor, of the largest output
 }
@@ -62,8 +59,8 @@ const (
 	gpuRepeats = 9
 	cpuRepeats = 5
 	cpuBatch   = 4096
-	// checked is how many sequences of every run are compared with the processor's:
-	// half of them the first, half the last.
+	// checked is the number of sequences of every run that are compared with the processor's: the
+	// first half and the last.
 	checked = 64
 )
 
@@ -78,7 +75,7 @@ type gpuWork struct {
 	batches []int
 }
 
-// modelWork is a shipped model's network or a file's, of rows.
+// modelWork returns the work of a shipped model or a model file on single rows.
 func modelWork(model string, batches []int) (gpuWork, error) {
 	net, err := models.Open(model)
 	if err != nil {
@@ -93,19 +90,10 @@ func modelWork(model string, batches []int) (gpuWork, error) {
 	return w, nil
 }
 
-// randomWork is one of the benchmarks' networks.
+// randomWork returns the work of a network of the benchmarks, with random weights.
 func randomWork(w *benchnet.Work) (gpuWork, error) {
 	net, err := w.Net(1)
 	return gpuWork{name: w.Name, net: net, length: w.Length, flop: w.FLOP, batches: w.Batches}, err
-}
-
-// printGPU times works and prints the report.
-func printGPU(cmd *cobra.Command, works []gpuWork, threads int, asJSON bool) error {
-	r, err := benchGPU(cmd.Context(), works, threads)
-	if err != nil {
-		return err
-	}
-	return cli.PrintReport(cmd.OutOrStdout(), r, asJSON)
 }
 
 // benchGPU times works in every precision.
@@ -302,10 +290,10 @@ func (r gpuReport) Print(w io.Writer) error {
 		}
 		fmt.Fprintf(w, "copies %.1f GB/s there and %.1f back\n", p.SendGBS, p.ReceiveGBS)
 		for _, work := range slices.Sorted(maps.Keys(p.OvertakesAt)) {
-			fmt.Fprintf(w, "  %s: faster than the processor from %d on\n", work, p.OvertakesAt[work])
+			fmt.Fprintf(w, "  %s: faster than the processor for batches of %d and more\n", work, p.OvertakesAt[work])
 		}
 	}
-	fmt.Fprint(w, "milliseconds per run, medians; the parts one after the other, by the GPU's clock\n\n")
+	fmt.Fprint(w, "milliseconds per run, medians; the parts by the GPU's clock, one after the other\n\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "work\tprecision\tbatch\tframes\trun\tbest\tframes/s\tsend\tproducts\trest\treceive\tTFLOP/s\tof peak\tof copies\tcpu\terror\t\n")
 	for _, r := range r.Rows {

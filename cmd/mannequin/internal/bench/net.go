@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -18,8 +17,10 @@ import (
 	"mannequin/internal/command"
 )
 
-// netRow is one network at one batch, forward or a training step. Times are
-// milliseconds per run.
+// netRows is the report of bench net.
+type netRows []netRow
+
+// netRow is a network at a batch, forward or in a training step. Times are milliseconds per run.
 type netRow struct {
 	Work     string  `json:"work"`
 	Batch    int     `json:"batch"`
@@ -27,8 +28,8 @@ type netRow struct {
 	Threads  int     `json:"threads"`
 	MSMin    float64 `json:"ms_min"`
 	MSMedian float64 `json:"ms_median"`
-	GFLOPS   float64 `json:"gflops"`        // at the minimum, of the network's definition
-	Peak     float64 `json:"peak_fraction"` // of what the threads reach on multiplications and additions alone
+	GFLOPS   float64 `json:"gflops"`        // at the minimum, by the network's definition
+	Peak     float64 `json:"peak_fraction"` // of the threads' peak of multiplications and additions
 	Allocs   float64 `json:"allocs"`        // per run
 }
 
@@ -36,7 +37,6 @@ func newBenchNet() *cobra.Command {
 	var (
 		threads, rounds int
 		works           []string
-		asJSON          bool
 		on              string
 	)
 	names := make([]string, 0, 8)
@@ -45,71 +45,56 @@ func newBenchNet() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "net",
-		Short: "Time networks alone: forward, and steps of training",
+		Short: "Time networks alone: forward passes and training steps",
 		Long: `Time the network engine on random weights: ` + strings.Join(names, ", ") + `.
-Each row is a batch with one kernel. The peak is measured in the same run: what
-the threads reach together on multiplications and additions in registers.
-Convolutions can be above it: they multiply less than their definition. make
-bench-peer times ONNX Runtime beside the forward passes. --backend cuda times
-the forward passes on the GPU, as bench --backend cuda does.`,
+Each row is a batch with one kernel. The peak is measured in the same run: what all threads
+together reach on multiplications and additions in registers. Convolutions can exceed it:
+they multiply less than their definition. make bench-peer times ONNX Runtime beside the
+forward passes. --backend cuda times the forward passes on the GPU, as bench --backend cuda
+does.`,
 		Example: `  mannequin bench net
   mannequin bench net --work mann,lstm --threads 1 --json`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if rounds < 1 || rounds > 1000 || threads < 1 || threads > 1024 {
-				return command.Usagef("--rounds must be 1 to 1000 and --threads 1 to 1024")
-			}
-			for _, name := range works {
-				if !slices.Contains(names, name) {
-					return command.Usagef("--work: no %q, only %s", name, strings.Join(names, ", "))
-				}
-			}
-			if _, err := backend.Open(on, nil); err != nil {
-				return command.Usage(err)
-			}
-			if on == backend.CUDA && cmd.Flags().Changed("rounds") {
-				return command.Usagef("--backend cuda takes no --rounds")
+	}
+	cli.Reports(c, func(cmd *cobra.Command, _ []string) (cli.Report, error) {
+		if _, err := backend.Open(on, nil); err != nil {
+			return nil, command.Usage(err)
+		}
+		if on == backend.CUDA && cmd.Flags().Changed("rounds") {
+			return nil, command.Usagef("--backend cuda takes no --rounds")
+		}
+		var gpu []gpuWork
+		var rows netRows
+		for _, w := range benchnet.Works() {
+			if len(works) > 0 && !slices.Contains(works, w.Name) {
+				continue
 			}
 			if on == backend.CUDA {
-				var gpu []gpuWork
-				for _, w := range benchnet.Works() {
-					if len(works) > 0 && !slices.Contains(works, w.Name) {
-						continue
-					}
-					g, err := randomWork(w)
-					if err != nil {
-						return err
-					}
-					gpu = append(gpu, g)
-				}
-				return printGPU(cmd, gpu, threads, asJSON)
-			}
-			var rows []netRow
-			for _, w := range benchnet.Works() {
-				if len(works) > 0 && !slices.Contains(works, w.Name) {
-					continue
-				}
-				more, err := benchNet(cmd.Context(), w, threads, rounds)
-				if cmd.Context().Err() != nil {
-					return fmt.Errorf("interrupted at %s", w.Name)
-				}
+				g, err := randomWork(w)
 				if err != nil {
-					return err
+					return nil, err
 				}
-				rows = append(rows, more...)
+				gpu = append(gpu, g)
+				continue
 			}
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), rows)
+			more, err := benchNet(cmd.Context(), w, threads, rounds)
+			if cmd.Context().Err() != nil {
+				return nil, fmt.Errorf("interrupted at %s", w.Name)
 			}
-			return printNet(cmd.OutOrStdout(), rows)
-		},
-	}
-	f := c.Flags()
-	f.IntVar(&threads, "threads", runtime.NumCPU(), "worker goroutines")
-	f.IntVar(&rounds, "rounds", 5, "turns of each row")
-	f.StringSliceVar(&works, "work", nil, "networks to time (default all)")
-	f.StringVar(&on, "backend", backend.CPU, "what computes the networks: cpu, or cuda where the program is built with it")
-	f.BoolVar(&asJSON, "json", false, "print one JSON list")
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, more...)
+		}
+		if on == backend.CUDA {
+			return benchGPU(cmd.Context(), gpu, threads)
+		}
+		return rows, nil
+	})
+	cli.Threads(c, &threads)
+	command.Number(c, &rounds, "rounds", 5, 1, 1000, "rounds of each row")
+	command.Choices(c, &works, "work", names, "networks to time (default: all)")
+	backendFlag(c, &on)
 	return c
 }
 
@@ -159,7 +144,7 @@ func benchNet(ctx context.Context, w *benchnet.Work, threads, rounds int) (rows 
 	return rows, nil
 }
 
-func printNet(w io.Writer, rows []netRow) error {
+func (rows netRows) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%d threads; milliseconds per run\n\n", rows[0].Threads)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "work\tbatch\tkernel\tmin\tmedian\tGFLOP/s\tof peak\tallocs\t\n")

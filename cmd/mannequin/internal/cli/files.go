@@ -1,5 +1,5 @@
-// Package cli is what the commands of mannequin share: flags with their ranges, reports, progress,
-// and files to write.
+// Package cli has what the commands of mannequin share: flags with ranges, reports, progress and
+// output files.
 package cli
 
 import (
@@ -19,7 +19,7 @@ func Must(err error) {
 	}
 }
 
-// WriteSized writes a file, and returns of how many bytes.
+// WriteSized writes a file and returns its number of bytes.
 func WriteSized(path string, write func(io.Writer) error) (int64, error) {
 	if err := atomicfile.Write(path, write); err != nil {
 		return 0, err
@@ -31,8 +31,8 @@ func WriteSized(path string, write func(io.Writer) error) (int64, error) {
 	return info.Size(), nil
 }
 
-// Writable returns why no file can be written to a path: a folder is there, or it has none.
-// What takes long asks before it begins.
+// Writable returns an error if path is a folder, or lies in a folder that does not exist. Commands
+// that take long call it before they begin.
 func Writable(file string) error {
 	if st, err := os.Stat(file); err == nil && st.IsDir() {
 		return fmt.Errorf("cannot write %s: it is a folder, want a file name", file)
@@ -43,7 +43,7 @@ func Writable(file string) error {
 	return nil
 }
 
-// SameFile reports whether two paths name one file, which need not be there.
+// SameFile reports whether two paths name one file, which need not exist.
 func SameFile(a, b string) bool {
 	if x, err := os.Stat(a); err == nil {
 		if y, err := os.Stat(b); err == nil {
@@ -55,6 +55,3 @@ func SameFile(a, b string) bool {
 
 // Stem is a file's path without its extension.
 func Stem(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
-
-// HeldOutUsage is what --held-out says.
-const HeldOutUsage = "recordings to hold back from training, without .bvh (default: those that dataset.toml names; six of the authors' dog set)"

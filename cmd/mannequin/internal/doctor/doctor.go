@@ -18,42 +18,35 @@ import (
 	"mannequin/netruntime/cuda"
 )
 
-// finding is one line of doctor's report.
+// finding is a line of the report.
 type finding struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
-	Remedy string `json:"remedy,omitempty"` // what to do where OK is false
+	Remedy string `json:"remedy,omitempty"` // what to do if OK is false
 }
 
-// doctorReport is what doctor --json prints.
+// doctorReport is the report of doctor.
 type doctorReport struct {
 	Findings []finding `json:"findings"`
 }
 
+// New returns the command doctor.
 func New() *cobra.Command {
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine can do: processor, window, headless picture, video, GPU, gamepad",
+		Short: "Report what this machine can do: processor, window, headless picture, video, GPU, gamepad",
 		Example: `  mannequin doctor
   mannequin doctor --json`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			found := diagnose()
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), doctorReport{found})
-			}
-			return printFindings(cmd.OutOrStdout(), found)
-		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cli.Reports(c, func(*cobra.Command, []string) (cli.Report, error) { return doctorReport{diagnose()}, nil })
 	return c
 }
 
-func printFindings(w io.Writer, found []finding) error {
+func (r doctorReport) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, f := range found {
+	for _, f := range r.Findings {
 		mark := "yes"
 		if !f.OK {
 			mark = "no"
@@ -109,8 +102,8 @@ func window() finding {
 	return f
 }
 
-// library looks for a shared library where the loader would, without loading
-// it: this program is built without C.
+// library looks for a shared library in the folders of the loader, without loading it: this program
+// is built without C.
 func library(name, so, remedy string) finding {
 	dirs := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
 	dirs = append(dirs, "/usr/local/lib", "/usr/lib", "/lib", "/usr/lib64", "/lib64", "/usr/local/nvidia/lib64")

@@ -1,10 +1,9 @@
 // Package eval has the commands that measure networks.
 package eval
 
-import (
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
+// New returns the command eval.
 func New() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval",

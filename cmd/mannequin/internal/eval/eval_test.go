@@ -90,7 +90,7 @@ func TestEvalMANN(t *testing.T) {
 	if err := os.WriteFile(path, []byte("0,0\n0,3\n1,5\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	code, text, errs := mannequin("eval", "mann", "--model", file, "--data", data, "--seconds", "1", "--json", "--path", path, "--plots", filepath.Join(t.TempDir(), "p"))
+	code, text, errs := mannequin("eval", "mann", "--model", file, data, "--seconds", "1", "--json", "--path", path, "--out", filepath.Join(t.TempDir(), "p"))
 	if code != 0 {
 		t.Fatalf("code %d: %s", code, errs)
 	}
@@ -160,13 +160,13 @@ func TestEvalMANNErrors(t *testing.T) {
 		code int
 		want string
 	}{
-		{"", command.ExitUsage, `"data"`},
-		{"--data " + dir + " --seconds 0", command.ExitUsage, "--seconds"},
-		{"--data " + dir + " --seconds NaN", command.ExitUsage, "--seconds"},
-		{"--data " + dir + " --threads 0", command.ExitUsage, "--threads"},
-		{"--data " + dir + " --model " + filepath.Join(dir, "none.safetensors"), command.ExitFailure, "none.safetensors"},
-		{"--data " + dir + " --path " + filepath.Join(dir, "none.csv"), command.ExitFailure, "none.csv"},
-		{"--data " + dir + " --model wolf", command.ExitFailure, "wolf"},
+		{"", command.ExitUsage, "want a folder of recordings"},
+		{dir + " --seconds 0", command.ExitUsage, "--seconds"},
+		{dir + " --seconds NaN", command.ExitUsage, "--seconds"},
+		{dir + " --threads 0", command.ExitUsage, "--threads"},
+		{dir + " --model " + filepath.Join(dir, "none.safetensors"), command.ExitFailure, "none.safetensors"},
+		{dir + " --path " + filepath.Join(dir, "none.csv"), command.ExitFailure, "none.csv"},
+		{dir + " --model wolf", command.ExitFailure, "wolf"},
 	} {
 		code, _, errs := mannequin(append([]string{"eval", "mann"}, strings.Fields(c.args)...)...)
 		if code != c.code || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {

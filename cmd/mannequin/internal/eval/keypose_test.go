@@ -12,7 +12,7 @@ import (
 )
 
 func TestEvalKeyposeFiguresUsage(t *testing.T) {
-	code, _, errs := mannequin("eval", "keypose", "--data", t.TempDir(), "--figures", t.TempDir())
+	code, _, errs := mannequin("eval", "keypose", t.TempDir(), "--out", t.TempDir())
 	if code != command.ExitUsage || !strings.Contains(errs, "--sparse") {
 		t.Errorf("figures without the thesis's network: exit %d, %s", code, errs)
 	}
@@ -26,7 +26,7 @@ func TestEvalKeypose(t *testing.T) {
 		t.Fatal(errs)
 	}
 	testcli.WriteFile(t, dir, "again_subject5_.bvh", testcli.Read(t, stroll))
-	code, out, errs := mannequin("eval", "keypose", "--data", dir, "--held-out", "again*", "--transitions", dir, "--transitions-held-out", "again*", "--json")
+	code, out, errs := mannequin("eval", "keypose", dir, "--held-out", "again*", "--transitions", dir, "--transitions-held-out", "again*", "--json")
 	if code != 0 {
 		t.Fatal(errs)
 	}
@@ -42,7 +42,7 @@ func TestEvalKeypose(t *testing.T) {
 			t.Errorf("%+v, interpolation %+v", m, base)
 		}
 	}
-	if code, out, errs = mannequin("eval", "keypose", "--data", dir, "--held-out", "again*"); code != 0 || !strings.Contains(out, "keypose in short") {
+	if code, out, errs = mannequin("eval", "keypose", dir, "--held-out", "again*"); code != 0 || !strings.Contains(out, "keypose in short") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 }

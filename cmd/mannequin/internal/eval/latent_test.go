@@ -19,7 +19,7 @@ func TestEvalShippedLatent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	code, stdout, stderr := mannequin("eval", "latent", "--data", data, "--rates=false", "--chains", "2", "--json")
+	code, stdout, stderr := mannequin("eval", "latent", data, "--rates=false", "--chains", "2", "--json")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}

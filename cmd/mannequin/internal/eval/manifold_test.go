@@ -22,7 +22,7 @@ func TestEvalManifold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	code, stdout, stderr := mannequin("eval", "manifold", "--data", data, "--seconds", "4", "--rates=false", "--json",
+	code, stdout, stderr := mannequin("eval", "manifold", data, "--seconds", "4", "--rates=false", "--json",
 		"--style", filepath.Join(mocapdata.Dir(t), "xia", "proud_01_000.bvh"))
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
@@ -47,10 +47,10 @@ func TestEvalManifold(t *testing.T) {
 		}
 	}
 	// Where no run is held out nothing is compared with runs.
-	if code, _, stderr := mannequin("eval", "manifold", "--data", data, "--held-out", "07_04", "--seconds", "2", "--rates=false", "--json"); code != 0 {
+	if code, _, stderr := mannequin("eval", "manifold", data, "--held-out", "07_04", "--seconds", "2", "--rates=false", "--json"); code != 0 {
 		t.Errorf("no run held out: exit %d, %s", code, stderr)
 	}
-	if code, _, stderr := mannequin("eval", "manifold", "--data", data, "--held-out", "none", "--seconds", "2"); code != 1 || !strings.Contains(stderr, "held out") {
+	if code, _, stderr := mannequin("eval", "manifold", data, "--held-out", "none", "--seconds", "2"); code != 1 || !strings.Contains(stderr, "held out") {
 		t.Errorf("nothing held out: exit %d, %s", code, stderr)
 	}
 }

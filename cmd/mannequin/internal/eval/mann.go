@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"runtime"
-
 	"github.com/spf13/cobra"
 
 	"mannequin/cmd/mannequin/internal/cli"
@@ -12,58 +10,34 @@ import (
 
 func newEvalMANN() *cobra.Command {
 	var o evalmann.Options
-	var asJSON bool
 	c := &cobra.Command{
-		Use:   "mann --data DIR",
+		Use:   "mann DIR",
 		Short: "Measure a mode-adaptive network for a quadruped",
-		Long: `Measure a mode-adaptive network (Zhang, Starke et al. 2018) as the paper does,
-and what its users notice beyond that, each figure beside the bar that it has to
-reach:
+		Long: `Measure a mode-adaptive network (Zhang, Starke et al. 2018) as the paper does, and what users notice
+beyond that: held-out loss, foot skate and leg angles in each gait (Tables 2 and 3), paths (Table
+4), the effect of each expert (Table 5), footfalls, speeds, actions and transitions.
 
-  its loss on the recordings held out from training
-  foot skate and leg angle update in each gait, beside the recordings' (Tables 2, 3)
-  distance and angle from paths that it follows (Table 4)
-  what it can no longer do without each of its experts (Table 5)
-  which paws it sets down when, and which gait that is
-  the speeds that it holds, how long actions take, how harsh changes between them are
-
-Motion is measured as the network poses it (raw) and as it is displayed (shown):
-after the whole tick of a game, with its paws held on flat ground. Compare ratios
-to the ground truth: the paper's recordings, paw heights and path sizes are not
-published. docs/mann-measures.md defines every figure.
-
---plots writes the experts' gating weights over time (Fig. 9) and the footfalls
-of the gaits (Fig. 2) as pictures.`,
-		Example: `  mannequin eval mann --model dog --data data/dog
-  mannequin eval mann --model dog.safetensors --data data/dog --seconds 60 --json
-  mannequin eval mann --model dog --data data/dog --path course.csv --plots out/eval`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case !(o.Seconds >= 1 && o.Seconds <= 3600):
-				return command.Usagef("--seconds is %v, want 1 to 3600", o.Seconds)
-			case o.Threads < 1 || o.Threads > 1024:
-				return command.Usagef("--threads is %d, want 1 to 1024", o.Threads)
-			}
-			p := cli.NewProgress(cmd.Context(), cmd.ErrOrStderr())
-			defer p.Finish()
-			r, err := evalmann.Measure(o, p)
-			if err != nil {
-				return err
-			}
-			return cli.PrintReport(cmd.OutOrStdout(), r, asJSON)
-		},
+Motion is measured as the network poses it (raw) and as it is displayed (shown): after the whole
+tick of a game, with foot lock on flat ground. Compare ratios to the recordings: the paper's
+recordings, paw heights and path sizes are not published. docs/mann-measures.md defines every
+figure. --out draws the experts' gating weights over time (Fig. 9) and the footfalls (Fig. 2).`,
+		Example: `  mannequin eval mann data/dog
+  mannequin eval mann data/dog --model dog.safetensors --seconds 60 --json
+  mannequin eval mann data/dog --path course.csv --out out/eval`,
+		Args: command.Want("a folder of recordings", 1, 1),
 	}
-	p := c.Flags()
-	p.StringVar(&o.Model, "model", "dog", "shipped model's `name` or model file")
-	p.StringVar(&o.Near, "near", "dog", "where the model is one of --stride 2 to 5: shipped model's `name` or model file of stride 1 beside which it is run")
-	p.StringVar(&o.Data, "data", "", "`folder` of the recordings that it was trained on")
-	p.StringSliceVar(&o.HeldOut, "held-out", nil, cli.HeldOutUsage)
-	p.Float64Var(&o.Seconds, "seconds", 20, "seconds of motion to make in each gait, and on each path if more than 40")
-	p.IntVar(&o.Threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
-	p.StringArrayVar(&o.Paths, "path", nil, "one more path to follow: a `file` of control points, as for rollout")
-	p.StringVar(&o.Plots, "plots", "", "`folder` to write pictures into")
-	p.BoolVar(&asJSON, "json", false, "print the report as JSON")
-	cli.Must(c.MarkFlagRequired("data"))
+	cli.Reports(c, func(cmd *cobra.Command, args []string) (cli.Report, error) {
+		p := cli.NewProgress(cmd.Context(), cmd.ErrOrStderr())
+		defer p.Finish()
+		o.Data = args[0]
+		return evalmann.Measure(o, p)
+	})
+	cli.Model(c, &o.Model, "model", "dog", "the network")
+	cli.Model(c, &o.Near, "near", "dog", "the network of stride 1 beside which a network with a longer stride runs")
+	cli.HeldOut(c, &o.HeldOut, "as in train mann")
+	command.Number(c, &o.Seconds, "seconds", 20, 1, 3600, "seconds of motion in each gait, and on each path if more than 40")
+	c.Flags().StringArrayVar(&o.Paths, "path", nil, "a `file` of control points to follow, as in rollout; may be repeated")
+	command.Path(c, &o.Plots, "out", "`folder` for the pictures")
+	cli.Threads(c, &o.Threads)
 	return c
 }

@@ -48,7 +48,7 @@ func TestEvalMAR(t *testing.T) {
 	if err := atomicfile.Write(db, func(w io.Writer) error { return built.Encode(w, false) }); err != nil {
 		t.Fatal(err)
 	}
-	code, out, errs := mannequin("eval", "mar", "--data", dir, "--far", far, "--database", db, "--folds", "1", "--free=false", "--figures", figures, "--json")
+	code, out, errs := mannequin("eval", "mar", dir, "--far", far, "--database", db, "--folds", "1", "--free=false", "--out", figures, "--json")
 	if code != 0 {
 		t.Fatal(errs)
 	}

@@ -11,7 +11,7 @@ import (
 	"mannequin/models"
 )
 
-// IsModel reports whether name is a shipped model's, or that of a model file.
+// IsModel reports whether name is a shipped model's name or the path of a model file.
 func IsModel(name string) bool {
 	if slices.Contains(models.Names(), name) {
 		return true
@@ -20,8 +20,10 @@ func IsModel(name string) bool {
 	return err == nil && KindOf(head, name) == KindModel
 }
 
+// Kind is a kind of file.
 type Kind int
 
+// The kinds that KindOf tells apart.
 const (
 	kindUnknown Kind = iota
 	KindBVH
@@ -29,8 +31,8 @@ const (
 	KindSkin
 )
 
-// KindOf tells the kinds apart by a file's first bytes; a name decides only
-// where they say nothing, so that a damaged file gets its reader's message.
+// KindOf returns the kind of a file by its first bytes. The name decides only if these do not, so
+// that a damaged file gets the message of its reader.
 func KindOf(head []byte, name string) Kind {
 	text := bytes.TrimLeftFunc(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), func(r rune) bool { return r <= ' ' })
 	lower := strings.ToLower(name)

@@ -1,30 +1,30 @@
 package input
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/manifold"
+	"mannequin/internal/closest"
 	"mannequin/models"
 )
 
 // OpenManifold opens a motion manifold.
 func OpenManifold(nameOrPath string) (*manifold.Model, error) {
-	net, err := models.Open(nameOrPath)
-	if err != nil {
-		return nil, err
-	}
-	return manifold.NewModel(net)
+	return models.OpenAs(nameOrPath, manifold.NewModel)
 }
 
-// OpenPath opens a built-in path or a file of one.
-func OpenPath(nameOrPath string) (*control.Path, error) {
-	if p, err := control.Builtin(nameOrPath); err == nil {
-		return p, nil
+// OpenPath opens a built-in path or the file of a path. others are names that --path also takes.
+func OpenPath(nameOrPath string, others ...string) (*control.Path, error) {
+	p, err := control.Builtin(nameOrPath)
+	if errors.Is(err, control.ErrUnknownPath) {
+		p, err = control.OpenPath(nameOrPath)
 	}
-	p, err := control.OpenPath(nameOrPath)
 	if err != nil {
-		return nil, fmt.Errorf("--path is neither circle, square, star, meander nor a readable file: %w", err)
+		names := append([]string{"circle", "square", "star", "meander"}, others...)
+		return nil, fmt.Errorf("--path is neither %s nor a readable file: %w%s", strings.Join(names, ", "), err, closest.Hint(nameOrPath, names))
 	}
 	return p, nil
 }

@@ -8,24 +8,25 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"mannequin/animsys/skel"
 	"mannequin/offline/mocap"
 )
 
-// Motion is what import and inspect say about a motion file.
+// Motion is the report of import and inspect on a motion file.
 type Motion struct {
 	File      string  `json:"file"`
 	Kind      string  `json:"kind"`
 	Channels  int     `json:"channels"` // values per frame
 	FrameTime float64 `json:"frame_time"`
 	*mocap.Summary
-	Notes   []string `json:"notes"` // oddities that the reader read over
+	Notes   []string `json:"notes"` // oddities that the reader accepted
 	Written string   `json:"written,omitempty"`
 }
 
 // MaxTransforms bounds the memory of a resampled clip: 28 bytes each.
 const MaxTransforms = 1 << 27
 
-// IsAMC reports whether file is called like an AMC.
+// IsAMC reports whether the file's name is that of an AMC file.
 func IsAMC(file string) bool { return mocap.FormatOf(file, nil) == mocap.FormatAMC }
 
 // OpenMotion reads a motion of any format and returns what kind it is.
@@ -50,8 +51,8 @@ func MotionOf(file, kind string, b *mocap.Recording) *Motion {
 		Summary: mocap.Summarize(b.Clip), Notes: notes}
 }
 
-// PrintMotion writes a report for people.
-func PrintMotion(w io.Writer, r *Motion) error {
+// Print writes the report as text.
+func (r *Motion) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	row("file", "%s", r.File)
@@ -95,4 +96,16 @@ func ellipsis(frames []int, total int) string {
 		s += " …"
 	}
 	return s
+}
+
+// Resample returns the clip at fps frames per second, or as it is if fps is 0. It refuses a clip
+// that would be too large.
+func Resample(file string, c *skel.Clip, fps float64) (*skel.Clip, error) {
+	if fps == 0 {
+		return c, nil
+	}
+	if n := float64(c.Frames) * fps / c.FPS * float64(c.Skel.Len()); n > MaxTransforms {
+		return nil, fmt.Errorf("%s: at %g frames per second its %d joints would take %.3g transforms, at most %d fit", file, fps, c.Skel.Len(), n, MaxTransforms)
+	}
+	return c.Resampled(fps), nil
 }

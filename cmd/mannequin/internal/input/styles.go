@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mannequin/animsys/mar"
+	"mannequin/internal/closest"
 	"mannequin/models/styles-free"
 	"mannequin/netruntime"
 )
@@ -14,11 +15,11 @@ import (
 // StyleAction is one action of a database.
 type StyleAction struct {
 	Action   string       `json:"action"`
-	Period   float64      `json:"period_s"` // after which it repeats; 0 where it does not
+	Period   float64      `json:"period_s"` // after which it repeats; 0 if it does not
 	Takes    int          `json:"takes"`
 	Seconds  float64      `json:"seconds"`
 	Styles   []StyleClass `json:"styles"`
-	Residual *float64     `json:"residual,omitempty"` // of its registration, the mean of its takes; none where it was made registered
+	Residual *float64     `json:"residual,omitempty"` // of its registration, mean of its takes; nil for procedural takes
 	TwoWay   *float64     `json:"two_way,omitempty"`  // frames
 	Warnings []string     `json:"warnings,omitempty"` // of its registration
 }
@@ -32,7 +33,7 @@ type StyleClass struct {
 	Speed   float64 `json:"speed_m_s"` // over the ground
 }
 
-// ClassesOf lists the actions of a database, and of each its styles that have takes.
+// ClassesOf lists the actions of a database, each with the styles that have takes of it.
 func ClassesOf(db *mar.Database) []StyleAction {
 	out := make([]StyleAction, len(db.Actions))
 	classes := make([]StyleClass, len(db.Actions)*len(db.Styles))
@@ -69,7 +70,7 @@ func OpenStyles(nameOrPath string) (*mar.Database, error) {
 		return open()
 	}
 	if _, err := os.Stat(nameOrPath); err != nil && !strings.ContainsAny(nameOrPath, `/\.`) {
-		return nil, fmt.Errorf("no database of styles %q: name styles-free, or give the path of a file that \"mannequin style build\" has written", nameOrPath)
+		return nil, fmt.Errorf("no database of styles %q: want styles-free or a file of \"mannequin style build\"%s", nameOrPath, closest.Hint(nameOrPath, []string{"styles-free"}))
 	}
 	db, err := mar.Open(nameOrPath)
 	var other *netruntime.UnsupportedError

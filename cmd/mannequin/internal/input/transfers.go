@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mannequin/animsys/manifold"
+	"mannequin/internal/closest"
 	"mannequin/models/styles-gram"
 	"mannequin/netruntime"
 )
@@ -14,13 +15,13 @@ import (
 // ShippedTransfers is the name of the embedded styles of a crowd.
 const ShippedTransfers = "styles-gram"
 
-// OpenStyleSet opens the shipped styles of a crowd or a file of some.
+// OpenStyleSet opens the shipped styles of a crowd or a file of such styles.
 func OpenStyleSet(nameOrPath string) (*manifold.StyleSet, error) {
 	if nameOrPath == ShippedTransfers {
 		return stylesgram.Open()
 	}
 	if _, err := os.Stat(nameOrPath); err != nil && !strings.ContainsAny(nameOrPath, `/\.`) {
-		return nil, fmt.Errorf("no styles %q: name %s, or give the path of a file that \"mannequin style transfer\" has written", nameOrPath, ShippedTransfers)
+		return nil, fmt.Errorf("no styles %q: want %s or a file of \"mannequin style transfer\"%s", nameOrPath, ShippedTransfers, closest.Hint(nameOrPath, []string{ShippedTransfers}))
 	}
 	ts, err := manifold.OpenStyleSet(nameOrPath)
 	var other *netruntime.UnsupportedError

@@ -4,7 +4,6 @@ package inspect
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -15,20 +14,22 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
+	"mannequin/internal/closest"
 	"mannequin/internal/command"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
 )
 
+// New returns the command inspect.
 func New() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "inspect FILE|MODEL...",
-		Short: "Say what a motion, a model, styles or a skin is, its numbers and its licence",
-		Long: `Tells motion (BVH), models, databases of styles and styles of a crowd (all
-safetensors) and skinned meshes (glTF) apart by their content and says what is in them. Shipped ones are
-named without a path.`,
+		Short: "Describe a motion, a model, styles or a skin: its kind, its numbers and its licence",
+		Long: `Describe motions (BVH), models, databases of styles and styles of a crowd (all
+safetensors) and skinned meshes (glTF). The content decides what a file is. A shipped model
+or database is named without a path.`,
 		Example: `  mannequin inspect walk.bvh
   mannequin inspect dog
   mannequin inspect styles-free styles-gram
@@ -36,15 +37,15 @@ named without a path.`,
   mannequin inspect mine.safetensors --json`,
 		Args: command.Want("a file or a model", 1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.ReportFiles(cmd.OutOrStdout(), args, asJSON, inspectFile, printInspected)
+			return cli.ReportFiles(cmd.OutOrStdout(), args, asJSON, func(i int) (cli.Report, error) { return inspectFile(args[i]) })
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cli.JSON(c, &asJSON)
 	return c
 }
 
-// inspectFile reads a file of any kind that we know.
-func inspectFile(file string) (any, error) {
+// inspectFile describes a file of any kind that we know.
+func inspectFile(file string) (cli.Report, error) {
 	if slices.Contains(models.Names(), file) {
 		return inspectModel(file)
 	}
@@ -56,7 +57,8 @@ func inspectFile(file string) (any, error) {
 	}
 	head, err := input.Head(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w, nor is it a shipped model, database or styles %q", err, append(append(models.Names(), slices.Sorted(maps.Keys(input.ShippedStyles))...), input.ShippedTransfers))
+		names := append(append(models.Names(), slices.Sorted(maps.Keys(input.ShippedStyles))...), input.ShippedTransfers)
+		return nil, fmt.Errorf("%w, nor is it a shipped model, database or styles %q%s", err, names, closest.Hint(file, names))
 	}
 	if err != nil {
 		return nil, err
@@ -77,33 +79,9 @@ func inspectFile(file string) (any, error) {
 		if errors.As(err, &other) && other.Got == manifold.ArchStyleSet {
 			return inspectTransfers(file)
 		}
-		if err != nil {
-			return nil, err
-		}
-		return r, nil
-	}
-	if input.KindOf(head, file) == input.KindSkin {
-		r, err := inspectSkin(file)
-		if err != nil {
-			return nil, err
-		}
-		return r, nil
+		return r, err
+	case input.KindSkin:
+		return inspectSkin(file)
 	}
 	return nil, fmt.Errorf("%s: neither a BVH motion (starts with HIERARCHY), a model (safetensors) nor a skin (glTF)", file)
-}
-
-func printInspected(w io.Writer, r any) error {
-	switch r := r.(type) {
-	case *input.Motion:
-		return input.PrintMotion(w, r)
-	case *modelReport:
-		return printModel(w, r)
-	case *databaseReport:
-		return printDatabase(w, r)
-	case *TransfersReport:
-		return printTransfers(w, r)
-	case *skinReport:
-		return printSkin(w, r)
-	}
-	return fmt.Errorf("no printer for %T", r)
 }

@@ -14,7 +14,7 @@ import (
 	"mannequin/models"
 )
 
-// modelReport is what inspect says about a model.
+// modelReport is the report of inspect on a model.
 type modelReport struct {
 	File         string            `json:"file"`
 	Kind         string            `json:"kind"`
@@ -51,7 +51,7 @@ func inspectModel(file string) (*modelReport, error) {
 		Licence: m.License, Data: m.Data, Metrics: rawJSON(m.Metrics), CreatedBy: m.CreatedBy, Card: m.Card, Extra: m.Extra}, nil
 }
 
-// rawJSON returns s as JSON: as it is where it is JSON, else as a string.
+// rawJSON returns s if it is JSON, else s as a JSON string.
 func rawJSON(s string) json.RawMessage {
 	if s == "" {
 		return nil
@@ -63,8 +63,7 @@ func rawJSON(s string) json.RawMessage {
 	return b
 }
 
-// printModel writes a report for people.
-func printModel(w io.Writer, r *modelReport) error {
+func (r *modelReport) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
 		if s := fmt.Sprintf(format, args...); s != "" {
@@ -99,7 +98,7 @@ func printModel(w io.Writer, r *modelReport) error {
 	return printCard(w, r.Card)
 }
 
-// schemaLine says whether the stored hash fits the stored schema.
+// schemaLine describes the schema, and reports whether the stored hash fits it.
 func schemaLine(r *modelReport) string {
 	line := cli.OrNone(r.SchemaHash)
 	var layout feature.MANN
@@ -115,7 +114,7 @@ func schemaLine(r *modelReport) string {
 	return fmt.Sprintf("%s: %d joints, actions %s", line, len(layout.Joints), strings.Join(layout.Actions, " "))
 }
 
-// printCard prints a file's card below what is told of it, where it has one.
+// printCard prints a file's card, if it has one, below its report.
 func printCard(w io.Writer, card string) error {
 	if card == "" {
 		return nil

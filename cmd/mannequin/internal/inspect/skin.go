@@ -9,14 +9,14 @@ import (
 	"mannequin/animsys/skin"
 )
 
-// skinReport is what inspect says about a skinned mesh.
+// skinReport is the report of inspect on a skinned mesh.
 type skinReport struct {
 	File      string   `json:"file"`
 	Kind      string   `json:"kind"`
 	Vertices  int      `json:"vertices"`
 	Triangles int      `json:"triangles"`
 	Joints    []string `json:"joints"`
-	For       string   `json:"for"` // person or dog; why it is not known
+	For       string   `json:"for"` // person, dog, or why neither is known
 	Notes     []string `json:"notes"`
 }
 
@@ -28,7 +28,7 @@ func inspectSkin(file string) (*skinReport, error) {
 	r := &skinReport{File: file, Kind: "glTF skin", Vertices: s.Vertices(), Triangles: s.Triangles(), Joints: s.Joints(), Notes: append([]string{}, s.Notes...)}
 	switch upright, err := s.Upright(); {
 	case err != nil:
-		r.For = "unknown: the names of its joints do not tell hips, head and feet"
+		r.For = "unknown: hips, head and feet cannot be found by the names of its joints"
 	case upright:
 		r.For = "person"
 	default:
@@ -37,8 +37,7 @@ func inspectSkin(file string) (*skinReport, error) {
 	return r, nil
 }
 
-// printSkin writes a report for people.
-func printSkin(w io.Writer, r *skinReport) error {
+func (r *skinReport) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	row("file", "%s", r.File)

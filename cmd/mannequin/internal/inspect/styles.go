@@ -12,7 +12,7 @@ import (
 	"mannequin/cmd/mannequin/internal/input"
 )
 
-// databaseReport is what inspect says about a database of styles.
+// databaseReport is the report of inspect on a database of styles.
 type databaseReport struct {
 	File     string              `json:"file"`
 	Kind     string              `json:"kind"`
@@ -53,8 +53,8 @@ func describeStyles(file string, db *mar.Database) *databaseReport {
 	return r
 }
 
-// printDatabase writes a report for people. The card repeats what its table has.
-func printDatabase(w io.Writer, r *databaseReport) error {
+// Print writes the report as text, without the table of the card, which it repeats.
+func (r *databaseReport) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(t, "%s\t%s\n", name, cli.Plain(fmt.Sprintf(format, args...)))

@@ -10,14 +10,14 @@ import (
 	"mannequin/cmd/mannequin/internal/input"
 )
 
-// TransfersReport is what inspect says about styles of a crowd.
+// TransfersReport is the report of inspect on styles of a crowd.
 type TransfersReport struct {
 	File    string   `json:"file"`
 	Kind    string   `json:"kind"`
 	Name    string   `json:"name"`
 	Styles  []string `json:"styles"`
-	Model   string   `json:"model"` // the manifold that they are of
-	Units   int      `json:"units"` // of its hidden values
+	Model   string   `json:"model"` // the manifold that they belong to
+	Units   int      `json:"units"` // number of its hidden values
 	Licence string   `json:"licence"`
 	Data    string   `json:"data"`
 	Card    string   `json:"card"`
@@ -31,7 +31,8 @@ func inspectTransfers(file string) (*TransfersReport, error) {
 	return &TransfersReport{file, "styles of a crowd", ts.Name, ts.Names, ts.Model, ts.Units, ts.License, ts.Data, ts.Card}, nil
 }
 
-func printTransfers(w io.Writer, r *TransfersReport) error {
+// Print writes the report as text.
+func (r *TransfersReport) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"file", r.File}, {"kind", r.Kind + " " + r.Name}, {"styles", strings.Join(r.Styles, ", ")},

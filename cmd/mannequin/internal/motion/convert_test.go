@@ -17,7 +17,7 @@ import (
 func TestConvert(t *testing.T) {
 	dir := t.TempDir()
 	person, walk, dressed := filepath.Join(dir, "person.glb"), filepath.Join(dir, "walk.glb"), filepath.Join(dir, "dressed.glb")
-	code, out, errs := mannequin("convert", "human", person)
+	code, out, errs := mannequin("convert", "human", "--out", person)
 	if code != 0 || !strings.Contains(out, "person.glb: 30 joints") {
 		t.Fatalf("code %d: %s%s", code, out, errs)
 	}
@@ -36,7 +36,7 @@ func TestConvert(t *testing.T) {
 		t.Errorf("code %d: %s%s", code, out, errs)
 	}
 	bvh := testcli.WriteFile(t, dir, "tiny.bvh", testcli.TinyBVH)
-	code, out, errs = mannequin("convert", bvh, walk, "--json", "--fps", "60")
+	code, out, errs = mannequin("convert", bvh, "--out", walk, "--json", "--fps", "60")
 	var r convertReport
 	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 || r.Frames != 5 || r.FPS != 60 || r.Scale != 0.01 || r.Joints != 3 || r.Vertices == 0 {
 		t.Errorf("code %d, %v: %s%s", code, err, out, errs)
@@ -44,7 +44,7 @@ func TestConvert(t *testing.T) {
 	if s, err := skin.Open(walk); err != nil || strings.Join(s.Joints(), " ") != "Hips Leg LegSite" {
 		t.Errorf("%v: %+v", err, s)
 	}
-	if code, out, errs := mannequin("convert", "human", dressed, "--skin", person); code != 0 || !strings.Contains(out, "30 joints matched") {
+	if code, out, errs := mannequin("convert", "human", "--out", dressed, "--skin", person); code != 0 || !strings.Contains(out, "30 joints matched") {
 		t.Errorf("code %d: %s%s", code, out, errs)
 	}
 	for _, c := range []struct {
@@ -52,17 +52,17 @@ func TestConvert(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"human"}, command.ExitUsage, "and the file to write, not human: mannequin convert"},
-		{[]string{"human", filepath.Join(dir, "a.gltf")}, command.ExitUsage, "is called something.glb"},
-		{[]string{"human", filepath.Join(dir, "a.glb"), "--scale", "2"}, command.ExitUsage, "human is a model"},
-		{[]string{bvh, walk, "--scale", "-1"}, command.ExitUsage, "--scale -1"},
-		{[]string{bvh, walk, "--fps", "0"}, command.ExitUsage, "--fps 0"},
-		{[]string{"human", person, "--skin", person}, command.ExitUsage, "is read and written"},
-		{[]string{"human", walk, "--skin-map", bvh}, command.ExitUsage, "--skin-map is for --skin"},
-		{[]string{person, dressed}, command.ExitFailure, "a mesh (glTF), want a motion or a model"},
-		{[]string{bvh, dressed, "--skin", person}, command.ExitFailure, "want a person's or a dog's"},
-		{[]string{"none.bvh", walk}, command.ExitFailure, "nor is it a shipped model"},
-		{[]string{bvh, filepath.Join(dir, "no", "a.glb")}, command.ExitFailure, "cannot write"},
+		{[]string{"human"}, command.ExitUsage, `"out" not set`},
+		{[]string{"human", "--out", filepath.Join(dir, "a.gltf")}, command.ExitUsage, "name the file .glb"},
+		{[]string{"human", "--out", filepath.Join(dir, "a.glb"), "--scale", "2"}, command.ExitUsage, "human is a model"},
+		{[]string{bvh, "--out", walk, "--scale", "-1"}, command.ExitUsage, "--scale is -1, want above 0"},
+		{[]string{bvh, "--out", walk, "--fps", "0"}, command.ExitUsage, "--fps is 0, want 0.001 to 100000"},
+		{[]string{"human", "--out", person, "--skin", person}, command.ExitUsage, "is read and written"},
+		{[]string{"human", "--out", walk, "--skin-map", bvh}, command.ExitUsage, "--skin-map is for --skin"},
+		{[]string{person, "--out", dressed}, command.ExitFailure, "a mesh (glTF), want a motion or a model"},
+		{[]string{bvh, "--out", dressed, "--skin", person}, command.ExitFailure, "want a person's or a dog's"},
+		{[]string{"none.bvh", "--out", walk}, command.ExitFailure, "nor is it a shipped model"},
+		{[]string{bvh, "--out", filepath.Join(dir, "no", "a.glb")}, command.ExitFailure, "cannot write"},
 	} {
 		if code, _, errs := mannequin(append([]string{"convert"}, c.args...)...); code != c.code || !strings.Contains(errs, c.says) {
 			t.Errorf("%v: code %d, %s", c.args, code, errs)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 	"slices"
 	"time"
 
@@ -15,19 +14,17 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
-	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	evalmanifold "mannequin/offline/eval/manifold"
 	"mannequin/offline/metrics"
-	"mannequin/offline/mocap"
+	"mannequin/offline/retarget"
 )
 
-// editReport is what the command prints. What was before is the motion as it
-// came, with its gaps filled.
+// editReport is the report of edit. before is the recorded motion with its gaps filled.
 type editReport struct {
 	Out     string       `json:"out"`
 	Seconds float64      `json:"seconds"`
-	Took    float64      `json:"took_s"` // filling, taking off noise and editing
+	Took    float64      `json:"took_s"` // for gaps, noise and the edit
 	Steps   int          `json:"steps"`
 	CostWas float64      `json:"cost_before"` // mean of a frame
 	Cost    float64      `json:"cost"`
@@ -37,13 +34,13 @@ type editReport struct {
 	Away    float64      `json:"body_off_path_cm,omitempty"`
 }
 
-// editMeasure is a motion's part of it.
+// editMeasure is what the report measures of a motion.
 type editMeasure struct {
 	Slide float64 `json:"slide_cm"`     // of standing feet, per frame
 	Bone  float64 `json:"bone_percent"` // mean change of bones' lengths
 }
 
-// editTarget is how far a joint is from its target, in the file that is written.
+// editTarget is the distance of a joint from its target in the written file.
 type editTarget struct {
 	Joint string  `json:"joint"`
 	From  float64 `json:"from_s"`
@@ -52,84 +49,70 @@ type editTarget struct {
 	Is    float64 `json:"after_cm"`
 }
 
-// editFlags are the flags of the command.
+// editFlags are the flags of edit.
 type editFlags struct {
-	out, base, targets, path, contacts, denoise, strnn string
-	fill                                               []string
-	feet, asJSON                                       bool
-	iterations, threads                                int
-	budget                                             time.Duration
+	base, targets, path, contacts, denoise, strnn string
+	fill                                          []string
+	profile                                       *retarget.Profile
+	feet                                          bool
+	iterations, threads                           int
+	budget                                        time.Duration
 }
 
 func newEdit() *cobra.Command {
 	var o editFlags
 	c := &cobra.Command{
-		Use:   "edit MOTION --out OUT.bvh",
-		Short: "Clean a motion, fill its gaps, or make it reach and go elsewhere",
-		Long: `Edit the motion of a person on a motion manifold (Holden, Saito and Komura 2016)
-and write it as BVH on the human skeleton: metres, 60 frames per second, world
-space. MOTION is a BVH, AMC or TXT file of any skeleton that a retargeting profile fits
-(mannequin import --retarget).
+		Use:   "edit MOTION... --out OUT.bvh",
+		Short: "Clean a motion, fill its gaps, move it to another path or to targets",
+		Long: `Edit the motion of a person on a motion manifold (Holden, Saito and Komura 2016) and write it
+as BVH on the human skeleton: metres, 60 frames per second, world space. MOTION is a BVH, AMC or
+TXT file of any skeleton with a retargeting profile (mannequin import --retarget).
 
-What is done, in this order, as far as it is asked for:
+The flags choose the steps, in this order:
 
-  --fill JOINTS@FROM:TO  joints that are lost from one second to another are made
-                         again: LeftForeArm,LeftHand@1.5:2.5. "all" is the whole
-                         body, without times it is the whole motion. May stand
-                         several times, or name a TOML file of [[missing]] tables
-                         with joints, from and to
-  --denoise BY           noise is taken off: by the manifold, or by strnn, a
-                         spatio-temporal recurrent network (Wang, Ho, Shum and Zhu
-                         2019), which also fills what --fill says of "all"
-  --path PATH            the body goes along another path: circle, square, star,
-                         meander or a file as for synth, as fast as it did
-  --targets FILE         joints are somewhere at some time: a TOML file of
-                         [[target]] tables
-  --feet                 nothing else: standing feet stand, bones keep their length
+  --fill JOINTS@FROM:TO  make missing joints again from one second to another:
+                         LeftForeArm,LeftHand@1.5:2.5. "all" is the whole body; without times
+                         it is the whole motion. Or a TOML file of [[missing]] tables with
+                         joints, from and to. May be repeated
+  --denoise BY           remove noise with the manifold, or with strnn, a spatio-temporal
+                         recurrent network (Wang, Ho, Shum and Zhu 2019), which then also
+                         fills the gaps of "all"
+  --path PATH            move the body to another path, at its own speed: circle, square, star,
+                         meander or a file as for synth
+  --targets FILE         move joints to targets: a TOML file of [[target]] tables
+  --feet                 only lock standing feet and keep the bones' lengths
 
-A target has joint, at (x, y and z in metres), from and to in seconds, and may have
-space ("world", that of the file that is written, or "body": seen from the ground
-under the hips, x to the left and z ahead), ease (seconds in which the joint comes
-and goes, 0.3) and weight (1).
+A target has joint, at (x, y and z in metres), from and to in seconds. It may have space
+("world", that of the written file, or "body": seen from the ground below the hips, x to the left
+and z ahead), ease (seconds in which the joint comes and goes, 0.3) and weight (1).
 
-Standing feet are held and bones kept in all of it. Feet stand where they are low
-and slow in the motion; with --contacts detect where they are after noise was taken
-off, which is how --denoise does it.`,
+Every edit locks standing feet and keeps the bones' lengths. Feet stand while they are low and
+slow in the motion; with --contacts detect, and with --denoise, in the motion without noise.`,
 		Example: `  mannequin edit walk.bvh --feet --out clean.bvh
+  mannequin edit takes/*.bvh --feet --out clean
   mannequin edit noisy.bvh --denoise manifold --fill LeftForeArm,LeftHand@1.5:2.5 --out clean.bvh
   mannequin edit noisy.bvh --denoise strnn --fill all@1.5:1.8 --out clean.bvh
   mannequin edit walk.bvh --path circle --targets wave.toml --budget 200ms --out wave.bvh --json`,
-		Args: command.Want("one motion file", 1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			rep, err := o.run(args[0])
-			if err != nil {
-				return err
-			}
-			if o.asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), rep)
-			}
-			rep.Print(cmd.OutOrStdout())
-			return nil
-		},
 	}
+	cli.Converts(c, "a motion file", ".bvh", func(_ *cobra.Command, in, out string) (cli.Report, error) {
+		if err := o.check(); err != nil {
+			return nil, err
+		}
+		return o.run(in, out)
+	})
 	f := c.Flags()
-	f.StringVarP(&o.out, "out", "o", "", "the BVH file to write")
-	f.StringArrayVar(&o.fill, "fill", nil, "joints and when they are missing, `JOINTS@FROM:TO`, or a TOML file")
-	f.StringVar(&o.denoise, "denoise", "", "take noise off: `BY` manifold or strnn")
-	f.StringVar(&o.strnn, "strnn", "human-strnn", "the network of --denoise strnn: a shipped model's `name`, or a model file of train strnn")
-	f.StringVar(&o.path, "path", "", "circle, square, star, meander, or a file of control points: where the body goes instead")
-	f.StringVar(&o.targets, "targets", "", "TOML `file` of where joints shall be")
-	f.BoolVar(&o.feet, "feet", false, "hold standing feet and bones, nothing else")
-	f.StringVar(&o.contacts, "contacts", "", "when feet stand: own (in the motion as it is) or detect (default: own, with --denoise detect)")
-	f.IntVar(&o.iterations, "iterations", manifold.DefaultIterations, "most steps of the edit")
-	f.DurationVar(&o.budget, "budget", 0, "`time` after which the edit stops where it is, with one step at least: 200ms; filling and taking noise off count, and are not cut short; 0: none")
-	f.StringVar(&o.base, "manifold", "human", "a shipped model's name, or a model file: the motion manifold")
-	f.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
-	f.BoolVar(&o.asJSON, "json", false, "print the report as one JSON object")
-	cli.Must(c.MarkFlagRequired("out"))
+	f.StringArrayVar(&o.fill, "fill", nil, "missing joints and their time, `JOINTS@FROM:TO`, or a TOML file; may be repeated")
+	command.Choice(c, &o.denoise, "denoise", "", []string{"manifold", "strnn"}, "what removes noise")
+	cli.Model(c, &o.strnn, "strnn", "human-strnn", "the network of --denoise strnn")
+	f.StringVar(&o.path, "path", "", "path of the body: circle, square, star, meander, or a `file` of control points")
+	f.StringVar(&o.targets, "targets", "", "TOML `file` of targets of joints")
+	f.BoolVar(&o.feet, "feet", false, "only lock standing feet and keep the bones' lengths")
+	command.Choice(c, &o.contacts, "contacts", "", []string{"own", "detect"}, "contacts of the motion as it is, or without noise (default: own; detect with --denoise)")
+	command.Number(c, &o.iterations, "iterations", manifold.DefaultIterations, 0, 10000, "largest number of steps of the edit")
+	f.DurationVar(&o.budget, "budget", 0, "`time` after which the edit stops, after one step at least: 200ms; gaps and noise count, and are finished; 0 is no limit")
+	cli.Model(c, &o.base, "manifold", "human", "the motion manifold")
+	input.Profile(c, &o.profile)
+	cli.Threads(c, &o.threads)
 	return c
 }
 
@@ -139,24 +122,16 @@ func (o *editFlags) check() error {
 	case !o.feet && !others:
 		return command.Usagef("nothing to do: want --fill, --denoise, --path, --targets or --feet")
 	case o.feet && others:
-		return command.Usagef("--feet is for feet alone: with --fill, --denoise, --path and --targets they are held anyway")
-	case o.contacts != "" && o.contacts != "own" && o.contacts != "detect":
-		return command.Usagef("--contacts is %q, want own or detect", o.contacts)
-	case o.denoise != "" && o.denoise != "manifold" && o.denoise != "strnn":
-		return command.Usagef("--denoise is %q, want manifold or strnn", o.denoise)
+		return command.Usagef("--feet is for feet alone: --fill, --denoise, --path and --targets lock them, too")
 	case o.contacts == "own" && o.denoise != "":
-		return command.Usagef("--contacts own and --denoise: noise hides when feet stand, want detect")
-	case o.iterations < 0 || o.iterations > 10000:
-		return command.Usagef("--iterations is %d, want 0 to 10000", o.iterations)
+		return command.Usagef("--contacts own and --denoise: noise hides the contacts, want detect")
 	case o.budget < 0:
-		return command.Usagef("--budget is %v, want 0 (none) or more", o.budget)
-	case o.threads < 1 || o.threads > 1024:
-		return command.Usagef("--threads is %d, want 1 to 1024", o.threads)
+		return command.Usagef("--budget is %v, want 0 or more", o.budget)
 	}
 	return nil
 }
 
-func (o *editFlags) run(file string) (*editReport, error) {
+func (o *editFlags) run(file, out string) (*editReport, error) {
 	m, err := input.OpenManifold(o.base)
 	if err != nil {
 		return nil, err
@@ -172,7 +147,7 @@ func (o *editFlags) run(file string) (*editReport, error) {
 			return nil, err
 		}
 	}
-	rows, start, err := evalmanifold.OpenPerson(m, file)
+	rows, start, err := evalmanifold.OpenPerson(m, file, o.profile)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +205,7 @@ func (o *editFlags) run(file string) (*editReport, error) {
 		return nil, err
 	}
 	defer e.Close()
-	rep := &editReport{Out: o.out}
+	rep := &editReport{Out: out}
 	if rep.CostWas, err = costOf(e, job, was); err != nil {
 		return nil, err
 	}
@@ -268,10 +243,10 @@ func (o *editFlags) run(file string) (*editReport, error) {
 	if rep.Targets, err = targets.measure(m, job.Rows, was, made, start); err != nil {
 		return nil, err
 	}
-	return rep, atomicfile.Write(o.out, func(w io.Writer) error { return mocap.WriteClip(w, made) })
+	return rep, writeClip(out, made)
 }
 
-// costOf returns the mean cost of a frame of rows by what job asks for.
+// costOf returns the mean cost of a frame of rows as the result of job.
 func costOf(e *manifold.Editor, job *manifold.Edit, rows []float32) (float64, error) {
 	same := *job
 	same.Rows, same.Iterations = slices.Clone(rows), 0
@@ -284,7 +259,7 @@ func measure(m *manifold.Model, rows, stand []float32, start feature.Place, cour
 	return editMeasure{p.Skate, p.Bone}, p.Away, err
 }
 
-func (r *editReport) Print(w io.Writer) {
+func (r *editReport) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %.1f s of motion in %.2f s, %d steps of editing\n", r.Out, r.Seconds, r.Took, r.Steps)
 	for _, t := range r.Targets {
 		fmt.Fprintf(w, "%s from %.2f to %.2f s: %.2f cm from its target, before %.1f\n", t.Joint, t.From, t.To, t.Is, t.Was)
@@ -301,8 +276,9 @@ func (r *editReport) Print(w io.Writer) {
 		}
 		fmt.Fprintf(w, "; joints %.2f cm from their targets, before %.1f", is, was)
 	}
-	fmt.Fprintln(w)
+	_, err := fmt.Fprintln(w)
+	return err
 }
 
-// frameOf returns the frame nearest to a time, s.
+// frameOf returns the frame nearest to a time in seconds.
 func frameOf(seconds float64) int { return int(math.Round(seconds * manifold.Rate)) }

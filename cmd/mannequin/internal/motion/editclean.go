@@ -12,17 +12,17 @@ import (
 	evalmanifold "mannequin/offline/eval/manifold"
 )
 
-// cleaner takes noise off motions, and fills gaps in them.
+// cleaner removes noise from motions and fills gaps in them.
 type cleaner struct {
 	m       *manifold.Model
-	strnn   *strnn.Denoiser // nil: the manifold does it
+	strnn   *strnn.Denoiser // nil: the manifold does
 	threads int
 }
 
-// cleanBatch is how many windows a network cleans at a time.
+// cleanBatch is the number of windows that a network cleans at a time.
 const cleanBatch = 32
 
-// openCleaner opens what --denoise says, for frames of m.
+// openCleaner opens the network of --denoise, for frames of m.
 func (o *editFlags) openCleaner(m *manifold.Model) (*cleaner, error) {
 	c := &cleaner{m: m, threads: o.threads}
 	if o.denoise != "strnn" {
@@ -37,7 +37,7 @@ func (o *editFlags) openCleaner(m *manifold.Model) (*cleaner, error) {
 		return nil, fmt.Errorf("--strnn: %w", err)
 	}
 	if s.Layout.Hash() != m.Layout.Hash() || !slices.Equal(s.Skel.Names, m.Skel.Names) || !slices.Equal(s.Skel.Offsets, m.Skel.Offsets) {
-		return nil, fmt.Errorf("--strnn %s knows another body than --manifold %s: their joints or bones differ", o.strnn, o.base)
+		return nil, fmt.Errorf("--strnn %s and --manifold %s do not fit: their joints or bones differ", o.strnn, o.base)
 	}
 	c.strnn, err = s.NewDenoiser(strnn.DenoiserOptions{FPS: manifold.Rate, Batch: cleanBatch, Workers: o.threads})
 	return c, err
@@ -49,8 +49,8 @@ func (c *cleaner) close() {
 	}
 }
 
-// fill returns rows with gaps filled. The recurrent network fills those of the whole body:
-// where some joints are known the others are told from them.
+// fill returns rows with gaps filled. The recurrent network fills gaps of the whole body; if some
+// joints are known the manifold fills the others.
 func (c *cleaner) fill(rows []float32, gaps []manifold.Gap, iterations int) ([]float32, error) {
 	rows, err := c.m.Fill(rows, gaps, iterations, c.threads)
 	if err != nil || c.strnn == nil {
@@ -60,7 +60,7 @@ func (c *cleaner) fill(rows []float32, gaps []manifold.Gap, iterations int) ([]f
 	cols, missing := l.Columns(), make([]bool, len(rows))
 	for _, g := range gaps {
 		for f := g.From; f < g.To && len(g.Joints) == 0; f++ {
-			for k := range cols { // the body goes from where it was to where it will be
+			for k := range cols { // the body moves from its last known place to the next
 				missing[f*cols+k] = k < l.Body() || k >= l.Contact(0)
 			}
 		}
@@ -71,11 +71,11 @@ func (c *cleaner) fill(rows []float32, gaps []manifold.Gap, iterations int) ([]f
 	return rows, c.strnn.Fill(rows, rows, missing)
 }
 
-// bodySigma is how smooth the way of a body is when noise is taken off, in frames.
+// bodySigma is the deviation of the filter for the body's path when noise is removed, in frames.
 const bodySigma = 5
 
-// withoutNoise returns what rows are without noise, the body's way smoothed, and where it
-// starts.
+// withoutNoise returns rows without noise and with a smoothed path of the body, and the start of
+// that path.
 func (c *cleaner) withoutNoise(rows []float32, start feature.Place) ([]float32, feature.Place, error) {
 	own := c.m.Trajectory(rows, start)
 	way := own.Smoothed(bodySigma)
@@ -86,7 +86,7 @@ func (c *cleaner) withoutNoise(rows []float32, start feature.Place) ([]float32, 
 		return nil, feature.Place{}, err
 	}
 	body := c.m.Layout.Body()
-	for i := range clean { // the body goes along the way itself
+	for i := range clean { // the body moves along the path itself
 		if k := i % c.m.Layout.Columns(); k >= body && k < body+feature.MotionLen {
 			clean[i] = moved[i]
 		}
@@ -94,7 +94,7 @@ func (c *cleaner) withoutNoise(rows []float32, start feature.Place) ([]float32, 
 	return clean, way[0], nil
 }
 
-// project returns the motion that the network knows next to rows.
+// project returns rows as the network reconstructs them.
 func (c *cleaner) project(rows []float32) ([]float32, error) {
 	if c.strnn == nil {
 		return c.m.Project(rows, c.threads)
@@ -103,8 +103,8 @@ func (c *cleaner) project(rows []float32) ([]float32, error) {
 	return clean, c.strnn.Denoise(clean, rows)
 }
 
-// standing returns where contacts of rows stand by the places of joints, and puts
-// rows onto the ground that these places tell.
+// standing detects the contacts of rows from the positions of joints, and moves rows and start to
+// the ground that these positions show.
 func standing(m *manifold.Model, rows []float32, start *feature.Place) ([]float32, error) {
 	l := m.Layout
 	frames := len(rows) / l.Columns()

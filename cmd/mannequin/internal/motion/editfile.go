@@ -16,17 +16,17 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/closest"
 	"mannequin/internal/command"
 )
 
-// tables is a TOML file of tables [[name]] that somebody wrote, for errors that
-// name lines.
+// tables is a TOML file of tables [[name]], which can name the lines of errors.
 type tables struct {
 	file, name string
 	lines      []string
 }
 
-// maxTables bounds such a file in bytes, maxRows its tables.
+// maxTables is the largest size of such a file in bytes, maxRows the largest number of tables.
 const maxTables, maxRows = 64 << 10, 1000
 
 // openTables decodes the file into dst, whose first key is name.
@@ -56,8 +56,8 @@ func openTables(file, name string, dst any) (*tables, error) {
 	return t, nil
 }
 
-// wrong returns an error in table i, at the line of the first of the keys that it
-// has, or where it begins.
+// wrong returns an error in table i, with the line of the first of the keys that it has, or else its
+// first line.
 func (t *tables) wrong(i int, err error, keys ...string) error {
 	at, line, best, mine := -1, 0, len(keys), false
 	for k, text := range t.lines {
@@ -80,7 +80,7 @@ func (t *tables) wrong(i int, err error, keys ...string) error {
 	return fmt.Errorf("%s: [[%s]] %d: %w", t.file, t.name, i+1, err)
 }
 
-// count reports too few tables, or too many.
+// count returns an error for too few tables, or too many.
 func (t *tables) count(n int) error {
 	if n == 0 || n > maxRows {
 		return fmt.Errorf("%s: %d tables [[%s]], want 1 to %d", t.file, n, t.name, maxRows)
@@ -94,8 +94,8 @@ type goals struct {
 	targets []manifold.Target
 }
 
-// openTargets reads targets, which may be in these spaces, by default in the
-// first; no file has none.
+// openTargets reads targets in one of the spaces, by default the first. Without a file there are no
+// targets.
 func openTargets(file string, spaces ...string) (*goals, error) {
 	if file == "" {
 		return &goals{}, nil
@@ -127,7 +127,7 @@ func openTargets(file string, spaces ...string) (*goals, error) {
 		case len(r.At) != 3:
 			return nil, t.wrong(i, fmt.Errorf("at has %d numbers, want x, y and z in metres", len(r.At)), "at")
 		case r.From == nil:
-			return nil, t.wrong(i, errors.New("from is missing: the second from when on the joint is there"))
+			return nil, t.wrong(i, errors.New("from is missing: the second at which the joint reaches the target"))
 		case r.Weight != nil && !(*r.Weight > 0 && *r.Weight <= 1000):
 			return nil, t.wrong(i, fmt.Errorf("weight is %g, want above 0, up to 1000", *r.Weight), "weight")
 		}
@@ -146,7 +146,7 @@ func openTargets(file string, spaces ...string) (*goals, error) {
 	return g, t.count(len(f.Target))
 }
 
-// check reports the first target that does not fit a motion of so many frames.
+// check returns an error for the first target that does not fit a motion of the given frames.
 func (g *goals) check(m *manifold.Model, frames int) error {
 	rows := make([]float32, frames*m.Layout.Columns())
 	return g.aim(m, &manifold.Edit{Batch: 1, Length: frames, Rows: rows}, feature.Place{})
@@ -164,7 +164,7 @@ func (g *goals) aim(m *manifold.Model, job *manifold.Edit, start feature.Place) 
 	t, key := g.targets[bad.Index], []string{"from"}
 	switch {
 	case m.Layout.Joint(t.Joint) < 0:
-		bad.Err = fmt.Errorf("%w: want one of %s", bad.Err, strings.Join(m.Layout.Joints, ", "))
+		bad.Err = fmt.Errorf("%w: want one of %s%s", bad.Err, strings.Join(m.Layout.Joints, ", "), closest.Hint(t.Joint, m.Layout.Joints))
 		key = []string{"joint"}
 	case !t.At.Finite():
 		key = []string{"at"}
@@ -176,8 +176,8 @@ func (g *goals) aim(m *manifold.Model, job *manifold.Edit, start feature.Place) 
 	return g.tables.wrong(bad.Index, bad.Err, key...)
 }
 
-// measure returns how far joints are from their targets in rows as a clip, whose
-// body begins at start, and were in the motion before, on the same way.
+// measure returns the distances of joints from their targets in rows as the clip made, whose body
+// begins at start, and in the motion was before, on the same path.
 func (g *goals) measure(m *manifold.Model, rows, was []float32, made *skel.Clip, start feature.Place) ([]editTarget, error) {
 	if len(g.targets) == 0 {
 		return nil, nil
@@ -201,7 +201,7 @@ func (g *goals) measure(m *manifold.Model, rows, was []float32, made *skel.Clip,
 	return out, nil
 }
 
-// openGaps reads what --fill says, for a motion of so many frames.
+// openGaps reads the values of --fill, for a motion of the given frames.
 func openGaps(fill []string, l *feature.Motion, frames int) (gaps []manifold.Gap, err error) {
 	for _, text := range fill {
 		if strings.EqualFold(filepath.Ext(text), ".toml") {
@@ -233,7 +233,7 @@ func openGaps(fill []string, l *feature.Motion, frames int) (gaps []manifold.Gap
 	return gaps, nil
 }
 
-// missingRow is a gap as people write it.
+// missingRow is a gap in a file.
 type missingRow struct {
 	Joints   []string
 	From, To *float64
@@ -255,7 +255,7 @@ func readGaps(file string, l *feature.Motion, frames int) (gaps []manifold.Gap, 
 	return gaps, t.count(len(f.Missing))
 }
 
-// gap returns the gap in frames, or what is wrong with which key.
+// gap returns the gap in frames, or an error and its key.
 func (r *missingRow) gap(l *feature.Motion, frames int) (g manifold.Gap, key string, err error) {
 	end := float64(frames) / manifold.Rate
 	from, to := 0.0, end
@@ -279,16 +279,16 @@ func (r *missingRow) gap(l *feature.Motion, frames int) (g manifold.Gap, key str
 	}
 	if len(r.Joints) == 1 && r.Joints[0] == "all" {
 		if g.From == 0 && g.To == frames {
-			return g, "joints", errors.New("all joints of the whole motion are missing: nothing is left to fill it from")
+			return g, "joints", errors.New("all joints of the whole motion are missing: nothing is left to fill them from")
 		}
 		return g, "", nil
 	}
 	for _, name := range r.Joints {
 		switch l.Joint(name) {
 		case -1:
-			return g, "joints", fmt.Errorf(`no joint is called %.40q: want "all", or some of %s`, name, strings.Join(l.Joints, ", "))
+			return g, "joints", fmt.Errorf(`no joint is called %.40q: want "all", or some of %s%s`, name, strings.Join(l.Joints, ", "), closest.Hint(name, l.Joints))
 		case 0:
-			return g, "joints", fmt.Errorf(`%s tell where the body is: where they are missing say "all"`, name)
+			return g, "joints", fmt.Errorf(`%s place the body: if they are missing say "all"`, name)
 		}
 	}
 	g.Joints = r.Joints

@@ -14,11 +14,11 @@ import (
 func TestExport(t *testing.T) {
 	model, dir := testcli.Dog(t), t.TempDir()
 	file, other := filepath.Join(dir, "test.onnx"), filepath.Join(dir, "other.onnx")
-	code, out, errs := mannequin("export", model, "--onnx", file)
+	code, out, errs := mannequin("export", model, "--out", file)
 	if code != 0 || !strings.Contains(out, file) {
 		t.Fatalf("code %d: %s%s", code, out, errs)
 	}
-	if code, _, errs := mannequin("export", model, "--onnx", other, "--form", "blend=inputs"); code != 0 {
+	if code, _, errs := mannequin("export", model, "--out", other, "--form", "blend=inputs"); code != 0 {
 		t.Fatalf("code %d: %s", code, errs)
 	}
 	a, err := os.ReadFile(file)
@@ -37,15 +37,15 @@ func TestExport(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{model}, command.ExitUsage, "--onnx"},
-		{[]string{"--onnx", file}, command.ExitUsage, "want one model"},
-		{[]string{model, "--onnx", file, "--form", "blend=soup"}, command.ExitUsage, "soup"},
-		{[]string{model, "--onnx", file, "--form", "soup"}, command.ExitUsage, "soup"},
-		{[]string{other, "--onnx", other}, command.ExitFailure, "not a valid model"},
-		{[]string{model, "--onnx", model}, command.ExitUsage, "the model itself"},
-		{[]string{"no-such-model", "--onnx", file}, command.ExitFailure, "no-such-model"},
-		{[]string{model, "--onnx", filepath.Join(dir, "no", "f.onnx")}, command.ExitFailure, "cannot write"},
-		{[]string{model, "--onnx", dir}, command.ExitFailure, "not a regular file"},
+		{[]string{model}, command.ExitUsage, `"out" not set`},
+		{[]string{"--out", file}, command.ExitUsage, "want one model"},
+		{[]string{model, "--out", file, "--form", "blend=soup"}, command.ExitUsage, "soup"},
+		{[]string{model, "--out", file, "--form", "soup"}, command.ExitUsage, "soup"},
+		{[]string{other, "--out", other}, command.ExitFailure, "not a valid model"},
+		{[]string{model, "--out", model}, command.ExitUsage, "the model itself"},
+		{[]string{"no-such-model", "--out", file}, command.ExitFailure, "no-such-model"},
+		{[]string{model, "--out", filepath.Join(dir, "no", "f.onnx")}, command.ExitFailure, "cannot write"},
+		{[]string{model, "--out", dir}, command.ExitFailure, "not a regular file"},
 	} {
 		if code, _, errs := mannequin(append([]string{"export"}, c.args...)...); code != c.code || !strings.Contains(errs, c.says) {
 			t.Errorf("%v: code %d, %s", c.args, code, errs)

@@ -3,7 +3,6 @@ package motion
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,92 +10,70 @@ import (
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/skel"
 	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/engine/m3"
-	"mannequin/internal/atomicfile"
-	"mannequin/internal/command"
 	"mannequin/models"
 	evalkeypose "mannequin/offline/eval/keypose"
-	"mannequin/offline/mocap"
+	"mannequin/offline/retarget"
 )
 
-// inbetweenReport is what the command prints.
+// inbetweenReport is the report of inbetween.
 type inbetweenReport struct {
 	Out     string  `json:"out"`
 	Keys    int     `json:"keys"`
 	Seconds float64 `json:"seconds"`
 	Took    float64 `json:"took_s"`
-	Missed  float64 `json:"keys_missed_cm"`  // farthest joint from a key of weight 1 of the whole pose; −1 where there is none
-	Slide   float64 `json:"slide_cm"`        // of standing feet, per frame; −1 without the network, which tells which stand
-	SlideBy float64 `json:"slide_before_cm"` // before they are held
+	Missed  float64 `json:"keys_missed_cm"`  // largest distance of a joint from a whole keyframe of weight 1; −1 if there is none
+	Slide   float64 `json:"slide_cm"`        // of standing feet, per frame; −1 without the network, which computes the contacts
+	SlideBy float64 `json:"slide_before_cm"` // before the foot lock
 }
 
 func newInbetween() *cobra.Command {
-	var keys, out, model string
-	var hold, linear, asJSON bool
+	var model string
+	var profile *retarget.Profile
+	var hold, linear bool
 	var threads int
 	c := &cobra.Command{
-		Use:   "inbetween --keys KEYS.toml --out OUT.bvh",
-		Short: "Make the motion between a few poses",
-		Long: `Make the motion of a person between keys and write it as BVH on the human skeleton:
-metres, 60 frames per second, from the first key to the last. KEYS is a TOML file of
-tables [[key]], in the order of time:
+		Use:   "inbetween KEYS.toml... --out OUT.bvh",
+		Short: "Make the motion between keyframes",
+		Long: `Make the motion of a person between keyframes and write it as BVH on the human skeleton: metres,
+60 frames per second, from the first keyframe to the last. KEYS is a TOML file of tables [[key]],
+in the order of time:
 
-  time     second at which the pose is
-  file     recording (BVH or AMC, any skeleton that a profile fits) that shows it,
-           relative to KEYS; of half a second or more, it is put on the ground
+  time     second of the keyframe
+  file     recording with the pose (BVH or AMC, any skeleton with a profile), relative to KEYS;
+           a recording of half a second or more is put on the ground
   at       second of the recording (0)
-  place    x and z in metres of the hips over the ground (as recorded)
+  place    x and z in metres of the hips on the ground (as recorded)
   heading  degrees to the left from +Z (as recorded)
-  joints   names of those that are keyed, "root" for the height and tilt of the hips
-           and "path" for where they are and face (all)
-  weight   0 to 1: how closely it is followed; 1 is met exactly (1)
+  joints   names of the keyed joints, "root" for the height and tilt of the hips and "path" for
+           their place and heading (all)
+  weight   0 to 1: how closely the pose is followed; 1 is exact (1)
   weights  the same by joint: { LeftArm = 0.5 }
 
-Tables [[path]], with time, place and heading (as it goes, if missing), say where the
-hips go over the ground, smoothly through these points; the keys' places do not count
-then.
+Tables [[path]] with time, place and heading (if missing, the direction of the path) make a smooth
+path of the hips. The places of the keyframes are then ignored.
 
-Feet that the network has on the ground are held there.`,
-		Example: `  mannequin inbetween --keys keys.toml --out between.bvh
-  mannequin inbetween --keys keys.toml --model mine.safetensors --feet=false --out between.bvh --json`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if threads < 1 || threads > 1024 {
-				return command.Usagef("--threads is %d, want 1 to 1024", threads)
-			}
-			net, err := models.Open(model)
-			if err != nil {
-				return err
-			}
-			m, err := keypose.NewModel(net)
-			if err != nil {
-				return err
-			}
-			k, track, err := openKeys(keys, m.Layout)
-			if err != nil {
-				return err
-			}
-			rep, err := makeBetween(m, k, track, linear, hold && !linear, threads, out)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), rep)
-			}
-			rep.Print(cmd.OutOrStdout())
-			return nil
-		},
+Feet that the network puts on the ground are locked there.`,
+		Example: `  mannequin inbetween keys.toml --out between.bvh
+  mannequin inbetween keys.toml --model mine.safetensors --feet=false --out between.bvh --json`,
 	}
-	f := c.Flags()
-	f.StringVar(&keys, "keys", "", "TOML `file` of keys")
-	f.StringVarP(&out, "out", "o", "", "the BVH `file` to write")
-	f.StringVar(&model, "model", "human-keypose", "a shipped model's `name`, or a model file")
-	f.BoolVar(&linear, "interpolate", false, "leave the network out: what interpolation makes, to compare")
-	f.BoolVar(&hold, "feet", true, "hold standing feet")
-	f.IntVar(&threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
-	f.BoolVar(&asJSON, "json", false, "print the report as one JSON object")
-	cli.Must(c.MarkFlagRequired("keys"))
-	cli.Must(c.MarkFlagRequired("out"))
+	cli.Converts(c, "a file of keyframes", ".bvh", func(_ *cobra.Command, in, out string) (cli.Report, error) {
+		m, err := models.OpenAs(model, keypose.NewModel)
+		if err != nil {
+			return nil, err
+		}
+		k, track, err := openKeys(in, m.Layout, profile)
+		if err != nil {
+			return nil, err
+		}
+		return makeBetween(m, k, track, linear, hold && !linear, threads, out)
+	})
+	cli.Model(c, &model, "model", "human-keypose", "the network")
+	input.Profile(c, &profile)
+	c.Flags().BoolVar(&linear, "interpolate", false, "interpolate without the network, to compare")
+	c.Flags().BoolVar(&hold, "feet", true, "lock standing feet")
+	cli.Threads(c, &threads)
 	return c
 }
 
@@ -126,10 +103,10 @@ func makeBetween(m *keypose.Model, k keypose.Keys, t *keypose.Track, linear, hol
 	if linear {
 		rep.Slide, rep.SlideBy = -1, -1
 	}
-	return rep, atomicfile.Write(out, func(w io.Writer) error { return mocap.WriteClip(w, clip) })
+	return rep, writeClip(out, clip)
 }
 
-// standBits returns the feet that stand in a frame, as [feet] wants them.
+// standBits returns the standing feet of a frame, as [feet] wants them.
 func standBits(stand []float32, f int) (bits uint8) {
 	for i, v := range stand[f*keypose.Feet:][:keypose.Feet] {
 		if v > 0.5 {
@@ -148,7 +125,7 @@ func slideOf(c *skel.Clip, stand []float32) float64 {
 	return s.mean()
 }
 
-// missed returns the largest distance of a joint from a key, cm.
+// missed returns the largest distance of a joint from a keyframe, cm.
 func missed(c *skel.Clip, k keypose.Keys) float64 {
 	most := -1.0
 	want, have := make([]m3.Xform, c.Skel.Len()), make([]m3.Xform, c.Skel.Len())
@@ -166,12 +143,13 @@ func missed(c *skel.Clip, k keypose.Keys) float64 {
 	return most
 }
 
-func (r *inbetweenReport) Print(w io.Writer) {
-	fmt.Fprintf(w, "%s: %.1f s of motion between %d keys, in %.0f ms\n", r.Out, r.Seconds, r.Keys, 1e3*r.Took)
+func (r *inbetweenReport) Print(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s: %.1f s of motion between %d keyframes, in %.0f ms\n", r.Out, r.Seconds, r.Keys, 1e3*r.Took)
 	if r.Missed >= 0 {
-		fmt.Fprintf(w, "whole poses are met to %.3f cm\n", r.Missed)
+		_, err = fmt.Fprintf(w, "whole poses are met to %.3f cm\n", r.Missed)
 	}
 	if r.Slide >= 0 {
-		fmt.Fprintf(w, "standing feet slide %.3f cm/frame, before they are held %.3f\n", r.Slide, r.SlideBy)
+		_, err = fmt.Fprintf(w, "standing feet slide %.3f cm/frame, before the foot lock %.3f\n", r.Slide, r.SlideBy)
 	}
+	return err
 }

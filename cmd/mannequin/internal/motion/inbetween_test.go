@@ -39,7 +39,7 @@ func TestInbetween(t *testing.T) {
 	dir := t.TempDir()
 	stroll := strollBVH(t, dir)
 	out := filepath.Join(dir, "o.bvh")
-	code, text, errs := mannequin("inbetween", "--keys", testcli.WriteFile(t, dir, "keys.toml", threeKeys), "--out", out, "--json")
+	code, text, errs := mannequin("inbetween", testcli.WriteFile(t, dir, "keys.toml", threeKeys), "--out", out, "--json")
 	if code != 0 || errs != "" {
 		t.Fatal(errs)
 	}
@@ -89,7 +89,7 @@ func TestInbetweenPath(t *testing.T) {
 	strollBVH(t, dir)
 	out := filepath.Join(dir, "o.bvh")
 	keys := threeKeys + "[[path]]\ntime = 1\nplace = [0, 0]\n[[path]]\ntime = 2\nplace = [1.3, 0]\n[[path]]\ntime = 3\nplace = [2.6, 0]\nheading = 90\n"
-	if code, _, errs := mannequin("inbetween", "--keys", testcli.WriteFile(t, dir, "keys.toml", keys), "--out", out); code != 0 {
+	if code, _, errs := mannequin("inbetween", testcli.WriteFile(t, dir, "keys.toml", keys), "--out", out); code != 0 {
 		t.Fatal(errs)
 	}
 	b, err := mocap.OpenBVH(out)
@@ -126,15 +126,15 @@ func TestInbetweenRefuses(t *testing.T) {
 		"keys.toml:19: at 1 s":                 threeKeys + "[[path]]\ntime = 1\nplace = [0, 0]\n[[path]]\ntime = 1\nplace = [0, 0]\n",
 	} {
 		out := filepath.Join(dir, "no.bvh")
-		code, _, errs := mannequin("inbetween", "--keys", testcli.WriteFile(t, dir, "keys.toml", text), "--out", out)
+		code, _, errs := mannequin("inbetween", testcli.WriteFile(t, dir, "keys.toml", text), "--out", out)
 		if code == 0 || !strings.Contains(errs, want) {
 			t.Errorf("exit %d: %s, want %q", code, errs, want)
 		}
 	}
-	if code, _, errs := mannequin("inbetween", "--keys", testcli.WriteFile(t, dir, "keys.toml", threeKeys), "--model", "human", "--out", "x.bvh"); code == 0 || !strings.Contains(errs, "does not fit") {
+	if code, _, errs := mannequin("inbetween", testcli.WriteFile(t, dir, "keys.toml", threeKeys), "--model", "human", "--out", "x.bvh"); code == 0 || !strings.Contains(errs, "does not fit") {
 		t.Errorf("another model: %s", errs)
 	}
-	if code, _, _ := mannequin("inbetween", "--keys", "keys.toml", "--out", "x.bvh", "--threads", "0"); code != 2 {
+	if code, _, _ := mannequin("inbetween", "keys.toml", "--out", "x.bvh", "--threads", "0"); code != 2 {
 		t.Errorf("no workers: exit %d", code)
 	}
 }
@@ -151,7 +151,7 @@ func FuzzKeys(f *testing.F) {
 	f.Add(threeKeys)
 	f.Add("[[key]]\ntime = 1\nfile = \"\"\nweights = {Spine = 0.5, path = 1}\njoints = [\"root\"]\n[[path]]\ntime = 1\nplace = [0,1]\nheading = 1e300\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		k, _, err := openKeys(testcli.WriteFile(t, t.TempDir(), "k.toml", text), m.Layout)
+		k, _, err := openKeys(testcli.WriteFile(t, t.TempDir(), "k.toml", text), m.Layout, nil)
 		if err == nil {
 			t.Fatal(fmt.Sprint("no file of recordings is there, and yet: ", k))
 		}

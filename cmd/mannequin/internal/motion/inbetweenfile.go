@@ -12,10 +12,12 @@ import (
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/closest"
 	"mannequin/offline/dataset"
+	"mannequin/offline/retarget"
 )
 
-// keyRow is a key as people write it.
+// keyRow is a keyframe in a file.
 type keyRow struct {
 	Time    *float64
 	File    string
@@ -34,15 +36,15 @@ type pathRow struct {
 	Heading *float64
 }
 
-// pathName and rootName are what else than joints keys may name.
+// pathName and rootName are names in joints and weights that are not joints.
 const pathName, rootName = "path", "root"
 
-// betweenRate is the rate of the motion that is made, frames per second.
+// betweenRate is the rate of the result, frames per second.
 const betweenRate = 2 * keypose.Rate
 
-// openKeys reads a file of keys, and returns them and their track. Recordings are
-// read once each, relative to the file.
-func openKeys(file string, l *keypose.Layout) (k keypose.Keys, track *keypose.Track, err error) {
+// openKeys reads a file of keyframes and returns them with their track. Each recording is read once,
+// relative to the file.
+func openKeys(file string, l *keypose.Layout, profile *retarget.Profile) (k keypose.Keys, track *keypose.Track, err error) {
 	var f struct {
 		Key  []keyRow
 		Path []pathRow
@@ -60,7 +62,7 @@ func openKeys(file string, l *keypose.Layout) (k keypose.Keys, track *keypose.Tr
 	}
 	clips := map[string]*skel.Clip{}
 	for i, r := range f.Key {
-		key, name, err := r.key(filepath.Dir(file), l, clips)
+		key, name, err := r.key(filepath.Dir(file), l, profile, clips)
 		if err != nil {
 			return k, nil, t.wrong(i, err, name)
 		}
@@ -73,7 +75,7 @@ func openKeys(file string, l *keypose.Layout) (k keypose.Keys, track *keypose.Tr
 		}
 		k.Path = append(k.Path, w)
 	}
-	for i := range k.Path { // without a heading it faces where it goes
+	for i := range k.Path { // the default heading is the direction of the path
 		if f.Path[i].Heading == nil && len(k.Path) > 1 {
 			a, b := k.Path[max(i-1, 0)].Place.Pos, k.Path[min(i+1, len(k.Path)-1)].Place.Pos
 			k.Path[i].Place.Yaw = m3.YawOf(b.Sub(a))
@@ -93,8 +95,8 @@ func openKeys(file string, l *keypose.Layout) (k keypose.Keys, track *keypose.Tr
 	return k, track, nil
 }
 
-// key returns the key, or what is wrong with which of its values.
-func (r *keyRow) key(dir string, l *keypose.Layout, clips map[string]*skel.Clip) (k keypose.Key, name string, err error) {
+// key returns the keyframe, or an error and its key.
+func (r *keyRow) key(dir string, l *keypose.Layout, profile *retarget.Profile, clips map[string]*skel.Clip) (k keypose.Key, name string, err error) {
 	switch {
 	case r.Time == nil:
 		return k, "", errors.New("time is missing: the second at which the pose is")
@@ -111,7 +113,7 @@ func (r *keyRow) key(dir string, l *keypose.Layout, clips map[string]*skel.Clip)
 	}
 	c := clips[path]
 	if c == nil {
-		if c, err = dataset.OpenStanding(path, feature.Human(), l.Skel, nil); err != nil {
+		if c, err = dataset.OpenStanding(path, feature.Human(), l.Skel, profile); err != nil {
 			return k, "file", err
 		}
 		clips[path] = c
@@ -162,7 +164,7 @@ func (r *keyRow) key(dir string, l *keypose.Layout, clips map[string]*skel.Clip)
 	return k, "", nil
 }
 
-// groupOf returns the group that a name in a file means.
+// groupOf returns the group of a name in a file.
 func groupOf(l *keypose.Layout, name string) (int, error) {
 	switch name {
 	case pathName:
@@ -177,14 +179,14 @@ func groupOf(l *keypose.Layout, name string) (int, error) {
 	for _, j := range l.Joints[1:] {
 		names = append(names, l.Skel.Names[j])
 	}
-	return 0, fmt.Errorf("no joint is called %.40q: want %q (where it is, and faces), %q (height and tilt), or some of %s", name, pathName, rootName, strings.Join(names, ", "))
+	return 0, fmt.Errorf("no joint is called %.40q: want %q (place and heading), %q (height and tilt), or some of %s%s", name, pathName, rootName, strings.Join(names, ", "), closest.Hint(name, names))
 }
 
-// waypoint returns the point, or what is wrong with which of its values.
+// waypoint returns the point, or an error and its key.
 func (r *pathRow) waypoint() (w keypose.Waypoint, name string, err error) {
 	switch {
 	case r.Time == nil:
-		return w, "", errors.New("time is missing: the second at which it is there")
+		return w, "", errors.New("time is missing: the second at which the hips are there")
 	case len(r.Place) != 2:
 		return w, "place", fmt.Errorf("place has %d numbers, want x and z in metres", len(r.Place))
 	}

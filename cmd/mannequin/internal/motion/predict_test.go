@@ -74,7 +74,7 @@ func TestPredictRefuses(t *testing.T) {
 	stroll, model := strollBVH(t, dir), madeSTRNN(t, dir, func(*netruntime.Meta, []netruntime.Tensor) {})
 	for want, args := range map[string][]string{
 		"the network needs 0.27":     {stroll, "--model", model, "--at", "0.1"},
-		"want no more":               {stroll, "--model", model, "--at", "99"},
+		"want at most that":          {stroll, "--model", model, "--at", "99"},
 		"--seconds is 0":             {stroll, "--model", model, "--seconds", "0"},
 		"--spread is NaN":            {stroll, "--model", model, "--spread", "NaN"},
 		`no model "nobody"`:          {stroll, "--model", "nobody"},

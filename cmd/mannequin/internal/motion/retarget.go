@@ -1,126 +1,70 @@
 package motion
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
-	"github.com/spf13/cobra"
-
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/internal/atomicfile"
-	"mannequin/internal/command"
-	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
 )
 
-// retargetOptions are the flags of import that put a motion onto the uniform
-// skeleton.
-type retargetOptions struct {
-	on      bool
-	suggest bool
-	profile string
-	given   *retarget.Profile // that of profile
-}
-
-func (o *retargetOptions) flags(c *cobra.Command) {
-	c.Flags().BoolVar(&o.on, "retarget", false, "put the motion onto the uniform skeleton and report the joints' errors")
-	c.Flags().StringVar(&o.profile, "profile", "", "which joint is which, for --retarget: "+strings.Join(retarget.ProfileNames(), ", ")+", or a TOML file (default: the one that fits)")
-	c.Flags().BoolVar(&o.suggest, "suggest", false, "print a guess at the profile of an unknown skeleton")
-}
-
-// check reports flags that do not go together, and loads the profile.
-func (o *retargetOptions) check(cmd *cobra.Command, args []string) (err error) {
-	changed := cmd.Flags().Changed
-	switch {
-	case o.on && o.suggest:
-		return command.Usagef("--retarget and --suggest: take one of them")
-	case (o.on || o.suggest) && changed("scale"):
-		return command.Usagef("--scale is of no use with --retarget and --suggest: the legs give the scale")
-	case o.suggest && changed("fps"):
-		return command.Usagef("--fps is of no use with --suggest")
-	case o.suggest && len(args) > 1:
-		return command.Usagef("--suggest takes one input file, not %d", len(args))
-	case !o.on && changed("profile"):
-		return command.Usagef("--profile is for --retarget")
-	case o.profile == "":
-		return nil
-	}
-	if o.given = retarget.Named(o.profile); o.given != nil {
-		return nil
-	}
-	if o.given, err = retarget.OpenProfile(o.profile); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("--profile %s: no such file, nor is it one of %s", o.profile, strings.Join(retarget.ProfileNames(), ", "))
-	}
-	return err
-}
-
-// retargetReport is what --retarget says about a file.
+// retargetReport is the report of --retarget on a file.
 type retargetReport struct {
 	File string `json:"file"`
 	*retarget.Report
-	// Guessed is there where no built-in profile fits and the names were guessed.
+	// Guessed is set if no built-in profile fits and the joints were guessed from their names.
 	Guessed []retarget.Pair `json:"guessed,omitempty"`
 	Written string          `json:"written,omitempty"`
 }
 
 // retargetFiles reports each file: one in full, several as a table.
-func retargetFiles(w io.Writer, files []string, asJSON bool, opt importOptions, ret retargetOptions) error {
-	one := func(file string) (*retargetReport, error) { return retargetFile(file, opt, ret) }
+func retargetFiles(w io.Writer, files, outs []string, asJSON bool, opt importOptions) error {
 	if len(files) == 1 || asJSON {
-		return cli.ReportFiles(w, files, asJSON, one, printRetarget)
+		return cli.ReportFiles(w, files, asJSON, func(i int) (cli.Report, error) { return retargetFile(files[i], outs[i], opt) })
 	}
 	width := 4
 	for _, f := range files {
 		width = max(width, len(filepath.Base(f)))
 	}
 	fmt.Fprintf(w, "%-*s  %-8s %7s %9s %9s  %s\n", width, "clip", "profile", "frames", "mean cm", "worst cm", "worst joint")
-	sums := map[string]*retargetSum{}
-	var order []string
-	row := func(w io.Writer, r *retargetReport) error {
-		for _, key := range []string{r.Profile, "all"} {
-			if sums[key] == nil {
-				sums[key] = &retargetSum{}
-				order = append(order, key)
-			}
-			sums[key].add(r)
+	sums, all := map[string]*retargetSum{}, &retargetSum{}
+	var errs []error
+	for i, file := range files {
+		r, err := retargetFile(file, outs[i], opt)
+		if err != nil {
+			errs = append(errs, err)
+			continue
 		}
-		_, err := fmt.Fprintf(w, "%-*s  %-8s %7d %9.2f %9.2f  %s\n", width, filepath.Base(r.File), r.Profile, r.Frames, r.MeanCM, r.WorstCM, r.WorstJoint)
-		return err
-	}
-	err := cli.EachFile(w, files, one, row)
-	if len(sums) == 2 {
-		order = []string{"all"} // one profile, which says it all
-	}
-	slices.SortStableFunc(order, func(a, b string) int {
-		switch {
-		case a == b || a != "all" && b != "all":
-			return strings.Compare(a, b)
-		case a == "all":
-			return 1
+		if sums[r.Profile] == nil {
+			sums[r.Profile] = &retargetSum{}
 		}
-		return -1
-	})
-	for _, key := range order {
-		s := sums[key]
-		fmt.Fprintf(w, "%s: %d clips, %d frames, mean %.2f cm (copied angles alone %.2f), largest clip mean %.2f (%s), worst %.2f (%s)\n",
-			key, s.clips, s.frames, s.mean/float64(s.frames), s.copied/float64(s.frames), s.largest, s.largestClip, s.worst, s.worstClip)
+		sums[r.Profile].add(r)
+		all.add(r)
+		fmt.Fprintf(w, "%-*s  %-8s %7d %9.2f %9.2f  %s\n", width, filepath.Base(file), r.Profile, r.Frames, r.MeanCM, r.WorstCM, r.WorstJoint)
 	}
-	return err
+	if len(sums) > 1 {
+		for _, profile := range slices.Sorted(maps.Keys(sums)) {
+			sums[profile].print(w, profile)
+		}
+	}
+	if all.clips > 0 {
+		all.print(w, "all")
+	}
+	return cli.Failed(errs, len(files))
 }
 
-// retargetSum sums reports up, weighted by their frames.
+// retargetSum sums up reports, weighted by their frames.
 type retargetSum struct {
-	clips, frames          int
-	mean, copied           float64
-	largest, worst         float64
-	largestClip, worstClip string
+	clips, frames  int
+	mean, copied   float64
+	largest, worst *retargetReport // the reports of the largest mean and the largest error
 }
 
 func (s *retargetSum) add(r *retargetReport) {
@@ -128,22 +72,27 @@ func (s *retargetSum) add(r *retargetReport) {
 	s.frames += r.Frames
 	s.mean += r.MeanCM * float64(r.Frames)
 	s.copied += r.CopiedCM * float64(r.Frames)
-	if r.MeanCM >= s.largest {
-		s.largest, s.largestClip = r.MeanCM, filepath.Base(r.File)
+	if s.largest == nil || r.MeanCM >= s.largest.MeanCM {
+		s.largest = r
 	}
-	if r.WorstCM >= s.worst {
-		s.worst, s.worstClip = r.WorstCM, filepath.Base(r.File)
+	if s.worst == nil || r.WorstCM >= s.worst.WorstCM {
+		s.worst = r
 	}
 }
 
-func retargetFile(file string, opt importOptions, ret retargetOptions) (*retargetReport, error) {
+func (s *retargetSum) print(w io.Writer, name string) {
+	fmt.Fprintf(w, "%s: %d clips, %d frames, mean %.2f cm (copied angles alone %.2f), largest clip mean %.2f (%s), worst %.2f (%s)\n", name, s.clips, s.frames,
+		s.mean/float64(s.frames), s.copied/float64(s.frames), s.largest.MeanCM, filepath.Base(s.largest.File), s.worst.WorstCM, filepath.Base(s.worst.File))
+}
+
+func retargetFile(file, out string, opt importOptions) (*retargetReport, error) {
 	b, _, err := input.OpenMotion(file, opt.asf, opt.amcFPS)
 	if err != nil {
 		return nil, err
 	}
 	r := &retargetReport{File: file}
 	job := retarget.Default()
-	job.Source, job.Profile = b.Clip, ret.given
+	job.Source, job.Profile = b.Clip, opt.profile
 	if job.Profile == nil {
 		job.Profile = retarget.Detect(b.Clip.Skel)
 	}
@@ -159,29 +108,25 @@ func retargetFile(file string, opt importOptions, ret retargetOptions) (*retarge
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	r.Report = rep
-	if opt.fps > 0 {
-		if n := float64(clip.Frames) * opt.fps / clip.FPS * float64(clip.Skel.Len()); n > input.MaxTransforms {
-			return nil, fmt.Errorf("%s: at %g frames per second its %d joints would take %.3g transforms, at most %d fit", file, opt.fps, clip.Skel.Len(), n, input.MaxTransforms)
-		}
-		clip = clip.Resampled(opt.fps)
+	if clip, err = input.Resample(file, clip, opt.fps); err != nil {
+		return nil, err
 	}
-	if opt.out != "" {
-		if err := atomicfile.Write(opt.out, func(w io.Writer) error { return mocap.WriteClip(w, clip) }); err != nil {
+	if out != "" {
+		if err := writeClip(out, clip); err != nil {
 			return nil, err
 		}
-		r.Written = opt.out
+		r.Written = out
 	}
 	return r, nil
 }
 
-// printRetarget writes a report for people.
-func printRetarget(w io.Writer, r *retargetReport) error {
+func (r *retargetReport) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	row("file", "%s", r.File)
 	profile := r.Profile
 	if r.Guessed != nil {
-		profile = fmt.Sprintf("none fits; guessed %d joints from their names, see --suggest", len(r.Guessed))
+		profile = fmt.Sprintf("none fits; %d joints guessed from their names, see --suggest", len(r.Guessed))
 	}
 	row("profile", "%s", profile)
 	frames := fmt.Sprintf("%d at %.6g per second", r.Frames, r.FPS)
@@ -233,7 +178,7 @@ func suggestFile(w, notes io.Writer, file string, asJSON bool, opt importOptions
 	}
 	switch {
 	case asJSON:
-		return cli.PrintJSON(w, suggestReport(file, s))
+		return cli.PrintReport(w, newSuggestReport(file, s), true)
 	case opt.out != "":
 		_, err := io.WriteString(w, s.String())
 		return err
@@ -242,17 +187,24 @@ func suggestFile(w, notes io.Writer, file string, asJSON bool, opt importOptions
 }
 
 // suggestReport is a suggestion as JSON.
-func suggestReport(file string, s *retarget.Suggestion) any {
-	out := struct {
-		File    string            `json:"file"`
-		Joints  map[string]string `json:"joints"`
-		Axes    map[string]string `json:"axes"`
-		Missing []string          `json:"missing"`
-		Unused  []string          `json:"unused"`
-		Error   string            `json:"error,omitempty"` // why it cannot be used as it is
-	}{File: file, Joints: s.Profile.Joints, Axes: s.Profile.Axes, Missing: s.Missing, Unused: s.Unused}
-	if s.Err != nil {
-		out.Error = s.Err.Error()
-	}
-	return out
+type suggestReport struct {
+	File    string            `json:"file"`
+	Joints  map[string]string `json:"joints"`
+	Axes    map[string]string `json:"axes"`
+	Missing []string          `json:"missing"`
+	Unused  []string          `json:"unused"`
+	Error   string            `json:"error,omitempty"` // why it cannot be used as it is
+
+	*retarget.Suggestion `json:"-"`
 }
+
+func newSuggestReport(file string, s *retarget.Suggestion) suggestReport {
+	r := suggestReport{File: file, Joints: s.Profile.Joints, Axes: s.Profile.Axes, Missing: s.Missing, Unused: s.Unused, Suggestion: s}
+	if s.Err != nil {
+		r.Error = s.Err.Error()
+	}
+	return r
+}
+
+// Print writes the suggestion as a profile.
+func (r suggestReport) Print(w io.Writer) error { return r.Write(w) }

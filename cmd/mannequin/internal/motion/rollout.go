@@ -2,7 +2,6 @@ package motion
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,18 +11,17 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
 	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/engine/m3"
-	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	"mannequin/models"
 	"mannequin/offline/metrics"
-	"mannequin/offline/mocap"
 )
 
-// maxRollout bounds the length of a rollout: an hour fills about 160 MB.
+// maxRollout is the longest rollout in seconds: an hour takes about 160 MB.
 const maxRollout = 3600
 
-// rollout is one drive of a model and what came of it.
+// rollout is a run of a model and its result.
 type rollout struct {
 	agent  metrics.Agent
 	path   *control.Path // to measure against, or nil
@@ -31,18 +29,18 @@ type rollout struct {
 	take   metrics.Take
 }
 
-// rolloutReport is what the command prints.
+// rolloutReport is the report of rollout.
 type rolloutReport struct {
 	Model    string          `json:"model"`
 	Out      string          `json:"out"`
 	Frames   int             `json:"frames"`
 	Seconds  float64         `json:"seconds"`
-	Asked    *float64        `json:"speed_asked_m_s,omitempty"` // where it is one speed
+	Asked    *float64        `json:"speed_asked_m_s,omitempty"` // nil if the script or the walk chooses
 	Speed    float64         `json:"speed_mean_m_s"`            // of the root
 	Travel   float64         `json:"travel_m"`
 	Path     *pathReport     `json:"path,omitempty"`
 	Motion   *metrics.Motion `json:"motion,omitempty"`
-	Restored int             `json:"restored"` // ticks after which the watchdog put it back into a good pose
+	Restored int             `json:"restored"` // ticks after which the watchdog reset the pose
 }
 
 type pathReport struct {
@@ -55,24 +53,21 @@ type pathReport struct {
 
 func newRollout() *cobra.Command {
 	var (
-		model, path, script, action, out string
-		speed, seconds                   float64
-		seed                             uint64
-		asJSON                           bool
+		path, script, action, out string
+		speed, seconds            float64
+		seed                      uint64
 	)
 	c := &cobra.Command{
-		Use:   "rollout --model MODEL --out FILE.bvh",
-		Short: "Drive a model along a path or a script and write its motion",
-		Long: `Drive a model on flat ground and write what is shown of it in a game, its paws held
-by the ground solver, as BVH: metres, 60 frames per second, world space. The
-character starts on the path, facing along it; without a path it starts at the
-origin, facing +Z.
+		Use:   "rollout MODEL --out FILE.bvh",
+		Short: "Drive a quadruped's model along a path or a script and write its motion",
+		Long: `Drive a model on flat ground and write the motion as a game displays it, with foot lock, as BVH:
+metres, 60 frames per second, world space. The character starts on the path, facing along it, or
+without a path at the origin, facing +Z.
 
---path is circle (radius 1.5 m), square (corners at ±2 m), star (five points,
-radius 2.5 m) or meander (a winding course), all around the origin; wander, a walk
-about the origin that --seed chooses; or a file of control points: lines "x,z" in
-metres, or TOML with closed and points. wander chooses its own speeds and actions,
-and so does --script, a TOML file of timed goals:
+--path is circle (radius 1.5 m), square (corners at ±2 m), star (five points, radius 2.5 m) or
+meander (a winding course), all around the origin; wander, a random walk about the origin by
+--seed; or a file of control points: lines "x,z" in metres, or TOML with closed and points.
+wander chooses its own speeds and actions. So does --script, a TOML file of timed goals:
 
   [[goal]]
   at = 0.0            # seconds
@@ -83,77 +78,61 @@ and so does --script, a TOML file of timed goals:
   [[goal]]
   at = 4.0
   action = "sit"`,
-		Example: `  mannequin rollout --model dog --path circle --speed 1.1 --seconds 30 --out c.bvh
-  mannequin rollout --model dog --path track.csv --speed 2 --seconds 20 --out t.bvh --json
-  mannequin rollout --model dog --action sit --seconds 5 --out sit.bvh
-  mannequin rollout --model train/dog.safetensors --script scene.toml --seconds 12 --out s.bvh`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case path != "" && script != "":
-				return command.Usagef("--path and --script exclude each other")
-			case (script != "" || path == "wander") && (cmd.Flags().Changed("speed") || cmd.Flags().Changed("action")):
-				return command.Usagef("--speed and --action are not for --script and --path wander, which choose their own")
-			case !(seconds > 0 && seconds <= maxRollout):
-				return command.Usagef("--seconds must be above 0 and at most %d", maxRollout)
-			case !(speed >= 0 && speed <= 20):
-				return command.Usagef("--speed must be 0 to 20 m/s")
-			}
-			act, err := control.ParseAction(action)
-			if err != nil {
-				return command.Usagef("--action: %v", err)
-			}
-			net, err := models.Open(model)
-			if err != nil {
-				return err
-			}
-			m, err := mann.NewModel(net)
-			if err != nil {
-				return err
-			}
-			if !m.Can(act) {
-				return fmt.Errorf("model %s cannot %v: its actions are %v", model, act, m.Layout.Actions)
-			}
-			r := &rollout{frames: max(int(math.Round(seconds*mann.Rate)), 1)}
-			if err := r.aim(path, script, act, float32(speed), seed); err != nil {
-				return err
-			}
-			if err := r.run(cmd.Context(), m); err != nil {
-				return err
-			}
-			if err := atomicfile.Write(out, func(w io.Writer) error { return mocap.WriteClip(w, r.take.Shown) }); err != nil {
-				return err
-			}
-			rep := r.report()
-			rep.Model, rep.Out = model, out
-			if script == "" && path != "wander" {
-				rep.Asked = &speed
-			}
-			if rep.Path != nil {
-				rep.Path.Name = path
-			}
-			if asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), rep)
-			}
-			rep.Print(cmd.OutOrStdout())
-			return nil
-		},
+		Example: `  mannequin rollout dog --path circle --speed 1.1 --seconds 30 --out c.bvh
+  mannequin rollout dog --path track.csv --speed 2 --seconds 20 --out t.bvh --json
+  mannequin rollout dog --action sit --seconds 5 --out sit.bvh
+  mannequin rollout train/dog.safetensors --script scene.toml --seconds 12 --out s.bvh`,
+		Args: command.Want("a shipped model's name or a model file", 1, 1),
 	}
-	f := c.Flags()
-	f.StringVar(&model, "model", "dog", "a shipped model's name, or a model file")
-	f.StringVar(&path, "path", "", "circle, square, star, meander, wander, or a file of control points")
-	f.StringVar(&script, "script", "", "a TOML file of timed goals")
-	f.StringVar(&action, "action", "move", "what to do: idle, move, jump, sit, lie, stand")
-	f.Float64Var(&speed, "speed", 1.1, "speed in m/s")
-	f.Float64Var(&seconds, "seconds", 10, "length of the motion")
-	f.Uint64Var(&seed, "seed", 1, "which walk, for --path wander")
-	f.StringVarP(&out, "out", "o", "", "the BVH file to write")
-	f.BoolVar(&asJSON, "json", false, "print the report as one JSON object")
-	cli.Must(c.MarkFlagRequired("out"))
+	cli.Reports(c, func(cmd *cobra.Command, args []string) (cli.Report, error) {
+		switch {
+		case path != "" && script != "":
+			return nil, command.Usagef("--path and --script exclude each other")
+		case (script != "" || path == "wander") && (cmd.Flags().Changed("speed") || cmd.Flags().Changed("action")):
+			return nil, command.Usagef("--speed and --action are not for --script and --path wander, which choose their own")
+		}
+		act, err := control.ParseAction(action)
+		if err != nil {
+			return nil, command.Usagef("--action: %v", err)
+		}
+		m, err := models.OpenAs(args[0], mann.NewModel)
+		if err != nil {
+			return nil, err
+		}
+		if !m.Can(act) {
+			return nil, fmt.Errorf("model %s cannot %v: its actions are %v", args[0], act, m.Layout.Actions)
+		}
+		r := &rollout{frames: max(int(math.Round(seconds*mann.Rate)), 1)}
+		if err := r.aim(path, script, act, float32(speed), seed); err != nil {
+			return nil, err
+		}
+		if err := r.run(cmd.Context(), m); err != nil {
+			return nil, err
+		}
+		if err := writeClip(out, r.take.Shown); err != nil {
+			return nil, err
+		}
+		rep := r.report()
+		rep.Model, rep.Out = args[0], out
+		if script == "" && path != "wander" {
+			rep.Asked = &speed
+		}
+		if rep.Path != nil {
+			rep.Path.Name = path
+		}
+		return rep, nil
+	})
+	c.Flags().StringVar(&path, "path", "", "circle, square, star, meander, wander, or a `file` of control points")
+	c.Flags().StringVar(&script, "script", "", "a TOML `file` of timed goals")
+	command.Choice(c, &action, "action", "move", []string{"idle", "move", "jump", "sit", "lie", "stand"}, "action")
+	command.Number(c, &speed, "speed", 1.1, 0, 20, "speed in m/s")
+	command.Number(c, &seconds, "seconds", 10, command.Positive, maxRollout, "duration of the motion")
+	cli.Seed(c, &seed, "the walk of --path wander")
+	command.Out(c, &out, "the BVH `file` to write")
 	return c
 }
 
-// aim sets goal, start and path from the command line.
+// aim sets goal, start and path by the command line.
 func (r *rollout) aim(path, script string, act control.Action, speed float32, seed uint64) error {
 	goal := control.Goal{Action: act, Speed: speed}
 	if act == control.Move || act == control.Jump {
@@ -180,12 +159,9 @@ func (r *rollout) aim(path, script string, act control.Action, speed float32, se
 			return goals[0]
 		}
 	case path != "":
-		p, err := control.Builtin(path)
-		if errors.Is(err, control.ErrUnknownPath) {
-			p, err = control.OpenPath(path)
-		}
+		p, err := input.OpenPath(path, "wander")
 		if err != nil {
-			return fmt.Errorf("--path is neither circle, square, star, meander, wander nor a readable file: %w", err)
+			return err
 		}
 		r.path, goal.Path = p, p
 		r.startOn(p)
@@ -238,15 +214,16 @@ func (r *rollout) report() *rolloutReport {
 	return rep
 }
 
-func (rep *rolloutReport) Print(w io.Writer) {
-	fmt.Fprintf(w, "%s: %d frames, %.1f s, %.1f m at a mean of %.2f m/s\n", rep.Out, rep.Frames, rep.Seconds, rep.Travel, rep.Speed)
+func (rep *rolloutReport) Print(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s: %d frames, %.1f s, %.1f m at a mean of %.2f m/s\n", rep.Out, rep.Frames, rep.Seconds, rep.Travel, rep.Speed)
 	if p := rep.Path; p != nil {
-		fmt.Fprintf(w, "distance from the path: mean %.1f cm, largest %.1f cm; mean angle %.1f°\n", 100*p.Mean, 100*p.Max, p.MeanAngle)
+		_, err = fmt.Fprintf(w, "distance from the path: mean %.1f cm, largest %.1f cm; mean angle %.1f°\n", 100*p.Mean, 100*p.Max, p.MeanAngle)
 	}
 	if m := rep.Motion; m != nil {
-		fmt.Fprintf(w, "skate %.3f cm/frame (hind paws %.3f), leg bend %.2f°/frame (hind legs %.2f)\n", m.Skate, m.BackSkate, m.Stiffness, m.BackStiffness)
+		_, err = fmt.Fprintf(w, "skate %.3f cm/frame (hind paws %.3f), leg bend %.2f°/frame (hind legs %.2f)\n", m.Skate, m.BackSkate, m.Stiffness, m.BackStiffness)
 	}
 	if rep.Restored > 0 {
-		fmt.Fprintf(w, "warning: the watchdog put it back into a good pose %d times\n", rep.Restored)
+		_, err = fmt.Fprintf(w, "warning: the watchdog reset the pose %d times\n", rep.Restored)
 	}
+	return err
 }

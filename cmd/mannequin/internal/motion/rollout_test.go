@@ -105,7 +105,7 @@ func writeGlider(t *testing.T) string {
 func TestRollout(t *testing.T) {
 	model := writeGlider(t)
 	out := filepath.Join(t.TempDir(), "o.bvh")
-	code, stdout, stderr := mannequin("rollout", "--model", model, "--path", "circle", "--seconds", "5", "--out", out, "--json")
+	code, stdout, stderr := mannequin("rollout", model, "--path", "circle", "--seconds", "5", "--out", out, "--json")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -158,7 +158,7 @@ func TestRolloutWays(t *testing.T) {
 	}
 	bvh := func(args ...string) []byte {
 		out := filepath.Join(t.TempDir(), "o.bvh")
-		code, _, stderr := mannequin(append([]string{"rollout", "--model", model, "--seconds", "1", "--out", out}, args...)...)
+		code, _, stderr := mannequin(append([]string{"rollout", model, "--seconds", "1", "--out", out}, args...)...)
 		if code != 0 {
 			t.Fatalf("%v: exit %d: %s", args, code, stderr)
 		}
@@ -196,20 +196,20 @@ func TestRolloutRefuses(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"--model", model}, command.ExitUsage, "out"},
-		{[]string{"--model", model, "--out", out, "--seconds", "0"}, command.ExitUsage, "--seconds"},
-		{[]string{"--model", model, "--out", out, "--seconds", "NaN"}, command.ExitUsage, "--seconds"},
-		{[]string{"--model", model, "--out", out, "--speed", "-1"}, command.ExitUsage, "--speed"},
-		{[]string{"--model", model, "--out", out, "--action", "fly"}, command.ExitUsage, "idle, move"},
-		{[]string{"--model", model, "--out", out, "--path", "circle", "--script", "x"}, command.ExitUsage, "exclude"},
-		{[]string{"--model", model, "--out", out, "--path", "wander", "--speed", "2"}, command.ExitUsage, "choose their own"},
-		{[]string{"--model", model, "--out", out, "--script", "x", "--action", "sit"}, command.ExitUsage, "choose their own"},
-		{[]string{"--model", model, "--out", out, "--fly"}, command.ExitUsage, "fly"},
-		{[]string{"--model", model, "--out", out, "--path", filepath.Join(dir, "none.csv")}, command.ExitFailure, "none.csv"},
-		{[]string{"--model", filepath.Join(dir, "none.safetensors"), "--out", out}, command.ExitFailure, "none.safetensors"},
-		{[]string{"--model", broken, "--out", out}, command.ExitFailure, "broken.safetensors"},
-		{[]string{"--model", "no-such-model", "--out", out}, command.ExitFailure, "no-such-model"},
-		{[]string{"--model", model, "--seconds", "1", "--out", filepath.Join(dir, "none", "o.bvh")}, command.ExitFailure, "none"},
+		{[]string{model}, command.ExitUsage, "out"},
+		{[]string{model, "--out", out, "--seconds", "0"}, command.ExitUsage, "--seconds"},
+		{[]string{model, "--out", out, "--seconds", "NaN"}, command.ExitUsage, "--seconds"},
+		{[]string{model, "--out", out, "--speed", "-1"}, command.ExitUsage, "--speed"},
+		{[]string{model, "--out", out, "--action", "fly"}, command.ExitUsage, "idle, move"},
+		{[]string{model, "--out", out, "--path", "circle", "--script", "x"}, command.ExitUsage, "exclude"},
+		{[]string{model, "--out", out, "--path", "wander", "--speed", "2"}, command.ExitUsage, "choose their own"},
+		{[]string{model, "--out", out, "--script", "x", "--action", "sit"}, command.ExitUsage, "choose their own"},
+		{[]string{model, "--out", out, "--fly"}, command.ExitUsage, "fly"},
+		{[]string{model, "--out", out, "--path", filepath.Join(dir, "none.csv")}, command.ExitFailure, "none.csv"},
+		{[]string{filepath.Join(dir, "none.safetensors"), "--out", out}, command.ExitFailure, "none.safetensors"},
+		{[]string{broken, "--out", out}, command.ExitFailure, "broken.safetensors"},
+		{[]string{"no-such-model", "--out", out}, command.ExitFailure, "no-such-model"},
+		{[]string{model, "--seconds", "1", "--out", filepath.Join(dir, "none", "o.bvh")}, command.ExitFailure, "none"},
 	} {
 		code, _, stderr := mannequin(append([]string{"rollout"}, c.args...)...)
 		if code != c.code || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
@@ -222,7 +222,7 @@ func TestRolloutRefuses(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var e bytes.Buffer
-	if code := command.Run(ctx, testcli.Root(Commands()...), []string{"rollout", "--model", model, "--out", out}, &e, &e); code != command.ExitFailure || !strings.Contains(e.String(), "interrupted") {
+	if code := command.Run(ctx, testcli.Root(Commands()...), []string{"rollout", model, "--out", out}, &e, &e); code != command.ExitFailure || !strings.Contains(e.String(), "interrupted") {
 		t.Errorf("interrupted: exit %d, %q", code, e.String())
 	}
 	if _, err := os.Stat(out); err == nil {

@@ -7,13 +7,14 @@ import (
 
 	"mannequin/animsys/mar"
 	"mannequin/cmd/mannequin/internal/input"
+	"mannequin/internal/closest"
 	"mannequin/internal/command"
 )
 
-// ownStyle is what --style calls the style that the motion has already.
+// ownStyle is the name in --style of the content's own style.
 const ownStyle = "own"
 
-// styleMix is how much of each style motion has over time: what --style says.
+// styleMix is the weights of styles over time: the value of --style.
 type styleMix struct {
 	at      []float64   // s, increasing
 	weights [][]float32 // (times, styles)
@@ -73,9 +74,9 @@ func parseBlend(items []string, db *mar.Database, amount float64) ([]float32, er
 		i := slices.Index(db.Styles, name)
 		if i < 0 {
 			if name == ownStyle {
-				continue // what is missing to 1
+				continue // the rest to 1
 			}
-			return nil, command.Usagef("--style: no style %.60q in the database: it has %s, and %s for what the motion has already", name, strings.Join(db.Styles, ", "), ownStyle)
+			return nil, command.Usagef("--style: no style %.60q in the database: it has %s, and %s for the content's own%s", name, strings.Join(db.Styles, ", "), ownStyle, closest.Hint(name, db.Styles))
 		}
 		w[i] += float32(v * amount)
 		sum += v * amount
@@ -86,7 +87,7 @@ func parseBlend(items []string, db *mar.Database, amount float64) ([]float32, er
 	return w, nil
 }
 
-// fill writes the weights at a time, s: between two times they change evenly.
+// fill writes the weights at a time in seconds. They change linearly between two times.
 func (m *styleMix) fill(dst []float32, at float64) {
 	i, _ := slices.BinarySearch(m.at, at)
 	switch {
@@ -102,7 +103,7 @@ func (m *styleMix) fill(dst []float32, at float64) {
 	}
 }
 
-// wants returns the styles that have a weight at any time, as indices.
+// wants returns the indices of the styles that have a weight at any time.
 func (m *styleMix) wants() (list []int) {
 	for s := range m.weights[0] {
 		if slices.ContainsFunc(m.weights, func(w []float32) bool { return w[s] > 0 }) {
@@ -112,27 +113,26 @@ func (m *styleMix) wants() (list []int) {
 	return list
 }
 
-// parseLabel reads what is known of the motion that comes in: names of actions and
-// styles, none of which may be given. It refuses labels that no take has.
+// parseLabel reads the label of the content: names of actions and styles, or none.
 func parseLabel(db *mar.Database, actions, styles []string) (l mar.Label, err error) {
 	for _, name := range actions {
 		i := slices.Index(db.Actions, name)
 		if i < 0 {
-			return l, command.Usagef("--action: no action %.60q in the database: it has %s", name, strings.Join(db.Actions, ", "))
+			return l, command.Usagef("--action: no action %.60q in the database: it has %s%s", name, strings.Join(db.Actions, ", "), closest.Hint(name, db.Actions))
 		}
 		l.Actions[i/64] |= 1 << (i % 64)
 	}
 	for _, name := range styles {
 		i := slices.Index(db.Styles, name)
 		if i < 0 {
-			return l, command.Usagef("--from-style: no style %.60q in the database: it has %s", name, strings.Join(db.Styles, ", "))
+			return l, command.Usagef("--from-style: no style %.60q in the database: it has %s%s", name, strings.Join(db.Styles, ", "), closest.Hint(name, db.Styles))
 		}
 		l.Styles |= 1 << i
 	}
 	return l, nil
 }
 
-// checkLabel reports labels and styles between which the database shows nothing.
+// checkLabel returns an error if the database has no takes for the labels and styles.
 func checkLabel(classes []input.StyleAction, actions, from []string, to []string) error {
 	known, reached := len(from) == 0, len(to) == 0
 	var have []string
@@ -161,7 +161,7 @@ func checkLabel(classes []input.StyleAction, actions, from []string, to []string
 	return nil
 }
 
-// styleNames returns the names of styles that are given as indices.
+// styleNames returns the names of styles.
 func styleNames(db *mar.Database, list []int) (names []string) {
 	for _, s := range list {
 		names = append(names, db.Styles[s])

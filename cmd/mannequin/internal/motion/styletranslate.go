@@ -16,12 +16,11 @@ import (
 
 // frameSource is motion that comes frame by frame.
 type frameSource interface {
-	// Next writes the next frame's local transforms; the error after the last is
-	// io.EOF.
+	// Next writes the local transforms of the next frame. After the last its error is io.EOF.
 	Next(pos []m3.Vec3, rot []m3.Quat) error
 }
 
-// clipFrames are those of a clip.
+// clipFrames are the frames of a clip.
 type clipFrames struct {
 	clip *skel.Clip
 	next int
@@ -38,12 +37,11 @@ func (c *clipFrames) Next(pos []m3.Vec3, rot []m3.Quat) error {
 	return nil
 }
 
-// source is motion on the database's skeleton, its root and bones in another unit
-// perhaps, at another rate, which it turns into the database's.
+// source is motion on the database's skeleton. It converts its unit and its rate to the database's.
 type source struct {
 	in         frameSource
 	scale      float32 // metres per unit
-	per        float64 // frames of the source per frame that is wanted
+	per        float64 // frames of the source per frame of the result
 	read, made int
 	last, now  transforms
 	offsets    []m3.Vec3
@@ -58,14 +56,14 @@ func newTransforms(joints int) transforms {
 	return transforms{make([]m3.Vec3, joints), make([]m3.Quat, joints)}
 }
 
-// newSource returns motion at fps on a skeleton that is like sk but for the unit.
+// newSource returns motion at fps on the database's skeleton times 1/scale.
 func newSource(in frameSource, db *mar.Database, scale, fps float64) *source {
 	n := db.Skeleton().Len()
 	return &source{in: in, scale: float32(scale), per: fps / float64(db.FPS), offsets: db.Skeleton().Offsets, last: newTransforms(n), now: newTransforms(n)}
 }
 
-// Next interpolates between two frames, and waits for the second only where it is
-// needed: motion at the rate that is wanted is passed on at once.
+// Next interpolates between two frames. It waits for the second only if it needs it: motion at the
+// database's rate is passed on at once.
 func (s *source) Next(pos []m3.Vec3, rot []m3.Quat) error {
 	const slack = 1e-6
 	at := float64(s.made) * s.per
@@ -91,8 +89,8 @@ func (s *source) Next(pos []m3.Vec3, rot []m3.Quat) error {
 	return nil
 }
 
-// unitOf returns by what lengths of a skeleton are to be multiplied to be those of
-// the database's, and an error that says in what it is another one.
+// unitOf returns the factor from lengths of a skeleton to those of the database's, or an error that
+// names their difference.
 func unitOf(db *mar.Database, s *skel.Skeleton) (float64, error) {
 	own := db.Skeleton()
 	if !slices.Equal(s.Names, own.Names) || !slices.Equal(s.Parents, own.Parents) {
@@ -116,24 +114,24 @@ type translator struct {
 	db      *mar.Database
 	stylist *mar.StyleTranslator
 	mix     *styleMix
-	timing  bool // the output's time runs as the style wants it
+	timing  bool // the style changes the timing
 	retimer *mar.Retimer
-	feet    *feet // nil: are left as they are
+	feet    *feet // nil: no foot lock
 
 	in, out      int // frames
 	spent        time.Duration
-	was, raw, is slide  // standing feet of the input, of the output, and of that as it is shown
-	looked       func() // nil, or called after some frames
+	was, raw, is slide  // standing feet of the input, and of the output before and after the foot lock
+	looked       func() // called after every lookEvery frames; may be nil
 }
 
-// farthest is how far from the origin a root may be, m: float32 has half a
-// millimetre there.
+// farthest is the largest distance of a root from the origin, m. Half a millimetre is float32's
+// resolution there.
 const farthest = 4096
 
-// lookEvery is after how many frames the nearest class is looked for.
+// lookEvery is the number of frames between searches for the nearest class.
 const lookEvery = 10
 
-// push takes a frame in and calls emit for every frame that it completes.
+// push reads a frame and calls emit for every frame that it completes.
 func (t *translator) push(pos []m3.Vec3, rot []m3.Quat, emit func(pos []m3.Vec3, rot []m3.Quat) error) error {
 	start := time.Now()
 	if p := pos[0]; !(max(m3.Abs(p.X), m3.Abs(p.Y), m3.Abs(p.Z)) < farthest) {
@@ -170,7 +168,7 @@ func (t *translator) push(pos []m3.Vec3, rot []m3.Quat, emit func(pos []m3.Vec3,
 	return err
 }
 
-// feet hold standing feet in their places, on flat ground.
+// feet is a foot lock on flat ground.
 type feet struct {
 	job ik.Legged
 	out transforms
@@ -178,27 +176,21 @@ type feet struct {
 }
 
 func newFeet(sk *skel.Skeleton, fps float32) (*feet, error) {
-	roles, err := ik.HumanRoles(sk.Names)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := ik.NewTree(sk.Parents)
+	rig, err := ik.NewHumanRig(sk.Names, sk.Parents)
 	if err != nil {
 		return nil, err
 	}
 	f := &feet{job: ik.DefaultHuman(), out: newTransforms(sk.Len()), sk: sk}
-	if f.job.Rig, err = ik.NewRig(tree, roles); err != nil {
-		return nil, err
-	}
-	f.job.Sole = 0 // a file's toes stand where recordings have them, without shoes
-	n, legs := sk.Len(), len(roles.Legs)
+	f.job.Rig = rig
+	f.job.Sole = 0 // recordings are without shoes
+	n, legs := sk.Len(), len(rig.Roles.Legs)
 	f.job.Ground, f.job.DT = ik.Level(0), 1/fps
 	f.job.Pos, f.job.Rot, f.job.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
 	f.job.Feet, f.job.Body, f.job.Contacts = make([]ik.Foot, legs), make([]ik.Body, 1), make([]bool, legs)
 	return f, f.job.Validate()
 }
 
-// hold returns the pose with the feet that stand held: bit 0 of stands is the left.
+// hold returns the pose with standing feet locked. Bit 0 of stands is the left foot.
 func (f *feet) hold(pos []m3.Vec3, rot []m3.Quat, stands uint8) ([]m3.Vec3, []m3.Quat) {
 	copy(f.job.Pos, pos)
 	copy(f.job.Rot, rot)
@@ -218,7 +210,7 @@ func (f *feet) hold(pos []m3.Vec3, rot []m3.Quat, stands uint8) ([]m3.Vec3, []m3
 	return f.out.pos, f.out.rot
 }
 
-// slide measures how far standing feet move over the ground.
+// slide measures the motion of standing feet over the ground.
 type slide struct {
 	model []m3.Xform
 	last  [2]m3.Vec3 // of the toes, left and right
@@ -227,8 +219,8 @@ type slide struct {
 	n     int
 }
 
-// toesDown is how high toes are over the ground when all of a foot is on it, m: the
-// heel lands before them.
+// toesDown is the largest height of toes whose whole foot is on the ground, m. The heel lands
+// before them.
 const toesDown = 0.05
 
 func (s *slide) add(sk *skel.Skeleton, pos []m3.Vec3, rot []m3.Quat, stands uint8) {
@@ -251,10 +243,10 @@ func (s *slide) add(sk *skel.Skeleton, pos []m3.Vec3, rot []m3.Quat, stands uint
 	}
 }
 
-// mean is in centimetres per frame.
+// mean returns the mean in centimetres per frame.
 func (s *slide) mean() float64 { return 100 * s.sum / math.Max(float64(s.n), 1) }
 
-// stream reads frames until they end, and writes each as soon as it is made.
+// stream reads all frames, and emits each result as soon as it is made.
 func (t *translator) stream(in *source, emit func(pos []m3.Vec3, rot []m3.Quat) error, stop func() error) error {
 	f := newTransforms(t.db.Skeleton().Len())
 	for {

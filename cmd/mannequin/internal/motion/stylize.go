@@ -1,164 +1,161 @@
 package motion
 
 import (
-	"io"
-	"runtime"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"mannequin/animsys/manifold"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
-	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	evalmanifold "mannequin/offline/eval/manifold"
-	"mannequin/offline/mocap"
+	"mannequin/offline/retarget"
 )
 
-// stylizeFlags are the flags of the command.
+// stylizeFlags are the flags of stylize.
 type stylizeFlags struct {
-	method, content, style, out, base string
-	amount                            float64
-	iterations, edit, threads         int
-	seed                              uint64
-	asJSON                            bool
-	mar                               marFlags
+	method, style, base       string
+	profile                   *retarget.Profile
+	amount                    float64
+	iterations, edit, threads int
+	seed                      uint64
+	mar                       marFlags
 }
+
+// methods are the values of --method.
+var methods = []string{"gram", "mar"}
 
 func newStylize() *cobra.Command {
 	var o stylizeFlags
+	var out string
+	var asJSON bool
 	c := &cobra.Command{
-		Use:   "stylize --content A.bvh --style STYLE --out C.bvh",
-		Short: "Give a motion another style, at once or as it comes",
-		Long: `Give the motion of a person another style, and write it as BVH on the human
-skeleton: metres, 60 frames per second, world space.
+		Use:   "stylize CONTENT... --style STYLE --out OUT.bvh",
+		Short: "Give a motion another style, as a whole or frame by frame",
+		Long: `Give the motion of a person another style and write it as BVH on the human skeleton: metres, 60
+frames per second, world space. CONTENT is a BVH, AMC or TXT file of any skeleton with a
+retargeting profile (mannequin import --retarget).
 
-With --method mar (Xia, Wang, Chai and Hodgins 2015) motion is translated frame by
-frame into styles of a database, styles-free or one of "mannequin style build".
---style says which, by their names in it:
+--method mar (Xia, Wang, Chai and Hodgins 2015) translates frame by frame into styles of a
+database, styles-free or one of "mannequin style build". --style names them:
 
   proud                              a style
-  proud:0.7,old:0.3                  a blend; what is missing to 1 is the content's own
-  0:proud,3:old,5:own                over time, in seconds of the content: from one
-  0:proud,4:proud:0.5+angry:0.5      time to the next weights change evenly; "own" is
-                                     the content's own style
+  proud:0.7,old:0.3                  a blend; the rest to 1 is the content's own style
+  0:proud,3:old,5:own                over time, in seconds of the content; weights change
+  0:proud,4:proud:0.5+angry:0.5      linearly in between; "own" is the content's own style
 
-Nothing need be known of the content; --action and --from-style say what is. Slow
-styles take longer than the content did, fast ones less, unless --timing=false.
+--action and --from-style say what the content is, but need not be given. Slow styles take
+longer than the content and fast ones less, unless --timing=false.
 
-With --content - frames come from the standard input and go to the standard output,
-each as soon as it is made: BVH, a line per frame, on the uniform skeleton (mannequin
-import --retarget). "Frames:" may be 0 or missing on the way in and is 0 on the way
-out; mannequin reads such files, and import --out counts their frames. The report
-goes to the standard error.
+With the content - frames come from the standard input, and each goes to the standard output as
+soon as it is made: BVH, a line per frame, on the uniform skeleton (mannequin import --retarget).
+"Frames:" may be 0 or missing in the input and is 0 in the output; mannequin reads such files, and
+import --out counts their frames. The report goes to the standard error.
 
-With --method gram (Holden, Saito and Komura 2016) --style is a recording. The hidden
-values of a motion manifold are sought that are near to those of the content and
-whose Gram matrix is near to the style's. Then the motion is edited: the body moves
-as the content's, feet stand where and when they did, bones keep their length.
---style FILE:NAME is a style of "mannequin style transfer", or of the shipped
-styles-gram: a crowd's, found before, which costs next to nothing. --amount is then
-its weight, up to 2; it suits walks and runs.
-
-Recordings are BVH or AMC files of any skeleton that a retargeting profile fits
-(mannequin import --retarget). With gram content and style need not do the same,
-but the style shows best where they do: a walk for a walk, at about its speed.`,
-		Example: `  mannequin stylize --method mar --content walk.bvh --style proud --out proud-walk.bvh
-  mannequin stylize --method mar --content walk.bvh --style 0:own,2:old --action walk --out older.bvh
-  capture | mannequin stylize --method mar --content - --style angry:0.5 --timing=false | show
-  mannequin stylize --content walk.bvh --style old.bvh --out old-walk.bvh
-  mannequin stylize --content walk.bvh --style styles-gram:sneaking --out sneak.bvh
-  mannequin stylize --content 07_04.bvh --style angry.bvh --amount 0.1 --out a-little.bvh --json`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			others := marOnly
-			if o.method == "mar" {
-				others = gramOnly
+--method gram (Holden, Saito and Komura 2016) takes the --style from a recording. It looks for
+hidden values of a motion manifold that are close to the content's and whose Gram matrix is close
+to the style's. Then the motion is edited: the body moves as the content's, feet stand where and
+when they did, bones keep their length. Content and style may differ, but the style shows best on
+the same activity: a walk for a walk, at about its speed.
+--style FILE:NAME is a style of "mannequin style transfer", or of the shipped styles-gram. It
+costs almost nothing and suits walks and runs. --amount is its weight, up to 2.`,
+		Example: `  mannequin stylize walk.bvh --method mar --style proud --out proud-walk.bvh
+  mannequin stylize walk.bvh --method mar --style 0:own,2:old --action walk --out older.bvh
+  capture | mannequin stylize - --method mar --style angry:0.5 --timing=false | show
+  mannequin stylize walk.bvh --style old.bvh --out old-walk.bvh
+  mannequin stylize takes/*.bvh --style styles-gram:sneaking --out sneaking
+  mannequin stylize 07_04.bvh --style angry.bvh --amount 0.1 --out a-little.bvh --json`,
+		Args: command.Want("a motion file, or - for the standard input", 1, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(cmd); err != nil {
+				return err
 			}
-			for _, name := range others {
-				if cmd.Flags().Changed(name) && (o.method == "mar" || o.method == "gram") {
-					return command.Usagef("--%s is not for --method %s", name, o.method)
-				}
+			if len(args) == 1 && args[0] == "-" {
+				return o.stream(cmd, out, asJSON)
 			}
-			if o.content == "-" && o.out == "" {
-				o.out = "-"
-			}
-			switch {
-			case o.method != "gram" && o.method != "mar":
-				return command.Usagef("--method is %q, want gram or mar", o.method)
-			case o.out == "":
+			if out == "" {
 				return command.Usagef("no --out: want the BVH file to write")
-			case o.method == "mar":
-				return o.printMar(cmd)
-			case o.content == "-" || o.out == "-":
-				return command.Usagef("streams (-) are for --method mar")
-			case !(o.amount > 0 && o.amount <= 1000):
-				return command.Usagef("--amount is %v, want more than 0 and at most 1000", o.amount)
-			case o.iterations < 1 || o.iterations > 10000:
-				return command.Usagef("--iterations is %d, want 1 to 10000", o.iterations)
-			case o.edit < 0 || o.edit > 10000:
-				return command.Usagef("--edit is %d, want 0 to 10000", o.edit)
-			case o.threads < 1 || o.threads > 1024:
-				return command.Usagef("--threads is %d, want 1 to 1024", o.threads)
 			}
-			if file, name, ok := transferOf(o.style); ok {
-				if cmd.Flags().Changed("iterations") || cmd.Flags().Changed("seed") {
-					return command.Usagef("--iterations and --seed are for a recording of a style, %s is found already", o.style)
-				}
-				return o.restyle(cmd.OutOrStdout(), file, name)
+			if out == "-" {
+				return command.Usagef("--out - is for the content -")
 			}
-			rep, err := o.run()
+			outs, err := cli.Outputs(args, out, ".bvh")
 			if err != nil {
 				return err
 			}
-			if o.asJSON {
-				return cli.PrintJSON(cmd.OutOrStdout(), rep)
-			}
-			rep.Print(cmd.OutOrStdout())
-			return nil
+			return cli.ReportFiles(cmd.OutOrStdout(), args, asJSON, func(i int) (cli.Report, error) { return o.run(cmd, args[i], outs[i]) })
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.method, "method", "gram", "how: gram or mar")
-	f.StringVar(&o.content, "content", "", "the motion to change, BVH or AMC; with mar - for the standard input")
-	f.StringVar(&o.style, "style", "", "the style it gets: with gram a recording, BVH or AMC, or FILE:NAME of \"style transfer\", with mar styles of the database")
-	f.StringVarP(&o.out, "out", "o", "", "the BVH file to write; with mar - for the standard output")
-	f.Float64Var(&o.amount, "amount", 1, "how much style: scales the weight of the style's term, or with mar those of the styles")
-	f.IntVar(&o.iterations, "iterations", manifold.StyleIterations, "most steps towards the style")
-	f.IntVar(&o.edit, "edit", manifold.DefaultIterations, "steps of the edit that holds standing feet and bones; 0 leaves it out")
-	f.Uint64Var(&o.seed, "seed", 1, "of the white noise to start from")
-	f.StringVar(&o.base, "manifold", "human", "a shipped model's name, or a model file: the motion manifold")
-	f.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
-	f.BoolVar(&o.asJSON, "json", false, "print the report as one JSON object")
+	cli.JSON(c, &asJSON)
+	command.Choice(c, &o.method, "method", "gram", methods, "method")
+	f.StringVar(&o.style, "style", "", "the `style`: with gram a recording or FILE:NAME of \"style transfer\", with mar styles of the database")
+	f.StringVarP(&out, "out", "o", "", "the BVH `file` to write; a folder if several are read")
+	command.Number(c, &o.amount, "amount", 1, 0, 1000, "amount of style: scales the weight of the style's term, or with mar those of the styles")
+	command.Number(c, &o.iterations, "iterations", manifold.StyleIterations, 1, 10000, "gram: largest number of steps towards the style")
+	command.Number(c, &o.edit, "edit", manifold.DefaultIterations, 0, 10000, "gram: steps of the edit that locks standing feet and keeps bones; 0 is none")
+	cli.Seed(c, &o.seed, "the white noise that gram starts from")
+	cli.Model(c, &o.base, "manifold", "human", "gram: the motion manifold")
+	input.Profile(c, &o.profile)
+	cli.Threads(c, &o.threads)
 	o.mar.add(c)
-	for _, name := range []string{"content", "style"} {
-		cli.Must(c.MarkFlagRequired(name))
-	}
+	cli.Must(c.MarkFlagRequired("style"))
 	return c
 }
 
-func (o *stylizeFlags) run() (*evalmanifold.Stylized, error) {
+// check returns an error for flags that cannot be combined.
+func (o *stylizeFlags) check(cmd *cobra.Command) error {
+	others, most := marOnly, 1000.0
+	if o.method == "mar" {
+		others, most = gramOnly, 1
+	}
+	for _, name := range others {
+		if cmd.Flags().Changed(name) {
+			return command.Usagef("--%s is not for --method %s", name, o.method)
+		}
+	}
+	if o.amount > most || o.amount == 0 && o.method == "gram" {
+		return command.Usagef("--amount is %v, want 0 to 1 with --method mar, above 0 with gram", o.amount)
+	}
+	return nil
+}
+
+// run gives the motion in a file the style.
+func (o *stylizeFlags) run(cmd *cobra.Command, content, out string) (cli.Report, error) {
+	if content == "-" {
+		return nil, command.Usagef("- is for the only content")
+	}
+	if o.method == "mar" {
+		return o.runMar(cmd.Context(), content, out, nil, nil)
+	}
+	if file, name, ok := transferOf(o.style); ok {
+		if cmd.Flags().Changed("iterations") || cmd.Flags().Changed("seed") {
+			return nil, command.Usagef("--iterations and --seed are for recordings of a style, %s is ready-made", o.style)
+		}
+		return o.restyle(content, out, file, name)
+	}
 	m, err := input.OpenManifold(o.base)
 	if err != nil {
 		return nil, err
 	}
-	content, start, err := evalmanifold.OpenPerson(m, o.content)
+	rows, start, err := evalmanifold.OpenPerson(m, content, o.profile)
 	if err != nil {
 		return nil, err
 	}
-	clip, _, err := evalmanifold.OpenPerson(m, o.style)
+	clip, _, err := evalmanifold.OpenPerson(m, o.style, o.profile)
 	if err != nil {
 		return nil, err
 	}
-	rep, rows, err := evalmanifold.Stylize(m, content, start, clip, evalmanifold.Styling{Content: o.content, Style: o.style, Amount: o.amount,
+	rep, rows, err := evalmanifold.Stylize(m, rows, start, clip, evalmanifold.Styling{Content: content, Style: o.style, Amount: o.amount,
 		Iterations: o.iterations, Edit: o.edit, Threads: o.threads, Seed: o.seed})
 	if err != nil {
 		return nil, err
 	}
-	rep.Out = o.out
+	rep.Out = out
 	made, err := m.Clip(rows, manifold.Rate, start)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", content, err)
 	}
-	return rep, atomicfile.Write(o.out, func(w io.Writer) error { return mocap.WriteClip(w, made) })
+	return rep, writeClip(out, made)
 }

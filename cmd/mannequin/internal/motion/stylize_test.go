@@ -23,7 +23,7 @@ func TestStylize(t *testing.T) {
 	dir, model := t.TempDir(), testcli.Manifold(t)
 	content := testcli.Walk(t, dir, "content.bvh", 1.8, 80, 241)
 	style, out := testcli.Walk(t, dir, "style.bvh", 1.5, 10, 180), filepath.Join(dir, "out.bvh")
-	args := []string{"stylize", "--method", "gram", "--content", content, "--style", style, "--out", out, "--manifold", model, "--threads", "2"}
+	args := []string{"stylize", "--method", "gram", content, "--style", style, "--out", out, "--manifold", model, "--threads", "2"}
 	code, text, errs := mannequin(append(args, "--json")...)
 	if code != 0 || errs != "" {
 		t.Fatalf("exit %d: %s", code, errs)
@@ -103,19 +103,19 @@ func TestStylizeRefuses(t *testing.T) {
 		{"unknown skeleton", walk, unknown, "no profile fits", 1, nil},
 		{"no file", filepath.Join(dir, "none.bvh"), walk, "none.bvh", 1, nil},
 		{"no model", walk, walk, "none.safetensors", 1, []string{"--manifold", filepath.Join(dir, "none.safetensors")}},
-		{"method", walk, walk, "want gram or mar", 2, []string{"--method", "adain"}},
+		{"method", walk, walk, "want gram, mar", 2, []string{"--method", "adain"}},
 		{"amount", walk, walk, "--amount", 2, []string{"--amount", "0"}},
 		{"iterations", walk, walk, "--iterations", 2, []string{"--iterations", "0"}},
 		{"edit", walk, walk, "--edit", 2, []string{"--edit", "-1"}},
 		{"threads", walk, walk, "--threads", 2, []string{"--threads", "0"}},
-		{"an argument", walk, walk, "more", 2, []string{"more"}},
+		{"two contents", walk, walk, "2 files are read", 2, []string{"more"}},
 	} {
-		code, text, errs := mannequin(append([]string{"stylize", "--manifold", model, "--content", c.content, "--style", c.style, "--out", out}, c.flags...)...)
+		code, text, errs := mannequin(append([]string{"stylize", "--manifold", model, c.content, "--style", c.style, "--out", out}, c.flags...)...)
 		if code != c.code || !strings.Contains(errs, c.want) || text != "" {
 			t.Errorf("%s: exit %d: %s%s", c.name, code, text, errs)
 		}
 	}
-	if code, _, errs := mannequin("stylize", "--content", walk, "--style", walk); code != 2 || !strings.Contains(errs, "out") {
+	if code, _, errs := mannequin("stylize", walk, "--style", walk); code != 2 || !strings.Contains(errs, "out") {
 		t.Errorf("flags left out: exit %d: %s", code, errs)
 	}
 	if _, err := os.Stat(out); err == nil {
@@ -131,7 +131,7 @@ func TestStylizeRecorded(t *testing.T) {
 	dir := filepath.Join(mocapdata.Dir(t), "xia")
 	for _, style := range []string{"angry", "old", "depressed"} {
 		out := filepath.Join(t.TempDir(), "out.bvh")
-		code, text, errs := mannequin("stylize", "--content", filepath.Join(dir, "neutral_01_000.bvh"), "--style", filepath.Join(dir, style+"_01_000.bvh"), "--out", out, "--json")
+		code, text, errs := mannequin("stylize", filepath.Join(dir, "neutral_01_000.bvh"), "--style", filepath.Join(dir, style+"_01_000.bvh"), "--out", out, "--json")
 		if code != 0 {
 			t.Fatalf("%s: exit %d: %s", style, code, errs)
 		}

@@ -15,13 +15,12 @@ import (
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/engine/m3"
-	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
 )
 
-// marReport is what stylize --method mar prints.
+// marReport is the report of stylize --method mar.
 type marReport struct {
 	Out      string  `json:"out"`
 	Database string  `json:"database"`
@@ -33,9 +32,9 @@ type marReport struct {
 	PerFrame float64 `json:"ms_per_frame"`
 
 	SlideWas float64    `json:"slide_content_cm"` // of standing feet, per frame
-	SlideRaw float64    `json:"slide_before_cm"`  // in the style, before feet are held
+	SlideRaw float64    `json:"slide_before_cm"`  // in the style, before the foot lock
 	Slide    float64    `json:"slide_cm"`
-	Nearest  []marShare `json:"nearest"` // classes of the database, and in what share of frames each is nearest to the content
+	Nearest  []marShare `json:"nearest"` // classes of the database, and the share of frames in which each is nearest to the content
 }
 
 type marShare struct {
@@ -44,7 +43,7 @@ type marShare struct {
 	Share  float64 `json:"share"`
 }
 
-// marFlags are those of stylize --method mar alone.
+// marFlags are the flags of stylize --method mar alone.
 type marFlags struct {
 	database         string
 	action, from     []string
@@ -55,76 +54,55 @@ type marFlags struct {
 
 func (o *marFlags) add(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&o.database, "database", "styles-free", "mar: the database of styles, styles-free or a file")
-	f.StringSliceVar(&o.action, "action", nil, "mar: what is done in the content, `actions` of the database (default: anything)")
-	f.StringSliceVar(&o.from, "from-style", nil, "mar: `styles` that the content may be in (default: any)")
-	f.Float64Var(&o.keep, "keep", 0.7, "mar: share of what only the content has that is kept, 0 to 1 (ρ)")
-	f.Float64Var(&o.confidence, "confidence", 2, "mar: standard deviations of its neighbours over which the content is trusted (κ)")
-	f.IntVar(&o.neighbours, "neighbours", 40, "mar: of each action in each style (K)")
-	f.BoolVar(&o.timing, "timing", true, "mar: time runs as the style wants it; false: a frame out per frame in")
-	f.BoolVar(&o.feet, "feet", true, "mar: hold standing feet, on flat ground")
+	f.StringVar(&o.database, "database", "styles-free", "mar: the database of styles, styles-free or a `file`")
+	f.StringSliceVar(&o.action, "action", nil, "mar: `actions` of the content, of the database's (default: any); may be repeated")
+	f.StringSliceVar(&o.from, "from-style", nil, "mar: `styles` that the content may have (default: any); may be repeated")
+	command.Number(c, &o.keep, "keep", 0.7, 0, 1, "mar: share of the content's own detail that is kept (ρ)")
+	command.Number(c, &o.confidence, "confidence", 2, command.Positive, 100, "mar: standard deviations of its neighbours within which the content is trusted (κ)")
+	command.Number(c, &o.neighbours, "neighbours", 40, 2, 1000, "mar: neighbours of each action in each style (K)")
+	f.BoolVar(&o.timing, "timing", true, "mar: change the timing with the style; false writes a frame per frame read")
+	f.BoolVar(&o.feet, "feet", true, "mar: lock standing feet, on flat ground")
 }
 
-// Flags that are for one method alone.
+// Flags of one method alone.
 var (
 	marOnly  = []string{"database", "action", "from-style", "keep", "confidence", "neighbours", "timing", "feet"}
 	gramOnly = []string{"iterations", "edit", "seed", "manifold", "threads"}
 )
 
-func (o *stylizeFlags) checkMar() error {
-	m := &o.mar
+// stream translates the standard input. The report goes where the motion does not.
+func (o *stylizeFlags) stream(cmd *cobra.Command, out string, asJSON bool) error {
 	switch {
-	case !(o.amount >= 0 && o.amount <= 1):
-		return command.Usagef("--amount is %v, want 0 to 1", o.amount)
-	case !(m.keep >= 0 && m.keep <= 1):
-		return command.Usagef("--keep is %v, want 0 to 1", m.keep)
-	case !(m.confidence > 0 && m.confidence <= 100):
-		return command.Usagef("--confidence is %v, want more than 0, up to 100", m.confidence)
-	case m.neighbours < 2 || m.neighbours > 1000:
-		return command.Usagef("--neighbours is %d, want 2 to 1000", m.neighbours)
-	case o.content == "-" && o.out != "" && o.out != "-":
-		return command.Usagef("--content - writes to the standard output as it reads: leave out --out %s", o.out)
+	case o.method != "mar":
+		return command.Usagef("the content - is for --method mar")
+	case o.profile != nil:
+		return command.Usagef("--profile is not for the content -, which is not retargeted")
+	case out != "" && out != "-":
+		return command.Usagef("the content - is written to the standard output as it is read: leave out --out %s", out)
 	}
-	return nil
-}
-
-// printMar runs, and tells about it where the motion does not go.
-func (o *stylizeFlags) printMar(cmd *cobra.Command) error {
-	if err := o.checkMar(); err != nil {
-		return err
-	}
-	rep, err := o.runMar(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+	rep, err := o.runMar(cmd.Context(), "-", "-", cmd.InOrStdin(), cmd.OutOrStdout())
 	if err != nil {
 		return err
 	}
-	w := cmd.OutOrStdout()
-	if o.out == "-" {
-		w = cmd.ErrOrStderr()
-	}
-	if o.asJSON {
-		return cli.PrintJSON(w, rep)
-	}
-	rep.Print(w)
-	return nil
+	return cli.PrintReport(cmd.ErrOrStderr(), rep, asJSON)
 }
 
-// runMar translates a file or a stream.
-func (o *stylizeFlags) runMar(ctx context.Context, stdin io.Reader, stdout io.Writer) (*marReport, error) {
+// runMar translates a file, or a stream if content and out are -.
+func (o *stylizeFlags) runMar(ctx context.Context, content, out string, stdin io.Reader, stdout io.Writer) (*marReport, error) {
 	db, err := input.OpenStyles(o.mar.database)
 	if err != nil {
 		return nil, err
 	}
-	return o.translate(ctx, db, stdin, stdout)
+	return o.translate(ctx, db, content, out, stdin, stdout)
 }
 
-func (o *stylizeFlags) translate(ctx context.Context, db *mar.Database, stdin io.Reader, stdout io.Writer) (*marReport, error) {
+func (o *stylizeFlags) translate(ctx context.Context, db *mar.Database, name, out string, stdin io.Reader, stdout io.Writer) (*marReport, error) {
 	t, err := o.translator(db)
 	if err != nil {
 		return nil, err
 	}
 	defer t.stylist.Close()
-	rep := &marReport{Out: o.out, Database: o.mar.database, Licence: db.License}
-	name := o.content
+	rep := &marReport{Out: out, Database: o.mar.database, Licence: db.License}
 	var in *source
 	var shares *marShares
 	if name == "-" {
@@ -133,13 +111,13 @@ func (o *stylizeFlags) translate(ctx context.Context, db *mar.Database, stdin io
 			return nil, err
 		}
 	} else {
-		if in, rep.Retarget, err = openContent(name, db); err != nil {
+		if in, rep.Retarget, err = openContent(name, db, o.profile); err != nil {
 			return nil, err
 		}
 		shares = newMarShares(t)
 		t.looked = shares.look
 	}
-	if err := o.write(ctx, t, in, name, stdout); err != nil {
+	if err := writeStyled(ctx, t, in, name, out, stdout); err != nil {
 		return nil, err
 	}
 	if t.in == 0 {
@@ -152,7 +130,7 @@ func (o *stylizeFlags) translate(ctx context.Context, db *mar.Database, stdin io
 	return rep, nil
 }
 
-// translator returns what the flags ask for.
+// translator returns the translator of the flags.
 func (o *stylizeFlags) translator(db *mar.Database) (*translator, error) {
 	mix, err := parseMix(o.style, db, o.amount)
 	if err != nil {
@@ -182,8 +160,8 @@ func (o *stylizeFlags) translator(db *mar.Database) (*translator, error) {
 	return t, nil
 }
 
-// write sends the motion to where the flags want it.
-func (o *stylizeFlags) write(ctx context.Context, t *translator, in *source, name string, stdout io.Writer) error {
+// writeStyled translates the motion in, and writes it to the file out or, if that is -, to stdout.
+func writeStyled(ctx context.Context, t *translator, in *source, name, out string, stdout io.Writer) error {
 	run := func(emit func(pos []m3.Vec3, rot []m3.Quat) error) error {
 		return t.stream(in, emit, func() error {
 			if ctx.Err() != nil {
@@ -193,7 +171,7 @@ func (o *stylizeFlags) write(ctx context.Context, t *translator, in *source, nam
 		})
 	}
 	sk, fps := t.db.Skeleton(), float64(t.db.FPS)
-	if o.out == "-" {
+	if out == "-" {
 		w, err := mocap.NewFrameWriter(stdout, sk, fps)
 		if err != nil {
 			return err
@@ -204,20 +182,19 @@ func (o *stylizeFlags) write(ctx context.Context, t *translator, in *source, nam
 	err := run(func(pos []m3.Vec3, rot []m3.Quat) error {
 		made.Pos, made.Rot, made.Frames = append(made.Pos, pos...), append(made.Rot, rot...), made.Frames+1
 		if len(made.Pos) > input.MaxTransforms {
-			return fmt.Errorf("%s: its %d frames are too many for a file: stream it with --content - ", name, t.in)
+			return fmt.Errorf("%s: its %d frames are too many for a file: stream it as - ", name, t.in)
 		}
 		return nil
 	})
 	if err != nil || made.Frames == 0 {
 		return err
 	}
-	return atomicfile.Write(o.out, func(w io.Writer) error { return mocap.WriteClip(w, made) })
+	return writeClip(out, made)
 }
 
-// openContent opens a recording: as it is where it is on the database's skeleton,
-// else retargeted.
-func openContent(path string, db *mar.Database) (in *source, retargeted bool, err error) {
-	if !input.IsAMC(path) {
+// openContent opens a recording: as it is if it has the database's skeleton, else retargeted.
+func openContent(path string, db *mar.Database, profile *retarget.Profile) (in *source, retargeted bool, err error) {
+	if profile == nil && mocap.FormatOf(path, nil) == mocap.FormatBVH {
 		b, err := mocap.OpenBVH(path)
 		if err != nil {
 			return nil, false, err
@@ -226,15 +203,15 @@ func openContent(path string, db *mar.Database) (in *source, retargeted bool, er
 			return newSource(&clipFrames{clip: b.Clip}, db, scale, b.Clip.FPS), false, nil
 		}
 	}
-	clip, _, err := retarget.Open(path, retarget.OpenOptions{Target: db.Skeleton(), FPS: float64(db.FPS)})
+	clip, _, err := retarget.Open(path, retarget.OpenOptions{Profile: profile, Target: db.Skeleton(), FPS: float64(db.FPS)})
 	if err != nil {
 		return nil, false, err
 	}
 	return newSource(&clipFrames{clip: clip}, db, 1, clip.FPS), true, nil
 }
 
-// openStream opens a recording that is still going on. It must be on the database's
-// skeleton: retargeting looks at a whole recording.
+// openStream opens a recording in progress. It must have the database's skeleton, because
+// retargeting needs a whole recording.
 func openStream(name string, r io.Reader, db *mar.Database) (*source, error) {
 	in, err := mocap.NewFrameReader(name, r)
 	if err != nil {
@@ -247,7 +224,7 @@ func openStream(name string, r io.Reader, db *mar.Database) (*source, error) {
 	return newSource(in, db, scale, in.FPS()), nil
 }
 
-// marShares counts which classes of the database are nearest to the content.
+// marShares counts the classes of the database that are nearest to the content.
 type marShares struct {
 	t     *translator
 	count []int // (actions, styles)
@@ -277,7 +254,7 @@ func (m *marShares) look() {
 	}
 }
 
-// list returns the classes by their shares, the greatest first.
+// list returns the classes by their shares, the largest first.
 func (m *marShares) list() []marShare {
 	out := []marShare{}
 	if m == nil {
@@ -292,14 +269,15 @@ func (m *marShares) list() []marShare {
 	return out
 }
 
-func (r *marReport) Print(w io.Writer) {
+func (r *marReport) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %.1f s of motion from %.1f s, %.3f ms per frame; styles of %s, licence %s\n", r.Out, r.Seconds, r.In, r.PerFrame, r.Database, cli.Plain(r.Licence))
-	fmt.Fprintf(w, "standing feet slide %.3f cm/frame, in the style before they are held %.3f, the content's %.3f\n", r.Slide, r.SlideRaw, r.SlideWas)
+	_, err := fmt.Fprintf(w, "standing feet slide %.3f cm/frame, in the style before the foot lock %.3f, the content's %.3f\n", r.Slide, r.SlideRaw, r.SlideWas)
 	if len(r.Nearest) > 0 {
 		var list []string
 		for _, s := range r.Nearest[:min(4, len(r.Nearest))] {
 			list = append(list, fmt.Sprintf("%s %s %.0f %%", s.Style, s.Action, 100*s.Share))
 		}
-		fmt.Fprintf(w, "the content is nearest to: %s\n", cli.Plain(strings.Join(list, ", ")))
+		_, err = fmt.Fprintf(w, "the content is nearest to: %s\n", cli.Plain(strings.Join(list, ", ")))
 	}
+	return err
 }

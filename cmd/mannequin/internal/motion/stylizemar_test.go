@@ -25,18 +25,21 @@ import (
 	"mannequin/offline/registration"
 )
 
-// marRun gives a recording a style with flags as they are by default but for change.
-func marRun(t *testing.T, content, style string, change func(*stylizeFlags)) (*marReport, *skel.Clip) {
+// marRun gives a recording a style, with the default flags after change.
+func marRun(t *testing.T, content, style, out string, change func(*stylizeFlags)) (*marReport, *skel.Clip) {
 	t.Helper()
-	o := stylizeFlags{content: content, style: style, out: filepath.Join(t.TempDir(), "out.bvh"), amount: 1, mar: marFlags{keep: 0.7, confidence: 2, neighbours: 40, timing: true, feet: true}}
+	if out == "" {
+		out = filepath.Join(t.TempDir(), "out.bvh")
+	}
+	o := stylizeFlags{style: style, amount: 1, mar: marFlags{keep: 0.7, confidence: 2, neighbours: 40, timing: true, feet: true}}
 	if change != nil {
 		change(&o)
 	}
-	r, err := o.translate(context.Background(), testcli.Database(), nil, nil)
+	r, err := o.translate(context.Background(), testcli.Database(), content, out, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := mocap.OpenBVH(o.out)
+	b, err := mocap.OpenBVH(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +62,7 @@ func forward(c *skel.Clip) (sum float64) {
 func TestStylizeMar(t *testing.T) {
 	walk := testcli.Take(t, t.TempDir(), "walk.bvh", "neutral", 100, 90, 100)
 	takes, _ := testcli.Takes()
-	full, made := marRun(t, walk, "old", nil)
+	full, made := marRun(t, walk, "old", "", nil)
 	t.Logf("%+v", full)
 	if full.In != 1.5 || full.Seconds < 1.55 || full.Frames != made.Frames || made.FPS != 60 || full.Retarget || full.Licence != "CC0-1.0" || !(full.PerFrame > 0) {
 		t.Errorf("%+v", full)
@@ -75,18 +78,18 @@ func TestStylizeMar(t *testing.T) {
 	if share := (forward(made) - own) / (want - own); share < 0.7 || share > 1.3 {
 		t.Errorf("the head is %g m ahead, %g in the style, %g in the content", forward(made), want, own)
 	}
-	half, bent := marRun(t, walk, "old:0.5", func(o *stylizeFlags) { o.mar.timing = false })
+	half, bent := marRun(t, walk, "old:0.5", "", func(o *stylizeFlags) { o.mar.timing = false })
 	if share := (forward(bent) - own) / (want - own); share < 0.3 || share > 0.7 || half.Seconds != 1.5 {
 		t.Errorf("half of the style: the head is %g m ahead, %g in the style, %g in the content; %g s", forward(bent), want, own, half.Seconds)
 	}
-	over, late := marRun(t, walk, "0:own,0.5:own,1:old", func(o *stylizeFlags) {
+	over, late := marRun(t, walk, "0:own,0.5:own,1:old", "", func(o *stylizeFlags) {
 		o.mar.timing, o.mar.action, o.mar.from = false, []string{"walk"}, []string{"neutral", "proud"}
 	})
 	early := &skel.Clip{Skel: late.Skel, FPS: 60, Frames: 25, Pos: late.Pos, Rot: late.Rot}
 	if was, is := forward(early)-own, forward(&skel.Clip{Skel: late.Skel, FPS: 60, Frames: 15, Pos: late.Pos[75*late.Skel.Len():], Rot: late.Rot[75*late.Skel.Len():]})-own; math.Abs(was) > 0.4*math.Abs(is) {
 		t.Errorf("the style comes too early: %g m of %g, %+v", was, is, over)
 	}
-	_, same := marRun(t, walk, "old", func(o *stylizeFlags) { o.amount, o.mar.feet = 0, false })
+	_, same := marRun(t, walk, "old", "", func(o *stylizeFlags) { o.amount, o.mar.feet = 0, false })
 	b, err := mocap.OpenBVH(walk)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +114,7 @@ func TestStylizeMarStream(t *testing.T) {
 	db, out := testcli.Styles(t), filepath.Join(t.TempDir(), "out.bvh")
 	walk := testcli.Take(t, t.TempDir(), "walk.bvh", "neutral", 100, 40, 1)
 	args := []string{"stylize", "--method", "mar", "--database", db, "--style", "proud:0.5,old:0.25", "--timing=false"}
-	marRun(t, walk, "proud:0.5,old:0.25", func(o *stylizeFlags) { o.out, o.mar.timing = out, false })
+	marRun(t, walk, "proud:0.5,old:0.25", out, func(o *stylizeFlags) { o.mar.timing = false })
 	text, err := os.ReadFile(walk)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +131,7 @@ func TestStylizeMarStream(t *testing.T) {
 	go func() {
 		root := testcli.Root(Commands()...)
 		root.SetIn(in)
-		code <- command.Run(context.Background(), root, append(args, "--content", "-", "--json"), made, &report)
+		code <- command.Run(context.Background(), root, append(args, "-", "--json"), made, &report)
 		made.Close()
 	}()
 	got := make(chan string, 1000)
@@ -198,22 +201,22 @@ func TestStylizeMarRefuses(t *testing.T) {
 		{"--neighbours is 1", walk, "old", 2, []string{"--neighbours", "1"}},
 		{"--edit is not for --method mar", walk, "old", 2, []string{"--edit", "3"}},
 		{"--keep is not for --method gram", walk, walk, 2, []string{"--method", "gram", "--keep", "0.5"}},
-		{"streams (-) are for --method mar", "-", walk, 2, []string{"--method", "gram"}},
+		{"the content - is for --method mar", "-", walk, 2, []string{"--method", "gram"}},
 		{"leave out --out", "-", "old", 2, nil},
 		{`no database of styles "few"`, walk, "old", 1, []string{"--database", "few"}},
 		{"a network (graph), not a database of styles", walk, "old", 1, []string{"--database", testcli.Manifold(t)}},
 		{`no style "lazy" in the database: it has neutral, old, proud, and own`, walk, "lazy", 2, []string{"--database", testcli.Styles(t)}},
 	} {
-		args := []string{"stylize", "--method", "mar", "--content", c.content, "--style", c.style, "--out", out}
+		args := []string{"stylize", "--method", "mar", c.content, "--style", c.style, "--out", out}
 		code, text, errs := mannequin(append(args, c.flags...)...)
 		if code != c.code || !strings.Contains(errs, c.want) || text != "" {
 			t.Errorf("%q: exit %d: %s%s", c.want, code, text, errs)
 		}
 	}
-	if code, _, errs := mannequin("stylize", "--method", "mar", "--content", walk, "--style", "old"); code != 2 || !strings.Contains(errs, "no --out") {
+	if code, _, errs := mannequin("stylize", "--method", "mar", walk, "--style", "old"); code != 2 || !strings.Contains(errs, "no --out") {
 		t.Errorf("no --out: exit %d: %s", code, errs)
 	}
-	o := stylizeFlags{out: out, amount: 1, mar: marFlags{keep: 0.7, confidence: 2, neighbours: 40, feet: true}}
+	o := stylizeFlags{amount: 1, mar: marFlags{keep: 0.7, confidence: 2, neighbours: 40, feet: true}}
 	for _, c := range []struct{ want, content, style, action, from string }{
 		{"the weight of \"old\" is \"x\"", walk, "old:x", "", ""},
 		{"add up to 1.25", walk, "old:0.75,proud:0.5", "", ""},
@@ -226,8 +229,8 @@ func TestStylizeMarRefuses(t *testing.T) {
 		{"none.bvh", filepath.Join(dir, "none.bvh"), "old", "", ""},
 	} {
 		o := o
-		o.content, o.style, o.mar.action, o.mar.from = c.content, c.style, strings.Fields(c.action), strings.Fields(c.from)
-		if _, err := o.translate(context.Background(), testcli.Database(), nil, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		o.style, o.mar.action, o.mar.from = c.style, strings.Fields(c.action), strings.Fields(c.from)
+		if _, err := o.translate(context.Background(), testcli.Database(), c.content, out, nil, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
@@ -245,15 +248,15 @@ func TestStylizeMarRefuses(t *testing.T) {
 		{"a stream is not retargeted", testcli.Read(t, other)},
 	} {
 		o := o
-		o.content, o.style, o.out = "-", "old", "-"
-		if _, err := o.translate(context.Background(), testcli.Database(), strings.NewReader(c.text), io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
+		o.style = "old"
+		if _, err := o.translate(context.Background(), testcli.Database(), "-", "-", strings.NewReader(c.text), io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
-	o.content, o.style, o.out = "-", "old", "-"
-	if _, err := o.translate(stopped, testcli.Database(), strings.NewReader(text), io.Discard); err == nil || !strings.Contains(err.Error(), "interrupted after 0 frames") {
+	o.style = "old"
+	if _, err := o.translate(stopped, testcli.Database(), "-", "-", strings.NewReader(text), io.Discard); err == nil || !strings.Contains(err.Error(), "interrupted after 0 frames") {
 		t.Errorf("interrupted: %v", err)
 	}
 }

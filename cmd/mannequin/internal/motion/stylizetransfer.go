@@ -10,14 +10,13 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
-	"mannequin/internal/atomicfile"
+	"mannequin/internal/closest"
 	"mannequin/internal/command"
 	evalmanifold "mannequin/offline/eval/manifold"
 	"mannequin/offline/metrics"
-	"mannequin/offline/mocap"
 )
 
-// restyleReport is what stylize --method gram prints of a style of "style transfer".
+// restyleReport is the report of stylize with a style of "style transfer".
 type restyleReport struct {
 	Out      string         `json:"out"`
 	Style    string         `json:"style"`
@@ -28,8 +27,7 @@ type restyleReport struct {
 	Motion   metrics.People `json:"motion"`
 }
 
-// transferOf splits what --style says where that is FILE:NAME, or FILE alone, of a file
-// of transfers.
+// transferOf splits a --style that is FILE:NAME, or FILE alone, of a file of transfers.
 func transferOf(style string) (file, name string, ok bool) {
 	file = style
 	if i := strings.LastIndex(style, ":"); i >= 0 {
@@ -39,59 +37,57 @@ func transferOf(style string) (file, name string, ok bool) {
 }
 
 // restyle gives the content a style of a file of transfers.
-func (o *stylizeFlags) restyle(w io.Writer, file, name string) error {
+func (o *stylizeFlags) restyle(content, out, file, name string) (*restyleReport, error) {
 	if o.amount > 2 {
-		return command.Usagef("--amount is %v, want at most 2 of a style of %s", o.amount, file)
+		return nil, command.Usagef("--amount is %v, want at most 2 of a style of %s", o.amount, file)
 	}
 	ts, err := input.OpenStyleSet(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if name == "" && len(ts.Names) == 1 {
 		name = ts.Names[0]
 	}
 	i := slices.Index(ts.Names, name)
 	if i < 0 {
-		return command.Usagef("--style: no style %.60q in %s: it has %s", name, file, strings.Join(ts.Names, ", "))
+		return nil, command.Usagef("--style: no style %.60q in %s: it has %s%s", name, file, strings.Join(ts.Names, ", "), closest.Hint(name, ts.Names))
 	}
 	m, err := input.OpenManifold(o.base)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all, err := ts.For(m)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	content, start, err := evalmanifold.OpenPerson(m, o.content)
+	was, start, err := evalmanifold.OpenPerson(m, content, o.profile)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	at := time.Now()
-	rows, err := m.Restyle(content, manifold.WeightedStyle{Transfer: all[i], Weight: float32(o.amount)}, o.edit, o.threads)
+	rows, err := m.Restyle(was, manifold.WeightedStyle{Transfer: all[i], Weight: float32(o.amount)}, o.edit, o.threads)
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.content, err)
+		return nil, fmt.Errorf("%s: %w", content, err)
 	}
-	r := restyleReport{Out: o.out, Style: name, Licence: ts.License, Seconds: float64(len(rows)/m.Layout.Columns()) / manifold.Rate, Took: time.Since(at).Seconds()}
-	stand := evalmanifold.Contacts(m.Layout, content)
-	was, err := metrics.MeasurePeople(m, content, stand, start, nil)
+	r := &restyleReport{Out: out, Style: name, Licence: ts.License, Seconds: float64(len(rows)/m.Layout.Columns()) / manifold.Rate, Took: time.Since(at).Seconds()}
+	stand := evalmanifold.Contacts(m.Layout, was)
+	before, err := metrics.MeasurePeople(m, was, stand, start, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.SkateWas = was.Skate
+	r.SkateWas = before.Skate
 	if r.Motion, err = metrics.MeasurePeople(m, rows, stand, start, nil); err != nil {
-		return err
+		return nil, err
 	}
 	made, err := m.Clip(rows, manifold.Rate, start)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := atomicfile.Write(o.out, func(w io.Writer) error { return mocap.WriteClip(w, made) }); err != nil {
-		return err
-	}
-	if o.asJSON {
-		return cli.PrintJSON(w, r)
-	}
-	fmt.Fprintf(w, "%s: %.1f s of motion in %.2f s, %s, licence %s\n", r.Out, r.Seconds, r.Took, cli.Plain(r.Style), cli.Plain(r.Licence))
-	_, err = fmt.Fprintf(w, "standing feet slide %.3f cm/frame, the content's %.3f; bones change by %.2f %% (largest %.1f %%)\n", r.Motion.Skate, r.SkateWas, r.Motion.Bone, r.Motion.BoneMost)
+	return r, writeClip(out, made)
+}
+
+func (r *restyleReport) Print(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s: %.1f s of motion in %.2f s, %s, licence %s\nstanding feet slide %.3f cm/frame, the content's %.3f; bones change by %.2f %% (largest %.1f %%)\n",
+		r.Out, r.Seconds, r.Took, cli.Plain(r.Style), cli.Plain(r.Licence), r.Motion.Skate, r.SkateWas, r.Motion.Bone, r.Motion.BoneMost)
 	return err
 }

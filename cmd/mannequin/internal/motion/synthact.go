@@ -17,14 +17,13 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/engine/m3"
-	"mannequin/internal/atomicfile"
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/command"
 	evalmanifold "mannequin/offline/eval/manifold"
 	"mannequin/offline/metrics"
-	"mannequin/offline/mocap"
 )
 
-// actReport is what synth prints of a punch or a kick.
+// actReport is the report of synth on a punch or a kick.
 type actReport struct {
 	Out     string              `json:"out"`
 	Kind    string              `json:"kind"`
@@ -32,25 +31,19 @@ type actReport struct {
 	Seconds float64             `json:"seconds"`
 	Took    float64             `json:"took_s"`
 	Rate    float64             `json:"frames_per_second"`
-	Given   float64             `json:"given_cm"` // mean distance of the given joints from where they shall be
+	Given   float64             `json:"given_cm"` // mean distance of the given joints from their targets
 	Worst   float64             `json:"given_most_cm"`
 	Edit    manifold.EditReport `json:"edit"`
 	Motion  metrics.People      `json:"motion"`
 }
 
-// actOptions are the flags of synth that punches and kicks have.
-type actOptions struct {
-	kind, targets, net, base, out string
-	seconds                       float64
-	iterations, threads           int
-}
-
-func synthAct(o actOptions) (*actReport, error) {
-	m, err := input.OpenManifold(o.base)
+// act makes a punch or a kick.
+func (o *synthOptions) act() (*actReport, error) {
+	m, err := input.OpenManifold(o.networks.Base)
 	if err != nil {
 		return nil, err
 	}
-	given, err := openGiven(m, o.kind, o.targets, o.seconds)
+	given, err := o.openGiven(m)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +55,8 @@ func synthAct(o actOptions) (*actReport, error) {
 	if len(given)/n%2 != 0 { // an even number of frames
 		given = append(given, given[len(given)-n:]...)
 	}
-	p, err := evalmanifold.OpenActor(m, o.kind, o.net, len(given)/n, o.threads)
+	net := map[string]string{"punch": o.punch, "kick": o.kick}[o.kind]
+	p, err := evalmanifold.OpenSynthesizer(m, o.kind, net, len(given)/n, o.threads)
 	if err != nil {
 		return nil, err
 	}
@@ -86,38 +80,43 @@ func synthAct(o actOptions) (*actReport, error) {
 		return nil, err
 	}
 	r.Seconds = clip.Seconds()
-	return r, atomicfile.Write(o.out, func(w io.Writer) error { return mocap.WriteClip(w, clip) })
+	return r, writeClip(o.out, clip)
 }
 
-func (r *actReport) Print(w io.Writer) {
+func (r *actReport) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %.1f s of a %s in %.2f s (%.0f frames/s), %d steps of editing\n", r.Out, r.Seconds, r.Kind, r.Took, r.Rate, r.Edit.Steps)
-	fmt.Fprintf(w, "%s off where they are given: mean %.2f cm, largest %.1f cm\n", strings.Join(r.Joints, ", "), r.Given, r.Worst)
-	fmt.Fprintf(w, "standing feet slide %.3f cm/frame; bones change by %.2f %% (largest %.1f %%)\n", r.Motion.Skate, r.Motion.Bone, r.Motion.BoneMost)
+	fmt.Fprintf(w, "%s off their targets: mean %.2f cm, largest %.1f cm\n", strings.Join(r.Joints, ", "), r.Given, r.Worst)
+	_, err := fmt.Fprintf(w, "standing feet slide %.3f cm/frame; bones change by %.2f %% (largest %.1f %%)\n", r.Motion.Skate, r.Motion.Bone, r.Motion.BoneMost)
+	return err
 }
 
-// openGiven reads where the joints that a kind of motion is made from shall be,
-// frame by frame in the body's frame: from a recording, a table or targets.
-func openGiven(m *manifold.Model, kind, file string, seconds float64) ([]float32, error) {
-	columns, err := m.Columns(kind)
+// openGiven reads the positions of the given joints, frame by frame in the body's frame, from a
+// recording, a table or targets.
+func (o *synthOptions) openGiven(m *manifold.Model) ([]float32, error) {
+	columns, err := m.Columns(o.kind)
 	if err != nil {
 		return nil, err
 	}
-	switch strings.ToLower(filepath.Ext(file)) {
+	ext := strings.ToLower(filepath.Ext(o.targets))
+	if o.profile != nil && ext != ".bvh" && ext != ".amc" {
+		return nil, command.Usagef("--profile is for --targets of a recording")
+	}
+	switch ext {
 	case ".bvh", ".amc":
-		rows, _, err := evalmanifold.OpenPerson(m, file)
+		rows, _, err := evalmanifold.OpenPerson(m, o.targets, o.profile)
 		if err != nil {
 			return nil, err
 		}
 		return evalmanifold.Places(rows, m.Layout.Columns(), columns), nil
 	case ".csv":
-		return givenTable(m, file, columns)
+		return givenTable(m, o.targets, columns)
 	case ".toml":
-		return givenTargets(m, kind, file, columns, max(int(math.Round(seconds*manifold.Rate)), 2))
+		return givenTargets(m, o.kind, o.targets, columns, max(int(math.Round(o.seconds*manifold.Rate)), 2))
 	}
-	return nil, fmt.Errorf("--targets %s: want a table (.csv), targets (.toml) or a recording (.bvh, .amc)", file)
+	return nil, fmt.Errorf("--targets %s: want a table (.csv), targets (.toml) or a recording (.bvh, .amc)", o.targets)
 }
 
-// givenTargets returns the joints at rest, but for targets.
+// givenTargets returns the joints at their targets, and at rest in between.
 func givenTargets(m *manifold.Model, kind, file string, columns []int, frames int) ([]float32, error) {
 	g, err := openTargets(file, "body")
 	if err != nil {
@@ -139,7 +138,7 @@ func givenTargets(m *manifold.Model, kind, file string, columns []int, frames in
 	given := make([]float32, 0, frames*len(columns))
 	for f := range frames {
 		for i, name := range names {
-			// What a joint carries, or is carried by, goes along.
+			// Joints of the same limb move along.
 			var own, along m3.Vec3
 			var share, pulled float32
 			for _, t := range g.targets {
@@ -162,9 +161,8 @@ func givenTargets(m *manifold.Model, kind, file string, columns []int, frames in
 	return given, nil
 }
 
-// atEase returns where joints are as long as nothing is wanted of them, in the
-// body's frame: those with contacts as the skeleton stands at rest, others at the
-// mean of all motion.
+// atEase returns the positions of joints without targets, in the body's frame: those with contacts as
+// in the rest pose, others at the mean of all motion.
 func atEase(m *manifold.Model, names []string) []m3.Vec3 {
 	mean, _ := m.Normalisation()
 	rest, low := make([]m3.Vec3, m.Skel.Len()), float32(math.Inf(1))
@@ -200,14 +198,14 @@ func oneLimb(m *manifold.Model, a, b string) bool {
 	return false
 }
 
-// maxGiven bounds the length of a table in seconds, maxGivenBytes its size.
+// maxGiven is the longest table in seconds, maxGivenBytes the largest.
 const (
 	maxGiven      = 600
 	maxGivenBytes = 64 << 20
 )
 
-// givenTable reads a table of places over time: a header "time" and x, y and z of
-// each joint, seconds and metres; between its rows joints go straight on.
+// givenTable reads a table of positions over time: a header "time" and x, y and z of each joint,
+// seconds and metres. Between its rows joints move in straight lines.
 func givenTable(m *manifold.Model, file string, columns []int) ([]float32, error) {
 	text, err := boundedfile.Read(file, maxGivenBytes)
 	if err != nil {

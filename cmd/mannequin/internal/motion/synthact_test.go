@@ -63,7 +63,7 @@ func TestSynthAct(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		given, err := openGiven(m, c.kind, file, 3)
+		given, err := (&synthOptions{kind: c.kind, targets: file, seconds: 3}).openGiven(m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestSynthAct(t *testing.T) {
 				fmt.Fprintf(&table, ", %.8f", v)
 			}
 		}
-		again, err := openGiven(m, c.kind, testcli.WriteFile(t, dir, c.kind+".csv", table.String()+"\n"), 0)
+		again, err := (&synthOptions{kind: c.kind, targets: testcli.WriteFile(t, dir, c.kind+".csv", table.String()+"\n")}).openGiven(m)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,68 +13,62 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/animsys/feature"
-	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/engine/draw"
 	"mannequin/internal/command"
 	"mannequin/models"
 	"mannequin/netruntime"
 )
 
-// mostFilters bounds what is drawn side by side.
+// mostFilters is the largest number of filters side by side.
 const mostFilters = 16
 
 func newPlotFilters() *cobra.Command {
-	var model, out string
+	var out string
 	var count int
 	var units []int
 	c := &cobra.Command{
-		Use:   "filters --model MODEL --out PICTURE.png",
+		Use:   "filters MODEL --out PICTURE.png",
 		Short: "Draw the filters of a network's first convolution",
-		Long: `Draw what the first convolution over time of a network has learnt, as in Holden,
-Saito and Komura 2016, fig. 3: each filter is an image, time to the right and the
-values of a frame downwards, a place's x, y and z one below the other. Weights are
-of normalised values.
+		Long: `Draw the weights of a network's first convolution over time, as in Holden, Saito and
+Komura 2016, fig. 3. Each filter is an image: time to the right, the values of a frame
+downwards, x, y and z of a position below each other. Weights apply to normalised values.
 
-The filters with the largest weights of places are drawn, unless --units names
-others. Weights of the body's motion and of contacts may be larger than the colours
-tell.`,
-		Example: `  mannequin plot filters --model human --out filters.png
-  mannequin plot filters --model mine.safetensors --units 3,14,159 --out three.png`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if count < 1 || count > mostFilters || len(units) > mostFilters {
-				return command.Usagef("--count is %d, and --units names %d: want 1 to %d", count, len(units), mostFilters)
-			}
-			net, err := models.Open(model)
-			if err != nil {
-				return err
-			}
-			w, node, err := firstConv(net)
-			if err != nil {
-				return fmt.Errorf("model %s: %w", model, err)
-			}
-			rows := rowNames(net, w.Shape[1])
-			if len(units) == 0 {
-				units = strongest(w, count, places(rows))
-			}
-			for _, u := range units {
-				if u < 0 || u >= w.Shape[0] {
-					return command.Usagef("--units: the layer %q has no filter %d: want 0 to %d", node, u, w.Shape[0]-1)
-				}
-			}
-			if err := savePNG(out, filterSheet(w, units, rows)); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: filters of %s\n", out, model)
-			return err
-		},
+Without --units the filters with the largest weights of positions are drawn. Weights of the
+body's motion and of contacts may exceed the range of the colours.`,
+		Example: `  mannequin plot filters human --out filters.png
+  mannequin plot filters mine.safetensors --units 3,14,159 --out three.png`,
+		Args: command.Want("one model", 1, 1),
 	}
-	f := c.Flags()
-	f.StringVar(&model, "model", "human", "a shipped model's `name`, or a model file")
-	f.StringVarP(&out, "out", "o", "", "the picture to write, .png")
-	f.IntVar(&count, "count", 8, "filters to draw")
-	f.IntSliceVar(&units, "units", nil, "`numbers` of the filters to draw, from 0")
-	cli.Must(c.MarkFlagRequired("out"))
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(units) > mostFilters {
+			return command.Usagef("--units names %d filters, want at most %d", len(units), mostFilters)
+		}
+		net, err := models.Open(args[0])
+		if err != nil {
+			return err
+		}
+		w, node, err := firstConv(net)
+		if err != nil {
+			return fmt.Errorf("model %s: %w", args[0], err)
+		}
+		rows := rowNames(net, w.Shape[1])
+		if len(units) == 0 {
+			units = strongest(w, count, places(rows))
+		}
+		for _, u := range units {
+			if u < 0 || u >= w.Shape[0] {
+				return command.Usagef("--units: the layer %q has no filter %d: want 0 to %d", node, u, w.Shape[0]-1)
+			}
+		}
+		if err := savePNG(out, filterSheet(w, units, rows)); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: filters of %s\n", out, args[0])
+		return err
+	}
+	command.Out(c, &out, "the `picture` to write, .png")
+	command.Number(c, &count, "count", 8, 1, mostFilters, "filters to draw")
+	c.Flags().IntSliceVar(&units, "units", nil, "`numbers` of the filters to draw, from 0; may be repeated")
 	return c
 }
 
@@ -90,11 +84,11 @@ func firstConv(net *netruntime.Net) (netruntime.Tensor, string, error) {
 			return w, n.Name, nil
 		}
 	}
-	return netruntime.Tensor{}, "", errors.New("it has no convolution over time, whose filters could be drawn")
+	return netruntime.Tensor{}, "", errors.New("it has no convolution over time")
 }
 
-// places returns how many values of a frame, from the first on, are places of
-// joints: all where nothing is known of them.
+// places returns the number of values at the start of a frame that are positions of joints, or all
+// if the layout is unknown.
 func places(rows []feature.Span) int {
 	n := 0
 	for _, r := range rows {
@@ -128,8 +122,8 @@ func strongest(w netruntime.Tensor, count, values int) []int {
 	return units
 }
 
-// rowNames names the values that a filter reads, by the layout of the model's
-// frames where it reads these.
+// rowNames names the values that a filter reads, by the layout of the model's frames if it reads
+// frames.
 func rowNames(net *netruntime.Net, inputs int) []feature.Span {
 	layout := new(feature.Motion)
 	if json.Unmarshal([]byte(net.Meta().Schema), layout) == nil && layout.Columns() == inputs {
@@ -143,7 +137,7 @@ func rowNames(net *netruntime.Net, inputs int) []feature.Span {
 	return []feature.Span{{Name: "inputs", Len: inputs}}
 }
 
-// What a sheet of filters looks like, in pixels.
+// Sizes on a sheet of filters, in pixels.
 const (
 	cellWide, cellHigh     = 5, 7 // of a weight
 	sheetLeft, sheetTop    = 150, 40
@@ -188,7 +182,7 @@ func filterSheet(w netruntime.Tensor, units []int, rows []feature.Span) image.Im
 	return img
 }
 
-// legend draws which weight has which colour.
+// legend draws the colours of weights.
 func legend(img *image.RGBA, x, y, high int, most float64) {
 	for k := range high {
 		draw.Fill(img, image.Rect(x, y+k, x+16, y+k+1), weightColour(1-2*float64(k)/float64(high-1)))

@@ -18,7 +18,7 @@ func TestPlotFilters(t *testing.T) {
 	dir := t.TempDir()
 	out, model, cols := filepath.Join(dir, "f.png"), testcli.Manifold(t), feature.Human().Columns()
 	const value, width = 5, 13
-	if code, _, errs := mannequin("plot", "filters", "--model", model, "--units", "5,75", "--out", out); code != 0 || cols+value != 75 {
+	if code, _, errs := mannequin("plot", "filters", model, "--units", "5,75", "--out", out); code != 0 || cols+value != 75 {
 		t.Fatal(errs)
 	}
 	f, err := os.Open(out)
@@ -47,12 +47,12 @@ func TestPlotFilters(t *testing.T) {
 	if a, b := weightColour(1), weightColour(-1); a.R <= a.B || b.B <= b.R || weightColour(0) != (color.RGBA{255, 255, 255, 255}) {
 		t.Errorf("colours %v and %v", a, b)
 	}
-	if code, _, errs := mannequin("plot", "filters", "--model", "human-footstep", "--count", "3", "--out", out); code != 0 {
+	if code, _, errs := mannequin("plot", "filters", "human-footstep", "--count", "3", "--out", out); code != 0 {
 		t.Error(errs)
 	}
 	for want, args := range map[string][]string{
-		"no filter 140": {"--model", model, "--units", "140"}, "no filter -1": {"--model", model, "--units", "-1"},
-		"1 to 16": {"--count", "17"}, "no convolution": {"--model", "dog"}, `no model "cat"`: {"--model", "cat"},
+		"no filter 140": {model, "--units", "140"}, "no filter -1": {model, "--units", "-1"},
+		"1 to 16": {model, "--count", "17"}, "no convolution": {"dog"}, `no model "cat"`: {"cat"},
 	} {
 		if code, _, errs := mannequin(append([]string{"plot", "filters", "--out", out}, args...)...); code == 0 || !strings.Contains(errs, want) {
 			t.Errorf("%v: exit %d, %s", args, code, errs)

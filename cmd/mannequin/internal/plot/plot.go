@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/engine/draw"
 	"mannequin/engine/m3"
 	"mannequin/internal/command"
@@ -24,6 +26,10 @@ import (
 	"mannequin/offline/mocap"
 )
 
+// clipKinds are the drawings of clips.
+var clipKinds = []string{"sheet", "top", "height", "speed", "together"}
+
+// New returns the command plot.
 func New() *cobra.Command {
 	var (
 		kind, out  string
@@ -34,84 +40,105 @@ func New() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "plot FILE... --out PICTURE",
-		Short: "Draw clips or a table of curves into a picture, or a video",
-		Long: `Draw a clip (BVH) or a table of curves (CSV) into a PNG, SVG or PDF picture.
+		Short: "Draw clips or a table of curves as a picture or a video",
+		Long: `Draw clips (BVH, AMC or TXT) or tables of curves (CSV) as PNG, SVG or PDF pictures. --kind
+says how a clip is drawn:
 
-A clip is drawn as --kind
   sheet     frames side by side, seen from the right (PNG)
   top       the path of the root on the ground, seen from above (PNG)
   height    the heights of root and end sites over time
   speed     the root's ground speed over time
-  together  as it goes, beside up to 15 others: a video (.mp4, .gif or a folder of
-            PNGs), or a sheet with a column for each clip (.png)
-A CSV file needs a header line; its first column is the x axis. plot filters draws
-a model's.`,
+  together  up to 16 clips side by side: a video (.mp4, .gif or a folder of PNGs), or a sheet
+            with a column for each clip (.png)
+
+A CSV file needs a header line. Its first column is the x axis. Several files, except with
+--kind together, become a PNG each in the folder --out. plot filters draws a model.`,
 		Example: `  mannequin plot walk.bvh --out walk.png
   mannequin plot dog.bvh --scale 0.01 --kind height --from 2 --span 3 --out feet.svg
+  mannequin plot takes/*.bvh --kind top --out paths
   mannequin plot walk.bvh old.bvh proud.bvh --kind together --out styles.mp4
   mannequin plot train/loss.csv --log --out loss.png`,
 		Args: command.Want("a motion file or a table", 1, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if !(scale > 0 && span >= 0 && from >= 0) || frames < 1 || frames > 400 {
-				return command.Usagef("--scale must be positive, --frames 1 to 400, --from and --span not negative")
+	}
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		open := func(path string) (*skel.Clip, error) {
+			b, _, err := input.OpenMotion(path, "", mocap.AMCRate)
+			if err != nil {
+				return nil, err
 			}
-			if err := severalClips(args, kind, frames); err != nil {
+			clip := b.Clip
+			if scale != 1 {
+				clip = clip.Scaled(scale)
+			}
+			if clip, err = section(clip, from, span); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			return clip, nil
+		}
+		if kind == "together" {
+			if err := checkTogether(args, frames); err != nil {
 				return err
-			}
-			if len(args) == 1 && strings.EqualFold(filepath.Ext(args[0]), ".csv") {
-				return plotTable(args[0], out, logY)
 			}
 			var clips []*skel.Clip
 			for _, path := range args {
-				b, err := mocap.OpenBVH(path)
+				clip, err := open(path)
 				if err != nil {
 					return err
 				}
-				clip := b.Clip
-				if scale != 1 {
-					clip = clip.Scaled(scale)
-				}
-				if clip, err = section(clip, from, span); err != nil {
-					return fmt.Errorf("%s: %w", path, err)
-				}
 				clips = append(clips, clip)
 			}
-			clip := clips[0]
-			switch kind {
-			case "sheet":
-				return savePNG(out, sheet(clip, from, frames))
-			case "top":
-				return savePNG(out, fromAbove(clip))
-			case "height":
-				return heights(clip, from).Save(out)
-			case "speed":
-				return speeds(clip, from).Save(out)
-			case "together":
-				return together(cmd.Context(), labels(args), clips, from, frames, out)
+			if err := together(cmd.Context(), labels(args), clips, from, frames, out); err != nil {
+				return err
 			}
-			return command.Usagef("unknown --kind %q: one of sheet, top, height, speed, together", kind)
-		},
-		PostRunE: func(cmd *cobra.Command, args []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: drawn from %s\n", out, strings.Join(args, ", "))
 			return err
-		},
+		}
+		outs, err := cli.Outputs(args, out, ".png")
+		if err != nil {
+			return err
+		}
+		for i, path := range args {
+			if strings.EqualFold(filepath.Ext(path), ".csv") {
+				err = plotTable(path, outs[i], logY)
+			} else if clip, e := open(path); e != nil {
+				err = e
+			} else {
+				err = plotClip(clip, kind, from, frames, outs[i])
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: drawn from %s\n", outs[i], path)
+		}
+		return nil
 	}
-	f := c.Flags()
-	f.StringVarP(&out, "out", "o", "", "the picture to write: .png, or .svg and .pdf for curves")
-	f.StringVar(&kind, "kind", "sheet", "what to draw of a clip: sheet, top, height, speed, together")
-	f.Float32Var(&scale, "scale", 1, "metres per unit of the clip: 0.01 for centimetres")
-	f.IntVar(&frames, "frames", 16, "frames on a sheet")
-	f.Float64Var(&from, "from", 0, "first second to draw")
-	f.Float64Var(&span, "span", 0, "seconds to draw; 0: to the end")
-	f.BoolVar(&logY, "log", false, "logarithmic y axis, for CSV")
-	cli.Must(c.MarkFlagRequired("out"))
+	command.Out(c, &out, "the `picture` to write: .png, or .svg and .pdf for curves; a folder if several files are read")
+	command.Choice(c, &kind, "kind", "sheet", clipKinds, "drawing of a clip")
+	command.Number(c, &scale, "scale", 1, command.Positive, 1e6, "metres per unit of the clip: 0.01 for centimetres")
+	command.Number(c, &frames, "frames", 16, 1, mostTiles, "frames on a sheet")
+	command.Number(c, &from, "from", 0, 0, math.Inf(1), "first second to draw")
+	command.Number(c, &span, "span", 0, 0, math.Inf(1), "seconds to draw; 0 is all")
+	c.Flags().BoolVar(&logY, "log", false, "logarithmic y axis, for CSV")
 	c.AddCommand(newPlotFilters())
 	return c
 }
 
+// plotClip draws a clip.
+func plotClip(clip *skel.Clip, kind string, from float64, frames int, out string) error {
+	switch kind {
+	case "top":
+		return savePNG(out, fromAbove(clip))
+	case "height":
+		return heights(clip, from).Save(out)
+	case "speed":
+		return speeds(clip, from).Save(out)
+	}
+	return savePNG(out, sheet(clip, from, frames))
+}
+
 // section returns the frames of clip in [from, from+span) seconds.
 func section(c *skel.Clip, from, span float64) (*skel.Clip, error) {
-	// Clamped before they are whole numbers: seconds may be any number.
+	// Seconds may be any number, so they are clamped before they become integers.
 	frame := func(seconds float64) int { return int(min(seconds*c.FPS+0.5, float64(c.Frames))) }
 	first, last := frame(from), c.Frames
 	if span > 0 {
@@ -223,8 +250,7 @@ func plotTable(path, out string, logY bool) error {
 	return c.Save(out)
 }
 
-// readTable reads a CSV table with a header. A cell that is not a number is
-// left out of its curve; a column without any number is left out whole.
+// readTable reads a CSV table with a header. Cells and columns without a number are left out.
 func readTable(r io.Reader) (chart.Chart, error) {
 	rows := csv.NewReader(r)
 	rows.Comment = '#'

@@ -55,6 +55,14 @@ func TestPlotClip(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
+	// Several files become a picture each.
+	table, out := testcli.WriteFile(t, dir, "loss.csv", "epoch,loss\n1,2\n2,1\n"), filepath.Join(dir, "pictures")
+	code, says, errs := mannequin("plot", clip, table, "--kind", "top", "--out", out)
+	for _, name := range []string{"hop.png", "loss.png"} {
+		if _, err := os.Stat(filepath.Join(out, name)); code != 0 || err != nil || !strings.Contains(says, name) {
+			t.Errorf("code %d: %s%s, %v", code, says, errs, err)
+		}
+	}
 }
 
 // Clips beside each other become a sheet, a folder of frames and a GIF.

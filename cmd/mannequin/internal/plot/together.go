@@ -15,11 +15,11 @@ import (
 	"mannequin/offline/eval/figure"
 )
 
-// mostTogether is how many clips fit beside each other.
+// mostTogether is the largest number of clips side by side.
 const mostTogether = 16
 
-// together shows clips beside each other as they go, each followed by a view of its
-// own: as a video, or, where out is a .png, as a sheet with a column for each.
+// together shows clips side by side, each with a camera of its own that follows it: as a video, or
+// as a sheet with a column for each if out is a .png.
 func together(ctx context.Context, names []string, clips []*skel.Clip, from float64, frames int, out string) error {
 	const w, h, rate = 300, 340, 30
 	end, top := 0.0, float32(0.5)
@@ -62,8 +62,8 @@ func together(ctx context.Context, names []string, clips []*skel.Clip, from floa
 	return video.Close()
 }
 
-// around returns where the root is over the ground, without its swaying: the mean of
-// half a second before and behind.
+// around returns the mean of the root's places on the ground from half a second before to half a
+// second after.
 func around(c *skel.Clip, f int) m3.Vec3 {
 	n, reach := c.Skel.Len(), int(c.FPS/2)
 	sum, count := m3.Vec3{}, float32(0)
@@ -74,7 +74,7 @@ func around(c *skel.Clip, f int) m3.Vec3 {
 	return sum.Scale(1 / count)
 }
 
-// labels returns what to call files: their names without folder and extension.
+// labels returns the files' names without folder and extension.
 func labels(paths []string) []string {
 	var out []string
 	for _, p := range paths {
@@ -86,15 +86,13 @@ func labels(paths []string) []string {
 // mostTiles bounds the memory of a sheet.
 const mostTiles = 400
 
-// severalClips says what is wrong with more files than one.
-func severalClips(paths []string, kind string, frames int) error {
+// checkTogether checks the number of clips side by side.
+func checkTogether(paths []string, frames int) error {
 	switch {
-	case kind == "together" && frames*len(paths) > mostTiles:
+	case frames*len(paths) > mostTiles:
 		return command.Usagef("%d frames of %d clips, at most %d pictures fit on a sheet", frames, len(paths), mostTiles)
 	case len(paths) > mostTogether:
-		return command.Usagef("%d clips, at most %d fit beside each other", len(paths), mostTogether)
-	case len(paths) > 1 && kind != "together":
-		return command.Usagef("%d files: only --kind together shows more than one", len(paths))
+		return command.Usagef("%d clips, at most %d fit side by side", len(paths), mostTogether)
 	}
 	return nil
 }

@@ -23,11 +23,12 @@ import (
 	"mannequin/internal/command"
 )
 
+// New returns the command serve.
 func New() *cobra.Command {
 	var addr, dir string
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve the scenes to a browser, as make web has built them",
+		Short: "Serve the scenes, as built by make web, to a browser",
 		Example: `  mannequin serve
   mannequin serve --addr localhost:9000
   mannequin serve --addr :8080 --dir out/web`,
@@ -39,8 +40,8 @@ func New() *cobra.Command {
 			return serve(cmd.Context(), addr, dir, cmd.OutOrStdout())
 		},
 	}
-	c.Flags().StringVar(&addr, "addr", "localhost:8080", "where to listen, HOST:PORT; without HOST for the whole network")
-	c.Flags().StringVar(&dir, "dir", filepath.Join("out", "web"), "`folder` that make web has written")
+	c.Flags().StringVar(&addr, "addr", "localhost:8080", "address to listen at, `HOST:PORT`; without HOST the whole network can connect")
+	c.Flags().StringVar(&dir, "dir", filepath.Join("out", "web"), "`folder` that make web wrote")
 	return c
 }
 
@@ -70,7 +71,7 @@ func serve(ctx context.Context, addr, dir string, stdout io.Writer) error {
 		return fmt.Errorf("%s: %w", addr, err)
 	case <-ctx.Done():
 	}
-	// Who is in the middle of a file gets a moment to finish.
+	// Downloads get a moment to finish.
 	late, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	if srv.Shutdown(late) != nil {
@@ -79,27 +80,26 @@ func serve(ctx context.Context, addr, dir string, stdout io.Writer) error {
 	return nil
 }
 
-// site is the folder of a build, which nothing outside is reached through. make web
-// may put another in its place meanwhile.
+// site serves the folder of a build, and no file outside it. make web may replace the folder.
 type site struct{ dir string }
 
 func openSite(dir string) (*site, error) {
 	for _, need := range []string{"index.html", "mannequin.wasm"} {
 		if _, err := os.Stat(filepath.Join(dir, need)); err != nil {
-			return nil, fmt.Errorf("no %s in %s: run make web first, or name the folder of such a build with --dir", need, dir)
+			return nil, fmt.Errorf("no %s in %s: run make web first, or name the folder of a build with --dir", need, dir)
 		}
 	}
 	return &site{dir}, nil
 }
 
-// kinds are the types of files that not every system knows.
+// kinds are the content types of files that not every system knows.
 var kinds = map[string]string{
 	".wasm": "application/wasm", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8",
 	".json": "application/json", ".md": "text/plain; charset=utf-8", ".safetensors": "application/octet-stream",
 }
 
-// ServeHTTP serves files, and folders not at all. Of a file that lies there compressed
-// too, browsers that can get that.
+// ServeHTTP serves files, not folders. Browsers that can unpack gzip get the compressed twin of a
+// file, if there is one.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -117,7 +117,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.Close()
 	h := w.Header()
-	h.Set("Cache-Control", "no-cache") // kept, and asked for again only where it has changed
+	h.Set("Cache-Control", "no-cache") // cached, and checked for changes
 	h.Set("X-Content-Type-Options", "nosniff")
 	kind, ok := kinds[path.Ext(name)]
 	if !ok {
@@ -138,7 +138,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, name, at, f)
 }
 
-// open opens a file, not a folder, and says when it was written.
+// open opens a file, not a folder, and returns when it was written.
 func (s *site) open(name string) (*os.File, time.Time, error) {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *site) open(name string) (*os.File, time.Time, error) {
 	return f, info.ModTime(), nil
 }
 
-// takesGzip reports whether who asks can unpack gzip.
+// takesGzip reports whether the browser can unpack gzip.
 func takesGzip(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		if coding, weight, _ := strings.Cut(part, ";"); strings.TrimSpace(coding) == "gzip" {

@@ -9,13 +9,14 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/internal/command"
 	evalmanifold "mannequin/offline/eval/manifold"
+	"mannequin/offline/retarget"
 )
 
 // styleClip is a recording of a style.
 type styleClip struct {
 	name, file string
 	amount     float64
-	from, to   float64 // s; to is 0: to the end
+	from, to   float64 // s; to is 0 for the end
 	rows       []float32
 }
 
@@ -23,13 +24,13 @@ type styleClip struct {
 func parseStyleClip(text string) (c styleClip, err error) {
 	name, file, ok := strings.Cut(text, "=")
 	if !ok || name == "" || file == "" {
-		return c, command.Usagef("--style is %.60q, want NAME=FILE", text)
+		return c, command.Usagef("%.60q: want NAME=FILE", text)
 	}
 	c.file, c.amount = file, 1
 	var amount string
 	if c.name, amount, ok = strings.Cut(name, ":"); ok {
 		if c.amount, err = strconv.ParseFloat(amount, 64); err != nil || !(c.amount > 0 && c.amount <= 100) {
-			return c, command.Usagef("--style %.60q: the amount is %.20q, want more than 0, up to 100", text, amount)
+			return c, command.Usagef("%.60q: the amount is %.20q, want more than 0, up to 100", text, amount)
 		}
 	}
 	at := strings.LastIndex(file, "@")
@@ -40,15 +41,15 @@ func parseStyleClip(text string) (c styleClip, err error) {
 		return c, nil
 	}
 	if !(a >= 0 && b > a && b <= 1e6) {
-		return c, command.Usagef("--style %.60q: %.20q is no part of a recording, want FROM:TO in seconds", text, file[at+1:])
+		return c, command.Usagef("%.60q: %.20q is no part of a recording, want FROM:TO in seconds", text, file[at+1:])
 	}
 	c.file, c.from, c.to = file[:at], a, b
 	return c, nil
 }
 
 // open reads the recording, or the part of it.
-func (c *styleClip) open(m *manifold.Model) error {
-	rows, _, err := evalmanifold.OpenPerson(m, c.file)
+func (c *styleClip) open(m *manifold.Model, profile *retarget.Profile) error {
+	rows, _, err := evalmanifold.OpenPerson(m, c.file, profile)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"mannequin/offline/registration"
 )
 
-// styleReport is what style build says about what it made.
+// styleReport is the report of style build.
 type styleReport struct {
 	Out      string              `json:"out"`
 	Name     string              `json:"name"`
@@ -26,14 +26,14 @@ type styleReport struct {
 	Minutes  float64             `json:"minutes"`
 	Styles   []string            `json:"styles"`
 	Actions  []input.StyleAction `json:"actions"`
-	LeftOut  []string            `json:"left_out,omitempty"` // recordings of which nothing is known
+	LeftOut  []string            `json:"left_out,omitempty"` // recordings without a label
 	Warnings []string            `json:"warnings"`
 
 	reports map[string]*registration.Report
 	limits  string
 }
 
-// registered takes in what the registration of an action says.
+// registered keeps the report on the registration of an action.
 func (r *styleReport) registered(rep *registration.Report) {
 	if r.reports == nil {
 		r.reports = map[string]*registration.Report{}
@@ -41,11 +41,11 @@ func (r *styleReport) registered(rep *registration.Report) {
 	r.reports[rep.Action] = rep
 }
 
-// fewWindows is how many windows a class should have: the neighbours that are looked
-// for in it.
+// fewWindows is the least number of windows that a class should have: the neighbours that
+// translation looks for in it.
 const fewWindows = 40
 
-// describe takes in the database.
+// describe describes the database.
 func (r *styleReport) describe(db *mar.Database) {
 	r.Name, r.Licence, r.Data = db.Name, db.License, db.Data
 	r.FPS, r.Frames, r.Minutes = float64(db.FPS), db.Frames(), float64(db.Frames())/float64(db.FPS)/60

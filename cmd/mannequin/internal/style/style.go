@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -18,16 +16,19 @@ import (
 
 	"mannequin/animsys/mar"
 	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/internal/command"
 	"mannequin/offline/dataset"
 	"mannequin/offline/procgen/human"
 	"mannequin/offline/registration"
+	"mannequin/offline/retarget"
 )
 
+// New returns the command style.
 func New() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "style",
-		Short: "Databases of styles, which motion is translated with as it comes, and styles of a manifold",
+		Short: "Make databases of styles for realtime transfer, and styles for crowds on a manifold",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -35,9 +36,10 @@ func New() *cobra.Command {
 	return c
 }
 
-// styleFlags are the flags of style build.
+// styleFlags are the flags of style build, and the folders that it reads.
 type styleFlags struct {
 	data, only    []string
+	profile       *retarget.Profile
 	table, out    string
 	name, license string
 	fps, minutes  float64
@@ -48,107 +50,82 @@ type styleFlags struct {
 
 func newStyleBuild() *cobra.Command {
 	var o styleFlags
-	var asJSON bool
 	c := &cobra.Command{
-		Use:   "build --data DIR --out FILE | --free --out FILE",
+		Use:   "build {DIR... | --free} --out FILE",
 		Short: "Make a database of styles from recordings",
-		Long: `Make a database of styles for "mannequin stylize --method mar" (Xia et al. 2015) from
-BVH or AMC recordings of people: actions, each performed in several styles. Any
-skeleton will do that a retargeting profile fits (mannequin import --retarget). The
-takes of an action are registered: laid on one timeline, so that every frame of one
-style has its counterparts in the others.
+		Long: `Make a database of styles for "mannequin stylize --method mar" (Xia et al. 2015) from folders
+of BVH or AMC recordings of people: actions, each in several styles, on any skeleton with a
+retargeting profile (mannequin import --retarget). The takes of an action are registered: they
+get one timeline, so that every frame of one style has counterparts in the others.
 
-What a recording shows is read off its name, in the families style_CC_TTT (Xia) and
-dataset-N_CONTENT_STYLE_NNN (Bandai Namco), or told by --table, a TOML file:
+The name of a recording says what it shows, in the families style_CC_TTT (Xia) and
+dataset-N_CONTENT_STYLE_NNN (Bandai Namco). For other names write a --table, a TOML file:
 
   [[pattern]]
-  files  = "walk_*_*"     # of the file's name without extension, or of folder/file
+  files  = "walk_*_*"     # file names without extension, or folder/file
   action = "walk"
-  style  = "$1"           # what the first * stands for
-  cyclic = true           # it repeats itself; may be missing
+  style  = "$1"           # what the first * matches
+  cyclic = true           # it repeats itself; may be left out
 
   [clip.walk_old_07]      # one recording
   style = "tired"         # or: skip = true
 
-The licence is --license, else what the folders' dataset.toml say.
+The licence is --license, or else what dataset.toml in the folders says.
 
---free makes it from rules instead (walk, run and stand in eight styles, CC0): the
-database that is shipped as styles-free. Equal flags give equal bytes on one family
-of processors.`,
-		Example: `  mannequin style build --data xia --out xia.safetensors --license "not to be shared"
-  mannequin style build --data mine --data more --table styles.toml --half --out mine.safetensors
-  mannequin style build --data xia --only 'neutral_*,proud_*' --out small.safetensors --json
+--free makes a procedural database without recordings (walk, run and stand in eight styles,
+CC0). The shipped styles-free is one. Equal flags give equal bytes on one family of processors.`,
+		Example: `  mannequin style build xia --out xia.safetensors --license "not to be shared"
+  mannequin style build mine more --table styles.toml --half --out mine.safetensors
+  mannequin style build xia --only 'neutral_*,proud_*' --out small.safetensors --json
   mannequin style build --free --half --out styles-free.safetensors`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(cmd); err != nil {
-				return err
-			}
-			r, err := o.run(cmd.Context(), cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			return cli.PrintReport(cmd.OutOrStdout(), r, asJSON)
-		},
+		Args: cobra.ArbitraryArgs,
 	}
+	cli.Reports(c, func(cmd *cobra.Command, args []string) (cli.Report, error) {
+		o.data = args
+		if err := o.check(cmd); err != nil {
+			return nil, err
+		}
+		return o.run(cmd.Context(), cmd.ErrOrStderr())
+	})
 	f := c.Flags()
-	f.StringArrayVar(&o.data, "data", nil, "`folder` of recordings; may stand several times")
-	f.StringVar(&o.table, "table", "", "TOML `file` that says what the recordings show")
-	f.StringSliceVar(&o.only, "only", nil, "`patterns` of the recordings to read, by file name without extension (default: all)")
-	f.StringVarP(&o.out, "out", "o", "", "the database to write")
-	f.StringVar(&o.name, "name", "", "what it is called (default: as the file)")
-	f.StringVar(&o.license, "license", "", "the recordings' licence (default: what their folders say)")
-	f.Float64Var(&o.fps, "fps", 60, "frames per second of the database, and so of the motion that it translates")
+	f.StringVar(&o.table, "table", "", "TOML `file` with the actions and styles of recordings")
+	f.StringSliceVar(&o.only, "only", nil, "`patterns` of the recordings to read, file names without extension (default: all)")
+	input.Profile(c, &o.profile)
+	command.Out(c, &o.out, "the `database` to write")
+	f.StringVar(&o.name, "name", "", "name of the database (default: as the file)")
+	f.StringVar(&o.license, "license", "", "licence of the recordings (default: as in their folders)")
+	command.Number(c, &o.fps, "fps", 60, 10, 1000, "frames per second of the database and of the motion it can translate")
 	f.BoolVar(&o.half, "half", false, "store half-precision numbers: half the size, angles to a fortieth of a degree")
-	f.BoolVar(&o.free, "free", false, "make the takes from rules, without recordings")
-	f.Float64Var(&o.minutes, "minutes", 15, "of motion with --free, about: 15 is the least, every content once in every style")
-	f.Int64Var(&o.seed, "seed", 1, "of the motion with --free")
-	f.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
-	f.BoolVar(&asJSON, "json", false, "print the report as one JSON object")
-	cli.Must(c.MarkFlagRequired("out"))
+	f.BoolVar(&o.free, "free", false, "make procedural takes, without recordings")
+	command.Number(c, &o.minutes, "minutes", 15, command.Positive, 600, "about the length of the motion with --free; 15 is the least, every content once in every style")
+	command.Number(c, &o.seed, "seed", 1, 1, math.MaxInt64, "seed of the motion with --free")
+	cli.Threads(c, &o.threads)
 	return c
 }
 
 func (o *styleFlags) check(cmd *cobra.Command) error {
 	switch {
-	case o.out == "":
-		return command.Usagef("--out is empty")
 	case o.free && len(o.data) > 0:
-		return command.Usagef("--free and --data: the database is made of either")
+		return command.Usagef("--free and a folder of recordings: the database is made of one or the other")
 	case !o.free && len(o.data) == 0:
-		return command.Usagef("no --data: want a folder of recordings, or --free")
-	case !(o.fps >= 10 && o.fps <= 1000):
-		return command.Usagef("--fps is %v, want 10 to 1000", o.fps)
-	case !(o.minutes > 0 && o.minutes <= 600):
-		return command.Usagef("--minutes is %v, want more than 0, up to 600", o.minutes)
-	case o.seed < 1:
-		return command.Usagef("--seed is %d, want at least 1", o.seed)
-	case o.threads < 1 || o.threads > 1024:
-		return command.Usagef("--threads is %d, want 1 to 1024", o.threads)
+		return command.Usagef("want folders of recordings, or --free")
 	}
-	for _, p := range o.only {
-		if _, err := path.Match(p, ""); err != nil {
-			return command.Usagef("--only: %q is no pattern of names", p)
-		}
+	if err := dataset.CheckPatterns(o.only); err != nil {
+		return command.Usagef("--only: %w", err)
 	}
-	with, without := []string{"minutes", "seed"}, []string{"table", "only", "license", "fps"}
-	if !o.free {
-		for _, name := range with {
-			if cmd.Flags().Changed(name) {
-				return command.Usagef("--%s is for --free", name)
-			}
-		}
-		return nil
+	only, why := []string{"minutes", "seed"}, "for --free"
+	if o.free {
+		only, why = []string{"table", "only", "profile", "license", "fps"}, "for recordings, not for --free"
 	}
-	for _, name := range without {
+	for _, name := range only {
 		if cmd.Flags().Changed(name) {
-			return command.Usagef("--%s is for recordings, not for --free", name)
+			return command.Usagef("--%s is %s", name, why)
 		}
 	}
 	return nil
 }
 
-// unknownLicense is that of recordings that do not say theirs.
+// unknownLicense is the licence of recordings without a statement.
 const unknownLicense = "unknown: not to be shared"
 
 // run builds the database and writes it.
@@ -183,7 +160,7 @@ func (o *styleFlags) build(ctx context.Context, progress io.Writer, r *styleRepo
 		db.Name, db.Data, db.License, r.limits = "styles-free", src.Data, src.License, src.Limits
 		return db, nil
 	}
-	opt := registration.ReadOptions{Only: o.only, FPS: o.fps, Lenient: true, Workers: o.threads}
+	opt := registration.ReadOptions{Only: o.only, Profile: o.profile, FPS: o.fps, Lenient: true, Workers: o.threads}
 	if o.table != "" {
 		t, err := registration.OpenTable(o.table)
 		if err != nil {
@@ -201,7 +178,7 @@ func (o *styleFlags) build(ctx context.Context, progress io.Writer, r *styleRepo
 	opt.Progress = bar.Step
 	takes, left, err := registration.Read(o.data, opt)
 	if err != nil && len(left) > 0 {
-		return nil, fmt.Errorf("nothing is known of the %d recordings in %s, such as %s: give their action and style with --table", len(left), strings.Join(o.data, ", "), left[0])
+		return nil, fmt.Errorf("nothing is known of the %d recordings in %s, such as %s: give their actions and styles with --table", len(left), strings.Join(o.data, ", "), left[0])
 	}
 	if err != nil {
 		return nil, err
@@ -231,7 +208,7 @@ func (o *styleFlags) build(ctx context.Context, progress io.Writer, r *styleRepo
 	return db, nil
 }
 
-// licence returns that of the recordings.
+// licence returns the licence of the recordings.
 func (o *styleFlags) licence() (string, error) {
 	if o.license != "" {
 		return o.license, nil
@@ -252,7 +229,7 @@ func (o *styleFlags) licence() (string, error) {
 	return strings.Join(all, "; "), nil
 }
 
-// provenance says what the takes are and from where.
+// provenance describes the takes and their origin.
 func (o *styleFlags) provenance(takes []*registration.Take) string {
 	frames := 0
 	for _, t := range takes {
@@ -272,7 +249,7 @@ func (o *styleFlags) provenance(takes []*registration.Take) string {
 	return fmt.Sprintf("%d takes, %.1f minutes, of %s", len(takes), float64(frames)/o.fps/60, strings.Join(from, "; "))
 }
 
-// mean returns the mean of what of finds in list, without what is not a number.
+// mean returns the mean of of over list, without values that are not finite.
 func mean[T any](list []T, of func(*T) float64) float64 {
 	sum, n := 0.0, 0
 	for i := range list {

@@ -40,7 +40,7 @@ style = "$1"
 cyclic = false
 `)
 	out := filepath.Join(t.TempDir(), "mine.safetensors")
-	args := []string{"style", "build", "--data", dir, "--table", table, "--out", out}
+	args := []string{"style", "build", dir, "--table", table, "--out", out}
 	code, text, errs := mannequin(append(args, "--json", "--threads", "2")...)
 	if code != 0 || errs != "" {
 		t.Fatalf("exit %d: %s", code, errs)
@@ -86,19 +86,19 @@ func TestStyleBuildRefuses(t *testing.T) {
 		code int
 		args []string
 	}{
-		{"no --data", 2, nil},
-		{"made of either", 2, []string{"--free", "--data", dir}},
-		{"--fps is 5", 2, []string{"--data", dir, "--fps", "5"}},
-		{"--threads is 0", 2, []string{"--data", dir, "--threads", "0"}},
-		{"--minutes is for --free", 2, []string{"--data", dir, "--minutes", "3"}},
+		{"want folders of recordings", 2, nil},
+		{"one or the other", 2, []string{"--free", dir}},
+		{"--fps is 5", 2, []string{dir, "--fps", "5"}},
+		{"--threads is 0", 2, []string{dir, "--threads", "0"}},
+		{"--minutes is for --free", 2, []string{dir, "--minutes", "3"}},
 		{"--license is for recordings", 2, []string{"--free", "--license", "MIT"}},
 		{"--minutes is -1", 2, []string{"--free", "--minutes", "-1"}},
 		{"--seed is 0", 2, []string{"--free", "--seed", "0"}},
-		{"no pattern", 2, []string{"--data", dir, "--only", "[a"}},
-		{"nothing is known of the 1 recordings", 1, []string{"--data", dir}},
-		{"no BVH or AMC file", 1, []string{"--data", empty}},
-		{"none.toml", 1, []string{"--data", dir, "--table", filepath.Join(dir, "none.toml")}},
-		{"proud_01_000.bvh:2:", 1, []string{"--data", broken}},
+		{"no pattern", 2, []string{dir, "--only", "[a"}},
+		{"nothing is known of the 1 recordings", 1, []string{dir}},
+		{"no BVH or AMC file", 1, []string{empty}},
+		{"none.toml", 1, []string{dir, "--table", filepath.Join(dir, "none.toml")}},
+		{"proud_01_000.bvh:2:", 1, []string{broken}},
 	} {
 		code, text, errs := mannequin(append([]string{"style", "build", "--out", out}, c.args...)...)
 		if code != c.code || !strings.Contains(errs, c.want) || text != "" {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
@@ -14,20 +13,22 @@ import (
 
 	"mannequin/animsys/manifold"
 	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/internal/command"
-	"mannequin/models"
-	"mannequin/netruntime"
+	evalmanifold "mannequin/offline/eval/manifold"
+	"mannequin/offline/retarget"
 )
 
 // transferFlags are the flags of style transfer.
 type transferFlags struct {
-	styles, content         []string
-	out, name, license      string
-	base, steps, locomotion string
-	threads                 int
+	content            []string
+	profile            *retarget.Profile
+	out, name, license string
+	networks           evalmanifold.Networks
+	threads            int
 }
 
-// transferReport is what the command prints.
+// transferReport is the report of style transfer.
 type transferReport struct {
 	Out     string          `json:"out"`
 	Name    string          `json:"name"`
@@ -40,7 +41,7 @@ type transferReport struct {
 	Took    float64         `json:"took_s"`
 }
 
-// transferStyle is one of its styles.
+// transferStyle is a style in the report.
 type transferStyle struct {
 	Name    string  `json:"name"`
 	File    string  `json:"file"`
@@ -52,83 +53,62 @@ type transferStyle struct {
 	Others []transferOther `json:"others"`
 }
 
-// transferOther is how motion that the transfer was not found from takes it, as the
-// file has it.
+// transferOther is the effect of a style, as stored in the file, on motion that it was not found from.
 type transferOther struct {
 	Speed    float64 `json:"speed"`
-	Ratio    float64 `json:"gram_ratio"`  // of its distance from the style, what is left
+	Ratio    float64 `json:"gram_ratio"`  // distance from the style ÷ that of the motion without it
 	SkateWas float64 `json:"skate_cm"`    // of standing feet, per frame
-	SkateRaw float64 `json:"skate_raw"`   // in the style, before feet are held
+	SkateRaw float64 `json:"skate_raw"`   // in the style, before the foot lock
 	Skate    float64 `json:"skate_style"` // in the style
 }
 
 func newStyleTransfer() *cobra.Command {
 	var o transferFlags
-	var asJSON bool
 	c := &cobra.Command{
-		Use:   "transfer --style NAME=FILE... --out FILE",
+		Use:   "transfer NAME=RECORDING... --out FILE",
 		Short: "Make styles for a crowd from recordings of them",
-		Long: `Make styles for a crowd (Holden, Saito and Komura 2016) from BVH or AMC recordings of
-them, of any skeleton that a retargeting profile fits (mannequin import --retarget).
-Each becomes a linear map of the hidden values of a motion manifold, which gives the
-style to whoever moves on that manifold: people in the scenes people and crowd, and
-"mannequin stylize --method gram --style FILE:NAME".
+		Long: `Make styles for a crowd (Holden, Saito and Komura 2016) from BVH or AMC recordings, on any
+skeleton with a retargeting profile (mannequin import --retarget). Each style becomes a linear
+map of the hidden values of a motion manifold. The map gives the style to all motion on that
+manifold: people in the scenes people and crowd, and "mannequin stylize --style FILE:NAME".
 
---style NAME=FILE, and for a part of the recording, in seconds, NAME=FILE@FROM:TO.
-NAME:AMOUNT=FILE gives it more or less than 1 weight: more comes nearer to the
-style, and is less fit for motion that differs from what it is found from. Half a
-second is the least, a whole cycle is good.
+NAME=FILE@FROM:TO takes a part of the recording, in seconds: half a second at least, a whole
+cycle is good. NAME:AMOUNT=FILE sets the style's weight, 1 by default. More comes closer to the
+style, and suits other motion less.
 
-That is --content, or, where it is missing, what the networks of crowds make round
-curves: walks at 1.0 to 2.0 m/s and runs at 2.6 and 3.4.
+The map is found from the motion of --content, or without it from what the networks of crowds
+make on curves: walks at 1.0 to 2.0 m/s and runs at 2.6 and 3.4.
 
-The report has for other walks at 1.15, 1.5 and 1.85 m/s and a run at 2.8 what is left
-of their distance from the style, and how far standing feet slide before they are
-held.`,
-		Example: `  mannequin style transfer --style stooped=old.bvh --out mine.safetensors
-  mannequin style transfer --style stooped:0.5=old.bvh --style sneaking=07.bvh@3.2:7.6 --license CC0-1.0 --out mine.safetensors
-  mannequin style transfer --style proud=proud.bvh --content walk.bvh --content run.bvh --out mine.safetensors --json`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			clips, err := o.check()
-			if err != nil {
-				return err
-			}
-			r, err := o.run(cmd.Context(), cmd.ErrOrStderr(), clips)
-			if err != nil {
-				return err
-			}
-			return cli.PrintReport(cmd.OutOrStdout(), r, asJSON)
-		},
+The report measures other walks at 1.15, 1.5 and 1.85 m/s and a run at 2.8: the rest of their
+distance from the style, and sliding feet before the foot lock.`,
+		Example: `  mannequin style transfer stooped=old.bvh --out mine.safetensors
+  mannequin style transfer stooped:0.5=old.bvh sneaking=07.bvh@3.2:7.6 --license CC0-1.0 --out mine.safetensors
+  mannequin style transfer proud=proud.bvh --content walk.bvh --content run.bvh --out mine.safetensors --json`,
+		Args: command.Want("styles, NAME=RECORDING", 1, -1),
 	}
+	cli.Reports(c, func(cmd *cobra.Command, args []string) (cli.Report, error) {
+		clips, err := o.check(args)
+		if err != nil {
+			return nil, err
+		}
+		return o.run(cmd.Context(), cmd.ErrOrStderr(), clips)
+	})
 	f := c.Flags()
-	f.StringArrayVar(&o.styles, "style", nil, "`NAME=FILE` of a style; may stand several times")
-	f.StringArrayVar(&o.content, "content", nil, "`file` of motion like what shall get it; may stand several times")
-	f.StringVarP(&o.out, "out", "o", "", "the file of styles to write")
-	f.StringVar(&o.name, "name", "", "what it is called (default: as the file)")
-	f.StringVar(&o.license, "license", "", "its licence (default: what the recordings' folders and the models say)")
-	f.StringVar(&o.base, "manifold", "human", "a shipped model's name, or a model file: the motion manifold")
-	f.StringVar(&o.steps, "footstep", "human-footstep", "a shipped model's name, or a model file: the network of footsteps")
-	f.StringVar(&o.locomotion, "locomotion", "human-locomotion", "a shipped model's name, or a model file: the network of motion")
-	f.IntVar(&o.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
-	f.BoolVar(&asJSON, "json", false, "print the report as one JSON object")
-	for _, name := range []string{"style", "out"} {
-		cli.Must(c.MarkFlagRequired(name))
-	}
+	f.StringArrayVar(&o.content, "content", nil, "`file` of motion like the motion to change; may be repeated")
+	input.Profile(c, &o.profile)
+	command.Out(c, &o.out, "the `file` of styles to write")
+	f.StringVar(&o.name, "name", "", "name of the file's styles (default: as the file)")
+	f.StringVar(&o.license, "license", "", "licence (default: as in the recordings' folders and the models)")
+	cli.People(c, &o.networks.Base, &o.networks.Steps, &o.networks.Locomotion)
+	cli.Threads(c, &o.threads)
 	return c
 }
 
-// check returns the recordings that the flags name, none of them read yet.
-func (o *transferFlags) check() ([]styleClip, error) {
-	switch {
-	case o.out == "":
-		return nil, command.Usagef("--out is empty")
-	case o.threads < 1 || o.threads > 1024:
-		return nil, command.Usagef("--threads is %d, want 1 to 1024", o.threads)
-	}
+// check returns the recordings of the arguments, which it does not read.
+func (o *transferFlags) check(args []string) ([]styleClip, error) {
 	var clips []styleClip
 	var names []string
-	for _, text := range o.styles {
+	for _, text := range args {
 		c, err := parseStyleClip(text)
 		if err != nil {
 			return nil, err
@@ -136,7 +116,7 @@ func (o *transferFlags) check() ([]styleClip, error) {
 		clips, names = append(clips, c), append(names, c.name)
 	}
 	if err := manifold.CheckStyleNames(names); err != nil {
-		return nil, command.Usagef("--style: %w", err)
+		return nil, command.Usage(err)
 	}
 	return clips, cli.Writable(o.out)
 }
@@ -144,23 +124,16 @@ func (o *transferFlags) check() ([]styleClip, error) {
 // run finds the styles of clips, measures them and writes them.
 func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []styleClip) (*transferReport, error) {
 	start := time.Now()
-	nets := make([]*netruntime.Net, 3)
-	for i, name := range []string{o.base, o.steps, o.locomotion} {
-		var err error
-		if nets[i], err = models.Open(name); err != nil {
-			return nil, err
-		}
-	}
-	m, err := manifold.NewModel(nets[0])
+	m, err := o.networks.Open()
 	if err != nil {
 		return nil, err
 	}
 	for i := range clips {
-		if err := clips[i].open(m); err != nil {
+		if err := clips[i].open(m.Model, o.profile); err != nil {
 			return nil, err
 		}
 	}
-	content, err := o.contents(m, nets)
+	content, err := o.contents(m)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +141,7 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []sty
 	var all []*manifold.StyleTransfer
 	var styles []*manifold.Style
 	for i := range clips {
-		t, style, report, err := o.find(ctx, progress, m, &clips[i], content)
+		t, style, report, err := o.find(ctx, progress, m.Model, &clips[i], content)
 		if err != nil {
 			return nil, err
 		}
@@ -183,22 +156,22 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []sty
 	if ts.Name = o.name; ts.Name == "" {
 		ts.Name = cli.Stem(filepath.Base(o.out))
 	}
-	limits, err := o.describe(ts, clips, nets)
+	limits, err := o.describe(ts, clips, m)
 	if err != nil {
 		return nil, err
 	}
 	r.Name, r.Licence, r.Data = ts.Name, ts.License, ts.Data
-	others, err := o.lanes(m, nets, otherSpeeds, otherRadii, 8*manifold.Rate)
+	others, err := o.lanes(m, otherSpeeds, otherRadii, 8*manifold.Rate)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := written(ts, m) // what is measured
+	kept, err := written(ts, m.Model) // what is measured
 	if err != nil {
 		return nil, err
 	}
 	for i := range r.Styles {
 		k := slices.IndexFunc(kept, func(t *manifold.StyleTransfer) bool { return t.Name == r.Styles[i].Name })
-		if r.Styles[i].Others, err = o.measure(m, kept[k], styles[i], others); err != nil {
+		if r.Styles[i].Others, err = o.measure(m.Model, kept[k], styles[i], others); err != nil {
 			return nil, err
 		}
 	}

@@ -25,7 +25,7 @@ func TestStyleTransfer(t *testing.T) {
 	testcli.WriteFile(t, dir, "dataset.toml", "name = \"walks\"\ndata = \"made-up walks\"\nlicence = \"CC0-1.0\"\nlimits = \"Nobody walks like that.\"\n")
 	up, low := testcli.Walk(t, dir, "up.bvh", 1.8, 10, 241), testcli.Walk(t, dir, "low.bvh", 1.5, 60, 361)
 	out := filepath.Join(dir, "mine.safetensors")
-	code, text, errs := mannequin("style", "transfer", "--style", "winged:0.5="+up, "--style", "lame="+low+"@1:3", "--content", content, "--out", out, "--json")
+	code, text, errs := mannequin("style", "transfer", "winged:0.5="+up, "lame="+low+"@1:3", "--content", content, "--out", out, "--json")
 	if code != 0 || errs != "" {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -50,7 +50,7 @@ func TestStyleTransfer(t *testing.T) {
 		t.Errorf("inspect says %s (%v)", text, err)
 	}
 	bvh := filepath.Join(dir, "out.bvh")
-	if code, text, errs = mannequin("stylize", "--content", content, "--style", out+":winged", "--out", bvh); code != 0 || !strings.Contains(text, "winged, licence CC0-1.0; MIT") {
+	if code, text, errs = mannequin("stylize", content, "--style", out+":winged", "--out", bvh); code != 0 || !strings.Contains(text, "winged, licence CC0-1.0; MIT") {
 		t.Errorf("exit %d: %s%s", code, text, errs)
 	}
 	if b, err := os.ReadFile(bvh); err != nil || !strings.HasPrefix(string(b), "HIERARCHY") {
@@ -60,10 +60,10 @@ func TestStyleTransfer(t *testing.T) {
 		"it has lame, winged": {"--style", out + ":proud"},
 		"style transfer":      {"--style", out + ":winged", "--manifold", testcli.Manifold(t)},
 		"at most 2":           {"--style", out + ":winged", "--amount", "3"},
-		"found already":       {"--style", out + ":winged", "--seed", "3"},
+		"ready-made":          {"--style", out + ":winged", "--seed", "3"},
 		"styles of a crowd":   {"--style", "../../../../models/human/human.safetensors:winged"},
 	} {
-		if code, _, errs := mannequin(append([]string{"stylize", "--content", content, "--out", bvh}, args...)...); code == 0 || !strings.Contains(errs, want) {
+		if code, _, errs := mannequin(append([]string{"stylize", content, "--out", bvh}, args...)...); code == 0 || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d: %s", want, code, errs)
 		}
 	}
@@ -89,19 +89,19 @@ func TestStyleTransferRefuses(t *testing.T) {
 	walk := testcli.Walk(t, dir, "walk.bvh", 1.5, 60, 121)
 	out := filepath.Join(dir, "out.safetensors")
 	for want, args := range map[string][]string{
-		"want NAME=FILE": {"--style", walk},
-		"the amount is":  {"--style", "a:none=" + walk},
-		"FROM:TO":        {"--style", "a=" + walk + "@3:1"},
-		"it ends at":     {"--style", "a=" + walk + "@1:30"},
-		"--threads":      {"--style", "a=" + walk, "--threads", "0"},
-		"no such file":   {"--style", "a=" + walk + "x"},
-		"even number":    {"--style", "a=" + walk, "--content", walk},
+		"want NAME=FILE": {walk},
+		"the amount is":  {"a:none=" + walk},
+		"FROM:TO":        {"a=" + walk + "@3:1"},
+		"it ends at":     {"a=" + walk + "@1:30"},
+		"--threads":      {"a=" + walk, "--threads", "0"},
+		"no such file":   {"a=" + walk + "x"},
+		"even number":    {"a=" + walk, "--content", walk},
 		// Before anything is opened:
-		`called "old man"`: {"--style", "old man=none.bvh"},
-		`called "old"`:     {"--style", "old=none.bvh", "--style", "old=more.bvh"},
-		`called ""`:        {"--style", ":2=none.bvh"},
-		"no folder":        {"--style", "a=none.bvh", "--out", filepath.Join(dir, "none", "out.safetensors")},
-		"is a folder":      {"--style", "a=none.bvh", "--out", dir},
+		`called "old man"`: {"old man=none.bvh"},
+		`called "old"`:     {"old=none.bvh", "old=more.bvh"},
+		`called ""`:        {":2=none.bvh"},
+		"no folder":        {"a=none.bvh", "--out", filepath.Join(dir, "none", "out.safetensors")},
+		"is a folder":      {"a=none.bvh", "--out", dir},
 	} {
 		code, _, errs := mannequin(append([]string{"style", "transfer", "--out", out}, args...)...)
 		if code == 0 || !strings.Contains(errs, want) || strings.HasPrefix(want, "called") && code != command.ExitUsage {

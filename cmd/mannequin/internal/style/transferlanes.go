@@ -7,12 +7,11 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/manifold"
-	"mannequin/netruntime"
 	evalmanifold "mannequin/offline/eval/manifold"
 	"mannequin/offline/metrics"
 )
 
-// What transfers are found from, and measured on: the lanes of crowds.
+// The lanes of crowds that transfers are found from, and measured on.
 var (
 	contentSpeeds = []float32{1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.6, 3.4}
 	contentRadii  = []float32{8, 12, 6, 16, 10, 14, 12, 18}
@@ -20,9 +19,9 @@ var (
 	otherRadii    = []float32{9, 15, 20, 20}
 )
 
-// lanes returns what the networks of crowds make round circles.
-func (o *transferFlags) lanes(m *manifold.Model, nets []*netruntime.Net, speeds, radii []float32, frames int) ([]manifold.LocomotionClip, error) {
-	l, err := m.With(nets[1], nets[2]).NewLocomotion(manifold.LocomotionOptions{Batch: len(speeds), Frames: frames, Workers: o.threads})
+// lanes returns the motion of the networks of crowds around circles.
+func (o *transferFlags) lanes(m *manifold.Networks, speeds, radii []float32, frames int) ([]manifold.LocomotionClip, error) {
+	l, err := m.NewLocomotion(manifold.LocomotionOptions{Batch: len(speeds), Frames: frames, Workers: o.threads})
 	if err != nil {
 		return nil, err
 	}
@@ -46,10 +45,10 @@ func (o *transferFlags) lanes(m *manifold.Model, nets []*netruntime.Net, speeds,
 	return made, nil
 }
 
-// contents returns what transfers are found from, one motion after the other.
-func (o *transferFlags) contents(m *manifold.Model, nets []*netruntime.Net) (all []float32, err error) {
+// contents returns the motions that transfers are found from, one after the other.
+func (o *transferFlags) contents(m *manifold.Networks) (all []float32, err error) {
 	for _, file := range o.content {
-		rows, _, err := evalmanifold.OpenPerson(m, file)
+		rows, _, err := evalmanifold.OpenPerson(m.Model, file, o.profile)
 		if err != nil {
 			return nil, err
 		}
@@ -58,14 +57,14 @@ func (o *transferFlags) contents(m *manifold.Model, nets []*netruntime.Net) (all
 	if len(o.content) > 0 {
 		return all, nil
 	}
-	made, err := o.lanes(m, nets, contentSpeeds, contentRadii, 4*manifold.Rate)
+	made, err := o.lanes(m, contentSpeeds, contentRadii, 4*manifold.Rate)
 	for i := range made {
 		all = append(all, made[i].Rows...)
 	}
 	return all, err
 }
 
-// written returns transfers as their file has them.
+// written returns transfers as stored in their file.
 func written(ts *manifold.StyleSet, m *manifold.Model) ([]*manifold.StyleTransfer, error) {
 	var b bytes.Buffer
 	if err := ts.Encode(&b); err != nil {
@@ -78,7 +77,7 @@ func written(ts *manifold.StyleSet, m *manifold.Model) ([]*manifold.StyleTransfe
 	return again.For(m)
 }
 
-// measure gives others the style.
+// measure measures the style on other motion.
 func (o *transferFlags) measure(m *manifold.Model, t *manifold.StyleTransfer, style *manifold.Style, others []manifold.LocomotionClip) (list []transferOther, err error) {
 	for i, c := range others {
 		gone := func(rows []float32) float64 {

@@ -14,8 +14,8 @@ import (
 	"mannequin/offline/dataset"
 )
 
-// describe says whose the styles are, and returns what their users should know.
-func (o *transferFlags) describe(ts *manifold.StyleSet, clips []styleClip, nets []*netruntime.Net) (limits string, err error) {
+// describe sets the licence and the origin of the styles, and returns their limits.
+func (o *transferFlags) describe(ts *manifold.StyleSet, clips []styleClip, m *manifold.Networks) (limits string, err error) {
 	var licences, data, notes []string
 	note := func(list *[]string, text string) {
 		if text != "" && !slices.Contains(*list, text) {
@@ -39,7 +39,7 @@ func (o *transferFlags) describe(ts *manifold.StyleSet, clips []styleClip, nets 
 		note(&data, src.Data)
 		note(&notes, src.Limits)
 	}
-	for _, n := range nets {
+	for _, n := range []*netruntime.Net{m.Net, m.Footsteps, m.Locomotion} {
 		note(&licences, n.Meta().License)
 	}
 	if ts.License = o.license; ts.License == "" {
@@ -82,7 +82,7 @@ func (r *transferReport) card(limits string) string {
 
 func (r *transferReport) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %d styles for %s from %.0f s of motion, %.2f MB, in %.1f s\n", r.Out, len(r.Styles), cli.Plain(r.Model), r.Content, float64(r.Bytes)/1e6, r.Took)
-	fmt.Fprintf(w, "licence: %s\n\nother motion: what is left of the way to the style, standing feet slide, cm per frame\n", cli.Plain(r.Licence))
+	fmt.Fprintf(w, "licence: %s\n\nother motion: share of the distance to the style that is left; sliding of standing feet, cm per frame\n", cli.Plain(r.Licence))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "style\tamount\tm/s\tleft\tunheld\theld\twithout the style\t")
 	for _, s := range r.Styles {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"text/tabwriter"
 
@@ -19,64 +18,46 @@ import (
 	"mannequin/offline/metrics"
 )
 
-// guideReport is what train guide prints.
+// guideReport is the report of train guide.
 type guideReport struct {
-	Out     string             `json:"out"`
-	Wanders []metrics.Wandered `json:"wanderers"`
+	Out     string               `json:"out"`
+	Wanders []metrics.STRNNCrowd `json:"wanderers"`
 }
 
 func newTrainGuide() *cobra.Command {
-	var (
-		model, out string
-		asJSON     bool
-		o          strnn.GuideOptions
-	)
+	var out string
+	var o strnn.GuideOptions
 	c := &cobra.Command{
-		Use:   "guide --model FILE --out FILE",
-		Short: "Teach a network that predicts motion to lead people as they are asked",
-		Long: `Write a network of train strnn again, with a guide: the linear map that tells, from what
-somebody did and is asked to do, which of the ways that it may go on they go on in. It
-learns from a search over these ways that takes 40 times as long, which walks people
-about for some minutes. No recordings are needed. With a guide a crowd can wander on
-predicted motion (demo --scene strnn).
+		Use:   "guide MODEL --out FILE",
+		Short: "Add a guide to a network of predicted motion, which steers it",
+		Long: `Add a guide to a network of train strnn: a linear map from the past motion and the
+requested speed and turn to the latent values of the next window. The guide learns from a
+search over these values, which takes 40 times as long, while people walk about for some
+minutes. It needs no recordings. With a guide a crowd can wander on predicted motion
+(demo --scene strnn).
 
-Then it measures, on level ground, how people go who are asked for speeds and turns.`,
-		Example: `  mannequin train guide --model strnn.safetensors --out human-strnn.safetensors`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case o.Workers < 1 || o.Workers > 1024:
-				return command.Usagef("--threads is %d, want 1 to 1024", o.Workers)
-			case o.People < 1 || o.People > 1000 || o.Windows < 1 || o.Windows > 1000 || o.Rounds < 1 || o.Rounds > 100:
-				return command.Usagef("--people %d --windows %d --rounds %d: want 1 to 1000, 1 to 1000 and 1 to 100", o.People, o.Windows, o.Rounds)
-			}
-			net, err := models.Open(model)
-			if err != nil {
-				return err
-			}
-			r, err := trainGuide(cmd.Context(), net, out, o, cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			return cli.PrintReport(cmd.OutOrStdout(), r, asJSON)
-		},
+Then the speeds and turns of people on level ground are measured beside the requested ones.`,
+		Example: `  mannequin train guide strnn.safetensors --out human-strnn.safetensors`,
+		Args:    command.Want("a shipped model's name or a model file", 1, 1),
 	}
-	f := c.Flags()
-	f.StringVar(&model, "model", "", "network of train strnn: a shipped model's name, or a model `file`")
-	f.StringVar(&out, "out", "", "model `file` to write")
-	f.IntVar(&o.People, "people", 32, "who walk at a time")
-	f.IntVar(&o.Windows, "windows", 30, "that each makes in a round, 2/3 s each")
-	f.IntVar(&o.Rounds, "rounds", 4, "after each of which the guide learns, and leads every second person in the next")
-	f.Uint64Var(&o.Seed, "seed", 1, "of what people are asked for")
-	f.IntVar(&o.Workers, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
-	f.BoolVar(&asJSON, "json", false, "print the measures as JSON")
-	cli.Must(c.MarkFlagRequired("model"))
-	cli.Must(c.MarkFlagRequired("out"))
+	cli.Reports(c, func(cmd *cobra.Command, args []string) (cli.Report, error) {
+		net, err := models.Open(args[0])
+		if err != nil {
+			return nil, err
+		}
+		return trainGuide(cmd.Context(), net, out, o, cmd.ErrOrStderr())
+	})
+	command.Out(c, &out, "model `file` to write")
+	command.Number(c, &o.People, "people", 32, 1, 1000, "number of people")
+	command.Number(c, &o.Windows, "windows", 30, 1, 1000, "windows of each person in a round, 2/3 s each")
+	command.Number(c, &o.Rounds, "rounds", 4, 1, 100, "rounds; the guide learns after each and steers every second person in the next")
+	cli.Seed(c, &o.Seed, "the requested speeds and turns")
+	cli.Threads(c, &o.Workers)
 	return c
 }
 
-// guideAsks are what people are asked for who are measured: m/s and rad/s.
-var guideAsks = []metrics.Wandered{{Speed: 0}, {Speed: 0.8}, {Speed: 1.2}, {Speed: 1.6}, {Speed: 1.2, Turn: 0.5}, {Speed: 1.2, Turn: -0.5}, {Speed: 0.9, Turn: 0.8}, {Speed: 1.2, Turn: 1}}
+// guideAsks are the requests of the people who are measured, m/s and rad/s.
+var guideAsks = []metrics.STRNNCrowd{{Speed: 0}, {Speed: 0.8}, {Speed: 1.2}, {Speed: 1.6}, {Speed: 1.2, Turn: 0.5}, {Speed: 1.2, Turn: -0.5}, {Speed: 0.9, Turn: 0.8}, {Speed: 1.2, Turn: 1}}
 
 func trainGuide(ctx context.Context, net *netruntime.Net, out string, o strnn.GuideOptions, stderr io.Writer) (*guideReport, error) {
 	m, err := strnn.NewModel(net)
@@ -108,12 +89,12 @@ func trainGuide(ctx context.Context, net *netruntime.Net, out string, o strnn.Gu
 	if err := atomicfile.Write(out, func(w io.Writer) error { return encode(net, w) }); err != nil {
 		return nil, err
 	}
-	r := &guideReport{Out: out, Wanders: append([]metrics.Wandered(nil), guideAsks...)}
-	return r, metrics.MeasureWanderers(m, r.Wanders, strnn.StreamOptions{}, o.Workers)
+	r := &guideReport{Out: out, Wanders: append([]metrics.STRNNCrowd(nil), guideAsks...)}
+	return r, metrics.MeasureSTRNNCrowd(m, r.Wanders, strnn.StreamOptions{}, o.Workers)
 }
 
 func (r *guideReport) Print(w io.Writer) error {
-	fmt.Fprintf(w, "%s: %d people each, who are asked to go and to turn so fast\n\n", r.Out, metrics.Wanderers)
+	fmt.Fprintf(w, "%s: %d people each, by requested speed and turn\n\n", r.Out, metrics.STRNNCrowdSize)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "m/s\trad/s\twent\tturned\tglide\tslide, cm\tstand\tjerk at borders\tand within, m/s³\tlost\t\n")
 	for _, a := range r.Wanders {

@@ -28,7 +28,7 @@ func TestTrainAndEvalLatent(t *testing.T) {
 		t.Fatal(err)
 	}
 	const held = "walk-straight*"
-	code, stdout, stderr := mannequin("train", "latent", "--data", data, "--out", out, "--held-out", held, "--epochs", "3", "--batch", "8", "--dtype", "bf16", "--json")
+	code, stdout, stderr := mannequin("train", "latent", data, "--out", out, "--held-out", held, "--epochs", "3", "--batch", "8", "--dtype", "bf16", "--json")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -44,7 +44,7 @@ func TestTrainAndEvalLatent(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
-	if code, stdout, stderr = mannequin("eval", "latent", "--model", out, "--data", data, "--held-out", held, "--rates=false", "--chains", "1", "--figures", filepath.Join(dir, "figures"), "--json"); code != 0 {
+	if code, stdout, stderr = mannequin("eval", "latent", "--model", out, data, "--held-out", held, "--rates=false", "--chains", "1", "--out", filepath.Join(dir, "figures"), "--json"); code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	var r evallatent.Report
@@ -85,27 +85,27 @@ func TestLatentUsage(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"--values", []string{"train", "latent", "--data", dir, "--out", out, "--values", "2"}},
-		{"--kl", []string{"train", "latent", "--data", dir, "--out", out, "--kl", "-1"}},
-		{"--ramp", []string{"train", "latent", "--data", dir, "--out", out, "--ramp", "1.5"}},
-		{"--path", []string{"train", "latent", "--data", dir, "--out", out, "--path", "NaN"}},
-		{"--threads", []string{"eval", "latent", "--data", dir, "--threads", "0"}},
-		{"--and", []string{"eval", "latent", "--data", dir, "--and", dir}},
-		{`"latent"`, []string{"train", "next", "--data", dir, "--out", out}},
-		{"--keep", []string{"train", "next", "--latent", "human-latent", "--data", dir, "--out", out, "--keep", "0.5"}},
+		{"--values", []string{"train", "latent", dir, "--out", out, "--values", "2"}},
+		{"--kl", []string{"train", "latent", dir, "--out", out, "--kl", "-1"}},
+		{"--ramp", []string{"train", "latent", dir, "--out", out, "--ramp", "1.5"}},
+		{"--path", []string{"train", "latent", dir, "--out", out, "--path", "NaN"}},
+		{"--threads", []string{"eval", "latent", dir, "--threads", "0"}},
+		{"--and", []string{"eval", "latent", dir, "--and", dir}},
+		{`"latent"`, []string{"train", "next", dir, "--out", out}},
+		{"--keep", []string{"train", "next", "--latent", "human-latent", dir, "--out", out, "--keep", "0.5"}},
 	} {
 		if code, _, stderr := mannequin(c.args...); code != command.ExitUsage || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: exit %d, %s", c.args, code, stderr)
 		}
 	}
 	file := testcli.WriteFile(t, dir, "file", "")
-	if code, _, stderr := mannequin("eval", "latent", "--data", dir, "--figures", file); code != command.ExitFailure || !strings.Contains(stderr, file) {
+	if code, _, stderr := mannequin("eval", "latent", dir, "--out", file); code != command.ExitFailure || !strings.Contains(stderr, file) {
 		t.Errorf("figures into a file: exit %d, %s", code, stderr)
 	}
-	if code, _, stderr := mannequin("eval", "latent", "--model", "human", "--data", dir); code != command.ExitFailure || !strings.Contains(stderr, "decoder") {
+	if code, _, stderr := mannequin("eval", "latent", "--model", "human", dir); code != command.ExitFailure || !strings.Contains(stderr, "decoder") {
 		t.Errorf("a manifold: exit %d, %s", code, stderr)
 	}
-	if code, _, stderr := mannequin("train", "next", "--latent", "nothing", "--data", dir, "--out", out); code != command.ExitFailure || !strings.Contains(stderr, "nothing") {
+	if code, _, stderr := mannequin("train", "next", "--latent", "nothing", dir, "--out", out); code != command.ExitFailure || !strings.Contains(stderr, "nothing") {
 		t.Errorf("no such latent space: exit %d, %s", code, stderr)
 	}
 }

@@ -2,69 +2,75 @@ package train
 
 import (
 	"context"
-	"slices"
-	"strings"
+	"math"
 
 	"github.com/spf13/cobra"
 
+	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/internal/command"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 	"mannequin/offline/recipes"
+	"mannequin/offline/retarget"
 	"mannequin/offline/train"
 )
 
-// motionFlags are those of the networks that learn from people's motion.
+// motionFlags are the flags of the networks that learn from people's motion.
 type motionFlags struct {
 	trainFlags
-	more          []string
 	only, heldOut []string
+	profile       *retarget.Profile
 	repeat        int
 	stand         float64
 	rate          float64
-	keep          float32
 
-	options dataset.MotionOptions // of which the flags above are set
+	options dataset.MotionOptions // without the values of the flags above
 }
 
-// add adds the flags with their defaults; keep 0 is for a network without dropout.
-func (f *motionFlags) add(c *cobra.Command, epochs, batch int, rate float64, keep float32, repeat int) {
+// add adds the flags with their defaults. keep is nil for a network without dropout.
+func (f *motionFlags) add(c *cobra.Command, epochs, batch int, rate float64, keep *float32, repeat int) {
 	f.trainFlags.add(c, epochs, batch)
+	c.Args = f.folders("folders of recordings", -1)
 	p := c.Flags()
-	p.StringSliceVar(&f.more, "and", nil, "more `folders` of recordings")
-	p.StringSliceVar(&f.only, "only", nil, "`patterns` of the recordings to read, by file name without extension (default: all)")
-	p.IntVar(&f.repeat, "repeat", repeat, "visits per epoch of a window faster than 2 m/s")
-	p.StringSliceVar(&f.heldOut, "held-out", nil, "`patterns` of the recordings to hold back from training (default: those that dataset.toml names; 33 of CMU's)")
-	p.Float64Var(&f.rate, "rate", rate, "learning rate")
-	if f.keep = 1; keep > 0 {
-		p.Float32Var(&f.keep, "keep", keep, "dropout's retention `probability`")
+	p.StringSliceVar(&f.only, "only", nil, "`patterns` of the recordings to read, file names without extension (default: all)")
+	command.Number(c, &f.repeat, "repeat", repeat, 1, 1000, "visits per epoch of a window faster than 2 m/s")
+	cli.HeldOut(c, &f.heldOut, "those that dataset.toml names; 33 of CMU's")
+	input.Profile(c, &f.profile)
+	command.Number(c, &f.rate, "rate", rate, command.Positive, 1, "learning rate")
+	if keep != nil {
+		command.Number(c, keep, "keep", *keep, command.Positive, 1, "dropout's retention `probability`")
 	}
 }
 
-func (f *motionFlags) check() error {
-	switch {
-	case !(f.keep > 0 && f.keep <= 1):
-		return command.Usagef("--keep is %v, want a probability above 0, up to 1", f.keep)
-	case f.repeat < 1 || f.repeat > 1000:
-		return command.Usagef("--repeat is %d, want 1 to 1000", f.repeat)
-	case !(f.rate > 0 && f.rate <= 1):
-		return command.Usagef("--rate is %v, want a value above 0, up to 1", f.rate)
-	}
-	return f.trainFlags.check()
+// jitter adds the flag --jitter.
+func jitter(c *cobra.Command, v *bool) {
+	c.Flags().BoolVar(v, "jitter", *v, "begin windows at other frames in every epoch")
 }
 
-// train reads the recordings into l, which the flags fill, and runs.
+// sparsity adds the flag --sparsity.
+func sparsity(c *cobra.Command, v *float64) {
+	command.Number(c, v, "sparsity", *v, 0, 1e6, "weight in the loss: mean magnitude of the weights")
+}
+
+// train reads the recordings into l, sets l by the flags, and runs.
 func (f *motionFlags) train(cmd *cobra.Command, l *recipes.Training, run func(ctx context.Context) (*train.Report, error)) error {
 	opt := f.options
 	opt.Only, opt.HeldOut, opt.Repeat, opt.Stand, opt.Workers = f.only, f.heldOut, f.repeat, int(f.stand*dataset.Rate), f.threads
 	return f.trainOn(cmd, opt, l, run)
 }
 
-// trainOn is train, with recordings that are read as opt says.
+// latentClips returns how recordings are read for a latent space.
+func (f *motionFlags) latentClips() (dataset.MotionOptions, error) {
+	return recipes.LatentClips(f.data, f.only, f.heldOut, f.repeat, f.threads)
+}
+
+// trainOn is train with recordings that are read by opt.
 func (f *motionFlags) trainOn(cmd *cobra.Command, opt dataset.MotionOptions, l *recipes.Training, run func(ctx context.Context) (*train.Report, error)) error {
 	show := newTrainProgress(cmd.ErrOrStderr())
+	opt.Profile = f.profile
 	var err error
-	if l.Train, l.HeldOut, err = dataset.BuildMotion(append([]string{f.data}, f.more...), opt); err != nil {
+	if l.Train, l.HeldOut, err = dataset.BuildMotion(f.data, opt); err != nil {
 		return err
 	}
 	show.log.Info("data", "clips", len(l.Train.Clips)/2, "windows", len(l.Train.Windows), "held_out_clips", len(l.HeldOut.Clips)/2)
@@ -77,39 +83,25 @@ func newTrainManifold() *cobra.Command {
 	var f motionFlags
 	r := recipes.DefaultManifold()
 	c := &cobra.Command{
-		Use:   "manifold --data DIR --out FILE",
+		Use:   "manifold DIR... --out FILE",
 		Short: "Train the motion manifold: an autoencoder of people's motion",
-		Long: `Train the motion manifold of Holden, Saito and Komura 2016 from folders of BVH or
-AMC recordings of people: a convolutional autoencoder whose hidden values motion
-is then made in and edited in. Every recording is put on one skeleton first (see
-mannequin import --retarget), and mirrored.
+		Long: `Train the motion manifold of Holden, Saito and Komura 2016 on folders of BVH or AMC
+recordings of people: a convolutional autoencoder. Motion is made and edited in its hidden
+values. Every recording is retargeted to one skeleton (see mannequin import --retarget) and
+mirrored.
 
 Files, checkpoints and --resume are as in train mann.`,
-		Example: `  mannequin train manifold --data data/cmu-locomotion --and data/cmu-actions --out human.safetensors
-  mannequin train manifold --data data/mine --held-out 'walk_07,run_*' --out mine.safetensors`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case !(r.Random >= 0 && r.Random <= 1):
-				return command.Usagef("--random is %v, want a share from 0 to 1", r.Random)
-			case !(r.L1 >= 0 && r.L1 <= 1e6):
-				return command.Usagef("--sparsity is %v, want 0 to 1000000", r.L1)
-			}
-			if err := f.check(); err != nil {
-				return err
-			}
-			r.Keep = f.keep
-			return f.train(cmd, &r.Training, r.Run)
-		},
+		Example: `  mannequin train manifold data/cmu-locomotion data/cmu-actions --out human.safetensors
+  mannequin train manifold data/mine --held-out 'walk_07,run_*' --out mine.safetensors`,
 	}
-	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)
-	p := c.Flags()
-	p.IntVar(&r.Hidden, "hidden", r.Hidden, "hidden units")
-	p.IntVar(&r.Width, "width", r.Width, "`frames` of a filter, odd")
-	p.Float32Var(&r.Random, "random", r.Random, "`share` of the steps in which hidden values go whole to one of their two frames, at random")
-	p.Float32Var(&r.Smooth, "smooth", r.Smooth, "weight in the loss of the error in how positions bend over time")
-	p.BoolVar(&r.Jitter, "jitter", r.Jitter, "let windows begin elsewhere in every epoch")
-	p.Float64Var(&r.L1, "sparsity", r.L1, "weight in the loss of the mean magnitude of the filters' weights")
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 1)
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
+	command.Number(c, &r.Hidden, "hidden", r.Hidden, 1, math.MaxInt, "hidden units")
+	command.Number(c, &r.Width, "width", r.Width, 1, math.MaxInt, "`frames` of a filter, odd")
+	command.Number(c, &r.Random, "random", r.Random, 0, 1, "`share` of the steps in which depooling gives a hidden value to one of its two frames at random")
+	command.Number(c, &r.Smooth, "smooth", r.Smooth, 0, math.MaxFloat32, "weight in the loss: error in the second differences of positions")
+	jitter(c, &r.Jitter)
+	sparsity(c, &r.L1)
 	return c
 }
 
@@ -117,27 +109,19 @@ func newTrainFootstep() *cobra.Command {
 	var f motionFlags
 	r := recipes.DefaultFootstep()
 	c := &cobra.Command{
-		Use:   "footstep --data DIR --out FILE",
-		Short: "Train the network that tells when feet stand",
-		Long: `Train the network that tells from a body's motion over the ground how fast it
-steps and how long its feet stand (Holden, Saito and Komura 2016, sec. 6.3), from
-folders of BVH or AMC recordings of people who walk and run.
+		Use:   "footstep DIR... --out FILE",
+		Short: "Train the network of footsteps",
+		Long: `Train the network that computes the step frequency and the duration of contacts from a
+body's motion over the ground (Holden, Saito and Komura 2016, sec. 6.3), on folders of BVH or
+AMC recordings of people walking and running.
 
 Files, checkpoints and --resume are as in train mann.`,
-		Example: `  mannequin train footstep --data data/cmu-locomotion --out footstep.safetensors`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			r.Keep = f.keep
-			return f.train(cmd, &r.Training, r.Run)
-		},
+		Example: `  mannequin train footstep data/cmu-locomotion --out footstep.safetensors`,
 	}
-	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 4)
-	p := c.Flags()
-	p.IntVar(&r.Hidden, "hidden", r.Hidden, "channels between the two layers")
-	p.Float32Var(&r.Stretch, "stretch", r.Stretch, "how much faster or slower recordings are played at most, as a `share`")
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 4)
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
+	command.Number(c, &r.Hidden, "hidden", r.Hidden, 1, math.MaxInt, "channels between the two layers")
+	command.Number(c, &r.Stretch, "stretch", r.Stretch, 0, math.MaxFloat32, "largest change of a recording's speed, as a `share`")
 	return c
 }
 
@@ -146,49 +130,36 @@ func newTrainSynth() *cobra.Command {
 	r := recipes.DefaultSynth()
 	var base string
 	c := &cobra.Command{
-		Use:   "synth --kind KIND --manifold FILE --data DIR --out FILE",
+		Use:   "synth DIR... --kind KIND --manifold FILE --out FILE",
 		Short: "Train a network that makes motion from a curve, or from hands or feet",
-		Long: `Train a network that makes people's motion from a few parameters of each frame, in
-the hidden values of a motion manifold (Holden, Saito and Komura 2016, sec. 6).
-The kinds are
+		Long: `Train a network that makes people's motion from a few parameters of each frame, in the
+hidden values of a motion manifold (Holden, Saito and Komura 2016, sec. 6), on folders of BVH or
+AMC recordings. The kinds are
 
   locomotion   from the body's motion over the ground and the contacts of its feet
-  punch        from the places of the hands
-  kick         from the places of the feet
+  punch        from the positions of the hands
+  kick         from the positions of the feet
 
 Files, checkpoints and --resume are as in train mann.`,
-		Example: `  mannequin train synth --kind locomotion --manifold human.safetensors --data data/cmu-locomotion --out locomotion.safetensors
-  mannequin train synth --kind kick --manifold human.safetensors --data data/hdm05 --out kick.safetensors`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !slices.Contains(recipes.Kinds, r.Kind) {
-				return command.Usagef("--kind is %q, want %s", r.Kind, strings.Join(recipes.Kinds, ", "))
-			}
-			if err := f.check(); err != nil {
-				return err
-			}
-			if !(f.stand >= 0 && f.stand <= 600) {
-				return command.Usagef("--stand is %v, want 0 to 600", f.stand)
-			}
-			if !cmd.Flags().Changed("stand") && r.Kind != "locomotion" {
-				f.stand = 0
-			}
-			var err error
-			if r.Manifold, err = netruntime.Open(base); err != nil {
-				return err
-			}
-			r.Keep = f.keep
-			return f.train(cmd, &r.Training, r.Run)
-		},
+		Example: `  mannequin train synth data/cmu-locomotion --kind locomotion --manifold human.safetensors --out locomotion.safetensors
+  mannequin train synth data/hdm05 --kind kick --manifold human.safetensors --out kick.safetensors`,
 	}
-	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 3)
-	p := c.Flags()
-	p.StringVar(&r.Kind, "kind", r.Kind, "what the parameters are: "+strings.Join(recipes.Kinds, ", "))
-	p.StringVar(&base, "manifold", "", "model `file` of the motion manifold")
-	p.Float64Var(&f.stand, "stand", 10, "seconds for which each posture of who stands is held, as more to learn from (punch, kick: none unless given)")
-	p.BoolVar(&r.Jitter, "jitter", r.Jitter, "let windows begin elsewhere in every epoch")
-	p.Float64Var(&r.L1, "sparsity", r.L1, "weight in the loss of the mean magnitude of the filters' weights")
-	c.MarkFlagRequired("manifold")
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 3)
+	c.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+		if !cmd.Flags().Changed("stand") && r.Kind != "locomotion" {
+			f.stand = 0
+		}
+		if r.Manifold, err = netruntime.Open(base); err != nil {
+			return err
+		}
+		return f.train(cmd, &r.Training, r.Run)
+	}
+	command.Choice(c, &r.Kind, "kind", r.Kind, recipes.Kinds, "motion to make")
+	c.Flags().StringVar(&base, "manifold", "", "model `file` of the motion manifold")
+	command.Number(c, &f.stand, "stand", 10, 0, 600, "seconds for which each standing posture is held, as more data (punch, kick: none unless given)")
+	jitter(c, &r.Jitter)
+	sparsity(c, &r.L1)
+	cli.Must(c.MarkFlagRequired("manifold"))
 	return c
 }
 
@@ -197,26 +168,18 @@ func newTrainKeypose() *cobra.Command {
 	r := recipes.DefaultKeypose()
 	f.options = dataset.MotionOptions{Length: 192, Margin: 1, Poses: true}
 	c := &cobra.Command{
-		Use:   "keypose --data DIR --out FILE",
-		Short: "Train the network that makes motion between poses",
-		Long: `Train the network that makes motion between keys, whole or partial poses at any
-times (after Lüdi 2016, sec. 4.1), from folders of BVH or AMC recordings of people.
+		Use:   "keypose DIR... --out FILE",
+		Short: "Train the network that makes motion between keyframes",
+		Long: `Train the network that makes motion between keyframes, whole or partial poses at any times
+(after Lüdi 2016, sec. 4.1), on folders of BVH or AMC recordings of people.
 
 Files, checkpoints and --resume are as in train mann.`,
-		Example: `  mannequin train keypose --data data/cmu-locomotion --and data/cmu-actions --out keypose.safetensors`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			r.Keep = f.keep
-			return f.train(cmd, &r.Training, r.Run)
-		},
+		Example: `  mannequin train keypose data/cmu-locomotion data/cmu-actions --out keypose.safetensors`,
 	}
-	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 3)
-	p := c.Flags()
-	p.Float32Var(&r.Stretch, "stretch", r.Stretch, "how much faster or slower recordings are played at most, as a `share`")
-	p.Float32Var(&r.Reverse, "reverse", r.Reverse, "`share` of what is learnt from that is played backward: few people are recorded as they walk so")
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 3)
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
+	command.Number(c, &r.Stretch, "stretch", r.Stretch, 0, math.MaxFloat32, "largest change of a recording's speed, as a `share`")
+	command.Number(c, &r.Reverse, "reverse", r.Reverse, 0, 1, "`share` of the data that is played backward: few recordings show people walking backward")
 	return c
 }
 
@@ -225,36 +188,22 @@ func newTrainSparse() *cobra.Command {
 	r := recipes.DefaultSparse()
 	f.options = recipes.SparseWindow()
 	c := &cobra.Command{
-		Use:   "sparse --data DIR --out FILE",
+		Use:   "sparse DIR... --out FILE",
 		Short: "Train the network that makes motion from evenly spaced poses alone",
-		Long: `Train the network that makes people's motion from poses at even times, one or two
-a second (Lüdi 2016, sec. 4.1), from folders of BVH or AMC recordings of people.
-The poses say how fast the body moves over the ground, and nothing else says where
-it goes: the result drifts. The network of train keypose meets its keys.
+		Long: `Train the network that makes people's motion from evenly spaced poses, one or two a second
+(Lüdi 2016, sec. 4.1), on folders of BVH or AMC recordings of people. The poses hold the body's
+speed over the ground, but not its place: the result drifts. The network of train keypose meets
+its keyframes.
 
-The learning rate falls to a tenth after every quarter of --epochs. Files,
-checkpoints and --resume are as in train mann.`,
-		Example: `  mannequin train sparse --data data/cmu-locomotion --out sparse.safetensors
-  mannequin train sparse --poses 1 --epochs 40 --data data/cmu-locomotion --out sparse1.safetensors`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case r.Poses != 1 && r.Poses != 2:
-				return command.Usagef("--poses is %d, want 1 or 2 a second", r.Poses)
-			case !(r.L1 >= 0 && r.L1 <= 1e6):
-				return command.Usagef("--sparsity is %v, want 0 to 1000000", r.L1)
-			}
-			if err := f.check(); err != nil {
-				return err
-			}
-			r.Keep = f.keep
-			return f.train(cmd, &r.Training, r.Run)
-		},
+The learning rate falls to a tenth after every quarter of --epochs. Files, checkpoints and
+--resume are as in train mann.`,
+		Example: `  mannequin train sparse data/cmu-locomotion --out sparse.safetensors
+  mannequin train sparse data/cmu-locomotion --poses 1 --epochs 40 --out sparse1.safetensors`,
 	}
-	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)
-	p := c.Flags()
-	p.IntVar(&r.Poses, "poses", r.Poses, "poses a second: 1 or 2")
-	p.Float64Var(&r.L1, "sparsity", r.L1, "weight in the loss of the mean magnitude of the network's parameters")
-	p.BoolVar(&r.Jitter, "jitter", r.Jitter, "let windows begin elsewhere in every epoch")
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 1)
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
+	command.Number(c, &r.Poses, "poses", r.Poses, 1, 2, "poses a second")
+	sparsity(c, &r.L1)
+	jitter(c, &r.Jitter)
 	return c
 }

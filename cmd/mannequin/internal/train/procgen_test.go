@@ -22,7 +22,7 @@ func TestProcgenTrains(t *testing.T) {
 	if r.Out != data || r.Clips < 10 || r.Minutes < 1 || r.Minutes > 6 || r.Licence != "CC0-1.0" {
 		t.Errorf("report %+v", r)
 	}
-	code, stdout, stderr = mannequin("train", "mann", "--data", data, "--out", out, "--minutes", "0.02", "--experts", "1", "--hidden", "32")
+	code, stdout, stderr = mannequin("train", "mann", data, "--out", out, "--minutes", "0.02", "--experts", "1", "--hidden", "32")
 	if code != 0 {
 		t.Fatalf("code %d\n%s\n%s", code, stdout, stderr)
 	}
@@ -48,7 +48,7 @@ func TestProcgenTrains(t *testing.T) {
 		}
 	}
 	recipe(n, map[string]any{"experts": 1., "hidden": 32., "ticks": 8., "keep": 1., "batch": 64.})
-	if code, stdout, stderr = mannequin("train", "mann", "--data", data, "--out", out, "--minutes", "0.02", "--experts", "1", "--hidden", "32", "--paper", "--batch", "16", "--checkpoint", filepath.Join(dir, "paper.ckpt")); code != 0 {
+	if code, stdout, stderr = mannequin("train", "mann", data, "--out", out, "--minutes", "0.02", "--experts", "1", "--hidden", "32", "--paper", "--batch", "16", "--checkpoint", filepath.Join(dir, "paper.ckpt")); code != 0 {
 		t.Fatalf("code %d\n%s\n%s", code, stdout, stderr)
 	}
 	if n, err = netruntime.Open(out); err != nil {

@@ -1,8 +1,11 @@
 package train
 
 import (
+	"math"
+
 	"github.com/spf13/cobra"
 
+	"mannequin/internal/command"
 	"mannequin/offline/dataset"
 	"mannequin/offline/recipes"
 )
@@ -12,27 +15,20 @@ func newTrainRecurrent() *cobra.Command {
 	r := recipes.DefaultRecurrent()
 	f.options = dataset.MotionOptions{Length: r.Window(), Whole: true, Hop: 20}
 	c := &cobra.Command{
-		Use:   "recurrent --data DIR --out FILE",
+		Use:   "recurrent DIR... --out FILE",
 		Short: "Train a rival of train strnn, which predicts frame by frame",
-		Long: `Train a recurrent network that predicts people's next frame from all before, with
-which eval strnn compares ours (Fragkiadaki, Levine, Felsen and Malik 2015). The kinds
-are
+		Long: `Train a recurrent network that predicts people's next frame from all frames before
+(Fragkiadaki, Levine, Felsen and Malik 2015). eval strnn compares ours with it. The kinds are
 
   lstm3   three layers of long short-term memory
   erd     two of them, between an encoder and a decoder of fully connected layers
 
 Files, checkpoints and --resume are as in train mann.`,
-		Example: `  mannequin train recurrent --kind lstm3 --data data/cmu-locomotion --and data/cmu-actions --out lstm3.safetensors`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			return f.train(cmd, &r.Training, r.Run)
-		},
+		Example: `  mannequin train recurrent data/cmu-locomotion data/cmu-actions --kind lstm3 --out lstm3.safetensors`,
 	}
-	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, 0, 1)
-	c.Flags().IntVar(&r.Units, "units", r.Units, "units of a layer of memory")
-	c.Flags().StringVar(&r.Kind, "kind", r.Kind, "lstm3 or erd")
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, nil, 1)
+	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
+	command.Number(c, &r.Units, "units", r.Units, 1, math.MaxInt, "units of a layer of memory")
+	command.Choice(c, &r.Kind, "kind", r.Kind, recipes.RecurrentKinds, "kind of network")
 	return c
 }

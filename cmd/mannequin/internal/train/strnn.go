@@ -1,6 +1,8 @@
 package train
 
 import (
+	"math"
+
 	"github.com/spf13/cobra"
 
 	"mannequin/internal/command"
@@ -13,65 +15,57 @@ func newTrainSTRNN() *cobra.Command {
 	var asPaper bool
 	r, paper := recipes.DefaultSTRNN(), recipes.PaperSTRNN()
 	c := &cobra.Command{
-		Use:   "strnn --data DIR --out FILE",
-		Short: "Train the network that goes on from people's motion",
-		Long: `Train the spatio-temporal recurrent network of Wang, Ho, Shum and Zhu 2019 from
-folders of BVH or AMC recordings of people: it goes on from some frames, 30 per
-second, by some more, again and again, and takes noise off motion.
+		Use:   "strnn DIR... --out FILE",
+		Short: "Train the network that predicts people's motion",
+		Long: `Train the spatio-temporal recurrent network of Wang, Ho, Shum and Zhu 2019 on folders of
+BVH or AMC recordings of people. It predicts the frames that follow some frames, 30 per second,
+again and again, and removes noise from motion.
 
-To the paper's network ours adds what a linear filter predicts, from which the
-network learns the difference, and latent values that say in which of the ways it may
-go on a motion does. --paper leaves all of ours out and trains as the paper does, by
-AdaDelta; the flags below then have other defaults.
+Ours adds two things to the paper's network: a linear prediction, from which the network learns
+the difference, and latent values that choose one of the possible futures. --paper leaves these
+out and trains as the paper does, by AdaDelta; the flags below then have other defaults.
 
 Files, checkpoints and --resume are as in train mann.`,
-		Example: `  mannequin train strnn --data data/cmu-locomotion --and data/cmu-actions --out strnn.safetensors
-  mannequin train strnn --data data/cmu-locomotion --paper --spatial=false --filter=false --encode 39 --predict 1 --horizon 0 --out temporal.safetensors`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			changed := cmd.Flags().Changed
-			if asPaper {
-				given := r
-				r = paper
-				for name, take := range map[string]func(){
-					"encode": func() { r.Encode = given.Encode }, "predict": func() { r.Predict = given.Predict }, "units": func() { r.Units = given.Units },
-					"spatial": func() { r.Spatial = given.Spatial }, "filter": func() { r.Filter = given.Filter }, "horizon": func() { r.Horizon = given.Horizon },
-					"linear": func() { r.Linear = given.Linear }, "latent": func() { r.Latent = given.Latent }, "chain": func() { r.Chain = given.Chain }, "kl": func() { r.KL = given.KL },
-				} {
-					if changed(name) {
-						take()
-					}
-				}
-				if !changed("epochs") {
-					f.epochs = r.Epochs
-				}
-				if !changed("batch") {
-					f.batch = r.Batch
-				}
-			}
-			if !(r.Horizon >= 0 && r.Horizon <= 1e6) {
-				return command.Usagef("--horizon is %v, want 0 to 1000000", r.Horizon)
-			}
-			if err := f.check(); err != nil {
-				return err
-			}
-			r.Keep = f.keep
-			f.options = dataset.MotionOptions{Length: r.Frames(), Whole: true, Hop: 20}
-			return f.train(cmd, &r.Training, r.Run)
-		},
+		Example: `  mannequin train strnn data/cmu-locomotion data/cmu-actions --out strnn.safetensors
+  mannequin train strnn data/cmu-locomotion --paper --spatial=false --filter=false --encode 39 --predict 1 --horizon 0 --out temporal.safetensors`,
 	}
-	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, r.Keep, 1)
+	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 1)
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		changed := cmd.Flags().Changed
+		if asPaper {
+			given := r
+			r = paper
+			for name, take := range map[string]func(){
+				"encode": func() { r.Encode = given.Encode }, "predict": func() { r.Predict = given.Predict }, "units": func() { r.Units = given.Units },
+				"spatial": func() { r.Spatial = given.Spatial }, "filter": func() { r.Filter = given.Filter }, "horizon": func() { r.Horizon = given.Horizon },
+				"linear": func() { r.Linear = given.Linear }, "latent": func() { r.Latent = given.Latent }, "chain": func() { r.Chain = given.Chain }, "kl": func() { r.KL = given.KL },
+			} {
+				if changed(name) {
+					take()
+				}
+			}
+			r.Keep = given.Keep
+			if !changed("epochs") {
+				f.epochs = r.Epochs
+			}
+			if !changed("batch") {
+				f.batch = r.Batch
+			}
+		}
+		f.options = dataset.MotionOptions{Length: r.Frames(), Whole: true, Hop: 20}
+		return f.train(cmd, &r.Training, r.Run)
+	}
 	p := c.Flags()
 	p.BoolVar(&asPaper, "paper", false, "the paper's network and training")
-	p.IntVar(&r.Encode, "encode", r.Encode, "frames to go on from")
-	p.IntVar(&r.Predict, "predict", r.Predict, "frames to come")
-	p.IntVar(&r.Units, "units", r.Units, "units of the temporal network")
+	command.Number(c, &r.Encode, "encode", r.Encode, 1, math.MaxInt, "frames that a prediction follows")
+	command.Number(c, &r.Predict, "predict", r.Predict, 1, math.MaxInt, "frames of a prediction")
+	command.Number(c, &r.Units, "units", r.Units, 1, math.MaxInt, "units of the temporal network")
 	p.BoolVar(&r.Spatial, "spatial", r.Spatial, "with the spatial network")
 	p.BoolVar(&r.Filter, "filter", r.Filter, "with the residual network")
-	p.BoolVar(&r.Linear, "linear", r.Linear, "learn differences from linear prediction")
-	p.IntVar(&r.Latent, "latent", r.Latent, "latent values that say how a motion goes on; 0: in the mean of all ways")
-	p.Float64Var(&r.KL, "kl", r.KL, "weight of their divergence from a normal distribution")
-	p.IntVar(&r.Chain, "chain", r.Chain, "times in a row that motions go on in training")
-	p.Float64Var(&r.Horizon, "horizon", r.Horizon, "weight of the long-horizon cost")
+	p.BoolVar(&r.Linear, "linear", r.Linear, "learn the difference from a linear prediction")
+	command.Number(c, &r.Latent, "latent", r.Latent, 0, math.MaxInt, "latent values that choose a future; 0 predicts the mean of all")
+	command.Number(c, &r.KL, "kl", r.KL, 0, math.Inf(1), "weight in the loss: divergence of the latent values from a normal distribution")
+	command.Number(c, &r.Chain, "chain", r.Chain, 1, math.MaxInt, "predictions in a row in training")
+	command.Number(c, &r.Horizon, "horizon", r.Horizon, 0, 1e6, "weight in the loss: long-horizon cost")
 	return c
 }

@@ -30,7 +30,7 @@ func TestTrainAndEvalSTRNN(t *testing.T) {
 	var rep trainReport
 	train := func(args ...string) {
 		t.Helper()
-		code, stdout, stderr := mannequin(append([]string{"train"}, append(args, "--data", data, "--held-out", held, "--batch", "8", "--json")...)...)
+		code, stdout, stderr := mannequin(append([]string{"train"}, append(args, data, "--held-out", held, "--batch", "8", "--json")...)...)
 		if code != 0 {
 			t.Fatalf("exit %d: %s", code, stderr)
 		}
@@ -53,7 +53,7 @@ func TestTrainAndEvalSTRNN(t *testing.T) {
 	}
 	testcli.WriteFile(t, h36m, "S1_walking_1.txt", "somebody else's")
 	testcli.WriteFile(t, h36m, "SOURCE.txt", "no motion")
-	code, stdout, stderr := mannequin("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--rival", "lstm3="+rival, "--part", "temporal-39-1="+model, "--h36m", h36m,
+	code, stdout, stderr := mannequin("eval", "strnn", "--model", model, data, "--held-out", held, "--rival", "lstm3="+rival, "--part", "temporal-39-1="+model, "--h36m", h36m,
 		"--frames", "1000", "--prefixes", "1", "--seconds", "1", "--motions", "2", "--rates=false", "--json")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
@@ -79,14 +79,14 @@ func TestTrainAndEvalSTRNN(t *testing.T) {
 	if far := metrics.Horizons[6] * testh36m.Speed / 10; still.Name != "zero velocity" || still.Prefixes != 2*r.H36M[1].Forecast[0].Prefixes || math.Abs(still.World[6]-far) > 0.2*far {
 		t.Errorf("standing still on Human3.6M: %+v, want about %g cm in the world in the end", still, far)
 	}
-	if code, stdout, stderr = mannequin("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--h36m", data); code != 1 || !strings.Contains(stderr, "no S5_*.txt") {
+	if code, stdout, stderr = mannequin("eval", "strnn", "--model", model, data, "--held-out", held, "--h36m", data); code != 1 || !strings.Contains(stderr, "no S5_*.txt") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 	testcli.WriteFile(t, h36m, "S5_eating_1.txt", "1,2\n")
-	if code, stdout, stderr = mannequin("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--h36m", h36m); code != 1 || !strings.Contains(stderr, "S5_eating_1.txt:1: expected 99 numbers") {
+	if code, stdout, stderr = mannequin("eval", "strnn", "--model", model, data, "--held-out", held, "--h36m", h36m); code != 1 || !strings.Contains(stderr, "S5_eating_1.txt:1: expected 99 numbers") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
-	if code, stdout, stderr = mannequin("eval", "strnn", "--model", model, "--data", data, "--held-out", held, "--frames", "1000", "--prefixes", "1", "--seconds", "1", "--motions", "0", "--rates=false"); code != 0 || !strings.Contains(stdout, "bars missed") {
+	if code, stdout, stderr = mannequin("eval", "strnn", "--model", model, data, "--held-out", held, "--frames", "1000", "--prefixes", "1", "--seconds", "1", "--motions", "0", "--rates=false"); code != 0 || !strings.Contains(stdout, "bars missed") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

@@ -2,13 +2,11 @@
 package train
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math"
 	"os"
-	"runtime"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -23,6 +21,7 @@ import (
 	"mannequin/offline/train"
 )
 
+// New returns the command train.
 func New() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train",
@@ -34,55 +33,46 @@ func New() *cobra.Command {
 	return c
 }
 
-// trainFlags are those that every trainable network has.
+// trainFlags are the flags of all networks, and the folders that are read.
 type trainFlags struct {
-	data, out, checkpoint, dtype string
-	minutes, every               float64
-	epochs, batch, threads       int
-	patience                     int
-	seed                         uint64
-	resume, json                 bool
+	data                   []string
+	out, checkpoint, dtype string
+	minutes, every         float64
+	epochs, batch, threads int
+	patience               int
+	seed                   uint64
+	resume, json           bool
 }
 
+// add adds the flags, and checks what they say about files before the command runs.
 func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
 	p := c.Flags()
-	p.StringVar(&f.data, "data", "", "`folder` of the recordings")
-	p.StringVar(&f.out, "out", "", "model `file` to write")
+	command.Out(c, &f.out, "model `file` to write")
 	p.StringVar(&f.checkpoint, "checkpoint", "", "checkpoint `file` (default: --out with .ckpt)")
-	p.StringVar(&f.dtype, "dtype", "fp32", "how the model file stores weights: fp32 or bf16 (half the size)")
-	p.Float64Var(&f.minutes, "minutes", 0, "stop after so many minutes of training, counted over all resumed runs; whole epochs where possible (0: no limit)")
-	p.Float64Var(&f.every, "checkpoint-minutes", 2, "minutes between checkpoints, less at first")
-	p.IntVar(&f.epochs, "epochs", epochs, "passes over the data")
-	p.IntVar(&f.batch, "batch", batch, "samples per step")
-	p.IntVar(&f.patience, "patience", 0, "stop after so many epochs without a better held-out loss (0: never)")
-	p.IntVar(&f.threads, "threads", runtime.GOMAXPROCS(0), "workers; the result does not depend on it")
-	p.Uint64Var(&f.seed, "seed", 1, "seed of weights, order and dropout")
+	command.Choice(c, &f.dtype, "dtype", "fp32", []string{"fp32", "bf16"}, "number format of the weights in the model file; bf16 is half the size")
+	command.Number(c, &f.minutes, "minutes", 0, 0, 1e6, "minutes of training, over all resumed runs; whole epochs if possible; 0 is no limit")
+	command.Number(c, &f.every, "checkpoint-minutes", 2, command.Positive, 1e6, "minutes between checkpoints, fewer at first")
+	command.Number(c, &f.epochs, "epochs", epochs, 1, math.MaxInt, "passes over the data")
+	command.Number(c, &f.batch, "batch", batch, 1, 1<<16, "samples per step")
+	command.Number(c, &f.patience, "patience", 0, 0, math.MaxInt, "epochs without a better held-out loss after which training stops; 0 is never")
+	cli.Threads(c, &f.threads)
+	cli.Seed(c, &f.seed, "weights, order and dropout")
 	p.BoolVar(&f.resume, "resume", false, "continue from the checkpoint, if there is one")
-	p.BoolVar(&f.json, "json", false, "print the report as JSON")
-	c.MarkFlagRequired("data")
-	c.MarkFlagRequired("out")
+	cli.JSON(c, &f.json)
+	c.PreRunE = func(*cobra.Command, []string) error { return f.checkFiles() }
 }
 
-// check reports the first flag that is out of range, as a mistake in the
-// command line, and then what is missing on the disk, before hours are spent.
-func (f *trainFlags) check() error {
-	finite := func(v float64) bool { return v >= 0 && v <= 1e6 }
-	switch {
-	case !finite(f.minutes):
-		return command.Usagef("--minutes is %v, want 0 (no limit) to 1000000", f.minutes)
-	case !finite(f.every) || f.every == 0:
-		return command.Usagef("--checkpoint-minutes is %v, want a value above 0, up to 1000000", f.every)
-	case f.epochs < 1:
-		return command.Usagef("--epochs is %d, want at least 1", f.epochs)
-	case f.batch < 1 || f.batch > 1<<16:
-		return command.Usagef("--batch is %d, want 1 to 65536", f.batch)
-	case f.threads < 1 || f.threads > 1024:
-		return command.Usagef("--threads is %d, want 1 to 1024", f.threads)
-	case f.patience < 0:
-		return command.Usagef("--patience is %d, want at least 0", f.patience)
-	case f.dtype != "fp32" && f.dtype != "bf16":
-		return command.Usagef("--dtype is %q, want fp32 or bf16", f.dtype)
+// folders returns the check of the arguments: up to most folders of recordings.
+func (f *trainFlags) folders(what string, most int) cobra.PositionalArgs {
+	want := command.Want(what, 1, most)
+	return func(c *cobra.Command, args []string) error {
+		f.data = args
+		return want(c, args)
 	}
+}
+
+// checkFiles checks the folders and the files to write, before hours are spent.
+func (f *trainFlags) checkFiles() error {
 	if f.checkpoint == "" {
 		f.checkpoint = cli.Stem(f.out) + ".ckpt"
 	}
@@ -94,10 +84,12 @@ func (f *trainFlags) check() error {
 			return err
 		}
 	}
-	if st, err := os.Stat(f.data); err != nil {
-		return fmt.Errorf("cannot read the data folder %s: %w", f.data, errors.Unwrap(err))
-	} else if !st.IsDir() {
-		return fmt.Errorf("--data %s is a file, want the folder of the recordings", f.data)
+	for _, dir := range f.data {
+		if st, err := os.Stat(dir); err != nil {
+			return fmt.Errorf("cannot read the data folder: %w", err)
+		} else if !st.IsDir() {
+			return fmt.Errorf("%s is a file, want the folder of the recordings", dir)
+		}
 	}
 	return nil
 }
@@ -110,109 +102,78 @@ func newTrainMANN() *cobra.Command {
 	var walk, repeat, stride int
 	var heldOut []string
 	c := &cobra.Command{
-		Use:   "mann --data DIR --out FILE",
+		Use:   "mann DIR --out FILE",
 		Short: "Train a mode-adaptive network for a quadruped",
-		Long: `Train a mode-adaptive network (Zhang, Starke et al. 2018) from a folder of BVH
-recordings and their labels.json. The model file holds the weights of the epoch
-with the lowest held-out loss so far and is rewritten whenever an epoch beats it;
-beside it come the loss curves (.loss.csv and .loss.png) and the checkpoint
-(.ckpt).
+		Long: `Train a mode-adaptive network (Zhang, Starke et al. 2018) on a folder of BVH recordings with
+their labels.json. The model file holds the weights with the lowest held-out loss so far. It is
+written whenever an epoch beats all before, where epoch 0 is the weights that training starts
+from. If none does, it holds those. Beside it are the loss curves (.loss.csv and .loss.png) and
+the checkpoint (.ckpt).
 
-Ctrl-C writes a checkpoint and stops; --resume continues, after that or after
-any crash, to the same bytes as a run that was never stopped. A loss that is not
-finite stops it too, at the last good state, and names the recordings and frames.
-Two runs on one checkpoint are refused.
+Ctrl-C writes a checkpoint and stops. --resume continues, after that or after a crash, to the
+same bytes as a run without a stop. A loss that is not finite stops training at the last good
+state, and the message names the recordings and frames. Two runs on one checkpoint are refused.
 
-In every sample the network goes on from its own pose for --ticks ticks, as it
-will at run time. --paper gives all flags that are not named the values of the
-paper's recipe: single ticks, twice as many hidden units, 150 epochs, whose
-learning rate falls in cycles that end with epochs 11, 31, 71 and 150. --start
-continues a network of any size, also one of other recordings of the same layout.`,
-		Example: `  mannequin train mann --data data/dog --out dog.safetensors
-  mannequin train mann --data data/dog --out dog.safetensors --resume
-  mannequin train mann --data data/dog --out quick.safetensors --minutes 2
-  mannequin train mann --data data/dog --out better.safetensors --start dog.safetensors --rate 1e-4 --epochs 10
-  mannequin train mann --data data/dog --out paper.safetensors --paper --experts 4`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if start != "" {
-				var err error
-				if r.Start, err = models.Open(start); err != nil {
-					return err
-				}
-				asSized(cmd, r.Start.Sizes())
-			}
-			if paper {
-				asPaper(cmd)
-			}
-			switch {
-			case r.Experts < 1 || r.Experts > 64:
-				return command.Usagef("--experts is %d, want 1 to 64", r.Experts)
-			case r.Hidden < 1 || r.Hidden > 1<<14:
-				return command.Usagef("--hidden is %d, want 1 to 16384", r.Hidden)
-			case r.Ticks < 1 || r.Ticks > 240:
-				return command.Usagef("--ticks is %d, want 1 to 240", r.Ticks)
-			case r.Schedule.First < 0 || r.Schedule.First > 1<<16:
-				return command.Usagef("--cycle is %d, want 0 (all epochs) to 65536 epochs", r.Schedule.First)
-			case !(r.Keep > 0 && r.Keep <= 1):
-				return command.Usagef("--keep is %v, want a probability above 0, up to 1", r.Keep)
-			case !(r.Change >= 0 && r.Change <= 1e3):
-				return command.Usagef("--change is %v, want 0 to 1000", r.Change)
-			case !(r.Skate >= 0 && r.Skate <= 1e3 && r.Bend >= 0 && r.Bend <= 1e3):
-				return command.Usagef("--skate is %v and --bend %v, want 0 to 1000", r.Skate, r.Bend)
-			case !(r.Recover >= 0 && r.Recover <= 1):
-				return command.Usagef("--recover is %v, want 0 to 1", r.Recover)
-			case r.Skate+r.Bend+r.Recover > 0 && r.Ticks == 1:
-				return command.Usagef("--skate, --bend and --recover are for a network that goes on from its own pose: --ticks 2 or more, or 0 for all three")
-			case !(r.WarmUp >= 0 && r.WarmUp <= 1e6):
-				return command.Usagef("--warm-up is %v, want 0 to 1000000 epochs", r.WarmUp)
-			case stride < 1 || stride > feature.MaxStride:
-				return command.Usagef("--stride is %d, want 1 to %d frames", stride, feature.MaxStride)
-			case walk < 0 || walk > 1000 || repeat < 0 || repeat > 1000:
-				return command.Usagef("--walk is %d and --repeat %d, want 1 to 1000, or 0 for the default", walk, repeat)
-			case !(r.ClipNorm >= 0 && r.ClipNorm <= 1e6):
-				return command.Usagef("--clip is %v, want 0 to 1000000", r.ClipNorm)
-			case !(r.AdamW.Rate > 0 && r.AdamW.Rate <= 1):
-				return command.Usagef("--rate is %v, want a value above 0, up to 1", r.AdamW.Rate)
-			}
-			if err := f.check(); err != nil {
-				return err
-			}
-			layout := feature.Dog()
-			layout.Phases = phases
-			if stride > 1 {
-				layout.Stride = stride
-			}
-			return f.runMANN(cmd, &r, dataset.Options{Layout: layout, HeldOut: heldOut, Reverse: reverse, Walk: walk, Repeat: repeat, Workers: f.threads})
-		},
+A sample is a window of --ticks ticks, in which the network continues from its own pose, as at run
+time. Samples per second count such windows.
+--paper sets all flags that are not given to the paper's recipe: single ticks, twice as many
+hidden units, 150 epochs, and a learning rate that falls in cycles to epochs 11, 31, 71 and 150.
+--start continues a network of any size, also one of other recordings of the same layout.`,
+		Example: `  mannequin train mann data/dog --out dog.safetensors
+  mannequin train mann data/dog --out dog.safetensors --resume
+  mannequin train mann data/dog --out quick.safetensors --minutes 2
+  mannequin train mann data/dog --out better.safetensors --start dog.safetensors --rate 1e-4 --epochs 10
+  mannequin train mann data/dog --out paper.safetensors --paper --experts 4`,
+		Args: f.folders("a folder of recordings", 1),
 	}
 	f.add(c, r.Epochs, r.Batch)
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		if start != "" {
+			var err error
+			if r.Start, err = models.Open(start); err != nil {
+				return err
+			}
+			asSized(cmd, r.Start.Sizes())
+		}
+		if paper {
+			asPaper(cmd)
+		}
+		if r.Skate+r.Bend+r.Recover > 0 && r.Ticks == 1 {
+			return command.Usagef("--skate, --bend and --recover are for a network that continues from its own pose: --ticks 2 or more, or 0 for all three")
+		}
+		layout := feature.Dog()
+		layout.Phases = phases
+		if stride > 1 {
+			layout.Stride = stride
+		}
+		return f.runMANN(cmd, &r, dataset.Options{Layout: layout, HeldOut: heldOut, Reverse: reverse, Walk: walk, Repeat: repeat, Workers: f.threads})
+	}
 	p := c.Flags()
-	p.IntVar(&r.Experts, "experts", r.Experts, "experts of the mixture; 1 is an ordinary network")
-	p.IntVar(&r.Hidden, "hidden", r.Hidden, "units of each hidden layer")
-	p.IntVar(&r.Ticks, "ticks", r.Ticks, "ticks that the network runs on its own poses in training")
-	p.Float32Var(&r.Keep, "keep", r.Keep, "dropout's retention `probability`")
-	p.Float64Var(&r.AdamW.Rate, "rate", r.AdamW.Rate, "learning rate")
-	p.IntVar(&r.Schedule.First, "cycle", r.Schedule.First, "epochs of the learning rate's first cycle, which the next one doubles (0: one cycle)")
-	p.Float32Var(&r.Change, "change", r.Change, "weight in the loss of the error in the pose's change from tick to tick")
-	p.Float32Var(&r.Skate, "skate", r.Skate, "weight in the loss of the paws' sliding over the ground; with --ticks above 1")
-	p.Float32Var(&r.Bend, "bend", r.Bend, "weight in the loss of how fast legs bend; with --ticks above 1")
-	p.Float32Var(&r.Recover, "recover", r.Recover, "share of the steps whose windows begin where the network has run to by itself, and ask it back, from half of the first cycle on (with --start always); with --ticks above 1")
-	p.IntVar(&repeat, "repeat", 0, "visits per epoch of a row of trot or canter (default: what the folder says, else 11)")
-	p.IntVar(&walk, "walk", 0, "visits per epoch of any other row that moves (default: a third of --repeat)")
-	p.Float64Var(&r.WarmUp, "warm-up", r.WarmUp, "`epochs` in which the learning rate rises from 0: spares a network that training starts from")
-	p.Float64Var(&r.ClipNorm, "clip", r.ClipNorm, "greatest `norm` of a step's gradient (0: no limit)")
-	p.IntVar(&stride, "stride", 1, "frames of 1/60 s that the network goes on by at a time: one of 2 or 4 drives dogs that are far away, at a half or a quarter of the cost")
-	p.BoolVar(&reverse, "reverse", true, "train on slow walks backward in time, too: recorded dogs hardly ever back up")
-	p.BoolVar(&phases, "phases", true, "carry on a phase of stepping per paw beside the pose; the gating network reads them in place of the paws' velocities")
-	p.BoolVar(&paper, "paper", false, "the paper's recipe, but for what other flags say")
-	p.StringVar(&start, "start", "", "shipped model's `name` or model file to begin with (default: random weights)")
-	p.StringSliceVar(&heldOut, "held-out", nil, cli.HeldOutUsage)
+	command.Number(c, &r.Experts, "experts", r.Experts, 1, 64, "experts of the mixture; 1 is an ordinary network")
+	command.Number(c, &r.Hidden, "hidden", r.Hidden, 1, 1<<14, "units of each hidden layer")
+	command.Number(c, &r.Ticks, "ticks", r.Ticks, 1, 240, "ticks that the network continues from its own poses in training")
+	command.Number(c, &r.Keep, "keep", r.Keep, command.Positive, 1, "dropout's retention `probability`")
+	command.Number(c, &r.AdamW.Rate, "rate", r.AdamW.Rate, command.Positive, 1, "learning rate")
+	command.Number(c, &r.Schedule.First, "cycle", r.Schedule.First, 0, 1<<16, "epochs of the learning rate's first cycle; each cycle is twice as long as the last; 0 is one cycle")
+	command.Number(c, &r.Change, "change", r.Change, 0, 1e3, "weight in the loss: error in the pose's change from tick to tick")
+	command.Number(c, &r.Skate, "skate", r.Skate, 0, 1e3, "weight in the loss: paws sliding over the ground; with --ticks above 1")
+	command.Number(c, &r.Bend, "bend", r.Bend, 0, 1e3, "weight in the loss: speed at which legs bend; with --ticks above 1")
+	command.Number(c, &r.Recover, "recover", r.Recover, 0, 1, "share of the steps that begin at a state the network ran into by itself, with the recording as the target; after half of the first cycle (with --start at once); with --ticks above 1")
+	command.Number(c, &repeat, "repeat", 0, 0, 1000, "visits per epoch of a row of trot or canter (default: as in the folder's dataset.toml, else 11)")
+	command.Number(c, &walk, "walk", 0, 0, 1000, "visits per epoch of other rows with motion (default: a third of --repeat)")
+	command.Number(c, &r.WarmUp, "warm-up", r.WarmUp, 0, 1e6, "`epochs` in which the learning rate rises from 0; spares a network to start from")
+	command.Number(c, &r.ClipNorm, "clip", r.ClipNorm, 0, 1e6, "largest `norm` of a step's gradient; 0 is no limit")
+	command.Number(c, &stride, "stride", 1, 1, feature.MaxStride, "frames of 1/60 s per step of the network; 2 or 4 is for distant dogs, at a half or a quarter of the cost")
+	p.BoolVar(&reverse, "reverse", true, "also train on slow walks backward in time, because recorded dogs hardly ever back up")
+	p.BoolVar(&phases, "phases", true, "add a phase of stepping per paw to the state; the gating network reads it in place of the paws' velocities")
+	p.BoolVar(&paper, "paper", false, "the paper's recipe, except for flags that are given")
+	cli.Model(c, &start, "start", "", "weights to start from (default: random)")
+	cli.HeldOut(c, &heldOut, "those that dataset.toml names; six of the authors' dog set")
 	return c
 }
 
-// asSized gives the flags that say how large a network is, where they were not
-// set, the sizes of the one to start from.
+// asSized sets the flags of a network's size, if they were not given, to the size of the network to
+// start from.
 func asSized(cmd *cobra.Command, sizes map[string]string) {
 	for _, name := range []string{"experts", "hidden"} {
 		if size, ok := sizes[name]; ok && !cmd.Flags().Changed(name) {
@@ -223,7 +184,7 @@ func asSized(cmd *cobra.Command, sizes map[string]string) {
 	}
 }
 
-// asPaper gives the flags that were not set the values of the paper's recipe.
+// asPaper sets the flags that were not given to the paper's recipe.
 func asPaper(cmd *cobra.Command) {
 	flags, r := cmd.Flags(), recipes.PaperMANN()
 	for name, value := range map[string]any{
@@ -233,25 +194,28 @@ func asPaper(cmd *cobra.Command) {
 	} {
 		if !flags.Changed(name) {
 			if err := flags.Set(name, fmt.Sprint(value)); err != nil {
-				panic(err) // a flag of this table does not take what it is for
+				panic(err) // a value of this table does not fit its flag
 			}
 		}
 	}
 }
 
-// trainReport is what --json prints.
+// trainReport is the report as JSON.
 type trainReport struct {
 	Model      string `json:"model"`
 	Checkpoint string `json:"checkpoint"`
 	Curves     string `json:"curves"`
 	*train.Report
+
+	ticks int // of a sample; 0 if samples are not counted in ticks
 }
 
 func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, opt dataset.Options) error {
 	show := newTrainProgress(cmd.ErrOrStderr())
+	show.ticks = r.Ticks
 	log := show.log
 	var err error
-	if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data, opt); err != nil {
+	if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data[0], opt); err != nil {
 		return err
 	}
 	log.Info("data", "rows", r.Train.Rows, "visits_per_epoch", len(r.Train.Order), "held_out_rows", r.HeldOut.Rows)
@@ -261,7 +225,7 @@ func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, opt dataset.Op
 	return f.report(cmd, show, rep, err)
 }
 
-// running returns how the flags say that a recipe runs.
+// running returns how a recipe runs by the flags.
 func (f *trainFlags) running(show *trainProgress) recipes.RunOptions {
 	minutes := func(m float64) time.Duration { return time.Duration(math.Round(m * float64(time.Minute))) }
 	return recipes.RunOptions{
@@ -277,14 +241,14 @@ func (f *trainFlags) running(show *trainProgress) recipes.RunOptions {
 // curves is the path of the loss curves, without extension.
 func (f *trainFlags) curves() string { return cli.Stem(f.out) + ".loss" }
 
-// report ends a training: it prints how it went.
+// report ends a training and prints the report.
 func (f *trainFlags) report(cmd *cobra.Command, show *trainProgress, rep *train.Report, err error) error {
 	show.finish()
 	if rep == nil {
 		return err
 	}
 	if f.json {
-		if err := cli.PrintJSON(cmd.OutOrStdout(), trainReport{f.out, f.checkpoint, f.curves() + ".csv", rep}); err != nil {
+		if err := cli.PrintReport(cmd.OutOrStdout(), trainReport{Model: f.out, Checkpoint: f.checkpoint, Curves: f.curves() + ".csv", Report: rep}, true); err != nil {
 			return err
 		}
 	}
@@ -294,27 +258,32 @@ func (f *trainFlags) report(cmd *cobra.Command, show *trainProgress, rep *train.
 	if rep.Ended == train.EndInterrupted {
 		return fmt.Errorf("interrupted after %d epochs and %d steps; continue with the same command and --resume", rep.Epochs, rep.Steps)
 	}
-	if !f.json {
-		printTrainReport(cmd.OutOrStdout(), f, rep)
+	if f.json {
+		return nil
 	}
-	return nil
+	return trainReport{Model: f.out, Report: rep, ticks: show.ticks}.Print(cmd.OutOrStdout())
 }
 
-func printTrainReport(w io.Writer, f *trainFlags, rep *train.Report) {
-	fmt.Fprintf(w, "%s: %d epochs, %d steps in %s (%.0f samples/s), ended by %s\n", f.out, rep.Epochs, rep.Steps,
-		time.Duration(rep.Seconds*float64(time.Second)).Round(time.Second), rep.SamplesPerSec, rep.Ended)
-	fmt.Fprintf(w, "held-out loss %.4f before, %.4f best (epoch %d), %.4f last; training loss %.4f\n",
-		rep.Initial, rep.Best, rep.BestEpoch, rep.HeldOut, rep.Train)
+func (r trainReport) Print(w io.Writer) error {
+	samples := "samples/s"
+	if r.ticks > 0 {
+		samples = fmt.Sprintf("samples/s of %d ticks", r.ticks)
+	}
+	_, err := fmt.Fprintf(w, "%s: %d epochs, %d steps in %s (%.0f %s), ended by %s\nheld-out loss %.4f before, %.4f best (epoch %d), %.4f last; training loss %.4f\n",
+		r.Model, r.Epochs, r.Steps, time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), r.SamplesPerSec, samples, r.Ended, r.Initial, r.Best, r.BestEpoch, r.HeldOut, r.Train)
+	return err
 }
 
-// trainProgress shows a training under way: a bar on a terminal, else a log
-// line now and then. As a writer it takes log lines, which it keeps off the bar.
+// trainProgress shows a training in progress: a bar on a terminal, else a log line now and then. It
+// is also the writer of log lines, which it keeps off the bar.
 type trainProgress struct {
 	w    io.Writer
 	tty  bool
 	log  *slog.Logger
 	bar  *progressbar.ProgressBar // nil until the first step, and without a terminal
-	last time.Duration            // training time at the last sign of life
+	last time.Duration            // training time when progress was last shown
+
+	ticks int // of a sample; 0 if samples are not counted in ticks
 }
 
 func newTrainProgress(w io.Writer) *trainProgress {
@@ -348,8 +317,12 @@ func (p *trainProgress) step(s train.Progress) {
 	p.last = s.Elapsed
 	left := s.Left.Round(time.Second)
 	if !p.tty {
-		p.log.Info("training", "epoch", s.Epoch+1, "of", s.Epochs, "step", s.Step, "steps", s.Steps, "train", round4(s.Loss), "held_out", round4(s.HeldOut),
-			"samples_per_second", math.Round(s.SamplesPerSec), "left", left)
+		line := []any{"epoch", s.Epoch + 1, "of", s.Epochs, "step", s.Step, "steps", s.Steps, "train", round4(s.Loss), "held_out", round4(s.HeldOut),
+			"samples_per_second", math.Round(s.SamplesPerSec)}
+		if p.ticks > 0 {
+			line = append(line, "ticks_per_sample", p.ticks)
+		}
+		p.log.Info("training", append(line, "left", left)...)
 		return
 	}
 	const parts = 1000

@@ -23,7 +23,7 @@ func TestTrainMANN(t *testing.T) {
 	data := filepath.Join(mocapdata.Dir(t), "dog")
 	dir := t.TempDir()
 	out := filepath.Join(dir, "dog.safetensors")
-	args := []string{"train", "mann", "--data", data, "--out", out, "--paper", "--experts", "1", "--hidden", "64", "--threads", "2", "--dtype", "bf16", "--json"}
+	args := []string{"train", "mann", data, "--out", out, "--paper", "--experts", "1", "--hidden", "64", "--threads", "2", "--dtype", "bf16", "--json"}
 	type report struct {
 		Model   string  `json:"model"`
 		Ended   string  `json:"ended"`
@@ -74,15 +74,15 @@ func TestTrainErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "out.safetensors")
-	good := []string{"--data", dir, "--out", out}
+	good := []string{dir, "--out", out}
 	for _, c := range []struct {
 		name string
 		code int
 		want string
 		args []string
 	}{
-		{"no data flag", command.ExitUsage, "data", []string{"--out", out}},
-		{"no out flag", command.ExitUsage, "out", []string{"--data", dir}},
+		{"no folder", command.ExitUsage, "want a folder of recordings", []string{"--out", out}},
+		{"no out flag", command.ExitUsage, "out", []string{dir}},
 		{"unknown flag", command.ExitUsage, "--wings", append(good, "--wings")},
 		{"argument", command.ExitUsage, "more", append(good, "more")},
 		{"minutes", command.ExitUsage, "--minutes", append(good, "--minutes", "-1")},
@@ -97,11 +97,11 @@ func TestTrainErrors(t *testing.T) {
 		{"interval", command.ExitUsage, "--checkpoint-minutes", append(good, "--checkpoint-minutes", "0")},
 		{"same file", command.ExitUsage, "same file", append(good, "--checkpoint", out)},
 		{"same file, spelled otherwise", command.ExitUsage, "same file", append(good, "--checkpoint", filepath.Dir(out)+"/./"+filepath.Base(out))},
-		{"missing data", command.ExitFailure, "no such", []string{"--data", filepath.Join(dir, "absent"), "--out", out}},
-		{"data is a file", command.ExitFailure, "file", []string{"--data", file, "--out", out}},
+		{"missing data", command.ExitFailure, "no such", []string{filepath.Join(dir, "absent"), "--out", out}},
+		{"data is a file", command.ExitFailure, "file", []string{file, "--out", out}},
 		{"data without labels", command.ExitFailure, "labels.json", good},
-		{"out is a folder", command.ExitFailure, "folder", []string{"--data", dir, "--out", dir}},
-		{"out in no folder", command.ExitFailure, "no folder", []string{"--data", dir, "--out", filepath.Join(dir, "absent", "x")}},
+		{"out is a folder", command.ExitFailure, "folder", []string{dir, "--out", dir}},
+		{"out in no folder", command.ExitFailure, "no folder", []string{dir, "--out", filepath.Join(dir, "absent", "x")}},
 	} {
 		code, stdout, stderr := mannequin(append([]string{"train", "mann"}, c.args...)...)
 		if code != c.code || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
@@ -139,7 +139,7 @@ func TestStartHasItsSize(t *testing.T) {
 
 func TestTrainSparseErrors(t *testing.T) {
 	dir := t.TempDir()
-	good := []string{"train", "sparse", "--data", dir, "--out", filepath.Join(dir, "out.safetensors")}
+	good := []string{"train", "sparse", dir, "--out", filepath.Join(dir, "out.safetensors")}
 	for _, c := range []struct {
 		code int
 		want string

@@ -1,0 +1,174 @@
+package strnn
+
+import (
+	"slices"
+
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+)
+
+// cleanup repairs predicted frames so that prediction can continue from them for ever. Otherwise
+// the network's own frames drift, and each window begins with a small offset. It belongs to one
+// goroutine.
+type cleanup struct {
+	m          *Model
+	joints     []int     // of the skeleton, by layout joint
+	feet       []int     // (contacts) columns of their positions
+	soleHeight []float32 // (contacts) height of the joint over the ground in contact, m
+	points     []m3.Vec3
+	model      []m3.Xform
+	pos        []m3.Vec3
+	rot        []m3.Quat
+	low        []float32 // (groundReach+Predict) height of the lowest contact over the ground
+	least      []float32 // the minimum of low around each frame
+}
+
+// Constants of cleanup.
+const (
+	easeHalflife  = 0.1  // s, of the offset of the first frames
+	groundReach   = 6    // frames: within this many before and after, some foot is on the ground
+	contactHeight = 0.02 // m, of the lowest contact of a standing foot
+)
+
+func (m *Model) newCleanup() *cleanup {
+	l, sk := m.Layout, m.Skel
+	s := &cleanup{m: m, points: make([]m3.Vec3, len(l.Joints)), model: make([]m3.Xform, sk.Len()), pos: make([]m3.Vec3, sk.Len()),
+		rot: make([]m3.Quat, sk.Len()),
+		low: make([]float32, groundReach+m.Predict), least: make([]float32, groundReach+m.Predict)}
+	rest := bindPose(m.Person)
+	for _, name := range l.Joints {
+		s.joints = append(s.joints, sk.Index(name))
+	}
+	for _, c := range l.Contacts {
+		s.feet = append(s.feet, l.Pos(l.Joint(c.Joint)))
+		s.soleHeight = append(s.soleHeight, rest[sk.Index(c.Joint)].Y)
+	}
+	if len(s.soleHeight) > 0 {
+		lowest := slices.Min(s.soleHeight)
+		for c := range s.soleHeight {
+			s.soleHeight[c] += contactHeight - lowest
+		}
+	}
+	return s
+}
+
+// run cleans up frames that follow others: rows, (Predict, columns), after seen, (Encode, columns),
+// all raw. The frames continue seen, bones have their length, the lower foot is on the ground, and
+// contacts are what is low and slow. The body ends where the motion want, (Predict,
+// feature.MotionLen), leads; nil: anywhere. run reports whether the frames are usable.
+func (s *cleanup) run(rows, seen, want []float32) bool {
+	if !feature.Within(rows, maxValue) {
+		return false
+	}
+	if s.ease(rows, seen); !s.fit(rows) || !s.ground(rows, seen) {
+		return false
+	}
+	if want != nil {
+		s.m.correctEnd(rows, want)
+	}
+	s.stand(rows, seen)
+	return true
+}
+
+// ease fades out the offset of the first frame and its velocity from the continuation of the last
+// frames.
+func (s *cleanup) ease(rows, seen []float32) {
+	m := s.m
+	cols, n := m.Layout.Columns(), m.Layout.Contact(0)
+	last, before := seen[(m.Encode-1)*cols:][:cols], seen[max(0, m.Encode-2)*cols:][:cols]
+	for k := range n {
+		step := rows[min(1, m.Predict-1)*cols+k] - rows[k]
+		off, by := 2*last[k]-before[k]-rows[k], (last[k]-before[k]-step)*Rate
+		for f := range m.Predict {
+			rows[f*cols+k] += off
+			off, by = m3.Spring(off, by, 0, easeHalflife, 1.0/Rate)
+		}
+	}
+}
+
+// fit moves joints to the nearest pose of the skeleton.
+func (s *cleanup) fit(rows []float32) bool {
+	l := s.m.Layout
+	cols := l.Columns()
+	for f := range s.m.Predict {
+		row := rows[f*cols:][:cols]
+		feature.Place{}.Joints(s.points, row)
+		if !s.m.Fit(s.model, s.pos, s.rot, s.points) {
+			return false
+		}
+		for j := range l.Joints {
+			p := s.model[s.joints[j]].Pos
+			row[l.Pos(j)], row[l.Pos(j)+1], row[l.Pos(j)+2] = p.X, p.Y, p.Z
+		}
+	}
+	return true
+}
+
+// ground raises or lowers frames so that the lower foot stands on the ground, except in jumps. It
+// reports whether the frames are near the ground.
+func (s *cleanup) ground(rows, seen []float32) bool {
+	m := s.m
+	if len(s.feet) == 0 { // nothing says where the ground is
+		return true
+	}
+	cols := m.Layout.Columns()
+	for i := range s.low {
+		row := rows[max(0, i-groundReach)*cols:]
+		if i < groundReach {
+			row = seen[max(0, m.Encode-groundReach+i)*cols:]
+		}
+		s.low[i] = groundMost
+		for c, at := range s.feet {
+			s.low[i] = min(s.low[i], row[at+1]-s.soleHeight[c])
+		}
+	}
+	around := func(of []float32, i int) []float32 {
+		return of[max(0, i-groundReach):min(len(of), i+groundReach+1)]
+	}
+	for i := range s.least {
+		s.least[i] = slices.Min(around(s.low, i))
+	}
+	for f := range m.Predict {
+		sum := float32(0)
+		near := around(s.least, groundReach+f)
+		for _, v := range near {
+			sum += v
+		}
+		by := sum / float32(len(near))
+		if !(m3.Abs(by) < groundMost) {
+			return false
+		}
+		for j := range m.Layout.Joints {
+			rows[f*cols+m.Layout.Pos(j)+1] -= by
+		}
+	}
+	return true
+}
+
+// stand detects contacts as in recordings: see feature.Contact.
+func (s *cleanup) stand(rows, seen []float32) {
+	l := s.m.Layout
+	cols, body := l.Columns(), l.Body()
+	before := seen[(s.m.Encode-1)*cols:][:cols]
+	for f := range s.m.Predict {
+		row := rows[f*cols:][:cols]
+		way := feature.Place{}.Advance(before[body:], 1.0/Rate)
+		turn := m3.YawQuat(way.Yaw)
+		for c, at := range s.feet {
+			was := m3.V(before[at], before[at+1], before[at+2])
+			speed := way.Pos.Add(turn.Rotate(m3.V(row[at], row[at+1], row[at+2]))).Dist(was) * Rate
+			bounds := &l.Contacts[c]
+			stands := &row[l.Contact(c)]
+			if *stands = 0; row[at+1] < bounds.Height && speed < bounds.Speed {
+				*stands = 1
+			}
+		}
+		before = row
+	}
+}
+
+// groundMost is the maximum distance of usable frames from the ground, m.
+const groundMost = 1
+
+// maxValue bounds the values of usable frames, m, m/s and rad/s.
+const maxValue = 100

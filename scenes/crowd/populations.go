@@ -1,0 +1,250 @@
+package crowd
+
+import (
+	"fmt"
+
+	"mannequin/animsys"
+	"mannequin/animsys/control"
+	"mannequin/animsys/generator"
+	"mannequin/animsys/keypose"
+	"mannequin/animsys/keypose/routines"
+	"mannequin/animsys/latent"
+	"mannequin/animsys/manifold"
+	"mannequin/animsys/mann"
+	"mannequin/animsys/strnn"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/internal/steer"
+	"mannequin/scenes/world"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// population is the agents of one generator, with the settings of how they come and go and are steered.
+type population struct {
+	*world.Population
+	name    string
+	share   int                                                                // of a hundred
+	spawn   func(at m3.Vec3, yaw float32, a *agentState) (arche.Entity, error) // nil: all are the same
+	born    func(e arche.Entity, a *agentState)                                // sets what an agent keeps; may be nil
+	control func(e arche.Entity, row int, a *agentState, want steer.Intent)    // sets an agent's control
+	states  []agentState                                                       // (rows)
+	laned   bool                                                               // they go along lanes
+	stays   bool                                                               // they stay where they are
+	dogs    bool
+	glance  float32 // time ahead in which they look for rocks, s: longer if they are slow to obey
+}
+
+// ways is the number of different ways to perform a routine.
+const ways = 8
+
+// The speeds of people, m/s.
+const (
+	strollSlow, strollFast = 0.9, 2.2
+	wanderSlow, wanderFast = 1.0, 1.6
+	laneSlow, laneFast     = 1.1, 1.9
+)
+
+// open makes room for the agents of each generator with networks, by their shares.
+func (s *Scene) open(o *Options) error {
+	offers := []struct {
+		there bool
+		population
+		open func(o *Options, p *population, n int) error
+	}{
+		{o.Dog != nil, population{name: "dogs", share: 50, glance: 0.8, dogs: true}, s.openDogs},
+		{o.Latent != nil && o.Next != nil, population{name: "on sliders", share: 26, glance: 1.2}, s.openStrollers},
+		{o.STRNN != nil, population{name: "predicted", share: 8, glance: 1.8}, s.openWanderers},
+		{o.People != nil, population{name: "on lanes", share: 10, laned: true}, s.openWalkers},
+		{o.Keypose != nil, population{name: "performing", share: 6, stays: true}, s.openPerformers},
+	}
+	all := 0
+	for _, k := range offers {
+		if k.there {
+			all += k.share
+		}
+	}
+	if all == 0 {
+		return fmt.Errorf("crowd: Options has no network: want a dog's, or people's")
+	}
+	for i := range offers {
+		k := &offers[i]
+		if !k.there {
+			continue
+		}
+		n, p := (o.Room*k.share+all-1)/all+2, &k.population
+		p.states = make([]agentState, n)
+		if err := k.open(o, p, n); err != nil {
+			return err
+		}
+		if p.spawn == nil {
+			p.spawn = func(at m3.Vec3, yaw float32, _ *agentState) (arche.Entity, error) { return p.Spawn(at, yaw) }
+		}
+		s.populations = append(s.populations, p)
+	}
+	return nil
+}
+
+// addTo adds a population's generator to the world.
+func addTo[C any](s *Scene, p *population, g generator.Generator[C], opt animsys.Options, ahead world.Ahead) (err error) {
+	p.Population, err = world.Add(&s.World, g, opt, ahead, func(row int) [3]float32 {
+		if p.dogs {
+			return scenes.Coat(p.states[row].look)
+		}
+		return scenes.Clothes(int(p.states[row].look%1024), 0)
+	})
+	return err
+}
+
+// openDogs opens the dogs, which go in packs.
+func (s *Scene) openDogs(o *Options, p *population, n int) error {
+	dogs, err := o.Dog.NewController(mann.ControllerOptions{Capacity: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, LOD: o.Far})
+	if err != nil {
+		return err
+	}
+	goals := generic.NewMap1[control.Goal](&s.ECS)
+	p.control = func(e arche.Entity, row int, _ *agentState, want steer.Intent) {
+		g := control.Goal{Action: want.Rest}
+		if want.Speed > 0 {
+			g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: want.Speed, Turn: control.Steer(p.Roots[row].Rot.Yaw(), m3.YawOf(want.Ahead))}
+		}
+		*goals.Get(e) = g
+	}
+	return addTo(s, p, dogs, animsys.Options{}, nil)
+}
+
+// openStrollers opens people who walk by sliders.
+func (s *Scene) openStrollers(o *Options, p *population, n int) error {
+	stream, err := o.Latent.NewStream(o.Next, latent.StreamOptions{Capacity: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 5})
+	if err != nil {
+		return err
+	}
+	if err := addTo(s, p, stream, animsys.Options{}, overlay.Places(stream.Preview, 10)); err != nil {
+		return err
+	}
+	steering, err := o.Latent.NewSteering(o.Next, max(o.Workers, 1))
+	if err != nil {
+		return err
+	}
+	sliders := generic.NewMap1[latent.Sliders](&s.ECS)
+	bearing := [...]int{o.Latent.Components.Index("lean"), o.Latent.Components.Index("bend")}
+	p.born = func(e arche.Entity, a *agentState) {
+		for _, k := range bearing {
+			sliders.Get(e).Set(k, 1.5*(2*a.uniform()-1))
+		}
+	}
+	p.control = func(e arche.Entity, row int, _ *agentState, want steer.Intent) {
+		turn := m3.WrapAngle(m3.YawOf(want.Ahead) - p.Roots[row].Rot.Yaw())
+		steering.Steer(sliders.Get(e), m3.Clamp(turn, -1, 1)*control.MaxTurn, m3.Clamp(want.Speed, strollSlow, strollFast))
+	}
+	return nil
+}
+
+// openWanderers opens people with predicted motion.
+func (s *Scene) openWanderers(o *Options, p *population, n int) error {
+	every := 2 // a divisor of the ticks of a window, 2·Predict
+	if o.STRNN.Predict%2 == 0 {
+		every = 4
+	}
+	stream, err := o.STRNN.NewStream(strnn.StreamOptions{Capacity: n, Workers: o.Workers, Seed: o.Seed, BF16: o.BF16, Open: o.Open, Every: every, From: 1})
+	if err != nil {
+		return err
+	}
+	wanders := generic.NewMap1[strnn.Steer](&s.ECS)
+	p.control = func(e arche.Entity, row int, _ *agentState, want steer.Intent) {
+		w := strnn.Steer{}
+		if want.Speed > 0 {
+			w = strnn.Steer{Speed: m3.Clamp(want.Speed, wanderSlow, wanderFast), Turn: control.Steer(p.Roots[row].Rot.Yaw(), m3.YawOf(want.Ahead)) * strnn.MaxTurn}
+		}
+		*wanders.Get(e) = w
+	}
+	return addTo(s, p, stream, animsys.Options{}, overlay.Places(stream.Preview, 3))
+}
+
+// openWalkers opens people who go along lanes.
+func (s *Scene) openWalkers(o *Options, p *population, n int) error {
+	stream, err := o.People.NewStream(manifold.StreamOptions{Capacity: n, Styles: o.Transfers, Open: o.Open, BF16: o.BF16})
+	if err != nil {
+		return err
+	}
+	curves := generic.NewMap1[manifold.Curve](&s.ECS)
+	mar, gram := generic.NewMap1[ecs.MARStyle](&s.ECS), generic.NewMap1[ecs.GramStyle](&s.ECS)
+	p.born = func(e arche.Entity, a *agentState) {
+		*curves.Get(e) = manifold.Curve{Path: s.place.lanes[a.lane], Start: a.start, Speed: a.pace}
+		switch pick := a.bits() % 3; {
+		case pick == 1 && o.Styles != nil:
+			style := ecs.MARStyle{}
+			style.Weights[a.bits()%uint64(len(o.Styles.Styles))] = 1
+			mar.Assign(e, &style)
+		case pick == 2 && len(o.Transfers) > 0:
+			gram.Assign(e, &ecs.GramStyle{Style: int(a.bits() % uint64(len(o.Transfers))), Weight: 1})
+		}
+	}
+	p.control = func(e arche.Entity, _ int, _ *agentState, want steer.Intent) {
+		if curve := curves.Get(e); (curve.Speed > 0) != (want.Speed > 0) {
+			curve.Speed = want.Speed
+		}
+	}
+	return addTo(s, p, stream, animsys.Options{Styles: o.Styles, Known: o.Styles.InStyle("neutral")}, overlay.Places(stream.Preview, 10))
+}
+
+// openPerformers opens people who stand on their spots and wave, point, clap, talk.
+func (s *Scene) openPerformers(o *Options, p *population, n int) error {
+	stream, err := o.Keypose.NewStream(keypose.StreamOptions{Capacity: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 8, From: 4})
+	if err != nil {
+		return err
+	}
+	if err := addTo(s, p, stream, animsys.Options{}, nil); err != nil {
+		return err
+	}
+	written := make([][]*keypose.PoseLoop, ways)
+	for i := range written {
+		author, err := routines.NewAuthor(o.Keypose.Layout, o.Seed+uint64(i))
+		if err != nil {
+			return err
+		}
+		for _, name := range routines.Names() {
+			r, err := author.Write(name)
+			if err != nil {
+				return err
+			}
+			written[i] = append(written[i], r)
+		}
+	}
+	parts := generic.NewMap1[keypose.Performance](&s.ECS)
+	next := func(a *agentState) keypose.Performance {
+		mine := written[a.look%ways]
+		return keypose.Performance{Loop: mine[a.bits()%uint64(len(mine))], Speed: 0.85 + 0.3*a.uniform()}
+	}
+	p.spawn = func(at m3.Vec3, yaw float32, a *agentState) (arche.Entity, error) {
+		part := next(a)
+		part.Start = 10 * float64(a.uniform())
+		return animsys.SpawnWith(p.Crowd, at, yaw, part)
+	}
+	p.control = func(e arche.Entity, _ int, a *agentState, _ steer.Intent) {
+		if a.left <= 0 {
+			a.left = 4 + 8*a.uniform()
+			*parts.Get(e) = next(a)
+		}
+	}
+	return nil
+}
+
+// count returns the text for n agents.
+func (p *population) count(n int) string {
+	if p.dogs {
+		return scenes.Count(n, "dog", "dogs")
+	}
+	return fmt.Sprintf("%d %s", n, p.name)
+}
+
+// agent returns the text for one agent.
+func (p *population) agent(e arche.Entity) string {
+	if p.dogs {
+		return fmt.Sprintf("dog %d", e.ID())
+	}
+	return fmt.Sprintf("person %d, %s", e.ID(), p.name)
+}

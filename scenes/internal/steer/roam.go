@@ -1,0 +1,81 @@
+package steer
+
+import (
+	"mannequin/animsys"
+	"mannequin/animsys/control"
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// Roam is the system that makes the agents of a crowd wander near their homes.
+type Roam struct {
+	*control.Wander
+	Slowest, Fastest float32                           // speeds of agents that walk, m/s; 0 are Wander's
+	Led              int                               // row that the player controls, which does not wander; −1 is none
+	Avoid            Avoidance                         // nil: agents do not avoid each other
+	Control          func(row int, goal *control.Goal) // sets the control of an agent
+	Crowd            *animsys.Crowd
+
+	seed  uint64
+	goals []control.Goal // (rows)
+}
+
+// Avoidance changes the goals of agents so that they do not run into each other.
+type Avoidance interface {
+	begin(roots []m3.Xform, led int)  // of a tick
+	bend(goal *control.Goal, row int) // changes the goal of a row
+}
+
+// NewRoam returns the system for the agents of a crowd.
+func NewRoam(c *animsys.Crowd, seed uint64, set func(row int, goal *control.Goal)) *Roam {
+	n := c.Rows.Cap()
+	return &Roam{Wander: control.NewWander(n, seed), Led: -1, Control: set, Crowd: c, seed: seed, goals: make([]control.Goal, n)}
+}
+
+// Spawn adds an agent whose home is the place.
+func (r *Roam) Spawn(at m3.Vec3, yaw float32) (arche.Entity, error) {
+	row := r.Crowd.Agents()
+	e, err := r.Crowd.Spawn(at, yaw)
+	if err == nil {
+		r.Reset(row, r.seed+uint64(row), at)
+	}
+	return e, err
+}
+
+// Initialize does nothing.
+func (r *Roam) Initialize(*arche.World) {}
+
+// Finalize does nothing.
+func (r *Roam) Finalize(*arche.World) {}
+
+// Update sets the controls.
+func (r *Roam) Update(*arche.World) {
+	n := r.Crowd.Agents()
+	roots := r.Crowd.Roots[:n]
+	if r.Avoid != nil {
+		r.Avoid.begin(roots, r.Led)
+	}
+	r.Wander.Update(r.goals, roots, 1.0/scenes.TickRate, 0, n)
+	for row := range n {
+		if row == r.Led {
+			continue
+		}
+		goal := &r.goals[row]
+		if r.Fastest > 0 {
+			goal.Speed = m3.Clamp(goal.Speed, r.Slowest, r.Fastest)
+		}
+		if r.Avoid != nil {
+			r.Avoid.bend(goal, row)
+		}
+		r.Control(row, goal)
+	}
+}
+
+// Inside returns the distance from a place to the border of a terrain, m, negative outside.
+func Inside(f *terrain.Field, at m3.Vec3) float32 {
+	x0, z0, x1, z1 := f.Bounds()
+	return min(at.X-x0, x1-at.X, at.Z-z0, z1-at.Z)
+}

@@ -33,7 +33,7 @@ var Speeds = [...]float32{scenes.KeepGait: 0, scenes.Walk: 1, scenes.Pace: 1.25,
 
 var help = []string{
 	"1 2 3 4: it walks slowly to fast    A D: it turns    X: it stands",
-	"V: it goes where the network goes",
+	"V: the network chooses the way",
 	"Space: the next one, this one wanders again   R: from the start",
 }
 

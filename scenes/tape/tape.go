@@ -69,8 +69,8 @@ type Part struct {
 
 // Names of what gives people styles, as parts.
 const (
-	styles    = "styles"      // of ecs.MAR
-	transfers = "styles-gram" // of ecs.Gram
+	styles    = "styles"      // of ecs.MARStyle
+	transfers = "styles-gram" // of ecs.GramStyle
 )
 
 // Differs returns why a scene with the header now does not have the same bits as the

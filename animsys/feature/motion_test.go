@@ -45,9 +45,7 @@ func stroll(m *Motion, frames int, phase float64) []m3.Vec3 {
 
 func TestMotionLayout(t *testing.T) {
 	m := Human()
-	if err := m.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Validate())
 	if m.Columns() != 70 { // Holden et al. 2016, sec. 4.2
 		t.Errorf("%d columns, the paper has 70", m.Columns())
 	}

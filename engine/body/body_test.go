@@ -49,8 +49,7 @@ func dogRig() *Rig {
 
 func dogBody(t testing.TB) *Body {
 	t.Helper()
-	b := must.Get(New(dogRig()))(t)
-	return b
+	return must.Get(New(dogRig()))(t)
 }
 
 // closed fails the test unless every edge is met once each way, and returns the volume.

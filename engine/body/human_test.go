@@ -59,8 +59,7 @@ var person = sync.OnceValues(func() (*Body, error) { return New(humanRig()) })
 
 func aPerson(t testing.TB) *Body {
 	t.Helper()
-	b := must.Get(person())(t)
-	return b
+	return must.Get(person())(t)
 }
 
 func TestHumanMeshIsSound(t *testing.T) {

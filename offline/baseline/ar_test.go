@@ -76,9 +76,7 @@ func TestGlobalARRidge(t *testing.T) {
 				}
 			}
 			var inverse mat.Dense
-			if err := inverse.Inverse(gram); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, inverse.Inverse(gram))
 			var want mat.VecDense
 			want.MulVec(&inverse, right)
 			for i, got := range m.beta[d] {

@@ -84,9 +84,7 @@ func TestGPFormula(t *testing.T) {
 		target.SetVec(i, y[i]-x[i]-offset)
 	}
 	var inverse mat.Dense
-	if err := inverse.Inverse(k); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, inverse.Inverse(k))
 	var alpha mat.VecDense
 	alpha.MulVec(&inverse, target)
 	fresh := walk(r, 20)
@@ -131,9 +129,7 @@ func TestLogLikelihood(t *testing.T) {
 		for log := -6.0; log < 3; log += 0.01 {
 			var cov, inverse mat.Dense
 			cov.Scale(math.Exp(log), k.noisy(k.scaled(features)))
-			if err := inverse.Inverse(&cov); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, inverse.Inverse(&cov))
 			det := math.Log(mat.Det(&cov))
 			var l float64
 			for j := range d {

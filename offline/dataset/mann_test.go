@@ -12,6 +12,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
+	"mannequin/internal/testing/must"
 )
 
 // herd is a folder of three recordings: a fast circle, a slow one, and one to hold out.
@@ -196,9 +197,7 @@ func TestMeanStd(t *testing.T) {
 func TestBuildMANNErrors(t *testing.T) {
 	write := func(t *testing.T, path, text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	labels := func(dir string) string { return filepath.Join(dir, LabelsFile) }
 	one := `{"slow": {"frames": 150, "train_range_0based": [[0, 149]], "segments_0based_inclusive": {"Walk": [[0, 149]]}}}`
@@ -225,9 +224,7 @@ func TestBuildMANNErrors(t *testing.T) {
 			return dir
 		}, Options{}, "labels.json: not a regular file"},
 		"too many labels": {func(t *testing.T, dir string) string {
-			if err := os.Truncate(labels(dir), maxLabels+1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Truncate(labels(dir), maxLabels+1))
 			return dir
 		}, Options{}, "at most 16777216 are read"},
 		"another rate": {func(t *testing.T, dir string) string {

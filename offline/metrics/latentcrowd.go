@@ -1,18 +1,13 @@
 package metrics
 
 import (
-	"errors"
 	"math"
 
-	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 
-	"mannequin/animsys"
 	"mannequin/animsys/latent"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
-	"mannequin/terrain"
 )
 
 // LatentCrowd is what people on sliders do for one request of a turn and a speed.
@@ -39,30 +34,21 @@ const (
 // Speed are given; it fills in the rest. next is the network that chooses the next clip.
 func MeasureLatentCrowd(m *latent.Model, next *netruntime.Net, asks []LatentCrowd, workers int) error {
 	n := LatentCrowdSize * len(asks)
-	field, err := terrain.Flat(terrain.Grid{Size: 200, Cell: 0.5})
-	if err != nil {
-		return err
-	}
-	world := arche.NewWorld()
 	stream, err := m.NewStream(next, latent.StreamOptions{People: n, Workers: workers})
 	if err != nil {
 		return err
 	}
-	s, err := animsys.NewCrowd(&world, stream, animsys.Options{Ground: field, Workers: workers})
-	if err != nil {
-		return errors.Join(err, stream.Close())
-	}
-	defer s.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
+	flat, err := newFlatWorld(stream, workers)
 	if err != nil {
 		return err
 	}
-	defer schedule.Close()
+	defer flat.close()
+	s := flat.crowd
 	steering, err := m.NewSteering(next, workers)
 	if err != nil {
 		return err
 	}
-	sliders := generic.NewMap1[latent.Sliders](&world)
+	sliders := generic.NewMap1[latent.Sliders](&flat.world)
 	asked := make([]latent.Sliders, n)
 	for i := range n {
 		e, err := s.Spawn(m3.V(0, 0, 0), 0)
@@ -82,7 +68,7 @@ func MeasureLatentCrowd(m *latent.Model, next *netruntime.Net, asks []LatentCrow
 	roots := make([]m3.Xform, n)
 	for tick := range (latentSettle + latentWatch) * latent.Rate {
 		copy(roots, s.Roots)
-		if err := schedule.Step(); err != nil {
+		if err := flat.schedule.Step(); err != nil {
 			return err
 		}
 		for i := range n {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testlatent"
 	"mannequin/offline/metrics"
 )
@@ -12,9 +13,7 @@ import (
 func TestMeasureLatentCrowd(t *testing.T) {
 	m, next := testlatent.Shipped(t)
 	asks := []metrics.LatentCrowd{{Turn: 0.4, Speed: 1.2}}
-	if err := metrics.MeasureLatentCrowd(m, next, asks, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, metrics.MeasureLatentCrowd(m, next, asks, 2))
 	a := asks[0]
 	if math.Abs(a.Turned-a.Turn) > 0.1 || math.Abs(a.Went-a.Speed) > 0.15 {
 		t.Errorf("asked for %g rad/s and %g m/s they turn %.2f and go %.2f", a.Turn, a.Speed, a.Turned, a.Went)

@@ -133,9 +133,7 @@ func TestFromSparse(t *testing.T) {
 		},
 		Outputs: []string{"y"},
 	}}
-	if err := keypose.DescribeSparseModel(&meta, m.Layout, m.Skel, keypose.Segments{Poses: 3, Every: 4}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, keypose.DescribeSparseModel(&meta, m.Layout, m.Skel, keypose.Segments{Poses: 3, Every: 4}))
 	zero := make([]float32, cols)
 	file, err := netruntime.New(meta, []netruntime.Tensor{
 		{Name: "a.weight", Shape: []int{cols, cols}, Data: w}, {Name: "a.bias", Shape: []int{cols}, Data: zero},

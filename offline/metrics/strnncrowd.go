@@ -1,18 +1,14 @@
 package metrics
 
 import (
-	"errors"
 	"math"
 
-	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 
 	"mannequin/animsys"
 	"mannequin/animsys/generator"
 	"mannequin/animsys/strnn"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
-	"mannequin/terrain"
 )
 
 // STRNNCrowd is what people on predicted motion do for one request of a speed and a turn.
@@ -42,27 +38,18 @@ const (
 // Turn are given; it fills in the rest. People and workers of o are ignored.
 func MeasureSTRNNCrowd(m *strnn.Model, asks []STRNNCrowd, o strnn.StreamOptions, workers int) error {
 	n := STRNNCrowdSize * len(asks)
-	field, err := terrain.Flat(terrain.Grid{Size: 200, Cell: 0.5})
-	if err != nil {
-		return err
-	}
-	world := arche.NewWorld()
 	o.People, o.Workers = n, workers
 	stream, err := m.NewStream(o)
 	if err != nil {
 		return err
 	}
-	s, err := animsys.NewCrowd(&world, stream, animsys.Options{Ground: field, Workers: workers})
-	if err != nil {
-		return errors.Join(err, stream.Close())
-	}
-	defer s.Close()
-	schedule, err := ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)
+	flat, err := newFlatWorld(stream, workers)
 	if err != nil {
 		return err
 	}
-	defer schedule.Close()
-	steering := generic.NewMap1[strnn.Steer](&world)
+	defer flat.close()
+	s := flat.crowd
+	steering := generic.NewMap1[strnn.Steer](&flat.world)
 	for i := range n {
 		e, err := s.Spawn(m3.V(0, 0, 0), 0)
 		if err != nil {
@@ -74,7 +61,7 @@ func MeasureSTRNNCrowd(m *strnn.Model, asks []STRNNCrowd, o strnn.StreamOptions,
 	w := newWatch(s, stream, n)
 	for tick := range (strnnSettle + strnnWatch) * generator.TickRate {
 		w.before()
-		if err := schedule.Step(); err != nil {
+		if err := flat.schedule.Step(); err != nil {
 			return err
 		}
 		for i := range n {

@@ -5,16 +5,15 @@ import (
 	"testing"
 
 	"mannequin/animsys/strnn"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/offline/metrics"
 )
 
-// People do what they are asked, and their figures are of a made-up network's motion.
+// STRNNCrowdSize do what they are asked, and their figures are of a made-up network's motion.
 func TestMeasureSTRNNCrowd(t *testing.T) {
 	asks := []metrics.STRNNCrowd{{Speed: 1.2, Turn: 0.4}, {}}
-	if err := metrics.MeasureSTRNNCrowd(teststrnn.Model(t, teststrnn.Options{Guide: true}), asks, strnn.StreamOptions{}, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, metrics.MeasureSTRNNCrowd(teststrnn.Model(t, teststrnn.Options{Guide: true}), asks, strnn.StreamOptions{}, 2))
 	for _, a := range asks {
 		if math.Abs(a.Turned-a.Turn) > 0.05 || math.Abs(a.Went-a.Speed) > 0.06 {
 			t.Errorf("asked for %g m/s and %g rad/s they go %.2f and turn %.2f", a.Speed, a.Turn, a.Went, a.Turned)

@@ -8,7 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// perTick is the largest number of agents that are added or removed in a tick, besides those replaced.
+// perTick is the largest number of agents that are added or removed in a tick, besides those
+// replaced.
 const perTick = 4
 
 // churnAgents replaces agents, and adds or removes some until there are as many as asked for.
@@ -39,7 +40,8 @@ func (s *Scene) churnAgents() error {
 	return nil
 }
 
-// lacking returns the population that has most too few agents by its share of n, or with more, most too many.
+// lacking returns the population that has most too few agents by its share of n, or with more, most
+// too many.
 func (s *Scene) lacking(n int, more bool) *population {
 	var shares int
 	for _, p := range s.populations {

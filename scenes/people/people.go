@@ -145,7 +145,8 @@ type style struct {
 	gram *ecs.GramStyle
 }
 
-// styleSet returns all styles, of both methods by turns, except the neutral one, which all people have.
+// styleSet returns all styles, of both methods by turns, except the neutral one, which all people
+// have.
 func (o *Options) styleSet() (all []style) {
 	for i := range ecs.MaxStyles {
 		if o.Styles != nil && i < len(o.Styles.Styles) && o.Styles.Styles[i] != "neutral" {
@@ -206,7 +207,8 @@ func (s *Scene) Step(in scenes.Input) error {
 	return s.Tick()
 }
 
-// steer gives all people the speed that is asked of them, or less so that they keep off the person ahead.
+// steer gives all people the speed that is asked of them, or less so that they keep off the person
+// ahead.
 func (s *Scene) steer() {
 	for row := range s.all {
 		p := &s.all[row]

@@ -205,8 +205,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The herd wanders by itself, and the player's dog does not care how many
-// others there are.
+// The herd wanders by itself, and the player's dog does not care how many others there are.
 func TestHerd(t *testing.T) {
 	alone, among := open(t, world.Options{Seed: 2}), open(t, world.Options{Seed: 2, Agents: 12})
 	in := scenes.Input{Forward: 1, Gait: scenes.Trot}

@@ -20,8 +20,7 @@ func open(t testing.TB, o world.Options) *Scene {
 	return testscene.Keep(New(Options{Options: o, Model: teststrnn.Model(t, teststrnn.Options{Guide: true})}))(t)
 }
 
-// Everyone walks about where they began, the same from the same seed with any number of
-// workers.
+// Everyone walks about where they began, the same from the same seed with any number of workers.
 func TestCrowd(t *testing.T) {
 	const n = 30
 	a, b := open(t, world.Options{Agents: n, Seed: 3, Workers: 1}), open(t, world.Options{Agents: n, Seed: 3, Workers: 3})

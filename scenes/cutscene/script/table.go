@@ -44,8 +44,8 @@ func (r *reader) err() error {
 	return errors.New(strings.Join(out, "\n"))
 }
 
-// table reads the keys of one table. It reports missing and wrong values to the reader and returns their zero
-// value.
+// table reads the keys of one table. It reports missing and wrong values to the reader and returns
+// their zero value.
 type table struct {
 	*reader
 	values map[string]any

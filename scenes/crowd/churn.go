@@ -14,30 +14,22 @@ const perTick = 4
 
 // churnAgents replaces agents, and adds or removes some until there are as many as asked for.
 func (s *Scene) churnAgents() error {
-	for s.due += s.churn; s.due >= 1; s.due-- {
+	var err error
+	for s.due += s.churn; s.due >= 1 && err == nil; s.due-- {
 		before := s.Agents()
-		if err := s.remove(); err != nil {
-			return err
-		}
-		if s.Agents() < before {
-			if err := s.add(); err != nil {
-				return err
-			}
+		if err = s.remove(); err == nil && s.Agents() < before {
+			err = s.add()
 		}
 	}
-	for range perTick {
+	for k := 0; k < perTick && err == nil; k++ {
 		switch n := s.Agents(); {
 		case n < s.want:
-			if err := s.add(); err != nil {
-				return err
-			}
+			err = s.add()
 		case n > s.want:
-			if err := s.remove(); err != nil {
-				return err
-			}
+			err = s.remove()
 		}
 	}
-	return nil
+	return err
 }
 
 // lacking returns the population that has most too few agents by its share of n, or with more, most

@@ -98,7 +98,7 @@ func New(opt Options) (*Scene, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.dress(opt.Styled, opt.styleSet())
+	s.assignStyles(opt.Styled, opt.styleSet())
 	return s, nil
 }
 
@@ -161,8 +161,8 @@ func (o *Options) styleSet() (all []style) {
 	return all
 }
 
-// dress gives n people, spread among all, the styles in turn.
-func (s *Scene) dress(n int, all []style) {
+// assignStyles gives n people, spread among all, the styles in turn.
+func (s *Scene) assignStyles(n int, all []style) {
 	mar, gram := generic.NewMap1[ecs.MARStyle](&s.ECS), generic.NewMap1[ecs.GramStyle](&s.ECS)
 	for i := range s.all {
 		if k := i * n / len(s.all); (i+1)*n/len(s.all) > k {

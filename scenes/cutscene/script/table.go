@@ -93,7 +93,7 @@ func sorted(set map[string]bool) []string {
 	return out
 }
 
-// text returns a string of at most so many letters, def if it is missing.
+// text returns a string of limited length, def if it is missing.
 func (t *table) text(key, def string, most int, required bool) string {
 	v, ok := t.get(key, required)
 	if !ok {

@@ -76,3 +76,12 @@ func Open(nameOrPath string) (*netruntime.Net, error) {
 	}
 	return net, err
 }
+
+// OpenAs opens a model like Open and returns what as makes of it: mann.NewModel, for example.
+func OpenAs[M any](nameOrPath string, as func(*netruntime.Net) (M, error)) (m M, err error) {
+	net, err := Open(nameOrPath)
+	if err != nil {
+		return m, err
+	}
+	return as(net)
+}

@@ -1,9 +1,9 @@
-// Package eval is what the evaluations of all networks share: figures beside the bars that they
-// have to reach, and the tables of reports.
 package eval
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -13,32 +13,48 @@ type Bar struct {
 	Of      string   `json:"of"`    // what it is measured of
 	Value   *float64 `json:"value"` // nil is never
 	Bar     float64  `json:"bar"`
-	Least   bool     `json:"least"` // the bar is the least that passes, else the most
+	Least   bool     `json:"least"` // the bar is a lower limit, otherwise an upper one
 	Pass    bool     `json:"pass"`
 }
 
 // Bars collects bars.
 type Bars []Bar
 
-func (b *Bars) Most(measure, of string, v *float64, bar float64) {
-	*b = append(*b, Bar{measure, of, v, bar, false, v != nil && *v <= bar})
-}
+// Most adds a figure that has to be at most bar. One that is not finite is never reached.
+func (b *Bars) Most(measure, of string, v, bar float64) { b.add(measure, of, v, bar, false) }
 
-func (b *Bars) Least(measure, of string, v *float64, bar float64) {
-	*b = append(*b, Bar{measure, of, v, bar, true, v != nil && *v >= bar})
-}
+// Least adds a figure that has to be at least bar.
+func (b *Bars) Least(measure, of string, v, bar float64) { b.add(measure, of, v, bar, true) }
 
-// Over returns v as a share of truth, nil if there is none.
-func Over(v, truth float64) *float64 {
-	if truth == 0 {
-		return nil
+func (b *Bars) add(measure, of string, v, bar float64, least bool) {
+	row := Bar{Measure: measure, Of: of, Bar: bar, Least: least}
+	if finite(v) {
+		row.Value = &v
+		row.Pass = least && v >= bar || !least && v <= bar
 	}
-	v /= truth
-	return &v
+	*b = append(*b, row)
 }
 
-// barRows is the report on one screen: a row per measure, with all that it is
-// measured of; * marks what misses its bar.
+// Over returns v as a share of truth, NaN if truth is 0.
+func Over(v, truth float64) float64 {
+	if truth == 0 {
+		return math.NaN()
+	}
+	return v / truth
+}
+
+// OrNaN returns a figure that may be missing.
+func OrNaN(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Rows returns a row for each measure, with the figures of all that it is measured of. A star marks
+// figures that miss their bar. Bars of a measure are neighbours.
 func (b Bars) Rows() []string {
 	var rows []string
 	for i := 0; i < len(b); {
@@ -55,7 +71,7 @@ func (b Bars) Rows() []string {
 		}
 		var of []string
 		for _, v := range b[first:i] {
-			text := v.Of + " " + OrNever("%.2f", v.Value)
+			text := v.Of + " " + OrNever("%.2f", OrNaN(v.Value))
 			if !same {
 				text += fmt.Sprintf(" %s %.2f", sign, v.Bar)
 			}
@@ -64,26 +80,24 @@ func (b Bars) Rows() []string {
 			}
 			of = append(of, text)
 		}
-		rows = append(rows, Cells(b[first].Measure, bar, strings.Join(of, "   ")))
+		rows = append(rows, b[first].Measure+"\t"+bar+"\t"+strings.Join(of, "   "))
 	}
 	return rows
 }
 
-// Sorted returns the bars with those of a measure beside each other.
-func (b Bars) Sorted() (out Bars) {
-	done := map[string]bool{}
-	for _, first := range b {
-		for _, v := range b {
-			if v.Measure == first.Measure && !done[v.Measure] {
-				out = append(out, v)
-			}
+// Sorted returns the bars by measure, in the order in which each measure came first.
+func (b Bars) Sorted() Bars {
+	first := map[string]int{}
+	for i, v := range b {
+		if _, ok := first[v.Measure]; !ok {
+			first[v.Measure] = i
 		}
-		done[first.Measure] = true
 	}
-	return out
+	slices.SortStableFunc(b, func(a, c Bar) int { return first[a.Measure] - first[c.Measure] })
+	return b
 }
 
-// Missed counts the bars that are.
+// Missed counts the bars that are missed.
 func (b Bars) Missed() (n int) {
 	for _, v := range b {
 		if !v.Pass {

@@ -1,7 +1,11 @@
+// Package eval has what the evaluations of all networks share: stages, figures beside the bars that
+// they have to reach, and the tables of reports.
 package eval
 
 import (
+	"context"
 	"errors"
+	"time"
 )
 
 // Progress shows how far an evaluation is, and ends it when it is interrupted.
@@ -16,3 +20,30 @@ type Progress interface {
 
 // ErrInterrupted ends an evaluation whose context is done.
 var ErrInterrupted = errors.New("interrupted, nothing measured")
+
+// Run calls the stages of an evaluation in turn, until one fails or ctx is done.
+func Run(ctx context.Context, stages ...func() error) error {
+	for _, stage := range stages {
+		if ctx.Err() != nil {
+			return ErrInterrupted
+		}
+		if err := stage(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Fastest returns the shortest time of several runs.
+func Fastest(runs int, run func() error) (best time.Duration, err error) {
+	for i := range runs {
+		begin := time.Now()
+		if err := run(); err != nil {
+			return 0, err
+		}
+		if took := time.Since(begin); i == 0 || took < best {
+			best = took
+		}
+	}
+	return best, nil
+}

@@ -7,38 +7,76 @@ import (
 	"text/tabwriter"
 )
 
-// Tables prints the sections of a report.
+// Tables writes a report as tables with titles. Tables without rows are left out.
 type Tables struct {
-	W   io.Writer
-	Err error
+	w     io.Writer
+	title string            // of the table whose first row is not written yet
+	heads string            // of its columns
+	rows  *tabwriter.Writer // nil before the first row
+	err   error
 }
 
-// Section prints a title and the rows, whose cells are separated by tabs.
-func (t *Tables) Section(title string, rows ...string) {
-	t.Table(title, tabwriter.AlignRight, rows)
+// NewTables returns Tables that write to w.
+func NewTables(w io.Writer) *Tables { return &Tables{w: w} }
+
+// Table begins a table. The heads of its columns are separated by tabs.
+func (t *Tables) Table(title, heads string) {
+	t.end()
+	t.title, t.heads = title, heads
 }
 
-func (t *Tables) Table(title string, flags uint, rows []string) {
-	if t.Err != nil {
+// Row adds a row. The format has the columns, separated by tabs.
+func (t *Tables) Row(format string, args ...any) {
+	if t.err != nil {
 		return
 	}
-	fmt.Fprintf(t.W, "%s\n", title)
-	tw := tabwriter.NewWriter(t.W, 0, 0, 2, ' ', flags)
-	for _, r := range rows {
-		if flags&tabwriter.AlignRight != 0 {
-			r += "\t"
-		}
-		fmt.Fprintln(tw, r)
+	if t.rows == nil {
+		fmt.Fprintln(t.w, t.title)
+		t.rows = tabwriter.NewWriter(t.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(t.rows, t.heads+"\t")
 	}
-	fmt.Fprintln(tw)
-	t.Err = tw.Flush()
+	fmt.Fprintf(t.rows, format+"\t\n", args...)
 }
 
-func Cells(v ...string) string { return strings.Join(v, "\t") }
+// Cells adds a row of any number of columns.
+func (t *Tables) Cells(cells ...string) { t.Row("%s", strings.Join(cells, "\t")) }
 
-func OrNever(format string, v *float64) string {
-	if v == nil {
+// Lines adds lines that are no table.
+func (t *Tables) Lines(lines ...string) {
+	t.end()
+	for _, line := range lines {
+		fmt.Fprintln(t.w, line)
+	}
+}
+
+// Bars ends the report with the bars, which a terminal leaves on the screen.
+func (t *Tables) Bars(of string, bars Bars) error {
+	t.end()
+	if t.err != nil {
+		return t.err
+	}
+	fmt.Fprintf(t.w, "%s in short: %d of %d bars missed, marked *\n", of, bars.Missed(), len(bars))
+	rows := tabwriter.NewWriter(t.w, 0, 0, 2, ' ', 0)
+	for _, row := range bars.Rows() {
+		fmt.Fprintln(rows, row)
+	}
+	fmt.Fprintln(rows)
+	return rows.Flush()
+}
+
+// end ends the table that has begun.
+func (t *Tables) end() {
+	if t.rows != nil {
+		fmt.Fprintln(t.rows)
+		t.err = t.rows.Flush()
+		t.rows = nil
+	}
+}
+
+// OrNever formats a figure, which is not finite if something never happens.
+func OrNever(format string, v float64) string {
+	if !finite(v) {
 		return "never"
 	}
-	return fmt.Sprintf(format, *v)
+	return fmt.Sprintf(format, v)
 }

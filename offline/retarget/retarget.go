@@ -160,7 +160,7 @@ func (w *work) takeFrames() (skipped int, err error) {
 	if still(skipped) {
 		skipped = 0 // hips that do not turn at all are no sign of a rest pose
 	}
-	w.clip = &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: c.Frames - skipped, Pos: c.Pos[skipped*n:], Rot: c.Rot[skipped*n:]}
+	w.clip = c.Section(skipped, c.Frames)
 	for i := range w.clip.Pos {
 		if !w.clip.Pos[i].Finite() || !w.clip.Rot[i].Finite() {
 			return 0, fmt.Errorf("frame %d, joint %s: a transform is not finite", skipped+i/n, c.Skel.Names[i%n])

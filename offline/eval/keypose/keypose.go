@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/keypose"
@@ -42,7 +43,7 @@ type Report struct {
 	Bars        eval.Bars              `json:"bars"`
 }
 
-// Mean is how a method did on the recordings of a folder.
+// Mean is the mean errors of a method on the recordings of a folder.
 type Mean struct {
 	Set    string  `json:"set"`
 	Method string  `json:"method"`
@@ -61,15 +62,29 @@ const (
 	methodHeld          = "keypose, feet held"
 )
 
+// method is a way to make motion between keys.
+type method struct {
+	name string
+	fill inbetween.Fill
+}
+
+// evaluation is a report under way.
+type evaluation struct {
+	ctx     context.Context
+	opt     Options
+	layout  *keypose.Layout
+	methods []method
+	figures *keyposeFigures // nil: none are drawn
+	report  Report
+}
+
+// Measure measures motion between keys of held-out recordings.
 func Measure(ctx context.Context, o Options) (*Report, error) {
-	if err := figure.Folder(o.Figures); err != nil {
-		return nil, err
-	}
-	net, err := models.Open(o.Model)
+	album, err := figure.NewAlbum(o.Figures)
 	if err != nil {
 		return nil, err
 	}
-	m, err := keypose.NewModel(net)
+	m, err := models.OpenAs(o.Model, keypose.NewModel)
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +93,8 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer maker.Close()
-	methods := []struct {
-		name string
-		fill inbetween.Fill
-	}{
+	e := &evaluation{ctx: ctx, opt: o, layout: m.Layout, report: Report{Model: m.Net.Meta().Name}}
+	e.methods = []method{
 		{methodInterpolation, inbetween.Interpolate},
 		{methodKeypose, func(t *keypose.Track) error { return maker.Fill(t, nil) }},
 		{methodHeld, func(t *keypose.Track) error {
@@ -92,67 +105,84 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 			return HoldFeet(t, stand)
 		}},
 	}
-	r := &Report{Model: net.Meta().Name}
-	var fig *keyposeFigures
-	if o.Figures != "" {
-		fig = &keyposeFigures{}
+	if album != nil {
+		e.figures = &keyposeFigures{}
 	}
 	for _, dir := range o.Data {
-		_, held, err := dataset.BuildMotion([]string{dir}, dataset.MotionOptions{HeldOut: o.HeldOut, Profile: o.Profile, Poses: true, Workers: o.Threads})
+		_, held, err := e.read(dir, o.HeldOut)
 		if err != nil {
 			return nil, err
-		}
-		for _, every := range []float64{0.5, 1} {
-			for _, method := range methods {
-				var scores []inbetween.Score
-				for i := range held.Clips {
-					c := &held.Clips[i]
-					if ctx.Err() != nil {
-						return nil, eval.ErrInterrupted
-					}
-					if c.Mirror || c.Poses.Seconds() < 2*every+1.0/60 {
-						continue
-					}
-					s, err := inbetween.Even(m.Layout, feature.Human(), c.Name, method.name, c.Poses, every, method.fill)
-					if err != nil {
-						return nil, err
-					}
-					scores = append(scores, s)
-				}
-				r.Means = append(r.Means, meanKeypose(filepath.Base(filepath.Clean(dir)), method.name, every, scores))
-				r.Scores = append(r.Scores, scores...)
-			}
 		}
 		set := filepath.Base(filepath.Clean(dir))
-		sparse, err := measureSparse(ctx, o.Sparse, set, held, methods[1].fill, m.Layout, o.Threads, fig)
-		if err != nil {
+		if err := e.evenKeys(set, held); err != nil {
 			return nil, err
 		}
-		r.Sparse = append(r.Sparse, sparse...)
-	}
-	if o.Gaps != "" {
-		train, held, err := dataset.BuildMotion([]string{o.Gaps}, dataset.MotionOptions{HeldOut: o.Unseen, Profile: o.Profile, Poses: true, Workers: o.Threads})
-		if err != nil {
+		if err := e.sparse(set, held); err != nil {
 			return nil, err
 		}
-		spread := inbetween.NewSpread(m.Layout, poses(train))
-		for _, gap := range []int{5, 15, 30} {
-			for _, method := range methods[:2] {
-				t, err := inbetween.Transitions(m.Layout, spread, method.name, poses(held), gap, method.fill)
-				if err != nil {
-					return nil, err
-				}
-				r.Transitions = append(r.Transitions, t)
-			}
-		}
 	}
+	if err := e.gaps(); err != nil {
+		return nil, err
+	}
+	r := &e.report
 	r.Bars = r.bars()
-	if fig != nil {
-		if r.Figures, err = fig.draw(o.Figures); err != nil {
-			return nil, err
+	if album != nil {
+		err = e.figures.draw(album)
+		r.Figures = album.Paths
+	}
+	return r, err
+}
+
+// read reads the recordings of a folder.
+func (e *evaluation) read(dir string, heldOut []string) (train, held *dataset.MotionSet, err error) {
+	return dataset.BuildMotion([]string{dir}, dataset.MotionOptions{HeldOut: heldOut, Profile: e.opt.Profile, Poses: true, Workers: e.opt.Threads})
+}
+
+// evenKeys measures all methods with keys at even times.
+func (e *evaluation) evenKeys(set string, held *dataset.MotionSet) error {
+	for _, every := range []float64{0.5, 1} {
+		for _, method := range e.methods {
+			var scores []inbetween.Score
+			for _, c := range held.Clips {
+				if e.ctx.Err() != nil {
+					return eval.ErrInterrupted
+				}
+				if c.Mirror || c.Poses.Seconds() < 2*every+1.0/60 {
+					continue
+				}
+				s, err := inbetween.Even(e.layout, feature.Human(), c.Name, method.name, c.Poses, every, method.fill)
+				if err != nil {
+					return err
+				}
+				scores = append(scores, s)
+			}
+			e.report.Means = append(e.report.Means, meanOf(set, method.name, every, scores))
+			e.report.Scores = append(e.report.Scores, scores...)
 		}
 	}
-	return r, nil
+	return nil
+}
+
+// gaps measures interpolation and the network in gaps of another set of recordings.
+func (e *evaluation) gaps() error {
+	if e.opt.Gaps == "" {
+		return nil
+	}
+	train, held, err := e.read(e.opt.Gaps, e.opt.Unseen)
+	if err != nil {
+		return err
+	}
+	spread := inbetween.NewSpread(e.layout, poses(train))
+	for _, gap := range []int{5, 15, 30} {
+		for _, method := range e.methods[:2] {
+			t, err := inbetween.Transitions(e.layout, spread, method.name, poses(held), gap, method.fill)
+			if err != nil {
+				return err
+			}
+			e.report.Transitions = append(e.report.Transitions, t)
+		}
+	}
+	return nil
 }
 
 // poses returns the recordings at the network's rate, without their mirror images.
@@ -165,34 +195,33 @@ func poses(m *dataset.MotionSet) (clips []*skel.Clip) {
 	return clips
 }
 
-// meanKeypose returns the mean over frames, and of drift over the recordings that
-// are long enough.
-func meanKeypose(set, method string, every float64, scores []inbetween.Score) Mean {
+// meanOf returns the mean over frames, and of drifts over the recordings that are long enough.
+func meanOf(set, method string, every float64, scores []inbetween.Score) Mean {
 	m := Mean{Set: set, Method: method, Every: every, Clips: len(scores)}
-	var frames, right float64
+	perFrame := func(e *inbetween.Errors) []*float64 {
+		return []*float64{&e.Joints, &e.Root, &e.Yaw, &e.Skate, &e.TrueSkate, &e.Jerk, &e.TrueJerk}
+	}
+	drifts := func(e *inbetween.Errors) []*float64 {
+		return []*float64{&e.Drift, &e.Turn, &e.AnyDrift, &e.AnyTurn}
+	}
+	frames := 0
 	for _, s := range scores {
-		n := float64(s.Frames)
-		frames += n
-		m.Joints, m.Root, m.Yaw = m.Joints+n*s.Joints, m.Root+n*s.Root, m.Yaw+n*s.Yaw
-		m.Skate, m.TrueSkate, m.Jerk, m.TrueJerk = m.Skate+n*s.Skate, m.TrueSkate+n*s.TrueSkate, m.Jerk+n*s.Jerk, m.TrueJerk+n*s.TrueJerk
-		m.Hit = max(m.Hit, s.Hit)
+		frames += s.Frames
+		eval.Add(perFrame(&m.Errors), perFrame(&s.Errors), float64(s.Frames))
 		if s.Drift > 0 {
-			m.Drift, m.Turn = m.Drift+s.Drift, m.Turn+s.Turn
-			m.AnyDrift, m.AnyTurn = m.AnyDrift+s.AnyDrift, m.AnyTurn+s.AnyTurn
+			eval.Add(drifts(&m.Errors), drifts(&s.Errors), 1)
 			m.Long++
 		}
+		m.Hit = max(m.Hit, s.Hit)
 		if s.StepsRight {
-			right++
+			m.StepsRight++
 		}
 		m.Aside += s.Aside
 		m.AsideRight += float64(s.AsideHit)
 	}
-	frames = max(frames, 1)
-	late := float64(max(m.Long, 1))
-	m.Joints, m.Root, m.Yaw = m.Joints/frames, m.Root/frames, m.Yaw/frames
-	m.Skate, m.TrueSkate, m.Jerk, m.TrueJerk = m.Skate/frames, m.TrueSkate/frames, m.Jerk/frames, m.TrueJerk/frames
-	m.Drift, m.Turn, m.AnyDrift, m.AnyTurn = m.Drift/late, m.Turn/late, m.AnyDrift/late, m.AnyTurn/late
-	m.StepsRight = right / float64(max(1, len(scores)))
+	eval.Divide(perFrame(&m.Errors), float64(frames))
+	eval.Divide(drifts(&m.Errors), float64(m.Long))
+	m.StepsRight /= float64(max(1, m.Clips))
 	m.AsideRight /= float64(max(1, m.Aside))
 	return m
 }
@@ -211,58 +240,57 @@ const (
 // bars compares the report's figures with their bars.
 func (r *Report) bars() eval.Bars {
 	var b eval.Bars
-	for i := 0; i < len(r.Means); i += 3 { // interpolation, network, that with feet held
-		base, m := &r.Means[i], &r.Means[i+2]
+	for means := range slices.Chunk(r.Means, 3) { // interpolation, the network, and the network with held feet
+		base, m := means[0], means[2]
 		of := fmt.Sprintf("%s, %g s", m.Set, m.Every)
 		most, share := float64(barBetweenOne), barOverLinear1
 		if m.Every == 0.5 {
 			most, share = barBetweenHalf, barOverLinearHalf
 		}
-		b.Most("joints between keys, cm", of, &m.Joints, most)
+		b.Most("joints between keys, cm", of, m.Joints, most)
 		b.Most("joints ÷ interpolation's", of, eval.Over(m.Joints, base.Joints), share)
-		b.Least("share of recordings with as many steps", of, &m.StepsRight, barStepsRight)
+		b.Least("share of recordings with as many steps", of, m.StepsRight, barStepsRight)
 		if m.Drift > 0 {
-			b.Most("drift of the root after 10 s, cm", of, &m.Drift, barDrift)
-			b.Most("drift of its heading after 10 s, degrees", of, &m.Turn, barDriftYaw)
+			b.Most("drift of the root after 10 s, cm", of, m.Drift, barDrift)
+			b.Most("drift of its heading after 10 s, degrees", of, m.Turn, barDriftYaw)
 		}
-		b.Most("keys missed by, cm", of, &m.Hit, barHit)
+		b.Most("keys missed by, cm", of, m.Hit, barHit)
 		if m.Aside > 0 {
-			b.Least("share of seconds backward and sideways that are so", of, &m.AsideRight, barAside)
+			b.Least("share of seconds backward and sideways that are so", of, m.AsideRight, barAside)
 		}
 	}
-	for i := 0; i < len(r.Transitions); i += 2 {
-		base, t := &r.Transitions[i], &r.Transitions[i+1]
-		if t.Frames >= 15 {
+	for both := range slices.Chunk(r.Transitions, 2) { // interpolation and the network
+		if base, t := both[0], both[1]; t.Frames >= 15 {
 			b.Most("L2P ÷ interpolation's", fmt.Sprintf("%d frames", t.Frames), eval.Over(t.L2P, base.L2P), barTransition)
 		}
 	}
 	return b.Sorted()
 }
 
+// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
-	t := &eval.Tables{W: w}
-	rows := []string{"recordings\tkeys every\tmethod\tclips\tjoints cm\troot cm\theading °\tkeys missed cm\tlong ones\tdrift cm\tdrift °\tany second cm\t°\tas many steps\taside right\tskate ÷ recorded\tjerk ÷"}
+	t := eval.NewTables(w)
+	t.Table(r.Model+" between keys of recordings held out", "recordings\tkeys every\tmethod\tclips\tjoints cm\troot cm\theading °\tkeys missed cm\t"+
+		"long ones\tdrift cm\tdrift °\tany second cm\t°\tas many steps\taside right\tskate ÷ recorded\tjerk ÷")
 	for _, m := range r.Means {
-		rows = append(rows, eval.Cells(m.Set, fmt.Sprintf("%g s", m.Every), m.Method, fmt.Sprint(m.Clips), fmt.Sprintf("%.2f", m.Joints), fmt.Sprintf("%.2f", m.Root), fmt.Sprintf("%.2f", m.Yaw),
-			fmt.Sprintf("%.3f", m.Hit), fmt.Sprint(m.Long), fmt.Sprintf("%.2f", m.Drift), fmt.Sprintf("%.2f", m.Turn), fmt.Sprintf("%.2f", m.AnyDrift), fmt.Sprintf("%.2f", m.AnyTurn), fmt.Sprintf("%.0f %%", 100*m.StepsRight),
-			fmt.Sprintf("%.0f %% of %d", 100*m.AsideRight, m.Aside), eval.OrNever("%.2f", eval.Over(m.Skate, m.TrueSkate)), eval.OrNever("%.2f", eval.Over(m.Jerk, m.TrueJerk))))
+		t.Row("%s\t%g s\t%s\t%d\t%.2f\t%.2f\t%.2f\t%.3f\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f %%\t%.0f %% of %d\t%s\t%s",
+			m.Set, m.Every, m.Method, m.Clips, m.Joints, m.Root, m.Yaw, m.Hit, m.Long, m.Drift, m.Turn, m.AnyDrift, m.AnyTurn, 100*m.StepsRight,
+			100*m.AsideRight, m.Aside, eval.OrNever("%.2f", eval.Over(m.Skate, m.TrueSkate)), eval.OrNever("%.2f", eval.Over(m.Jerk, m.TrueJerk)))
 	}
-	t.Section(r.Model+" between keys of recordings held out", rows...)
-	if len(r.Sparse) > 0 {
-		t.Section("Poses at even times alone (Lüdi 2016, sec. 4.1), on the joints of its frames", sparseRows(r.Sparse)...)
+	t.Table("Poses at even times alone (Lüdi 2016, sec. 4.1), on the joints of its frames", "recordings\tposes every\tmethod\tclips\t"+
+		"joints, from the body cm\tin the world cm\tat poses, from the body cm\tin the world cm\tdrift in 2 s cm\t°\tin 10 s cm\t°")
+	for _, v := range r.Sparse {
+		t.Row("%s\t%g s\t%s\t%d\t%.2f\t%.1f\t%.2f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f", v.Set, v.Every, v.Method, v.Clips, v.Body, v.World, v.Key, v.At,
+			v.Drift2.Distance, v.Drift2.Turn, v.Drift10.Distance, v.Drift10.Turn)
 	}
-	if len(r.Transitions) > 0 {
-		rows := []string{"gap\tmethod\tcases\tL2P\tL2Q\tjoints cm"}
-		for _, v := range r.Transitions {
-			rows = append(rows, eval.Cells(fmt.Sprint(v.Frames), v.Method, fmt.Sprint(v.Cases), fmt.Sprintf("%.3f", v.L2P), fmt.Sprintf("%.3f", v.L2Q), fmt.Sprintf("%.2f", v.Joints)))
-		}
-		t.Section("Gaps after ten frames, in frames at 30 per second (LAFAN1)", rows...)
+	t.Table("Gaps after ten frames, in frames at 30 per second (LAFAN1)", "gap\tmethod\tcases\tL2P\tL2Q\tjoints cm")
+	for _, v := range r.Transitions {
+		t.Row("%d\t%s\t%d\t%.3f\t%.3f\t%.2f", v.Frames, v.Method, v.Cases, v.L2P, v.L2Q, v.Joints)
 	}
-	t.Table(fmt.Sprintf("keypose in short: %d of %d bars missed, marked *", r.Bars.Missed(), len(r.Bars)), 0, r.Bars.Rows())
-	return t.Err
+	return t.Bars("keypose", r.Bars)
 }
 
-// HoldFeet holds the feet that stand, and leaves the keys as they are.
+// HoldFeet locks the feet that stand, and does not change the keys.
 func HoldFeet(t *keypose.Track, stand []float32) error {
 	h, err := t.Layout.NewFootLock()
 	if err != nil {

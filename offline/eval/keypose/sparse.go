@@ -1,7 +1,6 @@
 package keypose
 
 import (
-	"context"
 	"fmt"
 
 	"mannequin/animsys/feature"
@@ -16,8 +15,8 @@ import (
 	"mannequin/offline/metrics/inbetween"
 )
 
-// Sparse is how evenly spaced poses alone do: the network of Lüdi 2016 as
-// published, the same corrected on the motion manifold, and straight lines.
+// Sparse is the error of motion that is made from evenly spaced poses: by the network of Lüdi 2016 as
+// published, by the same corrected on the motion manifold, by straight lines and by our network.
 type Sparse struct {
 	Set    string  `json:"set"`
 	Every  float64 `json:"every_s"`
@@ -32,8 +31,8 @@ const (
 	methodCorrected = "corrected on the manifold"
 )
 
-// between is what fill makes of a recording's poses, one in every so many frames, as
-// a clip and as rows of the layout, and the recording's own rows.
+// between makes a recording again from poses at multiples of every, with fill. It returns the motion
+// as a clip and as rows of the layout, and the recording's own rows.
 func between(l *keypose.Layout, layout *feature.Motion, c *dataset.MotionClip, every int, fill inbetween.Fill) (clip *skel.Clip, made, part []float32, err error) {
 	frames := (c.Frames-1)/every*every + 1
 	t := l.NewTrack(frames, dataset.Rate)
@@ -53,97 +52,106 @@ func between(l *keypose.Layout, layout *feature.Motion, c *dataset.MotionClip, e
 	return clip, made, part, err
 }
 
-// measureSparse measures networks of sparse poses on the recordings of a set, and
-// keeps in fig, if that is not nil, what they make.
-func measureSparse(ctx context.Context, files []string, set string, held *dataset.MotionSet, fill inbetween.Fill, l *keypose.Layout, threads int, fig *keyposeFigures) (out []Sparse, err error) {
-	if len(files) == 0 {
-		return nil, nil
+// sparse measures the networks of sparse poses on the recordings of a set.
+func (e *evaluation) sparse(set string, held *dataset.MotionSet) error {
+	if len(e.opt.Sparse) == 0 {
+		return nil
 	}
-	base, err := models.Open("human")
+	m, err := models.OpenAs("human", manifold.NewModel)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	m, err := manifold.NewModel(base)
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		net, err := netruntime.Open(file)
-		if err != nil {
-			return nil, err
-		}
-		s, err := keypose.NewSparseModel(net)
-		if err != nil {
-			return nil, err
-		}
-		maker, err := s.NewInbetweener(keypose.InbetweenerOptions{Workers: threads})
-		if err != nil {
-			return nil, err
-		}
-		defer maker.Close()
-		of := map[string][]metrics.Sparse{}
-		every := s.Segments.Every
-		for i := range held.Clips {
-			c := &held.Clips[i]
-			if ctx.Err() != nil {
-				return nil, eval.ErrInterrupted
-			}
-			if c.Mirror || c.Frames < 2*every+1 {
-				continue
-			}
-			shown, err := fig.recording(s.Layout, c, every)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", c.Name, err)
-			}
-			measure := func(method string, made, part []float32) error {
-				v, err := metrics.MeasureSparse(s.Layout, made, part, every)
-				of[method] = append(of[method], v)
-				shown.rows(method, made)
-				return err
-			}
-			lines, part, err := metrics.BetweenSparse(s.Layout, c.Rows, every)
-			if err != nil {
-				return nil, err
-			}
-			if err := measure(methodLines, lines, part); err != nil {
-				return nil, err
-			}
-			made, part, err := metrics.FromSparse(s, maker, c.Rows)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", c.Name, err)
-			}
-			if err := measure(methodSparse, made, part); err != nil {
-				return nil, err
-			}
-			if made, err = metrics.CorrectSparse(m, made, part, every, manifold.DefaultIterations, threads); err != nil {
-				return nil, fmt.Errorf("%s: %w", c.Name, err)
-			}
-			if err := measure(methodCorrected, made, part); err != nil {
-				return nil, err
-			}
-			clip, made, part, err := between(l, s.Layout, c, every, fill)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", c.Name, err)
-			}
-			if err := measure(methodKeypose, made, part); err != nil {
-				return nil, err
-			}
-			if err := shown.clip(methodKeypose, clip); err != nil {
-				return nil, fmt.Errorf("%s: %w", c.Name, err)
-			}
+	for _, file := range e.opt.Sparse {
+		s := sparseRun{evaluation: e, manifold: m, of: map[string][]metrics.Sparse{}}
+		if err := s.run(file, held); err != nil {
+			return err
 		}
 		for _, method := range []string{methodLines, methodSparse, methodCorrected, methodKeypose} {
-			out = append(out, Sparse{set, float64(every) / keypose.SparseRate, method, len(of[method]), metrics.MeanSparse(of[method])})
+			e.report.Sparse = append(e.report.Sparse,
+				Sparse{set, float64(s.every) / keypose.SparseRate, method, len(s.of[method]), metrics.MeanSparse(s.of[method])})
 		}
 	}
-	return out, nil
+	return nil
 }
 
-func sparseRows(of []Sparse) []string {
-	rows := []string{"recordings\tposes every\tmethod\tclips\tjoints, from the body cm\tin the world cm\tat poses, from the body cm\tin the world cm\tdrift in 2 s cm\t°\tin 10 s cm\t°"}
-	for _, v := range of {
-		rows = append(rows, eval.Cells(v.Set, fmt.Sprintf("%g s", v.Every), v.Method, fmt.Sprint(v.Clips), fmt.Sprintf("%.2f", v.Body), fmt.Sprintf("%.1f", v.World), fmt.Sprintf("%.2f", v.Key), fmt.Sprintf("%.1f", v.At),
-			fmt.Sprintf("%.1f", v.Drift2.Distance), fmt.Sprintf("%.1f", v.Drift2.Turn), fmt.Sprintf("%.1f", v.Drift10.Distance), fmt.Sprintf("%.1f", v.Drift10.Turn)))
+// sparseRun measures one network of sparse poses.
+type sparseRun struct {
+	*evaluation
+	manifold *manifold.Model
+	net      *keypose.SparseModel
+	maker    *keypose.SparseInbetweener
+	every    int                         // frames
+	of       map[string][]metrics.Sparse // by method
+}
+
+// run measures the network in a file on the recordings, without their mirror images.
+func (s *sparseRun) run(file string, held *dataset.MotionSet) error {
+	net, err := netruntime.Open(file)
+	if err != nil {
+		return err
 	}
-	return rows
+	if s.net, err = keypose.NewSparseModel(net); err != nil {
+		return err
+	}
+	if s.maker, err = s.net.NewInbetweener(keypose.InbetweenerOptions{Workers: s.opt.Threads}); err != nil {
+		return err
+	}
+	defer s.maker.Close()
+	s.every = s.net.Segments.Every
+	for i := range held.Clips {
+		c := &held.Clips[i]
+		if s.ctx.Err() != nil {
+			return eval.ErrInterrupted
+		}
+		if c.Mirror || c.Frames < 2*s.every+1 {
+			continue
+		}
+		if err := s.clip(c); err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+// clip measures all methods on one recording.
+func (s *sparseRun) clip(c *dataset.MotionClip) error {
+	l := s.net.Layout
+	shown, err := s.figures.recording(l, c, s.every)
+	if err != nil {
+		return err
+	}
+	measure := func(method string, made, part []float32) error {
+		v, err := metrics.MeasureSparse(l, made, part, s.every)
+		s.of[method] = append(s.of[method], v)
+		shown.rows(method, made)
+		return err
+	}
+	lines, part, err := metrics.BetweenSparse(l, c.Rows, s.every)
+	if err != nil {
+		return err
+	}
+	if err := measure(methodLines, lines, part); err != nil {
+		return err
+	}
+	made, part, err := metrics.FromSparse(s.net, s.maker, c.Rows)
+	if err != nil {
+		return err
+	}
+	if err := measure(methodSparse, made, part); err != nil {
+		return err
+	}
+	if made, err = metrics.CorrectSparse(s.manifold, made, part, s.every, manifold.DefaultIterations, s.opt.Threads); err != nil {
+		return err
+	}
+	if err := measure(methodCorrected, made, part); err != nil {
+		return err
+	}
+	clip, made, part, err := between(s.layout, l, c, s.every, s.methods[1].fill)
+	if err != nil {
+		return err
+	}
+	if err := measure(methodKeypose, made, part); err != nil {
+		return err
+	}
+	return shown.clip(methodKeypose, clip)
 }

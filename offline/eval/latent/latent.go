@@ -61,7 +61,7 @@ type Report struct {
 	rng         *rand.Rand         //
 }
 
-// Clips is how the clips of a recording come back.
+// Clips is the error of a recording's clips after they were encoded and decoded.
 type Clips struct {
 	Name     string  `json:"name"`
 	Clips    int     `json:"clips"`
@@ -73,14 +73,14 @@ type Clips struct {
 	Recorded float64 `json:"recorded_slide_cm"` //
 }
 
-// Component is one component, by what it does to frames.
+// Component is the effect of one component on frames.
 type Component struct {
 	Name   string  `json:"name"`
 	Effect float64 `json:"effect_cm"` // RMS distance of joints between clips 1 deviation to both sides of the mean, halved
 }
 
-// Trait is how well single components tell a trait: the squared correlation with
-// the best of them, and which that is.
+// Trait is the largest squared correlation of a trait with a single component, and the component's
+// number.
 type Trait struct {
 	Name      string  `json:"name"`
 	Unit      string  `json:"unit"`
@@ -93,7 +93,7 @@ type Trait struct {
 	FramesAt  int     `json:"frames_at"` //
 }
 
-// Slider is what a component does to the trait that it has the name of.
+// Slider is the effect of a component on the trait with its name.
 type Slider struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit"`
@@ -101,7 +101,7 @@ type Slider struct {
 	R2    float64 `json:"r2"`
 }
 
-// Chain is how well chained clips meet.
+// Chain is the distance of chained clips where they meet.
 type Chain struct {
 	Chains int     `json:"chains"`
 	Seams  int     `json:"seams"`
@@ -110,7 +110,7 @@ type Chain struct {
 	MS     float64 `json:"ms_per_clip"`
 }
 
-// Rate is how long decoding takes.
+// Rate is the time that decoding takes.
 type Rate struct {
 	Clips   int     `json:"clips"`
 	Threads int     `json:"threads"`
@@ -127,15 +127,12 @@ type encoded struct {
 }
 
 func Measure(ctx context.Context, o Options) (*Report, error) {
-	if err := figure.Folder(o.Figures); err != nil {
-		return nil, err
-	}
-	net, err := models.Open(o.Model)
+	album, err := figure.NewAlbum(o.Figures)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{Model: o.Model, rng: rand.New(rand.NewPCG(1, 2))}
-	if r.model, err = latent.NewModel(net); err != nil {
+	if r.model, err = models.OpenAs(o.Model, latent.NewModel); err != nil {
 		return nil, err
 	}
 	if o.Next == "" && o.Model == "human-latent" {
@@ -172,83 +169,70 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	r.Values, r.Clips = r.model.Values, len(r.held.rows)
-	for _, stage := range []func() error{func() error { // first: it tells whether the two go together
-		if next == nil {
-			return nil
-		}
-		return r.walks(next, o.Threads)
-	}, r.reconstruct, r.divergence, r.effects, r.told, r.made, func() error { return r.chains(o.Chains) }, func() error {
-		if !o.Rates {
-			return nil
-		}
-		return r.rates(o.Threads)
-	}} {
-		if ctx.Err() != nil {
-			return nil, eval.ErrInterrupted
-		}
-		if err := stage(); err != nil {
-			return nil, err
-		}
+	if err := eval.Run(ctx,
+		func() error { return r.walks(next, o.Threads) }, // first: it fails if the two networks do not fit
+		r.reconstruct, r.divergence, r.effects, r.told, r.made,
+		func() error { return r.chains(o.Chains) },
+		func() error { return r.rates(o.Rates, o.Threads) },
+	); err != nil {
+		return nil, err
 	}
 	r.Bars = r.bars()
-	if o.Figures != "" {
-		if r.Figures, err = r.draw(o.Figures); err != nil {
-			return nil, err
-		}
+	if album != nil {
+		err = r.draw(album)
+		r.Figures = album.Paths
 	}
-	return r, nil
+	return r, err
 }
 
 // bars compares the report's figures with their bars.
 func (r *Report) bars() eval.Bars {
 	var b eval.Bars
 	if r.Walks.Clips > 0 {
-		b.Most("RMS error of a held-out walk's joints, cm", "walks", &r.Walks.RMS, 4)
+		b.Most("RMS error of a held-out walk's joints, cm", "walks", r.Walks.RMS, 4)
 	}
-	for i := range min(3, len(r.Told)) {
-		b.Least("R² of the best component", r.Told[i].Name, &r.Told[i].R2, 0.8)
+	for _, q := range r.Told[:min(3, len(r.Told))] {
+		b.Least("R² of the best component", q.Name, q.R2, 0.8)
 	}
-	for i := range r.Rates {
-		of := fmt.Sprintf("%d on %d threads", r.Rates[i].Clips, r.Rates[i].Threads)
-		if r.Rates[i].BF16 {
+	for _, v := range r.Rates {
+		of := fmt.Sprintf("%d on %d threads", v.Clips, v.Threads)
+		if v.BF16 {
 			of += " in bfloat16"
 		}
-		b.Most("ms to decode", of, &r.Rates[i].MS, r.Rates[i].Bar)
+		b.Most("ms to decode", of, v.MS, v.Bar)
 	}
 	return b
 }
 
+// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
-	t := &eval.Tables{W: w}
-	rows := []string{"recording\tclips\tm/s\tRMS cm\tafter a fit\tbody off after 1 s, cm\tslide cm/frame\trecorded"}
+	t := eval.NewTables(w)
+	t.Table(fmt.Sprintf("%s on clips held out; divergence %.1f nats, %d of %d latent values active", r.Model, r.KL, r.Active, r.Values),
+		"recording\tclips\tm/s\tRMS cm\tafter a fit\tbody off after 1 s, cm\tslide cm/frame\trecorded")
 	for _, e := range append(slices.Clone(r.Recordings), r.Walks, r.Runs, r.Slow) {
 		if e.Clips > 0 {
-			rows = append(rows, eval.Cells(e.Name, fmt.Sprint(e.Clips), fmt.Sprintf("%.1f", e.Speed), fmt.Sprintf("%.2f", e.RMS), fmt.Sprintf("%.2f", e.Refined), fmt.Sprintf("%.1f", e.Path), fmt.Sprintf("%.2f", e.Slide), fmt.Sprintf("%.2f", e.Recorded)))
+			t.Row("%s\t%d\t%.1f\t%.2f\t%.2f\t%.1f\t%.2f\t%.2f", e.Name, e.Clips, e.Speed, e.RMS, e.Refined, e.Path, e.Slide, e.Recorded)
 		}
 	}
-	t.Section(fmt.Sprintf("%s on clips held out; divergence %.1f nats, %d of %d latent values active", r.Model, r.KL, r.Active, r.Values), rows...)
-	rows = []string{"trait\tdeviation\tR²\tof component\tplain\tof\tof frames\tof"}
+	t.Table(fmt.Sprintf("R² of the best component among %d clips held out, beside plain principal components of the latent values and of the frames", r.Clips),
+		"trait\tdeviation\tR²\tof component\tplain\tof\tof frames\tof")
 	for _, q := range r.Told {
-		rows = append(rows, eval.Cells(q.Name, fmt.Sprintf("%.3g %s", q.Deviation, q.Unit), fmt.Sprintf("%.2f", q.R2), fmt.Sprint(q.Component),
-			fmt.Sprintf("%.2f", q.Plain), fmt.Sprint(q.PlainAt), fmt.Sprintf("%.2f", q.Frames), fmt.Sprint(q.FramesAt)))
+		t.Row("%s\t%.3g %s\t%.2f\t%d\t%.2f\t%d\t%.2f\t%d", q.Name, q.Deviation, q.Unit, q.R2, q.Component, q.Plain, q.PlainAt, q.Frames, q.FramesAt)
 	}
-	t.Section(fmt.Sprintf("R² of the best component among %d clips held out, beside plain principal components of the latent values and of the frames", r.Clips), rows...)
-	rows = []string{"slider\tper deviation\tR²"}
+	t.Table("What becomes of the trait if a component alone is set anew in clips held out", "slider\tper deviation\tR²")
 	for _, q := range r.Made {
-		rows = append(rows, eval.Cells(q.Name, fmt.Sprintf("%.3g %s", q.Slope, q.Unit), fmt.Sprintf("%.2f", q.R2)))
+		t.Row("%s\t%.3g %s\t%.2f", q.Name, q.Slope, q.Unit, q.R2)
 	}
-	t.Section("What becomes of the trait where a component alone is set anew in clips held out", rows...)
-	rows = []string{"component\tname\tjoints move by, cm"}
+	t.Table("What a deviation of each component does", "component\tname\tjoints move by, cm")
 	for i, c := range r.Components {
-		rows = append(rows, eval.Cells(fmt.Sprint(i+1), c.Name, fmt.Sprintf("%.2f", c.Effect)))
+		t.Row("%d\t%s\t%.2f", i+1, c.Name, c.Effect)
 	}
-	t.Section("What a deviation of each component does", rows...)
-	t.Section(fmt.Sprintf("%d clips chained, which turn and step as wanted", r.Chain.Seams+r.Chain.Chains),
-		"apart over the overlap: mean cm\tmost\tms a clip",
-		eval.Cells(fmt.Sprintf("%.2f", r.Chain.Mean), fmt.Sprintf("%.2f", r.Chain.Most), fmt.Sprintf("%.0f", r.Chain.MS)))
-	if len(r.Walking) > 0 {
-		r.printWalks(t)
+	t.Table(fmt.Sprintf("%d clips chained, which turn and step as wanted", r.Chain.Seams+r.Chain.Chains), "apart over the overlap: mean cm\tmost\tms a clip")
+	t.Row("%.2f\t%.2f\t%.0f", r.Chain.Mean, r.Chain.Most, r.Chain.MS)
+	t.Table(fmt.Sprintf("%d strollers each, who are asked to turn and go so fast", metrics.Strollers),
+		"turn rad/s\tspeed m/s\tturns\tgoes\tapart cm\tmost\tslide cm/frame\tstands")
+	for _, w := range r.Walking {
+		t.Row("%.1f\t%.1f\t%.2f\t%.2f\t%.2f\t%.2f\t%.3f\t%.0f %%", w.Turn, w.Speed, w.Turned, w.Went, w.Apart, w.Most, w.Slide, 100*w.Stand)
 	}
-	t.Table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *", r.Model, r.Bars.Missed(), len(r.Bars)), 0, r.Bars.Rows())
-	return t.Err
+	return t.Bars(r.Model, r.Bars)
 }

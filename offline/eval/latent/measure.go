@@ -1,6 +1,7 @@
 package latent
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -11,22 +12,38 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
+	"mannequin/netruntime"
+	"mannequin/offline/eval"
+	"mannequin/offline/metrics"
 	"mannequin/offline/recipes"
 )
 
-// runSpeed is the speed from which a recording counts as a run, m/s.
+// runSpeed is the least speed of a run, m/s.
 const runSpeed = 2
 
-// reconstruct measures how held-out clips come back.
+// sums returns the fields that are sums over clips before mean.
+func (e *Clips) sums() []*float64 {
+	return []*float64{&e.RMS, &e.Refined, &e.Path, &e.Speed, &e.Slide, &e.Recorded}
+}
+
+// add adds the sums of other clips.
+func (e *Clips) add(other Clips) {
+	e.Clips += other.Clips
+	eval.Add(e.sums(), other.sums(), 1)
+}
+
+// mean turns the sums into means. The sums of distances are of their squares.
+func (e *Clips) mean() {
+	eval.Divide(e.sums(), float64(e.Clips))
+	for _, square := range []*float64{&e.RMS, &e.Refined, &e.Path} {
+		*square = 100 * math.Sqrt(*square)
+	}
+}
+
+// reconstruct measures held-out clips after they were encoded and decoded.
 func (r *Report) reconstruct() error {
 	m := r.model
 	c, made := make([]float32, m.Values), make([]float32, len(r.held.rows[0]))
-	back := func(rows []float32) (square float64, err error) {
-		if err := r.decode(made, c, 1); err != nil {
-			return 0, err
-		}
-		return r.square(made, rows), nil
-	}
 	by := map[string]int{}
 	for i, w := range r.held.set.Windows {
 		name, rows := r.held.set.Clips[w.Clip].Name, r.held.rows[i]
@@ -34,25 +51,24 @@ func (r *Report) reconstruct() error {
 			by[name] = len(r.Recordings)
 			r.Recordings = append(r.Recordings, Clips{Name: name})
 		}
-		e := &r.Recordings[by[name]]
 		m.Components.FromLatent(c, row32(r.held.z, i))
-		square, err := back(rows)
-		if err != nil {
+		if err := r.decode(made, c, 1); err != nil {
 			return err
 		}
-		d := r.ends(made).Dist(r.ends(rows))
-		e.RMS, e.Path, e.Clips = e.RMS+square, e.Path+float64(d*d), e.Clips+1
-		e.Speed += r.speed(rows)
-		e.Slide, e.Recorded = e.Slide+r.slide(made), e.Recorded+r.slide(rows)
+		d := float64(r.ends(made).Dist(r.ends(rows)))
+		e := Clips{Clips: 1, RMS: r.square(made, rows), Path: d * d, Speed: r.speed(rows), Slide: r.slide(made), Recorded: r.slide(rows)}
 		if err := r.coder.Fit(&latent.Fit{Components: c, Want: rows, Iterations: latent.RefineIterations}); err != nil {
 			return err
 		}
-		if square, err = back(rows); err != nil {
+		if err := r.decode(made, c, 1); err != nil {
 			return err
 		}
-		e.Refined += square
+		e.Refined = r.square(made, rows)
+		r.Recordings[by[name]].add(e)
 	}
-	for _, e := range r.Recordings {
+	r.Walks.Name, r.Runs.Name, r.Slow.Name = "all walks", "all runs", "all slower"
+	for i := range r.Recordings {
+		e := &r.Recordings[i]
 		into := &r.Walks
 		switch speed := e.Speed / float64(e.Clips); {
 		case speed < 0.5:
@@ -60,22 +76,11 @@ func (r *Report) reconstruct() error {
 		case speed >= runSpeed:
 			into = &r.Runs
 		}
-		into.Clips += e.Clips
-		into.RMS, into.Refined, into.Path, into.Speed = into.RMS+e.RMS, into.Refined+e.Refined, into.Path+e.Path, into.Speed+e.Speed
-		into.Slide, into.Recorded = into.Slide+e.Slide, into.Recorded+e.Recorded
+		into.add(*e)
+		e.mean()
 	}
-	all := []*Clips{&r.Walks, &r.Runs, &r.Slow}
-	for i, e := range all {
-		e.Name = []string{"all walks", "all runs", "all slower"}[i]
-	}
-	for i := range r.Recordings {
-		all = append(all, &r.Recordings[i])
-	}
-	for _, e := range all {
-		if n := float64(e.Clips); n > 0 {
-			e.RMS, e.Refined, e.Path, e.Speed = 100*math.Sqrt(e.RMS/n), 100*math.Sqrt(e.Refined/n), 100*math.Sqrt(e.Path/n), e.Speed/n
-			e.Slide, e.Recorded = e.Slide/n, e.Recorded/n
-		}
+	for _, e := range []*Clips{&r.Walks, &r.Runs, &r.Slow} {
+		e.mean()
 	}
 	return nil
 }
@@ -103,15 +108,14 @@ func (r *Report) square(a, b []float32) float64 {
 	return sum / float64(latent.Frames*len(l.Joints))
 }
 
-// ends returns where the body of a clip ends that begins at the origin.
+// ends returns the last place of a clip's body, which begins at the origin.
 func (r *Report) ends(rows []float32) m3.Vec3 {
 	l := r.model.Layout
 	rows = rows[:(latent.Frames-1)*l.Columns()]
 	return l.ToWorld(make([]m3.Vec3, len(l.Joints)*(latent.Frames-1)), rows, latent.Rate, feature.Place{}).Pos
 }
 
-// slide returns how far the standing contacts of a clip go over the ground, cm per
-// frame.
+// slide returns the slide of a clip's standing contacts over the ground, cm per frame.
 func (r *Report) slide(rows []float32) float64 {
 	l := r.model.Layout
 	n := len(l.Joints)
@@ -139,7 +143,8 @@ func (r *Report) speed(rows []float32) (sum float64) {
 	return sum
 }
 
-// divergence measures how much the latent values of held-out clips tell.
+// divergence measures the distance of the latent values of held-out clips from the standard normal
+// distribution.
 func (r *Report) divergence() error {
 	values := r.model.Values
 	mean, deviation := make([]float32, values), make([]float32, values)
@@ -161,7 +166,7 @@ func (r *Report) divergence() error {
 	return nil
 }
 
-// effects measures what each component does to frames, around the mean.
+// effects measures the effect of each component on frames, around the mean.
 func (r *Report) effects() error {
 	m := r.model
 	c, made := make([]float32, 2*m.Values), make([]float32, 2*len(r.held.rows[0]))
@@ -181,8 +186,8 @@ func (r *Report) effects() error {
 	return nil
 }
 
-// best returns the largest squared correlation of a column of scores with v, and
-// which column that is, from 1.
+// best returns the largest squared correlation of a column of scores with v, and the number of the
+// column, from 1.
 func best(scores *mat.Dense, v []float64) (r2 float64, at int) {
 	_, cols := scores.Dims()
 	for k := range cols {
@@ -194,7 +199,7 @@ func best(scores *mat.Dense, v []float64) (r2 float64, at int) {
 	return r2, at
 }
 
-// told measures how well components tell the traits of held-out clips.
+// told measures how much components explain of the traits of held-out clips.
 func (r *Report) told() error {
 	m := r.model
 	own := mat.NewDense(r.Clips, m.Values, nil)
@@ -205,8 +210,8 @@ func (r *Report) told() error {
 			own.Set(i, k, float64(v))
 		}
 	}
-	// Both kinds of principal components are those of the clips trained on, and
-	// as many.
+	// Both kinds of principal components are found from the training clips. Each has as many as the
+	// model has values.
 	scores := func(train, held *mat.Dense) *mat.Dense {
 		_, _, axes := recipes.Principal(train)
 		var s mat.Dense
@@ -241,8 +246,8 @@ func (r *Report) frames(e *encoded) *mat.Dense {
 	return x
 }
 
-// made measures how well a slider sets its trait: in clips held out the component of
-// the trait's name alone is drawn anew, from the standard normal distribution.
+// made measures how well a slider sets its trait. In held-out clips, only the component with the
+// trait's name is drawn anew, from the standard normal distribution.
 func (r *Report) made() error {
 	const batch = 64
 	m := r.model
@@ -277,8 +282,7 @@ func (r *Report) made() error {
 	return nil
 }
 
-// chains measures how well clips meet that turn and step as wanted, whatever came
-// before.
+// chains measures the distance between chained clips that turn and step as wanted.
 func (r *Report) chains(chains int) error {
 	const clips = 6
 	m := r.model
@@ -317,29 +321,37 @@ func (r *Report) chains(chains int) error {
 	return nil
 }
 
-// rates measures how long decoding takes: the best of several.
-func (r *Report) rates(threads int) error {
+// rates measures the time that decoding takes: the shortest of several.
+func (r *Report) rates(wanted bool, threads int) error {
+	if !wanted {
+		return nil
+	}
 	for _, k := range []Rate{{Clips: 1, Threads: 1, Bar: 1}, {Clips: 200, Threads: threads, Bar: 60}, {Clips: 200, Threads: threads, BF16: true, Bar: 60}} {
 		coder, err := r.model.NewCoder(latent.CoderOptions{Batch: k.Clips, Workers: k.Threads, BF16: k.BF16})
 		if err != nil {
 			return err
 		}
 		rows, z := make([]float32, k.Clips*len(r.held.rows[0])), make([]float32, k.Clips*r.model.Values)
-		k.MS = math.Inf(1)
-		for range 30 {
-			at := time.Now()
-			if err := coder.Decode(rows, z, k.Clips); err != nil {
-				coder.Close()
-				return err
-			}
-			k.MS = min(k.MS, float64(time.Since(at).Nanoseconds())/1e6)
-		}
-		r.Rates = append(r.Rates, k)
-		if err := coder.Close(); err != nil {
+		best, err := eval.Fastest(30, func() error { return coder.Decode(rows, z, k.Clips) })
+		if err := errors.Join(err, coder.Close()); err != nil {
 			return err
 		}
+		k.MS = float64(best.Nanoseconds()) / 1e6
+		r.Rates = append(r.Rates, k)
 	}
 	return nil
+}
+
+// walks measures strollers that are asked for turns and speeds, if there is a network that chooses
+// the next clip.
+func (r *Report) walks(next *netruntime.Net, threads int) error {
+	if next == nil {
+		return nil
+	}
+	for _, ask := range [][2]float64{{0, 0.9}, {0, 1.2}, {0, 1.5}, {0.4, 1.2}, {-0.4, 1.2}, {0.8, 1}, {-0.8, 1}} { // rad/s, m/s
+		r.Walking = append(r.Walking, metrics.Strolled{Turn: ask[0], Speed: ask[1]})
+	}
+	return metrics.MeasureStrollers(r.model, next, r.Walking, threads)
 }
 
 // row32 returns row i.

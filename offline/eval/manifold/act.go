@@ -3,6 +3,7 @@
 package manifold
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -25,16 +26,15 @@ type Act struct {
 	Recorded metrics.People `json:"recorded"` //
 }
 
-// actMiss is how far a motion is from what it was made of, cm.
+// actMiss is the distance of a motion from the places that it was made from, cm.
 type actMiss struct {
-	Given float64 `json:"given_cm"`      // mean distance of a given joint from where it shall be
+	Given float64 `json:"given_cm"`      // mean distance of a given joint from its place
 	Worst float64 `json:"given_most_cm"` //
 	RMS   float64 `json:"rms_cm"`        // of all joints' distances from the recording, which are not given
 }
 
-// actKinds are what Actor makes, beside what its recordings are called and its
-// rows in the paper's Table 1. The recordings are those that the shipped networks
-// have not seen.
+// actKinds are the kinds of a Performer, their held-out recordings and their rates in the paper's
+// Table 1. The shipped networks were not trained on these recordings.
 var actKinds = []struct {
 	kind  string
 	clips []string // patterns of the recordings' names
@@ -60,11 +60,7 @@ func (r *Report) acts(m *manifold.Model, set *dataset.MotionSet, o Options) erro
 		if err != nil {
 			return err
 		}
-		if err := r.act(m, a, clips, k.kind, k.rate, o.Rates); err != nil {
-			a.Close()
-			return err
-		}
-		if err := a.Close(); err != nil {
+		if err := errors.Join(r.act(m, a, clips, k.kind, k.rate, o.Rates), a.Close()); err != nil {
 			return err
 		}
 	}
@@ -119,27 +115,21 @@ func (r *Report) act(m *manifold.Model, a *Performer, clips []dataset.MotionClip
 	return nil
 }
 
-// actBars are those of punches and kicks.
+// actBars are the bars of punches and kicks.
 func (r *Report) actBars(b *eval.Bars) {
-	for i := range r.Acts {
-		a := &r.Acts[i]
-		name := map[string]string{"punch": "hands", "kick": "feet"}[a.Kind]
-		b.Most(name+" off where they are given, cm", a.Clip, &a.Edited.Given, 5)
-	}
-	for i := range r.Acts {
-		b.Most("standing feet of punches and kicks slide, cm per frame", r.Acts[i].Kind+" "+r.Acts[i].Clip, &r.Acts[i].Motion.Skate, 0.3)
-		b.Most("their bones change by, %", r.Acts[i].Kind+" "+r.Acts[i].Clip, &r.Acts[i].Motion.Bone, 0.5)
+	for _, a := range r.Acts {
+		given := map[string]string{"punch": "hands", "kick": "feet"}[a.Kind]
+		b.Most(given+" off where they are given, cm", a.Clip, a.Edited.Given, 5)
+		b.Most("standing feet of punches and kicks slide, cm per frame", a.Kind+" "+a.Clip, a.Motion.Skate, 0.3)
+		b.Most("their bones change by, %", a.Kind+" "+a.Clip, a.Motion.Bone, 0.5)
 	}
 }
 
 func (r *Report) printActs(t *eval.Tables) {
-	if len(r.Acts) == 0 {
-		return
-	}
-	rows := []string{"kind\trecording\tgiven cm\tworst\tslide cm/frame\trecorded\tbones %\tjerk\trecorded\tRMS of all cm\tbefore the edit: given cm\tRMS"}
+	t.Table(fmt.Sprintf("Punches and kicks from the hands or feet of held-out recordings, after %d steps of the edit", manifold.ActionIterations),
+		"kind\trecording\tgiven cm\tworst\tslide cm/frame\trecorded\tbones %\tjerk\trecorded\tRMS of all cm\tbefore the edit: given cm\tRMS")
 	for _, a := range r.Acts {
-		rows = append(rows, eval.Cells(a.Kind, a.Clip, fmt.Sprintf("%.2f", a.Edited.Given), fmt.Sprintf("%.1f", a.Edited.Worst), fmt.Sprintf("%.3f", a.Motion.Skate), fmt.Sprintf("%.3f", a.Recorded.Skate),
-			fmt.Sprintf("%.2f", a.Motion.Bone), fmt.Sprintf("%.2f", a.Motion.Jerk), fmt.Sprintf("%.2f", a.Recorded.Jerk), fmt.Sprintf("%.1f", a.Edited.RMS), fmt.Sprintf("%.2f", a.Raw.Given), fmt.Sprintf("%.1f", a.Raw.RMS)))
+		t.Row("%s\t%s\t%.2f\t%.1f\t%.3f\t%.3f\t%.2f\t%.2f\t%.2f\t%.1f\t%.2f\t%.1f", a.Kind, a.Clip, a.Edited.Given, a.Edited.Worst,
+			a.Motion.Skate, a.Recorded.Skate, a.Motion.Bone, a.Motion.Jerk, a.Recorded.Jerk, a.Edited.RMS, a.Raw.Given, a.Raw.RMS)
 	}
-	t.Section(fmt.Sprintf("Punches and kicks from the hands or feet of held-out recordings, after %d steps of the edit", manifold.ActionIterations), rows...)
 }

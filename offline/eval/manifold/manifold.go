@@ -48,7 +48,7 @@ type Report struct {
 	Bars        eval.Bars                `json:"bars"`
 }
 
-// Noise is what becomes of noise on a recording.
+// Noise is the effect of denoising on a recording.
 type Noise struct {
 	Clip  string  `json:"clip"`
 	Noisy float64 `json:"noisy_cm"` // RMS distance of joints from the recording's
@@ -72,14 +72,11 @@ type people struct {
 }
 
 func Measure(ctx context.Context, o Options) (*Report, error) {
-	var p people
-	base, err := models.Open(o.Base)
+	m, err := models.OpenAs(o.Base, manifold.NewModel)
 	if err != nil {
 		return nil, err
 	}
-	if p.m, err = manifold.NewModel(base); err != nil {
-		return nil, err
-	}
+	p := people{m: m}
 	if p.steps, err = models.Open(o.Steps); err != nil {
 		return nil, err
 	}
@@ -94,19 +91,14 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		return nil, errors.New("no recording is held out: name some with --held-out")
 	}
 	r := &Report{Model: o.Base}
-	for _, stage := range []func() error{
+	if err := eval.Run(ctx,
 		func() error { return r.recordings(p.m, heldOut, o.Threads) },
 		func() error { return r.curves(p, o) },
 		func() error { return r.rates(p, o) },
 		func() error { return r.acts(p.m, heldOut, o) },
 		func() error { return r.styles(p, o) },
-	} {
-		if ctx.Err() != nil {
-			return nil, eval.ErrInterrupted
-		}
-		if err := stage(); err != nil {
-			return nil, err
-		}
+	); err != nil {
+		return nil, err
 	}
 	r.Bars = r.bars()
 	return r, nil
@@ -115,7 +107,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 // noise is the deviation of the noise on every coordinate of a joint, m.
 const noise = 0.05
 
-// recordings measures what the manifold makes of held-out recordings.
+// recordings measures held-out recordings after the manifold, and after noise was taken off them.
 func (r *Report) recordings(m *manifold.Model, set *dataset.MotionSet, workers int) error {
 	cols := m.Layout.Columns()
 	for i, c := range set.Clips[:len(set.Clips)/2] {
@@ -137,36 +129,32 @@ func (r *Report) recordings(m *manifold.Model, set *dataset.MotionSet, workers i
 			return err
 		}
 		r.Denoise = append(r.Denoise, Noise{c.Name, metrics.JointRMS(m, spoilt, rows), metrics.JointRMS(m, clean, rows)})
-		if rec.Speed < 0.5 { // who stands or boxes is no measure for walks
+		if rec.Speed < 0.5 { // standing and boxing people are no measure for walks
 			continue
 		}
 		q, err := metrics.MeasurePeople(m, c.Rows, Contacts(m.Layout, c.Rows), feature.Place{}, nil)
 		if err != nil {
 			return err
 		}
-		into := &r.Walks
-		if rec.Speed >= runSpeed {
-			into = &r.Runs
-		}
+		into := r.recorded(rec.Speed)
 		into.Frames += q.Frames
-		for _, v := range []struct{ sum, of *float64 }{{&into.Skate, &q.Skate}, {&into.Lift, &q.Lift}, {&into.Jerk, &q.Jerk}} {
-			*v.sum += *v.of * float64(q.Frames)
-		}
+		eval.Add(perFrame(into), perFrame(&q), float64(q.Frames))
 	}
 	for _, p := range []*metrics.People{&r.Walks, &r.Runs} {
-		for _, v := range []*float64{&p.Skate, &p.Lift, &p.Jerk} {
-			*v /= float64(max(1, p.Frames))
-		}
+		eval.Divide(perFrame(p), float64(p.Frames))
 	}
 	return nil
 }
 
-// runSpeed is the speed from which motion is compared with recorded runs, m/s.
+// perFrame returns the measures of recordings that are means over frames.
+func perFrame(p *metrics.People) []*float64 { return []*float64{&p.Skate, &p.Lift, &p.Jerk} }
+
+// runSpeed is the least speed of motion that is compared with recorded runs, m/s.
 const runSpeed = 2
 
-// recorded returns the recordings to compare a curve with.
-func (r *Report) recorded(c *Curve) *metrics.People {
-	if c.Speed >= runSpeed {
+// recorded returns the recorded walks or runs, whichever motion of a speed is compared with.
+func (r *Report) recorded(speed float64) *metrics.People {
+	if speed >= runSpeed {
 		return &r.Runs
 	}
 	return &r.Walks
@@ -240,57 +228,48 @@ func (r *Report) bars() eval.Bars {
 		}
 		cut += (1 - r.Denoise[i].Left/r.Denoise[i].Noisy) / float64(len(r.Reconstruct))
 	}
-	axis /= max(1, n)
-	b.Most("RMS error of a held-out walk's joints, cm per axis", "walks", &axis, 1)
-	b.Least("share of noise of 5 cm that is taken off", "all held out", &cut, 0.7)
-	for _, bar := range []struct {
-		name string
-		of   func(c *Curve) float64
-		most float64
-	}{
-		{"body off the curve, cm", func(c *Curve) float64 { return c.Edited.Away }, 2},
-		{"body's facing off the curve, °", func(c *Curve) float64 { return c.Edited.Aside }, 2},
-		{"standing feet slide, cm per frame", func(c *Curve) float64 { return c.Edited.Skate }, 0.3},
-		{"the same ÷ recorded", func(c *Curve) float64 { return c.Edited.Skate / r.recorded(c).Skate }, 1.1},
-		{"bones change by, %", func(c *Curve) float64 { return c.Edited.Bone }, 0.5},
-		{"jerk of the joints ÷ recorded", func(c *Curve) float64 { return c.Edited.Jerk / r.recorded(c).Jerk }, 1},
-	} {
-		for i := range r.Curves {
-			c := &r.Curves[i]
-			v := bar.of(c)
-			if math.IsInf(v, 0) || math.IsNaN(v) { // nothing as fast is held out to compare with
-				continue
-			}
-			b.Most(bar.name, fmt.Sprintf("%s %.1f m/s", c.Curve, c.Speed), &v, bar.most)
+	b.Most("RMS error of a held-out walk's joints, cm per axis", "walks", axis/max(1, n), 1)
+	b.Least("share of noise of 5 cm that is taken off", "all held out", cut, 0.7)
+	for _, c := range r.Curves {
+		of := fmt.Sprintf("%s %.1f m/s", c.Curve, c.Speed)
+		b.Most("body off the curve, cm", of, c.Edited.Away, 2)
+		b.Most("body's facing off the curve, °", of, c.Edited.Aside, 2)
+		b.Most("standing feet slide, cm per frame", of, c.Edited.Skate, 0.3)
+		b.Most("bones change by, %", of, c.Edited.Bone, 0.5)
+		if recorded := r.recorded(c.Speed); recorded.Frames > 0 {
+			b.Most("standing feet slide ÷ recorded", of, c.Edited.Skate/recorded.Skate, 1.1)
+			b.Most("jerk of the joints ÷ recorded", of, c.Edited.Jerk/recorded.Jerk, 1)
 		}
 	}
 	r.actBars(&b)
 	r.styleBars(&b)
 	for _, v := range r.Rates {
-		b.Least("frames per second", v.Task, &v.Rate, v.Bar)
+		b.Least("frames per second", v.Task, v.Rate, v.Bar)
 	}
-	return b
+	return b.Sorted()
 }
 
+// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
-	t := &eval.Tables{W: w}
-	rows := []string{"recording\tframes\tm/s\tRMS cm\tper axis\tworst cm\tbones %\tcontacts\tnoisy cm\tdenoised"}
+	t := eval.NewTables(w)
+	t.Table(r.Model+" on recordings held out", "recording\tframes\tm/s\tRMS cm\tper axis\tworst cm\tbones %\tcontacts\tnoisy cm\tdenoised")
 	for i, c := range r.Reconstruct {
-		rows = append(rows, eval.Cells(c.Clip, fmt.Sprint(c.Frames), fmt.Sprintf("%.1f", c.Speed), fmt.Sprintf("%.2f", c.RMS), fmt.Sprintf("%.2f", c.RMS/math.Sqrt(3)), fmt.Sprintf("%.1f %s", c.Worst, c.Joint),
-			fmt.Sprintf("%.2f", c.Bone), fmt.Sprintf("%.3f", c.Contact), fmt.Sprintf("%.2f", r.Denoise[i].Noisy), fmt.Sprintf("%.2f", r.Denoise[i].Left)))
+		t.Row("%s\t%d\t%.1f\t%.2f\t%.2f\t%.1f %s\t%.2f\t%.3f\t%.2f\t%.2f", c.Clip, c.Frames, c.Speed, c.RMS, c.RMS/math.Sqrt(3), c.Worst, c.Joint,
+			c.Bone, c.Contact, r.Denoise[i].Noisy, r.Denoise[i].Left)
 	}
-	t.Section(r.Model+" on recordings held out", rows...)
-	rows = []string{"curve\tm/s\tcm\t°\tslide cm/frame\tlift\tbones %\tmost\tjerk\tbefore the edit: slide\tbones %\tjerk\tcost\tafter"}
+	t.Table(fmt.Sprintf("Along curves, after %d steps of the edit; recorded walks and runs: slide %.3f, %.3f, lift %.3f, %.3f, jerk %.2f, %.2f cm per frame",
+		manifold.DefaultIterations, r.Walks.Skate, r.Runs.Skate, r.Walks.Lift, r.Runs.Lift, r.Walks.Jerk, r.Runs.Jerk),
+		"curve\tm/s\tcm\t°\tslide cm/frame\tlift\tbones %\tmost\tjerk\tbefore the edit: slide\tbones %\tjerk\tcost\tafter")
 	for _, c := range r.Curves {
-		rows = append(rows, eval.Cells(c.Curve, fmt.Sprintf("%.1f", c.Speed), fmt.Sprintf("%.2f", c.Edited.Away), fmt.Sprintf("%.2f", c.Edited.Aside),
-			fmt.Sprintf("%.3f", c.Edited.Skate), fmt.Sprintf("%.3f", c.Edited.Lift), fmt.Sprintf("%.2f", c.Edited.Bone), fmt.Sprintf("%.1f", c.Edited.BoneMost), fmt.Sprintf("%.2f", c.Edited.Jerk),
-			fmt.Sprintf("%.3f", c.Raw.Skate), fmt.Sprintf("%.2f", c.Raw.Bone), fmt.Sprintf("%.2f", c.Raw.Jerk), fmt.Sprintf("%.2g", c.Before), fmt.Sprintf("%.2g", c.After)))
+		e := c.Edited
+		t.Row("%s\t%.1f\t%.2f\t%.2f\t%.3f\t%.3f\t%.2f\t%.1f\t%.2f\t%.3f\t%.2f\t%.2f\t%.2g\t%.2g", c.Curve, c.Speed,
+			e.Away, e.Aside, e.Skate, e.Lift, e.Bone, e.BoneMost, e.Jerk, c.Raw.Skate, c.Raw.Bone, c.Raw.Jerk, c.Before, c.After)
 	}
-	t.Section(fmt.Sprintf("Along curves, after %d steps of the edit; recorded walks and runs: slide %.3f, %.3f, lift %.3f, %.3f, jerk %.2f, %.2f cm per frame",
-		manifold.DefaultIterations, r.Walks.Skate, r.Runs.Skate, r.Walks.Lift, r.Runs.Lift, r.Walks.Jerk, r.Runs.Jerk), rows...)
 	r.printActs(t)
 	r.printStyles(t)
-	r.printRates(t)
-	t.Table(fmt.Sprintf("%s in short: %d of %d bars missed, marked *", strings.TrimSpace(r.Model), r.Bars.Missed(), len(r.Bars)), 0, r.Bars.Rows())
-	return t.Err
+	t.Table("Table 1", "task\tframes\tsynthesis s\tediting s\tframes/s\tpaper's GPU")
+	for _, v := range r.Rates {
+		t.Row("%s\t%d\t%.3f\t%.3f\t%.0f\t%.0f", v.Task, v.Frames, v.Synthesis, v.Editing, v.Rate, v.Paper)
+	}
+	return t.Bars(strings.TrimSpace(r.Model), r.Bars)
 }

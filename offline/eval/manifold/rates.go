@@ -1,12 +1,10 @@
 package manifold
 
 import (
-	"fmt"
 	"time"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/manifold"
-	"mannequin/offline/eval"
 )
 
 // Rate is a row of Table 1.
@@ -74,14 +72,4 @@ func (r *Report) rates(p people, o Options) error {
 		r.Rates = append(r.Rates, best)
 	}
 	return nil
-}
-
-func (r *Report) printRates(t *eval.Tables) {
-	rows := []string{"task\tframes\tsynthesis s\tediting s\tframes/s\tpaper's GPU"}
-	for _, v := range r.Rates {
-		rows = append(rows, eval.Cells(v.Task, fmt.Sprint(v.Frames), fmt.Sprintf("%.3f", v.Synthesis), fmt.Sprintf("%.3f", v.Editing), fmt.Sprintf("%.0f", v.Rate), fmt.Sprintf("%.0f", v.Paper)))
-	}
-	if len(r.Rates) > 0 {
-		t.Section("Table 1", rows...)
-	}
 }

@@ -1,7 +1,6 @@
 package manifold
 
 import (
-	"fmt"
 	"math"
 	"path/filepath"
 
@@ -86,24 +85,18 @@ func speedOf(l *feature.Motion, rows []float32) float64 {
 
 // styleBars adds the bars of styles.
 func (r *Report) styleBars(b *eval.Bars) {
-	for i := range r.Styles {
-		s := &r.Styles[i]
-		change := math.Abs(s.Cadence/s.CadenceWas - 1)
-		b.Most("distance of the Gram matrix from a style's ÷ before", s.Clip, &s.Ratio, styled)
-		b.Most("change of its steps per second", s.Clip, &change, 0.05)
+	for _, s := range r.Styles {
+		b.Most("distance of the Gram matrix from a style's ÷ before", s.Clip, s.Ratio, styled)
+		b.Most("change of its steps per second", s.Clip, math.Abs(s.Cadence/s.CadenceWas-1), 0.05)
 		if s.Rate > 0 {
-			b.Least("frames per second", "style "+s.Clip, &s.Rate, paperStyleRate)
+			b.Least("frames per second", "style "+s.Clip, s.Rate, paperStyleRate)
 		}
 	}
 }
 
 func (r *Report) printStyles(t *eval.Tables) {
-	if len(r.Styles) == 0 {
-		return
-	}
-	rows := []string{"style\tm/s\tGram distance ÷ before\tsteps/s\tbefore\tslide cm/frame\tframes/s"}
+	t.Table("Walks in the styles of recordings", "style\tm/s\tGram distance ÷ before\tsteps/s\tbefore\tslide cm/frame\tframes/s")
 	for _, s := range r.Styles {
-		rows = append(rows, eval.Cells(s.Clip, fmt.Sprintf("%.2f", s.Speed), fmt.Sprintf("%.3f", s.Ratio), fmt.Sprintf("%.2f", s.Cadence), fmt.Sprintf("%.2f", s.CadenceWas), fmt.Sprintf("%.3f", s.Skate), fmt.Sprintf("%.0f", s.Rate)))
+		t.Row("%s\t%.2f\t%.3f\t%.2f\t%.2f\t%.3f\t%.0f", s.Clip, s.Speed, s.Ratio, s.Cadence, s.CadenceWas, s.Skate, s.Rate)
 	}
-	t.Section("Walks in the styles of recordings", rows...)
 }

@@ -11,6 +11,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 	"mannequin/offline/eval"
+	"mannequin/offline/eval/figure"
 	"mannequin/offline/metrics"
 )
 
@@ -83,7 +84,8 @@ type evaluation struct {
 	opt         Options
 	progress    eval.Progress
 	rollout     *metrics.Rollout
-	far         *mann.Model // nil where the model that is measured goes tick by tick
+	far         *mann.Model   // nil if the measured model has a stride of 1
+	album       *figure.Album // nil: no pictures
 	train, held *dataset.MANN
 	poses       [control.NumActions]*metrics.Poses
 	stretches   []draftStrip
@@ -91,22 +93,15 @@ type evaluation struct {
 }
 
 func Measure(o Options, progress eval.Progress) (*Report, error) {
-	net, err := models.Open(o.Model)
+	m, err := models.OpenAs(o.Model, mann.NewModel)
 	if err != nil {
 		return nil, err
 	}
-	m, err := mann.NewModel(net)
-	if err != nil {
-		return nil, err
-	}
+	net := m.Net
 	var far *mann.Model
-	if m.Layout.Step() > 1 { // one that drives who is far away, beside one that drives who is near
+	if m.Layout.Step() > 1 { // distant dogs; dogs near the camera need a network of stride 1
 		far = m
-		near, err := models.Open(o.Near)
-		if err != nil {
-			return nil, err
-		}
-		if m, err = mann.NewModel(near); err != nil {
+		if m, err = models.OpenAs(o.Near, mann.NewModel); err != nil {
 			return nil, err
 		}
 	}
@@ -115,6 +110,9 @@ func Measure(o Options, progress eval.Progress) (*Report, error) {
 		return nil, err
 	}
 	e := &evaluation{opt: o, far: far, progress: progress}
+	if e.album, err = figure.NewAlbum(o.Plots); err != nil {
+		return nil, err
+	}
 	if e.train, e.held, err = dataset.BuildMANN(o.Data, dataset.Options{Layout: m.Layout, HeldOut: o.HeldOut, Workers: o.Threads}); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"mannequin/animsys/mar"
 	"mannequin/offline/eval"
+	"mannequin/offline/eval/figure"
 	"mannequin/offline/metrics/transfer"
 	"mannequin/offline/procgen/human"
 	"mannequin/offline/registration"
@@ -35,7 +36,7 @@ type Report struct {
 	Bars    eval.Bars `json:"bars"`
 }
 
-// Set is how all methods do on one set.
+// Set is the errors of all methods on one set.
 type Set struct {
 	Name    string                     `json:"name"`
 	From    string                     `json:"from"`
@@ -48,18 +49,17 @@ type Set struct {
 	Scores  []transfer.Score           `json:"scores"`
 }
 
-// Mean returns the means of a method.
+// Mean returns the means of a method, nil if it was not measured.
 func (s *Set) Mean(method string) *transfer.Mean {
-	for i := range s.Means {
-		if s.Means[i].Method == method {
-			return &s.Means[i]
-		}
+	i := slices.IndexFunc(s.Means, func(m transfer.Mean) bool { return m.Method == method })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &s.Means[i]
 }
 
-// best returns which of the methods has the least error of poses, nil where none of
-// them was measured.
+// best returns the means of the method with the least error of poses, nil if none of the methods was
+// measured.
 func (s *Set) best(methods ...string) (best *transfer.Mean) {
 	for _, name := range methods {
 		if m := s.Mean(name); m != nil && (best == nil || m.Pose < best.Pose) {
@@ -70,6 +70,10 @@ func (s *Set) best(methods ...string) (best *transfer.Mean) {
 }
 
 func Measure(ctx context.Context, o Options, progress eval.Progress) (*Report, error) {
+	album, err := figure.NewAlbum(o.Figures)
+	if err != nil {
+		return nil, err
+	}
 	r := &Report{}
 	var fig figures
 	for _, dir := range o.Data {
@@ -86,13 +90,11 @@ func Measure(ctx context.Context, o Options, progress eval.Progress) (*Report, e
 		return nil, err
 	}
 	r.Bars = r.bars()
-	if o.Figures != "" {
-		var err error
-		if r.Figures, err = fig.draw(o.Figures, r); err != nil {
-			return nil, err
-		}
+	if album != nil {
+		err = fig.draw(album, r)
+		r.Figures = album.Paths
 	}
-	return r, nil
+	return r, err
 }
 
 // neutralStyles are those that a folder's input may be in.

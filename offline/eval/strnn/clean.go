@@ -2,7 +2,6 @@
 package strnn
 
 import (
-	"errors"
 	"fmt"
 
 	"mannequin/animsys/manifold"
@@ -13,20 +12,20 @@ import (
 	"mannequin/offline/metrics"
 )
 
-// Noise is how far motion is from what it was, after noise was taken off it.
+// Noise is the distance of motion from its original after noise was removed.
 type Noise struct {
 	metrics.Noise
 	Of []metrics.Restored `json:"of"`
 }
 
-// Gap is the same of joints that were lost for a time.
+// Gap is the same after lost joints were filled.
 type Gap struct {
 	Joints  string             `json:"joints"`
 	Seconds float64            `json:"seconds"`
 	Of      []metrics.Restored `json:"of"`
 }
 
-// Of the stretches that are spoilt.
+// Lengths of the spoilt motions, and of gaps in them.
 const (
 	cleanFrames = 2 * dataset.Rate
 	gapFrames   = dataset.Rate / 2
@@ -37,11 +36,7 @@ func (r *Report) cleans() error {
 	if r.opt.Motions == 0 {
 		return nil
 	}
-	net, err := models.Open(r.opt.Manifold)
-	if err != nil {
-		return err
-	}
-	m, err := manifold.NewModel(net)
+	m, err := models.OpenAs(r.opt.Manifold, manifold.NewModel)
 	if err != nil {
 		return err
 	}
@@ -49,35 +44,33 @@ func (r *Report) cleans() error {
 	if err != nil {
 		return err
 	}
-	own, edited := metrics.STRNN(d, r.model.Layout, nil, r.opt.Threads), metrics.STRNN(d, r.model.Layout, m, r.opt.Threads)
-	ways := []metrics.Restorer{metrics.Untouched(r.model.Layout), metrics.Autoencoder(m, false, r.opt.Threads), metrics.Autoencoder(m, true, r.opt.Threads), own, edited}
-	err = func() error {
-		s := metrics.Sample{N: r.opt.Motions, Frames: cleanFrames, Seed: r.opt.Seed}
-		for _, noise := range metrics.PaperNoise {
-			of, err := metrics.MeasureDenoise(r.held, s, noise, ways...)
-			if err != nil {
-				return err
-			}
-			r.Noise = append(r.Noise, Noise{noise, of})
+	defer d.Close()
+	l, threads := r.model.Layout, r.opt.Threads
+	ways := []metrics.Restorer{metrics.Untouched(l), metrics.Autoencoder(m, false, threads), metrics.Autoencoder(m, true, threads),
+		metrics.STRNN(d, l, nil, threads), metrics.STRNN(d, l, m, threads)}
+	s := metrics.Sample{N: r.opt.Motions, Frames: cleanFrames, Seed: r.opt.Seed}
+	for _, noise := range metrics.PaperNoise {
+		of, err := metrics.MeasureDenoise(r.held, s, noise, ways...)
+		if err != nil {
+			return err
 		}
-		s.N = max(1, s.N/4)
-		for _, g := range []struct {
-			name   string
-			joints []string
-		}{{"all", nil}, {"an arm", []string{"LeftForeArm", "LeftHand", "LeftHandIndex1"}}} {
-			of, err := metrics.MeasureFill(r.held, s, gapFrames, g.joints, ways...)
-			if err != nil {
-				return err
-			}
-			r.Gaps = append(r.Gaps, Gap{g.name, float64(gapFrames) / dataset.Rate, of})
+		r.Noise = append(r.Noise, Noise{noise, of})
+	}
+	s.N = max(1, s.N/4)
+	for _, g := range []struct {
+		name   string
+		joints []string
+	}{{"all", nil}, {"an arm", []string{"LeftForeArm", "LeftHand", "LeftHandIndex1"}}} {
+		of, err := metrics.MeasureFill(r.held, s, gapFrames, g.joints, ways...)
+		if err != nil {
+			return err
 		}
-		return nil
-	}()
-	return errors.Join(err, d.Close())
+		r.Gaps = append(r.Gaps, Gap{g.name, float64(gapFrames) / dataset.Rate, of})
+	}
+	return nil
 }
 
-// cleanBars compares with the autoencoder what the network makes of the paper's noise,
-// both as edit uses them.
+// cleanBars compares the network with the autoencoder on the paper's noise, both as edit uses them.
 func (r *Report) cleanBars(b *eval.Bars) {
 	for _, n := range r.Noise {
 		if n.Joints != paperNoise {
@@ -95,26 +88,21 @@ func (r *Report) cleanBars(b *eval.Bars) {
 const paperNoise = 0.3
 
 func (r *Report) printCleans(t *eval.Tables) {
-	rows := []string{"noise on joints, contacts\t\tmean cm\tRMS\twrong contacts\tjerk cm/frame³"}
+	t.Table(fmt.Sprintf("Noise, in deviations, taken off %d motions of %g s", r.opt.Motions, float64(cleanFrames)/dataset.Rate),
+		"noise on joints, contacts\t\tmean cm\tRMS\twrong contacts\tjerk cm/frame³")
 	for _, n := range r.Noise {
-		for i, v := range n.Of {
-			name := ""
-			if i == 0 {
-				name = fmt.Sprintf("%g, %g", n.Joints, n.Contacts)
-			}
-			rows = append(rows, eval.Cells(name, v.Name, fmt.Sprintf("%.2f", v.Mean), fmt.Sprintf("%.2f", v.RMS), fmt.Sprintf("%.2f", v.Contacts), fmt.Sprintf("%.2f", v.Jerk)))
+		name := fmt.Sprintf("%g, %g", n.Joints, n.Contacts)
+		for _, v := range n.Of {
+			t.Row("%s\t%s\t%.2f\t%.2f\t%.2f\t%.2f", name, v.Name, v.Mean, v.RMS, v.Contacts, v.Jerk)
+			name = "" // in the first row only
 		}
 	}
-	t.Section(fmt.Sprintf("Noise, in deviations, taken off %d motions of %g s", r.opt.Motions, float64(cleanFrames)/dataset.Rate), rows...)
-	rows = []string{"lost\t\tmean cm\tRMS"}
+	t.Table("Joints that were lost, filled", "lost\t\tmean cm\tRMS")
 	for _, g := range r.Gaps {
-		for i, v := range g.Of {
-			name := ""
-			if i == 0 {
-				name = fmt.Sprintf("%s for %g s", g.Joints, g.Seconds)
-			}
-			rows = append(rows, eval.Cells(name, v.Name, fmt.Sprintf("%.2f", v.Mean), fmt.Sprintf("%.2f", v.RMS)))
+		name := fmt.Sprintf("%s for %g s", g.Joints, g.Seconds)
+		for _, v := range g.Of {
+			t.Row("%s\t%s\t%.2f\t%.2f", name, v.Name, v.Mean, v.RMS)
+			name = ""
 		}
 	}
-	t.Section("Joints that were lost, filled", rows...)
 }

@@ -9,10 +9,11 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
 	"mannequin/offline/dataset"
+	"mannequin/offline/eval"
 	"mannequin/offline/metrics"
 )
 
-// forecasts measures predictions in the mean of all ways.
+// forecasts measures mean predictions.
 func (r *Report) forecasts() (err error) {
 	r.Forecast, err = r.forecastsOf(r.held)
 	return err
@@ -31,10 +32,10 @@ func (r *Report) forecastsOf(set *dataset.MotionSet) (all []Forecast, err error)
 	return all, nil
 }
 
-// last is how many frames at the end of long motion are looked at.
+// lastFrames is the measured number of frames at the end of long motion.
 const lastFrames = 1000
 
-// rollouts has motions go on for long, in ways that are drawn.
+// rollouts measures long motions, with drawn futures.
 func (r *Report) rollouts() error {
 	r.Recorded = metrics.LivelinessOf(r.train)
 	for _, p := range r.of {
@@ -61,7 +62,7 @@ func (r *Report) rollouts() error {
 	return nil
 }
 
-// variance returns that of each joint in that of the recordings.
+// variance returns the variance of each joint as a share of the recordings'.
 func (r *Report) variance(v metrics.Liveliness) (out []float64) {
 	for j := range v.Variance {
 		out = append(out, v.Variance[j]/r.Recorded.Variance[j])
@@ -69,12 +70,11 @@ func (r *Report) variance(v metrics.Liveliness) (out []float64) {
 	return out
 }
 
-// nearestPrefixes is of how many prefixes the manifold distance is, for each motion that
-// goes on for long.
+// nearestPrefixes is the number of prefixes of the manifold distance for each long motion.
 const nearestPrefixes = 3
 
-// nearest measures how far what is made is from what was learnt from, and for
-// comparison how far other recordings are.
+// nearest measures the distance of predicted motion from the training recordings, and for comparison
+// the distance of other recordings.
 func (r *Report) nearest() error {
 	manifold := metrics.NewManifold(r.train)
 	cols, prefixes := r.model.Layout.Columns(), nearestPrefixes*r.opt.Prefixes
@@ -109,13 +109,13 @@ func (r *Report) nearest() error {
 	return nil
 }
 
-// Of people under control.
+// The people under control.
 const (
 	controlPeople = 32
 	controlSpeed  = 1.2 // m/s
 )
 
-// controls has people go along paths.
+// controls measures people along paths.
 func (r *Report) controls() error {
 	if r.model.Latent == 0 {
 		return nil
@@ -158,13 +158,13 @@ func (r *Report) controls() error {
 	return nil
 }
 
-// Of people whose windows the weights are tuned for.
+// The people for whose windows the weights are tuned.
 const (
 	tunedPeople = 4
 	tuneSteps   = 20
 )
 
-// rates measures how many frames a second are made.
+// rates measures frames per second.
 func (r *Report) rates() error {
 	if !r.opt.Rates {
 		return nil
@@ -192,8 +192,9 @@ func (r *Report) rates() error {
 			if err != nil {
 				return err
 			}
+			job := strnn.Control{Body: body[:n*m.Predict*feature.MotionLen], Samples: r.opt.Draws, Steps: r.opt.Steps, Spread: r.opt.Spread}
 			run = func() error {
-				_, err := c.Run(next[:n*size], seen[:n*encode], n, &strnn.Control{Body: body[:n*m.Predict*feature.MotionLen], Samples: r.opt.Draws, Steps: r.opt.Steps, Spread: r.opt.Spread})
+				_, err := c.Run(next[:n*size], seen[:n*encode], n, &job)
 				return err
 			}
 			close = c.Close
@@ -205,25 +206,11 @@ func (r *Report) rates() error {
 			run = func() error { return p.Predict(next, seen, nil, n) }
 			close = p.Close
 		}
-		best, err := fastest(run)
+		best, err := eval.Fastest(8, run)
 		if err := errors.Join(err, close()); err != nil {
 			return err
 		}
 		r.Rates = append(r.Rates, Rate{n, v.control, v.bf16, float64(n*m.Predict) / best.Seconds()})
 	}
 	return nil
-}
-
-// fastest returns how long run takes at least.
-func fastest(run func() error) (best time.Duration, err error) {
-	for i := range 8 {
-		begin := time.Now()
-		if err := run(); err != nil {
-			return 0, err
-		}
-		if took := time.Since(begin); i == 1 || took < best {
-			best = took
-		}
-	}
-	return best, nil
 }

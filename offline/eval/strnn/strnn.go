@@ -59,7 +59,7 @@ type Report struct {
 	opt      Options
 }
 
-// predictor is what goes on from motions.
+// predictor continues motions.
 type predictor struct {
 	name   string
 	part   bool
@@ -67,43 +67,43 @@ type predictor struct {
 	p      metrics.Extender
 	draws  interface {
 		SetSampling(seed uint64, spread float32)
-	} // nil: it goes on in one way only
+	} // nil: it predicts one future only
 	close func() error
 }
 
-// Forecast is how far off predictions are.
+// Forecast is the error of a predictor.
 type Forecast struct {
 	Name string `json:"name"`
 	metrics.Forecast
 }
 
-// Nearest is how far what is made is from what was recorded.
+// Nearest is the distance of predicted motion from recordings.
 type Nearest struct {
 	Name     string  `json:"name"`
 	Distance float64 `json:"distance"` // deviations
 }
 
-// Rollouts is what becomes of long motion.
+// Rollouts measures long motions of a predictor.
 type Rollouts struct {
 	Name      string    `json:"name"`
 	Frames    int       `json:"frames"`
-	Variance  []float64 `json:"variance"` // of each joint, over the last frames of all motions, in those of the recordings
+	Variance  []float64 `json:"variance"` // of each joint, over the last frames of all motions, as a share of the recordings'
 	Each      []float64 `json:"each"`     // of each motion: the median over joints
 	Still     float64   `json:"still_s"`
-	Jerk      float64   `json:"jerk"` // 99.9th percentile, in that of the recordings
+	Jerk      float64   `json:"jerk"` // 99.9th percentile, as a share of the recordings'
 	Finite    bool      `json:"finite"`
 	Rate      float64   `json:"frames_per_second"`
 	Narrowest float64   `json:"narrowest"`
 	Widest    float64   `json:"widest"`
 }
 
-// Control is how well people go along paths.
+// Control measures people along paths.
 type Control struct {
 	Name string `json:"name"`
 	metrics.Controlled
 }
 
-// Rate is how many frames a second are made.
+// Rate is a number of frames per second.
 type Rate struct {
 	Motions int     `json:"motions"`
 	Control bool    `json:"control"`
@@ -112,14 +112,11 @@ type Rate struct {
 }
 
 func Measure(ctx context.Context, o Options) (*Report, error) {
-	net, err := models.Open(o.Model)
+	m, err := models.OpenAs(o.Model, strnn.NewModel)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Model: o.Model, Horizons: metrics.Horizons[:], opt: o}
-	if r.model, err = strnn.NewModel(net); err != nil {
-		return nil, err
-	}
+	r := &Report{Model: o.Model, Horizons: metrics.Horizons[:], model: m, opt: o}
 	if r.train, r.held, err = dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: r.model.Layout, HeldOut: o.HeldOut, Profile: o.Profile, Length: 2, Whole: true, Hop: 1 << 20, Workers: o.Threads}); err != nil {
 		return nil, err
 	}
@@ -151,13 +148,8 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 			r.of = append(r.of, p)
 		}
 	}
-	for _, stage := range []func() error{r.forecasts, r.forecastH36M, r.rollouts, r.nearest, r.controls, r.cleans, r.rates} {
-		if ctx.Err() != nil {
-			return nil, eval.ErrInterrupted
-		}
-		if err := stage(); err != nil {
-			return nil, err
-		}
+	if err := eval.Run(ctx, r.forecasts, r.forecastH36M, r.rollouts, r.nearest, r.controls, r.cleans, r.rates); err != nil {
+		return nil, err
 	}
 	r.Bars = r.bars()
 	return r, nil
@@ -191,6 +183,5 @@ func (r *Report) predictor(name, file string) (predictor, error) {
 	return e, nil
 }
 
-// PredictSpread is the deviation of what is drawn with which people keep doing what they
-// do.
+// PredictSpread is the deviation of the draws with which people continue their activity.
 const PredictSpread = 1

@@ -2,7 +2,7 @@
 //
 // Stand on a game's own ground
 //   - Ground with a height and a normal at each place: [Ground], [Level]
-//   - The joints of a body: [NewTree], [DogRoles], [HumanRoles], [NewRig]
+//   - The joints of a body: [NewTree], [DogRoles], [HumanRoles], [NewRig], [NewHumanRig]
 //   - Put dogs and people on uneven ground and lock their feet: [DefaultDog], [DefaultHuman],
 //     [Legged.Validate], [Legged.Run]
 //   - What the feet do: [Foot.Contact], [Foot.Locked], [Foot.Target]

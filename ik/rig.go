@@ -91,6 +91,19 @@ type Rig struct {
 	hips  [2]int // the roots, left and right, of a body with two legs and no forelegs, or −1, −1
 }
 
+// NewHumanRig returns the rig of a person's skeleton, with the roles of [HumanRoles].
+func NewHumanRig(names []string, parents []int16) (*Rig, error) {
+	roles, err := HumanRoles(names)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := NewTree(parents)
+	if err != nil {
+		return nil, err
+	}
+	return NewRig(tree, roles)
+}
+
 // NewRig returns the rig of a skeleton. It is an error if roles do not fit the tree.
 func NewRig(tree *Tree, roles Roles) (*Rig, error) {
 	if tree == nil {

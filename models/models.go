@@ -77,11 +77,11 @@ func Open(nameOrPath string) (*netruntime.Net, error) {
 	return net, err
 }
 
-// OpenAs opens a model like Open and returns what as makes of it: mann.NewModel, for example.
-func OpenAs[M any](nameOrPath string, as func(*netruntime.Net) (M, error)) (m M, err error) {
+// OpenAs opens a network and returns what make makes of it, such as mann.NewModel.
+func OpenAs[M any](nameOrPath string, make func(*netruntime.Net) (M, error)) (m M, err error) {
 	net, err := Open(nameOrPath)
 	if err != nil {
 		return m, err
 	}
-	return as(net)
+	return make(net)
 }

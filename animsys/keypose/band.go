@@ -2,11 +2,10 @@ package keypose
 
 import "mannequin/engine/m3"
 
-// band is a sum of squares of unknown moves x over the ground, one a frame, each of
-// which meets at most two neighbours to a side: its normal equations, then their
-// solution.
+// band is a least-squares problem for moves x over the ground, one per frame, in which each frame
+// meets at most two neighbours to each side: its normal equations, then their solution.
 type band struct {
-	a [3][]float64 // the diagonal, and the two beside it
+	a [3][]float64 // the diagonal, and the two next to it
 	b [][2]float64 // right-hand sides; then x
 }
 
@@ -60,8 +59,7 @@ func (s *band) fix(f int) {
 	}
 }
 
-// solve finds x, by Cholesky's factors without roots: x[f] must meet a square of its
-// own, or be fixed.
+// solve computes x by an LDLᵀ factorisation. Every x[f] must have a place square or be fixed.
 func (s *band) solve() {
 	d, l1, l2 := s.a[0], s.a[1], s.a[2]
 	n := len(d)

@@ -9,13 +9,12 @@ import (
 	"mannequin/offline/procgen/human"
 )
 
-// BenchmarkFill makes four seconds of motion between keys every half second, on one
-// core.
+// BenchmarkFill fills four seconds of motion between keys every half second, on one core.
 func BenchmarkFill(b *testing.B) {
 	net := must.Get(humankeypose.Open())(b)
 	model := must.Get(keypose.NewModel(net))(b)
-	maker := must.Get(model.NewInbetweener(keypose.InbetweenerOptions{Workers: 1}))(b)
-	defer maker.Close()
+	inbetweener := must.Get(model.NewInbetweener(keypose.InbetweenerOptions{Workers: 1}))(b)
+	defer inbetweener.Close()
 	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.2, Styles: []string{"neutral"}})
 	if err != nil {
 		b.Fatal(err)
@@ -27,7 +26,7 @@ func BenchmarkFill(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		must.Do(b, maker.Fill(track, nil))
+		must.Do(b, inbetweener.Fill(track, nil))
 	}
 	b.ReportMetric(float64(track.Frames)*float64(b.N)/b.Elapsed().Seconds(), "frames/s")
 }

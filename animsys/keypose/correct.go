@@ -6,8 +6,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// Correction writes what has to be done to t, interpolated, so that it becomes
-// motion: the inverse of Apply. dst is (Frames, Columns()).
+// Correction writes the correction that turns the interpolated track t into motion: the inverse of
+// Apply. dst is (Frames, Columns()).
 func (t *Track) Correction(dst []float32, motion *Track) {
 	l := t.Layout
 	n, cols := len(l.Joints), l.Columns()
@@ -38,18 +38,15 @@ func (t *Track) Apply(f int, correction []float32) {
 	}
 }
 
-// Become makes the track, which has been interpolated or filled, the clip, but for
-// what is keyed: that stays, and the clip is bent towards it on both sides. The clip
-// is on the layout's skeleton and has as many frames.
-func (t *Track) Become(c *skel.Clip) { new(become).run(t, c) }
-
-// become is what Become needs, kept from one track to the next.
-type become struct {
+// replacer replaces the motion of a track that was interpolated or filled with a clip, except at
+// keys: these stay, and the clip is bent towards them on both sides. It keeps its scratch.
+type replacer struct {
 	other       *Track
 	raw, pinned []float32
 }
 
-func (b *become) run(t *Track, c *skel.Clip) {
+// run replaces t with a clip on the layout's skeleton of as many frames.
+func (b *replacer) run(t *Track, c *skel.Clip) {
 	l := t.Layout
 	cols := l.Columns()
 	if b.other == nil || b.other.Frames != t.Frames {
@@ -63,14 +60,16 @@ func (b *become) run(t *Track, c *skel.Clip) {
 	}
 	b.raw, b.pinned = grow(b.raw, t.Frames*cols), grow(b.pinned, t.Frames*cols)
 	t.Correction(b.raw, b.other)
-	pins := t.pins()
-	pins.Apply(b.pinned, b.raw, t.Frames)
-	for f := range t.Frames {
-		t.Apply(f, b.pinned[f*cols:][:cols])
-	}
+	t.applyPinned(b.raw, b.pinned)
 }
 
-// pins returns where corrections vanish.
-func (t *Track) pins() netruntime.Pins {
-	return netruntime.Pins{Group: t.Layout.Group(), Prev: t.Prev, Next: t.Next, U: t.Between, Weight: t.Weight}
+// applyPinned applies raw corrections, (Frames, Columns()), that vanish at keys. pinned is scratch
+// of the same size.
+func (t *Track) applyPinned(raw, pinned []float32) {
+	pins := netruntime.Pins{Group: t.Layout.Group(), Prev: t.Prev, Next: t.Next, U: t.Between, Weight: t.Weight}
+	pins.Apply(pinned, raw, t.Frames)
+	cols := t.Layout.Columns()
+	for f := range t.Frames {
+		t.Apply(f, pinned[f*cols:][:cols])
+	}
 }

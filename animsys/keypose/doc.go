@@ -1,16 +1,21 @@
-// Package keypose makes people's motion between keys: poses, or parts of them, at
-// chosen times, and where the root is over the ground.
+// Package keypose makes people's motion between keyframes (in-betweening): poses, or parts of them,
+// at chosen times, and the root's path over the ground. By task:
 //
-// A Track is a motion of which some is keyed. Interpolate fills the rest, and a
-// network corrects that, seeing what is keyed, and when: Maker.Fill. The correction
-// is made to vanish where a key is (netruntime.Pins), so that keys are met exactly.
-// It tells which feet stand, and a Holder holds them there.
+//   - Open a model: [NewModel]; write one: [Describe]
+//   - Fill the motion between keys: [Layout.Track], [Model.NewInbetweener], [Inbetweener.Fill];
+//     lock the feet: [Layout.NewFootLock], [FootLock.Apply]; read it: [Track.Clip]
+//   - Key parts of a body: [Key].Weight, [Layout.GroupOf]; place the root on a path: [Waypoint]
+//   - Drive a crowd, as a generator of package animsys: [Model.NewStream]
+//   - Let an agent play keys in a loop: [Layout.NewPoseLoop], [Performance]; made ones: package
+//     routines
+//   - Train a network: [Layout.NewInputEncoder], [Track.Correction], [Layout.Tree]
+//   - Make motion of evenly spaced poses alone: [NewSparseModel], [SparseModel.NewInbetweener]
 //
-// A Routine is keys that many people share, who go along them without end in a Stream:
-// its windows of motion are made for all whose turn it is at once. Package routines
-// writes some.
+// A [Track] holds a motion and its keys. [Track.Interpolate] fills the frames between keys. The
+// network sees the interpolation and the keys around each frame, and predicts a correction and the
+// contacts of the feet. The correction vanishes at keys (netruntime.Pins), so they are met exactly.
+// Positions are in metres, times in seconds, +Y is up.
 //
-// Sparse is the network that Lüdi 2016 publishes: whole poses at even times, and no
-// more, become motion, by convolutions that lengthen. SparseMaker.Make comes near its
-// poses, and drifts over the ground.
+// A [SparseModel] is the network of Lüdi 2016: whole poses at even times become motion by
+// upsampling convolutions. It comes near its poses, and it drifts over the ground.
 package keypose

@@ -9,7 +9,7 @@ import (
 	"mannequin/offline/procgen/human"
 )
 
-// Three poses of a walk, and the motion between them.
+// Fill the motion between three poses of a walk, and lock the feet.
 func Example() {
 	net, err := humankeypose.Open()
 	if err != nil {
@@ -19,11 +19,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	maker, err := model.NewInbetweener(keypose.InbetweenerOptions{Workers: 1})
+	inbetweener, err := model.NewInbetweener(keypose.InbetweenerOptions{Workers: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer maker.Close()
+	defer inbetweener.Close()
 
 	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.2, Styles: []string{"neutral"}})
 	if err != nil {
@@ -40,14 +40,14 @@ func Example() {
 		log.Fatal(err)
 	}
 	stand := make([]float32, track.Frames*keypose.Feet)
-	if err := maker.Fill(track, stand); err != nil {
+	if err := inbetweener.Fill(track, stand); err != nil {
 		log.Fatal(err)
 	}
-	holder, err := model.Layout.NewFootLock()
+	lock, err := model.Layout.NewFootLock()
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := holder.Apply(track, stand); err != nil {
+	if err := lock.Apply(track, stand); err != nil {
 		log.Fatal(err)
 	}
 	clip := track.Clip()

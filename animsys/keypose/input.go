@@ -4,48 +4,48 @@ import (
 	"mannequin/engine/m3"
 )
 
-// The inputs of the network at a frame, in the order of columns, all seen from
-// where the interpolated root is over the ground, facing its heading:
+// The inputs of the network at a frame, in the order of columns, all seen from the interpolated
+// root's place on the ground, in its heading:
 //
-//	places of all joints (joints, 3), m: interpolated
-//	those at the last frame with a key of the pose, and at the next (2, joints, 3)
-//	motion of the root over the ground: x, z in m/s, yaw in rad/s
-//	of every group how near its last key is, and its next: weight·exp(−t/reach)
-//	the time since the last key of the pose, to the next: each s, and exp(−t/reach)
+//	interpolated positions of all joints (joints, 3), m
+//	positions at the last frame with a key of the pose, and at the next (2, joints, 3)
+//	the root's motion over the ground: x, z in m/s, yaw in rad/s
+//	of each group the nearness of its last key, and of its next: weight·exp(−t/reach)
+//	the time since the last key of the pose, and to the next: each s, and exp(−t/reach)
 //
-// A key of the pose is one of any group but the path. Where there is none before,
-// or after, the places are the interpolated ones, and the time is longest.
+// A key of the pose is a key of any group except the path. Without one before or after, the
+// positions are the interpolated ones and the time is maxTime.
 const (
 	reach   = 0.3 // s
-	longest = 2   // s
+	maxTime = 2   // s
 )
 
-// Inputs returns how many values a frame of the network's input has.
+// Inputs returns the number of the network's inputs per frame.
 func (l *Layout) Inputs() int { return 9*l.Skel.Len() + 3 + 2*l.Groups() + 4 }
 
-// Reader writes the inputs of the network. It belongs to one goroutine.
+// InputEncoder writes the inputs of the network. It belongs to one goroutine.
 type InputEncoder struct {
 	layout *Layout
 	pos    []m3.Vec3
 	rot    []m3.Quat
 	model  []m3.Xform
 	world  []m3.Vec3 // (frames, joints)
-	last   []int32   // (frames) with a key of the pose, −1 is none
+	last   []int32   // (frames) last frame with a key of the pose; −1: none
 	next   []int32
 	near   []float32 // exp(−t/reach) by frames
 }
 
-// NewReader returns a reader of tracks of the layout.
+// NewInputEncoder returns an encoder for tracks of the layout.
 func (l *Layout) NewInputEncoder() *InputEncoder {
 	n := l.Skel.Len()
 	return &InputEncoder{layout: l, pos: make([]m3.Vec3, n), rot: make([]m3.Quat, n), model: make([]m3.Xform, n)}
 }
 
-// Read writes the inputs of every step-th frame of an interpolated track into dst,
+// Encode writes the inputs of every step-th frame of an interpolated track into dst,
 // (⌈Frames/step⌉, Inputs()).
 func (r *InputEncoder) Encode(dst []float32, t *Track, step int) {
 	n, groups := r.layout.Skel.Len(), r.layout.Groups()
-	r.look(t)
+	r.prepare(t)
 	cols := r.layout.Inputs()
 	for f, row := 0, 0; f < t.Frames; f, row = f+step, row+1 {
 		out := dst[row*cols:][:cols]
@@ -82,18 +82,18 @@ func (r *InputEncoder) Encode(dst []float32, t *Track, step int) {
 			}
 		}
 		out = out[2*groups:]
-		out[0], out[1], out[2], out[3] = longest, 0, longest, 0
+		out[0], out[1], out[2], out[3] = maxTime, 0, maxTime, 0
 		if last >= 0 {
-			out[0], out[1] = min(float32(f-last)/t.FPS, longest), r.near[f-last]
+			out[0], out[1] = min(float32(f-last)/t.FPS, maxTime), r.near[f-last]
 		}
 		if next >= 0 {
-			out[2], out[3] = min(float32(next-f)/t.FPS, longest), r.near[next-f]
+			out[2], out[3] = min(float32(next-f)/t.FPS, maxTime), r.near[next-f]
 		}
 	}
 }
 
-// look finds the places of joints and the keys of the pose.
-func (r *InputEncoder) look(t *Track) {
+// prepare computes the positions of joints and the neighbouring keys of the pose.
+func (r *InputEncoder) prepare(t *Track) {
 	n, groups := r.layout.Skel.Len(), r.layout.Groups()
 	if len(r.world) < t.Frames*n {
 		r.world, r.last, r.next = make([]m3.Vec3, t.Frames*n), make([]int32, t.Frames), make([]int32, t.Frames)
@@ -117,9 +117,8 @@ func (r *InputEncoder) look(t *Track) {
 	}
 }
 
-// Places writes where the joints of frames of a motion are, seen as the inputs are:
-// from the root's interpolated place in t, (frames, joints, 3), m. t and motion
-// have as many frames.
+// Places writes the positions of joints in a motion, seen as the inputs are, from the interpolated
+// root in t: (frames, joints, 3), m. t and motion have equal numbers of frames.
 func (r *InputEncoder) Places(dst []float32, t, motion *Track) {
 	n := r.layout.Skel.Len()
 	for f := range t.Frames {

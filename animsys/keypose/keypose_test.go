@@ -16,7 +16,7 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// swaying returns a motion whose joints all swing and which goes round a bend.
+// swaying returns a motion round a bend in which all joints swing.
 func swaying(frames int, seed uint64) *skel.Clip {
 	sk := retarget.Human()
 	c := skel.NewClip(sk, 60, frames)
@@ -53,7 +53,7 @@ func keyed(l *Layout, c *skel.Clip, fps float32, frames ...int) *Track {
 	return t
 }
 
-// apart returns the largest distance of joints of frame f of two tracks, m.
+// apart returns the maximum distance of joints in frame f of two tracks, m.
 func apart(a, b *Track, f int) (most float32) {
 	n := a.Layout.Skel.Len()
 	var x [2][]m3.Xform
@@ -69,8 +69,7 @@ func apart(a, b *Track, f int) (most float32) {
 	return most
 }
 
-// A track gives back the clip that was written into it, frame by frame and between
-// frames.
+// A track returns the clip that was written into it, at frames and between them.
 func TestTrackHoldsClip(t *testing.T) {
 	l, c := layout(t), swaying(40, 1)
 	track := keyed(l, c, 60)
@@ -80,7 +79,8 @@ func TestTrackHoldsClip(t *testing.T) {
 			continue
 		}
 		if a := c.Rot[i].Angle(back.Rot[i]); a > 2e-3 || c.Pos[i].Dist(back.Pos[i]) > 1e-6 {
-			t.Fatalf("joint %s of frame %d: %v at %v comes back as %v at %v", c.Skel.Names[i%c.Skel.Len()], i/c.Skel.Len(), c.Rot[i], c.Pos[i], back.Rot[i], back.Pos[i])
+			t.Fatalf("joint %s of frame %d: %v at %v comes back as %v at %v",
+				c.Skel.Names[i%c.Skel.Len()], i/c.Skel.Len(), c.Rot[i], c.Pos[i], back.Rot[i], back.Pos[i])
 		}
 	}
 	half := l.NewTrack(20, 60)
@@ -96,8 +96,7 @@ func TestTrackHoldsClip(t *testing.T) {
 	}
 }
 
-// Between keys lies what slerp and lerp give, outside the nearest key, each group by
-// its own.
+// Interpolate uses slerp and lerp between the keys of each group, and holds the nearest key outside.
 func TestInterpolate(t *testing.T) {
 	l, c := layout(t), swaying(50, 2)
 	truth := keyed(l, c, 60)
@@ -131,7 +130,7 @@ func TestInterpolate(t *testing.T) {
 	}
 }
 
-// A correction to a motion makes it that motion, on the tape as well.
+// Correction turns a track into another motion, on the tape as well.
 func TestCorrection(t *testing.T) {
 	l, c := layout(t), swaying(61, 3)
 	truth := keyed(l, c, 60)
@@ -179,8 +178,8 @@ func TestCorrection(t *testing.T) {
 	}
 }
 
-// The inputs say what stands in the package comment.
-func TestRead(t *testing.T) {
+// The inputs are as documented.
+func TestEncode(t *testing.T) {
 	l, c := layout(t), swaying(60, 4)
 	track := keyed(l, c, 60, 6, 36)
 	arm := l.GroupOf("LeftArm")
@@ -197,7 +196,7 @@ func TestRead(t *testing.T) {
 			t.Fatalf("value %d is %g, the joint is at %g", i, row[i], places[30*3*n+i])
 		}
 	}
-	// The root at the keys around, seen from here.
+	// The root at the neighbouring keys, seen from this frame.
 	for i, f := range []int{20, 36} {
 		v := m3.YawQuat(-track.Place[30].Yaw).Rotate(track.Place[f].Pos.Sub(track.Place[30].Pos))
 		if got := m3.V(row[3*n*(i+1)], 0, row[3*n*(i+1)+2]); got.Dist(v) > 1e-5 {
@@ -207,7 +206,7 @@ func TestRead(t *testing.T) {
 	rest := row[9*n:]
 	v := m3.YawQuat(-track.Place[30].Yaw).Rotate(track.Place[32].Pos.Sub(track.Place[28].Pos)).Scale(15)
 	if m3.Abs(rest[0]-v.X) > 1e-4 || m3.Abs(rest[1]-v.Z) > 1e-4 {
-		t.Errorf("it goes at %g, %g m/s, want %v", rest[0], rest[1], v)
+		t.Errorf("it moves at %g, %g m/s, want %v", rest[0], rest[1], v)
 	}
 	want := func(what string, got float32, want float64) {
 		t.Helper()
@@ -222,8 +221,8 @@ func TestRead(t *testing.T) {
 	rest = rest[2*l.Groups():]
 	want("the time since the last pose", rest[0], 10.0/60)
 	want("the time to the next", rest[2], 6.0/60)
-	last := x[29*l.Inputs()+l.Inputs()-2:] // frame 58: no key comes
-	want("the time to no key", last[0], longest)
+	last := x[29*l.Inputs()+l.Inputs()-2:] // frame 58: no key follows
+	want("the time to no key", last[0], maxTime)
 	want("its nearness", last[1], 0)
 }
 
@@ -250,15 +249,15 @@ func model(t *testing.T, l *Layout) *Model {
 	return m
 }
 
-func maker(t *testing.T, m *Model, workers int) *Inbetweener {
+func inbetweener(t *testing.T, m *Model, workers int) *Inbetweener {
 	t.Helper()
 	k := must.Get(m.NewInbetweener(InbetweenerOptions{Workers: workers}))(t)
 	t.Cleanup(func() { k.Close() })
 	return k
 }
 
-// Keys are met exactly, between them the network has its say, and what a key of
-// less weight says is followed in part. The bits are the same for any workers.
+// Keys are met exactly, between them the network changes the motion, and keys of less weight are
+// followed in part. The result is bit-identical for any number of workers.
 func TestFillMeetsKeys(t *testing.T) {
 	l, c := layout(t), swaying(121, 6)
 	m := model(t, l)
@@ -268,7 +267,7 @@ func TestFillMeetsKeys(t *testing.T) {
 		for g := range l.Groups() {
 			track.Weight[37*l.Groups()+g] = weight
 		}
-		must.Do(t, maker(t, m, workers).Fill(track, nil))
+		must.Do(t, inbetweener(t, m, workers).Fill(track, nil))
 		return track
 	}
 	made := fill(1, 1)
@@ -284,7 +283,7 @@ func TestFillMeetsKeys(t *testing.T) {
 	}
 	again := fill(3, 1)
 	if !slices.Equal(made.Rot, again.Rot) || !slices.Equal(made.Place, again.Place) {
-		t.Error("three workers make other bits")
+		t.Error("three workers make different bits")
 	}
 	half, free := apart(fill(1, 0.5), truth, 37), apart(fill(1, 1e-9), truth, 37)
 	if !(half > 0.2*free && half < 0.8*free) {
@@ -292,8 +291,7 @@ func TestFillMeetsKeys(t *testing.T) {
 	}
 }
 
-// A long motion, made in segments, is the one that a network makes that sees it
-// whole.
+// A long motion made in segments equals the output for the whole.
 func TestFillLong(t *testing.T) {
 	l, c := layout(t), swaying(2*3*segment+31, 7)
 	m := model(t, l)
@@ -301,7 +299,7 @@ func TestFillLong(t *testing.T) {
 	for f := 0; f < c.Frames; f += 31 {
 		keys = append(keys, f)
 	}
-	k := maker(t, m, 1)
+	k := inbetweener(t, m, 1)
 	track := keyed(l, c, 60, keys...)
 	must.Do(t, k.Fill(track, nil))
 	n := (c.Frames + 1) / 2
@@ -317,17 +315,17 @@ func TestFillLong(t *testing.T) {
 	must.Do(t, s.RunSequences([][]float32{y}, [][]float32{x}, 1, length))
 	for i, v := range y[:n*out] {
 		if d := m3.Abs(v - k.all[i]); d > 1e-4 {
-			t.Fatalf("value %d of frame %d is %g, seen whole %g", i%out, i/out, k.all[i], v)
+			t.Fatalf("value %d of frame %d is %g, as a whole %g", i%out, i/out, k.all[i], v)
 		}
 	}
 }
 
-// Become takes a motion over and leaves keys alone.
-func TestBecome(t *testing.T) {
+// A replacer takes a motion over and leaves keys alone.
+func TestReplacer(t *testing.T) {
 	l, c, other := layout(t), swaying(61, 8), swaying(61, 9)
 	track, truth, want := keyed(l, c, 60, 0, 30, 60), keyed(l, c, 60), keyed(l, other, 60)
 	track.Interpolate()
-	track.Become(other)
+	new(replacer).run(track, other)
 	for _, f := range []int{0, 30, 60} {
 		if d := apart(track, truth, f); d > 2e-6 {
 			t.Errorf("the key at frame %d is off by %g m", f, d)
@@ -340,7 +338,7 @@ func TestBecome(t *testing.T) {
 
 func TestFillRefuses(t *testing.T) {
 	l, c := layout(t), swaying(61, 10)
-	k := maker(t, model(t, l), 1)
+	k := inbetweener(t, model(t, l), 1)
 	track := keyed(l, c, 45, 0, 60)
 	must.FailWith(t, k.Fill(track, nil), "45 frames per second")
 	track = keyed(l, c, 60, 0, 60)
@@ -349,7 +347,7 @@ func TestFillRefuses(t *testing.T) {
 	must.FailWith(t, k.Fill(keyed(l, c, 60), nil), "where the root is")
 	must.FailWith(t, k.Fill(&Track{Layout: l, FPS: 60, Frames: 2}, nil), "another skeleton")
 	if err := k.Fill(&Track{Layout: l, FPS: 60}, nil); err == nil {
-		t.Error("a track without frames is filled")
+		t.Error("a track without frames accepted")
 	}
 }
 
@@ -365,18 +363,19 @@ func TestNewRefuses(t *testing.T) {
 		spoil(&meta)
 		w, _ := good.Tensor("y.weight")
 		b, _ := good.Tensor("y.bias")
-		net := must.Get(netruntime.New(meta, []netruntime.Tensor{{Name: "y.weight", Shape: w.Shape, Data: w.Data}, {Name: "y.bias", Shape: b.Shape, Data: b.Data}}))(t)
+		net := must.Get(netruntime.New(meta, []netruntime.Tensor{{Name: "y.weight", Shape: w.Shape, Data: w.Data},
+			{Name: "y.bias", Shape: b.Shape, Data: b.Data}}))(t)
 		var bad *feature.SchemaError
 		if _, err := NewModel(net); !errors.As(err, &bad) {
 			t.Errorf("%s: %v, want a SchemaError", name, err)
 		}
 	}
 	if _, err := NewLayout(&skel.Skeleton{}); err == nil {
-		t.Error("no skeleton is a layout")
+		t.Error("a layout of an empty skeleton accepted")
 	}
 }
 
-// keysOf keys frames of the clip.
+// keysOf returns frames of the clip as keys.
 func keysOf(c *skel.Clip, frames ...int) (k Keys) {
 	for _, f := range frames {
 		pos, rot := c.Frame(f)
@@ -404,7 +403,8 @@ func TestKeysTrack(t *testing.T) {
 	}
 	track = must.Get(l.Track(k, 60))(t)
 	for f := range track.Frames {
-		if want := 2 + float32(f)/60; m3.Abs(track.Place[f].Pos.X-want) > 1e-4 || m3.Abs(track.Place[f].Yaw-0.1*want) > 1e-4 || track.Weight[f*l.Groups()] != 1 {
+		if want := 2 + float32(f)/60; m3.Abs(track.Place[f].Pos.X-want) > 1e-4 || m3.Abs(track.Place[f].Yaw-0.1*want) > 1e-4 ||
+			track.Weight[f*l.Groups()] != 1 {
 			t.Fatalf("frame %d is at %v, want %g", f, track.Place[f], want)
 		}
 	}
@@ -446,6 +446,6 @@ func TestKeysRefused(t *testing.T) {
 		must.Fail(l.Track(k, 60))(t, want)
 	}
 	if _, err := l.Track(keysOf(c, 0, 20), 0); err == nil {
-		t.Error("no frames per second are taken")
+		t.Error("0 frames per second accepted")
 	}
 }

@@ -10,33 +10,32 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Key is a pose, or some of it, at a time.
+// Key is a keyframe: a pose, or parts of it, at a time.
 type Key struct {
 	Time float64   // s
-	Pos  []m3.Vec3 // local transforms of the skeleton's joints, m; the root's are in the world
+	Pos  []m3.Vec3 // local transforms of the skeleton's joints, m; the root's is in world space
 	Rot  []m3.Quat
-	// Weight says how closely each group follows the key, (Layout.Groups()): 1 exactly,
-	// less less, 0 not at all. nil is 1 for all.
+	// Weight says how closely each group follows the key, (Layout.Groups()): 1 exactly, 0 not at
+	// all, values between in part. nil: 1 for all.
 	Weight []float32
 }
 
-// Waypoint is where the root is over the ground at a time.
+// Waypoint is a place of the root over the ground at a time.
 type Waypoint struct {
 	Time  float64 // s
 	Place feature.Place
 }
 
-// Keys are what motion is made from.
+// Keys are the keyframes of a motion.
 type Keys struct {
 	Keys []Key // in the order of time
-	// Path, if it is not nil, is where the root goes, in the order of time: smoothly
-	// through the points (Catmull and Rom 1974), with their headings. Keys' own places
-	// do not count then. It begins no later than the first key and ends no sooner than
-	// the last.
+	// Path, if not nil, is the root's path over the ground, in the order of time: a smooth curve
+	// through the points (Catmull and Rom 1974) with their headings. The keys' own places are then
+	// ignored. It must cover the time from the first key to the last.
 	Path []Waypoint
 }
 
-// KeyError says which key, or which point of the path, is wrong.
+// KeyError reports which key, or which point of the path, is wrong.
 type KeyError struct {
 	Path  bool
 	Index int
@@ -53,17 +52,16 @@ func (e *KeyError) Error() string {
 
 func (e *KeyError) Unwrap() error { return e.Err }
 
-// Limits on keys: nobody is faster, and nothing is made that is longer.
+// Limits on keys.
 const (
 	MaxRootSpeed = 12  // m/s
 	MaxDuration  = 600 // s
 )
 
-// Track returns the keys as a track at fps frames per second, whose frame 0 is the
-// first key: a key is at the frame nearest to it. Errors that are due to one key are
-// *KeyError: one that is out of order, at the frame of the one before, of another
-// skeleton, not finite, or so far from the one before that nobody gets there. What no
-// key holds is as in the first.
+// Track returns the keys as a track at fps frames per second. Frame 0 is the first key; every key
+// is at its nearest frame. Parts without any key are as in the first key. A *KeyError reports a key
+// that is out of order, in the same frame as the one before, of another skeleton, not finite, or
+// too far from the one before.
 func (l *Layout) Track(k Keys, fps float32) (*Track, error) {
 	if len(k.Keys) < 2 {
 		return nil, fmt.Errorf("keypose: %d keys, want at least 2", len(k.Keys))
@@ -95,7 +93,7 @@ func (l *Layout) Track(k Keys, fps float32) (*Track, error) {
 
 func frameOf(t float64, fps float32) int { return int(math.Round(t * float64(fps))) }
 
-// check reports the first key or point that is wrong.
+// check reports the first wrong key or point.
 func (l *Layout) check(k Keys, fps float32) error {
 	begin := k.Keys[0].Time
 	n := l.Skel.Len()
@@ -166,7 +164,7 @@ func (l *Layout) check(k Keys, fps float32) error {
 	return nil
 }
 
-// reachable is an error where nobody gets from one place over the ground to another.
+// reachable fails if the root would move too fast between two places.
 func reachable(to, from m3.Vec3, seconds float64) error {
 	if way := float64(to.Sub(from).Flat().Len()); way > MaxRootSpeed*seconds+0.1 {
 		return fmt.Errorf("%.2f m in %.3f s is faster than %d m/s", way, seconds, MaxRootSpeed)
@@ -200,7 +198,7 @@ func (t *Track) follow(path []Waypoint, begin float64) {
 		}
 		j := min(i+1, len(path)-1)
 		a, b := path[i], path[j]
-		// slope returns the change per second at point k of a value.
+		// slope returns the derivative of a value at point k, per second.
 		slope := func(k int, v func(k int) float32) float32 {
 			a, b := max(k-1, 0), min(k+1, len(path)-1)
 			if a == b {

@@ -6,17 +6,15 @@ import (
 	"mannequin/animsys/skel"
 )
 
-// Layout says what of a skeleton a key may hold, and which columns networks see of
-// it.
+// Layout says which parts of a skeleton a key can hold, and the columns of a correction.
 //
-// What is keyed together is a group: group 0 is the path, where the root is over
-// the ground and its heading; group 1 the root's height and tilt; each further group
-// the rotation of a joint that turns.
+// Parts that are keyed together are a group. Group 0 is the path: the root's place over the ground
+// and its heading. Group 1 is the root's height and tilt. Each further group is the rotation of a
+// joint that turns.
 //
-// A correction has 3 columns for the path (x and z in the heading frame, m; yaw,
-// rad), 4 for the root (height, m; a rotation vector), and a rotation vector for
-// every other joint that turns: the motion's rotation is the interpolated one
-// followed by it.
+// A correction has 3 columns for the path (x and z in the heading frame, m; yaw, rad), 4 for the
+// root (height, m; a rotation vector), and a rotation vector for every other joint that turns. The
+// motion's rotation is the interpolated one followed by it.
 type Layout struct {
 	Skel   *skel.Skeleton
 	Joints []int16 // those that turn, the root first
@@ -25,7 +23,7 @@ type Layout struct {
 	group []int32
 }
 
-// Columns of a correction, and its groups.
+// Columns of a correction, and groups.
 const (
 	colX      = 0
 	colZ      = 1
@@ -34,13 +32,12 @@ const (
 	colTilt   = 4
 	colJoints = 7 // rotation vectors of Joints[1:]
 
-	GroupPath  = 0 // where the root is over the ground, and its heading
+	GroupPath  = 0 // the root's place over the ground, and its heading
 	GroupRoot  = 1 // its height and tilt
 	groupJoint = 1 // + i is that of Joints[i]
 )
 
-// NewLayout returns the layout of keys on a skeleton, whose first joint is its only
-// root.
+// NewLayout returns the layout of keys on a skeleton. Its first joint must be its only root.
 func NewLayout(sk *skel.Skeleton) (*Layout, error) {
 	if err := sk.Validate(); err != nil {
 		return nil, fmt.Errorf("keypose: %w", err)
@@ -61,14 +58,14 @@ func NewLayout(sk *skel.Skeleton) (*Layout, error) {
 	return l, nil
 }
 
-// Groups returns how many there are.
+// Groups returns the number of groups.
 func (l *Layout) Groups() int { return groupJoint + len(l.Joints) }
 
 // Columns returns the length of a correction.
 func (l *Layout) Columns() int { return colJoints + 3*(len(l.Joints)-1) }
 
-// GroupOf returns the group of the joint called name: of the root its height and
-// tilt; −1 where no joint that turns is called so.
+// GroupOf returns the group of the joint called name, for the root that of its height and tilt. It
+// returns −1 if no joint that turns has that name.
 func (l *Layout) GroupOf(name string) int {
 	for i, j := range l.Joints {
 		if l.Skel.Names[j] == name {
@@ -78,7 +75,7 @@ func (l *Layout) GroupOf(name string) int {
 	return -1
 }
 
-// Group returns the group of each column of a correction. It is the layout's own.
+// Group returns the group of each column of a correction. The slice is the layout's own.
 func (l *Layout) Group() []int32 { return l.group }
 
 func newGroup(l *Layout) []int32 {
@@ -96,20 +93,20 @@ func newGroup(l *Layout) []int32 {
 	return g
 }
 
-// Tree is how a correction moves the joints, for a differentiable forward
-// kinematics: a joint for the heading, then those of the skeleton. Its rotation
-// vectors are columns of the correction, gathered.
+// Tree describes how a correction moves the joints, for a differentiable forward kinematics: a
+// joint for the heading, then those of the skeleton. Its rotation vectors are gathered columns of
+// the correction.
 type Tree struct {
 	Parents []int32
 	Offsets []float32 // (joints, 3) m
-	Turns   []int     // (3·joints) the column of the correction; its length, a column of zeros, for what does not turn
-	Moves   []int     // (3·joints) the column of the root's move: x, height, z
+	Turns   []int     // (3·joints) column of the correction; its length, a column of zeros, for joints that do not turn
+	Moves   []int     // (3·joints) column of the root's move: x, height, z
 }
 
 func newTree(l *Layout) Tree {
 	n := l.Skel.Len()
 	t := Tree{Parents: []int32{-1}, Offsets: make([]float32, 3), Turns: []int{l.Columns(), colYaw, l.Columns()}}
-	at := make([]int, n) // the first column of each joint's vector
+	at := make([]int, n) // first column of each joint's vector
 	for j := range at {
 		at[j] = -1
 	}

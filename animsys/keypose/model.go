@@ -13,24 +13,22 @@ import (
 	"mannequin/netruntime"
 )
 
-// Rate is how many frames a second the network corrects. Motion may have twice as
-// many.
+// Rate is the frame rate of the network. Motion may have twice as many frames.
 const Rate = 30
 
-// Feet is how many contacts the network tells: the left foot, the right foot.
+// Feet is the number of contacts that the network predicts: the left foot, the right foot.
 const Feet = 2
 
-// Model is a network between keys, ready to make motion. It is immutable and safe to
-// share.
+// Model is an in-betweening network. It is immutable and safe to share.
 type Model struct {
 	Net    *netruntime.Net
 	Layout *Layout
 }
 
-// schema is what a model file says of its columns.
+// schema describes the columns in a model file.
 type schema struct {
 	Rate    int      `json:"rate"`
-	Joints  []string `json:"joints"` // whose rotations are keyed, the root first
+	Joints  []string `json:"joints"` // whose rotations can be keyed, the root first
 	Inputs  int      `json:"inputs"`
 	Columns int      `json:"columns"` // of the correction
 	Feet    int      `json:"feet"`
@@ -45,7 +43,7 @@ func (l *Layout) schema() ([]byte, string, error) {
 	return text, schemaHash(text), err
 }
 
-// Describe writes into meta what New reads: the columns, and the skeleton.
+// Describe writes the metadata that NewModel reads into meta: the columns, and the skeleton.
 func Describe(meta *netruntime.Meta, sk *skel.Skeleton) error {
 	l, err := NewLayout(sk)
 	if err != nil {
@@ -73,8 +71,8 @@ func schemaHash(text []byte) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// New returns the network as a model. A *feature.SchemaError lists in what its metadata, its
-// shapes and this package differ.
+// NewModel returns a model of a network. A *feature.SchemaError lists every difference between its
+// metadata, its shapes and this package.
 func NewModel(net *netruntime.Net) (*Model, error) {
 	meta := net.Meta()
 	e := &feature.SchemaError{Package: "keypose", Model: meta.Name}
@@ -97,10 +95,10 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 		differ("its schema is %.60q…, hash %q, this program's %.60q…, hash %q", meta.Schema, meta.SchemaHash, text, hash)
 	}
 	if net.Inputs() != l.Inputs() {
-		differ("it takes %d values a frame, want %d", net.Inputs(), l.Inputs())
+		differ("it takes %d values per frame, want %d", net.Inputs(), l.Inputs())
 	}
 	if net.Outputs() != l.Columns()+Feet {
-		differ("it gives %d values a frame, want %d", net.Outputs(), l.Columns()+Feet)
+		differ("it returns %d values per frame, want %d", net.Outputs(), l.Columns()+Feet)
 	}
 	if len(e.Diff) > 0 {
 		return nil, e
@@ -108,19 +106,19 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	return &Model{Net: net, Layout: l}, nil
 }
 
-// A segment is what the network sees at once: frames are corrected as in the whole
-// but for margins, which filters reach across.
+// A segment is what the network sees at a time. Its frames are as in the whole motion except for
+// margins, the reach of the filters.
 const (
 	segment = 160 // network frames
 	margin  = 32
 )
 
-// Maker makes motion between keys. It belongs to one goroutine.
+// Inbetweener makes motion between keys. It belongs to one goroutine.
 type Inbetweener struct {
 	model   *Model
-	reader  *InputEncoder
+	encoder *InputEncoder
 	session netruntime.Session
-	in, out [][]float32
+	run     netruntime.Sequences
 	read    []float32 // (network frames, inputs)
 	all     []float32 // (network frames, columns + Feet)
 	raw     []float32 // (frames, columns)
@@ -128,10 +126,10 @@ type Inbetweener struct {
 	x, y    []float32 // of a segment
 }
 
-// MakerOptions say what a maker is for.
+// InbetweenerOptions are the options of NewInbetweener.
 type InbetweenerOptions struct {
 	Workers int               // goroutines; 0: 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 }
 
 // NewInbetweener returns an in-betweener.
@@ -140,17 +138,17 @@ func (m *Model) NewInbetweener(o InbetweenerOptions) (*Inbetweener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Inbetweener{model: m, reader: m.Layout.NewInputEncoder(), session: s, in: make([][]float32, 1), out: make([][]float32, 1),
+	return &Inbetweener{model: m, encoder: m.Layout.NewInputEncoder(), session: s,
 		x: make([]float32, segment*m.Layout.Inputs()), y: make([]float32, segment*(m.Layout.Columns()+Feet))}, nil
 }
 
-// Close ends its workers.
+// Close stops its workers.
 func (m *Inbetweener) Close() error { return m.session.Close() }
 
-// Fill makes the motion between the keys of a track at Rate or twice Rate frames
-// per second, in place: what has Weight 1 stays exactly as it is. stand, (Frames,
-// Feet), may be nil; else how surely each foot stands is written there, 0 to 1. It is
-// an error where the motion is not finite, or no frame has a key of the path.
+// Fill fills a track at Rate or twice Rate frames per second with motion between its keys, in
+// place. Keys of weight 1 stay exactly. stand, (Frames, Feet), if not nil, receives the probability
+// of each foot's contact. Fill fails if the motion is not finite, or if no frame has a key of the
+// path.
 func (m *Inbetweener) Fill(t *Track, stand []float32) error {
 	step := int(t.FPS+0.5) / Rate
 	if float32(step*Rate) != t.FPS || step < 1 || step > 2 {
@@ -176,10 +174,10 @@ func (m *Inbetweener) Fill(t *Track, stand []float32) error {
 	n := (t.Frames + step - 1) / step
 	m.read, m.all = grow(m.read, n*in), grow(m.all, n*wide)
 	m.raw, m.pinned = grow(m.raw, t.Frames*cols), grow(m.pinned, t.Frames*cols)
-	m.reader.Encode(m.read, t, step)
+	m.encoder.Encode(m.read, t, step)
 	for i, v := range m.read {
 		if !m3.Finite(v) {
-			return fmt.Errorf("keypose: what is keyed is not finite: value %d of the network's input at frame %d is %g", i%in, i/in*step, v)
+			return fmt.Errorf("keypose: a key is not finite: value %d of the network's input at frame %d is %g", i%in, i/in*step, v)
 		}
 	}
 	if err := m.correct(n); err != nil {
@@ -189,9 +187,9 @@ func (m *Inbetweener) Fill(t *Track, stand []float32) error {
 	return nil
 }
 
-// correct corrects an interpolated track by what a network makes of every step-th of its
-// frames, all, (⌈Frames/step⌉, columns + Feet). raw and pinned, (Frames, columns), are
-// scratch. stand, (Frames, Feet), may be nil; else it is how surely each foot stands.
+// correct corrects an interpolated track by the network's output for every step-th frame, all,
+// (⌈Frames/step⌉, columns + Feet). raw and pinned, (Frames, columns), are scratch. stand, (Frames,
+// Feet), may be nil; else it receives the probability of each foot's contact.
 func (t *Track) correct(all []float32, step int, raw, pinned, stand []float32) {
 	cols, n := t.Layout.Columns(), (t.Frames+step-1)/step
 	wide := cols + Feet
@@ -207,11 +205,7 @@ func (t *Track) correct(all []float32, step int, raw, pinned, stand []float32) {
 			}
 		}
 	}
-	pins := t.pins()
-	pins.Apply(pinned, raw, t.Frames)
-	for f := range t.Frames {
-		t.Apply(f, pinned[f*cols:][:cols])
-	}
+	t.applyPinned(raw, pinned)
 }
 
 // correct runs the network on n frames of m.read, segment by segment, into m.all.
@@ -222,11 +216,10 @@ func (m *Inbetweener) correct(n int) error {
 		length := min((n-first+3)/4*4, segment)
 		have := min(n-first, length)
 		copy(m.x, m.read[first*in:][:have*in])
-		for f := have; f < length; f++ { // the last frame goes on
+		for f := have; f < length; f++ { // the last frame is held
 			copy(m.x[f*in:], m.x[(have-1)*in:have*in])
 		}
-		m.in[0], m.out[0] = m.x[:length*in], m.y[:length*wide]
-		if err := m.session.RunSequences(m.out, m.in, 1, length); err != nil {
+		if err := m.run.Run(m.session, m.y[:length*wide], m.x[:length*in], 1, length); err != nil {
 			return err
 		}
 		to := first + have

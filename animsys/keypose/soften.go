@@ -5,22 +5,21 @@ import (
 	"mannequin/engine/m3"
 )
 
-// softener rounds motion off: nobody turns back within a tick, as what goes straight
-// from key to key does.
+// softener smooths motion, which otherwise has corners at keys.
 type softener struct {
 	place  []feature.Place
 	height []float32
 	rot    []m3.Quat
 }
 
-// taps are the weights of the frames around one: a binomial of 47 ms to a side.
+// taps are the weights of the frames around one: a binomial, 47 ms to each side.
 var taps = [...]float32{1. / 256, 8. / 256, 28. / 256, 56. / 256, 70. / 256, 56. / 256, 28. / 256, 8. / 256, 1. / 256}
 
 func newSoftener(l *Layout, frames int) softener {
 	return softener{make([]feature.Place, frames), make([]float32, frames), make([]m3.Quat, frames*len(l.Joints))}
 }
 
-// run rounds all frames off that have four others on both sides.
+// run smooths all frames that have four others on both sides.
 func (s *softener) run(t *Track) {
 	const side = len(taps) / 2
 	n := len(t.Layout.Joints)

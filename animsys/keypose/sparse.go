@@ -10,39 +10,38 @@ import (
 	"mannequin/netruntime"
 )
 
-// SparseRate is the rate of the frames that a Sparse makes, per second.
+// SparseRate is the frame rate of a SparseModel, per second.
 const SparseRate = 60
 
-// Sparse is the network that makes motion from evenly spaced poses alone: frames of
-// feature.Motion in, the body's motion among them, and all frames between them out
-// (Lüdi 2016, sec. 4.1). It is immutable and safe to share.
+// SparseModel is the network that makes motion from evenly spaced poses alone (Lüdi 2016, sec.
+// 4.1): it maps poses of feature.Motion, with the body's motion, to all frames between them. It is
+// immutable and safe to share.
 //
-// It keeps near its poses and meets none exactly, and where the body goes is what
-// its own velocities add up to; Maker is for keys that are met.
+// It comes near its poses but meets none exactly, and its velocities add up to the body's path,
+// which drifts. Use Inbetweener if keys must be met.
 type SparseModel struct {
 	Net      *netruntime.Net
 	Layout   *feature.Motion
-	Skel     *skel.Skeleton // what its frames move; metres
+	Skel     *skel.Skeleton // of its frames, metres
 	Segments Segments
 }
 
-// Segments says what a network of sparse poses makes at once.
+// Segments says how much a network of sparse poses makes at a time.
 type Segments struct {
-	Poses int `json:"poses"` // that it sees, at least 2
-	Every int `json:"every"` // frames from a pose to the next, even
+	Poses int `json:"poses"` // poses that it sees, at least 2
+	Every int `json:"every"` // frames from one pose to the next, even
 }
 
-// Frames returns how many frames so many poses span, the first and the last one's
+// Frames returns the number of frames from the first to the last of a number of poses, both
 // included.
 func (s Segments) Frames(poses int) int { return (poses-1)*s.Every + 1 }
 
-// Lead returns how many frames the network makes before the first pose. It spreads
-// every pose over Every frames, of which the pose's own is the middle one: Every/2
-// frames come before the first pose, Every/2 − 1 after the last. Both are left out,
-// which makes the thesis's 121 frames of 150.
+// Lead returns the number of frames that the network makes before the first pose. Every pose has
+// Every frames with its own in the middle: Every/2 frames come before the first pose, Every/2 − 1
+// after the last. They are left out, as in the thesis, which keeps 121 frames of 150.
 func (s Segments) Lead() int { return s.Every / 2 }
 
-// Bounds on what a model file may ask for.
+// Limits of a model file.
 const (
 	maxSegment = 64  // poses
 	maxEvery   = 240 // frames
@@ -58,15 +57,15 @@ func (s Segments) check() error {
 	return nil
 }
 
-// sparseSchema is what a model file says of its rows.
+// sparseSchema describes the rows in a model file.
 type sparseSchema struct {
 	Layout   *feature.Motion `json:"layout"`
 	Segments Segments        `json:"segments"`
 	Rate     int             `json:"rate"`
 }
 
-// DescribeSparse writes into meta what NewSparse reads: the layout of frames, how
-// they are cut into segments, and the skeleton that they move.
+// DescribeSparseModel writes the metadata that NewSparseModel reads into meta: the layout of
+// frames, their segments and their skeleton.
 func DescribeSparseModel(meta *netruntime.Meta, layout *feature.Motion, sk *skel.Skeleton, s Segments) error {
 	text, err := json.Marshal(sparseSchema{layout, s, SparseRate})
 	if err != nil {
@@ -75,8 +74,8 @@ func DescribeSparseModel(meta *netruntime.Meta, layout *feature.Motion, sk *skel
 	return describe(meta, text, sk)
 }
 
-// NewSparse returns the network as one that makes motion from sparse poses. A
-// *feature.SchemaError lists in what its metadata, its shapes and this package differ.
+// NewSparseModel returns a model of a network. A *feature.SchemaError lists every difference
+// between its metadata, its shapes and this package.
 func NewSparseModel(net *netruntime.Net) (*SparseModel, error) {
 	meta := net.Meta()
 	e := &feature.SchemaError{Package: "keypose", Model: meta.Name}
@@ -85,7 +84,7 @@ func NewSparseModel(net *netruntime.Net) (*SparseModel, error) {
 	if err := json.Unmarshal([]byte(meta.Schema), &schema); err != nil {
 		differ("its schema cannot be read: %v", err)
 	} else if schema.Layout == nil {
-		differ("its schema %.60q… has no layout of frames: it is none of sparse poses", meta.Schema)
+		differ("its schema %.60q… has no layout of frames: it is no model of sparse poses", meta.Schema)
 	} else if err := schema.Layout.Validate(); err != nil {
 		differ("%v", err)
 	} else if err := schema.Segments.check(); err != nil {
@@ -113,7 +112,7 @@ func NewSparseModel(net *netruntime.Net) (*SparseModel, error) {
 	}
 	cols := s.Layout.Columns()
 	if net.Inputs() != cols || net.Outputs() != cols {
-		differ("it takes %d values a pose and gives %d a frame, its schema has %d", net.Inputs(), net.Outputs(), cols)
+		differ("it takes %d values per pose and returns %d per frame, its schema has %d", net.Inputs(), net.Outputs(), cols)
 	}
 	g := net.Graph()
 	if len(g.Inputs) != 1 || len(g.Outputs) != 1 {
@@ -127,14 +126,14 @@ func NewSparseModel(net *netruntime.Net) (*SparseModel, error) {
 	return s, nil
 }
 
-// chunk is how many segments a SparseMaker hands to the network at a time.
+// chunk is the number of segments that the network processes at a time.
 const chunk = 8
 
-// SparseMaker makes motion from sparse poses. It belongs to one goroutine.
+// SparseInbetweener makes motion from sparse poses. It belongs to one goroutine.
 type SparseInbetweener struct {
 	model   *SparseModel
 	session netruntime.Session
-	in, out [][]float32
+	run     netruntime.Sequences
 	x       []float32 // (chunk, poses, columns)
 	y       []float32 // (chunk, poses·every, columns)
 }
@@ -146,24 +145,23 @@ func (s *SparseModel) NewInbetweener(o InbetweenerOptions) (*SparseInbetweener, 
 		return nil, err
 	}
 	n := chunk * s.Segments.Poses * s.Layout.Columns()
-	return &SparseInbetweener{model: s, session: session, in: make([][]float32, 1), out: make([][]float32, 1),
+	return &SparseInbetweener{model: s, session: session,
 		x: make([]float32, n), y: make([]float32, n*s.Segments.Every)}, nil
 }
 
-// Close ends its workers.
+// Close stops its workers.
 func (m *SparseInbetweener) Close() error { return m.session.Close() }
 
-// Make writes the motion through poses, (n, Layout.Columns()) raw, n at least 2, into
-// dst, (Segments.Frames(n), Layout.Columns()) raw: pose i is frame i·Every. A segment
-// begins with every pose that enough others follow, and a frame is the mean of all
-// segments that have it (Lüdi 2016, sec. 4.1.3): at a pose one joins and another
-// leaves, and joints may step there by some millimetres. It is an error if a pose is
-// not finite. It panics if the slices are not of that length.
+// Make writes the motion through poses, (n, Layout.Columns()) raw, n at least 2, into dst,
+// (Segments.Frames(n), Layout.Columns()) raw. Pose i is frame i·Every. A segment begins at every
+// pose that enough others follow, and a frame is the mean of all segments that contain it (Lüdi
+// 2016, sec. 4.1.3). At a pose one segment begins and another ends, so joints may step by some
+// millimetres. Make fails if a pose is not finite. It panics if the lengths are wrong.
 func (m *SparseInbetweener) Make(dst, poses []float32) error {
 	s, cols := m.model.Segments, m.model.Layout.Columns()
 	n := len(poses) / cols
 	if n < 2 {
-		return fmt.Errorf("keypose: %d poses: there is nothing between fewer than 2", n)
+		return fmt.Errorf("keypose: %d poses, want at least 2", n)
 	}
 	if len(poses) != n*cols || len(dst) != s.Frames(n)*cols {
 		panic("keypose: SparseMaker.Make: poses are no whole frames, or dst is not as long as what is between them")
@@ -174,15 +172,14 @@ func (m *SparseInbetweener) Make(dst, poses []float32) error {
 		}
 	}
 	clear(dst)
-	seen := min(s.Poses, n) // by a segment
+	seen := min(s.Poses, n) // poses per segment
 	segments := n - seen + 1
 	for from := 0; from < segments; from += chunk {
 		batch := min(chunk, segments-from)
 		for i := range batch {
 			copy(m.x[i*seen*cols:][:seen*cols], poses[(from+i)*cols:])
 		}
-		m.in[0], m.out[0] = m.x[:batch*seen*cols], m.y[:batch*seen*s.Every*cols]
-		if err := m.session.RunSequences(m.out, m.in, batch, seen); err != nil {
+		if err := m.run.Run(m.session, m.y[:batch*seen*s.Every*cols], m.x[:batch*seen*cols], batch, seen); err != nil {
 			return err
 		}
 		for i := range batch {
@@ -194,7 +191,7 @@ func (m *SparseInbetweener) Make(dst, poses []float32) error {
 		}
 	}
 	for f := range s.Frames(n) {
-		// Segments that begin at poses first to last have the frame.
+		// Segments that begin at poses first to last contain the frame.
 		first := max(0, (f+s.Every-1)/s.Every-seen+1)
 		last := min(f/s.Every, segments-1)
 		if k := float32(last - first + 1); k > 1 {

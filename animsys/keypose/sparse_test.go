@@ -24,9 +24,10 @@ func sparseLayout() (*feature.Motion, *skel.Skeleton) {
 		Offsets: []m3.Vec3{m3.V(0, 1, 0), m3.V(0.1, 0, 0), m3.V(-0.1, 0, 0)}}
 }
 
-// sparseNet returns what a model file of segments s holds: convolutions whose
-// weights and biases fill draws, with expansions between them.
-func sparseNet(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segments, channels, widths, by []int, fill func(tensor string, at []int) float32) (netruntime.Meta, []netruntime.Tensor) {
+// sparseNet returns a model file of segments s: convolutions whose weights and biases fill returns,
+// with upsampling between them.
+func sparseNet(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segments, channels, widths, by []int,
+	fill func(tensor string, at []int) float32) (netruntime.Meta, []netruntime.Tensor) {
 	tb.Helper()
 	g := &netruntime.Graph{Inputs: []netruntime.Input{{Name: "x", Channels: channels[0]}}}
 	var tensors []netruntime.Tensor
@@ -57,7 +58,8 @@ func sparseNet(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segme
 	return meta, tensors
 }
 
-func mustSparse(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segments, channels, widths, by []int, fill func(tensor string, at []int) float32) *SparseModel {
+func mustSparse(tb testing.TB, layout *feature.Motion, sk *skel.Skeleton, s Segments, channels, widths, by []int,
+	fill func(tensor string, at []int) float32) *SparseModel {
 	tb.Helper()
 	meta, tensors := sparseNet(tb, layout, sk, s, channels, widths, by, fill)
 	net := must.Get(netruntime.New(meta, tensors))(tb)
@@ -72,7 +74,7 @@ func (s *SparseModel) mustMake(tb testing.TB, poses []float32) []float32 {
 	cols := s.Layout.Columns()
 	dst := make([]float32, s.Segments.Frames(len(poses)/cols)*cols)
 	for i := range dst {
-		dst[i] = 99 // what was there does not count
+		dst[i] = 99 // previous values do not count
 	}
 	must.Do(tb, m.Make(dst, poses))
 	return dst
@@ -87,18 +89,17 @@ func randomPoses(n int) []float32 {
 	return v
 }
 
-// lengths of motions in poses, around those of a segment of 5 and of chunks.
+// sparseLengths are lengths in poses around those of a segment of 5 and of chunks.
 var sparseLengths = []int{2, 4, 5, 6, chunk + 3, chunk + 4, chunk + 5, 2*chunk + 9}
 
-// A network that makes the same frame whatever it sees: so does the mean of any
-// number of its segments, to the bit.
+// If a network always makes the same frame, so does the mean of its segments, bit for bit.
 func TestSparseConstant(t *testing.T) {
 	layout, sk := sparseLayout()
 	cols := layout.Columns()
 	s := mustSparse(t, layout, sk, Segments{5, 30}, []int{cols, 4, 4, 4, cols}, []int{3, 7, 13, 21}, []int{2, 5, 3},
 		func(tensor string, at []int) float32 {
 			if tensor == "conv3.bias" {
-				return float32(1+at[0]) / 4 // whose sums are exact
+				return float32(1+at[0]) / 4 // their sums are exact
 			}
 			return 0
 		})
@@ -115,8 +116,7 @@ func TestSparseConstant(t *testing.T) {
 	}
 }
 
-// A network that gives every pose back for as many frames as it is spread over shows
-// where in the motion they are: in the middle of these.
+// A network that repeats every pose shows where each pose falls: in the middle of its frames.
 func TestSparsePosesFallOnTheirFrames(t *testing.T) {
 	layout, sk := sparseLayout()
 	cols := layout.Columns()
@@ -127,7 +127,7 @@ func TestSparsePosesFallOnTheirFrames(t *testing.T) {
 		widths := []int{1, 1, 1, 1}[:len(c.by)+1]
 		channels := []int{cols, cols, cols, cols, cols}[:len(c.by)+2]
 		s := mustSparse(t, layout, sk, c.s, channels, widths, c.by, func(tensor string, at []int) float32 {
-			for l, by := range c.by { // undoes the share of the expansion before it
+			for l, by := range c.by { // undoes the scale of the upsampling before it
 				if tensor == fmt.Sprint("conv", l+1) && at[0] == at[1] {
 					return float32(by)
 				}
@@ -140,7 +140,7 @@ func TestSparsePosesFallOnTheirFrames(t *testing.T) {
 		const n = 9
 		poses := randomPoses(n * cols)
 		for i, v := range poses {
-			poses[i] = float32(math.Abs(float64(v))) // through rectifiers
+			poses[i] = float32(math.Abs(float64(v))) // because of the rectifiers
 		}
 		made := s.mustMake(t, poses)
 		for i, v := range made {
@@ -160,7 +160,7 @@ func randomSparse(tb testing.TB, s Segments, by []int) *SparseModel {
 		func(string, []int) float32 { return float32(0.3 * rng.NormFloat64()) })
 }
 
-// Every frame is the mean of what the segments that have it make of it, one by one.
+// Every frame is the mean of the segments that contain it, run one by one.
 func TestSparseBlends(t *testing.T) {
 	for _, s := range []*SparseModel{randomSparse(t, Segments{5, 30}, []int{2, 5, 3}), randomSparse(t, Segments{3, 60}, []int{4, 5, 3})} {
 		every, cols := s.Segments.Every, s.Layout.Columns()
@@ -196,7 +196,7 @@ func TestSparseBlends(t *testing.T) {
 	}
 }
 
-// What is made is the same bits for any number of workers, and takes no memory.
+// The result is bit-identical for any number of workers, and making it does not allocate.
 func TestSparseMakesInPlace(t *testing.T) {
 	s := randomSparse(t, Segments{5, 30}, []int{2, 5, 3})
 	cols, n := s.Layout.Columns(), 2*chunk+9
@@ -224,7 +224,7 @@ func TestSparseRefusesPoses(t *testing.T) {
 	m := must.Get(s.NewInbetweener(InbetweenerOptions{}))(t)
 	defer m.Close()
 	cols := s.Layout.Columns()
-	must.FailWith(t, m.Make(make([]float32, cols), make([]float32, cols)), "fewer than 2")
+	must.FailWith(t, m.Make(make([]float32, cols), make([]float32, cols)), "want at least 2")
 	poses := randomPoses(4 * cols)
 	poses[2*cols+7] = float32(math.NaN())
 	dst := make([]float32, s.Segments.Frames(4)*cols)
@@ -237,7 +237,7 @@ func TestSparseRefusesPoses(t *testing.T) {
 	m.Make(dst[cols:], randomPoses(4*cols))
 }
 
-// A file that holds something else is refused, with what and why.
+// NewSparseModel reports how an unusable file differs.
 func TestNewSparseRefuses(t *testing.T) {
 	layout, sk := sparseLayout()
 	schema := func(meta *netruntime.Meta, change func(s *sparseSchema)) {
@@ -248,15 +248,15 @@ func TestNewSparseRefuses(t *testing.T) {
 		meta.Schema, meta.SchemaHash = string(text), schemaHash(text)
 	}
 	for want, spoil := range map[string]func(meta *netruntime.Meta){
-		"schema cannot be read":   func(m *netruntime.Meta) { m.Schema = "{" },
-		"none of sparse poses":    func(m *netruntime.Meta) { m.Schema = `{"rate":30}` },
-		"layout has no joints":    func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Layout = &feature.Motion{} }) },
-		"segments of 1 poses":     func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Segments.Poses = 1 }) },
-		"segments of 65 poses":    func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Segments.Poses = 65 }) },
-		"every 31 frames":         func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Segments.Every = 31 }) },
-		"every 242 frames":        func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Segments.Every = 242 }) },
-		"not make 60 frames":      func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Segments.Every = 60 }) },
-		"makes 30 frames per sec": func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Rate = 30 }) },
+		"schema cannot be read":    func(m *netruntime.Meta) { m.Schema = "{" },
+		"no model of sparse poses": func(m *netruntime.Meta) { m.Schema = `{"rate":30}` },
+		"layout has no joints":     func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Layout = &feature.Motion{} }) },
+		"segments of 1 poses":      func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Segments.Poses = 1 }) },
+		"segments of 65 poses":     func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Segments.Poses = 65 }) },
+		"every 31 frames":          func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Segments.Every = 31 }) },
+		"every 242 frames":         func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Segments.Every = 242 }) },
+		"not make 60 frames":       func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Segments.Every = 60 }) },
+		"makes 30 frames per sec":  func(m *netruntime.Meta) { schema(m, func(s *sparseSchema) { s.Rate = 30 }) },
 		"its schema has 15": func(m *netruntime.Meta) {
 			schema(m, func(s *sparseSchema) { s.Layout.Joints = append(s.Layout.Joints, "Tail") })
 		},
@@ -269,7 +269,8 @@ func TestNewSparseRefuses(t *testing.T) {
 			m.Graph.Outputs = append(m.Graph.Outputs, "conv0")
 		},
 	} {
-		meta, tensors := sparseNet(t, layout, sk, Segments{5, 30}, []int{12, 9, 10, 8, 12}, []int{3, 7, 13, 21}, []int{2, 5, 3}, func(string, []int) float32 { return 0 })
+		meta, tensors := sparseNet(t, layout, sk, Segments{5, 30}, []int{12, 9, 10, 8, 12}, []int{3, 7, 13, 21},
+			[]int{2, 5, 3}, func(string, []int) float32 { return 0 })
 		spoil(&meta)
 		net := must.Get(netruntime.New(meta, tensors))(t)
 		_, err := NewSparseModel(net)
@@ -280,12 +281,13 @@ func TestNewSparseRefuses(t *testing.T) {
 	}
 }
 
-// BenchmarkSparse makes ten seconds with a network of the thesis's size.
+// BenchmarkSparse makes ten seconds with a network as large as the thesis's.
 func BenchmarkSparse(b *testing.B) {
 	layout := feature.Human()
 	_, sk := sparseLayout()
 	for _, name := range layout.Joints[3:] {
-		sk.Names, sk.Parents, sk.EndSite, sk.Offsets = append(sk.Names, name), append(sk.Parents, 0), append(sk.EndSite, false), append(sk.Offsets, m3.V(0, 1, 0))
+		sk.Names, sk.Parents, sk.EndSite, sk.Offsets = append(sk.Names, name), append(sk.Parents, 0), append(sk.EndSite, false),
+			append(sk.Offsets, m3.V(0, 1, 0))
 	}
 	copy(sk.Names, layout.Joints)
 	for _, c := range []struct {

@@ -13,33 +13,33 @@ import (
 	"mannequin/netruntime"
 )
 
-// Performance says what somebody performs. Set it at any time: it is taken up when their next
-// window is begun, within Latency, and shown from the first key on that they come to in
-// it. The way from there to a new routine is made between keys, too.
+// Performance is the component that says what an agent plays. A change takes effect with the window
+// begun within Latency, from the first key in it. The transition to another loop is made between
+// keys, too.
 type Performance struct {
-	Loop  *PoseLoop // nil is the one they perform already
-	Speed float32   // 1 is as it is written, and so is 0; from MinPlaybackSpeed to MaxPlaybackSpeed
-	Start float64   // s into the routine at which an agent begins when it is added, in any of its rounds; 0 to a million
+	Loop  *PoseLoop // nil: the current one
+	Speed float32   // 1 is as written, and so is 0; from MinPlaybackSpeed to MaxPlaybackSpeed
+	Start float64   // time into the loop at which an added agent begins, s, in any round; 0 to a million
 }
 
-// Limits of a part's speed.
+// Limits of Performance.Speed.
 const (
 	MinPlaybackSpeed = 0.25
 	MaxPlaybackSpeed = 3
 )
 
-// Latency is after how many seconds at most a part is taken up.
+// Latency is the longest time until a change of a Performance takes effect, s.
 const Latency = float64(cycle) / tickRate
 
-// Stream is a [generator.Generator] of people who perform routines. The motion between keys is made
-// in windows of Latency. The windows of all agents that are due come from one run of the network, on
-// a goroutine beside the ticks. The agents' windows start evenly spread over the ticks.
+// Stream is a [generator.Generator] of people who play pose loops. The motion between keys is made
+// in windows of Latency. The windows of all agents that are due come from one run of the network,
+// on a goroutine beside the ticks. The agents' windows start evenly spread over the ticks.
 //
-// An agent's motion has the same bits for any number of workers, and alone or in a crowd, except for
-// the tick at which its first window starts.
+// An agent's motion has the same bits for any number of workers, and alone or in a crowd, except
+// for the tick at which its first window starts.
 type Stream struct {
 	parts  []Performance // (people)
-	frozen []bool        // (people) agents that stay as they are
+	frozen []bool        // (people) agents that do not move
 
 	model   *Model
 	session netruntime.Session
@@ -53,9 +53,9 @@ type Stream struct {
 	making
 }
 
-// The frames of a window, in ticks: those before it starts, of which the first is the pose that was
-// shown then; those that are played until the next window; and those after that. The next window
-// is faded in over eased of these.
+// The frames of a window, in ticks: those before its start, of which the first is the pose that was
+// shown then; those that are played until the next window; and those after that. The next window is
+// faded in over eased of these.
 const (
 	tickRate = generator.TickRate
 	before   = 16
@@ -68,23 +68,23 @@ const (
 
 // performing is the state of an agent.
 type performing struct {
-	spot feature.Place // on which it performs
+	spot feature.Place // place on which it performs
 	progress
 	before progress    // when its window was requested
 	asked  Performance // then
 }
 
-// progress is how far an agent has come.
+// progress is an agent's progress through its keys.
 type progress struct {
-	part   Performance // as it was taken up
+	part   Performance // that is in effect
 	last   cursor      // the last key before the end of the window before
 	next   cursor      // the first after it
-	begun  *PoseLoop   // whose key it reached last
-	rounds int32       // of it
+	begun  *PoseLoop   // loop of the last key that it reached
+	rounds int32       // completed, of that loop
 }
 
-// shown is the frames that are played, (people, kept): 0 is the last one before the window. Places
-// are relative to the spots.
+// shown holds the frames that are played, (people, kept): 0 is the last one before the window.
+// Places are relative to the spots.
 type shown struct {
 	joints int
 	place  []feature.Place
@@ -93,38 +93,37 @@ type shown struct {
 	stands []uint8
 }
 
-// StreamOptions say what a stream is for.
+// StreamOptions are the options of NewStream.
 type StreamOptions struct {
-	People  int               // most at a time, at least 1
-	Workers int               // goroutines that make windows, at least 1
-	Open    netruntime.Opener // what computes the network; nil is the processor
-	BF16    bool              // see netruntime.SessionOptions
+	Capacity int               // maximum number of agents, at least 1
+	Workers  int               // goroutines that make windows; 0 lets generator.Workers choose
+	Open     netruntime.Opener // opens sessions; nil: on the CPU
+	BF16     bool              // see netruntime.SessionOptions
 
-	// Every is how many ticks lie between those in which people's turns come at all, the
-	// first of them From; it is for how long windows are made. The longer, the more people
-	// have theirs made at once, which costs less. 0 is 1; it divides the ticks of Latency.
+	// Windows start only in every Every-th tick, the first of them From. A larger number makes
+	// larger batches, which cost less per window. 0: 1; it must divide the ticks of Latency.
 	Every, From int
 }
 
-// NewStream returns a stream, with nobody in it. It is an error where the skeleton lacks
-// joints of [ik.HumanRoles].
+// NewStream returns a stream without agents. It fails if the skeleton lacks joints of
+// [ik.HumanRoles].
 func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
-	o.Workers = generator.Workers(o.Workers, o.People)
-	if o.People < 1 || o.Workers < 1 {
-		return nil, fmt.Errorf("keypose: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
+	o.Workers = generator.Workers(o.Workers, o.Capacity)
+	if o.Capacity < 1 || o.Workers < 1 {
+		return nil, fmt.Errorf("keypose: a stream of %d people on %d workers: want at least one", o.Capacity, o.Workers)
 	}
 	open := o.Open
 	if open == nil {
 		open = (*netruntime.Net).NewSession
 	}
-	sched, err := windows.New(o.People, cycle, o.Every, o.From)
+	sched, err := windows.New(o.Capacity, cycle, o.Every, o.From)
 	if err != nil {
 		return nil, fmt.Errorf("keypose: a stream: %w", err)
 	}
 	l := m.Layout
 	batch := sched.Most()
-	n := o.People * kept
-	s := &Stream{parts: make([]Performance, o.People), frozen: make([]bool, o.People), sched: sched, model: m, body: make([]performing, o.People),
+	n := o.Capacity * kept
+	s := &Stream{parts: make([]Performance, o.Capacity), frozen: make([]bool, o.Capacity), sched: sched, model: m, body: make([]performing, o.Capacity),
 		shown: shown{len(l.Joints), make([]feature.Place, n), make([]float32, n), make([]m3.Quat, n*len(l.Joints)), make([]uint8, n)}}
 	workers := min(o.Workers, batch)
 	if err := s.making.init(l, batch, workers); err != nil {
@@ -147,7 +146,7 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	return s, nil
 }
 
-// Close ends its workers.
+// Close stops the stream's goroutines.
 func (s *Stream) Close() error {
 	s.sched.Close()
 	s.pool.Close()
@@ -157,11 +156,10 @@ func (s *Stream) Close() error {
 // Capacity returns the largest number of people.
 func (s *Stream) Capacity() int { return len(s.body) }
 
-// Controls returns what each row performs, (capacity), to change before Generate.
+// Controls returns the Performance of each row, (capacity), to change before Generate.
 func (s *Stream) Controls() []Performance { return s.parts }
 
-// Rig returns the people's rig; see [generator.Generator]. It fails for other than two
-// legs.
+// Rig returns the people's rig; see [generator.Generator]. It fails unless there are two legs.
 func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 	rig := generator.Rig{Skel: s.model.Layout.Skel, Ground: ik.DefaultHuman(), Contacts: []uint8{0, 1}, Late: true}
 	if roles != nil {
@@ -178,19 +176,18 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 	return rig, nil
 }
 
-// Model returns the model that makes the motion.
+// Model returns the stream's model.
 func (s *Stream) Model() *Model { return s.model }
 
-// People returns how many there are.
-func (s *Stream) People() int { return s.rows }
+// Agents returns the number of agents.
+func (s *Stream) Agents() int { return s.rows }
 
-// Discarded returns how many windows the network made of values that are no person's. Who was
-// to play one plays what interpolation makes.
+// Discarded returns the number of windows with unusable values. Their agents played the
+// interpolation instead.
 func (s *Stream) Discarded() int { return s.lost }
 
-// Add puts someone on a spot and returns the row, the last. They begin so many seconds
-// into the part's routine, of a routine with rounds in any of them; until their first
-// turn they go as interpolation makes it.
+// Add puts an agent on a spot and returns its row, the last. It begins Performance.Start seconds
+// into its loop, and plays the interpolation until its first window.
 func (s *Stream) Add(at feature.Place, control *Performance) (row int, err error) {
 	var p Performance
 	if control != nil {
@@ -198,13 +195,13 @@ func (s *Stream) Add(at feature.Place, control *Performance) (row int, err error
 	}
 	switch {
 	case !at.Pos.Finite() || !m3.Finite(at.Yaw):
-		return 0, fmt.Errorf("keypose: nobody can stand at %+v", at)
+		return 0, fmt.Errorf("keypose: no agent can stand at %+v", at)
 	case p.Loop == nil:
-		return 0, errors.New("keypose: nobody performs without a routine")
+		return 0, errors.New("keypose: a performance without a loop")
 	case !p.Loop.fits(s.model.Layout):
-		return 0, fmt.Errorf("keypose: a routine of another skeleton than model %q", s.model.Net.Meta().Name)
+		return 0, fmt.Errorf("keypose: a loop of another skeleton than that of model %q", s.model.Net.Meta().Name)
 	case !(p.Start >= 0 && p.Start <= 1e6):
-		return 0, fmt.Errorf("keypose: nobody begins a routine at %g s: want 0 to a million", p.Start)
+		return 0, fmt.Errorf("keypose: a performance begins at %g s: want 0 to a million", p.Start)
 	case s.rows == len(s.body):
 		return 0, fmt.Errorf("keypose: all %d places of the stream are taken", s.rows)
 	}
@@ -219,7 +216,7 @@ func (s *Stream) Add(at feature.Place, control *Performance) (row int, err error
 	return row, nil
 }
 
-// Place moves row to a spot, finite. They go on there.
+// Place moves a row to a spot, which is finite. It continues there.
 func (s *Stream) Place(row int, at feature.Place) {
 	s.body[row].spot = feature.Place{Pos: at.Pos.Flat(), Yaw: at.Yaw}
 }
@@ -297,17 +294,17 @@ func (s *Stream) check(row int) error {
 				continue
 			}
 			if c.routine == nil || !c.routine.fits(s.model.Layout) || c.key < 0 || int(c.key) >= len(c.routine.time) || !(math.Abs(c.at) <= 1e6) {
-				return errors.New("the state has a key that is not one of its routine's")
+				return errors.New("the state has a key that is not one of its loop's")
 			}
 		}
 	}
 	for _, r := range [3]*PoseLoop{b.part.Loop, b.asked.Loop, s.parts[row].Loop} {
 		if r != nil && !r.fits(s.model.Layout) {
-			return errors.New("the state has a routine of another skeleton")
+			return errors.New("the state has a loop of another skeleton")
 		}
 	}
 	if b.part.Loop == nil || !(b.part.Speed >= MinPlaybackSpeed && b.part.Speed <= MaxPlaybackSpeed) {
-		return errors.New("the state has no routine, or a speed out of range")
+		return errors.New("the state has no loop, or a speed out of range")
 	}
 	ok := b.spot.Pos.Finite() && m3.Finite(b.spot.Yaw) && feature.Finite(s.shown.height[row*kept:][:kept])
 	for _, p := range s.shown.place[row*kept:][:kept] {
@@ -333,7 +330,7 @@ func (s *Stream) Remove(row int) {
 	s.parts[s.rows], s.body[s.rows] = Performance{}, performing{}
 }
 
-// copy gives row what another plays.
+// copy copies the frames of row of to row.
 func (s *shown) copy(row, of int) {
 	copy(s.place[row*kept:][:kept], s.place[of*kept:])
 	copy(s.height[row*kept:][:kept], s.height[of*kept:])
@@ -341,17 +338,17 @@ func (s *shown) copy(row, of int) {
 	copy(s.rot[row*kept*s.joints:][:kept*s.joints], s.rot[of*kept*s.joints:])
 }
 
-// Loops returns how often row had come to the last key of their routine, since they
-// came to its first, when their last turn was.
+// Loops returns the number of rounds that a row had completed of its loop when its last window was
+// requested.
 func (s *Stream) Loops(row int) int { return int(s.body[row].rounds) }
 
-// Root returns where the root of row is over the ground.
+// Root returns the place of a row's root over the ground.
 func (s *Stream) Root(row int) feature.Place {
 	spot, p := s.body[row].spot, s.shown.place[row*kept+s.sched.At(row)]
 	return feature.Place{Pos: spot.Pos.Add(m3.YawQuat(spot.Yaw).Rotate(p.Pos)), Yaw: m3.WrapAngle(spot.Yaw + p.Yaw)}
 }
 
-// Contacts reports which feet of row stand: bit 0 is the left one, bit 1 the right one.
+// Contacts returns the contacts of a row: bit 0 is the left foot, bit 1 the right one.
 func (s *Stream) Contacts(row int) uint8 { return s.shown.stands[row*kept+s.sched.At(row)] }
 
 // Sample poses those of rows r0 to r1−1 that update.

@@ -6,8 +6,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// first has row begin so many seconds into the routine, with a window that
-// interpolation makes.
+// first starts a row at from seconds into its loop, with an interpolated window.
 func (s *Stream) first(row int, from float64) {
 	b, t := &s.body[row], s.track
 	r := b.part.Loop
@@ -18,7 +17,7 @@ func (s *Stream) first(row int, from float64) {
 	for n := c.next(b.part); n.at <= -before; n = c.next(b.part) {
 		c = n
 	}
-	// What they do before their window is as if they had come to it.
+	// The keys before the window count as passed.
 	b.last, b.next = c, c
 	b.last.at += cycle
 	b.next.at += cycle
@@ -37,7 +36,7 @@ func (s *Stream) first(row int, from float64) {
 	s.interpolated(row, 0)
 }
 
-// take has b do as they are asked from their next key on.
+// take puts a Performance into effect, from the next key on.
 func (b *progress) take(asked Performance) {
 	if asked.Loop != nil {
 		b.part.Loop = asked.Loop
@@ -47,7 +46,7 @@ func (b *progress) take(asked Performance) {
 	}
 }
 
-// lay interpolates the window of b's next turn. recall writes its first frame.
+// lay interpolates the next window of b. recall writes its first frame.
 func (w *windowMaker) lay(t *Track, b *progress, asked Performance, recall func()) {
 	clear(t.Weight)
 	clear(w.last)
@@ -68,7 +67,7 @@ func (w *windowMaker) lay(t *Track, b *progress, asked Performance, recall func(
 	t.Interpolate()
 }
 
-// pass counts the rounds of who has come to a key.
+// pass counts the rounds when an agent reaches key c.
 func (b *progress) pass(c cursor) {
 	switch last := int(c.key) == len(c.routine.time)-1; {
 	case b.begun != c.routine:
@@ -81,11 +80,11 @@ func (b *progress) pass(c cursor) {
 	}
 }
 
-// frameAt returns the frame of a window that is so many ticks from its beginning.
+// frameAt returns the frame of a window at a time in ticks from its start.
 func frameAt(at float64) int { return before + int(math.Round(at)) }
 
-// key keys the frame of c, which comes after was, if it lies in the window behind the
-// first. The way to another routine is lightly keyed such that it begins and ends slowly.
+// key keys the frame of c, which follows was, if it lies in the window behind the first frame.
+// Light keys make a transition to another loop begin and end slowly.
 func (w *windowMaker) key(t *Track, was, c cursor) {
 	if c.routine != was.routine {
 		for _, ease := range [2][2]float64{{0.25, 0.16}, {0.75, 0.84}} {
@@ -101,7 +100,7 @@ func (w *windowMaker) key(t *Track, was, c cursor) {
 	}
 }
 
-// keyed remembers what frame f has keys of.
+// keyed records the keyed groups of frame f.
 func (w *windowMaker) keyed(t *Track, f int) {
 	groups := t.Layout.Groups()
 	for g, k := range t.Weight[f*groups:][:groups] {
@@ -111,11 +110,10 @@ func (w *windowMaker) keyed(t *Track, f int) {
 	}
 }
 
-// hint is the weight of what is no key, but on the way between two.
+// hint is the weight of frames between two keys that only guide the motion.
 const hint = 0.3
 
-// beyond keys the last frame lightly with what lies on the way to the keys after the
-// window, from c on.
+// beyond keys the last frame lightly, on the way to the keys after the window, from c on.
 func (w *windowMaker) beyond(t *Track, c cursor, p Performance) {
 	groups, n := t.Layout.Groups(), len(t.Layout.Joints)
 	end := window - 1

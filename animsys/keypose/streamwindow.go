@@ -9,23 +9,23 @@ import (
 	"mannequin/engine/m3"
 )
 
-// making is what windows are made with.
+// making holds the buffers of the windows that are due.
 type making struct {
 	x, y     []float32 // (due, network frames, inputs) and (due, network frames, columns + Feet)
 	in, out  [][]float32
 	tracks   []*Track  // (due)
 	stand    []float32 // (due, window, Feet)
-	failed   []bool    // (due) their window is interpolated
+	failed   []bool    // (due) the window is interpolated
 	all      bool      // every window is
 	makers   []windowMaker
-	own      windowMaker // for what is interpolated between ticks, into track
+	own      windowMaker // for windows that are interpolated within a tick, into track
 	track    *Track
-	standing []float32 // (window, Feet) of those
+	standing []float32 // (window, Feet) their contacts
 
 	begin, see, end, play func(worker, i int)
 }
 
-// windowMaker is what one worker needs.
+// windowMaker is the scratch of a worker.
 type windowMaker struct {
 	reader      *InputEncoder
 	holder      *FootLock
@@ -58,9 +58,9 @@ func (t *making) init(l *Layout, batch, workers int) error {
 	return nil
 }
 
-// Generate starts the windows that are due and requests those that are due next. If
-// the network failed it returns the error, and their agents play what interpolation
-// makes; so do agents that were frozen, or not there yet, when theirs was requested.
+// Generate starts the windows that are due and requests those that are due next. If the network
+// failed it returns the error, and their agents play the interpolation. So do agents that were
+// frozen, or not there yet, when theirs should have been requested.
 func (s *Stream) Generate(frozen []bool) error {
 	copy(s.frozen, frozen)
 	if err := s.sched.Step(s.frozen[:s.rows]); err != nil {
@@ -86,7 +86,7 @@ func (s *Stream) commit(failed error) (err error) {
 	return err
 }
 
-// ask keeps what a row is asked for, and how far it has come.
+// ask records the Performance and the progress of a row at its request.
 func (s *Stream) ask(row int) error {
 	err := s.suit(row)
 	b := &s.body[row]
@@ -94,14 +94,14 @@ func (s *Stream) ask(row int) error {
 	return err
 }
 
-// request lays the keys of the windows that are due.
+// request writes the keys of the windows that are due.
 func (s *Stream) request() { s.pool.Run(len(s.sched.Due), s.begin) }
 
-// suit drops a part that is not for this skeleton.
+// suit drops a Performance of another skeleton.
 func (s *Stream) suit(row int) error {
 	if p := s.parts[row].Loop; p != nil && p != s.body[row].part.Loop && !p.fits(s.model.Layout) {
 		s.parts[row].Loop = nil
-		return errors.New("a part with a routine of another skeleton: they go on with theirs")
+		return errors.New("a performance with a loop of another skeleton is ignored")
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (s *Stream) compute() error {
 	return err
 }
 
-// beginWindow lays the i-th window's keys.
+// beginWindow writes the i-th window's keys.
 func (s *Stream) beginWindow(worker, i int) {
 	t, row := s.tracks[i], int(s.sched.Due[i])
 	b := &s.body[row]
@@ -126,13 +126,13 @@ func (s *Stream) beginWindow(worker, i int) {
 	s.makers[worker].lay(t, &b.progress, b.asked, func() { s.recall(t, row) })
 }
 
-// seeWindow writes what the network sees of them.
+// seeWindow writes the i-th window's network input.
 func (s *Stream) seeWindow(worker, i int) {
 	size := window / 2 * s.model.Layout.Inputs()
 	s.makers[worker].reader.Encode(s.x[i*size:][:size], s.tracks[i], 2)
 }
 
-// recall writes what row shows at the beginning of their window into its first frame.
+// recall writes the pose that a row shows at the start of its window into the window's first frame.
 func (s *Stream) recall(t *Track, row int) {
 	f, n := row*kept+cycle-before, s.shown.joints
 	t.Place[0], t.Height[0] = s.shown.place[f], s.shown.height[f]
@@ -140,11 +140,10 @@ func (s *Stream) recall(t *Track, row int) {
 	t.Key(0)
 }
 
-// maxOutput is the magnitude from which a network's output is no correction of a
-// person, m or rad.
+// maxOutput bounds the network's corrections, m or rad.
 const maxOutput = 100
 
-// endWindow makes the i-th window of what the network has made.
+// endWindow corrects the i-th window by the network's output.
 func (s *Stream) endWindow(worker, i int) {
 	w, t, stand := &s.makers[worker], s.tracks[i], s.stand[i*window*Feet:][:window*Feet]
 	size := window / 2 * (s.model.Layout.Columns() + Feet)
@@ -153,33 +152,32 @@ func (s *Stream) endWindow(worker, i int) {
 		stands(stand)
 	} else {
 		t.correct(y, 2, w.raw, w.pinned, stand)
-		w.holder.hold(t, stand)
+		w.holder.apply(t, stand)
 	}
 	w.soft.run(t)
 }
 
-// playWindow has the one play the i-th window whose it is.
+// playWindow starts the i-th window.
 func (s *Stream) playWindow(_, i int) {
 	if row := s.sched.Due[i]; row != windows.None {
 		s.shown.play(int(row), s.tracks[i], s.stand[i*window*Feet:][:window*Feet], eased)
 	}
 }
 
-// interpolated has row play what is laid in s.track, eased over in so many ticks.
+// interpolated starts the interpolated s.track in a row, eased in over ticks.
 func (s *Stream) interpolated(row, ticks int) {
 	s.own.soft.run(s.track)
 	s.shown.play(row, s.track, s.standing, ticks)
 }
 
-// stands has both feet stand all the time.
+// stands marks both feet as standing throughout.
 func stands(stand []float32) {
 	for i := range stand {
 		stand[i] = 1
 	}
 }
 
-// play makes the frames of a window those that row plays, eased over from those that
-// they played before in so many ticks.
+// play starts a window in a row, eased in over ticks from the frames before.
 func (s *shown) play(row int, t *Track, stand []float32, ticks int) {
 	for f := range kept {
 		to, from, n := row*kept+f, row*kept+f+cycle, s.joints

@@ -6,27 +6,26 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Track is a motion of which some is known: what is keyed, at which frames, and
-// what lies between.
+// Track is a motion of which some parts are keyed: the keys, and the motion between them.
 type Track struct {
 	Layout *Layout
 	Frames int
 	FPS    float32
 
-	Place  []feature.Place // (Frames) where the root is over the ground, and its heading
+	Place  []feature.Place // (Frames) place of the root over the ground, and its heading
 	Height []float32       // (Frames) of the root, m
-	Rot    []m3.Quat       // (Frames, joints that turn) local rotations; the root's is apart from its heading
+	Rot    []m3.Quat       // (Frames, joints that turn) local rotations; the root's is relative to its heading
 
-	// Weight says what is keyed, (Frames, groups): 0 is not, 1 is to be met exactly.
+	// Weight is the weight of each key, (Frames, groups): 0 is no key, 1 is met exactly.
 	Weight []float32
 
-	// Where the keys around a frame are, (Frames, groups), and how far between them it
-	// is: Interpolate writes them. −1 is no key.
+	// Prev and Next are the neighbouring keys of each frame, (Frames, groups), −1 for none. Between
+	// is the fraction of the way between them. Interpolate writes all three.
 	Prev, Next []int32
 	Between    []float32
 }
 
-// NewTrack returns a track with nothing keyed, at rest at the origin.
+// NewTrack returns a track without keys, in the bind pose at the origin.
 func (l *Layout) NewTrack(frames int, fps float32) *Track {
 	n, g := len(l.Joints), l.Groups()
 	t := &Track{Layout: l, Frames: frames, FPS: fps,
@@ -38,7 +37,7 @@ func (l *Layout) NewTrack(frames int, fps float32) *Track {
 	return t
 }
 
-// Key keys all of frame f, to be met exactly.
+// Key keys all of frame f with weight 1.
 func (t *Track) Key(f int) {
 	groups := t.Layout.Groups()
 	for i := range t.Weight[f*groups:][:groups] {
@@ -46,16 +45,15 @@ func (t *Track) Key(f int) {
 	}
 }
 
-// Copy takes over the motion of another track, as many frames as both have. What is
-// keyed stays.
+// Copy copies the motion of another track, as many frames as both have. Keys stay.
 func (t *Track) Copy(of *Track) {
 	copy(t.Place, of.Place)
 	copy(t.Height, of.Height)
 	copy(t.Rot, of.Rot)
 }
 
-// Set writes a pose, local transforms of the skeleton's joints, into frame f. The
-// heading is the one nearest to near. Nothing becomes keyed by that.
+// Set writes a pose, local transforms of the skeleton's joints, into frame f. The heading is the
+// one nearest to near. Keys stay.
 func (t *Track) Set(f int, pos []m3.Vec3, rot []m3.Quat, near float32) {
 	n := len(t.Layout.Joints)
 	out := t.Rot[f*n:][:n]
@@ -67,8 +65,8 @@ func (t *Track) Set(f int, pos []m3.Vec3, rot []m3.Quat, near float32) {
 	out[0] = m3.YawQuat(t.Place[f].Yaw).Conj().Mul(out[0])
 }
 
-// placeOf returns where a root stands, its heading within half a turn of near. A
-// root that hangs head down has no heading: it gets near.
+// placeOf returns the place of a root, with its heading within half a turn of near. An upside-down
+// root has no heading and gets near.
 func placeOf(pos m3.Vec3, rot m3.Quat, near float32) feature.Place {
 	yaw := near
 	if rot.Y*rot.Y+rot.W*rot.W > 1e-6 {
@@ -77,9 +75,8 @@ func placeOf(pos m3.Vec3, rot m3.Quat, near float32) feature.Place {
 	return feature.Place{Pos: pos.Flat(), Yaw: yaw}
 }
 
-// SetClip writes a clip on the layout's skeleton into the whole track: frame f is
-// the clip's frame from + f·step, between two of which lies a mixture. Frames beyond
-// its ends are as the clip begins and ends.
+// SetClip writes a clip on the layout's skeleton into the whole track. Frame f is the clip's frame
+// from + f·step, interpolated. Frames beyond the clip hold its ends.
 func (t *Track) SetClip(c *skel.Clip, from, step float64) {
 	near := float32(0)
 	mixed := make([]m3.Quat, c.Skel.Len())
@@ -118,9 +115,9 @@ func (t *Track) Pose(f int, pos []m3.Vec3, rot []m3.Quat) {
 	rot[0] = m3.YawQuat(p.Yaw).Mul(in[0])
 }
 
-// Interpolate fills what is not keyed: between two keys of a group linearly, and
-// rotations along the shortest arc; before the first and after the last as these
-// are. A group without keys is what it was at frame 0.
+// Interpolate fills the frames between keys: linearly between two keys of a group, rotations along
+// the shortest arc. Before the first key and after the last these are held. A group without keys is
+// held at frame 0.
 func (t *Track) Interpolate() {
 	groups := t.Layout.Groups()
 	for g := range groups {
@@ -160,7 +157,7 @@ func (t *Track) Interpolate() {
 	}
 }
 
-// mix writes into frame f what group g is between frames a and b.
+// mix writes group g of frame f, interpolated between frames a and b.
 func (t *Track) mix(g, f, a, b int, u float32) {
 	n := len(t.Layout.Joints)
 	switch g {
@@ -180,8 +177,8 @@ func (t *Track) mix(g, f, a, b int, u float32) {
 	}
 }
 
-// Rotations writes frame f for [Tree]: a quaternion x, y, z, w of each of its joints,
-// the heading's none.
+// Rotations writes frame f for [Tree]: a quaternion x, y, z, w of each of its joints, the identity
+// for the heading.
 func (t *Track) Rotations(dst []float32, f int) {
 	l := t.Layout
 	for i := range dst {

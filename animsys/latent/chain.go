@@ -46,7 +46,8 @@ func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float
 	cols := m.Layout.Columns()
 	size, frames := Frames*cols, len(rows)/cols
 	if len(components) != m.Values || len(fixed) != m.Values || len(rows) != frames*cols || frames > 0 && frames < Overlap {
-		return nil, 0, fmt.Errorf("latent: a motion of %d values, %d components and %d marks: want no frames or at least %d of %d values, and %d components and marks", len(rows), len(components), len(fixed), Overlap, cols, m.Values)
+		return nil, 0, fmt.Errorf("latent: a motion of %d values, %d components and %d marks: want no frames or at least %d of %d values, and %d components and marks",
+			len(rows), len(components), len(fixed), Overlap, cols, m.Values)
 	}
 	t := &c.chaining
 	resize(&t.clip, size)

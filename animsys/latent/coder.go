@@ -26,7 +26,7 @@ type Coder struct {
 type CoderOptions struct {
 	Batch   int               // maximum number of clips, at least 1
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 }
 
@@ -50,7 +50,8 @@ func (m *Model) newDecoder(o CoderOptions) (*Coder, error) {
 	if o.Batch < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("latent: a coder of %d clips on %d workers: want at least one of both", o.Batch, o.Workers)
 	}
-	c := &Coder{m: m, batch: o.Batch, in: make([][]float32, 1), out: make([][]float32, 0, 2), padded: make([]float32, o.Batch*Padded*m.Layout.Columns())}
+	c := &Coder{m: m, batch: o.Batch, in: make([][]float32, 1), out: make([][]float32, 0, 2),
+		padded: make([]float32, o.Batch*Padded*m.Layout.Columns())}
 	var err error
 	if c.decode, err = o.Open.Session(m.Decoder, o.session(1)); err != nil {
 		return nil, err
@@ -75,7 +76,8 @@ func (c *Coder) Close() error {
 func (c *Coder) size(n, values, rows int) error {
 	m := c.m
 	if n < 0 || n > c.batch || values != n*m.Values || rows != n*Frames*m.Layout.Columns() {
-		return fmt.Errorf("latent: %d clips with %d latent values and %d values of frames: want up to %d clips with %d and %d each", n, values, rows, c.batch, m.Values, Frames*m.Layout.Columns())
+		return fmt.Errorf("latent: %d clips with %d latent values and %d values of frames: want up to %d clips with %d and %d each",
+			n, values, rows, c.batch, m.Values, Frames*m.Layout.Columns())
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
+	"mannequin/engine/m3"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -33,7 +33,8 @@ func NewComponents(names []string, mean []float32, steps [][]float32) (*Componen
 	c := &Components{Names: names, Mean: mean, Steps: steps}
 	n := len(mean)
 	if n == 0 || n > maxComponents || len(steps) != n || len(names) > n {
-		return nil, fmt.Errorf("%d components with %d names of %d latent values: want as many components as values, at most %d, and no more names", len(steps), len(names), n, maxComponents)
+		return nil, fmt.Errorf("%d components with %d names of %d latent values: want as many components as values, at most %d, and no more names",
+			len(steps), len(names), n, maxComponents)
 	}
 	a := mat.NewDense(n, n, nil) // column k: z = mean + a·c
 	for k, s := range steps {
@@ -41,7 +42,7 @@ func NewComponents(names []string, mean []float32, steps [][]float32) (*Componen
 			return nil, fmt.Errorf("component %d has %d values, want %d", k, len(s), n)
 		}
 		for i, v := range s {
-			if !finite(v) || !finite(mean[i]) {
+			if !m3.Finite(v) || !m3.Finite(mean[i]) {
 				return nil, fmt.Errorf("component %d or the mean is not finite", k)
 			}
 			a.Set(i, k, float64(v))
@@ -72,8 +73,6 @@ func (c *Components) Controllable() []bool {
 	}
 	return out
 }
-
-func finite(v float32) bool { return !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0) }
 
 func (c *Components) encode() (string, error) {
 	b, err := json.Marshal(c)

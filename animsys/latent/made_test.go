@@ -100,7 +100,8 @@ func parts(t testing.TB) (netruntime.Meta, []netruntime.Tensor) {
 	}
 	nodes = append(nodes, netruntime.Node{Name: ValueY, Op: netruntime.OpDenormalize, In: []string{from}, Tensors: shared})
 	meta := netruntime.Meta{Name: "made", Arch: "graph", Graph: &netruntime.Graph{
-		Inputs: []netruntime.Input{{Name: ValueX, Channels: cols}, {Name: ValueZ, Channels: values}}, Nodes: nodes, Outputs: []string{ValueMean, ValueLogVar, ValueY}}}
+		Inputs: []netruntime.Input{{Name: ValueX, Channels: cols}, {Name: ValueZ, Channels: values}}, Nodes: nodes,
+		Outputs: []string{ValueMean, ValueLogVar, ValueY}}}
 	must.Do(t, Describe(&meta, p, oblique(t)))
 	return meta, tensors
 }

@@ -76,7 +76,8 @@ func TestModelFile(t *testing.T) {
 	must.Do(t, m.Net.Encode(&b))
 	net := must.Get(netruntime.Decode(b.Bytes()))(t)
 	again := must.Get(NewModel(net))(t)
-	if !slices.Equal(again.Components.Mean, m.Components.Mean) || !slices.Equal(again.Components.Names, m.Components.Names) || again.Layout.Hash() != m.Layout.Hash() {
+	if !slices.Equal(again.Components.Mean, m.Components.Mean) || !slices.Equal(again.Components.Names, m.Components.Names) ||
+		again.Layout.Hash() != m.Layout.Hash() {
 		t.Error("components or layout differ")
 	}
 	size := Frames * m.Layout.Columns()
@@ -104,7 +105,8 @@ func TestCoder(t *testing.T) {
 	alone, m1, d1 := make([]float32, size), make([]float32, values), make([]float32, values)
 	for i := range n {
 		must.Do(t, errors.Join(one.Decode(alone, z[i*values:][:values], 1), one.Encode(m1, d1, alone, 1)))
-		if !slices.Equal(alone, rows[i*size:][:size]) || !slices.Equal(m1, mean[i*values:][:values]) || !slices.Equal(d1, deviation[i*values:][:values]) {
+		if !slices.Equal(alone, rows[i*size:][:size]) || !slices.Equal(m1, mean[i*values:][:values]) ||
+			!slices.Equal(d1, deviation[i*values:][:values]) {
 			t.Fatalf("clip %d differs alone", i)
 		}
 	}

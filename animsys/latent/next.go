@@ -36,11 +36,11 @@ type NextClip struct {
 	values, batch int
 	session       netruntime.Session
 	x             []float32 // (batch, nextInput·values)
-	in, out       [1][]float32
+	run           netruntime.Sequences
 }
 
-// inputsPerValue is the number of inputs per latent value: the components of the clip before; the wanted
-// ones, 0 if free; 1 if wanted.
+// inputsPerValue is the number of inputs per latent value: the component of the clip before; the
+// wanted one, 0 if free; 1 if wanted.
 const inputsPerValue = 3
 
 // NewNextClip returns a predictor of m's next clips.
@@ -55,9 +55,11 @@ func (m *Model) NewNextClip(net *netruntime.Net, o CoderOptions) (*NextClip, err
 	case meta.Extra[KeyNext] == "":
 		return nil, fmt.Errorf("latent: model %q does not predict next clips: train one with mannequin train next", meta.Name)
 	case meta.Extra[KeySpace] != space(m.Net.Meta()):
-		return nil, fmt.Errorf("latent: model %q predicts clips of another latent space than that of %q: train one with mannequin train next", meta.Name, m.Net.Meta().Name)
+		return nil, fmt.Errorf("latent: model %q predicts clips of another latent space than that of %q: train one with mannequin train next",
+			meta.Name, m.Net.Meta().Name)
 	case m.Values > MaxSliders || net.Inputs() != inputsPerValue*m.Values || net.Outputs() != m.Values:
-		return nil, fmt.Errorf("latent: model %q takes %d values and returns %d, want %d and %d, at most %d", meta.Name, net.Inputs(), net.Outputs(), inputsPerValue*m.Values, m.Values, MaxSliders)
+		return nil, fmt.Errorf("latent: model %q takes %d values and returns %d, want %d and %d, at most %d",
+			meta.Name, net.Inputs(), net.Outputs(), inputsPerValue*m.Values, m.Values, MaxSliders)
 	}
 	session, err := o.Open.Session(net, o.session(1))
 	if err != nil {
@@ -84,8 +86,7 @@ func (n *NextClip) Run(after, before []float32, wanted []Sliders) error {
 			}
 		}
 	}
-	n.in[0], n.out[0] = n.x[:clips*inputsPerValue*v], after
-	if err := n.session.RunSequences(n.out[:], n.in[:], clips, 1); err != nil {
+	if err := n.run.Run(n.session, after, n.x[:clips*inputsPerValue*v], clips, 1); err != nil {
 		return err
 	}
 	for i := range wanted {

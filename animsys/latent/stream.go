@@ -22,7 +22,7 @@ import (
 // clip starts.
 type Stream struct {
 	sliders []Sliders // (people)
-	frozen  []bool    // (people) agents that stay as they are
+	frozen  []bool    // (people) agents that do not move
 	model   *Model
 	coder   *Coder
 	next    *NextClip
@@ -30,12 +30,12 @@ type Stream struct {
 
 	rows  int
 	body  []walking // (people)
-	clips []float32 // (people, Frames, columns) what is played
-	now   []float32 // (people, values) its components
-	first [2]start  // clips that people begin with
+	clips []float32 // (people, Frames, columns) current clips
+	now   []float32 // (people, values) components of the current clips
+	first [2]start  // clips with which agents begin
 	sched windows.Scheduler
 	asked []Sliders // (due)
-	was   []float32 // (due, values) the components of their clips
+	was   []float32 // (due, values) components of the current clips
 	is, z []float32 // (due, values) components of the next clips, and as latent values
 	made  []float32 // (due, Frames, columns)
 	fit   []bool    // (due) the clip is finite
@@ -61,34 +61,34 @@ const StartLead = 1.5
 
 // StreamOptions configure a stream.
 type StreamOptions struct {
-	People  int               // largest number of agents, at least 1
-	Workers int               // goroutines that make clips; 0 lets generator.Workers choose
-	Open    netruntime.Opener // computes networks; nil is the processor
-	BF16    bool              // see netruntime.SessionOptions
+	Capacity int               // maximum number of agents, at least 1
+	Workers  int               // goroutines that make clips; 0 lets generator.Workers choose
+	Open     netruntime.Opener // computes networks; nil is the processor
+	BF16     bool              // see netruntime.SessionOptions
 
-	// Clips start in every so many ticks, the first of them From. A larger number makes larger
-	// batches, which cost less per clip. 0 is 1; it divides the ticks of half a second.
+	// Clips start only in every Every-th tick, the first of them From. A larger number makes larger
+	// batches, which cost less per clip. 0: 1; it must divide the ticks of half a second.
 	Every, From int
 }
 
 // NewStream returns a stream without agents. next predicts how clips continue: see NewNextClip.
 func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error) {
-	o.Workers = generator.Workers(o.Workers, o.People)
-	if o.People < 1 || o.Workers < 1 {
-		return nil, fmt.Errorf("latent: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
+	o.Workers = generator.Workers(o.Workers, o.Capacity)
+	if o.Capacity < 1 || o.Workers < 1 {
+		return nil, fmt.Errorf("latent: a stream of %d people on %d workers: want at least one", o.Capacity, o.Workers)
 	}
 	if m.Skel.Len() > maxJoints || len(m.Layout.Joints) > maxJoints || len(m.Layout.Contacts) > 8 {
 		return nil, fmt.Errorf("latent: a stream of people of %d joints and %d contacts: at most %d and 8", m.Skel.Len(), len(m.Layout.Contacts), maxJoints)
 	}
-	sched, err := windows.New(o.People, hop, o.Every, o.From)
+	sched, err := windows.New(o.Capacity, hop, o.Every, o.From)
 	if err != nil {
 		return nil, fmt.Errorf("latent: a stream: %w", err)
 	}
 	batch := sched.Most()
 	cols := m.Layout.Columns()
 	s := &Stream{
-		sliders: make([]Sliders, o.People), frozen: make([]bool, o.People), model: m,
-		body: make([]walking, o.People), clips: make([]float32, o.People*Frames*cols), now: make([]float32, o.People*m.Values),
+		sliders: make([]Sliders, o.Capacity), frozen: make([]bool, o.Capacity), model: m,
+		body: make([]walking, o.Capacity), clips: make([]float32, o.Capacity*Frames*cols), now: make([]float32, o.Capacity*m.Values),
 		sched: sched, fit: make([]bool, batch), asked: make([]Sliders, batch), made: make([]float32, batch*Frames*cols),
 		was: make([]float32, batch*m.Values), is: make([]float32, batch*m.Values), z: make([]float32, batch*m.Values),
 	}
@@ -144,11 +144,11 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 // Model returns the stream's model.
 func (s *Stream) Model() *Model { return s.model }
 
-// People returns the number of agents.
-func (s *Stream) People() int { return s.rows }
+// Agents returns the number of agents.
+func (s *Stream) Agents() int { return s.rows }
 
-// Discarded returns how many clips held values that were not finite. Their agents played a mean clip
-// instead.
+// Discarded returns the number of clips with values that were not finite. Their agents played a
+// mean clip instead.
 func (s *Stream) Discarded() int { return s.lost }
 
 // Add puts an agent at a place and returns its row, the last. It walks as people do on average until
@@ -242,9 +242,9 @@ func (s *Stream) components(row int) []float32 {
 	return s.now[row*n:][:n]
 }
 
-// Generate starts the clips that are due and requests those that are due next. If
-// making them failed it returns the error, and their agents play their clip again; so
-// do agents that were frozen, or not there yet, when theirs should have been requested.
+// Generate starts the clips that are due and requests those that are due next. If making them
+// failed it returns the error, and their agents replay their clip. So do agents that were frozen,
+// or not there yet, when theirs should have been requested.
 func (s *Stream) Generate(frozen []bool) error {
 	copy(s.frozen, frozen)
 	if err := s.sched.Step(s.frozen[:s.rows]); err != nil {
@@ -270,7 +270,7 @@ func (s *Stream) commit(err error) error {
 	return nil
 }
 
-// ask keeps what a row is asked for.
+// ask records the sliders of a row at its request.
 func (s *Stream) ask(row int) error {
 	s.body[row].asked = s.sliders[row]
 	return nil
@@ -306,7 +306,7 @@ func (s *Stream) compute() error {
 	return nil
 }
 
-// play starts the i-th of the clips that were made in a row.
+// play starts the i-th of the new clips in a row.
 func (s *Stream) play(i, row int) {
 	v, cols := s.model.Values, s.model.Layout.Columns()
 	is, y := s.made[i*Frames*cols:][:Frames*cols], s.is[i*v:][:v]
@@ -323,7 +323,7 @@ func (s *Stream) play(i, row int) {
 	copy(to[Overlap*cols:], is[Overlap*cols:])
 }
 
-// Sample moves rows r0 to r1−1 on by a frame, and poses those of p.Update.
+// Sample advances rows r0 to r1−1 by a frame, and poses those of p.Update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 	s.advance(r0, r1)
 	for r := r0; r < r1; r++ {
@@ -345,11 +345,11 @@ func (s *Stream) advance(r0, r1 int) {
 	}
 }
 
-// Root returns where the body of row is.
+// Root returns the place of a row's body.
 func (s *Stream) Root(row int) feature.Place { return s.body[row].place }
 
-// Preview appends the places to dst where the body of row will be, n frames from one to the
-// next, to the end of its clip; into the latter half of that the next clip will be faded.
+// Preview appends the future places of a row's body to dst, every n frames, to the end of its clip.
+// The next clip will be faded into its second half.
 func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
 	clip, at := s.clip(row), s.sched.At(row)
@@ -362,13 +362,13 @@ func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	return dst
 }
 
-// frame returns the frame of row's clip that is shown, (columns).
+// frame returns the current frame of a row's clip, (columns).
 func (s *Stream) frame(row int) []float32 {
 	cols := s.model.Layout.Columns()
 	return s.clip(row)[s.sched.At(row)*cols:][:cols]
 }
 
-// Contacts reports which contacts of row stand, a bit each in the layout's order.
+// Contacts returns the contacts of a row, a bit each in the layout's order.
 func (s *Stream) Contacts(row int) (stands uint8) {
 	f, l := s.frame(row), s.model.Layout
 	for c := range l.Contacts {
@@ -379,7 +379,7 @@ func (s *Stream) Contacts(row int) (stands uint8) {
 	return stands
 }
 
-// maxJoints are the most joints of a streamed skeleton.
+// maxJoints bounds the joints of a stream's skeleton.
 const maxJoints = 64
 
 // Pose writes the pose of a row.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/linsolve"
 )
 
 // Trait is a visible property of a clip, as one number.
@@ -98,22 +99,8 @@ func cycles(apart *[Frames]float64) float64 {
 		for p := range 3 {
 			a[p][p] += 0.1 // less than a cycle leaves the fit undetermined
 		}
-		for p := range 3 {
-			for r := p + 1; r < 3; r++ {
-				k := a[r][p] / a[p][p]
-				for q := p; q < 4; q++ {
-					a[r][q] -= k * a[p][q]
-				}
-			}
-		}
-		var x [3]float64
-		explained := 0.0
+		x, explained := linsolve.Three(a), 0.0
 		for p := 2; p >= 0; p-- {
-			x[p] = a[p][3]
-			for q := p + 1; q < 3; q++ {
-				x[p] -= a[p][q] * x[q]
-			}
-			x[p] /= a[p][p]
 			explained += x[p] * b[p]
 		}
 		if -explained < least { // sum of squares that is left, except a constant

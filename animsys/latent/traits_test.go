@@ -30,7 +30,8 @@ func TestTraits(t *testing.T) {
 		set(f, "Neck1", 2, 0.5*math.Tan(-5*math.Pi/180))
 	}
 	want := map[string][2]float64{ // with tolerance
-		"turn": {yaw * 180 / math.Pi, 0.01}, "step": {speed / steps, 0.02}, "lead": {swing*math.Cos(0.3) + 0.05, 1e-3}, "lean": {3, 0.01}, "bend": {-5, 0.01},
+		"turn": {yaw * 180 / math.Pi, 0.01}, "step": {speed / steps, 0.02}, "lead": {swing*math.Cos(0.3) + 0.05, 1e-3},
+		"lean": {3, 0.01}, "bend": {-5, 0.01},
 	}
 	traits := must.Get(Traits(l))(t)
 	if len(traits) != len(want) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/linsolve"
 	"mannequin/netruntime"
 )
 
@@ -13,18 +14,18 @@ import (
 type ActionSynthesizer struct {
 	Weight float32 // of the squared distance of each given position, in the edit's cost; NewActionSynthesizer sets 0.1, which leaves millimetres
 
-	model   *Model
-	net     netruntime.Session
-	editor  *Editor
-	inputs  []int // of the given positions
-	feet    bool  // whether they are those of the contacts' joints
-	body    []float32
-	batch   int
-	length  int
-	stand   []float32
-	want    []float32
-	weight  []float32
-	in, out [][]float32
+	model  *Model
+	net    netruntime.Session
+	editor *Editor
+	inputs []int // of the given positions
+	feet   bool  // whether they are those of the contacts' joints
+	body   []float32
+	batch  int
+	length int
+	stand  []float32
+	want   []float32
+	weight []float32
+	run    netruntime.Sequences
 }
 
 // NewActionSynthesizer returns a synthesizer of a network of mannequin train synth, of kind punch
@@ -52,7 +53,6 @@ func (m *Model) NewActionSynthesizer(net *netruntime.Net, o EditorOptions) (*Act
 	n := o.Batch * o.Length
 	a.stand, a.body = make([]float32, n*len(m.Layout.Contacts)), make([]float32, n*feature.MotionLen)
 	a.want, a.weight = make([]float32, n*m.Layout.Columns()), make([]float32, n*m.Layout.Columns())
-	a.in, a.out = make([][]float32, 1), make([][]float32, 1)
 	return a, nil
 }
 
@@ -85,8 +85,7 @@ func (a *ActionSynthesizer) Run(rows, given []float32, batch, length, iterations
 		return EditReport{}, fmt.Errorf("manifold: %d values of motion and %d given ones, want %d and %d",
 			len(rows), len(given), frames*cols, frames*len(a.inputs))
 	}
-	a.in[0], a.out[0] = given, rows
-	if err := a.net.RunSequences(a.out, a.in, batch, length); err != nil || iterations == 0 {
+	if err := a.run.Run(a.net, rows, given, batch, length); err != nil || iterations == 0 {
 		return EditReport{}, err
 	}
 	job := a.newEdit(rows, given, batch, length)
@@ -155,28 +154,8 @@ func (a *ActionSynthesizer) solveBody(body, rows, given, stand []float32) {
 				}
 			}
 		}
-		for k, s := range solve3(m) {
+		for k, s := range linsolve.Three(m) {
 			v[k] = float32(s * Rate)
 		}
 	}
-}
-
-// solve3 solves three equations with a positive definite matrix; the last column is the right side.
-func solve3(m [3][4]float64) (x [3]float64) {
-	for i := range 3 {
-		for j := i + 1; j < 3; j++ {
-			s := m[j][i] / m[i][i]
-			for k := i; k < 4; k++ {
-				m[j][k] -= s * m[i][k]
-			}
-		}
-	}
-	for i := 2; i >= 0; i-- {
-		x[i] = m[i][3]
-		for k := i + 1; k < 3; k++ {
-			x[i] -= m[i][k] * x[k]
-		}
-		x[i] /= m[i][i]
-	}
-	return x
 }

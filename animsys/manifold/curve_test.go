@@ -163,7 +163,8 @@ func TestPlannerIsSmooth(t *testing.T) {
 			pick := func(name string, normal float32) float32 {
 				return rapid.SampledFrom(append([]float32{normal, normal, normal}, odd...)).Draw(rt, fmt.Sprint(name, i))
 			}
-			c := Curve{Path: paths[rapid.IntRange(0, len(paths)-1).Draw(rt, fmt.Sprint("path", i))], Start: pick("start", 4), Speed: min(pick("speed", 1.4), 3), Facing: pick("facing", 0)}
+			c := Curve{Path: paths[rapid.IntRange(0, len(paths)-1).Draw(rt, fmt.Sprint("path", i))], Start: pick("start", 4),
+				Speed: min(pick("speed", 1.4), 3), Facing: pick("facing", 0)}
 			l.take(c)
 			l.on(rapid.IntRange(1, 200).Draw(rt, fmt.Sprint("frames", i)))
 		}

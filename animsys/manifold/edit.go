@@ -13,7 +13,7 @@ type EditorOptions struct {
 	Batch   int               // maximum number of motions, at least 1
 	Length  int               // maximum number of frames, even
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 }
 
 // Editor changes motions so that they meet constraints and stay on the manifold (Holden et al.
@@ -26,19 +26,19 @@ type EditorOptions struct {
 type Editor struct {
 	Weights feature.CostWeights
 
-	model   *Model
-	kernel  netruntime.Session
-	pool    *netruntime.Pool
-	batch   int
-	length  int
-	x       []float32 // (batch, length, columns) current frames
-	grad    []float32 // gradient of the cost at x
-	last    []float32 // gradient of the previous step
-	dir     []float32 // search direction
-	z       []float32 // K·grad, and the Hessian's product with dir
-	body    []float32 // (batch, length, feature.MotionLen)
-	state   []editState
-	in, out [][]float32
+	model  *Model
+	kernel netruntime.Session
+	pool   *netruntime.Pool
+	batch  int
+	length int
+	x      []float32 // (batch, length, columns) current frames
+	grad   []float32 // gradient of the cost at x
+	last   []float32 // gradient of the previous step
+	dir    []float32 // search direction
+	z      []float32 // K·grad, and the Hessian's product with dir
+	body   []float32 // (batch, length, feature.MotionLen)
+	state  []editState
+	run    netruntime.Sequences
 
 	job         *Edit // of the current run
 	begin, next func(worker, b int)
@@ -78,7 +78,6 @@ func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
 	}
 	e.body = make([]float32, o.Batch*o.Length*feature.MotionLen)
 	e.state = make([]editState, o.Batch)
-	e.in, e.out = make([][]float32, 1), make([][]float32, 1)
 	e.begin = func(_, b int) { e.start(e.job, b) }
 	e.next = func(_, b int) { e.step(e.job, b) }
 	for range e.pool.Workers() {
@@ -143,9 +142,8 @@ func (e *Editor) Run(job *Edit) (EditReport, error) {
 			r.Before += s.cost / frames
 		}
 	}
-	e.in[0], e.out[0] = e.grad[:n], e.z[:n]
 	for r.Steps < job.Iterations && r.Failed < job.Batch {
-		if err := e.kernel.RunSequences(e.out, e.in, job.Batch, job.Length/2); err != nil {
+		if err := e.run.Run(e.kernel, e.z[:n], e.grad[:n], job.Batch, job.Length/2); err != nil {
 			return r, err
 		}
 		e.pool.Run(job.Batch, e.next)
@@ -336,7 +334,8 @@ func checkBatch(what string, batch, length, most, longest int) error {
 // checkSize reports options for no motions, an odd number of frames or no workers.
 func checkSize(what string, batch, length, workers int) error {
 	if batch < 1 || length < 2 || length%2 != 0 || workers < 1 {
-		return fmt.Errorf("manifold: %s of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames", what, batch, length, workers)
+		return fmt.Errorf("manifold: %s of %d motions of %d frames on %d workers: want at least one motion and worker, and an even number of frames",
+			what, batch, length, workers)
 	}
 	return nil
 }

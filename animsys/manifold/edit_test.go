@@ -294,7 +294,8 @@ func TestEditBatchInvariance(t *testing.T) {
 			for b := range batch {
 				one := *job
 				cut := func(v []float32) []float32 { return slices.Clone(v[b*len(v)/batch : (b+1)*len(v)/batch]) }
-				one.Batch, one.Rows, one.Body, one.Stand, one.Want, one.Weight = 1, cut(job.Rows), cut(job.Body), cut(job.Stand), cut(job.Want), cut(job.Weight)
+				one.Batch, one.Rows, one.Body, one.Stand, one.Want, one.Weight = 1, cut(job.Rows), cut(job.Body),
+					cut(job.Stand), cut(job.Want), cut(job.Weight)
 				must.Get(e.Run(&one))(t)
 				want = append(want, one.Rows...)
 			}

@@ -68,7 +68,8 @@ func (m *Model) missing(gaps []Gap, frames int) ([]bool, error) {
 		if len(joints) == 0 {
 			joints = l.Joints
 		} else if slices.Contains(joints, l.Joints[0]) {
-			return nil, fmt.Errorf("manifold: gap %d misses %s, which says where the body is: leave Joints empty for a gap of all joints", i, l.Joints[0])
+			return nil, fmt.Errorf("manifold: gap %d misses %s, which says where the body is: leave Joints empty for a gap of all joints",
+				i, l.Joints[0])
 		}
 		for _, name := range joints {
 			j := l.Joint(name)

@@ -46,7 +46,8 @@ func TestHold(t *testing.T) {
 	free, _ := run(0)
 	held, job := run(DefaultHold)
 	if !(away(held) < 0.9*away(free)) || !(stretched(held) < 0.5*stretched(rows)) {
-		t.Errorf("held, joints go %.3f m and bones are %.3f m off; free %.3f and %.3f, before %.3f", away(held), stretched(held), away(free), stretched(free), stretched(rows))
+		t.Errorf("held, joints go %.3f m and bones are %.3f m off; free %.3f and %.3f, before %.3f",
+			away(held), stretched(held), away(free), stretched(free), stretched(rows))
 	}
 	for i, w := range job.Weight {
 		if want := i%cols < l.Body(); (w == DefaultHold) != want || want && job.Want[i] != rows[i] {

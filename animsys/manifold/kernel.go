@@ -147,7 +147,8 @@ func impulseResponses(decoder *netruntime.Net) (answers [][]float32, taps int, e
 			size += 2 * math.Abs(float64(a[i]))
 		}
 		if d := float64(double[from+i]-rest[from+i]) - sum; !(math.Abs(d) <= 1e-3*size) {
-			return nil, 0, fmt.Errorf("manifold: the decoder is not linear in its hidden values: twice all of them change value %d of frame %d by %g, not %g", i%cols, i/cols, float64(double[from+i]-rest[from+i]), sum)
+			return nil, 0, fmt.Errorf("manifold: the decoder is not linear in its hidden values: twice all of them change value %d of frame %d by %g, not %g",
+				i%cols, i/cols, float64(double[from+i]-rest[from+i]), sum)
 		}
 	}
 	return answers, taps, nil

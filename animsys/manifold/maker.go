@@ -152,13 +152,11 @@ func (k *maker) style() error {
 			r.windows = append(r.windows, i)
 		}
 	}
-	r.in[0], r.out[0] = r.frames[:n*window], r.hidden[:n*k.s.window/2*m.Units]
-	if err := r.encode.RunSequences(r.out, r.in, n, k.s.window); err != nil {
+	if err := r.encodeFrames(n, k.s.window); err != nil {
 		return err
 	}
 	k.walker.pool.Run(n, k.restyle)
-	r.in[0], r.out[0] = r.out[0], r.in[0]
-	if err := r.decode.RunSequences(r.out, r.in, n, k.s.window/2); err != nil {
+	if err := r.decodeHidden(n, k.s.window); err != nil {
 		return err
 	}
 	if err := k.holdFeet(n); err != nil {

@@ -1,9 +1,8 @@
 package manifold
 
 import (
-	"math"
-
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/linsolve"
 )
 
 // Missing joints are predicted from the others: a ridge regression from the known values around a
@@ -169,7 +168,8 @@ func (r *regression) predict(from, to int, use func(f int) bool) []float32 {
 		a[p*d+p] += ridge
 	}
 	a[d*d-1] += 1e-6 // the constant is free
-	solve(a, b, d, n)
+	linsolve.Factor(a, d, 1e-12)
+	linsolve.Substitute(a, b, d, n)
 	out := make([]float32, (to-from+2)*n)
 	for f := from - 1; f <= to; f++ {
 		r.feature(v, f)
@@ -207,44 +207,6 @@ func (r *regression) meetEnds(predicted []float32, from, to int, known func(f, c
 		for k := range last + 1 {
 			t := float32(k) / float32(last)
 			predicted[k*n+i] += a + t*(b-a)
-		}
-	}
-}
-
-// solve overwrites b, (d, n), with the solution of a·x = b. The lower half of a, (d, d), holds a
-// positive definite matrix, which is overwritten.
-func solve(a, b []float64, d, n int) {
-	for j := range d {
-		for i := j; i < d; i++ {
-			s := a[i*d+j]
-			for k, v := range a[i*d:][:j] {
-				s -= v * a[j*d+k]
-			}
-			if i == j {
-				a[i*d+i] = math.Sqrt(max(s, 1e-12))
-			} else {
-				a[i*d+j] = s / a[j*d+j]
-			}
-		}
-	}
-	for i := range d {
-		for k := range i {
-			for q := range n {
-				b[i*n+q] -= a[i*d+k] * b[k*n+q]
-			}
-		}
-		for q := range n {
-			b[i*n+q] /= a[i*d+i]
-		}
-	}
-	for i := d - 1; i >= 0; i-- {
-		for k := i + 1; k < d; k++ {
-			for q := range n {
-				b[i*n+q] -= a[k*d+i] * b[k*n+q]
-			}
-		}
-		for q := range n {
-			b[i*n+q] /= a[i*d+i]
 		}
 	}
 }

@@ -12,10 +12,11 @@ import (
 	"mannequin/netruntime"
 )
 
-// Stream is a [generator.Generator] of people who go along curves. It makes motion in windows, for all
-// agents that need one in a batch, and joins each window to the motion before it. A window begins
-// context frames before its seam, the frame at which it takes over, with the steps that were made
-// already, and is pulled toward the motion before. Over blend frames the two are cross-faded.
+// Stream is a [generator.Generator] of people who move along curves. It makes motion in windows, in
+// one batch for all agents that need one, and joins each window to the motion before it. A window
+// begins context frames before its seam, the frame at which it takes over. It gets the contacts
+// made before the seam, and is pulled toward the existing motion. Over blend frames the two are
+// cross-faded.
 //
 // A tick never waits for networks: windows are requested a fixed number of ticks ahead, made on
 // another goroutine, and started on exactly that tick. Motion depends on the curves and on when
@@ -24,24 +25,24 @@ import (
 type Stream struct {
 	curves   []Curve           // (people)
 	styles   []generator.Style // (people)
-	cadences []float32         // (people) by what the step frequency is multiplied; 0 counts as 1
-	frozen   []bool            // (people) agents that stay as they are
+	cadences []float32         // (people) factor of the step frequency; 0 counts as 1
+	frozen   []bool            // (people) agents that do not move
 
 	model  *Model
 	maker  *maker
 	opt    StreamOptions
 	window int // frames of a window: hop + 2·context
-	hop    int // that it adds to the motion
+	hop    int // frames by which a window extends the motion
 
 	rows   int
-	seat   []int32 // (rows) where a row's motion is kept
+	seat   []int32 // (rows) seat of a row's motion
 	free   []int32
 	bodies []streamBody // (seats)
-	ring   int          // frames that are kept of each
-	way    []waypoint   // (seats, ring) frames from laid on are the maker's while a window is being made
+	ring   int          // frames that are kept of each seat
+	way    []waypoint   // (seats, ring) frames from laid on belong to the maker while a window is being made
 	track
-	idle  []float32 // joints of someone who stands
-	added int       // agents that were added or placed
+	idle  []float32 // joints of a standing person
+	added int       // number of agents added or placed
 	request
 	due     []dueBody
 	lost    int
@@ -51,11 +52,11 @@ type Stream struct {
 	}
 }
 
-// track is motion that is made: rings of frames, or windows of them.
+// track is finished motion: rings of frames, or windows of them.
 type track struct {
 	place  []feature.Place // (…, frames) of the body
 	joints []float32       // (…, frames, 3·joints) in its frame, m
-	stand  []uint8         // (…, frames) contacts that stand, a bit each
+	stand  []uint8         // (…, frames) contacts, a bit each
 	phase  []float32       // (…, frames) of stepping after the frame, rad
 }
 
@@ -65,15 +66,15 @@ func newTrack(frames, joints int) track {
 
 // streamBody is the state of an agent. Frames are numbered from its first.
 type streamBody struct {
-	at    int   // the frame that is shown
-	made  int   // frames before it are final; context more are there for the next window
-	curve Curve // asked for
+	at    int   // current frame
+	made  int   // frames before it are final; context more are kept for the next window
+	curve Curve // wanted
 	style WeightedStyle
-	went  Curve // of the last window that is played
+	went  Curve // of the last window that started
 	course
 	busy bool // a window is being made
-	gone bool // and nobody will play it
-	lost bool // the last one was no motion
+	gone bool // and will not be played
+	lost bool // the last one was discarded
 }
 
 type dueBody struct {
@@ -82,25 +83,25 @@ type dueBody struct {
 	changed bool
 }
 
-// StreamOptions say what a stream is for.
+// StreamOptions are the options of NewStream.
 type StreamOptions struct {
-	People     int               // most at a time, at least 1
-	Window     int               // frames of a window, even, 180 to 1200; 0 means 240, of which half overlap. 120 overlap whatever the length: longer costs less
-	Batch      int               // most windows at a time; 0 means twice what People need on average
-	Latency    int               // frames from Ask to Take, 1 to 60; 0 means 24
-	Every      int               // frames from one Ask to the next, 1 to 60; 0 means 8
-	Iterations int               // of the edit; 0 leaves it out: whoever stands feet on the ground holds them, too
-	Workers    int               // goroutines of Make, at least 1
-	Styles     []*StyleTransfer  // styles for agents, of the very model: see StyleSet.For
-	Open       netruntime.Opener // what computes networks; nil is the processor
+	Capacity   int               // maximum number of agents, at least 1
+	Window     int               // frames of a window, even, 180 to 1200; 0: 240. 120 overlap for any length, so longer windows cost less
+	Batch      int               // maximum number of windows in a batch; 0: twice the average need of Capacity agents
+	Latency    int               // frames from the request of a window to its start, 1 to 60; 0: 24
+	Every      int               // frames between requests, 1 to 60; 0: 8
+	Iterations int               // of the edit; 0 leaves it out, if the crowd locks feet anyway
+	Workers    int               // background goroutines; 0: one less than generator.Workers
+	Styles     []*StyleTransfer  // styles for agents, of this model: see StyleSet.For
+	Open       netruntime.Opener // opens sessions; nil: on the CPU
 	BF16       bool              // see netruntime.SessionOptions
 }
 
-// blend is over how many frames a window takes over from the one before.
+// blend is the number of frames of the cross-fade at a seam.
 const blend = 30
 
-// join is how many frames after a window takes over its course may leave the one
-// before: the smoothing of courses looks about as far ahead.
+// join is the number of frames after a seam from which the trajectory may change. The smoothing of
+// trajectories looks about as far ahead.
 const join = 30
 
 func (o *StreamOptions) fill() error {
@@ -114,11 +115,11 @@ func (o *StreamOptions) fill() error {
 		o.Every = 8
 	}
 	if o.Workers == 0 { // the tick has the others
-		o.Workers = max(1, generator.Workers(0, o.People)-1)
+		o.Workers = max(1, generator.Workers(0, o.Capacity)-1)
 	}
 	switch {
-	case o.People < 1 || o.Workers < 1:
-		return fmt.Errorf("manifold: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
+	case o.Capacity < 1 || o.Workers < 1:
+		return fmt.Errorf("manifold: a stream of %d people on %d workers: want at least one", o.Capacity, o.Workers)
 	case o.Window < 180 || o.Window > 1200 || o.Window%2 != 0:
 		return fmt.Errorf("manifold: windows of %d frames: want an even number from 180 to 1200", o.Window)
 	case o.Iterations < 0:
@@ -126,12 +127,12 @@ func (o *StreamOptions) fill() error {
 	case o.Latency < 1 || o.Latency > 60 || o.Every < 1 || o.Every > 60:
 		return fmt.Errorf("manifold: a latency of %d frames, every %d: want 1 to 60", o.Latency, o.Every)
 	case (o.Latency/o.Every+1)*o.Every > o.Window-2*context:
-		return fmt.Errorf("manifold: a window of %d frames adds %d: fewer than go by until the next can be asked for, with a latency of %d, every %d frames", o.Window, o.Window-2*context, o.Latency, o.Every)
+		return fmt.Errorf("manifold: a window of %d frames adds %d: too few for a latency of %d and a request every %d frames", o.Window, o.Window-2*context, o.Latency, o.Every)
 	}
 	if hop := o.Window - 2*context; o.Batch == 0 {
-		o.Batch = 2*o.People*o.Every/hop + 1
+		o.Batch = 2*o.Capacity*o.Every/hop + 1
 	}
-	if o.Batch = min(o.Batch, o.People); o.Batch < 1 {
+	if o.Batch = min(o.Batch, o.Capacity); o.Batch < 1 {
 		return fmt.Errorf("manifold: %d windows at a time: want at least one", o.Batch)
 	}
 	return nil
@@ -151,7 +152,7 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 			return nil, fmt.Errorf("manifold: style %d is of another model: take what StyleSet.For returns for this one", i)
 		}
 	}
-	s := &Stream{model: m, opt: o, window: o.Window, hop: o.Window - 2*context, due: make([]dueBody, 0, o.People)}
+	s := &Stream{model: m, opt: o, window: o.Window, hop: o.Window - 2*context, due: make([]dueBody, 0, o.Capacity)}
 	var err error
 	if s.maker, err = n.newMaker(s); err != nil {
 		return nil, err
@@ -160,10 +161,10 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	// Orders may hold seats whose agents are gone.
-	seats := o.People + o.Batch*s.Orders()
+	seats := o.Capacity + o.Batch*s.Orders()
 	s.ring = s.hop + 2*context + 2*lookahead + o.Latency + 2*o.Every + join
-	s.curves, s.styles, s.seat = make([]Curve, o.People), make([]generator.Style, o.People), make([]int32, o.People)
-	s.cadences, s.frozen = make([]float32, o.People), make([]bool, o.People)
+	s.curves, s.styles, s.seat = make([]Curve, o.Capacity), make([]generator.Style, o.Capacity), make([]int32, o.Capacity)
+	s.cadences, s.frozen = make([]float32, o.Capacity), make([]bool, o.Capacity)
 	s.bodies, s.way, s.track = make([]streamBody, seats), make([]waypoint, seats*s.ring), newTrack(seats*s.ring, len(m.Layout.Joints))
 	for i := range seats {
 		s.free = append(s.free, int32(seats-1-i))
@@ -172,22 +173,23 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 	return s, nil
 }
 
-// Close ends its workers.
+// Close stops the stream's goroutines.
 func (s *Stream) Close() error {
 	s.request.stop()
 	return s.maker.close()
 }
 
-// Orders returns how many batches are being made at most.
+// Orders returns the maximum number of batches that are made at the same time.
 func (s *Stream) Orders() int { return s.opt.Latency/s.opt.Every + 1 }
 
 // Options returns the options with their defaults filled in.
 func (s *Stream) Options() StreamOptions { return s.opt }
 
-// People returns the number of agents.
-func (s *Stream) People() int { return s.rows }
+// Agents returns the number of agents.
+func (s *Stream) Agents() int { return s.rows }
 
-// Discarded returns how many windows held values that were not finite. Their agents stood instead.
+// Discarded returns the number of windows with values that were not finite. Their agents stood
+// still instead.
 func (s *Stream) Discarded() int { return s.lost }
 
 // Add puts an agent at a place and returns its row, the last. It stands there until the first window
@@ -196,7 +198,7 @@ func (s *Stream) Add(at feature.Place, control *Curve) (row int, err error) {
 	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
 		return 0, fmt.Errorf("manifold: no agent can stand at %+v", at)
 	}
-	if row = s.rows; row == s.opt.People {
+	if row = s.rows; row == s.opt.Capacity {
 		return 0, fmt.Errorf("manifold: all %d rows of the stream are taken", row)
 	}
 	s.empty()
@@ -212,7 +214,7 @@ func (s *Stream) Add(at feature.Place, control *Curve) (row int, err error) {
 // Place moves a row to a place, which is finite. It stands there until a new window starts.
 func (s *Stream) Place(row int, at feature.Place) {
 	old := s.seat[row]
-	s.leave(old) // a window that is being made is for where they were
+	s.leave(old) // a window that is being made belongs to the old place
 	s.seat[row] = s.sit(at, s.nextPhase())
 }
 
@@ -224,7 +226,7 @@ func (s *Stream) Remove(row int) {
 	s.seat[row], s.curves[row], s.styles[row], s.cadences[row], s.frozen[row] = s.seat[last], s.curves[last], s.styles[last], s.cadences[last], s.frozen[last]
 }
 
-// leave frees a seat, or has take free it.
+// leave frees a seat, or lets take free it if a window is being made.
 func (s *Stream) leave(seat int32) {
 	if b := &s.bodies[seat]; b.busy {
 		b.gone = true
@@ -233,11 +235,11 @@ func (s *Stream) leave(seat int32) {
 	}
 }
 
-// sit fills a seat with an agent that stands.
+// sit fills a seat with a standing agent.
 func (s *Stream) sit(at feature.Place, phase float32) int32 {
 	seat := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
-	first := s.ring // what is before it is in the ring, too
+	first := s.ring // the ring also holds the frames before
 	b := &s.bodies[seat]
 	*b = streamBody{at: first, made: first + s.opt.Latency + 1}
 	s.stay(seat, first-context-lookahead-2, first+s.ring-context-lookahead-2, at, 0, s.idle, phase)
@@ -247,7 +249,7 @@ func (s *Stream) sit(at feature.Place, phase float32) int32 {
 	return seat
 }
 
-// stay has a seat's agent stand in the pose joints from frame f0 up to f1, at arc on the path.
+// stay makes a seat's agent stand in the pose joints from frame f0 to f1, at arc on the path.
 func (s *Stream) stay(seat int32, f0, f1 int, at feature.Place, arc float64, joints []float32, phase float32) {
 	at.Pos.Y = 0
 	for f := f0; f < f1; f++ {
@@ -258,14 +260,14 @@ func (s *Stream) stay(seat int32, f0, f1 int, at feature.Place, arc float64, joi
 	}
 }
 
-// slot is where frame f of a seat is kept.
+// slot returns the index of frame f of a seat.
 func (s *Stream) slot(seat int32, f int) int { return int(seat)*s.ring + f%s.ring }
 
-// end is the frame after the last that b can play.
+// end returns the frame after the last that b can play.
 func (b *streamBody) end() int { return b.made + context - blend }
 
-// ask fills o with the windows that are needed next, and reports whether there are any: of agents whose
-// motion comes to its end, and of those whose curve or style has changed.
+// ask fills o with the windows that are needed next, and reports whether there are any: for agents
+// whose motion ends soon, and for those whose curve or style has changed.
 func (s *Stream) ask(o *order) bool {
 	o.n = 0
 	s.due = s.due[:0]
@@ -311,7 +313,7 @@ func (s *Stream) take(o *order, err error) {
 		b.made, b.course = seam+s.hop, o.to[k]
 		if b.lost = err != nil || o.failed[k]; b.lost {
 			s.lost++
-			b.plan.curve = b.went // from which the next one goes on
+			b.plan.curve = b.went // from which the next window continues
 			b.laid = b.made + context + lookahead + 2
 			last := s.slot(seat, seam-1)
 			// The ring holds less than a window, and what smoothing needs before it.
@@ -331,7 +333,7 @@ func (s *Stream) take(o *order, err error) {
 	}
 }
 
-// mix takes a frame over that is j frames after the seam.
+// mix cross-fades a frame j frames after the seam.
 func mix(was, is []float32, j int) {
 	if j >= blend {
 		copy(was, is)
@@ -344,7 +346,7 @@ func mix(was, is []float32, j int) {
 	}
 }
 
-// advance moves rows r0 to r1−1 on by a frame. Agents without more motion wait.
+// advance advances rows r0 to r1−1 by a frame. Agents without more motion wait.
 func (s *Stream) advance(r0, r1 int) {
 	for r := r0; r < r1; r++ {
 		if b := &s.bodies[s.seat[r]]; !s.frozen[r] && b.at+1 < b.end() {

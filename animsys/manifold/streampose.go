@@ -6,14 +6,14 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Root returns where the body of row is.
+// Root returns the place of a row's body.
 func (s *Stream) Root(row int) feature.Place {
 	seat := s.seat[row]
 	return s.place[s.slot(seat, s.bodies[seat].at)]
 }
 
-// Preview appends the places to dst where the body of row will be, n frames from one to the
-// next, as far as motion is made.
+// Preview appends the future places of a row's body to dst, every n frames, to the end of the
+// motion that is made.
 func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	seat := s.seat[row]
 	b := &s.bodies[seat]
@@ -23,13 +23,13 @@ func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	return dst
 }
 
-// Contacts reports which contacts of row stand, a bit each in the layout's order.
+// Contacts returns the contacts of a row, a bit each in the layout's order.
 func (s *Stream) Contacts(row int) uint8 {
 	seat := s.seat[row]
 	return s.stand[s.slot(seat, s.bodies[seat].at)]
 }
 
-// maxJoints are the most joints of a streamed skeleton.
+// maxJoints bounds the joints of a stream's skeleton.
 const maxJoints = 64
 
 // Pose writes the pose of a row.

@@ -10,10 +10,10 @@ import (
 	"mannequin/netruntime"
 )
 
-// request is how a stream has windows made beside the ticks.
+// request makes a stream's windows in the background.
 type request struct {
-	// Waits counts the ticks that had to wait for windows: there were too many, or the processor
-	// was too slow, for StreamOptions. Motion does not depend on it.
+	// Waits counts the ticks that had to wait for windows: there were too many for StreamOptions,
+	// or the processor was too slow. Motion does not depend on it.
 	Waits int
 
 	tick    int
@@ -34,17 +34,17 @@ type order struct {
 	track           // (windows, hop + context) from the seam on; places have one more
 }
 
-// orderWindow is the input of a window: nothing of it changes while the window is made.
+// orderWindow is the input of a window. It does not change while the window is made.
 type orderWindow struct {
 	seat    int32
-	changed bool // another curve or style is asked for
-	seam    int  // the frame at which it takes over
+	changed bool // the curve or the style has changed
+	seam    int  // frame at which it takes over
 	curve   Curve
 	style   WeightedStyle
 	from    course // before the window
 }
 
-// course is how far a course is laid.
+// course is the progress of an agent's trajectory.
 type course struct {
 	plan planner
 	laid int // frames before it have waypoints
@@ -84,7 +84,7 @@ func (r *request) stop() {
 	r.work = nil
 }
 
-// Generate commits windows that are due, and requests those that are needed next.
+// Generate starts the windows that are due and requests those that are needed next.
 func (s *Stream) Generate(frozen []bool) error {
 	copy(s.frozen, frozen)
 	if s.rows == 0 { // see empty
@@ -113,7 +113,7 @@ func (s *Stream) Generate(frozen []bool) error {
 	return nil
 }
 
-// commit starts the windows of the oldest order, and waits for them if it must.
+// commit starts the windows of the oldest order, after waiting for them if necessary.
 func (s *Stream) commit() (err error) {
 	o := s.pending[0]
 	select {
@@ -128,7 +128,7 @@ func (s *Stream) commit() (err error) {
 	return err
 }
 
-// recall waits for the orders that are being made, to be made again.
+// recall waits for the orders that are being made, so that they can be made again.
 func (s *Stream) recall() {
 	if !s.again {
 		for range s.pending {
@@ -138,7 +138,7 @@ func (s *Stream) recall() {
 	}
 }
 
-// empty makes a stream without agents as new.
+// empty resets a stream without agents.
 func (s *Stream) empty() {
 	if s.rows > 0 {
 		return
@@ -155,15 +155,15 @@ func (s *Stream) empty() {
 }
 
 // Capacity returns the largest number of people.
-func (s *Stream) Capacity() int { return s.opt.People }
+func (s *Stream) Capacity() int { return s.opt.Capacity }
 
 // Controls returns the curve of each row, (capacity), to change before Generate.
 func (s *Stream) Controls() []Curve { return s.curves }
 
-// Styles returns the style of each row, (capacity); see [generator.WeightedStyle].
+// Styles returns the style of each row, (capacity); see [generator.Styled].
 func (s *Stream) Styles() []generator.Style { return s.styles }
 
-// Cadences returns by what the step frequency of each row is multiplied, (capacity).
+// Cadences returns the factor of each row's step frequency, (capacity); see [generator.Styled].
 func (s *Stream) Cadences() []float32 { return s.cadences }
 
 // Rig returns the people's rig; see [generator.Generator].
@@ -192,15 +192,15 @@ func (s *Stream) style(row int) WeightedStyle {
 	return s.model.validStyle(WeightedStyle{Transfer: s.opt.Styles[g.Index], Weight: g.Weight})
 }
 
-// nextPhase returns the phase of the next agent's first step: evenly spread, so that
-// people who set out together do not walk in step.
+// nextPhase returns the phase of the next agent's first step. Phases are evenly spread, so that
+// people who start together do not walk in step.
 func (s *Stream) nextPhase() float32 {
 	const golden = 2.399963229728653
 	s.added++
 	return float32(math.Remainder(golden*float64(s.added), 2*math.Pi))
 }
 
-// Sample moves rows r0 to r1−1 on by a frame, and poses those of p.Update.
+// Sample advances rows r0 to r1−1 by a frame, and poses those of p.Update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 	s.advance(r0, r1)
 	for r := r0; r < r1; r++ {

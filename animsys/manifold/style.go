@@ -126,7 +126,7 @@ type GramOptimizerOptions struct {
 	Batch   int               // most motions at a time, at least 1
 	Length  int               // most frames of a motion, even
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 }
 
 // GramOptimizer gives motions the style of a clip (Holden et al. 2016, sec. 7.2). For hidden values
@@ -145,15 +145,13 @@ type GramOptimizerOptions struct {
 type GramOptimizer struct {
 	Editor *Editor // of the edit afterwards; its weights may be changed
 
-	model          *Model
-	batch, length  int
-	encode, decode netruntime.Session
-	tapes          *grad.Pool
-	tape, line     *grad.Tape
-	pool           *netruntime.Pool
+	model         *Model
+	batch, length int
+	tapes         *grad.Pool
+	tape, line    *grad.Tape
+	pool          *netruntime.Pool
 
-	frames   []float32 // (batch, length + 2·margin, columns)
-	hidden   []float32 // (batch, length/2 + margin, units)
+	*coder             // with margins around the motions
 	content  []float32 // (batch, length/2, units) Φ(C)
 	h        []float32 // current hidden values of each motion
 	grad     []float32 // gradient of the cost at h
@@ -163,7 +161,6 @@ type GramOptimizer struct {
 	original []float32   // original rows
 	scratch  [][]float64 // (batch)(units, units)
 	state    []styleState
-	in, out  [][]float32
 
 	edit      Edit
 	job       *StyleJob // of the current run
@@ -237,26 +234,21 @@ func (m *Model) NewGramOptimizer(o GramOptimizerOptions) (*GramOptimizer, error)
 		return nil, err
 	}
 	s := &GramOptimizer{Editor: e, model: m, batch: o.Batch, length: o.Length}
-	long := o.Length + 2*margin
-	if s.encode, err = o.Open.Session(m.Encoder, netruntime.SessionOptions{Batch: o.Batch, Length: long, Workers: o.Workers}); err != nil {
+	if s.coder, err = m.newCoder(o.Batch, o.Length+2*margin, o.Workers, o.Open); err != nil {
 		return nil, errors.Join(err, e.Close())
-	}
-	if s.decode, err = o.Open.Session(m.Decoder, netruntime.SessionOptions{Batch: o.Batch, Length: long / 2, Workers: o.Workers}); err != nil {
-		return nil, errors.Join(err, e.Close(), s.encode.Close())
 	}
 	s.tapes, s.pool = grad.NewPool(o.Workers), netruntime.NewPool(o.Workers)
 	s.tape, s.line = grad.NewTape(s.tapes), grad.NewTape(s.tapes)
 	cols, contacts := m.Layout.Columns(), len(m.Layout.Contacts)
 	for v, n := range map[*[]float32]int{
-		&s.frames: long * cols, &s.hidden: long / 2 * m.Units, &s.original: o.Length * cols,
-		&s.content: o.Length / 2 * m.Units, &s.h: o.Length / 2 * m.Units, &s.grad: o.Length / 2 * m.Units,
+		&s.original: o.Length * cols,
+		&s.content:  o.Length / 2 * m.Units, &s.h: o.Length / 2 * m.Units, &s.grad: o.Length / 2 * m.Units,
 		&s.last: o.Length / 2 * m.Units, &s.dir: o.Length / 2 * m.Units,
 		&s.stand: o.Length * contacts,
 	} {
 		*v = make([]float32, o.Batch*n)
 	}
 	s.state, s.reports = make([]styleState, o.Batch), make([]StyleReport, o.Batch)
-	s.in, s.out = make([][]float32, 1), make([][]float32, 1)
 	s.scratch = make([][]float64, o.Batch)
 	for b := range s.scratch {
 		s.scratch[b] = make([]float64, m.Units*m.Units)
@@ -269,7 +261,7 @@ func (m *Model) NewGramOptimizer(o GramOptimizerOptions) (*GramOptimizer, error)
 func (s *GramOptimizer) Close() error {
 	s.tapes.Close()
 	s.pool.Close()
-	return errors.Join(s.Editor.Close(), s.encode.Close(), s.decode.Close())
+	return errors.Join(s.Editor.Close(), s.coder.close())
 }
 
 // Run gives the motions their styles. It returns a report for each motion, valid until the next
@@ -289,12 +281,13 @@ func (s *GramOptimizer) Run(job *StyleJob) ([]StyleReport, EditReport, error) {
 	s.pool.Run(job.Batch, s.tasks.begin)
 	s.descend()
 	s.pool.Run(job.Batch, s.tasks.margins)
-	if err := s.decodeRows(); err != nil {
+	if err := s.decodeHidden(job.Batch, job.Length+2*margin); err != nil {
 		return nil, edit, err
 	}
 	s.pool.Run(job.Batch, s.tasks.poses)
 	if job.Edit > 0 {
-		s.edit = Edit{Batch: job.Batch, Length: job.Length, Rows: job.Rows, Stand: s.stand[:job.Batch*job.Length*len(s.model.Layout.Contacts)], Iterations: job.Edit, Stop: job.Stop}
+		s.edit = Edit{Batch: job.Batch, Length: job.Length, Rows: job.Rows,
+			Stand: s.stand[:job.Batch*job.Length*len(s.model.Layout.Contacts)], Iterations: job.Edit, Stop: job.Stop}
 		var err error
 		if edit, err = s.Editor.Run(&s.edit); err != nil {
 			return nil, edit, err

@@ -85,7 +85,8 @@ func styled(t *testing.T, units, batch, length, style, workers int) (*Model, *Gr
 	st := must.Get(m.NewStyle(m.stray(t, 1, style, 20), 1))(t)
 	s := must.Get(m.NewGramOptimizer(GramOptimizerOptions{Batch: batch, Length: length, Workers: workers}))(t)
 	t.Cleanup(func() { s.Close() })
-	return m, s, &StyleJob{Batch: batch, Length: length, Rows: m.stray(t, batch, length, 21), Styles: []*Style{st}, Seed: 5, Iterations: 300, Edit: 10}
+	return m, s, &StyleJob{Batch: batch, Length: length, Rows: m.stray(t, batch, length, 21), Styles: []*Style{st},
+		Seed: 5, Iterations: 300, Edit: 10}
 }
 
 func TestStyleGram(t *testing.T) {

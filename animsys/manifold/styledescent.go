@@ -60,14 +60,7 @@ func (s *GramOptimizer) encodeRows() error {
 	for b := range s.job.Batch {
 		padEnds(s.frames[b*long*cols:][:long*cols], s.job.Rows[b*n:][:n], cols)
 	}
-	s.in[0], s.out[0] = s.frames, s.hidden
-	return s.encode.RunSequences(s.out, s.in, s.job.Batch, long)
-}
-
-// decodeRows decodes all hidden values, margins included.
-func (s *GramOptimizer) decodeRows() error {
-	s.in[0], s.out[0] = s.hidden, s.frames
-	return s.decode.RunSequences(s.out, s.in, s.job.Batch, s.job.Length/2+margin)
+	return s.encodeFrames(s.job.Batch, long)
 }
 
 // inner returns the hidden values of motion b without margins.

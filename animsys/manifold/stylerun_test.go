@@ -134,7 +134,8 @@ func TestLineMinimum(t *testing.T) {
 	for range 200 {
 		p := [5]float64{rng.Float64(), -rng.Float64(), 2 * rng.NormFloat64(), 2 * rng.NormFloat64(), 0.01 + rng.Float64()}
 		x := lineMinimum(p)
-		if d := 1e-4 * x; !(x > 0) || !(evalPoly(p, x) < p[0]) && !(evalPoly(p, x) < evalPoly(p, x/2)) || evalPoly(p, x) > evalPoly(p, x-d) || evalPoly(p, x) > evalPoly(p, x+d) {
+		if d := 1e-4 * x; !(x > 0) || !(evalPoly(p, x) < p[0]) && !(evalPoly(p, x) < evalPoly(p, x/2)) ||
+			evalPoly(p, x) > evalPoly(p, x-d) || evalPoly(p, x) > evalPoly(p, x+d) {
 			t.Errorf("%v has no minimum at %g", p, x)
 		}
 	}

@@ -68,7 +68,8 @@ func (ts *StyleSet) For(m *Model) ([]*StyleTransfer, error) {
 		return nil, err
 	}
 	if sum != ts.checksum || m.Units != ts.Units {
-		return nil, fmt.Errorf("manifold: %w: %q are of %q (checksum %.15s…), not of this %q (%.15s…): make some for it with \"mannequin style transfer\"", ErrOtherModel, ts.Name, ts.Model, ts.checksum, m.name, sum)
+		return nil, fmt.Errorf("manifold: %w: %q are of %q (checksum %.15s…), not of this %q (%.15s…): make some for it with \"mannequin style transfer\"",
+			ErrOtherModel, ts.Name, ts.Model, ts.checksum, m.name, sum)
 	}
 	var all []*StyleTransfer
 	for i, name := range ts.Names {
@@ -108,7 +109,8 @@ func (ts *StyleSet) check() error {
 
 // Encode writes ts as a file in half precision, which is not visible (docs/manifold.md).
 func (ts *StyleSet) Encode(w io.Writer) error {
-	meta := netruntime.Meta{Arch: ArchStyleSet, Name: ts.Name, Data: ts.Data, License: ts.License, Card: ts.Card, Extra: map[string]string{keyModel: ts.Model, keyOf: ts.checksum}}
+	meta := netruntime.Meta{Arch: ArchStyleSet, Name: ts.Name, Data: ts.Data, License: ts.License, Card: ts.Card,
+		Extra: map[string]string{keyModel: ts.Model, keyOf: ts.checksum}}
 	var arrays []netruntime.Tensor
 	for i, name := range ts.Names {
 		arrays = append(arrays, netruntime.Tensor{Name: name, Shape: []int{ts.Units, ts.Units}, Data: ts.deltas[i]})
@@ -150,7 +152,8 @@ func DecodeStyleSet(b []byte) (*StyleSet, error) {
 	if meta.Arch != ArchStyleSet {
 		return nil, fmt.Errorf("manifold: %w", &netruntime.UnsupportedError{What: "architecture", Got: meta.Arch, Have: []string{ArchStyleSet}})
 	}
-	ts := &StyleSet{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Model: meta.Extra[keyModel], checksum: meta.Extra[keyOf]}
+	ts := &StyleSet{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Model: meta.Extra[keyModel],
+		checksum: meta.Extra[keyOf]}
 	if ts.checksum == "" {
 		return nil, errors.New("manifold: the file does not say of which model the styles are: it lacks the metadata " + keyOf)
 	}

@@ -48,7 +48,8 @@ func TestStyleSetFile(t *testing.T) {
 	if !bytes.Equal(encodeStyles(t, again), file) {
 		t.Error("written again the file differs")
 	}
-	if again.Name != "test" || again.Data != "made up" || again.License != "CC0-1.0" || again.Card != "# Test" || again.Units != 8 || again.Model != m.name || !slices.Equal(again.Names, []string{"proud", "tired"}) {
+	if again.Name != "test" || again.Data != "made up" || again.License != "CC0-1.0" || again.Card != "# Test" ||
+		again.Units != 8 || again.Model != m.name || !slices.Equal(again.Names, []string{"proud", "tired"}) {
 		t.Errorf("came back as %+v", again)
 	}
 	one, e1 := ts.For(m)

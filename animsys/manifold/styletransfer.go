@@ -34,7 +34,7 @@ type StyleTransferOptions struct {
 	Weights    *StyleWeights     // of eq. 14; nil: Style.TransferWeights
 	Iterations int               // of the optimizer; 0: four times StyleIterations
 	Workers    int               // goroutines, at least 1
-	Open       netruntime.Opener // what computes networks; nil is the processor
+	Open       netruntime.Opener // opens sessions; nil: on the CPU
 
 	// Step, if not nil, is called after each step of the optimizer and of its edit. It returns
 	// whether to continue.
@@ -189,11 +189,11 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 	}
 	defer r.close()
 	padEnds(r.frames, rows, cols)
-	if err := r.encode.RunSequences([][]float32{r.hidden}, [][]float32{r.frames}, 1, length); err != nil {
+	if err := r.encodeFrames(1, length); err != nil {
 		return nil, err
 	}
 	s.Transfer.apply(r.hidden, r.sum[0], s.Weight)
-	if err := r.decode.RunSequences([][]float32{r.frames}, [][]float32{r.hidden}, 1, length/2); err != nil {
+	if err := r.decodeHidden(1, length); err != nil {
 		return nil, err
 	}
 	out, contacts := slices.Clone(rows), len(m.Layout.Contacts)
@@ -213,7 +213,8 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 	if iterations == 0 {
 		return out, nil
 	}
-	if err := m.editOnce(&Edit{Batch: 1, Length: frames, Rows: out, Body: m.bodyMotion(out), Stand: stand, Iterations: iterations}, workers); err != nil {
+	job := &Edit{Batch: 1, Length: frames, Rows: out, Body: m.bodyMotion(out), Stand: stand, Iterations: iterations}
+	if err := m.editOnce(job, workers); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -221,28 +222,54 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 
 // restyler gives styles to windows. It belongs to a maker.
 type restyler struct {
-	encode, decode netruntime.Session
-	frames, hidden []float32 // of the windows with a style
-	body, stand    []float32 // of the same windows, for a stream
-	sum            [][]float32
-	windows        []int // indices of those windows
-	in, out        [][]float32
+	*coder                // of the windows with a style
+	body, stand []float32 // of the same windows, for a stream
+	sum         [][]float32
+	windows     []int // indices of those windows
 }
 
 func (m *Model) newRestyler(batch, length, workers int, open netruntime.Opener) (*restyler, error) {
-	r := &restyler{windows: make([]int, 0, batch), in: make([][]float32, 1), out: make([][]float32, 1)}
-	var err error
-	if r.encode, err = open.Session(m.Encoder, netruntime.SessionOptions{Batch: batch, Length: length, Workers: workers}); err != nil {
+	c, err := m.newCoder(batch, length, workers, open)
+	if err != nil {
 		return nil, err
 	}
-	if r.decode, err = open.Session(m.Decoder, netruntime.SessionOptions{Batch: batch, Length: length / 2, Workers: workers}); err != nil {
-		return nil, errors.Join(err, r.encode.Close())
-	}
-	r.frames, r.hidden = make([]float32, batch*length*m.Layout.Columns()), make([]float32, batch*length/2*m.Units)
+	r := &restyler{coder: c, windows: make([]int, 0, batch)}
 	for range workers {
 		r.sum = append(r.sum, make([]float32, m.Units))
 	}
 	return r, nil
 }
 
-func (r *restyler) close() error { return errors.Join(r.encode.Close(), r.decode.Close()) }
+// coder encodes and decodes batches of frames.
+type coder struct {
+	encode, decode netruntime.Session
+	frames         []float32 // (batch, length, columns)
+	hidden         []float32 // (batch, length/2, units)
+	run            netruntime.Sequences
+	columns, units int
+}
+
+func (m *Model) newCoder(batch, length, workers int, open netruntime.Opener) (*coder, error) {
+	c := &coder{columns: m.Layout.Columns(), units: m.Units}
+	var err error
+	if c.encode, err = open.Session(m.Encoder, netruntime.SessionOptions{Batch: batch, Length: length, Workers: workers}); err != nil {
+		return nil, err
+	}
+	if c.decode, err = open.Session(m.Decoder, netruntime.SessionOptions{Batch: batch, Length: length / 2, Workers: workers}); err != nil {
+		return nil, errors.Join(err, c.encode.Close())
+	}
+	c.frames, c.hidden = make([]float32, batch*length*c.columns), make([]float32, batch*length/2*c.units)
+	return c, nil
+}
+
+func (c *coder) close() error { return errors.Join(c.encode.Close(), c.decode.Close()) }
+
+// encodeFrames encodes the first n motions of length frames.
+func (c *coder) encodeFrames(n, length int) error {
+	return c.run.Run(c.encode, c.hidden[:n*length/2*c.units], c.frames[:n*length*c.columns], n, length)
+}
+
+// decodeHidden decodes the first n motions to length frames.
+func (c *coder) decodeHidden(n, length int) error {
+	return c.run.Run(c.decode, c.frames[:n*length*c.columns], c.hidden[:n*length/2*c.units], n, length/2)
+}

@@ -84,7 +84,8 @@ func TestTransfer(t *testing.T) {
 			t.Errorf("at half precision coordinates are up to %g mm off", 1000*apart)
 		}
 		before, half, after := distance(0), distance(0.5), distance(1)
-		t.Logf("%g m/s: %.3f of the distance to a run is left, with half the weight %.3f; the optimizer leaves the content %.3f", c.speed, after/before, half/before, report.Ratio())
+		t.Logf("%g m/s: %.3f of the distance to a run is left, with half the weight %.3f; the optimizer leaves the content %.3f",
+			c.speed, after/before, half/before, report.Ratio())
 		if after/before > 0.3 || half/before < after/before || half/before > 0.8 {
 			t.Errorf("%g m/s: %.3f of the distance to a run is left, with half the weight %.3f", c.speed, after/before, half/before)
 		}

@@ -36,7 +36,7 @@ type LocomotionOptions struct {
 	Batch   int               // maximum number of trajectories, at least 1
 	Frames  int               // maximum number of frames
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 }
 
@@ -57,7 +57,8 @@ func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
 	}
 	size := o.Batch * length
 	return &Locomotion{Model: m, Walker: w, Editor: e,
-		body: make([]float32, size*feature.MotionLen), rows: make([]float32, size*m.Layout.Columns()), contacts: make([]float32, size*len(m.Layout.Contacts))}, nil
+		body: make([]float32, size*feature.MotionLen), rows: make([]float32, size*m.Layout.Columns()),
+		contacts: make([]float32, size*len(m.Layout.Contacts))}, nil
 }
 
 // padded returns the length of the motion that is made for a number of frames.
@@ -123,7 +124,8 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 	if iterations > 0 {
 		at = now()
 		var err error
-		if r.Edit, err = l.Editor.RunCentred(&Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: walk.Body, Stand: walk.Contacts, Iterations: iterations}); err != nil {
+		if r.Edit, err = l.Editor.RunCentred(&Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: walk.Body,
+			Stand: walk.Contacts, Iterations: iterations}); err != nil {
 			return nil, r, err
 		}
 		r.Editing = now().Sub(at)

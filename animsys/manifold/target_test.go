@@ -58,7 +58,8 @@ func TestTargetsReach(t *testing.T) {
 		"one after the other": {{Joint: "RightHand", Body: true, At: m3.V(-0.2, 1.1, 0.4), From: 0.8, To: 1, Ease: 0.4},
 			{Joint: "RightHand", Body: true, At: m3.V(-0.3, 1.4, 0.3), From: 1.4, To: 1.6, Ease: 0.4}},
 	} {
-		job := &manifold.Edit{Batch: 1, Length: frames, Rows: slices.Clone(rows), Stand: make([]float32, frames*n), Iterations: manifold.DefaultIterations}
+		job := &manifold.Edit{Batch: 1, Length: frames, Rows: slices.Clone(rows), Stand: make([]float32, frames*n),
+			Iterations: manifold.DefaultIterations}
 		for f := range frames {
 			for i, v := range rows[f*cols+m.Layout.Contact(0):][:n] {
 				if v > 0.5 {
@@ -142,7 +143,8 @@ func TestTargetsRefuse(t *testing.T) {
 	} {
 		job := &manifold.Edit{Batch: 1, Length: frames, Rows: make([]float32, frames*m.Layout.Columns())}
 		var bad *manifold.TargetError
-		if err := m.AddTargets(job, 0, place, []manifold.Target{{Joint: "LeftHand", From: 0.2, To: 0.5}, second}); !errors.As(err, &bad) || bad.Index != 1 || job.Want != nil {
+		err := m.AddTargets(job, 0, place, []manifold.Target{{Joint: "LeftHand", From: 0.2, To: 0.5}, second})
+		if !errors.As(err, &bad) || bad.Index != 1 || job.Want != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

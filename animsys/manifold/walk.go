@@ -45,7 +45,7 @@ type Walker struct {
 	motionInput []float32 // (batch, length, 3+contacts)
 	batch       int
 	length      int
-	in, out     [][]float32
+	run         netruntime.Sequences
 	wave        func(worker, b int)
 	job         *Walk
 }
@@ -55,7 +55,7 @@ type WalkerOptions struct {
 	Batch   int               // maximum number of motions, at least 1
 	Length  int               // maximum number of frames, even
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 }
 
@@ -74,7 +74,8 @@ func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(steps.Meta().Extra[KeyLags]), &w.lags); err != nil || len(w.lags) != contacts {
-		return nil, &feature.SchemaError{Package: "manifold", Model: steps.Meta().Name, Diff: []string{fmt.Sprintf("its metadata %q holds no list of %d lags", KeyLags, contacts)}}
+		return nil, &feature.SchemaError{Package: "manifold", Model: steps.Meta().Name,
+			Diff: []string{fmt.Sprintf("its metadata %q holds no list of %d lags", KeyLags, contacts)}}
 	}
 	var err error
 	so := netruntime.SessionOptions{Batch: o.Batch, Length: o.Length, Workers: o.Workers}
@@ -88,7 +89,6 @@ func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 	w.pool = netruntime.NewPool(o.Workers)
 	w.gamma = make([]float32, o.Batch*o.Length*(contacts+1))
 	w.motionInput = make([]float32, o.Batch*o.Length*(feature.MotionLen+contacts))
-	w.in, w.out = make([][]float32, 1), make([][]float32, 1)
 	w.wave = func(_, b int) { w.writeContacts(w.job, b) }
 	for _, c := range m.Layout.Contacts {
 		w.toe = append(w.toe, slices.ContainsFunc(m.Layout.Contacts, func(heel feature.Contact) bool {
@@ -165,15 +165,13 @@ func (w *Walker) Run(job *Walk) error {
 			return fmt.Errorf("manifold: Walk.%s has %d values, want %d", v.name, v.len, v.n)
 		}
 	}
-	w.in[0], w.out[0] = job.Body, w.gamma[:frames*(n+1)]
-	if err := w.steps.RunSequences(w.out, w.in, job.Batch, job.Length); err != nil {
+	if err := w.run.Run(w.steps, w.gamma[:frames*(n+1)], job.Body, job.Batch, job.Length); err != nil {
 		return err
 	}
 	w.job = job
 	w.pool.Run(job.Batch, w.wave)
 	w.job = nil
-	w.in[0], w.out[0] = w.motionInput[:frames*(feature.MotionLen+n)], job.Rows
-	return w.motion.RunSequences(w.out, w.in, job.Batch, job.Length)
+	return w.run.Run(w.motion, job.Rows, w.motionInput[:frames*(feature.MotionLen+n)], job.Batch, job.Length)
 }
 
 // waves writes the contacts of walk b, square waves of its step frequency and duties, and the input
@@ -200,7 +198,8 @@ func (w *Walker) writeContacts(job *Walk, b int) {
 			copy(given[feature.MotionLen:], job.Contacts[f*n:][:n])
 			continue
 		}
-		if still := math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])) < idleSpeed && math.Abs(float64(body[feature.MotionYaw])) < idleTurn; still {
+		if still := math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])) < idleSpeed &&
+			math.Abs(float64(body[feature.MotionYaw])) < idleTurn; still {
 			for i := range w.lags {
 				job.Contacts[f*n+i], given[feature.MotionLen+i] = 1, 1
 			}

@@ -46,7 +46,8 @@ func (m *Model) drift(t testing.TB) *netruntime.Net {
 		Nodes:   []netruntime.Node{{Name: "y", Op: netruntime.OpConv, In: []string{"x"}}},
 		Outputs: []string{"y"},
 	}}
-	return m.describe(t, meta, []netruntime.Tensor{{Name: "y.weight", Shape: []int{out, in, 5}, Data: w}, {Name: "y.bias", Shape: []int{out}, Data: mean}})
+	return m.describe(t, meta, []netruntime.Tensor{{Name: "y.weight", Shape: []int{out, in, 5}, Data: w},
+		{Name: "y.bias", Shape: []int{out}, Data: mean}})
 }
 
 func (m *Model) describe(t testing.TB, meta netruntime.Meta, tensors []netruntime.Tensor) *netruntime.Net {
@@ -62,7 +63,8 @@ var (
 // walks returns a batch of walks along circles.
 func (m *Model) walks(batch, length int) *Walk {
 	j := &Walk{Batch: batch, Length: length, Body: make([]float32, batch*length*feature.MotionLen), Phase: make([]float32, batch),
-		Rows: make([]float32, batch*length*m.Layout.Columns()), Contacts: make([]float32, batch*length*len(m.Layout.Contacts)), Phases: make([]float32, batch*length)}
+		Rows: make([]float32, batch*length*m.Layout.Columns()), Contacts: make([]float32, batch*length*len(m.Layout.Contacts)),
+		Phases: make([]float32, batch*length)}
 	for f := range batch * length {
 		j.Body[f*feature.MotionLen+feature.MotionZ] = 1 + 0.1*float32(f/length)
 		j.Body[f*feature.MotionLen+feature.MotionYaw] = 0.2
@@ -121,7 +123,8 @@ func TestWalkContacts(t *testing.T) {
 		t.Errorf("at twice the cadence there are %d changes in %d frames, want %d", changes, length, want)
 	}
 	job.Gaits = []Gait{{Heel: 1}}
-	if _, early := measure(); math.Abs(math.Remainder(middle[0]-early[0]-1, 2*math.Pi)) > 0.06 || math.Abs(math.Remainder(early[1]-middle[1], 2*math.Pi)) > 0.06 {
+	if _, early := measure(); math.Abs(math.Remainder(middle[0]-early[0]-1, 2*math.Pi)) > 0.06 ||
+		math.Abs(math.Remainder(early[1]-middle[1], 2*math.Pi)) > 0.06 {
 		t.Errorf("heels a radian earlier stand around %.2f, before around %.2f", early, middle)
 	}
 }
@@ -158,7 +161,8 @@ func TestWalkContinues(t *testing.T) {
 	copy(rest.Contacts, whole.Contacts[:kept*n])
 	rest.Phase[0] = whole.Phases[kept-1]
 	must.Do(t, w.Run(rest))
-	if !slices.Equal(rest.Contacts, whole.Contacts) || !slices.Equal(rest.Rows, whole.Rows) || m3.Abs(rest.Phases[length-1]-whole.Phases[length-1]) > 1e-5 {
+	if !slices.Equal(rest.Contacts, whole.Contacts) || !slices.Equal(rest.Rows, whole.Rows) ||
+		m3.Abs(rest.Phases[length-1]-whole.Phases[length-1]) > 1e-5 {
 		t.Error("a walk that continues another differs from it")
 	}
 }
@@ -248,7 +252,8 @@ func TestTrajectory(t *testing.T) {
 		mid := body[300*feature.MotionLen:]
 		want := m3.YawQuat(-facing).Rotate(m3.V(0, 0, 1.3))
 		if math.Abs(float64(mid[feature.MotionX]-want.X)) > 0.03 || math.Abs(float64(mid[feature.MotionZ]-want.Z)) > 0.03 {
-			t.Errorf("%s: the body moves %g to the left and %g ahead, want %g and %g m/s", name, mid[feature.MotionX], mid[feature.MotionZ], want.X, want.Z)
+			t.Errorf("%s: the body moves %g to the left and %g ahead, want %g and %g m/s",
+				name, mid[feature.MotionX], mid[feature.MotionZ], want.X, want.Z)
 		}
 	}
 }

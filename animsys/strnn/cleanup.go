@@ -32,7 +32,8 @@ const (
 
 func (m *Model) newCleanup() *cleanup {
 	l, sk := m.Layout, m.Skel
-	s := &cleanup{m: m, points: make([]m3.Vec3, len(l.Joints)), model: make([]m3.Xform, sk.Len()), pos: make([]m3.Vec3, sk.Len()), rot: make([]m3.Quat, sk.Len()),
+	s := &cleanup{m: m, points: make([]m3.Vec3, len(l.Joints)), model: make([]m3.Xform, sk.Len()), pos: make([]m3.Vec3, sk.Len()),
+		rot: make([]m3.Quat, sk.Len()),
 		low: make([]float32, groundReach+m.Predict), least: make([]float32, groundReach+m.Predict)}
 	rest := bindPose(m.Person)
 	for _, name := range l.Joints {

@@ -38,7 +38,8 @@ type controlScratch struct {
 
 func (m *Model) newControlScratch() controlScratch {
 	size := m.Predict * m.Layout.Columns()
-	return controlScratch{grad: make([]float32, size), half: make([]float32, size), offset: make([]float32, m.Predict*feature.MotionLen), pose: [2][]float32{make([]float32, size), make([]float32, size)},
+	return controlScratch{grad: make([]float32, size), half: make([]float32, size),
+		offset: make([]float32, m.Predict*feature.MotionLen), pose: [2][]float32{make([]float32, size), make([]float32, size)},
 		cost: feature.Cost{Person: m.Person, DT: 1.0 / Rate, Frames: m.Predict, Stand: make([]float32, m.Predict*len(m.Layout.Contacts))}}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/linsolve"
 	"mannequin/netruntime"
 )
 
@@ -58,7 +59,7 @@ type ControllerOptions struct {
 	Batch      int               // maximum number of motions, at least 1
 	Samples    int               // maximum number of samples for each; 0: 8
 	Workers    int               // goroutines, at least 1
-	Open       netruntime.Opener // what computes networks; nil is the processor
+	Open       netruntime.Opener // opens sessions; nil: on the CPU
 	BF16       bool              // see netruntime.SessionOptions
 	SkipFilter bool              // see PredictorOptions
 }
@@ -69,14 +70,16 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 		o.Samples = 8
 	}
 	if o.Batch < 1 || o.Samples < 1 || o.Workers < 1 {
-		return nil, fmt.Errorf("strnn: a controller of %d motions with %d samples on %d workers: want at least one of each", o.Batch, o.Samples, o.Workers)
+		return nil, fmt.Errorf("strnn: a controller of %d motions with %d samples on %d workers: want at least one of each",
+			o.Batch, o.Samples, o.Workers)
 	}
 	if m.Latent == 0 {
 		return nil, fmt.Errorf("strnn: model %q has no latent values to control: it predicts one future only", m.Net.Meta().Name)
 	}
 	c := &Controller{Weights: DefaultControlWeights(), m: m, batch: o.Batch, samples: max(o.Samples, m.Latent+1)}
 	var err error
-	if c.predict, err = m.NewPredictor(PredictorOptions{Batch: o.Batch, Samples: c.samples, Workers: o.Workers, Open: o.Open, BF16: o.BF16, SkipFilter: o.SkipFilter}); err != nil {
+	if c.predict, err = m.NewPredictor(PredictorOptions{Batch: o.Batch, Samples: c.samples, Workers: o.Workers,
+		Open: o.Open, BF16: o.BF16, SkipFilter: o.SkipFilter}); err != nil {
 		return nil, err
 	}
 	size := m.Predict * m.Layout.Columns()
@@ -86,7 +89,8 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 	}
 	c.pool = netruntime.NewPool(o.Workers)
 	for range c.pool.Workers() {
-		s := searchScratch{controlScratch: m.newControlScratch(), h: make([]float64, m.Latent*m.Latent), g: make([]float64, m.Latent), cleanup: m.newCleanup()}
+		s := searchScratch{controlScratch: m.newControlScratch(), h: make([]float64, m.Latent*m.Latent),
+			g: make([]float64, m.Latent), cleanup: m.newCleanup()}
 		for range m.Latent {
 			s.dirs = append(s.dirs, make([]float32, size))
 		}
@@ -125,7 +129,8 @@ func (j *Control) body(m *Model, i int) []float32 {
 // check reports slices whose lengths do not fit n motions.
 func (j *Control) check(m *Model, next []float32, n int) error {
 	frames := n * m.Predict
-	if len(next) != frames*m.Layout.Columns() || len(j.Body) != frames*feature.MotionLen || j.Stand != nil && len(j.Stand) != frames*len(m.Layout.Contacts) {
+	if len(next) != frames*m.Layout.Columns() || len(j.Body) != frames*feature.MotionLen ||
+		j.Stand != nil && len(j.Stand) != frames*len(m.Layout.Contacts) {
 		return fmt.Errorf("strnn: control of %d motions with %d output values, %d of body motion and %d of contacts: want %d, %d and %d or none",
 			n, len(next), len(j.Body), len(j.Stand), frames*m.Layout.Columns(), frames*feature.MotionLen, frames*len(m.Layout.Contacts))
 	}
@@ -150,10 +155,12 @@ func (c *Controller) Run(next, seen []float32, n int, job *Control) (cost float6
 		return 0, err
 	}
 	if job.Samples < 1 || job.Samples > c.samples || job.Steps < 0 || !(job.Spread >= 0) {
-		return 0, fmt.Errorf("strnn: control with %d samples of spread %g and %d steps: want 1 to %d samples, and at least 0 of the others", job.Samples, job.Spread, job.Steps, c.samples)
+		return 0, fmt.Errorf("strnn: control with %d samples of spread %g and %d steps: want 1 to %d samples, and at least 0 of the others",
+			job.Samples, job.Spread, job.Steps, c.samples)
 	}
 	if job.Latents != nil && len(job.Latents) != n*job.Samples*m.Latent {
-		return 0, fmt.Errorf("strnn: control of %d motions with %d samples and Latents of %d values in all: want %d", n, job.Samples, len(job.Latents), n*job.Samples*m.Latent)
+		return 0, fmt.Errorf("strnn: control of %d motions with %d samples and Latents of %d values in all: want %d",
+			n, job.Samples, len(job.Latents), n*job.Samples*m.Latent)
 	}
 	if err := c.predict.Observe(seen, n); err != nil {
 		return 0, err
@@ -309,9 +316,10 @@ func (c *Controller) descendOne(worker, i int) {
 	for k := range n {
 		s.h[k*n+k] += b.damp * trace
 	}
-	if !solve(s.h, s.g, n) {
+	if !linsolve.Factor(s.h, n, 0) {
 		return
 	}
+	linsolve.Substitute(s.h, s.g, n, 1)
 	for k := range n {
 		b.tried[k] = min(max(z[k]-float32(s.g[k]), -latentMost), latentMost)
 	}
@@ -323,53 +331,4 @@ func dot(a, b []float32) float64 {
 		sum += v * b[i]
 	}
 	return float64(sum)
-}
-
-// solve overwrites x with the solution of a·y = x for a symmetric matrix a, (n, n), by Cholesky
-// factorisation in place. It returns false if a is not positive definite.
-func solve(a, x []float64, n int) bool {
-	if !factor(a, n) {
-		return false
-	}
-	substitute(a, x, n)
-	return true
-}
-
-// factor overwrites a, (n, n) symmetric, with its Cholesky factors. It returns false if a is not
-// positive definite.
-func factor(a []float64, n int) bool {
-	for i := range n {
-		for j := range i + 1 {
-			sum := a[i*n+j]
-			left, right := a[i*n:][:j], a[j*n:][:j]
-			for k, v := range left {
-				sum -= v * right[k]
-			}
-			if i == j {
-				if !(sum > 0) {
-					return false
-				}
-				a[i*n+i] = math.Sqrt(sum)
-			} else {
-				a[i*n+j] = sum / a[j*n+j]
-			}
-		}
-	}
-	return true
-}
-
-// substitute overwrites x with the solution for the factors a.
-func substitute(a, x []float64, n int) {
-	for i := range n {
-		for k := range i {
-			x[i] -= a[i*n+k] * x[k]
-		}
-		x[i] /= a[i*n+i]
-	}
-	for i := n - 1; i >= 0; i-- {
-		for k := i + 1; k < n; k++ {
-			x[i] -= a[k*n+i] * x[k]
-		}
-		x[i] /= a[i*n+i]
-	}
 }

@@ -38,7 +38,7 @@ type DenoiserOptions struct {
 	FPS     int               // frames per second of the motions: Rate or a multiple; 0: Rate
 	Batch   int               // maximum number of windows at a time, at least 1
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 	BF16    bool              // see netruntime.SessionOptions
 }
 
@@ -67,18 +67,12 @@ func (m *Model) NewDenoiser(o DenoiserOptions) (*Denoiser, error) {
 	for i := range d.state {
 		d.state[i] = make([]float32, o.Batch*m.units)
 	}
-	session := func(to *netruntime.Session, n *netruntime.Net) (err error) {
-		*to, err = o.Open.Session(n, netruntime.SessionOptions{Batch: o.Batch, Length: m.Encode, Workers: o.Workers, BF16: o.BF16})
-		return err
-	}
-	err := session(&d.encode, m.encode)
-	if err == nil {
-		err = session(&d.decode, m.decode)
-	}
-	if err == nil && m.filter != nil {
+	if m.filter != nil {
 		d.z = make([]float32, o.Batch*size)
-		err = session(&d.filter, m.filter)
 	}
+	err := openAll(o.Open, netruntime.SessionOptions{Workers: o.Workers, BF16: o.BF16}, []part{
+		{&d.encode, m.encode, o.Batch, m.Encode}, {&d.decode, m.decode, o.Batch, m.Encode}, {&d.filter, m.filter, o.Batch, m.Encode},
+	})
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -86,15 +80,7 @@ func (m *Model) NewDenoiser(o DenoiserOptions) (*Denoiser, error) {
 }
 
 // Close stops the denoiser's workers.
-func (d *Denoiser) Close() error {
-	var err error
-	for _, s := range []netruntime.Session{d.encode, d.decode, d.filter} {
-		if s != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}
-	return err
-}
+func (d *Denoiser) Close() error { return closeAll(d.encode, d.decode, d.filter) }
 
 // Denoise writes rows, (frames, columns) raw, without noise into dst, which may be rows. Contacts
 // are then from 0 to 1. It fails if the motion is shorter than Encode frames at Rate, or if a value

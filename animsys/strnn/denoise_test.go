@@ -88,9 +88,11 @@ func TestDenoiseCrossFades(t *testing.T) {
 		got = make([]float32, len(rows))
 		d := denoiser(t, m, strnn.DenoiserOptions{FPS: 2 * strnn.Rate, Batch: 3, Workers: 1})
 		must.Do(t, d.Denoise(got, rows))
-		a, b, ends := farthest(got, rows, cols, 0, body, 0, 2*frames+1), farthest(got, rows, cols, body, contacts, 1, 2*frames), farthest(got, rows, cols, body, contacts, 0, 2*frames+1)
+		a, b, ends := farthest(got, rows, cols, 0, body, 0, 2*frames+1), farthest(got, rows, cols, body, contacts, 1, 2*frames),
+			farthest(got, rows, cols, body, contacts, 0, 2*frames+1)
 		if max(a, b) > 1e-3 || ends > 0.01 {
-			t.Errorf("%d frames: an identity network changes them by %g at twice its rate, the body's motion by %g, at its ends %g", 2*frames+1, a, b, ends)
+			t.Errorf("%d frames: an identity network changes them by %g at twice its rate, the body's motion by %g, at its ends %g",
+				2*frames+1, a, b, ends)
 		}
 
 		// Alternating noise is removed, and the body's distance stays.
@@ -188,7 +190,8 @@ func TestDenoiseOfOneWindow(t *testing.T) {
 	}
 	state := run([]string{strnn.ValueX}, strnn.ValueState[:], rows)
 	// The test filters are the identity.
-	y := run([]string{strnn.ValueClock, strnn.ValueState[0], strnn.ValueState[1], strnn.ValueBase}, []string{strnn.ValueBefore}, make([]float32, m.Encode), state[0], state[1], rows)[0]
+	y := run([]string{strnn.ValueClock, strnn.ValueState[0], strnn.ValueState[1], strnn.ValueBase}, []string{strnn.ValueBefore},
+		make([]float32, m.Encode), state[0], state[1], rows)[0]
 	for i := range y {
 		y[i] = rows[i] + 0.3*y[i] // their scale is 0.3
 	}

@@ -74,7 +74,8 @@ func (t *FineTuner) Run(next, seen []float32, n int, job *Control) (cost float64
 		return 0, err
 	}
 	if len(seen) != n*encode || job.Steps < 0 {
-		return 0, fmt.Errorf("strnn: %d motions of %d values with %d tuning steps: want %d values, and at least 0 steps", n, len(seen), job.Steps, n*encode)
+		return 0, fmt.Errorf("strnn: %d motions of %d values with %d tuning steps: want %d values, and at least 0 steps",
+			n, len(seen), job.Steps, n*encode)
 	}
 	if m.Predict != m.Encode {
 		return 0, errors.New("strnn: fine-tuning needs a model that predicts as many frames as it sees")

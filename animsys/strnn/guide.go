@@ -121,7 +121,8 @@ func (m *Model) readGuide(differ func(format string, args ...any)) {
 func (m *Model) checkGuide(g *Guide) error {
 	n := GuideInputs(m.Layout)
 	if len(g.Mean) != n || len(g.Scale) != n || len(g.Bias) != m.Latent || len(g.Weight) != guideGates*n*m.Latent {
-		return fmt.Errorf("a guide of %d means, %d deviations, %d latent values and %d weights, want %d, %d, %d and %d", len(g.Mean), len(g.Scale), len(g.Bias), len(g.Weight), n, n, m.Latent, guideGates*n*m.Latent)
+		return fmt.Errorf("a guide of %d means, %d deviations, %d latent values and %d weights, want %d, %d, %d and %d",
+			len(g.Mean), len(g.Scale), len(g.Bias), len(g.Weight), n, n, m.Latent, guideGates*n*m.Latent)
 	}
 	for _, v := range [][]float32{g.Mean, g.Scale, g.Bias, g.Weight} {
 		if !feature.Within(v, maxValue) {

@@ -27,11 +27,12 @@ func withGuide(t *testing.T, text string) (*strnn.Model, error) {
 func TestTrainGuide(t *testing.T) {
 	train := func(workers int) string {
 		calls := 0
-		g, err := teststrnn.Model(t, teststrnn.Options{}).TrainGuide(strnn.GuideOptions{People: 30, Windows: 13, Rounds: 2, Samples: 2, Steps: 1, Workers: workers, Seed: 3, Progress: func(done, all int) {
-			if calls++; done != calls || all != 26 {
-				t.Errorf("progress %d of %d, want %d of 26", done, all, calls)
-			}
-		}})
+		g, err := teststrnn.Model(t, teststrnn.Options{}).TrainGuide(strnn.GuideOptions{People: 30, Windows: 13,
+			Rounds: 2, Samples: 2, Steps: 1, Workers: workers, Seed: 3, Progress: func(done, all int) {
+				if calls++; done != calls || all != 26 {
+					t.Errorf("progress %d of %d, want %d of 26", done, all, calls)
+				}
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +50,7 @@ func TestTrainGuide(t *testing.T) {
 	if again, _ := m.Guide.Encode(); again != text {
 		t.Error("the guide changes in its file")
 	}
-	s := must.Get(play(m.NewStream(strnn.StreamOptions{People: 1, Workers: 1})))(t)
+	s := must.Get(play(m.NewStream(strnn.StreamOptions{Capacity: 1, Workers: 1})))(t)
 	defer s.Close()
 	must.Get(s.Add(feature.Place{}, nil))(t)
 	s.Controls()[0].Speed = 1

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/linsolve"
 	"mannequin/netruntime"
 )
 
@@ -20,7 +21,7 @@ type GuideOptions struct {
 	Steps   int               // of the search from the best of them; 0: 2
 	Seed    uint64            // of the wanted motion and of the samples
 	Workers int               // goroutines, at least 1
-	Open    netruntime.Opener // what computes networks; nil is the processor
+	Open    netruntime.Opener // opens sessions; nil: on the CPU
 
 	Progress func(done, all int) // called after each window; may be nil
 	Stop     func() bool         // called before each window; true ends training with an error; may be nil
@@ -49,16 +50,19 @@ func (m *Model) TrainGuide(o GuideOptions) (*Guide, error) {
 			*n.of = n.usual
 		}
 		if *n.of < 0 {
-			return nil, fmt.Errorf("strnn: a guide of %d people, %d windows, %d rounds, %d samples and %d steps: want none less than 0", o.People, o.Windows, o.Rounds, o.Samples, o.Steps)
+			return nil, fmt.Errorf("strnn: a guide of %d people, %d windows, %d rounds, %d samples and %d steps: want none less than 0",
+				o.People, o.Windows, o.Rounds, o.Samples, o.Steps)
 		}
 	}
-	s, err := m.newStream(StreamOptions{People: o.People, Workers: o.Workers, Seed: o.Seed, Samples: o.Samples, Steps: o.Steps, Spread: guideSpread, Open: o.Open}, max(o.People, streamStarts))
+	s, err := m.newStream(StreamOptions{Capacity: o.People, Workers: o.Workers, Seed: o.Seed, Samples: o.Samples,
+		Steps: o.Steps, Spread: guideSpread, Open: o.Open}, max(o.People, streamStarts))
 	if err != nil {
 		return nil, err
 	}
 	s.search.Weights.Slide, s.search.Weights.Latent = guideSlide, guideLatent
 	s.guide = nil
-	l := guideTraining{m: m, stream: s, options: &o, first: make([]float32, o.People*m.Latent), next: make([]float32, o.People*m.Predict*m.Layout.Columns())}
+	l := guideTraining{m: m, stream: s, options: &o, first: make([]float32, o.People*m.Latent),
+		next: make([]float32, o.People*m.Predict*m.Layout.Columns())}
 	s.found = l.note
 	for range o.Rounds {
 		if err := l.walk(); err != nil {
@@ -198,12 +202,12 @@ func (l *guideTraining) fit() (*Guide, error) {
 	for i := range n {
 		square[i*n+i] += guideRidge * float64(count)
 	}
-	if !factor(square, n) {
+	if !linsolve.Factor(square, n, 0) {
 		return nil, fmt.Errorf("strnn: the guide cannot be fitted: its normal equations are singular")
 	}
 	for k := range latent {
 		w := right[k*n:][:n]
-		substitute(square, w, n)
+		linsolve.Substitute(square, w, n, 1)
 		for i, v := range w {
 			g.Weight[i*latent+k] = float32(v)
 		}

@@ -50,7 +50,7 @@ type PredictorOptions struct {
 	Batch      int               // maximum number of motions, at least 1
 	Samples    int               // maximum number of futures per motion; 0: 1
 	Workers    int               // goroutines, at least 1
-	Open       netruntime.Opener // what computes networks; nil is the processor
+	Open       netruntime.Opener // opens sessions; nil: on the CPU
 	BF16       bool              // see netruntime.SessionOptions
 	SkipFilter bool              // leave out the residual network: a little faster
 	CleanUp    bool              // Extend cleans frames up before it continues from them: bone lengths, the lower foot on the ground, contacts where feet are low and slow. Without it long predictions drift
@@ -77,38 +77,57 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 	if o.CleanUp {
 		p.cleanup = m.newCleanup()
 	}
-	session := func(to *netruntime.Session, n *netruntime.Net, batch, length int) (err error) {
-		*to, err = o.Open.Session(n, netruntime.SessionOptions{Batch: batch, Length: length, Workers: o.Workers, BF16: o.BF16})
-		return err
+	for i := range p.likely {
+		p.likely[i] = make([]float32, o.Batch*m.Latent)
 	}
-	err := session(&p.encode, m.encode, o.Batch, m.Encode)
-	if err == nil {
-		err = session(&p.predict, m.predict, samples, m.Predict)
+	filter := m.filter
+	if o.SkipFilter {
+		filter = nil
 	}
-	if err == nil && m.prior != nil {
-		p.likely = [2][]float32{make([]float32, o.Batch*m.Latent), make([]float32, o.Batch*m.Latent)}
-		err = session(&p.prior, m.prior, o.Batch, 1)
-	}
-	if err == nil && m.filter != nil && !o.SkipFilter {
+	if filter != nil {
 		p.z, p.made = make([]float32, samples*(near+m.Predict)*cols), make([]float32, samples*(near+m.Predict)*cols)
-		err = session(&p.filter, m.filter, samples, near+m.Predict)
 	}
+	err := openAll(o.Open, netruntime.SessionOptions{Workers: o.Workers, BF16: o.BF16}, []part{
+		{&p.encode, m.encode, o.Batch, m.Encode}, {&p.predict, m.predict, samples, m.Predict}, {&p.prior, m.prior, o.Batch, 1}, {&p.filter, filter, samples, near + m.Predict},
+	})
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
-// Close stops the predictor's workers.
-func (p *Predictor) Close() error {
-	var err error
-	for _, s := range []netruntime.Session{p.encode, p.predict, p.prior, p.filter} {
+// part is a session to open for a part of the network.
+type part struct {
+	session       *netruntime.Session
+	net           *netruntime.Net // nil: none
+	batch, length int
+}
+
+func openAll(open netruntime.Opener, o netruntime.SessionOptions, parts []part) (err error) {
+	for _, p := range parts {
+		if p.net == nil {
+			continue
+		}
+		o.Batch, o.Length = p.batch, p.length
+		if *p.session, err = open.Session(p.net, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeAll closes sessions that are not nil.
+func closeAll(sessions ...netruntime.Session) (err error) {
+	for _, s := range sessions {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}
 	return err
 }
+
+// Close stops the predictor's workers.
+func (p *Predictor) Close() error { return closeAll(p.encode, p.predict, p.prior, p.filter) }
 
 // Predict writes the frames that follow n motions: next, (n, Predict, columns) raw, after seen, (n,
 // Encode, columns) raw. latent, (n, Latent), selects each motion's future; nil: the mean. A
@@ -214,7 +233,8 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 	m := p.m
 	cols := m.Layout.Columns()
 	if n < 0 || n > p.batch || have < m.Encode || frames < have || len(rows) != n*frames*cols {
-		return fmt.Errorf("strnn: %d motions of %d values in all, from %d frames to %d: want up to %d motions, from at least %d frames to no fewer", n, len(rows), have, frames, p.batch, m.Encode)
+		return fmt.Errorf("strnn: %d motions of %d values in all, from %d frames to %d: want up to %d motions, from at least %d frames to no fewer",
+			n, len(rows), have, frames, p.batch, m.Encode)
 	}
 	seen, next, latent := p.seen[:n*m.Encode*cols], p.next[:n*m.Predict*cols], p.drawn[:n*m.Latent]
 	if p.spread == 0 {
@@ -232,7 +252,8 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 		}
 		k := min(m.Predict, frames-at) * cols
 		for i := range n {
-			if made := next[i*m.Predict*cols:][:m.Predict*cols]; p.cleanup != nil && !p.cleanup.run(made, seen[i*m.Encode*cols:][:m.Encode*cols], nil) {
+			if made := next[i*m.Predict*cols:][:m.Predict*cols]; p.cleanup != nil &&
+				!p.cleanup.run(made, seen[i*m.Encode*cols:][:m.Encode*cols], nil) {
 				return fmt.Errorf("strnn: the window after frame %d of motion %d is unusable", at-1, i)
 			}
 			copy(rows[(i*frames+at)*cols:][:k], next[i*m.Predict*cols:][:k])

@@ -13,16 +13,16 @@ import (
 	"mannequin/netruntime"
 )
 
-// Stream is a [generator.Generator] of people who play windows of predicted frames, as their Steer
-// asks. The next windows of all agents that are due are made in one batch, on a goroutine beside
-// the ticks. The agents' windows start evenly spread over the ticks.
+// Stream is a [generator.Generator] of people on windows of predicted frames, steered by Steer. The
+// next windows of all agents that are due are made in one batch, on a goroutine beside the ticks.
+// The agents' windows start evenly spread over the ticks.
 //
-// An agent's motion follows from the seed, the number of agents added before it, and what it is
-// asked for. It has the same bits for any number of workers, and alone or in a crowd, except for
-// the tick at which its first window starts.
+// An agent's motion follows from the seed, the number of agents added before it, and its Steer. It
+// has the same bits for any number of workers, and alone or in a crowd, except for the tick at
+// which its first window starts.
 type Stream struct {
 	wanders []Steer // (people)
-	frozen  []bool  // (people) agents that stay as they are
+	frozen  []bool  // (people) agents that do not move
 	model   *Model
 	search  *Controller
 	draws   int
@@ -32,12 +32,12 @@ type Stream struct {
 	guide   *Guide
 
 	rows   int
-	people int // most rows
+	people int // maximum number of rows
 	added  uint64
 	body   []wandering        // (people)
-	frames []float32          // (people, Encode+Predict, columns) the last frames before those that are played, and those
-	starts []float32          // (streamStarts, Encode+Predict, columns) what people begin with
-	begun  [streamStarts]gait // how they go at the end of it
+	frames []float32          // (people, Encode+Predict, columns) the frames before the current window, and the window
+	starts []float32          // (streamStarts, Encode+Predict, columns) frames with which agents begin
+	begun  [streamStarts]gait // gaits at their end
 	sched  windows.Scheduler
 	lost   int
 
@@ -46,42 +46,40 @@ type Stream struct {
 
 // wandering is the state of an agent.
 type wandering struct {
-	last      feature.Place // of the body in the frame before the tick, or in the tick
-	at        feature.Place // of the body
-	gait      gait          // at the end of the frames that are played
+	last      feature.Place // place of the body in the frame before the tick, or in the tick
+	at        feature.Place // place of the body
+	gait      gait          // at the end of the current window
 	asked     Steer         // when the next window was requested
 	agent     uint64        // number of agents added before it
 	windows   uint64        // played
-	restarted bool          // it plays frames that do not continue those before
+	restarted bool          // its frames do not continue those before
 }
 
-// StreamOptions say what a stream is for.
+// StreamOptions are the options of NewStream.
 type StreamOptions struct {
-	People  int               // most at a time, at least 1
-	Workers int               // goroutines that make frames, at least 1
-	Seed    uint64            // of what is drawn
-	Samples int               // ways of which each goes on in the one that is most as asked, the first of them the guide's; 0 is 1
-	Steps   int               // of a search from there, each of which costs as much as Latent+1 draws: see Control
-	Spread  float32           // deviation of the latent values that are drawn, around the guide's and around the likeliest ones; 0 is 0.5
-	Open    netruntime.Opener // what computes networks; nil is the processor
-	BF16    bool              // see netruntime.SessionOptions
-	Filter  bool              // with the residual network, which takes more time: what it takes off frames are settled without
+	Capacity int               // maximum number of agents, at least 1
+	Workers  int               // goroutines that make windows; 0 lets generator.Workers choose
+	Seed     uint64            // of the drawn latent values
+	Samples  int               // candidates for each window, the first of them the guide's, of which the best is played; 0: 1
+	Steps    int               // search steps from the best candidate, each as expensive as Latent+1 candidates: see Control
+	Spread   float32           // deviation of the drawn candidates, around the guide's and around the likeliest values; 0: 0.5
+	Open     netruntime.Opener // opens sessions; nil: on the CPU
+	BF16     bool              // see netruntime.SessionOptions
+	Filter   bool              // run the residual network as well: more time for little, because cleanup removes the same noise
 
-	// Every is how many ticks lie between those in which people's turns come at all, the
-	// first of them From; it is for how long frames are made. The longer, the more people
-	// have theirs made at once, which costs less. 0 is 1; it divides the ticks of a window.
+	// Windows start only in every Every-th tick, the first of them From. A larger number makes
+	// larger batches, which cost less per window. 0: 1; it must divide the ticks of a window.
 	Every, From int
 }
 
-// streamStarts is with how many windows people begin.
+// streamStarts is the number of different windows with which agents begin.
 const streamStarts = 4
 
-// NewStream returns a stream, with nobody in it. The frames that people begin with are
-// made by the network, from somebody who stands. A model without a Guide needs a search: Draws
-// or Steps.
+// NewStream returns a stream without agents. The network itself makes the frames with which agents
+// begin, from a standing person. A model without a Guide needs a search: Samples or Steps.
 func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	if m.Guide == nil && o.Samples <= 1 && o.Steps == 0 {
-		return nil, fmt.Errorf("strnn: model %q has no guide, which tells how people go on as they are asked: learn one with mannequin train guide, or give Samples and Steps, with which they take far more time", m.Net.Meta().Name)
+		return nil, fmt.Errorf("strnn: model %q has no guide to steer people: train one with mannequin train guide, or set Samples and Steps, which take far more time", m.Net.Meta().Name)
 	}
 	s, err := m.newStream(o, streamStarts)
 	if err != nil {
@@ -93,8 +91,7 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	return s, nil
 }
 
-// newStream returns a stream of which batch people can go on at a time, or as many as have
-// their turn at once. People begin standing.
+// newStream returns a stream of batches of at least batch agents. Agents begin standing.
 func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if o.Spread == 0 {
 		o.Spread = 0.5
@@ -102,18 +99,18 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if o.Samples == 0 {
 		o.Samples = 1
 	}
-	o.Workers = generator.Workers(o.Workers, o.People)
-	if o.People < 1 || o.Workers < 1 || o.Samples < 1 || o.Steps < 0 || !(o.Spread > 0) {
-		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d draws of spread %g and %d steps: want at least one, one, one, more than 0 and no less than 0", o.People, o.Workers, o.Samples, o.Spread, o.Steps)
+	o.Workers = generator.Workers(o.Workers, o.Capacity)
+	if o.Capacity < 1 || o.Workers < 1 || o.Samples < 1 || o.Steps < 0 || !(o.Spread > 0) {
+		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d samples of spread %g and %d steps: want at least one of the first three, a spread above 0 and at least 0 steps", o.Capacity, o.Workers, o.Samples, o.Spread, o.Steps)
 	}
 	l := m.Layout
 	if m.Skel.Len() > maxJoints || len(l.Joints) > maxJoints || len(l.Contacts) > 8 {
 		return nil, fmt.Errorf("strnn: a stream of people of %d joints and %d contacts: at most %d and 8", m.Skel.Len(), len(l.Contacts), maxJoints)
 	}
 	if m.Encode < 2 || m.Predict < 2 {
-		return nil, fmt.Errorf("strnn: model %q sees %d frames and makes %d: a stream wants at least 2 of both", m.Net.Meta().Name, m.Encode, m.Predict)
+		return nil, fmt.Errorf("strnn: model %q observes %d frames and predicts %d: a stream wants at least 2 of both", m.Net.Meta().Name, m.Encode, m.Predict)
 	}
-	people := max(o.People, streamStarts)
+	people := max(o.Capacity, streamStarts)
 	sched, err := windows.New(people, 2*m.Predict, o.Every, o.From)
 	if err != nil {
 		return nil, fmt.Errorf("strnn: a stream: %w", err)
@@ -126,7 +123,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	cols := l.Columns()
 	size := (m.Encode + m.Predict) * cols
 	s := &Stream{
-		wanders: make([]Steer, people), frozen: make([]bool, people), model: m, people: o.People, search: search, draws: o.Samples, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, sched: sched,
+		wanders: make([]Steer, people), frozen: make([]bool, people), model: m, people: o.Capacity, search: search, draws: o.Samples, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, sched: sched,
 		body: make([]wandering, people), frames: make([]float32, people*size), starts: make([]float32, streamStarts*size),
 		making: making{
 			seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
@@ -147,12 +144,11 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	return s, nil
 }
 
-// prepareWindows is for how many windows those who stand at first walk before people begin
-// with what is made of them.
+// prepareWindows is the number of windows that prepare makes.
 const prepareWindows = 16
 
-// prepare has those walk who stand at first, each at another speed, and keeps
-// what they come to for people to begin with.
+// prepare lets standing agents walk at different speeds, and keeps the result as the frames with
+// which agents begin.
 func (s *Stream) prepare() error {
 	size := len(s.starts) / streamStarts
 	for i := range streamStarts {
@@ -165,7 +161,7 @@ func (s *Stream) prepare() error {
 		}
 	}
 	if s.lost > 0 {
-		return fmt.Errorf("strnn: model %q does not walk: %d of %d windows of people who set out are no person's", s.model.Net.Meta().Name, s.lost, prepareWindows*streamStarts)
+		return fmt.Errorf("strnn: model %q does not walk: %d of its first %d windows are unusable", s.model.Net.Meta().Name, s.lost, prepareWindows*streamStarts)
 	}
 	copy(s.starts, s.frames[:streamStarts*size])
 	for i := range s.begun {
@@ -187,7 +183,7 @@ func (s *Stream) Close() error {
 // Capacity returns the largest number of people.
 func (s *Stream) Capacity() int { return s.people }
 
-// Controls returns what each row is asked for, (capacity), to change before Generate.
+// Controls returns the Steer of each row, (capacity), to change before Generate.
 func (s *Stream) Controls() []Steer { return s.wanders }
 
 // Rig returns the people's rig; see [generator.Generator].
@@ -198,15 +194,15 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 // Model returns the stream's model.
 func (s *Stream) Model() *Model { return s.model }
 
-// People returns the number of agents.
-func (s *Stream) People() int { return s.rows }
+// Agents returns the number of agents.
+func (s *Stream) Agents() int { return s.rows }
 
-// Discarded returns how many windows held values that are none of a person's. Who was to play
-// one goes on from what people begin with.
+// Discarded returns the number of unusable windows. Their agents started again from the first
+// frames.
 func (s *Stream) Discarded() int { return s.lost }
 
-// Add puts someone at a place and returns the row, the last. They walk, and at their
-// first turn begin to do as their Steer asks, which is to stand until it is set.
+// Add puts an agent at a place and returns its row, the last. It walks until its first window,
+// which follows its Steer: by default it stops.
 func (s *Stream) Add(at feature.Place, control *Steer) (row int, err error) {
 	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
 		return 0, fmt.Errorf("strnn: no agent can walk at %+v", at)
@@ -235,15 +231,15 @@ func (s *Stream) add(at feature.Place) (row int) {
 	return row
 }
 
-// begin has row play what people begin with.
+// begin starts the first frames in a row.
 func (s *Stream) begin(row int) {
 	w, k := s.window(row), int(s.body[row].agent%streamStarts)
 	copy(w, s.starts[k*len(w):])
 	s.body[row].gait = s.begun[k]
 }
 
-// gaitOf returns how somebody who is free goes, by the last half of the frames that are
-// played: their stride goes on as fast as they do.
+// gaitOf returns the gait of a free agent from the second half of its window. The phase continues
+// at that speed.
 func (s *Stream) gaitOf(row int) gait {
 	m, window := s.model, s.window(row)
 	g := gait{phase: s.body[row].gait.phase}
@@ -259,7 +255,7 @@ func (s *Stream) gaitOf(row int) gait {
 	return g
 }
 
-// Place moves row to a place, finite. They go on there.
+// Place moves a row to a place, which is finite. It continues there.
 func (s *Stream) Place(row int, at feature.Place) {
 	b := &s.body[row]
 	b.at = feature.Place{Pos: at.Pos.Flat(), Yaw: at.Yaw}
@@ -343,10 +339,9 @@ func (s *Stream) window(row int) []float32 {
 	return s.frames[row*n:][:n]
 }
 
-// Generate starts the windows that are due and requests those that are due next. If
-// making them failed it returns the error, and their agents play their last frames
-// again; so do agents that were frozen, or not there yet, when theirs should have been
-// requested.
+// Generate starts the windows that are due and requests those that are due next. If making them
+// failed it returns the error, and their agents replay their last frames. So do agents that were
+// frozen, or not there yet, when theirs should have been requested.
 func (s *Stream) Generate(frozen []bool) error {
 	copy(s.frozen, frozen)
 	if err := s.sched.Step(s.frozen[:s.rows]); err != nil {
@@ -355,14 +350,14 @@ func (s *Stream) Generate(frozen []bool) error {
 	return nil
 }
 
-// frame returns the frame that row shows after so many frames of those that it plays, 0
-// to Predict; with 0 it is the last one before them.
+// frame returns the frame of a row's window after the given number of frames, 0 to Predict; 0 is
+// the last one before the window.
 func (s *Stream) frame(row, after int) []float32 {
 	cols := s.model.Layout.Columns()
 	return s.window(row)[(s.model.Encode-1+after)*cols:][:cols]
 }
 
-// Sample moves rows r0 to r1−1 on by a tick, and poses those of p.Update.
+// Sample advances rows r0 to r1−1 by a tick, and poses those of p.Update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 	s.advance(r0, r1)
 	for r := r0; r < r1; r++ {
@@ -389,11 +384,11 @@ func (s *Stream) advance(r0, r1 int) {
 	}
 }
 
-// Root returns where the body of row is.
+// Root returns the place of a row's body.
 func (s *Stream) Root(row int) feature.Place { return s.body[row].at }
 
-// Preview appends the places to dst where the body of row will be, n frames of the network's
-// from one to the next, to the end of those that it plays.
+// Preview appends the future places of a row's body to dst, every n of the network's frames, to the
+// end of its window.
 func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	b, done := &s.body[row], s.sched.At(row)/2 // frames behind b.last
 	p := b.last
@@ -405,13 +400,13 @@ func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	return dst
 }
 
-// shown returns the frames before and after what row shows, and the share of the latter.
+// shown returns the frames around the current time of a row, and the share of the second.
 func (s *Stream) shown(row int) (a, b []float32, share float32) {
 	at := s.sched.At(row)
 	return s.frame(row, at/2), s.frame(row, (at+1)/2), 0.5 * float32(at%2)
 }
 
-// Contacts reports which contacts of row stand, a bit each in the layout's order.
+// Contacts returns the contacts of a row, a bit each in the layout's order.
 func (s *Stream) Contacts(row int) (stands uint8) {
 	a, b, share := s.shown(row)
 	for c := range s.model.Layout.Contacts {
@@ -422,7 +417,7 @@ func (s *Stream) Contacts(row int) (stands uint8) {
 	return stands
 }
 
-// maxJoints are the most joints of a streamed skeleton.
+// maxJoints bounds the joints of a stream's skeleton.
 const maxJoints = 64
 
 // Pose writes the pose of a row.
@@ -444,5 +439,5 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 	s.model.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
 }
 
-// WindowStarted reports whether row plays new frames since this tick.
+// WindowStarted reports whether a row's window started in this tick.
 func (s *Stream) WindowStarted(row int) bool { return s.sched.At(row) == 1 }

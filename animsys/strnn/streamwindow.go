@@ -7,20 +7,20 @@ import (
 	"mannequin/animsys/internal/windows"
 )
 
-// making is the buffers of the windows that are due: first those of agents that are led, which are
-// the ones that are not free.
+// making holds the buffers of the windows that are due. Steered agents come first, free ones after
+// them.
 type making struct {
-	led        int          // number of led agents
+	led        int          // number of steered agents
 	seen, next []float32    // (due, Encode, columns) and (due, Predict, columns)
-	want       []float32    // (led, Predict, feature.MotionLen) the motion that their bodies shall have
-	stand      []float32    // (led, Predict, contacts) how much their contacts shall stand
+	want       []float32    // (led, Predict, feature.MotionLen) wanted motion of their bodies
+	stand      []float32    // (led, Predict, contacts) weights of their contacts
 	stances    []stance     // (contacts)
 	bearing    [2][]float32 // Control.Pose
 	gaits      []gait       // (led) at the end of the frames
 	ways       []float32    // (led, draws, Latent), then (free, Latent)
-	sees       []float32    // (led, GuideInputs) what a guide sees
-	found      func() error // where not nil, called when next has the frames of who are led
-	fit        []bool       // (due) the frames are a person's
+	sees       []float32    // (led, GuideInputs) inputs of the guide
+	found      func() error // called when next has the frames of steered agents; may be nil
+	fit        []bool       // (due) the frames are usable
 	job        Control
 	settlings  []*cleanup // by worker
 	settle     func(worker, i int)
@@ -29,7 +29,7 @@ type making struct {
 	rand       *rand.Rand
 }
 
-// ask keeps what a row is asked for.
+// ask records the Steer of a row at its request.
 func (s *Stream) ask(row int) error {
 	s.body[row].asked = s.wanders[row]
 	return nil
@@ -79,7 +79,7 @@ func (s *Stream) compute() error {
 	return nil
 }
 
-// commit starts the windows that are due. Agents without one play their last frames again.
+// commit starts the windows that are due. Agents without one replay their last frames.
 func (s *Stream) commit(err error) error {
 	for _, row := range s.sched.Missed {
 		s.body[row].restarted = true
@@ -104,7 +104,7 @@ func (s *Stream) commit(err error) error {
 	return nil
 }
 
-// goOn makes and starts a window of each of the first n agents at once.
+// goOn makes and starts the next window of the first n agents at once.
 func (s *Stream) goOn(n int) error {
 	for row := range n {
 		s.sched.Begin(row)
@@ -117,8 +117,8 @@ func (s *Stream) goOn(n int) error {
 	return err
 }
 
-// target writes what the i-th agent that is due shall do. If it is led, that is the motion of its body and
-// the latent values to try, the guide's first; if it is free, latent values that are drawn.
+// target writes the targets of the i-th agent that is due: for a steered one the motion of its body
+// and the candidates, the guide's first; for a free one drawn latent values.
 func (s *Stream) target(i int) {
 	m, r := s.model, s.sched.Due[i]
 	b := &s.body[r]
@@ -160,14 +160,14 @@ func (s *Stream) target(i int) {
 		return
 	}
 	s.guide.run(first, sees)
-	for w := 1; w < s.draws; w += 2 { // around it, and around what is likely
+	for w := 1; w < s.draws; w += 2 { // every second one around the guide's, the others around the likeliest
 		for k, v := range first {
 			ways[w*m.Latent+k] += v
 		}
 	}
 }
 
-// settleOne settles the i-th of the frames that were made.
+// settleOne cleans the i-th window up.
 func (s *Stream) settleOne(worker, i int) {
 	m := s.model
 	cols := m.Layout.Columns()
@@ -178,7 +178,7 @@ func (s *Stream) settleOne(worker, i int) {
 	s.fit[i] = s.settlings[worker].run(s.next[i*m.Predict*cols:][:m.Predict*cols], s.seen[i*m.Encode*cols:][:m.Encode*cols], want)
 }
 
-// playOne has the i-th of those who are due play what was made, where it is fit to be.
+// playOne starts the i-th window, if it is usable.
 func (s *Stream) playOne(_, i int) {
 	m, r := s.model, int(s.sched.Due[i])
 	if r == windows.None || !s.fit[i] {

@@ -73,27 +73,22 @@ func newRoot() *cobra.Command {
 		form            map[string]string
 		asJSON          bool
 	)
+	all := benchnet.Works()
+	var names []string
+	for _, w := range all {
+		names = append(names, w.Name)
+	}
 	c := &cobra.Command{
 		Use:   "benchpeer",
 		Short: "Time our networks beside ONNX Runtime",
-		Long: `Time ONNX Runtime and our sessions in turns, in one process, on the same
-networks, inputs and numbers of threads. ONNX Runtime gets every formulation of
-the network, or those that --form leaves, with and without threads that spin:
-its fastest counts. A ratio above 1 says that we are faster.`,
+		Long: `Time ONNX Runtime and our sessions in turns, in one process, on the same networks, inputs and
+numbers of threads. ONNX Runtime gets every formulation of the network, or those of --form, with
+and without spinning threads, and its fastest counts. At a ratio above 1 we are faster.`,
 		Example: `  make bench-peer
   make bench-peer PEER='--work mann --rounds 20 --json'
   make bench-peer PEER='--work autoencoder --form conv=1d,depool=plain'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if threads < 1 || threads > 1024 || rounds < 3 || rounds > 1000 {
-				return command.Usagef("--threads must be 1 to 1024 and --rounds 3 to 1000")
-			}
-			all := benchnet.Works()
-			for _, name := range works {
-				if !slices.ContainsFunc(all, func(w *benchnet.Work) bool { return w.Name == name }) {
-					return command.Usagef("--work: there is no %q", name)
-				}
-			}
 			if err := onnx.Form(form).Validate(); err != nil {
 				return command.Usagef("--form: %w", err)
 			}
@@ -124,10 +119,10 @@ its fastest counts. A ratio above 1 says that we are faster.`,
 		},
 	}
 	f := c.Flags()
-	f.IntVar(&threads, "threads", min(2, runtime.NumCPU()), "threads of each side")
-	f.IntVar(&rounds, "rounds", 12, "turns of each side")
-	f.StringSliceVar(&works, "work", nil, "networks to time (default all)")
-	f.StringToStringVar(&form, "form", nil, "formulations to try, as in mannequin export (default all)")
+	command.Number(c, &threads, "threads", min(2, runtime.NumCPU()), 1, 1024, "threads of each side")
+	command.Number(c, &rounds, "rounds", 12, 3, 1000, "rounds of each side")
+	command.Choices(c, &works, "work", names, "networks to time (default: all)")
+	f.StringToStringVar(&form, "form", nil, "formulations to try, as in mannequin export (default: all)")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }

@@ -1,60 +1,45 @@
+// Package eval is shared by the evaluations of all networks: figures with the bars that they have to
+// reach, and the tables of reports.
 package eval
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 )
 
 // Bar is a figure and the bar that it has to reach.
 type Bar struct {
 	Measure string   `json:"measure"`
-	Of      string   `json:"of"`    // what it is measured of
+	Of      string   `json:"of"`    // the measured clip, gait or path
 	Value   *float64 `json:"value"` // nil is never
 	Bar     float64  `json:"bar"`
-	Least   bool     `json:"least"` // the bar is a lower limit, otherwise an upper one
+	Least   bool     `json:"least"` // the bar is the least value that passes, else the largest
 	Pass    bool     `json:"pass"`
 }
 
 // Bars collects bars.
 type Bars []Bar
 
-// Most adds a figure that has to be at most bar. One that is not finite is never reached.
-func (b *Bars) Most(measure, of string, v, bar float64) { b.add(measure, of, v, bar, false) }
-
-// Least adds a figure that has to be at least bar.
-func (b *Bars) Least(measure, of string, v, bar float64) { b.add(measure, of, v, bar, true) }
-
-func (b *Bars) add(measure, of string, v, bar float64, least bool) {
-	row := Bar{Measure: measure, Of: of, Bar: bar, Least: least}
-	if finite(v) {
-		row.Value = &v
-		row.Pass = least && v >= bar || !least && v <= bar
-	}
-	*b = append(*b, row)
+// Most adds a figure that passes up to bar.
+func (b *Bars) Most(measure, of string, v *float64, bar float64) {
+	*b = append(*b, Bar{measure, of, v, bar, false, v != nil && *v <= bar})
 }
 
-// Over returns v as a share of truth, NaN if truth is 0.
-func Over(v, truth float64) float64 {
+// Least adds a figure that passes from bar.
+func (b *Bars) Least(measure, of string, v *float64, bar float64) {
+	*b = append(*b, Bar{measure, of, v, bar, true, v != nil && *v >= bar})
+}
+
+// Over returns v as a share of truth, nil if there is none.
+func Over(v, truth float64) *float64 {
 	if truth == 0 {
-		return math.NaN()
+		return nil
 	}
-	return v / truth
+	v /= truth
+	return &v
 }
 
-// OrNaN returns a figure that may be missing.
-func OrNaN(v *float64) float64 {
-	if v == nil {
-		return math.NaN()
-	}
-	return *v
-}
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// Rows returns a row for each measure, with the figures of all that it is measured of. A star marks
-// figures that miss their bar. Bars of a measure are neighbours.
+// Rows returns a row for each measure, with all its values. * marks a value that misses its bar.
 func (b Bars) Rows() []string {
 	var rows []string
 	for i := 0; i < len(b); {
@@ -71,7 +56,7 @@ func (b Bars) Rows() []string {
 		}
 		var of []string
 		for _, v := range b[first:i] {
-			text := v.Of + " " + OrNever("%.2f", OrNaN(v.Value))
+			text := v.Of + " " + OrNever("%.2f", v.Value)
 			if !same {
 				text += fmt.Sprintf(" %s %.2f", sign, v.Bar)
 			}
@@ -80,24 +65,26 @@ func (b Bars) Rows() []string {
 			}
 			of = append(of, text)
 		}
-		rows = append(rows, b[first].Measure+"\t"+bar+"\t"+strings.Join(of, "   "))
+		rows = append(rows, Cells(b[first].Measure, bar, strings.Join(of, "   ")))
 	}
 	return rows
 }
 
-// Sorted returns the bars by measure, in the order in which each measure came first.
-func (b Bars) Sorted() Bars {
-	first := map[string]int{}
-	for i, v := range b {
-		if _, ok := first[v.Measure]; !ok {
-			first[v.Measure] = i
+// Sorted returns the bars grouped by measure.
+func (b Bars) Sorted() (out Bars) {
+	done := map[string]bool{}
+	for _, first := range b {
+		for _, v := range b {
+			if v.Measure == first.Measure && !done[v.Measure] {
+				out = append(out, v)
+			}
 		}
+		done[first.Measure] = true
 	}
-	slices.SortStableFunc(b, func(a, c Bar) int { return first[a.Measure] - first[c.Measure] })
-	return b
+	return out
 }
 
-// Missed counts the bars that are missed.
+// Missed counts the missed bars.
 func (b Bars) Missed() (n int) {
 	for _, v := range b {
 		if !v.Pass {

@@ -1,18 +1,15 @@
-// Package eval has what the evaluations of all networks share: stages, figures beside the bars that
-// they have to reach, and the tables of reports.
 package eval
 
 import (
 	"context"
 	"errors"
-	"time"
 )
 
-// Progress shows how far an evaluation is, and ends it when it is interrupted.
+// Progress shows the progress of an evaluation, and ends it when it is interrupted.
 type Progress interface {
-	// Total sets about how many ticks of one agent there will be in all.
+	// Total sets the approximate number of all ticks of one agent.
 	Total(rows int64)
-	// Stage names what comes next.
+	// Stage names the next stage.
 	Stage(name string)
 	// Tick counts a tick of rows agents. Its error ends the evaluation.
 	Tick(rows int) error
@@ -21,8 +18,8 @@ type Progress interface {
 // ErrInterrupted ends an evaluation whose context is done.
 var ErrInterrupted = errors.New("interrupted, nothing measured")
 
-// Run calls the stages of an evaluation in turn, until one fails or ctx is done.
-func Run(ctx context.Context, stages ...func() error) error {
+// Stages runs the stages of an evaluation in order, until one fails or ctx is done.
+func Stages(ctx context.Context, stages ...func() error) error {
 	for _, stage := range stages {
 		if ctx.Err() != nil {
 			return ErrInterrupted
@@ -32,18 +29,4 @@ func Run(ctx context.Context, stages ...func() error) error {
 		}
 	}
 	return nil
-}
-
-// Fastest returns the shortest time of several runs.
-func Fastest(runs int, run func() error) (best time.Duration, err error) {
-	for i := range runs {
-		begin := time.Now()
-		if err := run(); err != nil {
-			return 0, err
-		}
-		if took := time.Since(begin); i == 0 || took < best {
-			best = took
-		}
-	}
-	return best, nil
 }

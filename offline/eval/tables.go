@@ -7,76 +7,65 @@ import (
 	"text/tabwriter"
 )
 
-// Tables writes a report as tables with titles. Tables without rows are left out.
+// Tables prints the sections of a report.
 type Tables struct {
-	w     io.Writer
-	title string            // of the table whose first row is not written yet
-	heads string            // of its columns
-	rows  *tabwriter.Writer // nil before the first row
-	err   error
+	w           io.Writer
+	title, head string            // of the section under way
+	rows        *tabwriter.Writer // nil before the first row
+	err         error
 }
 
-// NewTables returns Tables that write to w.
+// NewTables returns a printer to w.
 func NewTables(w io.Writer) *Tables { return &Tables{w: w} }
 
-// Table begins a table. The heads of its columns are separated by tabs.
-func (t *Tables) Table(title, heads string) {
-	t.end()
-	t.title, t.heads = title, heads
+// Section begins a section with a title and a head, whose cells are separated by tabs. A section
+// without rows is not printed.
+func (t *Tables) Section(title, head string) {
+	t.End()
+	t.title, t.head = title, head
 }
 
-// Row adds a row. The format has the columns, separated by tabs.
-func (t *Tables) Row(format string, args ...any) {
-	if t.err != nil {
-		return
-	}
+// Row prints a row, whose cells are separated by tabs.
+func (t *Tables) Row(format string, cells ...any) {
 	if t.rows == nil {
 		fmt.Fprintln(t.w, t.title)
 		t.rows = tabwriter.NewWriter(t.w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(t.rows, t.heads+"\t")
+		fmt.Fprintln(t.rows, t.head+"\t")
 	}
-	fmt.Fprintf(t.rows, format+"\t\n", args...)
+	fmt.Fprintf(t.rows, format+"\t\n", cells...)
 }
 
-// Cells adds a row of any number of columns.
-func (t *Tables) Cells(cells ...string) { t.Row("%s", strings.Join(cells, "\t")) }
-
-// Lines adds lines that are no table.
-func (t *Tables) Lines(lines ...string) {
-	t.end()
-	for _, line := range lines {
-		fmt.Fprintln(t.w, line)
+// InShort prints the bars. They come last, so that they stay on the screen of a terminal.
+func (t *Tables) InShort(name string, b Bars, note string) error {
+	t.End()
+	fmt.Fprintf(t.w, "%s in short: %d of %d bars missed, marked *%s\n", name, b.Missed(), len(b), note)
+	t.rows = tabwriter.NewWriter(t.w, 0, 0, 2, ' ', 0)
+	for _, row := range b.Rows() {
+		fmt.Fprintln(t.rows, row)
 	}
+	t.End()
+	return t.err
 }
 
-// Bars ends the report with the bars, which a terminal leaves on the screen.
-func (t *Tables) Bars(of string, bars Bars) error {
-	t.end()
-	if t.err != nil {
-		return t.err
+// End ends the section under way.
+func (t *Tables) End() {
+	if t.rows == nil {
+		return
 	}
-	fmt.Fprintf(t.w, "%s in short: %d of %d bars missed, marked *\n", of, bars.Missed(), len(bars))
-	rows := tabwriter.NewWriter(t.w, 0, 0, 2, ' ', 0)
-	for _, row := range bars.Rows() {
-		fmt.Fprintln(rows, row)
+	fmt.Fprintln(t.rows)
+	if err := t.rows.Flush(); t.err == nil {
+		t.err = err
 	}
-	fmt.Fprintln(rows)
-	return rows.Flush()
+	t.rows = nil
 }
 
-// end ends the table that has begun.
-func (t *Tables) end() {
-	if t.rows != nil {
-		fmt.Fprintln(t.rows)
-		t.err = t.rows.Flush()
-		t.rows = nil
-	}
-}
+// Cells joins the cells of a row.
+func Cells(v ...string) string { return strings.Join(v, "\t") }
 
-// OrNever formats a figure, which is not finite if something never happens.
-func OrNever(format string, v float64) string {
-	if !finite(v) {
+// OrNever formats a number, or returns "never" if there is none.
+func OrNever(format string, v *float64) string {
+	if v == nil {
 		return "never"
 	}
-	return fmt.Sprintf(format, v)
+	return fmt.Sprintf(format, *v)
 }

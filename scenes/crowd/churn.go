@@ -8,19 +8,18 @@ import (
 	"mannequin/engine/m3"
 )
 
-// perTick is how many come or go in one tick at most, besides those who come and go
-// anyway.
+// perTick is the largest number of agents that are added or removed in a tick, besides those replaced.
 const perTick = 4
 
-// comeAndGo sees to it that there are as many as there shall be.
-func (s *Scene) comeAndGo() error {
+// churnAgents replaces agents, and adds or removes some until there are as many as asked for.
+func (s *Scene) churnAgents() error {
 	for s.due += s.churn; s.due >= 1; s.due-- {
 		before := s.Agents()
-		if err := s.leave(); err != nil {
+		if err := s.remove(); err != nil {
 			return err
 		}
 		if s.Agents() < before {
-			if err := s.come(); err != nil {
+			if err := s.add(); err != nil {
 				return err
 			}
 		}
@@ -28,11 +27,11 @@ func (s *Scene) comeAndGo() error {
 	for range perTick {
 		switch n := s.Agents(); {
 		case n < s.want:
-			if err := s.come(); err != nil {
+			if err := s.add(); err != nil {
 				return err
 			}
 		case n > s.want:
-			if err := s.leave(); err != nil {
+			if err := s.remove(); err != nil {
 				return err
 			}
 		}
@@ -40,8 +39,7 @@ func (s *Scene) comeAndGo() error {
 	return nil
 }
 
-// lacking returns the kind of which there are too few, or with more the one of which
-// there are too many, for so many in all.
+// lacking returns the population that has most too few agents by its share of n, or with more, most too many.
 func (s *Scene) lacking(n int, more bool) *population {
 	var shares int
 	for _, p := range s.populations {
@@ -64,8 +62,8 @@ func (s *Scene) lacking(n int, more bool) *population {
 	return best
 }
 
-// come brings one more.
-func (s *Scene) come() error {
+// add adds an agent.
+func (s *Scene) add() error {
 	p := s.lacking(s.Agents()+1, false)
 	if p == nil || s.Agents() == s.room {
 		return nil
@@ -105,7 +103,7 @@ func (s *Scene) come() error {
 	return nil
 }
 
-// gap returns where there is room for one more.
+// gap returns a place with room for an agent.
 func (s *Scene) gap(p *population, a *agentState) (at m3.Vec3, yaw float32) {
 	for range 12 {
 		yaw = m3.WrapAngle(2 * math.Pi * a.uniform())
@@ -126,7 +124,7 @@ func (s *Scene) gap(p *population, a *agentState) (at m3.Vec3, yaw float32) {
 	return at, yaw
 }
 
-// alone reports whether nobody is near at.
+// alone reports whether no agent is near at.
 func (s *Scene) alone(at m3.Vec3) bool {
 	for _, p := range s.populations {
 		for _, root := range p.Roots[:p.Agents()] {
@@ -138,8 +136,8 @@ func (s *Scene) alone(at m3.Vec3) bool {
 	return true
 }
 
-// leave has someone go, whoever it is, but not the one who is watched.
-func (s *Scene) leave() error {
+// remove removes a random agent, except the watched one.
+func (s *Scene) remove() error {
 	p := s.lacking(s.Agents()-1, true)
 	if p == nil || s.Agents() <= 1 {
 		return nil

@@ -1,6 +1,5 @@
-// Package crowd is the scene of dogs and people together, moved by every generator that
-// there is, who go about between spots, along lanes and in packs, around rocks and each
-// other; and who come and go.
+// Package crowd is the scene of dogs and people of every generator. They walk between spots, along lanes and
+// in packs, avoid rocks and each other, and are added and removed.
 package crowd
 
 import (
@@ -82,7 +81,7 @@ func New(opt Options) (*Scene, error) {
 	case opt.Room < opt.Agents || opt.Room > world.MaxAgents:
 		return nil, fmt.Errorf("crowd: room for %d of %d agents: want all of them, and at most %d", opt.Room, opt.Agents, world.MaxAgents)
 	case !(opt.Churn >= 0 && opt.Churn <= 1000):
-		return nil, fmt.Errorf("crowd: %g who come and go per second: want 0 to 1000", opt.Churn)
+		return nil, fmt.Errorf("crowd: Options.Churn %g: want 0 to 1000 agents per second", opt.Churn)
 	}
 	s := &Scene{want: opt.Agents, room: opt.Room, churn: opt.Churn / scenes.TickRate, rng: rand.New(rand.NewPCG(opt.Seed, 11))}
 	var err error
@@ -96,7 +95,7 @@ func New(opt Options) (*Scene, error) {
 		err = s.Start(s.steer)
 	}
 	for err == nil && s.Agents() < s.want {
-		err = s.come()
+		err = s.add()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -118,7 +117,7 @@ func (s *Scene) Step(in scenes.Input) error {
 	} else if i == 1 {
 		s.churn = s.panel.Sliders[1].Value / scenes.TickRate
 	}
-	if err := s.comeAndGo(); err != nil {
+	if err := s.churnAgents(); err != nil {
 		return err
 	}
 	switch {

@@ -18,7 +18,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
-	"mannequin/scenes/internal/testoverlay"
+	"mannequin/scenes/internal/testscene"
 	"mannequin/scenes/world"
 	"mannequin/terrain"
 
@@ -33,25 +33,7 @@ func open(t testing.TB, o Options) *Scene {
 	}
 	o.Latent, o.Next = testlatent.Shipped(t)
 	o.STRNN = teststrnn.Model(t, teststrnn.Options{Guide: true})
-	s, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
-func step(t testing.TB, s *Scene, ticks int, in scenes.Input) {
-	t.Helper()
-	for range ticks {
-		if err := s.Step(in); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return testscene.Keep(New(o))(t)
 }
 
 // dogs returns the shipped ones.
@@ -84,8 +66,8 @@ func TestCrowd(t *testing.T) {
 	close, seconds := 0, 0
 	for tick := range 600 {
 		in := scenes.Input{Watched: true, Eye: m3.V(0, 2, -20), Ahead: m3.V(0, 0, 1)}
-		step(t, a, 1, in)
-		step(t, b, 1, in)
+		testscene.Step(t, a, 1, in)
+		testscene.Step(t, b, 1, in)
 		if tick%60 != 0 {
 			continue
 		}
@@ -132,8 +114,8 @@ func TestCrowd(t *testing.T) {
 func TestPopulation(t *testing.T) {
 	s := open(t, Options{Options: world.Options{Agents: 40, Workers: 1}, Room: 80})
 	for _, want := range []int{80, 1, 30} {
-		step(t, s, 1, scenes.Input{Touch: hud.Touch{Set: true, Slider: 0, Value: float32(want)}})
-		step(t, s, 25, scenes.Input{})
+		testscene.Step(t, s, 1, scenes.Input{Touch: hud.Touch{Set: true, Slider: 0, Value: float32(want)}})
+		testscene.Step(t, s, 25, scenes.Input{})
 		if s.Agents() != want {
 			t.Errorf("there are %d, want %d", s.Agents(), want)
 		}
@@ -163,7 +145,7 @@ func TestPacks(t *testing.T) {
 	if followers != packed-1 {
 		t.Fatalf("%d dogs follow the first, want %d", followers, packed-1)
 	}
-	step(t, s, 900, scenes.Input{})
+	testscene.Step(t, s, 900, scenes.Input{})
 	row, _ := dogs.Rows.Row(lead)
 	for r := range dogs.Agents() {
 		if d := dogs.Roots[r].Pos.Dist(dogs.Roots[row].Pos); dogs.states[r].leader == lead && d > 12 {
@@ -175,7 +157,7 @@ func TestPacks(t *testing.T) {
 	}
 	dogs.states[row] = dogs.states[dogs.Agents()]
 	s.want--
-	step(t, s, 8, scenes.Input{})
+	testscene.Step(t, s, 8, scenes.Input{})
 	for r := range dogs.Agents() {
 		if dogs.states[r].leader == lead {
 			t.Error("a dog follows one that has gone")
@@ -186,11 +168,11 @@ func TestPacks(t *testing.T) {
 // The player watches one after the other, who does not go meanwhile.
 func TestWatch(t *testing.T) {
 	s := open(t, Options{Options: world.Options{Agents: 12, Workers: 1}, Churn: 100})
-	step(t, s, 1, scenes.Input{Jump: true})
+	testscene.Step(t, s, 1, scenes.Input{Jump: true})
 	who := s.watched
 	var f scenes.Frame
 	for range 60 {
-		step(t, s, 1, scenes.Input{})
+		testscene.Step(t, s, 1, scenes.Input{})
 		s.Frame(&f, 1)
 		row, ok := s.populations[0].Rows.Row(who)
 		if !ok || f.Focus != s.populations[0].BonesAt(row)[0].Pos {
@@ -200,14 +182,14 @@ func TestWatch(t *testing.T) {
 	seen := map[arche.Entity]bool{}
 	s.churn = 0
 	for range 2 * s.Agents() {
-		step(t, s, 1, scenes.Input{Jump: true})
-		step(t, s, 1, scenes.Input{})
+		testscene.Step(t, s, 1, scenes.Input{Jump: true})
+		testscene.Step(t, s, 1, scenes.Input{})
 		seen[s.watched] = true
 	}
 	if len(seen) != s.Agents() {
 		t.Errorf("%d of %d can be watched", len(seen), s.Agents())
 	}
-	step(t, s, 1, scenes.Input{Reset: true})
+	testscene.Step(t, s, 1, scenes.Input{Reset: true})
 	if s.Frame(&f, 1); !s.watched.IsZero() || f.Focus.Len() > s.place.radius {
 		t.Errorf("all are watched at %v", f.Focus)
 	}
@@ -219,23 +201,23 @@ func TestWatchedIsMarked(t *testing.T) {
 	s := open(t, Options{Options: world.Options{Agents: 12, Workers: 1}})
 	far := scenes.Input{Watched: true, Eye: m3.V(0, 2, -60), Ahead: m3.V(0, 0, 1), Saving: 1}
 	var f scenes.Frame
-	step(t, s, 8, far)
+	testscene.Step(t, s, 8, far)
 	if s.Frame(&f, 1); len(f.Lines) != 0 || len(f.HUD) != 2 {
 		t.Errorf("nobody is watched, and there are %d lines and %q", len(f.Lines), f.HUD)
 	}
 	for _, want := range []string{"watching: dog ", "watching: person "} {
 		for s.Frame(&f, 1); len(f.HUD) < 3 || !strings.HasPrefix(f.HUD[2], want); s.Frame(&f, 1) {
-			step(t, s, 1, far)
+			testscene.Step(t, s, 1, far)
 			in := far
 			in.Jump = true
-			step(t, s, 1, in)
+			testscene.Step(t, s, 1, in)
 		}
-		step(t, s, 8, far)
+		testscene.Step(t, s, 8, far)
 		s.Frame(&f, 1)
 		if !strings.HasSuffix(f.HUD[2], "a step every tick") || !strings.Contains(f.HUD[1], "every tick: 1,") {
 			t.Errorf("the one who is watched goes at another rate: %q", f.HUD[1:])
 		}
-		testoverlay.Ring(t, &f)
+		testscene.Ring(t, &f)
 	}
 }
 
@@ -247,10 +229,10 @@ func TestTickDoesNotAllocate(t *testing.T) {
 		turn += 0.01
 		return scenes.Input{Watched: true, Eye: m3.V(0, 2, -9), Ahead: m3.V(m3.Sin(turn), 0, m3.Cos(turn)), Saving: 0.2}
 	}
-	step(t, s, 60, in())
+	testscene.Step(t, s, 60, in())
 	if n := testing.AllocsPerRun(1, func() {
 		for range 120 {
-			step(t, s, 1, in())
+			testscene.Step(t, s, 1, in())
 		}
 	}); n != 0 {
 		t.Errorf("%g allocations in two seconds", n)
@@ -260,7 +242,7 @@ func TestTickDoesNotAllocate(t *testing.T) {
 func TestErrors(t *testing.T) {
 	nan := float32(math.NaN())
 	for want, o := range map[string]Options{
-		"1 to 4096": {Options: world.Options{Agents: -1}}, "room for 5": {Options: world.Options{Agents: 9}, Room: 5}, "come and go": {Churn: nan}, "no network": {}, "terrain": {Options: world.Options{Terrain: &terrain.Field{}}},
+		"1 to 4096": {Options: world.Options{Agents: -1}}, "room for 5": {Options: world.Options{Agents: 9}, Room: 5}, "Options.Churn": {Churn: nan}, "no network": {}, "terrain": {Options: world.Options{Terrain: &terrain.Field{}}},
 		"want 2 or 4": {Dog: testdog.Model(t), Far: []*mann.Model{testdog.Far(t, 3)}},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
@@ -270,7 +252,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestOverlays(t *testing.T) {
-	testoverlay.Check(t, open(t, Options{Options: world.Options{Agents: 10, Workers: 1}}), overlay.All)
+	testscene.Check(t, open(t, Options{Options: world.Options{Agents: 10, Workers: 1}}), overlay.All)
 }
 
 // Whoever comes, goes and is watched, there are never more than there is room for.
@@ -281,10 +263,10 @@ func TestRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		step(t, s, 1, scenes.Input{Jump: true})
+		testscene.Step(t, s, 1, scenes.Input{Jump: true})
 		who := s.watched
 		for range 120 {
-			step(t, s, 1, scenes.Input{})
+			testscene.Step(t, s, 1, scenes.Input{})
 			if n := s.Agents(); n > room || n < room-1 {
 				t.Fatalf("there are %d, with room for %d", n, room)
 			}

@@ -9,8 +9,8 @@ import (
 )
 
 var help = []string{
-	"Space: watch one, and the next   R: watch them all",
-	"up, down, left, right or the mouse: how many, and how many come and go",
+	"Space: select the next agent   R: select none",
+	"up, down, left, right or the mouse: number of agents, and of those replaced",
 }
 
 // rateNames are the names of update rates.

@@ -10,23 +10,22 @@ import (
 	"mannequin/terrain"
 )
 
-// The place: a round common with rocks on it, around which lanes run, with spots that
-// everyone likes to go to.
+// The settings of the place.
 const (
-	room      = 7   // m² for each
-	smallest  = 18  // m, radius of the part where anyone goes
-	edge      = 12  // m of ground beyond it
-	spots     = 7   // where they go to
-	rocksPer  = 60  // m² for each rock
-	largest   = 1.6 // m, radius of a rock
+	room      = 7   // ground for each agent, m²
+	smallest  = 18  // least radius of the part where agents go, m
+	edge      = 12  // width of the ground beyond it, m
+	spots     = 7   // number of spots
+	rocksPer  = 60  // ground for each rock, m²
+	largest   = 1.6 // largest radius of a rock, m
 	flowCell  = 0.8 // m
-	clearance = 1.1 // m that is kept from a rock's edge
-	laneWide  = 1.6 // m that rocks and spots keep from a lane
+	clearance = 1.1 // distance that agents keep from a rock's edge, m
+	laneWide  = 1.6 // distance of rocks and spots from a lane, m
 )
 
-// place is where the crowd is.
+// place is the ground of the crowd: a round common with rocks, lanes, and spots that agents go to.
 type place struct {
-	radius float32 // of the part where anyone goes, m
+	radius float32 // of the part where agents go, m
 	field  *terrain.Field
 	rocks  []terrain.Rock
 	near   *steer.Grid // of the rocks
@@ -35,15 +34,15 @@ type place struct {
 	flows  []*control.Flow // to each spot
 }
 
-// radiusFor returns how far from the middle so many go, m.
+// radiusFor returns the radius of the part where agents go, m.
 func radiusFor(agents int) float32 {
 	return max(smallest, m3.Sqrt(float32(agents)*room/math.Pi))
 }
 
-// GroundSize returns how wide a terrain must be for so many, m.
+// GroundSize returns the width of the terrain for a number of agents, m.
 func GroundSize(agents int) float32 { return 2 * (radiusFor(agents) + edge) }
 
-// newPlace puts rocks, lanes and spots on the ground.
+// newPlace puts lanes, rocks and spots on the ground.
 func newPlace(field *terrain.Field, agents int, seed uint64) (*place, error) {
 	p := &place{radius: radiusFor(agents)}
 	r := rand.New(rand.NewPCG(seed, 10))
@@ -89,7 +88,7 @@ func newPlace(field *terrain.Field, agents int, seed uint64) (*place, error) {
 	return p, nil
 }
 
-// ring returns a bent closed path around the middle.
+// ring returns a bent closed path around the origin.
 func ring(radius float32, r *rand.Rand) (*control.Path, error) {
 	const points = 20
 	phase, bends := 2*math.Pi*r.Float64(), 0.06+0.05*r.Float64()
@@ -102,13 +101,13 @@ func ring(radius float32, r *rand.Rand) (*control.Path, error) {
 	return control.NewPath(at, true)
 }
 
-// somewhere returns a place where anyone may go, evenly spread.
+// somewhere returns a random place where agents go, evenly distributed.
 func (p *place) somewhere(r *rand.Rand) m3.Vec3 {
 	a, q := 2*math.Pi*r.Float64(), float64(p.radius)*math.Sqrt(r.Float64())
 	return m3.V(float32(q*math.Sin(a)), 0, float32(q*math.Cos(a)))
 }
 
-// free reports whether at is farther than so many metres from every rock.
+// free reports whether at is farther than by, m, from each rock.
 func (p *place) free(at m3.Vec3, by float32) bool {
 	for _, r := range p.rocks {
 		if at.Dist(r.At) < r.Radius+by {
@@ -118,7 +117,7 @@ func (p *place) free(at m3.Vec3, by float32) bool {
 	return true
 }
 
-// off returns what pushes someone at a place away from rocks: 1 at their edges.
+// off returns what pushes an agent at a place away from rocks: 1 at their edges.
 func (p *place) off(at m3.Vec3) (push m3.Vec3) {
 	for strip := range 3 {
 		for _, i := range p.near.Near(at, strip) {
@@ -132,7 +131,7 @@ func (p *place) off(at m3.Vec3) (push m3.Vec3) {
 	return push
 }
 
-// offLanes returns how far at is from the nearest lane, m.
+// offLanes returns the distance from at to the nearest lane, m.
 func (p *place) offLanes(at m3.Vec3) float32 {
 	least := float32(math.MaxFloat32)
 	for _, l := range p.lanes {

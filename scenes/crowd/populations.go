@@ -88,8 +88,8 @@ func (s *Scene) open(o *Options) error {
 	return nil
 }
 
-// add adds a population's generator to the world.
-func add[C any](s *Scene, p *population, g generator.Generator[C], opt animsys.Options, ahead world.Ahead) (err error) {
+// addTo adds a population's generator to the world.
+func addTo[C any](s *Scene, p *population, g generator.Generator[C], opt animsys.Options, ahead world.Ahead) (err error) {
 	p.Population, err = world.Add(&s.World, g, opt, ahead, func(row int) [3]float32 {
 		if p.dogs {
 			return scenes.Coat(p.states[row].look)
@@ -113,16 +113,16 @@ func (s *Scene) openDogs(o *Options, p *population, n int) error {
 		}
 		*goals.Get(e) = g
 	}
-	return add(s, p, dogs, animsys.Options{}, nil)
+	return addTo(s, p, dogs, animsys.Options{}, nil)
 }
 
 // openStrollers opens people who walk by sliders.
 func (s *Scene) openStrollers(o *Options, p *population, n int) error {
-	stream, err := o.Latent.NewStream(o.Next, latent.StreamOptions{People: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 5})
+	stream, err := o.Latent.NewStream(o.Next, latent.StreamOptions{Capacity: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 5})
 	if err != nil {
 		return err
 	}
-	if err := add(s, p, stream, animsys.Options{}, overlay.Places(stream.Preview, 10)); err != nil {
+	if err := addTo(s, p, stream, animsys.Options{}, overlay.Places(stream.Preview, 10)); err != nil {
 		return err
 	}
 	steering, err := o.Latent.NewSteering(o.Next, max(o.Workers, 1))
@@ -149,7 +149,7 @@ func (s *Scene) openWanderers(o *Options, p *population, n int) error {
 	if o.STRNN.Predict%2 == 0 {
 		every = 4
 	}
-	stream, err := o.STRNN.NewStream(strnn.StreamOptions{People: n, Workers: o.Workers, Seed: o.Seed, BF16: o.BF16, Open: o.Open, Every: every, From: 1})
+	stream, err := o.STRNN.NewStream(strnn.StreamOptions{Capacity: n, Workers: o.Workers, Seed: o.Seed, BF16: o.BF16, Open: o.Open, Every: every, From: 1})
 	if err != nil {
 		return err
 	}
@@ -161,12 +161,12 @@ func (s *Scene) openWanderers(o *Options, p *population, n int) error {
 		}
 		*wanders.Get(e) = w
 	}
-	return add(s, p, stream, animsys.Options{}, overlay.Places(stream.Preview, 3))
+	return addTo(s, p, stream, animsys.Options{}, overlay.Places(stream.Preview, 3))
 }
 
 // openWalkers opens people who go along lanes.
 func (s *Scene) openWalkers(o *Options, p *population, n int) error {
-	stream, err := o.People.NewStream(manifold.StreamOptions{People: n, Styles: o.Transfers, Open: o.Open, BF16: o.BF16})
+	stream, err := o.People.NewStream(manifold.StreamOptions{Capacity: n, Styles: o.Transfers, Open: o.Open, BF16: o.BF16})
 	if err != nil {
 		return err
 	}
@@ -188,16 +188,16 @@ func (s *Scene) openWalkers(o *Options, p *population, n int) error {
 			curve.Speed = want.Speed
 		}
 	}
-	return add(s, p, stream, animsys.Options{Styles: o.Styles, Known: o.Styles.InStyle("neutral")}, overlay.Places(stream.Preview, 10))
+	return addTo(s, p, stream, animsys.Options{Styles: o.Styles, Known: o.Styles.InStyle("neutral")}, overlay.Places(stream.Preview, 10))
 }
 
 // openPerformers opens people who stand on their spots and wave, point, clap, talk.
 func (s *Scene) openPerformers(o *Options, p *population, n int) error {
-	stream, err := o.Keypose.NewStream(keypose.StreamOptions{People: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 8, From: 4})
+	stream, err := o.Keypose.NewStream(keypose.StreamOptions{Capacity: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 8, From: 4})
 	if err != nil {
 		return err
 	}
-	if err := add(s, p, stream, animsys.Options{}, nil); err != nil {
+	if err := addTo(s, p, stream, animsys.Options{}, nil); err != nil {
 		return err
 	}
 	written := make([][]*keypose.PoseLoop, ways)

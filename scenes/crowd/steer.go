@@ -36,10 +36,10 @@ type agentState struct {
 	speed  float32        // of the last intent, m/s
 }
 
-// bits returns the next random number.
+// bits returns 64 random bits.
 func (a *agentState) bits() uint64 { return a.rng.Uint64() }
 
-// uniform returns one in [0, 1).
+// uniform returns a random number in [0, 1).
 func (a *agentState) uniform() float32 { return float32(a.bits()>>40) / (1 << 24) }
 
 // steering is the system that gives all agents their intents: to go to one of the spots, around the rocks,
@@ -51,8 +51,7 @@ type steering struct {
 
 func newSteering(s *Scene) *steering {
 	reach := s.place.radius + edge
-	t := &steering{s: s, neighbors: steer.NewNeighbors(steer.Quick, -reach, -reach, reach, reach, s.room)}
-	return t
+	return &steering{s: s, neighbors: steer.NewNeighbors(steer.Quick, -reach, -reach, reach, reach, s.room)}
 }
 
 // Initialize does nothing.

@@ -8,6 +8,7 @@ import (
 	"mannequin/models/person"
 	stylesgram "mannequin/models/styles-gram"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/testscene"
 )
 
 // Who goes along a lane in a style of Gram goes where they would without, and moves
@@ -30,7 +31,7 @@ func TestGramStyles(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { s.Close() })
-		step(t, s, 240, scenes.Input{})
+		testscene.Step(t, s, 240, scenes.Input{})
 		return s
 	}
 	plain := play(o)

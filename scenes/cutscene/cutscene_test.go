@@ -20,6 +20,8 @@ import (
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene/script"
+	"mannequin/scenes/internal/testscene"
+	"mannequin/scenes/world"
 )
 
 var nets = map[string]*netruntime.Net{}
@@ -42,36 +44,18 @@ func options(t testing.TB, text string) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Script: sc, Net: net, Styles: stylesfree.Open, Transfers: stylesgram.Open, Dog: "dog-free", Manifold: "human", Footstep: "human-footstep", Locomotion: "human-locomotion", Workers: 1}
+	return Options{Options: world.Options{Workers: 1}, Script: sc, Net: net, Styles: stylesfree.Open, Transfers: stylesgram.Open, Dog: "dog-free", Manifold: "human", Footstep: "human-footstep", Locomotion: "human-locomotion"}
 }
 
 func open(t testing.TB, o Options) *Scene {
 	t.Helper()
-	s, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return testscene.Keep(New(o))(t)
 }
 
 func seek(t testing.TB, s *Scene, at float64) {
 	t.Helper()
 	if err := s.Seek(at); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func step(t testing.TB, s *Scene, n int, in scenes.Input) {
-	t.Helper()
-	for range n {
-		if err := s.Step(in); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
@@ -127,7 +111,7 @@ func TestSame(t *testing.T) {
 	b := open(t, o)
 	want := []uint64{a.Hash()}
 	for a.now < a.ticks-1 {
-		step(t, a, 1, scenes.Input{})
+		testscene.Step(t, a, 1, scenes.Input{})
 		want = append(want, a.Hash())
 	}
 	seek(t, b, 99)
@@ -139,7 +123,7 @@ func TestSame(t *testing.T) {
 		if b.Hash() != want[tick] {
 			t.Fatalf("tick %d is another when it is sought", tick)
 		}
-		step(t, b, 1, scenes.Input{})
+		testscene.Step(t, b, 1, scenes.Input{})
 		if b.Hash() != want[tick+1] {
 			t.Fatalf("the tick after tick %d is another when that is sought", tick)
 		}
@@ -165,17 +149,17 @@ func TestSame(t *testing.T) {
 // loops.
 func TestPlayer(t *testing.T) {
 	s := open(t, options(t, cast))
-	second := func(in scenes.Input) { step(t, s, 1, in); step(t, s, 60, scenes.Input{}) }
+	second := func(in scenes.Input) { testscene.Step(t, s, 1, in); testscene.Step(t, s, 60, scenes.Input{}) }
 	press := func(key byte) scenes.Input { return scenes.Input{Touch: hud.Touch{Press: key}} }
 	second(scenes.Input{})
 	if s.now != 61 {
 		t.Fatalf("after 61 steps it is tick %d", s.now)
 	}
-	step(t, s, 1, press('K'))
+	testscene.Step(t, s, 1, press('K'))
 	if second(scenes.Input{}); s.now != 61 {
 		t.Errorf("paused, it is tick %d", s.now)
 	}
-	step(t, s, 1, scenes.Input{Touch: hud.Touch{Move: 1}})
+	testscene.Step(t, s, 1, scenes.Input{Touch: hud.Touch{Move: 1}})
 	if s.goal != 121 || s.now != 61+hurry {
 		t.Errorf("on the way to tick %d it is tick %d", s.goal, s.now)
 	}
@@ -195,16 +179,16 @@ func TestPlayer(t *testing.T) {
 	if second(scenes.Input{Touch: hud.Touch{Move: 1}}); s.now != 240 {
 		t.Errorf("beyond the end is tick %d", s.now)
 	}
-	if step(t, s, 2, press('K')); s.now != 0 {
+	if testscene.Step(t, s, 2, press('K')); s.now != 0 {
 		t.Errorf("played again from the end it is tick %d", s.now)
 	}
 	if second(scenes.Input{Reset: true}); s.now != 0 {
 		t.Errorf("at the start it is tick %d", s.now)
 	}
-	step(t, s, 1, press('K'))
-	step(t, s, 1, press('L'))
+	testscene.Step(t, s, 1, press('K'))
+	testscene.Step(t, s, 1, press('L'))
 	seek(t, s, 3.9)
-	if step(t, s, 10, scenes.Input{}); s.now != 3 {
+	if testscene.Step(t, s, 10, scenes.Input{}); s.now != 3 {
 		t.Errorf("looping, tick 234 and ten are tick %d", s.now)
 	}
 	if s.Seconds() != 4 {
@@ -219,7 +203,7 @@ func TestAims(t *testing.T) {
 	seek(t, a, 4)
 	seek(t, b, 4)
 	ann, rex := a.actors[0], a.actors[1]
-	people, dogs := ann.company.crowd.Skel, rex.company.crowd.Skel
+	people, dogs := ann.group.crowd.Skel, rex.group.crowd.Skel
 	head, hand, nose := people.Index("Head"), people.Index("LeftHandIndex1"), dogs.Index("Head")
 	target := m3.V(0.35, 1.3+a.Terrain.Height(0.35, 0.4), 0.4)
 	for tick := 110; tick < 140; tick++ {
@@ -359,7 +343,7 @@ text = "Hello."
 	if last.Dist(m3.V(5, 3+height(5, 5), 5)) > 1e-4 {
 		t.Errorf("it ends at %v", last)
 	}
-	step(t, s, 1, scenes.Input{Touch: hud.Touch{Press: 'C'}})
+	testscene.Step(t, s, 1, scenes.Input{Touch: hud.Touch{Press: 'C'}})
 	if f := at(60); f.Shot.On {
 		t.Error("the camera is not given up")
 	}
@@ -456,7 +440,7 @@ func TestCasts(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if n := testing.AllocsPerRun(5, func() { step(t, s, 1, scenes.Input{}) }); n > 0 {
+	if n := testing.AllocsPerRun(5, func() { testscene.Step(t, s, 1, scenes.Input{}) }); n > 0 {
 		t.Errorf("%g allocations in a tick", n)
 	}
 }

@@ -7,21 +7,13 @@ import (
 	"mannequin/internal/testing/testdog"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/steer"
+	"mannequin/scenes/internal/testscene"
 	"mannequin/scenes/world"
 )
 
 func open(t testing.TB, opt world.Options) *Scene {
 	t.Helper()
-	s, err := New(Options{Options: opt, Model: testdog.Model(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return testscene.Keep(New(Options{Options: opt, Model: testdog.Model(t)}))(t)
 }
 
 // Fifty dogs for five seconds: whole and finite frames, on the terrain, going
@@ -31,12 +23,8 @@ func TestHerd(t *testing.T) {
 	var fa, fb scenes.Frame
 	var first []m3.Xform
 	for range 300 {
-		if err := a.Step(scenes.Input{}); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Step(scenes.Input{}); err != nil {
-			t.Fatal(err)
-		}
+		testscene.Step(t, a, 1, scenes.Input{})
+		testscene.Step(t, b, 1, scenes.Input{})
 		if first == nil {
 			first = append(first, a.Crowd.Roots...)
 		}
@@ -76,9 +64,7 @@ func TestHerd(t *testing.T) {
 func TestTickDoesNotAllocate(t *testing.T) {
 	s := open(t, world.Options{Agents: 20, Workers: 2})
 	if n := testing.AllocsPerRun(30, func() {
-		if err := s.Step(scenes.Input{}); err != nil {
-			t.Fatal(err)
-		}
+		testscene.Step(t, s, 1, scenes.Input{})
 	}); n != 0 {
 		t.Errorf("%g allocations per tick", n)
 	}

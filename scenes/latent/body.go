@@ -14,14 +14,14 @@ import (
 	"mannequin/terrain"
 )
 
-// body is the person: where they are, and how a frame's pose is blended with the
-// one before and stood on the ground, as the tick of animsys does it.
+// body is the person of the sliders. It blends each frame with the one before and stands it on the ground, as
+// the tick of animsys does.
 type body struct {
 	person   *feature.Person
-	place    feature.Place // of the frame shown, on flat ground
+	place    feature.Place // of the frame that is shown, on flat ground
 	inertial *blend.Inertial
 	ground   ik.Legged
-	contact  []int // per leg: the column that says whether its tip stands
+	contact  []int // (legs) columns of the contacts
 
 	points    []m3.Vec3  // (joints of the layout) in the world
 	fit       []m3.Xform // (joints) scratch
@@ -29,11 +29,10 @@ type body struct {
 	last, now []m3.Xform // (joints) published poses, world space
 }
 
-// soft is the half-life of what a pose differs by from the one before, s: a slider
-// that moves is seen to at once.
-const soft = 0.05
+// halflife is the half-life of the blend, s. It is short: a slider shows at once.
+const halflife = 0.05
 
-// newBody returns one at the origin that has no pose yet.
+// newBody returns a body at the origin that has no pose yet.
 func newBody(p *feature.Person, field *terrain.Field) (*body, error) {
 	roles, err := ik.HumanRoles(p.Skel.Names)
 	if err != nil {
@@ -52,7 +51,7 @@ func newBody(p *feature.Person, field *terrain.Field) (*body, error) {
 		person: p, inertial: blend.NewInertial(1, p.Skel.Parents), ground: ik.DefaultHuman(),
 		points: make([]m3.Vec3, len(p.Layout.Joints)), fit: make([]m3.Xform, n), last: make([]m3.Xform, n), now: make([]m3.Xform, n),
 	}
-	b.inertial.Halflife = soft
+	b.inertial.Halflife = halflife
 	b.ground.Rig, b.ground.Ground, b.ground.DT = rig, field, 1.0/scenes.TickRate
 	b.ground.Pos, b.ground.Rot, b.ground.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
 	b.ground.Feet, b.ground.Body, b.ground.Contacts = make([]ik.Foot, len(roles.Legs)), make([]ik.Body, 1), make([]bool, len(roles.Legs))
@@ -60,20 +59,19 @@ func newBody(p *feature.Person, field *terrain.Field) (*body, error) {
 		tip := p.Skel.Names[l[len(l)-1]]
 		c := p.Layout.ContactOf(tip)
 		if c < 0 {
-			return nil, fmt.Errorf("latent: a leg ends in %q, of which the model has no contact", tip)
+			return nil, fmt.Errorf("latent: a leg ends in %q, and the model has no contact for it", tip)
 		}
 		b.contact = append(b.contact, p.Layout.Contact(c))
 	}
 	return b, b.ground.Validate()
 }
 
-// agents returns the body as the one whose marks are drawn.
+// agents returns the body as the agent of an overlay.
 func (b *body) agents(field *terrain.Field, ahead func(dst []m3.Vec3, row int) []m3.Vec3) overlay.Agents {
 	return overlay.Agents{Skel: b.person.Skel, Terrain: field, Ground: &b.ground, Roots: b.root[:], Last: b.last, Now: b.now, Ahead: ahead}
 }
 
-// show poses a frame, (columns) raw, where the body is: a tick. jump says that it
-// does not continue the last.
+// show poses a frame, (columns) raw, at the place of the body. jump: it does not continue the last frame.
 func (b *body) show(row []float32, jump bool) error {
 	b.place.Joints(b.points, row)
 	if !b.person.Fit(b.fit, b.ground.Pos, b.ground.Rot, b.points) {
@@ -98,15 +96,14 @@ func (b *body) walks() (root m3.Xform, speed float32) {
 	return b.root[0], b.now[0].Pos.Dist(b.last[0].Pos) * scenes.TickRate
 }
 
-// onward returns where the body is a frame after it was at p with the frame row.
+// onward returns the place one frame after p, where the frame is row.
 func onward(l *feature.Motion, p feature.Place, row []float32) feature.Place {
 	p = p.Advance(row[l.Body():], 1.0/latent.Rate)
 	p.Yaw = m3.WrapAngle(p.Yaw)
 	return p
 }
 
-// interpolate writes the joints a fraction alpha of the way from the last pose but
-// one to the last.
+// interpolate writes the joints a fraction alpha of the way from the last pose but one to the last.
 func (b *body) interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
 	dst = slices.Grow(dst[:0], len(b.now))[:len(b.now)]
 	b.person.Skel.Interpolate(dst, b.last, b.now, alpha)

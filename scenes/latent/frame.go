@@ -20,21 +20,21 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	if s.others != nil {
 		s.others.Draw(dst, alpha)
 	}
-	dst.Path = s.way(dst.Path, 0)
+	dst.Path = s.path(dst.Path, 0)
 	for i, p := range dst.Path {
 		dst.Path[i].Y = s.field.Height(p.X, p.Z)
 	}
-	s.marks.Draw(dst, bones, 0, alpha)
+	s.overlay.Draw(dst, bones, 0, alpha)
 	if s.others != nil {
 		s.others.DrawOverlays(dst, 0, -1, false, alpha)
 	}
-	dst.HUD, dst.Help = append(dst.HUD, s.going()), append(dst.Help, help...)
+	dst.HUD, dst.Help = append(dst.HUD, s.status()), append(dst.Help, help...)
 	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
 	dst.Panel.Copy(&s.panel)
 }
 
-// going returns a line of what is going on.
-func (s *Scene) going() string {
+// status returns the status line.
+func (s *Scene) status() string {
 	if s.hud != "" {
 		return s.hud
 	}
@@ -56,8 +56,8 @@ func (s *Scene) going() string {
 	return s.hud
 }
 
-// way appends the places that the person comes to, on flat ground.
-func (s *Scene) way(dst []m3.Vec3, _ int) []m3.Vec3 {
+// path appends the places where the person is about to go, on flat ground.
+func (s *Scene) path(dst []m3.Vec3, _ int) []m3.Vec3 {
 	l, rows, p := s.Model.Layout, s.rows(), s.body.place
 	cols := l.Columns()
 	for f := range ahead * latent.Rate {
@@ -77,7 +77,7 @@ func (s *Scene) Stages() []string {
 	return s.others.Stages()
 }
 
-// Trace has f called as each of them begins: see scenes.Traced.
+// Trace sets a function that is called when one of them begins: see scenes.Traced.
 func (s *Scene) Trace(f func(stage int)) {
 	if s.others != nil {
 		s.others.Trace(f)

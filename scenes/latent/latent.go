@@ -31,9 +31,9 @@ type Options struct {
 
 const (
 	reach      = 3  // of the sliders to either side, in deviations
-	components = 5  // that have a slider, at least: the rest hardly do anything
-	batch      = 24 // clips that are decoded at a time while chaining
-	ahead      = 2  // s of the way that is drawn
+	components = 5  // least number of components with a slider: the others do little
+	batch      = 24 // clips decoded at a time while chaining
+	ahead      = 2  // duration of the path that is drawn, s
 	waypoint   = 6  // frames from one of its points to the next
 )
 
@@ -74,21 +74,21 @@ type Scene struct {
 	field      *terrain.Field
 	sequence   *sequence
 	others     *others // nil: none
-	marks      *overlay.Overlay
-	start      []float32 // (values) the components to which a reset leads back
+	overlay    *overlay.Overlay
+	start      []float32 // (values) the components after a reset
 	components []float32 // (values) of the present clip
 	z          []float32 // (values) its latent values
 	fixed      []bool    // (values) components that an added clip keeps
 	clip       []float32 // (Frames, columns) raw
 	dirty      bool      // the clip is not yet decoded
 
-	frame  int  // of what is played, that the next tick shows
-	jump   bool // it does not continue the last
-	wanted bool // the sequence is to be exported
+	frame  int  // that the next tick shows
+	jump   bool // the frame does not continue the last
+	wanted bool // the player asked for an export
 
 	panel  hud.Panel
 	labels [2][]string // of the sliders: components, latent values
-	hud    string      // "": to be worded anew
+	hud    string      // status line; "" if it has changed
 }
 
 var (
@@ -97,8 +97,7 @@ var (
 	_ scenes.Traced   = (*Scene)(nil)
 )
 
-// New builds the scene: the person walks about as the mean of all clips, with the
-// right foot ahead.
+// New builds the scene: the person walks as the mean of all clips, with the right foot first.
 func New(opt Options) (*Scene, error) {
 	if opt.Model == nil {
 		return nil, fmt.Errorf("latent: Options.Model is missing")
@@ -125,7 +124,7 @@ func New(opt Options) (*Scene, error) {
 	if s.body, err = newBody(m.Person, opt.Terrain); err != nil {
 		return nil, err
 	}
-	s.marks = overlay.New(s.body.agents(opt.Terrain, s.way))
+	s.overlay = overlay.New(s.body.agents(opt.Terrain, s.path))
 	if s.coder, err = m.NewCoder(latent.CoderOptions{Batch: 1, Workers: 1, Open: opt.Open, BF16: opt.BF16}); err != nil {
 		return nil, err
 	}
@@ -165,7 +164,7 @@ func New(opt Options) (*Scene, error) {
 	return s, nil
 }
 
-// show has the sliders show all latent values, or components.
+// show makes the sliders show all latent values, or components.
 func (s *Scene) show(all bool) {
 	p := &s.panel
 	p.Buttons[values].Lit, p.Title = all, "components, in deviations"
@@ -180,7 +179,7 @@ func (s *Scene) show(all bool) {
 	s.put()
 }
 
-// put puts the sliders where the clip has them, and tells which buttons work.
+// put sets the sliders to the clip, and the buttons that work.
 func (s *Scene) put() {
 	p := &s.panel
 	of := s.components
@@ -197,27 +196,27 @@ func (s *Scene) put() {
 	s.hud = ""
 }
 
-// choose makes the clip one of these components.
+// choose sets the components of the clip.
 func (s *Scene) choose(components []float32) {
 	copy(s.components, components)
 	s.Model.Components.ToLatent(s.z, s.components)
 	s.dirty = true
 }
 
-// view plays the sequence, or the clip of the sliders, from a frame on.
+// view plays the sequence, or the clip of the sliders, starting at a frame.
 func (s *Scene) view(sequence bool, frame int) {
 	s.panel.Buttons[whole].Lit, s.frame, s.jump = sequence, frame, true
 }
 
-// Step runs one tick: it does what the player asks for, and shows the next frame. A
-// clip whose slider moves is shown at once; the pose eases into it.
+// Step runs one tick: it handles the input and shows the next frame. A clip whose slider moves is shown at
+// once; the pose is blended into it.
 func (s *Scene) Step(in scenes.Input) error {
 	added, err := s.sequence.take()
 	if err != nil {
 		return err
 	}
 	if added != nil {
-		if slices.Equal(s.components, s.sequence.asked()) { // or the player has gone on
+		if slices.Equal(s.components, s.sequence.asked()) { // or the player has moved a slider since
 			s.choose(added)
 		}
 		s.view(true, s.sequence.frames()-latent.Frames)
@@ -255,11 +254,11 @@ func (s *Scene) Step(in scenes.Input) error {
 	if err := s.advance(); err != nil {
 		return err
 	}
-	s.marks.Step(1)
+	s.overlay.Step(1)
 	return nil
 }
 
-// press does what button i does.
+// press handles button i.
 func (s *Scene) press(i int) {
 	b, q := s.panel.Buttons, s.sequence
 	switch i {
@@ -284,7 +283,7 @@ func (s *Scene) press(i int) {
 	}
 }
 
-// rows returns what is played, (frames, columns).
+// rows returns the frames that are played, (frames, columns).
 func (s *Scene) rows() []float32 {
 	if s.panel.Buttons[whole].Lit {
 		return s.sequence.rows
@@ -292,8 +291,8 @@ func (s *Scene) rows() []float32 {
 	return s.clip
 }
 
-// advance shows the next frame, and goes on by one where it is played. After the
-// last comes the first, where the person is by then.
+// advance shows the next frame and moves on by one while playing. The first frame follows the last, at the
+// place where the person is.
 func (s *Scene) advance() error {
 	l, rows := s.Model.Layout, s.rows()
 	cols := l.Columns()
@@ -312,7 +311,7 @@ func (s *Scene) advance() error {
 	return nil
 }
 
-// Hash sums up everyone, and what the sliders ask for.
+// Hash returns the hash of all people and of the panel.
 func (s *Scene) Hash() uint64 {
 	p := &s.panel
 	h := statehash.New.Xforms(s.body.now).Floats(s.components...).Int(s.frame).Int(p.Selected)
@@ -325,8 +324,8 @@ func (s *Scene) Hash() uint64 {
 	return uint64(h)
 }
 
-// Export returns the sequence, on flat ground from the origin on, where the player
-// has asked for it since the last call; else nil.
+// Export returns the sequence, on flat ground and starting at the origin, if the player has asked for it
+// since the last call; else nil.
 func (s *Scene) Export() (*skel.Clip, error) {
 	if !s.wanted {
 		return nil, nil
@@ -344,7 +343,7 @@ func (s *Scene) Close() error {
 	return err
 }
 
-// Autopilot is a player who is not there: they move sliders, and chain clips.
+// Autopilot returns the input of a recording without a player: it moves sliders and chains clips.
 func Autopilot() scenes.Script {
 	const tap = 1.0 / scenes.TickRate
 	type touch = hud.Touch

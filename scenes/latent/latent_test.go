@@ -10,6 +10,8 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testlatent"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/internal/testscene"
 	"mannequin/scenes/world"
 	"mannequin/terrain"
 )
@@ -19,25 +21,12 @@ func open(t testing.TB, o Options) *Scene {
 	if o.Model == nil {
 		o.Model = testlatent.Model(t)
 	}
-	s, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return testscene.Keep(New(o))(t)
 }
 
 func step(t testing.TB, s *Scene, n int, touch hud.Touch) {
 	t.Helper()
-	for range n {
-		if err := s.Step(scenes.Input{Touch: touch}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	testscene.Step(t, s, n, scenes.Input{Touch: touch})
 }
 
 func press(t testing.TB, s *Scene, key byte) { step(t, s, 1, hud.Touch{Press: key}) }
@@ -170,7 +159,7 @@ func TestSequence(t *testing.T) {
 	if n := s.sequence.frames(); n != 0 {
 		t.Fatalf("%d frames at once", n)
 	}
-	step(t, s, patience, hud.Touch{})
+	step(t, s, latency, hud.Touch{})
 	if n := s.sequence.frames(); n != latent.Frames || !s.panel.Buttons[whole].Lit || !slices.Equal(s.sequence.rows, s.clip) {
 		t.Fatalf("%d frames after a clip", n)
 	}
@@ -181,7 +170,7 @@ func TestSequence(t *testing.T) {
 	}
 	before := slices.Clone(s.components)
 	press(t, s, 'A')
-	step(t, s, patience, hud.Touch{})
+	step(t, s, latency, hud.Touch{})
 	const two = 2*latent.Frames - latent.Overlap
 	if n := s.sequence.frames(); n != two {
 		t.Fatalf("%d frames after two clips, want %d", n, two)
@@ -216,7 +205,7 @@ func TestGoesOnWhileAdding(t *testing.T) {
 	s := open(t, Options{Options: world.Options{Workers: 1}})
 	press(t, s, 'A')
 	step(t, s, 5, hud.Touch{Set: true, Slider: 3, Value: 2})
-	step(t, s, patience, hud.Touch{})
+	step(t, s, latency, hud.Touch{})
 	if s.sequence.frames() != latent.Frames || s.components[3] != 2 {
 		t.Errorf("%d frames, components %v", s.sequence.frames(), s.components)
 	}
@@ -230,9 +219,7 @@ func TestAutopilot(t *testing.T) {
 		s := open(t, Options{Options: world.Options{Workers: 1 + i}, Model: m})
 		clips := 0
 		for tick := range int64(script.Seconds()*scenes.TickRate) + 1 {
-			if err := s.Step(script.At(tick)); err != nil {
-				t.Fatal(err)
-			}
+			testscene.Step(t, s, 1, script.At(tick))
 			clips = max(clips, len(s.sequence.undo))
 		}
 		ends[i] = append(pose(s), s.body.place.Pos)
@@ -278,9 +265,7 @@ func TestTickDoesNotAllocate(t *testing.T) {
 		},
 	} {
 		if n := testing.AllocsPerRun(100, func() {
-			if err := s.Step(scenes.Input{Touch: touch()}); err != nil {
-				t.Fatal(err)
-			}
+			testscene.Step(t, s, 1, scenes.Input{Touch: touch()})
 			s.Frame(&f, 0.5)
 		}); n != 0 {
 			t.Errorf("%s: %g allocations per tick", name, n)
@@ -294,13 +279,24 @@ func TestRoundDoesNotAllocate(t *testing.T) {
 	s, script := open(t, Options{Options: world.Options{Workers: 1}}), Autopilot()
 	round := func() {
 		for tick := range int64(script.Seconds()*scenes.TickRate) + 1 {
-			if err := s.Step(script.At(tick)); err != nil {
-				t.Fatal(err)
-			}
+			testscene.Step(t, s, 1, script.At(tick))
 		}
 	}
 	round()
 	if n := testing.AllocsPerRun(1, round); n != 0 {
 		t.Errorf("%g allocations in a round", n)
+	}
+}
+
+func TestOverlays(t *testing.T) {
+	m, next := testlatent.Shipped(t)
+	testscene.Check(t, open(t, Options{Options: world.Options{Workers: 1}, Model: m}), overlay.All)
+	s := open(t, Options{Options: world.Options{Workers: 1, Agents: 3}, Model: m, Next: next})
+	testscene.Check(t, s, overlay.All)
+	var f scenes.Frame
+	f.Show = hud.Skeletons
+	s.Frame(&f, 1)
+	if got, want := len(f.Lines), 4*(m.Skel.Len()-1); got != want {
+		t.Errorf("%d bones, want %d, those of the others too", got, want)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"mannequin/internal/testing/testlatent"
 	"mannequin/netruntime"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/testscene"
 	"mannequin/scenes/world"
 	"mannequin/terrain"
 )
@@ -92,29 +93,18 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// The others keep off each other and off the person of the sliders.
+// The others keep off each other.
 func TestAvoidance(t *testing.T) {
 	m, next := testlatent.Shipped(t)
-	nearest := func(seconds int, no bool) (among, body float32) {
+	nearest := func(no bool) float32 {
 		s := open(t, Options{Options: world.Options{Workers: 2, Agents: 20, Seed: 1, NoAvoidance: no}, Model: m, Next: next})
-		among, body = 99, 99
-		for range seconds * scenes.TickRate {
-			step(t, s, 1, hud.Touch{})
-			roots := s.others.Populations[0].Roots
-			for i, a := range roots {
-				body = min(body, a.Pos.Dist(s.body.root[0].Pos))
-				for _, b := range roots[:i] {
-					among = min(among, a.Pos.Dist(b.Pos))
-				}
-			}
-		}
-		return among, body
+		return testscene.Nearest(t, s, s.others.Populations[0].Roots, 12*scenes.TickRate, func(int) scenes.Input { return scenes.Input{} })
 	}
 	const touching = 0.3 // m
-	if a, b := nearest(12, false); a < touching || b < touching {
-		t.Errorf("two come within %g m of each other, and one within %g m of the body", a, b)
+	if d := nearest(false); d < touching {
+		t.Errorf("two come within %g m of each other", d)
 	}
-	if a, _ := nearest(12, true); a > touching/2 {
-		t.Errorf("without avoidance the nearest are %g m from each other: the test shows nothing", a)
+	if d := nearest(true); d > touching/2 {
+		t.Errorf("without avoidance the nearest are %g m from each other: the test shows nothing", d)
 	}
 }

@@ -12,22 +12,15 @@ import (
 	"mannequin/internal/testing/must"
 	walkers "mannequin/models/person"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/internal/testscene"
 	"mannequin/scenes/world"
 	"mannequin/terrain"
 )
 
 func open(t testing.TB, o world.Options) *Scene {
 	t.Helper()
-	s, err := New(Options{Options: o, Networks: must.Get(walkers.Open())(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return testscene.Keep(New(Options{Options: o, Networks: must.Get(walkers.Open())(t)}))(t)
 }
 
 // Everyone sets out and goes along the lanes, nobody into anybody, the same from
@@ -39,9 +32,7 @@ func TestCrowd(t *testing.T) {
 	nearest := float32(math.Inf(1))
 	for tick := range 400 {
 		for _, s := range []*Scene{a, b} {
-			if err := s.Step(scenes.Input{}); err != nil {
-				t.Fatal(err)
-			}
+			testscene.Step(t, s, 1, scenes.Input{})
 		}
 		if tick%20 > 0 {
 			continue
@@ -106,9 +97,7 @@ func TestPlayer(t *testing.T) {
 	step := func(n int, in scenes.Input) {
 		t.Helper()
 		for range n {
-			if err := s.Step(in); err != nil {
-				t.Fatal(err)
-			}
+			testscene.Step(t, s, 1, in)
 		}
 	}
 	who := s.Selected
@@ -151,22 +140,13 @@ func TestPlayer(t *testing.T) {
 func TestAvoidance(t *testing.T) {
 	nearest := func(no bool) float32 {
 		s := open(t, world.Options{Agents: 16, Seed: 3, Workers: 1, NoAvoidance: no})
-		least := float32(math.Inf(1))
-		for tick := range 20 * scenes.TickRate {
+		return testscene.Nearest(t, s, s.People.Roots, 20*scenes.TickRate, func(tick int) scenes.Input {
 			in := scenes.Input{Sit: tick == 60, Jump: tick == 600}
 			if tick == 610 {
 				in.Gait = scenes.Canter
 			}
-			if err := s.Step(in); err != nil {
-				t.Fatal(err)
-			}
-			for i, a := range s.People.Roots {
-				for _, b := range s.People.Roots[:i] {
-					least = min(least, a.Pos.Dist(b.Pos))
-				}
-			}
-		}
-		return least
+			return in
+		})
 	}
 	const touching = 0.6 // m
 	if d := nearest(false); d < touching {
@@ -220,16 +200,21 @@ func TestErrors(t *testing.T) {
 
 func TestTickDoesNotAllocate(t *testing.T) {
 	s := open(t, world.Options{Agents: 20, Workers: 2})
-	for range 100 {
-		if err := s.Step(scenes.Input{}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	testscene.Step(t, s, 100, scenes.Input{})
 	if n := testing.AllocsPerRun(100, func() {
-		if err := s.Step(scenes.Input{}); err != nil {
-			t.Fatal(err)
-		}
+		testscene.Step(t, s, 1, scenes.Input{})
 	}); n != 0 {
 		t.Errorf("%g allocations per tick", n)
+	}
+}
+
+func TestOverlays(t *testing.T) {
+	s := open(t, world.Options{Agents: 5, Workers: 1})
+	testscene.Check(t, s, overlay.All)
+	var f scenes.Frame
+	s.Frame(&f, 1)
+	testscene.Ring(t, &f) // around who is watched
+	if len(f.HUD) != 1 || !strings.HasPrefix(f.HUD[0], "5 people; watching: person ") {
+		t.Errorf("the HUD says %q", f.HUD)
 	}
 }

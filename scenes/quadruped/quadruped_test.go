@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"mannequin/animsys/control"
+	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/testscene"
 	"mannequin/scenes/world"
 	"mannequin/terrain"
 
@@ -22,16 +24,7 @@ import (
 
 func open(t testing.TB, opt world.Options) *Scene {
 	t.Helper()
-	s, err := New(Options{Options: opt, Model: testdog.Model(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return testscene.Keep(New(Options{Options: opt, Model: testdog.Model(t)}))(t)
 }
 
 // The tour runs headless: every frame is whole and finite, the dog gets about,
@@ -46,12 +39,8 @@ func TestAutopilot(t *testing.T) {
 	var far float32
 	for tick := range int64(script.Seconds() * scenes.TickRate) {
 		in := script.At(tick)
-		if err := a.Step(in); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Step(in); err != nil {
-			t.Fatal(err)
-		}
+		testscene.Step(t, a, 1, in)
+		testscene.Step(t, b, 1, in)
 		a.Frame(&fa, 0.3)
 		b.Frame(&fb, 0.3)
 		if fa.Casts[0].Len() != 1 || len(fa.Casts[0].Bones) != fa.Casts[0].Skel.Len() || len(fa.Casts[0].Tint) != 1 || len(fa.Path) != 51 || len(fa.HUD) == 0 {
@@ -100,9 +89,7 @@ func TestDrive(t *testing.T) {
 		"stand":     {scenes.Input{Stand: true}, control.Goal{Speed: 1.1, Action: control.Stand}, "stand"},
 	} {
 		s.drive.gait = scenes.Pace
-		if err := s.Step(c.in); err != nil {
-			t.Fatal(err)
-		}
+		testscene.Step(t, s, 1, c.in)
 		if got := *goals.Get(s.dog); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
@@ -112,9 +99,7 @@ func TestDrive(t *testing.T) {
 		}
 	}
 	// Diagonals are no faster.
-	if err := s.Step(scenes.Input{Forward: 1, Side: 1}); err != nil {
-		t.Fatal(err)
-	}
+	testscene.Step(t, s, 1, scenes.Input{Forward: 1, Side: 1})
 	if l := goals.Get(s.dog).Move.Len(); m3.Abs(l-1) > 1e-6 {
 		t.Errorf("a diagonal of length %g", l)
 	}
@@ -157,18 +142,14 @@ func TestBackToTheStart(t *testing.T) {
 	var f scenes.Frame
 	var far float32
 	for range 60 * 10 {
-		if err := s.Step(scenes.Input{Forward: 1, Turn: 0.3}); err != nil {
-			t.Fatal(err)
-		}
+		testscene.Step(t, s, 1, scenes.Input{Forward: 1, Turn: 0.3})
 		s.Frame(&f, 1)
 		far = max(far, f.Focus.Flat().Len())
 	}
 	if far < 1 || far > 4 {
 		t.Errorf("on a field of 4 m the dog went %g m from its middle", far)
 	}
-	if err := s.Step(scenes.Input{Reset: true}); err != nil {
-		t.Fatal(err)
-	}
+	testscene.Step(t, s, 1, scenes.Input{Reset: true})
 	if s.Frame(&f, 0); f.Focus.Flat().Len() > 0.2 || m3.Abs(f.Heading) > 0.1 {
 		t.Errorf("after a reset the dog is at %v and faces %g", f.Focus, f.Heading)
 	}
@@ -181,9 +162,7 @@ func TestGaitSteps(t *testing.T) {
 		{scenes.KeepGait, scenes.Pace}, {scenes.Faster, scenes.Trot}, {scenes.Faster, scenes.Canter}, {scenes.Faster, scenes.Canter},
 		{scenes.Slower, scenes.Trot}, {scenes.Walk, scenes.Walk}, {scenes.Slower, scenes.Walk}, {scenes.Slower + 1, scenes.Walk},
 	} {
-		if err := s.Step(scenes.Input{Gait: c.in}); err != nil {
-			t.Fatal(err)
-		}
+		testscene.Step(t, s, 1, scenes.Input{Gait: c.in})
 		if s.drive.gait != c.want {
 			t.Errorf("step %d: gait %d, want %d", i, s.drive.gait, c.want)
 		}
@@ -196,9 +175,7 @@ func TestCloseEndsItsGoroutines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Step(scenes.Input{}); err != nil {
-		t.Fatal(err)
-	}
+	testscene.Step(t, s, 1, scenes.Input{})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -241,12 +218,8 @@ func TestHerd(t *testing.T) {
 		start[r] = fb.Casts[0].Bones[r*joints].Pos
 	}
 	for range 120 {
-		if err := alone.Step(in); err != nil {
-			t.Fatal(err)
-		}
-		if err := among.Step(in); err != nil {
-			t.Fatal(err)
-		}
+		testscene.Step(t, alone, 1, in)
+		testscene.Step(t, among, 1, in)
 	}
 	alone.Frame(&fa, 1)
 	among.Frame(&fb, 1)
@@ -309,9 +282,7 @@ func TestWatchdogIsTold(t *testing.T) {
 			}
 			network.fails = true
 		}
-		if err := s.Step(scenes.Input{}); err != nil {
-			t.Fatal(err)
-		}
+		testscene.Step(t, s, 1, scenes.Input{})
 	}
 	if got := strings.Count(log.String(), "restored=1"); got != 1 || strings.Count(log.String(), "\n") != 1 {
 		t.Errorf("the log says %q", log.String())
@@ -319,4 +290,8 @@ func TestWatchdogIsTold(t *testing.T) {
 	if n := s.Dogs.TotalRestored(); n != 4 {
 		t.Errorf("restored %d times, want 4", n)
 	}
+}
+
+func TestOverlays(t *testing.T) {
+	testscene.Check(t, open(t, world.Options{Agents: 5, Workers: 1}), hud.AllOverlays&^hud.Times)
 }

@@ -1,7 +1,6 @@
 package strnn
 
 import (
-	"math"
 	"strings"
 	"testing"
 
@@ -10,31 +9,15 @@ import (
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/models"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/overlay"
+	"mannequin/scenes/internal/testscene"
 	"mannequin/scenes/world"
 	"mannequin/terrain"
 )
 
 func open(t testing.TB, o world.Options) *Scene {
 	t.Helper()
-	s, err := New(Options{Options: o, Model: teststrnn.Model(t, teststrnn.Options{Guide: true})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
-func step(t testing.TB, s *Scene, ticks int, in scenes.Input) {
-	t.Helper()
-	for range ticks {
-		if err := s.Step(in); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return testscene.Keep(New(Options{Options: o, Model: teststrnn.Model(t, teststrnn.Options{Guide: true})}))(t)
 }
 
 // Everyone walks about where they began, the same from the same seed with any number of
@@ -51,8 +34,8 @@ func TestCrowd(t *testing.T) {
 			}
 		}
 		before := append(a.People.Roots[:0:0], a.People.Roots...)
-		step(t, a, 1, scenes.Input{})
-		step(t, b, 1, scenes.Input{})
+		testscene.Step(t, a, 1, scenes.Input{})
+		testscene.Step(t, b, 1, scenes.Input{})
 		for r, root := range a.People.Roots {
 			way[r] += root.Pos.Dist(before[r].Pos)
 		}
@@ -78,28 +61,28 @@ func TestCrowd(t *testing.T) {
 func TestPlayer(t *testing.T) {
 	s := open(t, world.Options{Agents: 3, Workers: 1})
 	e := s.People.Rows.Entity(0)
-	step(t, s, 30, scenes.Input{Turn: 0.4, Gait: scenes.Pace})
+	testscene.Step(t, s, 30, scenes.Input{Turn: 0.4, Gait: scenes.Pace})
 	if w := *s.wanders.Get(e); w != (strnn.Steer{Speed: Speeds[scenes.Pace], Turn: 0.4 * strnn.MaxTurn}) {
 		t.Errorf("led, they are asked for %+v", w)
 	}
-	step(t, s, 30, scenes.Input{})
+	testscene.Step(t, s, 30, scenes.Input{})
 	if w := *s.wanders.Get(e); w != (strnn.Steer{Speed: Speeds[scenes.Pace]}) {
 		t.Errorf("let be, they are asked for %+v", w)
 	}
-	step(t, s, 1, scenes.Input{Stand: true})
+	testscene.Step(t, s, 1, scenes.Input{Stand: true})
 	var f scenes.Frame
 	if s.Frame(&f, 1); !s.wanders.Get(e).Free || !strings.Contains(f.HUD[0], "network") {
 		t.Errorf("free, they are asked for %+v: %s", *s.wanders.Get(e), f.HUD[0])
 	}
-	step(t, s, 1, scenes.Input{Sit: true})
+	testscene.Step(t, s, 1, scenes.Input{Sit: true})
 	if w := *s.wanders.Get(e); w != (strnn.Steer{}) {
 		t.Errorf("to stand, they are asked for %+v", w)
 	}
-	step(t, s, 3, scenes.Input{Jump: true})
+	testscene.Step(t, s, 3, scenes.Input{Jump: true})
 	if s.Selected != 1 || s.roam.Led != -1 {
 		t.Errorf("person %d is watched", s.Selected)
 	}
-	step(t, s, 1, scenes.Input{Reset: true})
+	testscene.Step(t, s, 1, scenes.Input{Reset: true})
 	for i := range s.Agents() {
 		row, _ := s.People.Rows.Row(s.People.Rows.Entity(i))
 		if home, _ := world.Sunflower(i); s.People.Roots[row].Pos.Flat().Dist(home) > 0.1 {
@@ -112,18 +95,8 @@ func TestPlayer(t *testing.T) {
 func TestAvoidance(t *testing.T) {
 	m := must.Get(strnn.NewModel(must.Get(models.Open("human-strnn"))(t)))(t)
 	nearest := func(seconds int, no bool) float32 {
-		s := must.Get(New(Options{Options: world.Options{Agents: 30, Seed: 1, Workers: 1, NoAvoidance: no}, Model: m}))(t)
-		defer s.Close()
-		least := float32(math.Inf(1))
-		for range seconds * scenes.TickRate {
-			step(t, s, 1, scenes.Input{Gait: scenes.Walk})
-			for i, a := range s.People.Roots {
-				for _, b := range s.People.Roots[:i] {
-					least = min(least, a.Pos.Dist(b.Pos))
-				}
-			}
-		}
-		return least
+		s := testscene.Keep(New(Options{Options: world.Options{Agents: 30, Seed: 1, Workers: 1, NoAvoidance: no}, Model: m}))(t)
+		return testscene.Nearest(t, s, s.People.Roots, seconds*scenes.TickRate, func(int) scenes.Input { return scenes.Input{Gait: scenes.Walk} })
 	}
 	const touching = 0.4 // m
 	if d := nearest(10, false); d < touching {
@@ -136,11 +109,9 @@ func TestAvoidance(t *testing.T) {
 
 func TestTickDoesNotAllocate(t *testing.T) {
 	s := open(t, world.Options{Agents: 20, Workers: 2})
-	step(t, s, 60, scenes.Input{})
+	testscene.Step(t, s, 60, scenes.Input{})
 	if n := testing.AllocsPerRun(60, func() {
-		if err := s.Step(scenes.Input{}); err != nil {
-			t.Fatal(err)
-		}
+		testscene.Step(t, s, 1, scenes.Input{})
 	}); n != 0 {
 		t.Errorf("%g allocations per tick", n)
 	}
@@ -155,5 +126,16 @@ func TestErrors(t *testing.T) {
 		if _, err := New(opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)
 		}
+	}
+}
+
+func TestOverlays(t *testing.T) {
+	s := open(t, world.Options{Agents: 5, Workers: 1})
+	testscene.Check(t, s, overlay.All)
+	var f scenes.Frame
+	s.Frame(&f, 1)
+	testscene.Ring(t, &f) // around who is watched
+	if len(f.HUD) != 1 || !strings.HasPrefix(f.HUD[0], "5 people; watching: person ") {
+		t.Errorf("the HUD says %q", f.HUD)
 	}
 }

@@ -179,7 +179,7 @@ func (w *World) DrawOverlays(dst *scenes.Frame, i, row int, ring bool, alpha flo
 		}
 		bones := dst.Casts[w.cast+k].Bones
 		if selected >= 0 && ring {
-			p.overlay.Watched(dst, bones, selected)
+			p.overlay.Ring(dst, bones, selected)
 		}
 		p.overlay.Draw(dst, bones, selected, alpha)
 	}

@@ -10,7 +10,7 @@ import (
 	humankeypose "mannequin/models/human-keypose"
 )
 
-// Somebody talks, and is then asked to clap.
+// An agent talks, and then claps.
 func Example() {
 	net, err := humankeypose.Open()
 	if err != nil {
@@ -32,7 +32,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	stream, err := model.NewStream(keypose.StreamOptions{People: 1, Workers: 1})
+	stream, err := model.NewStream(keypose.StreamOptions{Capacity: 1, Workers: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func Example() {
 		if err := stream.Generate(nil); err != nil {
 			log.Fatal(err)
 		}
-		// In a game an animsys.Crowd does this, and shows what stream.Sample poses.
+		// In a game an animsys.Crowd does this, and stream.Sample poses the agent.
 	}
 	fmt.Println("rounds of clapping:", stream.Loops(row))
 	// Output: rounds of clapping: 1

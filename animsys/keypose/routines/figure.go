@@ -9,39 +9,32 @@ import (
 	"mannequin/ik"
 )
 
-// figure poses the skeleton of people who stand on their two feet.
+// figure poses the skeleton of people who stand on both feet.
 type figure struct {
 	layout *keypose.Layout
 	rig    *ik.Rig
 	side   float32 // 1 if the main hand is the left one, −1 if it is the right one
 	toes   [2]m3.Vec3
-	toward [2]float32 // whither feet point, rad
+	toward [2]float32 // directions of the feet, rad
 	height float32    // of the hips at rest, m
 
 	hips, chest int
-	bends, nods []int // joints that share the spine's turns, and the head's
+	bends, nods []int // joints that share the rotation of the spine, and of the head
 	arms        [2]limb
 }
 
-// limb is an arm: its joints, left or right.
+// limb has the joints of an arm.
 type limb struct{ shoulder, upper, lower, hand, fingers int }
 
-// What is under the joint of the toes of a foot that stands, m.
+// sole is the height of the toe joint of a standing foot, m.
 const sole = 0.031
 
 func (f *figure) init(l *keypose.Layout, r *rand.Rand) error {
-	roles, err := ik.HumanRoles(l.Skel.Names)
+	rig, err := ik.NewHumanRig(l.Skel.Names, l.Skel.Parents)
 	if err != nil {
 		return fmt.Errorf("routines: %w", err)
 	}
-	tree, err := ik.NewTree(l.Skel.Parents)
-	if err != nil {
-		return fmt.Errorf("routines: %w", err)
-	}
-	*f = figure{layout: l}
-	if f.rig, err = ik.NewRig(tree, roles); err != nil {
-		return fmt.Errorf("routines: %w", err)
-	}
+	*f = figure{layout: l, rig: rig}
 	var missing []string
 	find := func(name string) int {
 		j := l.Skel.Index(name)
@@ -63,13 +56,13 @@ func (f *figure) init(l *keypose.Layout, r *rand.Rand) error {
 		f.side = 1
 	}
 	stride := between(r, -0.05, 0.05)
-	for i, leg := range roles.Legs {
+	for i, leg := range rig.Roles.Legs {
 		out := float32(1 - 2*i)
 		f.toward[i] = out * between(r, 0.08, 0.3)
 		ankle := m3.V(out*between(r, 0.1, 0.14), 0, 0.03+out*stride)
 		toe := m3.YawQuat(f.toward[i]).Rotate(l.Skel.Offsets[leg[3]])
 		f.toes[i] = ankle.Add(toe).Flat().Add(m3.V(0, sole, 0))
-		// The hips are as high as the shorter reach of the two legs lets them, and a bit less.
+		// The hips are a little lower than the shorter reach of the two legs allows.
 		up, thigh, shin := l.Skel.Offsets[leg[0]], l.Skel.Offsets[leg[1]].Len(), l.Skel.Offsets[leg[2]].Len()
 		way := ankle.Sub(up.Flat()).Len()
 		reach := 0.997 * (thigh + shin)
@@ -81,7 +74,7 @@ func (f *figure) init(l *keypose.Layout, r *rand.Rand) error {
 	return nil
 }
 
-// turned is a part's turn: forward, to the main side, leaning to it.
+// turned returns a part's rotation: forward, to the main side, leaning to it.
 func (f *figure) turned(v m3.Vec3, share float32) m3.Quat {
 	return m3.YawQuat(f.side * v.Y * share).Mul(m3.AxisAngle(m3.V(0, 0, 1), -f.side*v.Z*share)).Mul(m3.AxisAngle(m3.V(1, 0, 0), v.X*share))
 }
@@ -117,15 +110,15 @@ func (f *figure) pose(p posture) keypose.Key {
 	return keypose.Key{Pos: pos, Rot: rot}
 }
 
-// arm poses arm i, 0 the left one: the plane in which it bends has the elbow on the side
-// to which that shall point, and the palm looks across it, as at rest.
+// arm poses arm i, 0 is the left one. The elbow is on the wanted side of the plane in which the arm
+// bends, and the palm faces across it, as at rest.
 func (f *figure) arm(i int, rot []m3.Quat, model []m3.Xform, hand, elbow, wrist m3.Vec3, curl float32) {
 	sk, a := f.layout.Skel, f.arms[i]
 	out := float32(1 - 2*i)
 	chest := model[f.chest]
 	aside := func(v m3.Vec3) m3.Vec3 { return m3.V(out*v.X, v.Y, v.Z) }
 	to := chest.Apply(aside(hand))
-	// The shoulder goes with an arm that is raised, and a little with one that reaches ahead.
+	// The shoulder follows an arm that is raised, and a little one that reaches ahead.
 	lift := chest.Rot.Conj().Rotate(to.Sub(model[a.upper].Pos)).Scale(1 / sk.Offsets[a.lower].Len())
 	rot[a.shoulder] = m3.AxisAngle(m3.V(0, 0, 1), out*0.16*max(lift.Y, 0)).Mul(m3.YawQuat(-out * 0.08 * max(lift.Z, 0)))
 	parent := chest.Rot.Mul(rot[a.shoulder])
@@ -142,7 +135,7 @@ func (f *figure) arm(i int, rot []m3.Quat, model []m3.Xform, hand, elbow, wrist 
 	next := d.Scale(length).Sub(bone.Scale(upper)).Normalize(d)
 	across := pole.Cross(d)
 
-	// A T-pose's arm lies along ±x, bends ahead, and its palm looks down.
+	// A T-pose's arm lies along ±x and bends ahead; its palm faces down.
 	frame := func(along m3.Vec3) m3.Quat {
 		x, y := along.Scale(out), across.Scale(-out)
 		return m3.FromAxes(x, y, x.Cross(y))
@@ -156,8 +149,8 @@ func (f *figure) arm(i int, rot []m3.Quat, model []m3.Xform, hand, elbow, wrist 
 	rot[a.fingers] = m3.AxisAngle(m3.V(0, 0, 1), -out*curl)
 }
 
-// leg stands leg i on its toes' place, the heel raised by so many radians, the knee over
-// the toes.
+// leg places leg i on its toes, with the heel raised by an angle in radians and the knee over the
+// toes.
 func (f *figure) leg(i int, pos []m3.Vec3, rot []m3.Quat, model []m3.Xform, heel float32) {
 	sk, leg := f.layout.Skel, f.rig.Roles.Legs[i]
 	heading := m3.YawQuat(f.toward[i])

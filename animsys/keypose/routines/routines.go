@@ -1,7 +1,11 @@
-// Package routines writes routines for crowds: people who stand about, wave, point,
-// clap, talk. Nothing of it is recorded: a few postures each, where hips, hands, elbows
-// and head are, become keys by inverse kinematics, and a keypose.Stream makes the motion
-// between them.
+// Package routines writes pose loops for crowds: people who stand idle, wave, point, clap, talk. By
+// task:
+//
+//   - A person with its own handedness, tempo and size: [NewAuthor]
+//   - The names of its loops: [Names]; one of them: [Author.Write]
+//
+// Nothing is recorded. Each loop is a few postures, with positions of hips, hands, elbows and head;
+// inverse kinematics turns them into keys, and a keypose.Stream makes the motion between them.
 package routines
 
 import (
@@ -13,18 +17,17 @@ import (
 	"mannequin/animsys/keypose"
 )
 
-// Author writes the routines of one kind of person: of which hand they prefer, how they
-// stand, how fast and how widely they move. All of an author's routines have the feet in
-// the same places, so that who changes between them need not step.
+// Author writes the pose loops of one person: its main hand, stance, tempo and size of gestures.
+// All loops of an author have the feet in the same places, so changing between them needs no step.
 type Author struct {
 	figure
 	seed  uint64
-	tempo float32 // 1 is as it is written, more is slower
-	size  float32 // of gestures, likewise
+	tempo float32 // 1 is as written, more is slower
+	size  float32 // of gestures, 1 is as written
 }
 
-// NewAuthor returns the author of a seed for people of a layout. It is an error where the
-// skeleton lacks a joint of the shipped people's.
+// NewAuthor returns the author of a seed for people of a layout. It fails if the skeleton lacks a
+// joint of the shipped people's.
 func NewAuthor(l *keypose.Layout, seed uint64) (*Author, error) {
 	a := &Author{seed: seed}
 	r := a.rand("")
@@ -35,7 +38,7 @@ func NewAuthor(l *keypose.Layout, seed uint64) (*Author, error) {
 	return a, nil
 }
 
-// written are the routines, by name, and what writes them.
+// written are the loops, by name, with their writers.
 var written = []struct {
 	name  string
 	write func(a *Author, s *score)
@@ -51,7 +54,7 @@ var written = []struct {
 	{"wave", (*Author).wave},
 }
 
-// Names returns the routines that there are, sorted.
+// Names returns the names of the loops, sorted.
 func Names() []string {
 	var names []string
 	for _, w := range written {
@@ -60,8 +63,7 @@ func Names() []string {
 	return names
 }
 
-// Write returns the routine called name. It goes round: people do it, stand for some
-// time, and do it again.
+// Write returns the loop called name: people do it, stand for some time, and repeat.
 func (a *Author) Write(name string) (*keypose.PoseLoop, error) {
 	i := slices.Index(Names(), name)
 	if i < 0 {
@@ -75,7 +77,7 @@ func (a *Author) Write(name string) (*keypose.PoseLoop, error) {
 	return a.layout.NewPoseLoop(keys, every)
 }
 
-// rand returns the author's random numbers for a routine.
+// rand returns the author's random numbers for a loop.
 func (a *Author) rand(name string) *rand.Rand {
 	h := uint64(14695981039346656037) // FNV-1a
 	for _, c := range []byte(name) {

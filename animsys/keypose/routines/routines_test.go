@@ -22,7 +22,7 @@ func model(t testing.TB) *keypose.Model {
 	return m
 }
 
-// body is somebody as they perform.
+// body is an agent's pose.
 type body struct {
 	sk    *skel.Skeleton
 	pos   []m3.Vec3
@@ -32,12 +32,12 @@ type body struct {
 
 func (b *body) at(name string) m3.Vec3 { return b.model[b.sk.Index(name)].Pos }
 
-// heading returns whither a joint looks, rad.
+// heading returns the heading of a joint, rad.
 func (b *body) heading(name string) float32 {
 	return b.model[b.sk.Index(name)].Rot.Yaw()
 }
 
-// perform calls see for every tick of a round, and returns the author.
+// perform plays a loop of an author and calls see after every tick of a round.
 func perform(t *testing.T, m *keypose.Model, seed uint64, name string, see func(b *body)) {
 	t.Helper()
 	a := must.Get(routines.NewAuthor(m.Layout, seed))(t)
@@ -45,7 +45,7 @@ func perform(t *testing.T, m *keypose.Model, seed uint64, name string, see func(
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
-	s := must.Get(m.NewStream(keypose.StreamOptions{People: 1, Workers: 1}))(t)
+	s := must.Get(m.NewStream(keypose.StreamOptions{Capacity: 1, Workers: 1}))(t)
 	defer s.Close()
 	must.Get(s.Add(feature.Place{}, &keypose.Performance{Loop: r}))(t)
 	player := testgen.Play(s, m.Layout.Skel.Len())
@@ -59,8 +59,8 @@ func perform(t *testing.T, m *keypose.Model, seed uint64, name string, see func(
 	}
 }
 
-// Whatever they do, people stand where they stand, and bend as people do.
-func TestBodiesArePeoples(t *testing.T) {
+// In all loops people stand still, and elbows and knees bend the right way.
+func TestPosesAreHuman(t *testing.T) {
 	m := model(t)
 	for seed := range uint64(2) {
 		var toes [2]m3.Vec3
@@ -72,29 +72,29 @@ func TestBodiesArePeoples(t *testing.T) {
 						toes[i] = toe
 					}
 					if d := toe.Dist(toes[i]); d > 0.02 {
-						t.Fatalf("seed %d: to %s a toe goes %.3f m from where it stands", seed, name, d)
+						t.Fatalf("seed %d: %s: a toe moves %.3f m from its place", seed, name, d)
 					}
 					j := b.sk.Index(side + "ForeArm")
 					if z := b.rot[j].Rotate(b.sk.Offsets[b.sk.Index(side+"Hand")]).Z; z < -0.01 {
-						t.Fatalf("seed %d: to %s an elbow bends backward, %.3f m", seed, name, z)
+						t.Fatalf("seed %d: %s: an elbow bends backward, %.3f m", seed, name, z)
 					}
 					j = b.sk.Index(side + "Leg")
 					if z := b.rot[j].Rotate(b.sk.Offsets[b.sk.Index(side+"Foot")]).Z; z > 0.02 {
-						t.Fatalf("seed %d: to %s a knee bends forward, %.3f m", seed, name, z)
+						t.Fatalf("seed %d: %s: a knee bends forward, %.3f m", seed, name, z)
 					}
 				}
 				if b.at("HeadSite").Y < b.at("Hips").Y+0.3 {
-					t.Fatalf("seed %d: to %s the head is at %v", seed, name, b.at("HeadSite"))
+					t.Fatalf("seed %d: %s: the head is at %v", seed, name, b.at("HeadSite"))
 				}
 			})
 		}
 	}
 }
 
-// Each routine shows what it is called.
-func TestRoutinesShowWhatTheyAreCalled(t *testing.T) {
+// Each loop shows what its name says.
+func TestLoopsMatchTheirNames(t *testing.T) {
 	m := model(t)
-	// Each returns a value of a tick, of which least is the smallest range over a round.
+	// Each value must have a range over a round.
 	over := func(b *body, joint string) float32 {
 		return max(b.at("LeftHand").Y, b.at("RightHand").Y) - b.at(joint).Y
 	}
@@ -104,12 +104,12 @@ func TestRoutinesShowWhatTheyAreCalled(t *testing.T) {
 		want  func(lo, hi float32) bool
 	}{
 		"cheer": {"the higher hand over the head, m", func(b *body) float32 { return over(b, "Head") }, func(lo, hi float32) bool { return lo < -0.4 && hi > 0.15 }},
-		"clap": {"the way between the hands, m", func(b *body) float32 { return b.at("LeftHandIndex1").Dist(b.at("RightHandIndex1")) },
+		"clap": {"the distance of the hands, m", func(b *body) float32 { return b.at("LeftHandIndex1").Dist(b.at("RightHandIndex1")) },
 			func(lo, hi float32) bool { return lo < 0.14 && hi > 0.4 }},
 		"crouch": {"the height of the hips, m", func(b *body) float32 { return b.at("Hips").Y }, func(lo, hi float32) bool { return lo < 0.72 && hi > 0.93 }},
 		"idle":   {"the hips to the left, m", func(b *body) float32 { return b.at("Hips").X }, func(lo, hi float32) bool { return lo < -0.025 && hi > 0.025 }},
-		"look":   {"whither the head looks, rad", func(b *body) float32 { return b.heading("Head") }, func(lo, hi float32) bool { return lo < -0.4 && hi > 0.4 }},
-		"point": {"the way from the shoulder to the farther hand ahead, m", func(b *body) float32 {
+		"look":   {"the heading of the head, rad", func(b *body) float32 { return b.heading("Head") }, func(lo, hi float32) bool { return lo < -0.4 && hi > 0.4 }},
+		"point": {"the farther hand ahead of its shoulder, m", func(b *body) float32 {
 			return max(b.at("LeftHand").Sub(b.at("LeftArm")).Z, b.at("RightHand").Sub(b.at("RightArm")).Z)
 		}, func(lo, hi float32) bool { return lo < 0.15 && hi > 0.3 }},
 		"stretch": {"the lower hand over the head, m", func(b *body) float32 { return min(b.at("LeftHand").Y, b.at("RightHand").Y) - b.at("Head").Y },
@@ -121,7 +121,7 @@ func TestRoutinesShowWhatTheyAreCalled(t *testing.T) {
 	for _, name := range routines.Names() {
 		s, ok := shows[name]
 		if !ok {
-			t.Errorf("nobody looks at %s", name)
+			t.Errorf("no test of %s", name)
 			continue
 		}
 		for seed := range uint64(2) {
@@ -137,7 +137,7 @@ func TestRoutinesShowWhatTheyAreCalled(t *testing.T) {
 	}
 }
 
-// The same seed is the same person, another one another, some of whom are left-handed.
+// Seeds give different people, some of whom are left-handed.
 func TestSeeds(t *testing.T) {
 	m := model(t)
 	left := 0
@@ -153,7 +153,7 @@ func TestSeeds(t *testing.T) {
 			left++
 		}
 		if same := slices.Equal(motion, before); same != (len(before) > 0 && seed == 1) {
-			t.Errorf("seed %d waves as the one before: %t", seed, same)
+			t.Errorf("seed %d waves like the seed before: %t", seed, same)
 		}
 		before = motion
 	}

@@ -11,27 +11,27 @@ import (
 // part is a part of the body that a posture places.
 type part int
 
-// A posture is written for people who prefer their main hand: a number to the side is
-// more to that hand's side, of a hand more to its own.
+// A posture is written for the main hand: sideways numbers are towards that hand's side, and those
+// of a hand towards its own side.
 const (
-	sway   part = iota // of the hips from where they are at rest: to the side, up, ahead, m
-	pelvis             // turned: forward, to the side (about the vertical), leaning to the side, rad
-	spine              // likewise, against the pelvis
-	head               // likewise, against the chest
-	hand               // where the main wrist is, seen from the chest: to its side, up, ahead, m
-	hand2              // where the other is
-	elbow              // whither the main elbow points, likewise
+	sway   part = iota // offset of the hips from rest: sideways, up, ahead, m
+	pelvis             // rotation: forward, sideways (about the vertical), leaning sideways, rad
+	spine              // the same, relative to the pelvis
+	head               // the same, relative to the chest
+	hand               // position of the main wrist relative to the chest: to its side, up, ahead, m
+	hand2              // of the other wrist
+	elbow              // direction of the main elbow, as above
 	elbow2
-	wrist // the main forearm's twist that turns the palm up and out, then the hand: towards its back, to the thumb, rad
+	wrist // the main forearm's twist, palm up and out, then the hand: towards its back, towards the thumb, rad
 	wrist2
-	fingers // how far the main ones are curled, and the other's, rad
+	fingers // curl of the main ones, and of the other's, rad
 	heels   // how far they are raised, rad
 	parts
 )
 
 type posture [parts]m3.Vec3
 
-// rest is how people stand who do nothing.
+// rest is the posture of people who stand idle.
 var rest = posture{
 	spine: m3.V(0.03, 0, 0), head: m3.V(0.02, 0, 0),
 	hand: m3.V(0.238, -0.406, 0.035), hand2: m3.V(0.236, -0.408, 0.025),
@@ -39,11 +39,12 @@ var rest = posture{
 	fingers: m3.V(0.4, 0.4, 0),
 }
 
-// late is by how many seconds a part comes after the hands: hips lead, then the spine,
-// then hands, then what hangs on them.
-var late = [parts]float32{sway: -0.08, pelvis: -0.07, spine: -0.04, head: -0.03, elbow: -0.02, elbow2: -0.02, wrist: 0.04, wrist2: 0.04, fingers: 0.03}
+// late is the delay of a part behind the hands, s: hips lead, then the spine, then hands, then what
+// hangs on them.
+var late = [parts]float32{sway: -0.08, pelvis: -0.07, spine: -0.04, head: -0.03, elbow: -0.02, elbow2: -0.02,
+	wrist: 0.04, wrist2: 0.04, fingers: 0.03}
 
-// score is postures in the order of time: a routine as it is written.
+// score is a pose loop as it is written: postures in the order of time.
 type score struct {
 	rand    *rand.Rand
 	tempo   float32
@@ -52,7 +53,7 @@ type score struct {
 	posture []posture
 }
 
-// to adds a posture that is come to in so many seconds, more or less.
+// to adds a posture that is reached in about seconds.
 func (s *score) to(seconds float32, p posture) {
 	s.at += seconds * s.tempo * between(s.rand, 0.92, 1.1)
 	s.time, s.posture = append(s.time, s.at), append(s.posture, p)
@@ -66,22 +67,22 @@ func (s *score) hold(seconds float32) {
 	s.to(seconds, p)
 }
 
-// stand comes to rest, more or less.
+// stand returns to about the rest posture.
 func (s *score) stand(seconds float32) {
 	p := rest
 	p[sway].X = between(s.rand, -0.008, 0.008)
 	s.to(seconds, p)
 }
 
-// Between two postures there is a key every apart seconds, but no more than steps−1: so
-// much tells how parts ease in and out, and the rest is the network's.
+// Between two postures there is a key every apart seconds, but at most steps−1. This suffices for
+// the easing of parts; the network makes the rest.
 const (
 	apart = 0.15
 	steps = 4
 )
 
-// keys returns the score as keys, and how long a round takes. Between postures parts
-// ease in and out, each in its own time.
+// keys returns the score as keys, and the duration of a round. Between postures each part eases in
+// and out in its own time.
 func (s *score) keys(f *figure) (keys []keypose.Key, every float64) {
 	begin, end := s.time[0], s.at+0.5*s.tempo
 	breath := 2 * math.Pi * max(math.Round(float64(end-begin)/4), 1) / float64(end-begin)
@@ -111,12 +112,11 @@ func (s *score) keys(f *figure) (keys []keypose.Key, every float64) {
 	return keys, float64(end - begin)
 }
 
-// part returns how a part is at a time, of postures that come again after every
-// seconds: a cubic between neighbours, which rests where they turn back (Fritsch and
-// Carlson 1980).
+// part returns a part at a time, of postures that repeat after every seconds: a cubic between
+// neighbours that rests at turning points (Fritsch and Carlson 1980).
 func (s *score) part(k part, at, every float32) m3.Vec3 {
 	n := len(s.time)
-	// v returns posture i, of any round, and t when it is.
+	// v returns posture i of any round, and t its time.
 	v := func(i int) m3.Vec3 { return s.posture[(i%n+n)%n][k] }
 	t := func(i int) float32 { return s.time[(i%n+n)%n] + every*float32(math.Floor(float64(i)/float64(n))) }
 	i := n - 1
@@ -137,7 +137,7 @@ func (s *score) part(k part, at, every float32) m3.Vec3 {
 		Add(v(i + 1).Scale(3*u2 - 2*u3)).Add(slope(i + 1).Scale(h * (u3 - u2)))
 }
 
-// harmonic returns the mean of slopes that go the same way, else 0.
+// harmonic returns the harmonic mean of slopes of equal sign, else 0.
 func harmonic(a, b float32) float32 {
 	if a*b <= 0 {
 		return 0

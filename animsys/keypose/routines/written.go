@@ -2,14 +2,14 @@ package routines
 
 import "mannequin/engine/m3"
 
-// with returns a posture with some of it changed.
+// with returns a posture with changes.
 func (p posture) with(change func(p *posture)) posture {
 	change(&p)
 	return p
 }
 
-// on returns a posture with the weight on the main leg, or for less than 0 on the other:
-// hips go there, the other one sinks, the spine bends back.
+// on returns a posture with the weight on the main leg, or for less than 0 on the other: hips
+// shift, the other side sinks, the spine bends back.
 func (p posture) on(side float32) posture {
 	p[sway] = p[sway].Add(m3.V(0.05*side, -0.006*m3.Abs(side), 0))
 	p[pelvis] = p[pelvis].Add(m3.V(0, 0.04*side, -0.05*side))
@@ -18,7 +18,7 @@ func (p posture) on(side float32) posture {
 	return p
 }
 
-// looks returns a posture that looks so far to the main side, and down.
+// looks returns a posture that looks to the main side and down, rad.
 func (p posture) looks(aside, down float32) posture {
 	p[pelvis].Y += 0.1 * aside
 	p[spine].Y += 0.25 * aside
@@ -134,7 +134,7 @@ func (a *Author) clap(s *score) {
 	s.stand(0.6)
 }
 
-// cheer throws the arms up, now one, now both.
+// cheer raises one arm or both.
 func (a *Author) cheer(s *score) {
 	dip := rest
 	dip[sway], dip[spine].X = m3.V(0, -0.09*a.size, -0.02), 0.16
@@ -215,7 +215,7 @@ func (a *Author) crouch(s *score) {
 	s.stand(0.4)
 }
 
-// talk speaks with the hands: beats of one or both, shrugs, hands that rest.
+// talk gestures with one hand or both, shrugs, and rests.
 func (a *Author) talk(s *score) {
 	side := float32(1)
 	for range 3 {

@@ -18,7 +18,7 @@ func Positions(c *skel.Clip, f int) []m3.Vec3 {
 	return draw.Positions(model)
 }
 
-// Along is a motion drawn as skeletons Along its path.
+// Along is a motion that is drawn as skeletons along its path.
 type Along struct {
 	Title   string
 	Parents []int16
@@ -28,7 +28,7 @@ type Along struct {
 	Keys    []Key
 }
 
-// Key is a pose that stands out, drawn over the motion.
+// Key is a highlighted pose, drawn over the motion.
 type Key struct {
 	Joints []m3.Vec3
 	Label  string // beneath it
@@ -37,21 +37,21 @@ type Key struct {
 
 const (
 	alongWide   = 1200 // pixels
-	alongMargin = 14   // beside what is drawn
-	AlongTitle  = 30   // over it
-	alongLabel  = 24   // under it
+	alongMargin = 14   // at both sides
+	AlongTitle  = 30   // height of the title
+	alongLabel  = 24   // height of the label
 	alongScale  = 300  // pixels per metre, at most
 )
 
-// axes returns the right and the up of an orthographic camera's pictures.
+// axes returns the directions to the right and up in an orthographic camera's picture.
 func axes(c draw.Camera) (right, up m3.Vec3) {
 	ahead := c.Target.Sub(c.Eye).Normalize(m3.V(0, 0, -1))
 	right = ahead.Cross(m3.Up).Normalize(m3.V(1, 0, 0))
 	return right, right.Cross(ahead)
 }
 
-// Sheet draws motions one below the other, all over the same piece of ground, by
-// an orthographic camera that looks towards aim.
+// Sheet draws motions below each other, all over the same piece of ground, by an orthographic camera
+// that looks towards aim.
 func Sheet(aim m3.Vec3, rows ...Along) *image.RGBA {
 	cam := draw.Camera{Eye: aim.Scale(-10)}
 	right, up := axes(cam)
@@ -78,8 +78,8 @@ func Sheet(aim m3.Vec3, rows ...Along) *image.RGBA {
 	}
 	scale := min((alongWide-2*alongMargin)/(hi[0]-lo[0]), alongScale)
 	high := int(scale*(hi[1]-lo[1])) + AlongTitle + alongLabel
-	// The middle of the picture lies over that of what is drawn by half of what the
-	// title is larger than the label.
+	// The middle of the picture is above the middle of the drawing by half the difference of title
+	// and label.
 	middle := (lo[1]+hi[1])/2 + (AlongTitle-alongLabel)/(2*scale)
 	cam.Target = right.Scale((lo[0] + hi[0]) / 2).Add(up.Scale(middle))
 	cam.Eye = cam.Target.Sub(aim.Scale(20))
@@ -114,7 +114,7 @@ func (a *Along) draw(img *image.RGBA, cam draw.Camera) {
 	}
 }
 
-// Every returns every so many frames, the last of them at most last.
+// Every returns the frames 0, hop, 2 hop and so on, up to last.
 func Every(hop, last int) (frames []int) {
 	for f := 0; f <= last; f += hop {
 		frames = append(frames, f)
@@ -122,8 +122,7 @@ func Every(hop, last int) (frames []int) {
 	return frames
 }
 
-// Joints returns where the named joints of a clip are, and the parent of each of
-// them among them.
+// Joints returns the positions of the named joints of a clip, and the parent of each among them.
 func Joints(c *skel.Clip, names []string) (parents []int16, joints [][]m3.Vec3, err error) {
 	at, of := make([]int, 0, len(names)), map[int]int16{-1: -1}
 	for i, name := range names {

@@ -1,4 +1,4 @@
-// Package keypose measures motion that is made between poses (after Lüdi 2016).
+// Package keypose measures motion between keyframes (after Lüdi 2016).
 package keypose
 
 import (
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/keypose"
@@ -32,7 +31,7 @@ type Options struct {
 	Threads int
 }
 
-// Report is what the command prints.
+// Report is the result.
 type Report struct {
 	Model       string                 `json:"model"`
 	Means       []Mean                 `json:"means"`
@@ -43,15 +42,15 @@ type Report struct {
 	Bars        eval.Bars              `json:"bars"`
 }
 
-// Mean is the mean errors of a method on the recordings of a folder.
+// Mean is the result of a method on the recordings of a folder.
 type Mean struct {
 	Set    string  `json:"set"`
 	Method string  `json:"method"`
 	Every  float64 `json:"every_s"`
 	Clips  int     `json:"clips"`
 	inbetween.Errors
-	Long       int     `json:"long_clips"`  // recordings that drift is measured in
-	StepsRight float64 `json:"steps_right"` // share of the recordings in which as many steps are made
+	Long       int     `json:"long_clips"`  // recordings long enough to measure drift
+	StepsRight float64 `json:"steps_right"` // share of the recordings with the right number of steps
 	Aside      int     `json:"aside_seconds"`
 	AsideRight float64 `json:"aside_right"`
 }
@@ -62,26 +61,9 @@ const (
 	methodHeld          = "keypose, feet held"
 )
 
-// method is a way to make motion between keys.
-type method struct {
-	name string
-	fill inbetween.Fill
-}
-
-// evaluation is a report under way.
-type evaluation struct {
-	ctx     context.Context
-	opt     Options
-	layout  *keypose.Layout
-	methods []method
-	figures *keyposeFigures // nil: none are drawn
-	report  Report
-}
-
-// Measure measures motion between keys of held-out recordings.
+// Measure measures a network.
 func Measure(ctx context.Context, o Options) (*Report, error) {
-	album, err := figure.NewAlbum(o.Figures)
-	if err != nil {
+	if err := figure.Folder(o.Figures); err != nil {
 		return nil, err
 	}
 	m, err := models.OpenAs(o.Model, keypose.NewModel)
@@ -93,8 +75,10 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer maker.Close()
-	e := &evaluation{ctx: ctx, opt: o, layout: m.Layout, report: Report{Model: m.Net.Meta().Name}}
-	e.methods = []method{
+	methods := []struct {
+		name string
+		fill inbetween.Fill
+	}{
 		{methodInterpolation, inbetween.Interpolate},
 		{methodKeypose, func(t *keypose.Track) error { return maker.Fill(t, nil) }},
 		{methodHeld, func(t *keypose.Track) error {
@@ -105,84 +89,67 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 			return HoldFeet(t, stand)
 		}},
 	}
-	if album != nil {
-		e.figures = &keyposeFigures{}
+	r := &Report{Model: m.Net.Meta().Name}
+	var fig *keyposeFigures
+	if o.Figures != "" {
+		fig = &keyposeFigures{}
 	}
 	for _, dir := range o.Data {
-		_, held, err := e.read(dir, o.HeldOut)
+		_, held, err := dataset.BuildMotion([]string{dir}, dataset.MotionOptions{HeldOut: o.HeldOut, Profile: o.Profile, Poses: true, Workers: o.Threads})
 		if err != nil {
 			return nil, err
 		}
+		for _, every := range []float64{0.5, 1} {
+			for _, method := range methods {
+				var scores []inbetween.Score
+				for i := range held.Clips {
+					c := &held.Clips[i]
+					if ctx.Err() != nil {
+						return nil, eval.ErrInterrupted
+					}
+					if c.Mirror || c.Poses.Seconds() < 2*every+1.0/60 {
+						continue
+					}
+					s, err := inbetween.Even(m.Layout, feature.Human(), c.Name, method.name, c.Poses, every, method.fill)
+					if err != nil {
+						return nil, err
+					}
+					scores = append(scores, s)
+				}
+				r.Means = append(r.Means, meanKeypose(filepath.Base(filepath.Clean(dir)), method.name, every, scores))
+				r.Scores = append(r.Scores, scores...)
+			}
+		}
 		set := filepath.Base(filepath.Clean(dir))
-		if err := e.evenKeys(set, held); err != nil {
+		sparse, err := measureSparse(ctx, o.Sparse, set, held, methods[1].fill, m.Layout, o.Threads, fig)
+		if err != nil {
 			return nil, err
 		}
-		if err := e.sparse(set, held); err != nil {
+		r.Sparse = append(r.Sparse, sparse...)
+	}
+	if o.Gaps != "" {
+		train, held, err := dataset.BuildMotion([]string{o.Gaps}, dataset.MotionOptions{HeldOut: o.Unseen, Profile: o.Profile, Poses: true, Workers: o.Threads})
+		if err != nil {
 			return nil, err
 		}
-	}
-	if err := e.gaps(); err != nil {
-		return nil, err
-	}
-	r := &e.report
-	r.Bars = r.bars()
-	if album != nil {
-		err = e.figures.draw(album)
-		r.Figures = album.Paths
-	}
-	return r, err
-}
-
-// read reads the recordings of a folder.
-func (e *evaluation) read(dir string, heldOut []string) (train, held *dataset.MotionSet, err error) {
-	return dataset.BuildMotion([]string{dir}, dataset.MotionOptions{HeldOut: heldOut, Profile: e.opt.Profile, Poses: true, Workers: e.opt.Threads})
-}
-
-// evenKeys measures all methods with keys at even times.
-func (e *evaluation) evenKeys(set string, held *dataset.MotionSet) error {
-	for _, every := range []float64{0.5, 1} {
-		for _, method := range e.methods {
-			var scores []inbetween.Score
-			for _, c := range held.Clips {
-				if e.ctx.Err() != nil {
-					return eval.ErrInterrupted
-				}
-				if c.Mirror || c.Poses.Seconds() < 2*every+1.0/60 {
-					continue
-				}
-				s, err := inbetween.Even(e.layout, feature.Human(), c.Name, method.name, c.Poses, every, method.fill)
+		spread := inbetween.NewSpread(m.Layout, poses(train))
+		for _, gap := range []int{5, 15, 30} {
+			for _, method := range methods[:2] {
+				t, err := inbetween.Transitions(m.Layout, spread, method.name, poses(held), gap, method.fill)
 				if err != nil {
-					return err
+					return nil, err
 				}
-				scores = append(scores, s)
+				r.Transitions = append(r.Transitions, t)
 			}
-			e.report.Means = append(e.report.Means, meanOf(set, method.name, every, scores))
-			e.report.Scores = append(e.report.Scores, scores...)
 		}
 	}
-	return nil
-}
-
-// gaps measures interpolation and the network in gaps of another set of recordings.
-func (e *evaluation) gaps() error {
-	if e.opt.Gaps == "" {
-		return nil
-	}
-	train, held, err := e.read(e.opt.Gaps, e.opt.Unseen)
-	if err != nil {
-		return err
-	}
-	spread := inbetween.NewSpread(e.layout, poses(train))
-	for _, gap := range []int{5, 15, 30} {
-		for _, method := range e.methods[:2] {
-			t, err := inbetween.Transitions(e.layout, spread, method.name, poses(held), gap, method.fill)
-			if err != nil {
-				return err
-			}
-			e.report.Transitions = append(e.report.Transitions, t)
+	r.Bars = r.bars()
+	if fig != nil {
+		if r.Figures, err = fig.draw(o.Figures); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return r, nil
 }
 
 // poses returns the recordings at the network's rate, without their mirror images.
@@ -195,33 +162,33 @@ func poses(m *dataset.MotionSet) (clips []*skel.Clip) {
 	return clips
 }
 
-// meanOf returns the mean over frames, and of drifts over the recordings that are long enough.
-func meanOf(set, method string, every float64, scores []inbetween.Score) Mean {
+// meanKeypose returns the mean over frames, and the mean drift over recordings that are long enough.
+func meanKeypose(set, method string, every float64, scores []inbetween.Score) Mean {
 	m := Mean{Set: set, Method: method, Every: every, Clips: len(scores)}
-	perFrame := func(e *inbetween.Errors) []*float64 {
-		return []*float64{&e.Joints, &e.Root, &e.Yaw, &e.Skate, &e.TrueSkate, &e.Jerk, &e.TrueJerk}
-	}
-	drifts := func(e *inbetween.Errors) []*float64 {
-		return []*float64{&e.Drift, &e.Turn, &e.AnyDrift, &e.AnyTurn}
-	}
-	frames := 0
+	var frames, right float64
 	for _, s := range scores {
-		frames += s.Frames
-		eval.Add(perFrame(&m.Errors), perFrame(&s.Errors), float64(s.Frames))
+		n := float64(s.Frames)
+		frames += n
+		m.Joints, m.Root, m.Yaw = m.Joints+n*s.Joints, m.Root+n*s.Root, m.Yaw+n*s.Yaw
+		m.Skate, m.TrueSkate, m.Jerk, m.TrueJerk = m.Skate+n*s.Skate, m.TrueSkate+n*s.TrueSkate, m.Jerk+n*s.Jerk, m.TrueJerk+n*s.TrueJerk
+		m.Hit = max(m.Hit, s.Hit)
 		if s.Drift > 0 {
-			eval.Add(drifts(&m.Errors), drifts(&s.Errors), 1)
+			m.Drift, m.Turn = m.Drift+s.Drift, m.Turn+s.Turn
+			m.AnyDrift, m.AnyTurn = m.AnyDrift+s.AnyDrift, m.AnyTurn+s.AnyTurn
 			m.Long++
 		}
-		m.Hit = max(m.Hit, s.Hit)
 		if s.StepsRight {
-			m.StepsRight++
+			right++
 		}
 		m.Aside += s.Aside
 		m.AsideRight += float64(s.AsideHit)
 	}
-	eval.Divide(perFrame(&m.Errors), float64(frames))
-	eval.Divide(drifts(&m.Errors), float64(m.Long))
-	m.StepsRight /= float64(max(1, m.Clips))
+	frames = max(frames, 1)
+	late := float64(max(m.Long, 1))
+	m.Joints, m.Root, m.Yaw = m.Joints/frames, m.Root/frames, m.Yaw/frames
+	m.Skate, m.TrueSkate, m.Jerk, m.TrueJerk = m.Skate/frames, m.TrueSkate/frames, m.Jerk/frames, m.TrueJerk/frames
+	m.Drift, m.Turn, m.AnyDrift, m.AnyTurn = m.Drift/late, m.Turn/late, m.AnyDrift/late, m.AnyTurn/late
+	m.StepsRight = right / float64(max(1, len(scores)))
 	m.AsideRight /= float64(max(1, m.Aside))
 	return m
 }
@@ -240,57 +207,50 @@ const (
 // bars compares the report's figures with their bars.
 func (r *Report) bars() eval.Bars {
 	var b eval.Bars
-	for means := range slices.Chunk(r.Means, 3) { // interpolation, the network, and the network with held feet
-		base, m := means[0], means[2]
+	for i := 0; i < len(r.Means); i += 3 { // interpolation, network, network with foot lock
+		base, m := &r.Means[i], &r.Means[i+2]
 		of := fmt.Sprintf("%s, %g s", m.Set, m.Every)
 		most, share := float64(barBetweenOne), barOverLinear1
 		if m.Every == 0.5 {
 			most, share = barBetweenHalf, barOverLinearHalf
 		}
-		b.Most("joints between keys, cm", of, m.Joints, most)
+		b.Most("joints between keys, cm", of, &m.Joints, most)
 		b.Most("joints ÷ interpolation's", of, eval.Over(m.Joints, base.Joints), share)
-		b.Least("share of recordings with as many steps", of, m.StepsRight, barStepsRight)
+		b.Least("share of recordings with as many steps", of, &m.StepsRight, barStepsRight)
 		if m.Drift > 0 {
-			b.Most("drift of the root after 10 s, cm", of, m.Drift, barDrift)
-			b.Most("drift of its heading after 10 s, degrees", of, m.Turn, barDriftYaw)
+			b.Most("drift of the root after 10 s, cm", of, &m.Drift, barDrift)
+			b.Most("drift of its heading after 10 s, degrees", of, &m.Turn, barDriftYaw)
 		}
-		b.Most("keys missed by, cm", of, m.Hit, barHit)
+		b.Most("keys missed by, cm", of, &m.Hit, barHit)
 		if m.Aside > 0 {
-			b.Least("share of seconds backward and sideways that are so", of, m.AsideRight, barAside)
+			b.Least("share of seconds backward and sideways that are so", of, &m.AsideRight, barAside)
 		}
 	}
-	for both := range slices.Chunk(r.Transitions, 2) { // interpolation and the network
-		if base, t := both[0], both[1]; t.Frames >= 15 {
+	for i := 0; i < len(r.Transitions); i += 2 {
+		base, t := &r.Transitions[i], &r.Transitions[i+1]
+		if t.Frames >= 15 {
 			b.Most("L2P ÷ interpolation's", fmt.Sprintf("%d frames", t.Frames), eval.Over(t.L2P, base.L2P), barTransition)
 		}
 	}
 	return b.Sorted()
 }
 
-// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
 	t := eval.NewTables(w)
-	t.Table(r.Model+" between keys of recordings held out", "recordings\tkeys every\tmethod\tclips\tjoints cm\troot cm\theading °\tkeys missed cm\t"+
-		"long ones\tdrift cm\tdrift °\tany second cm\t°\tas many steps\taside right\tskate ÷ recorded\tjerk ÷")
+	t.Section(r.Model+" between keys of recordings held out", "recordings\tkeys every\tmethod\tclips\tjoints cm\troot cm\theading °\tkeys missed cm\tlong ones\tdrift cm\tdrift °\tany second cm\t°\tas many steps\taside right\tskate ÷ recorded\tjerk ÷")
 	for _, m := range r.Means {
-		t.Row("%s\t%g s\t%s\t%d\t%.2f\t%.2f\t%.2f\t%.3f\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f %%\t%.0f %% of %d\t%s\t%s",
-			m.Set, m.Every, m.Method, m.Clips, m.Joints, m.Root, m.Yaw, m.Hit, m.Long, m.Drift, m.Turn, m.AnyDrift, m.AnyTurn, 100*m.StepsRight,
-			100*m.AsideRight, m.Aside, eval.OrNever("%.2f", eval.Over(m.Skate, m.TrueSkate)), eval.OrNever("%.2f", eval.Over(m.Jerk, m.TrueJerk)))
+		t.Row("%s\t%g s\t%s\t%v\t%.2f\t%.2f\t%.2f\t%.3f\t%v\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f %%\t%.0f %% of %d\t%s\t%s",
+			m.Set, m.Every, m.Method, m.Clips, m.Joints, m.Root, m.Yaw, m.Hit, m.Long, m.Drift, m.Turn, m.AnyDrift, m.AnyTurn, 100*m.StepsRight, 100*m.AsideRight, m.Aside, eval.OrNever("%.2f", eval.Over(m.Skate, m.TrueSkate)), eval.OrNever("%.2f", eval.Over(m.Jerk, m.TrueJerk)))
 	}
-	t.Table("Poses at even times alone (Lüdi 2016, sec. 4.1), on the joints of its frames", "recordings\tposes every\tmethod\tclips\t"+
-		"joints, from the body cm\tin the world cm\tat poses, from the body cm\tin the world cm\tdrift in 2 s cm\t°\tin 10 s cm\t°")
-	for _, v := range r.Sparse {
-		t.Row("%s\t%g s\t%s\t%d\t%.2f\t%.1f\t%.2f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f", v.Set, v.Every, v.Method, v.Clips, v.Body, v.World, v.Key, v.At,
-			v.Drift2.Distance, v.Drift2.Turn, v.Drift10.Distance, v.Drift10.Turn)
-	}
-	t.Table("Gaps after ten frames, in frames at 30 per second (LAFAN1)", "gap\tmethod\tcases\tL2P\tL2Q\tjoints cm")
+	printSparse(t, r.Sparse)
+	t.Section("Gaps after ten frames, in frames at 30 per second (LAFAN1)", "gap\tmethod\tcases\tL2P\tL2Q\tjoints cm")
 	for _, v := range r.Transitions {
-		t.Row("%d\t%s\t%d\t%.3f\t%.3f\t%.2f", v.Frames, v.Method, v.Cases, v.L2P, v.L2Q, v.Joints)
+		t.Row("%v\t%s\t%v\t%.3f\t%.3f\t%.2f", v.Frames, v.Method, v.Cases, v.L2P, v.L2Q, v.Joints)
 	}
-	return t.Bars("keypose", r.Bars)
+	return t.InShort("keypose", r.Bars, "")
 }
 
-// HoldFeet locks the feet that stand, and does not change the keys.
+// HoldFeet locks standing feet. It does not change keyframes.
 func HoldFeet(t *keypose.Track, stand []float32) error {
 	h, err := t.Layout.NewFootLock()
 	if err != nil {

@@ -17,23 +17,24 @@ import (
 	"mannequin/offline/eval/figure"
 )
 
-// keyposeFigures keeps the motions of Lüdi's Fig. 5.1 to 5.4: every recording, and what methods make
-// from its poses.
+// keyposeFigures keeps the data of Lüdi's Fig. 5.1 to 5.4: every recording, and the motion made from
+// its poses.
 type keyposeFigures struct{ of []*shownRecording }
 
-// shownRecording is a recording and what methods make from its poses, in the world.
+// shownRecording is a recording, and the motion that each method makes from a pose in every few of
+// its frames, in world space.
 type shownRecording struct {
 	name    string
-	every   int // frames from one pose to the next
+	every   int
 	parents []int16
 	layout  *feature.Motion
-	ground  float32         // its height in the recording, m; here 0
-	course  []feature.Place // (frames) where the body is
+	ground  float32         // height in the recording, m; 0 in joints
+	course  []feature.Place // (frames) place of the body
 	joints  [][]m3.Vec3     // (frames, joints)
 	made    map[string][][]m3.Vec3
 }
 
-// recording begins with a recording. If no figures are drawn it returns nil, which keeps nothing.
+// recording adds a recording. Without figures it returns nil, whose methods do nothing.
 func (f *keyposeFigures) recording(l *feature.Motion, c *dataset.MotionClip, every int) (*shownRecording, error) {
 	if f == nil {
 		return nil, nil
@@ -59,7 +60,7 @@ func (f *keyposeFigures) recording(l *feature.Motion, c *dataset.MotionClip, eve
 	return s, nil
 }
 
-// rows keeps a method's motion, (frames, columns) raw, which begins at the recording's first place.
+// rows keeps a method's motion, (frames, columns) raw, which starts at the recording's place.
 func (s *shownRecording) rows(method string, made []float32) {
 	if s == nil {
 		return
@@ -79,7 +80,7 @@ func (s *shownRecording) clip(method string, c *skel.Clip) (err error) {
 	return err
 }
 
-// stand puts the ground under poses at 0.
+// stand moves poses to a ground at height 0.
 func (s *shownRecording) stand(poses [][]m3.Vec3) {
 	for _, pose := range poses {
 		for j := range pose {
@@ -88,8 +89,7 @@ func (s *shownRecording) stand(poses [][]m3.Vec3) {
 	}
 }
 
-// drift returns the distance over the ground between the hips and the recorded ones in the last frame,
-// m.
+// drift returns the distance of the hips from the recorded ones in the last frame, on the ground, m.
 func (s *shownRecording) drift(method string) float32 {
 	made := s.made[method]
 	end := len(made) - 1
@@ -111,7 +111,7 @@ func (s *shownRecording) off(method string) float32 {
 	return sum / float32(max(1, n))
 }
 
-// way returns the length of the body's path over the ground, m.
+// way returns the length of the body's path on the ground, m.
 func (s *shownRecording) way() (sum float32) {
 	for i := range s.course[1:] {
 		sum += s.course[i].Pos.Dist(s.course[i+1].Pos)
@@ -119,12 +119,12 @@ func (s *shownRecording) way() (sum float32) {
 	return sum
 }
 
-// turn returns the angle between the body's headings at the start and at the end, radians.
+// turn returns the difference of the body's heading at the end from the start, radians.
 func (s *shownRecording) turn() float32 {
 	return m3.Abs(s.course[len(s.course)-1].Yaw - s.course[0].Yaw)
 }
 
-// aside returns the speed backward or to a side, more than 60° from the body's heading, m/s.
+// aside returns the speed backward or to a side, more than 60° from the heading, m/s.
 func (s *shownRecording) aside() (sum float32) {
 	for i := range s.course[1:] {
 		d := m3.YawQuat(-s.course[i].Yaw).Rotate(s.course[i+1].Pos.Sub(s.course[i].Pos))
@@ -135,20 +135,20 @@ func (s *shownRecording) aside() (sum float32) {
 	return sum * dataset.Rate / float32(len(s.course))
 }
 
-// Colours and names of what is shown.
+// Colours and names of the methods in figures.
 var (
 	shownColours = map[string]color.RGBA{"": figure.Recorded, methodSparse: draw.Orange, methodCorrected: draw.Green, methodKeypose: draw.Blue}
 	shownNames   = map[string]string{"": "recorded", methodSparse: "as published", methodCorrected: "corrected on the manifold", methodKeypose: "ours"}
 )
 
-// Bounds of what figures show.
+// Bounds of the recordings in figures.
 const (
 	longestShown = 15  // s
 	walkBelow    = 2.0 // m/s
 )
 
-// most returns the recording with poses at multiples of every whose value of by is largest and above
-// least, nil if there is none.
+// most returns the recording with a pose in every given number of frames whose value of by is largest
+// and above least, or nil if there is none.
 func (f *keyposeFigures) most(every int, least float32, by func(s *shownRecording) float32) *shownRecording {
 	of := slices.DeleteFunc(slices.Clone(f.of), func(s *shownRecording) bool {
 		return s.every != every || len(s.course) > longestShown*dataset.Rate || !(by(s) > least)
@@ -159,7 +159,7 @@ func (f *keyposeFigures) most(every int, least float32, by func(s *shownRecordin
 	return slices.MaxFunc(of, func(a, b *shownRecording) int { return cmp.Compare(by(a), by(b)) })
 }
 
-// walk returns the length of a walk, m, and 0 for a run or for steps aside.
+// walk returns the length of a walk's path, m, or 0 if it is no walk.
 func walk(s *shownRecording) float32 {
 	if s.way()*dataset.Rate/float32(len(s.course)) > walkBelow || s.aside() > 0.1 {
 		return 0
@@ -167,7 +167,7 @@ func walk(s *shownRecording) float32 {
 	return s.way()
 }
 
-// longWalk returns the duration of a walk, frames.
+// longWalk returns the duration of a walk, frames, or 0 if it is no walk.
 func longWalk(s *shownRecording) float32 {
 	if walk(s) == 0 {
 		return 0
@@ -175,8 +175,13 @@ func longWalk(s *shownRecording) float32 {
 	return float32(len(s.course))
 }
 
-// draw draws the figures, for each number of poses a second.
-func (f *keyposeFigures) draw(album *figure.Album) error {
+// draw writes the figures into a folder and returns their paths.
+func (f *keyposeFigures) draw(dir string) (paths []string, err error) {
+	save := func(name string, img *image.RGBA) error {
+		path := filepath.Join(dir, name)
+		paths = append(paths, path)
+		return figure.Save(path, img)
+	}
 	var everies []int
 	for _, s := range f.of {
 		if !slices.Contains(everies, s.every) {
@@ -184,37 +189,35 @@ func (f *keyposeFigures) draw(album *figure.Album) error {
 		}
 	}
 	for _, every := range everies {
-		per := fmt.Sprintf("-%g.png", dataset.Rate/float64(every))
-		for _, row := range []struct {
-			name  string
-			shown *shownRecording
-		}{
-			{"keypose-walk", f.most(every, 1, walk)},
-			{"keypose-backward", f.most(every, 0.3, (*shownRecording).aside)},
-		} {
-			if row.shown == nil {
-				continue
+		per := fmt.Sprintf("%g", dataset.Rate/float64(every))
+		if s := f.most(every, 1, walk); s != nil {
+			if err := save("keypose-walk-"+per+".png", s.row(methodSparse, methodKeypose)); err != nil {
+				return nil, err
 			}
-			if err := album.Draw(row.name+per, row.shown.row(methodSparse, methodKeypose)); err != nil {
-				return err
+		}
+		if s := f.most(every, 0.3, (*shownRecording).aside); s != nil {
+			if err := save("keypose-backward-"+per+".png", s.row(methodSparse, methodKeypose)); err != nil {
+				return nil, err
 			}
 		}
 		var shown []*shownRecording
-		for _, by := range []func(s *shownRecording) float32{walk, (*shownRecording).turn, longWalk} {
+		for _, by := range []func(s *shownRecording) float32{
+			walk, (*shownRecording).turn, longWalk,
+		} {
 			if s := f.most(every, 0, by); s != nil && !slices.Contains(shown, s) {
 				shown = append(shown, s)
 			}
 		}
 		if len(shown) > 0 {
-			if err := album.Draw("keypose-paths"+per, shownPaths(shown)); err != nil {
-				return err
+			if err := save("keypose-paths-"+per+".png", shownPaths(shown)); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return paths, nil
 }
 
-// poses describes the number of poses a second.
+// poses returns the rate of the given poses in words.
 func (s *shownRecording) poses() string {
 	if s.every == dataset.Rate {
 		return "a pose a second"
@@ -222,8 +225,8 @@ func (s *shownRecording) poses() string {
 	return fmt.Sprintf("%g poses a second", dataset.Rate/float64(s.every))
 }
 
-// row draws the recording and the methods' motions below it, from the side. The body's heading at the
-// start is to the right.
+// row draws the methods' motions below the recording, from the side. The body moves to the right if
+// it walks forward.
 func (s *shownRecording) row(methods ...string) *image.RGBA {
 	last := len(s.course) - 1
 	way := s.course[last].Pos.Sub(s.course[0].Pos)
@@ -247,7 +250,7 @@ func (s *shownRecording) row(methods ...string) *image.RGBA {
 	return figure.Sheet(aim, rows...)
 }
 
-// shownPaths draws the paths of hips over the ground, from above.
+// shownPaths draws the paths of the hips on the ground, from above.
 func shownPaths(of []*shownRecording) *image.RGBA {
 	const wide, high, text = 480, 520, 15
 	methods := []string{"", methodSparse, methodCorrected, methodKeypose}
@@ -272,7 +275,7 @@ func shownPaths(of []*shownRecording) *image.RGBA {
 		cam := draw.Top(lo.Lerp(hi, 0.5).Add(m3.V(0, 0, 45*size)), size*high)
 		draw.Grid(tile, cam, cam.Target, size*high, 0.5)
 		for k, path := range paths {
-			// Close methods are drawn thin over the others.
+			// Paths that are close to each other lie on top of each other.
 			draw.Path(tile, cam, path, []float32{12, 3, 7, 3}[k], shownColours[methods[k]])
 			draw.Dot(tile, cam, path[len(path)-1], 9, shownColours[methods[k]])
 		}

@@ -1,6 +1,7 @@
 package keypose
 
 import (
+	"context"
 	"fmt"
 
 	"mannequin/animsys/feature"
@@ -15,8 +16,8 @@ import (
 	"mannequin/offline/metrics/inbetween"
 )
 
-// Sparse is the error of motion that is made from evenly spaced poses: by the network of Lüdi 2016 as
-// published, by the same corrected on the motion manifold, by straight lines and by our network.
+// Sparse is the result of motion from evenly spaced poses alone: by the network of Lüdi 2016 as
+// published, the same corrected on the motion manifold, and straight lines.
 type Sparse struct {
 	Set    string  `json:"set"`
 	Every  float64 `json:"every_s"`
@@ -31,8 +32,8 @@ const (
 	methodCorrected = "corrected on the manifold"
 )
 
-// between makes a recording again from poses at multiples of every, with fill. It returns the motion
-// as a clip and as rows of the layout, and the recording's own rows.
+// between returns the motion that fill makes from one pose of a recording in every given number of
+// frames, as a clip and as rows of the layout, and the recording's own rows.
 func between(l *keypose.Layout, layout *feature.Motion, c *dataset.MotionClip, every int, fill inbetween.Fill) (clip *skel.Clip, made, part []float32, err error) {
 	frames := (c.Frames-1)/every*every + 1
 	t := l.NewTrack(frames, dataset.Rate)
@@ -52,106 +53,93 @@ func between(l *keypose.Layout, layout *feature.Motion, c *dataset.MotionClip, e
 	return clip, made, part, err
 }
 
-// sparse measures the networks of sparse poses on the recordings of a set.
-func (e *evaluation) sparse(set string, held *dataset.MotionSet) error {
-	if len(e.opt.Sparse) == 0 {
-		return nil
+// measureSparse measures networks of sparse poses on the recordings of a set, and keeps their motion in
+// fig, which may be nil.
+func measureSparse(ctx context.Context, files []string, set string, held *dataset.MotionSet, fill inbetween.Fill, l *keypose.Layout, threads int, fig *keyposeFigures) (out []Sparse, err error) {
+	if len(files) == 0 {
+		return nil, nil
 	}
 	m, err := models.OpenAs("human", manifold.NewModel)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, file := range e.opt.Sparse {
-		s := sparseRun{evaluation: e, manifold: m, of: map[string][]metrics.Sparse{}}
-		if err := s.run(file, held); err != nil {
-			return err
+	for _, file := range files {
+		net, err := netruntime.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		s, err := keypose.NewSparseModel(net)
+		if err != nil {
+			return nil, err
+		}
+		maker, err := s.NewInbetweener(keypose.InbetweenerOptions{Workers: threads})
+		if err != nil {
+			return nil, err
+		}
+		defer maker.Close()
+		of := map[string][]metrics.Sparse{}
+		every := s.Segments.Every
+		for i := range held.Clips {
+			c := &held.Clips[i]
+			if ctx.Err() != nil {
+				return nil, eval.ErrInterrupted
+			}
+			if c.Mirror || c.Frames < 2*every+1 {
+				continue
+			}
+			shown, err := fig.recording(s.Layout, c, every)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", c.Name, err)
+			}
+			measure := func(method string, made, part []float32) error {
+				v, err := metrics.MeasureSparse(s.Layout, made, part, every)
+				of[method] = append(of[method], v)
+				shown.rows(method, made)
+				return err
+			}
+			lines, part, err := metrics.BetweenSparse(s.Layout, c.Rows, every)
+			if err != nil {
+				return nil, err
+			}
+			if err := measure(methodLines, lines, part); err != nil {
+				return nil, err
+			}
+			made, part, err := metrics.FromSparse(s, maker, c.Rows)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", c.Name, err)
+			}
+			if err := measure(methodSparse, made, part); err != nil {
+				return nil, err
+			}
+			if made, err = metrics.CorrectSparse(m, made, part, every, manifold.DefaultIterations, threads); err != nil {
+				return nil, fmt.Errorf("%s: %w", c.Name, err)
+			}
+			if err := measure(methodCorrected, made, part); err != nil {
+				return nil, err
+			}
+			clip, made, part, err := between(l, s.Layout, c, every, fill)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", c.Name, err)
+			}
+			if err := measure(methodKeypose, made, part); err != nil {
+				return nil, err
+			}
+			if err := shown.clip(methodKeypose, clip); err != nil {
+				return nil, fmt.Errorf("%s: %w", c.Name, err)
+			}
 		}
 		for _, method := range []string{methodLines, methodSparse, methodCorrected, methodKeypose} {
-			e.report.Sparse = append(e.report.Sparse,
-				Sparse{set, float64(s.every) / keypose.SparseRate, method, len(s.of[method]), metrics.MeanSparse(s.of[method])})
+			out = append(out, Sparse{set, float64(every) / keypose.SparseRate, method, len(of[method]), metrics.MeanSparse(of[method])})
 		}
 	}
-	return nil
+	return out, nil
 }
 
-// sparseRun measures one network of sparse poses.
-type sparseRun struct {
-	*evaluation
-	manifold *manifold.Model
-	net      *keypose.SparseModel
-	maker    *keypose.SparseInbetweener
-	every    int                         // frames
-	of       map[string][]metrics.Sparse // by method
-}
-
-// run measures the network in a file on the recordings, without their mirror images.
-func (s *sparseRun) run(file string, held *dataset.MotionSet) error {
-	net, err := netruntime.Open(file)
-	if err != nil {
-		return err
+func printSparse(t *eval.Tables, of []Sparse) {
+	t.Section("Poses at even times alone (Lüdi 2016, sec. 4.1), on the joints of its frames",
+		"recordings\tposes every\tmethod\tclips\tjoints, from the body cm\tin the world cm\tat poses, from the body cm\tin the world cm\tdrift in 2 s cm\t°\tin 10 s cm\t°")
+	for _, v := range of {
+		t.Row("%s\t%g s\t%s\t%v\t%.2f\t%.1f\t%.2f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f",
+			v.Set, v.Every, v.Method, v.Clips, v.Body, v.World, v.Key, v.At, v.Drift2.Distance, v.Drift2.Turn, v.Drift10.Distance, v.Drift10.Turn)
 	}
-	if s.net, err = keypose.NewSparseModel(net); err != nil {
-		return err
-	}
-	if s.maker, err = s.net.NewInbetweener(keypose.InbetweenerOptions{Workers: s.opt.Threads}); err != nil {
-		return err
-	}
-	defer s.maker.Close()
-	s.every = s.net.Segments.Every
-	for i := range held.Clips {
-		c := &held.Clips[i]
-		if s.ctx.Err() != nil {
-			return eval.ErrInterrupted
-		}
-		if c.Mirror || c.Frames < 2*s.every+1 {
-			continue
-		}
-		if err := s.clip(c); err != nil {
-			return fmt.Errorf("%s: %w", c.Name, err)
-		}
-	}
-	return nil
-}
-
-// clip measures all methods on one recording.
-func (s *sparseRun) clip(c *dataset.MotionClip) error {
-	l := s.net.Layout
-	shown, err := s.figures.recording(l, c, s.every)
-	if err != nil {
-		return err
-	}
-	measure := func(method string, made, part []float32) error {
-		v, err := metrics.MeasureSparse(l, made, part, s.every)
-		s.of[method] = append(s.of[method], v)
-		shown.rows(method, made)
-		return err
-	}
-	lines, part, err := metrics.BetweenSparse(l, c.Rows, s.every)
-	if err != nil {
-		return err
-	}
-	if err := measure(methodLines, lines, part); err != nil {
-		return err
-	}
-	made, part, err := metrics.FromSparse(s.net, s.maker, c.Rows)
-	if err != nil {
-		return err
-	}
-	if err := measure(methodSparse, made, part); err != nil {
-		return err
-	}
-	if made, err = metrics.CorrectSparse(s.manifold, made, part, s.every, manifold.DefaultIterations, s.opt.Threads); err != nil {
-		return err
-	}
-	if err := measure(methodCorrected, made, part); err != nil {
-		return err
-	}
-	clip, made, part, err := between(s.layout, l, c, s.every, s.methods[1].fill)
-	if err != nil {
-		return err
-	}
-	if err := measure(methodKeypose, made, part); err != nil {
-		return err
-	}
-	return shown.clip(methodKeypose, clip)
 }

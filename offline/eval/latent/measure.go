@@ -1,7 +1,6 @@
 package latent
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"time"
@@ -12,38 +11,22 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
-	"mannequin/netruntime"
-	"mannequin/offline/eval"
-	"mannequin/offline/metrics"
 	"mannequin/offline/recipes"
 )
 
-// runSpeed is the least speed of a run, m/s.
+// runSpeed is the speed from which a recording counts as a run, m/s.
 const runSpeed = 2
 
-// sums returns the fields that are sums over clips before mean.
-func (e *Clips) sums() []*float64 {
-	return []*float64{&e.RMS, &e.Refined, &e.Path, &e.Speed, &e.Slide, &e.Recorded}
-}
-
-// add adds the sums of other clips.
-func (e *Clips) add(other Clips) {
-	e.Clips += other.Clips
-	eval.Add(e.sums(), other.sums(), 1)
-}
-
-// mean turns the sums into means. The sums of distances are of their squares.
-func (e *Clips) mean() {
-	eval.Divide(e.sums(), float64(e.Clips))
-	for _, square := range []*float64{&e.RMS, &e.Refined, &e.Path} {
-		*square = 100 * math.Sqrt(*square)
-	}
-}
-
-// reconstruct measures held-out clips after they were encoded and decoded.
+// reconstruct measures the reconstruction of held-out clips.
 func (r *Report) reconstruct() error {
 	m := r.model
 	c, made := make([]float32, m.Values), make([]float32, len(r.held.rows[0]))
+	back := func(rows []float32) (square float64, err error) {
+		if err := r.decode(made, c, 1); err != nil {
+			return 0, err
+		}
+		return r.square(made, rows), nil
+	}
 	by := map[string]int{}
 	for i, w := range r.held.set.Windows {
 		name, rows := r.held.set.Clips[w.Clip].Name, r.held.rows[i]
@@ -51,24 +34,25 @@ func (r *Report) reconstruct() error {
 			by[name] = len(r.Recordings)
 			r.Recordings = append(r.Recordings, Clips{Name: name})
 		}
+		e := &r.Recordings[by[name]]
 		m.Components.FromLatent(c, row32(r.held.z, i))
-		if err := r.decode(made, c, 1); err != nil {
+		square, err := back(rows)
+		if err != nil {
 			return err
 		}
-		d := float64(r.ends(made).Dist(r.ends(rows)))
-		e := Clips{Clips: 1, RMS: r.square(made, rows), Path: d * d, Speed: r.speed(rows), Slide: r.slide(made), Recorded: r.slide(rows)}
+		d := r.ends(made).Dist(r.ends(rows))
+		e.RMS, e.Path, e.Clips = e.RMS+square, e.Path+float64(d*d), e.Clips+1
+		e.Speed += r.speed(rows)
+		e.Slide, e.Recorded = e.Slide+r.slide(made), e.Recorded+r.slide(rows)
 		if err := r.coder.Fit(&latent.Fit{Components: c, Want: rows, Iterations: latent.RefineIterations}); err != nil {
 			return err
 		}
-		if err := r.decode(made, c, 1); err != nil {
+		if square, err = back(rows); err != nil {
 			return err
 		}
-		e.Refined = r.square(made, rows)
-		r.Recordings[by[name]].add(e)
+		e.Refined += square
 	}
-	r.Walks.Name, r.Runs.Name, r.Slow.Name = "all walks", "all runs", "all slower"
-	for i := range r.Recordings {
-		e := &r.Recordings[i]
+	for _, e := range r.Recordings {
 		into := &r.Walks
 		switch speed := e.Speed / float64(e.Clips); {
 		case speed < 0.5:
@@ -76,11 +60,22 @@ func (r *Report) reconstruct() error {
 		case speed >= runSpeed:
 			into = &r.Runs
 		}
-		into.add(*e)
-		e.mean()
+		into.Clips += e.Clips
+		into.RMS, into.Refined, into.Path, into.Speed = into.RMS+e.RMS, into.Refined+e.Refined, into.Path+e.Path, into.Speed+e.Speed
+		into.Slide, into.Recorded = into.Slide+e.Slide, into.Recorded+e.Recorded
 	}
-	for _, e := range []*Clips{&r.Walks, &r.Runs, &r.Slow} {
-		e.mean()
+	all := []*Clips{&r.Walks, &r.Runs, &r.Slow}
+	for i, e := range all {
+		e.Name = []string{"all walks", "all runs", "all slower"}[i]
+	}
+	for i := range r.Recordings {
+		all = append(all, &r.Recordings[i])
+	}
+	for _, e := range all {
+		if n := float64(e.Clips); n > 0 {
+			e.RMS, e.Refined, e.Path, e.Speed = 100*math.Sqrt(e.RMS/n), 100*math.Sqrt(e.Refined/n), 100*math.Sqrt(e.Path/n), e.Speed/n
+			e.Slide, e.Recorded = e.Slide/n, e.Recorded/n
+		}
 	}
 	return nil
 }
@@ -108,14 +103,14 @@ func (r *Report) square(a, b []float32) float64 {
 	return sum / float64(latent.Frames*len(l.Joints))
 }
 
-// ends returns the last place of a clip's body, which begins at the origin.
+// ends returns the last place of a clip's body, which starts at the origin.
 func (r *Report) ends(rows []float32) m3.Vec3 {
 	l := r.model.Layout
 	rows = rows[:(latent.Frames-1)*l.Columns()]
 	return l.ToWorld(make([]m3.Vec3, len(l.Joints)*(latent.Frames-1)), rows, latent.Rate, feature.Place{}).Pos
 }
 
-// slide returns the slide of a clip's standing contacts over the ground, cm per frame.
+// slide returns the mean motion of standing contacts over the ground, cm per frame.
 func (r *Report) slide(rows []float32) float64 {
 	l := r.model.Layout
 	n := len(l.Joints)
@@ -143,8 +138,7 @@ func (r *Report) speed(rows []float32) (sum float64) {
 	return sum
 }
 
-// divergence measures the distance of the latent values of held-out clips from the standard normal
-// distribution.
+// divergence measures the divergence of the latent values of held-out clips.
 func (r *Report) divergence() error {
 	values := r.model.Values
 	mean, deviation := make([]float32, values), make([]float32, values)
@@ -186,8 +180,8 @@ func (r *Report) effects() error {
 	return nil
 }
 
-// best returns the largest squared correlation of a column of scores with v, and the number of the
-// column, from 1.
+// best returns the largest squared correlation of a column of scores with v, and the column's number
+// from 1.
 func best(scores *mat.Dense, v []float64) (r2 float64, at int) {
 	_, cols := scores.Dims()
 	for k := range cols {
@@ -199,8 +193,8 @@ func best(scores *mat.Dense, v []float64) (r2 float64, at int) {
 	return r2, at
 }
 
-// told measures how much components explain of the traits of held-out clips.
-func (r *Report) told() error {
+// explain measures how much components explain of the traits of held-out clips.
+func (r *Report) explain() error {
 	m := r.model
 	own := mat.NewDense(r.Clips, m.Values, nil)
 	c := make([]float32, m.Values)
@@ -210,8 +204,7 @@ func (r *Report) told() error {
 			own.Set(i, k, float64(v))
 		}
 	}
-	// Both kinds of principal components are found from the training clips. Each has as many as the
-	// model has values.
+	// Both kinds of principal components are of the training clips, and as many.
 	scores := func(train, held *mat.Dense) *mat.Dense {
 		_, _, axes := recipes.Principal(train)
 		var s mat.Dense
@@ -246,9 +239,9 @@ func (r *Report) frames(e *encoded) *mat.Dense {
 	return x
 }
 
-// made measures how well a slider sets its trait. In held-out clips, only the component with the
-// trait's name is drawn anew, from the standard normal distribution.
-func (r *Report) made() error {
+// setTraits measures how well a slider sets its trait: in held-out clips only the component of the
+// trait's name is drawn again, from the standard normal distribution.
+func (r *Report) setTraits() error {
 	const batch = 64
 	m := r.model
 	size := len(r.held.rows[0])
@@ -282,7 +275,7 @@ func (r *Report) made() error {
 	return nil
 }
 
-// chains measures the distance between chained clips that turn and step as wanted.
+// chains measures the borders of chained clips with requested turns and steps.
 func (r *Report) chains(chains int) error {
 	const clips = 6
 	m := r.model
@@ -301,7 +294,7 @@ func (r *Report) chains(chains int) error {
 				}
 			}
 			if i == 0 && lead >= 0 {
-				c[lead] = 1 // in the middle of a step; all else follows
+				c[lead] = 1 // in the middle of a step; the rest follows
 			}
 			var miss float64
 			var err error
@@ -321,37 +314,29 @@ func (r *Report) chains(chains int) error {
 	return nil
 }
 
-// rates measures the time that decoding takes: the shortest of several.
-func (r *Report) rates(wanted bool, threads int) error {
-	if !wanted {
-		return nil
-	}
+// rates measures the time to decode: the least of several.
+func (r *Report) rates(threads int) error {
 	for _, k := range []Rate{{Clips: 1, Threads: 1, Bar: 1}, {Clips: 200, Threads: threads, Bar: 60}, {Clips: 200, Threads: threads, BF16: true, Bar: 60}} {
 		coder, err := r.model.NewCoder(latent.CoderOptions{Batch: k.Clips, Workers: k.Threads, BF16: k.BF16})
 		if err != nil {
 			return err
 		}
 		rows, z := make([]float32, k.Clips*len(r.held.rows[0])), make([]float32, k.Clips*r.model.Values)
-		best, err := eval.Fastest(30, func() error { return coder.Decode(rows, z, k.Clips) })
-		if err := errors.Join(err, coder.Close()); err != nil {
+		k.MS = math.Inf(1)
+		for range 30 {
+			at := time.Now()
+			if err := coder.Decode(rows, z, k.Clips); err != nil {
+				coder.Close()
+				return err
+			}
+			k.MS = min(k.MS, float64(time.Since(at).Nanoseconds())/1e6)
+		}
+		r.Rates = append(r.Rates, k)
+		if err := coder.Close(); err != nil {
 			return err
 		}
-		k.MS = float64(best.Nanoseconds()) / 1e6
-		r.Rates = append(r.Rates, k)
 	}
 	return nil
-}
-
-// walks measures strollers that are asked for turns and speeds, if there is a network that chooses
-// the next clip.
-func (r *Report) walks(next *netruntime.Net, threads int) error {
-	if next == nil {
-		return nil
-	}
-	for _, ask := range [][2]float64{{0, 0.9}, {0, 1.2}, {0, 1.5}, {0.4, 1.2}, {-0.4, 1.2}, {0.8, 1}, {-0.8, 1}} { // rad/s, m/s
-		r.Walking = append(r.Walking, metrics.Strolled{Turn: ask[0], Speed: ask[1]})
-	}
-	return metrics.MeasureStrollers(r.model, next, r.Walking, threads)
 }
 
 // row32 returns row i.

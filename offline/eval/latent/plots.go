@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,34 +16,39 @@ import (
 	"mannequin/offline/eval/figure"
 )
 
-// startLead is how far a clip leads with a leg in figures, in deviations: without one
-// ahead it hardly walks.
+// startLead is the lead of a leg in figures, in deviations. Without a leading leg a clip hardly walks.
 const startLead = -1.5
 
-// draw draws Lüdi's Fig. 5.6 to 5.8, except figures that show components which the model lacks.
-func (r *Report) draw(album *figure.Album) error {
+// draw draws Lüdi's Fig. 5.6 to 5.8 into a folder, if the model has the components for them, and
+// returns their paths.
+func (r *Report) draw(dir string) (paths []string, err error) {
 	for _, f := range []struct {
 		name string
 		draw func() (*image.RGBA, error)
 	}{{"latent-starts.png", r.starts}, {"latent-sliders.png", r.sliders}, {"latent-chain.png", r.chained}} {
 		img, err := f.draw()
-		if err == nil && img != nil {
-			err = album.Draw(f.name, img)
-		}
 		if err != nil {
-			return err
+			return nil, err
 		}
+		if img == nil {
+			continue
+		}
+		path := filepath.Join(dir, f.name)
+		if err := figure.Save(path, img); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
 	}
-	return nil
+	return paths, nil
 }
 
-// component returns the component of this name, −1 where there is none.
+// component returns the component of this name, −1 if there is none.
 func (r *Report) component(name string) int {
 	return slices.Index(r.model.Components.Names, name)
 }
 
-// with returns the components, all 0 but those named. One that the model does not have
-// changes nothing.
+// with returns components that are 0 except the named ones. Names that the model does not have are
+// ignored.
 func (r *Report) with(set map[string]float32) []float32 {
 	c := make([]float32, r.model.Values)
 	for name, v := range set {
@@ -53,7 +59,7 @@ func (r *Report) with(set map[string]float32) []float32 {
 	return c
 }
 
-// clip returns a clip of components c, as rows and as it moves.
+// clip returns a clip of components c, as rows and as a skeleton's motion.
 func (r *Report) clip(c []float32) (rows []float32, clip *skel.Clip, err error) {
 	rows = make([]float32, latent.Frames*r.model.Layout.Columns())
 	if err := r.decode(rows, c, 1); err != nil {
@@ -63,7 +69,7 @@ func (r *Report) clip(c []float32) (rows []float32, clip *skel.Clip, err error) 
 	return rows, clip, err
 }
 
-// signed is how a component's value is written.
+// signed formats a component's value.
 func signed(v float32) string {
 	if v == 0 {
 		return "0"
@@ -71,8 +77,7 @@ func signed(v float32) string {
 	return strings.Replace(fmt.Sprintf("%+g", v), "-", "−", 1)
 }
 
-// starts is Fig. 5.6: the poses in which clips begin, by the two components that say
-// where in a step that is.
+// starts draws Fig. 5.6: the first poses of clips, by the two components of the phase of a step.
 func (r *Report) starts() (*image.RGBA, error) {
 	const reach, side = 2, 5
 	first, second := r.component("lead"), len(r.model.Components.Names)
@@ -110,7 +115,7 @@ func (r *Report) starts() (*image.RGBA, error) {
 	}, len(poses), side, 2), nil
 }
 
-// sliderView is how Fig. 5.7 shows what a component does.
+// sliderView is the view of a component in Fig. 5.7.
 type sliderView struct {
 	name   string
 	frames []int // to draw
@@ -126,8 +131,8 @@ var sliderViews = []sliderView{
 	{"bend", []int{0}, true, draw.Side(m3.V(0, 0.85, 0.05), 2.1), "the start"},
 }
 
-// sliders is Fig. 5.7: what each of the other named components does to a clip, two
-// deviations to both sides.
+// sliders draws Fig. 5.7: the effect of each of the other named components on a clip, two deviations to
+// both sides.
 func (r *Report) sliders() (*image.RGBA, error) {
 	const wide, high, by = 320, 330, 2
 	views := slices.DeleteFunc(slices.Clone(sliderViews), func(v sliderView) bool { return r.component(v.name) < 0 })
@@ -177,7 +182,7 @@ func (r *Report) sliders() (*image.RGBA, error) {
 	}), nil
 }
 
-// chainFigure is what the sliders of the clips of Fig. 5.8 say, one after the other.
+// chainFigure are the sliders of the clips of Fig. 5.8, one after the other.
 var chainFigure = []map[string]float32{
 	{},
 	{"step": 1.5},
@@ -188,7 +193,7 @@ var chainFigure = []map[string]float32{
 	{"step": 1},
 }
 
-// chained is Fig. 5.8: clips of several settings of the sliders, chained.
+// chained draws Fig. 5.8: chained clips with several settings of the sliders.
 func (r *Report) chained() (*image.RGBA, error) {
 	if r.component("turn") < 0 || r.component("lead") < 0 {
 		return nil, nil
@@ -196,7 +201,7 @@ func (r *Report) chained() (*image.RGBA, error) {
 	m := r.model
 	fixed := make([]bool, m.Values)
 	for k, name := range m.Components.Names {
-		fixed[k] = name != "lead" // it follows from how the clip before ends
+		fixed[k] = name != "lead" // it follows from the end of the last clip
 	}
 	var rows []float32
 	for i, set := range chainFigure {

@@ -3,7 +3,6 @@
 package manifold
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -26,15 +25,15 @@ type Act struct {
 	Recorded metrics.People `json:"recorded"` //
 }
 
-// actMiss is the distance of a motion from the places that it was made from, cm.
+// actMiss is the distance of a motion from its input, cm.
 type actMiss struct {
-	Given float64 `json:"given_cm"`      // mean distance of a given joint from its place
+	Given float64 `json:"given_cm"`      // mean distance of a given joint from its target
 	Worst float64 `json:"given_most_cm"` //
-	RMS   float64 `json:"rms_cm"`        // of all joints' distances from the recording, which are not given
+	RMS   float64 `json:"rms_cm"`        // of the distances of all joints from the recording
 }
 
-// actKinds are the kinds of a Performer, their held-out recordings and their rates in the paper's
-// Table 1. The shipped networks were not trained on these recordings.
+// actKinds are the kinds of motion, with patterns of their recordings' names and their rows in the
+// paper's Table 1. The shipped networks have not seen these recordings.
 var actKinds = []struct {
 	kind  string
 	clips []string // patterns of the recordings' names
@@ -44,7 +43,7 @@ var actKinds = []struct {
 	{"kick", []string{"exp_test_soccer_*", "h21_kick", "daz43_martial_05"}, 745},
 }
 
-// acts makes the held-out punches and kicks, and measures how fast.
+// acts measures held-out punches and kicks, and their rates.
 func (r *Report) acts(m *manifold.Model, set *dataset.MotionSet, o Options) error {
 	for i, k := range actKinds {
 		var clips []dataset.MotionClip
@@ -56,11 +55,15 @@ func (r *Report) acts(m *manifold.Model, set *dataset.MotionSet, o Options) erro
 		if len(clips) == 0 {
 			continue
 		}
-		a, err := OpenActor(m, k.kind, []string{o.Punch, o.Kick}[i], mostFrames(clips, m.Layout.Columns()), o.Threads)
+		a, err := OpenSynthesizer(m, k.kind, []string{o.Punch, o.Kick}[i], mostFrames(clips, m.Layout.Columns()), o.Threads)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(r.act(m, a, clips, k.kind, k.rate, o.Rates), a.Close()); err != nil {
+		if err := r.act(m, a, clips, k.kind, k.rate, o.Rates); err != nil {
+			a.Close()
+			return err
+		}
+		if err := a.Close(); err != nil {
 			return err
 		}
 	}
@@ -68,7 +71,7 @@ func (r *Report) acts(m *manifold.Model, set *dataset.MotionSet, o Options) erro
 }
 
 // act measures one kind.
-func (r *Report) act(m *manifold.Model, a *Performer, clips []dataset.MotionClip, kind string, paper float64, rates bool) error {
+func (r *Report) act(m *manifold.Model, a *Synthesizer, clips []dataset.MotionClip, kind string, paper float64, rates bool) error {
 	l, cols := m.Layout, m.Layout.Columns()
 	for _, c := range clips {
 		rows := c.Rows[:c.Frames&^1*cols]
@@ -115,21 +118,23 @@ func (r *Report) act(m *manifold.Model, a *Performer, clips []dataset.MotionClip
 	return nil
 }
 
-// actBars are the bars of punches and kicks.
+// actBars adds the bars of punches and kicks.
 func (r *Report) actBars(b *eval.Bars) {
-	for _, a := range r.Acts {
-		given := map[string]string{"punch": "hands", "kick": "feet"}[a.Kind]
-		b.Most(given+" off where they are given, cm", a.Clip, a.Edited.Given, 5)
-		b.Most("standing feet of punches and kicks slide, cm per frame", a.Kind+" "+a.Clip, a.Motion.Skate, 0.3)
-		b.Most("their bones change by, %", a.Kind+" "+a.Clip, a.Motion.Bone, 0.5)
+	for i := range r.Acts {
+		a := &r.Acts[i]
+		name := map[string]string{"punch": "hands", "kick": "feet"}[a.Kind]
+		b.Most(name+" off where they are given, cm", a.Clip, &a.Edited.Given, 5)
+	}
+	for i := range r.Acts {
+		b.Most("standing feet of punches and kicks slide, cm per frame", r.Acts[i].Kind+" "+r.Acts[i].Clip, &r.Acts[i].Motion.Skate, 0.3)
+		b.Most("their bones change by, %", r.Acts[i].Kind+" "+r.Acts[i].Clip, &r.Acts[i].Motion.Bone, 0.5)
 	}
 }
 
 func (r *Report) printActs(t *eval.Tables) {
-	t.Table(fmt.Sprintf("Punches and kicks from the hands or feet of held-out recordings, after %d steps of the edit", manifold.ActionIterations),
-		"kind\trecording\tgiven cm\tworst\tslide cm/frame\trecorded\tbones %\tjerk\trecorded\tRMS of all cm\tbefore the edit: given cm\tRMS")
+	t.Section(fmt.Sprintf("Punches and kicks from the hands or feet of held-out recordings, after %d steps of the edit", manifold.ActionIterations), "kind\trecording\tgiven cm\tworst\tslide cm/frame\trecorded\tbones %\tjerk\trecorded\tRMS of all cm\tbefore the edit: given cm\tRMS")
 	for _, a := range r.Acts {
-		t.Row("%s\t%s\t%.2f\t%.1f\t%.3f\t%.3f\t%.2f\t%.2f\t%.2f\t%.1f\t%.2f\t%.1f", a.Kind, a.Clip, a.Edited.Given, a.Edited.Worst,
-			a.Motion.Skate, a.Recorded.Skate, a.Motion.Bone, a.Motion.Jerk, a.Recorded.Jerk, a.Edited.RMS, a.Raw.Given, a.Raw.RMS)
+		t.Row("%s\t%s\t%.2f\t%.1f\t%.3f\t%.3f\t%.2f\t%.2f\t%.2f\t%.1f\t%.2f\t%.1f",
+			a.Kind, a.Clip, a.Edited.Given, a.Edited.Worst, a.Motion.Skate, a.Recorded.Skate, a.Motion.Bone, a.Motion.Jerk, a.Recorded.Jerk, a.Edited.RMS, a.Raw.Given, a.Raw.RMS)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"strings"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
@@ -23,18 +22,18 @@ import (
 
 // Options are the flags of eval manifold.
 type Options struct {
-	Base, Steps, Locomotion string
-	Punch, Kick             string
-	Data                    []string
-	HeldOut                 []string
-	Profile                 *retarget.Profile // nil: for each recording the built-in one that fits
-	Styles                  []string
-	Seconds                 float64
-	Threads                 int
-	Rates                   bool
+	Networks
+	Punch, Kick string
+	Data        []string
+	HeldOut     []string
+	Profile     *retarget.Profile // nil: for each recording the built-in one that fits
+	Styles      []string
+	Seconds     float64
+	Threads     int
+	Rates       bool
 }
 
-// Report is what the command prints.
+// Report is the result.
 type Report struct {
 	Model       string                   `json:"model"`
 	Reconstruct []metrics.Reconstruction `json:"reconstruction"` // of the held-out recordings
@@ -48,7 +47,7 @@ type Report struct {
 	Bars        eval.Bars                `json:"bars"`
 }
 
-// Noise is the effect of denoising on a recording.
+// Noise is noise on a recording, before and after denoising.
 type Noise struct {
 	Clip  string  `json:"clip"`
 	Noisy float64 `json:"noisy_cm"` // RMS distance of joints from the recording's
@@ -65,25 +64,28 @@ type Curve struct {
 	After  float64        `json:"cost_after"`
 }
 
-// people are the models under test.
-type people struct {
-	m             *manifold.Model
-	steps, motion *netruntime.Net
+// Networks names the networks of people on curves: shipped models or model files.
+type Networks struct{ Base, Steps, Locomotion string }
+
+// Open opens them.
+func (n Networks) Open() (*manifold.Networks, error) {
+	var nets [3]*netruntime.Net
+	for i, name := range []string{n.Base, n.Steps, n.Locomotion} {
+		var err error
+		if nets[i], err = models.Open(name); err != nil {
+			return nil, err
+		}
+	}
+	return manifold.NewNetworks(nets[0], nets[1], nets[2])
 }
 
+// Measure measures the networks.
 func Measure(ctx context.Context, o Options) (*Report, error) {
-	m, err := models.OpenAs(o.Base, manifold.NewModel)
+	p, err := o.Networks.Open()
 	if err != nil {
 		return nil, err
 	}
-	p := people{m: m}
-	if p.steps, err = models.Open(o.Steps); err != nil {
-		return nil, err
-	}
-	if p.motion, err = models.Open(o.Locomotion); err != nil {
-		return nil, err
-	}
-	_, heldOut, err := dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: p.m.Layout, HeldOut: o.HeldOut, Profile: o.Profile, Workers: o.Threads})
+	_, heldOut, err := dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: p.Model.Layout, HeldOut: o.HeldOut, Profile: o.Profile, Workers: o.Threads})
 	if err != nil {
 		return nil, err
 	}
@@ -91,13 +93,13 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		return nil, errors.New("no recording is held out: name some with --held-out")
 	}
 	r := &Report{Model: o.Base}
-	if err := eval.Run(ctx,
-		func() error { return r.recordings(p.m, heldOut, o.Threads) },
+	err = eval.Stages(ctx,
+		func() error { return r.recordings(p.Model, heldOut, o.Threads) },
 		func() error { return r.curves(p, o) },
 		func() error { return r.rates(p, o) },
-		func() error { return r.acts(p.m, heldOut, o) },
-		func() error { return r.styles(p, o) },
-	); err != nil {
+		func() error { return r.acts(p.Model, heldOut, o) },
+		func() error { return r.styles(p, o) })
+	if err != nil {
 		return nil, err
 	}
 	r.Bars = r.bars()
@@ -107,7 +109,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 // noise is the deviation of the noise on every coordinate of a joint, m.
 const noise = 0.05
 
-// recordings measures held-out recordings after the manifold, and after noise was taken off them.
+// recordings measures reconstruction and denoising of held-out recordings.
 func (r *Report) recordings(m *manifold.Model, set *dataset.MotionSet, workers int) error {
 	cols := m.Layout.Columns()
 	for i, c := range set.Clips[:len(set.Clips)/2] {
@@ -129,38 +131,42 @@ func (r *Report) recordings(m *manifold.Model, set *dataset.MotionSet, workers i
 			return err
 		}
 		r.Denoise = append(r.Denoise, Noise{c.Name, metrics.JointRMS(m, spoilt, rows), metrics.JointRMS(m, clean, rows)})
-		if rec.Speed < 0.5 { // standing and boxing people are no measure for walks
+		if rec.Speed < 0.5 { // recordings of standing and boxing are not compared with walks
 			continue
 		}
 		q, err := metrics.MeasurePeople(m, c.Rows, Contacts(m.Layout, c.Rows), feature.Place{}, nil)
 		if err != nil {
 			return err
 		}
-		into := r.recorded(rec.Speed)
+		into := &r.Walks
+		if rec.Speed >= runSpeed {
+			into = &r.Runs
+		}
 		into.Frames += q.Frames
-		eval.Add(perFrame(into), perFrame(&q), float64(q.Frames))
+		for _, v := range []struct{ sum, of *float64 }{{&into.Skate, &q.Skate}, {&into.Lift, &q.Lift}, {&into.Jerk, &q.Jerk}} {
+			*v.sum += *v.of * float64(q.Frames)
+		}
 	}
 	for _, p := range []*metrics.People{&r.Walks, &r.Runs} {
-		eval.Divide(perFrame(p), float64(p.Frames))
+		for _, v := range []*float64{&p.Skate, &p.Lift, &p.Jerk} {
+			*v /= float64(max(1, p.Frames))
+		}
 	}
 	return nil
 }
 
-// perFrame returns the measures of recordings that are means over frames.
-func perFrame(p *metrics.People) []*float64 { return []*float64{&p.Skate, &p.Lift, &p.Jerk} }
-
-// runSpeed is the least speed of motion that is compared with recorded runs, m/s.
+// runSpeed is the speed from which motion is compared with recorded runs, m/s.
 const runSpeed = 2
 
-// recorded returns the recorded walks or runs, whichever motion of a speed is compared with.
-func (r *Report) recorded(speed float64) *metrics.People {
-	if speed >= runSpeed {
+// recorded returns the recordings to compare a curve with.
+func (r *Report) recorded(c *Curve) *metrics.People {
+	if c.Speed >= runSpeed {
 		return &r.Runs
 	}
 	return &r.Walks
 }
 
-// curveSpeeds are those of the curves: a stroll, a walk, a jog and a run, m/s.
+// curveSpeeds are the speeds along curves: a stroll, a walk, a jog and a run, m/s.
 var curveSpeeds = []float32{0.8, 1.4, 2.2, 3.3}
 
 // curvePaths are the curves.
@@ -181,13 +187,13 @@ func curvePaths() (names []string, paths []*control.Path, err error) {
 }
 
 // curves makes motion along every curve at every speed.
-func (r *Report) curves(p people, o Options) error {
+func (r *Report) curves(p *manifold.Networks, o Options) error {
 	names, paths, err := curvePaths()
 	if err != nil {
 		return err
 	}
 	frames := int(math.Round(o.Seconds * manifold.Rate))
-	l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.Threads})
+	l, err := p.NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.Threads})
 	if err != nil {
 		return err
 	}
@@ -207,7 +213,7 @@ func (r *Report) curves(p people, o Options) error {
 				if err != nil {
 					return err
 				}
-				if *edit.into, err = metrics.MeasurePeople(p.m, made[0].Rows, made[0].Contacts, made[0].Start, course); err != nil {
+				if *edit.into, err = metrics.MeasurePeople(p.Model, made[0].Rows, made[0].Contacts, made[0].Start, course); err != nil {
 					return err
 				}
 				c.Before, c.After = rep.Edit.Before, rep.Edit.After
@@ -228,48 +234,53 @@ func (r *Report) bars() eval.Bars {
 		}
 		cut += (1 - r.Denoise[i].Left/r.Denoise[i].Noisy) / float64(len(r.Reconstruct))
 	}
-	b.Most("RMS error of a held-out walk's joints, cm per axis", "walks", axis/max(1, n), 1)
-	b.Least("share of noise of 5 cm that is taken off", "all held out", cut, 0.7)
-	for _, c := range r.Curves {
-		of := fmt.Sprintf("%s %.1f m/s", c.Curve, c.Speed)
-		b.Most("body off the curve, cm", of, c.Edited.Away, 2)
-		b.Most("body's facing off the curve, °", of, c.Edited.Aside, 2)
-		b.Most("standing feet slide, cm per frame", of, c.Edited.Skate, 0.3)
-		b.Most("bones change by, %", of, c.Edited.Bone, 0.5)
-		if recorded := r.recorded(c.Speed); recorded.Frames > 0 {
-			b.Most("standing feet slide ÷ recorded", of, c.Edited.Skate/recorded.Skate, 1.1)
-			b.Most("jerk of the joints ÷ recorded", of, c.Edited.Jerk/recorded.Jerk, 1)
+	axis /= max(1, n)
+	b.Most("RMS error of a held-out walk's joints, cm per axis", "walks", &axis, 1)
+	b.Least("share of noise of 5 cm that is taken off", "all held out", &cut, 0.7)
+	for _, bar := range []struct {
+		name string
+		of   func(c *Curve) float64
+		most float64
+	}{
+		{"body off the curve, cm", func(c *Curve) float64 { return c.Edited.Away }, 2},
+		{"body's facing off the curve, °", func(c *Curve) float64 { return c.Edited.Aside }, 2},
+		{"standing feet slide, cm per frame", func(c *Curve) float64 { return c.Edited.Skate }, 0.3},
+		{"the same ÷ recorded", func(c *Curve) float64 { return c.Edited.Skate / r.recorded(c).Skate }, 1.1},
+		{"bones change by, %", func(c *Curve) float64 { return c.Edited.Bone }, 0.5},
+		{"jerk of the joints ÷ recorded", func(c *Curve) float64 { return c.Edited.Jerk / r.recorded(c).Jerk }, 1},
+	} {
+		for i := range r.Curves {
+			c := &r.Curves[i]
+			v := bar.of(c)
+			if math.IsInf(v, 0) || math.IsNaN(v) { // no held-out recording is as fast
+				continue
+			}
+			b.Most(bar.name, fmt.Sprintf("%s %.1f m/s", c.Curve, c.Speed), &v, bar.most)
 		}
 	}
 	r.actBars(&b)
 	r.styleBars(&b)
 	for _, v := range r.Rates {
-		b.Least("frames per second", v.Task, v.Rate, v.Bar)
+		b.Least("frames per second", v.Task, &v.Rate, v.Bar)
 	}
-	return b.Sorted()
+	return b
 }
 
-// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
 	t := eval.NewTables(w)
-	t.Table(r.Model+" on recordings held out", "recording\tframes\tm/s\tRMS cm\tper axis\tworst cm\tbones %\tcontacts\tnoisy cm\tdenoised")
+	t.Section(r.Model+" on held-out recordings", "recording\tframes\tm/s\tRMS cm\tper axis\tworst cm\tbones %\tcontacts\tnoisy cm\tdenoised")
 	for i, c := range r.Reconstruct {
-		t.Row("%s\t%d\t%.1f\t%.2f\t%.2f\t%.1f %s\t%.2f\t%.3f\t%.2f\t%.2f", c.Clip, c.Frames, c.Speed, c.RMS, c.RMS/math.Sqrt(3), c.Worst, c.Joint,
-			c.Bone, c.Contact, r.Denoise[i].Noisy, r.Denoise[i].Left)
+		t.Row("%s\t%v\t%.1f\t%.2f\t%.2f\t%.1f %s\t%.2f\t%.3f\t%.2f\t%.2f",
+			c.Clip, c.Frames, c.Speed, c.RMS, c.RMS/math.Sqrt(3), c.Worst, c.Joint, c.Bone, c.Contact, r.Denoise[i].Noisy, r.Denoise[i].Left)
 	}
-	t.Table(fmt.Sprintf("Along curves, after %d steps of the edit; recorded walks and runs: slide %.3f, %.3f, lift %.3f, %.3f, jerk %.2f, %.2f cm per frame",
-		manifold.DefaultIterations, r.Walks.Skate, r.Runs.Skate, r.Walks.Lift, r.Runs.Lift, r.Walks.Jerk, r.Runs.Jerk),
-		"curve\tm/s\tcm\t°\tslide cm/frame\tlift\tbones %\tmost\tjerk\tbefore the edit: slide\tbones %\tjerk\tcost\tafter")
+	t.Section(fmt.Sprintf("Along curves, after %d steps of the edit; recorded walks and runs: slide %.3f, %.3f, lift %.3f, %.3f, jerk %.2f, %.2f cm per frame",
+		manifold.DefaultIterations, r.Walks.Skate, r.Runs.Skate, r.Walks.Lift, r.Runs.Lift, r.Walks.Jerk, r.Runs.Jerk), "curve\tm/s\tcm\t°\tslide cm/frame\tlift\tbones %\tmost\tjerk\tbefore the edit: slide\tbones %\tjerk\tcost\tafter")
 	for _, c := range r.Curves {
-		e := c.Edited
-		t.Row("%s\t%.1f\t%.2f\t%.2f\t%.3f\t%.3f\t%.2f\t%.1f\t%.2f\t%.3f\t%.2f\t%.2f\t%.2g\t%.2g", c.Curve, c.Speed,
-			e.Away, e.Aside, e.Skate, e.Lift, e.Bone, e.BoneMost, e.Jerk, c.Raw.Skate, c.Raw.Bone, c.Raw.Jerk, c.Before, c.After)
+		t.Row("%s\t%.1f\t%.2f\t%.2f\t%.3f\t%.3f\t%.2f\t%.1f\t%.2f\t%.3f\t%.2f\t%.2f\t%.2g\t%.2g",
+			c.Curve, c.Speed, c.Edited.Away, c.Edited.Aside, c.Edited.Skate, c.Edited.Lift, c.Edited.Bone, c.Edited.BoneMost, c.Edited.Jerk, c.Raw.Skate, c.Raw.Bone, c.Raw.Jerk, c.Before, c.After)
 	}
 	r.printActs(t)
 	r.printStyles(t)
-	t.Table("Table 1", "task\tframes\tsynthesis s\tediting s\tframes/s\tpaper's GPU")
-	for _, v := range r.Rates {
-		t.Row("%s\t%d\t%.3f\t%.3f\t%.0f\t%.0f", v.Task, v.Frames, v.Synthesis, v.Editing, v.Rate, v.Paper)
-	}
-	return t.Bars(strings.TrimSpace(r.Model), r.Bars)
+	r.printRates(t)
+	return t.InShort(r.Model, r.Bars, "")
 }

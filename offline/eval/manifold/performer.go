@@ -28,19 +28,19 @@ func Rounded(stand []float32) []float32 {
 	return stand
 }
 
-// Performer makes punches or kicks from their start to their end: beyond these
-// what is given is held, so that filters see no frames of zeros.
-type Performer struct {
+// Synthesizer makes punches or kicks. Beyond their start and end the given positions are held, so that
+// filters see no frames of zeros.
+type Synthesizer struct {
 	*manifold.ActionSynthesizer
 	m       *manifold.Model
 	columns []int
 }
 
-// held is for how many frames.
+// held is the number of held frames at each end.
 const held = 60
 
-// OpenActor opens a network of a kind for up to so many frames.
-func OpenActor(m *manifold.Model, kind, nameOrPath string, frames, threads int) (*Performer, error) {
+// OpenSynthesizer opens a network of a kind of motion for up to the given number of frames.
+func OpenSynthesizer(m *manifold.Model, kind, nameOrPath string, frames, threads int) (*Synthesizer, error) {
 	net, err := models.Open(nameOrPath)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func OpenActor(m *manifold.Model, kind, nameOrPath string, frames, threads int) 
 	if err != nil {
 		return nil, err
 	}
-	return &Performer{a, m, columns}, nil
+	return &Synthesizer{a, m, columns}, nil
 }
 
 // Places returns the given columns of rows of cols values each, (frames, columns).
@@ -70,8 +70,8 @@ func Places(rows []float32, cols int, columns []int) []float32 {
 	return given
 }
 
-// Make returns the motion for an even number of frames of given places.
-func (p *Performer) Make(given []float32, iterations int) ([]float32, manifold.EditReport, error) {
+// Make returns the motion for given positions, of an even number of frames.
+func (p *Synthesizer) Make(given []float32, iterations int) ([]float32, manifold.EditReport, error) {
 	n, cols := p.Inputs(), p.m.Layout.Columns()
 	frames := len(given) / n
 	length := frames + 2*held
@@ -83,9 +83,9 @@ func (p *Performer) Make(given []float32, iterations int) ([]float32, manifold.E
 	return rows[held*cols:][:frames*cols], r, err
 }
 
-// Miss returns how far the given joints are from their places in rows, cm: the
-// mean, and the largest.
-func (p *Performer) Miss(rows, given []float32) (mean, most float64) {
+// Miss returns the mean and the largest distance of the given joints in rows from their given
+// positions, cm.
+func (p *Synthesizer) Miss(rows, given []float32) (mean, most float64) {
 	n, cols := p.Inputs(), p.m.Layout.Columns()
 	frames := len(given) / n
 	for f := range frames {

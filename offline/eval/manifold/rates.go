@@ -5,6 +5,7 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/manifold"
+	"mannequin/offline/eval"
 )
 
 // Rate is a row of Table 1.
@@ -18,15 +19,15 @@ type Rate struct {
 	Bar       float64 `json:"bar"`
 }
 
-// took counts a run in, of which the fastest stays.
+// took adds a run. The fastest counts.
 func (r *Rate) took(synthesis, editing time.Duration) {
 	if rate := float64(r.Frames) / (synthesis + editing).Seconds(); rate > r.Rate {
 		r.Synthesis, r.Editing, r.Rate = synthesis.Seconds(), editing.Seconds(), rate
 	}
 }
 
-// rates measures the tasks of the paper's Table 1 that are walks.
-func (r *Report) rates(p people, o Options) error {
+// rates measures the walks of the paper's Table 1.
+func (r *Report) rates(p *manifold.Networks, o Options) error {
 	if !o.Rates {
 		return nil
 	}
@@ -53,7 +54,7 @@ func (r *Report) rates(p people, o Options) error {
 				return err
 			}
 		}
-		l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: task.people, Frames: task.frames, Workers: o.Threads})
+		l, err := p.NewLocomotion(manifold.LocomotionOptions{Batch: task.people, Frames: task.frames, Workers: o.Threads})
 		if err != nil {
 			return err
 		}
@@ -72,4 +73,12 @@ func (r *Report) rates(p people, o Options) error {
 		r.Rates = append(r.Rates, best)
 	}
 	return nil
+}
+
+func (r *Report) printRates(t *eval.Tables) {
+	t.Section("Table 1", "task\tframes\tsynthesis s\tediting s\tframes/s\tpaper's GPU")
+	for _, v := range r.Rates {
+		t.Row("%s\t%v\t%.3f\t%.3f\t%.0f\t%.0f",
+			v.Task, v.Frames, v.Synthesis, v.Editing, v.Rate, v.Paper)
+	}
 }

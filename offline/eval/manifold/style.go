@@ -10,8 +10,7 @@ import (
 	"mannequin/offline/eval"
 )
 
-// Style is a walk that was given the style of a recording. The walk is made
-// along the meander, as fast as the recording goes.
+// Style is a walk with the style of a recording, along the meander, at the recording's speed.
 type Style struct {
 	Clip       string  `json:"clip"`
 	Speed      float64 `json:"speed_m_s"`
@@ -22,30 +21,30 @@ type Style struct {
 	Rate       float64 `json:"frames_per_second"` // the edit included
 }
 
-// The content is this long, s, and goes at a speed between these, m/s.
+// Length of the content, s, and bounds of its speed, m/s.
 const (
 	styleSeconds           = 8
 	styleSlow, styleFast   = 0.5, 3.5
 	paperStyleRate, styled = 214, 0.2 // frames per second of Table 1, and the ratio to reach
 )
 
-// styles gives walks the styles that were asked for.
-func (r *Report) styles(p people, o Options) error {
+// styles gives walks the styles of recordings.
+func (r *Report) styles(p *manifold.Networks, o Options) error {
 	if len(o.Styles) == 0 {
 		return nil
 	}
 	const frames = styleSeconds * manifold.Rate
-	l, err := p.m.With(p.steps, p.motion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.Threads})
+	l, err := p.NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.Threads})
 	if err != nil {
 		return err
 	}
 	defer l.Close()
 	for _, path := range o.Styles {
-		clip, _, err := OpenPerson(p.m, path, o.Profile)
+		clip, _, err := OpenPerson(p.Model, path, o.Profile)
 		if err != nil {
 			return err
 		}
-		s := Style{Clip: filepath.Base(path), Speed: min(max(speedOf(p.m.Layout, clip), styleSlow), styleFast)}
+		s := Style{Clip: filepath.Base(path), Speed: min(max(speedOf(p.Model.Layout, clip), styleSlow), styleFast)}
 		course, err := manifold.AlongPath(control.Meander(), frames, func(int) float32 { return float32(s.Speed) }, func(int) float32 { return 0 })
 		if err != nil {
 			return err
@@ -55,11 +54,11 @@ func (r *Report) styles(p people, o Options) error {
 			return err
 		}
 		content := made[0].Rows
-		contacts := len(p.m.Layout.Contacts)
-		for f := range frames { // the networks tell contacts as likelihoods
-			copy(content[f*p.m.Layout.Columns()+p.m.Layout.Contact(0):][:contacts], made[0].Contacts[f*contacts:])
+		contacts := len(p.Model.Layout.Contacts)
+		for f := range frames { // contacts are the networks' probabilities
+			copy(content[f*p.Model.Layout.Columns()+p.Model.Layout.Contact(0):][:contacts], made[0].Contacts[f*contacts:])
 		}
-		rep, _, err := Stylize(p.m, content, made[0].Start, clip,
+		rep, _, err := Stylize(p.Model, content, made[0].Start, clip,
 			Styling{Content: s.Clip, Style: path, Amount: 1, Iterations: manifold.StyleIterations, Edit: manifold.DefaultIterations, Seed: 1, Threads: o.Threads})
 		if err != nil {
 			return err
@@ -85,18 +84,21 @@ func speedOf(l *feature.Motion, rows []float32) float64 {
 
 // styleBars adds the bars of styles.
 func (r *Report) styleBars(b *eval.Bars) {
-	for _, s := range r.Styles {
-		b.Most("distance of the Gram matrix from a style's ÷ before", s.Clip, s.Ratio, styled)
-		b.Most("change of its steps per second", s.Clip, math.Abs(s.Cadence/s.CadenceWas-1), 0.05)
+	for i := range r.Styles {
+		s := &r.Styles[i]
+		change := math.Abs(s.Cadence/s.CadenceWas - 1)
+		b.Most("distance of the Gram matrix from a style's ÷ before", s.Clip, &s.Ratio, styled)
+		b.Most("change of its steps per second", s.Clip, &change, 0.05)
 		if s.Rate > 0 {
-			b.Least("frames per second", "style "+s.Clip, s.Rate, paperStyleRate)
+			b.Least("frames per second", "style "+s.Clip, &s.Rate, paperStyleRate)
 		}
 	}
 }
 
 func (r *Report) printStyles(t *eval.Tables) {
-	t.Table("Walks in the styles of recordings", "style\tm/s\tGram distance ÷ before\tsteps/s\tbefore\tslide cm/frame\tframes/s")
+	t.Section("Walks in the styles of recordings", "style\tm/s\tGram distance ÷ before\tsteps/s\tbefore\tslide cm/frame\tframes/s")
 	for _, s := range r.Styles {
-		t.Row("%s\t%.2f\t%.3f\t%.2f\t%.2f\t%.3f\t%.0f", s.Clip, s.Speed, s.Ratio, s.Cadence, s.CadenceWas, s.Skate, s.Rate)
+		t.Row("%s\t%.2f\t%.3f\t%.2f\t%.2f\t%.3f\t%.0f",
+			s.Clip, s.Speed, s.Ratio, s.Cadence, s.CadenceWas, s.Skate, s.Rate)
 	}
 }

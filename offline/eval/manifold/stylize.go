@@ -15,14 +15,14 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// Stylized is what the command prints.
+// Stylized is the report of stylize.
 type Stylized struct {
 	Out       string  `json:"out"`
 	Seconds   float64 `json:"seconds"`
 	Took      float64 `json:"took_s"`
 	Rate      float64 `json:"frames_per_second"`
 	Steps     int     `json:"steps"`
-	Weight    float64 `json:"style_weight"` // s of the cost
+	Weight    float64 `json:"style_weight"` // weight in the cost
 	Cost      float64 `json:"cost"`
 	Before    float64 `json:"cost_before"`
 	Content   float64 `json:"content_cost"`
@@ -30,14 +30,14 @@ type Stylized struct {
 	Gram      float64 `json:"gram_distance"`
 	GramRatio float64 `json:"gram_ratio"`
 
-	CadenceWas float64             `json:"cadence_content"` // steps per second; 0 where it makes fewer than two
+	CadenceWas float64             `json:"cadence_content"` // steps per second; 0 for fewer than two steps
 	Cadence    float64             `json:"cadence"`
 	SkateWas   float64             `json:"skate_content_cm"` // of the content, per frame
 	Edit       manifold.EditReport `json:"edit"`
 	Motion     metrics.People      `json:"motion"`
 }
 
-// Styling is how a motion gets the style of a recording.
+// Styling are the settings of a style transfer.
 type Styling struct {
 	Content, Style            string  // names, for errors
 	Amount                    float64 // scales the weight of the style's term
@@ -45,8 +45,7 @@ type Styling struct {
 	Seed                      uint64
 }
 
-// Stylize gives content, whose body begins at start, the style of clip, and
-// measures the result, rows.
+// Stylize gives content, whose body starts at start, the style of clip, and measures the result, rows.
 func Stylize(m *manifold.Model, content []float32, start feature.Place, clip []float32, o Styling) (rep *Stylized, rows []float32, err error) {
 	style, err := m.NewStyle(clip, o.Threads)
 	if err != nil {
@@ -99,7 +98,7 @@ func OpenPerson(m *manifold.Model, path string, profile *retarget.Profile) ([]fl
 	return rows[:frames*cols], start, nil
 }
 
-// Contacts returns where contacts stand, (frames, contacts).
+// Contacts returns the contacts of rows, (frames, contacts).
 func Contacts(l *feature.Motion, rows []float32) []float32 {
 	cols := l.Columns()
 	var stand []float32
@@ -109,9 +108,8 @@ func Contacts(l *feature.Motion, rows []float32) []float32 {
 	return stand
 }
 
-// StepsPerSecond returns how often one foot overtakes the other, seen along the way
-// that the body goes, between the first time and the last. A foot is what has
-// contacts on one side; it is ahead once it is so by ahead metres.
+// StepsPerSecond returns how often one foot overtakes the other in the direction of motion, between the
+// first time and the last. A foot is the contacts of one side. It overtakes by more than ahead metres.
 func StepsPerSecond(l *feature.Motion, rows []float32) float64 {
 	const ahead = 0.04
 	side, first, last, steps := 0, 0, 0, 0

@@ -11,7 +11,6 @@ import (
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 	"mannequin/offline/eval"
-	"mannequin/offline/eval/figure"
 	"mannequin/offline/metrics"
 )
 
@@ -26,7 +25,7 @@ type Options struct {
 	Plots       string
 }
 
-// Report is what eval mann finds out.
+// Report is the result.
 type Report struct {
 	Model       string              `json:"model"`
 	HeldOut     HeldOut             `json:"held_out"`
@@ -37,11 +36,12 @@ type Report struct {
 	Latencies   []metrics.Latency   `json:"latencies"`
 	Transitions Transitions         `json:"transitions"`
 	Experts     *Experts            `json:"experts,omitempty"` // nil for a network of one
-	Restored    int                 `json:"restored"`          // times that the watchdog put a dog back, but for those without an expert
+	Restored    int                 `json:"restored"`          // resets by the watchdog, without those of runs without an expert
 	Bars        eval.Bars           `json:"bars"`
 	Plots       []string            `json:"plots,omitempty"`
 }
 
+// HeldOut are the losses on the held-out recordings.
 type HeldOut struct {
 	Recordings []string       `json:"recordings"`
 	Rows       int            `json:"rows"` // mirrored ones included
@@ -52,8 +52,8 @@ type HeldOut struct {
 type Gait struct {
 	Name       string          `json:"name"`
 	Truth      metrics.Motion  `json:"truth"`
-	Model      metrics.Made    `json:"model"`   // asked for the gait
-	Matched    metrics.Made    `json:"matched"` // asked for what the recordings do
+	Model      metrics.Made    `json:"model"`   // with the gait's command
+	Matched    metrics.Made    `json:"matched"` // with the recordings' commands
 	PaperModel *metrics.Motion `json:"paper_model,omitempty"`
 	PaperTruth *metrics.Motion `json:"paper_truth,omitempty"`
 
@@ -62,36 +62,39 @@ type Gait struct {
 	Shown    metrics.Footfall `json:"footfall_shown"`
 }
 
+// Path is the result on a path.
 type Path struct {
 	Path string `json:"path"`
 	metrics.Follow
 	Paper *metrics.PaperPath `json:"paper,omitempty"`
 }
 
+// Transitions are the changes from mode to mode.
 type Transitions struct {
-	Recorded metrics.Rates        `json:"recorded"` // what one in a thousand recorded joints and frames exceeds
+	Recorded metrics.Rates        `json:"recorded"` // 99.9 percentile of the recordings
 	Changes  []metrics.Transition `json:"changes"`
 }
 
+// Experts are the abilities without each expert.
 type Experts struct {
 	Vanishes float64             `json:"vanishes_below"` // share of the whole network's ability
 	Whole    []metrics.Ability   `json:"whole"`
 	Without  [][]metrics.Ability `json:"without"` // by expert
 }
 
-// evaluation is a report under way.
+// evaluation is an evaluation in progress.
 type evaluation struct {
 	opt         Options
 	progress    eval.Progress
 	rollout     *metrics.Rollout
-	far         *mann.Model   // nil if the measured model has a stride of 1
-	album       *figure.Album // nil: no pictures
+	far         *mann.Model // the measured model if its stride is longer than a tick, else nil
 	train, held *dataset.MANN
 	poses       [control.NumActions]*metrics.Poses
-	stretches   []draftStrip
+	stretches   []footfallStrip
 	report      Report
 }
 
+// Measure measures a network.
 func Measure(o Options, progress eval.Progress) (*Report, error) {
 	m, err := models.OpenAs(o.Model, mann.NewModel)
 	if err != nil {
@@ -99,7 +102,7 @@ func Measure(o Options, progress eval.Progress) (*Report, error) {
 	}
 	net := m.Net
 	var far *mann.Model
-	if m.Layout.Step() > 1 { // distant dogs; dogs near the camera need a network of stride 1
+	if m.Layout.Step() > 1 { // it drives distant dogs, so a model of near dogs is needed, too
 		far = m
 		if m, err = models.OpenAs(o.Near, mann.NewModel); err != nil {
 			return nil, err
@@ -110,9 +113,6 @@ func Measure(o Options, progress eval.Progress) (*Report, error) {
 		return nil, err
 	}
 	e := &evaluation{opt: o, far: far, progress: progress}
-	if e.album, err = figure.NewAlbum(o.Plots); err != nil {
-		return nil, err
-	}
 	if e.train, e.held, err = dataset.BuildMANN(o.Data, dataset.Options{Layout: m.Layout, HeldOut: o.HeldOut, Workers: o.Threads}); err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (e *evaluation) losses(net *netruntime.Net) error {
 	}
 	defer session.Close()
 	held := e.held
-	if e.far != nil { // its rows lead farther
+	if e.far != nil { // its rows have a longer stride
 		if _, held, err = dataset.BuildMANN(e.opt.Data, dataset.Options{Layout: e.far.Layout, HeldOut: e.opt.HeldOut, Workers: e.opt.Threads}); err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ func (e *evaluation) gaits() error {
 			return err
 		}
 		e.report.Gaits = append(e.report.Gaits, r)
-		e.stretches = append(e.stretches, draftStrip{stretches[i], take.Raw, take.Shown})
+		e.stretches = append(e.stretches, footfallStrip{stretches[i], take.Raw, take.Shown})
 	}
 	return nil
 }
@@ -237,8 +237,7 @@ func openPaths(files []string) ([]namedPath, error) {
 	return out, nil
 }
 
-// Paths are followed at a pace, for long enough to come once around the longest of
-// the paper's at barPathSpeed.
+// Paths are followed at pace, long enough to complete the paper's longest at barPathSpeed.
 const (
 	pathSpeed   = control.PaceSpeed
 	pathSeconds = 40
@@ -270,7 +269,7 @@ func (e *evaluation) transitions() (err error) {
 func (e *evaluation) experts() error {
 	net := e.rollout.Model.Net
 	n := metrics.Experts(net)
-	if n < 2 || e.far != nil { // what can be taken away is the other's
+	if n < 2 || e.far != nil { // the experts are the near model's
 		return nil
 	}
 	out := &Experts{Vanishes: metrics.Vanishes}

@@ -2,6 +2,8 @@ package mann
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
@@ -11,50 +13,50 @@ import (
 	"mannequin/offline/metrics"
 )
 
-// draftStrip is what the footfall picture shows of a gait.
-type draftStrip struct{ recorded, raw, shown *skel.Clip }
+// footfallStrip is a gait in the footfall picture.
+type footfallStrip struct{ recorded, raw, shown *skel.Clip }
 
-// plots writes the pictures into the folder that was asked for.
+// plots writes the pictures, if there is a folder for them.
 func (e *evaluation) plots() error {
-	if e.album == nil {
+	if e.opt.Plots == "" {
 		return nil
+	}
+	if err := os.MkdirAll(e.opt.Plots, 0o755); err != nil {
+		return err
 	}
 	if err := e.plotFootfalls(); err != nil {
 		return err
 	}
-	if metrics.Experts(e.rollout.Model.Net) > 1 {
-		if err := e.plotGating(); err != nil {
-			return err
-		}
+	if metrics.Experts(e.rollout.Model.Net) < 2 {
+		return nil
 	}
-	e.report.Plots = e.album.Paths
-	return nil
+	return e.plotGating()
 }
 
-// plotFootfalls draws the paper's Fig. 2 of the recordings and of ours.
+// plotFootfalls draws the paper's Fig. 2 for the recordings and the network.
 func (e *evaluation) plotFootfalls() error {
 	var strips []metrics.Strip
 	for i, g := range e.report.Gaits {
-		if g.Name == metrics.Turn {
+		if g.Name == "turn" {
 			continue
 		}
 		s := e.stretches[i]
-		strip := func(how string, speed float64, clip *skel.Clip, fall metrics.Footfall) {
-			strips = append(strips, metrics.Strip{Title: fmt.Sprintf("%s, %s at %.1f m/s", g.Name, how, speed), Clip: clip, Fall: fall})
-		}
-		strip("recorded", g.Truth.Speed, s.recorded, g.Recorded)
-		strip("raw", g.Model.Raw.Speed, s.raw, g.Raw)
-		strip("shown", g.Model.Shown.Speed, s.shown, g.Shown)
+		strips = append(strips,
+			metrics.Strip{Title: fmt.Sprintf("%s, recorded at %.1f m/s", g.Name, g.Truth.Speed), Clip: s.recorded, Fall: g.Recorded},
+			metrics.Strip{Title: fmt.Sprintf("%s, raw at %.1f m/s", g.Name, g.Model.Raw.Speed), Clip: s.raw, Fall: g.Raw},
+			metrics.Strip{Title: fmt.Sprintf("%s, shown at %.1f m/s", g.Name, g.Model.Shown.Speed), Clip: s.shown, Fall: g.Shown})
 	}
 	img, err := metrics.FootfallPicture(strips)
 	if err != nil {
 		return err
 	}
-	return e.album.Add("footfall.png", func(path string) error { return figure.WritePNG(path, img) })
+	path := filepath.Join(e.opt.Plots, "footfall.png")
+	e.report.Plots = append(e.report.Plots, path)
+	return figure.WritePNG(path, img)
 }
 
-// plotGating draws the paper's Fig. 9: the experts' weights over time, one mode under the other. A
-// gait is drawn for two seconds when it is steady, an action from its command on.
+// plotGating draws the paper's Fig. 9: the experts' weights over time, a chart for each mode. A gait is
+// shown for two steady seconds, an action from its command.
 func (e *evaluation) plotGating() error {
 	const lead, gait, action = 3 * mann.Rate, 2 * mann.Rate, 4 * mann.Rate
 	modes := metrics.Modes(e.rollout.Model)
@@ -81,5 +83,7 @@ func (e *evaluation) plotGating() error {
 		}
 	}
 	charts[len(charts)-1].XLabel = "seconds"
-	return e.album.Add("gating.png", func(path string) error { return chart.Stack(path, charts...) })
+	path := filepath.Join(e.opt.Plots, "gating.png")
+	e.report.Plots = append(e.report.Plots, path)
+	return chart.Stack(path, charts...)
 }

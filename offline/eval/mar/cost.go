@@ -19,7 +19,7 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// Speed is what a database and a frame on it cost.
+// Speed is the cost of a database and of a frame with it.
 type Speed struct {
 	Database string  `json:"database"`
 	Frames   int     `json:"frames"`
@@ -34,11 +34,10 @@ type Far struct {
 	transfer.FarScore
 }
 
-// farSeconds of a far clip are translated.
+// farSeconds is the length of a far clip that is translated.
 const farSeconds = 20
 
-// costs measures what a frame costs, and far input, on the database that was named
-// or one made from rules.
+// costs measures the cost of a frame, and far input, with the named database or a procedural one.
 func (r *Report) costs(ctx context.Context, o Options) error {
 	before := heapInUse()
 	var db *mar.Database
@@ -85,8 +84,8 @@ func (r *Report) costs(ctx context.Context, o Options) error {
 	return nil
 }
 
-// freeDatabase makes a database from rules: two takes of everything, 108,000 frames,
-// where the paper has 80,000.
+// freeDatabase makes a procedural database: two takes of everything, 108,000 frames. The paper has
+// 80,000.
 func freeDatabase(workers int) (*mar.Database, error) {
 	takes, lines, err := human.Generate(human.Options{Workers: workers})
 	if err != nil {
@@ -95,11 +94,11 @@ func freeDatabase(workers int) (*mar.Database, error) {
 	return registration.Database(takes, lines)
 }
 
-// heapInUse returns the bytes that are reachable.
+// heapInUse returns the reachable bytes.
 func heapInUse() float64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what finalizers let go
+	runtime.GC() // what finalizers release
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
 }
@@ -124,7 +123,10 @@ func (r *Report) farFolder(ctx context.Context, db *mar.Database, name, dir stri
 		if err != nil {
 			return err
 		}
-		c = c.Section(0, min(c.Frames, int(farSeconds*c.FPS)))
+		if most := int(farSeconds * c.FPS); c.Frames > most {
+			joints := c.Skel.Len()
+			c = &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: most, Pos: c.Pos[:most*joints], Rot: c.Rot[:most*joints]}
+		}
 		s, err := transfer.Far(db, f.Name(), c, n%len(db.Styles), mar.Options{})
 		if err != nil {
 			return err

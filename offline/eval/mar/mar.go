@@ -8,7 +8,6 @@ import (
 
 	"mannequin/animsys/mar"
 	"mannequin/offline/eval"
-	"mannequin/offline/eval/figure"
 	"mannequin/offline/metrics/transfer"
 	"mannequin/offline/procgen/human"
 	"mannequin/offline/registration"
@@ -27,7 +26,7 @@ type Options struct {
 	Figures   string
 }
 
-// Report is what the command prints.
+// Report is the result.
 type Report struct {
 	Sets    []Set     `json:"sets"`
 	Far     []Far     `json:"far"`
@@ -36,12 +35,12 @@ type Report struct {
 	Bars    eval.Bars `json:"bars"`
 }
 
-// Set is the errors of all methods on one set.
+// Set is the result of all methods on a set.
 type Set struct {
 	Name    string                     `json:"name"`
 	From    string                     `json:"from"`
-	Mixed   bool                       `json:"mixed"` // several actions, learnt from together
-	Free    bool                       `json:"free"`  // made from rules
+	Mixed   bool                       `json:"mixed"` // several actions in one database
+	Free    bool                       `json:"free"`  // procedural
 	Takes   int                        `json:"takes"`
 	Frames  int                        `json:"frames"`
 	Means   []transfer.Mean            `json:"means"`
@@ -49,17 +48,17 @@ type Set struct {
 	Scores  []transfer.Score           `json:"scores"`
 }
 
-// Mean returns the means of a method, nil if it was not measured.
+// Mean returns the means of a method.
 func (s *Set) Mean(method string) *transfer.Mean {
-	i := slices.IndexFunc(s.Means, func(m transfer.Mean) bool { return m.Method == method })
-	if i < 0 {
-		return nil
+	for i := range s.Means {
+		if s.Means[i].Method == method {
+			return &s.Means[i]
+		}
 	}
-	return &s.Means[i]
+	return nil
 }
 
-// best returns the means of the method with the least error of poses, nil if none of the methods was
-// measured.
+// best returns the mean of the method with the least error of poses, nil if none was measured.
 func (s *Set) best(methods ...string) (best *transfer.Mean) {
 	for _, name := range methods {
 		if m := s.Mean(name); m != nil && (best == nil || m.Pose < best.Pose) {
@@ -69,11 +68,8 @@ func (s *Set) best(methods ...string) (best *transfer.Mean) {
 	return best
 }
 
+// Measure measures style transfer.
 func Measure(ctx context.Context, o Options, progress eval.Progress) (*Report, error) {
-	album, err := figure.NewAlbum(o.Figures)
-	if err != nil {
-		return nil, err
-	}
 	r := &Report{}
 	var fig figures
 	for _, dir := range o.Data {
@@ -90,18 +86,19 @@ func Measure(ctx context.Context, o Options, progress eval.Progress) (*Report, e
 		return nil, err
 	}
 	r.Bars = r.bars()
-	if album != nil {
-		err = fig.draw(album, r)
-		r.Figures = album.Paths
+	if o.Figures != "" {
+		var err error
+		if r.Figures, err = fig.draw(o.Figures, r); err != nil {
+			return nil, err
+		}
 	}
-	return r, err
+	return r, nil
 }
 
-// neutralStyles are those that a folder's input may be in.
+// neutralStyles are the possible input styles of a folder.
 var neutralStyles = []string{"neutral", "normal"}
 
-// folder measures on the recordings of a folder: every action by itself, and all
-// together.
+// folder measures the recordings of a folder: every action by itself, and all together.
 func (r *Report) folder(ctx context.Context, dir string, o Options, fig *figures, progress eval.Progress) error {
 	progress.Stage("reading")
 	type class struct{ action, style string }
@@ -155,7 +152,7 @@ func (r *Report) folder(ctx context.Context, dir string, o Options, fig *figures
 	return nil
 }
 
-// set measures on one set.
+// set measures one set.
 func (r *Report) set(ctx context.Context, s *transfer.Set, o Options, fig *figures, progress eval.Progress, free bool) error {
 	e := Set{Name: s.Name, From: s.From, Free: free, Takes: len(s.Takes)}
 	var actions []string
@@ -193,12 +190,11 @@ func (r *Report) set(ctx context.Context, s *transfer.Set, o Options, fig *figur
 	return nil
 }
 
-// freeContents are those of the motion made from rules that are measured on: all
-// would take many times as long and say the same.
+// freeContents are the measured contents of procedural motion. All would take many times as long and
+// show the same.
 var freeContents = []string{"walk-straight", "walk-circle-left", "walk-turn-left", "walk-faster", "walk-start", "run-straight", "run-slalom", "stand-look"}
 
-// free measures on motion made from rules: of two takes of every content in every
-// style one is held out, the other learnt from.
+// free measures procedural motion: of two takes of every content in every style one is held out.
 func (r *Report) free(ctx context.Context, o Options) error {
 	takes, lines, err := human.Generate(human.Options{Workers: o.Threads})
 	if err != nil {
@@ -209,8 +205,7 @@ func (r *Report) free(ctx context.Context, o Options) error {
 	return r.set(ctx, &transfer.Set{Name: "free", From: human.Styles()[0], Takes: takes, Lines: lines}, o, nil, nil, true)
 }
 
-// known returns the label of an action and a style of a database, and whether it has
-// them.
+// known returns the label of an action and a style of a database. ok reports whether it has them.
 func known(db *mar.Database, action, style string) (l mar.Label, ok bool) {
 	a, s := slices.Index(db.Actions, action), slices.Index(db.Styles, style)
 	if a < 0 || s < 0 {

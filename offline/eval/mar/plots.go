@@ -2,26 +2,26 @@ package mar
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 
 	"mannequin/offline/baseline"
 	"mannequin/offline/chart"
-	"mannequin/offline/eval/figure"
 	"mannequin/offline/metrics/transfer"
 )
 
-// figures keeps the translation that Fig. 3 and 4 show: the first one into the style that the paper
-// shows, in the first set with that style.
+// figures keeps the data of Fig. 3 and 4: the first translation into the paper's style, in the first set
+// that has it.
 type figures struct {
 	set   string
 	shown *transfer.Translation
 }
 
-// figureStyles are the styles to show. If a set has none of them, its first style is shown.
+// figureStyles are the styles to show, by preference. If a set has none of them, its first is shown.
 var figureStyles = []string{"proud", "elderly"}
 
-// look gets every translation in turn.
+// look is shown every translation in turn.
 func (f *figures) look(set string, t *transfer.Translation) {
 	wanted := slices.Contains(figureStyles, t.Case.Out.Style)
 	if f.shown == nil || f.set == set && wanted && !slices.Contains(figureStyles, f.shown.Case.Out.Style) {
@@ -29,49 +29,63 @@ func (f *figures) look(set string, t *transfer.Translation) {
 	}
 }
 
-// figureMethods are the methods with curves beside the truth.
+// figureMethods are the curves beside the truth.
 var figureMethods = []string{transfer.MAR, transfer.LTIOwn, transfer.GlobalAR}
 
-// draw draws the figures.
-func (f *figures) draw(album *figure.Album, r *Report) error {
+// draw writes the figures into a folder and returns their paths.
+func (f *figures) draw(dir string, r *Report) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	var paths []string
+	save := func(name string, draw func(path string) error) error {
+		path := filepath.Join(dir, name)
+		paths = append(paths, path)
+		return draw(path)
+	}
 	if f.shown != nil {
-		if err := album.Add("mar-dof.png", f.column().Save); err != nil {
-			return err
+		if err := save("mar-dof.png", f.column().Save); err != nil {
+			return nil, err
 		}
-		if err := album.Add("mar-warp.png", f.warp().Save); err != nil {
-			return err
+		if err := save("mar-warp.png", f.warp().Save); err != nil {
+			return nil, err
 		}
 	}
-	poses := r.barChart("Poses of takes left out (Fig. 6, left)", "mean distance of joints, cm", func(m *transfer.Mean) float64 { return m.Pose })
-	if len(poses.Groups) == 0 {
-		return nil
+	for _, b := range []struct {
+		name, title, unit string
+		of                func(m *transfer.Mean) float64
+	}{
+		{"mar-poses.png", "Poses of takes left out (Fig. 6, left)", "mean distance of joints, cm", func(m *transfer.Mean) float64 { return m.Pose }},
+		{"mar-timing.png", "Timing of takes left out (Fig. 6, right)", "mean difference of times, frames at 60 Hz", func(m *transfer.Mean) float64 { return m.Time }},
+	} {
+		if bars := r.barChart(b.title, b.unit, b.of); len(bars.Groups) > 0 {
+			if err := save(b.name, bars.Save); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if err := album.Add("mar-poses.png", poses.Save); err != nil {
-		return err
-	}
-	timing := r.barChart("Timing of takes left out (Fig. 6, right)", "mean difference of times, frames at 60 Hz", func(m *transfer.Mean) float64 { return m.Time })
-	return album.Add("mar-timing.png", timing.Save)
+	return paths, nil
 }
 
 func (f *figures) title() string {
 	return fmt.Sprintf("%s, %s to %s", f.shown.Case.In.Name, f.shown.Case.In.Style, f.shown.Case.Out.Style)
 }
 
-// column is Fig. 3: one degree of freedom over time. It is the one of the right upper arm that moves
-// most.
+// column draws Fig. 3: one degree of freedom over time, the one of the right upper arm that the style
+// moves most.
 func (f *figures) column() chart.Chart {
 	t := f.shown
 	at, most := 0, 0.0
 	for d, name := range t.Database.Columns() {
-		if !strings.HasPrefix(name, "RightArm ") {
+		if !slices.Contains([]string{"RightArm x", "RightArm y", "RightArm z"}, name) {
 			continue
 		}
-		var angles []float64
+		low, high := t.Truth.Y.At(0, d), t.Truth.Y.At(0, d)
 		for i := range t.Truth.Step {
-			angles = append(angles, t.Truth.Y.At(i, d))
+			low, high = min(low, t.Truth.Y.At(i, d)), max(high, t.Truth.Y.At(i, d))
 		}
-		if moves := slices.Max(angles) - slices.Min(angles); moves > most {
-			at, most = d, moves
+		if high-low > most {
+			at, most = d, high-low
 		}
 	}
 	c := chart.Chart{Title: f.title(), XLabel: "seconds of the input", YLabel: t.Database.Columns()[at] + ", rad"}
@@ -81,7 +95,7 @@ func (f *figures) column() chart.Chart {
 	return c
 }
 
-// warp is Fig. 4: the time that has passed in the output.
+// warp draws Fig. 4: the time of the output.
 func (f *figures) warp() chart.Chart {
 	sum := func(steps []float64) func(i int) float64 {
 		total := 0.0
@@ -95,7 +109,7 @@ func (f *figures) warp() chart.Chart {
 	return c
 }
 
-// curves returns the curves of the truth and of the methods, over the input's time.
+// curves returns the curves of the truth and the methods over the input's time.
 func (f *figures) curves(truth func(i int) float64, of func(p *transfer.Prediction) func(i int) float64) []chart.Series {
 	line := func(name string, at func(i int) float64) chart.Series {
 		s := chart.Series{Name: name}
@@ -115,8 +129,8 @@ func (f *figures) curves(truth func(i int) float64, of func(p *transfer.Predicti
 	return all
 }
 
-// barChart is Fig. 6: the errors of the methods on every set. Of both linear systems, and of both
-// means of neighbours, it shows the one with the better poses.
+// barChart draws Fig. 6: the errors of the methods on every set. Of linear systems and of means of
+// neighbours it shows the better, by poses.
 func (r *Report) barChart(title, unit string, of func(m *transfer.Mean) float64) chart.Bars {
 	b := chart.Bars{Title: title, YLabel: unit}
 	for _, m := range []struct {

@@ -1,14 +1,12 @@
 package mar
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/stat"
 
 	"mannequin/offline/baseline"
 	"mannequin/offline/eval"
@@ -24,7 +22,7 @@ const (
 	barFarSpeed                      = 1.5
 )
 
-// rivalMethods returns the methods that package mar is compared with if the class is known.
+// rivalMethods are the methods that package mar is compared with if the class is known.
 func rivalMethods() []string {
 	names := []string{transfer.LTIOwn, transfer.LTIPose, transfer.GlobalAR, transfer.GP}
 	for _, m := range baseline.LocalMethods() {
@@ -36,60 +34,81 @@ func rivalMethods() []string {
 // bars compares the report's figures with their bars.
 func (r *Report) bars() eval.Bars {
 	var b eval.Bars
-	for i := range r.Sets {
-		s := &r.Sets[i]
-		m, linear := s.Mean(transfer.MAR), s.Mean(transfer.LTIOwn)
-		if s.Free {
-			b.Most("pose error where the truth is known, cm", s.Name, m.Pose, barFreePose)
-			b.Most("timing error there, frames", s.Name, m.Time, barFreeTime)
-			continue
+	each := func(free bool, f func(s *Set, mine *transfer.Mean)) {
+		for i := range r.Sets {
+			if s := &r.Sets[i]; s.Free == free {
+				f(s, s.Mean(transfer.MAR))
+			}
 		}
+	}
+	each(false, func(s *Set, m *transfer.Mean) {
 		bar := barHomogeneous
 		if s.Mixed {
 			bar = barHeterogeneous
 		}
-		best := s.best(rivalMethods()...)
-		b.Most("pose error ÷ the linear systems' of Hsu et al. 2005", s.Name, eval.Over(m.Pose, linear.Pose), bar)
+		b.Most("pose error ÷ the linear systems' of Hsu et al. 2005", s.Name, eval.Over(m.Pose, s.Mean(transfer.LTIOwn).Pose), bar)
+	})
+	each(false, func(s *Set, m *transfer.Mean) {
 		b.Most("pose error ÷ those with the whole pose as input", s.Name, eval.Over(m.Pose, s.Mean(transfer.LTIPose).Pose), 1)
+	})
+	each(false, func(s *Set, m *transfer.Mean) {
+		best := s.best(rivalMethods()...)
 		b.Most("pose error ÷ the best other's", s.Name+" ("+best.Method+")", eval.Over(m.Pose, best.Pose), 1)
-		b.Most("timing error ÷ the linear systems'", s.Name, eval.Over(m.Time, linear.Time), barTiming)
+	})
+	each(false, func(s *Set, m *transfer.Mean) {
+		b.Most("timing error ÷ the linear systems'", s.Name, eval.Over(m.Time, s.Mean(transfer.LTIOwn).Time), barTiming)
+	})
+	each(false, func(s *Set, m *transfer.Mean) {
 		b.Most("pose error, unlabelled ÷ labelled", s.Name, eval.Over(s.Mean(transfer.MAR+transfer.Unlabelled).Pose, m.Pose), barUnlabelled)
-	}
+	})
+	each(true, func(s *Set, m *transfer.Mean) {
+		b.Most("pose error where the truth is known, cm", s.Name, &m.Pose, barFreePose)
+	})
+	each(true, func(s *Set, m *transfer.Mean) {
+		b.Most("timing error there, frames", s.Name, &m.Time, barFreeTime)
+	})
 	if len(r.Far) > 0 {
-		finite := 0
-		for _, f := range r.Far {
-			if f.Finite {
-				finite++
+		finite, worst := 0.0, r.worstFar()
+		for i := range r.Far {
+			if r.Far[i].Finite {
+				finite += 1 / float64(len(r.Far))
 			}
 		}
-		b.Least("share of far input whose output is finite", fmt.Sprintf("%d clips", len(r.Far)), float64(finite)/float64(len(r.Far)), 1)
-		worst := r.fastestFar()[0]
-		b.Most("fastest joint ÷ the input's", worst.Clip+" to "+worst.Style, worst.Ratio(), barFarSpeed)
+		finite = math.Round(finite*1e6) / 1e6
+		b.Least("share of far input whose output is finite", fmt.Sprintf("%d clips", len(r.Far)), &finite, 1)
+		ratio := worst.Ratio()
+		b.Most("fastest joint ÷ the input's", worst.Clip+" to "+worst.Style, &ratio, barFarSpeed)
 	}
-	return b.Sorted()
+	return b
 }
 
-// fastestFar returns the far clips, beginning with the one whose joints gain most speed.
-func (r *Report) fastestFar() []Far {
-	return slices.SortedStableFunc(slices.Values(r.Far), func(a, b Far) int { return cmp.Compare(b.Ratio(), a.Ratio()) })
+// worstFar returns the far clip whose speed grows most.
+func (r *Report) worstFar() *Far {
+	worst := &r.Far[0]
+	for i := range r.Far {
+		if r.Far[i].Ratio() > worst.Ratio() {
+			worst = &r.Far[i]
+		}
+	}
+	return worst
 }
 
-// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
 	t := eval.NewTables(w)
 	for i := range r.Sets {
-		r.Sets[i].print(t)
+		s := &r.Sets[i]
+		s.print(t)
+		s.printActions(t)
 	}
 	if r.Speed != nil {
 		r.Speed.print(t)
 	}
-	t.Table("Input unlike the data, of which nothing is told: the fastest joint, m/s; the ten that gain most",
-		"recording\tstyle\tseconds\tfinite\tinput\toutput\tratio")
-	for _, f := range r.fastestFar()[:min(10, len(r.Far))] {
-		t.Row("%s\t%s\t%.1f\t%t\t%.2f\t%.2f\t%.2f", f.Clip, f.Style, float64(f.Frames)/60, f.Finite, f.Input, f.Output, f.Ratio())
+	r.printFar(t)
+	t.End()
+	for _, f := range r.Figures {
+		fmt.Fprintln(w, f)
 	}
-	t.Lines(r.Figures...)
-	return t.Bars("mar", r.Bars)
+	return t.InShort("mar", r.Bars, "")
 }
 
 // styles counts the styles that a set is translated into.
@@ -102,51 +121,72 @@ func (s *Set) styles() int {
 }
 
 func (s *Set) print(t *eval.Tables) {
-	t.Table(fmt.Sprintf("%s: %d takes, %d frames; from %s into %d styles", s.Name, s.Takes, s.Frames, s.From, s.styles()),
+	t.Section(fmt.Sprintf("%s: %d takes, %d frames; from %s into %d styles", s.Name, s.Takes, s.Frames, s.From, s.styles()),
 		"method\tcases\tpose cm\tdeviation\tMAR ÷\ttime off, frames\tMAR ÷\tapart from tempo\tper step\ttempo off")
 	mine := s.Mean(transfer.MAR)
 	for _, m := range s.Means {
-		t.Row("%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.3f\t%.1f %%", m.Method, m.Cases, m.Pose, s.deviation(m.Method), mine.Pose/m.Pose,
-			m.Time, mine.Time/m.Time, m.Warp, m.Step, 100*m.Tempo)
-	}
-	if len(s.Actions) == 0 {
-		return
-	}
-	actions := slices.Sorted(maps.Keys(s.Actions))
-	t.Table(s.Name+", cm by action", "method\t"+strings.Join(actions, "\t"))
-	for i, m := range s.Means {
-		row := []string{m.Method}
-		for _, a := range actions {
-			row = append(row, fmt.Sprintf("%.2f", s.Actions[a][i].Pose))
-		}
-		t.Cells(row...)
+		t.Row("%s\t%v\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.3f\t%.1f %%",
+			m.Method, m.Cases, m.Pose, s.deviation(m.Method), mine.Pose/m.Pose, m.Time, mine.Time/m.Time, m.Warp, m.Step, 100*m.Tempo)
 	}
 }
 
 // deviation returns the standard deviation of a method's errors of poses over cases.
 func (s *Set) deviation(method string) float64 {
-	var errors []float64
+	var n, sum, squares float64
 	for _, v := range s.Scores {
 		if v.Method == method {
-			errors = append(errors, v.Pose)
+			n, sum, squares = n+1, sum+v.Pose, squares+v.Pose*v.Pose
 		}
 	}
-	return stat.PopStdDev(errors, nil)
+	return math.Sqrt(max(0, squares/n-sum*sum/n/n))
+}
+
+func (s *Set) printActions(t *eval.Tables) {
+	if len(s.Actions) == 0 {
+		return
+	}
+	actions := slices.Sorted(maps.Keys(s.Actions))
+	t.Section(s.Name+", cm by action", "method\t"+strings.Join(actions, "\t"))
+	for i, m := range s.Means {
+		row := []string{m.Method}
+		for _, a := range actions {
+			row = append(row, fmt.Sprintf("%.2f", s.Actions[a][i].Pose))
+		}
+		t.Row("%s", eval.Cells(row...))
+	}
 }
 
 func (s *Speed) print(t *eval.Tables) {
-	t.Table(fmt.Sprintf("A frame on the database %s (Table 2: 18.1 ms with a GPU, 290 MB)", s.Database), "part, on one core\tms")
+	t.Section(fmt.Sprintf("A frame on the database %s (Table 2: 18.1 ms with a GPU, 290 MB)", s.Database), "part, on one core\tms")
 	for _, part := range []struct {
-		name    string
-		seconds float64
+		name string
+		time float64 // s
 	}{
-		{"taking a frame in, which feet stand", s.Enter},
-		{"search and regressions, nothing told of the input", s.Total - s.Enter},
+		{"reading a frame, contacts", s.Enter},
+		{"search and regressions, without labels", s.Total - s.Enter},
 		{"together", s.Total},
 		{"together, into three styles at once", s.Blend},
-		{"together, action and style told", s.Known},
+		{"together, with action and style", s.Known},
 	} {
-		t.Row("%s\t%.3f", part.name, 1e3*part.seconds)
+		t.Row("%s\t%.3f", part.name, 1e3*part.time)
 	}
 	t.Row("the database of %d frames: MiB of memory\t%.0f", s.Frames, s.MiB)
+}
+
+func (r *Report) printFar(t *eval.Tables) {
+	t.Section("Input unlike the data, without labels: speed of the fastest joint, m/s; the ten with the largest gain", "recording\tstyle\tseconds\tfinite\tinput\toutput\tratio")
+	far := slices.Clone(r.Far)
+	slices.SortStableFunc(far, func(a, b Far) int {
+		switch d := b.Ratio() - a.Ratio(); {
+		case d > 0:
+			return 1
+		case d < 0:
+			return -1
+		}
+		return 0
+	})
+	for _, f := range far[:min(10, len(far))] {
+		t.Row("%s\t%s\t%.1f\t%v\t%.2f\t%.2f\t%.2f",
+			f.Clip, f.Style, float64(f.Frames)/60, f.Finite, f.Input, f.Output, f.Ratio())
+	}
 }

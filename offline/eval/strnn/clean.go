@@ -2,6 +2,7 @@
 package strnn
 
 import (
+	"errors"
 	"fmt"
 
 	"mannequin/animsys/manifold"
@@ -12,26 +13,26 @@ import (
 	"mannequin/offline/metrics"
 )
 
-// Noise is the distance of motion from its original after noise was removed.
+// Noise is the error of motion after denoising.
 type Noise struct {
 	metrics.Noise
 	Of []metrics.Restored `json:"of"`
 }
 
-// Gap is the same after lost joints were filled.
+// Gap is the error of joints in a filled gap.
 type Gap struct {
 	Joints  string             `json:"joints"`
 	Seconds float64            `json:"seconds"`
 	Of      []metrics.Restored `json:"of"`
 }
 
-// Lengths of the spoilt motions, and of gaps in them.
+// Lengths of the stretches with noise or a gap.
 const (
 	cleanFrames = 2 * dataset.Rate
 	gapFrames   = dataset.Rate / 2
 )
 
-// cleans measures how noise is taken off and gaps are filled, beside the autoencoder.
+// cleans measures denoising and filled gaps, beside the autoencoder.
 func (r *Report) cleans() error {
 	if r.opt.Motions == 0 {
 		return nil
@@ -44,33 +45,35 @@ func (r *Report) cleans() error {
 	if err != nil {
 		return err
 	}
-	defer d.Close()
-	l, threads := r.model.Layout, r.opt.Threads
-	ways := []metrics.Restorer{metrics.Untouched(l), metrics.Autoencoder(m, false, threads), metrics.Autoencoder(m, true, threads),
-		metrics.STRNN(d, l, nil, threads), metrics.STRNN(d, l, m, threads)}
-	s := metrics.Sample{N: r.opt.Motions, Frames: cleanFrames, Seed: r.opt.Seed}
-	for _, noise := range metrics.PaperNoise {
-		of, err := metrics.MeasureDenoise(r.held, s, noise, ways...)
-		if err != nil {
-			return err
+	own, edited := metrics.STRNN(d, r.model.Layout, nil, r.opt.Threads), metrics.STRNN(d, r.model.Layout, m, r.opt.Threads)
+	ways := []metrics.Restorer{metrics.Untouched(r.model.Layout), metrics.Autoencoder(m, false, r.opt.Threads), metrics.Autoencoder(m, true, r.opt.Threads), own, edited}
+	err = func() error {
+		s := metrics.Sample{N: r.opt.Motions, Frames: cleanFrames, Seed: r.opt.Seed}
+		for _, noise := range metrics.PaperNoise {
+			of, err := metrics.MeasureDenoise(r.held, s, noise, ways...)
+			if err != nil {
+				return err
+			}
+			r.Noise = append(r.Noise, Noise{noise, of})
 		}
-		r.Noise = append(r.Noise, Noise{noise, of})
-	}
-	s.N = max(1, s.N/4)
-	for _, g := range []struct {
-		name   string
-		joints []string
-	}{{"all", nil}, {"an arm", []string{"LeftForeArm", "LeftHand", "LeftHandIndex1"}}} {
-		of, err := metrics.MeasureFill(r.held, s, gapFrames, g.joints, ways...)
-		if err != nil {
-			return err
+		s.N = max(1, s.N/4)
+		for _, g := range []struct {
+			name   string
+			joints []string
+		}{{"all", nil}, {"an arm", []string{"LeftForeArm", "LeftHand", "LeftHandIndex1"}}} {
+			of, err := metrics.MeasureFill(r.held, s, gapFrames, g.joints, ways...)
+			if err != nil {
+				return err
+			}
+			r.Gaps = append(r.Gaps, Gap{g.name, float64(gapFrames) / dataset.Rate, of})
 		}
-		r.Gaps = append(r.Gaps, Gap{g.name, float64(gapFrames) / dataset.Rate, of})
-	}
-	return nil
+		return nil
+	}()
+	return errors.Join(err, d.Close())
 }
 
-// cleanBars compares the network with the autoencoder on the paper's noise, both as edit uses them.
+// cleanBars compares the network's denoising of the paper's noise with the autoencoder's, both as edit
+// uses them.
 func (r *Report) cleanBars(b *eval.Bars) {
 	for _, n := range r.Noise {
 		if n.Joints != paperNoise {
@@ -88,21 +91,24 @@ func (r *Report) cleanBars(b *eval.Bars) {
 const paperNoise = 0.3
 
 func (r *Report) printCleans(t *eval.Tables) {
-	t.Table(fmt.Sprintf("Noise, in deviations, taken off %d motions of %g s", r.opt.Motions, float64(cleanFrames)/dataset.Rate),
-		"noise on joints, contacts\t\tmean cm\tRMS\twrong contacts\tjerk cm/frame³")
+	t.Section(fmt.Sprintf("Noise, in deviations, removed from %d motions of %g s", r.opt.Motions, float64(cleanFrames)/dataset.Rate), "noise on joints, contacts\t\tmean cm\tRMS\twrong contacts\tjerk cm/frame³")
 	for _, n := range r.Noise {
-		name := fmt.Sprintf("%g, %g", n.Joints, n.Contacts)
-		for _, v := range n.Of {
+		for i, v := range n.Of {
+			name := ""
+			if i == 0 {
+				name = fmt.Sprintf("%g, %g", n.Joints, n.Contacts)
+			}
 			t.Row("%s\t%s\t%.2f\t%.2f\t%.2f\t%.2f", name, v.Name, v.Mean, v.RMS, v.Contacts, v.Jerk)
-			name = "" // in the first row only
 		}
 	}
-	t.Table("Joints that were lost, filled", "lost\t\tmean cm\tRMS")
+	t.Section("Filled gaps", "lost\t\tmean cm\tRMS")
 	for _, g := range r.Gaps {
-		name := fmt.Sprintf("%s for %g s", g.Joints, g.Seconds)
-		for _, v := range g.Of {
+		for i, v := range g.Of {
+			name := ""
+			if i == 0 {
+				name = fmt.Sprintf("%s for %g s", g.Joints, g.Seconds)
+			}
 			t.Row("%s\t%s\t%.2f\t%.2f", name, v.Name, v.Mean, v.RMS)
-			name = ""
 		}
 	}
 }

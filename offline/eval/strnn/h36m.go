@@ -11,10 +11,10 @@ import (
 	"mannequin/offline/metrics"
 )
 
-// h36mSubject is whom everybody measures predictions on.
+// h36mSubject is the usual test subject.
 const h36mSubject = "S5"
 
-// H36M is how far off predictions are of an action of Human3.6M.
+// H36M is the error of predictions of an action of Human3.6M.
 type H36M struct {
 	Action     string     `json:"action"`
 	Recordings []string   `json:"recordings"`
@@ -58,7 +58,7 @@ func (r *Report) openH36M() error {
 	return nil
 }
 
-// forecastH36M measures predictions of those recordings.
+// forecastH36M measures predictions of these recordings.
 func (r *Report) forecastH36M() (err error) {
 	for i := range r.H36M {
 		h := &r.H36M[i]

@@ -9,18 +9,17 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
 	"mannequin/offline/dataset"
-	"mannequin/offline/eval"
 	"mannequin/offline/metrics"
 )
 
-// forecasts measures mean predictions.
+// forecasts measures predictions of the mean future.
 func (r *Report) forecasts() (err error) {
 	r.Forecast, err = r.forecastsOf(r.held)
 	return err
 }
 
-// forecastsOf measures predictions on a set, of standing still, of rivals, of
-// parts, and of the model, last.
+// forecastsOf measures predictions on a set: of joints that stay in place, of rivals, of parts, and of
+// the model, last.
 func (r *Report) forecastsOf(set *dataset.MotionSet) (all []Forecast, err error) {
 	for _, p := range append([]predictor{{name: "zero velocity", prefix: r.model.Encode, p: metrics.StandStill{Layout: r.model.Layout}}}, r.of...) {
 		f, err := metrics.MeasureForecast(p.p, set, p.prefix)
@@ -32,10 +31,10 @@ func (r *Report) forecastsOf(set *dataset.MotionSet) (all []Forecast, err error)
 	return all, nil
 }
 
-// lastFrames is the measured number of frames at the end of long motion.
+// lastFrames is the number of measured frames at the end of long motion.
 const lastFrames = 1000
 
-// rollouts measures long motions, with drawn futures.
+// rollouts continues motions for a long time, with drawn futures.
 func (r *Report) rollouts() error {
 	r.Recorded = metrics.LivelinessOf(r.train)
 	for _, p := range r.of {
@@ -62,7 +61,7 @@ func (r *Report) rollouts() error {
 	return nil
 }
 
-// variance returns the variance of each joint as a share of the recordings'.
+// variance returns the variance of each joint ÷ the recordings'.
 func (r *Report) variance(v metrics.Liveliness) (out []float64) {
 	for j := range v.Variance {
 		out = append(out, v.Variance[j]/r.Recorded.Variance[j])
@@ -70,11 +69,11 @@ func (r *Report) variance(v metrics.Liveliness) (out []float64) {
 	return out
 }
 
-// nearestPrefixes is the number of prefixes of the manifold distance for each long motion.
+// nearestPrefixes is the number of prefixes for the manifold distance, for each long motion.
 const nearestPrefixes = 3
 
 // nearest measures the distance of predicted motion from the training recordings, and for comparison
-// the distance of other recordings.
+// that of held-out recordings.
 func (r *Report) nearest() error {
 	manifold := metrics.NewManifold(r.train)
 	cols, prefixes := r.model.Layout.Columns(), nearestPrefixes*r.opt.Prefixes
@@ -109,7 +108,7 @@ func (r *Report) nearest() error {
 	return nil
 }
 
-// The people under control.
+// People under control.
 const (
 	controlPeople = 32
 	controlSpeed  = 1.2 // m/s
@@ -158,7 +157,7 @@ func (r *Report) controls() error {
 	return nil
 }
 
-// The people for whose windows the weights are tuned.
+// People whose windows the weights are tuned for.
 const (
 	tunedPeople = 4
 	tuneSteps   = 20
@@ -192,9 +191,8 @@ func (r *Report) rates() error {
 			if err != nil {
 				return err
 			}
-			job := strnn.Control{Body: body[:n*m.Predict*feature.MotionLen], Samples: r.opt.Draws, Steps: r.opt.Steps, Spread: r.opt.Spread}
 			run = func() error {
-				_, err := c.Run(next[:n*size], seen[:n*encode], n, &job)
+				_, err := c.Run(next[:n*size], seen[:n*encode], n, &strnn.Control{Body: body[:n*m.Predict*feature.MotionLen], Samples: r.opt.Draws, Steps: r.opt.Steps, Spread: r.opt.Spread})
 				return err
 			}
 			close = c.Close
@@ -206,11 +204,25 @@ func (r *Report) rates() error {
 			run = func() error { return p.Predict(next, seen, nil, n) }
 			close = p.Close
 		}
-		best, err := eval.Fastest(8, run)
+		best, err := fastest(run)
 		if err := errors.Join(err, close()); err != nil {
 			return err
 		}
 		r.Rates = append(r.Rates, Rate{n, v.control, v.bf16, float64(n*m.Predict) / best.Seconds()})
 	}
 	return nil
+}
+
+// fastest returns the shortest time of run.
+func fastest(run func() error) (best time.Duration, err error) {
+	for i := range 8 {
+		begin := time.Now()
+		if err := run(); err != nil {
+			return 0, err
+		}
+		if took := time.Since(begin); i == 1 || took < best {
+			best = took
+		}
+	}
+	return best, nil
 }

@@ -38,7 +38,7 @@ type Options struct {
 	H36m     string
 }
 
-// Report is what the command prints.
+// Report is the result.
 type Report struct {
 	Model    string             `json:"model"`
 	Horizons []float64          `json:"horizons_s"`
@@ -59,7 +59,7 @@ type Report struct {
 	opt      Options
 }
 
-// predictor continues motions.
+// predictor is a network that continues motions.
 type predictor struct {
 	name   string
 	part   bool
@@ -67,11 +67,11 @@ type predictor struct {
 	p      metrics.Extender
 	draws  interface {
 		SetSampling(seed uint64, spread float32)
-	} // nil: it predicts one future only
+	} // nil: it predicts a single future
 	close func() error
 }
 
-// Forecast is the error of a predictor.
+// Forecast is the error of predictions.
 type Forecast struct {
 	Name string `json:"name"`
 	metrics.Forecast
@@ -83,27 +83,27 @@ type Nearest struct {
 	Distance float64 `json:"distance"` // deviations
 }
 
-// Rollouts measures long motions of a predictor.
+// Rollouts are long motions of a predictor.
 type Rollouts struct {
 	Name      string    `json:"name"`
 	Frames    int       `json:"frames"`
-	Variance  []float64 `json:"variance"` // of each joint, over the last frames of all motions, as a share of the recordings'
+	Variance  []float64 `json:"variance"` // of each joint, over the last frames of all motions ÷ the recordings'
 	Each      []float64 `json:"each"`     // of each motion: the median over joints
 	Still     float64   `json:"still_s"`
-	Jerk      float64   `json:"jerk"` // 99.9th percentile, as a share of the recordings'
+	Jerk      float64   `json:"jerk"` // 99.9th percentile ÷ the recordings'
 	Finite    bool      `json:"finite"`
 	Rate      float64   `json:"frames_per_second"`
 	Narrowest float64   `json:"narrowest"`
 	Widest    float64   `json:"widest"`
 }
 
-// Control measures people along paths.
+// Control is the result of people along paths.
 type Control struct {
 	Name string `json:"name"`
 	metrics.Controlled
 }
 
-// Rate is a number of frames per second.
+// Rate is a rate of frames.
 type Rate struct {
 	Motions int     `json:"motions"`
 	Control bool    `json:"control"`
@@ -111,19 +111,23 @@ type Rate struct {
 	Rate    float64 `json:"frames_per_second"`
 }
 
+// Measure measures a network.
 func Measure(ctx context.Context, o Options) (*Report, error) {
-	m, err := models.OpenAs(o.Model, strnn.NewModel)
+	net, err := models.Open(o.Model)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Model: o.Model, Horizons: metrics.Horizons[:], model: m, opt: o}
+	r := &Report{Model: o.Model, Horizons: metrics.Horizons[:], opt: o}
+	if r.model, err = strnn.NewModel(net); err != nil {
+		return nil, err
+	}
 	if r.train, r.held, err = dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: r.model.Layout, HeldOut: o.HeldOut, Profile: o.Profile, Length: 2, Whole: true, Hop: 1 << 20, Workers: o.Threads}); err != nil {
 		return nil, err
 	}
 	if len(r.held.Clips) == 0 {
 		return nil, errors.New("no recording is held out: name some with --held-out")
 	}
-	if err := r.openH36M(); err != nil { // before anything that takes long
+	if err := r.openH36M(); err != nil { // before the long stages
 		return nil, err
 	}
 	defer func() {
@@ -148,7 +152,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 			r.of = append(r.of, p)
 		}
 	}
-	if err := eval.Run(ctx, r.forecasts, r.forecastH36M, r.rollouts, r.nearest, r.controls, r.cleans, r.rates); err != nil {
+	if err := eval.Stages(ctx, r.forecasts, r.forecastH36M, r.rollouts, r.nearest, r.controls, r.cleans, r.rates); err != nil {
 		return nil, err
 	}
 	r.Bars = r.bars()
@@ -183,5 +187,5 @@ func (r *Report) predictor(name, file string) (predictor, error) {
 	return e, nil
 }
 
-// PredictSpread is the deviation of the draws with which people continue their activity.
+// PredictSpread is the deviation of draws with which people keep doing what they do.
 const PredictSpread = 1

@@ -8,11 +8,10 @@ import (
 	"mannequin/scenes"
 )
 
-// expertTicks is for how long weights are kept.
+// expertTicks is the number of ticks whose weights are kept.
 const expertTicks = 4 * scenes.TickRate
 
-// Experts keeps how much of each expert a mode-adaptive network was for one row. Its zero
-// value has seen nothing.
+// Experts records how a mode-adaptive network blends its experts for one row. Its zero value is empty.
 type Experts struct {
 	known  bool // the network has experts
 	row    int
@@ -21,9 +20,8 @@ type Experts struct {
 	values [][]float32 // (experts, expertTicks) as of the last Draw
 }
 
-// Step notes the weights of row in a tick, from gating, (rows, experts), as
-// netruntime.Session.Gating has it. Where it is nil they are unknown. Another row than
-// before begins anew. With no rows it tells of the network alone.
+// Step records the weights of row in a tick, from gating, (rows, experts), of netruntime.Session.Gating; nil
+// if they are unknown. A new row clears the record. With 0 rows it only notes that there are experts.
 func (e *Experts) Step(gating []float32, rows, row int) {
 	e.known = e.known || gating != nil
 	if rows == 0 {
@@ -51,7 +49,7 @@ func (e *Experts) Step(gating []float32, rows, row int) {
 	e.row = row
 }
 
-// Draw appends the graph to f, where it is asked for.
+// Draw appends the graph to f if f.Show asks for it.
 func (e *Experts) Draw(f *scenes.Frame) {
 	if !e.known {
 		return

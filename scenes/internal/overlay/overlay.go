@@ -1,5 +1,5 @@
-// Package overlay draws what is going on with characters: where they come from and go,
-// how they stand, what the ground solver wants of them, and what their network does.
+// Package overlay draws how characters move: past and planned trajectories, contacts, the targets of the
+// ground solver, velocities, skeletons, roots, and the experts of a network.
 package overlay
 
 import (
@@ -13,7 +13,7 @@ import (
 	"mannequin/terrain"
 )
 
-// Agents are those whose marks are drawn: slices that their tick writes, a row each.
+// Agents are the characters of an overlay: slices that their tick writes, one entry per row.
 type Agents struct {
 	Skel      *skel.Skeleton
 	Terrain   *terrain.Field
@@ -21,8 +21,7 @@ type Agents struct {
 	Roots     []m3.Xform // (rows) on flat ground
 	Last, Now []m3.Xform // (rows, joints) poses of the last two ticks, world space
 
-	// Ahead appends the places to dst where row is about to go, on flat ground; nil:
-	// nobody knows.
+	// Ahead appends the places where row is about to go to dst, on flat ground. May be nil.
 	Ahead func(dst []m3.Vec3, row int) []m3.Vec3
 }
 
@@ -32,7 +31,7 @@ func Of(b *animsys.Crowd, ground *terrain.Field, ahead func(dst []m3.Vec3, row i
 	return Agents{Skel: b.Skel, Terrain: ground, Ground: &b.Ground, Roots: b.Roots, Last: last, Now: now, Ahead: ahead}
 }
 
-// Places is an Agents.Ahead of a stream's Ahead, n frames of it from one place to the next.
+// Places makes an Agents.Ahead of a stream's Ahead, with n frames from one place to the next.
 func Places(ahead func(dst []feature.Place, row, n int) []feature.Place, n int) func(dst []m3.Vec3, row int) []m3.Vec3 {
 	var room []feature.Place
 	return func(dst []m3.Vec3, row int) []m3.Vec3 {
@@ -44,16 +43,16 @@ func Places(ahead func(dst []feature.Place, row, n int) []feature.Place, n int) 
 	}
 }
 
-// All are the overlays that marks have.
+// All are the overlays that this package draws, except hud.Activations, which Experts draws.
 const All = hud.Trajectories | hud.Contacts | hud.Targets | hud.Velocities | hud.Skeletons | hud.Roots
 
 const (
-	most    = 40  // characters that have marks at a time, besides the one who is watched,
-	within  = 15  // and how far from the frame's focus, m
-	samples = 10  // places that a past trajectory has,
-	every   = 6   // and ticks from one to the next
-	leap    = 1   // who goes farther in a tick was placed there, m
-	span    = 0.2 // s of motion at a velocity that its arrow is long
+	most    = 40  // largest number of characters with an overlay, besides the selected one
+	within  = 15  // their largest distance from the frame's focus, m
+	samples = 10  // places of a past trajectory
+	every   = 6   // ticks from one of them to the next
+	leap    = 1   // longest way in a tick, m: a character that goes farther was placed there
+	span    = 0.2 // duration of motion that the arrow of a velocity shows, s
 )
 
 // Colours, linear RGB.
@@ -65,12 +64,12 @@ var (
 	targetColour   = [3]float32{1.00, 0.05, 0.55}
 	velocityColour = [3]float32{0.05, 0.75, 1.00}
 	boneColour     = [3]float32{0.75, 0.75, 0.70}
-	watchedColour  = [3]float32{1.00, 0.90, 0.35}
+	selectedColour = [3]float32{1.00, 0.90, 0.35}
 	rootColour     = [3]float32{1.00, 0.10, 0.05}
 	facingColour   = [3]float32{0.10, 0.25, 1.00}
 )
 
-// Overlay draws the marks of agents.
+// Overlay draws the overlays of agents.
 type Overlay struct {
 	Agents
 
@@ -82,7 +81,7 @@ type Overlay struct {
 	way       []m3.Vec3
 }
 
-// New returns the marks of a.
+// New returns the overlay of a.
 func New(a Agents) *Overlay {
 	n, legs := len(a.Roots), len(a.Ground.Feet)
 	return &Overlay{
@@ -91,7 +90,7 @@ func New(a Agents) *Overlay {
 	}
 }
 
-// Step notes what a tick has come to for the rows below n. It is due after each.
+// Step records the last tick of the rows below n. Call it after each tick.
 func (m *Overlay) Step(n int) {
 	copy(m.was, m.now[:n])
 	copy(m.now, m.Roots[:n])
@@ -120,10 +119,10 @@ func (m *Overlay) Step(n int) {
 
 func (m *Overlay) legs() int { return len(m.Ground.Rig.Roles.Legs) }
 
-// Draw appends the lines to f that f.Show asks for. bones are the poses that f shows of
-// the agents, (rows, joints), alpha of the way from the last tick but one to the last.
-// Those have marks who are near f.Focus, and the row watched, which has more; −1 is none.
-func (m *Overlay) Draw(f *scenes.Frame, bones []m3.Xform, watched int, alpha float32) {
+// Draw appends the lines that f.Show asks for to f. bones, (rows, joints), are the poses in f, a fraction
+// alpha of the way from the last tick but one to the last. Only agents near f.Focus have overlays, and the
+// selected row, which has more; −1 is none.
+func (m *Overlay) Draw(f *scenes.Frame, bones []m3.Xform, selected int, alpha float32) {
 	f.Has |= All
 	if f.Show&All == 0 {
 		return
@@ -132,16 +131,15 @@ func (m *Overlay) Draw(f *scenes.Frame, bones []m3.Xform, watched int, alpha flo
 	n, drawn := min(len(bones)/joints, m.n), 0
 	for r := range n {
 		near := m.now[r].Pos.Dist(f.Focus.Flat()) < within && drawn < most
-		if r == watched || near {
-			m.one(f, bones[r*joints:(r+1)*joints], r, r == watched, alpha)
+		if r == selected || near {
+			m.draw(f, bones[r*joints:(r+1)*joints], r, r == selected, alpha)
 			drawn++
 		}
 	}
 }
 
-// Watched draws a ring on the ground around row, of which bones are as in Draw, so that
-// one sees who is watched.
-func (m *Overlay) Watched(f *scenes.Frame, bones []m3.Xform, row int) {
+// Ring draws a ring on the ground around the selected row. bones are those of Draw.
+func (m *Overlay) Ring(f *scenes.Frame, bones []m3.Xform, row int) {
 	const radius = 0.6 // m: about a person's arm and a dog
 	var mid m3.Vec3
 	joints := m.Skel.Len()
@@ -149,12 +147,12 @@ func (m *Overlay) Watched(f *scenes.Frame, bones []m3.Xform, row int) {
 		mid = mid.Add(b.Pos.Scale(1 / float32(joints)))
 	}
 	if mid.Finite() {
-		ring(f, m3.V(radius, 0, 0), m3.V(0, 0, radius), watchedCorners, watchedColour, func(p m3.Vec3) m3.Vec3 { return m.onGround(mid.Add(p)) })
+		ring(f, m3.V(radius, 0, 0), m3.V(0, 0, radius), selectedCorners, selectedColour, func(p m3.Vec3) m3.Vec3 { return m.onGround(mid.Add(p)) })
 	}
 }
 
-// one draws the marks of row.
-func (m *Overlay) one(f *scenes.Frame, bones []m3.Xform, row int, watched bool, alpha float32) {
+// draw draws the overlays of a row.
+func (m *Overlay) draw(f *scenes.Frame, bones []m3.Xform, row int, selected bool, alpha float32) {
 	root := m3.Xform{Pos: m.was[row].Pos.Lerp(m.now[row].Pos, alpha), Rot: m.was[row].Rot.Slerp(m.now[row].Rot, alpha)}
 	if !root.Pos.Finite() {
 		return
@@ -168,8 +166,8 @@ func (m *Overlay) one(f *scenes.Frame, bones []m3.Xform, row int, watched bool, 
 	}
 	if f.Show&hud.Skeletons != 0 {
 		colour := boneColour
-		if watched {
-			colour = watchedColour
+		if selected {
+			colour = selectedColour
 		}
 		for j, p := range m.Skel.Parents {
 			if p >= 0 {
@@ -178,8 +176,8 @@ func (m *Overlay) one(f *scenes.Frame, bones []m3.Xform, row int, watched bool, 
 		}
 	}
 	if f.Show&hud.Velocities != 0 {
-		count := 1 // of joints; the root's is everybody's
-		if watched {
+		count := 1 // only the root's
+		if selected {
 			count = len(bones)
 		}
 		last, now := m.Last[row*len(bones):], m.Now[row*len(bones):]
@@ -193,7 +191,7 @@ func (m *Overlay) one(f *scenes.Frame, bones []m3.Xform, row int, watched bool, 
 	}
 }
 
-// trajectory draws where row has been and will be, who is at now.
+// trajectory draws the past and planned trajectory of row, which is at a place.
 func (m *Overlay) trajectory(f *scenes.Frame, row int, at m3.Vec3) {
 	n := len(m.Roots)
 	oldest := (m.ticks + every - 1) / every % samples
@@ -229,7 +227,7 @@ func (m *Overlay) root(f *scenes.Frame, at m3.Vec3, rot m3.Quat) {
 	arrow(f, at, m.onGround(at.Add(z.Scale(ahead))), facingColour)
 }
 
-// feet draws a disc under each foot that stands, and a cross where the solver sends it.
+// feet draws a disc under each foot that has contact, and a cross at the ground solver's target for it.
 func (m *Overlay) feet(f *scenes.Frame, bones []m3.Xform, row int, alpha float32) {
 	const radius, arm = 0.06, 0.035 // m
 	for i, leg := range m.Ground.Rig.Roles.Legs {
@@ -250,8 +248,7 @@ func (m *Overlay) feet(f *scenes.Frame, bones []m3.Xform, row int, alpha float32
 	}
 }
 
-// onGround returns the place on the terrain above or below p, a little higher, so that
-// lines lie on it.
+// onGround returns the place on the terrain above or below p, a little higher so that lines are visible.
 func (m *Overlay) onGround(p m3.Vec3) m3.Vec3 {
 	const lift = 0.01 // m
 	return m3.V(p.X, m.Terrain.Height(p.X, p.Z)+lift, p.Z)

@@ -26,7 +26,7 @@ type pack struct {
 	controller *mann.Controller
 	schedule   *ecs.Schedule
 	dogs       []arche.Entity
-	marks      *Overlay
+	overlay    *Overlay
 	experts    Experts
 	bones      []m3.Xform
 	frame      scenes.Frame
@@ -59,7 +59,7 @@ func newPack(t testing.TB, n int) *pack {
 		*goals.Get(e) = control.Goal{Move: m3.V(0, 0, 1), Speed: 1}
 		p.dogs = append(p.dogs, e)
 	}
-	p.marks = New(Of(p.crowd, field, func(dst []m3.Vec3, row int) []m3.Vec3 {
+	p.overlay = New(Of(p.crowd, field, func(dst []m3.Vec3, row int) []m3.Vec3 {
 		root := p.crowd.Roots[row]
 		return append(dst, root.Apply(m3.V(0, 0, 0.5)), root.Apply(m3.V(0.2, 0, 1)))
 	}))
@@ -73,7 +73,7 @@ func (p *pack) tick(n int) {
 		if err := p.schedule.Step(); err != nil {
 			p.t.Fatal(err)
 		}
-		p.marks.Step(p.crowd.Agents())
+		p.overlay.Step(p.crowd.Agents())
 		p.experts.Step(p.controller.Experts(), p.crowd.Agents(), 0)
 	}
 }
@@ -84,7 +84,7 @@ func (p *pack) draw(show hud.Overlay, watched int, alpha float32) []hud.Line {
 	p.frame.Show = show
 	p.frame.Begin(p.frame.Terrain)
 	p.bones = p.crowd.Interpolate(p.bones, alpha)
-	p.marks.Draw(&p.frame, p.bones, watched, alpha)
+	p.overlay.Draw(&p.frame, p.bones, watched, alpha)
 	if p.frame.Has != All {
 		p.t.Fatalf("there is %v, want %v", p.frame.Has, All)
 	}
@@ -129,8 +129,8 @@ func TestMarks(t *testing.T) {
 		t.Errorf("%d lines that nobody asked for", len(got))
 	}
 	got := p.draw(hud.Skeletons, 1, 0.5)
-	if len(got) != 2*(joints-1) || count(got, watchedColour) != joints-1 {
-		t.Errorf("%d bones, %d of them the watched one's: want %d and half of them", len(got), count(got, watchedColour), 2*(joints-1))
+	if len(got) != 2*(joints-1) || count(got, selectedColour) != joints-1 {
+		t.Errorf("%d bones, %d of them the watched one's: want %d and half of them", len(got), count(got, selectedColour), 2*(joints-1))
 	}
 	for j := range joints {
 		if !ends(got, p.bones[joints+j].Pos) {
@@ -243,7 +243,7 @@ func TestLeaps(t *testing.T) {
 		p.bones[i].Pos.Y = nan
 	}
 	p.frame.Begin(p.frame.Terrain)
-	p.marks.Draw(&p.frame, p.bones, 0, 1)
+	p.overlay.Draw(&p.frame, p.bones, 0, 1)
 	for _, l := range p.frame.Lines {
 		if !l.From.Finite() || !l.To.Finite() {
 			t.Fatalf("a line from %v to %v", l.From, l.To)
@@ -252,12 +252,12 @@ func TestLeaps(t *testing.T) {
 	if len(p.frame.Lines) == 0 {
 		t.Error("one who is broken takes the other's marks away")
 	}
-	for i := range p.marks.Roots {
-		p.marks.Roots[i].Pos.X = nan
+	for i := range p.overlay.Roots {
+		p.overlay.Roots[i].Pos.X = nan
 	}
-	p.marks.Step(2)
+	p.overlay.Step(2)
 	p.frame.Begin(p.frame.Terrain)
-	p.marks.Draw(&p.frame, p.bones, 0, 1)
+	p.overlay.Draw(&p.frame, p.bones, 0, 1)
 	if len(p.frame.Lines) != 0 {
 		t.Errorf("%d lines of those who are nowhere", len(p.frame.Lines))
 	}
@@ -280,8 +280,8 @@ func TestFewHaveMarks(t *testing.T) {
 	if got := len(p.draw(hud.Skeletons, most+9, 1)) / joints; got != near+1 {
 		t.Errorf("%d have marks, want the near ones and the one who is watched", got)
 	}
-	for i := range p.marks.now {
-		p.marks.now[i].Pos = m3.Vec3{}
+	for i := range p.overlay.now {
+		p.overlay.now[i].Pos = m3.Vec3{}
 	}
 	if got := len(p.draw(hud.Skeletons, most+9, 1)) / joints; got != most+1 {
 		t.Errorf("%d of %d who stand together have marks, want %d", got, most+10, most+1)
@@ -339,11 +339,11 @@ func TestMarksDoNotAllocate(t *testing.T) {
 	p.draw(All, 0, 0.5)
 	gating := p.controller.Experts()
 	if n := testing.AllocsPerRun(20, func() {
-		p.marks.Step(8)
+		p.overlay.Step(8)
 		p.experts.Step(gating, 8, 0)
 		p.frame.Show = hud.AllOverlays
 		p.frame.Begin(p.frame.Terrain)
-		p.marks.Draw(&p.frame, p.bones, 0, 0.5)
+		p.overlay.Draw(&p.frame, p.bones, 0, 0.5)
 		p.experts.Draw(&p.frame)
 	}); n != 0 {
 		t.Errorf("%g allocations", n)

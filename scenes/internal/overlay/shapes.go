@@ -6,14 +6,14 @@ import (
 	"mannequin/scenes"
 )
 
-// line appends one to f, if it is finite.
+// line appends a line to f, if it is finite.
 func line(f *scenes.Frame, from, to m3.Vec3, colour [3]float32) {
 	if from.Finite() && to.Finite() {
 		f.Lines = append(f.Lines, hud.Line{From: from, To: to, Colour: colour})
 	}
 }
 
-// arrow appends an arrow to f, whose head lies in the plane that is nearest to level.
+// arrow appends an arrow to f. Its head lies in the plane that is nearest to horizontal.
 func arrow(f *scenes.Frame, from, to m3.Vec3, colour [3]float32) {
 	const tip = 0.09 // of the head, m
 	line(f, from, to, colour)
@@ -32,11 +32,10 @@ func arrow(f *scenes.Frame, from, to m3.Vec3, colour [3]float32) {
 	line(f, to, to.Sub(d).Sub(side), colour)
 }
 
-// How many corners rings have.
-const corners, watchedCorners = 10, 24
+// The numbers of corners of rings.
+const corners, selectedCorners = 10, 24
 
-// ring appends a ring of n corners, with the half axes x and z, each of which is where put
-// has it.
+// ring appends a ring of n corners with the half axes x and z. put moves each corner to its place.
 func ring(f *scenes.Frame, x, z m3.Vec3, n int, colour [3]float32, put func(m3.Vec3) m3.Vec3) {
 	at := func(i int) m3.Vec3 {
 		a := 2 * 3.14159265 * float32(i) / float32(n)
@@ -50,7 +49,7 @@ func ring(f *scenes.Frame, x, z m3.Vec3, n int, colour [3]float32, put func(m3.V
 	}
 }
 
-// disc appends a ring around p, at a right angle to normal, with a cross in it.
+// disc appends a ring around p, perpendicular to normal, with a cross in it.
 func disc(f *scenes.Frame, p, normal m3.Vec3, radius float32, colour [3]float32) {
 	x := normal.Cross(m3.V(0, 0, 1)).Normalize(m3.V(1, 0, 0)).Scale(radius)
 	z := x.Cross(normal)
@@ -59,7 +58,7 @@ func disc(f *scenes.Frame, p, normal m3.Vec3, radius float32, colour [3]float32)
 	line(f, p.Sub(z), p.Add(z), colour)
 }
 
-// star appends a cross of three lines at p, along the world's axes.
+// star appends three lines through p along the world's axes.
 func star(f *scenes.Frame, p m3.Vec3, arm float32, colour [3]float32) {
 	for _, d := range [...]m3.Vec3{{X: arm}, {Y: arm}, {Z: arm}} {
 		line(f, p.Sub(d), p.Add(d), colour)

@@ -23,7 +23,7 @@ import (
 	"mannequin/scenes/world"
 )
 
-// benchReport is what bench prints.
+// benchReport is the report of bench.
 type benchReport struct {
 	Model      string     `json:"model"`
 	Machine    string     `json:"machine"`
@@ -61,7 +61,7 @@ func New() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "Time the tick of a herd, stage by stage; bench net times networks, bench people and bench wanderers people",
+		Short: "Time the tick of a herd, stage by stage; bench net times networks, bench people and bench strnn people",
 		Long: `Time the whole tick (plan, gather, network, scatter, blend, ground, publish) of dogs that
 wander on hills. Times are medians over --ticks ticks, after a tenth of as many to warm up.
 Allocations and memory are counted in the same run.
@@ -100,21 +100,17 @@ processor.`,
 			}
 			return benchGPU(cmd.Context(), []gpuWork{w}, threads)
 		}
-		net, err := models.Open(model)
-		if err != nil {
-			return nil, err
-		}
-		m, err := mann.NewModel(net)
+		m, err := models.OpenAs(model, mann.NewModel)
 		if err != nil {
 			return nil, err
 		}
 		// The first session packs the weights that all others share.
-		shared, err := net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1, BF16: bf16})
+		shared, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1, BF16: bf16})
 		if err != nil {
 			return nil, err
 		}
 		defer shared.Close()
-		r := benchReport{Model: model, Threads: threads, Kernel: shared.Kernel(), Parameters: net.Parameters(), Machine: machine()}
+		r := benchReport{Model: model, Threads: threads, Kernel: shared.Kernel(), Parameters: m.Net.Parameters(), Machine: machine()}
 		for _, n := range agents {
 			row, err := benchCrowd(cmd.Context(), m, n, ticks, threads, bf16)
 			if err != nil {
@@ -124,7 +120,7 @@ processor.`,
 		}
 		return r, nil
 	})
-	c.AddCommand(newBenchNet(), newBenchPeople(), newBenchWanderers())
+	c.AddCommand(newBenchNet(), newBenchPeople(), newBenchSTRNN())
 	cli.Model(c, &model, "model", "dog", "the network")
 	backendFlag(c, &on)
 	c.Flags().IntSliceVar(&agents, "agents", []int{1, 16, 64, 256, 1000}, "sizes of the herd; may be repeated")
@@ -168,39 +164,13 @@ func benchCrowd(ctx context.Context, m *mann.Model, agents, ticks, threads int, 
 		}
 	}
 	row := benchRow{Agents: agents, Ticks: ticks, Memory: max(0, heap()-before) / int64(agents)}
-
-	names := s.Schedule.Names()
-	marks := make([]time.Time, len(names)+1)
-	s.Schedule.Trace = func(next int) { marks[next] = time.Now() }
-	stage := make([][]float64, len(names))
-	for i := range stage {
-		stage[i] = make([]float64, 0, ticks)
+	t, err := trace(ctx, s, s.Schedule, ticks, false)
+	if err != nil {
+		return row, fmt.Errorf("%d agents: %w", agents, err)
 	}
-	whole := make([]float64, 0, ticks)
-	var m0, m1 runtime.MemStats
-	runtime.ReadMemStats(&m0)
-	for range ticks {
-		if ctx.Err() != nil {
-			return row, fmt.Errorf("interrupted at %d agents", agents)
-		}
-		if err := s.Step(scenes.Input{}); err != nil {
-			return row, err
-		}
-		for i := range stage {
-			stage[i] = append(stage[i], ms(marks[i+1].Sub(marks[i])))
-		}
-		whole = append(whole, ms(marks[len(names)].Sub(marks[0])))
-	}
-	runtime.ReadMemStats(&m1)
-	row.Allocs = float64(m1.Mallocs-m0.Mallocs) / float64(ticks)
-	row.TickMS, row.TickMinMS = median(whole), slices.Min(whole)
+	row.Allocs, row.TickMS, row.TickMinMS = t.allocs, median(t.whole), slices.Min(t.whole)
 	row.AgentsPerMS = float64(agents) / row.TickMS
-	for i, n := range names {
-		if slices.Contains(windowedStages, n) {
-			continue
-		}
-		row.Stages = append(row.Stages, benchStage{n, median(stage[i])})
-	}
+	row.Stages = t.stagesBy(median, windowedStages...)
 	return row, nil
 }
 

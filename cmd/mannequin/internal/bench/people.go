@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +21,7 @@ type peopleReport struct {
 	Machine string  `json:"machine"`
 	Threads int     `json:"threads"`
 	Agents  int     `json:"agents"`
-	Styled  int     `json:"styled"`  // of them, who move in a style each
+	Styled  int     `json:"styled"`  // people with a style
 	Seconds float64 `json:"seconds"` // at 60 ticks each
 	tickTimes
 	Waits      int `json:"waits"`      // ticks that waited for windows
@@ -84,16 +83,6 @@ func benchPeople(ctx context.Context, o street.Options, seconds float64) (people
 }
 
 func (r peopleReport) Print(w io.Writer) error {
-	fmt.Fprintf(w, "%d people, %d of them in a style, %d threads, %s; %g s at 60 ticks a second\nmilliseconds per tick\n\n", r.Agents, r.Styled, r.Threads, r.Machine, r.Seconds)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "mean\tmedian\t99 %\tmost\twaits\t")
-	for _, s := range r.Stages {
-		fmt.Fprintf(t, "%s\t", s.Name)
-	}
-	fmt.Fprintf(t, "allocs/tick\tflat out\t\n%.2f\t%.2f\t%.2f\t%.2f\t%d\t", r.Mean, r.Median, r.P99, r.Max, r.Waits)
-	for _, s := range r.Stages {
-		fmt.Fprintf(t, "%.3f\t", s.MS)
-	}
-	fmt.Fprintf(t, "%.2f\t%.2f\t\n", r.Allocs, r.FlatOut)
-	return t.Flush()
+	fmt.Fprintf(w, "%d people, %d of them in a style, %d threads, %s; %g s at 60 ticks a second, %d ticks waited for windows\nmilliseconds per tick\n\n", r.Agents, r.Styled, r.Threads, r.Machine, r.Seconds, r.Waits)
+	return printTicks(w, []int{r.Agents}, []tickTimes{r.tickTimes})
 }

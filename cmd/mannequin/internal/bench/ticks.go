@@ -3,15 +3,18 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"runtime"
 	"slices"
+	"text/tabwriter"
 	"time"
 
 	"mannequin/ecs"
 	"mannequin/scenes"
 )
 
-// Systems in which only one kind of generator has work: those in batches, those in windows.
+// Systems with work for one kind of generator only: for generators in batches, and in windows.
 var (
 	batchedStages  = []string{"Plan", "Gather", "Infer", "Scatter"}
 	windowedStages = []string{"Generate", "Style"}
@@ -28,52 +31,99 @@ type tickTimes struct {
 	Allocs  float64      `json:"allocations_per_tick"`
 }
 
-// timeTicks steps a scene warm times, warm times more to time ticks without pauses, calls begin,
-// and then steps it at 60 ticks a second. Stages in without are left out.
-func timeTicks(ctx context.Context, s scenes.Scene, schedule *ecs.Schedule, warm, ticks int, without []string, begin func()) (t tickTimes, err error) {
-	names := schedule.Names()
-	marks := make([]time.Time, len(names)+1)
+// printTicks prints a row for each number of agents.
+func printTicks(w io.Writer, agents []int, times []tickTimes) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "people\tmean\tmedian\t99 %\tmost\t")
+	for _, s := range times[0].Stages {
+		fmt.Fprintf(t, "%s\t", s.Name)
+	}
+	fmt.Fprint(t, "allocs/tick\tflat out\t\n")
+	for i, r := range times {
+		fmt.Fprintf(t, "%d\t%.2f\t%.2f\t%.2f\t%.2f\t", agents[i], r.Mean, r.Median, r.P99, r.Max)
+		for _, s := range r.Stages {
+			fmt.Fprintf(t, "%.3f\t", s.MS)
+		}
+		fmt.Fprintf(t, "%.2f\t%.2f\t\n", r.Allocs, r.FlatOut)
+	}
+	return t.Flush()
+}
+
+// tickTrace records the times of ticks and of their stages, in milliseconds.
+type tickTrace struct {
+	names  []string
+	stages [][]float64 // (stages, ticks)
+	whole  []float64   // (ticks)
+	allocs float64     // per tick
+}
+
+// trace steps a scene and records its ticks. If paced it steps at 60 ticks a second.
+func trace(ctx context.Context, s scenes.Scene, schedule *ecs.Schedule, ticks int, paced bool) (t tickTrace, err error) {
+	t.names = schedule.Names()
+	t.stages, t.whole = make([][]float64, len(t.names)), make([]float64, 0, ticks)
+	for i := range t.stages {
+		t.stages[i] = make([]float64, 0, ticks)
+	}
+	marks := make([]time.Time, len(t.names)+1)
 	schedule.Trace = func(next int) { marks[next] = time.Now() }
-	stages, whole := make([]float64, len(names)), make([]float64, 0, ticks)
 	var m0, m1 runtime.MemStats
-	start, due := time.Now(), time.Now()
-	for tick := range 2*warm + ticks {
+	runtime.ReadMemStats(&m0)
+	due := time.Now()
+	for range ticks {
 		if ctx.Err() != nil {
 			return t, errors.New("interrupted")
 		}
-		switch {
-		case tick == warm:
-			start = time.Now()
-		case tick == 2*warm:
-			t.FlatOut = ms(time.Since(start)) / float64(warm)
-			begin()
-			runtime.ReadMemStats(&m0)
-			due = time.Now()
-		}
-		if tick >= 2*warm {
+		if paced {
 			time.Sleep(time.Until(due))
 			due = due.Add(time.Second / scenes.TickRate)
 		}
 		if err := s.Step(scenes.Input{}); err != nil {
 			return t, err
 		}
-		if tick < 2*warm {
-			continue
+		for i := range t.stages {
+			t.stages[i] = append(t.stages[i], ms(marks[i+1].Sub(marks[i])))
 		}
-		for i := range stages {
-			stages[i] += ms(marks[i+1].Sub(marks[i])) / float64(ticks)
-		}
-		whole = append(whole, ms(marks[len(names)].Sub(marks[0])))
-		t.Mean += whole[len(whole)-1] / float64(ticks)
+		t.whole = append(t.whole, ms(marks[len(t.names)].Sub(marks[0])))
 	}
 	runtime.ReadMemStats(&m1)
-	t.Allocs = float64(m1.Mallocs-m0.Mallocs) / float64(ticks)
-	slices.Sort(whole)
-	t.Median, t.P99, t.Max = median(whole), whole[(len(whole)-1)*99/100], whole[len(whole)-1]
-	for i, n := range names {
+	t.allocs = float64(m1.Mallocs-m0.Mallocs) / float64(ticks)
+	return t, nil
+}
+
+// stagesBy returns the stages, without those in without, each with what of makes of its times.
+func (t *tickTrace) stagesBy(of func([]float64) float64, without ...string) (out []benchStage) {
+	for i, n := range t.names {
 		if !slices.Contains(without, n) {
-			t.Stages = append(t.Stages, benchStage{n, stages[i]})
+			out = append(out, benchStage{n, of(t.stages[i])})
 		}
 	}
-	return t, nil
+	return out
+}
+
+func mean(v []float64) (sum float64) {
+	for _, x := range v {
+		sum += x / float64(len(v))
+	}
+	return sum
+}
+
+// timeTicks steps a scene warm times, warm times more to time ticks without pauses, calls begin,
+// and then steps it at 60 ticks a second. Stages in without are left out.
+func timeTicks(ctx context.Context, s scenes.Scene, schedule *ecs.Schedule, warm, ticks int, without []string, begin func()) (tickTimes, error) {
+	if _, err := trace(ctx, s, schedule, warm, false); err != nil {
+		return tickTimes{}, err
+	}
+	start := time.Now()
+	if _, err := trace(ctx, s, schedule, warm, false); err != nil {
+		return tickTimes{}, err
+	}
+	flat := ms(time.Since(start)) / float64(warm)
+	begin()
+	t, err := trace(ctx, s, schedule, ticks, true)
+	if err != nil {
+		return tickTimes{}, err
+	}
+	slices.Sort(t.whole)
+	return tickTimes{Mean: mean(t.whole), Median: median(t.whole), P99: t.whole[(ticks-1)*99/100], Max: t.whole[ticks-1], FlatOut: flat,
+		Stages: t.stagesBy(mean, without...), Allocs: t.allocs}, nil
 }

@@ -90,26 +90,11 @@ func ReportFiles(w io.Writer, files []string, asJSON bool, read func(i int) (Rep
 			return err
 		}
 	}
-	return failed(errs, len(files))
+	return Failed(errs, len(files))
 }
 
-// EachFile prints a row for each file, by its index. A file that cannot be read is an error in the end.
-func EachFile[R any](w io.Writer, files []string, read func(i int) (R, error), row func(io.Writer, R) error) error {
-	var errs []error
-	for i := range files {
-		r, err := read(i)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		if err := row(w, r); err != nil {
-			return err
-		}
-	}
-	return failed(errs, len(files))
-}
-
-func failed(errs []error, files int) error {
+// Failed returns the errors of some of the files as one, or nil if there are none.
+func Failed(errs []error, files int) error {
 	if len(errs) == 0 {
 		return nil
 	}

@@ -14,21 +14,14 @@ func newEvalKeypose() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "keypose DIR...",
 		Short: "Measure motion between keyframes",
-		Long: `Measure the motion that the network makes between poses of held-out recordings.
-DIRs are folders of recordings. Interpolation is measured, too. Each figure stands beside
-the bar that it has to reach:
+		Long: `Measure the motion that the network makes between poses of held-out recordings in the folders,
+beside interpolation: keys every half second and every second (Lüdi 2016, sec. 5.1). --sparse adds
+the networks of the thesis, as published and corrected on the motion manifold, --transitions gaps
+of 5, 15 and 30 frames in the protocol of LAFAN1 (Harvey et al. 2020). docs/keypose.md defines
+every figure.
 
-  keys every half second and every second (Lüdi 2016, sec. 5.1): distance of joints from
-  the recording, drift in the tenth second, steps, sliding feet, walks backward and sideways
-  with --sparse, the networks of the thesis: as published, and corrected on the motion
-  manifold as it proposes
-  with --transitions, gaps of 5, 15 and 30 frames in the protocol of LAFAN1
-  (Harvey et al. 2020)
-
-docs/keypose.md defines every figure. --out draws the thesis's Fig. 5.1 to 5.4 for each
-number of poses a second: the longest walk (up to 2 m/s and 15 s), the fastest walk backward
-or sideways, and the paths of the hips in that walk, in the recording that turns most and
-in the walk that takes longest.`,
+--out draws the thesis's Fig. 5.1 to 5.4 for each number of poses a second: the longest walk (up
+to 2 m/s and 15 s), the fastest walk backward or sideways, and paths of the hips.`,
 		Example: `  mannequin eval keypose data/cmu-locomotion
   mannequin eval keypose data/mine --model mine.safetensors --held-out 'walk_07' --json
   mannequin eval keypose data/cmu-locomotion --sparse two.safetensors --sparse one.safetensors --out out/keypose

@@ -14,21 +14,13 @@ func newEvalLatent() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "latent DIR...",
 		Short: "Measure the latent space of a second of motion, and its sliders",
-		Long: `Measure the variational autoencoder of Lüdi 2016 on held-out recordings. DIRs are the
-folders that it was trained on. Each figure stands beside the bar that it has to reach:
+		Long: `Measure the variational autoencoder of Lüdi 2016 on held-out recordings of the folders that it was
+trained on: reconstruction, the distribution of the latent values, how well one component explains
+and sets a trait, chained clips, and the time to decode. --next adds people who walk on.
+docs/latent.md defines every figure.
 
-  reconstruction of clips of a second, before and after a fit of their latent values
-  distance of the latent values from the standard normal distribution
-  how much one component explains of the turn, the step length, the leading leg and the
-  lean of the trunk: for the model's components, for plain principal components of the
-  latent values, and for those of the frames
-  how well a component sets its trait, alone, in held-out clips
-  how well chained clips meet
-  with --next: turns, speeds, borders of clips and sliding feet of people who walk on
-  time to decode a clip
-
-docs/latent.md defines every figure. --out draws the thesis's Fig. 5.6 to 5.8: first poses
-of clips, the effect of the sliders on a clip, and chained clips.`,
+--out draws the thesis's Fig. 5.6 to 5.8: first poses of clips, the effect of the sliders on a
+clip, and chained clips.`,
 		Example: `  mannequin eval latent data/cmu-locomotion --out out/latent
   mannequin eval latent data/mine --model mine.safetensors --held-out 'walk_07' --json`,
 		Args: command.Want("folders of recordings", 1, -1),

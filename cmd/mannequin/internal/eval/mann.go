@@ -13,23 +13,14 @@ func newEvalMANN() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mann DIR",
 		Short: "Measure a mode-adaptive network for a quadruped",
-		Long: `Measure a mode-adaptive network (Zhang, Starke et al. 2018) as the paper does, and what
-users notice beyond that. DIR is the folder that it was trained on. Each figure stands beside
-the bar that it has to reach:
+		Long: `Measure a mode-adaptive network (Zhang, Starke et al. 2018) as the paper does, and what users notice
+beyond that: held-out loss, foot skate and leg angles in each gait (Tables 2 and 3), paths (Table
+4), the effect of each expert (Table 5), footfalls, speeds, actions and transitions.
 
-  loss on the held-out recordings
-  foot skate and leg angle update in each gait, relative to the recordings (Tables 2, 3)
-  distance and angle from paths (Table 4)
-  the effect of switching off each expert (Table 5)
-  footfalls of each gait
-  speeds, time until an action is reached, smoothness of transitions
-
-Motion is measured as the network poses it (raw) and as it is displayed (shown): after the
-whole tick of a game, with foot lock on flat ground. Compare ratios to the recordings: the
-paper's recordings, paw heights and path sizes are not published. docs/mann-measures.md
-defines every figure.
-
---out draws the experts' gating weights over time (Fig. 9) and the footfalls (Fig. 2).`,
+Motion is measured as the network poses it (raw) and as it is displayed (shown): after the whole
+tick of a game, with foot lock on flat ground. Compare ratios to the recordings: the paper's
+recordings, paw heights and path sizes are not published. docs/mann-measures.md defines every
+figure. --out draws the experts' gating weights over time (Fig. 9) and the footfalls (Fig. 2).`,
 		Example: `  mannequin eval mann data/dog
   mannequin eval mann data/dog --model dog.safetensors --seconds 60 --json
   mannequin eval mann data/dog --path course.csv --out out/eval`,

@@ -16,20 +16,12 @@ func newEvalMAR() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mar [DIR]...",
 		Short: "Measure realtime style transfer against its rivals",
-		Long: `Measure realtime style transfer (Xia, Wang, Chai and Hodgins 2015) as the paper does.
-DIRs are folders of recordings in styles, named as style build expects. Each figure stands
-beside the bar that it has to reach:
-
-  poses and timing of held-out takes, beside linear systems (Hsu et al. 2005), one global
-  autoregression, Gaussian processes, nearest neighbours and local regressions (Fig. 6),
-  for every action of a folder and for all its actions together
-  the same without labels of the input's action and style
-  the same on procedural motion, where the truth is known (--free)
-  recordings unlike the data (--far): the result is finite, and no faster than the input
-  time per frame, and the memory of a large database (Table 2)
-
-The input style of a folder is neutral or normal. --out draws the paper's Fig. 3, 4 and 6.
-docs/mar-measures.md defines every figure.`,
+		Long: `Measure realtime style transfer (Xia, Wang, Chai and Hodgins 2015) on held-out takes, beside linear
+systems (Hsu et al. 2005), one global autoregression, Gaussian processes, nearest neighbours and
+local regressions (Fig. 6); on procedural motion, where the truth is known (--free); on recordings
+unlike the data (--far); and the time per frame (Table 2). The folders hold recordings in styles,
+named as style build expects; the input style is neutral or normal. docs/mar-measures.md defines
+every figure. --out draws the paper's Fig. 3, 4 and 6.`,
 		Example: `  mannequin eval mar data/xia data/bandai2
   mannequin eval mar data/mine --folds 10 --far data/dances --json
   mannequin eval mar data/xia --free=false --out out/eval`,

@@ -16,25 +16,14 @@ func newEvalSTRNN() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "strnn DIR...",
 		Short: "Measure predictions of people's motion, long-term and under control",
-		Long: `Measure a spatio-temporal recurrent network (Wang, Ho, Shum and Zhu 2019) on held-out
-recordings. DIRs are the folders that it was trained on. Each figure stands beside the bar
-that it has to reach:
+		Long: `Measure a spatio-temporal recurrent network (Wang, Ho, Shum and Zhu 2019) on held-out recordings of
+the folders that it was trained on: predictions 80 to 560 ms ahead, motion that continues for
+20,000 frames, the paper's manifold distance, people along paths, noise and gaps, and frames per
+second. --h36m adds errors on walks of Human3.6M's subject 5. docs/strnn.md defines every figure.
 
-  distance of predicted joints from recorded ones, 80 to 560 ms ahead, beside joints that
-  stay in place and rivals
-  distance of 200 predicted frames, drawn as predict does, from the training recordings
-  (the paper's manifold distance, eq. 12 and 13)
-  motion that continues for 20,000 frames: variation, longest standstill, jerk
-  people along paths, steered by latent values, and with --tune by the paper's tuning of
-  weights in each window, which is slow
-  noise and gaps, beside a convolutional autoencoder
-  frames per second
-  with --h36m, errors on walks of Human3.6M's subject 5, which no network was trained on
-
-Rivals are files of train recurrent or train strnn: --rival NAME=FILE. --part NAME=FILE adds
-a part of the network, to see its use. Errors need not beat the rivals. Manifold distances
-are compared with the part temporal-39-1, the paper's temporal network alone, which predicts
-single frames. docs/strnn.md defines every figure.`,
+--rival NAME=FILE compares with a network of train recurrent or train strnn, --part NAME=FILE with
+a part of the network. Manifold distances are compared with the part temporal-39-1, the paper's
+temporal network alone.`,
 		Example: `  mannequin eval strnn data/cmu-locomotion data/cmu-actions
   mannequin eval strnn data/cmu-locomotion --model strnn.safetensors --rival lstm3=lstm3.safetensors --part temporal-39-1=temporal.safetensors --json
   mannequin eval strnn data/cmu-locomotion --model strnn.safetensors --h36m data/h36m`,

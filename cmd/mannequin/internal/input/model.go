@@ -13,11 +13,7 @@ import (
 
 // OpenManifold opens a motion manifold.
 func OpenManifold(nameOrPath string) (*manifold.Model, error) {
-	net, err := models.Open(nameOrPath)
-	if err != nil {
-		return nil, err
-	}
-	return manifold.NewModel(net)
+	return models.OpenAs(nameOrPath, manifold.NewModel)
 }
 
 // OpenPath opens a built-in path or the file of a path. others are names that --path also takes.

@@ -63,7 +63,6 @@ func rawJSON(s string) json.RawMessage {
 	return b
 }
 
-// Print writes the report as text.
 func (r *modelReport) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {

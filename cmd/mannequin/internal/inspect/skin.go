@@ -37,7 +37,6 @@ func inspectSkin(file string) (*skinReport, error) {
 	return r, nil
 }
 
-// Print writes the report as text.
 func (r *skinReport) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }

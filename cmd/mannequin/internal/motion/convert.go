@@ -194,7 +194,6 @@ func bodyFor(from string, sk *skel.Skeleton, opt convertOptions, r *convertRepor
 	return b, err
 }
 
-// Print writes the report as text.
 func (r *convertReport) Print(w io.Writer) error {
 	text := fmt.Sprintf("%s: %d joints, %d vertices, %d triangles", r.Written, r.Joints, r.Vertices, r.Triangles)
 	if r.Frames > 0 {

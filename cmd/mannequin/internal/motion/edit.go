@@ -34,7 +34,7 @@ type editReport struct {
 	Away    float64      `json:"body_off_path_cm,omitempty"`
 }
 
-// editMeasure is what the report measures of a motion.
+// editMeasure is the part of the report on a motion.
 type editMeasure struct {
 	Slide float64 `json:"slide_cm"`     // of standing feet, per frame
 	Bone  float64 `json:"bone_percent"` // mean change of bones' lengths
@@ -259,7 +259,6 @@ func measure(m *manifold.Model, rows, stand []float32, start feature.Place, cour
 	return editMeasure{p.Skate, p.Bone}, p.Away, err
 }
 
-// Print writes the report as text.
 func (r *editReport) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %.1f s of motion in %.2f s, %d steps of editing\n", r.Out, r.Seconds, r.Took, r.Steps)
 	for _, t := range r.Targets {

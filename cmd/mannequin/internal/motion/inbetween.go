@@ -59,11 +59,7 @@ Feet that the network puts on the ground are locked there.`,
   mannequin inbetween keys.toml --model mine.safetensors --feet=false --out between.bvh --json`,
 	}
 	cli.Converts(c, "a file of keyframes", ".bvh", func(_ *cobra.Command, in, out string) (cli.Report, error) {
-		net, err := models.Open(model)
-		if err != nil {
-			return nil, err
-		}
-		m, err := keypose.NewModel(net)
+		m, err := models.OpenAs(model, keypose.NewModel)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +143,6 @@ func missed(c *skel.Clip, k keypose.Keys) float64 {
 	return most
 }
 
-// Print writes the report as text.
 func (r *inbetweenReport) Print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s: %.1f s of motion between %d keyframes, in %.0f ms\n", r.Out, r.Seconds, r.Keys, 1e3*r.Took)
 	if r.Missed >= 0 {

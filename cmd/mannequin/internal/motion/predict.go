@@ -70,18 +70,13 @@ of the training data, with less they come to rest. --feet locks standing feet as
 	return c
 }
 
-// Print writes the report as text.
 func (r *predictReport) Print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s: %.1f s recorded and %.1f s predicted, in which the body moved %.1f m; %.0f frames/s\n", r.Out, r.Recorded, r.Made, r.Went, r.Rate)
 	return err
 }
 
 func predict(path, out string, o predictOptions) (*predictReport, error) {
-	net, err := models.Open(o.model)
-	if err != nil {
-		return nil, err
-	}
-	m, err := strnn.NewModel(net)
+	m, err := models.OpenAs(o.model, strnn.NewModel)
 	if err != nil {
 		return nil, err
 	}

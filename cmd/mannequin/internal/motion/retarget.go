@@ -3,6 +3,7 @@ package motion
 import (
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,46 +34,37 @@ func retargetFiles(w io.Writer, files, outs []string, asJSON bool, opt importOpt
 		width = max(width, len(filepath.Base(f)))
 	}
 	fmt.Fprintf(w, "%-*s  %-8s %7s %9s %9s  %s\n", width, "clip", "profile", "frames", "mean cm", "worst cm", "worst joint")
-	sums := map[string]*retargetSum{}
-	var order []string
-	row := func(w io.Writer, r *retargetReport) error {
-		for _, key := range []string{r.Profile, "all"} {
-			if sums[key] == nil {
-				sums[key] = &retargetSum{}
-				order = append(order, key)
-			}
-			sums[key].add(r)
+	sums, all := map[string]*retargetSum{}, &retargetSum{}
+	var errs []error
+	for i, file := range files {
+		r, err := retargetFile(file, outs[i], opt)
+		if err != nil {
+			errs = append(errs, err)
+			continue
 		}
-		_, err := fmt.Fprintf(w, "%-*s  %-8s %7d %9.2f %9.2f  %s\n", width, filepath.Base(r.File), r.Profile, r.Frames, r.MeanCM, r.WorstCM, r.WorstJoint)
-		return err
-	}
-	err := cli.EachFile(w, files, func(i int) (*retargetReport, error) { return retargetFile(files[i], outs[i], opt) }, row)
-	if len(sums) == 2 {
-		order = []string{"all"} // there is one profile
-	}
-	slices.SortStableFunc(order, func(a, b string) int {
-		switch {
-		case a == b || a != "all" && b != "all":
-			return strings.Compare(a, b)
-		case a == "all":
-			return 1
+		if sums[r.Profile] == nil {
+			sums[r.Profile] = &retargetSum{}
 		}
-		return -1
-	})
-	for _, key := range order {
-		s := sums[key]
-		fmt.Fprintf(w, "%s: %d clips, %d frames, mean %.2f cm (copied angles alone %.2f), largest clip mean %.2f (%s), worst %.2f (%s)\n",
-			key, s.clips, s.frames, s.mean/float64(s.frames), s.copied/float64(s.frames), s.largest, s.largestClip, s.worst, s.worstClip)
+		sums[r.Profile].add(r)
+		all.add(r)
+		fmt.Fprintf(w, "%-*s  %-8s %7d %9.2f %9.2f  %s\n", width, filepath.Base(file), r.Profile, r.Frames, r.MeanCM, r.WorstCM, r.WorstJoint)
 	}
-	return err
+	if len(sums) > 1 {
+		for _, profile := range slices.Sorted(maps.Keys(sums)) {
+			sums[profile].print(w, profile)
+		}
+	}
+	if all.clips > 0 {
+		all.print(w, "all")
+	}
+	return cli.Failed(errs, len(files))
 }
 
 // retargetSum sums up reports, weighted by their frames.
 type retargetSum struct {
-	clips, frames          int
-	mean, copied           float64
-	largest, worst         float64
-	largestClip, worstClip string
+	clips, frames  int
+	mean, copied   float64
+	largest, worst *retargetReport // the reports of the largest mean and the largest error
 }
 
 func (s *retargetSum) add(r *retargetReport) {
@@ -80,12 +72,17 @@ func (s *retargetSum) add(r *retargetReport) {
 	s.frames += r.Frames
 	s.mean += r.MeanCM * float64(r.Frames)
 	s.copied += r.CopiedCM * float64(r.Frames)
-	if r.MeanCM >= s.largest {
-		s.largest, s.largestClip = r.MeanCM, filepath.Base(r.File)
+	if s.largest == nil || r.MeanCM >= s.largest.MeanCM {
+		s.largest = r
 	}
-	if r.WorstCM >= s.worst {
-		s.worst, s.worstClip = r.WorstCM, filepath.Base(r.File)
+	if s.worst == nil || r.WorstCM >= s.worst.WorstCM {
+		s.worst = r
 	}
+}
+
+func (s *retargetSum) print(w io.Writer, name string) {
+	fmt.Fprintf(w, "%s: %d clips, %d frames, mean %.2f cm (copied angles alone %.2f), largest clip mean %.2f (%s), worst %.2f (%s)\n", name, s.clips, s.frames,
+		s.mean/float64(s.frames), s.copied/float64(s.frames), s.largest.MeanCM, filepath.Base(s.largest.File), s.worst.WorstCM, filepath.Base(s.worst.File))
 }
 
 func retargetFile(file, out string, opt importOptions) (*retargetReport, error) {
@@ -123,7 +120,6 @@ func retargetFile(file, out string, opt importOptions) (*retargetReport, error) 
 	return r, nil
 }
 
-// Print writes the report as text.
 func (r *retargetReport) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }

@@ -95,11 +95,7 @@ wander chooses its own speeds and actions. So does --script, a TOML file of time
 		if err != nil {
 			return nil, command.Usagef("--action: %v", err)
 		}
-		net, err := models.Open(args[0])
-		if err != nil {
-			return nil, err
-		}
-		m, err := mann.NewModel(net)
+		m, err := models.OpenAs(args[0], mann.NewModel)
 		if err != nil {
 			return nil, err
 		}
@@ -218,7 +214,6 @@ func (r *rollout) report() *rolloutReport {
 	return rep
 }
 
-// Print writes the report as text.
 func (rep *rolloutReport) Print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s: %d frames, %.1f s, %.1f m at a mean of %.2f m/s\n", rep.Out, rep.Frames, rep.Seconds, rep.Travel, rep.Speed)
 	if p := rep.Path; p != nil {

@@ -89,8 +89,8 @@ func (s *source) Next(pos []m3.Vec3, rot []m3.Quat) error {
 	return nil
 }
 
-// unitOf returns the factor from lengths of a skeleton to those of the database's, or an error that
-// names their difference.
+// unitOf returns the factor from a skeleton's lengths to the database's, or an error that names the
+// difference of the skeletons.
 func unitOf(db *mar.Database, s *skel.Skeleton) (float64, error) {
 	own := db.Skeleton()
 	if !slices.Equal(s.Names, own.Names) || !slices.Equal(s.Parents, own.Parents) {
@@ -176,20 +176,14 @@ type feet struct {
 }
 
 func newFeet(sk *skel.Skeleton, fps float32) (*feet, error) {
-	roles, err := ik.HumanRoles(sk.Names)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := ik.NewTree(sk.Parents)
+	rig, err := ik.NewHumanRig(sk.Names, sk.Parents)
 	if err != nil {
 		return nil, err
 	}
 	f := &feet{job: ik.DefaultHuman(), out: newTransforms(sk.Len()), sk: sk}
-	if f.job.Rig, err = ik.NewRig(tree, roles); err != nil {
-		return nil, err
-	}
+	f.job.Rig = rig
 	f.job.Sole = 0 // recordings are without shoes
-	n, legs := sk.Len(), len(roles.Legs)
+	n, legs := sk.Len(), len(rig.Roles.Legs)
 	f.job.Ground, f.job.DT = ik.Level(0), 1/fps
 	f.job.Pos, f.job.Rot, f.job.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
 	f.job.Feet, f.job.Body, f.job.Contacts = make([]ik.Foot, legs), make([]ik.Body, 1), make([]bool, legs)

@@ -15,7 +15,7 @@ import (
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/internal/command"
-	"mannequin/models"
+	evalmanifold "mannequin/offline/eval/manifold"
 	"mannequin/offline/metrics"
 	"mannequin/offline/recipes"
 	"mannequin/offline/retarget"
@@ -37,6 +37,7 @@ type synthOptions struct {
 	kind, path, targets, out string
 	profile                  *retarget.Profile
 	base, steps, locomotion  string
+	networks                 evalmanifold.Networks
 	punch, kick              string
 	seconds, facing          float64
 	cadence, stand           float64
@@ -97,7 +98,7 @@ these hands or feet.`,
 	command.Number(c, &o.stand, "stand", 0, -1, 1, "change of the duration of contacts; -1 is always in the air")
 	command.Number(c, &o.iterations, "iterations", manifold.DefaultIterations, 0, 10000, fmt.Sprintf("steps of the edit that locks standing feet and keeps bones; 0 is none; punches and kicks have %d unless given", manifold.ActionIterations))
 	cli.Threads(c, &o.threads)
-	cli.People(c, &o.base, &o.steps, &o.locomotion)
+	cli.People(c, &o.networks.Base, &o.networks.Steps, &o.networks.Locomotion)
 	cli.Acts(c, &o.punch, &o.kick)
 	command.Out(c, &o.out, "the BVH `file` to write")
 	return c
@@ -109,15 +110,7 @@ func (o *synthOptions) along(speed func(frame int) float32) (*synthReport, error
 	if err != nil {
 		return nil, err
 	}
-	m, err := input.OpenManifold(o.base)
-	if err != nil {
-		return nil, err
-	}
-	steps, err := models.Open(o.steps)
-	if err != nil {
-		return nil, err
-	}
-	locomotion, err := models.Open(o.locomotion)
+	m, err := o.networks.Open()
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +119,7 @@ func (o *synthOptions) along(speed func(frame int) float32) (*synthReport, error
 	if err != nil {
 		return nil, err
 	}
-	l, err := m.With(steps, locomotion).NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.threads})
+	l, err := m.NewLocomotion(manifold.LocomotionOptions{Batch: 1, Frames: frames, Workers: o.threads})
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +135,7 @@ func (o *synthOptions) along(speed func(frame int) float32) (*synthReport, error
 	}
 	rep := &synthReport{Out: o.out, Seconds: clip.Seconds(), Synthesis: r.Synthesis.Seconds(), Editing: r.Editing.Seconds(), Edit: r.Edit}
 	rep.Rate = float64(frames) / (rep.Synthesis + rep.Editing)
-	if rep.Motion, err = metrics.MeasurePeople(m, made[0].Rows, made[0].Contacts, made[0].Start, course); err != nil {
+	if rep.Motion, err = metrics.MeasurePeople(m.Model, made[0].Rows, made[0].Contacts, made[0].Start, course); err != nil {
 		return nil, err
 	}
 	return rep, writeClip(o.out, clip)
@@ -209,7 +202,6 @@ func parseSpeeds(text string) (func(frame int) float32, error) {
 	}, nil
 }
 
-// Print writes the report as text.
 func (r *synthReport) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %.1f s of motion in %.2f s (%.0f frames/s): synthesis %.2f s, %d steps of editing %.2f s\n",
 		r.Out, r.Seconds, r.Synthesis+r.Editing, r.Rate, r.Synthesis, r.Edit.Steps, r.Editing)

@@ -39,7 +39,7 @@ type actReport struct {
 
 // act makes a punch or a kick.
 func (o *synthOptions) act() (*actReport, error) {
-	m, err := input.OpenManifold(o.base)
+	m, err := input.OpenManifold(o.networks.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (o *synthOptions) act() (*actReport, error) {
 		given = append(given, given[len(given)-n:]...)
 	}
 	net := map[string]string{"punch": o.punch, "kick": o.kick}[o.kind]
-	p, err := evalmanifold.OpenActor(m, o.kind, net, len(given)/n, o.threads)
+	p, err := evalmanifold.OpenSynthesizer(m, o.kind, net, len(given)/n, o.threads)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,6 @@ func (o *synthOptions) act() (*actReport, error) {
 	return r, writeClip(o.out, clip)
 }
 
-// Print writes the report as text.
 func (r *actReport) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %.1f s of a %s in %.2f s (%.0f frames/s), %d steps of editing\n", r.Out, r.Seconds, r.Kind, r.Took, r.Rate, r.Edit.Steps)
 	fmt.Fprintf(w, "%s off their targets: mean %.2f cm, largest %.1f cm\n", strings.Join(r.Joints, ", "), r.Given, r.Worst)

@@ -15,18 +15,17 @@ import (
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/internal/command"
-	"mannequin/models"
-	"mannequin/netruntime"
+	evalmanifold "mannequin/offline/eval/manifold"
 	"mannequin/offline/retarget"
 )
 
 // transferFlags are the flags of style transfer.
 type transferFlags struct {
-	content                 []string
-	profile                 *retarget.Profile
-	out, name, license      string
-	base, steps, locomotion string
-	threads                 int
+	content            []string
+	profile            *retarget.Profile
+	out, name, license string
+	networks           evalmanifold.Networks
+	threads            int
 }
 
 // transferReport is the report of style transfer.
@@ -57,7 +56,7 @@ type transferStyle struct {
 // transferOther is the effect of a style, as stored in the file, on motion that it was not found from.
 type transferOther struct {
 	Speed    float64 `json:"speed"`
-	Ratio    float64 `json:"gram_ratio"`  // distance from the style ÷ that of the motion without it
+	Ratio    float64 `json:"gram_ratio"`  // distance from the style ÷ the distance without it
 	SkateWas float64 `json:"skate_cm"`    // of standing feet, per frame
 	SkateRaw float64 `json:"skate_raw"`   // in the style, before the foot lock
 	Skate    float64 `json:"skate_style"` // in the style
@@ -100,7 +99,7 @@ distance from the style, and sliding feet before the foot lock.`,
 	command.Out(c, &o.out, "the `file` of styles to write")
 	f.StringVar(&o.name, "name", "", "name of the file's styles (default: as the file)")
 	f.StringVar(&o.license, "license", "", "licence (default: as in the recordings' folders and the models)")
-	cli.People(c, &o.base, &o.steps, &o.locomotion)
+	cli.People(c, &o.networks.Base, &o.networks.Steps, &o.networks.Locomotion)
 	cli.Threads(c, &o.threads)
 	return c
 }
@@ -125,23 +124,16 @@ func (o *transferFlags) check(args []string) ([]styleClip, error) {
 // run finds the styles of clips, measures them and writes them.
 func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []styleClip) (*transferReport, error) {
 	start := time.Now()
-	nets := make([]*netruntime.Net, 3)
-	for i, name := range []string{o.base, o.steps, o.locomotion} {
-		var err error
-		if nets[i], err = models.Open(name); err != nil {
-			return nil, err
-		}
-	}
-	m, err := manifold.NewModel(nets[0])
+	m, err := o.networks.Open()
 	if err != nil {
 		return nil, err
 	}
 	for i := range clips {
-		if err := clips[i].open(m, o.profile); err != nil {
+		if err := clips[i].open(m.Model, o.profile); err != nil {
 			return nil, err
 		}
 	}
-	content, err := o.contents(m, nets)
+	content, err := o.contents(m)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +141,7 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []sty
 	var all []*manifold.StyleTransfer
 	var styles []*manifold.Style
 	for i := range clips {
-		t, style, report, err := o.find(ctx, progress, m, &clips[i], content)
+		t, style, report, err := o.find(ctx, progress, m.Model, &clips[i], content)
 		if err != nil {
 			return nil, err
 		}
@@ -164,22 +156,22 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []sty
 	if ts.Name = o.name; ts.Name == "" {
 		ts.Name = cli.Stem(filepath.Base(o.out))
 	}
-	limits, err := o.describe(ts, clips, nets)
+	limits, err := o.describe(ts, clips, m)
 	if err != nil {
 		return nil, err
 	}
 	r.Name, r.Licence, r.Data = ts.Name, ts.License, ts.Data
-	others, err := o.lanes(m, nets, otherSpeeds, otherRadii, 8*manifold.Rate)
+	others, err := o.lanes(m, otherSpeeds, otherRadii, 8*manifold.Rate)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := written(ts, m) // what is measured
+	kept, err := written(ts, m.Model) // as measured
 	if err != nil {
 		return nil, err
 	}
 	for i := range r.Styles {
 		k := slices.IndexFunc(kept, func(t *manifold.StyleTransfer) bool { return t.Name == r.Styles[i].Name })
-		if r.Styles[i].Others, err = o.measure(m, kept[k], styles[i], others); err != nil {
+		if r.Styles[i].Others, err = o.measure(m.Model, kept[k], styles[i], others); err != nil {
 			return nil, err
 		}
 	}

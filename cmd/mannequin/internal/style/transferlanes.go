@@ -7,7 +7,6 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/manifold"
-	"mannequin/netruntime"
 	evalmanifold "mannequin/offline/eval/manifold"
 	"mannequin/offline/metrics"
 )
@@ -21,8 +20,8 @@ var (
 )
 
 // lanes returns the motion of the networks of crowds around circles.
-func (o *transferFlags) lanes(m *manifold.Model, nets []*netruntime.Net, speeds, radii []float32, frames int) ([]manifold.LocomotionClip, error) {
-	l, err := m.With(nets[1], nets[2]).NewLocomotion(manifold.LocomotionOptions{Batch: len(speeds), Frames: frames, Workers: o.threads})
+func (o *transferFlags) lanes(m *manifold.Networks, speeds, radii []float32, frames int) ([]manifold.LocomotionClip, error) {
+	l, err := m.NewLocomotion(manifold.LocomotionOptions{Batch: len(speeds), Frames: frames, Workers: o.threads})
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +46,9 @@ func (o *transferFlags) lanes(m *manifold.Model, nets []*netruntime.Net, speeds,
 }
 
 // contents returns the motions that transfers are found from, one after the other.
-func (o *transferFlags) contents(m *manifold.Model, nets []*netruntime.Net) (all []float32, err error) {
+func (o *transferFlags) contents(m *manifold.Networks) (all []float32, err error) {
 	for _, file := range o.content {
-		rows, _, err := evalmanifold.OpenPerson(m, file, o.profile)
+		rows, _, err := evalmanifold.OpenPerson(m.Model, file, o.profile)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +57,7 @@ func (o *transferFlags) contents(m *manifold.Model, nets []*netruntime.Net) (all
 	if len(o.content) > 0 {
 		return all, nil
 	}
-	made, err := o.lanes(m, nets, contentSpeeds, contentRadii, 4*manifold.Rate)
+	made, err := o.lanes(m, contentSpeeds, contentRadii, 4*manifold.Rate)
 	for i := range made {
 		all = append(all, made[i].Rows...)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // describe sets the licence and the origin of the styles, and returns their limits.
-func (o *transferFlags) describe(ts *manifold.StyleSet, clips []styleClip, nets []*netruntime.Net) (limits string, err error) {
+func (o *transferFlags) describe(ts *manifold.StyleSet, clips []styleClip, m *manifold.Networks) (limits string, err error) {
 	var licences, data, notes []string
 	note := func(list *[]string, text string) {
 		if text != "" && !slices.Contains(*list, text) {
@@ -39,7 +39,7 @@ func (o *transferFlags) describe(ts *manifold.StyleSet, clips []styleClip, nets 
 		note(&data, src.Data)
 		note(&notes, src.Limits)
 	}
-	for _, n := range nets {
+	for _, n := range []*netruntime.Net{m.Net, m.Footsteps, m.Locomotion} {
 		note(&licences, n.Meta().License)
 	}
 	if ts.License = o.license; ts.License == "" {

@@ -44,7 +44,7 @@ type trainFlags struct {
 	resume, json           bool
 }
 
-// add adds the flags, and checks what they say about files before the command runs.
+// add adds the flags, and the check of the files that they name before the command runs.
 func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
 	p := c.Flags()
 	command.Out(c, &f.out, "model `file` to write")
@@ -264,7 +264,6 @@ func (f *trainFlags) report(cmd *cobra.Command, show *trainProgress, rep *train.
 	return trainReport{Model: f.out, Report: rep, ticks: show.ticks}.Print(cmd.OutOrStdout())
 }
 
-// Print writes the report as text.
 func (r trainReport) Print(w io.Writer) error {
 	samples := "samples/s"
 	if r.ticks > 0 {

@@ -11,8 +11,7 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// sliding returns a walk from rules whose way is longer than its steps, and what
-// stands in it.
+// sliding returns a procedural walk whose root moves farther than its steps, and its contacts.
 func sliding(t *testing.T) (*Layout, *skel.Clip, []float32) {
 	t.Helper()
 	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.2, Styles: []string{"neutral"}, Workers: 1})
@@ -44,11 +43,11 @@ func sliding(t *testing.T) (*Layout, *skel.Clip, []float32) {
 		}
 		return l, c, stand
 	}
-	t.Fatal("no walk is made")
+	t.Fatal("there is no walk")
 	return nil, nil, nil
 }
 
-// slides returns the mean way of toes that stand, m per frame.
+// slides returns the mean movement of standing toes, m per frame.
 func slides(h *FootLock, t *Track, stand []float32) (mean float64) {
 	c, n := t.Clip(), 0
 	for i, leg := range h.rig.Roles.Legs {
@@ -66,9 +65,9 @@ func slides(h *FootLock, t *Track, stand []float32) (mean float64) {
 	return mean / float64(max(1, n))
 }
 
-// Feet that slide stand, keys stay as they are, and so does all but the legs; soles
-// hardly turn, and nothing jerks.
-func TestHold(t *testing.T) {
+// Sliding feet are locked. Keys and everything except the legs stay, soles hardly turn, and nothing
+// jerks.
+func TestFootLock(t *testing.T) {
 	l, c, stand := sliding(t)
 	h := must.Get(l.NewFootLock())(t)
 	was, track := l.NewTrack(c.Frames, 60), l.NewTrack(c.Frames, 60)
@@ -83,7 +82,7 @@ func TestHold(t *testing.T) {
 	must.Do(t, h.Apply(track, stand))
 	before, after := slides(h, was, stand), slides(h, track, stand)
 	if before < 1e-3 || after > 0.4*before {
-		t.Errorf("feet slide by %g m per frame, %g before they are held", after, before)
+		t.Errorf("feet slide by %g m per frame, %g before", after, before)
 	}
 	for f := 0; f < c.Frames; f += 60 {
 		if d := apart(was, track, f); d > 1e-5 {
@@ -104,7 +103,7 @@ func TestHold(t *testing.T) {
 			switch name {
 			case "LeftLeg", "RightLeg":
 			case "LeftFoot", "RightFoot", "LeftToeBase", "RightToeBase", "LeftToeBaseSite", "RightToeBaseSite":
-				if d := m[j].Rot.Angle(n[j].Rot); d > 0.15 { // out of reach feet turn
+				if d := m[j].Rot.Angle(n[j].Rot); d > 0.15 { // feet out of reach turn
 					t.Fatalf("frame %d: %s is turned by %g rad", f, name, d)
 				}
 			default:
@@ -113,7 +112,7 @@ func TestHold(t *testing.T) {
 				}
 			}
 		}
-		// How the left foot is moved: its second difference is what holding pushes it by.
+		// The second difference of the left foot's move is the push.
 		j := c.Skel.Index("LeftFoot")
 		by := n[j].Pos.Sub(m[j].Pos)
 		moved = max(moved, by.Len())
@@ -122,13 +121,13 @@ func TestHold(t *testing.T) {
 		}
 		last[0], last[1] = by, last[0]
 	}
-	if moved < 0.01 || push > 0.012 { // m per frame²: 0.012 is 43 m/s², recorded feet come down at 100
+	if moved < 0.01 || push > 0.012 { // m per frame²: 0.012 is 43 m/s²; recorded feet touch down at 100
 		t.Errorf("feet are moved by up to %g m, and pushed by %g m per frame²", moved, push)
 	}
 }
 
-// Who stands nowhere is left alone, and what does not fit is an error.
-func TestHoldNothing(t *testing.T) {
+// Without contacts nothing moves. Wrong lengths and skeletons are refused.
+func TestFootLockNothing(t *testing.T) {
 	l, c, stand := sliding(t)
 	h := must.Get(l.NewFootLock())(t)
 	was, track := keyed(l, c, 60, 0), keyed(l, c, 60, 0)
@@ -140,13 +139,14 @@ func TestHoldNothing(t *testing.T) {
 	must.Do(t, h.Apply(track, stand))
 	for f := range track.Frames {
 		if d := apart(was, track, f); d > 1e-4 {
-			t.Fatalf("frame %d: joints move by %g m though nobody stands", f, d)
+			t.Fatalf("frame %d: joints move by %g m without contacts", f, d)
 		}
 	}
 	if h.Apply(track, stand[1:]) == nil {
 		t.Error("contacts of half a frame: accepted")
 	}
-	none := must.Get(NewLayout(&skel.Skeleton{Names: []string{"Hips", "Neck"}, Parents: []int16{-1, 0}, Offsets: make([]m3.Vec3, 2), EndSite: make([]bool, 2)}))(t)
+	none := must.Get(NewLayout(&skel.Skeleton{Names: []string{"Hips", "Neck"}, Parents: []int16{-1, 0},
+		Offsets: make([]m3.Vec3, 2), EndSite: make([]bool, 2)}))(t)
 	if _, err := none.NewFootLock(); err == nil {
 		t.Error("a skeleton without legs: accepted")
 	}
@@ -155,8 +155,8 @@ func TestHoldNothing(t *testing.T) {
 	}
 }
 
-// A foot that steps though it is said to stand steps, and stands before and after.
-func TestHoldSteps(t *testing.T) {
+// A foot that steps although it is marked as standing still steps, and stands before and after.
+func TestFootLockSteps(t *testing.T) {
 	l := layout(t)
 	h := must.Get(l.NewFootLock())(t)
 	const frames, from, to = 61, 25, 35
@@ -177,7 +177,7 @@ func TestHoldSteps(t *testing.T) {
 	for f := 1; f < frames; f++ {
 		way := h.heel[f].Add(h.moves.at(f)).Sub(h.heel[f-1].Add(h.moves.at(f - 1))).X
 		if even := float32(0.5) / (frames - 1); (f < from-10 || f > to+10) && way > even/2 {
-			t.Errorf("frame %d: the foot goes %g m, %g if it always slid", f, way, even)
+			t.Errorf("frame %d: the foot moves %g m, %g if it slid all the time", f, way, even)
 		}
 	}
 	if a, b := h.moves.at(0), h.moves.at(frames-1); a != b || a != (m3.Vec3{}) {
@@ -185,8 +185,7 @@ func TestHoldSteps(t *testing.T) {
 	}
 }
 
-// The gradient of the sum of squares vanishes at the solution, but where it is fixed,
-// and is zero there.
+// At the solution the gradient of the sum of squares vanishes, and fixed values are 0.
 func TestBand(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 9
@@ -237,8 +236,8 @@ func TestBand(t *testing.T) {
 	}
 }
 
-// BenchmarkHold holds the feet of four seconds.
-func BenchmarkHold(b *testing.B) {
+// BenchmarkFootLock locks the feet of four seconds.
+func BenchmarkFootLock(b *testing.B) {
 	l := must.Get(NewLayout(retarget.Human()))(b)
 	h := must.Get(l.NewFootLock())(b)
 	track := keyed(l, swaying(241, 1), 60, 0, 240)

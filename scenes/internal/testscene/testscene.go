@@ -1,7 +1,8 @@
 // Package testmarks is for tests of scenes: whether they show the overlays that they have.
-package testoverlay
+package testscene
 
 import (
+	"math"
 	"testing"
 
 	"mannequin/engine/hud"
@@ -9,14 +10,56 @@ import (
 	"mannequin/scenes"
 )
 
-// Check runs s for a second and fails where it does not have the overlays has, or has one
-// that shows nothing, something that is no number, or something far from everybody.
+// Keep takes a new scene and returns it. The test fails if there is an error, and closes the scene at its end.
+func Keep[S scenes.Scene](s S, err error) func(t testing.TB) S {
+	return func(t testing.TB) S {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return s
+	}
+}
+
+// Step runs a number of ticks with the same input.
+func Step(t testing.TB, s scenes.Scene, ticks int, in scenes.Input) {
+	t.Helper()
+	for range ticks {
+		if err := s.Step(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Nearest runs the scene for a number of ticks, with the input of each tick, and returns the least
+// distance between two of the roots, m.
+func Nearest(t testing.TB, s scenes.Scene, roots []m3.Xform, ticks int, in func(tick int) scenes.Input) float32 {
+	t.Helper()
+	least := float32(math.Inf(1))
+	for tick := range ticks {
+		Step(t, s, 1, in(tick))
+		for i, a := range roots {
+			for _, b := range roots[:i] {
+				least = min(least, a.Pos.Dist(b.Pos))
+			}
+		}
+	}
+	return least
+}
+
+// Check runs s for a second. It fails if the scene has other overlays than has, or one that shows nothing,
+// a NaN, or something far from all characters.
 func Check(t *testing.T, s scenes.Scene, has hud.Overlay) {
 	t.Helper()
 	stages := 0
 	traced, ok := s.(scenes.Traced)
 	if !ok {
-		t.Error("the scene tells nothing of the stages of its tick")
+		t.Error("the scene is not traced")
 	} else {
 		traced.Trace(func(int) { stages++ })
 		defer traced.Trace(nil)
@@ -25,9 +68,7 @@ func Check(t *testing.T, s scenes.Scene, has hud.Overlay) {
 	var f scenes.Frame
 	var shown hud.Overlay
 	for range ticks {
-		if err := s.Step(scenes.Input{Forward: 1, Gait: scenes.Pace}); err != nil {
-			t.Fatal(err)
-		}
+		Step(t, s, 1, scenes.Input{Forward: 1, Gait: scenes.Pace})
 		shown |= look(t, s, &f)
 	}
 	if shown != has {
@@ -37,21 +78,21 @@ func Check(t *testing.T, s scenes.Scene, has hud.Overlay) {
 		t.Errorf("%d calls of Trace in %d ticks of %d stages", stages, ticks, len(traced.Stages()))
 	}
 	if plain(s, &f); f.Has != has || len(f.Graphs) != 0 {
-		t.Errorf("there is %v, want %v; and %d graphs that nobody asked for", f.Has, has, len(f.Graphs))
+		t.Errorf("there is %v, want %v; and %d graphs that were not asked for", f.Has, has, len(f.Graphs))
 	}
 	if len(f.Lines) > 0 {
 		Ring(t, &f)
 	}
 }
 
-// plain returns how many lines there are that nobody asks for.
+// plain returns the number of lines without an overlay.
 func plain(s scenes.Scene, f *scenes.Frame) int {
 	f.Show = 0
 	s.Frame(f, 0.5)
 	return len(f.Lines)
 }
 
-// Ring fails where the lines of f are no ring on the ground around the focus.
+// Ring fails if the lines of f are no ring on the ground around the focus.
 func Ring(t *testing.T, f *scenes.Frame) {
 	t.Helper()
 	if len(f.Lines) < 12 {
@@ -70,7 +111,7 @@ func Ring(t *testing.T, f *scenes.Frame) {
 	}
 }
 
-// look returns the overlays that show something now.
+// look returns the overlays that show something.
 func look(t *testing.T, s scenes.Scene, f *scenes.Frame) (shown hud.Overlay) {
 	t.Helper()
 	none := plain(s, f)

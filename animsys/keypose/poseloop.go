@@ -9,36 +9,35 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Routine is a list of keys that people go along, once or round and round. It is
-// immutable and safe to share: many people of a Stream perform the same one.
+// PoseLoop is a list of keys that agents play once or in a loop. It is immutable and safe to share:
+// many agents of a Stream can play the same one.
 //
-// Places of its keys are seen from the spot where who performs it stands: a key whose
-// root is at the origin, its heading 0, is on the spot, facing ahead. Each round is on
-// the same spot.
+// Its keys are relative to the spot on which an agent performs: a key whose root is at the origin
+// with heading 0 is on the spot, facing ahead. Each round is on the same spot.
 type PoseLoop struct {
 	layout *Layout
 	time   []float64 // (keys) s, the first is 0
-	every  float64   // s from the first key to that of the next round; 0 is once
+	every  float64   // s from the first key to that of the next round; 0: once
 	place  []feature.Place
 	height []float32
-	rot    []m3.Quat // (keys, joints that turn), as a Track's; what a key does not hold is interpolated
+	rot    []m3.Quat // (keys, joints that turn), as a Track's; parts without a key are interpolated
 	weight []float32 // (keys, groups)
 }
 
-// NewRoutine returns the keys, in the order of time, as a routine. every is after how
-// many seconds the first key comes again; with 0 they are gone along once. The first
-// key holds all, and so does the last of a routine without rounds, in which people
-// stay. Errors that are due to one key are *KeyError: see Track.
+// NewPoseLoop returns a pose loop of keys in the order of time. every is the time, in seconds, from
+// the first key to its repetition; 0 plays the keys once. The first key must hold all groups, and
+// so must the last of a loop that plays once, in which agents stay. Errors of one key are
+// *KeyError: see Track.
 func (l *Layout) NewPoseLoop(keys []Key, every float64) (*PoseLoop, error) {
 	if len(keys) == 0 {
-		return nil, errors.New("keypose: a routine without keys")
+		return nil, errors.New("keypose: a pose loop without keys")
 	}
 	first, last := keys[0], keys[len(keys)-1]
 	again := last
 	again.Time++
 	if every != 0 {
 		if span := last.Time - first.Time; !(every > span) || math.IsInf(every, 0) {
-			return nil, fmt.Errorf("keypose: a round of %g s, of keys that take %g s: want more than that, or 0 for once", every, span)
+			return nil, fmt.Errorf("keypose: a round of %g s for keys that take %g s: want more than that, or 0 for once", every, span)
 		}
 		again = first
 		again.Time += every
@@ -47,7 +46,7 @@ func (l *Layout) NewPoseLoop(keys []Key, every float64) (*PoseLoop, error) {
 	if err != nil {
 		var at *KeyError
 		if errors.As(err, &at) && at.Index == len(keys) {
-			return nil, fmt.Errorf("keypose: the key that follows the last one of a round, the first: %w", at.Err)
+			return nil, fmt.Errorf("keypose: from the last key of a round to the first: %w", at.Err)
 		}
 		return nil, err
 	}
@@ -62,15 +61,15 @@ func (l *Layout) NewPoseLoop(keys []Key, every float64) (*PoseLoop, error) {
 		r.weight = append(r.weight, t.Weight[f*groups:][:groups]...)
 	}
 	if !whole(r.weight[:groups]) {
-		return nil, &KeyError{false, 0, errors.New("it begins a routine and holds not all: want weight 1 for every group")}
+		return nil, &KeyError{false, 0, errors.New("it begins a pose loop: want weight 1 for every group")}
 	}
 	if every == 0 && !whole(r.weight[len(r.weight)-groups:]) {
-		return nil, &KeyError{false, len(keys) - 1, errors.New("people stay in it and it holds not all: want weight 1 for every group, or rounds")}
+		return nil, &KeyError{false, len(keys) - 1, errors.New("agents stay in it: want weight 1 for every group, or rounds")}
 	}
 	return r, nil
 }
 
-// whole reports whether a key of these weights, (groups), holds all.
+// whole reports whether weights, (groups), hold all groups exactly.
 func whole(weight []float32) bool {
 	for _, w := range weight {
 		if w != 1 {
@@ -80,14 +79,13 @@ func whole(weight []float32) bool {
 	return true
 }
 
-// Keys returns how many there are.
+// Keys returns the number of keys.
 func (r *PoseLoop) Keys() int { return len(r.time) }
 
-// Seconds returns how long it takes: from the first key to the last, or to the first
-// of the next round.
+// Seconds returns the duration: from the first key to the last, or to the first of the next round.
 func (r *PoseLoop) Seconds() float64 { return max(r.every, r.time[len(r.time)-1]) }
 
-// fits reports whether people of the layout can perform it.
+// fits reports whether agents of the layout can play the loop.
 func (r *PoseLoop) fits(l *Layout) bool {
 	if r.layout == l {
 		return true
@@ -103,28 +101,28 @@ func (r *PoseLoop) fits(l *Layout) bool {
 	return true
 }
 
-// cursor is a key on somebody's way, and when it is due.
+// cursor is a key on an agent's way, and its time.
 type cursor struct {
 	routine *PoseLoop
 	key     int32
-	at      float64 // ticks from the beginning of their window
+	at      float64 // ticks from the beginning of the agent's window
 }
 
-// Keys follow one another after so many ticks at least.
-const closest = 2
+// minGap is the minimum time between keys, in ticks.
+const minGap = 2
 
-// stay is after how many ticks the last key of a routine without rounds comes again.
-const stay = tickRate
+// stayTicks is the time after which the last key of a loop that plays once repeats, in ticks.
+const stayTicks = tickRate
 
-// next returns the key after c of who is asked to perform p: of another routine that is
-// its first.
+// next returns the key after c for an agent that plays p. If p has another loop it is the first key
+// of that.
 func (c cursor) next(p Performance) cursor {
 	r := c.routine
 	last := int(c.key) == len(r.time)-1
 	var gap float64
 	switch {
 	case p.Loop != r:
-		gap = tickRate * float64(r.apart(int(c.key), p.Loop))
+		gap = tickRate * float64(r.transition(int(c.key), p.Loop))
 		c.routine, c.key = p.Loop, 0
 	case !last:
 		gap = tickRate * (r.time[c.key+1] - r.time[c.key])
@@ -133,24 +131,24 @@ func (c cursor) next(p Performance) cursor {
 		gap = tickRate * (r.every - r.time[c.key])
 		c.key = 0
 	default:
-		gap = stay
+		gap = stayTicks
 	}
-	c.at += max(gap/float64(p.Speed), closest)
+	c.at += max(gap/float64(p.Speed), minGap)
 	return c
 }
 
-// How long people take from a key to the first of another routine: change, and so much
-// for a turn of the joint that turns farthest, and for a way over the ground.
+// Duration of the transition to another loop: minChange, plus times for the largest turn of a joint
+// and for the distance over the ground.
 const (
-	change   = 0.4  // s
-	perTurn  = 0.3  // s/rad
-	perMetre = 1.2  // s/m
-	longWay  = 2.5  // s
-	farthest = 0.05 // m within which nobody has to step
+	minChange = 0.4  // s
+	turnTime  = 0.3  // s/rad
+	moveTime  = 1.2  // s/m
+	maxChange = 2.5  // s
+	noStep    = 0.05 // m, too short for a step
 )
 
-// apart returns how long people take from a key of r to the first of another, s.
-func (r *PoseLoop) apart(key int, to *PoseLoop) float32 {
+// transition returns the time from a key of r to the first of another loop, s.
+func (r *PoseLoop) transition(key int, to *PoseLoop) float32 {
 	n := len(r.layout.Joints)
 	var turn float32
 	for i, q := range r.rot[key*n:][:n] {
@@ -159,10 +157,10 @@ func (r *PoseLoop) apart(key int, to *PoseLoop) float32 {
 	p, q := r.place[key], to.place[0]
 	turn = max(turn, m3.Abs(m3.WrapAngle(q.Yaw-p.Yaw)))
 	way := p.Pos.Dist(q.Pos) + m3.Abs(r.height[key]-to.height[0])
-	return min(change+perTurn*turn+perMetre*max(way-farthest, 0), longWay)
+	return min(minChange+turnTime*turn+moveTime*max(way-noStep, 0), maxChange)
 }
 
-// put keys frame f with a key of a routine.
+// put keys frame f with a key of a loop.
 func (t *Track) put(f int, c cursor) {
 	r, k := c.routine, int(c.key)
 	n, groups := len(t.Layout.Joints), t.Layout.Groups()
@@ -171,7 +169,7 @@ func (t *Track) put(f int, c cursor) {
 	copy(t.Weight[f*groups:][:groups], r.weight[k*groups:])
 }
 
-// between keys frame f lightly with what lies between two keys of routines.
+// between keys frame f lightly with an interpolation of two keys of loops.
 func (t *Track) between(f int, a, b cursor, u float32) {
 	r, i, q, k := a.routine, int(a.key), b.routine, int(b.key)
 	n, groups := len(t.Layout.Joints), t.Layout.Groups()

@@ -187,7 +187,7 @@ func (s *Stream) Discarded() int { return s.lost }
 // Add puts an agent at a place and returns its row, the last. It stands there until the first window
 // of its curve starts.
 func (s *Stream) Add(at feature.Place, control *Curve) (row int, err error) {
-	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
+	if !at.Finite() {
 		return 0, fmt.Errorf("manifold: no agent can stand at %+v", at)
 	}
 	if row = s.rows; row == s.opt.Capacity {

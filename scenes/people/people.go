@@ -83,7 +83,7 @@ func New(opt Options) (*Scene, error) {
 	s := &Scene{}
 	s.Init(&opt.Options)
 	var err error
-	if s.Stream, err = opt.Networks.NewStream(manifold.StreamOptions{People: opt.Agents, Styles: opt.Transfers, Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations}); err != nil {
+	if s.Stream, err = opt.Networks.NewStream(manifold.StreamOptions{Capacity: opt.Agents, Styles: opt.Transfers, Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations}); err != nil {
 		return nil, err
 	}
 	styles := animsys.Options{Styles: opt.Styles, Known: opt.Styles.InStyle("neutral")}

@@ -74,7 +74,7 @@ func New(opt Options) (*Scene, error) {
 	s := &Scene{}
 	s.Init(&opt.Options)
 	settings := opt.Stream
-	settings.People, settings.Seed, settings.Workers, settings.Open, settings.BF16 = opt.Agents, opt.Seed, opt.Workers, opt.Open, opt.BF16
+	settings.Capacity, settings.Seed, settings.Workers, settings.Open, settings.BF16 = opt.Agents, opt.Seed, opt.Workers, opt.Open, opt.BF16
 	stream, err := opt.Model.NewStream(settings)
 	if err != nil {
 		return nil, err

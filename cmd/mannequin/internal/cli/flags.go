@@ -20,7 +20,7 @@ func Seed(c *cobra.Command, v *uint64, of string) {
 	command.Number(c, v, "seed", 1, 0, math.MaxUint64, "seed of "+of)
 }
 
-// HeldOut adds the flag --held-out. def says which recordings are held out without it.
+// HeldOut adds the flag --held-out. def describes its default.
 func HeldOut(c *cobra.Command, v *[]string, def string) {
 	c.Flags().StringSliceVar(v, "held-out", nil, "`patterns` of the recordings that the network does not learn from, file names without extension (default: "+def+")")
 }
@@ -48,7 +48,7 @@ func JSON(c *cobra.Command, v *bool) {
 	c.Flags().BoolVar(v, "json", false, "print the report as one JSON object")
 }
 
-// Report is what a command prints.
+// Report is the output of a command.
 type Report interface{ Print(w io.Writer) error }
 
 // Reports makes c print the report that run returns, and adds the flag --json.

@@ -26,7 +26,7 @@ type Motion struct {
 // MaxTransforms bounds the memory of a resampled clip: 28 bytes each.
 const MaxTransforms = 1 << 27
 
-// IsAMC reports whether the file's name is that of an AMC file.
+// IsAMC reports whether file is named like an AMC file.
 func IsAMC(file string) bool { return mocap.FormatOf(file, nil) == mocap.FormatAMC }
 
 // OpenMotion reads a motion of any format and returns what kind it is.

@@ -44,7 +44,7 @@ type trainFlags struct {
 	resume, json           bool
 }
 
-// add adds the flags, and checks what they say about files before the command runs.
+// add adds the flags, and the check of the files that they name before the command runs.
 func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
 	p := c.Flags()
 	command.Out(c, &f.out, "model `file` to write")

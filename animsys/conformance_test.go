@@ -106,29 +106,29 @@ func kinds(t testing.TB) []kind {
 			return control.Goal{Move: m3.V(0, 0, 1), Turn: float32(i%5)/4 - 0.5, Speed: 1 + float32(i%3), Action: control.Move}
 		}, control.Goal{Move: m3.V(nan, 0, nan), Speed: nan, Turn: nan}),
 		kindOf("manifold", func(n, workers int) (generator.Generator[manifold.Curve], error) {
-			return walkers.NewStream(manifold.StreamOptions{People: n, Batch: n, Workers: workers})
+			return walkers.NewStream(manifold.StreamOptions{Capacity: n, Batch: n, Workers: workers})
 		}, func(i, tick int) manifold.Curve {
 			return manifold.Curve{Path: circle, Start: float32(i), Speed: 1 + 0.4*float32(i%3)}
 		}, manifold.Curve{Path: circle, Start: nan, Speed: nan, Facing: nan}),
 		kindOf("latent", func(n, workers int) (generator.Generator[latent.Sliders], error) {
-			return clips.NewStream(next, latent.StreamOptions{People: n, Workers: workers})
+			return clips.NewStream(next, latent.StreamOptions{Capacity: n, Workers: workers})
 		}, func(i, tick int) (s latent.Sliders) {
 			s.Set(0, float32((tick/40+i)%3)-1)
 			return s
 		}, latent.Sliders{Components: [latent.MaxSliders]float32{nan, nan}, Controlled: 3}),
 		kindOf("latent in few ticks", func(n, workers int) (generator.Generator[latent.Sliders], error) {
-			return clips.NewStream(next, latent.StreamOptions{People: n, Workers: workers, Every: 6, From: 2})
+			return clips.NewStream(next, latent.StreamOptions{Capacity: n, Workers: workers, Every: 6, From: 2})
 		}, func(i, tick int) (s latent.Sliders) {
 			s.Set(0, float32((tick/40+i)%3)-1)
 			return s
 		}, latent.Sliders{Components: [latent.MaxSliders]float32{nan, nan}, Controlled: 3}),
 		kindOf("strnn", func(n, workers int) (generator.Generator[strnn.Steer], error) {
-			return predictor.NewStream(strnn.StreamOptions{People: n, Workers: workers})
+			return predictor.NewStream(strnn.StreamOptions{Capacity: n, Workers: workers})
 		}, func(i, tick int) strnn.Steer {
 			return strnn.Steer{Speed: 1 + 0.1*float32(i%3), Turn: 0.2 * float32(tick/50%3-1)}
 		}, strnn.Steer{Speed: nan, Turn: nan}),
 		kindOf("keypose", func(n, workers int) (generator.Generator[keypose.Performance], error) {
-			return poses.NewStream(keypose.StreamOptions{People: n, Workers: workers})
+			return poses.NewStream(keypose.StreamOptions{Capacity: n, Workers: workers})
 		}, func(i, tick int) keypose.Performance {
 			return keypose.Performance{Loop: written[(i+tick/90)%len(written)], Speed: 1 + 0.2*float32(i%3), Start: float64(i) / 3}
 		}, keypose.Performance{Loop: written[0], Speed: nan}),

@@ -87,7 +87,7 @@ func ExampleNewCrowd_people() {
 	path := get(control.NewPath([]m3.Vec3{m3.V(0, 0, 0), m3.V(2, 0, 5), m3.V(0, 0, 10)}, false))
 
 	world := arche.NewWorld()
-	stream := get(get(person.Open()).NewStream(manifold.StreamOptions{People: 16}))
+	stream := get(get(person.Open()).NewStream(manifold.StreamOptions{Capacity: 16}))
 	crowd := get(animsys.NewCrowd(&world, stream, animsys.Options{Ground: ik.Level(0)}))
 	defer crowd.Close()
 	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
@@ -104,7 +104,7 @@ func ExampleNewCrowd_predicted() {
 	model := get(strnn.NewModel(get(humanstrnn.Open())))
 
 	world := arche.NewWorld()
-	stream := get(model.NewStream(strnn.StreamOptions{People: 16, BF16: true}))
+	stream := get(model.NewStream(strnn.StreamOptions{Capacity: 16, BF16: true}))
 	crowd := get(animsys.NewCrowd(&world, stream, animsys.Options{Ground: ik.Level(0)}))
 	defer crowd.Close()
 	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
@@ -121,7 +121,7 @@ func ExampleNewCrowd_sliders() {
 	model, next := get(latent.NewModel(get(humanlatent.Open()))), get(humannext.Open())
 
 	world := arche.NewWorld()
-	stream := get(model.NewStream(next, latent.StreamOptions{People: 16}))
+	stream := get(model.NewStream(next, latent.StreamOptions{Capacity: 16}))
 	crowd := get(animsys.NewCrowd(&world, stream, animsys.Options{Ground: ik.Level(0)}))
 	defer crowd.Close()
 	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
@@ -141,7 +141,7 @@ func ExampleNewCrowd_keyposes() {
 	author := get(routines.NewAuthor(model.Layout, 1))
 
 	world := arche.NewWorld()
-	stream := get(model.NewStream(keypose.StreamOptions{People: 16}))
+	stream := get(model.NewStream(keypose.StreamOptions{Capacity: 16}))
 	crowd := get(animsys.NewCrowd(&world, stream, animsys.Options{Ground: ik.Level(0)}))
 	defer crowd.Close()
 	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))

@@ -39,7 +39,7 @@ func keyposeModel(t testing.TB) *keypose.Model {
 func newFair(t testing.TB, capacity, workers int) *fair {
 	t.Helper()
 	m := keyposeModel(t)
-	stream, err := m.NewStream(keypose.StreamOptions{People: capacity, Workers: workers})
+	stream, err := m.NewStream(keypose.StreamOptions{Capacity: capacity, Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}

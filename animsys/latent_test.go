@@ -22,7 +22,7 @@ type promenade struct {
 func newPromenade(t testing.TB, capacity, workers int) *promenade {
 	t.Helper()
 	m, next := testlatent.Shipped(t)
-	stream, err := m.NewStream(next, latent.StreamOptions{People: capacity, Workers: workers})
+	stream, err := m.NewStream(next, latent.StreamOptions{Capacity: capacity, Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func newStreet(t testing.TB, capacity, workers int, o manifold.StreamOptions, ex
 	t.Helper()
 	s := &street{}
 	m, steps, locomotion := humans(t)
-	o.People = capacity
+	o.Capacity = capacity
 	if o.Workers == 0 {
 		o.Workers = max(1, workers-1)
 	}
@@ -469,7 +469,7 @@ func TestPeopleGoWhereTheyWill(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := arche.NewWorld()
-	stream, err := m.With(steps, locomotion).NewStream(manifold.StreamOptions{People: 1})
+	stream, err := m.With(steps, locomotion).NewStream(manifold.StreamOptions{Capacity: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

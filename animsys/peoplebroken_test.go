@@ -120,7 +120,7 @@ func TestPeopleErrors(t *testing.T) {
 		"windows at": {StreamOptions: manifold.StreamOptions{Batch: -1}},
 	} {
 		w := arche.NewWorld()
-		o.People = 1
+		o.Capacity = 1
 		stream, err := m.With(steps, locomotion).NewStream(o.StreamOptions)
 		if err == nil {
 			_, err = animsys.NewCrowd(&w, stream, o.Options)

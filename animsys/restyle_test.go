@@ -233,7 +233,7 @@ func TestRestyleRefuses(t *testing.T) {
 		"its bone to":         {&other, animsys.Options{Styles: db}},
 	} {
 		w := arche.NewWorld()
-		stream, err := c.m.With(steps, locomotion).NewStream(manifold.StreamOptions{People: 1})
+		stream, err := c.m.With(steps, locomotion).NewStream(manifold.StreamOptions{Capacity: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ type plaza struct {
 
 func newPlaza(t testing.TB, m *strnn.Model, capacity, workers int) *plaza {
 	t.Helper()
-	stream, err := m.NewStream(strnn.StreamOptions{People: capacity, Workers: workers})
+	stream, err := m.NewStream(strnn.StreamOptions{Capacity: capacity, Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func run(s *ecs.Schedule, ticks int) {
 
 // newPeople returns a crowd of people on level ground, and the schedule of its world.
 func newPeople(world *arche.World, s manifold.StreamOptions, o animsys.Options) (*animsys.Crowd, *ecs.Schedule) {
-	s.People, o.Ground = 4, ik.Level(0)
+	s.Capacity, o.Ground = 4, ik.Level(0)
 	stream := get(get(person.Open()).NewStream(s))
 	crowd := get(animsys.NewCrowd(world, stream, o))
 	return crowd, get(ecs.NewSchedule(world, 1.0/animsys.TickRate, animsys.Systems()...))

@@ -61,7 +61,7 @@ func (s *Schedule) Step() error {
 	return s.fault.Err
 }
 
-// Names returns the systems' type names in the order in which they run.
+// Names returns the systems' type names in running order.
 func (s *Schedule) Names() []string {
 	names := make([]string, len(s.systems))
 	for i, sys := range s.systems {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/models"
 )
 
@@ -48,13 +49,7 @@ func TestShipped(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	if _, err := models.Open("cat"); err == nil || !strings.Contains(err.Error(), "dog") {
-		t.Errorf("unknown name: %v", err)
-	}
-	if _, err := models.Open("humna"); err == nil || !strings.HasSuffix(err.Error(), "; did you mean human?") {
-		t.Errorf("mistyped name: %v", err)
-	}
-	if _, err := models.Open(filepath.Join(t.TempDir(), "cat.safetensors")); err == nil || !strings.Contains(err.Error(), "cat.safetensors") {
-		t.Errorf("missing file: %v", err)
-	}
+	must.Fail(models.Open("cat"))(t, "dog")
+	must.Fail(models.Open("humna"))(t, "; did you mean human?")
+	must.Fail(models.Open(filepath.Join(t.TempDir(), "cat.safetensors")))(t, "cat.safetensors")
 }

@@ -23,7 +23,7 @@ func EncodeArrays(w io.Writer, meta Meta, arrays []Tensor, half func(name string
 		}
 	}
 	meta = meta.clone()
-	if err := meta.settle(nil); err != nil {
+	if err := meta.checkExtra(nil); err != nil {
 		return fmt.Errorf("netruntime: %w", err)
 	}
 	return write(w, &meta, nil, arrays, func(t *Tensor) string {

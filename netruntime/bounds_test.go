@@ -125,9 +125,7 @@ func TestSessionBounds(t *testing.T) {
 		"recurrent layers": second(long.NewSession(SessionOptions{Batch: 1, Length: maxLength, Workers: 2})),
 		"-1 frames":        second(long.NewSession(SessionOptions{Batch: 1, Length: -1, Workers: 1})),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %s", err, want)
-		}
+		must.FailWith(t, err, want)
 	}
 	m = newMaker(6)
 	light := m.net(m.node(Node{Op: OpAct, Act: "elu", In: []string{m.input("x", 1, false)}}, 0, 0))

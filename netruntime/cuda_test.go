@@ -23,11 +23,8 @@ var precisions = []struct {
 	tolerance float64
 }{{cuda.FP32, 2e-5}, {cuda.TF32, 3e-3}, {cuda.BF16, 0.03}}
 
-func openCUDA(t interface{ Fatal(...any) }, n *netruntime.Net, o cuda.Options) netruntime.Session {
-	s, err := cuda.NewSession(n, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+func openCUDA(t netruntime.Test, n *netruntime.Net, o cuda.Options) netruntime.Session {
+	s := must.Get(cuda.NewSession(n, o))(t)
 	if !strings.HasPrefix(s.Kernel(), "cuda_") {
 		t.Fatal("the session runs on ", s.Kernel())
 	}
@@ -35,7 +32,7 @@ func openCUDA(t interface{ Fatal(...any) }, n *netruntime.Net, o cuda.Options) n
 }
 
 // onGPU fails the test if the processor has computed a run.
-func onGPU(t interface{ Fatal(...any) }) {
+func onGPU(t netruntime.Test) {
 	if n := cuda.Fallbacks(); n != 0 {
 		t.Fatal(n, " runs fell back to the processor")
 	}
@@ -121,9 +118,7 @@ func TestCUDARandomGraphs(t *testing.T) {
 			batch, length := rapid.IntRange(1, o.Batch).Draw(t, "sequences"), factor*rapid.IntRange(1, o.Length/factor).Draw(t, "frames")
 			out, in := netruntime.Arrays(n, uint64(batch), batch, length)
 			poison(out)
-			if err := s.RunSequences(out, in, batch, length); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(out, in, batch, length))
 			for i, want := range netruntime.Interpret(n, in, batch, length) {
 				// Some graphs amplify rounding.
 				if e := netruntime.Relative(out[i], want); !(e <= 5*p.tolerance) {

@@ -16,3 +16,10 @@ func GraphCases() (names []string, nets []*Net, factors []int) {
 	}
 	return names, nets, factors
 }
+
+// Test is a test, a benchmark or a *rapid.T.
+type Test interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}

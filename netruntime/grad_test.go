@@ -16,12 +16,8 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-func network(t interface{ Fatal(...any) }, n *netruntime.Net) *grad.Network {
-	net, err := grad.NewNetwork(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+func network(t netruntime.Test, n *netruntime.Net) *grad.Network {
+	return must.Get(grad.NewNetwork(n))(t)
 }
 
 // inputs writes arrays on a tape.
@@ -35,19 +31,11 @@ func inputs(tape *grad.Tape, n *netruntime.Net, in [][]float32) (mats []*grad.Ma
 }
 
 // checkForward compares a Network with a session of the same net.
-func checkForward(t interface {
-	Fatal(...any)
-	Fatalf(string, ...any)
-}, tape *grad.Tape, net *grad.Network, n *netruntime.Net, in [][]float32, batch, length int) {
-	s, err := n.NewSession(netruntime.SessionOptions{Batch: batch, Length: length, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+func checkForward(t netruntime.Test, tape *grad.Tape, net *grad.Network, n *netruntime.Net, in [][]float32, batch, length int) {
+	s := must.Get(n.NewSession(netruntime.SessionOptions{Batch: batch, Length: length, Workers: 1}))(t)
 	defer s.Close()
 	want, _ := netruntime.Arrays(n, 0, batch, length)
-	if err := s.RunSequences(want, in, batch, length); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(want, in, batch, length))
 	tape.Reset()
 	out := net.Forward(tape, length, inputs(tape, n, in)...)
 	if len(out) != len(want) {

@@ -19,7 +19,7 @@ type lstm struct {
 	half    bool // the weights are in bfloat16
 	bias    []float32
 	reverse bool
-	weighty bool
+	big     bool
 }
 
 // gateFloats is the most gates that an LSTM computes from its input ahead of the recurrence, so
@@ -37,8 +37,8 @@ func (c *compiler) lstm(n *boundNode) {
 		o.h0, o.c0 = n.in[1], n.in[2]
 	}
 	o.wantH = len(c.reads[o.h]) > 0 || c.isOut[o.h]
-	o.weighty = 4*h*(h+in) >= HeavyWeights
-	o.half = o.weighty && c.key.bf16
+	o.big = 4*h*(h+in) >= HeavyWeights
+	o.half = o.big && c.key.bf16
 	o.unit = c.key.kind.PanelCols()
 	wx, wh, bias := c.data(n, "weight"), c.data(n, "recurrent"), c.data(n, "bias")
 	var px, ph []float32
@@ -73,7 +73,7 @@ func isSequential(o op) bool { _, ok := o.(*lstm); return ok }
 
 func (o *lstm) grid() (int, int) { return o.c, (o.units + o.unit - 1) / o.unit }
 func (o *lstm) local() bool      { return false }
-func (o *lstm) heavy() bool      { return o.weighty }
+func (o *lstm) heavy() bool      { return o.big }
 
 func (o *lstm) uses() (in, out []int) {
 	in, out = []int{o.x}, []int{o.out, o.c, o.states[0], o.states[1]}

@@ -57,9 +57,9 @@ func (m Meta) clone() Meta {
 	return m
 }
 
-// settle removes from Extra the sizes that the tensors' shapes imply. It returns an error for an
-// entry that contradicts them or that has one of the format's own keys.
-func (m *Meta) settle(sizes map[string]string) error {
+// checkExtra removes from Extra the sizes that the tensors' shapes imply. It returns an error for
+// an entry that contradicts them or that has one of the format's own keys.
+func (m *Meta) checkExtra(sizes map[string]string) error {
 	for k, v := range sizes {
 		if got, ok := m.Extra[k]; ok && got != v {
 			return fmt.Errorf("metadata says %s = %q, the tensors' shapes say %s", k, got, v)

@@ -68,7 +68,7 @@ func build(meta Meta, tensors []Tensor, load func(i int) ([]float32, error)) (*N
 	if meta.Arch == archMANN {
 		n.sizes = mannSizes(n.bound)
 	}
-	if err := n.meta.settle(n.sizes); err != nil {
+	if err := n.meta.checkExtra(n.sizes); err != nil {
 		return nil, err
 	}
 	own := make([]Tensor, len(tensors))

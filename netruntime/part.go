@@ -145,7 +145,8 @@ func (b *bound) needed(n *boundNode, given []bool, reason []string) (string, err
 		return "", nil
 	}
 	if replaced >= 0 {
-		return "", graphf(b.values[replaced].Name, "input, but output %q depends on %q, which the same lstm computes", reason[computed], b.values[computed].Name)
+		return "", graphf(b.values[replaced].Name, "input, but output %q depends on %q, which the same lstm computes",
+			reason[computed], b.values[computed].Name)
 	}
 	return reason[computed], nil
 }

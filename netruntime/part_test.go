@@ -71,27 +71,18 @@ func (c *cutting) conflict() bool {
 }
 
 // lookAt returns n with other outputs.
-func lookAt(t interface{ Fatal(...any) }, n *Net, outputs []string) *Net {
+func lookAt(t Test, n *Net, outputs []string) *Net {
 	g := n.Graph()
 	g.Outputs = outputs
-	out, err := New(Meta{Arch: "graph", Graph: g}, n.Tensors())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Get(New(Meta{Arch: "graph", Graph: g}, n.Tensors()))(t)
 }
 
 // run computes a network's outputs with two workers.
-func run(t interface{ Fatal(...any) }, n *Net, in [][]float32, batch, length int, bf16 bool) [][]float32 {
-	s, err := n.NewSession(SessionOptions{Batch: batch, Length: length, Workers: 2, BF16: bf16})
-	if err != nil {
-		t.Fatal(err)
-	}
+func run(t Test, n *Net, in [][]float32, batch, length int, bf16 bool) [][]float32 {
+	s := must.Get(n.NewSession(SessionOptions{Batch: batch, Length: length, Workers: 2, BF16: bf16}))(t)
 	defer s.Close()
 	out, _ := arrays(n, 0, batch, length)
-	if err := s.RunSequences(out, in, batch, length); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences(out, in, batch, length))
 	return out
 }
 

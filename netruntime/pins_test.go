@@ -3,6 +3,8 @@ package netruntime
 import (
 	"slices"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 // One sequence of five frames of two groups. The first is pinned at frames 1 and 3, the second
@@ -97,14 +99,7 @@ func TestPinsMisuse(t *testing.T) {
 		"weights":    func(p *Pins, x []float32) { p.Weight = p.Weight[1:]; p.Apply(x, x, 5) },
 		"ratios":     func(p *Pins, x []float32) { p.U = p.U[1:]; p.Apply(x, x, 5) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			f(fivePins(), make([]float32, 15))
-		})
+		t.Run(name, func(t *testing.T) { must.Panic(t, "netruntime: ", func() { f(fivePins(), make([]float32, 15)) }) })
 	}
 }
 

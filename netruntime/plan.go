@@ -175,14 +175,6 @@ func (c *compiler) lower(n *boundNode) {
 	}
 }
 
-func (c *compiler) widths(values []int) []int {
-	out := make([]int, len(values))
-	for i, v := range values {
-		out[i] = c.values[v].channels
-	}
-	return out
-}
-
 // elementwise collects n and the elementwise nodes that follow it, as long as each is the only
 // reader of the one before. It returns their functions and the last one's value.
 func (c *compiler) elementwise(n *boundNode) (do []pointFunc, out int) {

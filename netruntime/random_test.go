@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
@@ -20,17 +21,12 @@ func TestRandomGraphs(t *testing.T) {
 			Batch: rapid.IntRange(1, 9).Draw(t, "batch"), Length: factor * rapid.IntRange(1, 5).Draw(t, "length"),
 			Workers: rapid.IntRange(1, 4).Draw(t, "workers"),
 		}
-		s, err := n.NewSession(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(n.NewSession(o))(t)
 		defer s.Close()
 		for range 2 {
 			batch, length := rapid.IntRange(1, o.Batch).Draw(t, "sequences"), factor*rapid.IntRange(1, o.Length/factor).Draw(t, "frames")
 			out, in := arrays(n, uint64(batch), batch, length)
-			if err := s.RunSequences(out, in, batch, length); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(out, in, batch, length))
 			for i, want := range interpret(n, in, batch, length) {
 				if e := relative(out[i], want); !(e <= 1e-4) {
 					t.Fatalf("output %d of %+v is off by %g", i, n.Graph(), e)
@@ -52,17 +48,10 @@ func TestRandomGraphsKeepTheirBits(t *testing.T) {
 			Length: factor*rapid.IntRange(1, 6).Draw(t, "length") + rapid.IntRange(0, factor-1).Draw(t, "odd"),
 			BF16:   rapid.Bool().Draw(t, "bf16"), SkipBelow: rapid.SampledFrom([]float32{0, 0, 0.2}).Draw(t, "skip"),
 		}
-		session := func(o SessionOptions) Session {
-			s, err := n.NewSession(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s
-		}
-		s := session(o)
+		s := must.Get(n.NewSession(o))(t)
 		defer s.Close()
 		o.Batch, o.Workers = 1, 1
-		alone := session(o)
+		alone := must.Get(n.NewSession(o))(t)
 		defer alone.Close()
 		for range 2 {
 			batch, length := rapid.IntRange(1, s.MaxRows()).Draw(t, "sequences"), factor*rapid.IntRange(1, o.Length/factor).Draw(t, "frames")
@@ -74,14 +63,10 @@ func TestRandomGraphsKeepTheirBits(t *testing.T) {
 					}
 				}
 			}
-			if err := s.RunSequences(out, in, batch, length); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.RunSequences(out, in, batch, length))
 			want, _ := arrays(n, 0, 1, length)
 			for q := range batch {
-				if err := alone.RunSequences(want, pick(in, batch, q, 1), 1, length); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, alone.RunSequences(want, pick(in, batch, q, 1), 1, length))
 				for i, got := range pick(out, batch, q, 1) {
 					for j, v := range got {
 						if w := want[i][j]; math.Float32bits(v) != math.Float32bits(w) && (v == v || w == w) {

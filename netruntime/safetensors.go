@@ -184,7 +184,8 @@ func layout(entries []entry, size int, start int64) error {
 		case e.hi < e.lo || e.hi-e.lo != e.values*width:
 			return e.errorf("shape %v of %s takes %d bytes, its data range is [%d, %d)", e.shape, e.dtype, e.values*width, e.lo, e.hi)
 		case e.hi > size:
-			return &FormatError{start + int64(size), "data section", &TensorError{e.name, fmt.Sprintf("data end at %d, the section has %d bytes", e.hi, size), io.ErrUnexpectedEOF}}
+			return &FormatError{start + int64(size), "data section", &TensorError{e.name, fmt.Sprintf("data end at %d, the section has %d bytes",
+				e.hi, size), io.ErrUnexpectedEOF}}
 		}
 		at = e.hi
 	}

@@ -70,9 +70,11 @@ func (n *Net) NewSession(o SessionOptions) (Session, error) {
 	}
 	switch {
 	case o.Batch < 1 || o.Length < 1 || o.Workers < 1:
-		return nil, fmt.Errorf("netruntime: a session of %d sequences of %d frames and %d workers: all must be at least 1", o.Batch, o.Length, o.Workers)
+		return nil, fmt.Errorf("netruntime: a session of %d sequences of %d frames and %d workers: all must be at least 1",
+			o.Batch, o.Length, o.Workers)
 	case o.Batch > maxBatch || o.Length > maxLength || o.Workers > maxWorkers:
-		return nil, fmt.Errorf("netruntime: a session of %d sequences of %d frames and %d workers: at most %d, %d and %d", o.Batch, o.Length, o.Workers, maxBatch, maxLength, maxWorkers)
+		return nil, fmt.Errorf("netruntime: a session of %d sequences of %d frames and %d workers: at most %d, %d and %d",
+			o.Batch, o.Length, o.Workers, maxBatch, maxLength, maxWorkers)
 	case !(o.SkipBelow >= 0 && o.SkipBelow < 1):
 		return nil, fmt.Errorf("netruntime: SkipBelow is %g, want a number from 0 to below 1", o.SkipBelow)
 	}
@@ -153,7 +155,7 @@ func (s *session) allocate() error {
 	if !s.anyLength() {
 		return fmt.Errorf("netruntime: no length up to %d can be halved as often as the network does", o.Length)
 	}
-	if err := s.bound(); err != nil {
+	if err := s.checkSizes(); err != nil {
 		return err
 	}
 	need := make([]int64, p.buffers)
@@ -230,10 +232,10 @@ func (s *session) allocate() error {
 	return nil
 }
 
-// bound refuses sizes that could overflow. A sequence of each value, also of a value in the
+// checkSizes refuses sizes that could overflow. A sequence of each value, also of a value in the
 // caller's memory, must fit the limit for the whole session, and a batch of it must fit the address
 // space.
-func (s *session) bound() error {
+func (s *session) checkSizes() error {
 	for i := range s.plan.values {
 		v := &s.plan.values[i]
 		bytes := 4 * (float64(v.lead) + float64(v.span.most(s.opt.Length)) + float64(v.trail)) * float64(v.channels)
@@ -245,7 +247,8 @@ func (s *session) bound() error {
 }
 
 func (s *session) tooLarge(bytes float64) error {
-	return fmt.Errorf("netruntime: a session of %d sequences of %d frames takes %.3g bytes, at most %d are allowed", s.opt.Batch, s.opt.Length, bytes, int64(min(maxSession, math.MaxInt)))
+	return fmt.Errorf("netruntime: a session of %d sequences of %d frames takes %.3g bytes, at most %d are allowed",
+		s.opt.Batch, s.opt.Length, bytes, int64(min(maxSession, math.MaxInt)))
 }
 
 func roundUp[N int | int64](n, to N) N { return (n + to - 1) / to * to }

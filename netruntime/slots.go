@@ -135,7 +135,8 @@ func bind(g *Graph, tensors []Tensor) (*bound, error) {
 			return nil, graphf(n.Name, "more than %d channels in all values up to here", maxFrame)
 		}
 		if weights += b.packed(&n); weights > max(maxWeights, 4*have) {
-			return nil, graphf(n.Name, "%.3g weights in all nodes up to here, counting shared ones for each node: at most %.3g are allowed", weights, max(maxWeights, 4*have))
+			return nil, graphf(n.Name, "%.3g weights in all nodes up to here, counting shared ones for each node: at most %.3g are allowed",
+				weights, max(maxWeights, 4*have))
 		}
 		b.nodes = append(b.nodes, n)
 	}
@@ -218,7 +219,8 @@ func (b *bound) channels(n *boundNode, shapes map[string][]int) (int, error) {
 		return n.size['O'], nil
 	case OpLSTM:
 		if n.size['G'] != 4*n.size['H'] {
-			return 0, tensorf(n.Tensor("weight"), "%d gates for a state of %d channels, want four times as many (node %q)", n.size['G'], n.size['H'], n.Name)
+			return 0, tensorf(n.Tensor("weight"), "%d gates for a state of %d channels, want four times as many (node %q)",
+				n.size['G'], n.size['H'], n.Name)
 		}
 		return n.size['H'], nil
 	case OpSelect:

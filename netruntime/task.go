@@ -34,7 +34,7 @@ type view struct {
 	start  int       // floats of padding before a sequence's first frame
 	trail  int       // and after its last
 	bySlot bool
-	part   int // floats of a worker's part of data, where bySlot
+	part   int // floats of a worker's part of data, if bySlot is set
 	half16 int // and of half
 }
 

@@ -22,7 +22,8 @@ const maxSize = 1e6
 func (g Grid) field() (*Field, error) {
 	n := math.Round(float64(g.Size)/float64(g.Cell)) + 1
 	if !(g.Size > 0 && g.Size <= maxSize) || !(g.Cell > 0) || !(n >= 2) || n*n > MaxNodes {
-		return nil, fmt.Errorf("terrain: a grid of %g m with %g m cells: want at least one cell, at most %d nodes and %g m", g.Size, g.Cell, MaxNodes, maxSize)
+		return nil, fmt.Errorf("terrain: a grid of %g m with %g m cells: want at least one cell, at most %d nodes and %g m",
+			g.Size, g.Cell, MaxNodes, maxSize)
 	}
 	side := int(n)
 	edge := -float32(side-1) * g.Cell / 2
@@ -65,7 +66,8 @@ const StairCell = 0.15
 // run must span at least two cells.
 func Steps(g Grid, rise, run float32) (*Field, error) {
 	if !(m3.Abs(rise) <= maxSize) || !(run >= 2*g.Cell && run <= maxSize) {
-		return nil, fmt.Errorf("terrain: steps of %g m every %g m: want a finite rise and a run of at least two cells (%g m), both up to %g m", rise, run, 2*g.Cell, maxSize)
+		return nil, fmt.Errorf("terrain: steps of %g m every %g m: want a finite rise and a run of at least two cells (%g m), both up to %g m",
+			rise, run, 2*g.Cell, maxSize)
 	}
 	f, err := g.field()
 	if err != nil {

@@ -19,7 +19,8 @@ func (f *Field) WithRocks(rocks []Rock) (*Field, error) {
 	out.Y = append([]float32(nil), f.Y...)
 	for i, r := range rocks {
 		if !r.At.Finite() || !(r.Radius > 0) || !m3.Finite(r.Radius) || !m3.Finite(r.Height) {
-			return nil, fmt.Errorf("terrain: rock %d at %v with a radius of %g m, %g m high: want finite numbers, and a radius", i, r.At, r.Radius, r.Height)
+			return nil, fmt.Errorf("terrain: rock %d at %v with a radius of %g m, %g m high: want finite numbers, and a radius",
+				i, r.At, r.Radius, r.Height)
 		}
 		for k := range f.NZ {
 			z := f.Z0 + float32(k)*f.Cell - r.At.Z

@@ -68,8 +68,7 @@ type reading struct {
 	side string // "Left", "Right" or empty
 }
 
-// readNames reads the names of a skeleton's joints. Words that most of them begin with (mixamorig:,
-// Character1_, DEF-) are passed over.
+// readNames reads the names of joints, without words that most begin with (mixamorig:, DEF-).
 func readNames(names []string) []reading {
 	tokens := make([][]string, len(names))
 	for i, n := range names {

@@ -138,8 +138,7 @@ func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
 	s.fading, s.seen = left, min(s.seen+1, 2)
 }
 
-// begin takes the difference between the last pose and the new one as row r's offset, and the last
-// pose's velocity as its velocity.
+// begin sets row r's offset to the last pose less the new one, and its velocity to the last pose's.
 func (b *Inertial) begin(r int, local m3.Xform, rot []m3.Quat) {
 	s, h, at := &b.state[r], &b.hips[r], r*len(b.parents)
 	h.off, h.vel = h.last.Sub(local.Pos), m3.Vec3{}

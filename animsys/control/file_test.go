@@ -68,9 +68,7 @@ func TestEndlessFile(t *testing.T) {
 
 func TestScript(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "p.csv"), []byte("0,0\n0,3\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "p.csv"), []byte("0,0\n0,3\n"), 0o644))
 	const text = `
 [[goal]]
 at = 0

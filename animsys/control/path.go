@@ -205,8 +205,7 @@ func Square(h float32) (*Path, error) {
 	return NewPath(pts, true)
 }
 
-// Star returns the outline of the five-pointed star with its tips r metres from the origin, the
-// first at +Z. It is an error if NewPath refuses it.
+// Star returns a five-pointed star with tips r metres from the origin, the first at +Z.
 func Star(r float32) (*Path, error) {
 	// The edges of a pentagram cross at this share of its radius.
 	inner := r * (3 - m3.Sqrt(5)) / 2

@@ -139,8 +139,7 @@ func decodeTOML(name string, data []byte, dst any) error {
 	return nil
 }
 
-// deep returns the first line of a TOML document that nests too deeply, or 0. The decoder's time
-// grows with the square of the depth.
+// deep returns the first line that nests too deeply, or 0. Decoding time grows with depth squared.
 func deep(data []byte) int {
 	line, depth, dots := 1, 0, 0
 	for _, c := range data {

@@ -88,8 +88,7 @@ func (m *Motion) FromWorld(rows []float32, world []m3.Vec3, fps float64) (Place,
 	return place[0], nil
 }
 
-// majorityFrames is the number of frames that decide a contact in the middle one by majority:
-// otherwise contacts near the bounds would flicker.
+// majorityFrames is how many frames decide a contact by majority, so that it does not flicker.
 const majorityFrames = 5
 
 // settle gives every contact the majority of the frames around.

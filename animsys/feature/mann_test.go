@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 // The published layout: 480 inputs, 363 outputs and the gating columns of the authors' release.
@@ -84,9 +86,7 @@ func TestHashTellsLayoutsApart(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	m := Dog()
-	if err := m.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Validate())
 	m.Tips[2] = "Wheel"
 	if m.Validate() == nil {
 		t.Error("unknown tip accepted")

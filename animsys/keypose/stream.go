@@ -95,10 +95,10 @@ type shown struct {
 
 // StreamOptions are the options of NewStream.
 type StreamOptions struct {
-	People  int               // maximum number of agents, at least 1
-	Workers int               // goroutines that make windows; 0 lets generator.Workers choose
-	Open    netruntime.Opener // opens sessions; nil: on the CPU
-	BF16    bool              // see netruntime.SessionOptions
+	Capacity int               // maximum number of agents, at least 1
+	Workers  int               // goroutines that make windows; 0 lets generator.Workers choose
+	Open     netruntime.Opener // opens sessions; nil: on the CPU
+	BF16     bool              // see netruntime.SessionOptions
 
 	// Windows start only in every Every-th tick, the first of them From. A larger number makes
 	// larger batches, which cost less per window. 0: 1; it must divide the ticks of Latency.
@@ -108,22 +108,22 @@ type StreamOptions struct {
 // NewStream returns a stream without agents. It fails if the skeleton lacks joints of
 // [ik.HumanRoles].
 func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
-	o.Workers = generator.Workers(o.Workers, o.People)
-	if o.People < 1 || o.Workers < 1 {
-		return nil, fmt.Errorf("keypose: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
+	o.Workers = generator.Workers(o.Workers, o.Capacity)
+	if o.Capacity < 1 || o.Workers < 1 {
+		return nil, fmt.Errorf("keypose: a stream of %d people on %d workers: want at least one", o.Capacity, o.Workers)
 	}
 	open := o.Open
 	if open == nil {
 		open = (*netruntime.Net).NewSession
 	}
-	sched, err := windows.New(o.People, cycle, o.Every, o.From)
+	sched, err := windows.New(o.Capacity, cycle, o.Every, o.From)
 	if err != nil {
 		return nil, fmt.Errorf("keypose: a stream: %w", err)
 	}
 	l := m.Layout
 	batch := sched.Most()
-	n := o.People * kept
-	s := &Stream{parts: make([]Performance, o.People), frozen: make([]bool, o.People), sched: sched, model: m, body: make([]performing, o.People),
+	n := o.Capacity * kept
+	s := &Stream{parts: make([]Performance, o.Capacity), frozen: make([]bool, o.Capacity), sched: sched, model: m, body: make([]performing, o.Capacity),
 		shown: shown{len(l.Joints), make([]feature.Place, n), make([]float32, n), make([]m3.Quat, n*len(l.Joints)), make([]uint8, n)}}
 	workers := min(o.Workers, batch)
 	if err := s.making.init(l, batch, workers); err != nil {
@@ -179,8 +179,8 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 // Model returns the stream's model.
 func (s *Stream) Model() *Model { return s.model }
 
-// People returns the number of agents.
-func (s *Stream) People() int { return s.rows }
+// Agents returns the number of agents.
+func (s *Stream) Agents() int { return s.rows }
 
 // Discarded returns the number of windows with unusable values. Their agents played the
 // interpolation instead.

@@ -126,7 +126,7 @@ func (p *group) model(dst []m3.Xform, row int) {
 func TestStreamDoesNotAllocate(t *testing.T) {
 	m := made(t)
 	a, b := poseLoop(t, m, 8, 4, 0.5, 2), poseLoop(t, m, 9, 4, 0.5, 2)
-	p := newGroup(t, m, keypose.StreamOptions{People: 64, Workers: 1})
+	p := newGroup(t, m, keypose.StreamOptions{Capacity: 64, Workers: 1})
 	for i := range 64 {
 		p.add(feature.Place{}, keypose.Performance{Loop: a}, float64(i))
 	}
@@ -174,7 +174,7 @@ func TestStreamRefuses(t *testing.T) {
 			t.Errorf("%v is no KeyError", err)
 		}
 	}
-	for _, o := range []keypose.StreamOptions{{Workers: 1}, {People: 1, Workers: -1}} {
+	for _, o := range []keypose.StreamOptions{{Workers: 1}, {Capacity: 1, Workers: -1}} {
 		if _, err := m.NewStream(o); err == nil {
 			t.Errorf("a stream of %+v accepted", o)
 		}
@@ -184,7 +184,7 @@ func TestStreamRefuses(t *testing.T) {
 	rot := []m3.Quat{m3.Ident, m3.Ident}
 	other := must.Get(l.NewPoseLoop([]keypose.Key{{Pos: sk.Offsets, Rot: rot}}, 0))(t)
 	good := keypose.Performance{Loop: poseLoop(t, m, 11, 2, 1, 2)}
-	p := newGroup(t, m, keypose.StreamOptions{People: 1, Workers: 1})
+	p := newGroup(t, m, keypose.StreamOptions{Capacity: 1, Workers: 1})
 	for _, c := range []struct {
 		want string
 		at   feature.Place
@@ -216,7 +216,7 @@ func TestStreamRefuses(t *testing.T) {
 func BenchmarkStream(b *testing.B) {
 	m := shipped(b)
 	r := poseLoop(b, m, 12, 6, 0.5, 3)
-	p := newGroup(b, m, keypose.StreamOptions{People: 100, Workers: 1})
+	p := newGroup(b, m, keypose.StreamOptions{Capacity: 100, Workers: 1})
 	for i := range 100 {
 		p.add(feature.Place{}, keypose.Performance{Loop: r}, float64(i))
 	}

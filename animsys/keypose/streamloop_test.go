@@ -49,7 +49,7 @@ func TestStreamEqualsInbetweener(t *testing.T) {
 	lock := must.Get(m.Layout.NewFootLock())(t)
 	must.Do(t, lock.Apply(track, stand))
 	want := track.Clip()
-	p := newGroup(t, m, keypose.StreamOptions{People: 1, Workers: 1})
+	p := newGroup(t, m, keypose.StreamOptions{Capacity: 1, Workers: 1})
 	p.add(feature.Place{}, keypose.Performance{Loop: r}, 0)
 	is, whole, straight := make([]m3.Xform, len(p.pos)), make([]m3.Xform, len(p.pos)), make([]m3.Xform, len(p.pos))
 	var off, does float32
@@ -87,7 +87,7 @@ func TestStreamChangesPerformance(t *testing.T) {
 	const apart, long = 0.5, 2.5 // s, the longest transition
 	a, b := poseLoop(t, m, 2, 4, apart, 4*apart), poseLoop(t, m, 3, 2, apart, 0)
 	last := keys(m, 3, 2, apart)[1]
-	p := newGroup(t, m, keypose.StreamOptions{People: 3, Workers: 1})
+	p := newGroup(t, m, keypose.StreamOptions{Capacity: 3, Workers: 1})
 	for i := range 3 {
 		p.add(feature.Place{}, keypose.Performance{Loop: a}, float64(i))
 	}
@@ -132,7 +132,7 @@ func TestStreamEasesTransitions(t *testing.T) {
 		of[i].Time = 0
 		r[i] = must.Get(m.Layout.NewPoseLoop(of[i:i+1], 0.5))(t)
 	}
-	p := newGroup(t, m, keypose.StreamOptions{People: 1, Workers: 1})
+	p := newGroup(t, m, keypose.StreamOptions{Capacity: 1, Workers: 1})
 	p.add(feature.Place{}, keypose.Performance{Loop: r[0]}, 0)
 	var speeds []float32
 	is, was, hand := make([]m3.Xform, len(p.pos)), m3.Vec3{}, m.Layout.Skel.Index("LeftHand")

@@ -21,7 +21,7 @@ func TestStreamBatchInvariance(t *testing.T) {
 	m := made(t)
 	a, b := poseLoop(t, m, 4, 4, 0.4, 2), poseLoop(t, m, 5, 3, 0.6, 2)
 	track := func(people, workers int) (out []string) {
-		p := newGroup(t, m, keypose.StreamOptions{People: people, Workers: workers})
+		p := newGroup(t, m, keypose.StreamOptions{Capacity: people, Workers: workers})
 		for i := range people {
 			p.add(feature.Place{Pos: m3.V(float32(i), 0, 0)}, keypose.Performance{Loop: a, Speed: 1 + 0.1*float32(i)}, float64(i))
 		}
@@ -73,7 +73,7 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 	}
 	// Two of 65 agents share a batch.
 	track := func(speed float32) (p *group, out []string) {
-		p = newGroup(t, m, keypose.StreamOptions{People: 65, Workers: 1, Open: open})
+		p = newGroup(t, m, keypose.StreamOptions{Capacity: 65, Workers: 1, Open: open})
 		for i := range 65 {
 			p.add(feature.Place{}, keypose.Performance{Loop: r}, float64(i))
 		}
@@ -136,7 +136,7 @@ func TestStreamComesAndGoes(t *testing.T) {
 	m := made(t)
 	r := poseLoop(t, m, 7, 3, 0.5, 1.5)
 	rapid.Check(t, func(t *rapid.T) {
-		s := must.Get(play(m.NewStream(keypose.StreamOptions{People: 6, Workers: 1, Every: rapid.SampledFrom([]int{1, 16, 64}).Draw(t, "every")})))(t)
+		s := must.Get(play(m.NewStream(keypose.StreamOptions{Capacity: 6, Workers: 1, Every: rapid.SampledFrom([]int{1, 16, 64}).Draw(t, "every")})))(t)
 		defer s.Close()
 		var spots []float32 // of the rows
 		next := float32(0)
@@ -171,8 +171,8 @@ func TestStreamComesAndGoes(t *testing.T) {
 			for range rapid.IntRange(0, 20).Draw(t, "ticks") {
 				must.Do(t, s.Continue())
 			}
-			if s.People() != len(spots) {
-				t.Fatalf("%d people, want %d", s.People(), len(spots))
+			if s.Agents() != len(spots) {
+				t.Fatalf("%d people, want %d", s.Agents(), len(spots))
 			}
 			for row, x := range spots {
 				if at := s.Root(row).Pos; at.Dist(m3.V(x, 0, 0)) > 1 {
@@ -188,7 +188,7 @@ func TestStreamRemoves(t *testing.T) {
 	m := made(t)
 	a, b := poseLoop(t, m, 13, 4, 0.5, 2), poseLoop(t, m, 14, 4, 0.5, 2)
 	track := func(leaves bool) (out []string) {
-		p := newGroup(t, m, keypose.StreamOptions{People: 3, Workers: 1})
+		p := newGroup(t, m, keypose.StreamOptions{Capacity: 3, Workers: 1})
 		row := 2
 		for i, r := range []*keypose.PoseLoop{a, a, b} {
 			p.add(feature.Place{Pos: m3.V(float32(i), 0, 0)}, keypose.Performance{Loop: r, Speed: 1 + float32(i)/4}, float64(i))

@@ -37,7 +37,7 @@ func (m *Model) NewSteering(next *netruntime.Net, workers int) (*Steering, error
 		}
 	}
 	const people = 2 * 2 * steerLevels // each level of both, beginning with either foot
-	stream, err := m.NewStream(next, StreamOptions{People: people, Workers: workers})
+	stream, err := m.NewStream(next, StreamOptions{Capacity: people, Workers: workers})
 	if err != nil {
 		return nil, err
 	}

@@ -61,10 +61,10 @@ const StartLead = 1.5
 
 // StreamOptions configure a stream.
 type StreamOptions struct {
-	People  int               // largest number of agents, at least 1
-	Workers int               // goroutines that make clips; 0 lets generator.Workers choose
-	Open    netruntime.Opener // computes networks; nil is the processor
-	BF16    bool              // see netruntime.SessionOptions
+	Capacity int               // maximum number of agents, at least 1
+	Workers  int               // goroutines that make clips; 0 lets generator.Workers choose
+	Open     netruntime.Opener // computes networks; nil is the processor
+	BF16     bool              // see netruntime.SessionOptions
 
 	// Clips start only in every Every-th tick, the first of them From. A larger number makes larger
 	// batches, which cost less per clip. 0: 1; it must divide the ticks of half a second.
@@ -73,22 +73,22 @@ type StreamOptions struct {
 
 // NewStream returns a stream without agents. next predicts how clips continue: see NewNextClip.
 func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error) {
-	o.Workers = generator.Workers(o.Workers, o.People)
-	if o.People < 1 || o.Workers < 1 {
-		return nil, fmt.Errorf("latent: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
+	o.Workers = generator.Workers(o.Workers, o.Capacity)
+	if o.Capacity < 1 || o.Workers < 1 {
+		return nil, fmt.Errorf("latent: a stream of %d people on %d workers: want at least one", o.Capacity, o.Workers)
 	}
 	if m.Skel.Len() > maxJoints || len(m.Layout.Joints) > maxJoints || len(m.Layout.Contacts) > 8 {
 		return nil, fmt.Errorf("latent: a stream of people of %d joints and %d contacts: at most %d and 8", m.Skel.Len(), len(m.Layout.Contacts), maxJoints)
 	}
-	sched, err := windows.New(o.People, hop, o.Every, o.From)
+	sched, err := windows.New(o.Capacity, hop, o.Every, o.From)
 	if err != nil {
 		return nil, fmt.Errorf("latent: a stream: %w", err)
 	}
 	batch := sched.Most()
 	cols := m.Layout.Columns()
 	s := &Stream{
-		sliders: make([]Sliders, o.People), frozen: make([]bool, o.People), model: m,
-		body: make([]walking, o.People), clips: make([]float32, o.People*Frames*cols), now: make([]float32, o.People*m.Values),
+		sliders: make([]Sliders, o.Capacity), frozen: make([]bool, o.Capacity), model: m,
+		body: make([]walking, o.Capacity), clips: make([]float32, o.Capacity*Frames*cols), now: make([]float32, o.Capacity*m.Values),
 		sched: sched, fit: make([]bool, batch), asked: make([]Sliders, batch), made: make([]float32, batch*Frames*cols),
 		was: make([]float32, batch*m.Values), is: make([]float32, batch*m.Values), z: make([]float32, batch*m.Values),
 	}
@@ -144,8 +144,8 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 // Model returns the stream's model.
 func (s *Stream) Model() *Model { return s.model }
 
-// People returns the number of agents.
-func (s *Stream) People() int { return s.rows }
+// Agents returns the number of agents.
+func (s *Stream) Agents() int { return s.rows }
 
 // Discarded returns the number of clips with values that were not finite. Their agents played a
 // mean clip instead.

@@ -41,7 +41,7 @@ type walk struct {
 func newWalk(t testing.TB, people, workers int) *walk {
 	t.Helper()
 	m := testlatent.Model(t)
-	s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: people, Workers: workers})))(t)
+	s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{Capacity: people, Workers: workers})))(t)
 	t.Cleanup(func() { s.Close() })
 	return &walk{t, m, s, make([]m3.Vec3, m.Skel.Len()), make([]m3.Quat, m.Skel.Len())}
 }
@@ -55,7 +55,7 @@ func (w *walk) add(i int) int {
 func (w *walk) tick() {
 	w.t.Helper()
 	must.Do(w.t, w.Continue())
-	w.Advance(0, w.People())
+	w.Advance(0, w.Agents())
 }
 
 // pose returns the local pose of row, and the root in the world.
@@ -76,20 +76,20 @@ func TestStreamIsSmooth(t *testing.T) {
 	seen := map[int]was{}
 	for tick := range 400 {
 		switch {
-		case tick%3 == 0 && w.People() < 37:
+		case tick%3 == 0 && w.Agents() < 37:
 			row := w.add(tick)
 			delete(seen, row)
 		case tick%50 == 49:
-			last := w.People() - 1
+			last := w.Agents() - 1
 			w.Remove(tick % 7)
 			seen[tick%7] = seen[last]
 			delete(seen, last)
 		}
-		for r := range w.People() {
+		for r := range w.Agents() {
 			w.Controls()[r].Set(0, float32(3*math.Sin(float64(tick/30+r))))
 		}
 		w.tick()
-		for r := range w.People() {
+		for r := range w.Agents() {
 			w.Show(r, w.pos, w.rot)
 			w.m.Skel.LocalToModel(model, w.pos, w.rot)
 			now := was{at: w.Root(r)}
@@ -257,7 +257,7 @@ func TestStreamKeepsDiscardedClipsApart(t *testing.T) {
 	net := must.Get(netruntime.New(meta, tensors))(t)
 	m := must.Get(latent.NewModel(net))(t)
 	track := func(ask float32) (lost int, out []feature.Place) {
-		s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 3, Workers: 1})))(t)
+		s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{Capacity: 3, Workers: 1})))(t)
 		defer s.Close()
 		for row := range 3 {
 			must.Get(s.Add(feature.Place{}, nil))(t)
@@ -265,7 +265,7 @@ func TestStreamKeepsDiscardedClipsApart(t *testing.T) {
 			for range 120 {
 				must.Do(t, s.Continue())
 				was := s.Root(0)
-				s.Advance(0, s.People())
+				s.Advance(0, s.Agents())
 				if by := s.Root(0).Pos.Dist(was.Pos); by < 0.5*testlatent.Speed/latent.Rate || by > 0.7*testlatent.Speed/latent.Rate {
 					t.Fatalf("a body on standing feet moves %g m in a frame", by)
 				}
@@ -290,7 +290,7 @@ func TestStreamKeepsDiscardedClipsApart(t *testing.T) {
 func TestStreamSurvivesFailures(t *testing.T) {
 	m := testlatent.Model(t)
 	var fails atomic.Bool
-	s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 60, Workers: 1, Open: testgen.Flaky(&fails)})))(t)
+	s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{Capacity: 60, Workers: 1, Open: testgen.Flaky(&fails)})))(t)
 	defer s.Close()
 	failed := 0
 	for tick := range 200 {
@@ -306,11 +306,11 @@ func TestStreamSurvivesFailures(t *testing.T) {
 		if tick < 30 {
 			must.Get(s.Add(feature.Place{}, nil))(t)
 		}
-		before := make([]feature.Place, s.People())
+		before := make([]feature.Place, s.Agents())
 		for r := range before {
 			before[r] = s.Root(r)
 		}
-		s.Advance(0, s.People())
+		s.Advance(0, s.Agents())
 		for r, was := range before {
 			if by := s.Root(r).Pos.Dist(was.Pos); !(by > 0.2*testlatent.Speed/latent.Rate && by < 3*testlatent.Speed/latent.Rate) {
 				t.Fatalf("tick %d: person %d moves %g m in a frame", tick, r, by)
@@ -386,10 +386,10 @@ func TestStreamRefuses(t *testing.T) {
 		opt        latent.StreamOptions
 	}{
 		{"no agents", "people", next, latent.StreamOptions{Workers: 1}},
-		{"no workers", "workers", next, latent.StreamOptions{People: 1, Workers: -1}},
-		{"no network", "missing", nil, latent.StreamOptions{People: 1, Workers: 1}},
-		{"the latent space itself", "mannequin train next", m.Net, latent.StreamOptions{People: 1, Workers: 1}},
-		{"of another space", "another latent space", spoil(func(m *netruntime.Meta) { m.Extra[latent.KeySpace] = "0" }), latent.StreamOptions{People: 1, Workers: 1}},
+		{"no workers", "workers", next, latent.StreamOptions{Capacity: 1, Workers: -1}},
+		{"no network", "missing", nil, latent.StreamOptions{Capacity: 1, Workers: 1}},
+		{"the latent space itself", "mannequin train next", m.Net, latent.StreamOptions{Capacity: 1, Workers: 1}},
+		{"of another space", "another latent space", spoil(func(m *netruntime.Meta) { m.Extra[latent.KeySpace] = "0" }), latent.StreamOptions{Capacity: 1, Workers: 1}},
 	} {
 		must.Fail(m.NewStream(c.net, c.opt))(t, c.want)
 	}
@@ -489,7 +489,7 @@ func TestStreamPreview(t *testing.T) {
 // have been requested replays the last one and reports a restart.
 func TestStreamEvery(t *testing.T) {
 	m := testlatent.Model(t)
-	s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{People: 9, Workers: 1, Every: 5, From: 3})))(t)
+	s := must.Get(play(m.NewStream(testlatent.Next(t, m), latent.StreamOptions{Capacity: 9, Workers: 1, Every: 5, From: 3})))(t)
 	defer s.Close()
 	for range 9 {
 		must.Get(s.Add(feature.Place{}, nil))(t)
@@ -515,7 +515,7 @@ func TestStreamEvery(t *testing.T) {
 		t.Errorf("the frozen agent restarts its clip %d times; all: %v", restarts[4], restarts)
 	}
 	for _, o := range []latent.StreamOptions{{Every: 4}, {Every: -1}, {Every: 2, From: 2}, {From: 1}} {
-		o.People, o.Workers = 1, 1
+		o.Capacity, o.Workers = 1, 1
 		must.Fail(m.NewStream(testlatent.Next(t, m), o))(t, "want a divisor of 30")
 	}
 }

@@ -85,9 +85,9 @@ type dueBody struct {
 
 // StreamOptions are the options of NewStream.
 type StreamOptions struct {
-	People     int               // maximum number of agents, at least 1
+	Capacity   int               // maximum number of agents, at least 1
 	Window     int               // frames of a window, even, 180 to 1200; 0: 240. 120 overlap for any length, so longer windows cost less
-	Batch      int               // maximum number of windows in a batch; 0: twice the average need of People
+	Batch      int               // maximum number of windows in a batch; 0: twice the average need of Capacity agents
 	Latency    int               // frames from the request of a window to its start, 1 to 60; 0: 24
 	Every      int               // frames between requests, 1 to 60; 0: 8
 	Iterations int               // of the edit; 0 leaves it out, if the crowd locks feet anyway
@@ -115,11 +115,11 @@ func (o *StreamOptions) fill() error {
 		o.Every = 8
 	}
 	if o.Workers == 0 { // the tick has the others
-		o.Workers = max(1, generator.Workers(0, o.People)-1)
+		o.Workers = max(1, generator.Workers(0, o.Capacity)-1)
 	}
 	switch {
-	case o.People < 1 || o.Workers < 1:
-		return fmt.Errorf("manifold: a stream of %d people on %d workers: want at least one", o.People, o.Workers)
+	case o.Capacity < 1 || o.Workers < 1:
+		return fmt.Errorf("manifold: a stream of %d people on %d workers: want at least one", o.Capacity, o.Workers)
 	case o.Window < 180 || o.Window > 1200 || o.Window%2 != 0:
 		return fmt.Errorf("manifold: windows of %d frames: want an even number from 180 to 1200", o.Window)
 	case o.Iterations < 0:
@@ -130,9 +130,9 @@ func (o *StreamOptions) fill() error {
 		return fmt.Errorf("manifold: a window of %d frames adds %d: too few for a latency of %d and a request every %d frames", o.Window, o.Window-2*context, o.Latency, o.Every)
 	}
 	if hop := o.Window - 2*context; o.Batch == 0 {
-		o.Batch = 2*o.People*o.Every/hop + 1
+		o.Batch = 2*o.Capacity*o.Every/hop + 1
 	}
-	if o.Batch = min(o.Batch, o.People); o.Batch < 1 {
+	if o.Batch = min(o.Batch, o.Capacity); o.Batch < 1 {
 		return fmt.Errorf("manifold: %d windows at a time: want at least one", o.Batch)
 	}
 	return nil
@@ -152,7 +152,7 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 			return nil, fmt.Errorf("manifold: style %d is of another model: take what StyleSet.For returns for this one", i)
 		}
 	}
-	s := &Stream{model: m, opt: o, window: o.Window, hop: o.Window - 2*context, due: make([]dueBody, 0, o.People)}
+	s := &Stream{model: m, opt: o, window: o.Window, hop: o.Window - 2*context, due: make([]dueBody, 0, o.Capacity)}
 	var err error
 	if s.maker, err = n.newMaker(s); err != nil {
 		return nil, err
@@ -161,10 +161,10 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	// Orders may hold seats whose agents are gone.
-	seats := o.People + o.Batch*s.Orders()
+	seats := o.Capacity + o.Batch*s.Orders()
 	s.ring = s.hop + 2*context + 2*lookahead + o.Latency + 2*o.Every + join
-	s.curves, s.styles, s.seat = make([]Curve, o.People), make([]generator.Style, o.People), make([]int32, o.People)
-	s.cadences, s.frozen = make([]float32, o.People), make([]bool, o.People)
+	s.curves, s.styles, s.seat = make([]Curve, o.Capacity), make([]generator.Style, o.Capacity), make([]int32, o.Capacity)
+	s.cadences, s.frozen = make([]float32, o.Capacity), make([]bool, o.Capacity)
 	s.bodies, s.way, s.track = make([]streamBody, seats), make([]waypoint, seats*s.ring), newTrack(seats*s.ring, len(m.Layout.Joints))
 	for i := range seats {
 		s.free = append(s.free, int32(seats-1-i))
@@ -185,8 +185,8 @@ func (s *Stream) Orders() int { return s.opt.Latency/s.opt.Every + 1 }
 // Options returns the options with their defaults filled in.
 func (s *Stream) Options() StreamOptions { return s.opt }
 
-// People returns the number of agents.
-func (s *Stream) People() int { return s.rows }
+// Agents returns the number of agents.
+func (s *Stream) Agents() int { return s.rows }
 
 // Discarded returns the number of windows with values that were not finite. Their agents stood
 // still instead.
@@ -198,7 +198,7 @@ func (s *Stream) Add(at feature.Place, control *Curve) (row int, err error) {
 	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
 		return 0, fmt.Errorf("manifold: no agent can stand at %+v", at)
 	}
-	if row = s.rows; row == s.opt.People {
+	if row = s.rows; row == s.opt.Capacity {
 		return 0, fmt.Errorf("manifold: all %d rows of the stream are taken", row)
 	}
 	s.empty()

@@ -155,7 +155,7 @@ func (s *Stream) empty() {
 }
 
 // Capacity returns the largest number of people.
-func (s *Stream) Capacity() int { return s.opt.People }
+func (s *Stream) Capacity() int { return s.opt.Capacity }
 
 // Controls returns the curve of each row, (capacity), to change before Generate.
 func (s *Stream) Controls() []Curve { return s.curves }

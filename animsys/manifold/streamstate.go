@@ -38,7 +38,7 @@ type rowState struct {
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (s *Stream) Restore(st *generator.State) (row int, err error) {
-	if row = s.rows; row == s.opt.People {
+	if row = s.rows; row == s.opt.Capacity {
 		return 0, fmt.Errorf("manifold: all %d rows of the stream are taken", row)
 	}
 	b, r := &s.scratch.body, &s.scratch.row

@@ -16,9 +16,7 @@ func TestSkeletonJSON(t *testing.T) {
 		t.Errorf("%s, want %s", b, want)
 	}
 	var back Skeleton
-	if err := json.Unmarshal(b, &back); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b, &back))
 	if again, err := json.Marshal(&back); err != nil || string(again) != string(b) {
 		t.Errorf("comes back as %s, %v", again, err)
 	}

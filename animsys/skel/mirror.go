@@ -87,8 +87,7 @@ func (m *Mirror) parentAxis(s *Skeleton, j int) uint8 {
 	return 0
 }
 
-// otherSide returns name with its side exchanged, and whether the name leaves no doubt that it has
-// one. It returns "" for a name without a side.
+// otherSide returns name with its side exchanged, "" without one, and whether the side is certain.
 func otherSide(name string) (other string, sure bool) {
 	for _, w := range [][2]string{{"Left", "Right"}, {"left", "right"}, {"LEFT", "RIGHT"}} {
 		for i := range w {

@@ -247,9 +247,7 @@ func TestNewMirrorNames(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	if err := dogLike().Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dogLike().Validate())
 	deep := &Skeleton{}
 	for j := range MaxDepth + 1 {
 		deep.Names = append(deep.Names, "x")

@@ -33,9 +33,7 @@ func skeleton(t testing.TB, text string) *skel.Skeleton {
 		s.Names, s.Parents = append(s.Names, f[0]), append(s.Parents, int16(s.Index(f[1])))
 		s.Offsets, s.EndSite = append(s.Offsets, m3.V(v[0], v[1], v[2])), append(s.EndSite, strings.HasSuffix(f[0], "Site"))
 	}
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Validate())
 	return s
 }
 
@@ -179,14 +177,10 @@ func tPose(t testing.TB, sk *skel.Skeleton) []m3.Xform {
 func edited(t testing.TB, data []byte, edit func(d *gltf.Document)) []byte {
 	t.Helper()
 	d := new(gltf.Document)
-	if err := gltf.NewDecoder(bytes.NewReader(data)).Decode(d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gltf.NewDecoder(bytes.NewReader(data)).Decode(d))
 	edit(d)
 	var out bytes.Buffer
-	if err := gltf.NewEncoder(&out).Encode(d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gltf.NewEncoder(&out).Encode(d))
 	return out.Bytes()
 }
 
@@ -204,9 +198,7 @@ func root(d *gltf.Document) *gltf.Node {
 func written(t testing.TB, sk *skel.Skeleton, b *body.Body, clip *skel.Clip) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, sk, b, [3]float32{0.1, 0.2, 0.4}, clip); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(&out, sk, b, [3]float32{0.1, 0.2, 0.4}, clip))
 	return out.Bytes()
 }
 

@@ -36,8 +36,7 @@ func (a *affine) apply(x, y, z float64) [3]float64 {
 	return out
 }
 
-// normal returns the transformed normal of a surface, unit or zero. It uses the cofactors, which
-// are the inverse transpose up to a factor.
+// normal transforms a normal by the cofactors, the inverse transpose up to a factor: unit or zero.
 func (a *affine) normal(n m3.Vec3) m3.Vec3 {
 	row := func(i int) [3]float64 { return [3]float64{a[4*i], a[4*i+1], a[4*i+2]} }
 	cross := func(u, v [3]float64) [3]float64 {

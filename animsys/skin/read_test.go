@@ -43,9 +43,7 @@ func encode(t testing.TB, d *gltf.Document, binary bool) []byte {
 	var b bytes.Buffer
 	e := gltf.NewEncoder(&b)
 	e.AsBinary = binary
-	if err := e.Encode(d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Encode(d))
 	return b.Bytes()
 }
 
@@ -79,13 +77,9 @@ func TestOpenBeside(t *testing.T) {
 	dir := t.TempDir()
 	d := small()
 	data := d.Buffers[0].Data
-	if err := os.MkdirAll(filepath.Join(dir, "in", "data"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "in", "data"), 0o777))
 	for _, f := range []string{"in/data/b c.bin", "out.bin"} {
-		if err := os.WriteFile(filepath.Join(dir, f), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, f), data, 0o666))
 	}
 	if err := os.Symlink("../out.bin", filepath.Join(dir, "in", "link.bin")); err != nil {
 		t.Skip(err)
@@ -108,9 +102,7 @@ func TestOpenBeside(t *testing.T) {
 		"data:application/gltf-buffer;base64,": "byteLength",
 	} {
 		d.Buffers[0].URI, d.Buffers[0].Data = uri, nil
-		if err := os.WriteFile(path, encode(t, d, false), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, encode(t, d, false), 0o666))
 		s, err := Open(path)
 		if want == "" {
 			if err != nil {
@@ -287,9 +279,7 @@ func TestReadColour(t *testing.T) {
 	img.Set(0, 0, color.NRGBA{255, 0, 0, 255})
 	img.Set(1, 0, color.NRGBA{0, 188, 0, 255}) // 188 of 255 is half the light
 	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, img))
 	p := d.Meshes[0].Primitives[0]
 	p.Attributes[gltf.TEXCOORD_0] = modeler.WriteTextureCoord(d, [][2]float32{{0.1, 0.5}, {0.9, 0.5}, {-0.9, 3.5}})
 	p.Attributes[gltf.COLOR_0] = modeler.WriteColor(d, [][4]uint8{{255, 255, 255, 255}, {255, 51, 255, 255}, {255, 255, 255, 255}})

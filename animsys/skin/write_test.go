@@ -34,9 +34,7 @@ func TestWriteMotion(t *testing.T) {
 		}
 	}
 	d := new(gltf.Document)
-	if err := gltf.NewDecoder(bytes.NewReader(written(t, sk, grown(t, sk), clip))).Decode(d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gltf.NewDecoder(bytes.NewReader(written(t, sk, grown(t, sk), clip))).Decode(d))
 	const frame = 13
 	a := d.Animations[0]
 	for _, c := range a.Channels {

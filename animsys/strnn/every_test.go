@@ -12,16 +12,16 @@ import (
 // Windows start only in the ticks that the options allow, evenly spread.
 func TestStreamEvery(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
-	s := must.Get(play(m.NewStream(strnn.StreamOptions{People: 9, Workers: 1, Every: 4, From: 3})))(t)
+	s := must.Get(play(m.NewStream(strnn.StreamOptions{Capacity: 9, Workers: 1, Every: 4, From: 3})))(t)
 	defer s.Close()
 	began := map[int]int{}
 	for tick := range 2 * 2 * m.Predict {
-		if tick%3 == 0 && s.People() < 9 {
+		if tick%3 == 0 && s.Agents() < 9 {
 			must.Get(s.Add(feature.Place{}, nil))(t)
 		}
 		must.Do(t, s.Continue())
-		s.Advance(0, s.People())
-		for r := range s.People() {
+		s.Advance(0, s.Agents())
+		for r := range s.Agents() {
 			if s.WindowStarted(r) {
 				began[tick%4]++
 			}
@@ -31,7 +31,7 @@ func TestStreamEvery(t *testing.T) {
 		t.Errorf("windows started per tick of four: %v, want all in the last", began)
 	}
 	for _, o := range []strnn.StreamOptions{{Every: 3 * m.Predict}, {Every: -1}, {Every: 2, From: 2}, {From: 1}, {Every: 2, From: -1}} {
-		o.People, o.Workers = 1, 1
+		o.Capacity, o.Workers = 1, 1
 		must.Fail(m.NewStream(o))(t, "want a divisor")
 	}
 }
@@ -39,7 +39,7 @@ func TestStreamEvery(t *testing.T) {
 // A frozen agent does not move, and later continues from there.
 func TestStreamFrozen(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
-	s := must.Get(play(m.NewStream(strnn.StreamOptions{People: 2, Workers: 1})))(t)
+	s := must.Get(play(m.NewStream(strnn.StreamOptions{Capacity: 2, Workers: 1})))(t)
 	defer s.Close()
 	for range 2 {
 		must.Get(s.Add(feature.Place{}, nil))(t)

@@ -50,7 +50,7 @@ func TestTrainGuide(t *testing.T) {
 	if again, _ := m.Guide.Encode(); again != text {
 		t.Error("the guide changes in its file")
 	}
-	s := must.Get(play(m.NewStream(strnn.StreamOptions{People: 1, Workers: 1})))(t)
+	s := must.Get(play(m.NewStream(strnn.StreamOptions{Capacity: 1, Workers: 1})))(t)
 	defer s.Close()
 	must.Get(s.Add(feature.Place{}, nil))(t)
 	s.Controls()[0].Speed = 1

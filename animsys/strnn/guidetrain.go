@@ -54,7 +54,7 @@ func (m *Model) TrainGuide(o GuideOptions) (*Guide, error) {
 				o.People, o.Windows, o.Rounds, o.Samples, o.Steps)
 		}
 	}
-	s, err := m.newStream(StreamOptions{People: o.People, Workers: o.Workers, Seed: o.Seed, Samples: o.Samples,
+	s, err := m.newStream(StreamOptions{Capacity: o.People, Workers: o.Workers, Seed: o.Seed, Samples: o.Samples,
 		Steps: o.Steps, Spread: guideSpread, Open: o.Open}, max(o.People, streamStarts))
 	if err != nil {
 		return nil, err

@@ -57,15 +57,15 @@ type wandering struct {
 
 // StreamOptions are the options of NewStream.
 type StreamOptions struct {
-	People  int               // maximum number of agents, at least 1
-	Workers int               // goroutines that make windows; 0 lets generator.Workers choose
-	Seed    uint64            // of the drawn latent values
-	Samples int               // candidates for each window, the first of them the guide's, of which the best is played; 0: 1
-	Steps   int               // search steps from the best candidate, each as expensive as Latent+1 candidates: see Control
-	Spread  float32           // deviation of the drawn candidates, around the guide's and around the likeliest values; 0: 0.5
-	Open    netruntime.Opener // opens sessions; nil: on the CPU
-	BF16    bool              // see netruntime.SessionOptions
-	Filter  bool              // run the residual network as well: more time for little, because cleanup removes the same noise
+	Capacity int               // maximum number of agents, at least 1
+	Workers  int               // goroutines that make windows; 0 lets generator.Workers choose
+	Seed     uint64            // of the drawn latent values
+	Samples  int               // candidates for each window, the first of them the guide's, of which the best is played; 0: 1
+	Steps    int               // search steps from the best candidate, each as expensive as Latent+1 candidates: see Control
+	Spread   float32           // deviation of the drawn candidates, around the guide's and around the likeliest values; 0: 0.5
+	Open     netruntime.Opener // opens sessions; nil: on the CPU
+	BF16     bool              // see netruntime.SessionOptions
+	Filter   bool              // run the residual network as well: more time for little, because cleanup removes the same noise
 
 	// Windows start only in every Every-th tick, the first of them From. A larger number makes
 	// larger batches, which cost less per window. 0: 1; it must divide the ticks of a window.
@@ -99,9 +99,9 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if o.Samples == 0 {
 		o.Samples = 1
 	}
-	o.Workers = generator.Workers(o.Workers, o.People)
-	if o.People < 1 || o.Workers < 1 || o.Samples < 1 || o.Steps < 0 || !(o.Spread > 0) {
-		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d samples of spread %g and %d steps: want at least one of the first three, a spread above 0 and at least 0 steps", o.People, o.Workers, o.Samples, o.Spread, o.Steps)
+	o.Workers = generator.Workers(o.Workers, o.Capacity)
+	if o.Capacity < 1 || o.Workers < 1 || o.Samples < 1 || o.Steps < 0 || !(o.Spread > 0) {
+		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d samples of spread %g and %d steps: want at least one of the first three, a spread above 0 and at least 0 steps", o.Capacity, o.Workers, o.Samples, o.Spread, o.Steps)
 	}
 	l := m.Layout
 	if m.Skel.Len() > maxJoints || len(l.Joints) > maxJoints || len(l.Contacts) > 8 {
@@ -110,7 +110,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	if m.Encode < 2 || m.Predict < 2 {
 		return nil, fmt.Errorf("strnn: model %q observes %d frames and predicts %d: a stream wants at least 2 of both", m.Net.Meta().Name, m.Encode, m.Predict)
 	}
-	people := max(o.People, streamStarts)
+	people := max(o.Capacity, streamStarts)
 	sched, err := windows.New(people, 2*m.Predict, o.Every, o.From)
 	if err != nil {
 		return nil, fmt.Errorf("strnn: a stream: %w", err)
@@ -123,7 +123,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	cols := l.Columns()
 	size := (m.Encode + m.Predict) * cols
 	s := &Stream{
-		wanders: make([]Steer, people), frozen: make([]bool, people), model: m, people: o.People, search: search, draws: o.Samples, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, sched: sched,
+		wanders: make([]Steer, people), frozen: make([]bool, people), model: m, people: o.Capacity, search: search, draws: o.Samples, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, sched: sched,
 		body: make([]wandering, people), frames: make([]float32, people*size), starts: make([]float32, streamStarts*size),
 		making: making{
 			seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
@@ -194,8 +194,8 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 // Model returns the stream's model.
 func (s *Stream) Model() *Model { return s.model }
 
-// People returns the number of agents.
-func (s *Stream) People() int { return s.rows }
+// Agents returns the number of agents.
+func (s *Stream) Agents() int { return s.rows }
 
 // Discarded returns the number of unusable windows. Their agents started again from the first
 // frames.

@@ -56,7 +56,7 @@ func (w *walk) add(i int) int {
 func (w *walk) tick() {
 	w.t.Helper()
 	must.Do(w.t, w.Continue())
-	w.Advance(0, w.People())
+	w.Advance(0, w.Agents())
 }
 
 // pose returns the local pose of row, and the root in the world.
@@ -69,7 +69,7 @@ func (w *walk) pose(row int) string {
 // leave.
 func TestStreamFollowsSteering(t *testing.T) {
 	const people = 37
-	w := newWalk(t, strnn.StreamOptions{People: people, Workers: 2})
+	w := newWalk(t, strnn.StreamOptions{Capacity: people, Workers: 2})
 	asks := []strnn.Steer{{}, {Speed: 1}, {Speed: 1.4, Turn: 0.5}, {Speed: 0.8, Turn: -0.5}, {Speed: 99}, {Speed: -1}, {Speed: float32(math.NaN()), Turn: float32(math.NaN())}}
 	does := []strnn.Steer{{}, {Speed: 1}, {Speed: 1.4, Turn: 0.5}, {Speed: 0.8, Turn: -0.5}, {Speed: strnn.MaxSpeed}, {}, {}}
 	model := make([]m3.Xform, w.m.Skel.Len())
@@ -84,7 +84,7 @@ func TestStreamFollowsSteering(t *testing.T) {
 	var all []was
 	for tick := range 600 {
 		switch {
-		case tick%3 == 0 && w.People() < people:
+		case tick%3 == 0 && w.Agents() < people:
 			row := w.add(tick)
 			w.Controls()[row] = asks[tick/3%len(asks)]
 			all = append(all, was{since: tick, ask: tick / 3 % len(asks), at: w.Root(row)})
@@ -94,7 +94,7 @@ func TestStreamFollowsSteering(t *testing.T) {
 			all = all[:len(all)-1]
 		}
 		w.tick()
-		for r := range w.People() {
+		for r := range w.Agents() {
 			w.Show(r, w.pos, w.rot)
 			w.m.Skel.LocalToModel(model, w.pos, w.rot)
 			b, at, low := &all[r], w.Root(r), float32(1)
@@ -136,7 +136,7 @@ func TestStreamFollowsSteering(t *testing.T) {
 
 // Free agents move on their own, and can be steered again from there.
 func TestStreamFree(t *testing.T) {
-	w := newWalk(t, strnn.StreamOptions{People: 6, Workers: 1, Spread: 1})
+	w := newWalk(t, strnn.StreamOptions{Capacity: 6, Workers: 1, Spread: 1})
 	for i := range 6 {
 		w.add(0)
 		w.Controls()[i] = strnn.Steer{Speed: 1, Free: true}
@@ -164,7 +164,7 @@ func TestStreamFree(t *testing.T) {
 
 // Agents that come and go never exceed the batch of one tick.
 func TestStreamSpreadsTurns(t *testing.T) {
-	w := newWalk(t, strnn.StreamOptions{People: 60, Workers: 1})
+	w := newWalk(t, strnn.StreamOptions{Capacity: 60, Workers: 1})
 	for i := range 60 {
 		w.add(i)
 	}
@@ -184,7 +184,7 @@ func TestStreamBatchInvariance(t *testing.T) {
 	for _, o := range []strnn.StreamOptions{{}, {Samples: 3, Steps: 1, Seed: 5}} {
 		for _, free := range []bool{false, true} {
 			track := func(people, workers int) (out []string) {
-				o.People, o.Workers = people, workers
+				o.Capacity, o.Workers = people, workers
 				w := newWalk(t, o)
 				for i := range people {
 					w.add(i)
@@ -213,7 +213,7 @@ func TestStreamBatchInvariance(t *testing.T) {
 func TestStreamKeepsFaultsApart(t *testing.T) {
 	for _, o := range []strnn.StreamOptions{{}, {Samples: 2}} {
 		track := func(turn float32) (w *walk, out []string) {
-			o.People, o.Workers = 3, 1
+			o.Capacity, o.Workers = 3, 1
 			w = newWalk(t, o)
 			for i := range 3 {
 				w.add(i)
@@ -253,7 +253,7 @@ func TestStreamKeepsFaultsApart(t *testing.T) {
 // An agent that moves to the row of a removed one walks on unchanged.
 func TestStreamRemoves(t *testing.T) {
 	track := func(leaves bool) (out []string) {
-		w := newWalk(t, strnn.StreamOptions{People: 3, Workers: 1, Samples: 2})
+		w := newWalk(t, strnn.StreamOptions{Capacity: 3, Workers: 1, Samples: 2})
 		for i := range 3 {
 			w.add(i)
 			w.Controls()[i].Turn = 0.2 * float32(i)
@@ -276,7 +276,7 @@ func TestStreamRemoves(t *testing.T) {
 
 // Places are on flat ground in every tick, and headings are within half a turn.
 func TestStreamPlaces(t *testing.T) {
-	w := newWalk(t, strnn.StreamOptions{People: 5, Workers: 1})
+	w := newWalk(t, strnn.StreamOptions{Capacity: 5, Workers: 1})
 	least, most := float32(0), float32(0)
 	for tick := range 700 {
 		if tick < 5 {
@@ -307,7 +307,7 @@ func TestStreamPlaces(t *testing.T) {
 func TestStreamSurvivesFailures(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
 	var fails atomic.Bool
-	s := must.Get(play(m.NewStream(strnn.StreamOptions{People: 40, Workers: 1, Open: testgen.Flaky(&fails)})))(t)
+	s := must.Get(play(m.NewStream(strnn.StreamOptions{Capacity: 40, Workers: 1, Open: testgen.Flaky(&fails)})))(t)
 	defer s.Close()
 	join := func() {
 		row := must.Get(s.Add(feature.Place{}, nil))(t)
@@ -327,8 +327,8 @@ func TestStreamSurvivesFailures(t *testing.T) {
 		if tick < 20 {
 			join()
 		}
-		s.Advance(0, s.People())
-		for r := range s.People() {
+		s.Advance(0, s.Agents())
+		for r := range s.Agents() {
 			if at := s.Root(r).Pos; !(at.Len() < 40) {
 				t.Fatalf("tick %d: person %d is at %v", tick, r, at)
 			}
@@ -340,7 +340,7 @@ func TestStreamSurvivesFailures(t *testing.T) {
 }
 
 func TestStreamDoesNotAllocate(t *testing.T) {
-	w := newWalk(t, strnn.StreamOptions{People: 64, Workers: 1, Samples: 2})
+	w := newWalk(t, strnn.StreamOptions{Capacity: 64, Workers: 1, Samples: 2})
 	for i := range 64 {
 		w.add(i)
 		w.Controls()[i].Free = i%4 == 0
@@ -361,16 +361,16 @@ func TestStreamRefuses(t *testing.T) {
 		opt        strnn.StreamOptions
 	}{
 		{"no agents", "people", m, strnn.StreamOptions{Workers: 1}},
-		{"no workers", "workers", m, strnn.StreamOptions{People: 1, Workers: -1}},
-		{"fewer than no steps", "steps", m, strnn.StreamOptions{People: 1, Workers: 1, Steps: -1}},
-		{"a spread that is none", "spread", m, strnn.StreamOptions{People: 1, Workers: 1, Spread: -1}},
-		{"no guide", "mannequin train guide", teststrnn.Model(t, teststrnn.Options{}), strnn.StreamOptions{People: 1, Workers: 1}},
+		{"no workers", "workers", m, strnn.StreamOptions{Capacity: 1, Workers: -1}},
+		{"fewer than no steps", "steps", m, strnn.StreamOptions{Capacity: 1, Workers: 1, Steps: -1}},
+		{"a spread that is none", "spread", m, strnn.StreamOptions{Capacity: 1, Workers: 1, Spread: -1}},
+		{"no guide", "mannequin train guide", teststrnn.Model(t, teststrnn.Options{}), strnn.StreamOptions{Capacity: 1, Workers: 1}},
 	} {
 		must.Fail(c.model.NewStream(c.opt))(t, c.want)
 	}
-	w := newWalk(t, strnn.StreamOptions{People: 1, Workers: 1})
-	if len(w.Controls()) != 1 || w.People() != 0 {
-		t.Errorf("a stream of one has %d controls and %d people", len(w.Controls()), w.People())
+	w := newWalk(t, strnn.StreamOptions{Capacity: 1, Workers: 1})
+	if len(w.Controls()) != 1 || w.Agents() != 0 {
+		t.Errorf("a stream of one has %d controls and %d people", len(w.Controls()), w.Agents())
 	}
 	if _, err := w.Add(feature.Place{Yaw: float32(math.NaN())}, nil); err == nil {
 		t.Error("a place of NaN accepted")
@@ -379,7 +379,7 @@ func TestStreamRefuses(t *testing.T) {
 	if _, err := w.Add(feature.Place{}, nil); err == nil {
 		t.Error("two agents accepted in a stream of one")
 	}
-	s, err := teststrnn.Model(t, teststrnn.Options{}).NewStream(strnn.StreamOptions{People: 1, Workers: 1, Samples: 2})
+	s, err := teststrnn.Model(t, teststrnn.Options{}).NewStream(strnn.StreamOptions{Capacity: 1, Workers: 1, Samples: 2})
 	if err != nil {
 		t.Fatalf("without a guide, by a search: %v", err)
 	}
@@ -388,7 +388,7 @@ func TestStreamRefuses(t *testing.T) {
 
 // Preview returns the future places, to the end of the current window.
 func TestStreamPreview(t *testing.T) {
-	w := newWalk(t, strnn.StreamOptions{People: 2, Workers: 1, Seed: 3})
+	w := newWalk(t, strnn.StreamOptions{Capacity: 2, Workers: 1, Seed: 3})
 	for i := range 2 {
 		w.add(i)
 	}

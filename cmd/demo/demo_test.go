@@ -142,7 +142,7 @@ func TestMistakes(t *testing.T) {
 		{"--terrain -3", 2, "-3"},
 		{"--agents -1", 2, "-1"},
 		{"--agents 99999", 2, "99999"},
-		{"--scene cutscene --script none.toml", 1, "script none.toml: no such file, and none of that name is shipped: these are good-dog"},
+		{"--scene cutscene --script none.toml", 1, "script none.toml: no such file, and no shipped script has that name: want one of good-dog"},
 		{"--agents 0 --scene crowd", 2, "agents"},
 		{"--agents 0 --scene people", 2, "agents"},
 		{"--scene people --footstep human", 1, "human"},

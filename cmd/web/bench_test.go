@@ -3,23 +3,18 @@
 package main
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
 // noVectors makes a browser report that WebAssembly has no vectors.
 func (b *tab) noVectors() {
-	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(`WebAssembly.validate = () => false`).Do(ctx)
-		return err
-	}))
+	b.onLoad(`WebAssembly.validate = () => false`)
 }
 
 // BenchmarkBrowser reports the duration of a tick without drawing: the median over some seconds of

@@ -16,6 +16,7 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -104,9 +105,16 @@ func browse(t testing.TB) *tab {
 
 func (b *tab) do(actions ...chromedp.Action) {
 	b.t.Helper()
-	if err := chromedp.Run(b, actions...); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, chromedp.Run(b, actions...))
+}
+
+// onLoad runs a script in every page before the page's own.
+func (b *tab) onLoad(script string) {
+	b.t.Helper()
+	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(script).Do(ctx)
+		return err
+	}))
 }
 
 // state is what cmd/web reports about itself.
@@ -122,9 +130,7 @@ func (b *tab) state() (s state) {
 	b.t.Helper()
 	var text string
 	b.do(chromedp.Evaluate(`JSON.stringify(mannequin.state())`, &text))
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, json.Unmarshal([]byte(text), &s))
 	return s
 }
 
@@ -176,9 +182,7 @@ func (b *tab) picture(name string) {
 	}
 	var png []byte
 	b.do(chromedp.FullScreenshot(&png, 100))
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o666); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o666))
 }
 
 // fine fails the test if the page complained.

@@ -57,14 +57,11 @@ func run() error {
 	}
 	start := time.Now()
 	p.show.Now = func() time.Duration { return time.Since(start) }
-	if from, ok := scene.(scenes.Exporter); ok {
-		p.show.Stepped = func() { p.export(from) }
-	}
-	was := p.show.Stepped
+	from, exports := scene.(scenes.Exporter)
 	p.show.Stepped = func() {
 		p.ticks++
-		if was != nil {
-			was()
+		if exports {
+			p.export(from)
 		}
 	}
 	state := js.FuncOf(func(js.Value, []js.Value) any { return p.state() })
@@ -118,14 +115,12 @@ func openTransfers() (*manifold.StyleSet, error) {
 	return fetched("models/styles-gram.safetensors", manifold.DecodeStyleSet)
 }
 
-func fetched[T any](file string, decode func([]byte) (T, error)) (T, error) {
+func fetched[T any](file string, decode func([]byte) (T, error)) (v T, err error) {
 	b, err := fetch(file)
 	if err != nil {
-		var none T
-		return none, err
+		return v, err
 	}
-	v, err := decode(b)
-	if err != nil {
+	if v, err = decode(b); err != nil {
 		return v, fmt.Errorf("%s: %w", file, err)
 	}
 	return v, nil

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -55,10 +56,7 @@ func parse(fragment string) (open.Setup, error) {
 	if err != nil {
 		return defaults(open.Names[0]), fmt.Errorf("the address: %w", err)
 	}
-	scene := open.Names[0]
-	if v := values.Get("scene"); v != "" {
-		scene = v
-	}
+	scene := cmp.Or(values.Get("scene"), open.Names[0])
 	s := defaults(scene)
 	for key, v := range values {
 		set, ok := keys[key]

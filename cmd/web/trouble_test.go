@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"image/png"
 	"math"
@@ -16,9 +15,9 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"mannequin/internal/testing/must"
 	"mannequin/scenes/open"
 )
 
@@ -122,10 +121,7 @@ func (b *tab) touch() {
 // touchEarly touches the page before it knows that the scene steers no character: no buttons.
 func (b *tab) touchEarly(address string) {
 	b.t.Helper()
-	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(`addEventListener("DOMContentLoaded", () => dispatchEvent(new PointerEvent("pointerdown", { pointerType: "touch" })))`).Do(ctx)
-		return err
-	}))
+	b.onLoad(`addEventListener("DOMContentLoaded", () => dispatchEvent(new PointerEvent("pointerdown", { pointerType: "touch" })))`)
 	b.refuses(address+"#scene=cutscene&seed=no", "seed=no")
 	var right bool
 	if b.do(chromedp.Evaluate(`page.touched && document.getElementById("touch").hidden`, &right)); !right {
@@ -157,9 +153,7 @@ func (b *tab) lose() {
 		b.t.Errorf("%d ticks after the graphics came back, %d before", after.Ticks, before.Ticks)
 	}
 	b.picture("found")
-	if l := b.light(); l < 60 {
-		b.t.Errorf("the picture's lower middle has a brightness of %.0f", l)
-	}
+	b.lit()
 }
 
 // loseUnseen takes the graphics away and gives them back between two pictures.
@@ -180,9 +174,7 @@ func (b *tab) loseUnseen() {
 	}`, nil))
 	b.until("the scene after graphics that were away between pictures", `window.unseen !== undefined && mannequin.state().pictures > unseen + 3`)
 	b.picture("unseen")
-	if l := b.light(); l < 60 {
-		b.t.Errorf("the picture's lower middle has a brightness of %.0f after graphics that were away between pictures", l)
-	}
+	b.lit()
 }
 
 // loseForGood takes the graphics away, again as soon as they are back, and then gives them
@@ -227,22 +219,22 @@ func (b *tab) hide() {
 	}
 }
 
-// light is how bright the lower middle of the page is, 0 to 255.
-func (b *tab) light() (mean float64) {
+// lit fails the test if the lower middle of the page is dark.
+func (b *tab) lit() {
 	b.t.Helper()
 	var shot []byte
 	b.do(chromedp.CaptureScreenshot(&shot))
-	img, err := png.Decode(bytes.NewReader(shot))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	img := must.Get(png.Decode(bytes.NewReader(shot)))(b.t)
 	const n = 16
+	mean := 0.0 // brightness, 0 to 255
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	for i := range n * n {
 		_, g, _, _ := img.At(w/4+i%n*w/2/n, h/2+i/n*h/4/n).RGBA()
 		mean += float64(g>>8) / (n * n)
 	}
-	return mean
+	if mean < 60 {
+		b.t.Errorf("the picture's lower middle has a brightness of %.0f", mean)
+	}
 }
 
 // cutOff lets files end early: the page names the file, and its button tries again.
@@ -264,10 +256,7 @@ const program = "mannequin.wasm"
 // withoutWebGL opens the page in a browser that has none.
 func (b *tab) withoutWebGL(address string) {
 	b.t.Helper()
-	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(`HTMLCanvasElement.prototype.getContext = () => null`).Do(ctx)
-		return err
-	}))
+	b.onLoad(`HTMLCanvasElement.prototype.getContext = () => null`)
 	b.refuses(address, "no WebGL 2")
 	b.picture("no-webgl")
 }

@@ -61,8 +61,7 @@ const MaxJoints = 256
 // Triangles returns the number of triangles.
 func (m *Mesh) Triangles() int { return len(m.Index) / 3 }
 
-// Validate returns an error for the first rule that r breaks: equal lengths, 1 to MaxJoints joints,
-// parents before children, finite offsets.
+// Validate checks r: equal lengths, 1 to MaxJoints joints, parents before children, finite offsets.
 func (r *Rig) Validate() error {
 	n := len(r.Names)
 	if n == 0 || n > MaxJoints {

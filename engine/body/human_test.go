@@ -59,8 +59,7 @@ var person = sync.OnceValues(func() (*Body, error) { return New(humanRig()) })
 
 func aPerson(t testing.TB) *Body {
 	t.Helper()
-	b := must.Get(person())(t)
-	return b
+	return must.Get(person())(t)
 }
 
 func TestHumanMeshIsSound(t *testing.T) {
@@ -246,8 +245,6 @@ func TestSamePersonSameBytes(t *testing.T) {
 func BenchmarkHuman(b *testing.B) {
 	rig := humanRig()
 	for b.Loop() {
-		if _, err := New(rig); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(New(rig))(b)
 	}
 }

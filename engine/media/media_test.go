@@ -63,9 +63,7 @@ func TestPNGSequence(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "shot")
 	for _, n := range []int{5, 3} { // the second, shorter run leaves no old frame
-		if err := write(t, out, Options{64, 32, 30}, n); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write(t, out, Options{64, 32, 30}, n))
 	}
 	left(t, dir, "shot")
 	left(t, out, "frame_00000.png", "frame_00001.png", "frame_00002.png")
@@ -83,9 +81,7 @@ func TestPNGSequence(t *testing.T) {
 func TestGIF(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "a.gif")
-	if err := write(t, out, Options{1280, 64, 60}, 31); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, write(t, out, Options{1280, 64, 60}, 31))
 	left(t, dir, "a.gif")
 	f := must.Get(os.Open(out))(t)
 	defer f.Close()
@@ -123,9 +119,7 @@ func TestMP4(t *testing.T) {
 	}
 	dir := t.TempDir()
 	out := filepath.Join(dir, "sub", "a.mp4")
-	if err := write(t, out, Options{161, 91, 30}, 15); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, write(t, out, Options{161, 91, 30}, 15))
 	left(t, filepath.Join(dir, "sub"), "a.mp4")
 	// Decode it again: every frame is there and looks like what went in.
 	raw := must.Get(exec.Command("ffmpeg", "-v", "error", "-i", out, "-f", "rawvideo", "-pix_fmt", "rgba", "pipe:1").Output())(t)
@@ -147,9 +141,7 @@ func TestCancelLeavesNothing(t *testing.T) {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(context.Background())
 		w := must.Get(Create(ctx, filepath.Join(dir, name), Options{64, 64, 30}))(t)
-		if err := w.Frame(frame(64, 64, 0)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Frame(frame(64, 64, 0)))
 		cancel()
 		if err := w.Frame(frame(64, 64, 1)); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: frame after cancel: %v", name, err)
@@ -173,13 +165,9 @@ func TestAbortKeepsTheOldFile(t *testing.T) {
 			continue
 		}
 		out := filepath.Join(dir, name)
-		if err := os.WriteFile(out, []byte("old"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(out, []byte("old"), 0o600))
 		w := must.Get(Create(context.Background(), out, Options{64, 64, 30}))(t)
-		if err := w.Frame(frame(64, 64, 0)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Frame(frame(64, 64, 0)))
 		w.Abort()
 		if b, _ := os.ReadFile(out); string(b) != "old" {
 			t.Errorf("%s was touched", name)
@@ -190,9 +178,7 @@ func TestAbortKeepsTheOldFile(t *testing.T) {
 func TestBadUse(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "plain")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	ok := Options{8, 8, 30}
 	for _, c := range []struct {
 		name, path string
@@ -238,9 +224,7 @@ func TestMissingFFmpeg(t *testing.T) {
 func TestFFmpegFails(t *testing.T) {
 	bin, dir := t.TempDir(), t.TempDir()
 	script := "#!/bin/sh\necho noise >&2\necho 'disk is made of cheese' >&2\nexit 3\n"
-	if err := os.WriteFile(filepath.Join(bin, "ffmpeg"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(bin, "ffmpeg"), []byte(script), 0o755))
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	err := write(t, filepath.Join(dir, "a.mp4"), Options{256, 256, 30}, 20)
 	if err == nil || !strings.Contains(err.Error(), "cheese") || strings.Contains(err.Error(), "noise") {

@@ -103,8 +103,7 @@ func (c *Crowd) Set(bones []m3.Xform, tint [][3]float32) error {
 	return nil
 }
 
-// variationOf returns four values from 0 to 1 that vary a character's looks. They depend only on
-// its colour, so that they stay the same.
+// variationOf returns four values from 0 to 1 that vary a character's looks, by its colour alone.
 func variationOf(colour [3]float32) (variation [4]float32) {
 	h := uint32(0)
 	for _, c := range colour {

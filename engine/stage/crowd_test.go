@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // Three characters in one call, each in its colour and its place.
@@ -90,9 +91,7 @@ func TestBrokenPoseStaysAlone(t *testing.T) {
 	nan := float32(math.NaN())
 	bones := stand(nil, m3.V(nan, 0, 0), m3.Ident)
 	bones = stand(bones, m3.Vec3{}, m3.Ident)
-	if err := c.Set(bones, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Set(bones, nil))
 	if got := shoot(t, s, View{Focus: m3.V(nan, 0, 0)}); !bytes.Equal(got.Pix, want.Pix) {
 		t.Error("a character with NaN changes the picture of the other")
 	}
@@ -109,12 +108,8 @@ func BenchmarkDraw(b *testing.B) {
 	s.Camera.Track(m3.Vec3{}, 0, 0, nil)
 	var img *image.RGBA
 	for b.Loop() {
-		if err := c.Set(bones, nil); err != nil {
-			b.Fatal(err)
-		}
-		if err := s.Draw(View{HUD: []string{"fifty"}}); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, c.Set(bones, nil))
+		must.Do(b, s.Draw(View{HUD: []string{"fifty"}}))
 		img, _ = s.Capture(img)
 	}
 }

@@ -38,9 +38,7 @@ func TestLostDisplay(t *testing.T) {
 	program := exec.Command(os.Args[0], "-test.run=^TestLostDisplay$", "-test.v")
 	program.Env = append(os.Environ(), drawVar+"=1", "DISPLAY=:"+strings.TrimSpace(number))
 	told := must.Get(program.StdoutPipe())(t)
-	if err := program.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, program.Start())
 	defer time.AfterFunc(time.Minute, func() { program.Process.Kill() }).Stop()
 	var all []string
 	for lines := bufio.NewScanner(told); lines.Scan(); {

@@ -42,9 +42,7 @@ func TestGolden(t *testing.T) {
 			img := shoot(t, s, scene(t, s))
 			path := filepath.Join("testdata", "golden", name+".png")
 			if *update {
-				if err := atomicfile.Write(path, func(w io.Writer) error { return png.Encode(w, reduced(img)) }); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, atomicfile.Write(path, func(w io.Writer) error { return png.Encode(w, reduced(img)) }))
 			}
 			f := must.Get(os.Open(path))(t)
 			defer f.Close()
@@ -185,8 +183,7 @@ var (
 
 func grown(t *testing.T, of func() (*body.Body, error)) *body.Body {
 	t.Helper()
-	b := must.Get(of())(t)
-	return b
+	return must.Get(of())(t)
 }
 
 // posed appends the joints of a body in its bind pose, some of them turned by angles in radians

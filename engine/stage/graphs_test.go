@@ -9,6 +9,7 @@ import (
 
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 func ramp(n int) *hud.Graph {
@@ -69,9 +70,7 @@ func TestGraphsFit(t *testing.T) {
 		s := open(t, size.X, size.Y)
 		v := View{HUD: []string{"one", "two"}, Help: []string{"help"}, Graphs: []hud.Graph{{Title: "no range"}, *ramp(5), *ramp(3000), {Min: nan, Max: 1}, *ramp(1), *ramp(9)}}
 		v.Graphs[2].Names = []string{"a name that is long", "and another", "a third", "a fourth that is longer than the rest", "and more", "and more", "and more"}
-		if err := s.Draw(v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Draw(v))
 		shown, from := 0, s.hud.height()
 		for _, b := range s.graphs.boxes {
 			if !b.Visible() {
@@ -101,9 +100,7 @@ func TestGraphsInSmallPicture(t *testing.T) {
 		help   bool
 	}{{0, true}, {1, true}, {2, false}, {0, true}} {
 		v.Graphs = slices.Repeat([]hud.Graph{*ramp(5)}, c.graphs)
-		if err := s.Draw(v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Draw(v))
 		shown := 0
 		for _, b := range s.graphs.boxes {
 			if b.Visible() {

@@ -66,8 +66,7 @@ func floorDiv(a, b int) int { return int(math.Floor(float64(a) / float64(b))) }
 
 // level appends a grid with the corner (x0, z0) in its cells, without the cells in hole: first x,
 // first z, past-the-end x, past-the-end z. If a coarser grid follows, the border uses only the
-// coarser grid's vertices: a vertex in the middle of a neighbour's edge would leave uncovered
-// pixels.
+// coarser grid's vertices: one in the middle of a neighbour's edge would leave gaps.
 func (g *ground) level(x0, z0 int, cell float32, hole [4]int, coarser bool) {
 	const n = groundCells + 1
 	const w = n + 2

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 const (
@@ -51,9 +53,7 @@ func TestMappings(t *testing.T) {
 // Both variables count, and an error in either is reported.
 func TestGamepadMappings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db.txt")
-	if err := os.WriteFile(path, []byte(someMapping+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(someMapping+"\n"), 0o600))
 	other := strings.Replace(someMapping, "Some", "Other", 1)
 	t.Setenv(mappingsVar, other)
 	t.Setenv(mappingsFileVar, path)

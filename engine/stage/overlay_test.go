@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mannequin/engine/hud"
+	"mannequin/internal/testing/must"
 )
 
 // Text stays in the picture and off the panel. It wraps between words, or is left out without room.
@@ -58,9 +59,7 @@ func TestCaption(t *testing.T) {
 	s := open(t, 640, 360)
 	box := func(v View) image.Rectangle {
 		t.Helper()
-		if err := s.Draw(v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Draw(v))
 		c := &s.caption
 		if !c.Visible() {
 			return image.Rectangle{}

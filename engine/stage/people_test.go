@@ -6,6 +6,7 @@ import (
 
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // personRig has a human's joints and no more.
@@ -45,9 +46,7 @@ func TestPeopleAreDressed(t *testing.T) {
 	s.Camera.Place(turned.Apply(m3.V(0, 1, 2.6)), m3.V(0, 0.85, 0))
 	chest, thigh, cheek := near("Spine", 0.12, 0), near("LeftUpLeg", 0.08, -0.2), near("Head", 0.11, 0.02)
 	seen := func(tint [3]float32, p m3.Vec3) [3]float64 {
-		if err := c.Set(bones, [][3]float32{tint}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Set(bones, [][3]float32{tint}))
 		return at(t, s, shoot(t, s, View{}), p)
 	}
 	if got := seen([3]float32{0.02, 0.02, 0.8}, chest); got[2] < 2*got[0] {

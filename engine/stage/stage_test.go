@@ -44,19 +44,14 @@ func stand(bones []m3.Xform, p m3.Vec3, bend m3.Quat) []m3.Xform {
 func newCrowd(t testing.TB, s *Stage, b *body.Body, bones []m3.Xform, tint [][3]float32) *Crowd {
 	t.Helper()
 	c := must.Get(s.NewCrowd(b))(t)
-	if err := c.Set(bones, tint); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Set(bones, tint))
 	return c
 }
 
 func shoot(t testing.TB, s *Stage, v View) *image.RGBA {
 	t.Helper()
-	if err := s.Draw(v); err != nil {
-		t.Fatal(err)
-	}
-	img := must.Get(s.Capture(nil))(t)
-	return img
+	must.Do(t, s.Draw(v))
+	return must.Get(s.Capture(nil))(t)
 }
 
 // at returns the mean colour of 3×3 pixels around the world point p.

@@ -33,7 +33,7 @@ func main() {
 	world := arche.NewWorld()
 	model, networks := must(mann.NewModel(must(dogfree.Open()))), must(person.Open())
 	controller := must(model.NewController(mann.ControllerOptions{Capacity: 20}))
-	stream := must(networks.NewStream(manifold.StreamOptions{People: 20}))
+	stream := must(networks.NewStream(manifold.StreamOptions{Capacity: 20}))
 	dogs := must(animsys.NewCrowd(&world, controller, animsys.Options{Ground: dunes{}}))
 	defer dogs.Close()
 	people := must(animsys.NewCrowd(&world, stream, animsys.Options{Ground: dunes{}}))

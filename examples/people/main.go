@@ -21,7 +21,7 @@ import (
 func main() {
 	world := arche.NewWorld()
 	networks := must(person.Open()) // embedded weights, MIT
-	stream := must(networks.NewStream(manifold.StreamOptions{People: 20}))
+	stream := must(networks.NewStream(manifold.StreamOptions{Capacity: 20}))
 	people := must(animsys.NewCrowd(&world, stream, animsys.Options{Ground: ik.Level(0)}))
 	defer people.Close()
 	schedule := must(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))

@@ -47,14 +47,9 @@ func TestFailureLeavesTheOldFileAndNothingElse(t *testing.T) {
 
 func TestPanicLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("the panic was swallowed")
-			}
-		}()
+	must.Panic(t, "boom", func() {
 		Write(filepath.Join(dir, "f"), func(io.Writer) error { panic("boom") })
-	}()
+	})
 	if names, _ := os.ReadDir(dir); len(names) != 0 {
 		t.Errorf("left behind: %v", names)
 	}

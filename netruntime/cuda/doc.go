@@ -45,8 +45,8 @@ type Options struct {
 	Log                       *slog.Logger // receives one line on what networks run on, and one if the GPU is lost; nil is slog.Default()
 }
 
-// settle sets defaults.
-func (o *Options) settle() error {
+// setDefaults sets defaults.
+func (o *Options) setDefaults() error {
 	switch o.Precision {
 	case "":
 		o.Precision = FP32

@@ -90,15 +90,15 @@ type light struct {
 
 type compiler struct {
 	*plan
-	net   *netruntime.Net
-	graph *netruntime.Graph
-	form  form // of heavy products
-	skip  float32
-	index map[string]int
-	reads map[string][]int // nodes by value
-	isOut map[string]bool
-	fused []bool
-	kept  map[int]int // by value: the gating weights without those below skip
+	net     *netruntime.Net
+	graph   *netruntime.Graph
+	form    form // of heavy products
+	skip    float32
+	index   map[string]int
+	reads   map[string][]int // nodes by value
+	isOut   map[string]bool
+	fused   []bool
+	skipped map[int]int // by value: the gating weights without those below skip
 }
 
 const activate = C.ACTIVATE
@@ -110,7 +110,7 @@ func compile(n *netruntime.Net, f form, skip float32) (*plan, error) {
 	g := n.Graph()
 	c := &compiler{
 		plan: &plan{omega: -1}, net: n, graph: g, form: f, skip: skip, index: map[string]int{}, reads: map[string][]int{},
-		isOut: map[string]bool{}, fused: make([]bool, len(g.Nodes)), kept: map[int]int{},
+		isOut: map[string]bool{}, fused: make([]bool, len(g.Nodes)), skipped: map[int]int{},
 	}
 	for _, v := range n.Values() {
 		c.index[v.Name] = len(c.values)
@@ -356,7 +356,7 @@ func (c *compiler) product(i int, in []int, out int) {
 		}
 	case netruntime.OpBlend:
 		p.segments = weight.Shape[0]
-		p.omega = c.read(c.keep(in[1]))
+		p.omega = c.read(c.skipSmall(in[1]))
 		for k := 1; k < p.segments; k++ {
 			parts = append(parts, parts[0])
 		}
@@ -408,12 +408,12 @@ func (c *compiler) product(i int, in []int, out int) {
 	c.launches = append(c.launches, launch{product: p, rows: p.out})
 }
 
-// keep returns v without the weights below the session's limit.
-func (c *compiler) keep(v int) int {
+// skipSmall returns v without the weights below the session's limit.
+func (c *compiler) skipSmall(v int) int {
 	if c.skip == 0 {
 		return v
 	}
-	if k, ok := c.kept[v]; ok {
+	if k, ok := c.skipped[v]; ok {
 		return k
 	}
 	k := c.temporary(v, c.values[v].channels)
@@ -424,7 +424,7 @@ func (c *compiler) keep(v int) int {
 	skip := newLight(C.POINT, len(bound), v, k)
 	skip.point = point{kind: C.SKIP, scale: none, rest: c.vector(bound)}
 	c.emit(skip)
-	c.kept[v] = k
+	c.skipped[v] = k
 	return k
 }
 

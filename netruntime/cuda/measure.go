@@ -22,13 +22,14 @@ func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 	case !ok || c.closed || lost.Load():
 		return Timing{}, errors.New("cuda: the session does not run on a GPU")
 	case batch < 1 || batch > c.opt.Batch || length < 1 || length > c.opt.Length || repeats < 1:
-		return Timing{}, fmt.Errorf("cuda: %d sequences of %d frames, %d times: the session holds 1 to %d of 1 to %d", batch, length, repeats, c.opt.Batch, c.opt.Length)
+		return Timing{}, fmt.Errorf("cuda: %d sequences of %d frames, %d times: the session holds 1 to %d of 1 to %d",
+			batch, length, repeats, c.opt.Batch, c.opt.Length)
 	}
 	if err := c.device.enter(); err != nil {
 		return Timing{}, err
 	}
 	defer runtime.UnlockOSThread()
-	if err := c.lay(length); err != nil {
+	if err := c.layOut(length); err != nil {
 		return Timing{}, err
 	}
 	timer, err := newTimer()

@@ -36,13 +36,13 @@ type session struct {
 	weights *weights
 	plan    *plan
 
-	lanes  []lane
-	most   int // most sequences of a chunk
-	length int // the length for which the lanes are laid out, or 0
-	layout *layout
-	asked  *layout // layout of the requested run
-	calls  []call
-	ops    []byte
+	lanes     []lane
+	most      int // most sequences of a chunk
+	length    int // the length for which the lanes are laid out, or 0
+	layout    *layout
+	requested *layout // layout of the requested run
+	calls     []call
+	ops       []byte
 
 	buffers [][]float32 // pinned, for the caller
 	gating  []float32   // pinned (rows, experts)
@@ -78,7 +78,7 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	if o.Length == 0 {
 		o.Length = 1
 	}
-	if err := o.settle(); err != nil {
+	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
 	f := map[Precision]form{FP32: opFP32, TF32: opTF32, BF16: opBF16}[o.Precision]
@@ -119,7 +119,7 @@ func (s *session) open(f form) (err error) {
 		return err
 	}
 	s.plan = s.weights.plan
-	s.layout, s.asked = newLayout(s.plan), newLayout(s.plan)
+	s.layout, s.requested = newLayout(s.plan), newLayout(s.plan)
 	length := s.opt.Length
 	for length > 0 && !s.layout.place(1, length) {
 		length--
@@ -143,7 +143,7 @@ func (s *session) open(f form) (err error) {
 			return err
 		}
 	}
-	return s.lay(length)
+	return s.layOut(length)
 }
 
 func (s *session) openLane(l *lane, length int) (err error) {
@@ -178,8 +178,8 @@ func (s *session) openLane(l *lane, length int) (err error) {
 	return nil
 }
 
-// lay prepares the lanes for runs of a length. Between runs they are idle.
-func (s *session) lay(length int) error {
+// layOut prepares the lanes for runs of a length. Between runs they are idle.
+func (s *session) layOut(length int) error {
 	if s.length == length {
 		return nil
 	}
@@ -309,7 +309,7 @@ func (s *session) fits(out, in [][]float32, batch, length int) bool {
 	}
 	l := s.layout
 	if length != s.length {
-		if l = s.asked; !l.place(1, length) {
+		if l = s.requested; !l.place(1, length) {
 			return false
 		}
 	}
@@ -332,7 +332,7 @@ func (s *session) onDevice(out, in [][]float32, batch, length int) error {
 		return err
 	}
 	defer runtime.UnlockOSThread()
-	err := s.lay(length)
+	err := s.layOut(length)
 	if err == nil {
 		err = s.chunks(out, in, batch)
 	}
@@ -500,7 +500,7 @@ func (s *session) Close() error {
 func (s *session) free() {
 	if lost.Load() {
 		if s.weights != nil {
-			s.weights.forget()
+			s.weights.removeUser()
 		}
 		return
 	}

@@ -60,13 +60,13 @@ func upload(n *netruntime.Net, f form, skip float32) (*weights, error) {
 }
 
 func (w *weights) release() {
-	if w.forget() {
+	if w.removeUser() {
 		_ = cu.MemFree(w.memory)
 	}
 }
 
-// forget removes a user, and reports whether it was the last.
-func (w *weights) forget() bool {
+// removeUser removes a user, and reports whether it was the last.
+func (w *weights) removeUser() bool {
 	uploadedMu.Lock()
 	defer uploadedMu.Unlock()
 	if w.users--; w.users > 0 {

@@ -18,7 +18,7 @@ var once sync.Once
 
 // NewSession returns a session of n on the GPU, or on the processor if there is none.
 func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
-	if err := o.settle(); err != nil {
+	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
 	once.Do(func() { o.Log.Warn("no GPU, the processor computes the networks", "err", errNotBuilt) })

@@ -30,23 +30,23 @@ func (t *Tape) sum(x, y *Mat, k float32) *Mat {
 }
 
 func sumBack(t *Tape, z *Mat) {
-	t.passOn(z.a, z, 1)
-	t.passOn(z.b, z, z.k)
+	t.passGradient(z.a, z, 1)
+	t.passGradient(z.b, z, z.k)
 }
 
-// passOn adds k times z's gradient to the gradient of x, which has the same number of values.
-func (t *Tape) passOn(x, z *Mat, k float32) {
+// passGradient adds k times z's gradient to the gradient of x, which has the same number of values.
+func (t *Tape) passGradient(x, z *Mat, k float32) {
 	if !x.wants {
 		return
 	}
 	t.arg = arg{dst: x.Grad, add: x.into(), k: k}
 	t.split(z, len(z.Val), 3, func(t *Tape, z *Mat, i, j int) {
-		t.arg.give(t.arg.dst[i:j], z.Grad[i:j])
+		t.arg.accumulate(t.arg.dst[i:j], z.Grad[i:j])
 	})
 }
 
-// give sets dst to k·g, or adds it.
-func (a *arg) give(dst, g []float32) {
+// accumulate sets dst to k·g, or adds it.
+func (a *arg) accumulate(dst, g []float32) {
 	if a.add {
 		kernel.Axpy(dst, a.k, g)
 	} else {
@@ -88,7 +88,7 @@ func (t *Tape) mulGrad(x, z *Mat, by []float32) {
 // Scale returns k·x.
 func (t *Tape) Scale(x *Mat, k float32) *Mat {
 	y := t.node(x.Rows, x.Cols, x.wants)
-	y.a, y.k, y.back = x, k, func(t *Tape, y *Mat) { t.passOn(y.a, y, y.k) }
+	y.a, y.k, y.back = x, k, func(t *Tape, y *Mat) { t.passGradient(y.a, y, y.k) }
 	t.split(y, len(y.Val), 2, func(_ *Tape, y *Mat, i, j int) {
 		kernel.Scale(y.Val[i:j], y.k, y.a.Val[i:j])
 	})
@@ -118,9 +118,9 @@ func biasBack(t *Tape, y *Mat) {
 	} else if b := y.c; !b.Frozen {
 		t.scratch = grow(t.scratch, y.Cols)
 		t.sumRows(t.scratch, y.Grad, y.Rows, y.Cols, false)
-		(&arg{add: b.into(t), k: y.k}).give(b.Grad, t.scratch)
+		(&arg{add: b.into(t), k: y.k}).accumulate(b.Grad, t.scratch)
 	}
-	t.passOn(y.a, y, 1)
+	t.passGradient(y.a, y, 1)
 }
 
 // Affine returns x·scale + shift, column by column. With a deviation and a mean it undoes a

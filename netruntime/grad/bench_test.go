@@ -52,8 +52,7 @@ func (n *trained) adam() {
 // 2016: 73 channels, 240 frames, 256 filters 25 wide, batch 8.
 func BenchmarkAutoencoder(b *testing.B) {
 	const batch, frames, channels, filters, width = 8, 240, 73, 256, 25
-	pool := kernel.NewPool(2)
-	defer pool.Close()
+	pool := newPool(b, 2)
 	n := newTrained(pool)
 	we, be := n.param("encoder.weight", filters, width*channels), n.param("encoder.bias", 1, filters)
 	wd, bd := n.param("decoder.weight", channels, width*filters), n.param("decoder.bias", 1, channels)
@@ -77,8 +76,7 @@ func BenchmarkAutoencoder(b *testing.B) {
 // frames, batch 16.
 func BenchmarkLSTM(b *testing.B) {
 	const batch, frames, units = 16, 40, 512
-	pool := kernel.NewPool(2)
-	defer pool.Close()
+	pool := newPool(b, 2)
 	n := newTrained(pool)
 	wx, wh, bias := n.param("weight", 4*units, units), n.param("recurrent", 4*units, units), n.param("bias", 1, 4*units)
 	data := random(1, batch*frames, units).f32()
@@ -98,8 +96,7 @@ func BenchmarkLSTM(b *testing.B) {
 // frames, batch 32.
 func BenchmarkLSTMSteps(b *testing.B) {
 	const batch, frames, units = 32, 20, 512
-	pool := kernel.NewPool(2)
-	defer pool.Close()
+	pool := newPool(b, 2)
 	n := newTrained(pool)
 	wx, wh, bias := n.param("weight", 4*units, units), n.param("recurrent", 4*units, units), n.param("bias", 1, 4*units)
 	data := random(1, batch, units).f32()

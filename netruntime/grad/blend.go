@@ -95,7 +95,7 @@ func blendBack(t *Tape, n *Mat) {
 	if !w.Frozen {
 		j.accW, j.direct = w.into(t), w.direct()
 		if j.direct {
-			w.gone = t.pass
+			w.updated = t.pass
 		}
 		j.dy.Repack(false, 1, n.Rows, n.Cols, n.Grad, n.Cols)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
@@ -33,7 +34,7 @@ func TestUpdateGetsTheGradient(t *testing.T) {
 		for _, rows := range []int{1, 5, 33, 300} {
 			t.Run(fmt.Sprintf("%v/rows=%d", kind, rows), func(t *testing.T) {
 				defer kernel.Force(kind)()
-				want := gradients(1, rows, nil)
+				want := gradients(t, 1, rows, nil)
 				for workers := 1; workers <= 3; workers++ {
 					var mu sync.Mutex
 					got := make([][]float32, len(want))
@@ -41,7 +42,7 @@ func TestUpdateGetsTheGradient(t *testing.T) {
 					for i, w := range want {
 						got[i], times[i] = make([]float32, len(w)), make([]int, len(w))
 					}
-					gradients(workers, rows, func(i int, p *Param) func(at int, g []float32) {
+					gradients(t, workers, rows, func(i int, p *Param) func(at int, g []float32) {
 						return func(at int, g []float32) {
 							mu.Lock()
 							defer mu.Unlock()
@@ -67,10 +68,8 @@ func TestUpdateGetsTheGradient(t *testing.T) {
 
 // gradients makes two passes of blends and returns the gradients of the second. update, if any, is
 // attached for the second.
-func gradients(workers, rows int, update func(i int, p *Param) func(at int, g []float32)) [][]float32 {
-	pool := kernel.NewPool(workers)
-	defer pool.Close()
-	tape := NewTape(pool)
+func gradients(t testing.TB, workers, rows int, update func(i int, p *Param) func(at int, g []float32)) [][]float32 {
+	tape := newTape(t, workers)
 	var params []*Param
 	get := func(i, r, c int) *Param {
 		if i == len(params) {
@@ -94,24 +93,15 @@ func gradients(workers, rows int, update func(i int, p *Param) func(at int, g []
 }
 
 func TestUndeclaredParam(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	tape, p := NewTape(pool), NewParam("p", 1, 1)
+	tape, p := newTape(t, 1), NewParam("p", 1, 1)
 	tape.use(p)
 	tape.Reset()
-	p.into(tape)
+	must.Panic(t, "grad: p", func() { p.into(tape) })
 }
 
 // Frozen experts change no gradient of input and gating, and their own Grad stays unused.
 func TestFrozenBlend(t *testing.T) {
-	pool := kernel.NewPool(2)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 2)
 	w, b := NewParam("w", 3*40, 30), NewParam("b", 3, 30)
 	copy(w.Val, random(1, 120, 30).f32())
 	copy(b.Val, random(2, 3, 30).f32())
@@ -138,8 +128,7 @@ func TestFrozenBlend(t *testing.T) {
 
 // Tapes that use one parameter in turns do not add to each other's gradients.
 func TestTwoTapes(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	w, b := NewParam("w", 1, 1), NewParam("b", 1, 1)
 	w.Val[0] = 1
 	updates := 0
@@ -156,8 +145,7 @@ func TestTwoTapes(t *testing.T) {
 
 // One tape's packed recurrent weights are not used by another tape.
 func TestTwoTapesOverTime(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	wx, wh, b := NewParam("x", 4, 1), NewParam("h", 4, 1), NewParam("b", 1, 4)
 	set(wh.Val, 0.5)
 	var last float32
@@ -176,10 +164,8 @@ func TestTwoTapesOverTime(t *testing.T) {
 
 // Single steps that share weights but not the bias.
 func TestStepsOfTwoBiases(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
 	pass := func(biases ...*Param) {
-		tape := NewTape(pool)
+		tape := newTape(t, 1)
 		wx, wh := NewParam("x", 8, 2), NewParam("h", 8, 2)
 		copy(wx.Val, random(1, 8, 2).f32())
 		copy(wh.Val, random(2, 8, 2).f32())

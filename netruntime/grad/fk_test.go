@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
@@ -145,9 +146,7 @@ func TestExpMap(t *testing.T) {
 
 // A full turn about any axis is no rotation, and its slope is finite.
 func TestFKOfWholeTurns(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 1)
 	const joints = 10
 	s, base := bones(1, joints)
 	at := func(turn float64) (p, g []float32) {
@@ -179,9 +178,7 @@ func TestFKOfWholeTurns(t *testing.T) {
 // Bones keep their length down a long chain under any rotation. The root stays at 0, and joints
 // without children have no slope.
 func TestFKKeepsBones(t *testing.T) {
-	pool := kernel.NewPool(2)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 2)
 	const rows, joints = 3, 300
 	s, base := bones(rows, joints)
 	for j := range s.Parents {
@@ -211,9 +208,7 @@ func TestFKKeepsBones(t *testing.T) {
 
 // A NaN stays in its row.
 func TestFKRowsDoNotMix(t *testing.T) {
-	pool := kernel.NewPool(2)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 2)
 	const rows, joints = 200, 20
 	s, base := bones(rows, joints)
 	run := func(v float32) (y, g []float32) {
@@ -236,8 +231,7 @@ func TestFKRowsDoNotMix(t *testing.T) {
 }
 
 func TestMisuseOfFK(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	ok := Skeleton{[]int32{-1, 0}, make([]float32, 6)}
 	for name, f := range map[string]func(t *Tape){
 		"no joints":   func(t *Tape) { t.FK(t.Const(1, 6), nil, Skeleton{}) },
@@ -248,14 +242,7 @@ func TestMisuseOfFK(t *testing.T) {
 		"two roots":   func(t *Tape) { t.FK(t.Const(1, 6), make([]float32, 8), Skeleton{[]int32{-1, -1}, ok.Offsets}) },
 		"order":       func(t *Tape) { t.FK(t.Const(1, 6), make([]float32, 8), Skeleton{[]int32{-1, 1}, ok.Offsets}) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			f(NewTape(pool))
-		})
+		t.Run(name, func(t *testing.T) { must.Panic(t, "grad: ", func() { f(NewTape(pool)) }) })
 	}
 }
 
@@ -267,9 +254,7 @@ func BenchmarkFK(b *testing.B) {
 	for _, scale := range []float32{0.1, 2} {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("corrections of %v, %d workers", scale, workers), func(b *testing.B) {
-				pool := kernel.NewPool(workers)
-				defer pool.Close()
-				t := NewTape(pool)
+				t := newTape(b, workers)
 				data := random(115, rows, 3*joints).f32()
 				kernel.Scale(data, scale, data)
 				measure(b, rows, func() {

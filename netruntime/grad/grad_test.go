@@ -13,6 +13,14 @@ import (
 // Every operation is checked against a float64 twin that follows its formula: values directly,
 // gradients by central differences of the twin.
 
+func newPool(t testing.TB, workers int) *Pool {
+	pool := NewPool(workers)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+func newTape(t testing.TB, workers int) *Tape { return NewTape(newPool(t, workers)) }
+
 // mat64 is a float64 matrix.
 type mat64 struct {
 	rows, cols int

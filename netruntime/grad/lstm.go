@@ -115,13 +115,13 @@ func lstmBack(t *Tape, y *Mat) {
 	}
 	t.recurrence.run(t, y, steps, false)
 	if h0 != nil && h0.wants {
-		(&arg{add: h0.into(), k: 1}).give(h0.Grad, dh)
+		(&arg{add: h0.into(), k: 1}).accumulate(h0.Grad, dh)
 	}
 	if c0 != nil && c0.wants {
-		(&arg{add: c0.into(), k: 1}).give(c0.Grad, dc)
+		(&arg{add: c0.into(), k: 1}).accumulate(c0.Grad, dc)
 	}
 	if length == 1 {
-		t.recurrence.later(y)
+		t.recurrence.postpone(y)
 	} else {
 		// The h that each frame read replaces tanh(c).
 		t.split(y, y.Rows, 2*n, lstmBefore)

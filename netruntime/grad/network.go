@@ -140,7 +140,8 @@ func (n *Network) check(length int, inputs []*Mat) {
 		v := &n.values[i]
 		frames := v.Length(length)
 		if x.Cols != v.Channels || x.Rows%frames != 0 || i > 0 && x.Rows/frames != batch {
-			panic(fmt.Sprintf("grad: Network: input %q is %d×%d, want %d channels of sequences of %d frames, the same number in every input", v.Name, x.Rows, x.Cols, v.Channels, frames))
+			panic(fmt.Sprintf("grad: Network: input %q is %d×%d, want %d channels of sequences of %d frames, the same number in every input",
+				v.Name, x.Rows, x.Cols, v.Channels, frames))
 		}
 		batch = x.Rows / frames
 	}

@@ -96,10 +96,10 @@ func batchNormBack(t *Tape, y *Mat) {
 		t.sumRows(slope, t.spread, y.Rows, n, false)
 	}
 	if !beta.Frozen {
-		(&arg{add: beta.into(t), k: 1}).give(beta.Grad, shift)
+		(&arg{add: beta.into(t), k: 1}).accumulate(beta.Grad, shift)
 	}
 	if !gamma.Frozen {
-		(&arg{add: gamma.into(t), k: 1}).give(gamma.Grad, slope)
+		(&arg{add: gamma.into(t), k: 1}).accumulate(gamma.Grad, slope)
 	}
 	if !x.wants {
 		return

@@ -57,8 +57,7 @@ func allCases() []opCase {
 
 // Frozen or constant operands change no other gradient.
 func TestFrozenOperands(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	for _, c := range allCases() {
 		want := c.gradients(pool, input, 0)
 		n := len(c.inputs)
@@ -82,8 +81,7 @@ func TestFrozenOperands(t *testing.T) {
 
 // Operations read and write through views.
 func TestViewsOfOperands(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	for _, c := range allCases() {
 		want := c.gradients(pool, input, 0)
 		for name, view := range map[string]operand{
@@ -110,8 +108,7 @@ func TestViewsOfOperands(t *testing.T) {
 
 // A matrix in two places gets the sum of both gradients.
 func TestOperandTwice(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	tested := 0
 	for _, c := range allCases() {
 		for i := range c.inputs {
@@ -153,9 +150,7 @@ func TestOperandTwice(t *testing.T) {
 
 // A loss may be a view. It passes its gradient to the matrix below.
 func TestLossIsView(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 1)
 	x := tape.Input(1, 2)
 	copy(x.Val, []float32{1, 2})
 	tape.Backward(tape.Reshape(tape.SumSquares(x), 1, 1))

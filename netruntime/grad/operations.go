@@ -164,7 +164,7 @@ func (b *binding) weights(node *netruntime.Node, role string) *Param {
 	if p.Rows != rows || p.Cols != cols {
 		b.fail("tensor %q holds both filters and experts, which the tape lays out in two ways", t.Name)
 	}
-	b.settle(t.Name)
+	b.checkUse(t.Name)
 	return p
 }
 
@@ -172,7 +172,7 @@ func (b *binding) weights(node *netruntime.Node, role string) *Param {
 func (b *binding) statistic(node *netruntime.Node, role string) []float32 {
 	t := b.tensors[node.Tensor(role)]
 	b.constant[t.Name] = true
-	b.settle(t.Name)
+	b.checkUse(t.Name)
 	return slices.Clone(t.Data)
 }
 
@@ -187,8 +187,8 @@ func (b *binding) deviation(node *netruntime.Node) []float32 {
 	return std
 }
 
-// settle refuses a tensor that is both trained and constant.
-func (b *binding) settle(tensor string) {
+// checkUse refuses a tensor that is both trained and constant.
+func (b *binding) checkUse(tensor string) {
 	if b.constant[tensor] && b.param[tensor] != nil {
 		b.fail("tensor %q is a weight of one node and a statistic of another", tensor)
 	}

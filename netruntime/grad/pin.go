@@ -23,7 +23,7 @@ func pinBack(t *Tape, y *Mat) {
 	t.arg = arg{add: y.a.into(), k: 1}
 	t.split(y, y.Rows/y.length, 6*y.length*y.Cols, func(t *Tape, y *Mat, s0, s1 int) {
 		i, j := s0*y.length*y.Cols, s1*y.length*y.Cols
-		t.arg.give(y.a.Grad[i:j], y.Grad[i:j])
+		t.arg.accumulate(y.a.Grad[i:j], y.Grad[i:j])
 		y.pins.Adjoint(y.a.Grad, y.Grad, y.Rows, y.length, s0, s1)
 	})
 }

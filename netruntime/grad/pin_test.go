@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
-	"mannequin/netruntime/internal/kernel"
 )
 
 // pinned returns pins of columns in groups of two and three. Each group is pinned at about every
@@ -95,9 +95,7 @@ func pinCases() []opCase {
 // The tape computes the same bits as Apply, for sequences alone or among others, and a NaN stays in
 // its sequence.
 func TestPinIsApply(t *testing.T) {
-	pool := kernel.NewPool(3)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 3)
 	const batch, length, cols, groups = 5, 60, 69, 4
 	p := pinned(batch, length, cols, groups)
 	x := tape.Input(batch*length, cols)
@@ -136,8 +134,7 @@ func TestPinIsApply(t *testing.T) {
 }
 
 func TestMisuseOfPin(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	for name, f := range map[string]func(t *Tape, p *netruntime.Pins){
 		"length":  func(t *Tape, p *netruntime.Pins) { t.Pin(t.Const(8, 5), 3, p) },
 		"columns": func(t *Tape, p *netruntime.Pins) { t.Pin(t.Const(8, 4), 4, p) },
@@ -145,14 +142,7 @@ func TestMisuseOfPin(t *testing.T) {
 		"frame":   func(t *Tape, p *netruntime.Pins) { p.Next[3] = 4; t.Pin(t.Const(8, 5), 4, p) },
 		"group":   func(t *Tape, p *netruntime.Pins) { p.Group[2] = 5; t.Pin(t.Const(8, 5), 4, p) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			f(NewTape(pool), pinned(2, 4, 5, 5))
-		})
+		t.Run(name, func(t *testing.T) { must.Panic(t, "", func() { f(NewTape(pool), pinned(2, 4, 5, 5)) }) })
 	}
 }
 
@@ -166,9 +156,7 @@ func BenchmarkPin(b *testing.B) {
 	}
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprint(workers, " workers"), func(b *testing.B) {
-			pool := kernel.NewPool(workers)
-			defer pool.Close()
-			t := NewTape(pool)
+			t := newTape(b, workers)
 			data := random(132, batch*length, cols).f32()
 			measure(b, batch*length, func() {
 				t.Reset()

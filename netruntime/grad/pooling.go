@@ -90,9 +90,9 @@ func chosen(key, i uint64, n int) int {
 	return int(Hash(key, i) % uint64(n))
 }
 
-// dealt calls f for runs of values [c, c+n) of row r. The lower n bits are their choices between
+// choices calls f for runs of values [c, c+n) of row r. The lower n bits are their choices between
 // two frames.
-func (y *Mat) dealt(r int, f func(c, n int, bits uint64)) {
+func (y *Mat) choices(r int, f func(c, n int, bits uint64)) {
 	for c := 0; c < y.Cols; {
 		i := uint64(r*y.Cols + c)
 		n := min(64-int(i%64), y.Cols-c)
@@ -107,7 +107,7 @@ func depoolRandomRows(_ *Tape, y *Mat, r0, r1 int) {
 		x := y.a.Val[r*cols:][:cols]
 		if y.n == 2 {
 			first, second := pair(y.Val, r, cols)
-			y.dealt(r, func(c, n int, bits uint64) {
+			y.choices(r, func(c, n int, bits uint64) {
 				kernel.Deal(first[c:][:n], second[c:][:n], x[c:][:n], bits)
 			})
 			continue
@@ -130,7 +130,7 @@ func depoolRandomGrad(t *Tape, y *Mat, r0, r1 int) {
 		dx := t.arg.dst[r*cols:][:cols]
 		if y.n == 2 {
 			first, second := pair(y.Grad, r, cols)
-			y.dealt(r, func(c, n int, bits uint64) {
+			y.choices(r, func(c, n int, bits uint64) {
 				kernel.Pick(dx[c:][:n], first[c:][:n], second[c:][:n], bits)
 			})
 			continue

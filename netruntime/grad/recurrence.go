@@ -10,8 +10,8 @@ type recurrence struct {
 	panels int               // of units per task
 	counts []int             // tasks by step
 
-	scratch       []kernel.Scratch // by worker
-	ahead, behind func(worker, step, task int)
+	scratch                   []kernel.Scratch // by worker
+	forwardStep, backwardStep func(worker, step, task int)
 
 	steps []*Mat       // steps whose weights have no gradient yet
 	rows  [3][]float32 // all rows of these steps: gradients of the gates' sums, x, h
@@ -24,14 +24,14 @@ type recurrence struct {
 func (r *recurrence) run(t *Tape, y *Mat, steps int, forward bool) {
 	if r.scratch == nil { // functions are made once, because they allocate
 		r.scratch = make([]kernel.Scratch, t.pool.Workers())
-		r.ahead = r.stepAhead
-		r.behind = func(worker, step, task int) { r.stepBehind(t, worker, step, task) }
+		r.forwardStep = r.stepForward
+		r.backwardStep = func(worker, step, task int) { r.stepBackward(t, worker, step, task) }
 		r.pack = r.packGate
 	}
 	r.y = y
-	job := r.behind
+	job := r.backwardStep
 	if forward {
-		job = r.ahead
+		job = r.forwardStep
 		r.h = r.gates(t, y.v, 0)
 		if y.length == 1 {
 			r.x = r.gates(t, y.w, 0)
@@ -88,7 +88,7 @@ func (r *recurrence) block(task int) (p0, p1, u0, u1 int) {
 	return p0, p1, p0 * cols, min(p1*cols, r.y.Cols)
 }
 
-func (r *recurrence) stepAhead(worker, step, task int) {
+func (r *recurrence) stepForward(worker, step, task int) {
 	y, s := r.y, &r.scratch[worker]
 	m, n, batch := memoryOf(y), y.Cols, y.Rows/y.length
 	p0, p1, u0, u1 := r.block(task)
@@ -133,10 +133,10 @@ func (m *lstmMemory) gatesOf(row, u0, u1 int) (i, f, g, o []float32) {
 	return v[u0:u1], v[n+u0 : n+u1], v[2*n+u0 : 2*n+u1], v[3*n+u0 : 3*n+u1]
 }
 
-// stepBehind takes the gradient of h from the step after and turns the gates' values into the
+// stepBackward takes the gradient of h from the step after and turns the gates' values into the
 // gradients of their sums. The gradients of the state are in the tape's scratch: see lstmBack. One
 // more step than the sequence has gives the gradient of the first h.
-func (r *recurrence) stepBehind(t *Tape, worker, count, task int) {
+func (r *recurrence) stepBackward(t *Tape, worker, count, task int) {
 	y := r.y
 	m, n, batch := memoryOf(y), y.Cols, y.Rows/y.length
 	p0, p1, u0, u1 := r.block(task)
@@ -177,8 +177,8 @@ func (r *recurrence) stepBehind(t *Tape, worker, count, task int) {
 	}
 }
 
-// later postpones the weights' gradient of a single step.
-func (r *recurrence) later(y *Mat) {
+// postpone delays the weights' gradient of a single step.
+func (r *recurrence) postpone(y *Mat) {
 	if !y.w.Frozen || !y.v.Frozen || !y.c.Frozen {
 		r.steps = append(r.steps, y)
 	}

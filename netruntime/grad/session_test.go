@@ -7,7 +7,6 @@ import (
 
 	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
-	"mannequin/netruntime/internal/kernel"
 )
 
 // TestSessionsComputeTheSame compares the tape's forward with a session of the same network.
@@ -133,9 +132,7 @@ func TestSessionsComputeTheSame(t *testing.T) {
 			net := must.Get(netruntime.New(netruntime.Meta{Arch: "graph", Graph: &c.graph}, c.tensors))(t)
 			s := must.Get(net.NewSession(netruntime.SessionOptions{Batch: batch, Length: frames, Workers: 2}))(t)
 			defer s.Close()
-			pool := kernel.NewPool(2)
-			defer pool.Close()
-			tape := NewTape(pool)
+			tape := newTape(t, 2)
 			var in []*Mat
 			var data, got [][]float32
 			for i, v := range c.graph.Inputs {

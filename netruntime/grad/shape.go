@@ -57,7 +57,7 @@ func concatBack(t *Tape, y *Mat) {
 			t.split(y, y.Rows, 2*p.Cols, func(t *Tape, y *Mat, r0, r1 int) {
 				a := &t.arg
 				for r := r0; r < r1; r++ {
-					a.give(a.dst[r*a.cols:][:a.cols], y.Grad[r*y.Cols+a.at:][:a.cols])
+					a.accumulate(a.dst[r*a.cols:][:a.cols], y.Grad[r*y.Cols+a.at:][:a.cols])
 				}
 			})
 		}
@@ -160,7 +160,7 @@ func joinBack(t *Tape, y *Mat) {
 			t.split(y, y.n, 2*size, func(t *Tape, y *Mat, s0, s1 int) {
 				a := &t.arg
 				for s := s0; s < s1; s++ {
-					a.give(a.dst[s*a.cols:][:a.cols], y.Grad[s*y.Rows/y.n*y.Cols+a.at:][:a.cols])
+					a.accumulate(a.dst[s*a.cols:][:a.cols], y.Grad[s*y.Rows/y.n*y.Cols+a.at:][:a.cols])
 				}
 			})
 		}
@@ -188,7 +188,7 @@ func reverseBack(t *Tape, y *Mat) {
 	t.arg = arg{add: y.a.into(), k: 1}
 	t.split(y, y.Rows, 3*y.Cols, func(t *Tape, y *Mat, r0, r1 int) {
 		for r := r0; r < r1; r++ {
-			t.arg.give(y.a.Grad[mirrored(r, y.length)*y.Cols:][:y.Cols], y.Grad[r*y.Cols:][:y.Cols])
+			t.arg.accumulate(y.a.Grad[mirrored(r, y.length)*y.Cols:][:y.Cols], y.Grad[r*y.Cols:][:y.Cols])
 		}
 	})
 }

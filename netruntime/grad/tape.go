@@ -21,12 +21,12 @@ type Param struct {
 	// order and from several goroutines, and must not use the tape or its pool.
 	Update func(at int, g []float32)
 
-	tape  *Tape     // the last tape that used the parameter
-	seen  uint64    // that tape's last pass with the parameter
-	uses  int       // number of operations in that pass
-	pass  uint64    // the pass that last wrote Grad
-	gone  uint64    // the pass that last passed the gradient to Update
-	packs *[2]packs // of a recurrent layer
+	tape    *Tape     // the last tape that used the parameter
+	seen    uint64    // that tape's last pass with the parameter
+	uses    int       // number of operations in that pass
+	pass    uint64    // the pass that last wrote Grad
+	updated uint64    // the pass that last passed the gradient to Update
+	packs   *[2]packs // of a recurrent layer
 }
 
 // NewParam returns a zero matrix with room for its gradient.
@@ -189,7 +189,7 @@ func (t *Tape) Backward(loss *Mat) {
 		}
 	}
 	for _, p := range t.params {
-		if p.Update != nil && t.Reached(p) && p.gone != t.pass {
+		if p.Update != nil && t.Reached(p) && p.updated != t.pass {
 			t.param = p
 			t.pool.Run((len(p.Grad)+updateChunk-1)/updateChunk, t.update)
 		}
@@ -202,7 +202,7 @@ const updateChunk = 1 << 15 // values per call of Update
 func (t *Tape) use(params ...*Param) {
 	for _, p := range params {
 		if p.tape != t {
-			p.tape, p.seen, p.pass, p.gone = t, 0, 0, 0
+			p.tape, p.seen, p.pass, p.updated = t, 0, 0, 0
 		}
 		if p.seen != t.pass {
 			p.seen, p.uses = t.pass, 0

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/internal/kernel"
 )
 
@@ -56,9 +57,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 }
 
 func TestPassesAllocateNothing(t *testing.T) {
-	pool := kernel.NewPool(2)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 2)
 	w, b := NewParam("w", 8*64, 48), NewParam("b", 8, 48)
 	g, gb := NewParam("g", 8, 64), NewParam("gb", 1, 8)
 	key := uint64(0)
@@ -75,9 +74,7 @@ func TestPassesAllocateNothing(t *testing.T) {
 }
 
 func TestFrozen(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 1)
 	w, b := NewParam("w", 2, 3), NewParam("b", 1, 2)
 	copy(w.Val, random(1, 2, 3).f32())
 	w.Frozen, b.Frozen = true, true
@@ -105,9 +102,7 @@ func TestFrozen(t *testing.T) {
 }
 
 func TestUnreachedInputHasZeroGradient(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 1)
 	for range 2 {
 		tape.Reset()
 		x, y := tape.Input(2, 2), tape.Input(2, 2)
@@ -122,9 +117,7 @@ func TestUnreachedInputHasZeroGradient(t *testing.T) {
 }
 
 func TestDropoutKeeps(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
-	tape := NewTape(pool)
+	tape := newTape(t, 1)
 	const rows, cols = 100, 1000
 	for _, keep := range []float32{0.3, 0.7, 0.95} {
 		tape.Reset()
@@ -161,8 +154,7 @@ func TestDropoutKeeps(t *testing.T) {
 }
 
 func TestMisuse(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	for name, f := range map[string]func(t *Tape){
 		"empty matrix":    func(t *Tape) { t.Const(0, 3) },
 		"dense width":     func(t *Tape) { t.Dense(t.Const(2, 3), NewParam("w", 2, 4), NewParam("b", 1, 2)) },
@@ -182,13 +174,6 @@ func TestMisuse(t *testing.T) {
 			t.Backward(l)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			f(NewTape(pool))
-		})
+		t.Run(name, func(t *testing.T) { must.Panic(t, "grad: ", func() { f(NewTape(pool)) }) })
 	}
 }

@@ -136,8 +136,7 @@ func TestEveryOperationForAnyWorkers(t *testing.T) {
 }
 
 func TestEveryOperationAllocatesNothing(t *testing.T) {
-	pool := kernel.NewPool(2)
-	defer pool.Close()
+	pool := newPool(t, 2)
 	e := newEverything(pool)
 	key := uint64(0)
 	if n := testing.AllocsPerRun(10, func() { key++; e.pass(key) }); n != 0 {
@@ -147,8 +146,7 @@ func TestEveryOperationAllocatesNothing(t *testing.T) {
 
 // Update gets the same as Grad without it, every value once.
 func TestEveryOperationUpdates(t *testing.T) {
-	pool := kernel.NewPool(2)
-	defer pool.Close()
+	pool := newPool(t, 2)
 	plain, updated := newEverything(pool), newEverything(pool)
 	got, calls := make([][]float32, len(updated.params)), make([][]int32, len(updated.params))
 	for i, p := range updated.params {
@@ -173,8 +171,7 @@ func TestEveryOperationUpdates(t *testing.T) {
 
 // Data that a tape caches about weights lasts one pass.
 func TestWeightsChangeBetweenPasses(t *testing.T) {
-	pool := kernel.NewPool(1)
-	defer pool.Close()
+	pool := newPool(t, 1)
 	kept, other := newEverything(pool), newEverything(pool)
 	kept.pass(1)
 	for _, e := range []*everything{kept, other} {

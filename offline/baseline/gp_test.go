@@ -31,10 +31,7 @@ func TestGPSmoothFunction(t *testing.T) {
 			t.Errorf("%d points, not %d", n, o.MaxPoints)
 		}
 		fresh := curve(0.456, 0.21, 40)
-		y, step, err := m.Translate(fresh.X)
-		if err != nil {
-			t.Fatal(err)
-		}
+		y, step := must.Get2(m.Translate(fresh.X))(t)
 		for d := range 2 {
 			if e := relative(y, fresh.Y, d, 1); !(e < 0.01) {
 				t.Errorf("%+v: degree of freedom %d: relative error %.3g", o, d, e)
@@ -84,16 +81,11 @@ func TestGPFormula(t *testing.T) {
 		target.SetVec(i, y[i]-x[i]-offset)
 	}
 	var inverse mat.Dense
-	if err := inverse.Inverse(k); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, inverse.Inverse(k))
 	var alpha mat.VecDense
 	alpha.MulVec(&inverse, target)
 	fresh := walk(r, 20)
-	got, _, err := m.Translate(columns(fresh))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, _ := must.Get2(m.Translate(columns(fresh)))(t)
 	for f := range fresh {
 		want := fresh[f] + offset
 		for i := range n {
@@ -131,9 +123,7 @@ func TestLogLikelihood(t *testing.T) {
 		for log := -6.0; log < 3; log += 0.01 {
 			var cov, inverse mat.Dense
 			cov.Scale(math.Exp(log), k.noisy(k.scaled(features)))
-			if err := inverse.Inverse(&cov); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, inverse.Inverse(&cov))
 			det := math.Log(mat.Det(&cov))
 			var l float64
 			for j := range d {

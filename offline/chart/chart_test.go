@@ -27,15 +27,12 @@ func readPNG(t *testing.T, path string) image.Image {
 	t.Helper()
 	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	img := must.Get(png.Decode(f))(t)
-	return img
+	return must.Get(png.Decode(f))(t)
 }
 
 func TestSavePNG(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.png")
-	if err := demo().Save(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, demo().Save(path))
 	img := readPNG(t, path)
 	if b := img.Bounds(); b.Dx() != 300 || b.Dy() != 200 {
 		t.Errorf("size %v", b)
@@ -58,9 +55,7 @@ func TestSaveSVG(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.svg")
 	c := demo()
 	c.LogY = true
-	if err := c.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Save(path))
 	if b, _ := os.ReadFile(path); !strings.Contains(string(b), "<svg") {
 		t.Error("no SVG")
 	}
@@ -116,9 +111,7 @@ func TestSaveFlatLog(t *testing.T) {
 func TestStack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.png")
 	flat := Chart{Title: "flat", Width: 300, Height: 100, YRange: [2]float64{0, 1}, Series: []Series{{Name: "a", X: []float64{0, 1}, Y: []float64{0.5, 0.5}}}}
-	if err := Stack(path, flat, flat, flat); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Stack(path, flat, flat, flat))
 	img := readPNG(t, path)
 	if b := img.Bounds(); b.Dx() != 300 || b.Dy() != 300 {
 		t.Fatalf("size %v", b)
@@ -143,9 +136,7 @@ func TestBars(t *testing.T) {
 	b := Bars{Title: "t", YLabel: "cm", Groups: []string{"walk", "run"}, Width: 600, Height: 400,
 		Series: []BarSeries{{"low", []float64{1, 2}}, {"high", []float64{2, 4}}}}
 	path := filepath.Join(t.TempDir(), "b.png")
-	if err := b.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Save(path))
 	img := readPNG(t, path)
 	var count [2]int
 	for y := range 400 {

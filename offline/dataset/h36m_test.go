@@ -16,9 +16,7 @@ import (
 // Human3.6M's exponential maps goes ahead as fast as it does.
 func TestOpenMotion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "S5_walking_1.txt")
-	if err := os.WriteFile(path, testh36m.Make(200).Text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, testh36m.Make(200).Text, 0o644))
 	l := feature.Human()
 	m := must.Get(OpenMotion([]string{path, path}, l, nil, 100, 2))(t)
 	if len(m.Clips) != 4 || m.Clips[0].Name != "S5_walking_1" || !m.Clips[3].Mirror || len(m.Windows) != 0 || len(m.Mean) != l.Columns() {

@@ -10,6 +10,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/retarget"
 )
 
@@ -31,9 +32,7 @@ func stepping(t *testing.T, frames, period int, stand, lag []int) *MotionSet {
 		clip.Rows[f*cols+m.Layout.Body()+feature.MotionZ] = 1.2
 	}
 	m.Clips = []MotionClip{clip}
-	if err := m.mirror(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.mirror())
 	return m
 }
 
@@ -154,10 +153,7 @@ func TestMotionNormalise(t *testing.T) {
 func TestBuildMotionCMU(t *testing.T) {
 	dir := filepath.Join(mocapdata.Dir(t), "cmu-locomotion")
 	opt := MotionOptions{Only: []string{"07_0[34]", "09_10", "131_01", "daz43_*"}, Workers: 1}
-	train, heldOut, err := BuildMotion([]string{dir}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, heldOut := must.Get2(BuildMotion([]string{dir}, opt))(t)
 	names := func(m *MotionSet) (s []string) {
 		for _, c := range m.Clips {
 			s = append(s, c.Name)
@@ -182,10 +178,7 @@ func TestBuildMotionCMU(t *testing.T) {
 		}
 	}
 	opt.Workers = 3
-	again, _, err := BuildMotion([]string{dir}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again, _ := must.Get2(BuildMotion([]string{dir}, opt))(t)
 	for c := range train.Clips {
 		if !slices.Equal(train.Clips[c].Rows, again.Clips[c].Rows) {
 			t.Errorf("%s differs with three workers", train.Clips[c].Name)
@@ -199,9 +192,7 @@ func TestBuildMotionCMU(t *testing.T) {
 func TestBuildMotionRefuses(t *testing.T) {
 	empty, odd := t.TempDir(), t.TempDir()
 	bvh := "HIERARCHY\nROOT Box\n{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition Zposition\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 1\nFrame Time: 0.0166667\n0 0 0\n"
-	if err := os.WriteFile(filepath.Join(odd, "box.bvh"), []byte(bvh), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(odd, "box.bvh"), []byte(bvh), 0o644))
 	for name, c := range map[string]struct {
 		dirs []string
 		opt  MotionOptions

@@ -33,12 +33,8 @@ func withReversed(recs []recording, sk *skel.Skeleton, opt Options) ([]recording
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range back {
-		if len(r.labels.Train) > 0 {
-			recs = append(recs, r)
-		}
-	}
-	return recs, nil
+	back = slices.DeleteFunc(back, func(r recording) bool { return len(r.labels.Train) == 0 })
+	return append(recs, back...), nil
 }
 
 // reversed returns r backward in time. Its rows are the slow walks forward among r's rows,

@@ -39,12 +39,11 @@ func canonical(layout *feature.MANN, recs []recording, unit float32) (*skel.Skel
 		first := recs[0].clip.Skel
 		k := maps[0][j]
 		s.EndSite[j] = first.EndSite[k]
-		s.Parents[j] = -1
-		if p := first.Parents[k]; p >= 0 {
-			s.Parents[j] = int16(slices.Index(layout.Joints, first.Names[p]))
-		} else {
+		p := first.Parents[k]
+		if s.Parents[j] = -1; p < 0 {
 			continue
 		}
+		s.Parents[j] = int16(slices.Index(layout.Joints, first.Names[p]))
 		for i, r := range recs {
 			k, own := maps[i][j], r.clip.Skel
 			if p := own.Names[own.Parents[k]]; p != layout.Joints[s.Parents[j]] {

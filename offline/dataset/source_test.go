@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/skel"
+	"mannequin/internal/testing/must"
 )
 
 const freeSource = `name = "tin-dog"
@@ -28,13 +29,8 @@ func TestSourceOfFolder(t *testing.T) {
 		labels[name] = walking(200)
 	}
 	dir := folder(t, clips, labels)
-	if err := os.WriteFile(filepath.Join(dir, SourceFile), []byte(freeSource), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	train, held, err := BuildMANN(dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, SourceFile), []byte(freeSource), 0o644))
+	train, held := must.Get2(BuildMANN(dir, Options{}))(t)
 	if !slices.Equal(train.Clips, []string{"a", "c"}) || !slices.Equal(held.Clips, []string{"b"}) {
 		t.Errorf("trains on %v, holds out %v", train.Clips, held.Clips)
 	}
@@ -47,18 +43,14 @@ func TestSourceOfFolder(t *testing.T) {
 			t.Errorf("the rows say %+v", s)
 		}
 	}
-	train, held, err = BuildMANN(dir, Options{HeldOut: []string{"a"}, Repeat: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, held = must.Get2(BuildMANN(dir, Options{HeldOut: []string{"a"}, Repeat: 3}))(t)
 	if !slices.Equal(held.Clips, []string{"a"}) || len(train.Order) != 3*train.Rows {
 		t.Errorf("the caller's wish is not kept: held out %v, %d visits of %d rows", held.Clips, len(train.Order), train.Rows)
 	}
-	if err := os.Remove(filepath.Join(dir, SourceFile)); err != nil {
-		t.Fatal(err)
-	}
-	if train, _, err = BuildMANN(dir, Options{HeldOut: []string{"a"}}); err != nil || train.Source != nil || len(train.Order) != 11*train.Rows {
-		t.Errorf("without the file: %v, source %v", err, train.Source)
+	must.Do(t, os.Remove(filepath.Join(dir, SourceFile)))
+	train, _ = must.Get2(BuildMANN(dir, Options{HeldOut: []string{"a"}}))(t)
+	if train.Source != nil || len(train.Order) != 11*train.Rows {
+		t.Errorf("without the file: source %v, %d visits of %d rows", train.Source, len(train.Order), train.Rows)
 	}
 }
 
@@ -77,9 +69,7 @@ func TestParseSourceRejects(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, SourceFile), make([]byte, maxSource+1), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, SourceFile), make([]byte, maxSource+1), 0o644))
 	if _, err := ReadSource(dir); err == nil || !strings.Contains(err.Error(), SourceFile) {
 		t.Errorf("a file that is too large: %v", err)
 	}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"math"
 
 	"mannequin/animsys/feature"
@@ -90,10 +91,5 @@ func Parallel(workers, n int, f func(i int) error) error {
 	p := netruntime.NewPool(max(1, min(workers, n)))
 	defer p.Close()
 	p.Run(n, func(_, i int) { errs[i] = f(i) })
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }

@@ -113,8 +113,7 @@ func (c circle) track(t *testing.T, sk *skel.Skeleton) *track {
 		w[f*len(m.Actions)+1] = 1
 	}
 	at := must.Get(joinJoints(m, sk))(t)
-	tr := must.Get(newTrack(sk, c.clip(sk), at, 1, w, len(m.Actions), 1))(t)
-	return tr
+	return must.Get(newTrack(sk, c.clip(sk), at, 1, w, len(m.Actions), 1))(t)
 }
 
 // folder writes clips in centimetres and labels as a folder of recordings.
@@ -125,9 +124,7 @@ func folder(t *testing.T, clips map[string]*skel.Clip, labels map[string]Labels)
 		writeBVH(t, filepath.Join(dir, name+".bvh"), c.Scaled(100))
 	}
 	b := must.Get(json.Marshal(labels))(t)
-	if err := os.WriteFile(filepath.Join(dir, LabelsFile), b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, LabelsFile), b, 0o644))
 	return dir
 }
 
@@ -135,12 +132,8 @@ func folder(t *testing.T, clips map[string]*skel.Clip, labels map[string]Labels)
 func writeBVH(t *testing.T, path string, c *skel.Clip) {
 	t.Helper()
 	var text bytes.Buffer
-	if err := mocap.WriteClip(&text, c); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mocap.WriteClip(&text, c))
+	must.Do(t, os.WriteFile(path, text.Bytes(), 0o644))
 }
 
 // walking labels all of a recording's frames as a walk to train on.

@@ -158,9 +158,7 @@ func TestWithout(t *testing.T) {
 		for i := range x {
 			x[i] = float32(i%7) / 10
 		}
-		if err := s.Run(y, x, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Run(y, x, 1))
 		return y
 	}
 	off := func(a, b []float32) (most float64) {

@@ -89,8 +89,7 @@ func TestMeasureDenoise(t *testing.T) {
 	run := func(workers int) []Restored {
 		d := must.Get(model.NewDenoiser(strnn.DenoiserOptions{FPS: dataset.Rate, Batch: 3 * workers, Workers: workers}))(t)
 		defer d.Close()
-		r := must.Get(MeasureDenoise(set, Sample{N: 4, Frames: 40, Seed: 1}, noise, Untouched(l), Autoencoder(m, false, workers), Autoencoder(m, true, workers), STRNN(d, l, nil, workers), STRNN(d, l, m, workers)))(t)
-		return r
+		return must.Get(MeasureDenoise(set, Sample{N: 4, Frames: 40, Seed: 1}, noise, Untouched(l), Autoencoder(m, false, workers), Autoencoder(m, true, workers), STRNN(d, l, nil, workers), STRNN(d, l, m, workers)))(t)
 	}
 	r := run(1)
 	if !slices.Equal(r, run(2)) {

@@ -116,12 +116,8 @@ func TestNoFootfalls(t *testing.T) {
 		keep[f] = f%120 != 90
 	}
 	var all, some footfalls
-	if err := all.add(c, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := some.add(c, keep); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, all.add(c, nil))
+	must.Do(t, some.add(c, keep))
 	if all.strides != 6 || some.strides != 3 {
 		t.Errorf("%d strides, %d of them whole", all.strides, some.strides)
 	}

@@ -120,8 +120,7 @@ func TestManifoldDistance(t *testing.T) {
 	rows := make([]float32, 60*l.Columns())
 	strnn.HalveRate(rows, set.Clips[0].Rows, l)
 	at := func(rows []float32) float64 {
-		d := must.Get(m.Distance(rows, 2))(t)
-		return d
+		return must.Get(m.Distance(rows, 2))(t)
 	}
 	if d := at(rows); d > 1e-5 {
 		t.Errorf("a recording is %g off", d)

@@ -68,9 +68,7 @@ func slider(t *testing.T, forward float32) *mann.Model {
 	}
 	const k, h, gh = 2, 4, 4
 	meta := netruntime.Meta{Name: "slider", Arch: "mann"}
-	if err := mann.Describe(&meta, m, sk, rest); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mann.Describe(&meta, m, sk, rest))
 	net, err := netruntime.New(meta, []netruntime.Tensor{
 		zeros("x_mean", in), ones("x_std", in), {Name: "y_mean", Shape: []int{out}, Data: y}, ones("y_std", out),
 		zeros("gating.0.weight", gh, g), zeros("gating.0.bias", gh), zeros("gating.1.weight", gh, gh), zeros("gating.1.bias", gh),
@@ -81,8 +79,7 @@ func slider(t *testing.T, forward float32) *mann.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model2 := must.Get(mann.NewModel(net))(t)
-	return model2
+	return must.Get(mann.NewModel(net))(t)
 }
 
 func TestGenerated(t *testing.T) {

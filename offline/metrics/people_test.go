@@ -38,9 +38,7 @@ func plain(t *testing.T) *manifold.Model {
 		},
 		Outputs: []string{"y"},
 	}}
-	if err := manifold.Describe(&meta, l, retarget.Human()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, manifold.Describe(&meta, l, retarget.Human()))
 	net, err := netruntime.New(meta, []netruntime.Tensor{
 		{Name: "encoder.weight", Shape: []int{cols, cols}, Data: w}, {Name: "encoder.bias", Shape: []int{cols}, Data: make([]float32, cols)},
 		{Name: "y.weight", Shape: []int{cols, cols}, Data: double}, {Name: "y.bias", Shape: []int{cols}, Data: make([]float32, cols)},
@@ -48,8 +46,7 @@ func plain(t *testing.T) *manifold.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := must.Get(manifold.NewModel(net))(t)
-	return m
+	return must.Get(manifold.NewModel(net))(t)
 }
 
 // atRest returns frames of the human skeleton at rest, its toes on the ground.

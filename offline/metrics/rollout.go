@@ -1,16 +1,13 @@
 package metrics
 
 import (
-	"errors"
 	"fmt"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/skel"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
-	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -77,11 +74,6 @@ type Take struct {
 // Run drives all agents for a number of ticks. A pose that is not finite is an error.
 func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 	n := len(agents)
-	ground, err := terrain.Flat(terrain.Grid{Size: 8, Cell: 4}) // goes on beyond its edges
-	if err != nil {
-		return nil, err
-	}
-	w := arche.NewWorld()
 	opt := mann.ControllerOptions{Capacity: n, Workers: r.Workers}
 	if r.Far != nil {
 		opt.LOD = []*mann.Model{r.Far}
@@ -90,17 +82,12 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 	if err != nil {
 		return nil, err
 	}
-	crowd, err := animsys.NewCrowd(&w, controller, animsys.Options{Ground: ground, Workers: r.Workers})
-	if err != nil {
-		return nil, errors.Join(err, controller.Close())
-	}
-	defer crowd.Close()
-	schedule, err := ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...)
+	flat, err := newFlatWorld(controller, r.Workers)
 	if err != nil {
 		return nil, err
 	}
-	defer schedule.Close()
-	goals := generic.NewMap1[control.Goal](&w)
+	defer flat.close()
+	crowd, goals := flat.crowd, generic.NewMap1[control.Goal](&flat.world)
 	dogs, takes := make([]arche.Entity, n), make([]Take, n)
 	for i, a := range agents {
 		if dogs[i], err = crowd.Spawn(a.Start, a.Yaw); err != nil {
@@ -123,7 +110,7 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 		for i, a := range agents {
 			*goals.Get(dogs[i]) = a.Goal(f, controller.Root(i))
 		}
-		if err := schedule.Step(); err != nil {
+		if err := flat.schedule.Step(); err != nil {
 			return nil, err
 		}
 		for i := range takes {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -142,12 +143,7 @@ func (r *amcReader) count() int {
 }
 
 func isFrameNumber(w []byte) bool {
-	for _, c := range w {
-		if c-'0' > 9 {
-			return false
-		}
-	}
-	return len(w) > 0
+	return len(w) > 0 && !slices.ContainsFunc(w, func(c byte) bool { return c-'0' > 9 })
 }
 
 func (r *amcReader) frames() error {

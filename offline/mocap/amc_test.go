@@ -17,8 +17,7 @@ import (
 func readStick(t testing.TB, asf, amc string) *Recording {
 	t.Helper()
 	a := must.Get(ReadASF("stick.asf", []byte(asf)))(t)
-	b := must.Get(a.ReadAMC("stick.amc", []byte(amc), AMCRate))(t)
-	return b
+	return must.Get(a.ReadAMC("stick.amc", []byte(amc), AMCRate))(t)
 }
 
 // Positions that paper and pencil give, in world space.
@@ -318,9 +317,7 @@ func TestAMCForwardKinematics(t *testing.T) {
 			}
 		}
 		again := rewritten(t, b)
-		if err := sameClip(c, again.Clip, 0, 1e-4); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, sameClip(c, again.Clip, 0, 1e-4))
 		if fmt.Sprint(again.Channels) != fmt.Sprint(b.Channels) {
 			t.Fatalf("channels %v became %v", b.Channels, again.Channels)
 		}
@@ -341,9 +338,7 @@ func TestFindASF(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		for _, name := range strings.Fields(c.files) {
-			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
 		}
 		got, err := FindASF(filepath.Join(dir, c.amc))
 		if err != nil {
@@ -379,8 +374,6 @@ func FuzzReadAMC(f *testing.F) {
 			return // frames without values: nothing to learn, and slow
 		}
 		again := rewritten(t, b)
-		if err := sameClip(b.Clip, again.Clip, 0, 1e-3); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, sameClip(b.Clip, again.Clip, 0, 1e-3))
 	})
 }

@@ -1,6 +1,7 @@
 package mocap
 
 import (
+	"slices"
 	"strings"
 
 	"mannequin/animsys/skel"
@@ -206,10 +207,8 @@ func (r *asfReader) rootField(key []byte, at int) (err error) {
 		if b.dofs, err = r.dofList("the root"); err != nil {
 			return err
 		}
-		for _, d := range b.dofs {
-			if d == stretch {
-				return r.fail(at, "the root has no length: expected an order of TX, TY, TZ, RX, RY and RZ")
-			}
+		if slices.Contains(b.dofs, stretch) {
+			return r.fail(at, "the root has no length: expected an order of TX, TY, TZ, RX, RY and RZ")
 		}
 	case "axis":
 		b.order, err = r.axisOrder("the root")
@@ -375,11 +374,8 @@ func (r *asfReader) dofList(where string) ([]dof, error) {
 		if len(w) == 0 {
 			return list, nil
 		}
-		d := 0
-		for d < len(dofNames) && !strings.EqualFold(string(w), dofNames[d]) {
-			d++
-		}
-		if d == len(dofNames) {
+		d := slices.IndexFunc(dofNames[:], func(name string) bool { return strings.EqualFold(string(w), name) })
+		if d < 0 {
 			return nil, r.fail(at, "expected a degree of freedom of %s, one of %s, found %s", where, strings.Join(dofNames[:], " "), quoteWord(w))
 		}
 		if seen[d] {

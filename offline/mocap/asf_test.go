@@ -234,13 +234,9 @@ func FuzzReadASF(f *testing.F) {
 			}
 			return
 		}
-		if err := a.Skel.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Skel.Validate())
 		b := must.Get(a.ReadAMC("fuzz", []byte("1\n"), AMCRate))(t)
 		again := rewritten(t, b)
-		if err := sameClip(b.Clip, again.Clip, 0, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, sameClip(b.Clip, again.Clip, 0, 0))
 	})
 }

@@ -67,9 +67,7 @@ func BenchmarkWriteBVH(b *testing.B) {
 	var out bytes.Buffer
 	for b.Loop() {
 		out.Reset()
-		if err := bvh.Write(&out); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, bvh.Write(&out))
 	}
 	b.SetBytes(int64(out.Len()))
 }

@@ -97,9 +97,7 @@ func FuzzReadH36M(f *testing.F) {
 			return
 		}
 		again := rewritten(t, b)
-		if err := sameClip(b.Clip, again.Clip, 1e-5, 1e-4); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, sameClip(b.Clip, again.Clip, 1e-5, 1e-4))
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 func TestFormatOf(t *testing.T) {
@@ -37,9 +39,7 @@ func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 		return path
 	}
 	if _, err := Open(filepath.Join(dir, "1_2.amc"), OpenOptions{}); !errors.Is(err, fs.ErrNotExist) {
@@ -68,9 +68,7 @@ func TestOpen(t *testing.T) {
 	if _, err := Open(asf, OpenOptions{}); err == nil || !strings.Contains(err.Error(), "without motion") {
 		t.Errorf("an ASF: %v", err)
 	}
-	if err := os.Truncate(asf, maxSkeletonSize+1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(asf, maxSkeletonSize+1))
 	if _, err := Open(amc, OpenOptions{}); err == nil || !strings.Contains(err.Error(), "at most") {
 		t.Error(err)
 	}

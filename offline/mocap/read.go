@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -211,8 +212,6 @@ func cleanName(s string) string {
 
 func isSpace(r rune) bool { return r <= ' ' }
 
-func trimName(s string) string { return strings.TrimFunc(s, isSpace) }
-
 func (p *parser) add(name string, parent, depth, at int, end bool) (int, error) {
 	i := len(p.skel.Names)
 	if i >= skel.MaxJoints {
@@ -343,18 +342,14 @@ func (p *parser) channelList(where string) ([]Channel, error) {
 	list := make([]Channel, 0, n)
 	for k := range n {
 		t, at := p.token()
-		c := Channel(0)
-		for int(c) < len(channelNames) && !strings.EqualFold(t, channelNames[c]) {
-			c++
-		}
-		if int(c) == len(channelNames) {
+		i := slices.IndexFunc(channelNames[:], func(name string) bool { return strings.EqualFold(t, name) })
+		c := Channel(i)
+		switch {
+		case i < 0:
 			return nil, p.fail(at, "expected channel %d of %d%s, one of %s, found %s",
 				k+1, n, where, strings.Join(channelNames[:], " "), quote(t))
-		}
-		for _, other := range list {
-			if other == c {
-				return nil, p.fail(at, "channel %s%s is listed twice", c, where)
-			}
+		case slices.Contains(list, c):
+			return nil, p.fail(at, "channel %s%s is listed twice", c, where)
 		}
 		list = append(list, c)
 		p.pos += len(t)

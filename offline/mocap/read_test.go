@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mannequin/animsys/skel"
+	"mannequin/internal/testing/must"
 )
 
 // Unusual files with their joints, parents, channels, frames, and the last position of joint 0.
@@ -122,12 +123,8 @@ func TestErrors(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	giant := filepath.Join(dir, "giant.bvh") // takes no room on the disk
-	if err := os.WriteFile(giant, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(giant, maxFileSize+1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(giant, nil, 0o644))
+	must.Do(t, os.Truncate(giant, maxFileSize+1))
 	for path, want := range map[string]string{dir: "not a regular file", os.DevNull: "not a regular file",
 		filepath.Join(dir, "none.bvh"): "no such file", giant: "at most"} {
 		if _, err := OpenBVH(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), want) {
@@ -206,9 +203,7 @@ func FuzzReadBVH(f *testing.F) {
 			}
 			return
 		}
-		if err := a.Clip.Skel.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Clip.Skel.Validate())
 		if len(a.Clip.Pos) > 20000 {
 			return // frames without values: nothing to learn, and slow
 		}
@@ -216,8 +211,6 @@ func FuzzReadBVH(f *testing.F) {
 		if b.FrameTime != a.FrameTime {
 			t.Fatalf("frame time %g became %g", a.FrameTime, b.FrameTime)
 		}
-		if err := sameClip(a.Clip, b.Clip, 0, 1e-3); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, sameClip(a.Clip, b.Clip, 0, 1e-3))
 	})
 }

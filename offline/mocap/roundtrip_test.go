@@ -176,13 +176,9 @@ func TestReadAndRoundTrip(t *testing.T) {
 		if fmt.Sprint(again.Channels) != fmt.Sprint(b.Channels) {
 			t.Fatalf("channels %v became %v", b.Channels, again.Channels)
 		}
-		if err := sameClip(c, again.Clip, 1e-6, 1e-4); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, sameClip(c, again.Clip, 1e-6, 1e-4))
 
-		if err := sameClip(c, rewritten(t, usual(c)).Clip, 5e-5, 1e-4); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, sameClip(c, rewritten(t, usual(c)).Clip, 5e-5, 1e-4))
 	})
 }
 
@@ -190,9 +186,7 @@ func TestReadAndRoundTrip(t *testing.T) {
 func rewritten(t rapid.TB, b *Recording) *Recording {
 	t.Helper()
 	var out bytes.Buffer
-	if err := b.Write(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Write(&out))
 	again, err := ReadBVH("again", out.Bytes())
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, out.Bytes())
@@ -241,9 +235,7 @@ func TestWriteWidens(t *testing.T) {
 	if s := fmt.Sprint(got.Channels); s != "[[Yrotation Xrotation Zrotation] [Yposition Zrotation]]" {
 		t.Error(s)
 	}
-	if err := sameClip(b.Clip, got.Clip, 1e-6, 1e-4); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sameClip(b.Clip, got.Clip, 1e-6, 1e-4))
 }
 
 // A hundredth of a degree about an axis without a channel is not lost.
@@ -251,9 +243,7 @@ func TestWriteWidensForSmallTurns(t *testing.T) {
 	b := must.Get(ReadBVH("x", []byte("HIERARCHY ROOT a { OFFSET 0 0 0 CHANNELS 1 Yrotation } MOTION Frames: 1 Frame Time: 0.1  10")))(t)
 	b.Clip.Rot[0] = b.Clip.Rot[0].Mul(m3.AxisAngle(m3.V(1, 0, 0), 0.01*math.Pi/180))
 	got := rewritten(t, b)
-	if err := sameClip(b.Clip, got.Clip, 0, 1e-3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sameClip(b.Clip, got.Clip, 0, 1e-3))
 }
 
 // Curves that are written do not jump by whole turns.
@@ -265,18 +255,14 @@ func TestWriteIsContinuous(t *testing.T) {
 		c.Rot[f] = m3.AxisAngle(m3.V(0, 0, 1), float32(f)*0.1).Mul(m3.AxisAngle(m3.V(1, 0, 0), float32(f)*0.02)).Mul(m3.YawQuat(0.5))
 	}
 	var out bytes.Buffer
-	if err := WriteClip(&out, c); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteClip(&out, c))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	lines = lines[len(lines)-c.Frames:]
 	var prev [3]float64
 	for f, l := range lines {
 		var x, y, z float64
 		var a [3]float64
-		if _, err := fmt.Sscan(l, &x, &y, &z, &a[0], &a[1], &a[2]); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Sscan(l, &x, &y, &z, &a[0], &a[1], &a[2]))(t)
 		for k := range a {
 			if d := math.Abs(a[k] - prev[k]); f > 0 && !(d <= 15) {
 				t.Errorf("frame %d: angle %d jumps by %g°", f, k, d)
@@ -296,9 +282,7 @@ func TestWriteRefuses(t *testing.T) {
 			Offsets: []m3.Vec3{{}, {Y: 1}}, EndSite: []bool{false, true}}
 		return skel.NewClip(s, 30, 2)
 	}
-	if err := WriteClip(&bytes.Buffer{}, fresh()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteClip(&bytes.Buffer{}, fresh()))
 	for want, spoil := range map[string]func(*skel.Clip){
 		"not a finite transform": func(c *skel.Clip) { c.Pos[0].X = nan },
 		"frame 1 of joint \"a\"": func(c *skel.Clip) { c.Rot[2].W = nan },

@@ -81,10 +81,7 @@ func (f *FrameReader) header(p *parser) error {
 		return p.fail(at, "expected the end of the line after the Frame Time, found %s", quote(t))
 	}
 	f.Skel, f.channels, f.FrameTime = &p.skel, p.channels, dt
-	for _, c := range p.channels {
-		f.width += len(c)
-	}
-	if f.width == 0 {
+	if f.width = (&Recording{Channels: p.channels}).NumChannels(); f.width == 0 {
 		return p.fail(len(p.data), "no joint has CHANNELS: there is nothing to read")
 	}
 	return nil

@@ -104,13 +104,9 @@ func TestFrameByFrame(t *testing.T) {
 	for f := range 50 {
 		go io.WriteString(feed, "0.25 0 0 0 90\n")
 		before := out.Len()
-		if err := r.Next(pos, rot); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Next(pos, rot))
 		pos[0].X += float32(f)
-		if err := w.Frame(pos, rot); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Frame(pos, rot))
 		if !bytes.HasSuffix(out.Bytes()[before:], []byte("\n")) {
 			t.Fatalf("frame %d: %q was written", f, out.Bytes()[before:])
 		}
@@ -124,9 +120,7 @@ func TestFrameByFrame(t *testing.T) {
 	}
 	// Apart from the count the text equals a whole clip's.
 	var whole bytes.Buffer
-	if err := mocap.WriteClip(&whole, b.Clip); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mocap.WriteClip(&whole, b.Clip))
 	if got := strings.Replace(out.String(), "Frames: 0", "Frames: 50", 1); got != whole.String() {
 		t.Error("a stream's text is not that of the clip")
 	}
@@ -148,9 +142,7 @@ func TestFrameWriterRefuses(t *testing.T) {
 	} {
 		w := must.Get(mocap.NewFrameWriter(io.Discard, s, 60))(t)
 		pos, rot := append([]m3.Vec3(nil), s.Offsets...), []m3.Quat{m3.Ident, m3.Ident, m3.Ident}
-		if err := w.Frame(pos, rot); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Frame(pos, rot))
 		c.hurt(pos, rot)
 		if err := w.Frame(pos, rot); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)

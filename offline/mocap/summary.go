@@ -1,6 +1,7 @@
 package mocap
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -84,10 +85,7 @@ func guessUnit(reach float32) Unit {
 	}
 	return slices.MinFunc(units, func(a, b Unit) int {
 		miss := func(u Unit) float64 { return math.Abs(math.Log(float64(reach) * u.Metres / typicalReach)) }
-		if miss(a) < miss(b) {
-			return -1
-		}
-		return 1
+		return cmp.Compare(miss(a), miss(b))
 	})
 }
 

@@ -98,15 +98,13 @@ func newWriter(b *Recording) (*writer, error) {
 			return nil, fmt.Errorf("the End Site %q has no parent", name)
 		case p >= 0 && s.EndSite[p]:
 			return nil, fmt.Errorf("the End Site %q has a child, %q", s.Names[p], name)
-		case !s.EndSite[j] && (name == "" || len(name) > maxName || strings.ContainsAny(name, "{\r\n") || name != trimName(name)):
+		case !s.EndSite[j] && (name == "" || len(name) > maxName || strings.ContainsAny(name, "{\r\n") || name != strings.TrimFunc(name, isSpace)):
 			return nil, fmt.Errorf("joint %d: a BVH cannot hold the name %q", j, name)
 		}
 	}
 	var err error
-	if w.channels, err = w.widened(); err != nil {
-		return nil, err
-	}
-	return w, nil
+	w.channels, err = w.widened()
+	return w, err
 }
 
 // widened returns the channel lists with the channels that the motion needs beyond them.

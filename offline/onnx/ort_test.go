@@ -22,9 +22,7 @@ func loadORT(t *testing.T) {
 	if os.Getenv("ORT_LIB") == "" {
 		t.Skip("ONNX Runtime is absent: set ORT_LIB to the path that scripts/onnxruntime.sh prints")
 	}
-	if err := ort.Load(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ort.Load())
 }
 
 // float32s returns an array's values and dims for ONNX Runtime.
@@ -102,9 +100,7 @@ func compareORT(t *testing.T, n *netruntime.Net, x []float32, batch, length int)
 	s := must.Get(n.NewSession(netruntime.SessionOptions{Batch: batch, Length: length, Workers: 2}))(t)
 	defer s.Close()
 	want := make([]float32, batch*frames*n.Outputs())
-	if err := s.RunSequences([][]float32{want}, [][]float32{x}, batch, length); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.RunSequences([][]float32{want}, [][]float32{x}, batch, length))
 	for _, form := range FormsOf(g) {
 		file := must.Get(Marshal(n, form))(t)
 		m := must.Get(read(file))(t)

@@ -87,9 +87,7 @@ func TestDog(t *testing.T) {
 	x, y := rawInputs(n, rows), make([]float32, rows*n.Outputs())
 	s := must.Get(n.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 1}))(t)
 	defer s.Close()
-	if err := s.Run(y, x, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run(y, x, rows))
 	for _, form := range Forms()[formBlend] {
 		file := must.Get(Marshal(n, Form{formBlend: form}))(t)
 		m := must.Get(read(file))(t)

@@ -19,8 +19,7 @@ import (
 // A seed gives the same clips and files for any number of workers; another gives others.
 func TestSameSeedSameBytes(t *testing.T) {
 	gen := func(seed uint64, workers int) []*Take {
-		tk := must.Get(Generate(Options{Minutes: 1.5, Seed: seed, Workers: workers}))(t)
-		return tk
+		return must.Get(Generate(Options{Minutes: 1.5, Seed: seed, Workers: workers}))(t)
 	}
 	a, b := gen(3, 1), gen(3, 5)
 	if !reflect.DeepEqual(a, b) {
@@ -31,9 +30,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 	}
 	one, two := filepath.Join(t.TempDir(), "new", "folder"), t.TempDir()
 	for dir, takes := range map[string][]*Take{one: a, two: b} {
-		if err := Write(dir, takes); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(dir, takes))
 	}
 	files, err := os.ReadDir(one)
 	if err != nil || len(files) != len(a)+3 {
@@ -55,9 +52,7 @@ func TestGenerateRejects(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o644))
 	if err := Write(file, nil); err == nil {
 		t.Error("a file taken for a folder")
 	}
@@ -68,29 +63,19 @@ func TestWriteSparesOthersLabels(t *testing.T) {
 	dir := t.TempDir()
 	labels := filepath.Join(dir, dataset.LabelsFile)
 	for range 2 {
-		if err := Write(dir, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(dir, nil))
 	}
 	for _, licence := range []string{"", "mine"} {
-		if err := os.WriteFile(labels, []byte("hours of work"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(filepath.Join(dir, clips.LicenceFile)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(labels, []byte("hours of work"), 0o644))
+		must.Do(t, os.Remove(filepath.Join(dir, clips.LicenceFile)))
 		if licence != "" {
-			if err := os.WriteFile(filepath.Join(dir, clips.LicenceFile), []byte(licence), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, clips.LicenceFile), []byte(licence), 0o644))
 		}
 		err := Write(dir, nil)
 		if b, _ := os.ReadFile(labels); err == nil || !strings.Contains(err.Error(), "other recordings") || string(b) != "hours of work" {
 			t.Errorf("licence %q: %v, and the labels are now %q", licence, err, b)
 		}
-		if err := os.WriteFile(filepath.Join(dir, clips.LicenceFile), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, clips.LicenceFile), nil, 0o644))
 	}
 }
 
@@ -99,13 +84,8 @@ func TestWriteSparesOthersLabels(t *testing.T) {
 func TestDataset(t *testing.T) {
 	takes := some(t)
 	dir := t.TempDir()
-	if err := Write(dir, takes); err != nil {
-		t.Fatal(err)
-	}
-	train, held, err := dataset.BuildMANN(dir, dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(dir, takes))
+	train, held := must.Get2(dataset.BuildMANN(dir, dataset.Options{}))(t)
 	if s := train.Source; s == nil || s.Name != ModelName || s.License != License {
 		t.Errorf("the folder says it is %+v", train.Source)
 	}

@@ -8,8 +8,7 @@ import (
 
 // gait is the timing of the legs in a stride and the motion of the trunk. Hildebrand (1965, 1977)
 // describes symmetrical gaits by two numbers. The duty factor is the share of the stride that a
-// hind foot is on the ground. The lag is the share by which the fore foot of its side follows it. A
-// canter has three beats instead.
+// hind foot is on the ground. The lag is the share by which the fore foot of its side follows.
 type gait struct {
 	// land is the phase of the stride, in [0, 1), at which each leg touches down.
 	land [numLegs]float64

@@ -86,8 +86,7 @@ func (w *walker) swing(p *pose, f int) {
 	p.rot[tail1Site] = p.rot[tail1]
 }
 
-// aboveGround returns the pitch of a tail bone that begins at a height, raised until its end is above the
-// ground.
+// aboveGround returns the pitch of a tail bone from a height, raised until its end is above ground.
 func aboveGround(pitch, height float64) float64 {
 	const least, soft = 0.025, 0.08
 	lowest := math.Asin(min(max((least-height)/tailLen, -1), 1))

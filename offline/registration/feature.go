@@ -127,12 +127,10 @@ func featuresOf(c *skel.Clip, cyclic bool) (*features, error) {
 			place := make([]float64, b.frames)
 			for i := range place {
 				place[i] = b.local(i, j)[k]
-				if j == b.hips && k == 2 { // always 0: the speed counts
-					place[i] = 0
-				}
 			}
 			rate := b.rates(place)
-			if j == b.hips && k == 2 {
+			if j == b.hips && k == 2 { // always 0: the speed counts
+				clear(place)
 				rate = b.advance()
 			}
 			add(place, cols[k])

@@ -15,18 +15,12 @@ import (
 func recordings(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "mine")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o755))
 	clip := figure{frames: 20, phase: steady(0, 64), swing: 0.5}.walk().Scaled(1 / 0.056444)
 	for _, n := range names {
 		f := must.Get(os.Create(filepath.Join(dir, n+".bvh")))(t)
-		if err := mocap.WriteClip(f, clip); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, mocap.WriteClip(f, clip))
+		must.Do(t, f.Close())
 	}
 	return dir
 }
@@ -81,9 +75,7 @@ func TestReadSome(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	dir := recordings(t, "old_13_000", "stray")
 	broken := recordings(t, "old_13_000", "old_14_000")
-	if err := os.WriteFile(filepath.Join(broken, "old_14_000.bvh"), []byte("HIERARCHY\nROOT x\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(broken, "old_14_000.bvh"), []byte("HIERARCHY\nROOT x\n"), 0o644))
 	for _, c := range []struct {
 		name   string
 		dirs   []string

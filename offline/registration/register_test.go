@@ -165,8 +165,7 @@ func TestShortNeutral(t *testing.T) {
 
 func mustFeatures(t *testing.T, k *Take) *features {
 	t.Helper()
-	f := must.Get(featuresOf(k.Clip, true))(t)
-	return f
+	return must.Get(featuresOf(k.Clip, true))(t)
 }
 
 // The place and the heading of a walk change nothing.

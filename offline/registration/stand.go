@@ -26,15 +26,9 @@ func (r *registrar) timeline() *Timeline {
 // majority returns the feet in contact in most takes, per frame of the timeline.
 func (r *registrar) majority() []uint8 {
 	n := r.template.frames
-	var share [2][]float64
-	takes := make([]float64, n)
-	for side := range share {
-		share[side] = make([]float64, n)
-	}
+	share, takes := [2][]float64{make([]float64, n), make([]float64, n)}, make([]float64, n)
 	for i, f := range r.feat {
-		seen := make([]float64, n)
-		var own [2][]float64
-		own[0], own[1] = make([]float64, n), make([]float64, n)
+		own, seen := [2][]float64{make([]float64, n), make([]float64, n)}, make([]float64, n)
 		r.each(r.times[i], func(bin int, at float64) {
 			seen[bin]++
 			for side := range own {

@@ -161,12 +161,8 @@ func glob(p string) (*regexp.Regexp, int, error) {
 	for i := 0; i < len(p); {
 		c := p[i]
 		switch {
-		case c == '*':
-			re.WriteString(`([^/]*?)`)
-			holes++
-			i++
-		case c == '?':
-			re.WriteString(`([^/])`)
+		case c == '*' || c == '?':
+			re.WriteString(map[byte]string{'*': `([^/]*?)`, '?': `([^/])`}[c])
 			holes++
 			i++
 		case c == '[':

@@ -109,9 +109,7 @@ func TestOpenTable(t *testing.T) {
 	if _, err := OpenTable(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("no file: %v", err)
 	}
-	if err := os.WriteFile(path, []byte(sample), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(sample), 0o644))
 	if _, err := OpenTable(path); err != nil {
 		t.Error(err)
 	}

@@ -86,8 +86,7 @@ func (w *warper) path(take *features, t *template, gain, offset []float64) ([]fl
 	now, next := make([]float64, S*B), make([]float64, S*B)
 	from := make([]int8, g.columns*S*B) // (columns, slopes, bins) change of slope on the way here, by the bin that it left
 	cost := make([]float64, B)
-	none := make([]float64, B)
-	fillInf(none)
+	none := slices.Repeat([]float64{math.Inf(1)}, B)
 	open := 0.0 // per bin
 	if !t.cyclic {
 		open = openCost / fine

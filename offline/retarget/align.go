@@ -3,6 +3,7 @@ package retarget
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -53,12 +54,8 @@ func bind(p *Profile, source, target *skel.Skeleton) (*binding, error) {
 			return nil, fmt.Errorf("profile %s: joints.%s: the file has no joint %.60q", p.Name, name, p.Joints[name])
 		}
 	}
-	spine := false
-	for _, name := range trunk {
-		j := target.Index(name)
-		spine = spine || j >= 0 && b.from[j] >= 0
-	}
-	if !spine {
+	inSource := func(name string) bool { j := target.Index(name); return j >= 0 && b.from[j] >= 0 }
+	if !slices.ContainsFunc(trunk, inSource) {
 		return nil, fmt.Errorf("profile %s: the file has none of the joints that it names for %s", p.Name, strings.Join(trunk, ", "))
 	}
 	for _, name := range p.TurnOnly {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testh36m"
 )
 
@@ -15,13 +16,8 @@ import (
 // arms hang down and the body is upright and moves where it faces.
 func TestH36M(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "walk.txt")
-	if err := os.WriteFile(path, testh36m.Make(250).Text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out, rep, err := Open(path, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, testh36m.Make(250).Text, 0o644))
+	out, rep := must.Get2(Open(path, OpenOptions{}))(t)
 	if rep.Profile != "h36m" {
 		t.Fatalf("detected as %v", rep.Profile)
 	}

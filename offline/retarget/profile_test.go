@@ -10,14 +10,13 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // The uniform skeleton is what its documentation says.
 func TestHuman(t *testing.T) {
 	s := Human()
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Validate())
 	ends := 0
 	for j, name := range s.Names {
 		if s.EndSite[j] {
@@ -66,9 +65,7 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("%s: not described or not found", p.Name)
 		}
 		var b bytes.Buffer
-		if err := p.Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Write(&b))
 		back, err := ReadProfile(p.Name, b.Bytes())
 		if err != nil || !reflect.DeepEqual(p, back) {
 			t.Errorf("%s: %v; read back as %+v", p.Name, err, back)
@@ -99,9 +96,7 @@ Hips = "z -x"
 `
 
 func TestReadProfileRejects(t *testing.T) {
-	if _, err := ReadProfile("p.toml", []byte(small)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ReadProfile("p.toml", []byte(small)))(t)
 	for _, c := range []struct{ from, to, want string }{
 		{`name = "mine"`, ``, "p.toml: name is missing"},
 		{`"pelvis"`, `pelvis`, "p.toml:5:"},
@@ -131,18 +126,14 @@ func TestReadProfileRejects(t *testing.T) {
 	}
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large.toml")
-	if err := os.WriteFile(large, bytes.Repeat([]byte("#"), maxProfile+1), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(large, bytes.Repeat([]byte("#"), maxProfile+1), 0o644))
 	for _, path := range []string{large, dir, filepath.Join(dir, "none.toml")} {
 		if _, err := OpenProfile(path); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	good := filepath.Join(dir, "good.toml")
-	if err := os.WriteFile(good, []byte(small), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(good, []byte(small), 0o644))
 	if p, err := OpenProfile(good); err != nil || p.Name != "mine" || p.Joints["Hips"] != "pelvis" || p.Axes["Hips"] != "z -x" {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -167,13 +158,9 @@ func FuzzReadProfile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := p.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Validate())
 		var b bytes.Buffer
-		if err := p.Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Write(&b))
 		q, err := ReadProfile("again", b.Bytes())
 		if err != nil || len(q.Joints) != len(p.Joints) || q.Name != p.Name {
 			t.Fatalf("%v: %+v became %+v from\n%s", err, p, q, b.String())

@@ -1,6 +1,7 @@
 package retarget
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -129,11 +130,7 @@ func (r *Retargeter) Run() (*skel.Clip, *Report, error) {
 			w.joints = append(w.joints, j)
 		}
 	}
-	workers := r.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	p := netruntime.NewPool(workers)
+	p := netruntime.NewPool(cmp.Or(r.Workers, runtime.GOMAXPROCS(0)))
 	defer p.Close()
 	w.copyAngles(p)
 	copied := w.errors()
@@ -161,12 +158,20 @@ func (w *work) takeFrames() (skipped int, err error) {
 		skipped = 0 // hips that do not turn at all are no sign of a rest pose
 	}
 	w.clip = &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: c.Frames - skipped, Pos: c.Pos[skipped*n:], Rot: c.Rot[skipped*n:]}
-	for i := range w.clip.Pos {
-		if !w.clip.Pos[i].Finite() || !w.clip.Rot[i].Finite() {
-			return 0, fmt.Errorf("frame %d, joint %s: a transform is not finite", skipped+i/n, c.Skel.Names[i%n])
-		}
+	if i := notFinite(w.clip); i >= 0 {
+		return 0, fmt.Errorf("frame %d, joint %s: a transform is not finite", skipped+i/n, c.Skel.Names[i%n])
 	}
 	return skipped, nil
+}
+
+// notFinite returns the index of the first transform of c that is not finite, or −1.
+func notFinite(c *skel.Clip) int {
+	for i := range c.Pos {
+		if !c.Pos[i].Finite() || !c.Rot[i].Finite() {
+			return i
+		}
+	}
+	return -1
 }
 
 func (b *binding) findScale() (float32, error) {
@@ -199,16 +204,14 @@ func (w *work) model(dst []m3.Xform, f int) {
 	pos, rot := w.clip.Frame(f)
 	for j, p := range w.clip.Skel.Parents {
 		x := m3.Xform{Pos: pos[j], Rot: rot[j].Normalize()}
-		switch {
-		case p < 0:
-			x = m3.Xform{Pos: w.world.Rotate(x.Pos), Rot: w.world.Mul(x.Rot)}
-		case w.collapsed[int(p)]:
-			x.Pos = m3.Vec3{}
-			x = dst[p].Mul(x)
-		default:
-			x = dst[p].Mul(x)
+		if p < 0 {
+			dst[j] = m3.Xform{Pos: w.world.Rotate(x.Pos), Rot: w.world.Mul(x.Rot)}
+			continue
 		}
-		dst[j] = x
+		if w.collapsed[int(p)] {
+			x.Pos = m3.Vec3{}
+		}
+		dst[j] = dst[p].Mul(x)
 	}
 }
 
@@ -228,8 +231,8 @@ func (w *work) copyAngles(p *netruntime.Pool) {
 		w.model(from, f)
 		pos, rot := w.out.Frame(f)
 		for j, parent := range w.target.Parents {
-			var up m3.Xform
-			if up = m3.Identity; parent >= 0 {
+			up := m3.Identity
+			if parent >= 0 {
 				up = to[parent]
 			}
 			local := m3.Ident

@@ -59,7 +59,7 @@ func Suggest(name string, c *skel.Clip) *Suggestion {
 			p.TurnOnly = append(p.TurnOnly, j)
 		}
 	}
-	if finite(c) && c.Frames >= leastLook {
+	if notFinite(c) < 0 && c.Frames >= leastLook {
 		world := m3.Ident
 		if b.standsOnZ(c) {
 			p.Up, world = "z", zUp
@@ -90,15 +90,6 @@ func (b *binding) elsewhere(name string) bool {
 	ours := b.to[l].Lerp(b.to[r], 0.5).Dist(b.to[j])
 	theirs := b.at[b.from[l]].Lerp(b.at[b.from[r]], 0.5).Dist(b.at[b.from[j]])
 	return m3.Abs(theirs*b.size()-ours) > 0.04
-}
-
-func finite(c *skel.Clip) bool {
-	for i := range c.Pos {
-		if !c.Pos[i].Finite() || !c.Rot[i].Finite() {
-			return false
-		}
-	}
-	return true
 }
 
 // turnedAxes returns the axes of c's joints if they contradict the rest pose.

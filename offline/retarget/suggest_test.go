@@ -9,6 +9,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // rig makes a clip of one frame from lines of "child<parent" names.
@@ -25,9 +26,7 @@ func rig(t *testing.T, text string) *skel.Clip {
 		s.Names, s.Parents = append(s.Names, name), append(s.Parents, int16(p))
 		s.Offsets, s.EndSite = append(s.Offsets, m3.V(0.02, 0.1, 0.01)), append(s.EndSite, false)
 	}
-	if err := s.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Validate())
 	return skel.NewClip(s, 30, 1)
 }
 
@@ -87,9 +86,7 @@ func TestSuggestNames(t *testing.T) {
 func roundTrip(t *testing.T, name string, s *Suggestion) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(&b))
 	p, err := ReadProfile(name, b.Bytes())
 	if s.Err != nil {
 		return

@@ -118,7 +118,7 @@ func (s *Scene) openDogs(o *Options, p *population, n int) error {
 
 // openStrollers opens people who walk by sliders.
 func (s *Scene) openStrollers(o *Options, p *population, n int) error {
-	stream, err := o.Latent.NewStream(o.Next, latent.StreamOptions{People: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 5})
+	stream, err := o.Latent.NewStream(o.Next, latent.StreamOptions{Capacity: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 5})
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (s *Scene) openWanderers(o *Options, p *population, n int) error {
 	if o.STRNN.Predict%2 == 0 {
 		every = 4
 	}
-	stream, err := o.STRNN.NewStream(strnn.StreamOptions{People: n, Workers: o.Workers, Seed: o.Seed, BF16: o.BF16, Open: o.Open, Every: every, From: 1})
+	stream, err := o.STRNN.NewStream(strnn.StreamOptions{Capacity: n, Workers: o.Workers, Seed: o.Seed, BF16: o.BF16, Open: o.Open, Every: every, From: 1})
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *Scene) openWanderers(o *Options, p *population, n int) error {
 
 // openWalkers opens people who go along lanes.
 func (s *Scene) openWalkers(o *Options, p *population, n int) error {
-	stream, err := o.People.NewStream(manifold.StreamOptions{People: n, Styles: o.Transfers, Open: o.Open, BF16: o.BF16})
+	stream, err := o.People.NewStream(manifold.StreamOptions{Capacity: n, Styles: o.Transfers, Open: o.Open, BF16: o.BF16})
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (s *Scene) openWalkers(o *Options, p *population, n int) error {
 
 // openPerformers opens people who stand on their spots and wave, point, clap, talk.
 func (s *Scene) openPerformers(o *Options, p *population, n int) error {
-	stream, err := o.Keypose.NewStream(keypose.StreamOptions{People: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 8, From: 4})
+	stream, err := o.Keypose.NewStream(keypose.StreamOptions{Capacity: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 8, From: 4})
 	if err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func (g *group) openPeople(s *Scene, opt *Options, net *netruntime.Net) (*world.
 		return nil, err
 	}
 	var people animsys.Options
-	windows := manifold.StreamOptions{People: len(g.actors), Open: opt.Open, BF16: opt.BF16, Batch: len(g.actors)}
+	windows := manifold.StreamOptions{Capacity: len(g.actors), Open: opt.Open, BF16: opt.BF16, Batch: len(g.actors)}
 	if slices.ContainsFunc(g.actors, func(a *actor) bool { return len(a.styles) > 0 }) {
 		if err := g.openStyles(opt, model, &people, &windows); err != nil {
 			return nil, err

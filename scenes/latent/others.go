@@ -33,7 +33,7 @@ const (
 func newOthers(opt *Options, b *body) (*others, error) {
 	o := &others{}
 	o.Init(&opt.Options)
-	stream, err := opt.Model.NewStream(opt.Next, latent.StreamOptions{People: opt.Agents, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16})
+	stream, err := opt.Model.NewStream(opt.Next, latent.StreamOptions{Capacity: opt.Agents, Workers: opt.Workers, Open: opt.Open, BF16: opt.BF16})
 	if err != nil {
 		return nil, err
 	}

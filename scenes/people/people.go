@@ -1,4 +1,4 @@
-// Package people is the scene of people who walk and run along lanes over hills.
+// Package people is the scene of people that walk and run along lanes.
 package people
 
 import (
@@ -33,13 +33,13 @@ type Options struct {
 	Transfers []*manifold.StyleTransfer // of ecs.GramStyle
 }
 
-// Speeds are what the player may have someone do, m/s.
+// Speeds are the speeds that the player can ask for, m/s.
 var Speeds = [...]float32{scenes.KeepGait: 0, scenes.Walk: 1.2, scenes.Pace: 1.8, scenes.Trot: 2.8, scenes.Canter: 3.8}
 
 var help = []string{
-	"1 2 3 4: it walks, walks fast, jogs, runs    X: it stands",
+	"1 2 3 4: walk, walk fast, jog, run    X: stand",
 	"S: backward   Q E: sideways   W: ahead again",
-	"Space: the next one   R: from the start",
+	"Space: select the next person   R: restart",
 }
 
 // Scene is the running scene; it is a scenes.Scene.
@@ -76,14 +76,14 @@ func New(opt Options) (*Scene, error) {
 	case opt.Styled < 0 || opt.Styled > opt.Agents:
 		return nil, fmt.Errorf("people: %d of %d in a style: want 0 to all", opt.Styled, opt.Agents)
 	case opt.Styled > 0 && len(opt.styleSet()) == 0:
-		return nil, fmt.Errorf("people: Options.Styles and Transfers have no style but the neutral one, which is theirs")
+		return nil, fmt.Errorf("people: Options.Styles and Transfers have no style but the neutral one, which all people have")
 	case opt.Networks == nil:
 		return nil, fmt.Errorf("people: Options.Networks is missing")
 	}
 	s := &Scene{}
 	s.Init(&opt.Options)
 	var err error
-	if s.Stream, err = opt.Networks.NewStream(manifold.StreamOptions{People: opt.Agents, Styles: opt.Transfers, Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations}); err != nil {
+	if s.Stream, err = opt.Networks.NewStream(manifold.StreamOptions{Capacity: opt.Agents, Styles: opt.Transfers, Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations}); err != nil {
 		return nil, err
 	}
 	styles := animsys.Options{Styles: opt.Styles, Known: opt.Styles.InStyle("neutral")}

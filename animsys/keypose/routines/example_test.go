@@ -32,7 +32,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	stream, err := model.NewStream(keypose.StreamOptions{People: 1, Workers: 1})
+	stream, err := model.NewStream(keypose.StreamOptions{Capacity: 1, Workers: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

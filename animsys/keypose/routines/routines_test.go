@@ -45,7 +45,7 @@ func perform(t *testing.T, m *keypose.Model, seed uint64, name string, see func(
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
-	s := must.Get(m.NewStream(keypose.StreamOptions{People: 1, Workers: 1}))(t)
+	s := must.Get(m.NewStream(keypose.StreamOptions{Capacity: 1, Workers: 1}))(t)
 	defer s.Close()
 	must.Get(s.Add(feature.Place{}, &keypose.Performance{Loop: r}))(t)
 	player := testgen.Play(s, m.Layout.Skel.Len())

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"mannequin/animsys/feature"
@@ -140,8 +139,6 @@ func TestReadNamesBadFiles(t *testing.T) {
 	}
 	_, err := Read(dir)
 	for _, want := range []string{dir, "Xmean.bin has 11 bytes, want 1872", "Xstd.bin has 1876 bytes, want 1872", "cp2_b7.bin is missing", "wc0_w.bin is missing"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v does not say %q", err, want)
-		}
+		must.FailWith(t, err, want)
 	}
 }

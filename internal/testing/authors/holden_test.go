@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"mannequin/internal/testing/mocapdata"
@@ -203,9 +202,7 @@ func TestReadHoldenGolden(t *testing.T) {
 		}
 		clips, err := ReadHoldenGolden(dir)
 		if c.want != "" {
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, want %q", err, c.want)
-			}
+			must.FailWith(t, err, c.want)
 			continue
 		}
 		if err != nil || len(clips) != 1 || clips[0].Name != "a" || clips[0].Frames != 2 {

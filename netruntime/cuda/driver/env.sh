@@ -1,12 +1,12 @@
 #!/bin/sh
-# Prints what makes a program that imports gorgonia.org/cu build where no CUDA
-# toolkit is installed and start where there is no GPU:
+# Prints the settings with which a program that imports gorgonia.org/cu builds
+# without a CUDA toolkit and starts without a GPU:
 #
 #   eval "$(sh netruntime/cuda/driver/env.sh [BUILD_DIR])"
 #   go build -tags cuda ./...
 #
-# Before that it compiles driver.c to BUILD_DIR/libcuda.a, where that file is
-# missing or older than its sources. It needs go and the C compiler that go uses.
+# First it compiles driver.c to BUILD_DIR/libcuda.a, if that file is missing or
+# older than its sources. It needs go and the C compiler that go uses.
 set -eu
 
 new=
@@ -26,7 +26,7 @@ if [ ! -f "$dir/libcuda.a" ] || [ -n "$(find "$here" -type f -newer "$dir/libcud
 	mv -f -- "$new" "$dir/libcuda.a"
 fi
 
-# word quotes a flag for go where it holds blanks.
+# word quotes a flag for go if it has blanks.
 word() {
 	case $1 in
 	*[[:blank:]]*) printf '"%s"' "$1" ;;
@@ -44,12 +44,11 @@ set_flags() {
 	printf "export %s='%s'\n" "$1" "$(printf %s "$flags" | sed "s/'/'\\\\''/g")"
 }
 
-# Go does not look into cuda.h and libcuda.a to see whether what it built is
-# stale. It looks at the flags: the linker skips a -D, which here is the sources'
-# checksum.
+# Go does not check whether cuda.h and libcuda.a are newer than its results. It
+# checks the flags: the linker ignores -D, which here is the sources' checksum.
 sum=$(cat "$here/driver.c" "$here"/include/*.h | cksum | cut -d' ' -f1)
 
-# Ours stand before the folders that cu names, and so win over an installed cuda.h
+# Our folders come before those that cu names, and so win over an installed cuda.h
 # and libcuda.so. On an old glibc -lcuda needs the two libraries after it.
 set_flags CGO_CFLAGS "$(word "-I$here/include")"
 set_flags CGO_LDFLAGS "$(word "-L$dir") -lcuda -ldl -lpthread -DCUDA_DRIVER=$sum"

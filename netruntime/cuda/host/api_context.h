@@ -6,7 +6,7 @@
 
 namespace host {
 
-// lose is the end of a context; the last one takes all work with it.
+// lose ends a context. The last one takes all work with it.
 static void lose(Context* c) {
   c->references = 0;
   for (const Context& o : device.contexts)

@@ -64,8 +64,8 @@ static void add_copy(Stream* s, Side to, Side from, size_t bytes) {
   });
 }
 
-// host_side finds out of what kind a range of host memory is, and tells
-// whether it can be one.
+// host_side finds the kind of a range of host memory, and returns whether the
+// range is valid.
 static bool host_side(Side* side, const void* p, size_t bytes) {
   const bool pinned = device.pinned.holds(p, 1);
   *side = {const_cast<void*>(p), pinned ? &device.pinned : nullptr};
@@ -116,7 +116,7 @@ API int cuMemcpyDtoDAsync_v2(address to, address from, size_t bytes, void* strea
   return success;
 }
 
-// Copies that wait are the default stream's.
+// Copies that wait belong to the default stream.
 
 API int cuMemcpyHtoD_v2(address to, const void* from, size_t bytes) {
   BEGIN(cuMemcpyHtoD, context);

@@ -3,7 +3,7 @@
 #include "calls.h"
 #include "machine.h"
 
-// Hidden: a program's own function of a kernel's name would take its place.
+// Hidden: a program's own function with a kernel's name would replace it.
 #pragma GCC visibility push(hidden)
 
 #include "kernels.cu"
@@ -98,7 +98,7 @@ API int cuFuncSetAttribute(Function* function, int attribute, int value) {
   BEGIN(cuFuncSetAttribute, context);
   Function* const f = find_function(function);
   if (!f) return invalid_handle;
-  if (attribute == 9) return success;  // preferred size of shared memory: only advice
+  if (attribute == 9) return success;  // preferred size of shared memory: only a hint
   if (attribute != 8 || value < 0 || value > allowed_shared) return invalid_value;
   f->shared = value;
   return success;
@@ -123,7 +123,8 @@ API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* funct
   Function* const f = find_function(function);
   if (!f) return invalid_handle;
   if (!blocks || threads < 1 || threads > most_threads) return invalid_value;
-  // As on a device of 9.0: 2048 threads and 228 KB, of which a block takes one more.
+  // As on a device of 9.0: 2048 threads and 228 KB, of which a block takes one
+  // more.
   const size_t by_threads = 2048 / ((threads + 31) / 32 * 32), by_shared = (228 << 10) / (shared + 1024);
   *blocks = shared > size_t(std::max(f->shared, usual_shared)) ? 0 : std::min({by_threads, by_shared, size_t(32)});
   return success;

@@ -29,8 +29,8 @@ API int cuStreamSynchronize(void* stream) {
   return finish_stream(s);
 }
 
-// A query finds a stream or an event as it is, and then does some work, for
-// who asks again and again to come to an end.
+// A query returns the state of a stream or an event, and then does some work,
+// for callers that poll until it ends.
 API int cuStreamQuery(void* stream) {
   BEGIN(cuStreamQuery, context);
   Stream* const s = device.queues.find(stream);

@@ -1,10 +1,10 @@
-// Blocks of CUDA threads on the host. One block runs at a time, every thread
-// of it a coroutine: it runs until it must wait for others, and then a thread
-// drawn at random goes on, so that a missing barrier shows. A thread that spins
+// Blocks of CUDA threads on the host. One block runs at a time, and each of its
+// threads is a coroutine. A thread runs until it must wait for others. Then a
+// random thread continues, so that a missing barrier shows. A thread that spins
 // until another writes something spins forever. Everything here belongs to one
-// launch at a time; who launches holds a lock.
+// launch at a time; the launching code holds a lock.
 #pragma once
-// The fortified longjmp takes a jump to another stack for an error.
+// The fortified longjmp treats a jump to another stack as an error.
 #undef _FORTIFY_SOURCE
 
 #include <pthread.h>
@@ -29,7 +29,7 @@ struct uint3 {
   unsigned x, y, z;
 };
 
-// Those of the thread that runs.
+// Indices of the running thread.
 inline uint3 threadIdx, blockIdx, blockDim, gridDim;
 
 namespace host {
@@ -38,12 +38,12 @@ constexpr int most_threads = 1024;  // of a block
 constexpr size_t stack_bytes = 64 << 10;
 constexpr size_t most_shared = 256 << 10;
 
-// Where a thread is.
+// The state of a thread.
 enum Point { running, at_syncthreads, at_syncwarp, at_ldmatrix, at_mma_bf16, at_mma_tf32, returned, points };
 inline const char* const point_names[points] = {
     "running", "__syncthreads", "__syncwarp", "ldmatrix_x4", "mma_bf16", "mma_tf32", "returned"};
 
-// Copy is a cp_async16 that was issued and is not done.
+// Copy is a cp_async16 that was issued and has not ended.
 struct Copy {
   unsigned char* shared;
   const void* global;
@@ -58,14 +58,14 @@ struct Thread {
   uint3 index;
   int warp;
   Point at;
-  void* result;  // of the collective it is at, and its operands
+  void* result;  // of the current collective, and its operands
   const void* operands[2];
   std::vector<Copy> copies;  // in order of issue
-  long group;                // number of the group that is open
+  long group;                // number of the open group
 };
 
 struct Warp {
-  uint32_t ready;  // lanes that may go on
+  uint32_t ready;  // lanes that can continue
   int arrived;     // lanes that wait at the point below
   Point at;
   int returned;  // lanes
@@ -82,10 +82,10 @@ struct Launch {
 
 struct Block {
   const Launch* launch;
-  jmp_buf out;  // to whom runs the block
+  jmp_buf out;  // to the code that runs the block
   Warp warps[most_threads / 32];
-  uint32_t ready;  // warps with lanes that may go on
-  int warp;        // the one that ran last
+  uint32_t ready;  // warps with lanes that can continue
+  int warp;        // the last one that ran
   uint64_t stay;   // a new warp is drawn once in stay+1 times
   int threads, arrived, returned;
   unsigned char* shared;
@@ -94,7 +94,7 @@ struct Block {
 
 inline Thread threads[most_threads];
 inline Block block;
-inline Thread* self;  // the thread that runs
+inline Thread* self;  // the running thread
 inline uint64_t state = 1;
 
 inline void seed(uint64_t s) { state = s * 0x9e3779b97f4a7c15 | 1; }
@@ -113,8 +113,8 @@ inline int draw_bit(uint32_t mask) {
   return (__builtin_ctz(turned) + turn) & 31;
 }
 
-// patience draws how long whoever runs is kept on: not at all, for some time,
-// or until it cannot. The last lets it run as far ahead as it ever may.
+// patience draws how long a warp or stream keeps running: not at all, for some
+// time, or until it cannot. The last lets it run ahead as far as possible.
 inline uint64_t patience() {
   const uint64_t stays[] = {0, 15, ~0ull};
   return stays[draw() % 3];
@@ -127,7 +127,8 @@ inline void complain(const char* format, va_list list) {
   fputc('\n', stderr);
 }
 
-// die is for what a device does not define: a kernel must not do it at all.
+// die is for errors that are undefined on a device: a kernel must never make
+// them.
 [[noreturn]] __attribute__((format(printf, 1, 2), noinline)) inline void die(const char* format, ...) {
   va_list list;
   va_start(list, format);
@@ -135,7 +136,7 @@ inline void complain(const char* format, va_list list) {
   abort();
 }
 
-// fail is for what a device reports: the launch ends with an error.
+// fail is for errors that a device reports: the launch ends with an error.
 [[noreturn]] __attribute__((format(printf, 1, 2), noinline)) inline void fail(const char* format, ...) {
   va_list list;
   va_start(list, format);
@@ -157,7 +158,7 @@ inline void complain(const char* format, va_list list) {
   die("no thread can go on: they wait at different points");
 }
 
-// next takes the thread that goes on.
+// next returns the thread that continues.
 inline Thread* next() {
   if (!block.ready) stuck();
   if (!(block.ready >> block.warp & 1) || (draw() & block.stay) == 0) block.warp = draw_bit(block.ready);
@@ -179,7 +180,7 @@ inline void resumed(Thread* me) {
   me->at = running;
 }
 
-// yield lets another thread go on, and comes back when its caller is drawn.
+// yield lets another thread continue, and returns when its caller is drawn.
 __attribute__((noinline)) inline void yield() {
   Thread* const me = self;
   Thread* const other = next();
@@ -188,7 +189,8 @@ __attribute__((noinline)) inline void yield() {
 }
 
 // arrive waits for the other lanes at a collective. The last lane does not
-// wait: it gets true, does the work for all by their operands, and leaves.
+// wait: arrive returns true, and the lane does the work for all lanes and
+// leaves.
 __attribute__((noinline)) inline bool arrive(Point point, void* result = nullptr, const void* a = nullptr,
                                              const void* b = nullptr) {
   Thread* const me = self;
@@ -211,10 +213,10 @@ inline void leave() {
   yield();
 }
 
-// lane is the i-th thread of the warp that runs.
+// lane is the i-th thread of the running warp.
 inline Thread& lane(int i) { return threads[self->warp * 32 + i]; }
 
-// finish is the end of a thread; it comes back for the next block.
+// finish is the end of a thread. It returns for the next block.
 __attribute__((noinline)) inline void finish() {
   Thread* const me = self;
   Warp& w = block.warps[me->warp];
@@ -253,8 +255,8 @@ inline void park(int i) {
     t.stack = static_cast<char*>(p);
     mprotect(t.stack, page, PROT_NONE);  // stops a stack that grows too far
   }
-  // Were all stacks to begin at the same place of a page, they would all
-  // compete for the same lines of the cache.
+  // If all stacks began at the same place of a page, they would compete for the
+  // same cache lines.
   const size_t shift = i % 32 * 128;
   ucontext_t context;
   getcontext(&context);
@@ -267,8 +269,8 @@ inline void park(int i) {
   t.parked = true;
 }
 
-// shared_end is the end of the memory that blocks share; behind it is a page
-// that nobody may touch.
+// shared_end is the end of the memory that blocks share. An inaccessible page
+// follows.
 inline unsigned char* shared_end() {
   static unsigned char* end;
   if (!end) {
@@ -284,11 +286,11 @@ inline unsigned char* shared_end() {
   return end;
 }
 
-// run_block runs block blockIdx and tells whether it came to its end.
+// run_block runs block blockIdx and returns whether it completed.
 __attribute__((noinline)) inline bool run_block() {
   const Launch& l = *block.launch;
-  // The beginning is aligned to 128 bytes; up to 112 bytes are then left
-  // before the page, and watched.
+  // The beginning is aligned to 128 bytes. Up to 112 bytes are then left before
+  // the page, and are checked.
   const size_t used = (l.shared + 15) / 16 * 16, taken = (l.shared + 127) / 128 * 128;
   block.shared = shared_end() - taken;
   memset(block.shared, 0xff, taken);
@@ -314,7 +316,7 @@ __attribute__((noinline)) inline bool run_block() {
   block.stay = patience();
   if (_setjmp(block.out) == 0) _longjmp(next()->context, 1);
   if (block.failed) {
-    // The coroutines stand somewhere within the kernel: begin them anew.
+    // The coroutines are somewhere within the kernel: start them again.
     for (Thread& t : threads) t.parked = false;
     return false;
   }
@@ -324,7 +326,7 @@ __attribute__((noinline)) inline bool run_block() {
   return true;
 }
 
-inline struct sigaction others;  // the handler that was there before
+inline struct sigaction others;  // the previous handler
 inline pthread_t runner;         // the OS thread that runs a kernel
 
 inline void on_fault(int signal, siginfo_t* info, void* context) {
@@ -336,15 +338,15 @@ inline void on_fault(int signal, siginfo_t* info, void* context) {
   if (others.sa_flags & SA_SIGINFO)
     others.sa_sigaction(signal, info, context);
   else if (others.sa_handler == SIG_DFL || others.sa_handler == SIG_IGN)
-    sigaction(signal, &others, nullptr);  // the fault comes again, and ends the program
+    sigaction(signal, &others, nullptr);  // the fault occurs again, and ends the program
   else
     others.sa_handler(signal);
 }
 
-// run runs the blocks of a launch in random order, and tells whether all came
-// to their end. Threads of a block: a multiple of 32.
+// run runs the blocks of a launch in random order, and returns whether all
+// completed. The number of threads of a block is a multiple of 32.
 __attribute__((noinline)) inline bool run(const Launch& l) {
-  static char stack[64 << 10];  // for the handler, where the OS thread has none
+  static char stack[64 << 10];  // for the handler, if the OS thread has none
   block.launch = &l;
   blockDim = l.block;
   gridDim = l.grid;

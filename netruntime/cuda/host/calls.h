@@ -1,15 +1,15 @@
-// The fake device's state, and what every call of the API begins with.
+// The fake device's state, and the beginning of every call of the API.
 //
 // Environment, read at every call:
-//   FAKE_CUDA_SEED     of all that is random; 1 if unset
-//   FAKE_CUDA_FAIL     "function:n:code": the n-th call of a function from now
-//                      on (its name without a version) returns the code, and
-//                      so does all after it where the code is 700, 719 or 46.
-//                      Any change of the variable ends that, as well as the
-//                      errors that kernels left behind. A change is seen at
-//                      the next call; fakeHeal does the same at once.
-//   FAKE_CUDA_DEVICES  number of devices, 1 if unset
-//   FAKE_CUDA_SMS      number of multiprocessors, 4 if unset
+//  FAKE_CUDA_SEED     seed of everything random; 1 if unset
+//  FAKE_CUDA_FAIL     "function:n:code": the n-th call of a function from now
+//                     on (its name without a version) returns the code. So do
+//                     all later calls if the code is 700, 719 or 46. A change
+//                     of the variable ends that, and errors left by kernels.
+//                     It takes effect at the next call; fakeHeal does the same
+//                     at once.
+//  FAKE_CUDA_DEVICES  number of devices, 1 if unset
+//  FAKE_CUDA_SMS      number of multiprocessors, 4 if unset
 #pragma once
 #include <algorithm>
 #include <list>
@@ -81,13 +81,13 @@ struct Module {
   std::list<Function> functions;
 };
 
-// Context is alive while it has references. Memory, streams and all else
-// belong to the device: what is left when a context ends still counts as live.
+// Context is alive while it has references. Memory, streams and everything else
+// belong to the device: objects left when a context ends still count as live.
 struct Context {
   int references;
 };
 
-// Injection is what FAKE_CUDA_FAIL asks for.
+// Injection is the failure that FAKE_CUDA_FAIL requests.
 struct Injection {
   std::string text, function;
   int left = 0, code = 0;
@@ -96,7 +96,7 @@ struct Injection {
 struct Device {
   std::mutex lock;
   bool initialized = false;
-  int broken = 0;  // what every call returns after an error that stays
+  int broken = 0;  // the result of every call after a permanent error
   Pages memory, pinned;
   Queues queues;
   std::list<Event> events;
@@ -142,7 +142,7 @@ inline const char* variable(const char* name, const char* otherwise) {
 
 inline int devices() { return atoi(variable("FAKE_CUDA_DEVICES", "1")); }
 
-// spoil makes an error stay.
+// spoil makes an error permanent.
 inline int spoil(int error) {
   if (error) {
     device.broken = error;
@@ -177,15 +177,15 @@ inline void read_environment() {
   in.function = function;
 }
 
-// Need is what a call asks for; everything before it in the list, too, but
-// that counting devices is possible on a broken one.
+// Need is the requirements of a call. Each includes those before it in the
+// list, except that a broken device can still count devices.
 enum Need { nothing, counting, unbroken, context };
 
-// Call is one call of the API, and holds the lock as long as it lasts.
+// Call is one call of the API. It holds the lock for its duration.
 struct Call {
   std::lock_guard<std::mutex> guard;
   int error = 0;       // to return at once, if not 0
-  bool stays = false;  // the error is injected, or stays from an earlier call
+  bool stays = false;  // the error is injected, or permanent from an earlier call
 
   Call(const char* name, Need need) : guard(device.lock) {
     read_environment();
@@ -214,9 +214,9 @@ struct Call {
   Call call(#name, need); \
   if (call.error) return call.error
 
-// RELEASE begins a call that frees something. It does so even where an error
-// that stays or that was injected is returned, for fakeLive to count only what
-// nobody tried to free.
+// RELEASE begins a call that frees something. It frees even if it returns an
+// injected or permanent error, so that fakeLive counts only objects that nobody
+// tried to free.
 #define RELEASE(name)        \
   Call call(#name, context); \
   if (call.error && !call.stays) return call.error

@@ -1,14 +1,14 @@
-// A libcuda with one device, which is this processor: for tests of all that
-// calls CUDA on machines that have none. It has what the backend calls, and
-// refuses what a driver refuses. From netruntime/cuda:
+// A libcuda with one device, this processor, to test code that calls CUDA on
+// machines without it. It has the functions that the backend calls, and refuses
+// the same calls as a driver. From netruntime/cuda:
 //
-//   g++ -O2 -std=c++17 -shared -fPIC -I host -I kernels host/fake.cpp -o libfakecuda.so
+//  g++ -O2 -std=c++17 -shared -fPIC -I host -I kernels host/fake.cpp -o libfakecuda.so
 //
-// Asynchronous work is done no sooner than somebody synchronises, see queues.h;
-// blocks and threads run in random order, see block.h; memory has forbidden
-// pages around it, see pages.h. calls.h lists the environment's variables.
-// Two things are stricter than on a device: freeing memory does not wait for
-// work that uses it, and every call but the first few needs a current context.
+// Asynchronous work is done only when the program synchronises: see queues.h.
+// Blocks and threads run in random order: see block.h. Memory has inaccessible
+// pages around it: see pages.h. calls.h lists the environment's variables. Two
+// things are stricter than on a device: freeing memory does not wait for work
+// that uses it, and every call except the first few needs a current context.
 #include "machine.h"
 #include "calls.h"
 #include "api_context.h"
@@ -99,8 +99,8 @@ API int cuDeviceTotalMem_v2(size_t* bytes, int number) {
 
 // For tests
 
-// fakeCalls is how often a function was called, by its name without a version;
-// for an empty name all of them.
+// fakeCalls returns the number of calls of a function, by its name without a
+// version, or of all functions for an empty name.
 API unsigned long long fakeCalls(const char* name) {
   std::lock_guard<std::mutex> guard(device.lock);
   if (!*name) {
@@ -112,14 +112,14 @@ API unsigned long long fakeCalls(const char* name) {
   return it == device.calls.end() ? 0 : it->second;
 }
 
-// fakeLive is how many allocations, streams, events and modules there are.
+// fakeLive returns the number of allocations, streams, events and modules.
 API long long fakeLive() {
   std::lock_guard<std::mutex> guard(device.lock);
   return device.memory.count() + device.pinned.count() + device.queues.count() + device.events.size() +
          device.modules.size();
 }
 
-// fakeHeal ends an error that stays, and reads FAKE_CUDA_FAIL anew.
+// fakeHeal ends a permanent error, and reads FAKE_CUDA_FAIL again.
 API void fakeHeal() {
   std::lock_guard<std::mutex> guard(device.lock);
   device.broken = 0;

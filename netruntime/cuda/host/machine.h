@@ -1,10 +1,10 @@
-// What kernels ask of the machine, on the host. It takes the place of the
-// device's machine.h, by the include path or by being included before it: both
-// have the same guard.
+// The machine for kernels on the host. It replaces the device's machine.h,
+// through the include path or by being included first: both have the same
+// guard.
 //
-// The host is stricter than a device. Shared memory and the places of copies
-// under way hold NaN (all bits set) until something is written; whatever a
-// device leaves undefined ends the program with a message.
+// The host is stricter than a device. Shared memory and the targets of pending
+// copies hold NaN (all bits set) until they are written. Anything that is
+// undefined on a device ends the program with a message.
 #ifndef MANNEQUIN_MACHINE_H
 #define MANNEQUIN_MACHINE_H
 
@@ -19,7 +19,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// CUDA's types of several values, aligned as there.
+// CUDA's types of several values, with the same alignment.
 
 struct alignas(8) uint2 {
   unsigned x, y;
@@ -37,7 +37,7 @@ struct alignas(16) float4 {
   float x, y, z, w;
 };
 
-// shared_memory is the block's, as many bytes as the launch asked for.
+// shared_memory belongs to the block, with the launch's number of bytes.
 inline unsigned char* shared_memory() { return host::block.shared; }
 
 inline void __syncthreads() {
@@ -71,8 +71,8 @@ inline void check_shared(const char* what, const void* p) {
 }  // namespace host
 
 // cp_async16 copies 16 bytes to shared memory: the first bytes of them from
-// global, the rest are zero. It is done when cp_async_wait says so, and here
-// never before.
+// global, the rest are zero. The copy ends at cp_async_wait, and here never
+// before.
 inline void cp_async16(void* shared, const void* global, int bytes) {
   using namespace host;
   check_shared("cp_async16", shared);
@@ -82,8 +82,8 @@ inline void cp_async16(void* shared, const void* global, int bytes) {
   self->copies.push_back({static_cast<unsigned char*>(shared), global, bytes, self->group});
 }
 
-// shared_pointer is an address in shared memory, whose beginning is a multiple
-// of 128.
+// shared_pointer is an address in shared memory, which begins at a multiple of
+// 128.
 typedef uintptr_t shared_pointer;
 
 inline shared_pointer shared_address(const void* p) { return reinterpret_cast<shared_pointer>(p); }
@@ -95,7 +95,7 @@ inline void cp_async16(shared_pointer to, const void* global, int bytes) {
 // cp_async_commit closes the group of the thread's copies since the last one.
 inline void cp_async_commit() { host::self->group++; }
 
-// cp_async_wait waits for all groups of the thread but the newest N.
+// cp_async_wait waits for all groups of the thread except the newest N.
 template <int N>
 inline void cp_async_wait() {
   std::vector<host::Copy>& copies = host::self->copies;
@@ -108,8 +108,9 @@ inline void cp_async_wait() {
   copies.erase(copies.begin(), copies.begin() + done);
 }
 
-// ldmatrix_x4 loads four matrices of 8 rows of 16 bytes for a warp: lane l
-// names row l%8 of matrix l/8 and gets, of each, 4 bytes of row l/4.
+// ldmatrix_x4 loads four matrices of 8 rows of 16 bytes for a warp. Lane l
+// gives the address of row l%8 of matrix l/8. It gets 4 bytes of row l/4 of
+// each matrix.
 inline void ldmatrix_x4(uint32_t r[4], const void* row) {
   using namespace host;
   check_shared("ldmatrix_x4", row);
@@ -139,7 +140,7 @@ inline uint32_t to_bits(float f) {
 // to_bf16 rounds to nearest, ties to even.
 inline uint16_t to_bf16(float f) {
   const uint32_t u = to_bits(f);
-  if (f != f) return u >> 16 | 0x40;  // a NaN of low bits alone would become infinite
+  if (f != f) return u >> 16 | 0x40;  // a NaN with only low bits would become infinite
   return (u + 0x7fff + (u >> 16 & 1)) >> 16;
 }
 

@@ -21,7 +21,7 @@ static bool run(void (*kernel)(const uint64_t*), unsigned blocks, unsigned threa
 }
 
 // last_words runs a kernel in a process of its own. They are empty if it did
-// not end by abort, or did not say who and where it was.
+// not end by abort, or did not print its thread and place.
 static std::string last_words(void (*kernel)(const uint64_t*), uint64_t seed = 1) {
   int ends[2];
   if (pipe(ends)) return "";
@@ -53,8 +53,8 @@ static bool dies(void (*kernel)(const uint64_t*), const char* words) {
   return has(said, words);
 }
 
-// dies_of_return is for threads that do not come to a barrier: who waits may
-// see that they have returned, or they that somebody waits.
+// dies_of_return is for threads that do not reach a barrier. A waiting thread
+// may see that they have returned, or they may see that a thread waits.
 static bool dies_of_return(void (*kernel)(const uint64_t*), const char* barrier) {
   int before = 0, after = 0;
   for (int seed = 1; seed <= 20; seed++) {
@@ -68,8 +68,8 @@ static bool dies_of_return(void (*kernel)(const uint64_t*), const char* barrier)
 
 static float normal() { return (int(host::draw() % 20001) - 10000) / 5000.0f; }
 
-// Products, by whole matrices: the layouts are written a second time here, as
-// lists of places.
+// Products, by whole matrices. The layouts are written a second time here, as
+// lists of positions.
 
 static float a16[16][16], b16[16][8], c16[16][8], got16[16][8];
 
@@ -87,7 +87,7 @@ static void bf16_kernel(const uint64_t*) {
 static void tf32_kernel(const uint64_t*) {
   const int l = threadIdx.x, g = l >> 2, t = l & 3;
   float c[4] = {c16[g][2 * t], c16[g][2 * t + 1], c16[g + 8][2 * t], c16[g + 8][2 * t + 1]};
-  // Bits that must not count.
+  // Bits that must not matter.
   const uint32_t noise = host::draw() & 0x1fff;
   const uint32_t a[4] = {to_bits(a16[g][t]) | noise, to_bits(a16[g + 8][t]) | noise, to_bits(a16[g][t + 4]) | noise,
                          to_bits(a16[g + 8][t + 4]) | noise};
@@ -155,7 +155,7 @@ static bool all(const uint32_t* p, int words, uint32_t value) {
 }
 
 static void copy_kernel(const uint64_t*) {
-  // Every thread has a place of its own for each of 5 copies.
+  // Every thread has its own target for each of 5 copies.
   uint32_t* to = reinterpret_cast<uint32_t*>(shared_memory()) + threadIdx.x * 20;
   CHECK(all(to, 20, ~0u));
   for (int i = 0; i < 20; i++) to[i] = 7;
@@ -191,7 +191,7 @@ static void test_copies() {
   CHECK(run(copy_kernel, 3, 64, 64 * 80));
 }
 
-// Barriers: threads hand numbers on, with and without.
+// Barriers: threads pass numbers on, with and without barriers.
 
 static bool with_barrier;
 static int wrong;
@@ -248,7 +248,7 @@ static void test_barriers() {
   CHECK(visited == 24 && !sorted);
 }
 
-// What must end the program.
+// Errors that must end the program.
 
 static void test_deaths() {
   CHECK(dies_of_return([](const uint64_t*) { if (threadIdx.x % 4 == 0) __syncthreads(); }, "__syncthreads"));
@@ -269,11 +269,11 @@ static void test_deaths() {
     uint32_t r[4];
     ldmatrix_x4(r, shared_memory() + 16 * threadIdx.x);
   }, "ldmatrix_x4: address"));
-  // 1000 bytes asked for, 1008 granted, 1024 to the page.
+  // 1000 bytes requested, 1008 usable, 1024 up to the page.
   CHECK(dies([](const uint64_t*) { shared_memory()[1010] = 1; }, "byte 1010"));
 }
 
-// What must end the launch, and no more.
+// Errors that must end only the launch.
 
 static int depth(int n) {
   volatile char big[1024];
@@ -292,14 +292,14 @@ static void test_faults() {
   CHECK(run(copy_kernel, 3, 64, 64 * 80));
 }
 
-// Rounding, against arithmetic on the values.
+// Rounding, compared with arithmetic on the values.
 
-// rounded keeps bits of the mantissa, by the distances to both neighbours.
+// rounded keeps bits of the mantissa, by the distance to both neighbours.
 static float rounded(float f, int bits, bool even) {
   if (f == 0 || !std::isfinite(f)) return f;
   int exponent;
   std::frexp(f, &exponent);
-  // The neighbours are whole multiples of the step, f scaled is exact.
+  // The neighbours are whole multiples of the step; f scaled is exact.
   const double step = std::ldexp(1.0, std::max(exponent, -125) - 1 - bits);
   const double x = std::fabs(double(f)) / step, below = std::floor(x), part = x - below;
   double n = part > 0.5 ? below + 1 : below;

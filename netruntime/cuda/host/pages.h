@@ -1,8 +1,8 @@
 // Memory of the fake device, and pinned memory of the host. Every allocation
-// has pages of its own: one that nobody may touch lies before it and another
-// right behind its end, rounded up to 16 bytes. So it begins at a multiple of
-// 16 only, where a device's begins at one of 256. Freed memory cannot be
-// touched either, and its addresses are not used again.
+// has pages of its own. An inaccessible page lies before it, and another
+// directly after its end, rounded up to 16 bytes. So it begins at a multiple of
+// only 16 bytes; a device's memory begins at one of 256. Freed memory is
+// inaccessible too, and its addresses are not used again.
 #pragma once
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace host {
 
 class Pages {
  public:
-  // take returns new memory that holds NaN, or null where there is none.
+  // take returns new memory filled with NaN, or null if there is none.
   void* take(size_t bytes) {
     const size_t page = sysconf(_SC_PAGESIZE);
     const size_t used = (bytes + 15) / 16 * 16, inner = (used + page - 1) / page * page;
@@ -35,19 +35,20 @@ class Pages {
     return begin;
   }
 
-  // give takes memory back, and tells whether p was the beginning of some.
+  // give frees memory, and returns whether p was the beginning of an
+  // allocation.
   bool give(const void* p) {
     const auto it = live_.find(reinterpret_cast<uintptr_t>(p));
     if (it == live_.end()) return false;
     const Extent& e = it->second;
-    // A new mapping in the old one's place: the system gets the memory back.
+    // Replace the mapping by a new one: the system gets the memory back.
     mmap(e.first, e.inner, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     total_ -= e.bytes;
     live_.erase(it);
     return true;
   }
 
-  // holds tells whether the range lies inside one allocation.
+  // holds returns whether the range lies inside one allocation.
   bool holds(const void* p, size_t bytes) const {
     const uintptr_t at = reinterpret_cast<uintptr_t>(p);
     auto it = live_.upper_bound(at);

@@ -1,7 +1,7 @@
-// Streams and events of the fake device. Work waits in its stream until
-// somebody synchronises. Then streams take turns in random order, as far as
-// the order within a stream and the events allow it: a missing dependency
-// shows as work that comes too early or too late.
+// Streams and events of the fake device. Work waits in its stream until the
+// program synchronises. Then streams take turns in random order, within the
+// order of each stream and the events. So a missing dependency shows as work
+// that comes too early or too late.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -51,7 +51,7 @@ class Queues {
     return &streams_.back();
   }
 
-  // close forgets a stream once its work is done.
+  // close removes a stream when its work is done.
   void close(Stream* s) {
     s->open = false;
     sweep();
@@ -92,7 +92,7 @@ class Queues {
     return true;
   }
 
-  // step does one piece of work of a stream drawn at random. There must be some.
+  // step does one piece of work of a random stream. There must be some.
   int step() {
     std::vector<Stream*> ready;
     bool again = false;
@@ -102,7 +102,7 @@ class Queues {
         again |= &s == latest_;
       }
     if (ready.empty()) {
-      // A record always comes before who waits for it.
+      // A record always comes before the work that waits for it.
       fputs("fake cuda: no stream can go on\n", stderr);
       abort();
     }
@@ -116,7 +116,7 @@ class Queues {
     return error;
   }
 
-  // drop forgets all work. Nobody shall wait for a record that was dropped.
+  // drop removes all work. No work may wait for a record that was dropped.
   void drop() {
     for (Stream& s : streams_) {
       for (Work& w : s.work)
@@ -127,7 +127,7 @@ class Queues {
   }
 
   long long count() const {
-    long long n = -1;  // the default stream is nobody's
+    long long n = -1;  // the default stream belongs to nobody
     for (const Stream& s : streams_) n += s.open;
     return n;
   }
@@ -137,8 +137,8 @@ class Queues {
     if (s.work.empty()) return false;
     const Work& w = s.work.front();
     if (w.wait && !w.wait->done) return false;
-    // The default stream waits for what was asked of blocking streams
-    // before, and they for what was asked of it.
+    // The default stream waits for earlier work of blocking streams, and they
+    // wait for its earlier work.
     if (!s.blocking) return true;
     for (const Stream& o : streams_)
       if (o.blocking && (&o == normal()) != (&s == normal()) && !o.work.empty() && o.work.front().number < w.number)
@@ -151,7 +151,7 @@ class Queues {
   }
 
   std::list<Stream> streams_;  // the default stream first
-  Stream* latest_ = nullptr;   // the one that did work last
+  Stream* latest_ = nullptr;   // the last one that did work
   uint64_t stay_ = 0;          // of latest_: another is drawn once in stay+1 times
   uint64_t number_ = 0;
 };

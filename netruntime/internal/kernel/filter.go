@@ -1,7 +1,7 @@
 package kernel
 
-// Taps is the way in which a convolution over time reads its operand, a sequence of frames of
-// Channels values:
+// Taps describes how a convolution over time reads its operand, a sequence of frames of Channels
+// values:
 //
 //	y[t] = Σ_w x[t − Before + w]·W_w   for w < Width, with zeros outside.
 //

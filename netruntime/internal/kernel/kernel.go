@@ -16,9 +16,9 @@ import (
 	"slices"
 )
 
-//go:generate env GOFLAGS=-tags=noasm go run asm/gemm.go -out gemm_amd64.s -stubs gemm_amd64.go -pkg kernel
+//go:generate env GOFLAGS=-tags=noasm go run asm/gemm.go asm/isa.go -out gemm_amd64.s -stubs gemm_amd64.go -pkg kernel
 //go:generate env GOFLAGS=-tags=noasm go run asm/elem.go asm/act.go asm/isa.go -out elem_amd64.s -stubs elem_amd64.go -pkg kernel
-//go:generate env GOFLAGS=-tags=noasm go run asm/packed.go -out packed_amd64.s -stubs packed_amd64.go -pkg kernel
+//go:generate env GOFLAGS=-tags=noasm go run asm/packed.go asm/isa.go -out packed_amd64.s -stubs packed_amd64.go -pkg kernel
 
 // BlockK is the number of products that Gemm sums in a register before it adds the sum to the
 // output.

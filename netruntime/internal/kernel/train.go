@@ -77,7 +77,7 @@ func SumSquares(x []float32) float64 {
 	return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]))
 }
 
-//go:generate env GOFLAGS=-tags=noasm go run asm/blend.go -out blend_amd64.s -stubs blend_amd64.go -pkg kernel
+//go:generate env GOFLAGS=-tags=noasm go run asm/blend.go asm/isa.go -out blend_amd64.s -stubs blend_amd64.go -pkg kernel
 
 // BlendGrad is the step after the product with one expert's weights in a blended layer's backward
 // pass. g holds n rows of len(w) values: the gradient of the expert's scaled input, transposed. x
@@ -105,7 +105,7 @@ func BlendGrad(dx, dw, g, x, w []float32, n int) {
 	}
 }
 
-//go:generate env GOFLAGS=-tags=noasm go run asm/random.go -out random_amd64.s -stubs random_amd64.go -pkg kernel
+//go:generate env GOFLAGS=-tags=noasm go run asm/random.go asm/isa.go -out random_amd64.s -stubs random_amd64.go -pkg kernel
 
 // Hash mixes two numbers into 64 random bits. It is a random source without state, so there is none
 // to save.

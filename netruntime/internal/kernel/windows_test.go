@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 // TestGemmWindows compares products of overlapping rows with the same products of copied rows, in
@@ -74,14 +76,7 @@ func TestWindowsMisuse(t *testing.T) {
 		"short sum":  func() { p.GemmOfWindows(1, make([]float32, 4), 1, x, 3, false, make([]float32, 2), 3) },
 		"negative":   func() { p.GemmWindows(Windows{nil, -1, 2, 2, 5}, 3, true, 1, nil, 3, false, nil, 1) },
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			f()
-		}()
+		t.Run(name, func(t *testing.T) { must.Panic(t, "kernel: ", f) })
 	}
 	p.GemmWindows(x, 3, true, 1, make([]float32, 3), 3, false, make([]float32, 4), 1)
 }

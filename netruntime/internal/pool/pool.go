@@ -52,9 +52,9 @@ const (
 const (
 	// patience is the time for which a worker looks for work before it is parked.
 	patience = 50 * time.Microsecond
-	// within is the time for which a worker of a call in progress waits for the others before it
-	// sleeps. It is longer than most calls of f, because a sleep may take a millisecond.
-	within = 2 * time.Millisecond
+	// stepPatience is the time for which a worker of a call in progress waits for the others before
+	// it sleeps. It is longer than most calls of f, because a sleep may take a millisecond.
+	stepPatience = 2 * time.Millisecond
 )
 
 // New starts a pool of the given number of workers. The caller of Run is one of them, and fewer
@@ -133,7 +133,7 @@ func (p *Pool) start() {
 func (p *Pool) leave() {
 	p.gate.And(^uint64(gateOpen))
 	for w := (wait{}); p.gate.Load()&gateInside != 0; {
-		if !w.on(within) {
+		if !w.spin(stepPatience) {
 			if p.gate.Or(gateWaiting)&gateInside != 0 {
 				<-p.done
 			}
@@ -182,7 +182,7 @@ func (p *Pool) help(worker int) {
 				}
 				w = wait{}
 			}
-			if !w.on(patience) {
+			if !w.spin(patience) {
 				break
 			}
 		}
@@ -228,7 +228,7 @@ func (p *Pool) work(worker int) {
 			return
 		default:
 			// The other workers are in the step's last calls.
-			if !w.on(within) {
+			if !w.spin(stepPatience) {
 				time.Sleep(patience)
 			}
 		}
@@ -241,9 +241,9 @@ type wait struct {
 	since time.Time
 }
 
-// on waits a little, and sometimes yields to other goroutines. It reports whether it has waited for
-// less than the limit.
-func (w *wait) on(limit time.Duration) bool {
+// spin waits a little, and sometimes yields to other goroutines. It reports whether it has waited
+// for less than the limit.
+func (w *wait) spin(limit time.Duration) bool {
 	w.n++
 	if w.n%32 != 0 {
 		return true

@@ -37,28 +37,28 @@ type Options struct {
 
 // Report is the result.
 type Report struct {
-	Model       string             `json:"model"`
-	Recordings  []Clips            `json:"recordings"`
-	Walks       Clips              `json:"walks"` // over the clips of held-out recordings of 0.5 to 2 m/s
-	Runs        Clips              `json:"runs"`  // of faster ones
-	Slow        Clips              `json:"slow"`  // of slower ones
-	KL          float64            `json:"kl_nats"`
-	Active      int                `json:"active_values"` // latent values with a divergence above 0.1 nats
-	Values      int                `json:"values"`
-	Clips       int                `json:"clips"`
-	Components  []Component        `json:"components"`
-	Told        []Trait            `json:"told"` // of held-out clips
-	Made        []Slider           `json:"made"`
-	Chain       Chain              `json:"chain"`
-	Walking     []metrics.Strolled `json:"strollers,omitempty"`
-	Rates       []Rate             `json:"rates"`
-	Figures     []string           `json:"figures,omitempty"`
-	Bars        eval.Bars          `json:"bars"`
-	model       *latent.Model      // under test
-	coder       *latent.Coder      //
-	traits      []latent.Trait     //
-	train, held encoded            //
-	rng         *rand.Rand         //
+	Model       string                `json:"model"`
+	Recordings  []Clips               `json:"recordings"`
+	Walks       Clips                 `json:"walks"` // over the clips of held-out recordings of 0.5 to 2 m/s
+	Runs        Clips                 `json:"runs"`  // of faster ones
+	Slow        Clips                 `json:"slow"`  // of slower ones
+	KL          float64               `json:"kl_nats"`
+	Active      int                   `json:"active_values"` // latent values with a divergence above 0.1 nats
+	Values      int                   `json:"values"`
+	Clips       int                   `json:"clips"`
+	Components  []Component           `json:"components"`
+	Told        []Trait               `json:"told"` // of held-out clips
+	Made        []Slider              `json:"made"`
+	Chain       Chain                 `json:"chain"`
+	Walking     []metrics.LatentCrowd `json:"strollers,omitempty"`
+	Rates       []Rate                `json:"rates"`
+	Figures     []string              `json:"figures,omitempty"`
+	Bars        eval.Bars             `json:"bars"`
+	model       *latent.Model         // under test
+	coder       *latent.Coder         //
+	traits      []latent.Trait        //
+	train, held encoded               //
+	rng         *rand.Rand            //
 }
 
 // Clips is the reconstruction of the clips of a recording.

@@ -135,9 +135,7 @@ func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "people")
 	takes := []*registration.Take{take(t, "walk-stop", "old"), take(t, "stand-still", "proud")}
 	for range 2 { // again, too
-		if err := Write(dir, takes); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(dir, takes))
 	}
 	for _, tk := range takes {
 		b := must.Get(mocap.OpenBVH(filepath.Join(dir, tk.Name+".bvh")))(t)
@@ -164,9 +162,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("licence %q, error %v", text, err)
 	}
 	other := t.TempDir()
-	if err := os.WriteFile(filepath.Join(other, dataset.SourceFile), []byte("x"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(other, dataset.SourceFile), []byte("x"), 0o666))
 	if err := Write(other, takes); err == nil || !strings.Contains(err.Error(), "other recordings") {
 		t.Errorf("a folder of other recordings: error %v", err)
 	}

@@ -293,6 +293,5 @@ func (v *isa) lstmCells() {
 	}
 	DECQ(rows)
 	JNZ(LabelRef("loop"))
-	VZEROUPPER()
-	RET()
+	end()
 }

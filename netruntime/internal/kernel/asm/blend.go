@@ -2,7 +2,7 @@
 
 // This program writes the kernels of blended layers:
 //
-//	go run blend.go -out ../blend_amd64.s -stubs ../blend_amd64.go -pkg kernel
+//	go run blend.go isa.go -out ../blend_amd64.s -stubs ../blend_amd64.go -pkg kernel
 package main
 
 import (
@@ -12,9 +12,8 @@ import (
 )
 
 // blendGrad emits BlendGrad. width is a multiple of two vectors.
-func blendGrad(name string, bytes int, vec func() reg.VecVirtual) {
-	TEXT("blendGrad"+name, NOSPLIT, "func(dx, dw, grad, x, w *float32, width, n int)")
-	Pragma("noescape")
+func (v *isa) blendGrad() {
+	text("blendGrad"+v.name, "func(dx, dw, grad, x, w *float32, width, n int)")
 	ptr := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
 	dx, dw, g, x, w := ptr("dx"), ptr("dw"), ptr("grad"), ptr("x"), ptr("w")
 	width, n := ptr("width"), ptr("n")
@@ -23,42 +22,40 @@ func blendGrad(name string, bytes int, vec func() reg.VecVirtual) {
 	SHLQ(U8(2), stride)
 	Label("columns")
 	var wv, sum [2]reg.VecVirtual
-	for v := range wv {
-		wv[v], sum[v] = vec(), vec()
-		VMOVUPS(Mem{Base: w, Disp: v * bytes}, wv[v])
-		VMOVUPS(Mem{Base: dw, Disp: v * bytes}, sum[v])
+	for k := range wv {
+		wv[k], sum[k] = v.vec(), v.vec()
+		VMOVUPS(Mem{Base: w, Disp: k * v.bytes}, wv[k])
+		VMOVUPS(Mem{Base: dw, Disp: k * v.bytes}, sum[k])
 	}
 	XORQ(off, off)
 	MOVQ(n, i)
 	Label("rows")
-	for v := range wv {
-		at := func(p reg.Register) Mem { return Mem{Base: p, Index: off, Scale: 1, Disp: v * bytes} }
-		gv, dv := vec(), vec()
+	for k := range wv {
+		at := func(p reg.Register) Mem { return Mem{Base: p, Index: off, Scale: 1, Disp: k * v.bytes} }
+		gv, dv := v.vec(), v.vec()
 		VMOVUPS(at(g), gv)
 		VMOVUPS(at(dx), dv)
-		VFMADD231PS(gv, wv[v], dv)
+		VFMADD231PS(gv, wv[k], dv)
 		VMOVUPS(dv, at(dx))
-		VFMADD231PS(at(x), gv, sum[v])
+		VFMADD231PS(at(x), gv, sum[k])
 	}
 	ADDQ(stride, off)
 	DECQ(i)
 	JNZ(LabelRef("rows"))
-	for v := range sum {
-		VMOVUPS(sum[v], Mem{Base: dw, Disp: v * bytes})
+	for k := range sum {
+		VMOVUPS(sum[k], Mem{Base: dw, Disp: k * v.bytes})
 	}
 	for _, p := range []reg.Register{dx, dw, g, x, w} {
-		ADDQ(U32(uint32(2*bytes)), p)
+		ADDQ(U32(uint32(2*v.bytes)), p)
 	}
-	SUBQ(U8(uint8(2*bytes/4)), width)
+	SUBQ(U8(uint8(2*v.bytes/4)), width)
 	JNZ(LabelRef("columns"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func main() {
-	Package("mannequin/netruntime/internal/kernel")
-	ConstraintExpr("amd64,!noasm")
-	blendGrad("AVX2", 32, func() reg.VecVirtual { return YMM() })
-	blendGrad("AVX512", 64, func() reg.VecVirtual { return ZMM() })
+	begin()
+	(&isa{name: "AVX2", bytes: 32}).blendGrad()
+	(&isa{name: "AVX512", bytes: 64}).blendGrad()
 	Generate()
 }

@@ -189,13 +189,11 @@ func transpose8() {
 	}
 	DECQ(n)
 	JNZ(LabelRef("loop"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func main() {
-	Package("mannequin/netruntime/internal/kernel")
-	ConstraintExpr("amd64,!noasm")
+	begin()
 	for _, v := range families("tailMasks") {
 		v.exp()
 		v.elu()

@@ -2,7 +2,7 @@
 
 // This program writes the matrix product's microkernels:
 //
-//	go run gemm.go -out ../gemm_amd64.s -stubs ../gemm_amd64.go -pkg kernel
+//	go run gemm.go isa.go -out ../gemm_amd64.s -stubs ../gemm_amd64.go -pkg kernel
 //
 // A kernel of R rows and P panels keeps R·P pairs of vectors as sums. Per step of k it loads 2·P
 // vectors of B, broadcasts R values of A straight from memory, and issues 2·R·P fused
@@ -18,30 +18,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// family is an instruction set: its vector width in bytes and its name.
-type family struct {
-	name  string
-	bytes int
-}
-
-func (f family) vec() reg.VecVirtual {
-	if f.bytes == 64 {
-		return ZMM()
-	}
-	return YMM()
-}
-
-func (f family) zero(v reg.VecVirtual) {
-	if f.bytes == 64 {
-		VPXORD(v, v, v)
-	} else {
-		VXORPS(v, v, v)
-	}
-}
-
-func kernel(f family, rows, panels int) {
-	TEXT(fmt.Sprintf("gemm%s_%dx%d", f.name, rows, panels), NOSPLIT, "func(t *tile)")
-	Pragma("noescape")
+func kernel(f *isa, rows, panels int) {
+	text(fmt.Sprintf("gemm%s_%dx%d", f.name, rows, panels), "func(t *tile)")
 	t := Dereference(Param("t"))
 	long := func(name string) reg.GPVirtual { return Load(t.Field(name), GP64()).(reg.GPVirtual) }
 	stride := func(name string) reg.GPVirtual {
@@ -55,11 +33,9 @@ func kernel(f family, rows, panels int) {
 	// One pointer per three rows of A: a row is at base, base + rs or base + 2·rs.
 	a := []reg.GPVirtual{ptr("a")}
 	for 3*len(a) < rows {
-		next := GP64()
-		LEAQ(Mem{Base: a[len(a)-1], Index: rs, Scale: 2}, next)
-		ADDQ(rs, next)
-		a = append(a, next)
+		a = append(a, GP64())
 	}
+	pointers(a, rs, 3)
 	// One pointer per two panels of B: base or base + ps.
 	b := []reg.GPVirtual{ptr("b")}
 	var ps reg.GPVirtual
@@ -67,10 +43,9 @@ func kernel(f family, rows, panels int) {
 		ps = stride("ps")
 	}
 	for 2*len(b) < panels {
-		next := GP64()
-		LEAQ(Mem{Base: b[len(b)-1], Index: ps, Scale: 2}, next)
-		b = append(b, next)
+		b = append(b, GP64())
 	}
+	pointers(b, ps, 2)
 
 	// Tall tiles prefetch the next panel of B into the second-level cache. Wide tiles read B at the
 	// speed of memory and gain nothing.
@@ -171,21 +146,18 @@ func kernel(f family, rows, panels int) {
 	for i := range sum {
 		row(i, true)
 	}
-	VZEROUPPER()
-	RET()
+	end()
 	Label("first")
 	for i := range sum {
 		row(i, false)
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func main() {
-	Package("mannequin/netruntime/internal/kernel")
-	ConstraintExpr("amd64,!noasm")
+	begin()
 	wide := map[int]int{1: 4, 2: 2, 3: 2}
-	for _, f := range []family{{"AVX2", 32}, {"AVX512", 64}} {
+	for _, f := range []*isa{{name: "AVX2", bytes: 32}, {name: "AVX512", bytes: 64}} {
 		most := map[int]int{32: 6, 64: 12}[f.bytes]
 		for rows := 1; rows <= most; rows++ {
 			kernel(f, rows, 0)

@@ -43,6 +43,24 @@ func (v *isa) vec() reg.VecVirtual {
 	return YMM()
 }
 
+func (v *isa) zero(r reg.Register) {
+	if v.bytes == 64 {
+		VPXORD(r, r, r)
+	} else {
+		VXORPS(r, r, r)
+	}
+}
+
+// pointers sets p[i] = p[0] + i·n·stride; n is 2 or 3.
+func pointers(p []reg.GPVirtual, stride reg.GPVirtual, n int) {
+	for i := 1; i < len(p); i++ {
+		LEAQ(Mem{Base: p[i-1], Index: stride, Scale: 2}, p[i])
+		if n == 3 {
+			ADDQ(stride, p[i])
+		}
+	}
+}
+
 func (v *isa) load(m Op) reg.VecVirtual {
 	r := v.vec()
 	switch {
@@ -181,6 +199,15 @@ func (v *isa) eachOf(n reg.Register, ptrs []reg.Register, steps []int, body func
 	}
 	body(at)
 	Label("done")
+	end()
+}
+
+func begin() {
+	Package("mannequin/netruntime/internal/kernel")
+	ConstraintExpr("amd64,!noasm")
+}
+
+func end() {
 	VZEROUPPER()
 	RET()
 }

@@ -70,8 +70,7 @@ func (v *isa) clamp() {
 }
 
 func main() {
-	Package("mannequin/netruntime/internal/kernel")
-	ConstraintExpr("amd64,!noasm")
+	begin()
 	for _, v := range families("optimTailMasks") {
 		v.adaDelta()
 		v.penalize()

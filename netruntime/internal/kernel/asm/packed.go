@@ -2,7 +2,7 @@
 
 // This program writes the microkernels of packed products, float32 and bfloat16:
 //
-//	go run packed.go -out ../packed_amd64.s -stubs ../packed_amd64.go -pkg kernel
+//	go run packed.go isa.go -out ../packed_amd64.s -stubs ../packed_amd64.go -pkg kernel
 //
 // A kernel of R rows and P panels keeps R·P pairs of vectors as sums. A step is one product per
 // sum, or a pair of products in bfloat16. Per step the kernel loads 2·P vectors of B, broadcasts R
@@ -20,11 +20,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// family is an instruction set: its vector width in bytes and its name.
+// family is an instruction set with a type of products.
 type family struct {
-	name  string
-	bytes int
-	bf16  bool
+	isa
+	bf16 bool
 }
 
 // vec returns vector register i.
@@ -41,14 +40,6 @@ func (f family) vec(i int) reg.VecPhysical {
 }
 
 func (f family) registers() int { return f.bytes / 2 }
-
-func (f family) zero(v reg.VecPhysical) {
-	if f.bytes == 64 {
-		VPXORD(v, v, v)
-	} else {
-		VXORPS(v, v, v)
-	}
-}
 
 func (f family) broadcast(m Mem, v reg.VecPhysical) {
 	if f.bf16 {
@@ -93,8 +84,7 @@ func kernel(f family, rows, panels int) {
 	if panels == 0 {
 		name, nv, panels = fmt.Sprintf("packed%s_%dxHalf", f.name, rows), 1, 1
 	}
-	TEXT(name, NOSPLIT, "func(t *strip)")
-	Pragma("noescape")
+	text(name, "func(t *strip)")
 	t := Dereference(Param("t"))
 	long := func(name string) reg.GPVirtual { return Load(t.Field(name), GP64()).(reg.GPVirtual) }
 	size := uint8(2) // log₂ of an element's bytes
@@ -291,8 +281,7 @@ func kernel(f family, rows, panels int) {
 	ADDQ(next, inC)
 	DECQ(left)
 	JNZ(LabelRef("panel"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // peak emits n rounds of independent multiply-adds, as many as a kernel has sums.
@@ -309,22 +298,11 @@ func peak(f family) {
 	}
 	DECQ(n)
 	JNZ(LabelRef("loop"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // align makes the code after it begin on a cache line.
 func align() { Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []Op{Imm(64)}}) }
-
-// pointers sets p[i] = p[0] + i·n·stride; n is 2 or 3.
-func pointers(p []reg.GPVirtual, stride reg.GPVirtual, n int) {
-	for i := 1; i < len(p); i++ {
-		LEAQ(Mem{Base: p[i-1], Index: stride, Scale: 2}, p[i])
-		if n == 3 {
-			ADDQ(stride, p[i])
-		}
-	}
-}
 
 // field returns the address of a field of the argument.
 func field(t gotypes.Component, name string) Mem {
@@ -336,9 +314,8 @@ func field(t gotypes.Component, name string) Mem {
 }
 
 func main() {
-	Package("mannequin/netruntime/internal/kernel")
-	ConstraintExpr("amd64,!noasm")
-	for _, f := range []family{{"AVX2", 32, false}, {"AVX512", 64, false}, {"BF16", 64, true}} {
+	begin()
+	for _, f := range []family{{isa{name: "AVX2", bytes: 32}, false}, {isa{name: "AVX512", bytes: 64}, false}, {isa{name: "BF16", bytes: 64}, true}} {
 		tall, wide := 12, []int{2, 2, 2, 2} // panels by rows − 1
 		switch {
 		case f.bf16:

@@ -89,8 +89,7 @@ func (v *isa) lanes(names []string, body func(sum reg.VecVirtual, x []reg.VecVir
 	for i, s := range sums {
 		VMOVUPS(s, Mem{Base: to, Disp: i * v.bytes})
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 func (v *isa) dot() {
@@ -178,8 +177,7 @@ func (v *isa) distances16() {
 		VSQRTPS(t, t)
 		VMOVUPS(t, Mem{Base: d, Disp: at})
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // eachBits is each for at most 64 elements, with bit i of the parameter bits for element i. body
@@ -237,8 +235,7 @@ func (v *isa) pick() {
 }
 
 func main() {
-	Package("mannequin/netruntime/internal/kernel")
-	ConstraintExpr("amd64,!noasm")
+	begin()
 	isas := families("vectorTailMasks")
 	bits := GLOBL("vectorBits", RODATA|NOPTR)
 	for i := range 8 {

@@ -131,14 +131,11 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	if err := figure.Folder(o.Figures); err != nil {
 		return nil, err
 	}
-	net, err := models.Open(o.Model)
+	m, err := models.OpenAs(o.Model, latent.NewModel)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Model: o.Model, rng: rand.New(rand.NewPCG(1, 2))}
-	if r.model, err = latent.NewModel(net); err != nil {
-		return nil, err
-	}
+	r := &Report{Model: o.Model, rng: rand.New(rand.NewPCG(1, 2)), model: m}
 	if o.Next == "" && o.Model == "human-latent" {
 		o.Next = "human-next"
 	}

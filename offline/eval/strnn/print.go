@@ -103,14 +103,10 @@ func (r *Report) Print(w io.Writer) error {
 		t.Row("%s\t%.1f\t%.1f\t%.1f\t%.2f\t%.2f\t%.0f\t%.0f",
 			c.Name, c.Mean, c.Last, c.P95, c.Slide, c.Held, c.Jerk, c.Rate)
 	}
-	if len(r.Control) > 0 {
-	}
 	r.printCleans(t)
 	t.Section(fmt.Sprintf("Frames a second on %d threads", r.opt.Threads), "motions\tcontrol\tbfloat16\tframes/s")
 	for _, v := range r.Rates {
 		t.Row("%v\t%v\t%v\t%.0f", v.Motions, v.Control, v.BF16, v.Rate)
-	}
-	if len(r.Rates) > 0 {
 	}
 	return t.InShort(r.Model, r.Bars, "")
 }

@@ -21,8 +21,8 @@ func Open(path string) (*Script, error) {
 	return Read(path, data)
 }
 
-// Read reads a script from the contents of the TOML file called name. Its error names the file and the line,
-// and lists up to ten faults, a line each.
+// Read reads a script from the contents of the TOML file called name. Its error names the file and
+// the line, and lists up to ten faults, a line each.
 func Read(name string, data []byte) (*Script, error) {
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", name, len(data), MaxFile)

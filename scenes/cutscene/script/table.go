@@ -44,8 +44,8 @@ func (r *reader) err() error {
 	return errors.New(strings.Join(out, "\n"))
 }
 
-// table reads the keys of one table. It reports missing and wrong values to the reader and returns their zero
-// value.
+// table reads the keys of one table. It reports missing and wrong values to the reader and returns
+// their zero value.
 type table struct {
 	*reader
 	values map[string]any
@@ -93,7 +93,7 @@ func sorted(set map[string]bool) []string {
 	return out
 }
 
-// text returns a string of at most so many letters, def if it is missing.
+// text returns a string of limited length, def if it is missing.
 func (t *table) text(key, def string, most int, required bool) string {
 	v, ok := t.get(key, required)
 	if !ok {

@@ -117,7 +117,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Model: o.Model, Horizons: metrics.Horizons[:], opt: o, model: m}
+	r := &Report{Model: o.Model, Horizons: metrics.Horizons[:], model: m, opt: o}
 	if r.train, r.held, err = dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: r.model.Layout, HeldOut: o.HeldOut, Profile: o.Profile, Length: 2, Whole: true, Hop: 1 << 20, Workers: o.Threads}); err != nil {
 		return nil, err
 	}

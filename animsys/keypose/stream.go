@@ -159,19 +159,12 @@ func (s *Stream) Controls() []Performance { return s.parts }
 
 // Rig returns the people's rig; see [generator.Generator]. It fails unless there are two legs.
 func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
-	rig := generator.Rig{Skel: s.model.Layout.Skel, Ground: ik.DefaultHuman(), Contacts: []uint8{0, 1}, Late: true}
-	if roles != nil {
-		rig.Roles = *roles
-	} else {
-		var err error
-		if rig.Roles, err = ik.HumanRoles(rig.Skel.Names); err != nil {
-			return generator.Rig{}, err
-		}
+	rig, err := generator.Human(s.model.Layout.Skel, roles)
+	if err == nil && len(rig.Roles.Legs) != Feet {
+		err = fmt.Errorf("keypose: people on %d legs: want %d", len(rig.Roles.Legs), Feet)
 	}
-	if len(rig.Roles.Legs) != Feet {
-		return generator.Rig{}, fmt.Errorf("keypose: people on %d legs: want %d", len(rig.Roles.Legs), Feet)
-	}
-	return rig, nil
+	rig.Contacts = []uint8{0, 1}
+	return rig, err
 }
 
 // Model returns the stream's model.

@@ -3,9 +3,9 @@
 // capture. It holds no code; a game starts with
 //
 //   - examples, whole programs to copy,
-//   - models/dog-free or models/dog, or netruntime.Open for a model file of your own,
-//   - animsys/mann, which turns a network into a controller,
-//   - animsys and ecs, the tick: goals in, grounded poses out,
+//   - models/dog-free, models/dog or models/person, or netruntime.Open for a model file of your own,
+//   - a generator, which makes motion with it: animsys/mann, manifold, latent, strnn or keypose,
+//   - animsys and ecs, the crowd and the tick: controls in, grounded poses out,
 //   - scenes, complete worlds to read and to run headless.
 //
 // ARCHITECTURE.md has the map; the tools are in cmd/mannequin.

@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 func TestMirrorTwiceIsIdentity(t *testing.T) {
 	m := Dog()
 	m.Phases = true
-	in, out, err := m.MirrorColumns()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, out := must.Get2(m.MirrorColumns())(t)
 	for _, cols := range [][]Column{in, out} {
 		a, b, c := make([]float32, len(cols)), make([]float32, len(cols)), make([]float32, len(cols))
 		for i := range a {
@@ -49,10 +47,7 @@ func TestMirrorOfZero(t *testing.T) {
 // A bone's image is a right-handed frame with the same forward and up as the reflected matrix.
 func TestMirrorKeepsFramesRightHanded(t *testing.T) {
 	m := Dog()
-	in, _, err := m.MirrorColumns()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, _ := must.Get2(m.MirrorColumns())(t)
 	q := m3.AxisAngle(m3.V(1, 2, -0.5).Normalize(m3.Up), 1.1)
 	x, u, f := q.Rotate(m3.V(1, 0, 0)), q.Rotate(m3.V(0, 1, 0)), q.Rotate(m3.V(0, 0, 1))
 	row, img := make([]float32, m.Inputs()), make([]float32, m.Inputs())

@@ -110,9 +110,7 @@ func TestMotionRowsAreTheBodys(t *testing.T) {
 	const frames = 150
 	world := stroll(m, frames, 1)
 	a, b := make([]float32, frames*m.Columns()), make([]float32, frames*m.Columns())
-	if _, err := m.FromWorld(a, world, 60); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.FromWorld(a, world, 60))(t)
 	for i, p := range world {
 		world[i] = m3.YawQuat(2).Rotate(p).Add(m3.V(4, -1, 2))
 	}
@@ -152,9 +150,7 @@ func TestMotionAxes(t *testing.T) {
 			}
 		}
 		rows := make([]float32, frames*m.Columns())
-		if _, err := m.FromWorld(rows, world, 60); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(m.FromWorld(rows, world, 60))(t)
 		row := rows[120*m.Columns():][m.Body():]
 		for k, want := range c.want {
 			if m3.Abs(row[k]-want) > 1e-3 {
@@ -179,12 +175,8 @@ func TestMotionMirror(t *testing.T) {
 		image[i] = m3.V(-p.X, p.Y, p.Z)
 	}
 	a, b, want := make([]float32, frames*m.Columns()), make([]float32, m.Columns()), make([]float32, frames*m.Columns())
-	if _, err := m.FromWorld(a, world, 60); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.FromWorld(want, image, 60); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.FromWorld(a, world, 60))(t)
+	must.Get(m.FromWorld(want, image, 60))(t)
 	ones := 0
 	for f := range frames {
 		Mirror(b, a[f*m.Columns():][:m.Columns()], cols)
@@ -222,9 +214,7 @@ func TestMotionContacts(t *testing.T) {
 		world[f*n+toe].Z += 0.02 * float32(f-79) // 1.2 m/s along the ground
 	}
 	rows := make([]float32, frames*m.Columns())
-	if _, err := m.FromWorld(rows, world, 60); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.FromWorld(rows, world, 60))(t)
 	for f := range frames {
 		got := rows[f*m.Columns()+m.Contact(1)]
 		want := float32(1)
@@ -269,9 +259,7 @@ func TestMotionCentre(t *testing.T) {
 	m := Human()
 	const frames = 300
 	rows := make([]float32, frames*m.Columns())
-	if _, err := m.FromWorld(rows, stroll(m, frames, 1), 60); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.FromWorld(rows, stroll(m, frames, 1), 60))(t)
 	off := slices.Clone(rows)
 	for f := range frames {
 		a := float64(f) / 100

@@ -1,6 +1,7 @@
 package skin
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -51,10 +52,7 @@ func (f *file) elements(i, most int, types []gltf.AccessorType) (*elements, erro
 		return nil, err
 	}
 	size := a.ComponentType.ByteSize() * a.Type.Components()
-	if stride == 0 {
-		stride = size
-	}
-	if stride < size || stride > 252 {
+	if stride = cmp.Or(stride, size); stride < size || stride > 252 {
 		return nil, fmt.Errorf("bufferViews[%d] has byteStride %d, want %d to 252", *a.BufferView, stride, size)
 	}
 	// Neither product nor sum can overflow: count and stride are small.

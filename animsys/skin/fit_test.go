@@ -20,10 +20,7 @@ func fitted(t *testing.T, data []byte, sk *skel.Skeleton, as map[string]string) 
 	t.Helper()
 	s := must.Get(readAlone("made.glb", data))(t)
 	from := must.Get(s.match(sk, as))(t)
-	b, r, err := s.fit(sk, grown(t, sk), from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b, r := must.Get2(s.fit(sk, grown(t, sk), from))(t)
 	return b, r
 }
 

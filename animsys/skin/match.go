@@ -154,16 +154,13 @@ func baseName(name string) string {
 // joinNames lists names for a message, up to a limit.
 func joinNames(names []string) string {
 	const most = 80
-	var b strings.Builder
-	for i, n := range names {
-		if i == most {
-			fmt.Fprintf(&b, " and %d more", len(names)-most)
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%.80s", n)
+	var shown []string
+	for _, n := range names[:min(len(names), most)] {
+		shown = append(shown, fmt.Sprintf("%.80s", n))
 	}
-	return b.String()
+	text := strings.Join(shown, ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
 }

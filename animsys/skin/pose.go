@@ -1,6 +1,7 @@
 package skin
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -145,7 +146,7 @@ func (f *fit) makeMesh() *body.Mesh {
 		m[3], m[7], m[11] = float64(p.X)-c[0], float64(p.Y)-c[1], float64(p.Z)-c[2]
 		moves[j] = m
 	}
-	mesh := &body.Mesh{Index: append([]uint32(nil), s.mesh.index...)}
+	mesh := &body.Mesh{Index: slices.Clone(s.mesh.index)}
 	for v, p := range s.mesh.pos {
 		pulls := make([]influence, len(s.mesh.influences[v]))
 		for i, q := range s.mesh.influences[v] {
@@ -203,9 +204,5 @@ func (f *fit) targets() []int {
 }
 
 func lowest(pos []m3.Vec3) float32 {
-	low := pos[0].Y
-	for _, p := range pos {
-		low = min(low, p.Y)
-	}
-	return low
+	return slices.MinFunc(pos, func(a, b m3.Vec3) int { return cmp.Compare(a.Y, b.Y) }).Y
 }

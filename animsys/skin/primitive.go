@@ -105,10 +105,8 @@ func (r *reader) attribute(where string, p *gltf.Primitive, name string, count, 
 	if err != nil {
 		return nil, err
 	}
-	if count >= 0 {
-		if err := r.same(where, e, count); err != nil {
-			return nil, err
-		}
+	if count >= 0 && e.count != count {
+		return nil, r.errorf(where, "has %d elements, POSITION has %d", e.count, count)
 	}
 	return e, r.finite(where, e, farthest)
 }
@@ -120,51 +118,35 @@ func (r *reader) skinNodes(n int) []int {
 	return nil
 }
 
-// same returns an error if e does not have one element per vertex.
-func (r *reader) same(where string, e *elements, count int) error {
-	if e.count != count {
-		return r.errorf(where, "has %d elements, POSITION has %d", e.count, count)
-	}
-	return nil
-}
-
 // influences reads the influences of each vertex, by index in skins[skin].joints: at most four, the
 // strongest first, with weights that sum to 1.
 func (r *reader) influences(where string, p *gltf.Primitive, skin int, pulls [][]influence) error {
 	joints := len(r.doc.Skins[skin].Joints)
 	for set := range 2 {
-		atJ, atW := fmt.Sprintf("%s.attributes.JOINTS_%d", where, set), fmt.Sprintf("%s.attributes.WEIGHTS_%d", where, set)
-		ij, hasJ := p.Attributes[fmt.Sprintf("JOINTS_%d", set)]
-		iw, hasW := p.Attributes[fmt.Sprintf("WEIGHTS_%d", set)]
+		joint, weight := fmt.Sprintf("JOINTS_%d", set), fmt.Sprintf("WEIGHTS_%d", set)
+		atJ, atW := where+".attributes."+joint, where+".attributes."+weight
+		j, err := r.attribute(where, p, joint, len(pulls), MaxVertices, gltf.AccessorVec4)
+		if err != nil {
+			return err
+		}
+		w, err := r.attribute(where, p, weight, len(pulls), MaxVertices, gltf.AccessorVec4)
+		if err != nil {
+			return err
+		}
 		switch {
-		case !hasJ && (set == 0 || hasW):
+		case j == nil && (set == 0 || w != nil):
 			return r.errorf(atJ, "is missing: the mesh has a skin")
-		case !hasJ:
+		case j == nil:
 			continue
-		case !hasW:
+		case w == nil:
 			return r.errorf(atW, "is missing: the mesh has a skin")
-		}
-		j, err := r.accessor(atJ, ij, MaxVertices, gltf.AccessorVec4)
-		if err != nil {
-			return err
-		}
-		if err := r.same(atJ, j, len(pulls)); err != nil {
-			return err
-		}
-		if !j.isWhole() {
+		case !j.isWhole():
 			return r.errorf(atJ, "is of %v, want UNSIGNED_BYTE or UNSIGNED_SHORT", j.kind)
-		}
-		w, err := r.accessor(atW, iw, MaxVertices, gltf.AccessorVec4)
-		if err != nil {
-			return err
-		}
-		if err := r.same(atW, w, len(pulls)); err != nil {
-			return err
 		}
 		for v := range pulls {
 			for c := range 4 {
 				share, joint := w.at(v, c), j.whole(v, c)
-				if !(share >= 0 && share <= farthest) {
+				if share < 0 {
 					return r.errorf(atW, "element %d has the value %g", v, share)
 				}
 				if share == 0 {

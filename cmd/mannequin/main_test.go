@@ -1,8 +1,13 @@
 package main
 
 import (
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"mannequin/internal/command"
 	"mannequin/internal/testing/testcli"
@@ -35,6 +40,64 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 		}
 	}
 }
+
+// The command lines in help and documentation have the flags and arguments of their commands.
+func TestCommandLines(t *testing.T) {
+	root := newRoot()
+	check := func(from, line string) {
+		t.Helper()
+		// A profile's own file is read with the flag.
+		c, rest, err := root.Find(words.FindAllString(ownProfile.ReplaceAllString(line, ""), -1))
+		if err == nil && !slices.Contains(rest, "--help") {
+			for i, w := range rest {
+				rest[i] = strings.Trim(w, `'"`)
+			}
+			// A sentence may name a command with some of its flags only.
+			if err = c.ParseFlags(rest); err == nil && c.Flags().NArg() > 0 {
+				err = c.ValidateArgs(c.Flags().Args())
+			}
+		}
+		if err != nil {
+			t.Errorf("%s: mannequin %s: %v", from, line, err)
+		}
+	}
+	var all func(c *cobra.Command)
+	all = func(c *cobra.Command) {
+		for line := range strings.Lines(c.Example) {
+			if _, line, ok := strings.Cut(line, "mannequin "); ok {
+				line, _, _ = strings.Cut(line, " | ")
+				line, _, _ = strings.Cut(line, " > ")
+				check(c.CommandPath(), line)
+			}
+		}
+		for _, sub := range c.Commands() {
+			all(sub)
+		}
+	}
+	all(root)
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	lines := 0
+	for _, file := range append(files, "../../README.md") {
+		for _, m := range printed.FindAllStringSubmatch(testcli.Read(t, file), -1) {
+			if !strings.ContainsAny(m[1], "[…*$<") && strings.Contains(m[1], " ") && !strings.HasSuffix(m[1], ".") {
+				check(file, m[1])
+				lines++
+			}
+		}
+	}
+	if lines < 50 {
+		t.Errorf("only %d command lines in the documentation", lines)
+	}
+}
+
+var (
+	ownProfile = regexp.MustCompile(`--profile \S+\.toml`)
+	words      = regexp.MustCompile(`'[^']*'|"[^"]*"|[^\s'"]+`)
+	printed    = regexp.MustCompile("(?m)(?:^|`|\\$ |bin/)mannequin ([a-z][^`\n|;#>]*)")
+)
 
 // mannequin runs one command line as a user would.
 func mannequin(args ...string) (code int, stdout, stderr string) {

@@ -87,10 +87,7 @@ func TestSurfaceMatchesClosedForm(t *testing.T) {
 		{m3.V(0.3, 0.4, 0), 4.0/3*math.Pi*r*r*r + math.Pi*r*r*l},
 	} {
 		s := shape{{a: m3.Vec3{}, b: c.b, ra: float32(r), rb: float32(r), squash: 1}}
-		pos, index, err := s.surface(0.03)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pos, index := must.Get2(s.surface(0.03))(t)
 		for i, p := range pos {
 			pos[i], _ = s.project(p, 0.03)
 			if d := m3.Abs(s.dist(pos[i])); d > 1e-4 {
@@ -247,8 +244,6 @@ func TestBadRigs(t *testing.T) {
 func BenchmarkDog(b *testing.B) {
 	rig := dogRig()
 	for b.Loop() {
-		if _, err := New(rig); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(New(rig))(b)
 	}
 }

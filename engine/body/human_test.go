@@ -245,8 +245,6 @@ func TestSamePersonSameBytes(t *testing.T) {
 func BenchmarkHuman(b *testing.B) {
 	rig := humanRig()
 	for b.Loop() {
-		if _, err := New(rig); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(New(rig))(b)
 	}
 }

@@ -22,12 +22,7 @@ func (s shape) weights(m *Mesh, rig *Rig, sides []int8) ([][4]uint8, [][4]float3
 			k := &s[i]
 			near[k.joint] = min(near[k.joint], max(k.dist(p), 0)/(0.35*max(k.ra, k.rb)))
 		}
-		best := 0
-		for j, d := range near {
-			if d < near[best] {
-				best = j
-			}
-		}
+		best := slices.Index(near, slices.Min(near))
 		row := share[v*joints : (v+1)*joints]
 		for j, d := range near {
 			// Only relatives of the nearest joint may influence a vertex: paws are near each other.

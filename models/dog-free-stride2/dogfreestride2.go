@@ -1,5 +1,5 @@
 // Package dogfreestride2 is the free dog for the far distance: a variant of models/dog-free that
-// advances 2 ticks at a time, with its weights embedded (see animsys.Options.Far).
+// advances 2 ticks at a time, with its weights embedded (see mann.ControllerOptions.LOD).
 //
 // The weights are in the public domain (CC0 1.0): see models/LICENSES.md. The code is MIT.
 package dogfreestride2

@@ -1,5 +1,5 @@
 // Package dogstride4 is the shipped dog for the far distance: a variant of models/dog that advances
-// 4 ticks at a time, with its weights embedded (see animsys.Options.Far).
+// 4 ticks at a time, with its weights embedded (see mann.ControllerOptions.LOD).
 //
 // The weights are licensed CC BY-NC 4.0, not for commercial use, like the recordings: see
 // models/LICENSES.md. The code is MIT.

@@ -151,10 +151,8 @@ func ridge(r *triangle, lambda float64) ([]float64, error) {
 			left.SetTri(i, j, full.At(i, j))
 		}
 	}
-	if err := theta.SolveVec(left, full.Slice(0, n, n, n+1).(*mat.Dense).ColView(0)); err != nil {
-		if _, poor := err.(mat.Condition); !poor {
-			return nil, fmt.Errorf("baseline: ridge regression: %w", err)
-		}
+	if err := theta.SolveVec(left, full.Slice(0, n, n, n+1).(*mat.Dense).ColView(0)); failed(err) {
+		return nil, fmt.Errorf("baseline: ridge regression: %w", err)
 	}
 	out := make([]float64, n)
 	for i := range out {

@@ -35,10 +35,7 @@ func TestGlobalARRecovers(t *testing.T) {
 	}
 	m := must.Get(FitGlobalAR([]Pair{make(), make()}, GlobalAROptions{Lambda: 1e-14}))(t)
 	fresh := make()
-	y, _, err := m.Translate(fresh.X)
-	if err != nil {
-		t.Fatal(err)
-	}
+	y, _ := must.Get2(m.Translate(fresh.X))(t)
 	for d, want := range betas {
 		for i, got := range m.beta[d] {
 			if math.Abs(got-want[i]) > 1e-7 {
@@ -100,10 +97,7 @@ func TestGlobalARDoesNotRunAway(t *testing.T) {
 		t.Errorf("b = %v", b)
 	}
 	long := make([]float64, 100000)
-	got, _, err := m.Translate(columns(long))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, _ := must.Get2(m.Translate(columns(long)))(t)
 	if last := got.At(len(long)-1, 0); !(math.Abs(last) < 1e7) {
 		t.Errorf("the output is %v in the end", last)
 	}

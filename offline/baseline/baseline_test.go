@@ -20,7 +20,7 @@ var fits = []struct {
 }{
 	{"lti own", func(p []Pair) (Translator, error) { return fitted(FitLTI(p, LTIOptions{MaxOrder: 2, Horizon: 6})) }},
 	{"lti pose", func(p []Pair) (Translator, error) {
-		return fitted(FitLTI(p, LTIOptions{MaxOrder: 2, Inputs: InputsPose, Components: 2}))
+		return fitted(FitLTI(p, LTIOptions{MaxOrder: 2, Pose: true, Components: 2}))
 	}},
 	{"global ar", func(p []Pair) (Translator, error) { return fitted(FitGlobalAR(p, GlobalAROptions{})) }},
 	{"gp", func(p []Pair) (Translator, error) { return fitted(FitGP(p, GPOptions{Components: 3})) }},
@@ -146,10 +146,7 @@ func TestDeterministic(t *testing.T) {
 	pairs := small()
 	before := mat.DenseCopyOf(pairs[0].X)
 	bits := func(m Translator) string {
-		y, step, err := m.Translate(pairs[2].X)
-		if err != nil {
-			t.Fatal(err)
-		}
+		y, step := must.Get2(m.Translate(pairs[2].X))(t)
 		return fmt.Sprintf("%x %x", y.RawMatrix().Data, step)
 	}
 	for _, c := range fits {
@@ -196,10 +193,7 @@ func TestStill(t *testing.T) {
 				t.Errorf("%s: %s still: %v", c.name, name, err)
 				continue
 			}
-			y, step, err := m.Translate(pair.X)
-			if err != nil {
-				t.Fatal(err)
-			}
+			y, step := must.Get2(m.Translate(pair.X))(t)
 			if err := checkFinite(y, "the output"); err != nil {
 				t.Errorf("%s: %s still: %v", c.name, name, err)
 			}
@@ -246,7 +240,6 @@ func TestErrors(t *testing.T) {
 	for want, o := range map[string]LTIOptions{
 		"orders of 0 to 50":  {MaxOrder: -1},
 		"more than MaxOrder": {MaxOrder: 5, Horizon: 5},
-		"want own or pose":   {Inputs: 7},
 		"MaxPole is 1":       {MaxPole: 1},
 		"needs 121 windows":  {MaxOrder: 28},
 		"needs 201 windows":  {Horizon: 50},

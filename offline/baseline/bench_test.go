@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mannequin/internal/testing/must"
 )
 
 // performances are pairs as motion makes them: gaits of several speeds in many
@@ -44,15 +46,13 @@ func BenchmarkFit(b *testing.B) {
 		fit  func() (Translator, error)
 	}{
 		{"lti=own", func() (Translator, error) { return FitLTI(pairs, LTIOptions{}) }},
-		{"lti=pose", func() (Translator, error) { return FitLTI(pairs, LTIOptions{Inputs: InputsPose}) }},
+		{"lti=pose", func() (Translator, error) { return FitLTI(pairs, LTIOptions{Pose: true}) }},
 		{"globalar", func() (Translator, error) { return FitGlobalAR(pairs, GlobalAROptions{}) }},
 		{"gp", func() (Translator, error) { return FitGP(pairs, GPOptions{}) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := c.fit(); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(c.fit())(b)
 			}
 		})
 	}

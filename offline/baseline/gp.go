@@ -71,10 +71,7 @@ func FitGP(pairs []Pair, o GPOptions) (*GP, error) {
 
 // gather returns the training data, (frames, 2·components) and (frames, dofs + 1).
 func (m *GP) gather(pairs []Pair) (features, outputs *mat.Dense) {
-	frames := 0
-	for _, p := range pairs {
-		frames += len(p.Step)
-	}
+	frames := countFrames(pairs)
 	features = mat.NewDense(frames, 2*len(m.pose.variance), nil)
 	outputs = mat.NewDense(frames, m.dofs+1, nil)
 	at := 0
@@ -137,10 +134,8 @@ func exact(k kernel, points, y *mat.Dense) (*mat.Dense, error) {
 		return nil, fmt.Errorf("baseline: the Gaussian process's covariance is not positive definite: thin out frames that repeat, or use fewer")
 	}
 	var alpha mat.Dense
-	if err := chol.SolveTo(&alpha, y); err != nil {
-		if _, poor := err.(mat.Condition); !poor {
-			return nil, fmt.Errorf("baseline: Gaussian process: %w", err)
-		}
+	if err := chol.SolveTo(&alpha, y); failed(err) {
+		return nil, fmt.Errorf("baseline: Gaussian process: %w", err)
 	}
 	return &alpha, nil
 }
@@ -178,10 +173,8 @@ func projected(k kernel, points, all, y *mat.Dense) (*mat.Dense, error) {
 	}
 	var right, alpha mat.Dense
 	right.Mul(cross.T(), y)
-	if err := chol.SolveTo(&alpha, &right); err != nil {
-		if _, poor := err.(mat.Condition); !poor {
-			return nil, fmt.Errorf("baseline: Gaussian process: %w", err)
-		}
+	if err := chol.SolveTo(&alpha, &right); failed(err) {
+		return nil, fmt.Errorf("baseline: Gaussian process: %w", err)
 	}
 	return &alpha, nil
 }

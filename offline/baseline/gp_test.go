@@ -31,10 +31,7 @@ func TestGPSmoothFunction(t *testing.T) {
 			t.Errorf("%d points, not %d", n, o.MaxPoints)
 		}
 		fresh := curve(0.456, 0.21, 40)
-		y, step, err := m.Translate(fresh.X)
-		if err != nil {
-			t.Fatal(err)
-		}
+		y, step := must.Get2(m.Translate(fresh.X))(t)
 		for d := range 2 {
 			if e := relative(y, fresh.Y, d, 1); !(e < 0.01) {
 				t.Errorf("%+v: degree of freedom %d: relative error %.3g", o, d, e)
@@ -88,10 +85,7 @@ func TestGPFormula(t *testing.T) {
 	var alpha mat.VecDense
 	alpha.MulVec(&inverse, target)
 	fresh := walk(r, 20)
-	got, _, err := m.Translate(columns(fresh))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, _ := must.Get2(m.Translate(columns(fresh)))(t)
 	for f := range fresh {
 		want := fresh[f] + offset
 		for i := range n {

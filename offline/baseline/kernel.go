@@ -162,10 +162,8 @@ func logLikelihood(k kernel, features, outputs *mat.Dense) float64 {
 		return math.Inf(-1)
 	}
 	var alpha mat.Dense
-	if err := chol.SolveTo(&alpha, outputs); err != nil {
-		if _, poor := err.(mat.Condition); !poor {
-			return math.Inf(-1)
-		}
+	if failed(chol.SolveTo(&alpha, outputs)) {
+		return math.Inf(-1)
 	}
 	n, d := outputs.Dims()
 	var signal float64

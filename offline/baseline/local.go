@@ -28,19 +28,9 @@ const (
 	numLocal
 )
 
-func (m LocalMethod) String() string {
-	switch m {
-	case NearestNeighbour:
-		return "NN"
-	case InverseDistance:
-		return "KNN 1/d"
-	case GaussianDistance:
-		return "KNN Gauss"
-	case LocalAR:
-		return "local AR"
-	}
-	return fmt.Sprintf("LocalMethod(%d)", int(m))
-}
+var localNames = [numLocal]string{"NN", "KNN 1/d", "KNN Gauss", "local AR"}
+
+func (m LocalMethod) String() string { return localNames[m] }
 
 // LocalMethods returns all methods.
 func LocalMethods() []LocalMethod {

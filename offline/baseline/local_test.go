@@ -75,10 +75,7 @@ func TestLocalARIsMAR(t *testing.T) {
 
 // A frame of the database is its own nearest neighbour, and becomes its counterpart.
 func TestNearestNeighbour(t *testing.T) {
-	takes, lines, err := human.Generate(human.Options{Actions: []string{human.Walk}, Styles: []string{"neutral", "old"}, Minutes: 0.1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	takes, lines := must.Get2(human.Generate(human.Options{Actions: []string{human.Walk}, Styles: []string{"neutral", "old"}, Minutes: 0.1}))(t)
 	straight := slices.DeleteFunc(takes, func(t *registration.Take) bool { return t.Content != "walk-straight" })
 	db := must.Get(registration.Database(straight, lines))(t)
 	to := slices.Index(db.Styles, "old")

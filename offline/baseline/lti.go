@@ -10,32 +10,12 @@ import (
 	"mannequin/netruntime"
 )
 
-// Inputs chooses the inputs of a degree of freedom's system.
-type Inputs int
-
-const (
-	// InputsOwn is the same degree of freedom of the input, as in the paper.
-	InputsOwn Inputs = iota
-	// InputsPose adds principal components of the input's whole pose.
-	InputsPose
-)
-
-func (i Inputs) String() string {
-	switch i {
-	case InputsOwn:
-		return "own"
-	case InputsPose:
-		return "pose"
-	}
-	return fmt.Sprintf("Inputs(%d)", int(i))
-}
-
 // LTIOptions are the options of [FitLTI]. The zero value is the paper's form.
 type LTIOptions struct {
 	MaxOrder   int     // highest order tried, from 0 on; 0: 8, less with short data
 	Horizon    int     // frames of past and of future in a window of the subspace method, above MaxOrder; 0: see FitLTI
-	Inputs     Inputs  // of a degree of freedom's system
-	Components int     // principal components of the input's pose, for steps and, with InputsPose, poses; 0: 8
+	Pose       bool    // a degree of freedom's inputs are itself, as in the paper, and components of the whole pose
+	Components int     // principal components of the input's pose, for steps and, with Pose, poses; 0: 8
 	MaxPole    float64 // largest magnitude of a pole, below 1; 0: 0.99
 	Workers    int     // goroutines; 0: one per processor
 }
@@ -79,9 +59,6 @@ func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 		return nil, fmt.Errorf("baseline: MaxOrder is %d, Horizon %d, Components %d: want orders of 0 to 50, horizons of 0 to 200 "+
 			"and no negative number", o.MaxOrder, o.Horizon, o.Components)
 	}
-	if o.Inputs < InputsOwn || o.Inputs > InputsPose {
-		return nil, fmt.Errorf("baseline: Inputs is %v, want own or pose", o.Inputs)
-	}
 	o.MaxPole = cmp.Or(o.MaxPole, defaultMaxPole)
 	if !(o.MaxPole > 0 && o.MaxPole < 1) {
 		return nil, fmt.Errorf("baseline: MaxPole is %v, want more than 0 and less than 1", o.MaxPole)
@@ -100,11 +77,11 @@ func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 		return nil, err
 	}
 	inputs := 1
-	var scores []*mat.Dense
-	if o.Inputs == InputsPose {
+	scores := make([]*mat.Dense, len(pairs)) // nil without Pose
+	if o.Pose {
 		inputs += len(m.pose.variance)
-		for _, p := range pairs {
-			scores = append(scores, m.pose.scores(p.X))
+		for i, p := range pairs {
+			scores[i] = m.pose.scores(p.X)
 		}
 	}
 	s, err := o.search(pairs, inputs, strict)
@@ -184,13 +161,9 @@ func (o LTIOptions) search(pairs []Pair, inputs int, strict bool) (search, error
 		return s, fmt.Errorf("baseline: LTI of order %d with %d inputs needs %d windows of %d frames, the %d pairs have %d: "+
 			"record more, or lower MaxOrder, Horizon or Components", s.maxOrder, inputs, need, 2*s.horizon, len(pairs), have)
 	}
-	frames := 0
-	for _, p := range pairs {
-		frames += len(p.Step)
-	}
-	if need := 2 * (inputs + 1); frames < need {
+	if have, need := countFrames(pairs), 2*(inputs+1); have < need {
 		return s, fmt.Errorf("baseline: LTI with %d inputs needs %d frames, the %d pairs have %d: "+
-			"record more, or lower Components", inputs, need, len(pairs), frames)
+			"record more, or lower Components", inputs, need, len(pairs), have)
 	}
 	return s, nil
 }
@@ -215,15 +188,11 @@ func (s search) canHoldOut(pairs []Pair, inputs int) bool {
 	return s.enough(s.spans(records), inputs)
 }
 
-// records returns a degree of freedom's data: its own input and, if not nil, whole-pose scores.
+// records returns a degree of freedom's data: its own input and the scores that are not nil.
 func (m *LTI) records(pairs []Pair, scores []*mat.Dense, d int) []record {
 	out := make([]record, len(pairs))
 	for i, p := range pairs {
-		var s *mat.Dense
-		if scores != nil {
-			s = scores[i]
-		}
-		out[i] = record{u: m.drive(p.X, s, d), y: make([]float64, len(p.Step))}
+		out[i] = record{u: m.drive(p.X, scores[i], d), y: make([]float64, len(p.Step))}
 		for t := range out[i].y {
 			out[i].y[t] = p.Y.At(t, d) - m.meanY[d] - (p.X.At(t, d) - m.meanX[d])
 		}
@@ -279,22 +248,19 @@ func (m *LTI) Orders() (poses []int, steps int) {
 func columnMeans(pairs []Pair, outputs bool) []float64 {
 	_, dofs := pairs[0].X.Dims()
 	mean := make([]float64, dofs)
-	frames := 0
 	for _, p := range pairs {
 		x := p.X
 		if outputs {
 			x = p.Y
 		}
-		r, _ := x.Dims()
-		frames += r
-		for t := range r {
+		for t := range p.Step {
 			for j, v := range x.RawRowView(t) {
 				mean[j] += v
 			}
 		}
 	}
 	for j := range mean {
-		mean[j] /= float64(frames)
+		mean[j] /= float64(countFrames(pairs))
 	}
 	return mean
 }

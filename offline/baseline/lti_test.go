@@ -145,10 +145,7 @@ func TestLTIRecoversSystems(t *testing.T) {
 			}
 			m := must.Get(FitLTI(pairs, c.o))(t)
 			fresh := filtered(r, 600, 0, filters...)
-			y, step, err := m.Translate(fresh.X)
-			if err != nil {
-				t.Fatal(err)
-			}
+			y, step := must.Get2(m.Translate(fresh.X))(t)
 			for d := range filters {
 				if e := relative(y, fresh.Y, d, settled); !(e <= c.bound) {
 					t.Errorf("degree of freedom %d: relative error %.3g, above %.3g", d, e, c.bound)
@@ -182,20 +179,14 @@ func TestLTIPose(t *testing.T) {
 		return p
 	}
 	pairs, fresh := []Pair{crossed(), crossed(), crossed()}, crossed()
-	for _, c := range []struct {
-		inputs Inputs
-		knows  bool
-	}{{InputsOwn, false}, {InputsPose, true}} {
-		m := must.Get(FitLTI(pairs, LTIOptions{Inputs: c.inputs, MaxOrder: 4}))(t)
-		y, _, err := m.Translate(fresh.X)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, pose := range []bool{false, true} {
+		m := must.Get(FitLTI(pairs, LTIOptions{Pose: pose, MaxOrder: 4}))(t)
+		y, _ := must.Get2(m.Translate(fresh.X))(t)
 		if e := relative(y, fresh.Y, 0, 100); !(e < 1e-6) {
-			t.Errorf("%v: relative error %.3g of what its own input does", c.inputs, e)
+			t.Errorf("pose %v: relative error %.3g of what its own input does", pose, e)
 		}
-		if e := relative(y, fresh.Y, 1, 150); c.knows && !(e < 1e-6) || !c.knows && e < 0.1 {
-			t.Errorf("%v: relative error %.3g of what the pose does", c.inputs, e)
+		if e := relative(y, fresh.Y, 1, 150); pose && !(e < 1e-6) || !pose && e < 0.1 {
+			t.Errorf("pose %v: relative error %.3g of what the pose does", pose, e)
 		}
 	}
 }
@@ -212,10 +203,7 @@ func TestLTISeam(t *testing.T) {
 		down.Y.Set(f, 0, down.Y.At(f, 0)+5*gain(order4))
 	}
 	m := must.Get(FitLTI([]Pair{up, down}, LTIOptions{}))(t)
-	y, _, err := m.Translate(fresh.X)
-	if err != nil {
-		t.Fatal(err)
-	}
+	y, _ := must.Get2(m.Translate(fresh.X))(t)
 	if e := relative(y, fresh.Y, 0, settled); !(e < 1e-6) {
 		t.Errorf("relative error %.3g", e)
 	}
@@ -250,10 +238,7 @@ func TestLTIStartsFromRest(t *testing.T) {
 	}
 	m := must.Get(FitLTI([]Pair{held(), held(), held()}, LTIOptions{}))(t)
 	fresh := held()
-	y, _, err := m.Translate(fresh.X)
-	if err != nil {
-		t.Fatal(err)
-	}
+	y, _ := must.Get2(m.Translate(fresh.X))(t)
 	if e := relative(y, fresh.Y, 0, 0); !(e < 1e-6) {
 		t.Errorf("relative error %.3g from the first frame on", e)
 	}
@@ -263,10 +248,7 @@ func TestLTIIsStable(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	m := must.Get(FitLTI([]Pair{filtered(r, 300, 0, beyond), filtered(r, 300, 0, beyond)}, LTIOptions{MaxOrder: 2}))(t)
 	const frames = 20000
-	y, _, err := m.Translate(columns(walk(r, frames)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	y, _ := must.Get2(m.Translate(columns(walk(r, frames))))(t)
 	early, late := 0.0, 0.0
 	for f := range frames {
 		v := math.Abs(y.At(f, 0) - m.meanY[0])

@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -54,10 +55,7 @@ func checkPairs(pairs []Pair) (dofs int, err error) {
 		if frames < 2 {
 			return 0, fmt.Errorf("baseline: pair %d: a single frame shows no motion: leave the pair out", i)
 		}
-		if err := checkFinite(p.X, fmt.Sprintf("pair %d: X", i)); err != nil {
-			return 0, err
-		}
-		if err := checkFinite(p.Y, fmt.Sprintf("pair %d: Y", i)); err != nil {
+		if err := cmp.Or(checkFinite(p.X, fmt.Sprintf("pair %d: X", i)), checkFinite(p.Y, fmt.Sprintf("pair %d: Y", i))); err != nil {
 			return 0, err
 		}
 		for t, s := range p.Step {
@@ -67,6 +65,19 @@ func checkPairs(pairs []Pair) (dofs int, err error) {
 		}
 	}
 	return dofs, nil
+}
+
+func countFrames(pairs []Pair) (n int) {
+	for _, p := range pairs {
+		n += len(p.Step)
+	}
+	return n
+}
+
+// failed reports whether err is other than a poor condition, which leaves a solution.
+func failed(err error) bool {
+	_, poor := err.(mat.Condition)
+	return err != nil && !poor
 }
 
 func checkInput(x *mat.Dense, dofs int) error {

@@ -21,16 +21,11 @@ type basis struct {
 func fitBasis(pairs []Pair, components int) (*basis, error) {
 	_, dofs := pairs[0].X.Dims()
 	b := &basis{mean: columnMeans(pairs, false)}
-	frames := 0
-	for _, p := range pairs {
-		r, _ := p.X.Dims()
-		frames += r
-	}
+	frames := countFrames(pairs)
 	cov := mat.NewSymDense(dofs, nil)
 	d := make([]float64, dofs)
 	for _, p := range pairs {
-		r, _ := p.X.Dims()
-		for t := range r {
+		for t := range p.Step {
 			for j, v := range p.X.RawRowView(t) {
 				d[j] = v - b.mean[j]
 			}

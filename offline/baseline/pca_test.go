@@ -56,7 +56,7 @@ func TestBasis(t *testing.T) {
 		a, b := r.NormFloat64(), 0.3*r.NormFloat64()
 		x.SetRow(f, []float64{2 + a, 3*a + b, 7, a - b}) // two motions, one column still
 	}
-	b := must.Get(fitBasis([]Pair{{X: x}}, 3))(t)
+	b := must.Get(fitBasis([]Pair{{X: x, Step: ones(frames)}}, 3))(t)
 	if len(b.variance) != 2 {
 		t.Fatalf("%d components of two motions: %v", len(b.variance), b.variance)
 	}

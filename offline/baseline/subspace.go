@@ -1,6 +1,8 @@
 package baseline
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -75,10 +77,8 @@ func dynamics(basis *mat.Dense, n int, radius float64) (a, c []float64, ok bool)
 	}
 	h, _ := basis.Dims()
 	var shift mat.Dense
-	if err := shift.Solve(basis.Slice(0, h-1, 0, n), basis.Slice(1, h, 0, n)); err != nil {
-		if _, poor := err.(mat.Condition); !poor {
-			return nil, nil, false
-		}
+	if failed(shift.Solve(basis.Slice(0, h-1, 0, n), basis.Slice(1, h, 0, n))) {
+		return nil, nil, false
 	}
 	a = make([]float64, n*n)
 	for i := range n {
@@ -89,7 +89,7 @@ func dynamics(basis *mat.Dense, n int, radius float64) (a, c []float64, ok bool)
 			return nil, nil, false
 		}
 	}
-	c = append([]float64(nil), basis.RawRowView(0)[:n]...)
+	c = slices.Clone(basis.RawRowView(0)[:n])
 	return a, c, stabilise(a, c, radius)
 }
 
@@ -113,7 +113,7 @@ func newGains(a, c []float64, m int) *gains {
 func (g *gains) take(rec record, s span, stride int) {
 	n, m := g.n, g.m
 	g.local.reset()
-	state, next := append([]float64(nil), g.c...), make([]float64, n) // (Aᵀ)ᵗ Cᵀ
+	state, next := slices.Clone(g.c), make([]float64, n) // (Aᵀ)ᵗ Cᵀ
 	z, zNext := make([]float64, m*n), make([]float64, m*n)
 	for t := s.from; t < s.to; t++ {
 		u := rec.u[t*m : (t+1)*m]

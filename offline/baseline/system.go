@@ -71,10 +71,8 @@ func (s *system) settle(state, u []float64) {
 	}
 	var x mat.VecDense
 	// Poles are inside the unit circle, so there is a solution, even if poorly conditioned.
-	if err := x.SolveVec(left, right); err != nil {
-		if _, poor := err.(mat.Condition); !poor || x.Len() != n {
-			return
-		}
+	if failed(x.SolveVec(left, right)) || x.Len() != n {
+		return
 	}
 	for i := range state {
 		if v := x.AtVec(i); !math.IsNaN(v) && !math.IsInf(v, 0) {

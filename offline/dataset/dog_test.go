@@ -103,10 +103,7 @@ func recordedRoot(sk *skel.Skeleton, model []m3.Xform) m3.Xform {
 // of April 2018: no desired speed, and the pose seen from its own root.
 func TestDogAgreesWithReference(t *testing.T) {
 	dir := filepath.Join(mocapdata.Dir(t), "dog")
-	set, _, err := BuildMANN(dir, Options{HeldOut: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set, _ := must.Get2(BuildMANN(dir, Options{HeldOut: []string{}}))(t)
 	ref := feature.Dog()
 	ref.NoSpeed = true
 	read := func(name string) []float32 {

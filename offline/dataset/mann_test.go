@@ -42,10 +42,7 @@ func hash(m *MANN) [32]byte {
 
 func TestBuildMANN(t *testing.T) {
 	dir := herd(t)
-	train, held, err := BuildMANN(dir, Options{HeldOut: []string{"test"}, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, held := must.Get2(BuildMANN(dir, Options{HeldOut: []string{"test"}, Workers: 1}))(t)
 	if !slices.Equal(train.Clips, []string{"fast", "slow"}) || !slices.Equal(held.Clips, []string{"test"}) {
 		t.Errorf("clips %v, held out %v", train.Clips, held.Clips)
 	}
@@ -79,10 +76,7 @@ func TestBuildMANN(t *testing.T) {
 		t.Error("a constant column's deviation is not one")
 	}
 
-	again, heldAgain, err := BuildMANN(dir, Options{HeldOut: []string{"test"}, Workers: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	again, heldAgain := must.Get2(BuildMANN(dir, Options{HeldOut: []string{"test"}, Workers: 4}))(t)
 	if hash(train) != hash(again) || hash(held) != hash(heldAgain) {
 		t.Error("four workers and one give different rows")
 	}
@@ -108,10 +102,7 @@ func TestOnlyFastMovesRepeat(t *testing.T) {
 	}
 	dir := folder(t, map[string]*skel.Clip{"a": c}, map[string]Labels{"a": {Frames: frames, Train: []Range{{100, frames - 40}},
 		Segments: map[string][]Range{"Walk": {{0, jump - 1}}, "Jump": {{jump, frames - 1}}}}})
-	set, _, err := BuildMANN(dir, Options{HeldOut: []string{}, Walk: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set, _ := must.Get2(BuildMANN(dir, Options{HeldOut: []string{}, Walk: 3}))(t)
 	visits := make([]int, set.Rows)
 	for _, r := range set.Order {
 		visits[r]++
@@ -133,10 +124,7 @@ func TestOnlyFastMovesRepeat(t *testing.T) {
 }
 
 func TestReplayKeepsBones(t *testing.T) {
-	set, _, err := BuildMANN(herd(t), Options{HeldOut: []string{"test"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set, _ := must.Get2(BuildMANN(herd(t), Options{HeldOut: []string{"test"}}))(t)
 	run := set.Runs()[0]
 	c := set.Replay(run[0], run[1])
 	if c.FPS != fps || c.Frames != run[1]-run[0] {
@@ -160,10 +148,7 @@ func TestOutputPoseIsNextInputPose(t *testing.T) {
 func testOutputPoseIsNextInputPose(t *testing.T, stride int) {
 	layout := feature.Dog()
 	layout.Phases, layout.Stride = true, stride
-	train, _, err := BuildMANN(herd(t), Options{Layout: layout, HeldOut: []string{"test"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, _ := must.Get2(BuildMANN(herd(t), Options{Layout: layout, HeldOut: []string{"test"}}))(t)
 	m, seen := train.Layout, 0
 	for r := range train.Rows - 1 {
 		if train.Frame[r+1] != train.Frame[r]+int32(stride) || train.Clip[r+1] != train.Clip[r] {
@@ -299,10 +284,7 @@ func TestSidesAreAveraged(t *testing.T) {
 	length := sk.Offsets[left].X
 	sk.Offsets[left].X += 0.004
 	dir := folder(t, map[string]*skel.Clip{"a": circle{r: 2, w: 0.5, frames: 10}.clip(sk)}, map[string]Labels{"a": walking(10)})
-	set, _, err := BuildMANN(dir, Options{HeldOut: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set, _ := must.Get2(BuildMANN(dir, Options{HeldOut: []string{}}))(t)
 	near(t, "both sides", []float32{set.Skeleton.Offsets[left].X, set.Skeleton.Offsets[right].X}, 1e-5, float64(length)+0.002, float64(length)+0.002)
 }
 

@@ -153,10 +153,7 @@ func TestMotionNormalise(t *testing.T) {
 func TestBuildMotionCMU(t *testing.T) {
 	dir := filepath.Join(mocapdata.Dir(t), "cmu-locomotion")
 	opt := MotionOptions{Only: []string{"07_0[34]", "09_10", "131_01", "daz43_*"}, Workers: 1}
-	train, heldOut, err := BuildMotion([]string{dir}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, heldOut := must.Get2(BuildMotion([]string{dir}, opt))(t)
 	names := func(m *MotionSet) (s []string) {
 		for _, c := range m.Clips {
 			s = append(s, c.Name)
@@ -181,10 +178,7 @@ func TestBuildMotionCMU(t *testing.T) {
 		}
 	}
 	opt.Workers = 3
-	again, _, err := BuildMotion([]string{dir}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again, _ := must.Get2(BuildMotion([]string{dir}, opt))(t)
 	for c := range train.Clips {
 		if !slices.Equal(train.Clips[c].Rows, again.Clips[c].Rows) {
 			t.Errorf("%s differs with three workers", train.Clips[c].Name)

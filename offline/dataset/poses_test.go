@@ -26,10 +26,7 @@ func TestBuildMotionPoses(t *testing.T) {
 		}
 		writeBVH(t, filepath.Join(dir, name+".bvh"), c)
 	}
-	train, heldOut, err := BuildMotion([]string{dir}, MotionOptions{HeldOut: []string{"b"}, Length: 60, Margin: 1, Poses: true, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, heldOut := must.Get2(BuildMotion([]string{dir}, MotionOptions{HeldOut: []string{"b"}, Length: 60, Margin: 1, Poses: true, Workers: 1}))(t)
 	for _, m := range []*MotionSet{train, heldOut} {
 		if len(m.Clips) != 2 {
 			t.Fatalf("%d clips", len(m.Clips))
@@ -55,10 +52,7 @@ func TestBuildMotionPoses(t *testing.T) {
 	if _, _, err := BuildMotion([]string{dir}, MotionOptions{Poses: true, Stand: 10}); err == nil {
 		t.Error("poses of postures that are held are given")
 	}
-	train, _, err = BuildMotion([]string{dir}, MotionOptions{HeldOut: []string{"b"}, Length: 60, Margin: 1, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, _ = must.Get2(BuildMotion([]string{dir}, MotionOptions{HeldOut: []string{"b"}, Length: 60, Margin: 1, Workers: 1}))(t)
 	if train.Clips[0].Poses != nil {
 		t.Error("poses nobody asked for")
 	}

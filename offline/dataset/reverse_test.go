@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
+	"mannequin/internal/testing/must"
 )
 
 // A slow walk comes a second time, backward: the same places in the other order.
@@ -32,15 +33,9 @@ func TestReverse(t *testing.T) {
 	dir := folder(t, map[string]*skel.Clip{"back": back, "slow": slow.clip(sk), "fast": fast.clip(sk), "curve": curve.clip(sk), "held": slow.clip(sk), "rising": rising},
 		map[string]Labels{"back": walking(400), "slow": stops, "fast": walking(400), "curve": walking(400), "held": walking(400), "rising": walking(400)})
 	opt := Options{HeldOut: []string{"held"}}
-	plain, _, err := BuildMANN(dir, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain, _ := must.Get2(BuildMANN(dir, opt))(t)
 	opt.Reverse = true
-	set, held, err := BuildMANN(dir, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set, held := must.Get2(BuildMANN(dir, opt))(t)
 	if set.Reversed != 2 || plain.Reversed != 0 || held.Reversed != 0 {
 		t.Errorf("%d recordings are backward in time, %d without, %d held out", set.Reversed, plain.Reversed, held.Reversed)
 	}
@@ -89,10 +84,7 @@ func TestReverse(t *testing.T) {
 
 func TestReverseDog(t *testing.T) {
 	plain, _, dir := dog(t)
-	set, _, err := BuildMANN(dir, Options{Reverse: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set, _ := must.Get2(BuildMANN(dir, Options{Reverse: true}))(t)
 	l := set.Layout
 	rows, back := 0, 0
 	for r := range set.Rows / 2 {

@@ -109,10 +109,7 @@ func TestMirrorIsThePhysicalMirror(t *testing.T) {
 	m, sk := feature.Dog(), synthSkeleton()
 	left, right := circle{r: 2, w: 0.5, frames: 300}, circle{r: 2, w: -0.5, frames: 300}
 	lt, rt := left.track(t, sk), right.track(t, sk)
-	in, out, err := m.MirrorColumns()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, out := must.Get2(m.MirrorColumns())(t)
 	buf := func(n int) (a, b, c []float32) { return make([]float32, n), make([]float32, n), make([]float32, n) }
 	x, mx, want := buf(m.Inputs())
 	y, my, wantY := buf(m.Outputs())

@@ -30,10 +30,7 @@ func TestSourceOfFolder(t *testing.T) {
 	}
 	dir := folder(t, clips, labels)
 	must.Do(t, os.WriteFile(filepath.Join(dir, SourceFile), []byte(freeSource), 0o644))
-	train, held, err := BuildMANN(dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, held := must.Get2(BuildMANN(dir, Options{}))(t)
 	if !slices.Equal(train.Clips, []string{"a", "c"}) || !slices.Equal(held.Clips, []string{"b"}) {
 		t.Errorf("trains on %v, holds out %v", train.Clips, held.Clips)
 	}
@@ -46,16 +43,14 @@ func TestSourceOfFolder(t *testing.T) {
 			t.Errorf("the rows say %+v", s)
 		}
 	}
-	train, held, err = BuildMANN(dir, Options{HeldOut: []string{"a"}, Repeat: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, held = must.Get2(BuildMANN(dir, Options{HeldOut: []string{"a"}, Repeat: 3}))(t)
 	if !slices.Equal(held.Clips, []string{"a"}) || len(train.Order) != 3*train.Rows {
 		t.Errorf("the caller's wish is not kept: held out %v, %d visits of %d rows", held.Clips, len(train.Order), train.Rows)
 	}
 	must.Do(t, os.Remove(filepath.Join(dir, SourceFile)))
-	if train, _, err = BuildMANN(dir, Options{HeldOut: []string{"a"}}); err != nil || train.Source != nil || len(train.Order) != 11*train.Rows {
-		t.Errorf("without the file: %v, source %v", err, train.Source)
+	train, _ = must.Get2(BuildMANN(dir, Options{HeldOut: []string{"a"}}))(t)
+	if train.Source != nil || len(train.Order) != 11*train.Rows {
+		t.Errorf("without the file: source %v, %d visits of %d rows", train.Source, len(train.Order), train.Rows)
 	}
 }
 

@@ -4,6 +4,8 @@ package eval
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -20,24 +22,38 @@ type Bar struct {
 // Bars collects bars.
 type Bars []Bar
 
-// Most adds a figure that passes up to bar.
-func (b *Bars) Most(measure, of string, v *float64, bar float64) {
-	*b = append(*b, Bar{measure, of, v, bar, false, v != nil && *v <= bar})
-}
+// Most adds a figure that has to be at most bar. One that is not finite is never reached.
+func (b *Bars) Most(measure, of string, v, bar float64) { b.add(measure, of, v, bar, false) }
 
-// Least adds a figure that passes from bar.
-func (b *Bars) Least(measure, of string, v *float64, bar float64) {
-	*b = append(*b, Bar{measure, of, v, bar, true, v != nil && *v >= bar})
-}
+// Least adds a figure that has to be at least bar.
+func (b *Bars) Least(measure, of string, v, bar float64) { b.add(measure, of, v, bar, true) }
 
-// Over returns v as a share of truth, nil if there is none.
-func Over(v, truth float64) *float64 {
-	if truth == 0 {
-		return nil
+func (b *Bars) add(measure, of string, v, bar float64, least bool) {
+	row := Bar{Measure: measure, Of: of, Bar: bar, Least: least}
+	if finite(v) {
+		row.Value = &v
+		row.Pass = least && v >= bar || !least && v <= bar
 	}
-	v /= truth
-	return &v
+	*b = append(*b, row)
 }
+
+// Over returns v as a share of truth, NaN if truth is 0.
+func Over(v, truth float64) float64 {
+	if truth == 0 {
+		return math.NaN()
+	}
+	return v / truth
+}
+
+// OrNaN returns a figure that may be missing.
+func OrNaN(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Rows returns a row for each measure, with all its values. * marks a value that misses its bar.
 func (b Bars) Rows() []string {
@@ -56,7 +72,7 @@ func (b Bars) Rows() []string {
 		}
 		var of []string
 		for _, v := range b[first:i] {
-			text := v.Of + " " + OrNever("%.2f", v.Value)
+			text := v.Of + " " + OrNever("%.2f", OrNaN(v.Value))
 			if !same {
 				text += fmt.Sprintf(" %s %.2f", sign, v.Bar)
 			}
@@ -65,23 +81,21 @@ func (b Bars) Rows() []string {
 			}
 			of = append(of, text)
 		}
-		rows = append(rows, Cells(b[first].Measure, bar, strings.Join(of, "   ")))
+		rows = append(rows, b[first].Measure+"\t"+bar+"\t"+strings.Join(of, "   "))
 	}
 	return rows
 }
 
-// Sorted returns the bars grouped by measure.
-func (b Bars) Sorted() (out Bars) {
-	done := map[string]bool{}
-	for _, first := range b {
-		for _, v := range b {
-			if v.Measure == first.Measure && !done[v.Measure] {
-				out = append(out, v)
-			}
+// Sorted returns the bars by measure, in the order in which each measure came first.
+func (b Bars) Sorted() Bars {
+	first := map[string]int{}
+	for i, v := range b {
+		if _, ok := first[v.Measure]; !ok {
+			first[v.Measure] = i
 		}
-		done[first.Measure] = true
 	}
-	return out
+	slices.SortStableFunc(b, func(a, c Bar) int { return first[a.Measure] - first[c.Measure] })
+	return b
 }
 
 // Missed counts the missed bars.

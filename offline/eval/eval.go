@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // Progress shows the progress of an evaluation, and ends it when it is interrupted.
@@ -29,4 +30,18 @@ func Stages(ctx context.Context, stages ...func() error) error {
 		}
 	}
 	return nil
+}
+
+// Fastest returns the shortest time of several runs.
+func Fastest(runs int, run func() error) (best time.Duration, err error) {
+	for i := range runs {
+		begin := time.Now()
+		if err := run(); err != nil {
+			return 0, err
+		}
+		if took := time.Since(begin); i == 0 || took < best {
+			best = took
+		}
+	}
+	return best, nil
 }

@@ -59,13 +59,13 @@ func (t *Tables) End() {
 	t.rows = nil
 }
 
-// Cells joins the cells of a row.
-func Cells(v ...string) string { return strings.Join(v, "\t") }
+// Cells prints a row with any number of cells.
+func (t *Tables) Cells(cells ...string) { t.Row("%s", strings.Join(cells, "\t")) }
 
-// OrNever formats a number, or returns "never" if there is none.
-func OrNever(format string, v *float64) string {
-	if v == nil {
+// OrNever formats a figure, or returns "never" if it is not finite.
+func OrNever(format string, v float64) string {
+	if !finite(v) {
 		return "never"
 	}
-	return fmt.Sprintf(format, *v)
+	return fmt.Sprintf(format, v)
 }

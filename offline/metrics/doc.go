@@ -30,7 +30,7 @@
 //
 //   - [MeasureForecast], [Roll], [MeasureRollouts]: short and long predictions.
 //   - [NewManifold]: the distance of motion from recordings.
-//   - [MeasureControlled], [MeasureWanderers], [MeasureStrollers]: steered people.
+//   - [MeasureControlled], [MeasureSTRNNCrowd], [MeasureLatentCrowd]: steered people.
 //
 // The measures of the quadruped follow Zhang, Starke et al. 2018, section 9.
 package metrics

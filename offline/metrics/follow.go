@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -27,13 +28,7 @@ type PaperPath struct {
 
 // Best returns the column with the smallest distance.
 func (p PaperPath) Best() Follow {
-	best := p.VNN
-	for _, f := range []Follow{p.PFNN, p.MANN} {
-		if f.DistanceCM < best.DistanceCM {
-			best = f
-		}
-	}
-	return best
+	return slices.MinFunc([]Follow{p.VNN, p.PFNN, p.MANN}, func(a, b Follow) int { return cmp.Compare(a.DistanceCM, b.DistanceCM) })
 }
 
 // PaperPaths returns the paper's Table 4. Each name is one of control.Builtin, one a path of ours.

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -132,11 +133,7 @@ func still(c *skel.Clip, model []m3.Xform, f, neck int) bool {
 }
 
 func lowestOf(pose []m3.Vec3) float32 {
-	low := pose[0].Y
-	for _, p := range pose {
-		low = min(low, p.Y)
-	}
-	return low
+	return slices.MinFunc(pose, func(a, b m3.Vec3) int { return cmp.Compare(a.Y, b.Y) }).Y
 }
 
 // spread sets Spread. If there is only one recording, its poses are compared with each other.

@@ -99,10 +99,7 @@ func TestBetweenSparse(t *testing.T) {
 	for i := range rec {
 		rec[i] = float32(i/cols) * float32(i%cols-30) / 64
 	}
-	made, part, err := BetweenSparse(m.Layout, rec, 30)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made, part := must.Get2(BetweenSparse(m.Layout, rec, 30))(t)
 	if len(part) != 61*cols || len(made) != len(part) {
 		t.Fatalf("%d and %d values", len(made), len(part))
 	}
@@ -149,10 +146,7 @@ func TestFromSparse(t *testing.T) {
 	for i := range rec {
 		rec[i] = float32(i / cols)
 	}
-	made, part, err := FromSparse(net, maker, rec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made, part := must.Get2(FromSparse(net, maker, rec))(t)
 	if len(part) != 21*cols || len(made) != len(part) {
 		t.Fatalf("%d and %d values", len(made), len(part))
 	}

@@ -262,9 +262,7 @@ func TestWriteIsContinuous(t *testing.T) {
 	for f, l := range lines {
 		var x, y, z float64
 		var a [3]float64
-		if _, err := fmt.Sscan(l, &x, &y, &z, &a[0], &a[1], &a[2]); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Sscan(l, &x, &y, &z, &a[0], &a[1], &a[2]))(t)
 		for k := range a {
 			if d := math.Abs(a[k] - prev[k]); f > 0 && !(d <= 15) {
 				t.Errorf("frame %d: angle %d jumps by %g°", f, k, d)

@@ -84,11 +84,7 @@ type port struct {
 func (b *builder) finish(name string, inputs, outputs []port) message {
 	names := make([]string, len(b.hints))
 	taken := map[string]bool{}
-	for _, p := range inputs {
-		names[p.at] = p.name
-		taken[p.name] = true
-	}
-	for _, p := range outputs {
+	for _, p := range slices.Concat(inputs, outputs) {
 		names[p.at] = p.name
 		taken[p.name] = true
 	}

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -32,11 +33,7 @@ func Marshal(n *netruntime.Net, form Form) ([]byte, error) {
 			kv = append(kv, p)
 		}
 	}
-	name := meta.Name
-	if name == "" {
-		name = meta.Arch
-	}
-	graph, err := export(n.Graph(), tensors, form, name)
+	graph, err := export(n.Graph(), tensors, form, cmp.Or(meta.Name, meta.Arch))
 	if err != nil {
 		return nil, fmt.Errorf("onnx: %w", err)
 	}

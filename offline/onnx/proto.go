@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 
@@ -67,17 +68,13 @@ func (a attribute) encode() message {
 // nodeProto is an operation. An empty name stands for a missing operand or result.
 func nodeProto(op string, in, out []string, attrs []attribute) message {
 	var m message
-	name := ""
 	for _, s := range in {
 		m.text(1, s)
 	}
 	for _, s := range out {
 		m.text(2, s)
-		if name == "" {
-			name = s
-		}
 	}
-	m.text(3, name)
+	m.text(3, cmp.Or(out...))
 	m.text(4, op)
 	for _, a := range attrs {
 		m.bytes(5, a.encode())

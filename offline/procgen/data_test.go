@@ -85,10 +85,7 @@ func TestDataset(t *testing.T) {
 	takes := some(t)
 	dir := t.TempDir()
 	must.Do(t, Write(dir, takes))
-	train, held, err := dataset.BuildMANN(dir, dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, held := must.Get2(dataset.BuildMANN(dir, dataset.Options{}))(t)
 	if s := train.Source; s == nil || s.Name != ModelName || s.License != License {
 		t.Errorf("the folder says it is %+v", train.Source)
 	}

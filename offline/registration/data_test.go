@@ -16,10 +16,7 @@ func readSet(t *testing.T, set string, only ...string) []*Take {
 	if testing.Short() {
 		t.Skip("recordings take a while")
 	}
-	takes, _, err := Read([]string{filepath.Join(mocapdata.Dir(t), set)}, ReadOptions{Only: only})
-	if err != nil {
-		t.Fatal(err)
-	}
+	takes, _ := must.Get2(Read([]string{filepath.Join(mocapdata.Dir(t), set)}, ReadOptions{Only: only}))(t)
 	return takes
 }
 

@@ -27,10 +27,7 @@ func TestPathCoversTheTemplate(t *testing.T) {
 	for _, height := range []float64{1, 0.5, 0.3} {
 		take := column1(hump(30, 80, height))
 		tm := &template{frames: 100, hold: 60, rows: hump(10, 80, 1)}
-		path, g, err := w.path(take, tm, []float64{1}, []float64{0})
-		if err != nil {
-			t.Fatal(err)
-		}
+		path, g := must.Get2(w.path(take, tm, []float64{1}, []float64{0}))(t)
 		times := w.times(path, g, take.frames, 60)
 		if at := times[70]; math.Abs(at-50) > 10 {
 			t.Errorf("height %g: its middle is at %.1f of the template, want 50; it ends at %.1f", height, at, times[len(times)-1])
@@ -45,10 +42,7 @@ func TestPathDoesNotLinger(t *testing.T) {
 	for i := range take.rows { // a tremble that the template does not have
 		take.rows[i] += 0.15 * math.Sin(float64(i))
 	}
-	path, _, err := w.path(take, tm, []float64{1}, []float64{0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	path, _ := must.Get2(w.path(take, tm, []float64{1}, []float64{0}))(t)
 	if first, last := path[0], path[len(path)-1]; math.Abs(first) > 8 || math.Abs(last-69) > 8 {
 		t.Errorf("%.1f to %.1f of the template are covered, want about all of 0 to 69", first, last)
 	}

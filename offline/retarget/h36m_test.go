@@ -17,10 +17,7 @@ import (
 func TestH36M(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "walk.txt")
 	must.Do(t, os.WriteFile(path, testh36m.Make(250).Text, 0o644))
-	out, rep, err := Open(path, OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, rep := must.Get2(Open(path, OpenOptions{}))(t)
 	if rep.Profile != "h36m" {
 		t.Fatalf("detected as %v", rep.Profile)
 	}

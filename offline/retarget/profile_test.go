@@ -96,9 +96,7 @@ Hips = "z -x"
 `
 
 func TestReadProfileRejects(t *testing.T) {
-	if _, err := ReadProfile("p.toml", []byte(small)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ReadProfile("p.toml", []byte(small)))(t)
 	for _, c := range []struct{ from, to, want string }{
 		{`name = "mine"`, ``, "p.toml: name is missing"},
 		{`"pelvis"`, `pelvis`, "p.toml:5:"},

@@ -8,6 +8,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // walk is a made-up motion of the uniform skeleton: it moves ahead, swings
@@ -132,10 +133,7 @@ func apart(t *testing.T, a, b *skel.Clip) (dist, angle float32) {
 
 func run(t *testing.T, r Retargeter) (*skel.Clip, *Report) {
 	t.Helper()
-	out, rep, err := r.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, rep := must.Get2(r.Run())(t)
 	return out, rep
 }
 

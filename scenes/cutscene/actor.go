@@ -10,7 +10,7 @@ import (
 	arche "github.com/mlange-42/arche/ecs"
 )
 
-// actor is one of the cast: what the script says of it, and what has been played.
+// actor is an actor of the script, and the record of what it has done.
 type actor struct {
 	script.Actor
 	index    int // among the actors
@@ -29,12 +29,12 @@ type actor struct {
 	reachFor []aimed // (reaches)
 	faces    []aimed // (actions)
 
-	rest *control.Path // people's, to stand on before they go
+	rest *control.Path // of people, to stand on before they walk
 	arc  float32       // along the move's path, m
 
-	place, drift m3.Vec3 // where it stands, smoothed, and its change
+	place, drift m3.Vec3 // its place, smoothed, and the velocity of that
 
-	// What has been played, (ticks) and (ticks, joints).
+	// The record, (ticks) and (ticks, joints).
 	kept   []m3.Xform
 	places []m3.Vec3
 	yaws   []float32
@@ -68,7 +68,7 @@ func mine[T any](all []T, of func(*T) int, i int) (out []T) {
 	return out
 }
 
-// enter makes room for what will be played.
+// enter makes room for the record.
 func (a *actor) enter(field *terrain.Field) error {
 	a.place = m3.V(a.At.X, field.Height(a.At.X, a.At.Z), a.At.Z)
 	a.row, _ = a.group.crowd.Rows.Row(a.entity)
@@ -79,44 +79,44 @@ func (a *actor) enter(field *terrain.Field) error {
 	return err
 }
 
-// bones returns the joints as they were played, world space.
+// bones returns the recorded joints of a tick, world space.
 func (a *actor) bones(tick int) []m3.Xform {
 	n := a.group.crowd.Skel.Len()
 	return a.kept[tick*n : (tick+1)*n]
 }
 
-// root returns where the actor is, and how it faces, on flat ground.
+// root returns the place and heading on flat ground.
 func (a *actor) root() (at m3.Vec3, yaw float32) {
 	x := a.group.crowd.Roots[a.row]
 	return x.Pos.Flat(), x.Rot.Yaw()
 }
 
-// steady is the half-life with which cameras follow, s.
-const steady = 0.12
+// cameraHalflife is the half-life with which cameras follow, s.
+const cameraHalflife = 0.12
 
-// settle follows the actor for cameras.
-func (a *actor) settle(field *terrain.Field) {
+// smooth updates the place that cameras follow.
+func (a *actor) smooth(field *terrain.Field) {
 	at, _ := a.root()
 	at.Y = field.Height(at.X, at.Z)
-	a.place, a.drift = m3.SpringVec(a.place, a.drift, at, steady, 1.0/scenes.TickRate)
+	a.place, a.drift = m3.SpringVec(a.place, a.drift, at, cameraHalflife, 1.0/scenes.TickRate)
 }
 
-// keep keeps what has been played in a tick.
-func (a *actor) keep(tick int) {
+// record records a tick.
+func (a *actor) record(tick int) {
 	copy(a.bones(tick), a.group.crowd.BonesAt(a.row))
 	_, a.yaws[tick] = a.root()
 	a.places[tick] = a.place
 }
 
-// aimed is a script's target, looked up.
+// aimed is a resolved target of the script.
 type aimed struct {
-	actor *actor  // nil: a point
+	actor *actor  // nil for a point
 	joint int     // the actor's
 	at    m3.Vec3 // in the joint's frame, m; the point in the world
 	plus  m3.Vec3 // world axes, m
 }
 
-// place returns where it is, as of the last tick.
+// place returns the target's place in the last tick.
 func (t *aimed) place() m3.Vec3 {
 	if t.actor == nil {
 		return t.at
@@ -164,7 +164,7 @@ func (a *actor) resolve(s *Scene) error {
 	return nil
 }
 
-// aim looks a target up.
+// aim resolves a target.
 func (s *Scene) aim(line int, t *script.Target) (aimed, error) {
 	if t.Actor < 0 {
 		at := t.Point
@@ -187,7 +187,7 @@ func (s *Scene) aim(line int, t *script.Target) (aimed, error) {
 	return out, nil
 }
 
-// eyes returns where the eyes are in the frame of the head.
+// eyes returns the place of the eyes in the frame of the head.
 func eyes(k script.Kind) m3.Vec3 {
 	if k == script.Dog {
 		return m3.V(0.07, 0.03, 0)

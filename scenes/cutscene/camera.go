@@ -7,13 +7,13 @@ import (
 	"mannequin/terrain"
 )
 
-// camera is the script's.
+// camera plays the shots of the script.
 type camera struct {
-	shots  []script.Shot // points in the world, but for those seen from an actor
+	shots  []script.Shot // points in the world, except those relative to an actor
 	ground *terrain.Field
 }
 
-// newCamera puts the points of shots on the ground.
+// newCamera makes the heights of the shots' points absolute.
 func newCamera(sc *script.Script, ground *terrain.Field) camera {
 	c := camera{ground: ground}
 	stand := func(points []m3.Vec3) (out []m3.Vec3) {
@@ -31,7 +31,7 @@ func newCamera(sc *script.Script, ground *terrain.Field) camera {
 	return c
 }
 
-// shot returns which shot it is at time t, −1 where there are none.
+// shot returns the index of the shot at time t, −1 if there are none.
 func (c *camera) shot(t float32) int {
 	i := len(c.shots) - 1
 	for i > 0 && t < c.shots[i].From {
@@ -40,8 +40,7 @@ func (c *camera) shot(t float32) int {
 	return i
 }
 
-// at returns the shot at time t, a share alpha of the way from the tick before to the
-// one that is shown.
+// at returns the shot at time t, a fraction alpha of the way from the tick before to the present one.
 func (c *camera) at(s *Scene, t, alpha float32) scenes.Shot {
 	i := c.shot(t)
 	if i < 0 {
@@ -62,15 +61,15 @@ func (c *camera) at(s *Scene, t, alpha float32) scenes.Shot {
 	return out
 }
 
-// view returns what a shot alone shows at time t.
+// view returns a shot at time t, without the one before.
 func (c *camera) view(s *Scene, shot *script.Shot, t, alpha float32) scenes.Shot {
-	out := scenes.Shot{On: true, FOV: shot.FOV, Eye: through(&shot.Eye, t)}
+	out := scenes.Shot{On: true, FOV: shot.FOV, Eye: curveAt(&shot.Eye, t)}
 	place := func(i int) m3.Vec3 { return s.actors[i].places[s.was].Lerp(s.actors[i].places[s.now], alpha) }
 	if shot.Follow >= 0 {
 		out.Eye = out.Eye.Add(place(shot.Follow))
 	}
 	if shot.Watch < 0 {
-		out.Target = through(&shot.Target, t)
+		out.Target = curveAt(&shot.Target, t)
 		return out
 	}
 	out.Target = place(shot.Watch)
@@ -78,12 +77,12 @@ func (c *camera) view(s *Scene, shot *script.Shot, t, alpha float32) scenes.Shot
 	return out
 }
 
-// middle is where a camera looks that watches someone, m above the ground.
+// middle is the height above an actor's place that cameras look at, m.
 var middle = [...]float32{script.Dog: 0.45, script.Person: 1.2}
 
-// through returns where a Catmull-Rom curve is at time t; it rests before its first point
-// and after its last.
-func through(c *script.Curve, t float32) m3.Vec3 {
+// curveAt returns the place on a Catmull-Rom curve at time t. It rests before the first point and
+// after the last.
+func curveAt(c *script.Curve, t float32) m3.Vec3 {
 	n := len(c.Points)
 	if n == 1 || t <= c.Times[0] {
 		return c.Points[0]
@@ -102,7 +101,7 @@ func through(c *script.Curve, t float32) m3.Vec3 {
 	return a.Scale(2*u3 - 3*u2 + 1).Add(slope(c, i).Scale(h * (u3 - 2*u2 + u))).Add(b.Scale(3*u2 - 2*u3)).Add(slope(c, i+1).Scale(h * (u3 - u2)))
 }
 
-// slope returns the change of a curve at point i, m/s: none at its ends, where it rests.
+// slope returns the velocity of a curve at point i, m/s: zero at its ends.
 func slope(c *script.Curve, i int) m3.Vec3 {
 	if i == 0 || i == len(c.Points)-1 {
 		return m3.Vec3{}

@@ -1,6 +1,6 @@
-// Package cutscene is the scene that plays a script: dogs and people who go, act, look
-// and reach at times that are written down, seen by a camera that is directed. What has
-// been played is kept, so that any moment can be seen again at once, bit for bit.
+// Package cutscene is the scene that plays a script: dogs and people that walk, act, look and reach
+// at given times, seen by a scripted camera. It records each tick, so that any moment can be shown
+// again at once, with the same bits.
 package cutscene
 
 import (
@@ -25,26 +25,26 @@ type Options struct {
 	world.Options
 	Script *script.Script // required
 
-	// Net opens a network by its name or its file; required. Dog, Manifold, Footstep and
-	// Locomotion are the names of those of actors who name none.
+	// Net opens a network by its name or file; required. Dog, Manifold, Footstep and Locomotion are
+	// the names of the networks of actors that name none.
 	Net                                 func(name string) (*netruntime.Net, error)
 	Dog, Manifold, Footstep, Locomotion string
 
-	// Transfers and Styles open the styles that people can have, by ecs.GramStyle and by
-	// ecs.MARStyle. Of equal names the first counts; nil: there are none.
+	// Transfers and Styles open the styles of ecs.GramStyle and of ecs.MARStyle; nil is none. If
+	// both have a style of a name, Transfers counts.
 	Transfers func() (*manifold.StyleSet, error)
 	Styles    func() (*mar.Database, error)
 }
 
 const (
-	// prelude is how many ticks pass before a scene begins: people need as many to
-	// set out at its first moment.
+	// prelude is the number of ticks before the scene begins: people need them to walk from its
+	// first moment on.
 	prelude = 120
-	// hurry is how many ticks one Step makes at most on the way to a moment that has not
-	// been played yet: a window goes on answering.
+	// hurry is the largest number of ticks in one Step while seeking, so that a window keeps
+	// responding.
 	hurry = 8
-	// skip is by how much the arrow keys seek, and repeat after how many ticks they do it
-	// again while they are held.
+	// skip is the number of ticks by which the arrow keys seek. They do it again after repeat ticks
+	// while held.
 	skip, repeat = scenes.TickRate, 15
 )
 
@@ -78,11 +78,11 @@ type Scene struct {
 	actors   []*actor
 	camera   camera
 
-	ticks    int // of the whole scene: 0 to ticks−1 can be seen
-	made     int // that have been played
-	now, was int // the ticks that are shown, and that they come from
-	goal     int // that is sought, or −1
-	held     int // ticks for which an arrow key has been held
+	ticks    int // of the whole scene: 0 to ticks−1 can be shown
+	made     int // ticks that are recorded
+	now, was int // the tick that is shown, and the one before
+	goal     int // the tick to seek, or −1
+	held     int // ticks for which an arrow key is held
 	panel    hud.Panel
 }
 
@@ -128,7 +128,7 @@ func ground(s *script.Script) (*terrain.Field, error) {
 	return terrain.Flat(grid)
 }
 
-// make plays on until tick has been made, most ticks at most.
+// make computes ticks until tick is recorded, at most most of them.
 func (s *Scene) make(tick, most int) error {
 	for ; s.made <= tick && most > 0; most-- {
 		if err := s.tick(); err != nil {
@@ -138,7 +138,7 @@ func (s *Scene) make(tick, most int) error {
 	return nil
 }
 
-// tick plays the next tick, and keeps it.
+// tick computes the next tick and records it.
 func (s *Scene) tick() error {
 	t := float32(s.made) / scenes.TickRate
 	for _, a := range s.actors {
@@ -148,21 +148,20 @@ func (s *Scene) tick() error {
 		return err
 	}
 	for _, a := range s.actors {
-		a.settle(s.Terrain)
+		a.smooth(s.Terrain)
 		if s.made >= 0 {
-			a.keep(s.made)
+			a.record(s.made)
 		}
 	}
 	s.made++
 	return nil
 }
 
-// Seconds returns how long the scene is.
+// Seconds returns the duration of the scene.
 func (s *Scene) Seconds() float64 { return float64(s.ticks-1) / scenes.TickRate }
 
-// Seek shows the moment t, seconds from the beginning, or the nearest that there is. One
-// that has been played is there at once; others are played up to it first, hundreds of
-// ticks per second.
+// Seek shows the moment t, seconds from the beginning, or the nearest one. A recorded moment is
+// shown at once; others are computed first, hundreds of ticks per second.
 func (s *Scene) Seek(t float64) error {
 	tick := s.nearest(t)
 	if err := s.make(tick, math.MaxInt); err != nil {
@@ -180,10 +179,10 @@ func (s *Scene) nearest(t float64) int {
 	return int(min(math.Round(t*scenes.TickRate), float64(s.ticks-1)))
 }
 
-// jump shows a tick that nothing leads over to.
+// jump shows a tick without interpolation.
 func (s *Scene) jump(tick int) { s.now, s.was, s.goal = tick, tick, -1 }
 
-// Step runs one tick of what the player has asked for: the scene plays on, or seeks.
+// Step runs one tick: the scene plays on, or seeks.
 func (s *Scene) Step(in scenes.Input) error {
 	s.control(in)
 	if s.goal >= 0 {
@@ -216,14 +215,14 @@ func (s *Scene) Step(in scenes.Input) error {
 	return nil
 }
 
-// control does what the player asks for.
+// control handles the input.
 func (s *Scene) control(in scenes.Input) {
 	at := s.now
 	if s.goal >= 0 {
 		at = s.goal
 	}
 	move := in.Touch.Move
-	in.Touch.Move = 0 // an arrow is a second, not a way along the slider
+	in.Touch.Move = 0 // an arrow is a second, not a step of the slider
 	switch {
 	case move == 0:
 		s.held = 0
@@ -252,7 +251,7 @@ func (s *Scene) control(in scenes.Input) {
 	}
 }
 
-// seek has the next steps go to a tick.
+// seek makes the next steps go to a tick.
 func (s *Scene) seek(tick int) { s.goal = min(max(tick, 0), s.ticks-1) }
 
 // Frame describes what to draw. The focus is the first actor.
@@ -287,7 +286,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Panel.Sliders[0].Value = float32(s.now) / scenes.TickRate
 }
 
-// Hash returns a number of the moment that is shown: equal ones have equal bits.
+// Hash returns a hash of the moment that is shown.
 func (s *Scene) Hash() uint64 {
 	h := fnv.New64a()
 	var b []byte

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// lead is how much sooner people are told to go than they do, s: their motion comes
-	// in windows that are made ahead.
+	// lead is the time by which people's controls are early, s: their windows of motion are made
+	// ahead.
 	lead = 1.1
-	// dogLead is the same of dogs.
+	// dogLead is the same for dogs.
 	dogLead = 0.3
-	// Who is late goes faster by catchUp of what is missing, 1/s. People are told again
-	// after retell ticks, of changes by at least minds, m/s, and turns, rad.
-	catchUp, retell, minds, turns = 0.6, 30, 0.06, 0.18
+	// Late actors walk faster by catchUp of the distance that is missing, 1/s. People's controls
+	// change every retell ticks, by at least minSpeed, m/s, or minTurn, rad.
+	catchUp, retell, minSpeed, minTurn = 0.6, 30, 0.06, 0.18
 	// A dog turns on the spot until it faces its target to within faced rad.
 	faced = 0.2
-	// gramSteps are how many weights a style by windows has.
+	// gramSteps is the number of weights of an ecs.GramStyle.
 	gramSteps = 4
-	// late is how long after its time a dog goes on to the end of its path, s.
+	// late is the time after its end for which a dog continues a move, s.
 	late = 3
 )
 
-// style returns the actor's style at time t: by the method whose styles weigh most.
+// style returns the actor's style at time t, of the method with the larger weight.
 func (a *actor) style(t float32) (mar ecs.MARStyle, gram ecs.GramStyle) {
 	var windows [ecs.MaxStyles]float32 // weights of Gram styles
 	var most [2]float32
@@ -36,7 +36,7 @@ func (a *actor) style(t float32) (mar ecs.MARStyle, gram ecs.GramStyle) {
 			mar.Weights[d.index], most[0] = max(mar.Weights[d.index], w), max(most[0], w)
 			continue
 		}
-		// It shows as late as a move does. Each other weight has windows made anew.
+		// It shows as late as a move does. Each change of weight makes new windows.
 		w := float32(math.Round(gramSteps*float64(a.styles[i].At(t+lead)))) / gramSteps
 		windows[d.index], most[1] = max(windows[d.index], w), max(most[1], w)
 	}
@@ -51,7 +51,7 @@ func (a *actor) style(t float32) (mar ecs.MARStyle, gram ecs.GramStyle) {
 	return ecs.MARStyle{}, gram
 }
 
-// direct tells the actor what to do at time t.
+// direct sets the actor's controls at time t.
 func (a *actor) direct(s *Scene, t float32) {
 	c := a.controls
 	look := ecs.LookAt{}
@@ -83,8 +83,8 @@ func (a *actor) direct(s *Scene, t float32) {
 	a.walk(t, s.made)
 }
 
-// going returns the move that the actor is on at time t, or has made last; nil: none yet.
-func (a *actor) going(t float32) *script.Move {
+// move returns the move at time t, or the last one before; nil if there is none yet.
+func (a *actor) move(t float32) *script.Move {
 	for i := len(a.moves) - 1; i >= 0; i-- {
 		if t >= a.moves[i].From() {
 			return &a.moves[i]
@@ -93,8 +93,8 @@ func (a *actor) going(t float32) *script.Move {
 	return nil
 }
 
-// acting returns the action at time t, or −1.
-func (a *actor) acting(t float32) int {
+// action returns the index of the action at time t, or −1.
+func (a *actor) action(t float32) int {
 	for i := range a.actions {
 		if t >= a.actions[i].From && t < a.actions[i].To {
 			return i
@@ -103,23 +103,22 @@ func (a *actor) acting(t float32) int {
 	return -1
 }
 
-// pace returns how fast to go along a move at time t, when the actor has come as far as
-// arc at time seen.
+// pace returns the speed along a move at time t, if the actor was at arc at time seen.
 func pace(m *script.Move, t, seen, arc float32) float32 {
 	_, v := m.Along(t)
 	want, _ := m.Along(seen)
 	return v + catchUp*(want-arc)
 }
 
-// goal returns what a dog does at time t.
+// goal returns the goal of a dog at time t.
 func (a *actor) goal(t float32) control.Goal {
 	at, yaw := a.root()
-	act := a.acting(t)
+	act := a.action(t)
 	var g control.Goal
 	if act >= 0 {
 		g.Action = a.actions[act].Do
 	}
-	if m := a.going(t + dogLead); m != nil && t < m.To()+late {
+	if m := a.move(t + dogLead); m != nil && t < m.To()+late {
 		if g.Path = m.Path; a.arc > m.Path.Length() || t < m.From() {
 			a.arc = 0
 		}
@@ -146,13 +145,13 @@ func (a *actor) goal(t float32) control.Goal {
 	return g
 }
 
-// walk tells a person where to go from time t, in that tick.
+// walk sets the curve of a person at time t, which is a tick.
 func (a *actor) walk(t float32, tick int) {
 	curve := a.controls.curves.Get(a.entity)
 	at, _ := a.root()
 	soon := t + lead
 	path := a.rest
-	m := a.going(soon)
+	m := a.move(soon)
 	if m != nil {
 		path = m.Path
 	}
@@ -168,17 +167,17 @@ func (a *actor) walk(t float32, tick int) {
 	}
 	if m != nil && soon < m.To() {
 		v := pace(m, soon, t, a.arc)
-		if t < m.From()+lead { // who sets out is behind for good reason
+		if t < m.From()+lead { // an actor that starts is behind for good reason
 			_, v = m.Along(soon)
 		}
-		if v = m3.Clamp(v, 0.4, 4.5); m3.Abs(v-curve.Speed) > minds {
+		if v = m3.Clamp(v, 0.4, 4.5); m3.Abs(v-curve.Speed) > minSpeed {
 			curve.Speed = v
 		}
 	}
-	if act := a.acting(soon); act >= 0 {
+	if act := a.action(soon); act >= 0 {
 		_, ahead := path.At(a.arc)
 		want := m3.YawOf(a.faces[act].place().Sub(at).Flat()) - m3.YawOf(ahead)
-		if want = m3.WrapAngle(want); m3.Abs(m3.WrapAngle(want-curve.Facing)) > turns {
+		if want = m3.WrapAngle(want); m3.Abs(m3.WrapAngle(want-curve.Facing)) > minTurn {
 			curve.Facing = want
 		}
 	}

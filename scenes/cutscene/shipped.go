@@ -14,9 +14,9 @@ import (
 //go:embed scripts/*.toml
 var scripts embed.FS
 
-// Shipped returns the names of the scripts that come with the module.
+// Shipped returns the names of the embedded scripts.
 func Shipped() []string {
-	entries, _ := scripts.ReadDir("scripts") // which is embedded
+	entries, _ := scripts.ReadDir("scripts") // it is embedded
 	var names []string
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), path.Ext(e.Name())))
@@ -32,7 +32,7 @@ func Open(nameOrPath string) (*script.Script, error) {
 	}
 	s, err := script.Open(nameOrPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("script %w, and none of that name is shipped: these are %s", err, strings.Join(Shipped(), ", "))
+		return nil, fmt.Errorf("script %w, and no shipped script has that name: want one of %s", err, strings.Join(Shipped(), ", "))
 	}
 	return s, err
 }

@@ -3,28 +3,20 @@
 package open
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
 
-	"mannequin/animsys/keypose"
-	latentmodel "mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
-	"mannequin/animsys/mann"
 	"mannequin/animsys/mar"
-	predictor "mannequin/animsys/strnn"
 	"mannequin/netruntime"
-	"mannequin/scenes"
 	"mannequin/scenes/crowd"
 	"mannequin/scenes/cutscene"
 	"mannequin/scenes/cutscene/script"
 	"mannequin/scenes/herd"
-	"mannequin/scenes/latent"
 	"mannequin/scenes/people"
-	"mannequin/scenes/quadruped"
 	"mannequin/scenes/strnn"
 	"mannequin/scenes/world"
 	"mannequin/terrain"
@@ -64,8 +56,8 @@ type Setup struct {
 	NoAvoidance bool `json:"-"`
 }
 
-// Steering returns the version of the scene's steering: tapes with another one move otherwise. In version
-// 2 people avoid each other.
+// Steering returns the version of the scene's steering: tapes with another one move otherwise. In
+// version 2 people avoid each other.
 func (s *Setup) Steering() int {
 	switch s.Scene {
 	case "people", "latent", "strnn":
@@ -195,226 +187,4 @@ func (s *Setup) hillsFor(grid terrain.Grid, wavelength, slope float32) (*terrain
 		return nil, err
 	}
 	return terrain.Hills(grid, terrain.HillsOptions{Seed: seed, Wavelength: wavelength, MaxSlope: slope})
-}
-
-// Scene loads the setup's networks and builds its scene. player is the input of a recording that
-// nobody plays.
-func Scene(s Setup, r Resources) (scene scenes.Scene, player scenes.Script, err error) {
-	if err := s.Check(); err != nil {
-		return nil, nil, err
-	}
-	if s.Scene == "cutscene" { // its script has the ground
-		scene, err = s.cutscene(&r)
-		return scene, nil, err
-	}
-	field, err := s.ground()
-	if err != nil {
-		return nil, nil, err
-	}
-	switch s.Scene {
-	case "people":
-		scene, err = s.people(&r, field)
-	case "strnn":
-		scene, err = s.strnn(&r, field)
-	case "latent":
-		scene, err = s.latent(&r, field)
-		player = latent.Autopilot()
-	case "crowd":
-		scene, err = s.crowd(&r, field)
-	case "herd":
-		scene, err = s.herd(&r, field)
-	default:
-		scene, err = s.quadruped(&r, field)
-		player = quadruped.Autopilot()
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return scene, player, nil
-}
-
-// options returns the settings that all scenes have.
-func (s *Setup) options(r *Resources, field *terrain.Field) world.Options {
-	return world.Options{Agents: s.Agents, Terrain: field, Seed: s.Seed, Workers: r.Workers, BF16: s.BF16, Open: r.Open, Log: r.Log, NoAvoidance: s.NoAvoidance}
-}
-
-// model opens a network and makes a model of it.
-func model[M any](r *Resources, name string, make func(*netruntime.Net) (M, error)) (out M, err error) {
-	net, err := r.Net(name)
-	if err != nil {
-		return out, err
-	}
-	if out, err = make(net); err != nil {
-		return out, fmt.Errorf("model %s: %w", name, err)
-	}
-	return out, nil
-}
-
-// dogs opens the networks of dogs.
-func (s *Setup) dogs(r *Resources) (near *mann.Model, far []*mann.Model, err error) {
-	if near, err = model(r, s.Model, mann.NewModel); err != nil {
-		return nil, nil, err
-	}
-	for _, name := range s.Far {
-		f, err := model(r, name, mann.NewModel)
-		if err != nil {
-			return nil, nil, err
-		}
-		far = append(far, f)
-	}
-	return near, far, nil
-}
-
-// styles opens the styles for people on a manifold.
-func (r *Resources) styles(model *manifold.Model) (db *mar.Database, all []*manifold.StyleTransfer, err error) {
-	if r.Styles != nil {
-		if db, err = r.Styles(); err != nil {
-			return nil, nil, err
-		}
-	}
-	if r.Transfers == nil {
-		return db, nil, nil
-	}
-	ts, err := r.Transfers()
-	if err != nil {
-		return nil, nil, err
-	}
-	all, err = ts.For(model)
-	if errors.Is(err, manifold.ErrOtherModel) { // the player's own manifold, which can do without
-		if r.Log != nil {
-			r.Log.Warn("people get no styles by Gram matrices", "why", err)
-		}
-		return db, nil, nil
-	}
-	return db, all, err
-}
-
-func (s *Setup) quadruped(r *Resources, field *terrain.Field) (scenes.Scene, error) {
-	dog, far, err := s.dogs(r)
-	if err != nil {
-		return nil, err
-	}
-	return quadruped.New(quadruped.Options{Options: s.options(r, field), Model: dog, Far: far})
-}
-
-func (s *Setup) crowd(r *Resources, field *terrain.Field) (scenes.Scene, error) {
-	opt := crowd.Options{Options: s.options(r, field), Churn: s.Churn}
-	var err error
-	if s.HasKind("dogs") {
-		if opt.Dog, opt.Far, err = s.dogs(r); err != nil {
-			return nil, err
-		}
-	}
-	if s.HasKind("sliders") {
-		if opt.Latent, err = model(r, s.Latent, latentmodel.NewModel); err != nil {
-			return nil, err
-		}
-		if opt.Next, err = r.Net(s.Next); err != nil {
-			return nil, err
-		}
-	}
-	if s.HasKind("lanes") {
-		if opt.People, err = s.networks(r); err != nil {
-			return nil, err
-		}
-	}
-	if s.HasKind("styles") {
-		if opt.Styles, opt.Transfers, err = r.styles(opt.People.Model); err != nil {
-			return nil, err
-		}
-	}
-	if s.HasKind("predicted") {
-		if opt.STRNN, err = model(r, s.STRNN, predictor.NewModel); err != nil {
-			return nil, err
-		}
-	}
-	if s.HasKind("performing") {
-		if opt.Keypose, err = model(r, s.Keypose, keypose.NewModel); err != nil {
-			return nil, err
-		}
-	}
-	return crowd.New(opt)
-}
-
-func (s *Setup) herd(r *Resources, field *terrain.Field) (scenes.Scene, error) {
-	dog, far, err := s.dogs(r)
-	if err != nil {
-		return nil, err
-	}
-	return herd.New(herd.Options{Options: s.options(r, field), Model: dog, Far: far})
-}
-
-// networks opens the networks of people on lanes.
-func (s *Setup) networks(r *Resources) (*manifold.Networks, error) {
-	space, err := model(r, s.Manifold, manifold.NewModel)
-	if err != nil {
-		return nil, err
-	}
-	footsteps, err := r.Net(s.Footstep)
-	if err != nil {
-		return nil, err
-	}
-	locomotion, err := r.Net(s.Locomotion)
-	if err != nil {
-		return nil, err
-	}
-	return space.With(footsteps, locomotion), nil
-}
-
-func (s *Setup) people(r *Resources, field *terrain.Field) (scenes.Scene, error) {
-	opt := people.Options{Options: s.options(r, field), Styled: s.Styled}
-	var err error
-	if opt.Networks, err = s.networks(r); err != nil {
-		return nil, err
-	}
-	if s.Styled > 0 {
-		if opt.Styles, opt.Transfers, err = r.styles(opt.Networks.Model); err != nil {
-			return nil, err
-		}
-	}
-	return people.New(opt)
-}
-
-func (s *Setup) cutscene(r *Resources) (scenes.Scene, error) {
-	read := r.Script
-	if read == nil {
-		read = cutscene.Open
-	}
-	sc, err := read(s.Script)
-	if err != nil {
-		return nil, err
-	}
-	scene, err := cutscene.New(cutscene.Options{Options: s.options(r, nil), Script: sc, Net: r.Net, Styles: r.Styles, Transfers: r.Transfers,
-		Dog: s.Model, Manifold: s.Manifold, Footstep: s.Footstep, Locomotion: s.Locomotion})
-	if err != nil {
-		return nil, err // a nil *Scene would be a scene
-	}
-	return scene, nil
-}
-
-func (s *Setup) strnn(r *Resources, field *terrain.Field) (scenes.Scene, error) {
-	net, err := model(r, s.STRNN, predictor.NewModel)
-	if err != nil {
-		return nil, err
-	}
-	return strnn.New(strnn.Options{Options: s.options(r, field), Model: net})
-}
-
-func (s *Setup) latent(r *Resources, field *terrain.Field) (scenes.Scene, error) {
-	net, err := model(r, s.Latent, latentmodel.NewModel)
-	if err != nil {
-		return nil, err
-	}
-	opt := latent.Options{Options: s.options(r, field), Model: net}
-	if s.Agents == 0 {
-		return latent.New(opt)
-	}
-	if opt.Next, err = r.Net(s.Next); err != nil {
-		return nil, err
-	}
-	scene, err := latent.New(opt)
-	if err != nil {
-		return nil, fmt.Errorf("--latent %s with --next %s: %w", s.Latent, s.Next, err)
-	}
-	return scene, nil
 }

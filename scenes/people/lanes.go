@@ -8,25 +8,24 @@ import (
 	"mannequin/engine/m3"
 )
 
-// lane is a closed path on which everyone goes equally fast, so that nobody runs
-// into anybody.
+// lane is a closed path on which all people walk at the same speed.
 type lane struct {
 	path   *control.Path
 	speed  float32 // m/s
-	offset float32 // where the first starts, a share of the lane
+	offset float32 // of the first person, a fraction of the lane
 }
 
 const (
 	laneWidth = 1.2 // m
-	room      = 3.5 // of each person's along a lane, m
-	inner     = 6   // the innermost lane's mean radius, m
+	room      = 3.5 // for each person along a lane, m
+	inner     = 6   // mean radius of the innermost lane, m
 )
 
-// laneSpeeds are those of the lanes from the innermost on, over and over: most
-// walk, some jog, one in eight runs.
+// laneSpeeds are the speeds of the lanes, innermost first, and repeated: most people walk, some
+// jog, one in eight runs, m/s.
 var laneSpeeds = [...]float32{1.1, 1.3, 1.45, 2.6, 1.2, 1.7, 1.35, 3.4}
 
-// laneCount returns how many lanes so many people need.
+// laneCount returns the number of lanes for a number of people.
 func laneCount(people int) int {
 	n, places := 0, 0.0
 	for n == 0 || places < float64(people) {
@@ -36,16 +35,16 @@ func laneCount(people int) int {
 	return n
 }
 
-// GroundSize returns how wide a terrain must be for so many people, m.
+// GroundSize returns the width of the terrain for a number of people, m.
 func GroundSize(people int) float32 {
 	return max(80, 2*(1.25*(inner+laneWidth*float32(laneCount(people)))+15))
 }
 
-// lanes returns enough of them for so many people, around the origin: bent rings
-// one outside the other.
+// lanes returns the lanes for a number of people: bent rings around the origin, one outside the
+// other.
 func lanes(people int, seed uint64) ([]lane, error) {
 	r := rand.New(rand.NewPCG(seed, 2))
-	// All rings are bent alike, by waves around them, so that they keep apart.
+	// All rings are bent by the same waves, so that they stay apart.
 	var size, phase [3]float64
 	for k := range size {
 		size[k], phase[k] = 0.1*(0.5+r.Float64())/float64(k+1), 2*math.Pi*r.Float64()

@@ -1,4 +1,4 @@
-// Package people is the scene of people who walk and run along lanes over hills.
+// Package people is the scene of people that walk and run along lanes.
 package people
 
 import (
@@ -33,13 +33,13 @@ type Options struct {
 	Transfers []*manifold.StyleTransfer // of ecs.GramStyle
 }
 
-// Speeds are what the player may have someone do, m/s.
+// Speeds are the speeds that the player can ask for, m/s.
 var Speeds = [...]float32{scenes.KeepGait: 0, scenes.Walk: 1.2, scenes.Pace: 1.8, scenes.Trot: 2.8, scenes.Canter: 3.8}
 
 var help = []string{
-	"1 2 3 4: it walks, walks fast, jogs, runs    X: it stands",
+	"1 2 3 4: walk, walk fast, jog, run    X: stand",
 	"S: backward   Q E: sideways   W: ahead again",
-	"Space: the next one   R: from the start",
+	"Space: select the next person   R: restart",
 }
 
 // Scene is the running scene; it is a scenes.Scene.
@@ -76,7 +76,7 @@ func New(opt Options) (*Scene, error) {
 	case opt.Styled < 0 || opt.Styled > opt.Agents:
 		return nil, fmt.Errorf("people: %d of %d in a style: want 0 to all", opt.Styled, opt.Agents)
 	case opt.Styled > 0 && len(opt.styleSet()) == 0:
-		return nil, fmt.Errorf("people: Options.Styles and Transfers have no style but the neutral one, which is theirs")
+		return nil, fmt.Errorf("people: Options.Styles and Transfers have no style but the neutral one, which all people have")
 	case opt.Networks == nil:
 		return nil, fmt.Errorf("people: Options.Networks is missing")
 	}
@@ -98,7 +98,7 @@ func New(opt Options) (*Scene, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.dress(opt.Styled, opt.styleSet())
+	s.assignStyles(opt.Styled, opt.styleSet())
 	return s, nil
 }
 
@@ -145,7 +145,8 @@ type style struct {
 	gram *ecs.GramStyle
 }
 
-// styleSet returns all styles, of both methods by turns, except the neutral one, which all people have.
+// styleSet returns all styles, of both methods by turns, except the neutral one, which all people
+// have.
 func (o *Options) styleSet() (all []style) {
 	for i := range ecs.MaxStyles {
 		if o.Styles != nil && i < len(o.Styles.Styles) && o.Styles.Styles[i] != "neutral" {
@@ -160,8 +161,8 @@ func (o *Options) styleSet() (all []style) {
 	return all
 }
 
-// dress gives n people, spread among all, the styles in turn.
-func (s *Scene) dress(n int, all []style) {
+// assignStyles gives n people, spread among all, the styles in turn.
+func (s *Scene) assignStyles(n int, all []style) {
 	mar, gram := generic.NewMap1[ecs.MARStyle](&s.ECS), generic.NewMap1[ecs.GramStyle](&s.ECS)
 	for i := range s.all {
 		if k := i * n / len(s.all); (i+1)*n/len(s.all) > k {
@@ -206,7 +207,8 @@ func (s *Scene) Step(in scenes.Input) error {
 	return s.Tick()
 }
 
-// steer gives all people the speed that is asked of them, or less so that they keep off the person ahead.
+// steer gives all people the speed that is asked of them, or less so that they keep off the person
+// ahead.
 func (s *Scene) steer() {
 	for row := range s.all {
 		p := &s.all[row]

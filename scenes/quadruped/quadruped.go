@@ -1,5 +1,4 @@
-// Package quadruped is the scene of a dog that the player controls, on hills,
-// alone or among a herd.
+// Package quadruped is the scene of a dog that the player controls, alone or among a herd.
 package quadruped
 
 import (
@@ -61,7 +60,8 @@ var (
 	_ scenes.Saver  = (*Scene)(nil)
 )
 
-// elbowRoom is the number of dogs' places around the player's dog that stay free at the start: about 3 m.
+// elbowRoom is the number of dogs' places around the player's dog that stay free at the start:
+// about 3 m.
 const elbowRoom = 6
 
 // New builds the scene: the player's dog at the origin, the herd around it.
@@ -107,7 +107,7 @@ func (s *Scene) Step(in scenes.Input) error {
 	return s.Tick()
 }
 
-// Hash sums up the dogs, and the gait that the player has chosen.
+// Hash returns the hash of all dogs and of the chosen gait.
 func (s *Scene) Hash() uint64 {
 	return uint64(statehash.Hash(s.Pack.Hash()).Int(int(s.drive.gait)))
 }
@@ -124,12 +124,12 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Help = append(dst.Help, help...)
 	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
 	dst.HUD = append(dst.HUD,
-		"asked for: "+wish(s.drive.goal, s.drive.gait),
+		"asked for: "+intent(s.drive.goal, s.drive.gait),
 		fmt.Sprintf("does: %s, %.2f m/s", s.doing(), s.Dogs.Velocity(0).Len()))
 }
 
-// wish puts into words what the player asks for.
-func wish(g control.Goal, gait scenes.Gait) string {
+// intent returns the text for what the player asks for.
+func intent(g control.Goal, gait scenes.Gait) string {
 	if g.Action != control.Idle {
 		return g.Action.String()
 	}
@@ -212,7 +212,7 @@ func (d *drive) Update(*arche.World) {
 	*d.goals.Get(d.dog) = d.goal
 }
 
-// clamp limits an axis to [−1, 1]; a broken one is 0.
+// clamp limits an axis to [−1, 1]. NaN and infinity are 0.
 func clamp(v float32) float32 {
 	if !m3.Finite(v) {
 		return 0
@@ -220,10 +220,8 @@ func clamp(v float32) float32 {
 	return m3.Clamp(v, -1, 1)
 }
 
-// Autopilot returns a tour for recordings without a player. Its first ten
-// seconds, the length of the shortest recording that one would look at, show a
-// walk, a trot through a bend, a jump and a sit; then come the other gaits, a
-// sidestep and lying down.
+// Autopilot returns the input of a recording without a player. Its first ten seconds show a walk, a
+// trot through a bend, a jump and a sit; then come the other gaits, a sidestep and lying down.
 func Autopilot() scenes.Script {
 	type in = scenes.Input
 	return scenes.Script{

@@ -1,6 +1,5 @@
-// Package strnn is the scene of a crowd that wanders on predicted motion: a recurrent
-// network goes on from what everybody has done, as they are asked to (Wang, Ho, Shum and
-// Zhu 2019).
+// Package strnn is the scene of a crowd that wanders on predicted motion: a recurrent network
+// continues the motion of each person under control (Wang, Ho, Shum and Zhu 2019).
 package strnn
 
 import (
@@ -24,17 +23,18 @@ type Options struct {
 	world.Options
 	Model *strnn.Model // with a guide: see strnn.Model.NewStream; required
 
-	// Stream has the settings of the prediction: Draws, Steps and Spread. The rest follows from the scene.
+	// Stream has the settings of the prediction: Draws, Steps and Spread. The rest follows from the
+	// scene.
 	Stream strnn.StreamOptions
 }
 
-// Speeds are what the player may have someone do, m/s.
+// Speeds are the speeds that the player can ask for, m/s.
 var Speeds = [...]float32{scenes.KeepGait: 0, scenes.Walk: 1, scenes.Pace: 1.25, scenes.Trot: 1.5, scenes.Canter: 1.75}
 
 var help = []string{
-	"1 2 3 4: it walks slowly to fast    A D: it turns    X: it stands",
-	"V: it goes where the network goes",
-	"Space: the next one, this one wanders again   R: from the start",
+	"1 2 3 4: walk slowly to fast    A D: turn    X: stand",
+	"V: the network chooses the way",
+	"Space: release this person and select the next   R: restart",
 }
 
 // Scene is the running scene; it is a scenes.Scene.

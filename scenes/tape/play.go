@@ -9,16 +9,16 @@ import (
 	"mannequin/scenes"
 )
 
-// Recorder is a scene whose steps are written down.
+// Recorder is a scene that records its steps.
 type Recorder struct {
 	scenes.Scene
 	w *Writer
 }
 
-// Record returns s as a scene that writes its steps to w.
+// Record returns s as a scene that records its steps to w.
 func Record(s scenes.Scene, w *Writer) *Recorder { return &Recorder{s, w} }
 
-// Step runs one tick, and writes it down.
+// Step runs one tick and records it.
 func (r *Recorder) Step(in scenes.Input) error {
 	if err := r.Scene.Step(in); err != nil {
 		return err
@@ -26,23 +26,22 @@ func (r *Recorder) Step(in scenes.Input) error {
 	return r.w.Tick(in, r.Scene.Hash())
 }
 
-// Player is a scene that does what a tape says, whatever its player does. After the
-// last tick it stands still.
+// Player is a scene that plays a tape and ignores its input. After the last tick it stands still.
 type Player struct {
 	scenes.Scene
 	Ticks int64          // played
-	Over  bool           // nothing is left to play
-	Wrong *MismatchError // where it first was another; nil: nowhere so far
+	Over  bool           // no ticks are left
+	Wrong *MismatchError // the first tick that differs from the recording; nil so far
 
 	r *Reader
 }
 
-// Play returns s as a scene that does what r says. s is to be as it was opened.
+// Play returns s as a scene that plays r. s must be newly opened.
 func Play(s scenes.Scene, r *Reader) *Player { return &Player{Scene: s, r: r} }
 
-// MismatchError says from when on a scene is not as it was recorded.
+// MismatchError reports the first tick that differs from the recording.
 type MismatchError struct {
-	Tick      int64  // the first that differs, from 0
+	Tick      int64  // from 0
 	Want, Got uint64 // the hashes after it
 }
 
@@ -52,8 +51,7 @@ func (e *MismatchError) Error() string {
 
 func seconds(ticks int64) float64 { return float64(ticks) / scenes.TickRate }
 
-// Step runs the next tick of the tape. Where the tape's end is missing it is over as
-// where it is there.
+// Step runs the next tick of the tape. A tape without an end is over after its last tick.
 func (p *Player) Step(scenes.Input) error {
 	if p.Over {
 		return nil
@@ -76,8 +74,7 @@ func (p *Player) Step(scenes.Input) error {
 	return nil
 }
 
-// Frame describes what to draw, and tells how far the tape is. There is no help: the
-// scene's keys do nothing.
+// Frame describes what to draw, with the tape's time. There is no help: the scene's keys do nothing.
 func (p *Player) Frame(dst *scenes.Frame, alpha float32) {
 	if p.Over {
 		alpha = 1
@@ -93,9 +90,9 @@ func (p *Player) Frame(dst *scenes.Frame, alpha float32) {
 	dst.HUD, dst.Help = append(dst.HUD, at), dst.Help[:0]
 }
 
-// Verify plays all of a tape and returns how many ticks it has. The error is a
-// *MismatchError for the first tick that is not as it was recorded, and a *CutError
-// where all are, but the tape's end is missing. s is to be as it was opened.
+// Verify plays a tape and returns its number of ticks. The error is a *MismatchError for the first
+// tick that differs from the recording, or a *CutError if none does and the tape's end is missing.
+// s must be newly opened.
 func Verify(ctx context.Context, s scenes.Scene, r *Reader) (ticks int64, err error) {
 	p := Play(s, r)
 	for !p.Over && p.Wrong == nil {
@@ -115,8 +112,8 @@ func Verify(ctx context.Context, s scenes.Scene, r *Reader) (ticks int64, err er
 	return p.Ticks, nil
 }
 
-// Length reads a tape to its end and returns how many ticks it has. The error is a
-// *CutError where the end is missing.
+// Length reads a tape and returns its number of ticks. The error is a *CutError if its end is
+// missing.
 func Length(r *Reader) (ticks int64, err error) {
 	for {
 		if _, err := r.Next(); err == io.EOF {

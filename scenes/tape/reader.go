@@ -16,15 +16,15 @@ import (
 	"mannequin/scenes/open"
 )
 
-// Tick is what a tape says of one tick.
+// Tick is one tick of a tape.
 type Tick struct {
 	Input scenes.Input
-	Hash  uint64 // of the scene's state after it
+	Hash  uint64 // of the state after it
 }
 
-// FormatError says what is wrong with a tape, and where.
+// FormatError is an error in the contents of a tape.
 type FormatError struct {
-	Offset int64 // bytes from the beginning, of the block that is wrong
+	Offset int64 // of the wrong block, bytes
 	Msg    string
 	Err    error // the cause, may be nil
 }
@@ -38,11 +38,11 @@ func (e *FormatError) Error() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// CutError says that a tape's end is missing: the program that wrote it was ended, or
-// the file was cut. What is there is right.
+// CutError reports that a tape's end is missing: the program that wrote it was killed, or the file
+// was cut. The ticks before are right.
 type CutError struct {
-	Offset int64 // bytes from the beginning, of what is missing
-	Ticks  int64 // that are there
+	Offset int64 // of the missing end, bytes
+	Ticks  int64 // in the tape
 }
 
 func (e *CutError) Error() string {
@@ -58,9 +58,9 @@ type Reader struct {
 	ticks  int64   // read from blocks
 	fields []value // by their bits in this tape
 
-	block  []Tick // not yet returned: from next on
+	block  []Tick // ticks from next on are not yet returned
 	next   int
-	err    error // instead of another block
+	err    error // of the next block
 	buf    []byte
 	packed bytes.Reader
 	inflat io.ReadCloser
@@ -68,10 +68,10 @@ type Reader struct {
 	was    []uint64
 }
 
-// ended reports whether err is that of a file that ends too early.
+// ended reports whether err is the error of a file that ends too early.
 func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
 
-// NewReader reads a tape's header. What is wrong with a tape is a *FormatError.
+// NewReader reads a tape's header. An error in the tape's contents is a *FormatError.
 func NewReader(r io.Reader) (*Reader, error) {
 	t := &Reader{r: bufio.NewReader(r), inflat: flate.NewReader(nil)}
 	t.inputs = bufio.NewReader(t.inflat)
@@ -106,7 +106,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return t, nil
 }
 
-// header takes the header.
+// header reads the header.
 func (t *Reader) header(contents []byte) error {
 	var setup json.RawMessage
 	h := header{Setup: &setup}
@@ -152,7 +152,7 @@ func (t *Reader) header(contents []byte) error {
 	return nil
 }
 
-// strict reads JSON whose keys must all be known.
+// strict decodes JSON and refuses unknown keys.
 func strict(b []byte, to any) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
@@ -165,8 +165,8 @@ func strict(b []byte, to any) error {
 	return nil
 }
 
-// Next returns the next tick. After the last one the error is io.EOF, or a *CutError
-// where the tape's end is missing.
+// Next returns the next tick. After the last tick it returns io.EOF, or a *CutError if the tape's
+// end is missing.
 func (t *Reader) Next() (Tick, error) {
 	for t.next == len(t.block) {
 		if t.err == nil {
@@ -180,7 +180,7 @@ func (t *Reader) Next() (Tick, error) {
 	return t.block[t.next-1], nil
 }
 
-// more reads a block of ticks; io.EOF says that there is none.
+// more reads a block of ticks; io.EOF if there is none.
 func (t *Reader) more() error {
 	kind, contents, err := t.read()
 	if ended(err) {
@@ -212,8 +212,8 @@ func (t *Reader) more() error {
 	return nil
 }
 
-// read returns the next block, which t.pass leaves behind. The contents are valid
-// until the next call. The error is io.EOF or io.ErrUnexpectedEOF where the file ends.
+// read returns the next block; t.pass then skips it. The contents are valid until the next call. At
+// the end of the file it returns io.EOF or io.ErrUnexpectedEOF.
 func (t *Reader) read() (kind byte, contents []byte, err error) {
 	var head [headSize]byte
 	if _, err := io.ReadFull(t.r, head[:]); err != nil {
@@ -237,10 +237,10 @@ func (t *Reader) read() (kind byte, contents []byte, err error) {
 	return head[0], contents, nil
 }
 
-// pass leaves a block behind.
+// pass skips a block.
 func (t *Reader) pass(contents []byte) { t.offset += headSize + int64(len(contents)) + sumSize }
 
-// unpack takes the ticks of a block.
+// unpack reads the ticks of a block.
 func (t *Reader) unpack(b []byte) error {
 	first, n := binary.Uvarint(b)
 	if n <= 0 {
@@ -280,7 +280,7 @@ func (t *Reader) unpack(b []byte) error {
 	return nil
 }
 
-// input makes in, the input of the tick before, that of the next.
+// input changes in from the input of one tick to the next.
 func (t *Reader) input(in *scenes.Input) error {
 	changed, err := binary.ReadUvarint(t.inputs)
 	if err != nil {
@@ -308,7 +308,7 @@ func (t *Reader) input(in *scenes.Input) error {
 
 func (t *Reader) wrong(what string, err error) error { return &FormatError{t.offset, what, err} }
 
-// cannot wraps what is no end of the file.
+// cannot wraps errors except the end of the file.
 func (t *Reader) cannot(err error) error {
 	if ended(err) {
 		return err
@@ -316,7 +316,7 @@ func (t *Reader) cannot(err error) error {
 	return fmt.Errorf("tape: offset %d: %w", t.offset, err)
 }
 
-// unexpected is what the end of a file is where more should come.
+// unexpected returns io.ErrUnexpectedEOF for io.EOF.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

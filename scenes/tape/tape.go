@@ -1,7 +1,6 @@
-// Package tape records scenes and plays them again: what a scene begins with, what
-// comes to it in each tick, and a hash of its state after each. The same program makes
-// the same motion of that, to the bit, with any number of workers; where it does not,
-// the hashes tell from which tick on.
+// Package tape records scenes and plays them again. A tape has the scene's setup, the input of each
+// tick, and a hash of the state after it. A replay by the same program makes the same bits, for any
+// number of workers; if it does not, the hashes show the first tick that differs.
 //
 //	s, player, header, err := tape.OpenScene(setup, resources)
 //	w, err := tape.NewWriter(file, header)
@@ -15,8 +14,8 @@
 //
 // # The file
 //
-// A tape begins with the line "mannequin tape 1". Blocks follow: one with the header,
-// as JSON, one for each second, and one that says that this is all of it. A block is
+// A tape begins with the line "mannequin tape 1". Blocks follow: the header as JSON, one for each
+// second, and the end. A block is
 //
 //	kind     1 byte: 'h', 't' or 'e'
 //	size     4 bytes, of the contents
@@ -24,15 +23,14 @@
 //	contents
 //	sum      4 bytes, CRC-32C of the contents
 //
-// with numbers in little-endian order. The contents of a 't' are two varints, the
-// number of its first tick and how many they are, the hashes, 8 bytes each, and a
-// DEFLATE stream of the inputs: for each tick a varint with a bit for each value that is
-// not as in the tick before (before a block's first: zero), and these values as
-// varints, each exclusive-or the one before. The header lists the values by name. The
-// contents of an 'e' are a varint, the number of all ticks.
+// with numbers in little-endian order. The contents of a 't' are two varints, the number of its
+// first tick and the count of ticks, then the hashes, 8 bytes each, and a DEFLATE stream of the
+// inputs. Each input is a varint with a bit for each value that has changed since the tick before
+// (since zero for a block's first tick), and the changed values as varints, exclusive-or the value
+// before. The header lists the values by name. The contents of an 'e' are a varint, the number of
+// all ticks.
 //
-// A block is written at once. What a program that was killed leaves behind can be
-// played up to its last second.
+// A block is written at once: the tape of a killed program can be played up to its last second.
 package tape
 
 import (
@@ -53,28 +51,28 @@ import (
 	"mannequin/scenes/open"
 )
 
-// Header says what was recorded, and with what.
+// Header is the setup of a recorded scene and what computed it.
 type Header struct {
 	Setup   open.Setup
 	Parts   []Part   // the networks and databases that the scene opened
 	Machine string   // the family of processors that computed it, such as "amd64 avx512"
-	Kernels []string // what the networks ran on: see netruntime.Session.Kernel
+	Kernels []string // of the networks: see netruntime.Session.Kernel
 }
 
-// Part is a network, a database or styles.
+// Part is a network or a set of styles.
 type Part struct {
 	Name     string `json:"name"`
 	Checksum string `json:"checksum"` // see netruntime.Net.Checksum, mar.Database.Checksum, manifold.StyleSet.Checksum
 }
 
-// Names of what gives people styles, as parts.
+// The names of styles as parts.
 const (
-	styles    = "styles"      // of ecs.MAR
-	transfers = "styles-gram" // of ecs.Gram
+	styles    = "styles"      // of ecs.MARStyle
+	transfers = "styles-gram" // of ecs.GramStyle
 )
 
-// Differs returns why a scene with the header now does not have the same bits as the
-// one with h, nil where it has.
+// Differs returns why a scene with the header now has other bits than one with h; nil if they are
+// the same.
 func (h *Header) Differs(now Header) error {
 	var all []error
 	if h.Machine != now.Machine {
@@ -95,7 +93,7 @@ func (h *Header) Differs(now Header) error {
 	return errors.Join(all...)
 }
 
-// OpenScene is open.Scene that also notes what the scene is made from.
+// OpenScene is open.Scene that also returns the header of a tape.
 func OpenScene(s open.Setup, m open.Resources) (scenes.Scene, scenes.Script, Header, error) {
 	n := &notes{}
 	scene, player, err := open.Scene(s, n.on(m))
@@ -109,14 +107,14 @@ func OpenScene(s open.Setup, m open.Resources) (scenes.Scene, scenes.Script, Hea
 	return scene, player, h, nil
 }
 
-// notes are of what a scene opens.
+// notes records what a scene opens.
 type notes struct {
 	mu      sync.Mutex // scenes may open sessions from goroutines of their own
 	parts   []Part
 	kernels []string
 }
 
-// on returns resources that note what m opens.
+// on returns resources that record what m opens.
 func (n *notes) on(m open.Resources) open.Resources {
 	net, db, gram, open := m.Net, m.Styles, m.Transfers, m.Open
 	m.Net = func(name string) (*netruntime.Net, error) {
@@ -170,7 +168,7 @@ func (n *notes) on(m open.Resources) open.Resources {
 	return m
 }
 
-// part notes what is called name.
+// part records a part.
 func (n *notes) part(name string, checksum func() (string, error)) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -184,7 +182,7 @@ func (n *notes) part(name string, checksum func() (string, error)) error {
 	return err
 }
 
-// What a tape's file is made of.
+// The format of the file.
 const (
 	magic   = "mannequin tape "
 	version = "1"
@@ -193,10 +191,10 @@ const (
 	kindTicks  = 't'
 	kindEnd    = 'e'
 
-	headSize = 9 // of a block before its contents
+	headSize = 9 // of a block, before its contents
 	sumSize  = 4
 
-	blockTicks = scenes.TickRate // of a block, but for the last
+	blockTicks = scenes.TickRate // of all blocks except the last
 	maxTicks   = 1024            // of a block that is read
 	maxBlock   = 1 << 20         // bytes of its contents
 	maxValues  = 64              // of an input
@@ -204,7 +202,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// header is a Header as it is written.
+// header is a Header in the file.
 type header struct {
 	Setup    any      `json:"setup"`
 	Parts    []Part   `json:"parts"`

@@ -6,14 +6,14 @@ import (
 	"mannequin/scenes"
 )
 
-// value is one number of an input, by its bits.
+// value is one number of an input, as bits.
 type value struct {
-	name string // as the header lists it: never another for the same
+	name string // as in the header; it never changes
 	get  func(in *scenes.Input) uint64
-	set  func(in *scenes.Input, bits uint64) // what does not fit is another when it is got
+	set  func(in *scenes.Input, bits uint64) // values that do not fit read differently
 }
 
-// values are all numbers of an input.
+// values lists all numbers of an input.
 var values = []value{
 	number("Forward", func(in *scenes.Input) *float32 { return &in.Forward }),
 	number("Side", func(in *scenes.Input) *float32 { return &in.Side }),

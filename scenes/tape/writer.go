@@ -30,7 +30,7 @@ type Writer struct {
 
 var errClosed = errors.New("tape: the writer is closed")
 
-// NewWriter begins a tape on w, which gets each second of it by one call of Write.
+// NewWriter begins a tape on w. It calls w.Write once for each second.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	names := make([]string, len(values))
 	for i := range values {
@@ -59,8 +59,8 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	return t, t.err
 }
 
-// Tick adds a tick: what came to the scene, and the hash of its state after it. Where
-// writing fails, now or before, it returns that error.
+// Tick adds a tick: the input, and the hash of the state after it. It returns the first error of
+// writing.
 func (t *Writer) Tick(in scenes.Input, hash uint64) error {
 	if t.err != nil {
 		return t.err
@@ -87,11 +87,10 @@ func (t *Writer) Tick(in scenes.Input, hash uint64) error {
 	return t.err
 }
 
-// Ticks returns how many there are.
+// Ticks returns the number of ticks.
 func (t *Writer) Ticks() int64 { return t.ticks }
 
-// Close writes what is left, and that this is all. It does not close the underlying
-// writer.
+// Close writes the remaining ticks and the end of the tape. It does not close the underlying writer.
 func (t *Writer) Close() error {
 	if t.err == nil && len(t.hashes) > 0 {
 		t.flush()
@@ -127,7 +126,7 @@ func (t *Writer) flush() {
 	clear(t.was)
 }
 
-// write writes a block, after what is in t.block already.
+// write writes what is in t.block, and a block.
 func (t *Writer) write(kind byte, contents []byte) {
 	t.block = appendBlock(t.block, kind, contents)
 	_, t.err = t.w.Write(t.block)

@@ -18,10 +18,17 @@ type tester interface {
 func Get[T any](v T, err error) func(tester) T {
 	return func(t tester) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		Do(t, err)
 		return v
+	}
+}
+
+// Get2 is Get for two values.
+func Get2[A, B any](a A, b B, err error) func(tester) (A, B) {
+	return func(t tester) (A, B) {
+		t.Helper()
+		Do(t, err)
+		return a, b
 	}
 }
 

@@ -3,20 +3,41 @@ package figure
 import (
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"mannequin/internal/atomicfile"
 )
 
-// Folder makes the folder for figures, before anything is measured. It does nothing without a name.
-func Folder(dir string) error {
+// Album is the pictures that an evaluation draws into a folder.
+type Album struct {
+	dir   string
+	Paths []string
+}
+
+// NewAlbum makes the folder, so that an error comes before anything is measured. Without a name it
+// returns nil: nothing is to be drawn.
+func NewAlbum(dir string) (*Album, error) {
 	if dir == "" {
-		return nil
+		return nil, nil
 	}
-	return os.MkdirAll(dir, 0o755)
+	return &Album{dir: dir}, os.MkdirAll(dir, 0o755)
+}
+
+// Add draws the picture called name with save, which gets its path.
+func (a *Album) Add(name string, save func(path string) error) error {
+	path := filepath.Join(a.dir, name)
+	a.Paths = append(a.Paths, path)
+	return save(path)
+}
+
+// Draw adds a drawing as a PNG of few colours.
+func (a *Album) Draw(name string, img *image.RGBA) error {
+	return a.Add(name, func(path string) error { return WritePNG(path, fewColours(img)) })
 }
 
 // WritePNG writes a picture.
@@ -27,53 +48,28 @@ func WritePNG(path string, img image.Image) error {
 // Recorded is the colour of recorded motion.
 var Recorded = color.RGBA{150, 154, 160, 255}
 
-// figureColours is the largest number of colours in a figure: few enough for a small file, enough
+// mostColours is the largest number of colours in a figure: few enough for a small file, enough
 // for smooth lines.
-const figureColours = 64
-
-// Save writes a drawing as a PNG of few colours.
-func Save(path string, img *image.RGBA) error {
-	return WritePNG(path, fewColours(img))
-}
+const mostColours = 64
 
 // fewColours returns the picture in its most frequent colours. Other colours become the nearest of
 // these.
 func fewColours(img *image.RGBA) *image.Paletted {
-	var index []int32 // (pixels) index of the colour in all
-	var all []color.RGBA
-	var count []int
-	of := map[color.RGBA]int32{}
-	last := color.RGBA{} // most pixels have the colour of the last
-	at := int32(-1)
+	count := map[color.RGBA]int{}
+	var all []color.RGBA // in order of their first pixels
 	for i := 0; i < len(img.Pix); i += 4 {
-		p := img.Pix[i : i+4 : i+4]
-		if c := (color.RGBA{p[0], p[1], p[2], p[3]}); at < 0 || c != last {
-			var ok bool
-			if at, ok = of[c]; !ok {
-				at = int32(len(all))
-				all, count, of[c] = append(all, c), append(count, 0), at
-			}
-			last = c
+		c := color.RGBA{img.Pix[i], img.Pix[i+1], img.Pix[i+2], img.Pix[i+3]}
+		if count[c] == 0 {
+			all = append(all, c)
 		}
-		count[at]++
-		index = append(index, at)
+		count[c]++
 	}
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return count[b] - count[a] })
+	slices.SortStableFunc(all, func(a, b color.RGBA) int { return count[b] - count[a] })
 	var few color.Palette
-	for _, i := range order[:min(figureColours, len(order))] {
-		few = append(few, all[i])
+	for _, c := range all[:min(mostColours, len(all))] {
+		few = append(few, c)
 	}
-	nearest := make([]uint8, len(all))
-	for i, c := range all {
-		nearest[i] = uint8(few.Index(c))
-	}
-	out := image.NewPaletted(image.Rect(0, 0, img.Rect.Dx(), img.Rect.Dy()), few)
-	for i := range out.Pix {
-		out.Pix[i] = nearest[index[i]]
-	}
+	out := image.NewPaletted(img.Rect, few)
+	draw.Draw(out, out.Rect, img, img.Rect.Min, draw.Src)
 	return out
 }

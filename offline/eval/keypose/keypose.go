@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/keypose"
@@ -63,7 +64,8 @@ const (
 
 // Measure measures a network.
 func Measure(ctx context.Context, o Options) (*Report, error) {
-	if err := figure.Folder(o.Figures); err != nil {
+	album, err := figure.NewAlbum(o.Figures)
+	if err != nil {
 		return nil, err
 	}
 	m, err := models.OpenAs(o.Model, keypose.NewModel)
@@ -91,7 +93,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	}
 	r := &Report{Model: m.Net.Meta().Name}
 	var fig *keyposeFigures
-	if o.Figures != "" {
+	if album != nil {
 		fig = &keyposeFigures{}
 	}
 	for _, dir := range o.Data {
@@ -116,7 +118,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 					}
 					scores = append(scores, s)
 				}
-				r.Means = append(r.Means, meanKeypose(filepath.Base(filepath.Clean(dir)), method.name, every, scores))
+				r.Means = append(r.Means, meanOf(filepath.Base(filepath.Clean(dir)), method.name, every, scores))
 				r.Scores = append(r.Scores, scores...)
 			}
 		}
@@ -144,12 +146,11 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	r.Bars = r.bars()
-	if fig != nil {
-		if r.Figures, err = fig.draw(o.Figures); err != nil {
-			return nil, err
-		}
+	if album != nil {
+		err = fig.draw(album)
+		r.Figures = album.Paths
 	}
-	return r, nil
+	return r, err
 }
 
 // poses returns the recordings at the network's rate, without their mirror images.
@@ -162,33 +163,33 @@ func poses(m *dataset.MotionSet) (clips []*skel.Clip) {
 	return clips
 }
 
-// meanKeypose returns the mean over frames, and the mean drift over recordings that are long enough.
-func meanKeypose(set, method string, every float64, scores []inbetween.Score) Mean {
+// meanOf returns the mean over frames, and of drifts over the recordings that are long enough.
+func meanOf(set, method string, every float64, scores []inbetween.Score) Mean {
 	m := Mean{Set: set, Method: method, Every: every, Clips: len(scores)}
-	var frames, right float64
+	perFrame := func(e *inbetween.Errors) []*float64 {
+		return []*float64{&e.Joints, &e.Root, &e.Yaw, &e.Skate, &e.TrueSkate, &e.Jerk, &e.TrueJerk}
+	}
+	drifts := func(e *inbetween.Errors) []*float64 {
+		return []*float64{&e.Drift, &e.Turn, &e.AnyDrift, &e.AnyTurn}
+	}
+	frames := 0
 	for _, s := range scores {
-		n := float64(s.Frames)
-		frames += n
-		m.Joints, m.Root, m.Yaw = m.Joints+n*s.Joints, m.Root+n*s.Root, m.Yaw+n*s.Yaw
-		m.Skate, m.TrueSkate, m.Jerk, m.TrueJerk = m.Skate+n*s.Skate, m.TrueSkate+n*s.TrueSkate, m.Jerk+n*s.Jerk, m.TrueJerk+n*s.TrueJerk
-		m.Hit = max(m.Hit, s.Hit)
+		frames += s.Frames
+		eval.Add(perFrame(&m.Errors), perFrame(&s.Errors), float64(s.Frames))
 		if s.Drift > 0 {
-			m.Drift, m.Turn = m.Drift+s.Drift, m.Turn+s.Turn
-			m.AnyDrift, m.AnyTurn = m.AnyDrift+s.AnyDrift, m.AnyTurn+s.AnyTurn
+			eval.Add(drifts(&m.Errors), drifts(&s.Errors), 1)
 			m.Long++
 		}
+		m.Hit = max(m.Hit, s.Hit)
 		if s.StepsRight {
-			right++
+			m.StepsRight++
 		}
 		m.Aside += s.Aside
 		m.AsideRight += float64(s.AsideHit)
 	}
-	frames = max(frames, 1)
-	late := float64(max(m.Long, 1))
-	m.Joints, m.Root, m.Yaw = m.Joints/frames, m.Root/frames, m.Yaw/frames
-	m.Skate, m.TrueSkate, m.Jerk, m.TrueJerk = m.Skate/frames, m.TrueSkate/frames, m.Jerk/frames, m.TrueJerk/frames
-	m.Drift, m.Turn, m.AnyDrift, m.AnyTurn = m.Drift/late, m.Turn/late, m.AnyDrift/late, m.AnyTurn/late
-	m.StepsRight = right / float64(max(1, len(scores)))
+	eval.Divide(perFrame(&m.Errors), float64(frames))
+	eval.Divide(drifts(&m.Errors), float64(m.Long))
+	m.StepsRight /= float64(max(1, m.Clips))
 	m.AsideRight /= float64(max(1, m.Aside))
 	return m
 }
@@ -207,34 +208,34 @@ const (
 // bars compares the report's figures with their bars.
 func (r *Report) bars() eval.Bars {
 	var b eval.Bars
-	for i := 0; i < len(r.Means); i += 3 { // interpolation, network, network with foot lock
-		base, m := &r.Means[i], &r.Means[i+2]
+	for means := range slices.Chunk(r.Means, 3) { // interpolation, the network, and the network with foot lock
+		base, m := means[0], means[2]
 		of := fmt.Sprintf("%s, %g s", m.Set, m.Every)
 		most, share := float64(barBetweenOne), barOverLinear1
 		if m.Every == 0.5 {
 			most, share = barBetweenHalf, barOverLinearHalf
 		}
-		b.Most("joints between keys, cm", of, &m.Joints, most)
+		b.Most("joints between keys, cm", of, m.Joints, most)
 		b.Most("joints ÷ interpolation's", of, eval.Over(m.Joints, base.Joints), share)
-		b.Least("share of recordings with as many steps", of, &m.StepsRight, barStepsRight)
+		b.Least("share of recordings with as many steps", of, m.StepsRight, barStepsRight)
 		if m.Drift > 0 {
-			b.Most("drift of the root after 10 s, cm", of, &m.Drift, barDrift)
-			b.Most("drift of its heading after 10 s, degrees", of, &m.Turn, barDriftYaw)
+			b.Most("drift of the root after 10 s, cm", of, m.Drift, barDrift)
+			b.Most("drift of its heading after 10 s, degrees", of, m.Turn, barDriftYaw)
 		}
-		b.Most("keys missed by, cm", of, &m.Hit, barHit)
+		b.Most("keys missed by, cm", of, m.Hit, barHit)
 		if m.Aside > 0 {
-			b.Least("share of seconds backward and sideways that are so", of, &m.AsideRight, barAside)
+			b.Least("share of seconds backward and sideways that are so", of, m.AsideRight, barAside)
 		}
 	}
-	for i := 0; i < len(r.Transitions); i += 2 {
-		base, t := &r.Transitions[i], &r.Transitions[i+1]
-		if t.Frames >= 15 {
+	for both := range slices.Chunk(r.Transitions, 2) { // interpolation and the network
+		if base, t := both[0], both[1]; t.Frames >= 15 {
 			b.Most("L2P ÷ interpolation's", fmt.Sprintf("%d frames", t.Frames), eval.Over(t.L2P, base.L2P), barTransition)
 		}
 	}
 	return b.Sorted()
 }
 
+// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
 	t := eval.NewTables(w)
 	t.Section(r.Model+" between keys of recordings held out", "recordings\tkeys every\tmethod\tclips\tjoints cm\troot cm\theading °\tkeys missed cm\tlong ones\tdrift cm\tdrift °\tany second cm\t°\tas many steps\taside right\tskate ÷ recorded\tjerk ÷")

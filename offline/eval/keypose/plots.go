@@ -175,13 +175,8 @@ func longWalk(s *shownRecording) float32 {
 	return float32(len(s.course))
 }
 
-// draw writes the figures into a folder and returns their paths.
-func (f *keyposeFigures) draw(dir string) (paths []string, err error) {
-	save := func(name string, img *image.RGBA) error {
-		path := filepath.Join(dir, name)
-		paths = append(paths, path)
-		return figure.Save(path, img)
-	}
+// draw draws the figures, for each number of poses a second.
+func (f *keyposeFigures) draw(album *figure.Album) error {
 	var everies []int
 	for _, s := range f.of {
 		if !slices.Contains(everies, s.every) {
@@ -189,32 +184,34 @@ func (f *keyposeFigures) draw(dir string) (paths []string, err error) {
 		}
 	}
 	for _, every := range everies {
-		per := fmt.Sprintf("%g", dataset.Rate/float64(every))
-		if s := f.most(every, 1, walk); s != nil {
-			if err := save("keypose-walk-"+per+".png", s.row(methodSparse, methodKeypose)); err != nil {
-				return nil, err
+		per := fmt.Sprintf("-%g.png", dataset.Rate/float64(every))
+		for _, row := range []struct {
+			name  string
+			shown *shownRecording
+		}{
+			{"keypose-walk", f.most(every, 1, walk)},
+			{"keypose-backward", f.most(every, 0.3, (*shownRecording).aside)},
+		} {
+			if row.shown == nil {
+				continue
 			}
-		}
-		if s := f.most(every, 0.3, (*shownRecording).aside); s != nil {
-			if err := save("keypose-backward-"+per+".png", s.row(methodSparse, methodKeypose)); err != nil {
-				return nil, err
+			if err := album.Draw(row.name+per, row.shown.row(methodSparse, methodKeypose)); err != nil {
+				return err
 			}
 		}
 		var shown []*shownRecording
-		for _, by := range []func(s *shownRecording) float32{
-			walk, (*shownRecording).turn, longWalk,
-		} {
+		for _, by := range []func(s *shownRecording) float32{walk, (*shownRecording).turn, longWalk} {
 			if s := f.most(every, 0, by); s != nil && !slices.Contains(shown, s) {
 				shown = append(shown, s)
 			}
 		}
 		if len(shown) > 0 {
-			if err := save("keypose-paths-"+per+".png", shownPaths(shown)); err != nil {
-				return nil, err
+			if err := album.Draw("keypose-paths"+per, shownPaths(shown)); err != nil {
+				return err
 			}
 		}
 	}
-	return paths, nil
+	return nil
 }
 
 // poses returns the rate of the given poses in words.

@@ -107,12 +107,15 @@ func TestKeyposeFigures(t *testing.T) {
 		t.Error("a recording with other poses or too short a way is shown")
 	}
 	dir := t.TempDir()
-	paths, err := fig.draw(dir)
+	album, err := figure.NewAlbum(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := fig.draw(album); err != nil {
+		t.Fatal(err)
+	}
 	var names []string
-	for _, p := range paths {
+	for _, p := range album.Paths {
 		names = append(names, filepath.Base(p))
 		if s, err := os.Stat(p); err != nil || s.Size() < 5000 || s.Size() > 150<<10 {
 			t.Errorf("%s: %v, %v", p, s, err)

@@ -37,28 +37,28 @@ type Options struct {
 
 // Report is the result.
 type Report struct {
-	Model       string             `json:"model"`
-	Recordings  []Clips            `json:"recordings"`
-	Walks       Clips              `json:"walks"` // over the clips of held-out recordings of 0.5 to 2 m/s
-	Runs        Clips              `json:"runs"`  // of faster ones
-	Slow        Clips              `json:"slow"`  // of slower ones
-	KL          float64            `json:"kl_nats"`
-	Active      int                `json:"active_values"` // latent values with a divergence above 0.1 nats
-	Values      int                `json:"values"`
-	Clips       int                `json:"clips"`
-	Components  []Component        `json:"components"`
-	Told        []Trait            `json:"told"` // of held-out clips
-	Made        []Slider           `json:"made"`
-	Chain       Chain              `json:"chain"`
-	Walking     []metrics.Strolled `json:"strollers,omitempty"`
-	Rates       []Rate             `json:"rates"`
-	Figures     []string           `json:"figures,omitempty"`
-	Bars        eval.Bars          `json:"bars"`
-	model       *latent.Model      // under test
-	coder       *latent.Coder      //
-	traits      []latent.Trait     //
-	train, held encoded            //
-	rng         *rand.Rand         //
+	Model       string                `json:"model"`
+	Recordings  []Clips               `json:"recordings"`
+	Walks       Clips                 `json:"walks"` // over the clips of held-out recordings of 0.5 to 2 m/s
+	Runs        Clips                 `json:"runs"`  // of faster ones
+	Slow        Clips                 `json:"slow"`  // of slower ones
+	KL          float64               `json:"kl_nats"`
+	Active      int                   `json:"active_values"` // latent values with a divergence above 0.1 nats
+	Values      int                   `json:"values"`
+	Clips       int                   `json:"clips"`
+	Components  []Component           `json:"components"`
+	Told        []Trait               `json:"told"` // of held-out clips
+	Made        []Slider              `json:"made"`
+	Chain       Chain                 `json:"chain"`
+	Walking     []metrics.LatentCrowd `json:"strollers,omitempty"`
+	Rates       []Rate                `json:"rates"`
+	Figures     []string              `json:"figures,omitempty"`
+	Bars        eval.Bars             `json:"bars"`
+	model       *latent.Model         // under test
+	coder       *latent.Coder         //
+	traits      []latent.Trait        //
+	train, held encoded               //
+	rng         *rand.Rand            //
 }
 
 // Clips is the reconstruction of the clips of a recording.
@@ -128,15 +128,12 @@ type encoded struct {
 
 // Measure measures a latent space.
 func Measure(ctx context.Context, o Options) (*Report, error) {
-	if err := figure.Folder(o.Figures); err != nil {
-		return nil, err
-	}
-	net, err := models.Open(o.Model)
+	album, err := figure.NewAlbum(o.Figures)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{Model: o.Model, rng: rand.New(rand.NewPCG(1, 2))}
-	if r.model, err = latent.NewModel(net); err != nil {
+	if r.model, err = models.OpenAs(o.Model, latent.NewModel); err != nil {
 		return nil, err
 	}
 	if o.Next == "" && o.Model == "human-latent" {
@@ -186,33 +183,33 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	r.Bars = r.bars()
-	if o.Figures != "" {
-		if r.Figures, err = r.draw(o.Figures); err != nil {
-			return nil, err
-		}
+	if album != nil {
+		err = r.draw(album)
+		r.Figures = album.Paths
 	}
-	return r, nil
+	return r, err
 }
 
 // bars compares the report's figures with their bars.
 func (r *Report) bars() eval.Bars {
 	var b eval.Bars
 	if r.Walks.Clips > 0 {
-		b.Most("RMS error of a held-out walk's joints, cm", "walks", &r.Walks.RMS, 4)
+		b.Most("RMS error of a held-out walk's joints, cm", "walks", r.Walks.RMS, 4)
 	}
-	for i := range min(3, len(r.Told)) {
-		b.Least("R² of the best component", r.Told[i].Name, &r.Told[i].R2, 0.8)
+	for _, q := range r.Told[:min(3, len(r.Told))] {
+		b.Least("R² of the best component", q.Name, q.R2, 0.8)
 	}
-	for i := range r.Rates {
-		of := fmt.Sprintf("%d on %d threads", r.Rates[i].Clips, r.Rates[i].Threads)
-		if r.Rates[i].BF16 {
+	for _, v := range r.Rates {
+		of := fmt.Sprintf("%d on %d threads", v.Clips, v.Threads)
+		if v.BF16 {
 			of += " in bfloat16"
 		}
-		b.Most("ms to decode", of, &r.Rates[i].MS, r.Rates[i].Bar)
+		b.Most("ms to decode", of, v.MS, v.Bar)
 	}
 	return b
 }
 
+// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
 	t := eval.NewTables(w)
 	t.Section(fmt.Sprintf("%s on held-out clips; divergence %.1f nats, %d of %d latent values active", r.Model, r.KL, r.Active, r.Values), "recording\tclips\tm/s\tRMS cm\tafter a fit\tbody off after 1 s, cm\tslide cm/frame\trecorded")
@@ -238,6 +235,9 @@ func (r *Report) Print(w io.Writer) error {
 	t.Section(fmt.Sprintf("%d chained clips with requested turns and steps", r.Chain.Seams+r.Chain.Chains),
 		"apart over the overlap: mean cm\tmost\tms a clip")
 	t.Row("%.2f\t%.2f\t%.0f", r.Chain.Mean, r.Chain.Most, r.Chain.MS)
-	r.printWalks(t)
+	t.Section(fmt.Sprintf("%d people each, by requested turn and speed", metrics.LatentCrowdSize), "turn rad/s\tspeed m/s\tturns\tgoes\tapart cm\tmost\tslide cm/frame\tstands")
+	for _, w := range r.Walking {
+		t.Row("%.1f\t%.1f\t%.2f\t%.2f\t%.2f\t%.2f\t%.3f\t%.0f %%", w.Turn, w.Speed, w.Turned, w.Went, w.Apart, w.Most, w.Slide, 100*w.Stand)
+	}
 	return t.InShort(r.Model, r.Bars, "")
 }

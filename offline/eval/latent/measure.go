@@ -1,6 +1,7 @@
 package latent
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -11,22 +12,38 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
+	"mannequin/netruntime"
+	"mannequin/offline/eval"
+	"mannequin/offline/metrics"
 	"mannequin/offline/recipes"
 )
 
 // runSpeed is the speed from which a recording counts as a run, m/s.
 const runSpeed = 2
 
+// sums returns the fields that are sums over clips before mean.
+func (e *Clips) sums() []*float64 {
+	return []*float64{&e.RMS, &e.Refined, &e.Path, &e.Speed, &e.Slide, &e.Recorded}
+}
+
+// add adds the sums of other clips.
+func (e *Clips) add(other Clips) {
+	e.Clips += other.Clips
+	eval.Add(e.sums(), other.sums(), 1)
+}
+
+// mean turns the sums into means. The sums of distances are of their squares.
+func (e *Clips) mean() {
+	eval.Divide(e.sums(), float64(e.Clips))
+	for _, square := range []*float64{&e.RMS, &e.Refined, &e.Path} {
+		*square = 100 * math.Sqrt(*square)
+	}
+}
+
 // reconstruct measures the reconstruction of held-out clips.
 func (r *Report) reconstruct() error {
 	m := r.model
 	c, made := make([]float32, m.Values), make([]float32, len(r.held.rows[0]))
-	back := func(rows []float32) (square float64, err error) {
-		if err := r.decode(made, c, 1); err != nil {
-			return 0, err
-		}
-		return r.square(made, rows), nil
-	}
 	by := map[string]int{}
 	for i, w := range r.held.set.Windows {
 		name, rows := r.held.set.Clips[w.Clip].Name, r.held.rows[i]
@@ -34,25 +51,24 @@ func (r *Report) reconstruct() error {
 			by[name] = len(r.Recordings)
 			r.Recordings = append(r.Recordings, Clips{Name: name})
 		}
-		e := &r.Recordings[by[name]]
 		m.Components.FromLatent(c, row32(r.held.z, i))
-		square, err := back(rows)
-		if err != nil {
+		if err := r.decode(made, c, 1); err != nil {
 			return err
 		}
-		d := r.ends(made).Dist(r.ends(rows))
-		e.RMS, e.Path, e.Clips = e.RMS+square, e.Path+float64(d*d), e.Clips+1
-		e.Speed += r.speed(rows)
-		e.Slide, e.Recorded = e.Slide+r.slide(made), e.Recorded+r.slide(rows)
+		d := float64(r.ends(made).Dist(r.ends(rows)))
+		e := Clips{Clips: 1, RMS: r.square(made, rows), Path: d * d, Speed: r.speed(rows), Slide: r.slide(made), Recorded: r.slide(rows)}
 		if err := r.coder.Fit(&latent.Fit{Components: c, Want: rows, Iterations: latent.RefineIterations}); err != nil {
 			return err
 		}
-		if square, err = back(rows); err != nil {
+		if err := r.decode(made, c, 1); err != nil {
 			return err
 		}
-		e.Refined += square
+		e.Refined = r.square(made, rows)
+		r.Recordings[by[name]].add(e)
 	}
-	for _, e := range r.Recordings {
+	r.Walks.Name, r.Runs.Name, r.Slow.Name = "all walks", "all runs", "all slower"
+	for i := range r.Recordings {
+		e := &r.Recordings[i]
 		into := &r.Walks
 		switch speed := e.Speed / float64(e.Clips); {
 		case speed < 0.5:
@@ -60,22 +76,11 @@ func (r *Report) reconstruct() error {
 		case speed >= runSpeed:
 			into = &r.Runs
 		}
-		into.Clips += e.Clips
-		into.RMS, into.Refined, into.Path, into.Speed = into.RMS+e.RMS, into.Refined+e.Refined, into.Path+e.Path, into.Speed+e.Speed
-		into.Slide, into.Recorded = into.Slide+e.Slide, into.Recorded+e.Recorded
+		into.add(*e)
+		e.mean()
 	}
-	all := []*Clips{&r.Walks, &r.Runs, &r.Slow}
-	for i, e := range all {
-		e.Name = []string{"all walks", "all runs", "all slower"}[i]
-	}
-	for i := range r.Recordings {
-		all = append(all, &r.Recordings[i])
-	}
-	for _, e := range all {
-		if n := float64(e.Clips); n > 0 {
-			e.RMS, e.Refined, e.Path, e.Speed = 100*math.Sqrt(e.RMS/n), 100*math.Sqrt(e.Refined/n), 100*math.Sqrt(e.Path/n), e.Speed/n
-			e.Slide, e.Recorded = e.Slide/n, e.Recorded/n
-		}
+	for _, e := range []*Clips{&r.Walks, &r.Runs, &r.Slow} {
+		e.mean()
 	}
 	return nil
 }
@@ -314,7 +319,7 @@ func (r *Report) chains(chains int) error {
 	return nil
 }
 
-// rates measures the time to decode: the least of several.
+// rates measures the time that decoding takes: the shortest of several.
 func (r *Report) rates(threads int) error {
 	for _, k := range []Rate{{Clips: 1, Threads: 1, Bar: 1}, {Clips: 200, Threads: threads, Bar: 60}, {Clips: 200, Threads: threads, BF16: true, Bar: 60}} {
 		coder, err := r.model.NewCoder(latent.CoderOptions{Batch: k.Clips, Workers: k.Threads, BF16: k.BF16})
@@ -322,21 +327,22 @@ func (r *Report) rates(threads int) error {
 			return err
 		}
 		rows, z := make([]float32, k.Clips*len(r.held.rows[0])), make([]float32, k.Clips*r.model.Values)
-		k.MS = math.Inf(1)
-		for range 30 {
-			at := time.Now()
-			if err := coder.Decode(rows, z, k.Clips); err != nil {
-				coder.Close()
-				return err
-			}
-			k.MS = min(k.MS, float64(time.Since(at).Nanoseconds())/1e6)
-		}
-		r.Rates = append(r.Rates, k)
-		if err := coder.Close(); err != nil {
+		best, err := eval.Fastest(30, func() error { return coder.Decode(rows, z, k.Clips) })
+		if err := errors.Join(err, coder.Close()); err != nil {
 			return err
 		}
+		k.MS = float64(best.Nanoseconds()) / 1e6
+		r.Rates = append(r.Rates, k)
 	}
 	return nil
+}
+
+// walks measures people who walk by requested speeds and turns.
+func (r *Report) walks(next *netruntime.Net, threads int) error {
+	for _, ask := range [][2]float64{{0, 0.9}, {0, 1.2}, {0, 1.5}, {0.4, 1.2}, {-0.4, 1.2}, {0.8, 1}, {-0.8, 1}} { // rad/s, m/s
+		r.Walking = append(r.Walking, metrics.LatentCrowd{Turn: ask[0], Speed: ask[1]})
+	}
+	return metrics.MeasureLatentCrowd(r.model, next, r.Walking, threads)
 }
 
 // row32 returns row i.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,27 +18,21 @@ import (
 // startLead is the lead of a leg in figures, in deviations. Without a leading leg a clip hardly walks.
 const startLead = -1.5
 
-// draw draws Lüdi's Fig. 5.6 to 5.8 into a folder, if the model has the components for them, and
-// returns their paths.
-func (r *Report) draw(dir string) (paths []string, err error) {
+// draw draws Lüdi's Fig. 5.6 to 5.8, except figures that show components which the model lacks.
+func (r *Report) draw(album *figure.Album) error {
 	for _, f := range []struct {
 		name string
 		draw func() (*image.RGBA, error)
 	}{{"latent-starts.png", r.starts}, {"latent-sliders.png", r.sliders}, {"latent-chain.png", r.chained}} {
 		img, err := f.draw()
+		if err == nil && img != nil {
+			err = album.Draw(f.name, img)
+		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if img == nil {
-			continue
-		}
-		path := filepath.Join(dir, f.name)
-		if err := figure.Save(path, img); err != nil {
-			return nil, err
-		}
-		paths = append(paths, path)
 	}
-	return paths, nil
+	return nil
 }
 
 // component returns the component of this name, −1 if there is none.

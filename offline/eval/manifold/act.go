@@ -3,6 +3,7 @@
 package manifold
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -59,11 +60,7 @@ func (r *Report) acts(m *manifold.Model, set *dataset.MotionSet, o Options) erro
 		if err != nil {
 			return err
 		}
-		if err := r.act(m, a, clips, k.kind, k.rate, o.Rates); err != nil {
-			a.Close()
-			return err
-		}
-		if err := a.Close(); err != nil {
+		if err := errors.Join(r.act(m, a, clips, k.kind, k.rate, o.Rates), a.Close()); err != nil {
 			return err
 		}
 	}
@@ -118,16 +115,13 @@ func (r *Report) act(m *manifold.Model, a *Synthesizer, clips []dataset.MotionCl
 	return nil
 }
 
-// actBars adds the bars of punches and kicks.
+// actBars are the bars of punches and kicks.
 func (r *Report) actBars(b *eval.Bars) {
-	for i := range r.Acts {
-		a := &r.Acts[i]
-		name := map[string]string{"punch": "hands", "kick": "feet"}[a.Kind]
-		b.Most(name+" off where they are given, cm", a.Clip, &a.Edited.Given, 5)
-	}
-	for i := range r.Acts {
-		b.Most("standing feet of punches and kicks slide, cm per frame", r.Acts[i].Kind+" "+r.Acts[i].Clip, &r.Acts[i].Motion.Skate, 0.3)
-		b.Most("their bones change by, %", r.Acts[i].Kind+" "+r.Acts[i].Clip, &r.Acts[i].Motion.Bone, 0.5)
+	for _, a := range r.Acts {
+		given := map[string]string{"punch": "hands", "kick": "feet"}[a.Kind]
+		b.Most(given+" off where they are given, cm", a.Clip, a.Edited.Given, 5)
+		b.Most("standing feet of punches and kicks slide, cm per frame", a.Kind+" "+a.Clip, a.Motion.Skate, 0.3)
+		b.Most("their bones change by, %", a.Kind+" "+a.Clip, a.Motion.Bone, 0.5)
 	}
 }
 

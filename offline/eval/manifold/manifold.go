@@ -138,29 +138,25 @@ func (r *Report) recordings(m *manifold.Model, set *dataset.MotionSet, workers i
 		if err != nil {
 			return err
 		}
-		into := &r.Walks
-		if rec.Speed >= runSpeed {
-			into = &r.Runs
-		}
+		into := r.recorded(rec.Speed)
 		into.Frames += q.Frames
-		for _, v := range []struct{ sum, of *float64 }{{&into.Skate, &q.Skate}, {&into.Lift, &q.Lift}, {&into.Jerk, &q.Jerk}} {
-			*v.sum += *v.of * float64(q.Frames)
-		}
+		eval.Add(perFrame(into), perFrame(&q), float64(q.Frames))
 	}
 	for _, p := range []*metrics.People{&r.Walks, &r.Runs} {
-		for _, v := range []*float64{&p.Skate, &p.Lift, &p.Jerk} {
-			*v /= float64(max(1, p.Frames))
-		}
+		eval.Divide(perFrame(p), float64(p.Frames))
 	}
 	return nil
 }
+
+// perFrame returns the measures of recordings that are means over frames.
+func perFrame(p *metrics.People) []*float64 { return []*float64{&p.Skate, &p.Lift, &p.Jerk} }
 
 // runSpeed is the speed from which motion is compared with recorded runs, m/s.
 const runSpeed = 2
 
 // recorded returns the recordings to compare a curve with.
-func (r *Report) recorded(c *Curve) *metrics.People {
-	if c.Speed >= runSpeed {
+func (r *Report) recorded(speed float64) *metrics.People {
+	if speed >= runSpeed {
 		return &r.Runs
 	}
 	return &r.Walks
@@ -234,38 +230,28 @@ func (r *Report) bars() eval.Bars {
 		}
 		cut += (1 - r.Denoise[i].Left/r.Denoise[i].Noisy) / float64(len(r.Reconstruct))
 	}
-	axis /= max(1, n)
-	b.Most("RMS error of a held-out walk's joints, cm per axis", "walks", &axis, 1)
-	b.Least("share of noise of 5 cm that is taken off", "all held out", &cut, 0.7)
-	for _, bar := range []struct {
-		name string
-		of   func(c *Curve) float64
-		most float64
-	}{
-		{"body off the curve, cm", func(c *Curve) float64 { return c.Edited.Away }, 2},
-		{"body's facing off the curve, °", func(c *Curve) float64 { return c.Edited.Aside }, 2},
-		{"standing feet slide, cm per frame", func(c *Curve) float64 { return c.Edited.Skate }, 0.3},
-		{"the same ÷ recorded", func(c *Curve) float64 { return c.Edited.Skate / r.recorded(c).Skate }, 1.1},
-		{"bones change by, %", func(c *Curve) float64 { return c.Edited.Bone }, 0.5},
-		{"jerk of the joints ÷ recorded", func(c *Curve) float64 { return c.Edited.Jerk / r.recorded(c).Jerk }, 1},
-	} {
-		for i := range r.Curves {
-			c := &r.Curves[i]
-			v := bar.of(c)
-			if math.IsInf(v, 0) || math.IsNaN(v) { // no held-out recording is as fast
-				continue
-			}
-			b.Most(bar.name, fmt.Sprintf("%s %.1f m/s", c.Curve, c.Speed), &v, bar.most)
+	b.Most("RMS error of a held-out walk's joints, cm per axis", "walks", axis/max(1, n), 1)
+	b.Least("share of noise of 5 cm that is taken off", "all held out", cut, 0.7)
+	for _, c := range r.Curves {
+		of := fmt.Sprintf("%s %.1f m/s", c.Curve, c.Speed)
+		b.Most("body off the curve, cm", of, c.Edited.Away, 2)
+		b.Most("body's facing off the curve, °", of, c.Edited.Aside, 2)
+		b.Most("standing feet slide, cm per frame", of, c.Edited.Skate, 0.3)
+		b.Most("bones change by, %", of, c.Edited.Bone, 0.5)
+		if recorded := r.recorded(c.Speed); recorded.Frames > 0 {
+			b.Most("standing feet slide ÷ recorded", of, c.Edited.Skate/recorded.Skate, 1.1)
+			b.Most("jerk of the joints ÷ recorded", of, c.Edited.Jerk/recorded.Jerk, 1)
 		}
 	}
 	r.actBars(&b)
 	r.styleBars(&b)
 	for _, v := range r.Rates {
-		b.Least("frames per second", v.Task, &v.Rate, v.Bar)
+		b.Least("frames per second", v.Task, v.Rate, v.Bar)
 	}
-	return b
+	return b.Sorted()
 }
 
+// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
 	t := eval.NewTables(w)
 	t.Section(r.Model+" on held-out recordings", "recording\tframes\tm/s\tRMS cm\tper axis\tworst cm\tbones %\tcontacts\tnoisy cm\tdenoised")

@@ -84,13 +84,11 @@ func speedOf(l *feature.Motion, rows []float32) float64 {
 
 // styleBars adds the bars of styles.
 func (r *Report) styleBars(b *eval.Bars) {
-	for i := range r.Styles {
-		s := &r.Styles[i]
-		change := math.Abs(s.Cadence/s.CadenceWas - 1)
-		b.Most("distance of the Gram matrix from a style's ÷ before", s.Clip, &s.Ratio, styled)
-		b.Most("change of its steps per second", s.Clip, &change, 0.05)
+	for _, s := range r.Styles {
+		b.Most("distance of the Gram matrix from a style's ÷ before", s.Clip, s.Ratio, styled)
+		b.Most("change of its steps per second", s.Clip, math.Abs(s.Cadence/s.CadenceWas-1), 0.05)
 		if s.Rate > 0 {
-			b.Least("frames per second", "style "+s.Clip, &s.Rate, paperStyleRate)
+			b.Least("frames per second", "style "+s.Clip, s.Rate, paperStyleRate)
 		}
 	}
 }

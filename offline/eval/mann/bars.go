@@ -2,8 +2,10 @@
 package mann
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/offline/eval"
 	"mannequin/offline/metrics"
@@ -29,210 +31,145 @@ const (
 // bars compares the report's figures with their bars.
 func (r *Report) bars() eval.Bars {
 	var b eval.Bars
-	r.motionBars(&b)
-	r.footfallBars(&b)
-	r.pathBars(&b)
+	for _, g := range r.Gaits {
+		if g.Truth.Frames > 0 {
+			g.bars(&b)
+		}
+	}
+	for _, g := range r.Gaits {
+		if g.Name != metrics.Turn && g.Recorded.Strides > 0 {
+			for _, f := range []struct{ name, gait string }{{"shown", g.Shown.Gait}, {"raw", g.Raw.Gait}} {
+				b.Least("footfall as recorded, "+f.name, fmt.Sprintf("%s (a %s)", g.Name, f.gait), share(f.gait == g.Recorded.Gait), 1)
+			}
+		}
+	}
+	for _, p := range r.Paths {
+		if p.Paper != nil {
+			b.Most("distance from the path, cm", p.Path, p.DistanceCM, p.Paper.Best().DistanceCM)
+			b.Most("angle off the path, °", p.Path, p.AngleDeg, p.Paper.Best().AngleDeg)
+			// A dog that stands on the path would pass these.
+			b.Least("speed on the path ÷ asked for", p.Path, eval.Over(p.Speed, float64(pathSpeed)), barPathSpeed)
+			b.Most("seconds to set off", p.Path, eval.OrNaN(p.SetOff), barSetOff)
+		}
+	}
 	r.speedBars(&b)
 	for _, w := range r.Ways {
-		off := w.Off()
-		b.Most("off what is asked for, share", w.Name, &off, barWay)
-	}
-	for _, w := range r.Ways {
-		b.Most("skate ÷ the recorded walk's, shown", w.Name, eval.Over(w.Shown.Skate, r.Gaits[0].Truth.Skate), barSkateShown)
-	}
-	for _, w := range r.Ways {
-		b.Least("height of the hips ÷ the recorded walk's, shown", w.Name, eval.Over(w.Shown.Hips, r.Gaits[0].Truth.Hips), barHips)
-	}
-	// The foot lock makes a character step whose legs do not move, so the network's own pose counts.
-	for _, w := range r.Ways {
-		b.Least("leg angle update ÷ the recorded walk's, raw", w.Name, eval.Over(w.Raw.Stiffness, r.Gaits[0].Truth.Stiffness), barSteps)
+		walk := r.Gaits[0].Truth
+		b.Most("off what is asked for, share", w.Name, w.Off(), barWay)
+		b.Most("skate ÷ the recorded walk's, shown", w.Name, eval.Over(w.Shown.Skate, walk.Skate), barSkateShown)
+		b.Least("height of the hips ÷ the recorded walk's, shown", w.Name, eval.Over(w.Shown.Hips, walk.Hips), barHips)
+		// The foot lock makes still legs step, so the network's own pose is measured.
+		b.Least("leg angle update ÷ the recorded walk's, raw", w.Name, eval.Over(w.Raw.Stiffness, walk.Stiffness), barSteps)
 	}
 	r.lookBars(&b)
 	r.changeBars(&b)
-	restored := float64(r.Restored)
-	b.Most("times the watchdog put a dog back", "all drives", &restored, 0)
-	return b
+	b.Most("times the watchdog put a dog back", "all drives", float64(r.Restored), 0)
+	return b.Sorted()
 }
 
-// pathBars adds the bars of Table 4, and bars that a dog which stands on the path would miss.
-func (r *Report) pathBars(b *eval.Bars) {
-	for _, bar := range []func(Path){
-		func(p Path) {
-			b.Most("distance from the path, cm", p.Path, &p.DistanceCM, p.Paper.Best().DistanceCM)
-		},
-		func(p Path) { b.Most("angle off the path, °", p.Path, &p.AngleDeg, p.Paper.Best().AngleDeg) },
-		func(p Path) {
-			b.Least("speed on the path ÷ asked for", p.Path, eval.Over(p.Speed, float64(pathSpeed)), barPathSpeed)
-		},
-		func(p Path) { b.Most("seconds to set off", p.Path, p.SetOff, barSetOff) },
-	} {
-		for _, p := range r.Paths {
-			if p.Paper != nil {
-				bar(p)
-			}
-		}
+// share returns 1 if so, otherwise 0.
+func share(so bool) float64 {
+	if so {
+		return 1
 	}
+	return 0
 }
 
-// motionBars adds the bars of Tables 2 and 3, and bars that a dog which hovers, trembles or stands
-// still would miss.
-func (r *Report) motionBars(b *eval.Bars) {
+// bars adds the bars of Tables 2 and 3, and bars that dogs miss if they hover, tremble or do not go.
+func (g *Gait) bars(b *eval.Bars) {
 	kinds := []struct {
 		name  string
-		made  func(Gait) metrics.Motion
+		made  metrics.Motion
 		skate float64
 	}{
-		{"shown", func(g Gait) metrics.Motion { return g.Model.Shown }, barSkateShown},
-		{"raw", func(g Gait) metrics.Motion { return g.Model.Raw }, barSkateRaw},
-		{"matched, shown", func(g Gait) metrics.Motion { return g.Matched.Shown }, barSkateShown},
-		{"matched, raw", func(g Gait) metrics.Motion { return g.Matched.Raw }, barSkateRaw},
-	}
-	paper := r.gaits(func(g Gait) bool { return g.PaperModel != nil })
-	for _, k := range kinds {
-		for _, g := range paper {
-			if m := k.made(g); m.Frames > 0 {
-				b.Most("skate ÷ recorded, "+k.name, g.Name, eval.Over(m.Skate, g.Truth.Skate), k.skate)
-			}
-		}
+		{"shown", g.Model.Shown, barSkateShown},
+		{"raw", g.Model.Raw, barSkateRaw},
+		{"matched, shown", g.Matched.Shown, barSkateShown},
+		{"matched, raw", g.Matched.Raw, barSkateRaw},
 	}
 	for _, k := range kinds {
-		for _, g := range paper {
-			if m := k.made(g); m.Frames > 0 {
-				b.Least("leg angle update ÷ recorded, "+k.name, g.Name, eval.Over(m.Stiffness, g.Truth.Stiffness), barBend)
-			}
+		if g.PaperModel != nil && k.made.Frames > 0 {
+			b.Most("skate ÷ recorded, "+k.name, g.Name, eval.Over(k.made.Skate, g.Truth.Skate), k.skate)
+			b.Least("leg angle update ÷ recorded, "+k.name, g.Name, eval.Over(k.made.Stiffness, g.Truth.Stiffness), barBend)
 		}
 	}
-	all := r.gaits(func(Gait) bool { return true })
-	for _, g := range all {
-		b.Least("share of frames in the gait's speed and turn", g.Name, &g.Model.InGait, barInGait)
-	}
+	b.Least("share of frames in the gait's speed and turn", g.Name, g.Model.InGait, barInGait)
 	for _, k := range kinds[:2] {
-		for _, g := range all {
-			b.Least("time of paws under 2.5 cm ÷ recorded, "+k.name, g.Name, eval.Over(k.made(g).Low, g.Truth.Low), barLow)
-		}
-	}
-	for _, k := range kinds[:2] {
-		for _, g := range all {
-			b.Most("mean jerk ÷ recorded, "+k.name, g.Name, eval.Over(k.made(g).Jerk, g.Truth.Jerk), barTremble)
-		}
+		b.Least("time of paws under 2.5 cm ÷ recorded, "+k.name, g.Name, eval.Over(k.made.Low, g.Truth.Low), barLow)
+		b.Most("mean jerk ÷ recorded, "+k.name, g.Name, eval.Over(k.made.Jerk, g.Truth.Jerk), barTremble)
 	}
 }
 
-// lookBars adds the bars of the head: it looks neither at the sky nor at the ground, and into turns.
+// lookBars ask for heads that look like recorded ones: neither at the sky nor at the ground, and into
+// turns.
 func (r *Report) lookBars(b *eval.Bars) {
 	up := func(of string, m, truth metrics.Motion) {
-		off := math.Abs(m.Pitch - truth.Pitch)
-		b.Most("head off the recorded up or down, °", of, &off, barPitch)
+		b.Most("head off the recorded up or down, °", of, math.Abs(m.Pitch-truth.Pitch), barPitch)
 	}
-	for _, g := range r.gaits(func(Gait) bool { return true }) {
-		up(g.Name, g.Model.Shown, g.Truth)
+	for _, g := range r.Gaits {
+		if g.Truth.Frames > 0 {
+			up(g.Name, g.Model.Shown, g.Truth)
+		}
 	}
 	for _, w := range r.Ways {
 		up(w.Name, w.Shown, r.Gaits[0].Truth)
 	}
-	const measure = "head off the recorded in turns, °"
-	for _, g := range r.gaits(func(g Gait) bool { return g.Name == metrics.Turn }) {
-		bar := func(of string, m metrics.Motion) {
-			off := math.Abs(m.Look - g.Truth.Look)
-			b.Most(measure, of, &off, barLook)
+	for _, g := range r.Gaits {
+		if g.Name != metrics.Turn || g.Truth.Frames == 0 {
+			continue
 		}
-		bar("constant", g.Model.Shown)
+		turn := func(of string, m metrics.Motion) {
+			b.Most("head off the recorded in turns, °", of, math.Abs(m.Look-g.Truth.Look), barLook)
+		}
+		turn("constant", g.Model.Shown)
 		if g.Matched.Shown.Frames > 0 {
-			bar("matched", g.Matched.Shown)
+			turn("matched", g.Matched.Shown)
 		}
 		for _, w := range r.Ways {
 			if w.Unit == metrics.DegreesPerSecond {
-				bar(w.Name, w.Shown)
+				turn(w.Name, w.Shown)
 			}
 		}
 	}
 }
 
-// gaits returns the recorded gaits that want accepts.
-func (r *Report) gaits(want func(Gait) bool) (out []Gait) {
-	for _, g := range r.Gaits {
-		if g.Truth.Frames > 0 && want(g) {
-			out = append(out, g)
-		}
-	}
-	return out
-}
-
-// footfallBars adds the bars of the recorded gait at each speed.
-func (r *Report) footfallBars(b *eval.Bars) {
-	for _, k := range []struct {
-		name string
-		fall func(Gait) metrics.Footfall
-	}{{"shown", func(g Gait) metrics.Footfall { return g.Shown }}, {"raw", func(g Gait) metrics.Footfall { return g.Raw }}} {
-		for _, g := range r.Gaits {
-			if g.Name == metrics.Turn || g.Recorded.Strides == 0 {
-				continue
-			}
-			same := 0.0
-			if k.fall(g).Gait == g.Recorded.Gait {
-				same = 1
-			}
-			b.Least("footfall as recorded, "+k.name, fmt.Sprintf("%s (a %s)", g.Name, k.fall(g).Gait), &same, 1)
-		}
-	}
-}
-
-// speedBars adds the bars of speeds, by command.
+// speedBars are the bars of held speeds, by command.
 func (r *Report) speedBars(b *eval.Bars) {
-	by := map[float64][]metrics.SpeedHeld{}
-	for _, s := range r.Speeds {
-		by[s.Command] = append(by[s.Command], s)
-	}
-	for _, v := range metrics.GaitSpeeds {
-		var worst metrics.SpeedHeld
-		for _, s := range by[float64(v)] {
-			if worst.Command == 0 || s.Off() > worst.Off() {
-				worst = s
+	for i, v := range metrics.GaitSpeeds {
+		var starts []metrics.SpeedHeld
+		for _, s := range r.Speeds {
+			if s.Command == float64(v) {
+				starts = append(starts, s)
 			}
 		}
-		if worst.Command > 0 {
-			off := worst.Off()
-			b.Most("speed off the command, share, worst start", fmt.Sprintf("%.1f m/s (from %.1f)", v, worst.From), &off, barSpeed)
-		}
-	}
-	for i, v := range metrics.GaitSpeeds {
-		starts := by[float64(v)]
-		if len(starts) == 0 || i >= len(r.Gaits) || r.Gaits[i].Recorded.Strides == 0 {
+		if len(starts) == 0 {
 			continue
 		}
-		same := 0.0
-		for _, s := range starts {
-			if s.Gait == r.Gaits[i].Recorded.Gait {
-				same += 1 / float64(len(starts))
-			}
+		worst := slices.MaxFunc(starts, func(a, b metrics.SpeedHeld) int { return cmp.Compare(a.Off(), b.Off()) })
+		b.Most("speed off the command, share, worst start", fmt.Sprintf("%.1f m/s (from %.1f)", v, worst.From), worst.Off(), barSpeed)
+		if i >= len(r.Gaits) || r.Gaits[i].Recorded.Strides == 0 {
+			continue
 		}
-		b.Least("share of starts that come to the recorded footfall", fmt.Sprintf("%.1f m/s (a %s)", v, r.Gaits[i].Recorded.Gait), &same, 1)
+		gait, same := r.Gaits[i].Recorded.Gait, 0.0
+		for _, s := range starts {
+			same += share(s.Gait == gait) / float64(len(starts))
+		}
+		b.Least("share of starts that come to the recorded footfall", fmt.Sprintf("%.1f m/s (a %s)", v, gait), same, 1)
 	}
 }
 
-// changeBars adds the bars of actions and transitions.
+// changeBars are the bars of actions and of changes between them.
 func (r *Report) changeBars(b *eval.Bars) {
-	var asked []metrics.Latency
 	for _, l := range r.Latencies {
-		// A jump needs speed and the other actions a standing dog, so the change takes longer.
-		if (l.Action == "jump") != (l.From == "idle") {
-			asked = append(asked, l)
+		// A standing dog has to gather speed for a jump, and a moving one to stop for the others.
+		if (l.Action == "jump") == (l.From == "idle") {
+			continue
 		}
+		b.Most("seconds to 90 % of the weight", l.Action+" from "+l.From, eval.OrNaN(l.Weight), barWeight)
+		b.Most("seconds to the pose", l.Action+" from "+l.From, eval.OrNaN(l.Pose), barPose)
 	}
-	for _, l := range asked {
-		b.Most("seconds to 90 % of the weight", l.Action+" from "+l.From, l.Weight, barWeight)
-	}
-	for _, l := range asked {
-		b.Most("seconds to the pose", l.Action+" from "+l.From, l.Pose, barPose)
-	}
-	var harsh *metrics.Transition
-	for i, t := range r.Transitions.Changes {
-		if harsh == nil || t.Shown.Jerk > harsh.Shown.Jerk {
-			harsh = &r.Transitions.Changes[i]
-		}
-	}
-	if harsh != nil {
-		over := harsh.Shown.Over(r.Transitions.Recorded).Jerk
-		b.Most("largest jerk of a change ÷ recorded", harsh.From+" to "+harsh.To, &over, barJerk)
+	if changes := r.Transitions.Changes; len(changes) > 0 {
+		harsh := slices.MaxFunc(changes, func(a, b metrics.Transition) int { return cmp.Compare(a.Shown.Jerk, b.Shown.Jerk) })
+		b.Most("largest jerk of a change ÷ recorded", harsh.From+" to "+harsh.To, harsh.Shown.Over(r.Transitions.Recorded).Jerk, barJerk)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 	"mannequin/offline/eval"
+	"mannequin/offline/eval/figure"
 	"mannequin/offline/metrics"
 )
 
@@ -87,7 +88,8 @@ type evaluation struct {
 	opt         Options
 	progress    eval.Progress
 	rollout     *metrics.Rollout
-	far         *mann.Model // the measured model if its stride is longer than a tick, else nil
+	far         *mann.Model   // the measured model if its stride is longer than a tick, else nil
+	album       *figure.Album // nil: no pictures
 	train, held *dataset.MANN
 	poses       [control.NumActions]*metrics.Poses
 	stretches   []footfallStrip
@@ -113,6 +115,9 @@ func Measure(o Options, progress eval.Progress) (*Report, error) {
 		return nil, err
 	}
 	e := &evaluation{opt: o, far: far, progress: progress}
+	if e.album, err = figure.NewAlbum(o.Plots); err != nil {
+		return nil, err
+	}
 	if e.train, e.held, err = dataset.BuildMANN(o.Data, dataset.Options{Layout: m.Layout, HeldOut: o.HeldOut, Workers: o.Threads}); err != nil {
 		return nil, err
 	}

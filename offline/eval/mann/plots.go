@@ -2,8 +2,6 @@ package mann
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
@@ -18,41 +16,41 @@ type footfallStrip struct{ recorded, raw, shown *skel.Clip }
 
 // plots writes the pictures, if there is a folder for them.
 func (e *evaluation) plots() error {
-	if e.opt.Plots == "" {
+	if e.album == nil {
 		return nil
-	}
-	if err := os.MkdirAll(e.opt.Plots, 0o755); err != nil {
-		return err
 	}
 	if err := e.plotFootfalls(); err != nil {
 		return err
 	}
-	if metrics.Experts(e.rollout.Model.Net) < 2 {
-		return nil
+	if metrics.Experts(e.rollout.Model.Net) > 1 {
+		if err := e.plotGating(); err != nil {
+			return err
+		}
 	}
-	return e.plotGating()
+	e.report.Plots = e.album.Paths
+	return nil
 }
 
 // plotFootfalls draws the paper's Fig. 2 for the recordings and the network.
 func (e *evaluation) plotFootfalls() error {
 	var strips []metrics.Strip
 	for i, g := range e.report.Gaits {
-		if g.Name == "turn" {
+		if g.Name == metrics.Turn {
 			continue
 		}
 		s := e.stretches[i]
-		strips = append(strips,
-			metrics.Strip{Title: fmt.Sprintf("%s, recorded at %.1f m/s", g.Name, g.Truth.Speed), Clip: s.recorded, Fall: g.Recorded},
-			metrics.Strip{Title: fmt.Sprintf("%s, raw at %.1f m/s", g.Name, g.Model.Raw.Speed), Clip: s.raw, Fall: g.Raw},
-			metrics.Strip{Title: fmt.Sprintf("%s, shown at %.1f m/s", g.Name, g.Model.Shown.Speed), Clip: s.shown, Fall: g.Shown})
+		strip := func(how string, speed float64, clip *skel.Clip, fall metrics.Footfall) {
+			strips = append(strips, metrics.Strip{Title: fmt.Sprintf("%s, %s at %.1f m/s", g.Name, how, speed), Clip: clip, Fall: fall})
+		}
+		strip("recorded", g.Truth.Speed, s.recorded, g.Recorded)
+		strip("raw", g.Model.Raw.Speed, s.raw, g.Raw)
+		strip("shown", g.Model.Shown.Speed, s.shown, g.Shown)
 	}
 	img, err := metrics.FootfallPicture(strips)
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(e.opt.Plots, "footfall.png")
-	e.report.Plots = append(e.report.Plots, path)
-	return figure.WritePNG(path, img)
+	return e.album.Add("footfall.png", func(path string) error { return figure.WritePNG(path, img) })
 }
 
 // plotGating draws the paper's Fig. 9: the experts' weights over time, a chart for each mode. A gait is
@@ -83,7 +81,5 @@ func (e *evaluation) plotGating() error {
 		}
 	}
 	charts[len(charts)-1].XLabel = "seconds"
-	path := filepath.Join(e.opt.Plots, "gating.png")
-	e.report.Plots = append(e.report.Plots, path)
-	return chart.Stack(path, charts...)
+	return e.album.Add("gating.png", func(path string) error { return chart.Stack(path, charts...) })
 }

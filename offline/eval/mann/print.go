@@ -14,10 +14,10 @@ import (
 func (r *Report) Print(w io.Writer) error {
 	t := eval.NewTables(w)
 	r.printLosses(t)
-	r.printMotion(t, "Skate, cm per frame (Table 2); matched: asked for what the recordings do",
-		func(m *metrics.Motion) float64 { return m.Skate }, func(m *metrics.Motion) float64 { return m.BackSkate }, "%.3f")
-	r.printMotion(t, "Leg angle update, degrees per frame (Table 3)",
-		func(m *metrics.Motion) float64 { return m.Stiffness }, func(m *metrics.Motion) float64 { return m.BackStiffness }, "%.2f")
+	t.Section("Skate, cm per frame (Table 2); matched: asked for what the recordings do", motionHeads)
+	r.printMotion(t, func(m *metrics.Motion) float64 { return m.Skate }, func(m *metrics.Motion) float64 { return m.BackSkate }, "%.3f")
+	t.Section("Leg angle update, degrees per frame (Table 3)", motionHeads)
+	r.printMotion(t, func(m *metrics.Motion) float64 { return m.Stiffness }, func(m *metrics.Motion) float64 { return m.BackStiffness }, "%.2f")
 	r.printChecks(t)
 	r.printPaths(t)
 	r.printFootfalls(t)
@@ -28,13 +28,14 @@ func (r *Report) Print(w io.Writer) error {
 	r.printWays(t)
 	r.printLatencies(t)
 	r.printTransitions(t)
-	r.printExperts(t)
+	if r.Experts != nil {
+		r.printExperts(t)
+	}
 	return t.InShort(r.Model, r.Bars, "; the hour on hills: make golden")
 }
 
 func (r *Report) printLosses(t *eval.Tables) {
-	t.Section(fmt.Sprintf("%s on %d rows held out: %s", r.Model, r.HeldOut.Rows, strings.Join(r.HeldOut.Recordings, ", ")),
-		"output\tloss\tRMS error")
+	t.Section(fmt.Sprintf("%s on %d rows held out: %s", r.Model, r.HeldOut.Rows, strings.Join(r.HeldOut.Recordings, ", ")), "output\tloss\tRMS error")
 	for _, l := range r.HeldOut.Losses {
 		rms := ""
 		if l.Kind != "all" {
@@ -44,9 +45,11 @@ func (r *Report) printLosses(t *eval.Tables) {
 	}
 }
 
-// printMotion prints Table 2 or 3: all and back return the figure of all legs and of the hind legs.
-func (r *Report) printMotion(t *eval.Tables, title string, all, back func(*metrics.Motion) float64, format string) {
-	t.Section(title, "gait\tlegs\trecorded\traw\tratio\tshown\tratio\tmatched raw\tratio\tmatched shown\tratio\tpaper's MANN8\tspeed m/s")
+// motionHeads are the heads of Tables 2 and 3.
+const motionHeads = "gait\tlegs\trecorded\traw\tratio\tshown\tratio\tmatched raw\tratio\tmatched shown\tratio\tpaper's MANN8\tspeed m/s"
+
+// printMotion prints Table 2 or 3. all and back return the figure of all legs and of the hind legs.
+func (r *Report) printMotion(t *eval.Tables, all, back func(*metrics.Motion) float64, format string) {
 	for _, g := range r.Gaits {
 		row := func(legs string, f func(*metrics.Motion) float64, speed string) {
 			out := []string{g.Name, legs, fmt.Sprintf(format, f(&g.Truth))}
@@ -61,7 +64,7 @@ func (r *Report) printMotion(t *eval.Tables, title string, all, back func(*metri
 			if g.PaperModel != nil {
 				paper = fmt.Sprintf("%.2f/%.2f = %.2f", f(g.PaperModel), f(g.PaperTruth), f(g.PaperModel)/f(g.PaperTruth))
 			}
-			t.Row("%s", eval.Cells(append(out, paper, speed)...))
+			t.Cells(append(out, paper, speed)...)
 		}
 		row("all", all, fmt.Sprintf("%.2f (%.2f)", g.Model.Raw.Speed, g.Truth.Speed))
 		row("back", back, "")
@@ -74,16 +77,14 @@ func (r *Report) printChecks(t *eval.Tables) {
 	t.Section("Beside them: share of the frames made that are in the gait's speed and turn, share of time for which paws are under 2.5 cm, the joints' mean jerk in m/s³",
 		"gait\trecorded s\tin the gait\tlow recorded\traw\tshown\tjerk recorded\traw\tratio\tshown\tratio\thead recorded\traw\tshown")
 	for _, g := range r.Gaits {
-		raw, shown := g.Model.Raw, g.Model.Shown
-		head := []string{"", "", ""}
+		truth, raw, shown := g.Truth, g.Model.Raw, g.Model.Shown
+		head := "\t\t"
 		if g.Name == metrics.Turn {
-			for i, m := range []metrics.Motion{g.Truth, raw, shown} {
-				head[i] = fmt.Sprintf("%.0f°", m.Look)
-			}
+			head = fmt.Sprintf("%.0f°\t%.0f°\t%.0f°", truth.Look, raw.Look, shown.Look)
 		}
-		t.Row("%s", eval.Cells(append([]string{g.Name, fmt.Sprintf("%.1f", float64(g.Truth.Frames)/mann.Rate), fmt.Sprintf("%.2f", g.Model.InGait), fmt.Sprintf("%.2f", g.Truth.Low), fmt.Sprintf("%.2f", raw.Low), fmt.Sprintf("%.2f", shown.Low),
-			fmt.Sprintf("%.0f", g.Truth.Jerk), fmt.Sprintf("%.0f", raw.Jerk), fmt.Sprintf("%.2f", raw.Jerk/g.Truth.Jerk),
-			fmt.Sprintf("%.0f", shown.Jerk), fmt.Sprintf("%.2f", shown.Jerk/g.Truth.Jerk)}, head...)...))
+		t.Row("%s\t%.1f\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f\t%.0f\t%.2f\t%.0f\t%.2f\t%s",
+			g.Name, float64(truth.Frames)/mann.Rate, g.Model.InGait, truth.Low, raw.Low, shown.Low,
+			truth.Jerk, raw.Jerk, raw.Jerk/truth.Jerk, shown.Jerk, shown.Jerk/truth.Jerk, head)
 	}
 }
 
@@ -91,13 +92,13 @@ func (r *Report) printPaths(t *eval.Tables) {
 	t.Section("Following paths: distance cm, angle ° (Table 4); meander beside the paper's custom path",
 		"path\tdistance\tangle\tat m/s\tsets off s\tvNN\t\tPFNN\t\tMANN\t")
 	for _, p := range r.Paths {
-		out := []string{p.Path, fmt.Sprintf("%.2f", p.DistanceCM), fmt.Sprintf("%.2f", p.AngleDeg), fmt.Sprintf("%.2f", p.Speed), eval.OrNever("%.2f", p.SetOff)}
+		paper := ""
 		if p.Paper != nil {
 			for _, f := range []metrics.Follow{p.Paper.VNN, p.Paper.PFNN, p.Paper.MANN} {
-				out = append(out, fmt.Sprintf("%.2f", f.DistanceCM), fmt.Sprintf("%.2f", f.AngleDeg))
+				paper += fmt.Sprintf("\t%.2f\t%.2f", f.DistanceCM, f.AngleDeg)
 			}
 		}
-		t.Row("%s", eval.Cells(out...))
+		t.Row("%s\t%.2f\t%.2f\t%.2f\t%s%s", p.Path, p.DistanceCM, p.AngleDeg, p.Speed, eval.OrNever("%.2f", eval.OrNaN(p.SetOff)), paper)
 	}
 }
 
@@ -113,19 +114,18 @@ func (r *Report) printFootfalls(t *eval.Tables) {
 			for p := range f.fall.Duty {
 				duty, phase = append(duty, fmt.Sprintf("%.2f", f.fall.Duty[p])), append(phase, fmt.Sprintf("%.2f", f.fall.Phase[p]))
 			}
-			t.Row("%s\t%s\t%s\t%v\t%.2f\t%s\t%s",
-				g.Name, f.name, f.fall.Gait, f.fall.Strides, f.fall.Rate, strings.Join(duty, " "), strings.Join(phase, " "))
+			t.Row("%s\t%s\t%s\t%d\t%.2f\t%s\t%s", g.Name, f.name, f.fall.Gait, f.fall.Strides, f.fall.Rate, strings.Join(duty, " "), strings.Join(phase, " "))
 		}
 	}
 }
 
-// printSpeeds prints a row per command and a column per command before it.
+// printSpeeds prints a row for each command and a column for each command before it.
 func (r *Report) printSpeeds(t *eval.Tables, title string, cell func(metrics.SpeedHeld) string) {
-	head := []string{"command", "from stand"}
+	heads := "command\tfrom stand"
 	for _, from := range metrics.GaitSpeeds {
-		head = append(head, fmt.Sprintf("from %.1f", from))
+		heads += fmt.Sprintf("\tfrom %.1f", from)
 	}
-	t.Section(title, eval.Cells(head...))
+	t.Section(title, heads)
 	for _, to := range metrics.GaitSpeeds {
 		out := []string{fmt.Sprintf("%.1f", to)}
 		for _, from := range append([]float32{0}, metrics.GaitSpeeds[:]...) {
@@ -137,7 +137,7 @@ func (r *Report) printSpeeds(t *eval.Tables, title string, cell func(metrics.Spe
 			}
 			out = append(out, text)
 		}
-		t.Row("%s", eval.Cells(out...))
+		t.Cells(out...)
 	}
 }
 
@@ -155,21 +155,25 @@ func (r *Report) printWays(t *eval.Tables) {
 	t.Section("Other ways to go: what is asked for, what is done, skate in cm per frame ÷ that of the recorded walk; height of the hips and leg angle update, too",
 		"way\tasked\tdoes\traw\tratio\tshown\tratio\thips\tlegs, raw\thead")
 	for _, w := range r.Ways {
-		walk, head := r.Gaits[0].Truth.Skate, ""
+		head := ""
 		if w.Unit == metrics.DegreesPerSecond {
 			head = fmt.Sprintf("%.0f°", w.Shown.Look)
 		}
-		t.Row("%s\t%.1f %s\t%.2f\t%.3f\t%s\t%.3f\t%s\t%s\t%s\t%s",
-			w.Name, w.Asked, w.Unit, w.Does, w.Raw.Skate, eval.OrNever("%.2f", eval.Over(w.Raw.Skate, walk)), w.Shown.Skate, eval.OrNever("%.2f", eval.Over(w.Shown.Skate, walk)), eval.OrNever("%.2f", eval.Over(w.Shown.Hips, r.Gaits[0].Truth.Hips)), eval.OrNever("%.2f", eval.Over(w.Raw.Stiffness, r.Gaits[0].Truth.Stiffness)), head)
+		walk := r.Gaits[0].Truth
+		over := func(v, truth float64) string { return eval.OrNever("%.2f", eval.Over(v, truth)) }
+		t.Row("%s\t%.1f %s\t%.2f\t%.3f\t%s\t%.3f\t%s\t%s\t%s\t%s", w.Name, w.Asked, w.Unit, w.Does,
+			w.Raw.Skate, over(w.Raw.Skate, walk.Skate), w.Shown.Skate, over(w.Shown.Skate, walk.Skate),
+			over(w.Shown.Hips, walk.Hips), over(w.Raw.Stiffness, walk.Stiffness), head)
 	}
 }
 
 func (r *Report) printLatencies(t *eval.Tables) {
 	t.Section("Seconds from command to action, and back to idle's pose",
 		"action\tfrom\t90 % of the weight\tpose\tback to idle\tgap at command\tleast\twithin the data cm")
+	seconds := func(v *float64) string { return eval.OrNever("%.2f", eval.OrNaN(v)) }
 	for _, l := range r.Latencies {
-		t.Row("%s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%.1f",
-			l.Action, l.From, eval.OrNever("%.2f", l.Weight), eval.OrNever("%.2f", l.Pose), eval.OrNever("%.2f", l.Back), 100*l.Begin, 100*l.Least, 100*l.Spread)
+		t.Row("%s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%.1f", l.Action, l.From, seconds(l.Weight), seconds(l.Pose), seconds(l.Back),
+			100*l.Begin, 100*l.Least, 100*l.Spread)
 	}
 }
 
@@ -183,26 +187,22 @@ func (r *Report) printTransitions(t *eval.Tables) {
 		at[[2]string{c.From, c.To}] = fmt.Sprintf("%.1f", c.Shown.Over(r.Transitions.Recorded).Jerk)
 	}
 	t.Section(fmt.Sprintf("Changes: the largest jerk of a joint ÷ the recordings' 99.9 percentile (%.0f m/s³), from row to column", r.Transitions.Recorded.Jerk),
-		eval.Cells(append([]string{""}, names...)...))
+		"\t"+strings.Join(names, "\t"))
 	for _, from := range names {
 		out := []string{from}
 		for _, to := range names {
 			out = append(out, at[[2]string{from, to}])
 		}
-		t.Row("%s", eval.Cells(out...))
+		t.Cells(out...)
 	}
 }
 
 func (r *Report) printExperts(t *eval.Tables) {
-	if r.Experts == nil {
-		return
-	}
-	head := []string{"ability", "whole"}
+	heads := "ability\twhole"
 	for k := range r.Experts.Without {
-		head = append(head, fmt.Sprintf("−%d", k+1))
+		heads += fmt.Sprintf("\t−%d", k+1)
 	}
-	t.Section(fmt.Sprintf("Abilities without each expert, as shares of the whole network's (Table 5); * vanishes: below %g", r.Experts.Vanishes),
-		eval.Cells(head...))
+	t.Section(fmt.Sprintf("Abilities without each expert, as shares of the whole network's (Table 5); * vanishes: below %g", r.Experts.Vanishes), heads)
 	for i, a := range r.Experts.Whole {
 		out := []string{a.Name, fmt.Sprintf("%.2f %s", a.Value, a.Unit)}
 		for _, less := range r.Experts.Without {
@@ -213,6 +213,6 @@ func (r *Report) printExperts(t *eval.Tables) {
 			}
 			out = append(out, fmt.Sprintf("%s%.2f", mark, share))
 		}
-		t.Row("%s", eval.Cells(out...))
+		t.Cells(out...)
 	}
 }

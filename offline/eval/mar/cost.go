@@ -123,10 +123,7 @@ func (r *Report) farFolder(ctx context.Context, db *mar.Database, name, dir stri
 		if err != nil {
 			return err
 		}
-		if most := int(farSeconds * c.FPS); c.Frames > most {
-			joints := c.Skel.Len()
-			c = &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: most, Pos: c.Pos[:most*joints], Rot: c.Rot[:most*joints]}
-		}
+		c = c.Section(0, min(c.Frames, int(farSeconds*c.FPS)))
 		s, err := transfer.Far(db, f.Name(), c, n%len(db.Styles), mar.Options{})
 		if err != nil {
 			return err

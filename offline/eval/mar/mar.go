@@ -8,6 +8,7 @@ import (
 
 	"mannequin/animsys/mar"
 	"mannequin/offline/eval"
+	"mannequin/offline/eval/figure"
 	"mannequin/offline/metrics/transfer"
 	"mannequin/offline/procgen/human"
 	"mannequin/offline/registration"
@@ -48,14 +49,13 @@ type Set struct {
 	Scores  []transfer.Score           `json:"scores"`
 }
 
-// Mean returns the means of a method.
+// Mean returns the means of a method, nil if it was not measured.
 func (s *Set) Mean(method string) *transfer.Mean {
-	for i := range s.Means {
-		if s.Means[i].Method == method {
-			return &s.Means[i]
-		}
+	i := slices.IndexFunc(s.Means, func(m transfer.Mean) bool { return m.Method == method })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &s.Means[i]
 }
 
 // best returns the mean of the method with the least error of poses, nil if none was measured.
@@ -70,6 +70,10 @@ func (s *Set) best(methods ...string) (best *transfer.Mean) {
 
 // Measure measures style transfer.
 func Measure(ctx context.Context, o Options, progress eval.Progress) (*Report, error) {
+	album, err := figure.NewAlbum(o.Figures)
+	if err != nil {
+		return nil, err
+	}
 	r := &Report{}
 	var fig figures
 	for _, dir := range o.Data {
@@ -86,13 +90,11 @@ func Measure(ctx context.Context, o Options, progress eval.Progress) (*Report, e
 		return nil, err
 	}
 	r.Bars = r.bars()
-	if o.Figures != "" {
-		var err error
-		if r.Figures, err = fig.draw(o.Figures, r); err != nil {
-			return nil, err
-		}
+	if album != nil {
+		err = fig.draw(album, r)
+		r.Figures = album.Paths
 	}
-	return r, nil
+	return r, err
 }
 
 // neutralStyles are the possible input styles of a folder.

@@ -2,12 +2,12 @@ package mar
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 
 	"mannequin/offline/baseline"
 	"mannequin/offline/chart"
+	"mannequin/offline/eval/figure"
 	"mannequin/offline/metrics/transfer"
 )
 
@@ -32,39 +32,25 @@ func (f *figures) look(set string, t *transfer.Translation) {
 // figureMethods are the curves beside the truth.
 var figureMethods = []string{transfer.MAR, transfer.LTIOwn, transfer.GlobalAR}
 
-// draw writes the figures into a folder and returns their paths.
-func (f *figures) draw(dir string, r *Report) ([]string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	var paths []string
-	save := func(name string, draw func(path string) error) error {
-		path := filepath.Join(dir, name)
-		paths = append(paths, path)
-		return draw(path)
-	}
+// draw draws the figures.
+func (f *figures) draw(album *figure.Album, r *Report) error {
 	if f.shown != nil {
-		if err := save("mar-dof.png", f.column().Save); err != nil {
-			return nil, err
+		if err := album.Add("mar-dof.png", f.column().Save); err != nil {
+			return err
 		}
-		if err := save("mar-warp.png", f.warp().Save); err != nil {
-			return nil, err
-		}
-	}
-	for _, b := range []struct {
-		name, title, unit string
-		of                func(m *transfer.Mean) float64
-	}{
-		{"mar-poses.png", "Poses of takes left out (Fig. 6, left)", "mean distance of joints, cm", func(m *transfer.Mean) float64 { return m.Pose }},
-		{"mar-timing.png", "Timing of takes left out (Fig. 6, right)", "mean difference of times, frames at 60 Hz", func(m *transfer.Mean) float64 { return m.Time }},
-	} {
-		if bars := r.barChart(b.title, b.unit, b.of); len(bars.Groups) > 0 {
-			if err := save(b.name, bars.Save); err != nil {
-				return nil, err
-			}
+		if err := album.Add("mar-warp.png", f.warp().Save); err != nil {
+			return err
 		}
 	}
-	return paths, nil
+	poses := r.barChart("Poses of takes left out (Fig. 6, left)", "mean distance of joints, cm", func(m *transfer.Mean) float64 { return m.Pose })
+	if len(poses.Groups) == 0 {
+		return nil
+	}
+	if err := album.Add("mar-poses.png", poses.Save); err != nil {
+		return err
+	}
+	timing := r.barChart("Timing of takes left out (Fig. 6, right)", "mean difference of times, frames at 60 Hz", func(m *transfer.Mean) float64 { return m.Time })
+	return album.Add("mar-timing.png", timing.Save)
 }
 
 func (f *figures) title() string {
@@ -77,15 +63,15 @@ func (f *figures) column() chart.Chart {
 	t := f.shown
 	at, most := 0, 0.0
 	for d, name := range t.Database.Columns() {
-		if !slices.Contains([]string{"RightArm x", "RightArm y", "RightArm z"}, name) {
+		if !strings.HasPrefix(name, "RightArm ") {
 			continue
 		}
-		low, high := t.Truth.Y.At(0, d), t.Truth.Y.At(0, d)
+		var angles []float64
 		for i := range t.Truth.Step {
-			low, high = min(low, t.Truth.Y.At(i, d)), max(high, t.Truth.Y.At(i, d))
+			angles = append(angles, t.Truth.Y.At(i, d))
 		}
-		if high-low > most {
-			at, most = d, high-low
+		if moves := slices.Max(angles) - slices.Min(angles); moves > most {
+			at, most = d, moves
 		}
 	}
 	c := chart.Chart{Title: f.title(), XLabel: "seconds of the input", YLabel: t.Database.Columns()[at] + ", rad"}

@@ -1,12 +1,14 @@
 package mar
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 
 	"mannequin/offline/baseline"
 	"mannequin/offline/eval"
@@ -34,65 +36,45 @@ func rivalMethods() []string {
 // bars compares the report's figures with their bars.
 func (r *Report) bars() eval.Bars {
 	var b eval.Bars
-	each := func(free bool, f func(s *Set, mine *transfer.Mean)) {
-		for i := range r.Sets {
-			if s := &r.Sets[i]; s.Free == free {
-				f(s, s.Mean(transfer.MAR))
-			}
+	for i := range r.Sets {
+		s := &r.Sets[i]
+		m, linear := s.Mean(transfer.MAR), s.Mean(transfer.LTIOwn)
+		if s.Free {
+			b.Most("pose error where the truth is known, cm", s.Name, m.Pose, barFreePose)
+			b.Most("timing error there, frames", s.Name, m.Time, barFreeTime)
+			continue
 		}
-	}
-	each(false, func(s *Set, m *transfer.Mean) {
 		bar := barHomogeneous
 		if s.Mixed {
 			bar = barHeterogeneous
 		}
-		b.Most("pose error ÷ the linear systems' of Hsu et al. 2005", s.Name, eval.Over(m.Pose, s.Mean(transfer.LTIOwn).Pose), bar)
-	})
-	each(false, func(s *Set, m *transfer.Mean) {
-		b.Most("pose error ÷ those with the whole pose as input", s.Name, eval.Over(m.Pose, s.Mean(transfer.LTIPose).Pose), 1)
-	})
-	each(false, func(s *Set, m *transfer.Mean) {
 		best := s.best(rivalMethods()...)
+		b.Most("pose error ÷ the linear systems' of Hsu et al. 2005", s.Name, eval.Over(m.Pose, linear.Pose), bar)
+		b.Most("pose error ÷ those with the whole pose as input", s.Name, eval.Over(m.Pose, s.Mean(transfer.LTIPose).Pose), 1)
 		b.Most("pose error ÷ the best other's", s.Name+" ("+best.Method+")", eval.Over(m.Pose, best.Pose), 1)
-	})
-	each(false, func(s *Set, m *transfer.Mean) {
-		b.Most("timing error ÷ the linear systems'", s.Name, eval.Over(m.Time, s.Mean(transfer.LTIOwn).Time), barTiming)
-	})
-	each(false, func(s *Set, m *transfer.Mean) {
+		b.Most("timing error ÷ the linear systems'", s.Name, eval.Over(m.Time, linear.Time), barTiming)
 		b.Most("pose error, unlabelled ÷ labelled", s.Name, eval.Over(s.Mean(transfer.MAR+transfer.Unlabelled).Pose, m.Pose), barUnlabelled)
-	})
-	each(true, func(s *Set, m *transfer.Mean) {
-		b.Most("pose error where the truth is known, cm", s.Name, &m.Pose, barFreePose)
-	})
-	each(true, func(s *Set, m *transfer.Mean) {
-		b.Most("timing error there, frames", s.Name, &m.Time, barFreeTime)
-	})
+	}
 	if len(r.Far) > 0 {
-		finite, worst := 0.0, r.worstFar()
-		for i := range r.Far {
-			if r.Far[i].Finite {
-				finite += 1 / float64(len(r.Far))
+		finite := 0
+		for _, f := range r.Far {
+			if f.Finite {
+				finite++
 			}
 		}
-		finite = math.Round(finite*1e6) / 1e6
-		b.Least("share of far input whose output is finite", fmt.Sprintf("%d clips", len(r.Far)), &finite, 1)
-		ratio := worst.Ratio()
-		b.Most("fastest joint ÷ the input's", worst.Clip+" to "+worst.Style, &ratio, barFarSpeed)
+		b.Least("share of far input whose output is finite", fmt.Sprintf("%d clips", len(r.Far)), float64(finite)/float64(len(r.Far)), 1)
+		worst := r.fastestFar()[0]
+		b.Most("fastest joint ÷ the input's", worst.Clip+" to "+worst.Style, worst.Ratio(), barFarSpeed)
 	}
-	return b
+	return b.Sorted()
 }
 
-// worstFar returns the far clip whose speed grows most.
-func (r *Report) worstFar() *Far {
-	worst := &r.Far[0]
-	for i := range r.Far {
-		if r.Far[i].Ratio() > worst.Ratio() {
-			worst = &r.Far[i]
-		}
-	}
-	return worst
+// fastestFar returns the far clips, beginning with the one whose joints gain most speed.
+func (r *Report) fastestFar() []Far {
+	return slices.SortedStableFunc(slices.Values(r.Far), func(a, b Far) int { return cmp.Compare(b.Ratio(), a.Ratio()) })
 }
 
+// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
 	t := eval.NewTables(w)
 	for i := range r.Sets {
@@ -132,13 +114,13 @@ func (s *Set) print(t *eval.Tables) {
 
 // deviation returns the standard deviation of a method's errors of poses over cases.
 func (s *Set) deviation(method string) float64 {
-	var n, sum, squares float64
+	var errors []float64
 	for _, v := range s.Scores {
 		if v.Method == method {
-			n, sum, squares = n+1, sum+v.Pose, squares+v.Pose*v.Pose
+			errors = append(errors, v.Pose)
 		}
 	}
-	return math.Sqrt(max(0, squares/n-sum*sum/n/n))
+	return stat.PopStdDev(errors, nil)
 }
 
 func (s *Set) printActions(t *eval.Tables) {
@@ -152,7 +134,7 @@ func (s *Set) printActions(t *eval.Tables) {
 		for _, a := range actions {
 			row = append(row, fmt.Sprintf("%.2f", s.Actions[a][i].Pose))
 		}
-		t.Row("%s", eval.Cells(row...))
+		t.Cells(row...)
 	}
 }
 
@@ -175,17 +157,7 @@ func (s *Speed) print(t *eval.Tables) {
 
 func (r *Report) printFar(t *eval.Tables) {
 	t.Section("Input unlike the data, without labels: speed of the fastest joint, m/s; the ten with the largest gain", "recording\tstyle\tseconds\tfinite\tinput\toutput\tratio")
-	far := slices.Clone(r.Far)
-	slices.SortStableFunc(far, func(a, b Far) int {
-		switch d := b.Ratio() - a.Ratio(); {
-		case d > 0:
-			return 1
-		case d < 0:
-			return -1
-		}
-		return 0
-	})
-	for _, f := range far[:min(10, len(far))] {
+	for _, f := range r.fastestFar()[:min(10, len(r.Far))] {
 		t.Row("%s\t%s\t%.1f\t%v\t%.2f\t%.2f\t%.2f",
 			f.Clip, f.Style, float64(f.Frames)/60, f.Finite, f.Input, f.Output, f.Ratio())
 	}

@@ -2,7 +2,6 @@
 package strnn
 
 import (
-	"errors"
 	"fmt"
 
 	"mannequin/animsys/manifold"
@@ -45,31 +44,30 @@ func (r *Report) cleans() error {
 	if err != nil {
 		return err
 	}
-	own, edited := metrics.STRNN(d, r.model.Layout, nil, r.opt.Threads), metrics.STRNN(d, r.model.Layout, m, r.opt.Threads)
-	ways := []metrics.Restorer{metrics.Untouched(r.model.Layout), metrics.Autoencoder(m, false, r.opt.Threads), metrics.Autoencoder(m, true, r.opt.Threads), own, edited}
-	err = func() error {
-		s := metrics.Sample{N: r.opt.Motions, Frames: cleanFrames, Seed: r.opt.Seed}
-		for _, noise := range metrics.PaperNoise {
-			of, err := metrics.MeasureDenoise(r.held, s, noise, ways...)
-			if err != nil {
-				return err
-			}
-			r.Noise = append(r.Noise, Noise{noise, of})
+	defer d.Close()
+	l, threads := r.model.Layout, r.opt.Threads
+	ways := []metrics.Restorer{metrics.Untouched(l), metrics.Autoencoder(m, false, threads), metrics.Autoencoder(m, true, threads),
+		metrics.STRNN(d, l, nil, threads), metrics.STRNN(d, l, m, threads)}
+	s := metrics.Sample{N: r.opt.Motions, Frames: cleanFrames, Seed: r.opt.Seed}
+	for _, noise := range metrics.PaperNoise {
+		of, err := metrics.MeasureDenoise(r.held, s, noise, ways...)
+		if err != nil {
+			return err
 		}
-		s.N = max(1, s.N/4)
-		for _, g := range []struct {
-			name   string
-			joints []string
-		}{{"all", nil}, {"an arm", []string{"LeftForeArm", "LeftHand", "LeftHandIndex1"}}} {
-			of, err := metrics.MeasureFill(r.held, s, gapFrames, g.joints, ways...)
-			if err != nil {
-				return err
-			}
-			r.Gaps = append(r.Gaps, Gap{g.name, float64(gapFrames) / dataset.Rate, of})
+		r.Noise = append(r.Noise, Noise{noise, of})
+	}
+	s.N = max(1, s.N/4)
+	for _, g := range []struct {
+		name   string
+		joints []string
+	}{{"all", nil}, {"an arm", []string{"LeftForeArm", "LeftHand", "LeftHandIndex1"}}} {
+		of, err := metrics.MeasureFill(r.held, s, gapFrames, g.joints, ways...)
+		if err != nil {
+			return err
 		}
-		return nil
-	}()
-	return errors.Join(err, d.Close())
+		r.Gaps = append(r.Gaps, Gap{g.name, float64(gapFrames) / dataset.Rate, of})
+	}
+	return nil
 }
 
 // cleanBars compares the network's denoising of the paper's noise with the autoencoder's, both as edit
@@ -93,22 +91,18 @@ const paperNoise = 0.3
 func (r *Report) printCleans(t *eval.Tables) {
 	t.Section(fmt.Sprintf("Noise, in deviations, removed from %d motions of %g s", r.opt.Motions, float64(cleanFrames)/dataset.Rate), "noise on joints, contacts\t\tmean cm\tRMS\twrong contacts\tjerk cm/frame³")
 	for _, n := range r.Noise {
-		for i, v := range n.Of {
-			name := ""
-			if i == 0 {
-				name = fmt.Sprintf("%g, %g", n.Joints, n.Contacts)
-			}
+		name := fmt.Sprintf("%g, %g", n.Joints, n.Contacts)
+		for _, v := range n.Of {
 			t.Row("%s\t%s\t%.2f\t%.2f\t%.2f\t%.2f", name, v.Name, v.Mean, v.RMS, v.Contacts, v.Jerk)
+			name = "" // in the first row only
 		}
 	}
 	t.Section("Filled gaps", "lost\t\tmean cm\tRMS")
 	for _, g := range r.Gaps {
-		for i, v := range g.Of {
-			name := ""
-			if i == 0 {
-				name = fmt.Sprintf("%s for %g s", g.Joints, g.Seconds)
-			}
+		name := fmt.Sprintf("%s for %g s", g.Joints, g.Seconds)
+		for _, v := range g.Of {
 			t.Row("%s\t%s\t%.2f\t%.2f", name, v.Name, v.Mean, v.RMS)
+			name = ""
 		}
 	}
 }

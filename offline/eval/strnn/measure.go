@@ -9,6 +9,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
 	"mannequin/offline/dataset"
+	"mannequin/offline/eval"
 	"mannequin/offline/metrics"
 )
 
@@ -204,25 +205,11 @@ func (r *Report) rates() error {
 			run = func() error { return p.Predict(next, seen, nil, n) }
 			close = p.Close
 		}
-		best, err := fastest(run)
+		best, err := eval.Fastest(8, run)
 		if err := errors.Join(err, close()); err != nil {
 			return err
 		}
 		r.Rates = append(r.Rates, Rate{n, v.control, v.bf16, float64(n*m.Predict) / best.Seconds()})
 	}
 	return nil
-}
-
-// fastest returns the shortest time of run.
-func fastest(run func() error) (best time.Duration, err error) {
-	for i := range 8 {
-		begin := time.Now()
-		if err := run(); err != nil {
-			return 0, err
-		}
-		if took := time.Since(begin); i == 1 || took < best {
-			best = took
-		}
-	}
-	return best, nil
 }

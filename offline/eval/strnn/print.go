@@ -3,6 +3,7 @@ package strnn
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"mannequin/offline/eval"
@@ -12,46 +13,46 @@ import (
 // bars compares the report's figures with their bars.
 func (r *Report) bars() eval.Bars {
 	var b eval.Bars
-	ours, still := r.Forecast[len(r.Forecast)-1], r.Forecast[0]
+	last := len(r.of) - 1 // the model
+	ours, still := r.Forecast[last+1], r.Forecast[0]
 	for h, s := range r.Horizons {
 		at := fmt.Sprintf("%.0f ms", 1000*s)
-		best := 0.0
-		for i, of := range r.of[:len(r.of)-1] {
-			if f := &r.Forecast[i+1]; !of.part && (best == 0 || f.Body[h] < best) {
-				best = f.Body[h]
+		best := math.NaN() // without a rival
+		for i, of := range r.of[:last] {
+			if v := r.Forecast[i+1].Body[h]; !of.part && !(v >= best) {
+				best = v
 			}
 		}
-		b.Most("error of joints over the best rival's", at, eval.Over(ours.Body[h], best), 0.8)
-	}
-	for h, s := range r.Horizons[1:] {
-		b.Most("error of joints over that of standing still", fmt.Sprintf("%.0f ms", 1000*s), eval.Over(ours.Body[h+1], still.Body[h+1]), 1)
-	}
-	o := &r.Rollouts[len(r.Rollouts)-1]
-	b.Least("joints' variance over the recordings'", "narrowest", &o.Narrowest, 0.6)
-	b.Most("joints' variance over the recordings', at most", "widest", &o.Widest, 1.6)
-	b.Most("longest time in which nothing moves, s", "", &o.Still, 3)
-	b.Most("99.9th percentile of jerk over the recordings'", "", &o.Jerk, 2)
-	for i, of := range r.of {
-		if of.part && of.name == temporalName {
-			b.Most("manifold distance over that of the temporal network alone", "", eval.Over(r.Nearest[len(r.of)-1].Distance, r.Nearest[i].Distance), 0.7)
+		b.Most("error of joints over the best rival's", at, ours.Body[h]/best, 0.8)
+		if h > 0 {
+			b.Most("error of joints over that of standing still", at, eval.Over(ours.Body[h], still.Body[h]), 1)
 		}
 	}
-	for i := range r.Control {
-		if strings.Contains(r.Control[i].Name, "steps") {
-			b.Most("distance from the path, mean cm", r.Control[i].Name, &r.Control[i].Mean, 5)
+	o := &r.Rollouts[last]
+	b.Least("joints' variance over the recordings'", "narrowest", o.Narrowest, 0.6)
+	b.Most("joints' variance over the recordings', at most", "widest", o.Widest, 1.6)
+	b.Most("longest time in which nothing moves, s", "", o.Still, 3)
+	b.Most("99.9th percentile of jerk over the recordings'", "", o.Jerk, 2)
+	for i, of := range r.of {
+		if of.part && of.name == temporalName {
+			b.Most("manifold distance over that of the temporal network alone", "", eval.Over(r.Nearest[last].Distance, r.Nearest[i].Distance), 0.7)
+		}
+	}
+	for _, c := range r.Control {
+		if strings.Contains(c.Name, "steps") {
+			b.Most("distance from the path, mean cm", c.Name, c.Mean, 5)
 		}
 	}
 	r.cleanBars(&b)
-	for i := range r.Rates {
-		if v := &r.Rates[i]; v.BF16 {
-			if v.Control {
-				b.Least("frames a second under control", "bfloat16", &v.Rate, 1200)
-			} else {
-				b.Least("frames a second", "bfloat16", &v.Rate, 40000)
-			}
+	for _, v := range r.Rates {
+		switch {
+		case v.BF16 && v.Control:
+			b.Least("frames a second under control", "bfloat16", v.Rate, 1200)
+		case v.BF16:
+			b.Least("frames a second", "bfloat16", v.Rate, 40000)
 		}
 	}
-	return b
+	return b.Sorted()
 }
 
 // temporalName is the part that manifold distances are compared with: the temporal network alone, which
@@ -60,25 +61,34 @@ const temporalName = "temporal-39-1"
 
 // printForecasts prints a table seen from the body and one in the world.
 func (r *Report) printForecasts(t *eval.Tables, whose string, forecasts []Forecast) {
-	head := []string{"cm after"}
+	head := "cm after"
 	for _, s := range r.Horizons {
-		head = append(head, fmt.Sprintf("%.0f ms", 1000*s))
+		head += fmt.Sprintf("\t%.0f ms", 1000*s)
 	}
-	for _, of := range []string{"seen from the body", "in the world"} {
-		t.Section(fmt.Sprintf("Error of predicted joints%s, %s, after %d prefixes", whose, of, forecasts[0].Prefixes), eval.Cells(head...))
+	for _, of := range []struct {
+		name   string
+		values func(f Forecast) []float64
+	}{
+		{"seen from the body", func(f Forecast) []float64 { return f.Body[:] }},
+		{"in the world", func(f Forecast) []float64 { return f.World[:] }},
+	} {
+		t.Section(fmt.Sprintf("Error of predicted joints%s, %s, after %d prefixes", whose, of.name, forecasts[0].Prefixes), head)
 		for _, f := range forecasts {
-			row, values := []string{f.Name}, f.Body
-			if of != "seen from the body" {
-				values = f.World
-			}
-			for _, v := range values {
-				row = append(row, fmt.Sprintf("%.2f", v))
-			}
-			t.Row("%s", eval.Cells(row...))
+			t.Row("%s\t%s", f.Name, join(of.values(f), "\t"))
 		}
 	}
 }
 
+// join formats figures, with a separator between them.
+func join(values []float64, separator string) string {
+	var text []string
+	for _, v := range values {
+		text = append(text, fmt.Sprintf("%.2f", v))
+	}
+	return strings.Join(text, separator)
+}
+
+// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
 	t := eval.NewTables(w)
 	r.printForecasts(t, "", r.Forecast)
@@ -91,26 +101,18 @@ func (r *Report) Print(w io.Writer) error {
 	}
 	t.Section(fmt.Sprintf("The last %d of %d frames of %d motions, over the recordings'", lastFrames, r.opt.Frames, r.opt.Prefixes), "\tvariance of joints: least\tmost\tmedian of each motion\tstill s\tjerk\tfinite\tframes/s")
 	for _, v := range r.Rollouts {
-		var each []string
-		for _, e := range v.Each {
-			each = append(each, fmt.Sprintf("%.2f", e))
-		}
 		t.Row("%s\t%.2f\t%.2f\t%s\t%.1f\t%.2f\t%v\t%.0f",
-			v.Name, v.Narrowest, v.Widest, strings.Join(each, " "), v.Still, v.Jerk, v.Finite, v.Rate)
+			v.Name, v.Narrowest, v.Widest, join(v.Each, " "), v.Still, v.Jerk, v.Finite, v.Rate)
 	}
 	t.Section(fmt.Sprintf("People along paths for %.0f s at %g m/s", r.opt.Seconds, controlSpeed), "control\tmean cm\tlast second\t95 %\tslide cm/frame\theld feet\tjerk m/s³\tframes/s")
 	for _, c := range r.Control {
 		t.Row("%s\t%.1f\t%.1f\t%.1f\t%.2f\t%.2f\t%.0f\t%.0f",
 			c.Name, c.Mean, c.Last, c.P95, c.Slide, c.Held, c.Jerk, c.Rate)
 	}
-	if len(r.Control) > 0 {
-	}
 	r.printCleans(t)
 	t.Section(fmt.Sprintf("Frames a second on %d threads", r.opt.Threads), "motions\tcontrol\tbfloat16\tframes/s")
 	for _, v := range r.Rates {
 		t.Row("%v\t%v\t%v\t%.0f", v.Motions, v.Control, v.BF16, v.Rate)
-	}
-	if len(r.Rates) > 0 {
 	}
 	return t.InShort(r.Model, r.Bars, "")
 }

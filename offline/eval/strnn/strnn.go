@@ -113,14 +113,11 @@ type Rate struct {
 
 // Measure measures a network.
 func Measure(ctx context.Context, o Options) (*Report, error) {
-	net, err := models.Open(o.Model)
+	m, err := models.OpenAs(o.Model, strnn.NewModel)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Model: o.Model, Horizons: metrics.Horizons[:], opt: o}
-	if r.model, err = strnn.NewModel(net); err != nil {
-		return nil, err
-	}
+	r := &Report{Model: o.Model, Horizons: metrics.Horizons[:], model: m, opt: o}
 	if r.train, r.held, err = dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: r.model.Layout, HeldOut: o.HeldOut, Profile: o.Profile, Length: 2, Whole: true, Hop: 1 << 20, Workers: o.Threads}); err != nil {
 		return nil, err
 	}

@@ -15,10 +15,7 @@ import (
 // walk returns a walk made from rules, and its layouts.
 func walk(t *testing.T) (*keypose.Layout, *skel.Clip) {
 	t.Helper()
-	takes, _, err := human.Generate(human.Options{Seed: 1, Minutes: 0.2, Styles: []string{"neutral"}, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	takes, _ := must.Get2(human.Generate(human.Options{Seed: 1, Minutes: 0.2, Styles: []string{"neutral"}, Workers: 1}))(t)
 	for _, take := range takes {
 		if take.Content == "walk-straight" {
 			l := must.Get(keypose.NewLayout(take.Clip.Skel))(t)

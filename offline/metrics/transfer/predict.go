@@ -230,7 +230,7 @@ func fitRivals(db *mar.Database, from, to, most int) ([]rival, error) {
 const littleData = 1500
 
 func poseInputs(p []baseline.Pair) baseline.LTIOptions {
-	o := baseline.LTIOptions{Inputs: baseline.InputsPose, Workers: 1}
+	o := baseline.LTIOptions{Pose: true, Workers: 1}
 	frames := 0
 	for _, v := range p {
 		frames += len(v.Step)

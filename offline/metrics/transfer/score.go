@@ -114,12 +114,10 @@ func Evaluate(ctx context.Context, s *Set, o Options) ([]Score, error) {
 // outputs returns the styles into which a fold translates.
 func (f *Fold) outputs() (styles []string) {
 	for _, c := range f.Cases {
-		if !slices.Contains(styles, c.Out.Style) {
-			styles = append(styles, c.Out.Style)
-		}
+		styles = append(styles, c.Out.Style)
 	}
 	slices.Sort(styles)
-	return styles
+	return slices.Compact(styles)
 }
 
 // translations makes a fold's cases in one style.

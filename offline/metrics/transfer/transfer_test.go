@@ -181,9 +181,7 @@ func TestErrors(t *testing.T) {
 		}
 		scored++
 	}
-	if _, err := transfer.Evaluate(context.Background(), s, transfer.Options{Folds: 1, Local: true, Look: look}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(transfer.Evaluate(context.Background(), s, transfer.Options{Folds: 1, Local: true, Look: look}))(t)
 	if scored != 1 {
 		t.Errorf("%d translations, want 1", scored)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/procgen/internal/smooth"
 	"mannequin/offline/registration"
 )
@@ -74,10 +75,7 @@ func hash(takes []*registration.Take) [32]byte {
 
 func generate(t *testing.T, o Options) []*registration.Take {
 	t.Helper()
-	takes, _, err := Generate(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	takes, _ := must.Get2(Generate(o))(t)
 	return takes
 }
 

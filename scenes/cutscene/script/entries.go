@@ -8,7 +8,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// span reads when something is done.
+// span reads the time of an entry.
 func (p *parser) span(t *table) Span {
 	ease := t.number("ease", 0.5, 0, 30, false)
 	s := Span{From: t.number("from", 0, 0, p.Length, true), To: t.number("to", p.Length, 0, p.Length, false),
@@ -17,14 +17,14 @@ func (p *parser) span(t *table) Span {
 	return s
 }
 
-// order checks that time goes on.
+// order checks that times ascend.
 func (p *parser) order(t *table, from, to float32) {
 	if !(to > from) && t.has("from") {
 		t.fail(t.at("to"), "ends at %g s, but begins at %g s", to, from)
 	}
 }
 
-// Speeds of gaits and the fastest of all, by kind, m/s.
+// The speeds of gaits and the highest speed, by kind, m/s.
 var (
 	gaits = [...]map[string]float32{
 		Dog:    {"walk": control.WalkSpeed, "pace": control.PaceSpeed, "trot": control.TrotSpeed, "canter": control.CanterSpeed},
@@ -100,7 +100,7 @@ func (p *parser) move(t *table) {
 	p.Moves = append(p.Moves, m)
 }
 
-// arcs returns how far along a path its beginning and the points are.
+// arcs returns the distances along a path of its beginning and of the points.
 func arcs(path *control.Path, last m3.Vec3, points []m3.Vec3) []float32 {
 	out := []float32{0}
 	for i, q := range points {

@@ -2,12 +2,12 @@ package script
 
 import "strings"
 
-// lines says where in a TOML document the top-level keys are, and the tables of its
-// arrays of tables with their keys: package toml knows that of the last only.
+// lines has the lines of a TOML document's top-level keys, and of the tables of its arrays of
+// tables with their keys. Package toml knows only the last of them.
 type lines struct {
 	keys   map[string]int     // top-level keys and tables → line
 	tables map[string][]entry // arrays of tables, in order
-	deep   int                // the first line that nests deeper than any script; 0: none
+	deep   int                // the first line that nests too deeply; 0 if there is none
 }
 
 // entry is a table of an array.
@@ -16,12 +16,10 @@ type entry struct {
 	keys map[string]int
 }
 
-// deepest bounds nesting and the parts of dotted keys: package toml's time grows with
-// their square.
+// deepest limits nesting and the parts of dotted keys: package toml's time grows with their square.
 const deepest = 16
 
-// find indexes a document, which need not be a valid one: what it says counts only of
-// those that are.
+// find indexes a document. Its result is meaningful only if the document is valid.
 func find(doc string) *lines {
 	l := &lines{keys: map[string]int{}, tables: map[string][]entry{}}
 	here := l.keys
@@ -62,7 +60,7 @@ func find(doc string) *lines {
 	return l
 }
 
-// value passes a value by, which begins at i, and what follows it on its line.
+// value skips the value that begins at i, and the rest of its line.
 func (l *lines) value(doc string, i int, line *int) int {
 	depth := 0
 	for i < len(doc) {
@@ -90,7 +88,7 @@ func (l *lines) value(doc string, i int, line *int) int {
 	return i
 }
 
-// text returns where the string that begins at i ends.
+// text returns the end of the string that begins at i.
 func text(doc string, i int, line *int) int {
 	quote := doc[i : i+1]
 	long := strings.Repeat(quote, 3)
@@ -116,14 +114,14 @@ func text(doc string, i int, line *int) int {
 	return i
 }
 
-// dots notes a name with too many parts.
+// dots records a name with too many parts.
 func (l *lines) dots(name string, line int) {
 	if strings.Count(name, ".") > deepest && l.deep == 0 {
 		l.deep = line
 	}
 }
 
-// note keeps where a key is first.
+// note records the first line of a key.
 func note(keys map[string]int, key string, line int) {
 	key, _, _ = strings.Cut(key, ".")
 	if key = unquote(key); keys[key] == 0 {

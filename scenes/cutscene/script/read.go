@@ -22,8 +22,8 @@ func Open(path string) (*Script, error) {
 	return Read(path, data)
 }
 
-// Read reads a script from the contents of the TOML file called name. Its error names
-// the file and the line, and tells up to ten faults at once, a line each.
+// Read reads a script from the contents of the TOML file called name. Its error names the file and
+// the line, and lists up to ten faults, a line each.
 func Read(name string, data []byte) (*Script, error) {
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", name, len(data), MaxFile)
@@ -38,7 +38,7 @@ func Read(name string, data []byte) (*Script, error) {
 	var at toml.ParseError
 	switch {
 	case errors.As(err, &at):
-		return nil, fmt.Errorf("%s:%d: this is no TOML: %s", name, at.Position.Line, at.Message)
+		return nil, fmt.Errorf("%s:%d: not TOML: %s", name, at.Position.Line, at.Message)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -50,7 +50,7 @@ func Read(name string, data []byte) (*Script, error) {
 	return p.Script, nil
 }
 
-// parser makes a script of a document.
+// parser converts a document to a script.
 type parser struct {
 	reader
 	lines *lines
@@ -59,11 +59,11 @@ type parser struct {
 	left  []leaving      // (actors)
 }
 
-// leaving is where an actor's last move so far leaves it.
+// leaving is the place at which an actor's last move so far ends.
 type leaving struct {
 	at   m3.Vec3
 	time float32
-	line int // of the move; 0: none
+	line int // of the move; 0 if there is none
 }
 
 func (p *parser) all(values map[string]any) {
@@ -72,7 +72,7 @@ func (p *parser) all(values map[string]any) {
 	p.Length = top.number("length", 0, 0.1, MaxLength, true)
 	p.Terrain = top.oneOf("terrain", "flat", false, "flat", "hills", "slope", "steps")
 	p.Seed = uint64(top.number("seed", 1, 0, 1<<24, false))
-	p.Length = cmp.Or(p.Length, MaxLength) // that times are no more errors
+	p.Length = cmp.Or(p.Length, MaxLength) // avoids errors of all times
 	p.named = map[string]int{}
 	p.each(top, "actor", p.actor)
 	if len(p.Actors) > MaxActors {
@@ -158,7 +158,7 @@ func (p *parser) actor(t *table) {
 	p.left = append(p.left, leaving{at: a.At})
 }
 
-// who returns the actor that a table is about, one of kind only where that is given.
+// who returns the actor that a table is about. If kind is given, only an actor of that kind is right.
 func (p *parser) who(t *table, key string, required bool, only ...Kind) (int, bool) {
 	name := t.text(key, "", 100, required)
 	if name == "" {
@@ -179,7 +179,7 @@ func (p *parser) who(t *table, key string, required bool, only ...Kind) (int, bo
 func (p *parser) names() string {
 	var out []string
 	for i, a := range p.Actors {
-		if p.named[a.Name] == i { // not another of that name
+		if p.named[a.Name] == i { // not a second actor with that name
 			out = append(out, a.Name)
 		}
 	}

@@ -1,6 +1,5 @@
-// Package script reads what cutscenes are written in: TOML files that say who is there,
-// and who does what when. docs/cutscene.md tells what can be written. Nothing of it is
-// animated here: package cutscene plays a script.
+// Package script reads the scripts of cutscenes: TOML files with actors and what they do at which
+// time. docs/cutscene.md describes the format. Package cutscene plays a script.
 package script
 
 import (
@@ -15,14 +14,14 @@ const (
 	MaxFile         = 128 << 10 // bytes
 	MaxLength       = 600       // s
 	MaxActors       = 32
-	MaxActorSeconds = 3600 // actors times length: what is kept of a scene grows with it
-	MaxEntries      = 1000 // of moves, and of everything else that an actor does
+	MaxActorSeconds = 3600 // actors times length, which the memory of a scene grows with
+	MaxEntries      = 1000 // of moves, and of each other kind of entry
 	MaxPoints       = 200  // of a path
-	MaxCaption      = 200  // letters
-	MaxPlace        = 50   // m from the middle, to all sides
+	MaxCaption      = 200  // characters
+	MaxPlace        = 50   // largest coordinate on the ground, m
 )
 
-// Script is a scene as it is written. Times are seconds from its beginning.
+// Script is a scene as written. Times are seconds from its beginning.
 // Directions on the ground are yaws in radians: 0 faces +Z, π/2 faces +X.
 type Script struct {
 	Name     string // of the file, for errors
@@ -33,7 +32,7 @@ type Script struct {
 	Seed     uint64
 
 	Actors   []Actor
-	Moves    []Move // each actor's in the order of time
+	Moves    []Move // those of an actor are in the order of time
 	Actions  []Action
 	Styles   []Style
 	Looks    []Look
@@ -47,7 +46,7 @@ func (s *Script) Errorf(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", s.Name, line, fmt.Errorf(format, args...))
 }
 
-// Kind is what an actor is.
+// Kind is the kind of an actor.
 type Kind uint8
 
 // The kinds.
@@ -56,26 +55,26 @@ const (
 	Person
 )
 
-// Actor is someone in the scene.
+// Actor is a character of the scene.
 type Actor struct {
 	Line     int
 	Name     string
 	Kind     Kind
-	Model    string // a shipped model's name or a file; empty: the usual one
+	Model    string // a shipped model's name or a file; empty is the default
 	At       m3.Vec3
 	Yaw      float32
-	Colour   [3]float32 // linear RGB of coat or clothes, where Coloured
+	Colour   [3]float32 // linear RGB of coat or clothes, if Coloured
 	Coloured bool
 }
 
-// Span is when something is done, and how much.
+// Span is the time and the weight of an entry.
 type Span struct {
 	From, To float32
-	In, Out  float32 // s in which it comes and goes; 0 where it takes over from another, and gives way to one
+	In, Out  float32 // s of fading in and out; 0 where another entry ends or begins
 	Weight   float32 // in between, 0 to 1
 }
 
-// At returns how much of it there is at time t, 0 to Weight.
+// At returns the weight at time t, 0 to Weight.
 func (s *Span) At(t float32) float32 {
 	if t < s.From || t >= s.To {
 		return 0
@@ -90,30 +89,30 @@ func (s *Span) At(t float32) float32 {
 	return s.Weight * u * u * (3 - 2*u)
 }
 
-// follows has s take over from was where it begins when that ends.
+// follows lets s take over from was if it begins when was ends.
 func (s *Span) follows(was *Span) {
 	if m3.Abs(s.From-was.To) < 0.01 {
 		s.In, was.Out = 0, 0
 	}
 }
 
-// Move is a way that an actor goes.
+// Move is a walk of an actor along a path.
 type Move struct {
 	Line  int
 	Actor int
-	Path  *control.Path // from where the actor has been left
-	Arcs  []float32     // along it, m: 0, and where each point of the script is
-	Times []float32     // when the actor is there; the first is when it sets out
+	Path  *control.Path // from the end of the move before
+	Arcs  []float32     // along it, m: 0, and that of each point of the script
+	Times []float32     // when the actor is there; the first is the start
 }
 
-// From returns when the move begins.
+// From returns the time at which the move begins.
 func (m *Move) From() float32 { return m.Times[0] }
 
-// To returns when the move ends.
+// To returns the time at which the move ends.
 func (m *Move) To() float32 { return m.Times[len(m.Times)-1] }
 
-// Along returns how far along the path the actor should be at time t, m, and how fast
-// it should go there, m/s: 0 before the move and after it.
+// Along returns the distance along the path at which the actor should be at time t, m, and its
+// speed there, m/s: 0 before and after the move.
 func (m *Move) Along(t float32) (arc, speed float32) {
 	last := len(m.Times) - 1
 	switch {
@@ -130,25 +129,24 @@ func (m *Move) Along(t float32) (arc, speed float32) {
 	return m.Arcs[i] + speed*(t-m.Times[i]), speed
 }
 
-// Target is a place that someone looks at, reaches for or faces: a point, or an
-// actor's joint.
+// Target is a place that an actor looks at, reaches for or faces: a point, or an actor's joint.
 type Target struct {
-	Actor  int     // −1: a point
-	Joint  string  // of the actor; empty: the eyes
-	Point  m3.Vec3 // where there is no actor; its height is above the ground
+	Actor  int     // −1 for a point
+	Joint  string  // of the actor; empty is the eyes
+	Point  m3.Vec3 // without an actor; its height is above the ground
 	Offset m3.Vec3 // added to an actor's joint, world axes
 }
 
-// Action is what an actor does besides going.
+// Action is what an actor does besides walking.
 type Action struct {
 	Line     int
 	Actor    int
 	From, To float32
-	Do       control.Action // a dog's sit, lie, stand or jump; Idle: it faces Target
+	Do       control.Action // a dog's sit, lie, stand or jump; Idle is facing Target
 	Target   Target
 }
 
-// Style is how a person moves for a while: one of the database's styles.
+// Style is a style of a person for some time.
 type Style struct {
 	Line  int
 	Actor int
@@ -156,7 +154,7 @@ type Style struct {
 	Span
 }
 
-// Look is where an actor looks for a while.
+// Look is a target that an actor looks at for some time.
 type Look struct {
 	Line  int
 	Actor int
@@ -164,7 +162,7 @@ type Look struct {
 	Span
 }
 
-// Reach is what a person's hand reaches for.
+// Reach is a target that a person's hand reaches for, for some time.
 type Reach struct {
 	Line  int
 	Actor int
@@ -173,26 +171,25 @@ type Reach struct {
 	Span
 }
 
-// Shot is the camera from its beginning to the next shot's. Heights of points are
-// above the ground.
+// Shot is a camera, until the next shot begins. Heights of points are above the ground.
 type Shot struct {
 	Line   int
 	From   float32
-	Ease   float32 // s in which the camera goes over from the shot before; 0 is a cut
+	Ease   float32 // s of moving from the shot before; 0 is a cut
 	FOV    float32 // vertical, rad
-	Follow int     // the actor whose place the eye's points are seen from, in world axes; −1: none
+	Follow int     // the actor that the eye's points are relative to, in world axes; −1 is none
 	Eye    Curve
-	Watch  int   // the actor that it looks at; −1: Target
-	Target Curve // where it looks
+	Watch  int   // the actor that it looks at; −1 is Target
+	Target Curve // the points that it looks at
 }
 
 // Curve is a Catmull-Rom curve through points in space.
 type Curve struct {
 	Points []m3.Vec3
-	Times  []float32 // when it is at each
+	Times  []float32 // of the points
 }
 
-// Caption is what is said.
+// Caption is a text that is shown for some time.
 type Caption struct {
 	Line     int
 	From, To float32

@@ -222,7 +222,7 @@ func TestMoreMistakes(t *testing.T) {
 		{"actor = 3\nlength = 3", "a.toml:1: actor: want tables [[actor]]"},
 		{"length = 3\nactor = [3]", "a.toml:2: actor: want tables [[actor]]"},
 		{"length = 3\nactor = [{name = \"a\", kind = \"dog\", at = [0, 0], wings = 2}]", "a.toml:2: unknown key \"wings\""},
-		{"\nOnce upon a time", "a.toml:2: this is no TOML: "},
+		{"\nOnce upon a time", "a.toml:2: not TOML: "},
 		{strings.Repeat("#", MaxFile+1), "131073 bytes, at most 131072"},
 	} {
 		if _, err := Read("a.toml", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {

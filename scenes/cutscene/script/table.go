@@ -11,10 +11,10 @@ import (
 	"mannequin/engine/m3"
 )
 
-// maxErrors is how many errors of a script are told at once.
+// maxErrors is the largest number of errors that are reported.
 const maxErrors = 10
 
-// reader collects what is wrong with a script.
+// reader collects the errors of a script.
 type reader struct {
 	name string
 	errs []lineError
@@ -29,7 +29,7 @@ func (r *reader) fail(line int, format string, args ...any) {
 	r.errs = append(r.errs, lineError{line, fmt.Sprintf(format, args...)})
 }
 
-// err returns what was found, in the order of lines, or nil.
+// err returns the errors in the order of lines, or nil.
 func (r *reader) err() error {
 	if len(r.errs) == 0 {
 		return nil
@@ -45,8 +45,8 @@ func (r *reader) err() error {
 	return errors.New(strings.Join(out, "\n"))
 }
 
-// table reads the keys of one table. What is missing or wrong is told to the reader,
-// and comes out as its zero value.
+// table reads the keys of one table. It reports missing and wrong values to the reader and returns
+// their zero value.
 type table struct {
 	*reader
 	values map[string]any
@@ -63,7 +63,7 @@ func (t *table) at(key string) int {
 	return t.line
 }
 
-// get returns a key's value. A required one that is not there is an error.
+// get returns a key's value. If a required key is missing it is an error.
 func (t *table) get(key string, required bool) (any, bool) {
 	t.asked[key] = true
 	v, ok := t.values[key]
@@ -73,10 +73,10 @@ func (t *table) get(key string, required bool) (any, bool) {
 	return v, ok
 }
 
-// has reports whether a key is there.
+// has reports whether the table has a key.
 func (t *table) has(key string) bool { _, ok := t.get(key, false); return ok }
 
-// unknown tells of keys that nobody has asked for.
+// unknown reports keys that were not read.
 func (t *table) unknown() {
 	for key := range t.values {
 		if !t.asked[key] {
@@ -88,7 +88,7 @@ func (t *table) unknown() {
 // names lists the keys of a map.
 func names[V any](of map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(of)), ", ") }
 
-// text returns a string of at most so many letters, def where it is not there.
+// text returns a string of limited length, def if it is missing.
 func (t *table) text(key, def string, most int, required bool) string {
 	v, ok := t.get(key, required)
 	if !ok {
@@ -106,7 +106,7 @@ func (t *table) text(key, def string, most int, required bool) string {
 	return def
 }
 
-// oneOf returns one of some words, def where it is not there.
+// oneOf returns one of some words, def if it is missing.
 func (t *table) oneOf(key, def string, required bool, words ...string) string {
 	s := t.text(key, def, 100, required)
 	if s != "" && !slices.Contains(words, s) {
@@ -116,7 +116,7 @@ func (t *table) oneOf(key, def string, required bool, words ...string) string {
 	return s
 }
 
-// number returns a number from lo to hi, def where it is not there.
+// number returns a number from lo to hi, def if it is missing.
 func (t *table) number(key string, def, lo, hi float32, required bool) float32 {
 	v, ok := t.get(key, required)
 	if !ok {
@@ -128,7 +128,7 @@ func (t *table) number(key string, def, lo, hi float32, required bool) float32 {
 	return def
 }
 
-// value takes v, of a key, for a number.
+// value returns the number v of a key.
 func (t *table) value(key string, v any, lo, hi float32) (float32, bool) {
 	var x float64
 	switch n := v.(type) {
@@ -147,8 +147,7 @@ func (t *table) value(key string, v any, lo, hi float32) (float32, bool) {
 	return float32(x), true
 }
 
-// numbers returns a list of n numbers from lo to hi; n < 0: any number of them, up to
-// most.
+// numbers returns a list of n numbers from lo to hi; if n < 0, up to most numbers.
 func (t *table) numbers(key string, v any, n, most int, lo, hi float32) ([]float32, bool) {
 	list, ok := v.([]any)
 	switch {
@@ -171,7 +170,7 @@ func (t *table) numbers(key string, v any, n, most int, lo, hi float32) ([]float
 	return out, true
 }
 
-// ground takes v for a place on the ground, [x, z].
+// ground returns the place [x, z] on the ground.
 func (t *table) ground(key string, v any) m3.Vec3 {
 	n, ok := t.numbers(key, v, 2, 2, -MaxPlace, MaxPlace)
 	if !ok {
@@ -180,7 +179,7 @@ func (t *table) ground(key string, v any) m3.Vec3 {
 	return m3.V(n[0], 0, n[1])
 }
 
-// point takes v for a place, [x, y, z].
+// point returns the place [x, y, z].
 func (t *table) point(key string, v any) m3.Vec3 {
 	n, ok := t.numbers(key, v, 3, 3, -MaxPlace, MaxPlace)
 	if !ok {
@@ -189,8 +188,7 @@ func (t *table) point(key string, v any) m3.Vec3 {
 	return m3.V(n[0], n[1], n[2])
 }
 
-// list takes v for a list of what each makes of it, 1 to MaxPoints; one alone counts as
-// a list of one.
+// list converts v to 1 to MaxPoints values with each. A single value counts as a list of one.
 func list[T any](t *table, key string, v any, each func(key string, v any) T) []T {
 	all, ok := v.([]any)
 	if !ok {
@@ -213,7 +211,7 @@ func list[T any](t *table, key string, v any, each func(key string, v any) T) []
 	return out
 }
 
-// colour takes a text as #rrggbb and returns it linear.
+// colour returns the linear colour of #rrggbb.
 func (t *table) colour(key string) (c [3]float32, ok bool) {
 	s := t.text(key, "", 100, false)
 	if s == "" {
@@ -230,7 +228,7 @@ func (t *table) colour(key string) (c [3]float32, ok bool) {
 	return c, true
 }
 
-// brief returns a value as it can stand in an error.
+// brief returns a short text of a value, for errors.
 func brief(v any) string {
 	s := fmt.Sprint(v)
 	if r := []rune(s); len(r) > 40 {

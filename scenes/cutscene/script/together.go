@@ -8,7 +8,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// together checks what takes the whole script, and fills in what follows from it.
+// together checks entries against each other, and fills in what follows from them.
 func (p *parser) together() {
 	for i := range p.Shots {
 		s, end := &p.Shots[i], p.Length
@@ -57,8 +57,8 @@ func (p *parser) together() {
 	}
 }
 
-// oneAtATime checks that two spans, on lines la and lb, share no time, and has one take
-// over from the other that ends when it begins.
+// oneAtATime checks that two spans, on lines la and lb, do not overlap. If one begins when the
+// other ends it takes over.
 func (p *parser) oneAtATime(la, lb int, a, b *Span, what string) {
 	if a.From < b.To && b.From < a.To {
 		p.fail(la, "%s from %g to %g s, on line %d", what, b.From, b.To, lb)
@@ -68,7 +68,7 @@ func (p *parser) oneAtATime(la, lb int, a, b *Span, what string) {
 	b.follows(a)
 }
 
-// spread gives a curve without times ones evenly from from to to.
+// spread gives a curve without times even ones, from from to to.
 func (c *Curve) spread(from, to float32) {
 	if len(c.Times) > 0 {
 		return

@@ -18,7 +18,7 @@ import (
 	"mannequin/netruntime/cuda"
 )
 
-// gpuReport is what bench --backend cuda prints.
+// gpuReport is the report of bench --backend cuda.
 type gpuReport struct {
 	Device  string     `json:"device"`
 	Threads int        `json:"threads"` // of the processor's runs

@@ -21,7 +21,7 @@ type peopleReport struct {
 	Machine string  `json:"machine"`
 	Threads int     `json:"threads"`
 	Agents  int     `json:"agents"`
-	Styled  int     `json:"styled"`  // of them, who move in a style each
+	Styled  int     `json:"styled"`  // people with a style
 	Seconds float64 `json:"seconds"` // at 60 ticks each
 	tickTimes
 	Waits      int `json:"waits"`      // ticks that waited for windows

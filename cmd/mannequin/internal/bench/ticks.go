@@ -14,7 +14,7 @@ import (
 	"mannequin/scenes"
 )
 
-// Systems in which only one kind of generator has work: those in batches, those in windows.
+// Systems with work for one kind of generator only: for generators in batches, and in windows.
 var (
 	batchedStages  = []string{"Plan", "Gather", "Infer", "Scatter"}
 	windowedStages = []string{"Generate", "Style"}

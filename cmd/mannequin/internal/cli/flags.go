@@ -20,7 +20,7 @@ func Seed(c *cobra.Command, v *uint64, of string) {
 	command.Number(c, v, "seed", 1, 0, math.MaxUint64, "seed of "+of)
 }
 
-// HeldOut adds the flag --held-out. def says which recordings are held out without it.
+// HeldOut adds the flag --held-out. def describes its default.
 func HeldOut(c *cobra.Command, v *[]string, def string) {
 	c.Flags().StringSliceVar(v, "held-out", nil, "`patterns` of the recordings that the network does not learn from, file names without extension (default: "+def+")")
 }
@@ -48,7 +48,7 @@ func JSON(c *cobra.Command, v *bool) {
 	c.Flags().BoolVar(v, "json", false, "print the report as one JSON object")
 }
 
-// Report is what a command prints.
+// Report is the output of a command.
 type Report interface{ Print(w io.Writer) error }
 
 // Reports makes c print the report that run returns, and adds the flag --json.
@@ -62,4 +62,21 @@ func Reports(c *cobra.Command, run func(cmd *cobra.Command, args []string) (Repo
 		}
 		return PrintReport(cmd.OutOrStdout(), r, asJSON)
 	}
+}
+
+// Group returns a command that only has commands below it.
+func Group(name, short string, below ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	c.AddCommand(below...)
+	return c
+}
+
+// Unused returns an error if one of the flags was given. why says why it is of no use.
+func Unused(cmd *cobra.Command, why string, flags ...string) error {
+	for _, name := range flags {
+		if cmd.Flags().Changed(name) {
+			return command.Usagef("--%s %s", name, why)
+		}
+	}
+	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress is a bar on a terminal, and nothing elsewhere.
+// Progress is a bar on a terminal, and does nothing elsewhere.
 type Progress struct {
 	ctx context.Context
 	bar *progressbar.ProgressBar // nil without a terminal
@@ -30,14 +30,14 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Total sets about how much there is to do in all.
+// Total sets the approximate number of all steps.
 func (p *Progress) Total(n int64) {
 	if p.bar != nil {
 		p.bar.ChangeMax64(n)
 	}
 }
 
-// Stage names what comes next.
+// Stage names the next stage.
 func (p *Progress) Stage(name string) {
 	if p.bar != nil {
 		p.bar.Describe(name)

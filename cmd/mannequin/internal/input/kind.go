@@ -23,7 +23,7 @@ func IsModel(name string) bool {
 // Kind is a kind of file.
 type Kind int
 
-// The kinds that KindOf tells apart.
+// The kinds of files.
 const (
 	kindUnknown Kind = iota
 	KindBVH

@@ -34,7 +34,7 @@ type editReport struct {
 	Away    float64      `json:"body_off_path_cm,omitempty"`
 }
 
-// editMeasure is what the report measures of a motion.
+// editMeasure is the part of the report on a motion.
 type editMeasure struct {
 	Slide float64 `json:"slide_cm"`     // of standing feet, per frame
 	Bone  float64 `json:"bone_percent"` // mean change of bones' lengths

@@ -89,8 +89,8 @@ func (s *source) Next(pos []m3.Vec3, rot []m3.Quat) error {
 	return nil
 }
 
-// unitOf returns the factor from lengths of a skeleton to those of the database's, or an error that
-// names their difference.
+// unitOf returns the factor from a skeleton's lengths to the database's, or an error that names the
+// difference of the skeletons.
 func unitOf(db *mar.Database, s *skel.Skeleton) (float64, error) {
 	own := db.Skeleton()
 	if !slices.Equal(s.Names, own.Names) || !slices.Equal(s.Parents, own.Parents) {

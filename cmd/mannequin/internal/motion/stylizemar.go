@@ -34,7 +34,7 @@ type marReport struct {
 	SlideWas float64    `json:"slide_content_cm"` // of standing feet, per frame
 	SlideRaw float64    `json:"slide_before_cm"`  // in the style, before the foot lock
 	Slide    float64    `json:"slide_cm"`
-	Nearest  []marShare `json:"nearest"` // classes of the database, and the share of frames in which each is nearest to the content
+	Nearest  []marShare `json:"nearest"` // classes of the database, with the share of frames that are nearest to each
 }
 
 type marShare struct {
@@ -70,7 +70,7 @@ var (
 	gramOnly = []string{"iterations", "edit", "seed", "manifold", "threads"}
 )
 
-// stream translates the standard input. The report goes where the motion does not.
+// stream translates the standard input to the standard output. The report goes to the standard error.
 func (o *stylizeFlags) stream(cmd *cobra.Command, out string, asJSON bool) error {
 	switch {
 	case o.method != "mar":

@@ -36,7 +36,6 @@ type synthReport struct {
 type synthOptions struct {
 	kind, path, targets, out string
 	profile                  *retarget.Profile
-	base, steps, locomotion  string
 	networks                 evalmanifold.Networks
 	punch, kick              string
 	seconds, facing          float64
@@ -159,12 +158,7 @@ func (o *synthOptions) check(cmd *cobra.Command) error {
 			not = append(not, k)
 		}
 	}
-	for _, name := range not {
-		if cmd.Flags().Changed(name) {
-			return command.Usagef("--%s is not for --kind %s", name, o.kind)
-		}
-	}
-	return nil
+	return cli.Unused(cmd, "is not for --kind "+o.kind, not...)
 }
 
 // parseSpeeds reads a speed, or times and speeds, and returns the speed of a frame.

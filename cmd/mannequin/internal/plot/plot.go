@@ -80,14 +80,15 @@ A CSV file needs a header line. Its first column is the x axis. Several files, e
 				return err
 			}
 			var clips []*skel.Clip
+			var names []string
 			for _, path := range args {
 				clip, err := open(path)
 				if err != nil {
 					return err
 				}
-				clips = append(clips, clip)
+				clips, names = append(clips, clip), append(names, cli.Stem(filepath.Base(path)))
 			}
-			if err := together(cmd.Context(), labels(args), clips, from, frames, out); err != nil {
+			if err := together(cmd.Context(), names, clips, from, frames, out); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: drawn from %s\n", out, strings.Join(args, ", "))
@@ -147,8 +148,7 @@ func section(c *skel.Clip, from, span float64) (*skel.Clip, error) {
 	if first >= last {
 		return nil, fmt.Errorf("no frame between %g s and the end at %.2f s", from, c.Seconds())
 	}
-	n := c.Skel.Len()
-	return &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: last - first, Pos: c.Pos[first*n : last*n], Rot: c.Rot[first*n : last*n]}, nil
+	return c.Section(first, last), nil
 }
 
 func sheet(c *skel.Clip, from float64, frames int) image.Image {

@@ -166,7 +166,7 @@ func takesGzip(r *http.Request) bool {
 		if coding, weight, _ := strings.Cut(part, ";"); strings.TrimSpace(coding) == "gzip" {
 			_, q, _ := strings.Cut(weight, "=")
 			v, err := strconv.ParseFloat(strings.TrimSpace(q), 64)
-			return err != nil || v > 0 // what is not refused
+			return err != nil || v > 0 // not refused
 		}
 	}
 	return false

@@ -56,7 +56,7 @@ type transferStyle struct {
 // transferOther is the effect of a style, as stored in the file, on motion that it was not found from.
 type transferOther struct {
 	Speed    float64 `json:"speed"`
-	Ratio    float64 `json:"gram_ratio"`  // distance from the style ÷ that of the motion without it
+	Ratio    float64 `json:"gram_ratio"`  // distance from the style ÷ the distance without it
 	SkateWas float64 `json:"skate_cm"`    // of standing feet, per frame
 	SkateRaw float64 `json:"skate_raw"`   // in the style, before the foot lock
 	Skate    float64 `json:"skate_style"` // in the style
@@ -165,7 +165,7 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []sty
 	if err != nil {
 		return nil, err
 	}
-	kept, err := written(ts, m.Model) // what is measured
+	kept, err := written(ts, m.Model) // as measured
 	if err != nil {
 		return nil, err
 	}

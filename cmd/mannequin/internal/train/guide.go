@@ -20,8 +20,8 @@ import (
 
 // guideReport is the report of train guide.
 type guideReport struct {
-	Out     string             `json:"out"`
-	Wanders []metrics.Wandered `json:"wanderers"`
+	Out     string               `json:"out"`
+	Wanders []metrics.STRNNCrowd `json:"wanderers"`
 }
 
 func newTrainGuide() *cobra.Command {
@@ -56,8 +56,8 @@ Then the speeds and turns of people on level ground are measured beside the requ
 	return c
 }
 
-// guideAsks are the requests of the people who are measured, m/s and rad/s.
-var guideAsks = []metrics.Wandered{{Speed: 0}, {Speed: 0.8}, {Speed: 1.2}, {Speed: 1.6}, {Speed: 1.2, Turn: 0.5}, {Speed: 1.2, Turn: -0.5}, {Speed: 0.9, Turn: 0.8}, {Speed: 1.2, Turn: 1}}
+// guideAsks are the requested speeds and turns for the measurement, m/s and rad/s.
+var guideAsks = []metrics.STRNNCrowd{{Speed: 0}, {Speed: 0.8}, {Speed: 1.2}, {Speed: 1.6}, {Speed: 1.2, Turn: 0.5}, {Speed: 1.2, Turn: -0.5}, {Speed: 0.9, Turn: 0.8}, {Speed: 1.2, Turn: 1}}
 
 func trainGuide(ctx context.Context, net *netruntime.Net, out string, o strnn.GuideOptions, stderr io.Writer) (*guideReport, error) {
 	m, err := strnn.NewModel(net)
@@ -89,12 +89,12 @@ func trainGuide(ctx context.Context, net *netruntime.Net, out string, o strnn.Gu
 	if err := atomicfile.Write(out, func(w io.Writer) error { return encode(net, w) }); err != nil {
 		return nil, err
 	}
-	r := &guideReport{Out: out, Wanders: append([]metrics.Wandered(nil), guideAsks...)}
-	return r, metrics.MeasureWanderers(m, r.Wanders, strnn.StreamOptions{}, o.Workers)
+	r := &guideReport{Out: out, Wanders: append([]metrics.STRNNCrowd(nil), guideAsks...)}
+	return r, metrics.MeasureSTRNNCrowd(m, r.Wanders, strnn.StreamOptions{}, o.Workers)
 }
 
 func (r *guideReport) Print(w io.Writer) error {
-	fmt.Fprintf(w, "%s: %d people each, by requested speed and turn\n\n", r.Out, metrics.Wanderers)
+	fmt.Fprintf(w, "%s: %d people each, by requested speed and turn\n\n", r.Out, metrics.STRNNCrowdSize)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "m/s\trad/s\twent\tturned\tglide\tslide, cm\tstand\tjerk at borders\tand within, m/s³\tlost\t\n")
 	for _, a := range r.Wanders {

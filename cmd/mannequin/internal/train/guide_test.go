@@ -13,7 +13,7 @@ import (
 )
 
 // A made-up network learns a guide, with which people wander.
-func TestTrainGuideAndBenchWanderers(t *testing.T) {
+func TestTrainGuideAndBenchSTRNN(t *testing.T) {
 	in, out := filepath.Join(t.TempDir(), "in.safetensors"), filepath.Join(t.TempDir(), "out.safetensors")
 	f, err := os.Create(in)
 	if err != nil {
@@ -25,7 +25,7 @@ func TestTrainGuideAndBenchWanderers(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := mannequin("bench", "wanderers", "--model", in, "--agents", "3"); code != command.ExitFailure || !strings.Contains(errs, "mannequin train guide") {
+	if code, _, errs := mannequin("bench", "strnn", "--model", in, "--agents", "3"); code != command.ExitFailure || !strings.Contains(errs, "mannequin train guide") {
 		t.Errorf("without a guide: code %d, %s", code, errs)
 	}
 	code, stdout, errs := mannequin("train", "guide", in, "--out", out, "--people", "24", "--windows", "10", "--rounds", "1", "--json")
@@ -36,19 +36,19 @@ func TestTrainGuideAndBenchWanderers(t *testing.T) {
 	if len(g.Wanders) != len(guideAsks) || g.Out != out || !(g.Wanders[2].Went > 1) {
 		t.Errorf("%+v", g)
 	}
-	code, stdout, errs = mannequin("bench", "wanderers", "--model", out, "--agents", "3,5", "--seconds", "0.2", "--threads", "2", "--json")
-	var r bench.WanderersReport
+	code, stdout, errs = mannequin("bench", "strnn", "--model", out, "--agents", "3,5", "--seconds", "0.2", "--threads", "2", "--json")
+	var r bench.STRNNReport
 	if err := json.Unmarshal([]byte(stdout), &r); code != 0 || err != nil {
 		t.Fatalf("code %d, %v: %s%s", code, err, stdout, errs)
 	}
 	if len(r.Rows) != 2 || r.Rows[1].Agents != 5 || !(r.Rows[0].Mean > 0) || r.Rows[0].Median > r.Rows[0].Max || len(r.Rows[0].Stages) != 8 {
 		t.Errorf("%+v", r)
 	}
-	if code, stdout, _ := mannequin("bench", "wanderers", "--model", out, "--agents", "3", "--seconds", "0.2"); code != 0 || !strings.Contains(stdout, "Generate") {
+	if code, stdout, _ := mannequin("bench", "strnn", "--model", out, "--agents", "3", "--seconds", "0.2"); code != 0 || !strings.Contains(stdout, "Generate") {
 		t.Errorf("code %d: %s", code, stdout)
 	}
 	for _, bad := range [][]string{
-		{"bench", "wanderers", "--agents", "0"}, {"bench", "wanderers", "--seconds", "0"}, {"bench", "wanderers", "--threads", "0"}, {"bench", "wanderers", "--draws", "0"}, {"bench", "wanderers", "x"},
+		{"bench", "strnn", "--agents", "0"}, {"bench", "strnn", "--seconds", "0"}, {"bench", "strnn", "--threads", "0"}, {"bench", "strnn", "--draws", "0"}, {"bench", "strnn", "x"},
 		{"train", "guide"}, {"train", "guide", in, "--out", out, "--threads", "0"}, {"train", "guide", in, "--out", out, "--rounds", "0"},
 	} {
 		if code, _, _ := mannequin(bad...); code != command.ExitUsage {

@@ -10,8 +10,8 @@ import (
 	"mannequin/netruntime"
 )
 
-// Strolled is the motion of strollers that are asked for a turn and a speed.
-type Strolled struct {
+// LatentCrowd is what people on sliders do for one request of a turn and a speed.
+type LatentCrowd struct {
 	Turn   float64 `json:"turn_rad_s"`
 	Speed  float64 `json:"speed_m_s"`
 	Turned float64 `json:"turned_rad_s"`
@@ -22,18 +22,18 @@ type Strolled struct {
 	Stand  float64 `json:"stand"`         // share of the time with foot lock
 }
 
-// Strollers is the number of agents per ask of MeasureStrollers.
-const Strollers = 10
+// LatentCrowdSize is the number of people per request of MeasureLatentCrowd.
+const LatentCrowdSize = 10
 
 const (
-	strollersSettle = 5  // s
-	strollersWatch  = 20 // s
+	latentSettle = 5  // s
+	latentWatch  = 20 // s
 )
 
-// MeasureStrollers lets strollers walk on level ground, Strollers for each of asks. Turn and Speed
+// MeasureLatentCrowd lets people walk on level ground, LatentCrowdSize for each of asks. Turn and Speed
 // are given; it fills in the rest. next is the network that chooses the next clip.
-func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, workers int) error {
-	n := Strollers * len(asks)
+func MeasureLatentCrowd(m *latent.Model, next *netruntime.Net, asks []LatentCrowd, workers int) error {
+	n := LatentCrowdSize * len(asks)
 	stream, err := m.NewStream(next, latent.StreamOptions{Capacity: n, Workers: workers})
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 		if err != nil {
 			return err
 		}
-		ask := asks[i/Strollers]
+		ask := asks[i/LatentCrowdSize]
 		steering.Steer(sliders.Get(e), float32(ask.Turn), float32(ask.Speed))
 		asked[i] = *sliders.Get(e)
 	}
@@ -66,22 +66,22 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 	last, stands := make([]m3.Vec3, n*len(tips)), make([]float64, len(asks))
 	ahead := func(x m3.Xform) float32 { return x.Rot.Yaw() }
 	roots := make([]m3.Xform, n)
-	for tick := range (strollersSettle + strollersWatch) * latent.Rate {
+	for tick := range (latentSettle + latentWatch) * latent.Rate {
 		copy(roots, s.Roots)
 		if err := flat.schedule.Step(); err != nil {
 			return err
 		}
 		for i := range n {
-			w := &asks[i/Strollers]
-			if tick >= strollersSettle*latent.Rate {
-				w.Turned += float64(m3.WrapAngle(ahead(s.Roots[i])-ahead(roots[i]))) / strollersWatch / Strollers
-				w.Went += float64(s.Roots[i].Pos.Dist(roots[i].Pos)) / strollersWatch / Strollers
+			w := &asks[i/LatentCrowdSize]
+			if tick >= latentSettle*latent.Rate {
+				w.Turned += float64(m3.WrapAngle(ahead(s.Roots[i])-ahead(roots[i]))) / latentWatch / LatentCrowdSize
+				w.Went += float64(s.Roots[i].Pos.Dist(roots[i].Pos)) / latentWatch / LatentCrowdSize
 			}
 			for k, leg := range tips {
 				at, was := s.BonesAt(i)[leg[len(leg)-1]].Pos, &last[i*len(tips)+k]
-				if tick >= strollersSettle*latent.Rate && s.Ground.Feet[i*len(tips)+k].Contact() {
+				if tick >= latentSettle*latent.Rate && s.Ground.Feet[i*len(tips)+k].Contact() {
 					w.Slide += 100 * float64(at.Dist(*was))
-					stands[i/Strollers]++
+					stands[i/LatentCrowdSize]++
 				}
 				*was = at
 			}
@@ -90,13 +90,13 @@ func MeasureStrollers(m *latent.Model, next *netruntime.Net, asks []Strolled, wo
 	for i := range asks {
 		w := &asks[i]
 		w.Slide /= max(1, stands[i])
-		w.Stand = stands[i] / float64(strollersWatch*latent.Rate*Strollers*len(tips))
+		w.Stand = stands[i] / float64(latentWatch*latent.Rate*LatentCrowdSize*len(tips))
 	}
 	return nil
 }
 
 // seams measures the distance between clips and the clips that next chooses to follow them.
-func seams(m *latent.Model, net *netruntime.Net, asks []Strolled, asked []latent.Sliders, workers int) error {
+func seams(m *latent.Model, net *netruntime.Net, asks []LatentCrowd, asked []latent.Sliders, workers int) error {
 	const clips = 12
 	n := len(asked)
 	next, err := m.NewNextClip(net, latent.CoderOptions{Batch: n, Workers: workers})
@@ -143,8 +143,8 @@ func seams(m *latent.Model, net *netruntime.Net, asks []Strolled, asked []latent
 				}
 			}
 			apart := 100 * math.Sqrt(sum/float64(latent.Overlap*len(m.Layout.Joints)))
-			w := &asks[i/Strollers]
-			w.Apart += apart / clips / Strollers
+			w := &asks[i/LatentCrowdSize]
+			w.Apart += apart / clips / LatentCrowdSize
 			w.Most = max(w.Most, apart)
 		}
 		c, then, was, is = then, c, is, was

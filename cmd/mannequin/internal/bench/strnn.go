@@ -16,24 +16,24 @@ import (
 	"mannequin/scenes/world"
 )
 
-// WanderersReport is the report of bench wanderers.
-type WanderersReport struct {
-	Model   string         `json:"model"`
-	Machine string         `json:"machine"`
-	Threads int            `json:"threads"`
-	BF16    bool           `json:"bf16"`
-	Draws   int            `json:"draws"`
-	Steps   int            `json:"steps"`
-	Rows    []wanderersRow `json:"rows"`
+// STRNNReport is the report of bench strnn.
+type STRNNReport struct {
+	Model   string     `json:"model"`
+	Machine string     `json:"machine"`
+	Threads int        `json:"threads"`
+	BF16    bool       `json:"bf16"`
+	Draws   int        `json:"draws"`
+	Steps   int        `json:"steps"`
+	Rows    []strnnRow `json:"rows"`
 }
 
-// wanderersRow is one size of crowd.
-type wanderersRow struct {
+// strnnRow is one size of crowd.
+type strnnRow struct {
 	Agents int `json:"agents"`
 	tickTimes
 }
 
-func newBenchWanderers() *cobra.Command {
+func newBenchSTRNN() *cobra.Command {
 	var (
 		model   string
 		agents  []int
@@ -41,13 +41,13 @@ func newBenchWanderers() *cobra.Command {
 		o       plaza.Options
 	)
 	c := &cobra.Command{
-		Use:   "wanderers",
+		Use:   "strnn",
 		Short: "Time the tick of people wandering on predicted motion, at 60 ticks a second",
 		Long: `Time crowds that wander on predicted motion on hills. The network runs beside the ticks,
 which run at 60 a second; the stage Generate is the time that a tick waits for it. "flat out"
 is a tick without pauses in between, which includes all computation.`,
-		Example: `  mannequin bench wanderers --model strnn.safetensors
-  mannequin bench wanderers --model strnn.safetensors --agents 100 --bf16 --draws 4 --json`,
+		Example: `  mannequin bench strnn --model strnn.safetensors
+  mannequin bench strnn --model strnn.safetensors --agents 100 --bf16 --draws 4 --json`,
 		Args: cobra.NoArgs,
 	}
 	cli.Reports(c, func(cmd *cobra.Command, _ []string) (cli.Report, error) {
@@ -58,10 +58,10 @@ is a tick without pauses in between, which includes all computation.`,
 		if o.Model, err = models.OpenAs(model, strnn.NewModel); err != nil {
 			return nil, err
 		}
-		r := WanderersReport{Model: o.Model.Net.Meta().Name, Machine: machine(), Threads: o.Workers, BF16: o.BF16, Draws: o.Stream.Samples, Steps: o.Stream.Steps}
+		r := STRNNReport{Model: o.Model.Net.Meta().Name, Machine: machine(), Threads: o.Workers, BF16: o.BF16, Draws: o.Stream.Samples, Steps: o.Stream.Steps}
 		for _, n := range agents {
 			o.Agents, o.Seed = n, 1
-			row, err := benchWanderers(cmd.Context(), o, int(seconds*scenes.TickRate))
+			row, err := benchSTRNN(cmd.Context(), o, int(seconds*scenes.TickRate))
 			if err != nil {
 				return nil, err
 			}
@@ -79,9 +79,9 @@ is a tick without pauses in between, which includes all computation.`,
 	return c
 }
 
-// benchWanderers times one crowd.
-func benchWanderers(ctx context.Context, o plaza.Options, ticks int) (wanderersRow, error) {
-	r := wanderersRow{Agents: o.Agents}
+// benchSTRNN times one crowd.
+func benchSTRNN(ctx context.Context, o plaza.Options, ticks int) (strnnRow, error) {
+	r := strnnRow{Agents: o.Agents}
 	s, err := plaza.New(o)
 	if err != nil {
 		return r, err
@@ -91,7 +91,7 @@ func benchWanderers(ctx context.Context, o plaza.Options, ticks int) (wanderersR
 	return r, err
 }
 
-func (r WanderersReport) Print(w io.Writer) error {
+func (r STRNNReport) Print(w io.Writer) error {
 	numbers := "float32"
 	if r.BF16 {
 		numbers = "bfloat16 if the processor can"

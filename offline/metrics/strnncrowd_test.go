@@ -10,10 +10,10 @@ import (
 	"mannequin/offline/metrics"
 )
 
-// Wanderers do what they are asked, and their figures are of a made-up network's motion.
-func TestMeasureWanderers(t *testing.T) {
-	asks := []metrics.Wandered{{Speed: 1.2, Turn: 0.4}, {}}
-	must.Do(t, metrics.MeasureWanderers(teststrnn.Model(t, teststrnn.Options{Guide: true}), asks, strnn.StreamOptions{}, 2))
+// People on predicted motion do what they are asked, and their figures are of a made-up network's motion.
+func TestMeasureSTRNNCrowd(t *testing.T) {
+	asks := []metrics.STRNNCrowd{{Speed: 1.2, Turn: 0.4}, {}}
+	must.Do(t, metrics.MeasureSTRNNCrowd(teststrnn.Model(t, teststrnn.Options{Guide: true}), asks, strnn.StreamOptions{}, 2))
 	for _, a := range asks {
 		if math.Abs(a.Turned-a.Turn) > 0.05 || math.Abs(a.Went-a.Speed) > 0.06 {
 			t.Errorf("asked for %g m/s and %g rad/s they go %.2f and turn %.2f", a.Speed, a.Turn, a.Went, a.Turned)
@@ -22,7 +22,7 @@ func TestMeasureWanderers(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
-	if err := metrics.MeasureWanderers(teststrnn.Model(t, teststrnn.Options{}), asks, strnn.StreamOptions{}, 1); err == nil {
+	if err := metrics.MeasureSTRNNCrowd(teststrnn.Model(t, teststrnn.Options{}), asks, strnn.StreamOptions{}, 1); err == nil {
 		t.Error("a network without a guide is taken")
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Wandered is the motion of wanderers that are asked for a speed and a turn.
-type Wandered struct {
+// STRNNCrowd is what people on predicted motion do for one request of a speed and a turn.
+type STRNNCrowd struct {
 	Speed  float64 `json:"speed_m_s"`
 	Turn   float64 `json:"turn_rad_s"`
 	Went   float64 `json:"went_m_s"`
@@ -25,19 +25,19 @@ type Wandered struct {
 	Lost   int     `json:"lost"`             // windows of all asks
 }
 
-// Wanderers is the number of agents per ask of MeasureWanderers.
-const Wanderers = 8
+// STRNNCrowdSize is the number of people per request of MeasureSTRNNCrowd.
+const STRNNCrowdSize = 8
 
 const (
-	wanderersSettle = 5   // s
-	wanderersWatch  = 20  // s
-	glideLeast      = 0.3 // m/s: the least speed that glide is a share of
+	strnnSettle = 5   // s
+	strnnWatch  = 20  // s
+	glideLeast  = 0.3 // m/s: the least speed that glide is a share of
 )
 
-// MeasureWanderers lets wanderers walk on level ground, Wanderers for each of asks. Speed and Turn
+// MeasureSTRNNCrowd lets people walk on level ground, STRNNCrowdSize for each of asks. Speed and Turn
 // are given; it fills in the rest. People and workers of o are ignored.
-func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, workers int) error {
-	n := Wanderers * len(asks)
+func MeasureSTRNNCrowd(m *strnn.Model, asks []STRNNCrowd, o strnn.StreamOptions, workers int) error {
+	n := STRNNCrowdSize * len(asks)
 	o.Capacity, o.Workers = n, workers
 	stream, err := m.NewStream(o)
 	if err != nil {
@@ -49,23 +49,23 @@ func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, wo
 	}
 	defer flat.close()
 	s := flat.crowd
-	wanders := generic.NewMap1[strnn.Steer](&flat.world)
+	steering := generic.NewMap1[strnn.Steer](&flat.world)
 	for i := range n {
 		e, err := s.Spawn(m3.V(0, 0, 0), 0)
 		if err != nil {
 			return err
 		}
-		ask := asks[i/Wanderers]
-		*wanders.Get(e) = strnn.Steer{Speed: float32(ask.Speed), Turn: float32(ask.Turn)}
+		ask := asks[i/STRNNCrowdSize]
+		*steering.Get(e) = strnn.Steer{Speed: float32(ask.Speed), Turn: float32(ask.Turn)}
 	}
 	w := newWatch(s, stream, n)
-	for tick := range (wanderersSettle + wanderersWatch) * generator.TickRate {
+	for tick := range (strnnSettle + strnnWatch) * generator.TickRate {
 		w.before()
 		if err := flat.schedule.Step(); err != nil {
 			return err
 		}
 		for i := range n {
-			w.see(&asks[i/Wanderers], i, tick >= wanderersSettle*generator.TickRate)
+			w.see(&asks[i/STRNNCrowdSize], i, tick >= strnnSettle*generator.TickRate)
 		}
 	}
 	for i := range asks {
@@ -74,7 +74,7 @@ func MeasureWanderers(m *strnn.Model, asks []Wandered, o strnn.StreamOptions, wo
 	return nil
 }
 
-// watch holds what is known of the wanderers.
+// watch holds what was seen of the people.
 type watch struct {
 	s      *animsys.Crowd
 	stream *strnn.Stream
@@ -88,15 +88,15 @@ type watch struct {
 	local  [4][]m3.Vec3    // the last ticks' joints about the body, the oldest first, (people, joints)
 	since  []int           // (people) ticks since the window began
 	model  []m3.Xform
-	of     []wanderSums // (asks)
+	of     []strnnSums // (asks)
 }
 
-// wanderSums are counts over the people of an ask.
-type wanderSums struct{ held, stands, borders, withins float64 }
+// strnnSums are counts over the people of an ask.
+type strnnSums struct{ held, stands, borders, withins float64 }
 
 func newWatch(s *animsys.Crowd, stream *strnn.Stream, n int) *watch {
 	joints := s.Skel.Len()
-	w := &watch{s: s, stream: stream, roots: make([]m3.Xform, n), stood: make([]uint8, n), since: make([]int, n), of: make([]wanderSums, n/Wanderers),
+	w := &watch{s: s, stream: stream, roots: make([]m3.Xform, n), stood: make([]uint8, n), since: make([]int, n), of: make([]strnnSums, n/STRNNCrowdSize),
 		model: make([]m3.Xform, joints)}
 	w.poses = generator.Poses{Roots: make([]m3.Xform, n), Pos: make([]m3.Vec3, n*joints), Rot: make([]m3.Quat, n*joints), Restarted: make([]bool, n)}
 	for _, leg := range s.Ground.Rig.Roles.Legs {
@@ -120,8 +120,8 @@ func (w *watch) before() {
 }
 
 // see measures person i after a tick. If counts, it adds to the ask.
-func (w *watch) see(ask *Wandered, i int, counts bool) {
-	s, sums := w.s, &w.of[i/Wanderers]
+func (w *watch) see(ask *STRNNCrowd, i int, counts bool) {
+	s, sums := w.s, &w.of[i/STRNNCrowdSize]
 	was, is := w.roots[i], s.Roots[i]
 	bones, joints, back := s.BonesAt(i), s.Skel.Len(), is.Rot.Conj()
 	for j, b := range bones {
@@ -155,8 +155,8 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 		return
 	}
 	ahead := was.Rot.Forward()
-	ask.Turned += float64(m3.WrapAngle(is.Rot.Yaw()-m3.YawOf(ahead))) / wanderersWatch / Wanderers
-	ask.Went += float64(is.Pos.Sub(was.Pos).Dot(ahead)) / wanderersWatch / Wanderers
+	ask.Turned += float64(m3.WrapAngle(is.Rot.Yaw()-m3.YawOf(ahead))) / strnnWatch / STRNNCrowdSize
+	ask.Went += float64(is.Pos.Sub(was.Pos).Dot(ahead)) / strnnWatch / STRNNCrowdSize
 	for j := range bones {
 		k := i*joints + j
 		third := w.local[3][k].Sub(w.local[0][k]).Add(w.local[1][k].Sub(w.local[2][k]).Scale(3))
@@ -172,10 +172,10 @@ func (w *watch) see(ask *Wandered, i int, counts bool) {
 }
 
 // sum turns the sums of ask i into means.
-func (w *watch) sum(ask *Wandered, i int) {
+func (w *watch) sum(ask *STRNNCrowd, i int) {
 	sums := &w.of[i]
 	ask.Slide /= math.Max(1, sums.held)
-	ask.Stand = sums.held / float64(wanderersWatch*generator.TickRate*Wanderers*len(w.tips))
+	ask.Stand = sums.held / float64(strnnWatch*generator.TickRate*STRNNCrowdSize*len(w.tips))
 	ask.Glide *= generator.TickRate / math.Max(1, sums.stands) / math.Max(glideLeast, ask.Went)
 	ask.Border, ask.Within = math.Sqrt(ask.Border/math.Max(1, sums.borders)), math.Sqrt(ask.Within/math.Max(1, sums.withins))
 	ask.Lost = w.stream.Discarded()

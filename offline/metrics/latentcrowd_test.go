@@ -9,11 +9,11 @@ import (
 	"mannequin/offline/metrics"
 )
 
-// The shipped strollers do what they are asked, on standing feet.
-func TestMeasureStrollers(t *testing.T) {
+// People on the shipped sliders do what they are asked, on standing feet.
+func TestMeasureLatentCrowd(t *testing.T) {
 	m, next := testlatent.Shipped(t)
-	asks := []metrics.Strolled{{Turn: 0.4, Speed: 1.2}}
-	must.Do(t, metrics.MeasureStrollers(m, next, asks, 2))
+	asks := []metrics.LatentCrowd{{Turn: 0.4, Speed: 1.2}}
+	must.Do(t, metrics.MeasureLatentCrowd(m, next, asks, 2))
 	a := asks[0]
 	if math.Abs(a.Turned-a.Turn) > 0.1 || math.Abs(a.Went-a.Speed) > 0.15 {
 		t.Errorf("asked for %g rad/s and %g m/s they turn %.2f and go %.2f", a.Turn, a.Speed, a.Turned, a.Went)
@@ -24,7 +24,7 @@ func TestMeasureStrollers(t *testing.T) {
 	if a.Slide <= 0 || a.Slide > 0.2 || a.Stand < 0.4 || a.Stand > 0.8 {
 		t.Errorf("feet stand %.2f of the time and slide by %.3f cm a frame", a.Stand, a.Slide)
 	}
-	if err := metrics.MeasureStrollers(testlatent.Model(t), next, asks, 1); err == nil {
+	if err := metrics.MeasureLatentCrowd(testlatent.Model(t), next, asks, 1); err == nil {
 		t.Error("a network of another latent space is taken")
 	}
 }

@@ -284,8 +284,7 @@ func (c *Controller) Scatter(i0, i1 int) {
 	}
 }
 
-// Generate does nothing: the motion of a tick is made by Plan, Gather, Infer and
-// Scatter.
+// Generate does nothing: the motion of a tick is made by Plan, Gather, Infer and Scatter.
 func (c *Controller) Generate([]bool) error { return nil }
 
 // Sample writes the poses of rows r0 to r1−1 that update.
@@ -303,13 +302,11 @@ func (c *Controller) Pose(p *generator.Poses, row int) {
 	}
 }
 
-// Experts returns the gating of all agents as of the last tick: see
-// netruntime.Session.
+// Experts returns the gating of all agents as of the last tick: see netruntime.Session.
 func (c *Controller) Experts() []float32 { return c.sessions[1].Gating() }
 
-// TotalRestored returns how often all agents went back to a good pose, since they were
-// added or placed, because the network failed them or led them out of its training
-// data's range.
+// TotalRestored returns how often all agents went back to a good pose, since they were added or
+// placed, because the network failed them or led them out of its training data's range.
 func (c *Controller) TotalRestored() (n int) {
 	for r := range c.agents {
 		n += c.Restored(r)

@@ -6,12 +6,13 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/internal/windows"
 	"mannequin/engine/m3"
+	"mannequin/netruntime"
 )
 
 // making holds the buffers of the windows that are due.
 type making struct {
 	x, y     []float32 // (due, network frames, inputs) and (due, network frames, columns + Feet)
-	in, out  [][]float32
+	run      netruntime.Sequences
 	tracks   []*Track  // (due)
 	stand    []float32 // (due, window, Feet)
 	failed   []bool    // (due) the window is interpolated
@@ -34,7 +35,7 @@ type windowMaker struct {
 }
 
 func (t *making) init(l *Layout, batch, workers int) error {
-	*t = making{in: make([][]float32, 1), out: make([][]float32, 1), failed: make([]bool, batch), stand: make([]float32, batch*window*Feet), track: l.NewTrack(window, tickRate), standing: make([]float32, window*Feet)}
+	*t = making{failed: make([]bool, batch), stand: make([]float32, batch*window*Feet), track: l.NewTrack(window, tickRate), standing: make([]float32, window*Feet)}
 	stands(t.standing)
 	for range batch {
 		t.tracks = append(t.tracks, l.NewTrack(window, tickRate))
@@ -104,8 +105,7 @@ func (s *Stream) compute() error {
 	n := len(s.sched.Due)
 	s.pool.Run(n, s.see)
 	in, wide := s.model.Layout.Inputs(), s.model.Layout.Columns()+Feet
-	s.in[0], s.out[0] = s.x[:n*window/2*in], s.y[:n*window/2*wide]
-	err := s.session.RunSequences(s.out, s.in, n, window/2)
+	err := s.run.Run(s.session, s.y[:n*window/2*wide], s.x[:n*window/2*in], n, window/2)
 	s.all = err != nil
 	s.pool.Run(n, s.end)
 	return err

@@ -219,7 +219,7 @@ func (b *Batch) check(r0, r1 int) {
 }
 
 // Reset puts row at rest at pos, whose height is dropped, with heading yaw in radians. What is not
-// finite or farther than [Farthest] counts as the origin, and as heading 0.
+// finite or farther than generator.Farthest counts as the origin, and as heading 0.
 func (b *Batch) Reset(row int, pos m3.Vec3, yaw float32) {
 	b.check(row, row+1)
 	f := frame{flat(pos), vec2{m3.Sin(yaw), m3.Cos(yaw)}}

@@ -2,6 +2,7 @@ package mann
 
 import (
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 )
 
@@ -16,10 +17,6 @@ const (
 	buried    = 0.5  // largest depth of other joints, m; recorded elbows come to 0.13, generated ones to 0.23
 	stretched = 0.5  // largest mean difference of bones from their lengths, as a share of these
 )
-
-// Farthest bounds the distance of rows from the origin along X or Z, m: there float32 resolves 6
-// cm.
-const Farthest = 1e6
 
 // memoryTicks is the time between two remembered poses of a row. It remembers two and goes back to
 // the older, because the fault may have begun before it was found. If the row fails again within
@@ -157,4 +154,6 @@ func (b *Batch) restore(row int, root frame, sound bool) {
 }
 
 // near reports whether f is at a place that float32 resolves.
-func (f frame) near() bool { return m3.Abs(f.pos.X) < Farthest && m3.Abs(f.pos.Z) < Farthest }
+func (f frame) near() bool {
+	return m3.Abs(f.pos.X) < generator.Farthest && m3.Abs(f.pos.Z) < generator.Farthest
+}

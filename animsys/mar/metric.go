@@ -268,24 +268,22 @@ const (
 func (p *part) take(u, v [][]float64) {
 	p.planar, p.tall = len(u), len(v)
 	for _, b := range u {
-		for _, x := range b {
-			p.plane = append(p.plane, float32(x))
-		}
+		p.plane = appendScaled(p.plane, b, 1)
 	}
 	for _, b := range u {
 		n := len(b) / 2
-		for _, x := range b[n:] {
-			p.plane = append(p.plane, float32(-x))
-		}
-		for _, x := range b[:n] {
-			p.plane = append(p.plane, float32(x))
-		}
+		p.plane = appendScaled(appendScaled(p.plane, b[n:], -1), b[:n], 1)
 	}
 	for _, b := range v {
-		for _, x := range b {
-			p.height = append(p.height, float32(x))
-		}
+		p.height = appendScaled(p.height, b, 1)
 	}
+}
+
+func appendScaled(dst []float32, v []float64, by float64) []float32 {
+	for _, x := range v {
+		dst = append(dst, float32(by*x))
+	}
+	return dst
 }
 
 // most reports whether the first c values hold all but a share of the sum.

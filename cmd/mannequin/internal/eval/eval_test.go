@@ -2,7 +2,6 @@ package eval
 
 import (
 	"encoding/json"
-	"mannequin/cmd/mannequin/internal/motion"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,9 +10,11 @@ import (
 	"testing"
 
 	"mannequin/animsys/mann"
+	"mannequin/cmd/mannequin/internal/motion"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
@@ -26,10 +27,7 @@ func fewRecordings(t *testing.T) string {
 	t.Helper()
 	from, to := filepath.Join(mocapdata.Dir(t), "dog"), t.TempDir()
 	all, few := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	b, err := os.ReadFile(filepath.Join(from, "labels.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(filepath.Join(from, "labels.json")))(t)
 	if err := json.Unmarshal(b, &all); err != nil {
 		t.Fatal(err)
 	}
@@ -39,9 +37,7 @@ func fewRecordings(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if b, err = json.Marshal(few); err != nil {
-		t.Fatal(err)
-	}
+	b = must.Get(json.Marshal(few))(t)
 	if err := os.WriteFile(filepath.Join(to, "labels.json"), b, 0o644); err != nil {
 		t.Fatal(err)
 	}

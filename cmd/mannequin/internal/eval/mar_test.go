@@ -10,6 +10,7 @@ import (
 
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
 	evalmar "mannequin/offline/eval/mar"
 	"mannequin/offline/metrics/transfer"
 	"mannequin/offline/procgen/human"
@@ -40,10 +41,7 @@ func TestEvalMAR(t *testing.T) {
 	if err := human.Write(far, takes[:1]); err != nil {
 		t.Fatal(err)
 	}
-	built, err := registration.Database(takes, lines)
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := must.Get(registration.Database(takes, lines))(t)
 	db := filepath.Join(t.TempDir(), "walks.safetensors")
 	if err := atomicfile.Write(db, func(w io.Writer) error { return built.Encode(w, false) }); err != nil {
 		t.Fatal(err)

@@ -3,8 +3,6 @@ package style
 import (
 	"bytes"
 	"encoding/json"
-	"mannequin/cmd/mannequin/internal/inspect"
-	"mannequin/cmd/mannequin/internal/motion"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +10,9 @@ import (
 	"testing"
 
 	"mannequin/animsys/mar"
+	"mannequin/cmd/mannequin/internal/inspect"
+	"mannequin/cmd/mannequin/internal/motion"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
 )
 
@@ -61,10 +62,7 @@ cyclic = false
 			t.Errorf("no %q in\n%s", want, warnings)
 		}
 	}
-	db, err := mar.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(mar.Open(out))(t)
 	if db.License != "MIT" || !strings.Contains(db.Data, "3 takes") || !strings.Contains(db.Data, "mine (my walks)") || !strings.Contains(db.Card, "| walk | old | 1 | 0.0 |") {
 		t.Errorf("licence %q, data %q, card\n%s", db.License, db.Data, db.Card)
 	}
@@ -125,10 +123,7 @@ func TestStylesFreeAgain(t *testing.T) {
 	if code, _, errs := mannequin("style", "build", "--free", "--half", "--out", out); code != 0 {
 		t.Fatal(errs)
 	}
-	made, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(os.ReadFile(out))(t)
 	if shipped, err := os.ReadFile("../../../../models/styles-free/styles-free.safetensors"); err != nil || !bytes.Equal(made, shipped) {
 		t.Errorf("other bytes than those shipped (%v): make it again, see models/styles-free", err)
 	}

@@ -130,7 +130,7 @@ func (r *Report) recordings(m *manifold.Model, set *dataset.MotionSet, workers i
 		if err != nil {
 			return err
 		}
-		r.Denoise = append(r.Denoise, Noise{c.Name, metrics.JointRMS(m, spoilt, rows), metrics.JointRMS(m, clean, rows)})
+		r.Denoise = append(r.Denoise, Noise{c.Name, metrics.JointRMS(m.Layout, spoilt, rows), metrics.JointRMS(m.Layout, clean, rows)})
 		if rec.Speed < 0.5 { // recordings of standing and boxing are not compared with walks
 			continue
 		}

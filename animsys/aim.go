@@ -32,20 +32,14 @@ func (s *Aim) Initialize(w *arche.World) {
 func (s *Aim) Update(w *arche.World) {
 	for _, c := range s.crowds {
 		clear(c.aims.look)
-		clear(c.aims.reach)
-	}
-	for q := s.looks.Query(w); q.Next(); {
-		slot, look := q.Get()
-		for _, c := range s.crowds {
-			if c.Rows.Holds(q.Entity(), slot) {
+		for q := s.looks.Query(w); q.Next(); {
+			if slot, look := q.Get(); c.Rows.Holds(q.Entity(), slot) {
 				c.aims.look[slot.Row] = *look
 			}
 		}
-	}
-	for q := s.reaches.Query(w); q.Next(); {
-		slot, reach := q.Get()
-		for _, c := range s.crowds {
-			if c.Rows.Holds(q.Entity(), slot) {
+		clear(c.aims.reach)
+		for q := s.reaches.Query(w); q.Next(); {
+			if slot, reach := q.Get(); c.Rows.Holds(q.Entity(), slot) {
 				c.aims.reach[slot.Row] = *reach
 			}
 		}

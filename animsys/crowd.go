@@ -46,6 +46,7 @@ package animsys
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"mannequin/animsys/blend"
 	"mannequin/animsys/feature"
@@ -373,10 +374,7 @@ func (c *Crowd) Published() (last, now []m3.Xform) { return c.last, c.now }
 // keep their lengths.
 func (c *Crowd) Interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
 	n := c.Rows.Len() * c.joints
-	if cap(dst) < n {
-		dst = make([]m3.Xform, n)
-	}
-	dst = dst[:n]
+	dst = slices.Grow(dst[:0], n)[:n]
 	for o := 0; o < n; o += c.joints {
 		c.Skel.Interpolate(dst[o:o+c.joints], c.last[o:o+c.joints], c.now[o:o+c.joints], alpha)
 	}

@@ -2,6 +2,7 @@ package animsys
 
 import (
 	"fmt"
+	"slices"
 
 	"mannequin/animsys/blend"
 	"mannequin/ecs"
@@ -253,16 +254,12 @@ func (c *Crowd) ApplyLOD(a *LODPolicy, eye, ahead m3.Vec3, saving float32) {
 		to := at.Sub(eye)
 		dist := to.Len()
 		out := ahead != (m3.Vec3{}) && dist > a.Behind && to.Dot(ahead) < a.Sight*dist
-		now, tier := tierOf(c.rates[row].want), len(bounds)
+		now, tier := slices.Index(tiers[:], c.rates[row].want), len(bounds)
 		for i, bound := range bounds {
-			if a.bound(i) == 0 {
-				tier = i
-				break
-			}
 			if i >= now {
 				bound *= hold
 			}
-			if dist <= bound {
+			if a.bound(i) == 0 || dist <= bound {
 				tier = i
 				break
 			}
@@ -280,15 +277,3 @@ func (c *Crowd) ApplyLOD(a *LODPolicy, eye, ahead m3.Vec3, saving float32) {
 func (a *LODPolicy) bound(i int) float32 { return [...]float32{a.EveryTick, a.Every2, a.Every4}[i] }
 
 var tiers = [...]UpdateRate{EveryTick, Every2, Every4, Frozen}
-
-func tierOf(r UpdateRate) int {
-	switch r {
-	case EveryTick:
-		return 0
-	case Every2:
-		return 1
-	case Every4:
-		return 2
-	}
-	return 3
-}

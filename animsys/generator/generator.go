@@ -141,23 +141,28 @@ func (p *Poses) Put(row int, at feature.Place, contacts uint8) {
 	}
 }
 
-// Person returns the rig of people with the layout's contacts, on skeleton sk. nil
-// roles follow from its joint names.
-func Person(l *feature.Motion, sk *skel.Skeleton, roles *ik.Roles) (Rig, error) {
-	rig := Rig{Skel: sk, Ground: ik.DefaultHuman(), Late: true}
+// Human returns the rig of people on skeleton sk, without contacts. nil roles follow from its
+// joint names.
+func Human(sk *skel.Skeleton, roles *ik.Roles) (rig Rig, err error) {
+	rig = Rig{Skel: sk, Ground: ik.DefaultHuman(), Late: true}
 	if roles != nil {
 		rig.Roles = *roles
-	} else {
-		var err error
-		if rig.Roles, err = ik.HumanRoles(sk.Names); err != nil {
-			return Rig{}, err
-		}
+	} else if rig.Roles, err = ik.HumanRoles(sk.Names); err != nil {
+		return Rig{}, err
 	}
 	tree, err := ik.NewTree(sk.Parents)
 	if err != nil {
 		return Rig{}, err
 	}
-	if _, err := ik.NewRig(tree, rig.Roles); err != nil {
+	_, err = ik.NewRig(tree, rig.Roles)
+	return rig, err
+}
+
+// Person returns the rig of people with the layout's contacts, on skeleton sk. nil
+// roles follow from its joint names.
+func Person(l *feature.Motion, sk *skel.Skeleton, roles *ik.Roles) (Rig, error) {
+	rig, err := Human(sk, roles)
+	if err != nil {
 		return Rig{}, err
 	}
 	rig.Contacts = []uint8{}

@@ -147,7 +147,7 @@ func (l *Layout) check(k Keys, fps float32) error {
 	for i, p := range k.Path {
 		wrong := func(format string, args ...any) error { return &KeyError{true, i, fmt.Errorf(format, args...)} }
 		switch {
-		case math.IsNaN(p.Time) || math.IsInf(p.Time, 0) || !p.Place.Pos.Finite() || !m3.Finite(p.Place.Yaw):
+		case math.IsNaN(p.Time) || math.IsInf(p.Time, 0) || !p.Place.Finite():
 			return wrong("it is not finite")
 		case i > 0 && !(p.Time > k.Path[i-1].Time):
 			return wrong("at %g s, after one at %g s: want points in the order of time", p.Time, k.Path[i-1].Time)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
@@ -232,9 +233,4 @@ func (m *Inbetweener) correct(n int) error {
 	return nil
 }
 
-func grow[T any](v []T, n int) []T {
-	if cap(v) < n {
-		return make([]T, n)
-	}
-	return v[:n]
-}
+func grow[T any](v []T, n int) []T { return slices.Grow(v[:0], n)[:n] }

@@ -7,7 +7,6 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
-	"mannequin/engine/m3"
 )
 
 // recent is how many frames before the shown one the next windows need.
@@ -242,7 +241,7 @@ func (s *Stream) sound(seat int32, b *streamBody, r *rowState) bool {
 	})
 	s.pieces(seat, from, madeTo+1, func(i, k int) {
 		for _, p := range s.place[i:k] {
-			ok = ok && p.Pos.Finite() && m3.Finite(p.Yaw)
+			ok = ok && p.Finite()
 		}
 	})
 	s.pieces(seat, from, laidTo, func(i, k int) {

@@ -411,15 +411,7 @@ func (db *Database) legs() []int {
 			ends = append(ends, j)
 		}
 	}
-	slices.SortStableFunc(ends, func(a, b int) int {
-		switch {
-		case at[a].Y < at[b].Y:
-			return -1
-		case at[a].Y > at[b].Y:
-			return 1
-		}
-		return a - b
-	})
+	slices.SortStableFunc(ends, func(a, b int) int { return cmp.Compare(at[a].Y, at[b].Y) })
 	legs := []int{0}
 	for _, e := range ends[:min(2, len(ends))] {
 		for j := e; j > 0; j = int(sk.Parents[j]) {

@@ -10,17 +10,20 @@ import (
 	"mannequin/scenes/show"
 )
 
-// wearer splits a flag's value: FILE, dog=FILE or person=FILE.
-func wearer(flag, value string) (kind show.Wearer, file string, err error) {
+// openFor opens the file of a flag's value: FILE, dog=FILE or person=FILE.
+func openFor[T any](flag, value string, open func(file string) (T, error)) (kind show.Wearer, v T, err error) {
 	name, file, ok := strings.Cut(value, "=")
 	if !ok {
 		name, file = "", value
 	}
 	kind = show.Wearer(name)
 	if file == "" || ok && kind != show.Dogs && kind != show.Persons {
-		return "", "", command.Usagef("--%s %s: want FILE, dog=FILE or person=FILE", flag, value)
+		return "", v, command.Usagef("--%s %s: want FILE, dog=FILE or person=FILE", flag, value)
 	}
-	return kind, file, nil
+	if v, err = open(file); err != nil {
+		err = fmt.Errorf("--%s %w", flag, err)
+	}
+	return kind, v, err
 }
 
 // openSkins reads the skins and joint maps of the command line.
@@ -30,24 +33,16 @@ func openSkins(files, maps []string) ([]show.Skin, error) {
 	}
 	var skins []show.Skin
 	for _, value := range files {
-		kind, file, err := wearer("skin", value)
+		kind, s, err := openFor("skin", value, skin.Open)
 		if err != nil {
 			return nil, err
-		}
-		s, err := skin.Open(file)
-		if err != nil {
-			return nil, fmt.Errorf("--skin %w", err)
 		}
 		skins = append(skins, show.Skin{Skin: s, For: kind})
 	}
 	for _, value := range maps {
-		kind, file, err := wearer("skin-map", value)
+		kind, m, err := openFor("skin-map", value, skin.OpenMap)
 		if err != nil {
 			return nil, err
-		}
-		m, err := skin.OpenMap(file)
-		if err != nil {
-			return nil, fmt.Errorf("--skin-map %w", err)
 		}
 		found := false
 		for i := range skins {

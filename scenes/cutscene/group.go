@@ -120,10 +120,6 @@ func (g *group) openDogs(s *Scene, opt *Options, net *netruntime.Net) (*world.Po
 }
 
 func (g *group) openPeople(s *Scene, opt *Options, net *netruntime.Net) (*world.Population, error) {
-	model, err := manifold.NewModel(net)
-	if err != nil {
-		return nil, err
-	}
 	steps, err := opt.Net(opt.Footstep)
 	if err != nil {
 		return nil, err
@@ -132,14 +128,18 @@ func (g *group) openPeople(s *Scene, opt *Options, net *netruntime.Net) (*world.
 	if err != nil {
 		return nil, err
 	}
+	networks, err := manifold.NewNetworks(net, steps, locomotion)
+	if err != nil {
+		return nil, err
+	}
 	var people animsys.Options
 	windows := manifold.StreamOptions{Capacity: len(g.actors), Open: opt.Open, BF16: opt.BF16, Batch: len(g.actors)}
 	if slices.ContainsFunc(g.actors, func(a *actor) bool { return len(a.styles) > 0 }) {
-		if err := g.openStyles(opt, model, &people, &windows); err != nil {
+		if err := g.openStyles(opt, networks.Model, &people, &windows); err != nil {
 			return nil, err
 		}
 	}
-	stream, err := model.With(steps, locomotion).NewStream(windows)
+	stream, err := networks.NewStream(windows)
 	if err != nil {
 		return nil, err
 	}

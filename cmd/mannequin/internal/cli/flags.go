@@ -63,3 +63,20 @@ func Reports(c *cobra.Command, run func(cmd *cobra.Command, args []string) (Repo
 		return PrintReport(cmd.OutOrStdout(), r, asJSON)
 	}
 }
+
+// Group returns a command that only has commands below it.
+func Group(name, short string, below ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: name, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	c.AddCommand(below...)
+	return c
+}
+
+// Unused returns an error if one of the flags was given. why says why it is of no use.
+func Unused(cmd *cobra.Command, why string, flags ...string) error {
+	for _, name := range flags {
+		if cmd.Flags().Changed(name) {
+			return command.Usagef("--%s %s", name, why)
+		}
+	}
+	return nil
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"text/tabwriter"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -113,6 +114,16 @@ func printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
+}
+
+// List prints rows of a name and a value. Rows without a value are left out. Call end after the last.
+func List(w io.Writer) (row func(name, format string, args ...any), end func() error) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	return func(name, format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); text != "" {
+			fmt.Fprintf(t, "%s\t%s\n", Plain(name), Plain(text))
+		}
+	}, t.Flush
 }
 
 // Plain returns s without control characters, which would change the terminal. Line ends and tabs

@@ -6,9 +6,9 @@ import (
 	"io"
 	"math"
 	"strings"
-	"text/tabwriter"
 
 	"mannequin/animsys/skel"
+	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/offline/mocap"
 )
 
@@ -53,8 +53,7 @@ func MotionOf(file, kind string, b *mocap.Recording) *Motion {
 
 // Print writes the report as text.
 func (r *Motion) Print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row, end := cli.List(w)
 	row("file", "%s", r.File)
 	row("kind", "%s", r.Kind)
 	row("motion", "%d frames at %.6g per second = %.3f s", r.Frames, r.FPS, r.Seconds)
@@ -84,10 +83,8 @@ func (r *Motion) Print(w io.Writer) error {
 	for _, n := range r.Notes {
 		row("note", "%s", n)
 	}
-	if r.Written != "" {
-		row("written", "%s", r.Written)
-	}
-	return t.Flush()
+	row("written", "%s", r.Written)
+	return end()
 }
 
 func ellipsis(frames []int, total int) string {

@@ -6,9 +6,11 @@ import (
 	"os"
 	"strings"
 
+	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/internal/closest"
 	"mannequin/models/styles-free"
+	"mannequin/models/styles-gram"
 	"mannequin/netruntime"
 )
 
@@ -61,21 +63,34 @@ func ClassesOf(db *mar.Database) []StyleAction {
 	return out
 }
 
-// ShippedStyles are the embedded databases.
-var ShippedStyles = map[string]func() (*mar.Database, error){"styles-free": stylesfree.Open}
+// Names of the embedded styles.
+const (
+	ShippedStyles    = "styles-free" // a database
+	ShippedTransfers = "styles-gram" // of a crowd
+)
 
 // OpenStyles opens a shipped database of styles or a file.
 func OpenStyles(nameOrPath string) (*mar.Database, error) {
-	if open := ShippedStyles[nameOrPath]; open != nil {
-		return open()
+	return openStyles(nameOrPath, ShippedStyles, "database of styles", "style build", stylesfree.Open, mar.Open)
+}
+
+// OpenStyleSet opens the shipped styles of a crowd or a file of such styles.
+func OpenStyleSet(nameOrPath string) (*manifold.StyleSet, error) {
+	return openStyles(nameOrPath, ShippedTransfers, "file of styles of a crowd", "style transfer", stylesgram.Open, manifold.OpenStyleSet)
+}
+
+// openStyles opens the shipped styles, or a file that the command by writes.
+func openStyles[S any](nameOrPath, shipped, what, by string, embedded func() (S, error), open func(path string) (S, error)) (s S, err error) {
+	if nameOrPath == shipped {
+		return embedded()
 	}
 	if _, err := os.Stat(nameOrPath); err != nil && !strings.ContainsAny(nameOrPath, `/\.`) {
-		return nil, fmt.Errorf("no database of styles %q: want styles-free or a file of \"mannequin style build\"%s", nameOrPath, closest.Hint(nameOrPath, []string{"styles-free"}))
+		return s, fmt.Errorf("no %s %q: want %s or a file of \"mannequin %s\"%s", what, nameOrPath, shipped, by, closest.Hint(nameOrPath, []string{shipped}))
 	}
-	db, err := mar.Open(nameOrPath)
+	s, err = open(nameOrPath)
 	var other *netruntime.UnsupportedError
 	if errors.As(err, &other) && other.What == "architecture" {
-		return nil, fmt.Errorf("%s: a network (%s), not a database of styles: make one with \"mannequin style build\"", nameOrPath, other.Got)
+		err = fmt.Errorf("%s: a network (%s), not a %s: make one with \"mannequin %s\"", nameOrPath, other.Got, what, by)
 	}
-	return db, err
+	return s, err
 }

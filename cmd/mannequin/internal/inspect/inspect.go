@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -49,7 +48,7 @@ func inspectFile(file string) (cli.Report, error) {
 	if slices.Contains(models.Names(), file) {
 		return inspectModel(file)
 	}
-	if input.ShippedStyles[file] != nil {
+	if file == input.ShippedStyles {
 		return inspectStyles(file)
 	}
 	if file == input.ShippedTransfers {
@@ -57,7 +56,7 @@ func inspectFile(file string) (cli.Report, error) {
 	}
 	head, err := input.Head(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		names := append(append(models.Names(), slices.Sorted(maps.Keys(input.ShippedStyles))...), input.ShippedTransfers)
+		names := append(models.Names(), input.ShippedStyles, input.ShippedTransfers)
 		return nil, fmt.Errorf("%w, nor is it a shipped model, database or styles %q%s", err, names, closest.Hint(file, names))
 	}
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"mannequin/animsys/feature"
 	"mannequin/cmd/mannequin/internal/cli"
@@ -64,12 +63,7 @@ func rawJSON(s string) json.RawMessage {
 }
 
 func (r *modelReport) Print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) {
-		if s := fmt.Sprintf(format, args...); s != "" {
-			fmt.Fprintf(t, "%s\t%s\n", cli.Plain(name), cli.Plain(s))
-		}
-	}
+	row, end := cli.List(w)
 	row("file", "%s", r.File)
 	row("kind", "%s %s", r.Kind, r.Name)
 	sizes := ""
@@ -81,9 +75,7 @@ func (r *modelReport) Print(w io.Writer) error {
 	row("schema", "%s", schemaLine(r))
 	row("licence", "%s", cli.OrNone(r.Licence))
 	row("data", "%s", cli.OrNone(r.Data))
-	if r.Metrics != nil {
-		row("metrics", "%s", r.Metrics)
-	}
+	row("metrics", "%s", r.Metrics)
 	row("created by", "%s", r.CreatedBy)
 	for _, k := range slices.Sorted(maps.Keys(r.Extra)) {
 		v := r.Extra[k]
@@ -92,7 +84,7 @@ func (r *modelReport) Print(w io.Writer) error {
 		}
 		row(k, "%q", v)
 	}
-	if err := t.Flush(); err != nil {
+	if err := end(); err != nil {
 		return err
 	}
 	return printCard(w, r.Card)
@@ -116,9 +108,9 @@ func schemaLine(r *modelReport) string {
 
 // printCard prints a file's card, if it has one, below its report.
 func printCard(w io.Writer, card string) error {
-	if card == "" {
+	if card = strings.TrimSpace(card); card == "" {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", cli.Plain(strings.TrimSpace(card)))
+	_, err := fmt.Fprintf(w, "\n%s\n", cli.Plain(card))
 	return err
 }

@@ -1,12 +1,11 @@
 package inspect
 
 import (
-	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"mannequin/animsys/skin"
+	"mannequin/cmd/mannequin/internal/cli"
 )
 
 // skinReport is the report of inspect on a skinned mesh.
@@ -38,8 +37,7 @@ func inspectSkin(file string) (*skinReport, error) {
 }
 
 func (r *skinReport) Print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row, end := cli.List(w)
 	row("file", "%s", r.File)
 	row("kind", "%s", r.Kind)
 	row("mesh", "%d vertices, %d triangles", r.Vertices, r.Triangles)
@@ -48,5 +46,5 @@ func (r *skinReport) Print(w io.Writer) error {
 	for _, n := range r.Notes {
 		row("note", "%s", n)
 	}
-	return t.Flush()
+	return end()
 }

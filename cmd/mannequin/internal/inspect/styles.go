@@ -55,10 +55,7 @@ func describeStyles(file string, db *mar.Database) *databaseReport {
 
 // Print writes the report as text, without the table of the card, which it repeats.
 func (r *databaseReport) Print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(t, "%s\t%s\n", name, cli.Plain(fmt.Sprintf(format, args...)))
-	}
+	row, end := cli.List(w)
 	row("file", "%s", r.File)
 	row("kind", "%s %s", r.Kind, r.Name)
 	row("motion", "%d frames at %g per second = %.1f minutes, %d actions in %d styles", r.Frames, r.FPS, r.Minutes, len(r.Actions), len(r.Styles))
@@ -66,11 +63,11 @@ func (r *databaseReport) Print(w io.Writer) error {
 	row("columns", "%d: %s, …", len(r.Columns), strings.Join(r.Columns[:min(7, len(r.Columns))], ", "))
 	row("licence", "%s", cli.OrNone(r.Licence))
 	row("data", "%s", cli.OrNone(r.Data))
-	if err := t.Flush(); err != nil {
+	if err := end(); err != nil {
 		return err
 	}
 	fmt.Fprintln(w, "\ntakes, seconds, m/s:")
-	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "style\t")
 	for _, a := range r.Actions {
 		fmt.Fprintf(t, "%s\t", cli.Plain(a.Action))
@@ -90,10 +87,6 @@ func (r *databaseReport) Print(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if text, _, _ := strings.Cut(r.Card, "\n| action"); strings.TrimSpace(text) != "" {
-		if _, err := fmt.Fprintf(w, "\n%s\n", cli.Plain(strings.TrimSpace(text))); err != nil {
-			return err
-		}
-	}
-	return nil
+	text, _, _ := strings.Cut(r.Card, "\n| action")
+	return printCard(w, text)
 }

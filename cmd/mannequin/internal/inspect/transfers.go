@@ -1,10 +1,8 @@
 package inspect
 
 import (
-	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
@@ -33,14 +31,14 @@ func inspectTransfers(file string) (*TransfersReport, error) {
 
 // Print writes the report as text.
 func (r *TransfersReport) Print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range [][2]string{
-		{"file", r.File}, {"kind", r.Kind + " " + r.Name}, {"styles", strings.Join(r.Styles, ", ")},
-		{"of", fmt.Sprintf("the manifold %s, %d hidden values", r.Model, r.Units)}, {"licence", cli.OrNone(r.Licence)}, {"data", cli.OrNone(r.Data)},
-	} {
-		fmt.Fprintf(t, "%s\t%s\n", row[0], cli.Plain(row[1]))
-	}
-	if err := t.Flush(); err != nil {
+	row, end := cli.List(w)
+	row("file", "%s", r.File)
+	row("kind", "%s %s", r.Kind, r.Name)
+	row("styles", "%s", strings.Join(r.Styles, ", "))
+	row("of", "the manifold %s, %d hidden values", r.Model, r.Units)
+	row("licence", "%s", cli.OrNone(r.Licence))
+	row("data", "%s", cli.OrNone(r.Data))
+	if err := end(); err != nil {
 		return err
 	}
 	return printCard(w, r.Card)

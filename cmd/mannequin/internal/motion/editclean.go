@@ -28,11 +28,7 @@ func (o *editFlags) openCleaner(m *manifold.Model) (*cleaner, error) {
 	if o.denoise != "strnn" {
 		return c, nil
 	}
-	net, err := models.Open(o.strnn)
-	if err != nil {
-		return nil, fmt.Errorf("--strnn: %w", err)
-	}
-	s, err := strnn.NewModel(net)
+	s, err := models.OpenAs(o.strnn, strnn.NewModel)
 	if err != nil {
 		return nil, fmt.Errorf("--strnn: %w", err)
 	}

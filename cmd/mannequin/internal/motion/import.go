@@ -90,9 +90,9 @@ type importOptions struct {
 // check returns an error for flags that cannot be combined.
 func (o *importOptions) check(cmd *cobra.Command, args []string) error {
 	changed := cmd.Flags().Changed
-	for _, name := range []string{"asf", "amc-fps"} {
-		if changed(name) && !slices.ContainsFunc(args, input.IsAMC) {
-			return command.Usagef("--%s is for AMC files, and none is given", name)
+	if !slices.ContainsFunc(args, input.IsAMC) {
+		if err := cli.Unused(cmd, "is for AMC files, and none is given", "asf", "amc-fps"); err != nil {
+			return err
 		}
 	}
 	switch {

@@ -121,8 +121,7 @@ func retargetFile(file, out string, opt importOptions) (*retargetReport, error) 
 }
 
 func (r *retargetReport) Print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row, end := cli.List(w)
 	row("file", "%s", r.File)
 	profile := r.Profile
 	if r.Guessed != nil {
@@ -142,17 +141,13 @@ func (r *retargetReport) Print(w io.Writer) error {
 	row("ground", "y = %.3f m, the scaled source's %.3f m (lowest joints)", r.Ground, r.SourceGround)
 	row("mean error", "%.2f cm; copied angles alone %.2f cm", r.MeanCM, r.CopiedCM)
 	row("worst error", "%.2f cm: %s in frame %d", r.WorstCM, r.WorstJoint, r.WorstFrame)
-	if len(r.Missing) > 0 {
-		row("not there", "%s", strings.Join(r.Missing, ", "))
-	}
-	if r.Written != "" {
-		row("written", "%s", r.Written)
-	}
-	if err := t.Flush(); err != nil {
+	row("not there", "%s", strings.Join(r.Missing, ", "))
+	row("written", "%s", r.Written)
+	if err := end(); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
-	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "joint\tfrom\tmean cm\tworst cm\tframe\tpulled\t")
 	for _, j := range r.Joints {
 		fmt.Fprintf(t, "%s\t%s\t%.2f\t%.2f\t%d\t%.0f %%\t\n", j.Joint, j.Source, j.MeanCM, j.WorstCM, j.Frame, 100*j.Pull)
@@ -166,7 +161,7 @@ func suggestFile(w, notes io.Writer, file string, asJSON bool, opt importOptions
 	if err != nil {
 		return err
 	}
-	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	name := cli.Stem(filepath.Base(file))
 	if p := retarget.Detect(b.Clip.Skel); p != nil {
 		fmt.Fprintf(notes, "the built-in profile %s fits this file\n", p.Name)
 	}

@@ -110,10 +110,8 @@ func (o *stylizeFlags) check(cmd *cobra.Command) error {
 	if o.method == "mar" {
 		others, most = gramOnly, 1
 	}
-	for _, name := range others {
-		if cmd.Flags().Changed(name) {
-			return command.Usagef("--%s is not for --method %s", name, o.method)
-		}
+	if err := cli.Unused(cmd, "is not for --method "+o.method, others...); err != nil {
+		return err
 	}
 	if o.amount > most || o.amount == 0 && o.method == "gram" {
 		return command.Usagef("--amount is %v, want 0 to 1 with --method mar, above 0 with gram", o.amount)

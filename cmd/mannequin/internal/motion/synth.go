@@ -159,12 +159,7 @@ func (o *synthOptions) check(cmd *cobra.Command) error {
 			not = append(not, k)
 		}
 	}
-	for _, name := range not {
-		if cmd.Flags().Changed(name) {
-			return command.Usagef("--%s is not for --kind %s", name, o.kind)
-		}
-	}
-	return nil
+	return cli.Unused(cmd, "is not for --kind "+o.kind, not...)
 }
 
 // parseSpeeds reads a speed, or times and speeds, and returns the speed of a frame.

@@ -80,14 +80,15 @@ A CSV file needs a header line. Its first column is the x axis. Several files, e
 				return err
 			}
 			var clips []*skel.Clip
+			var names []string
 			for _, path := range args {
 				clip, err := open(path)
 				if err != nil {
 					return err
 				}
-				clips = append(clips, clip)
+				clips, names = append(clips, clip), append(names, cli.Stem(filepath.Base(path)))
 			}
-			if err := together(cmd.Context(), labels(args), clips, from, frames, out); err != nil {
+			if err := together(cmd.Context(), names, clips, from, frames, out); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: drawn from %s\n", out, strings.Join(args, ", "))

@@ -74,15 +74,6 @@ func around(c *skel.Clip, f int) m3.Vec3 {
 	return sum.Scale(1 / count)
 }
 
-// labels returns the files' names without folder and extension.
-func labels(paths []string) []string {
-	var out []string
-	for _, p := range paths {
-		out = append(out, strings.TrimSuffix(filepath.Base(p), filepath.Ext(p)))
-	}
-	return out
-}
-
 // mostTiles bounds the memory of a sheet.
 const mostTiles = 400
 

@@ -26,14 +26,7 @@ import (
 
 // New returns the command style.
 func New() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "style",
-		Short: "Make databases of styles for realtime transfer, and styles for crowds on a manifold",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	c.AddCommand(newStyleBuild(), newStyleTransfer())
-	return c
+	return cli.Group("style", "Make databases of styles for realtime transfer, and styles for crowds on a manifold", newStyleBuild(), newStyleTransfer())
 }
 
 // styleFlags are the flags of style build, and the folders that it reads.
@@ -113,16 +106,11 @@ func (o *styleFlags) check(cmd *cobra.Command) error {
 	if err := dataset.CheckPatterns(o.only); err != nil {
 		return command.Usagef("--only: %w", err)
 	}
-	only, why := []string{"minutes", "seed"}, "for --free"
+	only, why := []string{"minutes", "seed"}, "is for --free"
 	if o.free {
-		only, why = []string{"table", "only", "profile", "license", "fps"}, "for recordings, not for --free"
+		only, why = []string{"table", "only", "profile", "license", "fps"}, "is for recordings, not for --free"
 	}
-	for _, name := range only {
-		if cmd.Flags().Changed(name) {
-			return command.Usagef("--%s is %s", name, why)
-		}
-	}
-	return nil
+	return cli.Unused(cmd, why, only...)
 }
 
 // unknownLicense is the licence of recordings without a statement.

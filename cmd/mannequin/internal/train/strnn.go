@@ -31,26 +31,15 @@ Files, checkpoints and --resume are as in train mann.`,
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 1)
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		changed := cmd.Flags().Changed
 		if asPaper {
+			instead(cmd, map[string]any{
+				"encode": paper.Encode, "predict": paper.Predict, "units": paper.Units, "spatial": paper.Spatial, "filter": paper.Filter, "linear": paper.Linear,
+				"latent": paper.Latent, "chain": paper.Chain, "kl": paper.KL, "horizon": paper.Horizon, "epochs": paper.Epochs, "batch": paper.Batch,
+			})
 			given := r
 			r = paper
-			for name, take := range map[string]func(){
-				"encode": func() { r.Encode = given.Encode }, "predict": func() { r.Predict = given.Predict }, "units": func() { r.Units = given.Units },
-				"spatial": func() { r.Spatial = given.Spatial }, "filter": func() { r.Filter = given.Filter }, "horizon": func() { r.Horizon = given.Horizon },
-				"linear": func() { r.Linear = given.Linear }, "latent": func() { r.Latent = given.Latent }, "chain": func() { r.Chain = given.Chain }, "kl": func() { r.KL = given.KL },
-			} {
-				if changed(name) {
-					take()
-				}
-			}
-			r.Keep = given.Keep
-			if !changed("epochs") {
-				f.epochs = r.Epochs
-			}
-			if !changed("batch") {
-				f.batch = r.Batch
-			}
+			r.Encode, r.Predict, r.Units, r.Spatial, r.Filter, r.Linear = given.Encode, given.Predict, given.Units, given.Spatial, given.Filter, given.Linear
+			r.Latent, r.Chain, r.KL, r.Horizon, r.Keep = given.Latent, given.Chain, given.KL, given.Horizon, given.Keep
 		}
 		f.options = dataset.MotionOptions{Length: r.Frames(), Whole: true, Hop: 20}
 		return f.train(cmd, &r.Training, r.Run)

@@ -23,14 +23,8 @@ import (
 
 // New returns the command train.
 func New() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "train",
-		Short: "Train a network from motion capture",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	c.AddCommand(newTrainMANN(), newTrainManifold(), newTrainFootstep(), newTrainSynth(), newTrainKeypose(), newTrainSparse(), newTrainLatent(), newTrainNext(), newTrainSTRNN(), newTrainGuide(), newTrainRecurrent())
-	return c
+	return cli.Group("train", "Train a network from motion capture",
+		newTrainMANN(), newTrainManifold(), newTrainFootstep(), newTrainSynth(), newTrainKeypose(), newTrainSparse(), newTrainLatent(), newTrainNext(), newTrainSTRNN(), newTrainGuide(), newTrainRecurrent())
 }
 
 // trainFlags are the flags of all networks, and the folders that are read.
@@ -172,32 +166,32 @@ hidden units, 150 epochs, and a learning rate that falls in cycles to epochs 11,
 	return c
 }
 
-// asSized sets the flags of a network's size, if they were not given, to the size of the network to
-// start from.
-func asSized(cmd *cobra.Command, sizes map[string]string) {
-	for _, name := range []string{"experts", "hidden"} {
-		if size, ok := sizes[name]; ok && !cmd.Flags().Changed(name) {
-			if err := cmd.Flags().Set(name, size); err != nil {
-				panic(err) // a model's size is no number
-			}
+// instead sets flags that were not given to other values than their defaults.
+func instead(cmd *cobra.Command, values map[string]any) {
+	for name, value := range values {
+		if !cmd.Flags().Changed(name) {
+			cli.Must(cmd.Flags().Set(name, fmt.Sprint(value)))
 		}
 	}
 }
 
-// asPaper sets the flags that were not given to the paper's recipe.
+// asSized sets the size of the network to that of the network to start from.
+func asSized(cmd *cobra.Command, sizes map[string]string) {
+	for _, name := range []string{"experts", "hidden"} {
+		if size, ok := sizes[name]; ok {
+			instead(cmd, map[string]any{name: size})
+		}
+	}
+}
+
+// asPaper sets the paper's recipe.
 func asPaper(cmd *cobra.Command) {
-	flags, r := cmd.Flags(), recipes.PaperMANN()
-	for name, value := range map[string]any{
+	r := recipes.PaperMANN()
+	instead(cmd, map[string]any{
 		"hidden": r.Hidden, "keep": r.Keep, "ticks": r.Ticks, "change": r.Change, "skate": r.Skate, "bend": r.Bend, "recover": r.Recover,
 		"epochs": r.Epochs, "batch": r.Batch, "warm-up": r.WarmUp, "clip": r.ClipNorm, "rate": r.AdamW.Rate, "cycle": r.Schedule.First,
 		"walk": 1, "reverse": false, "phases": false,
-	} {
-		if !flags.Changed(name) {
-			if err := flags.Set(name, fmt.Sprint(value)); err != nil {
-				panic(err) // a value of this table does not fit its flag
-			}
-		}
-	}
+	})
 }
 
 // trainReport is the report as JSON.

@@ -125,12 +125,3 @@ func measureSparse(ctx context.Context, files []string, set string, held *datase
 	}
 	return out, nil
 }
-
-func printSparse(t *eval.Tables, of []Sparse) {
-	t.Section("Poses at even times alone (Lüdi 2016, sec. 4.1), on the joints of its frames",
-		"recordings\tposes every\tmethod\tclips\tjoints, from the body cm\tin the world cm\tat poses, from the body cm\tin the world cm\tdrift in 2 s cm\t°\tin 10 s cm\t°")
-	for _, v := range of {
-		t.Row("%s\t%g s\t%s\t%v\t%.2f\t%.1f\t%.2f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f",
-			v.Set, v.Every, v.Method, v.Clips, v.Body, v.World, v.Key, v.At, v.Drift2.Distance, v.Drift2.Turn, v.Drift10.Distance, v.Drift10.Turn)
-	}
-}

@@ -36,7 +36,6 @@ type synthReport struct {
 type synthOptions struct {
 	kind, path, targets, out string
 	profile                  *retarget.Profile
-	base, steps, locomotion  string
 	networks                 evalmanifold.Networks
 	punch, kick              string
 	seconds, facing          float64

@@ -82,7 +82,7 @@ var arrows = []arrow{
 	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "animsys/internal/linsolve", "ik", "engine/m3", "netruntime", "netruntime/grad", "internal/boundedfile", "gonum.org/v1/gonum/mat"},
 		"a system: leaves, the network, and the tape that edits through it"},
 	{"animsys/internal/linsolve", nil, "small systems of equations"},
-	{"animsys/internal/windows", []string{"animsys/generator", "netruntime"}, "when windows of motion start, and their worker"},
+	{"animsys/internal/windows", []string{"animsys/feature", "animsys/generator", "netruntime"}, "when windows of motion start, and their worker"},
 	{"animsys/latent", []string{"animsys/feature", "animsys/generator", "animsys/internal/linsolve", "animsys/internal/windows", "ik", "engine/m3", "netruntime", "gonum.org/..."}, "a system: leaves and the network"},
 	{"animsys/strnn", []string{"animsys/feature", "animsys/generator", "animsys/internal/linsolve", "animsys/internal/windows", "ik", "engine/m3", "netruntime", "netruntime/grad", "netruntime/vec"},
 		"a system: leaves, the network, and the tape that tunes it"},

@@ -1,6 +1,7 @@
 package animsys
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -223,9 +224,7 @@ const (
 
 // suit takes what the legs were measured to do.
 func (p *pace) suit(legs []stride) {
-	if p.often == 0 {
-		p.often = 1
-	}
+	p.often = cmp.Or(p.often, 1)
 	var way, own float32
 	for i := range legs {
 		way, own = way+legs[i].way, own+legs[i].own

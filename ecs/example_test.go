@@ -51,8 +51,7 @@ func walkers(crowd *animsys.Crowd) (one, other arche.Entity) {
 	return get(animsys.SpawnWith(crowd, m3.V(0, 0, 5), 0, walk)), get(animsys.SpawnWith(crowd, m3.V(0, 0, 5), 0, walk))
 }
 
-// When an entity leaves, the last row's entity takes its row over. The caller moves the data
-// along.
+// When an entity leaves, the last row's entity takes its row over. The caller moves the data along.
 func ExampleRows() {
 	world := arche.NewWorld()
 	rows := ecs.NewRows(&world, 3)

@@ -42,8 +42,7 @@ func NewSchedule(w *ecs.World, dt float32, systems ...System) (*Schedule, error)
 	return s, s.fault.Err
 }
 
-// Step runs one tick. Once a system has left an error, Step returns it and runs no more
-// systems.
+// Step runs one tick. Once a system has left an error, Step returns it and runs no more systems.
 func (s *Schedule) Step() error {
 	for i, sys := range s.systems {
 		if s.fault.Err != nil {

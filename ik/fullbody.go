@@ -47,9 +47,7 @@ type FullBody struct {
 
 // DefaultFullBody returns a job with the settings for people. The skeleton, the joints and the
 // buffers are for the caller to fill.
-func DefaultFullBody() FullBody {
-	return FullBody{Iterations: 10, Tolerance: 1e-4, Damping: 1e-3}
-}
+func DefaultFullBody() FullBody { return FullBody{Iterations: 10, Tolerance: 1e-4, Damping: 1e-3} }
 
 // Validate reports the first field that makes the job unusable.
 func (b *FullBody) Validate() error {

@@ -69,8 +69,8 @@ const (
 	Slower // one step down
 )
 
-// Speed returns the speed that g asks for, out of speeds, which ascend and have one for each gait. now is
-// the present speed.
+// Speed returns the speed that g asks for, out of speeds, which ascend and have one for each gait.
+// now is the present speed.
 func (g Gait) Speed(speeds []float32, now float32) float32 {
 	switch {
 	case g == Faster:
@@ -181,8 +181,7 @@ type Lasting interface {
 	Seconds() float64
 }
 
-// Saver is a scene that uses Input.Watched and Input.Saving: its distant agents update less
-// often.
+// Saver is a scene that uses Input.Watched and Input.Saving: its distant agents update less often.
 type Saver interface{ Saves() }
 
 // Exporter is a scene whose player can export its motion.

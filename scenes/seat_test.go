@@ -22,7 +22,8 @@ func TestSeat(t *testing.T) {
 	if a, b, c := Overlook(1).Distance, Overlook(100).Distance, Overlook(4096).Distance; !(a < b && b < c && c <= 24) {
 		t.Errorf("%g, %g, %g m from more and more", a, b, c)
 	}
-	// At head height, 0.8 m above the hips, the line of sight passes closer to the focus than the next person.
+	// At head height, 0.8 m above the hips, the line of sight passes closer to the focus than the
+	// next person.
 	const head, next = 0.8, 2.0
 	for n, over := range map[int]bool{1: false, 60: true, 4096: true} {
 		eye, _ := Behind(n).View(focus, 0)

@@ -85,6 +85,4 @@ func (g *Goal) Finite() bool { return g.Move.Finite() && m3.Finite(g.Turn) && m3
 
 // Steer returns the Turn that brings a character from heading yaw to the heading want, both in
 // radians as m3.YawOf measures them: within a second if MaxTurn allows.
-func Steer(yaw, want float32) float32 {
-	return m3.Clamp(m3.WrapAngle(want-yaw)/MaxTurn, -1, 1)
-}
+func Steer(yaw, want float32) float32 { return m3.Clamp(m3.WrapAngle(want-yaw)/MaxTurn, -1, 1) }

@@ -127,9 +127,7 @@ func (p *Path) wrap(s float32) float32 {
 }
 
 // Nearest returns the arc length of the point nearest to q on the ground, and its distance, m.
-func (p *Path) Nearest(q m3.Vec3) (s, dist float32) {
-	return p.nearest(q, 0, len(p.arc)-1)
-}
+func (p *Path) Nearest(q m3.Vec3) (s, dist float32) { return p.nearest(q, 0, len(p.arc)-1) }
 
 // NearestFrom is Nearest on the stretch from back metres before to ahead metres after the arc
 // length from. It keeps a follower on its branch if the path crosses itself or doubles back.

@@ -24,6 +24,9 @@ type Place struct {
 	Yaw float32 // rad
 }
 
+// Finite reports whether p has no NaN and nothing infinite.
+func (p Place) Finite() bool { return p.Pos.Finite() && m3.Finite(p.Yaw) }
+
 // Advance returns the place dt seconds after p with the motion body, (MotionLen). Yaw never wraps.
 func (p Place) Advance(body []float32, dt float32) Place {
 	way := m3.YawQuat(p.Yaw).Rotate(m3.V(body[MotionX], 0, body[MotionZ]).Scale(dt))

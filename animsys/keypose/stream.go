@@ -38,13 +38,11 @@ const Latency = float64(cycle) / tickRate
 // An agent's motion has the same bits for any number of workers, and alone or in a crowd, except
 // for the tick at which its first window starts.
 type Stream struct {
-	parts  []Performance // (people)
-	frozen []bool        // (people) agents that do not move
+	parts []Performance // (people)
 
 	model   *Model
 	session netruntime.Session
 	pool    *netruntime.Pool
-	rows    int
 	body    []performing
 	shown   shown
 	lost    int
@@ -116,14 +114,14 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	if open == nil {
 		open = (*netruntime.Net).NewSession
 	}
-	sched, err := windows.New(o.Capacity, cycle, o.Every, o.From)
+	sched, err := windows.New("keypose", o.Capacity, cycle, o.Every, o.From)
 	if err != nil {
-		return nil, fmt.Errorf("keypose: a stream: %w", err)
+		return nil, err
 	}
 	l := m.Layout
 	batch := sched.Most()
 	n := o.Capacity * kept
-	s := &Stream{parts: make([]Performance, o.Capacity), frozen: make([]bool, o.Capacity), sched: sched, model: m, body: make([]performing, o.Capacity),
+	s := &Stream{parts: make([]Performance, o.Capacity), sched: sched, model: m, body: make([]performing, o.Capacity),
 		shown: shown{len(l.Joints), make([]feature.Place, n), make([]float32, n), make([]m3.Quat, n*len(l.Joints)), make([]uint8, n)}}
 	workers := min(o.Workers, batch)
 	if err := s.making.init(l, batch, workers); err != nil {
@@ -153,8 +151,8 @@ func (s *Stream) Close() error {
 	return s.session.Close()
 }
 
-// Capacity returns the largest number of people.
-func (s *Stream) Capacity() int { return len(s.body) }
+// Capacity returns the maximum number of agents.
+func (s *Stream) Capacity() int { return s.sched.Capacity }
 
 // Controls returns the Performance of each row, (capacity), to change before Generate.
 func (s *Stream) Controls() []Performance { return s.parts }
@@ -180,7 +178,7 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 func (s *Stream) Model() *Model { return s.model }
 
 // Agents returns the number of agents.
-func (s *Stream) Agents() int { return s.rows }
+func (s *Stream) Agents() int { return s.sched.Rows }
 
 // Discarded returns the number of windows with unusable values. Their agents played the
 // interpolation instead.
@@ -193,22 +191,19 @@ func (s *Stream) Add(at feature.Place, control *Performance) (row int, err error
 	if control != nil {
 		p = *control
 	}
+	if err := s.sched.Room(at); err != nil {
+		return 0, err
+	}
 	switch {
-	case !at.Pos.Finite() || !m3.Finite(at.Yaw):
-		return 0, fmt.Errorf("keypose: no agent can stand at %+v", at)
 	case p.Loop == nil:
 		return 0, errors.New("keypose: a performance without a loop")
 	case !p.Loop.fits(s.model.Layout):
 		return 0, fmt.Errorf("keypose: a loop of another skeleton than that of model %q", s.model.Net.Meta().Name)
 	case !(p.Start >= 0 && p.Start <= 1e6):
 		return 0, fmt.Errorf("keypose: a performance begins at %g s: want 0 to a million", p.Start)
-	case s.rows == len(s.body):
-		return 0, fmt.Errorf("keypose: all %d places of the stream are taken", s.rows)
 	}
-	row = s.rows
-	s.rows++
-	s.sched.Add(row)
-	s.parts[row], s.frozen[row] = p, false
+	row = s.sched.Add()
+	s.parts[row], s.sched.Frozen[row] = p, false
 	s.body[row] = performing{progress: progress{part: Performance{Loop: p.Loop}}}
 	s.body[row].take(p)
 	s.Place(row, at)
@@ -229,24 +224,19 @@ func (s *Stream) Save(st *generator.State, row int) {
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (s *Stream) Restore(st *generator.State) (row int, err error) {
-	if row = s.rows; row == len(s.body) {
-		return 0, fmt.Errorf("keypose: all %d rows of the stream are taken", row)
+	if err := s.sched.Room(feature.Place{}); err != nil {
+		return 0, err
 	}
+	row = s.sched.Rows
 	s.visit(st, row)
-	if err := st.Err(); err == nil {
-		if err := s.check(row); err != nil {
-			st.Fail(err)
-		}
+	if st.Err() == nil {
+		st.Fail(s.check(row))
 	}
-	scheduled := s.sched.Restore(st, row)
-	if err := st.Err(); err != nil {
-		return 0, fmt.Errorf("keypose: %w", err)
-	}
-	s.rows++
+	scheduled, err := s.sched.Restore(st)
 	if b := &s.body[row]; !scheduled { // the window that was requested is not made
 		b.progress = b.before
 	}
-	return row, nil
+	return row, err
 }
 
 // visit writes or reads the state of a row, except its schedule.
@@ -254,7 +244,7 @@ func (s *Stream) visit(st *generator.State, row int) {
 	b, n := &s.body[row], s.shown.joints
 	st.Kind("keypose", n, kept)
 	s.parts[row].visit(st)
-	st.Bool(&s.frozen[row])
+	st.Bool(&s.sched.Frozen[row])
 	generator.Value(st, &b.spot)
 	b.progress.visit(st)
 	b.before.visit(st)
@@ -306,9 +296,9 @@ func (s *Stream) check(row int) error {
 	if b.part.Loop == nil || !(b.part.Speed >= MinPlaybackSpeed && b.part.Speed <= MaxPlaybackSpeed) {
 		return errors.New("the state has no loop, or a speed out of range")
 	}
-	ok := b.spot.Pos.Finite() && m3.Finite(b.spot.Yaw) && feature.Finite(s.shown.height[row*kept:][:kept])
+	ok := b.spot.Finite() && feature.Finite(s.shown.height[row*kept:][:kept])
 	for _, p := range s.shown.place[row*kept:][:kept] {
-		ok = ok && p.Pos.Finite() && m3.Finite(p.Yaw)
+		ok = ok && p.Finite()
 	}
 	for _, q := range s.shown.rot[row*kept*n:][:kept*n] {
 		ok = ok && q.Finite()
@@ -321,13 +311,10 @@ func (s *Stream) check(row int) error {
 
 // Remove takes a row out. The last row becomes this one.
 func (s *Stream) Remove(row int) {
-	s.rows--
-	s.sched.Remove(row, s.rows)
-	if last := s.rows; row != last {
-		s.parts[row], s.body[row], s.frozen[row] = s.parts[last], s.body[last], s.frozen[last]
-		s.shown.copy(row, last)
-	}
-	s.parts[s.rows], s.body[s.rows] = Performance{}, performing{}
+	last := s.sched.Remove(row)
+	s.parts[row], s.body[row] = s.parts[last], s.body[last]
+	s.shown.copy(row, last)
+	s.parts[last], s.body[last] = Performance{}, performing{}
 }
 
 // copy copies the frames of row of to row.

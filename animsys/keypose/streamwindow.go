@@ -2,7 +2,6 @@ package keypose
 
 import (
 	"errors"
-	"fmt"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/internal/windows"
@@ -61,13 +60,7 @@ func (t *making) init(l *Layout, batch, workers int) error {
 // Generate starts the windows that are due and requests those that are due next. If the network
 // failed it returns the error, and their agents play the interpolation. So do agents that were
 // frozen, or not there yet, when theirs should have been requested.
-func (s *Stream) Generate(frozen []bool) error {
-	copy(s.frozen, frozen)
-	if err := s.sched.Step(s.frozen[:s.rows]); err != nil {
-		return fmt.Errorf("keypose: a stream: %w", err)
-	}
-	return nil
-}
+func (s *Stream) Generate(frozen []bool) error { return s.sched.Step(frozen) }
 
 // commit starts the windows that are made, and interpolates those that are not.
 func (s *Stream) commit(failed error) (err error) {

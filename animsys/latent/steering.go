@@ -54,7 +54,7 @@ func (m *Model) NewSteering(next *netruntime.Net, workers int) (*Steering, error
 		for r := range before {
 			before[r] = stream.Root(r)
 		}
-		if err := stream.Generate(stream.frozen); err != nil {
+		if err := stream.Generate(nil); err != nil {
 			return nil, err
 		}
 		stream.advance(0, people)

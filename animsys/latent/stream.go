@@ -22,13 +22,11 @@ import (
 // clip starts.
 type Stream struct {
 	sliders []Sliders // (people)
-	frozen  []bool    // (people) agents that do not move
 	model   *Model
 	coder   *Coder
 	next    *NextClip
 	steered uint32
 
-	rows  int
 	body  []walking // (people)
 	clips []float32 // (people, Frames, columns) current clips
 	now   []float32 // (people, values) components of the current clips
@@ -80,14 +78,14 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 	if m.Skel.Len() > maxJoints || len(m.Layout.Joints) > maxJoints || len(m.Layout.Contacts) > 8 {
 		return nil, fmt.Errorf("latent: a stream of people of %d joints and %d contacts: at most %d and 8", m.Skel.Len(), len(m.Layout.Contacts), maxJoints)
 	}
-	sched, err := windows.New(o.Capacity, hop, o.Every, o.From)
+	sched, err := windows.New("latent", o.Capacity, hop, o.Every, o.From)
 	if err != nil {
-		return nil, fmt.Errorf("latent: a stream: %w", err)
+		return nil, err
 	}
 	batch := sched.Most()
 	cols := m.Layout.Columns()
 	s := &Stream{
-		sliders: make([]Sliders, o.Capacity), frozen: make([]bool, o.Capacity), model: m,
+		sliders: make([]Sliders, o.Capacity), model: m,
 		body: make([]walking, o.Capacity), clips: make([]float32, o.Capacity*Frames*cols), now: make([]float32, o.Capacity*m.Values),
 		sched: sched, fit: make([]bool, batch), asked: make([]Sliders, batch), made: make([]float32, batch*Frames*cols),
 		was: make([]float32, batch*m.Values), is: make([]float32, batch*m.Values), z: make([]float32, batch*m.Values),
@@ -130,8 +128,8 @@ func (s *Stream) Close() error {
 	return errors.Join(s.next.Close(), s.coder.Close())
 }
 
-// Capacity returns the largest number of people.
-func (s *Stream) Capacity() int { return len(s.body) }
+// Capacity returns the maximum number of agents.
+func (s *Stream) Capacity() int { return s.sched.Capacity }
 
 // Controls returns the sliders of each row, (capacity), to change before Generate.
 func (s *Stream) Controls() []Sliders { return s.sliders }
@@ -145,7 +143,7 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 func (s *Stream) Model() *Model { return s.model }
 
 // Agents returns the number of agents.
-func (s *Stream) Agents() int { return s.rows }
+func (s *Stream) Agents() int { return s.sched.Rows }
 
 // Discarded returns the number of clips with values that were not finite. Their agents played a
 // mean clip instead.
@@ -154,17 +152,13 @@ func (s *Stream) Discarded() int { return s.lost }
 // Add puts an agent at a place and returns its row, the last. It walks as people do on average until
 // its first window.
 func (s *Stream) Add(at feature.Place, control *Sliders) (row int, err error) {
-	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
-		return 0, fmt.Errorf("latent: no agent can walk at %+v", at)
+	if err := s.sched.Room(at); err != nil {
+		return 0, err
 	}
-	if row = s.rows; row == len(s.body) {
-		return 0, fmt.Errorf("latent: all %d rows of the stream are taken", row)
-	}
-	s.rows++
-	s.sched.Add(row)
+	row = s.sched.Add()
 	s.body[row] = walking{}
 	s.Place(row, at)
-	s.sliders[row], s.frozen[row] = Sliders{Controlled: s.steered}, false
+	s.sliders[row], s.sched.Frozen[row] = Sliders{Controlled: s.steered}, false
 	if control != nil {
 		s.sliders[row] = *control
 	}
@@ -192,20 +186,18 @@ func (s *Stream) Save(st *generator.State, row int) {
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (s *Stream) Restore(st *generator.State) (row int, err error) {
-	if row = s.rows; row == len(s.body) {
-		return 0, fmt.Errorf("latent: all %d rows of the stream are taken", row)
+	if err := s.sched.Room(feature.Place{}); err != nil {
+		return 0, err
 	}
+	row = s.sched.Rows
 	s.visit(st, row)
-	if b := &s.body[row]; !feature.Finite(s.clip(row)) || !feature.Finite(s.components(row)) || !b.place.Pos.Finite() || !m3.Finite(b.place.Yaw) {
+	b := &s.body[row]
+	if !feature.Finite(s.clip(row)) || !feature.Finite(s.components(row)) || !b.place.Finite() {
 		st.Fail(errors.New("the state is not finite"))
 	}
-	scheduled := s.sched.Restore(st, row)
-	if err := st.Err(); err != nil {
-		return 0, fmt.Errorf("latent: %w", err)
-	}
-	s.rows++
-	s.body[row].restarted = s.body[row].restarted || !scheduled
-	return row, nil
+	scheduled, err := s.sched.Restore(st)
+	b.restarted = b.restarted || !scheduled
+	return row, err
 }
 
 // visit writes or reads the state of a row, except its schedule.
@@ -216,20 +208,17 @@ func (s *Stream) visit(st *generator.State, row int) {
 	generator.Value(st, &b.asked)
 	generator.Value(st, &b.place)
 	st.Bool(&b.restarted)
-	st.Bool(&s.frozen[row])
+	st.Bool(&s.sched.Frozen[row])
 	generator.Values(st, s.clip(row))
 	generator.Values(st, s.components(row))
 }
 
 // Remove takes a row out. The last row becomes this one.
 func (s *Stream) Remove(row int) {
-	s.rows--
-	s.sched.Remove(row, s.rows)
-	if last := s.rows; row != last {
-		s.body[row], s.sliders[row], s.frozen[row] = s.body[last], s.sliders[last], s.frozen[last]
-		copy(s.clip(row), s.clip(last))
-		copy(s.components(row), s.components(last))
-	}
+	last := s.sched.Remove(row)
+	s.body[row], s.sliders[row] = s.body[last], s.sliders[last]
+	copy(s.clip(row), s.clip(last))
+	copy(s.components(row), s.components(last))
 }
 
 func (s *Stream) clip(row int) []float32 {
@@ -245,13 +234,7 @@ func (s *Stream) components(row int) []float32 {
 // Generate starts the clips that are due and requests those that are due next. If making them
 // failed it returns the error, and their agents replay their clip. So do agents that were frozen,
 // or not there yet, when theirs should have been requested.
-func (s *Stream) Generate(frozen []bool) error {
-	copy(s.frozen, frozen)
-	if err := s.sched.Step(s.frozen[:s.rows]); err != nil {
-		return fmt.Errorf("latent: a stream: %w", err)
-	}
-	return nil
-}
+func (s *Stream) Generate(frozen []bool) error { return s.sched.Step(frozen) }
 
 // commit starts the clips that are due.
 func (s *Stream) commit(err error) error {
@@ -336,7 +319,7 @@ func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 func (s *Stream) advance(r0, r1 int) {
 	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
 	for r := r0; r < r1; r++ {
-		if s.frozen[r] {
+		if s.sched.Frozen[r] {
 			continue
 		}
 		b := &s.body[r]

@@ -8,7 +8,6 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
-	"mannequin/engine/m3"
 	"mannequin/netruntime"
 )
 
@@ -105,18 +104,10 @@ const blend = 30
 const join = 30
 
 func (o *StreamOptions) fill() error {
-	if o.Window == 0 {
-		o.Window = 240
-	}
-	if o.Latency == 0 {
-		o.Latency = 24
-	}
-	if o.Every == 0 {
-		o.Every = 8
-	}
-	if o.Workers == 0 { // the tick has the others
-		o.Workers = max(1, generator.Workers(0, o.Capacity)-1)
-	}
+	o.Window = cmp.Or(o.Window, 240)
+	o.Latency = cmp.Or(o.Latency, 24)
+	o.Every = cmp.Or(o.Every, 8)
+	o.Workers = cmp.Or(o.Workers, max(1, generator.Workers(0, o.Capacity)-1)) // the tick has the others
 	switch {
 	case o.Capacity < 1 || o.Workers < 1:
 		return fmt.Errorf("manifold: a stream of %d people on %d workers: want at least one", o.Capacity, o.Workers)
@@ -195,7 +186,7 @@ func (s *Stream) Discarded() int { return s.lost }
 // Add puts an agent at a place and returns its row, the last. It stands there until the first window
 // of its curve starts.
 func (s *Stream) Add(at feature.Place, control *Curve) (row int, err error) {
-	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
+	if !at.Finite() {
 		return 0, fmt.Errorf("manifold: no agent can stand at %+v", at)
 	}
 	if row = s.rows; row == s.opt.Capacity {

@@ -1,6 +1,7 @@
 package manifold
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -175,9 +176,7 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 func (s *Stream) curve(row int) Curve {
 	c := s.curves[row]
 	if often := s.cadences[row]; often != 0 {
-		if c.Gait.Cadence == 0 {
-			c.Gait.Cadence = 1
-		}
+		c.Gait.Cadence = cmp.Or(c.Gait.Cadence, 1)
 		c.Gait.Cadence *= often
 	}
 	return c.clamped()

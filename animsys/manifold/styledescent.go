@@ -240,9 +240,7 @@ func (s *GramOptimizer) lineSearch(_, b int) {
 }
 
 // evalPoly returns the value of a polynomial at t.
-func evalPoly(p [5]float64, t float64) float64 {
-	return p[0] + t*(p[1]+t*(p[2]+t*(p[3]+t*p[4])))
-}
+func evalPoly(p [5]float64, t float64) float64 { return p[0] + t*(p[1]+t*(p[2]+t*(p[3]+t*p[4]))) }
 
 // lineMinimum returns a minimum at t > 0 of a polynomial that falls at 0 and rises for large t. It
 // bisects the sign of the slope.

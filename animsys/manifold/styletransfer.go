@@ -1,6 +1,7 @@
 package manifold
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -67,9 +68,7 @@ func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransfe
 		return nil, StyleReport{}, err
 	}
 	defer s.Close()
-	if o.Iterations == 0 {
-		o.Iterations = 4 * StyleIterations
-	}
+	o.Iterations = cmp.Or(o.Iterations, 4*StyleIterations)
 	job := &StyleJob{Batch: 1, Length: frames, Rows: append([]float32(nil), content...), Styles: []*Style{style},
 		Start: FromContent, Hidden: make([]float32, frames/2*m.Units), Iterations: o.Iterations, Edit: DefaultIterations}
 	stopped := false

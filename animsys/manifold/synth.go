@@ -65,9 +65,7 @@ func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
 func padded(frames int) int { return (frames + 2*context + 1) &^ 1 }
 
 // Close stops its workers.
-func (l *Locomotion) Close() error {
-	return errors.Join(l.Walker.Close(), l.Editor.Close())
-}
+func (l *Locomotion) Close() error { return errors.Join(l.Walker.Close(), l.Editor.Close()) }
 
 // LocomotionClip is motion along a trajectory.
 type LocomotionClip struct {

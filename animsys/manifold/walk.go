@@ -1,6 +1,7 @@
 package manifold
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -182,9 +183,7 @@ func (w *Walker) writeContacts(job *Walk, b int) {
 	if len(job.Gaits) > 0 {
 		g = job.Gaits[b]
 	}
-	if g.Cadence == 0 {
-		g.Cadence = 1
-	}
+	g.Cadence = cmp.Or(g.Cadence, 1)
 	phase := 0.0
 	if len(job.Phase) > 0 {
 		phase = float64(job.Phase[b])

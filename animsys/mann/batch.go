@@ -45,9 +45,7 @@ func (a vec2) unit(fallback vec2) vec2 {
 type frame struct{ pos, fwd vec2 }
 
 // in returns the local coordinates of the world vector v.
-func (f frame) in(v vec2) vec2 {
-	return vec2{v.X*f.fwd.Z - v.Z*f.fwd.X, v.X*f.fwd.X + v.Z*f.fwd.Z}
-}
+func (f frame) in(v vec2) vec2 { return vec2{v.X*f.fwd.Z - v.Z*f.fwd.X, v.X*f.fwd.X + v.Z*f.fwd.Z} }
 
 // out returns the world vector with the local coordinates v.
 func (f frame) out(v vec2) vec2 {
@@ -63,9 +61,7 @@ func (f frame) angleTo(d vec2) float32 {
 
 // rotate returns v turned counter-clockwise, seen from above, by the angle with
 // the given sine and cosine.
-func (a vec2) rotate(sin, cos float32) vec2 {
-	return vec2{a.X*cos + a.Z*sin, a.Z*cos - a.X*sin}
-}
+func (a vec2) rotate(sin, cos float32) vec2 { return vec2{a.X*cos + a.Z*sin, a.Z*cos - a.X*sin} }
 
 // turned returns a turned counter-clockwise by angle radians.
 func (a vec2) turned(angle float32) vec2 {

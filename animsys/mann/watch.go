@@ -157,6 +157,4 @@ func (b *Batch) restore(row int, root frame, sound bool) {
 }
 
 // near reports whether f is at a place that float32 resolves.
-func (f frame) near() bool {
-	return m3.Abs(f.pos.X) < Farthest && m3.Abs(f.pos.Z) < Farthest
-}
+func (f frame) near() bool { return m3.Abs(f.pos.X) < Farthest && m3.Abs(f.pos.Z) < Farthest }

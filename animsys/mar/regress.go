@@ -1,6 +1,7 @@
 package mar
 
 import (
+	"cmp"
 	"math"
 
 	"mannequin/engine/m3"
@@ -23,29 +24,13 @@ type Options struct {
 const leastRidge = 1e-3
 
 func (o Options) withDefaults() Options {
-	if o.Neighbours == 0 {
-		o.Neighbours = 40
-	}
-	if o.Focus == 0 {
-		o.Focus = 1
-	}
-	if o.Ridge == 0 {
-		o.Ridge = 0.1
-	}
-	if o.Width == 0 {
-		o.Width = 0.7
-	}
-	if o.Confidence == 0 {
-		o.Confidence = 2
-	}
-	if o.Keep == 0 {
-		o.Keep = 0.7
-	}
-	if o.Switch == 0 {
-		o.Switch = 0.1
-	}
-	o.Keep = max(o.Keep, 0)
-	o.Ridge = max(o.Ridge, leastRidge)
+	o.Neighbours = cmp.Or(o.Neighbours, 40)
+	o.Focus = cmp.Or(o.Focus, 1)
+	o.Ridge = max(cmp.Or(o.Ridge, 0.1), leastRidge)
+	o.Width = cmp.Or(o.Width, 0.7)
+	o.Confidence = cmp.Or(o.Confidence, 2)
+	o.Keep = max(cmp.Or(o.Keep, 0.7), 0)
+	o.Switch = cmp.Or(o.Switch, 0.1)
 	return o
 }
 

@@ -140,6 +140,12 @@ func (c *Clip) Model(dst []m3.Xform, f int) {
 // Seconds returns the clip's duration: the time from the first frame to the end of the last.
 func (c *Clip) Seconds() float64 { return float64(c.Frames) / c.FPS }
 
+// Section returns frames first to end−1. They share the clip's memory.
+func (c *Clip) Section(first, end int) *Clip {
+	n := c.Skel.Len()
+	return &Clip{Skel: c.Skel, FPS: c.FPS, Frames: end - first, Pos: c.Pos[first*n : end*n], Rot: c.Rot[first*n : end*n]}
+}
+
 // Scaled returns a copy with every length multiplied by k (0.01 turns centimetres into metres).
 func (c *Clip) Scaled(k float32) *Clip {
 	s := *c.Skel

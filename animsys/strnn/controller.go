@@ -1,6 +1,7 @@
 package strnn
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -66,9 +67,7 @@ type ControllerOptions struct {
 
 // NewController returns a controller. It fails for a model without latent values.
 func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
-	if o.Samples == 0 {
-		o.Samples = 8
-	}
+	o.Samples = cmp.Or(o.Samples, 8)
 	if o.Batch < 1 || o.Samples < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("strnn: a controller of %d motions with %d samples on %d workers: want at least one of each",
 			o.Batch, o.Samples, o.Workers)

@@ -1,6 +1,7 @@
 package strnn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -47,9 +48,7 @@ const maxFactor = 16
 
 // NewDenoiser returns a denoiser.
 func (m *Model) NewDenoiser(o DenoiserOptions) (*Denoiser, error) {
-	if o.FPS == 0 {
-		o.FPS = Rate
-	}
+	o.FPS = cmp.Or(o.FPS, Rate)
 	if o.Batch < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("strnn: %d windows at a time on %d workers: want at least one of each", o.Batch, o.Workers)
 	}

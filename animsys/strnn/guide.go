@@ -47,9 +47,7 @@ var guidePast = [...]int{3, 8}
 const guideMost = 3
 
 // GuideInputs returns the number of inputs of a guide for a layout.
-func GuideInputs(l *feature.Motion) int {
-	return l.Columns() + len(guidePast)*l.Body() + 2*3 + 2*2
-}
+func GuideInputs(l *feature.Motion) int { return l.Columns() + len(guidePast)*l.Body() + 2*3 + 2*2 }
 
 // guideInput writes a guide's inputs, (GuideInputs), from frames seen, (Encode, columns), the
 // wanted motion of the body, (Predict, feature.MotionLen), and the gait in its first and last

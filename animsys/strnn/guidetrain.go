@@ -91,9 +91,7 @@ type guideTraining struct {
 // walk runs a round.
 func (l *guideTraining) walk() error {
 	s, o := l.stream, l.options
-	for s.rows > 0 {
-		s.Remove(s.rows - 1)
-	}
+	s.clear()
 	for range o.People {
 		if _, err := s.Add(feature.Place{}, nil); err != nil {
 			return err

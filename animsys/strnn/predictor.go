@@ -1,6 +1,7 @@
 package strnn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -58,9 +59,7 @@ type PredictorOptions struct {
 
 // NewPredictor returns a predictor.
 func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
-	if o.Samples == 0 {
-		o.Samples = 1
-	}
+	o.Samples = cmp.Or(o.Samples, 1)
 	if o.Batch < 1 || o.Workers < 1 || o.Samples < 1 {
 		return nil, fmt.Errorf("strnn: %d motions at a time with %d samples on %d workers: want at least one of each", o.Batch, o.Samples, o.Workers)
 	}

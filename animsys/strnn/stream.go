@@ -1,6 +1,7 @@
 package strnn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -22,7 +23,6 @@ import (
 // which its first window starts.
 type Stream struct {
 	wanders []Steer // (people)
-	frozen  []bool  // (people) agents that do not move
 	model   *Model
 	search  *Controller
 	draws   int
@@ -31,8 +31,6 @@ type Stream struct {
 	seed    uint64
 	guide   *Guide
 
-	rows   int
-	people int // maximum number of rows
 	added  uint64
 	body   []wandering        // (people)
 	frames []float32          // (people, Encode+Predict, columns) the frames before the current window, and the window
@@ -93,12 +91,8 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 
 // newStream returns a stream of batches of at least batch agents. Agents begin standing.
 func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
-	if o.Spread == 0 {
-		o.Spread = 0.5
-	}
-	if o.Samples == 0 {
-		o.Samples = 1
-	}
+	o.Spread = cmp.Or(o.Spread, 0.5)
+	o.Samples = cmp.Or(o.Samples, 1)
 	o.Workers = generator.Workers(o.Workers, o.Capacity)
 	if o.Capacity < 1 || o.Workers < 1 || o.Samples < 1 || o.Steps < 0 || !(o.Spread > 0) {
 		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d samples of spread %g and %d steps: want at least one of the first three, a spread above 0 and at least 0 steps", o.Capacity, o.Workers, o.Samples, o.Spread, o.Steps)
@@ -111,10 +105,11 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 		return nil, fmt.Errorf("strnn: model %q observes %d frames and predicts %d: a stream wants at least 2 of both", m.Net.Meta().Name, m.Encode, m.Predict)
 	}
 	people := max(o.Capacity, streamStarts)
-	sched, err := windows.New(people, 2*m.Predict, o.Every, o.From)
+	sched, err := windows.New("strnn", people, 2*m.Predict, o.Every, o.From)
 	if err != nil {
-		return nil, fmt.Errorf("strnn: a stream: %w", err)
+		return nil, err
 	}
+	sched.Capacity = o.Capacity
 	batch = max(batch, sched.Most())
 	search, err := m.NewController(ControllerOptions{Batch: batch, Samples: o.Samples, Workers: o.Workers, Open: o.Open, BF16: o.BF16, SkipFilter: !o.Filter})
 	if err != nil {
@@ -123,7 +118,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	cols := l.Columns()
 	size := (m.Encode + m.Predict) * cols
 	s := &Stream{
-		wanders: make([]Steer, people), frozen: make([]bool, people), model: m, people: o.Capacity, search: search, draws: o.Samples, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, sched: sched,
+		wanders: make([]Steer, people), model: m, search: search, draws: o.Samples, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, sched: sched,
 		body: make([]wandering, people), frames: make([]float32, people*size), starts: make([]float32, streamStarts*size),
 		making: making{
 			seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
@@ -167,11 +162,16 @@ func (s *Stream) prepare() error {
 	for i := range s.begun {
 		s.begun[i] = s.body[i].gait
 	}
-	for s.rows > 0 {
-		s.Remove(s.rows - 1)
-	}
-	s.wanders = s.wanders[:s.people]
+	s.clear()
+	s.wanders = s.wanders[:s.sched.Capacity]
 	return nil
+}
+
+// clear removes all agents.
+func (s *Stream) clear() {
+	for s.sched.Rows > 0 {
+		s.Remove(s.sched.Rows - 1)
+	}
 }
 
 // Close ends the stream's goroutines.
@@ -180,8 +180,8 @@ func (s *Stream) Close() error {
 	return s.search.Close()
 }
 
-// Capacity returns the largest number of people.
-func (s *Stream) Capacity() int { return s.people }
+// Capacity returns the maximum number of agents.
+func (s *Stream) Capacity() int { return s.sched.Capacity }
 
 // Controls returns the Steer of each row, (capacity), to change before Generate.
 func (s *Stream) Controls() []Steer { return s.wanders }
@@ -195,7 +195,7 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 func (s *Stream) Model() *Model { return s.model }
 
 // Agents returns the number of agents.
-func (s *Stream) Agents() int { return s.rows }
+func (s *Stream) Agents() int { return s.sched.Rows }
 
 // Discarded returns the number of unusable windows. Their agents started again from the first
 // frames.
@@ -204,11 +204,8 @@ func (s *Stream) Discarded() int { return s.lost }
 // Add puts an agent at a place and returns its row, the last. It walks until its first window,
 // which follows its Steer: by default it stops.
 func (s *Stream) Add(at feature.Place, control *Steer) (row int, err error) {
-	if !at.Pos.Finite() || !m3.Finite(at.Yaw) {
-		return 0, fmt.Errorf("strnn: no agent can walk at %+v", at)
-	}
-	if s.rows == s.people {
-		return 0, fmt.Errorf("strnn: all %d rows of the stream are taken", s.rows)
+	if err := s.sched.Room(at); err != nil {
+		return 0, err
 	}
 	row = s.add(at)
 	if control != nil {
@@ -218,14 +215,12 @@ func (s *Stream) Add(at feature.Place, control *Steer) (row int, err error) {
 }
 
 func (s *Stream) add(at feature.Place) (row int) {
-	if row = s.rows; row == 0 {
+	if row = s.sched.Add(); row == 0 {
 		s.added = 0 // a stream without agents is as new
 	}
-	s.rows++
-	s.sched.Add(row)
 	s.body[row] = wandering{agent: s.added}
 	s.added++
-	s.wanders[row], s.frozen[row] = Steer{}, false
+	s.wanders[row], s.sched.Frozen[row] = Steer{}, false
 	s.begin(row)
 	s.Place(row, at)
 	return row
@@ -274,28 +269,25 @@ func (s *Stream) Save(st *generator.State, row int) {
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (s *Stream) Restore(st *generator.State) (row int, err error) {
-	if row = s.rows; row == s.people {
-		return 0, fmt.Errorf("strnn: all %d rows of the stream are taken", row)
+	if err := s.sched.Room(feature.Place{}); err != nil {
+		return 0, err
 	}
+	row = s.sched.Rows
 	added := s.visit(st, row)
 	b := &s.body[row]
-	ok := feature.Finite(s.window(row)) && b.last.Pos.Finite() && b.at.Pos.Finite() && m3.Finite(b.last.Yaw) && m3.Finite(b.at.Yaw)
+	ok := feature.Finite(s.window(row)) && b.last.Finite() && b.at.Finite()
 	for _, v := range [...]float32{b.gait.speed[0], b.gait.speed[1], b.gait.turn[0], b.gait.turn[1]} {
 		ok = ok && m3.Finite(v)
 	}
 	if !ok || !(b.gait.phase >= 0 && b.gait.phase < 1) {
 		st.Fail(errors.New("the state is not finite"))
 	}
-	scheduled := s.sched.Restore(st, row)
-	if err := st.Err(); err != nil {
-		return 0, fmt.Errorf("strnn: %w", err)
-	}
-	if row == 0 {
+	scheduled, err := s.sched.Restore(st)
+	if err == nil && row == 0 {
 		s.added = added
 	}
-	s.rows++
 	b.restarted = b.restarted || !scheduled
-	return row, nil
+	return row, err
 }
 
 // visit writes or reads the state of a row, except its schedule, and returns the number of agents
@@ -307,7 +299,7 @@ func (s *Stream) visit(st *generator.State, row int) (added uint64) {
 	generator.Value(st, &added)
 	s.wanders[row].visit(st)
 	b.asked.visit(st)
-	st.Bool(&s.frozen[row])
+	st.Bool(&s.sched.Frozen[row])
 	generator.Value(st, &b.last)
 	generator.Value(st, &b.at)
 	generator.Value(st, &b.gait)
@@ -326,12 +318,9 @@ func (w *Steer) visit(st *generator.State) {
 
 // Remove takes a row out. The last row becomes this one.
 func (s *Stream) Remove(row int) {
-	s.rows--
-	s.sched.Remove(row, s.rows)
-	if last := s.rows; row != last {
-		s.body[row], s.wanders[row], s.frozen[row] = s.body[last], s.wanders[last], s.frozen[last]
-		copy(s.window(row), s.window(last))
-	}
+	last := s.sched.Remove(row)
+	s.body[row], s.wanders[row] = s.body[last], s.wanders[last]
+	copy(s.window(row), s.window(last))
 }
 
 func (s *Stream) window(row int) []float32 {
@@ -342,13 +331,7 @@ func (s *Stream) window(row int) []float32 {
 // Generate starts the windows that are due and requests those that are due next. If making them
 // failed it returns the error, and their agents replay their last frames. So do agents that were
 // frozen, or not there yet, when theirs should have been requested.
-func (s *Stream) Generate(frozen []bool) error {
-	copy(s.frozen, frozen)
-	if err := s.sched.Step(s.frozen[:s.rows]); err != nil {
-		return fmt.Errorf("strnn: a stream: %w", err)
-	}
-	return nil
-}
+func (s *Stream) Generate(frozen []bool) error { return s.sched.Step(frozen) }
 
 // frame returns the frame of a row's window after the given number of frames, 0 to Predict; 0 is
 // the last one before the window.
@@ -369,7 +352,7 @@ func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 
 func (s *Stream) advance(r0, r1 int) {
 	for r := r0; r < r1; r++ {
-		if s.frozen[r] {
+		if s.sched.Frozen[r] {
 			continue
 		}
 		b, at := &s.body[r], s.sched.At(r)

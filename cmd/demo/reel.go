@@ -177,7 +177,8 @@ func (t *take) record(ctx context.Context, o options, sheet, count string, stder
 			if t.crowd > 0 {
 				frameCamera(st.Camera, v.Frame.Seat, time, dt.Seconds())
 			} else {
-				// At a constant height above the ground: a dog that sits down stays lower in the picture.
+				// At a constant height above the ground: a dog that sits down stays lower in the
+				// picture.
 				at := v.Frame.Focus
 				st.Camera.Lift = v.Frame.Terrain.Height(at.X, at.Z) + 0.42 - at.Y
 			}

@@ -63,8 +63,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// checker is 4 by 2 pixels, 0 and 100 in its left half and 100 and 200 in its
-// right.
+// checker is 4 by 2 pixels, 0 and 100 in its left half and 100 and 200 in its right.
 func checker() *image.RGBA {
 	img := image.NewRGBA(image.Rect(0, 0, 4, 2))
 	for y := range 2 {

@@ -84,7 +84,7 @@ func Abilities(r *Rollout, poses [control.NumActions]*Poses) ([]Ability, error) 
 	}
 	trot := step{ableLead, ahead(GaitSpeeds[2])}
 	add("limbs", "°/frame", []step{trot}, func(t Take) float64 {
-		return Measure(section(t.Raw, t.Raw.Frames-ableEnd, t.Raw.Frames), legs).Stiffness
+		return Measure(t.Raw.Section(t.Raw.Frames-ableEnd, t.Raw.Frames), legs).Stiffness
 	})
 	for _, turn := range []float32{1, -1} {
 		g, name := ahead(GaitSpeeds[0]), map[float32]string{1: "left", -1: "right"}[turn]
@@ -94,12 +94,12 @@ func Abilities(r *Rollout, poses [control.NumActions]*Poses) ([]Ability, error) 
 	if r.Model.Can(control.Jump) {
 		const at = ableLead + ableHold/2
 		steps := append([]step{trot}, perform(at, control.Goal{Action: control.Jump})...)
-		add("jump", "m", steps, func(t Take) float64 { return flight(section(t.Raw, at, t.Raw.Frames)) })
+		add("jump", "m", steps, func(t Take) float64 { return flight(t.Raw.Section(at, t.Raw.Frames)) })
 	}
 	for _, a := range []control.Action{control.Sit, control.Lie, control.Stand} {
 		if p := poses[a]; p != nil && r.Model.Can(a) {
 			add(a.String(), "of the way", perform(ableLead, control.Goal{Action: a}), func(t Take) float64 {
-				g := p.gaps(section(t.Raw, ableLead-1, t.Raw.Frames))
+				g := p.gaps(t.Raw.Section(ableLead-1, t.Raw.Frames))
 				return math.Min((g[0]-slices.Min(g))/max(g[0]-p.Spread, 1e-6), 1)
 			})
 		}

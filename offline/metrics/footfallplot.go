@@ -54,7 +54,7 @@ func (s *stretch) look(c *skel.Clip, speed []float64, keep []bool, want float64)
 			continue
 		}
 		if off := math.Abs(sum/float64(n) - want); s.clip == nil || n > s.clip.Frames || off < s.off {
-			s.clip, s.off = section(c, from, f), off
+			s.clip, s.off = c.Section(from, f), off
 		}
 	}
 }

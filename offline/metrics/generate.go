@@ -27,7 +27,7 @@ func (m *Made) add(t Take, l Legs, keep []bool) {
 }
 
 func (t Take) cut(first int) Take {
-	t.Raw, t.Shown = section(t.Raw, first, t.Raw.Frames), section(t.Shown, first, t.Shown.Frames)
+	t.Raw, t.Shown = t.Raw.Section(first, t.Raw.Frames), t.Shown.Section(first, t.Shown.Frames)
 	t.Roots, t.Weights, t.Gating = t.Roots[first:], t.Weights[first:], t.Gating[first*t.Experts:]
 	return t
 }

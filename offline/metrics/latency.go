@@ -64,14 +64,14 @@ func Latencies(r *Rollout, poses [control.NumActions]*Poses) ([]Latency, error) 
 				l.Weight = seconds(f - actLead)
 			}
 		}
-		gaps := poses[a].gaps(section(t.Shown, actLead-1, actLead+actHold))
+		gaps := poses[a].gaps(t.Shown.Section(actLead-1, actLead+actHold))
 		stay := poseStays
 		if a == control.Jump {
 			stay = 1
 		}
 		l.Begin, l.Pose, l.Least = gaps[0], reached(gaps, l.Spread, stay), slices.Min(gaps)
 		if idle := poses[control.Idle]; idle != nil {
-			l.Back = reached(idle.gaps(section(t.Shown, actLead+actHold-1, t.Shown.Frames)), idle.Spread, poseStays)
+			l.Back = reached(idle.gaps(t.Shown.Section(actLead+actHold-1, t.Shown.Frames)), idle.Spread, poseStays)
 		}
 	}
 	return out, nil

@@ -151,9 +151,3 @@ func (t *Take) add(c *animsys.Crowd, dogs *mann.Controller, row, f int) error {
 	t.Restored = dogs.Restored(row)
 	return nil
 }
-
-// section returns frames first to last−1 of c. It shares c's memory.
-func section(c *skel.Clip, first, last int) *skel.Clip {
-	n := c.Skel.Len()
-	return &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: last - first, Pos: c.Pos[first*n : last*n], Rot: c.Rot[first*n : last*n]}
-}

@@ -60,7 +60,7 @@ func SpeedsHeld(r *Rollout) ([]SpeedHeld, error) {
 		// All agents face +Z at first. Circles and steps back do not hold a speed.
 		way := t.Roots[first+window-1].Pos.Sub(t.Roots[first-1].Pos)
 		out[i].Speed = float64(way.Z) * mann.Rate / window
-		shown := section(t.Shown, first-1, t.Shown.Frames)
+		shown := t.Shown.Section(first-1, t.Shown.Frames)
 		out[i].Skate = Measure(shown, legs).Skate
 		f, err := FootfallOf(shown)
 		if err != nil {

@@ -114,8 +114,8 @@ func Transitions(r *Rollout, modes []Mode) ([]Transition, error) {
 	const first = modeLead - 6
 	for i, t := range takes {
 		o := &out[i]
-		rates(section(t.Raw, first, t.Raw.Frames), func(_, _ int, v Rates) { o.Raw.most(v) })
-		rates(section(t.Shown, first, t.Shown.Frames), func(j, f int, v Rates) {
+		rates(t.Raw.Section(first, t.Raw.Frames), func(_, _ int, v Rates) { o.Raw.most(v) })
+		rates(t.Shown.Section(first, t.Shown.Frames), func(j, f int, v Rates) {
 			if v.Jerk > o.Shown.Jerk {
 				o.Joint, o.Second = t.Shown.Skel.Names[j], float64(first+f-modeLead)/mann.Rate
 			}

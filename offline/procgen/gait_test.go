@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 	"mannequin/offline/metrics"
@@ -113,8 +112,7 @@ func footfalls(t *testing.T, pos [][numJoints]m3.Vec3, p Part) footfall {
 // gaitName returns the gait that package metrics finds in a stretch.
 func gaitName(t *testing.T, tk *Take, p Part) string {
 	t.Helper()
-	c := &skel.Clip{Skel: tk.Clip.Skel, FPS: fps, Frames: p.To - p.From, Pos: tk.Clip.Pos[p.From*numJoints : p.To*numJoints], Rot: tk.Clip.Rot[p.From*numJoints : p.To*numJoints]}
-	ff := must.Get(metrics.FootfallOf(c))(t)
+	ff := must.Get(metrics.FootfallOf(tk.Clip.Section(p.From, p.To)))(t)
 	return ff.Name()
 }
 

@@ -157,7 +157,7 @@ func (w *work) takeFrames() (skipped int, err error) {
 	if still(skipped) {
 		skipped = 0 // hips that do not turn at all are no sign of a rest pose
 	}
-	w.clip = &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: c.Frames - skipped, Pos: c.Pos[skipped*n:], Rot: c.Rot[skipped*n:]}
+	w.clip = c.Section(skipped, c.Frames)
 	if i := notFinite(w.clip); i >= 0 {
 		return 0, fmt.Errorf("frame %d, joint %s: a transform is not finite", skipped+i/n, c.Skel.Names[i%n])
 	}

@@ -8,38 +8,32 @@ import (
 	"mannequin/engine/m3"
 )
 
-// perTick is the largest number of agents that are added or removed in a tick, besides those replaced.
+// perTick is the largest number of agents that are added or removed in a tick, besides those
+// replaced.
 const perTick = 4
 
 // churnAgents replaces agents, and adds or removes some until there are as many as asked for.
 func (s *Scene) churnAgents() error {
-	for s.due += s.churn; s.due >= 1; s.due-- {
+	var err error
+	for s.due += s.churn; s.due >= 1 && err == nil; s.due-- {
 		before := s.Agents()
-		if err := s.remove(); err != nil {
-			return err
-		}
-		if s.Agents() < before {
-			if err := s.add(); err != nil {
-				return err
-			}
+		if err = s.remove(); err == nil && s.Agents() < before {
+			err = s.add()
 		}
 	}
-	for range perTick {
+	for k := 0; k < perTick && err == nil; k++ {
 		switch n := s.Agents(); {
 		case n < s.want:
-			if err := s.add(); err != nil {
-				return err
-			}
+			err = s.add()
 		case n > s.want:
-			if err := s.remove(); err != nil {
-				return err
-			}
+			err = s.remove()
 		}
 	}
-	return nil
+	return err
 }
 
-// lacking returns the population that has most too few agents by its share of n, or with more, most too many.
+// lacking returns the population that has most too few agents by its share of n, or with more, most
+// too many.
 func (s *Scene) lacking(n int, more bool) *population {
 	var shares int
 	for _, p := range s.populations {

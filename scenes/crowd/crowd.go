@@ -1,5 +1,5 @@
-// Package crowd is the scene of dogs and people of every generator. They walk between spots, along lanes and
-// in packs, avoid rocks and each other, and are added and removed.
+// Package crowd is the scene of dogs and people of every generator. They walk between spots, along
+// lanes and in packs, avoid rocks and each other, and are added and removed.
 package crowd
 
 import (

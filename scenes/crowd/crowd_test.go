@@ -75,16 +75,12 @@ func TestCrowd(t *testing.T) {
 		a.Frame(&fa, 0.3)
 		b.Frame(&fb, 0.3)
 		var at []m3.Vec3
+		testscene.Same(t, &fa, &fb)
 		for i := range fa.Casts {
-			if !slices.Equal(fa.Casts[i].Bones, fb.Casts[i].Bones) || !slices.Equal(fa.Casts[i].Tint, fb.Casts[i].Tint) {
-				t.Fatalf("tick %d: %s differ between workers", tick, a.populations[i].name)
+			if !slices.Equal(fa.Casts[i].Tint, fb.Casts[i].Tint) {
+				t.Fatalf("tick %d: the colours of %s differ between workers", tick, a.populations[i].name)
 			}
 			for r := range fa.Casts[i].Len() {
-				for _, x := range fa.Casts[i].Of(r) {
-					if !x.Pos.Finite() || !x.Rot.Finite() {
-						t.Fatalf("tick %d: a bone of %s is %v", tick, a.populations[i].name, x)
-					}
-				}
 				at = append(at, fa.Casts[i].Of(r)[0].Pos.Flat())
 			}
 		}

@@ -23,7 +23,8 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// population is the agents of one generator, with the settings of how they come and go and are steered.
+// population is the agents of one generator, with the settings of how they come and go and are
+// steered.
 type population struct {
 	*world.Population
 	name    string

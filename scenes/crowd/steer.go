@@ -42,8 +42,8 @@ func (a *agentState) bits() uint64 { return a.rng.Uint64() }
 // uniform returns a random number in [0, 1).
 func (a *agentState) uniform() float32 { return float32(a.bits()>>40) / (1 << 24) }
 
-// steering is the system that gives all agents their intents: to go to one of the spots, around the rocks,
-// in a pack or along a lane, and to avoid each other.
+// steering is the system that gives all agents their intents: to go to one of the spots, around the
+// rocks, in a pack or along a lane, and to avoid each other.
 type steering struct {
 	s         *Scene
 	neighbors *steer.Neighbors // population by population
@@ -96,7 +96,8 @@ func (t *steering) gather() {
 	t.neighbors.Sort()
 }
 
-// intent returns what a row of a population, agent i of all, wants. dt is the time since the last intent.
+// intent returns what a row of a population, agent i of all, wants. dt is the time since the last
+// intent.
 func (t *steering) intent(p *population, a *agentState, row, i int, dt float32) steer.Intent {
 	s, me := t.s, t.neighbors.At[i]
 	facing := p.Roots[row].Rot.Forward().Flat()
@@ -160,8 +161,8 @@ func (t *steering) plan(p *population, a *agentState, me, facing m3.Vec3, dt flo
 	return steer.Intent{Ahead: ahead, Speed: a.pace, Rest: control.Idle}
 }
 
-// follow returns the intent of a dog whose pack the dog in row lead leads: it stays near the leader, goes as
-// fast, and rests when the leader rests.
+// follow returns the intent of a dog whose pack the dog in row lead leads: it stays near the
+// leader, goes as fast, and rests when the leader rests.
 func (t *steering) follow(p *population, a *agentState, lead int, me, facing m3.Vec3) steer.Intent {
 	to := p.Roots[lead].Pos.Flat().Sub(me)
 	leader, dist := &p.states[lead], to.Len()

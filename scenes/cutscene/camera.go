@@ -80,8 +80,8 @@ func (c *camera) view(s *Scene, shot *script.Shot, t, alpha float32) scenes.Shot
 // middle is the height above an actor's place that cameras look at, m.
 var middle = [...]float32{script.Dog: 0.45, script.Person: 1.2}
 
-// curveAt returns the place on a Catmull-Rom curve at time t. It rests before the first point and after the
-// last.
+// curveAt returns the place on a Catmull-Rom curve at time t. It rests before the first point and
+// after the last.
 func curveAt(c *script.Curve, t float32) m3.Vec3 {
 	n := len(c.Points)
 	if n == 1 || t <= c.Times[0] {

@@ -1,6 +1,6 @@
-// Package cutscene is the scene that plays a script: dogs and people that walk, act, look and reach at given
-// times, seen by a scripted camera. It records each tick, so that any moment can be shown again at once, with
-// the same bits.
+// Package cutscene is the scene that plays a script: dogs and people that walk, act, look and reach
+// at given times, seen by a scripted camera. It records each tick, so that any moment can be shown
+// again at once, with the same bits.
 package cutscene
 
 import (
@@ -25,23 +25,26 @@ type Options struct {
 	world.Options
 	Script *script.Script // required
 
-	// Net opens a network by its name or file; required. Dog, Manifold, Footstep and Locomotion are the names of
-	// the networks of actors that name none.
+	// Net opens a network by its name or file; required. Dog, Manifold, Footstep and Locomotion are
+	// the names of the networks of actors that name none.
 	Net                                 func(name string) (*netruntime.Net, error)
 	Dog, Manifold, Footstep, Locomotion string
 
-	// Transfers and Styles open the styles of ecs.GramStyle and of ecs.MARStyle; nil is none. If both have a style
-	// of a name, Transfers counts.
+	// Transfers and Styles open the styles of ecs.GramStyle and of ecs.MARStyle; nil is none. If
+	// both have a style of a name, Transfers counts.
 	Transfers func() (*manifold.StyleSet, error)
 	Styles    func() (*mar.Database, error)
 }
 
 const (
-	// prelude is the number of ticks before the scene begins: people need them to walk from its first moment on.
+	// prelude is the number of ticks before the scene begins: people need them to walk from its
+	// first moment on.
 	prelude = 120
-	// hurry is the largest number of ticks in one Step while seeking, so that a window keeps responding.
+	// hurry is the largest number of ticks in one Step while seeking, so that a window keeps
+	// responding.
 	hurry = 8
-	// skip is the number of ticks by which the arrow keys seek. They do it again after repeat ticks while held.
+	// skip is the number of ticks by which the arrow keys seek. They do it again after repeat ticks
+	// while held.
 	skip, repeat = scenes.TickRate, 15
 )
 
@@ -157,8 +160,8 @@ func (s *Scene) tick() error {
 // Seconds returns the duration of the scene.
 func (s *Scene) Seconds() float64 { return float64(s.ticks-1) / scenes.TickRate }
 
-// Seek shows the moment t, seconds from the beginning, or the nearest one. A recorded moment is shown at once;
-// others are computed first, hundreds of ticks per second.
+// Seek shows the moment t, seconds from the beginning, or the nearest one. A recorded moment is
+// shown at once; others are computed first, hundreds of ticks per second.
 func (s *Scene) Seek(t float64) error {
 	tick := s.nearest(t)
 	if err := s.make(tick, math.MaxInt); err != nil {

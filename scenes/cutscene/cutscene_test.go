@@ -145,8 +145,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// The player seeks with arrows and the slider, ahead by playing a little at a time, and
-// loops.
+// The player seeks with arrows and the slider, ahead by playing a little at a time, and loops.
 func TestPlayer(t *testing.T) {
 	s := open(t, options(t, cast))
 	second := func(in scenes.Input) { testscene.Step(t, s, 1, in); testscene.Step(t, s, 60, scenes.Input{}) }
@@ -196,8 +195,7 @@ func TestPlayer(t *testing.T) {
 	}
 }
 
-// Those who look and reach meet what they aim at, on hills, smoothly; their legs do not
-// know of it.
+// Those who look and reach meet what they aim at, on hills, smoothly; their legs do not know of it.
 func TestAims(t *testing.T) {
 	a, b := open(t, options(t, cast+aims)), open(t, options(t, cast))
 	seek(t, a, 4)

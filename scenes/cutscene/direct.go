@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// lead is the time by which people's controls are early, s: their windows of motion are made ahead.
+	// lead is the time by which people's controls are early, s: their windows of motion are made
+	// ahead.
 	lead = 1.1
 	// dogLead is the same for dogs.
 	dogLead = 0.3
-	// Late actors walk faster by catchUp of the distance that is missing, 1/s. People's controls change every
-	// retell ticks, by at least minSpeed, m/s, or minTurn, rad.
+	// Late actors walk faster by catchUp of the distance that is missing, 1/s. People's controls
+	// change every retell ticks, by at least minSpeed, m/s, or minTurn, rad.
 	catchUp, retell, minSpeed, minTurn = 0.6, 30, 0.06, 0.18
 	// A dog turns on the spot until it faces its target to within faced rad.
 	faced = 0.2

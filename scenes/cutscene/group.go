@@ -170,8 +170,8 @@ type style struct {
 	index int  // among the method's
 }
 
-// openStyles opens the styles that the actors name. It opens the database, which takes longer, only if
-// they name more than transfers.
+// openStyles opens the styles that the actors name. It opens the database, which takes longer, only
+// if they name more than transfers.
 func (g *group) openStyles(opt *Options, model *manifold.Model, people *animsys.Options, windows *manifold.StreamOptions) error {
 	if opt.Transfers != nil {
 		ts, err := opt.Transfers()

@@ -34,11 +34,7 @@ func TestHerd(t *testing.T) {
 	if fa.Casts[0].Len() != 50 || len(fa.Casts[0].Bones) != 50*fa.Casts[0].Skel.Len() || len(fa.Casts[0].Tint) != 50 {
 		t.Fatalf("%d agents, %d bones, %d tints", fa.Casts[0].Len(), len(fa.Casts[0].Bones), len(fa.Casts[0].Tint))
 	}
-	for j, x := range fa.Casts[0].Bones {
-		if !x.Pos.Finite() || !x.Rot.Finite() || x != fb.Casts[0].Bones[j] {
-			t.Fatalf("bone %d: %v and %v", j, x, fb.Casts[0].Bones[j])
-		}
-	}
+	testscene.Same(t, &fa, &fb)
 	moved, coats := 0, map[[3]float32]bool{}
 	for r := range fa.Casts[0].Len() {
 		hips := fa.Casts[0].Bones[r*fa.Casts[0].Skel.Len()].Pos

@@ -14,8 +14,8 @@ import (
 	"mannequin/terrain"
 )
 
-// body is the person of the sliders. It blends each frame with the one before and stands it on the ground, as
-// the tick of animsys does.
+// body is the person of the sliders. It blends each frame with the one before and stands it on the
+// ground, as the tick of animsys does.
 type body struct {
 	person   *feature.Person
 	place    feature.Place // of the frame that is shown, on flat ground
@@ -71,7 +71,8 @@ func (b *body) agents(field *terrain.Field, ahead func(dst []m3.Vec3, row int) [
 	return overlay.Agents{Skel: b.person.Skel, Terrain: field, Ground: &b.ground, Roots: b.root[:], Last: b.last, Now: b.now, Ahead: ahead}
 }
 
-// show poses a frame, (columns) raw, at the place of the body. jump: it does not continue the last frame.
+// show poses a frame, (columns) raw, at the place of the body. jump: it does not continue the last
+// frame.
 func (b *body) show(row []float32, jump bool) error {
 	b.place.Joints(b.points, row)
 	if !b.person.Fit(b.fit, b.ground.Pos, b.ground.Rot, b.points) {

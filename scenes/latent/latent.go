@@ -21,8 +21,8 @@ import (
 	"mannequin/terrain"
 )
 
-// Options configure the scene. Agents are other people, who walk about by themselves; none is usual. A nil
-// Terrain is flat. Workers chain clips, besides the tick's.
+// Options configure the scene. Agents are other people, who walk about by themselves; none is
+// usual. A nil Terrain is flat. Workers chain clips, besides the tick's.
 type Options struct {
 	world.Options
 	Model *latent.Model   // required
@@ -208,8 +208,8 @@ func (s *Scene) view(sequence bool, frame int) {
 	s.panel.Buttons[whole].Lit, s.frame, s.jump = sequence, frame, true
 }
 
-// Step runs one tick: it handles the input and shows the next frame. A clip whose slider moves is shown at
-// once; the pose is blended into it.
+// Step runs one tick: it handles the input and shows the next frame. A clip whose slider moves is
+// shown at once; the pose is blended into it.
 func (s *Scene) Step(in scenes.Input) error {
 	added, err := s.sequence.take()
 	if err != nil {
@@ -291,8 +291,8 @@ func (s *Scene) rows() []float32 {
 	return s.clip
 }
 
-// advance shows the next frame and moves on by one while playing. The first frame follows the last, at the
-// place where the person is.
+// advance shows the next frame and moves on by one while playing. The first frame follows the last,
+// at the place where the person is.
 func (s *Scene) advance() error {
 	l, rows := s.Model.Layout, s.rows()
 	cols := l.Columns()
@@ -324,8 +324,8 @@ func (s *Scene) Hash() uint64 {
 	return uint64(h)
 }
 
-// Export returns the sequence, on flat ground and starting at the origin, if the player has asked for it
-// since the last call; else nil.
+// Export returns the sequence, on flat ground and starting at the origin, if the player has asked
+// for it since the last call; else nil.
 func (s *Scene) Export() (*skel.Clip, error) {
 	if !s.wanted {
 		return nil, nil

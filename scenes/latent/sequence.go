@@ -6,9 +6,9 @@ import (
 	"mannequin/animsys/latent"
 )
 
-// sequence is the chain of added clips. A goroutine fits the beginning of the next clip to the end of the
-// chain, which takes longer than a tick. The clip is added a fixed number of ticks after the request, so
-// that results do not depend on the machine's speed.
+// sequence is the chain of added clips. A goroutine fits the beginning of the next clip to the end
+// of the chain, which takes longer than a tick. The clip is added a fixed number of ticks after the
+// request, so that results do not depend on the machine's speed.
 type sequence struct {
 	coder *latent.Coder
 	cols  int

@@ -56,8 +56,8 @@ type Setup struct {
 	NoAvoidance bool `json:"-"`
 }
 
-// Steering returns the version of the scene's steering: tapes with another one move otherwise. In version
-// 2 people avoid each other.
+// Steering returns the version of the scene's steering: tapes with another one move otherwise. In
+// version 2 people avoid each other.
 func (s *Setup) Steering() int {
 	switch s.Scene {
 	case "people", "latent", "strnn":

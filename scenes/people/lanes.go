@@ -21,8 +21,8 @@ const (
 	inner     = 6   // mean radius of the innermost lane, m
 )
 
-// laneSpeeds are the speeds of the lanes, innermost first, and repeated: most people walk, some jog, one in eight
-// runs, m/s.
+// laneSpeeds are the speeds of the lanes, innermost first, and repeated: most people walk, some
+// jog, one in eight runs, m/s.
 var laneSpeeds = [...]float32{1.1, 1.3, 1.45, 2.6, 1.2, 1.7, 1.35, 3.4}
 
 // laneCount returns the number of lanes for a number of people.
@@ -40,7 +40,8 @@ func GroundSize(people int) float32 {
 	return max(80, 2*(1.25*(inner+laneWidth*float32(laneCount(people)))+15))
 }
 
-// lanes returns the lanes for a number of people: bent rings around the origin, one outside the other.
+// lanes returns the lanes for a number of people: bent rings around the origin, one outside the
+// other.
 func lanes(people int, seed uint64) ([]lane, error) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	// All rings are bent by the same waves, so that they stay apart.

@@ -98,7 +98,7 @@ func New(opt Options) (*Scene, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.dress(opt.Styled, opt.styleSet())
+	s.assignStyles(opt.Styled, opt.styleSet())
 	return s, nil
 }
 
@@ -145,7 +145,8 @@ type style struct {
 	gram *ecs.GramStyle
 }
 
-// styleSet returns all styles, of both methods by turns, except the neutral one, which all people have.
+// styleSet returns all styles, of both methods by turns, except the neutral one, which all people
+// have.
 func (o *Options) styleSet() (all []style) {
 	for i := range ecs.MaxStyles {
 		if o.Styles != nil && i < len(o.Styles.Styles) && o.Styles.Styles[i] != "neutral" {
@@ -160,8 +161,8 @@ func (o *Options) styleSet() (all []style) {
 	return all
 }
 
-// dress gives n people, spread among all, the styles in turn.
-func (s *Scene) dress(n int, all []style) {
+// assignStyles gives n people, spread among all, the styles in turn.
+func (s *Scene) assignStyles(n int, all []style) {
 	mar, gram := generic.NewMap1[ecs.MARStyle](&s.ECS), generic.NewMap1[ecs.GramStyle](&s.ECS)
 	for i := range s.all {
 		if k := i * n / len(s.all); (i+1)*n/len(s.all) > k {
@@ -206,7 +207,8 @@ func (s *Scene) Step(in scenes.Input) error {
 	return s.Tick()
 }
 
-// steer gives all people the speed that is asked of them, or less so that they keep off the person ahead.
+// steer gives all people the speed that is asked of them, or less so that they keep off the person
+// ahead.
 func (s *Scene) steer() {
 	for row := range s.all {
 		p := &s.all[row]

@@ -60,7 +60,8 @@ var (
 	_ scenes.Saver  = (*Scene)(nil)
 )
 
-// elbowRoom is the number of dogs' places around the player's dog that stay free at the start: about 3 m.
+// elbowRoom is the number of dogs' places around the player's dog that stay free at the start:
+// about 3 m.
 const elbowRoom = 6
 
 // New builds the scene: the player's dog at the origin, the herd around it.
@@ -219,8 +220,8 @@ func clamp(v float32) float32 {
 	return m3.Clamp(v, -1, 1)
 }
 
-// Autopilot returns the input of a recording without a player. Its first ten seconds show a walk, a trot through
-// a bend, a jump and a sit; then come the other gaits, a sidestep and lying down.
+// Autopilot returns the input of a recording without a player. Its first ten seconds show a walk, a
+// trot through a bend, a jump and a sit; then come the other gaits, a sidestep and lying down.
 func Autopilot() scenes.Script {
 	type in = scenes.Input
 	return scenes.Script{

@@ -1,5 +1,5 @@
-// Package strnn is the scene of a crowd that wanders on predicted motion: a recurrent network continues the
-// motion of each person under control (Wang, Ho, Shum and Zhu 2019).
+// Package strnn is the scene of a crowd that wanders on predicted motion: a recurrent network
+// continues the motion of each person under control (Wang, Ho, Shum and Zhu 2019).
 package strnn
 
 import (
@@ -23,7 +23,8 @@ type Options struct {
 	world.Options
 	Model *strnn.Model // with a guide: see strnn.Model.NewStream; required
 
-	// Stream has the settings of the prediction: Draws, Steps and Spread. The rest follows from the scene.
+	// Stream has the settings of the prediction: Draws, Steps and Spread. The rest follows from the
+	// scene.
 	Stream strnn.StreamOptions
 }
 

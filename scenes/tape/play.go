@@ -90,9 +90,9 @@ func (p *Player) Frame(dst *scenes.Frame, alpha float32) {
 	dst.HUD, dst.Help = append(dst.HUD, at), dst.Help[:0]
 }
 
-// Verify plays a tape and returns its number of ticks. The error is a *MismatchError for the first tick that
-// differs from the recording, or a *CutError if none does and the tape's end is missing. s must be newly
-// opened.
+// Verify plays a tape and returns its number of ticks. The error is a *MismatchError for the first
+// tick that differs from the recording, or a *CutError if none does and the tape's end is missing.
+// s must be newly opened.
 func Verify(ctx context.Context, s scenes.Scene, r *Reader) (ticks int64, err error) {
 	p := Play(s, r)
 	for !p.Over && p.Wrong == nil {
@@ -112,7 +112,8 @@ func Verify(ctx context.Context, s scenes.Scene, r *Reader) (ticks int64, err er
 	return p.Ticks, nil
 }
 
-// Length reads a tape and returns its number of ticks. The error is a *CutError if its end is missing.
+// Length reads a tape and returns its number of ticks. The error is a *CutError if its end is
+// missing.
 func Length(r *Reader) (ticks int64, err error) {
 	for {
 		if _, err := r.Next(); err == io.EOF {

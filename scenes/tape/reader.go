@@ -38,8 +38,8 @@ func (e *FormatError) Error() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// CutError reports that a tape's end is missing: the program that wrote it was killed, or the file was cut.
-// The ticks before are right.
+// CutError reports that a tape's end is missing: the program that wrote it was killed, or the file
+// was cut. The ticks before are right.
 type CutError struct {
 	Offset int64 // of the missing end, bytes
 	Ticks  int64 // in the tape
@@ -165,8 +165,8 @@ func strict(b []byte, to any) error {
 	return nil
 }
 
-// Next returns the next tick. After the last tick it returns io.EOF, or a *CutError if the tape's end is
-// missing.
+// Next returns the next tick. After the last tick it returns io.EOF, or a *CutError if the tape's
+// end is missing.
 func (t *Reader) Next() (Tick, error) {
 	for t.next == len(t.block) {
 		if t.err == nil {
@@ -212,8 +212,8 @@ func (t *Reader) more() error {
 	return nil
 }
 
-// read returns the next block; t.pass then skips it. The contents are valid until the next call. At the end of
-// the file it returns io.EOF or io.ErrUnexpectedEOF.
+// read returns the next block; t.pass then skips it. The contents are valid until the next call. At
+// the end of the file it returns io.EOF or io.ErrUnexpectedEOF.
 func (t *Reader) read() (kind byte, contents []byte, err error) {
 	var head [headSize]byte
 	if _, err := io.ReadFull(t.r, head[:]); err != nil {

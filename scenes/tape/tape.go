@@ -1,6 +1,6 @@
-// Package tape records scenes and plays them again. A tape has the scene's setup, the input of each tick, and
-// a hash of the state after it. A replay by the same program makes the same bits, for any number of workers;
-// if it does not, the hashes show the first tick that differs.
+// Package tape records scenes and plays them again. A tape has the scene's setup, the input of each
+// tick, and a hash of the state after it. A replay by the same program makes the same bits, for any
+// number of workers; if it does not, the hashes show the first tick that differs.
 //
 //	s, player, header, err := tape.OpenScene(setup, resources)
 //	w, err := tape.NewWriter(file, header)
@@ -14,8 +14,8 @@
 //
 // # The file
 //
-// A tape begins with the line "mannequin tape 1". Blocks follow: the header as JSON, one for each second, and
-// the end. A block is
+// A tape begins with the line "mannequin tape 1". Blocks follow: the header as JSON, one for each
+// second, and the end. A block is
 //
 //	kind     1 byte: 'h', 't' or 'e'
 //	size     4 bytes, of the contents
@@ -23,11 +23,12 @@
 //	contents
 //	sum      4 bytes, CRC-32C of the contents
 //
-// with numbers in little-endian order. The contents of a 't' are two varints, the number of its first tick and
-// the count of ticks, then the hashes, 8 bytes each, and a DEFLATE stream of the inputs. Each input is a varint
-// with a bit for each value that has changed since the tick before (since zero for a block's first tick), and
-// the changed values as varints, exclusive-or the value before. The header lists the values by name. The
-// contents of an 'e' are a varint, the number of all ticks.
+// with numbers in little-endian order. The contents of a 't' are two varints, the number of its
+// first tick and the count of ticks, then the hashes, 8 bytes each, and a DEFLATE stream of the
+// inputs. Each input is a varint with a bit for each value that has changed since the tick before
+// (since zero for a block's first tick), and the changed values as varints, exclusive-or the value
+// before. The header lists the values by name. The contents of an 'e' are a varint, the number of
+// all ticks.
 //
 // A block is written at once: the tape of a killed program can be played up to its last second.
 package tape
@@ -70,7 +71,8 @@ const (
 	transfers = "styles-gram" // of ecs.GramStyle
 )
 
-// Differs returns why a scene with the header now has other bits than one with h; nil if they are the same.
+// Differs returns why a scene with the header now has other bits than one with h; nil if they are
+// the same.
 func (h *Header) Differs(now Header) error {
 	var all []error
 	if h.Machine != now.Machine {

@@ -59,7 +59,8 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	return t, t.err
 }
 
-// Tick adds a tick: the input, and the hash of the state after it. It returns the first error of writing.
+// Tick adds a tick: the input, and the hash of the state after it. It returns the first error of
+// writing.
 func (t *Writer) Tick(in scenes.Input, hash uint64) error {
 	if t.err != nil {
 		return t.err

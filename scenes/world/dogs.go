@@ -26,8 +26,8 @@ type Pack struct {
 	warned  bool
 }
 
-// Init makes a world with opt, which is complete, for at most n dogs. far are networks for distant dogs:
-// see mann.ControllerOptions.
+// Init makes a world with opt, which is complete, for at most n dogs. far are networks for distant
+// dogs: see mann.ControllerOptions.
 func (p *Pack) Init(opt *Options, m *mann.Model, far []*mann.Model, n int) error {
 	if m == nil {
 		return errors.New("scenes: Options.Model is missing")
@@ -59,8 +59,8 @@ func (p *Pack) Herd() *steer.Roam {
 	return r
 }
 
-// Spawn adds n dogs of a herd around the origin, each looking its own way. The innermost room places stay
-// free.
+// Spawn adds n dogs of a herd around the origin, each looking its own way. The innermost room
+// places stay free.
 func (p *Pack) Spawn(r *steer.Roam, n, room int) error {
 	for i := range n {
 		if _, err := r.Spawn(Sunflower(room + i)); err != nil {

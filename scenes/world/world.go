@@ -33,12 +33,13 @@ type Options struct {
 	Open    netruntime.Opener // device for the networks; nil is the processor
 	Log     *slog.Logger      // warnings for the player; nil drops them
 
-	// NoAvoidance lets people walk through each other, as in tapes that were recorded before they kept off.
+	// NoAvoidance lets people walk through each other, as in tapes that were recorded before they
+	// kept off.
 	NoAvoidance bool
 }
 
-// Complete checks opt and fills in the scene's usual number of agents, if opt has none, and hills on a
-// ground of the given size. 0 agents are allowed if they are usual.
+// Complete checks opt and fills in the scene's usual number of agents, if opt has none, and hills
+// on a ground of the given size. 0 agents are allowed if they are usual.
 func (opt *Options) Complete(scene string, usual int, size func(agents int) float32) error {
 	if opt.Agents == 0 {
 		opt.Agents = usual
@@ -156,8 +157,8 @@ func (w *World) Tick() error {
 // SelectedSpeed returns the speed of the selected agent, smoothed, m/s.
 func (w *World) SelectedSpeed() float32 { return w.speed }
 
-// Draw writes a cast for each population to dst, a fraction alpha of the way from the last tick but one
-// to the last. The scene sets focus, heading, path and texts.
+// Draw writes a cast for each population to dst, a fraction alpha of the way from the last tick but
+// one to the last. The scene sets focus, heading, path and texts.
 func (w *World) Draw(dst *scenes.Frame, alpha float32) {
 	w.cast = len(dst.Casts)
 	for _, p := range w.Populations {
@@ -169,8 +170,8 @@ func (w *World) Draw(dst *scenes.Frame, alpha float32) {
 	}
 }
 
-// DrawOverlays adds the overlays in dst.Show, after Draw and when the focus is set. It has more for the
-// row of population i, and draws a ring around it if ring is set; row −1 is none.
+// DrawOverlays adds the overlays in dst.Show, after Draw and when the focus is set. It has more for
+// the row of population i, and draws a ring around it if ring is set; row −1 is none.
 func (w *World) DrawOverlays(dst *scenes.Frame, i, row int, ring bool, alpha float32) {
 	for k, p := range w.Populations {
 		selected := -1
@@ -185,15 +186,16 @@ func (w *World) DrawOverlays(dst *scenes.Frame, i, row int, ring bool, alpha flo
 	}
 }
 
-// DrawSelected is Draw with the overlays. The focus is the selected agent, which has a ring around it.
+// DrawSelected is Draw with the overlays. The focus is the selected agent, which has a ring around
+// it.
 func (w *World) DrawSelected(dst *scenes.Frame, alpha float32) {
 	w.Draw(dst, alpha)
 	dst.Focus, dst.Heading = dst.Casts[w.cast].Of(w.Selected)[0].Pos, w.Populations[0].Roots[w.Selected].Rot.Yaw()
 	w.DrawOverlays(dst, 0, w.Selected, true, alpha)
 }
 
-// SelectNext selects the next agent of the first population if the player has just pressed the key, and
-// reports whether that is so.
+// SelectNext selects the next agent of the first population if the player has just pressed the key,
+// and reports whether that is so.
 func (w *World) SelectNext(in *scenes.Input) bool {
 	next := in.Jump && !w.pressed
 	if w.pressed = in.Jump; next {

@@ -4,24 +4,31 @@
 package windows
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
+	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 )
 
 // None is no row, and no index.
 const None = -1
 
-// Scheduler decides at which tick of the cycle each row starts its windows, and has them computed
-// until then. All methods belong to one goroutine; Work.Compute may read the length of Due.
+// Scheduler counts the rows of a stream, decides at which tick of the cycle each starts its windows,
+// and has them computed until then. All methods belong to one goroutine; Work.Compute may read the
+// length of Due.
 type Scheduler struct {
+	Rows     int    // agents
+	Capacity int    // maximum number of rows
+	Frozen   []bool // (capacity) rows that do not move
+
 	Due    []int32 // rows whose windows are being computed; None for removed rows
 	Missed []int32 // rows that start a window in this tick for which none was computed: they were frozen, or not there yet, when it was requested
 
+	name   string // of the stream's package, for errors
 	work   Work
 	worker *worker
-	rows   int
 	again  bool // rows were restored: what is due must be computed again
 
 	every, from int
@@ -47,15 +54,13 @@ type Work struct {
 }
 
 // New returns a scheduler for up to capacity rows with windows of cycle ticks. Windows start only in
-// every so many ticks, the first of them from; every 0 is 1.
-func New(capacity, cycle, every, from int) (Scheduler, error) {
-	if every == 0 {
-		every = 1
-	}
+// every so many ticks, the first of them from; every 0 is 1. name is that of the stream's package.
+func New(name string, capacity, cycle, every, from int) (Scheduler, error) {
+	every = cmp.Or(every, 1)
 	if every < 0 || cycle%every != 0 || from < 0 || from >= every {
-		return Scheduler{}, fmt.Errorf("windows start every %d ticks from tick %d on: want a divisor of %d, and less than it", every, from, cycle)
+		return Scheduler{}, fmt.Errorf("%s: a stream: windows start every %d ticks from tick %d on: want a divisor of %d, and less than it", name, every, from, cycle)
 	}
-	s := Scheduler{every: every, from: from, count: make([]int, cycle), start: make([]int32, capacity), index: make([]int32, capacity)}
+	s := Scheduler{Capacity: capacity, Frozen: make([]bool, capacity), name: name, every: every, from: from, count: make([]int, cycle), start: make([]int32, capacity), index: make([]int32, capacity)}
 	s.Due, s.Missed = make([]int32, 0, s.Most()), make([]int32, 0, s.Most())
 	return s, nil
 }
@@ -72,13 +77,22 @@ func (s *Scheduler) Close() {
 	}
 }
 
-// Step is a tick. If windows start in it, Step commits those that are due, and requests those of the
-// next such tick, except of rows that are frozen, (rows). It returns the errors of all work.
+// Step is a tick, in which rows are frozen, (rows). If windows start in it, Step commits those that
+// are due, and requests those of the next such tick, except of rows that are frozen. It returns the
+// errors of all work.
 func (s *Scheduler) Step(frozen []bool) error {
+	copy(s.Frozen, frozen)
+	if err := s.step(); err != nil {
+		return fmt.Errorf("%s: a stream: %w", s.name, err)
+	}
+	return nil
+}
+
+func (s *Scheduler) step() error {
 	if s.worker == nil {
 		return errors.New("the stream is closed")
 	}
-	if s.rows == 0 { // see empty
+	if s.Rows == 0 { // see empty
 		return nil
 	}
 	if s.again {
@@ -89,11 +103,11 @@ func (s *Scheduler) Step(frozen []bool) error {
 	var err error
 	if s.tick%s.every == s.from {
 		computed := s.worker.wait()
-		s.missed(frozen)
+		s.missed()
 		err = errors.Join(computed, s.work.Commit(computed))
 		s.Clear()
 		next := int32((s.tick + s.every) % len(s.count))
-		for row, frozen := range frozen {
+		for row, frozen := range s.Frozen[:s.Rows] {
 			if s.start[row] == next && !frozen {
 				s.Begin(row)
 				err = errors.Join(err, s.work.Begin(row))
@@ -115,9 +129,20 @@ func (s *Scheduler) request() {
 // Most returns how many windows start in one tick at most.
 func (s *Scheduler) Most() int { return (len(s.start)*s.every + len(s.count) - 1) / len(s.count) }
 
-// Add gives a new row the tick at which the fewest rows start, the first after the next: windows of
-// the next are being computed.
-func (s *Scheduler) Add(row int) {
+// Room returns an error if no agent can be added at a place.
+func (s *Scheduler) Room(at feature.Place) error {
+	switch {
+	case !at.Finite():
+		return fmt.Errorf("%s: no agent can stand at %+v", s.name, at)
+	case s.Rows == s.Capacity:
+		return fmt.Errorf("%s: all %d rows of the stream are taken", s.name, s.Rows)
+	}
+	return nil
+}
+
+// Add returns a new row. It gives it the tick at which the fewest rows start, the first after the
+// next: windows of the next are being computed.
+func (s *Scheduler) Add() (row int) {
 	s.empty()
 	cycle := len(s.count)
 	n, next := cycle/s.every, s.tick+(s.from-s.tick%s.every+s.every)%s.every
@@ -127,18 +152,20 @@ func (s *Scheduler) Add(row int) {
 			start = other
 		}
 	}
-	s.add(row, start)
+	return s.add(start)
 }
 
-func (s *Scheduler) add(row, start int) {
-	s.rows++
+func (s *Scheduler) add(start int) (row int) {
+	row = s.Rows
+	s.Rows++
 	s.count[start]++
 	s.start[row], s.index[row] = int32(start), None
+	return row
 }
 
 // empty makes a scheduler without rows as new.
 func (s *Scheduler) empty() {
-	if s.rows == 0 {
+	if s.Rows == 0 {
 		if s.worker != nil {
 			s.worker.wait() // for rows that are gone
 		}
@@ -146,20 +173,22 @@ func (s *Scheduler) empty() {
 	}
 }
 
-// Remove takes row out. The last row becomes this one.
-func (s *Scheduler) Remove(row, last int) {
-	s.rows--
+// Remove takes row out. It returns the last row, which becomes this one.
+func (s *Scheduler) Remove(row int) (last int) {
+	s.Rows--
+	last = s.Rows
 	s.count[s.start[row]]--
 	if i := s.index[row]; i != None {
 		s.Due[i] = None
 	}
 	if row == last {
-		return
+		return last
 	}
-	s.start[row], s.index[row] = s.start[last], s.index[last]
+	s.start[row], s.index[row], s.Frozen[row] = s.start[last], s.index[last], s.Frozen[last]
 	if i := s.index[row]; i != None {
 		s.Due[i] = int32(row)
 	}
+	return last
 }
 
 // Save writes when row starts its next window.
@@ -179,35 +208,36 @@ type phase struct {
 	due  int32 // 1 if the window was being computed
 }
 
-// Restore reads when a new row starts its next window. The first row of a scheduler also restores
-// the tick. It reports false if the windows of that tick are as many as can be: then
-// the row starts its window at another tick, as a new one does.
-func (s *Scheduler) Restore(st *generator.State, row int) bool {
+// Restore adds the next row, after its other state was read, and reads when it starts its next
+// window. The first row of a scheduler also restores the tick. It reports false if the windows of
+// that tick are as many as can be: then the row starts its window at another tick, as a new one
+// does. After an error of st, which it returns, no row is added.
+func (s *Scheduler) Restore(st *generator.State) (scheduled bool, err error) {
 	var p phase
 	generator.Value(st, &p)
 	cycle := len(s.count)
 	if p.tick < 0 || int(p.tick) >= cycle || p.left < 0 || int(p.left) >= cycle || p.due < 0 || p.due > 1 {
 		st.Fail(fmt.Errorf("the state has a window at %d + %d of %d ticks", p.tick, p.left, cycle))
 	}
-	if st.Err() != nil {
-		return false
+	if err := st.Err(); err != nil {
+		return false, fmt.Errorf("%s: %w", s.name, err)
 	}
-	if s.empty(); s.rows == 0 {
+	if s.empty(); s.Rows == 0 {
 		s.tick = int(p.tick)
 	}
 	start := (s.tick + int(p.left)) % cycle
 	if start%s.every != s.from || s.count[start] >= s.Most() || p.due == 1 && int(p.left) >= s.every {
-		s.Add(row)
-		return false
+		s.Add()
+		return false, nil
 	}
-	s.add(row, start)
+	row := s.add(start)
 	if p.due == 1 {
 		s.worker.wait()
 		s.compact()
 		s.Begin(row)
 		s.again = true
 	}
-	return true
+	return true, nil
 }
 
 // At returns for how many ticks row has played its window, 1 to the cycle.
@@ -217,9 +247,9 @@ func (s *Scheduler) At(row int) int {
 }
 
 // missed fills Missed.
-func (s *Scheduler) missed(frozen []bool) {
+func (s *Scheduler) missed() {
 	s.Missed = s.Missed[:0]
-	for row, frozen := range frozen {
+	for row, frozen := range s.Frozen[:s.Rows] {
 		if int(s.start[row]) == s.tick && s.index[row] == None && !frozen {
 			s.Missed = append(s.Missed, int32(row))
 		}

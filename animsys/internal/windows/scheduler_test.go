@@ -15,7 +15,7 @@ func TestScheduler(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		every := rapid.SampledFrom([]int{0, 1, 3, 6, 12}).Draw(t, "every")
 		from := rapid.IntRange(0, max(every, 1)-1).Draw(t, "from")
-		s, err := New(capacity, cycle, every, from)
+		s, err := New("test", capacity, cycle, every, from)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,12 +55,12 @@ func TestScheduler(t *testing.T) {
 		for ; tick < 60; tick++ {
 			for range rapid.IntRange(0, 2).Draw(t, "changes") {
 				if n := len(agent); rapid.Bool().Draw(t, "add") && n < capacity {
-					s.Add(n)
+					s.Add()
 					agent = append(agent, 100*tick+n)
 					since[agent[n]] = tick
 				} else if n > 0 {
 					row := rapid.IntRange(0, n-1).Draw(t, "row")
-					s.Remove(row, n-1)
+					s.Remove(row)
 					agent[row] = agent[n-1]
 					agent = agent[:n-1]
 				}
@@ -81,7 +81,7 @@ func TestScheduler(t *testing.T) {
 
 func TestSchedulerRefuses(t *testing.T) {
 	for _, o := range [][2]int{{5, 0}, {-1, 0}, {3, 3}, {1, 1}, {3, -1}} {
-		if _, err := New(1, 12, o[0], o[1]); err == nil || !strings.Contains(err.Error(), "want a divisor of 12") {
+		if _, err := New("test", 1, 12, o[0], o[1]); err == nil || !strings.Contains(err.Error(), "want a divisor of 12") {
 			t.Errorf("every %d from %d: %v", o[0], o[1], err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestSchedulerRefuses(t *testing.T) {
 
 // Step returns the error of a failed Compute once, and one after Close.
 func TestSchedulerErrors(t *testing.T) {
-	s, err := New(1, 4, 1, 0)
+	s, err := New("test", 1, 4, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestSchedulerErrors(t *testing.T) {
 		Compute: func() error { return lost },
 		Commit:  func(err error) error { took = append(took, err); return nil },
 	})
-	s.Add(0)
+	s.Add()
 	times := 0
 	for range 9 {
 		if err := s.Step([]bool{false}); errors.Is(err, lost) {

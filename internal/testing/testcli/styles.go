@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"mannequin/animsys/mar"
-	"mannequin/animsys/skel"
 	"mannequin/internal/testing/must"
 	"mannequin/offline/mocap"
 	"mannequin/offline/procgen/human"
@@ -66,8 +65,7 @@ func Take(t *testing.T, dir, name, style string, from, frames int, scale float32
 	takes, _ := Takes()
 	for _, k := range takes {
 		if k.Style == style {
-			n := k.Clip.Skel.Len()
-			c := &skel.Clip{Skel: k.Clip.Skel, FPS: k.Clip.FPS, Frames: frames, Pos: k.Clip.Pos[from*n : (from+frames)*n], Rot: k.Clip.Rot[from*n : (from+frames)*n]}
+			c := k.Clip.Section(from, from+frames)
 			var b bytes.Buffer
 			must.Do(t, mocap.WriteClip(&b, c.Scaled(scale)))
 			return WriteFile(t, dir, name, b.String())

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"mannequin/animsys/mar"
-	"mannequin/animsys/skel"
 	"mannequin/offline/registration"
 )
 
@@ -131,9 +130,9 @@ func Halve(takes []*registration.Take) []*registration.Take {
 }
 
 func part(t *registration.Take, name string, from, to int) *registration.Take {
-	p, n := *t, t.Clip.Skel.Len()
+	p := *t
 	p.Name += name
-	p.Clip = &skel.Clip{Skel: t.Clip.Skel, FPS: t.Clip.FPS, Frames: to - from, Pos: t.Clip.Pos[from*n : to*n], Rot: t.Clip.Rot[from*n : to*n]}
+	p.Clip = t.Clip.Section(from, to)
 	p.Times, p.Stands = t.Times[from:to], t.Stands[from:to]
 	return &p
 }

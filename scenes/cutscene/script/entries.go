@@ -2,7 +2,6 @@ package script
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"mannequin/animsys/control"
@@ -72,7 +71,7 @@ func (p *parser) move(t *table) {
 				gait = "walk"
 			}
 			if speed = gaits[kind][gait]; speed == 0 {
-				t.fail(t.at("gait"), "gait = %q: want %s", gait, strings.Join(keys(gaits[kind]), ", "))
+				t.fail(t.at("gait"), "gait = %q: want %s", gait, names(gaits[kind]))
 				return
 			}
 		}
@@ -115,26 +114,19 @@ func arcs(path *control.Path, last m3.Vec3, points []m3.Vec3) []float32 {
 	return out
 }
 
-func (p *parser) action(t *table) {
-	before := len(p.errs)
+func (p *parser) action(t *table) Action {
 	who, known := p.who(t, "actor", true)
 	a := Action{Line: t.line, Actor: who, From: t.number("from", 0, 0, p.Length, true), To: t.number("to", p.Length, 0, p.Length, false)}
 	p.order(t, a.From, a.To)
-	do := t.oneOf("do", "", true, "face", "sit", "lie", "stand", "jump")
-	if do == "face" {
+	switch do := t.oneOf("do", "", true, "face", "sit", "lie", "stand", "jump"); {
+	case do == "face":
 		a.Target = p.target(t)
-	}
-	if !known || len(p.errs) > before {
-		return
-	}
-	if do != "face" {
-		if p.Actors[who].Kind != Dog {
-			t.fail(t.at("do"), "do = %q: people can only face something; they stand where their moves end", do)
-			return
-		}
+	case do != "" && known && p.Actors[who].Kind != Dog:
+		t.fail(t.at("do"), "do = %q: people can only face something; they stand where their moves end", do)
+	default:
 		a.Do, _ = control.ParseAction(do)
 	}
-	p.Actions = append(p.Actions, a)
+	return a
 }
 
 // target reads a place: [x, y, z], "actor" or "actor.Joint".
@@ -160,34 +152,25 @@ func (p *parser) target(t *table) Target {
 	return out
 }
 
-func (p *parser) style(t *table) {
-	before := len(p.errs)
+func (p *parser) style(t *table) Style {
 	s := Style{Line: t.line, Name: t.text("name", "", 40, true)}
 	s.Actor, _ = p.who(t, "actor", true, Person)
 	s.Span = p.span(t)
-	if len(p.errs) == before {
-		p.Styles = append(p.Styles, s)
-	}
+	return s
 }
 
-func (p *parser) look(t *table) {
-	before := len(p.errs)
+func (p *parser) look(t *table) Look {
 	l := Look{Line: t.line, Target: p.target(t)}
 	l.Actor, _ = p.who(t, "actor", true)
 	l.Span = p.span(t)
-	if len(p.errs) == before {
-		p.Looks = append(p.Looks, l)
-	}
+	return l
 }
 
-func (p *parser) reach(t *table) {
-	before := len(p.errs)
+func (p *parser) reach(t *table) Reach {
 	r := Reach{Line: t.line, Target: p.target(t), Right: t.oneOf("hand", "", true, "left", "right") == "right"}
 	r.Actor, _ = p.who(t, "actor", true, Person)
 	r.Span = p.span(t)
-	if len(p.errs) == before {
-		p.Reaches = append(p.Reaches, r)
-	}
+	return r
 }
 
 func (p *parser) camera(t *table) {
@@ -221,16 +204,13 @@ func (p *parser) camera(t *table) {
 	p.Shots = append(p.Shots, s)
 }
 
-func (p *parser) caption(t *table) {
-	before := len(p.errs)
+func (p *parser) caption(t *table) Caption {
 	c := Caption{Line: t.line, From: t.number("from", 0, 0, p.Length, true), To: t.number("to", p.Length, 0, p.Length, true), Text: t.text("text", "", MaxCaption, true)}
 	p.order(t, c.From, c.To)
 	if strings.ContainsFunc(c.Text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		t.fail(t.at("text"), "text has a line break or another control character")
 	}
-	if len(p.errs) == before {
-		p.Captions = append(p.Captions, c)
-	}
+	return c
 }
 
 func count(of ...bool) (n int) {
@@ -240,15 +220,6 @@ func count(of ...bool) (n int) {
 		}
 	}
 	return n
-}
-
-func keys(of map[string]float32) []string {
-	var out []string
-	for k := range of {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
 
 func rad(degrees float32) float32 { return degrees * math.Pi / 180 }

@@ -2,8 +2,8 @@ package script
 
 import "strings"
 
-// lines has the lines of a TOML document's top-level keys, and of the tables of its arrays of tables with
-// their keys. Package toml knows only the last of them.
+// lines has the lines of a TOML document's top-level keys, and of the tables of its arrays of
+// tables with their keys. Package toml knows only the last of them.
 type lines struct {
 	keys   map[string]int     // top-level keys and tables → line
 	tables map[string][]entry // arrays of tables, in order

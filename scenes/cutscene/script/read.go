@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -21,8 +22,8 @@ func Open(path string) (*Script, error) {
 	return Read(path, data)
 }
 
-// Read reads a script from the contents of the TOML file called name. Its error names the file and the line,
-// and lists up to ten faults, a line each.
+// Read reads a script from the contents of the TOML file called name. Its error names the file and
+// the line, and lists up to ten faults, a line each.
 func Read(name string, data []byte) (*Script, error) {
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", name, len(data), MaxFile)
@@ -71,9 +72,7 @@ func (p *parser) all(values map[string]any) {
 	p.Length = top.number("length", 0, 0.1, MaxLength, true)
 	p.Terrain = top.oneOf("terrain", "flat", false, "flat", "hills", "slope", "steps")
 	p.Seed = uint64(top.number("seed", 1, 0, 1<<24, false))
-	if p.Length == 0 {
-		p.Length = MaxLength // avoids errors of all times
-	}
+	p.Length = cmp.Or(p.Length, MaxLength) // avoids errors of all times
 	p.named = map[string]int{}
 	p.each(top, "actor", p.actor)
 	if len(p.Actors) > MaxActors {
@@ -85,12 +84,12 @@ func (p *parser) all(values map[string]any) {
 		p.fail(1, "nobody is there: want tables [[actor]]")
 	}
 	p.each(top, "move", p.move)
-	p.each(top, "action", p.action)
-	p.each(top, "style", p.style)
-	p.each(top, "look", p.look)
-	p.each(top, "reach", p.reach)
+	collect(p, top, "action", &p.Actions, p.action)
+	collect(p, top, "style", &p.Styles, p.style)
+	collect(p, top, "look", &p.Looks, p.look)
+	collect(p, top, "reach", &p.Reaches, p.reach)
 	p.each(top, "camera", p.camera)
-	p.each(top, "caption", p.caption)
+	collect(p, top, "caption", &p.Captions, p.caption)
 	top.unknown()
 	p.together()
 }
@@ -101,20 +100,15 @@ func (p *parser) each(top *table, name string, read func(t *table)) {
 	if !ok {
 		return
 	}
-	var all []map[string]any
-	switch v := v.(type) {
-	case []map[string]any:
-		all = v
-	case []any: // inline
-		for _, v := range v {
-			m, ok := v.(map[string]any)
-			if !ok {
-				p.fail(top.at(name), "%s: want tables [[%s]]", name, name)
-				return
-			}
-			all = append(all, m)
+	all, ok := v.([]map[string]any)
+	if inline, is := v.([]any); is {
+		ok = true
+		for _, v := range inline {
+			m, is := v.(map[string]any)
+			all, ok = append(all, m), ok && is
 		}
-	default:
+	}
+	if !ok {
 		p.fail(top.at(name), "%s: want tables [[%s]]", name, name)
 		return
 	}
@@ -130,6 +124,16 @@ func (p *parser) each(top *table, name string, read func(t *table)) {
 		read(t)
 		t.unknown()
 	}
+}
+
+// collect reads the tables of an array, and appends those without a fault to dst.
+func collect[T any](p *parser, top *table, name string, dst *[]T, read func(t *table) T) {
+	p.each(top, name, func(t *table) {
+		before := len(p.errs)
+		if v := read(t); len(p.errs) == before {
+			*dst = append(*dst, v)
+		}
+	})
 }
 
 func (p *parser) actor(t *table) {

@@ -1,5 +1,5 @@
-// Package script reads the scripts of cutscenes: TOML files with actors and what they do at which time.
-// docs/cutscene.md describes the format. Package cutscene plays a script.
+// Package script reads the scripts of cutscenes: TOML files with actors and what they do at which
+// time. docs/cutscene.md describes the format. Package cutscene plays a script.
 package script
 
 import (
@@ -111,8 +111,8 @@ func (m *Move) From() float32 { return m.Times[0] }
 // To returns the time at which the move ends.
 func (m *Move) To() float32 { return m.Times[len(m.Times)-1] }
 
-// Along returns the distance along the path at which the actor should be at time t, m, and its speed there,
-// m/s: 0 before and after the move.
+// Along returns the distance along the path at which the actor should be at time t, m, and its
+// speed there, m/s: 0 before and after the move.
 func (m *Move) Along(t float32) (arc, speed float32) {
 	last := len(m.Times) - 1
 	switch {

@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -44,8 +45,8 @@ func (r *reader) err() error {
 	return errors.New(strings.Join(out, "\n"))
 }
 
-// table reads the keys of one table. It reports missing and wrong values to the reader and returns their zero
-// value.
+// table reads the keys of one table. It reports missing and wrong values to the reader and returns
+// their zero value.
 type table struct {
 	*reader
 	values map[string]any
@@ -79,21 +80,15 @@ func (t *table) has(key string) bool { _, ok := t.get(key, false); return ok }
 func (t *table) unknown() {
 	for key := range t.values {
 		if !t.asked[key] {
-			t.fail(t.at(key), "unknown key %q: want %s", key, strings.Join(sorted(t.asked), ", "))
+			t.fail(t.at(key), "unknown key %q: want %s", key, names(t.asked))
 		}
 	}
 }
 
-func sorted(set map[string]bool) []string {
-	var out []string
-	for k := range set {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
-}
+// names lists the keys of a map.
+func names[V any](of map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(of)), ", ") }
 
-// text returns a string of at most so many letters, def if it is missing.
+// text returns a string of limited length, def if it is missing.
 func (t *table) text(key, def string, most int, required bool) string {
 	v, ok := t.get(key, required)
 	if !ok {

@@ -57,8 +57,8 @@ func (p *parser) together() {
 	}
 }
 
-// oneAtATime checks that two spans, on lines la and lb, do not overlap. If one begins when the other ends it takes
-// over.
+// oneAtATime checks that two spans, on lines la and lb, do not overlap. If one begins when the
+// other ends it takes over.
 func (p *parser) oneAtATime(la, lb int, a, b *Span, what string) {
 	if a.From < b.To && b.From < a.To {
 		p.fail(la, "%s from %g to %g s, on line %d", what, b.From, b.To, lb)

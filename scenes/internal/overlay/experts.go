@@ -11,7 +11,8 @@ import (
 // expertTicks is the number of ticks whose weights are kept.
 const expertTicks = 4 * scenes.TickRate
 
-// Experts records how a mode-adaptive network blends its experts for one row. Its zero value is empty.
+// Experts records how a mode-adaptive network blends its experts for one row. Its zero value is
+// empty.
 type Experts struct {
 	known  bool // the network has experts
 	row    int
@@ -20,8 +21,9 @@ type Experts struct {
 	values [][]float32 // (experts, expertTicks) as of the last Draw
 }
 
-// Step records the weights of row in a tick, from gating, (rows, experts), of netruntime.Session.Gating; nil
-// if they are unknown. A new row clears the record. With 0 rows it only notes that there are experts.
+// Step records the weights of row in a tick, from gating, (rows, experts), of
+// netruntime.Session.Gating; nil if they are unknown. A new row clears the record. With 0 rows it
+// only notes that there are experts.
 func (e *Experts) Step(gating []float32, rows, row int) {
 	e.known = e.known || gating != nil
 	if rows == 0 {

@@ -1,5 +1,5 @@
-// Package overlay draws how characters move: past and planned trajectories, contacts, the targets of the
-// ground solver, velocities, skeletons, roots, and the experts of a network.
+// Package overlay draws how characters move: past and planned trajectories, contacts, the targets
+// of the ground solver, velocities, skeletons, roots, and the experts of a network.
 package overlay
 
 import (
@@ -119,9 +119,9 @@ func (m *Overlay) Step(n int) {
 
 func (m *Overlay) legs() int { return len(m.Ground.Rig.Roles.Legs) }
 
-// Draw appends the lines that f.Show asks for to f. bones, (rows, joints), are the poses in f, a fraction
-// alpha of the way from the last tick but one to the last. Only agents near f.Focus have overlays, and the
-// selected row, which has more; −1 is none.
+// Draw appends the lines that f.Show asks for to f. bones, (rows, joints), are the poses in f, a
+// fraction alpha of the way from the last tick but one to the last. Only agents near f.Focus have
+// overlays, and the selected row, which has more; −1 is none.
 func (m *Overlay) Draw(f *scenes.Frame, bones []m3.Xform, selected int, alpha float32) {
 	f.Has |= All
 	if f.Show&All == 0 {
@@ -227,7 +227,8 @@ func (m *Overlay) root(f *scenes.Frame, at m3.Vec3, rot m3.Quat) {
 	arrow(f, at, m.onGround(at.Add(z.Scale(ahead))), facingColour)
 }
 
-// feet draws a disc under each foot that has contact, and a cross at the ground solver's target for it.
+// feet draws a disc under each foot that has contact, and a cross at the ground solver's target for
+// it.
 func (m *Overlay) feet(f *scenes.Frame, bones []m3.Xform, row int, alpha float32) {
 	const radius, arm = 0.06, 0.035 // m
 	for i, leg := range m.Ground.Rig.Roles.Legs {
@@ -248,7 +249,8 @@ func (m *Overlay) feet(f *scenes.Frame, bones []m3.Xform, row int, alpha float32
 	}
 }
 
-// onGround returns the place on the terrain above or below p, a little higher so that lines are visible.
+// onGround returns the place on the terrain above or below p, a little higher so that lines are
+// visible.
 func (m *Overlay) onGround(p m3.Vec3) m3.Vec3 {
 	const lift = 0.01 // m
 	return m3.V(p.X, m.Terrain.Height(p.X, p.Z)+lift, p.Z)

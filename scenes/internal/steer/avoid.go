@@ -25,7 +25,8 @@ type Settings struct {
 	Reaction float32 // time that agents take to slow down, s
 }
 
-// Quick are the settings of agents that obey at once, Slow those of agents that obey about a second later.
+// Quick are the settings of agents that obey at once, Slow those of agents that obey about a second
+// later.
 var (
 	Quick = Settings{Personal: 2.6, Touching: 0.75, Longer: 0.4, Foresee: 2, Aside: 1.6, Apart: 2.2}
 	Slow  = Settings{Personal: 3.5, Touching: 0.9, Foresee: 3, Aside: 6, Apart: 6, Reaction: 1.5}
@@ -89,8 +90,8 @@ func (n *Neighbors) Avoid(i int, facing m3.Vec3, speed float32) (push m3.Vec3, b
 	return push, blocked
 }
 
-// Yield returns the speed at which agent i can still stop for the others, at most speed. It looks in the
-// direction facing. Of two that meet, the first goes on unless they are near.
+// Yield returns the speed at which agent i can still stop for the others, at most speed. It looks
+// in the direction facing. Of two that meet, the first goes on unless they are near.
 func (n *Neighbors) Yield(i int, facing m3.Vec3, speed float32) float32 {
 	const front = 0.3 // cosine of the angle from straight ahead up to which others are in front
 	me, out := n.At[i], speed
@@ -121,8 +122,8 @@ func (n *Neighbors) Yield(i int, facing m3.Vec3, speed float32) float32 {
 	return max(out, 0)
 }
 
-// dodge returns what turns an agent aside that would come closer than reach to another. The other is at
-// to and approaches at v. Agents that meet head on both turn right.
+// dodge returns what turns an agent aside that would come closer than reach to another. The other
+// is at to and approaches at v. Agents that meet head on both turn right.
 func (n *Neighbors) dodge(to, v, facing m3.Vec3, reach float32) m3.Vec3 {
 	square := v.Dot(v)
 	if square < 1e-4 {
@@ -159,8 +160,8 @@ func Around(off, ahead m3.Vec3) m3.Vec3 {
 	return side.Scale(off.Len())
 }
 
-// Follow returns the speed of an agent that wants to go at speed behind another on a lane, which is a gap
-// ahead and goes at its own speed, m and m/s. Agents on lanes obey about a second later.
+// Follow returns the speed of an agent that wants to go at speed behind another on a lane, which is
+// a gap ahead and goes at its own speed, m and m/s. Agents on lanes obey about a second later.
 func Follow(speed, gap, ahead float32) float32 {
 	const room, rate = 1.6, 0.4 // m that are left between them, and 1/s at which they are reached
 	return m3.Clamp(ahead+rate*(gap-room), 0, speed)

@@ -25,8 +25,8 @@ func NewGrid(x0, z0, x1, z1, reach float32, n int) *Grid {
 	return g
 }
 
-// index returns the cell of a coordinate along a side of n cells. Places outside, and NaN, count to the
-// border's cells.
+// index returns the cell of a coordinate along a side of n cells. Places outside, and NaN, count to
+// the border's cells.
 func (g *Grid) index(v float32, n int) int {
 	v /= g.cell
 	if !(v > 0) {

@@ -18,8 +18,8 @@ const (
 	border       = 4   // distance from the terrain's border at which they turn back, m
 )
 
-// Herd is the avoidance of dogs: they keep apart, stay on the terrain and make way for the dog that the
-// player controls.
+// Herd is the avoidance of dogs: they keep apart, stay on the terrain and make way for the dog that
+// the player controls.
 type Herd struct {
 	Velocity func(row int) m3.Vec3 // of the player's dog, m/s
 	field    *terrain.Field
@@ -50,8 +50,8 @@ func (h *Herd) begin(roots []m3.Xform, led int) {
 	}
 }
 
-// separation is the sum of what pushes a dog away. near is how close the nearest neighbour is, from 0, if
-// it can be ignored, to 1, if nothing else matters.
+// separation is the sum of what pushes a dog away. near is how close the nearest neighbour is, from
+// 0, if it can be ignored, to 1, if nothing else matters.
 type separation struct {
 	push m3.Vec3
 	near float32
@@ -82,8 +82,8 @@ func (w way) away(p m3.Vec3) m3.Vec3 {
 	return d
 }
 
-// bend turns a dog's goal away from its neighbours, the player and the border. Only the player makes a
-// resting dog get up.
+// bend turns a dog's goal away from its neighbours, the player and the border. Only the player
+// makes a resting dog get up.
 func (h *Herd) bend(goal *control.Goal, row int) {
 	me, ahead := h.middles[row], h.roots[row].Rot.Forward()
 	yaw := m3.YawOf(ahead)

@@ -9,8 +9,8 @@ import (
 	"mannequin/terrain"
 )
 
-// steered returns what becomes of a goal of the first dog, standing at roots[0], with the others at the
-// other roots and a player on its way.
+// steered returns what becomes of a goal of the first dog, standing at roots[0], with the others at
+// the other roots and a player on its way.
 func steered(h *Herd, g control.Goal, player *way, roots ...m3.Xform) control.Goal {
 	h.begin(roots, -1)
 	h.player = player

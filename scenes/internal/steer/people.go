@@ -6,12 +6,13 @@ import (
 	"mannequin/terrain"
 )
 
-// People is the avoidance of people: they keep off each other and off the camera's character, and stay on
-// the terrain.
+// People is the avoidance of people: they keep off each other and off the camera's character, and
+// stay on the terrain.
 type People struct {
 	Speed []float32 // (rows) as asked of them last, m/s; set it for a row that the player controls
 
-	// Character returns where a character that is not in the crowd is, and its speed in m/s. nil: there is none.
+	// Character returns where a character that is not in the crowd is, and its speed in m/s. nil:
+	// there is none.
 	Character func() (root m3.Xform, speed float32)
 
 	neighbors *Neighbors

@@ -10,7 +10,8 @@ import (
 	"mannequin/scenes"
 )
 
-// Keep takes a new scene and returns it. The test fails if there is an error, and closes the scene at its end.
+// Keep takes a new scene and returns it. The test fails if there is an error, and closes the scene
+// at its end.
 func Keep[S scenes.Scene](s S, err error) func(t testing.TB) S {
 	return func(t testing.TB) S {
 		t.Helper()
@@ -52,8 +53,23 @@ func Nearest(t testing.TB, s scenes.Scene, roots []m3.Xform, ticks int, in func(
 	return least
 }
 
-// Check runs s for a second. It fails if the scene has other overlays than has, or one that shows nothing,
-// a NaN, or something far from all characters.
+// Same fails if a bone of frame a is not finite, or not the same in frame b.
+func Same(t testing.TB, a, b *scenes.Frame) {
+	t.Helper()
+	for i := range a.Casts {
+		if len(a.Casts[i].Bones) != len(b.Casts[i].Bones) {
+			t.Fatalf("cast %d has %d and %d bones", i, len(a.Casts[i].Bones), len(b.Casts[i].Bones))
+		}
+		for j, x := range a.Casts[i].Bones {
+			if !x.Pos.Finite() || !x.Rot.Finite() || x != b.Casts[i].Bones[j] {
+				t.Fatalf("cast %d, bone %d: %v and %v", i, j, x, b.Casts[i].Bones[j])
+			}
+		}
+	}
+}
+
+// Check runs s for a second. It fails if the scene has other overlays than has, or one that shows
+// nothing, a NaN, or something far from all characters.
 func Check(t *testing.T, s scenes.Scene, has hud.Overlay) {
 	t.Helper()
 	stages := 0

@@ -147,8 +147,7 @@ func section(c *skel.Clip, from, span float64) (*skel.Clip, error) {
 	if first >= last {
 		return nil, fmt.Errorf("no frame between %g s and the end at %.2f s", from, c.Seconds())
 	}
-	n := c.Skel.Len()
-	return &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: last - first, Pos: c.Pos[first*n : last*n], Rot: c.Rot[first*n : last*n]}, nil
+	return c.Section(first, last), nil
 }
 
 func sheet(c *skel.Clip, from float64, frames int) image.Image {

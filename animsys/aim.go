@@ -58,8 +58,7 @@ type aims struct {
 	grips [][2]ik.HandState // (rows)
 }
 
-// newAims returns those of a skeleton, or nil where it is neither a dog's nor a
-// person's.
+// newAims returns those of a skeleton, or nil where it is neither a dog's nor a person's.
 func newAims(sk *skel.Skeleton, tree *ik.Tree, n int) *aims {
 	a := &aims{look: make([]ecs.LookAt, n), reach: make([]ecs.Reach, n), sight: make([]ik.GazeState, n), grips: make([][2]ik.HandState, n)}
 	var err error

@@ -25,11 +25,10 @@ const (
 	Every4    UpdateRate = 4
 )
 
-// SetUpdateRate sets how often an agent updates. A change takes effect within four ticks,
-// which spreads agents evenly over the ticks. Agents of a batched generator update more
-// often if it has no network for this rate. Agents of other generators are shown up to
-// three ticks late. Agents with an ecs.MARStyle update every tick. It returns an error if
-// e is not in this crowd.
+// SetUpdateRate sets how often an agent updates. A change takes effect within four ticks, which
+// spreads agents evenly over the ticks. Agents of a batched generator update more often if it has
+// no network for this rate. Agents of other generators are shown up to three ticks late. Agents
+// with an ecs.MARStyle update every tick. It returns an error if e is not in this crowd.
 func (c *Crowd) SetUpdateRate(e arche.Entity, r UpdateRate) error {
 	row, ok := c.Rows.Row(e)
 	if !ok {
@@ -101,9 +100,8 @@ func (c *Crowd) pick(row int) {
 	}
 }
 
-// finest returns the rate of a row that is to update at r: the next higher one that
-// its generator has a network for, and every tick while it has, or leaves, a style of
-// ecs.MARStyle.
+// finest returns the rate of a row that is to update at r: the next higher one that its generator
+// has a network for, and every tick while it has, or leaves, a style of ecs.MARStyle.
 func (c *Crowd) finest(row int, r UpdateRate) UpdateRate {
 	if c.batched != nil {
 		for r > EveryTick && !c.batched.HasStride(int(r)) {

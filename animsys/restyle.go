@@ -16,10 +16,9 @@ import (
 // Style is the system that translates the poses of agents with an ecs.MARStyle into that
 // style, in crowds with Options.Styles.
 //
-// Root motion stays as the generator made it. Posture, gestures and how feet are
-// lifted are the style's, and so is the stride length. Generate adapts the step
-// frequency to it, and Ground's foot lock makes up for the rest. A speed that suits
-// the style leaves little to make up.
+// Root motion stays as the generator made it. Posture, gestures and how feet are lifted are the
+// style's, and so is the stride length. Generate adapts the step frequency to it, and Ground's foot
+// lock makes up for the rest. A speed that suits the style leaves little to make up.
 type Style struct{ system }
 
 // Initialize finds the crowds with styles.

@@ -10,9 +10,8 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// Systems returns the tick in its order, for the crowds that the world has when the
-// schedule is made. Put systems that control agents before them, and systems that
-// read poses after them.
+// Systems returns the tick in its order, for the crowds that the world has when the schedule is
+// made. Put systems that control agents before them, and systems that read poses after them.
 func Systems() []ecs.System {
 	return []ecs.System{&SelectLOD{}, &Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Generate{}, &Sample{}, &Style{}, &Blend{}, &Ground{}, &Aim{}, &Publish{}}
 }
@@ -101,8 +100,7 @@ func (s *rowSystem) Update(*arche.World) {
 
 func every(*Crowd) bool { return true }
 
-// Plan is the system that copies the agents' controls to their rows and plans their
-// trajectories.
+// Plan is the system that copies the agents' controls to their rows and plans their trajectories.
 type Plan struct{ rowSystem }
 
 // Initialize finds the crowds of batched generators.

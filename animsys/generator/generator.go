@@ -1,6 +1,5 @@
-// Package generator is the contract between a crowd and whatever makes the motion
-// of its agents: [Generator] for everything, and [Batched] for a network that runs
-// inside the tick.
+// Package generator is the contract between a crowd and whatever makes the motion of its agents:
+// [Generator] for everything, and [Batched] for a network that runs inside the tick.
 //
 // An agent is a row. Rows are compact, 0 to n−1: a new agent gets the next one, and
 // the last row moves to the place of a removed one. Every method is called once for
@@ -24,9 +23,8 @@ const TickRate = 60
 // float32 resolves 6 cm there. Games should shift their origin before 20 km.
 const Farthest = 1e6
 
-// Generator makes the motion of agents that are controlled by components of type C.
-// Methods belong to one goroutine, except Sample and Pose, which run for different
-// rows at the same time.
+// Generator makes the motion of agents that are controlled by components of type C. Methods belong
+// to one goroutine, except Sample and Pose, which run for different rows at the same time.
 type Generator[C any] interface {
 	// Capacity returns the largest number of agents.
 	Capacity() int
@@ -63,10 +61,9 @@ type Generator[C any] interface {
 	Close() error
 }
 
-// Batched is a Generator whose network runs inside the tick, once for all agents
-// that update in it: the mode-adaptive network (Zhang, Starke et al. 2018). Plan,
-// Gather and Scatter work on entries i0 to i1−1 of the batch, from several
-// goroutines at once.
+// Batched is a Generator whose network runs inside the tick, once for all agents that update in it:
+// the mode-adaptive network (Zhang, Starke et al. 2018). Plan, Gather and Scatter work on entries
+// i0 to i1−1 of the batch, from several goroutines at once.
 type Batched interface {
 	// HasStride reports whether agents can update every so many ticks.
 	HasStride(ticks int) bool
@@ -82,8 +79,7 @@ type Batched interface {
 // Styled is a Generator with styles of its own, and one whose agents can step more
 // or less often than their control says.
 type Styled interface {
-	// Styles returns the style of each row, (capacity), which the crowd writes before
-	// Generate.
+	// Styles returns the style of each row, (capacity), which the crowd writes before Generate.
 	Styles() []Style
 	// Cadences returns by what the step frequency of each row is multiplied,
 	// (capacity); 0 counts as 1.
@@ -109,9 +105,8 @@ type Rig struct {
 	// Late says that poses show the present. Agents that update less often are then
 	// shown late; a Batched generator shows the end of a step instead.
 	Late bool
-	// Turn, (joints), and Move are the accelerations above which a pose counts as a
-	// jump and is inertialized, rad/s² and m/s²; nil and 0 are the defaults of
-	// animsys/blend.
+	// Turn, (joints), and Move are the accelerations above which a pose counts as a jump and is
+	// inertialized, rad/s² and m/s²; nil and 0 are the defaults of animsys/blend.
 	Turn []float32
 	Move float32
 }
@@ -138,6 +133,15 @@ func (p *Poses) Put(row int, at feature.Place, contacts uint8) {
 	p.Roots[row] = m3.Xform{Pos: at.Pos, Rot: m3.YawQuat(at.Yaw)}
 	for i, c := range p.Contacts {
 		p.Stand[row*len(p.Contacts)+i] = contacts>>c&1 == 1
+	}
+}
+
+// Pose lets g write the poses of rows r0 to r1−1 that update.
+func (p *Poses) Pose(g interface{ Pose(p *Poses, row int) }, r0, r1 int) {
+	for r := r0; r < r1; r++ {
+		if p.Update[r] {
+			g.Pose(p, r)
+		}
 	}
 }
 

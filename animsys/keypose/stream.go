@@ -332,28 +332,12 @@ func (s *Stream) Root(row int) feature.Place {
 func (s *Stream) Contacts(row int) uint8 { return s.shown.stands[row*kept+s.sched.At(row)] }
 
 // Sample poses those of rows r0 to r1−1 that update.
-func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
-	for r := r0; r < r1; r++ {
-		if p.Update[r] {
-			s.Pose(p, r)
-		}
-	}
-}
+func (s *Stream) Sample(p *generator.Poses, r0, r1 int) { p.Pose(s, r0, r1) }
 
 // Pose writes the pose of a row.
 func (s *Stream) Pose(to *generator.Poses, row int) {
 	pos, rot := to.Joints(row, s.model.Layout.Skel.Len())
 	to.Put(row, s.Root(row), s.Contacts(row))
-	l, f := s.model.Layout, row*kept+s.sched.At(row)
-	copy(pos, l.Skel.Offsets)
-	for j := range rot {
-		rot[j] = m3.Quat{W: 1}
-	}
-	in := s.shown.rot[f*s.shown.joints:][:s.shown.joints]
-	for i, j := range l.Joints {
-		rot[j] = in[i]
-	}
-	p := s.Root(row)
-	pos[0] = m3.V(p.Pos.X, s.shown.height[f], p.Pos.Z)
-	rot[0] = m3.YawQuat(p.Yaw).Mul(in[0])
+	f := row*kept + s.sched.At(row)
+	s.model.Layout.pose(pos, rot, s.Root(row), s.shown.height[f], s.shown.rot[f*s.shown.joints:][:s.shown.joints])
 }

@@ -101,18 +101,22 @@ func (t *Track) SetClip(c *skel.Clip, from, step float64) {
 
 // Pose writes frame f as local transforms of the skeleton's joints.
 func (t *Track) Pose(f int, pos []m3.Vec3, rot []m3.Quat) {
-	l := t.Layout
+	n := len(t.Layout.Joints)
+	t.Layout.pose(pos, rot, t.Place[f], t.Height[f], t.Rot[f*n:][:n])
+}
+
+// pose writes local transforms of the skeleton's joints from the root's place and height, and the
+// rotations of the joints that turn, the root's relative to its heading.
+func (l *Layout) pose(pos []m3.Vec3, rot []m3.Quat, root feature.Place, height float32, turns []m3.Quat) {
 	copy(pos, l.Skel.Offsets)
 	for j := range rot {
 		rot[j] = m3.Quat{W: 1}
 	}
-	in := t.Rot[f*len(l.Joints):][:len(l.Joints)]
 	for i, j := range l.Joints {
-		rot[j] = in[i]
+		rot[j] = turns[i]
 	}
-	p := t.Place[f]
-	pos[0] = m3.V(p.Pos.X, t.Height[f], p.Pos.Z)
-	rot[0] = m3.YawQuat(p.Yaw).Mul(in[0])
+	pos[0] = m3.V(root.Pos.X, height, root.Pos.Z)
+	rot[0] = m3.YawQuat(root.Yaw).Mul(turns[0])
 }
 
 // Interpolate fills the frames between keys: linearly between two keys of a group, rotations along

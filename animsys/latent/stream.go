@@ -309,11 +309,7 @@ func (s *Stream) play(i, row int) {
 // Sample advances rows r0 to r1−1 by a frame, and poses those of p.Update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 	s.advance(r0, r1)
-	for r := r0; r < r1; r++ {
-		if p.Update[r] {
-			s.Pose(p, r)
-		}
-	}
+	p.Pose(s, r0, r1)
 }
 
 func (s *Stream) advance(r0, r1 int) {

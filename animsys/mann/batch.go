@@ -40,8 +40,7 @@ func (a vec2) unit(fallback vec2) vec2 {
 	return a.scale(1 / l)
 }
 
-// frame is a root: a place on the ground and a heading. Local coordinates are
-// leftward and forward.
+// frame is a root: a place on the ground and a heading. Local coordinates are leftward and forward.
 type frame struct{ pos, fwd vec2 }
 
 // in returns the local coordinates of the world vector v.
@@ -219,9 +218,8 @@ func (b *Batch) check(r0, r1 int) {
 	}
 }
 
-// Reset puts row at rest at pos, whose height is dropped, with heading yaw in
-// radians. What is not finite or farther than [Farthest] counts as the origin, and
-// as heading 0.
+// Reset puts row at rest at pos, whose height is dropped, with heading yaw in radians. What is not
+// finite or farther than [Farthest] counts as the origin, and as heading 0.
 func (b *Batch) Reset(row int, pos m3.Vec3, yaw float32) {
 	b.check(row, row+1)
 	f := frame{flat(pos), vec2{m3.Sin(yaw), m3.Cos(yaw)}}
@@ -234,8 +232,7 @@ func (b *Batch) Reset(row int, pos m3.Vec3, yaw float32) {
 	b.begin(row)
 }
 
-// stand makes the trajectory of row one of standing at f, with the action weights
-// act; nil is idle.
+// stand makes the trajectory of row one of standing at f, with the action weights act; nil is idle.
 func (b *Batch) stand(row int, f frame, act []float32) {
 	t := row * points
 	for i := t; i < t+points; i++ {
@@ -253,8 +250,7 @@ func (b *Batch) stand(row int, f frame, act []float32) {
 	b.path[row] = nil
 }
 
-// placeBones puts a pose, the pose block of an input row, at the present root of
-// row, at rest.
+// placeBones puts a pose, the pose block of an input row, at the present root of row, at rest.
 func (b *Batch) placeBones(row int, pose []float32) {
 	f := b.root(row)
 	for j := range b.joints {
@@ -319,9 +315,8 @@ func (b *Batch) Root(row int) m3.Xform {
 // Velocity returns the velocity of the root of row, world space, m/s.
 func (b *Batch) Velocity(row int) m3.Vec3 { return b.vel[row*points+now].vec3() }
 
-// Pose returns the displayed pose of row: local transforms with the bone
-// lengths of the model's skeleton, joint 0 in world space. The slices alias the
-// batch and change with the next Scatter.
+// Pose returns the displayed pose of row: local transforms with the bone lengths of the model's
+// skeleton, joint 0 in world space. The slices alias the batch and change with the next Scatter.
 func (b *Batch) Pose(row int) (pos []m3.Vec3, rot []m3.Quat) {
 	i, k := row*b.joints, (row+1)*b.joints
 	return b.localPos[i:k:k], b.localRot[i:k:k]

@@ -115,15 +115,12 @@ func (c *Controller) Capacity() int { return c.Cap() }
 func (c *Controller) Controls() []control.Goal { return c.goals }
 
 // Rig returns the model's skeleton with a dog's legs; see [generator.Generator].
-func (c *Controller) Rig(roles *ik.Roles) (generator.Rig, error) {
-	rig := generator.Rig{Skel: c.Model.Skel, Ground: ik.DefaultDog(), Move: hipsPush}
+func (c *Controller) Rig(roles *ik.Roles) (rig generator.Rig, err error) {
+	rig = generator.Rig{Skel: c.Model.Skel, Ground: ik.DefaultDog(), Move: hipsPush}
 	if roles != nil {
 		rig.Roles = *roles
-	} else {
-		var err error
-		if rig.Roles, err = ik.DogRoles(rig.Skel.Names); err != nil {
-			return generator.Rig{}, err
-		}
+	} else if rig.Roles, err = ik.DogRoles(rig.Skel.Names); err != nil {
+		return generator.Rig{}, err
 	}
 	for _, l := range rig.Roles.Legs {
 		for _, j := range l {
@@ -253,7 +250,7 @@ func (c *Controller) Select(strides []uint8) int {
 // Plan bends the trajectories of entries i0 to i1−1 of the batch toward their goals.
 func (c *Controller) Plan(i0, i1 int) {
 	for _, r := range c.due[i0:i1] {
-		c.PlanRow(&c.goals[r], int(r))
+		c.planRow(&c.goals[r], int(r))
 	}
 }
 
@@ -261,7 +258,7 @@ func (c *Controller) Plan(i0, i1 int) {
 func (c *Controller) Gather(i0, i1 int) {
 	n := c.Model.Layout.Inputs()
 	for i := i0; i < i1; i++ {
-		c.GatherRow(c.x[i*n:], int(c.due[i]))
+		c.gather(c.x[i*n:][:n], int(c.due[i]))
 	}
 }
 
@@ -283,22 +280,15 @@ func (c *Controller) Infer() error {
 func (c *Controller) Scatter(i0, i1 int) {
 	n := c.Model.Layout.Outputs()
 	for i := i0; i < i1; i++ {
-		c.ScatterRow(c.y[i*n:], int(c.due[i]))
+		c.advanceRow(c.y[i*n:][:n], int(c.due[i]))
 	}
 }
 
-// Generate does nothing: the motion of a tick is made by Plan, Gather, Infer and
-// Scatter.
+// Generate does nothing: the motion of a tick is made by Plan, Gather, Infer and Scatter.
 func (c *Controller) Generate([]bool) error { return nil }
 
 // Sample writes the poses of rows r0 to r1−1 that update.
-func (c *Controller) Sample(p *generator.Poses, r0, r1 int) {
-	for r := r0; r < r1; r++ {
-		if p.Update[r] {
-			c.Pose(p, r)
-		}
-	}
-}
+func (c *Controller) Sample(p *generator.Poses, r0, r1 int) { p.Pose(c, r0, r1) }
 
 // Pose writes the pose of a row. It restarts if the row went back to a good pose.
 func (c *Controller) Pose(p *generator.Poses, row int) {
@@ -312,13 +302,11 @@ func (c *Controller) Pose(p *generator.Poses, row int) {
 	}
 }
 
-// Experts returns the gating of all agents as of the last tick: see
-// netruntime.Session.
+// Experts returns the gating of all agents as of the last tick: see netruntime.Session.
 func (c *Controller) Experts() []float32 { return c.sessions[1].Gating() }
 
-// TotalRestored returns how often all agents went back to a good pose, since they were
-// added or placed, because the network failed them or led them out of its training
-// data's range.
+// TotalRestored returns how often all agents went back to a good pose, since they were added or
+// placed, because the network failed them or led them out of its training data's range.
 func (c *Controller) TotalRestored() (n int) {
 	for r := range c.agents {
 		n += c.Restored(r)

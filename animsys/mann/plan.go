@@ -17,13 +17,12 @@ const maxDeviation = 10
 func (b *Batch) Plan(goals []control.Goal, r0, r1 int) {
 	b.check(r0, r1)
 	for r := r0; r < r1; r++ {
-		b.PlanRow(&goals[r], r)
+		b.planRow(&goals[r], r)
 	}
 }
 
-// PlanRow plans row r for the goal g.
-func (b *Batch) PlanRow(g *control.Goal, r int) {
-	b.check(r, r+1)
+// planRow plans row r for the goal g.
+func (b *Batch) planRow(g *control.Goal, r int) {
 	goal := *g
 	if !goal.Finite() {
 		goal = control.Goal{}

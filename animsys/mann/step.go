@@ -18,12 +18,6 @@ func (b *Batch) Gather(x []float32, r0, r1 int) {
 	}
 }
 
-// GatherRow writes the inputs of the network for row r into x, Layout.Inputs() values.
-func (b *Batch) GatherRow(x []float32, r int) {
-	b.check(r, r+1)
-	b.gather(x[:b.Model.Layout.Inputs()], r)
-}
-
 func (b *Batch) gather(x []float32, r int) {
 	m := b.Model.Layout
 	root := b.root(r)
@@ -78,12 +72,6 @@ func (b *Batch) Scatter(y []float32, r0, r1 int) {
 	for r := r0; r < r1; r++ {
 		b.advanceRow(y[r*n:(r+1)*n], r)
 	}
-}
-
-// ScatterRow is Scatter for row r, with its outputs at the start of y.
-func (b *Batch) ScatterRow(y []float32, r int) {
-	b.check(r, r+1)
-	b.advanceRow(y[:b.Model.Layout.Outputs()], r)
 }
 
 func (b *Batch) advanceRow(y []float32, r int) {

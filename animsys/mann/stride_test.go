@@ -58,9 +58,9 @@ func TestStrides(t *testing.T) {
 		for done, i := 0, 0; done < ticks; i++ {
 			s := plan[i%len(plan)]
 			b.SetStride(0, s)
-			b.PlanRow(&goal, 0)
+			b.Plan([]control.Goal{goal}, 0, 1)
 			steady(b.Model, y)
-			b.ScatterRow(y, 0)
+			b.Scatter(y, 0, 1)
 			done += s
 		}
 		return b
@@ -102,14 +102,14 @@ func TestStrideSeesItsOwnPast(t *testing.T) {
 	x, y := make([]float32, l.Inputs()), make([]float32, l.Outputs())
 	goal := control.Goal{Move: m3.V(0, 0, 1), Speed: 1}
 	for range 90 {
-		b.PlanRow(&goal, 0)
+		b.Plan([]control.Goal{goal}, 0, 1)
 		steady(b.Model, y)
 		y[l.OutRoot()+feature.RootYaw] = 0
-		b.ScatterRow(y, 0)
+		b.Scatter(y, 0, 1)
 	}
 	for _, s := range []int{1, 2, 4} {
 		b.SetStride(0, s)
-		b.GatherRow(x, 0)
+		b.Gather(x, 0, 1)
 		// Joint 0 was put at 1/60 m before the present root, and is seen from s/60 before it.
 		if got, want := x[l.InBone(0)+feature.BonePos+2], float32(s-1)/Rate; m3.Abs(got-want) > 2e-3 {
 			t.Errorf("stride %d: joint 0 is seen %g m ahead, want %g", s, got, want)

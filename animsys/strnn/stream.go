@@ -343,11 +343,7 @@ func (s *Stream) frame(row, after int) []float32 {
 // Sample advances rows r0 to r1−1 by a tick, and poses those of p.Update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 	s.advance(r0, r1)
-	for r := r0; r < r1; r++ {
-		if p.Update[r] {
-			s.Pose(p, r)
-		}
-	}
+	p.Pose(s, r0, r1)
 }
 
 func (s *Stream) advance(r0, r1 int) {

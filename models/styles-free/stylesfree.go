@@ -9,7 +9,6 @@ package stylesfree
 
 import (
 	_ "embed" // the takes
-	"fmt"
 	"sync"
 
 	"mannequin/animsys/mar"
@@ -18,13 +17,7 @@ import (
 //go:embed styles-free.safetensors
 var file []byte
 
-var open = sync.OnceValues(func() (*mar.Database, error) {
-	db, err := mar.Decode(file)
-	if err != nil {
-		return nil, fmt.Errorf("models/styles-free: %w", err)
-	}
-	return db, nil
-})
+var open = sync.OnceValues(func() (*mar.Database, error) { return mar.Decode(file) })
 
 // Open returns the database. It is decoded once, which takes a second or two, and shared.
 func Open() (*mar.Database, error) { return open() }

@@ -8,7 +8,6 @@ package stylesgram
 
 import (
 	_ "embed" // the styles
-	"fmt"
 	"sync"
 
 	"mannequin/animsys/manifold"
@@ -17,13 +16,7 @@ import (
 //go:embed styles-gram.safetensors
 var file []byte
 
-var open = sync.OnceValues(func() (*manifold.StyleSet, error) {
-	ts, err := manifold.DecodeStyleSet(file)
-	if err != nil {
-		return nil, fmt.Errorf("models/styles-gram: %w", err)
-	}
-	return ts, nil
-})
+var open = sync.OnceValues(func() (*manifold.StyleSet, error) { return manifold.DecodeStyleSet(file) })
 
 // Open returns the styles. They are decoded once and shared.
 func Open() (*manifold.StyleSet, error) { return open() }

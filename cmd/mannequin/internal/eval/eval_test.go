@@ -86,14 +86,7 @@ func TestEvalMANN(t *testing.T) {
 	if err := os.WriteFile(path, []byte("0,0\n0,3\n1,5\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	code, text, errs := mannequin("eval", "mann", "--model", file, data, "--seconds", "1", "--json", "--path", path, "--out", filepath.Join(t.TempDir(), "p"))
-	if code != 0 {
-		t.Fatalf("code %d: %s", code, errs)
-	}
-	var r evalmann.Report
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := testcli.Report[evalmann.Report](t, mannequin, "eval", "mann", "--model", file, data, "--seconds", "1", "--json", "--path", path, "--out", filepath.Join(t.TempDir(), "p"))
 	var want float64
 	for i, v := range held.Y {
 		c := i % out

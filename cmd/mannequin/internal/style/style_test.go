@@ -2,7 +2,6 @@ package style
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -42,14 +41,7 @@ cyclic = false
 `)
 	out := filepath.Join(t.TempDir(), "mine.safetensors")
 	args := []string{"style", "build", dir, "--table", table, "--out", out}
-	code, text, errs := mannequin(append(args, "--json", "--threads", "2")...)
-	if code != 0 || errs != "" {
-		t.Fatalf("exit %d: %s", code, errs)
-	}
-	var r styleReport
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := testcli.Report[styleReport](t, mannequin, append(args, "--json", "--threads", "2")...)
 	if r.Licence != "MIT" || r.Name != "mine" || r.FPS != 60 || len(r.Actions) != 2 || len(r.Styles) != 2 || len(r.LeftOut) != 1 || r.LeftOut[0] != "mine/unknown" {
 		t.Errorf("%+v", r)
 	}
@@ -66,7 +58,7 @@ cyclic = false
 	if db.License != "MIT" || !strings.Contains(db.Data, "3 takes") || !strings.Contains(db.Data, "mine (my walks)") || !strings.Contains(db.Card, "| walk | old | 1 | 0.0 |") {
 		t.Errorf("licence %q, data %q, card\n%s", db.License, db.Data, db.Card)
 	}
-	code, text, errs = mannequin(append(args, "--threads", "1", "--only", "walk_old_1", "--license", "mine alone", "--half")...)
+	code, text, errs := mannequin(append(args, "--threads", "1", "--only", "walk_old_1", "--license", "mine alone", "--half")...)
 	for _, want := range []string{"1 actions in 1 styles", "licence: mine alone", "walk", "two-way", "warning: there is one style only, old"} {
 		if code != 0 || !strings.Contains(text, want) {
 			t.Errorf("exit %d: %s: no %q in\n%s", code, errs, want, text)

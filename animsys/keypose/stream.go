@@ -110,10 +110,6 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	if o.Capacity < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("keypose: a stream of %d people on %d workers: want at least one", o.Capacity, o.Workers)
 	}
-	open := o.Open
-	if open == nil {
-		open = (*netruntime.Net).NewSession
-	}
 	sched, err := windows.New("keypose", o.Capacity, cycle, o.Every, o.From)
 	if err != nil {
 		return nil, err
@@ -127,16 +123,14 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	if err := s.making.init(l, batch, workers); err != nil {
 		return nil, err
 	}
-	if s.session, err = open(m.Net, netruntime.SessionOptions{Batch: batch, Length: window / 2, Workers: o.Workers, BF16: o.BF16}); err != nil {
+	if s.session, err = o.Open.Session(m.Net, netruntime.SessionOptions{Batch: batch, Length: window / 2, Workers: o.Workers, BF16: o.BF16}); err != nil {
 		return nil, err
 	}
-	for _, b := range []struct {
-		of   *[]float32
-		wide int
-	}{{&s.x, l.Inputs()}, {&s.y, l.Columns() + Feet}} {
-		if *b.of, err = netruntime.Buffer(s.session, batch*window/2*b.wide); err != nil {
-			return nil, errors.Join(err, s.session.Close())
-		}
+	if s.x, err = netruntime.Buffer(s.session, batch*window/2*l.Inputs()); err == nil {
+		s.y, err = netruntime.Buffer(s.session, batch*window/2*(l.Columns()+Feet))
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.session.Close())
 	}
 	s.pool = netruntime.NewPool(workers)
 	s.begin, s.see, s.end, s.play = s.beginWindow, s.seeWindow, s.endWindow, s.playWindow

@@ -72,13 +72,11 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
-	for _, b := range []struct {
-		of    *[]float32
-		width int
-	}{{&c.x, m.Layout.Inputs()}, {&c.y, m.Layout.Outputs()}} {
-		if *b.of, err = netruntime.Buffer(c.sessions[1], n*b.width); err != nil {
-			return nil, errors.Join(err, c.Close())
-		}
+	if c.x, err = netruntime.Buffer(c.sessions[1], n*m.Layout.Inputs()); err == nil {
+		c.y, err = netruntime.Buffer(c.sessions[1], n*m.Layout.Outputs())
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package strnn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -42,17 +43,11 @@ const (
 // found. After the first round every second agent walks by the guide of the round before, so that
 // the guide learns to recover from its own errors. It is fitted to all rounds.
 func (m *Model) TrainGuide(o GuideOptions) (*Guide, error) {
-	for _, n := range []struct {
-		of    *int
-		usual int
-	}{{&o.People, 32}, {&o.Windows, 30}, {&o.Rounds, 4}, {&o.Samples, 8}, {&o.Steps, 2}} {
-		if *n.of == 0 {
-			*n.of = n.usual
-		}
-		if *n.of < 0 {
-			return nil, fmt.Errorf("strnn: a guide of %d people, %d windows, %d rounds, %d samples and %d steps: want none less than 0",
-				o.People, o.Windows, o.Rounds, o.Samples, o.Steps)
-		}
+	o.People, o.Windows, o.Rounds = cmp.Or(o.People, 32), cmp.Or(o.Windows, 30), cmp.Or(o.Rounds, 4)
+	o.Samples, o.Steps = cmp.Or(o.Samples, 8), cmp.Or(o.Steps, 2)
+	if min(o.People, o.Windows, o.Rounds, o.Samples, o.Steps) < 0 {
+		return nil, fmt.Errorf("strnn: a guide of %d people, %d windows, %d rounds, %d samples and %d steps: want none less than 0",
+			o.People, o.Windows, o.Rounds, o.Samples, o.Steps)
 	}
 	s, err := m.newStream(StreamOptions{Capacity: o.People, Workers: o.Workers, Seed: o.Seed, Samples: o.Samples,
 		Steps: o.Steps, Spread: guideSpread, Open: o.Open}, max(o.People, streamStarts))

@@ -399,6 +399,8 @@ func TestConformanceErrors(t *testing.T) {
 		} {
 			if err == nil {
 				t.Error(name, "without an error")
+			} else if strings.Count(err.Error(), "animsys: ") > 1 {
+				t.Errorf("%s: %v", name, err)
 			}
 		}
 		if s.people.Agents() != 0 || s.people.Bones(s.ecs.NewEntity()) != nil {

@@ -1,5 +1,6 @@
 // Package animsys is the tick: the ECS systems that turn what agents are asked to do into
-// poses on the ground. The work is done by its sub-packages, ik and netruntime.
+// poses on the ground. It only joins them up: motion comes from the packages below it,
+// footing from package ik, and networks run in package netruntime.
 //
 // Set up:
 //   - [NewCrowd] puts the agents of one generator into a world: mann.Controller,
@@ -14,7 +15,8 @@
 //   - ecs.LookAt, ecs.Reach, ecs.MARStyle and ecs.GramStyle add to it.
 //
 // Results:
-//   - [Crowd.Bones] and [Crowd.Root] of one entity.
+//   - [Crowd.Bones] and [Crowd.Root] of one entity. Crowd.Skel.Names lists the joints in
+//     the order of its bones; [mannequin/animsys/skel.Skeleton] names those of dogs and people.
 //   - [Crowd.Published] and [Crowd.Interpolate] of all.
 //   - [Crowd.Hash] is a checksum of a crowd's state.
 //
@@ -24,6 +26,9 @@
 //
 // Lengths are in metres, angles in radians, +Y is up. Heading 0 faces +Z. Headings grow to the
 // left: π/2 faces +X.
+//
+// Four things are called Ground: ik.Ground is the interface of a terrain, Options.Ground the terrain
+// of a crowd, Crowd.Ground its foot solver, and [Ground] the system that runs this solver.
 //
 // The systems of a tick, in order:
 //
@@ -39,8 +44,11 @@
 // order. An agent of such a generator stands until its first window is ready. A tick
 // allocates nothing.
 //
-// A schedule steps 60 times a second. A game with another frame rate accumulates time
-// and interpolates; see the example of [Crowd.Interpolate].
+// The game calls Schedule.Step [TickRate] (60) times a second: a schedule keeps no time. A game
+// with another frame rate accumulates time (mannequin/engine/clock.Fixed) and interpolates; see
+// the example of [Crowd.Interpolate].
+//
+// Agents do not avoid each other. They walk through each other unless the game steers them.
 package animsys
 
 import (
@@ -62,7 +70,7 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// TickRate is the steps per second of a schedule with crowds.
+// TickRate is the steps per second of a schedule with crowds: 60.
 const TickRate = generator.TickRate
 
 // Options configure a crowd.
@@ -157,7 +165,7 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 		spawn: func(at feature.Place, control any) (arche.Entity, int, error) {
 			begin, ok := control.(*C)
 			if control != nil && !ok {
-				return arche.Entity{}, 0, fmt.Errorf("animsys: an agent of this crowd is controlled by a %T, not by a %T", begin, control)
+				return arche.Entity{}, 0, fmt.Errorf("an agent of this crowd is controlled by a %T, not by a %T", begin, control)
 			}
 			row, err := g.Add(at, begin)
 			if err != nil {
@@ -236,6 +244,14 @@ func (c *Crowd) Close() error {
 // its default: change it through generic.NewMap1 or a query, and add components of your
 // own. Spawn fails if the crowd is full, while the world is locked by a query, and for
 // places that are not finite.
+//
+// A dog moves in the next tick. An agent of a generator of windows stands first. With the defaults
+// of manifold.StreamOptions a person stands for 0.9 s: 24 ticks until its window starts, and 30
+// that blend into it. A spawn between two requests (every 8 ticks) adds up to 7. If more windows
+// are needed than StreamOptions.Batch, the rest wait for the next requests, 8 ticks each. Agents
+// that were spawned first in a tick come first: behind 19 others the last of a stream of 20
+// stands for 1.7 s. To shorten that, raise Batch up to Capacity, or spawn the agents that the
+// player watches first and the others some ticks later.
 func (c *Crowd) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) { return c.spawn(pos, yaw, nil) }
 
 // SpawnWith is Crowd.Spawn for an agent that begins with the given control, which is
@@ -350,7 +366,8 @@ func (c *Crowd) Bones(e arche.Entity) []m3.Xform {
 }
 
 // Root returns where e stands and faces, to steer by: its place on flat ground, with +Z
-// ahead, as of the last tick; the zero Xform if e is not in this crowd.
+// ahead, as of the last tick; the zero Xform if e is not in this crowd. Its Y is 0 on any
+// terrain: for the height take the hips of Bones.
 func (c *Crowd) Root(e arche.Entity) m3.Xform {
 	row, ok := c.Rows.Row(e)
 	if !ok {

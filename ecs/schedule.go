@@ -13,7 +13,7 @@ import (
 type System = model.System
 
 // Schedule runs systems over a world in their order: one call of Step is one tick. It keeps
-// no time; the caller decides when a tick is due (see clock.Fixed).
+// no time. The caller calls Step when a tick is due, which mannequin/engine/clock.Fixed decides.
 type Schedule struct {
 	// Trace is called before each system's Update with the system's index, and with the
 	// number of systems after the last: a hook for profilers. Optional.
@@ -69,8 +69,9 @@ func (s *Schedule) Names() []string {
 	return names
 }
 
-// Close finalises the systems, last first. The world may have another schedule then.
-// Closing twice is harmless.
+// Close finalises the systems, last first. The world may have another schedule then. Call it
+// for that, or if a system's Finalize has work to do: those of animsys have none, and a schedule
+// holds no goroutines or files. Closing twice is harmless.
 func (s *Schedule) Close() {
 	if s.world == nil {
 		return

@@ -22,14 +22,15 @@ import (
 // Action is an action of a character. The zero value is Idle.
 type Action uint8
 
-// The quadruped's six actions (Zhang, Starke et al. 2018, sec. 5). Stand rises on the hind legs.
+// The quadruped's six actions (Zhang, Starke et al. 2018, sec. 5). A dog that only waits on its four
+// legs is Idle.
 const (
 	Idle Action = iota
 	Move
 	Jump
 	Sit
 	Lie
-	Stand
+	Stand // rear: rise on the hind legs
 	NumActions
 )
 
@@ -61,7 +62,7 @@ const (
 	CanterSpeed float32 = 3.52
 )
 
-// MaxTurn is the turn rate for a goal with Turn 1, rad/s.
+// MaxTurn is the turn rate for a goal with Turn 1, rad/s: 60° per second.
 const MaxTurn float32 = 60 * math.Pi / 180
 
 // Goal is what one character should do now. The zero Goal is to stand still.
@@ -69,7 +70,8 @@ type Goal struct {
 	// Move is the direction to go in the character's frame, +X left and +Z forward; Y is ignored.
 	// Its length, at most 1, scales Speed.
 	Move m3.Vec3
-	// Turn is the turn rate as a share of MaxTurn, −1 (right) to 1 (left), with or without Move.
+	// Turn is the turn rate as a share of MaxTurn (not in rad/s, as strnn.Steer.Turn is), −1 (right) to
+	// 1 (left), with or without Move.
 	Turn float32
 	// Speed while moving, m/s.
 	Speed float32

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -80,6 +81,17 @@ func (m *Motion) Columns() int { return m.Contact(len(m.Contacts)) }
 
 // Joint returns the index of the joint called name, or −1.
 func (m *Motion) Joint(name string) int { return slices.Index(m.Joints, name) }
+
+// MeanSpeed returns the mean speed of the body over the ground, m/s. Rows are (frames, columns) raw.
+func (m *Motion) MeanSpeed(rows []float32) (sum float64) {
+	cols := m.Columns()
+	frames := len(rows) / cols
+	for f := range frames {
+		body := rows[f*cols+m.Body():]
+		sum += math.Hypot(float64(body[MotionX]), float64(body[MotionZ]))
+	}
+	return sum / float64(max(1, frames))
+}
 
 // Validate reports the first fault that makes m unusable.
 func (m *Motion) Validate() error {

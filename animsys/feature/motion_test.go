@@ -281,3 +281,12 @@ func TestMotionCentre(t *testing.T) {
 		}
 	}
 }
+
+func TestMeanSpeed(t *testing.T) {
+	m := Human()
+	rows := make([]float32, 2*m.Columns())
+	copy(rows[m.Body():], []float32{3, 4})
+	if got := m.MeanSpeed(rows); got != 2.5 {
+		t.Errorf("a frame at 5 m/s and one at rest have a mean of %g m/s", got)
+	}
+}

@@ -13,7 +13,7 @@ import (
 // NaN counts as 0.
 //
 // A change takes effect from the person's current place. A person off the path walks to it, at most
-// joinSpeed faster than along the path, and makes no progress along it before being near. At the
+// 1.3 m/s faster than along the path, and makes no progress along it before being near. At the
 // end of an open path the person stops, softly if the rest of the path is long enough for the
 // speed; otherwise they come back. A change of Path or Start restarts the path.
 type Curve struct {

@@ -13,9 +13,8 @@ import (
 
 // Stream is a [generator.Generator] of people who move along curves. It makes motion in windows, in
 // one batch for all agents that need one, and joins each window to the motion before it. A window
-// begins context frames before its seam, the frame at which it takes over. It gets the contacts
-// made before the seam, and is pulled toward the existing motion. Over blend frames the two are
-// cross-faded.
+// begins 60 frames before its seam, the frame at which it takes over. It gets the contacts made
+// before the seam, and is pulled toward the existing motion. Over 30 frames the two are cross-faded.
 //
 // A tick never waits for networks: windows are requested a fixed number of ticks ahead, made on
 // another goroutine, and started on exactly that tick. Motion depends on the curves and on when
@@ -86,7 +85,7 @@ type dueBody struct {
 type StreamOptions struct {
 	Capacity   int               // maximum number of agents, at least 1
 	Window     int               // frames of a window, even, 180 to 1200; 0: 240. 120 overlap for any length, so longer windows cost less
-	Batch      int               // maximum number of windows in a batch; 0: twice the average need of Capacity agents
+	Batch      int               // maximum number of windows requested at once, up to Capacity; 0: twice the average need of Capacity agents. Larger: agents spawned together stand for less time
 	Latency    int               // frames from the request of a window to its start, 1 to 60; 0: 24
 	Every      int               // frames between requests, 1 to 60; 0: 8
 	Iterations int               // of the edit; 0 leaves it out, if the crowd locks feet anyway

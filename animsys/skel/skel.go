@@ -16,6 +16,14 @@ const (
 )
 
 // Skeleton is an immutable tree of joints in depth-first order. Slices have one entry per joint.
+// Names lists the joints. Both shipped skeletons have
+//
+//	Hips Spine Spine1 Neck Head HeadSite
+//	LeftShoulder LeftArm LeftForeArm LeftHand LeftUpLeg LeftLeg LeftFoot, and Right…
+//
+// Dogs (27 joints) add Tail, Tail1 and the End Sites Tail1Site, LeftHandSite, LeftFootSite, and
+// Right…. Left and right arms are their fore legs. People (30 joints) add LowerBack, Neck1,
+// LeftToeBase, LeftHandIndex1 and the End Sites LeftToeBaseSite, LeftHandIndex1Site, and Right….
 type Skeleton struct {
 	Names   []string
 	Parents []int16   // index of the parent joint, −1 for a root
@@ -26,7 +34,7 @@ type Skeleton struct {
 // Len returns the number of joints, End Sites included.
 func (s *Skeleton) Len() int { return len(s.Names) }
 
-// Index returns the joint called name, or −1.
+// Index returns the index of the joint called name, or −1 if there is none.
 func (s *Skeleton) Index(name string) int { return slices.Index(s.Names, name) }
 
 // EndSiteOf returns the End Site of joint j, or −1.

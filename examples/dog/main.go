@@ -25,12 +25,12 @@ func main() {
 	defer pack.Close()
 	schedule := must(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
 	for i := range 19 {
-		must(pack.Spawn(m3.V(2*float32(i-9), 0, -3), 0)) // these dogs stand
+		must(pack.Spawn(m3.V(2*float32(i-9), 0, -3), 0)) // these dogs idle
 	}
 	dog := must(pack.Spawn(m3.V(0, 0, 0), 0)) // metres and radians; +Z is ahead, +X left
 	goals, head := generic.NewMap1[control.Goal](&world), pack.Skel.Index("Head")
 
-	for tick := range 300 { // in a game: 60 times a second
+	for tick := range 300 { // a game calls Step 60 times a second
 		*goals.Get(dog) = control.Goal{Move: m3.V(0, 0, 1), Turn: 0.3, Speed: control.TrotSpeed}
 		if err := schedule.Step(); err != nil {
 			log.Fatal(err)

@@ -1,5 +1,5 @@
-// Command people walks three people round a circle, lets one of them run and prints where its
-// head is.
+// Command people walks three people round a circle, lets the last of them run after two seconds and
+// prints where its head is.
 package main
 
 import (
@@ -26,15 +26,16 @@ func main() {
 	defer people.Close()
 	schedule := must(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
 	circle := must(control.Circle(8)) // metres
-	var runner arche.Entity
+	var crowd []arche.Entity
 	for i := range 3 { // four metres apart on the circle
 		curve := manifold.Curve{Path: circle, Start: 4 * float32(i), Speed: 1.4}
 		at, ahead := circle.At(curve.Start)
-		runner = must(animsys.SpawnWith(people, at, m3.YawOf(ahead), curve))
+		crowd = append(crowd, must(animsys.SpawnWith(people, at, m3.YawOf(ahead), curve)))
 	}
+	runner := crowd[2] // the last, 8 m along the circle, ahead of the others
 	curves, head := generic.NewMap1[manifold.Curve](&world), people.Skel.Index("Head")
 
-	for tick := range 480 { // in a game: 60 times a second
+	for tick := range 480 { // a game calls Step 60 times a second
 		if tick == 120 {
 			curves.Get(runner).Speed = 3
 		}

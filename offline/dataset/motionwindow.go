@@ -63,14 +63,10 @@ func (m *MotionSet) cut(opt MotionOptions) {
 
 // speed returns the body's mean speed in frames from to end−1 of clip c, m/s.
 func (m *MotionSet) speed(c, from, end int) float64 {
-	cols, at := m.Layout.Columns(), m.Layout.Body()
-	sum, n := 0.0, 0
-	for f := max(0, from); f < min(end, m.Clips[c].Frames); f++ {
-		row := m.Clips[c].Rows[f*cols+at:]
-		sum += math.Hypot(float64(row[feature.MotionX]), float64(row[feature.MotionZ]))
-		n++
-	}
-	return sum / float64(max(1, n))
+	cols, clip := m.Layout.Columns(), &m.Clips[c]
+	end = max(0, min(end, clip.Frames))
+	from = min(max(0, from), end)
+	return m.Layout.MeanSpeed(clip.Rows[from*cols : end*cols])
 }
 
 // Window fills dst, (Length, columns), with the normalised rows of clip c from

@@ -122,12 +122,7 @@ func controlPrefixes(set *dataset.MotionSet, people, frames int) ([]float32, err
 		if clip.Frames < from+2*frames {
 			continue
 		}
-		speed := 0.0
-		for f := range 2 * frames {
-			v := clip.Rows[(from+f)*cols+l.Body():]
-			speed += math.Hypot(float64(v[feature.MotionX]), float64(v[feature.MotionZ])) / float64(2*frames)
-		}
-		if speed < least || speed > most {
+		if speed := l.MeanSpeed(clip.Rows[from*cols:][:2*frames*cols]); speed < least || speed > most {
 			continue
 		}
 		at := len(rows)

@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"math"
-
 	"github.com/mlange-42/arche/generic"
 
 	"mannequin/animsys/latent"
@@ -135,14 +133,7 @@ func seams(m *latent.Model, net *netruntime.Net, asks []LatentCrowd, asked []lat
 			return err
 		}
 		for i := range n {
-			sum := 0.0
-			for f := range latent.Overlap {
-				a, b := was[i*size+(latent.Frames-latent.Overlap+f)*cols:], is[i*size+f*cols:]
-				for k := range m.Layout.Body() {
-					sum += float64(a[k]-b[k]) * float64(a[k]-b[k])
-				}
-			}
-			apart := 100 * math.Sqrt(sum/float64(latent.Overlap*len(m.Layout.Joints)))
+			apart := JointRMS(m.Layout, was[(i+1)*size-latent.Overlap*cols:][:latent.Overlap*cols], is[i*size:])
 			w := &asks[i/LatentCrowdSize]
 			w.Apart += apart / clips / LatentCrowdSize
 			w.Most = max(w.Most, apart)

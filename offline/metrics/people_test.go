@@ -130,7 +130,7 @@ func TestReconstruct(t *testing.T) {
 	for i, v := range rows {
 		half[i] = v / 2
 	}
-	close(t, "RMS", r.RMS, JointRMS(m, rows, half), 1e-3)
+	close(t, "RMS", r.RMS, JointRMS(m.Layout, rows, half), 1e-3)
 	close(t, "bones' change", r.Bone, 50, 1e-3)
 	finger := rows[m.Layout.Pos(m.Layout.Joint("LeftHandIndex1")):] // of the arms held out, farthest of all
 	close(t, "worst", r.Worst, 50*float64(m3.V(finger[0], finger[1], finger[2]).Len()), 0.1)

@@ -59,7 +59,6 @@ func Reconstruct(m *manifold.Model, clip string, rows []float32, workers int) (R
 			bone += math.Abs(math.Sqrt(d)/float64(k.Length) - 1)
 		}
 		at := l.Body()
-		r.Speed += math.Hypot(float64(a[at+feature.MotionX]), float64(a[at+feature.MotionZ]))
 		r.Body += math.Hypot(float64(a[at+feature.MotionX]-b[at+feature.MotionX]), float64(a[at+feature.MotionZ]-b[at+feature.MotionZ]))
 		r.Yaw += math.Abs(float64(a[at+feature.MotionYaw]-b[at+feature.MotionYaw])) * 180 / math.Pi
 		for i := range l.Contacts {
@@ -69,23 +68,23 @@ func Reconstruct(m *manifold.Model, clip string, rows []float32, workers int) (R
 		}
 	}
 	n := float64(frames)
-	r.RMS, r.Worst, r.Speed = JointRMS(m, y, x), 100*math.Sqrt(worst), r.Speed/n
+	r.RMS, r.Worst, r.Speed = JointRMS(l, y, x), 100*math.Sqrt(worst), l.MeanSpeed(x)
 	r.Bone = 100 * bone / n / float64(max(1, len(bones)))
 	r.Body, r.Yaw, r.Contact = r.Body/n, r.Yaw/n, right/n/float64(max(1, len(l.Contacts)))
 	return r, nil
 }
 
 // JointRMS returns the root mean square distance between the joints of two motions, (frames,
-// columns) each, in the body's own frame, cm.
-func JointRMS(m *manifold.Model, a, b []float32) float64 {
-	cols := m.Layout.Columns()
+// columns) of l each, in the body's own frame, cm.
+func JointRMS(l *feature.Motion, a, b []float32) float64 {
+	cols := l.Columns()
 	frames := len(a) / cols
 	square := 0.0
 	for f := range frames {
-		for k := range m.Layout.Body() {
+		for k := range l.Body() {
 			d := float64(a[f*cols+k] - b[f*cols+k])
 			square += d * d
 		}
 	}
-	return 100 * math.Sqrt(square/float64(max(1, frames*len(m.Layout.Joints))))
+	return 100 * math.Sqrt(square/float64(max(1, frames*len(l.Joints))))
 }

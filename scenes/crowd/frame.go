@@ -14,7 +14,9 @@ var help = []string{
 }
 
 // rateNames are the names of update rates.
-var rateNames = [...]string{animsys.Frozen: "frozen", animsys.EveryTick: "a step every tick", animsys.Every2: "every second", animsys.Every4: "every fourth"}
+var rateNames = [...]string{
+	animsys.Frozen: "frozen", animsys.EveryTick: "a step every tick", animsys.Every2: "every second", animsys.Every4: "every fourth",
+}
 
 // Frame describes what to draw. The focus is the watched agent, or the middle of all.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
@@ -43,7 +45,8 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		dst.Focus = mid
 	}
 	s.DrawOverlays(dst, of, watched, true, alpha)
-	dst.HUD = append(dst.HUD, line, fmt.Sprintf("a step every tick: %d, every second: %d, every fourth: %d, frozen: %d", rates[animsys.EveryTick], rates[animsys.Every2], rates[animsys.Every4], rates[animsys.Frozen]))
+	dst.HUD = append(dst.HUD, line, fmt.Sprintf("a step every tick: %d, every second: %d, every fourth: %d, frozen: %d",
+		rates[animsys.EveryTick], rates[animsys.Every2], rates[animsys.Every4], rates[animsys.Frozen]))
 	if watching != "" {
 		dst.HUD = append(dst.HUD, watching)
 	}

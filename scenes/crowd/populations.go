@@ -27,16 +27,19 @@ import (
 // steered.
 type population struct {
 	*world.Population
-	name    string
-	share   int                                                                // of a hundred
-	spawn   func(at m3.Vec3, yaw float32, a *agentState) (arche.Entity, error) // nil: all are the same
-	born    func(e arche.Entity, a *agentState)                                // sets what an agent keeps; may be nil
-	control func(e arche.Entity, row int, a *agentState, want steer.Intent)    // sets an agent's control
-	states  []agentState                                                       // (rows)
-	laned   bool                                                               // they go along lanes
-	stays   bool                                                               // they stay where they are
-	dogs    bool
-	glance  float32 // time ahead in which they look for rocks, s: longer if they are slow to obey
+	name   string
+	share  int          // percent of all agents
+	laned  bool         // they go along lanes
+	stays  bool         // they stay in place
+	dogs   bool         // they go in packs
+	glance float32      // time ahead in which they look for rocks, s: longer if they are slow to obey
+	states []agentState // (rows)
+
+	// spawn adds an agent; nil is Spawn. born sets what an agent keeps, and may be nil. control sets an
+	// agent's control.
+	spawn   func(at m3.Vec3, yaw float32, a *agentState) (arche.Entity, error)
+	born    func(e arche.Entity, a *agentState)
+	control func(e arche.Entity, row int, a *agentState, want steer.Intent)
 }
 
 // ways is the number of different ways to perform a routine.

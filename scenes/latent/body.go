@@ -6,6 +6,7 @@ import (
 
 	"mannequin/animsys/blend"
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
 	"mannequin/ik"
@@ -34,34 +35,25 @@ const halflife = 0.05
 
 // newBody returns a body at the origin that has no pose yet.
 func newBody(p *feature.Person, field *terrain.Field) (*body, error) {
-	roles, err := ik.HumanRoles(p.Skel.Names)
+	rig, err := ik.NewHumanRig(p.Skel.Names, p.Skel.Parents)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := ik.NewTree(p.Skel.Parents)
-	if err != nil {
-		return nil, err
-	}
-	rig, err := ik.NewRig(tree, roles)
+	legs, err := generator.Person(p.Layout, p.Skel, &rig.Roles)
 	if err != nil {
 		return nil, err
 	}
 	n := p.Skel.Len()
 	b := &body{
-		person: p, inertial: blend.NewInertial(1, p.Skel.Parents), ground: ik.DefaultHuman(),
+		person: p, inertial: blend.NewInertial(1, p.Skel.Parents), ground: legs.Ground,
 		points: make([]m3.Vec3, len(p.Layout.Joints)), fit: make([]m3.Xform, n), last: make([]m3.Xform, n), now: make([]m3.Xform, n),
 	}
 	b.inertial.Halflife = halflife
 	b.ground.Rig, b.ground.Ground, b.ground.DT = rig, field, 1.0/scenes.TickRate
 	b.ground.Pos, b.ground.Rot, b.ground.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
-	b.ground.Feet, b.ground.Body, b.ground.Contacts = make([]ik.Foot, len(roles.Legs)), make([]ik.Body, 1), make([]bool, len(roles.Legs))
-	for _, l := range roles.Legs {
-		tip := p.Skel.Names[l[len(l)-1]]
-		c := p.Layout.ContactOf(tip)
-		if c < 0 {
-			return nil, fmt.Errorf("latent: a leg ends in %q, and the model has no contact for it", tip)
-		}
-		b.contact = append(b.contact, p.Layout.Contact(c))
+	b.ground.Feet, b.ground.Body, b.ground.Contacts = make([]ik.Foot, len(legs.Contacts)), make([]ik.Body, 1), make([]bool, len(legs.Contacts))
+	for _, c := range legs.Contacts {
+		b.contact = append(b.contact, p.Layout.Contact(int(c)))
 	}
 	return b, b.ground.Validate()
 }

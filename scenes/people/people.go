@@ -252,7 +252,8 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		p, _ := selected.lane.At(along + d)
 		dst.Path = append(dst.Path, m3.V(p.X, s.Terrain.Height(p.X, p.Z), p.Z))
 	}
-	line := fmt.Sprintf("%s; watching: person %d; asked: %.1f m/s, actual: %.1f m/s", scenes.Count(s.Agents(), "person", "people"), s.Selected+1, selected.asked, s.SelectedSpeed())
+	line := fmt.Sprintf("%s; watching: person %d; asked: %.1f m/s, actual: %.1f m/s",
+		scenes.Count(s.Agents(), "person", "people"), s.Selected+1, selected.asked, s.SelectedSpeed())
 	if selected.style != "" {
 		line += "; style: " + selected.style
 	}

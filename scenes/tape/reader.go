@@ -128,7 +128,8 @@ func (t *Reader) header(contents []byte) error {
 		return err
 	}
 	if now, was := t.Header.Setup.Steering(), max(h.Steering, 1); was > now || was < now && scene.Scene == "strnn" {
-		return fmt.Errorf("the scene %s was recorded with version %d of its steering, this program has version %d: play the tape with the program that recorded it", scene.Scene, was, now)
+		return fmt.Errorf("the scene %s was recorded with version %d of its steering, this program has version %d: "+
+			"play the tape with the program that recorded it", scene.Scene, was, now)
 	} else if was < now {
 		t.Header.Setup.NoAvoidance = true
 	}

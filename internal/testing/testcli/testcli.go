@@ -3,6 +3,7 @@ package testcli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"image"
 	"image/png"
 	"os"
@@ -27,6 +28,18 @@ func Run(root *cobra.Command, args ...string) (code int, stdout, stderr string) 
 	var out, errs bytes.Buffer
 	code = command.Run(context.Background(), root, args, &out, &errs)
 	return code, out.String(), errs.String()
+}
+
+// Report runs a command line with --json that must succeed without a word on stderr, and returns its
+// report.
+func Report[R any](t *testing.T, run func(args ...string) (code int, stdout, stderr string), args ...string) (r R) {
+	t.Helper()
+	code, stdout, stderr := run(args...)
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	must.Do(t, json.Unmarshal([]byte(stdout), &r))
+	return r
 }
 
 // PNG reads a picture.

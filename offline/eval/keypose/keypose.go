@@ -101,6 +101,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
+		set := filepath.Base(filepath.Clean(dir))
 		for _, every := range []float64{0.5, 1} {
 			for _, method := range methods {
 				var scores []inbetween.Score
@@ -118,11 +119,10 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 					}
 					scores = append(scores, s)
 				}
-				r.Means = append(r.Means, meanOf(filepath.Base(filepath.Clean(dir)), method.name, every, scores))
+				r.Means = append(r.Means, meanOf(set, method.name, every, scores))
 				r.Scores = append(r.Scores, scores...)
 			}
 		}
-		set := filepath.Base(filepath.Clean(dir))
 		sparse, err := measureSparse(ctx, o.Sparse, set, held, methods[1].fill, m.Layout, o.Threads, fig)
 		if err != nil {
 			return nil, err
@@ -243,7 +243,12 @@ func (r *Report) Print(w io.Writer) error {
 		t.Row("%s\t%g s\t%s\t%v\t%.2f\t%.2f\t%.2f\t%.3f\t%v\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f %%\t%.0f %% of %d\t%s\t%s",
 			m.Set, m.Every, m.Method, m.Clips, m.Joints, m.Root, m.Yaw, m.Hit, m.Long, m.Drift, m.Turn, m.AnyDrift, m.AnyTurn, 100*m.StepsRight, 100*m.AsideRight, m.Aside, eval.OrNever("%.2f", eval.Over(m.Skate, m.TrueSkate)), eval.OrNever("%.2f", eval.Over(m.Jerk, m.TrueJerk)))
 	}
-	printSparse(t, r.Sparse)
+	t.Section("Poses at even times alone (Lüdi 2016, sec. 4.1), on the joints of its frames",
+		"recordings\tposes every\tmethod\tclips\tjoints, from the body cm\tin the world cm\tat poses, from the body cm\tin the world cm\tdrift in 2 s cm\t°\tin 10 s cm\t°")
+	for _, v := range r.Sparse {
+		t.Row("%s\t%g s\t%s\t%v\t%.2f\t%.1f\t%.2f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f",
+			v.Set, v.Every, v.Method, v.Clips, v.Body, v.World, v.Key, v.At, v.Drift2.Distance, v.Drift2.Turn, v.Drift10.Distance, v.Drift10.Turn)
+	}
 	t.Section("Gaps after ten frames, in frames at 30 per second (LAFAN1)", "gap\tmethod\tcases\tL2P\tL2Q\tjoints cm")
 	for _, v := range r.Transitions {
 		t.Row("%v\t%s\t%v\t%.3f\t%.3f\t%.2f", v.Frames, v.Method, v.Cases, v.L2P, v.L2Q, v.Joints)

@@ -14,6 +14,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/draw"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
 	"mannequin/models"
 	"mannequin/offline/dataset"
@@ -35,14 +36,8 @@ func rightmost(img image.Image, part image.Rectangle, c color.RGBA) int {
 
 // Figures show the right recordings, and in them how far methods get.
 func TestKeyposeFigures(t *testing.T) {
-	net, err := models.Open("human-keypose")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := keypose.NewModel(net)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(models.Open("human-keypose"))(t)
+	m := must.Get(keypose.NewModel(net))(t)
 	l, sk := feature.Human(), m.Layout.Skel
 	// Somebody at rest is moved at speed m/s.
 	glide := func(name string, frames int, speed, yaw float32) *dataset.MotionClip {
@@ -61,10 +56,7 @@ func TestKeyposeFigures(t *testing.T) {
 	}
 	fig := &keyposeFigures{}
 	for _, c := range []*dataset.MotionClip{glide("ahead", 130, 1, 0), glide("back", 130, -1, 0), glide("run", 130, 3, 0), glide("slow", 400, 0.1, 0), glide("turn", 130, 0.01, 1)} {
-		s, err := fig.recording(l, c, 60)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(fig.recording(l, c, 60))(t)
 		if len(s.course) != 121 && c.Frames == 130 {
 			t.Fatalf("%d frames from the first pose to the last, want 121", len(s.course))
 		}
@@ -107,10 +99,7 @@ func TestKeyposeFigures(t *testing.T) {
 		t.Error("a recording with other poses or too short a way is shown")
 	}
 	dir := t.TempDir()
-	album, err := figure.NewAlbum(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	album := must.Get(figure.NewAlbum(dir))(t)
 	if err := fig.draw(album); err != nil {
 		t.Fatal(err)
 	}

@@ -91,38 +91,29 @@ func measureSparse(ctx context.Context, files []string, set string, held *datase
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", c.Name, err)
 			}
-			measure := func(method string, made, part []float32) error {
+			var made, part []float32
+			var clip *skel.Clip
+			for _, way := range []struct {
+				method string
+				make   func() error
+			}{
+				{methodLines, func() (err error) { made, part, err = metrics.BetweenSparse(s.Layout, c.Rows, every); return err }},
+				{methodSparse, func() (err error) { made, part, err = metrics.FromSparse(s, maker, c.Rows); return err }},
+				{methodCorrected, func() (err error) { // of the network's motion, which came before
+					made, err = metrics.CorrectSparse(m, made, part, every, manifold.DefaultIterations, threads)
+					return err
+				}},
+				{methodKeypose, func() (err error) { clip, made, part, err = between(l, s.Layout, c, every, fill); return err }},
+			} {
+				if err := way.make(); err != nil {
+					return nil, fmt.Errorf("%s: %w", c.Name, err)
+				}
 				v, err := metrics.MeasureSparse(s.Layout, made, part, every)
-				of[method] = append(of[method], v)
-				shown.rows(method, made)
-				return err
-			}
-			lines, part, err := metrics.BetweenSparse(s.Layout, c.Rows, every)
-			if err != nil {
-				return nil, err
-			}
-			if err := measure(methodLines, lines, part); err != nil {
-				return nil, err
-			}
-			made, part, err := metrics.FromSparse(s, maker, c.Rows)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", c.Name, err)
-			}
-			if err := measure(methodSparse, made, part); err != nil {
-				return nil, err
-			}
-			if made, err = metrics.CorrectSparse(m, made, part, every, manifold.DefaultIterations, threads); err != nil {
-				return nil, fmt.Errorf("%s: %w", c.Name, err)
-			}
-			if err := measure(methodCorrected, made, part); err != nil {
-				return nil, err
-			}
-			clip, made, part, err := between(l, s.Layout, c, every, fill)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", c.Name, err)
-			}
-			if err := measure(methodKeypose, made, part); err != nil {
-				return nil, err
+				if err != nil {
+					return nil, err
+				}
+				of[way.method] = append(of[way.method], v)
+				shown.rows(way.method, made)
 			}
 			if err := shown.clip(methodKeypose, clip); err != nil {
 				return nil, fmt.Errorf("%s: %w", c.Name, err)
@@ -133,13 +124,4 @@ func measureSparse(ctx context.Context, files []string, set string, held *datase
 		}
 	}
 	return out, nil
-}
-
-func printSparse(t *eval.Tables, of []Sparse) {
-	t.Section("Poses at even times alone (Lüdi 2016, sec. 4.1), on the joints of its frames",
-		"recordings\tposes every\tmethod\tclips\tjoints, from the body cm\tin the world cm\tat poses, from the body cm\tin the world cm\tdrift in 2 s cm\t°\tin 10 s cm\t°")
-	for _, v := range of {
-		t.Row("%s\t%g s\t%s\t%v\t%.2f\t%.1f\t%.2f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f",
-			v.Set, v.Every, v.Method, v.Clips, v.Body, v.World, v.Key, v.At, v.Drift2.Distance, v.Drift2.Turn, v.Drift10.Distance, v.Drift10.Turn)
-	}
 }

@@ -36,7 +36,7 @@ func (e *Clips) add(other Clips) {
 func (e *Clips) mean() {
 	eval.Divide(e.sums(), float64(e.Clips))
 	for _, square := range []*float64{&e.RMS, &e.Refined, &e.Path} {
-		*square = 100 * math.Sqrt(*square)
+		*square = math.Sqrt(*square)
 	}
 }
 
@@ -55,15 +55,16 @@ func (r *Report) reconstruct() error {
 		if err := r.decode(made, c, 1); err != nil {
 			return err
 		}
-		d := float64(r.ends(made).Dist(r.ends(rows)))
-		e := Clips{Clips: 1, RMS: r.square(made, rows), Path: d * d, Speed: r.speed(rows), Slide: r.slide(made), Recorded: r.slide(rows)}
+		rms, path := metrics.JointRMS(m.Layout, made, rows), 100*float64(r.ends(made).Dist(r.ends(rows)))
+		e := Clips{Clips: 1, RMS: rms * rms, Path: path * path, Speed: m.Layout.MeanSpeed(rows), Slide: r.slide(made), Recorded: r.slide(rows)}
 		if err := r.coder.Fit(&latent.Fit{Components: c, Want: rows, Iterations: latent.RefineIterations}); err != nil {
 			return err
 		}
 		if err := r.decode(made, c, 1); err != nil {
 			return err
 		}
-		e.Refined = r.square(made, rows)
+		refined := metrics.JointRMS(m.Layout, made, rows)
+		e.Refined = refined * refined
 		r.Recordings[by[name]].add(e)
 	}
 	r.Walks.Name, r.Runs.Name, r.Slow.Name = "all walks", "all runs", "all slower"
@@ -95,19 +96,6 @@ func (r *Report) decode(rows, c []float32, n int) error {
 	return r.coder.Decode(rows, z, n)
 }
 
-// square returns the mean square of the distances of joints between two clips, m².
-func (r *Report) square(a, b []float32) float64 {
-	l := r.model.Layout
-	sum := 0.0
-	for f := range latent.Frames {
-		for k := range l.Body() {
-			d := float64(a[f*l.Columns()+k] - b[f*l.Columns()+k])
-			sum += d * d
-		}
-	}
-	return sum / float64(latent.Frames*len(l.Joints))
-}
-
 // ends returns the last place of a clip's body, which starts at the origin.
 func (r *Report) ends(rows []float32) m3.Vec3 {
 	l := r.model.Layout
@@ -131,16 +119,6 @@ func (r *Report) slide(rows []float32) float64 {
 		}
 	}
 	return sum / max(1, stand)
-}
-
-// speed returns the mean speed of a clip's body, m/s.
-func (r *Report) speed(rows []float32) (sum float64) {
-	l := r.model.Layout
-	for f := range latent.Frames {
-		row := rows[f*l.Columns()+l.Body():]
-		sum += math.Hypot(float64(row[feature.MotionX]), float64(row[feature.MotionZ])) / latent.Frames
-	}
-	return sum
 }
 
 // divergence measures the divergence of the latent values of held-out clips.
@@ -176,7 +154,7 @@ func (r *Report) effects() error {
 		if err := r.decode(made, c, 2); err != nil {
 			return err
 		}
-		e := Component{Effect: 50 * math.Sqrt(r.square(made[:size], made[size:]))}
+		e := Component{Effect: metrics.JointRMS(m.Layout, made[:size], made[size:]) / 2}
 		if k < len(m.Components.Names) {
 			e.Name = m.Components.Names[k]
 		}

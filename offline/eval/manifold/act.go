@@ -83,7 +83,7 @@ func (r *Report) act(m *manifold.Model, a *Synthesizer, clips []dataset.MotionCl
 				return err
 			}
 			v.into.Given, v.into.Worst = a.Miss(made, given)
-			v.into.RMS = metrics.JointRMS(m, made, rows)
+			v.into.RMS = metrics.JointRMS(l, made, rows)
 			if e.Motion, err = metrics.MeasurePeople(m, made, Rounded(Contacts(l, made)), feature.Place{}, nil); err != nil {
 				return err
 			}

@@ -130,7 +130,7 @@ func (r *Report) recordings(m *manifold.Model, set *dataset.MotionSet, workers i
 		if err != nil {
 			return err
 		}
-		r.Denoise = append(r.Denoise, Noise{c.Name, metrics.JointRMS(m, spoilt, rows), metrics.JointRMS(m, clean, rows)})
+		r.Denoise = append(r.Denoise, Noise{c.Name, metrics.JointRMS(m.Layout, spoilt, rows), metrics.JointRMS(m.Layout, clean, rows)})
 		if rec.Speed < 0.5 { // recordings of standing and boxing are not compared with walks
 			continue
 		}
@@ -165,21 +165,13 @@ func (r *Report) recorded(speed float64) *metrics.People {
 // curveSpeeds are the speeds along curves: a stroll, a walk, a jog and a run, m/s.
 var curveSpeeds = []float32{0.8, 1.4, 2.2, 3.3}
 
-// curvePaths are the curves.
+// curvePaths returns the curves.
 func curvePaths() (names []string, paths []*control.Path, err error) {
-	straight, err := control.NewPath([]m3.Vec3{{}, {Z: 100}, {Z: 200}, {Z: 300}}, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	circle, err := control.Circle(4)
-	if err != nil {
-		return nil, nil, err
-	}
-	square, err := control.Square(4)
-	if err != nil {
-		return nil, nil, err
-	}
-	return []string{"straight", "circle of 4 m", "square of 8 m", "meander"}, []*control.Path{straight, circle, square, control.Meander()}, nil
+	straight, err1 := control.NewPath([]m3.Vec3{{}, {Z: 100}, {Z: 200}, {Z: 300}}, false)
+	circle, err2 := control.Circle(4)
+	square, err3 := control.Square(4)
+	names = []string{"straight", "circle of 4 m", "square of 8 m", "meander"}
+	return names, []*control.Path{straight, circle, square, control.Meander()}, errors.Join(err1, err2, err3)
 }
 
 // curves makes motion along every curve at every speed.
@@ -267,6 +259,9 @@ func (r *Report) Print(w io.Writer) error {
 	}
 	r.printActs(t)
 	r.printStyles(t)
-	r.printRates(t)
+	t.Section("Table 1", "task\tframes\tsynthesis s\tediting s\tframes/s\tpaper's GPU")
+	for _, v := range r.Rates {
+		t.Row("%s\t%v\t%.3f\t%.3f\t%.0f\t%.0f", v.Task, v.Frames, v.Synthesis, v.Editing, v.Rate, v.Paper)
+	}
 	return t.InShort(r.Model, r.Bars, "")
 }

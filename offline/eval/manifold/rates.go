@@ -5,7 +5,6 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/manifold"
-	"mannequin/offline/eval"
 )
 
 // Rate is a row of Table 1.
@@ -58,27 +57,16 @@ func (r *Report) rates(p *manifold.Networks, o Options) error {
 		if err != nil {
 			return err
 		}
+		defer l.Close()
 		best := Rate{Task: task.name, Frames: task.people * task.frames, Paper: task.paper, Bar: task.bar}
 		for range 3 {
 			_, rep, err := l.Make(courses, nil, task.iterations, time.Now)
 			if err != nil {
-				l.Close()
 				return err
 			}
 			best.took(rep.Synthesis, rep.Editing)
 		}
-		if err := l.Close(); err != nil {
-			return err
-		}
 		r.Rates = append(r.Rates, best)
 	}
 	return nil
-}
-
-func (r *Report) printRates(t *eval.Tables) {
-	t.Section("Table 1", "task\tframes\tsynthesis s\tediting s\tframes/s\tpaper's GPU")
-	for _, v := range r.Rates {
-		t.Row("%s\t%v\t%.3f\t%.3f\t%.0f\t%.0f",
-			v.Task, v.Frames, v.Synthesis, v.Editing, v.Rate, v.Paper)
-	}
 }

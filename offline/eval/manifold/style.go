@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"mannequin/animsys/control"
-	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
 	"mannequin/offline/eval"
 )
@@ -44,7 +43,7 @@ func (r *Report) styles(p *manifold.Networks, o Options) error {
 		if err != nil {
 			return err
 		}
-		s := Style{Clip: filepath.Base(path), Speed: min(max(speedOf(p.Model.Layout, clip), styleSlow), styleFast)}
+		s := Style{Clip: filepath.Base(path), Speed: min(max(p.Model.Layout.MeanSpeed(clip), styleSlow), styleFast)}
 		course, err := manifold.AlongPath(control.Meander(), frames, func(int) float32 { return float32(s.Speed) }, func(int) float32 { return 0 })
 		if err != nil {
 			return err
@@ -70,16 +69,6 @@ func (r *Report) styles(p *manifold.Networks, o Options) error {
 		r.Styles = append(r.Styles, s)
 	}
 	return nil
-}
-
-// speedOf returns the mean speed of a body, m/s.
-func speedOf(l *feature.Motion, rows []float32) float64 {
-	sum, frames := 0.0, len(rows)/l.Columns()
-	for f := range frames {
-		body := rows[f*l.Columns()+l.Body():]
-		sum += math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ]))
-	}
-	return sum / float64(max(1, frames))
 }
 
 // styleBars adds the bars of styles.

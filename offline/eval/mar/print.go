@@ -85,7 +85,11 @@ func (r *Report) Print(w io.Writer) error {
 	if r.Speed != nil {
 		r.Speed.print(t)
 	}
-	r.printFar(t)
+	t.Section("Input unlike the data, without labels: speed of the fastest joint, m/s; the ten with the largest gain", "recording\tstyle\tseconds\tfinite\tinput\toutput\tratio")
+	for _, f := range r.fastestFar()[:min(10, len(r.Far))] {
+		t.Row("%s\t%s\t%.1f\t%v\t%.2f\t%.2f\t%.2f",
+			f.Clip, f.Style, float64(f.Frames)/60, f.Finite, f.Input, f.Output, f.Ratio())
+	}
 	t.End()
 	for _, f := range r.Figures {
 		fmt.Fprintln(w, f)
@@ -153,12 +157,4 @@ func (s *Speed) print(t *eval.Tables) {
 		t.Row("%s\t%.3f", part.name, 1e3*part.time)
 	}
 	t.Row("the database of %d frames: MiB of memory\t%.0f", s.Frames, s.MiB)
-}
-
-func (r *Report) printFar(t *eval.Tables) {
-	t.Section("Input unlike the data, without labels: speed of the fastest joint, m/s; the ten with the largest gain", "recording\tstyle\tseconds\tfinite\tinput\toutput\tratio")
-	for _, f := range r.fastestFar()[:min(10, len(r.Far))] {
-		t.Row("%s\t%s\t%.1f\t%v\t%.2f\t%.2f\t%.2f",
-			f.Clip, f.Style, float64(f.Frames)/60, f.Finite, f.Input, f.Output, f.Ratio())
-	}
 }

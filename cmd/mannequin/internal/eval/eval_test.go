@@ -2,7 +2,6 @@ package eval
 
 import (
 	"encoding/json"
-	"mannequin/cmd/mannequin/internal/motion"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,9 +10,11 @@ import (
 	"testing"
 
 	"mannequin/animsys/mann"
+	"mannequin/cmd/mannequin/internal/motion"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
@@ -26,10 +27,7 @@ func fewRecordings(t *testing.T) string {
 	t.Helper()
 	from, to := filepath.Join(mocapdata.Dir(t), "dog"), t.TempDir()
 	all, few := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	b, err := os.ReadFile(filepath.Join(from, "labels.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(filepath.Join(from, "labels.json")))(t)
 	if err := json.Unmarshal(b, &all); err != nil {
 		t.Fatal(err)
 	}
@@ -39,9 +37,7 @@ func fewRecordings(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if b, err = json.Marshal(few); err != nil {
-		t.Fatal(err)
-	}
+	b = must.Get(json.Marshal(few))(t)
 	if err := os.WriteFile(filepath.Join(to, "labels.json"), b, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -90,14 +86,7 @@ func TestEvalMANN(t *testing.T) {
 	if err := os.WriteFile(path, []byte("0,0\n0,3\n1,5\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	code, text, errs := mannequin("eval", "mann", "--model", file, data, "--seconds", "1", "--json", "--path", path, "--out", filepath.Join(t.TempDir(), "p"))
-	if code != 0 {
-		t.Fatalf("code %d: %s", code, errs)
-	}
-	var r evalmann.Report
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := testcli.Report[evalmann.Report](t, mannequin, "eval", "mann", "--model", file, data, "--seconds", "1", "--json", "--path", path, "--out", filepath.Join(t.TempDir(), "p"))
 	var want float64
 	for i, v := range held.Y {
 		c := i % out

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,14 +25,7 @@ func TestEvalKeypose(t *testing.T) {
 		t.Fatal(errs)
 	}
 	testcli.WriteFile(t, dir, "again_subject5_.bvh", testcli.Read(t, stroll))
-	code, out, errs := mannequin("eval", "keypose", dir, "--held-out", "again*", "--transitions", dir, "--transitions-held-out", "again*", "--json")
-	if code != 0 {
-		t.Fatal(errs)
-	}
-	var r evalkeypose.Report
-	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := testcli.Report[evalkeypose.Report](t, mannequin, "eval", "keypose", dir, "--held-out", "again*", "--transitions", dir, "--transitions-held-out", "again*", "--json")
 	if len(r.Means) != 6 || len(r.Transitions) != 6 || len(r.Bars) != 10 {
 		t.Fatalf("%d means, %d gaps, %d bars", len(r.Means), len(r.Transitions), len(r.Bars))
 	}
@@ -42,7 +34,7 @@ func TestEvalKeypose(t *testing.T) {
 			t.Errorf("%+v, interpolation %+v", m, base)
 		}
 	}
-	if code, out, errs = mannequin("eval", "keypose", dir, "--held-out", "again*"); code != 0 || !strings.Contains(out, "keypose in short") {
+	if code, out, errs := mannequin("eval", "keypose", dir, "--held-out", "again*"); code != 0 || !strings.Contains(out, "keypose in short") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 }

@@ -1,12 +1,12 @@
 package eval
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/testcli"
 	evallatent "mannequin/offline/eval/latent"
 )
 
@@ -19,14 +19,7 @@ func TestEvalShippedLatent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	code, stdout, stderr := mannequin("eval", "latent", data, "--rates=false", "--chains", "2", "--json")
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
-	var r evallatent.Report
-	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := testcli.Report[evallatent.Report](t, mannequin, "eval", "latent", data, "--rates=false", "--chains", "2", "--json")
 	t.Logf("%+v\n%+v\n%+v\n%+v", r.Walks, r.Told, r.Made, r.Chain)
 	if len(r.Recordings) != 3 || r.Walks.RMS > 4 || r.Walks.Refined > 3.5 || r.Chain.Mean > 4 {
 		t.Errorf("%d recordings, %.2f cm, after a fit %.2f, chains %.2f cm apart", len(r.Recordings), r.Walks.RMS, r.Walks.Refined, r.Chain.Mean)

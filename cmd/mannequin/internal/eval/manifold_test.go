@@ -1,13 +1,13 @@
 package eval
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/testcli"
 	evalmanifold "mannequin/offline/eval/manifold"
 )
 
@@ -22,15 +22,8 @@ func TestEvalManifold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	code, stdout, stderr := mannequin("eval", "manifold", data, "--seconds", "4", "--rates=false", "--json",
+	r := testcli.Report[evalmanifold.Report](t, mannequin, "eval", "manifold", data, "--seconds", "4", "--rates=false", "--json",
 		"--style", filepath.Join(mocapdata.Dir(t), "xia", "proud_01_000.bvh"))
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
-	var r evalmanifold.Report
-	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
-		t.Fatal(err)
-	}
 	if len(r.Reconstruct) != 5 || len(r.Curves) != 16 || len(r.Rates) != 0 || len(r.Acts) != 3 || len(r.Styles) != 1 {
 		t.Fatalf("%d recordings, %d curves, %d rates, %d acts", len(r.Reconstruct), len(r.Curves), len(r.Rates), len(r.Acts))
 	}

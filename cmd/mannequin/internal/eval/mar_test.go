@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testcli"
 	evalmar "mannequin/offline/eval/mar"
 	"mannequin/offline/metrics/transfer"
 	"mannequin/offline/procgen/human"
@@ -40,22 +41,12 @@ func TestEvalMAR(t *testing.T) {
 	if err := human.Write(far, takes[:1]); err != nil {
 		t.Fatal(err)
 	}
-	built, err := registration.Database(takes, lines)
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := must.Get(registration.Database(takes, lines))(t)
 	db := filepath.Join(t.TempDir(), "walks.safetensors")
 	if err := atomicfile.Write(db, func(w io.Writer) error { return built.Encode(w, false) }); err != nil {
 		t.Fatal(err)
 	}
-	code, out, errs := mannequin("eval", "mar", dir, "--far", far, "--database", db, "--folds", "1", "--free=false", "--out", figures, "--json")
-	if code != 0 {
-		t.Fatal(errs)
-	}
-	var r evalmar.Report
-	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := testcli.Report[evalmar.Report](t, mannequin, "eval", "mar", dir, "--far", far, "--database", db, "--folds", "1", "--free=false", "--out", figures, "--json")
 	if len(r.Sets) != 1 || r.Sets[0].Name != "walks walk" || r.Sets[0].From != "neutral" || r.Sets[0].Takes != 4 {
 		t.Fatalf("sets are %+v, want the walks", r.Sets)
 	}

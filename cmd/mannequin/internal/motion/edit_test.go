@@ -1,7 +1,6 @@
 package motion
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -63,14 +62,7 @@ func spoilBVH(t *testing.T, in, name string, do func(c *skel.Clip)) string {
 
 func edited(t *testing.T, args ...string) editReport {
 	t.Helper()
-	code, text, errs := mannequin(append(append([]string{"edit"}, args...), "--json")...)
-	if code != 0 || errs != "" {
-		t.Fatalf("%v: exit %d: %s", args, code, errs)
-	}
-	var r editReport
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := testcli.Report[editReport](t, mannequin, append(append([]string{"edit"}, args...), "--json")...)
 	t.Logf("%v: %+v", args[1:], r)
 	return r
 }

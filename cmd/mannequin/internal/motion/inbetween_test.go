@@ -1,7 +1,6 @@
 package motion
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -39,14 +38,7 @@ func TestInbetween(t *testing.T) {
 	dir := t.TempDir()
 	stroll := strollBVH(t, dir)
 	out := filepath.Join(dir, "o.bvh")
-	code, text, errs := mannequin("inbetween", testcli.WriteFile(t, dir, "keys.toml", threeKeys), "--out", out, "--json")
-	if code != 0 || errs != "" {
-		t.Fatal(errs)
-	}
-	var r inbetweenReport
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := testcli.Report[inbetweenReport](t, mannequin, "inbetween", testcli.WriteFile(t, dir, "keys.toml", threeKeys), "--out", out, "--json")
 	t.Logf("%+v", r)
 	if r.Keys != 3 || math.Abs(r.Seconds-91.0/60) > 1e-3 || r.Missed > 0.01 || r.Slide > 0.25 || r.Slide > r.SlideBy {
 		t.Errorf("%+v", r)

@@ -2,7 +2,6 @@ package motion
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,14 +22,7 @@ func TestPredict(t *testing.T) {
 	}
 	run := func(more ...string) []byte {
 		t.Helper()
-		code, text, errs := mannequin(append([]string{"predict", stroll, "--model", model, "--at", "1", "--seconds", "2", "--out", out, "--json"}, more...)...)
-		if code != 0 || errs != "" {
-			t.Fatal(errs)
-		}
-		var r predictReport
-		if err := json.Unmarshal([]byte(text), &r); err != nil {
-			t.Fatal(err)
-		}
+		r := testcli.Report[predictReport](t, mannequin, append([]string{"predict", stroll, "--model", model, "--at", "1", "--seconds", "2", "--out", out, "--json"}, more...)...)
 		if r.Recorded != 1 || r.Made != 2 || !(r.Went > 0.5) {
 			t.Errorf("%+v", r)
 		}

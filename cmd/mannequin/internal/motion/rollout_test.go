@@ -3,7 +3,6 @@ package motion
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -105,14 +104,7 @@ func writeGlider(t *testing.T) string {
 func TestRollout(t *testing.T) {
 	model := writeGlider(t)
 	out := filepath.Join(t.TempDir(), "o.bvh")
-	code, stdout, stderr := mannequin("rollout", model, "--path", "circle", "--seconds", "5", "--out", out, "--json")
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
-	var rep rolloutReport
-	if err := json.Unmarshal([]byte(stdout), &rep); err != nil {
-		t.Fatal(err)
-	}
+	rep := testcli.Report[rolloutReport](t, mannequin, "rollout", model, "--path", "circle", "--seconds", "5", "--out", out, "--json")
 	b, err := mocap.OpenBVH(out)
 	if err != nil {
 		t.Fatal(err)

@@ -24,14 +24,7 @@ func TestStylize(t *testing.T) {
 	content := testcli.Walk(t, dir, "content.bvh", 1.8, 80, 241)
 	style, out := testcli.Walk(t, dir, "style.bvh", 1.5, 10, 180), filepath.Join(dir, "out.bvh")
 	args := []string{"stylize", "--method", "gram", content, "--style", style, "--out", out, "--manifold", model, "--threads", "2"}
-	code, text, errs := mannequin(append(args, "--json")...)
-	if code != 0 || errs != "" {
-		t.Fatalf("exit %d: %s", code, errs)
-	}
-	var r evalmanifold.Stylized
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := testcli.Report[evalmanifold.Stylized](t, mannequin, append(args, "--json")...)
 	t.Logf("%+v", r)
 	if !(r.GramRatio > 0 && r.GramRatio <= 0.2) || math.Abs(r.GramRatio-r.Gram/r.GramWas) > 1e-9 {
 		t.Errorf("ratio %g of %g and %g, want at most 0.2", r.GramRatio, r.Gram, r.GramWas)
@@ -70,7 +63,7 @@ func TestStylize(t *testing.T) {
 		t.Fatal(err)
 	}
 	args[len(args)-1] = "1"
-	code, text, errs = mannequin(args...)
+	code, text, errs := mannequin(args...)
 	if code != 0 || errs != "" {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -131,14 +124,7 @@ func TestStylizeRecorded(t *testing.T) {
 	dir := filepath.Join(mocapdata.Dir(t), "xia")
 	for _, style := range []string{"angry", "old", "depressed"} {
 		out := filepath.Join(t.TempDir(), "out.bvh")
-		code, text, errs := mannequin("stylize", filepath.Join(dir, "neutral_01_000.bvh"), "--style", filepath.Join(dir, style+"_01_000.bvh"), "--out", out, "--json")
-		if code != 0 {
-			t.Fatalf("%s: exit %d: %s", style, code, errs)
-		}
-		var r evalmanifold.Stylized
-		if err := json.Unmarshal([]byte(text), &r); err != nil {
-			t.Fatal(err)
-		}
+		r := testcli.Report[evalmanifold.Stylized](t, mannequin, "stylize", filepath.Join(dir, "neutral_01_000.bvh"), "--style", filepath.Join(dir, style+"_01_000.bvh"), "--out", out, "--json")
 		t.Logf("%s: ratio %.3f, %.2f steps per second of %.2f, slides %.3f cm, bones %.2f %%, %.0f frames/s", style, r.GramRatio, r.Cadence, r.CadenceWas, r.Motion.Skate, r.Motion.Bone, r.Rate)
 		if !(r.GramRatio <= 0.2) || math.Abs(r.Cadence/r.CadenceWas-1) > 0.05 || r.Motion.Skate > 0.1 || r.Motion.Bone > 1 {
 			t.Errorf("%s: %+v", style, r)

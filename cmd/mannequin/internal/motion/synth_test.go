@@ -2,12 +2,12 @@ package motion
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/testcli"
 	"mannequin/offline/mocap"
 )
 
@@ -45,14 +45,7 @@ func TestSynth(t *testing.T) {
 		{"--path", "meander", "--facing", "180", "--speed", "0.7", "--cadence", "1.1", "--iterations", "20"},
 	} {
 		out := filepath.Join(dir, "o.bvh")
-		code, stdout, stderr := mannequin(append([]string{"synth", "--seconds", "2", "--out", out, "--json"}, args...)...)
-		if code != 0 {
-			t.Fatalf("%v: exit %d: %s", args, code, stderr)
-		}
-		var rep synthReport
-		if err := json.Unmarshal([]byte(stdout), &rep); err != nil {
-			t.Fatal(err)
-		}
+		rep := testcli.Report[synthReport](t, mannequin, append([]string{"synth", "--seconds", "2", "--out", out, "--json"}, args...)...)
 		b, err := mocap.OpenBVH(out)
 		if err != nil {
 			t.Fatal(err)

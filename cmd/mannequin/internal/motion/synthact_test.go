@@ -1,7 +1,6 @@
 package motion
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -35,14 +34,7 @@ func TestSynthAct(t *testing.T) {
 		{"kick", "[[target]]\njoint = \"RightFoot\"\nat = [-0.1, 0.5, 0.7]\nfrom = 1.2\nease = 0.4\n", "RightFoot", m3.V(-0.1, 0.5, 0.7), 72},
 	} {
 		file := testcli.WriteFile(t, dir, c.kind+".toml", c.targets)
-		code, text, errs := mannequin("synth", "--kind", c.kind, "--targets", file, "--seconds", "3", "--out", out, "--json")
-		if code != 0 {
-			t.Fatal(errs)
-		}
-		var r actReport
-		if err := json.Unmarshal([]byte(text), &r); err != nil {
-			t.Fatal(err)
-		}
+		r := testcli.Report[actReport](t, mannequin, "synth", "--kind", c.kind, "--targets", file, "--seconds", "3", "--out", out, "--json")
 		t.Logf("%+v", r)
 		if r.Given > 1 || r.Worst > 6 || r.Motion.Skate > 0.3 || math.Abs(r.Seconds-3) > 0.02 {
 			t.Errorf("%+v", r)

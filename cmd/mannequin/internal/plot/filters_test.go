@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
 )
 
@@ -21,15 +22,9 @@ func TestPlotFilters(t *testing.T) {
 	if code, _, errs := mannequin("plot", "filters", model, "--units", "5,75", "--out", out); code != 0 || cols+value != 75 {
 		t.Fatal(errs)
 	}
-	f, err := os.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(out))(t)
 	defer f.Close()
-	img, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(png.Decode(f))(t)
 	at := func(filter, row, frame int) color.RGBA {
 		x := sheetLeft + filter*(width*cellWide+betweenFilters) + frame*cellWide + cellWide/2
 		return color.RGBAModel.Convert(img.At(x, sheetTop+row*cellHigh+cellHigh/2)).(color.RGBA)

@@ -14,6 +14,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
 	"mannequin/offline/mocap"
 )
@@ -45,10 +46,7 @@ func TestPlotClip(t *testing.T) {
 		if says != out+": drawn from "+clip+"\n" {
 			t.Errorf("%s: it says %q", kind, says)
 		}
-		f, err := os.Open(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open(out))(t)
 		img, err := png.Decode(f)
 		f.Close()
 		if err != nil || img.Bounds().Dx() < 100 {
@@ -77,10 +75,7 @@ func TestPlotTogether(t *testing.T) {
 		if name == "frames" {
 			out = filepath.Join(out, "frame_00006.png") // of 0.2 s at 30 a second
 		}
-		f, err := os.Open(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open(out))(t)
 		img, _, err := image.Decode(f)
 		f.Close()
 		if err != nil || img.Bounds().Dx() < 450 { // GIFs are made smaller
@@ -95,10 +90,7 @@ func TestPlotTogether(t *testing.T) {
 }
 
 func TestSpeedIsRight(t *testing.T) {
-	b, err := mocap.OpenBVH(hopper(t, t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(mocap.OpenBVH(hopper(t, t.TempDir())))(t)
 	for _, v := range speeds(b.Clip, 0).Series[0].Y {
 		if v < 0.999 || v > 1.001 {
 			t.Fatalf("speed %g, want 1", v)
@@ -110,10 +102,7 @@ func TestSpeedIsRight(t *testing.T) {
 }
 
 func TestPlotTable(t *testing.T) {
-	c, err := readTable(strings.NewReader("# note\nepoch,train,held,name\n1,0.5,,a\n2,0.25,0.3,b\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(readTable(strings.NewReader("# note\nepoch,train,held,name\n1,0.5,,a\n2,0.25,0.3,b\n")))(t)
 	if len(c.Series) != 3 || len(c.Series[0].Y) != 2 || len(c.Series[1].Y) != 1 || c.Series[1].X[0] != 2 || len(c.Series[2].Y) != 0 {
 		t.Errorf("series %+v", c.Series)
 	}

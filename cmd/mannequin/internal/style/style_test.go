@@ -2,9 +2,6 @@ package style
 
 import (
 	"bytes"
-	"encoding/json"
-	"mannequin/cmd/mannequin/internal/inspect"
-	"mannequin/cmd/mannequin/internal/motion"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +9,9 @@ import (
 	"testing"
 
 	"mannequin/animsys/mar"
+	"mannequin/cmd/mannequin/internal/inspect"
+	"mannequin/cmd/mannequin/internal/motion"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
 )
 
@@ -41,14 +41,7 @@ cyclic = false
 `)
 	out := filepath.Join(t.TempDir(), "mine.safetensors")
 	args := []string{"style", "build", dir, "--table", table, "--out", out}
-	code, text, errs := mannequin(append(args, "--json", "--threads", "2")...)
-	if code != 0 || errs != "" {
-		t.Fatalf("exit %d: %s", code, errs)
-	}
-	var r styleReport
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := testcli.Report[styleReport](t, mannequin, append(args, "--json", "--threads", "2")...)
 	if r.Licence != "MIT" || r.Name != "mine" || r.FPS != 60 || len(r.Actions) != 2 || len(r.Styles) != 2 || len(r.LeftOut) != 1 || r.LeftOut[0] != "mine/unknown" {
 		t.Errorf("%+v", r)
 	}
@@ -61,14 +54,11 @@ cyclic = false
 			t.Errorf("no %q in\n%s", want, warnings)
 		}
 	}
-	db, err := mar.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(mar.Open(out))(t)
 	if db.License != "MIT" || !strings.Contains(db.Data, "3 takes") || !strings.Contains(db.Data, "mine (my walks)") || !strings.Contains(db.Card, "| walk | old | 1 | 0.0 |") {
 		t.Errorf("licence %q, data %q, card\n%s", db.License, db.Data, db.Card)
 	}
-	code, text, errs = mannequin(append(args, "--threads", "1", "--only", "walk_old_1", "--license", "mine alone", "--half")...)
+	code, text, errs := mannequin(append(args, "--threads", "1", "--only", "walk_old_1", "--license", "mine alone", "--half")...)
 	for _, want := range []string{"1 actions in 1 styles", "licence: mine alone", "walk", "two-way", "warning: there is one style only, old"} {
 		if code != 0 || !strings.Contains(text, want) {
 			t.Errorf("exit %d: %s: no %q in\n%s", code, errs, want, text)
@@ -125,10 +115,7 @@ func TestStylesFreeAgain(t *testing.T) {
 	if code, _, errs := mannequin("style", "build", "--free", "--half", "--out", out); code != 0 {
 		t.Fatal(errs)
 	}
-	made, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(os.ReadFile(out))(t)
 	if shipped, err := os.ReadFile("../../../../models/styles-free/styles-free.safetensors"); err != nil || !bytes.Equal(made, shipped) {
 		t.Errorf("other bytes than those shipped (%v): make it again, see models/styles-free", err)
 	}

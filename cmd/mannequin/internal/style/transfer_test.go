@@ -25,14 +25,7 @@ func TestStyleTransfer(t *testing.T) {
 	testcli.WriteFile(t, dir, "dataset.toml", "name = \"walks\"\ndata = \"made-up walks\"\nlicence = \"CC0-1.0\"\nlimits = \"Nobody walks like that.\"\n")
 	up, low := testcli.Walk(t, dir, "up.bvh", 1.8, 10, 241), testcli.Walk(t, dir, "low.bvh", 1.5, 60, 361)
 	out := filepath.Join(dir, "mine.safetensors")
-	code, text, errs := mannequin("style", "transfer", "winged:0.5="+up, "lame="+low+"@1:3", "--content", content, "--out", out, "--json")
-	if code != 0 || errs != "" {
-		t.Fatalf("exit %d: %s", code, errs)
-	}
-	var r transferReport
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := testcli.Report[transferReport](t, mannequin, "style", "transfer", "winged:0.5="+up, "lame="+low+"@1:3", "--content", content, "--out", out, "--json")
 	if r.Name != "mine" || r.Licence != "CC0-1.0; MIT" || !strings.Contains(r.Data, "lame from low.bvh (1 to 3 s)") || !strings.Contains(r.Data, "made-up walks") || r.Content < 5.9 || len(r.Styles) != 2 {
 		t.Errorf("report %+v", r)
 	}
@@ -41,7 +34,7 @@ func TestStyleTransfer(t *testing.T) {
 			t.Errorf("style %+v", s)
 		}
 	}
-	code, text, errs = mannequin("inspect", out, "--json")
+	code, text, errs := mannequin("inspect", out, "--json")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, errs)
 	}

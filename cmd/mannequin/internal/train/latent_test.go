@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
 	evallatent "mannequin/offline/eval/latent"
 	"mannequin/offline/procgen/human"
@@ -33,9 +34,7 @@ func TestTrainAndEvalLatent(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	var trained trainReport
-	if err := json.Unmarshal([]byte(stdout), &trained); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(stdout), &trained))
 	if !(trained.Best < 0.9*trained.Initial) || trained.Curve[3].Losses["divergence in nats"] <= 0 || trained.Curve[3].Losses["mean magnitude of weights"] <= 0 {
 		t.Errorf("held-out loss %g, before %g, losses %v", trained.Best, trained.Initial, trained.Curve[3].Losses)
 	}
@@ -44,13 +43,7 @@ func TestTrainAndEvalLatent(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
-	if code, stdout, stderr = mannequin("eval", "latent", "--model", out, data, "--held-out", held, "--rates=false", "--chains", "1", "--out", filepath.Join(dir, "figures"), "--json"); code != 0 {
-		t.Fatalf("exit %d: %s", code, stderr)
-	}
-	var r evallatent.Report
-	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
-		t.Fatal(err)
-	}
+	r := testcli.Report[evallatent.Report](t, mannequin, "eval", "latent", "--model", out, data, "--held-out", held, "--rates=false", "--chains", "1", "--out", filepath.Join(dir, "figures"), "--json")
 	if len(r.Told) != 5 || len(r.Made) != 5 || len(r.Components) != 20 || r.Components[0].Name != "turn" || r.Chain.Seams != 5 || len(r.Rates) != 0 || r.Clips == 0 {
 		t.Errorf("%d traits, %d components, %d seams, %d clips", len(r.Told), len(r.Components), r.Chain.Seams, r.Clips)
 	}

@@ -1,3 +1,5 @@
+//go:build !race
+
 package style
 
 const raced = false

@@ -248,10 +248,7 @@ func (db *Database) pairUp() {
 // matchTo finds the frames of take a's partner in style s.
 func (db *Database) matchTo(a int32, s int) {
 	t, styles := db.takes[a], len(db.Styles)
-	to := make([]float32, t.frames)
-	for f := range to {
-		to[f] = -1
-	}
+	to := slices.Repeat([]float32{-1}, int(t.frames))
 	if b := db.partner[int(a)*styles+s]; b >= 0 {
 		o := db.takes[b]
 		Match(to, db.times[t.first:][:t.frames], db.times[o.first:][:o.frames], float32(db.Periods[t.action]))
@@ -425,7 +422,10 @@ func (db *Database) legs() []int {
 func (db *Database) Columns() []string { return db.layout.names() }
 
 // Row returns the row of a frame. It must not be changed.
-func (db *Database) Row(frame int) []float32 { return db.row(frame) }
+func (db *Database) Row(frame int) []float32 {
+	cols := db.layout.columns()
+	return db.rows[frame*cols:][:cols]
+}
 
 // Fits reports why motion of a skeleton cannot be translated, or nil.
 func (db *Database) Fits(sk *skel.Skeleton) error {
@@ -460,7 +460,7 @@ func (db *Database) Speed(action, style int) float32 {
 			continue
 		}
 		for f := t.first; f < t.first+t.frames; f++ {
-			row := db.row(int(f))
+			row := db.Row(int(f))
 			way += float64(m3.V(row[colVelX], 0, row[colVelZ]).Len())
 		}
 		frames += float64(t.frames)
@@ -478,25 +478,26 @@ func (db *Database) Of(frame int) (take string, action, style, number int) {
 // Counterpart writes the counterpart of a frame in a style into row, and returns how many frames
 // pass there from the frame before. ok is false if the database has none.
 func (db *Database) Counterpart(row []float32, frame, style int) (step float32, ok bool) {
-	i := frame*len(db.Styles) + style
-	if db.match[i] < 0 {
-		return 0, false
-	}
-	clear(row)
-	db.addRow(row, 1, int(db.takes[db.partner[int(db.takeOf[frame])*len(db.Styles)+style]].first), db.match[i])
-	return db.step[i], true
+	return db.counterpart(row, frame, style, 0)
 }
 
 // CounterpartBefore writes the frame of the counterpart's take that is Counterpart's step earlier
 // into row: the counterpart of the frame before. ok is false if the database has none.
 func (db *Database) CounterpartBefore(row []float32, frame, style int) (ok bool) {
+	_, ok = db.counterpart(row, frame, style, 1)
+	return ok
+}
+
+// counterpart is Counterpart, a number of its steps earlier.
+func (db *Database) counterpart(row []float32, frame, style int, earlier float32) (step float32, ok bool) {
 	i := frame*len(db.Styles) + style
 	if db.match[i] < 0 {
-		return false
+		return 0, false
 	}
 	clear(row)
-	db.addRow(row, 1, int(db.takes[db.partner[int(db.takeOf[frame])*len(db.Styles)+style]].first), db.match[i]-db.step[i])
-	return true
+	first := db.takes[db.partner[int(db.takeOf[frame])*len(db.Styles)+style]].first
+	db.addRow(row, 1, int(first), db.match[i]-earlier*db.step[i])
+	return db.step[i], true
 }
 
 // Frames returns the number of frames.

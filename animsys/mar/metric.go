@@ -311,8 +311,6 @@ func eigen(a *mat.SymDense) ([]float64, [][]float64, error) {
 	for c := range n {
 		vectors[c] = mat.Col(nil, n-1-c, &all)
 	}
-	for i := range n / 2 {
-		values[i], values[n-1-i] = values[n-1-i], values[i]
-	}
+	slices.Reverse(values)
 	return values, vectors, nil
 }

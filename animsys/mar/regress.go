@@ -98,8 +98,8 @@ next:
 			db.addRow(yp, w, first, at-db.step[f*styles+s])
 		}
 		if own > 1e-6 {
-			vec.Axpy(y, own, db.row(f))
-			vec.Axpy(yp, own, db.row(f-1))
+			vec.Axpy(y, own, db.Row(f))
+			vec.Axpy(yp, own, db.Row(f-1))
 		}
 		r.window[r.n], r.d[r.n] = b.window, b.d
 		r.n++
@@ -111,18 +111,13 @@ func (r *regression) output(i int) (y, yp []float32) {
 	return r.y[i*r.cols:][:r.cols], r.yp[i*r.cols:][:r.cols]
 }
 
-func (db *Database) row(f int) []float32 {
-	cols := db.layout.columns()
-	return db.rows[f*cols:][:cols]
-}
-
 // addRow adds w times the row at frame first + at, a fraction between two.
 func (db *Database) addRow(dst []float32, w float32, first int, at float32) {
 	i := int(at)
 	a := at - float32(i)
-	vec.Axpy(dst, w*(1-a), db.row(first+i))
+	vec.Axpy(dst, w*(1-a), db.Row(first+i))
 	if a > 0 {
-		vec.Axpy(dst, w*a, db.row(first+i+1))
+		vec.Axpy(dst, w*a, db.Row(first+i+1))
 	}
 }
 
@@ -136,7 +131,7 @@ func (r *regression) predict(db *Database, x, xp, yp []float32, share float32, o
 	sum := func(i int) []float32 { return r.sums[i*r.cols:][:r.cols] }
 	for i, w := range r.w[:r.n] {
 		f := int(r.window[i])
-		nx, nxp := db.row(f), db.row(f-1)
+		nx, nxp := db.Row(f), db.Row(f-1)
 		ny, nyp := r.output(i)
 		t := r.part
 		vec.Scale(t, w, nxp)
@@ -233,7 +228,7 @@ func (r *regression) timing(db *Database, x, xp, yp, weights []float32) float32 
 	d := r.four[:r.n]
 	for i := range d {
 		f := int(r.window[i])
-		nx, nxp := db.row(f), db.row(f-1)
+		nx, nxp := db.Row(f), db.Row(f-1)
 		ny, nyp := r.output(i)
 		d[i] = [4]float32{poseGap(x, nx), velocityGap(x, xp, nx, nxp), poseGap(r.out, ny), velocityGap(r.out, yp, ny, nyp)}
 		for k, v := range d[i] {

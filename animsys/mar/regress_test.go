@@ -48,7 +48,7 @@ func TestGather(t *testing.T) {
 		slowest, fastest = max(slowest, step), min(fastest, step)
 		y, _ := r.output(i)
 		for c, v := range y {
-			if want := 0.5*a[c] + 0.2*b[c] + 0.3*db.row(f)[c]; m3.Abs(v-want) > 1e-5 {
+			if want := 0.5*a[c] + 0.2*b[c] + 0.3*db.Row(f)[c]; m3.Abs(v-want) > 1e-5 {
 				t.Fatalf("%s of neighbour %d becomes %g, want %g", db.Columns()[c], i, v, want)
 			}
 		}
@@ -108,10 +108,10 @@ func TestPredict(t *testing.T) {
 				for i := range r.n {
 					f, h := int(r.window[i]), math.Sqrt(w[i])
 					out, before := r.output(i)
-					a.SetRow(i, []float64{h * float64(db.row(f - 1)[c]), h * float64(before[c]), h * float64(db.row(f)[c]), h})
+					a.SetRow(i, []float64{h * float64(db.Row(f - 1)[c]), h * float64(before[c]), h * float64(db.Row(f)[c]), h})
 					y.SetVec(i, h*float64(out[c]))
-					m1 += h * h * float64(db.row(f)[c]) / total
-					m2 += h * h * float64(db.row(f)[c]) * float64(db.row(f)[c]) / total
+					m1 += h * h * float64(db.Row(f)[c]) / total
+					m2 += h * h * float64(db.Row(f)[c]) * float64(db.Row(f)[c]) / total
 				}
 				for k := range 3 {
 					a.Set(r.n+k, k, math.Sqrt(float64(o.Ridge)))

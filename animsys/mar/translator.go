@@ -39,14 +39,10 @@ func (db *Database) InStyle(name string) (l Label) {
 
 // Allows reports whether the input may be an action in a style, given as indices.
 func (l *Label) Allows(action, style int) bool {
-	return l.allows(pair{int32(action), int32(style)})
-}
-
-func (l *Label) allows(p pair) bool {
-	if l.Styles != 0 && l.Styles>>p.style&1 == 0 {
+	if l.Styles != 0 && l.Styles>>style&1 == 0 {
 		return false
 	}
-	return l.Actions == [len(l.Actions)]uint64{} || l.Actions[p.action/64]>>(p.action%64)&1 == 1
+	return l.Actions == [len(l.Actions)]uint64{} || l.Actions[action/64]>>(action%64)&1 == 1
 }
 
 // StyleTranslator translates the motion of characters into styles, frame by frame (Xia et al.
@@ -199,15 +195,7 @@ func (s *StyleTranslator) Run(characters []int32, pos []m3.Vec3, rot []m3.Quat) 
 // passes through.
 func (s *StyleTranslator) Unstyled(character int) bool {
 	b := &s.bodies[character]
-	if b.seen == 0 {
-		return true
-	}
-	for _, x := range b.blend {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
+	return b.seen == 0 || !slices.ContainsFunc(b.blend, func(x float32) bool { return x != 0 })
 }
 
 // Move gives the place of character from, with its whole memory, to character to, whose memory is
@@ -463,7 +451,7 @@ func (s *StyleTranslator) restyle(r *workspace, slots []slot) {
 		slot.least, slot.found, slot.best = inf, slot.found[:0], -1
 		low := inf
 		for c, p := range s.db.classes {
-			if l := b.known[c].low; l < low && s.Labels[slot.character].allows(p) {
+			if l := b.known[c].low; l < low && s.Labels[slot.character].Allows(int(p.action), int(p.style)) {
 				low, slot.best = l, int32(c)
 			}
 		}
@@ -473,7 +461,7 @@ func (s *StyleTranslator) restyle(r *workspace, slots []slot) {
 	}
 	for c, p := range s.db.classes {
 		for i := range slots {
-			if slot := &slots[i]; slot.best != int32(c) && s.Labels[slot.character].allows(p) {
+			if slot := &slots[i]; slot.best != int32(c) && s.Labels[slot.character].Allows(int(p.action), int(p.style)) {
 				s.predict(r, slot, int32(c))
 			}
 		}

@@ -139,11 +139,7 @@ func (f *Frame) Begin(t *terrain.Field) {
 // Its slices reuse memory of an earlier frame.
 func (f *Frame) Cast(sk *skel.Skeleton) *Cast {
 	n := len(f.Casts)
-	if n < cap(f.Casts) {
-		f.Casts = f.Casts[:n+1]
-	} else {
-		f.Casts = append(f.Casts, Cast{})
-	}
+	f.Casts = slices.Grow(f.Casts, 1)[:n+1]
 	c := &f.Casts[n]
 	c.Skel, c.Bones, c.Tint = sk, c.Bones[:0], c.Tint[:0]
 	return c

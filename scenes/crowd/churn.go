@@ -42,14 +42,11 @@ func (s *Scene) lacking(n int, more bool) *population {
 	var best *population
 	var most float32
 	for _, p := range s.populations {
-		lack := float32(n*p.share)/float32(shares) - float32(p.Agents())
+		lack, limit := float32(n*p.share)/float32(shares)-float32(p.Agents()), p.Rows.Cap()
 		if more {
-			lack = -lack
+			lack, limit = -lack, 0
 		}
-		if more && p.Agents() == 0 || !more && p.Agents() == p.Rows.Cap() {
-			continue
-		}
-		if best == nil || lack > most {
+		if p.Agents() != limit && (best == nil || lack > most) {
 			best, most = p, lack
 		}
 	}

@@ -45,6 +45,7 @@ func (a *agentState) uniform() float32 { return float32(a.bits()>>40) / (1 << 24
 // steering is the system that gives all agents their intents: to go to one of the spots, around the
 // rocks, in a pack or along a lane, and to avoid each other.
 type steering struct {
+	steer.Passive
 	s         *Scene
 	neighbors *steer.Neighbors // population by population
 }
@@ -53,12 +54,6 @@ func newSteering(s *Scene) *steering {
 	reach := s.place.radius + edge
 	return &steering{s: s, neighbors: steer.NewNeighbors(steer.Quick, -reach, -reach, reach, reach, s.room)}
 }
-
-// Initialize does nothing.
-func (t *steering) Initialize(*arche.World) {}
-
-// Finalize does nothing.
-func (t *steering) Finalize(*arche.World) {}
 
 // Update steers the agents that update in this tick, and every fourth of the others.
 func (t *steering) Update(*arche.World) {

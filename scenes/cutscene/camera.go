@@ -53,9 +53,7 @@ func (c *camera) at(s *Scene, t, alpha float32) scenes.Shot {
 		u *= u * (3 - 2*u)
 		out.Eye, out.Target, out.FOV = was.Eye.Lerp(out.Eye, u), was.Target.Lerp(out.Target, u), m3.Lerp(was.FOV, out.FOV, u)
 	}
-	if y := c.ground.Height(out.Eye.X, out.Eye.Z) + 0.12; out.Eye.Y < y {
-		out.Eye.Y = y
-	}
+	out.Eye.Y = max(out.Eye.Y, c.ground.Height(out.Eye.X, out.Eye.Z)+0.12)
 	before := c.shot(float32(s.now-1) / scenes.TickRate)
 	out.Cut = s.was == s.now || before != c.shot(float32(s.now)/scenes.TickRate) && shot.Ease == 0
 	return out

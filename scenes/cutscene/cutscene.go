@@ -93,7 +93,8 @@ func New(opt Options) (*Scene, error) {
 	if opt.Script == nil || opt.Net == nil {
 		return nil, errors.New("cutscene: Options.Script or Net is missing")
 	}
-	field, err := ground(opt.Script)
+	field, err := world.Ground(opt.Script.Terrain, terrain.Grid{Size: 2*script.MaxPlace + 40, Cell: 0.5},
+		terrain.HillsOptions{Seed: opt.Script.Seed, Wavelength: 14, MaxSlope: 0.25})
 	if err != nil {
 		return nil, err
 	}
@@ -113,47 +114,24 @@ func New(opt Options) (*Scene, error) {
 	return s, nil
 }
 
-// ground makes the script's terrain.
-func ground(s *script.Script) (*terrain.Field, error) {
-	grid := terrain.Grid{Size: 2*script.MaxPlace + 40, Cell: 0.5}
-	switch s.Terrain {
-	case "slope":
-		return terrain.Slope(grid, 0.17, 0)
-	case "steps":
-		grid.Cell = terrain.StairCell
-		return terrain.Steps(grid, 0.12, 1.5)
-	case "hills":
-		return terrain.Hills(grid, terrain.HillsOptions{Seed: s.Seed, Wavelength: 14, MaxSlope: 0.25})
-	}
-	return terrain.Flat(grid)
-}
-
-// make computes ticks until tick is recorded, at most most of them.
+// make computes and records ticks until tick is recorded, at most most of them.
 func (s *Scene) make(tick, most int) error {
 	for ; s.made <= tick && most > 0; most-- {
-		if err := s.tick(); err != nil {
+		t := float32(s.made) / scenes.TickRate
+		for _, a := range s.actors {
+			a.direct(s, t)
+		}
+		if err := s.Schedule.Step(); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// tick computes the next tick and records it.
-func (s *Scene) tick() error {
-	t := float32(s.made) / scenes.TickRate
-	for _, a := range s.actors {
-		a.direct(s, t)
-	}
-	if err := s.Schedule.Step(); err != nil {
-		return err
-	}
-	for _, a := range s.actors {
-		a.smooth(s.Terrain)
-		if s.made >= 0 {
-			a.record(s.made)
+		for _, a := range s.actors {
+			a.smooth(s.Terrain)
+			if s.made >= 0 {
+				a.record(s.made)
+			}
 		}
+		s.made++
 	}
-	s.made++
 	return nil
 }
 
@@ -189,11 +167,10 @@ func (s *Scene) Step(in scenes.Input) error {
 		if err := s.make(s.goal, hurry); err != nil {
 			return err
 		}
-		if goal := s.goal; s.made <= goal {
-			s.jump(s.made - 1)
+		goal := s.goal
+		s.jump(min(goal, s.made-1))
+		if s.now < goal {
 			s.goal = goal
-		} else {
-			s.jump(goal)
 		}
 		return nil
 	}

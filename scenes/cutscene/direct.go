@@ -67,15 +67,12 @@ func (a *actor) direct(s *Scene, t float32) {
 	}
 	var reach ecs.Reach
 	for i := range a.reaches {
-		w := a.reaches[i].At(t)
-		if w == 0 {
-			continue
-		}
-		hand := ecs.Hand{Target: a.reachFor[i].place(), Weight: w}
+		hand := &reach.Left
 		if a.reaches[i].Right {
-			reach.Right = hand
-		} else {
-			reach.Left = hand
+			hand = &reach.Right
+		}
+		if w := a.reaches[i].At(t); w > 0 {
+			*hand = ecs.Hand{Target: a.reachFor[i].place(), Weight: w}
 		}
 	}
 	*c.reaches.Get(a.entity) = reach

@@ -158,33 +158,18 @@ func (s *Setup) hills() (uint64, error) {
 
 // ground makes the terrain.
 func (s *Setup) ground() (*terrain.Field, error) {
-	size := herd.GroundSize(s.Agents)
-	switch s.Scene {
-	case "crowd":
-		return s.hillsFor(terrain.Grid{Size: crowd.GroundSize(s.Agents), Cell: 0.5}, 16, 0.2)
-	case "people":
-		size = people.GroundSize(s.Agents)
-	case "strnn":
-		size = strnn.GroundSize(s.Agents)
-	}
-	return s.hillsFor(terrain.Grid{Size: max(120, size), Cell: 0.5}, 14, 0.30)
-}
-
-// hillsFor makes the terrain on a grid. Hills have the wavelength in metres and at most the slope in
-// radians.
-func (s *Setup) hillsFor(grid terrain.Grid, wavelength, slope float32) (*terrain.Field, error) {
-	switch s.Terrain {
-	case "flat":
-		return terrain.Flat(grid)
-	case "slope":
-		return terrain.Slope(grid, 0.17, 0)
-	case "steps":
-		grid.Cell = terrain.StairCell
-		return terrain.Steps(grid, 0.12, 1.5)
-	}
 	seed, err := s.hills()
 	if err != nil {
 		return nil, err
 	}
-	return terrain.Hills(grid, terrain.HillsOptions{Seed: seed, Wavelength: wavelength, MaxSlope: slope})
+	size, hills := max(120, herd.GroundSize(s.Agents)), terrain.HillsOptions{Seed: seed, Wavelength: 14, MaxSlope: 0.30}
+	switch s.Scene {
+	case "crowd":
+		size, hills.Wavelength, hills.MaxSlope = crowd.GroundSize(s.Agents), 16, 0.2
+	case "people":
+		size = max(120, people.GroundSize(s.Agents))
+	case "strnn":
+		size = max(120, strnn.GroundSize(s.Agents))
+	}
+	return world.Ground(s.Terrain, terrain.Grid{Size: size, Cell: 0.5}, hills)
 }

@@ -12,7 +12,6 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
-	"mannequin/internal/statehash"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
 	"mannequin/scenes/internal/steer"
@@ -235,11 +234,6 @@ func (s *Scene) steer() {
 // steerTicks is the number of ticks after which a person looks at the gap ahead again.
 const steerTicks = 6
 
-// Hash returns the hash of all people and of the selection.
-func (s *Scene) Hash() uint64 {
-	return uint64(statehash.Hash(s.People.Hash()).Int(s.Selected))
-}
-
 // Frame describes what to draw. The focus is the selected person.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.Terrain)
@@ -253,7 +247,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		dst.Path = append(dst.Path, m3.V(p.X, s.Terrain.Height(p.X, p.Z), p.Z))
 	}
 	line := fmt.Sprintf("%s; watching: person %d; asked: %.1f m/s, actual: %.1f m/s",
-		scenes.Count(s.Agents(), "person", "people"), s.Selected+1, selected.asked, s.SelectedSpeed())
+		scenes.Count(s.Agents(), "person", "people"), s.Selected+1, selected.asked, s.Speed)
 	if selected.style != "" {
 		line += "; style: " + selected.style
 	}

@@ -120,7 +120,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Focus = dst.Casts[0].Of(0)[0].Pos
 	dst.Heading = s.Crowd.Roots[0].Rot.Yaw()
 	s.DrawOverlays(dst, 0, 0, false, alpha)
-	s.DrawExperts(dst)
+	s.Experts.Draw(dst)
 	dst.Help = append(dst.Help, help...)
 	dst.GamepadHelp = append(dst.GamepadHelp, gamepadHelp...)
 	dst.HUD = append(dst.HUD,
@@ -170,18 +170,13 @@ func (s *Scene) doing() string {
 
 // drive is the system that turns the player's input into the goal of the dog.
 type drive struct {
+	steer.Passive
 	gait  scenes.Gait // the present speed step
 	input scenes.Input
 	goal  control.Goal // the last
 	dog   arche.Entity
 	goals generic.Map1[control.Goal]
 }
-
-// Initialize does nothing.
-func (d *drive) Initialize(*arche.World) {}
-
-// Finalize does nothing.
-func (d *drive) Finalize(*arche.World) {}
 
 // Update sets the goal.
 func (d *drive) Update(*arche.World) {

@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -14,19 +15,6 @@ type pace struct {
 
 // slowest is the largest value of pace.slow: an eighth of real time.
 const slowest = 3
-
-// pause pauses the scene, or continues it.
-func (p *pace) pause() { p.paused = !p.paused }
-
-// step requests a single step of a paused scene.
-func (p *pace) step() {
-	if p.paused {
-		p.steps++
-	}
-}
-
-// slower halves the speed. After the slowest speed it returns to real time.
-func (p *pace) slower() { p.slow = (p.slow + 1) % (slowest + 1) }
 
 // scale returns the time that passes in the scene in dt.
 func (p *pace) scale(dt time.Duration) time.Duration {
@@ -64,15 +52,12 @@ type notice struct {
 
 // pass adds lines and drops the lines whose time is over.
 func (n *notices) pass(dt time.Duration, lines []string) {
-	kept := (*n)[:0]
-	for _, l := range *n {
-		if l.left -= dt; l.left > 0 {
-			kept = append(kept, l)
-		}
+	for i := range *n {
+		(*n)[i].left -= dt
 	}
+	*n = slices.DeleteFunc(*n, func(l notice) bool { return l.left <= 0 })
 	const shown = 5 * time.Second
 	for _, l := range lines {
-		kept = append(kept, notice{l, shown})
+		*n = append(*n, notice{l, shown})
 	}
-	*n = kept
 }

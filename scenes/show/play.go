@@ -20,13 +20,13 @@ func (w *Show) Play(c stage.Controls, dt time.Duration, script func() scenes.Inp
 	}
 	hit := func(k stage.Key, b stage.Button) bool { return c.Hit[k] || c.Gamepad.Hit[b] }
 	if hit(stage.Letter('P'), stage.ButtonStart) {
-		w.pace.pause()
+		w.pace.paused = !w.pace.paused
 	}
-	if c.Hit[stage.KeyPeriod] || w.pace.paused && c.Gamepad.Hit[stage.ButtonLeftStick] {
-		w.pace.step()
+	if w.pace.paused && hit(stage.KeyPeriod, stage.ButtonLeftStick) {
+		w.pace.steps++
 	}
-	if c.Hit[stage.KeyComma] || !w.pace.paused && c.Gamepad.Hit[stage.ButtonLeftStick] {
-		w.pace.slower()
+	if c.Hit[stage.KeyComma] || !w.pace.paused && c.Gamepad.Hit[stage.ButtonLeftStick] { // after the slowest, real time
+		w.pace.slow = (w.pace.slow + 1) % (slowest + 1)
 	}
 	if c.Hit[stage.Letter('H')] {
 		w.bare = !w.bare

@@ -1,6 +1,8 @@
 package show
 
 import (
+	"slices"
+
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/stage"
@@ -100,12 +102,7 @@ func (p *player) touch(c stage.Controls, panel *hud.Panel) {
 // character, in radians.
 func (p *player) input(view, heading float32) scenes.Input {
 	key := func(keys ...stage.Key) bool {
-		for _, k := range keys {
-			if p.now.Held[k] || p.keys[k] {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(keys, func(k stage.Key) bool { return p.now.Held[k] || p.keys[k] })
 	}
 	pad := func(b stage.Button) bool { return p.now.Gamepad.Held[b] || p.buttons[b] }
 	axis := func(plus, minus bool) float32 {

@@ -9,7 +9,6 @@ import (
 	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/animsys/strnn"
-	"mannequin/internal/statehash"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
 	"mannequin/scenes/internal/steer"
@@ -151,11 +150,6 @@ func (s *Scene) Step(in scenes.Input) error {
 	return s.Tick()
 }
 
-// Hash returns the hash of all people and of the selection.
-func (s *Scene) Hash() uint64 {
-	return uint64(statehash.Hash(s.People.Hash()).Int(s.Selected))
-}
-
 // Frame describes what to draw. The focus is the selected person.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.Terrain)
@@ -168,5 +162,5 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	} else {
 		line += fmt.Sprintf("asked: %.1f m/s and %.1f rad/s", w.Speed, w.Turn)
 	}
-	dst.HUD = append(dst.HUD, line+fmt.Sprintf(", actual: %.1f m/s", s.SelectedSpeed()))
+	dst.HUD = append(dst.HUD, line+fmt.Sprintf(", actual: %.1f m/s", s.Speed))
 }

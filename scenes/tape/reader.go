@@ -244,15 +244,11 @@ func (t *Reader) pass(contents []byte) { t.offset += headSize + int64(len(conten
 // unpack reads the ticks of a block.
 func (t *Reader) unpack(b []byte) error {
 	first, n := binary.Uvarint(b)
-	if n <= 0 {
+	count, m := binary.Uvarint(b[max(n, 0):])
+	if n <= 0 || m <= 0 {
 		return io.ErrUnexpectedEOF
 	}
-	b = b[n:]
-	count, n := binary.Uvarint(b)
-	if n <= 0 {
-		return io.ErrUnexpectedEOF
-	}
-	b = b[n:]
+	b = b[n+m:]
 	switch {
 	case first != uint64(t.ticks):
 		return fmt.Errorf("the block begins with tick %d", first)

@@ -119,27 +119,21 @@ func (n *notes) on(m open.Resources) open.Resources {
 	net, db, gram, open := m.Net, m.Styles, m.Transfers, m.Open
 	m.Net = func(name string) (*netruntime.Net, error) {
 		out, err := net(name)
-		if err != nil {
-			return nil, err
-		}
-		return out, n.part(name, out.Checksum)
+		return out, n.part(name, out.Checksum, err)
 	}
 	if db != nil {
 		m.Styles = func() (*mar.Database, error) {
 			out, err := db()
-			if err != nil || out == nil {
+			if out == nil {
 				return nil, err
 			}
-			return out, n.part(styles, out.Checksum)
+			return out, n.part(styles, out.Checksum, err)
 		}
 	}
 	if gram != nil {
 		m.Transfers = func() (*manifold.StyleSet, error) {
 			out, err := gram()
-			if err != nil {
-				return nil, err
-			}
-			return out, n.part(transfers, out.Checksum)
+			return out, n.part(transfers, out.Checksum, err)
 		}
 	}
 	read := m.Script
@@ -148,10 +142,7 @@ func (n *notes) on(m open.Resources) open.Resources {
 	}
 	m.Script = func(name string) (*script.Script, error) {
 		out, err := read(name)
-		if err != nil {
-			return nil, err
-		}
-		return out, n.part("the script "+name, func() (string, error) { return out.Checksum, nil })
+		return out, n.part("the script "+name, func() (string, error) { return out.Checksum, nil }, err)
 	}
 	m.Open = func(net *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
 		s, err := open.Session(net, o)
@@ -168,12 +159,12 @@ func (n *notes) on(m open.Resources) open.Resources {
 	return m
 }
 
-// part records a part.
-func (n *notes) part(name string, checksum func() (string, error)) error {
+// part records a part, unless opening it failed with err.
+func (n *notes) part(name string, checksum func() (string, error), err error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if slices.ContainsFunc(n.parts, func(p Part) bool { return p.Name == name }) {
-		return nil
+	if err != nil || slices.ContainsFunc(n.parts, func(p Part) bool { return p.Name == name }) {
+		return err
 	}
 	sum, err := checksum()
 	if err == nil {

@@ -18,7 +18,7 @@ var values = []value{
 	number("Forward", func(in *scenes.Input) *float32 { return &in.Forward }),
 	number("Side", func(in *scenes.Input) *float32 { return &in.Side }),
 	number("Turn", func(in *scenes.Input) *float32 { return &in.Turn }),
-	small("Gait", func(in *scenes.Input) *scenes.Gait { return &in.Gait }),
+	whole("Gait", func(in *scenes.Input) *scenes.Gait { return &in.Gait }),
 	flag("Sit", func(in *scenes.Input) *bool { return &in.Sit }),
 	flag("Lie", func(in *scenes.Input) *bool { return &in.Lie }),
 	flag("Stand", func(in *scenes.Input) *bool { return &in.Stand }),
@@ -30,7 +30,7 @@ var values = []value{
 	number("Touch.Value", func(in *scenes.Input) *float32 { return &in.Touch.Value }),
 	whole("Touch.Select", func(in *scenes.Input) *int { return &in.Touch.Select }),
 	number("Touch.Move", func(in *scenes.Input) *float32 { return &in.Touch.Move }),
-	small("Touch.Press", func(in *scenes.Input) *byte { return &in.Touch.Press }),
+	whole("Touch.Press", func(in *scenes.Input) *byte { return &in.Touch.Press }),
 
 	flag("Watched", func(in *scenes.Input) *bool { return &in.Watched }),
 	number("Eye.X", func(in *scenes.Input) *float32 { return &in.Eye.X }),
@@ -48,13 +48,7 @@ func number(name string, at func(*scenes.Input) *float32) value {
 		func(in *scenes.Input, bits uint64) { *at(in) = math.Float32frombits(uint32(bits)) }}
 }
 
-func whole(name string, at func(*scenes.Input) *int) value {
-	return value{name,
-		func(in *scenes.Input) uint64 { return uint64(*at(in)) },
-		func(in *scenes.Input, bits uint64) { *at(in) = int(bits) }}
-}
-
-func small[T ~uint8](name string, at func(*scenes.Input) *T) value {
+func whole[T ~int | ~uint8](name string, at func(*scenes.Input) *T) value {
 	return value{name,
 		func(in *scenes.Input) uint64 { return uint64(*at(in)) },
 		func(in *scenes.Input, bits uint64) { *at(in) = T(bits) }}

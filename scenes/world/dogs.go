@@ -21,9 +21,10 @@ type Pack struct {
 	Dogs  *mann.Controller
 	Crowd *animsys.Crowd
 
-	path    [feature.TrajPoints]m3.Vec3
-	experts overlay.Experts // of row 0
-	warned  bool
+	Experts overlay.Experts // how the network of row 0 blends its experts
+
+	path   [feature.TrajPoints]m3.Vec3
+	warned bool
 }
 
 // Init makes a world with opt, which is complete, for at most n dogs. far are networks for distant
@@ -44,7 +45,7 @@ func (p *Pack) Init(opt *Options, m *mann.Model, far []*mann.Model, n int) error
 		return err
 	}
 	p.Crowd = dogs.Crowd
-	p.experts.Step(p.Dogs.Experts(), 0, 0)
+	p.Experts.Step(p.Dogs.Experts(), 0, 0)
 	return nil
 }
 
@@ -78,7 +79,7 @@ func (p *Pack) Tick() error {
 	if err := p.World.Tick(); err != nil {
 		return err
 	}
-	p.experts.Step(p.Dogs.Gating(0), 1, 0)
+	p.Experts.Step(p.Dogs.Gating(0), 1, 0)
 	if p.Log == nil || p.warned {
 		return nil
 	}
@@ -99,9 +100,6 @@ func (p *Pack) DrawPath(dst *scenes.Frame, row int) {
 		dst.Path = append(dst.Path, m3.V(q.X, p.Terrain.Height(q.X, q.Z), q.Z))
 	}
 }
-
-// DrawExperts adds a graph of how the network of row 0 blends its experts, if dst.Show asks for it.
-func (p *Pack) DrawExperts(dst *scenes.Frame) { p.experts.Draw(dst) }
 
 // ahead appends every fifth point of what DrawPath draws.
 func (p *Pack) ahead(dst []m3.Vec3, row int) []m3.Vec3 {

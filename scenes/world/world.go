@@ -11,6 +11,7 @@ import (
 	"mannequin/animsys/generator"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
@@ -71,11 +72,11 @@ type World struct {
 	Populations []*Population
 	Schedule    *ecs.Schedule // nil before Start
 	Selected    int           // row of the first population that the player has selected
+	Speed       float32       // of the selected agent, smoothed, m/s
 
 	lod     animsys.LODPolicy
-	cast    int  // of the first population in the frame of the last Draw
-	pressed bool // the key of SelectNext
-	speed   float32
+	cast    int     // of the first population in the frame of the last Draw
+	pressed bool    // the key of SelectNext
 	last    m3.Vec3 // place of the selected agent in the last tick
 }
 
@@ -147,15 +148,17 @@ func (w *World) Tick() error {
 		const keep, placed = 0.955, 10 // of the speed in a tick: a half-life of 0.25 s; m/s that no agent has
 		at := p.Roots[w.Selected].Pos
 		if v := at.Dist(w.last) * scenes.TickRate; v < placed {
-			w.speed = m3.Lerp(v, w.speed, keep)
+			w.Speed = m3.Lerp(v, w.Speed, keep)
 		}
 		w.last = at
 	}
 	return nil
 }
 
-// SelectedSpeed returns the speed of the selected agent, smoothed, m/s.
-func (w *World) SelectedSpeed() float32 { return w.speed }
+// Hash returns the hash of the first population and of the selection.
+func (w *World) Hash() uint64 {
+	return uint64(statehash.Hash(w.Populations[0].Hash()).Int(w.Selected))
+}
 
 // Draw writes a cast for each population to dst, a fraction alpha of the way from the last tick but
 // one to the last. The scene sets focus, heading, path and texts.
@@ -219,6 +222,20 @@ func (w *World) Close() (err error) {
 		err = errors.Join(err, p.Crowd.Close())
 	}
 	return err
+}
+
+// Ground makes the terrain of a kind on a grid: flat, also if kind is empty, slope, steps, or hills.
+func Ground(kind string, grid terrain.Grid, hills terrain.HillsOptions) (*terrain.Field, error) {
+	switch kind {
+	case "", "flat":
+		return terrain.Flat(grid)
+	case "slope":
+		return terrain.Slope(grid, 0.17, 0)
+	case "steps":
+		grid.Cell = terrain.StairCell
+		return terrain.Steps(grid, 0.12, 1.5)
+	}
+	return terrain.Hills(grid, hills)
 }
 
 // Sunflower returns the place and heading of agent i around the origin, in the order of a sunflower's

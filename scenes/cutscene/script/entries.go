@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -39,7 +40,7 @@ func (p *parser) move(t *table) {
 	from := t.number("from", 0, 0, p.Length, true)
 	var points []m3.Vec3
 	if v, ok := t.get("points", true); ok {
-		points = list(t, "points", v, t.ground)
+		points = t.list("points", v, t.ground)
 	}
 	times, timed := t.get("times", false)
 	speed, gait := t.number("speed", 0, 0.2, 4.5, false), t.text("gait", "", 40, false)
@@ -58,18 +59,15 @@ func (p *parser) move(t *table) {
 		return
 	}
 	m := Move{Line: t.line, Actor: who, Path: path, Arcs: arcs(path, was.at, points), Times: []float32{from}}
-	switch {
-	case timed:
-		n, ok := t.numbers("times", times, len(points), MaxPoints, 0, p.Length)
+	if timed {
+		n, ok := t.numbers("times", times, len(points), 0, p.Length)
 		if !ok {
 			return
 		}
 		m.Times = append(m.Times, n...)
-	default:
+	} else {
 		if speed == 0 {
-			if gait == "" {
-				gait = "walk"
-			}
+			gait = cmp.Or(gait, "walk")
 			if speed = gaits[kind][gait]; speed == 0 {
 				t.fail(t.at("gait"), "gait = %q: want %s", gait, names(gaits[kind]))
 				return
@@ -178,17 +176,17 @@ func (p *parser) camera(t *table) {
 		FOV: rad(t.number("fov", 40, 5, 120, false))}
 	s.Follow, _ = p.who(t, "follow", false)
 	if v, ok := t.get("eye", true); ok {
-		s.Eye.Points = list(t, "eye", v, t.point)
+		s.Eye.Points = t.list("eye", v, t.point)
 	}
 	if v, ok := t.get("times", false); ok {
-		s.Eye.Times, _ = t.numbers("times", v, len(s.Eye.Points), MaxPoints, 0, p.Length)
+		s.Eye.Times, _ = t.numbers("times", v, len(s.Eye.Points), 0, p.Length)
 	}
 	s.Watch = -1
 	if v, ok := t.get("target", true); ok {
 		if _, name := v.(string); name {
 			s.Watch, _ = p.who(t, "target", true)
 		} else {
-			s.Target.Points = list(t, "target", v, t.point)
+			s.Target.Points = t.list("target", v, t.point)
 		}
 	}
 	if n := len(p.Shots); n > 0 && !(s.From > p.Shots[n-1].From) {

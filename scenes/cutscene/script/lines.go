@@ -32,26 +32,21 @@ func find(doc string) *lines {
 		case c == ' ' || c == '\t' || c == '\r':
 			i++
 		case c == '#':
-			i = endOfLine(doc, i)
-		case strings.HasPrefix(doc[i:], "[["):
-			end := endOfLine(doc, i)
-			name, _, _ := strings.Cut(doc[i+2:end], "]")
-			l.dots(name, line)
-			e := entry{line, map[string]int{}}
-			name = unquote(name)
-			l.tables[name] = append(l.tables[name], e)
-			here, i = e.keys, end
+			i = until(doc, i, "\n")
 		case c == '[':
-			end := endOfLine(doc, i)
-			name, _, _ := strings.Cut(doc[i+1:end], "]")
+			end := until(doc, i, "\n")
+			name, _, _ := strings.Cut(strings.TrimLeft(doc[i:end], "["), "]")
 			l.dots(name, line)
-			note(l.keys, name, line)
-			here, i = map[string]int{}, end
-		default:
-			end := i
-			for end < len(doc) && doc[end] != '=' && doc[end] != '\n' {
-				end++
+			here = map[string]int{}
+			if strings.HasPrefix(doc[i:], "[[") {
+				name = unquote(name)
+				l.tables[name] = append(l.tables[name], entry{line, here})
+			} else {
+				note(l.keys, name, line)
 			}
+			i = end
+		default:
+			end := until(doc, i, "=\n")
 			l.dots(doc[i:end], line)
 			note(here, doc[i:end], line)
 			i = l.value(doc, end, &line)
@@ -71,7 +66,7 @@ func (l *lines) value(doc string, i int, line *int) int {
 			}
 			*line++
 		case '#':
-			i = endOfLine(doc, i)
+			i = until(doc, i, "\n")
 			continue
 		case '"', '\'':
 			i = text(doc, i, line)
@@ -131,8 +126,9 @@ func note(keys map[string]int, key string, line int) {
 
 func unquote(key string) string { return strings.Trim(key, " \t\r\"'") }
 
-func endOfLine(doc string, i int) int {
-	if n := strings.IndexByte(doc[i:], '\n'); n >= 0 {
+// until returns the first place from i on that has one of chars, or the end of doc.
+func until(doc string, i int, chars string) int {
+	if n := strings.IndexAny(doc[i:], chars); n >= 0 {
 		return i + n
 	}
 	return len(doc)

@@ -147,18 +147,15 @@ func (t *table) value(key string, v any, lo, hi float32) (float32, bool) {
 	return float32(x), true
 }
 
-// numbers returns a list of n numbers from lo to hi; if n < 0, up to most numbers.
-func (t *table) numbers(key string, v any, n, most int, lo, hi float32) ([]float32, bool) {
+// numbers returns a list of n numbers from lo to hi.
+func (t *table) numbers(key string, v any, n int, lo, hi float32) ([]float32, bool) {
 	list, ok := v.([]any)
 	switch {
 	case !ok:
 		t.fail(t.at(key), "%s = %v: want a list of numbers in [ ]", key, brief(v))
 		return nil, false
-	case n >= 0 && len(list) != n:
+	case len(list) != n:
 		t.fail(t.at(key), "%s: %v has %d numbers, want %d", key, brief(v), len(list), n)
-		return nil, false
-	case len(list) > most:
-		t.fail(t.at(key), "%s has %d numbers, at most %d", key, len(list), most)
 		return nil, false
 	}
 	out := make([]float32, len(list))
@@ -172,7 +169,7 @@ func (t *table) numbers(key string, v any, n, most int, lo, hi float32) ([]float
 
 // ground returns the place [x, z] on the ground.
 func (t *table) ground(key string, v any) m3.Vec3 {
-	n, ok := t.numbers(key, v, 2, 2, -MaxPlace, MaxPlace)
+	n, ok := t.numbers(key, v, 2, -MaxPlace, MaxPlace)
 	if !ok {
 		return m3.Vec3{}
 	}
@@ -181,15 +178,15 @@ func (t *table) ground(key string, v any) m3.Vec3 {
 
 // point returns the place [x, y, z].
 func (t *table) point(key string, v any) m3.Vec3 {
-	n, ok := t.numbers(key, v, 3, 3, -MaxPlace, MaxPlace)
+	n, ok := t.numbers(key, v, 3, -MaxPlace, MaxPlace)
 	if !ok {
 		return m3.Vec3{}
 	}
 	return m3.V(n[0], n[1], n[2])
 }
 
-// list converts v to 1 to MaxPoints values with each. A single value counts as a list of one.
-func list[T any](t *table, key string, v any, each func(key string, v any) T) []T {
+// list converts v to 1 to MaxPoints places with each. A single place counts as a list of one.
+func (t *table) list(key string, v any, each func(key string, v any) m3.Vec3) []m3.Vec3 {
 	all, ok := v.([]any)
 	if !ok {
 		t.fail(t.at(key), "%s = %v: want a list of places in [ ]", key, brief(v))
@@ -197,14 +194,14 @@ func list[T any](t *table, key string, v any, each func(key string, v any) T) []
 	}
 	if len(all) > 0 {
 		if _, nested := all[0].([]any); !nested {
-			return []T{each(key, v)}
+			return []m3.Vec3{each(key, v)}
 		}
 	}
 	if len(all) == 0 || len(all) > MaxPoints {
 		t.fail(t.at(key), "%s has %d places: want 1 to %d", key, len(all), MaxPoints)
 		return nil
 	}
-	out := make([]T, len(all))
+	out := make([]m3.Vec3, len(all))
 	for i, v := range all {
 		out[i] = each(key, v)
 	}

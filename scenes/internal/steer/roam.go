@@ -10,8 +10,18 @@ import (
 	arche "github.com/mlange-42/arche/ecs"
 )
 
+// Passive is the part of a system that needs no preparation and no end.
+type Passive struct{}
+
+// Initialize does nothing.
+func (Passive) Initialize(*arche.World) {}
+
+// Finalize does nothing.
+func (Passive) Finalize(*arche.World) {}
+
 // Roam is the system that makes the agents of a crowd wander near their homes.
 type Roam struct {
+	Passive
 	*control.Wander
 	Slowest, Fastest float32                           // speeds of agents that walk, m/s; 0 are Wander's
 	Led              int                               // row that the player controls, which does not wander; −1 is none
@@ -44,12 +54,6 @@ func (r *Roam) Spawn(at m3.Vec3, yaw float32) (arche.Entity, error) {
 	}
 	return e, err
 }
-
-// Initialize does nothing.
-func (r *Roam) Initialize(*arche.World) {}
-
-// Finalize does nothing.
-func (r *Roam) Finalize(*arche.World) {}
 
 // Update sets the controls.
 func (r *Roam) Update(*arche.World) {

@@ -115,18 +115,12 @@ func Matched(r *Rollout, gaits []Gait, sets ...*dataset.MANN) ([]Made, error) {
 	out := make([]Made, len(gaits))
 	for i, t := range takes {
 		frames := matchedLead + stretches[i].end - stretches[i].first
-		keep := make([][]bool, len(gaits))
 		for g := range gaits {
-			keep[g] = make([]bool, t.Raw.Frames)
-		}
-		for f := matchedLead; f < frames; f++ {
-			speed, turn := rootPace(t.Roots[:frames], f)
-			for g := range gaits {
-				keep[g][f] = t.Weights[f][control.Move] > 0.5 && gaits[g].covers(speed, turn)
+			keep := make([]bool, t.Raw.Frames)
+			for f := matchedLead; f < frames; f++ {
+				keep[f] = t.Weights[f][control.Move] > 0.5 && gaits[g].covers(rootPace(t.Roots[:frames], f))
 			}
-		}
-		for g := range gaits {
-			out[g].add(t, legs, keep[g])
+			out[g].add(t, legs, keep)
 		}
 	}
 	return out, nil

@@ -148,8 +148,7 @@ func rootPace(roots []m3.Xform, f int) (speed, turn float64) {
 	for k := -30; k < 30; k += 12 {
 		speed += float64(at(f + k).Pos.Dist(at(f + k + 12).Pos))
 	}
-	yaw := func(x m3.Xform) float32 { return x.Rot.Yaw() }
-	return speed, float64(m3.WrapAngle(yaw(at(f+36))-yaw(at(f-30)))) * 180 / math.Pi / around
+	return speed, float64(m3.WrapAngle(at(f+36).Rot.Yaw()-at(f-30).Rot.Yaw())) * 180 / math.Pi / around
 }
 
 // share returns the share of gait g in the frames of a root that have a second around them.

@@ -186,15 +186,9 @@ func (s search) score(errors map[choice]errorSums, w *windows, records []record,
 			t := newTrial(ls, records[sp.record], sp, s.summed)
 			for _, shrink := range shrinks {
 				zero, rest, settled := t.errors(ls.system(shrink))
-				for _, key := range []choice{{order, shrink, false}, {order, shrink, true}} {
-					e := errors[key]
-					e.settled += settled
-					if key.rest {
-						e.run += rest
-					} else {
-						e.run += zero
-					}
-					errors[key] = e
+				for i, run := range []float64{zero, rest} {
+					key := choice{order, shrink, i == 1}
+					errors[key] = errorSums{errors[key].run + run, errors[key].settled + settled}
 				}
 			}
 		}

@@ -109,33 +109,24 @@ var (
 // fitKernel maximises the marginal likelihood by a pattern search. One parameter at a time takes a
 // step up or down. If no step helps, the steps of length and noise are halved.
 func fitKernel(features, outputs *mat.Dense, variance []float64) kernel {
-	at := struct{ length, noise, velocity, whiten int }{} // in steps, and as indices
-	const fine = 8                                        // steps of length and noise per factor of 2 and 4
-	at.length, at.noise, at.velocity, at.whiten = 0, -3*fine, 2, 1
-	value := func(p struct{ length, noise, velocity, whiten int }) (hyper, bool) {
-		if p.velocity < 0 || p.velocity >= len(velocities) || p.whiten < 0 || p.whiten >= len(whitens) {
+	const fine = 8 // steps of length and noise per factor of 2 and 4
+	const length, noise, velocity, whiten = 0, 1, 2, 3
+	at := [4]int{noise: -3 * fine, velocity: 2, whiten: 1} // in steps, and as indices
+	value := func(p [4]int) (hyper, bool) {
+		if p[velocity] < 0 || p[velocity] >= len(velocities) || p[whiten] < 0 || p[whiten] >= len(whitens) {
 			return hyper{}, false
 		}
-		h := hyper{math.Exp2(float64(p.length) / fine), math.Exp2(2 * float64(p.noise) / fine), velocities[p.velocity], whitens[p.whiten]}
+		h := hyper{math.Exp2(float64(p[length]) / fine), math.Exp2(2 * float64(p[noise]) / fine), velocities[p[velocity]], whitens[p[whiten]]}
 		return h, h.length >= minLength && h.length <= maxLength && h.noise >= minNoise && h.noise <= maxNoise
 	}
 	start, _ := value(at)
 	best := logLikelihood(newKernel(start, variance), features, outputs)
 	for size := fine; size > 0; {
 		improved := false
-		for parameter := range 4 {
+		for parameter, step := range [4]int{length: size, noise: size, velocity: 1, whiten: 1} {
 			for _, sign := range []int{1, -1} {
 				p := at
-				switch parameter {
-				case 0:
-					p.length += sign * size
-				case 1:
-					p.noise += sign * size
-				case 2:
-					p.velocity += sign
-				case 3:
-					p.whiten += sign
-				}
+				p[parameter] += sign * step
 				h, ok := value(p)
 				if !ok {
 					continue

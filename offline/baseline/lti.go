@@ -97,14 +97,12 @@ func FitLTI(pairs []Pair, o LTIOptions) (*LTI, error) {
 // fitSteps identifies the system of steps. Its inputs are the whole pose and its velocity.
 func (m *LTI) fitSteps(pairs []Pair, o LTIOptions) error {
 	logs := logSteps(pairs)
-	frames := 0
 	for _, l := range logs {
 		for _, v := range l {
 			m.meanLog += v
 		}
-		frames += len(l)
 	}
-	m.meanLog /= float64(frames)
+	m.meanLog /= float64(countFrames(pairs))
 	var records []record
 	for i, p := range pairs {
 		rec := record{u: m.pose.moving(p.X).RawMatrix().Data, y: make([]float64, len(logs[i]))}

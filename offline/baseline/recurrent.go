@@ -57,9 +57,7 @@ func (r *Recurrent) Extend(rows []float32, n, have, frames int) error {
 			}
 			x = motion[at*r.columns:][:r.columns]
 			copy(x, r.y[(length-1)*r.columns:])
-			for k := 1; k < len(r.in); k++ {
-				r.in[k], r.out[k] = r.out[k], r.in[k]
-			}
+			r.in, r.out = r.out, r.in
 		}
 	}
 	return nil

@@ -84,10 +84,8 @@ func dynamics(basis *mat.Dense, n int, radius float64) (a, c []float64, ok bool)
 	for i := range n {
 		copy(a[i*n:(i+1)*n], shift.RawRowView(i))
 	}
-	for _, v := range a {
-		if v-v != 0 {
-			return nil, nil, false
-		}
+	if slices.ContainsFunc(a, func(v float64) bool { return v-v != 0 }) {
+		return nil, nil, false
 	}
 	c = slices.Clone(basis.RawRowView(0)[:n])
 	return a, c, stabilise(a, c, radius)

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -137,10 +138,6 @@ func turnRate(roots []m3.Xform) float64 {
 // flight returns the greatest height of the lowest joint in c.
 func flight(c *skel.Clip) float64 {
 	return max(0, slices.Max(perFrame(c, func(now, _ []m3.Xform) float64 {
-		low := now[0].Pos.Y
-		for _, x := range now {
-			low = min(low, x.Pos.Y)
-		}
-		return float64(low)
+		return float64(slices.MinFunc(now, func(a, b m3.Xform) int { return cmp.Compare(a.Pos.Y, b.Pos.Y) }).Pos.Y)
 	})))
 }

@@ -217,13 +217,9 @@ func GroundTruth(gaits []Gait, sets ...*dataset.MANN) ([]Motion, error) {
 func inGaits(gaits []Gait, set *dataset.MANN, run [2]int) [][]bool {
 	keep := make([][]bool, len(gaits))
 	for g := range gaits {
-		keep[g] = make([]bool, run[1]-run[0])
-	}
-	for k := range run[1] - run[0] {
-		speed, turn := rowPace(set, run[0]+k)
-		action, weight := rowAction(set, run[0]+k)
-		for g := range gaits {
-			keep[g][k] = action == control.Move && weight > 0.5 && gaits[g].covers(speed, turn)
+		for r := run[0]; r < run[1]; r++ {
+			action, weight := rowAction(set, r)
+			keep[g] = append(keep[g], action == control.Move && weight > 0.5 && gaits[g].covers(rowPace(set, r)))
 		}
 	}
 	return keep

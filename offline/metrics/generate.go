@@ -115,18 +115,12 @@ func Matched(r *Rollout, gaits []Gait, sets ...*dataset.MANN) ([]Made, error) {
 	out := make([]Made, len(gaits))
 	for i, t := range takes {
 		frames := matchedLead + stretches[i].end - stretches[i].first
-		keep := make([][]bool, len(gaits))
 		for g := range gaits {
-			keep[g] = make([]bool, t.Raw.Frames)
-		}
-		for f := matchedLead; f < frames; f++ {
-			speed, turn := rootPace(t.Roots[:frames], f)
-			for g := range gaits {
-				keep[g][f] = t.Weights[f][control.Move] > 0.5 && gaits[g].covers(speed, turn)
+			keep := make([]bool, t.Raw.Frames)
+			for f := matchedLead; f < frames; f++ {
+				keep[f] = t.Weights[f][control.Move] > 0.5 && gaits[g].covers(rootPace(t.Roots[:frames], f))
 			}
-		}
-		for g := range gaits {
-			out[g].add(t, legs, keep[g])
+			out[g].add(t, legs, keep)
 		}
 	}
 	return out, nil
@@ -154,8 +148,7 @@ func rootPace(roots []m3.Xform, f int) (speed, turn float64) {
 	for k := -30; k < 30; k += 12 {
 		speed += float64(at(f + k).Pos.Dist(at(f + k + 12).Pos))
 	}
-	yaw := func(x m3.Xform) float32 { return x.Rot.Yaw() }
-	return speed, float64(m3.WrapAngle(yaw(at(f+36))-yaw(at(f-30)))) * 180 / math.Pi / around
+	return speed, float64(m3.WrapAngle(at(f+36).Rot.Yaw()-at(f-30).Rot.Yaw())) * 180 / math.Pi / around
 }
 
 // share returns the share of gait g in the frames of a root that have a second around them.

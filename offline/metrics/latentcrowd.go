@@ -62,7 +62,6 @@ func MeasureLatentCrowd(m *latent.Model, next *netruntime.Net, asks []LatentCrow
 	}
 	tips := s.Ground.Rig.Roles.Legs
 	last, stands := make([]m3.Vec3, n*len(tips)), make([]float64, len(asks))
-	ahead := func(x m3.Xform) float32 { return x.Rot.Yaw() }
 	roots := make([]m3.Xform, n)
 	for tick := range (latentSettle + latentWatch) * latent.Rate {
 		copy(roots, s.Roots)
@@ -72,7 +71,7 @@ func MeasureLatentCrowd(m *latent.Model, next *netruntime.Net, asks []LatentCrow
 		for i := range n {
 			w := &asks[i/LatentCrowdSize]
 			if tick >= latentSettle*latent.Rate {
-				w.Turned += float64(m3.WrapAngle(ahead(s.Roots[i])-ahead(roots[i]))) / latentWatch / LatentCrowdSize
+				w.Turned += float64(m3.WrapAngle(s.Roots[i].Rot.Yaw()-roots[i].Rot.Yaw())) / latentWatch / LatentCrowdSize
 				w.Went += float64(s.Roots[i].Pos.Dist(roots[i].Pos)) / latentWatch / LatentCrowdSize
 			}
 			for k, leg := range tips {

@@ -61,11 +61,10 @@ func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place
 		return p, nil
 	}
 	again := make([]float32, len(rows))
-	first, err := l.FromWorld(again, world, manifold.Rate)
+	at, err := l.FromWorld(again, world, manifold.Rate)
 	if err != nil {
 		return p, err
 	}
-	at := first
 	facing := smoothFacing(course)
 	for f := range frames {
 		if f > 0 {

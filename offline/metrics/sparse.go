@@ -206,11 +206,8 @@ func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, wo
 			}
 		}
 		key := (f + every/2) / every * every // the nearest
-		if key >= frames {
-			continue
-		}
 		away := max(f-key, key-f)
-		if away >= min(pullFrames, (every+1)/2) {
+		if key >= frames || away >= min(pullFrames, (every+1)/2) {
 			continue
 		}
 		share := 1 - float32(away)/pullFrames
@@ -230,10 +227,8 @@ func CorrectSparse(m *manifold.Model, made, rec []float32, every, iterations, wo
 func courseOf(l *feature.Motion, rows []float32) manifold.Trajectory {
 	cols := l.Columns()
 	c := make(manifold.Trajectory, len(rows)/cols)
-	for f := range c {
-		if f > 0 {
-			c[f] = c[f-1].Advance(rows[(f-1)*cols+l.Body():], 1.0/manifold.Rate)
-		}
+	for f := 1; f < len(c); f++ {
+		c[f] = c[f-1].Advance(rows[(f-1)*cols+l.Body():], 1.0/manifold.Rate)
 	}
 	return c
 }

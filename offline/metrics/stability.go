@@ -56,17 +56,13 @@ func (v *livelinessSums) add(rows []float32) {
 	at := func(f, j int) m3.Vec3 { return v.world[f*joints+j] }
 	still := 0
 	for f := range frames {
-		if f >= 3 {
-			for j := range joints {
-				d := at(f, j).Sub(at(f-1, j).Scale(3)).Add(at(f-2, j).Scale(3)).Sub(at(f-3, j))
-				v.jerks = append(v.jerks, d.Len()*strnn.Rate*strnn.Rate*strnn.Rate)
-			}
+		for j := 0; f >= 3 && j < joints; j++ {
+			d := at(f, j).Sub(at(f-1, j).Scale(3)).Add(at(f-2, j).Scale(3)).Sub(at(f-3, j))
+			v.jerks = append(v.jerks, d.Len()*strnn.Rate*strnn.Rate*strnn.Rate)
 		}
 		fastest := float32(0)
-		for j := range joints {
-			if f > 0 {
-				fastest = max(fastest, at(f, j).Dist(at(f-1, j))*strnn.Rate)
-			}
+		for j := 0; f > 0 && j < joints; j++ {
+			fastest = max(fastest, at(f, j).Dist(at(f-1, j))*strnn.Rate)
 		}
 		if still++; fastest > stillSpeed {
 			still = 0

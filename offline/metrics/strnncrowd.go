@@ -114,9 +114,7 @@ func newWatch(s *animsys.Crowd, stream *strnn.Stream, n int) *watch {
 
 func (w *watch) before() {
 	copy(w.roots, w.s.Roots)
-	oldest := w.local[0]
-	copy(w.local[:], w.local[1:])
-	w.local[3] = oldest
+	w.local = [4][]m3.Vec3{w.local[1], w.local[2], w.local[3], w.local[0]}
 }
 
 // see measures person i after a tick. If counts, it adds to the ask.

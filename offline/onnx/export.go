@@ -85,12 +85,3 @@ func (e *exporter) axes(v *value) []any {
 	}
 	return []any{"batch", name, v.channels}
 }
-
-func (e *exporter) role(n *netruntime.Node, role string) (netruntime.Tensor, error) {
-	name := n.Tensor(role)
-	t, ok := e.tensors[name]
-	if !ok {
-		return t, fmt.Errorf("tensor %q is missing", name)
-	}
-	return t, nil
-}

@@ -28,9 +28,9 @@ func (e *exporter) node(n *netruntime.Node) error {
 	}
 	var t []netruntime.Tensor
 	for _, role := range roles[n.Op] {
-		x, err := e.role(n, role)
-		if err != nil {
-			return err
+		x, ok := e.tensors[n.Tensor(role)]
+		if !ok {
+			return fmt.Errorf("tensor %q is missing", n.Tensor(role))
 		}
 		t = append(t, x)
 	}

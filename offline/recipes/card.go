@@ -70,10 +70,8 @@ func sourceOf(set *dataset.MANN) dataset.Source {
 	}
 	const oneAnimal = "It has seen one animal: other proportions need other recordings."
 	recordings := set.Clips[:len(set.Clips)-set.Reversed]
-	for _, c := range recordings {
-		if !strings.HasPrefix(c, "D1_") || !strings.Contains(c, "_KAN0") {
-			return dataset.Source{Name: "mann", Data: fmt.Sprintf("%d recordings", len(recordings)), License: unknownLicense, Limits: oneAnimal}
-		}
+	if slices.ContainsFunc(recordings, func(c string) bool { return !strings.HasPrefix(c, "D1_") || !strings.Contains(c, "_KAN0") }) {
+		return dataset.Source{Name: "mann", Data: fmt.Sprintf("%d recordings", len(recordings)), License: unknownLicense, Limits: oneAnimal}
 	}
 	return dataset.Source{Name: "dog", License: "CC BY-NC 4.0", Limits: oneAnimal,
 		Data: fmt.Sprintf("%d motion capture recordings of a dog, published with Zhang, Starke, Komura and Saito, "+
@@ -86,14 +84,12 @@ func sourceOfMotion(set *dataset.MotionSet, name string) dataset.Source {
 	if set.Source != nil {
 		return *set.Source
 	}
-	recordings := len(namesOf(set))
-	for _, c := range set.Clips {
-		if !strings.HasPrefix(c.Name, "cmu-") {
-			return dataset.Source{Name: name, Data: fmt.Sprintf("%d recordings", recordings), License: unknownLicense}
-		}
+	names := namesOf(set)
+	if slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "cmu-") }) {
+		return dataset.Source{Name: name, Data: fmt.Sprintf("%d recordings", len(names)), License: unknownLicense}
 	}
 	return dataset.Source{Name: name, License: "MIT",
-		Data: fmt.Sprintf("%d motion capture recordings of the CMU Graphics Lab Motion Capture Database", recordings),
+		Data: fmt.Sprintf("%d motion capture recordings of the CMU Graphics Lab Motion Capture Database", len(names)),
 		Limits: "The data used in this project was obtained from mocap.cs.cmu.edu. " +
 			"The database was created with funding from NSF EIA-0196217."}
 }

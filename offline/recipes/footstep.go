@@ -134,9 +134,7 @@ func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
 			return maskedMSE(t, net.forward(t, given, set.Length, dropout(m.Keep, isHeldOut), key), target, known)
 		},
 	}
-	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
-		return m.model(net, columns, targets, best)
-	})
+	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) { return m.model(net, columns, targets, best) })
 }
 
 // recipe returns the beginning of the checkpoint key.

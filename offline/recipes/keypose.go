@@ -99,9 +99,7 @@ func (m *Keypose) Run(ctx context.Context) (*train.Report, error) {
 			return m.loss(t, net, m.batch(t, batch, encoder, rows, isHeldOut, key), norm, dropout(m.Keep, isHeldOut), key)
 		},
 	}
-	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
-		return m.model(net, norm, best)
-	})
+	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) { return m.model(net, norm, best) })
 }
 
 // norm holds the mean and the deviation of the inputs, and the deviation of the outputs.
@@ -153,9 +151,7 @@ func (m *Keypose) normalisation(w *windows) *norm {
 		}
 		f.out = append(f.out, s)
 	}
-	for range keypose.Feet {
-		f.out = append(f.out, 1)
-	}
+	f.out = append(f.out, slices.Repeat([]float32{1}, keypose.Feet)...)
 	return f
 }
 
@@ -225,10 +221,9 @@ func (m *Keypose) loss(t *grad.Tape, net *unet, k *keyed, f *norm, keep float32,
 	l := m.layout
 	length := m.Train.Length / every
 	cols, tree := l.Columns(), l.Tree()
-	for r := range k.x.Rows {
-		for c, v := range k.x.Val[r*k.x.Cols:][:k.x.Cols] {
-			k.x.Val[r*k.x.Cols+c] = m3.Clamp((v-f.mean[c])/f.std[c], -8, 8)
-		}
+	for i, v := range k.x.Val {
+		c := i % k.x.Cols
+		k.x.Val[i] = m3.Clamp((v-f.mean[c])/f.std[c], -8, 8)
 	}
 	y := t.Affine(net.forward(t, k.x, length, keep, key), f.out, nil)
 	correction := t.Pin(t.Columns(y, 0, cols), length, &k.pins)
@@ -236,12 +231,9 @@ func (m *Keypose) loss(t *grad.Tape, net *unet, k *keyed, f *norm, keep float32,
 	clear(none.Val)
 	turned := t.FK(t.Gather(t.Concat(correction, none), tree.Turns), k.base, grad.Skeleton{Parents: tree.Parents, Offsets: tree.Offsets})
 	height := t.Const(k.x.Rows, turned.Cols)
-	for r := range k.x.Rows {
-		row := height.Val[r*height.Cols:][:height.Cols]
-		clear(row)
-		for c := 1; c < len(row); c += 3 {
-			row[c] = k.y[r]
-		}
+	clear(height.Val)
+	for at := 1; at < len(height.Val); at += 3 {
+		height.Val[at] = k.y[at/height.Cols]
 	}
 	places := t.Add(t.Add(turned, height), t.Gather(correction, tree.Moves))
 	mean := func(x *grad.Mat, mask []float32) *grad.Mat { // of the magnitudes with mask 1

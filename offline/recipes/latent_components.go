@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -127,9 +128,12 @@ func latentComponents(names []string, z, frames, traits *mat.Dense) (*latent.Com
 	}
 	// The remaining directions, ordered by their effect on frames.
 	var effect mat.Dense // (active, frame values)
-	fm, _ := columnMeans(frames)
-	effect.Mul(u.T(), centred(frames, fm))
-	rest := eye(active)
+	_, off := columnMeans(frames)
+	effect.Mul(u.T(), off)
+	rest := mat.NewDense(active, active, nil)
+	for k := range active {
+		rest.Set(k, k, 1)
+	}
 	for _, d := range directions {
 		rest.RankOne(rest, -1, d, d)
 	}
@@ -197,12 +201,11 @@ func falling(a *mat.Dense) ([]float64, *mat.Dense) {
 	if !eigen.Factorize(s, true) {
 		panic("recipes: no eigenvectors of a symmetric matrix: it is not finite")
 	}
-	rising, vectors := eigen.Values(nil), mat.NewDense(n, n, nil)
+	values, vectors := eigen.Values(nil), mat.NewDense(n, n, nil)
+	slices.Reverse(values)
 	var v mat.Dense
 	eigen.VectorsTo(&v)
-	values := make([]float64, n)
 	for k := range n {
-		values[k] = rising[n-1-k]
 		most := 0.0
 		for i := range n {
 			if w := v.At(i, n-1-k); math.Abs(w) > math.Abs(most) {
@@ -237,14 +240,6 @@ func centred(x *mat.Dense, mean []float64) *mat.Dense {
 		}
 	}
 	return c
-}
-
-func eye(n int) *mat.Dense {
-	a := mat.NewDense(n, n, nil)
-	for i := range n {
-		a.Set(i, i, 1)
-	}
-	return a
 }
 
 func floats(v []float64) []float32 {

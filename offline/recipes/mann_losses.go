@@ -172,14 +172,6 @@ func (g *legs) bendLoss(t *grad.Tape, x, pose *grad.Mat, set *dataset.MANN, rows
 // its parent's.
 func (g *legs) folds(t *grad.Tape, pose *grad.Mat) *grad.Mat {
 	raw := t.Affine(pose, g.axes.scale, g.axes.shift)
-	var sum *grad.Mat
-	for k := range 3 {
-		m := t.Mul(t.Gather(raw, g.own[k]), t.Gather(raw, g.other[k]))
-		if sum == nil {
-			sum = m
-		} else {
-			sum = t.Add(sum, m)
-		}
-	}
-	return sum
+	product := func(k int) *grad.Mat { return t.Mul(t.Gather(raw, g.own[k]), t.Gather(raw, g.other[k])) }
+	return t.Add(t.Add(product(0), product(1)), product(2))
 }

@@ -53,15 +53,13 @@ func (n *mannNet) params() []*grad.Param {
 }
 
 // init draws the weights: the gating network from Xavier's U(±√(6/(in+out))), the experts from
-// U(±√(6/(in·out))), which is a product and so far below Xavier. Biases are zero.
+// U(±√(6/(in·out))), which is a product and so far below Xavier. Biases stay zero.
 func (n *mannNet) init(seed uint64) {
 	for l := range 3 {
 		in, out := float64(n.gatingSize[l]), float64(n.gatingSize[l+1])
 		uniform(n.gatingW[l].Val, math.Sqrt(6/(in+out)), grad.Hash(seed, uint64(l)))
-		clear(n.gatingB[l].Val)
 		in, out = float64(n.motionSize[l]), float64(n.motionSize[l+1])
 		uniform(n.expertW[l].Val, math.Sqrt(6/(in*out)), grad.Hash(seed, uint64(3+l)))
-		clear(n.expertB[l].Val)
 	}
 }
 

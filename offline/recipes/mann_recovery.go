@@ -275,13 +275,12 @@ func (c *recovery) goal(want, y []float32, u *rollout, tick int) {
 	for i := range c.rows {
 		w, off := want[i*u.net.outputs+u.columns[0]:], c.off[i*len(c.own):][:len(c.own)]
 		for k := range off {
-			if c.legs[k] && !c.asked[i] {
+			switch {
+			case c.legs[k] && !c.asked[i]:
 				w[k] = y[i*u.net.outputs+u.columns[0]+k]
-				continue
-			}
-			if k < bones && k%feature.BoneChannels >= feature.BoneVel {
+			case k < bones && k%feature.BoneChannels >= feature.BoneVel:
 				w[k] += rate * off[k-vel] * inv[k]
-			} else {
+			default:
 				w[k] += share * off[k] * inv[k]
 			}
 		}

@@ -117,7 +117,7 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 	if recovers {
 		rows, x = u.recovery.begin(t, u, rows, key)
 	} else {
-		x = u.begin(t, rows)
+		x = u.recorded(t, rows, 0)
 	}
 	u.terms = u.terms[:0]
 	share := 1 / float32(u.ticks)
@@ -163,23 +163,19 @@ func (u *rollout) loss(t *grad.Tape, rows []int, key uint64) *grad.Mat {
 	return t.WeightedSum(u.terms...)
 }
 
-// begin returns the first inputs of windows, as recorded.
-func (u *rollout) begin(t *grad.Tape, rows []int) *grad.Mat {
+// recorded returns the inputs at a tick of the windows that begin in rows, as recorded.
+func (u *rollout) recorded(t *grad.Tape, rows []int, tick int) *grad.Mat {
 	n := u.net.inputs
 	x := t.Const(len(rows), n)
 	for i, r := range rows {
-		u.set.input(x.Val[i*n:][:n], r)
+		u.set.input(x.Val[i*n:][:n], r+tick)
 	}
 	return x
 }
 
 // input returns the input of the next tick, with next as its pose.
 func (u *rollout) input(t *grad.Tape, x, y, next *grad.Mat, rows []int, tick int) *grad.Mat {
-	recorded := t.Const(len(rows), u.net.inputs)
-	for i, r := range rows {
-		u.set.input(recorded.Val[i*u.net.inputs:], r+tick+1)
-	}
-	return t.Concat(u.steer(t, x, y, recorded, rows, tick), next)
+	return t.Concat(u.steer(t, x, y, u.recorded(t, rows, tick+1), rows, tick), next)
 }
 
 // pose returns the pose in the outputs y, normalised as in an input.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"mannequin/animsys/keypose"
 	"mannequin/netruntime"
@@ -120,7 +121,7 @@ func (m *Sparse) batch(t *grad.Tape, w *windows, rows []int32, isHeldOut bool) p
 	for _, v := range []*grad.Mat{b.want, b.mask, b.keys} {
 		clear(v.Val)
 	}
-	window := make([]float32, set.Length*cols)
+	window, ones := make([]float32, set.Length*cols), slices.Repeat([]float32{1}, cols)
 	for i, r := range rows {
 		at := set.Windows[r]
 		from := min(w.start(r, isHeldOut), set.Clips[at.Clip].Frames-SparseFrames-set.Margin)
@@ -130,15 +131,13 @@ func (m *Sparse) batch(t *grad.Tape, w *windows, rows []int32, isHeldOut bool) p
 			k := (i*made + s.Lead() + f) * cols
 			copy(b.want.Val[k:], row)
 			inside := f+set.Margin >= first && f+set.Margin < end
+			if inside {
+				copy(b.mask.Val[k:], ones)
+			}
 			if f%s.Every == 0 {
 				copy(b.x.Val[(i*s.Poses+f/s.Every)*cols:], row)
-			}
-			for c := range cols {
 				if inside {
-					b.mask.Val[k+c] = 1
-					if f%s.Every == 0 {
-						b.keys.Val[k+c] = 1
-					}
+					copy(b.keys.Val[k:], ones)
 				}
 			}
 		}
@@ -161,9 +160,7 @@ func (m *Sparse) Run(ctx context.Context) (*train.Report, error) {
 		},
 		L1: m.L1 / float64(count(net.params())), Penalised: net.params(),
 	}
-	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
-		return m.model(net, best)
-	})
+	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) { return m.model(net, best) })
 }
 
 // loss is equation 4.2 with means instead of sums.

@@ -89,11 +89,8 @@ func (g gaussianLayers) forward(t *grad.Tape, x *grad.Mat) (mean, logVar *grad.M
 	return t.Dense(x, g[1].w, g[1].b), t.Dense(x, g[2].w, g[2].b)
 }
 
-// layer is anything with parameters.
-type layer interface{ params() []*grad.Param }
-
 // paramsOf returns the parameters of layers in their order.
-func paramsOf[L layer](layers ...L) (out []*grad.Param) {
+func paramsOf[L interface{ params() []*grad.Param }](layers ...L) (out []*grad.Param) {
 	for _, l := range layers {
 		out = append(out, l.params()...)
 	}
@@ -371,8 +368,8 @@ func (n *strnnNet) graph(linear *strnn.Linear) *netruntime.Graph {
 		g.Nodes = append(g.Nodes, n)
 		return n.Name
 	}
-	output := func(name, op, act, from string, tensors map[string]string) {
-		g.Outputs = append(g.Outputs, add(netruntime.Node{Name: name, Op: op, In: []string{from}, Act: act, Tensors: tensors}))
+	output := func(name, op, from string, tensors map[string]string) {
+		g.Outputs = append(g.Outputs, add(netruntime.Node{Name: name, Op: op, In: []string{from}, Tensors: tensors}))
 	}
 	normalised := func(name, from string) string {
 		return add(netruntime.Node{Name: name, Op: netruntime.OpNormalize, In: []string{from}, Tensors: ownStats})
@@ -415,23 +412,23 @@ func (n *strnnNet) graph(linear *strnn.Linear) *netruntime.Graph {
 		lstm := node(name, netruntime.OpLSTM, in, "encoder.h", "encoder.c")
 		lstm.Reverse = i == 0
 		y := decodeSpatial(n, add(lstm), ops(name+"."))
-		output([]string{strnn.ValueBefore, strnn.ValueAfter}[i], netruntime.OpDenormalize, "", y, raw)
+		output([]string{strnn.ValueBefore, strnn.ValueAfter}[i], netruntime.OpDenormalize, y, raw)
 	}
 	if n.latents > 0 {
 		input(strnn.ValueH, n.units)
 		add(netruntime.Node{Name: strnn.ValuePrior, Op: netruntime.OpDense, In: []string{strnn.ValueH}, Act: "elu"})
-		output(strnn.ValueMean, netruntime.OpDense, "", strnn.ValuePrior, nil)
-		output(strnn.ValueLogVar, netruntime.OpDense, "", strnn.ValuePrior, nil)
+		output(strnn.ValueMean, netruntime.OpDense, strnn.ValuePrior, nil)
+		output(strnn.ValueLogVar, netruntime.OpDense, strnn.ValuePrior, nil)
 	}
 	if linear != nil {
 		input(strnn.ValuePast, linear.Encode)
-		output(strnn.ValueLinear, netruntime.OpDense, "", strnn.ValuePast, nil)
+		output(strnn.ValueLinear, netruntime.OpDense, strnn.ValuePast, nil)
 	}
 	if n.filter != nil {
 		input(strnn.ValueZ, n.columns)
 		z := normalised("noisy", strnn.ValueZ)
 		g.Nodes = append(g.Nodes, n.filter.nodes(z, "elu", "")...)
-		output(strnn.ValueFiltered, netruntime.OpDenormalize, "", add(node("sum", netruntime.OpAdd, z, n.filter.last())), ownStats)
+		output(strnn.ValueFiltered, netruntime.OpDenormalize, add(node("sum", netruntime.OpAdd, z, n.filter.last())), ownStats)
 	}
 	return g
 }

@@ -87,9 +87,7 @@ func (m *Synth) Run(ctx context.Context) (*train.Report, error) {
 		},
 		L1: m.L1 / float64(count(net.weights())), Penalised: net.weights(),
 	}
-	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) {
-		return m.model(base, net, columns, best)
-	})
+	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) { return m.model(base, net, columns, best) })
 }
 
 // recipe returns the beginning of the checkpoint key.

@@ -14,7 +14,10 @@ import (
 // WriteCurves writes the loss curves to path.csv, one row per epoch, and to path.png. If the points
 // have terms of the loss, it plots them in path.parts.png.
 func WriteCurves(path string, points []Point) error {
-	if err := atomicfile.Write(path+".csv", func(w io.Writer) error { return curvesCSV(w, points) }); err != nil {
+	if err := atomicfile.Write(path+".csv", func(w io.Writer) error {
+		_, err := io.WriteString(w, curvesCSV(points))
+		return err
+	}); err != nil {
 		return err
 	}
 	train, heldOut := chart.Series{Name: "training, with dropout"}, chart.Series{Name: "held out"}
@@ -55,27 +58,20 @@ func lossNames(points []Point) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-func curvesCSV(w io.Writer, points []Point) error {
+func curvesCSV(points []Point) string {
+	var w strings.Builder
 	names := lossNames(points)
-	if _, err := fmt.Fprintln(w, strings.Join(append([]string{"epoch,train_loss,held_out_loss,learning_rate,seconds"}, names...), ",")); err != nil {
-		return err
-	}
+	fmt.Fprintln(&w, strings.Join(append([]string{"epoch,train_loss,held_out_loss,learning_rate,seconds"}, names...), ","))
 	for _, p := range points {
 		train := ""
 		if p.Epoch > 0 {
 			train = fmt.Sprintf("%.6g", p.Train)
 		}
-		if _, err := fmt.Fprintf(w, "%.4g,%s,%.6g,%.4g,%.1f", p.Epoch, train, p.HeldOut, p.Rate, p.Seconds); err != nil {
-			return err
-		}
+		fmt.Fprintf(&w, "%.4g,%s,%.6g,%.4g,%.1f", p.Epoch, train, p.HeldOut, p.Rate, p.Seconds)
 		for _, name := range names {
-			if _, err := fmt.Fprintf(w, ",%.6g", p.Losses[name]); err != nil {
-				return err
-			}
+			fmt.Fprintf(&w, ",%.6g", p.Losses[name])
 		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
+		fmt.Fprintln(&w)
 	}
-	return nil
+	return w.String()
 }

@@ -133,57 +133,40 @@ type Report struct {
 
 // Validate reports the first field that is missing or out of range.
 func (j *Job) Validate() error {
-	switch {
-	case len(j.Params) == 0:
-		return badField("Params", "empty", "the network's parameters")
-	case j.twice() != nil:
-		return badField("Params", j.twice().Name+" twice", "every parameter once")
-	case j.Loss == nil:
-		return badField("Loss", "nil", "a function")
-	case j.Batch < 1:
-		return badField("Batch", j.Batch, "at least 1")
-	case j.Samples < j.Batch:
-		return badField("Samples", j.Samples, fmt.Sprintf("at least one batch of %d", j.Batch))
-	case j.Samples > math.MaxInt32:
-		return badField("Samples", j.Samples, "less than 2³¹")
-	case j.HeldOut < 1 || j.HeldOut > math.MaxInt32:
-		return badField("HeldOut", j.HeldOut, "1 to 2³¹−1 samples")
-	case j.Epochs < 1:
-		return badField("Epochs", j.Epochs, "at least 1")
-	case j.Optimizer == nil:
-		return badField("Optimizer", "nil", "AdamW or AdaDelta")
-	case j.Optimizer.Slots() < 0 || j.Optimizer.Slots() > maxSlots:
-		return badField("Optimizer.Slots", j.Optimizer.Slots(), fmt.Sprintf("0 to %d", maxSlots))
-	case j.Schedule == nil:
-		return badField("Schedule", "nil", "Constant or another one")
-	case !notNegative(j.L1):
-		return badField("L1", j.L1, "a finite value of at least 0")
-	case !notNegative(j.L2):
-		return badField("L2", j.L2, "a finite value of at least 0")
-	case !notNegative(j.ClipNorm):
-		return badField("ClipNorm", j.ClipNorm, "a finite value of at least 0")
-	case !notNegative(j.ClipValue):
-		return badField("ClipValue", j.ClipValue, "a finite value of at least 0")
-	case j.Patience < 0:
-		return badField("Patience", j.Patience, "at least 0")
-	case j.Limit < 0:
-		return badField("Limit", j.Limit, "at least 0")
-	case j.Checkpoint == "":
-		return badField("Checkpoint", "empty", "a path")
-	case j.Every <= 0:
-		return badField("Every", j.Every, "a time above 0")
-	case j.Log == nil || j.Now == nil:
-		return badField("Log or Now", "nil", "a logger and a clock")
+	if err := firstBad(
+		check{len(j.Params) > 0, "Params", "empty", "the network's parameters"},
+		check{j.twice() == "", "Params", j.twice() + " twice", "every parameter once"},
+		check{j.Loss != nil, "Loss", "nil", "a function"},
+		check{j.Batch >= 1, "Batch", j.Batch, "at least 1"},
+		check{j.Samples >= j.Batch, "Samples", j.Samples, fmt.Sprintf("at least one batch of %d", j.Batch)},
+		check{j.Samples <= math.MaxInt32, "Samples", j.Samples, "less than 2³¹"},
+		check{j.HeldOut >= 1 && j.HeldOut <= math.MaxInt32, "HeldOut", j.HeldOut, "1 to 2³¹−1 samples"},
+		check{j.Epochs >= 1, "Epochs", j.Epochs, "at least 1"},
+		check{j.Optimizer != nil, "Optimizer", "nil", "AdamW or AdaDelta"},
+		check{j.Schedule != nil, "Schedule", "nil", "Constant or another one"},
+		check{notNegative(j.L1), "L1", j.L1, "a finite value of at least 0"},
+		check{notNegative(j.L2), "L2", j.L2, "a finite value of at least 0"},
+		check{notNegative(j.ClipNorm), "ClipNorm", j.ClipNorm, "a finite value of at least 0"},
+		check{notNegative(j.ClipValue), "ClipValue", j.ClipValue, "a finite value of at least 0"},
+		check{j.Patience >= 0, "Patience", j.Patience, "at least 0"},
+		check{j.Limit >= 0, "Limit", j.Limit, "at least 0"},
+		check{j.Checkpoint != "", "Checkpoint", "empty", "a path"},
+		check{j.Every > 0, "Every", j.Every, "a time above 0"},
+		check{j.Log != nil && j.Now != nil, "Log or Now", "nil", "a logger and a clock"}); err != nil {
+		return err
 	}
-	return errors.Join(j.Optimizer.Validate(), j.Schedule.Validate())
+	slots := j.Optimizer.Slots()
+	return errors.Join(
+		firstBad(check{slots >= 0 && slots <= maxSlots, "Optimizer.Slots", slots, fmt.Sprintf("0 to %d", maxSlots)}),
+		j.Optimizer.Validate(), j.Schedule.Validate())
 }
 
-// twice returns a parameter that Params holds more than once, or nil.
-func (j *Job) twice() *grad.Param {
+// twice returns the name of a parameter that Params holds more than once, or "".
+func (j *Job) twice() string {
 	for i, p := range j.Params {
 		if slices.Contains(j.Params[:i], p) {
-			return p
+			return p.Name
 		}
 	}
-	return nil
+	return ""
 }

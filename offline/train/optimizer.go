@@ -49,19 +49,12 @@ func Adam(rate float64) AdamW { return AdamW{Rate: rate, Beta1: 0.9, Beta2: 0.99
 
 // Validate reports the first constant out of range.
 func (a AdamW) Validate() error {
-	switch {
-	case !positive(a.Rate):
-		return badField("AdamW.Rate", a.Rate, "a finite value above 0")
-	case !notNegative(a.Decay):
-		return badField("AdamW.Decay", a.Decay, "a finite value of at least 0")
-	case !(a.Beta1 >= 0 && a.Beta1 < 1):
-		return badField("AdamW.Beta1", a.Beta1, "a value in [0, 1)")
-	case !(a.Beta2 >= 0 && a.Beta2 < 1):
-		return badField("AdamW.Beta2", a.Beta2, "a value in [0, 1)")
-	case !positive(a.Eps):
-		return badField("AdamW.Eps", a.Eps, "a finite value above 0")
-	}
-	return nil
+	return firstBad(
+		check{positive(a.Rate), "AdamW.Rate", a.Rate, "a finite value above 0"},
+		check{notNegative(a.Decay), "AdamW.Decay", a.Decay, "a finite value of at least 0"},
+		check{a.Beta1 >= 0 && a.Beta1 < 1, "AdamW.Beta1", a.Beta1, "a value in [0, 1)"},
+		check{a.Beta2 >= 0 && a.Beta2 < 1, "AdamW.Beta2", a.Beta2, "a value in [0, 1)"},
+		check{positive(a.Eps), "AdamW.Eps", a.Eps, "a finite value above 0"})
 }
 
 // Slots returns 2, for the two moments.
@@ -87,15 +80,10 @@ type AdaDelta struct {
 
 // Validate reports the first constant out of range.
 func (a AdaDelta) Validate() error {
-	switch {
-	case !positive(a.Rate):
-		return badField("AdaDelta.Rate", a.Rate, "a finite value above 0")
-	case !(a.Rho >= 0 && a.Rho < 1):
-		return badField("AdaDelta.Rho", a.Rho, "a value in [0, 1)")
-	case !positive(a.Eps):
-		return badField("AdaDelta.Eps", a.Eps, "a finite value above 0")
-	}
-	return nil
+	return firstBad(
+		check{positive(a.Rate), "AdaDelta.Rate", a.Rate, "a finite value above 0"},
+		check{a.Rho >= 0 && a.Rho < 1, "AdaDelta.Rho", a.Rho, "a value in [0, 1)"},
+		check{positive(a.Eps), "AdaDelta.Eps", a.Eps, "a finite value above 0"})
 }
 
 // Slots returns 2, for the means of the squared gradients and steps.
@@ -115,6 +103,20 @@ func positive(v float64) bool { return float32(v) > 0 && notNegative(v) }
 
 func notNegative(v float64) bool { return v >= 0 && v <= math.MaxFloat32 }
 
-func badField(field string, got any, want string) error {
-	return fmt.Errorf("train: %s is %v, want %s", field, got, want)
+// check is a condition on a field, with its value and what it should be.
+type check struct {
+	ok    bool
+	field string
+	got   any
+	want  string
+}
+
+// firstBad returns an error for the first of checks that is not ok.
+func firstBad(checks ...check) error {
+	for _, c := range checks {
+		if !c.ok {
+			return fmt.Errorf("train: %s is %v, want %s", c.field, c.got, c.want)
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -77,27 +78,19 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 		r.save(s.best, r.report())
 	}
 	s.Ended, r.back.Ended = "", "" // running again
-	for s.Epoch < j.Epochs {
-		if r.overLimit() {
+	for s.Epoch < j.Epochs && s.Ended == "" {
+		switch {
+		case r.overLimit():
 			s.Ended = EndLimit
-			break
-		}
-		if j.Patience > 0 && s.Epoch-s.BestEpoch >= j.Patience {
+		case j.Patience > 0 && s.Epoch-s.BestEpoch >= j.Patience:
 			s.Ended = EndPatience
-			break
-		}
-		ended, err := r.epoch(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if ended != "" {
-			s.Ended = ended
-			break
+		default:
+			if s.Ended, err = r.epoch(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
-	if s.Ended == "" {
-		s.Ended = EndEpochs
-	}
+	s.Ended = cmp.Or(s.Ended, EndEpochs)
 	r.tick()
 	if err := r.good(); err != nil {
 		return nil, err

@@ -49,13 +49,9 @@ type StepDecay struct {
 
 // Validate reports the first field that is out of range.
 func (s StepDecay) Validate() error {
-	switch {
-	case s.Every < 1:
-		return fmt.Errorf("train: schedule: Every is %d, want at least 1 epoch", s.Every)
-	case !(s.Factor > 0 && s.Factor <= 1):
-		return fmt.Errorf("train: schedule: Factor is %v, want a value in (0, 1]", s.Factor)
-	}
-	return nil
+	return firstBad(
+		check{s.Every >= 1, "schedule: Every", s.Every, "at least 1 epoch"},
+		check{s.Factor > 0 && s.Factor <= 1, "schedule: Factor", s.Factor, "a value in (0, 1]"})
 }
 
 // At returns Factor to the power of the number of whole intervals that are over.
@@ -71,11 +67,10 @@ type WarmUp struct {
 
 // Validate reports the first field that is out of range.
 func (s WarmUp) Validate() error {
-	if !positive(s.Epochs) {
-		return fmt.Errorf("train: schedule: Epochs of the warm-up is %v, want a value above 0", s.Epochs)
-	}
-	if s.Then == nil {
-		return fmt.Errorf("train: schedule: Then of the warm-up is nil, want the schedule that follows")
+	if err := firstBad(
+		check{positive(s.Epochs), "schedule: Epochs of the warm-up", s.Epochs, "a value above 0"},
+		check{s.Then != nil, "schedule: Then of the warm-up", "nil", "the schedule that follows"}); err != nil {
+		return err
 	}
 	return s.Then.Validate()
 }
@@ -145,15 +140,10 @@ type WarmRestarts struct {
 
 // Validate reports the first field that is out of range.
 func (s WarmRestarts) Validate() error {
-	switch {
-	case s.First < 1:
-		return fmt.Errorf("train: schedule: First is %d, want at least 1 epoch", s.First)
-	case s.Mult < 1:
-		return fmt.Errorf("train: schedule: Mult is %d, want at least 1", s.Mult)
-	case !(s.Clamp > 0 && s.Clamp <= 1):
-		return fmt.Errorf("train: schedule: Clamp is %v, want a value in (0, 1]", s.Clamp)
-	}
-	return nil
+	return firstBad(
+		check{s.First >= 1, "schedule: First", s.First, "at least 1 epoch"},
+		check{s.Mult >= 1, "schedule: Mult", s.Mult, "at least 1"},
+		check{s.Clamp > 0 && s.Clamp <= 1, "schedule: Clamp", s.Clamp, "a value in (0, 1]"})
 }
 
 // Cycle returns the 0-based first epoch of epoch's cycle, and the length of its cosine in epochs.

@@ -2,6 +2,7 @@ package train
 
 import (
 	"math"
+	"slices"
 
 	"mannequin/netruntime/grad"
 )
@@ -46,19 +47,18 @@ func (s *state) arrays(i int) [][]float32 {
 	return append(out, s.best[i])
 }
 
+// live returns the values that steps change: weights and slots.
+func (s *state) live() (out [][]float32) {
+	for i := range s.params {
+		a := s.arrays(i)
+		out = append(out, a[:len(a)-1]...)
+	}
+	return out
+}
+
 // finite reports whether the run can continue from s.
 func (s *state) finite() bool {
-	for i, p := range s.params {
-		if !finite(p.Val) {
-			return false
-		}
-		for _, k := range s.slots {
-			if !finite(k[i]) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.live(), func(x []float32) bool { return !finite(x) })
 }
 
 func finite(x []float32) bool {
@@ -74,24 +74,16 @@ func finite(x []float32) bool {
 // snapshot is a copy of a state, without its best weights.
 type snapshot struct {
 	position
-	val   [][]float32
-	slots [][][]float32
+	live [][]float32
 }
 
 // take copies s.
 func (c *snapshot) take(s *state) {
-	if c.val == nil {
-		c.val = like(s.params)
-		for range s.slots {
-			c.slots = append(c.slots, like(s.params))
-		}
-	}
 	c.position = s.position
-	for i, p := range s.params {
-		copy(c.val[i], p.Val)
-		for k := range s.slots {
-			copy(c.slots[k][i], s.slots[k][i])
-		}
+	live := s.live()
+	c.live = slices.Grow(c.live, len(live))[:len(live)]
+	for i, v := range live {
+		c.live[i] = append(c.live[i][:0], v...)
 	}
 }
 
@@ -100,10 +92,7 @@ func (c *snapshot) restore(s *state) {
 	elapsed := s.Elapsed
 	s.position = c.position
 	s.Elapsed = elapsed
-	for i, p := range s.params {
-		copy(p.Val, c.val[i])
-		for k := range s.slots {
-			copy(s.slots[k][i], c.slots[k][i])
-		}
+	for i, v := range s.live() {
+		copy(v, c.live[i])
 	}
 }

@@ -114,17 +114,17 @@ func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b [
 	if d, ok := c.depooled[p.in]; ok {
 		p.in, p.frames = d.in[0], d.Times()
 	}
-	f := p.frames
+	f, share := p.frames, 1/float64(p.frames)
 	p.before, p.taps = depooledTaps(width, f)
 	p.k, p.n = p.taps*in, f*out
 	sum := make([]float64, p.k*p.n)
 	for t := range width {
 		for phase := range f {
-			// The tap that w becomes for the result's frames of this phase.
+			// The tap that t becomes for the result's frames of this phase.
 			row := (t - (width-1)/2 + phase + f*p.before) / f * in
 			for i := range in {
 				for o := range out {
-					sum[(row+i)*p.n+phase*out+o] += 1 / float64(f) * tap(i, o, t)
+					sum[(row+i)*p.n+phase*out+o] += share * tap(i, o, t)
 				}
 			}
 		}

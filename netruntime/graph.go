@@ -1,5 +1,7 @@
 package netruntime
 
+import "cmp"
+
 // archGraph names the architecture of networks whose files carry their graph.
 const archGraph = "graph"
 
@@ -43,12 +45,7 @@ type Node struct {
 const maxFactor = 16
 
 // Times returns the factor by which an OpDepool lengthens its operand.
-func (n *Node) Times() int {
-	if n.Factor == 0 {
-		return 2
-	}
-	return n.Factor
-}
+func (n *Node) Times() int { return cmp.Or(n.Factor, 2) }
 
 // The operations. Each lists its tensors by role. I and O are the channels of the operand x and of
 // the result y.

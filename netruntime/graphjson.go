@@ -53,40 +53,25 @@ func decodeGraph(s string) (*Graph, error) {
 }
 
 func (in *Input) decode(dec *json.Decoder) error {
+	fields := map[string]any{"name": &in.Name, "channels": &in.Channels, "once": &in.Once}
 	return object(dec, func(key string) error {
-		switch key {
-		case "name":
-			return dec.Decode(&in.Name)
-		case "channels":
-			return dec.Decode(&in.Channels)
-		case "once":
-			return dec.Decode(&in.Once)
+		if field := fields[key]; field != nil {
+			return dec.Decode(field)
 		}
 		return fmt.Errorf("input with unknown key %q", key)
 	})
 }
 
 func (n *Node) decode(dec *json.Decoder) error {
+	fields := map[string]any{
+		"name": &n.Name, "op": &n.Op, "act": &n.Act, "flip": &n.Flip, "tied": &n.Tied, "reverse": &n.Reverse, "factor": &n.Factor,
+	}
 	return object(dec, func(key string) error {
 		switch key {
-		case "name":
-			return dec.Decode(&n.Name)
-		case "op":
-			return dec.Decode(&n.Op)
 		case "in":
 			return list(dec, &n.In, func(s *string) error { return dec.Decode(s) })
-		case "act":
-			return dec.Decode(&n.Act)
-		case "flip":
-			return dec.Decode(&n.Flip)
-		case "tied":
-			return dec.Decode(&n.Tied)
-		case "reverse":
-			return dec.Decode(&n.Reverse)
 		case "columns":
 			return list(dec, &n.Columns, func(c *int) error { return dec.Decode(c) })
-		case "factor":
-			return dec.Decode(&n.Factor)
 		case "tensors":
 			n.Tensors = map[string]string{}
 			return object(dec, func(role string) error {
@@ -98,6 +83,9 @@ func (n *Node) decode(dec *json.Decoder) error {
 				n.Tensors[role] = name
 				return err
 			})
+		}
+		if field := fields[key]; field != nil {
+			return dec.Decode(field)
 		}
 		return fmt.Errorf("node %q has unknown key %q", n.Name, key)
 	})

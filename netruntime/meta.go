@@ -28,18 +28,12 @@ type Meta struct {
 	Extra         map[string]string // any other keys
 }
 
-// fields lists the string fields with their keys.
-func (m *Meta) fields() []struct {
-	key string
-	val *string
-} {
-	return []struct {
-		key string
-		val *string
-	}{
-		{"name", &m.Name}, {"arch", &m.Arch}, {"schema", &m.Schema}, {"schema_hash", &m.SchemaHash},
-		{"skeleton", &m.Skeleton}, {"data", &m.Data}, {"license", &m.License}, {"card", &m.Card},
-		{"metrics", &m.Metrics}, {"created_by", &m.CreatedBy},
+// fields returns the string fields by key.
+func (m *Meta) fields() map[string]*string {
+	return map[string]*string{
+		"name": &m.Name, "arch": &m.Arch, "schema": &m.Schema, "schema_hash": &m.SchemaHash,
+		"skeleton": &m.Skeleton, "data": &m.Data, "license": &m.License, "card": &m.Card,
+		"metrics": &m.Metrics, "created_by": &m.CreatedBy,
 	}
 }
 
@@ -66,13 +60,9 @@ func (m *Meta) checkExtra(sizes map[string]string) error {
 		}
 		delete(m.Extra, k)
 	}
-	for _, f := range m.fields() {
-		if _, ok := m.Extra[f.key]; ok {
-			return fmt.Errorf("extra metadata key %q is one of the format's own", f.key)
-		}
-	}
-	for _, k := range []string{keyFormat, keyGatingColumns, keyGraph, keyChecksum} {
-		if _, ok := m.Extra[k]; ok {
+	own := slices.Concat([]string{keyFormat, keyGatingColumns, keyGraph, keyChecksum}, slices.Collect(maps.Keys(m.fields())))
+	for _, k := range slices.Sorted(maps.Keys(m.Extra)) {
+		if slices.Contains(own, k) {
 			return fmt.Errorf("extra metadata key %q is one of the format's own", k)
 		}
 	}
@@ -85,9 +75,9 @@ func (m *Meta) checkExtra(sizes map[string]string) error {
 // strings returns the metadata of a file, sizes included.
 func (m *Meta) strings(sizes map[string]string) (map[string]string, error) {
 	out := map[string]string{keyFormat: Format}
-	for _, f := range m.fields() {
-		if *f.val != "" {
-			out[f.key] = *f.val
+	for key, value := range m.fields() {
+		if *value != "" {
+			out[key] = *value
 		}
 	}
 	if m.GatingColumns != nil {
@@ -121,9 +111,9 @@ func metaOf(kv map[string]string) (Meta, error) {
 	}
 	delete(kv, keyFormat)
 	delete(kv, keyChecksum)
-	for _, f := range m.fields() {
-		*f.val = kv[f.key]
-		delete(kv, f.key)
+	for key, value := range m.fields() {
+		*value = kv[key]
+		delete(kv, key)
 	}
 	if s, ok := kv[keyGatingColumns]; ok {
 		if err := json.Unmarshal([]byte(s), &m.GatingColumns); err != nil {

@@ -71,15 +71,14 @@ func build(meta Meta, tensors []Tensor, load func(i int) ([]float32, error)) (*N
 	if err := n.meta.checkExtra(n.sizes); err != nil {
 		return nil, err
 	}
-	own := make([]Tensor, len(tensors))
+	n.tensors = make([]Tensor, len(tensors))
 	for i, t := range tensors {
 		data, err := load(i)
 		if err != nil {
 			return nil, err
 		}
-		own[i] = Tensor{t.Name, slices.Clone(t.Shape), data}
+		n.tensors[n.bound.at[t.Name]] = Tensor{t.Name, slices.Clone(t.Shape), data}
 	}
-	n.tensors = n.bound.order(own)
 	return n, n.bound.checkValues(n.data)
 }
 

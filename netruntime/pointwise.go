@@ -1,7 +1,9 @@
 package netruntime
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"mannequin/netruntime/internal/kernel"
 )
@@ -65,31 +67,17 @@ func normScale(gamma, beta, mean, variance float32) (scale, shift float64) {
 
 // deviations returns a copy of std with 1 in place of 0, so that a constant column keeps its unit.
 func deviations(std []float32) []float32 {
-	out := make([]float32, len(std))
-	for i, s := range std {
-		if s == 0 {
-			s = 1
-		}
-		out[i] = s
+	out := slices.Clone(std)
+	for i, s := range out {
+		out[i] = cmp.Or(s, 1)
 	}
 	return out
 }
 
 // repeated returns f for rows of n frames.
 func (f pointFunc) repeated(n int) pointFunc {
-	f.scale, f.rest = repeat(f.scale, n), repeat(f.rest, n)
+	f.scale, f.rest = slices.Repeat(f.scale, n), slices.Repeat(f.rest, n)
 	return f
-}
-
-func repeat(x []float32, n int) []float32 {
-	if n == 1 || x == nil {
-		return x
-	}
-	var out []float32
-	for range n {
-		out = append(out, x...)
-	}
-	return out
 }
 
 // apply sets columns [c0, c1) of rows of the given width to f(x). dst and x may be the same memory.
@@ -155,10 +143,7 @@ func (o *softmaxOp) run(t *task, r0, r1, _, _ int) {
 
 // softmax sets dst to the softmax of logits. A NaN among them makes all values NaN.
 func softmax(dst, logits []float32) {
-	top := logits[0]
-	for _, v := range logits[1:] {
-		top = max(top, v)
-	}
+	top := slices.Max(logits)
 	for i := range dst {
 		dst[i] = logits[i] - top
 	}

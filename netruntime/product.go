@@ -1,6 +1,10 @@
 package netruntime
 
-import "mannequin/netruntime/internal/kernel"
+import (
+	"slices"
+
+	"mannequin/netruntime/internal/kernel"
+)
 
 // product is a dense layer, a convolution, or a blend of dense layers. It is a matrix product: a
 // row of the left side is the W·C contiguous floats from the first frame of the row's window on.
@@ -107,24 +111,20 @@ func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b [
 		}
 		return float64(w[(o*in+i)*width+t])
 	}
-	before, taps, scale := (width-1)/2, width, 1.0
-	// index is the tap that w becomes for the result's frames of the given phase.
-	index := func(w, _ int) int { return w }
 	if d, ok := c.depooled[p.in]; ok {
-		f := d.Times()
-		p.in, p.frames, scale = d.in[0], f, 1/float64(f)
-		shift := before
-		before, taps = depooledTaps(width, f)
-		index = func(w, phase int) int { return (w - shift + phase + f*before) / f }
+		p.in, p.frames = d.in[0], d.Times()
 	}
-	p.before, p.taps, p.k, p.n = before, taps, taps*in, p.frames*out
+	f, share := p.frames, 1/float64(p.frames)
+	p.before, p.taps = depooledTaps(width, f)
+	p.k, p.n = p.taps*in, f*out
 	sum := make([]float64, p.k*p.n)
 	for t := range width {
-		for phase := range p.frames {
-			row := index(t, phase) * in
+		for phase := range f {
+			// The tap that t becomes for the result's frames of this phase.
+			row := (t - (width-1)/2 + phase + f*p.before) / f * in
 			for i := range in {
 				for o := range out {
-					sum[(row+i)*p.n+phase*out+o] += scale * tap(i, o, t)
+					sum[(row+i)*p.n+phase*out+o] += share * tap(i, o, t)
 				}
 			}
 		}
@@ -133,12 +133,12 @@ func (c *compiler) conv(p *product, n *boundNode, w, bias []float32) (right, b [
 	for i, v := range sum {
 		right[i] = float32(v)
 	}
-	return right, repeat(bias, p.frames)
+	return right, slices.Repeat(bias, f)
 }
 
 // depooledTaps returns the window of a row, in frames of the operand of the depooling that a
 // convolution of the given width includes: the frames before the row's own, and the window's
-// length.
+// length. A factor of 1 is no depooling.
 func depooledTaps(width, factor int) (before, taps int) {
 	shift := (width - 1) / 2
 	before = (shift + factor - 1) / factor // ⌈shift/factor⌉
@@ -226,15 +226,19 @@ var one = kernel.Matrix{Data: []float32{1}}
 
 // mul computes the panels of a product without experts.
 func (p *product) mul(t *task, c kernel.Matrix, at stretch, p0, p1 int) {
-	a := t.operand(p.in, at.earlier(p.before), t.width(p.in), p.half)
+	at.f -= p.before // perhaps into the padding
+	a := t.operand(p.in, at, t.width(p.in), p.half)
 	p.w.Mul(t.scratch, c, one, a, at.n, false, kernel.Epilogue{Bias: p.bias, Act: p.act}, p0, p1)
 }
 
 // blend computes the panels of a blend.
 func (p *product) blend(t *task, c kernel.Matrix, at stretch, p0, p1 int) {
 	omega := kernel.Matrix{Data: t.f32(p.omega, at), Stride: p.experts}
-	if t.s.skip > 0 {
-		p.blendSome(t, c, omega, at, p0, p1)
+	if t.s.opt.SkipBelow > 0 {
+		for r := 0; r < at.n; r += gatherRows {
+			part := stretch{q: at.q, f: at.f + r, n: min(gatherRows, at.n-r)}
+			p.blendSome(t, c.Row(r), omega.Row(r), part, p0, p1)
+		}
 		return
 	}
 	p.w.Mul(t.scratch, c, omega, t.operand(p.in, at, p.k, p.half), at.n, false, kernel.Epilogue{Biases: p.biases, Act: p.act}, p0, p1)
@@ -261,18 +265,11 @@ func newSomeExperts(width int) someExperts {
 // bytesOfSomeExperts returns the size of newSomeExperts in bytes.
 func bytesOfSomeExperts(width int) float64 { return gatherRows * (10*float64(width) + 12) }
 
-// blendSome is blend without the experts whose weight is below the session's limit. The rows that
-// use an expert are gathered in a matrix. Each row's sum runs over its experts in order, so that it
-// does not depend on the other rows.
+// blendSome is blend, of up to gatherRows rows, without the experts whose weight is below the
+// session's limit. The rows that use an expert are gathered in a matrix. Each row's sum runs over
+// its experts in order, so that it does not depend on the other rows.
 func (p *product) blendSome(t *task, c, omega kernel.Matrix, at stretch, p0, p1 int) {
-	for r := 0; r < at.n; r += gatherRows {
-		part := stretch{q: at.q, f: at.f + r, n: min(gatherRows, at.n-r)}
-		p.blendPart(t, c.Row(r), omega.Row(r), part, p0, p1)
-	}
-}
-
-func (p *product) blendPart(t *task, c, omega kernel.Matrix, at stretch, p0, p1 int) {
-	g, bound := &t.some, t.s.skip
+	g, bound := &t.some, t.s.opt.SkipBelow
 	c0, c1 := p.columns(p0, p1)
 	for r := range at.n {
 		clear(c.Data[r*c.Stride+c0 : r*c.Stride+c1])

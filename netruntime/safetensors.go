@@ -237,14 +237,10 @@ func parseHeader(head []byte) (map[string]string, []entry, error) {
 // decode reads {"dtype": …, "shape": […], "data_offsets": [lo, hi]}.
 func (e *entry) decode(dec *json.Decoder) error {
 	var offsets []int
+	fields := map[string]any{"dtype": &e.dtype, "shape": &e.shape, "data_offsets": &offsets}
 	err := object(dec, func(key string) error {
-		switch key {
-		case "dtype":
-			return dec.Decode(&e.dtype)
-		case "shape":
-			return dec.Decode(&e.shape)
-		case "data_offsets":
-			return dec.Decode(&offsets)
+		if field := fields[key]; field != nil {
+			return dec.Decode(field)
 		}
 		return fmt.Errorf("unknown key %q", key)
 	})

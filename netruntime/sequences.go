@@ -6,5 +6,7 @@ type Sequences struct{ out, in [1][]float32 }
 // Run runs batch sequences of length inputs x, which gives y: see Session.RunSequences.
 func (q *Sequences) Run(s Session, y, x []float32, batch, length int) error {
 	q.out[0], q.in[0] = y, x
-	return s.RunSequences(q.out[:], q.in[:], batch, length)
+	err := s.RunSequences(q.out[:], q.in[:], batch, length)
+	q.out[0], q.in[0] = nil, nil
+	return err
 }

@@ -1,6 +1,7 @@
 package netruntime
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -65,9 +66,7 @@ const (
 // halved, or for more than 4 GiB. The first session of a family of kernels packs n's weights, and
 // later sessions share them.
 func (n *Net) NewSession(o SessionOptions) (Session, error) {
-	if o.Length == 0 {
-		o.Length = 1
-	}
+	o.Length = cmp.Or(o.Length, 1)
 	switch {
 	case o.Batch < 1 || o.Length < 1 || o.Workers < 1:
 		return nil, fmt.Errorf("netruntime: a session of %d sequences of %d frames and %d workers: all must be at least 1",
@@ -100,7 +99,6 @@ func (n *Net) NewSession(o SessionOptions) (Session, error) {
 type session struct {
 	plan    *plan
 	opt     SessionOptions
-	skip    float32
 	pool    *kernel.Pool
 	tasks   []task // by worker
 	buffers [][]float32
@@ -111,7 +109,7 @@ type session struct {
 	stepSize int // of a frame of an LSTM's operand
 
 	omegaRows int // rows of the last run's gating weights
-	in1, out1 [1][]float32
+	one       Sequences
 	closed    bool
 
 	// The run in progress.
@@ -127,7 +125,7 @@ type session struct {
 var errClosed = errors.New("netruntime: the session is closed")
 
 func newSession(p *plan, o SessionOptions) (*session, error) {
-	s := &session{plan: p, opt: o, skip: o.SkipBelow, views: make([]view, len(p.values)), buffers: make([][]float32, p.buffers)}
+	s := &session{plan: p, opt: o, views: make([]view, len(p.values)), buffers: make([][]float32, p.buffers)}
 	if err := s.allocate(); err != nil {
 		return nil, err
 	}
@@ -139,7 +137,7 @@ func newSession(p *plan, o SessionOptions) (*session, error) {
 		if p.bf16 {
 			s.tasks[w].steps16 = make([]uint16, s.stepSize)
 		}
-		if s.skip > 0 {
+		if s.opt.SkipBelow > 0 {
 			s.tasks[w].some = newSomeExperts(p.scratch)
 		}
 	}
@@ -192,7 +190,7 @@ func (s *session) allocate() error {
 	}
 	steps := s.most(o.Length)
 	worker := float64(4*gates + 6*operand)
-	if s.skip > 0 {
+	if s.opt.SkipBelow > 0 {
 		worker += bytesOfSomeExperts(p.scratch)
 	}
 	total := worker*float64(o.Workers) + float64(steps)*float64(unsafe.Sizeof(step{})+unsafe.Sizeof(int(0)))
@@ -299,10 +297,7 @@ func (s *session) Run(y, x []float32, rows int) error {
 	if len(s.plan.inputs) != 1 || len(s.plan.outputs) != 1 {
 		return fmt.Errorf("netruntime: Run of a network with %d inputs and %d outputs: use RunSequences", len(s.plan.inputs), len(s.plan.outputs))
 	}
-	s.in1[0], s.out1[0] = x, y
-	err := s.RunSequences(s.out1[:], s.in1[:], rows, 1)
-	s.in1[0], s.out1[0] = nil, nil
-	return err
+	return s.one.Run(s, y, x, rows, 1)
 }
 
 func (s *session) RunSequences(out, in [][]float32, batch, length int) error {

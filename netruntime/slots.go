@@ -332,12 +332,3 @@ func size(name string, shape []int, values int) error {
 	}
 	return nil
 }
-
-// order returns the tensors in the order of their first use.
-func (b *bound) order(tensors []Tensor) []Tensor {
-	out := make([]Tensor, len(tensors))
-	for _, t := range tensors {
-		out[b.at[t.Name]] = t
-	}
-	return out
-}

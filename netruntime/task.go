@@ -75,12 +75,6 @@ func (s stretch) times(n int) stretch {
 	return s
 }
 
-// earlier returns s moved back by n frames, perhaps into the padding.
-func (s stretch) earlier(n int) stretch {
-	s.f -= n
-	return s
-}
-
 func (t *task) width(v int) int { return t.s.views[v].width }
 
 // gates returns a worker's memory for an LSTM's gates.

@@ -7,6 +7,7 @@
 package cuda
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 
@@ -47,15 +48,10 @@ type Options struct {
 
 // setDefaults sets defaults.
 func (o *Options) setDefaults() error {
+	o.Precision, o.Log = cmp.Or(o.Precision, FP32), cmp.Or(o.Log, slog.Default())
 	switch o.Precision {
-	case "":
-		o.Precision = FP32
 	case FP32, TF32, BF16:
-	default:
-		return fmt.Errorf("cuda: precision %q, want %q, %q or %q", o.Precision, FP32, TF32, BF16)
+		return nil
 	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
-	return nil
+	return fmt.Errorf("cuda: precision %q, want %q, %q or %q", o.Precision, FP32, TF32, BF16)
 }

@@ -6,6 +6,7 @@ package cuda
 import "C"
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -296,9 +297,7 @@ func (c *compiler) points(n *netruntime.Node) ([]point, error) {
 	case netruntime.OpNormalize, netruntime.OpDenormalize:
 		scale := slices.Clone(c.data(n, "std"))
 		for i, s := range scale {
-			if s == 0 {
-				scale[i] = 1
-			}
+			scale[i] = cmp.Or(s, 1)
 			if n.Op == netruntime.OpNormalize {
 				scale[i] = 1 / scale[i]
 			}
@@ -417,10 +416,7 @@ func (c *compiler) skipSmall(v int) int {
 		return k
 	}
 	k := c.temporary(v, c.values[v].channels)
-	bound := make([]float32, c.values[v].channels)
-	for i := range bound {
-		bound[i] = c.skip
-	}
+	bound := slices.Repeat([]float32{c.skip}, c.values[v].channels)
 	skip := newLight(C.POINT, len(bound), v, k)
 	skip.point = point{kind: C.SKIP, scale: none, rest: c.vector(bound)}
 	c.emit(skip)

@@ -6,6 +6,7 @@ package cuda
 import "C"
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -48,8 +49,7 @@ type session struct {
 	gating  []float32   // pinned (rows, experts)
 	rows    int         // number of valid values in gating
 	onCPU   bool        // the processor computed the last run
-	in1     [1][]float32
-	out1    [1][]float32
+	one     netruntime.Sequences
 	closed  bool
 }
 
@@ -75,9 +75,7 @@ var errClosed = errors.New("cuda: the session is closed")
 // Session.Kernel returns which. It returns netruntime's error for invalid options, and an error for
 // an unknown o.Precision.
 func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
-	if o.Length == 0 {
-		o.Length = 1
-	}
+	o.Length = cmp.Or(o.Length, 1)
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
@@ -273,10 +271,7 @@ func (s *session) Run(y, x []float32, rows int) error {
 	if len(s.plan.inputs) != 1 || len(s.plan.outputs) != 1 {
 		return fmt.Errorf("cuda: Run of a network with %d inputs and %d outputs: use RunSequences", len(s.plan.inputs), len(s.plan.outputs))
 	}
-	s.in1[0], s.out1[0] = x, y
-	err := s.RunSequences(s.out1[:], s.in1[:], rows, 1)
-	s.in1[0], s.out1[0] = nil, nil
-	return err
+	return s.one.Run(s, y, x, rows, 1)
 }
 
 func (s *session) RunSequences(out, in [][]float32, batch, length int) error {

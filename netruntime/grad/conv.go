@@ -23,7 +23,7 @@ func (t *Tape) Conv(x *Mat, length int, w, b *Param, width int, flip bool) *Mat 
 	y.a, y.w, y.c, y.back = x, w, b, convBack
 	y.length, y.n, y.flag = length, width, flip
 	y.aux = t.pad(y.aux, x.Val, y, x.Cols, (width-1)/2)
-	t.rowsOf(y, b.Val)
+	t.rowsOf(y, y.Val, b.Val)
 	t.pool.GemmWindows(y.windows(y.aux, x.Cols), w.Cols, true, w.Rows, t.taps(w, y, flip), w.Cols, true, y.Val, y.Cols)
 	return y
 }
@@ -59,7 +59,7 @@ func (t *Tape) ConvT(x *Mat, length int, w, b *Param, width int, flip bool) *Mat
 	t.use(w)
 	if b != nil {
 		t.use(b)
-		t.rowsOf(y, b.Val)
+		t.rowsOf(y, y.Val, b.Val)
 	}
 	t.scratch = t.pad(t.scratch, x.Val, y, x.Cols, (width-1)/2)
 	t.adjoint(y.Val, y, t.taps(w, y, !flip), t.scratch, b != nil)

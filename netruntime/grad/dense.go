@@ -18,7 +18,7 @@ func (t *Tape) dense(x *Mat, w, b *Param, tied bool) *Mat {
 	y := t.node(x.Rows, out, x.wants || !w.Frozen || !b.Frozen)
 	y.a, y.w, y.c, y.flag, y.back = x, w, b, tied, denseBack
 	t.use(w, b)
-	t.rowsOf(y, b.Val)
+	t.rowsOf(y, y.Val, b.Val)
 	t.pool.Gemm(false, !tied, x.Rows, out, in, x.Val, in, w.Val, w.Cols, true, y.Val, out)
 	return y
 }

@@ -10,38 +10,22 @@ import (
 // number of workers.
 const lossChunk = 1 << 13
 
-// reduction is a sum over the elements of one or two matrices.
+// reduction is a sum over the elements of a matrix, or of the difference of two.
 type reduction struct {
-	sum   func(y *Mat, x, tmp []float32, i int) float32  // of x, the values from index i on
-	slope func(y *Mat, g, x []float32, i int, k float32) // g = k·(d sum / d x)
+	sum   func(x []float32) float32
+	slope func(g, x []float32, k float32) // g = k·(d sum / d x); g may be x
 }
 
 var (
-	plain   = reduction{sumOf, func(_ *Mat, g, _ []float32, _ int, k float32) { set(g, k) }}
+	plain = reduction{
+		func(x []float32) float32 { return kernel.Dot(x, ones[:len(x)]) },
+		func(g, _ []float32, k float32) { set(g, k) }}
 	squares = reduction{
-		func(_ *Mat, x, _ []float32, _ int) float32 { return kernel.Dot(x, x) },
-		func(_ *Mat, g, x []float32, _ int, k float32) { kernel.Scale(g, 2*k, x) }}
+		func(x []float32) float32 { return kernel.Dot(x, x) },
+		func(g, x []float32, k float32) { kernel.Scale(g, 2*k, x) }}
 	magnitudes = reduction{
-		func(_ *Mat, x, _ []float32, _ int) float32 { return kernel.SumAbs(x) },
-		func(_ *Mat, g, x []float32, _ int, k float32) { kernel.Sign(g, k, x) }}
-	squaredErrors = reduction{
-		func(l *Mat, x, tmp []float32, i int) float32 {
-			kernel.Sub(tmp, x, l.b.Val[i:][:len(x)])
-			return kernel.Dot(tmp, tmp)
-		},
-		func(l *Mat, g, x []float32, i int, k float32) {
-			kernel.Sub(g, x, l.b.Val[i:][:len(x)])
-			kernel.Scale(g, 2*k, g)
-		}}
-	absoluteErrors = reduction{
-		func(l *Mat, x, tmp []float32, i int) float32 {
-			kernel.Sub(tmp, x, l.b.Val[i:][:len(x)])
-			return kernel.SumAbs(tmp)
-		},
-		func(l *Mat, g, x []float32, i int, k float32) {
-			kernel.Sub(g, x, l.b.Val[i:][:len(x)])
-			kernel.Sign(g, k, g)
-		}}
+		kernel.SumAbs,
+		func(g, x []float32, k float32) { kernel.Sign(g, k, x) }}
 )
 
 // Sum returns the sum of all values of x, a 1×1 matrix.
@@ -60,17 +44,17 @@ func (t *Tape) SumAbs(x *Mat) *Mat { return t.reduce(x, nil, &magnitudes, 1) }
 // MSE returns the mean over all elements of (y−target)². target gets no gradient.
 func (t *Tape) MSE(y, target *Mat) *Mat {
 	sameShape("MSE", y, target)
-	return t.reduce(y, target, &squaredErrors, 1/float32(len(y.Val)))
+	return t.reduce(y, target, &squares, 1/float32(len(y.Val)))
 }
 
 // MAE returns the mean over all elements of |y−target|. target gets no gradient. The slope at 0 is
 // 0.
 func (t *Tape) MAE(y, target *Mat) *Mat {
 	sameShape("MAE", y, target)
-	return t.reduce(y, target, &absoluteErrors, 1/float32(len(y.Val)))
+	return t.reduce(y, target, &magnitudes, 1/float32(len(y.Val)))
 }
 
-// reduce returns k times the sum.
+// reduce returns k times the sum over x, or over x − target if there is a target.
 func (t *Tape) reduce(x, target *Mat, f *reduction, k float32) *Mat {
 	l := t.node(1, 1, x.wants)
 	l.a, l.b, l.k, l.red, l.back = x, target, k, f, reduceBack
@@ -82,7 +66,7 @@ func (t *Tape) reduce(x, target *Mat, f *reduction, k float32) *Mat {
 	t.split(l, chunks, 2*lossChunk, func(t *Tape, l *Mat, c0, c1 int) {
 		for c := c0; c < c1; c++ {
 			i, j := c*lossChunk, min((c+1)*lossChunk, len(l.a.Val))
-			t.sums[c] = float64(l.red.sum(l, l.a.Val[i:j], l.aux[i:j], i))
+			t.sums[c] = float64(l.red.sum(l.reduced(l.aux, i, j)))
 		}
 	})
 	var sum float64
@@ -95,12 +79,17 @@ func (t *Tape) reduce(x, target *Mat, f *reduction, k float32) *Mat {
 
 func reduceBack(t *Tape, l *Mat) {
 	t.slopes(l.a, l, len(l.a.Val), 3, func(t *Tape, l *Mat, i, j int) {
-		l.red.slope(l, t.arg.dst[i:j], l.a.Val[i:j], i, l.k*l.Grad[0])
+		l.red.slope(t.arg.dst[i:j], l.reduced(t.arg.dst, i, j), l.k*l.Grad[0])
 	})
 }
 
-func sumOf(_ *Mat, x, _ []float32, _ int) float32 {
-	return kernel.Dot(x, ones[:len(x)])
+// reduced returns values [i, j) of the reduction's operand. Differences are written to tmp.
+func (l *Mat) reduced(tmp []float32, i, j int) []float32 {
+	if l.b == nil {
+		return l.a.Val[i:j]
+	}
+	kernel.Sub(tmp[i:j], l.a.Val[i:j], l.b.Val[i:j])
+	return tmp[i:j]
 }
 
 var ones = func() (v [lossChunk]float32) {

@@ -33,12 +33,7 @@ func (t *Tape) LSTM(x *Mat, length int, wx, wh, b *Param, h0, c0 *Mat, reverse b
 	y.length, y.flag = length, reverse
 	y.aux = grow(y.aux, x.Rows*6*n)
 	m := memoryOf(y)
-	t.arg = arg{src: b.Val, dst: m.gates, cols: 4 * n}
-	t.split(y, y.Rows, 4*n, func(t *Tape, _ *Mat, r0, r1 int) {
-		for r := r0; r < r1; r++ {
-			copy(t.arg.dst[r*t.arg.cols:][:t.arg.cols], t.arg.src)
-		}
-	})
+	t.rowsOf(y, m.gates, b.Val)
 	if length > 1 { // all frames at once
 		t.pool.Gemm(false, true, x.Rows, 4*n, x.Cols, x.Val, x.Cols, wx.Val, wx.Cols, true, m.gates, 4*n)
 	}

@@ -1,6 +1,7 @@
 package grad
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -180,9 +181,7 @@ func (b *binding) statistic(node *netruntime.Node, role string) []float32 {
 func (b *binding) deviation(node *netruntime.Node) []float32 {
 	std := b.statistic(node, "std")
 	for i, s := range std {
-		if s == 0 {
-			std[i] = 1
-		}
+		std[i] = cmp.Or(s, 1)
 	}
 	return std
 }

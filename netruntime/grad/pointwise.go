@@ -2,6 +2,7 @@ package grad
 
 import (
 	"math"
+	"slices"
 
 	"mannequin/netruntime/internal/kernel"
 )
@@ -13,10 +14,7 @@ func (t *Tape) Softmax(x *Mat) *Mat {
 	t.split(y, y.Rows, 16*y.Cols, func(_ *Tape, y *Mat, r0, r1 int) {
 		for r := r0; r < r1; r++ {
 			in, out := y.a.Val[r*y.Cols:][:y.Cols], y.Val[r*y.Cols:][:y.Cols]
-			top := in[0]
-			for _, v := range in {
-				top = max(top, v)
-			}
+			top := slices.Max(in)
 			var sum float64
 			for i, v := range in {
 				e := math.Exp(float64(v - top))

@@ -1,6 +1,10 @@
 package grad
 
-import "mannequin/netruntime/internal/kernel"
+import (
+	"slices"
+
+	"mannequin/netruntime/internal/kernel"
+)
 
 // Param returns a parameter as a matrix, so that it can be an operand, such as of a penalty on the
 // weights.
@@ -27,99 +31,14 @@ func (t *Tape) Concat(parts ...*Mat) *Mat {
 	if len(parts) == 0 {
 		panic("grad: Concat of nothing")
 	}
-	cols, wants := 0, false
+	rows, cols := parts[0].Rows, 0
 	for _, p := range parts {
-		if p.Rows != parts[0].Rows {
+		if p.Rows != rows {
 			panic("grad: Concat: parts of different numbers of rows")
 		}
 		cols += p.Cols
-		wants = wants || p.wants
 	}
-	y := t.node(parts[0].Rows, cols, wants)
-	y.parts, y.back = append(y.parts, parts...), concatBack
-	t.split(y, y.Rows, 2*cols, func(_ *Tape, y *Mat, r0, r1 int) {
-		at := 0
-		for _, p := range y.parts {
-			for r := r0; r < r1; r++ {
-				copy(y.Val[r*y.Cols+at:][:p.Cols], p.Val[r*p.Cols:])
-			}
-			at += p.Cols
-		}
-	})
-	return y
-}
-
-func concatBack(t *Tape, y *Mat) {
-	at := 0
-	for _, p := range y.parts {
-		if p.wants {
-			t.arg = arg{dst: p.Grad, cols: p.Cols, at: at, add: p.into(), k: 1}
-			t.split(y, y.Rows, 2*p.Cols, func(t *Tape, y *Mat, r0, r1 int) {
-				a := &t.arg
-				for r := r0; r < r1; r++ {
-					a.accumulate(a.dst[r*a.cols:][:a.cols], y.Grad[r*y.Cols+a.at:][:a.cols])
-				}
-			})
-		}
-		at += p.Cols
-	}
-}
-
-// Columns returns columns [from, to) of x.
-func (t *Tape) Columns(x *Mat, from, to int) *Mat {
-	if from < 0 || from >= to || to > x.Cols {
-		panic("grad: Columns outside the matrix")
-	}
-	y := t.node(x.Rows, to-from, x.wants)
-	y.a, y.n, y.back = x, from, columnsBack
-	t.split(y, y.Rows, 2*y.Cols, func(_ *Tape, y *Mat, r0, r1 int) {
-		for r := r0; r < r1; r++ {
-			copy(y.Val[r*y.Cols:][:y.Cols], y.a.Val[r*y.a.Cols+y.n:])
-		}
-	})
-	return y
-}
-
-func columnsBack(t *Tape, y *Mat) {
-	y.a.cleared()
-	t.split(y, y.Rows, 3*y.Cols, func(_ *Tape, y *Mat, r0, r1 int) {
-		for r := r0; r < r1; r++ {
-			kernel.Axpy(y.a.Grad[r*y.a.Cols+y.n:][:y.Cols], 1, y.Grad[r*y.Cols:][:y.Cols])
-		}
-	})
-}
-
-// Frames returns frames [from, to) of every sequence of x (batch·length, n): (batch·(to−from), n).
-// With the number of rows as length it selects rows.
-func (t *Tape) Frames(x *Mat, length, from, to int) *Mat {
-	checkSequences("Frames", x, length)
-	if from < 0 || from >= to || to > length {
-		panic("grad: Frames outside the sequences")
-	}
-	y := t.node(x.Rows/length*(to-from), x.Cols, x.wants)
-	y.a, y.length, y.n, y.back = x, length, from, framesBack
-	frames := to - from
-	t.arg.at = frames
-	t.split(y, y.Rows/frames, 2*frames*y.Cols, func(t *Tape, y *Mat, s0, s1 int) {
-		size := t.arg.at * y.Cols
-		for s := s0; s < s1; s++ {
-			copy(y.Val[s*size:][:size], y.a.Val[(s*y.length+y.n)*y.Cols:])
-		}
-	})
-	return y
-}
-
-func framesBack(t *Tape, y *Mat) {
-	x := y.a
-	x.cleared()
-	batch := x.Rows / y.length
-	t.arg.at = y.Rows / batch
-	t.split(y, batch, 3*t.arg.at*y.Cols, func(t *Tape, y *Mat, s0, s1 int) {
-		size := t.arg.at * y.Cols
-		for s := s0; s < s1; s++ {
-			kernel.Axpy(y.a.Grad[(s*y.length+y.n)*y.Cols:][:size], 1, y.Grad[s*size:][:size])
-		}
-	})
+	return t.joined(rows, cols, rows, parts)
 }
 
 // Join returns the parts one after the other in time: sequences (batch·m, n) and (batch·k, n)
@@ -128,17 +47,22 @@ func (t *Tape) Join(batch int, parts ...*Mat) *Mat {
 	if len(parts) == 0 {
 		panic("grad: Join of nothing")
 	}
-	rows, wants := 0, false
+	rows, cols := 0, parts[0].Cols
 	for _, p := range parts {
-		if batch < 1 || p.Rows%batch != 0 || p.Cols != parts[0].Cols {
+		if batch < 1 || p.Rows%batch != 0 || p.Cols != cols {
 			panic("grad: Join: parts of different shapes")
 		}
 		rows += p.Rows
-		wants = wants || p.wants
 	}
-	y := t.node(rows, parts[0].Cols, wants)
-	y.parts, y.n, y.back = append(y.parts, parts...), batch, joinBack
-	t.split(y, batch, 2*rows/batch*y.Cols, func(_ *Tape, y *Mat, s0, s1 int) {
+	return t.joined(rows, cols, batch, parts)
+}
+
+// joined returns a matrix (rows, cols) of blocks of whole rows, each the same block of all parts one
+// after the other.
+func (t *Tape) joined(rows, cols, blocks int, parts []*Mat) *Mat {
+	y := t.node(rows, cols, slices.ContainsFunc(parts, (*Mat).Wants))
+	y.parts, y.n, y.back = append(y.parts, parts...), blocks, joinedBack
+	t.split(y, blocks, 2*rows/blocks*cols, func(_ *Tape, y *Mat, s0, s1 int) {
 		for s := s0; s < s1; s++ {
 			dst := y.Val[s*y.Rows/y.n*y.Cols:]
 			for _, p := range y.parts {
@@ -151,7 +75,7 @@ func (t *Tape) Join(batch int, parts ...*Mat) *Mat {
 	return y
 }
 
-func joinBack(t *Tape, y *Mat) {
+func joinedBack(t *Tape, y *Mat) {
 	at := 0
 	for _, p := range y.parts {
 		size := p.Rows / y.n * p.Cols
@@ -166,6 +90,54 @@ func joinBack(t *Tape, y *Mat) {
 		}
 		at += size
 	}
+}
+
+// Columns returns columns [from, to) of x.
+func (t *Tape) Columns(x *Mat, from, to int) *Mat {
+	if from < 0 || from >= to || to > x.Cols {
+		panic("grad: Columns outside the matrix")
+	}
+	return t.cut(x, 1, from, x.Rows, to-from)
+}
+
+// Frames returns frames [from, to) of every sequence of x (batch·length, n): (batch·(to−from), n).
+// With the number of rows as length it selects rows.
+func (t *Tape) Frames(x *Mat, length, from, to int) *Mat {
+	checkSequences("Frames", x, length)
+	if from < 0 || from >= to || to > length {
+		panic("grad: Frames outside the sequences")
+	}
+	return t.cut(x, length, from*x.Cols, x.Rows/length*(to-from), x.Cols)
+}
+
+// cut returns a matrix (rows, cols) of the values from index at on of every sequence of x.
+func (t *Tape) cut(x *Mat, length, at, rows, cols int) *Mat {
+	batch := x.Rows / length
+	y := t.node(rows, cols, x.wants)
+	y.a, y.length, y.n, y.back = x, length, at, cutBack
+	t.split(y, batch, 2*len(y.Val)/batch, func(_ *Tape, y *Mat, s0, s1 int) {
+		size, from := y.cutSizes()
+		for s := s0; s < s1; s++ {
+			copy(y.Val[s*size:][:size], y.a.Val[s*from+y.n:])
+		}
+	})
+	return y
+}
+
+func cutBack(t *Tape, y *Mat) {
+	y.a.cleared()
+	size, _ := y.cutSizes()
+	t.split(y, len(y.Val)/size, 3*size, func(_ *Tape, y *Mat, s0, s1 int) {
+		size, from := y.cutSizes()
+		for s := s0; s < s1; s++ {
+			kernel.Axpy(y.a.Grad[s*from+y.n:][:size], 1, y.Grad[s*size:][:size])
+		}
+	})
+}
+
+// cutSizes returns the number of values of a sequence of a cut, and of the operand.
+func (y *Mat) cutSizes() (size, from int) {
+	return len(y.Val) * y.length / y.a.Rows, y.length * y.a.Cols
 }
 
 // Reverse returns every sequence of x, of length frames, from its last frame to its first.

@@ -19,12 +19,12 @@ type memory struct {
 	recurrence      recurrence
 }
 
-// rowsOf writes v to every row of y.
-func (t *Tape) rowsOf(y *Mat, v []float32) {
-	t.arg = arg{src: v}
-	t.split(y, y.Rows, y.Cols, func(t *Tape, y *Mat, r0, r1 int) {
+// rowsOf writes v to dst for every row of y.
+func (t *Tape) rowsOf(y *Mat, dst, v []float32) {
+	t.arg = arg{dst: dst, src: v}
+	t.split(y, y.Rows, len(v), func(t *Tape, _ *Mat, r0, r1 int) {
 		for r := r0; r < r1; r++ {
-			copy(y.Val[r*y.Cols:][:y.Cols], t.arg.src)
+			copy(t.arg.dst[r*len(t.arg.src):], t.arg.src)
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"mannequin/animsys/feature"
+	"mannequin/internal/testing/testnet"
 	"mannequin/netruntime"
 )
 
@@ -50,11 +51,7 @@ func Read(dir string) (*netruntime.Net, error) {
 	var tensors []netruntime.Tensor
 	var files []file
 	add := func(name string, shape ...int) []float32 {
-		n := 1
-		for _, d := range shape {
-			n *= d
-		}
-		t := netruntime.Tensor{Name: name, Shape: shape, Data: make([]float32, n)}
+		t := testnet.Constant(0, name, shape...)
 		tensors = append(tensors, t)
 		return t.Data
 	}

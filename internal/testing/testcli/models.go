@@ -13,6 +13,7 @@ import (
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
+	"mannequin/internal/testing/testnet"
 	"mannequin/netruntime"
 	"mannequin/offline/retarget"
 )
@@ -32,15 +33,12 @@ func Manifold(t *testing.T) string {
 	t.Helper()
 	layout, sk := feature.Human(), retarget.Human()
 	cols := layout.Columns()
-	mean, std := make([]float32, cols), make([]float32, cols)
+	mean := make([]float32, cols)
 	rest := make([]m3.Vec3, sk.Len())
 	for j, p := range sk.Parents {
 		if rest[j] = m3.V(0, 0.95, 0); p >= 0 {
 			rest[j] = rest[p].Add(sk.Offsets[j])
 		}
-	}
-	for i := range std {
-		std[i] = 0.2
 	}
 	for i, name := range layout.Joints {
 		p := rest[sk.Index(name)]
@@ -69,15 +67,11 @@ func Manifold(t *testing.T) string {
 		Outputs: []string{"y"},
 	}}
 	must.Do(t, manifold.Describe(&meta, layout, sk))
-	net, err := netruntime.New(meta, []netruntime.Tensor{
-		{Name: "mean", Shape: []int{cols}, Data: mean}, {Name: "std", Shape: []int{cols}, Data: std},
+	net := must.Get(netruntime.New(meta, []netruntime.Tensor{
+		{Name: "mean", Shape: []int{cols}, Data: mean}, testnet.Constant(0.2, "std", cols),
 		{Name: "encoder.weight", Shape: []int{2 * cols, cols, width}, Data: w},
-		{Name: "encoder.bias", Shape: []int{2 * cols}, Data: make([]float32, 2*cols)},
-		{Name: "decoder.bias", Shape: []int{cols}, Data: make([]float32, cols)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+		testnet.Constant(0, "encoder.bias", 2*cols), testnet.Constant(0, "decoder.bias", cols),
+	}))(t)
 	path := filepath.Join(t.TempDir(), "split.safetensors")
 	must.Do(t, atomicfile.Write(path, net.Encode))
 	return path

@@ -47,8 +47,7 @@ func PNG(t *testing.T, path string) image.Image {
 	t.Helper()
 	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	img := must.Get(png.Decode(f))(t)
-	return img
+	return must.Get(png.Decode(f))(t)
 }
 
 // WriteFile writes text to a file in dir and returns its path.
@@ -62,6 +61,5 @@ func WriteFile(t *testing.T, dir, name, text string) string {
 // Read returns a file's text.
 func Read(t *testing.T, path string) string {
 	t.Helper()
-	b := must.Get(os.ReadFile(path))(t)
-	return string(b)
+	return string(must.Get(os.ReadFile(path))(t))
 }

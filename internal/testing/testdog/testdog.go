@@ -13,6 +13,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testnet"
 	"mannequin/netruntime"
 )
 
@@ -37,20 +38,18 @@ func Skeleton() *skel.Skeleton {
 	add("Neck", "Spine1", 0, .47, .41)
 	add("Head", "Neck", 0, .56, .5)
 	add("HeadSite", "Head", 0, .54, .66)
-	for _, side := range []struct {
+	sides := []struct {
 		name string
 		x    float32
-	}{{"Left", .05}, {"Right", -.05}} {
+	}{{"Left", .05}, {"Right", -.05}}
+	for _, side := range sides {
 		add(side.name+"Shoulder", "Spine1", side.x, .46, .38)
 		add(side.name+"Arm", side.name+"Shoulder", side.x*1.4, .38, .39)
 		add(side.name+"ForeArm", side.name+"Arm", side.x*1.4, .25, .33)
 		add(side.name+"Hand", side.name+"ForeArm", side.x*1.4, .085, .36)
 		add(side.name+"HandSite", side.name+"Hand", side.x*1.4, .02, .39)
 	}
-	for _, side := range []struct {
-		name string
-		x    float32
-	}{{"Left", .05}, {"Right", -.05}} {
+	for _, side := range sides {
 		add(side.name+"UpLeg", "Hips", side.x, .4, .02)
 		add(side.name+"Leg", side.name+"UpLeg", side.x*1.3, .25, .07)
 		add(side.name+"Foot", side.name+"Leg", side.x*1.3, .115, -.04)
@@ -84,47 +83,25 @@ func net(tb testing.TB, stride int) *netruntime.Net {
 	meta := netruntime.Meta{Name: "testdog", Arch: "mann"}
 	must.Do(tb, mann.Describe(&meta, layout, sk, rest))
 	in, out, gin := layout.Inputs(), layout.Outputs(), len(layout.Gating())
-	constant := func(n int, v float32) []float32 {
-		s := make([]float32, n)
-		for i := range s {
-			s[i] = v
-		}
-		return s
+	tensors := []netruntime.Tensor{
+		testnet.Constant(0, "x_mean", in), testnet.Constant(0.5, "x_std", in), testnet.Constant(0, "y_mean", out), testnet.Constant(0.05, "y_std", out),
 	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	random := func(n int, scale float64) []float32 {
-		s := make([]float32, n)
-		for i := range s {
-			s[i] = float32(scale * rng.NormFloat64())
-		}
-		return s
-	}
-	yMean, yStd := constant(out, 0), constant(out, 0.05)
+	xMean, yMean, yStd := tensors[0].Data, tensors[2].Data, tensors[3].Data
 	copy(yMean[layout.OutBone(0):], rest)
 	for s := range feature.TrajFuture {
 		yMean[layout.OutSample(s)+feature.SampleDir+1] = 1
 	}
 	yMean[layout.OutRoot()+feature.RootZ] = 0.8
 	yStd[layout.OutRoot()+feature.RootYaw] = 10
-	xMean := constant(in, 0)
 	copy(xMean[layout.InBone(0):], rest)
-	tensors := []netruntime.Tensor{
-		{Name: "x_mean", Shape: []int{in}, Data: xMean},
-		{Name: "x_std", Shape: []int{in}, Data: constant(in, 0.5)},
-		{Name: "y_mean", Shape: []int{out}, Data: yMean},
-		{Name: "y_std", Shape: []int{out}, Data: yStd},
-	}
+	rng := rand.New(rand.NewPCG(1, 2))
 	for l, s := range [][2]int{{gating, gin}, {gating, gating}, {experts, gating}} {
 		name := "gating." + string(rune('0'+l))
-		tensors = append(tensors,
-			netruntime.Tensor{Name: name + ".weight", Shape: []int{s[0], s[1]}, Data: random(s[0]*s[1], 0.3)},
-			netruntime.Tensor{Name: name + ".bias", Shape: []int{s[0]}, Data: random(s[0], 0.1)})
+		tensors = append(tensors, testnet.Random(rng, 0.3, name+".weight", s[0], s[1]), testnet.Random(rng, 0.1, name+".bias", s[0]))
 	}
 	for l, s := range [][2]int{{hidden, in}, {hidden, hidden}, {out, hidden}} {
 		name := "experts." + string(rune('0'+l))
-		tensors = append(tensors,
-			netruntime.Tensor{Name: name + ".weight", Shape: []int{experts, s[0], s[1]}, Data: random(experts*s[0]*s[1], 0.05)},
-			netruntime.Tensor{Name: name + ".bias", Shape: []int{experts, s[0]}, Data: random(experts*s[0], 0.1)})
+		tensors = append(tensors, testnet.Random(rng, 0.05, name+".weight", experts, s[0], s[1]), testnet.Random(rng, 0.1, name+".bias", experts, s[0]))
 	}
 	return must.Get(netruntime.New(meta, tensors))(tb)
 }

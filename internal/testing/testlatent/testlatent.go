@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/latent"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testgen"
+	"mannequin/internal/testing/testnet"
 	"mannequin/models/human"
 	humanlatent "mannequin/models/human-latent"
 	humannext "mannequin/models/human-next"
@@ -56,21 +57,9 @@ func Model(t testing.TB) *latent.Model {
 func network(mean []float32) (*netruntime.Graph, []netruntime.Tensor) {
 	cols := len(mean)
 	rng := rand.New(rand.NewPCG(3, 4))
-	std := make([]float32, cols)
-	for i := range std {
-		std[i] = 0.05
-	}
-	tensors := []netruntime.Tensor{{Name: "mean", Shape: []int{cols}, Data: mean}, {Name: "std", Shape: []int{cols}, Data: std}}
+	tensors := []netruntime.Tensor{{Name: "mean", Shape: []int{cols}, Data: mean}, testnet.Constant(0.05, "std", cols)}
 	add := func(name string, scale float64, shape ...int) {
-		n := 1
-		for _, s := range shape {
-			n *= s
-		}
-		d := make([]float32, n)
-		for i := range d {
-			d[i] = float32(scale * rng.NormFloat64())
-		}
-		tensors = append(tensors, netruntime.Tensor{Name: name, Shape: shape, Data: d})
+		tensors = append(tensors, testnet.Random(rng, scale, name, shape...))
 	}
 	shared := map[string]string{"mean": "mean", "std": "std"}
 	nodes := []netruntime.Node{{Name: "normalised", Op: netruntime.OpNormalize, In: []string{latent.ValueX}, Tensors: shared}}
@@ -130,11 +119,7 @@ func Next(t testing.TB, m *latent.Model) *netruntime.Net {
 	rng := rand.New(rand.NewPCG(7, 8))
 	v := m.Values
 	layer := func(name string, in, out int, scale float64) []netruntime.Tensor {
-		w, b := make([]float32, in*out), make([]float32, out)
-		for i := range w {
-			w[i] = float32(scale * rng.NormFloat64())
-		}
-		return []netruntime.Tensor{{Name: name + ".weight", Shape: []int{out, in, 1}, Data: w}, {Name: name + ".bias", Shape: []int{out}, Data: b}}
+		return []netruntime.Tensor{testnet.Random(rng, scale, name+".weight", out, in, 1), testnet.Constant(0, name+".bias", out)}
 	}
 	first, last := layer("first", 3*v, 2*v+1, 0.1), layer("y", 2*v+1, v, 0.1)
 	for k := range v { // x = relu(x) − relu(−x)
@@ -157,8 +142,6 @@ func Next(t testing.TB, m *latent.Model) *netruntime.Net {
 // Shipped returns the shipped latent space, and the network that predicts its next clip.
 func Shipped(t testing.TB) (*latent.Model, *netruntime.Net) {
 	t.Helper()
-	net := must.Get(humanlatent.Open())(t)
-	m := must.Get(latent.NewModel(net))(t)
-	next := must.Get(humannext.Open())(t)
-	return m, next
+	m := must.Get(latent.NewModel(must.Get(humanlatent.Open())(t)))(t)
+	return m, must.Get(humannext.Open())(t)
 }

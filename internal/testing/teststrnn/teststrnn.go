@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testgen"
+	"mannequin/internal/testing/testnet"
 	"mannequin/models/human"
 	"mannequin/netruntime"
 )
@@ -56,8 +58,7 @@ func Net(t testing.TB, o Options) *netruntime.Net {
 	b.network(o, max(1, latent))
 	meta := netruntime.Meta{Name: "made", Arch: "graph", Graph: &b.graph, Extra: map[string]string{}}
 	if !o.Plain {
-		scale := must.Get(json.Marshal(b.scale()))(t)
-		meta.Extra[strnn.KeyScale] = string(scale)
+		meta.Extra[strnn.KeyScale] = string(must.Get(json.Marshal(b.scale()))(t))
 	}
 	must.Do(t, strnn.Describe(&meta, p, Encode, Predict, latent))
 	if o.Guide {
@@ -69,10 +70,7 @@ func Net(t testing.TB, o Options) *netruntime.Net {
 // guide returns a guide that sets the first latent value by the turn in the last frame.
 func guide(l *feature.Motion) *strnn.Guide {
 	n := strnn.GuideInputs(l)
-	g := &strnn.Guide{Mean: make([]float32, n), Scale: make([]float32, n), Bias: make([]float32, Latent), Weight: make([]float32, 4*n*Latent)}
-	for i := range g.Scale {
-		g.Scale[i] = 1
-	}
+	g := &strnn.Guide{Mean: make([]float32, n), Scale: slices.Repeat([]float32{1}, n), Bias: make([]float32, Latent), Weight: make([]float32, 4*n*Latent)}
 	g.Weight[(n-5)*Latent] = 3
 	return g
 }
@@ -121,15 +119,7 @@ func (b *builder) scale() []float32 {
 }
 
 func (b *builder) tensor(name string, scale float64, shape ...int) {
-	n := 1
-	for _, s := range shape {
-		n *= s
-	}
-	d := make([]float32, n)
-	for i := range d {
-		d[i] = float32(scale * b.rng.NormFloat64())
-	}
-	b.tensors = append(b.tensors, netruntime.Tensor{Name: name, Shape: shape, Data: d})
+	b.tensors = append(b.tensors, testnet.Random(b.rng, scale, name, shape...))
 }
 
 func (b *builder) node(n netruntime.Node) string {
@@ -158,20 +148,17 @@ func (b *builder) lstm(name string, in, base int, reverse bool, operands ...stri
 // network builds a network whose frames stay near mean, with a deviation of 5 cm per joint.
 func (b *builder) network(o Options, latent int) {
 	cols := len(b.mean)
-	std := make([]float32, cols)
-	for i := range std {
-		std[i] = 0.05
-		if i >= cols-4-feature.MotionLen && i < cols-4 {
-			std[i] = 3 // m/s, rad/s
-		}
+	std := testnet.Constant(0.05, "std", cols)
+	for i := cols - 4 - feature.MotionLen; i < cols-4; i++ {
+		std.Data[i] = 3 // m/s, rad/s
 	}
-	b.tensors = []netruntime.Tensor{{Name: "mean", Shape: []int{cols}, Data: b.mean}, {Name: "std", Shape: []int{cols}, Data: std}}
+	b.tensors = []netruntime.Tensor{{Name: "mean", Shape: []int{cols}, Data: b.mean}, std}
 	shared := map[string]string{"mean": "mean", "std": "std"}
 	raw := shared
 	b.graph.Inputs = []netruntime.Input{{Name: strnn.ValueX, Channels: cols}, {Name: strnn.ValueClock, Channels: 1}, {Name: strnn.ValueLatent, Channels: latent}}
 	if !o.Plain {
 		raw = map[string]string{"mean": "none", "std": "std"}
-		b.tensors = append(b.tensors, netruntime.Tensor{Name: "none", Shape: []int{cols}, Data: make([]float32, cols)}, b.linear())
+		b.tensors = append(b.tensors, testnet.Constant(0, "none", cols), b.linear())
 		b.tensor(strnn.ValueLinear+".bias", 0, (Encode+Predict)*cols)
 		b.graph.Inputs = append(b.graph.Inputs, netruntime.Input{Name: strnn.ValueBase, Channels: cols})
 		b.node(netruntime.Node{Name: "base.normalised", Op: netruntime.OpNormalize, In: []string{strnn.ValueBase}, Tensors: shared})
@@ -227,17 +214,10 @@ func (b *builder) network(o Options, latent int) {
 // burst adds values that are not finite to a value if the first latent value is beyond 2.
 func (b *builder) burst(to string, latent int) string {
 	cols := len(b.mean)
-	whole := func(name string, v float32, shape ...int) {
-		d := make([]float32, shape[0])
-		for i := range d {
-			d[i] = v
-		}
-		b.tensors = append(b.tensors, netruntime.Tensor{Name: name, Shape: shape, Data: d})
-	}
-	b.tensors = append(b.tensors, netruntime.Tensor{Name: "fuse.weight", Shape: []int{1, latent}, Data: append([]float32{1e38}, make([]float32, latent-1)...)})
-	whole("fuse.bias", -2e38, 1)
-	whole("burst.weight", 3e38, cols, 1)
-	whole("burst.bias", 0, cols)
+	fuse := testnet.Constant(0, "fuse.weight", 1, latent)
+	fuse.Data[0] = 1e38
+	b.tensors = append(b.tensors, fuse, testnet.Constant(-2e38, "fuse.bias", 1),
+		testnet.Constant(3e38, "burst.weight", cols, 1), testnet.Constant(0, "burst.bias", cols))
 	b.node(netruntime.Node{Name: "fuse", Op: netruntime.OpDense, In: []string{strnn.ValueLatent}, Act: "relu"})
 	b.node(netruntime.Node{Name: "burst", Op: netruntime.OpDense, In: []string{"fuse"}})
 	return b.node(netruntime.Node{Name: "bursting", Op: netruntime.OpAdd, In: []string{to, "burst"}})

@@ -11,9 +11,7 @@ func BF16() bool { return active == AVX512 && hasBF16 }
 
 // ToBF16 rounds to bfloat16, the upper half of a float32: to nearest, ties to even. NaN stays NaN.
 func ToBF16(dst []uint16, src []float32) {
-	if len(dst) != len(src) {
-		panic("kernel: ToBF16: slices of different lengths")
-	}
+	same("ToBF16", len(dst), len(src))
 	if len(dst) == 0 || toBF16Asm(dst, src) {
 		return
 	}

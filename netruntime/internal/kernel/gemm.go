@@ -246,6 +246,3 @@ func NewPool(workers int) *Pool {
 	p.gemm, p.scratch = p.gemmTask, make([]Scratch, p.Workers())
 	return p
 }
-
-// Kind returns the family of kernels that the pool uses.
-func (p *Pool) Kind() Kind { return p.kind }

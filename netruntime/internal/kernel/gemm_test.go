@@ -99,10 +99,10 @@ func checkGemm(t *testing.T, pools []*Pool, r *rand.Rand, tA, tB bool, m, n, k i
 		}
 		for q, c := range got {
 			if !inside && c[i] != was {
-				t.Fatalf("%v: m %d n %d k %d tA %v tB %v: wrote beyond C", pools[q].Kind(), m, n, k, tA, tB)
+				t.Fatalf("%v: m %d n %d k %d tA %v tB %v: wrote beyond C", pools[q].kind, m, n, k, tA, tB)
 			}
 			if !(math.Abs(float64(c[i])-want) <= 1e-6*mag+1e-30) {
-				t.Fatalf("%v: m %d n %d k %d tA %v tB %v acc %v: C[%d,%d] = %v, want %v", pools[q].Kind(), m, n, k, tA, tB, acc, row, j, c[i], want)
+				t.Fatalf("%v: m %d n %d k %d tA %v tB %v acc %v: C[%d,%d] = %v, want %v", pools[q].kind, m, n, k, tA, tB, acc, row, j, c[i], want)
 			}
 		}
 	}

@@ -35,17 +35,12 @@ const (
 	AVX512       // AVX-512 F, BW, DQ and VL
 )
 
+var kindNames = [...]string{"generic", "simd128", "avx2", "avx512"}
+
 // String returns the family's name.
 func (k Kind) String() string {
-	switch k {
-	case Generic:
-		return "generic"
-	case SIMD128:
-		return "simd128"
-	case AVX2:
-		return "avx2"
-	case AVX512:
-		return "avx512"
+	if int(k) < len(kindNames) {
+		return kindNames[k]
 	}
 	return fmt.Sprintf("kernel.Kind(%d)", uint8(k))
 }

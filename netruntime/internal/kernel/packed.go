@@ -46,9 +46,6 @@ func newLayout(bf16 bool, parts, k, n int) layout {
 // Panels returns the number of panels of PanelCols columns of each part.
 func (l *layout) Panels() int { return l.panels }
 
-// Cols returns the columns of all panels: n, rounded up to whole panels.
-func (l *layout) Cols() int { return l.panels * l.cols }
-
 // padded returns the number of packed rows for k rows of B: a multiple of two in bfloat16.
 func (l *layout) padded(k int) int {
 	if l.bf16 {

@@ -192,7 +192,7 @@ func TestRepack(t *testing.T) {
 			src := randoms(r, parts*k*n)
 			want := Pack(trans, parts, k, n, src, ld)
 			b.Repack(trans, parts, k, n, src, ld)
-			if b.Panels() != want.Panels() || b.Cols() != want.Cols() || len(b.data) != len(want.data) {
+			if b.Panels() != want.Panels() || b.cols != want.cols || len(b.data) != len(want.data) {
 				t.Fatalf("%v: another shape", s)
 			}
 			for i, v := range want.data {

@@ -32,17 +32,9 @@ func (s *Aim) Initialize(w *arche.World) {
 func (s *Aim) Update(w *arche.World) {
 	for _, c := range s.crowds {
 		clear(c.aims.look)
-		for q := s.looks.Query(w); q.Next(); {
-			if slot, look := q.Get(); c.Rows.Holds(q.Entity(), slot) {
-				c.aims.look[slot.Row] = *look
-			}
-		}
+		collect(w, c, &s.looks, c.aims.look)
 		clear(c.aims.reach)
-		for q := s.reaches.Query(w); q.Next(); {
-			if slot, reach := q.Get(); c.Rows.Holds(q.Entity(), slot) {
-				c.aims.reach[slot.Row] = *reach
-			}
-		}
+		collect(w, c, &s.reaches, c.aims.reach)
 	}
 	s.rowSystem.Update(w)
 }
@@ -63,18 +55,14 @@ func newAims(sk *skel.Skeleton, tree *ik.Tree, n int) *aims {
 	a := &aims{look: make([]ecs.LookAt, n), reach: make([]ecs.Reach, n), sight: make([]ik.GazeState, n), grips: make([][2]ik.HandState, n)}
 	var err error
 	if slices.Contains(sk.Names, "Tail") {
-		if a.gaze, err = ik.DogGaze(tree, sk.Names, sk.Offsets); err != nil {
-			return nil
-		}
+		a.gaze, err = ik.DogGaze(tree, sk.Names, sk.Offsets)
 	} else {
-		if a.gaze, err = ik.HumanGaze(tree, sk.Names); err != nil {
-			return nil
-		}
-		if a.arms, err = ik.HumanArms(tree, sk.Names); err != nil || a.arms.Validate() != nil {
-			a.arms = nil
+		a.gaze, err = ik.HumanGaze(tree, sk.Names)
+		if arms, err := ik.HumanArms(tree, sk.Names); err == nil && arms.Validate() == nil {
+			a.arms = arms
 		}
 	}
-	if a.gaze.Validate() != nil {
+	if err != nil || a.gaze.Validate() != nil {
 		return nil
 	}
 	return a

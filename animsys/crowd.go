@@ -173,14 +173,7 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 			}
 			return made.NewWith(&controls[row]), row, nil
 		},
-		collect: func(w *arche.World) {
-			for q := filter.Query(w); q.Next(); {
-				slot, control := q.Get()
-				if c.Rows.Holds(q.Entity(), slot) {
-					controls[slot.Row] = *control
-				}
-			}
-		},
+		collect: func(w *arche.World) { collect(w, c, &filter, controls) },
 	}
 	c.batched, _ = g.(generator.Batched)
 	c.styled, _ = g.(generator.Styled)

@@ -87,12 +87,6 @@ func (r *restyle) close() error {
 	return r.stylist.Close()
 }
 
-// clear takes the styles of the first rows away.
-func (r *restyle) clear(rows int) {
-	clear(r.stylist.Weights[:rows*len(r.db.Styles)])
-	clear(r.styled[:rows])
-}
-
 // want sets the style of a row that has none.
 func (r *restyle) want(row int32, s *ecs.MARStyle) {
 	n := len(r.db.Styles)
@@ -134,9 +128,6 @@ func (r *restyle) forget(row int) {
 
 // run translates the poses of b.
 func (r *restyle) run(b *Crowd) {
-	if r == nil {
-		return
-	}
 	n := r.joints
 	r.active = r.active[:0]
 	for row := range b.Rows.Len() {

@@ -2,6 +2,7 @@ package animsys
 
 import (
 	"errors"
+	"slices"
 
 	"mannequin/animsys/generator"
 	"mannequin/ecs"
@@ -51,13 +52,16 @@ func (s *system) Finalize(*arche.World) {}
 
 // keep drops the crowds that are not wanted.
 func (s *system) keep(wanted func(c *Crowd) bool) {
-	var kept []*Crowd
-	for _, c := range s.crowds {
-		if wanted(c) {
-			kept = append(kept, c)
+	s.crowds = slices.DeleteFunc(slices.Clone(s.crowds), func(c *Crowd) bool { return !wanted(c) })
+}
+
+// collect copies the components of c's agents that have one to dst, by row.
+func collect[T any](w *arche.World, c *Crowd, agents *generic.Filter2[ecs.Slot, T], dst []T) {
+	for q := agents.Query(w); q.Next(); {
+		if slot, component := q.Get(); c.Rows.Holds(q.Entity(), slot) {
+			dst[slot.Row] = *component
 		}
 	}
-	s.crowds = kept
 }
 
 func isBatched(c *Crowd) bool  { return c.batched != nil }
@@ -200,7 +204,8 @@ func (s *Generate) styles(w *arche.World, c *Crowd) {
 	if c.restyle == nil {
 		return
 	}
-	c.restyle.clear(c.Rows.Len())
+	clear(c.restyle.stylist.Weights[:c.Rows.Len()*len(c.restyle.db.Styles)])
+	clear(c.restyle.styled[:c.Rows.Len()])
 	for q := s.mar.Query(w); q.Next(); {
 		if slot, style := q.Get(); c.Rows.Holds(q.Entity(), slot) && c.rates[slot.Row].want == EveryTick {
 			c.restyle.want(slot.Row, style)

@@ -29,7 +29,7 @@ type FullBodyScratch struct {
 
 	local       []vec64 // (tree) translations; the roots' change
 	turn, saved []quat64
-	moved       []vec64 // (roots' blocks) translations before a step
+	moved       []vec64 // (tree) translations before the step
 	pos         []vec64 // (tree) positions before the step
 	rot         []quat64
 	sums        []moments // (tree) of the targets at and below each joint
@@ -58,7 +58,7 @@ func newFullBodyScratch(b *FullBody) *FullBodyScratch {
 	n := b.Tree.Len()
 	s := &FullBodyScratch{
 		parents: b.Tree.parents, joints: append([]int(nil), b.Joints...), weights: make([]float64, len(b.Joints)), goal: make([]vec64, len(b.Joints)),
-		local: make([]vec64, n), turn: make([]quat64, n), saved: make([]quat64, n), pos: make([]vec64, n), rot: make([]quat64, n), sums: make([]moments, n),
+		local: make([]vec64, n), moved: make([]vec64, n), turn: make([]quat64, n), saved: make([]quat64, n), pos: make([]vec64, n), rot: make([]quat64, n), sums: make([]moments, n),
 	}
 	carries := make([]bool, n) // a target at or below
 	below := make([]bool, n)   // a target strictly below
@@ -79,7 +79,10 @@ func newFullBodyScratch(b *FullBody) *FullBodyScratch {
 			k.depth = s.blocks[parent].depth + 1
 		}
 		stiff := 1.0
-		if b.Stiffness != nil {
+		switch {
+		case move:
+			stiff = 0
+		case b.Stiffness != nil:
 			stiff = float64(b.Stiffness[j])
 		}
 		for c := range 3 {
@@ -91,11 +94,7 @@ func newFullBodyScratch(b *FullBody) *FullBodyScratch {
 			for d := range c + 1 {
 				s.path = append(s.path, int32(k.first+d))
 			}
-			if move {
-				s.cost = append(s.cost, 0)
-			} else {
-				s.cost = append(s.cost, stiff)
-			}
+			s.cost = append(s.cost, stiff)
 		}
 		s.blocks = append(s.blocks, k)
 		return len(s.blocks) - 1
@@ -106,7 +105,6 @@ func newFullBodyScratch(b *FullBody) *FullBodyScratch {
 			last[j] = last[p]
 		case carries[j]:
 			last[j] = add(j, -1, true)
-			s.moved = append(s.moved, vec64{})
 		}
 		if below[j] {
 			last[j] = add(j, last[j], false)
@@ -353,12 +351,10 @@ func (s *FullBodyScratch) step() {
 // apply moves roots and turns joints by x, and saves their old values.
 func (s *FullBodyScratch) apply(x []float64) {
 	copy(s.saved, s.turn)
-	roots := 0
+	copy(s.moved, s.local)
 	for _, k := range s.blocks {
-		v := vec64{x[k.first], x[k.first+1], x[k.first+2]}
+		v := vec64(x[k.first:])
 		if k.move {
-			s.moved[roots] = s.local[k.joint]
-			roots++
 			s.local[k.joint] = s.local[k.joint].add(v)
 			continue
 		}
@@ -373,11 +369,5 @@ func (s *FullBodyScratch) apply(x []float64) {
 // undo takes the last step back.
 func (s *FullBodyScratch) undo() {
 	copy(s.turn, s.saved)
-	roots := 0
-	for _, k := range s.blocks {
-		if k.move {
-			s.local[k.joint] = s.moved[roots]
-			roots++
-		}
-	}
+	copy(s.local, s.moved)
 }

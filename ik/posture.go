@@ -3,6 +3,7 @@ package ik
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/engine/m3"
 )
@@ -49,9 +50,8 @@ func NewPosture(tree *Tree, offsets []m3.Vec3, joints []int, axes []m3.Vec3) (*P
 		return nil, fmt.Errorf("ik: posture of %d joints has %d axes of bending", n, len(axes))
 	}
 	p := &Posture{tree: tree, offsets: append([]m3.Vec3(nil), offsets...),
-		points: make([]int16, n), aims: make([][]aim, n), hinges: make([]hinge, n)}
-	for j := range p.points {
-		p.points[j] = -1
+		points: slices.Repeat([]int16{-1}, n), aims: make([][]aim, n), hinges: make([]hinge, n)}
+	for j := range offsets {
 		if !offsets[j].Finite() {
 			return nil, fmt.Errorf("ik: the offset of joint %d is not finite", j)
 		}
@@ -146,10 +146,8 @@ const (
 // in the space of points, and the local translations and rotations pos and rot, (joints). It
 // allocates nothing. If a point is not finite, it returns false and writes nothing.
 func (p *Posture) Fit(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat, points []m3.Vec3) bool {
-	for _, v := range points {
-		if !v.Finite() {
-			return false
-		}
+	if slices.ContainsFunc(points, func(v m3.Vec3) bool { return !v.Finite() }) {
+		return false
 	}
 	for j, parent := range p.tree.parents {
 		if parent < 0 {

@@ -35,11 +35,8 @@ func NewPath(points []m3.Vec3, closed bool) (*Path, error) {
 	if closed {
 		need = 3
 	}
-	if n < need {
-		return nil, fmt.Errorf("control: path has %d points, needs at least %d", n, need)
-	}
-	if n > MaxPathPoints {
-		return nil, fmt.Errorf("control: path has %d points, at most %d are allowed", n, MaxPathPoints)
+	if n < need || n > MaxPathPoints {
+		return nil, fmt.Errorf("control: path has %d points, want %d to %d", n, need, MaxPathPoints)
 	}
 	segs := n - 1
 	if closed {

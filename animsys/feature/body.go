@@ -119,17 +119,8 @@ func (m *Motion) settle(rows []float32) {
 
 // places returns the body's frame in every frame of a motion.
 func (m *Motion) places(world []m3.Vec3, frames int, fps float64) []Place {
-	n := len(m.Joints)
-	at, ahead := make([]m3.Vec3, frames), make([]m3.Vec3, frames)
-	left, right := m.sides()
-	for f := range frames {
-		body := world[f*n:][:n]
-		at[f], ahead[f] = body[0].Flat(), facing(body, left, right)
-	}
-	near, far := newGaussian(placeSigma*fps/60), newGaussian(facingSigma*fps/60)
-	line := make([]m3.Vec3, frames+2*max(len(near.w), len(far.w)))
-	smooth(at, line, near, true)
-	smooth(ahead, line, far, false)
+	c, n := m.NewCentring(frames, fps), len(m.Joints)
+	at, ahead := c.frames(frames, func(f int) []m3.Vec3 { return world[f*n:][:n] })
 	ground := m.ground(world)
 	place := make([]Place, frames)
 	for f := range place {
@@ -259,23 +250,31 @@ func (c *Centring) Run(rows []float32) {
 	if len(rows) != frames*cols || frames > len(c.at) {
 		panic("feature: Centring.Run: rows are no whole frames, or too many")
 	}
-	at, ahead := c.at[:frames], c.ahead[:frames]
-	for f := range frames {
-		row := rows[f*cols:][:cols]
+	at, ahead := c.frames(frames, func(f int) []m3.Vec3 {
 		for j := range c.body {
-			c.body[j] = m3.V(row[m.Pos(j)], row[m.Pos(j)+1], row[m.Pos(j)+2])
+			c.body[j] = vec(rows[f*cols:], m.Pos(j))
 		}
-		at[f], ahead[f] = c.body[0].Flat(), facing(c.body, c.left, c.right)
-	}
-	smooth(at, c.line, c.place, true)
-	smooth(ahead, c.line, c.turn, false)
+		return c.body
+	})
 	for f := range frames {
 		row, turn := rows[f*cols:][:cols], m3.YawQuat(-m3.YawOf(ahead[f]))
 		for j := range m.Joints {
-			v := turn.Rotate(m3.V(row[m.Pos(j)], row[m.Pos(j)+1], row[m.Pos(j)+2]).Sub(at[f]))
+			v := turn.Rotate(vec(row, m.Pos(j)).Sub(at[f]))
 			row[m.Pos(j)], row[m.Pos(j)+1], row[m.Pos(j)+2] = v.X, v.Y, v.Z
 		}
 	}
+}
+
+// frames returns the smoothed places and facings of a number of bodies.
+func (c *Centring) frames(frames int, body func(f int) []m3.Vec3) (at, ahead []m3.Vec3) {
+	at, ahead = c.at[:frames], c.ahead[:frames]
+	for f := range frames {
+		joints := body(f)
+		at[f], ahead[f] = joints[0].Flat(), facing(joints, c.left, c.right)
+	}
+	smooth(at, c.line, c.place, true)
+	smooth(ahead, c.line, c.turn, false)
+	return at, ahead
 }
 
 // sides returns the joints that give the facing, on the left and on the right.

@@ -216,7 +216,7 @@ func (m *MANN) InputSpans() []Span {
 	for s := range TrajSamples {
 		at := m.InSample(s)
 		name := fmt.Sprintf("trajectory[%d].", s)
-		out = append(out, Span{name + "position", at + SamplePos, 2}, Span{name + "direction", at + SampleDir, 2}, Span{name + "velocity", at + SampleVel, 2})
+		out = append(out, sampleSpans(name, at)...)
 		if !m.NoSpeed {
 			out = append(out, Span{name + "speed", at + SampleSpeed, 1})
 		}
@@ -224,37 +224,34 @@ func (m *MANN) InputSpans() []Span {
 			out = append(out, Span{name + "action." + act, m.InActions(s) + a, 1})
 		}
 	}
-	return append(append(out, m.boneSpans(m.InBone)...), m.phaseSpans(m.InPhase)...)
-}
-
-func (m *MANN) phaseSpans(at func(int) int) (out []Span) {
-	if m.Phases {
-		for t, name := range m.Tips {
-			out = append(out, Span{name + ".phase", at(t), PhaseLen})
-		}
-	}
-	return out
+	return append(out, m.poseSpans(m.InBone, m.InPhase)...)
 }
 
 // OutputSpans lists every output column once, in order.
 func (m *MANN) OutputSpans() []Span {
 	var out []Span
 	for s := range TrajFuture {
-		at := m.OutSample(s)
-		name := fmt.Sprintf("future[%d].", s)
-		out = append(out, Span{name + "position", at + SamplePos, 2}, Span{name + "direction", at + SampleDir, 2}, Span{name + "velocity", at + SampleVel, 2})
+		out = append(out, sampleSpans(fmt.Sprintf("future[%d].", s), m.OutSample(s))...)
 	}
-	out = append(append(out, m.boneSpans(m.OutBone)...), m.phaseSpans(m.OutPhase)...)
+	out = append(out, m.poseSpans(m.OutBone, m.OutPhase)...)
 	at := m.OutRoot()
 	return append(out, Span{"root.x", at + RootX, 1}, Span{"root.yaw", at + RootYaw, 1}, Span{"root.z", at + RootZ, 1})
 }
 
-func (m *MANN) boneSpans(at func(int) int) []Span {
-	var out []Span
+func sampleSpans(name string, at int) []Span {
+	return []Span{{name + "position", at + SamplePos, 2}, {name + "direction", at + SampleDir, 2}, {name + "velocity", at + SampleVel, 2}}
+}
+
+func (m *MANN) poseSpans(bone, phase func(int) int) (out []Span) {
 	for b, j := range m.Joints {
 		out = append(out,
-			Span{j + ".position", at(b) + BonePos, 3}, Span{j + ".forward", at(b) + BoneForward, 3},
-			Span{j + ".up", at(b) + BoneUp, 3}, Span{j + ".velocity", at(b) + BoneVel, 3})
+			Span{j + ".position", bone(b) + BonePos, 3}, Span{j + ".forward", bone(b) + BoneForward, 3},
+			Span{j + ".up", bone(b) + BoneUp, 3}, Span{j + ".velocity", bone(b) + BoneVel, 3})
+	}
+	if m.Phases {
+		for t, name := range m.Tips {
+			out = append(out, Span{name + ".phase", phase(t), PhaseLen})
+		}
 	}
 	return out
 }

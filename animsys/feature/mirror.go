@@ -27,18 +27,12 @@ func Mirror(dst, src []float32, cols []Column) {
 // Pairs returns the partner of each joint across the plane of symmetry: the joint with Left and
 // Right exchanged in its name, or the joint itself. A Left without a Right is an error.
 func Pairs(joints []string) ([]int, error) {
-	at := make(map[string]int, len(joints))
-	for i, j := range joints {
-		at[j] = i
-	}
 	pair := make([]int, len(joints))
 	for i, j := range joints {
 		other := swapSide(j)
-		k, ok := at[other]
-		if !ok {
+		if pair[i] = slices.Index(joints, other); pair[i] < 0 {
 			return nil, fmt.Errorf("feature: joint %q has no partner %q: the skeleton cannot be mirrored", j, other)
 		}
-		pair[i] = k
 	}
 	return pair, nil
 }
@@ -124,9 +118,7 @@ func mirrorBone(c []Column, to, from int, lateralY bool) {
 	if lateralY {
 		lateral, other = BoneUp, BoneForward
 	}
-	c[to+BonePos].Sign = -1
-	c[to+other].Sign = -1
-	c[to+lateral+1].Sign = -1
-	c[to+lateral+2].Sign = -1
-	c[to+BoneVel].Sign = -1
+	for _, k := range [...]int{BonePos, other, lateral + 1, lateral + 2, BoneVel} {
+		c[to+k].Sign = -1
+	}
 }

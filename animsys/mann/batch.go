@@ -71,7 +71,7 @@ func (a vec2) turned(angle float32) vec2 {
 // blend holds the weights of the target in a future point.
 type blend struct{ pos, dir, vel float32 }
 
-// Batch is the state of up to Cap agents, one per row. Slices are indexed by
+// Batch is the state of up to Capacity agents, one per row. Slices are indexed by
 // row first. Different rows may be worked on from different goroutines.
 type Batch struct {
 	Model *Model
@@ -190,8 +190,8 @@ func (b *Batch) AddStride(m *Model) error {
 	return nil
 }
 
-// Has reports whether rows may go on by stride ticks at a time.
-func (b *Batch) Has(stride int) bool {
+// HasStride reports whether rows may go on by stride ticks at a time.
+func (b *Batch) HasStride(stride int) bool {
 	return stride >= 1 && stride < len(b.models) && b.models[stride] != nil
 }
 
@@ -199,7 +199,7 @@ func (b *Batch) Has(stride int) bool {
 // to come from the model of that stride, which the batch must have.
 func (b *Batch) SetStride(row, stride int) {
 	b.check(row, row+1)
-	if !b.Has(stride) {
+	if !b.HasStride(stride) {
 		panic(fmt.Sprintf("mann: no model of stride %d", stride))
 	}
 	b.agent[row].stride = int32(stride)
@@ -208,8 +208,8 @@ func (b *Batch) SetStride(row, stride int) {
 // Stride returns the ticks that row goes on by at a time.
 func (b *Batch) Stride(row int) int { return int(b.agent[row].stride) }
 
-// Cap returns the number of rows.
-func (b *Batch) Cap() int { return b.rows }
+// Capacity returns the number of rows.
+func (b *Batch) Capacity() int { return b.rows }
 
 // check panics where the range of rows is not inside the batch.
 func (b *Batch) check(r0, r1 int) {

@@ -29,7 +29,7 @@ func beetleModel() *Model {
 		b := rest[j*feature.BoneChannels:]
 		copy(b, []float32{x.Pos.X, x.Pos.Y, x.Pos.Z, 0, 0, 1, 0, 1, 0})
 	}
-	return newModel(&parsed{layout: layout, skel: sk, rest: rest})
+	return newModel(layout, sk, rest)
 }
 
 // echo stands in for a network: outputs that depend on all of the inputs, near a resting pose that
@@ -66,7 +66,7 @@ func tick(b *Batch, goals []control.Goal, x, y []float32, r0, r1 int) {
 }
 
 func buffers(b *Batch) (x, y []float32) {
-	return make([]float32, b.Cap()*b.Model.Layout.Inputs()), make([]float32, b.Cap()*b.Model.Layout.Outputs())
+	return make([]float32, b.Capacity()*b.Model.Layout.Inputs()), make([]float32, b.Capacity()*b.Model.Layout.Outputs())
 }
 
 // variedGoals gives every row something else to do.
@@ -91,7 +91,7 @@ var starPath = must(control.Star(2.5))
 
 // same reports the first difference between row i of a and row k of b.
 func same(a *Batch, i int, b *Batch, k int) error {
-	x, y := make([]float32, a.Cap()*a.Model.Layout.Inputs()), make([]float32, b.Cap()*b.Model.Layout.Inputs())
+	x, y := make([]float32, a.Capacity()*a.Model.Layout.Inputs()), make([]float32, b.Capacity()*b.Model.Layout.Inputs())
 	a.Gather(x, i, i+1)
 	b.Gather(y, k, k+1)
 	n := a.Model.Layout.Inputs()
@@ -286,7 +286,7 @@ func TestCopyAndReset(t *testing.T) {
 // as nearly as those lengths allow.
 func TestDisplayedBones(t *testing.T) {
 	layout, sk := feature.Dog(), dogLike()
-	m := newModel(&parsed{layout: layout, skel: sk, rest: make([]float32, sk.Len()*feature.BoneChannels)})
+	m := newModel(layout, sk, make([]float32, sk.Len()*feature.BoneChannels))
 	b := NewBatch(m, 1)
 	world, truth := make([]m3.Xform, sk.Len()), make([]m3.Xform, sk.Len())
 	noise := func(seed int) m3.Vec3 {
@@ -355,7 +355,7 @@ func dogLike() *skel.Skeleton {
 // other.
 func TestBonesPredictedTooShort(t *testing.T) {
 	sk := dogLike()
-	m := newModel(&parsed{layout: feature.Dog(), skel: sk, rest: make([]float32, sk.Len()*feature.BoneChannels)})
+	m := newModel(feature.Dog(), sk, make([]float32, sk.Len()*feature.BoneChannels))
 	b := NewBatch(m, 1)
 	neck, head, site := sk.Index("Neck"), sk.Index("Head"), sk.Index("HeadSite")
 	world := make([]m3.Xform, sk.Len())

@@ -14,9 +14,6 @@ import (
 	"mannequin/netruntime"
 )
 
-// maxStride is the largest number of ticks of a step.
-const maxStride = feature.MaxStride
-
 // ControllerOptions configure a controller.
 type ControllerOptions struct {
 	Capacity int // largest number of agents, at least 1
@@ -39,11 +36,11 @@ type Controller struct {
 
 	goals    []control.Goal // (rows)
 	agents   int
-	sessions [maxStride + 1]netruntime.Session // by stride
-	x, y     []float32                         // (batch, inputs) and (batch, outputs), raw
-	due      []int32                           // rows of this tick's batch, by stride
-	until    [maxStride + 1]int                // where in due those of each stride end
-	seen     []int                             // (rows) Restored as of the last tick
+	sessions [feature.MaxStride + 1]netruntime.Session // by stride
+	x, y     []float32                                 // (batch, inputs) and (batch, outputs), raw
+	due      []int32                                   // rows of this tick's batch, by stride
+	until    [feature.MaxStride + 1]int                // where in due those of each stride end
+	seen     []int                                     // (rows) Restored as of the last tick
 	closed   bool
 }
 
@@ -106,9 +103,6 @@ func (c *Controller) Close() (err error) {
 	return err
 }
 
-// Capacity returns the largest number of agents.
-func (c *Controller) Capacity() int { return c.Cap() }
-
 // Controls returns the goal of each row, (capacity), to change before Plan.
 func (c *Controller) Controls() []control.Goal { return c.goals }
 
@@ -163,7 +157,7 @@ func maxTurns(s *skel.Skeleton, roles ik.Roles) []float32 {
 
 // Add puts an agent at rest at a place and returns its row.
 func (c *Controller) Add(at feature.Place, goal *control.Goal) (row int, err error) {
-	if c.agents == c.Cap() {
+	if c.agents == c.Capacity() {
 		return 0, fmt.Errorf("mann: all %d rows of the controller are taken", c.agents)
 	}
 	row = c.agents
@@ -186,11 +180,11 @@ func (c *Controller) Save(st *generator.State, row int) { c.visit(st, row) }
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (c *Controller) Restore(st *generator.State) (row int, err error) {
-	if row = c.agents; row == c.Cap() {
+	if row = c.agents; row == c.Capacity() {
 		return 0, fmt.Errorf("mann: all %d rows of the controller are taken", row)
 	}
 	c.visit(st, row)
-	if stride := int(c.agent[row].stride); st.Err() == nil && !c.Has(stride) {
+	if stride := int(c.agent[row].stride); st.Err() == nil && !c.HasStride(stride) {
 		st.Fail(fmt.Errorf("the state is of an agent that steps %d ticks at a time, without a model of it", stride))
 	}
 	if a := c.goals[row].Action; a >= control.NumActions {
@@ -224,15 +218,12 @@ func (c *Controller) Remove(row int) {
 	}
 }
 
-// HasStride reports whether agents can step by so many ticks.
-func (c *Controller) HasStride(ticks int) bool { return c.Has(ticks) }
-
 // Select chooses the rows that step in this tick, ordered by stride, and returns their
 // number. strides, (rows), are the ticks of each row's step; 0 is none.
 func (c *Controller) Select(strides []uint8) int {
 	c.due = c.due[:0]
-	for stride := 1; stride <= maxStride; stride++ {
-		if c.Has(stride) {
+	for stride := 1; stride <= feature.MaxStride; stride++ {
+		if c.HasStride(stride) {
 			for r, s := range strides {
 				if int(s) == stride {
 					c.due = append(c.due, int32(r))
@@ -263,7 +254,7 @@ func (c *Controller) Gather(i0, i1 int) {
 // Infer runs the network of each stride once.
 func (c *Controller) Infer() error {
 	in, out := c.Model.Layout.Inputs(), c.Model.Layout.Outputs()
-	for stride := 1; stride <= maxStride; stride++ {
+	for stride := 1; stride <= feature.MaxStride; stride++ {
 		from, to := c.until[stride-1], c.until[stride]
 		if to > from {
 			if err := c.sessions[stride].Run(c.y[from*out:to*out], c.x[from*in:to*in], to-from); err != nil {

@@ -23,7 +23,7 @@ func TestRetracesARecording(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newModel(&parsed{layout: train.Layout, skel: train.Skeleton, rest: train.RestPose()})
+	m := newModel(train.Layout, train.Skeleton, train.RestPose())
 	for _, name := range []string{"D1_010_KAN01_001", "D1_047_KAN01_001", "D1_003_KAN01_001"} {
 		t.Run(name, func(t *testing.T) {
 			bvh, err := mocap.OpenBVH(filepath.Join(dir, name+".bvh"))
@@ -41,7 +41,7 @@ func TestRetracesARecording(t *testing.T) {
 // rows cut by the rule of package offline/dataset's documentation.
 func TestRetracesAnInvention(t *testing.T) {
 	layout, sk := beetle()
-	m := newModel(&parsed{layout: layout, skel: sk, rest: make([]float32, sk.Len()*feature.BoneChannels)})
+	m := newModel(layout, sk, make([]float32, sk.Len()*feature.BoneChannels))
 	clip := skel.NewClip(sk, 60, 500)
 	for f := range clip.Frames {
 		s := float32(f) / 60

@@ -67,42 +67,32 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	}
 	mean := stat("x_mean")
 	meta := net.Meta()
-	p, err := parse(&meta, net.Inputs(), net.Outputs(), mean)
+	m, err := parse(&meta, net.Inputs(), net.Outputs(), mean)
 	if err != nil {
 		return nil, err
 	}
-	m := newModel(p)
 	m.Net = net
 	m.bound(mean, stat("x_std"))
 	return m, nil
 }
 
-// parsed is the content of the metadata.
-type parsed struct {
-	layout *feature.MANN
-	skel   *skel.Skeleton
-	rest   []float32
-}
-
 // parse reads the metadata that Describe writes. inputs and outputs are the network's own, mean is
 // its mean input row.
-func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*parsed, error) {
+func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*Model, error) {
 	e := &feature.SchemaError{Package: "mann", Model: meta.Name}
 	differ := func(format string, args ...any) { e.Diff = append(e.Diff, fmt.Sprintf(format, args...)) }
-	p := &parsed{layout: &feature.MANN{}}
-	if err := json.Unmarshal([]byte(meta.Schema), p.layout); err != nil {
+	layout, sk := new(feature.MANN), new(skel.Skeleton)
+	if err := json.Unmarshal([]byte(meta.Schema), layout); err != nil {
 		differ("its schema is not a layout: %v", err)
-	} else if err := p.layout.Validate(); err != nil {
+	} else if err := layout.Validate(); err != nil {
 		differ("%v", err)
 	}
-	p.skel = new(skel.Skeleton)
-	if err := json.Unmarshal([]byte(meta.Skeleton), p.skel); err != nil {
+	if err := json.Unmarshal([]byte(meta.Skeleton), sk); err != nil {
 		differ("its skeleton cannot be read: %v", err)
 	}
 	if len(e.Diff) > 0 {
 		return nil, e
 	}
-	layout := p.layout
 	if h := layout.Hash(); h != meta.SchemaHash {
 		differ("its schema hash is %q, this program reads its schema as %q", meta.SchemaHash, h)
 	}
@@ -120,21 +110,22 @@ func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*parsed,
 			differ("its actions %v lack %q", layout.Actions, a)
 		}
 	}
-	checkSkeleton(p.skel, layout, differ)
+	checkSkeleton(sk, layout, differ)
+	var rest []float32
 	if text, ok := meta.Extra[KeyRestPose]; ok {
-		if err := json.Unmarshal([]byte(text), &p.rest); err != nil {
+		if err := json.Unmarshal([]byte(text), &rest); err != nil {
 			differ("its rest pose cannot be read: %v", err)
 		}
 	} else if len(mean) == layout.Inputs() {
-		p.rest = slices.Clone(mean[layout.InBone(0):])
+		rest = slices.Clone(mean[layout.InBone(0):])
 	}
-	if n := layout.PoseLen(); len(p.rest) != n {
-		differ("its rest pose has %d values, its schema %d", len(p.rest), n)
+	if n := layout.PoseLen(); len(rest) != n {
+		differ("its rest pose has %d values, its schema %d", len(rest), n)
 	}
 	if len(e.Diff) > 0 {
 		return nil, e
 	}
-	return p, nil
+	return newModel(layout, sk, rest), nil
 }
 
 // checkSkeleton reports how sk differs from a skeleton of the layout's joints.
@@ -160,17 +151,17 @@ func checkSkeleton(sk *skel.Skeleton, layout *feature.MANN, differ func(string, 
 }
 
 // newModel derives the tables that the controller reads in every tick.
-func newModel(p *parsed) *Model {
-	m := &Model{fastest: 20, Layout: p.layout, Skel: p.skel, rest: p.rest, aims: make([][]int, p.skel.Len())}
+func newModel(layout *feature.MANN, sk *skel.Skeleton, rest []float32) *Model {
+	m := &Model{fastest: 20, Layout: layout, Skel: sk, rest: rest, aims: make([][]int, sk.Len())}
 	for a := range m.action {
-		m.action[a] = slices.Index(p.layout.Actions, control.Action(a).String())
+		m.action[a] = slices.Index(layout.Actions, control.Action(a).String())
 	}
-	for j, parent := range p.skel.Parents {
-		m.bone = append(m.bone, p.skel.Offsets[j].Normalize(m3.Up))
+	for j, parent := range sk.Parents {
+		m.bone = append(m.bone, sk.Offsets[j].Normalize(m3.Up))
 		if parent >= 0 {
-			m.reach += p.skel.Offsets[j].Len()
+			m.reach += sk.Offsets[j].Len()
 		}
-		if parent >= 0 && p.skel.Offsets[j].Len() > 1e-4 {
+		if parent >= 0 && sk.Offsets[j].Len() > 1e-4 {
 			m.aims[parent] = append(m.aims[parent], j)
 		}
 	}

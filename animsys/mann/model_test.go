@@ -28,7 +28,7 @@ func TestSchemaErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.layout.Hash() != layout.Hash() || !slices.Equal(p.skel.Offsets, sk.Offsets) || !slices.Equal(p.skel.EndSite, sk.EndSite) || len(p.rest) != sk.Len()*feature.BoneChannels {
+	if p.Layout.Hash() != layout.Hash() || !slices.Equal(p.Skel.Offsets, sk.Offsets) || !slices.Equal(p.Skel.EndSite, sk.EndSite) || len(p.rest) != sk.Len()*feature.BoneChannels {
 		t.Error("what was described came back changed")
 	}
 	other := *layout
@@ -101,7 +101,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		b := NewBatch(newModel(p), 1)
+		b := NewBatch(p, 1)
 		b.Plan([]control.Goal{{}}, 0, 1)
 		b.Gather(make([]float32, layout.Inputs()), 0, 1)
 		b.Scatter(make([]float32, layout.Outputs()), 0, 1)

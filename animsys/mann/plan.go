@@ -12,8 +12,7 @@ import (
 // data. Recorded dogs reach 10.5.
 const maxDeviation = 10
 
-// Plan bends the future trajectory of rows r0 to r1 toward their goals, indexed by row. A goal that
-// is not finite counts as none.
+// Plan bends the future trajectory of rows r0 to r1 toward their goals, indexed by row.
 func (b *Batch) Plan(goals []control.Goal, r0, r1 int) {
 	b.check(r0, r1)
 	for r := r0; r < r1; r++ {
@@ -21,16 +20,11 @@ func (b *Batch) Plan(goals []control.Goal, r0, r1 int) {
 	}
 }
 
-// planRow plans row r for the goal g.
+// planRow plans row r for the goal g. A goal that is not finite counts as none.
 func (b *Batch) planRow(g *control.Goal, r int) {
-	goal := *g
-	if !goal.Finite() {
-		goal = control.Goal{}
+	if !g.Finite() {
+		g = &control.Goal{}
 	}
-	b.plan(r, &goal)
-}
-
-func (b *Batch) plan(r int, g *control.Goal) {
 	t := &b.tuning
 	move := vec2{m3.Clamp(g.Move.X, -1, 1), m3.Clamp(g.Move.Z, -1, 1)}
 	if l := move.length(); l > 1 {
@@ -66,10 +60,10 @@ func (b *Batch) plan(r int, g *control.Goal) {
 		// Without a step the paws would turn with the body.
 		move, speed = vec2{0, 1}, t.Pivot*m3.Abs(turn)*control.MaxTurn
 	}
-	wants := move != (vec2{}) || turn != 0
-	gain := b.shares[b.agent[r].stride].decay
+	shares := &b.shares[b.agent[r].stride]
+	wants, gain := move != (vec2{}) || turn != 0, shares.decay
 	if wants {
-		gain = b.shares[b.agent[r].stride].gain
+		gain = shares.gain
 	}
 	speed *= move.length()
 	speed = b.regulate(r, speed, action)

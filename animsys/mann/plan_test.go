@@ -26,7 +26,7 @@ func moving(b *Batch, speed float32) {
 }
 
 func dogBatch() *Batch {
-	return NewBatch(newModel(&parsed{layout: feature.Dog(), skel: dogLike(), rest: make([]float32, 27*12)}), 1)
+	return NewBatch(newModel(feature.Dog(), dogLike(), make([]float32, 27*12)), 1)
 }
 
 // One step from rest, against the formulas written out in float64.

@@ -218,9 +218,7 @@ func (b *Batch) setBone(k int, f frame, src []float32) {
 	p := get3(f, src[feature.BonePos:])
 	p.X, p.Z = p.X+f.pos.X, p.Z+f.pos.Z
 	b.bonePos[k] = p
-	fwd := get3(f, src[feature.BoneForward:]).Normalize(m3.V(0, 0, 1))
-	up := get3(f, src[feature.BoneUp:])
-	b.boneFwd[k] = fwd
-	b.boneUp[k] = up.Normalize(m3.Up)
+	b.boneFwd[k] = get3(f, src[feature.BoneForward:]).Normalize(m3.V(0, 0, 1))
+	b.boneUp[k] = get3(f, src[feature.BoneUp:]).Normalize(m3.Up)
 	b.boneVel[k] = get3(f, src[feature.BoneVel:])
 }

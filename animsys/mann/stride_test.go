@@ -131,7 +131,7 @@ func TestAddStride(t *testing.T) {
 	if err := b.AddStride(other); err == nil || !strings.Contains(err.Error(), "other columns") {
 		t.Errorf("a model of other columns: %v", err)
 	}
-	if b.Has(3) || b.Has(0) || b.Has(9) || !b.Has(1) || !b.Has(4) {
+	if b.HasStride(3) || b.HasStride(0) || b.HasStride(9) || !b.HasStride(1) || !b.HasStride(4) {
 		t.Error("it has other strides than were added")
 	}
 }

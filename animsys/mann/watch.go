@@ -32,9 +32,7 @@ type watch struct {
 
 func newWatch(m *Model, rows int) watch {
 	pose := m.Layout.PoseLen() + len(m.Layout.Actions)
-	return watch{
-		pose: pose, good: make([]float32, rows*2*pose), input: make([]float32, rows*m.Layout.Inputs()),
-	}
+	return watch{pose: pose, good: make([]float32, rows*2*pose), input: make([]float32, rows*m.Layout.Inputs())}
 }
 
 // slot returns row's pose i, 0 or 1.

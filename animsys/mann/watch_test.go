@@ -284,7 +284,7 @@ func TestRecordingsAreInRange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newModel(&parsed{layout: train.Layout, skel: train.Skeleton, rest: train.RestPose()})
+	m := newModel(train.Layout, train.Skeleton, train.RestPose())
 	m.bound(train.XMean, train.XStd)
 	for _, set := range []*dataset.MANN{train, held} {
 		for r := range set.Rows {

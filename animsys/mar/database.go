@@ -311,11 +311,7 @@ func (db *Database) indexAll() error {
 	if err != nil {
 		return err
 	}
-	legs := make([]bool, sk.Len())
-	for _, j := range db.legs() {
-		legs[j] = true
-	}
-	feet, err := newMetric(sk, func(j int) bool { return legs[j] })
+	feet, err := newMetric(sk, db.legs())
 	if err != nil {
 		return err
 	}
@@ -396,15 +392,13 @@ func (db *Database) legs() []int {
 	sk := db.layout.skel
 	at := make([]m3.Vec3, sk.Len())
 	var ends []int
-	parent := make([]bool, sk.Len())
 	for j, p := range sk.Parents {
 		if p >= 0 {
 			at[j] = at[p].Add(sk.Offsets[j])
-			parent[p] = true
 		}
 	}
 	for j := range at {
-		if !parent[j] {
+		if !slices.Contains(sk.Parents, int16(j)) {
 			ends = append(ends, j)
 		}
 	}

@@ -60,12 +60,12 @@ func (m *metric) columns() int { return m.parts[1].at + m.parts[1].columns() }
 // shoulders and necks move with the joints that carry them.
 const minBone = 0.05
 
-// newMetric returns a metric of the joints of sk for which only is true, all of equal weight in all
-// frames of the window. A nil only means all joints.
-func newMetric(sk *skel.Skeleton, only func(j int) bool) (*metric, error) {
+// newMetric returns a metric of the joints of sk that are in only, all of equal weight in all frames
+// of the window. A nil only means all joints.
+func newMetric(sk *skel.Skeleton, only []int) (*metric, error) {
 	m := &metric{}
 	for j := range sk.Names {
-		if (j == 0 || sk.Offsets[j].Len() >= minBone && !sk.EndSite[j]) && (only == nil || only(j)) {
+		if (j == 0 || sk.Offsets[j].Len() >= minBone && !sk.EndSite[j]) && (only == nil || slices.Contains(only, j)) {
 			m.joints = append(m.joints, int16(j))
 		}
 	}

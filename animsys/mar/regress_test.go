@@ -177,7 +177,7 @@ func TestMixture(t *testing.T) {
 			}
 			r := newRegression(len(nb), s.cols)
 			r.gather(db, nb, s.Weights)
-			r.predict(db, s.bodies[0].x, s.bodies[0].xp, yp, db.poses.share(i, len(nb)), &s.opt)
+			r.predict(db, s.bodies[0].x, s.bodies[0].xp, yp, float32(len(nb))/float32(db.poses.classes[i].windows), &s.opt)
 			votes = append(votes, vote{d / float64(len(nb)), r.out})
 			least = min(least, d/float64(len(nb)))
 		}

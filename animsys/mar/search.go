@@ -271,9 +271,6 @@ func (s *search) atLeast(n int, low float32) float32 {
 	return m3.Sqrt(sum / float32(n))
 }
 
-// share returns the share of n windows in their class.
-func (x *index) share(class, n int) float32 { return float32(n) / float32(x.classes[class].windows) }
-
 // offer inserts n if it is among the k nearest.
 func (s *search) offer(n neighbour, k int) {
 	switch {

@@ -498,7 +498,8 @@ func (s *StyleTranslator) predict(r *workspace, slot *slot, class int32) {
 		return
 	}
 	slot.least = min(slot.least, d)
-	r.reg.predict(db, b.x, b.xp, b.yp, db.poses.share(int(class), len(best)), &s.opt)
+	share := float32(len(best)) / float32(db.poses.classes[class].windows)
+	r.reg.predict(db, b.x, b.xp, b.yp, share, &s.opt)
 	f := found{class: class, d: d, pred: int32(len(slot.found)), step: r.reg.timing(db, b.x, b.xp, b.yp, slot.weights)}
 	copy(slot.preds[len(slot.found)*s.cols:][:s.cols], r.reg.out)
 	slot.found = append(slot.found, f)

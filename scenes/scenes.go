@@ -127,6 +127,14 @@ func (c *Cast) Len() int { return len(c.Tint) }
 // Of returns the bones of character i.
 func (c *Cast) Of(i int) []m3.Xform { n := c.Skel.Len(); return c.Bones[i*n : (i+1)*n] }
 
+// Add appends a character, posed a fraction alpha of the way from last to now.
+func (c *Cast) Add(last, now []m3.Xform, alpha float32, tint [3]float32) {
+	n := len(c.Bones)
+	c.Bones = slices.Grow(c.Bones, len(now))[:n+len(now)]
+	c.Skel.Interpolate(c.Bones[n:], last, now, alpha)
+	c.Tint = append(c.Tint, tint)
+}
+
 // Begin empties the frame except for Show, and keeps its slices for reuse.
 func (f *Frame) Begin(t *terrain.Field) {
 	*f = Frame{

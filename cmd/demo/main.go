@@ -220,13 +220,16 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) (err error) 
 	case o.verify:
 		return played.verify(ctx, s, header, stdout)
 	case played != nil:
-		p := played.on(s, header, log)
+		if err := played.Header.Differs(header); err != nil {
+			log.Warn("the tape may not play as it was recorded", "tape", o.replay, "why", err)
+		}
+		p := tape.Play(s, played.Reader)
 		defer func() {
 			if p.Wrong != nil {
 				log.Warn(p.Wrong.Error(), "tape", o.replay)
 			}
 		}()
-		o.taped, o.length = p, played.seconds()
+		o.taped, o.length = p, float64(played.ticks)/scenes.TickRate
 	case o.record != "":
 		rec, err := newRecording(o.record, header)
 		if err != nil {

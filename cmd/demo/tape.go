@@ -51,21 +51,9 @@ func openReplay(path string, log *slog.Logger) (_ *replay, err error) {
 	return p, err
 }
 
-// on returns s as a scene that plays the tape. now is the header of s.
-func (p *replay) on(s scenes.Scene, now tape.Header, log *slog.Logger) *tape.Player {
-	if err := p.Header.Differs(now); err != nil {
-		log.Warn("the tape may not play as it was recorded", "tape", p.path, "why", err)
-	}
-	return tape.Play(s, p.Reader)
-}
-
-// seconds returns the tape's duration.
-func (p *replay) seconds() float64 { return float64(p.ticks) / scenes.TickRate }
-
 // verify plays the whole tape without pictures. now is the header of s.
 func (p *replay) verify(ctx context.Context, s scenes.Scene, now tape.Header, stdout io.Writer) error {
-	err := p.Header.Differs(now)
-	if err != nil {
+	if err := p.Header.Differs(now); err != nil {
 		return fmt.Errorf("%s cannot be verified: %w", p.path, err)
 	}
 	n, err := tape.Verify(ctx, s, p.Reader)

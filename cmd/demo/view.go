@@ -113,7 +113,11 @@ type film struct {
 
 // render renders o.seconds of v into o.out.
 func (f *film) render(ctx context.Context, o options, v *show.Show, stderr io.Writer) (err error) {
-	defer func() { err = stopped(ctx, o.out, err) }()
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("stopped; %s was not written", o.out)
+		}
+	}()
 	w, err := media.Create(ctx, o.out, media.Options{Width: o.width, Height: o.height, FPS: o.fps})
 	if err != nil {
 		return err
@@ -147,14 +151,6 @@ func (f *film) render(ctx context.Context, o options, v *show.Show, stderr io.Wr
 		progress.at(i + 1)
 	}
 	return w.Close()
-}
-
-// stopped returns err, the result of a recording into out. If ctx was cancelled, the error says so.
-func stopped(ctx context.Context, out string, err error) error {
-	if err == nil || ctx.Err() == nil {
-		return err
-	}
-	return fmt.Errorf("stopped; %s was not written", out)
 }
 
 // frameCamera moves the camera of a recording: it swings around the dog, so that the legs are seen

@@ -178,7 +178,13 @@ func (p *player) loop() error {
 func (p *player) draw(dt time.Duration) error {
 	before, ticks := time.Now(), p.ticks
 	c := p.show.Stage.Poll()
-	p.help(&c)
+	if c.Hit[stage.Letter('H')] {
+		page.Call("toggleHelp")
+	}
+	if c.Gamepad.Connected != p.pads {
+		p.pads = c.Gamepad.Connected
+		p.updateHelp()
+	}
 	if err := p.show.Play(c, dt, nil); err != nil {
 		return err
 	}
@@ -193,17 +199,6 @@ func (p *player) draw(dt time.Duration) error {
 	}
 	smooth(&p.picture, time.Since(stepped).Seconds()*1000)
 	return nil
-}
-
-// help shows and hides the page's help, and updates it when gamepads come or go.
-func (p *player) help(c *stage.Controls) {
-	if c.Hit[stage.Letter('H')] {
-		page.Call("toggleHelp")
-	}
-	if c.Gamepad.Connected != p.pads {
-		p.pads = c.Gamepad.Connected
-		p.updateHelp()
-	}
 }
 
 // updateHelp sets the page's help for keys, and for gamepads if there are any.

@@ -51,16 +51,15 @@ func fetch(file string) ([]byte, error) {
 
 func await(promise js.Value) (v js.Value, err error) {
 	done := make(chan struct{})
-	kept := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		v = args[0]
-		close(done)
-		return nil
-	})
-	broken := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		err = errors.New(args[0].Get("message").String())
-		close(done)
-		return nil
-	})
+	then := func(set func(result js.Value)) js.Func {
+		return js.FuncOf(func(_ js.Value, args []js.Value) any {
+			set(args[0])
+			close(done)
+			return nil
+		})
+	}
+	kept := then(func(result js.Value) { v = result })
+	broken := then(func(result js.Value) { err = errors.New(result.Get("message").String()) })
 	defer kept.Release()
 	defer broken.Release()
 	promise.Call("then", kept, broken)

@@ -2,6 +2,7 @@ package crowd
 
 import (
 	"fmt"
+	"slices"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
@@ -54,31 +55,27 @@ const (
 
 // open makes room for the agents of each generator with networks, by their shares.
 func (s *Scene) open(o *Options) error {
-	offers := []struct {
+	type offer struct {
 		there bool
 		population
 		open func(o *Options, p *population, n int) error
-	}{
+	}
+	offers := slices.DeleteFunc([]offer{
 		{o.Dog != nil, population{name: "dogs", share: 50, glance: 0.8, dogs: true}, s.openDogs},
 		{o.Latent != nil && o.Next != nil, population{name: "on sliders", share: 26, glance: 1.2}, s.openStrollers},
 		{o.STRNN != nil, population{name: "predicted", share: 8, glance: 1.8}, s.openWanderers},
 		{o.People != nil, population{name: "on lanes", share: 10, laned: true}, s.openWalkers},
 		{o.Keypose != nil, population{name: "performing", share: 6, stays: true}, s.openPerformers},
-	}
+	}, func(k offer) bool { return !k.there })
 	all := 0
 	for _, k := range offers {
-		if k.there {
-			all += k.share
-		}
+		all += k.share
 	}
 	if all == 0 {
 		return fmt.Errorf("crowd: Options has no network: want a dog's, or people's")
 	}
 	for i := range offers {
 		k := &offers[i]
-		if !k.there {
-			continue
-		}
 		n, p := (o.Room*k.share+all-1)/all+2, &k.population
 		p.states = make([]agentState, n)
 		if err := k.open(o, p, n); err != nil {

@@ -236,11 +236,8 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.Terrain)
 	for _, g := range s.groups {
 		out := dst.Cast(g.crowd.Skel)
-		n := g.crowd.Skel.Len()
-		out.Bones = slices.Grow(out.Bones, len(g.actors)*n)[:len(g.actors)*n]
-		for i, a := range g.actors {
-			g.crowd.Skel.Interpolate(out.Bones[i*n:(i+1)*n], a.bones(s.was), a.bones(s.now), alpha)
-			out.Tint = append(out.Tint, a.tint)
+		for _, a := range g.actors {
+			out.Add(a.bones(s.was), a.bones(s.now), alpha, a.tint)
 		}
 	}
 	first := s.actors[0]

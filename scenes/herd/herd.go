@@ -40,8 +40,7 @@ func New(opt Options) (*Scene, error) {
 	err := s.Init(&opt.Options, opt.Model, opt.Far, opt.Agents)
 	if err == nil {
 		roam := s.Herd()
-		err = s.Start(roam)
-		if err == nil {
+		if err = s.Start(roam); err == nil {
 			err = s.Spawn(roam, opt.Agents, 0)
 		}
 	}

@@ -2,7 +2,6 @@ package latent
 
 import (
 	"fmt"
-	"slices"
 
 	"mannequin/animsys/blend"
 	"mannequin/animsys/feature"
@@ -11,7 +10,6 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/scenes"
-	"mannequin/scenes/internal/overlay"
 	"mannequin/terrain"
 )
 
@@ -58,11 +56,6 @@ func newBody(p *feature.Person, field *terrain.Field) (*body, error) {
 	return b, b.ground.Validate()
 }
 
-// agents returns the body as the agent of an overlay.
-func (b *body) agents(field *terrain.Field, ahead func(dst []m3.Vec3, row int) []m3.Vec3) overlay.Agents {
-	return overlay.Agents{Skel: b.person.Skel, Terrain: field, Ground: &b.ground, Roots: b.root[:], Last: b.last, Now: b.now, Ahead: ahead}
-}
-
 // show poses a frame, (columns) raw, at the place of the body. jump: it does not continue the last
 // frame.
 func (b *body) show(row []float32, jump bool) error {
@@ -94,11 +87,4 @@ func onward(l *feature.Motion, p feature.Place, row []float32) feature.Place {
 	p = p.Advance(row[l.Body():], 1.0/latent.Rate)
 	p.Yaw = m3.WrapAngle(p.Yaw)
 	return p
-}
-
-// interpolate writes the joints a fraction alpha of the way from the last pose but one to the last.
-func (b *body) interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
-	dst = slices.Grow(dst[:0], len(b.now))[:len(b.now)]
-	b.person.Skel.Interpolate(dst, b.last, b.now, alpha)
-	return dst
 }

@@ -13,8 +13,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Begin(s.field)
 	dst.Seat = scenes.Seat{Distance: 5, Pitch: 0.2, Aside: 0.9} // steps are seen from the side
 	c := dst.Cast(s.Model.Skel)
-	c.Bones = s.body.interpolate(c.Bones, alpha)
-	c.Tint = append(c.Tint, [3]float32{0.06, 0.16, 0.42})
+	c.Add(s.body.last, s.body.now, alpha, [3]float32{0.06, 0.16, 0.42})
 	dst.Focus, dst.Heading = c.Bones[0].Pos, s.body.place.Yaw
 	bones := c.Bones
 	if s.others != nil {
@@ -39,13 +38,9 @@ func (s *Scene) status() string {
 		return s.hud
 	}
 	q := s.sequence
-	switch n := len(q.undo); n {
-	case 0:
-		s.hud = "no clips yet: A adds the present one"
-	case 1:
-		s.hud = "1 clip, 1.0 s"
-	default:
-		s.hud = fmt.Sprintf("%d clips, %.1f s", n, float64(q.frames()-1)/latent.Rate)
+	s.hud = "no clips yet: A adds the present one"
+	if n := len(q.undo); n > 0 {
+		s.hud = fmt.Sprintf("%s, %.1f s", scenes.Count(n, "clip", "clips"), float64(q.frames()-1)/latent.Rate)
 	}
 	if q.frames() > 0 && q.miss > 0 {
 		s.hud += fmt.Sprintf("; the last begins %.1f cm off", 100*q.miss)

@@ -124,7 +124,10 @@ func New(opt Options) (*Scene, error) {
 	if s.body, err = newBody(m.Person, opt.Terrain); err != nil {
 		return nil, err
 	}
-	s.overlay = overlay.New(s.body.agents(opt.Terrain, s.path))
+	b := s.body
+	s.overlay = overlay.New(overlay.Agents{
+		Skel: m.Skel, Terrain: opt.Terrain, Ground: &b.ground, Roots: b.root[:], Last: b.last, Now: b.now, Ahead: s.path,
+	})
 	if s.coder, err = m.NewCoder(latent.CoderOptions{Batch: 1, Workers: 1, Open: opt.Open, BF16: opt.BF16}); err != nil {
 		return nil, err
 	}
@@ -157,8 +160,7 @@ func New(opt Options) (*Scene, error) {
 	s.choose(s.start)
 	s.show(false)
 	if err := s.Step(scenes.Input{}); err != nil {
-		s.Close()
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
 	copy(s.body.last, s.body.now)
 	return s, nil

@@ -85,8 +85,9 @@ func New(opt Options) (*Scene, error) {
 	if s.Stream, err = opt.Networks.NewStream(manifold.StreamOptions{Capacity: opt.Agents, Styles: opt.Transfers, Open: opt.Open, BF16: opt.BF16, Iterations: opt.Iterations}); err != nil {
 		return nil, err
 	}
+	tint := func(row int) [3]float32 { return scenes.Clothes(row, s.Seed) }
 	styles := animsys.Options{Styles: opt.Styles, Known: opt.Styles.InStyle("neutral")}
-	people, err := world.Add(&s.World, s.Stream, styles, overlay.Places(s.Stream.Preview, 10), s.tint)
+	people, err := world.Add(&s.World, s.Stream, styles, overlay.Places(s.Stream.Preview, 10), tint)
 	if err == nil {
 		s.People, s.curves = people.Crowd, generic.NewMap1[manifold.Curve](&s.ECS)
 		err = s.Start()
@@ -100,8 +101,6 @@ func New(opt Options) (*Scene, error) {
 	s.assignStyles(opt.Styled, opt.styleSet())
 	return s, nil
 }
-
-func (s *Scene) tint(row int) [3]float32 { return scenes.Clothes(row, s.Seed) }
 
 // entity returns the entity of a row.
 func (s *Scene) entity(row int) arche.Entity { return s.People.Rows.Entity(row) }

@@ -30,8 +30,16 @@ type Skin struct {
 // It fails if a skin does not fit or the frame has no character of its kind.
 func (w *Show) Wear(skins ...Skin) (reports []*skin.Report, err error) {
 	for i := range skins {
-		if err := skins[i].resolve(); err != nil {
+		s := &skins[i]
+		if s.For != Anyone {
+			continue
+		}
+		upright, err := s.Upright()
+		if err != nil {
 			return nil, err
+		}
+		if s.For = Dogs; upright {
+			s.For = Persons
 		}
 	}
 	for _, t := range w.crowds { // hide crowds with other bodies
@@ -61,21 +69,6 @@ func (w *Show) Wear(skins ...Skin) (reports []*skin.Report, err error) {
 		}
 	}
 	return reports, nil
-}
-
-// resolve sets For from the mesh if it is not given.
-func (s *Skin) resolve() error {
-	if s.For != Anyone {
-		return nil
-	}
-	upright, err := s.Upright()
-	if err != nil {
-		return err
-	}
-	if s.For = Dogs; upright {
-		s.For = Persons
-	}
-	return nil
 }
 
 // skinOf returns the index of the skin for a skeleton, −1 if there is none.

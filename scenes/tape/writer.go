@@ -87,9 +87,6 @@ func (t *Writer) Tick(in scenes.Input, hash uint64) error {
 	return t.err
 }
 
-// Ticks returns the number of ticks.
-func (t *Writer) Ticks() int64 { return t.ticks }
-
 // Close writes the remaining ticks and the end of the tape. It does not close the underlying writer.
 func (t *Writer) Close() error {
 	if t.err == nil && len(t.hashes) > 0 {

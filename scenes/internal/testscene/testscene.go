@@ -1,4 +1,4 @@
-// Package testmarks is for tests of scenes: whether they show the overlays that they have.
+// Package testscene is for tests of scenes: whether they show the overlays that they have.
 package testscene
 
 import (

@@ -133,9 +133,10 @@ type Report struct {
 
 // Validate reports the first field that is missing or out of range.
 func (j *Job) Validate() error {
+	name, twice := j.twice()
 	if err := firstBad(
 		check{len(j.Params) > 0, "Params", "empty", "the network's parameters"},
-		check{j.twice() == "", "Params", j.twice() + " twice", "every parameter once"},
+		check{!twice, "Params", name + " twice", "every parameter once"},
 		check{j.Loss != nil, "Loss", "nil", "a function"},
 		check{j.Batch >= 1, "Batch", j.Batch, "at least 1"},
 		check{j.Samples >= j.Batch, "Samples", j.Samples, fmt.Sprintf("at least one batch of %d", j.Batch)},
@@ -161,12 +162,12 @@ func (j *Job) Validate() error {
 		j.Optimizer.Validate(), j.Schedule.Validate())
 }
 
-// twice returns the name of a parameter that Params holds more than once, or "".
-func (j *Job) twice() string {
+// twice reports whether Params holds a parameter more than once, and its name.
+func (j *Job) twice() (name string, is bool) {
 	for i, p := range j.Params {
 		if slices.Contains(j.Params[:i], p) {
-			return p.Name
+			return p.Name, true
 		}
 	}
-	return ""
+	return "", false
 }

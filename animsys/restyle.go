@@ -97,7 +97,7 @@ func (r *restyle) want(row int32, s *ecs.MARStyle) {
 	}
 }
 
-// finest returns the rate that row has who is asked for r: in a style, or on the way from
+// finest returns the rate of a row that is asked for r: in a style, or on the way from
 // one, which is given frame by frame, the full one.
 func (r *restyle) finest(row int, rate UpdateRate) UpdateRate {
 	if r != nil && (r.styled[row] || r.begun[row]) {
@@ -106,7 +106,7 @@ func (r *restyle) finest(row int, rate UpdateRate) UpdateRate {
 	return rate
 }
 
-// move puts who is in the last row into row.
+// move puts the agent of the last row into row.
 func (r *restyle) move(row, last int) {
 	if r != nil {
 		r.stylist.Move(row, last)

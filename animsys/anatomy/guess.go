@@ -7,7 +7,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Guess tells which joints of a body's skeleton play which parts, by the names of
+// Guess returns which joints of a body's skeleton play which parts, by the names of
 // offline/retarget's uniform skeleton (Hips, LeftUpLeg, Head, …) and, where there is a tail, Tail
 // and Tail1. Limbs follow from the words and sides in the joints' names, the trunk from the tree:
 // hips where the legs meet, the chest where the arms do. at has the joints' places at rest, in one

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// part is a part of the body as a joint's name tells it.
+// part is a part of the body in a joint's name.
 type part int
 
 const (
@@ -134,7 +134,7 @@ func tokenise(name string) []string {
 	return out
 }
 
-// read tells side and part from a name's words.
+// read returns side and part by a name's words.
 func read(tokens []string) reading {
 	var out reading
 	var rest []string

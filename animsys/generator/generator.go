@@ -65,7 +65,7 @@ type Generator[C any] interface {
 // the mode-adaptive network (Zhang, Starke et al. 2018). Plan, Gather and Scatter work on entries
 // i0 to i1−1 of the batch, from several goroutines at once.
 type Batched interface {
-	// HasStride reports whether agents can update every so many ticks.
+	// HasStride reports whether agents can update once in the given number of ticks.
 	HasStride(ticks int) bool
 	// Select chooses the rows that update in this tick, and returns their number.
 	// strides, (rows), are the ticks of each row's update; 0 is none.
@@ -184,7 +184,7 @@ func Person(l *feature.Motion, sk *skel.Skeleton, roles *ik.Roles) (Rig, error) 
 // FewRows is the number of rows below which one worker is as fast as two.
 const FewRows = 30
 
-// Workers returns how many goroutines work on so many rows: as many as asked for,
+// Workers returns the number of goroutines for a number of rows: as many as asked for,
 // or, for 0, one per CPU, and one for less than FewRows rows.
 func Workers(asked, rows int) int {
 	switch {

@@ -32,7 +32,7 @@ const (
 	swingEase    = 0.03 // s, of the ease in and out of that
 	contactSpeed = 0.1  // m/s, below which heel and toe both count as standing
 
-	// A foot that is marked as standing but steps shall step, not slide all the time. So the
+	// A foot that is marked as standing but steps must step, not slide all the time. So the
 	// squares are reweighted by their own size (Cauchy's weights).
 	cauchySpeed = 0.5 // m/s at which sliding counts half
 	rounds      = 4

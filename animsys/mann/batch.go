@@ -125,7 +125,7 @@ type agent struct {
 // shares are what changes by a share per tick, over a stride.
 type shares struct{ gain, decay, forget, sink float32 }
 
-// over returns what share is left to add up to over so many ticks.
+// over returns the share per step of several ticks that equals share per tick.
 func over(share float32, ticks int) float32 {
 	if ticks == 1 {
 		return share
@@ -195,7 +195,7 @@ func (b *Batch) HasStride(stride int) bool {
 	return stride >= 1 && stride < len(b.models) && b.models[stride] != nil
 }
 
-// SetStride has row go on by so many ticks at a time from now on. Its next outputs are
+// SetStride makes row step by stride ticks at a time from now on. Its next outputs are
 // to come from the model of that stride, which the batch must have.
 func (b *Batch) SetStride(row, stride int) {
 	b.check(row, row+1)

@@ -62,10 +62,10 @@ func (s *Scene) open(o *Options) error {
 	}
 	offers := slices.DeleteFunc([]offer{
 		{o.Dog != nil, population{name: "dogs", share: 50, glance: 0.8, dogs: true}, s.openDogs},
-		{o.Latent != nil && o.Next != nil, population{name: "on sliders", share: 26, glance: 1.2}, s.openStrollers},
-		{o.STRNN != nil, population{name: "predicted", share: 8, glance: 1.8}, s.openWanderers},
-		{o.People != nil, population{name: "on lanes", share: 10, laned: true}, s.openWalkers},
-		{o.Keypose != nil, population{name: "performing", share: 6, stays: true}, s.openPerformers},
+		{o.Latent != nil && o.Next != nil, population{name: "on sliders", share: 26, glance: 1.2}, s.openSliders},
+		{o.STRNN != nil, population{name: "predicted", share: 8, glance: 1.8}, s.openPredicted},
+		{o.People != nil, population{name: "on lanes", share: 10, laned: true}, s.openLanes},
+		{o.Keypose != nil, population{name: "performing", share: 6, stays: true}, s.openPerforming},
 	}, func(k offer) bool { return !k.there })
 	all := 0
 	for _, k := range offers {
@@ -117,8 +117,8 @@ func (s *Scene) openDogs(o *Options, p *population, n int) error {
 	return addTo(s, p, dogs, animsys.Options{}, nil)
 }
 
-// openStrollers opens people who walk by sliders.
-func (s *Scene) openStrollers(o *Options, p *population, n int) error {
+// openSliders opens people who walk by sliders.
+func (s *Scene) openSliders(o *Options, p *population, n int) error {
 	stream, err := o.Latent.NewStream(o.Next, latent.StreamOptions{Capacity: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 5})
 	if err != nil {
 		return err
@@ -144,8 +144,8 @@ func (s *Scene) openStrollers(o *Options, p *population, n int) error {
 	return nil
 }
 
-// openWanderers opens people with predicted motion.
-func (s *Scene) openWanderers(o *Options, p *population, n int) error {
+// openPredicted opens people with predicted motion.
+func (s *Scene) openPredicted(o *Options, p *population, n int) error {
 	every := 2 // a divisor of the ticks of a window, 2·Predict
 	if o.STRNN.Predict%2 == 0 {
 		every = 4
@@ -165,8 +165,8 @@ func (s *Scene) openWanderers(o *Options, p *population, n int) error {
 	return addTo(s, p, stream, animsys.Options{}, overlay.Places(stream.Preview, 3))
 }
 
-// openWalkers opens people who go along lanes.
-func (s *Scene) openWalkers(o *Options, p *population, n int) error {
+// openLanes opens people who go along lanes.
+func (s *Scene) openLanes(o *Options, p *population, n int) error {
 	stream, err := o.People.NewStream(manifold.StreamOptions{Capacity: n, Styles: o.Transfers, Open: o.Open, BF16: o.BF16})
 	if err != nil {
 		return err
@@ -192,8 +192,8 @@ func (s *Scene) openWalkers(o *Options, p *population, n int) error {
 	return addTo(s, p, stream, animsys.Options{Styles: o.Styles, Known: o.Styles.InStyle("neutral")}, overlay.Places(stream.Preview, 10))
 }
 
-// openPerformers opens people who stand on their spots and wave, point, clap, talk.
-func (s *Scene) openPerformers(o *Options, p *population, n int) error {
+// openPerforming opens people who stand on their spots and wave, point, clap, talk.
+func (s *Scene) openPerforming(o *Options, p *population, n int) error {
 	stream, err := o.Keypose.NewStream(keypose.StreamOptions{Capacity: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Every: 8, From: 4})
 	if err != nil {
 		return err

@@ -118,7 +118,7 @@ func (s *Scene) start() error {
 // wander returns the control of a row.
 func (s *Scene) wander(row int) *strnn.Steer { return s.wanders.Get(s.People.Rows.Entity(row)) }
 
-// Step runs one tick. A person whom the player controls does not wander.
+// Step runs one tick. The player's person does not wander.
 func (s *Scene) Step(in scenes.Input) error {
 	if in.Turn != 0 || in.Gait != scenes.KeepGait || in.Sit || in.Stand {
 		s.roam.Led = s.Selected

@@ -54,7 +54,7 @@ type Work struct {
 }
 
 // New returns a scheduler for up to capacity rows with windows of cycle ticks. Windows start only in
-// every so many ticks, the first of them from; every 0 is 1. name is that of the stream's package.
+// ticks that are every apart, the first of them from; every 0 is 1. name is the stream's package.
 func New(name string, capacity, cycle, every, from int) (Scheduler, error) {
 	every = cmp.Or(every, 1)
 	if every < 0 || cycle%every != 0 || from < 0 || from >= every {

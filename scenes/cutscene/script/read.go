@@ -158,7 +158,7 @@ func (p *parser) actor(t *table) {
 	p.left = append(p.left, leaving{at: a.At})
 }
 
-// who returns the actor that a table is about. If kind is given, only an actor of that kind is right.
+// who returns the actor of a table. If kind is given, only an actor of that kind is right.
 func (p *parser) who(t *table, key string, required bool, only ...Kind) (int, bool) {
 	name := t.text(key, "", 100, required)
 	if name == "" {

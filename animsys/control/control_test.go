@@ -157,12 +157,12 @@ func TestNewPathRefuses(t *testing.T) {
 		pts    []m3.Vec3
 		closed bool
 	}{
-		"at least 2": {[]m3.Vec3{{}}, false},
-		"at least 3": {[]m3.Vec3{{}, {X: 1}}, true},
-		"coincide":   {[]m3.Vec3{{}, {X: 1}, {X: 1, Y: 5}}, false},
-		"finite":     {[]m3.Vec3{{}, {X: nan}}, false},
-		"beyond":     {[]m3.Vec3{{}, {X: 1e6}}, false},
-		"at most":    {make([]m3.Vec3, MaxPathPoints+1), false},
+		"want 2 to":    {[]m3.Vec3{{}}, false},
+		"want 3 to":    {[]m3.Vec3{{}, {X: 1}}, true},
+		"coincide":     {[]m3.Vec3{{}, {X: 1}, {X: 1, Y: 5}}, false},
+		"finite":       {[]m3.Vec3{{}, {X: nan}}, false},
+		"beyond":       {[]m3.Vec3{{}, {X: 1e6}}, false},
+		"10001 points": {make([]m3.Vec3, MaxPathPoints+1), false},
 	} {
 		if _, err := NewPath(c.pts, c.closed); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

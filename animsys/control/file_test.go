@@ -30,7 +30,7 @@ func TestPathFileErrors(t *testing.T) {
 		{"a.csv", "0,0\n1;2\n", "a.csv:2: want two numbers"},
 		{"a.csv", "0,0\n\n1,x\n", "a.csv:3:"},
 		{"a.csv", "0,0\n1,nan\n", "finite"},
-		{"a.csv", "", "at least 2"},
+		{"a.csv", "", "want 2 to"},
 		{"a.csv", strings.Repeat("0,0\n", MaxPathPoints+2), "more than"},
 		{"a.csv", strings.Repeat(" ", maxFile+1), "allowed"},
 		{"a.toml", "points = [[0,0],\n[1]]", "point 2 has 1 numbers"},

@@ -170,7 +170,7 @@ func (n neighbour) before(o neighbour) bool {
 type search struct {
 	q, turned []float32   // coordinates
 	best      []neighbour // found, nearest first
-	order     []bound     // leaves, nearest first
+	order     []bound     // leaves, a heap
 }
 
 // bound is a leaf and a lower bound of the distances of its windows.
@@ -228,8 +228,9 @@ func (x *index) nearest(s *search, class, k int, limit float32, known *distanceB
 	if known.low >= limit {
 		return
 	}
-	slices.SortFunc(s.order, func(a, b bound) int { return cmp.Compare(a.low, b.low) })
-	for _, b := range s.order {
+	heapify(s.order)
+	for len(s.order) > 0 {
+		b := s.order[0]
 		if len(s.best) == k && b.low > s.best[k-1].d {
 			break
 		}
@@ -237,6 +238,7 @@ func (x *index) nearest(s *search, class, k int, limit float32, known *distanceB
 			known.low, s.best = max(known.low, low), s.best[:0]
 			return
 		}
+		s.order = pop(s.order)
 		far := inf
 		if len(s.best) == k {
 			far = s.best[k-1].d + slack
@@ -283,6 +285,39 @@ func (s *search) offer(n neighbour, k int) {
 	}
 	for i := len(s.best) - 1; i > 0 && s.best[i].before(s.best[i-1]); i-- {
 		s.best[i], s.best[i-1] = s.best[i-1], s.best[i]
+	}
+}
+
+// heapify makes h a heap with the least bound first.
+func heapify(h []bound) {
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		sink(h, i)
+	}
+}
+
+// pop removes the first of a heap.
+func pop(h []bound) []bound {
+	last := len(h) - 1
+	h[0] = h[last]
+	h = h[:last]
+	sink(h, 0)
+	return h
+}
+
+func sink(h []bound, i int) {
+	for {
+		c := 2*i + 1
+		if c >= len(h) {
+			return
+		}
+		if c+1 < len(h) && h[c+1].low < h[c].low {
+			c++
+		}
+		if h[i].low <= h[c].low {
+			return
+		}
+		h[i], h[c] = h[c], h[i]
+		i = c
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // Aim is the system that turns the heads of agents with an ecs.LookAt and the arms of people
 // with an ecs.Reach toward their targets. It works on the grounded pose, so that eyes and
 // hands meet the targets. It turns heads, necks, arms and people's spines; hips and legs
-// stay. It skips skeletons whose joints are not named like those of dogs or people.
+// stay. It skips skeletons without the joint names of a dog or a person.
 type Aim struct {
 	rowSystem
 	looks   generic.Filter2[ecs.Slot, ecs.LookAt]
@@ -31,6 +31,9 @@ func (s *Aim) Initialize(w *arche.World) {
 // Update collects the targets and turns heads and arms.
 func (s *Aim) Update(w *arche.World) {
 	for _, c := range s.crowds {
+		if c.closed {
+			continue
+		}
 		clear(c.aims.look)
 		collect(w, c, &s.looks, c.aims.look)
 		clear(c.aims.reach)
@@ -39,7 +42,7 @@ func (s *Aim) Update(w *arche.World) {
 	s.rowSystem.Update(w)
 }
 
-// aims is what Aim needs of bodies. Methods of a nil one do nothing.
+// aims is the state of Aim. Methods of nil do nothing.
 type aims struct {
 	gaze *ik.Gaze
 	arms *ik.Arms // nil: dogs
@@ -50,7 +53,7 @@ type aims struct {
 	grips [][2]ik.HandState // (rows)
 }
 
-// newAims returns those of a skeleton, or nil where it is neither a dog's nor a person's.
+// newAims returns the aims of n rows, or nil if the skeleton is neither a dog's nor a person's.
 func newAims(sk *skel.Skeleton, tree *ik.Tree, n int) *aims {
 	a := &aims{look: make([]ecs.LookAt, n), reach: make([]ecs.Reach, n), sight: make([]ik.GazeState, n), grips: make([][2]ik.HandState, n)}
 	var err error
@@ -68,7 +71,7 @@ func newAims(sk *skel.Skeleton, tree *ik.Tree, n int) *aims {
 	return a
 }
 
-// forget has row look and reach anew.
+// forget resets a row's gaze and hands.
 func (a *aims) forget(row int) {
 	if a != nil {
 		a.sight[row], a.grips[row] = ik.GazeState{}, [2]ik.HandState{}
@@ -82,7 +85,7 @@ func (a *aims) copy(row, last int) {
 	}
 }
 
-// aim turns those rows from r0 up to r1 that take a step.
+// aim turns the heads and arms of rows r0 to r1−1 that update in this tick.
 func (c *Crowd) aim(r0, r1 int) {
 	a := c.aims
 	for r := r0; r < r1; r++ {

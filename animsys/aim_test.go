@@ -10,7 +10,7 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// Who carries an ecs.LookAt looks there, and nobody else does; another row takes what is
+// An agent with an ecs.LookAt looks there, and no other agent does; another row takes what is
 // remembered along, and a tick allocates nothing.
 func TestLookAt(t *testing.T) {
 	w, plain := newWorld(t, 3, 2), newWorld(t, 3, 1)

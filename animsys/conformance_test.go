@@ -388,14 +388,14 @@ func TestConformanceErrors(t *testing.T) {
 		s := k.scene(t, 1, 1)
 		nan := float32(math.NaN())
 		for name, err := range map[string]error{
-			"spawned nowhere":                 second(s.people.Spawn(m3.V(nan, 0, 0), 0)),
-			"spawned without heading":         second(s.people.Spawn(m3.Vec3{}, nan)),
-			"spawned too far":                 second(s.people.Spawn(m3.V(2e6, 0, 0), 0)),
-			"spawned with another's control":  s.other(),
-			"a stranger despawned":            s.people.Despawn(s.ecs.NewEntity()),
-			"a stranger at an update rate":    s.people.SetUpdateRate(s.ecs.NewEntity(), animsys.Every2),
-			"a stranger placed":               s.people.Place(s.ecs.NewEntity(), m3.Vec3{}, 0),
-			"an agent of the crowd's, nobody": k.crowd(-1, animsys.Options{Ground: flat}),
+			"spawned nowhere":                second(s.people.Spawn(m3.V(nan, 0, 0), 0)),
+			"spawned without heading":        second(s.people.Spawn(m3.Vec3{}, nan)),
+			"spawned too far":                second(s.people.Spawn(m3.V(2e6, 0, 0), 0)),
+			"spawned with another's control": s.other(),
+			"a stranger despawned":           s.people.Despawn(s.ecs.NewEntity()),
+			"a stranger at an update rate":   s.people.SetUpdateRate(s.ecs.NewEntity(), animsys.Every2),
+			"a stranger placed":              s.people.Place(s.ecs.NewEntity(), m3.Vec3{}, 0),
+			"a capacity of −1":               k.crowd(-1, animsys.Options{Ground: flat}),
 		} {
 			if err == nil {
 				t.Error(name, "without an error")

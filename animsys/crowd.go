@@ -16,7 +16,7 @@
 //
 // Results:
 //   - [Crowd.Bones] and [Crowd.Root] of one entity. Crowd.Skel.Names lists the joints in
-//     the order of its bones; [mannequin/animsys/skel.Skeleton] names those of dogs and people.
+//     the order of its bones; [mannequin/animsys/skel.Skeleton] has the names of dogs and people.
 //   - [Crowd.Published] and [Crowd.Interpolate] of all.
 //   - [Crowd.Hash] is a checksum of a crowd's state.
 //
@@ -79,8 +79,8 @@ type Options struct {
 	Roles   *ik.Roles // the skeleton's roles; nil derives them from joint names
 	Workers int       // goroutines that share the rows; 0 lets generator.Workers choose
 
-	// Styles are those of ecs.MARStyle, at most ecs.MaxStyles, on the generator's
-	// skeleton; nil is none.
+	// Styles are the styles that ecs.MARStyle weights, at most ecs.MaxStyles. The database
+	// has the generator's skeleton. nil: no styles.
 	Styles *mar.Database
 	Style  mar.Options // parameters of the translation
 	Known  mar.Label   // the style that the generator's motion has, see mar.Database.InStyle; none is slower
@@ -143,7 +143,11 @@ func NewCrowd[C any](w *arche.World, g generator.Generator[C], opt Options) (*Cr
 		}
 	}
 	c := &Crowd{world: w}
-	if err := c.open(g.Capacity(), opt, func() (generator.Rig, error) { return g.Rig(opt.Roles) }); err != nil {
+	rig, err := g.Rig(opt.Roles)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.open(rig, g.Capacity(), opt); err != nil {
 		return nil, err
 	}
 	bind(c, g)
@@ -180,11 +184,7 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 }
 
 // open makes room for n agents.
-func (c *Crowd) open(n int, opt Options, rigOf func() (generator.Rig, error)) error {
-	rig, err := rigOf()
-	if err != nil {
-		return err
-	}
+func (c *Crowd) open(rig generator.Rig, n int, opt Options) error {
 	tree, err := ik.NewTree(rig.Skel.Parents)
 	if err != nil {
 		return err

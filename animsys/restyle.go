@@ -36,7 +36,7 @@ func (s *Style) Update(*arche.World) {
 	}
 }
 
-// restyle is what the system needs of people. Methods of a nil one do nothing.
+// restyle is the state of the system Style. Methods of nil do nothing.
 type restyle struct {
 	stylist *mar.StyleTranslator
 	db      *mar.Database
@@ -50,7 +50,7 @@ type restyle struct {
 	model   []m3.Xform
 }
 
-// newRestyle returns that of people, or nil where they have no styles.
+// newRestyle returns the restyle of n rows, or nil without Options.Styles.
 func newRestyle(rig generator.Rig, n int, o *Options) (*restyle, error) {
 	if o.Styles == nil {
 		return nil, nil
@@ -97,8 +97,8 @@ func (r *restyle) want(row int32, s *ecs.MARStyle) {
 	}
 }
 
-// finest returns the rate of a row that is asked for r: in a style, or on the way from
-// one, which is given frame by frame, the full one.
+// finest returns the update rate of a row for which rate is asked. A row with a style, or on its way
+// from one, updates in every tick.
 func (r *restyle) finest(row int, rate UpdateRate) UpdateRate {
 	if r != nil && (r.styled[row] || r.begun[row]) {
 		return EveryTick
@@ -117,7 +117,7 @@ func (r *restyle) move(row, last int) {
 	}
 }
 
-// forget has row begin anew.
+// forget resets a row.
 func (r *restyle) forget(row int) {
 	if r != nil {
 		r.stylist.Reset(row)

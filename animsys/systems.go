@@ -218,7 +218,7 @@ func (s *Generate) styles(w *arche.World, c *Crowd) {
 	}
 }
 
-// Sample is the system that advances all agents by a tick and poses those that update.
+// Sample is the system that advances all agents by a tick and writes the poses of those that update.
 type Sample struct{ rowSystem }
 
 // Initialize finds all crowds.

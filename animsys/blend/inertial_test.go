@@ -196,7 +196,7 @@ func TestRunDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A jump that nobody announced is found and eased; motion within the bounds passes to the bit; and
+// A jump that was not announced is found and eased; motion within the bounds keeps its bits; and
 // the spring leads on to the new pose.
 func TestFindsJumps(t *testing.T) {
 	bounded := func() *Inertial {

@@ -22,7 +22,7 @@ const Unreachable = 1e9
 const MaxFlowCells = 1 << 22
 
 // NewFlow returns the flow to goal over the ground between two corners, in square cells of cell
-// metres. closed reports whether nobody can stand at a place; nil means nowhere. A goal at the edge
+// metres. closed reports whether a place is blocked; nil: no place is. A goal at the edge
 // of a closed area is reached from beside it. It is an error if no cell around the goal is open.
 func NewFlow(x0, z0, x1, z1, cell float32, goal m3.Vec3, closed func(x, z float32) bool) (*Flow, error) {
 	if !(x1 > x0) || !(z1 > z0) || !(cell > 0) || !goal.Finite() || (x1-x0)/cell*((z1-z0)/cell) > MaxFlowCells {

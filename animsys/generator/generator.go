@@ -53,7 +53,7 @@ type Generator[C any] interface {
 	// Generate begins a tick: it commits motion that is finished and requests what is
 	// needed next. frozen, (rows), are agents that stay as they are.
 	Generate(frozen []bool) error
-	// Sample moves rows r0 to r1−1 on by a tick, and poses those of p.Update.
+	// Sample advances rows r0 to r1−1 by a tick, and writes the poses of rows with p.Update.
 	Sample(p *Poses, r0, r1 int)
 	// Pose writes the present pose of a row.
 	Pose(p *Poses, row int)

@@ -325,7 +325,7 @@ func (s *Stream) Root(row int) feature.Place {
 // Contacts returns the contacts of a row: bit 0 is the left foot, bit 1 the right one.
 func (s *Stream) Contacts(row int) uint8 { return s.shown.stands[row*kept+s.sched.At(row)] }
 
-// Sample poses those of rows r0 to r1−1 that update.
+// Sample writes the poses of rows r0 to r1−1 that update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) { p.Pose(s, r0, r1) }
 
 // Pose writes the pose of a row.

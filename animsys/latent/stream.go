@@ -306,7 +306,7 @@ func (s *Stream) play(i, row int) {
 	copy(to[Overlap*cols:], is[Overlap*cols:])
 }
 
-// Sample advances rows r0 to r1−1 by a frame, and poses those of p.Update.
+// Sample advances rows r0 to r1−1 by a frame, and writes the poses of rows with p.Update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 	s.advance(r0, r1)
 	p.Pose(s, r0, r1)

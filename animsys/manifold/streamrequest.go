@@ -199,7 +199,7 @@ func (s *Stream) nextPhase() float32 {
 	return float32(math.Remainder(golden*float64(s.added), 2*math.Pi))
 }
 
-// Sample advances rows r0 to r1−1 by a frame, and poses those of p.Update.
+// Sample advances rows r0 to r1−1 by a frame, and writes the poses of rows with p.Update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 	s.advance(r0, r1)
 	p.Pose(s, r0, r1)

@@ -34,7 +34,7 @@ func (b *Batch) locate(r int, path *control.Path) float32 {
 // curveSpeed returns the greatest speed of at most speed, m/s, for the curve of the next second
 // after the arc length s. The turn stays below the tuning's Spin, and turn times speed, the
 // sideways acceleration, below Grip. The result is never less than the speed of a turn on the spot:
-// nobody turns without going anywhere.
+// an agent that turns also moves.
 func (b *Batch) curveSpeed(path *control.Path, s, speed float32) float32 {
 	const parts = 8
 	t := &b.tuning

@@ -340,7 +340,7 @@ func (s *Stream) frame(row, after int) []float32 {
 	return s.window(row)[(s.model.Encode-1+after)*cols:][:cols]
 }
 
-// Sample advances rows r0 to r1−1 by a tick, and poses those of p.Update.
+// Sample advances rows r0 to r1−1 by a tick, and writes the poses of rows with p.Update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 	s.advance(r0, r1)
 	p.Pose(s, r0, r1)

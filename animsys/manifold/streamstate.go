@@ -17,10 +17,12 @@ func (s *Stream) Save(st *generator.State, row int) {
 	b, r := &s.scratch.body, &s.scratch.row // local variables would be allocated
 	*b = s.bodies[s.seat[row]]
 	*r = rowState{tick: int32(s.tick % s.opt.Every), left: -1, added: int32(s.added)}
-	for _, o := range s.pending {
-		for _, w := range o.window[:o.n] {
-			if w.seat == s.seat[row] && b.busy {
-				r.left, r.window = int32(o.commit-s.tick), w
+	if b.busy {
+		for _, o := range s.pending {
+			for _, w := range o.window[:o.n] {
+				if w.seat == s.seat[row] {
+					r.left, r.window = int32(o.commit-s.tick), w
+				}
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
@@ -136,7 +137,7 @@ func (l *Layout) check(k Keys, fps float32) error {
 		}
 	}
 	if k.Path == nil {
-		if !pathKeyed(k.Keys) {
+		if !slices.ContainsFunc(k.Keys, func(k Key) bool { return k.Weight == nil || k.Weight[GroupPath] > 0 }) {
 			return errors.New("keypose: no key says where the root is: want weight for the path in one, or a path")
 		}
 		return nil
@@ -170,15 +171,6 @@ func reachable(to, from m3.Vec3, seconds float64) error {
 		return fmt.Errorf("%.2f m in %.3f s is faster than %d m/s", way, seconds, MaxRootSpeed)
 	}
 	return nil
-}
-
-func pathKeyed(keys []Key) bool {
-	for _, k := range keys {
-		if k.Weight == nil || k.Weight[GroupPath] > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // follow keys the path in every frame.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
@@ -71,12 +72,7 @@ func (l *Layout) NewPoseLoop(keys []Key, every float64) (*PoseLoop, error) {
 
 // whole reports whether weights, (groups), hold all groups exactly.
 func whole(weight []float32) bool {
-	for _, w := range weight {
-		if w != 1 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(weight, func(w float32) bool { return w != 1 })
 }
 
 // Keys returns the number of keys.
@@ -87,18 +83,8 @@ func (r *PoseLoop) Seconds() float64 { return max(r.every, r.time[len(r.time)-1]
 
 // fits reports whether agents of the layout can play the loop.
 func (r *PoseLoop) fits(l *Layout) bool {
-	if r.layout == l {
-		return true
-	}
-	if len(r.layout.Joints) != len(l.Joints) || r.layout.Skel.Len() != l.Skel.Len() {
-		return false
-	}
-	for j, name := range l.Skel.Names {
-		if r.layout.Skel.Names[j] != name || r.layout.Skel.Parents[j] != l.Skel.Parents[j] || r.layout.Skel.EndSite[j] != l.Skel.EndSite[j] {
-			return false
-		}
-	}
-	return true
+	a, b := r.layout.Skel, l.Skel
+	return a == b || slices.Equal(a.Names, b.Names) && slices.Equal(a.Parents, b.Parents) && slices.Equal(a.EndSite, b.EndSite)
 }
 
 // cursor is a key on an agent's way, and its time.

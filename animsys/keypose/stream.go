@@ -134,7 +134,7 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	}
 	s.pool = netruntime.NewPool(workers)
 	s.begin, s.see, s.end, s.play = s.beginWindow, s.seeWindow, s.endWindow, s.playWindow
-	s.sched.Do(windows.Work{Begin: s.ask, Request: s.request, Compute: s.compute, Commit: s.commit})
+	s.sched.Do(windows.Work{Begin: s.ask, Request: s.request, Compute: s.compute, Commit: s.commit, Visit: s.visit, Check: s.check})
 	return s, nil
 }
 
@@ -190,7 +190,7 @@ func (s *Stream) Add(at feature.Place, control *Performance) (row int, err error
 		return 0, fmt.Errorf("keypose: a performance begins at %g s: want 0 to a million", p.Start)
 	}
 	row = s.sched.Add()
-	s.parts[row], s.sched.Frozen[row] = p, false
+	s.parts[row] = p
 	s.body[row] = performing{progress: progress{part: Performance{Loop: p.Loop}}}
 	s.body[row].take(p)
 	s.Place(row, at)
@@ -204,23 +204,12 @@ func (s *Stream) Place(row int, at feature.Place) {
 }
 
 // Save writes the state of a row; see [generator.Generator].
-func (s *Stream) Save(st *generator.State, row int) {
-	s.visit(st, row)
-	s.sched.Save(st, row)
-}
+func (s *Stream) Save(st *generator.State, row int) { s.sched.Save(st, row) }
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (s *Stream) Restore(st *generator.State) (row int, err error) {
-	if err := s.sched.Room(feature.Place{}); err != nil {
-		return 0, err
-	}
-	row = s.sched.Rows
-	s.visit(st, row)
-	if st.Err() == nil {
-		st.Fail(s.check(row))
-	}
-	scheduled, err := s.sched.Restore(st)
-	if b := &s.body[row]; !scheduled { // the window that was requested is not made
+	row, scheduled, err := s.sched.Restore(st)
+	if b := &s.body[row]; err == nil && !scheduled { // the window that was requested is not made
 		b.progress = b.before
 	}
 	return row, err

@@ -45,9 +45,8 @@ const hop = Frames - Overlap
 
 // walking is the state of an agent.
 type walking struct {
-	place     feature.Place
-	asked     Sliders // when its next clip was requested
-	restarted bool    // it plays a clip that does not continue the one before
+	place feature.Place
+	asked Sliders // when its next clip was requested
 }
 
 // start is a clip to begin with.
@@ -118,7 +117,7 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 		m.MatchRootToFeet(f.clip)
 		s.first[i] = f
 	}
-	s.sched.Do(windows.Work{Begin: s.ask, Request: s.request, Compute: s.compute, Commit: s.commit})
+	s.sched.Do(windows.Work{Begin: s.ask, Request: s.request, Compute: s.compute, Commit: s.commit, Visit: s.visit, Check: s.check})
 	return s, nil
 }
 
@@ -158,7 +157,7 @@ func (s *Stream) Add(at feature.Place, control *Sliders) (row int, err error) {
 	row = s.sched.Add()
 	s.body[row] = walking{}
 	s.Place(row, at)
-	s.sliders[row], s.sched.Frozen[row] = Sliders{Controlled: s.steered}, false
+	s.sliders[row] = Sliders{Controlled: s.steered}
 	if control != nil {
 		s.sliders[row] = *control
 	}
@@ -179,25 +178,20 @@ func (s *Stream) Place(row int, at feature.Place) {
 }
 
 // Save writes the state of a row; see [generator.Generator].
-func (s *Stream) Save(st *generator.State, row int) {
-	s.visit(st, row)
-	s.sched.Save(st, row)
-}
+func (s *Stream) Save(st *generator.State, row int) { s.sched.Save(st, row) }
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (s *Stream) Restore(st *generator.State) (row int, err error) {
-	if err := s.sched.Room(feature.Place{}); err != nil {
-		return 0, err
-	}
-	row = s.sched.Rows
-	s.visit(st, row)
-	b := &s.body[row]
-	if !feature.Finite(s.clip(row)) || !feature.Finite(s.components(row)) || !b.place.Finite() {
-		st.Fail(errors.New("the state is not finite"))
-	}
-	scheduled, err := s.sched.Restore(st)
-	b.restarted = b.restarted || !scheduled
+	row, _, err = s.sched.Restore(st)
 	return row, err
+}
+
+// check returns an error if the state that was read for row is none.
+func (s *Stream) check(row int) error {
+	if !feature.Finite(s.clip(row)) || !feature.Finite(s.components(row)) || !s.body[row].place.Finite() {
+		return errors.New("the state is not finite")
+	}
+	return nil
 }
 
 // visit writes or reads the state of a row, except its schedule.
@@ -207,7 +201,7 @@ func (s *Stream) visit(st *generator.State, row int) {
 	generator.Value(st, &s.sliders[row])
 	generator.Value(st, &b.asked)
 	generator.Value(st, &b.place)
-	st.Bool(&b.restarted)
+	st.Bool(&s.sched.Restarted[row])
 	st.Bool(&s.sched.Frozen[row])
 	generator.Values(st, s.clip(row))
 	generator.Values(st, s.components(row))
@@ -238,15 +232,8 @@ func (s *Stream) Generate(frozen []bool) error { return s.sched.Step(frozen) }
 
 // commit starts the clips that are due.
 func (s *Stream) commit(err error) error {
-	for _, row := range s.sched.Missed {
-		s.body[row].restarted = true
-	}
 	for i, row := range s.sched.Due {
-		switch {
-		case row == windows.None:
-		case err != nil:
-			s.body[row].restarted = true
-		default:
+		if err == nil && row != windows.None {
 			s.play(i, int(row))
 		}
 	}
@@ -363,8 +350,8 @@ const maxJoints = 64
 
 // Pose writes the pose of a row.
 func (s *Stream) Pose(p *generator.Poses, row int) {
-	if s.body[row].restarted {
-		s.body[row].restarted, p.Restarted[row] = false, true
+	if s.sched.Restarted[row] {
+		s.sched.Restarted[row], p.Restarted[row] = false, true
 	}
 	pos, rot := p.Joints(row, s.model.Skel.Len())
 	p.Put(row, s.Root(row), s.Contacts(row))

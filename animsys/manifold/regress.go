@@ -77,8 +77,7 @@ func (m *Model) regress(x, known []float32, missing []bool, g Gap) {
 	}
 	predicted := r.predict(g.From, g.To, func(f int) bool { return f < g.From || f >= g.To })
 	r.meetEnds(predicted, g.From, g.To, func(f, c int) (float32, bool) {
-		ok := f >= 0 && f < frames && !missing[f*cols+c]
-		if !ok {
+		if f < 0 || f >= frames || missing[f*cols+c] {
 			return 0, false
 		}
 		return known[f*cols+c], true

@@ -3,7 +3,7 @@ package manifold
 import (
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
@@ -83,9 +83,7 @@ func (s *Stream) enter(seat int32, r *rowState) bool {
 		o := s.spare[len(s.spare)-1]
 		s.spare = s.spare[:len(s.spare)-1]
 		o.n, o.commit = 0, commit
-		s.pending = append(s.pending, nil)
-		copy(s.pending[at+1:], s.pending[at:])
-		s.pending[at] = o
+		s.pending = slices.Insert(s.pending, at, o)
 	}
 	o := s.pending[at]
 	if o.n == s.opt.Batch {
@@ -226,7 +224,7 @@ func (s *Stream) check(b *streamBody, r *rowState) error {
 	}
 	for _, p := range [...]*planner{&b.plan, &w.from.plan} {
 		for _, v := range [...]float64{p.arc, p.speed, p.offset[0], p.offset[1], p.velocity[0], p.velocity[1], p.turn.x, p.turn.v, p.want} {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
+			if !finite(v) {
 				return errors.New("the state is not finite")
 			}
 		}
@@ -249,7 +247,7 @@ func (s *Stream) sound(seat int32, b *streamBody, r *rowState) bool {
 	s.pieces(seat, from, laidTo, func(i, k int) {
 		for _, w := range s.way[i:k] {
 			for _, v := range [...]float64{w.x, w.z, w.yaw, w.arc, w.speed} {
-				ok = ok && !math.IsNaN(v) && !math.IsInf(v, 0)
+				ok = ok && finite(v)
 			}
 		}
 	})

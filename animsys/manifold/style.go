@@ -3,7 +3,6 @@ package manifold
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
@@ -328,10 +327,8 @@ func (s *GramOptimizer) check(job *StyleJob) error {
 		return fmt.Errorf("manifold: StyleJob.Weights has %d pairs for %d motions: want one for each, one for all, or none", n, job.Batch)
 	}
 	for i, w := range job.Weights {
-		for _, v := range []float32{w.Style, w.Content} {
-			if !(v >= 0) || math.IsInf(float64(v), 0) {
-				return fmt.Errorf("manifold: StyleJob.Weights %d are %g and %g: want finite ones, not below 0", i, w.Style, w.Content)
-			}
+		if low, high := min(w.Style, w.Content), max(w.Style, w.Content); !(low >= 0) || !finite(float64(high)) {
+			return fmt.Errorf("manifold: StyleJob.Weights %d are %g and %g: want finite ones, not below 0", i, w.Style, w.Content)
 		}
 		if w.Style == 0 && w.Content == 0 {
 			return fmt.Errorf("manifold: StyleJob.Weights %d are both 0", i)

@@ -1,6 +1,7 @@
 package manifold
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -127,11 +128,7 @@ func (m *Model) AddTargets(job *Edit, b int, start feature.Place, targets []Targ
 				if t.Joint != name || s == 0 {
 					continue
 				}
-				w := t.Weight
-				if w == 0 {
-					w = 1
-				}
-				share, weight = share+s, max(weight, w)
+				share, weight = share+s, max(weight, cmp.Or(t.Weight, 1))
 				way = way.Add(t.In(place).Sub(own).Scale(s))
 			}
 			if share == 0 {

@@ -44,13 +44,12 @@ type Stream struct {
 
 // wandering is the state of an agent.
 type wandering struct {
-	last      feature.Place // place of the body in the frame before the tick, or in the tick
-	at        feature.Place // place of the body
-	gait      gait          // at the end of the current window
-	asked     Steer         // when the next window was requested
-	agent     uint64        // number of agents added before it
-	windows   uint64        // played
-	restarted bool          // its frames do not continue those before
+	last    feature.Place // place of the body in the frame before the tick, or in the tick
+	at      feature.Place // place of the body
+	gait    gait          // at the end of the current window
+	asked   Steer         // when the next window was requested
+	agent   uint64        // number of agents added before it
+	windows uint64        // played
 }
 
 // StreamOptions are the options of NewStream.
@@ -127,7 +126,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 		},
 	}
 	s.rand, s.settle, s.play = rand.New(&s.pcg), s.settleOne, s.playOne
-	s.sched.Do(windows.Work{Begin: s.ask, Request: s.request, Compute: s.compute, Commit: s.commit})
+	s.sched.Do(windows.Work{Begin: s.ask, Request: s.request, Compute: s.compute, Commit: s.commit, Visit: s.visit, Check: s.check})
 	for range search.pool.Workers() {
 		s.settlings = append(s.settlings, m.newCleanup())
 	}
@@ -220,7 +219,7 @@ func (s *Stream) add(at feature.Place) (row int) {
 	}
 	s.body[row] = wandering{agent: s.added}
 	s.added++
-	s.wanders[row], s.sched.Frozen[row] = Steer{}, false
+	s.wanders[row] = Steer{}
 	s.begin(row)
 	s.Place(row, at)
 	return row
@@ -262,41 +261,35 @@ func (s *Stream) Place(row int, at feature.Place) {
 }
 
 // Save writes the state of a row; see [generator.Generator].
-func (s *Stream) Save(st *generator.State, row int) {
-	s.visit(st, row)
-	s.sched.Save(st, row)
-}
+func (s *Stream) Save(st *generator.State, row int) { s.sched.Save(st, row) }
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (s *Stream) Restore(st *generator.State) (row int, err error) {
-	if err := s.sched.Room(feature.Place{}); err != nil {
-		return 0, err
-	}
-	row = s.sched.Rows
-	added := s.visit(st, row)
+	row, _, err = s.sched.Restore(st)
+	return row, err
+}
+
+// check returns an error if the state that was read for row is none.
+func (s *Stream) check(row int) error {
 	b := &s.body[row]
 	ok := feature.Finite(s.window(row)) && b.last.Finite() && b.at.Finite()
 	for _, v := range [...]float32{b.gait.speed[0], b.gait.speed[1], b.gait.turn[0], b.gait.turn[1]} {
 		ok = ok && m3.Finite(v)
 	}
 	if !ok || !(b.gait.phase >= 0 && b.gait.phase < 1) {
-		st.Fail(errors.New("the state is not finite"))
+		return errors.New("the state is not finite")
 	}
-	scheduled, err := s.sched.Restore(st)
-	if err == nil && row == 0 {
-		s.added = added
-	}
-	b.restarted = b.restarted || !scheduled
-	return row, err
+	return nil
 }
 
-// visit writes or reads the state of a row, except its schedule, and returns the number of agents
-// that were added by then.
-func (s *Stream) visit(st *generator.State, row int) (added uint64) {
-	b := &s.body[row]
-	added = s.added
+// visit writes or reads the state of a row, except its schedule. The first row that is read also
+// restores the number of agents that were added.
+func (s *Stream) visit(st *generator.State, row int) {
+	b, added := &s.body[row], s.added
 	st.Kind("strnn", s.model.Encode, s.model.Predict, s.model.Layout.Columns())
-	generator.Value(st, &added)
+	if generator.Value(st, &added); row == 0 {
+		s.added = added
+	}
 	s.wanders[row].visit(st)
 	b.asked.visit(st)
 	st.Bool(&s.sched.Frozen[row])
@@ -305,9 +298,8 @@ func (s *Stream) visit(st *generator.State, row int) (added uint64) {
 	generator.Value(st, &b.gait)
 	generator.Value(st, &b.agent)
 	generator.Value(st, &b.windows)
-	st.Bool(&b.restarted)
+	st.Bool(&s.sched.Restarted[row])
 	generator.Values(st, s.window(row))
-	return added
 }
 
 func (w *Steer) visit(st *generator.State) {
@@ -401,8 +393,8 @@ const maxJoints = 64
 
 // Pose writes the pose of a row.
 func (s *Stream) Pose(p *generator.Poses, row int) {
-	if s.body[row].restarted {
-		s.body[row].restarted, p.Restarted[row] = false, true
+	if s.sched.Restarted[row] {
+		s.sched.Restarted[row], p.Restarted[row] = false, true
 	}
 	pos, rot := p.Joints(row, s.model.Skel.Len())
 	p.Put(row, s.Root(row), s.Contacts(row))

@@ -81,24 +81,18 @@ func (s *Stream) compute() error {
 
 // commit starts the windows that are due. Agents without one replay their last frames.
 func (s *Stream) commit(err error) error {
-	for _, row := range s.sched.Missed {
-		s.body[row].restarted = true
+	if err != nil {
+		return nil
 	}
-	if err == nil {
-		s.search.pool.Run(len(s.sched.Due), s.play)
-	}
+	s.search.pool.Run(len(s.sched.Due), s.play)
 	for i, r := range s.sched.Due {
-		switch {
-		case r == windows.None:
-		case err != nil:
-			s.body[r].restarted = true
-		default:
-			s.body[r].windows++
-			if !s.fit[i] {
-				s.lost++
-				s.begin(int(r))
-				s.body[r].restarted = true
-			}
+		if r == windows.None {
+			continue
+		}
+		if s.body[r].windows++; !s.fit[i] {
+			s.lost++
+			s.begin(int(r))
+			s.sched.Restarted[r] = true
 		}
 	}
 	return nil

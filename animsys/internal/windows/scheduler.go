@@ -23,6 +23,10 @@ type Scheduler struct {
 	Capacity int    // maximum number of rows
 	Frozen   []bool // (capacity) rows that do not move
 
+	// Restarted are the rows whose motion does not continue the one before, (capacity): their window
+	// was not made in time. The stream resets it when it shows the row.
+	Restarted []bool
+
 	Due    []int32 // rows whose windows are being computed; None for removed rows
 	Missed []int32 // rows that start a window in this tick for which none was computed: they were frozen, or not there yet, when it was requested
 
@@ -51,6 +55,10 @@ type Work struct {
 	// Commit starts the windows of the rows in Due, or something else if Compute failed with err,
 	// and something else for the rows in Missed.
 	Commit func(err error) error
+	// Visit writes or reads the state of a row, except its schedule.
+	Visit func(st *generator.State, row int)
+	// Check returns an error if the state that was read for row is none.
+	Check func(row int) error
 }
 
 // New returns a scheduler for up to capacity rows with windows of cycle ticks. Windows start only in
@@ -60,7 +68,7 @@ func New(name string, capacity, cycle, every, from int) (Scheduler, error) {
 	if every < 0 || cycle%every != 0 || from < 0 || from >= every {
 		return Scheduler{}, fmt.Errorf("%s: a stream: windows start every %d ticks from tick %d on: want a divisor of %d, and less than it", name, every, from, cycle)
 	}
-	s := Scheduler{Capacity: capacity, Frozen: make([]bool, capacity), name: name, every: every, from: from, count: make([]int, cycle), start: make([]int32, capacity), index: make([]int32, capacity)}
+	s := Scheduler{Capacity: capacity, Frozen: make([]bool, capacity), Restarted: make([]bool, capacity), name: name, every: every, from: from, count: make([]int, cycle), start: make([]int32, capacity), index: make([]int32, capacity)}
 	s.Due, s.Missed = make([]int32, 0, s.Most()), make([]int32, 0, s.Most())
 	return s, nil
 }
@@ -103,7 +111,7 @@ func (s *Scheduler) step() error {
 	var err error
 	if s.tick%s.every == s.from {
 		computed := s.worker.wait()
-		s.missed()
+		s.missed(computed)
 		err = errors.Join(computed, s.work.Commit(computed))
 		s.Clear()
 		next := int32((s.tick + s.every) % len(s.count))
@@ -140,19 +148,26 @@ func (s *Scheduler) Room(at feature.Place) error {
 	return nil
 }
 
-// Add returns a new row. It gives it the tick at which the fewest rows start, the first after the
-// next: windows of the next are being computed.
+// Add returns a new row, which moves.
 func (s *Scheduler) Add() (row int) {
 	s.empty()
+	row = s.add(s.quietest())
+	s.Frozen[row], s.Restarted[row] = false, false
+	return row
+}
+
+// quietest returns the tick at which the fewest rows start, the first after the next: windows of
+// the next are being computed.
+func (s *Scheduler) quietest() (start int) {
 	cycle := len(s.count)
 	n, next := cycle/s.every, s.tick+(s.from-s.tick%s.every+s.every)%s.every
-	start := (next + s.every) % cycle
+	start = (next + s.every) % cycle
 	for k := 2; k <= n; k++ {
 		if other := (next + k%n*s.every) % cycle; s.count[other] < s.count[start] {
 			start = other
 		}
 	}
-	return s.add(start)
+	return start
 }
 
 func (s *Scheduler) add(start int) (row int) {
@@ -184,15 +199,16 @@ func (s *Scheduler) Remove(row int) (last int) {
 	if row == last {
 		return last
 	}
-	s.start[row], s.index[row], s.Frozen[row] = s.start[last], s.index[last], s.Frozen[last]
+	s.start[row], s.index[row], s.Frozen[row], s.Restarted[row] = s.start[last], s.index[last], s.Frozen[last], s.Restarted[last]
 	if i := s.index[row]; i != None {
 		s.Due[i] = int32(row)
 	}
 	return last
 }
 
-// Save writes when row starts its next window.
+// Save writes the state of a row, and when it starts its next window.
 func (s *Scheduler) Save(st *generator.State, row int) {
+	s.work.Visit(st, row)
 	cycle := len(s.count)
 	p := phase{int32(s.tick), int32((int(s.start[row]) - s.tick + cycle) % cycle), 0}
 	if s.index[row] != None {
@@ -208,11 +224,17 @@ type phase struct {
 	due  int32 // 1 if the window was being computed
 }
 
-// Restore adds the next row, after its other state was read, and reads when it starts its next
-// window. The first row of a scheduler also restores the tick. It reports false if the windows of
-// that tick are as many as can be: then the row starts its window at another tick, as a new one
-// does. After an error of st, which it returns, no row is added.
-func (s *Scheduler) Restore(st *generator.State) (scheduled bool, err error) {
+// Restore adds a row in a saved state. The first row of a scheduler also restores the tick.
+// scheduled is false if the windows of that tick are as many as can be: then the row restarts, and
+// starts its window at another tick, as a new one does. After an error no row is added.
+func (s *Scheduler) Restore(st *generator.State) (row int, scheduled bool, err error) {
+	if err := s.Room(feature.Place{}); err != nil {
+		return 0, false, err
+	}
+	row = s.Rows
+	if s.work.Visit(st, row); st.Err() == nil {
+		st.Fail(s.work.Check(row))
+	}
 	var p phase
 	generator.Value(st, &p)
 	cycle := len(s.count)
@@ -220,24 +242,24 @@ func (s *Scheduler) Restore(st *generator.State) (scheduled bool, err error) {
 		st.Fail(fmt.Errorf("the state has a window at %d + %d of %d ticks", p.tick, p.left, cycle))
 	}
 	if err := st.Err(); err != nil {
-		return false, fmt.Errorf("%s: %w", s.name, err)
+		return row, false, fmt.Errorf("%s: %w", s.name, err)
 	}
 	if s.empty(); s.Rows == 0 {
 		s.tick = int(p.tick)
 	}
 	start := (s.tick + int(p.left)) % cycle
 	if start%s.every != s.from || s.count[start] >= s.Most() || p.due == 1 && int(p.left) >= s.every {
-		s.Add()
-		return false, nil
+		s.Restarted[row] = true
+		return s.add(s.quietest()), false, nil
 	}
-	row := s.add(start)
+	s.add(start)
 	if p.due == 1 {
 		s.worker.wait()
 		s.compact()
 		s.Begin(row)
 		s.again = true
 	}
-	return true, nil
+	return row, true, nil
 }
 
 // At returns for how many ticks row has played its window, 1 to the cycle.
@@ -246,12 +268,19 @@ func (s *Scheduler) At(row int) int {
 	return (s.tick+cycle-1-int(s.start[row]))%cycle + 1
 }
 
-// missed fills Missed.
-func (s *Scheduler) missed() {
+// missed fills Missed, and marks the rows that start no window. err is that of Compute.
+func (s *Scheduler) missed(err error) {
+	if err != nil {
+		for _, row := range s.Due {
+			if row != None {
+				s.Restarted[row] = true
+			}
+		}
+	}
 	s.Missed = s.Missed[:0]
 	for row, frozen := range s.Frozen[:s.Rows] {
 		if int(s.start[row]) == s.tick && s.index[row] == None && !frozen {
-			s.Missed = append(s.Missed, int32(row))
+			s.Missed, s.Restarted[row] = append(s.Missed, int32(row)), true
 		}
 	}
 }

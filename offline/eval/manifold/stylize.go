@@ -135,15 +135,13 @@ func StepsPerSecond(l *feature.Motion, rows []float32) float64 {
 		} else if apart < -ahead {
 			now = -1
 		}
-		if now != side {
-			if side != 0 {
-				if steps++; steps == 1 {
-					first = f
-				}
-				last = f
+		if now != side && side != 0 {
+			if steps++; steps == 1 {
+				first = f
 			}
-			side = now
+			last = f
 		}
+		side = now
 	}
 	if last == first {
 		return 0

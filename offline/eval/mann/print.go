@@ -206,12 +206,11 @@ func (r *Report) printExperts(t *eval.Tables) {
 	for i, a := range r.Experts.Whole {
 		out := []string{a.Name, fmt.Sprintf("%.2f %s", a.Value, a.Unit)}
 		for _, less := range r.Experts.Without {
-			share := less[i].Value / max(a.Value, 1e-6)
-			mark := ""
+			share, format := less[i].Value/max(a.Value, 1e-6), "%.2f"
 			if share < r.Experts.Vanishes {
-				mark = "*"
+				format = "*%.2f"
 			}
-			out = append(out, fmt.Sprintf("%s%.2f", mark, share))
+			out = append(out, fmt.Sprintf(format, share))
 		}
 		t.Cells(out...)
 	}

@@ -184,14 +184,9 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 }
 
 // open makes room for n agents.
-func (c *Crowd) open(rig generator.Rig, n int, opt Options) error {
-	tree, err := ik.NewTree(rig.Skel.Parents)
-	if err != nil {
-		return err
-	}
-	legs, err := ik.NewRig(tree, rig.Roles)
-	if err != nil {
-		return err
+func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
+	if rig.Ground.Rig == nil {
+		return errors.New("animsys: the generator's rig has no legs: see generator.NewRig")
 	}
 	joints := rig.Skel.Len()
 	c.Rows, c.Skel, c.Ground, c.joints = ecs.NewRows(c.world, n), rig.Skel, rig.Ground, joints
@@ -203,9 +198,9 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) error {
 	c.Inertial.Turn, c.Inertial.Move = rig.Turn, rig.Move
 	c.pacing = pacing{rates: make([]rated, n), frozen: make([]bool, n), strides: make([]uint8, n), late: rig.Late}
 	c.last, c.now, c.fresh = make([]m3.Xform, n*joints), make([]m3.Xform, n*joints), make([]bool, n)
-	c.Ground.Rig, c.Ground.Ground, c.Ground.DT = legs, opt.Ground, 1.0/generator.TickRate
+	c.Ground.Ground, c.Ground.DT = opt.Ground, 1.0/generator.TickRate
 	c.Ground.Pos, c.Ground.Rot, c.Ground.Model = c.Pos, c.Rot, make([]m3.Xform, n*joints)
-	c.Ground.Feet, c.Ground.Body = make([]ik.Foot, n*len(rig.Roles.Legs)), make([]ik.Body, n)
+	c.Ground.Feet, c.Ground.Body = make([]ik.Foot, n*c.legs()), make([]ik.Body, n)
 	if rig.Contacts != nil {
 		c.Stand = make([]bool, len(c.Ground.Feet))
 		c.Ground.Contacts = c.Stand
@@ -216,7 +211,7 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) error {
 	if c.restyle, err = newRestyle(rig, n, &opt); err != nil {
 		return err
 	}
-	c.aims = newAims(rig.Skel, tree, n)
+	c.aims = newAims(rig.Skel, c.Ground.Rig.Tree, n)
 	c.pool = netruntime.NewPool(min(generator.Workers(opt.Workers, n), n/grain+1))
 	return nil
 }

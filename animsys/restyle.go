@@ -63,7 +63,7 @@ func newRestyle(rig generator.Rig, n int, o *Options) (*restyle, error) {
 		return nil, errors.New("animsys: Options.Styles want a generator that has contacts")
 	}
 	var tips []int
-	for _, leg := range rig.Roles.Legs {
+	for _, leg := range rig.Ground.Rig.Roles.Legs {
 		tips = append(tips, int(leg[len(leg)-1]))
 	}
 	if err := o.Styles.Fits(sk); err != nil {

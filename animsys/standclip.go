@@ -17,16 +17,11 @@ func StandClip(c *skel.Clip, l *feature.Motion, rows []float32) (*skel.Clip, err
 	if len(rows) != c.Frames*l.Columns() {
 		return nil, fmt.Errorf("animsys: %d values of the frames of a clip of %d frames: want %d", len(rows), c.Frames, c.Frames*l.Columns())
 	}
-	rig, err := ik.NewHumanRig(c.Skel.Names, c.Skel.Parents)
-	if err != nil {
-		return nil, err
-	}
-	person, err := generator.Person(l, c.Skel, &rig.Roles)
+	person, err := generator.Person(l, c.Skel, nil)
 	if err != nil {
 		return nil, err
 	}
 	s := person.Ground
-	s.Rig = rig
 	out, n := skel.NewClip(c.Skel, c.FPS, c.Frames), c.Skel.Len()
 	s.Ground, s.DT = ik.Level(0), float32(1/c.FPS)
 	s.Pos, s.Rot, s.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)

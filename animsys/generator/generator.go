@@ -94,10 +94,9 @@ type Style struct {
 
 // Rig is the skeleton of a generator's agents and how it stands on the ground.
 type Rig struct {
-	Skel  *skel.Skeleton
-	Roles ik.Roles
-	// Ground holds the ground solver's settings. The crowd sets its rig, ground,
-	// time step and buffers.
+	Skel *skel.Skeleton
+	// Ground holds the ground solver's rig and settings. The crowd sets its ground, time step
+	// and buffers.
 	Ground ik.Legged
 	// Contacts are, for each leg, the index of its contact in Poses.Stand's bits; nil
 	// if the ground solver detects contacts by itself.
@@ -145,20 +144,29 @@ func (p *Poses) Pose(g interface{ Pose(p *Poses, row int) }, r0, r1 int) {
 	}
 }
 
-// Human returns the rig of people on skeleton sk, without contacts. nil roles follow from its
-// joint names.
-func Human(sk *skel.Skeleton, roles *ik.Roles) (rig Rig, err error) {
-	rig = Rig{Skel: sk, Ground: ik.DefaultHuman(), Late: true}
-	if roles != nil {
-		rig.Roles = *roles
-	} else if rig.Roles, err = ik.HumanRoles(sk.Names); err != nil {
-		return Rig{}, err
+// NewRig returns the rig of skeleton sk with a ground solver's settings, without contacts. nil roles
+// are those that named finds by the joint names.
+func NewRig(sk *skel.Skeleton, ground ik.Legged, roles *ik.Roles, named func(joints []string) (ik.Roles, error)) (Rig, error) {
+	if roles == nil {
+		found, err := named(sk.Names)
+		if err != nil {
+			return Rig{}, err
+		}
+		roles = &found
 	}
 	tree, err := ik.NewTree(sk.Parents)
 	if err != nil {
 		return Rig{}, err
 	}
-	_, err = ik.NewRig(tree, rig.Roles)
+	ground.Rig, err = ik.NewRig(tree, *roles)
+	return Rig{Skel: sk, Ground: ground}, err
+}
+
+// Human returns the rig of people on skeleton sk, without contacts. nil roles follow from its
+// joint names.
+func Human(sk *skel.Skeleton, roles *ik.Roles) (Rig, error) {
+	rig, err := NewRig(sk, ik.DefaultHuman(), roles, ik.HumanRoles)
+	rig.Late = true
 	return rig, err
 }
 
@@ -170,7 +178,7 @@ func Person(l *feature.Motion, sk *skel.Skeleton, roles *ik.Roles) (Rig, error) 
 		return Rig{}, err
 	}
 	rig.Contacts = []uint8{}
-	for _, leg := range rig.Roles.Legs {
+	for _, leg := range rig.Ground.Rig.Roles.Legs {
 		tip := sk.Names[leg[len(leg)-1]]
 		c := l.ContactOf(tip)
 		if c < 0 {

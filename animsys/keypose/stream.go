@@ -154,8 +154,11 @@ func (s *Stream) Controls() []Performance { return s.parts }
 // Rig returns the people's rig; see [generator.Generator]. It fails unless there are two legs.
 func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 	rig, err := generator.Human(s.model.Layout.Skel, roles)
-	if err == nil && len(rig.Roles.Legs) != Feet {
-		err = fmt.Errorf("keypose: people on %d legs: want %d", len(rig.Roles.Legs), Feet)
+	if err != nil {
+		return rig, err
+	}
+	if n := len(rig.Ground.Rig.Roles.Legs); n != Feet {
+		err = fmt.Errorf("keypose: people on %d legs: want %d", n, Feet)
 	}
 	rig.Contacts = []uint8{0, 1}
 	return rig, err

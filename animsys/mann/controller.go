@@ -107,21 +107,12 @@ func (c *Controller) Close() (err error) {
 func (c *Controller) Controls() []control.Goal { return c.goals }
 
 // Rig returns the model's skeleton with a dog's legs; see [generator.Generator].
-func (c *Controller) Rig(roles *ik.Roles) (rig generator.Rig, err error) {
-	rig = generator.Rig{Skel: c.Model.Skel, Ground: ik.DefaultDog(), Move: hipsPush}
-	if roles != nil {
-		rig.Roles = *roles
-	} else if rig.Roles, err = ik.DogRoles(rig.Skel.Names); err != nil {
-		return generator.Rig{}, err
+func (c *Controller) Rig(roles *ik.Roles) (generator.Rig, error) {
+	rig, err := generator.NewRig(c.Model.Skel, ik.DefaultDog(), roles, ik.DogRoles)
+	if err != nil {
+		return rig, err
 	}
-	for _, l := range rig.Roles.Legs {
-		for _, j := range l {
-			if int(j) < 0 || int(j) >= rig.Skel.Len() {
-				return rig, nil // the crowd refuses these roles
-			}
-		}
-	}
-	rig.Turn = maxTurns(rig.Skel, rig.Roles)
+	rig.Turn, rig.Move = maxTurns(rig.Skel, rig.Ground.Rig.Roles), hipsPush
 	return rig, nil
 }
 

@@ -33,11 +33,7 @@ const halflife = 0.05
 
 // newBody returns a body at the origin that has no pose yet.
 func newBody(p *feature.Person, field *terrain.Field) (*body, error) {
-	rig, err := ik.NewHumanRig(p.Skel.Names, p.Skel.Parents)
-	if err != nil {
-		return nil, err
-	}
-	legs, err := generator.Person(p.Layout, p.Skel, &rig.Roles)
+	legs, err := generator.Person(p.Layout, p.Skel, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +43,7 @@ func newBody(p *feature.Person, field *terrain.Field) (*body, error) {
 		points: make([]m3.Vec3, len(p.Layout.Joints)), fit: make([]m3.Xform, n), last: make([]m3.Xform, n), now: make([]m3.Xform, n),
 	}
 	b.inertial.Halflife = halflife
-	b.ground.Rig, b.ground.Ground, b.ground.DT = rig, field, 1.0/scenes.TickRate
+	b.ground.Ground, b.ground.DT = field, 1.0/scenes.TickRate
 	b.ground.Pos, b.ground.Rot, b.ground.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
 	b.ground.Feet, b.ground.Body, b.ground.Contacts = make([]ik.Foot, len(legs.Contacts)), make([]ik.Body, 1), make([]bool, len(legs.Contacts))
 	for _, c := range legs.Contacts {

@@ -68,6 +68,17 @@ func (s *Setup) Steering() int {
 	return 1
 }
 
+// SetSteering makes the scene steer as in a version. It returns an error if it no longer can.
+func (s *Setup) SetSteering(version int) error {
+	s.NoAvoidance = false
+	s.NoAvoidance = version < s.Steering() && s.Scene != "strnn" // where people wander otherwise since version 2
+	if now := s.Steering(); now != version {
+		return fmt.Errorf("the scene %s was recorded with version %d of its steering, this program has version %d: "+
+			"play the tape with the program that recorded it", s.Scene, version, now)
+	}
+	return nil
+}
+
 // Default returns the setup of a scene with the shipped networks.
 func Default(scene string) Setup {
 	s := Setup{

@@ -127,11 +127,8 @@ func (t *Reader) header(contents []byte) error {
 	if err := t.Header.Setup.Check(); err != nil {
 		return err
 	}
-	if now, was := t.Header.Setup.Steering(), max(h.Steering, 1); was > now || was < now && scene.Scene == "strnn" {
-		return fmt.Errorf("the scene %s was recorded with version %d of its steering, this program has version %d: "+
-			"play the tape with the program that recorded it", scene.Scene, was, now)
-	} else if was < now {
-		t.Header.Setup.NoAvoidance = true
+	if err := t.Header.Setup.SetSteering(max(h.Steering, 1)); err != nil {
+		return err
 	}
 	if h.Rate != scenes.TickRate {
 		return fmt.Errorf("%d ticks per second: scenes have %d", h.Rate, scenes.TickRate)

@@ -8,7 +8,6 @@ import (
 	"image"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/engine/draw"
 	"mannequin/engine/m3"
+	"mannequin/internal/boundedfile"
 	"mannequin/internal/command"
 	"mannequin/offline/chart"
 	"mannequin/offline/eval/figure"
@@ -233,7 +233,7 @@ func times(c *skel.Clip, from float64) []float64 {
 const maxTable = 64 << 20
 
 func plotTable(path, out string, logY bool) error {
-	f, err := os.Open(path)
+	f, err := boundedfile.Open(path)
 	if err != nil {
 		return err
 	}

@@ -219,7 +219,7 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 // Close stops the crowd's workers and its generator. Closing twice is harmless.
 // Systems skip a closed crowd.
 func (c *Crowd) Close() error {
-	if c.closed {
+	if c.closed || c.pool == nil { // the zero Crowd has nothing to close
 		return nil
 	}
 	c.closed = true

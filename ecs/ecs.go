@@ -85,7 +85,7 @@ type Rows struct {
 
 // NewRows returns rows for up to capacity entities of w.
 func NewRows(w *ecs.World, capacity int) *Rows {
-	return &Rows{world: w, slots: generic.NewMap1[Slot](w), held: make([]ecs.Entity, 0, capacity)}
+	return &Rows{world: w, slots: generic.NewMap1[Slot](w), held: make([]ecs.Entity, 0, max(capacity, 0))}
 }
 
 // Len returns the number of rows in use: 0 to Len−1.

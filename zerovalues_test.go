@@ -46,6 +46,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/engine/media"
 	"mannequin/ik"
+	"mannequin/internal/testing/extreme"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/netruntime/vec"
@@ -244,73 +245,8 @@ var excused = map[string]string{
 	"animsys/strnn.DoubleRate":       "writes twice as many rows",
 }
 
-// numbers fill arguments: one at a time, in all of them.
-var numbers = []float64{0, 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat32, -math.MaxFloat32}
-
-// inSlice is the depth of the elements of a slice.
-const inSlice = 10
-
-// fill sets all exported numbers in v to x, and makes what is needed to call with v.
-func fill(v reflect.Value, x float64, depth int) {
-	if made, ok := args[v.Type()]; ok {
-		v.Set(reflect.ValueOf(made()).Convert(v.Type()))
-		return
-	}
-	switch v.Kind() {
-	case reflect.Float32, reflect.Float64:
-		v.SetFloat(x)
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		switch {
-		case math.IsNaN(x) || depth >= inSlice: // tables refer to themselves by indices
-		case x > 1:
-			v.SetInt(math.MaxInt64 >> (64 - v.Type().Bits()))
-		case x < -1:
-			v.SetInt(math.MinInt64 >> (64 - v.Type().Bits()))
-		default:
-			v.SetInt(int64(x))
-		}
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		if x > 1 {
-			v.SetUint(math.MaxUint64 >> (64 - v.Type().Bits()))
-		} else if x == 1 {
-			v.SetUint(1)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				fill(v.Field(i), x, depth+1)
-			}
-		}
-	case reflect.Array:
-		for i := range v.Len() {
-			fill(v.Index(i), x, depth+1)
-		}
-	case reflect.Pointer:
-		if depth < 1 {
-			v.Set(reflect.New(v.Type().Elem()))
-			fill(v.Elem(), x, depth+1)
-		}
-	case reflect.Slice:
-		if k := v.Type().Elem().Kind(); depth < 1 && k != reflect.Slice && k != reflect.Interface && k != reflect.Pointer {
-			v.Set(reflect.MakeSlice(v.Type(), 1200, 1200))
-			for i := range v.Len() {
-				fill(v.Index(i), x, inSlice)
-			}
-		}
-	case reflect.Func:
-		if depth < 1 {
-			v.Set(reflect.MakeFunc(v.Type(), func([]reflect.Value) (out []reflect.Value) {
-				for i := range v.Type().NumOut() {
-					out = append(out, reflect.Zero(v.Type().Out(i)))
-				}
-				return out
-			}))
-		}
-	}
-}
-
 // args are arguments that have no useful zero value.
-var args = map[reflect.Type]func() any{
+var args = extreme.Made{
 	reflect.TypeFor[*arche.World]():  func() any { w := arche.NewWorld(); return &w },
 	reflect.TypeFor[io.Reader]():     func() any { return strings.NewReader("") },
 	reflect.TypeFor[io.Writer]():     func() any { return io.Discard },
@@ -347,14 +283,14 @@ func allowed(p any, in []reflect.Value) bool {
 func TestZeroValues(t *testing.T) {
 	known := map[string]bool{}
 	try := func(name string, f reflect.Value, first ...reflect.Value) {
-		for _, x := range numbers {
+		for _, x := range extreme.Numbers {
 			in := slices.Clone(first)
 			for i := len(in); i < f.Type().NumIn(); i++ {
 				if f.Type().IsVariadic() && i == f.Type().NumIn()-1 {
 					break
 				}
 				v := reflect.New(f.Type().In(i)).Elem()
-				fill(v, x, 0)
+				args.Fill(v, x)
 				in = append(in, v)
 			}
 			fault := make(chan string, 1)

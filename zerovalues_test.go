@@ -137,7 +137,7 @@ var linked = []any{
 
 	new(ecs.Clock), new(ecs.Fault), new(ecs.GramStyle), new(ecs.Hand), new(ecs.LookAt), new(ecs.MARStyle), new(ecs.Reach), new(ecs.Rows),
 	new(ecs.Schedule), new(ecs.Slot),
-	ecs.NewRows, ecs.NewSchedule,
+	ecs.Alive, ecs.NewRows, ecs.NewSchedule,
 
 	new(m3.Quat), new(m3.Vec3), new(m3.Xform),
 	m3.Abs, m3.Acos, m3.Atan2, m3.AxisAngle, m3.Between, m3.Clamp, m3.Cos, m3.DampTo, m3.DecayQuat, m3.DecayVec, m3.Exp, m3.Finite, m3.FromAxes,
@@ -175,7 +175,6 @@ var linked = []any{
 // values close, and return errors instead of a rig or of what is made from them; their other methods
 // are not for them.
 var madeBy = map[reflect.Type]string{
-	reflect.TypeFor[animsys.Crowd]():              "animsys.NewCrowd",
 	reflect.TypeFor[feature.Centring]():           "feature.Motion.NewCentring",
 	reflect.TypeFor[feature.Person]():             "feature.NewPerson",
 	reflect.TypeFor[keypose.FootLock]():           "keypose.Layout.NewFootLock",
@@ -205,21 +204,8 @@ var madeBy = map[reflect.Type]string{
 	reflect.TypeFor[strnn.Model]():                "strnn.NewModel",
 	reflect.TypeFor[strnn.Predictor]():            "strnn.Model.NewPredictor",
 	reflect.TypeFor[strnn.Stream]():               "strnn.Model.NewStream",
-	reflect.TypeFor[ecs.Rows]():                   "ecs.NewRows",
 	reflect.TypeFor[ik.Posture]():                 "ik.NewPosture",
 	reflect.TypeFor[netruntime.Net]():             "netruntime.New",
-	reflect.TypeFor[animsys.Aim]():                "animsys.Systems",
-	reflect.TypeFor[animsys.Blend]():              "animsys.Systems",
-	reflect.TypeFor[animsys.Gather]():             "animsys.Systems",
-	reflect.TypeFor[animsys.Generate]():           "animsys.Systems",
-	reflect.TypeFor[animsys.Ground]():             "animsys.Systems",
-	reflect.TypeFor[animsys.Infer]():              "animsys.Systems",
-	reflect.TypeFor[animsys.Plan]():               "animsys.Systems",
-	reflect.TypeFor[animsys.Publish]():            "animsys.Systems",
-	reflect.TypeFor[animsys.Sample]():             "animsys.Systems",
-	reflect.TypeFor[animsys.Scatter]():            "animsys.Systems",
-	reflect.TypeFor[animsys.SelectLOD]():          "animsys.Systems",
-	reflect.TypeFor[animsys.Style]():              "animsys.Systems",
 	reflect.TypeFor[keypose.Model]():              "keypose.NewModel",
 	reflect.TypeFor[keypose.SparseModel]():        "keypose.NewSparseModel",
 	reflect.TypeFor[manifold.StyleTransfer]():     "manifold.Model.NewStyleTransfer",
@@ -230,7 +216,6 @@ var madeBy = map[reflect.Type]string{
 	reflect.TypeFor[strnn.Controller]():           "strnn.Model.NewController",
 	reflect.TypeFor[strnn.Denoiser]():             "strnn.Model.NewDenoiser",
 	reflect.TypeFor[strnn.FineTuner]():            "strnn.Model.NewFineTuner",
-	reflect.TypeFor[ecs.Schedule]():               "ecs.NewSchedule",
 	reflect.TypeFor[grad.Tape]():                  "grad.NewTape",
 	reflect.TypeFor[grad.Network]():               "grad.NewNetwork",
 }
@@ -239,6 +224,7 @@ var madeBy = map[reflect.Type]string{
 var excused = map[string]string{
 	"netruntime.PeakGFLOPS":          "runs for as long as it is asked to",
 	"animsys/generator.Poses.Joints": "a slice of a slice, by the caller's indices",
+	"animsys.Crowd.Joints":           "likewise",
 	"animsys/feature.Place.Joints":   "wants three values of a frame for each point",
 	"animsys/strnn.BodyMotionAlong":  "wants three values for each place",
 	"animsys/strnn.HalveRate":        "wants twice as many rows as it writes",

@@ -76,7 +76,7 @@ var arrows = []arrow{
 	{"animsys/anatomy", []string{"animsys/skel", "engine/m3"}, "a leaf: what the names of joints tell, for motions and for meshes"},
 	{"animsys/feature", []string{"animsys/skel", "ik", "engine/m3"}, "one schema for builders and runtime, and the skeleton that its frames pose"},
 	{"animsys/generator", []string{"animsys/feature", "animsys/skel", "ik", "engine/m3"}, "the contract between a crowd and what makes motion: no ECS"},
-	{"animsys/control", []string{"engine/m3", "github.com/BurntSushi/toml"}, "goals and paths; TOML is how people write them"},
+	{"animsys/control", []string{"engine/m3", "internal/boundedfile", "github.com/BurntSushi/toml"}, "goals and paths; TOML is how people write them"},
 	{"animsys/blend", []string{"engine/m3"}, "a leaf"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "ik", "engine/m3", "netruntime"}, "a system: leaves and the network"},
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/..."}, "components: plain data and Arche"},

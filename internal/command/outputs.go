@@ -30,8 +30,8 @@ type output struct {
 func (output) Type() string { return "output" }
 
 // Output adds the flag of a path that the command writes. Its usage names it in backquotes. All
-// outputs must have such flags: a command does not run if one of them is a file that it reads,
-// unless --force is given, or is not of its kind.
+// outputs must have such flags: a command does not run if one of them is a file that it reads, or
+// would be a recording in a folder that it reads, unless --force is given, or is not of its kind.
 func Output(c *cobra.Command, v *string, name string, kind Kind, usage string) {
 	short := ""
 	if name == "out" {
@@ -75,8 +75,9 @@ func guard(c *cobra.Command) {
 	}
 }
 
-// Check returns an error if an output of cmd is a file that cmd reads, unless --force is given, if
-// two outputs are one file, or if an output is not of its kind. Files are compared by identity, so
+// Check returns an error if an output of cmd is a file that cmd reads or would be a recording in a
+// folder that it reads, unless --force is given, if two outputs are one file, or if an output is not
+// of its kind. Files are compared by identity, so
 // links and spellings do not matter. Inputs are all files that arguments and flags name, files that
 // belong to them and the recordings in folders. Run checks every command; a command itself calls
 // Check if it writes or reads more files than its command line names.
@@ -110,15 +111,18 @@ func Check(cmd *cobra.Command, writes, reads []string) error {
 	if force, err := cmd.Flags().GetBool("force"); err == nil && force {
 		return nil
 	}
-	out = slices.DeleteFunc(out, func(o file) bool { return o.info == nil || o.info.IsDir() })
-	if len(out) == 0 {
-		return nil
-	}
+	reads = append(named(cmd), reads...)
 	files = fileSet{}
-	for _, name := range append(named(cmd), reads...) {
+	for _, name := range reads {
 		files.addInput(name)
 	}
 	for _, o := range out {
+		if o.info == nil {
+			if dir := readWith(o, reads); dir != "" {
+				return Usagef("%s would be read as a recording of %s: name a file elsewhere, or add --force", o.shown, dir)
+			}
+			continue
+		}
 		switch in, ok := files.find(o); {
 		case ok && in.path == o.path:
 			return Usagef("%s is read and written: name another file, or add --force", o.shown)
@@ -127,6 +131,21 @@ func Check(cmd *cobra.Command, writes, reads []string) error {
 		}
 	}
 	return nil
+}
+
+// readWith returns the folder of reads in which o would be a recording, or "".
+func readWith(o file, reads []string) string {
+	ext := strings.ToLower(filepath.Ext(o.path))
+	dir, err := os.Stat(filepath.Dir(o.path))
+	if err != nil || ext != ".bvh" && ext != ".amc" {
+		return ""
+	}
+	for _, name := range reads {
+		if info, err := os.Stat(name); err == nil && os.SameFile(info, dir) {
+			return name
+		}
+	}
+	return ""
 }
 
 // check returns an error if there is something else than the kind at the path.

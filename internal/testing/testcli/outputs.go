@@ -61,6 +61,7 @@ func outputRefused(t *testing.T, newRoot func() *cobra.Command, c *cobra.Command
 		{in, soft, "which is read"},
 		{data, hard, "which is read"},
 		{data, take, "is read and written"},
+		{data, filepath.Join(data, "..", filepath.Base(data), "new.BVH"), "would be read as a recording"},
 		{in, pipe, "not a regular file"},
 	} {
 		root := newRoot()

@@ -62,7 +62,7 @@ var arrows = []arrow{
 	{"internal/testing/soak", nil, "a test alone: hours of work while disks fail"},
 	{"internal/testing/fakecuda", nil, "for tests: a GPU's driver without a GPU"},
 
-	{"internal/testing/testcli", []string{"animsys/...", "engine/m3", "netruntime", "internal/...", "offline/...", "github.com/spf13/cobra"},
+	{"internal/testing/testcli", []string{"animsys/...", "engine/m3", "netruntime", "internal/...", "offline/...", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 		"for tests: command lines, and what they read"},
 
 	{"netruntime/internal/pool", nil, "a leaf: loops on parked workers"},

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"time"
@@ -79,9 +80,8 @@ type state struct {
 }
 
 func measure() state {
-	for range 2 { // pools keep their contents for one collection
-		runtime.GC()
-	}
+	runtime.GC() // pools keep their contents for one collection
+	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return state{heap: int(m.HeapAlloc), rss: rss(), goroutines: runtime.NumGoroutine(), files: openFiles()}

@@ -326,7 +326,9 @@ func TestRestoreOfWaiting(t *testing.T) {
 	circle := must.Get(control.Circle(5))(t)
 	open := func() *rows {
 		g := must.Get(walkers.NewStream(manifold.StreamOptions{Capacity: 6, Batch: 1}))(t)
-		return newRows(t, g, func(i, tick int) manifold.Curve { return manifold.Curve{Path: circle, Start: float32(tick / 20), Speed: 1} })
+		return newRows(t, g, func(i, tick int) manifold.Curve {
+			return manifold.Curve{Path: circle, Start: float32(tick / 20), Speed: 1}
+		})
 	}
 	a, b := open(), open()
 	for i := range 6 {

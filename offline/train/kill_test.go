@@ -36,7 +36,7 @@ func TestTrainUntilKilled(t *testing.T) {
 // the result of a run that never was. Nothing is left of the killed ones. MANNEQUIN_KILLS sets how
 // many processes are killed.
 func TestKill(t *testing.T) {
-	kills := 20
+	kills := 12
 	if n, err := strconv.Atoi(os.Getenv("MANNEQUIN_KILLS")); err == nil {
 		kills = n
 	}

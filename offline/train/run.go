@@ -67,8 +67,8 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 	r.attach()
 	defer r.detach()
 	r.resumed, r.before = r.state.Total, r.state.Elapsed
+	r.since, r.saved = j.Now(), r.before
 	s := r.state
-	r.since, r.saved = j.Now(), s.Elapsed
 	switch {
 	case len(s.History) == 0:
 		if err := r.evaluate(0); err != nil {
@@ -122,10 +122,10 @@ func (r *run) overLimit() bool {
 	return s.Elapsed >= r.Limit || s.Elapsed.Seconds()+last > r.Limit.Seconds()
 }
 
-// tick brings the elapsed time up to date. It never falls, even if the clock is set back.
+// tick brings the elapsed time up to date. A clock that is set back takes no time.
 func (r *run) tick() {
 	now := r.Now()
-	r.state.Elapsed += max(0, now.Sub(r.since))
+	r.state.Elapsed += max(now.Sub(r.since), 0)
 	r.since = now
 }
 

@@ -57,10 +57,12 @@ var arrows = []arrow{
 	{"internal/testing/testh36m", nil, "for tests: a made-up walk as Human3.6M's exponential maps"},
 	{"internal/testing/testdog", []string{"animsys/...", "engine/m3", "netruntime", "internal/testing/must", "internal/testing/testnet"}, "for tests: a made-up dog"},
 	{"internal/testing/testnet", []string{"netruntime"}, "for tests: tensors of networks"},
+	{"internal/testing/extreme", nil, "for tests: values full of numbers that break things"},
 	{"internal/testing/must", nil, "for tests: values without errors"},
+	{"internal/testing/soak", nil, "a test alone: hours of work while disks fail"},
 	{"internal/testing/fakecuda", nil, "for tests: a GPU's driver without a GPU"},
 
-	{"internal/testing/testcli", []string{"animsys/...", "engine/m3", "netruntime", "internal/...", "offline/...", "github.com/spf13/cobra"},
+	{"internal/testing/testcli", []string{"animsys/...", "engine/m3", "netruntime", "internal/...", "offline/...", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 		"for tests: command lines, and what they read"},
 
 	{"netruntime/internal/pool", nil, "a leaf: loops on parked workers"},

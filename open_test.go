@@ -20,7 +20,6 @@ var opens = []struct{ path, why string }{
 	{"internal/testing/", "reads the files of tests"},
 	{"animsys/skin/skin.go", "opens the folder of a skin, and boundedfile the files in it"},
 	{"cmd/mannequin/internal/serve/", "opens its folder"},
-	{"engine/media/mp4.go", "opens the temporary file that it made"},
 	{"offline/train/lock", "opens the lock that it or another run made"},
 }
 

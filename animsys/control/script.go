@@ -117,8 +117,11 @@ func ReadScript(name string, data []byte) (*Script, error) {
 	return s, nil
 }
 
-// At returns the goal t seconds after the start.
+// At returns the goal t seconds after the start. The zero Script asks to stand still.
 func (s *Script) At(t float64) Goal {
+	if len(s.goals) == 0 {
+		return Goal{}
+	}
 	i := sort.Search(len(s.at), func(i int) bool { return s.at[i] > t })
 	return s.goals[max(i-1, 0)]
 }

@@ -91,11 +91,12 @@ type Options struct {
 // by row; rows 0 to Rows.Len()−1 are in use. A world can have several crowds. A
 // crowd belongs to the goroutine that owns the world.
 type Crowd struct {
-	Rows     *ecs.Rows
-	Skel     *skel.Skeleton
-	Ground   ik.Legged       // the ground solver, whose settings may change between ticks
-	Inertial *blend.Inertial // what smooths jumps in poses; likewise
-	generator.Poses
+	Rows            *ecs.Rows
+	Skel            *skel.Skeleton
+	Ground          ik.Legged       // the ground solver, whose settings may change between ticks
+	Inertial        *blend.Inertial // what smooths jumps in poses; likewise
+	Roots           []m3.Xform      // (rows) where agents stand and face; see Root
+	generator.Poses                 // in the rows' own spaces; see Anchor
 
 	gen     untyped
 	batched generator.Batched // nil for generators of windows
@@ -103,7 +104,9 @@ type Crowd struct {
 	batch   int               // agents of this tick's batch
 	restyle *restyle          // nil without Options.Styles
 
-	last, now []m3.Xform // (rows, joints) published poses, world space
+	last, now []m3.Xform // (rows, joints) published poses, in the rows' own spaces
+	shown     []m3.Xform // (rows, joints) now, in world space
+	anchors   []m3.Vec3  // (rows) see Anchor
 	aims      *aims      // nil for a skeleton without a known head
 	fresh     []bool     // (rows) the agent was placed elsewhere: last is no pose to come from
 	pacing
@@ -118,11 +121,15 @@ type untyped struct {
 	spawn    func(at feature.Place, control any) (arche.Entity, int, error)
 	collect  func(w *arche.World) // components to Controls
 	place    func(row int, at feature.Place)
+	shift    func(row int, by m3.Vec3)
 	remove   func(row int)
 	generate func(frozen []bool) error
 	sample   func(p *generator.Poses, r0, r1 int)
 	pose     func(p *generator.Poses, row int)
 	close    func() error
+
+	shiftControl  func(row int, by m3.Vec3) // nil if controls hold no places
+	shiftControls func(by m3.Vec3)          // those of the components
 }
 
 // registry is the resource that lists the crowds of a world.
@@ -164,8 +171,9 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 	w, controls := c.world, g.Controls()
 	made := generic.NewMap1[C](w)
 	filter := *generic.NewFilter2[ecs.Slot, C]()
+	placed, ok := g.(generator.Placed)
 	c.gen = untyped{
-		place: g.Place, remove: g.Remove, generate: g.Generate, sample: g.Sample, pose: g.Pose, close: g.Close,
+		place: g.Place, shift: g.Shift, remove: g.Remove, generate: g.Generate, sample: g.Sample, pose: g.Pose, close: g.Close,
 		spawn: func(at feature.Place, control any) (arche.Entity, int, error) {
 			begin, ok := control.(*C)
 			if control != nil && !ok {
@@ -177,7 +185,11 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 			}
 			return made.NewWith(&controls[row]), row, nil
 		},
-		collect: func(w *arche.World) { collect(w, c, &filter, controls) },
+		collect: func(w *arche.World) { collect(w, c, &filter, controls, c.gen.shiftControl) },
+	}
+	if ok {
+		c.gen.shiftControl = placed.ShiftControl
+		c.gen.shiftControls = func(by m3.Vec3) { shiftComponents(c, &filter, controls, placed.ShiftControl, by) }
 	}
 	c.batched, _ = g.(generator.Batched)
 	c.styled, _ = g.(generator.Styled)
@@ -198,6 +210,8 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	c.Inertial.Turn, c.Inertial.Move = rig.Turn, rig.Move
 	c.pacing = pacing{rates: make([]rated, n), frozen: make([]bool, n), strides: make([]uint8, n), late: rig.Late}
 	c.last, c.now, c.fresh = make([]m3.Xform, n*joints), make([]m3.Xform, n*joints), make([]bool, n)
+	c.shown, c.anchors, c.Roots = make([]m3.Xform, n*joints), make([]m3.Vec3, n), make([]m3.Xform, n)
+	c.Ground.Anchors = c.anchors
 	c.Ground.Ground, c.Ground.DT = opt.Ground, 1.0/generator.TickRate
 	c.Ground.Pos, c.Ground.Rot, c.Ground.Model = c.Pos, c.Rot, make([]m3.Xform, n*joints)
 	c.Ground.Feet, c.Ground.Body = make([]ik.Foot, n*c.legs()), make([]ik.Body, n)
@@ -255,7 +269,8 @@ func (c *Crowd) spawn(pos m3.Vec3, yaw float32, control any) (arche.Entity, erro
 	if err := placeable(pos, yaw); err != nil {
 		return arche.Entity{}, err
 	}
-	e, row, err := c.gen.spawn(feature.Place{Pos: pos, Yaw: yaw}, control)
+	anchor := anchorOf(pos)
+	e, row, err := c.gen.spawn(feature.Place{Pos: pos.Sub(anchor), Yaw: yaw}, control)
 	if err != nil {
 		return arche.Entity{}, fmt.Errorf("animsys: %w", err)
 	}
@@ -264,6 +279,8 @@ func (c *Crowd) spawn(pos m3.Vec3, yaw float32, control any) (arche.Entity, erro
 		c.world.RemoveEntity(e)
 		return arche.Entity{}, err
 	}
+	c.anchors[row] = anchor
+	c.shiftControl(row, anchor.Neg())
 	c.start(row)
 	c.gen.pose(&c.Poses, row)
 	c.Restarted[row] = false
@@ -273,8 +290,9 @@ func (c *Crowd) spawn(pos m3.Vec3, yaw float32, control any) (arche.Entity, erro
 	c.Ground.Run(row, row+1)
 	c.forget(row)
 	c.fresh[row] = false
-	copy(c.BonesAt(row), c.Ground.Model[row*c.joints:])
-	copy(c.last[row*c.joints:(row+1)*c.joints], c.BonesAt(row))
+	copy(c.now[row*c.joints:(row+1)*c.joints], c.Ground.Model[row*c.joints:])
+	copy(c.last[row*c.joints:(row+1)*c.joints], c.now[row*c.joints:])
+	c.expose(row)
 	return e, nil
 }
 
@@ -299,7 +317,8 @@ func (c *Crowd) Despawn(e arche.Entity) error {
 	copy(c.last[row*n:(row+1)*n], c.last[last*n:])
 	copy(c.now[row*n:(row+1)*n], c.now[last*n:])
 	copy(c.Ground.Model[row*n:(row+1)*n], c.Ground.Model[last*n:(last+1)*n])
-	c.Roots[row], c.fresh[row], c.rates[row] = c.Roots[last], c.fresh[last], c.rates[last]
+	c.Poses.Roots[row], c.fresh[row], c.rates[row], c.anchors[row] = c.Poses.Roots[last], c.fresh[last], c.rates[last], c.anchors[last]
+	c.expose(row)
 	return nil
 }
 
@@ -313,12 +332,16 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 	if err := placeable(pos, yaw); err != nil {
 		return err
 	}
-	c.gen.place(row, feature.Place{Pos: pos, Yaw: yaw})
+	anchor := anchorOf(pos)
+	c.shiftControl(row, c.anchors[row].Sub(anchor))
+	c.reanchor(row, anchor)
+	c.gen.place(row, feature.Place{Pos: pos.Sub(anchor), Yaw: yaw})
 	c.restyle.forget(row)
 	c.gen.pose(&c.Poses, row)
 	c.Restarted[row] = false
 	c.Inertial.Jump(row)
 	c.forget(row)
+	c.Roots[row] = c.inWorld(row, c.Poses.Roots[row])
 	c.fresh[row], c.rates[row].left = true, 0
 	c.rates[row].rate = min(c.rates[row].rate, EveryTick) // a lower one waits for its turn
 	return nil
@@ -326,7 +349,7 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 
 func placeable(pos m3.Vec3, yaw float32) error {
 	if !pos.Finite() || !m3.Finite(yaw) || max(m3.Abs(pos.X), m3.Abs(pos.Z)) >= generator.Farthest {
-		return fmt.Errorf("animsys: no agent can stand at %v with heading %g: want finite numbers, at most %g m from the origin", pos, yaw, generator.Farthest)
+		return fmt.Errorf("animsys: no agent can stand at %v with heading %g: want finite numbers, less than %d m from the origin along X and Z: bring it nearer with ShiftOrigin", pos, yaw, generator.Farthest)
 	}
 	return nil
 }
@@ -365,11 +388,11 @@ func (c *Crowd) Root(e arche.Entity) m3.Xform {
 }
 
 // BonesAt is Bones for the agent in a row.
-func (c *Crowd) BonesAt(row int) []m3.Xform { return c.now[row*c.joints : (row+1)*c.joints] }
+func (c *Crowd) BonesAt(row int) []m3.Xform { return c.shown[row*c.joints : (row+1)*c.joints] }
 
 // Published returns the poses of the tick before the last and of the last, (capacity,
-// joints) each, world space. They alias the crowd, for good. Both are the same for an
-// agent that was placed elsewhere in the last tick.
+// joints) each, in the agents' own spaces: see Anchor. They alias the crowd, for good. Both
+// are the same for an agent that was placed elsewhere in the last tick.
 func (c *Crowd) Published() (last, now []m3.Xform) { return c.last, c.now }
 
 // Interpolate writes all agents' joints a fraction alpha in [0, 1] of the way from
@@ -378,10 +401,19 @@ func (c *Crowd) Published() (last, now []m3.Xform) { return c.last, c.now }
 // Rows.Row returns an entity's row. Joints rotate and hips move straight, so that bones
 // keep their lengths.
 func (c *Crowd) Interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
+	return c.InterpolateFrom(dst, alpha, m3.Vec3{})
+}
+
+// InterpolateFrom is Interpolate in the space of a camera at eye, world space, whose axes are the
+// world's: what is near the camera has no rounding errors that show, however far both are from
+// the origin.
+func (c *Crowd) InterpolateFrom(dst []m3.Xform, alpha float32, eye m3.Vec3) []m3.Xform {
 	n := c.Rows.Len() * c.joints
 	dst = slices.Grow(dst[:0], n)[:n]
-	for o := 0; o < n; o += c.joints {
-		c.Skel.Interpolate(dst[o:o+c.joints], c.last[o:o+c.joints], c.now[o:o+c.joints], alpha)
+	for row := range c.Rows.Len() {
+		i, k := row*c.joints, (row+1)*c.joints
+		c.Skel.Interpolate(dst[i:k], c.last[i:k], c.now[i:k], alpha)
+		move(dst[i:k], c.anchors[row].Sub(eye))
 	}
 	return dst
 }

@@ -6,6 +6,7 @@ import (
 
 	"mannequin/animsys/generator"
 	"mannequin/ecs"
+	"mannequin/engine/m3"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -55,11 +56,15 @@ func (s *system) keep(wanted func(c *Crowd) bool) {
 	s.crowds = slices.DeleteFunc(slices.Clone(s.crowds), func(c *Crowd) bool { return !wanted(c) })
 }
 
-// collect copies the components of c's agents that have one to dst, by row.
-func collect[T any](w *arche.World, c *Crowd, agents *generic.Filter2[ecs.Slot, T], dst []T) {
+// collect copies the components of c's agents that have one to dst, by row, and takes their places
+// into the rows' own spaces: shift moves those of a row; nil if they hold none.
+func collect[T any](w *arche.World, c *Crowd, agents *generic.Filter2[ecs.Slot, T], dst []T, shift func(row int, by m3.Vec3)) {
 	for q := agents.Query(w); q.Next(); {
 		if slot, component := q.Get(); c.Rows.Holds(q.Entity(), slot) {
 			dst[slot.Row] = *component
+			if a := c.anchors[slot.Row]; shift != nil && a != (m3.Vec3{}) {
+				shift(int(slot.Row), a.Neg())
+			}
 		}
 	}
 }

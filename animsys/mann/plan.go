@@ -34,7 +34,7 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 	var off float32 // metres from the path
 	if g.Path != nil {
 		move, turn = vec2{0, 1}, 0
-		off = b.locate(r, g.Path)
+		off = b.locate(r, g.Path, flat(g.PathOrigin))
 		if !g.Path.Closed() && off < pathLost && g.Path.Length()-b.agent[r].along < pathEnd {
 			move = vec2{}
 		}
@@ -77,7 +77,7 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 
 	if b.path[r] != nil && move != (vec2{}) {
 		b.agent[r].correct = 1 // τ weighs path and network in followPath
-		b.followPath(r, off)
+		b.followPath(r, flat(g.PathOrigin), off)
 	} else {
 		b.steer(r)
 	}

@@ -22,9 +22,9 @@ func (s *Aim) Initialize(w *arche.World) {
 	s.start(w, func(c *Crowd) error {
 		if c.aims != nil {
 			clear(c.aims.look)
-			collect(c, &c.components.look, c.aims.look)
+			collect(c, &c.components.look, c.aims.look, c.aims.shiftLook)
 			clear(c.aims.reach)
-			collect(c, &c.components.reach, c.aims.reach)
+			collect(c, &c.components.reach, c.aims.reach, c.aims.shiftReach)
 			c.splitRows(c.work.turn)
 		}
 		return nil
@@ -40,11 +40,19 @@ type aims struct {
 	reach []ecs.Reach       // (rows)
 	sight []ik.GazeState    // (rows)
 	grips [][2]ik.HandState // (rows)
+
+	shiftLook, shiftReach func(row int, by m3.Vec3) // move the targets of a row
 }
 
 // newAims returns the aims of n rows, or nil if the skeleton is neither a dog's nor a person's.
 func newAims(sk *skel.Skeleton, tree *ik.Tree, n int) *aims {
 	a := &aims{look: make([]ecs.LookAt, n), reach: make([]ecs.Reach, n), sight: make([]ik.GazeState, n), grips: make([][2]ik.HandState, n)}
+	a.shiftLook = func(row int, by m3.Vec3) { a.look[row].Target = a.look[row].Target.Add(by) }
+	a.shiftReach = func(row int, by m3.Vec3) {
+		for _, h := range [...]*ecs.Hand{&a.reach[row].Left, &a.reach[row].Right} {
+			h.Target = h.Target.Add(by)
+		}
+	}
 	var err error
 	if slices.Contains(sk.Names, "Tail") {
 		a.gaze, err = ik.DogGaze(tree, sk.Names, sk.Offsets)
@@ -87,7 +95,7 @@ func (c *Crowd) aim(r0, r1 int) {
 			l, h := &a.reach[r].Left, &a.reach[r].Right
 			a.arms.Lean(m, [2]m3.Vec3{l.Target, h.Target}, [2]float32{l.Weight, h.Weight}, dt, &a.grips[r])
 		}
-		ahead := c.Roots[r].Rot.Forward()
+		ahead := c.Poses.Roots[r].Rot.Forward()
 		a.gaze.Turn(m, m3.YawOf(ahead), a.look[r].Target, a.look[r].Weight, dt, &a.sight[r])
 		if a.arms != nil { // after the head, with which the shoulders turn a little
 			a.arms.Bend(m, &a.grips[r])

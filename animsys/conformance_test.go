@@ -48,6 +48,8 @@ type actors struct {
 	broken  func(e arche.Entity)              // sets NaN
 	other   func() error                      // spawns with a control of another type
 	start   func(i int) (arche.Entity, error) // spawns agent i
+	shift   func(e arche.Entity, by m3.Vec3)  // moves the places in an agent's control
+	home    m3.Vec3                           // where start puts the origin of at
 }
 
 // kindOf makes the kind of a generator. control returns what agent i does in a tick.
@@ -59,10 +61,12 @@ func kindOf[C any](t testing.TB, name string, open func(capacity, workers int) (
 		a := &actors{scene: s,
 			control: func(e arche.Entity, i, tick int) { *controls.Get(e) = control(i, tick) },
 			broken:  func(e arche.Entity) { *controls.Get(e) = broken },
+			shift:   func(e arche.Entity, by m3.Vec3) { shiftControl(controls.Get(e), by) },
 			other:   func() error { _, err := animsys.SpawnWith(s.people, m3.Vec3{}, 0, struct{}{}); return err },
 		}
 		a.start = func(i int) (arche.Entity, error) {
 			pos, yaw := at(i)
+			pos = pos.Add(a.home)
 			if name == "keypose" { // has no default
 				return animsys.SpawnWith(s.people, pos, yaw, control(i, 0))
 			}
@@ -84,6 +88,16 @@ func kindOf[C any](t testing.TB, name string, open func(capacity, workers int) (
 		return animsys.NewCrowd(w, must.Get(open(capacity, 1))(t), opt)
 	}
 	return kind{name, scene, crowd, into, func(t testing.TB, capacity int) *rows { return newRows(t, must.Get(open(capacity, 2))(t), control) }}
+}
+
+// shiftControl moves the places in a control by by.
+func shiftControl(c any, by m3.Vec3) {
+	switch c := c.(type) {
+	case *control.Goal:
+		c.PathOrigin = c.PathOrigin.Add(by)
+	case *manifold.Curve:
+		c.Origin = c.Origin.Add(by)
+	}
 }
 
 // kinds are all generators. A new one is added here, and is tested like the others.

@@ -94,10 +94,11 @@ type Options struct {
 // crowd belongs to the goroutine that owns the world. Calls from another return ecs.ErrBusy where
 // they can be told.
 type Crowd struct {
-	Skel     *skel.Skeleton
-	Ground   ik.Legged       // the ground solver, whose settings may change between ticks
-	Inertial *blend.Inertial // what smooths jumps in poses; likewise
-	generator.Poses
+	Skel            *skel.Skeleton
+	Ground          ik.Legged       // the ground solver, whose settings may change between ticks
+	Inertial        *blend.Inertial // what smooths jumps in poses; likewise
+	Roots           []m3.Xform      // (rows) where agents stand and face; see Root
+	generator.Poses                 // in the rows' own spaces; see Anchor
 
 	rows       ecs.Rows
 	components components
@@ -108,7 +109,9 @@ type Crowd struct {
 	restyle    *restyle          // nil without Options.Styles
 	work       work
 
-	last, now []m3.Xform // (rows, joints) published poses, world space
+	last, now []m3.Xform // (rows, joints) published poses, in the rows' own spaces
+	shown     []m3.Xform // (rows, joints) now, in world space
+	anchors   []m3.Vec3  // (rows) see Anchor
 	aims      *aims      // nil for a skeleton without a known head
 	fresh     []bool     // (rows) the agent was placed elsewhere: last is no pose to come from
 	pacing
@@ -140,11 +143,15 @@ type untyped struct {
 	spawn    func(e arche.Entity, at feature.Place, control any) (arche.Entity, int, error)
 	collect  func() // components to Controls
 	place    func(row int, at feature.Place)
+	shift    func(row int, by m3.Vec3)
 	remove   func(row int)
 	generate func(frozen []bool) error
 	sample   func(p *generator.Poses, r0, r1 int)
 	pose     func(p *generator.Poses, row int)
 	close    func() error
+
+	shiftControl  func(row int, by m3.Vec3) // nil if controls hold no places
+	shiftControls func(by m3.Vec3)          // those of the components
 }
 
 // NewCrowd makes a crowd of the generator's agents and adds it to w. The crowd owns
@@ -184,8 +191,9 @@ func NewCrowd[C any](w *arche.World, g generator.Generator[C], opt Options) (*Cr
 func bind[C any](c *Crowd, g generator.Generator[C]) {
 	w, controls := c.world, g.Controls()
 	made := generic.NewMap1[C](w)
+	placed, ok := g.(generator.Placed)
 	c.gen = untyped{
-		place: g.Place, remove: g.Remove, generate: g.Generate, sample: g.Sample, pose: g.Pose, close: g.Close,
+		place: g.Place, shift: g.Shift, remove: g.Remove, generate: g.Generate, sample: g.Sample, pose: g.Pose, close: g.Close,
 		spawn: func(e arche.Entity, at feature.Place, control any) (arche.Entity, int, error) {
 			begin, ok := control.(*C)
 			if control != nil && !ok {
@@ -208,7 +216,11 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 			}
 			return e, row, nil
 		},
-		collect: func() { collect(c, &made, controls) },
+		collect: func() { collect(c, &made, controls, c.gen.shiftControl) },
+	}
+	if ok {
+		c.gen.shiftControl = placed.ShiftControl
+		c.gen.shiftControls = func(by m3.Vec3) { shiftComponents(c, &made, controls, placed.ShiftControl, by) }
 	}
 	c.batched, _ = g.(generator.Batched)
 	c.styled, _ = g.(generator.Styled)
@@ -231,6 +243,8 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	c.Inertial.Turn, c.Inertial.Move = rig.Turn, rig.Move
 	c.pacing = pacing{rates: make([]rated, n), frozen: make([]bool, n), strides: make([]uint8, n), late: rig.Late}
 	c.last, c.now, c.fresh = make([]m3.Xform, n*joints), make([]m3.Xform, n*joints), make([]bool, n)
+	c.shown, c.anchors, c.Roots = make([]m3.Xform, n*joints), make([]m3.Vec3, n), make([]m3.Xform, n)
+	c.Ground.Anchors = c.anchors
 	c.Ground.Ground, c.Ground.DT = opt.Ground, 1.0/generator.TickRate
 	c.Ground.Pos, c.Ground.Rot, c.Ground.Model = c.Pos, c.Rot, make([]m3.Xform, n*joints)
 	c.Ground.Feet, c.Ground.Body = make([]ik.Foot, n*c.legs()), make([]ik.Body, n)
@@ -323,7 +337,8 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 		}
 		c.components.slot.Remove(e) // of a crowd that is closed
 	}
-	e, row, err := c.gen.spawn(e, feature.Place{Pos: pos, Yaw: yaw}, control)
+	anchor := anchorOf(pos)
+	e, row, err := c.gen.spawn(e, feature.Place{Pos: pos.Sub(anchor), Yaw: yaw}, control)
 	if err != nil {
 		return arche.Entity{}, fmt.Errorf("animsys: %w", err)
 	}
@@ -334,6 +349,8 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 		}
 		return arche.Entity{}, err
 	}
+	c.anchors[row] = anchor
+	c.shiftControl(row, anchor.Neg())
 	c.start(row)
 	c.gen.pose(&c.Poses, row)
 	c.Restarted[row] = false
@@ -343,8 +360,9 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 	c.Ground.Run(row, row+1)
 	c.forget(row)
 	c.fresh[row] = false
-	copy(c.BonesAt(row), c.Ground.Model[row*c.joints:])
-	copy(c.last[row*c.joints:(row+1)*c.joints], c.BonesAt(row))
+	copy(c.now[row*c.joints:(row+1)*c.joints], c.Ground.Model[row*c.joints:])
+	copy(c.last[row*c.joints:(row+1)*c.joints], c.now[row*c.joints:])
+	c.expose(row)
 	return e, nil
 }
 
@@ -384,7 +402,8 @@ func (c *Crowd) vacate(row, last int) {
 	copy(c.last[row*n:(row+1)*n], c.last[last*n:])
 	copy(c.now[row*n:(row+1)*n], c.now[last*n:])
 	copy(c.Ground.Model[row*n:(row+1)*n], c.Ground.Model[last*n:(last+1)*n])
-	c.Roots[row], c.fresh[row], c.rates[row] = c.Roots[last], c.fresh[last], c.rates[last]
+	c.Poses.Roots[row], c.fresh[row], c.rates[row], c.anchors[row] = c.Poses.Roots[last], c.fresh[last], c.rates[last], c.anchors[last]
+	c.expose(row)
 }
 
 // Place moves an agent to pos with heading yaw, at once and without a way. Its posture
@@ -401,12 +420,16 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 	if err := placeable(pos, yaw); err != nil {
 		return err
 	}
-	c.gen.place(row, feature.Place{Pos: pos, Yaw: yaw})
+	anchor := anchorOf(pos)
+	c.shiftControl(row, c.anchors[row].Sub(anchor))
+	c.reanchor(row, anchor)
+	c.gen.place(row, feature.Place{Pos: pos.Sub(anchor), Yaw: yaw})
 	c.restyle.forget(row)
 	c.gen.pose(&c.Poses, row)
 	c.Restarted[row] = false
 	c.Inertial.Jump(row)
 	c.forget(row)
+	c.Roots[row] = c.inWorld(row, c.Poses.Roots[row])
 	c.fresh[row], c.rates[row].left = true, 0
 	c.rates[row].rate = min(c.rates[row].rate, EveryTick) // a lower one waits for its turn
 	return nil
@@ -414,7 +437,7 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 
 func placeable(pos m3.Vec3, yaw float32) error {
 	if !pos.Finite() || !m3.Finite(yaw) || max(m3.Abs(pos.X), m3.Abs(pos.Z)) >= generator.Farthest {
-		return fmt.Errorf("animsys: no agent can stand at %v with heading %g: want finite numbers, at most %g m from the origin", pos, yaw, generator.Farthest)
+		return fmt.Errorf("animsys: no agent can stand at %v with heading %g: want finite numbers, less than %d m from the origin along X and Z: bring it nearer with ShiftOrigin", pos, yaw, generator.Farthest)
 	}
 	return nil
 }
@@ -474,11 +497,11 @@ func (c *Crowd) Root(e arche.Entity) m3.Xform {
 }
 
 // BonesAt is Bones for the agent in a row.
-func (c *Crowd) BonesAt(row int) []m3.Xform { return c.now[row*c.joints : (row+1)*c.joints] }
+func (c *Crowd) BonesAt(row int) []m3.Xform { return c.shown[row*c.joints : (row+1)*c.joints] }
 
 // Published returns the poses of the tick before the last and of the last, (capacity,
-// joints) each, world space. They alias the crowd, for good. Both are the same for an
-// agent that was placed elsewhere in the last tick.
+// joints) each, in the agents' own spaces: see Anchor. They alias the crowd, for good. Both
+// are the same for an agent that was placed elsewhere in the last tick.
 func (c *Crowd) Published() (last, now []m3.Xform) { return c.last, c.now }
 
 // Interpolate writes all agents' joints a fraction alpha in [0, 1] of the way from
@@ -487,14 +510,23 @@ func (c *Crowd) Published() (last, now []m3.Xform) { return c.last, c.now }
 // Row returns an entity's row. Joints rotate and hips move straight, so that bones
 // keep their lengths.
 func (c *Crowd) Interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
+	return c.InterpolateFrom(dst, alpha, m3.Vec3{})
+}
+
+// InterpolateFrom is Interpolate in the space of a camera at eye, world space, whose axes are the
+// world's: what is near the camera has no rounding errors that show, however far both are from
+// the origin.
+func (c *Crowd) InterpolateFrom(dst []m3.Xform, alpha float32, eye m3.Vec3) []m3.Xform {
 	c.settle()
 	if alpha = m3.Clamp(alpha, 0, 1); !m3.Finite(alpha) {
 		alpha = 1
 	}
 	n := c.rows.Len() * c.joints
 	dst = slices.Grow(dst[:0], n)[:n]
-	for o := 0; o < n; o += c.joints {
-		c.Skel.Interpolate(dst[o:o+c.joints], c.last[o:o+c.joints], c.now[o:o+c.joints], alpha)
+	for row := range c.rows.Len() {
+		i, k := row*c.joints, (row+1)*c.joints
+		c.Skel.Interpolate(dst[i:k], c.last[i:k], c.now[i:k], alpha)
+		move(dst[i:k], c.anchors[row].Sub(eye))
 	}
 	return dst
 }

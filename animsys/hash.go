@@ -11,5 +11,5 @@ func (c *Crowd) Hash() uint64 {
 	for r := range c.rates[:n] {
 		h = h.Int(int(c.rates[r].want)<<8 | int(c.rates[r].rate))
 	}
-	return uint64(h.Xforms(c.Roots[:n]).Xforms(c.now[:n*c.joints]))
+	return uint64(h.Xforms(c.Roots[:n]).Xforms(c.shown[:n*c.joints]))
 }

@@ -125,7 +125,7 @@ func (c *Crowd) steps(row int) bool {
 func (c *Crowd) blend(r0, r1 int) {
 	for r := r0; r < r1; r++ {
 		if c.steps(r) {
-			c.inertial[c.rates[r].span].Run(c.Pos, c.Rot, c.Roots, r, r+1)
+			c.inertial[c.rates[r].span].Run(c.Pos, c.Rot, c.Poses.Roots, r, r+1)
 		}
 	}
 }
@@ -168,6 +168,7 @@ func (c *Crowd) publish(r0, r1 int) {
 			c.Skel.Interpolate(now, now, to, 1/float32(rate.left))
 			rate.left--
 		}
+		c.expose(r)
 	}
 }
 
@@ -191,6 +192,7 @@ func (s *SelectLOD) Initialize(w *arche.World) {
 func (c *Crowd) selectLOD() error {
 	c.sweep()
 	c.tune()
+	c.recentre()
 	for r := range c.rows.Len() {
 		c.pick(r)
 		c.Update[r], c.frozen[r], c.strides[r] = c.steps(r), c.rates[r].rate == Frozen, 0
@@ -249,7 +251,7 @@ func (c *Crowd) ApplyLOD(a *LODPolicy, eye, ahead m3.Vec3, saving float32) {
 	near, far := 1-saving, 1-saving*saving // those who are frozen in sight are the last to save by
 	bounds := [...]float32{a.EveryTick * near, a.Every2 * near, a.Every4 * far}
 	for row := range c.rows.Len() {
-		at := c.now[row*c.joints].Pos
+		at := c.shown[row*c.joints].Pos
 		if c.fresh[row] { // placed elsewhere since
 			at = c.Roots[row].Pos
 		}

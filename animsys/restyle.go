@@ -121,6 +121,18 @@ func (r *restyle) forget(row int) {
 	}
 }
 
+// shift moves the places that are remembered of a row.
+func (r *restyle) shift(row int, by m3.Vec3) {
+	if r == nil {
+		return
+	}
+	r.stylist.Shift(row, by)
+	for i := range r.strides[row*len(r.tips):][:len(r.tips)] {
+		s := &r.strides[row*len(r.tips)+i]
+		s.foot, s.hips = s.foot.Add(by), s.hips.Add(by)
+	}
+}
+
 // run translates the poses of b.
 func (r *restyle) run(b *Crowd) {
 	n := r.joints

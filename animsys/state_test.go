@@ -24,6 +24,7 @@ type rows struct {
 	remove  func(row int)
 	restore func(s *generator.State) error
 	save    func(s *generator.State)
+	shift   func(row int, by m3.Vec3)
 	tick    func(tick int) []float32 // all poses
 	agents  []int                    // (rows)
 }
@@ -32,7 +33,7 @@ func newRows[C any](t testing.TB, g generator.Generator[C], control func(i, tick
 	t.Cleanup(func() { g.Close() })
 	joints := must.Get(g.Rig(nil))(t).Skel.Len()
 	p := testgen.Play(g, joints)
-	r := &rows{}
+	r := &rows{shift: g.Shift}
 	r.add = func(agent int) {
 		c := control(agent, 0)
 		pos, yaw := at(agent)
@@ -117,6 +118,9 @@ func TestConformanceSaveAndRestore(t *testing.T) {
 				a.remove(1)
 			case 90:
 				a.add(7)
+			}
+			if tick%37 == 20 { // with windows that are being made
+				a.shift(tick%a.n, m3.V(1024, 0, -2048))
 			}
 			a.tick(tick)
 			at.Reset() // saving changes nothing, and waits for nothing

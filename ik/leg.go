@@ -110,7 +110,7 @@ func (s *Legged) followTerrain(foot *Foot, at, v m3.Vec3) m3.Vec3 {
 			v = v.Scale(lookaheadDistance / l)
 		}
 		// A slope that goes on is no edge.
-		n := s.Ground.Normal(at.X, at.Z)
+		n := s.groundNormal(at.X, at.Z)
 		slope := max(-n.Dot(v)/max(n.Y, 0.5), 0)
 		for _, u := range [...]float32{0.5, 1} {
 			ground = max(ground, s.groundHeight(at.X+u*v.X, at.Z+u*v.Z)-u*slope+standHeight-at.Y)
@@ -124,7 +124,7 @@ func (s *Legged) followTerrain(foot *Foot, at, v m3.Vec3) m3.Vec3 {
 
 // soleLean returns the rotation by which the terrain turns the sole of a foot that stands at at.
 func (s *Legged) soleLean(foot *Foot, at m3.Vec3) m3.Quat {
-	n := s.Ground.Normal(at.X, at.Z)
+	n := s.groundNormal(at.X, at.Z)
 	slope := m3.V(n.X, 0, n.Z).Scale(1 / max(n.Y, tiny))
 	if l := slope.Len(); l > s.MaxSlope {
 		slope = slope.Scale(s.MaxSlope / l)
@@ -191,7 +191,7 @@ func (s *Legged) raiseKnee(m []m3.Xform, l Leg, foot *Foot) {
 	if short := s.groundHeight(p.X, p.Z) + s.Clearance - p.Y; short > 0 {
 		// Turned by a, the joint is r·cos(a−top) from the axis along the ground's normal, which on
 		// a slope is not up.
-		n := s.Ground.Normal(p.X, p.Z)
+		n := s.groundNormal(p.X, p.Z)
 		x, y := out.Dot(n), axis.Cross(out).Dot(n)
 		r, top := m3.Sqrt(x*x+y*y), m3.Atan2(y, x)
 		a := m3.Acos((x + short*n.Y) / max(r, tiny))

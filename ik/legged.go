@@ -30,6 +30,10 @@ type Legged struct {
 	// contacts from heights and speeds.
 	Contacts []bool
 
+	// Anchors, (rows), are where the origin of each row's space lies on the ground, m; heights are 0.
+	// Pos and all that follows from it are in that space. Optional: nil is the world's space for all.
+	Anchors []m3.Vec3
+
 	Sole         float32  // height of the tips of standing feet above the ground, beyond 4 mm, m; 0, people 0.027
 	MaxDrop      float32  // how far hips and chest may sink so that standing feet reach the ground, or rise for folded legs, m; 0.15
 	Sink         float32  // half-life of sinking, s; 0.06
@@ -37,6 +41,8 @@ type Legged struct {
 	MaxSlope     float32  // steepest slope that soles follow, height over way; 0.8
 	MaxFootAccel float32  // bound on the acceleration of feet, ankles and knees, m/s²; edges and jumps are eased over; 94
 	Lock         FootLock // how standing feet are held in place
+
+	anchor m3.Vec3 // of the present row
 }
 
 // DefaultDog returns a job with the settings for a dog whose hips stand half a metre high. Rig,
@@ -76,6 +82,8 @@ func (s *Legged) Validate() error {
 		return fmt.Errorf("ik: Legged.Body has %d entries for %d rows", len(s.Body), len(s.Pos)/n)
 	case s.Contacts != nil && len(s.Contacts) != len(s.Feet):
 		return fmt.Errorf("ik: Legged.Contacts has %d entries for %d feet", len(s.Contacts), len(s.Feet))
+	case s.Anchors != nil && len(s.Anchors) != len(s.Body):
+		return fmt.Errorf("ik: Legged.Anchors has %d entries for %d rows", len(s.Anchors), len(s.Body))
 	case !(s.DT > 0) || !m3.Finite(s.DT):
 		return fmt.Errorf("ik: Legged.DT is %g s, want a positive time", s.DT)
 	case !(s.MaxFootAccel > 0):
@@ -99,14 +107,18 @@ func (s *Legged) Validate() error {
 // Model gets its flat pose, and its memory is cleared.
 func (s *Legged) Run(r0, r1 int) {
 	n, legs := s.Rig.Tree.Len(), len(s.Rig.Roles.Legs)
+	job := *s // of this goroutine: its anchor changes from row to row
 	for r := r0; r < r1; r++ {
+		if s.Anchors != nil {
+			job.anchor = s.Anchors[r]
+		}
 		m, pos, rot, feet := s.Model[r*n:(r+1)*n], s.Pos[r*n:(r+1)*n], s.Rot[r*n:(r+1)*n], s.Feet[r*legs:(r+1)*legs]
 		for i := range feet {
 			if feet[i].given = s.Contacts != nil; s.Contacts != nil {
 				feet[i].givenContact = s.Contacts[r*legs+i]
 			}
 		}
-		if !s.row(m, pos, rot, feet, &s.Body[r]) {
+		if !job.row(m, pos, rot, feet, &s.Body[r]) {
 			s.Rig.Tree.pose(m, pos, rot)
 			clear(feet)
 			s.Body[r] = Body{}
@@ -159,4 +171,11 @@ func (s *Legged) pose(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 }
 
 // groundHeight returns the height on which tips stand.
-func (s *Legged) groundHeight(x, z float32) float32 { return s.Ground.Height(x, z) + s.Sole }
+func (s *Legged) groundHeight(x, z float32) float32 {
+	return s.Ground.Height(x+s.anchor.X, z+s.anchor.Z) + s.Sole
+}
+
+// groundNormal returns the ground's normal.
+func (s *Legged) groundNormal(x, z float32) m3.Vec3 {
+	return s.Ground.Normal(x+s.anchor.X, z+s.anchor.Z)
+}

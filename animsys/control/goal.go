@@ -8,7 +8,7 @@
 //     [Flow.Way]
 //
 // Directions in a goal are in the character's own frame (+X left, +Z forward, metres, seconds).
-// Paths and flows are in world space, on the ground.
+// Paths and flows are in world space, on the ground; Goal.PathOrigin moves a path elsewhere.
 package control
 
 import (
@@ -80,10 +80,15 @@ type Goal struct {
 	Action Action
 	// Path is followed at Speed from its nearest point; Move and Turn are then ignored. Optional.
 	Path *Path
+	// PathOrigin is where the origin of Path lies in the world, m; Y is ignored. Far from the world's
+	// origin, make paths around their own and place them with it: float32 has 2 mm steps at 20 km.
+	PathOrigin m3.Vec3
 }
 
 // Finite reports whether g holds no NaN or infinity.
-func (g *Goal) Finite() bool { return g.Move.Finite() && m3.Finite(g.Turn) && m3.Finite(g.Speed) }
+func (g *Goal) Finite() bool {
+	return g.Move.Finite() && m3.Finite(g.Turn) && m3.Finite(g.Speed) && g.PathOrigin.Finite()
+}
 
 // Steer returns the Turn that brings a character from heading yaw to the heading want, both in
 // radians as m3.YawOf measures them: within a second if MaxTurn allows.

@@ -19,12 +19,15 @@ import (
 // TickRate is the ticks per second of every crowd. A schedule must step at it.
 const TickRate = 60
 
-// Farthest bounds how far from the origin along X or Z agents may be placed, m:
-// float32 resolves 6 cm there. Games should shift their origin before 20 km.
-const Farthest = 1e6
+// Farthest bounds how far from the origin along X or Z agents may be placed, m: 32.8 km. float32
+// resolves 2 mm there, to which the places of bones in world space are rounded.
+const Farthest = 1 << 15
 
 // Generator makes the motion of agents that are controlled by components of type C. Methods belong
 // to one goroutine, except Sample and Pose, which run for different rows at the same time.
+//
+// All places of a row, in and out, are in a space of its own, whose origin the crowd keeps near the
+// agent: so motion is as precise anywhere as near the world's origin.
 type Generator[C any] interface {
 	// Capacity returns the largest number of agents.
 	Capacity() int
@@ -39,6 +42,9 @@ type Generator[C any] interface {
 	Add(at feature.Place, control *C) (row int, err error)
 	// Place moves an agent to a place, which is finite.
 	Place(row int, at feature.Place)
+	// Shift moves all places of a row, and of its control, by by, which is flat, m: its space has
+	// another origin from now on, and the motion goes on.
+	Shift(row int, by m3.Vec3)
 	// Remove takes a row out. The last row becomes this one.
 	Remove(row int)
 	// Save writes the state of a row: all that its motion follows from, with what it was asked for
@@ -74,6 +80,13 @@ type Batched interface {
 	Gather(i0, i1 int)  // the network's inputs
 	Infer() error       // the network, once for each stride
 	Scatter(i0, i1 int) // outputs to poses and root motion
+}
+
+// Placed is a Generator whose controls hold places, such as where a path lies. The crowd uses it to
+// take them from world space into the space of a row.
+type Placed interface {
+	// ShiftControl moves the places of Controls()[row] by by, which is flat, m.
+	ShiftControl(row int, by m3.Vec3)
 }
 
 // Styled is a Generator with styles of its own, and one whose agents can step more

@@ -186,6 +186,9 @@ func (s *Stream) Place(row int, at feature.Place) {
 	s.body[row].place = feature.Place{Pos: at.Pos.Flat(), Yaw: at.Yaw}
 }
 
+// Shift moves all places of a row; see [generator.Generator].
+func (s *Stream) Shift(row int, by m3.Vec3) { s.body[row].place.Pos = s.body[row].place.Pos.Add(by) }
+
 // Save writes the state of a row; see [generator.Generator].
 func (s *Stream) Save(st *generator.State, row int) { s.sched.Save(st, row) }
 

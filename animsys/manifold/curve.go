@@ -18,6 +18,7 @@ import (
 // speed; otherwise they come back. A change of Path or Start restarts the path.
 type Curve struct {
 	Path   *control.Path // nil: stop and stand still
+	Origin m3.Vec3       // where the origin of Path lies in the world, m, as control.Goal.PathOrigin; Y is ignored
 	Start  float32       // arc length at which the path is joined, m
 	Speed  float32       // m/s along the path
 	Facing float32       // angle from the direction of travel to the facing, rad, to the left; π walks backward
@@ -33,9 +34,16 @@ func (c Curve) clamped() Curve {
 		*v = m3.Clamp(*v, lo, hi)
 	}
 	const long = 1e6                           // m, more than any path's length
+	const far = 1 << 23                        // m; float32 still resolves a metre there
 	if c.Path != nil && c.Path.Length() == 0 { // not made by NewPath
 		c.Path = nil
 	}
+	if c.Path == nil {
+		c.Origin = m3.Vec3{}
+	}
+	finite(&c.Origin.X, -far, far)
+	finite(&c.Origin.Z, -far, far)
+	c.Origin.Y = 0
 	finite(&c.Start, -long, long)
 	finite(&c.Speed, 0, MaxSpeed)
 	finite(&c.Facing, -1e6, 1e6)
@@ -46,6 +54,13 @@ func (c Curve) clamped() Curve {
 	finite(&c.Gait.ToeOff, -1, 1)
 	finite(&c.Gait.Cadence, 0, 4)
 	return c
+}
+
+// shift moves where c lies by by.
+func (c *Curve) shift(by m3.Vec3) {
+	if c.Path != nil {
+		c.Origin = c.Origin.Add(by)
+	}
 }
 
 // Constants of starting, stopping and joining a path.
@@ -120,8 +135,8 @@ func (p *planner) follow(c Curve, older, last waypoint) {
 		from, before = c.Path.At(float32(back))
 		way = pos.Sub(from).Scale(Rate)
 	}
-	for i, d := range [2][2]float32{{pos.X, way.X}, {pos.Z, way.Z}} {
-		p.offset[i] -= float64(d[0])
+	for i, d := range [2][3]float32{{pos.X, way.X, c.Origin.X}, {pos.Z, way.Z, c.Origin.Z}} {
+		p.offset[i] -= float64(d[0]) + float64(d[2])
 		p.velocity[i] -= float64(d[1])
 	}
 	facing, far := p.facing()
@@ -205,7 +220,8 @@ func (p *planner) next() waypoint {
 		p.arc, p.speed = float64(c.Path.Length()), 0
 	}
 	pos, _ := c.Path.At(float32(p.arc))
-	return waypoint{float64(pos.X) + p.offset[0], float64(pos.Z) + p.offset[1], p.want + p.turn.x, p.arc, p.speed}
+	x, z := float64(pos.X)+float64(c.Origin.X), float64(pos.Z)+float64(c.Origin.Z)
+	return waypoint{x + p.offset[0], z + p.offset[1], p.want + p.turn.x, p.arc, p.speed}
 }
 
 // kernel returns the right half of a Gaussian whose both sides sum to 1.

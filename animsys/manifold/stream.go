@@ -8,6 +8,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
+	"mannequin/engine/m3"
 	"mannequin/netruntime"
 )
 
@@ -70,9 +71,10 @@ type streamBody struct {
 	style WeightedStyle
 	went  Curve // of the last window that started
 	course
-	busy bool // a window is being made
-	gone bool // and will not be played
-	lost bool // the last one was discarded
+	base m3.Vec3 // what its places lack, m: the frames of a window that is being made cannot be shifted
+	busy bool    // a window is being made
+	gone bool    // and will not be played
+	lost bool    // the last one was discarded
 }
 
 type dueBody struct {
@@ -282,6 +284,7 @@ func (s *Stream) ask(o *order) bool {
 	for _, d := range s.due[:min(len(s.due), s.opt.Batch)] {
 		seat := s.seat[d.row]
 		b := &s.bodies[seat]
+		s.rebase(seat)
 		b.curve, b.style, b.busy = s.curve(int(d.row)), s.style(int(d.row)), true
 		soonest := b.at + s.opt.Latency + 1
 		seam := soonest

@@ -9,7 +9,14 @@ import (
 // Root returns the place of a row's body.
 func (s *Stream) Root(row int) feature.Place {
 	seat := s.seat[row]
-	return s.place[s.slot(seat, s.bodies[seat].at)]
+	return s.placeAt(seat, s.bodies[seat].at)
+}
+
+// placeAt returns the place of a seat's body in frame f.
+func (s *Stream) placeAt(seat int32, f int) feature.Place {
+	p := s.place[s.slot(seat, f)]
+	p.Pos = p.Pos.Add(s.bodies[seat].base)
+	return p
 }
 
 // Preview appends the future places of a row's body to dst, every n frames, to the end of the
@@ -18,7 +25,7 @@ func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	seat := s.seat[row]
 	b := &s.bodies[seat]
 	for f := b.at + n; f < b.end(); f += n {
-		dst = append(dst, s.place[s.slot(seat, f)])
+		dst = append(dst, s.placeAt(seat, f))
 	}
 	return dst
 }
@@ -40,6 +47,6 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 	i, n := s.slot(seat, s.bodies[seat].at), len(s.model.Layout.Joints)
 	var points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
-	s.place[i].Joints(points[:n], s.joints[3*i*n:])
+	s.Root(row).Joints(points[:n], s.joints[3*i*n:])
 	s.model.person.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
 }

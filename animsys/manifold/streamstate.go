@@ -107,6 +107,7 @@ func (s *Stream) visit(st *generator.State, row int, b *streamBody, r *rowState)
 	for _, n := range [3]*int{&b.at, &b.made, &b.laid} {
 		generator.Value(st, n)
 	}
+	generator.Value(st, &b.base)
 	b.curve.visit(st)
 	s.visitStyled(st, &b.style)
 	b.went.visit(st)
@@ -127,6 +128,7 @@ func (s *Stream) visit(st *generator.State, row int, b *streamBody, r *rowState)
 
 func (c *Curve) visit(st *generator.State) {
 	generator.Asset(st, &c.Path)
+	generator.Value(st, &c.Origin)
 	generator.Value(st, &c.Start)
 	generator.Value(st, &c.Speed)
 	generator.Value(st, &c.Facing)
@@ -221,6 +223,9 @@ func (s *Stream) check(b *streamBody, r *rowState) error {
 		if *c != c.clamped() {
 			return errors.New("the state has a curve out of range")
 		}
+	}
+	if !b.base.Finite() {
+		return errors.New("the state is not finite")
 	}
 	for _, p := range [...]*planner{&b.plan, &w.from.plan} {
 		for _, v := range [...]float64{p.arc, p.speed, p.offset[0], p.offset[1], p.velocity[0], p.velocity[1], p.turn.x, p.turn.v, p.want} {

@@ -264,6 +264,17 @@ func (b *Batch) placeBones(row int, pose []float32) {
 	copy(b.phases(row), pose[b.joints*feature.BoneChannels:])
 }
 
+// shift moves all places of row by by.
+func (b *Batch) shift(row int, by m3.Vec3) {
+	for i := row * points; i < (row+1)*points; i++ {
+		b.pos[i] = b.pos[i].add(flat(by))
+	}
+	for k := row * b.joints; k < (row+1)*b.joints; k++ {
+		b.bonePos[k] = b.bonePos[k].Add(by)
+	}
+	b.localPos[row*b.joints] = b.localPos[row*b.joints].Add(by)
+}
+
 // Copy makes row dst the same as row src.
 func (b *Batch) Copy(dst, src int) {
 	b.check(dst, dst+1)

@@ -15,9 +15,9 @@ const (
 	maxFacing  = 0.8 // bound on the turn that an error in facing adds, rad
 )
 
-// locate finds row's place on the path and returns the distance to it, m.
-func (b *Batch) locate(r int, path *control.Path) float32 {
-	at := b.root(r).pos.vec3()
+// locate finds row's place on the path, whose origin is given, and returns the distance to it, m.
+func (b *Batch) locate(r int, path *control.Path, origin vec2) float32 {
+	at := b.root(r).pos.sub(origin).vec3()
 	if b.path[r] == path {
 		s, d := path.NearestFrom(at, b.agent[r].along, pathBack, pathAhead)
 		if d < pathLost || b.agent[r].age%pathSearch >= uint32(b.agent[r].stride) {
@@ -61,12 +61,12 @@ func (b *Batch) curveSpeed(path *control.Path, s, speed float32) float32 {
 // would not start an agent that stands before a corner. Directions ask for more than the path's, in
 // proportion to the error in facing and less farther ahead. If the path is off metres away and that
 // is far, the future is the next second of the straight way to it.
-func (b *Batch) followPath(r int, off float32) {
+func (b *Batch) followPath(r int, origin vec2, off float32) {
 	path, tau, root := b.path[r], b.tuning.PathBlend, b.root(r)
 	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
 	have, speed := p[now].sub(p[now-Rate/6]).length()*6, b.agent[r].targetVel.length()
 	nearest, along := path.At(b.agent[r].along)
-	way := flat(nearest).sub(root.pos).unit(root.fwd)
+	way := flat(nearest).add(origin).sub(root.pos).unit(root.fwd)
 	facing := m3.Clamp(b.tuning.Facing*root.angleTo(flat(along)), -maxFacing, maxFacing)
 	for i := now + 1; i < points; i++ {
 		w := float32(i-now) / future
@@ -75,7 +75,7 @@ func (b *Batch) followPath(r int, off float32) {
 		if off < pathLost {
 			s := b.agent[r].along + ahead
 			at, tangent := path.At(s)
-			pos, course = flat(at), flat(tangent)
+			pos, course = flat(at).add(origin), flat(tangent)
 			dir = course.turned(facing * (1 - w))
 			if !path.Closed() && s > path.Length() {
 				rate = 0

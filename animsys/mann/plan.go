@@ -38,7 +38,7 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 	var off float32 // metres from the path
 	if path != nil {
 		move, turn = vec2{0, 1}, 0
-		off = b.locate(r, path)
+		off = b.locate(r, path, flat(g.PathOrigin))
 		if !path.Closed() && off < pathLost && path.Length()-b.agent[r].along < pathEnd {
 			move = vec2{}
 		}
@@ -81,7 +81,7 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 
 	if b.path[r] != nil && move != (vec2{}) {
 		b.agent[r].correct = 1 // τ weighs path and network in followPath
-		b.followPath(r, off)
+		b.followPath(r, flat(g.PathOrigin), off)
 	} else {
 		b.steer(r)
 	}

@@ -179,6 +179,16 @@ func (s *StyleTranslator) Reset(character int) {
 	clear(b.blend)
 }
 
+// Shift moves what is remembered of a character's motion by by, flat, m: the space of its next
+// frames has another origin.
+func (s *StyleTranslator) Shift(character int, by m3.Vec3) {
+	b := &s.bodies[character]
+	b.at.x, b.at.z = b.at.x+by.X, b.at.z+by.Z
+	for i := range b.places {
+		b.places[i] = b.places[i].Add(by)
+	}
+}
+
 // Step translates the next frame of a character's motion: local transforms of the database's
 // skeleton at its frame rate, the root's in world space. It returns the row of the output, valid
 // until the next call, and how many frames pass in the output from the last row to this one. A

@@ -269,6 +269,12 @@ func (s *Stream) Place(row int, at feature.Place) {
 	}
 }
 
+// Shift moves all places of a row; see [generator.Generator].
+func (s *Stream) Shift(row int, by m3.Vec3) {
+	b := &s.body[row]
+	b.last.Pos, b.at.Pos = b.last.Pos.Add(by), b.at.Pos.Add(by)
+}
+
 // Save writes the state of a row; see [generator.Generator].
 func (s *Stream) Save(st *generator.State, row int) { s.sched.Save(st, row) }
 

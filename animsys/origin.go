@@ -1,0 +1,184 @@
+package animsys
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"mannequin/animsys/generator"
+	"mannequin/engine/m3"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// cell is the distance between two places at which the crowd anchors agents, m. An agent that is
+// farther from its anchor along X or Z gets the nearest one: float32 resolves 0.06 mm there.
+const cell = 1024
+
+// ShiftOrigin moves the origin of world w by by, m, between ticks: what was at by is at zero from
+// then on. It moves all agents of all crowds, the places in their components (PathOrigin and Origin
+// of paths, targets of ecs.LookAt and ecs.Reach), and what is remembered of them. The game moves
+// the rest by −by: its ground, its camera, and what it sets components from.
+//
+// No pose changes by a bit, and on level ground none will later: agents move in spaces of their
+// own, whose origins are all that changes. Only places in world space are rounded anew, as are
+// heights of uneven ground.
+//
+// by is whole metres, which float32 adds without rounding, with Y 0, at most twice
+// generator.Farthest. After an error nothing has changed.
+func ShiftOrigin(w *arche.World, by m3.Vec3) error {
+	const most = 2 * generator.Farthest
+	whole := func(x float32) bool { return m3.Abs(x) <= most && x == float32(math.Trunc(float64(x))) }
+	if !whole(by.X) || !whole(by.Z) || by.Y != 0 {
+		return fmt.Errorf("animsys: the origin cannot move by %v: want whole metres, at most %d along X and Z, and no height", by, most)
+	}
+	if w.IsLocked() {
+		return errors.New("animsys: the origin cannot move within a query: do it between ticks")
+	}
+	res := generic.NewResource[registry](w)
+	if !res.Has() {
+		return nil
+	}
+	all := res.Get()
+	if err := all.claim("ShiftOrigin"); err != nil {
+		return err
+	}
+	defer all.release()
+	all.sweep()
+	for _, c := range all.all {
+		for row, a := range c.anchors[:c.rows.Len()] {
+			if a = a.Sub(by); max(m3.Abs(a.X), m3.Abs(a.Z)) > 1<<23 {
+				return fmt.Errorf("animsys: the origin cannot move by %v: entity %v would be at %v, where float32 has no whole metres", by, c.rows.Entity(row), a)
+			}
+		}
+	}
+	for _, c := range all.all {
+		if c.gen.shiftControls != nil {
+			c.gen.shiftControls(by.Neg())
+		}
+		if a := c.aims; a != nil {
+			shiftComponents(c, &c.components.look, a.look, a.shiftLook, by.Neg())
+			shiftComponents(c, &c.components.reach, a.reach, a.shiftReach, by.Neg())
+		}
+		for row := range c.rows.Len() {
+			c.anchors[row] = c.anchors[row].Sub(by)
+			c.expose(row)
+		}
+	}
+	return nil
+}
+
+// shiftComponents moves the places in the components of c's agents by by. shift moves those of a
+// row of scratch, which stays as it is.
+func shiftComponents[T any](c *Crowd, of *generic.Map1[T], scratch []T, shift func(row int, by m3.Vec3), by m3.Vec3) {
+	for row := range c.rows.Len() {
+		if component := of.Get(c.rows.Entity(row)); component != nil {
+			was := scratch[row]
+			scratch[row] = *component
+			shift(row, by)
+			*component, scratch[row] = scratch[row], was
+		}
+	}
+}
+
+// Anchor returns where the origin of the space lies in which the agent of a row is simulated, world
+// space: a whole number of metres, within 1.5 km of the agent. Published, Poses and Ground's
+// buffers are in that space; all else is in world space.
+func (c *Crowd) Anchor(row int) m3.Vec3 { return c.anchors[row] }
+
+// OutOfRange returns the number of agents that have gone farther than generator.Farthest from the
+// origin along X or Z. They move on as soundly as before, but their bones in world space are
+// rounded to more than 2 mm, and Spawn and Place refuse such places. ShiftOrigin brings them back.
+func (c *Crowd) OutOfRange() (n int) {
+	for _, root := range c.Roots[:c.Agents()] {
+		if max(m3.Abs(root.Pos.X), m3.Abs(root.Pos.Z)) > generator.Farthest {
+			n++
+		}
+	}
+	return n
+}
+
+// anchorOf returns the anchor of an agent at pos: the world's origin if it is near.
+func anchorOf(pos m3.Vec3) m3.Vec3 {
+	near := func(x float32) float32 {
+		if m3.Abs(x) <= cell {
+			return 0
+		}
+		return cell * float32(math.Round(float64(x/cell)))
+	}
+	return m3.V(near(pos.X), 0, near(pos.Z))
+}
+
+// recentre gives agents that are far from their anchors nearer ones.
+func (c *Crowd) recentre() {
+	for row := range c.rows.Len() {
+		if by := anchorOf(c.Poses.Roots[row].Pos); by != (m3.Vec3{}) {
+			c.gen.shift(row, by.Neg())
+			c.reanchor(row, c.anchors[row].Add(by))
+		}
+	}
+}
+
+// reanchor gives row another anchor, and leaves it where it is in the world. The generator is the
+// caller's.
+func (c *Crowd) reanchor(row int, anchor m3.Vec3) {
+	by := c.anchors[row].Sub(anchor)
+	if by == (m3.Vec3{}) {
+		return
+	}
+	c.anchors[row] = anchor
+	i, k := row*c.joints, (row+1)*c.joints
+	c.Poses.Roots[row].Pos = c.Poses.Roots[row].Pos.Add(by)
+	c.Pos[i] = c.Pos[i].Add(by)
+	move(c.last[i:k], by)
+	move(c.now[i:k], by)
+	move(c.Ground.Model[i:k], by)
+	for f := row * c.legs(); f < (row+1)*c.legs(); f++ {
+		c.Ground.Feet[f].Shift(by)
+	}
+	c.Ground.Body[row].Shift(by)
+	c.aims.shift(row, by)
+	c.restyle.shift(row, by)
+}
+
+// shiftControl moves the places in a row's control.
+func (c *Crowd) shiftControl(row int, by m3.Vec3) {
+	if c.gen.shiftControl != nil && by != (m3.Vec3{}) {
+		c.gen.shiftControl(row, by)
+	}
+}
+
+// expose writes where row is in world space.
+func (c *Crowd) expose(row int) {
+	bones := c.BonesAt(row)
+	copy(bones, c.now[row*c.joints:])
+	move(bones, c.anchors[row])
+	c.Roots[row] = c.inWorld(row, c.Poses.Roots[row])
+}
+
+// inWorld returns x, of row's own space, in world space.
+func (c *Crowd) inWorld(row int, x m3.Xform) m3.Xform {
+	if a := c.anchors[row]; a != (m3.Vec3{}) { // it would change the sign of a zero
+		x.Pos = x.Pos.Add(a)
+	}
+	return x
+}
+
+// move moves bones by by.
+func move(bones []m3.Xform, by m3.Vec3) {
+	if by == (m3.Vec3{}) { // it would change the sign of a zero
+		return
+	}
+	for j := range bones {
+		bones[j].Pos = bones[j].Pos.Add(by)
+	}
+}
+
+// shift moves the places that are remembered of row's hands.
+func (a *aims) shift(row int, by m3.Vec3) {
+	if a != nil {
+		a.grips[row][0].Shift(by)
+		a.grips[row][1].Shift(by)
+	}
+}

@@ -33,11 +33,11 @@ func (d *driver) call(w *world) {
 		do    func(w *world)
 	}{
 		{300, d.step}, {40, d.stepWithin}, {10, d.stepBeside}, {10, d.stepAll}, {20, d.query},
-		{10, d.newSchedule}, {3, d.closeSchedule}, {10, d.newCrowd}, {4, d.closeCrowd}, {1, d.reset},
+		{10, d.newSchedule}, {3, d.closeSchedule}, {3, d.newCrowd}, {2, d.closeCrowd}, {1, d.reset},
 		{120, d.spawn}, {40, d.add}, {60, d.despawn}, {30, d.removeEntity}, {30, d.newEntity}, {20, d.writeSlot},
 		{80, d.place}, {60, d.setUpdateRate}, {30, d.applyLOD},
 		{200, d.writeControl}, {100, d.writeOther}, {30, d.setGround}, {20, d.setSolver},
-		{40, d.interpolate}, {4, d.saveAndRestore}, {10, d.steer},
+		{40, d.interpolate}, {1, d.saveAndRestore}, {10, d.steer},
 	}
 	sum := 0
 	for _, c := range all {

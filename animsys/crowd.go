@@ -95,8 +95,8 @@ type Options struct {
 // they can be told.
 type Crowd struct {
 	Skel     *skel.Skeleton
-	Ground   ik.Legged       // the ground solver, whose settings may change between ticks
-	Inertial *blend.Inertial // what smooths jumps in poses; likewise
+	Ground   ik.Legged       // the ground solver, whose settings may change between ticks; what its Validate refuses is not used
+	Inertial *blend.Inertial // what smooths jumps in poses, whose settings may change as well
 	generator.Poses
 
 	rows       ecs.Rows
@@ -340,7 +340,8 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 	c.Inertial.Reset(row)
 	c.forget(row)
 	c.aims.forget(row)
-	c.Ground.Run(row, row+1)
+	c.tune()
+	c.solvers[EveryTick].Run(row, row+1)
 	c.forget(row)
 	c.fresh[row] = false
 	copy(c.BonesAt(row), c.Ground.Model[row*c.joints:])

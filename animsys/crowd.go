@@ -294,8 +294,8 @@ func SpawnWith[C any](c *Crowd, pos m3.Vec3, yaw float32, control C) (arche.Enti
 // Add is Crowd.Spawn for an entity of the game. If it has the generator's component, the agent begins
 // with that. It is an error if the entity is dead, or an agent already.
 func (c *Crowd) Add(e arche.Entity, pos m3.Vec3, yaw float32) error {
-	if !ecs.Alive(c.world, e) {
-		return fmt.Errorf("animsys: Add: entity %v is dead, or of another world", e)
+	if e.IsZero() {
+		return errors.New("animsys: Add: the zero entity")
 	}
 	_, err := c.spawn("Add", e, pos, yaw, nil)
 	return err
@@ -315,6 +315,9 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 	}
 	c.registry.sweep()
 	own := !e.IsZero()
+	if own && !ecs.Alive(c.world, e) {
+		return arche.Entity{}, fmt.Errorf("animsys: %s: entity %v is dead, or of another world", what, e)
+	}
 	if own && c.components.slot.Get(e) != nil {
 		for _, o := range c.registry.all {
 			if _, ok := o.rows.Row(e); ok {

@@ -253,7 +253,7 @@ func (d *driver) stepBeside(w *world) {
 	for range 1 + d.IntN(5) {
 		e, open := d.entity(w), !c.gone
 		pos, yaw, ok := d.at()
-		switch d.IntN(5) {
+		switch d.IntN(6) {
 		case 0:
 			good(w.step(), !w.lost)
 		case 1:
@@ -273,6 +273,10 @@ func (d *driver) stepBeside(w *world) {
 			if err == nil {
 				c.agents[e] = true
 				w.keep(e)
+			}
+		case 5:
+			if err := c.Add(e, pos, yaw); err == nil {
+				c.agents[e] = true
 			}
 		}
 	}

@@ -264,56 +264,59 @@ func allowed(p any, in []reflect.Value) bool {
 	return strings.Contains(text, "makeslice") && slices.ContainsFunc(in, func(v reflect.Value) bool { return v.CanInt() && v.Int() == math.MaxInt })
 }
 
+// try calls f with first and with arguments of extreme numbers. It must return, and panic only as allowed.
+func try(t *testing.T, name string, f reflect.Value, first ...reflect.Value) {
+	t.Helper()
+	for _, x := range extreme.Numbers {
+		in := slices.Clone(first)
+		for i := len(in); i < f.Type().NumIn(); i++ {
+			if f.Type().IsVariadic() && i == f.Type().NumIn()-1 {
+				break
+			}
+			v := reflect.New(f.Type().In(i)).Elem()
+			args.Fill(v, x)
+			in = append(in, v)
+		}
+		fault := make(chan string, 1)
+		go func() {
+			defer func() {
+				p := recover()
+				if p != nil && !allowed(p, in) {
+					fault <- fmt.Sprintf("panics: %v\n%s", p, debug.Stack())
+					return
+				}
+				fault <- ""
+			}()
+			for _, out := range f.Call(in) {
+				if c, ok := out.Interface().(interface{ Close() }); ok && !out.IsNil() {
+					c.Close()
+				}
+			}
+		}()
+		select {
+		case p := <-fault:
+			if p != "" {
+				t.Errorf("%s with %g %s", name, x, p)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s with %g has not returned after 10 s", name, x)
+		}
+		if len(in) == len(first) {
+			return
+		}
+	}
+}
+
 // Zero values of what a game links do nothing or return an error, whatever numbers their methods
 // get, and so do functions.
 func TestZeroValues(t *testing.T) {
 	known := map[string]bool{}
-	try := func(name string, f reflect.Value, first ...reflect.Value) {
-		for _, x := range extreme.Numbers {
-			in := slices.Clone(first)
-			for i := len(in); i < f.Type().NumIn(); i++ {
-				if f.Type().IsVariadic() && i == f.Type().NumIn()-1 {
-					break
-				}
-				v := reflect.New(f.Type().In(i)).Elem()
-				args.Fill(v, x)
-				in = append(in, v)
-			}
-			fault := make(chan string, 1)
-			go func() {
-				defer func() {
-					p := recover()
-					if p != nil && !allowed(p, in) {
-						fault <- fmt.Sprintf("panics: %v\n%s", p, debug.Stack())
-						return
-					}
-					fault <- ""
-				}()
-				for _, out := range f.Call(in) {
-					if c, ok := out.Interface().(interface{ Close() }); ok && !out.IsNil() {
-						c.Close()
-					}
-				}
-			}()
-			select {
-			case p := <-fault:
-				if p != "" {
-					t.Errorf("%s with %g %s", name, x, p)
-				}
-			case <-time.After(10 * time.Second):
-				t.Fatalf("%s with %g has not returned after 10 s", name, x)
-			}
-			if len(in) == len(first) {
-				return
-			}
-		}
-	}
 	for _, x := range linked {
 		v := reflect.ValueOf(x)
 		if v.Kind() == reflect.Func {
 			name := strings.TrimPrefix(runtime.FuncForPC(v.Pointer()).Name(), module+"/")
 			known[name] = true
-			try(name, v)
+			try(t, name, v)
 			continue
 		}
 		ty := v.Type().Elem()
@@ -332,7 +335,7 @@ func TestZeroValues(t *testing.T) {
 			if m.Name != "Validate" && ok && job.Validate() != nil {
 				continue // jobs run once they are valid
 			}
-			try(name+"."+m.Name, m.Func, reflect.New(ty))
+			try(t, name+"."+m.Name, m.Func, reflect.New(ty))
 		}
 	}
 	files := token.NewFileSet()

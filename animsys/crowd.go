@@ -95,8 +95,8 @@ type Options struct {
 // they can be told.
 type Crowd struct {
 	Skel            *skel.Skeleton
-	Ground          ik.Legged       // the ground solver, whose settings may change between ticks
-	Inertial        *blend.Inertial // what smooths jumps in poses; likewise
+	Ground          ik.Legged       // the ground solver, whose settings may change between ticks; what its Validate refuses is not used
+	Inertial        *blend.Inertial // what smooths jumps in poses, whose settings may change as well
 	Roots           []m3.Xform      // (rows) where agents stand and face; see Root
 	generator.Poses                 // in the rows' own spaces; see Anchor
 
@@ -308,8 +308,8 @@ func SpawnWith[C any](c *Crowd, pos m3.Vec3, yaw float32, control C) (arche.Enti
 // Add is Crowd.Spawn for an entity of the game. If it has the generator's component, the agent begins
 // with that. It is an error if the entity is dead, or an agent already.
 func (c *Crowd) Add(e arche.Entity, pos m3.Vec3, yaw float32) error {
-	if !ecs.Alive(c.world, e) {
-		return fmt.Errorf("animsys: Add: entity %v is dead, or of another world", e)
+	if e.IsZero() {
+		return errors.New("animsys: Add: the zero entity")
 	}
 	_, err := c.spawn("Add", e, pos, yaw, nil)
 	return err
@@ -329,6 +329,9 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 	}
 	c.registry.sweep()
 	own := !e.IsZero()
+	if own && !ecs.Alive(c.world, e) {
+		return arche.Entity{}, fmt.Errorf("animsys: %s: entity %v is dead, or of another world", what, e)
+	}
 	if own && c.components.slot.Get(e) != nil {
 		for _, o := range c.registry.all {
 			if _, ok := o.rows.Row(e); ok {
@@ -357,7 +360,8 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 	c.Inertial.Reset(row)
 	c.forget(row)
 	c.aims.forget(row)
-	c.Ground.Run(row, row+1)
+	c.tune()
+	c.solvers[EveryTick].Run(row, row+1)
 	c.forget(row)
 	c.fresh[row] = false
 	copy(c.now[row*c.joints:(row+1)*c.joints], c.Ground.Model[row*c.joints:])

@@ -301,7 +301,6 @@ func TestTwoGoroutines(t *testing.T) {
 	w.crowd.Ground.Ground = ground
 	e := w.spawn(0)
 	calls := w.calls(e)
-	delete(calls, "Add")
 	calls["Step"] = w.schedule.Step
 	calls["Close of the schedule"] = w.schedule.Close
 	calls["Close of the crowd"] = w.crowd.Close

@@ -140,12 +140,16 @@ func (c *Crowd) ground(r0, r1 int) {
 }
 
 // tune gives what works on steps of several ticks the settings of what works on one,
-// which are anybody's to change between ticks.
+// which are anybody's to change between ticks. Settings of the solver that are not valid are left.
 func (c *Crowd) tune() {
+	valid := c.Ground.Validate() == nil
 	for span := 1; span <= int(Every4); span++ {
-		c.inertial[span], c.solvers[span] = *c.Inertial, c.Ground
+		c.inertial[span] = *c.Inertial
 		c.inertial[span].DT *= float32(span)
-		c.solvers[span].DT *= float32(span)
+		if valid {
+			c.solvers[span] = c.Ground
+			c.solvers[span].DT *= float32(span)
+		}
 	}
 }
 

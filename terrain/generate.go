@@ -21,9 +21,9 @@ const maxSize = 1e6
 // field returns the empty field of g.
 func (g Grid) field() (*Field, error) {
 	n := math.Round(float64(g.Size)/float64(g.Cell)) + 1
-	if !(g.Size > 0 && g.Size <= maxSize) || !(g.Cell > 0) || !(n >= 2) || n*n > MaxNodes {
-		return nil, fmt.Errorf("terrain: a grid of %g m with %g m cells: want at least one cell, at most %d nodes and %g m",
-			g.Size, g.Cell, MaxNodes, maxSize)
+	if !(g.Size > 0 && g.Size <= maxSize) || !(g.Cell >= minCell) || !(n >= 2) || n*n > MaxNodes {
+		return nil, fmt.Errorf("terrain: a grid of %g m with %g m cells: want at least one cell of at least %g m, at most %d nodes and %g m",
+			g.Size, g.Cell, float32(minCell), MaxNodes, maxSize)
 	}
 	side := int(n)
 	edge := -float32(side-1) * g.Cell / 2
@@ -55,7 +55,7 @@ func Slope(g Grid, angle, heading float32) (*Field, error) {
 	t := float32(math.Tan(float64(angle)))
 	s, c := m3.Sin(heading), m3.Cos(heading)
 	f.fill(func(x, z float32) float32 { return t * (x*s + z*c) })
-	return f, nil
+	return f.valid()
 }
 
 // StairCell is a good Cell of a grid for Steps, in metres: the risers are narrow, yet visible.
@@ -76,7 +76,7 @@ func Steps(g Grid, rise, run float32) (*Field, error) {
 	f.fill(func(_, z float32) float32 {
 		return rise * float32(math.Floor(float64((z+run/2)/run)))
 	})
-	return f, nil
+	return f.valid()
 }
 
 // HillsOptions are the options of Hills.
@@ -110,7 +110,7 @@ func Hills(g Grid, opt HillsOptions) (*Field, error) {
 	for i := range f.Y {
 		f.Y[i] = (f.Y[i] - mid) * scale
 	}
-	return f, nil
+	return f.valid()
 }
 
 // noise is gradient noise on the integer lattice with the quintic fade.

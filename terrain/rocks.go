@@ -15,6 +15,9 @@ type Rock struct {
 
 // WithRocks returns the field with rocks on it.
 func (f *Field) WithRocks(rocks []Rock) (*Field, error) {
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
 	out := *f
 	out.Y = append([]float32(nil), f.Y...)
 	for i, r := range rocks {
@@ -36,5 +39,5 @@ func (f *Field) WithRocks(rocks []Rock) (*Field, error) {
 			}
 		}
 	}
-	return &out, nil
+	return out.valid()
 }

@@ -21,7 +21,7 @@ func TestWithRocks(t *testing.T) {
 		}
 	}
 	nan := float32(math.NaN())
-	for _, r := range []Rock{{At: m3.V(nan, 0, 0), Radius: 1}, {}, {Radius: 1, Height: nan}, {Radius: -1}} {
+	for _, r := range []Rock{{At: m3.V(nan, 0, 0), Radius: 1}, {}, {Radius: 1, Height: nan}, {Radius: -1}, {Radius: 1, Height: 1e38}} {
 		if _, err := f.WithRocks([]Rock{r}); err == nil {
 			t.Errorf("%+v is taken", r)
 		}

@@ -11,6 +11,12 @@ import (
 // MaxNodes is the most nodes of one field (64 MiB of heights).
 const MaxNodes = 1 << 24
 
+// MaxHeight bounds the heights of fields up and down, m: float32 is exact to a centimetre there.
+const MaxHeight = 1e5
+
+// minCell is the least distance of nodes, m: normals are finite on any heights.
+const minCell = 1e-6
+
 // Field is a regular grid of heights, immutable once built and safe to share. Node (i, k) is at x =
 // X0 + i·Cell, z = Z0 + k·Cell, with height Y[k·NX+i]. Between nodes the surface is bilinear.
 // Beyond the border it continues with the border's heights.
@@ -31,17 +37,25 @@ func (f *Field) Validate() error {
 		return fmt.Errorf("terrain: %d×%d nodes: at most %d are allowed", f.NX, f.NZ, MaxNodes)
 	case len(f.Y) != f.NX*f.NZ:
 		return fmt.Errorf("terrain: %d heights for %d×%d nodes", len(f.Y), f.NX, f.NZ)
-	case !(f.Cell > 0) || !m3.Finite(f.Cell):
-		return fmt.Errorf("terrain: cell of %g m: want a positive length", f.Cell)
+	case !(f.Cell >= minCell) || !m3.Finite(f.Cell):
+		return fmt.Errorf("terrain: cell of %g m: want a length of at least %g m", f.Cell, float32(minCell))
 	case !m3.Finite(f.X0) || !m3.Finite(f.Z0):
 		return fmt.Errorf("terrain: origin (%g, %g) is not finite", f.X0, f.Z0)
 	}
 	for n, y := range f.Y {
-		if !m3.Finite(y) {
-			return fmt.Errorf("terrain: height of node (%d, %d) is %g", n%f.NX, n/f.NX, y)
+		if !(m3.Abs(y) <= MaxHeight) {
+			return fmt.Errorf("terrain: height of node (%d, %d) is %g m: want a number up to %g m, up or down", n%f.NX, n/f.NX, y, float32(MaxHeight))
 		}
 	}
 	return nil
+}
+
+// valid returns f, or the rule that it breaks.
+func (f *Field) valid() (*Field, error) {
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // Height returns the surface's height at (x, z), in metres.

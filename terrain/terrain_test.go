@@ -212,14 +212,44 @@ func TestValidate(t *testing.T) {
 		"one row":    func(f *Field) { f.NZ, f.Y = 1, f.Y[:f.NX] },
 		"short":      func(f *Field) { f.Y = f.Y[1:] },
 		"cell":       func(f *Field) { f.Cell = -1 },
+		"tiny cell":  func(f *Field) { f.Cell = 1e-30 },
 		"origin":     func(f *Field) { f.X0 = nan },
 		"NaN height": func(f *Field) { f.Y[5] = nan },
+		"too high":   func(f *Field) { f.Y[5] = 1.01 * MaxHeight },
+		"too low":    func(f *Field) { f.Y[5] = -1e30 },
 		"overflow":   func(f *Field) { f.NX, f.NZ = math.MaxInt, math.MaxInt },
 	} {
 		f := good()
 		spoil(f)
 		if f.Validate() == nil {
 			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+// The steepest valid fields have finite heights and normals everywhere.
+func TestSteepestFields(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for _, cell := range []float32{minCell, 1, math.MaxFloat32} {
+		f := &Field{X0: -1, Z0: -1, Cell: cell, NX: 3, NZ: 3, Y: make([]float32, 9)}
+		for i := range f.Y {
+			f.Y[i] = MaxHeight * float32(1-i%2*2)
+		}
+		must.Do(t, f.Validate())
+		for _, x := range []float32{-inf, -1e30, -1, 0, 0.3, 1e30, inf, float32(math.NaN())} {
+			for _, z := range []float32{-1, 0.7, inf} {
+				if y, n := f.Height(x, z), f.Normal(x, z); !m3.Finite(y) || !n.Finite() || !(n.Len() > 0.99) {
+					t.Errorf("cells of %g m: at (%g, %g) the height is %g and the normal %v", cell, x, z, y, n)
+				}
+			}
+		}
+		if s := f.MaxSlope(); !m3.Finite(s) {
+			t.Errorf("cells of %g m: a slope of %g", cell, s)
+		}
+		for i := range 9 {
+			if n := f.NodeNormal(i%3, i/3); !n.Finite() {
+				t.Errorf("cells of %g m: a node's normal is %v", cell, n)
+			}
 		}
 	}
 }

@@ -326,12 +326,13 @@ func (s *Stream) advance(r0, r1 int) {
 // Root returns the place of a row's body.
 func (s *Stream) Root(row int) feature.Place { return s.body[row].place }
 
-// Preview appends the future places of a row's body to dst, every n frames, to the end of its clip.
-// The next clip will be faded into its second half.
+// Preview appends the future places of a row's body to dst, every n frames, at least 1, to the end of
+// its clip. The next clip will be faded into its second half.
 func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
 	clip, at := s.clip(row), s.sched.At(row)
 	p := s.body[row].place
+	n = max(n, 1)
 	for f := at + 1; f < Frames; f++ {
 		if p = p.Advance(clip[(f-1)*cols+body:], 1.0/Rate); (f-at)%n == 0 {
 			dst = append(dst, p)

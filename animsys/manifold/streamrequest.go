@@ -88,6 +88,9 @@ func (r *request) stop() {
 
 // Generate starts the windows that are due and requests those that are needed next.
 func (s *Stream) Generate(frozen []bool) error {
+	if s.work == nil {
+		return errors.New("manifold: the stream is closed")
+	}
 	copy(s.frozen, frozen)
 	if s.rows == 0 { // see empty
 		return nil

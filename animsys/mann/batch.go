@@ -137,7 +137,7 @@ func over(share float32, ticks int) float32 {
 // origin. Rows go on by m's stride at a time; see SetStride for others.
 func NewBatch(m *Model, capacity int) *Batch {
 	if m.Layout == nil {
-		panic("mann: NewBatch: the zero Model has no network: make one with NewModel")
+		panic(errZeroModel.Error())
 	}
 	capacity = max(capacity, 0)
 	nj, na := m.Skel.Len(), len(m.Layout.Actions)
@@ -181,6 +181,9 @@ func (b *Batch) Tune(t Tuning) {
 // AddStride has rows go on by m's stride, too, by SetStride: m drives the same
 // characters as the batch's own model, more coarsely.
 func (b *Batch) AddStride(m *Model) error {
+	if m.Layout == nil {
+		return errZeroModel
+	}
 	step := m.Layout.Step()
 	if b.models[step] != nil {
 		return fmt.Errorf("mann: the batch has a model of stride %d already", step)

@@ -53,7 +53,7 @@ var (
 // NewController returns a controller without agents. The model's step is one tick.
 func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 	if m.Layout == nil {
-		return nil, errors.New("mann: the zero Model has no network: make one with NewModel")
+		return nil, errZeroModel
 	}
 	if o.Capacity < 1 {
 		return nil, fmt.Errorf("mann: a controller of %d agents: want at least 1", o.Capacity)

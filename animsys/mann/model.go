@@ -59,6 +59,8 @@ func Describe(meta *netruntime.Meta, layout *feature.MANN, sk *skel.Skeleton, re
 	return nil
 }
 
+var errZeroModel = errors.New("mann: the zero Model has no network: make one with NewModel")
+
 // NewModel returns the network as a model of characters. A *feature.SchemaError lists all differences
 // between metadata, shapes and this package.
 func NewModel(net *netruntime.Net) (*Model, error) {

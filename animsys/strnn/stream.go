@@ -373,11 +373,12 @@ func (s *Stream) advance(r0, r1 int) {
 // Root returns the place of a row's body.
 func (s *Stream) Root(row int) feature.Place { return s.body[row].at }
 
-// Preview appends the future places of a row's body to dst, every n of the network's frames, to the
-// end of its window.
+// Preview appends the future places of a row's body to dst, every n of the network's frames, at least
+// 1, to the end of its window.
 func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	b, done := &s.body[row], s.sched.At(row)/2 // frames behind b.last
 	p := b.last
+	n = max(n, 1)
 	for f := done; f < s.model.Predict; f++ {
 		if p = p.Advance(s.frame(row, f)[s.model.Layout.Body():], 1.0/Rate); (f+1-done)%n == 0 {
 			dst = append(dst, p)

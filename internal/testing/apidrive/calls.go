@@ -33,11 +33,11 @@ func (d *driver) call(w *world) {
 		do    func(w *world)
 	}{
 		{300, d.step}, {40, d.stepWithin}, {10, d.stepBeside}, {10, d.stepAll}, {20, d.query},
-		{10, d.newSchedule}, {3, d.closeSchedule}, {10, d.newCrowd}, {4, d.closeCrowd}, {1, d.reset},
+		{10, d.newSchedule}, {3, d.closeSchedule}, {3, d.newCrowd}, {2, d.closeCrowd}, {1, d.reset},
 		{120, d.spawn}, {40, d.add}, {60, d.despawn}, {30, d.removeEntity}, {30, d.newEntity}, {20, d.writeSlot},
 		{80, d.place}, {60, d.setUpdateRate}, {30, d.applyLOD},
 		{200, d.writeControl}, {100, d.writeOther}, {30, d.setGround}, {20, d.setSolver},
-		{40, d.interpolate}, {4, d.saveAndRestore}, {10, d.steer},
+		{40, d.interpolate}, {1, d.saveAndRestore}, {10, d.steer},
 	}
 	sum := 0
 	for _, c := range all {
@@ -253,7 +253,7 @@ func (d *driver) stepBeside(w *world) {
 	for range 1 + d.IntN(5) {
 		e, open := d.entity(w), !c.gone
 		pos, yaw, ok := d.at()
-		switch d.IntN(5) {
+		switch d.IntN(6) {
 		case 0:
 			good(w.step(), !w.lost)
 		case 1:
@@ -273,6 +273,10 @@ func (d *driver) stepBeside(w *world) {
 			if err == nil {
 				c.agents[e] = true
 				w.keep(e)
+			}
+		case 5:
+			if err := c.Add(e, pos, yaw); err == nil {
+				c.agents[e] = true
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"mannequin/engine/m3"
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/closest"
 )
 
 // maxFile bounds path and script files, with room for MaxPathPoints lines.
@@ -116,7 +117,7 @@ func decodeTOML(name string, data []byte, dst any) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if extra := md.Undecoded(); len(extra) > 0 {
-		return fmt.Errorf("%s: unknown key %q", name, extra[0].String())
+		return fmt.Errorf("%s: unknown key %.60q%s", name, extra[0].String(), closest.KeyHint(extra[0], dst))
 	}
 	return nil
 }

@@ -2,8 +2,10 @@
 package closest
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 )
 
@@ -46,6 +48,39 @@ func FileHint(path string) string {
 	}
 	if n := Name(filepath.Base(path), names); n != "" {
 		return "; did you mean " + filepath.Join(filepath.Dir(path), n) + "?"
+	}
+	return ""
+}
+
+// KeyHint is Hint for a key that a file of TOML or JSON has and the value into which it is decoded has
+// not. The key is the path of names from that value.
+func KeyHint(key []string, value any) string {
+	t := reflect.TypeOf(value)
+	for i := 0; i < len(key); {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array:
+			t = t.Elem()
+			continue
+		case reflect.Map:
+			t = t.Elem()
+		case reflect.Struct:
+			var names []string
+			inside := -1
+			for k := range t.NumField() {
+				f := t.Field(k)
+				name, _, _ := strings.Cut(cmp.Or(f.Tag.Get("toml"), f.Tag.Get("json"), strings.ToLower(f.Name)), ",")
+				if names = append(names, name); strings.EqualFold(name, key[i]) {
+					inside = k
+				}
+			}
+			if inside < 0 {
+				return Hint(key[i], names)
+			}
+			t = t.Field(inside).Type
+		default:
+			return ""
+		}
+		i++
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package closest
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -37,6 +38,29 @@ func TestHints(t *testing.T) {
 	}
 	if got := FileHint(filepath.Join(dir, "none", "walk.bvh")); got != "" {
 		t.Error(got)
+	}
+}
+
+func TestKeyHint(t *testing.T) {
+	var file struct {
+		Name   string `toml:"name,omitempty"`
+		Labels int    `json:"segments"`
+		Target []struct {
+			At    []float64
+			Joint *string
+		}
+		Clip map[string]struct{ Cyclic bool }
+	}
+	for key, want := range map[string]string{
+		"nmae": "name", "segment": "segments", "targets": "target", "target.jiont": "joint", "clip.any.cyclc": "cyclic",
+		"colour": "", "target.colour": "", "name.x": "", "target.at": "", "target.at.x": "",
+	} {
+		if want != "" {
+			want = "; did you mean " + want + "?"
+		}
+		if got := KeyHint(strings.Split(key, "."), &file); got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
 	}
 }
 

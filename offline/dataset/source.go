@@ -10,6 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/closest"
 )
 
 // SourceFile is the name of the file beside the recordings that describes them. It is optional.
@@ -56,7 +57,7 @@ func parseSource(text string) (*Source, error) {
 		return nil, err
 	}
 	if k := meta.Undecoded(); len(k) > 0 {
-		return nil, fmt.Errorf("unknown key %q: want name, data, licence, limits, held_out, repeat", k[0])
+		return nil, fmt.Errorf("unknown key %q: want name, data, licence, limits, held_out, repeat%s", k[0], closest.KeyHint(k[0], s))
 	}
 	for _, f := range []struct{ key, value string }{{"name", s.Name}, {"data", s.Data}, {"licence", s.License}} {
 		if strings.TrimSpace(f.value) == "" {

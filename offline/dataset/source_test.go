@@ -58,7 +58,7 @@ func TestParseSourceRejects(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"", "name is missing"},
 		{"name = \"x\"\ndata = \" \"\nlicence = \"y\"", "data is missing"},
-		{strings.Replace(freeSource, "licence", "license", 1), `unknown key "license"`},
+		{strings.Replace(freeSource, "licence", "license", 1), `repeat; did you mean licence?`},
 		{strings.Replace(freeSource, "= 2", "= -1", 1), "repeat is -1"},
 		{strings.Replace(freeSource, "= 2", "= 1001", 1), "repeat is 1001"},
 		{strings.Replace(freeSource, "\"three walks\"", "three walks", 1), "line 2"},

@@ -14,6 +14,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/closest"
 )
 
 // Bounds on a table: the TOML decoder's time grows with the square of the depth, and faster.
@@ -113,7 +114,7 @@ func ReadTable(name string, text []byte) (*Table, error) {
 		return fail("%.200s", err)
 	}
 	if k := meta.Undecoded(); len(k) > 0 {
-		return fail("unknown key %.60q: want pattern with files, action, style, content, cyclic, and clip with action, style, content, cyclic, skip", k[0].String())
+		return fail("unknown key %.60q: want pattern with files, action, style, content, cyclic, and clip with action, style, content, cyclic, skip%s", k[0].String(), closest.KeyHint(k[0], rows))
 	}
 	if len(rows.Pattern) == 0 && len(rows.Clip) == 0 {
 		return fail("it is empty: want [[pattern]] with files, action and style")

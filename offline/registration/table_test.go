@@ -83,6 +83,8 @@ func TestTableErrors(t *testing.T) {
 		{"", "it is empty"},
 		{"x = 1", `unknown key "x"`},
 		{"[[pattern]]\nfiles = \"*\"\naction = \"a\"\nstyle = \"s\"\ncolour = 1", `unknown key "pattern.colour"`},
+		{"[[pattern]]\nfiles = \"*\"\nactoin = \"a\"\nstyle = \"s\"", `skip; did you mean action?`},
+		{"[clip.x]\ncyclc = true", `skip; did you mean cyclic?`},
 		{"\n\n[[pattern]]\nfiles = = 1", "t.toml:4:"},
 		{"[[pattern]]\naction = \"a\"", "pattern 1: files is missing"},
 		{"[[pattern]]\nfiles = \"*\"\nstyle = \"a\"", `pattern 1 ("*"): action is missing`},

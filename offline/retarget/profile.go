@@ -16,6 +16,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/closest"
 )
 
 // Bounds on a profile's text, in bytes and depth: the TOML decoder's time grows much faster.
@@ -98,7 +99,7 @@ func ReadProfile(name string, text []byte) (*Profile, error) {
 		return nil, fmt.Errorf("%s: %.200s", name, err)
 	}
 	if k := meta.Undecoded(); len(k) > 0 {
-		return nil, fmt.Errorf("%s: unknown key %.60q: want name, about, metres_per_unit, rest_frames, up, turn_only, collapse and the tables joints and axes", name, k[0].String())
+		return nil, fmt.Errorf("%s: unknown key %.60q: want name, about, metres_per_unit, rest_frames, up, turn_only, collapse and the tables joints and axes%s", name, k[0].String(), closest.KeyHint(k[0], p))
 	}
 	if err := p.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

@@ -103,7 +103,7 @@ func TestReadProfileRejects(t *testing.T) {
 		{`"pelvis"`, `7`, "joints"},
 		{"0.01", "-1", "metres_per_unit is -1"},
 		{"0.01", "nan", "metres_per_unit"},
-		{"metres_per_unit", "meters_per_unit", `unknown key "meters_per_unit"`},
+		{"metres_per_unit", "meters_per_unit", `axes; did you mean metres_per_unit?`},
 		{`turn_only`, "rest_frames = 5000\nturn_only", "rest_frames is 5000"},
 		{`turn_only`, "up = \"x\"\nturn_only", `up is "x"`},
 		{`LeftLeg = "b"`, ``, "joints.LeftLeg is missing"},

@@ -166,7 +166,7 @@ func (p *parser) who(t *table, key string, required bool, only ...Kind) (int, bo
 	}
 	i, ok := p.named[name]
 	if !ok {
-		t.fail(t.at(key), "no actor %q: want %s", name, p.names())
+		t.fail(t.at(key), "no actor %q: want %s%s", name, p.names(), hint(name, p.named))
 		return -1, false
 	}
 	if len(only) > 0 && p.Actors[i].Kind != only[0] {

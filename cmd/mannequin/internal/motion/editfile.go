@@ -48,10 +48,10 @@ func openTables(file, name string, dst any) (*tables, error) {
 		k := keys[0]
 		for i, line := range t.lines {
 			if key, _, _ := strings.Cut(line, "="); strings.TrimSpace(key) == k[len(k)-1] {
-				return nil, fmt.Errorf("%s:%d: unknown key %.60q", file, i+1, k.String())
+				return nil, fmt.Errorf("%s:%d: unknown key %.60q%s", file, i+1, k.String(), closest.KeyHint(k, dst))
 			}
 		}
-		return nil, fmt.Errorf("%s: unknown key %.60q: want tables [[%s]]", file, k.String(), name)
+		return nil, fmt.Errorf("%s: unknown key %.60q: want tables [[%s]]%s", file, k.String(), name, closest.KeyHint(k, dst))
 	}
 	return t, nil
 }

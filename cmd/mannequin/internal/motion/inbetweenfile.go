@@ -44,13 +44,12 @@ const pathName, rootName = "path", "root"
 const betweenRate = 2 * keypose.Rate
 
 // openKeys reads a file of keyframes and returns them with their track. Each recording is read once,
-// relative to the file.
-func openKeys(file string, l *keypose.Layout, profile *retarget.Profile) (k keypose.Keys, track *keypose.Track, err error) {
+// relative to the file, and becomes an entry of clips.
+func openKeys(file string, l *keypose.Layout, profile *retarget.Profile, clips map[string]*skel.Clip) (k keypose.Keys, track *keypose.Track, err error) {
 	text, err := boundedfile.Read(file, maxTables)
 	if err != nil {
 		return k, nil, err
 	}
-	clips := map[string]*skel.Clip{}
 	return readKeys(file, text, l, func(path string) (*skel.Clip, error) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(filepath.Dir(file), path)

@@ -95,7 +95,7 @@ A CSV file needs a header line. Its first column is the x axis. Several files, e
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: drawn from %s\n", out, strings.Join(args, ", "))
 			return err
 		}
-		outs, err := cli.Outputs(args, out, ".png")
+		outs, err := cli.Outputs(cmd, args, out, ".png")
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ A CSV file needs a header line. Its first column is the x axis. Several files, e
 		}
 		return nil
 	}
-	command.Out(c, &out, "the `picture` to write: .png, or .svg and .pdf for curves; a folder if several files are read")
+	command.Out(c, &out, command.Either, "the `picture` to write: .png, or .svg and .pdf for curves; a folder if several files are read")
 	command.Choice(c, &kind, "kind", "sheet", clipKinds, "drawing of a clip")
 	command.Number(c, &scale, "scale", 1, command.Positive, 1e6, "metres per unit of the clip: 0.01 for centimetres")
 	command.Number(c, &frames, "frames", 16, 1, mostTiles, "frames on a sheet")

@@ -52,8 +52,8 @@ func FileHint(path string) string {
 	return ""
 }
 
-// KeyHint is Hint for a key that a file of TOML or JSON has and the value into which it is decoded has
-// not. The key is the path of names from that value.
+// KeyHint returns ": want …" with the known keys beside a key that is unknown, and Hint. Key is the
+// path of names from value, into which TOML or JSON was decoded.
 func KeyHint(key []string, value any) string {
 	t := reflect.TypeOf(value)
 	for i := 0; i < len(key); {
@@ -65,18 +65,19 @@ func KeyHint(key []string, value any) string {
 			t = t.Elem()
 		case reflect.Struct:
 			var names []string
-			inside := -1
+			var inside reflect.Type
 			for k := range t.NumField() {
 				f := t.Field(k)
 				name, _, _ := strings.Cut(cmp.Or(f.Tag.Get("toml"), f.Tag.Get("json"), strings.ToLower(f.Name)), ",")
-				if names = append(names, name); strings.EqualFold(name, key[i]) {
-					inside = k
+				if strings.EqualFold(name, key[i]) {
+					inside = f.Type
 				}
+				names = append(names, name)
 			}
-			if inside < 0 {
-				return Hint(key[i], names)
+			if inside == nil {
+				return ": want " + strings.Join(names, ", ") + Hint(key[i], names)
 			}
-			t = t.Field(inside).Type
+			t = inside
 		default:
 			return ""
 		}

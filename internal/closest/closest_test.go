@@ -52,12 +52,10 @@ func TestKeyHint(t *testing.T) {
 		Clip map[string]struct{ Cyclic bool }
 	}
 	for key, want := range map[string]string{
-		"nmae": "name", "segment": "segments", "targets": "target", "target.jiont": "joint", "clip.any.cyclc": "cyclic",
-		"colour": "", "target.colour": "", "name.x": "", "target.at": "", "target.at.x": "",
+		"nmae": ": want name, segments, target, clip; did you mean name?", "segment": ": want name, segments, target, clip; did you mean segments?",
+		"targets": ": want name, segments, target, clip; did you mean target?", "target.jiont": ": want at, joint; did you mean joint?",
+		"clip.any.cyclc": ": want cyclic; did you mean cyclic?", "colour": ": want name, segments, target, clip", "name.x": "", "target.at": "", "target.at.x": "",
 	} {
-		if want != "" {
-			want = "; did you mean " + want + "?"
-		}
 		if got := KeyHint(strings.Split(key, "."), &file); got != want {
 			t.Errorf("%s: %q, want %q", key, got, want)
 		}

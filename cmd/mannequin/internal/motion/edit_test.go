@@ -291,7 +291,7 @@ func TestEditRefuses(t *testing.T) {
 		{[]string{"--targets", toml(head + "at = [0, 1, 1]\nfrom = 1\nweight = 0\n")}, 1, ".toml:5: weight is 0"},
 		{[]string{"--targets", toml(head + "at = [0, 1, 1]\nfrom = 1\nspace = \"here\"\n")}, 1, ".toml:5: space is"},
 		{[]string{"--targets", toml(head + "at = [0, 1, 1]\nfrom = 1\nuntil = 2\n")}, 1, `.toml:5: unknown key "target.until"`},
-		{[]string{"--targets", toml(head + "at = [0, 1, 1]\nform = 1\n")}, 1, `.toml:4: unknown key "target.form"; did you mean from?`},
+		{[]string{"--targets", toml(head + "at = [0, 1, 1]\nform = 1\n")}, 1, `.toml:4: unknown key "target.form": want joint, space, at, from, to, ease, weight; did you mean from?`},
 		{[]string{"--targets", toml(head + "at = \n")}, 1, ".toml:3:"},
 		{[]string{"--targets", toml("[[target]]\njoint = \"Tail\"\nat = [0, 1, 1]\nfrom = 1\n")}, 1, ".toml:2: no joint is called"},
 		{[]string{"--targets", toml(head + "at = [0, 1, 1]\nfrom = 1\nto = 2\n\n[[target]]\njoint = \"Head\"\nat = [0, 1, 1]\nfrom = 1.5\n")}, 1, ".toml:10: Head has another"},

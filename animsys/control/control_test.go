@@ -20,6 +20,9 @@ func TestActionNames(t *testing.T) {
 	if _, err := ParseAction("fly"); err == nil || !strings.Contains(err.Error(), "idle, move") {
 		t.Errorf("unknown action: %v", err)
 	}
+	if _, err := ParseAction("mvoe"); err == nil || !strings.HasSuffix(err.Error(), "; did you mean move?") {
+		t.Errorf("a mistyped action: %v", err)
+	}
 }
 
 func TestSteer(t *testing.T) {

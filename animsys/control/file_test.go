@@ -35,7 +35,7 @@ func TestPathFileErrors(t *testing.T) {
 		{"a.csv", strings.Repeat(" ", maxFile+1), "allowed"},
 		{"a.toml", "points = [[0,0],\n[1]]", "point 2 has 1 numbers"},
 		{"a.toml", "closed = true\npoints = 0,", "a.toml:2:"},
-		{"a.toml", "closd = true", "closd"},
+		{"a.toml", "closd = true", `a.toml:1: unknown key "closd": want closed, points; did you mean closed?`},
 		{"a.toml", "points = 3", "a.toml"},
 		{"a.toml", "\n" + strings.Repeat("a.", 1<<16) + "a = 1", "a.toml:2: nested"},
 		{"a.toml", "a = " + strings.Repeat("{a=", 1<<16), "a.toml:1: nested"},

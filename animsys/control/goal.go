@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/closest"
 )
 
 // Action is an action of a character. The zero value is Idle.
@@ -51,7 +52,7 @@ func ParseAction(name string) (Action, error) {
 			return Action(a), nil
 		}
 	}
-	return 0, fmt.Errorf("control: no action %q: want one of %s", name, strings.Join(actionNames[:], ", "))
+	return 0, fmt.Errorf("control: no action %q: want one of %s%s", name, strings.Join(actionNames[:], ", "), closest.Hint(name, actionNames[:]))
 }
 
 // Speeds that produce the gaits, m/s: 1.1 m/s times 0.7, 1, 1.8 and 3.2.

@@ -7,6 +7,7 @@ import (
 
 	"mannequin/engine/m3"
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/boundedtoml"
 )
 
 // maxCues bounds the goals of a script, far beyond any written by hand.
@@ -56,7 +57,7 @@ func ReadScript(name string, data []byte) (*Script, error) {
 			Path   string
 		}
 	}
-	if err := decodeTOML(name, data, &f); err != nil {
+	if err := boundedtoml.Decode(name, data, &f); err != nil {
 		return nil, err
 	}
 	if len(f.Goal) == 0 || len(f.Goal) > maxCues {

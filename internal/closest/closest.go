@@ -2,8 +2,10 @@
 package closest
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 )
 
@@ -46,6 +48,40 @@ func FileHint(path string) string {
 	}
 	if n := Name(filepath.Base(path), names); n != "" {
 		return "; did you mean " + filepath.Join(filepath.Dir(path), n) + "?"
+	}
+	return ""
+}
+
+// KeyHint returns ": want …" with the known keys beside a key that is unknown, and Hint. Key is the
+// path of names from value, into which TOML or JSON was decoded.
+func KeyHint(key []string, value any) string {
+	t := reflect.TypeOf(value)
+	for i := 0; i < len(key); {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array:
+			t = t.Elem()
+			continue
+		case reflect.Map:
+			t = t.Elem()
+		case reflect.Struct:
+			var names []string
+			var inside reflect.Type
+			for k := range t.NumField() {
+				f := t.Field(k)
+				name, _, _ := strings.Cut(cmp.Or(f.Tag.Get("toml"), f.Tag.Get("json"), strings.ToLower(f.Name)), ",")
+				if strings.EqualFold(name, key[i]) {
+					inside = f.Type
+				}
+				names = append(names, name)
+			}
+			if inside == nil {
+				return ": want " + strings.Join(names, ", ") + Hint(key[i], names)
+			}
+			t = inside
+		default:
+			return ""
+		}
+		i++
 	}
 	return ""
 }

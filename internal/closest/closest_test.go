@@ -3,6 +3,7 @@ package closest
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -37,6 +38,27 @@ func TestHints(t *testing.T) {
 	}
 	if got := FileHint(filepath.Join(dir, "none", "walk.bvh")); got != "" {
 		t.Error(got)
+	}
+}
+
+func TestKeyHint(t *testing.T) {
+	var file struct {
+		Name   string `toml:"name,omitempty"`
+		Labels int    `json:"segments"`
+		Target []struct {
+			At    []float64
+			Joint *string
+		}
+		Clip map[string]struct{ Cyclic bool }
+	}
+	for key, want := range map[string]string{
+		"nmae": ": want name, segments, target, clip; did you mean name?", "segment": ": want name, segments, target, clip; did you mean segments?",
+		"targets": ": want name, segments, target, clip; did you mean target?", "target.jiont": ": want at, joint; did you mean joint?",
+		"clip.any.cyclc": ": want cyclic; did you mean cyclic?", "colour": ": want name, segments, target, clip", "name.x": "", "target.at": "", "target.at.x": "",
+	} {
+		if got := KeyHint(strings.Split(key, "."), &file); got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
 	}
 }
 

@@ -60,11 +60,12 @@ func outputs(c *cobra.Command) (all []*pflag.Flag) {
 
 // guard makes c check its outputs before it runs.
 func guard(c *cobra.Command) {
-	run := c.RunE
-	if run == nil || len(outputs(c)) == 0 {
+	run, all := c.RunE, outputs(c)
+	if run == nil || len(all) == 0 {
 		return
 	}
-	if c.Flags().Lookup("force") == nil {
+	files := slices.ContainsFunc(all, func(f *pflag.Flag) bool { return f.Value.(output).kind != Folder })
+	if files && c.Flags().Lookup("force") == nil {
 		c.Flags().Bool("force", false, "write even over a file that is read")
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -86,10 +87,13 @@ func Check(cmd *cobra.Command, writes, reads []string) error {
 	for _, f := range outputs(cmd) {
 		if name := f.Value.String(); f.Changed && name != "-" {
 			o := newFile(name, fmt.Sprintf("--%s %s", f.Name, name))
-			if err := f.Value.(output).kind.check(o); err != nil {
+			kind := f.Value.(output).kind
+			if err := kind.check(o); err != nil {
 				return err
 			}
-			out = append(out, o)
+			if kind != Folder { // which is not a file that is read
+				out = append(out, o)
+			}
 		}
 	}
 	for _, name := range writes {

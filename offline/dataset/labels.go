@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/closest"
 )
 
 // LabelsFile is the name of the file beside the recordings that labels their frames.
@@ -95,6 +96,8 @@ func parseLabels(b []byte) (map[string]Labels, error) {
 		var typ *json.UnmarshalTypeError
 		if errors.As(err, &typ) {
 			err = fmt.Errorf("%s is a JSON %s", typ.Field, typ.Value)
+		} else if key, ok := strings.CutPrefix(fmt.Sprint(err), "json: unknown field "); ok {
+			err = fmt.Errorf("unknown key %s%s", key, closest.KeyHint([]string{strings.Trim(key, `"`)}, l))
 		} else if err == nil {
 			err = l.check()
 		}
@@ -120,7 +123,7 @@ func (c Labels) check() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Segments)) {
 		if labelAction[name] == "" {
-			return fmt.Errorf("unknown label %q, want one of %s", name, strings.Join(LabelNames(), ", "))
+			return fmt.Errorf("unknown label %q, want one of %s%s", name, strings.Join(LabelNames(), ", "), closest.Hint(name, LabelNames()))
 		}
 		for _, r := range c.Segments[name] {
 			if !ok(r) {

@@ -73,7 +73,7 @@ func TestParseLabelsRejects(t *testing.T) {
 		{`{"a": {"frames": 10, "train_range_0based": [3, 9]}}`, "a: range 3 is not a pair"},
 		{`{"a": {"frames": 10, "train_range_0based": [[3, 5, 9]]}}`, "a: range [3, 5, 9] is not a pair"},
 		{`{"a": {"frames": 10, "train_range_0based": [null]}}`, "a: range null is not a pair"},
-		{`{"a": {"frames": 10, "train_range": [[3, 9]]}}`, `a: json: unknown field "train_range"`},
+		{`{"a": {"frames": 10, "train_range": [[3, 9]]}}`, `phase_keys_0based; did you mean train_range_0based?`},
 		{`[1]`, "want an object"},
 		{`{}`, "no recording"},
 		{`null`, "no recording"},

@@ -122,8 +122,8 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
-// If the clock is set back by an hour again and again, checkpoints come as often as before, and time and progress do
-// not fall.
+// If the clock is set back by an hour again and again, checkpoints come as often as before, and time
+// and progress do not fall.
 func TestClockSetBackOften(t *testing.T) {
 	defer func() { atomicfile.Fault = nil }()
 	y := newToy(t)

@@ -3,6 +3,7 @@ package cutscene
 import (
 	"mannequin/animsys/control"
 	"mannequin/engine/m3"
+	"mannequin/internal/closest"
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene/script"
 	"mannequin/terrain"
@@ -179,7 +180,7 @@ func (s *Scene) aim(line int, t *script.Target) (aimed, error) {
 		name = "Head"
 	}
 	if out.joint = sk.Index(name); out.joint < 0 {
-		return out, s.Script.Errorf(line, "%q has no joint %q: want one of %v", a.Name, name, sk.Names)
+		return out, s.Script.Errorf(line, "%q has no joint %q: want one of %v%s", a.Name, name, sk.Names, closest.Hint(name, sk.Names))
 	}
 	if t.Joint == "" {
 		out.at = eyes(a.Kind)

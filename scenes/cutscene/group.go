@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
 	"mannequin/ecs"
+	"mannequin/internal/closest"
 	"mannequin/netruntime"
 	"mannequin/scenes/cutscene/script"
 	"mannequin/scenes/world"
@@ -215,7 +216,7 @@ func (g *group) style(name string) (style, error) {
 		}
 		names = append(names, s.name)
 	}
-	err := fmt.Errorf("no style %q: want one of %v", name, names)
+	err := fmt.Errorf("no style %q: want one of %v%s", name, names, closest.Hint(name, names))
 	if g.lacks != nil {
 		err = fmt.Errorf("%w; there are more, but %w", err, g.lacks)
 	}

@@ -69,7 +69,7 @@ func (p *parser) move(t *table) {
 		if speed == 0 {
 			gait = cmp.Or(gait, "walk")
 			if speed = gaits[kind][gait]; speed == 0 {
-				t.fail(t.at("gait"), "gait = %q: want %s", gait, names(gaits[kind]))
+				t.fail(t.at("gait"), "gait = %q: want %s%s", gait, names(gaits[kind]), hint(gait, gaits[kind]))
 				return
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/closest"
 )
 
 // maxErrors is the largest number of errors that are reported.
@@ -80,13 +81,18 @@ func (t *table) has(key string) bool { _, ok := t.get(key, false); return ok }
 func (t *table) unknown() {
 	for key := range t.values {
 		if !t.asked[key] {
-			t.fail(t.at(key), "unknown key %q: want %s", key, names(t.asked))
+			t.fail(t.at(key), "unknown key %q: want %s%s", key, names(t.asked), hint(key, t.asked))
 		}
 	}
 }
 
 // names lists the keys of a map.
 func names[V any](of map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(of)), ", ") }
+
+// hint returns closest.Hint for the keys of a map.
+func hint[V any](name string, of map[string]V) string {
+	return closest.Hint(name, slices.Sorted(maps.Keys(of)))
+}
 
 // text returns a string of limited length, def if it is missing.
 func (t *table) text(key, def string, most int, required bool) string {
@@ -110,7 +116,7 @@ func (t *table) text(key, def string, most int, required bool) string {
 func (t *table) oneOf(key, def string, required bool, words ...string) string {
 	s := t.text(key, def, 100, required)
 	if s != "" && !slices.Contains(words, s) {
-		t.fail(t.at(key), "%s = %q: want %s", key, s, strings.Join(words, ", "))
+		t.fail(t.at(key), "%s = %q: want %s%s", key, s, strings.Join(words, ", "), closest.Hint(s, words))
 		return def
 	}
 	return s

@@ -39,7 +39,7 @@ type run struct {
 	unwritten map[string]error // files that the last attempt failed to write
 
 	warn   *Warnings
-	recent []float64 // losses of the last steps
+	recent recent
 }
 
 func newRun(j *Job, pool *grad.Pool) *run {
@@ -218,12 +218,15 @@ func (r *run) heldOut() (float64, error) {
 	return sum / float64(r.HeldOut), nil
 }
 
-// losses returns the terms of the held-out loss that was computed last.
+// losses returns the terms of the held-out loss that was computed last. Terms that are not finite are
+// left out: a term may overflow where the loss itself does not, and a checkpoint cannot hold it.
 func (r *run) losses() map[string]float64 {
 	if r.Losses == nil {
 		return nil
 	}
-	return r.Losses()
+	terms := r.Losses()
+	maps.DeleteFunc(terms, func(_ string, v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	return terms
 }
 
 // evaluate ends an epoch: it adds a point to the curve and keeps the weights if they are the best.

@@ -62,20 +62,30 @@ const (
 	fewSteps      = 9 // without as many no step is checked
 )
 
+// recent holds the losses of the last steps.
+type recent struct {
+	loss, sorted [recentSteps]float64
+	steps        int // so far
+}
+
+// usual returns the median of the losses, or 0 if there are too few, and adds one.
+func (c *recent) usual(loss float64) (median float64) {
+	if n := min(c.steps, recentSteps); n >= fewSteps {
+		c.sorted = c.loss
+		slices.Sort(c.sorted[:n])
+		median = c.sorted[n/2]
+	}
+	c.loss[c.steps%recentSteps] = loss
+	c.steps++
+	return median
+}
+
 // watchStep warns of a step whose loss explodes, and names its samples.
 func (r *run) watchStep(loss float64) {
-	if len(r.recent) >= fewSteps {
-		sorted := slices.Clone(r.recent)
-		slices.Sort(sorted)
-		if usual := sorted[len(sorted)/2]; loss > stepFactor*usual {
-			r.warn.Add(WarnLoss, "the loss of a step explodes: samples may have outliers, or the learning rate is too high",
-				"epoch", r.state.Epoch+1, "step", r.state.Step+1, "loss", loss, "usual", usual, "samples", listed(r.rows, r.names(r.rows, false)))
-		}
+	if usual := r.recent.usual(loss); usual > 0 && loss > stepFactor*usual {
+		r.warn.Add(WarnLoss, "the loss of a step explodes: samples may have outliers, or the learning rate is too high",
+			"epoch", r.state.Epoch+1, "step", r.state.Step+1, "loss", loss, "usual", usual, "samples", listed(r.rows, r.names(r.rows, false)))
 	}
-	if len(r.recent) == recentSteps {
-		r.recent = r.recent[:copy(r.recent, r.recent[1:])]
-	}
-	r.recent = append(r.recent, loss)
 }
 
 // watchHeldOut warns of a held-out loss that explodes.

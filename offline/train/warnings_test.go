@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime/grad"
 )
 
@@ -112,5 +116,22 @@ func TestModelIsWrittenInTheEnd(t *testing.T) {
 	}
 	if strings.Count(log, "disk full") != 1 {
 		t.Errorf("log:\n%s", log)
+	}
+}
+
+// A term of the loss that overflows costs neither the checkpoint nor the curves.
+func TestTermOverflows(t *testing.T) {
+	y := newToy(t)
+	n := 0
+	y.job.Losses = func() map[string]float64 {
+		n++
+		return map[string]float64{"good": 1, "odd": []float64{math.Inf(1), math.NaN(), 2}[n%3]}
+	}
+	y.job.Curves = filepath.Join(t.TempDir(), "loss")
+	rep := y.run(t, context.Background())
+	y.outcome(t, rep) // reads the checkpoint
+	csv := string(must.Get(os.ReadFile(y.job.Curves + ".csv"))(t))
+	if !strings.Contains(csv, ",1,0\n") || !strings.Contains(csv, ",1,2\n") {
+		t.Errorf("curves:\n%s", csv)
 	}
 }

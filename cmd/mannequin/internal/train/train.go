@@ -109,6 +109,10 @@ Ctrl-C writes a checkpoint and stops. --resume continues, after that or after a 
 same bytes as a run without a stop. A loss that is not finite stops training at the last good
 state, and the message names the recordings and frames. Two runs on one checkpoint are refused.
 
+Warnings name recordings and frames that may spoil the result: speeds of no animal, leaps,
+actions and speeds that only held-out recordings have. They also tell of losses that explode.
+If --out already holds a better model of the same data, it is kept unless --force is given.
+
 A sample is a window of --ticks ticks, in which the network continues from its own pose, as at run
 time. Samples per second count such windows.
 --paper sets all flags that are not given to the paper's recipe: single ticks, twice as many

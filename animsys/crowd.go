@@ -252,7 +252,7 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 // Close stops the crowd's workers and its generator, and takes the crowd out of its world. The entities
 // of its agents stay: Crowd.Add takes them into another crowd. Closing twice is harmless.
 func (c *Crowd) Close() error {
-	if c.closed {
+	if c.closed || c.pool == nil { // the zero Crowd has nothing to close
 		return nil
 	}
 	if c.registry == nil {

@@ -179,6 +179,9 @@ type SelectLOD struct{ system }
 func (s *SelectLOD) Initialize(w *arche.World) {
 	s.start(w, (*Crowd).selectLOD)
 	clock := generic.NewResource[ecs.Clock](w)
+	if !clock.Has() {
+		return
+	}
 	if dt := clock.Get().DT; !(m3.Abs(dt*TickRate-1) < 1e-3) {
 		s.fail(fmt.Errorf("animsys: the schedule steps %g s, and crowds step 1/%d s: give ecs.NewSchedule 1.0/animsys.TickRate, and interpolate for other frame rates (Crowd.Interpolate)", dt, TickRate))
 	}

@@ -9,7 +9,8 @@ import (
 )
 
 // Systems returns the tick in its order, for all crowds that the world has at each tick. Put systems
-// that control agents before them, and systems that read poses after them.
+// that control agents before them, and systems that read poses after them. They need an ecs.Schedule,
+// and do nothing in a world without one.
 func Systems() []ecs.System {
 	return []ecs.System{&SelectLOD{}, &Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Generate{}, &Sample{}, &Style{}, &Blend{}, &Ground{}, &Aim{}, &Publish{}}
 }
@@ -54,12 +55,15 @@ type system struct {
 
 // start is called by Initialize.
 func (s *system) start(w *arche.World, do func(c *Crowd) error) {
-	s.do, s.registries, s.fault = do, generic.NewResource[registry](w), generic.NewResource[ecs.Fault](w)
+	s.registries, s.fault = generic.NewResource[registry](w), generic.NewResource[ecs.Fault](w)
+	if s.fault.Has() {
+		s.do = do
+	}
 }
 
 // Update runs the system.
 func (s *system) Update(*arche.World) {
-	if !s.registries.Has() {
+	if s.do == nil || !s.registries.Has() {
 		return
 	}
 	r := s.registries.Get()

@@ -187,6 +187,9 @@ func (r *Rows) Sweep(moved func(row, last int)) {
 }
 
 func (r *Rows) open(e ecs.Entity, what string) error {
+	if r.world == nil {
+		return fmt.Errorf("ecs: cannot %s rows: they were not made by NewRows", what)
+	}
 	if r.world.IsLocked() {
 		return fmt.Errorf("ecs: cannot %s rows within a query: do it between ticks", what)
 	}

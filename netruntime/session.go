@@ -409,6 +409,9 @@ type Buffered interface {
 // Buffer returns n zeros for rows of s: the session's own memory if s is Buffered, ordinary memory
 // otherwise. Do not use them after s is closed.
 func Buffer(s Session, n int) ([]float32, error) {
+	if n < 0 {
+		return nil, fmt.Errorf("netruntime: a buffer of %d values", n)
+	}
 	if b, ok := s.(Buffered); ok {
 		return b.Buffer(n)
 	}

@@ -49,6 +49,7 @@ type hips struct{ last, older, off, vel m3.Vec3 }
 // NewInertial returns the state of rows characters whose joints have the given parents (−1, or a
 // joint before), at 60 Hz with a half-life of 0.1 s.
 func NewInertial(rows int, parents []int16) *Inertial {
+	rows = max(rows, 0)
 	n := rows * len(parents)
 	b := &Inertial{
 		Halflife: 0.1, DT: 1.0 / 60, parents: parents, state: make([]rowState, rows), hips: make([]hips, rows),

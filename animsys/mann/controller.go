@@ -51,6 +51,9 @@ var (
 
 // NewController returns a controller without agents. The model's step is one tick.
 func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
+	if m.Layout == nil {
+		return nil, errors.New("mann: the zero Model has no network: make one with NewModel")
+	}
 	if o.Capacity < 1 {
 		return nil, fmt.Errorf("mann: a controller of %d agents: want at least 1", o.Capacity)
 	}
@@ -108,6 +111,9 @@ func (c *Controller) Controls() []control.Goal { return c.goals }
 
 // Rig returns the model's skeleton with a dog's legs; see [generator.Generator].
 func (c *Controller) Rig(roles *ik.Roles) (generator.Rig, error) {
+	if c.Batch == nil {
+		return generator.Rig{}, errors.New("mann: the zero Controller has no rig: make one with Model.NewController")
+	}
 	rig, err := generator.NewRig(c.Model.Skel, ik.DefaultDog(), roles, ik.DogRoles)
 	if err != nil {
 		return rig, err

@@ -7,21 +7,23 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/qmuntal/gltf"
+
+	"mannequin/internal/boundedfile"
 )
 
 // file is a glTF file during reading.
 type file struct {
 	name    string
 	doc     gltf.Document
-	bin     []byte // the GLB's binary chunk
-	beside  fs.FS  // folder of other files; nil: none
+	bin     []byte   // the GLB's binary chunk
+	beside  *os.Root // folder of other files; nil: none
 	buffers [][]byte
 	room    int64 // remaining bytes of other files
 }
@@ -34,7 +36,7 @@ func (f *file) errorf(where, format string, args ...any) error {
 const maxBrackets = 1 << 17
 
 // newFile splits a GLB into its chunks and reads the JSON.
-func newFile(name string, data []byte, beside fs.FS) (*file, error) {
+func newFile(name string, data []byte, beside *os.Root) (*file, error) {
 	f := &file{name: name, beside: beside, room: MaxFile}
 	text := data
 	if bytes.HasPrefix(data, []byte("glTF")) {
@@ -193,24 +195,10 @@ func (f *file) load(uri string) ([]byte, error) {
 	if f.beside == nil {
 		return nil, fmt.Errorf("%.100q: other files are not read here", uri)
 	}
-	file, err := f.beside.Open(strings.TrimPrefix(path, "./"))
+	data, err := boundedfile.ReadBeside(f.beside, f.name, strings.TrimPrefix(path, "./"), f.room)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no such file as %.100q beside it: keep both together, or export a .glb, which contains everything", uri)
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%.100q: not a regular file", uri)
-	case info.Size() > f.room:
-		return nil, fmt.Errorf("%.100q: %d bytes, at most %d are read in all", uri, info.Size(), int64(MaxFile))
-	}
-	data, err := io.ReadAll(io.LimitReader(file, f.room))
 	f.room -= int64(len(data))
 	return data, err
 }

@@ -3,7 +3,7 @@ package skin
 import (
 	"fmt"
 	"image"
-	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"unicode"
@@ -28,7 +28,7 @@ type reader struct {
 	pixels    int64               // remaining
 }
 
-func read(name string, data []byte, beside fs.FS) (*Skin, error) {
+func read(name string, data []byte, beside *os.Root) (*Skin, error) {
 	f, err := newFile(name, data, beside)
 	if err != nil {
 		return nil, err

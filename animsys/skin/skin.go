@@ -99,7 +99,7 @@ func Open(path string) (*Skin, error) {
 		return nil, err
 	}
 	defer root.Close()
-	return read(path, data, root.FS())
+	return read(path, data, root)
 }
 
 func (s *Skin) note(format string, args ...any) {

@@ -23,10 +23,10 @@ func Converts(c *cobra.Command, what, ext string, run func(cmd *cobra.Command, i
 	var out string
 	var asJSON bool
 	JSON(c, &asJSON)
-	command.Out(c, &out, "`file` to write ("+ext+"); a folder if several are read")
+	command.Out(c, &out, command.Either, "`file` to write ("+ext+"); a folder if several are read")
 	c.Args = command.Want(what, 1, -1)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		outs, err := Outputs(args, out, ext)
+		outs, err := Outputs(cmd, args, out, ext)
 		if err != nil {
 			return err
 		}
@@ -35,8 +35,9 @@ func Converts(c *cobra.Command, what, ext string, run func(cmd *cobra.Command, i
 }
 
 // Outputs returns the file to write for each of the files that are read: out itself, or a file with
-// the extension ext in out if that is a folder or several are read. It makes the folder.
-func Outputs(in []string, out, ext string) ([]string, error) {
+// the extension ext in out if that is a folder or several are read. It makes the folder. None may be
+// a file that cmd reads.
+func Outputs(cmd *cobra.Command, in []string, out, ext string) ([]string, error) {
 	st, err := os.Stat(out)
 	folder := err == nil && st.IsDir()
 	if len(in) == 1 && !folder {
@@ -52,6 +53,9 @@ func Outputs(in []string, out, ext string) ([]string, error) {
 			return nil, command.Usagef("%s and %s would both be written to %s: rename one of them", other, file, outs[i])
 		}
 		of[outs[i]] = file
+	}
+	if err := command.Check(cmd, outs, nil); err != nil {
+		return nil, err
 	}
 	return outs, os.MkdirAll(out, 0o777)
 }

@@ -57,7 +57,7 @@ Then the speeds and turns of people on level ground are measured beside the requ
 	command.Number(c, &o.Rounds, "rounds", 4, 1, 100, "rounds; the guide learns after each and steers every second person in the next")
 	cli.Seed(c, &o.Seed, "the requested speeds and turns")
 	cli.Threads(c, &o.Workers)
-	c.Flags().BoolVar(&force, "force", false, "overwrite --out even if it holds a better guide of the same network")
+	c.Flags().BoolVar(&force, "force", false, "overwrite --out even if it is a file that is read, or holds a better guide of the same network")
 	return c
 }
 

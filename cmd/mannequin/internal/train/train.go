@@ -52,7 +52,7 @@ func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
 	cli.Threads(c, &f.threads)
 	cli.Seed(c, &f.seed, "weights, order and dropout")
 	p.BoolVar(&f.resume, "resume", false, "continue from the checkpoint, if there is one")
-	p.BoolVar(&f.force, "force", false, "overwrite --out even if it holds a better model of the same data")
+	p.BoolVar(&f.force, "force", false, "overwrite --out even if it is a file that is read, or holds a better model of the same data")
 	cli.JSON(c, &f.json)
 	c.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkFiles(cmd) }
 }

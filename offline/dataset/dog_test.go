@@ -222,6 +222,9 @@ func TestDogSets(t *testing.T) {
 	if len(train.Clips) != 33 || len(held.Clips) != 6 {
 		t.Errorf("%d clips to train on, %d held out", len(train.Clips), len(held.Clips))
 	}
+	if len(train.Warnings) > 0 {
+		t.Errorf("good recordings have warnings: %v", train.Warnings)
+	}
 	if share := float64(held.Rows) / float64(held.Rows+train.Rows); share > 0.12 {
 		t.Errorf("%.0f %% of the rows are held out", 100*share)
 	}

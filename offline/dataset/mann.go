@@ -90,6 +90,8 @@ type MANN struct {
 
 	Order []int32 // the rows of an epoch, ascending: every row once, trot and canter Repeat times, other motion Walk times
 
+	Warnings []Warning // of all recordings, in a training set alone
+
 	// Mean and standard deviation per column over all training rows, each counted once, as in the
 	// authors' release: as Order visits them, canters would treble every velocity's spread. A
 	// constant column's deviation is one. A held-out set has its training set's.
@@ -155,6 +157,10 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 		return nil, nil, err
 	}
 	train.Source, heldOut.Source = src, src
+	for _, r := range recs {
+		train.Warnings = append(train.Warnings, r.warnings...)
+	}
+	train.Warnings = append(train.Warnings, train.unseen(heldOut)...)
 	train.XMean, train.XStd = meanStd(train.X, opt.Layout.Inputs(), opt.Workers)
 	train.YMean, train.YStd = meanStd(train.Y, opt.Layout.Outputs(), opt.Workers)
 	heldOut.XMean, heldOut.XStd, heldOut.YMean, heldOut.YStd = train.XMean, train.XStd, train.YMean, train.YStd

@@ -23,6 +23,8 @@ type MotionSet struct {
 	Length  int          // frames of a window
 	Margin  int          // frames at both ends of a window that are not learnt from: filters that reach over the end see zeros there
 
+	Warnings []Warning // of all recordings, in a training set alone
+
 	// Mean and deviation per column over all training frames (Holden et al.
 	// 2016, sec. 4.2). Positions share one deviation, computed from all positions'
 	// distances to their means. The body's motion has mean 0. Contacts have mean and
@@ -131,14 +133,15 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *MotionSet, e
 		return nil, nil, err
 	}
 	sk := retarget.Human()
-	clips := make([]MotionClip, len(names))
+	clips, reports := make([]MotionClip, len(names)), make([]*retarget.Report, len(names))
 	err = Parallel(opt.Workers, len(names), func(i int) error {
-		clip, rows, _, err := openPerson(paths[i], opt.Layout, sk, opt.Profile)
-		if err != nil || clip.Frames < opt.Shortest {
+		p, err := openPerson(paths[i], opt.Layout, sk, opt.Profile)
+		if err != nil || p.clip.Frames < opt.Shortest {
 			return err
 		}
-		if clips[i] = (MotionClip{Name: names[i], Frames: clip.Frames, Rows: rows}); opt.Poses {
-			clips[i].Poses = clip
+		reports[i] = p.report
+		if clips[i] = (MotionClip{Name: names[i], Frames: p.clip.Frames, Rows: p.rows}); opt.Poses {
+			clips[i].Poses = p.clip
 		}
 		return nil
 	})
@@ -147,6 +150,7 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *MotionSet, e
 	}
 	train = &MotionSet{Layout: opt.Layout, Skeleton: sk, Source: src, Length: opt.Length, Margin: opt.Margin}
 	heldOut = &MotionSet{Layout: opt.Layout, Skeleton: sk, Source: src, Length: opt.Length, Margin: opt.Margin}
+	train.Warnings = warnings(opt.Layout, clips, reports, held)
 	for _, c := range clips {
 		into := train
 		switch {
@@ -209,11 +213,11 @@ func OpenMotion(paths []string, layout *feature.Motion, profile *retarget.Profil
 	m := &MotionSet{Layout: layout, Skeleton: retarget.Human(), Length: atLeast}
 	clips := make([]MotionClip, len(paths))
 	err := Parallel(workers, len(paths), func(i int) error {
-		clip, rows, _, err := openPerson(paths[i], layout, m.Skeleton, profile)
+		p, err := openPerson(paths[i], layout, m.Skeleton, profile)
 		if err != nil {
 			return err
 		}
-		clips[i] = MotionClip{Name: stem(paths[i]), Frames: clip.Frames, Rows: rows}
+		clips[i] = MotionClip{Name: stem(paths[i]), Frames: p.clip.Frames, Rows: p.rows}
 		return nil
 	})
 	if err != nil {

@@ -166,6 +166,9 @@ func TestBuildMotionCMU(t *testing.T) {
 	if got := names(heldOut); !slices.Equal(got[:len(got)/2], []string{"cmu-locomotion/07_04", "cmu-locomotion/09_10"}) {
 		t.Errorf("held out: %v", got)
 	}
+	if len(train.Warnings) > 0 {
+		t.Errorf("good recordings have warnings: %v", train.Warnings)
+	}
 	for _, m := range []*MotionSet{train, heldOut} {
 		for _, c := range m.Clips {
 			for f := range c.Frames {

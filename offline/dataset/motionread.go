@@ -77,8 +77,8 @@ func MatchesAny(patterns []string, name string) bool {
 // knows, and returns its frames on the skeleton sk, (frames, layout.Columns()) at Rate,
 // and the place of the first one. A nil profile is the built-in one that fits.
 func OpenPerson(path string, layout *feature.Motion, sk *skel.Skeleton, profile *retarget.Profile) (rows []float32, start feature.Place, err error) {
-	_, rows, start, err = openPerson(path, layout, sk, profile)
-	return rows, start, err
+	p, err := openPerson(path, layout, sk, profile)
+	return p.rows, p.start, err
 }
 
 // OpenStanding reads the recording of a person as OpenPerson does, and returns its motion
@@ -86,20 +86,29 @@ func OpenPerson(path string, layout *feature.Motion, sk *skel.Skeleton, profile 
 // high or low; feature.Motion.FromWorld finds them. A recording shorter than half a second
 // may be of somebody in the air, and keeps its height.
 func OpenStanding(path string, layout *feature.Motion, sk *skel.Skeleton, profile *retarget.Profile) (*skel.Clip, error) {
-	clip, _, _, err := openPerson(path, layout, sk, profile)
-	return clip, err
+	p, err := openPerson(path, layout, sk, profile)
+	return p.clip, err
 }
 
 // sole is the height of the toe joints over the ground when a person stands, m.
 var sole = ik.DefaultHuman().Sole
 
-func openPerson(path string, layout *feature.Motion, sk *skel.Skeleton, profile *retarget.Profile) (clip *skel.Clip, rows []float32, start feature.Place, err error) {
-	clip, _, err = retarget.Open(path, retarget.OpenOptions{Profile: profile, Target: sk, FPS: Rate, Workers: 1})
+// person is a recording that openPerson reads.
+type person struct {
+	clip   *skel.Clip
+	rows   []float32     // the same motion
+	start  feature.Place // of the first row
+	report *retarget.Report
+}
+
+func openPerson(path string, layout *feature.Motion, sk *skel.Skeleton, profile *retarget.Profile) (p person, err error) {
+	clip, report, err := retarget.Open(path, retarget.OpenOptions{Profile: profile, Target: sk, FPS: Rate, Workers: 1})
 	if err != nil {
-		return nil, nil, start, fmt.Errorf("dataset: %w", err)
+		return p, fmt.Errorf("dataset: %w", err)
 	}
-	if rows, start, err = rowsOf(layout, sk, clip); err != nil {
-		return nil, nil, start, fmt.Errorf("dataset: %s: %w", path, err)
+	rows, start, err := rowsOf(layout, sk, clip)
+	if err != nil {
+		return p, fmt.Errorf("dataset: %s: %w", path, err)
 	}
 	if clip.Frames >= Rate/2 {
 		for f := range clip.Frames {
@@ -107,7 +116,7 @@ func openPerson(path string, layout *feature.Motion, sk *skel.Skeleton, profile 
 			pos[0].Y += sole - start.Pos.Y
 		}
 	}
-	return clip, rows, start, nil
+	return person{clip, rows, start, report}, nil
 }
 
 // rowsOf returns the frames of a clip on skeleton sk, and the place of the first one.

@@ -13,10 +13,11 @@ import (
 
 // recording is one labelled clip before it becomes rows.
 type recording struct {
-	name    string
-	labels  Labels
-	weights []float32
-	clip    *skel.Clip
+	name     string
+	labels   Labels
+	weights  []float32
+	clip     *skel.Clip
+	warnings []Warning // of frames that rows show
 }
 
 func readRecordings(dir string, opt Options) ([]recording, error) {
@@ -52,6 +53,16 @@ func (r *recording) read(dir string, opt Options) error {
 	}
 	if r.weights, err = r.labels.weights(opt.Layout.Actions, opt.Ramp); err != nil {
 		return fmt.Errorf("dataset: %s: %s: %w", filepath.Join(dir, LabelsFile), r.name, err)
+	}
+	reach := make([]Range, len(r.labels.Train)) // of rows' trajectories, a second to both sides
+	for i, t := range r.labels.Train {
+		reach[i] = Range{max(t[0]-fps, 0), min(t[1]+fps, r.labels.Frames-1)}
+	}
+	in := covered(reach, r.labels.Frames)
+	for _, w := range motionWarnings(r.name, mocap.Faults(r.clip, float64(opt.Unit), mocap.Animal)) {
+		if in[w.Frame] {
+			r.warnings = append(r.warnings, w)
+		}
 	}
 	return nil
 }

@@ -128,7 +128,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		DataHash: dataHash(m.Train, m.HeldOut), Recipe: key,
 		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: m.schedule(), ClipNorm: m.ClipNorm,
 	}
-	return m.run(ctx, job, func(best trained) (*netruntime.Net, error) { return m.model(net, best) })
+	return m.run(ctx, job, m.Train.Warnings, func(best trained) (*netruntime.Net, error) { return m.model(net, best) })
 }
 
 func (m *MANN) schedule() train.Schedule {

@@ -29,6 +29,7 @@ type RunOptions struct {
 	Every      time.Duration // between checkpoints
 	Patience   int           // see train.Job
 	Resume     bool
+	Force      bool // overwrite a better model
 	Progress   func(train.Progress)
 	Log        *slog.Logger
 	Now        func() time.Time
@@ -41,11 +42,22 @@ type trained struct {
 	key, dataHash string // of the checkpoint
 }
 
-// run runs job with these options. model makes the network of the model file.
-func (r *RunOptions) run(ctx context.Context, job *train.Job, model func(trained) (*netruntime.Net, error)) (*train.Report, error) {
+// run runs job with these options. doubts are about its data, and model makes the network of the model
+// file.
+func (r *RunOptions) run(ctx context.Context, job *train.Job, doubts []dataset.Warning, model func(trained) (*netruntime.Net, error)) (*train.Report, error) {
 	job.Patience, job.Limit, job.Checkpoint, job.Every, job.Resume = r.Patience, r.Limit, r.Checkpoint, r.Every, r.Resume
 	job.Curves, job.Progress, job.Log, job.Now = r.Curves, r.Progress, r.Log, r.Now
+	job.Warnings = train.NewWarnings(r.Log)
+	for _, d := range doubts {
+		job.Warnings.Add(d.Kind, d.What, "recording", d.Recording, "frame", d.Frame)
+	}
+	there := openEarlier(r.Out)
 	job.Save = func(best [][]float32, report *train.Report) error {
+		if !r.Force && there.better(job, report) {
+			return fmt.Errorf("%s holds a better model of the same data, with a held-out loss of %.4g against %.4g, and is not overwritten; the new weights are in the checkpoint: "+
+				"to write them over it, add --resume --force; to write them elsewhere, add --resume --checkpoint %s and name another --out",
+				r.Out, there.metrics.HeldOut, report.Best, r.Checkpoint)
+		}
 		n, err := model(trained{best, report, job.Recipe, job.DataHash})
 		if err != nil {
 			return err
@@ -54,7 +66,11 @@ func (r *RunOptions) run(ctx context.Context, job *train.Job, model func(trained
 		if r.BF16 {
 			encode = n.EncodeBF16
 		}
-		return atomicfile.Write(r.Out, func(w io.Writer) error { return encode(w) })
+		if err := atomicfile.Write(r.Out, func(w io.Writer) error { return encode(w) }); err != nil {
+			return err
+		}
+		there = nil
+		return nil
 	}
 	pool := grad.NewPool(r.Threads)
 	defer pool.Close()
@@ -169,7 +185,7 @@ func (t *Training) train(ctx context.Context, w *windows, recipe []any, job *tra
 	if t.AdaDelta != nil {
 		job.Optimizer = *t.AdaDelta
 	}
-	return t.run(ctx, job, model)
+	return t.run(ctx, job, t.Train.Warnings, model)
 }
 
 // meta returns the metadata of a model file that command has trained. name is the model's name

@@ -66,9 +66,12 @@ func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err err
 	sk := retarget.Human()
 	var mu sync.Mutex
 	done := 0
-	err = dataset.Parallel(opt.Workers, len(takes), func(i int) (err error) {
-		if takes[i].Clip, _, err = retarget.Open(paths[i], retarget.OpenOptions{Profile: opt.Profile, Target: sk, FPS: opt.FPS, Workers: 1}); err != nil {
+	err = dataset.Parallel(opt.Workers, len(takes), func(i int) error {
+		clip, fit, err := retarget.Open(paths[i], retarget.OpenOptions{Profile: opt.Profile, Target: sk, FPS: opt.FPS, Workers: 1})
+		if err != nil {
 			err = fmt.Errorf("registration: %w", err)
+		} else {
+			takes[i].Clip, takes[i].Faults = clip, fit.Faults
 		}
 		mu.Lock()
 		defer mu.Unlock()

@@ -61,6 +61,21 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// A frame far from its neighbours is found in the file, also if the take has another rate.
+func TestReadFindsFaults(t *testing.T) {
+	dir := recordings(t, "old_13_000", "angry_01_000")
+	clip := figure{frames: 20, phase: steady(0, 64), swing: 0.5}.walk().Scaled(1 / 0.056444)
+	pos, _ := clip.Frame(15)
+	pos[0].X += 100
+	f := must.Get(os.Create(filepath.Join(dir, "old_13_000.bvh")))(t)
+	must.Do(t, mocap.WriteClip(f, clip))
+	must.Do(t, f.Close())
+	takes, _, err := Read([]string{dir}, ReadOptions{FPS: 30})
+	if err != nil || len(takes[0].Faults) > 0 || len(takes[1].Faults) != 2 || takes[1].Faults[0].Frame != 15 {
+		t.Errorf("%v, %v, %v", takes[0].Faults, takes[1].Faults, err)
+	}
+}
+
 func TestReadSome(t *testing.T) {
 	dir := recordings(t, "old_13_000", "angry_01_000", "stray")
 	takes, left, err := Read([]string{dir}, ReadOptions{Lenient: true, Keep: func(name string, l Label) bool { return name == "mine/old_13_000" && l.Action == "run" }})

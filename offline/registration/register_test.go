@@ -11,6 +11,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/offline/mocap"
 )
 
 // checkShape checks what holds for any registered take.
@@ -232,6 +233,19 @@ func TestStrangersAreWarnedOf(t *testing.T) {
 	_, rep := mustRegister(t, takes, Options{Cyclic: Once, Rounds: 1})
 	if len(rep.Takes[3].Warnings) == 0 {
 		t.Errorf("no warning of a walk among kicks: %+v", rep.Takes[3])
+	}
+}
+
+// The report names the first faults of a recording, and counts the others.
+func TestFaultsAreReported(t *testing.T) {
+	takes, _ := kickers()
+	for f := range 10 {
+		takes[1].Faults = append(takes[1].Faults, mocap.Fault{Frame: 5 + f, What: "Hips moves at 1e+09 m/s"})
+	}
+	_, rep := mustRegister(t, takes, Options{Cyclic: Once, Rounds: 1})
+	want := []string{"frame 5: Hips moves at 1e+09 m/s", "frame 6: Hips moves at 1e+09 m/s", "frame 7: Hips moves at 1e+09 m/s", "7 more frames hardly show a person's motion"}
+	if got := rep.Takes[1].Warnings; !slices.Equal(got, want) || len(rep.Takes[0].Warnings) > 0 {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

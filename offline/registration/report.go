@@ -194,6 +194,14 @@ func (r *registrar) directly(t *TakeReport, i int, alone *template) error {
 
 func (r *registrar) judge(t *TakeReport, i int) {
 	warn := func(format string, args ...any) { t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...)) }
+	const most = 3
+	for k, f := range r.takes[i].Faults {
+		if k == most {
+			warn("%d more frames hardly show a person's motion", len(r.takes[i].Faults)-most)
+			break
+		}
+		warn("frame %d: %s", f.Frame, f.What)
+	}
 	tenth := 0.1 * r.feat[i].fps
 	switch {
 	case t.Residual > 1:

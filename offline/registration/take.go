@@ -1,11 +1,15 @@
 package registration
 
-import "mannequin/animsys/mar"
+import (
+	"mannequin/animsys/mar"
+	"mannequin/offline/mocap"
+)
 
 // Take is one performance of an action in a style.
 type Take struct {
 	mar.Take
-	Cyclic Cyclic // whether the action repeats itself
+	Cyclic Cyclic        // whether the action repeats itself
+	Faults []mocap.Fault // frames of the file that hardly show a person's motion; Register's report repeats the first
 }
 
 // Cyclic says whether an action repeats itself.

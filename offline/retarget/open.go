@@ -19,7 +19,7 @@ type OpenOptions struct {
 
 // Open reads the recording at path, of any format that mocap.Open knows, and returns its
 // motion on the target skeleton, in metres, without frames at its start that show the rest
-// pose. The report says how well it fits.
+// pose. The report says how well it fits, and in which frames the recording has faults.
 func Open(path string, opt OpenOptions) (*skel.Clip, *Report, error) {
 	b, err := mocap.Open(path, opt.OpenOptions)
 	if err != nil {
@@ -39,6 +39,12 @@ func Open(path string, opt OpenOptions) (*skel.Clip, *Report, error) {
 	clip, report, err := r.Run()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	report.FileFPS = b.Clip.FPS
+	first := min(report.FileFrame(0), b.Clip.Frames)
+	report.Faults = mocap.Faults(b.Clip.Section(first, b.Clip.Frames), report.Scale, mocap.Person)
+	for i := range report.Faults {
+		report.Faults[i].Frame += first
 	}
 	return clip, report, nil
 }

@@ -1,9 +1,11 @@
 package retarget
 
 import (
+	"math"
 	"slices"
 
 	"mannequin/engine/m3"
+	"mannequin/offline/mocap"
 )
 
 // Report says how well a clip fits its new skeleton. A joint's error is its distance to its source
@@ -29,6 +31,15 @@ type Report struct {
 
 	Joints  []JointError `json:"joints"`
 	Missing []string     `json:"missing"` // joints that the profile names and the source lacks
+
+	// Of Open alone:
+	Faults  []mocap.Fault `json:"-"` // frames of the file that hardly show a person's motion
+	FileFPS float64       `json:"-"` // frames per second of the file
+}
+
+// FileFrame returns the frame of the file that frame f of the result shows.
+func (r *Report) FileFrame(f int) int {
+	return int(math.Round(float64(f+r.Skipped) * r.FileFPS / r.FPS))
 }
 
 // JointError is the error of one joint over the clip.

@@ -196,7 +196,8 @@ func (s *state) decode(f io.Reader, size int64, j *Job) error {
 	case !slices.Equal(h.Tensors, s.tensors()):
 		return &MismatchError{"network", describe(h.Tensors), describe(s.tensors())}
 	case h.Recipe != j.Recipe:
-		return &MismatchError{"recipe", h.Recipe, j.Recipe}
+		got, want := differing(h.Recipe, j.Recipe)
+		return &MismatchError{"recipe", got, want}
 	case h.Optimizer != j.Optimizer.name():
 		return &MismatchError{"optimiser", h.Optimizer, j.Optimizer.name()}
 	case h.DataHash != j.DataHash:
@@ -226,6 +227,26 @@ func (s *state) decode(f io.Reader, size int64, j *Job) error {
 		return errors.New("it holds weights that are not finite")
 	}
 	return nil
+}
+
+// differing returns the fields in which two recipes differ, if both are JSON objects.
+func differing(a, b string) (string, string) {
+	var x, y map[string]json.RawMessage
+	if json.Unmarshal([]byte(a), &x) != nil || json.Unmarshal([]byte(b), &y) != nil {
+		return a, b
+	}
+	for name, v := range x {
+		if w, ok := y[name]; ok && bytes.Equal(v, w) {
+			delete(x, name)
+			delete(y, name)
+		}
+	}
+	left, err := json.Marshal(x)
+	right, err2 := json.Marshal(y)
+	if err != nil || err2 != nil {
+		return a, b
+	}
+	return string(left), string(right)
 }
 
 func describe(ts []tensor) string {

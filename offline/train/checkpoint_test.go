@@ -7,8 +7,11 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 // checkpoint returns the bytes of an interrupted run.
@@ -129,6 +132,36 @@ func TestForeignFile(t *testing.T) {
 		}
 		if b, _ := os.ReadFile(y.job.Checkpoint); !ok && string(b) != content {
 			t.Errorf("%.10q was changed", content)
+		}
+	}
+}
+
+// A checkpoint of a later program is refused with both versions, and stays as it is.
+func TestLaterVersion(t *testing.T) {
+	b := checkpoint(t)
+	b[len(magic)] = version + 1
+	for _, again := range []bool{false, true} {
+		y := newToy(t)
+		y.job.Resume = again
+		must.Do(t, os.WriteFile(y.job.Checkpoint, b, 0o644))
+		_, err := y.try(context.Background(), 1)
+		if err == nil || !strings.Contains(err.Error(), "checkpoint version 3, this program reads versions 1 to 2") || !strings.Contains(err.Error(), y.job.Checkpoint) {
+			t.Errorf("resumed %v: %v", again, err)
+		}
+		if after, _ := os.ReadFile(y.job.Checkpoint); !slices.Equal(b, after) {
+			t.Errorf("resumed %v: the file was changed", again)
+		}
+	}
+}
+
+// The error about another recipe names what differs, not all of both.
+func TestMismatchIsShort(t *testing.T) {
+	for _, c := range [][4]string{
+		{`{"network":"mann","seed":1,"adamw":{"rate":0.1}}`, `{"network":"mann","seed":2,"adamw":{"rate":0.1},"clip":3}`, `{"seed":1}`, `{"clip":3,"seed":2}`},
+		{"text", `{"seed":2}`, "text", `{"seed":2}`},
+	} {
+		if a, b := differing(c[0], c[1]); a != c[2] || b != c[3] {
+			t.Errorf("%s and %s, want %s and %s", a, b, c[2], c[3])
 		}
 	}
 }

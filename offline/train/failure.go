@@ -36,20 +36,38 @@ func (e *NotFiniteError) Error() string {
 		b.WriteString("No sample's loss is: the learning rate may be too high. The batch: ")
 		rows = e.Rows
 	}
+	b.WriteString(listed(rows, e.names))
+	return b.String()
+}
+
+// listed lists the first samples with their names, as far as they have one.
+func listed(rows []int32, names []string) string {
+	var b strings.Builder
 	const most = 8
 	for i, r := range rows[:min(len(rows), most)] {
 		if i > 0 {
 			b.WriteString(", ")
 		}
 		fmt.Fprint(&b, r)
-		if i < len(e.names) {
-			fmt.Fprintf(&b, " (%s)", e.names[i])
+		if i < len(names) {
+			fmt.Fprintf(&b, " (%s)", names[i])
 		}
 	}
 	if n := len(rows) - most; n > 0 {
 		fmt.Fprintf(&b, " and %d more", n)
 	}
 	return b.String()
+}
+
+// names returns the names of samples.
+func (j *Job) names(rows []int32, heldOut bool) (names []string) {
+	if j.Name == nil {
+		return nil
+	}
+	for _, row := range rows {
+		names = append(names, j.Name(row, heldOut))
+	}
+	return names
 }
 
 // good keeps the current state as the last good one. It returns an error if the last step has made
@@ -92,11 +110,7 @@ func (r *run) fail(what string, rows []int32, heldOut bool) error {
 	if len(named) == 0 {
 		named = e.Rows
 	}
-	for _, row := range named {
-		if r.Name != nil {
-			e.names = append(e.names, r.Name(row, heldOut))
-		}
-	}
+	e.names = r.names(named, heldOut)
 	r.back.restore(s)
 	if len(s.History) > 0 {
 		r.try("checkpoint", func() error { return s.write(r.Job) })

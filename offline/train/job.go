@@ -83,6 +83,9 @@ type Job struct {
 	Progress func(p Progress)
 	Log      *slog.Logger
 	Now      func() time.Time
+
+	// Warnings gets the warnings of the run. It may hold warnings about the data. nil: it is made.
+	Warnings *Warnings
 }
 
 // Progress is the state after a step.
@@ -128,6 +131,7 @@ type Report struct {
 	HeldOut       float64 `json:"held_out_loss"`      // of the last weights
 	Best          float64 `json:"best_held_out_loss"`
 	BestEpoch     int     `json:"best_epoch"`
+	Warnings      int     `json:"warnings"` // about the data and the result
 	Curve         []Point `json:"curve"`
 }
 

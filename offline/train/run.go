@@ -37,6 +37,14 @@ type run struct {
 	measure, change func(worker, i int)
 
 	unwritten map[string]error // files that the last attempt failed to write
+
+	warn   *Warnings
+	recent recent
+}
+
+func newRun(j *Job, pool *grad.Pool) *run {
+	return &run{Job: j, pool: pool, tape: grad.NewTape(pool), steps: j.Samples / j.Batch, state: newState(j.Params, j.Optimizer),
+		warn: cmp.Or(j.Warnings, NewWarnings(j.Log))}
 }
 
 // Run trains until the epochs or the limit are over or ctx is done. In every case it leaves a
@@ -47,12 +55,13 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 	if err := j.Validate(); err != nil {
 		return nil, err
 	}
-	r := &run{Job: j, pool: pool, tape: grad.NewTape(pool), steps: j.Samples / j.Batch, state: newState(j.Params, j.Optimizer)}
+	r := newRun(j, pool)
 	free, err := r.lock()
 	if err != nil {
 		return nil, err
 	}
 	defer free()
+	defer r.warn.end()
 	r.first = like(j.Params)
 	for i, p := range j.Params {
 		copy(r.first[i], p.Val)
@@ -96,10 +105,14 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 		return nil, err
 	}
 	r.try("checkpoint", func() error { return s.write(j) })
+	if s.BestEpoch > 0 && r.unwritten["model"] != nil {
+		r.save(s.best, r.report()) // the disk may have room by now
+	}
 	rep, err := r.finish()
 	if err != nil {
 		return nil, err
 	}
+	r.watchResult(rep)
 	var failed []error
 	for _, what := range slices.Sorted(maps.Keys(r.unwritten)) {
 		failed = append(failed, r.unwritten[what])
@@ -205,12 +218,15 @@ func (r *run) heldOut() (float64, error) {
 	return sum / float64(r.HeldOut), nil
 }
 
-// losses returns the terms of the held-out loss that was computed last.
+// losses returns the terms of the held-out loss that was computed last. Terms that are not finite are
+// left out: a term may overflow where the loss itself does not, and a checkpoint cannot hold it.
 func (r *run) losses() map[string]float64 {
 	if r.Losses == nil {
 		return nil
 	}
-	return r.Losses()
+	terms := r.Losses()
+	maps.DeleteFunc(terms, func(_ string, v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	return terms
 }
 
 // evaluate ends an epoch: it adds a point to the curve and keeps the weights if they are the best.
@@ -229,6 +245,9 @@ func (r *run) evaluate(train float64) error {
 	r.Log.Info("epoch", "done", s.Epoch, "of", r.Epochs, "train", train, "held_out", l, "seconds", math.Round(s.Elapsed.Seconds()))
 	if r.Curves != "" && s.Epoch > 0 {
 		r.try("loss curves", func() error { return WriteCurves(r.Curves, s.History) })
+	}
+	if s.Epoch > 0 {
+		r.watchHeldOut(l)
 	}
 	if s.Epoch > 0 && l < r.best() {
 		s.keep(l)
@@ -258,9 +277,12 @@ func (r *run) try(what string, write func() error) {
 	if r.unwritten == nil {
 		r.unwritten = map[string]error{}
 	}
+	failed := r.unwritten[what] != nil
 	delete(r.unwritten, what)
 	if err := write(); err != nil {
-		r.Log.Warn(what+" not written", "error", err)
+		if !failed { // once, however often it is tried again
+			r.Log.Warn(what+" not written", "error", err)
+		}
 		r.unwritten[what] = err
 	}
 }

@@ -12,7 +12,7 @@ func (j *Job) Stepper(pool *grad.Pool) (step func() error, err error) {
 	if err := j.Validate(); err != nil {
 		return nil, err
 	}
-	r := &run{Job: j, pool: pool, tape: grad.NewTape(pool), steps: j.Samples / j.Batch, state: newState(j.Params, j.Optimizer)}
+	r := newRun(j, pool)
 	r.attach()
 	s := r.state
 	r.back.take(s)
@@ -41,6 +41,7 @@ func (r *run) step() error {
 	if math.IsNaN(l) || math.IsInf(l, 0) {
 		return r.fail("loss", r.rows, false)
 	}
+	r.watchStep(l)
 	s.Sum += l
 	length := cycle(r.Schedule, s.Epoch, r.Epochs)
 	r.moment = Moment{Step: s.Total + 1, Rate: r.Schedule.At(s.Epoch, float64(s.Step)/float64(r.steps)),

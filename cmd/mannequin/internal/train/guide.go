@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
+	"reflect"
 	"slices"
 	"text/tabwriter"
 
@@ -26,6 +28,7 @@ type guideReport struct {
 
 func newTrainGuide() *cobra.Command {
 	var out string
+	var force bool
 	var o strnn.GuideOptions
 	c := &cobra.Command{
 		Use:   "guide MODEL --out FILE",
@@ -36,7 +39,8 @@ search over these values, which takes 40 times as long, while people walk about 
 minutes. It needs no recordings. With a guide a crowd can wander on predicted motion
 (demo --scene strnn).
 
-Then the speeds and turns of people on level ground are measured beside the requested ones.`,
+Then the speeds and turns of people on level ground are measured beside the requested ones. If
+--out already holds the network with a better guide, it is kept unless --force is given.`,
 		Example: `  mannequin train guide strnn.safetensors --out human-strnn.safetensors`,
 		Args:    command.Want("a shipped model's name or a model file", 1, 1),
 	}
@@ -45,7 +49,7 @@ Then the speeds and turns of people on level ground are measured beside the requ
 		if err != nil {
 			return nil, err
 		}
-		return trainGuide(cmd.Context(), net, out, o, cmd.ErrOrStderr())
+		return trainGuide(cmd.Context(), net, out, force, o, cmd.ErrOrStderr())
 	})
 	command.Out(c, &out, command.File, "model `file` to write")
 	command.Number(c, &o.People, "people", 32, 1, 1000, "number of people")
@@ -53,13 +57,14 @@ Then the speeds and turns of people on level ground are measured beside the requ
 	command.Number(c, &o.Rounds, "rounds", 4, 1, 100, "rounds; the guide learns after each and steers every second person in the next")
 	cli.Seed(c, &o.Seed, "the requested speeds and turns")
 	cli.Threads(c, &o.Workers)
+	c.Flags().BoolVar(&force, "force", false, "overwrite --out even if it is a file that is read, or holds a better guide of the same network")
 	return c
 }
 
 // guideAsks are the requested speeds and turns for the measurement, m/s and rad/s.
 var guideAsks = []metrics.STRNNCrowd{{Speed: 0}, {Speed: 0.8}, {Speed: 1.2}, {Speed: 1.6}, {Speed: 1.2, Turn: 0.5}, {Speed: 1.2, Turn: -0.5}, {Speed: 0.9, Turn: 0.8}, {Speed: 1.2, Turn: 1}}
 
-func trainGuide(ctx context.Context, net *netruntime.Net, out string, o strnn.GuideOptions, stderr io.Writer) (*guideReport, error) {
+func trainGuide(ctx context.Context, net *netruntime.Net, out string, force bool, o strnn.GuideOptions, stderr io.Writer) (*guideReport, error) {
 	m, err := strnn.NewModel(net)
 	if err != nil {
 		return nil, err
@@ -83,14 +88,35 @@ func trainGuide(ctx context.Context, net *netruntime.Net, out string, o strnn.Gu
 	if net, err = netruntime.New(meta, net.Tensors()); err != nil {
 		return nil, err
 	}
-	if m, err = strnn.NewModel(net); err != nil {
+	r := &guideReport{Out: out}
+	if r.Wanders, err = measureGuide(net, o.Workers); err != nil {
 		return nil, err
 	}
-	if err := atomicfile.Write(out, func(w io.Writer) error { return encode(net, w) }); err != nil {
+	if there, err := netruntime.Open(out); err == nil && !force && there.Meta().Extra[strnn.KeyGuide] != "" && reflect.DeepEqual(there.Tensors(), net.Tensors()) {
+		before, err := measureGuide(there, o.Workers)
+		if was, is := miss(before), miss(r.Wanders); err == nil && was < is {
+			return nil, fmt.Errorf("%s holds a better guide of this network, by which people miss speeds and turns by %.3g against %.3g in the mean: it is not overwritten; name another --out, or add --force", out, was, is)
+		}
+	}
+	return r, atomicfile.Write(out, func(w io.Writer) error { return encode(net, w) })
+}
+
+// measureGuide measures people on level ground by the requests of guideAsks.
+func measureGuide(net *netruntime.Net, workers int) ([]metrics.STRNNCrowd, error) {
+	m, err := strnn.NewModel(net)
+	if err != nil {
 		return nil, err
 	}
-	r := &guideReport{Out: out, Wanders: append([]metrics.STRNNCrowd(nil), guideAsks...)}
-	return r, metrics.MeasureSTRNNCrowd(m, r.Wanders, strnn.StreamOptions{}, o.Workers)
+	asks := slices.Clone(guideAsks)
+	return asks, metrics.MeasureSTRNNCrowd(m, asks, strnn.StreamOptions{}, workers)
+}
+
+// miss returns the mean distance from requests: of speeds in m/s plus that of turns in rad/s.
+func miss(asks []metrics.STRNNCrowd) (sum float64) {
+	for _, a := range asks {
+		sum += (math.Abs(a.Went-a.Speed) + math.Abs(a.Turned-a.Turn)) / float64(len(asks))
+	}
+	return sum
 }
 
 func (r *guideReport) Print(w io.Writer) error {

@@ -9,7 +9,9 @@ import (
 
 	"mannequin/cmd/mannequin/internal/bench"
 	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/teststrnn"
+	"mannequin/offline/metrics"
 )
 
 // A made-up network learns a guide, with which people wander.
@@ -36,6 +38,17 @@ func TestTrainGuideAndBenchSTRNN(t *testing.T) {
 	if len(g.Wanders) != len(guideAsks) || g.Out != out || !(g.Wanders[2].Went > 1) {
 		t.Errorf("%+v", g)
 	}
+	defer func(all []metrics.STRNNCrowd) { guideAsks = all }(guideAsks)
+	guideAsks = guideAsks[4:6] // fewer people, to save time
+	good := string(must.Get(os.ReadFile(out))(t))
+	worse := []string{"train", "guide", in, "--out", out, "--people", "207", "--windows", "1", "--rounds", "1"}
+	if code, _, errs := mannequin(worse...); code != command.ExitFailure || !strings.Contains(errs, "holds a better guide") || string(must.Get(os.ReadFile(out))(t)) != good {
+		t.Errorf("a worse guide: code %d, %s", code, errs)
+	}
+	if code, _, errs := mannequin(append(worse, "--force")...); code != 0 || string(must.Get(os.ReadFile(out))(t)) == good {
+		t.Errorf("a worse guide by force: code %d, %s", code, errs)
+	}
+	must.Do(t, os.WriteFile(out, []byte(good), 0o666))
 	code, stdout, errs = mannequin("bench", "strnn", "--model", out, "--agents", "3,5", "--seconds", "0.2", "--threads", "2", "--json")
 	var r bench.STRNNReport
 	if err := json.Unmarshal([]byte(stdout), &r); code != 0 || err != nil {

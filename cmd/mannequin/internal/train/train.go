@@ -35,7 +35,7 @@ type trainFlags struct {
 	epochs, batch, threads int
 	patience               int
 	seed                   uint64
-	resume, json           bool
+	resume, force, json    bool
 }
 
 // add adds the flags, and the check of the files that they name before the command runs.
@@ -52,6 +52,7 @@ func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
 	cli.Threads(c, &f.threads)
 	cli.Seed(c, &f.seed, "weights, order and dropout")
 	p.BoolVar(&f.resume, "resume", false, "continue from the checkpoint, if there is one")
+	p.BoolVar(&f.force, "force", false, "overwrite --out even if it is a file that is read, or holds a better model of the same data")
 	cli.JSON(c, &f.json)
 	c.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkFiles(cmd) }
 }
@@ -107,6 +108,10 @@ the checkpoint (.ckpt).
 Ctrl-C writes a checkpoint and stops. --resume continues, after that or after a crash, to the
 same bytes as a run without a stop. A loss that is not finite stops training at the last good
 state, and the message names the recordings and frames. Two runs on one checkpoint are refused.
+
+Warnings name recordings and frames that may spoil the result: speeds of no animal, leaps,
+actions and speeds that only held-out recordings have. They also tell of losses that explode.
+If --out already holds a better model of the same data, it is kept unless --force is given.
 
 A sample is a window of --ticks ticks, in which the network continues from its own pose, as at run
 time. Samples per second count such windows.
@@ -225,7 +230,7 @@ func (f *trainFlags) running(show *trainProgress) recipes.RunOptions {
 	return recipes.RunOptions{
 		Threads: f.threads, Patience: f.patience,
 		Limit: minutes(f.minutes), Every: minutes(f.every),
-		Checkpoint: f.checkpoint, Resume: f.resume,
+		Checkpoint: f.checkpoint, Resume: f.resume, Force: f.force,
 		Curves: f.curves(),
 		Out:    f.out, BF16: f.dtype == "bf16",
 		Progress: show.step, Log: show.log, Now: time.Now,
@@ -263,8 +268,11 @@ func (r trainReport) Print(w io.Writer) error {
 	if r.ticks > 0 {
 		samples = fmt.Sprintf("samples/s of %d ticks", r.ticks)
 	}
-	_, err := fmt.Fprintf(w, "%s: %d epochs, %d steps in %s (%.0f %s), ended by %s\nheld-out loss %.4f before, %.4f best (epoch %d), %.4f last; training loss %.4f\n",
-		r.Model, r.Epochs, r.Steps, time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), r.SamplesPerSec, samples, r.Ended, r.Initial, r.Best, r.BestEpoch, r.HeldOut, r.Train)
+	if _, err := fmt.Fprintf(w, "%s: %d epochs, %d steps in %s (%.0f %s), ended by %s\nheld-out loss %.4f before, %.4f best (epoch %d), %.4f last; training loss %.4f\n",
+		r.Model, r.Epochs, r.Steps, time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), r.SamplesPerSec, samples, r.Ended, r.Initial, r.Best, r.BestEpoch, r.HeldOut, r.Train); err != nil || r.Warnings == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "warnings: %d, see above\n", r.Warnings)
 	return err
 }
 

@@ -66,6 +66,28 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
+// Frames that are not a line each are read, and noted once with the first of them.
+func TestSplitRows(t *testing.T) {
+	const head = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition Zposition\n}\nMOTION\nFrames: 3\nFrame Time: 1"
+	for rows, want := range map[string]string{
+		"\n1 2 3\n4 5 6\n7 8 9\n":                  "",
+		"\r\n\r\n1 2 3 \t\r\n\r\n 4 5 6\r\n7 8 9 ": "",
+		"\r1 2 3\r4 5 6\r7 8 9":                    "",
+		"\n1 2\n3 4 5 6\n7 8 9\n":                  "f:10: 2 of 3 frames are not a line each, the first is frame 1: ", // a value moved from a line to the next
+		"\n1 2 3\n4 5\n6 7 8\n9\n":                 "f:11: 2 of 3 frames are not a line each, the first is frame 2: ",
+		"\r\n1 2 3\r\n4 5 6 7 8 9\r\n":             "f:11: 2 of 3 frames are not a line each, the first is frame 2: ",
+		" 1 2 3\n4 5 6\n7 8 9\n":                   "f:9: 1 of 3 frames are not a line each, the first is frame 1: ",
+		"\n1 2 3 4 5 6 7 8 9":                      "f:10: 3 of 3 frames are not a line each, the first is frame 1: ",
+		strings.Repeat("\n1", 9):                   "f:10: 3 of 3 frames are not a line each, the first is frame 1: ",
+	} {
+		b, err := ReadBVH("f", []byte(head+rows))
+		notes := fmt.Sprint(b.Notes)
+		if err != nil || want == "" && notes != "[]" || want != "" && (len(b.Notes) != 1 || !strings.HasPrefix(notes, "["+want)) {
+			t.Errorf("%q: %v, %v, want %q", rows, err, notes, want)
+		}
+	}
+}
+
 // Every error names the file, the line and what was expected.
 func TestErrors(t *testing.T) {
 	const head = "HIERARCHY\nROOT a\n{\n\tOFFSET 0 0 0\n\tCHANNELS 2 Xposition Yrotation\n}\nMOTION\n"

@@ -58,6 +58,7 @@ var arrows = []arrow{
 	{"internal/testing/testdog", []string{"animsys/...", "engine/m3", "netruntime", "internal/testing/must", "internal/testing/testnet"}, "for tests: a made-up dog"},
 	{"internal/testing/testnet", []string{"netruntime"}, "for tests: tensors of networks"},
 	{"internal/testing/extreme", nil, "for tests: values full of numbers that break things"},
+	{"internal/testing/growth", nil, "for tests: what a reader allocates for an input that grows"},
 	{"internal/testing/must", nil, "for tests: values without errors"},
 	{"internal/testing/soak", nil, "a test alone: hours of work while disks fail"},
 	{"internal/testing/fakecuda", nil, "for tests: a GPU's driver without a GPU"},

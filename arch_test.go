@@ -36,11 +36,12 @@ var arrows = []arrow{
 		"github.com/g3n/engine/...", "github.com/go-gl/..."},
 		"the only package that touches the window and GL; it draws plain data and knows no scene"},
 
-	{"animsys/skin", []string{"engine/body", "engine/m3", "animsys/skel", "animsys/anatomy", "internal/boundedfile", "github.com/qmuntal/gltf/...", "github.com/BurntSushi/toml"},
+	{"animsys/skin", []string{"engine/body", "engine/m3", "animsys/skel", "animsys/anatomy", "internal/boundedfile", "internal/boundedtoml", "github.com/qmuntal/gltf/..."},
 		"meshes from files, put on skeletons, without GL; glTF is the format, TOML is how people write which joint is which"},
 	{"internal/statehash", []string{"engine/m3"}, "a leaf: sums of a world's state"},
 	{"internal/atomicfile", nil, "a leaf"},
 	{"internal/boundedfile", nil, "a leaf"},
+	{"internal/boundedtoml", []string{"github.com/BurntSushi/toml"}, "a leaf"},
 	{"internal/closest", nil, "a leaf: the name that a mistyped one may mean"},
 	{"internal/command", []string{"internal/closest", "github.com/spf13/cobra", "github.com/spf13/pflag"}, "for the programs"},
 	{"internal/backend", []string{"netruntime", "netruntime/cuda"}, "for the programs: what computes networks, by name"},
@@ -81,7 +82,7 @@ var arrows = []arrow{
 	{"animsys/anatomy", []string{"animsys/skel", "engine/m3"}, "a leaf: what the names of joints tell, for motions and for meshes"},
 	{"animsys/feature", []string{"animsys/skel", "ik", "engine/m3"}, "one schema for builders and runtime, and the skeleton that its frames pose"},
 	{"animsys/generator", []string{"animsys/feature", "animsys/skel", "ik", "engine/m3"}, "the contract between a crowd and what makes motion: no ECS"},
-	{"animsys/control", []string{"engine/m3", "internal/boundedfile", "github.com/BurntSushi/toml"}, "goals and paths; TOML is how people write them"},
+	{"animsys/control", []string{"engine/m3", "internal/boundedfile", "internal/boundedtoml"}, "goals and paths; TOML is how people write them"},
 	{"animsys/blend", []string{"engine/m3"}, "a leaf"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "ik", "engine/m3", "netruntime"}, "a system: leaves and the network"},
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/..."}, "components: plain data and Arche"},
@@ -105,7 +106,7 @@ var arrows = []arrow{
 	{"models/...", []string{"netruntime"}, "weights and their card"},
 	{"scenes", []string{"animsys/generator", "engine/hud", "engine/m3", "terrain", "animsys/skel"}, "what to draw, without GL"},
 	{"scenes/show", []string{"engine/body", "engine/clock", "engine/hud", "engine/m3", "engine/stage", "scenes", "terrain", "animsys/skel", "animsys/skin"}, "scenes on a stage: the only one of scenes that needs GL"},
-	{"scenes/cutscene/script", []string{"animsys/control", "engine/m3", "internal/boundedfile", "github.com/BurntSushi/toml"}, "what cutscenes are written in: TOML, and nothing animated"},
+	{"scenes/cutscene/script", []string{"animsys/control", "engine/m3", "internal/boundedfile", "internal/boundedtoml"}, "what cutscenes are written in: TOML, and nothing animated"},
 	{"scenes/...", []string{"scenes/...", "ecs", "animsys", "animsys/...", "terrain", "ik", "engine/hud", "engine/m3", "netruntime", "internal/statehash", "github.com/mlange-42/..."},
 		"a scene runs headless, in tests and on a server"},
 
@@ -130,7 +131,7 @@ var arrows = []arrow{
 	{"cmd/mannequin/internal/cli", []string{"internal/...", "github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},
 		"flags, reports and progress: nothing animated"},
 	{"cmd/mannequin/internal/...", []string{"cmd/mannequin/internal/...", "offline/...", "animsys/...", "ecs", "scenes/...", "ik", "netruntime/...", "models/...", "engine/m3", "engine/body", "engine/draw", "engine/media", "internal/...",
-		"github.com/spf13/cobra", "github.com/BurntSushi/toml", "github.com/schollz/progressbar/..."},
+		"github.com/spf13/cobra", "github.com/schollz/progressbar/..."},
 		"the tools: everything but the window"},
 }
 

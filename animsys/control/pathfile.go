@@ -2,16 +2,14 @@ package control
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"mannequin/engine/m3"
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/boundedtoml"
 )
 
 // maxFile bounds path and script files, with room for MaxPathPoints lines.
@@ -104,45 +102,12 @@ func readTOML(name string, data []byte) ([]m3.Vec3, bool, error) {
 // decodeTOML fills dst from data. It refuses keys that dst does not have. Its errors name the file
 // and, if known, the line.
 func decodeTOML(name string, data []byte, dst any) error {
-	if line := deep(data); line > 0 {
-		return fmt.Errorf("%s:%d: nested too deeply", name, line)
-	}
-	md, err := toml.Decode(string(data), dst)
-	var at toml.ParseError
-	switch {
-	case errors.As(err, &at):
-		return fmt.Errorf("%s:%d: %s", name, at.Position.Line, at.Message)
-	case err != nil:
-		return fmt.Errorf("%s: %w", name, err)
+	md, err := boundedtoml.Decode(name, data, dst)
+	if err != nil {
+		return err
 	}
 	if extra := md.Undecoded(); len(extra) > 0 {
-		return fmt.Errorf("%s: unknown key %q", name, extra[0].String())
+		return fmt.Errorf("%s: unknown key %.60q", name, extra[0].String())
 	}
 	return nil
-}
-
-// deep returns the first line that nests too deeply, or 0. Decoding time grows with depth squared.
-func deep(data []byte) int {
-	line, depth, dots := 1, 0, 0
-	for _, c := range data {
-		switch c {
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth = max(depth-1, 0)
-		case '.':
-			dots++
-		}
-		if depth > 16 || dots > 32 {
-			return line
-		}
-		switch c {
-		case '\n':
-			line++
-			fallthrough
-		case ',', '=', '[', ']', '{', '}':
-			dots = 0
-		}
-	}
-	return 0
 }

@@ -331,8 +331,8 @@ func TestReadMap(t *testing.T) {
 		"Hips = \"a\"\nHead":           "a.toml:2: ",
 		"Hips = 3":                     "a.toml: ",
 		"[Hips]\na = 'b'":              "a.toml: ",
-		strings.Repeat("[", 100):       "100 opening brackets",
-		"\n" + strings.Repeat(".", 99): "a.toml:2: 99 dots",
+		strings.Repeat("[", 100):       "a.toml:1: nested",
+		"\n" + strings.Repeat(".", 99): "a.toml:2: nested",
 		strings.Repeat(" ", maxMap+1):  "at most",
 	} {
 		if _, err := ReadMap("a.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

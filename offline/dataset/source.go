@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/boundedtoml"
 )
 
 // SourceFile is the name of the file beside the recordings that describes them. It is optional.
@@ -37,34 +36,30 @@ func ReadSource(dir string) (*Source, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("dataset: %w", err)
 	}
-	s, err := parseSource(string(b))
+	s, err := parseSource(path, b)
 	if err != nil {
-		return nil, fmt.Errorf("dataset: %s: %w", path, err)
+		return nil, fmt.Errorf("dataset: %w", err)
 	}
 	return s, nil
 }
 
-// parseSource decodes a source file. Only limits, held_out and repeat are optional.
-func parseSource(text string) (*Source, error) {
+// parseSource decodes the source file called name. Only limits, held_out and repeat are optional.
+func parseSource(name string, text []byte) (*Source, error) {
 	s := new(Source)
-	meta, err := toml.Decode(text, s)
-	var bad toml.ParseError
-	switch {
-	case errors.As(err, &bad):
-		return nil, fmt.Errorf("line %d: %s", bad.Position.Line, bad.Message)
-	case err != nil:
+	meta, err := boundedtoml.Decode(name, text, s)
+	if err != nil {
 		return nil, err
 	}
 	if k := meta.Undecoded(); len(k) > 0 {
-		return nil, fmt.Errorf("unknown key %q: want name, data, licence, limits, held_out, repeat", k[0])
+		return nil, fmt.Errorf("%s: unknown key %.60q: want name, data, licence, limits, held_out, repeat", name, k[0].String())
 	}
 	for _, f := range []struct{ key, value string }{{"name", s.Name}, {"data", s.Data}, {"licence", s.License}} {
 		if strings.TrimSpace(f.value) == "" {
-			return nil, fmt.Errorf("%s is missing", f.key)
+			return nil, fmt.Errorf("%s: %s is missing", name, f.key)
 		}
 	}
 	if s.Repeat < 0 || s.Repeat > 1000 {
-		return nil, fmt.Errorf("repeat is %d, want 1 to 1000, or 0 for as usual", s.Repeat)
+		return nil, fmt.Errorf("%s: repeat is %d, want 1 to 1000, or 0 for as usual", name, s.Repeat)
 	}
 	return s, nil
 }

@@ -61,10 +61,11 @@ func TestParseSourceRejects(t *testing.T) {
 		{strings.Replace(freeSource, "licence", "license", 1), `unknown key "license"`},
 		{strings.Replace(freeSource, "= 2", "= -1", 1), "repeat is -1"},
 		{strings.Replace(freeSource, "= 2", "= 1001", 1), "repeat is 1001"},
-		{strings.Replace(freeSource, "\"three walks\"", "three walks", 1), "line 2"},
+		{strings.Replace(freeSource, "\"three walks\"", "three walks", 1), SourceFile + ":2:"},
 		{strings.Replace(freeSource, "[\"b\"]", "7", 1), "held_out"},
+		{"name = 1\n" + strings.Repeat("a.", 30000) + "a = 1", SourceFile + ":2: nested"}, // decoding it would take a minute
 	} {
-		if _, err := parseSource(c.in); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := parseSource(SourceFile, []byte(c.in)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want one with %q", c.in, err, c.want)
 		}
 	}
@@ -80,7 +81,7 @@ func FuzzParseSource(f *testing.F) {
 	f.Add("name = 3\n")
 	f.Add("[a\nb")
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := parseSource(text)
+		s, err := parseSource(SourceFile, []byte(text))
 		if err == nil && (s.Name == "" || s.Data == "" || s.License == "" || s.Repeat < 0) {
 			t.Errorf("accepted %+v", s)
 		}

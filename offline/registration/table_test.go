@@ -92,10 +92,11 @@ func TestTableErrors(t *testing.T) {
 		{"[[pattern]]\nfiles = \"a[\"\naction = \"a\"\nstyle = \"b\"", "a bracket is open"},
 		{"[clip.a]", `clip."a" is empty`},
 		{"[[pattern]]\nfiles = 3", "t.toml"},
-		{strings.Repeat("[", 100), "line 1: 100 opening brackets"},
-		{"a=" + strings.Repeat("[\n{a=", 10000), "10000 opening braces"},
-		{"a" + strings.Repeat(".a", 100), "line 1: 100 dots"},
+		{strings.Repeat("[", 100), ":1: nested"},
+		{"a=" + strings.Repeat("[\n{a=", 10000), ":5: nested"},
+		{"a" + strings.Repeat(".a", 100), ":1: nested"},
 		{strings.Repeat("#", maxTable+1), "bytes, at most"},
+		{"[[pattern]]\nfiles = \"" + strings.Repeat("*", maxGlob+1) + "\"\naction = \"a\"\nstyle = \"b\"", "files has 513 bytes"},
 	} {
 		_, err := ReadTable("t.toml", []byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.saying) || !strings.Contains(err.Error(), "t.toml") {

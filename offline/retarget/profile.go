@@ -1,7 +1,6 @@
 package retarget
 
 import (
-	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -16,27 +15,11 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/boundedtoml"
 )
 
-// Bounds on a profile's text, in bytes and depth: the TOML decoder's time grows much faster.
-const (
-	maxProfile  = 1 << 15
-	maxBrackets = 200 // in the file
-	maxDots     = 64  // in a line
-)
-
-// checkDepth reports text that nests deeper than a profile can.
-func checkDepth(text []byte) error {
-	if n := bytes.Count(text, []byte("[")) + bytes.Count(text, []byte("{")); n > maxBrackets {
-		return fmt.Errorf("%d opening brackets, at most %d are read", n, maxBrackets)
-	}
-	for i, line := range bytes.Split(text, []byte("\n")) {
-		if n := bytes.Count(line, []byte(".")); n > maxDots {
-			return fmt.Errorf("line %d: %d dots, at most %d are read", i+1, n, maxDots)
-		}
-	}
-	return nil
-}
+// maxProfile is the largest size of a profile's text in bytes.
+const maxProfile = 1 << 15
 
 // Profile maps a family of files' joints to the target's, the uniform skeleton. Names are those of
 // package mocap: an End Site has its parent's, with Site appended.
@@ -85,17 +68,10 @@ func ReadProfile(name string, text []byte) (*Profile, error) {
 	if len(text) > maxProfile {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", name, len(text), maxProfile)
 	}
-	if err := checkDepth(text); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
 	var p Profile
-	meta, err := toml.Decode(string(text), &p)
-	var bad toml.ParseError
-	switch {
-	case errors.As(err, &bad):
-		return nil, fmt.Errorf("%s:%d: %.200s", name, bad.Position.Line, bad.Message)
-	case err != nil:
-		return nil, fmt.Errorf("%s: %.200s", name, err)
+	meta, err := boundedtoml.Decode(name, text, &p)
+	if err != nil {
+		return nil, err
 	}
 	if k := meta.Undecoded(); len(k) > 0 {
 		return nil, fmt.Errorf("%s: unknown key %.60q: want name, about, metres_per_unit, rest_frames, up, turn_only, collapse and the tables joints and axes", name, k[0].String())

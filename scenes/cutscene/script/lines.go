@@ -7,7 +7,6 @@ import "strings"
 type lines struct {
 	keys   map[string]int     // top-level keys and tables → line
 	tables map[string][]entry // arrays of tables, in order
-	deep   int                // the first line that nests too deeply; 0 if there is none
 }
 
 // entry is a table of an array.
@@ -16,10 +15,7 @@ type entry struct {
 	keys map[string]int
 }
 
-// deepest limits nesting and the parts of dotted keys: package toml's time grows with their square.
-const deepest = 16
-
-// find indexes a document. Its result is meaningful only if the document is valid.
+// find indexes a valid document.
 func find(doc string) *lines {
 	l := &lines{keys: map[string]int{}, tables: map[string][]entry{}}
 	here := l.keys
@@ -36,7 +32,6 @@ func find(doc string) *lines {
 		case c == '[':
 			end := until(doc, i, "\n")
 			name, _, _ := strings.Cut(strings.TrimLeft(doc[i:end], "["), "]")
-			l.dots(name, line)
 			here = map[string]int{}
 			if strings.HasPrefix(doc[i:], "[[") {
 				name = unquote(name)
@@ -47,16 +42,15 @@ func find(doc string) *lines {
 			i = end
 		default:
 			end := until(doc, i, "=\n")
-			l.dots(doc[i:end], line)
 			note(here, doc[i:end], line)
-			i = l.value(doc, end, &line)
+			i = value(doc, end, &line)
 		}
 	}
 	return l
 }
 
 // value skips the value that begins at i, and the rest of its line.
-func (l *lines) value(doc string, i int, line *int) int {
+func value(doc string, i int, line *int) int {
 	depth := 0
 	for i < len(doc) {
 		switch c := doc[i]; c {
@@ -72,9 +66,7 @@ func (l *lines) value(doc string, i int, line *int) int {
 			i = text(doc, i, line)
 			continue
 		case '[', '{':
-			if depth++; depth > deepest && l.deep == 0 {
-				l.deep = *line
-			}
+			depth++
 		case ']', '}':
 			depth = max(depth-1, 0)
 		}
@@ -107,13 +99,6 @@ func text(doc string, i int, line *int) int {
 		}
 	}
 	return i
-}
-
-// dots records a name with too many parts.
-func (l *lines) dots(name string, line int) {
-	if strings.Count(name, ".") > deepest && l.deep == 0 {
-		l.deep = line
-	}
 }
 
 // note records the first line of a key.

@@ -3,14 +3,12 @@ package script
 import (
 	"cmp"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"mannequin/engine/m3"
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/boundedtoml"
 )
 
 // Open reads the script file at path: see Read.
@@ -28,20 +26,11 @@ func Read(name string, data []byte) (*Script, error) {
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", name, len(data), MaxFile)
 	}
-	doc := string(data)
-	l := find(doc)
-	if l.deep > 0 {
-		return nil, fmt.Errorf("%s:%d: nested too deeply", name, l.deep)
-	}
 	var values map[string]any
-	_, err := toml.Decode(doc, &values)
-	var at toml.ParseError
-	switch {
-	case errors.As(err, &at):
-		return nil, fmt.Errorf("%s:%d: not TOML: %s", name, at.Position.Line, at.Message)
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if _, err := boundedtoml.Decode(name, data, &values); err != nil {
+		return nil, err
 	}
+	l := find(string(data))
 	p := &parser{reader: reader{name: name}, lines: l, Script: &Script{Name: name, Checksum: fmt.Sprintf("sha256:%x", sha256.Sum256(data))}}
 	p.all(values)
 	if err := p.err(); err != nil {

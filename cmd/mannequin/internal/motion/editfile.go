@@ -9,13 +9,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"mannequin/animsys/feature"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/boundedtoml"
 	"mannequin/internal/closest"
 	"mannequin/internal/command"
 )
@@ -29,20 +28,12 @@ type tables struct {
 // maxTables is the largest size of such a file in bytes, maxRows the largest number of tables.
 const maxTables, maxRows = 64 << 10, 1000
 
-// openTables decodes the file into dst, whose first key is name.
-func openTables(file, name string, dst any) (*tables, error) {
-	text, err := boundedfile.Read(file, maxTables)
+// readTables decodes the text of a file into dst, whose first key is name.
+func readTables(file string, text []byte, name string, dst any) (*tables, error) {
+	t := &tables{file, name, strings.Split(string(text), "\n")}
+	meta, err := boundedtoml.Decode(file, text, dst)
 	if err != nil {
 		return nil, err
-	}
-	t := &tables{file, name, strings.Split(string(text), "\n")}
-	meta, err := toml.Decode(string(text), dst)
-	var bad toml.ParseError
-	switch {
-	case errors.As(err, &bad):
-		return nil, fmt.Errorf("%s:%d: %.200s", file, bad.Position.Line, bad.Message)
-	case err != nil:
-		return nil, fmt.Errorf("%s: %.200s", file, err)
 	}
 	if keys := meta.Undecoded(); len(keys) > 0 {
 		k := keys[0]
@@ -100,6 +91,15 @@ func openTargets(file string, spaces ...string) (*goals, error) {
 	if file == "" {
 		return &goals{}, nil
 	}
+	text, err := boundedfile.Read(file, maxTables)
+	if err != nil {
+		return nil, err
+	}
+	return readTargets(file, text, spaces...)
+}
+
+// readTargets reads targets from the text of a file: see openTargets.
+func readTargets(file string, text []byte, spaces ...string) (*goals, error) {
 	var f struct {
 		Target []struct {
 			Joint, Space string
@@ -109,7 +109,7 @@ func openTargets(file string, spaces ...string) (*goals, error) {
 			Ease, Weight *float64
 		}
 	}
-	t, err := openTables(file, "target", &f)
+	t, err := readTables(file, text, "target", &f)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,11 @@ func (g *goals) measure(m *manifold.Model, rows, was []float32, made *skel.Clip,
 func openGaps(fill []string, l *feature.Motion, frames int) (gaps []manifold.Gap, err error) {
 	for _, text := range fill {
 		if strings.EqualFold(filepath.Ext(text), ".toml") {
-			more, err := readGaps(text, l, frames)
+			b, err := boundedfile.Read(text, maxTables)
+			if err != nil {
+				return nil, err
+			}
+			more, err := readGaps(text, b, l, frames)
 			if err != nil {
 				return nil, err
 			}
@@ -239,9 +243,9 @@ type missingRow struct {
 	From, To *float64
 }
 
-func readGaps(file string, l *feature.Motion, frames int) (gaps []manifold.Gap, err error) {
+func readGaps(file string, text []byte, l *feature.Motion, frames int) (gaps []manifold.Gap, err error) {
 	var f struct{ Missing []missingRow }
-	t, err := openTables(file, "missing", &f)
+	t, err := readTables(file, text, "missing", &f)
 	if err != nil {
 		return nil, err
 	}

@@ -1,17 +1,13 @@
 package motion
 
 import (
-	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"mannequin/animsys/keypose"
-	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testcli"
-	"mannequin/models"
 	"mannequin/offline/eval/figure"
 	"mannequin/offline/mocap"
 )
@@ -130,23 +126,4 @@ func TestInbetweenRefuses(t *testing.T) {
 	if code, _, _ := mannequin("inbetween", "keys.toml", "--out", "x.bvh", "--threads", "0"); code != 2 {
 		t.Errorf("no workers: exit %d", code)
 	}
-}
-
-func FuzzKeys(f *testing.F) {
-	net, err := models.Open("human-keypose")
-	if err != nil {
-		f.Fatal(err)
-	}
-	m, err := keypose.NewModel(net)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(threeKeys)
-	f.Add("[[key]]\ntime = 1\nfile = \"\"\nweights = {Spine = 0.5, path = 1}\njoints = [\"root\"]\n[[path]]\ntime = 1\nplace = [0,1]\nheading = 1e300\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		k, _, err := openKeys(testcli.WriteFile(t, t.TempDir(), "k.toml", text), m.Layout, nil, map[string]*skel.Clip{})
-		if err == nil {
-			t.Fatal(fmt.Sprint("no file of recordings is there, and yet: ", k))
-		}
-	})
 }

@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/boundedfile"
 	"mannequin/internal/closest"
 	"mannequin/offline/dataset"
 	"mannequin/offline/retarget"
@@ -45,11 +46,33 @@ const betweenRate = 2 * keypose.Rate
 // openKeys reads a file of keyframes and returns them with their track. Each recording is read once,
 // relative to the file, and becomes an entry of clips.
 func openKeys(file string, l *keypose.Layout, profile *retarget.Profile, clips map[string]*skel.Clip) (k keypose.Keys, track *keypose.Track, err error) {
+	text, err := boundedfile.Read(file, maxTables)
+	if err != nil {
+		return k, nil, err
+	}
+	return readKeys(file, text, l, func(path string) (*skel.Clip, error) {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(file), path)
+		}
+		c := clips[path]
+		if c == nil {
+			var err error
+			if c, err = dataset.OpenStanding(path, feature.Human(), l.Skel, profile); err != nil {
+				return nil, err
+			}
+			clips[path] = c
+		}
+		return c, nil
+	})
+}
+
+// readKeys reads keyframes from the text of a file, and their recordings by open.
+func readKeys(file string, text []byte, l *keypose.Layout, open func(path string) (*skel.Clip, error)) (k keypose.Keys, track *keypose.Track, err error) {
 	var f struct {
 		Key  []keyRow
 		Path []pathRow
 	}
-	t, err := openTables(file, "key", &f)
+	t, err := readTables(file, text, "key", &f)
 	if err != nil {
 		return k, nil, err
 	}
@@ -61,7 +84,7 @@ func openKeys(file string, l *keypose.Layout, profile *retarget.Profile, clips m
 		return k, nil, fmt.Errorf("%s: %d tables [[path]], want at most %d", file, len(f.Path), maxRows)
 	}
 	for i, r := range f.Key {
-		key, name, err := r.key(filepath.Dir(file), l, profile, clips)
+		key, name, err := r.key(l, open)
 		if err != nil {
 			return k, nil, t.wrong(i, err, name)
 		}
@@ -95,7 +118,7 @@ func openKeys(file string, l *keypose.Layout, profile *retarget.Profile, clips m
 }
 
 // key returns the keyframe, or an error and its key.
-func (r *keyRow) key(dir string, l *keypose.Layout, profile *retarget.Profile, clips map[string]*skel.Clip) (k keypose.Key, name string, err error) {
+func (r *keyRow) key(l *keypose.Layout, open func(path string) (*skel.Clip, error)) (k keypose.Key, name string, err error) {
 	switch {
 	case r.Time == nil:
 		return k, "", errors.New("time is missing: the second at which the pose is")
@@ -106,16 +129,9 @@ func (r *keyRow) key(dir string, l *keypose.Layout, profile *retarget.Profile, c
 	case r.Weight != nil && !(*r.Weight > 0 && *r.Weight <= 1):
 		return k, "weight", fmt.Errorf("weight is %g, want above 0, up to 1", *r.Weight)
 	}
-	path := r.File
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	c := clips[path]
-	if c == nil {
-		if c, err = dataset.OpenStanding(path, feature.Human(), l.Skel, profile); err != nil {
-			return k, "file", err
-		}
-		clips[path] = c
+	c, err := open(r.File)
+	if err != nil {
+		return k, "file", err
 	}
 	frame := math.Round(r.At * c.FPS)
 	if !(frame >= 0 && frame < float64(c.Frames)) {

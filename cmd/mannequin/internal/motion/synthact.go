@@ -2,8 +2,6 @@ package motion
 
 import (
 	"bytes"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -109,7 +107,11 @@ func (o *synthOptions) openGiven(m *manifold.Model) ([]float32, error) {
 		}
 		return evalmanifold.Places(rows, m.Layout.Columns(), columns), nil
 	case ".csv":
-		return givenTable(m, o.targets, columns)
+		text, err := boundedfile.Read(o.targets, maxGivenBytes)
+		if err != nil {
+			return nil, err
+		}
+		return givenTable(m, o.targets, text, columns)
 	case ".toml":
 		return givenTargets(m, o.kind, o.targets, columns, max(int(math.Round(o.seconds*manifold.Rate)), 2))
 	}
@@ -204,42 +206,40 @@ const (
 	maxGivenBytes = 64 << 20
 )
 
-// givenTable reads a table of positions over time: a header "time" and x, y and z of each joint,
-// seconds and metres. Between its rows joints move in straight lines.
-func givenTable(m *manifold.Model, file string, columns []int) ([]float32, error) {
-	text, err := boundedfile.Read(file, maxGivenBytes)
-	if err != nil {
+// givenTable reads a table of positions over time from the text of a file: a header "time" and x, y
+// and z of each joint, seconds and metres. Between its rows joints move in straight lines.
+func givenTable(m *manifold.Model, file string, text []byte, columns []int) ([]float32, error) {
+	in := input.NewTable(file, bytes.NewReader(text))
+	in.TrimLeadingSpace = true
+	row, top, err := in.Next()
+	if err == io.EOF {
+		return nil, fmt.Errorf("%s: the table is empty: want a header line", file)
+	} else if err != nil {
 		return nil, err
 	}
-	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
-	in.Comment, in.TrimLeadingSpace = '#', true
-	head, err := in.Read()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: want a header line", file, err)
-	}
+	head := slices.Clone(row)
 	from := make([]int, len(columns))
 	var want []string
 	for i, c := range columns {
 		want = append(want, m.Layout.Joints[c/3]+"."+string("xyz"[c%3]))
 		if from[i] = slices.Index(head, want[i]); from[i] < 0 {
-			return nil, fmt.Errorf("%s:1: no column %q: want time and %s", file, want[i], strings.Join(want, ", "))
+			return nil, fmt.Errorf("%s:%d: no column %q: want time and %s", file, top, want[i], strings.Join(want, ", "))
 		}
 	}
 	clock := slices.Index(head, "time")
 	if clock < 0 || len(head) != len(columns)+1 {
-		return nil, fmt.Errorf("%s:1: %d columns, want time and %s", file, len(head), strings.Join(want, ", "))
+		return nil, fmt.Errorf("%s:%d: %d columns, want time and %s", file, top, len(head), strings.Join(want, ", "))
 	}
 	var times []float64
 	var places [][]float32
+	values := make([]float64, len(head))
 	for {
-		cell, err := in.Read()
-		if errors.Is(err, io.EOF) {
+		cell, line, err := in.Next()
+		if err == io.EOF {
 			break
 		} else if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, err
 		}
-		line, _ := in.FieldPos(0)
-		values := make([]float64, len(cell))
 		for i, c := range cell {
 			if values[i], err = strconv.ParseFloat(strings.TrimSpace(c), 64); err != nil || !(math.Abs(values[i]) < 1e5) {
 				return nil, fmt.Errorf("%s:%d: %s is %.40q, want a number", file, line, head[i], c)

@@ -1,0 +1,79 @@
+package boundedtoml
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// Depth is refused with its line, in whatever form it comes; long texts and many tables are not.
+func TestDecode(t *testing.T) {
+	many := strings.Repeat
+	for _, c := range []struct{ text, want string }{
+		{"\n" + many("a.", 30000) + "a = 1", "t.toml:2: nested"},
+		{"[[" + many("a.", 30000) + "a]]", "t.toml:1: nested"},
+		{"\"x\" = 1 # [\na = " + many("[", 60000), "t.toml:2: nested"},
+		{"a = " + many("{a=", 15000), "t.toml:1: nested"},
+		{"a = " + many("[\n", 60000), "t.toml:9: nested"},
+		{"a = '''\n\n'''\nb = 1" + many(".", 40), "t.toml:4: nested"},
+		{"a = \"" + many("[.", 1000) + "\"", ""},
+		{"a = '''\n" + many("[.'\n", 1000) + "''' # " + many("[.", 1000), ""},
+		{"a = \"\"\"\\\"" + many("\"[.\n", 1000) + "\"\"\"", ""},
+		{"a = '[\\'", ""},
+		{"a = \"" + many("[", 100), "t.toml:1: "},
+		{"a = \"\n" + many("[", 100), "t.toml:2: nested"},
+		{many("[[a]]\nb.c.d = [[[1.5, 2.5]]]\n", 1000), ""},
+		{"a = [" + many("{b = 1.5},", 1000) + "]", ""},
+		{"a = 1\na = 2", "t.toml:2: "},
+		{many("x", 1000) + " = " + many("y", 1000), "t.toml:1: "},
+	} {
+		start := time.Now()
+		var dst any
+		_, err := Decode("t.toml", []byte(c.text), &dst)
+		if (err == nil) != (c.want == "") || err != nil && (!strings.HasPrefix(err.Error(), c.want) || len(err.Error()) > 250) {
+			t.Errorf("%.30q: %v, want %q", c.text, err, c.want)
+		}
+		if took := time.Since(start); took > 3*time.Second { // milliseconds on an idle machine
+			t.Errorf("%.30q: took %v", c.text, took)
+		}
+	}
+	// A wrong type is an error without a line.
+	var dst struct{ A int }
+	if _, err := Decode("t.toml", []byte("a = 'x'"), &dst); err == nil || !strings.HasPrefix(err.Error(), "t.toml:") {
+		t.Error(err)
+	}
+}
+
+// Whatever the text, its depth is bounded: no text of 4 kB decodes slowly.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte("a = '''\n[''' # x\n[[b.c]]\nd = {e = [1, 2.5]}\n\"f.g\" = \"\\\"\""))
+	f.Add([]byte(strings.Repeat("a.", 8) + "a = [[[[[[[[]]]]]]]]"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) > 4<<10 {
+			return
+		}
+		var dst map[string]any
+		if _, err := Decode("t.toml", text, &dst); err == nil && depth(dst) > (maxDepth+2)*(maxDots+1) {
+			t.Fatalf("depth %d", depth(dst))
+		}
+	})
+}
+
+// depth returns the number of tables and arrays around the innermost value.
+func depth(v any) (n int) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			n = max(n, 1+depth(e))
+		}
+	case []map[string]any:
+		for _, e := range v {
+			n = max(n, 1+depth(e))
+		}
+	case []any:
+		for _, e := range v {
+			n = max(n, 1+depth(e))
+		}
+	}
+	return n
+}

@@ -11,7 +11,7 @@ import (
 )
 
 // The largest number of brackets around a value, and of dots in a key.
-const maxDepth, maxDots = 8, 8
+const maxDepth, maxDots = 5, 3
 
 // Decode fills dst from the text of the file called name. Its errors name the file and, if known, the
 // line. It returns what it found, for keys that dst lacks.
@@ -76,7 +76,10 @@ func afterString(text []byte, i int) int {
 	for i += len(quote); i < len(text); i++ {
 		switch {
 		case bytes.HasPrefix(text[i:], quote):
-			return i + len(quote)
+			// Quotes before the last three belong to the string.
+			for i += len(quote); len(quote) == 3 && i < len(text) && text[i] == quote[0]; i++ {
+			}
+			return i
 		case text[i] == '\\' && quote[0] == '"':
 			i++
 		case text[i] == '\n' && len(quote) == 1:

@@ -11,16 +11,19 @@ import (
 
 // Input is an input of any number of parts.
 type Input struct {
-	name string
-	make func(n int) []byte
-	want string // in the error; "" if the input is read
+	name    string
+	make    func(n int) []byte
+	refused bool
+	want    string // in the error
 }
 
-// Read is an input that is read.
-func Read(name string, make func(n int) []byte) Input { return Input{name, make, ""} }
+// Accepted is an input that is read.
+func Accepted(name string, make func(n int) []byte) Input { return Input{name, make, false, ""} }
 
 // Refused is an input that is refused with an error that mentions want.
-func Refused(name string, make func(n int) []byte, want string) Input { return Input{name, make, want} }
+func Refused(name string, make func(n int) []byte, want string) Input {
+	return Input{name, make, true, want}
+}
 
 const (
 	parts = 1000    // of the smaller input
@@ -38,7 +41,7 @@ func Check(t *testing.T, perByte float64, read func(data []byte) error, inputs .
 		few, took, err := measure(read, small)
 		many, tookMore, errMore := measure(read, large)
 		for _, err := range []error{err, errMore} {
-			if (err == nil) != (in.want == "") || err != nil && !strings.Contains(err.Error(), in.want) {
+			if (err == nil) == in.refused || err != nil && !strings.Contains(err.Error(), in.want) {
 				t.Errorf("%s: error %v, want %q", in.name, err, in.want)
 			}
 		}
@@ -74,5 +77,19 @@ func Repeat(before, part, after string) func(n int) []byte {
 		}
 		b.WriteString(strings.ReplaceAll(after, "@", strconv.Itoa(n)))
 		return []byte(b.String())
+	}
+}
+
+// TOML returns texts that no reader of TOML files should take, which are hard for a decoder.
+func TOML() []Input {
+	return []Input{
+		Refused("open brackets", Repeat("k=", "[", ""), ""),
+		Refused("closed brackets", func(n int) []byte {
+			return []byte("k=" + strings.Repeat("[", n) + strings.Repeat("]", n))
+		}, ""),
+		Refused("open braces", Repeat("k=", "{a=", ""), ""),
+		Refused("dots in a key", Repeat("", "a.", "a=1"), ""),
+		Refused("dots in a table", Repeat("[", "a.", "a]"), ""),
+		Refused("dots in inline tables", Repeat("k={", "a.a={a.a=", ""), ""),
 	}
 }

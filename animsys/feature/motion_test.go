@@ -254,6 +254,30 @@ func TestFromWorldRefuses(t *testing.T) {
 	}
 }
 
+// Bodies that face nowhere make finite rows: all joints in one place, no width, lying on a side.
+func TestFromWorldNoFacing(t *testing.T) {
+	m := Human()
+	const frames = 4
+	for name, move := range map[string]func(p m3.Vec3) m3.Vec3{
+		"point":    func(m3.Vec3) m3.Vec3 { return m3.V(1, 2, 3) },
+		"no width": func(p m3.Vec3) m3.Vec3 { return m3.V(0, p.Y, p.Z) },
+		"side":     func(p m3.Vec3) m3.Vec3 { return m3.V(p.Y, p.X, p.Z) },
+		"flat":     func(p m3.Vec3) m3.Vec3 { return m3.V(p.X, 0, p.Z) },
+		"far":      func(p m3.Vec3) m3.Vec3 { return p.Scale(1e9) },
+	} {
+		world, rows := stroll(m, frames, 0), make([]float32, frames*m.Columns())
+		for i, p := range world {
+			world[i] = move(p)
+		}
+		place := must.Get(m.FromWorld(rows, world, 60))(t)
+		for i, v := range rows {
+			if !m3.Finite(v) || !place.Pos.Finite() || !m3.Finite(place.Yaw) {
+				t.Fatalf("%s: value %d is %v, place %v", name, i, v, place)
+			}
+		}
+	}
+}
+
 // Poses turned and moved under their body come back to where recorded ones are; those stay.
 func TestMotionCentre(t *testing.T) {
 	m := Human()

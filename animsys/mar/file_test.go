@@ -11,6 +11,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 )
 
@@ -119,6 +120,28 @@ func TestDatabaseRefuses(t *testing.T) {
 	}
 	if _, err := NewDatabase(nil, nil); err == nil {
 		t.Error("a database without takes was made")
+	}
+}
+
+// Motion of another skeleton is refused with the first difference.
+func TestFits(t *testing.T) {
+	db := small(t)
+	must.Do(t, db.Fits(db.Skeleton()))
+	for want, edit := range map[string]func(s *skel.Skeleton){
+		"a skeleton of 3 joints, ": func(s *skel.Skeleton) {
+			s.Names, s.Parents, s.Offsets, s.EndSite = s.Names[:3], s.Parents[:3], s.Offsets[:3], s.EndSite[:3]
+		},
+		`, "Pelvis", …: want `: func(s *skel.Skeleton) { s.Names[0] = "Pelvis" },
+		"retarget it first":    func(s *skel.Skeleton) { s.Parents[2] = 0 },
+		"its bone to LeftLeg is (0 -1 0), want (": func(s *skel.Skeleton) {
+			s.Offsets[slices.Index(s.Names, "LeftLeg")] = m3.V(0, -1, 0)
+		},
+	} {
+		sk := *db.Skeleton()
+		sk.Names, sk.Parents, sk.Offsets = slices.Clone(sk.Names), slices.Clone(sk.Parents), slices.Clone(sk.Offsets)
+		edit(&sk)
+		must.FailWith(t, db.Fits(&sk), want)
+		must.Fail(db.Rows(skel.NewClip(&sk, 60, 2)))(t, want)
 	}
 }
 

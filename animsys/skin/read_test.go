@@ -3,6 +3,7 @@ package skin
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"image"
 	"image/color"
@@ -219,10 +220,20 @@ func TestReadDamaged(t *testing.T) {
 			t.Errorf("%.20s: %v, want %s", text, err, want)
 		}
 	}
-	old := append([]byte(nil), whole...)
-	old[4] = 1
-	if _, err := readAlone("a.glb", old); err == nil || !strings.Contains(err.Error(), "GLB of version 1") {
-		t.Error(err)
+	bin := 20 + int(binary.LittleEndian.Uint32(whole[12:])) // the second chunk
+	for want, edit := range map[string]func(b []byte){
+		"GLB of version 1":             func(b []byte) { b[4] = 1 },
+		"its header says 4294967295":   func(b []byte) { copy(b[8:], "\xff\xff\xff\xff") },
+		"byte 12 has 4294967295 bytes": func(b []byte) { copy(b[12:], "\xff\xff\xff\xff") },
+		"has 2147483647 bytes, the":    func(b []byte) { copy(b[bin:], "\xff\xff\xff\x7f") },
+		"of kind 0x4e4942, not JSON":   func(b []byte) { copy(b[16:], "BIN\x00") },
+		"has 255 bytes, the file only": func(b []byte) { b[bin] = 0xff },
+	} {
+		b := bytes.Clone(whole)
+		edit(b)
+		if _, err := readAlone("a.glb", b); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 

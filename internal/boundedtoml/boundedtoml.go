@@ -14,7 +14,7 @@ import (
 )
 
 // The largest number of brackets around a value, and of dots in a key.
-const maxDepth, maxDots = 8, 8
+const maxDepth, maxDots = 5, 3
 
 // Decode fills dst from the text of the file called name. Keys that dst lacks are refused, with the
 // key that may be meant. Errors name the file and, if known, the line.
@@ -95,7 +95,10 @@ func afterString(text []byte, i int) int {
 	for i += len(quote); i < len(text); i++ {
 		switch {
 		case bytes.HasPrefix(text[i:], quote):
-			return i + len(quote)
+			// Quotes before the last three belong to the string.
+			for i += len(quote); len(quote) == 3 && i < len(text) && text[i] == quote[0]; i++ {
+			}
+			return i
 		case text[i] == '\\' && quote[0] == '"':
 			i++
 		case text[i] == '\n' && len(quote) == 1:

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "mannequin/internal/testing/growth"
 )
 
 // Depth is refused with its line, in whatever form it comes; long texts and many tables are not.
@@ -14,12 +16,14 @@ func TestDecode(t *testing.T) {
 		{"[[" + many("a.", 30000) + "a]]", "t.toml:1: nested"},
 		{"\"x\" = 1 # [\na = " + many("[", 60000), "t.toml:2: nested"},
 		{"a = " + many("{a=", 15000), "t.toml:1: nested"},
-		{"a = " + many("[\n", 60000), "t.toml:9: nested"},
+		{"a = " + many("[\n", 60000), "t.toml:6: nested"},
 		{"a = '''\n\n'''\nb = 1" + many(".", 40), "t.toml:4: nested"},
 		{"a = \"" + many("[.", 1000) + "\"", ""},
 		{"a = '''\n" + many("[.'\n", 1000) + "''' # " + many("[.", 1000), ""},
 		{"a = \"\"\"\\\"" + many("\"[.\n", 1000) + "\"\"\"", ""},
 		{"a = '[\\'", ""},
+		{"a = [\"\"\"a\"\"\"\", " + many("{a=", 9), "t.toml:1: nested"}, // a quote and the end
+		{"a = ['''a''''', " + many("{a=", 9), "t.toml:1: nested"},
 		{"a = \"" + many("[", 100), "t.toml:1: "},
 		{"a = \"\n" + many("[", 100), "t.toml:2: nested"},
 		{many("[[a]]\nb.c.d = [[[1.5, 2.5]]]\n", 1000), ""},
@@ -58,6 +62,26 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
+}
+
+// Whatever the text is like, its decoding takes a multiple of its length.
+func TestGrowth(t *testing.T) {
+	decode := func(text []byte) error {
+		var dst map[string]any
+		_, err := Decode("f", text, &dst)
+		return err
+	}
+	Check(t, 1000, decode, append(TOML(),
+		Accepted("keys", Repeat("", "k@=1\n", "")),
+		Accepted("tables", Repeat("", "[k@]\n", "")),
+		Accepted("dots", Repeat("", "k@.a.a.a=1\n", "")),
+		Accepted("dots and brackets", Repeat("k=[", "{a.a.a.a={a.a.a.a={a.a.a.a={a.a.a.a=1}}}},", "]")),
+		Accepted("array", Repeat("k=[", "1,", "]")),
+		Accepted("arrays", Repeat("k=[", "[[[[]]]],", "]")),
+		Accepted("array of tables", Repeat("", "[[k]]\n[k.a]\nb=1\n", "")),
+		Accepted("string", Repeat("k='''", "a'\n", "'''")),
+		Accepted("comments", Repeat("k=[", "#\n", "]")),
+	)...)
 }
 
 // Whatever the text, its depth is bounded: no text of 4 kB decodes slowly.

@@ -41,7 +41,7 @@ func (p *parser) motion() (*Recording, error) {
 		return nil, err
 	}
 	b.Clip = skel.NewClip(&p.skel, tidyRate(dt), int(frames))
-	if err := p.frames(b.Clip); err != nil {
+	if err := p.frames(b); err != nil {
 		return nil, err
 	}
 	if p.space(); p.pos < len(p.data) {
@@ -89,11 +89,24 @@ func (p *parser) words() (n int64) {
 	return n
 }
 
-func (p *parser) frames(c *skel.Clip) error {
+func (p *parser) frames(b *Recording) error {
+	c := b.Clip
+	split, first, firstAt := 0, 0, 0 // frames that are not one line
 	for f := range c.Frames {
+		p.space()
+		start := p.pos
 		if j, ch, ok := p.frame(c.Frame(f)); !ok {
 			return p.badValue(c, f, j, ch)
 		}
+		if start < p.pos && !p.alone(start, p.pos) {
+			if split++; split == 1 {
+				first, firstAt = f, start
+			}
+		}
+	}
+	if split > 0 {
+		b.Notes = append(b.Notes, p.fail(firstAt, "%d of %d frames are not a line each, the first is frame %d: if a line lacks a value, the ones after it are in wrong channels",
+			split, c.Frames, first+1).Error())
 	}
 	return nil
 }

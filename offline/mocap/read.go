@@ -33,7 +33,8 @@ const (
 // line for an incomplete file: an unknown keyword or channel, more than skel.MaxJoints joints or a
 // depth of skel.MaxDepth, more or fewer frames than it says, numbers not finite or beyond ±1e9.
 //
-// Keywords may be in any case. Values are counted, not lines.
+// Keywords may be in any case. Values are counted, not lines: Recording.Notes says if frames and lines
+// do not match.
 func ReadBVH(name string, data []byte) (b *Recording, err error) {
 	p := newParser(name, data)
 	if err := p.hierarchy(); err != nil {
@@ -172,13 +173,15 @@ func (p *parser) hierarchy() error {
 // stray reports whether the word t at offset at is left over from a joint that was removed
 // by hand: it is alone on its line and no brace. A misspelt keyword is never alone.
 func (p *parser) stray(t string, at int) bool {
-	if t == "" || t == "{" || t == "}" {
-		return false
-	}
-	before := bytes.TrimRight(p.data[:at], " \t")
-	after := bytes.TrimLeft(p.data[at+len(t):], " \t")
+	return t != "" && t != "{" && t != "}" && p.alone(at, at+len(t))
+}
+
+// alone reports whether the text from start to end is on one line, and nothing else is.
+func (p *parser) alone(start, end int) bool {
 	isEnd := func(c byte) bool { return c == '\n' || c == '\r' }
-	return len(before) > 0 && isEnd(before[len(before)-1]) && len(after) > 0 && isEnd(after[0])
+	before, after := bytes.TrimRight(p.data[:start], " \t"), bytes.TrimLeft(p.data[end:], " \t")
+	return len(before) > 0 && isEnd(before[len(before)-1]) && (len(after) == 0 || isEnd(after[0])) &&
+		bytes.IndexByte(p.data[start:end], '\n') < 0 && bytes.IndexByte(p.data[start:end], '\r') < 0
 }
 
 // note adds a note that the word t was skipped.

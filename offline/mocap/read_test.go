@@ -66,6 +66,28 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
+// Frames that are not a line each are read, and noted once with the first of them.
+func TestSplitRows(t *testing.T) {
+	const head = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition Zposition\n}\nMOTION\nFrames: 3\nFrame Time: 1"
+	for rows, want := range map[string]string{
+		"\n1 2 3\n4 5 6\n7 8 9\n":                  "",
+		"\r\n\r\n1 2 3 \t\r\n\r\n 4 5 6\r\n7 8 9 ": "",
+		"\r1 2 3\r4 5 6\r7 8 9":                    "",
+		"\n1 2\n3 4 5 6\n7 8 9\n":                  "f:10: 2 of 3 frames are not a line each, the first is frame 1: ", // a value moved from a line to the next
+		"\n1 2 3\n4 5\n6 7 8\n9\n":                 "f:11: 2 of 3 frames are not a line each, the first is frame 2: ",
+		"\r\n1 2 3\r\n4 5 6 7 8 9\r\n":             "f:11: 2 of 3 frames are not a line each, the first is frame 2: ",
+		" 1 2 3\n4 5 6\n7 8 9\n":                   "f:9: 1 of 3 frames are not a line each, the first is frame 1: ",
+		"\n1 2 3 4 5 6 7 8 9":                      "f:10: 3 of 3 frames are not a line each, the first is frame 1: ",
+		strings.Repeat("\n1", 9):                   "f:10: 3 of 3 frames are not a line each, the first is frame 1: ",
+	} {
+		b, err := ReadBVH("f", []byte(head+rows))
+		notes := fmt.Sprint(b.Notes)
+		if err != nil || want == "" && notes != "[]" || want != "" && (len(b.Notes) != 1 || !strings.HasPrefix(notes, "["+want)) {
+			t.Errorf("%q: %v, %v, want %q", rows, err, notes, want)
+		}
+	}
+}
+
 // Every error names the file, the line and what was expected.
 func TestErrors(t *testing.T) {
 	const head = "HIERARCHY\nROOT a\n{\n\tOFFSET 0 0 0\n\tCHANNELS 2 Xposition Yrotation\n}\nMOTION\n"
@@ -105,12 +127,21 @@ func TestErrors(t *testing.T) {
 		{head + "Frames: 1\nFrame: 1", `f:9: expected "Time" after "Frame", found ":"`},
 		{head + "Frames: 1\nFrame Time: 0\n1 2", `f:9: the Frame Time is 0: expected seconds between 1e-06 and 3600`},
 		{head + "Frames: 1\nFrame Time: nan\n1 2", `f:9: expected the Frame Time, a number, found "nan"`},
+		{head + "Frames: 1\nFrame Time: -0.01\n1 2", `f:9: the Frame Time is -0.01: expected seconds`},
+		{head + "Frames: 1\nFrame Time: 1e-12\n1 2", `f:9: the Frame Time is 1e-12: expected seconds`},
+		{head + "Frames: 1\nFrame Time: 1e12\n1 2", `f:9: the Frame Time is 1e12: beyond`},
+		{head + "Frame Time: 1\n1 2", `f:8: expected "Frames" after MOTION, found "Frame"`},
+		{head + "Frames: -2147483648\nFrame Time: 1\n1 2", `f:8: expected the number of frames after "Frames:", found "-2147483648"`},
 		{head + "Frames: 2\nFrame Time: 1\n1 2\n10000000000", `f:11: Xposition of "a" in frame 2 of 2 is 10000000000: beyond ±1e+09`},
 		{head + "Frames: 2\nFrame Time: 1\n1 2\n3   ", `f:11: the file ends before Yrotation of "a" in frame 2 of 2`},
 		{head + "Frames: 2\nFrame Time: 1\n1 2\n3 -1.#IND00", `f:11: expected a number, Yrotation of "a" in frame 2 of 2, found "-1.#IND00"`},
 		{head + "Frames: 1\nFrame Time: 1\n1 1e999", `is 1e999: beyond`},
 		{head + "Frames: 1\nFrame Time: 1\n1 inf", `found "inf"`},
 		{head + "Frames: 1\nFrame Time: 1\n1 1,5", `found "1,5"`},
+		{head + "Frames: 1\nFrame Time: 1\n1 -Infinity", `found "-Infinity"`},
+		{head + "Frames: 1\nFrame Time: 1\n1 0x1p3", `found "0x1p3"`},
+		{head + "Frames: 1\nFrame Time: 1\n1 1_000", `found "1_000"`},
+		{head + "Frames: 1\nFrame Time: 1\n1 1e300", `f:10: Yrotation of "a" in frame 1 of 1 is 1e300: beyond`},
 		{head + "Frames: 1\nFrame Time: 1\n1 2\n3 4\n5", `f:11: expected the end of the file after 1 frames of 2 values, found 3 more values`},
 		{head + "Frames: 1\nFrame Time: 1\n1 2\n3 4 x", `f:11: expected the end of the file after 1 frames, found "x"`},
 		{"HIERARCHY ROOT a { OFFSET 0 0 0 } MOTION Frames: 1000000 Frame Time: 1", `1000000 frames of 1 joints, most of them without values, need more than the 16 MB`},

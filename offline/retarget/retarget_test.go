@@ -306,6 +306,41 @@ func TestRunRejects(t *testing.T) {
 	}
 }
 
+// Bones without length, joints in one place and legs in one place are refused, or make finite motion.
+func TestDegenerate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	made := 0
+	for range 60 {
+		share := rng.Float32()
+		c := stretched(walk(3, 1), func(name string, o m3.Vec3) m3.Vec3 {
+			switch v := rng.Float32(); {
+			case v < share/4:
+				return m3.Vec3{}
+			case v < share/3:
+				return m3.V(0, o.Y, o.Z) // no width
+			}
+			return o
+		})
+		r := job(c, Named("cmu"))
+		out, report, err := r.Run()
+		if err != nil {
+			continue
+		}
+		made++
+		for i := range out.Pos {
+			if !out.Pos[i].Finite() || !out.Rot[i].Finite() {
+				t.Fatalf("value %d is not finite", i)
+			}
+		}
+		if !m3.Finite(float32(report.MeanCM)) {
+			t.Fatalf("%+v", report)
+		}
+	}
+	if made < 10 {
+		t.Errorf("only %d of 60 were retargeted", made)
+	}
+}
+
 // without returns c with joints renamed, so that no profile uses them.
 func without(c *skel.Clip, names ...string) *skel.Clip {
 	for i, n := range c.Skel.Names {

@@ -142,6 +142,7 @@ func (c *Crowd) ground(r0, r1 int) {
 // tune gives what works on steps of several ticks the settings of what works on one,
 // which are anybody's to change between ticks. Settings of the solver that are not valid are left.
 func (c *Crowd) tune() {
+	c.Ground.Anchors = c.anchors
 	valid := c.Ground.Validate() == nil
 	for span := 1; span <= int(Every4); span++ {
 		c.inertial[span] = *c.Inertial

@@ -61,9 +61,10 @@ var arrows = []arrow{
 	{"internal/testing/apidrive", []string{"animsys/...", "ecs", "ik", "terrain", "engine/m3", "models/...", "netruntime", "internal/testing/...", "github.com/mlange-42/arche/..."},
 		"for tests and soaks: calls of the API of worlds at random"},
 	{"internal/testing/must", nil, "for tests: values without errors"},
+	{"internal/testing/soak", nil, "a test alone: hours of work while disks fail"},
 	{"internal/testing/fakecuda", nil, "for tests: a GPU's driver without a GPU"},
 
-	{"internal/testing/testcli", []string{"animsys/...", "engine/m3", "netruntime", "internal/...", "offline/...", "github.com/spf13/cobra"},
+	{"internal/testing/testcli", []string{"animsys/...", "engine/m3", "netruntime", "internal/...", "offline/...", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 		"for tests: command lines, and what they read"},
 
 	{"netruntime/internal/pool", nil, "a leaf: loops on parked workers"},
@@ -79,7 +80,7 @@ var arrows = []arrow{
 	{"animsys/anatomy", []string{"animsys/skel", "engine/m3"}, "a leaf: what the names of joints tell, for motions and for meshes"},
 	{"animsys/feature", []string{"animsys/skel", "ik", "engine/m3"}, "one schema for builders and runtime, and the skeleton that its frames pose"},
 	{"animsys/generator", []string{"animsys/feature", "animsys/skel", "ik", "engine/m3"}, "the contract between a crowd and what makes motion: no ECS"},
-	{"animsys/control", []string{"engine/m3", "github.com/BurntSushi/toml"}, "goals and paths; TOML is how people write them"},
+	{"animsys/control", []string{"engine/m3", "internal/boundedfile", "github.com/BurntSushi/toml"}, "goals and paths; TOML is how people write them"},
 	{"animsys/blend", []string{"engine/m3"}, "a leaf"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "ik", "engine/m3", "netruntime"}, "a system: leaves and the network"},
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/..."}, "components: plain data and Arche"},

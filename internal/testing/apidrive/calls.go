@@ -564,7 +564,8 @@ func (g *ground) Normal(x, z float32) m3.Vec3 {
 	return g.normal
 }
 
-// setSolver sets the ground solver and the inertialization of a crowd to extreme numbers, or back.
+// setSolver sets the ground solver, the inertialization and the generator of a crowd to extreme numbers,
+// or back.
 func (d *driver) setSolver(w *world) {
 	c := d.crowd(w)
 	if c == nil || w.stepping {
@@ -572,6 +573,7 @@ func (d *driver) setSolver(w *world) {
 	}
 	d.say(w, "solver", c.kind.Name)
 	c.Ground, *c.Inertial = c.legged, c.inertial
+	c.tune(d)
 	if d.once(3) {
 		extreme.Made{}.FillFrom(reflect.ValueOf(&c.Ground).Elem(), d.number)
 	}

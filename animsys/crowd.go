@@ -255,6 +255,7 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	if err := c.Ground.Validate(); err != nil {
 		return err
 	}
+	c.tune()
 	if c.restyle, err = newRestyle(rig, n, &opt); err != nil {
 		return err
 	}

@@ -152,7 +152,7 @@ func NewBatch(m *Model, capacity int) *Batch {
 		bonePos: vec3(), boneFwd: vec3(), boneUp: vec3(), boneVel: vec3(),
 		localPos: vec3(), localRot: make([]m3.Quat, capacity*nj), watch: newWatch(m, capacity), scratch: make([]m3.Xform, capacity*nj),
 	}
-	b.Tune(DefaultTuning())
+	b.Tune(DefaultTuning()) // which is valid
 	b.models[m.Layout.Step()] = m
 	for r := range capacity {
 		b.agent[r].stride = int32(m.Layout.Step())
@@ -165,8 +165,11 @@ func NewBatch(m *Model, capacity int) *Batch {
 func (b *Batch) Tuning() Tuning { return b.tuning }
 
 // Tune sets the controller's constants for all rows. It may not run at the same
-// time as any other method.
-func (b *Batch) Tune(t Tuning) {
+// time as any other method. It returns the error of Tuning.Validate, and then changes nothing.
+func (b *Batch) Tune(t Tuning) error {
+	if err := t.Validate(); err != nil {
+		return err
+	}
 	b.tuning = t
 	for i := range b.blend {
 		w := float32(i) / future
@@ -176,6 +179,7 @@ func (b *Batch) Tune(t Tuning) {
 	for s := 1; s < len(b.shares); s++ {
 		b.shares[s] = shares{over(t.Gain, s), over(t.Decay, s), over(sinkForget, s), over(sinkShare, s)}
 	}
+	return nil
 }
 
 // AddStride has rows go on by m's stride, too, by SetStride: m drives the same

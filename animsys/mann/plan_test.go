@@ -2,6 +2,8 @@ package mann
 
 import (
 	"math"
+	"reflect"
+	"strings"
 	"testing"
 
 	"mannequin/animsys/control"
@@ -393,5 +395,24 @@ func TestLeaps(t *testing.T) {
 	}
 	if w := b.Weight(0, control.Jump); w != 0 {
 		t.Errorf("let go, a jump keeps weight %g", w)
+	}
+}
+
+// Constants that are not in range are refused, and change nothing.
+func TestTuneRange(t *testing.T) {
+	b := NewBatch(beetleModel(), 1)
+	for _, x := range []float32{-1, 1001, float32(math.NaN()), float32(math.Inf(1))} {
+		for i := range reflect.TypeFor[Tuning]().NumField() {
+			tune := DefaultTuning()
+			switch f := reflect.ValueOf(&tune).Elem().Field(i).Addr().Interface().(type) {
+			case *float32:
+				*f = x
+			case *[6]float32:
+				f[3] = x
+			}
+			if err := b.Tune(tune); err == nil || !strings.Contains(err.Error(), reflect.TypeFor[Tuning]().Field(i).Name) || b.Tuning() != DefaultTuning() {
+				t.Errorf("%+v: %v", tune, err)
+			}
+		}
 	}
 }

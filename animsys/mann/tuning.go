@@ -1,7 +1,9 @@
 package mann
 
 import (
+	"fmt"
 	"math"
+	"reflect"
 
 	"mannequin/engine/m3"
 )
@@ -63,6 +65,33 @@ type Tuning struct {
 	// high. The default keeps a dog with hips at 47 cm below 70 cm; recorded jumps reach 74 to 94.
 	Bend, Ceiling float32
 }
+
+// Validate returns an error for the first constant that is negative, not finite or beyond 1000, and for
+// half-lives of 0.
+func (t Tuning) Validate() error {
+	v := reflect.ValueOf(t)
+	for i := range v.NumField() {
+		name, least := v.Type().Field(i).Name, float32(0)
+		if name == "SpeedUp" || name == "SpeedDown" {
+			least = 1e-3
+		}
+		numbers := []float32{}
+		switch f := v.Field(i).Interface().(type) {
+		case float32:
+			numbers = append(numbers, f)
+		case [6]float32:
+			numbers = f[:]
+		}
+		for _, x := range numbers {
+			if !(x >= least && x <= most) {
+				return fmt.Errorf("mann: Tuning.%s is %g: want %g to %g", name, x, least, float32(most))
+			}
+		}
+	}
+	return nil
+}
+
+const most = 1000 // of any constant
 
 // change returns the speed s seconds after a speed of from, if a character changes to the speed to
 // in a plausible way, and the distance until then, m.

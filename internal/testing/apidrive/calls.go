@@ -20,11 +20,15 @@ import (
 
 // call makes one call in w.
 func (d *driver) call(w *world) {
-	if w.schedule == nil && w.depth == 0 && d.once(4) {
+	switch { // mostly, something is there
+	case w.depth > 0:
+	case w.lost && d.once(4):
+		d.closeSchedule(w)
+		return
+	case w.schedule == nil && d.once(4):
 		d.newSchedule(w)
 		return
-	}
-	if len(w.crowds) < 2 && d.once(4) {
+	case w.open() < 2 && d.once(8):
 		d.newCrowd(w)
 		return
 	}
@@ -51,6 +55,16 @@ func (d *driver) call(w *world) {
 		}
 	}
 	w.see(d)
+}
+
+// open returns the number of crowds that are open.
+func (w *world) open() (n int) {
+	for _, c := range w.crowds {
+		if !c.gone {
+			n++
+		}
+	}
+	return n
 }
 
 // few makes a few calls in w, within something else.
@@ -183,6 +197,11 @@ func (d *driver) step(w *world) {
 	}
 	d.say(w, "Step")
 	err := w.step()
+	if err == nil {
+		for _, c := range w.crowds {
+			d.counts["agents stepped"] += len(c.agents)
+		}
+	}
 	d.expect(err, !w.stepping && !w.lost)
 	if w.stepping && !errors.Is(err, ecs.ErrBusy) {
 		d.expect(err, true)
@@ -545,7 +564,8 @@ func (g *ground) Normal(x, z float32) m3.Vec3 {
 	return g.normal
 }
 
-// setSolver sets the ground solver and the inertialization of a crowd to extreme numbers, or back.
+// setSolver sets the ground solver, the inertialization and the generator of a crowd to extreme numbers,
+// or back.
 func (d *driver) setSolver(w *world) {
 	c := d.crowd(w)
 	if c == nil || w.stepping {
@@ -553,6 +573,7 @@ func (d *driver) setSolver(w *world) {
 	}
 	d.say(w, "solver", c.kind.Name)
 	c.Ground, *c.Inertial = c.legged, c.inertial
+	c.tune(d)
 	if d.once(3) {
 		extreme.Made{}.FillFrom(reflect.ValueOf(&c.Ground).Elem(), d.number)
 	}

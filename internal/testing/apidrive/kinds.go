@@ -45,6 +45,8 @@ type controls struct {
 	begins func(e arche.Entity) bool
 	// write changes e's component; free says that it may come and go, too.
 	write func(d *driver, e arche.Entity, free bool)
+	// tune sets constants of the generator to extreme numbers, or back.
+	tune func(d *driver)
 	// again restores the saved rows into another generator, and plays them.
 	again func(rows int) error
 }
@@ -89,6 +91,18 @@ func of[C any](name string, open func(capacity, workers int) (generator.Generato
 					*has = control
 				case free:
 					components.Assign(e, &control)
+				}
+			},
+			tune: func(d *driver) {
+				if dogs, ok := any(g).(*mann.Controller); ok {
+					tuning := mann.DefaultTuning()
+					switch d.IntN(4) {
+					case 0:
+						extreme.Made{}.FillFrom(reflect.ValueOf(&tuning).Elem(), d.number)
+					case 1: // the ends of what is valid
+						extreme.Made{}.FillFrom(reflect.ValueOf(&tuning).Elem(), func() float64 { return []float64{0.001, 0.5, 1, 1000}[d.IntN(4)] })
+					}
+					d.expect(dogs.Tune(tuning), tuning.Validate() == nil)
 				}
 			},
 			again: func(rows int) error {

@@ -75,6 +75,9 @@ func (m *movement) tooFast(f int, metres float64, most Limits) (worst string) {
 			over, worst = speed/most, fmt.Sprintf("%s %s at %.3g %s, at most %g are possible", m.names[j], verb, speed, unit, most)
 		}
 	}
+	if m.n == 0 {
+		return ""
+	}
 	check(m.trunk, "moves", float64(m.step[f*m.n+m.trunk])*metres*m.fps, most.Trunk, "m/s")
 	check(m.trunk, "turns", float64(m.turn[f])*m.fps, most.Turn, "rad/s")
 	for j, d := range m.step[f*m.n:][:m.n] {
@@ -177,6 +180,9 @@ func measure(c *skel.Clip) *movement {
 		}
 		if low < math.MaxFloat32 {
 			m.lowest = append(m.lowest, low)
+		}
+		if n == 0 {
+			continue
 		}
 		if q := model[m.trunk].Rot; q.Finite() {
 			if f > 0 {

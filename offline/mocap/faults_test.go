@@ -97,3 +97,12 @@ func TestFaultsKnowTheUnit(t *testing.T) {
 		t.Errorf("%d faults in a tiny unit, want 2: a leap has no unit", n)
 	}
 }
+
+// Clips without joints or frames have no faults.
+func TestFaultsOfNothing(t *testing.T) {
+	for _, c := range []*skel.Clip{skel.NewClip(&skel.Skeleton{}, 60, 5), walker(0), walker(1)} {
+		if got := Faults(c, 1, Person); got != nil || Summarize(c).Fast > 0 {
+			t.Errorf("%d joints, %d frames: %v", c.Skel.Len(), c.Frames, got)
+		}
+	}
+}

@@ -41,7 +41,6 @@ func (r *run) step() error {
 	if math.IsNaN(l) || math.IsInf(l, 0) {
 		return r.fail("loss", r.rows, false)
 	}
-	r.watchStep(l)
 	s.Sum += l
 	length := cycle(r.Schedule, s.Epoch, r.Epochs)
 	r.moment = Moment{Step: s.Total + 1, Rate: r.Schedule.At(s.Epoch, float64(s.Step)/float64(r.steps)),
@@ -53,6 +52,7 @@ func (r *run) step() error {
 		r.updateClipped()
 	}
 	r.last = append(r.last[:0], r.rows...)
+	r.watchStep(l)
 	return nil
 }
 

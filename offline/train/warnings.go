@@ -80,12 +80,28 @@ func (c *recent) usual(loss float64) (median float64) {
 	return median
 }
 
-// watchStep warns of a step whose loss explodes, and names its samples.
+// watchStep warns of a step whose loss explodes, after it, and names the worst of its samples.
 func (r *run) watchStep(loss float64) {
-	if usual := r.recent.usual(loss); usual > 0 && loss > stepFactor*usual {
-		r.warn.Add(WarnLoss, "the loss of a step explodes: samples may have outliers, or the learning rate is too high",
-			"epoch", r.state.Epoch+1, "step", r.state.Step+1, "loss", loss, "usual", usual, "samples", listed(r.rows, r.names(r.rows, false)))
+	usual := r.recent.usual(loss)
+	if usual == 0 || loss <= stepFactor*usual {
+		return
 	}
+	s := r.state
+	args := []any{"epoch", s.Epoch + 1, "step", s.Step, "loss", loss, "usual", usual}
+	if r.warn.count[WarnLoss] < mostWarnings {
+		var keep snapshot
+		keep.take(s) // Loss may change frozen parameters
+		worst, most := r.rows[:1], 0.0
+		for i := range r.rows {
+			r.tape.Reset()
+			if l := float64(r.Loss(r.tape, r.rows[i:i+1], false, r.key()).Val[0]); l > most {
+				worst, most = r.rows[i:i+1], l
+			}
+		}
+		keep.restore(s)
+		args = append(args, "worst_sample", listed(worst, r.names(worst, false)))
+	}
+	r.warn.Add(WarnLoss, "the loss of a step explodes: samples may have outliers, or the learning rate is too high", args...)
 }
 
 // watchHeldOut warns of a held-out loss that explodes.

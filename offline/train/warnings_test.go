@@ -42,6 +42,9 @@ func (y *toy) scale(from int, by float32, rows ...int32) {
 
 // Each kind of bad run is told, with what helps to find the reason; a good run has no warning.
 func TestWarnings(t *testing.T) {
+	r := &run{Job: newToy(t).job}
+	r.shuffle(2)
+	far := r.perm[5*toyBatch+3] // in step 6 of epoch 3
 	for _, c := range []struct {
 		name  string
 		spoil func(y *toy)
@@ -51,10 +54,8 @@ func TestWarnings(t *testing.T) {
 		{"a good run", func(y *toy) {}, nil, 0},
 		{"a sample far from the others", func(y *toy) {
 			y.job.Name = func(row int32, heldOut bool) string { return fmt.Sprintf("walk frame %d", row) }
-			r := &run{Job: y.job}
-			r.shuffle(2)
-			y.scale(2, 1e6, r.perm[5*toyBatch])
-		}, []string{"the loss of a step explodes", "epoch=3 step=6", "(walk frame "}, 1},
+			y.scale(2, 1e6, far)
+		}, []string{"the loss of a step explodes", "epoch=3 step=6", fmt.Sprintf("worst_sample=\"%d (walk frame %d)\"", far, far)}, 1},
 		{"a rate that is too high", func(y *toy) {
 			a := y.job.Optimizer.(AdamW)
 			a.Rate = 30
@@ -76,6 +77,27 @@ func TestWarnings(t *testing.T) {
 		if rep.Warnings < c.least || c.want == nil && log != "" || rep.Warnings == 0 != (log == "") {
 			t.Errorf("%s: %d warnings:\n%s", c.name, rep.Warnings, log)
 		}
+	}
+}
+
+// A warning changes nothing of the run.
+func TestWarningsChangeNothing(t *testing.T) {
+	var got [2]string
+	for i, names := range []bool{false, true} {
+		y := newToy(t)
+		y.scale(2, 1e6, 3, 7, 30)
+		if !names {
+			y.job.Warnings = NewWarnings(slog.New(slog.DiscardHandler))
+			y.job.Warnings.count[WarnLoss] = mostWarnings // no sample is looked for
+		}
+		rep, log := y.warned(t)
+		if (log != "") != names {
+			t.Errorf("log %q", log)
+		}
+		got[i] = y.outcome(t, rep)
+	}
+	if got[0] != got[1] {
+		t.Error("a run that names samples ends elsewhere")
 	}
 }
 

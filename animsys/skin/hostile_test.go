@@ -165,6 +165,20 @@ func TestHostile(t *testing.T) {
 		d["meshes"] = append(d["meshes"].([]any), object{"primitives": slices.Repeat([]any{object{"mode": 0}}, 80000)})
 		return packed(t, d, bin)
 	}
+	often := func() []byte {
+		d, bin := plain()
+		bin = append(bin, make([]byte, 3000*28)...)
+		part(d, "buffers", 0)["byteLength"] = len(bin)
+		for i, size := range []int{12, 4, 16} {
+			part(d, "accessors", i)["count"] = 3000
+			view := part(d, "bufferViews", i)
+			view["byteOffset"], view["byteLength"] = 120, 3000*size
+		}
+		one := part(d, "meshes", 0, "primitives", 0)
+		delete(one["attributes"].(object), "TEXCOORD_0")
+		part(d, "meshes", 0)["primitives"] = slices.Repeat([]any{one}, 174)
+		return packed(t, d, bin)
+	}
 	const millions = 2e6
 	for _, c := range []struct {
 		name string
@@ -184,6 +198,7 @@ func TestHostile(t *testing.T) {
 		{"materials", after(t, `"materials":[`+many(60e3, `{"pbrMetallicRoughness":{}}`)+`]`), ""},
 		{"accessors", after(t, `"accessors":[`+many(80e3, `{"componentType":5126,"type":"VEC3"}`)+`]`), "JOINTS_0: accessors[1]: is of type VEC3"},
 		{"extensions", after(t, `"extensions":{`+names(380e3)+`}`), ""},
+		{"vertices that are often read", often(), ""},
 		{"points", lines(), "more than 65536 primitives of all nodes"},
 
 		{"large picture", textured(t, blackPNG(t, 5792, 8, 0, 0, 5792, 0), 1), ""},

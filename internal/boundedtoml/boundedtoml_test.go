@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	. "mannequin/internal/testing/growth"
+	"mannequin/internal/testing/growth"
 )
 
 // Depth is refused with its line, in whatever form it comes; long texts and many tables are not.
@@ -70,16 +70,16 @@ func TestGrowth(t *testing.T) {
 		var dst map[string]any
 		return Decode("f", text, &dst)
 	}
-	Check(t, 1000, decode, append(TOML(),
-		Accepted("keys", Repeat("", "k@=1\n", "")),
-		Accepted("tables", Repeat("", "[k@]\n", "")),
-		Accepted("dots", Repeat("", "k@.a.a.a=1\n", "")),
-		Accepted("dots and brackets", Repeat("k=[", "{a.a.a.a={a.a.a.a={a.a.a.a={a.a.a.a=1}}}},", "]")),
-		Accepted("array", Repeat("k=[", "1,", "]")),
-		Accepted("arrays", Repeat("k=[", "[[[[]]]],", "]")),
-		Accepted("array of tables", Repeat("", "[[k]]\n[k.a]\nb=1\n", "")),
-		Accepted("string", Repeat("k='''", "a'\n", "'''")),
-		Accepted("comments", Repeat("k=[", "#\n", "]")),
+	growth.Check(t, 1000, decode, append(growth.TOML(),
+		growth.Accepted("keys", growth.Repeat("", "k@=1\n", "")),
+		growth.Accepted("tables", growth.Repeat("", "[k@]\n", "")),
+		growth.Accepted("dots", growth.Repeat("", "k@.a.a.a=1\n", "")),
+		growth.Accepted("dots and brackets", growth.Repeat("k=[", "{a.a.a.a={a.a.a.a={a.a.a.a={a.a.a.a=1}}}},", "]")),
+		growth.Accepted("array", growth.Repeat("k=[", "1,", "]")),
+		growth.Accepted("arrays", growth.Repeat("k=[", "[[[[]]]],", "]")),
+		growth.Accepted("array of tables", growth.Repeat("", "[[k]]\n[k.a]\nb=1\n", "")),
+		growth.Accepted("string", growth.Repeat("k='''", "a'\n", "'''")),
+		growth.Accepted("comments", growth.Repeat("k=[", "#\n", "]")),
 	)...)
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/BurntSushi/toml"
 )
@@ -13,8 +14,7 @@ import (
 // The largest number of brackets around a value, and of dots in a key.
 const maxDepth, maxDots = 8, 8
 
-// Decode fills dst from the text of the file called name. Its errors name the file and, if known, the
-// line. It returns what it found, for keys that dst lacks.
+// Decode fills dst from the text of the file called name. Its errors name the file and the line. It returns what it found, for keys that dst lacks.
 func Decode(name string, text []byte, dst any) (toml.MetaData, error) {
 	if line := deep(text); line > 0 {
 		return toml.MetaData{}, fmt.Errorf("%s:%d: nested too deeply", name, line)
@@ -24,8 +24,13 @@ func Decode(name string, text []byte, dst any) (toml.MetaData, error) {
 	switch {
 	case errors.As(err, &at):
 		return meta, fmt.Errorf("%s:%d: not TOML: %.200s", name, at.Position.Line, at.Message)
-	case err != nil:
-		return meta, fmt.Errorf("%s: %.200s", name, err)
+	case err != nil: // a value of another type: "toml: line 2 (last key "a"): …"
+		text := strings.TrimPrefix(err.Error(), "toml: ")
+		if rest, ok := strings.CutPrefix(text, "line "); ok {
+			line, rest, _ := strings.Cut(rest, " ")
+			return meta, fmt.Errorf("%s:%s: %.200s", name, line, rest)
+		}
+		return meta, fmt.Errorf("%s: %.200s", name, text)
 	}
 	return meta, nil
 }

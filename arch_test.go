@@ -59,6 +59,8 @@ var arrows = []arrow{
 	{"internal/testing/testdog", []string{"animsys/...", "engine/m3", "netruntime", "internal/testing/must", "internal/testing/testnet"}, "for tests: a made-up dog"},
 	{"internal/testing/testnet", []string{"netruntime"}, "for tests: tensors of networks"},
 	{"internal/testing/extreme", nil, "for tests: values full of numbers that break things"},
+	{"internal/testing/apidrive", []string{"animsys/...", "ecs", "ik", "terrain", "engine/m3", "models/...", "netruntime", "internal/testing/...", "github.com/mlange-42/arche/..."},
+		"for tests and soaks: calls of the API of worlds at random"},
 	{"internal/testing/must", nil, "for tests: values without errors"},
 	{"internal/testing/soak", nil, "a test alone: hours of work while disks fail"},
 	{"internal/testing/fakecuda", nil, "for tests: a GPU's driver without a GPU"},

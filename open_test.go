@@ -11,9 +11,10 @@ import (
 	"testing"
 )
 
-// opens are the files of the tree that open files by themselves, with the reason. All others read
-// with package boundedfile, which refuses pipes and devices and has a limit. An entry that ends with
-// a slash is a folder.
+// opens are the files of the tree that open or create files by themselves, with the reason. All
+// others read with package boundedfile, which refuses pipes and devices and has a limit, and write
+// with package atomicfile, which never leaves half a file and hides its temporary names. An entry
+// that ends with a slash is a folder.
 var opens = []struct{ path, why string }{
 	{"internal/boundedfile/", "opens regular files for all readers"},
 	{"internal/atomicfile/", "creates its own files"},
@@ -21,6 +22,7 @@ var opens = []struct{ path, why string }{
 	{"animsys/skin/skin.go", "opens the folder of a skin, and boundedfile the files in it"},
 	{"cmd/mannequin/internal/serve/", "opens its folder"},
 	{"offline/train/lock", "opens the lock that it or another run made"},
+	{"cmd/demo/tape.go", "a tape can be played as far as it was written"},
 }
 
 // sources calls f with every Go file of the module.
@@ -48,9 +50,10 @@ func sources(t *testing.T, f func(path string, set *token.FileSet, file *ast.Fil
 	}
 }
 
-// Files of users are opened in one place.
+// Files of users are opened in one place, and made in one.
 func TestOpens(t *testing.T) {
-	names := []string{"Open", "OpenFile", "ReadFile", "OpenRoot", "OpenInRoot", "DirFS", "CopyFS"}
+	names := []string{"Open", "OpenFile", "ReadFile", "OpenRoot", "OpenInRoot", "DirFS", "CopyFS",
+		"Create", "CreateTemp", "MkdirTemp", "WriteFile", "Rename", "Link", "Symlink", "Truncate"}
 	used := make([]bool, len(opens))
 	sources(t, func(path string, set *token.FileSet, file *ast.File) {
 		if strings.HasSuffix(path, "_test.go") {
@@ -69,7 +72,7 @@ func TestOpens(t *testing.T) {
 				return strings.HasPrefix(filepath.ToSlash(path), o.path)
 			})
 			if row < 0 {
-				t.Errorf("%s: %s.%s: read files with internal/boundedfile", set.Position(n.Pos()), pkg.Name, sel.Sel.Name)
+				t.Errorf("%s: %s.%s: read files with internal/boundedfile, write them with internal/atomicfile", set.Position(n.Pos()), pkg.Name, sel.Sel.Name)
 			} else {
 				used[row] = true
 			}

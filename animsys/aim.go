@@ -81,7 +81,7 @@ func (c *Crowd) aim(r0, r1 int) {
 		if !c.steps(r) {
 			continue
 		}
-		dt := c.Ground.DT * float32(c.rates[r].span)
+		dt := float32(1.0/TickRate) * float32(c.rates[r].span)
 		m := c.Ground.Model[r*c.joints:][:c.joints]
 		if a.arms != nil {
 			l, h := &a.reach[r].Left, &a.reach[r].Right

@@ -32,14 +32,18 @@ import (
 type Slot struct{ Row int32 }
 
 // Alive reports whether e lives in w. It is World.Alive for any entity: for one of another world, or
-// from before World.Reset, that panics.
+// from before World.Reset, that panics or is wrong.
 func Alive(w *ecs.World, e ecs.Entity) (alive bool) {
 	defer func() {
 		if recover() != nil {
 			alive = false
 		}
 	}()
-	return !e.IsZero() && w.Alive(e)
+	if e.IsZero() || !w.Alive(e) {
+		return false
+	}
+	_ = w.Mask(e) // panics for the next entity in the place of a removed one, of which World.Alive is true already
+	return true
 }
 
 // MARStyle is the component that translates a person's motion frame by frame into a style

@@ -184,9 +184,6 @@ func (c *Controller) Restore(st *generator.State) (row int, err error) {
 	if stride := int(c.agent[row].stride); st.Err() == nil && !c.HasStride(stride) {
 		st.Fail(fmt.Errorf("the state is of an agent that steps %d ticks at a time, without a model of it", stride))
 	}
-	if a := c.goals[row].Action; a >= control.NumActions {
-		st.Fail(fmt.Errorf("the state has action %d of %d", a, control.NumActions))
-	}
 	if err := st.Err(); err != nil {
 		c.Reset(row, m3.Vec3{}, 0)
 		return 0, fmt.Errorf("mann: %w", err)

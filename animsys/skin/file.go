@@ -32,8 +32,14 @@ func (f *file) errorf(where, format string, args ...any) error {
 	return &Error{f.name, where, fmt.Sprintf(format, args...)}
 }
 
-// maxBrackets limits the memory of decoded JSON: a node of two bytes takes 450.
-const maxBrackets = 1 << 17
+// Decoded JSON may take jsonFree bytes, and jsonPerByte for each of its own. An object of two bytes, or a
+// name and its value, takes some hundred.
+const (
+	jsonFree     = 64 << 20
+	jsonPerByte  = 4
+	bracketBytes = 300
+	commaBytes   = 200
+)
 
 // newFile splits a GLB into its chunks and reads the JSON.
 func newFile(name string, data []byte, beside *os.Root) (*file, error) {
@@ -51,8 +57,13 @@ func newFile(name string, data []byte, beside *os.Root) (*file, error) {
 	if len(text) > MaxJSON {
 		return nil, f.errorf("", "%d bytes of JSON, at most %d are read", len(text), MaxJSON)
 	}
-	if n := brackets(text); n > maxBrackets {
-		return nil, f.errorf("", "%d opening brackets in its JSON, at most %d are read", n, maxBrackets)
+	brackets, commas := countValues(text)
+	if need, most := bracketBytes*brackets+commaBytes*commas, jsonFree+jsonPerByte*len(text); need > most {
+		return nil, f.errorf("", "%d opening brackets and %d commas in its JSON need %d MB, at most %d MB are taken for a JSON of %d bytes",
+			brackets, commas, need>>20, most>>20, len(text))
+	}
+	if err := f.checkChoices(text); err != nil {
+		return nil, err
 	}
 	err := json.Unmarshal(text, &f.doc)
 	var syntax *json.SyntaxError
@@ -106,8 +117,8 @@ func (f *file) splitGLB(data []byte) (text []byte, err error) {
 	return text, nil
 }
 
-// brackets counts opening brackets outside of strings.
-func brackets(text []byte) (n int) {
+// countValues counts opening brackets and commas outside of strings.
+func countValues(text []byte) (brackets, commas int) {
 	inside := false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -115,11 +126,14 @@ func brackets(text []byte) (n int) {
 			i++
 		case c == '"':
 			inside = !inside
-		case !inside && (c == '{' || c == '['):
-			n++
+		case inside:
+		case c == '{' || c == '[':
+			brackets++
+		case c == ',':
+			commas++
 		}
 	}
-	return n
+	return brackets, commas
 }
 
 // check rejects null in place of an object, extensions that change the mesh, and other versions.
@@ -133,9 +147,6 @@ func (f *file) check() error {
 		if !strings.HasPrefix(x, "KHR_materials_") && x != "KHR_mesh_quantization" && x != "KHR_texture_transform" {
 			return f.errorf("extensionsRequired", "%.60s is not read: export without it (without compression)", x)
 		}
-	}
-	if len(d.Nodes) > MaxNodes {
-		return f.errorf("nodes", "%d of them, at most %d are read", len(d.Nodes), MaxNodes)
 	}
 	for _, nulls := range []struct {
 		what string

@@ -58,7 +58,7 @@ type File struct {
 func Create(path string) (*File, error) {
 	f := &File{path: path, target: follow(path)}
 	if err := f.create(); err != nil {
-		return nil, f.failed(err)
+		return nil, f.failed(bare(err))
 	}
 	return f, nil
 }
@@ -95,7 +95,7 @@ func (f *File) Temp() string { return f.temp }
 // Write writes to the temporary file. Its error does not name the file.
 func (f *File) Write(b []byte) (int, error) {
 	if err := f.fault("write"); err != nil {
-		return 0, err
+		return 0, bare(err)
 	}
 	n, err := f.file.Write(b)
 	return n, bare(err)
@@ -118,7 +118,7 @@ func (f *File) Commit() error {
 			err = step.do()
 		}
 		if err != nil {
-			return f.failed(err)
+			return f.failed(bare(err))
 		}
 	}
 	f.temp = ""
@@ -148,7 +148,7 @@ func (f *File) fault(step string) error {
 	return Fault(step, f.path)
 }
 
-func (f *File) failed(err error) error { return fmt.Errorf("cannot write %s: %w", f.path, bare(err)) }
+func (f *File) failed(err error) error { return fmt.Errorf("cannot write %s: %w", f.path, err) }
 
 // bare returns the cause of an error of package os, which would name the temporary file.
 func bare(err error) error {

@@ -30,12 +30,12 @@ func TestFailureLeavesTheOldFileAndNothingElse(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	must.Do(t, os.WriteFile(path, []byte("old"), 0o644))
-	boom := errors.New("boom")
+	boom := fmt.Errorf("the skin's %w", &fs.PathError{Op: "open", Path: "texture.png", Err: fs.ErrNotExist})
 	err := Write(path, func(w io.Writer) error {
 		fmt.Fprint(w, "half")
 		return boom
 	})
-	if !errors.Is(err, boom) {
+	if !errors.Is(err, boom) || err.Error() != "cannot write "+path+": "+boom.Error() {
 		t.Fatalf("error %v does not wrap the cause", err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "old" {

@@ -34,7 +34,7 @@ func (d *Folder) Write(name string, write func(io.Writer) error) error {
 		f.file, err = os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	}
 	if err != nil {
-		return f.failed(err)
+		return f.failed(bare(err))
 	}
 	return f.fill(write)
 }

@@ -57,7 +57,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	if err == nil {
 		return 0
 	}
-	msg := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+	msg := Plain(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 	if isUsage(err) {
 		fmt.Fprintf(stderr, "%s: %s (see: %s --help)\n", root.Name(), msg, cmd.CommandPath())
 		return ExitUsage

@@ -15,23 +15,26 @@ type Made map[reflect.Type]func() any
 // Fill sets all exported numbers in v to x, or to the nearest that they can hold: an integer for NaN
 // stays as it is. It makes slices, the targets of pointers, and functions that return zero values,
 // but none of these within others.
-func (made Made) Fill(v reflect.Value, x float64) { made.fill(v, x, 0) }
+func (made Made) Fill(v reflect.Value, x float64) { made.FillFrom(v, func() float64 { return x }) }
+
+// FillFrom is Fill with another number for each.
+func (made Made) FillFrom(v reflect.Value, next func() float64) { made.fill(v, next, 0) }
 
 const (
 	rows    = 1200 // of a slice, a multiple of most widths
 	inSlice = 10   // the depth of the elements of a slice
 )
 
-func (made Made) fill(v reflect.Value, x float64, depth int) {
+func (made Made) fill(v reflect.Value, next func() float64, depth int) {
 	if make, ok := made[v.Type()]; ok {
 		v.Set(reflect.ValueOf(make()).Convert(v.Type()))
 		return
 	}
 	switch v.Kind() {
 	case reflect.Float32, reflect.Float64:
-		v.SetFloat(x)
+		v.SetFloat(next())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		switch {
+		switch x := next(); {
 		case math.IsNaN(x) || depth >= inSlice: // tables refer to themselves by indices
 		case x > 1:
 			v.SetInt(math.MaxInt64 >> (64 - v.Type().Bits()))
@@ -41,7 +44,7 @@ func (made Made) fill(v reflect.Value, x float64, depth int) {
 			v.SetInt(int64(x))
 		}
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		if x > 1 {
+		if x := next(); x > 1 {
 			v.SetUint(math.MaxUint64 >> (64 - v.Type().Bits()))
 		} else if x == 1 {
 			v.SetUint(1)
@@ -49,23 +52,23 @@ func (made Made) fill(v reflect.Value, x float64, depth int) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				made.fill(v.Field(i), x, depth+1)
+				made.fill(v.Field(i), next, depth+1)
 			}
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			made.fill(v.Index(i), x, depth+1)
+			made.fill(v.Index(i), next, depth+1)
 		}
 	case reflect.Pointer:
 		if depth < 1 {
 			v.Set(reflect.New(v.Type().Elem()))
-			made.fill(v.Elem(), x, depth+1)
+			made.fill(v.Elem(), next, depth+1)
 		}
 	case reflect.Slice:
 		if k := v.Type().Elem().Kind(); depth < 1 && k != reflect.Slice && k != reflect.Interface && k != reflect.Pointer {
 			v.Set(reflect.MakeSlice(v.Type(), rows, rows))
 			for i := range v.Len() {
-				made.fill(v.Index(i), x, inSlice)
+				made.fill(v.Index(i), next, inSlice)
 			}
 		}
 	case reflect.Func:

@@ -19,6 +19,7 @@ import (
 
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/testing/apidrive"
 	"mannequin/models"
 	stylesfree "mannequin/models/styles-free"
 	stylesgram "mannequin/models/styles-gram"
@@ -65,6 +66,20 @@ func newCrowd(t *testing.T) func(*round) {
 			r.ticks++
 		}
 		scene.Frame(&f, r.rng.Float32())
+	}
+}
+
+// newCalls calls the public API at random, as apidrive.Drive says.
+func newCalls(t *testing.T) func(*round) {
+	kinds, err := apidrive.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(r *round) {
+		const calls = 500
+		_, err := apidrive.Drive(kinds, uint64(1_000_000+r.n), calls)
+		r.check(err)
+		r.calls += calls
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -125,20 +124,9 @@ func List(w io.Writer) (row func(name, format string, args ...any), end func() e
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	return func(name, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
-			fmt.Fprintf(t, "%s\t%s\n", Plain(name), Plain(text))
+			fmt.Fprintf(t, "%s\t%s\n", command.Plain(name), command.Plain(text))
 		}
 	}, t.Flush
-}
-
-// Plain returns s without control characters, which would change the terminal. Line ends and tabs
-// stay.
-func Plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // OrNone returns s, or that it is not stated.

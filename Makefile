@@ -19,7 +19,7 @@ help:
 	@echo 'make simd128  compile the kernels for browsers where their source has changed'
 	@echo 'make bench   benchmarks'
 	@echo 'make bench-peer  ONNX Runtime beside us; fetches its library through npm'
-	@echo 'make fuzz    fuzz every parser, FUZZTIME (default 30s) each'
+	@echo 'make fuzz    fuzz every parser, FUZZTIME (default 30s) each; counts in docs/fuzz.tsv'
 	@echo 'make golden  render the golden pictures and those in docs/ anew, after a change of looks'
 	@echo 'make hour    the long runs: one simulated hour'
 	@echo 'make soak    random work for SOAK (default 1h) while disks fail: nothing may grow'

@@ -97,6 +97,7 @@ func FuzzDecodeArrays(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(file.Bytes())
+	f.Add(bytes.Replace(file.Bytes(), []byte("checksum"), []byte("comments"), 1)) // changed bytes get further
 	f.Fuzz(func(t *testing.T, b []byte) {
 		meta, arrays, err := DecodeArrays(b)
 		if err != nil {

@@ -37,7 +37,7 @@ func swaying(frames int, seed uint64) *skel.Clip {
 	return c
 }
 
-func layout(t *testing.T) *Layout {
+func layout(t testing.TB) *Layout {
 	t.Helper()
 	l := must.Get(NewLayout(retarget.Human()))(t)
 	return l
@@ -227,7 +227,7 @@ func TestEncode(t *testing.T) {
 }
 
 // model returns a network of one convolution with weights from a seed.
-func model(t *testing.T, l *Layout) *Model {
+func model(t testing.TB, l *Layout) *Model {
 	t.Helper()
 	in, out := l.Inputs(), l.Columns()+Feet
 	r := rand.New(rand.NewPCG(5, 5))

@@ -158,6 +158,7 @@ func FuzzStyleSet(f *testing.F) {
 	file := encodeStyles(f, ts)
 	f.Add(file)
 	f.Add(file[:len(file)-3])
+	f.Add(bytes.Replace(file, []byte("checksum"), []byte("comments"), 1)) // changed bytes get further
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ts, err := DecodeStyleSet(b)
 		if err != nil {

@@ -329,8 +329,8 @@ func TestReadMap(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"Hips = \"a\"\nHead":           "a.toml:2: ",
-		"Hips = 3":                     "a.toml: ",
-		"[Hips]\na = 'b'":              "a.toml: ",
+		"Hips = 3":                     "a.toml:1: ",
+		"[Hips]\na = 'b'":              "a.toml:1: ",
 		strings.Repeat("[", 100):       "a.toml:1: nested",
 		"\n" + strings.Repeat(".", 99): "a.toml:2: nested",
 		strings.Repeat(" ", maxMap+1):  "at most",

@@ -17,7 +17,7 @@ import (
 const maxDepth, maxDots = 5, 3
 
 // Decode fills dst from the text of the file called name. Keys that dst lacks are refused, with the
-// key that may be meant. Errors name the file and, if known, the line.
+// key that may be meant. Errors name the file and the line, if it is known.
 func Decode(name string, text []byte, dst any) error {
 	if line := deep(text); line > 0 {
 		return fmt.Errorf("%s:%d: nested too deeply", name, line)
@@ -27,8 +27,13 @@ func Decode(name string, text []byte, dst any) error {
 	switch {
 	case errors.As(err, &at):
 		return fmt.Errorf("%s:%d: not TOML: %.200s", name, at.Position.Line, at.Message)
-	case err != nil:
-		return fmt.Errorf("%s: %.200s", name, err)
+	case err != nil: // a value of another type: "toml: line 2 (last key "a"): …"
+		text := strings.TrimPrefix(err.Error(), "toml: ")
+		if rest, ok := strings.CutPrefix(text, "line "); ok {
+			line, rest, _ := strings.Cut(rest, " ")
+			return fmt.Errorf("%s:%s: %.200s", name, line, rest)
+		}
+		return fmt.Errorf("%s: %.200s", name, text)
 	}
 	for _, k := range meta.Undecoded() {
 		hint := closest.KeyHint(k, dst)

@@ -41,10 +41,20 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%.30q: took %v", c.text, took)
 		}
 	}
-	// A wrong type is an error without a line.
-	var dst struct{ A int }
-	if err := Decode("t.toml", []byte("a = 'x'"), &dst); err == nil || !strings.HasPrefix(err.Error(), "t.toml:") {
-		t.Error(err)
+	// So is a value of another type.
+	for text, want := range map[string]string{
+		"\na = 'x'":     "t.toml:2: (last key \"a\"): incompatible types",
+		"[b]\nc = [1]":  "t.toml:2: (last key \"b.c\"): incompatible types",
+		"\n\nb = 3":     "t.toml:3: (last key \"b\"): type mismatch",
+		"a = 1e99\nb=0": "t.toml:1: (last key \"a\"): incompatible types",
+	} {
+		var dst struct {
+			A int
+			B struct{ C []string }
+		}
+		if err := Decode("t.toml", []byte(text), &dst); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
 	}
 	var rows struct {
 		Name string

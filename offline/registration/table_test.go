@@ -95,7 +95,7 @@ func TestTableErrors(t *testing.T) {
 		{"[clip.a]", `clip."a" is empty`},
 		{"[[pattern]]\nfiles = 3", "t.toml"},
 		{strings.Repeat("[", 100), ":1: nested"},
-		{"a=" + strings.Repeat("[\n{a=", 10000), ":5: nested"},
+		{"a=" + strings.Repeat("[\n{a=", 10000), ":4: nested"},
 		{"a" + strings.Repeat(".a", 100), ":1: nested"},
 		{strings.Repeat("#", maxTable+1), "bytes, at most"},
 		{"[[pattern]]\nfiles = \"" + strings.Repeat("*", maxGlob+1) + "\"\naction = \"a\"\nstyle = \"b\"", "files has 513 bytes"},

@@ -3,6 +3,7 @@ package train
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"math"
 	"os"
@@ -174,15 +175,21 @@ func FuzzCheckpoint(f *testing.F) {
 	if err := s.encode(&b, y.job); err != nil {
 		f.Fatal(err)
 	}
-	f.Add(b.Bytes())
-	f.Add(b.Bytes()[:40])
+	f.Add(b.Bytes(), false)
+	f.Add(b.Bytes()[:40], false)
+	f.Add(b.Bytes()[:b.Len()-sha256.Size], true)
 	old, err := os.ReadFile("testdata/version-1.ckpt")
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(old)
-	f.Add([]byte(magic))
-	f.Fuzz(func(t *testing.T, in []byte) {
+	f.Add(old, false)
+	f.Add(old[:len(old)-sha256.Size], true)
+	f.Add([]byte(magic), false)
+	f.Fuzz(func(t *testing.T, in []byte, sealed bool) {
+		if sealed { // with a right sum
+			sum := sha256.Sum256(in)
+			in = append(bytes.Clone(in), sum[:]...)
+		}
 		s := newState(y.job.Params, y.job.Optimizer)
 		if err := s.decode(bytes.NewReader(in), int64(len(in)), y.job); err != nil {
 			return

@@ -109,12 +109,20 @@ func readAll(dir string, files []file) error {
 		if err != nil {
 			return err
 		}
-		if len(b) != 4*f.n {
-			return fmt.Errorf("%s changed while it was read", path)
+		if err := f.decode(b); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
-		for i := range f.dst {
-			f.dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-		}
+	}
+	return nil
+}
+
+// decode reads little-endian values from the file's bytes.
+func (f file) decode(b []byte) error {
+	if len(b) != 4*f.n {
+		return fmt.Errorf("%d bytes, want %d: it changed while it was read", len(b), 4*f.n)
+	}
+	for i := range f.dst {
+		f.dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 	}
 	return nil
 }

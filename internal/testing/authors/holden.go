@@ -179,13 +179,17 @@ func ReadHoldenGolden(dir string) ([]HoldenClip, error) {
 	return clips, nil
 }
 
-// readFrames reads a file of little-endian float32, HoldenFeatures for each of
-// an even number of frames.
 func readFrames(path string) (values []float32, frames int, err error) {
 	b, err := boundedfile.Read(path, maxClip)
 	if err != nil {
 		return nil, 0, err
 	}
+	return decodeFrames(path, b)
+}
+
+// decodeFrames reads little-endian float32, HoldenFeatures for each of an even number of frames,
+// from the bytes of the file at path.
+func decodeFrames(path string, b []byte) (values []float32, frames int, err error) {
 	frames = len(b) / (4 * HoldenFeatures)
 	if len(b) == 0 || len(b)%(4*HoldenFeatures) != 0 {
 		return nil, 0, fmt.Errorf("%s: %d bytes, want %d for each frame", path, len(b), 4*HoldenFeatures)

@@ -51,7 +51,7 @@ body's motion and of contacts may exceed the range of the colours.`,
 		if err != nil {
 			return fmt.Errorf("model %s: %w", args[0], err)
 		}
-		rows := rowNames(net, w.Shape[1])
+		rows := rowNames(net.Meta().Schema, w.Shape[1])
 		if len(units) == 0 {
 			units = strongest(w, count, places(rows))
 		}
@@ -122,11 +122,11 @@ func strongest(w netruntime.Tensor, count, values int) []int {
 	return units
 }
 
-// rowNames names the values that a filter reads, by the layout of the model's frames if it reads
+// rowNames names the values that a filter reads, by the layout in the model's schema if it reads
 // frames.
-func rowNames(net *netruntime.Net, inputs int) []feature.Span {
+func rowNames(schema string, inputs int) []feature.Span {
 	layout := new(feature.Motion)
-	if json.Unmarshal([]byte(net.Meta().Schema), layout) == nil && layout.Columns() == inputs {
+	if json.Unmarshal([]byte(schema), layout) == nil && layout.Columns() == inputs {
 		var rows []feature.Span
 		for j, name := range layout.Joints {
 			rows = append(rows, feature.Span{Name: name, Start: layout.Pos(j), Len: 3})

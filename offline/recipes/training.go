@@ -52,11 +52,16 @@ func (r *RunOptions) run(ctx context.Context, job *train.Job, doubts []dataset.W
 		job.Warnings.Add(d.Kind, d.What, "recording", d.Recording, "frame", d.Frame)
 	}
 	there := openEarlier(r.Out)
+	var kept error // the last weights were worse than those in the file
 	job.Save = func(best [][]float32, report *train.Report) error {
 		if !r.Force && there.better(job, report) {
-			return fmt.Errorf("%s holds a better model of the same data, with a held-out loss of %.4g against %.4g, and is not overwritten; the new weights are in the checkpoint: "+
+			if kept == nil {
+				r.Log.Info("the file holds a better model of the same data so far, which stays", "file", r.Out, "held_out", there.metrics.HeldOut)
+			}
+			kept = fmt.Errorf("%s holds a better model of the same data, with a held-out loss of %.4g against %.4g, and is not overwritten; the new weights are in the checkpoint: "+
 				"to write them over it, add --resume --force; to write them elsewhere, add --resume --checkpoint %s and name another --out",
 				r.Out, there.metrics.HeldOut, report.Best, r.Checkpoint)
+			return nil
 		}
 		n, err := model(trained{best, report, job.Recipe, job.DataHash})
 		if err != nil {
@@ -69,12 +74,16 @@ func (r *RunOptions) run(ctx context.Context, job *train.Job, doubts []dataset.W
 		if err := atomicfile.Write(r.Out, func(w io.Writer) error { return encode(w) }); err != nil {
 			return err
 		}
-		there = nil
+		there, kept = nil, nil
 		return nil
 	}
 	pool := grad.NewPool(r.Threads)
 	defer pool.Close()
-	return job.Run(ctx, pool)
+	report, err := job.Run(ctx, pool)
+	if report != nil && report.Ended != train.EndInterrupted {
+		err = errors.Join(err, kept)
+	}
+	return report, err
 }
 
 // Training holds the data and the options that all recipes except MANN share.

@@ -277,12 +277,9 @@ func (r *run) try(what string, write func() error) {
 	if r.unwritten == nil {
 		r.unwritten = map[string]error{}
 	}
-	failed := r.unwritten[what] != nil
 	delete(r.unwritten, what)
 	if err := write(); err != nil {
-		if !failed { // once, however often it is tried again
-			r.Log.Warn(what+" not written", "error", err)
-		}
+		r.warn.Add(what, what+" not written", "error", err)
 		r.unwritten[what] = err
 	}
 }

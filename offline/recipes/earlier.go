@@ -22,8 +22,13 @@ func openEarlier(path string) *earlier {
 		return nil
 	}
 	meta := n.Meta()
-	e := &earlier{recipe: meta.Extra["recipe"], dataHash: meta.Extra["data_hash"]}
-	if e.recipe == "" || json.Unmarshal([]byte(meta.Metrics), &e.metrics) != nil {
+	return parseEarlier(meta.Extra["recipe"], meta.Extra["data_hash"], meta.Metrics)
+}
+
+// parseEarlier returns the model with such metadata, or nil if it was not trained.
+func parseEarlier(recipe, dataHash, metrics string) *earlier {
+	e := &earlier{recipe: recipe, dataHash: dataHash}
+	if recipe == "" || json.Unmarshal([]byte(metrics), &e.metrics) != nil {
 		return nil
 	}
 	return e

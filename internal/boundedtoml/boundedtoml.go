@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/BurntSushi/toml"
 )
@@ -23,9 +24,9 @@ func Decode(name string, text []byte, dst any) (toml.MetaData, error) {
 	var at toml.ParseError
 	switch {
 	case errors.As(err, &at):
-		return meta, fmt.Errorf("%s:%d: not TOML: %.200s", name, at.Position.Line, at.Message)
+		return meta, fmt.Errorf("%s:%d: not TOML: %.200s", name, at.Position.Line, printable(at.Message))
 	case err != nil: // a value of another type: "toml: line 2 (last key "a"): …"
-		text := strings.TrimPrefix(err.Error(), "toml: ")
+		text := strings.TrimPrefix(printable(err.Error()), "toml: ")
 		if rest, ok := strings.CutPrefix(text, "line "); ok {
 			line, rest, _ := strings.Cut(rest, " ")
 			return meta, fmt.Errorf("%s:%s: %.200s", name, line, rest)
@@ -33,6 +34,16 @@ func Decode(name string, text []byte, dst any) (toml.MetaData, error) {
 		return meta, fmt.Errorf("%s: %.200s", name, text)
 	}
 	return meta, nil
+}
+
+// printable returns a message in one line: it may quote the text.
+func printable(message string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, message)
 }
 
 // deep returns the first line that nests too deeply, or 0.

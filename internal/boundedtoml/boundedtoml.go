@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/BurntSushi/toml"
 
@@ -26,9 +27,9 @@ func Decode(name string, text []byte, dst any) error {
 	var at toml.ParseError
 	switch {
 	case errors.As(err, &at):
-		return fmt.Errorf("%s:%d: not TOML: %.200s", name, at.Position.Line, at.Message)
+		return fmt.Errorf("%s:%d: not TOML: %.200s", name, at.Position.Line, printable(at.Message))
 	case err != nil: // a value of another type: "toml: line 2 (last key "a"): …"
-		text := strings.TrimPrefix(err.Error(), "toml: ")
+		text := strings.TrimPrefix(printable(err.Error()), "toml: ")
 		if rest, ok := strings.CutPrefix(text, "line "); ok {
 			line, rest, _ := strings.Cut(rest, " ")
 			return fmt.Errorf("%s:%s: %.200s", name, line, rest)
@@ -52,6 +53,16 @@ func Decode(name string, text []byte, dst any) error {
 		return fmt.Errorf("%s: unknown key %.60q%s", name, k.String(), hint)
 	}
 	return nil
+}
+
+// printable returns a message in one line: it may quote the text.
+func printable(message string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, message)
 }
 
 // deep returns the first line that nests too deeply, or 0.

@@ -1,6 +1,7 @@
 package boundedtoml
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,7 @@ func TestDecode(t *testing.T) {
 		"\na = 'x'":     "t.toml:2: (last key \"a\"): incompatible types",
 		"[b]\nc = [1]":  "t.toml:2: (last key \"b.c\"): incompatible types",
 		"\n\nb = 3":     "t.toml:3: (last key \"b\"): type mismatch",
+		"a = \"\\\n\"":  "t.toml:2: not TOML: invalid escape in string '\\ '", // the message is one line
 		"a = 1e99\nb=0": "t.toml:1: (last key \"a\"): incompatible types",
 	} {
 		var dst struct {
@@ -93,17 +95,23 @@ func TestGrowth(t *testing.T) {
 	)...)
 }
 
-// Whatever the text, its depth is bounded: no text of 4 kB decodes slowly.
+// Whatever the text, its depth is bounded: no text of 4 kB decodes slowly. An error is one line that
+// begins with the name and a line.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte("a = '''\n[''' # x\n[[b.c]]\nd = {e = [1, 2.5]}\n\"f.g\" = \"\\\"\""))
 	f.Add([]byte(strings.Repeat("a.", 8) + "a = [[[[[[[[]]]]]]]]"))
+	oneLine := regexp.MustCompile(`^t\.toml:\d+: \PC*$`)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if len(text) > 4<<10 {
 			return
 		}
 		var dst map[string]any
-		if err := Decode("t.toml", text, &dst); err == nil && depth(dst) > (maxDepth+2)*(maxDots+1) {
+		err := Decode("t.toml", text, &dst)
+		if err == nil && depth(dst) > (maxDepth+2)*(maxDots+1) {
 			t.Fatalf("depth %d", depth(dst))
+		}
+		if err != nil && !oneLine.MatchString(err.Error()) {
+			t.Fatalf("%q", err)
 		}
 	})
 }

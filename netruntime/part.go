@@ -1,6 +1,7 @@
 package netruntime
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -31,6 +32,9 @@ import (
 //   - an input that no output depends on, or whose length differs from the first input's;
 //   - one result of an LSTM that is given while another result has to be computed.
 func (n *Net) Part(inputs, outputs []string) (*Net, error) {
+	if n.bound == nil {
+		return nil, errors.New("netruntime: part: the zero Net has no network: make one with New")
+	}
 	g, err := n.bound.part(inputs, outputs)
 	if err != nil {
 		return nil, fmt.Errorf("netruntime: part: %w", err)

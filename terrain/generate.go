@@ -11,7 +11,7 @@ import (
 // nodes Cell metres apart.
 type Grid struct {
 	Size float32 // m, at least one Cell, at most a thousand kilometres
-	Cell float32 // m, positive
+	Cell float32 // m, at least a micrometre
 }
 
 // maxSize is the widest grid and the highest step, m. At this size float32 is exact to a few

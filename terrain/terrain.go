@@ -22,9 +22,9 @@ const minCell = 1e-6
 // Beyond the border it continues with the border's heights.
 type Field struct {
 	X0, Z0 float32   // world position of node (0, 0), m
-	Cell   float32   // distance between neighbouring nodes, m
+	Cell   float32   // distance between neighbouring nodes, m; at least a micrometre
 	NX, NZ int       // nodes along x and z, at least 2 each
-	Y      []float32 // (NZ, NX) heights, row-major, m
+	Y      []float32 // (NZ, NX) heights, row-major, m; up to MaxHeight
 }
 
 // Validate returns an error for the first rule that f breaks. Queries require a valid field, and

@@ -2,6 +2,7 @@ package feature
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -94,6 +95,9 @@ func (p *Person) Fit(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat, points []m3
 // Clip returns a clip of the skeleton from the motion in rows, (frames, Layout.Columns()) at fps
 // frames per second, with the first frame at start. It is an error if a value is not finite.
 func (p *Person) Clip(rows []float32, fps float64, start Place) (*skel.Clip, error) {
+	if p == nil || p.posture == nil {
+		return nil, errors.New("feature: the zero Person has no skeleton: make one with NewPerson")
+	}
 	cols, n := p.Layout.Columns(), len(p.Layout.Joints)
 	if len(rows) == 0 || len(rows)%cols != 0 {
 		return nil, fmt.Errorf("feature: %d values are not whole frames of %d", len(rows), cols)

@@ -54,6 +54,9 @@ func (l *Layout) NewFootLock() (*FootLock, error) {
 // Apply locks the feet of a track that Inbetweener.Fill has filled, in place. stand, (Frames,
 // Feet), is Fill's.
 func (h *FootLock) Apply(t *Track, stand []float32) error {
+	if h.layout == nil {
+		return errZeroLayout
+	}
 	if t.Layout.Skel.Len() != h.layout.Skel.Len() {
 		return fmt.Errorf("keypose: a track of %d joints, want %d", t.Layout.Skel.Len(), h.layout.Skel.Len())
 	}

@@ -166,6 +166,9 @@ func (m *SparseInbetweener) Close() error {
 // 2016, sec. 4.1.3). At a pose one segment begins and another ends, so joints may step by some
 // millimetres. Make fails if a pose is not finite. It panics if the lengths are wrong.
 func (m *SparseInbetweener) Make(dst, poses []float32) error {
+	if m.model == nil {
+		return errZeroModel
+	}
 	s, cols := m.model.Segments, m.model.Layout.Columns()
 	n := len(poses) / cols
 	if n < 2 {

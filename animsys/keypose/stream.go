@@ -223,6 +223,9 @@ func (s *Stream) Save(st *generator.State, row int) { s.sched.Save(st, row) }
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (s *Stream) Restore(st *generator.State) (row int, err error) {
+	if s.model == nil {
+		return 0, errZeroModel
+	}
 	row, scheduled, err := s.sched.Restore(st)
 	if b := &s.body[row]; err == nil && !scheduled { // the window that was requested is not made
 		b.progress = b.before

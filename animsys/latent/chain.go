@@ -42,6 +42,9 @@ func OverlapWeight(i int) float32 { return 1 - float32(i)/Overlap }
 // The thesis swaps the two components of the legs by hand. This search tries many starts and fits
 // from the best ones. The same arguments give the same motion.
 func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float32, miss float64, err error) {
+	if c.m == nil {
+		return nil, 0, errZeroModel
+	}
 	m := c.m
 	cols := m.Layout.Columns()
 	size, frames := Frames*cols, len(rows)/cols

@@ -80,6 +80,9 @@ func (c *Coder) Close() error {
 
 // size checks the number of clips and the lengths of their values and rows.
 func (c *Coder) size(n, values, rows int) error {
+	if c.m == nil {
+		return errZeroModel
+	}
 	m := c.m
 	if n < 0 || n > c.batch || values != n*m.Values || rows != n*Frames*m.Layout.Columns() {
 		return fmt.Errorf("latent: %d clips with %d latent values and %d values of frames: want up to %d clips with %d and %d each",

@@ -40,6 +40,9 @@ var dampings = [...]float64{0.1, 1, 10, 100}
 // differences of decoded clips. The thesis descends along the gradient (Lüdi 2016, eq. 4.10) to the
 // same minimum. It ends with an iteration without improvement.
 func (c *Coder) Fit(f *Fit) error {
+	if c.m == nil {
+		return errZeroModel
+	}
 	m := c.m
 	size := Frames * m.Layout.Columns()
 	switch {

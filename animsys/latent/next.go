@@ -81,6 +81,9 @@ func (n *NextClip) Close() error {
 
 // Run writes the components of the clips that follow those of before, (len(wanted), values) each.
 func (n *NextClip) Run(after, before []float32, wanted []Sliders) error {
+	if n.values == 0 {
+		return errZeroModel
+	}
 	v, clips := n.values, len(wanted)
 	if clips > n.batch || len(after) != clips*v || len(before) != clips*v {
 		return fmt.Errorf("latent: %d clips after %d with %d sliders: want equal numbers, up to %d", len(after)/v, len(before)/v, clips, n.batch)

@@ -85,6 +85,9 @@ func (a *ActionSynthesizer) Close() error {
 // standing feet do not slide. Filters reach about a second to both sides and see zeros beyond the
 // first and last frame.
 func (a *ActionSynthesizer) Run(rows, given []float32, batch, length, iterations int) (EditReport, error) {
+	if a.model == nil {
+		return EditReport{}, errZeroModel
+	}
 	cols, frames := a.model.Layout.Columns(), batch*length
 	if err := checkBatch("motions", batch, length, a.batch, a.length); err != nil {
 		return EditReport{}, err

@@ -31,11 +31,11 @@ const tangent = 24
 // lengths. iterations are those of the edit. Fill fails if no joint except the first is known in
 // any frame.
 func (m *Model) Fill(rows []float32, gaps []Gap, iterations, workers int) ([]float32, error) {
-	cols := m.Layout.Columns()
 	frames, err := m.frames("a motion", rows, 2)
 	if err != nil {
 		return nil, err
 	}
+	cols := m.Layout.Columns()
 	missing, err := m.missing(gaps, frames)
 	if err != nil {
 		return nil, err

@@ -147,5 +147,8 @@ func (m *Model) Bones() []feature.Bone { return m.person.Bones() }
 // Clip returns rows, (frames, Layout.Columns()) at fps frames per second, as a clip of the model's
 // skeleton. Its first frame stands at start. Clip fails if a value is not finite.
 func (m *Model) Clip(rows []float32, fps float64, start feature.Place) (*skel.Clip, error) {
+	if m == nil {
+		return nil, errZeroModel
+	}
 	return m.person.Clip(rows, fps, start)
 }

@@ -14,11 +14,11 @@ const margin = 24
 // Project returns the nearest motion on the manifold to rows, (frames, columns) raw: the output of
 // the autoencoder. The number of frames must be even.
 func (m *Model) Project(rows []float32, workers int) ([]float32, error) {
-	cols := m.Layout.Columns()
 	frames, err := m.frames("a motion", rows, 2)
 	if err != nil {
 		return nil, err
 	}
+	cols := m.Layout.Columns()
 	length := frames + 2*margin
 	s, err := m.Net.NewSession(netruntime.SessionOptions{Batch: 1, Length: length, Workers: workers})
 	if err != nil {
@@ -75,6 +75,9 @@ func (m *Model) copyBody(body, rows []float32) {
 
 // frames returns the number of frames of rows, which must be even and at least least.
 func (m *Model) frames(what string, rows []float32, least int) (int, error) {
+	if m == nil || m.Net == nil {
+		return 0, errZeroModel
+	}
 	cols := m.Layout.Columns()
 	frames := len(rows) / cols
 	if frames < least || frames%2 != 0 || len(rows) != frames*cols {

@@ -66,6 +66,9 @@ var ErrOtherModel = errors.New("the styles are of another model")
 // come from the same file. For returns an ErrOtherModel if the set is of another model, because
 // hidden values mean something else in every network.
 func (ts *StyleSet) For(m *Model) ([]*StyleTransfer, error) {
+	if m.Net == nil {
+		return nil, errZeroModel
+	}
 	sum, err := m.Net.Checksum()
 	if err != nil {
 		return nil, err

@@ -173,11 +173,11 @@ func (m *Model) validStyle(s WeightedStyle) WeightedStyle {
 // and bone lengths; 0 leaves it out. Restyle fails if the style is of another model or if a value
 // of the result is not finite.
 func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int) ([]float32, error) {
-	cols := m.Layout.Columns()
 	frames, err := m.frames("a motion", rows, 2)
 	if err != nil {
 		return nil, err
 	}
+	cols := m.Layout.Columns()
 	if s = m.validStyle(s); s.Transfer == nil {
 		return nil, errors.New("manifold: restyling wants a transfer of this model and a weight above 0")
 	}

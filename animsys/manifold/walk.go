@@ -152,6 +152,9 @@ type Walk struct {
 // Run synthesizes the motions. A motion's result is bit-identical alone or in a batch. Filters
 // reach about a second to both sides and see zeros beyond the first and last frame.
 func (w *Walker) Run(job *Walk) error {
+	if w.model == nil {
+		return errZeroModel
+	}
 	n, cols := len(w.lags), w.model.Layout.Columns()
 	frames := job.Batch * job.Length
 	if err := checkBatch("walks", job.Batch, job.Length, w.batch, w.length); err != nil {

@@ -167,6 +167,9 @@ func (b *Batch) Tuning() Tuning { return b.tuning }
 // Tune sets the controller's constants for all rows. It may not run at the same
 // time as any other method. It returns the error of Tuning.Validate, and then changes nothing.
 func (b *Batch) Tune(t Tuning) error {
+	if b == nil {
+		return errZeroController
+	}
 	if err := t.Validate(); err != nil {
 		return err
 	}

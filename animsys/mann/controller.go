@@ -155,6 +155,9 @@ func maxTurns(s *skel.Skeleton, roles ik.Roles) []float32 {
 
 // Add puts an agent at rest at a place and returns its row.
 func (c *Controller) Add(at feature.Place, goal *control.Goal) (row int, err error) {
+	if c.Batch == nil {
+		return 0, errZeroController
+	}
 	if c.agents == c.Capacity() {
 		return 0, fmt.Errorf("mann: all %d rows of the controller are taken", c.agents)
 	}
@@ -189,6 +192,9 @@ func (c *Controller) Save(st *generator.State, row int) { c.visit(st, row) }
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (c *Controller) Restore(st *generator.State) (row int, err error) {
+	if c.Batch == nil {
+		return 0, errZeroController
+	}
 	if row = c.agents; row == c.Capacity() {
 		return 0, fmt.Errorf("mann: all %d rows of the controller are taken", row)
 	}
@@ -260,6 +266,9 @@ func (c *Controller) Gather(i0, i1 int) {
 
 // Infer runs the network of each stride once.
 func (c *Controller) Infer() error {
+	if c.Batch == nil {
+		return errZeroController
+	}
 	in, out := c.Model.Layout.Inputs(), c.Model.Layout.Outputs()
 	for stride := 1; stride <= feature.MaxStride; stride++ {
 		from, to := c.until[stride-1], c.until[stride]

@@ -59,7 +59,10 @@ func Describe(meta *netruntime.Meta, layout *feature.MANN, sk *skel.Skeleton, re
 	return nil
 }
 
-var errZeroModel = errors.New("mann: the zero Model has no network: make one with NewModel")
+var (
+	errZeroModel      = errors.New("mann: the zero Model has no network: make one with NewModel")
+	errZeroController = errors.New("mann: the zero Controller has no agents: make one with Model.NewController")
+)
 
 // NewModel returns the network as a model of characters. A *feature.SchemaError lists all differences
 // between metadata, shapes and this package.

@@ -421,8 +421,13 @@ func (db *Database) Row(frame int) []float32 {
 	return db.rows[frame*cols:][:cols]
 }
 
+var errZeroDatabase = errors.New("mar: the zero Database has no motion: make one with NewDatabase, or read one with Open")
+
 // Fits reports why motion of a skeleton cannot be translated, or nil.
 func (db *Database) Fits(sk *skel.Skeleton) error {
+	if db.layout == nil {
+		return errZeroDatabase
+	}
 	if err := sameSkeleton(db.layout.skel, sk); err != nil {
 		return fmt.Errorf("mar: %w", err)
 	}

@@ -50,6 +50,9 @@ type takeFile struct {
 // Encode writes db as a file. half stores rows as half-precision numbers, with angles exact to a
 // fortieth of a degree.
 func (db *Database) Encode(w io.Writer, half bool) error {
+	if db.layout == nil {
+		return errZeroDatabase
+	}
 	c := contents{FPS: db.FPS, Actions: db.Actions, Styles: db.Styles, Periods: db.Periods}
 	for _, t := range db.takes {
 		c.Takes = append(c.Takes, takeFile{t.name, t.content, t.action, t.style, t.frames})

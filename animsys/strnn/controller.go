@@ -133,6 +133,9 @@ func (j *Control) body(m *Model, i int) []float32 {
 
 // check reports slices whose lengths do not fit n motions.
 func (j *Control) check(m *Model, next []float32, n int) error {
+	if m == nil {
+		return errZeroModel
+	}
 	frames := n * m.Predict
 	if len(next) != frames*m.Layout.Columns() || len(j.Body) != frames*feature.MotionLen ||
 		j.Stand != nil && len(j.Stand) != frames*len(m.Layout.Contacts) {

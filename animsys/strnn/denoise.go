@@ -101,6 +101,9 @@ func (d *Denoiser) Denoise(dst, rows []float32) error {
 
 // check reports why a motion cannot be used.
 func (d *Denoiser) check(dst, rows []float32, missing []bool) error {
+	if d.m == nil {
+		return errZeroModel
+	}
 	cols := d.m.Layout.Columns()
 	frames := len(rows) / cols
 	switch {

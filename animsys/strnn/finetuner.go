@@ -75,10 +75,10 @@ func (t *FineTuner) Close() error {
 // Seed and CleanUp; Steps are tuning steps.
 func (t *FineTuner) Run(next, seen []float32, n int, job *Control) (cost float64, err error) {
 	m := t.m
-	size, encode := m.Predict*m.Layout.Columns(), m.Encode*m.Layout.Columns()
 	if err := job.check(m, next, n); err != nil {
 		return 0, err
 	}
+	size, encode := m.Predict*m.Layout.Columns(), m.Encode*m.Layout.Columns()
 	if len(seen) != n*encode || job.Steps < 0 {
 		return 0, fmt.Errorf("strnn: %d motions of %d values with %d tuning steps: want %d values, and at least 0 steps",
 			n, len(seen), job.Steps, n*encode)

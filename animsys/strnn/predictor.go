@@ -143,6 +143,9 @@ func (p *Predictor) Predict(next, seen, latent []float32, n int) error {
 
 // Observe encodes n motions, (n, Encode, columns) raw, which Next then continues.
 func (p *Predictor) Observe(seen []float32, n int) error {
+	if p.m == nil {
+		return errZeroModel
+	}
 	m := p.m
 	cols := m.Layout.Columns()
 	size, made, lead := m.Encode*cols, m.Predict*cols, p.near*cols
@@ -167,6 +170,9 @@ func (p *Predictor) Observe(seen []float32, n int) error {
 // Next writes futures of the first n observed motions, (n, samples, Predict, columns) raw. latent,
 // (n, samples, Latent), selects them; nil: the mean.
 func (p *Predictor) Next(next, latent []float32, n, samples int) error {
+	if p.m == nil {
+		return errZeroModel
+	}
 	m := p.m
 	cols, values := m.Layout.Columns(), max(1, m.Latent)
 	made, lead, k := m.Predict*cols, p.near*cols, n*samples
@@ -232,6 +238,9 @@ func (p *Predictor) SetSampling(seed uint64, spread float32) { p.seed, p.spread 
 // an unusable window of any motion is an error. What is drawn for a motion depends on the seed, its
 // index and the frame.
 func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
+	if p.m == nil {
+		return errZeroModel
+	}
 	m := p.m
 	cols := m.Layout.Columns()
 	if n < 0 || n > p.batch || have < m.Encode || frames < have || len(rows) != n*frames*cols {

@@ -87,6 +87,9 @@ func (n *Network) Restore() {
 // Net returns a copy of the original net with the parameters' current values: to run in sessions,
 // or to write to a file. It is an error if a value is not finite.
 func (n *Network) Net() (*netruntime.Net, error) {
+	if n.net == nil {
+		return nil, errors.New("grad: the zero Network has no network: make one with NewNetwork")
+	}
 	now := map[string]*Param{}
 	for _, p := range n.params {
 		now[p.Name] = p

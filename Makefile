@@ -1,6 +1,6 @@
 # mannequin. Two commands matter: make demo, make test. Both set the machine up.
 .POSIX:
-.PHONY: help demo web test-web showreel test check build build-cuda cuda test-cuda simd128 test-simd128 setup bench bench-peer fuzz vet golden hour clean
+.PHONY: help demo web test-web showreel test check build build-cuda cuda test-cuda simd128 test-simd128 setup bench bench-peer fuzz vet golden hour soak clean
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
@@ -22,6 +22,7 @@ help:
 	@echo 'make fuzz    fuzz every parser, FUZZTIME (default 30s) each'
 	@echo 'make golden  render the golden pictures and those in docs/ anew, after a change of looks'
 	@echo 'make hour    the long runs: one simulated hour'
+	@echo 'make soak    random work for SOAK (default 1h) while disks fail: nothing may grow'
 	@echo 'make clean   remove bin/ and out/'
 
 setup:
@@ -101,6 +102,9 @@ golden: build
 
 hour: setup
 	MANNEQUIN_HOUR=1 $(GO) test -run Hour -v -timeout 60m ./animsys/...
+
+soak: setup
+	MANNEQUIN_SOAK=$${SOAK:-1h} $(GO) test -run Soak -count=1 -v -timeout 0 ./internal/testing/soak
 
 clean:
 	rm -rf bin out

@@ -9,37 +9,26 @@ import (
 	"mannequin/ik"
 
 	arche "github.com/mlange-42/arche/ecs"
-	"github.com/mlange-42/arche/generic"
 )
 
 // Aim is the system that turns the heads of agents with an ecs.LookAt and the arms of people
 // with an ecs.Reach toward their targets. It works on the grounded pose, so that eyes and
 // hands meet the targets. It turns heads, necks, arms and people's spines; hips and legs
 // stay. It skips skeletons without the joint names of a dog or a person.
-type Aim struct {
-	rowSystem
-	looks   generic.Filter2[ecs.Slot, ecs.LookAt]
-	reaches generic.Filter2[ecs.Slot, ecs.Reach]
-}
+type Aim struct{ system }
 
-// Initialize finds the crowds with known heads.
+// Initialize prepares the system.
 func (s *Aim) Initialize(w *arche.World) {
-	s.looks, s.reaches = *generic.NewFilter2[ecs.Slot, ecs.LookAt](), *generic.NewFilter2[ecs.Slot, ecs.Reach]()
-	s.rows(w, func(c *Crowd) bool { return c.aims != nil }, func(c *Crowd) func(r0, r1 int) { return c.aim })
-}
-
-// Update collects the targets and turns heads and arms.
-func (s *Aim) Update(w *arche.World) {
-	for _, c := range s.crowds {
-		if c.closed {
-			continue
+	s.start(w, func(c *Crowd) error {
+		if c.aims != nil {
+			clear(c.aims.look)
+			collect(c, &c.components.look, c.aims.look)
+			clear(c.aims.reach)
+			collect(c, &c.components.reach, c.aims.reach)
+			c.splitRows(c.work.turn)
 		}
-		clear(c.aims.look)
-		collect(w, c, &s.looks, c.aims.look, c.aims.shiftLook)
-		clear(c.aims.reach)
-		collect(w, c, &s.reaches, c.aims.reach, c.aims.shiftReach)
-	}
-	s.rowSystem.Update(w)
+		return nil
+	})
 }
 
 // aims is the state of Aim. Methods of nil do nothing.
@@ -51,19 +40,11 @@ type aims struct {
 	reach []ecs.Reach       // (rows)
 	sight []ik.GazeState    // (rows)
 	grips [][2]ik.HandState // (rows)
-
-	shiftLook, shiftReach func(row int, by m3.Vec3) // move the targets of a row
 }
 
 // newAims returns the aims of n rows, or nil if the skeleton is neither a dog's nor a person's.
 func newAims(sk *skel.Skeleton, tree *ik.Tree, n int) *aims {
 	a := &aims{look: make([]ecs.LookAt, n), reach: make([]ecs.Reach, n), sight: make([]ik.GazeState, n), grips: make([][2]ik.HandState, n)}
-	a.shiftLook = func(row int, by m3.Vec3) { a.look[row].Target = a.look[row].Target.Add(by) }
-	a.shiftReach = func(row int, by m3.Vec3) {
-		for _, h := range [...]*ecs.Hand{&a.reach[row].Left, &a.reach[row].Right} {
-			h.Target = h.Target.Add(by)
-		}
-	}
 	var err error
 	if slices.Contains(sk.Names, "Tail") {
 		a.gaze, err = ik.DogGaze(tree, sk.Names, sk.Offsets)
@@ -100,7 +81,7 @@ func (c *Crowd) aim(r0, r1 int) {
 		if !c.steps(r) {
 			continue
 		}
-		dt := c.Ground.DT * float32(c.rates[r].span)
+		dt := float32(1.0/TickRate) * float32(c.rates[r].span)
 		m := c.Ground.Model[r*c.joints:][:c.joints]
 		if a.arms != nil {
 			l, h := &a.reach[r].Left, &a.reach[r].Right

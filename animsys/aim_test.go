@@ -22,11 +22,11 @@ func TestLookAt(t *testing.T) {
 	looks.Assign(first, &ecs.LookAt{Target: m3.V(float32(math.NaN()), 0, 0), Weight: 1})
 	head, nose := w.crowd.Skel.Index("Head"), w.crowd.Skel.Index("HeadSite")
 	target := func() m3.Vec3 {
-		row, _ := w.crowd.Rows.Row(dog)
+		row, _ := w.crowd.Row(dog)
 		return w.crowd.Roots[row].Apply(m3.V(1.5, 1, 2))
 	}
 	off := func() float32 {
-		row, _ := w.crowd.Rows.Row(dog)
+		row, _ := w.crowd.Row(dog)
 		b := w.crowd.BonesAt(row)
 		ahead := b[nose].Pos.Sub(b[head].Pos).Normalize(m3.Up)
 		return m3.Acos(ahead.Dot(target().Sub(b[head].Pos).Normalize(m3.Up)))

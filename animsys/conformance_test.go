@@ -37,6 +37,7 @@ type kind struct {
 	// refuses makes crowds that NewCrowd or the generator must refuse, by a part of the
 	// error.
 	crowd func(capacity int, opt animsys.Options) error
+	into  func(w *arche.World, capacity int, opt animsys.Options) (*animsys.Crowd, error)
 	rows  func(t testing.TB, capacity int) *rows
 }
 
@@ -52,17 +53,20 @@ type actors struct {
 }
 
 // kindOf makes the kind of a generator. control returns what agent i does in a tick.
-func kindOf[C any](name string, open func(capacity, workers int) (generator.Generator[C], error), control func(i, tick int) C, broken C) kind {
+func kindOf[C any](t testing.TB, name string, open func(capacity, workers int) (generator.Generator[C], error), control func(i, tick int) C, broken C) kind {
 	scene := func(t testing.TB, capacity, workers int, extra ...func(*animsys.Options)) *actors {
 		t.Helper()
 		s := newScene(t, must.Get(open(capacity, workers))(t), workers, extra...)
 		controls := generic.NewMap1[C](&s.ecs)
-		spawn := s.people.Spawn
 		a := &actors{scene: s,
 			control: func(e arche.Entity, i, tick int) { *controls.Get(e) = control(i, tick) },
 			broken:  func(e arche.Entity) { *controls.Get(e) = broken },
-			shift:   func(e arche.Entity, by m3.Vec3) { shiftControl(controls.Get(e), by) },
-			other:   func() error { _, err := animsys.SpawnWith(s.people, m3.Vec3{}, 0, struct{}{}); return err },
+			shift: func(e arche.Entity, by m3.Vec3) {
+				if c, ok := any(controls.Get(e)).(interface{ Shift(by m3.Vec3) }); ok {
+					c.Shift(by)
+				}
+			},
+			other: func() error { _, err := animsys.SpawnWith(s.people, m3.Vec3{}, 0, struct{}{}); return err },
 		}
 		a.start = func(i int) (arche.Entity, error) {
 			pos, yaw := at(i)
@@ -70,7 +74,7 @@ func kindOf[C any](name string, open func(capacity, workers int) (generator.Gene
 			if name == "keypose" { // has no default
 				return animsys.SpawnWith(s.people, pos, yaw, control(i, 0))
 			}
-			return spawn(pos, yaw)
+			return s.people.Spawn(pos, yaw)
 		}
 		return a
 	}
@@ -84,17 +88,10 @@ func kindOf[C any](name string, open func(capacity, workers int) (generator.Gene
 		_, err = animsys.NewCrowd(&w, g, opt)
 		return err
 	}
-	return kind{name, scene, crowd, func(t testing.TB, capacity int) *rows { return newRows(t, must.Get(open(capacity, 2))(t), control) }}
-}
-
-// shiftControl moves the places in a control by by.
-func shiftControl(c any, by m3.Vec3) {
-	switch c := c.(type) {
-	case *control.Goal:
-		c.PathOrigin = c.PathOrigin.Add(by)
-	case *manifold.Curve:
-		c.Origin = c.Origin.Add(by)
+	into := func(w *arche.World, capacity int, opt animsys.Options) (*animsys.Crowd, error) {
+		return animsys.NewCrowd(w, must.Get(open(capacity, 1))(t), opt)
 	}
+	return kind{name, scene, crowd, into, func(t testing.TB, capacity int) *rows { return newRows(t, must.Get(open(capacity, 2))(t), control) }}
 }
 
 // kinds are all generators. A new one is added here, and is tested like the others.
@@ -111,7 +108,7 @@ func kinds(t testing.TB) []kind {
 	walkers := must.Get(person.Open())(t)
 	circle := must.Get(control.Circle(5))(t)
 	return []kind{
-		kindOf("mann", func(n, workers int) (generator.Generator[control.Goal], error) {
+		kindOf(t, "mann", func(n, workers int) (generator.Generator[control.Goal], error) {
 			return testdog.Model(t).NewController(mann.ControllerOptions{Capacity: n, Workers: workers})
 		}, func(i, tick int) control.Goal {
 			if (tick/20+i)%7 == 0 {
@@ -119,29 +116,29 @@ func kinds(t testing.TB) []kind {
 			}
 			return control.Goal{Move: m3.V(0, 0, 1), Turn: float32(i%5)/4 - 0.5, Speed: 1 + float32(i%3), Action: control.Move}
 		}, control.Goal{Move: m3.V(nan, 0, nan), Speed: nan, Turn: nan}),
-		kindOf("manifold", func(n, workers int) (generator.Generator[manifold.Curve], error) {
+		kindOf(t, "manifold", func(n, workers int) (generator.Generator[manifold.Curve], error) {
 			return walkers.NewStream(manifold.StreamOptions{Capacity: n, Batch: n, Workers: workers})
 		}, func(i, tick int) manifold.Curve {
 			return manifold.Curve{Path: circle, Start: float32(i), Speed: 1 + 0.4*float32(i%3)}
 		}, manifold.Curve{Path: circle, Start: nan, Speed: nan, Facing: nan}),
-		kindOf("latent", func(n, workers int) (generator.Generator[latent.Sliders], error) {
+		kindOf(t, "latent", func(n, workers int) (generator.Generator[latent.Sliders], error) {
 			return clips.NewStream(next, latent.StreamOptions{Capacity: n, Workers: workers})
 		}, func(i, tick int) (s latent.Sliders) {
 			s.Set(0, float32((tick/40+i)%3)-1)
 			return s
 		}, latent.Sliders{Components: [latent.MaxSliders]float32{nan, nan}, Controlled: 3}),
-		kindOf("latent in few ticks", func(n, workers int) (generator.Generator[latent.Sliders], error) {
+		kindOf(t, "latent in few ticks", func(n, workers int) (generator.Generator[latent.Sliders], error) {
 			return clips.NewStream(next, latent.StreamOptions{Capacity: n, Workers: workers, Every: 6, From: 2})
 		}, func(i, tick int) (s latent.Sliders) {
 			s.Set(0, float32((tick/40+i)%3)-1)
 			return s
 		}, latent.Sliders{Components: [latent.MaxSliders]float32{nan, nan}, Controlled: 3}),
-		kindOf("strnn", func(n, workers int) (generator.Generator[strnn.Steer], error) {
+		kindOf(t, "strnn", func(n, workers int) (generator.Generator[strnn.Steer], error) {
 			return predictor.NewStream(strnn.StreamOptions{Capacity: n, Workers: workers})
 		}, func(i, tick int) strnn.Steer {
 			return strnn.Steer{Speed: 1 + 0.1*float32(i%3), Turn: 0.2 * float32(tick/50%3-1)}
 		}, strnn.Steer{Speed: nan, Turn: nan}),
-		kindOf("keypose", func(n, workers int) (generator.Generator[keypose.Performance], error) {
+		kindOf(t, "keypose", func(n, workers int) (generator.Generator[keypose.Performance], error) {
 			return poses.NewStream(keypose.StreamOptions{Capacity: n, Workers: workers})
 		}, func(i, tick int) keypose.Performance {
 			return keypose.Performance{Loop: written[(i+tick/90)%len(written)], Speed: 1 + 0.2*float32(i%3), Start: float64(i) / 3}
@@ -457,11 +454,12 @@ func TestScheduleOfAnotherStep(t *testing.T) {
 			dogs := must.Get(testdog.Model(t).NewController(mann.ControllerOptions{Capacity: 1}))(t)
 			c := must.Get(animsys.NewCrowd(&w, dogs, animsys.Options{Ground: flat}))(t)
 			defer c.Close()
-			s, err := ecs.NewSchedule(&w, dt, animsys.Systems()...)
+			_, err := ecs.NewSchedule(&w, dt, animsys.Systems()...)
 			if err == nil || !strings.Contains(err.Error(), "1/60") {
 				t.Errorf("%v, want an error that names 1/60 s", err)
 			}
-			s.Close()
+			s := must.Get(ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...))(t)
+			must.Do(t, s.Close())
 		})
 	}
 }

@@ -5,11 +5,13 @@
 // Set up:
 //   - [NewCrowd] puts the agents of one generator into a world: mann.Controller,
 //     manifold.Stream, latent.Stream, strnn.Stream, keypose.Stream, or your own
-//     [mannequin/animsys/generator.Generator]. Make all crowds before the schedule.
+//     [mannequin/animsys/generator.Generator]. Crowds may come and go between ticks.
 //   - [Systems] is the tick in its order, for ecs.NewSchedule.
 //
 // Agents:
-//   - [Crowd.Spawn], [SpawnWith], [Crowd.Place] and [Crowd.Despawn] between ticks.
+//   - [Crowd.Spawn], [SpawnWith], [Crowd.Add], [Crowd.Place] and [Crowd.Despawn] between ticks.
+//   - The game may also remove an agent's entity itself. To keep the entity without its agent, remove
+//     its ecs.Slot.
 //   - The generator's component (control.Goal, manifold.Curve, latent.Sliders,
 //     strnn.Steer, keypose.Performance) says what an agent does. Set it before a tick.
 //   - ecs.LookAt, ecs.Reach, ecs.MARStyle and ecs.GramStyle add to it.
@@ -88,21 +90,24 @@ type Options struct {
 
 // Crowd holds the agents of one generator, one row each: the poses that the
 // generator makes, and what the tick's later stages make of them. Slices are indexed
-// by row; rows 0 to Rows.Len()−1 are in use. A world can have several crowds. A
-// crowd belongs to the goroutine that owns the world.
+// by row; rows 0 to Agents()−1 are in use. A world can have several crowds. A
+// crowd belongs to the goroutine that owns the world. Calls from another return ecs.ErrBusy where
+// they can be told.
 type Crowd struct {
-	Rows            *ecs.Rows
 	Skel            *skel.Skeleton
 	Ground          ik.Legged       // the ground solver, whose settings may change between ticks
 	Inertial        *blend.Inertial // what smooths jumps in poses; likewise
 	Roots           []m3.Xform      // (rows) where agents stand and face; see Root
 	generator.Poses                 // in the rows' own spaces; see Anchor
 
-	gen     untyped
-	batched generator.Batched // nil for generators of windows
-	styled  generator.Styled  // nil for generators without styles of their own
-	batch   int               // agents of this tick's batch
-	restyle *restyle          // nil without Options.Styles
+	rows       ecs.Rows
+	components components
+	gen        untyped
+	batched    generator.Batched // nil for generators of windows
+	styled     generator.Styled  // nil for generators without styles of their own
+	batch      int               // agents of this tick's batch
+	restyle    *restyle          // nil without Options.Styles
+	work       work
 
 	last, now []m3.Xform // (rows, joints) published poses, in the rows' own spaces
 	shown     []m3.Xform // (rows, joints) now, in world space
@@ -110,16 +115,33 @@ type Crowd struct {
 	aims      *aims      // nil for a skeleton without a known head
 	fresh     []bool     // (rows) the agent was placed elsewhere: last is no pose to come from
 	pacing
-	joints int
-	world  *arche.World
-	pool   *netruntime.Pool
-	closed bool
+	joints   int
+	world    *arche.World
+	registry *registry
+	pool     *netruntime.Pool
+	closed   bool
+}
+
+// components are the optional components of agents.
+type components struct {
+	slot  generic.Map1[ecs.Slot]
+	look  generic.Map1[ecs.LookAt]
+	reach generic.Map1[ecs.Reach]
+	mar   generic.Map1[ecs.MARStyle]
+	gram  generic.Map1[ecs.GramStyle]
+}
+
+// registerComponents registers all components with w, which cannot be done within a query.
+func registerComponents(w *arche.World) components {
+	return components{generic.NewMap1[ecs.Slot](w), generic.NewMap1[ecs.LookAt](w), generic.NewMap1[ecs.Reach](w),
+		generic.NewMap1[ecs.MARStyle](w), generic.NewMap1[ecs.GramStyle](w)}
 }
 
 // untyped is a Generator without its type of control.
 type untyped struct {
-	spawn    func(at feature.Place, control any) (arche.Entity, int, error)
-	collect  func(w *arche.World) // components to Controls
+	// spawn adds a row and gives e its component; the zero entity makes one.
+	spawn    func(e arche.Entity, at feature.Place, control any) (arche.Entity, int, error)
+	collect  func() // components to Controls
 	place    func(row int, at feature.Place)
 	shift    func(row int, by m3.Vec3)
 	remove   func(row int)
@@ -128,18 +150,16 @@ type untyped struct {
 	pose     func(p *generator.Poses, row int)
 	close    func() error
 
-	shiftControl  func(row int, by m3.Vec3) // nil if controls hold no places
-	shiftControls func(by m3.Vec3)          // those of the components
+	shiftControl    func(row int, by m3.Vec3)
+	shiftComponents func(by m3.Vec3) // the controls of all agents
 }
 
-// registry is the resource that lists the crowds of a world.
-type registry struct{ all []*Crowd }
-
 // NewCrowd makes a crowd of the generator's agents and adds it to w. The crowd owns
-// the generator from then on, and closes it. Make crowds before the schedule.
+// the generator from then on, and closes it. Crowds are made before the schedule or between
+// ticks, and not within a query.
 func NewCrowd[C any](w *arche.World, g generator.Generator[C], opt Options) (*Crowd, error) {
-	if schedule := generic.NewResource[ecs.Clock](w); schedule.Has() {
-		return nil, errors.New("animsys: the world has a schedule already, whose systems look for crowds when they start: make crowds before ecs.NewSchedule")
+	if w.IsLocked() {
+		return nil, errors.New("animsys: cannot make a crowd within a query: do it between ticks")
 	}
 	if opt.Ground == nil {
 		return nil, errors.New("animsys: Options.Ground is missing")
@@ -149,7 +169,12 @@ func NewCrowd[C any](w *arche.World, g generator.Generator[C], opt Options) (*Cr
 			return nil, err
 		}
 	}
-	c := &Crowd{world: w}
+	r := registryOf(w)
+	if err := r.claim("NewCrowd"); err != nil {
+		return nil, err
+	}
+	defer r.release()
+	c := &Crowd{world: w, registry: r}
 	rig, err := g.Rig(opt.Roles)
 	if err != nil {
 		return nil, err
@@ -158,11 +183,7 @@ func NewCrowd[C any](w *arche.World, g generator.Generator[C], opt Options) (*Cr
 		return nil, err
 	}
 	bind(c, g)
-	res := generic.NewResource[registry](w)
-	if !res.Has() {
-		res.Add(&registry{})
-	}
-	res.Get().all = append(res.Get().all, c)
+	r.all = append(r.all[:len(r.all):len(r.all)], c)
 	return c, nil
 }
 
@@ -170,29 +191,37 @@ func NewCrowd[C any](w *arche.World, g generator.Generator[C], opt Options) (*Cr
 func bind[C any](c *Crowd, g generator.Generator[C]) {
 	w, controls := c.world, g.Controls()
 	made := generic.NewMap1[C](w)
-	filter := *generic.NewFilter2[ecs.Slot, C]()
-	placed, ok := g.(generator.Placed)
 	c.gen = untyped{
 		place: g.Place, shift: g.Shift, remove: g.Remove, generate: g.Generate, sample: g.Sample, pose: g.Pose, close: g.Close,
-		spawn: func(at feature.Place, control any) (arche.Entity, int, error) {
+		spawn: func(e arche.Entity, at feature.Place, control any) (arche.Entity, int, error) {
 			begin, ok := control.(*C)
 			if control != nil && !ok {
 				return arche.Entity{}, 0, fmt.Errorf("an agent of this crowd is controlled by a %T, not by a %T", begin, control)
 			}
-			row, err := g.Add(at, begin)
-			if err != nil {
-				return arche.Entity{}, 0, err
+			had := false
+			if !e.IsZero() {
+				if own := made.Get(e); own != nil {
+					begin, had = &[]C{*own}[0], true
+				}
 			}
-			return made.NewWith(&controls[row]), row, nil
+			row, err := g.Add(at, begin)
+			switch {
+			case err != nil:
+				return arche.Entity{}, 0, err
+			case e.IsZero():
+				e = made.NewWith(&controls[row])
+			case !had:
+				made.Assign(e, &controls[row])
+			}
+			return e, row, nil
 		},
-		collect: func(w *arche.World) { collect(w, c, &filter, controls, c.gen.shiftControl) },
-	}
-	if ok {
-		c.gen.shiftControl = placed.ShiftControl
-		c.gen.shiftControls = func(by m3.Vec3) { shiftComponents(c, &filter, controls, placed.ShiftControl, by) }
+		collect:         func() { collect(c, &made, controls) },
+		shiftControl:    func(row int, by m3.Vec3) { shift(&controls[row], by) },
+		shiftComponents: func(by m3.Vec3) { shiftComponents(c, &made, by) },
 	}
 	c.batched, _ = g.(generator.Batched)
 	c.styled, _ = g.(generator.Styled)
+	c.work.bind(c)
 }
 
 // open makes room for n agents.
@@ -201,7 +230,8 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 		return errors.New("animsys: the generator's rig has no legs: see generator.NewRig")
 	}
 	joints := rig.Skel.Len()
-	c.Rows, c.Skel, c.Ground, c.joints = ecs.NewRows(c.world, n), rig.Skel, rig.Ground, joints
+	c.rows, c.components = *ecs.NewRows(c.world, n), registerComponents(c.world)
+	c.Skel, c.Ground, c.joints = rig.Skel, rig.Ground, joints
 	c.Poses = generator.Poses{
 		Update: make([]bool, n), Roots: make([]m3.Xform, n), Pos: make([]m3.Vec3, n*joints), Rot: make([]m3.Quat, n*joints),
 		Restarted: make([]bool, n), Contacts: rig.Contacts,
@@ -230,13 +260,21 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	return nil
 }
 
-// Close stops the crowd's workers and its generator. Closing twice is harmless.
-// Systems skip a closed crowd.
+// Close stops the crowd's workers and its generator, and takes the crowd out of its world. The entities
+// of its agents stay: Crowd.Add takes them into another crowd. Closing twice is harmless.
 func (c *Crowd) Close() error {
-	if c.closed {
+	if c.closed || c.pool == nil { // the zero Crowd has nothing to close
 		return nil
 	}
+	if c.registry == nil {
+		return nil
+	}
+	if err := c.registry.claim("Close"); err != nil {
+		return err
+	}
 	c.closed = true
+	c.registry.drop(c)
+	c.registry.release()
 	c.pool.Close()
 	return errors.Join(c.gen.close(), c.restyle.close())
 }
@@ -244,7 +282,7 @@ func (c *Crowd) Close() error {
 // Spawn adds an agent at pos, whose height is ignored, with heading yaw in radians. Its
 // bones are there at once. The entity has an ecs.Slot and the generator's component with
 // its default: change it through generic.NewMap1 or a query, and add components of your
-// own. Spawn fails if the crowd is full, while the world is locked by a query, and for
+// own. Spawn fails if the crowd is full or closed, while the world is locked by a query, and for
 // places that are not finite.
 //
 // A dog moves in the next tick. An agent of a generator of windows stands first. With the defaults
@@ -254,33 +292,62 @@ func (c *Crowd) Close() error {
 // that were spawned first in a tick come first: behind 19 others the last of a stream of 20
 // stands for 1.7 s. To shorten that, raise Batch up to Capacity, or spawn the agents that the
 // player watches first and the others some ticks later.
-func (c *Crowd) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) { return c.spawn(pos, yaw, nil) }
+func (c *Crowd) Spawn(pos m3.Vec3, yaw float32) (arche.Entity, error) {
+	return c.spawn("Spawn", arche.Entity{}, pos, yaw, nil)
+}
 
 // SpawnWith is Crowd.Spawn for an agent that begins with the given control, which is
 // of the type of the crowd's component.
 func SpawnWith[C any](c *Crowd, pos m3.Vec3, yaw float32, control C) (arche.Entity, error) {
-	return c.spawn(pos, yaw, &control)
+	return c.spawn("SpawnWith", arche.Entity{}, pos, yaw, &control)
 }
 
-func (c *Crowd) spawn(pos m3.Vec3, yaw float32, control any) (arche.Entity, error) {
+// Add is Crowd.Spawn for an entity of the game. If it has the generator's component, the agent begins
+// with that. It is an error if the entity is dead, or an agent already.
+func (c *Crowd) Add(e arche.Entity, pos m3.Vec3, yaw float32) error {
+	if !ecs.Alive(c.world, e) {
+		return fmt.Errorf("animsys: Add: entity %v is dead, or of another world", e)
+	}
+	_, err := c.spawn("Add", e, pos, yaw, nil)
+	return err
+}
+
+// spawn adds an agent with entity e, or with a new one if e is zero.
+func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, control any) (arche.Entity, error) {
+	if err := c.claim(what); err != nil {
+		return arche.Entity{}, err
+	}
+	defer c.registry.release()
 	if c.world.IsLocked() {
-		return arche.Entity{}, errors.New("animsys: cannot spawn within a query: do it between ticks")
+		return arche.Entity{}, fmt.Errorf("animsys: %s: a query has locked the world: do it between ticks", what)
 	}
 	if err := placeable(pos, yaw); err != nil {
 		return arche.Entity{}, err
 	}
+	c.registry.sweep()
+	own := !e.IsZero()
+	if own && c.components.slot.Get(e) != nil {
+		for _, o := range c.registry.all {
+			if _, ok := o.rows.Row(e); ok {
+				return arche.Entity{}, fmt.Errorf("animsys: %s: entity %v is an agent already", what, e)
+			}
+		}
+		c.components.slot.Remove(e) // of a crowd that is closed
+	}
 	anchor := anchorOf(pos)
-	e, row, err := c.gen.spawn(feature.Place{Pos: pos.Sub(anchor), Yaw: yaw}, control)
+	e, row, err := c.gen.spawn(e, feature.Place{Pos: pos.Sub(anchor), Yaw: yaw}, control)
 	if err != nil {
 		return arche.Entity{}, fmt.Errorf("animsys: %w", err)
 	}
-	if _, err := c.Rows.Add(e); err != nil {
+	if _, err := c.rows.Add(e); err != nil {
 		c.gen.remove(row)
-		c.world.RemoveEntity(e)
+		if !own {
+			c.world.RemoveEntity(e)
+		}
 		return arche.Entity{}, err
 	}
 	c.anchors[row] = anchor
-	c.shiftControl(row, anchor.Neg())
+	c.gen.shiftControl(row, anchor.Neg())
 	c.start(row)
 	c.gen.pose(&c.Poses, row)
 	c.Restarted[row] = false
@@ -297,17 +364,32 @@ func (c *Crowd) spawn(pos m3.Vec3, yaw float32, control any) (arche.Entity, erro
 }
 
 // Despawn removes an agent and its entity, between ticks or in a system before
-// SelectLOD or after Publish. The last row's agent moves to its row.
+// SelectLOD or after Publish. The last row's agent moves to its row. It fails if e is no agent of
+// this crowd, if the crowd is closed, and while the world is locked by a query.
 func (c *Crowd) Despawn(e arche.Entity) error {
-	row, last, err := c.Rows.Remove(e)
+	if err := c.claim("Despawn"); err != nil {
+		return err
+	}
+	defer c.registry.release()
+	c.sweep()
+	row, last, err := c.rows.Remove(e)
 	if err != nil {
 		return err
 	}
 	c.world.RemoveEntity(e)
+	c.vacate(row, last)
+	return nil
+}
+
+// sweep frees the rows of agents that the game has removed.
+func (c *Crowd) sweep() { c.rows.Sweep(c.vacate) }
+
+// vacate moves the last row's agent to a row that is free.
+func (c *Crowd) vacate(row, last int) {
 	c.gen.remove(row)
 	c.restyle.move(row, last)
 	if row == last {
-		return nil
+		return
 	}
 	c.Inertial.Copy(row, last)
 	c.aims.copy(row, last)
@@ -319,13 +401,16 @@ func (c *Crowd) Despawn(e arche.Entity) error {
 	copy(c.Ground.Model[row*n:(row+1)*n], c.Ground.Model[last*n:(last+1)*n])
 	c.Poses.Roots[row], c.fresh[row], c.rates[row], c.anchors[row] = c.Poses.Roots[last], c.fresh[last], c.rates[last], c.anchors[last]
 	c.expose(row)
-	return nil
 }
 
 // Place moves an agent to pos with heading yaw, at once and without a way. Its posture
 // stays and eases into what the generator makes there.
 func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
-	row, ok := c.Rows.Row(e)
+	if err := c.claim("Place"); err != nil {
+		return err
+	}
+	defer c.registry.release()
+	row, ok := c.rows.Row(e)
 	if !ok {
 		return fmt.Errorf("animsys: entity %v is not in this crowd", e)
 	}
@@ -333,7 +418,6 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 		return err
 	}
 	anchor := anchorOf(pos)
-	c.shiftControl(row, c.anchors[row].Sub(anchor))
 	c.reanchor(row, anchor)
 	c.gen.place(row, feature.Place{Pos: pos.Sub(anchor), Yaw: yaw})
 	c.restyle.forget(row)
@@ -362,14 +446,35 @@ func (c *Crowd) forget(row int) {
 	c.Ground.Body[row] = ik.Body{}
 }
 
-// Agents returns the number of agents.
-func (c *Crowd) Agents() int { return c.Rows.Len() }
+// Agents returns the number of agents. Agents whose entities the game has removed leave first.
+func (c *Crowd) Agents() int {
+	c.settle()
+	return c.rows.Len()
+}
+
+// settle is sweep, if nobody else uses the crowd.
+func (c *Crowd) settle() {
+	if c.claim("") == nil {
+		c.sweep()
+		c.registry.release()
+	}
+}
+
+// Capacity returns the largest number of agents.
+func (c *Crowd) Capacity() int { return c.rows.Cap() }
+
+// Row returns e's row, and whether e is an agent of this crowd.
+func (c *Crowd) Row(e arche.Entity) (int, bool) { return c.rows.Row(e) }
+
+// Entity returns the entity of the agent in a row below Agents. It is dead if the game has removed it
+// since the last call of Agents, Interpolate or Step.
+func (c *Crowd) Entity(row int) arche.Entity { return c.rows.Entity(row) }
 
 // Bones returns the world transforms of e's joints as of the last tick or its
 // spawning, grounded; nil if e is not in this crowd. They alias the crowd and change
 // with the next tick.
 func (c *Crowd) Bones(e arche.Entity) []m3.Xform {
-	row, ok := c.Rows.Row(e)
+	row, ok := c.rows.Row(e)
 	if !ok {
 		return nil
 	}
@@ -380,7 +485,7 @@ func (c *Crowd) Bones(e arche.Entity) []m3.Xform {
 // ahead, as of the last tick; the zero Xform if e is not in this crowd. Its Y is 0 on any
 // terrain: for the height take the hips of Bones.
 func (c *Crowd) Root(e arche.Entity) m3.Xform {
-	row, ok := c.Rows.Row(e)
+	row, ok := c.rows.Row(e)
 	if !ok {
 		return m3.Xform{}
 	}
@@ -398,7 +503,7 @@ func (c *Crowd) Published() (last, now []m3.Xform) { return c.last, c.now }
 // Interpolate writes all agents' joints a fraction alpha in [0, 1] of the way from
 // the tick before the last to the last into dst, (agents, joints), growing it if it
 // is too small, and returns it. The joints of the agent in row r begin at r·Skel.Len();
-// Rows.Row returns an entity's row. Joints rotate and hips move straight, so that bones
+// Row returns an entity's row. Joints rotate and hips move straight, so that bones
 // keep their lengths.
 func (c *Crowd) Interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
 	return c.InterpolateFrom(dst, alpha, m3.Vec3{})
@@ -408,9 +513,13 @@ func (c *Crowd) Interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
 // world's: what is near the camera has no rounding errors that show, however far both are from
 // the origin.
 func (c *Crowd) InterpolateFrom(dst []m3.Xform, alpha float32, eye m3.Vec3) []m3.Xform {
-	n := c.Rows.Len() * c.joints
+	c.settle()
+	if alpha = m3.Clamp(alpha, 0, 1); !m3.Finite(alpha) {
+		alpha = 1
+	}
+	n := c.rows.Len() * c.joints
 	dst = slices.Grow(dst[:0], n)[:n]
-	for row := range c.Rows.Len() {
+	for row := range c.rows.Len() {
 		i, k := row*c.joints, (row+1)*c.joints
 		c.Skel.Interpolate(dst[i:k], c.last[i:k], c.now[i:k], alpha)
 		move(dst[i:k], c.anchors[row].Sub(eye))

@@ -41,7 +41,7 @@ func TestSpawnAndDespawn(t *testing.T) {
 	}{{calm, quiet[7]}, {busy, alive[7]}} {
 		c := w.sessions[1]
 		c.spoil = func(y []float32, rows int) error {
-			if row, _ := w.crowd.Rows.Row(w.e); c.calls == 2 {
+			if row, _ := w.crowd.Row(w.e); c.calls == 2 {
 				y[row*w.dogs.Model.Layout.Outputs()] = float32(math.NaN())
 			}
 			return nil
@@ -112,7 +112,7 @@ func TestSpawnAndDespawn(t *testing.T) {
 // state is all that can be seen of e: its bones, the same between two ticks, and
 // its root.
 func (w *world) state(e arche.Entity) []m3.Xform {
-	row, _ := w.crowd.Rows.Row(e)
+	row, _ := w.crowd.Row(e)
 	n := len(w.bones(e))
 	drawn := w.crowd.Interpolate(nil, 0.3)[row*n : (row+1)*n]
 	return append(append(append([]m3.Xform(nil), w.bones(e)...), drawn...), w.crowd.Roots[row])

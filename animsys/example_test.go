@@ -208,7 +208,7 @@ func ExampleCrowd_SetUpdateRate() {
 	}
 	run(schedule, 4) // it begins within four ticks
 	updates := 0
-	row, _ := crowd.Rows.Row(dog)
+	row, _ := crowd.Row(dog)
 	for range 60 {
 		run(schedule, 1)
 		if crowd.Update[row] {

@@ -6,7 +6,7 @@ import "mannequin/internal/statehash"
 // roots and bones, by row. Bit-identical runs have equal sums. It finds accidents, not
 // forgeries. It allocates nothing and takes about 10 ns for each bone.
 func (c *Crowd) Hash() uint64 {
-	n := c.Rows.Len()
+	n := c.rows.Len()
 	h := statehash.New.Int(n)
 	for r := range c.rates[:n] {
 		h = h.Int(int(c.rates[r].want)<<8 | int(c.rates[r].rate))

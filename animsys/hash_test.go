@@ -44,7 +44,7 @@ func TestHash(t *testing.T) {
 		t.Error("it does not see a rate")
 	}
 	setRate(t, b.crowd, 2, animsys.EveryTick)
-	e := b.crowd.Rows.Entity(n - 1)
+	e := b.crowd.Entity(n - 1)
 	if err := b.crowd.Despawn(e); err != nil {
 		t.Fatal(err)
 	}

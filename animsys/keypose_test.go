@@ -183,7 +183,7 @@ func TestKeyposeComeAndGo(t *testing.T) {
 			}
 			f.step(rapid.IntRange(1, 6).Draw(rt, "ticks"))
 			for _, o := range all {
-				row, ok := f.people.Rows.Row(o.e)
+				row, ok := f.people.Row(o.e)
 				if at := f.people.BonesAt(row)[0].Pos.Flat(); !ok || at.Dist(o.at) > 0.3 {
 					rt.Fatalf("whose spot is %v is at %v, in row %d", o.at, at, row)
 				}

@@ -156,7 +156,7 @@ func TestReanchor(t *testing.T) {
 				style := ecs.MARStyle{}
 				style.Weights[indexOf(t, "old")] = 1
 				styles := generic.NewMap1[ecs.MARStyle](&s.ecs)
-				styles.Assign(s.people.Rows.Entity(0), &style)
+				styles.Assign(s.people.Entity(0), &style)
 			}
 		}
 		// Rounding may still let a foot lock a tick earlier.

@@ -173,7 +173,7 @@ func (s *street) goAlong(all []arche.Entity, ticks int) {
 	for tick := range ticks {
 		s.step(1)
 		for i, e := range all {
-			row, _ := s.people.Rows.Row(e)
+			row, _ := s.people.Row(e)
 			root, c := s.people.Roots[row], s.curves.Get(e)
 			if _, d := c.Path.Nearest(root.Pos); d > 0.05 {
 				t.Fatalf("tick %d: person %d is %g m from the path", tick, i, d)

@@ -28,9 +28,13 @@ const (
 // SetUpdateRate sets how often an agent updates. A change takes effect within four ticks, which
 // spreads agents evenly over the ticks. Agents of a batched generator update more often if it has
 // no network for this rate. Agents of other generators are shown up to three ticks late. Agents
-// with an ecs.MARStyle update every tick. It returns an error if e is not in this crowd.
+// with an ecs.MARStyle update every tick. It returns an error if e is not in this crowd, or the crowd is closed.
 func (c *Crowd) SetUpdateRate(e arche.Entity, r UpdateRate) error {
-	row, ok := c.Rows.Row(e)
+	if err := c.claim("SetUpdateRate"); err != nil {
+		return err
+	}
+	defer c.registry.release()
+	row, ok := c.rows.Row(e)
 	if !ok {
 		return fmt.Errorf("animsys: entity %v is not in this crowd", e)
 	}
@@ -171,36 +175,36 @@ func (c *Crowd) publish(r0, r1 int) {
 // SelectLOD is the system that decides which agents update in this tick. It comes first.
 type SelectLOD struct{ system }
 
-// Initialize finds the crowds. It leaves an error if the schedule does not step at
+// Initialize prepares the system. It leaves an error if the schedule does not step at
 // TickRate: motion would play at another speed.
 func (s *SelectLOD) Initialize(w *arche.World) {
-	s.system.Initialize(w)
+	s.start(w, (*Crowd).selectLOD)
 	clock := generic.NewResource[ecs.Clock](w)
+	if !clock.Has() {
+		return
+	}
 	if dt := clock.Get().DT; !(m3.Abs(dt*TickRate-1) < 1e-3) {
 		s.fail(fmt.Errorf("animsys: the schedule steps %g s, and crowds step 1/%d s: give ecs.NewSchedule 1.0/animsys.TickRate, and interpolate for other frame rates (Crowd.Interpolate)", dt, TickRate))
 	}
 }
 
-// Update selects.
-func (s *SelectLOD) Update(*arche.World) {
-	for _, c := range s.crowds {
-		if c.closed {
-			continue
+// selectLOD drops the agents that the game has removed, and decides which update in this tick.
+func (c *Crowd) selectLOD() error {
+	c.sweep()
+	c.recentre()
+	c.tune()
+	for r := range c.rows.Len() {
+		c.pick(r)
+		c.Update[r], c.frozen[r], c.strides[r] = c.steps(r), c.rates[r].rate == Frozen, 0
+		if c.Update[r] {
+			c.strides[r] = uint8(c.rates[r].rate)
 		}
-		c.tune()
-		c.recentre()
-		for r := range c.Rows.Len() {
-			c.pick(r)
-			c.Update[r], c.frozen[r], c.strides[r] = c.steps(r), c.rates[r].rate == Frozen, 0
-			if c.Update[r] {
-				c.strides[r] = uint8(c.rates[r].rate)
-			}
-		}
-		if c.batched != nil {
-			c.batch = c.batched.Select(c.strides[:c.Rows.Len()])
-		}
-		c.tick = (c.tick + 1) % uint8(Every4)
 	}
+	if c.batched != nil {
+		c.batch = c.batched.Select(c.strides[:c.rows.Len()])
+	}
+	c.tick = (c.tick + 1) % uint8(Every4)
+	return nil
 }
 
 // pacing is what Crowd keep of rates.
@@ -246,7 +250,7 @@ func (c *Crowd) ApplyLOD(a *LODPolicy, eye, ahead m3.Vec3, saving float32) {
 	saving = m3.Clamp(saving, 0, 1)
 	near, far := 1-saving, 1-saving*saving // those who are frozen in sight are the last to save by
 	bounds := [...]float32{a.EveryTick * near, a.Every2 * near, a.Every4 * far}
-	for row := range c.Rows.Len() {
+	for row := range c.rows.Len() {
 		at := c.shown[row*c.joints].Pos
 		if c.fresh[row] { // placed elsewhere since
 			at = c.Roots[row].Pos

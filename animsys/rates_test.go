@@ -33,8 +33,8 @@ func TestRates(t *testing.T) {
 	way := make([]float32, n)
 	for tick := range ticks {
 		for i := range n {
-			all.goal(all.crowd.Rows.Entity(i), i, 0)
-			some.goal(some.crowd.Rows.Entity(i), i, 0)
+			all.goal(all.crowd.Entity(i), i, 0)
+			some.goal(some.crowd.Entity(i), i, 0)
 		}
 		before := slices.Clone(some.crowd.Interpolate(nil, 1))
 		all.step()
@@ -163,7 +163,7 @@ func TestRatesWhileTheyComeAndGo(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		for _, w := range []*world{a, b} {
 			for w.crowd.Agents() > 0 {
-				if err := w.crowd.Despawn(w.crowd.Rows.Entity(0)); err != nil {
+				if err := w.crowd.Despawn(w.crowd.Entity(0)); err != nil {
 					rt.Fatal(err)
 				}
 			}
@@ -181,18 +181,18 @@ func TestRatesWhileTheyComeAndGo(t *testing.T) {
 				case what == 0 && n < 12 || n == 0:
 					w.spawn(step)
 				case what == 1:
-					if err := w.crowd.Despawn(w.crowd.Rows.Entity(row)); err != nil {
+					if err := w.crowd.Despawn(w.crowd.Entity(row)); err != nil {
 						rt.Fatal(err)
 					}
 				case what == 2:
-					if err := w.crowd.Place(w.crowd.Rows.Entity(row), m3.V(float32(step), 0, 2), 1); err != nil {
+					if err := w.crowd.Place(w.crowd.Entity(row), m3.V(float32(step), 0, 2), 1); err != nil {
 						rt.Fatal(err)
 					}
 				default:
 					setRate(t, w.crowd, row, rate)
 				}
 				for r := range w.crowd.Agents() {
-					w.goal(w.crowd.Rows.Entity(r), r, step)
+					w.goal(w.crowd.Entity(r), r, step)
 				}
 				for range 1 + step%5 {
 					w.step()
@@ -311,8 +311,8 @@ func TestGating(t *testing.T) {
 	seen := [6]int{}
 	for tick := range 24 {
 		for i := range 6 {
-			all.goal(all.crowd.Rows.Entity(i), i, 0)
-			some.goal(some.crowd.Rows.Entity(i), i, 0)
+			all.goal(all.crowd.Entity(i), i, 0)
+			some.goal(some.crowd.Entity(i), i, 0)
 		}
 		all.step()
 		some.step()

@@ -21,19 +21,14 @@ import (
 // lock makes up for the rest. A speed that suits the style leaves little to make up.
 type Style struct{ system }
 
-// Initialize finds the crowds with styles.
+// Initialize prepares the system.
 func (s *Style) Initialize(w *arche.World) {
-	s.system.Initialize(w)
-	s.keep(func(c *Crowd) bool { return c.restyle != nil })
-}
-
-// Update translates the poses of this tick.
-func (s *Style) Update(*arche.World) {
-	for _, c := range s.crowds {
-		if !c.closed {
+	s.start(w, func(c *Crowd) error {
+		if c.restyle != nil {
 			c.restyle.run(c)
 		}
-	}
+		return nil
+	})
 }
 
 // restyle is the state of the system Style. Methods of nil do nothing.
@@ -142,7 +137,7 @@ func (r *restyle) shift(row int, by m3.Vec3) {
 func (r *restyle) run(b *Crowd) {
 	n := r.joints
 	r.active = r.active[:0]
-	for row := range b.Rows.Len() {
+	for row := range b.rows.Len() {
 		if b.rates[row].rate == Frozen {
 			if r.begun[row] {
 				r.forget(row)

@@ -49,7 +49,7 @@ func indexOf(t testing.TB, style string) int {
 func TestRestyle(t *testing.T) {
 	lean := func(s *street, e arche.Entity) float32 { // of the trunk, ahead, rad
 		b := s.bones(e)
-		row, _ := s.people.Rows.Row(e)
+		row, _ := s.people.Row(e)
 		up := b[s.people.Skel.Index("Neck1")].Pos.Sub(b[0].Pos)
 		return m3.Atan2(s.people.Roots[row].Rot.Conj().Rotate(up).Z, up.Y)
 	}

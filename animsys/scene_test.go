@@ -79,7 +79,7 @@ func (s *scene) bones(e arche.Entity) []m3.Xform {
 
 func setRate(t testing.TB, c *animsys.Crowd, row int, r animsys.UpdateRate) {
 	t.Helper()
-	if err := c.SetUpdateRate(c.Rows.Entity(row), r); err != nil {
+	if err := c.SetUpdateRate(c.Entity(row), r); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -7,11 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
+	"mannequin/animsys/manifold"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testgen"
+	"mannequin/models/person"
 )
 
 // rows plays a generator's agents without a crowd.
@@ -319,4 +322,26 @@ func TestConformanceRestoreErrors(t *testing.T) {
 			r.tick(tick)
 		}
 	})
+}
+
+// The state of a person who waits for a window, because batches are full, is restored as well.
+func TestRestoreOfWaiting(t *testing.T) {
+	walkers := must.Get(person.Open())(t)
+	circle := must.Get(control.Circle(5))(t)
+	open := func() *rows {
+		g := must.Get(walkers.NewStream(manifold.StreamOptions{Capacity: 6, Batch: 1}))(t)
+		return newRows(t, g, func(i, tick int) manifold.Curve {
+			return manifold.Curve{Path: circle, Start: float32(tick / 20), Speed: 1}
+		})
+	}
+	a, b := open(), open()
+	for i := range 6 {
+		a.add(i)
+	}
+	for tick := range 200 {
+		var s generator.State
+		a.tick(tick)
+		a.save(&s)
+		b.again(t, &s, a.agents)
+	}
 }

@@ -11,7 +11,7 @@
 //
 // Keep data of your own by row
 //   - Compact rows for entities whose data lives in flat slices: [NewRows], [Rows.Add],
-//     [Rows.Remove]
+//     [Rows.Remove], [Rows.Sweep]
 //
 // An agent of an animsys.Crowd has a [Slot], which names its row in the crowd's slices, and
 // the component of its generator: control.Goal, manifold.Curve, latent.Sliders, strnn.Steer
@@ -27,8 +27,24 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// Slot is the component that gives an animated entity its row.
+// Slot is the component that gives an entity its row. Rows write it. A game may remove it, as it may
+// remove the entity: the row is free again after the next Rows.Sweep.
 type Slot struct{ Row int32 }
+
+// Alive reports whether e lives in w. It is World.Alive for any entity: for one of another world, or
+// from before World.Reset, that panics or is wrong.
+func Alive(w *ecs.World, e ecs.Entity) (alive bool) {
+	defer func() {
+		if recover() != nil {
+			alive = false
+		}
+	}()
+	if e.IsZero() || !w.Alive(e) {
+		return false
+	}
+	_ = w.Mask(e) // panics for the next entity in the place of a removed one, of which World.Alive is true already
+	return true
+}
 
 // MARStyle is the component that translates a person's motion frame by frame into a style
 // of animsys.Options.Styles, or into a blend of them (Xia et al. 2015). Without it, or with
@@ -56,6 +72,9 @@ type LookAt struct {
 	Weight float32 // 0 to 1 looks straight at the target; changes are eased
 }
 
+// Shift moves the target by by, m.
+func (l *LookAt) Shift(by m3.Vec3) { l.Target = l.Target.Add(by) }
+
 // Reach is the component that takes a person's hands to places. Without it, or with the
 // zero value, they follow the motion.
 type Reach struct{ Left, Right Hand }
@@ -64,6 +83,11 @@ type Reach struct{ Left, Right Hand }
 type Hand struct {
 	Target m3.Vec3 // of the knuckles, world space, m
 	Weight float32 // 0 to 1 of the way there; changes are eased
+}
+
+// Shift moves both targets by by, m.
+func (r *Reach) Shift(by m3.Vec3) {
+	r.Left.Target, r.Right.Target = r.Left.Target.Add(by), r.Right.Target.Add(by)
 }
 
 // Clock is the resource that holds the world's time.
@@ -83,9 +107,9 @@ type Rows struct {
 	held  []ecs.Entity // row → entity
 }
 
-// NewRows returns rows for up to capacity entities of w.
+// NewRows returns rows for up to capacity entities of w; a negative capacity is 0.
 func NewRows(w *ecs.World, capacity int) *Rows {
-	return &Rows{world: w, slots: generic.NewMap1[Slot](w), held: make([]ecs.Entity, 0, capacity)}
+	return &Rows{world: w, slots: generic.NewMap1[Slot](w), held: make([]ecs.Entity, 0, max(capacity, 0))}
 }
 
 // Len returns the number of rows in use: 0 to Len−1.
@@ -94,35 +118,40 @@ func (r *Rows) Len() int { return len(r.held) }
 // Cap returns the largest number of rows.
 func (r *Rows) Cap() int { return cap(r.held) }
 
-// Entity returns the entity in a row below Len.
+// Entity returns the entity in a row below Len. The world may have removed it since the last Sweep.
 func (r *Rows) Entity(row int) ecs.Entity { return r.held[row] }
 
-// Row returns e's row, and whether it has one in these rows.
+// Row returns e's row, and whether it has one in these rows. e may be any entity.
 func (r *Rows) Row(e ecs.Entity) (int, bool) {
-	if !r.world.Alive(e) {
-		return 0, false
-	}
-	slot := r.slots.Get(e)
-	if slot == nil || !r.Holds(e, slot) {
+	slot := r.slot(e)
+	if slot == nil || slot.Row < 0 || int(slot.Row) >= len(r.held) || r.held[slot.Row] != e {
 		return 0, false
 	}
 	return int(slot.Row), true
 }
 
-// Holds reports whether e's slot belongs to these rows. A world may have several crowds,
-// each with rows of its own.
-func (r *Rows) Holds(e ecs.Entity, s *Slot) bool {
-	return s.Row >= 0 && int(s.Row) < len(r.held) && r.held[s.Row] == e
+// slot returns e's slot, or nil.
+func (r *Rows) slot(e ecs.Entity) *Slot {
+	if !Alive(r.world, e) {
+		return nil
+	}
+	return r.slots.Get(e)
+}
+
+// Has reports whether the entity in a row below Len is alive and has its Slot.
+func (r *Rows) Has(row int) bool {
+	slot := r.slot(r.held[row])
+	return slot != nil && int(slot.Row) == row
 }
 
 // Add gives e a Slot with the next free row, which it returns. It fails if all rows are
-// taken, if e is dead or has a row already, and while the world is locked by a query.
+// taken, if e is dead or has a Slot already, and while the world is locked by a query.
 func (r *Rows) Add(e ecs.Entity) (int, error) {
 	if err := r.open(e, "add"); err != nil {
 		return 0, err
 	}
-	if r.slots.Get(e) != nil {
-		return 0, fmt.Errorf("ecs: entity %v has row %d already", e, r.slots.Get(e).Row)
+	if slot := r.slots.Get(e); slot != nil {
+		return 0, fmt.Errorf("ecs: entity %v has row %d already", e, slot.Row)
 	}
 	row := len(r.held)
 	if row == cap(r.held) {
@@ -144,21 +173,40 @@ func (r *Rows) Remove(e ecs.Entity) (row, last int, err error) {
 	if !ok {
 		return 0, 0, fmt.Errorf("ecs: entity %v has no row here", e)
 	}
-	last = len(r.held) - 1
-	moved := r.held[last]
-	r.held[row] = moved
-	r.held = r.held[:last]
-	r.slots.Get(moved).Row = int32(row)
 	r.slots.Remove(e)
-	return row, last, nil
+	return row, r.drop(row), nil
+}
+
+// drop gives row to the entity in the last row, which it returns.
+func (r *Rows) drop(row int) (last int) {
+	last = len(r.held) - 1
+	if row < last && r.Has(last) {
+		r.slots.Get(r.held[last]).Row = int32(row)
+	}
+	r.held[row] = r.held[last]
+	r.held = r.held[:last]
+	return last
+}
+
+// Sweep frees the rows of entities that the world has removed, or that have lost their Slot, as
+// Remove does: after each, it calls moved, which copies the data of row last to row row.
+func (r *Rows) Sweep(moved func(row, last int)) {
+	for row := len(r.held) - 1; row >= 0; row-- {
+		if !r.Has(row) {
+			moved(row, r.drop(row))
+		}
+	}
 }
 
 func (r *Rows) open(e ecs.Entity, what string) error {
+	if r.world == nil {
+		return fmt.Errorf("ecs: cannot %s rows: they were not made by NewRows", what)
+	}
 	if r.world.IsLocked() {
 		return fmt.Errorf("ecs: cannot %s rows within a query: do it between ticks", what)
 	}
-	if !r.world.Alive(e) {
-		return fmt.Errorf("ecs: entity %v is dead", e)
+	if !Alive(r.world, e) {
+		return fmt.Errorf("ecs: entity %v is dead, or of another world", e)
 	}
 	return nil
 }

@@ -89,6 +89,23 @@ func TestRowsErrors(t *testing.T) {
 	}
 }
 
+// An entity of another world is not alive, even if the next entity of this world will be equal to it.
+func TestAlive(t *testing.T) {
+	w, other := ecs.NewWorld(), ecs.NewWorld()
+	w.RemoveEntity(w.NewEntity())
+	other.RemoveEntity(other.NewEntity())
+	stranger := other.NewEntity()
+	if Alive(&w, stranger) {
+		t.Error("alive before it is made")
+	}
+	if e := w.NewEntity(); e != stranger || !Alive(&w, e) {
+		t.Errorf("%v is not alive", e)
+	}
+	if Alive(&w, ecs.Entity{}) {
+		t.Error("the zero entity is alive")
+	}
+}
+
 // probe is a system that records its calls.
 type probe struct {
 	name  string

@@ -155,7 +155,7 @@ func TestGraphRejects(t *testing.T) {
 		`"x": input of 1048577`:           func(g *Graph, _ []Tensor) { g.Inputs[0].Channels = maxChannels + 1 },
 		`name "" of 0 bytes`:              func(g *Graph, _ []Tensor) { g.Inputs[0].Name = "" },
 		"of 129 bytes":                    func(g *Graph, _ []Tensor) { node(g, "c").Name = long },
-		"control character":               func(g *Graph, _ []Tensor) { node(g, "c").Name = "a\nb" },
+		"cannot be printed":               func(g *Graph, _ []Tensor) { node(g, "c").Name = "a\u202eb" },
 		`"x": two values`:                 func(g *Graph, _ []Tensor) { node(g, "c").Name = "x" },
 		`"l.c": two values`:               func(g *Graph, _ []Tensor) { node(g, "d").Name = "l.c" },
 		`operation "lstn"`:                func(g *Graph, _ []Tensor) { node(g, "l").Op = "lstn" },

@@ -145,8 +145,8 @@ func newName(spans map[string]span, name string) error {
 		return graphf("", "name %.*q of %d bytes: want UTF-8 of 1 to %d", maxName, name, len(name), maxName)
 	}
 	for _, r := range name {
-		if unicode.IsControl(r) {
-			return graphf("", "name %q has a control character", name)
+		if !unicode.IsGraphic(r) {
+			return graphf("", "name %q has a character that cannot be printed", name)
 		}
 	}
 	if _, ok := spans[name]; ok {

@@ -123,7 +123,12 @@ func Embedded(name string, file []byte) func() (*Net, error) {
 func (n *Net) Meta() Meta { return n.meta.clone() }
 
 // Graph returns a copy of the network's graph, with its tensors' names.
-func (n *Net) Graph() *Graph { return n.bound.graph.clone() }
+func (n *Net) Graph() *Graph {
+	if n.bound == nil { // the zero Net
+		return &Graph{}
+	}
+	return n.bound.graph.clone()
+}
 
 // Values lists the values of the graph: the inputs, then the nodes' results. An LSTM's last state
 // follows its result.

@@ -57,6 +57,9 @@ func (p *Pins) Check(rows, values, length int) {
 
 // Rows sets rows [r0, r1) of dst, for callers that share the rows among workers. Call Check first.
 func (p *Pins) Rows(dst, x []float32, rows, length, r0, r1 int) {
+	if r0 >= r1 {
+		return
+	}
 	cols, groups := len(p.Group), len(p.Prev)/rows
 	for r := r0; r < r1; r++ {
 		y, first := dst[r*cols:][:cols], r-r%length
@@ -77,6 +80,9 @@ func (p *Pins) Rows(dst, x []float32, rows, length, r0, r1 int) {
 // Adjoint is the backward pass of Rows, without dx = dx + dy. It subtracts from dx, in sequences
 // [s0, s1), the part of the gradient dy that goes to the pinned frames.
 func (p *Pins) Adjoint(dx, dy []float32, rows, length, s0, s1 int) {
+	if s0 >= s1 {
+		return
+	}
 	cols, groups := len(p.Group), len(p.Prev)/rows
 	for r := s0 * length; r < s1*length; r++ {
 		g, first := dy[r*cols:][:cols], r-r%length

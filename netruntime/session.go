@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"unsafe"
 
 	"mannequin/netruntime/internal/kernel"
@@ -27,7 +28,7 @@ type SessionOptions struct {
 }
 
 // Session computes a network for up to Batch sequences at a time. It belongs
-// to one goroutine, and allocates nothing after NewSession.
+// to one goroutine: a run beside another is ErrBusy. It allocates nothing after NewSession.
 type Session interface {
 	// Run computes y (rows, Outputs) from x (rows, Inputs) for a network of one input and one
 	// output. Both are raw: the network normalises inside and x is not modified. y and x must not
@@ -49,7 +50,7 @@ type Session interface {
 	// Kernel returns the kernels that compute the products, such as "avx512_bf16", "avx512", "avx2"
 	// or "generic".
 	Kernel() string
-	// Close ends the session's workers. A later run is an error.
+	// Close ends the session's workers. A later run is an error. Close beside a run is ErrBusy.
 	Close() error
 }
 
@@ -108,9 +109,10 @@ type session struct {
 	gateSize int
 	stepSize int // of a frame of an LSTM's operand
 
-	omegaRows int // rows of the last run's gating weights
-	one       Sequences
+	omegaRows int          // rows of the last run's gating weights
+	out, in   [1][]float32 // of Run
 	closed    bool
+	busy      atomic.Bool // a run is in progress
 
 	// The run in progress.
 	batch, length int
@@ -123,6 +125,9 @@ type session struct {
 }
 
 var errClosed = errors.New("netruntime: the session is closed")
+
+// ErrBusy is the error of a run, or of Close, while another goroutine runs the session.
+var ErrBusy = errors.New("netruntime: the session is in use: a session belongs to one goroutine, open another for each")
 
 func newSession(p *plan, o SessionOptions) (*session, error) {
 	s := &session{plan: p, opt: o, views: make([]view, len(p.values)), buffers: make([][]float32, p.buffers)}
@@ -288,19 +293,38 @@ func (s *session) Gating() []float32 {
 }
 
 func (s *session) Close() error {
+	if !s.busy.CompareAndSwap(false, true) {
+		return ErrBusy
+	}
+	defer s.busy.Store(false)
 	s.closed = true
 	s.pool.Close()
 	return nil
 }
 
 func (s *session) Run(y, x []float32, rows int) error {
+	if !s.busy.CompareAndSwap(false, true) {
+		return ErrBusy
+	}
+	defer s.busy.Store(false)
 	if len(s.plan.inputs) != 1 || len(s.plan.outputs) != 1 {
 		return fmt.Errorf("netruntime: Run of a network with %d inputs and %d outputs: use RunSequences", len(s.plan.inputs), len(s.plan.outputs))
 	}
-	return s.one.Run(s, y, x, rows, 1)
+	s.out[0], s.in[0] = y, x
+	err := s.run(s.out[:], s.in[:], rows, 1)
+	s.out[0], s.in[0] = nil, nil
+	return err
 }
 
 func (s *session) RunSequences(out, in [][]float32, batch, length int) error {
+	if !s.busy.CompareAndSwap(false, true) {
+		return ErrBusy
+	}
+	defer s.busy.Store(false)
+	return s.run(out, in, batch, length)
+}
+
+func (s *session) run(out, in [][]float32, batch, length int) error {
 	p := s.plan
 	switch {
 	case s.closed:
@@ -385,6 +409,9 @@ type Buffered interface {
 // Buffer returns n zeros for rows of s: the session's own memory if s is Buffered, ordinary memory
 // otherwise. Do not use them after s is closed.
 func Buffer(s Session, n int) ([]float32, error) {
+	if n < 0 {
+		return nil, fmt.Errorf("netruntime: a buffer of %d values", n)
+	}
 	if b, ok := s.(Buffered); ok {
 		return b.Buffer(n)
 	}

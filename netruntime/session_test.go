@@ -2,8 +2,10 @@ package netruntime
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"mannequin/internal/testing/must"
@@ -48,6 +50,42 @@ func TestRunChecksLengths(t *testing.T) {
 		if s.Close() != nil || s.Run(y, x, 4) == nil {
 			t.Error("a closed session runs, or closes with an error")
 		}
+	}
+}
+
+// Two goroutines that use one session get its results or ErrBusy.
+func TestTwoGoroutines(t *testing.T) {
+	const rows = 64
+	n := odd.net(t, 14)
+	s := open(t, n, rows, 2)
+	x := randomRows(3, rows*odd.in)
+	want := make([]float32, rows*odd.out)
+	must.Do(t, s.Run(want, x, rows))
+	var busy atomic.Int64
+	done := make(chan bool)
+	for range 2 {
+		go func() {
+			defer func() { done <- true }()
+			y := make([]float32, rows*odd.out)
+			for range 1_000_000 {
+				switch err := s.Run(y, x, rows); {
+				case errors.Is(err, ErrBusy):
+					busy.Add(1)
+				case err != nil || !slices.Equal(y, want):
+					t.Errorf("a run beside another: %v, or wrong", err)
+					return
+				}
+				if busy.Load() > 0 {
+					return
+				}
+				clear(y)
+			}
+		}()
+	}
+	<-done
+	<-done
+	if busy.Load() == 0 {
+		t.Error("no run met another")
 	}
 }
 

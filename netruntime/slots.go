@@ -49,7 +49,7 @@ type Value struct {
 // Length returns the number of frames of the value in a run of the given length, or 0 if that
 // length is less than 1 or cannot be halved as often as the network does.
 func (v Value) Length(run int) int {
-	if run < 1 {
+	if run < 1 || v.span.den == 0 { // the zero Value has no frames
 		return 0
 	}
 	return v.span.frames(run)

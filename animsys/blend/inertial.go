@@ -49,6 +49,7 @@ type hips struct{ last, older, off, vel m3.Vec3 }
 // NewInertial returns the state of rows characters whose joints have the given parents (−1, or a
 // joint before), at 60 Hz with a half-life of 0.1 s.
 func NewInertial(rows int, parents []int16) *Inertial {
+	rows = max(rows, 0)
 	n := rows * len(parents)
 	b := &Inertial{
 		Halflife: 0.1, DT: 1.0 / 60, parents: parents, state: make([]rowState, rows), hips: make([]hips, rows),
@@ -92,7 +93,8 @@ func (b *Inertial) Copy(dst, src int) {
 
 // Run smooths the poses of the rows from r0 up to r1. pos and rot, (rows, joints), are the poses
 // going in, their joint 0 in world space, and are changed in place; root, (rows), is where the
-// characters stand on the ground. A pose that is not finite passes through and is not remembered.
+// characters stand on the ground. A pose that is not finite passes through and is not remembered, and
+// so does any for which settings give none that is finite.
 func (b *Inertial) Run(pos []m3.Vec3, rot []m3.Quat, root []m3.Xform, r0, r1 int) {
 	n := len(b.parents)
 	for r := r0; r < r1; r++ {
@@ -103,7 +105,7 @@ func (b *Inertial) Run(pos []m3.Vec3, rot []m3.Quat, root []m3.Xform, r0, r1 int
 func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
 	s, at := &b.state[r], r*len(b.parents)
 	local := root.Inv().Mul(m3.Xform{Pos: *pos0, Rot: rot[0]})
-	if !local.Pos.Finite() || slices.ContainsFunc(rot, func(q m3.Quat) bool { return !q.Finite() }) {
+	if !local.Pos.Finite() || !finite(rot) {
 		b.Reset(r)
 		return
 	}
@@ -132,10 +134,30 @@ func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
 			rot[j] = last[p].Conj().Mul(q).Normalize()
 		}
 	}
+	if !b.hips[r].off.Finite() || !pos0.Finite() || !finite(rot) {
+		b.undo(r, local, pos0, rot, root)
+		return
+	}
 	if s.fading && !left {
 		b.settle(r)
 	}
 	s.fading, s.seen = left, min(s.seen+1, 2)
+}
+
+// undo gives row r the pose that came in, and forgets the row.
+func (b *Inertial) undo(r int, local m3.Xform, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
+	in := b.in[r*len(rot):]
+	*pos0, rot[0] = root.Apply(local.Pos), root.Rot.Mul(in[0]).Normalize()
+	for j, p := range b.parents {
+		if p >= 0 {
+			rot[j] = in[p].Conj().Mul(in[j]).Normalize()
+		}
+	}
+	b.Reset(r)
+}
+
+func finite(rot []m3.Quat) bool {
+	return !slices.ContainsFunc(rot, func(q m3.Quat) bool { return !q.Finite() })
 }
 
 // begin sets row r's offset to the last pose less the new one, and its velocity to the last pose's.
@@ -196,7 +218,7 @@ func (b *Inertial) turn(r, j int) (out m3.Quat, left bool) {
 		out = b.off[k].Mul(in).Normalize()
 		left = 1-m3.Abs(b.off[k].W) > still*still/8 || b.spin[k].Len() > slow
 	}
-	if b.Turn == nil || s.seen < 2 {
+	if j >= len(b.Turn) || s.seen < 2 {
 		return out, left
 	}
 	limit := b.Turn[j] * b.DT * b.DT

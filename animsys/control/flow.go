@@ -72,6 +72,9 @@ func (f *Flow) around(p m3.Vec3) (i, k int, u, v float32) {
 
 // Way returns the distance from p to the goal, m, or Unreachable, and the unit direction to take.
 func (f *Flow) Way(p m3.Vec3) (dist float32, ahead m3.Vec3) {
+	if len(f.way) == 0 { // not made by NewFlow
+		return Unreachable, m3.Vec3{}
+	}
 	i, k, u, v := f.around(p)
 	if f.nx < 2 || f.nz < 2 {
 		return f.way[0], m3.Vec3{}

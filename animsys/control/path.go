@@ -103,8 +103,12 @@ func (p *Path) Length() float32 {
 	return p.arc[len(p.arc)-1]
 }
 
-// At returns the point and unit tangent at arc length s, m, which is wrapped (closed) or clamped.
+// At returns the point and unit tangent at arc length s, m, which is wrapped (closed) or clamped. The
+// zero Path is the origin, with the tangent +Z.
 func (p *Path) At(s float32) (pos, dir m3.Vec3) {
+	if len(p.arc) == 0 {
+		return m3.Vec3{}, m3.V(0, 0, 1)
+	}
 	s = p.wrap(s)
 	i := p.segment(s)
 	t := (s - p.arc[i]) / max(p.arc[i+1]-p.arc[i], 1e-9)
@@ -123,14 +127,15 @@ func (p *Path) wrap(s float32) float32 {
 	return s
 }
 
-// Nearest returns the arc length of the point nearest to q on the ground, and its distance, m.
+// Nearest returns the arc length of the point nearest to q on the ground, and its distance, m, which
+// is +Inf for the zero Path.
 func (p *Path) Nearest(q m3.Vec3) (s, dist float32) { return p.nearest(q, 0, len(p.arc)-1) }
 
 // NearestFrom is Nearest on the stretch from back metres before to ahead metres after the arc
 // length from. It keeps a follower on its branch if the path crosses itself or doubles back.
 func (p *Path) NearestFrom(q m3.Vec3, from, back, ahead float32) (s, dist float32) {
 	l := p.Length()
-	if back+ahead >= l {
+	if l == 0 || back+ahead >= l {
 		return p.Nearest(q)
 	}
 	lo, hi := from-back, from+ahead

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/boundedfile"
 )
 
 // maxFile bounds path and script files, with room for MaxPathPoints lines.
@@ -20,28 +19,11 @@ const maxFile = 1 << 20
 
 // OpenPath reads the path file at path: see ReadPath.
 func OpenPath(path string) (*Path, error) {
-	data, err := readBounded(path)
+	data, err := boundedfile.Read(path, maxFile)
 	if err != nil {
 		return nil, err
 	}
 	return ReadPath(path, data)
-}
-
-// readBounded reads a file of at most maxFile bytes, also if its size is unknown: pipes, devices.
-func readBounded(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("%s: more than the %d bytes that are allowed", path, maxFile)
-	}
-	return data, nil
 }
 
 // ReadPath reads a path from the contents of the file called name. A name that ends in .toml holds

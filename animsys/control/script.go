@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/boundedfile"
 )
 
 // maxCues bounds the goals of a script, far beyond any written by hand.
@@ -19,7 +20,7 @@ type Script struct {
 
 // OpenScript reads the script file at path: see ReadScript.
 func OpenScript(path string) (*Script, error) {
-	data, err := readBounded(path)
+	data, err := boundedfile.Read(path, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +63,7 @@ func ReadScript(name string, data []byte) (*Script, error) {
 		return nil, fmt.Errorf("%s: %d goals, want 1 to %d tables [[goal]]", name, len(f.Goal), maxCues)
 	}
 	s := &Script{}
+	files := map[string]*Path{} // many goals may name one file
 	for i, c := range f.Goal {
 		fail := func(format string, args ...any) error {
 			return fmt.Errorf("%s: goal %d: %w", name, i+1, fmt.Errorf(format, args...))
@@ -101,8 +103,11 @@ func ReadScript(name string, data []byte) (*Script, error) {
 				if !filepath.IsAbs(file) {
 					file = filepath.Join(filepath.Dir(name), file)
 				}
-				if p, err = OpenPath(file); err != nil {
-					return nil, fail("path %q is neither circle, square, star, meander nor a path file: %w", c.Path, err)
+				if p = files[file]; p == nil {
+					if p, err = OpenPath(file); err != nil {
+						return nil, fail("path %q is neither circle, square, star, meander nor a path file: %w", c.Path, err)
+					}
+					files[file] = p
 				}
 			}
 			g.Path = p
@@ -112,8 +117,11 @@ func ReadScript(name string, data []byte) (*Script, error) {
 	return s, nil
 }
 
-// At returns the goal t seconds after the start.
+// At returns the goal t seconds after the start. The zero Script asks to stand still.
 func (s *Script) At(t float64) Goal {
+	if len(s.goals) == 0 {
+		return Goal{}
+	}
 	i := sort.Search(len(s.at), func(i int) bool { return s.at[i] > t })
 	return s.goals[max(i-1, 0)]
 }

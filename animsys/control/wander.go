@@ -22,8 +22,10 @@ type Wander struct {
 	act   []Action
 }
 
-// NewWander returns n characters with their homes at the origin. Row r has the seed seed + r.
+// NewWander returns n characters, none if n is below 0, with their homes at the origin. Row r has the
+// seed seed + r.
 func NewWander(n int, seed uint64) *Wander {
+	n = max(n, 0)
 	w := &Wander{
 		Radius: 10, Rest: 0.25,
 		home: make([]m3.Vec3, n), rng: make([]uint64, n), left: make([]float32, n),

@@ -50,7 +50,7 @@ func (p Place) Joints(points []m3.Vec3, frame []float32) {
 // It is an error if the slices have other lengths, or a position is not finite.
 func (m *Motion) FromWorld(rows []float32, world []m3.Vec3, fps float64) (Place, error) {
 	n, cols := len(m.Joints), m.Columns()
-	frames := len(world) / n
+	frames := len(world) / max(n, 1)
 	switch {
 	case frames == 0 || len(world) != frames*n || len(rows) != frames*cols:
 		return Place{}, fmt.Errorf("feature: %d places of %d joints make no rows of %d values in %d", len(world), n, cols, len(rows))
@@ -234,6 +234,7 @@ type Centring struct {
 
 // NewCentring returns the centring of motions of at most frames frames at fps frames per second.
 func (m *Motion) NewCentring(frames int, fps float64) *Centring {
+	frames = max(frames, 0)
 	c := &Centring{layout: m, place: newGaussian(placeSigma * fps / 60), turn: newGaussian(facingSigma * fps / 60),
 		at: make([]m3.Vec3, frames), ahead: make([]m3.Vec3, frames), body: make([]m3.Vec3, len(m.Joints))}
 	c.left, c.right = m.sides()

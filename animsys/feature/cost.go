@@ -41,6 +41,9 @@ type Cost struct {
 // not nil, it writes the product of the Hessian with dir instead, without the curvature of the
 // terms (Gauss-Newton), and returns its product with dir.
 func (c *Cost) At(grad, x, dir []float32) float64 {
+	if c.Frames < 1 {
+		return 0
+	}
 	cols, body := c.Person.Layout.Columns(), c.Person.Layout.Body()
 	clear(grad)
 	total := 0.0

@@ -41,6 +41,9 @@ const (
 // NewFootLock returns a foot lock for tracks of the layout. It fails if the skeleton lacks joints
 // of [ik.HumanRoles].
 func (l *Layout) NewFootLock() (*FootLock, error) {
+	if l.Skel == nil {
+		return nil, errZeroLayout
+	}
 	rig, err := ik.NewHumanRig(l.Skel.Names, l.Skel.Parents)
 	if err != nil {
 		return nil, fmt.Errorf("keypose: %w", err)

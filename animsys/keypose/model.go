@@ -26,6 +26,11 @@ type Model struct {
 	Layout *Layout
 }
 
+var (
+	errZeroModel  = errors.New("keypose: the zero Model has no network: make one with NewModel")
+	errZeroLayout = errors.New("keypose: the zero Layout has no joints: make one with NewLayout")
+)
+
 // schema describes the columns in a model file.
 type schema struct {
 	Rate    int      `json:"rate"`
@@ -135,6 +140,9 @@ type InbetweenerOptions struct {
 
 // NewInbetweener returns an in-betweener.
 func (m *Model) NewInbetweener(o InbetweenerOptions) (*Inbetweener, error) {
+	if m.Net == nil {
+		return nil, errZeroModel
+	}
 	s, err := o.Open.Session(m.Net, netruntime.SessionOptions{Batch: 1, Length: segment, Workers: max(o.Workers, 1)})
 	if err != nil {
 		return nil, err
@@ -144,7 +152,12 @@ func (m *Model) NewInbetweener(o InbetweenerOptions) (*Inbetweener, error) {
 }
 
 // Close stops its workers.
-func (m *Inbetweener) Close() error { return m.session.Close() }
+func (m *Inbetweener) Close() error {
+	if m.session == nil {
+		return nil
+	}
+	return m.session.Close()
+}
 
 // Fill fills a track at Rate or twice Rate frames per second with motion between its keys, in
 // place. Keys of weight 1 stay exactly. stand, (Frames, Feet), if not nil, receives the probability

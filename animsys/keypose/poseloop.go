@@ -30,6 +30,9 @@ type PoseLoop struct {
 // so must the last of a loop that plays once, in which agents stay. Errors of one key are
 // *KeyError: see Track.
 func (l *Layout) NewPoseLoop(keys []Key, every float64) (*PoseLoop, error) {
+	if l.Skel == nil {
+		return nil, errZeroLayout
+	}
 	if len(keys) == 0 {
 		return nil, errors.New("keypose: a pose loop without keys")
 	}
@@ -78,11 +81,20 @@ func whole(weight []float32) bool {
 // Keys returns the number of keys.
 func (r *PoseLoop) Keys() int { return len(r.time) }
 
-// Seconds returns the duration: from the first key to the last, or to the first of the next round.
-func (r *PoseLoop) Seconds() float64 { return max(r.every, r.time[len(r.time)-1]) }
+// Seconds returns the duration: from the first key to the last, or to the first of the next round. It
+// is 0 for the zero PoseLoop.
+func (r *PoseLoop) Seconds() float64 {
+	if len(r.time) == 0 {
+		return 0
+	}
+	return max(r.every, r.time[len(r.time)-1])
+}
 
-// fits reports whether agents of the layout can play the loop.
+// fits reports whether agents of the layout can play the loop. The zero PoseLoop fits none.
 func (r *PoseLoop) fits(l *Layout) bool {
+	if r.layout == nil {
+		return false
+	}
 	a, b := r.layout.Skel, l.Skel
 	return a == b || slices.Equal(a.Names, b.Names) && slices.Equal(a.Parents, b.Parents) && slices.Equal(a.EndSite, b.EndSite)
 }

@@ -140,6 +140,9 @@ type SparseInbetweener struct {
 
 // NewInbetweener returns an in-betweener.
 func (s *SparseModel) NewInbetweener(o InbetweenerOptions) (*SparseInbetweener, error) {
+	if s.Net == nil {
+		return nil, errZeroModel
+	}
 	session, err := o.Open.Session(s.Net, netruntime.SessionOptions{Batch: chunk, Length: s.Segments.Poses, Workers: max(o.Workers, 1)})
 	if err != nil {
 		return nil, err
@@ -150,7 +153,12 @@ func (s *SparseModel) NewInbetweener(o InbetweenerOptions) (*SparseInbetweener, 
 }
 
 // Close stops its workers.
-func (m *SparseInbetweener) Close() error { return m.session.Close() }
+func (m *SparseInbetweener) Close() error {
+	if m.session == nil {
+		return nil
+	}
+	return m.session.Close()
+}
 
 // Make writes the motion through poses, (n, Layout.Columns()) raw, n at least 2, into dst,
 // (Segments.Frames(n), Layout.Columns()) raw. Pose i is frame i·Every. A segment begins at every

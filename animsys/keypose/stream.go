@@ -106,6 +106,9 @@ type StreamOptions struct {
 // NewStream returns a stream without agents. It fails if the skeleton lacks joints of
 // [ik.HumanRoles].
 func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
+	if m.Net == nil {
+		return nil, errZeroModel
+	}
 	o.Workers = generator.Workers(o.Workers, o.Capacity)
 	if o.Capacity < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("keypose: a stream of %d people on %d workers: want at least one", o.Capacity, o.Workers)
@@ -140,6 +143,9 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 
 // Close stops the stream's goroutines.
 func (s *Stream) Close() error {
+	if s.session == nil {
+		return nil
+	}
 	s.sched.Close()
 	s.pool.Close()
 	return s.session.Close()
@@ -153,6 +159,9 @@ func (s *Stream) Controls() []Performance { return s.parts }
 
 // Rig returns the people's rig; see [generator.Generator]. It fails unless there are two legs.
 func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
+	if s.model == nil {
+		return generator.Rig{}, errors.New("keypose: the zero Stream has no rig: make one with Model.NewStream")
+	}
 	rig, err := generator.Human(s.model.Layout.Skel, roles)
 	if err != nil {
 		return rig, err
@@ -270,7 +279,7 @@ func (s *Stream) check(row int) error {
 			}
 		}
 	}
-	for _, r := range [3]*PoseLoop{b.part.Loop, b.asked.Loop, s.parts[row].Loop} {
+	for _, r := range [2]*PoseLoop{b.part.Loop, b.asked.Loop} { // what the game asks for is seen when it is taken
 		if r != nil && !r.fits(s.model.Layout) {
 			return errors.New("the state has a loop of another skeleton")
 		}

@@ -32,6 +32,9 @@ type CoderOptions struct {
 
 // NewCoder returns a coder.
 func (m *Model) NewCoder(o CoderOptions) (*Coder, error) {
+	if m.Net == nil {
+		return nil, errZeroModel
+	}
 	c, err := m.newDecoder(o)
 	if err != nil {
 		return nil, err
@@ -65,6 +68,9 @@ func (o *CoderOptions) session(length int) netruntime.SessionOptions {
 
 // Close stops the coder's workers.
 func (c *Coder) Close() error {
+	if c.decode == nil {
+		return nil
+	}
 	err := c.decode.Close()
 	if c.encode != nil {
 		err = errors.Join(err, c.encode.Close())

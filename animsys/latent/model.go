@@ -1,6 +1,7 @@
 package latent
 
 import (
+	"errors"
 	"fmt"
 
 	"mannequin/animsys/feature"
@@ -43,6 +44,8 @@ type Model struct {
 	weight   []float32 // (columns) 1/deviation², which makes errors comparable
 	contacts []int     // first column of the position of each contact's joint
 }
+
+var errZeroModel = errors.New("latent: the zero Model has no network: make one with NewModel")
 
 // Describe writes the metadata that NewModel reads into meta.
 func Describe(meta *netruntime.Meta, p *feature.Person, c *Components) error {

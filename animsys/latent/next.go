@@ -45,6 +45,9 @@ const inputsPerValue = 3
 
 // NewNextClip returns a predictor of m's next clips.
 func (m *Model) NewNextClip(net *netruntime.Net, o CoderOptions) (*NextClip, error) {
+	if m.Net == nil {
+		return nil, errZeroModel
+	}
 	if net == nil {
 		return nil, fmt.Errorf("latent: the network of next clips is missing")
 	}
@@ -69,7 +72,12 @@ func (m *Model) NewNextClip(net *netruntime.Net, o CoderOptions) (*NextClip, err
 }
 
 // Close stops its workers.
-func (n *NextClip) Close() error { return n.session.Close() }
+func (n *NextClip) Close() error {
+	if n.session == nil {
+		return nil
+	}
+	return n.session.Close()
+}
 
 // Run writes the components of the clips that follow those of before, (len(wanted), values) each.
 func (n *NextClip) Run(after, before []float32, wanted []Sliders) error {

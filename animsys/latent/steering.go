@@ -29,6 +29,9 @@ const (
 // NewSteering measures the effect of the components "turn" and "step" on agents of a stream. It
 // fails if the model has no such components, or if they have no effect.
 func (m *Model) NewSteering(next *netruntime.Net, workers int) (*Steering, error) {
+	if m.Net == nil {
+		return nil, errZeroModel
+	}
 	var s Steering
 	responses := [...]*response{&s.turn, &s.speed}
 	for i, name := range []string{"turn", "step"} {

@@ -70,6 +70,9 @@ type StreamOptions struct {
 
 // NewStream returns a stream without agents. next predicts how clips continue: see NewNextClip.
 func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error) {
+	if m.Net == nil {
+		return nil, errZeroModel
+	}
 	o.Workers = generator.Workers(o.Workers, o.Capacity)
 	if o.Capacity < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("latent: a stream of %d people on %d workers: want at least one", o.Capacity, o.Workers)
@@ -123,6 +126,9 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 
 // Close ends the stream's goroutines.
 func (s *Stream) Close() error {
+	if s.next == nil {
+		return nil
+	}
 	s.sched.Close()
 	return errors.Join(s.next.Close(), s.coder.Close())
 }
@@ -135,6 +141,9 @@ func (s *Stream) Controls() []Sliders { return s.sliders }
 
 // Rig returns the people's rig; see [generator.Generator].
 func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
+	if s.next == nil {
+		return generator.Rig{}, errors.New("latent: the zero Stream has no rig: make one with Model.NewStream")
+	}
 	return generator.Person(s.model.Layout, s.model.Skel, roles)
 }
 

@@ -31,6 +31,9 @@ type ActionSynthesizer struct {
 // NewActionSynthesizer returns a synthesizer of a network of mannequin train synth, of kind punch
 // or kick. A *feature.SchemaError reports how it does not fit the model.
 func (m *Model) NewActionSynthesizer(net *netruntime.Net, o EditorOptions) (*ActionSynthesizer, error) {
+	if m == nil || m.Net == nil || net == nil {
+		return nil, errZeroModel
+	}
 	kind := net.Meta().Extra[KeyKind]
 	columns, err := m.Columns(kind)
 	if err != nil {
@@ -69,7 +72,12 @@ func (a *ActionSynthesizer) Joints() (names []string) {
 func (a *ActionSynthesizer) Inputs() int { return len(a.inputs) }
 
 // Close stops its workers.
-func (a *ActionSynthesizer) Close() error { return errors.Join(a.net.Close(), a.editor.Close()) }
+func (a *ActionSynthesizer) Close() error {
+	if a.net == nil {
+		return nil
+	}
+	return errors.Join(a.net.Close(), a.editor.Close())
+}
 
 // Run writes motions into rows, (batch, length, columns) raw, whose joints follow given, (batch,
 // length, Inputs()). iterations are those of the edit that meets the positions, contacts and bone

@@ -60,6 +60,9 @@ type editState struct {
 // NewEditor returns an editor for motions of the model. It fails if the decoder is not linear in
 // its hidden values.
 func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
+	if m == nil || m.Net == nil {
+		return nil, errZeroModel
+	}
 	if err := checkSize("an editor", o.Batch, o.Length, o.Workers); err != nil {
 		return nil, err
 	}
@@ -89,6 +92,9 @@ func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
 
 // Close stops the editor's workers.
 func (e *Editor) Close() error {
+	if e.pool == nil {
+		return nil
+	}
 	e.pool.Close()
 	return e.kernel.Close()
 }

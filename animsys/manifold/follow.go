@@ -3,6 +3,7 @@ package manifold
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
@@ -26,8 +27,13 @@ func (m *Model) Trajectory(rows []float32, start feature.Place) Trajectory {
 	return c
 }
 
-// Smoothed returns the trajectory smoothed by a Gaussian with a deviation in frames.
+// Smoothed returns the trajectory smoothed by a Gaussian with a deviation in frames, at most
+// 10,000; 0 or less leaves it as it is.
 func (c Trajectory) Smoothed(frames float64) Trajectory {
+	if !(frames > 0) {
+		return slices.Clone(c)
+	}
+	frames = min(frames, 1e4)
 	x, z, yaw := make([]float64, len(c)), make([]float64, len(c)), make([]float64, len(c))
 	for f, p := range c {
 		x[f], z[f], yaw[f] = float64(p.Pos.X), float64(p.Pos.Z), float64(p.Yaw)

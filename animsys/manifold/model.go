@@ -33,6 +33,11 @@ type Model struct {
 	kernel func() (*netruntime.Net, error)
 }
 
+var (
+	errZeroModel    = errors.New("manifold: the zero Model has no network: make one with NewModel")
+	errZeroNetworks = errors.New("manifold: the zero Networks have no models: make some with NewNetworks")
+)
+
 // Rate is the frame rate of motion, per second.
 const Rate = generator.TickRate
 

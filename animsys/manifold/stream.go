@@ -132,6 +132,9 @@ func (o *StreamOptions) fill() error {
 
 // NewStream returns a stream without agents.
 func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
+	if n.Model == nil {
+		return nil, errZeroNetworks
+	}
 	m := n.Model
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -167,6 +170,9 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 
 // Close stops the stream's goroutines.
 func (s *Stream) Close() error {
+	if s.model == nil {
+		return nil
+	}
 	s.request.stop()
 	return s.maker.close()
 }

@@ -2,6 +2,7 @@ package manifold
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 
@@ -169,6 +170,9 @@ func (s *Stream) Cadences() []float32 { return s.cadences }
 
 // Rig returns the people's rig; see [generator.Generator].
 func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
+	if s.model == nil {
+		return generator.Rig{}, errors.New("manifold: the zero Stream has no rig: make one with Networks.NewStream")
+	}
 	return generator.Person(s.model.Layout, s.model.Skel, roles)
 }
 

@@ -211,7 +211,7 @@ func (s *Stream) check(b *streamBody, r *rowState) error {
 	from, madeTo, laidTo := s.spans(b, r)
 	w := &r.window
 	switch far := 1 << 40; {
-	case b.at < s.ring || b.at > far || b.made < b.at || b.made > b.at+s.ring || b.laid < b.made || madeTo-from >= s.ring || laidTo-from > s.ring,
+	case b.at < s.ring || b.at > far || b.made > b.at+s.ring || b.laid < b.made || madeTo-from >= s.ring || laidTo-from > s.ring,
 		b.at >= b.end():
 		return fmt.Errorf("the state has frames %d, %d, %d, of which %d are kept", b.at, b.made, b.laid, s.ring)
 	case r.tick < 0 || int(r.tick) >= s.opt.Every || r.added < 0 || int(r.left) > s.opt.Latency:

@@ -26,6 +26,9 @@ type Style struct {
 // NewStyle returns the style of a clip, rows (frames, columns) raw. The number of frames must be
 // even and at least MinStyleFrames.
 func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
+	if m == nil || m.Net == nil {
+		return nil, errZeroModel
+	}
 	cols := m.Layout.Columns()
 	frames, err := m.frames("a style clip", rows, MinStyleFrames)
 	if err != nil {
@@ -258,6 +261,9 @@ func (m *Model) NewGramOptimizer(o GramOptimizerOptions) (*GramOptimizer, error)
 
 // Close stops the optimizer's workers.
 func (s *GramOptimizer) Close() error {
+	if s.pool == nil {
+		return nil
+	}
 	s.tapes.Close()
 	s.pool.Close()
 	return errors.Join(s.Editor.Close(), s.coder.close())

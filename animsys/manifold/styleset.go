@@ -41,6 +41,9 @@ type StyleSet struct {
 
 // NewStyleSet returns a set of transfers of m, sorted by name. Names must differ.
 func (m *Model) NewStyleSet(all []*StyleTransfer) (*StyleSet, error) {
+	if m == nil || m.Net == nil {
+		return nil, errZeroModel
+	}
 	sum, err := m.Net.Checksum()
 	if err != nil {
 		return nil, err

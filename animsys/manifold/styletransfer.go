@@ -56,7 +56,7 @@ func (s *Style) TransferWeights() StyleWeights {
 // exaggerates what it overfits, and it does not work for other kinds of motion, such as a run if
 // the content walks.
 func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransferOptions) (*StyleTransfer, StyleReport, error) {
-	if style == nil || style.model != m {
+	if m == nil || style == nil || style.model != m {
 		return nil, StyleReport{}, errors.New("manifold: a transfer needs a style of this model")
 	}
 	frames, err := m.frames("a transfer's content", content, 4*Rate)

@@ -42,6 +42,9 @@ type LocomotionOptions struct {
 
 // NewLocomotion returns a Locomotion.
 func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
+	if n.Model == nil {
+		return nil, errZeroNetworks
+	}
 	m := n.Model
 	if o.Frames < 1 {
 		return nil, fmt.Errorf("manifold: trajectories of up to %d frames, want at least 1", o.Frames)
@@ -65,7 +68,12 @@ func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
 func padded(frames int) int { return (frames + 2*context + 1) &^ 1 }
 
 // Close stops its workers.
-func (l *Locomotion) Close() error { return errors.Join(l.Walker.Close(), l.Editor.Close()) }
+func (l *Locomotion) Close() error {
+	if l.Walker == nil {
+		return nil
+	}
+	return errors.Join(l.Walker.Close(), l.Editor.Close())
+}
 
 // LocomotionClip is motion along a trajectory.
 type LocomotionClip struct {

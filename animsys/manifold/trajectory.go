@@ -1,6 +1,7 @@
 package manifold
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -28,6 +29,9 @@ const (
 func AlongPath(path *control.Path, frames int, speed, facing func(frame int) float32) (Trajectory, error) {
 	if frames < 1 {
 		return nil, fmt.Errorf("manifold: a trajectory of %d frames, want at least 1", frames)
+	}
+	if path.Length() == 0 {
+		return nil, errors.New("manifold: a trajectory along a path without points: make one with control.NewPath")
 	}
 	c := make(Trajectory, frames)
 	ahead := make([]float64, frames)

@@ -62,6 +62,9 @@ type WalkerOptions struct {
 
 // NewWalker returns a walker. A *feature.SchemaError lists how the networks do not fit the model.
 func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
+	if n.Model == nil {
+		return nil, errZeroNetworks
+	}
 	m, steps, locomotion := n.Model, n.Footsteps, n.Locomotion
 	if err := checkSize("a walker", o.Batch, o.Length, o.Workers); err != nil {
 		return nil, err
@@ -126,6 +129,9 @@ func (m *Model) checkNet(n *netruntime.Net, inputs, outputs int) error {
 
 // Close stops the walker's workers.
 func (w *Walker) Close() error {
+	if w.pool == nil {
+		return nil
+	}
 	w.pool.Close()
 	return errors.Join(w.steps.Close(), w.motion.Close())
 }

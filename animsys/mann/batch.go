@@ -136,6 +136,10 @@ func over(share float32, ticks int) float32 {
 // NewBatch returns room for capacity agents of model m, all at rest at the
 // origin. Rows go on by m's stride at a time; see SetStride for others.
 func NewBatch(m *Model, capacity int) *Batch {
+	if m.Layout == nil {
+		panic("mann: NewBatch: the zero Model has no network: make one with NewModel")
+	}
+	capacity = max(capacity, 0)
 	nj, na := m.Skel.Len(), len(m.Layout.Actions)
 	vec := func() []vec2 { return make([]vec2, capacity*points) }
 	vec3 := func() []m3.Vec3 { return make([]m3.Vec3, capacity*nj) }

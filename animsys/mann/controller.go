@@ -47,11 +47,13 @@ type Controller struct {
 var (
 	_ generator.Generator[control.Goal] = (*Controller)(nil)
 	_ generator.Batched                 = (*Controller)(nil)
-	_ generator.Placed                  = (*Controller)(nil)
 )
 
 // NewController returns a controller without agents. The model's step is one tick.
 func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
+	if m.Layout == nil {
+		return nil, errors.New("mann: the zero Model has no network: make one with NewModel")
+	}
 	if o.Capacity < 1 {
 		return nil, fmt.Errorf("mann: a controller of %d agents: want at least 1", o.Capacity)
 	}
@@ -109,6 +111,9 @@ func (c *Controller) Controls() []control.Goal { return c.goals }
 
 // Rig returns the model's skeleton with a dog's legs; see [generator.Generator].
 func (c *Controller) Rig(roles *ik.Roles) (generator.Rig, error) {
+	if c.Batch == nil {
+		return generator.Rig{}, errors.New("mann: the zero Controller has no rig: make one with Model.NewController")
+	}
 	rig, err := generator.NewRig(c.Model.Skel, ik.DefaultDog(), roles, ik.DogRoles)
 	if err != nil {
 		return rig, err
@@ -168,15 +173,7 @@ func (c *Controller) Place(row int, at feature.Place) {
 }
 
 // Shift moves all places of a row; see [generator.Generator].
-func (c *Controller) Shift(row int, by m3.Vec3) {
-	c.Batch.shift(row, by)
-	c.ShiftControl(row, by)
-}
-
-// ShiftControl moves where the path of a row's goal lies; see [generator.Placed].
-func (c *Controller) ShiftControl(row int, by m3.Vec3) {
-	c.goals[row].PathOrigin = c.goals[row].PathOrigin.Add(by)
-}
+func (c *Controller) Shift(row int, by m3.Vec3) { c.Batch.shift(row, by) }
 
 // Save writes the state of a row; see [generator.Generator].
 func (c *Controller) Save(st *generator.State, row int) { c.visit(st, row) }
@@ -189,9 +186,6 @@ func (c *Controller) Restore(st *generator.State) (row int, err error) {
 	c.visit(st, row)
 	if stride := int(c.agent[row].stride); st.Err() == nil && !c.HasStride(stride) {
 		st.Fail(fmt.Errorf("the state is of an agent that steps %d ticks at a time, without a model of it", stride))
-	}
-	if a := c.goals[row].Action; a >= control.NumActions {
-		st.Fail(fmt.Errorf("the state has action %d of %d", a, control.NumActions))
 	}
 	if err := st.Err(); err != nil {
 		c.Reset(row, m3.Vec3{}, 0)

@@ -2,6 +2,7 @@ package mann
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -61,6 +62,9 @@ func Describe(meta *netruntime.Meta, layout *feature.MANN, sk *skel.Skeleton, re
 // NewModel returns the network as a model of characters. A *feature.SchemaError lists all differences
 // between metadata, shapes and this package.
 func NewModel(net *netruntime.Net) (*Model, error) {
+	if len(net.Tensors()) == 0 {
+		return nil, errors.New("mann: a network without weights: read one with netruntime.Open")
+	}
 	stat := func(name string) []float32 {
 		t, _ := net.Tensor(name)
 		return t.Data

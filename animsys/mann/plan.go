@@ -31,11 +31,15 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 		move = move.scale(1 / l)
 	}
 	turn := m3.Clamp(g.Turn, -1, 1)
+	path := g.Path
+	if path != nil && path.Length() == 0 { // not made by NewPath
+		path = nil
+	}
 	var off float32 // metres from the path
-	if g.Path != nil {
+	if path != nil {
 		move, turn = vec2{0, 1}, 0
-		off = b.locate(r, g.Path, flat(g.PathOrigin))
-		if !g.Path.Closed() && off < pathLost && g.Path.Length()-b.agent[r].along < pathEnd {
+		off = b.locate(r, path, flat(g.PathOrigin))
+		if !path.Closed() && off < pathLost && path.Length()-b.agent[r].along < pathEnd {
 			move = vec2{}
 		}
 	} else {
@@ -52,8 +56,8 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 		// Dogs get up with a step forward in nearly all recordings. A network that is asked to idle
 		// instead may stay down.
 		action, move, speed = control.Move, vec2{0, 1}, t.Rise
-	case g.Path != nil:
-		speed = min(speed, b.curveSpeed(g.Path, b.agent[r].along, speed))
+	case path != nil:
+		speed = min(speed, b.curveSpeed(path, b.agent[r].along, speed))
 	case move != vec2{}:
 		move, speed = b.reach(move, speed)
 	case turn != 0:
@@ -68,7 +72,7 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 	speed *= move.length()
 	speed = b.regulate(r, speed, action)
 
-	goalDir := b.face(r, turn, wants && g.Path == nil)
+	goalDir := b.face(r, turn, wants && path == nil)
 	b.agent[r].targetDir = b.agent[r].targetDir.lerp(goalDir, gain).unit(goalDir)
 	goalVel := frame{fwd: b.agent[r].targetDir}.out(move.unit(vec2{})).scale(speed)
 	b.agent[r].targetVel = b.agent[r].targetVel.lerp(goalVel, gain)

@@ -2,6 +2,7 @@ package mar
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -132,6 +133,9 @@ func (db *Database) NewStyleTranslator(o StyleTranslatorOptions) (*StyleTranslat
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
+	if len(db.Styles) == 0 {
+		return nil, errors.New("mar: a database without styles: make one with NewDatabase")
+	}
 	s := &StyleTranslator{db: db, opt: o.Options.withDefaults(), cols: db.layout.columns(), joints: db.layout.skel.Len()}
 	n := o.Characters
 	s.Weights, s.Labels = make([]float32, n*len(db.Styles)), make([]Label, n)
@@ -161,6 +165,9 @@ func (db *Database) NewStyleTranslator(o StyleTranslatorOptions) (*StyleTranslat
 
 // Close ends the workers.
 func (s *StyleTranslator) Close() error {
+	if s.pool == nil {
+		return nil
+	}
 	s.pool.Close()
 	return nil
 }

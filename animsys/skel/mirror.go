@@ -126,7 +126,7 @@ func reflect(v m3.Vec3, axis uint8) m3.Vec3 {
 // Bones keep their partner's length, in Offsets too. m must be for c's skeleton. Mirroring twice
 // gives c again.
 func (c *Clip) Mirrored(m *Mirror) *Clip {
-	s := *c.Skel
+	s := *c.skel()
 	n := s.Len()
 	if len(m.Pair) != n || len(m.Axis) != n {
 		panic("skel: Mirrored: the Mirror is for another skeleton")

@@ -39,7 +39,7 @@ func (s *Skeleton) Index(name string) int { return slices.Index(s.Names, name) }
 
 // EndSiteOf returns the End Site of joint j, or −1.
 func (s *Skeleton) EndSiteOf(j int) int {
-	for k := j + 1; k < s.Len(); k++ {
+	for k := max(j+1, 0); k < s.Len(); k++ {
 		if s.EndSite[k] && int(s.Parents[k]) == j {
 			return k
 		}
@@ -130,19 +130,28 @@ type Clip struct {
 
 // NewClip returns a clip of the given size with every joint at rest.
 func NewClip(s *Skeleton, fps float64, frames int) *Clip {
+	frames = max(frames, 0)
 	return &Clip{Skel: s, FPS: fps, Frames: frames, Pos: slices.Repeat(s.Offsets, frames), Rot: slices.Repeat([]m3.Quat{m3.Ident}, frames*s.Len())}
+}
+
+// skel returns the skeleton: the zero Clip has one without joints.
+func (c *Clip) skel() *Skeleton {
+	if c.Skel == nil {
+		return &Skeleton{}
+	}
+	return c.Skel
 }
 
 // Frame returns the local transforms of frame f, aliasing the clip.
 func (c *Clip) Frame(f int) ([]m3.Vec3, []m3.Quat) {
-	n := c.Skel.Len()
+	n := c.skel().Len()
 	return c.Pos[f*n : (f+1)*n : (f+1)*n], c.Rot[f*n : (f+1)*n : (f+1)*n]
 }
 
 // Model writes frame f's joint transforms in world space into dst (Len long).
 func (c *Clip) Model(dst []m3.Xform, f int) {
 	p, r := c.Frame(f)
-	c.Skel.LocalToModel(dst, p, r)
+	c.skel().LocalToModel(dst, p, r)
 }
 
 // Seconds returns the clip's duration: the time from the first frame to the end of the last.
@@ -150,13 +159,13 @@ func (c *Clip) Seconds() float64 { return float64(c.Frames) / c.FPS }
 
 // Section returns frames first to end−1. They share the clip's memory.
 func (c *Clip) Section(first, end int) *Clip {
-	n := c.Skel.Len()
+	n := c.skel().Len()
 	return &Clip{Skel: c.Skel, FPS: c.FPS, Frames: end - first, Pos: c.Pos[first*n : end*n], Rot: c.Rot[first*n : end*n]}
 }
 
 // Scaled returns a copy with every length multiplied by k (0.01 turns centimetres into metres).
 func (c *Clip) Scaled(k float32) *Clip {
-	s := *c.Skel
+	s := *c.skel()
 	s.Offsets = scaleAll(s.Offsets, k)
 	return &Clip{Skel: &s, FPS: c.FPS, Frames: c.Frames, Pos: scaleAll(c.Pos, k), Rot: append([]m3.Quat(nil), c.Rot...)}
 }
@@ -177,7 +186,7 @@ func (c *Clip) Resampled(fps float64) *Clip {
 		return c
 	}
 	if c.Frames == 0 {
-		return NewClip(c.Skel, fps, 0)
+		return NewClip(c.skel(), fps, 0)
 	}
 	n := c.Skel.Len()
 	// The small slack keeps a frame that rounding puts just past the end.

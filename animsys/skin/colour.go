@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/color"
 	_ "image/jpeg" // the two formats of glTF
 	_ "image/png"
 	"math"
@@ -80,21 +81,72 @@ func (r *reader) texture(i int) (image.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
-	size, _, err := image.DecodeConfig(bytes.NewReader(data))
+	if err := r.pictureRoom.take(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
+	}
+	if r.pictures[*source], _, err = image.Decode(bytes.NewReader(data)); err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
+	}
+	return r.pictures[*source], nil
+}
+
+// pictureRoom is what remains for the pictures of a file.
+type pictureRoom struct {
+	bytes, pixels int64
+	memory        int64 // bytes of decoded pictures
+	scanned       int64 // pixels times scans of JPEGs: a scan of some bytes goes over all pixels
+}
+
+var allPictures = pictureRoom{MaxFile, MaxPixels, 8 * MaxPixels, 16 * MaxPixels}
+
+// take takes the room that the decoding of a picture needs, or returns an error.
+func (r *pictureRoom) take(data []byte) error {
+	size, format, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: want PNG or JPEG", where, err)
+		return fmt.Errorf("%w: want PNG or JPEG", err)
 	}
 	// A byte cannot encode more than some thousand pixels: a header may be wrong.
 	const dense = 8192
 	n := int64(size.Width) * int64(size.Height)
 	if size.Width < 1 || size.Height < 1 || n > r.pixels || n > dense*int64(len(data)) {
-		return nil, fmt.Errorf("%s: %d × %d pixels in %d bytes: at most %d in all are read", where, size.Width, size.Height, len(data), MaxPixels)
+		return fmt.Errorf("%d × %d pixels in %d bytes: at most %d in all are read", size.Width, size.Height, len(data), MaxPixels)
 	}
+	depth := int64(4) // bytes per pixel
+	switch size.ColorModel {
+	case color.GrayModel:
+		depth = 1
+	case color.Gray16Model:
+		depth = 2
+	case color.YCbCrModel:
+		depth = 3
+	case color.RGBA64Model, color.NRGBA64Model:
+		depth = 8
+	}
+	scans, decoding := int64(1), depth // bytes per pixel while it is decoded
+	switch {
+	case format == "png" && data[28] == 1:
+		decoding += (depth + 1) / 2 // interlaced: half of the picture is there twice
+	case format == "jpeg":
+		// In the data of a JPEG 0xff is followed by 0, so these are markers.
+		scans = int64(bytes.Count(data, []byte{0xff, 0xda}))
+		if bytes.Contains(data, []byte{0xff, 0xc2}) {
+			decoding *= 5 // progressive: coefficients of four bytes
+		} else if depth == 4 {
+			decoding *= 2 // converted from other planes
+		}
+	}
+	switch {
+	case n*scans > r.scanned:
+		return fmt.Errorf("%d × %d pixels in %d scans: at most %d pixels times scans in all are read: save it as PNG", size.Width, size.Height, scans, allPictures.scanned)
+	case n*decoding > r.memory || int64(len(data)) > r.bytes:
+		return fmt.Errorf("%d × %d pixels in %d bytes: all pictures may take %d MB, and %d MB of memory: make it smaller",
+			size.Width, size.Height, len(data), allPictures.bytes>>20, allPictures.memory>>20)
+	}
+	r.bytes -= int64(len(data))
 	r.pixels -= n
-	if r.pictures[*source], _, err = image.Decode(bytes.NewReader(data)); err != nil {
-		return nil, fmt.Errorf("%s: %w", where, err)
-	}
-	return r.pictures[*source], nil
+	r.memory -= n * depth
+	r.scanned -= n * scans
+	return nil
 }
 
 // colours returns each vertex's linear RGB colour: material times texture times its own.

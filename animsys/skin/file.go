@@ -7,21 +7,23 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/qmuntal/gltf"
+
+	"mannequin/internal/boundedfile"
 )
 
 // file is a glTF file during reading.
 type file struct {
 	name    string
 	doc     gltf.Document
-	bin     []byte // the GLB's binary chunk
-	beside  fs.FS  // folder of other files; nil: none
+	bin     []byte   // the GLB's binary chunk
+	beside  *os.Root // folder of other files; nil: none
 	buffers [][]byte
 	room    int64 // remaining bytes of other files
 }
@@ -30,11 +32,17 @@ func (f *file) errorf(where, format string, args ...any) error {
 	return &Error{f.name, where, fmt.Sprintf(format, args...)}
 }
 
-// maxBrackets limits the memory of decoded JSON: a node of two bytes takes 450.
-const maxBrackets = 1 << 17
+// Decoded JSON may take jsonFree bytes, and jsonPerByte for each of its own. An object of two bytes, or a
+// name and its value, takes some hundred.
+const (
+	jsonFree     = 64 << 20
+	jsonPerByte  = 4
+	bracketBytes = 300
+	commaBytes   = 200
+)
 
 // newFile splits a GLB into its chunks and reads the JSON.
-func newFile(name string, data []byte, beside fs.FS) (*file, error) {
+func newFile(name string, data []byte, beside *os.Root) (*file, error) {
 	f := &file{name: name, beside: beside, room: MaxFile}
 	text := data
 	if bytes.HasPrefix(data, []byte("glTF")) {
@@ -49,8 +57,13 @@ func newFile(name string, data []byte, beside fs.FS) (*file, error) {
 	if len(text) > MaxJSON {
 		return nil, f.errorf("", "%d bytes of JSON, at most %d are read", len(text), MaxJSON)
 	}
-	if n := brackets(text); n > maxBrackets {
-		return nil, f.errorf("", "%d opening brackets in its JSON, at most %d are read", n, maxBrackets)
+	brackets, commas := countValues(text)
+	if need, most := bracketBytes*brackets+commaBytes*commas, jsonFree+jsonPerByte*len(text); need > most {
+		return nil, f.errorf("", "%d opening brackets and %d commas in its JSON need %d MB, at most %d MB are taken for a JSON of %d bytes",
+			brackets, commas, need>>20, most>>20, len(text))
+	}
+	if err := f.checkChoices(text); err != nil {
+		return nil, err
 	}
 	err := json.Unmarshal(text, &f.doc)
 	var syntax *json.SyntaxError
@@ -104,8 +117,8 @@ func (f *file) splitGLB(data []byte) (text []byte, err error) {
 	return text, nil
 }
 
-// brackets counts opening brackets outside of strings.
-func brackets(text []byte) (n int) {
+// countValues counts opening brackets and commas outside of strings.
+func countValues(text []byte) (brackets, commas int) {
 	inside := false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -113,11 +126,14 @@ func brackets(text []byte) (n int) {
 			i++
 		case c == '"':
 			inside = !inside
-		case !inside && (c == '{' || c == '['):
-			n++
+		case inside:
+		case c == '{' || c == '[':
+			brackets++
+		case c == ',':
+			commas++
 		}
 	}
-	return n
+	return brackets, commas
 }
 
 // check rejects null in place of an object, extensions that change the mesh, and other versions.
@@ -131,9 +147,6 @@ func (f *file) check() error {
 		if !strings.HasPrefix(x, "KHR_materials_") && x != "KHR_mesh_quantization" && x != "KHR_texture_transform" {
 			return f.errorf("extensionsRequired", "%.60s is not read: export without it (without compression)", x)
 		}
-	}
-	if len(d.Nodes) > MaxNodes {
-		return f.errorf("nodes", "%d of them, at most %d are read", len(d.Nodes), MaxNodes)
 	}
 	for _, nulls := range []struct {
 		what string
@@ -193,24 +206,10 @@ func (f *file) load(uri string) ([]byte, error) {
 	if f.beside == nil {
 		return nil, fmt.Errorf("%.100q: other files are not read here", uri)
 	}
-	file, err := f.beside.Open(strings.TrimPrefix(path, "./"))
+	data, err := boundedfile.ReadBeside(f.beside, f.name, strings.TrimPrefix(path, "./"), f.room)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no such file as %.100q beside it: keep both together, or export a .glb, which contains everything", uri)
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%.100q: not a regular file", uri)
-	case info.Size() > f.room:
-		return nil, fmt.Errorf("%.100q: %d bytes, at most %d are read in all", uri, info.Size(), int64(MaxFile))
-	}
-	data, err := io.ReadAll(io.LimitReader(file, f.room))
 	f.room -= int64(len(data))
 	return data, err
 }

@@ -122,9 +122,11 @@ func (r *reader) skinNodes(n int) []int {
 // strongest first, with weights that sum to 1.
 func (r *reader) influences(where string, p *gltf.Primitive, skin int, pulls [][]influence) error {
 	joints := len(r.doc.Skins[skin].Joints)
+	var js, ws [2]*elements
+	var atJ, atW [2]string
 	for set := range 2 {
 		joint, weight := fmt.Sprintf("JOINTS_%d", set), fmt.Sprintf("WEIGHTS_%d", set)
-		atJ, atW := where+".attributes."+joint, where+".attributes."+weight
+		atJ[set], atW[set] = where+".attributes."+joint, where+".attributes."+weight
 		j, err := r.attribute(where, p, joint, len(pulls), MaxVertices, gltf.AccessorVec4)
 		if err != nil {
 			return err
@@ -135,39 +137,45 @@ func (r *reader) influences(where string, p *gltf.Primitive, skin int, pulls [][
 		}
 		switch {
 		case j == nil && (set == 0 || w != nil):
-			return r.errorf(atJ, "is missing: the mesh has a skin")
+			return r.errorf(atJ[set], "is missing: the mesh has a skin")
 		case j == nil:
 			continue
 		case w == nil:
-			return r.errorf(atW, "is missing: the mesh has a skin")
+			return r.errorf(atW[set], "is missing: the mesh has a skin")
 		case !j.isWhole():
-			return r.errorf(atJ, "is of %v, want UNSIGNED_BYTE or UNSIGNED_SHORT", j.kind)
+			return r.errorf(atJ[set], "is of %v, want UNSIGNED_BYTE or UNSIGNED_SHORT", j.kind)
 		}
-		for v := range pulls {
-			for c := range 4 {
-				share, joint := w.at(v, c), j.whole(v, c)
+		js[set], ws[set] = j, w
+	}
+	kept := make([]influence, 0, 4*len(pulls)) // one block: small ones would take twice the memory
+	var all [8]influence
+	for v := range pulls {
+		pull := all[:0]
+		for set, w := range ws {
+			for c := 0; c < 4 && w != nil; c++ {
+				share, joint := w.at(v, c), js[set].whole(v, c)
 				if share < 0 {
-					return r.errorf(atW, "element %d has the value %g", v, share)
+					return r.errorf(atW[set], "element %d has the value %g", v, share)
 				}
 				if share == 0 {
 					continue
 				}
 				if joint >= joints {
-					return r.errorf(atJ, "element %d names joint %d, skins[%d] has %d", v, joint, skin, joints)
+					return r.errorf(atJ[set], "element %d names joint %d, skins[%d] has %d", v, joint, skin, joints)
 				}
-				pulls[v] = append(pulls[v], influence{int32(joint), float32(share)})
+				pull = append(pull, influence{int32(joint), float32(share)})
 			}
 		}
-	}
-	for v := range pulls {
-		if len(pulls[v]) == 0 {
-			pulls[v] = []influence{{0, 1}}
+		if len(pull) == 0 {
+			pull = append(pull, influence{0, 1})
 			r.unweighted++
 		}
-		if len(pulls[v]) > 4 {
+		if len(pull) > 4 {
 			r.overLimit++
 		}
-		pulls[v] = strongest(pulls[v])
+		first := len(kept)
+		kept = append(kept, strongest(pull)...)
+		pulls[v] = kept[first:len(kept):len(kept)]
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package skin
 import (
 	"fmt"
 	"image"
-	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"unicode"
@@ -20,15 +20,16 @@ type reader struct {
 	skin       *Skin
 	jointOf    []int            // per node, −1 for none
 	bind       map[int][]affine // per skin and joint: from mesh to world
+	primitives int              // of all nodes
 	overLimit  int              // vertices with more than four joints
 	unweighted int              // vertices without weights
 
-	materials map[int]*material   // per material
-	pictures  map[int]image.Image // per image
-	pixels    int64               // remaining
+	materials   map[int]*material   // per material
+	pictures    map[int]image.Image // per image
+	pictureRoom pictureRoom
 }
 
-func read(name string, data []byte, beside fs.FS) (*Skin, error) {
+func read(name string, data []byte, beside *os.Root) (*Skin, error) {
 	f, err := newFile(name, data, beside)
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func read(name string, data []byte, beside fs.FS) (*Skin, error) {
 		return nil, err
 	}
 	r := &reader{file: f, tree: t, skin: &Skin{Name: name}, bind: map[int][]affine{},
-		materials: map[int]*material{}, pictures: map[int]image.Image{}, pixels: MaxPixels}
+		materials: map[int]*material{}, pictures: map[int]image.Image{}, pictureRoom: allPictures}
 	if err := r.joints(); err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func read(name string, data []byte, beside fs.FS) (*Skin, error) {
 		return nil, f.errorf("meshes", "no skinned triangles: export a mesh with its skin")
 	}
 	if r.unweighted > 0 {
-		s.note("%d vertices have no weights: they follow %s", r.unweighted, s.joints[0].name)
+		s.note("%d vertices have no weights: they follow %.60s", r.unweighted, s.joints[0].name)
 	}
 	if r.overLimit > 0 {
 		s.note("%d vertices have more than four joints: the four strongest are kept", r.overLimit)
@@ -188,6 +189,9 @@ func (r *reader) node(n int) error {
 	mesh := r.doc.Meshes[*node.Mesh]
 	for i, p := range mesh.Primitives {
 		where := fmt.Sprintf("meshes[%d].primitives[%d]", *node.Mesh, i)
+		if r.primitives++; r.primitives > MaxPrimitives {
+			return r.errorf(where, "more than %d primitives of all nodes", MaxPrimitives)
+		}
 		switch {
 		case p == nil:
 			return r.errorf(where, "is null")

@@ -18,13 +18,14 @@ import (
 
 // Limits of files. They are checked before memory is allocated.
 const (
-	MaxFile      = 256 << 20 // bytes of a file, and of all files that it references
-	MaxJSON      = 64 << 20  // bytes of JSON
-	MaxNodes     = 1 << 14
-	MaxJoints    = 1024    // of all skins
-	MaxVertices  = 1 << 19 // of all primitives
-	MaxTriangles = 1 << 20
-	MaxPixels    = 1 << 25 // of all textures
+	MaxFile       = 256 << 20 // bytes of a file, and of all files that it references
+	MaxJSON       = 64 << 20  // bytes of JSON
+	MaxNodes      = 1 << 14
+	MaxJoints     = 1024    // of all skins
+	MaxPrimitives = 1 << 16 // of all nodes
+	MaxVertices   = 1 << 19 // of all primitives
+	MaxTriangles  = 1 << 20
+	MaxPixels     = 1 << 25 // of all textures
 )
 
 // Skin is a read-only skinned mesh as a glTF viewer shows it: posed by its nodes, in metres.
@@ -99,7 +100,7 @@ func Open(path string) (*Skin, error) {
 		return nil, err
 	}
 	defer root.Close()
-	return read(path, data, root.FS())
+	return read(path, data, root)
 }
 
 func (s *Skin) note(format string, args ...any) {

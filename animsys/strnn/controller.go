@@ -67,6 +67,9 @@ type ControllerOptions struct {
 
 // NewController returns a controller. It fails for a model without latent values.
 func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
+	if m.Net == nil {
+		return nil, errZeroModel
+	}
 	o.Samples = cmp.Or(o.Samples, 8)
 	if o.Batch < 1 || o.Samples < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("strnn: a controller of %d motions with %d samples on %d workers: want at least one of each",
@@ -101,6 +104,9 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 
 // Close ends the controller's workers.
 func (c *Controller) Close() error {
+	if c.pool == nil {
+		return nil
+	}
 	c.pool.Close()
 	return c.predict.Close()
 }

@@ -48,6 +48,9 @@ const maxFactor = 16
 
 // NewDenoiser returns a denoiser.
 func (m *Model) NewDenoiser(o DenoiserOptions) (*Denoiser, error) {
+	if m.Net == nil {
+		return nil, errZeroModel
+	}
 	o.FPS = cmp.Or(o.FPS, Rate)
 	if o.Batch < 1 || o.Workers < 1 {
 		return nil, fmt.Errorf("strnn: %d windows at a time on %d workers: want at least one of each", o.Batch, o.Workers)

@@ -34,6 +34,9 @@ const (
 
 // NewFineTuner returns a fine-tuner.
 func (m *Model) NewFineTuner(workers int) (*FineTuner, error) {
+	if m.Net == nil {
+		return nil, errZeroModel
+	}
 	if workers < 1 {
 		return nil, fmt.Errorf("strnn: a fine-tuner on %d workers: want at least one", workers)
 	}
@@ -61,6 +64,9 @@ func (m *Model) NewFineTuner(workers int) (*FineTuner, error) {
 
 // Close stops the fine-tuner's workers.
 func (t *FineTuner) Close() error {
+	if t.pool == nil {
+		return nil
+	}
 	t.pool.Close()
 	return t.predictor.Close()
 }

@@ -43,6 +43,9 @@ const (
 // found. After the first round every second agent walks by the guide of the round before, so that
 // the guide learns to recover from its own errors. It is fitted to all rounds.
 func (m *Model) TrainGuide(o GuideOptions) (*Guide, error) {
+	if m.Net == nil {
+		return nil, errZeroModel
+	}
 	o.People, o.Windows, o.Rounds = cmp.Or(o.People, 32), cmp.Or(o.Windows, 30), cmp.Or(o.Rounds, 4)
 	o.Samples, o.Steps = cmp.Or(o.Samples, 8), cmp.Or(o.Steps, 2)
 	if min(o.People, o.Windows, o.Rounds, o.Samples, o.Steps) < 0 {

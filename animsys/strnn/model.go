@@ -2,6 +2,7 @@ package strnn
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -80,6 +81,8 @@ func Describe(meta *netruntime.Meta, p *feature.Person, encode, predict, latent 
 
 // maxFrames bounds Encode, Predict and Latent.
 const maxFrames = 1024
+
+var errZeroModel = errors.New("strnn: the zero Model has no network: make one with NewModel")
 
 // NewModel returns a model of a network. A *feature.SchemaError lists every difference between its
 // metadata, its shapes and this package.

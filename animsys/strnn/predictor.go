@@ -59,6 +59,9 @@ type PredictorOptions struct {
 
 // NewPredictor returns a predictor.
 func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
+	if m.Net == nil {
+		return nil, errZeroModel
+	}
 	o.Samples = cmp.Or(o.Samples, 1)
 	if o.Batch < 1 || o.Workers < 1 || o.Samples < 1 {
 		return nil, fmt.Errorf("strnn: %d motions at a time with %d samples on %d workers: want at least one of each", o.Batch, o.Samples, o.Workers)

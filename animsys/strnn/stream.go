@@ -75,6 +75,9 @@ const streamStarts = 4
 // NewStream returns a stream without agents. The network itself makes the frames with which agents
 // begin, from a standing person. A model without a Guide needs a search: Samples or Steps.
 func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
+	if m.Net == nil {
+		return nil, errZeroModel
+	}
 	if m.Guide == nil && o.Samples <= 1 && o.Steps == 0 {
 		return nil, fmt.Errorf("strnn: model %q has no guide to steer people: train one with mannequin train guide, or set Samples and Steps, which take far more time", m.Net.Meta().Name)
 	}
@@ -175,6 +178,9 @@ func (s *Stream) clear() {
 
 // Close ends the stream's goroutines.
 func (s *Stream) Close() error {
+	if s.search == nil {
+		return nil
+	}
 	s.sched.Close()
 	return s.search.Close()
 }
@@ -187,6 +193,9 @@ func (s *Stream) Controls() []Steer { return s.wanders }
 
 // Rig returns the people's rig; see [generator.Generator].
 func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
+	if s.search == nil {
+		return generator.Rig{}, errors.New("strnn: the zero Stream has no rig: make one with Model.NewStream")
+	}
 	return generator.Person(s.model.Layout, s.model.Skel, roles)
 }
 

@@ -62,7 +62,7 @@ type options struct {
 }
 
 func newCommand() *cobra.Command {
-	o := options{setup: open.Default("quadruped"), length: 10}
+	o := options{setup: open.Default("quadruped"), length: 10, bvh: filepath.Join("out", "latent.bvh")}
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Steer a dog in a window; without a display, record a video",
@@ -126,19 +126,19 @@ func newCommand() *cobra.Command {
 	f.StringArrayVar(&o.skin, "skin", nil, "glTF `FILE` with a skinned mesh that replaces the dogs or the people, by its number of legs; or dog=FILE, person=FILE; may be repeated")
 	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that maps our joint names to the mesh's, for names that do not match; or dog=FILE, person=FILE; may be repeated")
 	f.StringVar(&o.setup.Script, "script", "", "cutscene: the script, a `file` (docs/cutscene.md) or a shipped one: "+strings.Join(cutscene.Shipped(), ", "))
-	f.StringVar(&o.bvh, "bvh", filepath.Join("out", "latent.bvh"), "latent: `file` for the sequence, written when you press E")
+	command.Output(c, &o.bvh, "bvh", command.File, "latent: `file` for the sequence, written when you press E")
 	command.Choice(c, &o.backend, "backend", backend.CPU, backend.Names, "device for the networks: cpu, or cuda if the program was built with it")
 	f.BoolVar(&o.setup.BF16, "bf16", o.setup.BF16, "compute the networks in bfloat16 if the processor or the GPU can: about twice as fast; the default in the scene crowd")
 	f.StringVar(&o.setup.Terrain, "terrain", o.setup.Terrain, "hills, flat, slope, steps, or a number: hills with that seed; latent: flat by default")
 	command.Choices(c, &o.show, "show", strings.Split(hud.AllOverlays.String(), ", "), "overlays to draw")
 	command.Number(c, &o.seconds, "seconds", 0, 0, 3600, "duration; 0 is until the window is closed, 10 s of a recording, or all of a cutscene")
 	f.BoolVar(&o.headless, "headless", false, "record without a window")
-	f.StringVar(&o.out, "out", "", "`FILE` to record to: .mp4, .gif or a folder of PNGs; missing folders are created (default out/SCENE.mp4, or .gif without ffmpeg)")
+	command.Output(c, &o.out, "out", command.Either, "`FILE` to record to: .mp4, .gif or a folder of PNGs; missing folders are created (default out/SCENE.mp4, or .gif without ffmpeg)")
 	f.Uint64Var(&o.setup.Seed, "seed", o.setup.Seed, "seed of the hills and of the agents' steering")
 	command.Number(c, &o.width, "width", 1280, 64, 4096, "width of the picture, pixels")
 	command.Number(c, &o.height, "height", 720, 64, 4096, "height of the picture, pixels")
 	command.Number(c, &o.fps, "fps", 30, 1, 240, "frames per second of a recording")
-	f.StringVar(&o.record, "record", "", "write a tape to `file`: the scene's setup and the input of each tick; with --no-render also of ticks that are not measured")
+	command.Output(c, &o.record, "record", command.File, "write a tape to `file`: the scene's setup and the input of each tick; with --no-render also of ticks that are not measured")
 	f.StringVar(&o.replay, "replay", "", "play the tape in `file`, in a window or into a recording")
 	f.BoolVar(&o.verify, "verify", false, "play the tape of --replay without pictures, and check that each tick has the same bits as when it was recorded")
 	f.BoolVar(&o.noRender, "no-render", false, "run at 60 ticks a second without pictures, and report the duration of ticks; 10 s unless --seconds is given")

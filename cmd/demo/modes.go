@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -74,8 +73,6 @@ func (o *options) conflicts(given func(flag string) bool) error {
 		return command.Usagef("--verify needs --replay")
 	case o.json && !o.noRender:
 		return command.Usagef("--json needs --no-render")
-	case o.record != "" && filepath.Clean(o.record) == filepath.Clean(o.out):
-		return command.Usagef("--record %s with --out %s: these must be two files", o.record, o.out)
 	}
 	return nil
 }

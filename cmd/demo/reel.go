@@ -72,7 +72,7 @@ func reel() []take {
 }
 
 func newReel() *cobra.Command {
-	o := options{setup: open.Default("quadruped"), backend: backend.CPU}
+	o := options{setup: open.Default("quadruped"), backend: backend.CPU, out: filepath.Join("out", "showreel")}
 	all := reel()
 	var only, names []string
 	for _, t := range all {
@@ -91,7 +91,7 @@ func newReel() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&o.setup.Model, "model", "dog", "a shipped model's `name` or a model file")
-	f.StringVar(&o.out, "out", filepath.Join("out", "showreel"), "`folder` for the videos and the sheets")
+	command.Output(c, &o.out, "out", command.Folder, "`folder` for the videos and the sheets")
 	command.Choices(c, &only, "only", names, "takes to record (default: all)")
 	command.Number(c, &o.width, "width", 640, 160, 4096, "picture's width, pixels")
 	command.Number(c, &o.height, "height", 360, 90, 4096, "picture's height, pixels")

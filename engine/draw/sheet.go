@@ -41,8 +41,12 @@ type Motion struct {
 }
 
 // ClipSheet shows n evenly spread frames of a clip, cols per row, labelled: a side view that
-// follows the middle of the pose, at least height metres high, with the ground line at height 0.
+// follows the middle of the pose, at least height metres high, with the ground line at height 0. A
+// Motion without frames or without Pose gives an empty picture.
 func ClipSheet(m Motion, n, cols int, height float32) *image.RGBA {
+	if m.Frames < 1 || m.Pose == nil {
+		return New(0, 0, Paper)
+	}
 	n = max(min(n, m.Frames), 1)
 	const w, h = 240, 200
 	// The longest pose must fit too.

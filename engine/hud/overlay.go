@@ -98,9 +98,10 @@ type Recent struct {
 	end    int
 }
 
-// NewRecent returns a buffer of n values, all NaN.
+// NewRecent returns a buffer of n values, all NaN. A buffer of none, like the zero Recent, stays
+// empty.
 func NewRecent(n int) Recent {
-	r := Recent{buffer: make([]float32, 2*n)}
+	r := Recent{buffer: make([]float32, 2*max(n, 0))}
 	r.Clear()
 	return r
 }
@@ -115,7 +116,11 @@ func (r *Recent) Clear() {
 
 // Add appends v and drops the oldest value.
 func (r *Recent) Add(v float32) {
-	if n := len(r.buffer) / 2; r.end == 2*n {
+	n := len(r.buffer) / 2
+	if n == 0 {
+		return
+	}
+	if r.end == 2*n {
 		copy(r.buffer, r.buffer[n:])
 		r.end = n
 	}

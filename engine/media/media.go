@@ -61,11 +61,15 @@ var ErrNoFFmpeg = errors.New("media: ffmpeg is not installed: install it (Debian
 // Check returns Create's error for path, an unknown extension or ErrNoFFmpeg. It writes nothing.
 func Check(path string) error {
 	switch ext := strings.ToLower(filepath.Ext(path)); ext {
-	case ".mp4":
+	case ".mp4", ".gif":
+		if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+			return fmt.Errorf("media: %s exists and is not a regular file", path)
+		}
+		if ext == ".gif" {
+			return nil
+		}
 		_, err := FFmpeg()
 		return err
-	case ".gif":
-		return nil
 	case "":
 		if path == "" {
 			return errors.New("media: no output file: give a name.mp4, a name.gif or a folder")

@@ -2,7 +2,9 @@ package media
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/gif"
@@ -11,9 +13,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"mannequin/internal/atomicfile"
 	"mannequin/internal/testing/must"
 )
 
@@ -179,6 +183,8 @@ func TestBadUse(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "plain")
 	must.Do(t, os.WriteFile(file, nil, 0o600))
+	folder := filepath.Join(t.TempDir(), "c.gif")
+	must.Do(t, os.Mkdir(folder, 0o755))
 	ok := Options{8, 8, 30}
 	for _, c := range []struct {
 		name, path string
@@ -188,6 +194,7 @@ func TestBadUse(t *testing.T) {
 		{"extension", "a.avi", ok, ".avi"},
 		{"empty", "", ok, "no output"},
 		{"file as folder", file, ok, "is a file"},
+		{"folder as file", folder, ok, "not a regular file"},
 		{"size", filepath.Join(dir, "b.gif"), Options{0, 8, 30}, "pixels"},
 		{"huge", filepath.Join(dir, "b.gif"), Options{1 << 20, 8, 30}, "pixels"},
 		{"rate", filepath.Join(dir, "b.gif"), Options{8, 8, 0}, "per second"},
@@ -220,15 +227,77 @@ func TestMissingFFmpeg(t *testing.T) {
 	left(t, dir)
 }
 
+// A disk that fails at any step leaves the old file or folder and nothing else, and the error names
+// them and not a temporary file.
+func TestDiskFails(t *testing.T) {
+	defer func() { atomicfile.Fault = nil }()
+	for _, name := range []string{"a.mp4", "a.gif", "frames"} {
+		if Check(name) != nil {
+			continue
+		}
+		dir := t.TempDir()
+		out := filepath.Join(dir, name)
+		must.Do(t, write(t, out, Options{64, 32, 30}, 3))
+		before := content(t, dir)
+		for _, step := range []string{"create", "write", "sync", "close", "rename"} {
+			if step == "write" && name == "a.mp4" { // ffmpeg writes it
+				continue
+			}
+			atomicfile.Fault = func(at, _ string) error {
+				if at == step {
+					return syscall.EIO
+				}
+				return nil
+			}
+			err := write(t, out, Options{64, 32, 30}, 2)
+			atomicfile.Fault = nil
+			if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "cannot write "+out) || strings.Contains(err.Error(), ".tmp") {
+				t.Errorf("%s, %s: %v", name, step, err)
+			}
+			if after := content(t, dir); after != before {
+				t.Errorf("%s, %s: before\n%s, after\n%s", name, step, before, after)
+			}
+		}
+	}
+}
+
+// content describes the files below dir.
+func content(t *testing.T, dir string) string {
+	t.Helper()
+	var out strings.Builder
+	must.Do(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			fmt.Fprintf(&out, "%s %x\n", path, sha256.Sum256(must.Get(os.ReadFile(path))(t)))
+		}
+		return err
+	}))
+	return out.String()
+}
+
+// What killed recordings left is gone after the next one.
+func TestSweep(t *testing.T) {
+	for _, name := range []string{"a.mp4", "a.gif", "frames"} {
+		if Check(name) != nil {
+			continue
+		}
+		dir := t.TempDir()
+		must.Do(t, os.Mkdir(filepath.Join(dir, "."+name+".tmp1"), 0o755))
+		must.Do(t, os.WriteFile(filepath.Join(dir, "."+name+".tmp1", "frame_00000.png"), nil, 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(dir, "."+name+".tmp23"), nil, 0o644))
+		must.Do(t, write(t, filepath.Join(dir, name), Options{64, 32, 30}, 1))
+		left(t, dir, name)
+	}
+}
+
 // A broken ffmpeg's own words reach the user.
 func TestFFmpegFails(t *testing.T) {
 	bin, dir := t.TempDir(), t.TempDir()
-	script := "#!/bin/sh\necho noise >&2\necho 'disk is made of cheese' >&2\nexit 3\n"
+	script := "#!/bin/sh\necho noise >&2\nfor last; do :; done\necho \"$last: disk is made of cheese\" >&2\nexit 3\n"
 	must.Do(t, os.WriteFile(filepath.Join(bin, "ffmpeg"), []byte(script), 0o755))
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	err := write(t, filepath.Join(dir, "a.mp4"), Options{256, 256, 30}, 20)
-	if err == nil || !strings.Contains(err.Error(), "cheese") || strings.Contains(err.Error(), "noise") {
-		t.Errorf("error %v, want ffmpeg's last line", err)
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "a.mp4")+": disk is made of cheese") || strings.Contains(err.Error(), "noise") || strings.Contains(err.Error(), ".tmp") {
+		t.Errorf("error %v, want ffmpeg's last line and the file", err)
 	}
 	left(t, dir)
 }

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"image"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"mannequin/internal/atomicfile"
 )
 
 // FFmpeg returns the path of the ffmpeg program, or ErrNoFFmpeg.
@@ -27,7 +27,7 @@ func FFmpeg() (string, error) {
 // mp4Writer pipes raw frames to ffmpeg, which writes the temporary file.
 type mp4Writer struct {
 	base
-	tmp     string
+	file    *atomicfile.File
 	cmd     *exec.Cmd
 	stop    context.CancelFunc
 	in      io.WriteCloser
@@ -40,12 +40,11 @@ func newMP4(b base) (Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(b.path), "."+filepath.Base(b.path)+".tmp*")
+	file, err := atomicfile.Create(b.path)
 	if err != nil {
 		return nil, fmt.Errorf("media: %w", err)
 	}
-	f.Close()
-	w := &mp4Writer{base: b, tmp: f.Name()}
+	w := &mp4Writer{base: b, file: file}
 	codec := []string{"-c:v", "libx264", "-preset", "veryfast", "-crf", "20"}
 	if !hasX264(b.ctx, prog) {
 		codec = []string{"-c:v", "mpeg4", "-q:v", "3"}
@@ -56,7 +55,7 @@ func newMP4(b base) (Writer, error) {
 	args = append(args, codec...)
 	// Players want 4:2:0, which needs even sizes; bitexact omits encoder version and date.
 	args = append(args, "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p",
-		"-fflags", "+bitexact", "-flags:v", "+bitexact", "-movflags", "+faststart", "-f", "mp4", w.tmp)
+		"-fflags", "+bitexact", "-flags:v", "+bitexact", "-movflags", "+faststart", "-f", "mp4", file.Temp())
 	ctx, stop := context.WithCancel(b.ctx)
 	w.stop = stop
 	w.cmd = exec.CommandContext(ctx, prog, args...)
@@ -67,7 +66,7 @@ func newMP4(b base) (Writer, error) {
 	}
 	if err != nil {
 		stop()
-		os.Remove(w.tmp)
+		file.Abort()
 		return nil, fmt.Errorf("media: cannot start ffmpeg: %w", err)
 	}
 	return w, nil
@@ -99,7 +98,7 @@ func (w *mp4Writer) failed(err error) error {
 	if ctxErr := w.ctx.Err(); ctxErr != nil {
 		return fmt.Errorf("media: stopped; %s was not written: %w", w.path, ctxErr)
 	}
-	if s := w.log.String(); s != "" {
+	if s := strings.ReplaceAll(w.log.String(), w.file.Temp(), w.path); s != "" {
 		return fmt.Errorf("media: %s: ffmpeg: %s", w.path, s)
 	}
 	return fmt.Errorf("media: %s: ffmpeg: %w", w.path, err)
@@ -114,17 +113,7 @@ func (w *mp4Writer) Close() error {
 	if err := w.cmd.Wait(); err != nil {
 		return w.failed(err)
 	}
-	f, err := os.OpenFile(w.tmp, os.O_RDWR, 0)
-	if err != nil {
-		return fmt.Errorf("media: %w", err)
-	}
-	if err = f.Sync(); err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("media: %s: %w", w.path, err)
-	}
-	if err := os.Rename(w.tmp, w.path); err != nil {
+	if err := w.file.Commit(); err != nil {
 		return fmt.Errorf("media: %w", err)
 	}
 	return nil
@@ -138,7 +127,7 @@ func (w *mp4Writer) Abort() {
 	w.stop()
 	w.in.Close()
 	w.cmd.Wait() // fails only if it was stopped or already waited for
-	os.Remove(w.tmp)
+	w.file.Abort()
 }
 
 // tail keeps the last line written to it, up to 400 bytes.

@@ -1,10 +1,12 @@
 package media
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -14,18 +16,17 @@ import (
 // pngWriter collects frames in a hidden folder beside the target.
 type pngWriter struct {
 	base
-	tmp string
-	enc png.Encoder
+	folder *atomicfile.Folder
+	enc    png.Encoder
 }
 
 func newPNG(b base) (Writer, error) {
-	b.path = filepath.Clean(b.path)
-	tmp, err := os.MkdirTemp(filepath.Dir(b.path), "."+filepath.Base(b.path)+".tmp*")
+	folder, err := atomicfile.CreateFolder(b.path)
 	if err != nil {
 		return nil, fmt.Errorf("media: %w", err)
 	}
 	// Speed matters more than size: a frame takes longer to compress well than to render.
-	return &pngWriter{base: b, tmp: tmp, enc: png.Encoder{CompressionLevel: png.BestSpeed}}, nil
+	return &pngWriter{base: b, folder: folder, enc: png.Encoder{CompressionLevel: png.BestSpeed}}, nil
 }
 
 func frameName(i int) string { return fmt.Sprintf("frame_%05d.png", i) }
@@ -34,9 +35,10 @@ func (w *pngWriter) Frame(img *image.RGBA) error {
 	if err := w.accept(img); err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(w.tmp, frameName(w.frames-1)), func(f io.Writer) error {
-		return w.enc.Encode(f, img)
-	})
+	if err := w.folder.Write(frameName(w.frames-1), func(f io.Writer) error { return w.enc.Encode(f, img) }); err != nil {
+		return fmt.Errorf("media: %w", err)
+	}
+	return nil
 }
 
 func (w *pngWriter) Close() error {
@@ -44,33 +46,23 @@ func (w *pngWriter) Close() error {
 	if err := w.finish(); err != nil {
 		return err
 	}
-	if err := os.Chmod(w.tmp, 0o755); err != nil {
+	if err := w.folder.Commit(); err != nil {
 		return fmt.Errorf("media: %w", err)
 	}
-	if err := os.Rename(w.tmp, w.path); err == nil {
-		return nil
-	}
-	// The folder is not empty: replace its frames, and remove those of a longer sequence.
-	old, err := filepath.Glob(filepath.Join(w.path, "frame_[0-9][0-9][0-9][0-9][0-9].png"))
-	if err != nil {
-		return fmt.Errorf("media: %w", err)
-	}
-	for _, f := range old {
-		if err := os.Remove(f); err != nil {
+	// A longer sequence that was there before has more frames.
+	for i := w.frames; ; i++ {
+		err := os.Remove(filepath.Join(w.path, frameName(i)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
 			return fmt.Errorf("media: %w", err)
 		}
 	}
-	for i := range w.frames {
-		if err := os.Rename(filepath.Join(w.tmp, frameName(i)), filepath.Join(w.path, frameName(i))); err != nil {
-			return fmt.Errorf("media: %w", err)
-		}
-	}
-	return nil
 }
 
 func (w *pngWriter) Abort() {
 	if !w.done {
 		w.done = true
-		os.RemoveAll(w.tmp)
+		w.folder.Abort()
 	}
 }

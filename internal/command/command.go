@@ -57,7 +57,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	if err == nil {
 		return 0
 	}
-	msg := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+	msg := Plain(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 	if isUsage(err) {
 		fmt.Fprintf(stderr, "%s: %s (see: %s --help)\n", root.Name(), msg, cmd.CommandPath())
 		return ExitUsage
@@ -99,10 +99,11 @@ func Want(what string, least, most int) cobra.PositionalArgs {
 }
 
 // mark makes every flag and argument error of c and its subcommands a mistake in the command line,
-// and adds what a mistyped name may mean.
+// adds what a mistyped name may mean, and guards the files that commands read.
 func mark(c *cobra.Command) {
 	c.SuggestionsMinimumDistance = 2
 	c.SetFlagErrorFunc(flagError)
+	guard(c)
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
 			err := check(cmd, args)

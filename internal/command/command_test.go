@@ -54,3 +54,10 @@ func TestRun(t *testing.T) {
 		}
 	}
 }
+
+// Names in messages do not change the terminal.
+func TestPlain(t *testing.T) {
+	if got := Plain("a\x1b[2Jb\u202ec\u200bd\te\n\u00a0é"); got != "a[2Jbcd\te\n\u00a0é" {
+		t.Errorf("%q", got)
+	}
+}

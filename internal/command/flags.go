@@ -120,7 +120,7 @@ func (c *choice) Type() string { return "name" }
 // path is a path, as the value of a flag, which may not be empty.
 type path struct{ v *string }
 
-// Path adds the flag of a file or a folder. Its usage names it in backquotes.
+// Path adds the flag of a file or a folder that the command reads. Its usage names it in backquotes.
 func Path(c *cobra.Command, v *string, name, usage string) { c.Flags().Var(path{v}, name, usage) }
 
 func (p path) Set(text string) error {
@@ -139,14 +139,6 @@ func (p path) String() string {
 }
 
 func (p path) Type() string { return "path" }
-
-// Out adds the flag --out, which is required. Its usage names what is written in backquotes.
-func Out(c *cobra.Command, v *string, usage string) {
-	c.Flags().VarP(path{v}, "out", "o", usage)
-	if err := c.MarkFlagRequired("out"); err != nil {
-		panic(err) // there is no such flag
-	}
-}
 
 // chosen is some names out of others, as the value of a flag.
 type chosen struct {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -45,12 +46,13 @@ type session struct {
 	calls     []call
 	ops       []byte
 
-	buffers [][]float32 // pinned, for the caller
-	gating  []float32   // pinned (rows, experts)
-	rows    int         // number of valid values in gating
-	onCPU   bool        // the processor computed the last run
-	one     netruntime.Sequences
+	buffers [][]float32  // pinned, for the caller
+	gating  []float32    // pinned (rows, experts)
+	rows    int          // number of valid values in gating
+	onCPU   bool         // the processor computed the last run
+	out, in [1][]float32 // of Run
 	closed  bool
+	busy    atomic.Bool // a run is in progress
 }
 
 // lane is a stream with the memory of a chunk.
@@ -268,13 +270,28 @@ func (s *session) direct(x []float32) bool {
 }
 
 func (s *session) Run(y, x []float32, rows int) error {
+	if !s.busy.CompareAndSwap(false, true) {
+		return netruntime.ErrBusy
+	}
+	defer s.busy.Store(false)
 	if len(s.plan.inputs) != 1 || len(s.plan.outputs) != 1 {
 		return fmt.Errorf("cuda: Run of a network with %d inputs and %d outputs: use RunSequences", len(s.plan.inputs), len(s.plan.outputs))
 	}
-	return s.one.Run(s, y, x, rows, 1)
+	s.out[0], s.in[0] = y, x
+	err := s.run(s.out[:], s.in[:], rows, 1)
+	s.out[0], s.in[0] = nil, nil
+	return err
 }
 
 func (s *session) RunSequences(out, in [][]float32, batch, length int) error {
+	if !s.busy.CompareAndSwap(false, true) {
+		return netruntime.ErrBusy
+	}
+	defer s.busy.Store(false)
+	return s.run(out, in, batch, length)
+}
+
+func (s *session) run(out, in [][]float32, batch, length int) error {
 	if s.closed {
 		return errClosed
 	}
@@ -484,6 +501,10 @@ func (s *session) collect(l *lane, out [][]float32) error {
 
 // Close frees the session's memory on the GPU, unless the GPU is lost.
 func (s *session) Close() error {
+	if !s.busy.CompareAndSwap(false, true) {
+		return netruntime.ErrBusy
+	}
+	defer s.busy.Store(false)
 	if s.closed {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package grad
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -48,8 +49,11 @@ type operation func(t *Tape, in []*Mat, length int) *Mat
 // error names a node that the tape cannot compute, or a tensor that several nodes share in
 // incompatible ways.
 func NewNetwork(n *netruntime.Net) (*Network, error) {
-	b := newBinding(n)
 	g := n.Graph()
+	if len(g.Outputs) == 0 {
+		return nil, errors.New("grad: network: the zero Net has no outputs: read one with netruntime.Open")
+	}
+	b := newBinding(n)
 	for i := range g.Nodes {
 		if err := b.add(&g.Nodes[i]); err != nil {
 			return nil, fmt.Errorf("grad: network: %w", err)

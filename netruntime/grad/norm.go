@@ -17,6 +17,7 @@ type BatchStats struct {
 
 // NewBatchStats returns mean 0, variance 1 and momentum 0.1.
 func NewBatchStats(cols int) *BatchStats {
+	cols = max(cols, 0)
 	s := &BatchStats{make([]float32, cols), make([]float32, cols), 0.1}
 	set(s.Var, 1)
 	return s

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,17 +36,25 @@ func (b Bars) Save(path string) error {
 		return fmt.Errorf("chart: no bars to draw in %q", path)
 	}
 	w, h := Chart{Width: b.Width, Height: b.Height}.size()
+	if err := checkSize(w, h, 1); err != nil {
+		return err
+	}
 	p := plot.New()
-	p.Title.Text, p.Y.Label.Text = b.Title, b.YLabel
+	p.Title.Text, p.Y.Label.Text = label(b.Title), label(b.YLabel)
+	p.Y.Tick.Marker = linearTicks{}
 	p.Legend.Top = true
 	p.Y.Min = 0
-	const inch = 96
 	// Three quarters of a group's width are bars.
 	room := vg.Length(w) * vg.Inch / inch * 0.85 / vg.Length(len(b.Groups))
 	width := room * 0.75 / vg.Length(len(b.Series))
 	for i, s := range b.Series {
 		if len(s.Values) != len(b.Groups) {
 			return fmt.Errorf("chart: %q has %d bars for %d groups", s.Name, len(s.Values), len(b.Groups))
+		}
+		for k, v := range s.Values {
+			if !(math.Abs(v) <= Limit) {
+				return fmt.Errorf("chart: %q of %q is %g, want a number within ±%g", s.Name, b.Groups[k], v, Limit)
+			}
 		}
 		bars, err := plotter.NewBarChart(plotter.Values(s.Values), width)
 		if err != nil {
@@ -54,11 +63,16 @@ func (b Bars) Save(path string) error {
 		bars.Color, bars.LineStyle.Width = palette[i%len(palette)], 0
 		bars.Offset = width * (vg.Length(i) - vg.Length(len(b.Series)-1)/2)
 		p.Add(bars)
-		p.Legend.Add(s.Name, bars)
+		p.Legend.Add(label(s.Name), bars)
 	}
 	p.Legend.Left = true
 	p.Y.Max *= 1 + 0.06*float64(len(b.Series)+1) // for the legend
-	p.NominalX(b.Groups...)
+	widen(&p.Y, false)
+	names := make([]string, len(b.Groups))
+	for i, g := range b.Groups {
+		names[i] = label(g)
+	}
+	p.NominalX(names...)
 	p.X.Min, p.X.Max = -0.6, float64(len(b.Groups))-0.4
 	return p.Save(vg.Length(w)*vg.Inch/inch, vg.Length(h)*vg.Inch/inch, path)
 }

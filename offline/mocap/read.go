@@ -203,7 +203,7 @@ func (p *parser) jointName() string {
 // cleanName returns s as a joint's name that can be printed and written into a BVH.
 func cleanName(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == utf8.RuneError || r == '{' {
+		if !unicode.IsGraphic(r) || r == utf8.RuneError || r == '{' {
 			return '?'
 		}
 		return r

@@ -214,3 +214,14 @@ func FuzzReadBVH(f *testing.F) {
 		must.Do(t, sameClip(a.Clip, b.Clip, 0, 1e-3))
 	})
 }
+
+// A joint's name cannot change the terminal or the direction of text.
+func TestNamesArePrintable(t *testing.T) {
+	b, err := ReadBVH("f", []byte("HIERARCHY ROOT a\x1b[2J\u202eé\n{ OFFSET 0 0 0 CHANNELS 1 Xposition }\nMOTION Frames: 1 Frame Time: 0.1\n0\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Clip.Skel.Names[0]; got != "a?[2J?é" {
+		t.Errorf("%q", got)
+	}
+}

@@ -27,6 +27,8 @@ type Summary struct {
 	BoneWorst  string   `json:"bone_worst"`  // the joint at the end of that bone; empty when none changes
 	Jumps      int      `json:"jumps"`       // frames in which a joint leaps
 	JumpFrames []int    `json:"jump_frames"` // the first of them, counted from 0
+	Fast       int      `json:"fast"`        // frames in which a joint is faster than any animal's, in the guessed unit
+	FastFrames []int    `json:"fast_frames"` // the first of them, counted from 0
 }
 
 type m3Array = [3]float32
@@ -46,21 +48,36 @@ var units = []Unit{
 const typicalReach = 1.15
 
 const (
-	// A joint leaps if it moves by more than jumpReach of the reach in one frame, and
-	// jumpRatio times as far as in the median of the jumpWindow steps before and after.
-	jumpReach  = 0.05
-	jumpRatio  = 10
-	jumpWindow = 5
 	// boneNoise is the change of a bone's length that rounding explains.
 	boneNoise = 1e-5
 	// maxStretch is the relative change above which a distance is no bone's length.
-	maxStretch    = 0.01
-	maxJumpFrames = 20
+	maxStretch     = 0.01
+	maxFaultFrames = 20
 )
 
 // Summarize measures c.
 func Summarize(c *skel.Clip) *Summary {
-	s := &Summary{Frames: c.Frames, FPS: c.FPS, Seconds: c.Seconds(), Finite: true, JumpFrames: []int{}}
+	s, m := summarize(c)
+	count := func(n *int, frames *[]int, f int) {
+		if *n++; *n <= maxFaultFrames {
+			*frames = append(*frames, f)
+		}
+	}
+	for f := range c.Frames {
+		if m.leap(f, s.Reach, false) >= 0 {
+			count(&s.Jumps, &s.JumpFrames, f)
+		}
+		if m.tooFast(f, s.Unit.Metres, Animal) != "" {
+			count(&s.Fast, &s.FastFrames, f)
+		}
+	}
+	return s
+}
+
+// summarize is Summarize without faults of the motion.
+func summarize(c *skel.Clip) (*Summary, *movement) {
+	m := measure(c)
+	s := &Summary{Frames: c.Frames, FPS: c.FPS, Seconds: c.Seconds(), Finite: m.finite, JumpFrames: []int{}, FastFrames: []int{}}
 	for j, p := range c.Skel.Parents {
 		if c.Skel.EndSite[j] {
 			s.EndSites++
@@ -72,10 +89,12 @@ func Summarize(c *skel.Clip) *Summary {
 		}
 	}
 	s.bones(c)
-	if c.Frames > 0 {
-		s.world(c)
+	if len(m.lowest) > 0 {
+		s.BoundsMin, s.BoundsMax = m3Array{m.min.X, m.min.Y, m.min.Z}, m3Array{m.max.X, m.max.Y, m.max.Z}
+		slices.Sort(m.lowest)
+		s.Ground = m.lowest[len(m.lowest)/20]
 	}
-	return s
+	return s, m
 }
 
 // guessUnit returns the unit in which reach is nearest to a typical one, by ratio.
@@ -123,66 +142,4 @@ func (s *Summary) bones(c *skel.Clip) {
 			s.BoneChange, s.BoneWorst = change, c.Skel.Names[j]
 		}
 	}
-}
-
-// world fills the fields that depend on the joints' world positions.
-func (s *Summary) world(c *skel.Clip) {
-	n := c.Skel.Len()
-	model := make([]m3.Xform, n)
-	step := make([]float32, c.Frames*n) // (frames, joints) distance from the frame before
-	last := make([]m3.Vec3, n)
-	lowest := make([]float32, 0, c.Frames)
-	lo, hi := m3.V(1, 1, 1).Scale(math.MaxFloat32), m3.V(1, 1, 1).Scale(-math.MaxFloat32)
-	for f := range c.Frames {
-		c.Model(model, f)
-		low := float32(math.MaxFloat32)
-		for j, x := range model {
-			if !(x.Pos.Finite() && x.Rot.Finite()) {
-				s.Finite = false
-				continue
-			}
-			p := x.Pos
-			lo = m3.V(min(lo.X, p.X), min(lo.Y, p.Y), min(lo.Z, p.Z))
-			hi = m3.V(max(hi.X, p.X), max(hi.Y, p.Y), max(hi.Z, p.Z))
-			low = min(low, p.Y)
-			if f > 0 {
-				step[f*n+j] = p.Dist(last[j])
-			}
-			last[j] = p
-		}
-		if low < math.MaxFloat32 {
-			lowest = append(lowest, low)
-		}
-	}
-	if len(lowest) == 0 {
-		return
-	}
-	s.BoundsMin, s.BoundsMax = m3Array{lo.X, lo.Y, lo.Z}, m3Array{hi.X, hi.Y, hi.Z}
-	slices.Sort(lowest)
-	s.Ground = lowest[len(lowest)/20]
-	for f := 1; f < c.Frames; f++ {
-		for j := range n {
-			if step[f*n+j] > jumpReach*s.Reach && leaps(step, n, f, j) {
-				if s.Jumps++; s.Jumps <= maxJumpFrames {
-					s.JumpFrames = append(s.JumpFrames, f)
-				}
-				break
-			}
-		}
-	}
-}
-
-// leaps reports whether a step is much longer than those around it.
-func leaps(step []float32, n, f, j int) bool {
-	var around []float32
-	for g := max(1, f-jumpWindow); g <= f+jumpWindow && g*n < len(step); g++ {
-		if g != f {
-			around = append(around, step[g*n+j])
-		}
-	}
-	if len(around) == 0 {
-		return false
-	}
-	slices.Sort(around)
-	return step[f*n+j] > jumpRatio*around[len(around)/2]
 }

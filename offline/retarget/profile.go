@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 
@@ -189,13 +190,15 @@ func Profiles() []*Profile {
 }
 
 // ProfileNames returns the names of the built-in profiles.
-func ProfileNames() []string {
-	var names []string
+func ProfileNames() []string { return slices.Clone(profileNames()) }
+
+// profileNames are read once, because every command with a flag of a profile asks for them.
+var profileNames = sync.OnceValue(func() (names []string) {
 	for _, p := range Profiles() {
 		names = append(names, p.Name)
 	}
 	return names
-}
+})
 
 // Named returns the built-in profile called name, or nil.
 func Named(name string) *Profile {

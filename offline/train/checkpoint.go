@@ -10,11 +10,11 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"time"
 
 	"mannequin/internal/atomicfile"
+	"mannequin/internal/boundedfile"
 )
 
 // A checkpoint file holds, in this order: the magic, the version (uint16), the length of the header
@@ -107,7 +107,7 @@ func (e *MismatchError) Error() string {
 // load reads the state from the checkpoint, if Resume is set and there is one. Without Resume it
 // refuses to overwrite an unfinished run or a file of another kind.
 func (r *run) load() error {
-	f, err := os.Open(r.Checkpoint)
+	f, err := boundedfile.Open(r.Checkpoint)
 	if errors.Is(err, fs.ErrNotExist) {
 		if r.Resume {
 			r.Log.Info("no checkpoint to resume from: starting from scratch", "checkpoint", r.Checkpoint)

@@ -59,3 +59,12 @@ func TestWriteCurves(t *testing.T) {
 		t.Errorf("into an absent folder: %v", err)
 	}
 }
+
+// Losses that explode are drawn, or left out, and do not stop the training.
+func TestWriteHugeCurves(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "loss")
+	points := []Point{{HeldOut: 0.9}, {Epoch: 1, Train: 1e200, HeldOut: 5e-324}, {Epoch: 2, Train: 1e308, HeldOut: 1e308, Losses: map[string]float64{"kl": 1e299, "skate": 1e-299}}}
+	if err := WriteCurves(path, points); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -195,3 +195,36 @@ func TestEpoch0IsTheBest(t *testing.T) {
 	saved, z.job.Epochs, z.job.Checkpoint, z.job.Resume, z.job.Save = nil, 6, y.job.Checkpoint, true, keep
 	check(z.run(t, context.Background()))
 }
+
+// A clock that is set back takes no time from the training, which goes on to write checkpoints that
+// can be resumed.
+func TestClockSetBack(t *testing.T) {
+	whole := newToy(t)
+	want := whole.outcome(t, whole.run(t, context.Background()))
+	y := newToy(t)
+	y.job.Every = 3 * time.Second
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	steps := 0
+	y.job.Progress = func(p Progress) {
+		switch steps++; steps {
+		case 5:
+			y.clock = y.clock.Add(-time.Hour)
+		case 12:
+			stop()
+		default:
+			y.clock = y.clock.Add(time.Second)
+		}
+		if p.Elapsed < 0 || p.Left < 0 {
+			t.Errorf("step %d: %v done, %v left", steps, p.Elapsed, p.Left)
+		}
+	}
+	if rep := y.run(t, ctx); rep.Seconds != 10 {
+		t.Errorf("%g s in 11 steps of a second, one of which the clock lost", rep.Seconds)
+	}
+	z := newToy(t)
+	z.job.Checkpoint, z.job.Resume = y.job.Checkpoint, true
+	if z.outcome(t, z.run(t, context.Background())) != want {
+		t.Error("resumed, the run ends elsewhere")
+	}
+}

@@ -7,15 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"mannequin/internal/atomicfile"
 )
 
 // errHeld reports that another process holds a lock.
 var errHeld = errors.New("held by another process")
 
-// lock keeps other runs from using the checkpoint until free is called or the process ends. It also
-// removes temporary files that a killed run has left.
+// lock keeps other runs from using the checkpoint until free is called or the process ends.
 func (r *run) lock() (free func(), err error) {
 	path := r.Checkpoint
 	if target, err := filepath.EvalSymlinks(path); err == nil { // one lock under all its names
@@ -39,6 +36,5 @@ func (r *run) lock() (free func(), err error) {
 	host, _ := os.Hostname()
 	f.Truncate(0)
 	io.WriteString(f, fmt.Sprintf("process %d on %s\n", os.Getpid(), host))
-	atomicfile.Sweep(r.Checkpoint)
 	return func() { unlockFile(f, path) }, nil
 }

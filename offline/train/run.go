@@ -23,8 +23,8 @@ type run struct {
 	steps   int   // per epoch
 	resumed int64 // steps and time that earlier runs did
 	before  time.Duration
-	since   time.Time // of the last update of Elapsed
-	saved   time.Time
+	since   time.Time     // of the last update of Elapsed
+	saved   time.Duration // Elapsed at the last checkpoint
 
 	moment Moment      // of the step
 	last   []int32     // the samples of the last step
@@ -67,7 +67,7 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 	r.attach()
 	defer r.detach()
 	r.resumed, r.before = r.state.Total, r.state.Elapsed
-	r.since, r.saved = j.Now(), j.Now()
+	r.since, r.saved = j.Now(), r.before
 	s := r.state
 	switch {
 	case len(s.History) == 0:
@@ -122,10 +122,10 @@ func (r *run) overLimit() bool {
 	return s.Elapsed >= r.Limit || s.Elapsed.Seconds()+last > r.Limit.Seconds()
 }
 
-// tick brings the elapsed time up to date.
+// tick brings the elapsed time up to date. A clock that is set back takes no time.
 func (r *run) tick() {
 	now := r.Now()
-	r.state.Elapsed += now.Sub(r.since)
+	r.state.Elapsed += max(now.Sub(r.since), 0)
 	r.since = now
 }
 
@@ -152,12 +152,12 @@ func (r *run) epoch(ctx context.Context) (ended string, err error) {
 			break // the end of the epoch follows even if the time is over
 		}
 		// A young run saves more often, so it never loses much of its work.
-		if r.since.Sub(r.saved) >= min(r.Every, 10*time.Second+s.Elapsed/4) {
+		if s.Elapsed-r.saved >= min(r.Every, 10*time.Second+s.Elapsed/4) {
 			if err := r.good(); err != nil {
 				return "", err
 			}
 			r.try("checkpoint", func() error { return s.write(r.Job) })
-			r.saved = r.since
+			r.saved = s.Elapsed
 		}
 		if r.Limit > 0 && s.Elapsed >= r.Limit {
 			return EndLimit, nil

@@ -42,7 +42,7 @@ func (s *Scene) lacking(n int, more bool) *population {
 	var best *population
 	var most float32
 	for _, p := range s.populations {
-		lack, limit := float32(n*p.share)/float32(shares)-float32(p.Agents()), p.Rows.Cap()
+		lack, limit := float32(n*p.share)/float32(shares)-float32(p.Agents()), p.Capacity()
 		if more {
 			lack, limit = -lack, 0
 		}
@@ -134,10 +134,10 @@ func (s *Scene) remove() error {
 		return nil
 	}
 	row := s.rng.IntN(p.Agents())
-	e := p.Rows.Entity(row)
+	e := p.Entity(row)
 	if e == s.watched { // the next one, if there is one
 		row = (row + 1) % p.Agents()
-		if e = p.Rows.Entity(row); e == s.watched {
+		if e = p.Entity(row); e == s.watched {
 			return nil
 		}
 	}

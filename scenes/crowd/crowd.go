@@ -133,7 +133,7 @@ func (s *Scene) Step(in scenes.Input) error {
 
 // watchedRow returns the row of p that is watched, −1 if it is none of them.
 func (s *Scene) watchedRow(p *population) int {
-	if row, ok := p.Rows.Row(s.watched); ok && !s.watched.IsZero() {
+	if row, ok := p.Row(s.watched); ok && !s.watched.IsZero() {
 		return row
 	}
 	return -1
@@ -145,7 +145,7 @@ func (s *Scene) next() arche.Entity {
 	var first arche.Entity
 	for _, p := range s.populations {
 		for row := range p.Agents() {
-			e := p.Rows.Entity(row)
+			e := p.Entity(row)
 			if found {
 				return e
 			}

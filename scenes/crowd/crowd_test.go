@@ -131,7 +131,7 @@ func TestPacks(t *testing.T) {
 	near, far := dogs(t)
 	s := open(t, Options{Options: world.Options{Agents: 20, Workers: 1, Seed: 2}, Dog: near, Far: far})
 	dogs := s.populations[0]
-	lead := dogs.Rows.Entity(0)
+	lead := dogs.Entity(0)
 	followers := 0
 	for row := range dogs.Agents() {
 		if dogs.states[row].leader == lead {
@@ -142,7 +142,7 @@ func TestPacks(t *testing.T) {
 		t.Fatalf("%d dogs follow the first, want %d", followers, packed-1)
 	}
 	testscene.Step(t, s, 900, scenes.Input{})
-	row, _ := dogs.Rows.Row(lead)
+	row, _ := dogs.Row(lead)
 	for r := range dogs.Agents() {
 		if d := dogs.Roots[r].Pos.Dist(dogs.Roots[row].Pos); dogs.states[r].leader == lead && d > 12 {
 			t.Errorf("a dog is %g m from its leader", d)
@@ -170,7 +170,7 @@ func TestWatch(t *testing.T) {
 	for range 60 {
 		testscene.Step(t, s, 1, scenes.Input{})
 		s.Frame(&f, 1)
-		row, ok := s.populations[0].Rows.Row(who)
+		row, ok := s.populations[0].Row(who)
 		if !ok || f.Focus != s.populations[0].BonesAt(row)[0].Pos {
 			t.Fatal("the one who is watched has gone, or the focus is another's")
 		}

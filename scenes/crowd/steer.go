@@ -66,7 +66,7 @@ func (t *steering) Update(*arche.World) {
 				a := &p.states[row]
 				want := t.intent(p, a, row, i, float32(rate)/scenes.TickRate)
 				a.speed = want.Speed
-				p.control(p.Rows.Entity(row), row, a, want)
+				p.control(p.Entity(row), row, a, want)
 			}
 			i++
 		}
@@ -136,7 +136,7 @@ func (t *steering) intent(p *population, a *agentState, row, i int, dt float32) 
 func (t *steering) plan(p *population, a *agentState, me, facing m3.Vec3, dt float32) steer.Intent {
 	s := t.s
 	if p.dogs && !a.leader.IsZero() {
-		if row, ok := p.Rows.Row(a.leader); ok {
+		if row, ok := p.Row(a.leader); ok {
 			return t.follow(p, a, row, me, facing)
 		}
 		a.leader = arche.Entity{} // it was removed: this dog leads on

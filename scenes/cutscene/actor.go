@@ -71,7 +71,7 @@ func mine[T any](all []T, of func(*T) int, i int) (out []T) {
 // enter makes room for the record.
 func (a *actor) enter(field *terrain.Field) error {
 	a.place = m3.V(a.At.X, field.Height(a.At.X, a.At.Z), a.At.Z)
-	a.row, _ = a.group.crowd.Rows.Row(a.entity)
+	a.row, _ = a.group.crowd.Row(a.entity)
 	a.kept = make([]m3.Xform, len(a.places)*a.group.crowd.Skel.Len())
 	ahead := m3.YawQuat(a.Yaw).Forward()
 	var err error

@@ -58,7 +58,7 @@ func (o *others) start(people *animsys.Crowd, opt *Options, b *body) error {
 	}
 	sliders := generic.NewMap1[latent.Sliders](&o.ECS)
 	roam := steer.NewRoam(people, opt.Seed, func(row int, goal *control.Goal) {
-		steering.Steer(sliders.Get(people.Rows.Entity(row)), goal.Turn*control.MaxTurn, goal.Speed)
+		steering.Steer(sliders.Get(people.Entity(row)), goal.Turn*control.MaxTurn, goal.Speed)
 	})
 	roam.Radius, roam.Rest, roam.Slowest, roam.Fastest = homeRange, 0, slowest, fastest
 	if !opt.NoAvoidance {

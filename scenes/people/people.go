@@ -103,7 +103,7 @@ func New(opt Options) (*Scene, error) {
 }
 
 // entity returns the entity of a row.
-func (s *Scene) entity(row int) arche.Entity { return s.People.Rows.Entity(row) }
+func (s *Scene) entity(row int) arche.Entity { return s.People.Entity(row) }
 
 // populate spreads people over the lanes.
 func (s *Scene) populate(n int) error {

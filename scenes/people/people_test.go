@@ -97,7 +97,7 @@ func TestPlayer(t *testing.T) {
 		}
 	}
 	who := s.Selected
-	row, _ := s.People.Rows.Row(s.entity(who))
+	row, _ := s.People.Row(s.entity(who))
 	step(1, scenes.Input{Gait: scenes.Canter})
 	step(300, scenes.Input{})
 	from := s.People.Roots[row].Pos
@@ -124,7 +124,7 @@ func TestPlayer(t *testing.T) {
 	}
 	step(1, scenes.Input{Forward: 1, Reset: true})
 	for i, p := range s.all {
-		row, _ := s.People.Rows.Row(s.entity(i))
+		row, _ := s.People.Row(s.entity(i))
 		at, _ := p.lane.At(p.start)
 		if d := s.People.Roots[row].Pos.Dist(at); d > 0.01 {
 			t.Errorf("person %d starts anew %g m from its place", i, d)

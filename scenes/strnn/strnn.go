@@ -116,7 +116,7 @@ func (s *Scene) start() error {
 }
 
 // wander returns the control of a row.
-func (s *Scene) wander(row int) *strnn.Steer { return s.wanders.Get(s.People.Rows.Entity(row)) }
+func (s *Scene) wander(row int) *strnn.Steer { return s.wanders.Get(s.People.Entity(row)) }
 
 // Step runs one tick. The player's person does not wander.
 func (s *Scene) Step(in scenes.Input) error {
@@ -142,7 +142,7 @@ func (s *Scene) Step(in scenes.Input) error {
 	if in.Reset {
 		for i := range s.Agents() {
 			at, yaw := world.Sunflower(i)
-			if err := s.People.Place(s.People.Rows.Entity(i), at, yaw); err != nil {
+			if err := s.People.Place(s.People.Entity(i), at, yaw); err != nil {
 				return err
 			}
 		}

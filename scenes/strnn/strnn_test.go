@@ -55,7 +55,7 @@ func TestCrowd(t *testing.T) {
 // The player leads one person, who wanders again when the next one is watched.
 func TestPlayer(t *testing.T) {
 	s := open(t, world.Options{Agents: 3, Workers: 1})
-	e := s.People.Rows.Entity(0)
+	e := s.People.Entity(0)
 	testscene.Step(t, s, 30, scenes.Input{Turn: 0.4, Gait: scenes.Pace})
 	if w := *s.wanders.Get(e); w != (strnn.Steer{Speed: Speeds[scenes.Pace], Turn: 0.4 * strnn.MaxTurn}) {
 		t.Errorf("led, they are asked for %+v", w)
@@ -79,7 +79,7 @@ func TestPlayer(t *testing.T) {
 	}
 	testscene.Step(t, s, 1, scenes.Input{Reset: true})
 	for i := range s.Agents() {
-		row, _ := s.People.Rows.Row(s.People.Rows.Entity(i))
+		row, _ := s.People.Row(s.People.Entity(i))
 		if home, _ := world.Sunflower(i); s.People.Roots[row].Pos.Flat().Dist(home) > 0.1 {
 			t.Errorf("from the start person %d is at %v", i, s.People.Roots[row].Pos)
 		}

@@ -39,7 +39,7 @@ func (p *Pack) Init(opt *Options, m *mann.Model, far []*mann.Model, n int) error
 		return err
 	}
 	dogs, err := Add(&p.World, p.Dogs, animsys.Options{}, p.ahead, func(row int) [3]float32 {
-		return scenes.Coat(opt.Seed + uint64(p.Crowd.Rows.Entity(row).ID()))
+		return scenes.Coat(opt.Seed + uint64(p.Crowd.Entity(row).ID()))
 	})
 	if err != nil {
 		return err
@@ -53,8 +53,8 @@ func (p *Pack) Init(opt *Options, m *mann.Model, far []*mann.Model, n int) error
 // dog that the player controls.
 func (p *Pack) Herd() *steer.Roam {
 	goals := generic.NewMap1[control.Goal](&p.ECS)
-	r := steer.NewRoam(p.Crowd, p.Seed, func(row int, goal *control.Goal) { *goals.Get(p.Crowd.Rows.Entity(row)) = *goal })
-	herd := steer.NewHerd(p.Terrain, p.Crowd.Rows.Cap())
+	r := steer.NewRoam(p.Crowd, p.Seed, func(row int, goal *control.Goal) { *goals.Get(p.Crowd.Entity(row)) = *goal })
+	herd := steer.NewHerd(p.Terrain, p.Crowd.Capacity())
 	herd.Velocity = p.Dogs.Velocity
 	r.Radius, r.Avoid = 8, herd
 	return r

@@ -9,6 +9,7 @@
 package routines
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -29,6 +30,9 @@ type Author struct {
 // NewAuthor returns the author of a seed for people of a layout. It fails if the skeleton lacks a
 // joint of the shipped people's.
 func NewAuthor(l *keypose.Layout, seed uint64) (*Author, error) {
+	if l.Skel == nil {
+		return nil, errors.New("routines: a layout without joints: make one with keypose.NewLayout")
+	}
 	a := &Author{seed: seed}
 	r := a.rand("")
 	a.tempo, a.size = between(r, 0.88, 1.18), between(r, 0.85, 1.05)

@@ -4,10 +4,10 @@
 //  FAKE_CUDA_SEED     seed of everything random; 1 if unset
 //  FAKE_CUDA_FAIL     "function:n:code": the n-th call of a function from now
 //                     on (its name without a version) returns the code. So do
-//                     all later calls if the code is 700, 719 or 46. A change
-//                     of the variable ends that, and errors left by kernels.
-//                     It takes effect at the next call; fakeHeal does the same
-//                     at once.
+//                     all later calls if the code is 700, 702, 719 or 46. A
+//                     change of the variable ends that, and errors left by
+//                     kernels. It takes effect at the next call; fakeHeal does
+//                     the same at once.
 //  FAKE_CUDA_DEVICES  number of devices, 1 if unset
 //  FAKE_CUDA_SMS      number of multiprocessors, 4 if unset
 #pragma once
@@ -38,6 +38,7 @@ enum Error {
   not_found = 500,
   not_ready = 600,
   illegal_address = 700,
+  launch_timeout = 702,
   context_is_destroyed = 709,
   launch_failed = 719,
 };
@@ -62,6 +63,7 @@ inline const ErrorText error_texts[] = {
     {not_found, "CUDA_ERROR_NOT_FOUND", "symbol not found"},
     {not_ready, "CUDA_ERROR_NOT_READY", "not ready"},
     {illegal_address, "CUDA_ERROR_ILLEGAL_ADDRESS", "illegal memory access"},
+    {launch_timeout, "CUDA_ERROR_LAUNCH_TIMEOUT", "launch timed out"},
     {context_is_destroyed, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
     {launch_failed, "CUDA_ERROR_LAUNCH_FAILED", "launch failure"},
 };
@@ -194,7 +196,7 @@ struct Call {
     if (in.function == name && in.left > 0 && --in.left == 0) {
       stays = true;
       error = in.code;
-      if (error == illegal_address || error == launch_failed || error == device_unavailable) spoil(error);
+      if (error == illegal_address || error == launch_timeout || error == launch_failed || error == device_unavailable) spoil(error);
     } else if (need > counting && device.broken) {
       stays = true;
       error = device.broken;

@@ -49,7 +49,7 @@ func newPack(t testing.TB, n int) *pack {
 	if p.schedule, err = ecs.NewSchedule(&p.world, 1.0/scenes.TickRate, animsys.Systems()...); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.schedule.Close)
+	t.Cleanup(func() { p.schedule.Close() })
 	goals := generic.NewMap1[control.Goal](&p.world)
 	for i := range n {
 		e, err := p.crowd.Spawn(m3.V(float32(i)*2, 0, 0), 0.3*float32(i))

@@ -41,7 +41,7 @@ type Avoidance interface {
 
 // NewRoam returns the system for the agents of a crowd.
 func NewRoam(c *animsys.Crowd, seed uint64, set func(row int, goal *control.Goal)) *Roam {
-	n := c.Rows.Cap()
+	n := c.Capacity()
 	return &Roam{Wander: control.NewWander(n, seed), Led: -1, Control: set, Crowd: c, seed: seed, goals: make([]control.Goal, n)}
 }
 

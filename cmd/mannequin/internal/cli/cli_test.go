@@ -48,7 +48,7 @@ func sample() (c *cobra.Command, values *struct {
 	command.Number(c, &values.small, "small", 0.5, command.Positive, 1, "a rate")
 	command.Number(c, &values.long, "long", 0, 0.1, math.Inf(1), "a time")
 	command.Choice(c, &values.kind, "kind", "sheet", []string{"sheet", "top"}, "drawing")
-	command.Out(c, &values.out, "`file` to write")
+	command.Out(c, &values.out, command.File, "`file` to write")
 	return c, values
 }
 

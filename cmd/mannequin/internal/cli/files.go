@@ -43,15 +43,5 @@ func Writable(file string) error {
 	return nil
 }
 
-// SameFile reports whether two paths name one file, which need not exist.
-func SameFile(a, b string) bool {
-	if x, err := os.Stat(a); err == nil {
-		if y, err := os.Stat(b); err == nil {
-			return os.SameFile(x, y)
-		}
-	}
-	return filepath.Clean(a) == filepath.Clean(b)
-}
-
 // Stem is a file's path without its extension.
 func Stem(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -23,10 +22,10 @@ func Converts(c *cobra.Command, what, ext string, run func(cmd *cobra.Command, i
 	var out string
 	var asJSON bool
 	JSON(c, &asJSON)
-	command.Out(c, &out, "`file` to write ("+ext+"); a folder if several are read")
+	command.Out(c, &out, command.Either, "`file` to write ("+ext+"); a folder if several are read")
 	c.Args = command.Want(what, 1, -1)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		outs, err := Outputs(args, out, ext)
+		outs, err := Outputs(cmd, args, out, ext)
 		if err != nil {
 			return err
 		}
@@ -35,8 +34,9 @@ func Converts(c *cobra.Command, what, ext string, run func(cmd *cobra.Command, i
 }
 
 // Outputs returns the file to write for each of the files that are read: out itself, or a file with
-// the extension ext in out if that is a folder or several are read. It makes the folder.
-func Outputs(in []string, out, ext string) ([]string, error) {
+// the extension ext in out if that is a folder or several are read. It makes the folder. None may be
+// a file that cmd reads.
+func Outputs(cmd *cobra.Command, in []string, out, ext string) ([]string, error) {
 	st, err := os.Stat(out)
 	folder := err == nil && st.IsDir()
 	if len(in) == 1 && !folder {
@@ -52,6 +52,9 @@ func Outputs(in []string, out, ext string) ([]string, error) {
 			return nil, command.Usagef("%s and %s would both be written to %s: rename one of them", other, file, outs[i])
 		}
 		of[outs[i]] = file
+	}
+	if err := command.Check(cmd, outs, nil); err != nil {
+		return nil, err
 	}
 	return outs, os.MkdirAll(out, 0o777)
 }
@@ -121,20 +124,9 @@ func List(w io.Writer) (row func(name, format string, args ...any), end func() e
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	return func(name, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
-			fmt.Fprintf(t, "%s\t%s\n", Plain(name), Plain(text))
+			fmt.Fprintf(t, "%s\t%s\n", command.Plain(name), command.Plain(text))
 		}
 	}, t.Flush
-}
-
-// Plain returns s without control characters, which would change the terminal. Line ends and tabs
-// stay.
-func Plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // OrNone returns s, or that it is not stated.

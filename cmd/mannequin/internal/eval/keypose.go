@@ -42,7 +42,7 @@ to 2 m/s and 15 s), the fastest walk backward or sideways, and paths of the hips
 	p.StringVar(&o.Gaps, "transitions", "", "`folder` of recordings with gaps to measure")
 	p.StringSliceVar(&o.Unseen, "transitions-held-out", []string{"*_subject5_*"}, "`patterns` of the held-out recordings in the folder of --transitions")
 	p.StringArrayVar(&o.Sparse, "sparse", nil, "a model `file` of train sparse to compare with; may be repeated")
-	command.Path(c, &o.Figures, "out", "`folder` for the drawings of Fig. 5.1 to 5.4")
+	command.Output(c, &o.Figures, "out", command.Folder, "`folder` for the drawings of Fig. 5.1 to 5.4")
 	cli.Threads(c, &o.Threads)
 	return c
 }

@@ -35,7 +35,7 @@ clip, and chained clips.`,
 	input.Profile(c, &o.Profile)
 	command.Number(c, &o.Chains, "chains", 8, 1, 1000, "number of chains of six clips")
 	c.Flags().BoolVar(&o.Rates, "rates", true, "also measure the time to decode")
-	command.Path(c, &o.Figures, "out", "`folder` for the drawings of Fig. 5.6 to 5.8")
+	command.Output(c, &o.Figures, "out", command.Folder, "`folder` for the drawings of Fig. 5.6 to 5.8")
 	cli.Threads(c, &o.Threads)
 	return c
 }

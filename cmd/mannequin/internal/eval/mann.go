@@ -37,7 +37,7 @@ figure. --out draws the experts' gating weights over time (Fig. 9) and the footf
 	cli.HeldOut(c, &o.HeldOut, "as in train mann")
 	command.Number(c, &o.Seconds, "seconds", 20, 1, 3600, "seconds of motion in each gait, and on each path if more than 40")
 	c.Flags().StringArrayVar(&o.Paths, "path", nil, "a `file` of control points to follow, as in rollout; may be repeated")
-	command.Path(c, &o.Plots, "out", "`folder` for the pictures")
+	command.Output(c, &o.Plots, "out", command.Folder, "`folder` for the pictures")
 	cli.Threads(c, &o.Threads)
 	return c
 }

@@ -43,7 +43,7 @@ every figure. --out draws the paper's Fig. 3, 4 and 6.`,
 	command.Number(c, &o.Folds, "folds", 2, 1, 1000, "largest number of takes of each action that are held out in turn")
 	command.Number(c, &o.Takes, "takes", 10, 2, math.MaxInt, "largest number of takes of each action and style: one is held out, the others are learned from")
 	f.BoolVar(&o.Free, "free", true, "also measure on procedural motion")
-	command.Path(c, &o.Figures, "out", "`folder` for the drawings of Fig. 3, 4 and 6")
+	command.Output(c, &o.Figures, "out", command.Folder, "`folder` for the drawings of Fig. 3, 4 and 6")
 	cli.Threads(c, &o.Threads)
 	return c
 }

@@ -80,6 +80,7 @@ func (r *Motion) Print(w io.Writer) error {
 	check("finite", r.Finite, "no: some transforms are not numbers")
 	check("bones", r.BoneWorst == "", "%s changes its distance to its parent by %.3g %%", r.BoneWorst, 100*math.Min(float64(r.BoneChange), 1))
 	check("leaps", r.Jumps == 0, "%d, at frames %s", r.Jumps, ellipsis(r.JumpFrames, r.Jumps))
+	check("speeds", r.Fast == 0, "faster than any animal in %d frames: %s", r.Fast, ellipsis(r.FastFrames, r.Fast))
 	for _, n := range r.Notes {
 		row("note", "%s", n)
 	}

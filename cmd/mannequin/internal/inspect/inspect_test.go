@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/feature"
-	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/internal/command"
 	"mannequin/internal/testing/testcli"
 	"mannequin/netruntime"
 )
@@ -91,7 +91,7 @@ func TestInspectModel(t *testing.T) {
 
 // A card speaks to the reader, not to the terminal.
 func TestPlain(t *testing.T) {
-	if got := cli.Plain("# Card\x1b[31m\a\r\n\tä\u009b2J"); got != "# Card[31m\n\tä2J" {
+	if got := command.Plain("# Card\x1b[31m\a\r\n\tä\u009b2J"); got != "# Card[31m\n\tä2J" {
 		t.Errorf("%q", got)
 	}
 }

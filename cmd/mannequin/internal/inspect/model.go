@@ -10,6 +10,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/internal/command"
 	"mannequin/models"
 )
 
@@ -111,6 +112,6 @@ func printCard(w io.Writer, card string) error {
 	if card = strings.TrimSpace(card); card == "" {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", cli.Plain(card))
+	_, err := fmt.Fprintf(w, "\n%s\n", command.Plain(card))
 	return err
 }

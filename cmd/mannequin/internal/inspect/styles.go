@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
+	"mannequin/internal/command"
 )
 
 // databaseReport is the report of inspect on a database of styles.
@@ -70,11 +71,11 @@ func (r *databaseReport) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "style\t")
 	for _, a := range r.Actions {
-		fmt.Fprintf(t, "%s\t", cli.Plain(a.Action))
+		fmt.Fprintf(t, "%s\t", command.Plain(a.Action))
 	}
 	fmt.Fprintln(t)
 	for _, s := range r.Styles {
-		fmt.Fprintf(t, "%s\t", cli.Plain(s))
+		fmt.Fprintf(t, "%s\t", command.Plain(s))
 		for _, a := range r.Actions {
 			cell := "–"
 			if i := slices.IndexFunc(a.Styles, func(c input.StyleClass) bool { return c.Style == s }); i >= 0 {

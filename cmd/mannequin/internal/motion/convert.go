@@ -74,11 +74,6 @@ glTF is in metres. A motion's unit is guessed from its skeleton's size; --scale 
 		if opt.profile != nil && opt.scale != 0 {
 			return nil, command.Usagef("--scale is not for --profile: the legs give the scale")
 		}
-		for _, read := range []string{in, opt.skin} {
-			if read != "" && cli.SameFile(read, out) {
-				return nil, command.Usagef("%s is read and written: name another file", out)
-			}
-		}
 		return convert(in, out, opt)
 	})
 	command.Number(c, &opt.scale, "scale", 0, command.Positive, 1e6, "factor for a motion's lengths (default: a guess that makes metres)")

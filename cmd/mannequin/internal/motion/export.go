@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	"mannequin/models"
@@ -45,9 +44,6 @@ most networks the fastest in ONNX Runtime on a processor:
 		if err != nil {
 			return err
 		}
-		if cli.SameFile(args[0], out) && !slices.Contains(models.Names(), args[0]) {
-			return command.Usagef("--out %s is the model itself: name another file", out)
-		}
 		b, err := onnx.Marshal(net, form)
 		if err != nil {
 			return fmt.Errorf("%s: %w", args[0], err)
@@ -58,7 +54,7 @@ most networks the fastest in ONNX Runtime on a processor:
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d parameters, %.1f MB\n", out, net.Parameters(), float64(len(b))/1e6)
 		return err
 	}
-	command.Out(c, &out, "the ONNX `file` to write")
+	command.Out(c, &out, command.File, "the ONNX `file` to write")
 	c.Flags().StringToStringVar(&form, "form", nil, "formulations of operations, such as `blend=inputs`; may be repeated")
 	return c
 }

@@ -41,11 +41,11 @@ func TestExport(t *testing.T) {
 		{[]string{"--out", file}, command.ExitUsage, "want one model"},
 		{[]string{model, "--out", file, "--form", "blend=soup"}, command.ExitUsage, "soup"},
 		{[]string{model, "--out", file, "--form", "soup"}, command.ExitUsage, "soup"},
-		{[]string{other, "--out", other}, command.ExitFailure, "not a valid model"},
-		{[]string{model, "--out", model}, command.ExitUsage, "the model itself"},
+		{[]string{other, "--out", file}, command.ExitFailure, "not a valid model"},
+		{[]string{model, "--out", model}, command.ExitUsage, "is read and written"},
 		{[]string{"no-such-model", "--out", file}, command.ExitFailure, "no-such-model"},
 		{[]string{model, "--out", filepath.Join(dir, "no", "f.onnx")}, command.ExitFailure, "cannot write"},
-		{[]string{model, "--out", dir}, command.ExitFailure, "not a regular file"},
+		{[]string{model, "--out", dir}, command.ExitUsage, "that is a folder, want a file"},
 	} {
 		if code, _, errs := mannequin(append([]string{"export"}, c.args...)...); code != c.code || !strings.Contains(errs, c.says) {
 			t.Errorf("%v: code %d, %s", c.args, code, errs)

@@ -55,7 +55,7 @@ guess as a profile to edit.`,
 			outs := make([]string, len(args)) // nothing is written
 			if opt.out != "" {
 				var err error
-				if outs, err = cli.Outputs(args, opt.out, ".bvh"); err != nil {
+				if outs, err = cli.Outputs(cmd, args, opt.out, ".bvh"); err != nil {
 					return err
 				}
 			}
@@ -68,7 +68,7 @@ guess as a profile to edit.`,
 	cli.JSON(c, &asJSON)
 	command.Number(c, &opt.scale, "scale", 1, command.Positive, 1e6, "factor for all lengths; 0.01 turns centimetres into metres")
 	command.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample to (default: as in the file)")
-	command.Path(c, &opt.out, "out", "BVH `file` to write; a folder if several are read")
+	command.Output(c, &opt.out, "out", command.Either, "BVH `file` to write; a folder if several are read")
 	command.Path(c, &opt.asf, "asf", "`file` of the skeleton of AMC files (default: the one beside each)")
 	c.Flags().BoolVar(&opt.retarget, "retarget", false, "put the motion onto the uniform skeleton and report the joints' errors")
 	input.Profile(c, &opt.profile)

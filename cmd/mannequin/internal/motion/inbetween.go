@@ -3,6 +3,8 @@ package motion
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +14,7 @@ import (
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/engine/m3"
+	"mannequin/internal/command"
 	"mannequin/models"
 	evalkeypose "mannequin/offline/eval/keypose"
 	"mannequin/offline/retarget"
@@ -58,13 +61,17 @@ Feet that the network puts on the ground are locked there.`,
 		Example: `  mannequin inbetween keys.toml --out between.bvh
   mannequin inbetween keys.toml --model mine.safetensors --feet=false --out between.bvh --json`,
 	}
-	cli.Converts(c, "a file of keyframes", ".bvh", func(_ *cobra.Command, in, out string) (cli.Report, error) {
+	cli.Converts(c, "a file of keyframes", ".bvh", func(cmd *cobra.Command, in, out string) (cli.Report, error) {
 		m, err := models.OpenAs(model, keypose.NewModel)
 		if err != nil {
 			return nil, err
 		}
-		k, track, err := openKeys(in, m.Layout, profile)
+		clips := map[string]*skel.Clip{}
+		k, track, err := openKeys(in, m.Layout, profile, clips)
 		if err != nil {
+			return nil, err
+		}
+		if err := command.Check(cmd, []string{out}, slices.Collect(maps.Keys(clips))); err != nil {
 			return nil, err
 		}
 		return makeBetween(m, k, track, linear, hold && !linear, threads, out)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/keypose"
+	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testcli"
 	"mannequin/models"
@@ -143,7 +144,7 @@ func FuzzKeys(f *testing.F) {
 	f.Add(threeKeys)
 	f.Add("[[key]]\ntime = 1\nfile = \"\"\nweights = {Spine = 0.5, path = 1}\njoints = [\"root\"]\n[[path]]\ntime = 1\nplace = [0,1]\nheading = 1e300\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		k, _, err := openKeys(testcli.WriteFile(t, t.TempDir(), "k.toml", text), m.Layout, nil)
+		k, _, err := openKeys(testcli.WriteFile(t, t.TempDir(), "k.toml", text), m.Layout, nil, map[string]*skel.Clip{})
 		if err == nil {
 			t.Fatal(fmt.Sprint("no file of recordings is there, and yet: ", k))
 		}

@@ -43,8 +43,8 @@ const pathName, rootName = "path", "root"
 const betweenRate = 2 * keypose.Rate
 
 // openKeys reads a file of keyframes and returns them with their track. Each recording is read once,
-// relative to the file.
-func openKeys(file string, l *keypose.Layout, profile *retarget.Profile) (k keypose.Keys, track *keypose.Track, err error) {
+// relative to the file, and becomes an entry of clips.
+func openKeys(file string, l *keypose.Layout, profile *retarget.Profile, clips map[string]*skel.Clip) (k keypose.Keys, track *keypose.Track, err error) {
 	var f struct {
 		Key  []keyRow
 		Path []pathRow
@@ -60,7 +60,6 @@ func openKeys(file string, l *keypose.Layout, profile *retarget.Profile) (k keyp
 	if len(f.Path) > maxRows {
 		return k, nil, fmt.Errorf("%s: %d tables [[path]], want at most %d", file, len(f.Path), maxRows)
 	}
-	clips := map[string]*skel.Clip{}
 	for i, r := range f.Key {
 		key, name, err := r.key(filepath.Dir(file), l, profile, clips)
 		if err != nil {

@@ -58,7 +58,7 @@ jumping, and the transitions. The folder holds BVH files in centimetres and labe
 		r.Minutes = float64(r.Frames) / 3600
 		return r, nil
 	})
-	command.Out(c, &out, "`folder` to write")
+	command.Out(c, &out, command.Folder, "`folder` to write")
 	command.Number(c, &opt.Minutes, "minutes", procgen.DefaultMinutes, command.Positive, 1000, "about the length of the motion, before it is mirrored")
 	command.Number(c, &opt.Seed, "seed", 1, 1, math.MaxUint64, "seed of the clips")
 	cli.Threads(c, &opt.Workers)

@@ -128,7 +128,7 @@ wander chooses its own speeds and actions. So does --script, a TOML file of time
 	command.Number(c, &speed, "speed", 1.1, 0, 20, "speed in m/s")
 	command.Number(c, &seconds, "seconds", 10, command.Positive, maxRollout, "duration of the motion")
 	cli.Seed(c, &seed, "the walk of --path wander")
-	command.Out(c, &out, "the BVH `file` to write")
+	command.Out(c, &out, command.File, "the BVH `file` to write")
 	return c
 }
 

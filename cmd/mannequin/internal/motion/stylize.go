@@ -80,7 +80,7 @@ costs almost nothing and suits walks and runs. --amount is its weight, up to 2.`
 			if out == "-" {
 				return command.Usagef("--out - is for the content -")
 			}
-			outs, err := cli.Outputs(args, out, ".bvh")
+			outs, err := cli.Outputs(cmd, args, out, ".bvh")
 			if err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ costs almost nothing and suits walks and runs. --amount is its weight, up to 2.`
 	cli.JSON(c, &asJSON)
 	command.Choice(c, &o.method, "method", "gram", methods, "method")
 	f.StringVar(&o.style, "style", "", "the `style`: with gram a recording or FILE:NAME of \"style transfer\", with mar styles of the database")
-	f.StringVarP(&out, "out", "o", "", "the BVH `file` to write; a folder if several are read")
+	command.Output(c, &out, "out", command.Either, "the BVH `file` to write; a folder if several are read")
 	command.Number(c, &o.amount, "amount", 1, 0, 1000, "amount of style: scales the weight of the style's term, or with mar those of the styles")
 	command.Number(c, &o.iterations, "iterations", manifold.StyleIterations, 1, 10000, "gram: largest number of steps towards the style")
 	command.Number(c, &o.edit, "edit", manifold.DefaultIterations, 0, 10000, "gram: steps of the edit that locks standing feet and keeps bones; 0 is none")

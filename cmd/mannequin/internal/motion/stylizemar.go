@@ -270,14 +270,14 @@ func (m *marShares) list() []marShare {
 }
 
 func (r *marReport) Print(w io.Writer) error {
-	fmt.Fprintf(w, "%s: %.1f s of motion from %.1f s, %.3f ms per frame; styles of %s, licence %s\n", r.Out, r.Seconds, r.In, r.PerFrame, r.Database, cli.Plain(r.Licence))
+	fmt.Fprintf(w, "%s: %.1f s of motion from %.1f s, %.3f ms per frame; styles of %s, licence %s\n", r.Out, r.Seconds, r.In, r.PerFrame, r.Database, command.Plain(r.Licence))
 	_, err := fmt.Fprintf(w, "standing feet slide %.3f cm/frame, in the style before the foot lock %.3f, the content's %.3f\n", r.Slide, r.SlideRaw, r.SlideWas)
 	if len(r.Nearest) > 0 {
 		var list []string
 		for _, s := range r.Nearest[:min(4, len(r.Nearest))] {
 			list = append(list, fmt.Sprintf("%s %s %.0f %%", s.Style, s.Action, 100*s.Share))
 		}
-		_, err = fmt.Fprintf(w, "the content is nearest to: %s\n", cli.Plain(strings.Join(list, ", ")))
+		_, err = fmt.Fprintf(w, "the content is nearest to: %s\n", command.Plain(strings.Join(list, ", ")))
 	}
 	return err
 }

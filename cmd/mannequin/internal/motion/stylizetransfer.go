@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"mannequin/animsys/manifold"
-	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/internal/closest"
 	"mannequin/internal/command"
@@ -88,6 +87,6 @@ func (o *stylizeFlags) restyle(content, out, file, name string) (*restyleReport,
 
 func (r *restyleReport) Print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s: %.1f s of motion in %.2f s, %s, licence %s\nstanding feet slide %.3f cm/frame, the content's %.3f; bones change by %.2f %% (largest %.1f %%)\n",
-		r.Out, r.Seconds, r.Took, cli.Plain(r.Style), cli.Plain(r.Licence), r.Motion.Skate, r.SkateWas, r.Motion.Bone, r.Motion.BoneMost)
+		r.Out, r.Seconds, r.Took, command.Plain(r.Style), command.Plain(r.Licence), r.Motion.Skate, r.SkateWas, r.Motion.Bone, r.Motion.BoneMost)
 	return err
 }

@@ -99,7 +99,7 @@ these hands or feet.`,
 	cli.Threads(c, &o.threads)
 	cli.People(c, &o.networks.Base, &o.networks.Steps, &o.networks.Locomotion)
 	cli.Acts(c, &o.punch, &o.kick)
-	command.Out(c, &o.out, "the BVH `file` to write")
+	command.Out(c, &o.out, command.File, "the BVH `file` to write")
 	return c
 }
 

@@ -66,7 +66,7 @@ body's motion and of contacts may exceed the range of the colours.`,
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: filters of %s\n", out, args[0])
 		return err
 	}
-	command.Out(c, &out, "the `picture` to write, .png")
+	command.Out(c, &out, command.File, "the `picture` to write, .png")
 	command.Number(c, &count, "count", 8, 1, mostFilters, "filters to draw")
 	c.Flags().IntSliceVar(&units, "units", nil, "`numbers` of the filters to draw, from 0; may be repeated")
 	return c

@@ -2,14 +2,14 @@
 package plot
 
 import (
-	"encoding/csv"
+	"bytes"
 	"errors"
 	"fmt"
 	"image"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +20,7 @@ import (
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/engine/draw"
 	"mannequin/engine/m3"
+	"mannequin/internal/boundedfile"
 	"mannequin/internal/command"
 	"mannequin/offline/chart"
 	"mannequin/offline/eval/figure"
@@ -94,7 +95,7 @@ A CSV file needs a header line. Its first column is the x axis. Several files, e
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: drawn from %s\n", out, strings.Join(args, ", "))
 			return err
 		}
-		outs, err := cli.Outputs(args, out, ".png")
+		outs, err := cli.Outputs(cmd, args, out, ".png")
 		if err != nil {
 			return err
 		}
@@ -113,7 +114,7 @@ A CSV file needs a header line. Its first column is the x axis. Several files, e
 		}
 		return nil
 	}
-	command.Out(c, &out, "the `picture` to write: .png, or .svg and .pdf for curves; a folder if several files are read")
+	command.Out(c, &out, command.Either, "the `picture` to write: .png, or .svg and .pdf for curves; a folder if several files are read")
 	command.Choice(c, &kind, "kind", "sheet", clipKinds, "drawing of a clip")
 	command.Number(c, &scale, "scale", 1, command.Positive, 1e6, "metres per unit of the clip: 0.01 for centimetres")
 	command.Number(c, &frames, "frames", 16, 1, mostTiles, "frames on a sheet")
@@ -233,56 +234,69 @@ func times(c *skel.Clip, from float64) []float64 {
 const maxTable = 64 << 20
 
 func plotTable(path, out string, logY bool) error {
-	f, err := os.Open(path)
+	text, err := boundedfile.Read(path, maxTable)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	in := &io.LimitedReader{R: f, N: maxTable + 1}
-	c, err := readTable(in)
-	if in.N <= 0 {
-		return fmt.Errorf("%s: more than the %d bytes that are allowed", path, maxTable)
-	}
+	c, err := readTable(path, text, logY)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
-	c.Title, c.LogY = filepath.Base(path), logY
+	c.Title = filepath.Base(path)
 	return c.Save(out)
 }
 
-// readTable reads a CSV table with a header. Cells and columns without a number are left out.
-func readTable(r io.Reader) (chart.Chart, error) {
-	rows := csv.NewReader(r)
-	rows.Comment = '#'
-	head, err := rows.Read()
+// readTable reads a CSV table with a header from the file called name. Cells and columns without a
+// number are left out.
+func readTable(name string, text []byte, logY bool) (chart.Chart, error) {
+	rows := input.NewTable(name, bytes.NewReader(text))
+	row, line, err := rows.Next()
 	if errors.Is(err, io.EOF) {
-		return chart.Chart{}, errors.New("the table is empty: want a header line and numbers")
+		return chart.Chart{}, fmt.Errorf("%s: the table is empty: want a header line and numbers", name)
 	} else if err != nil {
 		return chart.Chart{}, err
 	}
-	if len(head) < 2 {
-		return chart.Chart{}, fmt.Errorf("the table has %d column, want an x column and at least one more", len(head))
+	if len(row) < 2 {
+		return chart.Chart{}, fmt.Errorf("%s:%d: the table has %d column, want an x column and at least one more", name, line, len(row))
 	}
-	c := chart.Chart{XLabel: head[0], Series: make([]chart.Series, len(head)-1)}
+	head := slices.Clone(row)
+	c := chart.Chart{XLabel: head[0], LogY: logY, Series: make([]chart.Series, len(head)-1)}
+	// No more rows than lines, and none without a byte for each cell.
+	most := min(bytes.Count(text, []byte("\n")), len(text)/len(head)) + 1
+	xs := make([]float64, 0, most) // of all series
+	for i := range c.Series {
+		c.Series[i].Y = make([]float64, 0, most)
+	}
 	for {
-		row, err := rows.Read()
+		row, line, err := rows.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return chart.Chart{}, err
 		}
-		x, err := strconv.ParseFloat(strings.TrimSpace(row[0]), 64)
-		if err != nil {
-			line, _ := rows.FieldPos(0)
-			return chart.Chart{}, fmt.Errorf("line %d: %q is not a number for the x axis", line, row[0])
-		}
-		for i, cell := range row[1:] {
-			if y, err := strconv.ParseFloat(strings.TrimSpace(cell), 64); err == nil {
-				s := &c.Series[i]
-				s.Name = head[i+1]
-				s.X, s.Y = append(s.X, x), append(s.Y, y)
+		for i, cell := range row {
+			v, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
+			large := math.Abs(v) > chart.Limit && !math.IsInf(v, 0) || errors.Is(err, strconv.ErrRange)
+			switch {
+			case large || logY && i > 0 && v > 0 && v < 1/chart.Limit:
+				return chart.Chart{}, fmt.Errorf("%s:%d: %.40q in the column %.40q cannot be drawn: want at most %g, and with --log at least %g", name, line, cell, head[i], chart.Limit, 1/chart.Limit)
+			case err != nil && i == 0:
+				return chart.Chart{}, fmt.Errorf("%s:%d: %.40q is not a number for the x axis", name, line, cell)
+			case i == 0:
+				xs = append(xs, v)
+				continue
 			}
+			s := &c.Series[i-1]
+			if err != nil {
+				v = math.NaN()
+			} else {
+				s.Name = head[i]
+			}
+			s.Y = append(s.Y, v)
 		}
+	}
+	for i := range c.Series {
+		c.Series[i].X = xs
 	}
 	return c, nil
 }

@@ -1,14 +1,18 @@
 package plot
 
 import (
+	"fmt"
 	"image"
 	"image/png"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
@@ -16,6 +20,7 @@ import (
 	"mannequin/internal/command"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
+	"mannequin/offline/chart"
 	"mannequin/offline/mocap"
 )
 
@@ -102,14 +107,85 @@ func TestSpeedIsRight(t *testing.T) {
 }
 
 func TestPlotTable(t *testing.T) {
-	c := must.Get(readTable(strings.NewReader("# note\nepoch,train,held,name\n1,0.5,,a\n2,0.25,0.3,b\n")))(t)
-	if len(c.Series) != 3 || len(c.Series[0].Y) != 2 || len(c.Series[1].Y) != 1 || c.Series[1].X[0] != 2 || len(c.Series[2].Y) != 0 {
+	read := func(text string) (chart.Chart, error) { return readTable("t.csv", []byte(text), false) }
+	c := must.Get(read("# note\nepoch,train,held,name\n1,0.5,,a\n2,0.25,0.3,b\n"))(t)
+	if len(c.Series) != 3 || !slices.Equal(c.Series[0].Y, []float64{0.5, 0.25}) || c.Series[0].Name != "train" || c.Series[2].Name != "" {
 		t.Errorf("series %+v", c.Series)
 	}
+	for i, want := range []float64{2, 1, 0} { // numbers in the columns
+		n := 0
+		for _, y := range c.Series[i].Y {
+			if y == y {
+				n++
+			}
+		}
+		if n != int(want) || !slices.Equal(c.Series[i].X, []float64{1, 2}) {
+			t.Errorf("column %d: %+v", i, c.Series[i])
+		}
+	}
 	for _, bad := range []string{"", "a\n1\n", "a,b\nx,1\n", "a,b\n1\n"} {
-		if _, err := readTable(strings.NewReader(bad)); err == nil {
+		if _, err := read(bad); err == nil {
 			t.Errorf("%q was read", bad)
 		}
+	}
+}
+
+// Numbers that no axis has room for are refused, with their line, and curves that fill the picture
+// are drawn quickly.
+func TestPlotExtremeTable(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "p.png")
+	for text, want := range map[string]string{
+		"x,y\n0,1e308\n":                          `p.csv:2: "1e308" in the column "y" cannot be drawn`,
+		"x,y\n0,1\n1,-9e307\n":                    "p.csv:3:",
+		"x,y\n0,1\n1,1e999\n":                     "p.csv:3:",
+		"# c\n\nx,y\n1e305,1\n":                   "p.csv:4:",
+		"x,y\n" + strings.Repeat(",", 2000):       "p.csv:2: more than 1000 cells",
+		"x,y\n0,1\n0,1,2\n":                       "p.csv:3: wrong number of fields",
+		"x,y\n" + strings.Repeat("9", 300) + "x,": "p.csv:2:",
+	} {
+		file := testcli.WriteFile(t, dir, "p.csv", text)
+		if code, _, errs := mannequin("plot", file, "--out", out); code != command.ExitFailure || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 || len(errs) > 400 {
+			t.Errorf("%.30q: code %d, %s, want %q", text, code, errs, want)
+		}
+	}
+	small := testcli.WriteFile(t, dir, "small.csv", "x,y\n0,5e-324\n1,1\n")
+	if code, _, errs := mannequin("plot", small, "--log", "--out", out); code != command.ExitFailure || !strings.Contains(errs, "small.csv:2:") {
+		t.Errorf("code %d, %s", code, errs)
+	}
+	for _, text := range []string{"x,y\n0,1e300\n1,-1e300\n", "x,y\n1e300,1e300\n1e300,1e300\n", "x,y\n0,5e-324\n1,nan\n2,0\n", "x,y\n0,inf\n1,1\n"} {
+		for _, name := range []string{"q.png", "q.svg", "q.pdf"} {
+			if code, _, errs := mannequin("plot", testcli.WriteFile(t, dir, "q.csv", text), "--out", filepath.Join(dir, name)); code != 0 {
+				t.Errorf("%q: %s", text, errs)
+			}
+		}
+	}
+	var zigzag strings.Builder
+	zigzag.WriteString("x,y\n")
+	for i := range 50000 {
+		fmt.Fprintf(&zigzag, "%d,%d\n", i, i%7)
+	}
+	start := time.Now()
+	if code, _, errs := mannequin("plot", testcli.WriteFile(t, dir, "z.csv", zigzag.String()), "--out", out); code != 0 {
+		t.Error(errs)
+	}
+	if took := time.Since(start); took > 10*time.Second { // a twentieth on an idle machine
+		t.Errorf("drawn in %v", took)
+	}
+}
+
+// The memory for a table is a small multiple of its bytes.
+func TestPlotTableMemory(t *testing.T) {
+	text := "x,y\n" + strings.Repeat("1,1\n", 1<<18)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	c := must.Get(readTable("t.csv", []byte(text), false))(t)
+	runtime.ReadMemStats(&after)
+	if len(c.Series[0].Y) != 1<<18 {
+		t.Fatal("rows are lost")
+	}
+	if all := after.TotalAlloc - before.TotalAlloc; all > uint64(12*len(text)) { // all that was ever allocated
+		t.Errorf("%d bytes for a table of %d", all, len(text))
 	}
 }
 
@@ -138,6 +214,12 @@ func TestPlotErrors(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a failed plot left a picture")
+	}
+	pipe := filepath.Join(dir, "pipe.csv")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Log("no pipes here:", err)
+	} else if code, _, errs := mannequin("plot", pipe, "--out", out); code != command.ExitFailure || !strings.Contains(errs, "pipe.csv: not a regular file") {
+		t.Errorf("a pipe that nobody writes: code %d, %s", code, errs) // opened, it would wait for ever
 	}
 	if code, _, errs := mannequin("plot", clip, "--out", out, "--span", "1e300"); code != 0 {
 		t.Errorf("a span beyond the end: %s", errs)

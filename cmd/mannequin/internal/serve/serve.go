@@ -37,7 +37,7 @@ func New() *cobra.Command {
 			if _, _, err := net.SplitHostPort(addr); err != nil {
 				return command.Usagef("--addr %q: want HOST:PORT, as localhost:8080", addr)
 			}
-			return serve(cmd.Context(), addr, dir, cmd.OutOrStdout())
+			return serve(cmd.Context(), addr, dir, defaultLimits(), cmd.OutOrStdout())
 		},
 	}
 	c.Flags().StringVar(&addr, "addr", "localhost:8080", "address to listen at, `HOST:PORT`; without HOST the whole network can connect")
@@ -45,8 +45,33 @@ func New() *cobra.Command {
 	return c
 }
 
+// limits bound what clients can take. None of them bounds the size of a file or the time for it.
+type limits struct {
+	conns  int           // connections at a time
+	header time.Duration // for a request
+	idle   time.Duration // between two requests
+	write  time.Duration // for a part of an answer, at most 32 KiB
+	stall  time.Duration // for a request or a part of an answer, if another client needs the place
+	drain  time.Duration // for running answers when the server ends
+}
+
+// maxHeader bounds the header of a request in bytes. Go adds 4 KiB.
+const maxHeader = 16 << 10
+
+// A client's request takes three descriptors: its connection, a file and the folder. The program
+// itself needs fewer than spareFiles.
+const (
+	filesPerConn = 3
+	spareFiles   = 24
+)
+
+func defaultLimits() limits {
+	return limits{conns: max(1, min(1000, (maxFiles()-spareFiles)/filesPerConn)), header: 10 * time.Second, idle: 30 * time.Second,
+		write: 30 * time.Second, stall: 2 * time.Second, drain: 2 * time.Second}
+}
+
 // serve serves the folder until ctx ends.
-func serve(ctx context.Context, addr, dir string, stdout io.Writer) error {
+func serve(ctx context.Context, addr, dir string, lim limits, stdout io.Writer) error {
 	site, err := openSite(dir)
 	if err != nil {
 		return err
@@ -63,16 +88,17 @@ func serve(ctx context.Context, addr, dir string, stdout io.Writer) error {
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	fmt.Fprintf(stdout, "serving %s at http://%s/ until Ctrl-C\n", dir, net.JoinHostPort(host, port))
-	srv := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second}
+	srv := &http.Server{Handler: site, ReadHeaderTimeout: lim.header, IdleTimeout: lim.idle, MaxHeaderBytes: maxHeader,
+		ConnState: func(c net.Conn, state http.ConnState) { c.(*conn).enter(state) }}
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(l) }()
+	go func() { done <- srv.Serve(newGate(l, lim)) }()
 	select {
 	case err := <-done:
 		return fmt.Errorf("%s: %w", addr, err)
 	case <-ctx.Done():
 	}
 	// Downloads get a moment to finish.
-	late, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	late, cancel := context.WithTimeout(context.Background(), lim.drain)
 	defer cancel()
 	if srv.Shutdown(late) != nil {
 		srv.Close()
@@ -85,8 +111,10 @@ type site struct{ dir string }
 
 func openSite(dir string) (*site, error) {
 	for _, need := range []string{"index.html", "mannequin.wasm"} {
-		if _, err := os.Stat(filepath.Join(dir, need)); err != nil {
+		if info, err := os.Stat(filepath.Join(dir, need)); err != nil {
 			return nil, fmt.Errorf("no %s in %s: run make web first, or name the folder of a build with --dir", need, dir)
+		} else if !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s in %s is not a regular file: run make web again, or name the folder of a build with --dir", need, dir)
 		}
 	}
 	return &site{dir}, nil
@@ -98,12 +126,16 @@ var kinds = map[string]string{
 	".json": "application/json", ".md": "text/plain; charset=utf-8", ".safetensors": "application/octet-stream",
 }
 
-// ServeHTTP serves files, not folders. Browsers that can unpack gzip get the compressed twin of a
-// file, if there is one.
+// ServeHTTP serves files, not folders, and nothing whose name or folder begins with a dot. Browsers
+// that can unpack gzip get the compressed twin of a file, if there is one.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+		refuse(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+		return
+	}
+	if r.ContentLength != 0 {
+		refuse(w, "a request with a body", http.StatusBadRequest)
 		return
 	}
 	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
@@ -111,11 +143,15 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		name = "index.html"
 	}
 	f, at, err := s.open(name)
-	if err != nil {
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "too many open files", http.StatusServiceUnavailable)
+		return
+	} else if err != nil {
 		http.NotFound(w, r)
 		return
 	}
-	defer f.Close()
+	defer func() { f.Close() }()
 	h := w.Header()
 	h.Set("Cache-Control", "no-cache") // cached, and checked for changes
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -128,24 +164,37 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Type", kind)
 	if small, when, err := s.open(name + ".gz"); err == nil {
-		defer small.Close()
 		h.Set("Vary", "Accept-Encoding")
 		if takesGzip(r) {
 			h.Set("Content-Encoding", "gzip")
-			f, at = small, when
+			f, small, at = small, f, when
 		}
+		small.Close() // the other one
 	}
 	http.ServeContent(w, r, name, at, f)
 }
 
-// open opens a file, not a folder, and returns when it was written.
+// refuse answers with an error and closes the connection. What the client still sends is not read.
+func refuse(w http.ResponseWriter, why string, status int) {
+	w.Header().Set("Connection", "close")
+	http.NewResponseController(w).SetReadDeadline(time.Now())
+	http.Error(w, why, status)
+}
+
+// open opens a regular file and returns when it was written. A pipe would wait for a writer: no
+// open here waits.
 func (s *site) open(name string) (*os.File, time.Time, error) {
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if part[0] == '.' {
+			return nil, time.Time{}, fs.ErrNotExist
+		}
+	}
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	defer root.Close()
-	f, err := root.Open(name)
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, time.Time{}, err
 	}

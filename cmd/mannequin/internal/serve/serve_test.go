@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mannequin/internal/testing/must"
 )
 
 // newSite returns a folder as make web writes it, with a secret beside it.
@@ -73,6 +75,13 @@ func TestServeFiles(t *testing.T) {
 			t.Errorf("%q: %s: %q", path, r.Status, body)
 		}
 	}
+	for _, name := range []string{".env", ".git/config", "models/.cache/weights"} {
+		must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("secret"), 0o666))
+		if r := ask("GET", "/"+name); r.StatusCode != 404 {
+			t.Errorf("%s: %s", name, r.Status)
+		}
+	}
 	if r := ask("POST", "/"); r.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %s", r.Status)
 	}
@@ -111,7 +120,7 @@ func TestServe(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	told, tell := io.Pipe()
 	done := make(chan error, 1)
-	go func() { done <- serve(ctx, "localhost:0", dir, tell) }()
+	go func() { done <- serve(ctx, "localhost:0", dir, defaultLimits(), tell) }()
 	line := make([]byte, 1000)
 	n, err := told.Read(line)
 	if err != nil {
@@ -127,7 +136,7 @@ func TestServe(t *testing.T) {
 	if r.StatusCode != 200 {
 		t.Error(r.Status)
 	}
-	if err := serve(ctx, at, dir, io.Discard); err == nil || !strings.Contains(err.Error(), "taken by another program") {
+	if err := serve(ctx, at, dir, defaultLimits(), io.Discard); err == nil || !strings.Contains(err.Error(), "taken by another program") {
 		t.Errorf("a port that is taken: %v", err)
 	}
 	end()
@@ -144,10 +153,10 @@ func TestServe(t *testing.T) {
 	} else {
 		l.Close()
 	}
-	if err := serve(t.Context(), "localhost:0", t.TempDir(), io.Discard); err == nil || !strings.Contains(err.Error(), "make web") {
+	if err := serve(t.Context(), "localhost:0", t.TempDir(), defaultLimits(), io.Discard); err == nil || !strings.Contains(err.Error(), "make web") {
 		t.Errorf("a folder without a build: %v", err)
 	}
-	if err := serve(t.Context(), "no.such.host.invalid:1", dir, io.Discard); err == nil || !strings.Contains(err.Error(), "cannot listen") {
+	if err := serve(t.Context(), "no.such.host.invalid:1", dir, defaultLimits(), io.Discard); err == nil || !strings.Contains(err.Error(), "cannot listen") {
 		t.Errorf("no such host: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
+	"mannequin/internal/command"
 	"mannequin/offline/registration"
 )
 
@@ -111,22 +112,22 @@ func (r *styleReport) card(free bool) string {
 
 func (r *styleReport) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %.1f minutes, %d actions in %d styles at %g frames/s, %.1f MB, in %.1f s\n", r.Out, r.Minutes, len(r.Actions), len(r.Styles), r.FPS, float64(r.Bytes)/1e6, r.Took)
-	fmt.Fprintf(w, "licence: %s\n\n", cli.Plain(r.Licence))
+	fmt.Fprintf(w, "licence: %s\n\n", command.Plain(r.Licence))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "action\ttakes\tstyles\tseconds\tperiod s\tresidual\ttwo-way, frames\twarnings\t")
 	for _, a := range r.Actions {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\t%s\t%s\t%s\t%d\t\n", cli.Plain(a.Action), a.Takes, len(a.Styles), a.Seconds, cli.OrDash(&a.Period, "%.2f"), cli.OrDash(a.Residual, "%.2f"), cli.OrDash(a.TwoWay, "%.2f"), len(a.Warnings))
+		fmt.Fprintf(t, "%s\t%d\t%d\t%.1f\t%s\t%s\t%s\t%d\t\n", command.Plain(a.Action), a.Takes, len(a.Styles), a.Seconds, cli.OrDash(&a.Period, "%.2f"), cli.OrDash(a.Residual, "%.2f"), cli.OrDash(a.TwoWay, "%.2f"), len(a.Warnings))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	for _, a := range r.Actions {
 		for _, text := range a.Warnings {
-			fmt.Fprintf(w, "registration of %s: %s\n", cli.Plain(a.Action), cli.Plain(text))
+			fmt.Fprintf(w, "registration of %s: %s\n", command.Plain(a.Action), command.Plain(text))
 		}
 	}
 	for _, text := range r.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", cli.Plain(text))
+		fmt.Fprintf(w, "warning: %s\n", command.Plain(text))
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ CC0). The shipped styles-free is one. Equal flags give equal bytes on one family
 	f.StringVar(&o.table, "table", "", "TOML `file` with the actions and styles of recordings")
 	f.StringSliceVar(&o.only, "only", nil, "`patterns` of the recordings to read, file names without extension (default: all)")
 	input.Profile(c, &o.profile)
-	command.Out(c, &o.out, "the `database` to write")
+	command.Out(c, &o.out, command.File, "the `database` to write")
 	f.StringVar(&o.name, "name", "", "name of the database (default: as the file)")
 	f.StringVar(&o.license, "license", "", "licence of the recordings (default: as in their folders)")
 	command.Number(c, &o.fps, "fps", 60, 10, 1000, "frames per second of the database and of the motion it can translate")

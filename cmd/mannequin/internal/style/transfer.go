@@ -96,7 +96,7 @@ distance from the style, and sliding feet before the foot lock.`,
 	f := c.Flags()
 	f.StringArrayVar(&o.content, "content", nil, "`file` of motion like the motion to change; may be repeated")
 	input.Profile(c, &o.profile)
-	command.Out(c, &o.out, "the `file` of styles to write")
+	command.Out(c, &o.out, command.File, "the `file` of styles to write")
 	f.StringVar(&o.name, "name", "", "name of the file's styles (default: as the file)")
 	f.StringVar(&o.license, "license", "", "licence (default: as in the recordings' folders and the models)")
 	cli.People(c, &o.networks.Base, &o.networks.Steps, &o.networks.Locomotion)

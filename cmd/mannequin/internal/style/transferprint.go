@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"mannequin/animsys/manifold"
-	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/internal/command"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 )
@@ -81,13 +81,13 @@ func (r *transferReport) card(limits string) string {
 }
 
 func (r *transferReport) Print(w io.Writer) error {
-	fmt.Fprintf(w, "%s: %d styles for %s from %.0f s of motion, %.2f MB, in %.1f s\n", r.Out, len(r.Styles), cli.Plain(r.Model), r.Content, float64(r.Bytes)/1e6, r.Took)
-	fmt.Fprintf(w, "licence: %s\n\nother motion: share of the distance to the style that is left; sliding of standing feet, cm per frame\n", cli.Plain(r.Licence))
+	fmt.Fprintf(w, "%s: %d styles for %s from %.0f s of motion, %.2f MB, in %.1f s\n", r.Out, len(r.Styles), command.Plain(r.Model), r.Content, float64(r.Bytes)/1e6, r.Took)
+	fmt.Fprintf(w, "licence: %s\n\nother motion: share of the distance to the style that is left; sliding of standing feet, cm per frame\n", command.Plain(r.Licence))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "style\tamount\tm/s\tleft\tunheld\theld\twithout the style\t")
 	for _, s := range r.Styles {
 		for _, x := range s.Others {
-			fmt.Fprintf(t, "%s\t%g\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", cli.Plain(s.Name), s.Amount, x.Speed, x.Ratio, x.SkateRaw, x.Skate, x.SkateWas)
+			fmt.Fprintf(t, "%s\t%g\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", command.Plain(s.Name), s.Amount, x.Speed, x.Ratio, x.SkateRaw, x.Skate, x.SkateWas)
 		}
 	}
 	return t.Flush()

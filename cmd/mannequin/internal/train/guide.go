@@ -47,7 +47,7 @@ Then the speeds and turns of people on level ground are measured beside the requ
 		}
 		return trainGuide(cmd.Context(), net, out, o, cmd.ErrOrStderr())
 	})
-	command.Out(c, &out, "model `file` to write")
+	command.Out(c, &out, command.File, "model `file` to write")
 	command.Number(c, &o.People, "people", 32, 1, 1000, "number of people")
 	command.Number(c, &o.Windows, "windows", 30, 1, 1000, "windows of each person in a round, 2/3 s each")
 	command.Number(c, &o.Rounds, "rounds", 4, 1, 100, "rounds; the guide learns after each and steers every second person in the next")

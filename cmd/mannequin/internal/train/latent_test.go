@@ -92,7 +92,7 @@ func TestLatentUsage(t *testing.T) {
 		}
 	}
 	file := testcli.WriteFile(t, dir, "file", "")
-	if code, _, stderr := mannequin("eval", "latent", dir, "--out", file); code != command.ExitFailure || !strings.Contains(stderr, file) {
+	if code, _, stderr := mannequin("eval", "latent", dir, "--out", file); code != command.ExitUsage || !strings.Contains(stderr, file+": that is not a folder") {
 		t.Errorf("figures into a file: exit %d, %s", code, stderr)
 	}
 	if code, _, stderr := mannequin("eval", "latent", "--model", "human", dir); code != command.ExitFailure || !strings.Contains(stderr, "decoder") {

@@ -41,8 +41,8 @@ type trainFlags struct {
 // add adds the flags, and the check of the files that they name before the command runs.
 func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
 	p := c.Flags()
-	command.Out(c, &f.out, "model `file` to write")
-	p.StringVar(&f.checkpoint, "checkpoint", "", "checkpoint `file` (default: --out with .ckpt)")
+	command.Out(c, &f.out, command.File, "model `file` to write")
+	command.Output(c, &f.checkpoint, "checkpoint", command.File, "checkpoint `file` (default: --out with .ckpt)")
 	command.Choice(c, &f.dtype, "dtype", "fp32", []string{"fp32", "bf16"}, "number format of the weights in the model file; bf16 is half the size")
 	command.Number(c, &f.minutes, "minutes", 0, 0, 1e6, "minutes of training, over all resumed runs; whole epochs if possible; 0 is no limit")
 	command.Number(c, &f.every, "checkpoint-minutes", 2, command.Positive, 1e6, "minutes between checkpoints, fewer at first")
@@ -53,7 +53,7 @@ func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
 	cli.Seed(c, &f.seed, "weights, order and dropout")
 	p.BoolVar(&f.resume, "resume", false, "continue from the checkpoint, if there is one")
 	cli.JSON(c, &f.json)
-	c.PreRunE = func(*cobra.Command, []string) error { return f.checkFiles() }
+	c.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkFiles(cmd) }
 }
 
 // folders returns the check of the arguments: up to most folders of recordings.
@@ -66,17 +66,17 @@ func (f *trainFlags) folders(what string, most int) cobra.PositionalArgs {
 }
 
 // checkFiles checks the folders and the files to write, before hours are spent.
-func (f *trainFlags) checkFiles() error {
+func (f *trainFlags) checkFiles(cmd *cobra.Command) error {
 	if f.checkpoint == "" {
 		f.checkpoint = cli.Stem(f.out) + ".ckpt"
-	}
-	if cli.SameFile(f.checkpoint, f.out) {
-		return command.Usagef("--checkpoint and --out are the same file %s", f.out)
 	}
 	for _, file := range []string{f.out, f.checkpoint} {
 		if err := cli.Writable(file); err != nil {
 			return err
 		}
+	}
+	if err := command.Check(cmd, []string{f.checkpoint, f.curves() + ".csv", f.curves() + ".png", f.curves() + ".parts.png"}, nil); err != nil {
+		return err
 	}
 	for _, dir := range f.data {
 		if st, err := os.Stat(dir); err != nil {

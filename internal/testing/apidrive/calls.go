@@ -1,0 +1,604 @@
+package apidrive
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"sync"
+
+	"mannequin/animsys"
+	"mannequin/animsys/control"
+	"mannequin/animsys/generator"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/extreme"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// call makes one call in w.
+func (d *driver) call(w *world) {
+	if w.schedule == nil && w.depth == 0 && d.once(4) {
+		d.newSchedule(w)
+		return
+	}
+	if len(w.crowds) < 2 && d.once(4) {
+		d.newCrowd(w)
+		return
+	}
+	all := [...]struct {
+		often int
+		do    func(w *world)
+	}{
+		{300, d.step}, {40, d.stepWithin}, {10, d.stepBeside}, {10, d.stepAll}, {20, d.query},
+		{10, d.newSchedule}, {3, d.closeSchedule}, {10, d.newCrowd}, {4, d.closeCrowd}, {1, d.reset},
+		{120, d.spawn}, {40, d.add}, {60, d.despawn}, {30, d.removeEntity}, {30, d.newEntity}, {20, d.writeSlot},
+		{80, d.place}, {60, d.setUpdateRate}, {30, d.applyLOD},
+		{200, d.writeControl}, {100, d.writeOther}, {30, d.setGround}, {20, d.setSolver},
+		{40, d.interpolate}, {4, d.saveAndRestore}, {10, d.steer},
+	}
+	sum := 0
+	for _, c := range all {
+		sum += c.often
+	}
+	n := d.IntN(sum)
+	for _, c := range all {
+		if n -= c.often; n < 0 {
+			c.do(w)
+			break
+		}
+	}
+	w.see(d)
+}
+
+// few makes a few calls in w, within something else.
+func (d *driver) few(w *world) {
+	if w.depth < 3 {
+		w.depth++
+		for range 1 + d.IntN(4) {
+			d.call(w)
+		}
+		w.depth--
+	}
+}
+
+// crowd returns one of w's crowds, or nil.
+func (d *driver) crowd(w *world) *crowd {
+	if len(w.crowds) == 0 {
+		return nil
+	}
+	return w.crowds[d.IntN(len(w.crowds))]
+}
+
+// entity returns an entity: an agent, any other, one of another world, or the zero entity.
+func (d *driver) entity(w *world) arche.Entity {
+	if d.once(12) {
+		w = d.worlds[d.IntN(worlds)]
+	}
+	if len(w.entities) == 0 || d.once(30) {
+		return arche.Entity{}
+	}
+	return w.entities[d.IntN(len(w.entities))]
+}
+
+// keep remembers an entity of w, and forgets some that are dead.
+func (w *world) keep(e arche.Entity) {
+	if w.entities = append(w.entities, e); len(w.entities) > 60 {
+		kept := w.entities[:0]
+		for i, e := range w.entities {
+			if i > 55 || w.alive(e) {
+				kept = append(kept, e)
+			}
+		}
+		w.entities = kept
+	}
+}
+
+// at returns a place with a heading, and whether an agent can be there.
+func (d *driver) at() (pos m3.Vec3, yaw float32, ok bool) {
+	pos, yaw = d.someVec(20), d.some(4)
+	if d.once(20) {
+		pos = pos.Scale(500)
+	}
+	return pos, yaw, pos.Finite() && m3.Finite(yaw) && max(m3.Abs(pos.X), m3.Abs(pos.Z)) < generator.Farthest
+}
+
+// hook is a system that makes calls in a stage of a step.
+type hook struct {
+	w     *world
+	stage int
+}
+
+func (hook) Initialize(*arche.World) {}
+func (hook) Finalize(*arche.World)   {}
+func (h hook) Update(*arche.World) {
+	if h.w.within != nil && h.w.stage == h.stage {
+		h.w.within()
+	}
+}
+
+func (d *driver) newSchedule(w *world) {
+	if w.lost && w.stepping {
+		return // the step goes on, of a schedule that has lost its world
+	}
+	dt := float32(1.0 / animsys.TickRate)
+	if d.once(4) {
+		dt = float32(d.number())
+	}
+	d.say(w, "NewSchedule", dt)
+	var systems []ecs.System
+	for i, s := range animsys.Systems() {
+		systems = append(systems, hook{w, i}, s)
+	}
+	systems = append(systems, hook{w, len(systems) / 2})
+	s, err := ecs.NewSchedule(w.ecs, dt, systems...)
+	d.expect(err, dt == 1.0/animsys.TickRate && w.locks == 0 && (w.schedule == nil || w.lost))
+	if err == nil {
+		w.schedule, w.lost = s, false
+	}
+}
+
+func (d *driver) closeSchedule(w *world) {
+	if w.schedule == nil {
+		return
+	}
+	d.say(w, "Schedule.Close")
+	err := w.schedule.Close()
+	d.expect(err, !w.stepping)
+	if err == nil {
+		d.expect(w.schedule.Step(), false)
+		w.schedule, w.lost = nil, false
+	}
+}
+
+// reset resets w: a game does so between levels.
+func (d *driver) reset(w *world) {
+	if w.locks > 0 {
+		return
+	}
+	d.say(w, "World.Reset")
+	w.ecs.Reset()
+	w.lost = w.schedule != nil
+	for _, c := range w.crowds {
+		c.gone = true
+	}
+}
+
+// step steps w, if nobody else does. An agent that is asked for a loop of another skeleton is the
+// only reason for an error that the model does not know.
+func (w *world) step() error {
+	err := w.schedule.Step()
+	fault := generic.NewResource[ecs.Fault](w.ecs)
+	if err != nil && strings.Contains(err.Error(), "another skeleton") && fault.Has() {
+		fault.Get().Err, err = nil, nil
+	}
+	return err
+}
+
+func (d *driver) step(w *world) {
+	if w.schedule == nil {
+		return
+	}
+	d.say(w, "Step")
+	err := w.step()
+	d.expect(err, !w.stepping && !w.lost)
+	if w.stepping && !errors.Is(err, ecs.ErrBusy) {
+		d.expect(err, true)
+	}
+}
+
+// stepWithin makes calls within a system.
+func (d *driver) stepWithin(w *world) {
+	if w.schedule == nil || w.stepping || w.lost {
+		return
+	}
+	w.stage = d.IntN(len(animsys.Systems()) + 1)
+	d.say(w, "Step with calls", " in stage ", w.stage)
+	w.within = func() {
+		w.within, w.stepping = nil, true
+		d.few(w)
+		w.stepping = false
+	}
+	err := w.step()
+	last := w.stage == len(animsys.Systems())
+	if !(w.lost && last) { // the last system has run
+		d.expect(err, !w.lost)
+	}
+}
+
+// stepAll steps all worlds at once.
+func (d *driver) stepAll(w *world) {
+	if w.depth > 0 {
+		return
+	}
+	d.say(w, "Step of all worlds")
+	var all sync.WaitGroup
+	var errs [worlds]error
+	for i, w := range d.worlds {
+		if w.schedule != nil {
+			all.Go(func() { errs[i] = w.step() })
+		}
+	}
+	all.Wait()
+	for i, w := range d.worlds {
+		if w.schedule != nil {
+			d.expect(errs[i], !w.lost)
+		}
+		w.see(d)
+	}
+}
+
+// stepBeside calls while another goroutine steps w.
+func (d *driver) stepBeside(w *world) {
+	c := d.crowd(w)
+	if w.schedule == nil || c == nil || w.depth > 0 {
+		return
+	}
+	d.say(w, "Step on two goroutines")
+	done := make(chan error)
+	go func() {
+		var errs error
+		for range 3 {
+			errs = errors.Join(errs, w.step())
+		}
+		done <- errs
+	}()
+	good := func(err error, ok bool) {
+		if !errors.Is(err, ecs.ErrBusy) {
+			d.expect(err, ok)
+		}
+	}
+	for range 1 + d.IntN(5) {
+		e, open := d.entity(w), !c.gone
+		pos, yaw, ok := d.at()
+		switch d.IntN(5) {
+		case 0:
+			good(w.step(), !w.lost)
+		case 1:
+			good(c.SetUpdateRate(e, animsys.Every2), open && c.agents[e])
+		case 2:
+			good(c.Place(e, pos, yaw), open && c.agents[e] && ok)
+		case 3:
+			err := c.Despawn(e)
+			good(err, open && c.agents[e])
+			if err == nil {
+				delete(c.agents, e)
+			}
+		case 4:
+			room := len(c.agents) < c.Capacity()
+			e, begins, err := c.spawn(d, pos, yaw)
+			good(err, open && ok && room && begins)
+			if err == nil {
+				c.agents[e] = true
+				w.keep(e)
+			}
+		}
+	}
+	if err := <-done; !w.lost && err != nil && !errors.Is(err, ecs.ErrBusy) {
+		d.expect(err, true)
+	}
+	// A step that came upon another goroutine's call has left its error.
+	if fault := generic.NewResource[ecs.Fault](w.ecs); !w.lost {
+		fault.Get().Err = nil
+	}
+}
+
+// query makes calls within a query.
+func (d *driver) query(w *world) {
+	d.say(w, "Query")
+	q := w.ecs.Query(arche.All())
+	w.locks++
+	d.few(w)
+	w.locks--
+	q.Close()
+}
+
+func (d *driver) newCrowd(w *world) {
+	if len(w.crowds) > 3 { // of those that are gone, one is forgotten
+		for i, c := range w.crowds {
+			if c.gone {
+				d.expect(c.Close(), true)
+				w.crowds = append(w.crowds[:i], w.crowds[i+1:]...)
+				break
+			}
+		}
+	}
+	if len(w.crowds) > 3 {
+		return
+	}
+	k := d.kinds[d.IntN(len(d.kinds))]
+	capacity, workers, opt := 1+d.IntN(4), d.IntN(3), animsys.Options{Ground: w.ground, Workers: d.IntN(3)}
+	ok := w.locks == 0
+	switch d.IntN(20) {
+	case 0:
+		capacity, ok = -d.IntN(2), false
+	case 1:
+		workers, ok = -1, false
+	case 2:
+		opt.Ground, ok = nil, false
+	case 3:
+		opt.Ground, ok = &terrain.Field{}, false
+	}
+	d.say(w, "NewCrowd", k.Name, " of ", capacity)
+	c, err := k.open(w.ecs, capacity, workers, opt)
+	d.expect(err, ok)
+	if err == nil {
+		w.crowds = append(w.crowds, c)
+	}
+}
+
+func (d *driver) closeCrowd(w *world) {
+	if c := d.crowd(w); c != nil {
+		d.say(w, "Crowd.Close", c.kind.Name)
+		d.expect(c.Close(), true)
+		c.gone = true
+	}
+}
+
+func (d *driver) spawn(w *world) {
+	c := d.crowd(w)
+	if c == nil {
+		return
+	}
+	pos, yaw, ok := d.at()
+	d.say(w, "Spawn", c.kind.Name, " at ", pos, " ", yaw)
+	e, begins, err := c.spawn(d, pos, yaw)
+	d.expect(err, ok && begins && !c.gone && w.locks == 0 && len(c.agents) < c.Capacity())
+	if err == nil {
+		c.agents[e] = true
+		w.keep(e)
+	}
+}
+
+func (d *driver) add(w *world) {
+	c := d.crowd(w)
+	if c == nil {
+		return
+	}
+	pos, yaw, ok := d.at()
+	e := d.entity(w)
+	d.say(w, "Add", c.kind.Name, " ", e, " at ", pos, " ", yaw)
+	ok = ok && w.alive(e) && c.begins(e) && !c.gone && w.locks == 0 && !w.agent(e) && len(c.agents) < c.Capacity()
+	err := c.Add(e, pos, yaw)
+	d.expect(err, ok)
+	if err == nil {
+		c.agents[e] = true
+	}
+}
+
+func (d *driver) despawn(w *world) {
+	if c := d.crowd(w); c != nil {
+		e := d.entity(w)
+		d.say(w, "Despawn", c.kind.Name, " ", e)
+		err := c.Despawn(e)
+		d.expect(err, c.agents[e] && !c.gone && w.locks == 0)
+		if err == nil {
+			delete(c.agents, e)
+		}
+	}
+}
+
+// removeEntity has the world remove an entity.
+func (d *driver) removeEntity(w *world) {
+	if e := d.entity(w); w.alive(e) && w.locks == 0 {
+		d.say(w, "World.RemoveEntity", e)
+		w.ecs.RemoveEntity(e)
+		w.leave(e)
+	}
+}
+
+func (d *driver) newEntity(w *world) {
+	if w.locks == 0 {
+		d.say(w, "World.NewEntity")
+		w.keep(w.ecs.NewEntity())
+	}
+}
+
+// writeSlot removes an entity's Slot, or writes it.
+func (d *driver) writeSlot(w *world) {
+	slots := generic.NewMap1[ecs.Slot](w.ecs)
+	e := d.entity(w)
+	if !w.alive(e) || slots.Get(e) == nil {
+		return
+	}
+	d.say(w, "Slot", e)
+	if w.locks == 0 && d.once(2) {
+		slots.Remove(e)
+	} else {
+		slots.Get(e).Row += int32(1 + d.IntN(9))
+		if d.once(4) {
+			slots.Get(e).Row = -int32(d.Uint32() >> 1)
+		}
+	}
+	w.leave(e)
+}
+
+func (d *driver) place(w *world) {
+	if c := d.crowd(w); c != nil {
+		e := d.entity(w)
+		pos, yaw, ok := d.at()
+		d.say(w, "Place", c.kind.Name, " ", e, " at ", pos, " ", yaw)
+		d.expect(c.Place(e, pos, yaw), ok && !c.gone && c.agents[e])
+	}
+}
+
+func (d *driver) setUpdateRate(w *world) {
+	if c := d.crowd(w); c != nil {
+		e, rate := d.entity(w), animsys.UpdateRate(d.IntN(5))
+		if d.once(4) {
+			rate = animsys.UpdateRate(d.IntN(256))
+		}
+		d.say(w, "SetUpdateRate", c.kind.Name, " ", e, " ", rate)
+		d.expect(c.SetUpdateRate(e, rate), !c.gone && c.agents[e])
+	}
+}
+
+func (d *driver) applyLOD(w *world) {
+	if c := d.crowd(w); c != nil {
+		d.say(w, "ApplyLOD", c.kind.Name)
+		policy := animsys.DefaultLOD()
+		if d.once(2) {
+			extreme.Made{}.FillFrom(reflect.ValueOf(&policy).Elem(), d.number)
+		}
+		c.ApplyLOD(&policy, d.someVec(20), d.someVec(1), d.some(1))
+	}
+}
+
+// writeControl writes the component of a crowd's kind, of an agent or of another entity.
+func (d *driver) writeControl(w *world) {
+	c, e := d.crowd(w), d.entity(w)
+	if c == nil || !w.alive(e) {
+		return
+	}
+	d.say(w, "write control", c.kind.Name, " ", e)
+	c.write(d, e, w.locks == 0)
+}
+
+// writeOther writes one of the other components.
+func (d *driver) writeOther(w *world) {
+	e := d.entity(w)
+	if !w.alive(e) {
+		return
+	}
+	d.say(w, "write component", e)
+	switch d.IntN(4) {
+	case 0:
+		write(d, w, e, ecs.LookAt{Target: d.someVec(10), Weight: d.some(1)})
+	case 1:
+		write(d, w, e, ecs.Reach{Left: ecs.Hand{Target: d.someVec(2), Weight: d.some(1)}, Right: ecs.Hand{Target: d.someVec(2), Weight: d.some(1)}})
+	case 2:
+		var s ecs.MARStyle
+		for i := range s.Weights {
+			s.Weights[i] = max(0, d.some(1)-0.7)
+		}
+		write(d, w, e, s)
+	case 3:
+		write(d, w, e, ecs.GramStyle{Style: d.IntN(6) - 2, Weight: d.some(2)})
+	}
+}
+
+// write sets a component of e, to v or to extreme numbers, or removes it.
+func write[T any](d *driver, w *world, e arche.Entity, v T) {
+	if d.once(6) {
+		extreme.Made{}.FillFrom(reflect.ValueOf(&v).Elem(), d.number)
+	}
+	components := generic.NewMap1[T](w.ecs)
+	switch has := components.Get(e); {
+	case has != nil && w.locks == 0 && d.once(4):
+		components.Remove(e)
+	case has != nil:
+		*has = v
+	case w.locks == 0:
+		components.Assign(e, &v)
+	}
+}
+
+// setGround changes the ground of all crowds.
+func (d *driver) setGround(w *world) {
+	if w.stepping {
+		return
+	}
+	d.say(w, "ground")
+	*w.ground = ground{height: 3 * d.Float32()}
+	switch d.IntN(5) {
+	case 0:
+		w.ground.height = float32(d.number())
+	case 1:
+		w.ground.normal = d.someVec(2)
+	case 2, 3:
+		field, err := terrain.Hills(terrain.Grid{Size: 40, Cell: 1}, terrain.HillsOptions{Seed: d.Uint64(), Wavelength: 14, MaxSlope: 0.3})
+		d.expect(err, true)
+		for range d.IntN(3) * 200 {
+			field.Y[d.IntN(len(field.Y))] = float32(d.number())
+		}
+		w.ground.field = field
+	}
+}
+
+// ground is a game's own ground.
+type ground struct {
+	height float32
+	normal m3.Vec3 // zero is up
+	field  *terrain.Field
+}
+
+func (g *ground) Height(x, z float32) float32 {
+	if g.field != nil {
+		return g.field.Height(x, z)
+	}
+	return g.height
+}
+
+func (g *ground) Normal(x, z float32) m3.Vec3 {
+	switch {
+	case g.field != nil:
+		return g.field.Normal(x, z)
+	case g.normal == m3.Vec3{}:
+		return m3.Up
+	}
+	return g.normal
+}
+
+// setSolver sets the ground solver and the inertialization of a crowd to extreme numbers, or back.
+func (d *driver) setSolver(w *world) {
+	c := d.crowd(w)
+	if c == nil || w.stepping {
+		return
+	}
+	d.say(w, "solver", c.kind.Name)
+	c.Ground, *c.Inertial = c.legged, c.inertial
+	if d.once(3) {
+		extreme.Made{}.FillFrom(reflect.ValueOf(&c.Ground).Elem(), d.number)
+	}
+	if d.once(3) {
+		extreme.Made{}.FillFrom(reflect.ValueOf(c.Inertial).Elem(), d.number)
+	}
+}
+
+func (d *driver) interpolate(w *world) {
+	if c := d.crowd(w); c != nil && !c.gone {
+		alpha := d.some(2)
+		d.say(w, "Interpolate", c.kind.Name, " ", alpha)
+		joints := c.Interpolate(nil, alpha)
+		check(len(joints) == len(c.agents)*c.Skel.Len(), "%d joints of %d agents", len(joints), len(c.agents))
+		finite(c, arche.Entity{}, "interpolated joint", joints)
+		c.Hash()
+	}
+}
+
+func (d *driver) saveAndRestore(w *world) {
+	if c := d.crowd(w); c != nil && !c.gone && w.depth == 0 {
+		d.say(w, "save and restore", c.kind.Name)
+		d.expect(c.again(c.Agents()), true)
+	}
+}
+
+// steer uses what games steer agents with.
+func (d *driver) steer(w *world) {
+	d.say(w, "steer")
+	n := 1 + d.IntN(4)
+	goals, roots := make([]control.Goal, n), make([]m3.Xform, n)
+	wander := control.NewWander(n, d.Uint64())
+	wander.Radius, wander.Rest = d.some(20), d.some(1)
+	for i := range roots {
+		roots[i] = m3.Xform{Pos: d.someVec(20), Rot: m3.YawQuat(d.some(4))}
+		wander.Reset(i, d.Uint64(), d.someVec(20))
+	}
+	for range 10 {
+		wander.Update(goals, roots, d.some(1), 0, n)
+	}
+	var points []m3.Vec3
+	for range d.IntN(6) {
+		points = append(points, d.someVec(20))
+	}
+	if p, err := control.NewPath(points, d.once(2)); err == nil {
+		p.At(d.some(100))
+		p.Nearest(d.someVec(100))
+		p.NearestFrom(d.someVec(100), d.some(10), d.some(10), d.some(10))
+	}
+	if f, err := control.NewFlow(-20, -20, 20, 20, 1+d.Float32(), d.someVec(20), nil); err == nil {
+		f.Way(d.someVec(40))
+	}
+}

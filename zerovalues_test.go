@@ -1,0 +1,382 @@
+package mannequin_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"image"
+	"image/color"
+	"io"
+	"math"
+	"path"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"mannequin/animsys"
+	"mannequin/animsys/anatomy"
+	"mannequin/animsys/blend"
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
+	"mannequin/animsys/keypose"
+	"mannequin/animsys/keypose/routines"
+	"mannequin/animsys/latent"
+	"mannequin/animsys/manifold"
+	"mannequin/animsys/mann"
+	"mannequin/animsys/mar"
+	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
+	"mannequin/animsys/strnn"
+	"mannequin/ecs"
+	"mannequin/engine/body"
+	"mannequin/engine/clock"
+	"mannequin/engine/draw"
+	"mannequin/engine/hud"
+	"mannequin/engine/m3"
+	"mannequin/engine/media"
+	"mannequin/ik"
+	"mannequin/internal/testing/extreme"
+	"mannequin/netruntime"
+	"mannequin/netruntime/grad"
+	"mannequin/netruntime/vec"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// linkedPackages are the packages that a game links.
+var linkedPackages = strings.Fields(`
+	animsys animsys/anatomy animsys/blend animsys/control animsys/feature animsys/generator animsys/keypose
+	animsys/keypose/routines animsys/latent animsys/manifold animsys/mann animsys/mar animsys/skel animsys/skin animsys/strnn
+	ecs engine/body engine/clock engine/draw engine/hud engine/m3 engine/media ik netruntime netruntime/grad netruntime/vec terrain`)
+
+// linked are their exported types, as pointers to zero values, and their exported functions.
+var linked = []any{
+
+	new(animsys.Aim), new(animsys.Blend), new(animsys.Crowd), new(animsys.Gather), new(animsys.Generate), new(animsys.Ground), new(animsys.Infer),
+	new(animsys.LODPolicy), new(animsys.Options), new(animsys.Plan), new(animsys.Publish), new(animsys.Sample), new(animsys.Scatter),
+	new(animsys.SelectLOD), new(animsys.Style), new(animsys.UpdateRate),
+	animsys.DefaultLOD, animsys.StandClip, animsys.Systems,
+
+	new(control.Action), new(control.Flow), new(control.Goal), new(control.Path), new(control.Script), new(control.Wander),
+	control.Builtin, control.Circle, control.Meander, control.NewFlow, control.NewPath, control.NewWander, control.OpenPath, control.OpenScript,
+	control.ParseAction, control.ReadPath, control.ReadScript, control.Square, control.Star, control.Steer,
+
+	new(keypose.FootLock), new(keypose.Inbetweener), new(keypose.InbetweenerOptions), new(keypose.InputEncoder), new(keypose.Key), new(keypose.KeyError),
+	new(keypose.Keys), new(keypose.Layout), new(keypose.Model), new(keypose.Performance), new(keypose.PoseLoop), new(keypose.Segments),
+	new(keypose.SparseInbetweener), new(keypose.SparseModel), new(keypose.Stream), new(keypose.StreamOptions), new(keypose.Track), new(keypose.Tree),
+	new(keypose.Waypoint),
+	keypose.Describe, keypose.DescribeSparseModel, keypose.NewLayout, keypose.NewModel, keypose.NewSparseModel,
+
+	new(routines.Author),
+	routines.Names, routines.NewAuthor,
+
+	new(manifold.ActionSynthesizer), new(manifold.Curve), new(manifold.Edit), new(manifold.EditReport), new(manifold.Editor), new(manifold.EditorOptions),
+	new(manifold.Gait), new(manifold.Gap), new(manifold.GramOptimizer), new(manifold.GramOptimizerOptions), new(manifold.Locomotion),
+	new(manifold.LocomotionClip), new(manifold.LocomotionOptions), new(manifold.LocomotionReport), new(manifold.Model), new(manifold.Networks),
+	new(manifold.Stream), new(manifold.StreamOptions), new(manifold.Style), new(manifold.StyleJob), new(manifold.StyleReport), new(manifold.StyleSet),
+	new(manifold.StyleStart), new(manifold.StyleTransfer), new(manifold.StyleTransferOptions), new(manifold.StyleWeights), new(manifold.Target),
+	new(manifold.TargetError), new(manifold.Trajectory), new(manifold.Walk), new(manifold.Walker), new(manifold.WalkerOptions),
+	new(manifold.WeightedStyle),
+	manifold.AlongPath, manifold.CheckStyleNames, manifold.DecodeStyleSet, manifold.Describe, manifold.NewModel, manifold.NewNetworks,
+	manifold.OpenStyleSet,
+
+	new(latent.Coder), new(latent.CoderOptions), new(latent.Components), new(latent.Fit), new(latent.Model), new(latent.NextClip), new(latent.Sliders),
+	new(latent.Steering), new(latent.Stream), new(latent.StreamOptions), new(latent.Trait),
+	latent.Describe, latent.DescribeNextClip, latent.NewComponents, latent.NewModel, latent.OverlapWeight, latent.Traits,
+
+	new(strnn.Control), new(strnn.ControlWeights), new(strnn.Controller), new(strnn.ControllerOptions), new(strnn.Denoiser), new(strnn.DenoiserOptions),
+	new(strnn.FineTuner), new(strnn.Groups), new(strnn.Guide), new(strnn.GuideOptions), new(strnn.Linear), new(strnn.Model), new(strnn.Predictor),
+	new(strnn.PredictorOptions), new(strnn.Steer), new(strnn.Stream), new(strnn.StreamOptions),
+	strnn.DefaultControlWeights, strnn.Describe, strnn.GroupsOf, strnn.GuideInputs, strnn.NewModel,
+
+	new(mann.Batch), new(mann.Controller), new(mann.ControllerOptions), new(mann.Model), new(mann.Tuning),
+	mann.DefaultTuning, mann.Describe, mann.NewBatch, mann.NewModel,
+
+	new(mar.Database), new(mar.Label), new(mar.Neighbour), new(mar.Options), new(mar.Retimer), new(mar.StyleTranslator), new(mar.StyleTranslatorOptions),
+	new(mar.Take),
+	mar.Decode, mar.Match, mar.NewDatabase, mar.Open,
+
+	new(blend.Inertial),
+	blend.NewInertial,
+
+	new(feature.Bend), new(feature.Bone), new(feature.Centring), new(feature.Column), new(feature.Contact), new(feature.Cost), new(feature.CostWeights),
+	new(feature.MANN), new(feature.Motion), new(feature.Person), new(feature.Place), new(feature.SchemaError), new(feature.Span),
+	feature.DescribePerson, feature.Dog, feature.Finite, feature.Human, feature.Mirror, feature.NewPerson, feature.Pairs, feature.ReadPerson,
+	feature.Within,
+
+	new(skel.Clip), new(skel.Mirror), new(skel.Skeleton),
+	skel.NewClip, skel.NewMirror,
+
+	anatomy.Guess,
+
+	new(skin.Error), new(skin.Pair), new(skin.Report), new(skin.Skin),
+	skin.OnFours, skin.Open, skin.OpenMap, skin.ReadMap, skin.Write,
+
+	new(generator.Poses), new(generator.Rig), new(generator.State), new(generator.Style),
+	generator.Human, generator.NewRig, generator.Person, generator.Workers,
+
+	new(ik.Arm), new(ik.Arms), new(ik.Body), new(ik.CCD), new(ik.Foot), new(ik.FootLock), new(ik.FullBody), new(ik.FullBodyScratch), new(ik.Gaze),
+	new(ik.GazeState), new(ik.HandState), new(ik.Leg), new(ik.Legged), new(ik.Level), new(ik.Posture), new(ik.Rig), new(ik.Roles), new(ik.Tree),
+	ik.DefaultDog, ik.DefaultFullBody, ik.DefaultHuman, ik.DogGaze, ik.DogRoles, ik.HumanArms, ik.HumanGaze, ik.HumanRoles, ik.NewHumanRig, ik.NewPosture,
+	ik.NewRig, ik.NewTree,
+
+	new(terrain.Field), new(terrain.Grid), new(terrain.HillsOptions), new(terrain.Rock),
+	terrain.Flat, terrain.Hills, terrain.Slope, terrain.Steps,
+
+	new(ecs.Clock), new(ecs.Fault), new(ecs.GramStyle), new(ecs.Hand), new(ecs.LookAt), new(ecs.MARStyle), new(ecs.Reach), new(ecs.Rows),
+	new(ecs.Schedule), new(ecs.Slot),
+	ecs.Alive, ecs.NewRows, ecs.NewSchedule,
+
+	new(m3.Quat), new(m3.Vec3), new(m3.Xform),
+	m3.Abs, m3.Acos, m3.Atan2, m3.AxisAngle, m3.Between, m3.Clamp, m3.Cos, m3.DampTo, m3.DecayQuat, m3.DecayVec, m3.Exp, m3.Finite, m3.FromAxes,
+	m3.FromRotationVector, m3.Lerp, m3.LookRotation, m3.Pow, m3.Sin, m3.Spring, m3.SpringVec, m3.Sqrt, m3.V, m3.WrapAngle, m3.YawOf, m3.YawQuat,
+
+	new(clock.Budget), new(clock.Fixed),
+	clock.New, clock.NewBudget,
+
+	new(body.Body), new(body.Cover), new(body.Mesh), new(body.Rig),
+	body.Adopt, body.New,
+
+	new(draw.Camera), new(draw.Motion),
+	draw.ClipSheet, draw.Dot, draw.Fill, draw.Front, draw.Grid, draw.Line, draw.New, draw.Path, draw.Positions, draw.Sheet, draw.Side, draw.SideOf,
+	draw.Skeleton, draw.Text, draw.TextSize, draw.ThreeQuarter, draw.Top,
+
+	new(hud.Button), new(hud.Graph), new(hud.Line), new(hud.Overlay), new(hud.Panel), new(hud.Recent), new(hud.Slider), new(hud.Touch),
+	hud.NewRecent, hud.OverlayNames, hud.ParseOverlays,
+
+	new(media.Options),
+	media.Check, media.Create, media.FFmpeg,
+
+	new(netruntime.FormatError), new(netruntime.Graph), new(netruntime.GraphError), new(netruntime.Input), new(netruntime.Meta), new(netruntime.Net),
+	new(netruntime.Node), new(netruntime.Opener), new(netruntime.Pins), new(netruntime.Sequences), new(netruntime.SessionOptions), new(netruntime.Tensor),
+	new(netruntime.TensorError), new(netruntime.UnsupportedError), new(netruntime.Value),
+	netruntime.Aside, netruntime.Buffer, netruntime.Decode, netruntime.DecodeArrays, netruntime.Embedded, netruntime.EncodeArrays,
+	netruntime.ForceKernels, netruntime.HasBF16, netruntime.KernelFamilies, netruntime.Kernels, netruntime.New, netruntime.NewPool, netruntime.Open,
+
+	vec.Add, vec.Axpy, vec.Clamp, vec.Distances16, vec.Dot, vec.MulAdd, vec.Normalize, vec.Scale, vec.SumSquares,
+
+	new(grad.BatchStats), new(grad.Mat), new(grad.Network), new(grad.Param), new(grad.Skeleton), new(grad.Tape), new(grad.Term),
+	grad.AdaDelta, grad.AdamW, grad.Hash, grad.NewBatchStats, grad.NewNetwork, grad.NewParam, grad.NewPool, grad.NewTape, grad.Penalize,
+}
+
+// madeBy are the types that hold nothing until the function or file named here makes them. Their zero
+// values close, and return errors instead of a rig or of what is made from them; their other methods
+// are not for them.
+var madeBy = map[reflect.Type]string{
+	reflect.TypeFor[feature.Centring]():           "feature.Motion.NewCentring",
+	reflect.TypeFor[feature.Person]():             "feature.NewPerson",
+	reflect.TypeFor[keypose.FootLock]():           "keypose.Layout.NewFootLock",
+	reflect.TypeFor[keypose.Inbetweener]():        "keypose.Model.NewInbetweener",
+	reflect.TypeFor[keypose.InputEncoder]():       "keypose.Layout.NewInputEncoder",
+	reflect.TypeFor[keypose.Layout]():             "keypose.NewLayout",
+	reflect.TypeFor[keypose.SparseInbetweener]():  "keypose.SparseModel.NewInbetweener",
+	reflect.TypeFor[keypose.Stream]():             "keypose.Model.NewStream",
+	reflect.TypeFor[keypose.Track]():              "keypose.Layout.NewTrack",
+	reflect.TypeFor[latent.Coder]():               "latent.Model.NewCoder",
+	reflect.TypeFor[latent.Model]():               "latent.NewModel",
+	reflect.TypeFor[latent.NextClip]():            "latent.Model.NewNextClip",
+	reflect.TypeFor[latent.Stream]():              "latent.Model.NewStream",
+	reflect.TypeFor[manifold.ActionSynthesizer](): "manifold.Model.NewActionSynthesizer",
+	reflect.TypeFor[manifold.Model]():             "manifold.NewModel",
+	reflect.TypeFor[manifold.Networks]():          "manifold.NewNetworks",
+	reflect.TypeFor[manifold.Stream]():            "manifold.Networks.NewStream",
+	reflect.TypeFor[manifold.Style]():             "manifold.Model.NewStyle",
+	reflect.TypeFor[manifold.StyleSet]():          "manifold.OpenStyleSet",
+	reflect.TypeFor[manifold.Walker]():            "manifold.Networks.NewWalker",
+	reflect.TypeFor[mann.Batch]():                 "mann.NewBatch",
+	reflect.TypeFor[mann.Controller]():            "mann.Model.NewController",
+	reflect.TypeFor[mar.Database]():               "mar.NewDatabase",
+	reflect.TypeFor[mar.Retimer]():                "mar.Database.NewRetimer",
+	reflect.TypeFor[mar.StyleTranslator]():        "mar.Database.NewStyleTranslator",
+	reflect.TypeFor[strnn.Linear]():               "a model file",
+	reflect.TypeFor[strnn.Model]():                "strnn.NewModel",
+	reflect.TypeFor[strnn.Predictor]():            "strnn.Model.NewPredictor",
+	reflect.TypeFor[strnn.Stream]():               "strnn.Model.NewStream",
+	reflect.TypeFor[ik.Posture]():                 "ik.NewPosture",
+	reflect.TypeFor[netruntime.Net]():             "netruntime.New",
+	reflect.TypeFor[keypose.Model]():              "keypose.NewModel",
+	reflect.TypeFor[keypose.SparseModel]():        "keypose.NewSparseModel",
+	reflect.TypeFor[manifold.StyleTransfer]():     "manifold.Model.NewStyleTransfer",
+	reflect.TypeFor[manifold.Editor]():            "manifold.Model.NewEditor",
+	reflect.TypeFor[manifold.GramOptimizer]():     "manifold.Model.NewGramOptimizer",
+	reflect.TypeFor[manifold.Locomotion]():        "manifold.Networks.NewLocomotion",
+	reflect.TypeFor[mann.Model]():                 "mann.NewModel",
+	reflect.TypeFor[strnn.Controller]():           "strnn.Model.NewController",
+	reflect.TypeFor[strnn.Denoiser]():             "strnn.Model.NewDenoiser",
+	reflect.TypeFor[strnn.FineTuner]():            "strnn.Model.NewFineTuner",
+	reflect.TypeFor[grad.Tape]():                  "grad.NewTape",
+	reflect.TypeFor[grad.Network]():               "grad.NewNetwork",
+}
+
+// excused are exported functions and methods that are not tried.
+var excused = map[string]string{
+	"netruntime.PeakGFLOPS":          "runs for as long as it is asked to",
+	"animsys/generator.Poses.Joints": "a slice of a slice, by the caller's indices",
+	"animsys.Crowd.Joints":           "likewise",
+	"animsys/feature.Place.Joints":   "wants three values of a frame for each point",
+	"animsys/strnn.BodyMotionAlong":  "wants three values for each place",
+	"animsys/strnn.HalveRate":        "wants twice as many rows as it writes",
+	"animsys/strnn.DoubleRate":       "writes twice as many rows",
+}
+
+// args are arguments that have no useful zero value.
+var args = extreme.Made{
+	reflect.TypeFor[*arche.World]():  func() any { w := arche.NewWorld(); return &w },
+	reflect.TypeFor[io.Reader]():     func() any { return strings.NewReader("") },
+	reflect.TypeFor[io.Writer]():     func() any { return io.Discard },
+	reflect.TypeFor[ik.Ground]():     func() any { return ik.Level(0) },
+	reflect.TypeFor[image.Image]():   func() any { return image.NewRGBA(image.Rect(0, 0, 2, 2)) },
+	reflect.TypeFor[*image.RGBA]():   func() any { return image.NewRGBA(image.Rect(0, 0, 2, 2)) },
+	reflect.TypeFor[color.Color]():   func() any { return color.White },
+	reflect.TypeFor[*grad.Pool]():    func() any { return grad.NewPool(1) },
+	reflect.TypeFor[error]():         func() any { return errors.New("made up") },
+	reflect.TypeFor[*bytes.Buffer](): func() any { return &bytes.Buffer{} },
+}
+
+var (
+	prefixed   = regexp.MustCompile(`^(\w+): `)
+	outOfRange = regexp.MustCompile(`index out of range \[(-?\d+)\]`)
+)
+
+// allowed reports whether a panic is one of a package's own, which names it, or that of an index
+// that the caller gave: rows and joints are indices, as of slices.
+func allowed(p any, in []reflect.Value) bool {
+	text := fmt.Sprint(p)
+	if m := prefixed.FindStringSubmatch(text); m != nil {
+		return m[1] == "image" || m[1] == "kernel" || slices.ContainsFunc(linkedPackages, func(pkg string) bool { return path.Base(pkg) == m[1] })
+	}
+	if m := outOfRange.FindStringSubmatch(text); m != nil {
+		return slices.ContainsFunc(in, func(v reflect.Value) bool { return v.CanInt() && strconv.FormatInt(v.Int(), 10) == m[1] })
+	}
+	// A count beyond the memory of any machine fails as in make.
+	return strings.Contains(text, "makeslice") && slices.ContainsFunc(in, func(v reflect.Value) bool { return v.CanInt() && v.Int() == math.MaxInt })
+}
+
+// Zero values of what a game links do nothing or return an error, whatever numbers their methods
+// get, and so do functions.
+func TestZeroValues(t *testing.T) {
+	known := map[string]bool{}
+	try := func(name string, f reflect.Value, first ...reflect.Value) {
+		for _, x := range extreme.Numbers {
+			in := slices.Clone(first)
+			for i := len(in); i < f.Type().NumIn(); i++ {
+				if f.Type().IsVariadic() && i == f.Type().NumIn()-1 {
+					break
+				}
+				v := reflect.New(f.Type().In(i)).Elem()
+				args.Fill(v, x)
+				in = append(in, v)
+			}
+			fault := make(chan string, 1)
+			go func() {
+				defer func() {
+					p := recover()
+					if p != nil && !allowed(p, in) {
+						fault <- fmt.Sprintf("panics: %v\n%s", p, debug.Stack())
+						return
+					}
+					fault <- ""
+				}()
+				for _, out := range f.Call(in) {
+					if c, ok := out.Interface().(interface{ Close() }); ok && !out.IsNil() {
+						c.Close()
+					}
+				}
+			}()
+			select {
+			case p := <-fault:
+				if p != "" {
+					t.Errorf("%s with %g %s", name, x, p)
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatalf("%s with %g has not returned after 10 s", name, x)
+			}
+			if len(in) == len(first) {
+				return
+			}
+		}
+	}
+	for _, x := range linked {
+		v := reflect.ValueOf(x)
+		if v.Kind() == reflect.Func {
+			name := strings.TrimPrefix(runtime.FuncForPC(v.Pointer()).Name(), module+"/")
+			known[name] = true
+			try(name, v)
+			continue
+		}
+		ty := v.Type().Elem()
+		name := strings.TrimPrefix(ty.PkgPath(), module+"/") + "." + ty.Name()
+		known[name] = true
+		_, made := madeBy[ty]
+		job, ok := x.(interface{ Validate() error })
+		for i := range v.Type().NumMethod() {
+			m := v.Type().Method(i)
+			if excused[name+"."+m.Name] != "" {
+				continue
+			}
+			if made && m.Name != "Close" && m.Name != "Rig" && !(strings.HasPrefix(m.Name, "New") && m.Type.Out(m.Type.NumOut()-1) == reflect.TypeFor[error]()) {
+				continue
+			}
+			if m.Name != "Validate" && ok && job.Validate() != nil {
+				continue // jobs run once they are valid
+			}
+			try(name+"."+m.Name, m.Func, reflect.New(ty))
+		}
+	}
+	files := token.NewFileSet()
+	for _, dir := range linkedPackages {
+		pages, err := filepath.Glob(dir + "/*.go")
+		if err != nil || len(pages) == 0 {
+			t.Fatal(dir, "has no files", err)
+		}
+		for _, page := range pages {
+			if strings.HasSuffix(page, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(files, page, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range exported(file) {
+				name = dir + "." + name
+				if !known[name] && excused[name] == "" {
+					t.Errorf("%s is missing in linked", name)
+				}
+			}
+		}
+	}
+}
+
+// exported returns the names of a file's exported types and functions that have zero values and
+// can be called as they are: no interfaces, and nothing with type parameters.
+func exported(file *ast.File) (names []string) {
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.IsExported() && d.Type.TypeParams == nil {
+				names = append(names, d.Name.Name)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() && s.TypeParams == nil && !s.Assign.IsValid() {
+					if _, isInterface := s.Type.(*ast.InterfaceType); !isInterface {
+						names = append(names, s.Name.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}

@@ -67,7 +67,7 @@ var linked = []any{
 	new(animsys.Aim), new(animsys.Blend), new(animsys.Crowd), new(animsys.Gather), new(animsys.Generate), new(animsys.Ground), new(animsys.Infer),
 	new(animsys.LODPolicy), new(animsys.Options), new(animsys.Plan), new(animsys.Publish), new(animsys.Sample), new(animsys.Scatter),
 	new(animsys.SelectLOD), new(animsys.Style), new(animsys.UpdateRate),
-	animsys.DefaultLOD, animsys.StandClip, animsys.Systems,
+	animsys.DefaultLOD, animsys.ShiftOrigin, animsys.StandClip, animsys.Systems,
 
 	new(control.Action), new(control.Flow), new(control.Goal), new(control.Path), new(control.Script), new(control.Wander),
 	control.Builtin, control.Circle, control.Meander, control.NewFlow, control.NewPath, control.NewWander, control.OpenPath, control.OpenScript,

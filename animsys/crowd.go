@@ -22,6 +22,10 @@
 //   - [Crowd.Published] and [Crowd.Interpolate] of all.
 //   - [Crowd.Hash] is a checksum of a crowd's state.
 //
+// Large worlds:
+//   - [ShiftOrigin] moves the world's origin to where the player is.
+//   - [Crowd.InterpolateFrom] has no rounding that shows, however far the camera is from the origin.
+//
 // Level of detail:
 //   - [Crowd.SetUpdateRate] of one agent, [Crowd.ApplyLOD] by distance ([LODPolicy]).
 //     Dogs need networks with longer steps for it: mann.ControllerOptions.LOD.

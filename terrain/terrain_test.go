@@ -213,6 +213,7 @@ func TestValidate(t *testing.T) {
 		"short":      func(f *Field) { f.Y = f.Y[1:] },
 		"cell":       func(f *Field) { f.Cell = -1 },
 		"origin":     func(f *Field) { f.X0 = nan },
+		"far":        func(f *Field) { f.Z0 = 1e7 },
 		"NaN height": func(f *Field) { f.Y[5] = nan },
 		"overflow":   func(f *Field) { f.NX, f.NZ = math.MaxInt, math.MaxInt },
 	} {

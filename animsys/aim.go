@@ -22,9 +22,9 @@ func (s *Aim) Initialize(w *arche.World) {
 	s.start(w, func(c *Crowd) error {
 		if c.aims != nil {
 			clear(c.aims.look)
-			collect(c, &c.components.look, c.aims.look, c.aims.shiftLook)
+			collect(c, &c.components.look, c.aims.look)
 			clear(c.aims.reach)
-			collect(c, &c.components.reach, c.aims.reach, c.aims.shiftReach)
+			collect(c, &c.components.reach, c.aims.reach)
 			c.splitRows(c.work.turn)
 		}
 		return nil
@@ -40,19 +40,11 @@ type aims struct {
 	reach []ecs.Reach       // (rows)
 	sight []ik.GazeState    // (rows)
 	grips [][2]ik.HandState // (rows)
-
-	shiftLook, shiftReach func(row int, by m3.Vec3) // move the targets of a row
 }
 
 // newAims returns the aims of n rows, or nil if the skeleton is neither a dog's nor a person's.
 func newAims(sk *skel.Skeleton, tree *ik.Tree, n int) *aims {
 	a := &aims{look: make([]ecs.LookAt, n), reach: make([]ecs.Reach, n), sight: make([]ik.GazeState, n), grips: make([][2]ik.HandState, n)}
-	a.shiftLook = func(row int, by m3.Vec3) { a.look[row].Target = a.look[row].Target.Add(by) }
-	a.shiftReach = func(row int, by m3.Vec3) {
-		for _, h := range [...]*ecs.Hand{&a.reach[row].Left, &a.reach[row].Right} {
-			h.Target = h.Target.Add(by)
-		}
-	}
 	var err error
 	if slices.Contains(sk.Names, "Tail") {
 		a.gaze, err = ik.DogGaze(tree, sk.Names, sk.Offsets)

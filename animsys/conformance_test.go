@@ -63,8 +63,12 @@ func kindOf[C any](t testing.TB, name string, open func(capacity, workers int) (
 		a := &actors{scene: s,
 			control: func(e arche.Entity, i, tick int) { *controls.Get(e) = control(i, tick) },
 			broken:  func(e arche.Entity, x float64) { extreme.Made{}.Fill(reflect.ValueOf(controls.Get(e)).Elem(), x) },
-			shift:   func(e arche.Entity, by m3.Vec3) { shiftControl(controls.Get(e), by) },
-			other:   func() error { _, err := animsys.SpawnWith(s.people, m3.Vec3{}, 0, struct{}{}); return err },
+			shift: func(e arche.Entity, by m3.Vec3) {
+				if c, ok := any(controls.Get(e)).(interface{ Shift(by m3.Vec3) }); ok {
+					c.Shift(by)
+				}
+			},
+			other: func() error { _, err := animsys.SpawnWith(s.people, m3.Vec3{}, 0, struct{}{}); return err },
 		}
 		a.start = func(i int) (arche.Entity, error) {
 			pos, yaw := at(i)
@@ -90,16 +94,6 @@ func kindOf[C any](t testing.TB, name string, open func(capacity, workers int) (
 		return animsys.NewCrowd(w, must.Get(open(capacity, 1))(t), opt)
 	}
 	return kind{name, scene, crowd, into, func(t testing.TB, capacity int) *rows { return newRows(t, must.Get(open(capacity, 2))(t), control) }}
-}
-
-// shiftControl moves the places in a control by by.
-func shiftControl(c any, by m3.Vec3) {
-	switch c := c.(type) {
-	case *control.Goal:
-		c.PathOrigin = c.PathOrigin.Add(by)
-	case *manifold.Curve:
-		c.Origin = c.Origin.Add(by)
-	}
 }
 
 // kinds are all generators. A new one is added here, and is tested like the others.

@@ -22,6 +22,10 @@
 //   - [Crowd.Published] and [Crowd.Interpolate] of all.
 //   - [Crowd.Hash] is a checksum of a crowd's state.
 //
+// Large worlds:
+//   - [ShiftOrigin] moves the world's origin to where the player is.
+//   - [Crowd.InterpolateFrom] has no rounding that shows, however far the camera is from the origin.
+//
 // Level of detail:
 //   - [Crowd.SetUpdateRate] of one agent, [Crowd.ApplyLOD] by distance ([LODPolicy]).
 //     Dogs need networks with longer steps for it: mann.ControllerOptions.LOD.
@@ -150,8 +154,8 @@ type untyped struct {
 	pose     func(p *generator.Poses, row int)
 	close    func() error
 
-	shiftControl  func(row int, by m3.Vec3) // nil if controls hold no places
-	shiftControls func(by m3.Vec3)          // those of the components
+	shiftControl    func(row int, by m3.Vec3)
+	shiftComponents func(by m3.Vec3) // the controls of all agents
 }
 
 // NewCrowd makes a crowd of the generator's agents and adds it to w. The crowd owns
@@ -191,7 +195,6 @@ func NewCrowd[C any](w *arche.World, g generator.Generator[C], opt Options) (*Cr
 func bind[C any](c *Crowd, g generator.Generator[C]) {
 	w, controls := c.world, g.Controls()
 	made := generic.NewMap1[C](w)
-	placed, ok := g.(generator.Placed)
 	c.gen = untyped{
 		place: g.Place, shift: g.Shift, remove: g.Remove, generate: g.Generate, sample: g.Sample, pose: g.Pose, close: g.Close,
 		spawn: func(e arche.Entity, at feature.Place, control any) (arche.Entity, int, error) {
@@ -216,11 +219,9 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 			}
 			return e, row, nil
 		},
-		collect: func() { collect(c, &made, controls, c.gen.shiftControl) },
-	}
-	if ok {
-		c.gen.shiftControl = placed.ShiftControl
-		c.gen.shiftControls = func(by m3.Vec3) { shiftComponents(c, &made, controls, placed.ShiftControl, by) }
+		collect:         func() { collect(c, &made, controls) },
+		shiftControl:    func(row int, by m3.Vec3) { shift(&controls[row], by) },
+		shiftComponents: func(by m3.Vec3) { shiftComponents(c, &made, by) },
 	}
 	c.batched, _ = g.(generator.Batched)
 	c.styled, _ = g.(generator.Styled)
@@ -354,7 +355,7 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 		return arche.Entity{}, err
 	}
 	c.anchors[row] = anchor
-	c.shiftControl(row, anchor.Neg())
+	c.gen.shiftControl(row, anchor.Neg())
 	c.start(row)
 	c.gen.pose(&c.Poses, row)
 	c.Restarted[row] = false
@@ -426,7 +427,6 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 		return err
 	}
 	anchor := anchorOf(pos)
-	c.shiftControl(row, c.anchors[row].Sub(anchor))
 	c.reanchor(row, anchor)
 	c.gen.place(row, feature.Place{Pos: pos.Sub(anchor), Yaw: yaw})
 	c.restyle.forget(row)

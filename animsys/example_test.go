@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"slices"
 	"time"
 
 	"mannequin/animsys"
@@ -264,6 +265,40 @@ func ExampleCrowd_Interpolate() {
 	}
 	fmt.Println(taken, "ticks")
 	// Output: 60 ticks
+}
+
+// In a world of many kilometres the origin moves to the camera now and then. The game moves its own
+// ground and camera.
+func ExampleShiftOrigin() {
+	hills := get(terrain.Hills(terrain.Grid{Size: 100, Cell: 0.5}, terrain.HillsOptions{Seed: 1, MaxSlope: 0.3}))
+	hills.X0 += 20000
+
+	world := arche.NewWorld()
+	dogs := get(get(mann.NewModel(get(dogfree.Open()))).NewController(mann.ControllerOptions{Capacity: 4}))
+	crowd := get(animsys.NewCrowd(&world, dogs, animsys.Options{Ground: hills}))
+	defer crowd.Close()
+	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
+	dog := get(animsys.SpawnWith(crowd, m3.V(20000, 0, 0), 0, control.Goal{Move: m3.V(0, 0, 1), Speed: control.TrotSpeed}))
+	camera := m3.V(20000, 1.5, -3)
+	run(schedule, 60)
+	before := crowd.InterpolateFrom(nil, 1, camera) // what the camera draws
+
+	by := m3.V(20000, 0, 0) // whole metres
+	if err := animsys.ShiftOrigin(&world, by); err != nil {
+		log.Fatal(err)
+	}
+	camera = camera.Sub(by)
+	moved := *hills // a field is immutable
+	moved.X0 -= by.X
+	crowd.Ground.Ground = &moved
+
+	after := crowd.InterpolateFrom(nil, 1, camera)
+	run(schedule, 60)
+	fmt.Println("the same picture:", slices.Equal(before, after))
+	fmt.Println("near the new origin:", crowd.Root(dog).Pos.Len() < 10)
+	// Output:
+	// the same picture: true
+	// near the new origin: true
 }
 
 // A schedule that steps at another rate would play motion at another speed. NewSchedule

@@ -36,31 +36,23 @@ func ShiftOrigin(w *arche.World, by m3.Vec3) error {
 	if w.IsLocked() {
 		return errors.New("animsys: the origin cannot move within a query: do it between ticks")
 	}
-	res := generic.NewResource[registry](w)
-	if !res.Has() {
-		return nil
-	}
-	all := res.Get()
-	if err := all.claim("ShiftOrigin"); err != nil {
+	r := registryOf(w)
+	if err := r.claim("ShiftOrigin"); err != nil {
 		return err
 	}
-	defer all.release()
-	all.sweep()
-	for _, c := range all.all {
+	defer r.release()
+	r.sweep()
+	for _, c := range r.all {
 		for row, a := range c.anchors[:c.rows.Len()] {
 			if a = a.Sub(by); max(m3.Abs(a.X), m3.Abs(a.Z)) > 1<<23 {
 				return fmt.Errorf("animsys: the origin cannot move by %v: entity %v would be at %v, where float32 has no whole metres", by, c.rows.Entity(row), a)
 			}
 		}
 	}
-	for _, c := range all.all {
-		if c.gen.shiftControls != nil {
-			c.gen.shiftControls(by.Neg())
-		}
-		if a := c.aims; a != nil {
-			shiftComponents(c, &c.components.look, a.look, a.shiftLook, by.Neg())
-			shiftComponents(c, &c.components.reach, a.reach, a.shiftReach, by.Neg())
-		}
+	for _, c := range r.all {
+		c.gen.shiftComponents(by.Neg())
+		shiftComponents(c, &c.components.look, by.Neg())
+		shiftComponents(c, &c.components.reach, by.Neg())
 		for row := range c.rows.Len() {
 			c.anchors[row] = c.anchors[row].Sub(by)
 			c.expose(row)
@@ -69,15 +61,21 @@ func ShiftOrigin(w *arche.World, by m3.Vec3) error {
 	return nil
 }
 
-// shiftComponents moves the places in the components of c's agents by by. shift moves those of a
-// row of scratch, which stays as it is.
-func shiftComponents[T any](c *Crowd, of *generic.Map1[T], scratch []T, shift func(row int, by m3.Vec3), by m3.Vec3) {
+// shift moves what component points to by by, if it holds places: then its type has a method Shift.
+func shift(component any, by m3.Vec3) {
+	if by == (m3.Vec3{}) { // it would change the sign of a zero
+		return
+	}
+	if c, ok := component.(interface{ Shift(by m3.Vec3) }); ok {
+		c.Shift(by)
+	}
+}
+
+// shiftComponents moves the places in the components of c's agents by by.
+func shiftComponents[T any](c *Crowd, of *generic.Map1[T], by m3.Vec3) {
 	for row := range c.rows.Len() {
 		if component := of.Get(c.rows.Entity(row)); component != nil {
-			was := scratch[row]
-			scratch[row] = *component
-			shift(row, by)
-			*component, scratch[row] = scratch[row], was
+			shift(component, by)
 		}
 	}
 }
@@ -120,14 +118,15 @@ func (c *Crowd) recentre() {
 	}
 }
 
-// reanchor gives row another anchor, and leaves it where it is in the world. The generator is the
-// caller's.
+// reanchor gives row another anchor, and leaves it where it is in the world. The caller moves what
+// the generator remembers.
 func (c *Crowd) reanchor(row int, anchor m3.Vec3) {
 	by := c.anchors[row].Sub(anchor)
 	if by == (m3.Vec3{}) {
 		return
 	}
 	c.anchors[row] = anchor
+	c.gen.shiftControl(row, by)
 	i, k := row*c.joints, (row+1)*c.joints
 	c.Poses.Roots[row].Pos = c.Poses.Roots[row].Pos.Add(by)
 	c.Pos[i] = c.Pos[i].Add(by)
@@ -140,13 +139,6 @@ func (c *Crowd) reanchor(row int, anchor m3.Vec3) {
 	c.Ground.Body[row].Shift(by)
 	c.aims.shift(row, by)
 	c.restyle.shift(row, by)
-}
-
-// shiftControl moves the places in a row's control.
-func (c *Crowd) shiftControl(row int, by m3.Vec3) {
-	if c.gen.shiftControl != nil && by != (m3.Vec3{}) {
-		c.gen.shiftControl(row, by)
-	}
 }
 
 // expose writes where row is in world space.

@@ -196,6 +196,7 @@ func (s *SelectLOD) Initialize(w *arche.World) {
 // selectLOD drops the agents that the game has removed, and decides which update in this tick.
 func (c *Crowd) selectLOD() error {
 	c.sweep()
+	c.recentre()
 	c.tune()
 	c.recentre()
 	for r := range c.rows.Len() {

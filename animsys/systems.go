@@ -3,7 +3,6 @@ package animsys
 import (
 	"mannequin/animsys/generator"
 	"mannequin/ecs"
-	"mannequin/engine/m3"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -90,15 +89,13 @@ func (s *system) fail(err error) {
 func (s *system) Finalize(*arche.World) {}
 
 // collect copies the components of c's agents that have one to dst, by row, and takes their places
-// into the rows' own spaces: shift moves those of a row; nil if they hold none.
-func collect[T any](c *Crowd, from *generic.Map1[T], dst []T, shift func(row int, by m3.Vec3)) {
+// into the rows' own spaces.
+func collect[T any](c *Crowd, from *generic.Map1[T], dst []T) {
 	for row := range c.rows.Len() {
 		if e := c.rows.Entity(row); c.world.Alive(e) {
 			if component := from.Get(e); component != nil {
 				dst[row] = *component
-				if a := c.anchors[row]; shift != nil && a != (m3.Vec3{}) {
-					shift(row, a.Neg())
-				}
+				shift(&dst[row], c.anchors[row].Neg())
 			}
 		}
 	}

@@ -72,6 +72,9 @@ type LookAt struct {
 	Weight float32 // 0 to 1 looks straight at the target; changes are eased
 }
 
+// Shift moves the target by by, m.
+func (l *LookAt) Shift(by m3.Vec3) { l.Target = l.Target.Add(by) }
+
 // Reach is the component that takes a person's hands to places. Without it, or with the
 // zero value, they follow the motion.
 type Reach struct{ Left, Right Hand }
@@ -80,6 +83,11 @@ type Reach struct{ Left, Right Hand }
 type Hand struct {
 	Target m3.Vec3 // of the knuckles, world space, m
 	Weight float32 // 0 to 1 of the way there; changes are eased
+}
+
+// Shift moves both targets by by, m.
+func (r *Reach) Shift(by m3.Vec3) {
+	r.Left.Target, r.Right.Target = r.Left.Target.Add(by), r.Right.Target.Add(by)
 }
 
 // Clock is the resource that holds the world's time.

@@ -42,6 +42,10 @@ func (f *Field) Validate() error {
 	case !m3.Finite(f.X0) || !m3.Finite(f.Z0):
 		return fmt.Errorf("terrain: origin (%g, %g) is not finite", f.X0, f.Z0)
 	}
+	x0, z0, x1, z1 := f.Bounds()
+	if far := max(-x0, x1, -z0, z1); !(f.Cell >= far*0x1p-19) {
+		return fmt.Errorf("terrain: nodes %g m apart reach %g m from the origin, where float32 has not 16 places between two: make the field nearer to the origin", f.Cell, far)
+	}
 	for n, y := range f.Y {
 		if !(m3.Abs(y) <= MaxHeight) {
 			return fmt.Errorf("terrain: height of node (%d, %d) is %g m: want a number up to %g m, up or down", n%f.NX, n/f.NX, y, float32(MaxHeight))

@@ -214,6 +214,7 @@ func TestValidate(t *testing.T) {
 		"cell":       func(f *Field) { f.Cell = -1 },
 		"tiny cell":  func(f *Field) { f.Cell = 1e-30 },
 		"origin":     func(f *Field) { f.X0 = nan },
+		"far":        func(f *Field) { f.Z0 = 1e7 },
 		"NaN height": func(f *Field) { f.Y[5] = nan },
 		"too high":   func(f *Field) { f.Y[5] = 1.01 * MaxHeight },
 		"too low":    func(f *Field) { f.Y[5] = -1e30 },

@@ -91,6 +91,9 @@ func (g *Goal) Finite() bool {
 	return g.Move.Finite() && m3.Finite(g.Turn) && m3.Finite(g.Speed) && g.PathOrigin.Finite()
 }
 
+// Shift moves where the path lies by by, m.
+func (g *Goal) Shift(by m3.Vec3) { g.PathOrigin = g.PathOrigin.Add(by) }
+
 // Steer returns the Turn that brings a character from heading yaw to the heading want, both in
 // radians as m3.YawOf measures them: within a second if MaxTurn allows.
 func Steer(yaw, want float32) float32 { return m3.Clamp(m3.WrapAngle(want-yaw)/MaxTurn, -1, 1) }

@@ -16,7 +16,7 @@ const pathSamples = 50
 // Limits on paths.
 const (
 	MaxPathPoints = 10000
-	maxCoordinate = 1e5 // metres: float32 still resolves a centimetre there
+	maxCoordinate = 1 << 15 // metres, as generator.Farthest
 )
 
 // Path is a Catmull-Rom curve through control points on the ground, open or closed, sampled and
@@ -44,7 +44,7 @@ func NewPath(points []m3.Vec3, closed bool) (*Path, error) {
 	}
 	for i, p := range points {
 		if !p.Finite() || m3.Abs(p.X) > maxCoordinate || m3.Abs(p.Z) > maxCoordinate {
-			return nil, fmt.Errorf("control: point %d of the path is not finite or beyond %g m", i+1, float64(maxCoordinate))
+			return nil, fmt.Errorf("control: point %d of the path, %v, is not finite or beyond %d m: make the path around its own origin, and place it with Goal.PathOrigin", i+1, p, maxCoordinate)
 		}
 		if i < segs && p.Flat().Dist(points[(i+1)%n].Flat()) < 1e-3 {
 			return nil, fmt.Errorf("control: points %d and %d of the path coincide", i+1, (i+1)%n+1)

@@ -42,8 +42,8 @@ type Generator[C any] interface {
 	Add(at feature.Place, control *C) (row int, err error)
 	// Place moves an agent to a place, which is finite.
 	Place(row int, at feature.Place)
-	// Shift moves all places of a row, and of its control, by by, which is flat, m: its space has
-	// another origin from now on, and the motion goes on.
+	// Shift moves all places of a row by by, which is flat, m: its space has another origin from now
+	// on, and the motion goes on. The crowd moves the row's control, if *C has a method Shift(m3.Vec3).
 	Shift(row int, by m3.Vec3)
 	// Remove takes a row out. The last row becomes this one.
 	Remove(row int)
@@ -80,13 +80,6 @@ type Batched interface {
 	Gather(i0, i1 int)  // the network's inputs
 	Infer() error       // the network, once for each stride
 	Scatter(i0, i1 int) // outputs to poses and root motion
-}
-
-// Placed is a Generator whose controls hold places, such as where a path lies. The crowd uses it to
-// take them from world space into the space of a row.
-type Placed interface {
-	// ShiftControl moves the places of Controls()[row] by by, which is flat, m.
-	ShiftControl(row int, by m3.Vec3)
 }
 
 // Styled is a Generator with styles of its own, and one whose agents can step more

@@ -56,8 +56,8 @@ func (c Curve) clamped() Curve {
 	return c
 }
 
-// shift moves where c lies by by.
-func (c *Curve) shift(by m3.Vec3) {
+// Shift moves where the path lies by by, m.
+func (c *Curve) Shift(by m3.Vec3) {
 	if c.Path != nil {
 		c.Origin = c.Origin.Add(by)
 	}

@@ -4,14 +4,10 @@ import "mannequin/engine/m3"
 
 // Shift moves all places of a row; see [generator.Generator].
 func (s *Stream) Shift(row int, by m3.Vec3) {
-	s.ShiftControl(row, by)
 	b := &s.bodies[s.seat[row]]
-	b.curve.shift(by)
+	b.curve.Shift(by)
 	b.base = b.base.Add(by)
 }
-
-// ShiftControl moves where the path of a row's curve lies; see [generator.Placed].
-func (s *Stream) ShiftControl(row int, by m3.Vec3) { s.curves[row].shift(by) }
 
 // rebase moves the frames of a seat by what they lack. No window of it is being made.
 func (s *Stream) rebase(seat int32) {
@@ -25,9 +21,9 @@ func (s *Stream) rebase(seat int32) {
 		s.place[i].Pos = s.place[i].Pos.Add(by)
 		s.way[i].x, s.way[i].z = s.way[i].x+float64(by.X), s.way[i].z+float64(by.Z)
 	}
-	b.went.shift(by)
+	b.went.Shift(by)
 	if p := &b.plan; p.curve.Path != nil {
-		p.curve.shift(by)
+		p.curve.Shift(by)
 	} else { // its offset is the place itself
 		p.offset[0], p.offset[1] = p.offset[0]+float64(by.X), p.offset[1]+float64(by.Z)
 	}

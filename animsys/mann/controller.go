@@ -47,7 +47,6 @@ type Controller struct {
 var (
 	_ generator.Generator[control.Goal] = (*Controller)(nil)
 	_ generator.Batched                 = (*Controller)(nil)
-	_ generator.Placed                  = (*Controller)(nil)
 )
 
 // NewController returns a controller without agents. The model's step is one tick.
@@ -177,15 +176,7 @@ func (c *Controller) Place(row int, at feature.Place) {
 }
 
 // Shift moves all places of a row; see [generator.Generator].
-func (c *Controller) Shift(row int, by m3.Vec3) {
-	c.Batch.shift(row, by)
-	c.ShiftControl(row, by)
-}
-
-// ShiftControl moves where the path of a row's goal lies; see [generator.Placed].
-func (c *Controller) ShiftControl(row int, by m3.Vec3) {
-	c.goals[row].PathOrigin = c.goals[row].PathOrigin.Add(by)
-}
+func (c *Controller) Shift(row int, by m3.Vec3) { c.Batch.shift(row, by) }
 
 // Save writes the state of a row; see [generator.Generator].
 func (c *Controller) Save(st *generator.State, row int) { c.visit(st, row) }

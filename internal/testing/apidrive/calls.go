@@ -41,7 +41,7 @@ func (d *driver) call(w *world) {
 		{120, d.spawn}, {40, d.add}, {60, d.despawn}, {30, d.removeEntity}, {30, d.newEntity}, {20, d.writeSlot},
 		{80, d.place}, {60, d.setUpdateRate}, {30, d.applyLOD},
 		{200, d.writeControl}, {100, d.writeOther}, {30, d.setGround}, {20, d.setSolver},
-		{40, d.interpolate}, {1, d.saveAndRestore}, {10, d.steer},
+		{40, d.interpolate}, {1, d.saveAndRestore}, {10, d.steer}, {10, d.shiftOrigin},
 	}
 	sum := 0
 	for _, c := range all {
@@ -586,7 +586,7 @@ func (d *driver) interpolate(w *world) {
 	if c := d.crowd(w); c != nil && !c.gone {
 		alpha := d.some(2)
 		d.say(w, "Interpolate", c.kind.Name, " ", alpha)
-		joints := c.Interpolate(nil, alpha)
+		joints := c.InterpolateFrom(nil, alpha, m3.V(d.Float32(), 0, 20000))
 		check(len(joints) == len(c.agents)*c.Skel.Len(), "%d joints of %d agents", len(joints), len(c.agents))
 		finite(c, arche.Entity{}, "interpolated joint", joints)
 		c.Hash()

@@ -215,3 +215,13 @@ func finite(c *crowd, e arche.Entity, what string, joints []m3.Xform) {
 		check(x.Pos.Finite() && x.Rot.Finite(), "%s %d of %s %v is %v", what, j, c.kind.Name, e, x)
 	}
 }
+
+// shiftOrigin moves a world's origin.
+func (d *driver) shiftOrigin(w *world) {
+	by, ok := m3.V(float32(d.IntN(40001)-20000), 0, float32(d.IntN(40001)-20000)), true
+	if d.once(4) {
+		by, ok = by.Add(m3.V(0, 1, 0.5)), false
+	}
+	d.say(w, "ShiftOrigin", by)
+	d.expect(animsys.ShiftOrigin(w.ecs, by), ok && w.locks == 0)
+}

@@ -8,6 +8,7 @@ set -eu
 cache=$(go env GOCACHE)/fuzz/$(go list -m)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+types() { sed 's/(.*//' "$1"; } # of an input's values
 for file in $(grep -rlE '^func Fuzz' --include='*_test.go' "${@:-.}" | sort); do
 	dir=$(dirname "${file#./}")
 	go test -c -fuzz=Fuzz -o "$work/test" "./$dir"
@@ -15,9 +16,12 @@ for file in $(grep -rlE '^func Fuzz' --include='*_test.go' "${@:-.}" | sort); do
 		seeds=$dir/testdata/fuzz/$name
 		rm -rf "$work/cache"
 		mkdir -p "$work/cache/$name"
+		newest=$(ls -t "$cache/$dir/$name" 2>/dev/null | head -n 1)
 		for input in $(find "$cache/$dir/$name" -type f -size -3 2>/dev/null); do # blocks of 512 bytes
 			to=$(printf %05d "$(wc -c <"$input")")-$(basename "$input") # small inputs first
-			[ -e "$seeds/$(basename "$input")" ] || cp "$input" "$work/cache/$name/$to"
+			# The test may have had other arguments once.
+			[ -e "$seeds/$(basename "$input")" ] || [ "$(types "$input")" != "$(types "$cache/$dir/$name/$newest")" ] ||
+				cp "$input" "$work/cache/$name/$to"
 		done
 		have=$(find "$seeds" -type f 2>/dev/null | wc -l)
 		ls "$work/cache/$name" >"$work/inputs"

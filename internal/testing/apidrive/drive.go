@@ -18,6 +18,7 @@ import (
 	"mannequin/internal/testing/extreme"
 
 	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
 )
 
 // Drive makes calls of the API that follow from seed, and closes everything. It returns how often
@@ -148,6 +149,7 @@ type crowd struct {
 
 func newWorld(number int) *world {
 	w := arche.NewWorld()
+	generic.NewMap1[ecs.Slot](&w) // which writeSlot cannot register within a query
 	return &world{number: number, ecs: &w, ground: &ground{}}
 }
 

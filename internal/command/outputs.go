@@ -78,10 +78,10 @@ func guard(c *cobra.Command) {
 
 // Check returns an error if an output of cmd is a file that cmd reads or would be a recording in a
 // folder that it reads, unless --force is given, if two outputs are one file, or if an output is not
-// of its kind. Files are compared by identity, so
-// links and spellings do not matter. Inputs are all files that arguments and flags name, files that
-// belong to them and the recordings in folders. Run checks every command; a command itself calls
-// Check if it writes or reads more files than its command line names.
+// of its kind. Files are compared by identity, so links and spellings do not matter. Inputs are all
+// files that arguments and flags name, files that belong to them and the recordings in folders. Run
+// checks every command; a command itself calls Check if it writes or reads more files than its
+// command line names.
 func Check(cmd *cobra.Command, writes, reads []string) error {
 	var out []file
 	for _, f := range outputs(cmd) {

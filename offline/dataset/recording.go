@@ -59,6 +59,7 @@ func (r *recording) read(dir string, opt Options) error {
 		reach[i] = Range{max(t[0]-fps, 0), min(t[1]+fps, r.labels.Frames-1)}
 	}
 	in := covered(reach, r.labels.Frames)
+	r.warnings = fileWarnings(r.name, b.Notes)
 	for _, w := range motionWarnings(r.name, mocap.Faults(r.clip, float64(opt.Unit), mocap.Animal)) {
 		if in[w.Frame] {
 			r.warnings = append(r.warnings, w)

@@ -12,7 +12,7 @@ import (
 
 // Warning is something in the recordings that may spoil a training or its measure.
 type Warning struct {
-	Kind      string // WarnMotion, WarnLabel or WarnSpeed
+	Kind      string // WarnFile, WarnMotion, WarnLabel or WarnSpeed
 	Recording string
 	Frame     int // of the file, from 0
 	What      string
@@ -20,10 +20,18 @@ type Warning struct {
 
 // Kinds of warnings.
 const (
+	WarnFile   = "file"   // the reader passed over something; What names the line, and Frame is 0
 	WarnMotion = "motion" // a frame hardly shows the motion of a body, see mocap.Faults
 	WarnLabel  = "label"  // a held-out recording has an action that no training frame has
 	WarnSpeed  = "speed"  // a held-out recording is faster than all of training
 )
+
+func fileWarnings(recording string, notes []string) (out []Warning) {
+	for _, n := range notes {
+		out = append(out, Warning{WarnFile, recording, 0, n})
+	}
+	return out
+}
 
 func motionWarnings(recording string, faults []mocap.Fault) (out []Warning) {
 	for _, f := range faults {
@@ -70,6 +78,7 @@ func warnings(l *feature.Motion, clips []MotionClip, reports []*retarget.Report,
 		if c.Frames == 0 {
 			continue
 		}
+		out = append(out, fileWarnings(c.Name, reports[i].Notes)...)
 		out = append(out, motionWarnings(c.Name, reports[i].Faults)...)
 		if !MatchesAny(held, c.Name) {
 			speed, _ := fastest(l, c.Rows)

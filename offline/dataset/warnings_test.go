@@ -2,6 +2,8 @@ package dataset
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -62,5 +64,22 @@ func TestMANNWarnings(t *testing.T) {
 		if !slices.EqualFunc(got, c.want, strings.HasPrefix) || held.Warnings != nil {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// Training tells what the reader passed over, such as rows that are not lines.
+func TestFileWarnings(t *testing.T) {
+	clips, labels := map[string]*skel.Clip{}, map[string]Labels{}
+	for _, name := range []string{"a", "held"} {
+		clips[name], labels[name] = circle{r: 2, w: 1, frames: 200}.clip(synthSkeleton()), walking(200)
+	}
+	dir := folder(t, clips, labels)
+	path := filepath.Join(dir, "a.bvh")
+	text := string(must.Get(os.ReadFile(path))(t))
+	end := strings.LastIndex(text, " ") // within the last row
+	must.Do(t, os.WriteFile(path, []byte(text[:end]+"\n"+text[end+1:]), 0o644))
+	train, _ := must.Get2(BuildMANN(dir, Options{HeldOut: []string{"held"}}))(t)
+	if w := train.Warnings; len(w) != 1 || w[0].Kind != WarnFile || w[0].Recording != "a" || !strings.Contains(w[0].What, "not a line each") {
+		t.Errorf("%+v", w)
 	}
 }

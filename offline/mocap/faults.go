@@ -47,8 +47,8 @@ type Fault struct {
 
 // Faults returns the frames of c that would spoil a training, at most one fault each: speeds beyond
 // the limits, large leaps, frames far from those around them, and the frame in which a bone's length
-// is farthest from the usual one. Small leaps, which only Summarize counts, are left out. metres is the clip's unit in
-// metres. Transforms that are not finite are passed over: readers refuse them.
+// is farthest from the usual one. Small leaps, which only Summarize counts, are left out. metres is
+// the clip's unit in metres. Transforms that are not finite are passed over: readers refuse them.
 func Faults(c *skel.Clip, metres float64, most Limits) (out []Fault) {
 	s, m := summarize(c)
 	bones := m.bones(c, s.Reach)

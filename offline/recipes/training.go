@@ -49,7 +49,11 @@ func (r *RunOptions) run(ctx context.Context, job *train.Job, doubts []dataset.W
 	job.Curves, job.Progress, job.Log, job.Now = r.Curves, r.Progress, r.Log, r.Now
 	job.Warnings = train.NewWarnings(r.Log)
 	for _, d := range doubts {
-		job.Warnings.Add(d.Kind, d.What, "recording", d.Recording, "frame", d.Frame)
+		args := []any{"recording", d.Recording}
+		if d.Kind != dataset.WarnFile {
+			args = append(args, "frame", d.Frame)
+		}
+		job.Warnings.Add(d.Kind, d.What, args...)
 	}
 	there := openEarlier(r.Out)
 	var kept error // the last weights were worse than those in the file

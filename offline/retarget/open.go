@@ -40,7 +40,7 @@ func Open(path string, opt OpenOptions) (*skel.Clip, *Report, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	report.FileFPS = b.Clip.FPS
+	report.FileFPS, report.Notes = b.Clip.FPS, b.Notes
 	first := min(report.FileFrame(0), b.Clip.Frames)
 	report.Faults = mocap.Faults(b.Clip.Section(first, b.Clip.Frames), report.Scale, mocap.Person)
 	for i := range report.Faults {

@@ -195,7 +195,6 @@ var madeBy = map[reflect.Type]string{
 	reflect.TypeFor[strnn.Model]():          "strnn.NewModel",
 	reflect.TypeFor[strnn.Stream]():         "strnn.Model.NewStream",
 	reflect.TypeFor[ik.Posture]():           "ik.NewPosture",
-	reflect.TypeFor[netruntime.Net]():       "netruntime.New",
 	reflect.TypeFor[grad.Tape]():            "grad.NewTape",
 }
 

@@ -123,24 +123,27 @@ func Embedded(name string, file []byte) func() (*Net, error) {
 func (n *Net) Meta() Meta { return n.meta.clone() }
 
 // Graph returns a copy of the network's graph, with its tensors' names.
-func (n *Net) Graph() *Graph {
-	if n.bound == nil { // the zero Net
-		return &Graph{}
+func (n *Net) Graph() *Graph { return n.known().graph.clone() }
+
+// known returns the graph's values and tensors by name. The zero Net has none.
+func (n *Net) known() *bound {
+	if n.bound == nil {
+		return &bound{graph: &Graph{}}
 	}
-	return n.bound.graph.clone()
+	return n.bound
 }
 
 // Values lists the values of the graph: the inputs, then the nodes' results. An LSTM's last state
 // follows its result.
-func (n *Net) Values() []Value { return slices.Clone(n.bound.values) }
+func (n *Net) Values() []Value { return slices.Clone(n.known().values) }
 
 // Inputs returns the number of channels of all inputs: the length of an input row.
-func (n *Net) Inputs() int { return n.channels(n.bound.values[:len(n.bound.graph.Inputs)]) }
+func (n *Net) Inputs() int { return n.channels(n.known().values[:len(n.known().graph.Inputs)]) }
 
 // Outputs returns the number of channels of all outputs: the length of an output row.
 func (n *Net) Outputs() int {
 	var out []Value
-	for _, name := range n.bound.graph.Outputs {
+	for _, name := range n.known().graph.Outputs {
 		out = append(out, n.bound.values[n.bound.index[name]])
 	}
 	return n.channels(out)
@@ -182,7 +185,7 @@ func (n *Net) Tensors() []Tensor {
 
 // Tensor returns a copy of the named tensor, and whether there is one.
 func (n *Net) Tensor(name string) (Tensor, bool) {
-	i, ok := n.bound.at[name]
+	i, ok := n.known().at[name]
 	if !ok {
 		return Tensor{}, false
 	}

@@ -13,7 +13,6 @@ import (
 	"mannequin/engine/stage"
 	"mannequin/internal/command"
 	"mannequin/internal/testing/must"
-	"mannequin/internal/testing/testcli"
 	"mannequin/internal/testing/testdog"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/scenes"
@@ -234,6 +233,3 @@ func TestAvoid(t *testing.T) {
 		t.Errorf("a sitting player does %+v", got)
 	}
 }
-
-// Neither a recording nor a tape overwrites a file that is read.
-func TestOutputs(t *testing.T) { testcli.Outputs(t, newCommand) }

@@ -103,6 +103,3 @@ var (
 func mannequin(args ...string) (code int, stdout, stderr string) {
 	return testcli.Run(newRoot(), args...)
 }
-
-// No command overwrites a file that it reads.
-func TestOutputs(t *testing.T) { testcli.Outputs(t, newRoot) }

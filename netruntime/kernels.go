@@ -45,8 +45,8 @@ func PeakGFLOPS(bf16 bool, d time.Duration) float64 { return kernel.Peak(bf16, d
 // can use another for the rest of a tick's work.
 type Pool = pool.Pool
 
-// NewPool starts a pool of the given number of workers. The caller of Run is one of them, and fewer
-// than one means one. Close ends the pool.
+// NewPool starts a pool of the given number of workers, at most 4,096. The caller of Run is one of
+// them, and fewer than one means one. Close ends the pool.
 func NewPool(workers int) *Pool { return pool.New(workers) }
 
 // Aside runs f on a goroutine beside the ticks: work for a later tick. In a browser, which has one

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"mannequin/netruntime/internal/kernel"
+	"mannequin/netruntime/internal/pool"
 )
 
 // SessionOptions sets the size and the arithmetic of a session.
@@ -57,7 +58,7 @@ type Session interface {
 const (
 	maxBatch   = 1 << 20
 	maxLength  = 1 << 16
-	maxWorkers = 1 << 12
+	maxWorkers = pool.Most
 	maxSession = 4 << 30 // bytes
 	maxSteps   = 1 << 19 // barriers of a run
 )

@@ -57,10 +57,13 @@ const (
 	stepPatience = 2 * time.Millisecond
 )
 
-// New starts a pool of the given number of workers. The caller of Run is one of them, and fewer
-// than one means one.
+// Most is the largest number of workers of a pool.
+const Most = 1 << 12
+
+// New starts a pool of the given number of workers, at most Most. The caller of Run is one of them,
+// and fewer than one means one.
 func New(workers int) *Pool {
-	p := &Pool{workers: min(max(workers, 1), gateInside), done: make(chan struct{}, 1)}
+	p := &Pool{workers: min(max(workers, 1), Most), done: make(chan struct{}, 1)}
 	p.wake = make(chan struct{}, p.workers) // a token per helper, never blocks
 	for w := 1; w < p.workers; w++ {
 		go p.help(w)

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"mannequin/internal/command"
@@ -185,26 +184,5 @@ func TestSetupFlags(t *testing.T) {
 		if c.Flags().Lookup(f) == nil {
 			t.Errorf("there is no flag %q", f)
 		}
-	}
-}
-
-// A recording on a disk that gets full ends with an error that names the tape, which can be played
-// as far as it was written.
-func TestTapeOnFullDisk(t *testing.T) {
-	tape := filepath.Join(t.TempDir(), "walk.tape")
-	model := modelFile(t)
-	var old syscall.Rlimit
-	must.Do(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
-	full := old
-	full.Cur = 4000
-	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &full))
-	code, _, stderr := demo(t, "--model", model, "--no-render", "--seconds", "0.2", "--record", tape)
-	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old))
-	if code != 1 || !strings.Contains(stderr, tape+": "+syscall.EFBIG.Error()) {
-		t.Errorf("exit %d, %s", code, stderr)
-	}
-	code, stdout, stderr := demo(t, "--replay", tape, "--verify")
-	if code != 0 || !strings.Contains(stdout, "all as recorded") || !strings.Contains(stderr, "the tape's end is missing") {
-		t.Errorf("exit %d, %q, %q", code, stdout, stderr)
 	}
 }

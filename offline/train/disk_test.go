@@ -98,8 +98,8 @@ func TestDiskFails(t *testing.T) {
 		if rep == nil || rep.Ended != EndEpochs || !errors.Is(err, c.cause) {
 			t.Fatalf("%s, %v: report %+v, error %v", c.step, c.cause, rep, err)
 		}
-		if warnings := strings.Count(log.String(), "checkpoint not written"); warnings != 1 || attempts < 2 {
-			t.Errorf("%s, %v: %d warnings of checkpoints, want one; %d attempts to write it", c.step, c.cause, warnings, attempts)
+		if warnings := strings.Count(log.String(), "checkpoint not written"); attempts < 2 || warnings != min(attempts, mostWarnings) {
+			t.Errorf("%s, %v: %d warnings in %d attempts to write a checkpoint", c.step, c.cause, warnings, attempts)
 		}
 		for _, name := range []string{"toy.ckpt", "toy.loss.csv", "toy.model"} {
 			if text := "cannot write " + filepath.Join(dir, name) + ": " + c.cause.Error(); !strings.Contains(err.Error(), text) || !strings.Contains(log.String(), text) {

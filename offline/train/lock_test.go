@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestHoldLock is the process that TestLock starts. It trains until it is killed.
@@ -21,7 +22,7 @@ func TestHoldLock(t *testing.T) {
 	y.job.Progress = func(p Progress) {
 		if p.Step == 3 {
 			os.Stdout.WriteString("training\n")
-			select {}
+			time.Sleep(time.Hour) // without a timer the runtime would end a process that waits
 		}
 	}
 	y.run(t, context.Background())

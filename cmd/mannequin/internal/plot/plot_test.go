@@ -184,7 +184,7 @@ func TestPlotTableMemory(t *testing.T) {
 	if len(c.Series[0].Y) != 1<<18 {
 		t.Fatal("rows are lost")
 	}
-	if all := after.TotalAlloc - before.TotalAlloc; all > uint64(12*len(text)) { // all that was ever allocated
+	if all := after.TotalAlloc - before.TotalAlloc; all > uint64(16*len(text)) { // all that was ever allocated; 13 times with the race detector
 		t.Errorf("%d bytes for a table of %d", all, len(text))
 	}
 }

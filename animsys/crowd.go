@@ -461,7 +461,7 @@ func (c *Crowd) Agents() int {
 	return c.rows.Len()
 }
 
-// settle is sweep, if nobody else uses the crowd.
+// settle frees the rows of agents that the game has removed, unless another goroutine uses the crowd.
 func (c *Crowd) settle() {
 	if c.claim("") == nil {
 		c.sweep()

@@ -75,8 +75,8 @@ func longest(all []m3.Vec3) (l float32) {
 	return l
 }
 
-// apart returns the largest distance of a place from its twin, and of its move in a tick from that of
-// its twin. n places belong to a tick.
+// apart returns the largest difference between the places of a and b, and between their moves in a
+// tick. A tick has n places.
 func apart(a, b []m3.Vec3, n int) (place, move float32) {
 	for i := range a {
 		place = max(place, a[i].Dist(b[i]))

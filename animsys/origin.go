@@ -21,9 +21,9 @@ const cell = 1024
 // of paths, targets of ecs.LookAt and ecs.Reach), and what is remembered of them. The game moves
 // the rest by −by: its ground, its camera, and what it sets components from.
 //
-// No pose changes by a bit, and on level ground none will later: agents move in spaces of their
-// own, whose origins are all that changes. Only places in world space are rounded anew, as are
-// heights of uneven ground.
+// Poses keep all their bits, and on level ground they do so later, too: each agent moves in a space of
+// its own, and the shift changes only the origin of that space. Places in world space and heights of
+// uneven ground are rounded again.
 //
 // by is whole metres, which float32 adds without rounding, with Y 0, at most twice
 // generator.Farthest. After an error nothing has changed.

@@ -14,7 +14,8 @@ import (
 )
 
 // A recording on a disk that gets full ends with an error that names the tape, which can be played
-// as far as it was written. The limit is that of another process: this one writes more than tapes.
+// as far as it was written. A second process records under the limit, because the test's own process
+// has other files to write.
 func TestTapeOnFullDisk(t *testing.T) {
 	const name = "MANNEQUIN_FULL_DISK"
 	if tape := os.Getenv(name); tape != "" {

@@ -10,8 +10,10 @@ import (
 // Folder is a temporary folder of files that are put into the folder at path together. Errors name
 // the files there.
 type Folder struct {
-	path, target, temp string // as those of File
-	lock               io.Closer
+	path   string // as the caller names it
+	target string // where links lead
+	temp   string
+	lock   io.Closer
 }
 
 // CreateFolder makes a temporary folder beside path, and removes those that killed processes left of

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// gate is a listener that holds at most a number of connections. A new client takes the place of
-// one that waits: with an idle connection first, then with an unfinished request, then one that
-// hardly reads its answer. If nobody waits, the new client gets the status 503.
+// gate is a listener with a limited number of connections. When all are taken, it closes one for a new
+// client: an idle connection first, then one with an unfinished request, then one whose client reads
+// its answer too slowly. If there is none of these, the new client gets the status 503.
 type gate struct {
 	net.Listener
 	limits

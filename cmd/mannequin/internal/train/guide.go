@@ -111,7 +111,7 @@ func measureGuide(net *netruntime.Net, workers int) ([]metrics.STRNNCrowd, error
 	return asks, metrics.MeasureSTRNNCrowd(m, asks, strnn.StreamOptions{}, workers)
 }
 
-// miss returns the mean distance from requests: of speeds in m/s plus that of turns in rad/s.
+// miss returns the mean error of the speeds, m/s, plus the mean error of the turns, rad/s.
 func miss(asks []metrics.STRNNCrowd) (sum float64) {
 	for _, a := range asks {
 		sum += (math.Abs(a.Went-a.Speed) + math.Abs(a.Turned-a.Turn)) / float64(len(asks))

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"mannequin/animsys/skel"
@@ -88,10 +89,11 @@ func even(step float64) (out []float64) {
 // valueOf returns a measure of one motion.
 func valueOf(t *testing.T, m *Motion, name string, k Kind) float64 {
 	t.Helper()
-	s := NewSet("test", m)
+	var s series
+	s.collect(newBody(m, false))
 	for _, row := range measures() {
 		if row.name == name && slices.Contains(row.kinds, k) {
-			return row.value(&s.series, k)
+			return row.value(&s, k)
 		}
 	}
 	t.Fatalf("no measure %q of %v", name, k)
@@ -371,5 +373,41 @@ func TestLevel(t *testing.T) {
 		if got := newBody(m, true).levels(); got < c.least || got > c.most {
 			t.Errorf("feet stand at heights %g m apart, want %g to %g", got, c.least, c.most)
 		}
+	}
+}
+
+// Seconds of like motions cannot be told apart. A tremor of the hands gives itself away by their jerk.
+func TestTell(t *testing.T) {
+	set := func(seed uint64, tremor float64) (out []second) {
+		for i := range 5 {
+			rng := rand.New(rand.NewPCG(seed, uint64(i)))
+			w := walking{speed: 1.1 + 0.1*rng.NormFloat64(), swing: 0.3 + 0.02*rng.NormFloat64()}
+			for range 60 {
+				w.steps = append(w.steps, -1+0.5*float64(len(w.steps))+0.01*rng.NormFloat64())
+			}
+			m := puppet(6*Rate, func(s float64, at []m3.Vec3) {
+				w.pose(s, at)
+				for j := range at {
+					at[j] = at[j].Add(m3.V(float32(rng.NormFloat64()), float32(rng.NormFloat64()), float32(rng.NormFloat64())).Scale(0.001))
+				}
+				for _, j := range hand {
+					at[j].Y += float32(tremor * rng.NormFloat64())
+				}
+			})
+			out = append(out, newBody(m, false).seconds(i)...)
+		}
+		return out
+	}
+	first, second, trembles := set(1, 0), set(2, 0), set(1, 0.004)
+	same, ok := tell("walk", "recordings", first, second)
+	if !ok || same.Accuracy > 0.85 {
+		t.Errorf("like motions: %+v", same)
+	}
+	other, ok := tell("walk", "recordings", trembles, second)
+	if !ok || other.Accuracy < 0.95 || other.Groups[0].Accuracy > 0.9 || other.Groups[3].Accuracy < 0.95 || !strings.HasSuffix(other.By[0].Feature, "Hand") {
+		t.Errorf("a tremor: %+v", other)
+	}
+	if _, ok := tell("walk", "recordings", first[:leastTold-1], second); ok {
+		t.Error("too few windows were told apart")
 	}
 }

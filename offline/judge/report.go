@@ -17,11 +17,14 @@ type Report struct {
 	Uneven []string `json:"uneven"`     // recordings that were left out, on uneven ground
 	Frames []Frames `json:"frames"`
 	Rows   []Row    `json:"rows"`
+	Told   []Told   `json:"told_apart"`
 
 	Bones  float64 `json:"bones"` // largest change of a bone's length, as a share
 	Count  int     `json:"count"` // of rows with a ratio
 	Within int     `json:"within"`
 	Fine   int     `json:"fine"` // of the others that are less where less is no fault
+
+	from *Set
 }
 
 // Frames is how many frames of a kind there are.
@@ -40,7 +43,8 @@ type Row struct {
 	Made     *float64   `json:"made"`
 	Recorded *float64   `json:"recorded"` // mean of the sets
 	Sets     []*float64 `json:"sets"`
-	Ratio    *float64   `json:"ratio"` // made ÷ recorded; nil if both are nothing
+	From     *float64   `json:"from,omitempty"` // of the clip that the motion was made from
+	Ratio    *float64   `json:"ratio"`          // made ÷ recorded; nil if both are nothing
 	Within   bool       `json:"within"`
 	Fine     bool       `json:"fine"` // less where less is no fault
 }
@@ -48,9 +52,10 @@ type Row struct {
 // The bounds of made ÷ recorded within which a row counts as like the recordings.
 const Lower, Upper = 0.7, 1.4
 
-// Compare compares made with the sets of recordings.
-func Compare(made *Set, sets ...*Set) *Report {
-	r := &Report{Files: made.Files, Bones: made.bones}
+// Compare compares made with the sets of recordings, and with the clip that it was made from if from
+// is not nil.
+func Compare(made, from *Set, sets ...*Set) *Report {
+	r := &Report{Files: made.Files, Bones: made.bones, from: from}
 	for _, s := range sets {
 		r.Sets, r.Uneven = append(r.Sets, s.Name), append(r.Uneven, s.Uneven...)
 	}
@@ -79,6 +84,19 @@ func Compare(made *Set, sets ...*Set) *Report {
 	posture, swing := made.people()
 	r.row(&measure{name: "posture between people", unit: "cm"}, "walk", posture, func(s *Set) float64 { v, _ := s.people(); return v }, sets)
 	r.row(&measure{name: "swing between people", unit: "cm"}, "walk", swing, func(s *Set) float64 { _, v := s.people(); return v }, sets)
+	if from != nil {
+		if t, ok := tell("all", "own clip", made.seconds, from.seconds); ok {
+			r.Told = append(r.Told, t)
+		}
+	}
+	if len(sets) == 1 && sets[0] == from {
+		return r
+	}
+	for _, k := range []Kind{Stand, Walk, Run} {
+		if t, ok := tell(k.String(), "recordings", ofKind(k, made), ofKind(k, sets...)); ok {
+			r.Told = append(r.Told, t)
+		}
+	}
 	return r
 }
 
@@ -102,6 +120,9 @@ func (r *Report) row(m *measure, kind string, made float64, of func(*Set) float6
 		if !math.IsNaN(v) {
 			sum, n = sum+v, n+1
 		}
+	}
+	if r.from != nil {
+		row.From = orNil(of(r.from))
 	}
 	if n > 0 {
 		recorded := sum / n
@@ -152,7 +173,10 @@ func bases(paths []string) (out []string) {
 // Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
 	t := eval.NewTables(w)
-	sets := strings.Join(bases(r.Sets), "\t")
+	sets, own := strings.Join(bases(r.Sets), "\t"), ""
+	if r.from != nil {
+		own = "\town clip"
+	}
 	t.Section("Speed of the hips, means of 10 s, m/s", "file\tseconds\tspeeds")
 	for _, f := range r.Files {
 		var speeds []string
@@ -172,7 +196,7 @@ func (r *Report) Print(w io.Writer) error {
 		}
 		t.Cells(cells...)
 	}
-	t.Section("Made ÷ recorded: * out of 0.7 to 1.4, ↓ less where less is no fault", "measure\tkind\tunit\tmade\trecorded\t÷\t"+sets)
+	t.Section("Made ÷ recorded: * out of 0.7 to 1.4, ↓ less where less is no fault", "measure\tkind\tunit\tmade\trecorded\t÷\t"+sets+own)
 	for _, row := range r.Rows {
 		mark := "*"
 		switch {
@@ -185,7 +209,22 @@ func (r *Report) Print(w io.Writer) error {
 		for _, v := range row.Sets {
 			cells = append(cells, number(v))
 		}
+		if r.from != nil {
+			cells = append(cells, number(row.From))
+		}
 		t.Cells(cells...)
+	}
+	t.Section("Told apart by a classifier, second by second; 0.5 is by chance", "kind\tfrom\twindows\tall\t"+strings.Join(groups, "\t")+"\tgiven away by")
+	for _, v := range r.Told {
+		cells := []string{v.Kind, v.Against, fmt.Sprintf("%d, %d", v.Made, v.Recorded), fmt.Sprintf("%.2f", v.Accuracy)}
+		for _, g := range v.Groups {
+			cells = append(cells, fmt.Sprintf("%.2f", g.Accuracy))
+		}
+		var by []string
+		for _, f := range v.By {
+			by = append(by, fmt.Sprintf("%s %+.1f SD", f.Feature, f.Differs))
+		}
+		t.Cells(append(cells, strings.Join(by, ", "))...)
 	}
 	if err := t.End(); err != nil {
 		return err

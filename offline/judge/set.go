@@ -20,6 +20,7 @@ type Set struct {
 
 	series
 	walkers walkers
+	seconds []second
 }
 
 // File describes a motion of a set.
@@ -92,6 +93,7 @@ func (s *Set) collect(b *body, m *Motion, person string) {
 			f.Speeds = append(f.Speeds, b.meanSpeed(at, end))
 		}
 	}
+	s.seconds = append(s.seconds, b.seconds(len(s.Files))...)
 	s.Files = append(s.Files, f)
 	s.series.collect(b)
 	if third := b.n / 3; b.n >= 20*Rate {
@@ -114,6 +116,10 @@ func (b *body) meanSpeed(from, to int) (v float64) {
 
 // join adds the values of o.
 func (s *Set) join(o *Set) {
+	for _, w := range o.seconds {
+		w.file += len(s.Files)
+		s.seconds = append(s.seconds, w)
+	}
 	s.Files, s.Uneven = append(s.Files, o.Files...), append(s.Uneven, o.Uneven...)
 	s.bones, s.keeps = max(s.bones, o.bones), append(s.keeps, o.keeps...)
 	for k := range numKinds {

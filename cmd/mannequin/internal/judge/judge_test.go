@@ -54,6 +54,10 @@ func TestJudge(t *testing.T) {
 	if code != 0 || !strings.Contains(lines[len(lines)-1], "rows lie within 0.7 to 1.4") {
 		t.Errorf("exit %d: %s%s", code, text, errs)
 	}
+	own := testcli.Report[judge.Report](t, mannequin, "judge", wild, "--from", calm, "--json")
+	if own.Count == 0 || len(own.Told) != 0 || own.Rows[0].From == nil || *own.Rows[0].From != *own.Rows[0].Recorded {
+		t.Errorf("against its own clip: %+v", own)
+	}
 	short := glide(t, dir, "short.bvh", 0.01, 30)
 	odd := filepath.Join(dir, "odd")
 	must.Do(t, os.Mkdir(odd, 0o777))
@@ -63,7 +67,7 @@ func TestJudge(t *testing.T) {
 		code int
 		args []string
 	}{
-		{`"ref" not set`, command.ExitUsage, []string{calm}},
+		{"--ref or --from", command.ExitUsage, []string{calm}},
 		{"short.bvh: 0.50 s are too short", 1, []string{short, "--ref", refs}},
 		{"none.bvh", 1, []string{calm, "--ref", filepath.Join(dir, "none.bvh")}},
 		{"no recording in", 1, []string{calm, "--ref", refs, "--without", "calm"}},

@@ -45,13 +45,13 @@ func TestFacing(t *testing.T) {
 	c := skel.NewClip(retarget.Human(), 60, 4)
 	for f := range c.Frames {
 		pos, rot := c.Frame(f)
-		pos[0], rot[0] = m3.V(0, 1, 0), m3.YawQuat(float32(f))
+		pos[0], rot[0] = m3.V(0, 1, 0), m3.YawQuat(0.5*float32(f))
 		rot[c.Skel.Index("LeftUpLeg")], rot[c.Skel.Index("RightUpLeg")] = m3.AxisAngle(m3.V(1, 0, 0), -0.7), m3.AxisAngle(m3.V(1, 0, 0), 0.7)
 	}
 	face := facing(c)
 	for f := range c.Frames {
-		if d := m3.WrapAngle(face(f) - float32(f)); m3.Abs(d) > 1e-5 {
-			t.Errorf("a body turned by %d faces %g", f, face(f))
+		if d := m3.WrapAngle(face(f) - 0.5*float32(f)); m3.Abs(d) > 1e-5 {
+			t.Errorf("a body turned by %g faces %g", 0.5*float32(f), face(f))
 		}
 	}
 	first, last := sheet(c.Section(0, 1), 0, 1).(*image.RGBA), sheet(c.Section(3, 4), 0, 1).(*image.RGBA)

@@ -52,7 +52,6 @@ var (
 	arm     = sides("Arm")
 	elbow   = sides("ForeArm")
 	hand    = sides("Hand")
-	parts   = []string{"trunk", "head", "arms", "legs", "feet"}
 	members = map[string][]int{
 		"trunk": indices("Hips", "Spine", "Spine1"), "head": indices("Neck1", "Head"),
 		"arms": append(append(arm[:], elbow[:]...), hand[:]...), "legs": append(thigh[:], knee[:]...),

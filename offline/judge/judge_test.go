@@ -411,3 +411,48 @@ func TestTell(t *testing.T) {
 		t.Error("too few windows were told apart")
 	}
 }
+
+// Pairs have one kind and like speeds, use each excerpt once, and put the recorded one on either side.
+func TestPairs(t *testing.T) {
+	at := func(speed float32) *Motion {
+		return puppet(4*Rate, func(s float64, at []m3.Vec3) { shift(at, m3.V(0, 0, speed*float32(s))) })
+	}
+	var made, recorded []Excerpt
+	for _, speed := range []float32{0, 1, 1.5, 3} {
+		made = append(made, Excerpts(at(speed), 2*Rate)...)
+		recorded = append(recorded, Excerpts(at(speed+0.05), Rate)...)
+	}
+	if len(made) != 8 || made[2].From != 0 || made[3].From != 2*Rate {
+		t.Fatalf("%d excerpts: %+v", len(made), made)
+	}
+	pairs, left := Pairs(made, recorded, 8, 3), 0
+	for i, p := range pairs {
+		if p.Made.Kind != p.Recorded.Kind || math.Abs(p.Made.Speed-p.Recorded.Speed) > 0.06 {
+			t.Errorf("a %v at %.2f m/s beside a %v at %.2f", p.Made.Kind, p.Made.Speed, p.Recorded.Kind, p.Recorded.Speed)
+		}
+		for _, q := range pairs[:i] {
+			if p.Recorded == q.Recorded || p.Made == q.Made {
+				t.Error("an excerpt is shown twice")
+			}
+		}
+		if p.Left {
+			left++
+		}
+	}
+	if !slices.Equal(Pairs(made, recorded, 8, 3), pairs) || slices.Equal(Pairs(made, recorded, 8, 4), pairs) {
+		t.Error("the seed does not decide")
+	}
+	if len(pairs) != 8 || left == 0 || left == 8 || len(Pairs(made, recorded, 3, 1)) != 3 {
+		t.Errorf("%d pairs, %d with the recorded one on the left", len(pairs), left)
+	}
+}
+
+// Intervals of Clopper and Pearson: 8 of 10 from their table, and the ends.
+func TestInterval(t *testing.T) {
+	low, high := Interval(8, 10)
+	near(t, "low", low, 0.444, 0.001)
+	near(t, "high", high, 0.975, 0.001)
+	low, high = Interval(0, 10)
+	near(t, "none: low", low, 0, 0)
+	near(t, "none: high", high, 0.308, 0.001)
+}

@@ -327,6 +327,14 @@ func TestStops(t *testing.T) {
 	near(t, "dip", s.values[Stop][feedDip][0], 100*dip, 0.01)
 }
 
+// The fastest second of somebody who speeds up and slows down is in the middle.
+func TestFastest(t *testing.T) {
+	m := puppet(10*Rate, func(s float64, at []m3.Vec3) { shift(at, m3.V(0, 0, float32(5*s-5*math.Sin(s*math.Pi/5)/math.Pi*5))) })
+	if got := m.Fastest(2 * Rate); got != 4*Rate {
+		t.Errorf("the fastest 2 s begin at %g s, want 4", float64(got)/Rate)
+	}
+}
+
 // The posture and swing of people.
 func TestPeople(t *testing.T) {
 	const raised = 0.05

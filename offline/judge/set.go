@@ -114,6 +114,18 @@ func (b *body) meanSpeed(from, to int) (v float64) {
 	return v
 }
 
+// Fastest returns the first of n frames in which the hips are fastest in the mean, looked for second by
+// second.
+func (m *Motion) Fastest(n int) (first int) {
+	b, best := newBody(m, false), -1.0
+	for f := 0; f+n <= b.n; f += Rate {
+		if v := b.meanSpeed(f, f+n); v > best {
+			first, best = f, v
+		}
+	}
+	return first
+}
+
 // join adds the values of o.
 func (s *Set) join(o *Set) {
 	for _, w := range o.seconds {

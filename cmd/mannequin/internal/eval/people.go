@@ -50,7 +50,7 @@ func newEvalPeople() *cobra.Command {
 and stylize and in the scenes, and compare them with the recordings in the folders as mannequin
 judge does. Each folder is a set. Some recordings, --clips, are also continued, keyed, edited and
 styled. docs/judge.md has the measures and today's figures.`,
-		Example: `  mannequin eval people data/human-o3de data/cmu-locomotion data/lafan1 data/reactidle
+		Example: `  mannequin eval people data/human-o3de data/cmu-locomotion data/lafan1 data/reactidle --out made
   mannequin eval people data/human-o3de --only 'synth*,predict*' --seconds 60 --out made --json`,
 		Args: command.Want("folders of recordings", 1, -1),
 	}
@@ -61,20 +61,12 @@ styled. docs/judge.md has the measures and today's figures.`,
 	f.StringSliceVar(&o.only, "only", nil, "`patterns` of the generators (default: all)")
 	input.Profile(c, &o.profile)
 	command.Number(c, &o.seconds, "seconds", 20, 5, 600, "seconds of each motion, at most")
-	command.Output(c, &o.out, "out", command.Folder, "`folder` to write the motions to (default: they are not kept)")
+	command.Out(c, &o.out, command.Folder, "`folder` to write the motions to")
 	cli.Threads(c, &o.threads)
 	return c
 }
 
 func evalPeople(ctx context.Context, dirs []string, o peopleOptions) (*evalpeople.Report, error) {
-	if o.out == "" {
-		tmp, err := os.MkdirTemp("", "people")
-		if err != nil {
-			return nil, err
-		}
-		defer os.RemoveAll(tmp)
-		o.out = tmp
-	}
 	var sets []*judge.Set
 	var clips []string
 	for _, dir := range dirs {
@@ -198,7 +190,7 @@ func writeText(path, text string) error {
 	})
 }
 
-// excerpts writes the middle of each recording.
+// excerpts writes the fastest stretch of each recording.
 func (m *peopleMaker) excerpts(paths []string) error {
 	for _, path := range paths {
 		r, err := judge.Open(path, m.o.profile)
@@ -206,7 +198,7 @@ func (m *peopleMaker) excerpts(paths []string) error {
 			return err
 		}
 		n := min(r.Clip.Frames, int(m.o.seconds*judge.Rate))
-		first := (r.Clip.Frames - n) / 2
+		first := r.Fastest(n)
 		out, err := m.file("clips", cli.Stem(filepath.Base(path)))
 		if err == nil {
 			err = writeBVH(out, r.Clip.Section(first, first+n))
@@ -377,13 +369,16 @@ func (m *peopleMaker) scene(name, kind string, agents int) error {
 			continue
 		}
 		s.Frame(&frame, 1)
-		cast := &frame.Casts[0]
-		for i := range cast.Len() {
-			if f == 0 {
-				clips = append(clips, skel.NewClip(cast.Skel, judge.Rate, frames))
+		person := 0
+		for _, cast := range frame.Casts {
+			for i := range cast.Len() {
+				if f == 0 {
+					clips = append(clips, skel.NewClip(cast.Skel, judge.Rate, frames))
+				}
+				pos, rot := clips[person].Frame(f)
+				cast.Skel.ModelToLocal(pos, rot, cast.Of(i))
+				person++
 			}
-			pos, rot := clips[i].Frame(f)
-			cast.Skel.ModelToLocal(pos, rot, cast.Of(i))
 		}
 	}
 	var files []string

@@ -16,6 +16,7 @@ type Made struct {
 	Generator string
 	Set       *judge.Set
 	From      *judge.Set // the clips that it was made from, or nil
+	Near      []Near     // how near people of a scene come to each other
 }
 
 // Report compares all generators with the recordings.
@@ -28,6 +29,7 @@ type Report struct {
 type Generator struct {
 	Name string `json:"generator"`
 	*judge.Report
+	Near []Near `json:"near,omitempty"`
 }
 
 // Compare compares each generator with the sets of recordings.
@@ -37,7 +39,7 @@ func Compare(made []Made, sets ...*judge.Set) *Report {
 		r.Sets = append(r.Sets, filepath.Base(s.Name))
 	}
 	for _, m := range made {
-		r.Generators = append(r.Generators, Generator{m.Generator, judge.Compare(m.Set, m.From, sets...)})
+		r.Generators = append(r.Generators, Generator{m.Generator, judge.Compare(m.Set, m.From, sets...), m.Near})
 	}
 	return r
 }
@@ -81,6 +83,12 @@ func (r *Report) Print(w io.Writer) error {
 				}
 			}
 			t.Cells(append([]string{g.Name, clip}, f.Cells()...)...)
+		}
+	}
+	t.Section("How often the hips of two people of a scene come nearer, times per person and minute", "scene\tnearer than, m\ttimes")
+	for _, g := range r.Generators {
+		for _, n := range g.Near {
+			t.Row("%s\t%g\t%.2f", g.Name, n.Than, n.Times)
 		}
 	}
 	t.Section("Rows within 0.7 to 1.4", "generator\twithin\tof\tshare\tless, no fault\tbones change, %")

@@ -15,6 +15,7 @@ import (
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/cmd/mannequin/internal/motion"
+	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
 	"mannequin/models"
@@ -42,7 +43,7 @@ type peopleOptions struct {
 var peopleClips = []string{"07_04", "08_05", "09_01", "Walk1", "Run1", "WalkStopTurn1", "FreeRoaming2", "000_genuine"}
 
 func newEvalPeople() *cobra.Command {
-	o := peopleOptions{clips: peopleClips, without: []string{"Jumps*", "Crouching*", "Pushes*"}}
+	o := peopleOptions{clips: peopleClips, without: []string{"Jumps*", "Crouching*", "Pushes*", "*_acted"}}
 	c := &cobra.Command{
 		Use:   "people DIR...",
 		Short: "Judge the motion of all generators of people against recordings of its kind",
@@ -360,6 +361,7 @@ func (m *peopleMaker) scene(name, kind string, agents int) error {
 	var frame scenes.Frame
 	var clips []*skel.Clip
 	frames := int(m.o.seconds * judge.Rate)
+	var near evalpeople.Nearness
 	for tick := range frames + sceneSettle*judge.Rate {
 		if err := s.Step(scenes.Input{}); err != nil {
 			return err
@@ -370,6 +372,7 @@ func (m *peopleMaker) scene(name, kind string, agents int) error {
 		}
 		s.Frame(&frame, 1)
 		person := 0
+		var hips []m3.Vec3
 		for _, cast := range frame.Casts {
 			for i := range cast.Len() {
 				if f == 0 {
@@ -377,9 +380,11 @@ func (m *peopleMaker) scene(name, kind string, agents int) error {
 				}
 				pos, rot := clips[person].Frame(f)
 				cast.Skel.ModelToLocal(pos, rot, cast.Of(i))
+				hips = append(hips, cast.Of(i)[0].Pos)
 				person++
 			}
 		}
+		near.Add(hips)
 	}
 	var files []string
 	for i, c := range clips {
@@ -392,5 +397,9 @@ func (m *peopleMaker) scene(name, kind string, agents int) error {
 		}
 		files = append(files, out)
 	}
-	return m.add(name, files, nil)
+	if err := m.add(name, files, nil); err != nil {
+		return err
+	}
+	m.made[len(m.made)-1].Near = near.Report(float64(frames) / judge.Rate)
+	return nil
 }

@@ -140,6 +140,9 @@ func TestWalk(t *testing.T) {
 			shift(at, m3.V(0, 0.2, 0))
 		}
 	})
+	var hops series
+	hops.collect(newBody(hop, false))
+	near(t, "share of frames with a low toe", float64(len(hops.values[Walk][feedToe]))/float64(hops.frames[Walk]), 0.8, 0.012)
 	near(t, "hops", valueOf(t, hop, "both feet over 3 cm up", Walk), 0.2, 0.012)
 }
 
@@ -218,7 +221,7 @@ func TestStand(t *testing.T) {
 	near(t, "straight knees", valueOf(t, frozen, "knees straighter than 2°", Stand), 1, 0)
 	const amplitude, bent = 0.01, 20
 	live := puppet(10*Rate, func(s float64, at []m3.Vec3) {
-		shift(at, m3.V(0, float32(amplitude*math.Sin(2*math.Pi*s)), 0))
+		shift(at, m3.V(0, float32(amplitude*math.Cos(2*math.Pi*s)), 0))
 		for side := range 2 {
 			shin := at[ankle[side]].Sub(at[knee[side]])
 			at[ankle[side]] = at[knee[side]].Add(m3.AxisAngle(m3.V(1, 0, 0), bent*math.Pi/180).Rotate(shin))
@@ -273,11 +276,15 @@ func TestKinds(t *testing.T) {
 			}
 		}
 	}
+	pause := func(s float64, at []m3.Vec3) { // for 1.5 s, in which the smoothed speed is below 0.1 m/s for half a second
+		shift(at, m3.V(0, 0, float32(min(s, 1.25)+max(0, s-2.75))))
+	}
 	for _, c := range []struct {
 		name string
 		pose func(float64, []m3.Vec3)
 		want []Kind
 	}{
+		{"pauses", pause, []Kind{Slow}},
 		{"stands", along(0.05, 0), []Kind{Stand}},
 		{"strolls", along(0.3, 0), []Kind{Slow}},
 		{"walks", along(1.2, 45), []Kind{Walk, Straight}},
@@ -430,6 +437,9 @@ func TestPairs(t *testing.T) {
 		made = append(made, Excerpts(at(speed), 2*Rate)...)
 		recorded = append(recorded, Excerpts(at(speed+0.05), Rate)...)
 	}
+	aside := func(s float64, at []m3.Vec3) { shift(at, m3.V(float32(1.05*s), 0, 0)) }
+	recorded = append(recorded, Excerpts(puppet(9*Rate, aside), Rate)...) // as fast as a walk, and another kind
+	recorded = slices.DeleteFunc(recorded, func(e Excerpt) bool { return e.Kind == Walk && e.Speed < 1.2 && e.From > Rate })
 	if len(made) != 8 || made[2].From != 0 || made[3].From != 2*Rate {
 		t.Fatalf("%d excerpts: %+v", len(made), made)
 	}

@@ -90,7 +90,7 @@ func even(step float64) (out []float64) {
 func valueOf(t *testing.T, m *Motion, name string, k Kind) float64 {
 	t.Helper()
 	var s series
-	s.collect(newBody(m, false))
+	s.collect(newBody(m))
 	for _, row := range measures() {
 		if row.name == name && slices.Contains(row.kinds, k) {
 			return row.value(&s, k)
@@ -141,7 +141,7 @@ func TestWalk(t *testing.T) {
 		}
 	})
 	var hops series
-	hops.collect(newBody(hop, false))
+	hops.collect(newBody(hop))
 	near(t, "share of frames with a low toe", float64(len(hops.values[Walk][feedToe]))/float64(hops.frames[Walk]), 0.8, 0.012)
 	near(t, "hops", valueOf(t, hop, "both feet over 3 cm up", Walk), 0.2, 0.012)
 }
@@ -294,7 +294,7 @@ func TestKinds(t *testing.T) {
 		{"turns", circle(1.3, 45), []Kind{Walk, Bend}},
 		{"turns a little", circle(1.3, 20), []Kind{Walk}},
 	} {
-		b := newBody(puppet(4*Rate, c.pose), false)
+		b := newBody(puppet(4*Rate, c.pose))
 		var want kinds
 		for _, k := range c.want {
 			want.add(k)
@@ -325,7 +325,7 @@ func TestStops(t *testing.T) {
 			at[hips].Y -= dip
 		}
 	})
-	changes := newBody(m, false).changes()
+	changes := newBody(m).changes()
 	if len(changes) != 2 || changes[0].start || !changes[1].start {
 		t.Fatalf("%+v, want a stop and a start", changes)
 	}
@@ -385,7 +385,8 @@ func TestLevel(t *testing.T) {
 				at[j].Y += c.height(p)
 			}
 		})
-		if got := newBody(m, true).levels(); got < c.least || got > c.most {
+		m.Level()
+		if got := newBody(m).levels(); got < c.least || got > c.most {
 			t.Errorf("feet stand at heights %g m apart, want %g to %g", got, c.least, c.most)
 		}
 	}
@@ -409,7 +410,7 @@ func TestTell(t *testing.T) {
 					at[j].Y += float32(tremor * rng.NormFloat64())
 				}
 			})
-			out = append(out, newBody(m, false).seconds(i)...)
+			out = append(out, newBody(m).seconds(i)...)
 		}
 		return out
 	}

@@ -22,7 +22,7 @@ const mostly = 0.9
 
 // Excerpts returns the excerpts of the given number of frames, one after another.
 func Excerpts(m *Motion, frames int) (out []Excerpt) {
-	b := newBody(m, false)
+	b := newBody(m)
 	for from := 0; from+frames <= b.n; from += frames {
 		var counts [Back + 1]int
 		for f := from; f < from+frames; f++ {

@@ -191,13 +191,14 @@ func writeText(path, text string) error {
 	})
 }
 
-// excerpts writes the fastest stretch of each recording.
+// excerpts writes the fastest stretch of each recording, on a level floor.
 func (m *peopleMaker) excerpts(paths []string) error {
 	for _, path := range paths {
 		r, err := judge.Open(path, m.o.profile)
 		if err != nil {
 			return err
 		}
+		r.Level()
 		n := min(r.Clip.Frames, int(m.o.seconds*judge.Rate))
 		first := r.Fastest(n)
 		out, err := m.file("clips", cli.Stem(filepath.Base(path)))

@@ -101,6 +101,9 @@ func compare(ctx context.Context, made, recorded string, o compareOptions) (*com
 			if err != nil {
 				return nil, err
 			}
+			if i == 1 {
+				m.Level()
+			}
 			excerpts[i] = append(excerpts[i], judge.Excerpts(m, int(o.seconds*judge.Rate))...)
 		}
 	}

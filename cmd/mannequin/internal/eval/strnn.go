@@ -56,6 +56,7 @@ temporal network alone.`,
 	cli.Seed(c, &o.Seed, "the draws")
 	cli.Model(c, &o.Manifold, "manifold", "human", "the autoencoder that also removes noise")
 	command.Number(c, &o.Motions, "motions", 512, 0, 1e5, "motions from which noise is removed; 0 is none")
+	command.Number(c, &o.Seeds, "seeds", 8, 0, 1000, "seeds, each a minute for each of some people who stand, walk, run and step aside; 0 is none")
 	f.BoolVar(&o.Rates, "rates", true, "also measure frames per second")
 	f.StringVar(&o.H36m, "h36m", "", "`folder` of Human3.6M's exponential maps, S5_*.txt: also measure predictions of subject 5")
 	cli.Threads(c, &o.Threads)

@@ -10,7 +10,8 @@ import (
 // recorded people (recipes.Synth). Each person has their own, around which they wander slowly. The
 // step frequency wanders too, so that no stride is exactly like another.
 const (
-	mannerOwn    = 0.75 // share of a person's own in the variance of the values
+	mannerOwn    = 1.1  // deviation between people
+	mannerWander = 0.6  // about a person's own
 	mannerPeriod = 160  // frames in which the values wander on
 	mannerMost   = 2    // deviations
 	pacePeriod   = 50   // frames
@@ -58,11 +59,11 @@ func (w *wanders) at(frame int) float32 {
 func writeManners(dst []float32, cols, at int, person uint32, first int) {
 	for c := at; c < cols; c++ {
 		w := wanders{person: person, channel: c - at, period: mannerPeriod}
-		own := drawn(person, channelOwn+c-at, 0) * m3.Sqrt(mannerOwn)
+		own := mannerOwn * drawn(person, channelOwn+c-at, 0)
 		for f := range len(dst) / cols {
 			v := float32(0)
 			if person != 0 {
-				v = m3.Clamp(own+w.at(first+f)*m3.Sqrt(1-mannerOwn), -mannerMost, mannerMost)
+				v = m3.Clamp(own+mannerWander*w.at(first+f), -mannerMost, mannerMost)
 			}
 			dst[f*cols+c] = v
 		}

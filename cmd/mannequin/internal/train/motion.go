@@ -19,11 +19,11 @@ import (
 // motionFlags are the flags of the networks that learn from people's motion.
 type motionFlags struct {
 	trainFlags
-	only, heldOut []string
-	profile       *retarget.Profile
-	repeat        int
-	stand         float64
-	rate          float64
+	only, skip, heldOut []string
+	profile             *retarget.Profile
+	repeat              int
+	stand               float64
+	rate                float64
 
 	options dataset.MotionOptions // without the values of the flags above
 }
@@ -34,8 +34,9 @@ func (f *motionFlags) add(c *cobra.Command, epochs, batch int, rate float64, kee
 	c.Args = f.folders("folders of recordings", -1)
 	p := c.Flags()
 	p.StringSliceVar(&f.only, "only", nil, "`patterns` of the recordings to read, file names without extension (default: all)")
+	p.StringSliceVar(&f.skip, "skip", nil, "`patterns` of the recordings to leave out")
 	command.Number(c, &f.repeat, "repeat", repeat, 1, 1000, "visits per epoch of a window faster than 2 m/s")
-	cli.HeldOut(c, &f.heldOut, "those that dataset.toml names; 33 of CMU's")
+	cli.HeldOut(c, &f.heldOut, "those that dataset.toml names; some of CMU, O3DE and ReActIdle")
 	input.Profile(c, &f.profile)
 	command.Number(c, &f.rate, "rate", rate, command.Positive, 1, "learning rate")
 	if keep != nil {
@@ -68,7 +69,7 @@ func (f *motionFlags) latentClips() (dataset.MotionOptions, error) {
 // trainOn is train with recordings that are read by opt.
 func (f *motionFlags) trainOn(cmd *cobra.Command, opt dataset.MotionOptions, l *recipes.Training, run func(ctx context.Context) (*train.Report, error)) error {
 	show := newTrainProgress(cmd.ErrOrStderr())
-	opt.Profile = f.profile
+	opt.Profile, opt.Skip = f.profile, f.skip
 	var err error
 	if l.Train, l.HeldOut, err = dataset.BuildMotion(f.data, opt); err != nil {
 		return err

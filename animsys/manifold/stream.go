@@ -178,7 +178,7 @@ func (s *Stream) Close() error {
 }
 
 // Orders returns the maximum number of batches that are made at the same time.
-func (s *Stream) Orders() int { return s.opt.Latency/s.opt.Every + 1 }
+func (s *Stream) Orders() int { return s.opt.Latency/max(s.opt.Every, 1) + 1 }
 
 // Options returns the options with their defaults filled in.
 func (s *Stream) Options() StreamOptions { return s.opt }

@@ -42,8 +42,8 @@ const maxJoints = 64
 
 // Pose writes the pose of a row.
 func (s *Stream) Pose(p *generator.Poses, row int) {
-	pos, rot := p.Joints(row, s.model.Skel.Len())
 	p.Put(row, s.Root(row), s.Contacts(row))
+	pos, rot := p.Joints(row, s.model.Skel.Len())
 	seat := s.seat[row]
 	i, n := s.slot(seat, s.bodies[seat].at), len(s.model.Layout.Joints)
 	var points [maxJoints]m3.Vec3

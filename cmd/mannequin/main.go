@@ -9,6 +9,7 @@ import (
 	"mannequin/cmd/mannequin/internal/doctor"
 	"mannequin/cmd/mannequin/internal/eval"
 	"mannequin/cmd/mannequin/internal/inspect"
+	"mannequin/cmd/mannequin/internal/judge"
 	"mannequin/cmd/mannequin/internal/motion"
 	"mannequin/cmd/mannequin/internal/plot"
 	"mannequin/cmd/mannequin/internal/serve"
@@ -32,6 +33,7 @@ writes is --out.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(motion.Commands()...)
+	root.AddCommand(judge.Commands()...)
 	root.AddCommand(bench.New(), doctor.New(), eval.New(), inspect.New(), plot.New(), serve.New(), style.New(), train.New())
 	return root
 }

@@ -38,10 +38,11 @@ type Motion struct {
 	Pose    func(f int) []m3.Vec3      // world joint positions of frame f, m
 	Colour  func(joint int) color.RGBA // colour of the bone that ends in a joint; nil is Blue
 	Label   func(f int) string         // text on the tile of frame f; nil is its number and time
+	Facing  func(f int) float32        // yaw of the body in frame f, rad; nil is a guess that fits long bodies
 }
 
-// ClipSheet shows n evenly spread frames of a clip, cols per row, labelled: a side view that
-// follows the middle of the pose, at least height metres high, with the ground line at height 0. A
+// ClipSheet shows n evenly spread frames of a clip, cols per row, labelled: a view from the
+// body's right that follows the middle of the pose, at least height metres high, with the ground line at height 0. A
 // Motion without frames or without Pose gives an empty picture.
 func ClipSheet(m Motion, n, cols int, height float32) *image.RGBA {
 	if m.Frames < 1 || m.Pose == nil {
@@ -66,7 +67,11 @@ func ClipSheet(m Motion, n, cols int, height float32) *image.RGBA {
 		lo, hi := bounds(pos)
 		at := lo.Lerp(hi, 0.5)
 		at.Y = height * 0.4
-		cam := SideOf(at, height, heading(m.Parents, pos))
+		yaw := heading(m.Parents, pos)
+		if m.Facing != nil {
+			yaw = m.Facing(f)
+		}
+		cam := SideOf(at, height, yaw)
 		v := cam.view(w, h)
 		ground := m3.V(at.X, 0, at.Z)
 		right := v.x

@@ -43,20 +43,20 @@ func (t *Tables) InShort(name string, b Bars, note string) error {
 	for _, row := range b.Rows() {
 		fmt.Fprintln(t.rows, row)
 	}
-	t.End()
-	return t.err
+	return t.End()
 }
 
-// End ends the section under way.
-func (t *Tables) End() {
+// End ends the section under way and returns the first error of all.
+func (t *Tables) End() error {
 	if t.rows == nil {
-		return
+		return t.err
 	}
 	fmt.Fprintln(t.rows)
 	if err := t.rows.Flush(); t.err == nil {
 		t.err = err
 	}
 	t.rows = nil
+	return t.err
 }
 
 // Cells prints a row with any number of cells.

@@ -11,7 +11,7 @@ import (
 // OpenOptions says how Open reads a recording. The zero value is right for the usual ones.
 type OpenOptions struct {
 	mocap.OpenOptions                // for AMC files
-	Profile           *Profile       // how the recording's skeleton plays Target; nil: the built-in one that fits
+	Profile           *Profile       // how the recording's skeleton plays Target; nil: as ProfileFor finds it
 	Target            *skel.Skeleton // nil: Human()
 	FPS               float64        // frames per second of the result; 0: as recorded
 	Workers           int            // goroutines; 0: one per processor
@@ -27,10 +27,10 @@ func Open(path string, opt OpenOptions) (*skel.Clip, *Report, error) {
 	}
 	r := Default()
 	r.Source, r.Profile, r.Target, r.Workers = b.Clip, opt.Profile, opt.Target, opt.Workers
+	var guessed []Pair
 	if r.Profile == nil {
-		if r.Profile = Detect(b.Clip.Skel); r.Profile == nil {
-			names := b.Clip.Skel.Names
-			return nil, nil, fmt.Errorf("%s: no profile fits its skeleton of %s, …: write one with mannequin import --suggest", path, strings.Join(names[:min(4, len(names))], ", "))
+		if r.Profile, guessed, err = ProfileFor(b.Clip); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if opt.FPS > 0 {
@@ -41,10 +41,27 @@ func Open(path string, opt OpenOptions) (*skel.Clip, *Report, error) {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	report.FileFPS, report.Notes = b.Clip.FPS, b.Notes
+	if guessed != nil {
+		report.Notes = append(report.Notes, fmt.Sprintf("%s: no built-in profile fits; %d joints guessed from their names, see mannequin import --suggest", path, len(guessed)))
+	}
 	first := min(report.FileFrame(0), b.Clip.Frames)
 	report.Faults = mocap.Faults(b.Clip.Section(first, b.Clip.Frames), report.Scale, mocap.Person)
 	for i := range report.Faults {
 		report.Faults[i].Frame += first
 	}
 	return clip, report, nil
+}
+
+// ProfileFor returns the built-in profile that fits a clip's skeleton. If none does, it guesses one
+// as Suggest does, and guessed lists what was matched. An incomplete guess is an error.
+func ProfileFor(c *skel.Clip) (p *Profile, guessed []Pair, err error) {
+	if p = Detect(c.Skel); p != nil {
+		return p, nil, nil
+	}
+	s := Suggest("guessed", c)
+	if s.Err != nil {
+		names := c.Skel.Names
+		return nil, nil, fmt.Errorf("no profile fits its skeleton of %s, …, and a guess is incomplete: %w: write one with mannequin import --suggest", strings.Join(names[:min(4, len(names))], ", "), s.Err)
+	}
+	return s.Profile, s.Found, nil
 }

@@ -33,7 +33,7 @@ type Report struct {
 	Missing []string     `json:"missing"` // joints that the profile names and the source lacks
 
 	// Of Open alone:
-	Notes   []string      `json:"-"` // what the reader passed over, each with file and line
+	Notes   []string      `json:"-"` // what the reader passed over, each with file and line, and a guessed profile
 	Faults  []mocap.Fault `json:"-"` // frames of the file that hardly show a person's motion
 	FileFPS float64       `json:"-"` // frames per second of the file
 }

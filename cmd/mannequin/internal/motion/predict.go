@@ -49,8 +49,8 @@ func newPredict() *cobra.Command {
 		Short: "Continue a person's motion",
 		Long: `Continue the motion of a person for any time, with a spatio-temporal recurrent network (Wang,
 Ho, Shum and Zhu 2019), and write recording and prediction as BVH on the human skeleton: metres,
-60 frames per second, world space. RECORDING is a BVH, AMC or TXT file of any skeleton with a
-retargeting profile (mannequin import --retarget), at any frame rate.
+60 frames per second, world space. RECORDING is a BVH, AMC or TXT file of any skeleton that
+mannequin import --retarget can read, at any frame rate.
 
 A motion has many possible futures. One is drawn every 2/3 s; another --seed gives another motion.
 With a --spread of 1 people keep doing what they do. With more they change between the activities

@@ -94,14 +94,9 @@ func retargetFile(file, out string, opt importOptions) (*retargetReport, error) 
 	job := retarget.Default()
 	job.Source, job.Profile = b.Clip, opt.profile
 	if job.Profile == nil {
-		job.Profile = retarget.Detect(b.Clip.Skel)
-	}
-	if job.Profile == nil {
-		s := retarget.Suggest("guessed", b.Clip)
-		if s.Err != nil {
-			return nil, fmt.Errorf("%s: no built-in profile fits, and a guess is incomplete: %w; see --suggest", file, s.Err)
+		if job.Profile, r.Guessed, err = retarget.ProfileFor(b.Clip); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		job.Profile, r.Guessed = s.Profile, s.Found
 	}
 	clip, rep, err := job.Run()
 	if err != nil {

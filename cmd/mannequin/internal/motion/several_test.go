@@ -2,6 +2,7 @@ package motion
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +48,7 @@ func TestSeveralRecordings(t *testing.T) {
 	}
 }
 
-// A profile makes recordings of any skeleton readable.
+// A profile makes recordings of any skeleton readable. Names that say which joint is which need none.
 func TestProfile(t *testing.T) {
 	dir, model := t.TempDir(), testcli.Manifold(t)
 	walk := testcli.Walk(t, dir, "walk.bvh", 1.8, 80, 60)
@@ -57,13 +58,17 @@ func TestProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	profile := "name = \"odd\"\n[joints]\n"
-	for _, name := range b.Clip.Skel.Names {
+	plain := text
+	for j, name := range b.Clip.Skel.Names {
 		if !strings.HasSuffix(name, "Site") {
-			text = strings.ReplaceAll(text, " "+name+"\n", " bone"+name+"x\n")
-			profile += name + " = \"bone" + name + "x\"\n"
+			odd := fmt.Sprintf("bone%dx", j)
+			text = strings.ReplaceAll(text, " "+name+"\n", " "+odd+"\n")
+			plain = strings.ReplaceAll(plain, " "+name+"\n", " my"+name+"\n")
+			profile += name + " = \"" + odd + "\"\n"
 		}
 	}
 	odd, toml := testcli.WriteFile(t, dir, "odd.bvh", text), testcli.WriteFile(t, dir, "odd.toml", profile)
+	guessed := testcli.WriteFile(t, dir, "guessed.bvh", plain)
 	out := filepath.Join(dir, "out.bvh")
 	for _, args := range [][]string{{"edit", odd, "--feet", "--manifold", model}, {"stylize", odd, "--method", "mar", "--database", testcli.Styles(t), "--style", "old"}, {"predict", odd, "--seconds", "1"}} {
 		args = append(args, "--out", out)
@@ -71,6 +76,10 @@ func TestProfile(t *testing.T) {
 			t.Errorf("%q: exit %d: %s", args, code, errs)
 		}
 		if code, _, errs := mannequin(append(args, "--profile", toml)...); code != 0 {
+			t.Errorf("%q: exit %d: %s", args, code, errs)
+		}
+		args[1] = guessed
+		if code, _, errs := mannequin(args...); code != 0 {
 			t.Errorf("%q: exit %d: %s", args, code, errs)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
@@ -45,7 +46,7 @@ func New() *cobra.Command {
 		Long: `Draw clips (BVH, AMC or TXT) or tables of curves (CSV) as PNG, SVG or PDF pictures. --kind
 says how a clip is drawn:
 
-  sheet     frames side by side, seen from the right (PNG)
+  sheet     frames side by side, seen from the body's right (PNG)
   top       the path of the root on the ground, seen from above (PNG)
   height    the heights of root and end sites over time
   speed     the root's ground speed over time
@@ -161,8 +162,25 @@ func sheet(c *skel.Clip, from float64, frames int) image.Image {
 	}
 	return draw.ClipSheet(draw.Motion{
 		Parents: c.Skel.Parents, Frames: c.Frames, First: int(from*c.FPS + 0.5), FPS: c.FPS,
-		Pose: func(f int) []m3.Vec3 { return figure.Positions(c, f) },
+		Pose:   func(f int) []m3.Vec3 { return figure.Positions(c, f) },
+		Facing: facing(c),
 	}, min(frames, c.Frames), 4, 1.3*top)
+}
+
+// facing returns which way the body faces in a frame, at right angles to the line between its hips. It
+// is nil if the skeleton has no hips that can be told by their names.
+func facing(c *skel.Clip) func(f int) float32 {
+	joints := anatomy.Guess(c.Skel, figure.Positions(skel.NewClip(c.Skel, 1, 1), 0))
+	left, ok := joints["LeftUpLeg"]
+	right, too := joints["RightUpLeg"]
+	if !ok || !too {
+		return nil
+	}
+	return func(f int) float32 {
+		at := figure.Positions(c, f)
+		across := at[left].Sub(at[right])
+		return m3.YawOf(m3.V(-across.Z, 0, across.X))
+	}
 }
 
 func fromAbove(c *skel.Clip) image.Image {

@@ -1,0 +1,237 @@
+package judge
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"mannequin/offline/eval"
+)
+
+// Report compares motions with recordings.
+type Report struct {
+	Files  []File   `json:"files"`
+	Sets   []string `json:"recordings"` // names of the sets of recordings
+	Uneven []string `json:"uneven"`     // recordings that were left out, on uneven ground
+	Frames []Frames `json:"frames"`
+	Rows   []Row    `json:"rows"`
+	Told   []Told   `json:"told_apart"`
+
+	Bones  float64 `json:"bones"` // largest change of a bone's length, as a share
+	Count  int     `json:"count"` // of rows with a ratio
+	Within int     `json:"within"`
+	Fine   int     `json:"fine"` // of the others that are less where less is no fault
+
+	from *Set
+}
+
+// Frames is how many frames of a kind there are.
+type Frames struct {
+	Kind     string `json:"kind"`
+	Made     int    `json:"made"`
+	Recorded []int  `json:"recorded"` // by set
+	TooFew   string `json:"too_few,omitempty"`
+}
+
+// Row is a measure of a kind of frame. Values are nil if there are too few frames.
+type Row struct {
+	Measure  string     `json:"measure"`
+	Unit     string     `json:"unit"`
+	Kind     string     `json:"kind"`
+	Made     *float64   `json:"made"`
+	Recorded *float64   `json:"recorded"` // mean of the sets
+	Sets     []*float64 `json:"sets"`
+	From     *float64   `json:"from,omitempty"` // of the clip that the motion was made from
+	Ratio    *float64   `json:"ratio"`          // made ÷ recorded; nil if both are nothing
+	Within   bool       `json:"within"`
+	Fine     bool       `json:"fine"` // less where less is no fault
+}
+
+// The bounds of made ÷ recorded within which a row counts as like the recordings.
+const Lower, Upper = 0.7, 1.4
+
+// Compare compares made with the sets of recordings, and with the clip that it was made from if from
+// is not nil.
+func Compare(made, from *Set, sets ...*Set) *Report {
+	r := &Report{Files: made.Files, Bones: made.bones, from: from}
+	for _, s := range sets {
+		r.Sets, r.Uneven = append(r.Sets, s.Name), append(r.Uneven, s.Uneven...)
+	}
+	for k := range numKinds {
+		f := Frames{Kind: k.String(), Made: made.frames[k]}
+		most := 0
+		for _, s := range sets {
+			f.Recorded = append(f.Recorded, s.frames[k])
+			most = max(most, s.frames[k])
+		}
+		switch {
+		case f.Made < fewest:
+			f.TooFew = "made"
+		case most < fewest:
+			f.TooFew = "recorded"
+		}
+		r.Frames = append(r.Frames, f)
+	}
+	for _, m := range measures() {
+		for _, k := range m.kinds {
+			r.row(&m, k.String(), m.value(&made.series, k), func(s *Set) float64 { return m.value(&s.series, k) }, sets)
+		}
+	}
+	keeps := measure{name: "speed, last third over first", unit: "ratio"}
+	r.row(&keeps, "all", meanOf(made.keeps), func(s *Set) float64 { return meanOf(s.keeps) }, sets)
+	posture, swing := made.people()
+	r.row(&measure{name: "posture between people", unit: "cm"}, "walk", posture, func(s *Set) float64 { v, _ := s.people(); return v }, sets)
+	r.row(&measure{name: "swing between people", unit: "cm"}, "walk", swing, func(s *Set) float64 { _, v := s.people(); return v }, sets)
+	if from != nil {
+		if t, ok := tell("all", "own clip", made.seconds, from.seconds); ok {
+			r.Told = append(r.Told, t)
+		}
+	}
+	if len(sets) == 1 && sets[0] == from {
+		return r
+	}
+	for _, k := range []Kind{Stand, Walk, Run} {
+		if t, ok := tell(k.String(), "recordings", ofKind(k, made), ofKind(k, sets...)); ok {
+			r.Told = append(r.Told, t)
+		}
+	}
+	return r
+}
+
+func meanOf(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	return mean(v)
+}
+
+// row adds a row if it has a made value.
+func (r *Report) row(m *measure, kind string, made float64, of func(*Set) float64, sets []*Set) {
+	if math.IsNaN(made) {
+		return
+	}
+	row := Row{Measure: m.name, Unit: m.unit, Kind: kind, Made: &made}
+	sum, n := 0.0, 0.0
+	for _, s := range sets {
+		v := of(s)
+		row.Sets = append(row.Sets, orNil(v))
+		if !math.IsNaN(v) {
+			sum, n = sum+v, n+1
+		}
+	}
+	if r.from != nil {
+		row.From = orNil(of(r.from))
+	}
+	if n > 0 {
+		recorded := sum / n
+		row.Recorded = &recorded
+		r.Count++
+		switch {
+		case made == recorded, m.less && max(made, recorded) <= m.nothing:
+			row.Within = true
+		default:
+			ratio := made / recorded
+			row.Ratio = orNil(ratio)
+			row.Within = ratio >= Lower && ratio <= Upper
+			row.Fine = !row.Within && m.less && made < recorded
+		}
+		if row.Within {
+			r.Within++
+		}
+		if row.Fine {
+			r.Fine++
+		}
+	}
+	r.Rows = append(r.Rows, row)
+}
+
+func orNil(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// number formats a value that may be missing.
+func number(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.3g", *v)
+}
+
+// bases returns the last parts of paths.
+func bases(paths []string) (out []string) {
+	for _, p := range paths {
+		out = append(out, filepath.Base(p))
+	}
+	return out
+}
+
+// Print writes the report as text.
+func (r *Report) Print(w io.Writer) error {
+	t := eval.NewTables(w)
+	sets, own := strings.Join(bases(r.Sets), "\t"), ""
+	if r.from != nil {
+		own = "\town clip"
+	}
+	t.Section("Speed of the hips, means of 10 s, m/s", "file\tseconds\tspeeds")
+	for _, f := range r.Files {
+		var speeds []string
+		for _, v := range f.Speeds[:min(len(f.Speeds), 12)] {
+			speeds = append(speeds, fmt.Sprintf("%.2f", v))
+		}
+		t.Row("%s\t%.1f\t%s", filepath.Base(f.Name), f.Seconds, strings.Join(speeds, " "))
+	}
+	t.Section("Frames of each kind", "kind\tmade\t"+sets+"\t")
+	for _, f := range r.Frames {
+		cells := []string{f.Kind, fmt.Sprint(f.Made)}
+		for _, n := range f.Recorded {
+			cells = append(cells, fmt.Sprint(n))
+		}
+		if f.TooFew != "" {
+			cells = append(cells, "too few "+f.TooFew)
+		}
+		t.Cells(cells...)
+	}
+	t.Section("Made ÷ recorded: * out of 0.7 to 1.4, ↓ less where less is no fault", "measure\tkind\tunit\tmade\trecorded\t÷\t"+sets+own)
+	for _, row := range r.Rows {
+		mark := "*"
+		switch {
+		case row.Recorded == nil || row.Within:
+			mark = ""
+		case row.Fine:
+			mark = "↓"
+		}
+		cells := []string{row.Measure, row.Kind, row.Unit, number(row.Made), number(row.Recorded), mark + number(row.Ratio)}
+		for _, v := range row.Sets {
+			cells = append(cells, number(v))
+		}
+		if r.from != nil {
+			cells = append(cells, number(row.From))
+		}
+		t.Cells(cells...)
+	}
+	t.Section("Told apart by a classifier, second by second; 0.5 is by chance", "kind\tfrom\twindows\tall\t"+strings.Join(groups, "\t")+"\tgiven away by")
+	for _, v := range r.Told {
+		cells := []string{v.Kind, v.Against, fmt.Sprintf("%d, %d", v.Made, v.Recorded), fmt.Sprintf("%.2f", v.Accuracy)}
+		for _, g := range v.Groups {
+			cells = append(cells, fmt.Sprintf("%.2f", g.Accuracy))
+		}
+		var by []string
+		for _, f := range v.By {
+			by = append(by, fmt.Sprintf("%s %+.1f SD", f.Feature, f.Differs))
+		}
+		t.Cells(append(cells, strings.Join(by, ", "))...)
+	}
+	if err := t.End(); err != nil {
+		return err
+	}
+	if len(r.Uneven) > 0 {
+		fmt.Fprintf(w, "left out, on uneven ground: %s\n", strings.Join(bases(r.Uneven), " "))
+	}
+	_, err := fmt.Fprintf(w, "bones change their length by up to %.2g %%\n%d of %d rows lie within 0.7 to 1.4 of the recordings, %d more are less where less is no fault\n", 100*r.Bones, r.Within, r.Count, r.Fine)
+	return err
+}

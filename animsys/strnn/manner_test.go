@@ -68,3 +68,57 @@ func TestPredictWithoutManner(t *testing.T) {
 		t.Error("the manner changes nothing")
 	}
 }
+
+// Of several draws Extend takes the one that is most like the motion's manner, also without codes.
+func TestExtendChooses(t *testing.T) {
+	for _, o := range []teststrnn.Options{{}, {Plain: true}, {Manner: true, Filter: true}} {
+		m := teststrnn.Model(t, o)
+		l, cols := m.Layout, m.Layout.Columns()
+		std, _ := m.Net.Tensor("std")
+		const have = 100
+		frames := have + m.Predict
+		run := func(seed uint64, draws, workers, n int) []float32 {
+			p := predictor(t, m, strnn.PredictorOptions{Batch: n, Draws: draws, Workers: workers})
+			rows := make([]float32, n*frames*cols)
+			for i := range n {
+				for f := range have {
+					row := rows[(i*frames+f)*cols:]
+					copy(row, teststrnn.Seen(t, 1, 1)[:cols])
+					row[l.Body()+feature.MotionZ] = 2 * float32(f%2)
+				}
+			}
+			p.SetSampling(seed, 1)
+			must.Do(t, p.Extend(rows, n, have, frames))
+			if a := testing.AllocsPerRun(2, func() { p.Extend(rows, n, have, frames) }); a > 0 {
+				t.Errorf("Extend allocates %g times", a)
+			}
+			return rows
+		}
+		off := func(rows []float32) (sum float64) { // of the manner at the end from that before
+			was, is := make([]float32, 2*cols), make([]float32, 2*cols)
+			strnn.MannerOf(was, rows[:have*cols], cols)
+			strnn.MannerOf(is, rows[(have-m.Encode)*cols:], cols)
+			for k := range was {
+				d := float64(is[k]-was[k]) / float64(std.Data[k%cols])
+				if d *= d; k%cols >= l.Body() {
+					d *= 4
+				}
+				sum += d
+			}
+			return sum
+		}
+		const draws = 8
+		for seed := range uint64(4) {
+			if one, best := off(run(seed, 1, 1, 1)), off(run(seed, draws, 1, 1)); !(best <= one) || seed == 0 && best == one {
+				t.Errorf("%+v: the manner of the best of %d draws is %g off, that of the first %g", o, draws, best, one)
+			}
+		}
+		alone, both := run(1, draws, 1, 1), run(1, draws, 2, 2)
+		if !slices.Equal(alone, both[:len(alone)]) {
+			t.Errorf("%+v: alone and with another person, the choice differs", o)
+		}
+		if slices.Equal(alone[have*cols:], both[len(alone)+have*cols:]) {
+			t.Errorf("%+v: two people have the same draws", o)
+		}
+	}
+}

@@ -61,14 +61,15 @@ type Model struct {
 	Linear          *Linear // filters from which predicted frames are differences; nil: none
 	Guide           *Guide  // latent values for steering; nil: the file has none
 
-	encode  *netruntime.Net // frames to the state of the temporal network
-	decode  *netruntime.Net // state to the frames that led to it
-	predict *netruntime.Net // state to the following frames
-	prior   *netruntime.Net // h to the distribution of latent values; nil: no latent values
-	manner  *netruntime.Net // how a person moves to its code; nil: none
-	filter  *netruntime.Net // nil: none
-	units   int             // of a state, h or c
-	mean    []float32       // (columns) mean that the filters subtract
+	encode    *netruntime.Net // frames to the state of the temporal network
+	decode    *netruntime.Net // state to the frames that led to it
+	predict   *netruntime.Net // state to the following frames
+	prior     *netruntime.Net // h to the distribution of latent values; nil: no latent values
+	manner    *netruntime.Net // how a person moves to its code; nil: none
+	filter    *netruntime.Net // nil: none
+	units     int             // of a state, h or c
+	mean      []float32       // (columns) mean that the filters subtract
+	deviation []float32       // (columns) deviations of the training data, by which manners are compared; 1 if the file does not say
 }
 
 // Describe writes the metadata that NewModel reads into meta.
@@ -158,6 +159,10 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	}
 	if m.prior != nil && m.prior.Graph().Inputs[0].Channels != m.units+m.Manner {
 		differ("its input %q has %d values, want %d", ValueH, m.prior.Graph().Inputs[0].Channels, m.units+m.Manner)
+	}
+	m.deviation = slices.Repeat([]float32{1}, m.Layout.Columns())
+	if std, ok := net.Tensor("std"); ok && len(std.Data) == len(m.deviation) {
+		m.deviation = std.Data
 	}
 	m.readLinear(differ)
 	m.readGuide(differ)

@@ -16,6 +16,7 @@ type Predictor struct {
 	m       *Model
 	batch   int
 	samples int
+	draws   int
 	near    int                // frames before the predicted ones that the filter sees
 	encode  netruntime.Session // frames to states
 	predict netruntime.Session // states to frames
@@ -27,6 +28,9 @@ type Predictor struct {
 	known  []float32    // (batch, units+Manner) h of the observed motions and the codes of their manners
 	codes  []float32    // (batch, Manner) codes of the manners that motions are held to; 0: none
 	moves  []float32    // (batch, 2·columns) these manners
+	tried  []float32    // (batch·draws, Predict, columns) futures that Extend chooses from
+	span   []float32    // (Encode+Predict, columns) frames seen, and one of these futures
+	now    []float32    // (2·columns) its manner
 	likely [2][]float32 // (batch, Latent) means of latent values, and logarithms of their variances
 	base   []float32    // (batch, Predict, columns) output of the linear filters
 	lead   []float32    // (batch, near, columns) the last frames of each
@@ -42,7 +46,7 @@ type Predictor struct {
 	// Scratch of Extend.
 	seen    []float32 // (batch, Encode, columns)
 	next    []float32 // (batch, Predict, columns)
-	drawn   []float32 // (batch, Latent)
+	drawn   []float32 // (batch·draws, Latent)
 	cleanup *cleanup  // nil: no cleanup
 	seed    uint64
 	spread  float32
@@ -54,6 +58,7 @@ type Predictor struct {
 type PredictorOptions struct {
 	Batch      int               // maximum number of motions, at least 1
 	Samples    int               // maximum number of futures per motion; 0: 1
+	Draws      int               // futures that Extend draws for each window, of which the one most like the motion's manner is taken; 0: 1
 	Workers    int               // goroutines, at least 1
 	Open       netruntime.Opener // opens sessions; nil: on the CPU
 	BF16       bool              // see netruntime.SessionOptions
@@ -66,16 +71,17 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 	if m.Net == nil {
 		return nil, errZeroModel
 	}
-	o.Samples = cmp.Or(o.Samples, 1)
-	if o.Batch < 1 || o.Workers < 1 || o.Samples < 1 {
-		return nil, fmt.Errorf("strnn: %d motions at a time with %d samples on %d workers: want at least one of each", o.Batch, o.Samples, o.Workers)
+	o.Samples, o.Draws = cmp.Or(o.Samples, 1), cmp.Or(o.Draws, 1)
+	if o.Batch < 1 || o.Workers < 1 || o.Samples < 1 || o.Draws < 1 {
+		return nil, fmt.Errorf("strnn: %d motions at a time with %d samples and %d draws on %d workers: want at least one of each", o.Batch, o.Samples, o.Draws, o.Workers)
 	}
+	o.Samples = max(o.Samples, o.Draws)
 	cols, near, samples := m.Layout.Columns(), min(FilterNear, m.Encode), o.Batch*o.Samples
-	p := &Predictor{m: m, batch: o.Batch, samples: o.Samples, near: near,
+	p := &Predictor{m: m, batch: o.Batch, samples: o.Samples, draws: o.Draws, near: near,
 		base: make([]float32, o.Batch*m.Predict*cols), lead: make([]float32, o.Batch*near*cols), net: make([]float32, samples*m.Predict*cols),
 		latent: make([]float32, samples*m.Predict*m.latents()), codes: make([]float32, o.Batch*m.Manner),
 		work: make([]float32, m.Encode*cols),
-		seen: make([]float32, o.Batch*m.Encode*cols), next: make([]float32, o.Batch*m.Predict*cols), drawn: make([]float32, o.Batch*m.Latent)}
+		seen: make([]float32, o.Batch*m.Encode*cols), next: make([]float32, o.Batch*m.Predict*cols), drawn: make([]float32, o.Batch*o.Draws*m.Latent)}
 	for i := range p.state {
 		p.state[i], p.each[i] = make([]float32, o.Batch*m.units), make([]float32, samples*m.units)
 	}
@@ -83,8 +89,14 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 	if o.CleanUp {
 		p.cleanup = m.newCleanup()
 	}
+	if m.Manner > 0 || o.Draws > 1 {
+		p.moves = make([]float32, o.Batch*2*cols)
+	}
 	if m.Manner > 0 {
-		p.known, p.moves = make([]float32, o.Batch*(m.units+m.Manner)), make([]float32, o.Batch*2*cols)
+		p.known = make([]float32, o.Batch*(m.units+m.Manner))
+	}
+	if o.Draws > 1 {
+		p.tried, p.span, p.now = make([]float32, o.Batch*o.Draws*m.Predict*cols), make([]float32, (m.Encode+m.Predict)*cols), make([]float32, 2*cols)
 	}
 	for i := range p.likely {
 		p.likely[i] = make([]float32, o.Batch*m.Latent)
@@ -252,8 +264,10 @@ func (p *Predictor) SetSampling(seed uint64, spread float32) { p.seed, p.spread 
 // Extend extends n motions in rows, (n, frames, columns) raw, from have frames, at least Encode, to
 // all frames. It predicts windows of up to Predict frames from the last Encode ones. With cleanup,
 // an unusable window of any motion is an error. What is drawn for a motion depends on the seed, its
-// index and the frame. A model with manners holds each motion to how its have frames moved: see
-// MannerOf.
+// index and the frame.
+//
+// A model with manners holds each motion to how its have frames moved, see MannerOf. So does a choice
+// among several Draws. Without either, what a person does is forgotten within seconds.
 func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 	if p.m == nil {
 		return errZeroModel
@@ -268,7 +282,11 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 		return err
 	}
 	defer clear(p.codes)
-	seen, next, latent := p.seen[:n*m.Encode*cols], p.next[:n*m.Predict*cols], p.drawn[:n*m.Latent]
+	draws := p.draws
+	if p.spread == 0 || m.Latent == 0 {
+		draws = 1
+	}
+	seen, next, latent := p.seen[:n*m.Encode*cols], p.next[:n*m.Predict*cols], p.drawn[:n*draws*m.Latent]
 	if p.spread == 0 {
 		latent = nil
 	}
@@ -276,11 +294,21 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 		for i := range n {
 			copy(seen[i*m.Encode*cols:][:m.Encode*cols], rows[(i*frames+at-m.Encode)*cols:])
 			if latent != nil {
-				p.draw(latent[i*m.Latent:][:m.Latent], i, at)
+				p.draw(latent[i*draws*m.Latent:][:draws*m.Latent], i, at)
 			}
 		}
-		if err := p.Predict(next, seen, latent, n); err != nil {
+		if err := p.Observe(seen, n); err != nil {
 			return err
+		}
+		to := next
+		if draws > 1 {
+			to = p.tried[:n*draws*m.Predict*cols]
+		}
+		if err := p.Next(to, latent, n, draws); err != nil {
+			return err
+		}
+		if draws > 1 {
+			p.choose(next, seen, n)
 		}
 		k := min(m.Predict, frames-at) * cols
 		for i := range n {
@@ -294,7 +322,7 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 	return nil
 }
 
-// draw draws the latent values of motion i at a frame.
+// draw draws latent values for motion i at a frame.
 func (p *Predictor) draw(z []float32, i, frame int) {
 	p.pcg.Seed(p.seed, uint64(i)<<32|uint64(frame))
 	for k := range z {

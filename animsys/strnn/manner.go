@@ -55,21 +55,27 @@ func (p *Predictor) hold(rows []float32, n, have, frames int) error {
 const mannerBody = 4
 
 // choose copies one of each motion's futures that were tried to next, (n, Predict, columns): that
-// with which the frames seen, (n, Encode, columns), are most like the manner it is held to.
-func (p *Predictor) choose(next, seen []float32, n int) {
+// with which the frames seen, (n, Encode, columns), are most like the manner it is held to. What the
+// frames before at in rows, (n, frames, columns), lack of that manner counts again: most futures are
+// a little slower than the past.
+func (p *Predictor) choose(next, seen, rows []float32, n, at, frames int) {
 	m := p.m
 	cols, body := m.Layout.Columns(), m.Layout.Body()
 	encode, predict := m.Encode*cols, m.Predict*cols
 	for i := range n {
 		copy(p.span, seen[i*encode:][:encode])
-		want, least := p.moves[i*2*cols:][:2*cols], float32(math.MaxFloat32)
+		MannerOf(p.want, rows[(i*frames+max(0, at-MannerFrames))*cols:(i*frames+at)*cols], cols)
+		for k, v := range p.moves[i*2*cols:][:2*cols] {
+			p.want[k] = 2*v - p.want[k]
+		}
+		least := float32(math.MaxFloat32)
 		for s := range p.draws {
 			future := p.tried[(i*p.draws+s)*predict:][:predict]
 			copy(p.span[encode:], future)
 			MannerOf(p.now, p.span, cols)
 			off := float32(0)
 			for k, v := range p.now {
-				d := (v - want[k]) / m.deviation[k%cols]
+				d := (v - p.want[k]) / m.deviation[k%cols]
 				if d *= d; k%cols >= body {
 					d *= mannerBody
 				}

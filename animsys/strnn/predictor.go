@@ -31,6 +31,7 @@ type Predictor struct {
 	tried  []float32    // (batch·draws, Predict, columns) futures that Extend chooses from
 	span   []float32    // (Encode+Predict, columns) frames seen, and one of these futures
 	now    []float32    // (2·columns) its manner
+	want   []float32    // (2·columns) the manner that is wanted
 	likely [2][]float32 // (batch, Latent) means of latent values, and logarithms of their variances
 	base   []float32    // (batch, Predict, columns) output of the linear filters
 	lead   []float32    // (batch, near, columns) the last frames of each
@@ -96,7 +97,8 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 		p.known = make([]float32, o.Batch*(m.units+m.Manner))
 	}
 	if o.Draws > 1 {
-		p.tried, p.span, p.now = make([]float32, o.Batch*o.Draws*m.Predict*cols), make([]float32, (m.Encode+m.Predict)*cols), make([]float32, 2*cols)
+		p.tried, p.span = make([]float32, o.Batch*o.Draws*m.Predict*cols), make([]float32, (m.Encode+m.Predict)*cols)
+		p.now, p.want = make([]float32, 2*cols), make([]float32, 2*cols)
 	}
 	for i := range p.likely {
 		p.likely[i] = make([]float32, o.Batch*m.Latent)
@@ -308,7 +310,7 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 			return err
 		}
 		if draws > 1 {
-			p.choose(next, seen, n)
+			p.choose(next, seen, rows, n, at, frames)
 		}
 		k := min(m.Predict, frames-at) * cols
 		for i := range n {

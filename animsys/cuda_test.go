@@ -4,6 +4,7 @@ package animsys_test
 
 import (
 	"testing"
+	"time"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
@@ -92,7 +93,7 @@ func TestCUDAPose(t *testing.T) {
 		precision cuda.Precision
 		bar       float32 // m
 	}{{cuda.FP32, 1e-4}, {cuda.TF32, 1e-3}, {cuda.BF16, 5e-3}} {
-		s, err := cuda.NewSession(net, cuda.Options{SessionOptions: netruntime.SessionOptions{Batch: ticks, Workers: 1}, Precision: c.precision})
+		s, err := cuda.NewSession(net, cuda.Options{SessionOptions: netruntime.SessionOptions{Batch: ticks, Workers: 1}, Precision: c.precision, Timeout: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -146,7 +146,7 @@ const (
 // in the space of points, and the local translations and rotations pos and rot, (joints). It
 // allocates nothing. If a point is not finite, it returns false and writes nothing.
 func (p *Posture) Fit(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat, points []m3.Vec3) bool {
-	if slices.ContainsFunc(points, func(v m3.Vec3) bool { return !v.Finite() }) {
+	if p == nil || p.tree == nil || slices.ContainsFunc(points, func(v m3.Vec3) bool { return !v.Finite() }) {
 		return false
 	}
 	for j, parent := range p.tree.parents {

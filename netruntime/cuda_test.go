@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -24,6 +25,7 @@ var precisions = []struct {
 }{{cuda.FP32, 2e-5}, {cuda.TF32, 3e-3}, {cuda.BF16, 0.03}}
 
 func openCUDA(t netruntime.Test, n *netruntime.Net, o cuda.Options) netruntime.Session {
+	o.Timeout = time.Hour
 	s := must.Get(cuda.NewSession(n, o))(t)
 	if !strings.HasPrefix(s.Kernel(), "cuda_") {
 		t.Fatal("the session runs on ", s.Kernel())

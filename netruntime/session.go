@@ -399,8 +399,8 @@ func (open Opener) Session(n *Net, o SessionOptions) (Session, error) {
 	return open(n, o)
 }
 
-// Buffered is a session with memory of its own that it reads and writes faster than other memory:
-// the GPU copies it directly.
+// Buffered is a session with memory of its own that it reads faster than other memory: the GPU copies
+// it directly.
 type Buffered interface {
 	Session
 	// Buffer returns n zeros, valid until the session is closed.

@@ -246,6 +246,9 @@ func (m *Motion) NewCentring(frames int, fps float64) *Centring {
 // is not of whole frames or has too many.
 func (c *Centring) Run(rows []float32) {
 	m := c.layout
+	if m == nil {
+		return
+	}
 	cols := m.Columns()
 	frames := len(rows) / cols
 	if len(rows) != frames*cols || frames > len(c.at) {

@@ -20,6 +20,9 @@ type CostWeights struct {
 // DefaultWeights returns the weights of Holden et al.'s release: ten for the means over contacts
 // and over the body's motion, one for the mean over bones.
 func (p *Person) DefaultWeights() CostWeights {
+	if p == nil || p.Layout == nil {
+		return CostWeights{}
+	}
 	contacts, bones := float32(max(1, len(p.Layout.Contacts))), float32(max(1, len(p.bones)))
 	return CostWeights{Slide: 2.5 / contacts, Sink: 2.5 / contacts, Bone: 1 / bones, Body: 10.0 / MotionLen}
 }
@@ -158,7 +161,12 @@ type Bone struct {
 }
 
 // Bones returns the bones between the layout's joints whose length no pose changes.
-func (p *Person) Bones() []Bone { return slices.Clone(p.bones) }
+func (p *Person) Bones() []Bone {
+	if p == nil {
+		return nil
+	}
+	return slices.Clone(p.bones)
+}
 
 // bonesOf returns the bones between the layout's joints whose length no pose changes.
 func bonesOf(layout *Motion, sk *skel.Skeleton) (bones []Bone) {

@@ -89,7 +89,7 @@ func ReadPerson(schema, hash, skeleton string) (p *Person, differ []string) {
 // Fit poses the skeleton so that the layout's joints come nearest to points, (joints), in world
 // space; see ik.Posture.Fit. It reports whether the pose is finite.
 func (p *Person) Fit(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat, points []m3.Vec3) bool {
-	return p.posture.Fit(model, pos, rot, points)
+	return p != nil && p.posture.Fit(model, pos, rot, points)
 }
 
 // Clip returns a clip of the skeleton from the motion in rows, (frames, Layout.Columns()) at fps

@@ -9,6 +9,9 @@ import (
 // Correction writes the correction that turns the interpolated track t into motion: the inverse of
 // Apply. dst is (Frames, Columns()).
 func (t *Track) Correction(dst []float32, motion *Track) {
+	if t.Layout == nil {
+		return
+	}
 	l := t.Layout
 	n, cols := len(l.Joints), l.Columns()
 	for f := range t.Frames {
@@ -27,6 +30,9 @@ func (t *Track) Correction(dst []float32, motion *Track) {
 
 // Apply corrects frame f.
 func (t *Track) Apply(f int, correction []float32) {
+	if t.Layout == nil {
+		return
+	}
 	n := len(t.Layout.Joints)
 	p := &t.Place[f]
 	p.Pos = p.Pos.Add(m3.YawQuat(p.Yaw).Rotate(m3.V(correction[colX], 0, correction[colZ])))

@@ -21,7 +21,12 @@ const (
 )
 
 // Inputs returns the number of the network's inputs per frame.
-func (l *Layout) Inputs() int { return 9*l.Skel.Len() + 3 + 2*l.Groups() + 4 }
+func (l *Layout) Inputs() int {
+	if l.Skel == nil {
+		return 0
+	}
+	return 9*l.Skel.Len() + 3 + 2*l.Groups() + 4
+}
 
 // InputEncoder writes the inputs of the network. It belongs to one goroutine.
 type InputEncoder struct {
@@ -37,6 +42,9 @@ type InputEncoder struct {
 
 // NewInputEncoder returns an encoder for tracks of the layout.
 func (l *Layout) NewInputEncoder() *InputEncoder {
+	if l.Skel == nil {
+		return &InputEncoder{}
+	}
 	n := l.Skel.Len()
 	return &InputEncoder{layout: l, pos: make([]m3.Vec3, n), rot: make([]m3.Quat, n), model: make([]m3.Xform, n)}
 }
@@ -44,6 +52,9 @@ func (l *Layout) NewInputEncoder() *InputEncoder {
 // Encode writes the inputs of every step-th frame of an interpolated track into dst,
 // (⌈Frames/step⌉, Inputs()).
 func (r *InputEncoder) Encode(dst []float32, t *Track, step int) {
+	if r.layout == nil {
+		return
+	}
 	n, groups := r.layout.Skel.Len(), r.layout.Groups()
 	r.prepare(t)
 	cols := r.layout.Inputs()
@@ -120,6 +131,9 @@ func (r *InputEncoder) prepare(t *Track) {
 // Places writes the positions of joints in a motion, seen as the inputs are, from the interpolated
 // root in t: (frames, joints, 3), m. t and motion have equal numbers of frames.
 func (r *InputEncoder) Places(dst []float32, t, motion *Track) {
+	if r.layout == nil {
+		return
+	}
 	n := r.layout.Skel.Len()
 	for f := range t.Frames {
 		heading := m3.YawQuat(-t.Place[f].Yaw)

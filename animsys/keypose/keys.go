@@ -217,6 +217,9 @@ func (t *Track) follow(path []Waypoint, begin float64) {
 
 // Clip returns the track as a clip.
 func (t *Track) Clip() *skel.Clip {
+	if t.Layout == nil {
+		return &skel.Clip{}
+	}
 	c := skel.NewClip(t.Layout.Skel, float64(t.FPS), t.Frames)
 	for f := range t.Frames {
 		pos, rot := c.Frame(f)

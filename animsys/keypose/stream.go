@@ -337,8 +337,8 @@ func (s *Stream) Sample(p *generator.Poses, r0, r1 int) { p.Pose(s, r0, r1) }
 
 // Pose writes the pose of a row.
 func (s *Stream) Pose(to *generator.Poses, row int) {
-	pos, rot := to.Joints(row, s.model.Layout.Skel.Len())
 	to.Put(row, s.Root(row), s.Contacts(row))
+	pos, rot := to.Joints(row, s.model.Layout.Skel.Len())
 	f := row*kept + s.sched.At(row)
 	s.model.Layout.pose(pos, rot, s.Root(row), s.shown.height[f], s.shown.rot[f*s.shown.joints:][:s.shown.joints])
 }

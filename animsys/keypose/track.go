@@ -28,6 +28,7 @@ type Track struct {
 // NewTrack returns a track without keys, in the bind pose at the origin.
 func (l *Layout) NewTrack(frames int, fps float32) *Track {
 	n, g := len(l.Joints), l.Groups()
+	frames = max(frames, 0)
 	t := &Track{Layout: l, Frames: frames, FPS: fps,
 		Place: make([]feature.Place, frames), Height: make([]float32, frames), Rot: make([]m3.Quat, frames*n),
 		Weight: make([]float32, frames*g), Prev: make([]int32, frames*g), Next: make([]int32, frames*g), Between: make([]float32, frames*g)}
@@ -39,6 +40,9 @@ func (l *Layout) NewTrack(frames int, fps float32) *Track {
 
 // Key keys all of frame f with weight 1.
 func (t *Track) Key(f int) {
+	if t.Layout == nil {
+		return
+	}
 	groups := t.Layout.Groups()
 	for i := range t.Weight[f*groups:][:groups] {
 		t.Weight[f*groups+i] = 1
@@ -55,6 +59,9 @@ func (t *Track) Copy(of *Track) {
 // Set writes a pose, local transforms of the skeleton's joints, into frame f. The heading is the
 // one nearest to near. Keys stay.
 func (t *Track) Set(f int, pos []m3.Vec3, rot []m3.Quat, near float32) {
+	if t.Layout == nil {
+		return
+	}
 	n := len(t.Layout.Joints)
 	out := t.Rot[f*n:][:n]
 	for i, j := range t.Layout.Joints {
@@ -78,6 +85,9 @@ func placeOf(pos m3.Vec3, rot m3.Quat, near float32) feature.Place {
 // SetClip writes a clip on the layout's skeleton into the whole track. Frame f is the clip's frame
 // from + f·step, interpolated. Frames beyond the clip hold its ends.
 func (t *Track) SetClip(c *skel.Clip, from, step float64) {
+	if t.Layout == nil {
+		return
+	}
 	near := float32(0)
 	mixed := make([]m3.Quat, c.Skel.Len())
 	place := make([]m3.Vec3, 1)
@@ -101,6 +111,9 @@ func (t *Track) SetClip(c *skel.Clip, from, step float64) {
 
 // Pose writes frame f as local transforms of the skeleton's joints.
 func (t *Track) Pose(f int, pos []m3.Vec3, rot []m3.Quat) {
+	if t.Layout == nil {
+		return
+	}
 	n := len(t.Layout.Joints)
 	t.Layout.pose(pos, rot, t.Place[f], t.Height[f], t.Rot[f*n:][:n])
 }
@@ -123,6 +136,9 @@ func (l *Layout) pose(pos []m3.Vec3, rot []m3.Quat, root feature.Place, height f
 // the shortest arc. Before the first key and after the last these are held. A group without keys is
 // held at frame 0.
 func (t *Track) Interpolate() {
+	if t.Layout == nil {
+		return
+	}
 	groups := t.Layout.Groups()
 	for g := range groups {
 		last := int32(-1)
@@ -184,6 +200,9 @@ func (t *Track) mix(g, f, a, b int, u float32) {
 // Rotations writes frame f for [Tree]: a quaternion x, y, z, w of each of its joints, the identity
 // for the heading.
 func (t *Track) Rotations(dst []float32, f int) {
+	if t.Layout == nil {
+		return
+	}
 	l := t.Layout
 	for i := range dst {
 		dst[i] = 0

@@ -22,6 +22,9 @@ const (
 // as they do in recordings. A decoder makes the motion of body and legs separately, and for
 // components far from the training data they disagree.
 func (m *Model) MatchRootToFeet(rows []float32) float32 {
+	if m.Person == nil {
+		return 1
+	}
 	l := m.Layout
 	cols, body := l.Columns(), l.Body()
 	along, square := 0.0, float64(priorWeight)

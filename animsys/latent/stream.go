@@ -307,6 +307,9 @@ func (s *Stream) play(i, row int) {
 
 // Sample advances rows r0 to r1−1 by a frame, and writes the poses of rows with p.Update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
+	if s.model == nil {
+		return
+	}
 	s.advance(r0, r1)
 	p.Pose(s, r0, r1)
 }
@@ -329,6 +332,9 @@ func (s *Stream) Root(row int) feature.Place { return s.body[row].place }
 // Preview appends the future places of a row's body to dst, every n frames, at least 1, to the end of
 // its clip. The next clip will be faded into its second half.
 func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
+	if s.model == nil {
+		return dst
+	}
 	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
 	clip, at := s.clip(row), s.sched.At(row)
 	p := s.body[row].place
@@ -349,6 +355,9 @@ func (s *Stream) frame(row int) []float32 {
 
 // Contacts returns the contacts of a row, a bit each in the layout's order.
 func (s *Stream) Contacts(row int) (stands uint8) {
+	if s.model == nil {
+		return 0
+	}
 	f, l := s.frame(row), s.model.Layout
 	for c := range l.Contacts {
 		if f[l.Contact(c)] > 0.5 {

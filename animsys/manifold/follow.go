@@ -13,6 +13,9 @@ import (
 // Trajectory returns the body's place in each frame of rows, (frames, columns) raw, if the first is
 // at start. It is the inverse of Trajectory.BodyMotion.
 func (m *Model) Trajectory(rows []float32, start feature.Place) Trajectory {
+	if m == nil || m.Layout == nil {
+		return nil
+	}
 	cols := m.Layout.Columns()
 	c := make(Trajectory, len(rows)/cols)
 	x, z, yaw := float64(start.Pos.X), float64(start.Pos.Z), float64(start.Yaw)
@@ -54,6 +57,9 @@ func (c Trajectory) Smoothed(frames float64) Trajectory {
 // Rebase moves the body of rows, (frames, columns) raw, from one trajectory to another, while every
 // joint stays in place in the world. It panics if the lengths differ.
 func (m *Model) Rebase(rows []float32, from, to Trajectory) {
+	if m == nil || m.Layout == nil {
+		return
+	}
 	cols := m.Layout.Columns()
 	if len(from)*cols != len(rows) || len(to) != len(from) {
 		panic("manifold: Rebase: lengths of rows and courses differ")

@@ -95,6 +95,9 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 // Normalisation returns the mean and the deviation of each column with which the networks
 // normalise.
 func (m *Model) Normalisation() (mean, std []float32) {
+	if m == nil || m.Net == nil {
+		return nil, nil
+	}
 	a, _ := m.Net.Tensor("mean")
 	b, _ := m.Net.Tensor("std")
 	return a.Data, b.Data
@@ -142,7 +145,12 @@ func (m *Model) Columns(kind string) ([]int, error) {
 }
 
 // Bones returns the bones between the layout's joints with a constant length.
-func (m *Model) Bones() []feature.Bone { return m.person.Bones() }
+func (m *Model) Bones() []feature.Bone {
+	if m == nil {
+		return nil
+	}
+	return m.person.Bones()
+}
 
 // Clip returns rows, (frames, Layout.Columns()) at fps frames per second, as a clip of the model's
 // skeleton. Its first frame stands at start. Clip fails if a value is not finite.

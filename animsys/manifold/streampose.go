@@ -14,7 +14,8 @@ func (s *Stream) Root(row int) feature.Place {
 
 // placeAt returns the place of a seat's body in frame f.
 func (s *Stream) placeAt(seat int32, f int) feature.Place {
-	p := s.place[s.slot(seat, f)]
+	i := s.slot(seat, f)
+	p := s.sway[i].on(s.place[i])
 	p.Pos = p.Pos.Add(s.bodies[seat].base)
 	return p
 }
@@ -42,8 +43,8 @@ const maxJoints = 64
 
 // Pose writes the pose of a row.
 func (s *Stream) Pose(p *generator.Poses, row int) {
-	pos, rot := p.Joints(row, s.model.Skel.Len())
 	p.Put(row, s.Root(row), s.Contacts(row))
+	pos, rot := p.Joints(row, s.model.Skel.Len())
 	seat := s.seat[row]
 	i, n := s.slot(seat, s.bodies[seat].at), len(s.model.Layout.Joints)
 	var points [maxJoints]m3.Vec3

@@ -117,8 +117,8 @@ const strength = 32
 // Weights returns weights that make the style visible for any size of hidden values.
 func (s *Style) Weights() StyleWeights {
 	trace := 0.0
-	for i := range s.model.Units {
-		trace += float64(s.gram[i*s.model.Units+i])
+	for i := 0; i < len(s.gram); i += s.model.Units + 1 {
+		trace += float64(s.gram[i])
 	}
 	return StyleWeights{Style: float32(strength / max(trace, 1e-6)), Content: 1}
 }

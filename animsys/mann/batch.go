@@ -167,7 +167,7 @@ func (b *Batch) Tuning() Tuning { return b.tuning }
 // Tune sets the controller's constants for all rows. It may not run at the same
 // time as any other method. It returns the error of Tuning.Validate, and then changes nothing.
 func (b *Batch) Tune(t Tuning) error {
-	if b == nil {
+	if b.Model == nil {
 		return errZeroController
 	}
 	if err := t.Validate(); err != nil {
@@ -287,8 +287,6 @@ func (b *Batch) shift(row int, by m3.Vec3) {
 
 // Copy makes row dst the same as row src.
 func (b *Batch) Copy(dst, src int) {
-	b.check(dst, dst+1)
-	b.check(src, src+1)
 	b.state.Reset()
 	b.visit(&b.state, src)
 	b.state.Rewind()
@@ -297,6 +295,7 @@ func (b *Batch) Copy(dst, src int) {
 
 // visit writes or reads the state of a row.
 func (b *Batch) visit(st *generator.State, row int) {
+	b.check(row, row+1)
 	st.Kind("mann", b.joints, b.actions, b.Model.Layout.Inputs())
 	generator.Value(st, &b.agent[row])
 	generator.Asset(st, &b.path[row])
@@ -356,7 +355,7 @@ func (b *Batch) Bone(row int) (pos, vel []m3.Vec3) {
 
 // Weight returns the present weight of an action in row, 0 to 1.
 func (b *Batch) Weight(row int, a control.Action) float32 {
-	if !b.Model.Can(a) {
+	if b.Model == nil || !b.Model.Can(a) {
 		return 0
 	}
 	return b.act[(row*points+now)*b.actions+b.Model.action[a]]

@@ -32,7 +32,7 @@ type ControllerOptions struct {
 // Controller drives quadrupeds by their goals, one network call per tick and step
 // length: the generator of quadrupeds. It is a [generator.Batched].
 type Controller struct {
-	*Batch
+	Batch
 
 	goals    []control.Goal // (rows)
 	agents   int
@@ -61,7 +61,7 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 		return nil, fmt.Errorf("mann: model %q steps %d ticks at a time: it belongs into ControllerOptions.LOD, beside one that steps a tick", m.name(), step)
 	}
 	n := o.Capacity
-	c := &Controller{Batch: NewBatch(m, n), goals: make([]control.Goal, n), seen: make([]int, n), due: make([]int32, 0, n)}
+	c := &Controller{Batch: *NewBatch(m, n), goals: make([]control.Goal, n), seen: make([]int, n), due: make([]int32, 0, n)}
 	session := netruntime.SessionOptions{Batch: n, Workers: generator.Workers(o.Workers, n), BF16: o.BF16, SkipBelow: o.SkipBelow}
 	var err error
 	if c.sessions[1], err = o.Open.Session(m.Net, session); err != nil {
@@ -111,7 +111,7 @@ func (c *Controller) Controls() []control.Goal { return c.goals }
 
 // Rig returns the model's skeleton with a dog's legs; see [generator.Generator].
 func (c *Controller) Rig(roles *ik.Roles) (generator.Rig, error) {
-	if c.Batch == nil {
+	if c.Model == nil {
 		return generator.Rig{}, errors.New("mann: the zero Controller has no rig: make one with Model.NewController")
 	}
 	rig, err := generator.NewRig(c.Model.Skel, ik.DefaultDog(), roles, ik.DogRoles)
@@ -154,7 +154,7 @@ func maxTurns(s *skel.Skeleton, roles ik.Roles) []float32 {
 
 // Add puts an agent at rest at a place and returns its row.
 func (c *Controller) Add(at feature.Place, goal *control.Goal) (row int, err error) {
-	if c.Batch == nil {
+	if c.Model == nil {
 		return 0, errZeroController
 	}
 	if c.agents == c.Capacity() {
@@ -183,7 +183,7 @@ func (c *Controller) Save(st *generator.State, row int) { c.visit(st, row) }
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (c *Controller) Restore(st *generator.State) (row int, err error) {
-	if c.Batch == nil {
+	if c.Model == nil {
 		return 0, errZeroController
 	}
 	if row = c.agents; row == c.Capacity() {
@@ -249,6 +249,9 @@ func (c *Controller) Plan(i0, i1 int) {
 
 // Gather writes the network's inputs of entries i0 to i1−1 of the batch.
 func (c *Controller) Gather(i0, i1 int) {
+	if c.Model == nil {
+		return
+	}
 	n := c.Model.Layout.Inputs()
 	for i := i0; i < i1; i++ {
 		c.gather(c.x[i*n:][:n], int(c.due[i]))
@@ -257,7 +260,7 @@ func (c *Controller) Gather(i0, i1 int) {
 
 // Infer runs the network of each stride once.
 func (c *Controller) Infer() error {
-	if c.Batch == nil {
+	if c.Model == nil {
 		return errZeroController
 	}
 	in, out := c.Model.Layout.Inputs(), c.Model.Layout.Outputs()
@@ -274,6 +277,9 @@ func (c *Controller) Infer() error {
 
 // Scatter moves the agents of entries i0 to i1−1 of the batch by the network's outputs.
 func (c *Controller) Scatter(i0, i1 int) {
+	if c.Model == nil {
+		return
+	}
 	n := c.Model.Layout.Outputs()
 	for i := i0; i < i1; i++ {
 		c.advanceRow(c.y[i*n:][:n], int(c.due[i]))
@@ -299,7 +305,12 @@ func (c *Controller) Pose(p *generator.Poses, row int) {
 }
 
 // Experts returns the gating of all agents as of the last tick: see netruntime.Session.
-func (c *Controller) Experts() []float32 { return c.sessions[1].Gating() }
+func (c *Controller) Experts() []float32 {
+	if c.sessions[1] == nil {
+		return nil
+	}
+	return c.sessions[1].Gating()
+}
 
 // TotalRestored returns how often all agents went back to a good pose, since they were added or
 // placed, because the network failed them or led them out of its training data's range.

@@ -12,6 +12,9 @@ import (
 // from row 0 on.
 func (b *Batch) Gather(x []float32, r0, r1 int) {
 	b.check(r0, r1)
+	if b.Model == nil {
+		return
+	}
 	n := b.Model.Layout.Inputs()
 	for r := r0; r < r1; r++ {
 		b.gather(x[r*n:(r+1)*n], r)
@@ -68,6 +71,9 @@ func get2(f frame, src []float32) vec2 { return f.out(vec2{src[0], src[1]}) }
 // counted in Restored. Other rows are not affected.
 func (b *Batch) Scatter(y []float32, r0, r1 int) {
 	b.check(r0, r1)
+	if b.Model == nil {
+		return
+	}
 	n := b.Model.Layout.Outputs()
 	for r := r0; r < r1; r++ {
 		b.advanceRow(y[r*n:(r+1)*n], r)

@@ -413,10 +413,18 @@ func (db *Database) legs() []int {
 }
 
 // Columns returns the names of the columns of a row.
-func (db *Database) Columns() []string { return db.layout.names() }
+func (db *Database) Columns() []string {
+	if db.layout == nil {
+		return nil
+	}
+	return db.layout.names()
+}
 
 // Row returns the row of a frame. It must not be changed.
 func (db *Database) Row(frame int) []float32 {
+	if db.layout == nil {
+		return nil
+	}
 	cols := db.layout.columns()
 	return db.rows[frame*cols:][:cols]
 }
@@ -446,6 +454,9 @@ func (db *Database) Rows(c *skel.Clip) ([]float32, error) {
 // Pose writes the local transforms of a row into pos and rot, with the root over the origin, facing
 // ahead.
 func (db *Database) Pose(pos []m3.Vec3, rot []m3.Quat, row []float32) {
+	if db.layout == nil {
+		return
+	}
 	db.layout.decode(pos, rot, row, place{}, 0)
 	rot[0] = m3.FromRotationVector(m3.V(row[colTiltX], 0, row[colTiltZ]))
 	pos[0].X, pos[0].Z = 0, 0
@@ -503,4 +514,9 @@ func (db *Database) counterpart(row []float32, frame, style int, earlier float32
 func (db *Database) Frames() int { return len(db.stands) }
 
 // Skeleton returns the skeleton of all takes, and of the motion to translate.
-func (db *Database) Skeleton() *skel.Skeleton { return db.layout.skel }
+func (db *Database) Skeleton() *skel.Skeleton {
+	if db.layout == nil {
+		return nil
+	}
+	return db.layout.skel
+}

@@ -24,6 +24,9 @@ type transforms struct {
 
 // NewRetimer returns a retimer that places the first row at pos with heading yaw.
 func (db *Database) NewRetimer(pos m3.Vec3, yaw float32) *Retimer {
+	if db.layout == nil {
+		return &Retimer{}
+	}
 	r := &Retimer{layout: db.layout, fps: db.FPS, at: place{pos.X, pos.Z, yaw}}
 	for _, t := range []*transforms{&r.last, &r.now, &r.out} {
 		*t = transforms{make([]m3.Vec3, db.layout.skel.Len()), make([]m3.Quat, db.layout.skel.Len())}
@@ -35,6 +38,9 @@ func (db *Database) NewRetimer(pos m3.Vec3, yaw float32) *Retimer {
 // that it completes. The local transforms belong to the retimer. The first row is the first frame,
 // whatever its step.
 func (r *Retimer) Push(row []float32, step float32, frame func(pos []m3.Vec3, rot []m3.Quat)) {
+	if r.layout == nil {
+		return
+	}
 	r.last, r.now = r.now, r.last
 	if r.frames == 0 {
 		r.layout.decode(r.now.pos, r.now.rot, row, r.at, 0)

@@ -203,6 +203,9 @@ func (s *StyleTranslator) Step(character int, pos []m3.Vec3, rot []m3.Quat) (row
 // those of all characters, (characters, joints), as Step takes them. Row, Frames and Stands return
 // the results.
 func (s *StyleTranslator) Run(characters []int32, pos []m3.Vec3, rot []m3.Quat) {
+	if s.pool == nil {
+		return
+	}
 	s.characters, s.pos, s.rot = characters, pos, rot
 	s.pool.Run((len(characters)+groupSize-1)/groupSize, s.work)
 	s.characters, s.pos, s.rot = nil, nil, nil
@@ -250,6 +253,9 @@ type Neighbour struct {
 // Nearest appends the windows of a class that are nearest to the character's last window to dst,
 // nearest first, at most Options.Neighbours. Without such a class it returns dst.
 func (s *StyleTranslator) Nearest(dst []Neighbour, character, action, style int) []Neighbour {
+	if s.db == nil {
+		return dst
+	}
 	c := s.db.class[action*len(s.db.Styles)+style]
 	if c < 0 || s.bodies[character].seen == 0 {
 		return dst

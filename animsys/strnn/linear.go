@@ -22,6 +22,9 @@ type Linear struct {
 // of x.
 func (l *Linear) Apply(dst, x, mean, work []float32, from int) {
 	cols := l.Columns
+	if cols < 1 {
+		return
+	}
 	if mean != nil {
 		for f := range l.Encode {
 			for c, v := range x[f*cols:][:cols] {
@@ -46,6 +49,9 @@ func (l *Linear) Apply(dst, x, mean, work []float32, from int) {
 // Add adds the network's differences, (n, Columns), to output frames from to from + n−1, dst, (n,
 // Columns).
 func (l *Linear) Add(dst, net []float32, from int) {
+	if l.Columns < 1 {
+		return
+	}
 	for f := range len(dst) / l.Columns {
 		vec.Axpy(dst[f*l.Columns:][:l.Columns], l.Scale[from+f], net[f*l.Columns:][:l.Columns])
 	}
@@ -53,7 +59,7 @@ func (l *Linear) Add(dst, net []float32, from int) {
 
 // Tensor returns the filters as a model file holds them: (made·Columns, Encode).
 func (l *Linear) Tensor() netruntime.Tensor {
-	made := len(l.W) / (l.Encode * l.Columns)
+	made := len(l.W) / max(l.Encode*l.Columns, 1)
 	return netruntime.Tensor{Name: ValueLinear + ".weight", Shape: []int{made * l.Columns, l.Encode}, Data: swapped(l.W, made, l.Encode, l.Columns)}
 }
 

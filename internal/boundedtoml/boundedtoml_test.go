@@ -48,7 +48,7 @@ func TestDecode(t *testing.T) {
 		"[b]\nc = [1]":  "t.toml:2: (last key \"b.c\"): incompatible types",
 		"\n\nb = 3":     "t.toml:3: (last key \"b\"): type mismatch",
 		"a = \"\\\n\"":  "t.toml:2: not TOML: invalid escape in string '\\ '", // the message is one line
-		"a = 1e99\nb=0": "t.toml:1: (last key \"a\"): incompatible types",
+		"a = 1e99\n# b": "t.toml:1: (last key \"a\"): incompatible types",
 	} {
 		var dst struct {
 			A int

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -68,7 +69,16 @@ var (
 	fallbacks atomic.Int64
 )
 
-var theDevice = sync.OnceValues(openDevice)
+var theDevice = sync.OnceValues(func() (*device, error) {
+	var d *device
+	if err := within(startTimeout, func() (err error) {
+		d, err = openDevice()
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return d, nil
+})
 
 var announced sync.Once
 
@@ -87,6 +97,7 @@ func announce(log *slog.Logger, d *device, err error) {
 func lose(log *slog.Logger, err error) {
 	if !lost.Swap(true) {
 		log.Error("the GPU is lost, the processor computes the networks from here on", "err", err)
+		forget()
 	}
 }
 
@@ -148,7 +159,11 @@ func openDevice() (*device, error) {
 	if major >= 9 {
 		ptx = ptx90
 	}
-	if err := d.do(func() error { return d.load(ptx) }); err != nil {
+	if err = d.enter(); err == nil {
+		err = d.load(ptx)
+		runtime.UnlockOSThread()
+	}
+	if err != nil {
 		_ = dev.ReleasePrimaryCtx()
 		return nil, err
 	}
@@ -166,13 +181,15 @@ func (d *device) enter() error {
 	return nil
 }
 
-// do runs f with the device's context.
-func (d *device) do(f func() error) error {
-	if err := d.enter(); err != nil {
-		return err
-	}
-	defer runtime.UnlockOSThread()
-	return f()
+// do runs f with the device's context, as within does.
+func (d *device) do(limit time.Duration, f func() error) error {
+	return within(limit, func() error {
+		if err := d.enter(); err != nil {
+			return err
+		}
+		defer runtime.UnlockOSThread()
+		return f()
+	})
 }
 
 // load compiles the kernels for the device. The driver caches them.
@@ -188,7 +205,7 @@ func (d *device) load(ptx string) error {
 		if *to, err = m.Function(name); err != nil {
 			err = fmt.Errorf("cuda: kernel %s: %w", name, err)
 		} else if rc := C.cuFuncSetAttribute(handle(*to), C.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, C.int(shared)); rc != C.CUDA_SUCCESS {
-			err = fmt.Errorf("cuda: kernel %s: %d bytes of shared memory: error %d", name, shared, rc)
+			err = fmt.Errorf("cuda: kernel %s: %d bytes of shared memory: %w", name, shared, result(rc))
 		}
 	}
 	for f, name := range map[form]string{opFP32: "fp32", opTF32: "tf32", opBF16: "bf16"} {
@@ -229,7 +246,7 @@ func pinned(floats int) ([]float32, error) {
 	case C.CUDA_ERROR_OUT_OF_MEMORY:
 		return nil, fmt.Errorf("cuda: %d bytes of pinned memory: %w", 4*floats, cu.OutOfMemory)
 	default:
-		return nil, fmt.Errorf("cuda: %d bytes of pinned memory: error %d", 4*floats, rc)
+		return nil, fmt.Errorf("cuda: %d bytes of pinned memory: %w", 4*floats, result(rc))
 	}
 	return unsafe.Slice((*float32)(p), floats), nil
 }

@@ -2,14 +2,15 @@
 //
 // [NewSession] returns a netruntime.Session that keeps its weights on the GPU and computes all rows
 // of a run there. It allocates nothing after that. Runs return their result whatever happens to the
-// GPU. Without the tag, a driver or a device, and after the first CUDA error, the processor
-// computes them, and one line of the log says so. See docs/cuda.md.
+// GPU. Without the tag, a driver or a device, after the first CUDA error and when the GPU hangs, the
+// processor computes them, and one line of the log says so. See docs/cuda.md.
 package cuda
 
 import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"mannequin/netruntime"
 )
@@ -44,11 +45,21 @@ type Options struct {
 	netruntime.SessionOptions              // BF16 applies to the processor, when it takes over
 	Precision                 Precision    // empty is FP32
 	Log                       *slog.Logger // receives one line on what networks run on, and one if the GPU is lost; nil is slog.Default()
+
+	// Timeout is the longest wait for the GPU, after which it counts as lost; 0 is ten seconds. A run
+	// takes milliseconds. Ten seconds leave time for another program's long kernel, and for drivers
+	// that end a kernel themselves, after about five seconds.
+	Timeout time.Duration
 }
+
+const defaultTimeout = 10 * time.Second
 
 // setDefaults sets defaults.
 func (o *Options) setDefaults() error {
-	o.Precision, o.Log = cmp.Or(o.Precision, FP32), cmp.Or(o.Log, slog.Default())
+	o.Precision, o.Log, o.Timeout = cmp.Or(o.Precision, FP32), cmp.Or(o.Log, slog.Default()), cmp.Or(o.Timeout, defaultTimeout)
+	if o.Timeout < 0 {
+		return fmt.Errorf("cuda: a timeout of %v", o.Timeout)
+	}
 	switch o.Precision {
 	case FP32, TF32, BF16:
 		return nil

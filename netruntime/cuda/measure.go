@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"time"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -32,14 +33,14 @@ func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 	if err := c.layOut(length); err != nil {
 		return Timing{}, err
 	}
-	timer, err := newTimer()
+	timer, err := newTimer(c.opt.Timeout)
 	if err != nil {
 		return Timing{}, err
 	}
 	defer timer.close()
 	// Chunk after chunk through one lane, with the lane's own copies as source and destination.
 	l := &c.lanes[0]
-	defer func() { l.n, l.staged = 0, false }()
+	defer func() { l.n = 0 }()
 	each := func(f func() error) (float64, error) {
 		return timer.median(l.stream, repeats, func() error {
 			for from := 0; from < batch; from += c.most {
@@ -80,10 +81,13 @@ func (s *session) exchange(l *lane, at []int, host [][]float32, copyOne func(x [
 }
 
 // timer measures the work of a stream with two events.
-type timer struct{ begin, end cu.Event }
+type timer struct {
+	begin, end cu.Event
+	limit      time.Duration // of a wait
+}
 
-func newTimer() (t *timer, err error) {
-	t = &timer{}
+func newTimer(limit time.Duration) (t *timer, err error) {
+	t = &timer{limit: limit}
 	if t.begin, err = cu.MakeEvent(cu.DefaultEvent); err != nil {
 		return nil, fmt.Errorf("cuda: event: %w", err)
 	}
@@ -112,7 +116,7 @@ func (t *timer) median(stream cu.Stream, repeats int, f func() error) (float64, 
 		if err := wrap(t.end.Record(stream), "event"); err != nil {
 			return 0, err
 		}
-		if err := wrap(t.end.Synchronize(), "wait"); err != nil {
+		if err := wait(stream, t.limit); err != nil {
 			return 0, err
 		}
 		ms, err := t.begin.Elapsed(t.end)
@@ -135,24 +139,35 @@ const (
 
 // MeasurePeaks measures the GPU that sessions run on: copies of pinned memory, and products of
 // large matrices by cuBLAS if the machine has it.
-func MeasurePeaks(p Precision) (peaks Peaks, err error) {
+func MeasurePeaks(p Precision) (Peaks, error) {
 	d, err := theDevice()
 	if err != nil {
-		return peaks, err
+		return Peaks{}, err
 	}
 	if lost.Load() {
-		return peaks, errLost
+		return Peaks{}, errLost
 	}
-	if err := d.enter(); err != nil {
-		return peaks, err
+	var peaks Peaks
+	err = within(startTimeout, func() (err error) {
+		if err = d.enter(); err == nil {
+			peaks, err = measurePeaks(p)
+			runtime.UnlockOSThread()
+		}
+		return err
+	})
+	if err != nil {
+		return Peaks{}, err
 	}
-	defer runtime.UnlockOSThread()
+	return peaks, nil
+}
+
+func measurePeaks(p Precision) (peaks Peaks, err error) {
 	stream, err := cu.MakeStream(cu.NonBlocking)
 	if err != nil {
 		return peaks, fmt.Errorf("cuda: stream: %w", err)
 	}
 	defer stream.Destroy()
-	t, err := newTimer()
+	t, err := newTimer(defaultTimeout)
 	if err != nil {
 		return peaks, err
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -62,9 +63,10 @@ type lane struct {
 	size   int64
 	ops    cu.DevicePtr
 
-	in, out [][]float32 // pinned copies of the caller's memory, if that is not pinned
+	hostOps []float32   // pinned: the bytes of the operations
+	in      [][]float32 // pinned copies of the caller's memory, if that is not pinned
+	out     [][]float32 // pinned: a GPU that hangs and goes on later never writes to the caller's memory
 	from, n int         // sequences of the chunk in flight, 0 for none
-	staged  bool        // the chunk uses those copies
 
 	// A launch's arguments.
 	op, count, rows, frame int64
@@ -92,7 +94,7 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 		return cpu, nil
 	}
 	s := &session{opt: o, net: n, cpu: cpu, device: d}
-	if err := d.do(func() error { return s.open(f) }); err != nil {
+	if err := d.do(o.Timeout, func() error { return s.open(f) }); err != nil {
 		s.refuse("a network", err)
 		s.free()
 		return cpu, nil
@@ -161,6 +163,9 @@ func (s *session) openLane(l *lane, length int) (err error) {
 	if l.ops, err = cu.MemAlloc(int64(max(len(ops), 1))); err != nil {
 		return fmt.Errorf("cuda: %d bytes of operations: %w", len(ops), err)
 	}
+	if l.hostOps, err = pinned((len(ops) + 3) / 4); err != nil {
+		return err
+	}
 	for _, side := range []struct {
 		of *[][]float32
 		at []int
@@ -178,7 +183,7 @@ func (s *session) openLane(l *lane, length int) (err error) {
 	return nil
 }
 
-// layOut prepares the lanes for runs of a length. Between runs they are idle.
+// layOut prepares the lanes for runs of a length, in the order of their streams.
 func (s *session) layOut(length int) error {
 	if s.length == length {
 		return nil
@@ -193,7 +198,12 @@ func (s *session) layOut(length int) error {
 		}
 		s.calls, s.ops = at.calls(s.calls[:0], s.ops[:0], deviceAddress(s.weights.memory), deviceAddress(l.memory))
 		if n := len(s.ops); n > 0 {
-			if err := wrap(cu.MemcpyHtoD(l.ops, unsafe.Pointer(&s.ops[0]), int64(n)), "operations"); err != nil {
+			// A lane that the last run has not used may still read them.
+			if err := wait(l.stream, s.opt.Timeout); err != nil {
+				return err
+			}
+			copy(unsafe.Slice((*byte)(unsafe.Pointer(&l.hostOps[0])), n), s.ops)
+			if err := wrap(cu.MemcpyHtoDAsync(l.ops, unsafe.Pointer(&l.hostOps[0]), int64(n), l.stream), "operations"); err != nil {
 				return err
 			}
 		}
@@ -201,11 +211,6 @@ func (s *session) layOut(length int) error {
 		if err := wrap(cu.MemsetD8Async(l.memory, 0, l.size, l.stream), "clear"); err != nil {
 			return err
 		}
-	}
-	// A copy from pageable memory may still be in flight when it returns, and the lanes' streams do
-	// not wait for it.
-	if err := wrap(cu.Synchronize(), "operations"); err != nil {
-		return err
 	}
 	s.length = length
 	return nil
@@ -230,8 +235,8 @@ func (s *session) Gating() []float32 {
 	return s.gating[:s.rows]
 }
 
-// Buffer returns memory for n values that Run and RunSequences copy to and from the GPU directly.
-// It is valid until the session is closed.
+// Buffer returns memory for n values that the GPU reads directly in Run and RunSequences. It is
+// valid until the session is closed.
 func (s *session) Buffer(n int) ([]float32, error) {
 	if s.closed {
 		return nil, errClosed
@@ -243,7 +248,7 @@ func (s *session) Buffer(n int) ([]float32, error) {
 		return make([]float32, n), nil
 	}
 	var b []float32
-	err := s.device.do(func() (err error) {
+	err := s.device.do(s.opt.Timeout, func() (err error) {
 		b, err = pinned(n)
 		return err
 	})
@@ -338,23 +343,16 @@ func (s *session) fits(out, in [][]float32, batch, length int) bool {
 	return true
 }
 
-// onDevice computes a run. After an error, the GPU no longer writes to the caller's memory.
+// onDevice computes a run. After an error, the GPU may still read the caller's memory, but does not
+// write to it.
 func (s *session) onDevice(out, in [][]float32, batch, length int) error {
 	if err := s.device.enter(); err != nil {
 		return err
 	}
 	defer runtime.UnlockOSThread()
-	err := s.layOut(length)
-	if err == nil {
-		err = s.chunks(out, in, batch)
+	if err := s.layOut(length); err != nil {
+		return err
 	}
-	if err != nil {
-		_ = cu.Synchronize()
-	}
-	return err
-}
-
-func (s *session) chunks(out, in [][]float32, batch int) error {
 	n := (batch + s.most - 1) / s.most
 	if n == 1 && len(s.lanes) > 1 && batch > 1 && batch*s.length >= splitRows {
 		n = 2
@@ -366,19 +364,17 @@ func (s *session) chunks(out, in [][]float32, batch int) error {
 		if err := s.collect(l, out); err != nil {
 			return err
 		}
-		l.from, l.n, l.staged = from, min(each, batch-from), false
-		if err := s.submit(l, out, in); err != nil {
+		l.from, l.n = from, min(each, batch-from)
+		if err := s.submit(l, in); err != nil {
 			return err
 		}
 		lane++
 	}
-	for i := range s.lanes {
-		if err := s.lanes[i].wait(); err != nil {
+	for range s.lanes {
+		if err := s.collect(&s.lanes[lane%len(s.lanes)], out); err != nil {
 			return err
 		}
-		if err := s.collect(&s.lanes[i], out); err != nil {
-			return err
-		}
+		lane++
 	}
 	s.rows = 0
 	if s.plan.omega >= 0 {
@@ -388,14 +384,14 @@ func (s *session) chunks(out, in [][]float32, batch int) error {
 }
 
 // submit submits the work of a chunk: copies and kernels.
-func (s *session) submit(l *lane, out, in [][]float32) error {
+func (s *session) submit(l *lane, in [][]float32) error {
 	if err := s.send(l, in); err != nil {
 		return err
 	}
 	if err := s.compute(l, both); err != nil {
 		return err
 	}
-	return s.receive(l, out)
+	return s.receive(l)
 }
 
 func (s *session) send(l *lane, in [][]float32) error {
@@ -405,7 +401,7 @@ func (s *session) send(l *lane, in [][]float32) error {
 		x := in[i][l.from*n : (l.from+l.n)*n]
 		if !s.direct(x) {
 			copy(l.in[i], x)
-			x, l.staged = l.in[i][:len(x)], true
+			x = l.in[i][:len(x)]
 		}
 		if err := l.put(x, at.at[v][plain]); err != nil {
 			return err
@@ -418,9 +414,6 @@ func (s *session) send(l *lane, in [][]float32) error {
 func (l *lane) put(x []float32, offset int64) error {
 	return wrap(cu.MemcpyHtoDAsync(l.memory+cu.DevicePtr(offset), unsafe.Pointer(&x[0]), int64(4*len(x)), l.stream), "copy to the GPU")
 }
-
-// wait waits for all submitted work.
-func (l *lane) wait() error { return wrap(l.stream.Synchronize(), "wait for the GPU") }
 
 // kinds are launches to compute.
 type kinds int
@@ -440,19 +433,19 @@ func (s *session) compute(l *lane, which kinds) error {
 		if err := s.launch(l, c); err != nil {
 			return err
 		}
+		if i%maxQueued == maxQueued-1 {
+			if err := wait(l.stream, s.opt.Timeout); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-func (s *session) receive(l *lane, out [][]float32) error {
+func (s *session) receive(l *lane) error {
 	at := s.layout
 	for i, v := range s.plan.outputs {
-		n := at.floats(v)
-		y := out[i][l.from*n : (l.from+l.n)*n]
-		if !s.direct(y) {
-			y, l.staged = l.out[i][:len(y)], true
-		}
-		if err := l.fetch(y, at.at[v][plain]); err != nil {
+		if err := l.fetch(l.out[i][:l.n*at.floats(v)], at.at[v][plain]); err != nil {
 			return err
 		}
 	}
@@ -479,22 +472,19 @@ func (s *session) launch(l *lane, c *call) error {
 	return wrap(s.device.kernels[c.form][i].function.Launch(t.blocks(rows, c.n), 1, 1, t.threads, 1, 1, t.shared(), l.stream, l.product), "launch")
 }
 
-// collect waits for a lane's chunk if that uses the lane's copies, and copies its results to the
-// caller.
+// collect waits for a lane's chunk and copies its results to the caller.
 func (s *session) collect(l *lane, out [][]float32) error {
 	n := l.n
 	l.n = 0
-	if n == 0 || !l.staged {
+	if n == 0 {
 		return nil
 	}
-	if err := l.wait(); err != nil {
+	if err := wait(l.stream, s.opt.Timeout); err != nil {
 		return err
 	}
 	for i, v := range s.plan.outputs {
 		k := s.layout.floats(v)
-		if y := out[i][l.from*k : (l.from+n)*k]; !s.direct(y) {
-			copy(y, l.out[i])
-		}
+		copy(out[i][l.from*k:(l.from+n)*k], l.out[i])
 	}
 	return nil
 }
@@ -515,20 +505,17 @@ func (s *session) Close() error {
 
 func (s *session) free() {
 	if lost.Load() {
-		if s.weights != nil {
-			s.weights.removeUser()
-		}
 		return
 	}
 	// Memory that cannot be freed ends with the process.
-	_ = s.device.do(func() error {
+	err := s.device.do(s.opt.Timeout, func() error {
 		for i := range s.lanes {
 			l := &s.lanes[i]
 			if l.stream != (cu.Stream{}) {
 				_ = l.stream.Synchronize()
 				_ = l.stream.Destroy()
 			}
-			for _, b := range append(l.in, l.out...) {
+			for _, b := range slices.Concat(l.in, l.out, [][]float32{l.hostOps}) {
 				_ = unpin(b)
 			}
 			for _, p := range []cu.DevicePtr{l.memory, l.ops} {
@@ -545,5 +532,9 @@ func (s *session) free() {
 		}
 		return nil
 	})
+	if err != nil {
+		lose(s.opt.Log, err)
+		return
+	}
 	s.lanes, s.buffers, s.gating, s.weights = nil, nil, nil, nil
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"mannequin/internal/testing/fakecuda"
@@ -76,7 +77,7 @@ func poisoned(n int) []float32 {
 // open opens a session on the GPU.
 func open(t testing.TB, n *netruntime.Net, batch int, p Precision) *session {
 	t.Helper()
-	s := must.Get(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: batch, Workers: 2}, Precision: p}))(t)
+	s := must.Get(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: batch, Workers: 2}, Precision: p, Timeout: time.Minute}))(t)
 	c, ok := s.(*session)
 	if !ok {
 		t.Fatal("the session is the processor's, ", s.Kernel())
@@ -336,6 +337,7 @@ func TestArguments(t *testing.T) {
 		t.Error(err)
 	}
 	must.Fail(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}, Precision: "fp8"}))(t, "fp8")
+	must.Fail(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}, Timeout: -1}))(t, "timeout")
 	if _, err := NewSession(n, Options{}); err == nil {
 		t.Error("no error for no rows")
 	}

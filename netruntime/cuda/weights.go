@@ -50,7 +50,12 @@ func upload(n *netruntime.Net, f form, skip float32) (*weights, error) {
 	if w.memory, err = cu.MemAlloc(int64(len(data))); err != nil {
 		return nil, fmt.Errorf("cuda: %d bytes of weights: %w", len(data), err)
 	}
-	if err := wrap(cu.MemcpyHtoD(w.memory, unsafe.Pointer(&data[0]), int64(len(data))), "weights"); err != nil {
+	err = cu.MemcpyHtoD(w.memory, unsafe.Pointer(&data[0]), int64(len(data)))
+	if err == nil {
+		// The copy may still be in flight when it returns, and the lanes' streams do not wait for it.
+		err = cu.Synchronize()
+	}
+	if err := wrap(err, "weights"); err != nil {
 		_ = cu.MemFree(w.memory)
 		return nil, err
 	}
@@ -59,19 +64,21 @@ func upload(n *netruntime.Net, f form, skip float32) (*weights, error) {
 	return w, nil
 }
 
+// release removes a user, and frees the weights after the last.
 func (w *weights) release() {
-	if w.removeUser() {
-		_ = cu.MemFree(w.memory)
-	}
-}
-
-// removeUser removes a user, and reports whether it was the last.
-func (w *weights) removeUser() bool {
 	uploadedMu.Lock()
 	defer uploadedMu.Unlock()
 	if w.users--; w.users > 0 {
-		return false
+		return
 	}
 	delete(uploaded, w.key)
-	return true
+	_ = cu.MemFree(w.memory)
+}
+
+// forget lets the networks go after the GPU is lost. An upload that hangs holds the lock for ever.
+func forget() {
+	if uploadedMu.TryLock() {
+		defer uploadedMu.Unlock()
+		clear(uploaded)
+	}
 }

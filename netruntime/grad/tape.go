@@ -73,7 +73,7 @@ type Mat struct {
 func (n *Mat) Wants() bool { return n.wants }
 
 // Tape records one pass. It is not safe for concurrent use. Its operations run on the pool's
-// workers.
+// workers; the zero Tape has one.
 type Tape struct {
 	pool  *Pool
 	nodes []*Mat // slots in order of use, reused pass after pass
@@ -100,7 +100,14 @@ type Tape struct {
 
 // NewTape returns an empty tape whose operations run on pool.
 func NewTape(pool *Pool) *Tape {
-	t := &Tape{pool: pool, pass: 1}
+	t := &Tape{}
+	t.start(pool)
+	return t
+}
+
+func (t *Tape) start(pool *Pool) {
+	t.pool = pool
+	t.pass++
 	t.run = func(_, i int) {
 		i0 := i * t.chunk
 		t.job(t, t.mat, i0, min(i0+t.chunk, t.count))
@@ -111,7 +118,6 @@ func NewTape(pool *Pool) *Tape {
 		at := i * updateChunk
 		p.Update(at, p.Grad[at:min(at+updateChunk, len(p.Grad))])
 	}
-	return t
 }
 
 // Reset starts a new pass. Every Mat of the last pass becomes invalid.
@@ -145,6 +151,9 @@ func (t *Tape) node(rows, cols int, wants bool) *Mat {
 func (t *Tape) view(rows, cols int, wants bool) *Mat {
 	if rows <= 0 || cols <= 0 {
 		panic(fmt.Sprintf("grad: matrix of %d×%d", rows, cols))
+	}
+	if t.pool == nil {
+		t.start(NewPool(1))
 	}
 	if t.used == len(t.nodes) {
 		t.nodes = append(t.nodes, new(Mat))

@@ -157,7 +157,7 @@ func TestZigzagIsQuick(t *testing.T) {
 			within(t, time.Minute, ext, func() error { return Chart{Series: []Series{s}}.Save(filepath.Join(dir, "z"+ext)) })
 			took := time.Since(start)
 			t.Logf("%s: %v", ext, took)
-			if took > 5*time.Second { // a tenth of that on an idle machine
+			if took > 30*time.Second { // half a second on an idle machine, over a minute without thinning
 				t.Errorf("%s: drawn in %v", ext, took)
 			}
 		}

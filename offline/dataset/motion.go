@@ -53,7 +53,8 @@ type MotionOptions struct {
 	Layout   *feature.Motion   // nil: feature.Human()
 	Profile  *retarget.Profile // of the recordings' skeletons; nil: for each the built-in one that fits
 	Only     []string          // patterns (path.Match) of folder/file or file names, without extension, to read; nil: all
-	HeldOut  []string          // patterns of the recordings to hold out; nil: as the folders' SourceFiles say, else CMUHeldOut
+	Skip     []string          // patterns of those to leave out all the same
+	HeldOut  []string          // patterns of the recordings to hold out; nil: as the folders' SourceFiles say, else HeldOut
 	Length   int               // frames of a window; 0: 240
 	Margin   int               // frames at both ends of a window that are not learnt from; 0: 24
 	Whole    bool              // windows lie inside a steady stretch of their clip and have no margin; each stretch becomes a clip
@@ -107,13 +108,16 @@ func (o MotionOptions) check() error {
 	return o.Layout.Validate()
 }
 
-// CMUHeldOut are the patterns of the CMU recordings that training must not see: walks,
-// runs and actions of most subjects, and all that the makers of the exponential-map sets
-// put aside for tests. It also names the same takes under other names: daz43_11_01 is
-// h21_kick and exp_test_soccer_soccer_1, h21_hop and h21_jump are exp_test_jumping_jumping_1.
-var CMUHeldOut = []string{
+// HeldOut are the patterns of the recordings that training must not see. Of CMU: walks, runs and
+// actions of most subjects, and all that the makers of the exponential-map sets put aside for tests.
+// It also names the same takes under other names: daz43_11_01 is h21_kick and
+// exp_test_soccer_soccer_1, h21_hop and h21_jump are exp_test_jumping_jumping_1. Of O3DE's sample:
+// takes with walks, runs, turns and stops. Of ReActIdle: two of nine people.
+var HeldOut = []string{
 	"02_02", "05_10", "06_06", "07_04", "07_08", "08_05", "08_10", "09_04", "09_10", "131_02",
 	"daz43_11_01", "daz43_martial_05", "exp_test_*", "h21_box-2", "h21_hop", "h21_jump", "h21_kick",
+	"MixedLocomotion1", "RunPivotTurn1", "WalkStopTurn1",
+	"003_acted", "003_genuine", "012_genuine",
 }
 
 // BuildMotion reads the BVH and AMC recordings in dirs, puts them on the human skeleton
@@ -124,7 +128,7 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *MotionSet, e
 	if err := opt.check(); err != nil {
 		return nil, nil, err
 	}
-	names, paths, err := Recordings(dirs, opt.Only)
+	names, paths, err := Recordings(dirs, opt.Only, opt.Skip)
 	if err != nil {
 		return nil, nil, fmt.Errorf("dataset: %w", err)
 	}
@@ -200,7 +204,7 @@ func (o MotionOptions) heldOut(dirs []string) (src *Source, held []string, err e
 	case o.HeldOut != nil:
 		held = o.HeldOut
 	case src == nil:
-		held = append(held, CMUHeldOut...)
+		held = append(held, HeldOut...)
 	}
 	return src, held, nil
 }

@@ -248,3 +248,30 @@ func TestWhole(t *testing.T) {
 		t.Errorf("%d windows, two of them three times", len(m.Windows))
 	}
 }
+
+// Recordings are found below their folders, too, and skip wins over only.
+func TestRecordings(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"b.bvh", "a/run.BVH", "a/b/walk.amc", "a/notes.txt"} {
+		must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, "set", name)), 0o755))
+		must.Do(t, os.WriteFile(filepath.Join(dir, "set", name), nil, 0o644))
+	}
+	names, paths, err := Recordings([]string{filepath.Join(dir, "set")}, nil, nil)
+	must.Do(t, err)
+	if want := []string{"set/a/b/walk", "set/a/run", "set/b"}; !slices.Equal(names, want) {
+		t.Errorf("names %q, want %q", names, want)
+	}
+	for _, p := range paths {
+		if _, err := os.Stat(p); err != nil {
+			t.Error(err)
+		}
+	}
+	names, _, err = Recordings([]string{filepath.Join(dir, "set")}, []string{"b", "run"}, []string{"set/a/*"})
+	must.Do(t, err)
+	if want := []string{"set/b"}; !slices.Equal(names, want) {
+		t.Errorf("names %q, want %q", names, want)
+	}
+	if _, _, err := Recordings([]string{filepath.Join(dir, "none")}, nil, nil); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "none")+": no such file") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,30 +15,43 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// Recordings lists the BVH and AMC files in dirs by name and path, in the order of
-// folders and then of names. A name is folder/file without extension. Only names that a
-// pattern of only matches are listed; nil: all. It is an error if there are none.
-func Recordings(dirs, only []string) (names, paths []string, err error) {
-	if err := CheckPatterns(only); err != nil {
+// Recordings lists the BVH and AMC files in dirs and the folders below them by name and path, in
+// the order of dirs and then of paths. A name is folder/file without extension, or folder/below/file.
+// Only names that a pattern of only matches, nil: all, and none of skip are listed. It is an error if
+// there are none.
+func Recordings(dirs, only, skip []string) (names, paths []string, err error) {
+	if err := CheckPatterns(slices.Concat(only, skip)); err != nil {
 		return nil, nil, err
 	}
 	for _, dir := range dirs {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
+		if _, err := os.Stat(dir); err != nil {
 			return nil, nil, fmt.Errorf("%w: give a folder of recordings", err)
 		}
 		abs, err := filepath.Abs(dir)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, e := range entries {
-			ext := strings.ToLower(filepath.Ext(e.Name()))
-			if e.IsDir() || ext != ".bvh" && ext != ".amc" {
-				continue
+		// The dot makes WalkDir follow a link to a folder.
+		err = filepath.WalkDir(dir+string(filepath.Separator)+".", func(file string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
 			}
-			if name := filepath.Base(abs) + "/" + stem(e.Name()); only == nil || MatchesAny(only, name) {
-				names, paths = append(names, name), append(paths, filepath.Join(dir, e.Name()))
+			ext := filepath.Ext(file)
+			if low := strings.ToLower(ext); low != ".bvh" && low != ".amc" {
+				return nil
 			}
+			below, err := filepath.Rel(dir, file)
+			if err != nil {
+				return err
+			}
+			name := filepath.Base(abs) + "/" + filepath.ToSlash(strings.TrimSuffix(below, ext))
+			if (only == nil || MatchesAny(only, name)) && !MatchesAny(skip, name) {
+				names, paths = append(names, name), append(paths, file)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, fmt.Errorf("%w: give a folder of recordings", err)
 		}
 	}
 	if len(names) == 0 {

@@ -78,20 +78,44 @@ func sourceOf(set *dataset.MANN) dataset.Source {
 			"Mode-Adaptive Neural Networks for Quadruped Motion Control, 2018", len(recordings))}
 }
 
+// free are the sets of recordings whose licence allows any use of weights trained on them.
+var free = []struct {
+	folder string // prefix of the recordings' names
+	data   string
+	notice string // to repeat with the weights
+}{
+	{"cmu-", "the CMU Graphics Lab Motion Capture Database", "The data used in this project was obtained from mocap.cs.cmu.edu. " +
+		"The database was created with funding from NSF EIA-0196217."},
+	{"human-o3de/", "the Motion Matching sample of O3DE", "Motion Matching sample: copyright (c) Contributors to the Open 3D Engine Project, Apache-2.0 OR MIT; " +
+		"its clips were restored from a copy in another format, with fitted leg lengths."},
+	{"reactidle/", "ReActIdle", "ReActIdle: MIT License, copyright (c) 2025 RSAIT."},
+}
+
 // sourceOfMotion returns the source that the first folder describes. If it describes none,
-// CMU's recordings are recognised by the names of their folders. name is the model's name then.
+// free sets are recognised by the names of their folders. name is the model's name then.
 func sourceOfMotion(set *dataset.MotionSet, name string) dataset.Source {
 	if set.Source != nil {
 		return *set.Source
 	}
 	names := namesOf(set)
-	if slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "cmu-") }) {
+	var parts, notices []string
+	all := 0
+	for _, f := range free {
+		n := 0
+		for _, name := range names {
+			if strings.HasPrefix(name, f.folder) {
+				n++
+			}
+		}
+		if n > 0 {
+			all += n
+			parts, notices = append(parts, fmt.Sprintf("%d motion capture recordings of %s", n, f.data)), append(notices, f.notice)
+		}
+	}
+	if all < len(names) {
 		return dataset.Source{Name: name, Data: fmt.Sprintf("%d recordings", len(names)), License: unknownLicense}
 	}
-	return dataset.Source{Name: name, License: "MIT",
-		Data: fmt.Sprintf("%d motion capture recordings of the CMU Graphics Lab Motion Capture Database", len(names)),
-		Limits: "The data used in this project was obtained from mocap.cs.cmu.edu. " +
-			"The database was created with funding from NSF EIA-0196217."}
+	return dataset.Source{Name: name, License: "MIT", Data: strings.Join(parts, ", "), Limits: strings.Join(notices, " ")}
 }
 
 // namesOf returns the names of a set's recordings. A recording may be several clips.

@@ -47,9 +47,9 @@ type Latent struct {
 	Training `json:"-"`
 }
 
-// LatentHeldOut are the patterns of the held-out recordings of CMU: dataset.CMUHeldOut, which all
+// LatentHeldOut are the patterns of the held-out recordings of CMU: dataset.HeldOut, which all
 // go straight, and two that turn.
-var LatentHeldOut = append([]string{"exp_train_walking_extra_walking_23", "exp_train_walking_extra_walking_49"}, dataset.CMUHeldOut...)
+var LatentHeldOut = append([]string{"exp_train_walking_extra_walking_23", "exp_train_walking_extra_walking_49"}, dataset.HeldOut...)
 
 // LatentClips returns the options that cut the recordings in dirs into clips that overlap by 31
 // frames (Lüdi 2016, sec. 3.2). If neither heldOut nor the first folder says which recordings are

@@ -37,7 +37,7 @@ func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err err
 	case opt.Workers < 1:
 		return nil, nil, fmt.Errorf("registration: Workers is %d, want at least 1", opt.Workers)
 	}
-	names, files, err := dataset.Recordings(dirs, opt.Only)
+	names, files, err := dataset.Recordings(dirs, opt.Only, nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("registration: %w", err)
 	}

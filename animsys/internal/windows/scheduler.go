@@ -208,6 +208,9 @@ func (s *Scheduler) Remove(row int) (last int) {
 
 // Save writes the state of a row, and when it starts its next window.
 func (s *Scheduler) Save(st *generator.State, row int) {
+	if len(s.count) == 0 {
+		return
+	}
 	s.work.Visit(st, row)
 	cycle := len(s.count)
 	p := phase{int32(s.tick), int32((int(s.start[row]) - s.tick + cycle) % cycle), 0}

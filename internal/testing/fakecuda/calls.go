@@ -48,7 +48,8 @@ func Live() int {
 }
 
 // Fail makes the n-th call of a function from now on return code. Codes that end a context make all
-// later calls fail too. It returns a function that repairs the device.
+// later calls fail too. With "hang" for the code the device does no work from that call on. Fail
+// returns a function that repairs the device, after which one that hung does its work.
 func Fail(failure string) (mend func()) {
 	os.Setenv("FAKE_CUDA_FAIL", failure)
 	return func() {

@@ -87,7 +87,7 @@ API int cuCtxPopCurrent_v2(Context** c) {
 
 API int cuCtxSynchronize() {
   BEGIN(cuCtxSynchronize, context);
-  return spoil(device.queues.run([] { return device.queues.idle(); }));
+  return call.finish([] { return device.queues.idle(); });
 }
 
 }  // namespace host

@@ -1,4 +1,5 @@
-// Memory, copies and fills.
+// Memory, copies and fills. A driver may wait for all work before it allocates
+// or frees.
 #pragma once
 #include "calls.h"
 
@@ -12,6 +13,7 @@ static void* at(address a) { return reinterpret_cast<void*>(a); }
 
 API int cuMemAlloc_v2(address* memory, size_t bytes) {
   BEGIN(cuMemAlloc, context);
+  call.answer();
   if (!memory || !bytes) return invalid_value;
   void* const p = bytes > total_memory - device.memory.total() ? nullptr : device.memory.take(bytes);
   if (!p) return out_of_memory;
@@ -21,12 +23,14 @@ API int cuMemAlloc_v2(address* memory, size_t bytes) {
 
 API int cuMemFree_v2(address memory) {
   RELEASE(cuMemFree);
+  call.answer();
   if (!device.memory.give(at(memory))) return invalid_value;
   return call.error;
 }
 
 API int cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
   BEGIN(cuMemHostAlloc, context);
+  call.answer();
   if (!memory || !bytes) return invalid_value;
   *memory = device.pinned.take(bytes);
   return *memory ? success : out_of_memory;
@@ -34,6 +38,7 @@ API int cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
 
 API int cuMemFreeHost(void* memory) {
   RELEASE(cuMemFreeHost);
+  call.answer();
   if (!device.pinned.give(memory)) return invalid_value;
   return call.error;
 }
@@ -105,7 +110,7 @@ API int cuMemcpyDtoHAsync_v2(void* to, address from, size_t bytes, void* stream)
   if (!host_side(&target, to, bytes)) return invalid_value;
   add_copy(s, target, {at(from), &device.memory}, bytes);
   // The call returns after a copy to memory that is not pinned.
-  return target.kind ? int(success) : finish_stream(s);
+  return target.kind ? int(success) : call.finish_stream(s);
 }
 
 API int cuMemcpyDtoDAsync_v2(address to, address from, size_t bytes, void* stream) {
@@ -124,7 +129,7 @@ API int cuMemcpyHtoD_v2(address to, const void* from, size_t bytes) {
   if (!bytes) return success;
   if (!host_side(&source, from, bytes) || !device.memory.holds(at(to), bytes)) return invalid_value;
   add_copy(device.queues.normal(), {at(to), &device.memory}, source, bytes);
-  return finish_stream(device.queues.normal());
+  return call.finish_stream(device.queues.normal());
 }
 
 API int cuMemcpyDtoH_v2(void* to, address from, size_t bytes) {
@@ -133,7 +138,7 @@ API int cuMemcpyDtoH_v2(void* to, address from, size_t bytes) {
   if (!bytes) return success;
   if (!host_side(&target, to, bytes) || !device.memory.holds(at(from), bytes)) return invalid_value;
   add_copy(device.queues.normal(), target, {at(from), &device.memory}, bytes);
-  return finish_stream(device.queues.normal());
+  return call.finish_stream(device.queues.normal());
 }
 
 // fill adds a fill by elements to a stream.

@@ -147,6 +147,9 @@ API int cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, uns
   std::vector<uint64_t> arguments(f->kernel->parameters);
   for (size_t i = 0; i < arguments.size(); i++) memcpy(&arguments[i], parameters[i], 8);
   Launch launch = {f->kernel->name, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, f->kernel->call, nullptr};
+  // A full queue takes the next launch when there is room again.
+  if (s->work.size() >= queue_room)
+    if (int error = call.finish([s] { return s->work.size() < queue_room; })) return error;
   device.queues.add(s, [launch, arguments]() mutable {
     launch.arguments = arguments.data();
     return run(launch) ? success : illegal_address;

@@ -26,7 +26,7 @@ API int cuStreamSynchronize(void* stream) {
   BEGIN(cuStreamSynchronize, context);
   Stream* const s = device.queues.find(stream);
   if (!s) return invalid_handle;
-  return finish_stream(s);
+  return call.finish_stream(s);
 }
 
 // A query returns the state of a stream or an event, and then does some work,
@@ -35,9 +35,7 @@ API int cuStreamQuery(void* stream) {
   BEGIN(cuStreamQuery, context);
   Stream* const s = device.queues.find(stream);
   if (!s) return invalid_handle;
-  if (s->work.empty()) return success;
-  const int error = spoil(device.queues.step());
-  return error ? error : not_ready;
+  return s->work.empty() ? int(success) : call.poll();
 }
 
 API int cuStreamWaitEvent(void* stream, Event* event, unsigned flags) {
@@ -75,15 +73,13 @@ API int cuEventRecord(Event* event, void* stream) {
 API int cuEventSynchronize(Event* event) {
   BEGIN(cuEventSynchronize, context);
   if (!find(device.events, event)) return invalid_handle;
-  return spoil(device.queues.run([event] { return event->done(); }));
+  return call.finish([event] { return event->done(); });
 }
 
 API int cuEventQuery(Event* event) {
   BEGIN(cuEventQuery, context);
   if (!find(device.events, event)) return invalid_handle;
-  if (event->done()) return success;
-  const int error = spoil(device.queues.step());
-  return error ? error : not_ready;
+  return event->done() ? int(success) : call.poll();
 }
 
 API int cuEventElapsedTime(float* milliseconds, Event* from, Event* to) {

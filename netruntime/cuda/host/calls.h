@@ -7,11 +7,15 @@
 //                     all later calls if the code is 700, 702, 719 or 46. A
 //                     change of the variable ends that, and errors left by
 //                     kernels. It takes effect at the next call; fakeHeal does
-//                     the same at once.
+//                     the same at once. With "hang" for the code the call
+//                     succeeds, and the device does no work from then on until
+//                     fakeHeal: queries find it busy, and calls that wait for
+//                     it, or might, do not return.
 //  FAKE_CUDA_DEVICES  number of devices, 1 if unset
 //  FAKE_CUDA_SMS      number of multiprocessors, 4 if unset
 #pragma once
 #include <algorithm>
+#include <condition_variable>
 #include <list>
 #include <mutex>
 #include <string>
@@ -93,12 +97,15 @@ struct Context {
 struct Injection {
   std::string text, function;
   int left = 0, code = 0;
+  bool hang = false;
 };
 
 struct Device {
   std::mutex lock;
   bool initialized = false;
-  int broken = 0;  // the result of every call after a permanent error
+  int broken = 0;   // the result of every call after a permanent error
+  bool hung = false;  // it does no work
+  std::condition_variable awake;
   Pages memory, pinned;
   Queues queues;
   std::list<Event> events;
@@ -112,6 +119,7 @@ struct Device {
 inline Device device;
 
 constexpr size_t total_memory = size_t(4) << 30;
+constexpr size_t queue_room = 1024;  // pieces of work that a stream takes before its caller waits
 constexpr int usual_shared = 48 << 10, allowed_shared = 227 << 10;  // bytes of a block
 
 // Contexts of this OS thread; the last is current.
@@ -153,11 +161,6 @@ inline int spoil(int error) {
   return error;
 }
 
-// finish_stream does work until a stream has none.
-inline int finish_stream(const Stream* s) {
-  return spoil(device.queues.run([s] { return s->work.empty(); }));
-}
-
 inline void read_environment() {
   const char* const seed_text = variable("FAKE_CUDA_SEED", "1");
   if (device.seed != seed_text) {
@@ -170,12 +173,14 @@ inline void read_environment() {
   in = {};
   in.text = text;
   device.broken = 0;
-  char function[64];
+  char function[64], code[8];
   if (!*text) return;
-  if (sscanf(text, "%63[^:]:%d:%d", function, &in.left, &in.code) != 3) {
+  if (sscanf(text, "%63[^:]:%d:%7s", function, &in.left, code) != 3) {
     fprintf(stderr, "fake cuda: FAKE_CUDA_FAIL is %s, want function:n:code\n", text);
     abort();
   }
+  in.hang = !strcmp(code, "hang");
+  in.code = atoi(code);
   in.function = function;
 }
 
@@ -185,7 +190,7 @@ enum Need { nothing, counting, unbroken, context };
 
 // Call is one call of the API. It holds the lock for its duration.
 struct Call {
-  std::lock_guard<std::mutex> guard;
+  std::unique_lock<std::mutex> guard;
   int error = 0;       // to return at once, if not 0
   bool stays = false;  // the error is injected, or permanent from an earlier call
 
@@ -193,7 +198,9 @@ struct Call {
     read_environment();
     device.calls[name]++;
     Injection& in = device.injection;
-    if (in.function == name && in.left > 0 && --in.left == 0) {
+    const bool now = in.function == name && in.left > 0 && --in.left == 0;
+    if (now && in.hang) device.hung = true;
+    if (now && !in.hang) {
       stays = true;
       error = in.code;
       if (error == illegal_address || error == launch_timeout || error == launch_failed || error == device_unavailable) spoil(error);
@@ -206,6 +213,29 @@ struct Call {
       const Context* c = contexts.current();
       error = !c ? invalid_context : c->references ? success : context_is_destroyed;
     }
+  }
+
+  // answer waits while the device hangs.
+  void answer() {
+    device.awake.wait(guard, [] { return !device.hung; });
+  }
+
+  // finish does work until the condition holds.
+  template <class Condition>
+  int finish(Condition done) {
+    answer();
+    return spoil(device.queues.run(done));
+  }
+
+  // finish_stream does work until a stream has none.
+  int finish_stream(const Stream* s) {
+    return finish([s] { return s->work.empty(); });
+  }
+
+  // poll does some work, for callers that ask until it ends.
+  int poll() {
+    const int failed = device.hung ? 0 : spoil(device.queues.step());
+    return failed ? failed : not_ready;
   }
 };
 

@@ -119,9 +119,13 @@ API long long fakeLive() {
          device.modules.size();
 }
 
-// fakeHeal ends a permanent error, and reads FAKE_CUDA_FAIL again.
+// fakeHeal ends a permanent error, and reads FAKE_CUDA_FAIL again. A device that
+// hung does the work that it has.
 API void fakeHeal() {
   std::lock_guard<std::mutex> guard(device.lock);
+  if (device.hung) device.queues.run([] { return device.queues.idle(); });
+  device.hung = false;
+  device.awake.notify_all();
   device.broken = 0;
   device.injection = {};
 }

@@ -36,6 +36,7 @@ type Options struct {
 type Report struct {
 	Model       string                 `json:"model"`
 	Means       []Mean                 `json:"means"`
+	Bodies      []Body                 `json:"bodies"`
 	Scores      []inbetween.Score      `json:"scores"`
 	Sparse      []Sparse               `json:"sparse,omitempty"`
 	Transitions []inbetween.Transition `json:"transitions,omitempty"`
@@ -56,11 +57,24 @@ type Mean struct {
 	AsideRight float64 `json:"aside_right"`
 }
 
+// Body is how a method's motion looks in frames of one kind, beside the recordings.
+type Body struct {
+	Set      string         `json:"set"`
+	Kind     string         `json:"kind"`
+	Method   string         `json:"method"`
+	Every    float64        `json:"every_s"`
+	Made     inbetween.Body `json:"made"`
+	Recorded inbetween.Body `json:"recorded"`
+}
+
 const (
 	methodInterpolation = "interpolation"
 	methodKeypose       = "keypose"
 	methodHeld          = "keypose, feet held"
 )
+
+// leastFrames is the smallest number of frames of a kind that are measured.
+const leastFrames = 60
 
 // Measure measures a network.
 func Measure(ctx context.Context, o Options) (*Report, error) {
@@ -120,6 +134,12 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 					scores = append(scores, s)
 				}
 				r.Means = append(r.Means, meanOf(set, method.name, every, scores))
+				made, recorded := inbetween.Bodies(scores)
+				for k := range made {
+					if made[k].Frames >= leastFrames {
+						r.Bodies = append(r.Bodies, Body{set, inbetween.Kind(k).String(), method.name, every, made[k], recorded[k]})
+					}
+				}
 				r.Scores = append(r.Scores, scores...)
 			}
 		}
@@ -203,6 +223,13 @@ const (
 	barHit                            = 1    // cm
 	barAside                          = 0.95
 	barTransition                     = 0.7
+
+	barStraight = 0.04 // share of legs whose knee bends less than 2°
+	barBounce   = 0.8  // of the recordings'
+	barHandIn   = 0.02 // share of frames beyond the recordings'
+	barHipsJerk = 1.2  // of the recordings'
+	barBelow    = 0.01 // share of frames
+	barToes     = 1.4  // of the recordings'
 )
 
 // bars compares the report's figures with their bars.
@@ -227,6 +254,18 @@ func (r *Report) bars() eval.Bars {
 			b.Least("share of seconds backward and sideways that are so", of, m.AsideRight, barAside)
 		}
 	}
+	for _, v := range r.Bodies {
+		if v.Method != methodHeld || v.Kind == inbetween.Stand.String() {
+			continue
+		}
+		of := fmt.Sprintf("%s, %s, %g s", v.Set, v.Kind, v.Every)
+		b.Most("knees straighter than 2°", of, v.Made.Straight, barStraight)
+		b.Least("bounce ÷ recorded", of, eval.Over(v.Made.Bounce, v.Recorded.Bounce), barBounce)
+		b.Most("hands in the torso more often than recorded", of, v.Made.HandIn-v.Recorded.HandIn, barHandIn)
+		b.Most("hips' jerk ÷ recorded", of, eval.Over(v.Made.HipsJerk, v.Recorded.HipsJerk), barHipsJerk)
+		b.Most("frames below the floor", of, v.Made.Below, barBelow)
+		b.Most("planted toes' speed ÷ recorded", of, eval.Over(v.Made.ToeSpeed, v.Recorded.ToeSpeed), barToes)
+	}
 	for both := range slices.Chunk(r.Transitions, 2) { // interpolation and the network
 		if base, t := both[0], both[1]; t.Frames >= 15 {
 			b.Most("L2P ÷ interpolation's", fmt.Sprintf("%d frames", t.Frames), eval.Over(t.L2P, base.L2P), barTransition)
@@ -242,6 +281,13 @@ func (r *Report) Print(w io.Writer) error {
 	for _, m := range r.Means {
 		t.Row("%s\t%g s\t%s\t%v\t%.2f\t%.2f\t%.2f\t%.3f\t%v\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f %%\t%.0f %% of %d\t%s\t%s",
 			m.Set, m.Every, m.Method, m.Clips, m.Joints, m.Root, m.Yaw, m.Hit, m.Long, m.Drift, m.Turn, m.AnyDrift, m.AnyTurn, 100*m.StepsRight, 100*m.AsideRight, m.Aside, eval.OrNever("%.2f", eval.Over(m.Skate, m.TrueSkate)), eval.OrNever("%.2f", eval.Over(m.Jerk, m.TrueJerk)))
+	}
+	t.Section("The body, made (recorded)", "recordings\tkeys every\tkind\tframes\tmethod\tknees < 2°\tbounce cm\thand in torso\thips' jerk p99 m/s³\tbelow floor\tplanted toe p90 cm/s")
+	for _, b := range r.Bodies {
+		m, w := b.Made, b.Recorded
+		t.Row("%s\t%g s\t%s\t%v\t%s\t%.1f (%.1f) %%\t%.2f (%.2f)\t%.1f (%.1f) %%\t%.0f (%.0f)\t%.1f (%.1f) %%\t%.1f (%.1f)",
+			b.Set, b.Every, b.Kind, m.Frames, b.Method, 100*m.Straight, 100*w.Straight, m.Bounce, w.Bounce, 100*m.HandIn, 100*w.HandIn,
+			m.HipsJerk, w.HipsJerk, 100*m.Below, 100*w.Below, m.ToeSpeed, w.ToeSpeed)
 	}
 	t.Section("Poses at even times alone (Lüdi 2016, sec. 4.1), on the joints of its frames",
 		"recordings\tposes every\tmethod\tclips\tjoints, from the body cm\tin the world cm\tat poses, from the body cm\tin the world cm\tdrift in 2 s cm\t°\tin 10 s cm\t°")

@@ -33,6 +33,7 @@ func (r *Report) bars() eval.Bars {
 	b.Most("joints' variance over the recordings', at most", "widest", o.Widest, 1.6)
 	b.Most("longest time in which nothing moves, s", "", o.Still, 3)
 	b.Most("99.9th percentile of jerk over the recordings'", "", o.Jerk, 2)
+	r.goingOnBars(&b)
 	for i, of := range r.of {
 		if of.part && of.name == temporalName {
 			b.Most("manifold distance over that of the temporal network alone", "", eval.Over(r.Nearest[last].Distance, r.Nearest[i].Distance), 0.7)
@@ -104,6 +105,7 @@ func (r *Report) Print(w io.Writer) error {
 		t.Row("%s\t%.2f\t%.2f\t%s\t%.1f\t%.2f\t%v\t%.0f",
 			v.Name, v.Narrowest, v.Widest, join(v.Each, " "), v.Still, v.Jerk, v.Finite, v.Rate)
 	}
+	r.printGoingOn(t)
 	t.Section(fmt.Sprintf("People along paths for %.0f s at %g m/s", r.opt.Seconds, controlSpeed), "control\tmean cm\tlast second\t95 %\tslide cm/frame\theld feet\tjerk m/s³\tframes/s")
 	for _, c := range r.Control {
 		t.Row("%s\t%.1f\t%.1f\t%.1f\t%.2f\t%.2f\t%.0f\t%.0f",

@@ -36,6 +36,7 @@ type Options struct {
 	Motions  int
 	Rates    bool
 	H36m     string
+	Seeds    int // of each person that goes on; 0: none
 }
 
 // Report is the result.
@@ -46,6 +47,7 @@ type Report struct {
 	Nearest  []Nearest          `json:"manifold_distance"`
 	Recorded metrics.Liveliness `json:"recorded"` // the recordings learnt from
 	Rollouts []Rollouts         `json:"rollouts"` // rivals, parts, and the model, last
+	GoingOn  GoingOn            `json:"going_on"`
 	Control  []Control          `json:"control"`
 	Noise    []Noise            `json:"noise,omitempty"`
 	Gaps     []Gap              `json:"gaps,omitempty"`
@@ -149,7 +151,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 			r.of = append(r.of, p)
 		}
 	}
-	if err := eval.Stages(ctx, r.forecasts, r.forecastH36M, r.rollouts, r.nearest, r.controls, r.cleans, r.rates); err != nil {
+	if err := eval.Stages(ctx, r.forecasts, r.forecastH36M, r.goingOn, r.rollouts, r.nearest, r.controls, r.cleans, r.rates); err != nil {
 		return nil, err
 	}
 	r.Bars = r.bars()
@@ -173,7 +175,7 @@ func (r *Report) predictor(name, file string) (predictor, error) {
 	if err != nil {
 		return predictor{}, err
 	}
-	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: max(32, nearestPrefixes*r.opt.Prefixes), Workers: r.opt.Threads})
+	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: max(32, nearestPrefixes*r.opt.Prefixes), Draws: PredictDraws, Workers: r.opt.Threads})
 	if err != nil {
 		return predictor{}, err
 	}
@@ -184,5 +186,9 @@ func (r *Report) predictor(name, file string) (predictor, error) {
 	return e, nil
 }
 
-// PredictSpread is the deviation of draws with which people keep doing what they do.
-const PredictSpread = 1
+// How mannequin predict draws, by which people keep doing what they do: the deviation of latent values,
+// and the number of draws for each window.
+const (
+	PredictSpread = 1.2
+	PredictDraws  = 16
+)

@@ -51,6 +51,8 @@ type Score struct {
 	StepsRight bool `json:"steps_right"`   // as many as in the recording; steps close to the ends may count or not
 	Aside      int  `json:"aside_seconds"` // backward or sideways in the recording
 	AsideHit   int  `json:"aside_right"`   // of these, within 45° in the motion
+
+	made, recorded *samples
 }
 
 // Even sets keys at multiples of every seconds in a recording at 60 frames per second and measures
@@ -91,6 +93,8 @@ func Even(l *keypose.Layout, layout *feature.Motion, name, method string, c *ske
 	s.Steps, s.TrueSteps, s.StepsRight = all, trueAll, inner <= trueAll && trueInner <= all
 	s.Skate, s.TrueSkate = skate(layout, l.Skel, have, stand), skate(layout, l.Skel, want, stand)
 	s.Aside, s.AsideHit = aside(truth, made)
+	kind := kindsOf(truth)
+	s.made, s.recorded = measureBody(l.Skel, have, c.FPS, kind), measureBody(l.Skel, want, c.FPS, kind)
 	return s, nil
 }
 

@@ -199,7 +199,7 @@ func TestPlotExtremeTable(t *testing.T) {
 	if code, _, errs := mannequin("plot", testcli.WriteFile(t, dir, "z.csv", zigzag.String()), "--out", out); code != 0 {
 		t.Error(errs)
 	}
-	if took := time.Since(start); took > 10*time.Second { // a twentieth on an idle machine
+	if took := time.Since(start); took > 30*time.Second { // half a second on an idle machine
 		t.Errorf("drawn in %v", took)
 	}
 }

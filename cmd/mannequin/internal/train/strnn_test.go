@@ -54,7 +54,7 @@ func TestTrainAndEvalSTRNN(t *testing.T) {
 	testcli.WriteFile(t, h36m, "S1_walking_1.txt", "somebody else's")
 	testcli.WriteFile(t, h36m, "SOURCE.txt", "no motion")
 	code, stdout, stderr := mannequin("eval", "strnn", "--model", model, data, "--held-out", held, "--rival", "lstm3="+rival, "--part", "temporal-39-1="+model, "--h36m", h36m,
-		"--frames", "1000", "--prefixes", "1", "--seconds", "1", "--motions", "2", "--rates=false", "--json")
+		"--frames", "1000", "--prefixes", "1", "--seconds", "1", "--seeds", "1", "--motions", "2", "--rates=false", "--json")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -62,8 +62,8 @@ func TestTrainAndEvalSTRNN(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Forecast) != 4 || len(r.Rollouts) != 3 || len(r.Nearest) != 4 || len(r.Control) != 5 || len(r.Noise) != 4 || len(r.Gaps) != 2 || len(r.Bars) == 0 {
-		t.Errorf("%d forecasts, %d rollouts, %d distances, %d kinds of control, %d of noise, %d gaps, %d bars", len(r.Forecast), len(r.Rollouts), len(r.Nearest), len(r.Control), len(r.Noise), len(r.Gaps), len(r.Bars))
+	if len(r.Forecast) != 4 || len(r.GoingOn.Each) == 0 || len(r.Rollouts) != 3 || len(r.Nearest) != 4 || len(r.Control) != 5 || len(r.Noise) != 4 || len(r.Gaps) != 2 || len(r.Bars) == 0 {
+		t.Errorf("%d forecasts, %d motions that go on, %d rollouts, %d distances, %d kinds of control, %d of noise, %d gaps, %d bars", len(r.Forecast), len(r.GoingOn.Each), len(r.Rollouts), len(r.Nearest), len(r.Control), len(r.Noise), len(r.Gaps), len(r.Bars))
 	}
 	if !strings.Contains(stdout, "manifold distance over") {
 		t.Error("the part is held against nothing")
@@ -86,7 +86,7 @@ func TestTrainAndEvalSTRNN(t *testing.T) {
 	if code, stdout, stderr = mannequin("eval", "strnn", "--model", model, data, "--held-out", held, "--h36m", h36m); code != 1 || !strings.Contains(stderr, "S5_eating_1.txt:1: expected 99 numbers") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
-	if code, stdout, stderr = mannequin("eval", "strnn", "--model", model, data, "--held-out", held, "--frames", "1000", "--prefixes", "1", "--seconds", "1", "--motions", "0", "--rates=false"); code != 0 || !strings.Contains(stdout, "bars missed") {
+	if code, stdout, stderr = mannequin("eval", "strnn", "--model", model, data, "--held-out", held, "--frames", "1000", "--prefixes", "1", "--seconds", "1", "--seeds", "0", "--motions", "0", "--rates=false"); code != 0 || !strings.Contains(stdout, "bars missed") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

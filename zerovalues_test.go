@@ -180,6 +180,7 @@ var excused = map[string]string{
 	"animsys/strnn.BodyMotionAlong":  "wants three values for each place",
 	"animsys/strnn.HalveRate":        "wants twice as many rows as it writes",
 	"animsys/strnn.DoubleRate":       "writes twice as many rows",
+	"animsys/strnn.MannerOf":         "wants two values for each column",
 }
 
 // args are arguments that have no useful zero value.

@@ -273,48 +273,71 @@ func TestCover(t *testing.T) {
 	}
 }
 
-// A straight leg whose foot must stay behind makes the hips sink, and is not straightened.
-func TestFootLockSinks(t *testing.T) {
-	l := layout(t)
-	h := must.Get(l.NewFootLock())(t)
+// standing returns a track of a second that is keyed at its ends, of a person who stands on both
+// feet with bent knees and sways ahead by way, and the contacts.
+func standing(l *Layout, bend, way float32) (*Track, []float32) {
 	const frames = 61
 	track := l.NewTrack(frames, 60)
 	track.Key(0)
 	track.Key(frames - 1)
 	track.Interpolate()
 	stand := make([]float32, frames*Feet)
+	x := m3.V(1, 0, 0)
 	for f := range frames {
-		for i := range Feet {
-			stand[f*Feet+i] = 1
-		}
-		track.Height[f] = 0.97 // knees bend by 15°
+		stand[f*Feet], stand[f*Feet+1] = 1, 1
+		track.Height[f] = 0.98
+		track.Place[f].Pos.Z = way * m3.Sin(math.Pi*float32(f)/(frames-1))
 		for i, j := range l.Joints {
-			switch bend := float32(0.13); l.Skel.Names[j] {
-			case "LeftUpLeg", "RightUpLeg":
-				track.Rot[f*len(l.Joints)+i] = m3.AxisAngle(m3.V(1, 0, 0), -bend)
+			switch at := f*len(l.Joints) + i; l.Skel.Names[j] {
+			case "LeftUpLeg", "RightUpLeg", "LeftFoot", "RightFoot":
+				track.Rot[at] = m3.AxisAngle(x, -bend/2)
 			case "LeftLeg", "RightLeg":
-				track.Rot[f*len(l.Joints)+i] = m3.AxisAngle(m3.V(1, 0, 0), 2*bend)
-			case "LeftFoot", "RightFoot":
-				track.Rot[f*len(l.Joints)+i] = m3.AxisAngle(m3.V(1, 0, 0), -bend)
+				track.Rot[at] = m3.AxisAngle(x, bend)
 			}
 		}
-		track.Place[f].Pos.Z = 0.3 * m3.Sin(math.Pi*float32(f)/(frames-1))
 	}
-	must.Do(t, h.Apply(track, stand))
-	c := track.Clip()
+	return track, stand
+}
+
+// The hips sink for feet that stay behind, and for straight knees between keys. No knee is
+// straightened.
+func TestFootLockSinks(t *testing.T) {
+	l := layout(t)
+	h := must.Get(l.NewFootLock())(t)
 	m := make([]m3.Xform, l.Skel.Len())
-	c.Model(m, 30)
-	if sank := 0.97 - m[0].Pos.Y; sank < 0.02 || sank > maxDrop+0.01 {
-		t.Errorf("the hips sink by %g m", sank)
-	}
-	if z := m[l.Skel.Index("LeftFoot")].Pos.Z; z > 0.1 {
-		t.Errorf("the foot slides %g m of 0.3", z)
-	}
-	for f := range frames {
-		c.Model(m, f)
-		hip, knee, ankle := m[l.Skel.Index("LeftUpLeg")].Pos, m[l.Skel.Index("LeftLeg")].Pos, m[l.Skel.Index("LeftFoot")].Pos
-		if a := m3.Acos(hip.Sub(knee).Normalize(m3.Up).Dot(ankle.Sub(knee).Normalize(m3.Up))); math.Pi-a < 0.17 {
-			t.Errorf("frame %d: the knee bends by %g rad, keyed 0.26", f, math.Pi-a)
+	for _, v := range []struct {
+		bend, way   float32 // rad, m
+		least, most float32 // the hips sink in the middle, m
+		bends       float32 // a knee there at least, rad
+	}{
+		{0.26, 0.3, 0.02, 0.11, 0.2},
+		{0.01, 0, 5e-4, 2e-3, 0.09},
+		{0.26, 0, 0, 1e-5, 0.25},
+	} {
+		track, stand := standing(l, v.bend, v.way)
+		must.Do(t, h.Apply(track, stand))
+		c := track.Clip()
+		knee := func(f int) float32 {
+			c.Model(m, f)
+			hip, knee, ankle := m[l.Skel.Index("LeftUpLeg")].Pos, m[l.Skel.Index("LeftLeg")].Pos, m[l.Skel.Index("LeftFoot")].Pos
+			a, b := knee.Sub(hip), ankle.Sub(knee)
+			return m3.Atan2(a.Cross(b).Len(), a.Dot(b))
+		}
+		knee(0)
+		first := m[l.Skel.Index("LeftFoot")].Pos.Z
+		if bend := knee(30); bend < v.bends {
+			t.Errorf("%+v: the knee bends by %g rad", v, bend)
+		}
+		if sank := 0.98 - m[0].Pos.Y; sank < v.least || sank > v.most {
+			t.Errorf("%+v: the hips sink by %g m", v, sank)
+		}
+		if by := m3.Abs(m[l.Skel.Index("LeftFoot")].Pos.Z - first); by > v.way/3+1e-3 {
+			t.Errorf("%+v: the foot slides %g m", v, by)
+		}
+		for f := range track.Frames {
+			if bend := knee(f); bend < 0.65*v.bend {
+				t.Errorf("%+v: the knee bends by %g rad in frame %d", v, bend, f)
+			}
 		}
 	}
 }

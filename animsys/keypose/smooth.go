@@ -13,7 +13,7 @@ type smoother struct {
 
 // Times of the splines, s.
 const (
-	rootTime  = 0.02
+	rootTime  = 0.018
 	jointTime = 0.012
 )
 

@@ -202,18 +202,18 @@ func (d *Denoiser) run(n int) error {
 	}
 	d.in[0], d.in[1], d.in[2], d.in[3], d.out[0] = d.clock[:n*m.Encode], h, c, d.base[:n*size], d.y[:n*size]
 	in := d.in[:3]
-	if m.linear != nil {
+	if m.Linear != nil {
 		for i := range n {
-			m.linear.Apply(d.base[i*size:][:size], d.x[i*size:][:size], m.mean, d.work, 0)
+			m.Linear.Apply(d.base[i*size:][:size], d.x[i*size:][:size], m.mean, d.work, 0)
 		}
 		in = d.in[:4]
 	}
 	if err := d.decode.RunSequences(d.out[:1], in, n, m.Encode); err != nil {
 		return err
 	}
-	if m.linear != nil {
+	if m.Linear != nil {
 		for i := range n {
-			m.linear.Add(d.base[i*size:][:size], d.y[i*size:][:size], 0)
+			m.Linear.Add(d.base[i*size:][:size], d.y[i*size:][:size], 0)
 		}
 		d.y, d.base = d.base, d.y
 	}

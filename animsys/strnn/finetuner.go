@@ -114,21 +114,21 @@ func (t *FineTuner) tune(seen []float32, i int, job *Control) float64 {
 	for step := 0; ; step++ {
 		tape := t.tape
 		tape.Reset()
-		x, z := tape.Const(m.Encode, m.Layout.Columns()), tape.Const(m.Predict, max(1, m.Latent))
+		x, z := tape.Const(m.Encode, m.Layout.Columns()), tape.Const(m.Predict, m.latents())
 		copy(x.Val, seen)
 		clear(z.Val)
 		for f := range m.Predict {
 			copy(z.Val[f*z.Cols:], t.predictor.likely[0])
 		}
 		in := []*grad.Mat{x, z}
-		if m.linear != nil {
+		if m.Linear != nil {
 			in = append(in, tape.Const(m.Predict, m.Layout.Columns()))
 			copy(in[2].Val, t.predictor.base)
 		}
 		y := t.net.Forward(tape, m.Encode, in...)[0]
-		if copy(t.rows, y.Val); m.linear != nil {
+		if copy(t.rows, y.Val); m.Linear != nil {
 			copy(t.rows, t.predictor.base)
-			m.linear.Add(t.rows, y.Val, m.Encode)
+			m.Linear.Add(t.rows, y.Val, m.Encode)
 		}
 		if cost := c.at(&t.scratch, i, t.rows, nil); cost < least || step == 0 { // always take the first, rather than the frames of the motion before
 			least = cost
@@ -138,9 +138,9 @@ func (t *FineTuner) tune(seen []float32, i int, job *Control) float64 {
 			return least
 		}
 		g := tape.Const(y.Rows, y.Cols)
-		if copy(g.Val, t.scratch.grad); m.linear != nil {
+		if copy(g.Val, t.scratch.grad); m.Linear != nil {
 			clear(g.Val)
-			m.linear.Add(g.Val, t.scratch.grad, m.Encode)
+			m.Linear.Add(g.Val, t.scratch.grad, m.Encode)
 		}
 		tape.Backward(tape.Sum(tape.Mul(y, g)))
 		for k, p := range t.net.Params() {

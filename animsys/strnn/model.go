@@ -19,8 +19,8 @@ const Rate = 30
 const (
 	ValueX        = "x"            // frames to continue, raw, (Encode, columns)
 	ValueClock    = "clock"        // 0 for each reconstructed frame, (Encode, 1)
-	ValueLatent   = "latent"       // latent values for each predicted frame, (Predict, max(1, Latent))
-	ValueH        = "state"        // a state h, (any, units)
+	ValueLatent   = "latent"       // latent values and the manner's code for each predicted frame, (Predict, max(1, Latent+Manner))
+	ValueH        = "state"        // a state h and the manner's code, (any, units+Manner)
 	ValuePrior    = "prior"        // a layer before
 	ValueMean     = "prior.mean"   // the means of the latent values, (any, Latent)
 	ValueLogVar   = "prior.logvar" // and the logarithms of their variances
@@ -30,6 +30,8 @@ const (
 	ValueFiltered = "filtered"     // the same, denoised
 	ValuePast     = "past"         // past frames of a column, (any, Encode)
 	ValueLinear   = "linear"       // output of the linear filters of all columns, (any, (Encode+Predict)·columns): see Linear. If a file has it, before and after are differences from it
+	ValueManner   = "manner"       // how a person moves: see MannerOf, (any, 2·columns); if a file has manners
+	ValueCode     = "manner.code"  // its code, (any, Manner)
 	ValueBase     = "base"         // the filters' output for the frames of a part, raw, (Encode, columns) or (Predict, columns); if a file has filters
 )
 
@@ -44,6 +46,7 @@ const (
 	KeyEncode  = "encode"  // frames
 	KeyPredict = "predict" // frames
 	KeyLatent  = "latent"  // values
+	KeyManner  = "manner"  // values of a manner's code; files without this key have none
 	KeyScale   = "scale"   // Linear.Scale, as a JSON list, if the file has linear filters
 )
 
@@ -52,18 +55,21 @@ type Model struct {
 	*feature.Person // the layout of its frames, and the skeleton that they pose
 
 	Net             *netruntime.Net
-	Encode, Predict int    // number of frames seen and predicted
-	Latent          int    // number of latent values, which select one of the possible futures, in standard deviations; all 0 is the mean
-	Guide           *Guide // latent values for steering; nil: the file has none
+	Encode, Predict int     // number of frames seen and predicted
+	Latent          int     // number of latent values, which select one of the possible futures, in standard deviations; all 0 is the mean
+	Manner          int     // number of values that say how a person moves, as far back as MannerFrames; 0: the file knows only what it sees
+	Linear          *Linear // filters from which predicted frames are differences; nil: none
+	Guide           *Guide  // latent values for steering; nil: the file has none
 
-	encode  *netruntime.Net // frames to the state of the temporal network
-	decode  *netruntime.Net // state to the frames that led to it
-	predict *netruntime.Net // state to the following frames
-	prior   *netruntime.Net // h to the distribution of latent values; nil: no latent values
-	filter  *netruntime.Net // nil: none
-	units   int             // of a state, h or c
-	linear  *Linear         // filters from which predicted frames are differences; nil: none
-	mean    []float32       // (columns) mean that the filters subtract
+	encode    *netruntime.Net // frames to the state of the temporal network
+	decode    *netruntime.Net // state to the frames that led to it
+	predict   *netruntime.Net // state to the following frames
+	prior     *netruntime.Net // h to the distribution of latent values; nil: no latent values
+	manner    *netruntime.Net // how a person moves to its code; nil: none
+	filter    *netruntime.Net // nil: none
+	units     int             // of a state, h or c
+	mean      []float32       // (columns) mean that the filters subtract
+	deviation []float32       // (columns) deviations of the training data, by which manners are compared; 1 if the file does not say
 }
 
 // Describe writes the metadata that NewModel reads into meta.
@@ -98,8 +104,11 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 		key        string
 		to         *int
 		least, max int
-	}{{KeyEncode, &m.Encode, 1, maxFrames}, {KeyPredict, &m.Predict, 1, maxFrames}, {KeyLatent, &m.Latent, 0, maxFrames}} {
+	}{{KeyEncode, &m.Encode, 1, maxFrames}, {KeyPredict, &m.Predict, 1, maxFrames}, {KeyLatent, &m.Latent, 0, maxFrames}, {KeyManner, &m.Manner, 0, maxFrames}} {
 		v, err := strconv.Atoi(meta.Extra[n.key])
+		if _, ok := meta.Extra[n.key]; !ok && n.key == KeyManner {
+			continue
+		}
 		if err != nil || v < n.least || v > n.max {
 			differ("its metadata %q is %.20q, want a number from %d to %d", n.key, meta.Extra[n.key], n.least, n.max)
 		}
@@ -117,12 +126,17 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	if m.Latent > 0 {
 		part(&m.prior, []string{ValueH}, ValueMean, ValueLogVar)
 	}
+	if m.Manner > 0 {
+		part(&m.manner, []string{ValueManner}, ValueCode)
+	}
 	for _, in := range net.Graph().Inputs {
 		switch {
 		case in.Name == ValueZ:
 			part(&m.filter, []string{ValueZ}, ValueFiltered)
-		case in.Name == ValueLatent && in.Channels != max(1, m.Latent):
-			differ("its input %q has %d values, want %d", ValueLatent, in.Channels, max(1, m.Latent))
+		case in.Name == ValueLatent && in.Channels != m.latents():
+			differ("its input %q has %d values, want %d", ValueLatent, in.Channels, m.latents())
+		case in.Name == ValueManner && in.Channels != 2*m.Layout.Columns():
+			differ("its input %q has %d values, want two for each of the %d of its schema", ValueManner, in.Channels, m.Layout.Columns())
 		case in.Name == ValueBase && in.Channels != m.Layout.Columns():
 			differ("its input %q has %d values, its schema has %d", ValueBase, in.Channels, m.Layout.Columns())
 		}
@@ -140,6 +154,16 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 			m.units = in.Channels
 		}
 	}
+	if m.manner != nil && m.manner.Outputs() != m.Manner {
+		differ("its output %q has %d values, want %d", ValueCode, m.manner.Outputs(), m.Manner)
+	}
+	if m.prior != nil && m.prior.Graph().Inputs[0].Channels != m.units+m.Manner {
+		differ("its input %q has %d values, want %d", ValueH, m.prior.Graph().Inputs[0].Channels, m.units+m.Manner)
+	}
+	m.deviation = slices.Repeat([]float32{1}, m.Layout.Columns())
+	if std, ok := net.Tensor("std"); ok && len(std.Data) == len(m.deviation) {
+		m.deviation = std.Data
+	}
 	m.readLinear(differ)
 	m.readGuide(differ)
 	if len(e.Diff) > 0 {
@@ -147,6 +171,9 @@ func NewModel(net *netruntime.Net) (*Model, error) {
 	}
 	return m, nil
 }
+
+// latents returns the number of values of ValueLatent.
+func (m *Model) latents() int { return max(1, m.Latent+m.Manner) }
 
 // inputs returns names, followed by ValueBase if the file has linear filters.
 func (m *Model) inputs(names ...string) []string {
@@ -180,5 +207,5 @@ func (m *Model) readLinear(differ func(format string, args ...any)) {
 		differ("its metadata %q is %.40q, want a list of %d numbers", KeyScale, m.Net.Meta().Extra[KeyScale], m.Encode+m.Predict)
 		return
 	}
-	m.linear, m.mean = newLinear(w.Data, scale, m.Encode, cols), mean.Data
+	m.Linear, m.mean = newLinear(w.Data, scale, m.Encode, cols), mean.Data
 }

@@ -16,18 +16,27 @@ type Predictor struct {
 	m       *Model
 	batch   int
 	samples int
+	draws   int
 	near    int                // frames before the predicted ones that the filter sees
 	encode  netruntime.Session // frames to states
 	predict netruntime.Session // states to frames
 	prior   netruntime.Session // nil: there are no latent values
+	manner  netruntime.Session // nil: there are no manners
 	filter  netruntime.Session // nil: none
 
 	state  [2][]float32 // (batch, units) h and c of the observed motions
+	known  []float32    // (batch, units+Manner) h of the observed motions and the codes of their manners
+	codes  []float32    // (batch, Manner) codes of the manners that motions are held to; 0: none
+	moves  []float32    // (batch, 2·columns) these manners
+	tried  []float32    // (batch·draws, Predict, columns) futures that Extend chooses from
+	span   []float32    // (Encode+Predict, columns) frames seen, and one of these futures
+	now    []float32    // (2·columns) its manner
+	want   []float32    // (2·columns) the manner that is wanted
 	likely [2][]float32 // (batch, Latent) means of latent values, and logarithms of their variances
 	base   []float32    // (batch, Predict, columns) output of the linear filters
 	lead   []float32    // (batch, near, columns) the last frames of each
 	each   [2][]float32 // (batch·samples, units) states, repeated for each sample
-	latent []float32    // (batch·samples, Predict, max(1, Latent))
+	latent []float32    // (batch·samples, Predict, max(1, Latent+Manner))
 	net    []float32    // (batch·samples, Predict, columns) output of the network
 	z      []float32    // (batch·samples, near+Predict, columns) input of the filter
 	made   []float32    // its output
@@ -38,7 +47,7 @@ type Predictor struct {
 	// Scratch of Extend.
 	seen    []float32 // (batch, Encode, columns)
 	next    []float32 // (batch, Predict, columns)
-	drawn   []float32 // (batch, Latent)
+	drawn   []float32 // (batch·draws, Latent)
 	cleanup *cleanup  // nil: no cleanup
 	seed    uint64
 	spread  float32
@@ -50,6 +59,7 @@ type Predictor struct {
 type PredictorOptions struct {
 	Batch      int               // maximum number of motions, at least 1
 	Samples    int               // maximum number of futures per motion; 0: 1
+	Draws      int               // futures that Extend draws for each window, of which the one most like the motion's manner is taken; 0: 1
 	Workers    int               // goroutines, at least 1
 	Open       netruntime.Opener // opens sessions; nil: on the CPU
 	BF16       bool              // see netruntime.SessionOptions
@@ -62,22 +72,33 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 	if m.Net == nil {
 		return nil, errZeroModel
 	}
-	o.Samples = cmp.Or(o.Samples, 1)
-	if o.Batch < 1 || o.Workers < 1 || o.Samples < 1 {
-		return nil, fmt.Errorf("strnn: %d motions at a time with %d samples on %d workers: want at least one of each", o.Batch, o.Samples, o.Workers)
+	o.Samples, o.Draws = cmp.Or(o.Samples, 1), cmp.Or(o.Draws, 1)
+	if o.Batch < 1 || o.Workers < 1 || o.Samples < 1 || o.Draws < 1 {
+		return nil, fmt.Errorf("strnn: %d motions at a time with %d samples and %d draws on %d workers: want at least one of each", o.Batch, o.Samples, o.Draws, o.Workers)
 	}
+	o.Samples = max(o.Samples, o.Draws)
 	cols, near, samples := m.Layout.Columns(), min(FilterNear, m.Encode), o.Batch*o.Samples
-	p := &Predictor{m: m, batch: o.Batch, samples: o.Samples, near: near,
+	p := &Predictor{m: m, batch: o.Batch, samples: o.Samples, draws: o.Draws, near: near,
 		base: make([]float32, o.Batch*m.Predict*cols), lead: make([]float32, o.Batch*near*cols), net: make([]float32, samples*m.Predict*cols),
-		latent: make([]float32, samples*m.Predict*max(1, m.Latent)),
-		work:   make([]float32, m.Encode*cols),
-		seen:   make([]float32, o.Batch*m.Encode*cols), next: make([]float32, o.Batch*m.Predict*cols), drawn: make([]float32, o.Batch*m.Latent)}
+		latent: make([]float32, samples*m.Predict*m.latents()), codes: make([]float32, o.Batch*m.Manner),
+		work: make([]float32, m.Encode*cols),
+		seen: make([]float32, o.Batch*m.Encode*cols), next: make([]float32, o.Batch*m.Predict*cols), drawn: make([]float32, o.Batch*o.Draws*m.Latent)}
 	for i := range p.state {
 		p.state[i], p.each[i] = make([]float32, o.Batch*m.units), make([]float32, samples*m.units)
 	}
 	p.rand = rand.New(&p.pcg)
 	if o.CleanUp {
 		p.cleanup = m.newCleanup()
+	}
+	if m.Manner > 0 || o.Draws > 1 {
+		p.moves = make([]float32, o.Batch*2*cols)
+	}
+	if m.Manner > 0 {
+		p.known = make([]float32, o.Batch*(m.units+m.Manner))
+	}
+	if o.Draws > 1 {
+		p.tried, p.span = make([]float32, o.Batch*o.Draws*m.Predict*cols), make([]float32, (m.Encode+m.Predict)*cols)
+		p.now, p.want = make([]float32, 2*cols), make([]float32, 2*cols)
 	}
 	for i := range p.likely {
 		p.likely[i] = make([]float32, o.Batch*m.Latent)
@@ -90,7 +111,7 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 		p.z, p.made = make([]float32, samples*(near+m.Predict)*cols), make([]float32, samples*(near+m.Predict)*cols)
 	}
 	err := openAll(o.Open, netruntime.SessionOptions{Workers: o.Workers, BF16: o.BF16}, []part{
-		{&p.encode, m.encode, o.Batch, m.Encode}, {&p.predict, m.predict, samples, m.Predict}, {&p.prior, m.prior, o.Batch, 1}, {&p.filter, filter, samples, near + m.Predict},
+		{&p.encode, m.encode, o.Batch, m.Encode}, {&p.predict, m.predict, samples, m.Predict}, {&p.prior, m.prior, o.Batch, 1}, {&p.manner, m.manner, o.Batch, 1}, {&p.filter, filter, samples, near + m.Predict},
 	})
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
@@ -129,7 +150,7 @@ func closeAll(sessions ...netruntime.Session) (err error) {
 }
 
 // Close stops the predictor's workers.
-func (p *Predictor) Close() error { return closeAll(p.encode, p.predict, p.prior, p.filter) }
+func (p *Predictor) Close() error { return closeAll(p.encode, p.predict, p.prior, p.manner, p.filter) }
 
 // Predict writes the frames that follow n motions: next, (n, Predict, columns) raw, after seen, (n,
 // Encode, columns) raw. latent, (n, Latent), selects each motion's future; nil: the mean. A
@@ -155,15 +176,23 @@ func (p *Predictor) Observe(seen []float32, n int) error {
 	for i := range n {
 		was := seen[i*size:][:size]
 		copy(p.lead[i*lead:][:lead], was[size-lead:])
-		if m.linear != nil {
-			m.linear.Apply(p.base[i*made:][:made], was, m.mean, p.work, m.Encode)
+		if m.Linear != nil {
+			m.Linear.Apply(p.base[i*made:][:made], was, m.mean, p.work, m.Encode)
 		}
 	}
 	p.in[0], p.out[0], p.out[1] = seen, p.state[0][:n*m.units], p.state[1][:n*m.units]
 	if err := p.encode.RunSequences(p.out[:2], p.in[:1], n, m.Encode); err != nil || p.prior == nil {
 		return err
 	}
-	p.in[0], p.out[0], p.out[1] = p.state[0][:n*m.units], p.likely[0][:n*m.Latent], p.likely[1][:n*m.Latent]
+	h := p.state[0][:n*m.units]
+	if m.Manner > 0 {
+		for i := range n {
+			known := p.known[i*(m.units+m.Manner):][:m.units+m.Manner]
+			copy(known[copy(known, h[i*m.units:][:m.units]):], p.codes[i*m.Manner:])
+		}
+		h = p.known[:n*(m.units+m.Manner)]
+	}
+	p.in[0], p.out[0], p.out[1] = h, p.likely[0][:n*m.Latent], p.likely[1][:n*m.Latent]
 	return p.prior.RunSequences(p.out[:2], p.in[:1], n, 1)
 }
 
@@ -174,7 +203,7 @@ func (p *Predictor) Next(next, latent []float32, n, samples int) error {
 		return errZeroModel
 	}
 	m := p.m
-	cols, values := m.Layout.Columns(), max(1, m.Latent)
+	cols, values := m.Layout.Columns(), m.latents()
 	made, lead, k := m.Predict*cols, p.near*cols, n*samples
 	if n < 0 || n > p.batch || samples < 1 || samples > p.samples || len(next) != k*made || latent != nil && len(latent) != k*m.Latent {
 		return fmt.Errorf("strnn: %d output values of %d motions with %d samples and %d latent values: want up to %d motions with up to %d samples of %d values each, and %d or no latent values",
@@ -188,6 +217,7 @@ func (p *Predictor) Next(next, latent []float32, n, samples int) error {
 				held[v] += latent[i*m.Latent+v] * m3.Exp(p.likely[1][at]/2)
 			}
 		}
+		copy(held[m.Latent:values], p.codes[i/samples*m.Manner:][:m.Manner])
 		for f := values; f < len(held); f += values {
 			copy(held[f:], held[:values])
 		}
@@ -197,7 +227,7 @@ func (p *Predictor) Next(next, latent []float32, n, samples int) error {
 	}
 	p.in[0], p.in[1], p.in[2], p.out[0] = p.latent[:k*m.Predict*values], p.each[0][:k*m.units], p.each[1][:k*m.units], next
 	in := p.in[:3]
-	if m.linear != nil {
+	if m.Linear != nil {
 		for i := range k {
 			copy(next[i*made:][:made], p.base[i/samples*made:])
 		}
@@ -206,9 +236,9 @@ func (p *Predictor) Next(next, latent []float32, n, samples int) error {
 	if err := p.predict.RunSequences(p.out[:1], in, k, m.Predict); err != nil {
 		return err
 	}
-	if m.linear != nil {
+	if m.Linear != nil {
 		for i := range k {
-			m.linear.Add(next[i*made:][:made], p.net[i*made:][:made], m.Encode)
+			m.Linear.Add(next[i*made:][:made], p.net[i*made:][:made], m.Encode)
 		}
 	}
 	if p.filter == nil {
@@ -237,6 +267,9 @@ func (p *Predictor) SetSampling(seed uint64, spread float32) { p.seed, p.spread 
 // all frames. It predicts windows of up to Predict frames from the last Encode ones. With cleanup,
 // an unusable window of any motion is an error. What is drawn for a motion depends on the seed, its
 // index and the frame.
+//
+// A model with manners holds each motion to how its have frames moved, see MannerOf. So does a choice
+// among several Draws. Without either, what a person does is forgotten within seconds.
 func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 	if p.m == nil {
 		return errZeroModel
@@ -247,7 +280,15 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 		return fmt.Errorf("strnn: %d motions of %d values in all, from %d frames to %d: want up to %d motions, from at least %d frames to no fewer",
 			n, len(rows), have, frames, p.batch, m.Encode)
 	}
-	seen, next, latent := p.seen[:n*m.Encode*cols], p.next[:n*m.Predict*cols], p.drawn[:n*m.Latent]
+	if err := p.hold(rows, n, have, frames); err != nil {
+		return err
+	}
+	defer clear(p.codes)
+	draws := p.draws
+	if p.spread == 0 || m.Latent == 0 {
+		draws = 1
+	}
+	seen, next, latent := p.seen[:n*m.Encode*cols], p.next[:n*m.Predict*cols], p.drawn[:n*draws*m.Latent]
 	if p.spread == 0 {
 		latent = nil
 	}
@@ -255,11 +296,21 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 		for i := range n {
 			copy(seen[i*m.Encode*cols:][:m.Encode*cols], rows[(i*frames+at-m.Encode)*cols:])
 			if latent != nil {
-				p.draw(latent[i*m.Latent:][:m.Latent], i, at)
+				p.draw(latent[i*draws*m.Latent:][:draws*m.Latent], i, at)
 			}
 		}
-		if err := p.Predict(next, seen, latent, n); err != nil {
+		if err := p.Observe(seen, n); err != nil {
 			return err
+		}
+		to := next
+		if draws > 1 {
+			to = p.tried[:n*draws*m.Predict*cols]
+		}
+		if err := p.Next(to, latent, n, draws); err != nil {
+			return err
+		}
+		if draws > 1 {
+			p.choose(next, seen, rows, n, at, frames)
 		}
 		k := min(m.Predict, frames-at) * cols
 		for i := range n {
@@ -273,7 +324,7 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 	return nil
 }
 
-// draw draws the latent values of motion i at a frame.
+// draw draws latent values for motion i at a frame.
 func (p *Predictor) draw(z []float32, i, frame int) {
 	p.pcg.Seed(p.seed, uint64(i)<<32|uint64(frame))
 	for k := range z {

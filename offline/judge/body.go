@@ -294,7 +294,7 @@ func open(path string, profile *retarget.Profile) (*skel.Clip, error) {
 	if err != nil {
 		return nil, err
 	}
-	if profile == nil && uniform(rec.Clip.Skel) {
+	if uniform(rec.Clip.Skel) {
 		return rec.Clip, nil
 	}
 	clip, _, err := retarget.Open(path, retarget.OpenOptions{Profile: profile, Workers: 1})

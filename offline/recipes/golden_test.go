@@ -90,7 +90,7 @@ func goldenCases(t *testing.T) (cases []goldenCase) {
 	add("strnn", &strnn, &strnn.Training)
 	strnnPaper := PaperSTRNN()
 	add("strnn-paper", &strnnPaper, &strnnPaper.Training)
-	strnn2 := STRNN{Encode: 2, Predict: 3, Units: 4, FilterUnits: 5, Filter: true, Tune: 0.25, Linear: true, Latent: 6, KL: 7, Mean: 0.75, Chain: 8,
+	strnn2 := STRNN{Encode: 2, Predict: 3, Start: net, Units: 4, FilterUnits: 5, Filter: true, Ahead: true, Tune: 0.25, Linear: true, Latent: 6, Manner: 11, KL: 7, Mean: 0.75, Chain: 8,
 		Distance: 9, Horizon: 10, Noise: [2]float64{0.11, 0.12}, Corrupt: [2]float64{0.13, 14}, Stretch: 0.15, NormEnd: 0.16, Keep: 0.17, L2: 0.18, Training: other}
 	add("strnn-other", &strnn2, &strnn2.Training)
 

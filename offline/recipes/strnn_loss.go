@@ -13,15 +13,16 @@ import (
 
 // strnnLoss computes the loss of a strnnNet.
 type strnnLoss struct {
-	m      *STRNN
-	net    *strnnNet
-	linear *strnn.Linear // the network predicts differences from it; nil: it predicts frames
-	batch  *windows
-	kl     float64    // weight of the divergence in this epoch
-	noise  float64    // deviation of the noise on the given frames in this epoch
-	tunes  bool       // only the filter learns
-	fixed  bool       // batch normalisation uses the running statistics
-	sums   [6]float64 // sums over the held-out windows, and their number
+	m       *STRNN
+	net     *strnnNet
+	linear  *strnn.Linear // the network predicts differences from it; nil: it predicts frames
+	batch   *windows
+	manners [2][]float32 // (2·columns) mean and deviation of the manners of the training windows
+	kl      float64      // weight of the divergence in this epoch
+	noise   float64      // deviation of the noise on the given frames in this epoch
+	tunes   bool         // only the filter learns
+	fixed   bool         // batch normalisation uses the running statistics
+	sums    [6]float64   // sums over the held-out windows, and their number
 }
 
 func newSTRNNLoss(m *STRNN) (*strnnLoss, error) {
@@ -30,10 +31,18 @@ func newSTRNNLoss(m *STRNN) (*strnnLoss, error) {
 		return nil, err
 	}
 	l := &strnnLoss{m: m, net: newSTRNN(m, groups, m.Train.Layout.Columns(), m.Seed), batch: m.windows()}
-	if m.Linear {
+	if m.Start != nil {
+		if l.linear, err = m.load(l.net); err != nil {
+			return nil, err
+		}
+	}
+	if m.Linear && l.linear == nil {
 		if l.linear, err = fitLinear(m.Train, m.Encode, m.Predict); err != nil {
 			return nil, err
 		}
+	}
+	if m.Manner > 0 {
+		l.manners = mannerNorm(m.Train)
 	}
 	return l, nil
 }
@@ -45,12 +54,13 @@ const klRamp = 0.2
 func (l *strnnLoss) begin(epoch int) {
 	l.tunes = l.m.Filter && float64(epoch) >= (1-l.m.Tune)*float64(l.m.Epochs)
 	filter := l.net.filter.params() // the loss does not reach them before, but they must not be frozen when a run begins
+	ahead := l.net.ahead()
 	for _, p := range l.net.params() {
 		if !strings.HasSuffix(p.Name, ".norm.mean") && !strings.HasSuffix(p.Name, ".norm.var") && !slices.Contains(filter, p) {
-			p.Frozen = l.tunes
+			p.Frozen = l.tunes || l.m.Ahead && !slices.Contains(ahead, p)
 		}
 	}
-	l.fixed = l.tunes || float64(epoch) >= l.m.NormEnd*float64(l.m.Epochs)
+	l.fixed = l.tunes || l.m.Start != nil || float64(epoch) >= l.m.NormEnd*float64(l.m.Epochs)
 	l.kl = l.m.KL * min(1, (float64(epoch)+0.5)/(klRamp*float64(l.m.Epochs)))
 	l.noise = 0
 	if end := l.m.Noise[1] * float64(l.m.Epochs); end > 0 {
@@ -65,13 +75,17 @@ func (w *windows) frames(t *grad.Tape, rows []int32, isHeldOut bool, n int, stre
 	cols := set.Layout.Columns()
 	x := t.Const(len(rows)*n, cols)
 	for i, r := range rows {
-		at, speed := set.Windows[r], 1.0
-		if w.key != 0 && !isHeldOut {
-			speed += stretch * (2*share01(grad.Hash(w.key, uint64(r)+1<<34)) - 1)
-		}
-		sampleFrames(x.Val[i*n*cols:][:n*cols], set, set.Clips[at.Clip].Rows[w.start(r, isHeldOut)*cols:], speed)
+		sampleFrames(x.Val[i*n*cols:][:n*cols], set, set.Clips[set.Windows[r].Clip].Rows[w.start(r, isHeldOut)*cols:], w.speed(r, isHeldOut, stretch))
 	}
 	return x
+}
+
+// speed returns how much faster than recorded a window is played in this epoch.
+func (w *windows) speed(r int32, isHeldOut bool, stretch float64) float64 {
+	if w.key == 0 || isHeldOut {
+		return 1
+	}
+	return 1 + stretch*(2*share01(grad.Hash(w.key, uint64(r)+1<<34))-1)
 }
 
 // sampleFrames fills dst, (n, columns) normalised, with every second frame of the raw rows, played
@@ -216,10 +230,11 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 	cols := all.Cols
 	s := &strnnPass{train: !isHeldOut && !l.fixed, keep: dropout(m.Keep, isHeldOut || l.tunes), key: key}
 	filters := m.Filter && (l.tunes || isHeldOut)
+	reconstructs := !m.Ahead || isHeldOut
 
 	var clean, noisy *grad.Mat // additional frames that are only reconstructed
 	again := 0
-	if m.Corrupt != [2]float64{} {
+	if m.Corrupt != [2]float64{} && reconstructs {
 		again = (batch + 1) / 2
 		clean, noisy = l.corrupted(t, all, n, again, key)
 	}
@@ -228,6 +243,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 	if !isHeldOut {
 		addNoise(seen.Val, l.noise, grad.Hash(key, 1<<42))
 	}
+	code := l.codes(t, rows, isHeldOut, key)
 	var terms []grad.Term
 	term := func(x *grad.Mat, weight float64) {
 		terms = append(terms, grad.Term{Loss: x, Weight: float32(weight)})
@@ -242,14 +258,14 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 		want := t.Frames(all, n, encode+turn*predict, encode+(turn+1)*predict)
 		ahead := func(x *grad.Mat) *grad.Mat { return t.Frames(x, x.Rows, 0, batch) }
 		base := l.base(t, seen, encode, predict)
-		z, kl := l.latents(t, ahead(h), base, want, isHeldOut, m.Mean, key, turn)
+		z, kl := l.latents(t, known(t, ahead(h), code), base, want, isHeldOut, m.Mean, key, turn)
 		if kl != nil {
 			term(kl, l.kl/float64(predict*cols*chain))
 		}
-		units := l.net.after(t, ahead(h), ahead(c), z, base, predict)
+		units := l.net.after(t, ahead(h), ahead(c), known(t, z, code), base, predict)
 		first := 0
 		var baseBefore *grad.Mat
-		if turn == 0 {
+		if turn == 0 && reconstructs {
 			bh, bc := h, c
 			if again > 0 {
 				bh, bc = t.Frames(h, h.Rows, batch, batch+again), t.Frames(c, c.Rows, batch, batch+again)
@@ -289,7 +305,7 @@ func (l *strnnLoss) loss(t *grad.Tape, rows []int32, isHeldOut bool, key uint64)
 	if isHeldOut {
 		losses[2] = l.zeroVelocity(all, n)
 		if m.Latent > 0 {
-			losses[3], losses[4] = l.withPosterior(t, seen, all, n, s)
+			losses[3], losses[4] = l.withPosterior(t, seen, all, code, n, s)
 		}
 		for i, v := range losses {
 			l.sums[i] += float64(batch) * v
@@ -304,7 +320,7 @@ func (l *strnnLoss) isMean(i int, key uint64, share float64) bool {
 	return share01(grad.Hash(key, uint64(i)+1<<44)) < share
 }
 
-// latents returns latent values, (batch, latents), for motions in states h, and their divergence
+// latents returns latent values, (batch, latents), for motions in states h, beside which are the codes of their manners, and their divergence
 // from the prior in nats. Values are drawn from the posterior, given the wanted frames and the
 // linear filters' base. The share mean of the windows, and all held-out ones, have the prior's
 // means instead.
@@ -320,7 +336,8 @@ func (l *strnnLoss) latents(t *grad.Tape, h, base, want *grad.Mat, isHeldOut boo
 	if base != nil {
 		off = t.Sub(want, base)
 	}
-	post, postLogVar := l.net.posteriorOf(t, h, off)
+	more, moreLogVar := l.net.posteriorOf(t, h, off) // beyond the prior: a network to start from knows its latent values, but its file has no posterior
+	post, postLogVar := t.Add(mu, more), t.Add(logVar, moreLogVar)
 	mask := l.each(t, mu, mu.Rows, func(i int) float32 {
 		if l.isMean(i, key, mean) {
 			return 0
@@ -377,13 +394,13 @@ func (l *strnnLoss) horizon(t *grad.Tape, y *grad.Mat, length int, term func(*gr
 
 // withPosterior returns the squared error of frames predicted with latent values from the
 // posterior, and the divergence of the posterior from the prior in nats.
-func (l *strnnLoss) withPosterior(t *grad.Tape, seen, all *grad.Mat, n int, s *strnnPass) (square, nats float64) {
+func (l *strnnLoss) withPosterior(t *grad.Tape, seen, all, code *grad.Mat, n int, s *strnnPass) (square, nats float64) {
 	m := l.m
 	h, c := l.net.state(t, seen, m.Encode, s)
 	want := t.Frames(all, n, m.Encode, m.Encode+m.Predict)
 	base := l.base(t, seen, m.Encode, m.Predict)
-	z, kl := l.latents(t, h, base, want, false, 0, 0, 0)
-	after := l.based(t, l.net.frames(t, l.net.after(t, h, c, z, base, m.Predict), s), base, m.Encode, m.Predict)
+	z, kl := l.latents(t, known(t, h, code), base, want, false, 0, 0, 0)
+	after := l.based(t, l.net.frames(t, l.net.after(t, h, c, known(t, z, code), base, m.Predict), s), base, m.Encode, m.Predict)
 	return meanSquare(after, want), float64(kl.Val[0])
 }
 

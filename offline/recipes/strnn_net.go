@@ -122,9 +122,15 @@ type strnnNet struct {
 	filter  convNet        // removes noise from predicted frames; nil: there is none
 
 	latents   int            // values that select one of the possible continuations; 0: none
-	prior     gaussianLayers // the latent values from the encoder's state
-	posterior gaussianLayers // the latent values from that state and the frames that followed
+	prior     gaussianLayers // the latent values from the encoder's state and the manner's code
+	posterior gaussianLayers // the latent values from these and the frames that followed
+
+	manners int      // values of a manner's code; 0: none
+	manner  *fcLayer // the code from the manner
 }
+
+// mannerStats are the tensors by which manners are normalised.
+var mannerStats = [2]string{"manner.mean", "manner.std"}
 
 // strnnSizes are the units of the four spatial layers (sec. 4.1.1).
 var strnnSizes = [4]int{64, 128, 256, 512}
@@ -135,7 +141,7 @@ var strnnParts = []string{"left-arm", "right-arm", "left-leg", "right-leg", "spi
 // newSTRNN returns the network of m; the seed draws its weights.
 func newSTRNN(m *STRNN, g *strnn.Groups, columns int, seed uint64) *strnnNet {
 	units := m.Units
-	n := &strnnNet{groups: g, units: units, columns: columns, latents: m.Latent}
+	n := &strnnNet{groups: g, units: units, columns: columns, latents: m.Latent, manners: m.Manner}
 	in := columns
 	if m.Spatial {
 		in = strnnSizes[3]
@@ -149,10 +155,16 @@ func newSTRNN(m *STRNN, g *strnn.Groups, columns int, seed uint64) *strnnNet {
 	}
 	n.lstm[0] = newLSTM("encoder", in, units, grad.Hash(seed, 11))
 	n.lstm[1] = newLSTM("decoder", 1+base, units, grad.Hash(seed, 12))
-	n.lstm[2] = newLSTM("predictor", max(1, n.latents)+base, units, grad.Hash(seed, 13))
+	n.lstm[2] = newLSTM("predictor", max(1, n.latents+n.manners)+base, units, grad.Hash(seed, 13))
+	if n.manners > 0 {
+		n.manner = newLinear(strnn.ValueCode, 2*columns, n.manners, grad.Hash(seed, 18))
+	}
 	if n.latents > 0 {
-		n.prior = newGaussian(strnn.ValuePrior, units, n.latents, grad.Hash(seed, 16))
-		n.posterior = newGaussian("way", units+m.Predict*columns, n.latents, grad.Hash(seed, 17))
+		n.prior = newGaussian(strnn.ValuePrior, units+n.manners, n.latents, grad.Hash(seed, 16))
+		n.posterior = newGaussian("way", units+n.manners+m.Predict*columns, n.latents, grad.Hash(seed, 17))
+		for _, l := range n.posterior[1:] { // at first it is the prior
+			clear(l.w.Val)
+		}
 	}
 	if m.Filter {
 		k := m.FilterUnits
@@ -222,6 +234,21 @@ func (n *strnnNet) temporal() []*grad.Param {
 	out = append(out, paramsOf(n.lstm[:]...)...)
 	if n.latents > 0 {
 		out = append(out, paramsOf(n.prior[:]...)...)
+	}
+	if n.manners > 0 {
+		out = append(out, n.manner.params()...)
+	}
+	return out
+}
+
+// ahead returns the parameters that only predicted frames depend on.
+func (n *strnnNet) ahead() []*grad.Param {
+	out := n.lstm[2].params()
+	if n.latents > 0 {
+		out = append(out, paramsOf(slices.Concat(n.prior[:], n.posterior[:])...)...)
+	}
+	if n.manners > 0 {
+		out = append(out, n.manner.params()...)
 	}
 	return out
 }
@@ -320,7 +347,8 @@ func (n *strnnNet) before(t *grad.Tape, h, c, base *grad.Mat, length int) *grad.
 }
 
 // after returns the temporal network's units for the length frames that follow a state. z,
-// (batch, latents), are the latent values and base the frames by linear filters; both may be nil.
+// (batch, latents+manners), are the latent values and the manner's code, and base the frames by
+// linear filters; both may be nil.
 func (n *strnnNet) after(t *grad.Tape, h, c, z, base *grad.Mat, length int) *grad.Mat {
 	if z == nil {
 		z = t.Const(h.Rows, 1)
@@ -339,10 +367,16 @@ func beside(t *grad.Tape, x, y *grad.Mat) *grad.Mat {
 	return t.Concat(x, y)
 }
 
-// posteriorOf returns the distribution of the latent values, mean and logarithm of the variance,
-// (batch, latents) each, with which frames, (batch·length, columns), follow a state.
+// posteriorOf returns the distribution of the latent values with which frames, (batch·length,
+// columns), follow a state and a code, both in h: what to add to the prior's mean and logarithm of
+// the variance, (batch, latents) each.
 func (n *strnnNet) posteriorOf(t *grad.Tape, h, frames *grad.Mat) (mean, logVar *grad.Mat) {
 	return n.posterior.forward(t, t.Concat(h, t.Reshape(frames, h.Rows, len(frames.Val)/h.Rows)))
+}
+
+// code returns the codes of manners, (batch, 2·columns) normalised.
+func (n *strnnNet) code(t *grad.Tape, manner *grad.Mat) *grad.Mat {
+	return t.Tanh(t.Dense(manner, n.manner.w, n.manner.b))
 }
 
 // filtered returns the frames x, (batch·length, columns) normalised, after the filter.
@@ -396,7 +430,7 @@ func (n *strnnNet) graph(linear *strnn.Linear) *netruntime.Graph {
 	}
 	input(strnn.ValueX, n.columns)
 	input(strnn.ValueClock, 1)
-	input(strnn.ValueLatent, max(1, n.latents))
+	input(strnn.ValueLatent, max(1, n.latents+n.manners))
 	add(node("encoder", netruntime.OpLSTM, encodeSpatial(n, normalised("normalised", strnn.ValueX), ops(""))))
 	raw := ownStats
 	if linear != nil {
@@ -415,10 +449,17 @@ func (n *strnnNet) graph(linear *strnn.Linear) *netruntime.Graph {
 		output([]string{strnn.ValueBefore, strnn.ValueAfter}[i], netruntime.OpDenormalize, y, raw)
 	}
 	if n.latents > 0 {
-		input(strnn.ValueH, n.units)
+		input(strnn.ValueH, n.units+n.manners)
 		add(netruntime.Node{Name: strnn.ValuePrior, Op: netruntime.OpDense, In: []string{strnn.ValueH}, Act: "elu"})
 		output(strnn.ValueMean, netruntime.OpDense, strnn.ValuePrior, nil)
 		output(strnn.ValueLogVar, netruntime.OpDense, strnn.ValuePrior, nil)
+	}
+	if n.manners > 0 {
+		input(strnn.ValueManner, 2*n.columns)
+		add(netruntime.Node{Name: "manner.normalised", Op: netruntime.OpNormalize, In: []string{strnn.ValueManner},
+			Tensors: map[string]string{"mean": mannerStats[0], "std": mannerStats[1]}})
+		output(strnn.ValueCode, netruntime.OpDense, "manner.normalised", nil)
+		g.Nodes[len(g.Nodes)-1].Act = "tanh"
 	}
 	if linear != nil {
 		input(strnn.ValuePast, linear.Encode)

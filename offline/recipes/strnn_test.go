@@ -15,7 +15,7 @@ import (
 
 func smallSTRNN(how RunOptions) *STRNN {
 	m := DefaultSTRNN()
-	m.Encode, m.Predict, m.Units, m.Latent = 6, 4, 12, 3
+	m.Encode, m.Predict, m.Units, m.Latent, m.Manner = 6, 4, 12, 3, 2
 	m.Train, m.HeldOut, m.RunOptions = wholly(strolls(3, 60, 0), m.Frames()), wholly(strolls(1, 50, 5), m.Frames()), how
 	m.Epochs, m.Batch = 2, 8
 	return &m
@@ -35,7 +35,7 @@ func wholly(set *dataset.MotionSet, length int) *dataset.MotionSet {
 // The model file computes what was trained.
 func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 	for name, change := range map[string]func(*STRNN){"whole": func(*STRNN) {}, "temporal": func(m *STRNN) {
-		m.Spatial, m.Filter, m.Linear, m.Latent, m.Chain, m.Corrupt = false, false, false, 0, 1, [2]float64{}
+		m.Spatial, m.Filter, m.Linear, m.Latent, m.Manner, m.Chain, m.Corrupt = false, false, false, 0, 0, 1, [2]float64{}
 	}} {
 		dir := t.TempDir()
 		m := smallSTRNN(how(dir, 1))
@@ -62,16 +62,20 @@ func TestSTRNNComputesWhatWasTrained(t *testing.T) {
 		}
 		seen := tape.Frames(l.batch.frames(tape, []int32{1, 2}, false, n, 0), n, 0, m.Encode)
 		h, c := net.state(tape, seen, m.Encode, &strnnPass{keep: 1})
-		var z *grad.Mat
+		var z, none *grad.Mat
+		if m.Manner > 0 {
+			none = tape.Const(2, m.Manner)
+			clear(none.Val)
+		}
 		if m.Latent > 0 {
-			mean, logVar := net.prior.forward(tape, h)
+			mean, logVar := net.prior.forward(tape, known(tape, h, none))
 			z = tape.Const(2, m.Latent)
 			for i := range z.Val {
 				z.Val[i] = mean.Val[i] + ways[i]*float32(math.Exp(float64(logVar.Val[i])/2))
 			}
 		}
 		base := l.base(tape, seen, m.Encode, m.Predict)
-		y := l.based(tape, net.frames(tape, net.after(tape, h, c, z, base, m.Predict), &strnnPass{keep: 1}), base, m.Encode, m.Predict)
+		y := l.based(tape, net.frames(tape, net.after(tape, h, c, known(tape, z, none), base, m.Predict), &strnnPass{keep: 1}), base, m.Encode, m.Predict)
 		if m.Filter {
 			y = tape.Join(2, tape.Frames(seen, m.Encode, m.Encode-strnn.FilterNear, m.Encode), y)
 			y = tape.Frames(net.filtered(tape, y, strnn.FilterNear+m.Predict), strnn.FilterNear+m.Predict, strnn.FilterNear, strnn.FilterNear+m.Predict)
@@ -130,7 +134,7 @@ func TestSTRNNNormEnd(t *testing.T) {
 	changed := func(end float64) bool {
 		dir := t.TempDir()
 		m := smallSTRNN(how(dir, 1))
-		m.Epochs, m.NormEnd = 6, end // the sixth epoch beats the initial weights
+		m.Epochs, m.NormEnd = 10, end // enough to beat the initial weights
 		file := trainedFile(t, m.Run, m.Out)
 		w, ok := file.Tensor("encode.4.norm.var")
 		if !ok {

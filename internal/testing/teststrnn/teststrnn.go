@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"mannequin/animsys/feature"
@@ -23,6 +24,7 @@ import (
 const (
 	Encode, Predict = 8, 8 // frames
 	Latent          = 3
+	Manner          = 2 // values of a manner's code
 	units           = 12
 )
 
@@ -35,6 +37,7 @@ type Options struct {
 	Plain  bool // no linear filters: frames are differences from zero
 	Filter bool // a residual network
 	Guide  bool // a guide, which reads only turns
+	Manner bool // codes of manners, from the speed ahead and its deviation
 }
 
 // Burst is a turn, in rad/s, for which the network with a guide gives values that are not finite,
@@ -55,12 +58,19 @@ func Net(t testing.TB, o Options) *netruntime.Net {
 	if o.Once {
 		latent = 0
 	}
-	b.network(o, max(1, latent))
+	manner := 0
+	if o.Manner {
+		manner = Manner
+	}
+	b.network(o, max(1, latent), manner)
 	meta := netruntime.Meta{Name: "made", Arch: "graph", Graph: &b.graph, Extra: map[string]string{}}
 	if !o.Plain {
 		meta.Extra[strnn.KeyScale] = string(must.Get(json.Marshal(b.scale()))(t))
 	}
 	must.Do(t, strnn.Describe(&meta, p, Encode, Predict, latent))
+	if o.Manner {
+		meta.Extra[strnn.KeyManner] = strconv.Itoa(manner)
+	}
 	if o.Guide {
 		meta.Extra[strnn.KeyGuide] = must.Get(guide(p.Layout).Encode())(t)
 	}
@@ -146,7 +156,7 @@ func (b *builder) lstm(name string, in, base int, reverse bool, operands ...stri
 }
 
 // network builds a network whose frames stay near mean, with a deviation of 5 cm per joint.
-func (b *builder) network(o Options, latent int) {
+func (b *builder) network(o Options, latent, manner int) {
 	cols := len(b.mean)
 	std := testnet.Constant(0.05, "std", cols)
 	for i := cols - 4 - feature.MotionLen; i < cols-4; i++ {
@@ -155,7 +165,7 @@ func (b *builder) network(o Options, latent int) {
 	b.tensors = []netruntime.Tensor{{Name: "mean", Shape: []int{cols}, Data: b.mean}, std}
 	shared := map[string]string{"mean": "mean", "std": "std"}
 	raw := shared
-	b.graph.Inputs = []netruntime.Input{{Name: strnn.ValueX, Channels: cols}, {Name: strnn.ValueClock, Channels: 1}, {Name: strnn.ValueLatent, Channels: latent}}
+	b.graph.Inputs = []netruntime.Input{{Name: strnn.ValueX, Channels: cols}, {Name: strnn.ValueClock, Channels: 1}, {Name: strnn.ValueLatent, Channels: latent + manner}}
 	if !o.Plain {
 		raw = map[string]string{"mean": "none", "std": "std"}
 		b.tensors = append(b.tensors, testnet.Constant(0, "none", cols), b.linear())
@@ -171,7 +181,7 @@ func (b *builder) network(o Options, latent int) {
 	for i, name := range []string{strnn.ValueBefore, strnn.ValueAfter} {
 		from, in, base := strnn.ValueClock, 1, 0
 		if i == 1 {
-			from, in = strnn.ValueLatent, latent
+			from, in = strnn.ValueLatent, latent+manner
 		}
 		if !o.Plain {
 			from, base = b.node(netruntime.Node{Name: name + ".in", Op: netruntime.OpConcat, In: []string{from, "base.normalised"}}), cols
@@ -180,21 +190,29 @@ func (b *builder) network(o Options, latent int) {
 		b.node(netruntime.Node{Name: name + ".out", Op: netruntime.OpDense, In: []string{name + ".units"}, Tensors: out})
 		made := name + ".out"
 		if i == 1 && o.Guide {
-			made = b.burst(made, latent)
+			made = b.burst(made, latent+manner)
 		}
 		b.graph.Outputs = append(b.graph.Outputs, b.node(netruntime.Node{Name: name, Op: netruntime.OpDenormalize, In: []string{made}, Tensors: raw}))
 	}
 	if !o.Once {
-		b.graph.Inputs = append(b.graph.Inputs, netruntime.Input{Name: strnn.ValueH, Channels: units})
+		b.graph.Inputs = append(b.graph.Inputs, netruntime.Input{Name: strnn.ValueH, Channels: units + manner})
 		dense := func(name, from, act string, in, out int) {
 			b.tensor(name+".weight", 0.3/math.Sqrt(float64(in)), out, in)
 			b.tensor(name+".bias", 0.1, out)
 			b.node(netruntime.Node{Name: name, Op: netruntime.OpDense, In: []string{from}, Act: act})
 		}
-		dense(strnn.ValuePrior, strnn.ValueH, "elu", units, 4)
+		dense(strnn.ValuePrior, strnn.ValueH, "elu", units+manner, 4)
 		dense(strnn.ValueMean, strnn.ValuePrior, "", 4, latent)
 		dense(strnn.ValueLogVar, strnn.ValuePrior, "", 4, latent)
 		b.graph.Outputs = append(b.graph.Outputs, strnn.ValueMean, strnn.ValueLogVar)
+	}
+	if manner > 0 {
+		b.graph.Inputs = append(b.graph.Inputs, netruntime.Input{Name: strnn.ValueManner, Channels: 2 * cols})
+		code := testnet.Constant(0, strnn.ValueCode+".weight", manner, 2*cols)
+		ahead := cols - 4 - feature.MotionLen + feature.MotionZ
+		code.Data[ahead], code.Data[2*cols+cols+ahead] = 1, 1
+		b.tensors = append(b.tensors, code, testnet.Constant(0, strnn.ValueCode+".bias", manner))
+		b.graph.Outputs = append(b.graph.Outputs, b.node(netruntime.Node{Name: strnn.ValueCode, Op: netruntime.OpDense, In: []string{strnn.ValueManner}, Act: "tanh"}))
 	}
 	if !o.Plain {
 		b.graph.Inputs = append(b.graph.Inputs, netruntime.Input{Name: strnn.ValuePast, Channels: Encode})

@@ -25,7 +25,7 @@ func (r *Report) goingOn() error {
 	if r.opt.Seeds == 0 {
 		return nil
 	}
-	p, err := r.model.NewPredictor(strnn.PredictorOptions{Batch: 1, Workers: r.opt.Threads, CleanUp: true})
+	p, err := r.model.NewPredictor(strnn.PredictorOptions{Batch: 1, Draws: PredictDraws, Workers: r.opt.Threads, CleanUp: true})
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (r *Report) nearest() error {
 	cols, prefixes := r.model.Layout.Columns(), nearestPrefixes*r.opt.Prefixes
 	for _, p := range r.of {
 		if p.draws != nil {
-			p.draws.SetSampling(r.opt.Seed, PredictSpread)
+			p.draws.SetSampling(r.opt.Seed, r.opt.Spread)
 		}
 		rows, err := metrics.Roll(p.p, r.held, prefixes, p.prefix, metrics.ManifoldFrames)
 		if err != nil {

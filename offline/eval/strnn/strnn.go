@@ -175,7 +175,7 @@ func (r *Report) predictor(name, file string) (predictor, error) {
 	if err != nil {
 		return predictor{}, err
 	}
-	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: max(32, nearestPrefixes*r.opt.Prefixes), Workers: r.opt.Threads})
+	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: max(32, nearestPrefixes*r.opt.Prefixes), Draws: PredictDraws, Workers: r.opt.Threads})
 	if err != nil {
 		return predictor{}, err
 	}
@@ -186,5 +186,9 @@ func (r *Report) predictor(name, file string) (predictor, error) {
 	return e, nil
 }
 
-// PredictSpread is the deviation of draws with which people keep doing what they do.
-const PredictSpread = 1
+// How mannequin predict draws, by which people keep doing what they do: the deviation of latent values,
+// and the number of draws for each window.
+const (
+	PredictSpread = 1.2
+	PredictDraws  = 16
+)

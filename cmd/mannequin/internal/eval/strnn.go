@@ -52,7 +52,7 @@ temporal network alone.`,
 	command.Number(c, &o.Draws, "draws", 8, 1, 100, "futures drawn for each window under control")
 	command.Number(c, &o.Steps, "steps", 1, 0, 100, "Gauss-Newton steps from the best of them")
 	f.BoolVar(&o.Tune, "tune", false, "also measure the paper's tuning of weights")
-	command.Number(c, &o.Spread, "spread", 1.4, 0, 3, "standard deviation of the latent values; more than 1, because the rest of the motion is not drawn")
+	command.Number(c, &o.Spread, "spread", evalstrnn.PredictSpread, 0, 3, "standard deviation of drawn latent values")
 	cli.Seed(c, &o.Seed, "the draws")
 	cli.Model(c, &o.Manifold, "manifold", "human", "the autoencoder that also removes noise")
 	command.Number(c, &o.Motions, "motions", 512, 0, 1e5, "motions from which noise is removed; 0 is none")

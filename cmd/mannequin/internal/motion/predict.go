@@ -29,6 +29,7 @@ type predictOptions struct {
 	seconds float64
 	spread  float32
 	seed    uint64
+	draws   int
 	feet    bool
 	threads int
 }
@@ -52,11 +53,13 @@ Ho, Shum and Zhu 2019), and write recording and prediction as BVH on the human s
 60 frames per second, world space. RECORDING is a BVH, AMC or TXT file of any skeleton that
 mannequin import --retarget can read, at any frame rate.
 
-A motion has many possible futures. One is drawn every 2/3 s; another --seed gives another motion.
-With a --spread of 1 people keep doing what they do. With more they change between the activities
-of the training data, with less they come to rest. --feet locks standing feet as the game does.`,
+A motion has many possible futures. Every 2/3 s some are drawn, and the one most like the last 4 s
+of the recording is taken, so people keep doing what they did: who stands stands, who walks walks
+on. Another --seed gives another motion. With less --spread of the draws motions differ less, with
+a single one of --draws people forget what they did within some seconds. Standing feet are locked
+as in the game.`,
 		Example: `  mannequin predict walk.bvh --seconds 60 --out on.bvh
-  mannequin predict boxing.bvh --at 2.5 --seed 7 --feet --out on.bvh --json`,
+  mannequin predict boxing.bvh --at 2.5 --seed 7 --out on.bvh --json`,
 	}
 	cli.Converts(c, "a recording", ".bvh", func(_ *cobra.Command, in, out string) (cli.Report, error) { return predict(in, out, o) })
 	cli.Model(c, &o.model, "model", "human-strnn", "the network")
@@ -65,7 +68,8 @@ of the training data, with less they come to rest. --feet locks standing feet as
 	command.Number(c, &o.seconds, "seconds", 10, command.Positive, 3600, "duration of the prediction")
 	command.Number(c, &o.spread, "spread", evalstrnn.PredictSpread, 0, 3, "standard deviation of the draws; 0 is the mean of all futures")
 	cli.Seed(c, &o.seed, "the draws")
-	c.Flags().BoolVar(&o.feet, "feet", false, "lock standing feet")
+	command.Number(c, &o.draws, "draws", evalstrnn.PredictDraws, 1, 1000, "futures that are drawn for each 2/3 s")
+	c.Flags().BoolVar(&o.feet, "feet", true, "lock standing feet")
 	cli.Threads(c, &o.threads)
 	return c
 }
@@ -97,7 +101,7 @@ func predict(path, out string, o predictOptions) (*predictReport, error) {
 	if have < m.Encode {
 		return nil, fmt.Errorf("%s has %.2f s before the prediction begins, the network needs %.2f: give a longer recording, or a later --at", path, float64(have)/strnn.Rate, float64(m.Encode)/strnn.Rate)
 	}
-	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: 1, Workers: o.threads, CleanUp: true})
+	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: 1, Draws: o.draws, Workers: o.threads, CleanUp: true})
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func TestPredict(t *testing.T) {
 		}
 		return b
 	}
-	first := run()
+	first, free := run(), run("--feet=false")
 	made, err := mocap.OpenBVH(out)
 	if err != nil {
 		t.Fatal(err)
@@ -56,8 +56,11 @@ func TestPredict(t *testing.T) {
 	if bytes.Equal(first, run("--seed", "2")) {
 		t.Error("another seed makes the same")
 	}
-	if bytes.Equal(first, run("--feet")) {
-		t.Error("feet that are held change nothing")
+	if bytes.Equal(first, run("--draws", "1")) {
+		t.Error("a single draw makes the same as several")
+	}
+	if bytes.Equal(first, free) {
+		t.Error("feet that are not held change nothing")
 	}
 }
 

@@ -186,11 +186,23 @@ func newTrainKeypose() *cobra.Command {
 		Long: `Train the network that makes motion between keyframes, whole or partial poses at any times
 (after Lüdi 2016, sec. 4.1), on folders of BVH or AMC recordings of people.
 
-Files, checkpoints and --resume are as in train mann.`,
-		Example: `  mannequin train keypose data/cmu-locomotion data/cmu-actions --out keypose.safetensors`,
+Files, checkpoints and --resume are as in train mann. --start continues a network on other data.`,
+		Example: `  mannequin train keypose data/cmu-locomotion data/cmu-actions --out keypose.safetensors
+  mannequin train keypose data/mine --start keypose.safetensors --rate 3e-4 --epochs 10 --out mine.safetensors`,
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 3)
-	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
+	var start string
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		if start != "" {
+			var err error
+			if r.Start, err = models.Open(start); err != nil {
+				return err
+			}
+		}
+		return f.train(cmd, &r.Training, r.Run)
+	}
+	cli.Model(c, &start, "start", "", "weights to start from (default: random)")
+	command.Number(c, &r.Posture, "posture", r.Posture, 0, 1, "deviation in `radians` by which upper arms are turned in half of the data: other people hold themselves otherwise")
 	command.Number(c, &r.Stretch, "stretch", r.Stretch, 0, math.MaxFloat32, "largest change of a recording's speed, as a `share`")
 	command.Number(c, &r.Reverse, "reverse", r.Reverse, 0, 1, "`share` of the data that is played backward: few recordings show people walking backward")
 	return c

@@ -5,7 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/internal/command"
+	"mannequin/models"
 	"mannequin/offline/dataset"
 	"mannequin/offline/recipes"
 )
@@ -13,6 +15,7 @@ import (
 func newTrainSTRNN() *cobra.Command {
 	var f motionFlags
 	var asPaper bool
+	var start string
 	r, paper := recipes.DefaultSTRNN(), recipes.PaperSTRNN()
 	c := &cobra.Command{
 		Use:   "strnn DIR... --out FILE",
@@ -21,8 +24,9 @@ func newTrainSTRNN() *cobra.Command {
 BVH or AMC recordings of people. It predicts the frames that follow some frames, 30 per second,
 again and again, and removes noise from motion.
 
-Ours adds two things to the paper's network: a linear prediction, from which the network learns
-the difference, and latent values that choose one of the possible futures. --paper leaves these
+Ours adds three things to the paper's network: a linear prediction, from which the network learns
+the difference, latent values that choose one of the possible futures, and a code of how the
+person has moved for up to 4 s, so that who runs runs on. --paper leaves these
 out and trains as the paper does, by AdaDelta; the flags below then have other defaults.
 
 Files, checkpoints and --resume are as in train mann.`,
@@ -34,12 +38,18 @@ Files, checkpoints and --resume are as in train mann.`,
 		if asPaper {
 			instead(cmd, map[string]any{
 				"encode": paper.Encode, "predict": paper.Predict, "units": paper.Units, "spatial": paper.Spatial, "filter": paper.Filter, "linear": paper.Linear,
-				"latent": paper.Latent, "chain": paper.Chain, "kl": paper.KL, "horizon": paper.Horizon, "epochs": paper.Epochs, "batch": paper.Batch,
+				"latent": paper.Latent, "manner": paper.Manner, "chain": paper.Chain, "kl": paper.KL, "horizon": paper.Horizon, "epochs": paper.Epochs, "batch": paper.Batch,
 			})
 			given := r
 			r = paper
 			r.Encode, r.Predict, r.Units, r.Spatial, r.Filter, r.Linear = given.Encode, given.Predict, given.Units, given.Spatial, given.Filter, given.Linear
-			r.Latent, r.Chain, r.KL, r.Horizon, r.Keep = given.Latent, given.Chain, given.KL, given.Horizon, given.Keep
+			r.Latent, r.Manner, r.Chain, r.KL, r.Horizon, r.Keep = given.Latent, given.Manner, given.Chain, given.KL, given.Horizon, given.Keep
+		}
+		if start != "" {
+			var err error
+			if r.Start, err = models.Open(start); err != nil {
+				return err
+			}
 		}
 		f.options = dataset.MotionOptions{Length: r.Frames(), Whole: true, Hop: 20}
 		return f.train(cmd, &r.Training, r.Run)
@@ -53,8 +63,11 @@ Files, checkpoints and --resume are as in train mann.`,
 	p.BoolVar(&r.Filter, "filter", r.Filter, "with the residual network")
 	p.BoolVar(&r.Linear, "linear", r.Linear, "learn the difference from a linear prediction")
 	command.Number(c, &r.Latent, "latent", r.Latent, 0, math.MaxInt, "latent values that choose a future; 0 predicts the mean of all")
+	command.Number(c, &r.Manner, "manner", r.Manner, 0, math.MaxInt, "values of the code of how a person moves, which a long prediction keeps; 0 forgets it")
 	command.Number(c, &r.KL, "kl", r.KL, 0, math.Inf(1), "weight in the loss: divergence of the latent values from a normal distribution")
 	command.Number(c, &r.Chain, "chain", r.Chain, 1, math.MaxInt, "predictions in a row in training")
 	command.Number(c, &r.Horizon, "horizon", r.Horizon, 0, 1e6, "weight in the loss: long-horizon cost")
+	p.BoolVar(&r.Ahead, "ahead", false, "with --start: only what comes is learnt; what removes noise stays as it is, and training takes a third of the time")
+	cli.Model(c, &start, "start", "", "network to start from, with or without manners (default: random weights)")
 	return c
 }

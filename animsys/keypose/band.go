@@ -2,55 +2,72 @@ package keypose
 
 import "mannequin/engine/m3"
 
-// band is a least-squares problem for moves x over the ground, one per frame, in which each frame
-// meets at most two neighbours to each side: its normal equations, then their solution.
+// band is a least-squares problem for a move x[f] of several values in each frame f, in which a
+// frame meets at most two neighbours to each side: its normal equations, then their solution.
 type band struct {
-	a [3][]float64 // the diagonal, and the two next to it
-	b [][2]float64 // right-hand sides; then x
+	cols int
+	a    [3][]float64 // the diagonal, and the two next to it
+	b    []float64    // (frames, cols) right-hand sides; then x
 }
 
-func (s *band) reset(n int) {
+func (s *band) reset(frames, cols int) {
+	s.cols = cols
 	for i := range s.a {
-		s.a[i] = grow(s.a[i], n)
+		s.a[i] = grow(s.a[i], frames)
 		clear(s.a[i])
 	}
-	s.b = grow(s.b, n)
+	s.b = grow(s.b, frames*cols)
 	clear(s.b)
 }
 
-// at returns x[f] after solve.
-func (s *band) at(f int) m3.Vec3 {
-	x := s.b[f]
+// x returns the move of frame f after solve.
+func (s *band) x(f int) []float64 { return s.b[f*s.cols:][:s.cols] }
+
+// ground returns the move of frame f over the ground, of 2 values, after solve.
+func (s *band) ground(f int) m3.Vec3 {
+	x := s.x(f)
 	return m3.V(float32(x[0]), 0, float32(x[1]))
 }
 
 // place adds w·|x[f]|².
-func (s *band) place(f int, w float32) { s.a[0][f] += float64(w) }
+func (s *band) place(f int, w float64) { s.a[0][f] += w }
 
-// step adds w·|x[f] − x[f−1] + by|².
-func (s *band) step(f int, w float32, by m3.Vec3) {
-	s.a[0][f-1] += float64(w)
-	s.a[0][f] += float64(w)
-	s.a[1][f-1] -= float64(w)
+// pull adds w·|x[f] − to|² for moves of one value.
+func (s *band) pull(f int, w, to float64) {
+	s.a[0][f] += w
+	s.b[f] += w * to
+}
+
+// step adds w·|x[f] − x[f−1] + by|² for moves over the ground.
+func (s *band) step(f int, w float64, by m3.Vec3) {
+	s.a[0][f-1] += w
+	s.a[0][f] += w
+	s.a[1][f-1] -= w
 	for i, v := range [2]float32{by.X, by.Z} {
-		s.b[f-1][i] += float64(w) * float64(v)
-		s.b[f][i] -= float64(w) * float64(v)
+		s.x(f - 1)[i] += w * float64(v)
+		s.x(f)[i] -= w * float64(v)
 	}
 }
 
-// turn adds w·|x[f−1] − 2·x[f] + x[f+1]|².
-func (s *band) turn(f int, w float32) {
-	s.a[0][f-1] += float64(w)
-	s.a[0][f] += 4 * float64(w)
-	s.a[0][f+1] += float64(w)
-	s.a[1][f-1] -= 2 * float64(w)
-	s.a[1][f] -= 2 * float64(w)
-	s.a[2][f-1] += float64(w)
+// turn adds w·|x[f−1] − 2·x[f] + x[f+1] + by|².
+func (s *band) turn(f int, w float64, by []float64) {
+	s.a[0][f-1] += w
+	s.a[0][f] += 4 * w
+	s.a[0][f+1] += w
+	s.a[1][f-1] -= 2 * w
+	s.a[1][f] -= 2 * w
+	s.a[2][f-1] += w
+	for i, v := range by {
+		s.x(f - 1)[i] -= w * v
+		s.x(f)[i] += 2 * w * v
+		s.x(f + 1)[i] -= w * v
+	}
 }
 
 // fix makes x[f] zero, after all squares are added.
 func (s *band) fix(f int) {
-	s.a[0][f], s.a[1][f], s.a[2][f], s.b[f] = 1, 0, 0, [2]float64{}
+	s.a[0][f], s.a[1][f], s.a[2][f] = 1, 0, 0
+	clear(s.x(f))
 	if f > 0 {
 		s.a[1][f-1] = 0
 	}
@@ -64,8 +81,9 @@ func (s *band) solve() {
 	d, l1, l2 := s.a[0], s.a[1], s.a[2]
 	n := len(d)
 	take := func(f, from int, l float64) {
-		for i := range s.b[f] {
-			s.b[f][i] -= l * s.b[from][i]
+		to, by := s.x(f), s.x(from)
+		for i := range to {
+			to[i] -= l * by[i]
 		}
 	}
 	for f := range n {
@@ -82,8 +100,8 @@ func (s *band) solve() {
 		l1[f], l2[f] = p, q
 	}
 	for f := n - 1; f >= 0; f-- {
-		for i := range s.b[f] {
-			s.b[f][i] /= d[f]
+		for i := range s.x(f) {
+			s.x(f)[i] /= d[f]
 		}
 		if f+1 < n {
 			take(f, f+1, l1[f])

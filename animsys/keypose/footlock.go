@@ -8,21 +8,33 @@ import (
 	"mannequin/ik"
 )
 
-// FootLock keeps standing feet in place on level ground. It bends the legs; the rest of the body
-// stays. How each foot moves over the ground solves a least-squares problem over all frames: in
-// contact it must not slide, it should move little and smoothly, and it does not move where its leg
-// is keyed. A FootLock belongs to one goroutine.
+// FootLock keeps standing feet in place on level ground, and feet above it. It bends the legs, and
+// lowers the hips where a leg would else be too short; the rest of the body keeps its pose. How each
+// foot moves over the ground solves a least-squares problem over all frames: in contact it must not
+// slide, it should move little and smoothly, and it does not move where its leg is keyed. Heights
+// follow likewise. A FootLock belongs to one goroutine.
 type FootLock struct {
 	layout   *Layout
 	rig      *ik.Rig
 	model    []m3.Xform
 	clip     *skel.Clip // the motion, and then with bent legs
 	replacer replacer
-	heel     []m3.Vec3 // (frames) positions of a foot in the motion,
-	toe      []m3.Vec3
-	slip     []m3.Vec3 // movement of the sole over the ground since the frame before, m
-	slides   []float32 // the same after the move, as a share of cauchySpeed
-	moves    band      // the moves
+	feet     [Feet]lockedFoot
+	need     []float32 // (frames) least value of a cover, m
+	short    []bool    // (frames) in which the cover is lower
+	drop     band      // how far the hips are lowered
+}
+
+// lockedFoot is a foot in the motion, and how it moves. Slices are by frames.
+type lockedFoot struct {
+	joints    []int     // hip, knee, ankle and toes
+	hip       []m3.Vec3 // positions
+	heel, toe []m3.Vec3
+	low       []float32 // height of the lowest point of the toes, m
+	slip      []m3.Vec3 // movement of the sole over the ground since the frame before, m
+	slides    []float32 // the same after the move, as a share of cauchySpeed
+	moves     band      // over the ground
+	lift      band      // upward
 }
 
 // Weights of the least squares; sliding of a standing foot weighs 1.
@@ -38,6 +50,21 @@ const (
 	rounds      = 4
 )
 
+// Heights.
+const (
+	dropTime   = 0.06 // s, of the spline of the hips' height
+	liftTime   = 0.03 // s, of a foot's
+	coverStay  = 0.01 // weight of the height itself
+	coverTimes = 5    // rounds in which the frames that fall short are found
+	maxDrop    = 0.1  // m
+
+	// The hips sink for a standing leg that would stretch beyond its pose and the share freeReach of
+	// its length, which people exceed in 5 % of their steps, and for one beyond straightReach, a
+	// knee of 6°: there it swings to and fro as the foot moves by millimetres.
+	freeReach     = 0.992
+	straightReach = 0.9985
+)
+
 // NewFootLock returns a foot lock for tracks of the layout. It fails if the skeleton lacks joints
 // of [ik.HumanRoles].
 func (l *Layout) NewFootLock() (*FootLock, error) {
@@ -48,7 +75,11 @@ func (l *Layout) NewFootLock() (*FootLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keypose: %w", err)
 	}
-	return &FootLock{layout: l, rig: rig, model: make([]m3.Xform, l.Skel.Len())}, nil
+	h := &FootLock{layout: l, rig: rig, model: make([]m3.Xform, l.Skel.Len())}
+	for i, leg := range rig.Roles.Legs {
+		h.feet[i].joints = leg[len(leg)-4:]
+	}
+	return h, nil
 }
 
 // Apply locks the feet of a track that Inbetweener.Fill has filled, in place. stand, (Frames,
@@ -74,25 +105,39 @@ func (h *FootLock) apply(t *Track, stand []float32) {
 	}
 	clip := h.clip
 	clip.FPS = float64(t.FPS)
+	for i := range h.feet {
+		h.feet[i].resize(t.Frames)
+	}
 	for f := range t.Frames {
 		pos, rot := clip.Frame(f)
 		t.Pose(f, pos, rot)
-	}
-	h.heel, h.toe, h.slip = grow(h.heel, t.Frames), grow(h.toe, t.Frames), grow(h.slip, t.Frames)
-	h.slides = grow(h.slides, t.Frames)
-	for i, leg := range h.rig.Roles.Legs {
-		joints := leg[len(leg)-4:]
-		for f := range t.Frames {
-			clip.Model(h.model, f)
-			h.heel[f], h.toe[f] = h.model[joints[2]].Pos, h.model[joints[3]].Pos
+		clip.Model(h.model, f)
+		for i := range h.feet {
+			h.feet[i].see(f, h.model)
 		}
-		h.solve(t, stand[i:], joints[:3])
-		var foot ik.Foot
+	}
+	h.need, h.short = grow(h.need, t.Frames), grow(h.short, t.Frames)
+	for i := range h.feet {
+		foot := &h.feet[i]
+		foot.solve(t, stand[i:])
 		for f := range t.Frames {
-			clip.Model(h.model, f)
-			h.rig.Reach(h.model, i, h.heel[f].Add(h.moves.at(f)), &foot)
-			_, rot := clip.Frame(f)
-			for _, j := range joints[:3] {
+			h.need[f] = -foot.low[f]
+		}
+		h.cover(&foot.lift, t, liftTime, foot.keyed(t))
+	}
+	h.lower(t, stand)
+	var memory [Feet]ik.Foot
+	for f := range t.Frames {
+		clip.Model(h.model, f)
+		// The hips sink last: until then the feet rise.
+		drop := float32(h.drop.x(f)[0])
+		for i := range h.feet {
+			h.rig.Reach(h.model, i, h.feet[i].goal(f).Add(m3.V(0, drop, 0)), &memory[i])
+		}
+		pos, rot := clip.Frame(f)
+		pos[0].Y -= drop
+		for i := range h.feet {
+			for _, j := range h.feet[i].joints[:3] {
 				rot[j] = h.model[h.layout.Skel.Parents[j]].Rot.Conj().Mul(h.model[j].Rot).Normalize()
 			}
 		}
@@ -100,47 +145,131 @@ func (h *FootLock) apply(t *Track, stand []float32) {
 	h.replacer.run(t, clip)
 }
 
-// solve computes the moves of the foot at the end of joints.
-func (h *FootLock) solve(t *Track, stand []float32, joints []int) {
-	m, dt := &h.moves, 1/t.FPS
+func (o *lockedFoot) resize(frames int) {
+	for _, v := range []*[]m3.Vec3{&o.hip, &o.heel, &o.toe, &o.slip} {
+		*v = grow(*v, frames)
+	}
+	o.low, o.slides = grow(o.low, frames), grow(o.slides, frames)
+}
+
+// see reads the foot's places in a frame.
+func (o *lockedFoot) see(f int, model []m3.Xform) {
+	toe := o.joints[3]
+	o.hip[f], o.heel[f], o.toe[f] = model[o.joints[0]].Pos, model[o.joints[2]].Pos, model[toe].Pos
+	o.low[f] = o.toe[f].Y
+	if end := toe + 1; end < len(model) { // the toes' end follows them
+		o.low[f] = min(o.low[f], model[end].Pos.Y)
+	}
+}
+
+// goal returns the place of the heel in a frame, after all is solved.
+func (o *lockedFoot) goal(f int) m3.Vec3 {
+	return o.heel[f].Add(o.moves.ground(f)).Add(m3.V(0, float32(o.lift.x(f)[0]), 0))
+}
+
+// lower computes how far the hips sink for the legs of standing feet.
+func (h *FootLock) lower(t *Track, stand []float32) {
+	clear(h.need)
+	sk := h.layout.Skel
+	for i := range h.feet {
+		o := &h.feet[i]
+		length := sk.Offsets[o.joints[1]].Len() + sk.Offsets[o.joints[2]].Len()
+		for f := range t.Frames {
+			on := stand[f*Feet+i]
+			if on <= 0.5 {
+				continue
+			}
+			goal := o.goal(f)
+			reach := m3.Clamp(o.hip[f].Dist(o.heel[f])/length, freeReach, straightReach) * length
+			way := goal.Sub(o.hip[f]).Flat().Len()
+			if high := reach*reach - way*way; high > 0 {
+				h.need[f] = min(max(h.need[f], o.hip[f].Y-goal.Y-m3.Sqrt(high)), maxDrop)
+			}
+		}
+	}
+	h.cover(&h.drop, t, dropTime, func(f int) bool { return t.Weight[f*t.Layout.Groups()+GroupRoot] == 1 })
+}
+
+// cover solves for a smooth curve that is small, and nowhere much less than h.need. It is 0 in fixed
+// frames.
+func (h *FootLock) cover(s *band, t *Track, time float32, fixed func(f int) bool) {
+	bend := float64(time * t.FPS)
+	bend *= bend
+	bend *= bend * coverStay
+	s.reset(t.Frames, 1)
+	for range coverTimes {
+		for f := range t.Frames {
+			h.short[f] = float32(s.x(f)[0]) < h.need[f]
+		}
+		s.reset(t.Frames, 1)
+		for f := range t.Frames {
+			s.place(f, coverStay)
+			if h.short[f] {
+				s.pull(f, 1, float64(h.need[f]))
+			}
+			if f > 1 {
+				s.turn(f-1, bend, nil)
+			}
+		}
+		for f := range t.Frames {
+			if fixed(f) {
+				s.fix(f)
+			}
+		}
+		s.solve()
+	}
+}
+
+// solve computes the moves over the ground.
+func (o *lockedFoot) solve(t *Track, stand []float32) {
+	m, dt := &o.moves, 1/t.FPS
 	still := contactSpeed * contactSpeed * dt * dt
 	for f := 1; f < t.Frames; f++ {
-		heel, toe := h.heel[f].Sub(h.heel[f-1]), h.toe[f].Sub(h.toe[f-1])
+		heel, toe := o.heel[f].Sub(o.heel[f-1]), o.toe[f].Sub(o.toe[f-1])
 		// A foot stands on what moves less: first its heel, then its toes.
 		a, b := heel.Dot(heel)+still, toe.Dot(toe)+still
-		h.slip[f], h.slides[f] = heel.Lerp(toe, a/(a+b)).Flat(), 0
+		o.slip[f], o.slides[f] = heel.Lerp(toe, a/(a+b)).Flat(), 0
 	}
-	stay, bend := smoothWeight*(dt/swingDecay)*(dt/swingDecay), smoothWeight*(swingEase/dt)*(swingEase/dt)
+	stay, bend := float64(smoothWeight*(dt/swingDecay)*(dt/swingDecay)), float64(smoothWeight*(swingEase/dt)*(swingEase/dt))
+	fixed := o.keyed(t)
 	for range rounds {
-		m.reset(t.Frames)
+		m.reset(t.Frames, 2)
 		for f := range t.Frames {
 			m.place(f, stay)
 			if f > 0 {
-				on := stand[f*Feet] * stand[(f-1)*Feet] / (1 + h.slides[f]*h.slides[f])
-				m.step(f, on, h.slip[f])
+				on := stand[f*Feet] * stand[(f-1)*Feet] / (1 + o.slides[f]*o.slides[f])
+				m.step(f, float64(on), o.slip[f])
 				m.step(f, smoothWeight, m3.Vec3{})
 			}
 			if f > 1 {
-				m.turn(f-1, bend)
+				m.turn(f-1, bend, nil)
 			}
 		}
-		h.fix(t, joints)
+		for f := range t.Frames {
+			if fixed(f) {
+				m.fix(f)
+			}
+		}
 		m.solve()
 		for f := 1; f < t.Frames; f++ {
-			h.slides[f] = m.at(f).Sub(m.at(f-1)).Add(h.slip[f]).Len() / (cauchySpeed * dt)
+			o.slides[f] = m.ground(f).Sub(m.ground(f-1)).Add(o.slip[f]).Len() / (cauchySpeed * dt)
 		}
 	}
 }
 
-// fix fixes the foot in frames with a key of one of its leg's joints.
-func (h *FootLock) fix(t *Track, joints []int) {
-	groups := h.layout.Groups()
-	for _, j := range joints {
-		g := h.layout.GroupOf(h.layout.Skel.Names[j])
-		for f := range t.Frames {
-			if t.Weight[f*groups+g] == 1 {
-				h.moves.fix(f)
+// keyed reports in which frames one of the leg's joints is keyed.
+func (o *lockedFoot) keyed(t *Track) func(f int) bool {
+	l := t.Layout
+	var groups [3]int
+	for i, j := range o.joints[:3] {
+		groups[i] = l.GroupOf(l.Skel.Names[j])
+	}
+	return func(f int) bool {
+		for _, g := range groups {
+			if t.Weight[f*l.Groups()+g] == 1 {
+				return true
 			}
 		}
+		return false
 	}
 }

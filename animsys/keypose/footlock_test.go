@@ -1,6 +1,7 @@
 package keypose
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -88,17 +89,21 @@ func TestFootLock(t *testing.T) {
 		if d := apart(was, track, f); d > 1e-5 {
 			t.Errorf("the key at frame %d is missed by %g m", f, d)
 		}
-		if by := h.moves.at(f); by != (m3.Vec3{}) { // the right foot
-			t.Errorf("at the key of frame %d a foot is moved by %v", f, by)
+		for i := range h.feet {
+			if by := h.feet[i].goal(f).Sub(h.feet[i].heel[f]); by != (m3.Vec3{}) {
+				t.Errorf("at the key of frame %d foot %d is moved by %v", f, i, by)
+			}
 		}
 	}
 	a, b := was.Clip(), track.Clip()
 	m, n := make([]m3.Xform, c.Skel.Len()), make([]m3.Xform, c.Skel.Len())
-	var moved, push float32
+	var moved, push, sank float32
 	var last [2]m3.Vec3
 	for f := range c.Frames {
 		a.Model(m, f)
 		b.Model(n, f)
+		sink := m[0].Pos.Sub(n[0].Pos)
+		sank = max(sank, sink.Y)
 		for j, name := range c.Skel.Names {
 			switch name {
 			case "LeftLeg", "RightLeg":
@@ -107,8 +112,8 @@ func TestFootLock(t *testing.T) {
 					t.Fatalf("frame %d: %s is turned by %g rad", f, name, d)
 				}
 			default:
-				if d := m[j].Pos.Dist(n[j].Pos); d > 1e-4 {
-					t.Fatalf("frame %d: %s is moved by %g m", f, name, d)
+				if d := m[j].Pos.Sub(m3.V(0, sink.Y, 0)).Dist(n[j].Pos); d > 1e-4 {
+					t.Fatalf("frame %d: %s is moved by %g m, more than the hips sink", f, name, d)
 				}
 			}
 		}
@@ -120,6 +125,9 @@ func TestFootLock(t *testing.T) {
 			push = max(push, by.Sub(last[0].Scale(2)).Add(last[1]).Len())
 		}
 		last[0], last[1] = by, last[0]
+	}
+	if sank < 1e-3 || sank > 0.04 {
+		t.Errorf("the hips sink by up to %g m", sank)
 	}
 	if moved < 0.01 || push > 0.012 { // m per frame²: 0.012 is 43 m/s²; recorded feet touch down at 100
 		t.Errorf("feet are moved by up to %g m, and pushed by %g m per frame²", moved, push)
@@ -164,23 +172,24 @@ func TestFootLockSteps(t *testing.T) {
 	track.Key(0)
 	track.Key(frames - 1)
 	stand := make([]float32, frames*Feet)
-	h.slip, h.slides = make([]m3.Vec3, frames), make([]float32, frames)
+	o := &h.feet[0]
+	o.resize(frames)
 	at := m3.Vec3{}
 	for f := range frames {
 		if f > from && f <= to {
 			at.X += 0.05
 		}
 		stand[f*Feet] = 1
-		h.heel, h.toe = append(h.heel, at), append(h.toe, at)
+		o.heel[f], o.toe[f] = at, at
 	}
-	h.solve(track, stand, h.rig.Roles.Legs[0][:3])
+	o.solve(track, stand)
 	for f := 1; f < frames; f++ {
-		way := h.heel[f].Add(h.moves.at(f)).Sub(h.heel[f-1].Add(h.moves.at(f - 1))).X
+		way := o.heel[f].Add(o.moves.ground(f)).Sub(o.heel[f-1].Add(o.moves.ground(f - 1))).X
 		if even := float32(0.5) / (frames - 1); (f < from-10 || f > to+10) && way > even/2 {
 			t.Errorf("frame %d: the foot moves %g m, %g if it slid all the time", f, way, even)
 		}
 	}
-	if a, b := h.moves.at(0), h.moves.at(frames-1); a != b || a != (m3.Vec3{}) {
+	if a, b := o.moves.ground(0), o.moves.ground(frames-1); a != b || a != (m3.Vec3{}) {
 		t.Errorf("at its keys it is moved by %v and %v", a, b)
 	}
 }
@@ -189,19 +198,19 @@ func TestFootLockSteps(t *testing.T) {
 func TestBand(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 9
-	var on, bend, stay [n]float32
-	var by [n]m3.Vec3
+	var on, bend, stay [n]float64
+	var by, corner [n]m3.Vec3
 	var s band
-	s.reset(n)
+	s.reset(n, 2)
 	for f := range n {
-		on[f], bend[f], stay[f] = r.Float32(), r.Float32(), 0.1+r.Float32()
-		by[f] = m3.V(r.Float32(), 0, r.Float32())
+		on[f], bend[f], stay[f] = r.Float64(), r.Float64(), 0.1+r.Float64()
+		by[f], corner[f] = m3.V(r.Float32(), 0, r.Float32()), m3.V(r.Float32(), 0, r.Float32())
 		s.place(f, stay[f])
 		if f > 0 {
 			s.step(f, on[f], by[f])
 		}
 		if f > 1 {
-			s.turn(f-1, bend[f-1])
+			s.turn(f-1, bend[f-1], []float64{float64(corner[f-1].X), float64(corner[f-1].Z)})
 		}
 	}
 	fixed := map[int]bool{0: true, 4: true, 5: true}
@@ -210,16 +219,16 @@ func TestBand(t *testing.T) {
 	}
 	s.solve()
 	var grad [n]m3.Vec3
-	add := func(f int, v m3.Vec3, w float32) { grad[f] = grad[f].Add(v.Scale(w)) }
+	add := func(f int, v m3.Vec3, w float64) { grad[f] = grad[f].Add(v.Scale(float32(w))) }
 	for f := range n {
-		add(f, s.at(f), stay[f])
+		add(f, s.ground(f), stay[f])
 		if f > 0 {
-			d := s.at(f).Sub(s.at(f - 1)).Add(by[f])
+			d := s.ground(f).Sub(s.ground(f - 1)).Add(by[f])
 			add(f, d, on[f])
 			add(f-1, d, -on[f])
 		}
 		if f > 1 {
-			e := s.at(f - 2).Sub(s.at(f - 1).Scale(2)).Add(s.at(f))
+			e := s.ground(f - 2).Sub(s.ground(f - 1).Scale(2)).Add(s.ground(f)).Add(corner[f-1])
 			add(f-2, e, bend[f-1])
 			add(f-1, e, -2*bend[f-1])
 			add(f, e, bend[f-1])
@@ -227,11 +236,108 @@ func TestBand(t *testing.T) {
 	}
 	for f := range n {
 		if fixed[f] {
-			if s.at(f) != (m3.Vec3{}) {
-				t.Errorf("x[%d] is fixed and %v", f, s.at(f))
+			if s.ground(f) != (m3.Vec3{}) {
+				t.Errorf("x[%d] is fixed and %v", f, s.ground(f))
 			}
 		} else if grad[f].Len() > 1e-5 {
 			t.Errorf("the gradient at x[%d] is %v", f, grad[f])
+		}
+	}
+}
+
+// A cover is smooth, at least as high as needed but for the rounding of corners, 0 far from there, and
+// 0 in fixed frames.
+func TestCover(t *testing.T) {
+	l := layout(t)
+	h := must.Get(l.NewFootLock())(t)
+	const frames = 120
+	track := l.NewTrack(frames, 60)
+	h.need, h.short = make([]float32, frames), make([]bool, frames)
+	for f := 40; f < 60; f++ {
+		h.need[f] = 0.05
+	}
+	var s band
+	h.cover(&s, track, dropTime, func(f int) bool { return f == 20 })
+	for f := range frames {
+		x := s.x(f)[0]
+		switch {
+		case f == 20 && x != 0, (f < 5 || f > 110) && math.Abs(x) > 5e-4, x > 0.065, x < -0.01,
+			f >= 45 && f < 55 && x < 0.049, f >= 40 && f < 60 && x < 0.035:
+			t.Errorf("frame %d: %g", f, x)
+		}
+		if f > 2 {
+			if jerk := math.Abs(x-3*s.x(f - 1)[0]+3*s.x(f - 2)[0]-s.x(f - 3)[0]) * 60 * 60 * 60; jerk > 300 {
+				t.Errorf("frame %d: a jerk of %g m/s³", f, jerk)
+			}
+		}
+	}
+}
+
+// standing returns a track of a second that is keyed at its ends, of a person who stands on both
+// feet with bent knees and sways ahead by way, and the contacts.
+func standing(l *Layout, bend, way float32) (*Track, []float32) {
+	const frames = 61
+	track := l.NewTrack(frames, 60)
+	track.Key(0)
+	track.Key(frames - 1)
+	track.Interpolate()
+	stand := make([]float32, frames*Feet)
+	x := m3.V(1, 0, 0)
+	for f := range frames {
+		stand[f*Feet], stand[f*Feet+1] = 1, 1
+		track.Height[f] = 0.98
+		track.Place[f].Pos.Z = way * m3.Sin(math.Pi*float32(f)/(frames-1))
+		for i, j := range l.Joints {
+			switch at := f*len(l.Joints) + i; l.Skel.Names[j] {
+			case "LeftUpLeg", "RightUpLeg", "LeftFoot", "RightFoot":
+				track.Rot[at] = m3.AxisAngle(x, -bend/2)
+			case "LeftLeg", "RightLeg":
+				track.Rot[at] = m3.AxisAngle(x, bend)
+			}
+		}
+	}
+	return track, stand
+}
+
+// The hips sink for feet that stay behind, and for straight knees between keys. No knee is
+// straightened.
+func TestFootLockSinks(t *testing.T) {
+	l := layout(t)
+	h := must.Get(l.NewFootLock())(t)
+	m := make([]m3.Xform, l.Skel.Len())
+	for _, v := range []struct {
+		bend, way   float32 // rad, m
+		least, most float32 // the hips sink in the middle, m
+		bends       float32 // a knee there at least, rad
+	}{
+		{0.26, 0.3, 0.02, 0.11, 0.2},
+		{0.01, 0, 5e-4, 2e-3, 0.09},
+		{0.26, 0, 0, 1e-5, 0.25},
+	} {
+		track, stand := standing(l, v.bend, v.way)
+		must.Do(t, h.Apply(track, stand))
+		c := track.Clip()
+		knee := func(f int) float32 {
+			c.Model(m, f)
+			hip, knee, ankle := m[l.Skel.Index("LeftUpLeg")].Pos, m[l.Skel.Index("LeftLeg")].Pos, m[l.Skel.Index("LeftFoot")].Pos
+			a, b := knee.Sub(hip), ankle.Sub(knee)
+			return m3.Atan2(a.Cross(b).Len(), a.Dot(b))
+		}
+		knee(0)
+		first := m[l.Skel.Index("LeftFoot")].Pos.Z
+		if bend := knee(30); bend < v.bends {
+			t.Errorf("%+v: the knee bends by %g rad", v, bend)
+		}
+		if sank := 0.98 - m[0].Pos.Y; sank < v.least || sank > v.most {
+			t.Errorf("%+v: the hips sink by %g m", v, sank)
+		}
+		if by := m3.Abs(m[l.Skel.Index("LeftFoot")].Pos.Z - first); by > v.way/3+1e-3 {
+			t.Errorf("%+v: the foot slides %g m", v, by)
+		}
+		for f := range track.Frames {
+			if bend := knee(f); bend < 0.65*v.bend {
+				t.Errorf("%+v: the knee bends by %g rad in frame %d", v, bend, f)
+			}
 		}
 	}
 }

@@ -130,6 +130,7 @@ type Inbetweener struct {
 	raw     []float32 // (frames, columns)
 	pinned  []float32
 	x, y    []float32 // of a segment
+	smooth  smoother
 }
 
 // InbetweenerOptions are the options of NewInbetweener.
@@ -198,6 +199,7 @@ func (m *Inbetweener) Fill(t *Track, stand []float32) error {
 		return err
 	}
 	t.correct(m.all, step, m.raw, m.pinned, stand)
+	m.smooth.run(t)
 	return nil
 }
 

@@ -65,8 +65,6 @@ func (c *Curve) Shift(by m3.Vec3) {
 
 // Constants of starting, stopping and joining a path.
 const (
-	speedUp   = 2.5  // m/s²
-	slowDown  = 3.0  // m/s²
 	joinSpeed = 1.3  // m/s beside the path's own
 	joinPush  = 4.0  // m/s²
 	joinRate  = 2.5  // of the last half metre to the path, 1/s
@@ -76,6 +74,11 @@ const (
 	// slower.
 	onPath, offPath = 0.4, 1.5
 )
+
+// change returns the largest acceleration and deceleration at a speed, m/s². From 0.9 to 0.25 m/s and
+// back takes 0.8 s, as in the median of recorded starts; recorded stops take 1.05 s. Runs change
+// faster.
+func change(speed float64) float64 { return math.Min(0.5+0.6*speed, 3) }
 
 // waypoint is a frame of a planned trajectory before smoothing.
 type waypoint struct {
@@ -197,17 +200,18 @@ func (p *planner) next() waypoint {
 	c := &p.curve
 	p.turn.next()
 	if c.Path == nil {
-		p.moveOffset(true, slowDown)
+		p.moveOffset(true, change(math.Hypot(p.velocity[0], p.velocity[1])))
 		return waypoint{x: p.offset[0], z: p.offset[1], yaw: p.want + p.turn.x}
 	}
 	p.moveOffset(false, joinPush)
 	facing, far := p.facing()
 	p.want += math.Min(math.Max(math.Remainder(facing-p.want, 2*math.Pi), -turnMost/Rate), turnMost/Rate)
 	goal, left := float64(c.Speed)*(1-far), float64(c.Path.Length())-p.arc
-	if !c.Path.Closed() { // with a margin, because steps are frames
-		goal = math.Min(goal, math.Sqrt(2*0.8*slowDown*math.Max(left, 0)))
+	most := change(p.speed)
+	if !c.Path.Closed() { // the speed falls along this curve by less than most
+		goal = math.Min(goal, math.Sqrt(most*math.Max(left, 0)))
 	}
-	p.speed = math.Max(p.speed+math.Min(math.Max(goal-p.speed, -slowDown/Rate), speedUp/Rate), 0)
+	p.speed = math.Max(p.speed+math.Min(math.Max(goal-p.speed, -most/Rate), most/Rate), 0)
 	if step := p.speed / Rate; c.Path.Closed() || step < left {
 		p.arc = p.wrapArc(p.arc + step)
 	} else {

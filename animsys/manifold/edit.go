@@ -22,26 +22,30 @@ type EditorOptions struct {
 //
 // The method is conjugate gradients (Polak and Ribière) in the frames themselves, with K as the
 // metric (kernel.go). It takes the same path as a descent in hidden values, for one convolution a
-// step. The curvature of the cost along the direction gives the step length.
+// step. With Edit.Calm the metric is S·K·S, where S (calm.go) smooths changes. The curvature of the
+// cost along the direction gives the step length.
 type Editor struct {
 	Weights feature.CostWeights
 
-	model  *Model
-	kernel netruntime.Session
-	pool   *netruntime.Pool
-	batch  int
-	length int
-	x      []float32 // (batch, length, columns) current frames
-	grad   []float32 // gradient of the cost at x
-	last   []float32 // gradient of the previous step
-	dir    []float32 // search direction
-	z      []float32 // K·grad, and the Hessian's product with dir
-	body   []float32 // (batch, length, feature.MotionLen)
-	state  []editState
-	run    netruntime.Sequences
+	model    *Model
+	kernel   netruntime.Session
+	pool     *netruntime.Pool
+	batch    int
+	length   int
+	x        []float32 // (batch, length, columns) current frames
+	grad     []float32 // gradient of the cost at x
+	last     []float32 // gradient of the previous step
+	dir      []float32 // search direction
+	z        []float32 // K·grad, and the Hessian's product with dir
+	calm     []float32 // K·S·grad
+	smoother changeSmoother
+	body     []float32 // (batch, length, feature.MotionLen)
+	state    []editState
+	run      netruntime.Sequences
 
-	job         *Edit // of the current run
-	begin, next func(worker, b int)
+	job                  *Edit // of the current run
+	begin, next          func(worker, b int)
+	calmGrad, calmChange func(worker, b int)
 
 	centring   []*feature.Centring // by worker
 	uncentred  []float32           // of the current call of centre,
@@ -74,14 +78,17 @@ func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
 	if e.kernel, err = o.Open.Session(k, netruntime.SessionOptions{Batch: o.Batch, Length: o.Length / 2, Workers: o.Workers}); err != nil {
 		return nil, err
 	}
+	e.smoother = m.newSmoother()
 	e.pool = netruntime.NewPool(o.Workers)
 	n := o.Batch * o.Length * m.Layout.Columns()
-	for _, v := range []*[]float32{&e.x, &e.grad, &e.last, &e.dir, &e.z} {
+	for _, v := range []*[]float32{&e.x, &e.grad, &e.last, &e.dir, &e.z, &e.calm} {
 		*v = make([]float32, n)
 	}
 	e.body = make([]float32, o.Batch*o.Length*feature.MotionLen)
 	e.state = make([]editState, o.Batch)
 	e.begin = func(_, b int) { e.start(e.job, b) }
+	e.calmGrad = func(_, b int) { e.smoother.run(e.part(e.z, e.job, b), e.part(e.grad, e.job, b)) }
+	e.calmChange = func(_, b int) { e.smoother.run(e.part(e.z, e.job, b), e.part(e.calm, e.job, b)) }
 	e.next = func(_, b int) { e.step(e.job, b) }
 	for range e.pool.Workers() {
 		e.centring = append(e.centring, m.Layout.NewCentring(o.Length, Rate))
@@ -114,6 +121,7 @@ type Edit struct {
 	// columns): positions in metres; nil: none. See Model.AddTargets.
 	Want, Weight []float32
 
+	Calm       bool        // changes of all joints but those of the legs are smooth: below some 6 Hz
 	Iterations int         // maximum number of steps; see DefaultIterations
 	Stop       func() bool // called after each step, for a time budget; nil: never stops
 }
@@ -149,7 +157,7 @@ func (e *Editor) Run(job *Edit) (EditReport, error) {
 		}
 	}
 	for r.Steps < job.Iterations && r.Failed < job.Batch {
-		if err := e.run.Run(e.kernel, e.z[:n], e.grad[:n], job.Batch, job.Length/2); err != nil {
+		if err := e.spread(job); err != nil {
 			return r, err
 		}
 		e.pool.Run(job.Batch, e.next)
@@ -205,6 +213,20 @@ func (e *Editor) centre(rows []float32, batch, length int) {
 	e.uncentred = nil
 }
 
+// spread computes z, the product of the metric with grad.
+func (e *Editor) spread(job *Edit) error {
+	n := job.Batch * job.Length * e.model.Layout.Columns()
+	if !job.Calm {
+		return e.run.Run(e.kernel, e.z[:n], e.grad[:n], job.Batch, job.Length/2)
+	}
+	e.pool.Run(job.Batch, e.calmGrad)
+	if err := e.run.Run(e.kernel, e.calm[:n], e.z[:n], job.Batch, job.Length/2); err != nil {
+		return err
+	}
+	e.pool.Run(job.Batch, e.calmChange)
+	return nil
+}
+
 // start computes the cost of motion b and its gradient.
 func (e *Editor) start(job *Edit, b int) {
 	s, c := &e.state[b], e.costOf(job, b)
@@ -212,7 +234,7 @@ func (e *Editor) start(job *Edit, b int) {
 	s.done = !finite(s.cost)
 }
 
-// step takes motion b one step: grad is the gradient at x, z is K·grad.
+// step takes motion b one step: grad is the gradient at x, z is the metric's product with it.
 func (e *Editor) step(job *Edit, b int) {
 	s := &e.state[b]
 	if s.done {

@@ -24,10 +24,12 @@ type maker struct {
 	walkJob  Walk // of the current run
 	editJob  Edit
 	weight   []float32
+	moved    []float32 // (batch, window, feature.MotionLen) motion of bodies that sway about their curves
 	restyler *restyler // once someone has a style
 	order    *order    // of the present run
 	before   func(worker, k int)
 	restyle  func(worker, k int)
+	swing    func(worker, k int)
 	after    func(worker, k int)
 }
 
@@ -44,10 +46,10 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 	}
 	k := &maker{s: s, walker: w, editor: e}
 	frames, cols, contacts := o.Batch*s.window, m.Layout.Columns(), len(m.Layout.Contacts)
-	k.walk = Walk{Length: s.window, Body: make([]float32, frames*feature.MotionLen), Gaits: make([]Gait, o.Batch), Phase: make([]float32, o.Batch),
+	k.walk = Walk{Length: s.window, Body: make([]float32, frames*feature.MotionLen), Gaits: make([]Gait, o.Batch), Phase: make([]float32, o.Batch), First: make([]int, o.Batch), sway: make([]sway, frames),
 		Rows: make([]float32, frames*cols), Contacts: make([]float32, frames*contacts), Phases: make([]float32, frames)}
 	k.edit = Edit{Length: s.window, Want: make([]float32, frames*cols), Iterations: o.Iterations}
-	k.weight = make([]float32, frames*cols)
+	k.weight, k.moved = make([]float32, frames*cols), make([]float32, len(k.walk.Body))
 	for b := range o.Batch { // positions of joints before the seam
 		for f := range context {
 			row := k.weight[(b*s.window+f)*cols:]
@@ -62,6 +64,7 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 		n := s.window / 2 * m.Units
 		style.Transfer.apply(r.hidden[i*n:(i+1)*n], r.sum[worker], style.Weight)
 	}
+	k.swing = func(_, i int) { k.join(k.order, i) }
 	k.after = func(_, i int) { k.finish(k.order, i) }
 	return k, nil
 }
@@ -98,10 +101,12 @@ func (k *maker) make(n int) error {
 	w := &k.walkJob
 	*w = k.walk
 	w.Batch, w.Body, w.Gaits, w.Phase = n, w.Body[:frames*feature.MotionLen], w.Gaits[:n], w.Phase[:n]
+	w.First, w.sway = w.First[:n], w.sway[:frames]
 	w.Rows, w.Contacts, w.Phases = w.Rows[:frames*cols], w.Contacts[:frames*contacts], w.Phases[:frames]
 	if err := k.walker.Run(w); err != nil {
 		return err
 	}
+	k.walker.pool.Run(n, k.swing)
 	k.editor.centre(w.Rows, n, k.s.window)
 	if err := k.style(); err != nil {
 		return err
@@ -111,7 +116,7 @@ func (k *maker) make(n int) error {
 	}
 	e := &k.editJob
 	*e = k.edit
-	e.Batch, e.Rows, e.Body, e.Stand = n, w.Rows, w.Body, w.Contacts
+	e.Batch, e.Rows, e.Body, e.Stand = n, w.Rows, k.moved[:len(w.Body)], w.Contacts
 	if e.Want = nil; w.Kept > 0 { // it continues existing motion
 		e.Want, e.Weight = k.edit.Want[:frames*cols], k.weight[:frames*cols]
 	}
@@ -175,7 +180,7 @@ func (k *maker) style() error {
 func (k *maker) holdFeet(n int) error {
 	r, window, contacts := k.restyler, k.s.window, len(k.s.model.Layout.Contacts)
 	for i, from := range r.windows {
-		copy(r.body[i*window*feature.MotionLen:], k.walk.Body[from*window*feature.MotionLen:][:window*feature.MotionLen])
+		copy(r.body[i*window*feature.MotionLen:], k.moved[from*window*feature.MotionLen:][:window*feature.MotionLen])
 		copy(r.stand[i*window*contacts:], k.walk.Contacts[from*window*contacts:][:window*contacts])
 	}
 	k.editor.centre(r.frames, n, window)
@@ -224,7 +229,19 @@ func (k *maker) plan(o *order, i int) {
 			k.walk.Phase[i] = s.phase[was]
 		}
 	}
-	k.walk.Gaits[i] = w.curve.Gait
+	k.walk.Gaits[i], k.walk.First[i] = w.curve.Gait, seam-context
+}
+
+// join joins the sway of window i to that before its seam. A nil order is the window of a standing
+// person, which continues nothing.
+func (k *maker) join(o *order, i int) {
+	s, of := k.s, k.walk.sway[i*k.s.window:][:k.s.window]
+	for j := 0; o != nil && j < context+blend; j++ {
+		w := &o.window[i]
+		of[j] = mixSway(s.sway[s.slot(w.seat, w.seam-context+j)], of[j], fade(max(j-context, -1)))
+	}
+	at := i * s.window * feature.MotionLen
+	addSway(k.moved[at:], k.walk.Body[at:], of)
 }
 
 // finish writes window i from the seam on into its order.
@@ -235,7 +252,7 @@ func (k *maker) finish(o *order, i int) {
 	o.failed[i] = false
 	for j := range frames {
 		row, to := i*s.window+context+j, i*frames+j
-		o.stand[to] = 0
+		o.stand[to], o.sway[to] = 0, k.walk.sway[row]
 		for c := range contacts {
 			if k.walk.Contacts[row*contacts+c] > 0 {
 				o.stand[to] |= 1 << c
@@ -246,7 +263,7 @@ func (k *maker) finish(o *order, i int) {
 		} else {
 			o.phase[to] = k.walk.Phases[row]
 		}
-		if !m3.Finite(o.phase[to]) {
+		if w := o.sway[to]; !m3.Finite(o.phase[to]) || !m3.Finite(w.x) || !m3.Finite(w.z) || !m3.Finite(w.yaw) {
 			o.failed[i] = true
 		}
 		joints := k.walk.Rows[row*cols:][:n]

@@ -53,21 +53,23 @@ type Stream struct {
 
 // track is finished motion: rings of frames, or windows of them.
 type track struct {
-	place  []feature.Place // (…, frames) of the body
+	place  []feature.Place // (…, frames) of the body on its curve
+	sway   []sway          // (…, frames) of the body about that
 	joints []float32       // (…, frames, 3·joints) in its frame, m
 	stand  []uint8         // (…, frames) contacts, a bit each
 	phase  []float32       // (…, frames) of stepping after the frame, rad
 }
 
 func newTrack(frames, joints int) track {
-	return track{make([]feature.Place, frames), make([]float32, frames*3*joints), make([]uint8, frames), make([]float32, frames)}
+	return track{make([]feature.Place, frames), make([]sway, frames), make([]float32, frames*3*joints), make([]uint8, frames), make([]float32, frames)}
 }
 
 // streamBody is the state of an agent. Frames are numbered from its first.
 type streamBody struct {
-	at    int   // current frame
-	made  int   // frames before it are final; context more are kept for the next window
-	curve Curve // wanted
+	at    int    // current frame
+	made  int    // frames before it are final; context more are kept for the next window
+	curve Curve  // wanted
+	who   uint32 // the person that moves, unless the curve says
 	style WeightedStyle
 	went  Curve // of the last window that started
 	course
@@ -205,7 +207,8 @@ func (s *Stream) Add(at feature.Place, control *Curve) (row int, err error) {
 	if control != nil {
 		s.curves[row] = *control
 	}
-	s.seat[row] = s.sit(at, s.nextPhase())
+	phase := s.nextPhase()
+	s.seat[row] = s.sit(at, phase, uint32(s.added))
 	return row, nil
 }
 
@@ -213,7 +216,7 @@ func (s *Stream) Add(at feature.Place, control *Curve) (row int, err error) {
 func (s *Stream) Place(row int, at feature.Place) {
 	old := s.seat[row]
 	s.leave(old) // a window that is being made belongs to the old place
-	s.seat[row] = s.sit(at, s.nextPhase())
+	s.seat[row] = s.sit(at, s.nextPhase(), s.bodies[old].who)
 }
 
 // Remove takes a row out. The last row becomes this one.
@@ -234,13 +237,14 @@ func (s *Stream) leave(seat int32) {
 }
 
 // sit fills a seat with a standing agent.
-func (s *Stream) sit(at feature.Place, phase float32) int32 {
+func (s *Stream) sit(at feature.Place, phase float32, who uint32) int32 {
 	seat := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
 	first := s.ring // the ring also holds the frames before
 	b := &s.bodies[seat]
-	*b = streamBody{at: first, made: first + s.opt.Latency + 1}
-	s.stay(seat, first-context-lookahead-2, first+s.ring-context-lookahead-2, at, 0, s.idle, phase)
+	*b = streamBody{at: first, made: first + s.opt.Latency + 1, who: who}
+	b.curve.Gait.Person = who
+	s.stay(seat, first-context-lookahead-2, first+s.ring-context-lookahead-2, at, sway{}, 0, s.idle, phase)
 	b.laid = b.made + context + lookahead + 2
 	stands := s.way[s.slot(seat, first)]
 	b.plan.follow(Curve{}, stands, stands)
@@ -248,12 +252,12 @@ func (s *Stream) sit(at feature.Place, phase float32) int32 {
 }
 
 // stay makes a seat's agent stand in the pose joints from frame f0 to f1, at arc on the path.
-func (s *Stream) stay(seat int32, f0, f1 int, at feature.Place, arc float64, joints []float32, phase float32) {
+func (s *Stream) stay(seat int32, f0, f1 int, at feature.Place, off sway, arc float64, joints []float32, phase float32) {
 	at.Pos.Y = 0
 	for f := f0; f < f1; f++ {
 		i := s.slot(seat, f)
 		s.way[i] = waypoint{x: float64(at.Pos.X), z: float64(at.Pos.Z), yaw: float64(at.Yaw), arc: arc}
-		s.place[i], s.stand[i], s.phase[i] = at, 1<<len(s.model.Layout.Contacts)-1, phase
+		s.place[i], s.sway[i], s.stand[i], s.phase[i] = at, off, 1<<len(s.model.Layout.Contacts)-1, phase
 		copy(s.joints[i*len(joints):][:len(joints)], joints)
 	}
 }
@@ -316,7 +320,7 @@ func (s *Stream) take(o *order, err error) {
 			b.laid = b.made + context + lookahead + 2
 			last := s.slot(seat, seam-1)
 			// The ring holds less than a window, and what smoothing needs before it.
-			s.stay(seat, seam, b.laid, s.place[last], s.way[last].arc, s.joints[last*n:][:n], s.phase[last])
+			s.stay(seat, seam, b.laid, s.place[last], s.sway[last], s.way[last].arc, s.joints[last*n:][:n], s.phase[last])
 			for f := seam - 2*lookahead; f < seam; f++ {
 				s.way[s.slot(seat, f)] = s.way[s.slot(seat, seam)]
 			}
@@ -325,21 +329,29 @@ func (s *Stream) take(o *order, err error) {
 		b.went = w.curve
 		for j := range frames {
 			i, from := s.slot(seat, seam+j), k*frames+j
-			s.place[i], s.stand[i], s.phase[i] = o.place[k*(frames+1)+j], o.stand[from], o.phase[from]
+			s.place[i], s.sway[i], s.stand[i], s.phase[i] = o.place[k*(frames+1)+j], o.sway[from], o.stand[from], o.phase[from]
 			mix(s.joints[i*n:][:n], o.joints[from*n:][:n], j)
 		}
 		s.place[s.slot(seat, seam+frames)] = o.place[k*(frames+1)+frames]
 	}
 }
 
+// fade returns the share of a window in the frame j frames after its seam.
+func fade(j int) float32 {
+	if j >= blend {
+		return 1
+	}
+	u := float32(j+1) / (blend + 1)
+	return u * u * (3 - 2*u)
+}
+
 // mix cross-fades a frame j frames after the seam.
 func mix(was, is []float32, j int) {
-	if j >= blend {
+	if j >= blend { // what was there may be of any age
 		copy(was, is)
 		return
 	}
-	u := float32(j+1) / (blend + 1)
-	u *= u * (3 - 2*u)
+	u := fade(j)
 	for i, v := range is {
 		was[i] += u * (v - was[i])
 	}

@@ -14,7 +14,8 @@ func (s *Stream) Root(row int) feature.Place {
 
 // placeAt returns the place of a seat's body in frame f.
 func (s *Stream) placeAt(seat int32, f int) feature.Place {
-	p := s.place[s.slot(seat, f)]
+	i := s.slot(seat, f)
+	p := s.sway[i].on(s.place[i])
 	p.Pos = p.Pos.Add(s.bodies[seat].base)
 	return p
 }

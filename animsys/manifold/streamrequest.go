@@ -186,6 +186,7 @@ func (s *Stream) curve(row int) Curve {
 		c.Gait.Cadence = cmp.Or(c.Gait.Cadence, 1)
 		c.Gait.Cadence *= often
 	}
+	c.Gait.Person = cmp.Or(c.Gait.Person, s.bodies[s.seat[row]].who)
 	return c.clamped()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
+	"mannequin/engine/m3"
 )
 
 // recent is how many frames before the shown one the next windows need.
@@ -108,6 +109,7 @@ func (s *Stream) visit(st *generator.State, row int, b *streamBody, r *rowState)
 		generator.Value(st, n)
 	}
 	generator.Value(st, &b.base)
+	generator.Value(st, &b.who)
 	b.curve.visit(st)
 	s.visitStyled(st, &b.style)
 	b.went.visit(st)
@@ -189,6 +191,7 @@ func (s *Stream) visitFrames(st *generator.State, seat int32, b *streamBody, r *
 	n := 3 * len(s.model.Layout.Joints)
 	s.pieces(seat, from, madeTo, func(i, k int) {
 		generator.Values(st, s.joints[i*n:k*n])
+		generator.Values(st, s.sway[i:k])
 		generator.Values(st, s.stand[i:k])
 		generator.Values(st, s.phase[i:k])
 	})
@@ -243,6 +246,9 @@ func (s *Stream) sound(seat int32, b *streamBody, r *rowState) bool {
 	n, ok := 3*len(s.model.Layout.Joints), true
 	s.pieces(seat, from, madeTo, func(i, k int) {
 		ok = ok && feature.Finite(s.joints[i*n:k*n]) && feature.Finite(s.phase[i:k])
+		for _, w := range s.sway[i:k] {
+			ok = ok && m3.Finite(w.x) && m3.Finite(w.z) && m3.Finite(w.yaw)
+		}
 	})
 	s.pieces(seat, from, madeTo+1, func(i, k int) {
 		for _, p := range s.place[i:k] {

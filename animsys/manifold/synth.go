@@ -28,7 +28,8 @@ type Locomotion struct {
 	Walker *Walker
 	Editor *Editor
 
-	body, rows, contacts []float32
+	body, moved, rows, contacts []float32 // of bodies on their curves, and of those that sway
+	sway                        []sway
 }
 
 // LocomotionOptions are the options of NewLocomotion.
@@ -60,7 +61,7 @@ func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
 	}
 	size := o.Batch * length
 	return &Locomotion{Model: m, Walker: w, Editor: e,
-		body: make([]float32, size*feature.MotionLen), rows: make([]float32, size*m.Layout.Columns()),
+		body: make([]float32, size*feature.MotionLen), moved: make([]float32, size*feature.MotionLen), sway: make([]sway, size), rows: make([]float32, size*m.Layout.Columns()),
 		contacts: make([]float32, size*len(m.Layout.Contacts))}, nil
 }
 
@@ -75,7 +76,7 @@ func (l *Locomotion) Close() error {
 	return errors.Join(l.Walker.Close(), l.Editor.Close())
 }
 
-// LocomotionClip is motion along a trajectory.
+// LocomotionClip is motion along a trajectory. The body sways about it, by a centimetre or two.
 type LocomotionClip struct {
 	Start    feature.Place // of the first frame
 	Frames   int
@@ -120,17 +121,25 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 	}
 	batch := len(courses)
 	walk := &Walk{Batch: batch, Length: length, Body: l.body[:batch*length*feature.MotionLen], Gaits: gaits,
-		Rows: l.rows[:batch*length*cols], Contacts: l.contacts[:batch*length*n]}
+		Rows: l.rows[:batch*length*cols], Contacts: l.contacts[:batch*length*n], sway: l.sway[:batch*length]}
 	at := now()
 	if err := l.Walker.Run(walk); err != nil {
 		return nil, r, err
 	}
 	l.Editor.centre(walk.Rows, batch, length)
+	moved := l.moved[:len(walk.Body)]
+	for b := range batch {
+		of, at := l.sway[b*length:][:length], b*length*feature.MotionLen
+		addSway(moved[at:], walk.Body[at:], of)
+		for f := range of {
+			copy(walk.Rows[(b*length+f)*cols+l.Model.Layout.Body():], moved[at+f*feature.MotionLen:][:feature.MotionLen])
+		}
+	}
 	r.Synthesis = now().Sub(at)
 	if iterations > 0 {
 		at = now()
 		var err error
-		if r.Edit, err = l.Editor.RunCentred(&Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: walk.Body,
+		if r.Edit, err = l.Editor.RunCentred(&Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: moved,
 			Stand: walk.Contacts, Iterations: iterations}); err != nil {
 			return nil, r, err
 		}
@@ -139,7 +148,7 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 	made := make([]LocomotionClip, batch)
 	for b, c := range courses {
 		from := b*length + context
-		made[b] = LocomotionClip{Start: c[0], Frames: frames,
+		made[b] = LocomotionClip{Start: l.sway[from].on(c[0]), Frames: frames,
 			Rows:     append([]float32(nil), walk.Rows[from*cols:(from+frames)*cols]...),
 			Contacts: append([]float32(nil), walk.Contacts[from*n:(from+frames)*n]...)}
 	}

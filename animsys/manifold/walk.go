@@ -12,9 +12,15 @@ import (
 	"mannequin/netruntime"
 )
 
-// Gait are a user's changes to the steps of a motion: the parameters a, b and c of Holden et al.
-// 2016, eq. 7. The zero value changes nothing.
+// Gait says who steps and how: a user's changes to the steps of a motion are the parameters a, b and
+// c of Holden et al. 2016, eq. 7. The zero value changes nothing.
 type Gait struct {
+	// Person says who moves. People differ in posture, in how far arms and legs swing and in how often
+	// they step, and no stride of one is like another; equal numbers are the same person. 0 is nobody:
+	// the mean of the recorded people, with even strides. In a Stream it is somebody by order of
+	// spawning.
+	Person uint32
+
 	Heel, Toe       float32 // a: phase by which heels and toes touch down earlier, radians
 	HeelOff, ToeOff float32 // b, −1 to 1: above 0 heels and toes have shorter contact, as in running; below 0 longer
 	Cadence         float32 // c: factor of the step frequency; 0 counts as 1
@@ -43,11 +49,16 @@ type Walker struct {
 	lags        []float32
 	toe         []bool    // (contacts) whether it is a toe
 	gamma       []float32 // (batch, length, contacts+1) duty angles and step frequency
-	motionInput []float32 // (batch, length, 3+contacts)
+	stepInput   []float32 // (batch, length, 3+manner)
+	motionInput []float32 // (batch, length, 3+contacts+manner)
+	manner      int       // number of values that say how a person moves
+	line        []swayLine
 	batch       int
 	length      int
 	run         netruntime.Sequences
+	given       func(worker, b int)
 	wave        func(worker, b int)
+	swing       func(worker, b int)
 	job         *Walk
 }
 
@@ -71,10 +82,11 @@ func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 	}
 	contacts := len(m.Layout.Contacts)
 	w := &Walker{model: m, batch: o.Batch, length: o.Length}
-	if err := m.checkNet(steps, feature.MotionLen, contacts+1); err != nil {
+	w.manner = max(0, locomotion.Inputs()-feature.MotionLen-contacts)
+	if err := m.checkNet(locomotion, feature.MotionLen+contacts+w.manner, m.Layout.Columns()); err != nil {
 		return nil, err
 	}
-	if err := m.checkNet(locomotion, feature.MotionLen+contacts, m.Layout.Columns()); err != nil {
+	if err := m.checkNet(steps, feature.MotionLen+w.manner, contacts+1); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(steps.Meta().Extra[KeyLags]), &w.lags); err != nil || len(w.lags) != contacts {
@@ -92,7 +104,13 @@ func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 	}
 	w.pool = netruntime.NewPool(o.Workers)
 	w.gamma = make([]float32, o.Batch*o.Length*(contacts+1))
-	w.motionInput = make([]float32, o.Batch*o.Length*(feature.MotionLen+contacts))
+	w.stepInput = make([]float32, o.Batch*o.Length*(feature.MotionLen+w.manner))
+	w.motionInput = make([]float32, o.Batch*o.Length*(feature.MotionLen+contacts+w.manner))
+	for range w.pool.Workers() {
+		w.line = append(w.line, newSwayLine(o.Length))
+	}
+	w.given = func(_, b int) { w.writeSteps(w.job, b) }
+	w.swing = func(worker, b int) { w.writeSway(w.job, worker, b) }
 	w.wave = func(_, b int) { w.writeContacts(w.job, b) }
 	for _, c := range m.Layout.Contacts {
 		w.toe = append(w.toe, slices.ContainsFunc(m.Layout.Contacts, func(heel feature.Contact) bool {
@@ -143,10 +161,12 @@ type Walk struct {
 	Gaits         []Gait    // (Batch); nil: as trained
 	Kept          int       // number of frames at the start whose Contacts are given, to continue a motion
 	Phase         []float32 // (Batch) phase of stepping before frame Kept, radians; nil: 0
+	First         []int     // (Batch) number of each motion's first frame, from which strides vary; at least 0; nil: 0
 
 	Rows     []float32 // out: (Batch, Length, columns) the motion, raw
 	Contacts []float32 // out, from frame Kept on: (Batch, Length, contacts) 1 if a contact stands, else 0
 	Phases   []float32 // out, from frame Kept on: (Batch, Length) phase of stepping after each frame; may be nil
+	sway     []sway    // out: (Batch, Length) of the body about Body; may be nil
 }
 
 // Run synthesizes the motions. A motion's result is bit-identical alone or in a batch. Filters
@@ -169,39 +189,80 @@ func (w *Walker) Run(job *Walk) error {
 		optional bool
 	}{
 		{"Body", len(job.Body), frames * feature.MotionLen, false}, {"Gaits", len(job.Gaits), job.Batch, true}, {"Phase", len(job.Phase), job.Batch, true},
+		{"First", len(job.First), job.Batch, true},
 		{"Rows", len(job.Rows), frames * cols, false}, {"Contacts", len(job.Contacts), frames * n, false}, {"Phases", len(job.Phases), frames, true},
 	} {
 		if v.len != v.n && !(v.optional && v.len == 0) {
 			return fmt.Errorf("manifold: Walk.%s has %d values, want %d", v.name, v.len, v.n)
 		}
 	}
-	if err := w.run.Run(w.steps, w.gamma[:frames*(n+1)], job.Body, job.Batch, job.Length); err != nil {
-		return err
+	for _, f := range job.First {
+		if f < 0 {
+			return fmt.Errorf("manifold: Walk.First has frame %d, want 0 or more", f)
+		}
 	}
 	w.job = job
+	defer func() { w.job = nil }()
+	w.pool.Run(job.Batch, w.given)
+	if err := w.run.Run(w.steps, w.gamma[:frames*(n+1)], w.stepInput[:frames*(feature.MotionLen+w.manner)], job.Batch, job.Length); err != nil {
+		return err
+	}
 	w.pool.Run(job.Batch, w.wave)
-	w.job = nil
-	return w.run.Run(w.motion, job.Rows, w.motionInput[:frames*(feature.MotionLen+n)], job.Batch, job.Length)
+	if err := w.run.Run(w.motion, job.Rows, w.motionInput[:frames*(feature.MotionLen+n+w.manner)], job.Batch, job.Length); err != nil {
+		return err
+	}
+	if job.sway != nil {
+		w.pool.Run(job.Batch, w.swing)
+	}
+	return nil
+}
+
+// gait returns the gait of motion b of a walk, and the number of its first frame.
+func (job *Walk) gait(b int) (g Gait, first int) {
+	if len(job.Gaits) > 0 {
+		g = job.Gaits[b]
+	}
+	if len(job.First) > 0 {
+		first = job.First[b]
+	}
+	return g, first
+}
+
+// writeSteps writes the input of the footstep network.
+func (w *Walker) writeSteps(job *Walk, b int) {
+	cols := feature.MotionLen + w.manner
+	g, first := job.gait(b)
+	dst := w.stepInput[b*job.Length*cols:][:job.Length*cols]
+	for f := range job.Length {
+		copy(dst[f*cols:], job.Body[(b*job.Length+f)*feature.MotionLen:][:feature.MotionLen])
+	}
+	writeManners(dst, cols, feature.MotionLen, g.Person, first)
+}
+
+// writeSway finds how the body of walk b sways about the given motion.
+func (w *Walker) writeSway(job *Walk, worker, b int) {
+	l, n := w.model.Layout, job.Length
+	w.line[worker].find(job.sway[b*n:][:n], job.Rows[b*n*l.Columns():][:n*l.Columns()], l.Columns(), l.Body(), job.Body[b*n*feature.MotionLen:])
 }
 
 // waves writes the contacts of walk b, square waves of its step frequency and duties, and the input
 // of the locomotion network.
 func (w *Walker) writeContacts(job *Walk, b int) {
 	n := len(w.lags)
-	var g Gait
-	if len(job.Gaits) > 0 {
-		g = job.Gaits[b]
-	}
+	cols := feature.MotionLen + n + w.manner
+	g, first := job.gait(b)
 	g.Cadence = cmp.Or(g.Cadence, 1)
+	pace := wanders{person: g.Person, channel: channelPace, period: pacePeriod}
 	phase := 0.0
 	if len(job.Phase) > 0 {
 		phase = float64(job.Phase[b])
 	}
 	for f := b * job.Length; f < (b+1)*job.Length; f++ {
 		gamma := w.gamma[f*(n+1):][:n+1]
-		given := w.motionInput[f*(feature.MotionLen+n):][:feature.MotionLen+n]
+		given := w.motionInput[f*cols:][:cols]
 		body := job.Body[f*feature.MotionLen:][:feature.MotionLen]
 		copy(given, body)
+		copy(given[feature.MotionLen+n:], w.stepInput[f*(feature.MotionLen+w.manner)+feature.MotionLen:][:w.manner])
 		if f < b*job.Length+job.Kept {
 			copy(given[feature.MotionLen:], job.Contacts[f*n:][:n])
 			continue
@@ -212,7 +273,11 @@ func (w *Walker) writeContacts(job *Walk, b int) {
 				job.Contacts[f*n+i], given[feature.MotionLen+i] = 1, 1
 			}
 		} else {
-			phase = math.Remainder(phase+float64(g.Cadence*max(0, gamma[n])), 2*math.Pi)
+			often := g.Cadence
+			if g.Person != 0 {
+				often *= 1 + paceVaries*pace.at(first+f-b*job.Length)
+			}
+			phase = math.Remainder(phase+float64(often*max(0, gamma[n])), 2*math.Pi)
 			for i, lag := range w.lags {
 				stands := g.stands(phase-float64(lag), gamma[i], w.toe[i])
 				job.Contacts[f*n+i], given[feature.MotionLen+i] = stands, stands

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,6 +103,11 @@ func newCommand() *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
+			if o.out == "" {
+				if err := command.Check(cmd, []string{o.usualOut()}, nil); err != nil {
+					return err
+				}
+			}
 			return play(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -173,6 +179,15 @@ func (o *options) check() error {
 		}
 	}
 	return nil
+}
+
+// usualOut returns the file that a scene is recorded to if none is named.
+func (o *options) usualOut() string {
+	out := filepath.Join("out", o.setup.Scene+".mp4")
+	if media.Check(out) != nil {
+		out = filepath.Join("out", o.setup.Scene+".gif")
+	}
+	return out
 }
 
 // newBudget returns the budget of a tick, nil if there is no limit.
@@ -267,12 +282,7 @@ func perform(ctx context.Context, o options, s scenes.Scene, player scenes.Scrip
 	if o.seconds == 0 {
 		o.seconds = o.length
 	}
-	if o.out == "" {
-		o.out = filepath.Join("out", o.setup.Scene+".mp4")
-		if media.Check(o.out) != nil {
-			o.out = filepath.Join("out", o.setup.Scene+".gif")
-		}
-	}
+	o.out = cmp.Or(o.out, o.usualOut())
 	st, err := stage.Open(stage.Options{Width: o.width, Height: o.height, Offscreen: true})
 	if err != nil {
 		return err

@@ -68,23 +68,28 @@ func (p *replay) verify(ctx context.Context, s scenes.Scene, now tape.Header, st
 type recording struct {
 	*tape.Writer
 	file *os.File
+	old  string // the file that the finished tape replaces, or ""
 }
 
-// newRecording begins a tape. It replaces a file at path.
+// newRecording begins a tape. If the program is killed, the tape can be played as far as it was
+// written. A file at path stays until the tape is finished; meanwhile the tape is in path.part.
 func newRecording(path string, h tape.Header) (*recording, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, fmt.Errorf("--record %s: %w", path, err)
 	}
-	f, err := os.Create(path)
-	if err != nil {
+	r := &recording{}
+	if old, err := filepath.EvalSymlinks(path); err == nil {
+		r.old, path = old, old+".part"
+	}
+	var err error
+	if r.file, err = os.Create(path); err != nil {
 		return nil, fmt.Errorf("--record %s: %w", path, err)
 	}
-	w, err := tape.NewWriter(f, h)
-	if err != nil {
-		f.Close()
+	if r.Writer, err = tape.NewWriter(r.file, h); err != nil {
+		r.file.Close()
 		return nil, err
 	}
-	return &recording{w, f}, nil
+	return r, nil
 }
 
 // finish ends the tape. Even after an error the tape can be played.
@@ -93,5 +98,8 @@ func (r *recording) finish() error {
 	if sync := r.file.Sync(); err == nil && !errors.Is(sync, errors.ErrUnsupported) {
 		err = sync
 	}
-	return errors.Join(err, r.file.Close())
+	if err = errors.Join(err, r.file.Close()); err != nil || r.old == "" {
+		return err
+	}
+	return os.Rename(r.file.Name(), r.old)
 }

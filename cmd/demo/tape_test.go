@@ -16,7 +16,27 @@ import (
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 	"mannequin/scenes/open"
+	"mannequin/scenes/tape"
 )
+
+// A tape replaces an older one when it is finished.
+func TestTapeReplaces(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "walk.tape"), filepath.Join(dir, "link")
+	must.Do(t, os.WriteFile(path, []byte("old"), 0o666))
+	must.Do(t, os.Symlink(path, link))
+	r := must.Get(newRecording(link, tape.Header{Setup: open.Default("quadruped")}))(t)
+	if b := must.Get(os.ReadFile(path))(t); string(b) != "old" {
+		t.Errorf("before the end the tape is %q", b)
+	}
+	must.Do(t, r.finish())
+	f := must.Get(os.Open(link))(t)
+	defer f.Close()
+	must.Get(tape.NewReader(f))(t)
+	if left := must.Get(os.ReadDir(dir))(t); len(left) != 2 {
+		t.Errorf("left: %v", left)
+	}
+}
 
 // A recorded tape is verified, and a damaged tape is reported. The recording runs without pictures
 // and reports the duration of ticks.

@@ -85,10 +85,10 @@ func guard(c *cobra.Command) {
 func Check(cmd *cobra.Command, writes, reads []string) error {
 	var out []file
 	for _, f := range outputs(cmd) {
-		if name := f.Value.String(); f.Changed && name != "-" {
+		if name := f.Value.String(); name != "-" && (name != "" || f.Changed) {
 			o := newFile(name, fmt.Sprintf("--%s %s", f.Name, name))
 			kind := f.Value.(output).kind
-			if err := kind.check(o); err != nil {
+			if err := kind.check(o); err != nil && f.Changed { // a default may have no use
 				return err
 			}
 			if kind != Folder { // which is not a file that is read

@@ -21,7 +21,7 @@ func TestOutputs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i, name := range []string{"take.bvh", "other.bvh", "skin.gltf", "skin.bin", "walk.amc", "body.asf", "data/a.BVH", "data/labels.json", "data/a.model"} {
+	for i, name := range []string{"take.bvh", "usual.bvh", "other.bvh", "skin.gltf", "skin.bin", "walk.amc", "body.asf", "data/a.BVH", "data/labels.json", "data/a.model"} {
 		try(os.MkdirAll(filepath.Dir(name), 0o777))
 		try(os.WriteFile(name, bytes.Repeat([]byte("x"), i), 0o666))
 	}
@@ -64,6 +64,8 @@ func TestOutputs(t *testing.T) {
 		{"take.bvh --out soft --log take.bvh --force", "are the same file"},
 		{"take.bvh --log data", "--log data: that is a folder, want a file"},
 		{"take.bvh --drawings other.bvh", "--drawings other.bvh: that is not a folder"},
+		{"usual.bvh --out new", "--usual usual.bvh is read and written: name another file, or add --force"},
+		{"usual.bvh --out new --usual other", ""},
 		{"take.bvh --out " + os.DevNull, "that is not a regular file"},
 	} {
 		ran := false
@@ -72,10 +74,12 @@ func TestOutputs(t *testing.T) {
 			return nil
 		}}
 		var out, log, drawings, file string
+		usual := "usual.bvh"
 		var files []string
 		Output(cmd, &out, "out", Either, "")
 		Output(cmd, &log, "log", File, "")
 		Output(cmd, &drawings, "drawings", Folder, "")
+		Output(cmd, &usual, "usual", File, "")
 		cmd.Flags().StringVar(&file, "file", "", "")
 		cmd.Flags().StringSliceVar(&files, "files", nil, "")
 		var errs bytes.Buffer

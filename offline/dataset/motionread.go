@@ -1,11 +1,9 @@
 package dataset
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,23 +24,29 @@ func Recordings(dirs, only, skip []string) (names, paths []string, err error) {
 		return nil, nil, err
 	}
 	for _, dir := range dirs {
+		if _, err := os.Stat(dir); err != nil {
+			return nil, nil, fmt.Errorf("%w: give a folder of recordings", err)
+		}
 		abs, err := filepath.Abs(dir)
 		if err != nil {
 			return nil, nil, err
 		}
-		err = fs.WalkDir(os.DirFS(dir), ".", func(file string, e fs.DirEntry, err error) error {
-			if bad := (*fs.PathError)(nil); errors.As(err, &bad) {
-				bad.Path = filepath.Join(dir, file)
-			}
+		// The dot makes WalkDir follow a link to a folder.
+		err = filepath.WalkDir(dir+string(filepath.Separator)+".", func(file string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() {
 				return err
 			}
-			ext := path.Ext(file)
+			ext := filepath.Ext(file)
 			if low := strings.ToLower(ext); low != ".bvh" && low != ".amc" {
 				return nil
 			}
-			if name := filepath.Base(abs) + "/" + strings.TrimSuffix(file, ext); (only == nil || MatchesAny(only, name)) && !MatchesAny(skip, name) {
-				names, paths = append(names, name), append(paths, filepath.Join(dir, file))
+			below, err := filepath.Rel(dir, file)
+			if err != nil {
+				return err
+			}
+			name := filepath.Base(abs) + "/" + filepath.ToSlash(strings.TrimSuffix(below, ext))
+			if (only == nil || MatchesAny(only, name)) && !MatchesAny(skip, name) {
+				names, paths = append(names, name), append(paths, file)
 			}
 			return nil
 		})

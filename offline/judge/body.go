@@ -52,7 +52,6 @@ var (
 	arm     = sides("Arm")
 	elbow   = sides("ForeArm")
 	hand    = sides("Hand")
-	parts   = []string{"trunk", "head", "arms", "legs", "feet"}
 	members = map[string][]int{
 		"trunk": indices("Hips", "Spine", "Spine1"), "head": indices("Neck1", "Head"),
 		"arms": append(append(arm[:], elbow[:]...), hand[:]...), "legs": append(thigh[:], knee[:]...),
@@ -88,8 +87,8 @@ type body struct {
 	bones float64    // largest change of a bone's length, as a share
 }
 
-// newBody returns the body of a motion. A recording's floor may be tilted, and is levelled.
-func newBody(m *Motion, recorded bool) *body {
+// places returns a body with the places of its joints alone.
+func places(m *Motion) *body {
 	c := m.Clip
 	b := &body{n: c.Frames, at: make([][]m3.Vec3, c.Skel.Len())}
 	for j := range b.at {
@@ -102,9 +101,11 @@ func newBody(m *Motion, recorded bool) *body {
 			b.at[j][f] = x.Pos
 		}
 	}
-	if recorded {
-		b.level()
-	}
+	return b
+}
+
+func newBody(m *Motion) *body {
+	b := places(m)
 	b.travel()
 	b.findFloor()
 	b.measureBones()
@@ -173,8 +174,10 @@ func (b *body) stands(do func(side int, at m3.Vec3)) {
 	}
 }
 
-// level takes the tilt of the floor off all heights. Floors of recordings are tilted by up to 1.5°.
-func (b *body) level() {
+// Level takes the tilt of the floor off the height of the hips. Floors of recordings are tilted by up to
+// 1.5°, as the heights of standing toes show.
+func (m *Motion) Level() {
+	b := places(m)
 	// Least squares of height against place, about the mean. The small weight on the tilt itself keeps it
 	// near 0 across a straight walk, where nothing shows it.
 	var mean m3.Vec3
@@ -184,7 +187,7 @@ func (b *body) level() {
 		return
 	}
 	mean = mean.Scale(1 / n)
-	normal, right := mat.NewSymDense(2, []float64{0, 0, 0, 0}), mat.NewVecDense(2, nil)
+	normal, right := mat.NewSymDense(2, nil), mat.NewVecDense(2, nil)
 	b.stands(func(_ int, p m3.Vec3) {
 		d := p.Sub(mean)
 		v := mat.NewVecDense(2, []float64{float64(d.X), float64(d.Z)})
@@ -198,11 +201,13 @@ func (b *body) level() {
 	if err := tilt.SolveVec(normal, right); err != nil {
 		return
 	}
-	for j := range b.at {
-		for f, p := range b.at[j] {
-			b.at[j][f].Y -= float32(tilt.AtVec(0)*float64(p.X-mean.X) + tilt.AtVec(1)*float64(p.Z-mean.Z))
-		}
+	level := *m.Clip
+	level.Pos = slices.Clone(level.Pos)
+	for f := range level.Frames {
+		d := b.at[hips][f].Sub(mean)
+		level.Pos[f*level.Skel.Len()].Y -= float32(tilt.AtVec(0)*float64(d.X) + tilt.AtVec(1)*float64(d.Z))
 	}
+	m.Clip = &level
 }
 
 // levels returns the range of the heights at which toes stand, without the outer twentieths, m.
@@ -289,7 +294,7 @@ func open(path string, profile *retarget.Profile) (*skel.Clip, error) {
 	if err != nil {
 		return nil, err
 	}
-	if profile == nil && uniform(rec.Clip.Skel) {
+	if uniform(rec.Clip.Skel) {
 		return rec.Clip, nil
 	}
 	clip, _, err := retarget.Open(path, retarget.OpenOptions{Profile: profile, Workers: 1})

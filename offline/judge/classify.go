@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -40,6 +41,22 @@ var (
 	groups = []string{"place", "swing", "speed", "jerk"}
 	axes   = []string{"aside", "up", "ahead"}
 )
+
+// ToldHead is the head of a table of Told.
+var ToldHead = "kind\tfrom\twindows\tall\t" + strings.Join(groups, "\t") + "\tgiven away by"
+
+// Cells returns the cells of a table.
+func (t *Told) Cells() []string {
+	cells := []string{t.Kind, t.Against, fmt.Sprintf("%d, %d", t.Made, t.Recorded), fmt.Sprintf("%.2f", t.Accuracy)}
+	for _, g := range t.Groups {
+		cells = append(cells, fmt.Sprintf("%.2f", g.Accuracy))
+	}
+	var by []string
+	for _, f := range t.By {
+		by = append(by, fmt.Sprintf("%s %+.1f SD", f.Feature, f.Differs))
+	}
+	return append(cells, strings.Join(by, ", "))
+}
 
 const (
 	numFeatures = 4 * 3 * 19 // groups, axes and joints

@@ -90,7 +90,7 @@ func even(step float64) (out []float64) {
 func valueOf(t *testing.T, m *Motion, name string, k Kind) float64 {
 	t.Helper()
 	var s series
-	s.collect(newBody(m, false))
+	s.collect(newBody(m))
 	for _, row := range measures() {
 		if row.name == name && slices.Contains(row.kinds, k) {
 			return row.value(&s, k)
@@ -140,6 +140,9 @@ func TestWalk(t *testing.T) {
 			shift(at, m3.V(0, 0.2, 0))
 		}
 	})
+	var hops series
+	hops.collect(newBody(hop))
+	near(t, "share of frames with a low toe", float64(len(hops.values[Walk][feedToe]))/float64(hops.frames[Walk]), 0.8, 0.012)
 	near(t, "hops", valueOf(t, hop, "both feet over 3 cm up", Walk), 0.2, 0.012)
 }
 
@@ -218,7 +221,7 @@ func TestStand(t *testing.T) {
 	near(t, "straight knees", valueOf(t, frozen, "knees straighter than 2°", Stand), 1, 0)
 	const amplitude, bent = 0.01, 20
 	live := puppet(10*Rate, func(s float64, at []m3.Vec3) {
-		shift(at, m3.V(0, float32(amplitude*math.Sin(2*math.Pi*s)), 0))
+		shift(at, m3.V(0, float32(amplitude*math.Cos(2*math.Pi*s)), 0))
 		for side := range 2 {
 			shin := at[ankle[side]].Sub(at[knee[side]])
 			at[ankle[side]] = at[knee[side]].Add(m3.AxisAngle(m3.V(1, 0, 0), bent*math.Pi/180).Rotate(shin))
@@ -273,11 +276,15 @@ func TestKinds(t *testing.T) {
 			}
 		}
 	}
+	pause := func(s float64, at []m3.Vec3) { // for 1.5 s, in which the smoothed speed is below 0.1 m/s for half a second
+		shift(at, m3.V(0, 0, float32(min(s, 1.25)+max(0, s-2.75))))
+	}
 	for _, c := range []struct {
 		name string
 		pose func(float64, []m3.Vec3)
 		want []Kind
 	}{
+		{"pauses", pause, []Kind{Slow}},
 		{"stands", along(0.05, 0), []Kind{Stand}},
 		{"strolls", along(0.3, 0), []Kind{Slow}},
 		{"walks", along(1.2, 45), []Kind{Walk, Straight}},
@@ -287,7 +294,7 @@ func TestKinds(t *testing.T) {
 		{"turns", circle(1.3, 45), []Kind{Walk, Bend}},
 		{"turns a little", circle(1.3, 20), []Kind{Walk}},
 	} {
-		b := newBody(puppet(4*Rate, c.pose), false)
+		b := newBody(puppet(4*Rate, c.pose))
 		var want kinds
 		for _, k := range c.want {
 			want.add(k)
@@ -318,13 +325,21 @@ func TestStops(t *testing.T) {
 			at[hips].Y -= dip
 		}
 	})
-	changes := newBody(m, false).changes()
+	changes := newBody(m).changes()
 	if len(changes) != 2 || changes[0].start || !changes[1].start {
 		t.Fatalf("%+v, want a stop and a start", changes)
 	}
 	near(t, "stopping", float64(changes[0].to-changes[0].from)/Rate, 0.65, 0.05)
 	s := NewSet("test", m)
 	near(t, "dip", s.values[Stop][feedDip][0], 100*dip, 0.01)
+}
+
+// The fastest second of somebody who speeds up and slows down is in the middle.
+func TestFastest(t *testing.T) {
+	m := puppet(10*Rate, func(s float64, at []m3.Vec3) { shift(at, m3.V(0, 0, float32(5*s-5*math.Sin(s*math.Pi/5)/math.Pi*5))) })
+	if got := m.Fastest(2 * Rate); got != 4*Rate {
+		t.Errorf("the fastest 2 s begin at %g s, want 4", float64(got)/Rate)
+	}
 }
 
 // The posture and swing of people.
@@ -370,7 +385,8 @@ func TestLevel(t *testing.T) {
 				at[j].Y += c.height(p)
 			}
 		})
-		if got := newBody(m, true).levels(); got < c.least || got > c.most {
+		m.Level()
+		if got := newBody(m).levels(); got < c.least || got > c.most {
 			t.Errorf("feet stand at heights %g m apart, want %g to %g", got, c.least, c.most)
 		}
 	}
@@ -394,7 +410,7 @@ func TestTell(t *testing.T) {
 					at[j].Y += float32(tremor * rng.NormFloat64())
 				}
 			})
-			out = append(out, newBody(m, false).seconds(i)...)
+			out = append(out, newBody(m).seconds(i)...)
 		}
 		return out
 	}
@@ -410,4 +426,52 @@ func TestTell(t *testing.T) {
 	if _, ok := tell("walk", "recordings", first[:leastTold-1], second); ok {
 		t.Error("too few windows were told apart")
 	}
+}
+
+// Pairs have one kind and like speeds, use each excerpt once, and put the recorded one on either side.
+func TestPairs(t *testing.T) {
+	at := func(speed float32) *Motion {
+		return puppet(4*Rate, func(s float64, at []m3.Vec3) { shift(at, m3.V(0, 0, speed*float32(s))) })
+	}
+	var made, recorded []Excerpt
+	for _, speed := range []float32{0, 1, 1.5, 3} {
+		made = append(made, Excerpts(at(speed), 2*Rate)...)
+		recorded = append(recorded, Excerpts(at(speed+0.05), Rate)...)
+	}
+	aside := func(s float64, at []m3.Vec3) { shift(at, m3.V(float32(1.05*s), 0, 0)) }
+	recorded = append(recorded, Excerpts(puppet(9*Rate, aside), Rate)...) // as fast as a walk, and another kind
+	recorded = slices.DeleteFunc(recorded, func(e Excerpt) bool { return e.Kind == Walk && e.Speed < 1.2 && e.From > Rate })
+	if len(made) != 8 || made[2].From != 0 || made[3].From != 2*Rate {
+		t.Fatalf("%d excerpts: %+v", len(made), made)
+	}
+	pairs, left := Pairs(made, recorded, 8, 3), 0
+	for i, p := range pairs {
+		if p.Made.Kind != p.Recorded.Kind || math.Abs(p.Made.Speed-p.Recorded.Speed) > 0.06 {
+			t.Errorf("a %v at %.2f m/s beside a %v at %.2f", p.Made.Kind, p.Made.Speed, p.Recorded.Kind, p.Recorded.Speed)
+		}
+		for _, q := range pairs[:i] {
+			if p.Recorded == q.Recorded || p.Made == q.Made {
+				t.Error("an excerpt is shown twice")
+			}
+		}
+		if p.Left {
+			left++
+		}
+	}
+	if !slices.Equal(Pairs(made, recorded, 8, 3), pairs) || slices.Equal(Pairs(made, recorded, 8, 4), pairs) {
+		t.Error("the seed does not decide")
+	}
+	if len(pairs) != 8 || left == 0 || left == 8 || len(Pairs(made, recorded, 3, 1)) != 3 {
+		t.Errorf("%d pairs, %d with the recorded one on the left", len(pairs), left)
+	}
+}
+
+// Intervals of Clopper and Pearson: 8 of 10 from their table, and the ends.
+func TestInterval(t *testing.T) {
+	low, high := Interval(8, 10)
+	near(t, "low", low, 0.444, 0.001)
+	near(t, "high", high, 0.975, 0.001)
+	low, high = Interval(0, 10)
+	near(t, "none: low", low, 0, 0)
+	near(t, "none: high", high, 0.308, 0.001)
 }

@@ -8,8 +8,8 @@ type Kind int
 
 // The kinds of frames.
 const (
-	Stand    Kind = iota // slower than 0.1 m/s
-	Slow                 // up to 0.5 m/s, or up to 0.3 aside and back
+	Stand    Kind = iota // slower than 0.1 m/s for 2 s
+	Slow                 // other frames up to 0.5 m/s, and up to 0.3 m/s aside and back
 	Walk                 // up to 1.9 m/s, at most 60° aside
 	Run                  // faster
 	Side                 // 60 to 120° aside
@@ -30,6 +30,9 @@ type kinds uint16
 func (s kinds) has(k Kind) bool { return s>>k&1 != 0 }
 
 func (s *kinds) add(k Kind) { *s |= 1 << k }
+
+// leastStand is the shortest stand, frames.
+const leastStand = 2 * Rate
 
 // sort finds the kinds of all frames.
 func (b *body) sort() {
@@ -55,6 +58,13 @@ func (b *body) sort() {
 		}
 		if kind == Walk && turn < 12 {
 			b.kinds[f].add(Straight)
+		}
+	}
+	var stands [][2]int
+	b.runs(Stand, 0, func(from, to int) { stands = append(stands, [2]int{from, to}) })
+	for _, s := range stands {
+		for f := s[0]; f < s[1] && s[1]-s[0] < leastStand; f++ {
+			b.kinds[f] = 1 << Slow // a pause
 		}
 	}
 	for _, c := range b.changes() {

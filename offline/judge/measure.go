@@ -78,7 +78,7 @@ func measures() []measure {
 		{"knees straighter than 2°", "share", []Kind{Stand, Walk, Run, Stop}, feedStraight, mean, frames, true, 0.002},
 		{"elbow bend, mean", "°", []Kind{Stand, Walk, Run, Bend}, feedElbow, mean, frames, false, 0},
 		{"arm swing", "cm", ahead, feedSwing, mean, windows, false, 0},
-		{"arms opposed to legs", "correlation", ahead, feedOpposed, mean, windows, false, 0},
+		{"arms opposed to legs", "correlation", ahead, feedOpposed, mean, 1, false, 0},
 		{"bounce of the hips", "cm", ahead, feedBounce, mean, windows, false, 0},
 		{"hips aside of their path", "cm", []Kind{Straight}, feedSway, median, windows, false, 0},
 		{"hips fore and aft", "cm", []Kind{Straight}, feedSurge, median, windows, false, 0},

@@ -13,6 +13,7 @@ import (
 // Report compares motions with recordings.
 type Report struct {
 	Files  []File   `json:"files"`
+	From   []File   `json:"from,omitempty"`
 	Sets   []string `json:"recordings"` // names of the sets of recordings
 	Uneven []string `json:"uneven"`     // recordings that were left out, on uneven ground
 	Frames []Frames `json:"frames"`
@@ -41,7 +42,7 @@ type Row struct {
 	Unit     string     `json:"unit"`
 	Kind     string     `json:"kind"`
 	Made     *float64   `json:"made"`
-	Recorded *float64   `json:"recorded"` // mean of the sets
+	Recorded *float64   `json:"recorded"` // mean of the sets, weighted by the roots of their frames of the kind
 	Sets     []*float64 `json:"sets"`
 	From     *float64   `json:"from,omitempty"` // of the clip that the motion was made from
 	Ratio    *float64   `json:"ratio"`          // made ÷ recorded; nil if both are nothing
@@ -56,6 +57,9 @@ const Lower, Upper = 0.7, 1.4
 // is not nil.
 func Compare(made, from *Set, sets ...*Set) *Report {
 	r := &Report{Files: made.Files, Bones: made.bones, from: from}
+	if from != nil {
+		r.From = from.Files
+	}
 	for _, s := range sets {
 		r.Sets, r.Uneven = append(r.Sets, s.Name), append(r.Uneven, s.Uneven...)
 	}
@@ -76,14 +80,16 @@ func Compare(made, from *Set, sets ...*Set) *Report {
 	}
 	for _, m := range measures() {
 		for _, k := range m.kinds {
-			r.row(&m, k.String(), m.value(&made.series, k), func(s *Set) float64 { return m.value(&s.series, k) }, sets)
+			r.row(&m, k.String(), m.value(&made.series, k), func(s *Set) (v, weight float64) {
+				return m.value(&s.series, k), math.Sqrt(float64(s.frames[k]))
+			}, sets)
 		}
 	}
 	keeps := measure{name: "speed, last third over first", unit: "ratio"}
-	r.row(&keeps, "all", meanOf(made.keeps), func(s *Set) float64 { return meanOf(s.keeps) }, sets)
+	r.row(&keeps, "all", meanOf(made.keeps), func(s *Set) (v, weight float64) { return meanOf(s.keeps), 1 }, sets)
 	posture, swing := made.people()
-	r.row(&measure{name: "posture between people", unit: "cm"}, "walk", posture, func(s *Set) float64 { v, _ := s.people(); return v }, sets)
-	r.row(&measure{name: "swing between people", unit: "cm"}, "walk", swing, func(s *Set) float64 { _, v := s.people(); return v }, sets)
+	r.row(&measure{name: "posture between people", unit: "cm"}, "walk", posture, func(s *Set) (v, weight float64) { v, _ = s.people(); return v, 1 }, sets)
+	r.row(&measure{name: "swing between people", unit: "cm"}, "walk", swing, func(s *Set) (v, weight float64) { _, v = s.people(); return v, 1 }, sets)
 	if from != nil {
 		if t, ok := tell("all", "own clip", made.seconds, from.seconds); ok {
 			r.Told = append(r.Told, t)
@@ -107,26 +113,26 @@ func meanOf(v []float64) float64 {
 	return mean(v)
 }
 
-// row adds a row if it has a made value.
-func (r *Report) row(m *measure, kind string, made float64, of func(*Set) float64, sets []*Set) {
-	if math.IsNaN(made) {
-		return
-	}
-	row := Row{Measure: m.name, Unit: m.unit, Kind: kind, Made: &made}
+// row adds a row. All reports have the same rows.
+func (r *Report) row(m *measure, kind string, made float64, of func(*Set) (v, weight float64), sets []*Set) {
+	row := Row{Measure: m.name, Unit: m.unit, Kind: kind, Made: orNil(made)}
 	sum, n := 0.0, 0.0
 	for _, s := range sets {
-		v := of(s)
+		v, weight := of(s)
 		row.Sets = append(row.Sets, orNil(v))
 		if !math.IsNaN(v) {
-			sum, n = sum+v, n+1
+			sum, n = sum+weight*v, n+weight
 		}
 	}
 	if r.from != nil {
-		row.From = orNil(of(r.from))
+		v, _ := of(r.from)
+		row.From = orNil(v)
 	}
 	if n > 0 {
-		recorded := sum / n
-		row.Recorded = &recorded
+		row.Recorded = orNil(sum / n)
+	}
+	if row.Recorded != nil && row.Made != nil {
+		recorded := *row.Recorded
 		r.Count++
 		switch {
 		case made == recorded, m.less && max(made, recorded) <= m.nothing:
@@ -162,6 +168,36 @@ func number(v *float64) string {
 	return fmt.Sprintf("%.3g", *v)
 }
 
+// Cell returns the ratio of a row as a table shows it.
+func (r *Row) Cell() string {
+	mark := "*"
+	switch {
+	case r.Recorded == nil || r.Made == nil || r.Within:
+		mark = ""
+	case r.Fine:
+		mark = "↓"
+	}
+	return mark + number(r.Ratio)
+}
+
+// Recordings returns the values of all sets of recordings as a table shows them.
+func (r *Row) Recordings() string {
+	var cells []string
+	for _, v := range r.Sets {
+		cells = append(cells, number(v))
+	}
+	return strings.Join(cells, " / ")
+}
+
+// Cells returns a file's cells in a table: its name, seconds and speeds.
+func (f *File) Cells() []string {
+	var speeds []string
+	for _, v := range f.Speeds[:min(len(f.Speeds), 12)] {
+		speeds = append(speeds, fmt.Sprintf("%.2f", v))
+	}
+	return []string{filepath.Base(f.Name), fmt.Sprintf("%.1f", f.Seconds), strings.Join(speeds, " ")}
+}
+
 // bases returns the last parts of paths.
 func bases(paths []string) (out []string) {
 	for _, p := range paths {
@@ -179,11 +215,7 @@ func (r *Report) Print(w io.Writer) error {
 	}
 	t.Section("Speed of the hips, means of 10 s, m/s", "file\tseconds\tspeeds")
 	for _, f := range r.Files {
-		var speeds []string
-		for _, v := range f.Speeds[:min(len(f.Speeds), 12)] {
-			speeds = append(speeds, fmt.Sprintf("%.2f", v))
-		}
-		t.Row("%s\t%.1f\t%s", filepath.Base(f.Name), f.Seconds, strings.Join(speeds, " "))
+		t.Cells(f.Cells()...)
 	}
 	t.Section("Frames of each kind", "kind\tmade\t"+sets+"\t")
 	for _, f := range r.Frames {
@@ -197,15 +229,12 @@ func (r *Report) Print(w io.Writer) error {
 		t.Cells(cells...)
 	}
 	t.Section("Made ÷ recorded: * out of 0.7 to 1.4, ↓ less where less is no fault", "measure\tkind\tunit\tmade\trecorded\t÷\t"+sets+own)
-	for _, row := range r.Rows {
-		mark := "*"
-		switch {
-		case row.Recorded == nil || row.Within:
-			mark = ""
-		case row.Fine:
-			mark = "↓"
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.Made == nil {
+			continue
 		}
-		cells := []string{row.Measure, row.Kind, row.Unit, number(row.Made), number(row.Recorded), mark + number(row.Ratio)}
+		cells := []string{row.Measure, row.Kind, row.Unit, number(row.Made), number(row.Recorded), row.Cell()}
 		for _, v := range row.Sets {
 			cells = append(cells, number(v))
 		}
@@ -214,17 +243,9 @@ func (r *Report) Print(w io.Writer) error {
 		}
 		t.Cells(cells...)
 	}
-	t.Section("Told apart by a classifier, second by second; 0.5 is by chance", "kind\tfrom\twindows\tall\t"+strings.Join(groups, "\t")+"\tgiven away by")
-	for _, v := range r.Told {
-		cells := []string{v.Kind, v.Against, fmt.Sprintf("%d, %d", v.Made, v.Recorded), fmt.Sprintf("%.2f", v.Accuracy)}
-		for _, g := range v.Groups {
-			cells = append(cells, fmt.Sprintf("%.2f", g.Accuracy))
-		}
-		var by []string
-		for _, f := range v.By {
-			by = append(by, fmt.Sprintf("%s %+.1f SD", f.Feature, f.Differs))
-		}
-		t.Cells(append(cells, strings.Join(by, ", "))...)
+	t.Section("Told apart by a classifier, second by second; 0.5 is by chance", ToldHead)
+	for i := range r.Told {
+		t.Cells(r.Told[i].Cells()...)
 	}
 	if err := t.End(); err != nil {
 		return err

@@ -26,7 +26,7 @@ const (
 	feedStraight // 1 for each knee straighter than 2°, per frame
 	feedElbow    // bend of each, degrees, per frame
 	feedSwing    // range of each hand fore and aft of the body, cm, per window
-	feedOpposed  // correlation of the hands' fore and aft distance with the feet's, per window
+	feedOpposed  // correlation of the hands' distance fore and aft with the feet's, per motion
 	feedBounce   // range of the hips' height, cm, per window
 	feedSway     // range of the hips aside of their path, cm, per window
 	feedSurge    // the same fore and aft
@@ -148,15 +148,12 @@ func (s *series) frame(b *body, f int, k Kind) {
 
 // window adds the values of the window that begins at frame at.
 func (s *series) window(b *body, k Kind, at int, sways, surges []float64) {
-	var hands, feet [2][]float64
-	var both, apart, height, lean, tilt, twist []float64
+	var hands [2][]float64
+	var height, lean, tilt, twist []float64
 	for f := at; f < at+window; f++ {
 		for i := range 2 {
 			hands[i] = append(hands[i], float64(b.local(hand[i], f).Z))
-			feet[i] = append(feet[i], float64(b.local(ankle[i], f).Z))
 		}
-		n := len(both)
-		both, apart = append(both, hands[0][n]-hands[1][n]), append(apart, feet[1][n]-feet[0][n])
 		height = append(height, float64(b.at[hips][f].Y))
 		trunk := b.local(chest, f).Sub(b.local(hips, f))
 		lean = append(lean, degrees(math.Atan2(float64(trunk.Z), float64(trunk.Y))))
@@ -165,9 +162,6 @@ func (s *series) window(b *body, k Kind, at int, sways, surges []float64) {
 	}
 	for i := range 2 {
 		s.add(k, feedSwing, 100*spanOf(hands[i]))
-	}
-	if c := stat.Correlation(both, apart, nil); !math.IsNaN(c) {
-		s.add(k, feedOpposed, c)
 	}
 	s.add(k, feedBounce, 100*spanOf(height))
 	s.add(k, feedLean, stat.StdDev(lean, nil))
@@ -286,13 +280,23 @@ func (s *series) changes(b *body) {
 func (s *series) sides(b *body) {
 	for _, k := range []Kind{Stand, Walk, Run} {
 		var bends [2][]float64
+		var hands, feet []float64 // the left hand before the right, the right foot before the left
 		for f := range b.n {
-			for i := 0; i < 2 && b.kinds[f].has(k); i++ {
+			if !b.kinds[f].has(k) {
+				continue
+			}
+			for i := range 2 {
 				bends[i] = append(bends[i], b.bend(thigh[i], knee[i], ankle[i], f))
 			}
+			hands = append(hands, float64(b.local(hand[0], f).Z-b.local(hand[1], f).Z))
+			feet = append(feet, float64(b.local(ankle[1], f).Z-b.local(ankle[0], f).Z))
 		}
-		if len(bends[0]) >= fewest {
-			s.add(k, feedKneeSide, math.Abs(stat.Mean(bends[0], nil)-stat.Mean(bends[1], nil)))
+		if len(hands) < fewest {
+			continue
+		}
+		s.add(k, feedKneeSide, math.Abs(stat.Mean(bends[0], nil)-stat.Mean(bends[1], nil)))
+		if c := stat.Correlation(hands, feet, nil); !math.IsNaN(c) {
+			s.add(k, feedOpposed, c)
 		}
 	}
 	steps := b.steps()

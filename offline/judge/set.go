@@ -52,7 +52,10 @@ func Read(name string, paths []string, opt ReadOptions) (*Set, error) {
 		if err != nil {
 			return err
 		}
-		b := newBody(m, opt.Recorded)
+		if opt.Recorded {
+			m.Level()
+		}
+		b := newBody(m)
 		if opt.Recorded && b.levels() > mostLevels {
 			sets[i].Uneven = paths[i : i+1]
 			return nil
@@ -80,7 +83,7 @@ func Read(name string, paths []string, opt ReadOptions) (*Set, error) {
 func NewSet(name string, motions ...*Motion) *Set {
 	s := &Set{Name: name, walkers: walkers{}}
 	for _, m := range motions {
-		s.collect(newBody(m, false), m, m.Name)
+		s.collect(newBody(m), m, m.Name)
 	}
 	return s
 }
@@ -112,6 +115,18 @@ func (b *body) meanSpeed(from, to int) (v float64) {
 		v += b.speed[f] / float64(to-from)
 	}
 	return v
+}
+
+// Fastest returns the first of n frames in which the hips are fastest in the mean, looked for second by
+// second.
+func (m *Motion) Fastest(n int) (first int) {
+	b, best := newBody(m), -1.0
+	for f := 0; f+n <= b.n; f += Rate {
+		if v := b.meanSpeed(f, f+n); v > best {
+			first, best = f, v
+		}
+	}
+	return first
 }
 
 // join adds the values of o.

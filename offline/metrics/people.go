@@ -17,6 +17,7 @@ type People struct {
 	Bone     float64 `json:"bone_percent"`  // mean change of bone lengths
 	BoneMost float64 `json:"bone_most"`     // largest, percent
 	Jerk     float64 `json:"jerk"`          // mean magnitude of the joints' third differences, cm per frame³
+	Hands    float64 `json:"hands_jerk"`    // Jerk of the hands alone
 	Away     float64 `json:"away_cm"`       // mean distance of the body from its course; 0: no course
 	Aside    float64 `json:"aside_degrees"` // mean angle between its heading and the course's, both smoothed over 20 frames
 	Farthest float64 `json:"away_most_cm"`
@@ -31,7 +32,7 @@ func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place
 	world := make([]m3.Vec3, frames*n)
 	l.ToWorld(world, rows, manifold.Rate, start)
 	p := People{Frames: frames}
-	var slid, steps, bones, jerk, jerks float64
+	var slid, steps, bones, jerk, jerks, hands float64
 	for f := range frames {
 		for i, c := range l.Contacts {
 			here := world[f*n+l.Joint(c.Joint)]
@@ -50,13 +51,18 @@ func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place
 		}
 		for j := 0; f+3 < frames && j < n; j++ {
 			at := func(k int) m3.Vec3 { return world[(f+k)*n+j] }
-			jerk += float64(at(3).Sub(at(0)).Sub(at(2).Sub(at(1)).Scale(3)).Len())
+			size := float64(at(3).Sub(at(0)).Sub(at(2).Sub(at(1)).Scale(3)).Len())
+			jerk += size
 			jerks++
+			if name := l.Joints[j]; name == "LeftHand" || name == "RightHand" {
+				p.Hands += size
+				hands++
+			}
 		}
 	}
 	p.Skate, p.Lift = 100*slid/max(1, steps), 100*p.Lift/max(1, steps)
 	p.Bone = bones / float64(max(1, frames*len(m.Bones())))
-	p.Jerk = 100 * jerk / max(1, jerks)
+	p.Jerk, p.Hands = 100*jerk/max(1, jerks), 100*p.Hands/max(1, hands)
 	if course == nil {
 		return p, nil
 	}

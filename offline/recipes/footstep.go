@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -19,17 +20,18 @@ import (
 // over the ground: two convolutions from three channels to the duty angle of each contact and the
 // pace of stepping (Holden, Saito and Komura 2016, sec. 6.3, eq. 9).
 type Footstep struct {
-	Hidden  int     `json:"hidden"`  // channels of the first layer; the authors' release has 64
-	Widths  [2]int  `json:"widths"`  // of the filters in frames; the release has 65 and 45
-	Keep    float32 `json:"keep"`    // dropout's retention probability, of each layer's input, in (0, 1]
-	Stretch float32 `json:"stretch"` // largest change of tempo, as a share; a faster body steps as much faster
+	Hidden  int     `json:"hidden"`           // channels of the first layer; the authors' release has 64
+	Widths  [2]int  `json:"widths"`           // of the filters in frames; the release has 65 and 45
+	Keep    float32 `json:"keep"`             // dropout's retention probability, of each layer's input, in (0, 1]
+	Manner  int     `json:"manner,omitempty"` // values that say how the person moves, further inputs, as in Synth
+	Stretch float32 `json:"stretch"`          // largest change of tempo, as a share; a faster body steps as much faster
 
 	Training `json:"-"`
 }
 
 // DefaultFootstep returns our recipe without data.
 func DefaultFootstep() Footstep {
-	return Footstep{Hidden: 64, Widths: [2]int{65, 45}, Keep: 1, Stretch: 0.15, Training: Training{
+	return Footstep{Hidden: 64, Widths: [2]int{65, 45}, Keep: 1, Manner: 6, Stretch: 0.15, Training: Training{
 		Jitter: true, Epochs: 40, Batch: 8, Seed: 1, AdamW: train.Adam(1e-3),
 	}}
 }
@@ -113,8 +115,15 @@ func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
 	for i := range columns {
 		columns[i] = layout.Body() + i
 	}
+	if m.Manner < 0 {
+		return nil, fmt.Errorf("recipes: a manner of %d values, want 0 or more", m.Manner)
+	}
+	how, err := newManners(m.Manner, m.Train, m.HeldOut)
+	if err != nil {
+		return nil, err
+	}
 	outs := len(layout.Contacts) + 1
-	net := newConvNet([]int{len(columns), m.Hidden, outs}, m.Widths[:], m.Seed)
+	net := newConvNet([]int{len(columns) + m.Manner, m.Hidden, outs}, m.Widths[:], m.Seed)
 	targets, heldOut := newStepTargets(m.Train), newStepTargets(m.HeldOut)
 	targets.normalise(outs)
 	heldOut.mean, heldOut.std = targets.mean, targets.std
@@ -131,10 +140,11 @@ func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
 				target, known = targets.fill(t, batch, rows, isHeldOut, mask)
 				targets.stretch(given, target, set.Length, m.Stretch, grad.Hash(key, 1<<33))
 			}
+			given = how.beside(t, given, batch, rows, isHeldOut)
 			return maskedMSE(t, net.forward(t, given, set.Length, dropout(m.Keep, isHeldOut), key), target, known)
 		},
 	}
-	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) { return m.model(net, columns, targets, best) })
+	return m.train(ctx, batch, m.recipe(), job, func(best trained) (*netruntime.Net, error) { return m.model(net, how, columns, targets, best) })
 }
 
 // recipe returns the beginning of the checkpoint key.
@@ -143,12 +153,12 @@ func (m *Footstep) recipe() []any {
 }
 
 // model makes the network of the model file: the body's raw motion in, duty angles and pace out.
-func (m *Footstep) model(net convNet, columns []int, targets *stepTargets, best trained) (*netruntime.Net, error) {
+func (m *Footstep) model(net convNet, how *manners, columns []int, targets *stepTargets, best trained) (*netruntime.Net, error) {
 	lags, err := json.Marshal(m.Train.StepLags())
 	if err != nil {
 		return nil, err
 	}
-	meta, err := m.meta("footstep", "human-footstep", best, pipeline(len(columns), nil, net.nodes("normalised", "relu", "")...), m)
+	meta, err := m.meta("footstep", "human-footstep", best, pipeline(len(columns)+m.Manner, nil, net.nodes("normalised", "relu", "")...), m)
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +166,7 @@ func (m *Footstep) model(net convNet, columns []int, targets *stepTargets, best 
 	if err := manifold.Describe(&meta, m.Train.Layout, m.Train.Skeleton); err != nil {
 		return nil, err
 	}
-	return netruntime.New(meta, slices.Concat(normTensors("normalised.", pick(m.Train.Mean, columns), pick(m.Train.Std, columns)),
+	mean, std := how.stats(pick(m.Train.Mean, columns), pick(m.Train.Std, columns))
+	return netruntime.New(meta, slices.Concat(normTensors("normalised.", mean, std),
 		normTensors("y.", targets.mean, targets.std), net.tensors(best.weights)))
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"mannequin/animsys/keypose"
 	"mannequin/engine/m3"
@@ -24,10 +25,13 @@ type Keypose struct {
 	Keep     float32 `json:"keep"`     // dropout's retention probability, in (0, 1]
 	Stretch  float32 `json:"stretch"`  // largest change of tempo, as a share
 	Reverse  float32 `json:"reverse"`  // share of the windows that are played backward: few recordings have people walking backward
+	Posture  float32 `json:"posture"`  // deviation of the turn of the upper arms in another posture, which half of the windows have, rad
 
 	// Weights in the loss of the mean errors of joint positions in m, of their motion from frame to
 	// frame in m, of rotations in rad, and of contacts.
 	Places, Motion, Turns, Contacts float32 `json:"-"`
+
+	Start *netruntime.Net `json:"-"` // initial weights and normalisation; nil: they are drawn, and measured
 
 	Training `json:"-"`
 
@@ -36,7 +40,7 @@ type Keypose struct {
 
 // DefaultKeypose returns our recipe without data.
 func DefaultKeypose() Keypose {
-	return Keypose{Channels: [3]int{256, 320, 384}, Keep: 0.85, Stretch: 0.15, Reverse: 0.1,
+	return Keypose{Channels: [3]int{256, 320, 384}, Keep: 0.85, Stretch: 0.15, Reverse: 0.1, Posture: 0.2,
 		Places: 10, Motion: 20, Turns: 1, Contacts: 0.1, Training: Training{
 			Jitter: true, ClipNorm: 1, Epochs: 40, Batch: 16, Seed: 1,
 			AdamW: train.AdamW{Rate: 1e-3, Decay: 0.02, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8},
@@ -56,6 +60,8 @@ func (m *Keypose) check() error {
 		return fmt.Errorf("recipes: Stretch is %g, want 0 to 1", m.Stretch)
 	case !(m.Reverse >= 0 && m.Reverse <= 1):
 		return fmt.Errorf("recipes: Reverse is %g, want a share from 0 to 1", m.Reverse)
+	case !(m.Posture >= 0 && m.Posture <= 1):
+		return fmt.Errorf("recipes: Posture is %g rad, want 0 to 1", m.Posture)
 	case m.Train.Length%(4*every) != 0:
 		return fmt.Errorf("recipes: windows of %d frames, want a multiple of %d: the network halves their rate twice",
 			m.Train.Length, 4*every)
@@ -87,8 +93,13 @@ func (m *Keypose) Run(ctx context.Context) (*train.Report, error) {
 		return nil, err
 	}
 	batch := m.windows()
-	norm := m.normalisation(batch)
 	net := newUNet(m.layout.Inputs(), m.Channels, m.layout.Columns()+keypose.Feet, m.Seed)
+	var norm *norm
+	if m.Start == nil {
+		norm = m.normalisation(batch)
+	} else if norm, err = net.load(m.Start); err != nil {
+		return nil, err
+	}
 	encoder := m.layout.NewInputEncoder()
 	job := &train.Job{
 		Params: net.params(),
@@ -179,6 +190,9 @@ func (m *Keypose) batch(t *grad.Tape, w *windows, encoder *keypose.InputEncoder,
 		}
 		motion, track := l.NewTrack(length, keypose.Rate), l.NewTrack(length, keypose.Rate)
 		motion.SetClip(clip.Poses, begin, step)
+		if !isHeldOut && rng.Float32() < 0.5 {
+			m.changePosture(motion, rng)
+		}
 		first, last := keyFrames(track, motion, rng)
 		track.Interpolate()
 		at0 := i * length
@@ -201,6 +215,33 @@ func (m *Keypose) batch(t *grad.Tape, w *windows, encoder *keypose.InputEncoder,
 		k.pins.U, k.pins.Weight = append(k.pins.U, track.Between...), append(k.pins.Weight, track.Weight...)
 	}
 	return k
+}
+
+// postures are the joints that another posture turns, with the share of the upper arms' turn.
+var postures = []struct {
+	joint string
+	share float32
+}{
+	{"LowerBack", 0.25}, {"Spine", 0.25}, {"Spine1", 0.25}, {"Neck", 0.25}, {"Neck1", 0.25}, {"Head", 0.5},
+	{"LeftShoulder", 0.25}, {"LeftArm", 1}, {"LeftForeArm", 0.75},
+	{"RightShoulder", 0.25}, {"RightArm", 1}, {"RightForeArm", 0.75},
+}
+
+// changePosture turns joints of the trunk and the arms by one angle throughout the motion: other
+// people hold themselves otherwise, and do the same.
+func (m *Keypose) changePosture(motion *keypose.Track, rng *rand.Rand) {
+	n := len(m.layout.Joints)
+	for _, p := range postures {
+		by := m.Posture * p.share
+		turn := m3.FromRotationVector(m3.V(by*float32(rng.NormFloat64()), by*float32(rng.NormFloat64()), by*float32(rng.NormFloat64())))
+		i := slices.IndexFunc(m.layout.Joints, func(j int16) bool { return m.layout.Skel.Names[j] == p.joint })
+		if i < 0 {
+			continue
+		}
+		for f := range motion.Frames {
+			motion.Rot[f*n+i] = turn.Mul(motion.Rot[f*n+i])
+		}
+	}
 }
 
 // stands writes which feet stand in a frame, on heel or toe.
@@ -236,12 +277,23 @@ func (m *Keypose) loss(t *grad.Tape, net *unet, k *keyed, f *norm, keep float32,
 		height.Val[at] = k.y[at/height.Cols]
 	}
 	places := t.Add(t.Add(turned, height), t.Gather(correction, tree.Moves))
-	mean := func(x *grad.Mat, mask []float32) *grad.Mat { // of the magnitudes with mask 1
+	feet := make([]float32, turned.Cols) // weights of the coordinates
+	for j, p := range tree.Parents {
+		w := float32(1)
+		if p > 0 && strings.Contains(l.Skel.Names[j-1], "Foot") || p > 0 && strings.Contains(l.Skel.Names[j-1], "Toe") {
+			w = feetWeight
+		}
+		feet[3*j], feet[3*j+1], feet[3*j+2] = w, w, w
+	}
+	mean := func(x *grad.Mat, mask, weights []float32) *grad.Mat { // of the magnitudes with mask 1
 		on, kept := t.Const(x.Rows, x.Cols), float32(0)
 		for r, v := range mask {
 			kept += v
 			for c := range x.Cols {
 				on.Val[r*x.Cols+c] = v
+				if weights != nil {
+					on.Val[r*x.Cols+c] = v * weights[c]
+				}
 			}
 		}
 		return t.Scale(t.SumAbs(t.Mul(x, on)), 1/max(1, kept*float32(x.Cols)))
@@ -254,16 +306,23 @@ func (m *Keypose) loss(t *grad.Tape, net *unet, k *keyed, f *norm, keep float32,
 		}
 	}
 	return t.WeightedSum(
-		grad.Term{Loss: mean(miss, k.mask), Weight: m.Places},
-		grad.Term{Loss: mean(t.Diff(miss, length), moving), Weight: m.Motion},
-		grad.Term{Loss: mean(t.Sub(correction, k.turns), k.mask), Weight: m.Turns},
-		grad.Term{Loss: mean(t.Sub(t.Columns(y, cols, cols+keypose.Feet), k.stand), k.mask), Weight: m.Contacts})
+		grad.Term{Loss: mean(miss, k.mask, feet), Weight: m.Places},
+		grad.Term{Loss: mean(t.Diff(miss, length), moving, feet), Weight: m.Motion},
+		grad.Term{Loss: mean(t.Sub(correction, k.turns), k.mask, nil), Weight: m.Turns},
+		grad.Term{Loss: mean(t.Sub(t.Columns(y, cols, cols+keypose.Feet), k.stand), k.mask, nil), Weight: m.Contacts})
 }
+
+// feetWeight is the weight of a foot's places and motion in the loss; other joints weigh 1.
+const feetWeight = 2
 
 // recipe returns the beginning of the checkpoint key.
 func (m *Keypose) recipe() []any {
-	return []any{fields{"network": "keypose"}, m,
-		fields{"loss": [4]float32{m.Places, m.Motion, m.Turns, m.Contacts}}, fields{"jitter": m.Jitter}}
+	parts := []any{fields{"network": "keypose"}, m,
+		fields{"loss": [4]float32{m.Places, m.Motion, m.Turns, m.Contacts}}, fields{"jitter": m.Jitter}, fields{"feet": feetWeight}}
+	if m.Start != nil {
+		parts = append(parts, fields{"start": netHash(m.Start)})
+	}
+	return parts
 }
 
 // model makes the network of the model file.
@@ -281,5 +340,5 @@ func (m *Keypose) model(net *unet, f *norm, best trained) (*netruntime.Net, erro
 
 // cardFields returns the values of the model card that are not fields of the recipe.
 func (m *Keypose) cardFields() fields {
-	return fields{"Full": keypose.Rate, "Half": keypose.Rate / 2, "Quarter": keypose.Rate / 4, "Frames": m.Train.Length / every}
+	return fields{"Feet": feetWeight, "Started": m.Start != nil, "Full": keypose.Rate, "Half": keypose.Rate / 2, "Quarter": keypose.Rate / 4, "Frames": m.Train.Length / every}
 }

@@ -1,6 +1,9 @@
 package recipes
 
 import (
+	"fmt"
+	"slices"
+
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 )
@@ -42,6 +45,30 @@ func (n *unet) params() (out []*grad.Param) {
 		out = append(out, s.params()...)
 	}
 	return out
+}
+
+// load copies the weights of a model file of the same form, and returns its normalisation.
+func (n *unet) load(from *netruntime.Net) (*norm, error) {
+	for _, s := range n.stacks() {
+		if err := s.copyTensors(from); err != nil {
+			return nil, err
+		}
+	}
+	f := &norm{}
+	for _, v := range []struct {
+		name string
+		to   *[]float32
+		n    int
+	}{
+		{"normalised.mean", &f.mean, n.in[0].in}, {"normalised.std", &f.std, n.in[0].in}, {"y.std", &f.out, n.out[1].out},
+	} {
+		t, _ := from.Tensor(v.name)
+		if len(t.Data) != v.n {
+			return nil, fmt.Errorf("recipes: model %q has %d values in %q, want %d", from.Meta().Name, len(t.Data), v.name, v.n)
+		}
+		*v.to = slices.Clone(t.Data)
+	}
+	return f, nil
 }
 
 // forward runs the network on x, (batch·length, inputs), length a multiple of 4.

@@ -3,9 +3,12 @@ package recipes
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"mannequin/animsys/keypose"
+	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
 	"mannequin/offline/retarget"
@@ -59,6 +62,56 @@ func TestKeyposeComputesWhatWasTrained(t *testing.T) {
 	for i, v := range y {
 		if d := math.Abs(float64(v - want.Val[i])); d > 1e-4*float64(1+f.out[i%out]) {
 			t.Fatalf("value %d of frame %d: the file gives %g, training %g", i%out, i/out, v, want.Val[i])
+		}
+	}
+}
+
+// A training that starts from a model file has its weights and its normalisation. A file of another
+// size is refused.
+func TestKeyposeStart(t *testing.T) {
+	m, f := smallKeypose(t)
+	net := newUNet(m.layout.Inputs(), m.Channels, m.layout.Columns()+keypose.Feet, 3)
+	var weights [][]float32
+	for _, p := range net.params() {
+		weights = append(weights, p.Val)
+	}
+	file := must.Get(m.model(net, f, trained{weights: weights, report: &train.Report{}}))(t)
+	again := newUNet(m.layout.Inputs(), m.Channels, m.layout.Columns()+keypose.Feet, 4)
+	g := must.Get(again.load(file))(t)
+	for i, p := range again.params() {
+		if !slices.Equal(p.Val, weights[i]) {
+			t.Errorf("weights %d differ", i)
+		}
+	}
+	if !slices.Equal(g.mean, f.mean) || !slices.Equal(g.std, f.std) || !slices.Equal(g.out, f.out) {
+		t.Error("the normalisation differs")
+	}
+	if _, err := newUNet(m.layout.Inputs(), [3]int{4, 5, 7}, m.layout.Columns()+keypose.Feet, 4).load(file); err == nil {
+		t.Error("a network of another size is taken")
+	}
+}
+
+// Another posture turns the arms by one angle in all frames, and moves no leg.
+func TestChangePosture(t *testing.T) {
+	m, _ := smallKeypose(t)
+	const n = 10
+	was, is := m.layout.NewTrack(n, keypose.Rate), m.layout.NewTrack(n, keypose.Rate)
+	for _, track := range []*keypose.Track{was, is} {
+		track.SetClip(m.Train.Clips[0].Poses, 0, 2)
+	}
+	m.changePosture(is, rand.New(rand.NewPCG(1, 2)))
+	joints := len(m.layout.Joints)
+	for i, j := range m.layout.Joints {
+		turn := func(f int) m3.Quat { return is.Rot[f*joints+i].Mul(was.Rot[f*joints+i].Conj()) }
+		name := m.layout.Skel.Names[j]
+		for f := range n {
+			if turn(f).Angle(turn(0)) > 2e-3 {
+				t.Errorf("%s is turned by another angle in frame %d", name, f)
+			}
+		}
+		switch angle := turn(0).Angle(m3.Ident); {
+		case strings.HasSuffix(name, "Arm") && (angle < 0.02 || angle > 1), strings.Contains(name, "Leg") && angle > 2e-3, i == 0 && angle > 2e-3:
+			t.Errorf("%s is turned by %g rad", name, angle)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (l *strnnLoss) codes(t *grad.Tape, rows []int32, isHeldOut bool, key uint64
 			}
 			speed = l.batch.speed(r, isHeldOut, m.Stretch)
 		}
-		mannerOf(x.Val[i*2*cols:][:2*cols], clip.Rows[from*cols:to*cols], set.Layout, speed)
+		mannerAt(x.Val[i*2*cols:][:2*cols], clip.Rows[from*cols:to*cols], set.Layout, speed)
 		for k := range 2 * cols {
 			v := &x.Val[i*2*cols+k]
 			*v = (*v - l.manners[0][k]) / l.manners[1][k]
@@ -66,9 +66,9 @@ func (l *strnnLoss) codes(t *grad.Tape, rows []int32, isHeldOut bool, key uint64
 	return t.Mul(l.net.code(t, x), mask)
 }
 
-// mannerOf is strnn.MannerOf for frames at dataset.Rate, played at a speed. A mean over twice as
+// mannerAt is strnn.MannerOf for frames at dataset.Rate, played at a speed. A mean over twice as
 // many frames is the same, and so is a deviation.
-func mannerOf(dst, rows []float32, l *feature.Motion, speed float64) {
+func mannerAt(dst, rows []float32, l *feature.Motion, speed float64) {
 	cols, body := l.Columns(), l.Body()
 	strnn.MannerOf(dst, rows, cols)
 	for k := body; k < body+feature.MotionLen; k++ {

@@ -42,7 +42,7 @@ func TestKill(t *testing.T) {
 	}
 	whole := newToy(t)
 	want := whole.outcome(t, whole.run(t, context.Background()))
-	dir := t.TempDir()
+	dir, tmp := t.TempDir(), t.TempDir() // tmp is for what killed processes leave
 	finish := func() {
 		t.Helper()
 		y := newToy(t)
@@ -58,7 +58,7 @@ func TestKill(t *testing.T) {
 	left, runs, none := 0, 0, true
 	for i := range kills {
 		c := exec.Command(os.Args[0], "-test.run=^TestTrainUntilKilled$")
-		c.Env = append(os.Environ(), "TRAIN_KILL_TEST="+dir)
+		c.Env = append(os.Environ(), "TRAIN_KILL_TEST="+dir, "TMPDIR="+tmp, "GOTMPDIR="+tmp)
 		out, err := c.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

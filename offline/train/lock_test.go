@@ -33,7 +33,8 @@ func TestHoldLock(t *testing.T) {
 func TestLock(t *testing.T) {
 	y := newToy(t)
 	c := exec.Command(os.Args[0], "-test.run=^TestHoldLock$")
-	c.Env = append(os.Environ(), "TRAIN_LOCK_TEST="+y.job.Checkpoint)
+	tmp := t.TempDir() // for what the killed process leaves
+	c.Env = append(os.Environ(), "TRAIN_LOCK_TEST="+y.job.Checkpoint, "TMPDIR="+tmp, "GOTMPDIR="+tmp)
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -223,6 +223,13 @@ const (
 	barHit                            = 1    // cm
 	barAside                          = 0.95
 	barTransition                     = 0.7
+
+	barStraight = 0.04 // share of legs whose knee bends less than 2°
+	barBounce   = 0.8  // of the recordings'
+	barHandIn   = 0.02 // share of frames beyond the recordings'
+	barHipsJerk = 1.2  // of the recordings'
+	barBelow    = 0.01 // share of frames
+	barToes     = 1.4  // of the recordings'
 )
 
 // bars compares the report's figures with their bars.
@@ -246,6 +253,18 @@ func (r *Report) bars() eval.Bars {
 		if m.Aside > 0 {
 			b.Least("share of seconds backward and sideways that are so", of, m.AsideRight, barAside)
 		}
+	}
+	for _, v := range r.Bodies {
+		if v.Method != methodHeld || v.Kind == inbetween.Stand.String() {
+			continue
+		}
+		of := fmt.Sprintf("%s, %s, %g s", v.Set, v.Kind, v.Every)
+		b.Most("knees straighter than 2°", of, v.Made.Straight, barStraight)
+		b.Least("bounce ÷ recorded", of, eval.Over(v.Made.Bounce, v.Recorded.Bounce), barBounce)
+		b.Most("hands in the torso more often than recorded", of, v.Made.HandIn-v.Recorded.HandIn, barHandIn)
+		b.Most("hips' jerk ÷ recorded", of, eval.Over(v.Made.HipsJerk, v.Recorded.HipsJerk), barHipsJerk)
+		b.Most("frames below the floor", of, v.Made.Below, barBelow)
+		b.Most("planted toes' speed ÷ recorded", of, eval.Over(v.Made.ToeSpeed, v.Recorded.ToeSpeed), barToes)
 	}
 	for both := range slices.Chunk(r.Transitions, 2) { // interpolation and the network
 		if base, t := both[0], both[1]; t.Frames >= 15 {

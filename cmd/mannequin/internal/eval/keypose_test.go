@@ -26,8 +26,8 @@ func TestEvalKeypose(t *testing.T) {
 	}
 	testcli.WriteFile(t, dir, "again_subject5_.bvh", testcli.Read(t, stroll))
 	r := testcli.Report[evalkeypose.Report](t, mannequin, "eval", "keypose", dir, "--held-out", "again*", "--transitions", dir, "--transitions-held-out", "again*", "--json")
-	if len(r.Means) != 6 || len(r.Transitions) != 6 || len(r.Bars) != 10 {
-		t.Fatalf("%d means, %d gaps, %d bars", len(r.Means), len(r.Transitions), len(r.Bars))
+	if len(r.Means) != 6 || len(r.Bodies) != 6 || len(r.Transitions) != 6 || len(r.Bars) != 22 {
+		t.Fatalf("%d means, %d bodies, %d gaps, %d bars", len(r.Means), len(r.Bodies), len(r.Transitions), len(r.Bars))
 	}
 	for i := 0; i < 6; i += 3 {
 		if base, m := r.Means[i], r.Means[i+2]; m.Clips != 1 || m.Joints > 0.8*base.Joints || m.Hit > 0.01 {

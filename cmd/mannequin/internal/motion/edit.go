@@ -38,6 +38,7 @@ type editReport struct {
 type editMeasure struct {
 	Slide float64 `json:"slide_cm"`     // of standing feet, per frame
 	Bone  float64 `json:"bone_percent"` // mean change of bones' lengths
+	Hands float64 `json:"hands_jerk"`   // mean magnitude of the hands' third differences, cm per frame³
 }
 
 // editTarget is the distance of a joint from its target in the written file.
@@ -183,7 +184,7 @@ func (o *editFlags) run(file, out string) (*editReport, error) {
 			rows, start = calm, calmAt
 		}
 	}
-	job := &manifold.Edit{Batch: 1, Length: frames, Rows: rows, Stand: stand, Iterations: o.iterations}
+	job := &manifold.Edit{Batch: 1, Length: frames, Rows: rows, Stand: stand, Calm: true, Iterations: o.iterations}
 	if path != nil {
 		course, err := m.Trajectory(rows, start).Follow(path)
 		if err != nil {
@@ -256,7 +257,7 @@ func costOf(e *manifold.Editor, job *manifold.Edit, rows []float32) (float64, er
 
 func measure(m *manifold.Model, rows, stand []float32, start feature.Place, course manifold.Trajectory) (editMeasure, float64, error) {
 	p, err := metrics.MeasurePeople(m, rows, stand, start, course)
-	return editMeasure{p.Skate, p.Bone}, p.Away, err
+	return editMeasure{p.Skate, p.Bone, p.Hands}, p.Away, err
 }
 
 func (r *editReport) Print(w io.Writer) error {
@@ -267,8 +268,8 @@ func (r *editReport) Print(w io.Writer) error {
 	if r.Away > 0 {
 		fmt.Fprintf(w, "body off the path: %.2f cm\n", r.Away)
 	}
-	fmt.Fprintf(w, "cost %.3g, before %.3g; standing feet slide %.3f cm/frame, before %.3f; bones change by %.2f %%, before %.2f",
-		r.Cost, r.CostWas, r.Is.Slide, r.Was.Slide, r.Is.Bone, r.Was.Bone)
+	fmt.Fprintf(w, "cost %.3g, before %.3g; standing feet slide %.3f cm/frame, before %.3f; bones change by %.2f %%, before %.2f; the hands' jerk is %.3f cm/frame³, before %.3f",
+		r.Cost, r.CostWas, r.Is.Slide, r.Was.Slide, r.Is.Bone, r.Was.Bone, r.Is.Hands, r.Was.Hands)
 	if n := float64(len(r.Targets)); n > 0 {
 		var is, was float64
 		for _, t := range r.Targets {

@@ -40,6 +40,7 @@ type synthOptions struct {
 	punch, kick              string
 	seconds, facing          float64
 	cadence, stand           float64
+	person                   uint32
 	iterations, threads      int
 }
 
@@ -94,6 +95,7 @@ these hands or feet.`,
 	command.Number(c, &o.seconds, "seconds", 10, command.Positive, maxRollout, "duration of the motion")
 	command.Number(c, &o.facing, "facing", 0, -360, 360, "direction that the body faces, degrees to the left of the path; 180 walks backward")
 	command.Number(c, &o.cadence, "cadence", 1, 0.25, 4, "factor for the step frequency")
+	c.Flags().Uint32Var(&o.person, "person", 1, "who moves: people differ in posture and strides; 0 is the mean of all")
 	command.Number(c, &o.stand, "stand", 0, -1, 1, "change of the duration of contacts; -1 is always in the air")
 	command.Number(c, &o.iterations, "iterations", manifold.DefaultIterations, 0, 10000, fmt.Sprintf("steps of the edit that locks standing feet and keeps bones; 0 is none; punches and kicks have %d unless given", manifold.ActionIterations))
 	cli.Threads(c, &o.threads)
@@ -123,7 +125,7 @@ func (o *synthOptions) along(speed func(frame int) float32) (*synthReport, error
 		return nil, err
 	}
 	defer l.Close()
-	gait := manifold.Gait{Cadence: float32(o.cadence), HeelOff: -float32(o.stand), ToeOff: -float32(o.stand)}
+	gait := manifold.Gait{Person: o.person, Cadence: float32(o.cadence), HeelOff: -float32(o.stand), ToeOff: -float32(o.stand)}
 	made, r, err := l.Make([]manifold.Trajectory{course}, []manifold.Gait{gait}, o.iterations, time.Now)
 	if err != nil {
 		return nil, err
@@ -142,7 +144,7 @@ func (o *synthOptions) along(speed func(frame int) float32) (*synthReport, error
 
 // check returns an error for flags that are not for the kind of motion.
 func (o *synthOptions) check(cmd *cobra.Command) error {
-	not := []string{"path", "speed", "facing", "cadence", "stand", "footstep", "locomotion"}
+	not := []string{"path", "speed", "facing", "cadence", "stand", "person", "footstep", "locomotion"}
 	switch {
 	case o.kind == "locomotion" && o.path == "":
 		return command.Usagef("--path is missing: the curve to follow")

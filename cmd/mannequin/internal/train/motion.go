@@ -9,6 +9,7 @@ import (
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/internal/command"
+	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
 	"mannequin/offline/recipes"
@@ -122,6 +123,7 @@ Files, checkpoints and --resume are as in train mann.`,
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 4)
 	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
 	command.Number(c, &r.Hidden, "hidden", r.Hidden, 1, math.MaxInt, "channels between the two layers")
+	command.Number(c, &r.Manner, "manner", r.Manner, 0, 32, "values that say how the person moves; as many as the network of locomotion has")
 	command.Number(c, &r.Stretch, "stretch", r.Stretch, 0, math.MaxFloat32, "largest change of a recording's speed, as a `share`")
 	return c
 }
@@ -129,7 +131,7 @@ Files, checkpoints and --resume are as in train mann.`,
 func newTrainSynth() *cobra.Command {
 	var f motionFlags
 	r := recipes.DefaultSynth()
-	var base string
+	var base, start string
 	c := &cobra.Command{
 		Use:   "synth DIR... --kind KIND --manifold FILE --out FILE",
 		Short: "Train a network that makes motion from a curve, or from hands or feet",
@@ -147,16 +149,26 @@ Files, checkpoints and --resume are as in train mann.`,
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 3)
 	c.RunE = func(cmd *cobra.Command, _ []string) (err error) {
-		if !cmd.Flags().Changed("stand") && r.Kind != "locomotion" {
-			f.stand = 0
+		if r.Kind != "locomotion" {
+			r.Manner = 0
+			if !cmd.Flags().Changed("stand") {
+				f.stand = 0
+			}
 		}
 		if r.Manifold, err = netruntime.Open(base); err != nil {
 			return err
 		}
+		if start != "" {
+			if r.Start, err = models.Open(start); err != nil {
+				return err
+			}
+		}
 		return f.train(cmd, &r.Training, r.Run)
 	}
+	cli.Model(c, &start, "start", "", "weights to start from (default: random)")
 	command.Choice(c, &r.Kind, "kind", r.Kind, recipes.Kinds, "motion to make")
 	c.Flags().StringVar(&base, "manifold", "", "model `file` of the motion manifold")
+	command.Number(c, &r.Manner, "manner", r.Manner, 0, 32, "values that say how the person moves (locomotion)")
 	command.Number(c, &f.stand, "stand", 10, 0, 600, "seconds for which each standing posture is held, as more data (punch, kick: none unless given)")
 	jitter(c, &r.Jitter)
 	sparsity(c, &r.L1)
@@ -174,11 +186,23 @@ func newTrainKeypose() *cobra.Command {
 		Long: `Train the network that makes motion between keyframes, whole or partial poses at any times
 (after Lüdi 2016, sec. 4.1), on folders of BVH or AMC recordings of people.
 
-Files, checkpoints and --resume are as in train mann.`,
-		Example: `  mannequin train keypose data/cmu-locomotion data/cmu-actions --out keypose.safetensors`,
+Files, checkpoints and --resume are as in train mann. --start continues a network on other data.`,
+		Example: `  mannequin train keypose data/cmu-locomotion data/cmu-actions --out keypose.safetensors
+  mannequin train keypose data/mine --start keypose.safetensors --rate 3e-4 --epochs 10 --out mine.safetensors`,
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 3)
-	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
+	var start string
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		if start != "" {
+			var err error
+			if r.Start, err = models.Open(start); err != nil {
+				return err
+			}
+		}
+		return f.train(cmd, &r.Training, r.Run)
+	}
+	cli.Model(c, &start, "start", "", "weights to start from (default: random)")
+	command.Number(c, &r.Posture, "posture", r.Posture, 0, 1, "deviation in `radians` by which upper arms are turned in half of the data: other people hold themselves otherwise")
 	command.Number(c, &r.Stretch, "stretch", r.Stretch, 0, math.MaxFloat32, "largest change of a recording's speed, as a `share`")
 	command.Number(c, &r.Reverse, "reverse", r.Reverse, 0, 1, "`share` of the data that is played backward: few recordings show people walking backward")
 	return c

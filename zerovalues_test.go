@@ -69,7 +69,7 @@ var linked = []any{
 	new(animsys.SelectLOD), new(animsys.Style), new(animsys.UpdateRate),
 	animsys.DefaultLOD, animsys.ShiftOrigin, animsys.StandClip, animsys.Systems,
 
-	new(control.Action), new(control.Flow), new(control.Goal), new(control.Path), new(control.Script), new(control.Wander),
+	new(control.Action), new(control.Avoidance), new(control.Flow), new(control.Goal), new(control.Path), new(control.Script), new(control.Walker), new(control.Wander),
 	control.Builtin, control.Circle, control.Meander, control.NewFlow, control.NewPath, control.NewWander, control.OpenPath, control.OpenScript,
 	control.ParseAction, control.ReadPath, control.ReadScript, control.Square, control.Star, control.Steer,
 

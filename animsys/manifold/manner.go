@@ -10,12 +10,12 @@ import (
 // recorded people (recipes.Synth). Each person has their own, around which they wander slowly. The
 // step frequency wanders too, so that no stride is exactly like another.
 const (
-	mannerOwn    = 1.1  // deviation between people
-	mannerWander = 0.6  // about a person's own
+	mannerOwn    = 0.7  // deviation between people
+	mannerWander = 0.45 // about a person's own
 	mannerPeriod = 160  // frames in which the values wander on
 	mannerMost   = 2    // deviations
 	pacePeriod   = 50   // frames
-	paceVaries   = 0.05 // deviation of the step frequency, a share
+	paceVaries   = 0.04 // deviation of the step frequency, a share
 )
 
 // Channels of random numbers, beside those of the values.

@@ -33,7 +33,7 @@ func TestManners(t *testing.T) {
 			most = max(most, math.Abs(float64(v[i])))
 		}
 	}
-	if square < 0.3 || square > 1.6 || most > mannerMost || step > 0.15 {
+	if square < 0.3 || square > 1 || most > mannerMost || step > 0.15 {
 		t.Errorf("values have a variance of %.2f, are up to %.2f and change by up to %.3f a frame", square, most, step)
 	}
 }

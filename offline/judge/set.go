@@ -163,7 +163,7 @@ func (s *Set) people() (posture, swing float64) {
 	return s.walkers.spread(slices.Sorted(maps.Keys(s.walkers)))
 }
 
-// Expand returns the recordings that a path names: a file itself, or the BVH, AMC and TXT files in a
+// Expand returns the recordings that a path names: a file itself, or the BVH and AMC files in a
 // folder and the folders in it whose names fit none of the patterns of without.
 func Expand(path string, without []string) ([]string, error) {
 	if err := dataset.CheckPatterns(without); err != nil {
@@ -175,7 +175,7 @@ func Expand(path string, without []string) ([]string, error) {
 			return err
 		}
 		ext := filepath.Ext(p)
-		if p == path || slices.Contains([]string{".bvh", ".amc", ".txt"}, strings.ToLower(ext)) && !dataset.MatchesAny(without, strings.TrimSuffix(p, ext)) {
+		if p == path || slices.Contains([]string{".bvh", ".amc"}, strings.ToLower(ext)) && !dataset.MatchesAny(without, strings.TrimSuffix(p, ext)) {
 			out = append(out, p)
 		}
 		return nil

@@ -101,6 +101,7 @@ func LivelinessOf(set *dataset.MotionSet) Liveliness {
 type Rollouts struct {
 	Prefixes, Frames int
 	Last             int          // frames at the end that All and Each cover
+	Begun            []Liveliness // of each recorded prefix
 	All              Liveliness   // of all predictions together
 	Each             []Liveliness // of each
 	Whole            Liveliness   // of all frames of all predictions
@@ -139,9 +140,10 @@ func MeasureRollouts(rows []float32, l *feature.Motion, n, prefix, last int) Rol
 		end := motion[(frames-last)*cols:]
 		all.add(end)
 		whole.add(motion[prefix*cols:])
-		one := newLivelinessSums(l)
+		one, begun := newLivelinessSums(l), newLivelinessSums(l)
 		one.add(end)
-		r.Each = append(r.Each, one.result())
+		begun.add(motion[:prefix*cols])
+		r.Each, r.Begun = append(r.Each, one.result()), append(r.Begun, begun.result())
 	}
 	r.All, r.Whole = all.result(), whole.result()
 	return r

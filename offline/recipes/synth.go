@@ -142,8 +142,12 @@ func (m *Synth) model(base *manifold.Model, net convNet, how *manners, columns [
 
 // cardFields returns the values of the model card that are not fields of the recipe.
 func (m *Synth) cardFields() fields {
-	return fields{"Given": map[string]string{
+	given := map[string]string{
 		"locomotion": "the body's motion over the ground and the contacts of heels and toes",
 		"punch":      "the positions of the hands", "kick": "the positions of the feet",
-	}[m.Kind]}
+	}[m.Kind]
+	if m.Manner > 0 {
+		given += fmt.Sprintf(", and from %d values that say how the person moves", m.Manner)
+	}
+	return fields{"Given": given}
 }

@@ -35,7 +35,12 @@ func (r *Report) forecastsOf(set *dataset.MotionSet) (all []Forecast, err error)
 // lastFrames is the number of measured frames at the end of long motion.
 const lastFrames = 1000
 
-// rollouts continues motions for a long time, with drawn futures.
+// rolloutPrefix is the number of recorded frames that a long motion follows.
+const rolloutPrefix = 2 * strnn.Rate
+
+// rollouts continues motions for a long time, with drawn futures. All of them together are compared
+// with all recordings, and each with its own recorded prefix: who keeps walking moves less than all
+// recordings, with their boxers and dancers.
 func (r *Report) rollouts() error {
 	r.Recorded = metrics.LivelinessOf(r.train)
 	for _, p := range r.of {
@@ -43,29 +48,30 @@ func (r *Report) rollouts() error {
 			p.draws.SetSampling(r.opt.Seed, r.opt.Spread)
 		}
 		begin := time.Now()
-		rows, err := metrics.Roll(p.p, r.held, r.opt.Prefixes, p.prefix, r.opt.Frames)
+		rows, err := metrics.Roll(p.p, r.held, r.opt.Prefixes, rolloutPrefix, r.opt.Frames)
 		if err != nil {
 			return err
 		}
 		took := time.Since(begin)
-		m := metrics.MeasureRollouts(rows, r.model.Layout, r.opt.Prefixes, p.prefix, lastFrames)
+		m := metrics.MeasureRollouts(rows, r.model.Layout, r.opt.Prefixes, rolloutPrefix, lastFrames)
 		e := Rollouts{Name: p.name, Frames: r.opt.Frames, Still: m.Whole.Still, Jerk: m.Whole.Jerk / r.Recorded.Jerk, Finite: m.Whole.Finite,
-			Rate: float64(r.opt.Prefixes*r.opt.Frames) / took.Seconds(), Variance: r.variance(m.All)}
+			Rate: float64(r.opt.Prefixes*r.opt.Frames) / took.Seconds(), Variance: variance(m.All, r.Recorded)}
 		e.Narrowest, e.Widest = slices.Min(e.Variance), slices.Max(e.Variance)
-		for _, one := range m.Each {
-			v := r.variance(one)
+		for i, one := range m.Each {
+			v := variance(one, m.Begun[i])
 			slices.Sort(v)
 			e.Each = append(e.Each, v[len(v)/2])
 		}
+		e.Kept = slices.Min(e.Each)
 		r.Rollouts = append(r.Rollouts, e)
 	}
 	return nil
 }
 
-// variance returns the variance of each joint ÷ the recordings'.
-func (r *Report) variance(v metrics.Liveliness) (out []float64) {
+// variance returns the variance of each joint ÷ that before.
+func variance(v, before metrics.Liveliness) (out []float64) {
 	for j := range v.Variance {
-		out = append(out, v.Variance[j]/r.Recorded.Variance[j])
+		out = append(out, v.Variance[j]/before.Variance[j])
 	}
 	return out
 }

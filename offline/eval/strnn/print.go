@@ -31,6 +31,7 @@ func (r *Report) bars() eval.Bars {
 	o := &r.Rollouts[last]
 	b.Least("joints' variance over the recordings'", "narrowest", o.Narrowest, 0.6)
 	b.Most("joints' variance over the recordings', at most", "widest", o.Widest, 1.6)
+	b.Least("joints' variance over that of the motion's beginning, median", "least of the motions", o.Kept, 0.6)
 	b.Most("longest time in which nothing moves, s", "", o.Still, 3)
 	b.Most("99.9th percentile of jerk over the recordings'", "", o.Jerk, 2)
 	r.goingOnBars(&b)
@@ -100,7 +101,7 @@ func (r *Report) Print(w io.Writer) error {
 	for _, n := range r.Nearest {
 		t.Row("%s\t%.2f", n.Name, n.Distance)
 	}
-	t.Section(fmt.Sprintf("The last %d of %d frames of %d motions, over the recordings'", lastFrames, r.opt.Frames, r.opt.Prefixes), "\tvariance of joints: least\tmost\tmedian of each motion\tstill s\tjerk\tfinite\tframes/s")
+	t.Section(fmt.Sprintf("The last %d of %d frames of %d motions", lastFrames, r.opt.Frames, r.opt.Prefixes), "\tvariance of joints over the recordings': least\tmost\tover that of each motion's beginning: median\tstill s\tjerk over the recordings'\tfinite\tframes/s")
 	for _, v := range r.Rollouts {
 		t.Row("%s\t%.2f\t%.2f\t%s\t%.1f\t%.2f\t%v\t%.0f",
 			v.Name, v.Narrowest, v.Widest, join(v.Each, " "), v.Still, v.Jerk, v.Finite, v.Rate)

@@ -90,13 +90,14 @@ type Rollouts struct {
 	Name      string    `json:"name"`
 	Frames    int       `json:"frames"`
 	Variance  []float64 `json:"variance"` // of each joint, over the last frames of all motions ÷ the recordings'
-	Each      []float64 `json:"each"`     // of each motion: the median over joints
+	Each      []float64 `json:"each"`     // of each motion ÷ that of the recorded frames that it follows: the median over joints
 	Still     float64   `json:"still_s"`
 	Jerk      float64   `json:"jerk"` // 99.9th percentile ÷ the recordings'
 	Finite    bool      `json:"finite"`
 	Rate      float64   `json:"frames_per_second"`
 	Narrowest float64   `json:"narrowest"`
 	Widest    float64   `json:"widest"`
+	Kept      float64   `json:"kept"` // the least of Each
 }
 
 // Control is the result of people along paths.

@@ -40,6 +40,7 @@ func TestJudge(t *testing.T) {
 	dir := t.TempDir()
 	refs := filepath.Join(dir, "refs")
 	must.Do(t, os.Mkdir(refs, 0o777))
+	testcli.WriteFile(t, refs, "LICENSE.txt", "MIT")
 	calm, wild := glide(t, refs, "calm.bvh", 0.01, 600), glide(t, dir, "wild.bvh", 0.02, 600)
 	same := testcli.Report[judge.Report](t, mannequin, "judge", calm, "--ref", refs, "--json")
 	if same.Count < 10 || same.Within != same.Count || len(same.Files) != 1 || len(same.Sets) != 1 {

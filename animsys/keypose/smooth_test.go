@@ -41,3 +41,14 @@ func TestSmoother(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkSmoother smooths four seconds.
+func BenchmarkSmoother(b *testing.B) {
+	l := layout(b)
+	track := keyed(l, swaying(241, 1), 60, 0, 120, 240)
+	track.Interpolate()
+	var s smoother
+	for b.Loop() {
+		s.run(track)
+	}
+}

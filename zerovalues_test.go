@@ -69,7 +69,7 @@ var linked = []any{
 	new(animsys.SelectLOD), new(animsys.Style), new(animsys.UpdateRate),
 	animsys.DefaultLOD, animsys.ShiftOrigin, animsys.StandClip, animsys.Systems,
 
-	new(control.Action), new(control.Flow), new(control.Goal), new(control.Path), new(control.Script), new(control.Wander),
+	new(control.Action), new(control.Avoidance), new(control.Flow), new(control.Goal), new(control.Path), new(control.Script), new(control.Walker), new(control.Wander),
 	control.Builtin, control.Circle, control.Meander, control.NewFlow, control.NewPath, control.NewWander, control.OpenPath, control.OpenScript,
 	control.ParseAction, control.ReadPath, control.ReadScript, control.Square, control.Star, control.Steer,
 
@@ -86,7 +86,7 @@ var linked = []any{
 	new(manifold.Gait), new(manifold.Gap), new(manifold.GramOptimizer), new(manifold.GramOptimizerOptions), new(manifold.Locomotion),
 	new(manifold.LocomotionClip), new(manifold.LocomotionOptions), new(manifold.LocomotionReport), new(manifold.Model), new(manifold.Networks),
 	new(manifold.Stream), new(manifold.StreamOptions), new(manifold.Style), new(manifold.StyleJob), new(manifold.StyleReport), new(manifold.StyleSet),
-	new(manifold.StyleStart), new(manifold.StyleTransfer), new(manifold.StyleTransferOptions), new(manifold.StyleWeights), new(manifold.Target),
+	new(manifold.StylePair), new(manifold.StyleStart), new(manifold.StyleTransfer), new(manifold.StyleTransferOptions), new(manifold.StyleWeights), new(manifold.Target),
 	new(manifold.TargetError), new(manifold.Trajectory), new(manifold.Walk), new(manifold.Walker), new(manifold.WalkerOptions),
 	new(manifold.WeightedStyle),
 	manifold.AlongPath, manifold.CheckStyleNames, manifold.DecodeStyleSet, manifold.Describe, manifold.NewModel, manifold.NewNetworks,

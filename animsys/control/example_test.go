@@ -69,3 +69,27 @@ func ExampleWander() {
 	// move
 	// move
 }
+
+// Two people walk towards each other. Each passes the other.
+func ExampleAvoidance() {
+	var avoid control.Avoidance
+	people := []control.Walker{{Radius: 0.36, Lag: 0.3, MaxTurn: 1}, {Radius: 0.36, Lag: 0.3, MaxTurn: 1}}
+	at := []m3.Xform{{Rot: m3.YawQuat(0)}, {Pos: m3.V(0, 0, 6), Rot: m3.YawQuat(math.Pi)}}
+	goals := []m3.Vec3{m3.V(0, 0, 8), m3.V(0, 0, -2)}
+	nearest := float32(6)
+	for range 360 { // six seconds
+		avoid.Begin()
+		for i := range people {
+			avoid.Add(&people[i], at[i])
+		}
+		avoid.Sort()
+		for i := range people {
+			turn, speed := avoid.Steer(i, goals[i].Sub(at[i].Pos).Normalize(m3.V(0, 0, 1)), 1.2)
+			at[i].Rot = m3.YawQuat(at[i].Rot.Yaw() + turn/60)
+			at[i].Pos = at[i].Pos.Add(at[i].Rot.Forward().Scale(speed / 60))
+		}
+		nearest = min(nearest, at[0].Pos.Dist(at[1].Pos))
+	}
+	fmt.Println(nearest > 0.72, at[0].Pos.Z > 5, at[1].Pos.Z < 1)
+	// Output: true true true
+}

@@ -6,6 +6,7 @@
 //   - Goals for extras that wander about their homes: [NewWander], [Wander.Update]
 //   - The shortest way around obstacles to one place, for any number of characters: [NewFlow],
 //     [Flow.Way]
+//   - Directions and speeds at which agents do not walk into each other: [Avoidance], [Walker]
 //
 // Directions in a goal are in the character's own frame (+X left, +Z forward, metres, seconds).
 // Paths and flows are in world space, on the ground; Goal.PathOrigin moves a path elsewhere.

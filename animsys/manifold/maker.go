@@ -29,6 +29,7 @@ type maker struct {
 	order    *order    // of the present run
 	before   func(worker, k int)
 	restyle  func(worker, k int)
+	hold     func(worker, k int)
 	swing    func(worker, k int)
 	after    func(worker, k int)
 }
@@ -63,6 +64,14 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 		r, style := k.restyler, k.order.window[k.restyler.windows[i]].style
 		n := s.window / 2 * m.Units
 		style.Transfer.apply(r.hidden[i*n:(i+1)*n], r.sum[worker], style.Weight)
+	}
+	k.hold = func(worker, i int) {
+		r, from := k.restyler, k.restyler.windows[i]
+		n := s.window * cols
+		content, rows := k.walk.Rows[from*n:][:n], r.styled[i*n:][:n]
+		copy(rows, content)
+		r.addChange(rows, i, 0, s.window)
+		r.hold[worker].run(rows, content, k.walk.Contacts[from*s.window*contacts:])
 	}
 	k.swing = func(_, i int) { k.join(k.order, i) }
 	k.after = func(_, i int) { k.finish(k.order, i) }
@@ -148,6 +157,7 @@ func (k *maker) style() error {
 	}
 	r, window := k.restyler, k.s.window*cols
 	if r.body == nil {
+		r.styled = make([]float32, len(k.walk.Rows))
 		r.body, r.stand = make([]float32, len(k.walk.Body)), make([]float32, len(k.walk.Contacts))
 	}
 	r.windows = r.windows[:0]
@@ -164,12 +174,13 @@ func (k *maker) style() error {
 	if err := r.decodeHidden(n, k.s.window); err != nil {
 		return err
 	}
+	k.walker.pool.Run(n, k.hold)
 	if err := k.holdFeet(n); err != nil {
 		return err
 	}
 	for i, to := range r.windows { // poses only: bodies and contacts stay
 		for f := range k.s.window {
-			copy(k.walk.Rows[to*window+f*cols:][:joints], r.frames[i*window+f*cols:][:joints])
+			copy(k.walk.Rows[to*window+f*cols:][:joints], r.styled[i*window+f*cols:][:joints])
 		}
 	}
 	return nil
@@ -183,8 +194,8 @@ func (k *maker) holdFeet(n int) error {
 		copy(r.body[i*window*feature.MotionLen:], k.moved[from*window*feature.MotionLen:][:window*feature.MotionLen])
 		copy(r.stand[i*window*contacts:], k.walk.Contacts[from*window*contacts:][:window*contacts])
 	}
-	k.editor.centre(r.frames, n, window)
-	k.editJob = Edit{Batch: n, Length: window, Rows: r.frames[:n*window*k.s.model.Layout.Columns()],
+	k.editor.centre(r.styled, n, window)
+	k.editJob = Edit{Batch: n, Length: window, Rows: r.styled[:n*window*k.s.model.Layout.Columns()],
 		Body: r.body[:n*window*feature.MotionLen], Stand: r.stand[:n*window*contacts], Iterations: styledSteps}
 	_, err := k.editor.Run(&k.editJob)
 	return err

@@ -29,11 +29,29 @@ func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
 	if m == nil || m.Net == nil {
 		return nil, errZeroModel
 	}
-	cols := m.Layout.Columns()
-	frames, err := m.frames("a style clip", rows, MinStyleFrames)
+	if _, err := m.frames("a style clip", rows, MinStyleFrames); err != nil {
+		return nil, err
+	}
+	h, err := m.hiddenValues(rows, workers)
 	if err != nil {
 		return nil, err
 	}
+	s := &Style{m, make([]float32, m.Units*m.Units)}
+	g := make([]float64, m.Units*m.Units)
+	gramMatrix(g, h, m.Units)
+	for i, v := range g {
+		if s.gram[i] = float32(v); !finite(v) {
+			return nil, fmt.Errorf("manifold: the style clip's result is not finite")
+		}
+	}
+	return s, nil
+}
+
+// hiddenValues returns the hidden values of rows, (frames, columns) raw, as (frames/2, units). The
+// number of frames must be even.
+func (m *Model) hiddenValues(rows []float32, workers int) ([]float32, error) {
+	cols := m.Layout.Columns()
+	frames := len(rows) / cols
 	long := frames + 2*margin
 	e, err := m.Encoder.NewSession(netruntime.SessionOptions{Batch: 1, Length: long, Workers: workers})
 	if err != nil {
@@ -45,15 +63,7 @@ func (m *Model) NewStyle(rows []float32, workers int) (*Style, error) {
 	if err := e.RunSequences([][]float32{h}, [][]float32{x}, 1, long); err != nil {
 		return nil, err
 	}
-	s := &Style{m, make([]float32, m.Units*m.Units)}
-	g := make([]float64, m.Units*m.Units)
-	gramMatrix(g, h[margin/2*m.Units:][:frames/2*m.Units], m.Units)
-	for i, v := range g {
-		if s.gram[i] = float32(v); !finite(v) {
-			return nil, fmt.Errorf("manifold: the style clip's result is not finite")
-		}
-	}
-	return s, nil
+	return h[margin/2*m.Units:][:frames/2*m.Units], nil
 }
 
 // Distance returns the squared distance of two Gram matrices, ‖G − G'‖², as in StyleReport.

@@ -36,7 +36,7 @@ type StyleSet struct {
 	Names []string // of the styles
 
 	checksum string      // of the model
-	deltas   [][]float32 // (styles)(units, units)
+	deltas   [][]float32 // (styles)(units + 1, units)
 }
 
 // NewStyleSet returns a set of transfers of m, sorted by name. Names must differ.
@@ -119,7 +119,7 @@ func (ts *StyleSet) Encode(w io.Writer) error {
 		Extra: map[string]string{keyModel: ts.Model, keyOf: ts.checksum}}
 	var arrays []netruntime.Tensor
 	for i, name := range ts.Names {
-		arrays = append(arrays, netruntime.Tensor{Name: name, Shape: []int{ts.Units, ts.Units}, Data: ts.deltas[i]})
+		arrays = append(arrays, netruntime.Tensor{Name: name, Shape: []int{ts.Units + 1, ts.Units}, Data: ts.deltas[i]})
 	}
 	return netruntime.EncodeArrays(w, meta, arrays, func(string) bool { return true })
 }
@@ -164,10 +164,10 @@ func DecodeStyleSet(b []byte) (*StyleSet, error) {
 		return nil, errors.New("manifold: the file does not say of which model the styles are: it lacks the metadata " + keyOf)
 	}
 	for _, a := range arrays {
-		if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1] || ts.Units > 0 && a.Shape[0] != ts.Units {
-			return nil, fmt.Errorf("manifold: transfer %.60q has the shape %v: want a square, the same for all", a.Name, a.Shape)
+		if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1]+1 || ts.Units > 0 && a.Shape[1] != ts.Units {
+			return nil, fmt.Errorf("manifold: transfer %.60q has the shape %v: want one row more than columns, the same for all; make files of earlier versions again with \"mannequin style transfer\"", a.Name, a.Shape)
 		}
-		ts.Units, ts.Names, ts.deltas = a.Shape[0], append(ts.Names, a.Name), append(ts.deltas, a.Data)
+		ts.Units, ts.Names, ts.deltas = a.Shape[1], append(ts.Names, a.Name), append(ts.deltas, a.Data)
 	}
 	return ts, ts.check()
 }

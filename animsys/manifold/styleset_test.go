@@ -20,7 +20,7 @@ func someStyles(t testing.TB, units int) (*Model, *StyleSet) {
 	m, r := made(t, units, 5), rand.New(rand.NewPCG(1, 2))
 	var all []*StyleTransfer
 	for _, name := range []string{"tired", "proud"} {
-		tr := &StyleTransfer{Name: name, model: m, delta: make([]float32, units*units)}
+		tr := &StyleTransfer{Name: name, model: m, delta: make([]float32, (units+1)*units)}
 		for i := range tr.delta {
 			tr.delta[i] = 0.1 * float32(r.NormFloat64())
 		}
@@ -111,8 +111,8 @@ func TestStyleSetRefuses(t *testing.T) {
 			return a
 		},
 		"0 transfers": func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor { return nil },
-		"a square": func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor {
-			a[0].Shape = []int{4, 16}
+		"one row more": func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor {
+			a[0].Shape = []int{8, 9}
 			return a
 		},
 		"the same for all": func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor {

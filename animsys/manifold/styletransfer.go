@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
+	"mannequin/animsys/internal/linsolve"
 	"mannequin/netruntime"
 )
 
@@ -24,7 +22,7 @@ import (
 type StyleTransfer struct {
 	Name  string // of the style; may be empty
 	model *Model
-	delta []float32 // (units, units) M − I
+	delta []float32 // (units + 1, units) from hidden values, and a constant 1, to their change
 }
 
 // BelongsTo reports whether t is a transfer of m itself and so works for motion of m.
@@ -37,8 +35,7 @@ type StyleTransferOptions struct {
 	Workers    int               // goroutines, at least 1
 	Open       netruntime.Opener // opens sessions; nil: on the CPU
 
-	// Step, if not nil, is called after each step of the optimizer and of its edit. It returns
-	// whether to continue.
+	// Step, if not nil, is called after each step of the optimizer. It returns whether to continue.
 	Step func(done, most int) bool
 }
 
@@ -70,13 +67,13 @@ func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransfe
 	defer s.Close()
 	o.Iterations = cmp.Or(o.Iterations, 4*StyleIterations)
 	job := &StyleJob{Batch: 1, Length: frames, Rows: append([]float32(nil), content...), Styles: []*Style{style},
-		Start: FromContent, Hidden: make([]float32, frames/2*m.Units), Iterations: o.Iterations, Edit: DefaultIterations}
+		Start: FromContent, Hidden: make([]float32, frames/2*m.Units), Iterations: o.Iterations}
 	stopped := false
 	if o.Step != nil {
 		done := 0
 		job.Stop = func() bool {
 			done++
-			stopped = stopped || !o.Step(done, o.Iterations+DefaultIterations)
+			stopped = stopped || !o.Step(done, o.Iterations)
 			return stopped
 		}
 	}
@@ -98,45 +95,108 @@ func (m *Model) NewStyleTransfer(style *Style, content []float32, o StyleTransfe
 	if reports[0].Failed {
 		return nil, reports[0], errors.New("manifold: the content of the transfer has values that are not finite, or too large")
 	}
-	t := &StyleTransfer{model: m, delta: make([]float32, m.Units*m.Units)}
-	g := make([]float64, m.Units*m.Units)
-	gramMatrix(g, job.Hidden, m.Units)
-	a := mat.NewSymDense(m.Units, nil)
-	for i := range m.Units {
-		for j := i; j < m.Units; j++ {
-			v := 2 * float64(w.Style) / float64(w.Content) * (g[i*m.Units+j] - float64(style.gram[i*m.Units+j]))
-			if i == j {
-				v++
-			}
-			a.SetSym(i, j, v)
-		}
+	// H changes by Δ = M − I. At the end of the descent H itself has changed by just that.
+	x := s.content[:frames/2*m.Units]
+	change := job.Hidden
+	for i, v := range x {
+		change[i] -= v
 	}
-	var inv mat.Dense
-	if err := inv.Inverse(a); err != nil {
-		return nil, reports[0], fmt.Errorf("manifold: the style is too far from the content for a transfer: give it less weight: %w", err)
-	}
-	for i := range m.Units {
-		for j := range m.Units {
-			v := inv.At(i, j)
-			if i == j {
-				v--
-			}
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, reports[0], errors.New("manifold: the transfer is not finite: give the style less weight")
-			}
-			t.delta[i*m.Units+j] = float32(v)
-		}
-	}
-	return t, reports[0], nil
+	t, err := m.fitTransfer(x, change)
+	return t, reports[0], err
 }
 
-// apply adds weight times the transfer's change to hidden values h, (frames, units). sum, (units),
-// is scratch.
+// StylePair is one movement without a style and in it, frame by frame: (frames, columns) raw, of an
+// even number of frames.
+type StylePair struct{ Plain, Styled []float32 }
+
+// NewPairedTransfer returns the transfer that changes plain motions into styled ones, found from
+// pairs of them. Only the poses of styled motions count: their bodies' motion and contacts are taken
+// from the plain ones.
+func (m *Model) NewPairedTransfer(pairs []StylePair, workers int) (*StyleTransfer, error) {
+	if m == nil || m.Net == nil {
+		return nil, errZeroModel
+	}
+	cols, poses := m.Layout.Columns(), m.Layout.Body()
+	var x, change []float32
+	for i, p := range pairs {
+		if _, err := m.frames(fmt.Sprintf("plain motion %d", i), p.Plain, 2); err != nil {
+			return nil, err
+		}
+		if len(p.Styled) != len(p.Plain) {
+			return nil, fmt.Errorf("manifold: styled motion %d has %d values, its plain one %d: want as many", i, len(p.Styled), len(p.Plain))
+		}
+		styled := slices.Clone(p.Plain)
+		for f := 0; f < len(styled); f += cols {
+			copy(styled[f:f+poses], p.Styled[f:])
+		}
+		from, e1 := m.hiddenValues(p.Plain, workers)
+		to, e2 := m.hiddenValues(styled, workers)
+		if err := errors.Join(e1, e2); err != nil {
+			return nil, err
+		}
+		for k, v := range from {
+			to[k] -= v
+		}
+		x, change = append(x, from...), append(change, to...)
+	}
+	return m.fitTransfer(x, change)
+}
+
+// ridgeShare is the penalty of a transfer's squared values, as a share of the mean square of a
+// hidden value.
+const ridgeShare = 0.1
+
+// fitTransfer returns the ridge regression, with a constant, of a change on hidden values x, both
+// (frames, units). Directions that x hardly shows change hardly.
+func (m *Model) fitTransfer(x, change []float32) (*StyleTransfer, error) {
+	u, n := m.Units, m.Units+1
+	a, b := make([]float64, n*n), make([]float64, n*u)
+	row := make([]float64, n)
+	row[u] = 1
+	for f := range len(x) / u {
+		for i, v := range x[f*u:][:u] {
+			row[i] = float64(v)
+		}
+		for i, v := range row {
+			if v == 0 { // three quarters are 0
+				continue
+			}
+			for j := range i + 1 {
+				a[i*n+j] += v * row[j]
+			}
+			to := b[i*u:][:u]
+			for j, c := range change[f*u:][:u] {
+				to[j] += v * float64(c)
+			}
+		}
+	}
+	trace := 0.0
+	for i := range u {
+		trace += a[i*n+i]
+	}
+	for i := range u {
+		a[i*n+i] += ridgeShare*trace/float64(u) + 1e-12
+	}
+	if !linsolve.Factor(a, n, 0) {
+		return nil, errors.New("manifold: the content of the transfer has no motion that a style could be fitted to")
+	}
+	linsolve.Substitute(a, b, n, u)
+	t := &StyleTransfer{model: m, delta: make([]float32, n*u)}
+	for i, v := range b {
+		if t.delta[i] = float32(v); !finite(v) {
+			return nil, errors.New("manifold: the transfer is not finite: give the style less weight")
+		}
+	}
+	return t, nil
+}
+
+// apply replaces hidden values h, (frames, units), with weight times the transfer's change of them.
+// sum, (units), is scratch.
 func (t *StyleTransfer) apply(h, sum []float32, weight float32) {
 	n := t.model.Units
 	for ; len(h) > 0; h = h[n:] {
 		row := h[:n]
-		clear(sum)
+		copy(sum, t.delta[n*n:])
 		for i, v := range row {
 			if v == 0 { // three quarters are 0
 				continue
@@ -146,7 +206,7 @@ func (t *StyleTransfer) apply(h, sum []float32, weight float32) {
 			}
 		}
 		for j, v := range sum {
-			row[j] += weight * v
+			row[j] = weight * v
 		}
 	}
 }
@@ -196,10 +256,10 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 		return nil, err
 	}
 	out, contacts := slices.Clone(rows), len(m.Layout.Contacts)
+	r.addChange(out, 0, margin, length)
 	stand := make([]float32, frames*contacts)
 	for f := range frames {
 		row := out[f*cols:][:cols]
-		copy(row[:m.Layout.Body()], r.frames[(margin+f)*cols:])
 		for _, v := range row {
 			if !finite(float64(v)) {
 				return nil, fmt.Errorf("manifold: frame %d of the motion in the style has values that are not finite: give it less weight", f)
@@ -209,6 +269,7 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 			stand[f*contacts+i] = min(max(row[m.Layout.Contact(i)], 0), 1)
 		}
 	}
+	r.hold[0].run(out, rows, stand)
 	if iterations == 0 {
 		return out, nil
 	}
@@ -222,9 +283,25 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 // restyler gives styles to windows. It belongs to a maker.
 type restyler struct {
 	*coder                // of the windows with a style
+	styled      []float32 // the same windows in their styles, for a stream
 	body, stand []float32 // of the same windows, for a stream
 	sum         [][]float32
-	windows     []int // indices of those windows
+	windows     []int     // indices of those windows
+	rest        []float32 // (length, columns) decoded hidden values of 0
+	poses       int       // columns of joints
+	hold        []*holder // by worker
+}
+
+// addChange adds the decoded change of frames first and on of motion i to the poses of rows, (frames,
+// columns).
+func (r *restyler) addChange(rows []float32, i, first, length int) {
+	for f := range len(rows) / r.columns {
+		from := (first + f) * r.columns
+		change, rest := r.frames[i*length*r.columns+from:], r.rest[from:]
+		for c := range r.poses {
+			rows[f*r.columns+c] += change[c] - rest[c]
+		}
+	}
 }
 
 func (m *Model) newRestyler(batch, length, workers int, open netruntime.Opener) (*restyler, error) {
@@ -232,9 +309,14 @@ func (m *Model) newRestyler(batch, length, workers int, open netruntime.Opener) 
 	if err != nil {
 		return nil, err
 	}
-	r := &restyler{coder: c, windows: make([]int, 0, batch)}
+	r := &restyler{coder: c, poses: m.Layout.Body(), windows: make([]int, 0, batch)}
+	if err := r.decodeHidden(1, length); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	r.rest = slices.Clone(r.frames[:length*c.columns])
 	for range workers {
 		r.sum = append(r.sum, make([]float32, m.Units))
+		r.hold = append(r.hold, m.newHolder(length))
 	}
 	return r, nil
 }

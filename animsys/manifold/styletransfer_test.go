@@ -56,20 +56,17 @@ func TestTransfer(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored := must.Get(ts.For(m))(t)
-	r := must.Get(m.newRestyler(1, frames, 1, nil))(t)
-	defer r.close()
 	for _, c := range []struct{ radius, speed float32 }{{3, 1.5}, {6, 1.1}, {20, 1.4}} {
 		other := m.round(t, footsteps, locomotion, c.radius, c.speed, frames)
+		hidden := m.hiddenOf(t, other)
 		distance := func(weight float32) float64 {
-			x, h := slices.Clone(other), r.hidden[:frames/2*m.Units]
-			run := func(s netruntime.Session, y, x []float32, length int) {
-				must.Do(t, s.RunSequences([][]float32{y}, [][]float32{x}, 1, length))
+			change := narrow(hidden)
+			tr.apply(change, make([]float32, m.Units), weight)
+			h := slices.Clone(hidden)
+			for i, v := range change {
+				h[i] += float64(v)
 			}
-			run(r.encode, h, x, frames)
-			tr.apply(h, r.sum[0], weight)
-			run(r.decode, x, h, frames/2)
-			run(r.encode, h, x, frames)
-			return squaredDistance(gramOracle(wide(h[20*m.Units:100*m.Units]), m.Units), wide(style.gram))
+			return squaredDistance(gramOracle(h, m.Units), wide(style.gram))
 		}
 		whole, e1 := m.Restyle(other, WeightedStyle{tr, 1}, 0, 1)
 		rounded, e2 := m.Restyle(other, WeightedStyle{stored[0], 1}, 0, 1)
@@ -90,6 +87,50 @@ func TestTransfer(t *testing.T) {
 			t.Errorf("%g m/s: %.3f of the distance to a run is left, with half the weight %.3f", c.speed, after/before, half/before)
 		}
 	}
+}
+
+// narrow returns v in single precision.
+func narrow(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
+}
+
+// A transfer from pairs does to other motion what it does to theirs, and to motion unlike theirs no
+// more than that.
+func TestPairedTransfer(t *testing.T) {
+	m := made(t, 24, 9)
+	bow := func(rows []float32) []float32 { // the head 10 cm ahead and lower
+		out := slices.Clone(rows)
+		for f := 0; f < len(out); f += m.Layout.Columns() {
+			head := out[f+m.Layout.Pos(m.Layout.Joint("Head")):]
+			head[1], head[2] = head[1]-0.1, head[2]+0.1
+		}
+		return out
+	}
+	var pairs []StylePair
+	for seed := range uint64(4) {
+		plain := m.stray(t, 1, 120, 30+seed)
+		pairs = append(pairs, StylePair{plain, bow(plain)})
+	}
+	tr := must.Get(m.NewPairedTransfer(pairs, 1))(t)
+	plain := m.stray(t, 1, 120, 40)
+	want, from := m.hiddenOf(t, bow(plain)), m.hiddenOf(t, plain)
+	change := narrow(from)
+	tr.apply(change, make([]float32, m.Units), 1)
+	off, all := 0.0, 0.0
+	for i, v := range change {
+		d := want[i] - from[i]
+		off, all = off+(float64(v)-d)*(float64(v)-d), all+d*d
+	}
+	if t.Logf("%.3f of the change is missed", math.Sqrt(off/all)); !(off < 0.25*all) {
+		t.Errorf("%.3f of the change is missed", math.Sqrt(off/all))
+	}
+	must.Fail(m.NewPairedTransfer([]StylePair{{plain, plain[1:]}}, 1))(t, "want as many")
+	must.Fail(m.NewPairedTransfer([]StylePair{{plain[1:], plain[1:]}}, 1))(t, "even number")
+	must.Fail(m.NewPairedTransfer(nil, 1))(t, "no motion")
 }
 
 func TestTransferRefuses(t *testing.T) {

@@ -1,9 +1,12 @@
-// Package stylesgram is the shipped styles of ecs.GramStyle on the manifold human: stooped,
-// striding and sneaking, from recordings of the CMU Graphics Lab Motion Capture Database, embedded.
+// Package stylesgram is the shipped styles of ecs.GramStyle on the manifold human, embedded: cold,
+// drunk, hurried, limping, marching, relaxed, sneaking, stooped and striding, from the procedural
+// people of offline/procgen/human.
 //
-// Code and styles are MIT: see models/LICENSES.md. This command makes the file again:
+// The styles are in the public domain (CC0 1.0), the code and the network human, whose hidden values
+// they change, are MIT: see models/LICENSES.md. This command makes the file again, which is due
+// whenever human changes:
 //
-//	mannequin style transfer stooped:0.5=data/cmu-actions/06_06.bvh striding=data/cmu-locomotion/08_05.bvh sneaking=data/cmu-locomotion/daz43_143_04.bvh@3.2:7.6 --out models/styles-gram/styles-gram.safetensors
+//	mannequin style transfer --free sneaking,stooped,striding,marching,drunk,limping,cold,hurried,relaxed --out models/styles-gram/styles-gram.safetensors
 package stylesgram
 
 import (

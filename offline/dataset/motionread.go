@@ -120,7 +120,7 @@ func openPerson(path string, layout *feature.Motion, sk *skel.Skeleton, profile 
 	if err != nil {
 		return p, fmt.Errorf("dataset: %w", err)
 	}
-	rows, start, err := rowsOf(layout, sk, clip)
+	rows, start, err := RowsOf(layout, clip)
 	if err != nil {
 		return p, fmt.Errorf("dataset: %s: %w", path, err)
 	}
@@ -133,8 +133,10 @@ func openPerson(path string, layout *feature.Motion, sk *skel.Skeleton, profile 
 	return person{clip, rows, start, report}, nil
 }
 
-// rowsOf returns the frames of a clip on skeleton sk, and the place of the first one.
-func rowsOf(l *feature.Motion, sk *skel.Skeleton, clip *skel.Clip) ([]float32, feature.Place, error) {
+// RowsOf returns the frames of a clip, (frames, l.Columns()) raw, and the place of the first one. The
+// clip's skeleton must have the joints of l.
+func RowsOf(l *feature.Motion, clip *skel.Clip) ([]float32, feature.Place, error) {
+	sk := clip.Skel
 	at := make([]int, len(l.Joints))
 	for i, name := range l.Joints {
 		if at[i] = sk.Index(name); at[i] < 0 {

@@ -6,6 +6,7 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/engine/m3"
+	"mannequin/scenes/internal/steer"
 )
 
 // perTick is the largest number of agents that are added or removed in a tick, besides those
@@ -64,6 +65,8 @@ func (s *Scene) add() error {
 	*a = agentState{rng: *rand.NewPCG(s.Seed, uint64(s.born)), rest: control.Move, left: giveUp}
 	s.born++
 	a.look = a.bits()
+	a.walker = p.walker
+	a.walker.Left = steer.Side(uint64(s.born))
 	a.goal, a.lane = uint8(a.bits()%uint64(len(s.place.spots))), uint8(a.bits()%uint64(len(s.place.lanes)))
 	at, yaw := s.gap(p, a)
 	switch {
@@ -119,7 +122,7 @@ func (s *Scene) gap(p *population, a *agentState) (at m3.Vec3, yaw float32) {
 func (s *Scene) alone(at m3.Vec3) bool {
 	for _, p := range s.populations {
 		for _, root := range p.Roots[:p.Agents()] {
-			if root.Pos.Flat().Dist(at) < 1.2 {
+			if root.Pos.Flat().Dist(at) < 2 {
 				return false
 			}
 		}

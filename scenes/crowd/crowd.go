@@ -91,7 +91,7 @@ func New(opt Options) (*Scene, error) {
 	opt.Terrain = s.place.field
 	s.Init(&opt.Options)
 	if err = s.open(&opt); err == nil {
-		s.steer = newSteering(s)
+		s.steer = &steering{s: s}
 		err = s.Start(s.steer)
 	}
 	for err == nil && s.Agents() < s.want {

@@ -6,7 +6,6 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/engine/m3"
-	"mannequin/scenes/internal/steer"
 	"mannequin/terrain"
 )
 
@@ -28,7 +27,6 @@ type place struct {
 	radius float32 // of the part where agents go, m
 	field  *terrain.Field
 	rocks  []terrain.Rock
-	near   *steer.Grid // of the rocks
 	lanes  []*control.Path
 	spots  []m3.Vec3
 	flows  []*control.Flow // to each spot
@@ -70,14 +68,7 @@ func newPlace(field *terrain.Field, agents int, seed uint64) (*place, error) {
 			p.spots = append(p.spots, at)
 		}
 	}
-	middles := make([]m3.Vec3, len(p.rocks))
-	for i, r := range p.rocks {
-		middles[i] = r.At
-	}
-	reach := p.radius + edge
-	p.near = steer.NewGrid(-reach, -reach, reach, reach, largest+2*clearance, len(p.rocks))
-	p.near.Fill(middles)
-	reach = p.radius + edge/2
+	reach := p.radius + edge/2
 	for _, at := range p.spots {
 		f, err := control.NewFlow(-reach, -reach, reach, reach, flowCell, at, func(x, z float32) bool { return !p.free(m3.V(x, 0, z), clearance) })
 		if err != nil {
@@ -117,15 +108,12 @@ func (p *place) free(at m3.Vec3, by float32) bool {
 	return true
 }
 
-// off returns what pushes an agent at a place away from rocks: 1 at their edges.
+// off returns what leads off the rocks that a place is on.
 func (p *place) off(at m3.Vec3) (push m3.Vec3) {
-	for strip := range 3 {
-		for _, i := range p.near.Near(at, strip) {
-			r := &p.rocks[i]
-			d := at.Sub(r.At)
-			if l := d.Len(); l > 1e-3 && l < r.Radius+2*clearance {
-				push = push.Add(d.Scale(min((r.Radius+2*clearance-l)/(2*clearance), 2) / l))
-			}
+	for i := range p.rocks {
+		d := at.Sub(p.rocks[i].At)
+		if l := d.Len(); l > 1e-3 && l < p.rocks[i].Radius+clearance {
+			push = push.Add(d.Scale(1 / l))
 		}
 	}
 	return push

@@ -29,18 +29,18 @@ import (
 type population struct {
 	*world.Population
 	name   string
-	share  int          // percent of all agents
-	laned  bool         // they go along lanes
-	stays  bool         // they stay in place
-	dogs   bool         // they go in packs
-	glance float32      // time ahead in which they look for rocks, s: longer if they are slow to obey
+	share  int  // percent of all agents
+	laned  bool // they go along lanes
+	stays  bool // they stay in place
+	dogs   bool // they go in packs
+	walker control.Walker
 	states []agentState // (rows)
 
 	// spawn adds an agent; nil is Spawn. born sets what an agent keeps, and may be nil. control sets an
 	// agent's control.
 	spawn   func(at m3.Vec3, yaw float32, a *agentState) (arche.Entity, error)
 	born    func(e arche.Entity, a *agentState)
-	control func(e arche.Entity, row int, a *agentState, want steer.Intent)
+	control func(e arche.Entity, row int, a *agentState, want intent)
 }
 
 // ways is the number of different ways to perform a routine.
@@ -48,7 +48,6 @@ const ways = 8
 
 // The speeds of people, m/s.
 const (
-	strollSlow, strollFast = 0.9, 2.2
 	wanderSlow, wanderFast = 1.0, 1.6
 	laneSlow, laneFast     = 1.1, 1.9
 )
@@ -61,11 +60,11 @@ func (s *Scene) open(o *Options) error {
 		open func(o *Options, p *population, n int) error
 	}
 	offers := slices.DeleteFunc([]offer{
-		{o.Dog != nil, population{name: "dogs", share: 50, glance: 0.8, dogs: true}, s.openDogs},
-		{o.Latent != nil && o.Next != nil, population{name: "on sliders", share: 26, glance: 1.2}, s.openSliders},
-		{o.STRNN != nil, population{name: "predicted", share: 8, glance: 1.8}, s.openPredicted},
-		{o.People != nil, population{name: "on lanes", share: 10, laned: true}, s.openLanes},
-		{o.Keypose != nil, population{name: "performing", share: 6, stays: true}, s.openPerforming},
+		{o.Dog != nil, population{name: "dogs", share: 50, dogs: true, walker: steer.Dog}, s.openDogs},
+		{o.Latent != nil && o.Next != nil, population{name: "on sliders", share: 26, walker: steer.OnSliders}, s.openSliders},
+		{o.STRNN != nil, population{name: "predicted", share: 8, walker: steer.Predicted}, s.openPredicted},
+		{o.People != nil, population{name: "on lanes", share: 10, laned: true, walker: steer.OnCurve}, s.openLanes},
+		{o.Keypose != nil, population{name: "performing", share: 6, stays: true, walker: steer.Person}, s.openPerforming},
 	}, func(k offer) bool { return !k.there })
 	all := 0
 	for _, k := range offers {
@@ -107,10 +106,10 @@ func (s *Scene) openDogs(o *Options, p *population, n int) error {
 		return err
 	}
 	goals := generic.NewMap1[control.Goal](&s.ECS)
-	p.control = func(e arche.Entity, row int, _ *agentState, want steer.Intent) {
-		g := control.Goal{Action: want.Rest}
-		if want.Speed > 0 {
-			g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: want.Speed, Turn: control.Steer(p.Roots[row].Rot.Yaw(), m3.YawOf(want.Ahead))}
+	p.control = func(e arche.Entity, _ int, _ *agentState, want intent) {
+		g := control.Goal{Action: want.rest}
+		if want.speed > 0 || want.turn != 0 {
+			g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: want.speed, Turn: want.turn / control.MaxTurn}
 		}
 		*goals.Get(e) = g
 	}
@@ -137,9 +136,8 @@ func (s *Scene) openSliders(o *Options, p *population, n int) error {
 			sliders.Get(e).Set(k, 1.5*(2*a.uniform()-1))
 		}
 	}
-	p.control = func(e arche.Entity, row int, _ *agentState, want steer.Intent) {
-		turn := m3.WrapAngle(m3.YawOf(want.Ahead) - p.Roots[row].Rot.Yaw())
-		steering.Steer(sliders.Get(e), m3.Clamp(turn, -1, 1)*control.MaxTurn, m3.Clamp(want.Speed, strollSlow, strollFast))
+	p.control = func(e arche.Entity, _ int, _ *agentState, want intent) {
+		steering.Steer(sliders.Get(e), want.turn, want.speed)
 	}
 	return nil
 }
@@ -155,12 +153,8 @@ func (s *Scene) openPredicted(o *Options, p *population, n int) error {
 		return err
 	}
 	wanders := generic.NewMap1[strnn.Steer](&s.ECS)
-	p.control = func(e arche.Entity, row int, _ *agentState, want steer.Intent) {
-		w := strnn.Steer{}
-		if want.Speed > 0 {
-			w = strnn.Steer{Speed: m3.Clamp(want.Speed, wanderSlow, wanderFast), Turn: control.Steer(p.Roots[row].Rot.Yaw(), m3.YawOf(want.Ahead)) * strnn.MaxTurn}
-		}
-		*wanders.Get(e) = w
+	p.control = func(e arche.Entity, _ int, _ *agentState, want intent) {
+		*wanders.Get(e) = strnn.Steer{Speed: want.speed, Turn: want.turn}
 	}
 	return addTo(s, p, stream, animsys.Options{}, overlay.Places(stream.Preview, 3))
 }
@@ -184,9 +178,10 @@ func (s *Scene) openLanes(o *Options, p *population, n int) error {
 			gram.Assign(e, &ecs.GramStyle{Style: int(a.bits() % uint64(len(o.Transfers))), Weight: 1})
 		}
 	}
-	p.control = func(e arche.Entity, _ int, _ *agentState, want steer.Intent) {
-		if curve := curves.Get(e); (curve.Speed > 0) != (want.Speed > 0) {
-			curve.Speed = want.Speed
+	p.control = func(e arche.Entity, _ int, _ *agentState, want intent) {
+		const change = 0.3 // m/s: each change makes motion anew
+		if curve := curves.Get(e); m3.Abs(curve.Speed-want.speed) > change || (curve.Speed > 0) != (want.speed > 0) {
+			curve.Speed = want.speed
 		}
 	}
 	return addTo(s, p, stream, animsys.Options{Styles: o.Styles, Known: o.Styles.InStyle("neutral")}, overlay.Places(stream.Preview, 10))
@@ -225,7 +220,7 @@ func (s *Scene) openPerforming(o *Options, p *population, n int) error {
 		part.Start = 10 * float64(a.uniform())
 		return animsys.SpawnWith(p.Crowd, at, yaw, part)
 	}
-	p.control = func(e arche.Entity, _ int, a *agentState, _ steer.Intent) {
+	p.control = func(e arche.Entity, _ int, a *agentState, _ intent) {
 		if a.left <= 0 {
 			a.left = 4 + 8*a.uniform()
 			*parts.Get(e) = next(a)

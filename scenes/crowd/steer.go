@@ -14,7 +14,6 @@ import (
 
 // The settings of steering, besides those of avoidance.
 const (
-	rocky   = 4   // weight of keeping off a rock; that of going on is 1
 	arrived = 2.5 // distance to a spot at which an agent has come to it, m
 	giveUp  = 40  // longest time on the way to one spot, s
 	packed  = 5   // dogs in a pack, of which the first leads
@@ -34,6 +33,15 @@ type agentState struct {
 	rest   control.Action // Move if it walks
 	leader arche.Entity   // of a dog's pack; none if it leads
 	speed  float32        // of the last intent, m/s
+	walker control.Walker
+}
+
+// intent is what an agent wants to do next.
+type intent struct {
+	ahead m3.Vec3        // where to go, unit, on the ground
+	turn  float32        // rad/s, to the left
+	speed float32        // m/s; 0 is to stand
+	rest  control.Action // what to do while it stands
 }
 
 // bits returns 64 random bits.
@@ -46,13 +54,8 @@ func (a *agentState) uniform() float32 { return float32(a.bits()>>40) / (1 << 24
 // rocks, in a pack or along a lane, and to avoid each other.
 type steering struct {
 	steer.Passive
-	s         *Scene
-	neighbors *steer.Neighbors // population by population
-}
-
-func newSteering(s *Scene) *steering {
-	reach := s.place.radius + edge
-	return &steering{s: s, neighbors: steer.NewNeighbors(steer.Quick, -reach, -reach, reach, reach, s.room)}
+	s     *Scene
+	avoid control.Avoidance
 }
 
 // Update steers the agents that update in this tick, and every fourth of the others.
@@ -65,7 +68,7 @@ func (t *steering) Update(*arche.World) {
 			if rate := p.UpdateRateAt(row); rate != animsys.Frozen && (rate == animsys.EveryTick || (s.tick+row)%int(rate) == 0) {
 				a := &p.states[row]
 				want := t.intent(p, a, row, i, float32(rate)/scenes.TickRate)
-				a.speed = want.Speed
+				a.speed = want.speed
 				p.control(p.Entity(row), row, a, want)
 			}
 			i++
@@ -74,66 +77,44 @@ func (t *steering) Update(*arche.World) {
 	s.tick++
 }
 
-// gather notes the agents' places and velocities.
+// gather notes where all agents and rocks are.
 func (t *steering) gather() {
-	t.neighbors.Clear()
+	t.avoid.Begin()
 	for _, p := range t.s.populations {
-		if p.dogs { // they are the first population
-			t.neighbors.Dogs = p.Agents()
-		}
 		for row, root := range p.Roots[:p.Agents()] {
-			if p.UpdateRateAt(row) == animsys.Frozen {
-				p.states[row].speed = 0
-			}
-			t.neighbors.Add(root, p.states[row].speed)
+			t.avoid.Add(&p.states[row].walker, root)
 		}
 	}
-	t.neighbors.Sort()
+	for _, r := range t.s.place.rocks {
+		t.avoid.AddObstacle(r.At, r.Radius)
+	}
+	t.avoid.Sort()
 }
 
-// intent returns what a row of a population, agent i of all, wants. dt is the time since the last
-// intent.
-func (t *steering) intent(p *population, a *agentState, row, i int, dt float32) steer.Intent {
-	s, me := t.s, t.neighbors.At[i]
+// intent returns what a row of a population, agent i of all, wants and may do. dt is the time since the
+// last intent.
+func (t *steering) intent(p *population, a *agentState, row, i int, dt float32) intent {
+	s, me := t.s, p.Roots[row].Pos.Flat()
 	facing := p.Roots[row].Rot.Forward().Flat()
-	var w steer.Intent
+	var w intent
 	switch {
 	case p.stays:
 		a.left -= dt
 		return w
 	case p.laned:
-		w = steer.Intent{Ahead: facing, Speed: a.pace, Rest: control.Idle}
+		w = intent{ahead: facing, speed: a.pace}
 	default:
 		w = t.plan(p, a, me, facing, dt)
 	}
-	if w.Speed == 0 {
-		return w
-	}
-	push, blocked := t.neighbors.Avoid(i, facing, w.Speed)
-	off := s.place.off(me).Add(s.place.off(me.Add(facing.Scale(p.glance * w.Speed))))
-	push = push.Add(off.Add(steer.Around(off, w.Ahead)).Scale(rocky))
 	if out := me.Len() - (s.place.radius + border); out > 0 {
-		push = push.Add(me.Normalize(m3.Vec3{}).Scale(-out))
+		w.ahead = w.ahead.Add(me.Normalize(m3.Vec3{}).Scale(-out)).Normalize(facing)
 	}
-	if blocked {
-		w.Speed = 0
-		if !p.laned { // the others turn aside on the spot
-			w.Speed = min(a.pace, 0.5)
-		}
-	}
-	if p.laned {
-		return w
-	}
-	w.Ahead = w.Ahead.Add(push).Normalize(facing)
-	// Nobody runs round a hairpin.
-	if w.Ahead.Dot(facing) < 0.6 {
-		w.Speed = min(w.Speed, control.PaceSpeed)
-	}
+	w.turn, w.speed = t.avoid.Steer(i, w.ahead, w.speed)
 	return w
 }
 
 // plan returns the intent of an agent that goes from spot to spot.
-func (t *steering) plan(p *population, a *agentState, me, facing m3.Vec3, dt float32) steer.Intent {
+func (t *steering) plan(p *population, a *agentState, me, facing m3.Vec3, dt float32) intent {
 	s := t.s
 	if p.dogs && !a.leader.IsZero() {
 		if row, ok := p.Row(a.leader); ok {
@@ -143,32 +124,32 @@ func (t *steering) plan(p *population, a *agentState, me, facing m3.Vec3, dt flo
 	}
 	a.left -= dt
 	dist, ahead := s.place.flows[a.goal].Way(me)
-	if a.left <= 0 || a.rest == control.Move && dist < arrived {
+	if near := dist < arrived || dist < 2*arrived && a.speed == 0; a.left <= 0 || a.rest == control.Move && near {
 		s.choose(p, a)
 		_, ahead = s.place.flows[a.goal].Way(me)
 	}
 	if a.rest != control.Move {
-		return steer.Intent{Rest: a.rest}
+		return intent{rest: a.rest}
 	}
 	if ahead == (m3.Vec3{}) { // on a rock
 		ahead = s.place.off(me).Normalize(facing)
 	}
-	return steer.Intent{Ahead: ahead, Speed: a.pace, Rest: control.Idle}
+	return intent{ahead: ahead, speed: a.pace}
 }
 
 // follow returns the intent of a dog whose pack the dog in row lead leads: it stays near the
 // leader, goes as fast, and rests when the leader rests.
-func (t *steering) follow(p *population, a *agentState, lead int, me, facing m3.Vec3) steer.Intent {
+func (t *steering) follow(p *population, a *agentState, lead int, me, facing m3.Vec3) intent {
 	to := p.Roots[lead].Pos.Flat().Sub(me)
 	leader, dist := &p.states[lead], to.Len()
 	if leader.speed == 0 && dist < 2*stray {
-		return steer.Intent{Rest: leader.rest}
+		return intent{rest: leader.rest}
 	}
 	ahead := p.Roots[lead].Rot.Forward().Flat()
 	near := m3.Clamp(dist/(2*stray), 0, 1)
 	ahead = ahead.Scale(1 - near).Add(to.Scale(near / max(dist, 1e-3))).Normalize(facing)
 	speed := max(leader.speed, control.WalkSpeed)
-	return steer.Intent{Ahead: ahead, Speed: min(speed+0.6*max(dist-stray, 0), control.CanterSpeed), Rest: control.Idle}
+	return intent{ahead: ahead, speed: min(speed+0.6*max(dist-stray, 0), control.CanterSpeed)}
 }
 
 // choose makes an agent go to another spot, or rest where it is.

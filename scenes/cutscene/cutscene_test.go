@@ -371,7 +371,7 @@ func TestGramStyle(t *testing.T) {
 	}
 	o := options(t, cast+style("old"))
 	o.Styles = nil
-	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "want one of [sneaking stooped striding]") {
+	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "want one of [cold drunk hurried limping marching relaxed sneaking stooped striding]") {
 		t.Errorf("a style of no database: %v", err)
 	}
 	o = options(t, cast+style("sneaking"))
@@ -405,7 +405,7 @@ func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"[[look]]\nactor = \"ann\"\ntarget = \"rex.Wing\"\nfrom = 1", `test.toml:12: "rex" has no joint "Wing": want one of [Hips`},
 		{"[[look]]\nactor = \"ann\"\ntarget = \"ann\"\nfrom = 1", `test.toml:12: "ann" looks at itself`},
-		{"\n[[style]]\nactor = \"ann\"\nname = \"odd\"\nfrom = 1", `test.toml:13: no style "odd": want one of [sneaking stooped striding angry`},
+		{"\n[[style]]\nactor = \"ann\"\nname = \"odd\"\nfrom = 1", `test.toml:13: no style "odd": want one of [cold drunk hurried limping marching relaxed sneaking stooped striding angry`},
 		{"[[actor]]\nname = \"x\"\nkind = \"dog\"\nat = [3, 3]\nmodel = \"cat\"", "test.toml:12: model cat: "},
 		{"[[actor]]\nname = \"x\"\nkind = \"dog\"\nat = [3, 3]\nmodel = \"human\"", "test.toml:12: model human: "},
 	} {

@@ -73,10 +73,8 @@ func (b *body) show(row []float32, jump bool) error {
 	return nil
 }
 
-// walks returns where the body is, and its speed over the last tick, m/s.
-func (b *body) walks() (root m3.Xform, speed float32) {
-	return b.root[0], b.now[0].Pos.Dist(b.last[0].Pos) * scenes.TickRate
-}
+// walks returns where the body is.
+func (b *body) walks() m3.Xform { return b.root[0] }
 
 // onward returns the place one frame after p, where the frame is row.
 func onward(l *feature.Motion, p feature.Place, row []float32) feature.Place {

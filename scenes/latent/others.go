@@ -50,7 +50,8 @@ func newOthers(opt *Options, b *body) (*others, error) {
 // bearings are components that make people differ.
 var bearings = []string{"lean", "bend"}
 
-// start starts the world and puts the people on rings around the origin, each with their own bearing.
+// start starts the world and puts the people on rings around the origin, from where they walk away, each
+// with their own bearing.
 func (o *others) start(people *animsys.Crowd, opt *Options, b *body) error {
 	steering, err := opt.Model.NewSteering(opt.Next, opt.Workers)
 	if err != nil {
@@ -62,7 +63,7 @@ func (o *others) start(people *animsys.Crowd, opt *Options, b *body) error {
 	})
 	roam.Radius, roam.Rest, roam.Slowest, roam.Fastest = homeRange, 0, slowest, fastest
 	if !opt.NoAvoidance {
-		avoid := steer.NewPeople(opt.Terrain, opt.Agents)
+		avoid := steer.NewPeople(opt.Terrain, opt.Agents, steer.OnSliders)
 		avoid.Character = b.walks
 		roam.Avoid = avoid
 	}
@@ -74,7 +75,7 @@ func (o *others) start(people *animsys.Crowd, opt *Options, b *body) error {
 		for k := 0; k < places && o.Agents() < opt.Agents; k++ {
 			sin, cos := math.Sincos(2 * math.Pi * float64(k) / float64(places))
 			at, row := m3.V(ring*float32(sin), 0, ring*float32(cos)), o.Agents()
-			e, err := roam.Spawn(at, m3.WrapAngle(float32(7*k)+ring))
+			e, err := roam.Spawn(at, m3.YawOf(at))
 			if err != nil {
 				return err
 			}

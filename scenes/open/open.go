@@ -56,22 +56,22 @@ type Setup struct {
 	NoAvoidance bool `json:"-"`
 }
 
-// Steering returns the version of the scene's steering: tapes with another one move otherwise. In
-// version 2 people avoid each other.
+// Steering returns the version of the scene's steering: in a tape with another one agents move
+// otherwise. The newest version of each scene steers by control.Avoidance, except people, who keep
+// their distance on lanes. Version 1 of people has no avoidance.
 func (s *Setup) Steering() int {
-	switch s.Scene {
-	case "people", "latent", "strnn":
-		if !s.NoAvoidance {
-			return 2
-		}
+	switch {
+	case s.Scene == "strnn", s.Scene == "latent" && s.Agents > 0:
+		return 3
+	case s.Scene == "crowd", s.Scene == "herd", s.Scene == "quadruped" && s.Agents > 0, s.Scene == "latent", s.Scene == "people" && !s.NoAvoidance:
+		return 2
 	}
 	return 1
 }
 
 // SetSteering makes the scene steer as in a version. It returns an error if it no longer can.
 func (s *Setup) SetSteering(version int) error {
-	s.NoAvoidance = false
-	s.NoAvoidance = version < s.Steering() && s.Scene != "strnn" // where people wander otherwise since version 2
+	s.NoAvoidance = version == 1 && s.Scene == "people"
 	if now := s.Steering(); now != version {
 		return fmt.Errorf("the scene %s was recorded with version %d of its steering, this program has version %d: "+
 			"play the tape with the program that recorded it", s.Scene, version, now)

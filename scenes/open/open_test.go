@@ -32,7 +32,7 @@ func TestStyles(t *testing.T) {
 	}
 	var f scenes.Frame
 	scene.Frame(&f, 1)
-	if !strings.Contains(strings.Join(f.HUD, " "), "stooped") {
+	if !strings.Contains(strings.Join(f.HUD, " "), "drunk") {
 		t.Errorf("the second of two wears no second style: %q", f.HUD)
 	}
 }

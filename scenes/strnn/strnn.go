@@ -9,6 +9,7 @@ import (
 	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/animsys/strnn"
+	"mannequin/engine/m3"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
 	"mannequin/scenes/internal/steer"
@@ -91,7 +92,7 @@ func New(opt Options) (*Scene, error) {
 
 // start starts the world and adds the people.
 func (s *Scene) start() error {
-	s.avoid = steer.NewPeople(s.Terrain, s.Options.Agents)
+	s.avoid = steer.NewPeople(s.Terrain, s.Options.Agents, steer.Predicted)
 	s.roam = steer.NewRoam(s.People, s.Seed, func(row int, goal *control.Goal) {
 		want := strnn.Steer{}
 		if goal.Action == control.Move {
@@ -107,12 +108,19 @@ func (s *Scene) start() error {
 		return err
 	}
 	for i := range s.Options.Agents {
-		if _, err := s.roam.Spawn(world.Sunflower(i)); err != nil {
+		if _, err := s.roam.Spawn(outward(i)); err != nil {
 			return err
 		}
 		s.wander(i).Speed = slowest
 	}
 	return nil
+}
+
+// outward returns the place and heading of person i. They walk away from each other, because they begin
+// in the middle of a walk.
+func outward(i int) (m3.Vec3, float32) {
+	at, _ := world.Sunflower(i)
+	return at, m3.YawOf(at)
 }
 
 // wander returns the control of a row.
@@ -134,14 +142,13 @@ func (s *Scene) Step(in scenes.Input) error {
 		case in.Gait != scenes.KeepGait:
 			w.Speed, w.Free = in.Gait.Speed(Speeds[:], w.Speed), false
 		}
-		s.avoid.Speed[s.Selected] = w.Speed
 	}
 	if s.SelectNext(&in) {
 		s.roam.Led = -1
 	}
 	if in.Reset {
 		for i := range s.Agents() {
-			at, yaw := world.Sunflower(i)
+			at, yaw := outward(i)
 			if err := s.People.Place(s.People.Entity(i), at, yaw); err != nil {
 				return err
 			}

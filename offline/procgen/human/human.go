@@ -26,7 +26,7 @@ type Options struct {
 	Seed    int64    // other seeds give other people and steps; 0: 1
 	Minutes float64  // about how much motion, at least one take of everything; 0: two takes of everything
 	Actions []string // some of Actions(); nil: all
-	Styles  []string // some of Styles(); nil: all
+	Styles  []string // some of Styles(); nil: XiaStyles()
 	Workers int      // goroutines; 0: all processors. Results do not depend on it
 }
 
@@ -91,7 +91,7 @@ func (o *Options) complete() error {
 		o.Actions = Actions()
 	}
 	if o.Styles == nil {
-		o.Styles = Styles()
+		o.Styles = XiaStyles()
 	}
 	if err := known("action", o.Actions, Actions()); err != nil {
 		return err

@@ -108,6 +108,15 @@ func TestStyles(t *testing.T) {
 			"old has a wide track":                  seen["old"].track > n.track+0.03,
 			"sexy sways its hips":                   seen["sexy"].list > 2*n.list,
 			"sexy walks a line":                     seen["sexy"].track < n.track-0.05,
+			"sneaking bends its knees":              seen["sneaking"].knee > n.knee+rad(12) && seen["sneaking"].lean > n.lean+rad(15),
+			"marching swings straight arms":         seen["marching"].swing > 1.5*n.swing && (action == Run || seen["marching"].elbow < n.elbow-rad(3)), // elbows of runs are bent
+			"drunk has a wide track":                seen["drunk"].track > n.track+0.05,
+			"limping takes short strides":           seen["limping"].stride < 0.9*n.stride,
+			"cold holds its arms before the chest":  seen["cold"].elbow > n.elbow+rad(10) && seen["cold"].swing < 0.5*n.swing,
+			"stooped leans far ahead":               seen["stooped"].lean > n.lean+rad(25),
+			"striding takes the longest strides":    seen["striding"].stride > 1.1*n.stride && seen["striding"].swing > 1.3*n.swing,
+			"hurried is fast":                       seen["hurried"].cadence > 1.1*n.cadence && seen["hurried"].lean > n.lean+rad(5),
+			"relaxed is slow, and leans back":       seen["relaxed"].cadence < 0.95*n.cadence && seen["relaxed"].lean < n.lean,
 		} {
 			if !ok {
 				t.Errorf("%s: not so: %s", action, what)

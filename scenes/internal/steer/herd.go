@@ -6,66 +6,56 @@ import (
 	"mannequin/terrain"
 )
 
-// The settings of dogs' avoidance.
+// The settings of dogs that make way.
 const (
-	herdPersonal = 1.8 // distance up to which dogs turn away from each other, m
-	beside       = 0.9 // distance up to which they also step aside, m
-	herdTouching = 0.4 // distance up to which they only step aside, m
-	wary         = 2.2 // distance up to which they turn away from the way of a player's dog, m
-	startled     = 1.2 // distance up to which it makes a resting dog get up, m
-	notice       = 0.7 // time ahead in which they see it come, s
-	middle       = 0.2 // from the root, which is under the hips, to the middle of a dog, m
-	border       = 4   // distance from the terrain's border at which they turn back, m
+	beside   = 0.9 // distance from a player's dog up to which they also step aside, m
+	touching = 0.4 // distance up to which they only step aside, m
+	wary     = 2.2 // distance up to which they turn away from its way, m
+	startled = 1.2 // distance up to which it makes a resting dog get up, m
+	notice   = 0.7 // time ahead in which they see it come, s
+	middle   = 0.2 // from the root, which is under the hips, to the middle of a dog, m
+	border   = 4   // distance from the terrain's border at which they turn back, m
 )
 
 // Herd is the avoidance of dogs: they keep apart, stay on the terrain and make way for the dog that
 // the player controls.
 type Herd struct {
-	Velocity func(row int) m3.Vec3 // of the player's dog, m/s
-	field    *terrain.Field
-	grid     *Grid
-	roots    []m3.Xform
-	middles  []m3.Vec3 // (rows) the dogs' middles on the ground
-	player   *way      // nil: there is none
-	way      way
+	Velocity  func(row int) m3.Vec3 // of the player's dog, m/s
+	avoidance control.Avoidance
+	walkers   []control.Walker // (rows)
+	field     *terrain.Field
+	roots     []m3.Xform
+	player    *way // nil: there is none
+	way       way
 }
 
 // NewHerd returns the avoidance of at most n dogs on a terrain.
 func NewHerd(field *terrain.Field, n int) *Herd {
-	x0, z0, x1, z1 := field.Bounds()
-	return &Herd{field: field, grid: NewGrid(x0, z0, x1, z1, herdPersonal, n), middles: make([]m3.Vec3, n)}
+	h := &Herd{field: field, walkers: make([]control.Walker, n)}
+	for row := range h.walkers {
+		h.walkers[row] = Dog
+		h.walkers[row].Left = Side(uint64(row))
+	}
+	return h
 }
 
 func (h *Herd) begin(roots []m3.Xform, led int) {
 	h.roots = roots
-	for r, root := range roots {
-		h.middles[r] = root.Apply(m3.V(0, 0, middle)).Flat()
+	h.avoidance.Begin()
+	for row, root := range roots {
+		h.avoidance.Add(&h.walkers[row], root)
 	}
-	h.grid.Fill(h.middles[:len(roots)])
+	h.avoidance.Sort()
 	h.player = nil
 	if led >= 0 {
-		at := h.middles[led]
+		at := middleOf(roots[led])
 		h.way = way{at, at.Add(h.Velocity(led).Scale(notice))}
 		h.player = &h.way
 	}
 }
 
-// separation is the sum of what pushes a dog away. near is how close the nearest neighbour is, from
-// 0, if it can be ignored, to 1, if nothing else matters.
-type separation struct {
-	push m3.Vec3
-	near float32
-}
-
-// add adds a neighbour from which the dog is at d. It is ignored if it is farther than reach metres.
-func (s *separation) add(d m3.Vec3, reach float32) {
-	l := d.Len()
-	if !(l < reach && l > 1e-3) {
-		return
-	}
-	s.push = s.push.Add(d.Scale((reach - l) / (reach * l)))
-	s.near = max(s.near, m3.Clamp((beside-l)/(beside-herdTouching), 0, 1))
-}
+// middleOf returns a dog's middle on the ground.
+func middleOf(root m3.Xform) m3.Vec3 { return root.Apply(m3.V(0, 0, middle)).Flat() }
 
 // way is the stretch of ground that the player's dog is about to cover.
 type way struct{ from, to m3.Vec3 }
@@ -85,50 +75,38 @@ func (w way) away(p m3.Vec3) m3.Vec3 {
 // bend turns a dog's goal away from its neighbours, the player and the border. Only the player
 // makes a resting dog get up.
 func (h *Herd) bend(goal *control.Goal, row int) {
-	me, ahead := h.middles[row], h.roots[row].Rot.Forward()
+	me, ahead := middleOf(h.roots[row]), h.roots[row].Rot.Forward()
 	yaw := m3.YawOf(ahead)
-	var s separation
-	var flee float32 // the speed at which a dog behind does not catch up, m/s
+	push := inward(h.field, me)
+	var near float32 // 0 if the player's dog can be ignored, to 1, if nothing else matters
 	rests := goal.Action != control.Move
 	if w := h.player; w != nil {
-		if d := w.away(me); !rests || d.Len() < startled {
-			s.add(d, wary)
-			if d.Len() < wary && me.Sub(w.from).Dot(ahead) > 0 {
-				flee = 1.3 * w.to.Dist(w.from) / notice
+		d := w.away(me)
+		if l := d.Len(); l < startled || !rests && l < wary {
+			push = push.Add(d.Scale((wary - l) / (wary * l)))
+			near = m3.Clamp((beside-l)/(beside-touching), 0, 1)
+			if rests {
+				*goal = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: control.PaceSpeed}
+				rests = false
+				ahead = m3.Vec3{}
+			}
+			if me.Sub(w.from).Dot(h.roots[row].Rot.Forward()) > 0 { // at this speed it is not caught up with
+				goal.Speed = max(goal.Speed, min(1.3*w.to.Dist(w.from)/notice, control.CanterSpeed))
 			}
 		}
 	}
-	if rests && s.push == (m3.Vec3{}) {
-		return
-	}
-	for k := range 3 {
-		for _, r := range h.grid.Near(me, k) {
-			if int(r) == row {
-				continue
-			}
-			d := me.Sub(h.middles[r])
-			if l := d.Len(); l < herdPersonal && d.Dot(ahead) < -0.5*l {
-				goal.Speed = min(goal.Speed, control.WalkSpeed)
-			}
-			s.add(d, herdPersonal)
-		}
-	}
-	if in := Inside(h.field, me); in < border {
-		s.push = s.push.Add(me.Neg().Normalize(m3.V(0, 0, 1)).Scale(2 * (border - in) / border))
-	}
-	if s.push == (m3.Vec3{}) {
+	if rests {
+		h.avoidance.Steer(row, ahead, 0)
 		return
 	}
 	// The goal's own turn is the direction that the dog wants; the push adds to it.
-	want := s.push.Scale(3)
-	if rests {
-		*goal = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: control.PaceSpeed}
-	} else {
+	want := push.Scale(3)
+	if ahead != (m3.Vec3{}) {
 		want = want.Add(m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Forward())
 	}
-	goal.Speed = max(goal.Speed, min(flee, control.CanterSpeed))
-	goal.Turn = control.Steer(yaw, m3.YawOf(want))
-	// A dog that is too near to turn first steps sideways or back.
+	turn, speed := h.avoidance.Steer(row, want.Normalize(h.roots[row].Rot.Forward()), goal.Speed)
+	// A dog that is too near to the player's to turn first steps sideways or back.
+	goal.Turn, goal.Speed = turn/control.MaxTurn, m3.Lerp(speed, goal.Speed, near)
 	side := m3.YawQuat(-yaw).Rotate(want).Normalize(goal.Move)
-	goal.Move = goal.Move.Lerp(side, s.near).Normalize(side)
+	goal.Move = goal.Move.Lerp(side, near).Normalize(side)
 }

@@ -2,6 +2,7 @@ package steer
 
 import (
 	"mannequin/animsys/control"
+	"mannequin/animsys/strnn"
 	"mannequin/engine/m3"
 	"mannequin/terrain"
 )
@@ -9,57 +10,76 @@ import (
 // People is the avoidance of people: they keep off each other and off the camera's character, and
 // stay on the terrain.
 type People struct {
-	Speed []float32 // (rows) as asked of them last, m/s; set it for a row that the player controls
+	Walkers []control.Walker // (rows)
 
-	// Character returns where a character that is not in the crowd is, and its speed in m/s. nil:
-	// there is none.
-	Character func() (root m3.Xform, speed float32)
+	// Character returns where a character that is not in the crowd is. nil: there is none.
+	Character func() m3.Xform
 
-	neighbors *Neighbors
+	avoidance control.Avoidance
+	character control.Walker
 	field     *terrain.Field
 	roots     []m3.Xform
-	first     int // the neighbour that row 0 is
+	first     int // the index of row 0
 }
 
-// NewPeople returns the avoidance of at most n people on a terrain.
-func NewPeople(field *terrain.Field, n int) *People {
-	x0, z0, x1, z1 := field.Bounds()
-	return &People{Speed: make([]float32, n), neighbors: NewNeighbors(Slow, x0, z0, x1, z1, n+1), field: field}
+// NewPeople returns the avoidance of n people of a kind on a terrain.
+func NewPeople(field *terrain.Field, n int, kind control.Walker) *People {
+	p := &People{Walkers: make([]control.Walker, n), field: field, character: Person}
+	for row := range p.Walkers {
+		p.Walkers[row] = kind
+		p.Walkers[row].Left = Side(uint64(row))
+	}
+	return p
+}
+
+// Person is how people take room, without how they obey. Predicted people follow the windows of their
+// network, people on sliders clips of half a second.
+var (
+	Person    = control.Walker{Radius: 0.36}
+	Predicted = control.Walker{Radius: Person.Radius, Delay: 0.5, Lag: 0.3, MaxTurn: strnn.MaxTurn, Slowest: 0.4, Pivots: true}
+	OnSliders = control.Walker{Radius: 0.45, Delay: 0.4, Lag: 0.2, MaxTurn: 1, Slowest: 1} // they do not quite go where they are told
+	OnCurve   = control.Walker{Radius: Person.Radius, Delay: 1, Lag: 0.3, Slowest: 0.5}
+	Dog       = control.Walker{Radius: 0.5, Middle: middle, Delay: 0.1, Lag: 0.25, MaxTurn: control.MaxTurn, Slowest: 0.4, Pivots: true}
+)
+
+// Side returns the preference of an agent for passing others on the left or the right: three in four
+// prefer the right.
+func Side(agent uint64) float32 {
+	const golden = 0x9e3779b97f4a7c15
+	share := float32(agent*golden>>40) / (1 << 24)
+	return (share - 0.75) * 1.3
 }
 
 func (p *People) begin(roots []m3.Xform, _ int) {
 	p.roots = roots
-	p.neighbors.Clear()
+	a := &p.avoidance
+	a.Begin()
 	if p.first = 0; p.Character != nil {
 		p.first = 1
-		p.neighbors.Add(p.Character())
+		a.Add(&p.character, p.Character())
 	}
 	for row, root := range roots {
-		p.neighbors.Add(root, p.Speed[row])
+		a.Add(&p.Walkers[row], root)
 	}
-	p.neighbors.Sort()
+	a.Sort()
 }
 
-// creep is the speed below which people stand, m/s.
-const creep = 0.4
-
 func (p *People) bend(goal *control.Goal, row int) {
+	ahead := p.roots[row].Rot.Forward().Flat()
+	yaw := m3.YawOf(ahead)
 	if goal.Action != control.Move {
-		p.Speed[row] = 0
+		p.avoidance.Steer(p.first+row, ahead, 0)
 		return
 	}
-	i, n := p.first+row, p.neighbors
-	me, facing := n.At[i], p.roots[row].Rot.Forward().Flat()
-	yaw := m3.YawOf(facing)
-	push, _ := n.Avoid(i, facing, goal.Speed)
-	if in := Inside(p.field, me); in < border {
-		push = push.Add(me.Neg().Normalize(m3.V(0, 0, 1)).Scale(2 * (border - in) / border))
+	want := m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Forward().Add(inward(p.field, p.roots[row].Pos))
+	goal.Turn, goal.Speed = p.avoidance.Steer(p.first+row, want.Normalize(ahead), goal.Speed)
+	goal.Turn /= control.MaxTurn
+}
+
+// inward returns what leads back from the border of a terrain.
+func inward(f *terrain.Field, at m3.Vec3) m3.Vec3 {
+	if in := Inside(f, at); in < border {
+		return at.Flat().Neg().Normalize(m3.V(0, 0, 1)).Scale(2 * (border - in) / border)
 	}
-	if push != (m3.Vec3{}) {
-		goal.Turn = control.Steer(yaw, m3.YawOf(m3.YawQuat(yaw+goal.Turn*control.MaxTurn).Forward().Add(push)))
-	}
-	if goal.Speed = n.Yield(i, facing, goal.Speed); goal.Speed < creep {
-		goal.Speed = 0
-	}
-	p.Speed[row] = goal.Speed
+	return m3.Vec3{}
 }

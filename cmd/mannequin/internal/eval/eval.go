@@ -10,5 +10,5 @@ import (
 // New returns the command eval.
 func New() *cobra.Command {
 	return cli.Group("eval", "Measure a trained network against recordings and its paper's numbers",
-		newEvalMANN(), newEvalManifold(), newEvalMAR(), newEvalKeypose(), newEvalLatent(), newEvalSTRNN(), newEvalPeople())
+		newEvalMANN(), newEvalManifold(), newEvalMAR(), newEvalStyle(), newEvalKeypose(), newEvalLatent(), newEvalSTRNN(), newEvalPeople())
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,14 +15,17 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
+	"mannequin/internal/closest"
 	"mannequin/internal/command"
 	evalmanifold "mannequin/offline/eval/manifold"
+	"mannequin/offline/procgen/human"
 	"mannequin/offline/retarget"
 )
 
 // transferFlags are the flags of style transfer.
 type transferFlags struct {
 	content            []string
+	free               []string
 	profile            *retarget.Profile
 	out, name, license string
 	networks           evalmanifold.Networks
@@ -65,7 +69,7 @@ type transferOther struct {
 func newStyleTransfer() *cobra.Command {
 	var o transferFlags
 	c := &cobra.Command{
-		Use:   "transfer NAME=RECORDING... --out FILE",
+		Use:   "transfer [NAME=RECORDING]... --out FILE",
 		Short: "Make styles for a crowd from recordings of them",
 		Long: `Make styles for a crowd (Holden, Saito and Komura 2016) from BVH or AMC recordings, on any
 skeleton with a retargeting profile (mannequin import --retarget). Each style becomes a linear
@@ -77,14 +81,19 @@ cycle is good. NAME:AMOUNT=FILE sets the style's weight, 1 by default. More come
 style, and suits other motion less.
 
 The map is found from the motion of --content, or without it from what the networks of crowds
-make on curves: walks at 1.0 to 2.0 m/s and runs at 2.6 and 3.4.
+make on curves: walks at 1.0 to 2.0 m/s and runs at 2.6 and 3.4. Motion unlike that shows less of
+the style.
+
+--free adds styles of procedural people (offline/procgen/human), which are found from pairs of the
+same movement without the style and in it. The shipped styles-gram has some.
 
 The report measures other walks at 1.15, 1.5 and 1.85 m/s and a run at 2.8: the rest of their
 distance from the style, and sliding feet before the foot lock.`,
 		Example: `  mannequin style transfer stooped=old.bvh --out mine.safetensors
   mannequin style transfer stooped:0.5=old.bvh sneaking=07.bvh@3.2:7.6 --license CC0-1.0 --out mine.safetensors
-  mannequin style transfer proud=proud.bvh --content walk.bvh --content run.bvh --out mine.safetensors --json`,
-		Args: command.Want("styles, NAME=RECORDING", 1, -1),
+  mannequin style transfer proud=proud.bvh --content walk.bvh --content run.bvh --out mine.safetensors --json
+  mannequin style transfer --free sneaking,drunk --out free.safetensors`,
+		Args: cobra.ArbitraryArgs,
 	}
 	cli.Reports(c, func(cmd *cobra.Command, args []string) (cli.Report, error) {
 		clips, err := o.check(args)
@@ -95,6 +104,7 @@ distance from the style, and sliding feet before the foot lock.`,
 	})
 	f := c.Flags()
 	f.StringArrayVar(&o.content, "content", nil, "`file` of motion like the motion to change; may be repeated")
+	f.StringSliceVar(&o.free, "free", nil, "`styles` of procedural people: "+strings.Join(human.Styles()[1:], ", "))
 	input.Profile(c, &o.profile)
 	command.Out(c, &o.out, command.File, "the `file` of styles to write")
 	f.StringVar(&o.name, "name", "", "name of the file's styles (default: as the file)")
@@ -115,6 +125,15 @@ func (o *transferFlags) check(args []string) ([]styleClip, error) {
 		}
 		clips, names = append(clips, c), append(names, c.name)
 	}
+	for _, name := range o.free {
+		if !slices.Contains(human.Styles()[1:], name) {
+			return nil, command.Usagef("--free: no style %.60q: want some of %s%s", name, strings.Join(human.Styles()[1:], ", "), closest.Hint(name, human.Styles()[1:]))
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return nil, command.Usagef("no styles: want NAME=RECORDING, or --free")
+	}
 	if err := manifold.CheckStyleNames(names); err != nil {
 		return nil, command.Usage(err)
 	}
@@ -133,9 +152,11 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []sty
 			return nil, err
 		}
 	}
-	content, err := o.contents(m)
-	if err != nil {
-		return nil, err
+	var content []float32
+	if len(clips) > 0 {
+		if content, err = o.contents(m); err != nil {
+			return nil, err
+		}
 	}
 	r := &transferReport{Out: o.out, Model: m.Net.Meta().Name, Content: float64(len(content)/m.Layout.Columns()) / manifold.Rate}
 	var all []*manifold.StyleTransfer
@@ -148,6 +169,14 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []sty
 		all, styles = append(all, t), append(styles, style)
 		r.Styles = append(r.Styles, transferStyle{Name: t.Name, File: filepath.Base(clips[i].file), Seconds: float64(len(clips[i].rows)/m.Layout.Columns()) / manifold.Rate,
 			Amount: clips[i].amount, Steps: report.Steps, Ratio: report.Ratio()})
+	}
+	if len(o.free) > 0 {
+		if err := o.freeStyles(m.Model, func(t *manifold.StyleTransfer, style *manifold.Style, seconds float64) {
+			all, styles = append(all, t), append(styles, style)
+			r.Styles = append(r.Styles, transferStyle{Name: t.Name, Seconds: seconds, Amount: 1})
+		}); err != nil {
+			return nil, err
+		}
 	}
 	ts, err := m.NewStyleSet(all)
 	if err != nil {

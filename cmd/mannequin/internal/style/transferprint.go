@@ -12,11 +12,12 @@ import (
 	"mannequin/internal/command"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
+	"mannequin/offline/procgen/human"
 )
 
 // describe sets the licence and the origin of the styles, and returns their limits.
 func (o *transferFlags) describe(ts *manifold.StyleSet, clips []styleClip, m *manifold.Networks) (limits string, err error) {
-	var licences, data, notes []string
+	var licences, data, notes, from []string
 	note := func(list *[]string, text string) {
 		if text != "" && !slices.Contains(*list, text) {
 			*list = append(*list, text)
@@ -39,6 +40,10 @@ func (o *transferFlags) describe(ts *manifold.StyleSet, clips []styleClip, m *ma
 		note(&data, src.Data)
 		note(&notes, src.Limits)
 	}
+	if len(o.free) > 0 {
+		note(&licences, human.License)
+		from = append(from, strings.Join(o.free, ", ")+" from procedural motion of people, made by mannequin's offline/procgen/human without any recording")
+	}
 	for _, n := range []*netruntime.Net{m.Net, m.Footsteps, m.Locomotion} {
 		note(&licences, n.Meta().License)
 	}
@@ -48,7 +53,6 @@ func (o *transferFlags) describe(ts *manifold.StyleSet, clips []styleClip, m *ma
 			ts.License = unknownLicense
 		}
 	}
-	var from []string
 	for _, c := range clips {
 		text := c.name + " from " + filepath.Base(c.file)
 		if c.to > 0 {
@@ -81,7 +85,7 @@ func (r *transferReport) card(limits string) string {
 }
 
 func (r *transferReport) Print(w io.Writer) error {
-	fmt.Fprintf(w, "%s: %d styles for %s from %.0f s of motion, %.2f MB, in %.1f s\n", r.Out, len(r.Styles), command.Plain(r.Model), r.Content, float64(r.Bytes)/1e6, r.Took)
+	fmt.Fprintf(w, "%s: %d styles for %s, %.2f MB, in %.1f s\n", r.Out, len(r.Styles), command.Plain(r.Model), float64(r.Bytes)/1e6, r.Took)
 	fmt.Fprintf(w, "licence: %s\n\nother motion: share of the distance to the style that is left; sliding of standing feet, cm per frame\n", command.Plain(r.Licence))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "style\tamount\tm/s\tleft\tunheld\theld\twithout the style\t")

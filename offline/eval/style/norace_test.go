@@ -1,0 +1,5 @@
+//go:build !race
+
+package style
+
+const raced = false

@@ -314,7 +314,7 @@ func TestPeopleChangeTheirWays(t *testing.T) {
 	if d := run(60); d > 0.02 {
 		t.Errorf("it stands, and moves %g m in a second", d)
 	}
-	*c = manifold.Curve{Path: other, Start: float32(math.NaN()), Speed: float32(math.Inf(1)), Facing: float32(math.NaN()), Gait: manifold.Gait{Cadence: float32(math.NaN())}}
+	*c = manifold.Curve{Path: other, Start: float32(math.NaN()), Speed: float32(math.Inf(1)), Facing: float32(math.NaN()), Acceleration: float32(math.NaN()), Gait: manifold.Gait{Cadence: float32(math.NaN())}}
 	run(600) // to the path's beginning, and, as fast as can be, along it
 	*c = manifold.Curve{Path: other, Start: other.Length() - 3, Speed: 1.4}
 	run(2700)

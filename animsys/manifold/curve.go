@@ -23,6 +23,10 @@ type Curve struct {
 	Speed  float32       // m/s along the path
 	Facing float32       // angle from the direction of travel to the facing, rad, to the left; π walks backward
 	Gait   Gait
+
+	// Acceleration is the largest change of the speed along the path, m/s². 0 is as people do in
+	// recordings: 0.5 plus 0.6 a second times the speed, at most 3.
+	Acceleration float32
 }
 
 // clamped returns c with every value in range.
@@ -53,6 +57,7 @@ func (c Curve) clamped() Curve {
 	finite(&c.Gait.HeelOff, -1, 1)
 	finite(&c.Gait.ToeOff, -1, 1)
 	finite(&c.Gait.Cadence, 0, 4)
+	finite(&c.Acceleration, 0, 100)
 	return c
 }
 
@@ -75,10 +80,15 @@ const (
 	onPath, offPath = 0.4, 1.5
 )
 
-// change returns the largest acceleration and deceleration at a speed, m/s². From 0.9 to 0.25 m/s and
-// back takes 0.8 s, as in the median of recorded starts; recorded stops take 1.05 s. Runs change
-// faster.
-func change(speed float64) float64 { return math.Min(0.5+0.6*speed, 3) }
+// change returns the largest acceleration and deceleration at a speed, m/s². As recorded, from 0.9 to
+// 0.25 m/s and back takes 0.8 s, as in the median of recorded starts; recorded stops take 1.05 s. Runs
+// change faster.
+func (c *Curve) change(speed float64) float64 {
+	if c.Acceleration > 0 {
+		return float64(c.Acceleration)
+	}
+	return math.Min(0.5+0.6*speed, 3)
+}
 
 // waypoint is a frame of a planned trajectory before smoothing.
 type waypoint struct {
@@ -200,14 +210,14 @@ func (p *planner) next() waypoint {
 	c := &p.curve
 	p.turn.next()
 	if c.Path == nil {
-		p.moveOffset(true, change(math.Hypot(p.velocity[0], p.velocity[1])))
+		p.moveOffset(true, c.change(math.Hypot(p.velocity[0], p.velocity[1])))
 		return waypoint{x: p.offset[0], z: p.offset[1], yaw: p.want + p.turn.x}
 	}
 	p.moveOffset(false, joinPush)
 	facing, far := p.facing()
 	p.want += math.Min(math.Max(math.Remainder(facing-p.want, 2*math.Pi), -turnMost/Rate), turnMost/Rate)
 	goal, left := float64(c.Speed)*(1-far), float64(c.Path.Length())-p.arc
-	most := change(p.speed)
+	most := c.change(p.speed)
 	if !c.Path.Closed() { // the speed falls along this curve by less than most
 		goal = math.Min(goal, math.Sqrt(most*math.Max(left, 0)))
 	}

@@ -135,6 +135,7 @@ func (c *Curve) visit(st *generator.State) {
 	generator.Value(st, &c.Speed)
 	generator.Value(st, &c.Facing)
 	generator.Value(st, &c.Gait)
+	generator.Value(st, &c.Acceleration)
 }
 
 func (p *planner) visit(st *generator.State) {

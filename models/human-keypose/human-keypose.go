@@ -1,5 +1,6 @@
 // Package humankeypose is the network that generates people's motion between key poses, trained on
-// recordings of the CMU Graphics Lab Motion Capture Database, with its weights embedded.
+// recordings of the CMU Graphics Lab Motion Capture Database, O3DE and ReActIdle, with its weights
+// embedded.
 //
 // Code and weights are MIT: see models/LICENSES.md.
 package humankeypose

@@ -18,6 +18,9 @@ const (
 	// Late actors walk faster by catchUp of the distance that is missing, 1/s. People's controls
 	// change every retell ticks, by at least minSpeed, m/s, or minTurn, rad.
 	catchUp, retell, minSpeed, minTurn = 0.6, 30, 0.06, 0.18
+
+	// peoplePush is the acceleration of people, m/s²: more than usual, for the script says when they arrive.
+	peoplePush = 3
 	// A dog turns on the spot until it faces its target to within faced rad.
 	faced = 0.2
 	// gramSteps is the number of weights of an ecs.GramStyle.
@@ -145,6 +148,7 @@ func (a *actor) goal(t float32) control.Goal {
 // walk sets the curve of a person at time t, which is a tick.
 func (a *actor) walk(t float32, tick int) {
 	curve := a.controls.curves.Get(a.entity)
+	curve.Acceleration = peoplePush
 	at, _ := a.root()
 	soon := t + lead
 	path := a.rest

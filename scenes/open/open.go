@@ -56,8 +56,9 @@ type Setup struct {
 	NoAvoidance bool `json:"-"`
 }
 
-// Steering returns the version of the scene's steering: tapes with another one move otherwise. Since
-// version 2 people avoid each other, since 3, and dogs since 2, as control.Avoidance has it.
+// Steering returns the version of the scene's steering: in a tape with another one agents move
+// otherwise. The newest version of each scene steers by control.Avoidance, except people, who keep
+// their distance on lanes. Version 1 of people has no avoidance.
 func (s *Setup) Steering() int {
 	switch {
 	case s.Scene == "strnn", s.Scene == "latent" && s.Agents > 0:

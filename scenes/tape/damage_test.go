@@ -101,11 +101,13 @@ func TestWrong(t *testing.T) {
 	}
 	good := appendBlock(bytes.Clone(begin), kindHeader, head)
 	block := func(contents ...byte) []byte { return appendBlock(bytes.Clone(good), kindTicks, contents) }
-	header := func(old, new string) []byte {
-		if !strings.Contains(string(head), old) {
-			t.Fatalf("%s has no %s", head, old)
+	header := func(oldAndNew ...string) []byte {
+		for i := 0; i < len(oldAndNew); i += 2 {
+			if !strings.Contains(string(head), oldAndNew[i]) {
+				t.Fatalf("%s has no %s", head, oldAndNew[i])
+			}
 		}
-		return appendBlock(bytes.Clone(begin), kindHeader, []byte(strings.Replace(string(head), old, new, 1)))
+		return appendBlock(bytes.Clone(begin), kindHeader, []byte(strings.NewReplacer(oldAndNew...).Replace(string(head))))
 	}
 	packed := func(inputs ...byte) []byte { // a tick of these inputs
 		var b bytes.Buffer
@@ -138,7 +140,7 @@ func TestWrong(t *testing.T) {
 		"another scene":      {header(`"herd"`, `"moon"`), "moon"},
 		"too many":           {header(`"agents":5`, `"agents":99999`), "99999"},
 		"another rate":       {header(`"rate":60`, `"rate":50`), "50 ticks"},
-		"older steering":     {header(`"herd"`, `"strnn"`), "version 1 of its steering, this program has version 3"},
+		"older steering":     {header(`"herd"`, `"strnn"`), "version 2 of its steering, this program has version 3"},
 		"newer steering":     {header(`"steering":2`, `"steering":3`), "version 3 of its steering, this program has version 2"},
 		"unknown input":      {header(`"Forward"`, `"Upward"`), "Upward"},
 		"an input twice":     {header(`"Side"`, `"Turn"`), "twice"},
@@ -165,7 +167,7 @@ func TestWrong(t *testing.T) {
 		}
 	}
 	// People do not avoid each other on a tape from before they did.
-	if r, err := NewReader(bytes.NewReader(header(`"herd"`, `"people"`))); err != nil || !r.Header.Setup.NoAvoidance {
+	if r, err := NewReader(bytes.NewReader(header(`"herd"`, `"people"`, `,"steering":2`, ""))); err != nil || !r.Header.Setup.NoAvoidance {
 		t.Errorf("%+v, %v", r, err)
 	}
 	// What an old tape does not say is the default.

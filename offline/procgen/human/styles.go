@@ -108,7 +108,7 @@ var styleRows = []style{
 		lean: rad(2), curve: rad(-3), chestYaw: 1.3, nod: 1.2, head: rad(-4), round: rad(-4),
 		swing: 1.75, armMean: rad(3), armOut: rad(2), armIn: rad(-6), elbow: rad(-3), elbowSwing: 1.2, curl: rad(15)},
 	{name: "hurried",
-		cadence: 1.2, stride: 1.14, width: -0.006, strike: 1.1, rise: 1.1,
+		cadence: 1.16, stride: 1.1, width: -0.006, strike: 1.1, rise: 1.1,
 		bounce: 1.15, yaw: 1.4, list: 0.9,
 		lean: rad(12), curve: rad(3), chestYaw: 1.4, nod: 1.3, neck: rad(5), head: rad(-3), headNod: 1.2, shrug: rad(3),
 		swing: 1.5, armMean: rad(2), armOut: rad(4), armIn: rad(5), elbow: rad(52), elbowSwing: 1.4, curl: rad(30)},

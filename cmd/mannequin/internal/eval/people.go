@@ -138,8 +138,7 @@ func (m *peopleMaker) generators() []peopleGenerator {
 		{"synth stops", func(name string) error {
 			return m.synth(name, "line 0", "line 0:1.2,3:1.2,3.5:0,6:0,6.5:1.2,9:1.2,9.5:0,12:0,12.5:1.4,15:1.4,15.5:0")
 		}},
-		{"predict", func(name string) error { return m.predict(name) }},
-		{"predict --feet", func(name string) error { return m.predict(name, "--feet") }},
+		{"predict", m.predict},
 		{"inbetween 1 a second", func(name string) error { return m.inbetween(name, 1) }},
 		{"inbetween 2 a second", func(name string) error { return m.inbetween(name, 2) }},
 		{"edit --feet", m.edit},
@@ -243,7 +242,7 @@ func (m *peopleMaker) synth(name string, motions ...string) error {
 }
 
 // predict continues each clip three times as long as a motion, twice. What was recorded is cut off.
-func (m *peopleMaker) predict(name string, flags ...string) error {
+func (m *peopleMaker) predict(name string) error {
 	var files, from []string
 	for _, clip := range m.clips {
 		for seed := 1; seed <= 2; seed++ {
@@ -251,7 +250,7 @@ func (m *peopleMaker) predict(name string, flags ...string) error {
 			if err != nil {
 				return err
 			}
-			if _, err := m.tool(append([]string{"predict", clip, "--seconds", fmt.Sprint(3 * m.o.seconds), "--seed", fmt.Sprint(seed), "--out", out}, flags...)...); err != nil {
+			if _, err := m.tool("predict", clip, "--seconds", fmt.Sprint(3*m.o.seconds), "--seed", fmt.Sprint(seed), "--out", out); err != nil {
 				return err
 			}
 			r, err := judge.Open(out, nil)

@@ -66,7 +66,7 @@ func (m *Model) NewSteering(next *netruntime.Net, workers int) (*Steering, error
 		}
 		for r, was := range before {
 			is := stream.Root(r)
-			by := is.Pos.Sub(was.Pos).Dot(m3.YawQuat(was.Yaw).Forward())
+			by := is.Pos.Sub(was.Pos).Flat().Len()
 			if r/2%2 == 0 {
 				by = m3.WrapAngle(is.Yaw - was.Yaw)
 			}
@@ -87,7 +87,7 @@ func (m *Model) NewSteering(next *netruntime.Net, workers int) (*Steering, error
 	return &s, nil
 }
 
-// Steer sets a turn rate, rad/s counter-clockwise from above, and a speed ahead, m/s, within the measured
+// Steer sets a turn rate, rad/s counter-clockwise from above, and a speed, m/s, within the measured
 // range.
 func (s *Steering) Steer(to *Sliders, turn, speed float32) {
 	to.Set(s.turn.component, s.turn.deviations(turn))

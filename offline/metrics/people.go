@@ -18,10 +18,14 @@ type People struct {
 	BoneMost float64 `json:"bone_most"`     // largest, percent
 	Jerk     float64 `json:"jerk"`          // mean magnitude of the joints' third differences, cm per frame³
 	Hands    float64 `json:"hands_jerk"`    // Jerk of the hands alone
-	Away     float64 `json:"away_cm"`       // mean distance of the body from its course; 0: no course
-	Aside    float64 `json:"aside_degrees"` // mean angle between its heading and the course's, both smoothed over 20 frames
-	Farthest float64 `json:"away_most_cm"`
+	Away     float64 `json:"away_cm"`       // mean distance of the body's way from its course; 0: no course
+	Aside    float64 `json:"aside_degrees"` // mean angle between its heading and the course's
+	Farthest float64 `json:"away_most_cm"`  // largest distance of the body itself
 }
+
+// sways is the number of frames to either side over which the body's way is the mean of its places: a
+// stride of a walk. A body sways about its way.
+const sways = 33
 
 // MeasurePeople measures rows, (frames, columns) raw, with contacts stand, (frames, contacts).
 // course, which may be nil, is compared with the body's place as its joints show it.
@@ -72,14 +76,22 @@ func MeasurePeople(m *manifold.Model, rows, stand []float32, start feature.Place
 		return p, err
 	}
 	facing := smoothFacing(course)
+	// Of the frames before: sums of the offset from the course, seen along it, and of the angle to it.
+	offset, angle := make([]m3.Vec3, frames+1), make([]float32, frames+1)
 	for f := range frames {
 		if f > 0 {
 			at = at.Advance(again[(f-1)*cols+l.Body():], 1.0/manifold.Rate)
 		}
-		d := float64(at.Pos.Flat().Dist(course[f].Pos.Flat()))
-		p.Away += 100 * d / float64(frames)
-		p.Farthest = max(p.Farthest, 100*d)
-		p.Aside += math.Abs(float64(m3.WrapAngle(at.Yaw-facing[f]))) * 180 / math.Pi / float64(frames)
+		d := at.Pos.Sub(course[f].Pos).Flat()
+		p.Farthest = max(p.Farthest, 100*float64(d.Len()))
+		offset[f+1] = offset[f].Add(m3.YawQuat(-facing[f]).Rotate(d))
+		angle[f+1] = angle[f] + m3.WrapAngle(at.Yaw-facing[f])
+	}
+	for f := range frames {
+		from, to := max(0, f-sways), min(frames, f+sways+1)
+		n := float64(to-from) * float64(frames)
+		p.Away += 100 * float64(offset[to].Sub(offset[from]).Len()) / n
+		p.Aside += math.Abs(float64(angle[to]-angle[from])) * 180 / math.Pi / n
 	}
 	return p, nil
 }

@@ -23,9 +23,9 @@ type People struct {
 	Farthest float64 `json:"away_most_cm"`  // largest distance of the body itself
 }
 
-// sways is the number of frames to either side over which the body's way is the mean of its places: a
-// stride of a walk. A body sways about its way.
-const sways = 33
+// sways is the number of frames to either side over which the body's way is the mean of its places:
+// about a stride of a walk, or two of a run, in all. A body sways about its way.
+const sways = 42
 
 // MeasurePeople measures rows, (frames, columns) raw, with contacts stand, (frames, contacts).
 // course, which may be nil, is compared with the body's place as its joints show it.

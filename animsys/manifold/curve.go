@@ -25,7 +25,8 @@ type Curve struct {
 	Gait   Gait
 
 	// Acceleration is the largest change of the speed along the path, m/s². 0 is as people do in
-	// recordings: 0.5 plus 0.6 a second times the speed, at most 3.
+	// recordings: 0.5 plus 0.6 a second times the speed, at most 3. Who is to run sets off as at 1.5 m/s
+	// below Speed.
 	Acceleration float32
 }
 
@@ -75,6 +76,7 @@ const (
 	joinRate  = 2.5  // of the last half metre to the path, 1/s
 	joinTurn  = 0.25 // half-life of the turn to the path's facing, s
 	turnMost  = 6.0  // of the wanted facing, rad/s
+	runsOff   = 1.5  // m/s: see Curve.Acceleration
 	// Distance from the path, m: beyond offPath there is no progress along it, from onPath on it is
 	// slower.
 	onPath, offPath = 0.4, 1.5
@@ -221,7 +223,8 @@ func (p *planner) next() waypoint {
 	if !c.Path.Closed() { // the speed falls along this curve by less than most
 		goal = math.Min(goal, math.Sqrt(most*math.Max(left, 0)))
 	}
-	p.speed = math.Max(p.speed+math.Min(math.Max(goal-p.speed, -most/Rate), most/Rate), 0)
+	off := c.change(math.Max(p.speed, float64(c.Speed)-runsOff))
+	p.speed = math.Max(p.speed+math.Min(math.Max(goal-p.speed, -most/Rate), off/Rate), 0)
 	if step := p.speed / Rate; c.Path.Closed() || step < left {
 		p.arc = p.wrapArc(p.arc + step)
 	} else {

@@ -86,7 +86,7 @@ var arrows = []arrow{
 	{"animsys/blend", []string{"engine/m3"}, "a leaf"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "ik", "engine/m3", "netruntime"}, "a system: leaves and the network"},
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/..."}, "components: plain data and Arche"},
-	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "animsys/internal/linsolve", "ik", "engine/m3", "netruntime", "netruntime/grad", "internal/boundedfile"},
+	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "animsys/internal/linsolve", "ik", "engine/m3", "netruntime", "netruntime/grad", "netruntime/vec", "internal/boundedfile"},
 		"a system: leaves, the network, and the tape that edits through it"},
 	{"animsys/internal/linsolve", nil, "small systems of equations"},
 	{"animsys/internal/windows", []string{"animsys/feature", "animsys/generator", "netruntime"}, "when windows of motion start, and their worker"},

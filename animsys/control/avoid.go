@@ -49,18 +49,18 @@ const (
 	pathStep   = 0.25 // s, from one point of a prediction to the next
 	pathSteps  = 14
 	remembered = 16   // choices
-	seen       = 6    // distance up to which agents see each other, m
+	seen       = 6    // distance up to which agents take account of each other, m
 	mostSeen   = 16   // neighbours, the nearest
 	think      = 6    // ticks from one choice to the next
-	forgotten  = 12   // ticks after which an agent that is not steered goes on as it moves
-	turning    = 1.5  // rad/s for each rad that a direction is aside
+	forgotten  = 12   // ticks without Steer after which an agent is expected to keep its velocity
+	turning    = 1.5  // turn rate for each radian of error in the direction, 1/s
 	comfort    = 0.4  // room that agents like to have between them, m
-	crowded    = 0.6  // cost of having a metre less, in shares of that of being in each other
-	grazing    = 0.6  // cost of touching, in the same shares
-	loyal      = 0.15 // cost of another choice than the last one, in shares of the wanted velocity
-	preference = 0.1  // cost of the side that an agent does not prefer
-	collision  = 8    // s²; the cost of standing still is 1
-	horizon    = 3    // s: Karamouzas' τ0
+	crowded    = 0.6  // cost of each metre of comfort that is missing; a full overlap costs 1
+	grazing    = 0.6  // cost of touching, on the same scale
+	loyal      = 0.15 // cost of changing the last choice by the wanted speed; standing still costs 1
+	preference = 0.1  // cost of passing on the side that the agent does not prefer
+	collision  = 8    // weight of collisions, s²
+	horizon    = 3    // s, τ0 of Karamouzas et al.
 )
 
 // placed is an agent or an obstacle in this tick.
@@ -79,7 +79,7 @@ type motion struct {
 	speed, turn      float32
 }
 
-// Begin begins a tick, of 1/60 s: there is nobody.
+// Begin starts a tick of 1/60 s and removes the agents and obstacles of the tick before.
 func (a *Avoidance) Begin() {
 	a.tick++
 	a.all = a.all[:0]
@@ -121,8 +121,8 @@ func (a *Avoidance) Sort() { a.grid.fill(a.all) }
 
 // Steer returns the turn rate, rad/s to the left, and the speed, m/s, of agent i, which wants to go in
 // the direction ahead, a unit vector in world space, at speed, m/s. Speed 0 is to rest. An agent
-// chooses anew every tenth of a second. An agent for which Steer is not called is expected to go on
-// as it moves. Numbers that are not finite return 0.
+// chooses a new direction and speed every tenth of a second. The others expect an agent for which
+// Steer is not called to keep its velocity. Numbers that are not finite return 0.
 func (a *Avoidance) Steer(i int, ahead m3.Vec3, speed float32) (turn, most float32) {
 	p := &a.all[i]
 	w := p.walker
@@ -167,8 +167,8 @@ func (w *Walker) observe(at flat, yaw float32, tick int32) {
 	w.at, w.yaw, w.known = at, yaw, true
 }
 
-// deaf returns the number of steps of a prediction before the agent obeys a new choice.
-func (w *Walker) deaf() int {
+// late returns the number of steps of a prediction before the agent obeys a new choice.
+func (w *Walker) late() int {
 	if !(w.Delay > 0) {
 		return 0
 	}
@@ -178,7 +178,7 @@ func (w *Walker) deaf() int {
 // predict fills in the path of an agent that keeps to its last choice.
 func (w *Walker) predict(p *placed) {
 	const each = float32(think) / tickRate // s, from one choice to the next
-	n := w.deaf()
+	n := w.late()
 	p.obeys = p.now
 	for k := range n {
 		ago := uint8(m3.Clamp((w.Delay-float32(k)*pathStep)/each, 0, remembered-1))
@@ -239,10 +239,10 @@ var (
 	choiceSpeeds = [...]float32{1, 0.7, 0.4}
 )
 
-// neighbour is somebody whom an agent sees.
+// neighbour is an agent or an obstacle near the agent that chooses.
 type neighbour struct {
 	path *[pathSteps]flat
-	room float32 // distance at which both touch, m
+	room float32 // distance of the middles at which both touch, m
 	dist float32 // m
 }
 
@@ -255,7 +255,7 @@ func (a *Avoidance) best(i int, wish course) course {
 	if n == 0 {
 		return wish
 	}
-	path, from, last := p.path, w.deaf(), w.asked[w.newest]
+	path, from, last := p.path, w.late(), w.asked[w.newest]
 	best, most := wish, float32(1e9)
 	try := func(c course) {
 		v := c.ahead.scale(c.speed)
@@ -271,7 +271,7 @@ func (a *Avoidance) best(i int, wish course) course {
 			}
 		}
 	}
-	if try(wish); most < 2*loyal { // nobody is in the way
+	if try(wish); most < 2*loyal { // the wanted course is free
 		return best
 	}
 	try(course{p.now.ahead, 0})

@@ -85,8 +85,8 @@ func TestAvoidance(t *testing.T) {
 	}
 }
 
-// An agent on a path of its own only slows down, and whoever rests or has nobody around does as it
-// wants.
+// An agent with MaxTurn 0 changes only its speed. An agent that rests, or has no neighbours, gets what
+// it asks for.
 func TestAvoidanceSteers(t *testing.T) {
 	north, root := m3.V(0, 0, 1), func(x, z float32) m3.Xform { return m3.Xform{Pos: m3.V(x, 0, z), Rot: m3.Ident} }
 	steer := func(w Walker, speed, x, z float32) (turn, v float32) {

@@ -76,6 +76,15 @@ func (s *band) fix(f int) {
 	}
 }
 
+// fixAll fixes the frames in which fixed returns true.
+func (s *band) fixAll(fixed func(f int) bool) {
+	for f := range s.a[0] {
+		if fixed(f) {
+			s.fix(f)
+		}
+	}
+}
+
 // solve computes x by an LDLᵀ factorisation. Every x[f] must have a place square or be fixed.
 func (s *band) solve() {
 	d, l1, l2 := s.a[0], s.a[1], s.a[2]

@@ -190,8 +190,8 @@ func (h *FootLock) lower(t *Track, stand []float32) {
 	h.cover(&h.drop, t, dropTime, func(f int) bool { return t.Weight[f*t.Layout.Groups()+GroupRoot] == 1 })
 }
 
-// cover solves for a smooth curve that is small, and nowhere much less than h.need. It is 0 in fixed
-// frames.
+// cover computes a smooth curve that is as small as possible and nowhere much less than h.need. It is
+// 0 in fixed frames.
 func (h *FootLock) cover(s *band, t *Track, time float32, fixed func(f int) bool) {
 	bend := float64(time * t.FPS)
 	bend *= bend
@@ -211,11 +211,7 @@ func (h *FootLock) cover(s *band, t *Track, time float32, fixed func(f int) bool
 				s.turn(f-1, bend, nil)
 			}
 		}
-		for f := range t.Frames {
-			if fixed(f) {
-				s.fix(f)
-			}
-		}
+		s.fixAll(fixed)
 		s.solve()
 	}
 }
@@ -245,11 +241,7 @@ func (o *lockedFoot) solve(t *Track, stand []float32) {
 				m.turn(f-1, bend, nil)
 			}
 		}
-		for f := range t.Frames {
-			if fixed(f) {
-				m.fix(f)
-			}
-		}
+		m.fixAll(fixed)
 		m.solve()
 		for f := 1; f < t.Frames; f++ {
 			o.slides[f] = m.ground(f).Sub(m.ground(f-1)).Add(o.slip[f]).Len() / (cauchySpeed * dt)

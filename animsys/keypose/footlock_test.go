@@ -245,8 +245,8 @@ func TestBand(t *testing.T) {
 	}
 }
 
-// A cover is smooth, at least as high as needed but for the rounding of corners, 0 far from there, and
-// 0 in fixed frames.
+// The curve that cover computes is smooth and reaches the needed values, except near their corners. It
+// is 0 in fixed frames and far from the needed values.
 func TestCover(t *testing.T) {
 	l := layout(t)
 	h := must.Get(l.NewFootLock())(t)

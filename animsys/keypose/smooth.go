@@ -58,11 +58,7 @@ func (s *smoother) group(t *Track, g, values int, time float32) {
 		}
 	}
 	keyed := func(f int) bool { return t.Weight[f*t.Layout.Groups()+g] == 1 }
-	for f := range t.Frames {
-		if keyed(f) {
-			s.spline.fix(f)
-		}
-	}
+	s.spline.fixAll(keyed)
 	s.spline.solve()
 	for f := range t.Frames {
 		if keyed(f) {

@@ -1,19 +1,24 @@
 package manifold
 
-import "math"
+import (
+	"math"
 
-// changeSmoother is S, the low pass of the changes that an edit makes to all joints but those of the
-// legs. Hidden values hold for two frames each, so changes along the manifold tremble, and hands and
-// head with them. Feet that come to stand need changes as quick as that.
+	floats "mannequin/netruntime/vec"
+)
+
+// changeSmoother is a low-pass filter, S in Editor, for the changes that an edit makes to the joints of
+// trunk, head and arms. Without it hands and head tremble, since a hidden value covers two frames. The
+// legs are not filtered: a foot must stop quickly when it begins to stand.
 type changeSmoother struct {
 	cols  int
 	sharp []int // columns that stay as they are
 }
 
-// calmDeviation is the deviation of the low pass, a Gaussian, in frames: it halves changes at 5.6 Hz.
+// calmDeviation is the standard deviation of the filter, a Gaussian, in frames: changes at 5.6 Hz are
+// halved.
 const calmDeviation = 2
 
-// calmTaps are its middle, and one side.
+// calmTaps is the filter's kernel: the middle and one side.
 var calmTaps = func() (taps [3*calmDeviation + 1]float32) {
 	sum := -1.0
 	value := func(k int) float64 { return math.Exp(-float64(k*k) / (2 * calmDeviation * calmDeviation)) }
@@ -58,21 +63,14 @@ func (s *changeSmoother) run(dst, x []float32) {
 		for k, w := range calmTaps {
 			by := k * s.cols
 			if k > 0 && at >= by {
-				add(out, x[at-by:], w)
+				floats.Axpy(out, w, x[at-by:][:s.cols])
 			}
 			if k > 0 && at+by < len(x) {
-				add(out, x[at+by:], w)
+				floats.Axpy(out, w, x[at+by:][:s.cols])
 			}
 		}
 		for _, i := range s.sharp {
 			out[i] = row[i]
 		}
-	}
-}
-
-// add adds w·x to dst.
-func add(dst, x []float32, w float32) {
-	for i := range dst {
-		dst[i] += w * x[i]
 	}
 }

@@ -25,8 +25,8 @@ type Curve struct {
 	Gait   Gait
 
 	// Acceleration is the largest change of the speed along the path, m/s². 0 is as people do in
-	// recordings: 0.5 plus 0.6 a second times the speed, at most 3. Who is to run sets off as at 1.5 m/s
-	// below Speed.
+	// recordings: 0.5 m/s² plus 0.6 1/s times the speed, at most 3 m/s². People who are asked to run start
+	// faster, with the acceleration that belongs to 1.5 m/s less than Speed.
 	Acceleration float32
 }
 
@@ -76,7 +76,7 @@ const (
 	joinRate  = 2.5  // of the last half metre to the path, 1/s
 	joinTurn  = 0.25 // half-life of the turn to the path's facing, s
 	turnMost  = 6.0  // of the wanted facing, rad/s
-	runsOff   = 1.5  // m/s: see Curve.Acceleration
+	runsOff   = 1.5  // m/s below Speed, see Curve.Acceleration
 	// Distance from the path, m: beyond offPath there is no progress along it, from onPath on it is
 	// slower.
 	onPath, offPath = 0.4, 1.5

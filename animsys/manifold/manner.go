@@ -114,32 +114,10 @@ func (l *swayLine) find(dst []sway, rows []float32, cols, at int, body []float32
 	for f := range dst {
 		var s [feature.MotionLen]float32
 		for i := range l {
-			s[i] = float32(l[i][f] - around(l[i][:frames], f))
+			s[i] = float32(l[i][f] - convolved(l[i][:frames], swayKernel, f))
 		}
 		dst[f] = sway{s[feature.MotionX], s[feature.MotionZ], s[feature.MotionYaw]}
 	}
-}
-
-// around returns the smoothed value of v at frame f. Beyond its ends v is rotated about its end.
-func around(v []float64, f int) float64 {
-	last := len(v) - 1
-	sum := swayKernel[0] * v[f]
-	for i := 1; i < len(swayKernel); i++ {
-		a, b := f-i, f+i
-		before, after := 0.0, 0.0
-		if a >= 0 {
-			before = v[a]
-		} else {
-			before = 2*v[0] - v[min(-a, last)]
-		}
-		if b <= last {
-			after = v[b]
-		} else {
-			after = 2*v[last] - v[max(2*last-b, 0)]
-		}
-		sum += swayKernel[i] * (before + after)
-	}
-	return sum
 }
 
 // addSway writes the motion of a body that sways about its motion along a curve, body, (frames,

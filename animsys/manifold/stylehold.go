@@ -105,7 +105,6 @@ func (m *Model) newHolder(frames int) *holder {
 	return h
 }
 
-func at(row []float32, c int) m3.Vec3     { return m3.V(row[c], row[c+1], row[c+2]) }
 func put(row []float32, c int, p m3.Vec3) { row[c], row[c+1], row[c+2] = p.X, p.Y, p.Z }
 
 // run corrects rows, the content in a style, (frames, columns). stand, (frames, contacts), are the
@@ -137,7 +136,7 @@ func (h *holder) placeFoot(i int, rows, content, stand []float32) {
 	clear(ease)
 	lowest := [2]float32{}
 	for f := range frames {
-		heel, toe := at(content[f*cols:], leg.heel).Y, at(content[f*cols:], leg.toe).Y
+		heel, toe := vec(content[f*cols:], leg.heel).Y, vec(content[f*cols:], leg.toe).Y
 		if f == 0 {
 			lowest = [2]float32{heel, toe}
 		}
@@ -158,22 +157,22 @@ func (h *holder) placeFoot(i int, rows, content, stand []float32) {
 	}
 	for f := range frames {
 		row, was := rows[f*cols:][:cols], content[f*cols:][:cols]
-		heel, toe := at(row, leg.heel).Sub(at(was, leg.heel)), at(row, leg.toe).Sub(at(was, leg.toe))
+		heel, toe := vec(row, leg.heel).Sub(vec(was, leg.heel)), vec(row, leg.toe).Sub(vec(was, leg.toe))
 		toe.Z -= heel.Z
 		heel.Z = 0
 		for k, c := range [2]int{leg.heel, leg.toe} {
 			by := [2]m3.Vec3{heel, toe}[k].Scale(1 - ease[f])
 			by.Y = max(by.Y, sinking*(lowest[k]-was[c+1]))
-			if p := at(was, c).Add(by); k == 0 { // half of the way for the knee
-				put(row, leg.knee, at(row, leg.knee).Add(p.Sub(at(row, c)).Scale(0.5)))
+			if p := vec(was, c).Add(by); k == 0 { // half of the way for the knee
+				put(row, leg.knee, vec(row, leg.knee).Add(p.Sub(vec(row, c)).Scale(0.5)))
 				put(row, c, p)
 			} else {
 				put(row, c, p)
 			}
 		}
 		// How far the hips are too high for this leg.
-		hip, foot := at(row, leg.hip), at(row, leg.heel)
-		reach := max(straight*(leg.upper+leg.lower), at(was, leg.hip).Dist(at(was, leg.heel)))
+		hip, foot := vec(row, leg.hip), vec(row, leg.heel)
+		reach := max(straight*(leg.upper+leg.lower), vec(was, leg.hip).Dist(vec(was, leg.heel)))
 		aside := hip.Sub(foot).Flat().Len()
 		if high := hip.Y - foot.Y - m3.Sqrt(max(0, reach*reach-aside*aside)); high > 0 {
 			h.drop[f] = max(h.drop[f], ease[f]*high)
@@ -246,10 +245,8 @@ func (h *holder) partKnees(row, was []float32) {
 // keepOut moves a hand out of the body, unless it is there in the content.
 func (h *holder) keepOut(row, was []float32, hand [2]int) {
 	away := func(row []float32) m3.Vec3 {
-		from, p := at(row, h.spine[0]), at(row, hand[0])
-		line := at(row, h.spine[1]).Sub(from)
-		t := m3.Clamp(p.Sub(from).Dot(line)/max(line.Dot(line), 1e-9), 0, 1)
-		return p.Sub(from.Add(line.Scale(t)))
+		p := vec(row, hand[0])
+		return p.Sub(p.OnSegment(vec(row, h.spine[0]), vec(row, h.spine[1])))
 	}
 	now, then := away(row), away(was)
 	least := min(handsGap, then.Len())
@@ -260,7 +257,7 @@ func (h *holder) keepOut(row, was []float32, hand [2]int) {
 	by := now.Normalize(then.Normalize(m3.V(0, 0, 1))).Scale(least - d)
 	for i, c := range hand {
 		if i == 0 || c != hand[0] {
-			put(row, c, at(row, c).Add(by))
+			put(row, c, vec(row, c).Add(by))
 		}
 	}
 }

@@ -41,12 +41,12 @@ func TestStyleHolds(t *testing.T) {
 	}
 	foot, knee, other, hand := column("LeftFoot"), column("LeftLeg"), column("RightLeg"), column("RightHand")
 	by := m3.V(0.1, 0.08, 0.2)
-	each(hold(func(row []float32, _ int) { put(row, foot, at(row, foot).Add(by)) }), func(row, was []float32, f int) {
+	each(hold(func(row []float32, _ int) { put(row, foot, vec(row, foot).Add(by)) }), func(row, was []float32, f int) {
 		want := m3.Vec3{}
 		if f > 40+footEase { // it swings: no longer along the way
 			want = m3.V(by.X, by.Y, 0)
 		}
-		if d := at(row, foot).Sub(at(was, foot)).Sub(want).Len(); (f < 40 || f > 40+footEase) && d > 1e-6 {
+		if d := vec(row, foot).Sub(vec(was, foot)).Sub(want).Len(); (f < 40 || f > 40+footEase) && d > 1e-6 {
 			t.Fatalf("frame %d: the foot is %g m off its place", f, d)
 		}
 	})
@@ -57,8 +57,8 @@ func TestStyleHolds(t *testing.T) {
 		}
 	}), func(row, was []float32, f int) {
 		hip := column("LeftUpLeg")
-		if f < 40 && at(row, hip).Dist(at(row, foot)) > 0.8201 {
-			t.Fatalf("frame %d: the leg is %g m long", f, at(row, hip).Dist(at(row, foot)))
+		if f < 40 && vec(row, hip).Dist(vec(row, foot)) > 0.8201 {
+			t.Fatalf("frame %d: the leg is %g m long", f, vec(row, hip).Dist(vec(row, foot)))
 		}
 		if f > 0 && m3.Abs(row[1]-last) > 0.012 {
 			t.Fatalf("frame %d: the hips leap by %g m", f, row[1]-last)
@@ -70,8 +70,8 @@ func TestStyleHolds(t *testing.T) {
 			t.Fatalf("frame %d: the knees are %g m apart", f, gap)
 		}
 	})
-	each(hold(func(row []float32, _ int) { put(row, hand, at(row, column("Spine")).Add(m3.V(0, 0, 0.02))) }), func(row, _ []float32, f int) {
-		if d := at(row, hand).Dist(at(row, column("Spine"))); d < handsGap-0.02 {
+	each(hold(func(row []float32, _ int) { put(row, hand, vec(row, column("Spine")).Add(m3.V(0, 0, 0.02))) }), func(row, _ []float32, f int) {
+		if d := vec(row, hand).Dist(vec(row, column("Spine"))); d < handsGap-0.02 {
 			t.Fatalf("frame %d: a hand is %g m from the spine", f, d)
 		}
 	})
@@ -82,7 +82,7 @@ func TestStyleHolds(t *testing.T) {
 			}
 		}
 	}), func(row, was []float32, f int) {
-		if d := at(row, column("Head")).Dist(at(was, column("Head"))); d > 1.2*farthest {
+		if d := vec(row, column("Head")).Dist(vec(was, column("Head"))); d > 1.2*farthest {
 			t.Fatalf("frame %d: the head is %g m from the content's", f, d)
 		}
 	})

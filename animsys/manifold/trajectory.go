@@ -66,26 +66,32 @@ func AlongPath(path *control.Path, frames int, speed, facing func(frame int) flo
 	return c, nil
 }
 
-// smooth convolves v with a kernel, given by its right half. Beyond its ends v continues as it is
-// there, reflected through the end point.
+// smooth convolves v with a kernel, given by its right half.
 func smooth(v, kernel []float64) {
 	src := append([]float64(nil), v...)
+	for f := range v {
+		v[f] = convolved(src, kernel, f)
+	}
+}
+
+// convolved returns value f of v convolved with a kernel, given by its right half. Beyond its ends v
+// continues as it is there, reflected through the end point.
+func convolved(v, kernel []float64, f int) float64 {
 	last := len(v) - 1
 	at := func(i int) float64 {
 		switch {
 		case i < 0:
-			return 2*src[0] - src[min(-i, last)]
+			return 2*v[0] - v[min(-i, last)]
 		case i > last:
-			return 2*src[last] - src[max(2*last-i, 0)]
+			return 2*v[last] - v[max(2*last-i, 0)]
 		}
-		return src[i]
+		return v[i]
 	}
-	for f := range v {
-		v[f] = kernel[0] * src[f]
-		for i := 1; i < len(kernel); i++ {
-			v[f] += kernel[i] * (at(f-i) + at(f+i))
-		}
+	sum := kernel[0] * v[f]
+	for i := 1; i < len(kernel); i++ {
+		sum += kernel[i] * (at(f-i) + at(f+i))
 	}
+	return sum
 }
 
 // BodyMotion writes the body's motion along the trajectory into dst, (frames, feature.MotionLen).

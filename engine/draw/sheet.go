@@ -41,8 +41,8 @@ type Motion struct {
 	Facing  func(f int) float32        // yaw of the body in frame f, rad; nil is a guess that fits long bodies
 }
 
-// ClipSheet shows n evenly spread frames of a clip, cols per row, labelled: a view from the
-// body's right that follows the middle of the pose, at least height metres high, with the ground line at height 0. A
+// ClipSheet shows n evenly spread frames of a clip, cols per row, labelled: a view from the body's
+// right that follows the middle of the pose, at least height metres high, with the ground line at height 0. A
 // Motion without frames or without Pose gives an empty picture.
 func ClipSheet(m Motion, n, cols int, height float32) *image.RGBA {
 	if m.Frames < 1 || m.Pose == nil {

@@ -53,6 +53,12 @@ func (a Vec3) Normalize(fallback Vec3) Vec3 {
 // Lerp returns a + t·(b − a).
 func (a Vec3) Lerp(b Vec3, t float32) Vec3 { return a.Add(b.Sub(a).Scale(t)) }
 
+// OnSegment returns the point of the segment from b to c that is nearest to a.
+func (a Vec3) OnSegment(b, c Vec3) Vec3 {
+	way := c.Sub(b)
+	return b.Add(way.Scale(Clamp(a.Sub(b).Dot(way)/max(way.Dot(way), 1e-9), 0, 1)))
+}
+
 // Flat returns a with its height set to zero.
 func (a Vec3) Flat() Vec3 { return Vec3{a.X, 0, a.Z} }
 

@@ -53,7 +53,7 @@ type MotionOptions struct {
 	Layout   *feature.Motion   // nil: feature.Human()
 	Profile  *retarget.Profile // of the recordings' skeletons; nil: for each the built-in one that fits
 	Only     []string          // patterns (path.Match) of folder/file or file names, without extension, to read; nil: all
-	Skip     []string          // patterns of those to leave out all the same
+	Skip     []string          // patterns of recordings to leave out, also of those that Only names
 	HeldOut  []string          // patterns of the recordings to hold out; nil: as the folders' SourceFiles say, else HeldOut
 	Length   int               // frames of a window; 0: 240
 	Margin   int               // frames at both ends of a window that are not learnt from; 0: 24

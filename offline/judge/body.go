@@ -82,6 +82,7 @@ type body struct {
 	turn  []float64   // turn of the way over the second around, degrees per second, either way
 	yaw   []float32   // where the hips face, over the second around, radians
 	kinds []kinds
+	steps []step     // in order
 	floor [2]float64 // height at which each toe stands, m
 	heel  [2]float64 // height at which each ankle does, m
 	bones float64    // largest change of a bone's length, as a share
@@ -110,6 +111,7 @@ func newBody(m *Motion) *body {
 	b.findFloor()
 	b.measureBones()
 	b.sort()
+	b.findSteps()
 	return b
 }
 
@@ -283,10 +285,8 @@ func (b *body) planted(f int) (speed float64, ok bool) {
 
 // nearSpine returns the distance of joint j from the line from hips to neck, m.
 func (b *body) nearSpine(j, f int) float64 {
-	from, to, p := b.at[hips][f], b.at[neck][f], b.at[j][f]
-	line := to.Sub(from)
-	t := m3.Clamp(p.Sub(from).Dot(line)/max(line.Dot(line), 1e-9), 0, 1)
-	return float64(p.Dist(from.Add(line.Scale(t))))
+	p := b.at[j][f]
+	return float64(p.Dist(p.OnSegment(b.at[hips][f], b.at[neck][f])))
 }
 
 func open(path string, profile *retarget.Profile) (*skel.Clip, error) {
@@ -297,7 +297,7 @@ func open(path string, profile *retarget.Profile) (*skel.Clip, error) {
 	if uniform(rec.Clip.Skel) {
 		return rec.Clip, nil
 	}
-	clip, _, err := retarget.Open(path, retarget.OpenOptions{Profile: profile, Workers: 1})
+	clip, _, err := retarget.OfRecording(path, rec, retarget.OpenOptions{Profile: profile, Workers: 1})
 	return clip, err
 }
 

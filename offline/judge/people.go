@@ -26,7 +26,7 @@ func personOf(name string) string { return subject.FindString(filepath.Base(name
 type walkers map[string]*walker
 
 func (w walkers) collect(b *body, name string) {
-	for _, s := range b.strides(b.steps(), Walk) {
+	for _, s := range b.strides(Walk) {
 		if s.speed < walkerSlow || s.speed > walkerFast || s.turn > steadyTurn {
 			continue
 		}

@@ -219,7 +219,7 @@ const steady, steadyTurn = 0.15, 30
 
 // gait adds the values of steps and strides.
 func (s *series) gait(b *body) {
-	steps := b.steps()
+	steps := b.steps
 	for i := 1; i < len(steps); i++ {
 		mid, frames := int((steps[i].at+steps[i-1].at)/2), steps[i].at-steps[i-1].at
 		if frames > longestStep {
@@ -235,7 +235,7 @@ func (s *series) gait(b *body) {
 		}
 	}
 	for _, k := range []Kind{Walk, Run} {
-		strides := b.strides(steps, k)
+		strides := b.strides(k)
 		for i := 1; i < len(strides); i++ {
 			p, q := &strides[i-1], &strides[i]
 			if p.to != q.from || math.Abs(p.speed-q.speed) > steady*p.speed || max(p.turn, q.turn) > steadyTurn {
@@ -299,7 +299,7 @@ func (s *series) sides(b *body) {
 			s.add(k, feedOpposed, c)
 		}
 	}
-	steps := b.steps()
+	steps := b.steps
 	for _, k := range []Kind{Walk, Run} {
 		var times [2][]float64
 		for i := 1; i < len(steps); i++ {

@@ -2,11 +2,9 @@ package judge
 
 import (
 	"fmt"
-	"io/fs"
 	"maps"
-	"path/filepath"
+	"os"
 	"slices"
-	"strings"
 
 	"mannequin/offline/dataset"
 	"mannequin/offline/retarget"
@@ -166,22 +164,14 @@ func (s *Set) people() (posture, swing float64) {
 // Expand returns the recordings that a path names: a file itself, or the BVH and AMC files in a
 // folder and the folders in it whose names fit none of the patterns of without.
 func Expand(path string, without []string) ([]string, error) {
-	if err := dataset.CheckPatterns(without); err != nil {
+	if info, err := os.Stat(path); err != nil {
 		return nil, err
+	} else if !info.IsDir() {
+		return []string{path}, dataset.CheckPatterns(without)
 	}
-	var out []string
-	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		ext := filepath.Ext(p)
-		if p == path || slices.Contains([]string{".bvh", ".amc"}, strings.ToLower(ext)) && !dataset.MatchesAny(without, strings.TrimSuffix(p, ext)) {
-			out = append(out, p)
-		}
-		return nil
-	})
-	if err == nil && len(out) == 0 {
-		err = fmt.Errorf("no recording in %s", path)
+	_, paths, err := dataset.Recordings([]string{path}, nil, without)
+	if err != nil {
+		return nil, fmt.Errorf("no recording in %s: %w", path, err)
 	}
-	return out, err
+	return paths, nil
 }

@@ -11,8 +11,8 @@ type step struct {
 // passing is how far one foot gets ahead of the other in a step, at least, m.
 const passing = 0.06
 
-// steps finds the steps along the body's facing.
-func (b *body) steps() (out []step) {
+// findSteps finds the steps along the body's facing.
+func (b *body) findSteps() {
 	ahead := func(f int) float64 {
 		d := b.at[ankle[0]][f].Sub(b.at[ankle[1]][f])
 		return float64(d.Dot(m3.YawQuat(b.yaw[f]).Forward()))
@@ -35,11 +35,10 @@ func (b *body) steps() (out []step) {
 			continue
 		}
 		if side != 0 && is != side {
-			out = append(out, step{crossed, is > 0})
+			b.steps = append(b.steps, step{crossed, is > 0})
 		}
 		side = is
 	}
-	return out
 }
 
 // phases is the number of poses in a stride.
@@ -57,7 +56,8 @@ type stride struct {
 const longestStep = 1.2 * Rate
 
 // strides finds the strides whose frames all have the kind. Neighbours share a step.
-func (b *body) strides(steps []step, k Kind) (out []stride) {
+func (b *body) strides(k Kind) (out []stride) {
+	steps := b.steps
 	for i := 0; i+2 < len(steps); i++ {
 		s := stride{from: steps[i].at, to: steps[i+2].at}
 		if !steps[i].left || s.to-s.from > 2*longestStep {

@@ -23,8 +23,8 @@ type People struct {
 	Farthest float64 `json:"away_most_cm"`  // largest distance of the body itself
 }
 
-// sways is the number of frames to either side over which the body's way is the mean of its places:
-// about a stride of a walk, or two of a run, in all. A body sways about its way.
+// sways is the number of frames before and after over which places are averaged to get the body's way:
+// about two strides of a run, so that the body's sway cancels out.
 const sways = 42
 
 // MeasurePeople measures rows, (frames, columns) raw, with contacts stand, (frames, contacts).

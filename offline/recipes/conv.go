@@ -123,7 +123,7 @@ func (n convNet) copyTensors(from *netruntime.Net) error {
 		w, _ := from.Tensor(c.w.Name)
 		b, _ := from.Tensor(c.b.Name)
 		if l == 0 && len(w.Shape) == 3 && w.Shape[1] < c.in {
-			w.Data = widened(w, c.in)
+			w.Data = widened(w.Data, c.out, w.Shape[1]*c.width, (c.in-w.Shape[1])*c.width) // they do nothing yet
 		}
 		if len(w.Data) != len(c.w.Val) || len(b.Data) != len(c.b.Val) {
 			return fmt.Errorf("recipes: model %q has %d weights and %d biases in %s, want %d and %d",
@@ -133,17 +133,6 @@ func (n convNet) copyTensors(from *netruntime.Net) error {
 		copy(c.b.Val, b.Data)
 	}
 	return nil
-}
-
-// widened returns the weights of a model file's convolution for more channels, the last of which do
-// nothing.
-func widened(w netruntime.Tensor, channels int) []float32 {
-	out, in, width := w.Shape[0], w.Shape[1], w.Shape[2]
-	wide := make([]float32, out*channels*width)
-	for o := range out {
-		copy(wide[o*channels*width:], w.Data[o*in*width:(o+1)*in*width])
-	}
-	return wide
 }
 
 // filters returns a convolution's weights as model files hold them, (out, in, width), from weights

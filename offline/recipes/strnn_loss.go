@@ -320,7 +320,8 @@ func (l *strnnLoss) isMean(i int, key uint64, share float64) bool {
 	return share01(grad.Hash(key, uint64(i)+1<<44)) < share
 }
 
-// latents returns latent values, (batch, latents), for motions in states h, beside which are the codes of their manners, and their divergence
+// latents returns latent values, (batch, latents), for motions in states h, beside which are the codes
+// of their manners, and their divergence
 // from the prior in nats. Values are drawn from the posterior, given the wanted frames and the
 // linear filters' base. The share mean of the windows, and all held-out ones, have the prior's
 // means instead.

@@ -34,7 +34,7 @@ func (m *STRNN) load(net *strnnNet) (*strnn.Linear, error) {
 			if p == net.lstm[2].wx {
 				after = m.Latent + was.Manner
 			}
-			w.Data = withColumns(w.Data, p.Rows, after, added)
+			w.Data = widened(w.Data, p.Rows, after, added)
 		}
 		switch {
 		case !ok && was.Manner == 0 && (p == net.manner.w || p == net.manner.b):
@@ -47,8 +47,8 @@ func (m *STRNN) load(net *strnnNet) (*strnn.Linear, error) {
 	return was.Linear, net.filter.copyTensors(m.Start)
 }
 
-// withColumns returns the rows of w with more columns of zeros after some.
-func withColumns(w []float32, rows, after, more int) []float32 {
+// widened returns the rows of w with more columns of zeros after some.
+func widened(w []float32, rows, after, more int) []float32 {
 	cols := len(w) / rows
 	out := make([]float32, rows*(cols+more))
 	for r := range rows {

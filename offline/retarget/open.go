@@ -25,6 +25,11 @@ func Open(path string, opt OpenOptions) (*skel.Clip, *Report, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	return OfRecording(path, b, opt)
+}
+
+// OfRecording is Open for a recording b that was read from path.
+func OfRecording(path string, b *mocap.Recording, opt OpenOptions) (_ *skel.Clip, _ *Report, err error) {
 	r := Default()
 	r.Source, r.Profile, r.Target, r.Workers = b.Clip, opt.Profile, opt.Target, opt.Workers
 	var guessed []Pair

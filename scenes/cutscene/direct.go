@@ -19,7 +19,8 @@ const (
 	// change every retell ticks, by at least minSpeed, m/s, or minTurn, rad.
 	catchUp, retell, minSpeed, minTurn = 0.6, 30, 0.06, 0.18
 
-	// peoplePush is the acceleration of people, m/s²: more than usual, for the script says when they arrive.
+	// peoplePush is the acceleration of people, m/s². The usual one is too low to arrive at a script's
+	// times.
 	peoplePush = 3
 	// A dog turns on the spot until it faces its target to within faced rad.
 	faced = 0.2

@@ -99,9 +99,7 @@ func (p *Postures) Add(rows []float32, floor Floor) {
 		spine := neck.Sub(hips)
 		p.lean = append(p.lean, math.Atan2(float64(spine.Flat().Len()), float64(spine.Y))*180/math.Pi)
 		for _, name := range []string{"LeftHand", "RightHand"} {
-			hand := joint(f, name)
-			t := m3.Clamp(hand.Sub(hips).Dot(spine)/max(spine.Dot(spine), 1e-9), 0, 1)
-			if hand.Dist(hips.Add(spine.Scale(t))) < inTorso {
+			if hand := joint(f, name); hand.Dist(hand.OnSegment(hips, neck)) < inTorso {
 				p.t++
 				break
 			}

@@ -71,9 +71,6 @@ func (r *Report) set(ctx context.Context, dir string, o *Options, progress eval.
 		return err
 	}
 	name := filepath.Base(abs)
-	if name == "bvh" {
-		name = filepath.Base(filepath.Dir(abs))
-	}
 	progress.Stage("reading " + name)
 	takes, err := read(dir, o)
 	if err != nil {

@@ -102,9 +102,11 @@ func kindsOf(t *keypose.Track) []Kind {
 func measureBody(sk *skel.Skeleton, places []m3.Vec3, fps float64, kind []Kind) *samples {
 	n, s := sk.Len(), new(samples)
 	frames := len(places) / n
-	at := func(f int, joint string) m3.Vec3 { return places[f*n+sk.Index(joint)] }
+	at := func(f, joint int) m3.Vec3 { return places[f*n+joint] }
+	both := func(name string) [2]int { return [2]int{sk.Index("Left" + name), sk.Index("Right" + name)} }
+	hips, neck := sk.Index("Hips"), sk.Index("Neck")
+	thighs, knees, feet, toes, hands := both("UpLeg"), both("Leg"), both("Foot"), both("ToeBase"), both("Hand")
 	var low [2]float32
-	toes := [2]string{"LeftToeBase", "RightToeBase"}
 	for i, toe := range toes {
 		h := make([]float64, frames)
 		for f := range h {
@@ -116,17 +118,18 @@ func measureBody(sk *skel.Skeleton, places []m3.Vec3, fps float64, kind []Kind) 
 	for f := range frames {
 		v := &s[kind[f]]
 		v.frames++
-		for _, side := range []string{"Left", "Right"} {
-			knee := at(f, side+"Leg")
-			thigh, shin := knee.Sub(at(f, side+"UpLeg")), at(f, side+"Foot").Sub(knee)
+		for i := range knees {
+			knee := at(f, knees[i])
+			thigh, shin := knee.Sub(at(f, thighs[i])), at(f, feet[i]).Sub(knee)
 			v.legs++
 			if m3.Atan2(thigh.Cross(shin).Len(), thigh.Dot(shin)) < straightKnee {
 				v.straight++
 			}
 		}
 		near := false
-		for _, hand := range []string{"LeftHand", "RightHand"} {
-			near = near || fromLine(at(f, hand), at(f, "Hips"), at(f, "Neck")) < handInTorso
+		for _, hand := range hands {
+			p := at(f, hand)
+			near = near || p.Dist(p.OnSegment(at(f, hips), at(f, neck))) < handInTorso
 		}
 		if near {
 			v.handIn++
@@ -140,13 +143,13 @@ func measureBody(sk *skel.Skeleton, places []m3.Vec3, fps float64, kind []Kind) 
 		if f >= half && f+half < frames {
 			mean := float32(0)
 			for k := f - half; k <= f+half; k++ {
-				mean += at(k, "Hips").Y / float32(2*half+1)
+				mean += at(k, hips).Y / float32(2*half+1)
 			}
-			d := float64(at(f, "Hips").Y - mean)
+			d := float64(at(f, hips).Y - mean)
 			v.bounce += d * d
 		}
 		if f+3 < frames {
-			third := at(f+3, "Hips").Sub(at(f, "Hips")).Sub(at(f+2, "Hips").Sub(at(f+1, "Hips")).Scale(3))
+			third := at(f+3, hips).Sub(at(f, hips)).Sub(at(f+2, hips).Sub(at(f+1, hips)).Scale(3))
 			v.jerk = append(v.jerk, float64(third.Len())*fps*fps*fps)
 		}
 		if f+1 < frames {
@@ -162,13 +165,6 @@ func measureBody(sk *skel.Skeleton, places []m3.Vec3, fps float64, kind []Kind) 
 		}
 	}
 	return s
-}
-
-// fromLine returns the distance of p from the line from a to b.
-func fromLine(p, a, b m3.Vec3) float32 {
-	ab := b.Sub(a)
-	u := m3.Clamp(p.Sub(a).Dot(ab)/max(ab.Dot(ab), 1e-9), 0, 1)
-	return p.Dist(a.Lerp(b, u))
 }
 
 // Bodies returns the figures of the motions of scores, and of their recordings, by kind of frame.

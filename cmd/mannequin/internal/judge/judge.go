@@ -31,8 +31,9 @@ func newJudge() *cobra.Command {
 bounce, arms, variety and more. Frames are sorted by kind (stand, slow, walk, run, side, back,
 bends, straight, stops), and each kind is compared with its like. The table has made ÷ recorded,
 where recorded is the mean of the sets given with --ref, weighted by the square roots of their
-frames: files or folders of any skeleton that mannequin import --retarget can read. Recordings on uneven ground are left out. A file that is on
-the uniform skeleton is taken as it is, so recordings that were retargeted once are read faster.
+frames: files or folders of any skeleton that mannequin import --retarget can read. Recordings on
+uneven ground are left out. A file that is on the uniform skeleton is taken as it is, so recordings
+that were retargeted once are read faster.
 --from compares with the clip that a motion was made from, alone or beside --ref. A classifier also
 tries to tell made from recorded seconds, and the report has what gives the motion away.
 docs/judge.md defines every measure.`,

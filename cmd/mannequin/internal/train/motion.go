@@ -45,6 +45,14 @@ func (f *motionFlags) add(c *cobra.Command, epochs, batch int, rate float64, kee
 	}
 }
 
+// openStart opens the network of --start, nil if it is not given.
+func openStart(name string) (*netruntime.Net, error) {
+	if name == "" {
+		return nil, nil
+	}
+	return models.Open(name)
+}
+
 // jitter adds the flag --jitter.
 func jitter(c *cobra.Command, v *bool) {
 	c.Flags().BoolVar(v, "jitter", *v, "begin windows at other frames in every epoch")
@@ -158,10 +166,8 @@ Files, checkpoints and --resume are as in train mann.`,
 		if r.Manifold, err = netruntime.Open(base); err != nil {
 			return err
 		}
-		if start != "" {
-			if r.Start, err = models.Open(start); err != nil {
-				return err
-			}
+		if r.Start, err = openStart(start); err != nil {
+			return err
 		}
 		return f.train(cmd, &r.Training, r.Run)
 	}
@@ -192,12 +198,9 @@ Files, checkpoints and --resume are as in train mann. --start continues a networ
 	}
 	f.add(c, r.Epochs, r.Batch, r.AdamW.Rate, &r.Keep, 3)
 	var start string
-	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		if start != "" {
-			var err error
-			if r.Start, err = models.Open(start); err != nil {
-				return err
-			}
+	c.RunE = func(cmd *cobra.Command, _ []string) (err error) {
+		if r.Start, err = openStart(start); err != nil {
+			return err
 		}
 		return f.train(cmd, &r.Training, r.Run)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/internal/command"
-	"mannequin/models"
 	"mannequin/offline/dataset"
 	"mannequin/offline/recipes"
 )
@@ -45,11 +44,9 @@ Files, checkpoints and --resume are as in train mann.`,
 			r.Encode, r.Predict, r.Units, r.Spatial, r.Filter, r.Linear = given.Encode, given.Predict, given.Units, given.Spatial, given.Filter, given.Linear
 			r.Latent, r.Manner, r.Chain, r.KL, r.Horizon, r.Keep = given.Latent, given.Manner, given.Chain, given.KL, given.Horizon, given.Keep
 		}
-		if start != "" {
-			var err error
-			if r.Start, err = models.Open(start); err != nil {
-				return err
-			}
+		var err error
+		if r.Start, err = openStart(start); err != nil {
+			return err
 		}
 		f.options = dataset.MotionOptions{Length: r.Frames(), Whole: true, Hop: 20}
 		return f.train(cmd, &r.Training, r.Run)

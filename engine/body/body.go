@@ -37,8 +37,8 @@ const (
 	// where its channel is above ½, later ones over earlier ones. Channels rise evenly across
 	// borders, so that borders can be drawn sharp. Along an arm the skin's channel rises by 1 per
 	// metre down to the wrist, and along a leg the trousers' from 1 to 1½, so that sleeves and
-	// trousers can vary in length. From 1½, skin is lips, shoes are soles or the white of an eye,
-	// and hair is an iris.
+	// trousers can vary in length. From 1 on, skin is redder, up to lips at 2, then darker up to 3.
+	// From 1½, shoes are soles or the white of an eye, and hair is an iris.
 	Clothes
 	// Paint: linear red, green and blue; the last channel is unused. The tint does not show.
 	Paint
@@ -90,75 +90,25 @@ func New(rig *Rig) (*Body, error) {
 		return nil, err
 	}
 	if p, ok := newDog(rig); ok {
-		return p.build(rig, dogLevels)
+		return p.build(rig)
 	}
 	if p, ok := newHuman(rig); ok {
-		return p.build(rig, humanLevels)
+		return p.build(rig)
 	}
-	return newCapsules(rig).build(rig, capsuleLevels)
+	return newCapsules(rig).build(rig)
 }
 
-// Triangles of the levels of detail.
+// levels is the number of levels of detail of the bodies made here.
+const levels = 3
+
+// Triangles of the levels of detail, without parts.
 var (
-	dogLevels     = []int{5600, 1800, 640}
-	humanLevels   = []int{5600, 2000, 700}
-	capsuleLevels = []int{4000, 1400, 500}
+	dogLevels     = [levels]int{5600, 1800, 640}
+	bodyLevels    = [levels]int{3100, 1150, 380}
+	headLevels    = [levels]int{1300, 420, 120}
+	hairLevels    = [levels]int{420, 160, 60}
+	capsuleLevels = [levels]int{4000, 1400, 500}
 )
-
-// plan is a body before it is a mesh.
-type plan struct {
-	bind  []m3.Xform
-	shape shape
-	cell  float32 // edge of the sampling lattice, m
-	cover Cover
-	coat  func(p, n m3.Vec3, bone int) [4]float32
-	parts []part // separate closed pieces: eyes
-	seen  int    // levels that have the parts; at least the finest does
-	// detail returns the importance of a place when the mesh is decimated; may be nil.
-	detail func(p m3.Vec3) float32
-	sides  []int8 // per joint: 1 if it moves only the left half (+X), −1 only the right; may be nil
-}
-
-// build polygonises the plan's surface and decimates it to each level in turn.
-func (p *plan) build(rig *Rig, levels []int) (*Body, error) {
-	pos, index, err := p.shape.surface(p.cell)
-	if err != nil {
-		return nil, err
-	}
-	b := &Body{Bind: p.bind, Cover: p.cover}
-	lo, hi := bounds(pos)
-	d := hi.Sub(lo)
-	b.Size = max(d.X, d.Y, d.Z)
-	for _, triangles := range levels {
-		pos, index, _ = decimate(pos, index, triangles, p.detail)
-		m := Mesh{Pos: slices.Clone(pos), Index: slices.Clone(index)}
-		p.finish(&m, rig)
-		switch k := len(b.Levels); { // parts are too small to see in the last level
-		case k == 0:
-			m.addParts(p.parts, 5, 8)
-		case k < p.seen:
-			m.addParts(p.parts, 3, 5)
-		}
-		b.Levels = append(b.Levels, m)
-	}
-	return b, nil
-}
-
-// finish projects the vertices onto the surface and sets normals, weights and coats.
-func (p *plan) finish(m *Mesh, rig *Rig) {
-	n := len(m.Pos)
-	m.Normal = make([]m3.Vec3, n)
-	var near shape
-	for i, v := range m.Pos {
-		near = p.shape.near(near[:0], v, p.shape.margin()+6*p.cell)
-		m.Pos[i], m.Normal[i] = near.project(v, p.cell)
-	}
-	m.Joints, m.Weights = p.shape.weights(m, rig, p.sides)
-	m.Coat = make([][4]float32, n)
-	for i, v := range m.Pos {
-		m.Coat[i] = p.coat(v, m.Normal[i], int(m.Joints[i][0]))
-	}
-}
 
 func bounds(pos []m3.Vec3) (lo, hi m3.Vec3) {
 	inf := float32(math.Inf(1))

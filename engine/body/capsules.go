@@ -13,8 +13,8 @@ func newCapsules(rig *Rig) *plan {
 	size := max(hi.Sub(lo).X, hi.Sub(lo).Y, hi.Sub(lo).Z, 1e-3)
 	radius := 0.035 * size
 	// The rest pose stands on the ground.
-	p := &plan{bind: bind, cell: size / 90}
-	p.coat = func(v, n m3.Vec3, _ int) [4]float32 { return [4]float32{0.35 * m3.Clamp(-n.Y, 0, 1)} }
+	q := piece{cell: size / 90, triangles: capsuleLevels}
+	q.coat = func(v, n m3.Vec3, _ int) [4]float32 { return [4]float32{0.35 * m3.Clamp(-n.Y, 0, 1)} }
 	for i, parent := range rig.Parents {
 		k := blob{joint: i, a: pos[i], b: pos[i], ra: radius, rb: radius, squash: 1, blend: radius / 2}
 		if parent >= 0 {
@@ -22,9 +22,9 @@ func newCapsules(rig *Rig) *plan {
 			r := m3.Clamp(0.18*l, 0.35*radius, 1.4*radius)
 			k.joint, k.a, k.b, k.ra, k.rb = int(parent), pos[parent], pos[i], r, 0.75*r
 		}
-		p.shape = append(p.shape, k)
+		q.shape = append(q.shape, k)
 	}
-	return p
+	return &plan{bind: bind, pieces: []piece{q}}
 }
 
 // restPose returns the rig's joints without rotations, shifted so that the lowest is on the ground.

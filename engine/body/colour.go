@@ -19,7 +19,8 @@ func (c Cover) Colour(coat [4]float32, tint [3]float32) [3]float32 {
 	case Clothes:
 		out := over(tint, [3]float32{0.055, 0.075, 0.125}, ramp(coat[1], 0.45, 0.55))
 		out = over(out, over([3]float32{0.045, 0.043, 0.045}, [3]float32{0.62, 0.60, 0.56}, ramp(coat[2], 1.45, 1.55)), ramp(coat[2], 0.45, 0.55))
-		skin := over([3]float32{0.50, 0.30, 0.20}, [3]float32{0.40, 0.16, 0.11}, ramp(coat[0], 1.45, 1.55))
+		skin := over([3]float32{0.50, 0.30, 0.20}, [3]float32{0.40, 0.16, 0.11}, coat[0]-1)
+		skin = over(skin, [3]float32{0.08, 0.03, 0.02}, coat[0]-2)
 		out = over(out, skin, ramp(coat[0], 0.45, 0.55))
 		return over(out, over([3]float32{0.06, 0.035, 0.018}, [3]float32{0.02, 0.014, 0.01}, ramp(coat[3], 1.45, 1.55)), ramp(coat[3], 0.45, 0.55))
 	}

@@ -109,7 +109,8 @@ func newDog(rig *Rig) (*plan, bool) {
 		d.hindleg(side)
 	}
 	d.tail()
-	return &plan{bind: bind, shape: d.shape, parts: d.parts, seen: 2, cell: 0.0095 * d.u, coat: d.coat, detail: d.detail()}, true
+	coat := piece{shape: d.shape, cell: 0.0095 * d.u, triangles: dogLevels, coat: d.coat, detail: d.detail()}
+	return &plan{bind: bind, pieces: []piece{coat}, parts: d.parts, seen: 2}, true
 }
 
 // dog collects the blobs of a dog. Lengths are metres of a dog whose back, from hips to neck,

@@ -7,7 +7,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// human collects the blobs of a person in a T-shirt, trousers and shoes. Lengths are metres of a
+// human collects the blobs of a person in a T-shirt, trousers and shoes, without the head. Lengths are metres of a
 // person of 1.62 m, with shoulders 1.2265 m above the ankles; u scales them to the rig.
 type human struct {
 	rig   *Rig
@@ -15,6 +15,7 @@ type human struct {
 	u     float32
 	shape shape
 	parts []part
+	tubes []tube
 	trunk []int    // joints from the hips to the one below arms and neck
 	neck  []int    // joints from there to the head
 	where []region // per joint
@@ -63,13 +64,13 @@ func newHuman(rig *Rig) (*plan, bool) {
 	}
 	h.stand()
 	h.torso()
-	h.head()
 	for _, side := range []string{"Left", "Right"} {
 		h.arm(side)
 		h.leg(side)
 	}
-	return &plan{bind: h.bind, shape: h.shape, parts: h.parts, seen: 2, cell: 0.009 * h.u,
-		cover: Clothes, coat: h.coat(), detail: h.detail(), sides: h.sides}, true
+	dressed := piece{shape: h.shape, cell: 0.009 * h.u, triangles: bodyLevels, coat: h.coat(), detail: h.detail()}
+	return &plan{bind: h.bind, cover: Clothes, pieces: []piece{dressed, h.head(), h.hair()}, parts: h.parts, tubes: h.tubes,
+		seen: 2, sides: h.sides}, true
 }
 
 // classify finds the trunk and the neck, and the region and side of each joint.

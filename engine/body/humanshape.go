@@ -43,26 +43,14 @@ func (h *human) torso() {
 	for _, s := range []float32{1, -1} {
 		cheek, j := h.level(-0.03, 0.060*s, -0.052)
 		h.add(j, cheek, cheek.Add(m3.V(0.008*s, -0.02, 0).Scale(h.u)), 0.066, 0.062, 0.04)
-		breast, j := h.level(0.76, 0.062*s, 0.068)
-		h.add(j, breast, breast.Add(m3.V(0.03*s, 0.02, -0.015).Scale(h.u)), 0.046, 0.040, 0.05)
+		breast, j := h.level(0.76, 0.062*s, 0.062)
+		h.add(j, breast, breast.Add(m3.V(0.03*s, 0.02, -0.012).Scale(h.u)), 0.043, 0.039, 0.05)
 		blade, j := h.level(0.82, 0.070*s, -0.056)
 		h.add(j, blade, blade.Add(m3.V(0.015*s, -0.05, 0.01).Scale(h.u)), 0.046, 0.040, 0.05)
 	}
-	// Neck: from the collar into the skull.
-	base := h.collar()
-	for i, j := range h.neck[:len(h.neck)-1] {
-		a, b := h.bind[j].Pos, h.bind[h.neck[i+1]].Pos
-		if b.Y <= base.Y {
-			continue
-		}
-		if a.Y < base.Y {
-			a = base
-		}
-		h.add(j, a, b, 0.048, 0.047, 0.03)
-	}
-	if len(h.neck) == 1 {
-		h.add(h.trunk[len(h.trunk)-1], base, base.Lerp(h.at("Head"), 0.5), 0.048, 0.047, 0.03)
-	}
+	// The collar stands around the neck, lower in front.
+	base, j := h.level(0.96, 0, -0.002)
+	h.add(j, base, h.collar().Add(m3.V(0, 0.02, 0.004).Scale(h.u)), 0.060, 0.0575, 0.03).ending(h.collar(), m3.V(0, 0.9, 0.42).Normalize(m3.Up))
 }
 
 func (h *human) arm(name string) {
@@ -103,14 +91,36 @@ func (h *human) hand(name string, wrist, e m3.Vec3) {
 	at := func(along, aside, in float32) m3.Vec3 {
 		return wrist.Add(e.Scale(along * h.u)).Add(thumb.Scale(aside * h.u)).Add(palm.Scale(in * h.u))
 	}
-	h.on(joint, at(0.018, 0, 0), at(0.062, 0.001, 0.001), 0.030, 0.036, 0.02).flatten(palm, 0.46)
-	for i, l := range []float32{0.064, 0.074, 0.068, 0.052} {
-		x := 0.0275 - 0.0183*float32(i)
-		h.on(joint, at(0.070, x, 0.002), at(0.080+0.55*l, 1.04*x, 0.008), 0.0118, 0.0108, 0.007)
-		h.on(joint, at(0.080+0.55*l, 1.04*x, 0.008), at(0.080+0.95*l, 1.02*x, 0.020), 0.0108, 0.0092, 0.004)
+	h.on(joint, at(0.012, 0.005, 0), at(0.062, 0.016, 0.001), 0.0230, 0.0225, 0.02).flatten(palm, 0.56)
+	h.on(joint, at(0.012, -0.005, 0), at(0.058, -0.018, 0.001), 0.0220, 0.0205, 0.02).flatten(palm, 0.56)
+	h.on(joint, at(0.020, 0.016, 0.006), at(0.042, 0.032, 0.012), 0.0165, 0.0130, 0.014) // ball of the thumb
+	// finger adds a tube of four points; each of its three bones is bent farther toward the palm.
+	finger := func(along, x, splay, in, length, bend, radius float32) {
+		q := tube{joint: h.rig.index(joint), levels: levels, coat: [4]float32{0: 1.12}}
+		p, a := m3.V(along-0.016, x, in), float32(0.1)
+		q.path, q.radii = append(q.path, at(p.X, p.Y, p.Z)), append(q.radii, radius*h.u)
+		for i, share := range []float32{0.42, 0.33, 0.25} {
+			l := share * length
+			if i == 0 {
+				l += 0.016
+			}
+			p = p.Add(m3.V(l*m3.Cos(a), l*splay, l*m3.Sin(a)))
+			a += bend
+			q.path = append(q.path, at(p.X, p.Y, p.Z))
+			q.radii = append(q.radii, radius*h.u*(1-0.09*float32(i+1)))
+		}
+		h.tubes = append(h.tubes, q)
 	}
-	h.on(joint, at(0.022, 0.018, 0.006), at(0.052, 0.040, 0.014), 0.0175, 0.0135, 0.014)
-	h.on(joint, at(0.052, 0.040, 0.014), at(0.084, 0.046, 0.022), 0.0130, 0.0100, 0.005)
+	for i, l := range []float32{0.066, 0.074, 0.069, 0.054} {
+		k := float32(i)
+		finger(0.080-0.004*m3.Abs(k-1), 0.0282-0.0192*k, 0.10-0.07*k, 0.001, l, 0.30+0.07*k, 0.0088-0.0004*m3.Abs(k-1))
+	}
+	q := tube{joint: h.rig.index(joint), levels: levels, coat: [4]float32{0: 1.12}}
+	for i, p := range []m3.Vec3{m3.V(0.026, 0.024, 0.009), m3.V(0.046, 0.0405, 0.015), m3.V(0.066, 0.048, 0.020), m3.V(0.083, 0.050, 0.023)} {
+		q.path = append(q.path, at(p.X, p.Y, p.Z))
+		q.radii = append(q.radii, (0.0125-0.0013*float32(i))*h.u)
+	}
+	h.tubes = append(h.tubes, q)
 }
 
 func (h *human) leg(name string) {
@@ -150,18 +160,16 @@ func (h *human) leg(name string) {
 	sole(h.on(toes, at(length, 0.001, 0.010), at(length+tip-0.008, -0.005, 0.016), 0.0440, 0.0330, 0.005).flatten(m3.Up, 0.36))
 }
 
-// detail favours small triangles in the head, collar and hands.
+// detail favours small triangles in collar and hands.
 func (h *human) detail() func(p m3.Vec3) float32 {
-	head := h.at("Head").Add(m3.V(0, 0.09, 0.02).Scale(h.u))
-	face := head.Add(m3.V(0, -0.03, 0.05).Scale(h.u))
 	collar := h.collar()
 	wrists := []m3.Vec3{h.at("LeftHand"), h.at("RightHand")}
 	within := func(p, c m3.Vec3, r float32) float32 { return m3.Clamp((r-p.Dist(c)/h.u)/0.06, 0, 1) }
 	return func(p m3.Vec3) float32 {
-		value := 1 + 4*within(p, head, 0.18) + 10*within(p, face, 0.12) + 3*within(p, collar, 0.14)
+		value := 1 + 4*within(p, collar, 0.12)
 		for _, w := range wrists {
 			if p.Y < w.Y && p.Dist(w) < 0.25*h.u {
-				value = 8
+				value = 5
 			}
 		}
 		return value

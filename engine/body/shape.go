@@ -18,6 +18,7 @@ type blob struct {
 	blend  float32 // width of the blend with earlier blobs, m
 	cut    m3.Vec3 // normal of a plane that cuts it; zero for none
 	end    float32 // offset of that plane: largest p·cut in the blob, m
+	carve  bool    // it is cut out of the earlier blobs instead of joined to them
 }
 
 func (k *blob) flatten(dir m3.Vec3, share float32) *blob {
@@ -73,7 +74,11 @@ type shape []blob
 func (s shape) dist(p m3.Vec3) float32 {
 	d := float32(math.MaxFloat32)
 	for i := range s {
-		d = smin(d, s[i].dist(p), s[i].blend)
+		if s[i].carve {
+			d = -smin(-d, s[i].dist(p), s[i].blend)
+		} else {
+			d = smin(d, s[i].dist(p), s[i].blend)
+		}
 	}
 	return d
 }
@@ -138,16 +143,26 @@ const maxLattice = 4 << 20
 // cell size with naive surface nets (Gibson 1998): one vertex per cell that the
 // surface crosses, at the mean of the crossed edges; one quad per crossed edge.
 func (s shape) surface(cell float32) ([]m3.Vec3, []uint32, error) {
+	return s.surfaceFrom(float32(math.Inf(-1)), cell)
+}
+
+// surfaceFrom returns the part of the surface from x on, on a lattice that begins there. If x is
+// −∞, it returns all.
+func (s shape) surfaceFrom(x, cell float32) ([]m3.Vec3, []uint32, error) {
 	if len(s) == 0 {
 		return nil, nil, fmt.Errorf("body: nothing to make a surface of")
 	}
 	var ends []m3.Vec3
 	for i := range s {
-		c, r := s[i].reach()
-		ends = append(ends, c.Sub(m3.V(r, r, r)), c.Add(m3.V(r, r, r)))
+		if c, r := s[i].reach(); !s[i].carve {
+			ends = append(ends, c.Sub(m3.V(r, r, r)), c.Add(m3.V(r, r, r)))
+		}
 	}
 	lo, hi := bounds(ends)
 	lo = lo.Sub(m3.V(2*cell, 2*cell, 2*cell))
+	if !math.IsInf(float64(x), -1) {
+		lo.X = x
+	}
 	size := hi.Sub(lo)
 	n := [3]int{int(size.X/cell) + 3, int(size.Y/cell) + 3, int(size.Z/cell) + 3}
 	if total := n[0] * n[1] * n[2]; total <= 0 || total > maxLattice {

@@ -39,7 +39,7 @@ void main() {
 	float worn = over(vCoat.y, 0.5), shod = over(vCoat.z, 0.5);
 	float furry = over(vCoat.w + 0.06 * strands, vCoat.w > 1.2 ? 0.5 : 0.5 + 0.10 * (vVariation.y - 0.4));
 	vec3 albedo = mix(vTint, trousers(fract(vVariation.w * 3.0)), worn) * (1.0 + 0.16 * weave);
-	albedo = mix(albedo, mix(skin, skin * vec3(0.78, 0.48, 0.47), over(vCoat.x, 1.5)), bare);
+	albedo = mix(albedo, mix(skin, skin * vec3(0.78, 0.48, 0.47), clamp(vCoat.x - 1.0, 0.0, 1.0)) * (1.0 - 0.8 * clamp(vCoat.x - 2.0, 0.0, 1.0)), bare);
 	albedo = mix(albedo, mix(leather, vec3(0.62, 0.60, 0.56), over(vCoat.z, 1.5)), shod);
 	float iris = over(vCoat.w, 1.5);
 	albedo = mix(albedo, mix(hair * (1.0 + 0.9 * strands), vec3(0.02, 0.014, 0.01), iris), furry);

@@ -12,7 +12,7 @@ const (
 	groundCells  = 48    // cells along a side of every grid; a multiple of 4
 	groundLevels = 7     // grids
 	groundCell   = 0.125 // m: cells of the finest grid
-	groundVertex = 6     // floats per vertex
+	groundVertex = 7     // floats per vertex: position, normal, sharpness
 )
 
 // HeightFunc returns the ground's height in metres at the world point (x, z).
@@ -30,7 +30,7 @@ type ground struct {
 }
 
 func newGround() *ground {
-	return &ground{geom: newGeometry(nil, nil, 3, 3)} // position, normal
+	return &ground{geom: newGeometry(nil, nil, 3, 3, 1)}
 }
 
 // move centres the ground on p if p has left the cell that the mesh was built for.
@@ -88,7 +88,8 @@ func (g *ground) level(x0, z0 int, cell float32, hole [4]int, coarser bool) {
 			sx, sz := slope(i, k)
 			d := m3.V(-sx, 1, -sz).Normalize(m3.Up)
 			x, z := float32(x0+i-1)*cell, float32(z0+k-1)*cell
-			g.vertices = append(g.vertices, x, h[k*w+i], z, d.X, d.Y, d.Z)
+			around := (h[k*w+i-1] + h[k*w+i+1] + h[(k-1)*w+i] + h[(k+1)*w+i]) / 4
+			g.vertices = append(g.vertices, x, h[k*w+i], z, d.X, d.Y, d.Z, sharpness(h[k*w+i]-around, cell))
 		}
 	}
 	// The vertex in column i of row k. Odd ones on such a border are replaced by the previous one.
@@ -117,6 +118,17 @@ func (g *ground) level(x0, z0 int, cell float32, hole [4]int, coarser bool) {
 			}
 		}
 	}
+}
+
+// sharpness returns how sharply the ground bends at a vertex that lies above the mean of its neighbours:
+// 1 at the edge of a step, −1 at its foot, and 0 on rolling ground and in coarse grids.
+func sharpness(above, cell float32) float32 {
+	const rolling, step = 0.04, 0.15 // of a cell
+	if cell > 0.5 {
+		return 0
+	}
+	bend := above / cell
+	return m3.Clamp((bend-m3.Clamp(bend, -rolling, rolling))/(step-rolling), -1, 1)
 }
 
 // triangle appends a triangle unless two of its corners are equal.

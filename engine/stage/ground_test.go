@@ -40,3 +40,23 @@ func TestGroundIsClosed(t *testing.T) {
 		t.Errorf("%d pixels below the horizon are as light as the sky", holes)
 	}
 }
+
+// Steps have an edge and a foot; hills have neither.
+func TestStepsHaveEdges(t *testing.T) {
+	drawn := func(h HeightFunc) (lo, hi float32) {
+		g := newGround()
+		g.height = h
+		g.move(m3.Vec3{})
+		for i := groundVertex - 1; i < len(g.vertices); i += groundVertex {
+			lo, hi = min(lo, g.vertices[i]), max(hi, g.vertices[i])
+		}
+		return lo, hi
+	}
+	steps := func(_, z float32) float32 { return 0.12 * float32(math.Floor(float64(z/1.5))) }
+	if lo, hi := drawn(steps); lo > -0.5 || hi < 0.5 {
+		t.Errorf("steps have a sharpness of %.2f to %.2f", lo, hi)
+	}
+	if lo, hi := drawn(func(x, z float32) float32 { return 0.6 * m3.Sin(0.45*x) * m3.Cos(0.45*z) }); lo != 0 || hi != 0 {
+		t.Errorf("hills have a sharpness of %.2f to %.2f", lo, hi)
+	}
+}

@@ -121,7 +121,7 @@ func ExampleMARStyle() {
 	fmt.Println(styles.Styles)
 	fmt.Println("stooped:", crowd.Bones(styled)[head].Pos.Y < crowd.Bones(plain)[head].Pos.Y-0.05)
 	// Output:
-	// [angry childlike depressed neutral old proud sexy strutting]
+	// [angry childlike cold depressed drunk hurried limping neutral old proud sexy stooped strutting]
 	// stooped: true
 }
 

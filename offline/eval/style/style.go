@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
@@ -32,8 +33,16 @@ type Options struct {
 
 // Report is the result.
 type Report struct {
-	Rows []Row     `json:"rows"`
-	Bars eval.Bars `json:"bars"`
+	Rows   []Row     `json:"rows"`
+	Shares []Share   `json:"shares"`
+	Bars   eval.Bars `json:"bars"`
+}
+
+// Share counts a method's pairs of a style and a set of which all figures are within the limits.
+type Share struct {
+	Method string `json:"method"`
+	Within int    `json:"within"`
+	Of     int    `json:"of"`
 }
 
 // Row is a style on a set, or the set as recorded.
@@ -182,7 +191,7 @@ func translate(o *Options, t *take, style int) ([]float32, error) {
 	return rows, err
 }
 
-// bars adds a bar for each figure: the worst set of each style.
+// bars adds a bar for each figure, the worst set of each style, and counts the pairs within limits.
 func (r *Report) bars() {
 	var recorded Posture
 	type key struct{ method, style, measure string }
@@ -193,6 +202,12 @@ func (r *Report) bars() {
 			recorded = row.Posture
 			continue
 		}
+		n := slices.IndexFunc(r.Shares, func(s Share) bool { return s.Method == row.Method })
+		if n < 0 {
+			n = len(r.Shares)
+			r.Shares = append(r.Shares, Share{Method: row.Method})
+		}
+		within := true
 		for i, f := range figures {
 			k := key{row.Method, row.Style, f.name}
 			if _, ok := worst[k]; !ok {
@@ -200,6 +215,10 @@ func (r *Report) bars() {
 			}
 			v := f.of(&row.Posture) / limit(i, &recorded)
 			worst[k] = max(worst[k], v)
+			within = within && v <= 1
+		}
+		if r.Shares[n].Of++; within {
+			r.Shares[n].Within++
 		}
 	}
 	for _, k := range order {
@@ -219,6 +238,10 @@ func (r *Report) Print(w io.Writer) error {
 		}
 		p := row.Posture
 		t.Row("%s\t%s\t%.1f\t%.1f\t%.1f\t%.0f\t%.0f\t%.4f\t%.3f\t%.3f", row.Method, row.Style, row.Moved, p.Twist, p.Tilt, p.Lean, p.Jerk, p.Cross, p.Up, p.Torso)
+	}
+	t.Section("styles on sets, all figures within the limits", "\twithin\tof")
+	for _, s := range r.Shares {
+		t.Row("%s\t%d\t%d", s.Method, s.Within, s.Of)
 	}
 	return t.InShort("styles", r.Bars, "")
 }

@@ -2,6 +2,7 @@ package style
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"mannequin/animsys/manifold"
@@ -132,5 +133,21 @@ func TestPosture(t *testing.T) {
 		}
 	}); v.Twist < 25 {
 		t.Errorf("shoulders that turn by 45°: %+v", v)
+	}
+}
+
+// A pair of a style and a set counts if no figure is above the set's own limit.
+func TestShares(t *testing.T) {
+	r := Report{Rows: []Row{
+		{Set: "a", Posture: Posture{Twist: 20}}, // limit 28
+		{Set: "a", Method: "gram", Style: "x", Posture: Posture{Twist: 27}},
+		{Set: "a", Method: "mar", Style: "y", Posture: Posture{Twist: 29}},
+		{Set: "b"}, // limit 16
+		{Set: "b", Method: "gram", Style: "x", Posture: Posture{Twist: 27}},
+		{Set: "b", Method: "mar", Style: "y", Posture: Posture{Twist: 15}},
+	}}
+	r.bars()
+	if want := []Share{{"gram", 1, 2}, {"mar", 1, 2}}; !slices.Equal(r.Shares, want) {
+		t.Errorf("shares %+v, want %+v", r.Shares, want)
 	}
 }

@@ -5,10 +5,12 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
 	"mannequin/offline/baseline"
 	"mannequin/offline/registration"
 )
@@ -25,6 +27,8 @@ const (
 	GP         = "GP"
 	Identity   = "input as it is"
 	Another    = "another take" // see Evaluate
+	Average    = "mean of takes, place known"
+	Nearest    = "nearest pose, truth known"
 	Unlabelled = ", unlabelled"
 )
 
@@ -106,6 +110,80 @@ func another(db *mar.Database, c Case, train []*registration.Take, period float6
 		last = v
 	}
 	return p, nil
+}
+
+// known returns what methods that know more than the input could do with the takes that are learnt
+// from. Average is the mean of all takes of the output's action, content and style at the truth's
+// places of the timeline: the best guess for whoever cannot tell from the input in what this
+// performance differs. Nearest is, for each frame, the pose in the output's style nearest to the true
+// one: the best choice of a single frame. The times of both are the mean of the takes'.
+func known(db *mar.Database, c Case, t *Truth, train []*registration.Take, period float64) ([]Prediction, error) {
+	n, cols := t.Y.Dims()
+	sum, count := mat.NewDense(n, cols, nil), make([]float64, n)
+	step, steps := make([]float64, n), make([]float64, n)
+	near, least := mat.NewDense(n, cols, nil), slices.Repeat([]float64{math.Inf(1)}, n)
+	b := newPoser(db)
+	row, pose := make([]float64, cols), func(row []float64) []m3.Vec3 {
+		b.pose(b.model[0], row)
+		var at []m3.Vec3
+		for _, j := range b.joints {
+			at = append(at, b.model[0][j].Pos)
+		}
+		return at
+	}
+	var truth [][]m3.Vec3
+	for f := range n {
+		truth = append(truth, pose(t.Y.RawRowView(f)))
+	}
+	for _, take := range train {
+		if take.Style != c.Out.Style {
+			continue
+		}
+		y, err := db.Rows(take.Clip)
+		if err != nil {
+			return nil, err
+		}
+		for k := range take.Clip.Frames {
+			interpolate(row, y, float32(k))
+			at := pose(row)
+			for f := range n {
+				d := 0.0
+				for j := 0; j < len(at) && d < least[f]; j++ {
+					d += float64(at[j].Dist(truth[f][j]))
+				}
+				if d < least[f] {
+					least[f] = d
+					near.SetRow(f, row)
+				}
+			}
+		}
+		if take.Action != c.Out.Action || take.Content != c.Out.Content {
+			continue
+		}
+		at := matched(c.In, take, period)[t.First-1 : t.First+n]
+		for f, v := range at[1:] {
+			if v < 0 {
+				continue
+			}
+			interpolate(row, y, v)
+			floats.Add(sum.RawRowView(f), row)
+			if count[f]++; at[f] >= 0 && v > at[f] && v-at[f] < mostStep {
+				step[f] += float64(v - at[f])
+				steps[f]++
+			}
+		}
+	}
+	for f := range n {
+		if count[f] > 0 {
+			floats.Scale(1/count[f], sum.RawRowView(f))
+		} else { // no take shows this place
+			sum.SetRow(f, near.RawRowView(f))
+		}
+		if step[f] /= max(steps[f], 1); steps[f] == 0 {
+			step[f] = 1
+		}
+	}
+	return []Prediction{{Average, sum, step}, {Nearest, near, step}}, nil
 }
 
 // matched returns, for each frame of in, the frame of out at the same canonical time; −1: none.

@@ -67,7 +67,8 @@ type Errors struct {
 //
 // The method Another is another take of the output's style, read at the truth's own places on the
 // timeline. It shows how much takes of a style differ without a cause in the input. A method that
-// follows one take can hardly be closer.
+// follows one take can hardly be closer. Average and Nearest know the truth in part: they show what
+// the takes that are learnt from allow.
 func Evaluate(ctx context.Context, s *Set, o Options) ([]Score, error) {
 	o.Folds = cmp.Or(o.Folds, 4)
 	o.Frames = cmp.Or(o.Frames, 4000)
@@ -149,6 +150,11 @@ func translations(db *mar.Database, s *Set, k int, f Fold, style string, o *Opti
 		if t.Predictions, err = predict(db, c, t.Truth, rivals, other, o); err != nil {
 			return nil, err
 		}
+		more, err := known(db, c, t.Truth, f.Train, period)
+		if err != nil {
+			return nil, err
+		}
+		t.Predictions = append(t.Predictions, more...)
 		out = append(out, t)
 	}
 	return out, nil

@@ -211,6 +211,15 @@ func TestEvaluate(t *testing.T) {
 			t.Errorf("%s: %d cases, an error of %.2f cm: want 1 and less than the input's %.2f", name, m.Cases, m.Pose, still.Pose)
 		}
 	}
+	// Nearest knows the true pose: no other choice of a single frame is nearer. The only take but the
+	// held-out one is the mean of takes.
+	near, mean := means[transfer.Nearest], means[transfer.Average]
+	if near.Cases != 1 || near.Pose >= mean.Pose || near.Pose >= means["NN"].Pose {
+		t.Errorf("%s is %.2f cm off, %s %.2f, NN %.2f", transfer.Nearest, near.Pose, transfer.Average, mean.Pose, means["NN"].Pose)
+	}
+	if another := means[transfer.Another]; math.Abs(mean.Pose-another.Pose) > 0.01 || math.Abs(mean.Tempo-another.Tempo) > 0.01 {
+		t.Errorf("%s: %+v, the only take: %+v", transfer.Average, mean, another)
+	}
 	if m := means[transfer.MAR]; m.Pose > 2.5 || m.Pose > 0.6*still.Pose {
 		t.Errorf("MAR is off by %.2f cm, the input by %.2f", m.Pose, still.Pose)
 	}

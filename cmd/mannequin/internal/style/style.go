@@ -65,7 +65,7 @@ dataset-N_CONTENT_STYLE_NNN (Bandai Namco). For other names write a --table, a T
 
 The licence is --license, or else what dataset.toml in the folders says.
 
---free makes a procedural database without recordings (walk, run and stand in eight styles,
+--free makes a procedural database without recordings (walk, run and stand in 13 styles,
 CC0). The shipped styles-free is one. Equal flags give equal bytes on one family of processors.`,
 		Example: `  mannequin style build xia --out xia.safetensors --license "not to be shared"
   mannequin style build mine more --table styles.toml --half --out mine.safetensors
@@ -90,7 +90,7 @@ CC0). The shipped styles-free is one. Equal flags give equal bytes on one family
 	command.Number(c, &o.fps, "fps", 60, 10, 1000, "frames per second of the database and of the motion it can translate")
 	f.BoolVar(&o.half, "half", false, "store half-precision numbers: half the size, angles to a fortieth of a degree")
 	f.BoolVar(&o.free, "free", false, "make procedural takes, without recordings")
-	command.Number(c, &o.minutes, "minutes", 15, command.Positive, 600, "about the length of the motion with --free; 15 is the least, every content once in every style")
+	command.Number(c, &o.minutes, "minutes", 25, command.Positive, 600, "about the length of the motion with --free; 25 is the least, every content once in every style")
 	command.Number(c, &o.seed, "seed", 1, 1, math.MaxInt64, "seed of the motion with --free")
 	cli.Threads(c, &o.threads)
 	return c
@@ -134,9 +134,15 @@ func (o *styleFlags) run(ctx context.Context, progress io.Writer) (*styleReport,
 	return r, err
 }
 
+// freeStyles returns the styles of --free. The other styles of human change a walk by little more
+// than neutral does, or, sneaking, lift both feet at once on motion of other people.
+func freeStyles() []string {
+	return append(human.XiaStyles(), "cold", "drunk", "hurried", "limping", "stooped")
+}
+
 func (o *styleFlags) build(ctx context.Context, progress io.Writer, r *styleReport) (*mar.Database, error) {
 	if o.free {
-		takes, lines, err := human.Generate(human.Options{Minutes: o.minutes, Seed: o.seed, Workers: o.threads})
+		takes, lines, err := human.Generate(human.Options{Minutes: o.minutes, Seed: o.seed, Styles: freeStyles(), Workers: o.threads})
 		if err != nil {
 			return nil, err
 		}

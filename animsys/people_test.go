@@ -224,7 +224,7 @@ func TestPeopleStand(t *testing.T) {
 	stands := func(at m3.Vec3) {
 		t.Helper()
 		s.step(300)
-		if d := s.people.Roots[0].Pos.Dist(at); d > 1e-3 {
+		if d := s.people.Roots[0].Pos.Dist(at); d > 0.01 { // it shifts its weight
 			t.Errorf("who stands went %g m", d)
 		}
 		hips := s.bones(e)[0].Pos.Flat()
@@ -301,7 +301,7 @@ func TestPeopleChangeTheirWays(t *testing.T) {
 	}
 	c.Facing, c.Speed = 0, 3
 	run(150)
-	if v := run(10) * 6; v < 2.5 || v > 3.3 {
+	if v := run(60); v < 2.5 || v > 3.3 { // some strides, within which the speed varies
 		t.Errorf("it runs %g m/s, want 3", v)
 	}
 	*c = manifold.Curve{Path: other, Start: 20, Speed: 1.3}
@@ -310,7 +310,7 @@ func TestPeopleChangeTheirWays(t *testing.T) {
 		t.Errorf("it is %g m from its new path", d)
 	}
 	*c = manifold.Curve{}
-	run(150)
+	run(210)
 	if d := run(60); d > 0.02 {
 		t.Errorf("it stands, and moves %g m in a second", d)
 	}

@@ -36,12 +36,14 @@ type restyle struct {
 	stylist *mar.StyleTranslator
 	db      *mar.Database
 	joints  int
-	active  []int32  // rows with a style, or on their way from one
-	styled  []bool   // (rows) a style is wanted
-	begun   []bool   // (rows) the stylist knows their motion
-	paces   []pace   // (rows)
-	strides []stride // (rows, legs)
-	tips    []int    // of the legs: the joints whose contacts say that they stand
+	active  []int32   // rows with a style, or on their way from one
+	styled  []bool    // (rows) a style is wanted
+	begun   []bool    // (rows) the stylist knows their motion
+	paces   []pace    // (rows)
+	strides []stride  // (rows, legs)
+	legs    []int     // joints of the legs
+	own     []m3.Quat // (legs) their rotations without a style
+	tips    []int     // of the legs: the joints whose contacts say that they stand
 	model   []m3.Xform
 }
 
@@ -57,9 +59,12 @@ func newRestyle(rig generator.Rig, n int, o *Options) (*restyle, error) {
 	if rig.Contacts == nil {
 		return nil, errors.New("animsys: Options.Styles want a generator that has contacts")
 	}
-	var tips []int
+	var tips, legs []int
 	for _, leg := range rig.Ground.Rig.Roles.Legs {
 		tips = append(tips, int(leg[len(leg)-1]))
+		for _, j := range leg {
+			legs = append(legs, int(j))
+		}
 	}
 	if err := o.Styles.Fits(sk); err != nil {
 		return nil, fmt.Errorf("animsys: Options.Styles: %w", err)
@@ -72,7 +77,7 @@ func newRestyle(rig generator.Rig, n int, o *Options) (*restyle, error) {
 		stylist.Labels[i] = o.Known
 	}
 	return &restyle{stylist: stylist, db: o.Styles, joints: sk.Len(), active: make([]int32, 0, n), styled: make([]bool, n), begun: make([]bool, n),
-		paces: make([]pace, n), strides: make([]stride, n*len(tips)), tips: tips, model: make([]m3.Xform, sk.Len())}, nil
+		paces: make([]pace, n), strides: make([]stride, n*len(tips)), legs: legs, tips: tips, own: make([]m3.Quat, len(legs)), model: make([]m3.Xform, sk.Len())}, nil
 }
 
 func (r *restyle) close() error {
@@ -164,10 +169,18 @@ func (r *restyle) run(b *Crowd) {
 		}
 		pos, rot := b.Pos[int(row)*n:][:n], b.Rot[int(row)*n:][:n]
 		hips, turn := pos[0], heading(rot[0])
+		for i, j := range r.legs {
+			r.own[i] = rot[j]
+		}
 		r.db.Pose(pos, rot, r.stylist.Row(int(row)))
 		pos[0].X, pos[0].Z = hips.X, hips.Z
 		rot[0] = turn.Mul(rot[0])
 		p := &r.paces[row]
+		if p.eased += (p.less - p.eased) * lessEases; p.eased > 0 {
+			for i, j := range r.legs {
+				rot[j] = rot[j].Slerp(r.own[i], p.eased)
+			}
+		}
 		if p.tick++; p.tick < paceWaits {
 			continue
 		}
@@ -204,10 +217,12 @@ func (s *stride) add(foot, hips m3.Vec3, stands bool) {
 
 // pace finds how often a person has to step whose style steps farther or less far
 // than they would without it: if a foot that stands goes back under the hips by r of
-// what the hips go, 1/r as often, so that it need not slide.
+// what the hips go, 1/r as often, so that it need not slide. Where that is too often or too seldom,
+// legs have less of the style: nobody goes fast in the short steps of the old.
 type pace struct {
-	often float32 // as without a style; 0 counts as 1
-	tick  int     // since it was last measured
+	often       float32 // as without a style; 0 counts as 1
+	less, eased float32 // share of the legs' own motion, and that share eased over
+	tick        int     // since it was last measured
 }
 
 const (
@@ -217,6 +232,9 @@ const (
 	paceMinds    = 0.04 // a change less than this is none
 	leastOften   = 0.7
 	mostOften    = 1.6
+	slideMost    = 0.2  // of the way: what Ground makes up for
+	lessMost     = 0.7  // the largest share of the legs' own motion
+	lessEases    = 0.05 // in a tick
 )
 
 // suit takes what the legs were measured to do.
@@ -226,10 +244,17 @@ func (p *pace) suit(legs []stride) {
 	for i := range legs {
 		way, own = way+legs[i].way, own+legs[i].own
 	}
-	if own > paceWay {
-		if want := m3.Clamp(p.often*own/max(way, own/4), leastOften, mostOften); m3.Abs(want-p.often) > paceMinds {
-			p.often = want
-		}
+	if own <= paceWay {
+		return
+	}
+	want := p.often * own / max(way, own/4)
+	if bounded := m3.Clamp(want, leastOften, mostOften); m3.Abs(bounded-p.often) > paceMinds {
+		p.often = bounded
+		return
+	}
+	// The step frequency is as far as it goes: the legs' own motion, which does not slide, takes over.
+	if slide := m3.Abs(1 - way/own); slide > slideMost || p.less > 0 {
+		p.less = m3.Clamp(1-(1-p.less)*slideMost/max(slide, slideMost/2), 0, lessMost)
 	}
 }
 

@@ -28,6 +28,7 @@ type Posture struct {
 type aim struct {
 	point int     // index of the place
 	bone  m3.Vec3 // direction of the bone at rest, unit
+	len   float32 // its length, m
 }
 
 // hinge is a bone that bends: its end and the end of the next, as places.
@@ -97,7 +98,7 @@ func (p *Posture) find(j int) []aim {
 			case p.points[c] < 0 && p.offsets[c].Len() < tiny:
 				walk(c, bone, true)
 			case p.points[c] >= 0 && bone.Len() >= tiny:
-				a := aim{int(p.points[c]), bone.Normalize(m3.Vec3{})}
+				a := aim{int(p.points[c]), bone.Normalize(m3.Vec3{}), bone.Len()}
 				if all = append(all, a); !pivot {
 					near = append(near, a)
 				}
@@ -173,7 +174,7 @@ func (p *Posture) turn(model []m3.Xform, j int, points []m3.Vec3) {
 	switch {
 	case len(aims) == 1:
 		bone := m.Rot.Rotate(aims[0].bone)
-		to := points[aims[0].point].Sub(m.Pos).Normalize(bone)
+		to := p.way(m, j, points).Normalize(bone)
 		m.Rot = m3.Between(bone, to).Mul(m.Rot)
 		if h := p.hinges[j]; h.axis != (m3.Vec3{}) {
 			next := points[h.end].Sub(points[h.mid]).Normalize(to)
@@ -183,6 +184,20 @@ func (p *Posture) turn(model []m3.Xform, j int, points []m3.Vec3) {
 		p.nearest(m, aims, points)
 	}
 	m.Rot = m.Rot.Normalize()
+}
+
+// way returns where the only bone of joint j points: to its end's place or, the farther j is off its
+// own place in lengths of the bone, as the bone does between both places. Otherwise a hand would
+// turn about for the arm's error of a few centimetres.
+func (p *Posture) way(m *m3.Xform, j int, points []m3.Vec3) m3.Vec3 {
+	a := &p.aims[j][0]
+	way := points[a.point].Sub(m.Pos)
+	if p.points[j] < 0 {
+		return way
+	}
+	off := points[p.points[j]].Sub(m.Pos)
+	d, half := off.Dot(off), a.len*a.len/4 // half of off is taken away at half of the bone's length
+	return way.Sub(off.Scale(d * d / (d*d + half*half)))
 }
 
 // twist returns the angle about the unit vector bone that turns the axis, across the bone, into the

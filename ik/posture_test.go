@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 
 	"pgregory.net/rapid"
 )
@@ -193,6 +194,22 @@ func TestPostureNearest(t *testing.T) {
 					t.Fatalf("turned by %g about %v the chest misses by %g, as it is by %g", angle, axis, other, best)
 				}
 			}
+		}
+	})
+}
+
+// A hand points as its two places do, though the arm is too short for them by most of the hand's
+// length.
+func TestPostureShortBone(t *testing.T) {
+	tree := must.Get(NewTree([]int16{-1, 0, 1}))(t)
+	p := must.Get(NewPosture(tree, []m3.Vec3{{}, {X: 0.6}, {X: 0.04}}, []int{0, 1, 2}, nil))(t)
+	model, pos, rot := make([]m3.Xform, 3), make([]m3.Vec3, 3), make([]m3.Quat, 3)
+	rapid.Check(t, func(t *rapid.T) {
+		hand := m3.V(0.6+float32(rapid.Float64Range(-0.03, 0.03).Draw(t, "too far")), 0, 0)
+		way := anyRotation(t, 6).Rotate(m3.V(1, 0, 0))
+		p.Fit(model, pos, rot, []m3.Vec3{{}, hand, hand.Add(way.Scale(0.04))})
+		if got := model[2].Pos.Sub(model[1].Pos).Scale(1 / 0.04); got.Dot(way) < 0.96 {
+			t.Fatalf("the hand points to %v, want %v", got, way)
 		}
 	})
 }

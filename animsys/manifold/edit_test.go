@@ -271,7 +271,7 @@ func TestEditPeopleAgainstAdam(t *testing.T) {
 		}
 		must.Do(t, w.Run(walk))
 		h := make([]float32, length/2*m.Units)
-		must.Do(t, s.RunSequences([][]float32{h}, [][]float32{w.motionInput[:length*(feature.MotionLen+len(m.feet()))]}, 1, length))
+		must.Do(t, s.RunSequences([][]float32{h}, [][]float32{w.motionInput[:length*(feature.MotionLen+len(m.feet())+w.manner)]}, 1, length))
 		for _, n := range [][2]int{{250, DefaultIterations}, {10, CrowdIterations}} {
 			rows := make([]float32, len(walk.Rows))
 			m.decode(t, rows, h, 1, length)

@@ -1,5 +1,5 @@
 // Package humanfootstep is the network that predicts people's foot contacts, trained on recordings
-// of the CMU Graphics Lab Motion Capture Database, with its weights embedded.
+// of CMU, O3DE and ReActIdle, with its weights embedded.
 //
 // Code and weights are MIT: see models/LICENSES.md.
 package humanfootstep

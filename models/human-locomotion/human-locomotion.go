@@ -1,5 +1,5 @@
 // Package humanlocomotion is the network that makes people walk and run, trained on recordings of
-// the CMU Graphics Lab Motion Capture Database, with its weights embedded.
+// CMU, O3DE and ReActIdle, with its weights embedded.
 //
 // Code and weights are MIT: see models/LICENSES.md.
 package humanlocomotion

@@ -1,5 +1,5 @@
 // Package person opens the shipped networks of people who walk and run along curves: models/human,
-// human-footstep and human-locomotion, trained on CMU's motion capture (MIT).
+// human-footstep and human-locomotion, trained on motion capture of CMU, O3DE and ReActIdle (MIT).
 package person
 
 import (

@@ -88,7 +88,7 @@ func TestWindows(t *testing.T) {
 		learnt := make([]int, frames)
 		dst := make([]float32, m.Length*m.Layout.Columns())
 		for _, w := range m.Windows {
-			first, end := m.Window(dst, int(w.Clip), int(w.From))
+			first, end := m.Window(dst, int(w.Clip), float64(w.From), 1)
 			if w.Clip != 0 {
 				continue
 			}
@@ -119,7 +119,7 @@ func TestWindowHolds(t *testing.T) {
 	m.normalise(1)
 	cols := m.Layout.Columns()
 	dst := make([]float32, m.Length*cols)
-	m.Window(dst, 0, -24)
+	m.Window(dst, 0, -24, 1)
 	for _, c := range []struct{ f, like int }{{0, 24}, {23, 24}, {74, 73}, {239, 73}} {
 		for i := range cols {
 			if dst[c.f*cols+i] != dst[c.like*cols+i] {
@@ -129,6 +129,46 @@ func TestWindowHolds(t *testing.T) {
 	}
 	if dst[24*cols] == dst[25*cols] {
 		t.Error("the clip itself is held")
+	}
+}
+
+// A window that is played faster shows places farther on, and the body goes as much faster. Played
+// backward it returns the way that it came.
+func TestWindowPlays(t *testing.T) {
+	m := stepping(t, 300, 60, []int{30, 36, 30, 36}, []int{0, 4, 30, 34})
+	m.normalise(1)
+	cols, z := m.Layout.Columns(), m.Layout.Body()+feature.MotionZ
+	clip := &m.Clips[0]
+	for f := range clip.Frames {
+		clip.Rows[f*cols], clip.Rows[f*cols+z] = float32(f)/100, float32(f)/50
+	}
+	dst := make([]float32, m.Length*cols)
+	value := func(f, col int) float64 { return float64(dst[f*cols+col]*m.Std[col] + m.Mean[col]) }
+	way := func(frames int) (sum float64) {
+		for f := range frames {
+			sum += value(f, z)
+		}
+		return sum
+	}
+	m.Window(dst, 0, 20, 1)
+	want := way(160)
+	for _, step := range []float64{0.8, 1.25, -1} {
+		begin := 20.0
+		if step < 0 {
+			begin = 180
+		}
+		first, end := m.Window(dst, 0, begin, step)
+		if first != m.Margin || end > m.Length-m.Margin || begin+step*float64(end-1) < 0 {
+			t.Errorf("speed %g: frames %d to %d are learnt from", step, first, end)
+		}
+		for _, f := range []int{0, 7, 100} {
+			if got, want := value(f, 0), (begin+step*float64(f))/100; math.Abs(got-want) > 1e-4 {
+				t.Errorf("speed %g: frame %d is at %g, want %g", step, f, got, want)
+			}
+		}
+		if got, want := way(int(160/math.Abs(step))), want*step/math.Abs(step); math.Abs(got/want-1) > 1e-3 {
+			t.Errorf("speed %g: the way is %g, want %g", step, got, want)
+		}
 	}
 }
 

@@ -69,19 +69,46 @@ func (m *MotionSet) speed(c, from, end int) float64 {
 	return m.Layout.MeanSpeed(clip.Rows[from*cols : end*cols])
 }
 
-// Window fills dst, (Length, columns), with the normalised rows of clip c from
-// frame from on, which may be negative. Before and after a clip its first and
-// last row are repeated: the pose is held and the body moves on. Frames first to end−1 of
-// dst are those to learn from: they are of the clip and not in a margin.
-func (m *MotionSet) Window(dst []float32, c, from int) (first, end int) {
-	cols := m.Layout.Columns()
+// Window fills dst, (Length, columns), with normalised rows of clip c: frame f shows the clip's frame
+// begin + f·step, which may lie between two frames and beyond the clip's ends. There its first and
+// last row are repeated: the pose is held and the body moves on. The body's motion is step times the
+// recorded one, so a step below 0 plays the clip backward. Frames first to end−1 of dst are those to
+// learn from: they are of the clip and not in a margin.
+func (m *MotionSet) Window(dst []float32, c int, begin, step float64) (first, end int) {
+	cols, body := m.Layout.Columns(), m.Layout.Body()
 	clip := &m.Clips[c]
+	last := float64(clip.Frames - 1)
+	first, end = m.Length, 0
 	for f := range m.Length {
-		at := min(max(from+f, 0), clip.Frames-1)
-		row, out := clip.Rows[at*cols:][:cols], dst[f*cols:][:cols]
-		for i, v := range row {
+		out, at := dst[f*cols:][:cols], begin+float64(f)*step
+		if at >= 0 && at <= last && f >= m.Margin && f < m.Length-m.Margin {
+			first, end = min(first, f), f+1
+		}
+		m.between(out[:body], c, at, 0)
+		// A row's motion leads to the next frame: it belongs to the time between.
+		m.between(out[body:body+feature.MotionLen], c, at+(step-1)/2, body)
+		for i := body; i < body+feature.MotionLen; i++ {
+			out[i] *= float32(step)
+		}
+		copy(out[body+feature.MotionLen:], clip.Rows[int(math.Floor(min(max(at, 0), last)+0.5))*cols+body+feature.MotionLen:])
+		for i, v := range out {
 			out[i] = (v - m.Mean[i]) / m.Std[i]
 		}
 	}
-	return max(m.Margin, -from), min(m.Length-m.Margin, clip.Frames-from)
+	return first, end
+}
+
+// between writes the values from column col on of clip c at a time in frames.
+func (m *MotionSet) between(dst []float32, c int, at float64, col int) {
+	cols, clip := m.Layout.Columns(), &m.Clips[c]
+	at = min(max(at, 0), float64(clip.Frames-1))
+	f := int(at)
+	a, u := clip.Rows[f*cols+col:], float32(at-float64(f))
+	copy(dst, a[:len(dst)])
+	if u == 0 {
+		return
+	}
+	for i, v := range a[cols:][:len(dst)] {
+		dst[i] += u * (v - dst[i])
+	}
 }

@@ -20,18 +20,18 @@ import (
 // over the ground: two convolutions from three channels to the duty angle of each contact and the
 // pace of stepping (Holden, Saito and Komura 2016, sec. 6.3, eq. 9).
 type Footstep struct {
-	Hidden  int     `json:"hidden"`           // channels of the first layer; the authors' release has 64
-	Widths  [2]int  `json:"widths"`           // of the filters in frames; the release has 65 and 45
-	Keep    float32 `json:"keep"`             // dropout's retention probability, of each layer's input, in (0, 1]
-	Manner  int     `json:"manner,omitempty"` // values that say how the person moves, further inputs, as in Synth
-	Stretch float32 `json:"stretch"`          // largest change of tempo, as a share; a faster body steps as much faster
+	Hidden int     `json:"hidden"`           // channels of the first layer; the authors' release has 64
+	Widths [2]int  `json:"widths"`           // of the filters in frames; the release has 65 and 45
+	Keep   float32 `json:"keep"`             // dropout's retention probability, of each layer's input, in (0, 1]
+	Manner int     `json:"manner,omitempty"` // values that say how the person moves, further inputs, as in Synth
 
+	Tempo
 	Training `json:"-"`
 }
 
 // DefaultFootstep returns our recipe without data.
 func DefaultFootstep() Footstep {
-	return Footstep{Hidden: 64, Widths: [2]int{65, 45}, Keep: 1, Manner: 6, Stretch: 0.15, Training: Training{
+	return Footstep{Hidden: 64, Widths: [2]int{65, 45}, Keep: 1, Manner: 6, Tempo: Tempo{Stretch: 0.15, Reverse: 0.1}, Training: Training{
 		Jitter: true, Epochs: 40, Batch: 8, Seed: 1, AdamW: train.Adam(1e-3),
 	}}
 }
@@ -73,11 +73,14 @@ func (s *stepTargets) fill(t *grad.Tape, w *windows, rows []int32, isHeldOut boo
 	set, cols := w.set(isHeldOut), len(s.mean)
 	y, known = t.Const(len(rows)*set.Length, cols), t.Const(len(rows)*set.Length, cols)
 	for i, r := range rows {
-		from, clip := w.start(r, isHeldOut), s.clips[set.Windows[r].Clip]
-		last := len(clip)/cols - 1
+		begin, step := w.play(r, isHeldOut)
+		clip := s.clips[set.Windows[r].Clip]
 		for f := range set.Length {
-			src := clip[min(max(from+f, 0), last)*cols:][:cols]
+			src := clip[nearest(begin+float64(f)*step, len(clip)/cols)*cols:][:cols]
 			for k, v := range src {
+				if k == cols-1 { // the pace: who is played faster steps as much faster
+					v *= float32(math.Abs(step))
+				}
 				at := (i*set.Length+f)*cols + k
 				y.Val[at], known.Val[at] = (v-s.mean[k])/s.std[k], mask.Val[(i*set.Length+f)*mask.Cols]
 				if v != v {
@@ -87,22 +90,6 @@ func (s *stepTargets) fill(t *grad.Tape, w *windows, rows []int32, isHeldOut boo
 		}
 	}
 	return y, known
-}
-
-// stretch plays every window faster or slower by up to the share most; key draws the tempo. The
-// normalised motion of the body and the pace change alike.
-func (s *stepTargets) stretch(given, target *grad.Mat, length int, most float32, key uint64) {
-	pace := len(s.mean) - 1
-	for at := 0; at < given.Rows; at += length {
-		by := 1 + most*float32(2*share01(grad.Hash(key, uint64(at)))-1)
-		for i := range given.Val[at*given.Cols : (at+length)*given.Cols] {
-			given.Val[at*given.Cols+i] *= by // the body's motion has mean 0
-		}
-		for f := at; f < at+length; f++ {
-			v := &target.Val[f*target.Cols+pace]
-			*v = (by*(*v*s.std[pace]+s.mean[pace]) - s.mean[pace]) / s.std[pace]
-		}
-	}
 }
 
 // Run trains and writes the model.
@@ -118,6 +105,9 @@ func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
 	if m.Manner < 0 {
 		return nil, fmt.Errorf("recipes: a manner of %d values, want 0 or more", m.Manner)
 	}
+	if err := m.Tempo.check(); err != nil {
+		return nil, err
+	}
 	how, err := newManners(m.Manner, m.Train, m.HeldOut)
 	if err != nil {
 		return nil, err
@@ -128,6 +118,7 @@ func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
 	targets.normalise(outs)
 	heldOut.mean, heldOut.std = targets.mean, targets.std
 	batch := m.windows()
+	batch.tempo = m.Tempo
 	job := &train.Job{
 		Params: net.params(),
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {
@@ -138,7 +129,6 @@ func (m *Footstep) Run(ctx context.Context) (*train.Report, error) {
 				target, known = heldOut.fill(t, batch, rows, isHeldOut, mask)
 			} else {
 				target, known = targets.fill(t, batch, rows, isHeldOut, mask)
-				targets.stretch(given, target, set.Length, m.Stretch, grad.Hash(key, 1<<33))
 			}
 			given = how.beside(t, given, batch, rows, isHeldOut)
 			return maskedMSE(t, net.forward(t, given, set.Length, dropout(m.Keep, isHeldOut), key), target, known)

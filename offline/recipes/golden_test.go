@@ -54,7 +54,7 @@ func goldenCases(t *testing.T) (cases []goldenCase) {
 
 	footstep := DefaultFootstep()
 	add("footstep", &footstep, &footstep.Training)
-	footstep2 := Footstep{Hidden: 2, Widths: [2]int{3, 4}, Keep: 0.5, Stretch: 0.6, Training: other}
+	footstep2 := Footstep{Hidden: 2, Widths: [2]int{3, 4}, Keep: 0.5, Tempo: Tempo{Stretch: 0.6, Reverse: 0.7}, Training: other}
 	footstep2.Stages = train.Stages{5, 2}
 	add("footstep-other", &footstep2, &footstep2.Training)
 

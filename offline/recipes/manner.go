@@ -243,11 +243,12 @@ func (m *manners) beside(t *grad.Tape, given *grad.Mat, w *windows, rows []int32
 	cols := given.Cols + m.values
 	out := t.Const(given.Rows, cols)
 	for i, r := range rows {
-		from, clip := w.start(r, isHeldOut), clips[set.Windows[r].Clip]
+		begin, step := w.play(r, isHeldOut)
+		clip := clips[set.Windows[r].Clip]
 		for f := range set.Length {
 			dst, row := out.Val[(i*set.Length+f)*cols:][:cols], i*set.Length+f
 			copy(dst, given.Val[row*given.Cols:][:given.Cols])
-			at := min(max(from+f, 0), len(clip)/m.values-1)
+			at := nearest(begin+float64(f)*step, len(clip)/m.values)
 			copy(dst[given.Cols:], clip[at*m.values:][:m.values])
 		}
 	}

@@ -242,26 +242,61 @@ func TestSynthRefuses(t *testing.T) {
 	}
 }
 
-// A faster body steps as much faster: its motion and the pace grow alike, duties stay.
-func TestStretch(t *testing.T) {
-	tape := newTape(t)
-	s := &stepTargets{mean: []float32{1.5, 0.1}, std: []float32{0.2, 0.02}}
-	given, target := tape.Const(4, 3), tape.Const(4, 2)
-	for i := range given.Val {
-		given.Val[i] = 2
-	}
-	clear(target.Val) // the mean: a duty of 1.5 and a pace of 0.1
-	s.stretch(given, target, 2, 0.2, 7)
-	for w := range 2 {
-		by := given.Val[w*6] / 2
-		if by == 1 || by < 0.8 || by > 1.2 {
-			t.Errorf("window %d is played at %g", w, by)
-		}
-		if pace := target.Val[w*4+1]*0.02 + 0.1; math.Abs(float64(pace-0.1*by)) > 1e-6 || target.Val[w*4] != 0 {
-			t.Errorf("window %d at %g: pace %g and duty off by %g", w, by, pace, target.Val[w*4])
+// Windows are played at other speeds and some backward, otherwise in each epoch, held-out ones as
+// they are. Who is played faster steps as much faster.
+func TestTempo(t *testing.T) {
+	set := strolls(2, 600, 0)
+	w := &windows{train: set, heldOut: set, tempo: Tempo{Stretch: 0.2, Reverse: 0.5}}
+	for r := range set.Windows {
+		if begin, step := w.play(int32(r), false); begin != float64(set.Windows[r].From) || step != 1 {
+			t.Errorf("window %d without a key is played from %g by %g", r, begin, step)
 		}
 	}
-	if given.Val[0] == given.Val[6] {
-		t.Error("both windows are played alike")
+	w.key = 7
+	backward, speeds := 0, map[float64]bool{}
+	for r := range int32(100) {
+		r %= int32(len(set.Windows))
+		w.key++
+		begin, step := w.play(r, false)
+		if speed := math.Abs(step); speed < 0.8 || speed > 1.2 {
+			t.Errorf("window %d is played by %g", r, step)
+		}
+		if from := float64(w.start(r, false)); step < 0 {
+			backward++
+			begin += step * float64(set.Length-1)
+			if math.Abs(begin-from) > 1e-6 {
+				t.Errorf("window %d is played backward to %g, want %g", r, begin, from)
+			}
+		}
+		speeds[step] = true
+		if _, step := w.play(r, true); step != 1 {
+			t.Errorf("held-out window %d is played by %g", r, step)
+		}
+	}
+	if backward < 30 || backward > 70 || len(speeds) < 90 {
+		t.Errorf("of 100 windows %d are backward, with %d speeds", backward, len(speeds))
+	}
+	steps := newStepTargets(set)
+	steps.normalise(len(set.Layout.Contacts) + 1)
+	cols, tape := len(steps.mean), newTape(t)
+	mask := tape.Const(set.Length, 1)
+	for i := range mask.Val {
+		mask.Val[i] = 1
+	}
+	pace := func() (sum float64) {
+		y, known := steps.fill(tape, w, []int32{0}, false, mask)
+		n := 0.0
+		for f := range set.Length {
+			at := f*cols + cols - 1
+			sum += float64(known.Val[at] * (y.Val[at]*steps.std[cols-1] + steps.mean[cols-1]))
+			n += float64(known.Val[at])
+		}
+		return sum / n
+	}
+	w.tempo = Tempo{}
+	usual := pace()
+	w.tempo.Stretch = 0.2
+	if _, step := w.play(0, false); math.Abs(pace()/usual-step) > 0.01 {
+		t.Errorf("played by %g the pace is %g, before %g", step, pace(), usual)
 	}
 }

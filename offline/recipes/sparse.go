@@ -125,7 +125,7 @@ func (m *Sparse) batch(t *grad.Tape, w *windows, rows []int32, isHeldOut bool) p
 	for i, r := range rows {
 		at := set.Windows[r]
 		from := min(w.start(r, isHeldOut), set.Clips[at.Clip].Frames-SparseFrames-set.Margin)
-		first, end := set.Window(window, int(at.Clip), max(from, -set.Margin))
+		first, end := set.Window(window, int(at.Clip), float64(max(from, -set.Margin)), 1)
 		for f := range SparseFrames {
 			row := window[(set.Margin+f)*cols:][:cols]
 			k := (i*made + s.Lead() + f) * cols

@@ -80,14 +80,6 @@ func (w *windows) frames(t *grad.Tape, rows []int32, isHeldOut bool, n int, stre
 	return x
 }
 
-// speed returns how much faster than recorded a window is played in this epoch.
-func (w *windows) speed(r int32, isHeldOut bool, stretch float64) float64 {
-	if w.key == 0 || isHeldOut {
-		return 1
-	}
-	return 1 + stretch*(2*share01(grad.Hash(w.key, uint64(r)+1<<34))-1)
-}
-
 // sampleFrames fills dst, (n, columns) normalised, with every second frame of the raw rows, played
 // at a speed: see strnn.HalveRate.
 func sampleFrames(dst []float32, set *dataset.MotionSet, rows []float32, speed float64) {

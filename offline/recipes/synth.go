@@ -29,6 +29,7 @@ type Synth struct {
 	Manner int     `json:"manner,omitempty"` // values that say how the person moves, further inputs; 0 unless Kind is "locomotion"
 	L1     float64 `json:"-"`                // weight of the mean magnitude of the weights
 
+	Tempo
 	Training `json:"-"`
 }
 
@@ -37,7 +38,7 @@ var Kinds = []string{"locomotion", "punch", "kick"}
 
 // DefaultSynth returns our recipe without data.
 func DefaultSynth() Synth {
-	return Synth{Kind: "locomotion", Hidden: [2]int{64, 128}, Widths: [3]int{45, 25, 15}, Keep: 0.9, Manner: 6, L1: 0.01, Training: Training{
+	return Synth{Kind: "locomotion", Hidden: [2]int{64, 128}, Widths: [3]int{45, 25, 15}, Keep: 0.9, Manner: 6, L1: 0.01, Tempo: Tempo{Stretch: 0.2, Reverse: 0.1}, Training: Training{
 		Jitter: true, ClipNorm: 1, Epochs: 40, Batch: 4, Seed: 1, AdamW: train.Adam(5e-4),
 	}}
 }
@@ -56,7 +57,7 @@ func (m *Synth) check() error {
 	case m.Train.Length%2 != 0:
 		return fmt.Errorf("recipes: windows of %d frames, want an even number: a hidden value is for two frames", m.Train.Length)
 	}
-	return nil
+	return m.Tempo.check()
 }
 
 // Run trains and writes the model.
@@ -93,6 +94,7 @@ func (m *Synth) Run(ctx context.Context) (*train.Report, error) {
 		}
 	}
 	batch := m.windows()
+	batch.tempo = m.Tempo
 	job := &train.Job{
 		Params: net.params(),
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, key uint64) *grad.Mat {

@@ -18,7 +18,26 @@ import (
 // windows makes batches of normalised windows from two sets of recordings.
 type windows struct {
 	train, heldOut *dataset.MotionSet
-	key            uint64 // of the epoch's jitter; 0: no jitter
+	tempo          Tempo
+	key            uint64 // of the epoch's jitter and tempo; 0: neither
+}
+
+// Tempo says how windows are played in training. Recordings have one step frequency at each speed,
+// and hardly anybody who walks backward: played otherwise they have more.
+type Tempo struct {
+	Stretch float64 `json:"stretch"` // largest change of the speed, as a share
+	Reverse float64 `json:"reverse"` // share of the windows that are played backward
+}
+
+// check reports the first field that is out of range.
+func (o Tempo) check() error {
+	switch {
+	case !(o.Stretch >= 0 && o.Stretch < 1):
+		return fmt.Errorf("recipes: Stretch is %g, want at least 0 and below 1", o.Stretch)
+	case !(o.Reverse >= 0 && o.Reverse <= 1):
+		return fmt.Errorf("recipes: Reverse is %g, want a share from 0 to 1", o.Reverse)
+	}
+	return nil
 }
 
 // set returns the training set or the held-out set.
@@ -36,7 +55,8 @@ func (w *windows) fill(t *grad.Tape, rows []int32, isHeldOut bool) (x, mask *gra
 	cols := set.Layout.Columns()
 	x, mask = t.Const(len(rows)*set.Length, cols), t.Const(len(rows)*set.Length, cols)
 	for i, r := range rows {
-		first, end := set.Window(x.Val[i*set.Length*cols:], int(set.Windows[r].Clip), w.start(r, isHeldOut))
+		begin, step := w.play(r, isHeldOut)
+		first, end := set.Window(x.Val[i*set.Length*cols:], int(set.Windows[r].Clip), begin, step)
 		m := mask.Val[i*set.Length*cols:][:set.Length*cols]
 		clear(m)
 		for k := max(first, 0) * cols; k < min(end, set.Length)*cols; k++ {
@@ -113,6 +133,24 @@ func (w *windows) start(r int32, isHeldOut bool) int {
 	return int(at.From) + int(grad.Hash(w.key, uint64(r))%uint64(room))
 }
 
+// play returns which frames a window shows in this epoch: frame f of it is the clip's begin + f·step.
+func (w *windows) play(r int32, isHeldOut bool) (begin, step float64) {
+	begin, step = float64(w.start(r, isHeldOut)), w.speed(r, isHeldOut, w.tempo.Stretch)
+	if w.key != 0 && !isHeldOut && share01(grad.Hash(w.key, uint64(r)+1<<35)) < w.tempo.Reverse {
+		begin, step = begin+step*float64(w.train.Length-1), -step
+	}
+	return begin, step
+}
+
+// speed returns how much faster than recorded a window is played in this epoch, by at most the
+// share stretch.
+func (w *windows) speed(r int32, isHeldOut bool, stretch float64) float64 {
+	if w.key == 0 || isHeldOut {
+		return 1
+	}
+	return 1 + stretch*(2*share01(grad.Hash(w.key, uint64(r)+1<<34))-1)
+}
+
 // name says which recording window i comes from.
 func (w *windows) name(i int32, isHeldOut bool) string {
 	set := w.set(isHeldOut)
@@ -122,6 +160,11 @@ func (w *windows) name(i int32, isHeldOut bool) string {
 		s += " mirrored"
 	}
 	return s
+}
+
+// nearest returns the frame nearest to a time in frames, in 0 to frames−1.
+func nearest(at float64, frames int) int {
+	return min(max(int(math.Floor(at+0.5)), 0), frames-1)
 }
 
 // maskedMSE returns the mean of (y − want)² over the values whose mask is not 0.

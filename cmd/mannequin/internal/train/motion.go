@@ -63,6 +63,12 @@ func sparsity(c *cobra.Command, v *float64) {
 	command.Number(c, v, "sparsity", *v, 0, 1e6, "weight in the loss: mean magnitude of the weights")
 }
 
+// tempo adds the flags --stretch and --reverse.
+func tempo(c *cobra.Command, v *recipes.Tempo) {
+	command.Number(c, &v.Stretch, "stretch", v.Stretch, 0, 0.99, "largest change of a recording's speed, as a `share`")
+	command.Number(c, &v.Reverse, "reverse", v.Reverse, 0, 1, "`share` of the windows that are played backward")
+}
+
 // train reads the recordings into l, sets l by the flags, and runs.
 func (f *motionFlags) train(cmd *cobra.Command, l *recipes.Training, run func(ctx context.Context) (*train.Report, error)) error {
 	opt := f.options
@@ -132,7 +138,7 @@ Files, checkpoints and --resume are as in train mann.`,
 	c.RunE = func(cmd *cobra.Command, _ []string) error { return f.train(cmd, &r.Training, r.Run) }
 	command.Number(c, &r.Hidden, "hidden", r.Hidden, 1, math.MaxInt, "channels between the two layers")
 	command.Number(c, &r.Manner, "manner", r.Manner, 0, 32, "values that say how the person moves; as many as the network of locomotion has")
-	command.Number(c, &r.Stretch, "stretch", r.Stretch, 0, math.MaxFloat32, "largest change of a recording's speed, as a `share`")
+	tempo(c, &r.Tempo)
 	return c
 }
 
@@ -159,8 +165,10 @@ Files, checkpoints and --resume are as in train mann.`,
 	c.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if r.Kind != "locomotion" {
 			r.Manner = 0
-			if !cmd.Flags().Changed("stand") {
-				f.stand = 0
+			for flag, v := range map[string]*float64{"stand": &f.stand, "stretch": &r.Stretch, "reverse": &r.Reverse} {
+				if !cmd.Flags().Changed(flag) {
+					*v = 0
+				}
 			}
 		}
 		if r.Manifold, err = netruntime.Open(base); err != nil {
@@ -176,6 +184,7 @@ Files, checkpoints and --resume are as in train mann.`,
 	c.Flags().StringVar(&base, "manifold", "", "model `file` of the motion manifold")
 	command.Number(c, &r.Manner, "manner", r.Manner, 0, 32, "values that say how the person moves (locomotion)")
 	command.Number(c, &f.stand, "stand", 10, 0, 600, "seconds for which each standing posture is held, as more data (punch, kick: none unless given)")
+	tempo(c, &r.Tempo)
 	jitter(c, &r.Jitter)
 	sparsity(c, &r.L1)
 	cli.Must(c.MarkFlagRequired("manifold"))

@@ -1,6 +1,5 @@
 // Package humanstrnn is the network that continues people's motion and removes noise from it, with
-// a guide for crowds, trained on recordings of the CMU Graphics Lab Motion Capture Database, with
-// its weights embedded.
+// a guide for crowds, trained on recordings of CMU, O3DE and ReActIdle, with its weights embedded.
 //
 // Code and weights are MIT: see models/LICENSES.md.
 package humanstrnn

@@ -35,6 +35,10 @@ type Walker struct {
 	known        bool  // at is known
 	rests        bool  // it wanted speed 0 last
 	chose, heard int32 // ticks of the last choice and the last call of Steer
+
+	glances    bool
+	glance     int32 // index of the agent at whom it glances
+	glanceEnds int32 // tick at which the glance, or the pause after it, ends
 }
 
 // course is a direction, unit, and a speed, m/s.

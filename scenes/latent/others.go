@@ -7,6 +7,7 @@ import (
 	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/animsys/latent"
+	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
@@ -67,6 +68,8 @@ func (o *others) start(people *animsys.Crowd, opt *Options, b *body) error {
 		avoid.Character = b.walks
 		roam.Avoid = avoid
 	}
+	looks := generic.NewMap1[ecs.LookAt](&o.ECS)
+	roam.Looks = func(row int) *ecs.LookAt { return looks.Get(people.Entity(row)) }
 	if err := o.Start(roam); err != nil {
 		return err
 	}
@@ -79,6 +82,7 @@ func (o *others) start(people *animsys.Crowd, opt *Options, b *body) error {
 			if err != nil {
 				return err
 			}
+			looks.Add(e)
 			for i, name := range bearings {
 				sliders.Get(e).Set(opt.Model.Components.Index(name), 1.5*float32(math.Sin(float64((i+2)*row)+float64(opt.Seed))))
 			}

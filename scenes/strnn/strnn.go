@@ -9,6 +9,7 @@ import (
 	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/animsys/strnn"
+	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
@@ -104,13 +105,17 @@ func (s *Scene) start() error {
 	if !s.NoAvoidance {
 		s.roam.Avoid = s.avoid
 	}
+	looks := generic.NewMap1[ecs.LookAt](&s.ECS)
+	s.roam.Looks = func(row int) *ecs.LookAt { return looks.Get(s.People.Entity(row)) }
 	if err := s.Start(s.roam); err != nil {
 		return err
 	}
 	for i := range s.Options.Agents {
-		if _, err := s.roam.Spawn(outward(i)); err != nil {
+		e, err := s.roam.Spawn(outward(i))
+		if err != nil {
 			return err
 		}
+		looks.Add(e)
 		s.wander(i).Speed = slowest
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/strnn"
+	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/models"
@@ -99,6 +100,51 @@ func TestAvoidance(t *testing.T) {
 	}
 	if d := nearest(5, true); d > touching/2 {
 		t.Errorf("without avoidance the nearest are %g m from each other: the test shows nothing", d)
+	}
+}
+
+// Heads turn before bodies do, and people glance at who comes toward them.
+func TestHeadsLeadTurns(t *testing.T) {
+	m := must.Get(strnn.NewModel(must.Get(models.Open("human-strnn"))(t)))(t)
+	s := testscene.Keep(New(Options{Options: world.Options{Agents: 30, Seed: 1, Workers: 2}, Model: m}))(t)
+	const warm, ticks, ahead = 120, 900, 18 // ahead: 0.3 s
+	head := s.People.Skel.Index("Head")
+	heads, yaws := make([][]float32, s.Agents()), make([][]float32, s.Agents())
+	glances, turned := 0, 0
+	for tick := range warm + ticks {
+		testscene.Step(t, s, 1, scenes.Input{Watched: true, Ahead: m3.V(0, 0, 1)})
+		if tick < warm {
+			continue
+		}
+		for row := range s.Agents() {
+			yaw := s.People.Roots[row].Rot.Yaw()
+			heads[row] = append(heads[row], m3.WrapAngle(m3.YawOf(s.People.BonesAt(row)[head].Rot.Forward())-yaw))
+			yaws[row] = append(yaws[row], yaw)
+			look := s.roam.Looks(row)
+			to := look.Target.Sub(s.People.BonesAt(row)[head].Pos)
+			if look.Weight == 1 && to.Flat().Len() < 3.6 {
+				glances++
+			} else if look.Weight > 0 {
+				turned++
+			}
+		}
+	}
+	// The correlation of where a head is turned with how the body turns then, and a while before.
+	var later, before float64
+	for row := range heads {
+		rate := func(f int) float64 { return float64(m3.WrapAngle(yaws[row][f+6] - yaws[row][f-6])) }
+		for f := ahead + 6; f < ticks-ahead-6; f++ {
+			later += float64(heads[row][f]) * rate(f+ahead)
+			before += float64(heads[row][f]) * rate(f-ahead)
+		}
+	}
+	all := float64(ticks * len(heads))
+	t.Logf("people glance in %.1f %% of the time and look where they turn in %.1f %%; heads with turns 0.3 s later %.3g, before %.3g", 100*float64(glances)/all, 100*float64(turned)/all, later/all, before/all)
+	if later <= 1.2*before || later <= 0 {
+		t.Errorf("heads go with turns 0.3 s later by %.3g, with those 0.3 s before by %.3g", later, before)
+	}
+	if share := float64(glances) / all; share < 0.01 || share > 0.3 {
+		t.Errorf("people glance in %.1f %% of the time", 100*share)
 	}
 }
 

@@ -1,8 +1,10 @@
 package steer
 
 import (
+	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/animsys/strnn"
+	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/terrain"
 )
@@ -74,6 +76,23 @@ func (p *People) bend(goal *control.Goal, row int) {
 	want := m3.YawQuat(yaw + goal.Turn*control.MaxTurn).Forward().Add(inward(p.field, p.roots[row].Pos))
 	goal.Turn, goal.Speed = p.avoidance.Steer(p.first+row, want.Normalize(ahead), goal.Speed)
 	goal.Turn /= control.MaxTurn
+}
+
+// eyes is the height of eyes, m. leads is the angle of a turn from which the head leads it in full, rad.
+const eyes, leads = 1.6, 0.4
+
+// look returns where a person looks: at somebody who comes, or where they are about to turn.
+func (p *People) look(c *animsys.Crowd, row int) ecs.LookAt {
+	other, ahead := p.avoidance.Look(p.first + row)
+	root := p.roots[row]
+	switch {
+	case other >= p.first:
+		return ecs.LookAt{Target: c.BonesAt(other - p.first)[c.Skel.Index("Head")].Pos, Weight: 1}
+	case other >= 0:
+		return ecs.LookAt{Target: p.Character().Pos.Add(m3.V(0, eyes, 0)), Weight: 1}
+	}
+	turn := m3.Abs(m3.WrapAngle(m3.YawOf(ahead) - root.Rot.Yaw()))
+	return ecs.LookAt{Target: root.Pos.Add(ahead.Scale(4)).Add(m3.V(0, eyes, 0)), Weight: m3.Clamp(turn/leads, 0, 1)}
 }
 
 // inward returns what leads back from the border of a terrain.

@@ -3,6 +3,7 @@ package steer
 import (
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
 	"mannequin/terrain"
@@ -27,6 +28,7 @@ type Roam struct {
 	Led              int                               // row that the player controls, which does not wander; −1 is none
 	Avoid            Avoidance                         // nil: agents do not avoid each other
 	Control          func(row int, goal *control.Goal) // sets the control of an agent
+	Looks            func(row int) *ecs.LookAt         // of an agent; nil: heads stay as the generator has them
 	Crowd            *animsys.Crowd
 
 	seed  uint64
@@ -37,6 +39,7 @@ type Roam struct {
 type Avoidance interface {
 	begin(roots []m3.Xform, led int)  // of a tick
 	bend(goal *control.Goal, row int) // changes the goal of a row
+	look(c *animsys.Crowd, row int) ecs.LookAt
 }
 
 // NewRoam returns the system for the agents of a crowd.
@@ -65,6 +68,9 @@ func (r *Roam) Update(*arche.World) {
 	r.Wander.Update(r.goals, roots, 1.0/scenes.TickRate, 0, n)
 	for row := range n {
 		if row == r.Led {
+			if r.Looks != nil {
+				*r.Looks(row) = ecs.LookAt{}
+			}
 			continue
 		}
 		goal := &r.goals[row]
@@ -75,6 +81,9 @@ func (r *Roam) Update(*arche.World) {
 			r.Avoid.bend(goal, row)
 		}
 		r.Control(row, goal)
+		if r.Avoid != nil && r.Looks != nil {
+			*r.Looks(row) = r.Avoid.look(r.Crowd, row)
+		}
 	}
 }
 

@@ -1,0 +1,77 @@
+package control
+
+import "mannequin/engine/m3"
+
+// The settings of looks.
+const (
+	glanceFrom  = 3.5  // distance from which an agent glances at another, m
+	glanceSide  = 0.3  // cosine of the angle to its own way within which it sees others
+	glanceLeast = 30   // ticks of a glance
+	glanceMore  = 50   // ticks that a glance may take longer
+	pauseLeast  = 60   // ticks from a glance to the next
+	pauseMore   = 240  // ticks that the pause may take longer
+	glanceShare = 0.15 // of the choices, every tenth of a second, in which an agent begins a glance
+)
+
+// Look returns where agent i looks, after its Steer: the index of an agent at whom it glances, or −1,
+// and the direction in which it is about to go, a unit vector. It glances for half a second to a second
+// and a half at others who come toward it, not at all of them, and pauses in between. The direction
+// is the last choice, which the body obeys later: a head that looks there leads the turn. An agent
+// that does not move looks ahead. It is zero for an obstacle and for an agent without Steer.
+func (a *Avoidance) Look(i int) (other int, ahead m3.Vec3) {
+	p := &a.all[i]
+	w := p.walker
+	if w == nil || a.tick != w.heard {
+		return -1, m3.Vec3{}
+	}
+	to := w.asked[w.newest].ahead
+	if w.rests {
+		to = p.now.ahead
+	}
+	if w.glances && (a.tick >= w.glanceEnds || int(w.glance) >= len(a.all) || !p.sees(&a.all[w.glance])) {
+		w.glances, w.glanceEnds = false, a.tick+pauseLeast+int32(a.chance(i, 1)*pauseMore)
+	}
+	if !w.glances && a.tick >= w.glanceEnds && w.chose == a.tick && a.chance(i, 0) < glanceShare {
+		if k := a.comes(i); k >= 0 {
+			w.glances, w.glance, w.glanceEnds = true, int32(k), a.tick+glanceLeast+int32(a.chance(i, 1)*glanceMore)
+		}
+	}
+	if w.glances {
+		return int(w.glance), m3.V(to.x, 0, to.z)
+	}
+	return -1, m3.V(to.x, 0, to.z)
+}
+
+// comes returns the nearest agent that i sees and that comes nearer, or −1.
+func (a *Avoidance) comes(i int) (nearest int) {
+	p, least := &a.all[i], float32(glanceFrom*glanceFrom)
+	nearest = -1
+	for c := range 9 {
+		for _, r := range a.grid.cell(p.now.at, c) {
+			q := &a.all[r]
+			d := q.now.at.sub(p.now.at)
+			if int(r) == i || q.walker == nil || !(d.dot(d) < least) || !p.sees(q) {
+				continue
+			}
+			if later := q.path[0].sub(p.path[0]); later.dot(later) < d.dot(d) {
+				nearest, least = int(r), d.dot(d)
+			}
+		}
+	}
+	return nearest
+}
+
+// sees reports whether an agent is before p and near.
+func (p *placed) sees(q *placed) bool {
+	d := q.now.at.sub(p.now.at)
+	square := d.dot(d)
+	return square < glanceFrom*glanceFrom && d.dot(p.now.ahead) > glanceSide*m3.Sqrt(square)
+}
+
+// chance returns a number from 0 to 1 for agent i in this tick.
+func (a *Avoidance) chance(i int, salt uint32) float32 {
+	h := (uint32(i)*2+salt)*0x9e3779b1 ^ uint32(a.tick)*0x85ebca6b
+	h = (h ^ h>>15) * 0x2c1b3c6d
+	h = (h ^ h>>12) * 0x297a2d39
+	return float32((h^h>>15)>>8) / (1 << 24)
+}

@@ -14,10 +14,10 @@ const (
 )
 
 // Look returns where agent i looks, after its Steer: the index of an agent at whom it glances, or −1,
-// and the direction in which it is about to go, a unit vector. It glances for half a second to a second
-// and a half at others who come toward it, not at all of them, and pauses in between. The direction
-// is the last choice, which the body obeys later: a head that looks there leads the turn. An agent
-// that does not move looks ahead. It is zero for an obstacle and for an agent without Steer.
+// and the direction in which it is about to go, a unit vector. It glances for 0.5 to 1.3 s at others
+// who come toward it, not at all of them, and pauses in between. The direction is the last choice, which the body obeys later: a head that looks there leads the turn. An agent
+// that does not move looks ahead. ecs.LookAt turns its head there. Look returns −1 and zero for an
+// obstacle, and without a call of Steer in this tick.
 func (a *Avoidance) Look(i int) (other int, ahead m3.Vec3) {
 	p := &a.all[i]
 	w := p.walker

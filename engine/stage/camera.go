@@ -87,6 +87,9 @@ func (c *Camera) Place(eye, target m3.Vec3) {
 	c.eye, c.target, c.placed = eye, target, true
 }
 
+// Raise puts the eye at least at height y, until the next Track.
+func (c *Camera) Raise(y float32) { c.eye.Y = max(c.eye.Y, y) }
+
 // Eye returns the camera's position, world.
 func (c *Camera) Eye() m3.Vec3 { return c.eye }
 

@@ -218,7 +218,7 @@ func (s *stride) add(foot, hips m3.Vec3, stands bool) {
 // pace finds how often a person has to step whose style steps farther or less far
 // than they would without it: if a foot that stands goes back under the hips by r of
 // what the hips go, 1/r as often, so that it need not slide. Where that is too often or too seldom,
-// legs have less of the style: nobody goes fast in the short steps of the old.
+// the legs get a smaller share of the style, since its strides do not suit the speed.
 type pace struct {
 	often       float32 // as without a style; 0 counts as 1
 	less, eased float32 // share of the legs' own motion, and that share eased over

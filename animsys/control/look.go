@@ -15,9 +15,10 @@ const (
 
 // Look returns where agent i looks, after its Steer: the index of an agent at whom it glances, or −1,
 // and the direction in which it is about to go, a unit vector. It glances for 0.5 to 1.3 s at others
-// who come toward it, not at all of them, and pauses in between. The direction is the last choice, which the body obeys later: a head that looks there leads the turn. An agent
-// that does not move looks ahead. ecs.LookAt turns its head there. Look returns −1 and zero for an
-// obstacle, and without a call of Steer in this tick.
+// who come toward it, not at all of them, and pauses in between. The direction is the last choice,
+// which the body obeys later: a head that looks there leads the turn. An agent that does not move
+// looks ahead. ecs.LookAt turns its head. Look returns −1 and zero for an obstacle, and without a call
+// of Steer in this tick.
 func (a *Avoidance) Look(i int) (other int, ahead m3.Vec3) {
 	p := &a.all[i]
 	w := p.walker
@@ -36,10 +37,11 @@ func (a *Avoidance) Look(i int) (other int, ahead m3.Vec3) {
 			w.glances, w.glance, w.glanceEnds = true, int32(k), a.tick+glanceLeast+int32(a.chance(i, 1)*glanceMore)
 		}
 	}
+	other = -1
 	if w.glances {
-		return int(w.glance), m3.V(to.x, 0, to.z)
+		other = int(w.glance)
 	}
-	return -1, m3.V(to.x, 0, to.z)
+	return other, m3.V(to.x, 0, to.z)
 }
 
 // comes returns the nearest agent that i sees and that comes nearer, or −1.
@@ -69,9 +71,7 @@ func (p *placed) sees(q *placed) bool {
 }
 
 // chance returns a number from 0 to 1 for agent i in this tick.
-func (a *Avoidance) chance(i int, salt uint32) float32 {
-	h := (uint32(i)*2+salt)*0x9e3779b1 ^ uint32(a.tick)*0x85ebca6b
-	h = (h ^ h>>15) * 0x2c1b3c6d
-	h = (h ^ h>>12) * 0x297a2d39
-	return float32((h^h>>15)>>8) / (1 << 24)
+func (a *Avoidance) chance(i int, salt uint64) float32 {
+	seed := uint64(i)<<33 | uint64(uint32(a.tick))<<1 | salt
+	return float32(next(&seed)>>40) / (1 << 24)
 }

@@ -195,8 +195,7 @@ func TestShouldersKeepTheirVolume(t *testing.T) {
 	}
 }
 
-// The neck fills the collar in all directions, also when the head is bent and turned: nobody looks
-// into a shirt.
+// The neck fills the collar in all directions, also when the head is bent and turned.
 func TestNoHoleAtTheNeck(t *testing.T) {
 	rig, b := humanRig(), aPerson(t)
 	m := &b.Levels[0]

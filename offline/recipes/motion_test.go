@@ -242,8 +242,8 @@ func TestSynthRefuses(t *testing.T) {
 	}
 }
 
-// Windows are played at other speeds and some backward, otherwise in each epoch, held-out ones as
-// they are. Who is played faster steps as much faster.
+// Windows of training are played at other speeds, and some backward, with new draws in each epoch.
+// Held-out windows are played as recorded. The step frequency changes with the speed.
 func TestTempo(t *testing.T) {
 	set := strolls(2, 600, 0)
 	w := &windows{train: set, heldOut: set, tempo: Tempo{Stretch: 0.2, Reverse: 0.5}}

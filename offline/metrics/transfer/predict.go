@@ -114,8 +114,7 @@ func another(db *mar.Database, c Case, train []*registration.Take, period float6
 
 // known returns what methods that know more than the input could do with the takes that are learnt
 // from. Average is the mean of all takes of the output's action, content and style at the truth's
-// places of the timeline: the best guess for whoever cannot tell from the input in what this
-// performance differs. Nearest is, for each frame, the pose in the output's style nearest to the true
+// places of the timeline: the best prediction without what is particular to this take. Nearest is, for each frame, the pose in the output's style nearest to the true
 // one: the best choice of a single frame. The times of both are the mean of the takes'.
 func known(db *mar.Database, c Case, t *Truth, train []*registration.Take, period float64) ([]Prediction, error) {
 	n, cols := t.Y.Dims()

@@ -1,9 +1,7 @@
 package steer
 
 import (
-	"mannequin/animsys"
 	"mannequin/animsys/control"
-	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/terrain"
 )
@@ -55,9 +53,6 @@ func (h *Herd) begin(roots []m3.Xform, led int) {
 		h.player = &h.way
 	}
 }
-
-// look returns that dogs look as their generator has them.
-func (h *Herd) look(*animsys.Crowd, int) ecs.LookAt { return ecs.LookAt{} }
 
 // middleOf returns a dog's middle on the ground.
 func middleOf(root m3.Xform) m3.Vec3 { return root.Apply(m3.V(0, 0, middle)).Flat() }

@@ -28,7 +28,7 @@ type Roam struct {
 	Led              int                               // row that the player controls, which does not wander; −1 is none
 	Avoid            Avoidance                         // nil: agents do not avoid each other
 	Control          func(row int, goal *control.Goal) // sets the control of an agent
-	Looks            func(row int) *ecs.LookAt         // of an agent; nil: heads stay as the generator has them
+	Looks            func(row int) *ecs.LookAt         // of a person; nil: heads stay as the generator has them
 	Crowd            *animsys.Crowd
 
 	seed  uint64
@@ -39,7 +39,6 @@ type Roam struct {
 type Avoidance interface {
 	begin(roots []m3.Xform, led int)  // of a tick
 	bend(goal *control.Goal, row int) // changes the goal of a row
-	look(c *animsys.Crowd, row int) ecs.LookAt
 }
 
 // NewRoam returns the system for the agents of a crowd.
@@ -65,6 +64,7 @@ func (r *Roam) Update(*arche.World) {
 	if r.Avoid != nil {
 		r.Avoid.begin(roots, r.Led)
 	}
+	people, _ := r.Avoid.(*People)
 	r.Wander.Update(r.goals, roots, 1.0/scenes.TickRate, 0, n)
 	for row := range n {
 		if row == r.Led {
@@ -81,8 +81,8 @@ func (r *Roam) Update(*arche.World) {
 			r.Avoid.bend(goal, row)
 		}
 		r.Control(row, goal)
-		if r.Avoid != nil && r.Looks != nil {
-			*r.Looks(row) = r.Avoid.look(r.Crowd, row)
+		if people != nil && r.Looks != nil {
+			*r.Looks(row) = people.look(r.Crowd, row)
 		}
 	}
 }

@@ -127,7 +127,7 @@ func TestHang(t *testing.T) {
 	}
 	s := open(t, n, rows, FP32)
 	s.opt.Timeout = short
-	wake := hang(t, "cuMemHostAlloc:1")
+	wake := hang(t, "cuMemHostRegister:1")
 	if b := must.Get(s.Buffer(7))(t); len(b) != 7 {
 		t.Errorf("%d values", len(b))
 	}

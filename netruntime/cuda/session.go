@@ -21,16 +21,19 @@ import (
 
 const (
 	// chunkRows is about the number of frames that the GPU computes at once: enough to fill it, and
-	// few enough that copies and kernels of neighbouring chunks overlap.
-	chunkRows = 16 << 10
+	// few enough that copies and kernels of neighbouring chunks overlap. In a layer of 256 columns it
+	// is one round of the large tile on an H100's 132 multiprocessors.
+	chunkRows = 132 * 128
 	// splitRows is the least number of frames of a run that is split for this overlap.
 	splitRows = 4 << 10
+	// mostLanes is the number of lanes of a session that splits runs.
+	mostLanes = 3
 	// maxLane is the most bytes of a lane's memory on the device.
 	maxLane = 1 << 30
 )
 
-// session runs a network on the GPU. Two lanes take turns with chunks of the sequences, so that one
-// copies while the other computes.
+// session runs a network on the GPU. Lanes take turns with chunks of the sequences: while one
+// computes, others send or receive.
 type session struct {
 	opt     Options
 	net     *netruntime.Net
@@ -47,7 +50,7 @@ type session struct {
 	calls     []call
 	ops       []byte
 
-	buffers [][]float32  // pinned, for the caller
+	buffers []buffer     // for the caller
 	gating  []float32    // pinned (rows, experts)
 	rows    int          // number of valid values in gating
 	onCPU   bool         // the processor computed the last run
@@ -65,7 +68,7 @@ type lane struct {
 
 	hostOps []float32   // pinned: the bytes of the operations
 	in      [][]float32 // pinned copies of the caller's memory, if that is not pinned
-	out     [][]float32 // pinned: a GPU that hangs and goes on later never writes to the caller's memory
+	out     [][]float32 // pinned, likewise
 	from, n int         // sequences of the chunk in flight, 0 for none
 
 	// A launch's arguments.
@@ -132,7 +135,7 @@ func (s *session) open(f form) (err error) {
 	s.most = max(1, min(s.opt.Batch, chunkRows/length, int(maxLane/max(1, s.layout.size))))
 	lanes := 1
 	if s.opt.Batch > s.most || s.most*length >= splitRows {
-		lanes = 2
+		lanes = mostLanes
 	}
 	s.lanes = make([]lane, lanes)
 	for i := range s.lanes {
@@ -235,8 +238,8 @@ func (s *session) Gating() []float32 {
 	return s.gating[:s.rows]
 }
 
-// Buffer returns memory for n values that the GPU reads directly in Run and RunSequences. It is
-// valid until the session is closed.
+// Buffer returns memory for n values that the GPU reads and writes directly in Run and
+// RunSequences. It is valid until the session is closed.
 func (s *session) Buffer(n int) ([]float32, error) {
 	if s.closed {
 		return nil, errClosed
@@ -247,9 +250,9 @@ func (s *session) Buffer(n int) ([]float32, error) {
 	if n == 0 || lost.Load() {
 		return make([]float32, n), nil
 	}
-	var b []float32
+	var b buffer
 	err := s.device.do(s.opt.Timeout, func() (err error) {
-		b, err = pinned(n)
+		b, err = newBuffer(n)
 		return err
 	})
 	if err != nil {
@@ -257,21 +260,25 @@ func (s *session) Buffer(n int) ([]float32, error) {
 		s.refuse("a buffer", err)
 		return make([]float32, n), nil
 	}
-	clear(b)
 	s.buffers = append(s.buffers, b)
 	return b, nil
 }
 
 // direct reports whether x lies in one of the session's buffers.
 func (s *session) direct(x []float32) bool {
-	p := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
+	return slices.ContainsFunc(s.buffers, func(b buffer) bool { return b.holds(x) })
+}
+
+// detach takes the outputs of a run that failed from the GPU, which may still write to them.
+func (s *session) detach(out [][]float32) {
 	for _, b := range s.buffers {
-		at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-		if p >= at && p+4*uintptr(len(x)) <= at+4*uintptr(len(b)) {
-			return true
+		if !slices.ContainsFunc(out, func(y []float32) bool { return len(y) > 0 && b.holds(y[:1]) }) {
+			continue
+		}
+		if err := b.detach(); err != nil {
+			s.opt.Log.Error("the GPU may still write to the results", "err", err)
 		}
 	}
-	return false
 }
 
 func (s *session) Run(y, x []float32, rows int) error {
@@ -307,6 +314,7 @@ func (s *session) run(out, in [][]float32, batch, length int) error {
 			return nil
 		}
 		lose(s.opt.Log, err)
+		s.detach(out)
 	}
 	// The processor's session also reports invalid arguments.
 	if err := s.cpu.RunSequences(out, in, batch, length); err != nil {
@@ -343,8 +351,8 @@ func (s *session) fits(out, in [][]float32, batch, length int) bool {
 	return true
 }
 
-// onDevice computes a run. After an error, the GPU may still read the caller's memory, but does not
-// write to it.
+// onDevice computes a run. After an error, the GPU may still read the caller's memory, and write to
+// the results if they lie in buffers.
 func (s *session) onDevice(out, in [][]float32, batch, length int) error {
 	if err := s.device.enter(); err != nil {
 		return err
@@ -354,8 +362,8 @@ func (s *session) onDevice(out, in [][]float32, batch, length int) error {
 		return err
 	}
 	n := (batch + s.most - 1) / s.most
-	if n == 1 && len(s.lanes) > 1 && batch > 1 && batch*s.length >= splitRows {
-		n = 2
+	if rows := batch * s.length; len(s.lanes) > 1 && rows >= splitRows {
+		n = max(n, min(len(s.lanes), batch, rows/(splitRows/2)))
 	}
 	each := (batch + n - 1) / n
 	lane := 0
@@ -365,7 +373,7 @@ func (s *session) onDevice(out, in [][]float32, batch, length int) error {
 			return err
 		}
 		l.from, l.n = from, min(each, batch-from)
-		if err := s.submit(l, in); err != nil {
+		if err := s.submit(l, out, in); err != nil {
 			return err
 		}
 		lane++
@@ -384,14 +392,14 @@ func (s *session) onDevice(out, in [][]float32, batch, length int) error {
 }
 
 // submit submits the work of a chunk: copies and kernels.
-func (s *session) submit(l *lane, in [][]float32) error {
+func (s *session) submit(l *lane, out, in [][]float32) error {
 	if err := s.send(l, in); err != nil {
 		return err
 	}
 	if err := s.compute(l, both); err != nil {
 		return err
 	}
-	return s.receive(l)
+	return s.receive(l, out)
 }
 
 func (s *session) send(l *lane, in [][]float32) error {
@@ -442,10 +450,15 @@ func (s *session) compute(l *lane, which kinds) error {
 	return nil
 }
 
-func (s *session) receive(l *lane) error {
+func (s *session) receive(l *lane, out [][]float32) error {
 	at := s.layout
 	for i, v := range s.plan.outputs {
-		if err := l.fetch(l.out[i][:l.n*at.floats(v)], at.at[v][plain]); err != nil {
+		n := at.floats(v)
+		y := out[i][l.from*n : (l.from+l.n)*n]
+		if !s.direct(y) {
+			y = l.out[i][:len(y)]
+		}
+		if err := l.fetch(y, at.at[v][plain]); err != nil {
 			return err
 		}
 	}
@@ -484,7 +497,9 @@ func (s *session) collect(l *lane, out [][]float32) error {
 	}
 	for i, v := range s.plan.outputs {
 		k := s.layout.floats(v)
-		copy(out[i][l.from*k:(l.from+n)*k], l.out[i])
+		if y := out[i][l.from*k : (l.from+n)*k]; !s.direct(y) {
+			copy(y, l.out[i])
+		}
 	}
 	return nil
 }
@@ -524,8 +539,9 @@ func (s *session) free() {
 				}
 			}
 		}
-		for _, b := range append(s.buffers, s.gating) {
-			_ = unpin(b)
+		_ = unpin(s.gating)
+		for _, b := range s.buffers {
+			b.free()
 		}
 		if s.weights != nil {
 			s.weights.release()

@@ -43,6 +43,26 @@ API int cuMemFreeHost(void* memory) {
   return call.error;
 }
 
+API int cuMemHostRegister_v2(void* memory, size_t bytes, unsigned) {
+  BEGIN(cuMemHostRegister, context);
+  call.answer();
+  if (!memory || !bytes) return invalid_value;
+  void* const p = device.pinned.share(memory, bytes);
+  if (!p) return out_of_memory;
+  device.registered[static_cast<char*>(memory)] = {bytes, static_cast<char*>(p)};
+  return success;
+}
+
+API int cuMemHostUnregister(void* memory) {
+  RELEASE(cuMemHostUnregister);
+  call.answer();
+  const auto it = device.registered.find(static_cast<char*>(memory));
+  if (it == device.registered.end()) return invalid_value;
+  device.pinned.give(it->second.pages);
+  device.registered.erase(it);
+  return call.error;
+}
+
 API int cuMemGetInfo_v2(size_t* available, size_t* total) {
   BEGIN(cuMemGetInfo, context);
   if (!available || !total) return invalid_value;
@@ -72,6 +92,13 @@ static void add_copy(Stream* s, Side to, Side from, size_t bytes) {
 // host_side finds the kind of a range of host memory, and returns whether the
 // range is valid.
 static bool host_side(Side* side, const void* p, size_t bytes) {
+  // As a device does, go to the pages that were registered, whatever is at their address now.
+  const auto it = device.registered.upper_bound(static_cast<const char*>(p));
+  if (it != device.registered.begin()) {
+    const auto& [begin, r] = *std::prev(it);
+    const size_t offset = static_cast<const char*>(p) - begin;
+    if (offset < r.bytes) p = r.pages + offset;
+  }
   const bool pinned = device.pinned.holds(p, 1);
   *side = {const_cast<void*>(p), pinned ? &device.pinned : nullptr};
   return p && !device.memory.holds(p, 1) && side->good(bytes);

@@ -107,6 +107,11 @@ struct Device {
   bool hung = false;  // it does no work
   std::condition_variable awake;
   Pages memory, pinned;
+  struct Registered {
+    size_t bytes;
+    char* pages;  // in pinned
+  };
+  std::map<const char*, Registered> registered;
   Queues queues;
   std::list<Event> events;
   std::list<Module> modules;

@@ -35,6 +35,17 @@ class Pages {
     return begin;
   }
 
+  // share returns a second address of shared pages that somebody else mapped, or null if there is
+  // none. They live until both addresses are given back.
+  void* share(void* p, size_t bytes) {
+    const size_t page = sysconf(_SC_PAGESIZE), inner = (bytes + page - 1) / page * page;
+    void* const q = mremap(p, 0, inner, MREMAP_MAYMOVE);
+    if (q == MAP_FAILED) return nullptr;
+    live_[reinterpret_cast<uintptr_t>(q)] = {bytes, static_cast<char*>(q), inner};
+    total_ += bytes;
+    return q;
+  }
+
   // give frees memory, and returns whether p was the beginning of an
   // allocation.
   bool give(const void* p) {

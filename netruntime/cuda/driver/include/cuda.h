@@ -269,6 +269,9 @@ typedef enum CUfilter_mode_enum {
 #define CU_MEMHOSTALLOC_DEVICEMAP 2
 #define CU_MEMHOSTALLOC_WRITECOMBINED 4
 
+// Flags of cuMemHostRegister
+#define CU_MEMHOSTREGISTER_PORTABLE 1
+
 // Flags of cuTexRefSetFlags
 #define CU_TRSF_READ_AS_INTEGER 1
 #define CU_TRSF_NORMALIZED_COORDINATES 2

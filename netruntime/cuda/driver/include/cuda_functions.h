@@ -130,6 +130,7 @@ CUDA_FUNCTION(cuEventElapsedTime, (float *ms, CUevent from, CUevent to), (ms, fr
 #define cuMemAlloc cuMemAlloc_v2
 #define cuMemAllocPitch cuMemAllocPitch_v2
 #define cuMemFree cuMemFree_v2
+#define cuMemHostRegister cuMemHostRegister_v2
 #define cuMemGetAddressRange cuMemGetAddressRange_v2
 CUDA_FUNCTION(cuMemGetInfo, (size_t *available, size_t *total), (available, total))
 CUDA_FUNCTION(cuMemAlloc, (CUdeviceptr *p, size_t bytes), (p, bytes))
@@ -140,6 +141,8 @@ CUDA_FUNCTION(cuMemAllocManaged, (CUdeviceptr *p, size_t bytes, unsigned flags),
 CUDA_FUNCTION(cuMemFree, (CUdeviceptr p), (p))
 CUDA_FUNCTION(cuMemHostAlloc, (void **host, size_t bytes, unsigned flags), (host, bytes, flags))
 CUDA_FUNCTION(cuMemFreeHost, (void *host), (host))
+CUDA_FUNCTION(cuMemHostRegister, (void *host, size_t bytes, unsigned flags), (host, bytes, flags))
+CUDA_FUNCTION(cuMemHostUnregister, (void *host), (host))
 CUDA_FUNCTION(cuMemGetAddressRange, (CUdeviceptr *base, size_t *bytes, CUdeviceptr p), (base, bytes, p))
 CUDA_FUNCTION(cuMemAdvise,
 	(CUdeviceptr p, size_t bytes, CUmem_advise advice, CUdevice dev), (p, bytes, advice, dev))

@@ -2,6 +2,7 @@ package keypose
 
 import (
 	"fmt"
+	"math"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
@@ -12,7 +13,7 @@ import (
 // lowers the hips where a leg would else be too short; the rest of the body keeps its pose. How each
 // foot moves over the ground solves a least-squares problem over all frames: in contact it must not
 // slide, it should move little and smoothly, and it does not move where its leg is keyed. Heights
-// follow likewise. A FootLock belongs to one goroutine.
+// and the angles of knees follow likewise. A FootLock belongs to one goroutine.
 type FootLock struct {
 	layout   *Layout
 	rig      *ik.Rig
@@ -35,6 +36,9 @@ type lockedFoot struct {
 	slides    []float32 // the same after the move, as a share of cauchySpeed
 	moves     band      // over the ground
 	lift      band      // upward
+	bends     []float64 // angle of the knee, radians; 0 is straight
+	changes   []float64
+	eased     band // change of bends that makes them smooth
 }
 
 // Weights of the least squares; sliding of a standing foot weighs 1.
@@ -63,6 +67,12 @@ const (
 	// knee of 6°: there it swings to and fro as the foot moves by millimetres.
 	freeReach     = 0.992
 	straightReach = 0.9985
+
+	// A foot that is led further ahead as it comes down would stretch its leg within two frames and
+	// keep it straight. So changes of a knee's angle follow a spline. An almost straight leg is
+	// hardly shorter by that.
+	kneeTime  = 0.015             // s, of the spline
+	leastBend = 5 * math.Pi / 180 // to which the lock stretches a knee
 )
 
 // NewFootLock returns a foot lock for tracks of the layout. It fails if the skeleton lacks joints
@@ -126,13 +136,19 @@ func (h *FootLock) apply(t *Track, stand []float32) {
 		h.cover(&foot.lift, t, liftTime, foot.keyed(t))
 	}
 	h.lower(t, stand)
+	for i := range h.feet {
+		h.bend(t, &h.feet[i])
+	}
 	var memory [Feet]ik.Foot
 	for f := range t.Frames {
 		clip.Model(h.model, f)
 		// The hips sink last: until then the feet rise.
 		drop := float32(h.drop.x(f)[0])
 		for i := range h.feet {
-			h.rig.Reach(h.model, i, h.feet[i].goal(f).Add(m3.V(0, drop, 0)), &memory[i])
+			foot := &h.feet[i]
+			way := foot.goal(f).Add(m3.V(0, drop, 0)).Sub(foot.hip[f])
+			far := h.stretch(foot, foot.bends[f])
+			h.rig.Reach(h.model, i, foot.hip[f].Add(way.Normalize(m3.V(0, -1, 0)).Scale(far)), &memory[i])
 		}
 		pos, rot := clip.Frame(f)
 		pos[0].Y -= drop
@@ -170,10 +186,10 @@ func (o *lockedFoot) goal(f int) m3.Vec3 {
 // lower computes how far the hips sink for the legs of standing feet.
 func (h *FootLock) lower(t *Track, stand []float32) {
 	clear(h.need)
-	sk := h.layout.Skel
 	for i := range h.feet {
 		o := &h.feet[i]
-		length := sk.Offsets[o.joints[1]].Len() + sk.Offsets[o.joints[2]].Len()
+		thigh, shin := h.bones(o)
+		length := float32(thigh + shin)
 		for f := range t.Frames {
 			on := stand[f*Feet+i]
 			if on <= 0.5 {
@@ -188,6 +204,49 @@ func (h *FootLock) lower(t *Track, stand []float32) {
 		}
 	}
 	h.cover(&h.drop, t, dropTime, func(f int) bool { return t.Weight[f*t.Layout.Groups()+GroupRoot] == 1 })
+}
+
+// bend computes the angles of a foot's knee. Their changes by the lock are smooth.
+func (h *FootLock) bend(t *Track, o *lockedFoot) {
+	o.bends, o.changes = grow(o.bends, t.Frames), grow(o.changes, t.Frames)
+	fixed, weight := o.keyed(t), math.Pow(float64(kneeTime*t.FPS), 4)
+	o.eased.reset(t.Frames, 1)
+	for f := range t.Frames {
+		o.bends[f], o.changes[f] = h.angle(o, o.hip[f].Dist(o.heel[f])), 0
+		if !fixed(f) {
+			hip := o.hip[f].Sub(m3.V(0, float32(h.drop.x(f)[0]), 0))
+			o.changes[f] = max(h.angle(o, hip.Dist(o.goal(f))), min(o.bends[f], leastBend)) - o.bends[f]
+		}
+		o.eased.place(f, 1)
+		if f > 1 {
+			c := o.changes[f-2:]
+			o.eased.turn(f-1, weight, []float64{c[0] - 2*c[1] + c[2]})
+		}
+	}
+	o.eased.fixAll(fixed)
+	o.eased.solve()
+	for f := range o.bends {
+		o.bends[f] += o.changes[f] + o.eased.x(f)[0]
+	}
+}
+
+// angle returns the angle of a foot's knee by the distance from hip to heel.
+func (h *FootLock) angle(o *lockedFoot, far float32) float64 {
+	a, b := h.bones(o)
+	d := float64(far)
+	return math.Acos(max(-1, min((d*d-a*a-b*b)/(2*a*b), 1)))
+}
+
+// stretch returns the distance from hip to heel at an angle of the knee.
+func (h *FootLock) stretch(o *lockedFoot, bend float64) float32 {
+	a, b := h.bones(o)
+	return float32(math.Sqrt(max(0, a*a+b*b+2*a*b*math.Cos(bend))))
+}
+
+// bones returns the lengths of thigh and shin.
+func (h *FootLock) bones(o *lockedFoot) (thigh, shin float64) {
+	at := h.layout.Skel.Offsets
+	return float64(at[o.joints[1]].Len()), float64(at[o.joints[2]].Len())
 }
 
 // cover computes a smooth curve that is as small as possible and nowhere much less than h.need. It is

@@ -3,14 +3,16 @@ package keypose
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 )
 
-// FootLock keeps standing feet in place on level ground, and feet above it. It bends the legs, and
-// lowers the hips where a leg would else be too short; the rest of the body keeps its pose. How each
+// FootLock keeps standing feet in place on level ground, and feet above it. It lowers the body where
+// all standing feet float, bends the legs, and lowers the hips where a leg would else be too short;
+// the rest of the body keeps its pose. How each
 // foot moves over the ground solves a least-squares problem over all frames: in contact it must not
 // slide, it should move little and smoothly, and it does not move where its leg is keyed. Heights
 // and the angles of knees follow likewise. A FootLock belongs to one goroutine.
@@ -21,6 +23,8 @@ type FootLock struct {
 	clip     *skel.Clip // the motion, and then with bent legs
 	replacer replacer
 	feet     [Feet]lockedFoot
+	sorted   []float32 // heights, m
+	float    []float32 // (frames) height of the lowest standing foot over the ground, m
 	need     []float32 // (frames) least value of a cover, m
 	short    []bool    // (frames) in which the cover is lower
 	drop     band      // how far the hips are lowered
@@ -61,6 +65,7 @@ const (
 	coverStay  = 0.01 // weight of the height itself
 	coverTimes = 5    // rounds in which the frames that fall short are found
 	maxDrop    = 0.1  // m
+	freeFloat  = 0.01 // m, to which standing feet may float
 
 	// The hips sink for a standing leg that would stretch beyond its pose and the share freeReach of
 	// its length, which people exceed in 5 % of their steps, and for one beyond straightReach, a
@@ -127,6 +132,7 @@ func (h *FootLock) apply(t *Track, stand []float32) {
 		}
 	}
 	h.need, h.short = grow(h.need, t.Frames), grow(h.short, t.Frames)
+	h.settle(t, stand)
 	for i := range h.feet {
 		foot := &h.feet[i]
 		foot.solve(t, stand[i:])
@@ -183,6 +189,64 @@ func (o *lockedFoot) goal(f int) m3.Vec3 {
 	return o.heel[f].Add(o.moves.ground(f)).Add(m3.V(0, float32(o.lift.x(f)[0]), 0))
 }
 
+// settle lowers the body, but no swinging feet, in frames in which all standing feet float higher than
+// in the keys around.
+func (h *FootLock) settle(t *Track, stand []float32) {
+	h.float = grow(h.float, t.Frames)
+	for f := range h.float {
+		h.float[f] = maxDrop
+		if stand[f*Feet] <= 0.5 && stand[f*Feet+1] <= 0.5 {
+			h.float[f] = 0
+		}
+	}
+	for i := range h.feet {
+		o := &h.feet[i]
+		toe := h.level(stand[i:], func(f int) float32 { return o.low[f] })
+		heel := h.level(stand[i:], func(f int) float32 { return o.heel[f].Y })
+		for f := range h.float {
+			if stand[f*Feet+i] > 0.5 {
+				h.float[f] = min(h.float[f], max(0, min(o.low[f]-toe, o.heel[f].Y-heel)-freeFloat))
+			}
+		}
+	}
+	for f := range h.need {
+		g := f*t.Layout.Groups() + GroupRoot
+		prev, next := max(t.Prev[g], 0), max(t.Next[g], 0)
+		h.need[f] = h.float[f] - m3.Lerp(h.float[prev], h.float[next], t.Between[g])
+	}
+	h.cover(&h.drop, t, dropTime, rootKeyed(t))
+	for f := range t.Frames {
+		by := m3.V(0, max(0, float32(h.drop.x(f)[0])), 0)
+		pos, _ := h.clip.Frame(f)
+		pos[0] = pos[0].Sub(by)
+		for i := range h.feet {
+			o := &h.feet[i]
+			on := by.Scale(min(1, 2*stand[f*Feet+i])) // swinging feet keep their height
+			o.hip[f], o.heel[f], o.toe[f], o.low[f] = o.hip[f].Sub(by), o.heel[f].Sub(on), o.toe[f].Sub(on), o.low[f]-on.Y
+		}
+	}
+}
+
+// level returns the height at which a part of a foot stands: the lower quartile of its heights while
+// the foot does.
+func (h *FootLock) level(stand []float32, height func(f int) float32) float32 {
+	h.sorted = h.sorted[:0]
+	for f := range h.need {
+		if stand[f*Feet] > 0.5 {
+			h.sorted = append(h.sorted, height(f))
+		}
+	}
+	if len(h.sorted) == 0 {
+		return 0
+	}
+	slices.Sort(h.sorted)
+	return h.sorted[len(h.sorted)/4]
+}
+
+func rootKeyed(t *Track) func(f int) bool {
+	return func(f int) bool { return t.Weight[f*t.Layout.Groups()+GroupRoot] == 1 }
+}
+
 // lower computes how far the hips sink for the legs of standing feet.
 func (h *FootLock) lower(t *Track, stand []float32) {
 	clear(h.need)
@@ -203,7 +267,7 @@ func (h *FootLock) lower(t *Track, stand []float32) {
 			}
 		}
 	}
-	h.cover(&h.drop, t, dropTime, func(f int) bool { return t.Weight[f*t.Layout.Groups()+GroupRoot] == 1 })
+	h.cover(&h.drop, t, dropTime, rootKeyed(t))
 }
 
 // bend computes the angles of a foot's knee. Their changes by the lock are smooth.
@@ -256,9 +320,15 @@ func (h *FootLock) cover(s *band, t *Track, time float32, fixed func(f int) bool
 	bend *= bend
 	bend *= bend * coverStay
 	s.reset(t.Frames, 1)
+	clear(h.short)
 	for range coverTimes {
-		for f := range t.Frames {
+		same := true
+		for f, was := range h.short {
 			h.short[f] = float32(s.x(f)[0]) < h.need[f]
+			same = same && h.short[f] == was
+		}
+		if same {
+			return
 		}
 		s.reset(t.Frames, 1)
 		for f := range t.Frames {

@@ -373,6 +373,25 @@ func TestFootLockKnees(t *testing.T) {
 	}
 }
 
+// The body sinks where its standing feet float, and not where they do not stand.
+func TestFootLockSettles(t *testing.T) {
+	l := layout(t)
+	h := must.Get(l.NewFootLock())(t)
+	for _, stands := range []bool{true, false} {
+		track, stand := standing(l, 0.5, 0)
+		for f := 10; f <= 50; f++ {
+			track.Height[f] += 0.03 * (1 - m3.Cos(math.Pi*float32(f-10)/20))
+		}
+		if !stands {
+			clear(stand)
+		}
+		must.Do(t, h.Apply(track, stand))
+		if up := track.Height[30] - 0.98; stands && (up < 0 || up > 0.02) || !stands && m3.Abs(up-0.06) > 1e-4 {
+			t.Errorf("standing %v: the hips are %g m up, 0.06 before", stands, up)
+		}
+	}
+}
+
 // BenchmarkFootLock locks the feet of four seconds.
 func BenchmarkFootLock(b *testing.B) {
 	l := must.Get(NewLayout(retarget.Human()))(b)

@@ -12,10 +12,10 @@ import (
 
 // FootLock keeps standing feet in place on level ground, and feet above it. It lowers the body where
 // all standing feet float, bends the legs, and lowers the hips where a leg would else be too short;
-// the rest of the body keeps its pose. How each
-// foot moves over the ground solves a least-squares problem over all frames: in contact it must not
-// slide, it should move little and smoothly, and it does not move where its leg is keyed. Heights
-// and the angles of knees follow likewise. A FootLock belongs to one goroutine.
+// the rest of the body keeps its pose. How each foot moves over the ground solves a least-squares
+// problem over all frames: in contact it must not slide, it should move little and smoothly, and it
+// does not move where its leg is keyed. Heights and the angles of knees follow likewise. A FootLock
+// belongs to one goroutine.
 type FootLock struct {
 	layout   *Layout
 	rig      *ik.Rig
@@ -41,8 +41,8 @@ type lockedFoot struct {
 	moves     band      // over the ground
 	lift      band      // upward
 	bends     []float64 // angle of the knee, radians; 0 is straight
-	changes   []float64
-	eased     band // change of bends that makes them smooth
+	changes   []float64 // of bends, as the moved foot wants them
+	eased     band      // what makes changes smooth
 }
 
 // Weights of the least squares; sliding of a standing foot weighs 1.
@@ -211,8 +211,11 @@ func (h *FootLock) settle(t *Track, stand []float32) {
 	}
 	for f := range h.need {
 		g := f*t.Layout.Groups() + GroupRoot
-		prev, next := max(t.Prev[g], 0), max(t.Next[g], 0)
-		h.need[f] = h.float[f] - m3.Lerp(h.float[prev], h.float[next], t.Between[g])
+		h.need[f] = h.float[f]
+		if prev := t.Prev[g]; prev >= 0 {
+			next := max(t.Next[g], prev)
+			h.need[f] -= m3.Lerp(h.float[prev], h.float[next], t.Between[g])
+		}
 	}
 	h.cover(&h.drop, t, dropTime, rootKeyed(t))
 	for f := range t.Frames {
@@ -243,6 +246,7 @@ func (h *FootLock) level(stand []float32, height func(f int) float32) float32 {
 	return h.sorted[len(h.sorted)/4]
 }
 
+// rootKeyed reports in which frames the height of the hips is keyed.
 func rootKeyed(t *Track) func(f int) bool {
 	return func(f int) bool { return t.Weight[f*t.Layout.Groups()+GroupRoot] == 1 }
 }
@@ -297,6 +301,9 @@ func (h *FootLock) bend(t *Track, o *lockedFoot) {
 // angle returns the angle of a foot's knee by the distance from hip to heel.
 func (h *FootLock) angle(o *lockedFoot, far float32) float64 {
 	a, b := h.bones(o)
+	if a*b == 0 {
+		return 0
+	}
 	d := float64(far)
 	return math.Acos(max(-1, min((d*d-a*a-b*b)/(2*a*b), 1)))
 }

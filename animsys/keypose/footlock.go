@@ -2,17 +2,20 @@ package keypose
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 )
 
-// FootLock keeps standing feet in place on level ground, and feet above it. It bends the legs, and
-// lowers the hips where a leg would else be too short; the rest of the body keeps its pose. How each
-// foot moves over the ground solves a least-squares problem over all frames: in contact it must not
-// slide, it should move little and smoothly, and it does not move where its leg is keyed. Heights
-// follow likewise. A FootLock belongs to one goroutine.
+// FootLock keeps standing feet in place on level ground, and feet above it. It lowers the body where
+// all standing feet float, bends the legs, and lowers the hips where a leg would else be too short;
+// the rest of the body keeps its pose. How each foot moves over the ground solves a least-squares
+// problem over all frames: in contact it must not slide, it should move little and smoothly, and it
+// does not move where its leg is keyed. Heights and the angles of knees follow likewise. A FootLock
+// belongs to one goroutine.
 type FootLock struct {
 	layout   *Layout
 	rig      *ik.Rig
@@ -20,6 +23,8 @@ type FootLock struct {
 	clip     *skel.Clip // the motion, and then with bent legs
 	replacer replacer
 	feet     [Feet]lockedFoot
+	sorted   []float32 // heights, m
+	float    []float32 // (frames) height of the lowest standing foot over the ground, m
 	need     []float32 // (frames) least value of a cover, m
 	short    []bool    // (frames) in which the cover is lower
 	drop     band      // how far the hips are lowered
@@ -35,6 +40,9 @@ type lockedFoot struct {
 	slides    []float32 // the same after the move, as a share of cauchySpeed
 	moves     band      // over the ground
 	lift      band      // upward
+	bends     []float64 // angle of the knee, radians; 0 is straight
+	changes   []float64 // of bends, as the moved foot wants them
+	eased     band      // what makes changes smooth
 }
 
 // Weights of the least squares; sliding of a standing foot weighs 1.
@@ -57,12 +65,19 @@ const (
 	coverStay  = 0.01 // weight of the height itself
 	coverTimes = 5    // rounds in which the frames that fall short are found
 	maxDrop    = 0.1  // m
+	freeFloat  = 0.01 // m, to which standing feet may float
 
 	// The hips sink for a standing leg that would stretch beyond its pose and the share freeReach of
 	// its length, which people exceed in 5 % of their steps, and for one beyond straightReach, a
 	// knee of 6°: there it swings to and fro as the foot moves by millimetres.
 	freeReach     = 0.992
 	straightReach = 0.9985
+
+	// A foot that is led further ahead as it comes down would stretch its leg within two frames and
+	// keep it straight. So changes of a knee's angle follow a spline. An almost straight leg is
+	// hardly shorter by that.
+	kneeTime  = 0.015             // s, of the spline
+	leastBend = 5 * math.Pi / 180 // to which the lock stretches a knee
 )
 
 // NewFootLock returns a foot lock for tracks of the layout. It fails if the skeleton lacks joints
@@ -117,6 +132,7 @@ func (h *FootLock) apply(t *Track, stand []float32) {
 		}
 	}
 	h.need, h.short = grow(h.need, t.Frames), grow(h.short, t.Frames)
+	h.settle(t, stand)
 	for i := range h.feet {
 		foot := &h.feet[i]
 		foot.solve(t, stand[i:])
@@ -126,13 +142,19 @@ func (h *FootLock) apply(t *Track, stand []float32) {
 		h.cover(&foot.lift, t, liftTime, foot.keyed(t))
 	}
 	h.lower(t, stand)
+	for i := range h.feet {
+		h.bend(t, &h.feet[i])
+	}
 	var memory [Feet]ik.Foot
 	for f := range t.Frames {
 		clip.Model(h.model, f)
 		// The hips sink last: until then the feet rise.
 		drop := float32(h.drop.x(f)[0])
 		for i := range h.feet {
-			h.rig.Reach(h.model, i, h.feet[i].goal(f).Add(m3.V(0, drop, 0)), &memory[i])
+			foot := &h.feet[i]
+			way := foot.goal(f).Add(m3.V(0, drop, 0)).Sub(foot.hip[f])
+			far := h.stretch(foot, foot.bends[f])
+			h.rig.Reach(h.model, i, foot.hip[f].Add(way.Normalize(m3.V(0, -1, 0)).Scale(far)), &memory[i])
 		}
 		pos, rot := clip.Frame(f)
 		pos[0].Y -= drop
@@ -167,13 +189,75 @@ func (o *lockedFoot) goal(f int) m3.Vec3 {
 	return o.heel[f].Add(o.moves.ground(f)).Add(m3.V(0, float32(o.lift.x(f)[0]), 0))
 }
 
+// settle lowers the body, but no swinging feet, in frames in which all standing feet float higher than
+// in the keys around.
+func (h *FootLock) settle(t *Track, stand []float32) {
+	h.float = grow(h.float, t.Frames)
+	for f := range h.float {
+		h.float[f] = maxDrop
+		if stand[f*Feet] <= 0.5 && stand[f*Feet+1] <= 0.5 {
+			h.float[f] = 0
+		}
+	}
+	for i := range h.feet {
+		o := &h.feet[i]
+		toe := h.level(stand[i:], func(f int) float32 { return o.low[f] })
+		heel := h.level(stand[i:], func(f int) float32 { return o.heel[f].Y })
+		for f := range h.float {
+			if stand[f*Feet+i] > 0.5 {
+				h.float[f] = min(h.float[f], max(0, min(o.low[f]-toe, o.heel[f].Y-heel)-freeFloat))
+			}
+		}
+	}
+	for f := range h.need {
+		g := f*t.Layout.Groups() + GroupRoot
+		h.need[f] = h.float[f]
+		if prev := t.Prev[g]; prev >= 0 {
+			next := max(t.Next[g], prev)
+			h.need[f] -= m3.Lerp(h.float[prev], h.float[next], t.Between[g])
+		}
+	}
+	h.cover(&h.drop, t, dropTime, rootKeyed(t))
+	for f := range t.Frames {
+		by := m3.V(0, max(0, float32(h.drop.x(f)[0])), 0)
+		pos, _ := h.clip.Frame(f)
+		pos[0] = pos[0].Sub(by)
+		for i := range h.feet {
+			o := &h.feet[i]
+			on := by.Scale(min(1, 2*stand[f*Feet+i])) // swinging feet keep their height
+			o.hip[f], o.heel[f], o.toe[f], o.low[f] = o.hip[f].Sub(by), o.heel[f].Sub(on), o.toe[f].Sub(on), o.low[f]-on.Y
+		}
+	}
+}
+
+// level returns the height at which a part of a foot stands: the lower quartile of its heights while
+// the foot does.
+func (h *FootLock) level(stand []float32, height func(f int) float32) float32 {
+	h.sorted = h.sorted[:0]
+	for f := range h.need {
+		if stand[f*Feet] > 0.5 {
+			h.sorted = append(h.sorted, height(f))
+		}
+	}
+	if len(h.sorted) == 0 {
+		return 0
+	}
+	slices.Sort(h.sorted)
+	return h.sorted[len(h.sorted)/4]
+}
+
+// rootKeyed reports in which frames the height of the hips is keyed.
+func rootKeyed(t *Track) func(f int) bool {
+	return func(f int) bool { return t.Weight[f*t.Layout.Groups()+GroupRoot] == 1 }
+}
+
 // lower computes how far the hips sink for the legs of standing feet.
 func (h *FootLock) lower(t *Track, stand []float32) {
 	clear(h.need)
-	sk := h.layout.Skel
 	for i := range h.feet {
 		o := &h.feet[i]
-		length := sk.Offsets[o.joints[1]].Len() + sk.Offsets[o.joints[2]].Len()
+		thigh, shin := h.bones(o)
+		length := float32(thigh + shin)
 		for f := range t.Frames {
 			on := stand[f*Feet+i]
 			if on <= 0.5 {
@@ -187,7 +271,53 @@ func (h *FootLock) lower(t *Track, stand []float32) {
 			}
 		}
 	}
-	h.cover(&h.drop, t, dropTime, func(f int) bool { return t.Weight[f*t.Layout.Groups()+GroupRoot] == 1 })
+	h.cover(&h.drop, t, dropTime, rootKeyed(t))
+}
+
+// bend computes the angles of a foot's knee. Their changes by the lock are smooth.
+func (h *FootLock) bend(t *Track, o *lockedFoot) {
+	o.bends, o.changes = grow(o.bends, t.Frames), grow(o.changes, t.Frames)
+	fixed, weight := o.keyed(t), math.Pow(float64(kneeTime*t.FPS), 4)
+	o.eased.reset(t.Frames, 1)
+	for f := range t.Frames {
+		o.bends[f], o.changes[f] = h.angle(o, o.hip[f].Dist(o.heel[f])), 0
+		if !fixed(f) {
+			hip := o.hip[f].Sub(m3.V(0, float32(h.drop.x(f)[0]), 0))
+			o.changes[f] = max(h.angle(o, hip.Dist(o.goal(f))), min(o.bends[f], leastBend)) - o.bends[f]
+		}
+		o.eased.place(f, 1)
+		if f > 1 {
+			c := o.changes[f-2:]
+			o.eased.turn(f-1, weight, []float64{c[0] - 2*c[1] + c[2]})
+		}
+	}
+	o.eased.fixAll(fixed)
+	o.eased.solve()
+	for f := range o.bends {
+		o.bends[f] += o.changes[f] + o.eased.x(f)[0]
+	}
+}
+
+// angle returns the angle of a foot's knee by the distance from hip to heel.
+func (h *FootLock) angle(o *lockedFoot, far float32) float64 {
+	a, b := h.bones(o)
+	if a*b == 0 {
+		return 0
+	}
+	d := float64(far)
+	return math.Acos(max(-1, min((d*d-a*a-b*b)/(2*a*b), 1)))
+}
+
+// stretch returns the distance from hip to heel at an angle of the knee.
+func (h *FootLock) stretch(o *lockedFoot, bend float64) float32 {
+	a, b := h.bones(o)
+	return float32(math.Sqrt(max(0, a*a+b*b+2*a*b*math.Cos(bend))))
+}
+
+// bones returns the lengths of thigh and shin.
+func (h *FootLock) bones(o *lockedFoot) (thigh, shin float64) {
+	at := h.layout.Skel.Offsets
+	return float64(at[o.joints[1]].Len()), float64(at[o.joints[2]].Len())
 }
 
 // cover computes a smooth curve that is as small as possible and nowhere much less than h.need. It is
@@ -197,9 +327,15 @@ func (h *FootLock) cover(s *band, t *Track, time float32, fixed func(f int) bool
 	bend *= bend
 	bend *= bend * coverStay
 	s.reset(t.Frames, 1)
+	clear(h.short)
 	for range coverTimes {
-		for f := range t.Frames {
+		same := true
+		for f, was := range h.short {
 			h.short[f] = float32(s.x(f)[0]) < h.need[f]
+			same = same && h.short[f] == was
+		}
+		if same {
+			return
 		}
 		s.reset(t.Frames, 1)
 		for f := range t.Frames {

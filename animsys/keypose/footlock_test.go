@@ -342,6 +342,56 @@ func TestFootLockSinks(t *testing.T) {
 	}
 }
 
+// A foot that is led out of reach does not snap its knee straight. At keys the knee stays.
+func TestFootLockKnees(t *testing.T) {
+	l := layout(t)
+	h := must.Get(l.NewFootLock())(t)
+	track, stand := standing(l, 0.5, 0)
+	clear(stand)
+	must.Do(t, h.Apply(track, stand))
+	o := &h.feet[0]
+	for f := 25; f < 45; f++ { // 3 cm a frame, and back
+		o.moves.x(f)[1] = 0.03 * float64(min(f-25, 45-f))
+	}
+	h.bend(track, o)
+	wanted := func(f int) float64 { return 0.5 + o.changes[f] }
+	var corner, was float64
+	for f := 1; f+1 < track.Frames; f++ {
+		corner = max(corner, math.Abs(o.bends[f-1]-2*o.bends[f]+o.bends[f+1]))
+		was = max(was, math.Abs(wanted(f-1)-2*wanted(f)+wanted(f+1)))
+		if o.bends[f] < 0.5*leastBend {
+			t.Errorf("frame %d: the knee bends by %g rad", f, o.bends[f])
+		}
+	}
+	if was < 0.1 || corner > 0.5*was {
+		t.Errorf("the knee's angle has a corner of %g rad, %g as the foot wants it", corner, was)
+	}
+	for _, f := range []int{0, track.Frames - 1} {
+		if math.Abs(o.bends[f]-0.5) > 1e-3 {
+			t.Errorf("at the key of frame %d the knee bends by %g rad, want 0.5", f, o.bends[f])
+		}
+	}
+}
+
+// The body sinks where its standing feet float, and not where they do not stand.
+func TestFootLockSettles(t *testing.T) {
+	l := layout(t)
+	h := must.Get(l.NewFootLock())(t)
+	for _, stands := range []bool{true, false} {
+		track, stand := standing(l, 0.5, 0)
+		for f := 10; f <= 50; f++ {
+			track.Height[f] += 0.03 * (1 - m3.Cos(math.Pi*float32(f-10)/20))
+		}
+		if !stands {
+			clear(stand)
+		}
+		must.Do(t, h.Apply(track, stand))
+		if up := track.Height[30] - 0.98; stands && (up < 0 || up > 0.02) || !stands && m3.Abs(up-0.06) > 1e-4 {
+			t.Errorf("standing %v: the hips are %g m up, 0.06 before", stands, up)
+		}
+	}
+}
+
 // BenchmarkFootLock locks the feet of four seconds.
 func BenchmarkFootLock(b *testing.B) {
 	l := must.Get(NewLayout(retarget.Human()))(b)

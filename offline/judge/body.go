@@ -256,10 +256,13 @@ func (b *body) velocity(j, f int) float64 {
 	return float64(b.at[j][to].Sub(b.at[j][from]).Flat().Len()) * Rate / float64(to-from)
 }
 
-// jerk returns a joint's third difference around the frames f to f+1, m/s³. f is in [1, n−3].
+// jerk returns a joint's third difference over frames 1/30 s apart, m/s³, the mean of those around f and
+// f+1. f is in [3, n−5]. Over single frames of a recording it would be noise of markers, and corners of
+// frames that were interpolated.
 func (b *body) jerk(j, f int) m3.Vec3 {
 	p := b.at[j]
-	return p[f+2].Sub(p[f-1]).Sub(p[f+1].Sub(p[f]).Scale(3)).Scale(Rate * Rate * Rate)
+	third := func(f int) m3.Vec3 { return p[f+3].Sub(p[f-3]).Sub(p[f+1].Sub(p[f-1]).Scale(3)) }
+	return third(f).Add(third(f + 1)).Scale(Rate * Rate * Rate / 16)
 }
 
 // bend returns the angle between the bones before and after joint j, degrees: 0 is straight.

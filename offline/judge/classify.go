@@ -95,7 +95,8 @@ func (b *body) seconds(file int) (out []second) {
 			for f := at; f < at+Rate; f++ {
 				p := b.local(j, f).Sub(m3.V(0, floor, 0))
 				v := b.local(j, f+1).Sub(b.local(j, f)).Scale(Rate)
-				jerk := m3.YawQuat(-b.yaw[f+1]).Rotate(b.jerk(j, f+1))
+				mid := min(max(f, 3), b.n-5)
+				jerk := m3.YawQuat(-b.yaw[mid]).Rotate(b.jerk(j, mid))
 				for g, v := range [4]m3.Vec3{p, p, v, jerk} {
 					for a, v := range [3]float32{v.X, v.Y, v.Z} {
 						values[g][a] = append(values[g][a], float64(v))

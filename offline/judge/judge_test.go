@@ -247,14 +247,17 @@ func TestStand(t *testing.T) {
 	near(t, "standing feet", valueOf(t, uneven, "planted toe, median", Stand), 7, 0.01)
 }
 
-// Joints that swing as sines have a known jerk.
+// Joints that swing as sines have a known jerk. What alternates from frame to frame is noise.
 func TestJerk(t *testing.T) {
-	const amplitude, omega = 0.02, 2 * math.Pi * 2
+	const amplitude, omega = 0.1, 2 * math.Pi
 	w := walking{speed: 1.2, steps: even(0.5)}
 	m := puppet(20*Rate, func(s float64, at []m3.Vec3) {
 		w.pose(s, at)
 		for _, j := range members["hands"] {
 			at[j].Y += float32(amplitude * math.Sin(omega*s))
+		}
+		for j := range at {
+			at[j].Y += float32(0.001 * math.Cos(math.Pi*Rate*s))
 		}
 	})
 	want := amplitude * omega * omega * omega

@@ -133,7 +133,7 @@ func (s *series) frame(b *body, f int, k Kind) {
 	s.add(k, feedTorso, one(inside))
 	s.add(k, feedSunk, one(under))
 	s.add(k, feedCross, one(b.local(knee[0], f).X < b.local(knee[1], f).X))
-	if f < 1 || f+2 >= b.n || k > Back {
+	if f < 3 || f+4 >= b.n || k > Back {
 		return
 	}
 	for _, j := range joints {

@@ -2,6 +2,7 @@ package ik
 
 import (
 	"fmt"
+	"math"
 
 	"mannequin/engine/m3"
 )
@@ -11,7 +12,8 @@ import (
 // A foot gains contact when it is lower than Height and slower than On while it slows down, or
 // slower than Off. It loses contact when it is faster or has risen by Rise. A foot in contact is
 // locked to the ground until the flat pose's foot is Radius away. Then, and when it loses contact,
-// it eases back to the flat pose's place, with a small step if that still slides on.
+// it eases back to the flat pose's place, with a small step if that still slides on. Nobody hurries
+// under a body that stands: such a step may take longer.
 type FootLock struct {
 	On, Off  float32 // speed limits for contact, m/s, in space; 0.8 and 0.5; an On of 0 turns the lock off
 	Pace     float32 // how much both grow with the body's speed over the ground, a share of that speed; 0.08
@@ -19,11 +21,12 @@ type FootLock struct {
 	Rise     float32 // height over the lowest point of the stance at which contact ends, m; 0.03
 	Radius   float32 // greatest distance of a locked foot from the flat pose's, m, for a stretched leg; 0.1, people 0.15
 	Halflife float32 // half-life of the way back over the ground, s; 0.06
+	Step     float32 // half-life of the way back of a foot that hardly moves in the flat pose, s; 0 is Halflife, people 0.15
 	Press    float32 // half-life of the way down to the ground and up again, s; 0.02
 }
 
 func (o *FootLock) validate() error {
-	for _, v := range [...]float32{o.On, o.Off, o.Pace, o.Height, o.Rise, o.Radius, o.Halflife, o.Press} {
+	for _, v := range [...]float32{o.On, o.Off, o.Pace, o.Height, o.Rise, o.Radius, o.Halflife, o.Step, o.Press} {
 		if !(v >= 0) {
 			return fmt.Errorf("ik: Legged.Lock is %+v: want no value below 0", *o)
 		}
@@ -41,6 +44,8 @@ const (
 	restSpeed = 0.15
 	// stepHeight is the height of the catch-up step, as a share of the distance still to go.
 	stepHeight = 0.6
+	// slowStepHeight is the height of a step of half-life Step, as a share of its whole distance.
+	slowStepHeight = 0.3
 	// bendFullSine is the sine of the knee's angle above which its plane is taken over at once.
 	bendFullSine = 0.5
 	// maxLandingDecel is how hard a foot brakes before the ground, m/s². Recorded dogs brake no
@@ -145,13 +150,15 @@ func (f *Foot) detectContact(h float32, v m3.Vec3, pace float32, o *FootLock) {
 // pressDown returns the height over the terrain of a foot at height h with velocity v in the flat
 // pose. Recorded and generated feet stand at −1 to 4 cm over the flat ground: a foot is lowered by
 // that much while it stands, and raised again as it leaves.
-func (f *Foot) pressDown(h float32, v m3.Vec3, o *FootLock, dt float32) float32 {
+func (f *Foot) pressDown(h float32, v m3.Vec3, slow float32, o *FootLock, dt float32) float32 {
 	var drop float32
 	switch {
-	case f.contact && (f.locked || v.Len() < restSpeed):
+	case f.contact && (f.locked || slow == 0 && v.Len() < restSpeed):
 		drop = h - standHeight
 	case f.contact:
-		drop = h - standHeight - stepHeight*f.offset.Flat().Len()
+		// A foot that starts at rest moves by at most 2 ln 2 ÷ e of its way in a half-life.
+		lift := m3.Lerp(stepHeight*f.offset.Flat().Len(), slowStepHeight*math.E/(2*math.Ln2)*o.Step*f.vel.Flat().Len(), slow)
+		drop = h - standHeight - lift
 	}
 	f.press.x, f.press.v = m3.Spring(f.press.x, f.press.v, drop, o.Press, dt)
 	return max(h-f.press.x, minTipHeight)
@@ -177,9 +184,13 @@ func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec
 		return free
 	}
 	f.detectContact(free.Y, v, pace, o)
-	free.Y = f.pressDown(free.Y, v, o, dt)
+	var slow float32 // how slowly the foot may step
+	if f.contact && o.Step > 0 {
+		slow = 1 - m3.Clamp(v.Len()/restSpeed-1, 0, 1)
+	}
+	free.Y = f.pressDown(free.Y, v, slow, o, dt)
 	y, vy := m3.Spring(f.offset.Y, f.vel.Y, 0, o.Press, dt)
-	f.offset, f.vel = m3.DecayVec(f.offset, f.vel, o.Halflife, dt)
+	f.offset, f.vel = m3.DecayVec(f.offset, f.vel, m3.Lerp(o.Halflife, o.Step, slow), dt)
 	f.offset.Y, f.vel.Y = y, vy
 	switch {
 	case f.locked && (!f.contact || f.lockPos.Sub(free).Flat().Len() > o.Radius*room):
@@ -188,7 +199,7 @@ func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec
 		shown := f.lockPos
 		shown.Y = f.height
 		f.offset, f.vel = shown.Sub(free), v.Scale(-releaseLag)
-	case !f.locked && f.contact && f.offset.Flat().Len() < o.Radius/4:
+	case !f.locked && f.contact && f.offset.Flat().Len() < o.Radius/4 && slow*f.vel.Flat().Len() < restSpeed:
 		f.locked = true
 		f.lockPos = free.Add(f.offset)
 		f.offset, f.vel = m3.Vec3{}, m3.Vec3{}

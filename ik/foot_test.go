@@ -80,3 +80,42 @@ func TestLandsInOneGo(t *testing.T) {
 		}
 	}
 }
+
+// A foot that lags behind a flat pose that stands steps after it without haste, and low.
+func TestSlowStep(t *testing.T) {
+	step := func(slow float32) (seconds, height float32) {
+		o := DefaultHuman().Lock
+		o.Step = slow
+		f := Foot{}
+		const dt = 1.0 / 60
+		at := m3.V(0, 0.02, 0)
+		begin := -1
+		for tick := range 600 {
+			if at.X < 0.16 {
+				at.X += 0.1 * dt // the flat pose slides
+			}
+			was := f.locked
+			v := f.observe(at, dt)
+			to := f.lock(at, v, &o, 0, 1, dt)
+			if was && !f.locked && begin < 0 {
+				begin = tick
+			}
+			if begin >= 0 {
+				height = max(height, to.Y)
+				if f.locked {
+					return float32(tick-begin) * dt, height
+				}
+			}
+		}
+		t.Fatal("the foot is never locked again")
+		return 0, 0
+	}
+	fast, _ := step(0)
+	slow, height := step(DefaultHuman().Lock.Step)
+	if !(slow > 1.5*fast && slow > 0.25) {
+		t.Errorf("the step takes %g s, in a hurry %g", slow, fast)
+	}
+	if !(height > 0.02 && height < 0.06) {
+		t.Errorf("the foot rises to %g m", height)
+	}
+}

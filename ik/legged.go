@@ -58,7 +58,7 @@ func DefaultDog() Legged {
 // of their legs are the joints of the toes, in shoes as engine/body makes them.
 func DefaultHuman() Legged {
 	s := DefaultDog()
-	s.Sole, s.Lock.Height, s.Lock.Radius = 0.027, 0.06, 0.15
+	s.Sole, s.Lock.Height, s.Lock.Radius, s.Lock.Step = 0.027, 0.06, 0.15, 0.15
 	return s
 }
 

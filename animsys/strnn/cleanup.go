@@ -21,6 +21,7 @@ type cleanup struct {
 	rot        []m3.Quat
 	low        []float32 // (groundReach+Predict) height of the lowest contact over the ground
 	least      []float32 // the minimum of low around each frame
+	lift       []float32 // (Predict) height by which each frame is lowered
 }
 
 // Constants of cleanup.
@@ -34,7 +35,7 @@ func (m *Model) newCleanup() *cleanup {
 	l, sk := m.Layout, m.Skel
 	s := &cleanup{m: m, points: make([]m3.Vec3, len(l.Joints)), model: make([]m3.Xform, sk.Len()), pos: make([]m3.Vec3, sk.Len()),
 		rot: make([]m3.Quat, sk.Len()),
-		low: make([]float32, groundReach+m.Predict), least: make([]float32, groundReach+m.Predict)}
+		low: make([]float32, groundReach+m.Predict), least: make([]float32, groundReach+m.Predict), lift: make([]float32, m.Predict)}
 	rest := bindPose(m.Person)
 	for _, name := range l.Joints {
 		s.joints = append(s.joints, sk.Index(name))
@@ -128,7 +129,7 @@ func (s *cleanup) ground(rows, seen []float32) bool {
 	for i := range s.least {
 		s.least[i] = slices.Min(around(s.low, i))
 	}
-	for f := range m.Predict {
+	for f := range s.lift {
 		sum := float32(0)
 		near := around(s.least, groundReach+f)
 		for _, v := range near {
@@ -138,9 +139,15 @@ func (s *cleanup) ground(rows, seen []float32) bool {
 		if !(m3.Abs(by) < groundMost) {
 			return false
 		}
+		s.lift[f] = by
+	}
+	// The frames seen are not moved, so the shift begins at 0.
+	off, by := -s.lift[0], (s.lift[0]-s.lift[min(1, m.Predict-1)])*Rate
+	for f, v := range s.lift {
 		for j := range m.Layout.Joints {
-			rows[f*cols+m.Layout.Pos(j)+1] -= by
+			rows[f*cols+m.Layout.Pos(j)+1] -= v + off
 		}
+		off, by = m3.Spring(off, by, 0, easeHalflife, 1.0/Rate)
 	}
 	return true
 }

@@ -21,7 +21,7 @@ type cleanup struct {
 	rot        []m3.Quat
 	low        []float32 // (groundReach+Predict) height of the lowest contact over the ground
 	least      []float32 // the minimum of low around each frame
-	lift       []float32 // (Predict) height by which each frame is lowered
+	sink       []float32 // (Predict) height by which each frame is lowered
 }
 
 // Constants of cleanup.
@@ -35,7 +35,7 @@ func (m *Model) newCleanup() *cleanup {
 	l, sk := m.Layout, m.Skel
 	s := &cleanup{m: m, points: make([]m3.Vec3, len(l.Joints)), model: make([]m3.Xform, sk.Len()), pos: make([]m3.Vec3, sk.Len()),
 		rot: make([]m3.Quat, sk.Len()),
-		low: make([]float32, groundReach+m.Predict), least: make([]float32, groundReach+m.Predict), lift: make([]float32, m.Predict)}
+		low: make([]float32, groundReach+m.Predict), least: make([]float32, groundReach+m.Predict), sink: make([]float32, m.Predict)}
 	rest := bindPose(m.Person)
 	for _, name := range l.Joints {
 		s.joints = append(s.joints, sk.Index(name))
@@ -129,7 +129,7 @@ func (s *cleanup) ground(rows, seen []float32) bool {
 	for i := range s.least {
 		s.least[i] = slices.Min(around(s.low, i))
 	}
-	for f := range s.lift {
+	for f := range s.sink {
 		sum := float32(0)
 		near := around(s.least, groundReach+f)
 		for _, v := range near {
@@ -139,11 +139,11 @@ func (s *cleanup) ground(rows, seen []float32) bool {
 		if !(m3.Abs(by) < groundMost) {
 			return false
 		}
-		s.lift[f] = by
+		s.sink[f] = by
 	}
 	// The frames seen are not moved, so the shift begins at 0.
-	off, by := -s.lift[0], (s.lift[0]-s.lift[min(1, m.Predict-1)])*Rate
-	for f, v := range s.lift {
+	off, by := -s.sink[0], (s.sink[0]-s.sink[min(1, m.Predict-1)])*Rate
+	for f, v := range s.sink {
 		for j := range m.Layout.Joints {
 			rows[f*cols+m.Layout.Pos(j)+1] -= v + off
 		}

@@ -124,13 +124,13 @@ func boneError(m *strnn.Model, rows []float32) (most float32) {
 	return most
 }
 
-// With cleanup, bones keep the skeleton's length and a foot is on the ground, unlike in the random
-// network's own frames.
+// With cleanup, bones keep the skeleton's length, a foot is on the ground and the hips go on at their
+// height, unlike in the random network's own frames.
 func TestExtendCleanUp(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{})
 	l, cols := m.Layout, m.Layout.Columns()
 	const frames = 100
-	off := func(cleanUp bool) (bone, ground float32) {
+	off := func(cleanUp bool) (bone, ground, jump float32) {
 		rows := make([]float32, frames*cols)
 		copy(rows, teststrnn.Seen(t, 1, 1))
 		p := predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1, CleanUp: cleanUp})
@@ -140,12 +140,14 @@ func TestExtendCleanUp(t *testing.T) {
 		for at := 0; at < len(made); at += cols {
 			ground = max(ground, m3.Abs(min(made[at+l.Pos(l.Joint("LeftToeBase"))+1], made[at+l.Pos(l.Joint("RightToeBase"))+1])))
 		}
-		return boneError(m, made), ground
+		height := func(f int) float32 { return rows[f*cols+l.Pos(l.Joint("Hips"))+1] }
+		jump = m3.Abs(height(m.Encode) - 2*height(m.Encode-1) + height(m.Encode-2))
+		return boneError(m, made), ground, jump
 	}
-	if bone, ground := off(true); bone > 0.001 || ground > 0.08 {
-		t.Errorf("bones are %g m too long, and the lower foot %g m off the ground", bone, ground)
+	if bone, ground, jump := off(true); bone > 0.001 || ground > 0.08 || jump > 0.001 {
+		t.Errorf("bones are %g m too long, the lower foot %g m off the ground, and the hips jump by %g m", bone, ground, jump)
 	}
-	if bone, _ := off(false); bone < 0.01 {
+	if bone, _, _ := off(false); bone < 0.01 {
 		t.Errorf("the network's bones are only %g m too long, too little for this test", bone)
 	}
 }

@@ -68,7 +68,7 @@ type lane struct {
 
 	hostOps []float32   // pinned: the bytes of the operations
 	in      [][]float32 // pinned copies of the caller's memory, if that is not pinned
-	out     [][]float32 // pinned, likewise
+	out     [][]float32 // pinned copies of the results, likewise
 	from, n int         // sequences of the chunk in flight, 0 for none
 
 	// A launch's arguments.

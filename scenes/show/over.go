@@ -5,14 +5,14 @@ import (
 	"mannequin/scenes"
 )
 
-// The eye of the camera passes over bodies.
+// The camera passes over bodies.
 const (
-	bodyFull, bodyEnd = 0.5, 1.6 // distance over the ground from a body up to which the eye is over it in full, and from which on it is free, m
-	overBody          = 0.45     // room between the highest joint and the eye, m
+	bodyFull, bodyEnd = 0.5, 1.6 // distances over the ground: a body nearer than bodyFull has the camera above it, one farther than bodyEnd does not raise it, m
+	overBody          = 0.45     // distance between the highest joint and the camera, m
 	ofFocus           = 0.6      // a body this near to the focus is the one that is looked at, m
 )
 
-// over returns the least height of an eye that is not to be in a body. The camera's own character is
+// over returns the least height of a camera at eye that keeps it out of bodies. The camera's own character is
 // left out: the player may look at it from as near as they like.
 func over(eye, focus m3.Vec3, casts []scenes.Cast) float32 {
 	least := eye.Y

@@ -81,13 +81,14 @@ func (p *People) bend(goal *control.Goal, row int) {
 // eyes is the height of eyes, m. leads is the angle of a turn from which the head leads it in full, rad.
 const eyes, leads = 1.6, 0.4
 
-// look returns where a person looks: at somebody who comes, or where they are about to turn.
-func (p *People) look(c *animsys.Crowd, row int) ecs.LookAt {
+// look returns the target of a person's head: the head joint, of index head, of a person who
+// approaches, the camera's character, or the direction of the person's next turn.
+func (p *People) look(c *animsys.Crowd, row, head int) ecs.LookAt {
 	other, ahead := p.avoidance.Look(p.first + row)
 	root := p.roots[row]
 	switch {
 	case other >= p.first:
-		return ecs.LookAt{Target: c.BonesAt(other - p.first)[c.Skel.Index("Head")].Pos, Weight: 1}
+		return ecs.LookAt{Target: c.BonesAt(other - p.first)[head].Pos, Weight: 1}
 	case other >= 0:
 		return ecs.LookAt{Target: p.Character().Pos.Add(m3.V(0, eyes, 0)), Weight: 1}
 	}

@@ -65,6 +65,7 @@ func (r *Roam) Update(*arche.World) {
 		r.Avoid.begin(roots, r.Led)
 	}
 	people, _ := r.Avoid.(*People)
+	head := r.Crowd.Skel.Index("Head")
 	r.Wander.Update(r.goals, roots, 1.0/scenes.TickRate, 0, n)
 	for row := range n {
 		if row == r.Led {
@@ -82,7 +83,7 @@ func (r *Roam) Update(*arche.World) {
 		}
 		r.Control(row, goal)
 		if people != nil && r.Looks != nil {
-			*r.Looks(row) = people.look(r.Crowd, row)
+			*r.Looks(row) = people.look(r.Crowd, row, head)
 		}
 	}
 }

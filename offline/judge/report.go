@@ -20,13 +20,38 @@ type Report struct {
 	Rows   []Row    `json:"rows"`
 	Told   []Told   `json:"told_apart"`
 
-	Bones  float64 `json:"bones"` // largest change of a bone's length, as a share
-	Count  int     `json:"count"` // of rows with a ratio
-	Within int     `json:"within"`
-	Fine   int     `json:"fine"` // of the others that are less where less is no fault
+	Bones float64 `json:"bones"` // largest change of a bone's length, as a share
+	Score
+	Own *Score `json:"own,omitempty"` // rows against the clips that the motions were made from
 
 	from *Set
 }
+
+// Score counts rows.
+type Score struct {
+	Count  int `json:"count"` // rows with values of both
+	Within int `json:"within"`
+	Fine   int `json:"fine"` // of the others, those that are less where less is no fault
+}
+
+func (s *Score) add(m *Match) {
+	s.Count++
+	if m.Within {
+		s.Within++
+	}
+	if m.Fine {
+		s.Fine++
+	}
+}
+
+// Cells returns the score's cells in a table, as ScoreHead names them.
+func (s *Score) Cells() []string {
+	n := float64(max(s.Count, 1)) / 100
+	return []string{fmt.Sprint(s.Within), fmt.Sprint(s.Count), fmt.Sprintf("%.0f %%", float64(s.Within)/n), fmt.Sprintf("%.0f %%", float64(s.Within+s.Fine)/n)}
+}
+
+// ScoreHead names the columns of a score's cells.
+const ScoreHead = "within\tof\tshare\twith ↓"
 
 // Frames is how many frames of a kind there are.
 type Frames struct {
@@ -44,10 +69,28 @@ type Row struct {
 	Made     *float64   `json:"made"`
 	Recorded *float64   `json:"recorded"` // mean of the sets, weighted by the roots of their frames of the kind
 	Sets     []*float64 `json:"sets"`
-	From     *float64   `json:"from,omitempty"` // of the clip that the motion was made from
-	Ratio    *float64   `json:"ratio"`          // made ÷ recorded; nil if both are nothing
-	Within   bool       `json:"within"`
-	Fine     bool       `json:"fine"` // less where less is no fault
+	Match
+	From *float64 `json:"from,omitempty"` // of the clips that the motions were made from
+	Own  *Match   `json:"own,omitempty"`  // against From
+}
+
+// Match is how near a made value is to a recorded one.
+type Match struct {
+	Ratio  *float64 `json:"ratio"` // made ÷ recorded; nil if both are nothing
+	Within bool     `json:"within"`
+	Fine   bool     `json:"fine"` // less where less is no fault
+}
+
+// match compares two values of a measure.
+func (m *measure) match(made, recorded float64) (t Match) {
+	if made == recorded || m.less && max(made, recorded) <= m.nothing {
+		t.Within = true
+		return t
+	}
+	ratio := made / recorded
+	t.Ratio, t.Within = orNil(ratio), ratio >= Lower && ratio <= Upper
+	t.Fine = !t.Within && m.less && made < recorded
+	return t
 }
 
 // The bounds of made ÷ recorded within which a row counts as like the recordings.
@@ -58,7 +101,7 @@ const Lower, Upper = 0.7, 1.4
 func Compare(made, from *Set, sets ...*Set) *Report {
 	r := &Report{Files: made.Files, Bones: made.bones, from: from}
 	if from != nil {
-		r.From = from.Files
+		r.From, r.Own = from.Files, &Score{}
 	}
 	for _, s := range sets {
 		r.Sets, r.Uneven = append(r.Sets, s.Name), append(r.Uneven, s.Uneven...)
@@ -124,30 +167,19 @@ func (r *Report) row(m *measure, kind string, made float64, of func(*Set) (v, we
 			sum, n = sum+weight*v, n+weight
 		}
 	}
-	if r.from != nil {
-		v, _ := of(r.from)
-		row.From = orNil(v)
-	}
 	if n > 0 {
 		row.Recorded = orNil(sum / n)
 	}
 	if row.Recorded != nil && row.Made != nil {
-		recorded := *row.Recorded
-		r.Count++
-		switch {
-		case made == recorded, m.less && max(made, recorded) <= m.nothing:
-			row.Within = true
-		default:
-			ratio := made / recorded
-			row.Ratio = orNil(ratio)
-			row.Within = ratio >= Lower && ratio <= Upper
-			row.Fine = !row.Within && m.less && made < recorded
-		}
-		if row.Within {
-			r.Within++
-		}
-		if row.Fine {
-			r.Fine++
+		row.Match = m.match(made, *row.Recorded)
+		r.Score.add(&row.Match)
+	}
+	if r.from != nil {
+		v, _ := of(r.from)
+		if row.From = orNil(v); row.From != nil && row.Made != nil {
+			own := m.match(made, v)
+			row.Own = &own
+			r.Own.add(&own)
 		}
 	}
 	r.Rows = append(r.Rows, row)
@@ -170,14 +202,22 @@ func number(v *float64) string {
 
 // Cell returns the ratio of a row as a table shows it.
 func (r *Row) Cell() string {
+	if r.Recorded == nil || r.Made == nil {
+		return number(nil)
+	}
+	return r.Match.Cell()
+}
+
+// Cell returns the ratio as a table shows it.
+func (m *Match) Cell() string {
 	mark := "*"
 	switch {
-	case r.Recorded == nil || r.Made == nil || r.Within:
+	case m.Within:
 		mark = ""
-	case r.Fine:
+	case m.Fine:
 		mark = "↓"
 	}
-	return mark + number(r.Ratio)
+	return mark + number(m.Ratio)
 }
 
 // Recordings returns the values of all sets of recordings as a table shows them.
@@ -211,7 +251,7 @@ func (r *Report) Print(w io.Writer) error {
 	t := eval.NewTables(w)
 	sets, own := strings.Join(bases(r.Sets), "\t"), ""
 	if r.from != nil {
-		own = "\town clip"
+		own = "\town clip\t÷"
 	}
 	t.Section("Speed of the hips, means of 10 s, m/s", "file\tseconds\tspeeds")
 	for _, f := range r.Files {
@@ -240,6 +280,9 @@ func (r *Report) Print(w io.Writer) error {
 		}
 		if r.from != nil {
 			cells = append(cells, number(row.From))
+			if row.Own != nil {
+				cells = append(cells, row.Own.Cell())
+			}
 		}
 		t.Cells(cells...)
 	}
@@ -253,6 +296,10 @@ func (r *Report) Print(w io.Writer) error {
 	if len(r.Uneven) > 0 {
 		fmt.Fprintf(w, "left out, on uneven ground: %s\n", strings.Join(bases(r.Uneven), " "))
 	}
-	_, err := fmt.Fprintf(w, "bones change their length by up to %.2g %%\n%d of %d rows lie within 0.7 to 1.4 of the recordings, %d more are less where less is no fault\n", 100*r.Bones, r.Within, r.Count, r.Fine)
+	fmt.Fprintf(w, "bones change their length by up to %.2g %%\n", 100*r.Bones)
+	if r.Own != nil {
+		fmt.Fprintf(w, "%d of %d rows lie within 0.7 to 1.4 of the own clip, %d more are less where less is no fault\n", r.Own.Within, r.Own.Count, r.Own.Fine)
+	}
+	_, err := fmt.Fprintf(w, "%d of %d rows lie within 0.7 to 1.4 of the recordings, %d more are less where less is no fault\n", r.Within, r.Count, r.Fine)
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mannequin/offline/eval"
@@ -23,6 +24,13 @@ type Made struct {
 type Report struct {
 	Sets       []string    `json:"recordings"` // names of the sets
 	Generators []Generator `json:"generators"`
+	Among      []Among     `json:"recordings_among_themselves"` // how like another recording a recording is
+}
+
+// Among is how like the others a set of recordings is.
+type Among struct {
+	Name string `json:"recordings"`
+	judge.Score
 }
 
 // Generator is the report on one.
@@ -40,6 +48,11 @@ func Compare(made []Made, sets ...*judge.Set) *Report {
 	}
 	for _, m := range made {
 		r.Generators = append(r.Generators, Generator{m.Generator, judge.Compare(m.Set, m.From, sets...), m.Near})
+	}
+	for i, s := range sets {
+		if others := slices.Delete(slices.Clone(sets), i, i+1); len(others) > 0 {
+			r.Among = append(r.Among, Among{r.Sets[i], judge.Compare(s, nil, others...).Score})
+		}
 	}
 	return r
 }
@@ -91,15 +104,20 @@ func (r *Report) Print(w io.Writer) error {
 			t.Row("%s\t%g\t%.2f", g.Name, n.Than, n.Times)
 		}
 	}
-	t.Section("Rows within 0.7 to 1.4", "generator\twithin\tof\tshare\tless, no fault\tbones change, %")
-	within, count, fine := 0, 0, 0
+	t.Section("Rows within 0.7 to 1.4 of the recordings, and of the clips that the motions were made from", "generator\tbones change, %\t"+judge.ScoreHead+"\town clips: "+judge.ScoreHead)
+	var all judge.Score
 	for _, g := range r.Generators {
-		t.Row("%s\t%d\t%d\t%.0f %%\t%d\t%.2g", g.Name, g.Within, g.Count, 100*float64(g.Within)/float64(max(g.Count, 1)), g.Fine, 100*g.Bones)
-		within, count, fine = within+g.Within, count+g.Count, fine+g.Fine
+		cells := append([]string{g.Name, fmt.Sprintf("%.2g", 100*g.Bones)}, g.Score.Cells()...)
+		if g.Own != nil {
+			cells = append(cells, g.Own.Cells()...)
+		}
+		t.Cells(cells...)
+		all.Within, all.Count, all.Fine = all.Within+g.Within, all.Count+g.Count, all.Fine+g.Fine
 	}
-	if err := t.End(); err != nil {
-		return err
+	t.Cells(append([]string{"all", ""}, all.Cells()...)...)
+	t.Section("The same of each set of recordings against the others", "recordings\t"+judge.ScoreHead)
+	for _, a := range r.Among {
+		t.Cells(append([]string{a.Name}, a.Cells()...)...)
 	}
-	_, err := fmt.Fprintf(w, "%d of %d rows (%.0f %%) lie within 0.7 to 1.4 of the recordings, %d more are less where less is no fault\n", within, count, 100*float64(within)/float64(max(count, 1)), fine)
-	return err
+	return t.End()
 }

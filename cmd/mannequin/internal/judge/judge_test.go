@@ -61,6 +61,13 @@ func TestJudge(t *testing.T) {
 			t.Errorf("against its own clip: %s %s has %v and %v", row.Measure, row.Kind, row.From, row.Recorded)
 		}
 	}
+	if own.Own == nil || own.Own.Count != own.Count || own.Own.Within != own.Within {
+		t.Errorf("against its own clip %+v, as a recording %+v", own.Own, own.Score)
+	}
+	kept := testcli.Report[judge.Report](t, mannequin, "judge", calm, "--from", calm, "--ref", wild, "--json")
+	if kept.Own == nil || kept.Own.Within != kept.Own.Count || kept.Within >= kept.Count {
+		t.Errorf("a motion against itself %+v, against a wilder one %+v", kept.Own, kept.Score)
+	}
 	short := glide(t, dir, "short.bvh", 0.01, 30)
 	odd := filepath.Join(dir, "odd")
 	must.Do(t, os.Mkdir(odd, 0o777))

@@ -27,7 +27,7 @@ const (
 	roomEach  = 2.5 // along a ring, m
 	homeRange = 6   // distance from where they began at which they turn back, m
 	slowest   = 0.9 // m/s
-	fastest   = 2.2
+	fastest   = 1.6
 )
 
 // newOthers returns the others, around the origin. They keep off the body.

@@ -97,7 +97,7 @@ func TestOthers(t *testing.T) {
 func TestAvoidance(t *testing.T) {
 	m, next := testlatent.Shipped(t)
 	nearest := func(no bool) float32 {
-		s := open(t, Options{Options: world.Options{Workers: 2, Agents: 20, Seed: 1, NoAvoidance: no}, Model: m, Next: next})
+		s := open(t, Options{Options: world.Options{Workers: 2, Agents: 20, Seed: 8, NoAvoidance: no}, Model: m, Next: next})
 		return testscene.Nearest(t, s, s.others.Populations[0].Roots, 12*scenes.TickRate, func(int) scenes.Input { return scenes.Input{} })
 	}
 	const touching = 0.3 // m

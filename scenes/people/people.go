@@ -50,6 +50,7 @@ type Scene struct {
 	all    []person // (rows)
 	tick   int
 	curves generic.Map1[manifold.Curve]
+	looks  generic.Map1[ecs.LookAt]
 }
 
 var (
@@ -89,7 +90,7 @@ func New(opt Options) (*Scene, error) {
 	styles := animsys.Options{Styles: opt.Styles, Known: opt.Styles.InStyle("neutral")}
 	people, err := world.Add(&s.World, s.Stream, styles, overlay.Places(s.Stream.Preview, 10), tint)
 	if err == nil {
-		s.People, s.curves = people.Crowd, generic.NewMap1[manifold.Curve](&s.ECS)
+		s.People, s.curves, s.looks = people.Crowd, generic.NewMap1[manifold.Curve](&s.ECS), generic.NewMap1[ecs.LookAt](&s.ECS)
 		err = s.Start()
 	}
 	if err == nil {
@@ -129,6 +130,7 @@ func (s *Scene) populate(n int) error {
 				return err
 			}
 			*s.curves.Get(e) = manifold.Curve{Path: p.lane, Start: p.start, Speed: l.speed}
+			s.looks.Add(e)
 			s.all = append(s.all, p)
 		}
 	}
@@ -206,22 +208,27 @@ func (s *Scene) Step(in scenes.Input) error {
 }
 
 // steer gives all people the speed that is asked of them, or less so that they keep off the person
-// ahead.
+// ahead. Heads look where the lane goes.
 func (s *Scene) steer() {
 	for row := range s.all {
-		p := &s.all[row]
-		c, speed := s.curves.Get(s.entity(row)), p.asked
+		if (s.tick+row)%steerTicks != 0 {
+			continue
+		}
+		p, root := &s.all[row], s.People.Roots[row]
+		c, speed, look := s.curves.Get(s.entity(row)), p.asked, ecs.LookAt{}
+		p.arc, _ = p.lane.NearestFrom(root.Pos, p.arc, 1, 1)
 		if !s.NoAvoidance && p.ahead != row {
-			if (s.tick+row)%steerTicks != 0 {
-				continue
-			}
-			p.arc, _ = p.lane.NearestFrom(s.People.Roots[row].Pos, p.arc, 1, 1)
 			gap := s.all[p.ahead].arc - p.arc
 			if gap < 0 {
 				gap += p.lane.Length()
 			}
 			speed = steer.Follow(speed, gap, s.curves.Get(s.entity(p.ahead)).Speed)
 		}
+		if c.Facing == 0 {
+			_, ahead := p.lane.At(p.arc + lookAhead*max(1, c.Speed))
+			look = steer.LookWhereToGo(root, ahead)
+		}
+		*s.looks.Get(s.entity(row)) = look
 		// Each change makes motion anew.
 		if m3.Abs(speed-c.Speed) > 0.1 || speed == p.asked || speed == 0 {
 			c.Speed = speed
@@ -230,8 +237,10 @@ func (s *Scene) steer() {
 	s.tick++
 }
 
-// steerTicks is the number of ticks after which a person looks at the gap ahead again.
-const steerTicks = 6
+const (
+	steerTicks = 6 // after which a person looks at the lane and the gap ahead again
+	lookAhead  = 1 // time ahead of the place on the lane to which heads turn, s
+)
 
 // Frame describes what to draw. The focus is the selected person.
 func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {

@@ -66,6 +66,27 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
+// Heads lead the turns of a lane, and face ahead on who goes backward.
+func TestLook(t *testing.T) {
+	s := open(t, world.Options{Agents: 1, Workers: 1})
+	bones := make([]m3.Xform, s.People.Skel.Len())
+	head, hips := s.People.Skel.Index("Head"), s.People.Skel.Index("Hips")
+	leads := func(forward float32) (mean float32) {
+		for tick := range 600 {
+			testscene.Step(t, s, 1, scenes.Input{Forward: forward})
+			if copy(bones, s.People.BonesAt(0)); tick >= 120 {
+				mean += m3.WrapAngle(bones[head].Rot.Yaw()-bones[hips].Rot.Yaw()) / 480
+			}
+		}
+		return mean
+	}
+	ahead, lead := leads(1), s.looks.Get(s.entity(0)).Weight
+	back, none := leads(-1), s.looks.Get(s.entity(0)).Weight
+	if ahead < back+0.03 || lead == 0 || none != 0 {
+		t.Errorf("the head leads by %g rad, on the way back by %g; weights %g, %g", ahead, back, lead, none)
+	}
+}
+
 // Everyone has room on their lane, however many they are.
 func TestRoom(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 40, 200, 1000} {

@@ -92,6 +92,12 @@ func (p *People) look(c *animsys.Crowd, row, head int) ecs.LookAt {
 	case other >= 0:
 		return ecs.LookAt{Target: p.Character().Pos.Add(m3.V(0, eyes, 0)), Weight: 1}
 	}
+	return LookWhereToGo(root, ahead)
+}
+
+// LookWhereToGo returns the target of the head of a person who is about to go in the direction ahead, a
+// unit vector.
+func LookWhereToGo(root m3.Xform, ahead m3.Vec3) ecs.LookAt {
 	turn := m3.Abs(m3.WrapAngle(m3.YawOf(ahead) - root.Rot.Yaw()))
 	return ecs.LookAt{Target: root.Pos.Add(ahead.Scale(4)).Add(m3.V(0, eyes, 0)), Weight: m3.Clamp(turn/leads, 0, 1)}
 }

@@ -347,6 +347,39 @@ text = "Hello."
 	}
 }
 
+// The cameras of the shipped scripts stay out of everybody's body.
+func TestCameraKeepsOff(t *testing.T) {
+	const least = 0.4 // from the eye to any joint, m
+	for _, name := range Shipped() {
+		sc, err := Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := options(t, cast)
+		o.Script = sc
+		s := open(t, o)
+		nearest, when := float32(math.Inf(1)), 0
+		for tick := range int(sc.Length * scenes.TickRate) {
+			testscene.Step(t, s, 1, scenes.Input{})
+			var f scenes.Frame
+			s.Frame(&f, 1)
+			if !f.Shot.On {
+				t.Fatalf("%s: no camera at tick %d", name, tick)
+			}
+			for _, c := range f.Casts {
+				for i := range c.Bones {
+					if d := c.Bones[i].Pos.Dist(f.Shot.Eye); d < nearest {
+						nearest, when = d, tick
+					}
+				}
+			}
+		}
+		if nearest < least {
+			t.Errorf("%s: the camera is %g m from a joint at %.1f s", name, nearest, float64(when)/scenes.TickRate)
+		}
+	}
+}
+
 // Ann sneaks where she would walk, without the database of other styles.
 func TestGramStyle(t *testing.T) {
 	const walk = "[[move]]\nactor = \"ann\"\nfrom = 0.2\npoints = [[2, 4]]\n"

@@ -136,7 +136,7 @@ func (m *peopleMaker) generators() []peopleGenerator {
 			return m.synth(name, "line 1.2 45", "meander 1.2 45", "line 0.6 90", "line 1.2 90", "line 0.8 180")
 		}},
 		{"synth stops", func(name string) error {
-			return m.synth(name, "line 0", "line 0:1.2,3:1.2,3.5:0,6:0,6.5:1.2,9:1.2,9.5:0,12:0,12.5:1.4,15:1.4,15.5:0")
+			return m.synth(name, "line 0", "line 0:1.2,2:1.2,3.5:0,6:0,7:1.2,9.5:1.2,11:0,13.5:0,14.5:1.2,17:1.2,18.5:0")
 		}},
 		{"predict", m.predict},
 		{"inbetween 1 a second", func(name string) error { return m.inbetween(name, 1) }},
@@ -212,8 +212,8 @@ func (m *peopleMaker) excerpts(paths []string) error {
 	return nil
 }
 
-// synth makes motions along curves. Each is a path, a speed and, if not 0, the direction of the body in
-// degrees.
+// synth makes motions along curves, each by another person. A motion is a path, a speed and, if not 0,
+// the direction of the body in degrees.
 func (m *peopleMaker) synth(name string, motions ...string) error {
 	line, err := m.file(name, "line")
 	if err != nil {
@@ -224,7 +224,7 @@ func (m *peopleMaker) synth(name string, motions ...string) error {
 		return err
 	}
 	var files []string
-	for _, motion := range motions {
+	for i, motion := range motions {
 		words := append(strings.Fields(motion), "0")
 		out, err := m.file(name, motion)
 		if err != nil {
@@ -233,7 +233,7 @@ func (m *peopleMaker) synth(name string, motions ...string) error {
 		if words[0] == "line" {
 			words[0] = line
 		}
-		if _, err = m.tool("synth", "--path", words[0], "--speed", words[1], "--facing="+words[2], "--seconds", fmt.Sprint(m.o.seconds), "--out", out); err != nil {
+		if _, err = m.tool("synth", "--path", words[0], "--speed", words[1], "--facing="+words[2], "--person", fmt.Sprint(i+1), "--seconds", fmt.Sprint(m.o.seconds), "--out", out); err != nil {
 			return err
 		}
 		files = append(files, out)

@@ -172,6 +172,7 @@ func (c *Crowd) publish(r0, r1 int) {
 		case rate.left > 1:
 			c.Skel.Interpolate(now, now, to, 1/float32(rate.left))
 			rate.left--
+			c.solvers[EveryTick].Between(now, r, int(rate.rate)-int(rate.left), int(rate.rate))
 		}
 		c.expose(r)
 	}

@@ -10,8 +10,9 @@ import (
 // FootLock decides when a foot has contact and how it is held in place.
 //
 // A foot gains contact when it is lower than Height and slower than On while it slows down, or
-// slower than Off. It loses contact when it is faster or has risen by Rise. A foot in contact is
-// locked to the ground until the flat pose's foot is Radius away. Then, and when it loses contact,
+// slower than Off. It loses contact when it is faster or has risen by Rise. A contact that the
+// caller gives ends early when the foot is faster than Off and has risen by Rise. A foot in contact
+// is locked to the ground until the flat pose's foot is Radius away. Then, and when it loses contact,
 // it eases back to the flat pose's place, with a small step if that still slides on. Nobody hurries
 // under a body that stands: such a step may take longer.
 type FootLock struct {
@@ -20,9 +21,9 @@ type FootLock struct {
 	Height   float32 // greatest height over the flat ground at which contact begins, m; 0.045, people 0.06
 	Rise     float32 // height over the lowest point of the stance at which contact ends, m; 0.03
 	Radius   float32 // greatest distance of a locked foot from the flat pose's, m, for a stretched leg; 0.1, people 0.15
-	Halflife float32 // half-life of the way back over the ground, s; 0.06
+	Halflife float32 // half-life of the way back over the ground, s; 0.06, people 0.1
 	Step     float32 // half-life of the way back of a foot that hardly moves in the flat pose, s; 0 is Halflife, people 0.15
-	Press    float32 // half-life of the way down to the ground and up again, s; 0.02
+	Press    float32 // half-life of the way down to the ground and up again, s; 0.02, people 0.04
 }
 
 func (o *FootLock) validate() error {
@@ -126,7 +127,15 @@ func (f *Foot) bendPlane(bend m3.Vec3) m3.Vec3 {
 func (f *Foot) detectContact(h float32, v m3.Vec3, pace float32, o *FootLock) {
 	now := v.Len()
 	if f.given {
-		f.contact, f.leaving, f.speed, f.low = f.givenContact, false, now, h
+		if !f.contact {
+			f.low = h
+		}
+		f.low = min(f.low, h)
+		// Contacts of people are given until the foot is fast. By then it may be far off the ground:
+		// held down, it would stretch the leg and pull the body down, and then snap after the pose.
+		risen := now > o.Off && h > f.low+o.Rise
+		f.leaving = f.givenContact && (f.leaving || f.contact && risen)
+		f.contact, f.speed = f.givenContact && !f.leaving, now
 		return
 	}
 	speed, height := o.Off, o.Height

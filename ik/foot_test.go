@@ -119,3 +119,34 @@ func TestSlowStep(t *testing.T) {
 		t.Errorf("the foot rises to %g m", height)
 	}
 }
+
+// A contact that is given ends early for a foot that leaves the ground, and does not begin again in
+// the air. A foot that only rises, or only slides, keeps it.
+func TestGivenContactEnds(t *testing.T) {
+	const dt = 1.0 / 60
+	for _, c := range []struct {
+		name      string
+		ahead, up float32 // m/s
+		ends      bool
+	}{{"leaves", 0.5, 0.4, true}, {"rises slowly", 0, 0.2, false}, {"slides", 0.6, 0, false}} {
+		o := DefaultHuman().Lock
+		o.Radius = 1
+		var f Foot
+		at := m3.V(0, 0.02, 0)
+		ended := false
+		for tick := range 30 {
+			if tick >= 10 {
+				at = at.Add(m3.V(0, c.up, c.ahead).Scale(dt))
+			}
+			v := f.observe(at, dt)
+			f.given, f.givenContact = true, true
+			f.lock(at, v, &o, 0, 1, dt)
+			if ended = ended || tick > 1 && !f.contact; ended && f.contact {
+				t.Errorf("a foot that %s has contact again in the air", c.name)
+			}
+		}
+		if ended != c.ends {
+			t.Errorf("the contact of a foot that %s ends: %v", c.name, ended)
+		}
+	}
+}

@@ -58,7 +58,8 @@ func DefaultDog() Legged {
 // of their legs are the joints of the toes, in shoes as engine/body makes them.
 func DefaultHuman() Legged {
 	s := DefaultDog()
-	s.Sole, s.Lock.Height, s.Lock.Radius, s.Lock.Step = 0.027, 0.06, 0.15, 0.15
+	s.Sole, s.Lock.Height, s.Lock.Radius = 0.027, 0.06, 0.15
+	s.Lock.Halflife, s.Lock.Step, s.Lock.Press = 0.1, 0.15, 0.04
 	return s
 }
 

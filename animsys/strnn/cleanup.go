@@ -19,9 +19,11 @@ type cleanup struct {
 	model      []m3.Xform
 	pos        []m3.Vec3
 	rot        []m3.Quat
-	low        []float32 // (groundReach+Predict) height of the lowest contact over the ground
-	least      []float32 // the minimum of low around each frame
-	sink       []float32 // (Predict) height by which each frame is lowered
+	low        []float32                    // (groundReach+Predict) height of the lowest contact over the ground
+	least      []float32                    // the minimum of low around each frame
+	sink       []float32                    // (Predict) height by which each frame is lowered
+	steps      []float32                    // (groundReach+Predict) speed of the feet against each other, m/s
+	bodies     [][feature.MotionLen]float32 // (groundReach+Predict) motion of a body over feet that stand
 }
 
 // Constants of cleanup.
@@ -29,13 +31,18 @@ const (
 	easeHalflife  = 0.1  // s, of the offset of the first frames
 	groundReach   = 6    // frames: within this many before and after, some foot is on the ground
 	contactHeight = 0.02 // m, of the lowest contact of a standing foot
+
+	// Feet that move against each other by less than restSpeed stand both, from stepSpeed on one of
+	// them steps, m/s.
+	restSpeed, stepSpeed = 0.15, 0.4
 )
 
 func (m *Model) newCleanup() *cleanup {
 	l, sk := m.Layout, m.Skel
 	s := &cleanup{m: m, points: make([]m3.Vec3, len(l.Joints)), model: make([]m3.Xform, sk.Len()), pos: make([]m3.Vec3, sk.Len()),
 		rot: make([]m3.Quat, sk.Len()),
-		low: make([]float32, groundReach+m.Predict), least: make([]float32, groundReach+m.Predict), sink: make([]float32, m.Predict)}
+		low: make([]float32, groundReach+m.Predict), least: make([]float32, groundReach+m.Predict), sink: make([]float32, m.Predict),
+		steps: make([]float32, groundReach+m.Predict), bodies: make([][feature.MotionLen]float32, groundReach+m.Predict)}
 	rest := bindPose(m.Person)
 	for _, name := range l.Joints {
 		s.joints = append(s.joints, sk.Index(name))
@@ -54,8 +61,8 @@ func (m *Model) newCleanup() *cleanup {
 }
 
 // run cleans up frames that follow others: rows, (Predict, columns), after seen, (Encode, columns),
-// all raw. The frames continue seen, bones have their length, the lower foot is on the ground, and
-// contacts are what is low and slow. The body ends where the motion want, (Predict,
+// all raw. The frames continue seen, bones have their length, the lower foot is on the ground, a body
+// that takes no step stays over its feet, and contacts are what is low and slow. The body ends where the motion want, (Predict,
 // feature.MotionLen), leads; nil: anywhere. run reports whether the frames are usable.
 func (s *cleanup) run(rows, seen, want []float32) bool {
 	if !feature.Within(rows, maxValue) {
@@ -64,6 +71,7 @@ func (s *cleanup) run(rows, seen, want []float32) bool {
 	if s.ease(rows, seen); !s.fit(rows) || !s.ground(rows, seen) {
 		return false
 	}
+	s.rest(rows, seen)
 	if want != nil {
 		s.m.correctEnd(rows, want)
 	}
@@ -150,6 +158,82 @@ func (s *cleanup) ground(rows, seen []float32) bool {
 		off, by = m3.Spring(off, by, 0, easeHalflife, 1.0/Rate)
 	}
 	return true
+}
+
+// rest lets the body of a person who stands on both feet move as its feet tell, smoothly. Otherwise
+// people who stand drift.
+func (s *cleanup) rest(rows, seen []float32) {
+	m := s.m
+	l := m.Layout
+	cols := l.Columns()
+	row := func(i int) []float32 { // the last frames seen, and those made
+		if i < groundReach {
+			return seen[max(0, m.Encode-groundReach+i)*cols:][:cols]
+		}
+		return rows[(i-groundReach)*cols:][:cols]
+	}
+	last := len(s.steps) - 1
+	for i := range s.steps {
+		s.bodies[i], s.steps[i] = s.motionOver(row(min(i, last-1)), row(min(i+1, last)))
+		if !s.allLow(row(i)) {
+			s.steps[i] = stepSpeed
+		}
+	}
+	for f := range m.Predict {
+		from, to := f, min(f+2*groundReach, last) // around groundReach+f
+		steps, sum, weight := float32(0), [feature.MotionLen]float32{}, float32(0)
+		for i := from; i <= to; i++ {
+			steps = max(steps, s.steps[i])
+			w := 1 - m3.Abs(float32(i-groundReach-f))/(groundReach+1)
+			weight += w
+			for k, v := range s.bodies[i] {
+				sum[k] += w * v
+			}
+		}
+		u := m3.Clamp((stepSpeed-steps)/(stepSpeed-restSpeed), 0, 1)
+		body := rows[f*cols+l.Body():][:feature.MotionLen]
+		for k, v := range sum {
+			body[k] = m3.Lerp(body[k], v/weight, u*u*(3-2*u))
+		}
+	}
+}
+
+// allLow reports whether all contacts of a frame are low.
+func (s *cleanup) allLow(row []float32) bool {
+	for c, at := range s.feet {
+		if row[at+1] >= s.m.Layout.Contacts[c].Height {
+			return false
+		}
+	}
+	return true
+}
+
+// motionOver returns the motion of the body from frame a to frame b, one after the other, by which
+// the feet move least over the ground, and the highest speed that is left to a contact, m/s.
+func (s *cleanup) motionOver(a, b []float32) (body [feature.MotionLen]float32, speed float32) {
+	if len(s.feet) == 0 {
+		return body, stepSpeed
+	}
+	at := func(row []float32, c int) m3.Vec3 { return m3.V(row[s.feet[c]], 0, row[s.feet[c]+2]) }
+	var was, is m3.Vec3
+	for c := range s.feet {
+		was, is = was.Add(at(a, c)), is.Add(at(b, c))
+	}
+	n := 1 / float32(len(s.feet))
+	was, is = was.Scale(n), is.Scale(n)
+	var sin, cos float32
+	for c := range s.feet {
+		p, q := at(a, c).Sub(was), at(b, c).Sub(is)
+		sin, cos = sin+q.Cross(p).Y, cos+q.Dot(p)
+	}
+	yaw := m3.Atan2(sin, cos)
+	turn := m3.YawQuat(yaw)
+	way := was.Sub(turn.Rotate(is))
+	for c := range s.feet {
+		speed = max(speed, turn.Rotate(at(b, c)).Add(way).Dist(at(a, c))*Rate)
+	}
+	body[feature.MotionX], body[feature.MotionZ], body[feature.MotionYaw] = way.X*Rate, way.Z*Rate, yaw*Rate
+	return body, speed
 }
 
 // stand detects contacts as in recordings: see feature.Contact.

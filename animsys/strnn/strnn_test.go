@@ -327,3 +327,24 @@ func TestSchema(t *testing.T) {
 		}
 	}
 }
+
+// With cleanup, a person whose feet take no step stays in place, whatever motion the network predicts
+// for the body.
+func TestCleanUpRests(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{})
+	cols := m.Layout.Columns()
+	const frames = 100
+	went := func(cleanUp bool) float32 {
+		rows := make([]float32, frames*cols)
+		copy(rows, teststrnn.Seen(t, 1, 1))
+		must.Do(t, predictor(t, m, strnn.PredictorOptions{Batch: 1, Workers: 1, CleanUp: cleanUp}).Extend(rows, 1, m.Encode, frames))
+		var at feature.Place
+		for f := 2 * m.Encode; f < frames; f++ {
+			at = at.Advance(rows[f*cols+m.Layout.Body():], 1.0/strnn.Rate)
+		}
+		return at.Pos.Len()
+	}
+	if still, free := went(true), went(false); !(still < 0.3 && free > 3) {
+		t.Errorf("a person who takes no step moves %g m, without cleanup %g", still, free)
+	}
+}

@@ -140,7 +140,8 @@ func TestManifoldDistance(t *testing.T) {
 	}
 }
 
-// obedient moves the body as asked, in the rest pose, with left and right contact in turn.
+// obedient moves the body as asked, in the rest pose, with left and right contact in turn, and as long
+// without: feet that were held come after the body.
 type obedient struct {
 	m    *strnn.Model
 	rest []float32 // (columns)
@@ -153,7 +154,9 @@ func (o obedient) Run(next, seen []float32, n int, job *strnn.Control) (float64,
 		copy(row, o.rest)
 		copy(row[o.m.Layout.Body():], job.Body[f*feature.MotionLen:][:feature.MotionLen])
 		for i := range o.m.Layout.Contacts {
-			row[o.m.Layout.Contact(i)] = float32((f%o.m.Predict*2/o.m.Predict + i/2) % 2)
+			if f%o.m.Predict*4/o.m.Predict == i/2*2 {
+				row[o.m.Layout.Contact(i)] = 1
+			}
 		}
 	}
 	return 0, nil

@@ -61,9 +61,9 @@ func (m *Model) newCleanup() *cleanup {
 }
 
 // run cleans up frames that follow others: rows, (Predict, columns), after seen, (Encode, columns),
-// all raw. The frames continue seen, bones have their length, the lower foot is on the ground, a body
-// that takes no step stays over its feet, and contacts are what is low and slow. The body ends where the motion want, (Predict,
-// feature.MotionLen), leads; nil: anywhere. run reports whether the frames are usable.
+// all raw. The frames continue seen, bones have their length, the lower foot is on the ground, and
+// contacts are what is low and slow. The body rests and ends where the motion want, (Predict,
+// feature.MotionLen), leads; nil: it goes anywhere. run reports whether the frames are usable.
 func (s *cleanup) run(rows, seen, want []float32) bool {
 	if !feature.Within(rows, maxValue) {
 		return false
@@ -71,8 +71,8 @@ func (s *cleanup) run(rows, seen, want []float32) bool {
 	if s.ease(rows, seen); !s.fit(rows) || !s.ground(rows, seen) {
 		return false
 	}
-	s.rest(rows, seen)
 	if want != nil {
+		s.rest(rows, seen)
 		s.m.correctEnd(rows, want)
 	}
 	s.stand(rows, seen)

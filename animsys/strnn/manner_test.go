@@ -1,12 +1,14 @@
 package strnn_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/strnn"
+	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/teststrnn"
 )
@@ -120,5 +122,41 @@ func TestExtendChooses(t *testing.T) {
 		if slices.Equal(alone[have*cols:], both[len(alone)+have*cols:]) {
 			t.Errorf("%+v: two people have the same draws", o)
 		}
+	}
+}
+
+// Agents that begin with the same frames and are steered alike move differently if the network knows
+// manners, and the same agent does not move in two ways.
+func TestStreamManners(t *testing.T) {
+	poses := func(manner bool, seed uint64) (out []string) {
+		m := teststrnn.Model(t, teststrnn.Options{Guide: true, Manner: manner})
+		s := must.Get(play(m.NewStream(strnn.StreamOptions{Capacity: 5, Workers: 1, Seed: seed, Every: 2 * m.Predict})))(t)
+		defer s.Close()
+		for range 5 {
+			must.Get(s.Add(feature.Place{}, &strnn.Steer{Speed: 1}))(t)
+		}
+		for range 8 * m.Predict {
+			must.Do(t, s.Continue())
+			s.Advance(0, 5)
+		}
+		pos, rot := make([]m3.Vec3, m.Skel.Len()), make([]m3.Quat, m.Skel.Len())
+		for _, row := range []int{0, 4} {
+			s.Show(row, pos, rot)
+			out = append(out, fmt.Sprint(pos, rot))
+		}
+		return out
+	}
+	if p := poses(false, 1); p[0] != p[1] {
+		t.Error("without manners two agents move differently")
+	}
+	p := poses(true, 1)
+	if p[0] == p[1] {
+		t.Error("two agents have the same manner")
+	}
+	if slices.Equal(p, poses(true, 2)) {
+		t.Error("another seed gives the same manners")
+	}
+	if !slices.Equal(p, poses(true, 1)) {
+		t.Error("the same seed gives other manners")
 	}
 }

@@ -292,9 +292,12 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 	if p.spread == 0 {
 		latent = nil
 	}
+	encode, predict := m.Encode*cols, m.Predict*cols
+	for i := range n {
+		copy(seen[i*encode:][:encode], rows[(i*frames+have-m.Encode)*cols:])
+	}
 	for at := have; at < frames; at += m.Predict {
 		for i := range n {
-			copy(seen[i*m.Encode*cols:][:m.Encode*cols], rows[(i*frames+at-m.Encode)*cols:])
 			if latent != nil {
 				p.draw(latent[i*draws*m.Latent:][:draws*m.Latent], i, at)
 			}
@@ -304,7 +307,7 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 		}
 		to := next
 		if draws > 1 {
-			to = p.tried[:n*draws*m.Predict*cols]
+			to = p.tried[:n*draws*predict]
 		}
 		if err := p.Next(to, latent, n, draws); err != nil {
 			return err
@@ -312,13 +315,21 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 		if draws > 1 {
 			p.choose(next, seen, rows, n, at, frames)
 		}
-		k := min(m.Predict, frames-at) * cols
 		for i := range n {
-			if made := next[i*m.Predict*cols:][:m.Predict*cols]; p.cleanup != nil &&
-				!p.cleanup.run(made, seen[i*m.Encode*cols:][:m.Encode*cols], nil) {
+			made, was := next[i*predict:][:predict], seen[i*encode:][:encode]
+			if p.cleanup != nil && !p.cleanup.run(made, was, nil) {
 				return fmt.Errorf("strnn: the window after frame %d of motion %d is unusable", at-1, i)
 			}
-			copy(rows[(i*frames+at)*cols:][:k], next[i*m.Predict*cols:][:k])
+			// The network goes on from its own body's motion. If it saw people rest, those who pause
+			// in a walk would stand for ever.
+			copy(was, was[min(predict, encode):])
+			copy(was[max(0, encode-predict):], made[max(0, predict-encode):])
+			if p.cleanup != nil {
+				before := rows[(i*frames+at-m.Encode)*cols:][:encode]
+				p.cleanup.rest(made, before)
+				p.cleanup.stand(made, before)
+			}
+			copy(rows[(i*frames+at)*cols:][:min(predict, (frames-at)*cols)], made)
 		}
 	}
 	return nil

@@ -125,7 +125,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 		making: making{
 			seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
 			stand: make([]float32, batch*m.Predict*len(l.Contacts)), stances: stancesOf(l), gaits: make([]gait, batch), ways: make([]float32, batch*o.Samples*m.Latent),
-			sees: make([]float32, batch*GuideInputs(l)), fit: make([]bool, batch),
+			sees: make([]float32, batch*GuideInputs(l)), fit: make([]bool, batch), codes: make([]float32, batch*m.Manner),
 		},
 	}
 	s.rand, s.settle, s.play = rand.New(&s.pcg), s.settleOne, s.playOne

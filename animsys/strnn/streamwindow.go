@@ -5,6 +5,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/internal/windows"
+	"mannequin/engine/m3"
 )
 
 // making holds the buffers of the windows that are due. Steered agents come first, free ones after
@@ -19,6 +20,7 @@ type making struct {
 	gaits      []gait       // (led) at the end of the frames
 	ways       []float32    // (led, draws, Latent), then (free, Latent)
 	sees       []float32    // (led, GuideInputs) inputs of the guide
+	codes      []float32    // (due, Manner) codes of the agents' manners
 	found      func() error // called when next has the frames of steered agents; may be nil
 	fit        []bool       // (due) the frames are usable
 	job        Control
@@ -58,7 +60,10 @@ func (s *Stream) compute() error {
 	m, n := s.model, len(s.sched.Due)
 	cols := m.Layout.Columns()
 	seen, next := m.Encode*cols, m.Predict*cols
+	manners := s.search.predict.codes
+	defer clear(manners)
 	if led := s.led; led > 0 {
+		copy(manners, s.codes[:led*m.Manner])
 		s.job = Control{Body: s.want[:led*m.Predict*feature.MotionLen], Stand: s.stand[:led*m.Predict*len(s.stances)], Pose: s.bearing, Samples: s.draws, Latents: s.ways[:led*s.draws*m.Latent], Steps: s.steps}
 		if _, err := s.search.Run(s.next[:led*next], s.seen[:led*seen], led, &s.job); err != nil {
 			return err
@@ -70,6 +75,7 @@ func (s *Stream) compute() error {
 		}
 	}
 	if free := n - s.led; free > 0 {
+		copy(manners, s.codes[s.led*m.Manner:n*m.Manner])
 		ways := s.ways[s.led*s.draws*m.Latent:]
 		if err := s.search.predict.Predict(s.next[s.led*next:n*next], s.seen[s.led*seen:n*seen], ways[:free*m.Latent], free); err != nil {
 			return err
@@ -111,11 +117,19 @@ func (s *Stream) goOn(n int) error {
 	return err
 }
 
-// target writes the targets of the i-th agent that is due: for a steered one the motion of its body
-// and the candidates, the guide's first; for a free one drawn latent values.
+// mannerSpread is the deviation of the codes of agents' manners, about that of recorded people.
+const mannerSpread = 0.4
+
+// target writes the manner and the targets of the i-th agent that is due: for a steered one the
+// motion of its body and the candidates, the guide's first; for a free one drawn latent values.
 func (s *Stream) target(i int) {
 	m, r := s.model, s.sched.Due[i]
 	b := &s.body[r]
+	code := s.codes[i*m.Manner:][:m.Manner]
+	s.pcg.Seed(s.seed, ^b.agent) // the same in all of the agent's windows
+	for k := range code {
+		code[k] = m3.Clamp(mannerSpread*float32(s.rand.NormFloat64()), -1, 1)
+	}
 	s.pcg.Seed(s.seed, b.agent<<32^b.windows)
 	draw := func(z []float32) {
 		for k := range z {
@@ -143,6 +157,9 @@ func (s *Stream) target(i int) {
 		}
 	}
 	s.gaits[i], ends[1] = g, g
+	for k := range code { // people who stand are steadier without
+		code[k] *= min(1, g.effort()/guideSteps)
+	}
 	ways := s.ways[i*s.draws*m.Latent:][:s.draws*m.Latent]
 	draw(ways)
 	first := ways[:m.Latent]

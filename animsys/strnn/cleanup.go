@@ -35,6 +35,10 @@ const (
 	// Feet that move against each other by less than restSpeed stand both, from stepSpeed on one of
 	// them steps, m/s.
 	restSpeed, stepSpeed = 0.15, 0.4
+
+	// Feet of predicted runs slide more while they stand: by the share runSlip of the speed above
+	// runPace, m/s.
+	runSlip, runPace = 0.5, 1.5
 )
 
 func (m *Model) newCleanup() *cleanup {
@@ -249,8 +253,9 @@ func (s *cleanup) stand(rows, seen []float32) {
 			was := m3.V(before[at], before[at+1], before[at+2])
 			speed := way.Pos.Add(turn.Rotate(m3.V(row[at], row[at+1], row[at+2]))).Dist(was) * Rate
 			bounds := &l.Contacts[c]
+			pace := way.Pos.Len() * Rate
 			stands := &row[l.Contact(c)]
-			if *stands = 0; row[at+1] < bounds.Height && speed < bounds.Speed {
+			if *stands = 0; row[at+1] < bounds.Height && speed < bounds.Speed+runSlip*max(0, pace-runPace) {
 				*stands = 1
 			}
 		}

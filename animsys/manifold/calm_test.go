@@ -45,3 +45,46 @@ func TestEditCalm(t *testing.T) {
 		t.Errorf("the cost is %g, of an edit that is not calm %g", cost[1], cost[0])
 	}
 }
+
+// CalmLimbs leaves arms without tremor, and trunk and feet as quick as they are.
+func TestEditCalmLimbs(t *testing.T) {
+	m := made(t, 32, 9)
+	const length = 60
+	var tremor [2]map[string]float64 // of joints, as a share of the change
+	for i, calm := range []bool{false, true} {
+		job := m.job(t, 1, length, 6)
+		job.Iterations, job.CalmLimbs = 40, calm
+		before := slices.Clone(job.Rows)
+		e := must.Get(m.NewEditor(EditorOptions{Batch: 1, Length: length, Workers: 1}))(t)
+		defer e.Close()
+		must.Get(e.Run(job))(t)
+		cols := m.Layout.Columns()
+		tremor[i] = map[string]float64{}
+		for j, name := range m.Layout.Joints {
+			size, rough := 0.0, 0.0
+			for c := 3 * j; c < 3*j+3; c++ {
+				change := func(f int) float64 { return float64(job.Rows[f*cols+c] - before[f*cols+c]) }
+				for f := 1; f+1 < length; f++ {
+					d := change(f-1) - 2*change(f) + change(f+1)
+					rough += d * d
+					size += change(f) * change(f)
+				}
+			}
+			tremor[i][name] = rough / size
+		}
+		job.Calm = true
+		if _, err := e.Run(job); calm != (err != nil) {
+			t.Errorf("Calm with CalmLimbs %t: %v", calm, err)
+		}
+	}
+	for _, name := range []string{"LeftHand", "RightForeArm", "LeftLeg"} {
+		if plain, calm := tremor[0][name], tremor[1][name]; calm > 0.75*plain {
+			t.Errorf("tremor of %s is %g, of an edit that is not calm %g", name, calm, plain)
+		}
+	}
+	for _, name := range []string{"Hips", "Spine1", "LeftFoot"} {
+		if plain, calm := tremor[0][name], tremor[1][name]; calm < 0.5*plain {
+			t.Errorf("%s is smoothed: %g, of an edit that is not calm %g", name, calm, plain)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package manifold
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -22,26 +23,27 @@ type EditorOptions struct {
 //
 // The method is conjugate gradients (Polak and Ribière) in the frames themselves, with K as the
 // metric (kernel.go). It takes the same path as a descent in hidden values, for one convolution a
-// step. With Edit.Calm the metric is S·K·S, where S (calm.go) smooths changes. The curvature of the
-// cost along the direction gives the step length.
+// step. With Edit.Calm or CalmLimbs the metric is S·K·S, where S (calm.go) smooths changes. The curvature of
+// the cost along the direction gives the step length.
 type Editor struct {
 	Weights feature.CostWeights
 
-	model    *Model
-	kernel   netruntime.Session
-	pool     *netruntime.Pool
-	batch    int
-	length   int
-	x        []float32 // (batch, length, columns) current frames
-	grad     []float32 // gradient of the cost at x
-	last     []float32 // gradient of the previous step
-	dir      []float32 // search direction
-	z        []float32 // K·grad, and the Hessian's product with dir
-	calm     []float32 // K·S·grad
-	smoother changeSmoother
-	body     []float32 // (batch, length, feature.MotionLen)
-	state    []editState
-	run      netruntime.Sequences
+	model     *Model
+	kernel    netruntime.Session
+	pool      *netruntime.Pool
+	batch     int
+	length    int
+	x         []float32         // (batch, length, columns) current frames
+	grad      []float32         // gradient of the cost at x
+	last      []float32         // gradient of the previous step
+	dir       []float32         // search direction
+	z         []float32         // K·grad, and the Hessian's product with dir
+	calm      []float32         // K·S·grad
+	smoothers [2]changeSmoother // of Edit.Calm and CalmLimbs
+	smoother  *changeSmoother   // of the current run; nil: none
+	body      []float32         // (batch, length, feature.MotionLen)
+	state     []editState
+	run       netruntime.Sequences
 
 	job                  *Edit // of the current run
 	begin, next          func(worker, b int)
@@ -78,7 +80,11 @@ func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
 	if e.kernel, err = o.Open.Session(k, netruntime.SessionOptions{Batch: o.Batch, Length: o.Length / 2, Workers: o.Workers}); err != nil {
 		return nil, err
 	}
-	e.smoother = m.newSmoother()
+	for i := range e.smoothers {
+		if e.smoothers[i], err = m.newSmoother(i == 1); err != nil {
+			return nil, errors.Join(err, e.kernel.Close())
+		}
+	}
 	e.pool = netruntime.NewPool(o.Workers)
 	n := o.Batch * o.Length * m.Layout.Columns()
 	for _, v := range []*[]float32{&e.x, &e.grad, &e.last, &e.dir, &e.z, &e.calm} {
@@ -122,6 +128,7 @@ type Edit struct {
 	Want, Weight []float32
 
 	Calm       bool        // changes of all joints but those of the legs are smooth: below some 6 Hz
+	CalmLimbs  bool        // changes of arms, thighs and knees are smooth: below some 11 Hz; not with Calm
 	Iterations int         // maximum number of steps; see DefaultIterations
 	Stop       func() bool // called after each step, for a time budget; nil: never stops
 }
@@ -145,7 +152,12 @@ func (e *Editor) Run(job *Edit) (EditReport, error) {
 	copy(x, job.Rows)
 	e.copyBody(job)
 	var r EditReport
-	e.job = job
+	e.job, e.smoother = job, nil
+	if job.CalmLimbs {
+		e.smoother = &e.smoothers[1]
+	} else if job.Calm {
+		e.smoother = &e.smoothers[0]
+	}
 	defer func() { e.job = nil }()
 	e.pool.Run(job.Batch, e.begin)
 	frames := float64(job.Batch * job.Length)
@@ -216,7 +228,7 @@ func (e *Editor) centre(rows []float32, batch, length int) {
 // spread computes z, the product of the metric with grad.
 func (e *Editor) spread(job *Edit) error {
 	n := job.Batch * job.Length * e.model.Layout.Columns()
-	if !job.Calm {
+	if e.smoother == nil {
 		return e.run.Run(e.kernel, e.z[:n], e.grad[:n], job.Batch, job.Length/2)
 	}
 	e.pool.Run(job.Batch, e.calmGrad)
@@ -386,6 +398,9 @@ func (job *Edit) check(m *Model) error {
 		if len(v.values) != frames*v.n && !(v.optional && v.values == nil) {
 			return fmt.Errorf("manifold: Edit.%s has %d values, %d frames of %d values have %d", v.name, len(v.values), frames, v.n, frames*v.n)
 		}
+	}
+	if job.Calm && job.CalmLimbs {
+		return fmt.Errorf("manifold: Edit.Calm and Edit.CalmLimbs are both set: set one or none")
 	}
 	if (job.Want == nil) != (job.Weight == nil) {
 		return fmt.Errorf("manifold: Edit.Want and Edit.Weight go together: set both or none")

@@ -140,7 +140,7 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 		at = now()
 		var err error
 		if r.Edit, err = l.Editor.RunCentred(&Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: moved,
-			Stand: walk.Contacts, Iterations: iterations}); err != nil {
+			Stand: walk.Contacts, CalmLimbs: true, Iterations: iterations}); err != nil {
 			return nil, r, err
 		}
 		r.Editing = now().Sub(at)

@@ -280,3 +280,38 @@ func TestTrajectoryEnds(t *testing.T) {
 		t.Error("no frames accepted")
 	}
 }
+
+// Who goes aside steps as on a way nearer to straight ahead, as fast, and to the same side.
+func TestStepsAs(t *testing.T) {
+	for _, c := range []struct{ x, z, wantX, wantZ float64 }{
+		{0, 1.2, 0, 1.2}, {1.2, 0, 1.2, 0}, {0.3, -1, 0.3, -1}, {0, 0, 0, 0},
+		{-1, 1, -math.Sqrt2 * math.Sin(math.Pi/4*math.Sqrt(0.5)), math.Sqrt2 * math.Cos(math.Pi/4*math.Sqrt(0.5))},
+	} {
+		x, z := stepsAs(float32(c.x), float32(c.z))
+		if math.Abs(float64(x)-c.wantX) > 1e-5 || math.Abs(float64(z)-c.wantZ) > 1e-5 {
+			t.Errorf("%g aside and %g ahead steps as %g and %g, want %g and %g", c.x, c.z, x, z, c.wantX, c.wantZ)
+		}
+	}
+}
+
+// Contacts are shorter in runs only.
+func TestShortInRuns(t *testing.T) {
+	m := made(t, 16, 9)
+	const length = 600
+	w := must.Get(m.With(m.steady(t, 2*math.Pi/60, duty, lags), m.drift(t)).NewWalker(WalkerOptions{Batch: 1, Length: length, Workers: 1}))(t)
+	defer w.Close()
+	share := func(speed float32) (sum float64) {
+		j := m.walks(1, length)
+		for f := range length {
+			j.Body[f*feature.MotionLen+feature.MotionZ] = speed
+		}
+		must.Do(t, w.Run(j))
+		for _, v := range j.Contacts {
+			sum += float64(v) / float64(len(j.Contacts))
+		}
+		return sum
+	}
+	if walk, run := share(1.7), share(3); math.Abs(walk-0.557) > 0.02 || math.Abs(walk-run-0.1) > 0.02 {
+		t.Errorf("feet stand for %.3f of a walk and %.3f of a run, want 0.557 and 0.1 less", walk, run)
+	}
+}

@@ -23,10 +23,15 @@ type Model struct {
 	action  [control.NumActions]int // column of each action, −1 without one
 	aims    [][]int                 // per joint: the children with a bone of some length
 	bone    []m3.Vec3               // per joint: its offset's direction
-	reach   float32                 // length of all bones, m
-	fastest float32                 // bound on the speed asked for, m/s
-	low     []float32               // least value of an input in range; none without normalisation
-	high    []float32               // greatest value
+	ends    []int                   // per joint: one past its last descendant
+	leg     []int                   // per joint: the tip of the leg that it belongs to, −1 without a leg or phases
+	neck    int                     // the joint from which the head's bones turn
+	head    int
+	nose    int       // −1 for a skeleton without the dog recordings' neck, head and nose
+	reach   float32   // length of all bones, m
+	fastest float32   // bound on the speed asked for, m/s
+	low     []float32 // least value of an input in range; none without normalisation
+	high    []float32 // greatest value
 }
 
 // KeyRestPose is the extra metadata key of the pose in which agents begin: a JSON list, the pose
@@ -172,6 +177,28 @@ func newModel(layout *feature.MANN, sk *skel.Skeleton, rest []float32) *Model {
 		}
 		if parent >= 0 && sk.Offsets[j].Len() > 1e-4 {
 			m.aims[parent] = append(m.aims[parent], j)
+		}
+	}
+	m.neck, m.head, m.nose = sk.Index("Neck"), sk.Index("Head"), sk.Index("HeadSite")
+	if min(m.neck, m.head) < 0 {
+		m.nose = -1
+	}
+	m.ends, m.leg = make([]int, sk.Len()), make([]int, sk.Len())
+	children := make([]int, sk.Len())
+	for j, parent := range sk.Parents {
+		m.leg[j] = -1
+		if parent >= 0 {
+			children[parent]++
+		}
+		for a := j; a >= 0; a = int(sk.Parents[a]) {
+			m.ends[a] = j + 1
+		}
+	}
+	if phaseLen(layout) > 0 {
+		for tip, name := range layout.Tips {
+			for j := sk.Index(name); sk.Parents[j] >= 0 && children[j] < 2; j = int(sk.Parents[j]) {
+				m.leg[j] = tip
+			}
 		}
 	}
 	return m

@@ -39,14 +39,17 @@ func (b *Batch) gather(x []float32, r int) {
 	before := r*points + now - int(b.agent[r].stride)
 	last := frame{b.pos[before], b.dir[before]}
 	for j := range b.joints {
-		k := r*b.joints + j
-		c := x[m.InBone(j):][:feature.BoneChannels]
-		put3(c[feature.BonePos:], last, b.bonePos[k].Sub(last.pos.vec3()))
-		put3(c[feature.BoneForward:], last, b.boneFwd[k])
-		put3(c[feature.BoneUp:], last, b.boneUp[k])
-		put3(c[feature.BoneVel:], last, b.boneVel[k])
+		b.putBone(x[m.InBone(j):][:feature.BoneChannels], r*b.joints+j, last)
 	}
 	copy(x[m.InPhase(0):], b.phases(r))
+}
+
+// putBone writes bone k, seen from f.
+func (b *Batch) putBone(dst []float32, k int, f frame) {
+	put3(dst[feature.BonePos:], f, b.bonePos[k].Sub(f.pos.vec3()))
+	put3(dst[feature.BoneForward:], f, b.boneFwd[k])
+	put3(dst[feature.BoneUp:], f, b.boneUp[k])
+	put3(dst[feature.BoneVel:], f, b.boneVel[k])
 }
 
 func put2(dst []float32, v vec2) { dst[0], dst[1] = v.X, v.Z }
@@ -99,6 +102,8 @@ func (b *Batch) scatter(y []float32, r int) {
 	m := b.Model.Layout
 	t := r * points
 	root := b.root(r)
+	before := t + now - int(b.agent[r].stride)
+	last := frame{b.pos[before], b.dir[before]} // of the bones as they are
 
 	// The past moves back by a point per tick.
 	step := int(b.agent[r].stride)
@@ -122,15 +127,42 @@ func (b *Batch) scatter(y []float32, r int) {
 	b.advance(y, r, next, shift, sin, cos)
 
 	dt := float32(step) / Rate
+	var from [feature.BoneChannels]float32
 	for j := range b.joints {
 		k := r*b.joints + j
-		prev := b.bonePos[k]
-		b.setBone(k, root, y[m.OutBone(j):])
+		prev, bone := b.bonePos[k], [feature.BoneChannels]float32{}
+		copy(bone[:], y[m.OutBone(j):])
+		if lead := b.lead(r, j, y); lead > 0 {
+			b.putBone(from[:], k, last)
+			for c := range feature.BoneVel {
+				bone[c] += lead * (bone[c] - from[c])
+			}
+		}
+		b.setBone(k, root, bone[:])
 		// Position and velocity are two estimates of the same place.
 		b.bonePos[k] = prev.Add(b.boneVel[k].Scale(dt)).Lerp(b.bonePos[k], 0.5)
 	}
 	b.updatePhases(r, y[m.OutPhase(0):])
+	b.turnHead(r)
 	b.lowerToGround(r)
+}
+
+// A network answers with the mean of all poses that may come next, in which legs move too little.
+// They move on by a larger share of what it predicts. In the swing that is more, because on the
+// ground paws would slide.
+const (
+	leadSwing, leadStance = 0.6, 0.2
+	swingFull             = 0.3 // phase, amplitude × cosine, from which on a leg swings
+)
+
+// lead returns how much further joint j of row goes than the outputs y say, as a share of the way.
+func (b *Batch) lead(r, j int, y []float32) float32 {
+	tip := b.Model.leg[j]
+	if tip < 0 {
+		return 0
+	}
+	swing := y[b.Model.Layout.OutPhase(tip)] / swingFull
+	return b.Weight(r, control.Move) * m3.Clamp(leadSwing*swing, leadStance, leadSwing)
 }
 
 // fillStep interpolates the trajectory's points for the inner ticks of a step of several ticks.

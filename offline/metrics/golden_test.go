@@ -53,7 +53,7 @@ func isGolden(t *testing.T, name string) {
 		raw, shown := made[i].Raw, made[i].Shown
 		in(g.Name+": speed ÷ command", raw.Speed/float64(g.Goals[0].Speed), 0.85, 1.15)
 		in(g.Name+": skate", raw.Skate, 0.01, slide)
-		in(g.Name+": skate shown", shown.Skate, 0.005, shownSlide)
+		in(g.Name+": skate shown", shown.Skate, 0.003, shownSlide)
 		in(g.Name+": leg angles", raw.Stiffness, 1, 12)
 		if !far { // its own pose stands still between its steps
 			in(g.Name+": leg angles shown ÷ raw", shown.Stiffness/raw.Stiffness, 0.8, 1.5)

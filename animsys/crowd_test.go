@@ -152,7 +152,7 @@ func TestInterpolate(t *testing.T) {
 	layout, c := w.dogs.Model.Layout, w.sessions[1]
 	c.spoil = func(y []float32, rows int) error {
 		if c.calls%2 == 0 {
-			y[layout.OutBone(sk.Index("Head"))+feature.BonePos] += 0.5
+			y[layout.OutBone(sk.Index("Tail1"))+feature.BonePos] += 0.5
 		}
 		return nil
 	}

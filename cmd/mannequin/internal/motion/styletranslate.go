@@ -10,7 +10,6 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/ik"
 	"mannequin/offline/mocap"
 )
 
@@ -42,6 +41,7 @@ type source struct {
 	in         frameSource
 	scale      float32 // metres per unit
 	per        float64 // frames of the source per frame of the result
+	floor      float32 // height of the ground in the source, m; 0 in the result
 	read, made int
 	last, now  transforms
 	offsets    []m3.Vec3
@@ -74,6 +74,7 @@ func (s *source) Next(pos []m3.Vec3, rot []m3.Quat) error {
 		}
 		// Bones are the database's to the bit, roots in metres.
 		s.now.pos[0] = s.now.pos[0].Scale(s.scale)
+		s.now.pos[0].Y -= s.floor
 		copy(s.now.pos[1:], s.offsets[1:])
 		s.read++
 	}
@@ -156,7 +157,7 @@ func (t *translator) push(pos []m3.Vec3, rot []m3.Quat, emit func(pos []m3.Vec3,
 		t.out++
 		t.raw.add(t.db.Skeleton(), pos, rot, stands)
 		if t.feet != nil {
-			pos, rot = t.feet.hold(pos, rot, stands)
+			pos, rot = t.feet.hold(pos, rot)
 		}
 		t.is.add(t.db.Skeleton(), pos, rot, stands)
 		err = emit(pos, rot)
@@ -166,48 +167,6 @@ func (t *translator) push(pos []m3.Vec3, rot []m3.Quat, emit func(pos []m3.Vec3,
 		t.looked()
 	}
 	return err
-}
-
-// feet is a foot lock on flat ground.
-type feet struct {
-	job ik.Legged
-	out transforms
-	sk  *skel.Skeleton
-}
-
-func newFeet(sk *skel.Skeleton, fps float32) (*feet, error) {
-	rig, err := ik.NewHumanRig(sk.Names, sk.Parents)
-	if err != nil {
-		return nil, err
-	}
-	f := &feet{job: ik.DefaultHuman(), out: newTransforms(sk.Len()), sk: sk}
-	f.job.Rig = rig
-	f.job.Sole = 0 // recordings are without shoes
-	n, legs := sk.Len(), len(rig.Roles.Legs)
-	f.job.Ground, f.job.DT = ik.Level(0), 1/fps
-	f.job.Pos, f.job.Rot, f.job.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
-	f.job.Feet, f.job.Body, f.job.Contacts = make([]ik.Foot, legs), make([]ik.Body, 1), make([]bool, legs)
-	return f, f.job.Validate()
-}
-
-// hold returns the pose with standing feet locked. Bit 0 of stands is the left foot.
-func (f *feet) hold(pos []m3.Vec3, rot []m3.Quat, stands uint8) ([]m3.Vec3, []m3.Quat) {
-	copy(f.job.Pos, pos)
-	copy(f.job.Rot, rot)
-	for leg := range f.job.Contacts {
-		f.job.Contacts[leg] = stands>>leg&1 == 1
-	}
-	f.job.Run(0, 1)
-	copy(f.out.pos, f.sk.Offsets)
-	for j, p := range f.sk.Parents {
-		x := f.job.Model[j]
-		if p < 0 {
-			f.out.pos[j], f.out.rot[j] = x.Pos, x.Rot
-			continue
-		}
-		f.out.rot[j] = f.job.Model[p].Rot.Conj().Mul(x.Rot).Normalize()
-	}
-	return f.out.pos, f.out.rot
 }
 
 // slide measures the motion of standing feet over the ground.

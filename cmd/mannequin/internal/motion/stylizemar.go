@@ -149,7 +149,7 @@ func (o *stylizeFlags) translator(db *mar.Database) (*translator, error) {
 		opt.Keep = -1
 	}
 	if o.mar.feet {
-		if t.feet, err = newFeet(db.Skeleton(), db.FPS); err != nil {
+		if t.feet, err = newFeet(db); err != nil {
 			return nil, fmt.Errorf("%s: %w; or leave feet as they are with --feet=false", o.mar.database, err)
 		}
 	}
@@ -181,6 +181,7 @@ func writeStyled(ctx context.Context, t *translator, in *source, name, out strin
 	made := skel.NewClip(sk, fps, 0)
 	err := run(func(pos []m3.Vec3, rot []m3.Quat) error {
 		made.Pos, made.Rot, made.Frames = append(made.Pos, pos...), append(made.Rot, rot...), made.Frames+1
+		made.Pos[len(made.Pos)-sk.Len()].Y += in.floor
 		if len(made.Pos) > input.MaxTransforms {
 			return fmt.Errorf("%s: its %d frames are too many for a file: stream it as - ", name, t.in)
 		}
@@ -200,14 +201,21 @@ func openContent(path string, db *mar.Database, profile *retarget.Profile) (in *
 			return nil, false, err
 		}
 		if scale, err := unitOf(db, b.Clip.Skel); err == nil {
-			return newSource(&clipFrames{clip: b.Clip}, db, scale, b.Clip.FPS), false, nil
+			return recorded(b.Clip, db, scale), false, nil
 		}
 	}
 	clip, _, err := retarget.Open(path, retarget.OpenOptions{Profile: profile, Target: db.Skeleton(), FPS: float64(db.FPS)})
 	if err != nil {
 		return nil, false, err
 	}
-	return newSource(&clipFrames{clip: clip}, db, 1, clip.FPS), true, nil
+	return recorded(clip, db, 1), true, nil
+}
+
+// recorded returns a clip as a source, over ground at height 0.
+func recorded(clip *skel.Clip, db *mar.Database, scale float64) *source {
+	s := newSource(&clipFrames{clip: clip}, db, scale, clip.FPS)
+	s.floor = floorOf(clip, scale, db)
+	return s
 }
 
 // openStream opens a recording in progress. It must have the database's skeleton, because

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
 )
@@ -324,7 +325,7 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 			// in a walk would stand for ever.
 			copy(was, was[min(predict, encode):])
 			copy(was[max(0, encode-predict):], made[max(0, predict-encode):])
-			if p.cleanup != nil {
+			if p.cleanup != nil && p.mayRest(i) {
 				before := rows[(i*frames+at-m.Encode)*cols:][:encode]
 				p.cleanup.rest(made, before)
 				p.cleanup.stand(made, before)
@@ -333,6 +334,19 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 		}
 	}
 	return nil
+}
+
+// restPace is the speed of a manner, m/s, from which a person goes on after a pause, and so is not
+// held in place in it.
+const restPace = 0.3
+
+// mayRest reports whether motion i is held to a manner that hardly moves over the ground, or to none.
+func (p *Predictor) mayRest(i int) bool {
+	if p.moves == nil {
+		return true
+	}
+	body := p.moves[i*2*p.m.Layout.Columns()+p.m.Layout.Body():]
+	return m3.V(body[feature.MotionX], 0, body[feature.MotionZ]).Len() < restPace
 }
 
 // draw draws latent values for motion i at a frame.

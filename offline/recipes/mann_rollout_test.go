@@ -362,10 +362,11 @@ func TestNextOnRecordings(t *testing.T) {
 // The next input of the loss is that of mann.Batch. Bones, and the future's velocities and
 // directions for a constant wish, agree to the precision of float32, except the length of
 // directions. The future's positions agree to 2 cm, because the loss has only the samples, not the
-// points between them.
+// points between them. The controller also corrects heads and legs that move unlike recorded ones, which
+// those of this motion do only later.
 func TestTickIsTheControllers(t *testing.T) {
-	set, first := moving(t, 150)
-	const settle, ticks = 90, 150 // until then the controller reaches the recording and only moves
+	set, first := moving(t, 140)
+	const settle, ticks = 90, 140 // until then the controller reaches the recording and only moves
 	live := controlled(t, set, first, settle, ticks)
 	l := set.Layout
 	u := newRollout(live, nil, nil, 2, 1)

@@ -14,8 +14,8 @@ const (
 	hopLow, hopHeight = 0.02, 0.3
 )
 
-// Between moves the legs of m, a pose of row on the way from the result of the run before to that of
-// the last one, k of n equal shares of the time after the first: 0 < k < n. Tips go straight, without
+// Between corrects the legs of m, a pose of row that is interpolated between the results of the last two
+// runs, at k of n equal steps from the first to the second: 0 < k < n. Tips go straight, without
 // the arcs of joints that turn evenly. A tip that takes off rises before it goes, and one that lands
 // comes down where it stays. m is in the space of Model.
 func (s *Legged) Between(m []m3.Xform, row, k, n int) {

@@ -1,7 +1,8 @@
 package manifold
 
 import (
-	"mannequin/animsys/feature"
+	"strings"
+
 	floats "mannequin/netruntime/vec"
 )
 
@@ -20,13 +21,9 @@ const (
 	limbsDeviation = 1
 )
 
-// newSmoother returns the filter of Edit.Calm or, with limbs, that of Edit.CalmLimbs.
-func (m *Model) newSmoother(limbs bool) (changeSmoother, error) {
+// newSmoother returns the filter of Edit.Calm, or that of Edit.CalmLimbs if limbs is set.
+func (m *Model) newSmoother(limbs bool) changeSmoother {
 	l, bones := m.Layout, m.Bones()
-	pair, err := feature.Pairs(l.Joints)
-	if err != nil {
-		return changeSmoother{}, err
-	}
 	above := make(map[int]int)
 	for _, b := range bones {
 		above[b.To] = b.From
@@ -44,16 +41,18 @@ func (m *Model) newSmoother(limbs bool) (changeSmoother, error) {
 		}
 	}
 	for c := range s.cols {
-		j := c / 3
-		sharp := legs[j]
-		if limbs {
-			sharp = standing[j] || j < len(pair) && pair[j] == j // the trunk
+		sharp := c >= l.Body()
+		if j := c / 3; !sharp && limbs {
+			name := l.Joints[j]
+			sharp = standing[j] || !strings.Contains(name, "Left") && !strings.Contains(name, "Right") // the trunk
+		} else if !sharp {
+			sharp = legs[j]
 		}
-		if c >= l.Body() || sharp {
+		if sharp {
 			s.sharp = append(s.sharp, c)
 		}
 	}
-	return s, nil
+	return s
 }
 
 // halfGaussian returns the middle and one side of a Gaussian kernel.

@@ -8,6 +8,17 @@ import (
 	"mannequin/internal/testing/must"
 )
 
+// edited runs 40 steps of an edit. It returns the change of a column in a frame, and the cost afterwards.
+func (m *Model) edited(t *testing.T, job *Edit) (change func(f, c int) float64, cost float64) {
+	t.Helper()
+	job.Iterations = 40
+	before, cols := slices.Clone(job.Rows), m.Layout.Columns()
+	e := must.Get(m.NewEditor(EditorOptions{Batch: 1, Length: job.Length, Workers: 1}))(t)
+	defer e.Close()
+	cost = must.Get(e.Run(job))(t).After
+	return func(f, c int) float64 { return float64(job.Rows[f*cols+c] - before[f*cols+c]) }, cost
+}
+
 // A calm edit leaves hands and head without tremor, and meets the constraints nearly as well.
 func TestEditCalm(t *testing.T) {
 	m := made(t, 32, 9)
@@ -16,21 +27,17 @@ func TestEditCalm(t *testing.T) {
 	var tremor [2]map[bool]float64 // of legs and of other joints, as a share of the change
 	for i, calm := range []bool{false, true} {
 		job := m.job(t, 1, length, 6)
-		job.Iterations, job.Calm = 40, calm
-		before := slices.Clone(job.Rows)
-		e := must.Get(m.NewEditor(EditorOptions{Batch: 1, Length: length, Workers: 1}))(t)
-		defer e.Close()
-		cost[i] = must.Get(e.Run(job))(t).After
-		cols := m.Layout.Columns()
+		job.Calm = calm
+		change, after := m.edited(t, job)
+		cost[i] = after
 		size, rough := map[bool]float64{}, map[bool]float64{}
 		for c := range m.Layout.Body() {
 			name := m.Layout.Joints[c/3]
 			leg := strings.Contains(name, "Leg") || strings.Contains(name, "Foot") || strings.Contains(name, "Toe")
-			change := func(f int) float64 { return float64(job.Rows[f*cols+c] - before[f*cols+c]) }
 			for f := 1; f+1 < length; f++ {
-				d := change(f-1) - 2*change(f) + change(f+1)
+				d := change(f-1, c) - 2*change(f, c) + change(f+1, c)
 				rough[leg] += d * d
-				size[leg] += change(f) * change(f)
+				size[leg] += change(f, c) * change(f, c)
 			}
 		}
 		tremor[i] = map[bool]float64{true: rough[true] / size[true], false: rough[false] / size[false]}
@@ -53,26 +60,23 @@ func TestEditCalmLimbs(t *testing.T) {
 	var tremor [2]map[string]float64 // of joints, as a share of the change
 	for i, calm := range []bool{false, true} {
 		job := m.job(t, 1, length, 6)
-		job.Iterations, job.CalmLimbs = 40, calm
-		before := slices.Clone(job.Rows)
-		e := must.Get(m.NewEditor(EditorOptions{Batch: 1, Length: length, Workers: 1}))(t)
-		defer e.Close()
-		must.Get(e.Run(job))(t)
-		cols := m.Layout.Columns()
+		job.CalmLimbs = calm
+		change, _ := m.edited(t, job)
 		tremor[i] = map[string]float64{}
 		for j, name := range m.Layout.Joints {
 			size, rough := 0.0, 0.0
 			for c := 3 * j; c < 3*j+3; c++ {
-				change := func(f int) float64 { return float64(job.Rows[f*cols+c] - before[f*cols+c]) }
 				for f := 1; f+1 < length; f++ {
-					d := change(f-1) - 2*change(f) + change(f+1)
+					d := change(f-1, c) - 2*change(f, c) + change(f+1, c)
 					rough += d * d
-					size += change(f) * change(f)
+					size += change(f, c) * change(f, c)
 				}
 			}
 			tremor[i][name] = rough / size
 		}
 		job.Calm = true
+		e := must.Get(m.NewEditor(EditorOptions{Batch: 1, Length: length, Workers: 1}))(t)
+		defer e.Close()
 		if _, err := e.Run(job); calm != (err != nil) {
 			t.Errorf("Calm with CalmLimbs %t: %v", calm, err)
 		}

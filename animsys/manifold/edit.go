@@ -1,7 +1,6 @@
 package manifold
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -23,8 +22,8 @@ type EditorOptions struct {
 //
 // The method is conjugate gradients (Polak and Ribière) in the frames themselves, with K as the
 // metric (kernel.go). It takes the same path as a descent in hidden values, for one convolution a
-// step. With Edit.Calm or CalmLimbs the metric is S·K·S, where S (calm.go) smooths changes. The curvature of
-// the cost along the direction gives the step length.
+// step. With Edit.Calm or CalmLimbs the metric is S·K·S, where S (calm.go) smooths changes. The curvature
+// of the cost along the direction gives the step length.
 type Editor struct {
 	Weights feature.CostWeights
 
@@ -80,11 +79,7 @@ func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
 	if e.kernel, err = o.Open.Session(k, netruntime.SessionOptions{Batch: o.Batch, Length: o.Length / 2, Workers: o.Workers}); err != nil {
 		return nil, err
 	}
-	for i := range e.smoothers {
-		if e.smoothers[i], err = m.newSmoother(i == 1); err != nil {
-			return nil, errors.Join(err, e.kernel.Close())
-		}
-	}
+	e.smoothers = [...]changeSmoother{m.newSmoother(false), m.newSmoother(true)}
 	e.pool = netruntime.NewPool(o.Workers)
 	n := o.Batch * o.Length * m.Layout.Columns()
 	for _, v := range []*[]float32{&e.x, &e.grad, &e.last, &e.dir, &e.z, &e.calm} {

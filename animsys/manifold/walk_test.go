@@ -281,7 +281,7 @@ func TestTrajectoryEnds(t *testing.T) {
 	}
 }
 
-// Who goes aside steps as on a way nearer to straight ahead, as fast, and to the same side.
+// A body that goes aside has the steps of one that goes less aside, at the same speed and to the same side.
 func TestStepsAs(t *testing.T) {
 	for _, c := range []struct{ x, z, wantX, wantZ float64 }{
 		{0, 1.2, 0, 1.2}, {1.2, 0, 1.2, 0}, {0.3, -1, 0.3, -1}, {0, 0, 0, 0},

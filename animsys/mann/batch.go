@@ -123,7 +123,7 @@ type agent struct {
 }
 
 // shares are what changes by a share per tick, over a stride.
-type shares struct{ gain, decay, forget, sink float32 }
+type shares struct{ gain, decay, forget, sink, head float32 }
 
 // over returns the share per step of several ticks that equals share per tick.
 func over(share float32, ticks int) float32 {
@@ -180,7 +180,7 @@ func (b *Batch) Tune(t Tuning) error {
 		b.blend[i] = blend{rest(t.BlendPos), rest(t.BlendDir), rest(t.BlendVel)}
 	}
 	for s := 1; s < len(b.shares); s++ {
-		b.shares[s] = shares{over(t.Gain, s), over(t.Decay, s), over(sinkForget, s), over(sinkShare, s)}
+		b.shares[s] = shares{over(t.Gain, s), over(t.Decay, s), over(sinkForget, s), over(sinkShare, s), 1 - m3.Exp(-math.Ln2*float32(s)/(headHalflife*Rate))}
 	}
 	return nil
 }

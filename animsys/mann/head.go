@@ -31,7 +31,7 @@ func (b *Batch) turnHead(r int) {
 	soon := b.root(r).angleTo(b.dir[r*points+now+headLead])
 	body := m3.YawOf(bones[m.neck].Sub(bones[0]))
 	// Half of it in the neck, and with it the head's half.
-	share := active * (1 - m3.Exp(-math.Ln2*float32(b.agent[r].stride)/(headHalflife*Rate))) / 2
+	share := active * b.shares[b.agent[r].stride].head / 2
 	yaw := -share * excess(m3.WrapAngle(m3.YawOf(look)-body-soon), headFreeYaw)
 	up := -share * excess(m3.Atan2(look.Y, look.Flat().Len())+headDown, headFreeUp)
 	if yaw == 0 && up == 0 {

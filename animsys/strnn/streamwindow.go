@@ -117,7 +117,8 @@ func (s *Stream) goOn(n int) error {
 	return err
 }
 
-// mannerSpread is the deviation of the codes of agents' manners, about that of recorded people.
+// mannerSpread is the standard deviation of the values in an agent's code of the manner. Codes of recorded
+// people have about the same.
 const mannerSpread = 0.4
 
 // target writes the manner and the targets of the i-th agent that is due: for a steered one the

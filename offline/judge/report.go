@@ -99,6 +99,25 @@ const Lower, Upper = 0.7, 1.4
 // Compare compares made with the sets of recordings, and with the clip that it was made from if from
 // is not nil.
 func Compare(made, from *Set, sets ...*Set) *Report {
+	r := CompareRows(made, from, sets...)
+	if from != nil {
+		if t, ok := tell("all", "own clip", made.seconds, from.seconds); ok {
+			r.Told = append(r.Told, t)
+		}
+	}
+	if len(sets) == 1 && sets[0] == from {
+		return r
+	}
+	for _, k := range []Kind{Stand, Walk, Run} {
+		if t, ok := tell(k.String(), "recordings", ofKind(k, made), ofKind(k, sets...)); ok {
+			r.Told = append(r.Told, t)
+		}
+	}
+	return r
+}
+
+// CompareRows is Compare without the classifier.
+func CompareRows(made, from *Set, sets ...*Set) *Report {
 	r := &Report{Files: made.Files, Bones: made.bones, from: from}
 	if from != nil {
 		r.From, r.Own = from.Files, &Score{}
@@ -133,19 +152,6 @@ func Compare(made, from *Set, sets ...*Set) *Report {
 	posture, swing := made.people()
 	r.row(&measure{name: "posture between people", unit: "cm"}, "walk", posture, func(s *Set) (v, weight float64) { v, _ = s.people(); return v, 1 }, sets)
 	r.row(&measure{name: "swing between people", unit: "cm"}, "walk", swing, func(s *Set) (v, weight float64) { _, v = s.people(); return v, 1 }, sets)
-	if from != nil {
-		if t, ok := tell("all", "own clip", made.seconds, from.seconds); ok {
-			r.Told = append(r.Told, t)
-		}
-	}
-	if len(sets) == 1 && sets[0] == from {
-		return r
-	}
-	for _, k := range []Kind{Stand, Walk, Run} {
-		if t, ok := tell(k.String(), "recordings", ofKind(k, made), ofKind(k, sets...)); ok {
-			r.Told = append(r.Told, t)
-		}
-	}
 	return r
 }
 

@@ -362,8 +362,8 @@ func TestNextOnRecordings(t *testing.T) {
 // The next input of the loss is that of mann.Batch. Bones, and the future's velocities and
 // directions for a constant wish, agree to the precision of float32, except the length of
 // directions. The future's positions agree to 2 cm, because the loss has only the samples, not the
-// points between them. The controller also corrects heads and legs that move unlike recorded ones, which
-// those of this motion do only later.
+// points between them. The controller also turns the head back, which the loss does not do. In this motion
+// it first does so after the ticks that are compared.
 func TestTickIsTheControllers(t *testing.T) {
 	set, first := moving(t, 140)
 	const settle, ticks = 90, 140 // until then the controller reaches the recording and only moves

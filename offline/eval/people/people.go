@@ -51,7 +51,7 @@ func Compare(made []Made, sets ...*judge.Set) *Report {
 	}
 	for i, s := range sets {
 		if others := slices.Delete(slices.Clone(sets), i, i+1); len(others) > 0 {
-			r.Among = append(r.Among, Among{r.Sets[i], judge.Compare(s, nil, others...).Score})
+			r.Among = append(r.Among, Among{r.Sets[i], judge.CompareRows(s, nil, others...).Score})
 		}
 	}
 	return r

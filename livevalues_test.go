@@ -46,6 +46,8 @@ func TestLiveValues(t *testing.T) {
 	must.Get(rows.Add(w.NewEntity()))(t)
 	steps := must.Get(ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...))(t)
 	steps.Trace = func(int) {}
+	obstacles := &control.Obstacles{}
+	must.Do(t, obstacles.Set(control.Pillar(m3.V(1, 0, 1), 1), control.Wall(m3.V(-3, 0, 0), m3.V(3, 0, 2), 0.2)))
 
 	args[reflect.TypeFor[int]()] = func() any { return 0 }
 	defer delete(args, reflect.TypeFor[int]())
@@ -56,7 +58,7 @@ func TestLiveValues(t *testing.T) {
 		inhabited(t, must.Get(predictor.NewStream(strnn.StreamOptions{Capacity: 2}))(t), strnn.Steer{}),
 		inhabited(t, must.Get(poses.NewStream(keypose.StreamOptions{Capacity: 2}))(t), keypose.Performance{Loop: loop}),
 		crowd, rows, steps, crowd.Inertial, crowd.Skel, loop, clips.Components,
-		must.Get(control.Circle(5))(t), control.NewWander(2, 1), must.Get(control.NewFlow(-5, -5, 5, 5, 1, m3.Vec3{}, nil))(t),
+		must.Get(control.Circle(5))(t), control.NewWander(2, 1), obstacles, must.Get(control.NewFlow(-5, -5, 5, 5, 1, m3.Vec3{}, nil))(t),
 		must.Get(terrain.Flat(terrain.Grid{Size: 10, Cell: 1}))(t),
 	} {
 		live(t, v)

@@ -64,14 +64,14 @@ var linkedPackages = strings.Fields(`
 // linked are their exported types, as pointers to zero values, and their exported functions.
 var linked = []any{
 
-	new(animsys.Aim), new(animsys.Blend), new(animsys.Crowd), new(animsys.Gather), new(animsys.Generate), new(animsys.Ground), new(animsys.Infer),
+	new(animsys.Aim), new(animsys.Blend), new(animsys.Collide), new(animsys.Crowd), new(animsys.Gather), new(animsys.Generate), new(animsys.Ground), new(animsys.Infer),
 	new(animsys.LODPolicy), new(animsys.Options), new(animsys.Plan), new(animsys.Publish), new(animsys.Sample), new(animsys.Scatter),
 	new(animsys.SelectLOD), new(animsys.Style), new(animsys.UpdateRate),
 	animsys.DefaultLOD, animsys.ShiftOrigin, animsys.StandClip, animsys.Systems,
 
-	new(control.Action), new(control.Avoidance), new(control.Flow), new(control.Goal), new(control.Path), new(control.Script), new(control.Walker), new(control.Wander),
-	control.Builtin, control.Circle, control.Meander, control.NewFlow, control.NewPath, control.NewWander, control.OpenPath, control.OpenScript,
-	control.ParseAction, control.ReadPath, control.ReadScript, control.Square, control.Star, control.Steer,
+	new(control.Action), new(control.Avoidance), new(control.Flow), new(control.Goal), new(control.Obstacle), new(control.Obstacles), new(control.Path), new(control.Script), new(control.Walker), new(control.Wander),
+	control.Box, control.Builtin, control.Circle, control.Meander, control.NewFlow, control.NewPath, control.NewWander, control.OpenPath, control.OpenScript,
+	control.ParseAction, control.Pillar, control.ReadPath, control.ReadScript, control.Square, control.Star, control.Steer, control.Wall,
 
 	new(keypose.FootLock), new(keypose.Inbetweener), new(keypose.InbetweenerOptions), new(keypose.InputEncoder), new(keypose.Key), new(keypose.KeyError),
 	new(keypose.Keys), new(keypose.Layout), new(keypose.Model), new(keypose.Performance), new(keypose.PoseLoop), new(keypose.Segments),
@@ -124,8 +124,8 @@ var linked = []any{
 	new(skin.Error), new(skin.Pair), new(skin.Report), new(skin.Skin),
 	skin.OnFours, skin.Open, skin.OpenMap, skin.ReadMap, skin.Write,
 
-	new(generator.Poses), new(generator.Rig), new(generator.State), new(generator.Style),
-	generator.Human, generator.NewRig, generator.Person, generator.Workers,
+	new(generator.Disc), new(generator.Poses), new(generator.Rig), new(generator.State), new(generator.Style),
+	generator.Human, generator.NewRig, generator.Person, generator.Slide, generator.Workers,
 
 	new(ik.Arm), new(ik.Arms), new(ik.Body), new(ik.CCD), new(ik.Foot), new(ik.FootLock), new(ik.FullBody), new(ik.FullBodyScratch), new(ik.Gaze),
 	new(ik.GazeState), new(ik.HandState), new(ik.Leg), new(ik.Legged), new(ik.Level), new(ik.Posture), new(ik.Rig), new(ik.Roles), new(ik.Tree),

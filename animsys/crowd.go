@@ -42,6 +42,8 @@
 //	Plan → Gather → Infer → Scatter   batched generators: one network call for all agents
 //	Generate → Sample                 the others: request windows of motion, play them
 //	Style                             crowds with Options.Styles
+//	Collide                           crowds with Options.Walls
+//	your systems that move agents     see Systems
 //	Blend → Ground → Aim → Publish    all crowds
 //
 // The systems split rows over workers. Results are bit-identical for any number of
@@ -81,9 +83,10 @@ const TickRate = generator.TickRate
 
 // Options configure a crowd.
 type Options struct {
-	Ground  ik.Ground // what the agents stand on, your own or a terrain.Field; required
-	Roles   *ik.Roles // the skeleton's roles; nil derives them from joint names
-	Workers int       // goroutines that share the rows; 0 lets generator.Workers choose
+	Ground  ik.Ground       // what the agents stand on, your own or a terrain.Field; required
+	Roles   *ik.Roles       // the skeleton's roles; nil derives them from joint names
+	Walls   generator.Walls // what the agents cannot walk through, your own or control.Obstacles; nil is nothing
+	Workers int             // goroutines that share the rows; 0 lets generator.Workers choose
 
 	// Styles are the styles that ecs.MARStyle weights, at most ecs.MaxStyles. The database
 	// has the generator's skeleton. nil: no styles.
@@ -122,6 +125,8 @@ type Crowd struct {
 	joints   int
 	world    *arche.World
 	registry *registry
+	walls    generator.Walls
+	body     []generator.Disc
 	pool     *netruntime.Pool
 	closed   bool
 }
@@ -224,6 +229,9 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 		shiftComponents: func(by m3.Vec3) { shiftComponents(c, &made, by) },
 	}
 	c.batched, _ = g.(generator.Batched)
+	if walled, ok := g.(generator.Walled); ok && c.walls != nil {
+		walled.SetWalls(c.walls, c.body, c.anchors)
+	}
 	c.styled, _ = g.(generator.Styled)
 	c.work.bind(c)
 }
@@ -246,6 +254,7 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	c.last, c.now, c.fresh = make([]m3.Xform, n*joints), make([]m3.Xform, n*joints), make([]bool, n)
 	c.shown, c.anchors, c.Roots = make([]m3.Xform, n*joints), make([]m3.Vec3, n), make([]m3.Xform, n)
 	c.Ground.Anchors = c.anchors
+	c.walls, c.body = opt.Walls, rig.Body
 	c.Ground.Ground, c.Ground.DT = opt.Ground, 1.0/generator.TickRate
 	c.Ground.Pos, c.Ground.Rot, c.Ground.Model = c.Pos, c.Rot, make([]m3.Xform, n*joints)
 	c.Ground.Feet, c.Ground.Body = make([]ik.Foot, n*c.legs()), make([]ik.Body, n)

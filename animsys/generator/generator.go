@@ -114,6 +114,8 @@ type Rig struct {
 	// inertialized, rad/s² and m/s²; nil and 0 are the defaults of animsys/blend.
 	Turn []float32
 	Move float32
+	// Body is the room that an agent takes, for walls.
+	Body []Disc
 }
 
 // Poses is where a generator writes what its agents do, by row.
@@ -172,9 +174,11 @@ func NewRig(sk *skel.Skeleton, ground ik.Legged, roles *ik.Roles, named func(joi
 // joint names.
 func Human(sk *skel.Skeleton, roles *ik.Roles) (Rig, error) {
 	rig, err := NewRig(sk, ik.DefaultHuman(), roles, ik.HumanRoles)
-	rig.Late = true
+	rig.Late, rig.Body = true, []Disc{{Radius: personRadius}}
 	return rig, err
 }
+
+const personRadius = 0.35 // of the room that a person takes, m
 
 // Person returns the rig of people with the layout's contacts, on skeleton sk. nil
 // roles follow from its joint names.

@@ -101,6 +101,7 @@ type Batch struct {
 	localRot []m3.Quat
 
 	watch watch
+	walls walls
 	state generator.State // of the row that Copy copies
 
 	scratch []m3.Xform // (rows, joints)

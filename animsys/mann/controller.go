@@ -119,6 +119,7 @@ func (c *Controller) Rig(roles *ik.Roles) (generator.Rig, error) {
 		return rig, err
 	}
 	rig.Turn, rig.Move = maxTurns(rig.Skel, rig.Ground.Rig.Roles), hipsPush
+	rig.Body = c.Model.body()
 	return rig, nil
 }
 

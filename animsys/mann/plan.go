@@ -85,6 +85,7 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 	} else {
 		b.steer(r)
 	}
+	b.alongWalls(r)
 	b.ramp(r, action, gain)
 }
 

@@ -1,0 +1,78 @@
+package animsys
+
+import (
+	"fmt"
+
+	"mannequin/animsys/generator"
+	"mannequin/engine/m3"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// Collide is the system that keeps agents out of Options.Walls: they slide along them.
+type Collide struct{ system }
+
+// Initialize prepares the system.
+func (s *Collide) Initialize(w *arche.World) {
+	s.start(w, func(c *Crowd) error {
+		if c.walls != nil {
+			c.splitRows(c.work.collide)
+		}
+		return nil
+	})
+}
+
+// collide keeps rows r0 to r1−1 out of walls.
+func (c *Crowd) collide(r0, r1 int) {
+	for r := r0; r < r1; r++ {
+		if !c.steps(r) {
+			continue
+		}
+		from := c.Roots[r]
+		from.Pos = from.Pos.Sub(c.anchors[r])
+		if by := generator.Slide(c.walls, c.body, from, c.Poses.Roots[r], c.anchors[r]); by != (m3.Vec3{}) {
+			c.nudge(r, by)
+		}
+	}
+}
+
+// RootMotion returns where e stood after the last tick and where its motion takes it in this one, on
+// flat ground, world space. Within a tick, a system of [Systems] asks for it; between ticks, both are
+// where it stands. If e is not in this crowd, both are the zero Xform.
+func (c *Crowd) RootMotion(e arche.Entity) (from, to m3.Xform) {
+	row, ok := c.rows.Row(e)
+	if !ok {
+		return m3.Xform{}, m3.Xform{}
+	}
+	return c.Roots[row], c.inWorld(row, c.Poses.Roots[row])
+}
+
+// Nudge moves e by by over the ground, m, in a system of [Systems] or between ticks. The height of by is
+// ignored. The agent keeps its velocity and its plans, and its pose goes along. Feet that stand stay in
+// place, and step after it. Nudge fails if e is not in this crowd, if no agent can stand where it would
+// be, and if the crowd is closed.
+func (c *Crowd) Nudge(e arche.Entity, by m3.Vec3) error {
+	if err := c.claim("Nudge"); err != nil {
+		return err
+	}
+	defer c.registry.release()
+	row, ok := c.rows.Row(e)
+	if !ok {
+		return fmt.Errorf("animsys: entity %v is not in this crowd", e)
+	}
+	by = by.Flat()
+	if err := placeable(c.inWorld(row, c.Poses.Roots[row]).Pos.Add(by), 0); err != nil {
+		return err
+	}
+	if by != (m3.Vec3{}) { // it would change the sign of a zero
+		c.nudge(row, by)
+	}
+	return nil
+}
+
+func (c *Crowd) nudge(row int, by m3.Vec3) {
+	c.gen.shift(row, by)
+	c.restyle.shift(row, by)
+	c.Pos[row*c.joints] = c.Pos[row*c.joints].Add(by)
+	c.Poses.Roots[row].Pos = c.Poses.Roots[row].Pos.Add(by)
+}

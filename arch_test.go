@@ -47,6 +47,7 @@ var arrows = []arrow{
 	{"internal/backend", []string{"netruntime", "netruntime/cuda"}, "for the programs: what computes networks, by name"},
 
 	{"internal/bench/benchnet", []string{"netruntime"}, "the networks that the benchmarks time"},
+	{"internal/cellgrid", []string{"engine/m3"}, "which obstacles and decks are near a place"},
 	{"internal/bench/ort", []string{"github.com/yalue/onnxruntime_go"}, "ONNX Runtime, behind the build tag ort"},
 	{"internal/bench/openblas", nil, "OpenBLAS, behind the build tag openblas"},
 	{"internal/testing/mocapdata", []string{"internal/testing/must"}, "for tests: where recordings are"},
@@ -77,12 +78,12 @@ var arrows = []arrow{
 	{"netruntime/grad", []string{"netruntime", "netruntime/internal/kernel"}, "the same kernels, backwards"},
 
 	{"ik", []string{"engine/m3"}, "a leaf: rotations and points"},
-	{"terrain", []string{"engine/m3"}, "a leaf: a height field"},
+	{"terrain", []string{"engine/m3", "internal/cellgrid"}, "height fields and decks"},
 	{"animsys/skel", []string{"engine/m3"}, "a leaf: skeletons and clips"},
 	{"animsys/anatomy", []string{"animsys/skel", "engine/m3"}, "a leaf: what the names of joints tell, for motions and for meshes"},
 	{"animsys/feature", []string{"animsys/skel", "ik", "engine/m3"}, "one schema for builders and runtime, and the skeleton that its frames pose"},
 	{"animsys/generator", []string{"animsys/feature", "animsys/skel", "ik", "engine/m3"}, "the contract between a crowd and what makes motion: no ECS"},
-	{"animsys/control", []string{"engine/m3", "internal/boundedfile", "internal/boundedtoml", "internal/closest"}, "goals and paths; TOML is how people write them"},
+	{"animsys/control", []string{"engine/m3", "internal/cellgrid", "internal/boundedfile", "internal/boundedtoml", "internal/closest"}, "goals and paths; TOML is how people write them"},
 	{"animsys/blend", []string{"engine/m3"}, "a leaf"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "ik", "engine/m3", "netruntime"}, "a system: leaves and the network"},
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/..."}, "components: plain data and Arche"},

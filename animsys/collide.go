@@ -5,6 +5,7 @@ import (
 
 	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 
 	arche "github.com/mlange-42/arche/ecs"
 )
@@ -30,7 +31,7 @@ func (c *Crowd) collide(r0, r1 int) {
 		}
 		from := c.Roots[r]
 		from.Pos = from.Pos.Sub(c.anchors[r])
-		if by := generator.Slide(c.walls, c.body, from, c.Poses.Roots[r], c.anchors[r]); by != (m3.Vec3{}) {
+		if by := generator.Slide(c.walls, c.body, from, c.Poses.Roots[r], c.floors[r]); by != (m3.Vec3{}) {
 			c.nudge(r, by)
 		}
 	}
@@ -68,6 +69,27 @@ func (c *Crowd) Nudge(e arche.Entity, by m3.Vec3) error {
 		c.nudge(row, by)
 	}
 	return nil
+}
+
+// ride carries agents along on ground that moves.
+func (c *Crowd) ride() {
+	ground, ok := c.Ground.Ground.(ik.MovingGround)
+	if !ok {
+		return
+	}
+	for row := range c.rows.Len() {
+		at := c.Roots[row].Pos
+		at.Y = c.Ground.Body[row].Floor()
+		by := ground.Moved(at).Flat()
+		if by == (m3.Vec3{}) || !by.Finite() {
+			continue
+		}
+		c.gen.shift(row, by)
+		c.shift(row, by)
+		if c.rates[row].rate == Frozen {
+			move(c.now[row*c.joints:(row+1)*c.joints], by)
+		}
+	}
 }
 
 func (c *Crowd) nudge(row int, by m3.Vec3) {

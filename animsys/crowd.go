@@ -127,6 +127,7 @@ type Crowd struct {
 	registry *registry
 	walls    generator.Walls
 	body     []generator.Disc
+	floors   []m3.Vec3 // (rows) anchors at the height of the floor, for walls
 	pool     *netruntime.Pool
 	closed   bool
 }
@@ -230,7 +231,7 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 	}
 	c.batched, _ = g.(generator.Batched)
 	if walled, ok := g.(generator.Walled); ok && c.walls != nil {
-		walled.SetWalls(c.walls, c.body, c.anchors)
+		walled.SetWalls(c.walls, c.body, c.floors)
 	}
 	c.styled, _ = g.(generator.Styled)
 	c.work.bind(c)
@@ -254,7 +255,7 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	c.last, c.now, c.fresh = make([]m3.Xform, n*joints), make([]m3.Xform, n*joints), make([]bool, n)
 	c.shown, c.anchors, c.Roots = make([]m3.Xform, n*joints), make([]m3.Vec3, n), make([]m3.Xform, n)
 	c.Ground.Anchors = c.anchors
-	c.walls, c.body = opt.Walls, rig.Body
+	c.walls, c.body, c.floors = opt.Walls, rig.Body, make([]m3.Vec3, n)
 	c.Ground.Ground, c.Ground.DT = opt.Ground, 1.0/generator.TickRate
 	c.Ground.Pos, c.Ground.Rot, c.Ground.Model = c.Pos, c.Rot, make([]m3.Xform, n*joints)
 	c.Ground.Feet, c.Ground.Body = make([]ik.Foot, n*c.legs()), make([]ik.Body, n)
@@ -293,8 +294,8 @@ func (c *Crowd) Close() error {
 	return errors.Join(c.gen.close(), c.restyle.close())
 }
 
-// Spawn adds an agent at pos, whose height is ignored, with heading yaw in radians. Its
-// bones are there at once. The entity has an ecs.Slot and the generator's component with
+// Spawn adds an agent at pos with heading yaw in radians. The height of pos chooses the floor of an
+// ik.Floors, and is ignored otherwise. Its bones are there at once. The entity has an ecs.Slot and the generator's component with
 // its default: change it through generic.NewMap1 or a query, and add components of your
 // own. Spawn fails if the crowd is full or closed, while the world is locked by a query, and for
 // places that are not finite.
@@ -369,11 +370,11 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 	c.gen.pose(&c.Poses, row)
 	c.Restarted[row] = false
 	c.Inertial.Reset(row)
-	c.forget(row)
+	c.forget(row, pos.Y)
 	c.aims.forget(row)
 	c.tune()
 	c.solvers[EveryTick].Run(row, row+1)
-	c.forget(row)
+	c.forget(row, pos.Y)
 	c.fresh[row] = false
 	copy(c.now[row*c.joints:(row+1)*c.joints], c.Ground.Model[row*c.joints:])
 	copy(c.last[row*c.joints:(row+1)*c.joints], c.now[row*c.joints:])
@@ -442,7 +443,7 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 	c.gen.pose(&c.Poses, row)
 	c.Restarted[row] = false
 	c.Inertial.Jump(row)
-	c.forget(row)
+	c.forget(row, pos.Y)
 	c.Roots[row] = c.inWorld(row, c.Poses.Roots[row])
 	c.fresh[row], c.rates[row].left = true, 0
 	c.rates[row].rate = min(c.rates[row].rate, EveryTick) // a lower one waits for its turn
@@ -458,10 +459,10 @@ func placeable(pos m3.Vec3, yaw float32) error {
 
 func (c *Crowd) legs() int { return len(c.Ground.Rig.Roles.Legs) }
 
-// forget clears what the ground solver remembers of row's feet.
-func (c *Crowd) forget(row int) {
+// forget clears what the ground solver remembers of row, which stands on the floor nearest to height y.
+func (c *Crowd) forget(row int, y float32) {
 	clear(c.Ground.Feet[row*c.legs() : (row+1)*c.legs()])
-	c.Ground.Body[row] = ik.Body{}
+	c.Ground.Body[row] = ik.BodyOn(y)
 }
 
 // Agents returns the number of agents. Agents whose entities the game has removed leave first.

@@ -128,10 +128,16 @@ func (c *Crowd) reanchor(row int, anchor m3.Vec3) {
 	c.anchors[row] = anchor
 	c.gen.shiftControl(row, by)
 	i, k := row*c.joints, (row+1)*c.joints
-	c.Poses.Roots[row].Pos = c.Poses.Roots[row].Pos.Add(by)
-	c.Pos[i] = c.Pos[i].Add(by)
 	move(c.last[i:k], by)
 	move(c.now[i:k], by)
+	c.shift(row, by)
+}
+
+// shift moves what is remembered of row, except by the generator, and what has been published.
+func (c *Crowd) shift(row int, by m3.Vec3) {
+	i, k := row*c.joints, (row+1)*c.joints
+	c.Poses.Roots[row].Pos = c.Poses.Roots[row].Pos.Add(by)
+	c.Pos[i] = c.Pos[i].Add(by)
 	move(c.Ground.Model[i:k], by)
 	for f := row * c.legs(); f < (row+1)*c.legs(); f++ {
 		c.Ground.Feet[f].Shift(by)

@@ -197,10 +197,12 @@ func (s *SelectLOD) Initialize(w *arche.World) {
 // selectLOD drops the agents that the game has removed, and decides which update in this tick.
 func (c *Crowd) selectLOD() error {
 	c.sweep()
+	c.ride()
 	c.recentre()
 	c.tune()
-	c.recentre()
 	for r := range c.rows.Len() {
+		c.floors[r] = c.anchors[r]
+		c.floors[r].Y = c.Ground.Body[r].Floor()
 		c.pick(r)
 		c.Update[r], c.frozen[r], c.strides[r] = c.steps(r), c.rates[r].rate == Frozen, 0
 		if c.Update[r] {

@@ -23,6 +23,8 @@ func (s *Legged) Between(m []m3.Xform, row, k, n int) {
 	if s.Anchors != nil {
 		job.anchor = s.Anchors[row]
 	}
+	job.floors, _ = s.Ground.(Floors)
+	job.floor = s.Body[row].floor
 	u := float32(k) / float32(n)
 	for i, l := range s.Rig.Roles.Legs {
 		if f := &s.Feet[row*legs+i]; f.tip.seen == 2 {

@@ -33,6 +33,7 @@ const (
 // moved.
 type Body struct {
 	seen   bool
+	floor  float32             // height of the ground under the hips, if it has floors, m
 	at     m3.Vec3             // the flat pose's hips at the last tick
 	pace   float32             // their speed over the ground, eased, m/s
 	ground [bodyPlaces]limiter // height of the ground under places of the body, m (Y)
@@ -40,6 +41,12 @@ type Body struct {
 	tail   [maxChain]limiter   // the joints' ways through the world
 	head   [maxChain]limiter
 }
+
+// BodyOn returns the memory of an agent that is new or was moved, and stands at height y, m, of a [Floors].
+func BodyOn(y float32) Body { return Body{floor: y} }
+
+// Floor returns the height of the floor on which the agent stands, m; 0 on a Ground without floors.
+func (b *Body) Floor() float32 { return b.floor }
 
 type spring struct{ x, v float32 }
 

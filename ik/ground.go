@@ -14,19 +14,34 @@ import "mannequin/engine/m3"
 // while the ground accelerates by less than 5 m/s²; after a harder push they overshoot. Agents that
 // update less often take the height of their last update, and frozen ones keep theirs.
 //
-// Ground that moves sideways or turns does not carry agents. Give its passengers a crowd of their
-// own in the space of the deck, and move their bones along when you draw them.
+// Ground that moves sideways carries agents if it is a [MovingGround]. Ground that has several heights at
+// one place, as a bridge and the road below it have, is a [Floors]; terrain.Decks is both.
 //
-// Ground has one height at each place. Where it has several (a bridge and the road below it),
-// choose the one that agents walk on. Steps are fine: feet look ahead and clear them. Ground that
-// is not finite, for instance NaN beyond the border, is no ground: an agent that touches it keeps
-// the pose for flat ground in that tick.
+// Steps are fine: feet look ahead and clear them. Ground that is not finite, for instance NaN beyond
+// the border, is no ground: an agent that touches it keeps the pose for flat ground in that tick.
 type Ground interface {
 	// Height returns the height of the ground at (x, z), m.
 	Height(x, z float32) float32
 	// Normal returns the ground's upward unit normal at (x, z). It should change gradually: soles
 	// and knees follow it.
 	Normal(x, z float32) m3.Vec3
+}
+
+// Floors is a Ground with several heights at some places.
+type Floors interface {
+	Ground
+	// HeightFrom and NormalFrom return the height, m, and the upward unit normal of the floor at (x, z) on
+	// which an agent stands that stood at height y near there.
+	HeightFrom(x, z, y float32) float32
+	NormalFrom(x, z, y float32) m3.Vec3
+}
+
+// MovingGround is a Ground that moves sideways in places, and takes along who stands there.
+type MovingGround interface {
+	Ground
+	// Moved returns how far the ground on which an agent stood at p, world space, has moved since the last
+	// tick, m.
+	Moved(p m3.Vec3) m3.Vec3
 }
 
 // Level is flat ground of this height, m.

@@ -43,6 +43,8 @@ type Legged struct {
 	Lock         FootLock // how standing feet are held in place
 
 	anchor m3.Vec3 // of the present row
+	floors Floors  // Ground, if it has floors
+	floor  float32 // on which the present row stands, m
 }
 
 // DefaultDog returns a job with the settings for a dog whose hips stand half a metre high. Rig,
@@ -108,11 +110,13 @@ func (s *Legged) Validate() error {
 // Model gets its flat pose, and its memory is cleared.
 func (s *Legged) Run(r0, r1 int) {
 	n, legs := s.Rig.Tree.Len(), len(s.Rig.Roles.Legs)
-	job := *s // of this goroutine: its anchor changes from row to row
+	job := *s // of this goroutine: its anchor and floor change from row to row
+	job.floors, _ = s.Ground.(Floors)
 	for r := r0; r < r1; r++ {
 		if s.Anchors != nil {
 			job.anchor = s.Anchors[r]
 		}
+		job.floor = s.Body[r].floor
 		m, pos, rot, feet := s.Model[r*n:(r+1)*n], s.Pos[r*n:(r+1)*n], s.Rot[r*n:(r+1)*n], s.Feet[r*legs:(r+1)*legs]
 		for i := range feet {
 			if feet[i].given = s.Contacts != nil; s.Contacts != nil {
@@ -122,7 +126,9 @@ func (s *Legged) Run(r0, r1 int) {
 		if !job.row(m, pos, rot, feet, &s.Body[r]) {
 			s.Rig.Tree.pose(m, pos, rot)
 			clear(feet)
-			s.Body[r] = Body{}
+			s.Body[r] = BodyOn(job.floor)
+		} else if hips := m[s.Rig.Roles.Spine[0]].Pos; job.floors != nil {
+			s.Body[r].floor = job.groundHeight(hips.X, hips.Z) - s.Sole
 		}
 	}
 }
@@ -173,10 +179,18 @@ func (s *Legged) pose(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 
 // groundHeight returns the height on which tips stand.
 func (s *Legged) groundHeight(x, z float32) float32 {
-	return s.Ground.Height(x+s.anchor.X, z+s.anchor.Z) + s.Sole
+	x, z = x+s.anchor.X, z+s.anchor.Z
+	if s.floors != nil {
+		return s.floors.HeightFrom(x, z, s.floor) + s.Sole
+	}
+	return s.Ground.Height(x, z) + s.Sole
 }
 
 // groundNormal returns the ground's normal.
 func (s *Legged) groundNormal(x, z float32) m3.Vec3 {
-	return s.Ground.Normal(x+s.anchor.X, z+s.anchor.Z)
+	x, z = x+s.anchor.X, z+s.anchor.Z
+	if s.floors != nil {
+		return s.floors.NormalFrom(x, z, s.floor)
+	}
+	return s.Ground.Normal(x, z)
 }

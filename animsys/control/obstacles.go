@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mannequin/engine/m3"
+	"mannequin/internal/cellgrid"
 )
 
 // Obstacle is something on the ground that agents cannot walk through: a rounded rectangle, seen from
@@ -14,6 +15,7 @@ type Obstacle struct {
 	Yaw          float32 // heading of its depth, rad
 	Width, Depth float32 // at right angles to the heading and along it, m, without the rounding
 	Round        float32 // radius by which it is larger on all sides, m
+	Low, High    float32 // it is in the way of agents that stand from Low up to High, m; if both are equal, of all
 }
 
 // Pillar is a round obstacle.
@@ -43,36 +45,26 @@ func (o *Obstacle) Validate() error {
 	if !m3.Finite(o.Yaw) {
 		return fmt.Errorf("control: the obstacle %+v: want a finite heading", *o)
 	}
+	if !(o.Low <= o.High) || !m3.Finite(o.Low) || !m3.Finite(o.High) {
+		return fmt.Errorf("control: the obstacle %+v: want heights of which High is not below Low", *o)
+	}
 	return nil
 }
 
 // Obstacles is a set of obstacles in world space: the walls of animsys.Options, if a game has no
-// physics of its own to ask. The zero Obstacles is empty. Queries may run on several goroutines at
+// physics of its own to ask. The zero Obstacles is empty. Slide may run on several goroutines at
 // once, but not during Set.
 type Obstacles struct {
 	shapes []shape
-	first  [cells*cells + 1]int32 // where each cell's shapes begin in in
-	in     []int32                // by cell
+	grid   cellgrid.Grid
 }
 
 // shape is an Obstacle with the sine and cosine of its heading.
 type shape struct {
-	at, ahead  flat
-	half       flat // half of its width and depth
-	round      float32
-	from, to   int32 // columns and rows of cells that it touches
-	fromZ, toZ int32
-}
-
-// The cells of the grid, whose pattern repeats, so that the ground has no border.
-const (
-	cells    = 64
-	cellSize = 4 // m
-)
-
-func cellOf(v float32) int32 {
-	const most = 1 << 30
-	return int32(math.Floor(float64(m3.Clamp(v/cellSize, -most, most))))
+	at, ahead flat
+	half      flat // half of its width and depth
+	round     float32
+	low, high float32
 }
 
 // Set replaces all obstacles, between ticks. It allocates memory only to make room for more. An error
@@ -83,47 +75,26 @@ func (o *Obstacles) Set(all ...Obstacle) error {
 			return fmt.Errorf("obstacle %d: %w", i, err)
 		}
 	}
-	o.shapes, o.in = o.shapes[:0], o.in[:0]
-	clear(o.first[:])
+	o.shapes = o.shapes[:0]
 	for i := range all {
-		s := all[i].shape()
-		o.shapes = append(o.shapes, s)
-		s.visit(func(cell int) { o.first[cell]++ })
+		o.shapes = append(o.shapes, all[i].shape())
 	}
-	var sum int32
-	for c, n := range o.first {
-		sum += n
-		o.first[c] = sum
-	}
-	for int32(len(o.in)) < sum {
-		o.in = append(o.in, 0)
-	}
-	for i := len(o.shapes) - 1; i >= 0; i-- { // each cell's end moves down to its beginning
-		o.shapes[i].visit(func(cell int) {
-			o.first[cell]--
-			o.in[o.first[cell]] = int32(i)
-		})
-	}
+	o.grid.Fill(len(o.shapes), func(i int) (x0, z0, x1, z1 float32) {
+		s := &o.shapes[i]
+		x := m3.Abs(s.ahead.z)*s.half.x + m3.Abs(s.ahead.x)*s.half.z + s.round
+		z := m3.Abs(s.ahead.x)*s.half.x + m3.Abs(s.ahead.z)*s.half.z + s.round
+		return s.at.x - x, s.at.z - z, s.at.x + x, s.at.z + z
+	})
 	return nil
 }
 
 func (o *Obstacle) shape() shape {
 	sin, cos := math.Sincos(float64(o.Yaw))
-	s := shape{at: flatOf(o.At), ahead: flat{float32(sin), float32(cos)}, half: flat{o.Width / 2, o.Depth / 2}, round: o.Round}
-	x := m3.Abs(s.ahead.z)*s.half.x + m3.Abs(s.ahead.x)*s.half.z + s.round
-	z := m3.Abs(s.ahead.x)*s.half.x + m3.Abs(s.ahead.z)*s.half.z + s.round
-	s.from, s.to = cellOf(s.at.x-x), cellOf(s.at.x+x)
-	s.fromZ, s.toZ = cellOf(s.at.z-z), cellOf(s.at.z+z)
-	return s
-}
-
-// visit calls f once for each cell that s touches.
-func (s *shape) visit(f func(cell int)) {
-	for z := s.fromZ; z <= min(s.toZ, s.fromZ+cells-1); z++ {
-		for x := s.from; x <= min(s.to, s.from+cells-1); x++ {
-			f(int(z&(cells-1))*cells + int(x&(cells-1)))
-		}
+	s := shape{at: flatOf(o.At), ahead: flat{float32(sin), float32(cos)}, half: flat{o.Width / 2, o.Depth / 2}, round: o.Round, low: o.Low, high: o.High}
+	if o.Low == o.High {
+		s.low, s.high = -math.MaxFloat32, math.MaxFloat32
 	}
+	return s
 }
 
 // distance returns how far p is from the surface of s, m, below 0 inside, and the unit direction away
@@ -155,11 +126,13 @@ func sign(x float32) float32 {
 	return 1
 }
 
-// Slide returns where a circle of radius m comes to that is at from and moves toward to: it stops at
-// obstacles and slides along them. A circle that is in an obstacle is pushed out. Heights pass
-// unchanged, and so does what is not finite.
+const mostRadius = 64 // m
+
+// Slide returns where a circle comes to that is at from and moves toward to: it stops at obstacles and
+// slides along them. A circle that is in an obstacle is pushed out. The agent stands at to's height. The
+// radius is in m, at most 64; what is larger or not finite passes unchanged.
 func (o *Obstacles) Slide(from, to m3.Vec3, radius float32) m3.Vec3 {
-	if len(o.shapes) == 0 || !from.Finite() || !to.Finite() || !(radius >= 0 && radius <= MaxObstacle) {
+	if len(o.shapes) == 0 || !from.Finite() || !to.Finite() || !(radius >= 0 && radius <= mostRadius) {
 		return to
 	}
 	p, left := flatOf(from), flatOf(to).sub(flatOf(from))
@@ -167,17 +140,17 @@ func (o *Obstacles) Slide(from, to m3.Vec3, radius float32) m3.Vec3 {
 	const mostSteps = 64
 	steps := 1 + int(min(m3.Sqrt(left.dot(left))/max(radius, 0.05), mostSteps-1))
 	for range steps {
-		p = o.push(p.add(left.scale(1/float32(steps))), p, radius)
+		p = o.push(p.add(left.scale(1/float32(steps))), p, to.Y, radius)
 	}
 	return m3.V(p.x, to.Y, p.z)
 }
 
 // push returns where a circle at p comes to that is pushed out of the obstacles, deepest first; before,
 // if that does not end, as in a gap that is too narrow.
-func (o *Obstacles) push(p, before flat, radius float32) flat {
+func (o *Obstacles) push(p, before flat, y, radius float32) flat {
 	const tries, enough = 8, 1e-4 // m
 	for range tries {
-		d, out := o.nearest(p, radius)
+		d, out := o.nearest(p, y, radius)
 		if d >= -enough {
 			return p
 		}
@@ -186,17 +159,20 @@ func (o *Obstacles) push(p, before flat, radius float32) flat {
 	return before
 }
 
-// nearest returns how far a circle at p is from the nearest obstacle in the cells that it touches, m,
-// below 0 inside of one, and the unit direction away from it.
-func (o *Obstacles) nearest(p flat, radius float32) (d float32, out flat) {
-	d = cellSize
-	x0, x1 := cellOf(p.x-radius), cellOf(p.x+radius)
-	z0, z1 := cellOf(p.z-radius), cellOf(p.z+radius)
-	for z := z0; z <= min(z1, z0+cells-1); z++ {
-		for x := x0; x <= min(x1, x0+cells-1); x++ {
-			c := int(z&(cells-1))*cells + int(x&(cells-1))
-			for _, i := range o.in[o.first[c]:o.first[c+1]] {
-				if di, n := o.shapes[i].distance(p); di-radius < d {
+// nearest returns how far a circle at p and height y is from the nearest obstacle in the cells that it
+// touches, m, below 0 inside of one, and the unit direction away from it.
+func (o *Obstacles) nearest(p flat, y, radius float32) (d float32, out flat) {
+	d = math.MaxFloat32
+	x0, x1 := cellgrid.Column(p.x-radius), cellgrid.Column(p.x+radius)
+	z0, z1 := cellgrid.Column(p.z-radius), cellgrid.Column(p.z+radius)
+	for z := z0; z <= z1; z++ {
+		for x := x0; x <= x1; x++ {
+			for _, i := range o.grid.Cell(x, z) {
+				s := &o.shapes[i]
+				if y < s.low || y >= s.high {
+					continue
+				}
+				if di, n := s.distance(p); di-radius < d {
 					d, out = di-radius, n
 				}
 			}

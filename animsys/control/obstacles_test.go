@@ -39,7 +39,7 @@ func (o *Obstacles) clearance(p m3.Vec3, radius float32) float32 {
 	return least
 }
 
-// Who is outside of all obstacles stays outside, goes no farther than asked, and goes where nothing is in the way.
+// Who is outside of all obstacles stays outside, and goes where it is asked to if nothing is in the way.
 func TestSlide(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var free, slid int
@@ -87,6 +87,21 @@ func TestSlideAlongWall(t *testing.T) {
 	}
 	if got := o.Slide(m3.V(0, 0, -0.3), m3.V(0, 0, -0.3), 0.4); got.Dist(m3.V(0, 0, -0.5)) > 1e-3 {
 		t.Errorf("who is inside by 20 cm comes to %v", got)
+	}
+}
+
+// A wall of the first floor is not in the way on the ground floor.
+func TestSlideOnFloors(t *testing.T) {
+	wall := Wall(m3.V(-9, 0, 0), m3.V(9, 0, 0), 0.2)
+	wall.Low, wall.High = 2, 5
+	o := &Obstacles{}
+	if err := o.Set(wall); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ y, z float32 }{{0, 1}, {2, -0.4}, {4.9, -0.4}, {5, 1}} {
+		if got := o.Slide(m3.V(0, c.y, -1), m3.V(0, c.y, 1), 0.3); m3.Abs(got.Z-c.z) > 1e-3 {
+			t.Errorf("at height %g comes to %v, want Z %g", c.y, got, c.z)
+		}
 	}
 }
 

@@ -1,0 +1,133 @@
+package animsys_test
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/animsys"
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
+	"mannequin/animsys/strnn"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
+	"mannequin/models"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// Of two dogs one goes over a bridge, up a ramp and down another, and one on the road below it.
+func TestBridge(t *testing.T) {
+	w := arche.NewWorld()
+	decks := &terrain.Decks{}
+	must.Do(t, decks.Set(terrain.Deck{At: m3.V(0, 1.5, 0), Width: 3, Depth: 6},
+		terrain.Deck{At: m3.V(0, 0.75, -6), Width: 3, Depth: 6, Rise: 0.25}, terrain.Deck{At: m3.V(0, 0.75, 6), Width: 3, Depth: 6, Rise: -0.25}))
+	dog := must.Get(models.OpenAs("dog-free", mann.NewModel))(t)
+	crowd := must.Get(animsys.NewCrowd(&w, must.Get(dog.NewController(mann.ControllerOptions{Capacity: 3}))(t), animsys.Options{Ground: decks}))(t)
+	defer crowd.Close()
+	schedule := must.Get(ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...))(t)
+	ahead := control.Goal{Move: m3.V(0, 0, 1), Speed: 1.2, Action: control.Move}
+	over := must.Get(animsys.SpawnWith(crowd, m3.V(0, 0, -12), 0, ahead))(t)
+	below := must.Get(animsys.SpawnWith(crowd, m3.V(-8, 0, 0), math.Pi/2, ahead))(t)
+	stands := must.Get(animsys.SpawnWith(crowd, m3.V(0, 1.5, 1), 0, control.Goal{}))(t)
+	hips := func(e arche.Entity) float32 { return crowd.Bones(e)[0].Pos.Y }
+	rest := hips(below)
+	if up := hips(stands) - rest; m3.Abs(up-1.5) > 0.05 {
+		t.Errorf("who was spawned on the bridge has hips %.2f m higher, want 1.5", up)
+	}
+	var highest, highestBelow float32
+	for range 20 * animsys.TickRate {
+		must.Do(t, schedule.Step())
+		highest, highestBelow = max(highest, hips(over)), max(highestBelow, hips(below))
+	}
+	if at := crowd.Root(over).Pos.Z; at < 10 {
+		t.Fatalf("the dog has come to Z %.1f", at)
+	}
+	if m3.Abs(highest-rest-1.5) > 0.12 || m3.Abs(hips(over)-rest) > 0.12 {
+		t.Errorf("over the bridge hips rise by up to %.2f m, and are %.2f m higher behind it", highest-rest, hips(over)-rest)
+	}
+	if highestBelow > rest+0.12 {
+		t.Errorf("below the bridge hips rise by %.2f m", highestBelow-rest)
+	}
+}
+
+// Nobody walks over an edge that terrain.Edges makes a wall.
+func TestEdge(t *testing.T) {
+	w := arche.NewWorld()
+	decks := &terrain.Decks{}
+	must.Do(t, decks.Set(terrain.Deck{At: m3.V(0, 2, 0), Width: 6, Depth: 6}))
+	opt := animsys.Options{Ground: decks, Walls: &terrain.Edges{Ground: decks, Rise: 0.35, Drop: 0.6}}
+	dog := must.Get(models.OpenAs("dog-free", mann.NewModel))(t)
+	person := must.Get(models.OpenAs("human-strnn", strnn.NewModel))(t)
+	pack := must.Get(animsys.NewCrowd(&w, must.Get(dog.NewController(mann.ControllerOptions{Capacity: 1}))(t), opt))(t)
+	defer pack.Close()
+	crowd := must.Get(animsys.NewCrowd(&w, must.Get(person.NewStream(strnn.StreamOptions{Capacity: 1}))(t), opt))(t)
+	defer crowd.Close()
+	schedule := must.Get(ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...))(t)
+	must.Get(animsys.SpawnWith(pack, m3.V(0, 2, 1), 1, control.Goal{Move: m3.V(0, 0, 1), Speed: 1.2, Action: control.Move}))(t)
+	must.Get(animsys.SpawnWith(crowd, m3.V(0, 2, -1), 2, strnn.Steer{Speed: 1.2}))(t)
+	for tick := range 20 * animsys.TickRate {
+		must.Do(t, schedule.Step())
+		for _, c := range []*animsys.Crowd{pack, crowd} {
+			hips := c.BonesAt(0)[0].Pos
+			if m3.Abs(hips.X) > 3 || m3.Abs(hips.Z) > 3 || hips.Y < 2.3 {
+				t.Fatalf("in tick %d hips are at %v, off the deck", tick, hips)
+			}
+		}
+	}
+}
+
+// A platform carries who stands and who walks on it: they move on it as on ground that stands still.
+func TestPlatform(t *testing.T) {
+	person := must.Get(models.OpenAs("human-strnn", strnn.NewModel))(t)
+	dog := must.Get(models.OpenAs("dog-free", mann.NewModel))(t)
+	ride := func(moves bool) (dogs, people []m3.Xform) {
+		w := arche.NewWorld()
+		decks := &terrain.Decks{}
+		deck := terrain.Deck{At: m3.V(0, 1, 0), Width: 30, Depth: 30}
+		must.Do(t, decks.Set(deck))
+		opt := animsys.Options{Ground: decks}
+		pack := must.Get(animsys.NewCrowd(&w, must.Get(dog.NewController(mann.ControllerOptions{Capacity: 2}))(t), opt))(t)
+		defer pack.Close()
+		crowd := must.Get(animsys.NewCrowd(&w, must.Get(person.NewStream(strnn.StreamOptions{Capacity: 2}))(t), opt))(t)
+		defer crowd.Close()
+		schedule := must.Get(ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...))(t)
+		must.Get(animsys.SpawnWith(pack, m3.V(1, 1, 0), 0, control.Goal{}))(t)
+		must.Get(animsys.SpawnWith(pack, m3.V(-1, 1, 0), 0, control.Goal{Move: m3.V(0, 0, 1), Turn: 0.3, Speed: 1, Action: control.Move}))(t)
+		must.Get(animsys.SpawnWith(crowd, m3.V(3, 1, 0), 0, strnn.Steer{}))(t)
+		must.Get(animsys.SpawnWith(crowd, m3.V(-3, 1, 0), 0, strnn.Steer{Speed: 1, Turn: 0.3}))(t)
+		for tick := range 10 * animsys.TickRate {
+			if moves {
+				was := deck.At
+				deck.At = m3.V(4*m3.Sin(float32(tick)*0.02), 1, 3*m3.Sin(float32(tick)*0.03))
+				deck.Moved = deck.At.Sub(was)
+				must.Do(t, decks.Set(deck))
+			}
+			must.Do(t, schedule.Step())
+		}
+		from := m3.Xform{Pos: deck.At.Flat(), Rot: m3.Ident}
+		for _, c := range []*animsys.Crowd{pack, crowd} {
+			for _, b := range c.Interpolate(nil, 1) {
+				dogs = append(dogs, from.Inv().Mul(b))
+			}
+			dogs, people = people, dogs
+		}
+		return dogs, people
+	}
+	dogs, people := ride(false)
+	dogsRode, peopleRode := ride(true)
+	for _, c := range []struct {
+		who          string
+		still, moved []m3.Xform
+	}{{"dogs", dogs, dogsRode}, {"people", people, peopleRode}} {
+		var most float32
+		for j := range c.still {
+			most = max(most, c.still[j].Pos.Dist(c.moved[j].Pos))
+		}
+		t.Logf("%s: joints are up to %.2g m from where they would be on ground that stands still", c.who, most)
+		if most > 0.02 {
+			t.Errorf("on a platform that moves, joints of %s are %.3f m from where they would be", c.who, most)
+		}
+	}
+}

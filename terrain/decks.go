@@ -1,0 +1,145 @@
+package terrain
+
+import (
+	"fmt"
+	"math"
+
+	"mannequin/engine/m3"
+	"mannequin/internal/cellgrid"
+)
+
+// Deck is a rectangle to stand on above other ground: a floor, a bridge, a step, a ramp, a platform
+// that moves.
+type Deck struct {
+	At           m3.Vec3 // the middle of its top, m
+	Yaw          float32 // heading of its depth, rad
+	Width, Depth float32 // at right angles to the heading and along it, m
+	Rise         float32 // height that it gains along the heading, per metre
+	Moved        m3.Vec3 // how far it has moved since the last tick, m: whoever stands on it goes along
+}
+
+// MaxDeck bounds the sizes of a deck and its distance from the origin along X and Z, m.
+const MaxDeck = 1 << 16
+
+// Validate returns an error for the first rule that d breaks.
+func (d *Deck) Validate() error {
+	for _, v := range [...]float32{d.Width, d.Depth, m3.Abs(d.At.X), m3.Abs(d.At.Z)} {
+		if !(v >= 0 && v <= MaxDeck) {
+			return fmt.Errorf("terrain: the deck %+v: want sizes and places from 0 to %d m", *d, MaxDeck)
+		}
+	}
+	if !(m3.Abs(d.At.Y) <= MaxHeight) || !m3.Finite(d.Yaw) || !(m3.Abs(d.Rise) <= 10) || !d.Moved.Finite() {
+		return fmt.Errorf("terrain: the deck %+v: want finite numbers, a height of at most %g m, and a rise of at most 10", *d, float32(MaxHeight))
+	}
+	return nil
+}
+
+// stepUp is how much higher a deck may be than where an agent stands, m, so that it steps up.
+const stepUp = 0.5
+
+// Decks is ground with floors: an ik.Floors and an ik.MovingGround. An agent stands on the highest deck,
+// or the ground below, that is at most half a metre higher than where it stands; if all are higher, on
+// the lowest. Queries may run on several goroutines at once, but not during Set.
+type Decks struct {
+	// Base is the ground below, for instance a Field; nil is level ground at height 0.
+	Base interface {
+		Height(x, z float32) float32
+		Normal(x, z float32) m3.Vec3
+	}
+
+	decks []deck
+	grid  cellgrid.Grid
+}
+
+// deck is a Deck with the sine and cosine of its heading.
+type deck struct {
+	Deck
+	sin, cos float32
+}
+
+// Set replaces all decks, between ticks: call it before each tick in which decks move, and once more
+// when they have stopped, with Moved 0. It allocates memory only to make room for more. An error names
+// the first deck that is not valid, and then nothing has changed.
+func (d *Decks) Set(all ...Deck) error {
+	for i := range all {
+		if err := all[i].Validate(); err != nil {
+			return fmt.Errorf("deck %d: %w", i, err)
+		}
+	}
+	d.decks = d.decks[:0]
+	for _, k := range all {
+		sin, cos := math.Sincos(float64(k.Yaw))
+		d.decks = append(d.decks, deck{k, float32(sin), float32(cos)})
+	}
+	d.grid.Fill(len(d.decks), func(i int) (x0, z0, x1, z1 float32) {
+		k := &d.decks[i]
+		x := (m3.Abs(k.cos)*k.Width+m3.Abs(k.sin)*k.Depth)/2 + m3.Abs(k.Moved.X)
+		z := (m3.Abs(k.sin)*k.Width+m3.Abs(k.cos)*k.Depth)/2 + m3.Abs(k.Moved.Z)
+		return k.At.X - x, k.At.Z - z, k.At.X + x, k.At.Z + z
+	})
+	return nil
+}
+
+// height returns the height of the deck at (x, z), and whether it is there.
+func (k *deck) height(x, z float32) (y float32, ok bool) {
+	x, z = x-k.At.X, z-k.At.Z
+	across, along := x*k.cos-z*k.sin, x*k.sin+z*k.cos
+	return k.At.Y + k.Rise*along, 2*m3.Abs(across) <= k.Width && 2*m3.Abs(along) <= k.Depth
+}
+
+// from returns the height and the deck on which an agent stands at (x, z) that stood at height y; nil
+// is the base. before is 1 for where decks were in the last tick.
+func (d *Decks) from(x, z, y, before float32) (at float32, on *deck) {
+	if d.Base != nil {
+		at = d.Base.Height(x, z)
+	}
+	for _, i := range d.grid.At(x, z) {
+		k := &d.decks[i]
+		h, ok := k.height(x+before*k.Moved.X, z+before*k.Moved.Z)
+		if h -= before * k.Moved.Y; ok && better(h, at, y+stepUp) {
+			at, on = h, k
+		}
+	}
+	return at, on
+}
+
+// better reports whether height a is the better one for an agent that can step up to most: the highest
+// up to that, or else the lowest.
+func better(a, b, most float32) bool {
+	if (a <= most) != (b <= most) {
+		return a <= most
+	}
+	return (a > b) == (a <= most) && a != b
+}
+
+// Height returns the height of the highest ground at (x, z), m.
+func (d *Decks) Height(x, z float32) float32 { return d.HeightFrom(x, z, math.MaxFloat32) }
+
+// Normal returns its upward unit normal.
+func (d *Decks) Normal(x, z float32) m3.Vec3 { return d.NormalFrom(x, z, math.MaxFloat32) }
+
+// HeightFrom returns the height of the ground at (x, z) for an agent that stands at height y near
+// there, m.
+func (d *Decks) HeightFrom(x, z, y float32) float32 {
+	h, _ := d.from(x, z, y, 0)
+	return h
+}
+
+// NormalFrom returns its upward unit normal.
+func (d *Decks) NormalFrom(x, z, y float32) m3.Vec3 {
+	switch _, on := d.from(x, z, y, 0); {
+	case on != nil:
+		return m3.V(-on.Rise*on.sin, 1, -on.Rise*on.cos).Normalize(m3.Up)
+	case d.Base != nil:
+		return d.Base.Normal(x, z)
+	}
+	return m3.Up
+}
+
+// Moved returns how far the deck has moved since the last tick on which an agent stood at p, m.
+func (d *Decks) Moved(p m3.Vec3) m3.Vec3 {
+	if _, on := d.from(p.X, p.Z, p.Y, 1); on != nil {
+		return on.Moved
+	}
+	return m3.Vec3{}
+}

@@ -78,6 +78,58 @@ func TestEdge(t *testing.T) {
 	}
 }
 
+// Who walks over an edge falls as things fall, lands on its feet with bent legs, and walks on.
+func TestFall(t *testing.T) {
+	dog := must.Get(models.OpenAs("dog-free", mann.NewModel))(t)
+	person := must.Get(models.OpenAs("human-strnn", strnn.NewModel))(t)
+	for _, high := range []float32{0.8, 2} {
+		w := arche.NewWorld()
+		decks := &terrain.Decks{}
+		must.Do(t, decks.Set(terrain.Deck{At: m3.V(0, high, 0), Width: 6, Depth: 6}))
+		opt := animsys.Options{Ground: decks}
+		pack := must.Get(animsys.NewCrowd(&w, must.Get(dog.NewController(mann.ControllerOptions{Capacity: 1}))(t), opt))(t)
+		crowd := must.Get(animsys.NewCrowd(&w, must.Get(person.NewStream(strnn.StreamOptions{Capacity: 1}))(t), opt))(t)
+		schedule := must.Get(ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...))(t)
+		must.Get(animsys.SpawnWith(pack, m3.V(1, high, 1), math.Pi/2, control.Goal{Move: m3.V(0, 0, 1), Speed: 1.2, Action: control.Move}))(t)
+		must.Get(animsys.SpawnWith(crowd, m3.V(1, high, -1), math.Pi/2, strnn.Steer{Speed: 1.2}))(t)
+		var falls, lands [2]int // ticks
+		var lowest [2]float32   // hips' height
+		for tick := range 6 * animsys.TickRate {
+			must.Do(t, schedule.Step())
+			for i, c := range []*animsys.Crowd{pack, crowd} {
+				bones, floor := c.BonesAt(0), c.Ground.Body[0].Floor()
+				switch {
+				case floor < high && falls[i] == 0:
+					falls[i] = tick
+				case floor == 0 && lands[i] == 0:
+					lands[i], lowest[i] = tick, bones[0].Pos.Y
+				case lands[i] > 0:
+					lowest[i] = min(lowest[i], bones[0].Pos.Y)
+				}
+				for _, l := range c.Ground.Rig.Roles.Legs {
+					if y := bones[l[len(l)-1]].Pos.Y; y < -0.01 {
+						t.Fatalf("in tick %d a foot is at height %.3f", tick, y)
+					}
+				}
+			}
+		}
+		for i, c := range []*animsys.Crowd{pack, crowd} {
+			took, want := float64(lands[i]-falls[i])/animsys.TickRate, math.Sqrt(2*float64(high)/9.81)
+			if math.Abs(took-want) > 0.06 {
+				t.Errorf("crowd %d falls %g m in %.2f s, want %.2f", i, high, took, want)
+			}
+			hips, x := c.BonesAt(0)[0].Pos.Y, c.Root(c.Entity(0)).Pos.X
+			if dip := 1 - lowest[i]/hips; dip < 0.05*float32(i) || dip > 0.5 { // a dog's hind legs come down last
+				t.Errorf("crowd %d lands from %g m with hips lower by %.2f of their height", i, high, dip)
+			}
+			if x < 5 || hips < 0.4 {
+				t.Errorf("crowd %d ends at X %.1f with hips at %.2f m", i, x, hips)
+			}
+			must.Do(t, c.Close())
+		}
+	}
+}
+
 // A platform carries who stands and who walks on it: they move on it as on ground that stands still.
 func TestPlatform(t *testing.T) {
 	person := must.Get(models.OpenAs("human-strnn", strnn.NewModel))(t)

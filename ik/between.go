@@ -24,7 +24,7 @@ func (s *Legged) Between(m []m3.Xform, row, k, n int) {
 		job.anchor = s.Anchors[row]
 	}
 	job.floors, _ = s.Ground.(Floors)
-	job.floor = s.Body[row].floor
+	job.under, job.floor, job.falls = s.Body[row].at, s.Body[row].floor, s.Body[row].fall.falls
 	u := float32(k) / float32(n)
 	for i, l := range s.Rig.Roles.Legs {
 		if f := &s.Feet[row*legs+i]; f.tip.seen == 2 {

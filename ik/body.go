@@ -33,7 +33,8 @@ const (
 // moved.
 type Body struct {
 	seen   bool
-	floor  float32             // height of the ground under the hips, if it has floors, m
+	floor  float32 // height of the ground under the body, and above it in a fall, m
+	fall   fall
 	at     m3.Vec3             // the flat pose's hips at the last tick
 	pace   float32             // their speed over the ground, eased, m/s
 	ground [bodyPlaces]limiter // height of the ground under places of the body, m (Y)
@@ -45,7 +46,7 @@ type Body struct {
 // BodyOn returns the memory of an agent that is new or was moved, and stands at height y, m, of a [Floors].
 func BodyOn(y float32) Body { return Body{floor: y} }
 
-// Floor returns the height of the floor on which the agent stands, m; 0 on a Ground without floors.
+// Floor returns the height of the ground on which the agent stands, or to which it has fallen, m.
 func (b *Body) Floor() float32 { return b.floor }
 
 type spring struct{ x, v float32 }
@@ -82,7 +83,7 @@ func (s *Legged) senseBody(m []m3.Xform, b *Body) {
 	ahead = ahead.Flat().Normalize(m3.Vec3{})
 	for i, j := range joints {
 		if j >= 0 {
-			b.ground[i].next(m3.V(0, s.meanGround(m[j].Pos, ahead), 0), maxBodyAccel, bodyEaseHalflife, s.DT)
+			b.ground[i].next(m3.V(0, s.meanGround(m[j].Pos, ahead), 0), b.fall.push(), bodyEaseHalflife, s.DT)
 		}
 	}
 }

@@ -63,6 +63,7 @@ type Foot struct {
 	low          float32 // lowest height of this stance, m
 	contact      bool    // in the flat pose
 	leaving      bool    // has lost contact, and has not come down or rested since
+	falls        bool    // the body falls: no foot has contact
 	given        bool    // the caller gives the contact: givenContact
 	givenContact bool
 
@@ -126,6 +127,10 @@ func (f *Foot) bendPlane(bend m3.Vec3) m3.Vec3 {
 // under a body that moves at pace, m/s.
 func (f *Foot) detectContact(h float32, v m3.Vec3, pace float32, o *FootLock) {
 	now := v.Len()
+	if f.falls {
+		f.contact, f.leaving, f.speed = false, false, now
+		return
+	}
 	if f.given {
 		if !f.contact {
 			f.low = h

@@ -68,6 +68,9 @@ func (s *Legged) planLeg(m []m3.Xform, l Leg, foot *Foot, pace float32) legPlan 
 	// A folded leg has less room for the foot to stay behind.
 	room := extent * ease((extent-lockNoneReach)/(lockFullReach-lockNoneReach))
 	p.tip = foot.lock(flat, v, &s.Lock, pace, room, s.DT)
+	if s.falls {
+		p.tip = s.hang(p.tip, hip.Pos, length)
+	}
 	p.tip = s.followTerrain(foot, p.tip, v)
 	foot.target = p.tip
 	if p.load = 1; !foot.contact {

@@ -44,7 +44,10 @@ type Legged struct {
 
 	anchor m3.Vec3 // of the present row
 	floors Floors  // Ground, if it has floors
-	floor  float32 // on which the present row stands, m
+	under  m3.Vec3 // the middle of the present row
+	floor  float32 // its floor, m
+	falls  bool
+	fallen float32 // for how long, s
 }
 
 // DefaultDog returns a job with the settings for a dog whose hips stand half a metre high. Rig,
@@ -110,13 +113,13 @@ func (s *Legged) Validate() error {
 // Model gets its flat pose, and its memory is cleared.
 func (s *Legged) Run(r0, r1 int) {
 	n, legs := s.Rig.Tree.Len(), len(s.Rig.Roles.Legs)
-	job := *s // of this goroutine: its anchor and floor change from row to row
+	job := *s // of this goroutine: what is of the present row changes
 	job.floors, _ = s.Ground.(Floors)
 	for r := r0; r < r1; r++ {
 		if s.Anchors != nil {
 			job.anchor = s.Anchors[r]
 		}
-		job.floor = s.Body[r].floor
+		floor := s.Body[r].floor
 		m, pos, rot, feet := s.Model[r*n:(r+1)*n], s.Pos[r*n:(r+1)*n], s.Rot[r*n:(r+1)*n], s.Feet[r*legs:(r+1)*legs]
 		for i := range feet {
 			if feet[i].given = s.Contacts != nil; s.Contacts != nil {
@@ -126,9 +129,7 @@ func (s *Legged) Run(r0, r1 int) {
 		if !job.row(m, pos, rot, feet, &s.Body[r]) {
 			s.Rig.Tree.pose(m, pos, rot)
 			clear(feet)
-			s.Body[r] = BodyOn(job.floor)
-		} else if hips := m[s.Rig.Roles.Spine[0]].Pos; job.floors != nil {
-			s.Body[r].floor = job.groundHeight(hips.X, hips.Z) - s.Sole
+			s.Body[r] = BodyOn(floor)
 		}
 	}
 }
@@ -138,9 +139,14 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, bo
 	if !s.pose(m, pos, rot) {
 		return false
 	}
+	s.fallDown(m, body)
 	pace := body.observe(m[s.Rig.Roles.Spine[0]].Pos, s.DT)
 	var plans [maxLegs]legPlan
 	for i, l := range s.Rig.Roles.Legs {
+		if feet[i].falls && !s.falls {
+			feet[i].land()
+		}
+		feet[i].falls = s.falls
 		plans[i] = s.planLeg(m, l, &feet[i], pace)
 	}
 	s.senseBody(m, body)
@@ -177,13 +183,25 @@ func (s *Legged) pose(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 	return ok
 }
 
-// groundHeight returns the height on which tips stand.
+// groundHeight returns the height on which tips stand: the ground's, or that of ground that is out of reach.
 func (s *Legged) groundHeight(x, z float32) float32 {
+	y, lowest := s.heightAt(x, z), s.floor
+	if !s.falls {
+		lowest -= fallDepth + m3.V(x-s.under.X, 0, z-s.under.Z).Len()
+	}
+	if y < lowest && m3.Finite(y) {
+		y = lowest
+	}
+	return y + s.Sole
+}
+
+// heightAt returns the height of the ground.
+func (s *Legged) heightAt(x, z float32) float32 {
 	x, z = x+s.anchor.X, z+s.anchor.Z
 	if s.floors != nil {
-		return s.floors.HeightFrom(x, z, s.floor) + s.Sole
+		return s.floors.HeightFrom(x, z, s.floor)
 	}
-	return s.Ground.Height(x, z) + s.Sole
+	return s.Ground.Height(x, z)
 }
 
 // groundNormal returns the ground's normal.

@@ -4,8 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"mannequin/internal/testing/must"
 )
 
 // Every test that docs/reliability.md names exists: "animsys.TestStairs" is in the folder animsys,
@@ -36,4 +39,31 @@ func TestNamedTests(t *testing.T) {
 			t.Errorf("%s.%s does not exist", n[1], n[2])
 		}
 	}
+}
+
+// All Go code in docs/in-your-game.md is code of a test or an example.
+func TestDocsCode(t *testing.T) {
+	var code []string
+	for _, pattern := range []string{"*/*_test.go", "*/*/*_test.go", "examples/*/*.go"} {
+		for _, name := range must.Get(filepath.Glob(pattern))(t) {
+			code = append(code, unindented(string(must.Get(os.ReadFile(name))(t))))
+		}
+	}
+	page := string(must.Get(os.ReadFile("docs/in-your-game.md"))(t))
+	blocks := strings.Split(page, "```")
+	for i := 1; i < len(blocks); i += 2 {
+		block, ok := strings.CutPrefix(blocks[i], "go\n")
+		if ok && !slices.ContainsFunc(code, func(c string) bool { return strings.Contains(c, unindented(block)) }) {
+			t.Errorf("no test or example has this code:\n%s", block)
+		}
+	}
+}
+
+// unindented returns the lines of code without what they begin with.
+func unindented(code string) string {
+	lines := strings.Split(code, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }

@@ -37,9 +37,9 @@ func (c *Crowd) collide(r0, r1 int) {
 	}
 }
 
-// RootMotion returns where e stood after the last tick and where its motion takes it in this one, on
-// flat ground, world space. Within a tick, a system of [Systems] asks for it; between ticks, both are
-// where it stands. If e is not in this crowd, both are the zero Xform.
+// RootMotion returns where e stood after the last tick, carried along by an ik.MovingGround, and where
+// its motion takes it in this one, on flat ground, world space. Within a tick, a system of [Systems]
+// asks for it; between ticks, both are where it stands. If e is not in this crowd, both are the zero Xform.
 func (c *Crowd) RootMotion(e arche.Entity) (from, to m3.Xform) {
 	row, ok := c.rows.Row(e)
 	if !ok {
@@ -86,6 +86,7 @@ func (c *Crowd) ride() {
 		}
 		c.gen.shift(row, by)
 		c.shift(row, by)
+		c.Roots[row].Pos = c.Roots[row].Pos.Add(by)
 		if c.rates[row].rate == Frozen {
 			move(c.now[row*c.joints:(row+1)*c.joints], by)
 		}

@@ -83,6 +83,7 @@ var arrows = []arrow{
 	{"animsys/anatomy", []string{"animsys/skel", "engine/m3"}, "a leaf: what the names of joints tell, for motions and for meshes"},
 	{"animsys/feature", []string{"animsys/skel", "ik", "engine/m3"}, "one schema for builders and runtime, and the skeleton that its frames pose"},
 	{"animsys/generator", []string{"animsys/feature", "animsys/skel", "ik", "engine/m3"}, "the contract between a crowd and what makes motion: no ECS"},
+	{"animsys/snapshot", []string{"animsys/skel", "engine/m3"}, "poses as bytes: no sockets, which are the game's"},
 	{"animsys/control", []string{"engine/m3", "internal/cellgrid", "internal/boundedfile", "internal/boundedtoml", "internal/closest"}, "goals and paths; TOML is how people write them"},
 	{"animsys/blend", []string{"engine/m3"}, "a leaf"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "ik", "engine/m3", "netruntime"}, "a system: leaves and the network"},
@@ -120,7 +121,7 @@ var arrows = []arrow{
 	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/BurntSushi/toml", "google.golang.org/protobuf/encoding/protowire"},
 		"the workshop may use the runtime, never the other way"},
 
-	{"examples/...", []string{"animsys/...", "ecs", "engine/m3", "ik", "models/...", "github.com/mlange-42/..."},
+	{"examples/...", []string{"animsys/...", "ecs", "engine/draw", "engine/m3", "engine/media", "ik", "models/...", "github.com/mlange-42/..."},
 		"what a game writes: public packages alone"},
 
 	{"cmd/demo", []string{"scenes/...", "animsys/skin", "engine/...", "models/...", "internal/...", "offline/mocap", "github.com/spf13/cobra", "golang.org/x/..."},

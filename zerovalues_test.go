@@ -37,6 +37,7 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/animsys/skin"
+	"mannequin/animsys/snapshot"
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/body"
@@ -58,7 +59,7 @@ import (
 // linkedPackages are the packages that a game links.
 var linkedPackages = strings.Fields(`
 	animsys animsys/anatomy animsys/blend animsys/control animsys/feature animsys/generator animsys/keypose
-	animsys/keypose/routines animsys/latent animsys/manifold animsys/mann animsys/mar animsys/skel animsys/skin animsys/strnn
+	animsys/keypose/routines animsys/latent animsys/manifold animsys/mann animsys/mar animsys/skel animsys/skin animsys/snapshot animsys/strnn
 	ecs engine/body engine/clock engine/draw engine/hud engine/m3 engine/media ik netruntime netruntime/grad netruntime/vec terrain`)
 
 // linked are their exported types, as pointers to zero values, and their exported functions.
@@ -120,6 +121,9 @@ var linked = []any{
 	skel.NewClip, skel.NewMirror,
 
 	anatomy.Guess,
+
+	new(snapshot.Codec), new(snapshot.Message),
+	snapshot.NewCodec,
 
 	new(skin.Error), new(skin.Pair), new(skin.Report), new(skin.Skin),
 	skin.OnFours, skin.Open, skin.OpenMap, skin.ReadMap, skin.Write,

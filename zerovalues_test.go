@@ -157,7 +157,7 @@ var linked = []any{
 	draw.ClipSheet, draw.Dot, draw.Fill, draw.Front, draw.Grid, draw.Line, draw.New, draw.Path, draw.Positions, draw.Sheet, draw.Side, draw.SideOf,
 	draw.Skeleton, draw.Text, draw.TextSize, draw.ThreeQuarter, draw.Top,
 
-	new(hud.Button), new(hud.Graph), new(hud.Line), new(hud.Overlay), new(hud.Panel), new(hud.Recent), new(hud.Slider), new(hud.Touch),
+	new(hud.Block), new(hud.Button), new(hud.Graph), new(hud.Line), new(hud.Overlay), new(hud.Panel), new(hud.Recent), new(hud.Slider), new(hud.Touch),
 	hud.NewRecent, hud.OverlayNames, hud.ParseOverlays,
 
 	new(media.Options),

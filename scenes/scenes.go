@@ -99,6 +99,7 @@ type Frame struct {
 
 	Casts       []Cast
 	Terrain     *terrain.Field
+	Blocks      []hud.Block // on the terrain; may be empty
 	Focus       m3.Vec3     // point that a camera should look at
 	Heading     float32     // yaw of the focus, rad, for a camera that follows
 	Seat        Seat        // initial camera
@@ -111,6 +112,17 @@ type Frame struct {
 	GamepadHelp []string    // the same for a gamepad
 	HUD         []string    // status lines
 	Panel       hud.Panel   // controls of the scene; may be empty
+}
+
+// Height returns the height of the terrain at (x, z), or of the highest block there, m.
+func (f *Frame) Height(x, z float32) float32 {
+	y := f.Terrain.Height(x, z)
+	for i := range f.Blocks {
+		if top, ok := f.Blocks[i].Top(x, z); ok {
+			y = max(y, top)
+		}
+	}
+	return y
 }
 
 // Cast is the characters of a frame that share a skeleton.
@@ -138,7 +150,7 @@ func (c *Cast) Add(last, now []m3.Xform, alpha float32, tint [3]float32) {
 // Begin empties the frame except for Show, and keeps its slices for reuse.
 func (f *Frame) Begin(t *terrain.Field) {
 	*f = Frame{
-		Show: f.Show, Terrain: t, Casts: f.Casts[:0], Path: f.Path[:0], Lines: f.Lines[:0], Graphs: f.Graphs[:0],
+		Show: f.Show, Terrain: t, Casts: f.Casts[:0], Path: f.Path[:0], Blocks: f.Blocks[:0], Lines: f.Lines[:0], Graphs: f.Graphs[:0],
 		Help: f.Help[:0], GamepadHelp: f.GamepadHelp[:0], HUD: f.HUD[:0], Panel: f.Panel,
 	}
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Renders the scenes' pictures in docs/ anew, in 256 colours. Needs bin/demo (make
 # build) and ffmpeg.
-#   usage: scripts/pictures.sh [NAME...]   dog crowd people latent-scene strnn-crowd cutscene; all without a name
+#   usage: scripts/pictures.sh [NAME...]   dog course crowd people latent-scene strnn-crowd cutscene; all without a name
 set -eu
 
 tmp=$(mktemp -d)
@@ -18,10 +18,11 @@ picture() {
 	mv "$tmp/$name.png" "docs/$name.png"
 }
 
-[ $# -gt 0 ] || set -- dog crowd people latent-scene strnn-crowd cutscene
+[ $# -gt 0 ] || set -- dog course crowd people latent-scene strnn-crowd cutscene
 for name; do
 	case $name in
 	dog) picture dog 00007 --scene quadruped --seconds 4 --fps 2 ;;
+	course) picture course 00029 --scene course --seconds 15.5 --fps 2 --width 960 --height 540 ;;
 	crowd) picture crowd 00017 --scene crowd --agents 150 --seconds 9 --fps 2 ;;
 	cutscene) picture cutscene 00041 --scene cutscene --seconds 21 --fps 2 --width 960 --height 540 ;;
 	people) picture people 00011 --scene people --agents 200 --seconds 12 --fps 1 --width 960 --height 540 ;;

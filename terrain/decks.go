@@ -15,6 +15,7 @@ type Deck struct {
 	Yaw          float32 // heading of its depth, rad
 	Width, Depth float32 // at right angles to the heading and along it, m
 	Rise         float32 // height that it gains along the heading, per metre
+	Thick        float32 // how far it goes down from its top, m: who stands lower walks under it
 	Moved        m3.Vec3 // how far it has moved since the last tick, m: whoever stands on it goes along
 }
 
@@ -23,7 +24,7 @@ const MaxDeck = 1 << 16
 
 // Validate returns an error for the first rule that d breaks.
 func (d *Deck) Validate() error {
-	for _, v := range [...]float32{d.Width, d.Depth, m3.Abs(d.At.X), m3.Abs(d.At.Z)} {
+	for _, v := range [...]float32{d.Width, d.Depth, d.Thick, m3.Abs(d.At.X), m3.Abs(d.At.Z)} {
 		if !(v >= 0 && v <= MaxDeck) {
 			return fmt.Errorf("terrain: the deck %+v: want sizes and places from 0 to %d m", *d, MaxDeck)
 		}
@@ -38,8 +39,9 @@ func (d *Deck) Validate() error {
 const stepUp = 0.5
 
 // Decks is ground with floors: an ik.Floors and an ik.MovingGround. An agent stands on the highest deck,
-// or the ground below, that is at most half a metre higher than where it stands; if all are higher, on
-// the lowest. Queries may run on several goroutines at once, but not during Set.
+// or the ground below, whose bottom is at most half a metre higher than where it stands; if all are
+// higher, on the lowest. Make the sides of thick decks walls by Edges. Queries may run on several
+// goroutines at once, but not during Set.
 type Decks struct {
 	// Base is the ground below, for instance a Field; nil is level ground at height 0.
 	Base interface {
@@ -93,23 +95,20 @@ func (d *Decks) from(x, z, y, before float32) (at float32, on *deck) {
 	if d.Base != nil {
 		at = d.Base.Height(x, z)
 	}
+	reached := at <= y+stepUp
 	for _, i := range d.grid.At(x, z) {
 		k := &d.decks[i]
 		h, ok := k.height(x+before*k.Moved.X, z+before*k.Moved.Z)
-		if h -= before * k.Moved.Y; ok && better(h, at, y+stepUp) {
-			at, on = h, k
+		if !ok {
+			continue
+		}
+		h -= before * k.Moved.Y
+		switch reach := h-k.Thick <= y+stepUp; {
+		case reach && (!reached || h > at), !reach && !reached && h < at:
+			at, on, reached = h, k, reach
 		}
 	}
 	return at, on
-}
-
-// better reports whether height a is the better one for an agent that can step up to most: the highest
-// up to that, or else the lowest.
-func better(a, b, most float32) bool {
-	if (a <= most) != (b <= most) {
-		return a <= most
-	}
-	return (a > b) == (a <= most) && a != b
 }
 
 // Height returns the height of the highest ground at (x, z), m.

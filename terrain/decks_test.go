@@ -21,6 +21,7 @@ func bridge(t *testing.T) *Decks {
 		{At: m3.V(0, 1.5, -10), Width: 2, Depth: 10, Rise: 0.3},
 		{At: m3.V(20, 1, 0), Yaw: math.Pi / 6, Width: 2, Depth: 2, Moved: m3.V(0.5, 0.1, 0)},
 	}
+	decks = append(decks, Deck{At: m3.V(30, 2, 0), Width: 2, Depth: 2, Thick: 2}, Deck{At: m3.V(34, 2, 0), Width: 2, Depth: 2, Thick: 0.6})
 	for i := range 5 {
 		decks = append(decks, Deck{At: m3.V(10, 0.17*float32(i+1), 0.3*float32(i)), Width: 2, Depth: 0.3})
 	}
@@ -37,7 +38,8 @@ func TestDecks(t *testing.T) {
 		{0, -10, 1.5, 1.5}, {0, -8, 2, 2.1}, {0, -14.9, 0, 0.03}, {0, -8, 0, 0}, // the ramp, and under it
 		{10, 0.6, 0.34, 0.51}, {10, 1.2, 0.68, 0.85}, // stairs
 		{20, 0, 1, 1}, {21.2, 0.3, 1, 1}, {21.2, -0.3, 1, 0}, // turned by 30° about the vertical
-		{0, 0, -5, 0}, // below all ground
+		{0, 0, -5, 0},                                                               // below all ground
+		{30, 0, 0, 2}, {30, 0, 1.6, 2}, {30, 0, 9, 2}, {34, 0, 0, 0}, {34, 0, 1, 2}, // thick: nobody walks under it, or who is below its bottom
 	} {
 		if got := d.HeightFrom(c.x, c.z, c.y); m3.Abs(got-c.want) > 1e-4 {
 			t.Errorf("at (%g, %g) an agent of height %g stands at %g, want %g", c.x, c.z, c.y, got, c.want)

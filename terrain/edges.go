@@ -45,23 +45,27 @@ func (e *Edges) Slide(from, to m3.Vec3, radius float32) m3.Vec3 {
 func (e *Edges) step(p, by m3.Vec3, floor float32) (m3.Vec3, float32) {
 	here := e.height(p, floor)
 	for range 2 { // the way along one edge may lead over another
-		up := e.uphill(p.Add(by).Add(by.Normalize(m3.Vec3{}).Scale(edgeAhead/2)), here)
-		rise, climbs := up.Len(), by.Dot(up) > 0
-		if !(climbs && e.Rise > 0 && rise > e.Rise || !climbs && e.Drop > 0 && rise > e.Drop || rise-rise != 0) {
+		ahead := by.Normalize(m3.Vec3{}).Scale(edgeAhead / 2)
+		up := e.uphill(p.Add(by).Add(ahead), here)
+		climb := by.Dot(up)
+		if climb < 0 {
+			up = up.Neg()
+		}
+		change := e.height(p.Add(by).Add(up.Scale(edgeAhead)), here) - here
+		if !(climb > 0 && e.Rise > 0 && change > e.Rise || climb < 0 && e.Drop > 0 && -change > e.Drop || change-change != 0) {
 			p = p.Add(by)
 			return p, e.height(p, here)
 		}
-		n := up.Normalize(m3.Vec3{})
-		by = by.Sub(n.Scale(by.Dot(n)))
+		by = by.Sub(up.Scale(by.Dot(up)))
 	}
 	return p, here
 }
 
-// uphill returns the direction in which the ground at p rises. Its length is the rise in edgeAhead, m.
+// uphill returns the direction in which the ground at p rises, a unit vector, or zero on level ground.
 func (e *Edges) uphill(p m3.Vec3, y float32) m3.Vec3 {
 	const r = edgeAhead / 2
 	return m3.V(e.height(p.Add(m3.V(r, 0, 0)), y)-e.height(p.Sub(m3.V(r, 0, 0)), y), 0,
-		e.height(p.Add(m3.V(0, 0, r)), y)-e.height(p.Sub(m3.V(0, 0, r)), y))
+		e.height(p.Add(m3.V(0, 0, r)), y)-e.height(p.Sub(m3.V(0, 0, r)), y)).Normalize(m3.Vec3{})
 }
 
 // height returns the height of the ground at p for an agent that stands at height y near there.

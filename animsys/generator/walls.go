@@ -32,13 +32,16 @@ func Slide(walls Walls, body []Disc, from, to m3.Xform, anchor m3.Vec3) (by m3.V
 	if walls == nil {
 		return m3.Vec3{}
 	}
-	const rounds = 3 // a push out of one wall may lead into another
+	const (
+		rounds = 3    // a push out of one wall may lead into another
+		least  = 1e-4 // m; a shorter push is rounding, and its direction means nothing
+	)
 	for range rounds {
 		var most m3.Vec3
 		for _, d := range body {
 			a := from.Pos.Add(from.Rot.Forward().Scale(d.Ahead)).Add(anchor)
 			b := to.Pos.Add(to.Rot.Forward().Scale(d.Ahead)).Add(by).Add(anchor)
-			if push := walls.Slide(a, b, d.Radius).Sub(b).Flat(); push.Finite() && push.Len() > most.Len() {
+			if push := walls.Slide(a, b, d.Radius).Sub(b).Flat(); push.Finite() && push.Len() > max(most.Len(), least) {
 				most = push
 			}
 		}

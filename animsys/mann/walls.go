@@ -51,9 +51,16 @@ func (b *Batch) alongWalls(r int) {
 		return m3.Xform{Pos: p[i].add(off).vec3(), Rot: m3.YawQuat(m3.Atan2(d[i].X, d[i].Z))}
 	}
 	const step = feature.TrajStep
+	defer func(is vec2) {
+		// Who has turned along a wall means to face there: the next turn begins from what is seen.
+		if d[points-1] != is {
+			h := &b.agent[r].heading
+			*h = h.lerp(b.root(r).fwd, over(headingYields, int(b.agent[r].stride))).unit(*h)
+		}
+	}(d[points-1])
 	var off vec2 // of the sample before from where it was planned
 	for i := now; i+step < points; i += step {
-		by := flat(generator.Slide(b.walls, b.walls.body, at(i, off), at(i+step, off), b.walls.anchors[r]))
+		by := flat(generator.Slide(b.walls.Walls, b.walls.body, at(i, off), at(i+step, off), b.walls.anchors[r]))
 		before := off
 		off = off.add(by)
 		if off == (vec2{}) {
@@ -70,6 +77,9 @@ func (b *Batch) alongWalls(r int) {
 		}
 	}
 }
+
+// headingYields is the share per tick in which an agent that a wall turns gives up the heading that it had.
+const headingYields = 0.1
 
 // headOn is the cosine of the angle to a wall's normal above which an agent does not turn along it.
 const headOn = 0.95

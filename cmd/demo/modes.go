@@ -17,11 +17,11 @@ var networkFlags = []struct {
 	flags, scenes []string
 	kind          string
 }{
-	{[]string{"model"}, []string{"quadruped", "crowd", "herd", "cutscene"}, "dogs"},
-	{[]string{"far"}, []string{"quadruped", "crowd", "herd"}, "dogs"},
+	{[]string{"model"}, []string{"quadruped", "course", "crowd", "herd", "cutscene"}, "dogs"},
+	{[]string{"far"}, []string{"quadruped", "course", "crowd", "herd"}, "dogs"},
 	{[]string{"manifold", "footstep", "locomotion"}, []string{"crowd", "people", "cutscene"}, "lanes"},
 	{[]string{"latent", "next"}, []string{"crowd", "latent"}, "sliders"},
-	{[]string{"strnn"}, []string{"crowd", "strnn"}, "predicted"},
+	{[]string{"strnn"}, []string{"course", "crowd", "strnn"}, "predicted"},
 	{[]string{"keypose"}, []string{"crowd"}, "performing"},
 }
 

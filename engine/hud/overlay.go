@@ -82,6 +82,24 @@ type Line struct {
 	Colour   [3]float32 // linear RGB, 0–1
 }
 
+// Block is a solid in the world that stands still or moves: a wall, a floor, a ramp.
+type Block struct {
+	At           m3.Vec3    // the middle of its top, m
+	Yaw          float32    // heading of its depth, rad
+	Width, Depth float32    // at right angles to the heading and along it, m
+	Rise         float32    // height that its top gains along the heading, per metre
+	Height       float32    // from the middle of its top to its bottom, which is level, m
+	Colour       [3]float32 // linear RGB, 0–1
+}
+
+// Top returns the height of the block's top at (x, z), m, and whether the block is there.
+func (b *Block) Top(x, z float32) (y float32, ok bool) {
+	sin, cos := math.Sincos(float64(b.Yaw))
+	x, z = x-b.At.X, z-b.At.Z
+	across, along := x*float32(cos)-z*float32(sin), x*float32(sin)+z*float32(cos)
+	return b.At.Y + b.Rise*along, 2*m3.Abs(across) <= b.Width && 2*m3.Abs(along) <= b.Depth
+}
+
 // Graph is a diagram of curves over time.
 type Graph struct {
 	Title    string

@@ -58,6 +58,7 @@ type Stage struct {
 	pathMesh  *graphic.Mesh
 	pathV     []float32
 	pathI     []uint32
+	blocks    *blocks
 	lines     *strokes
 	hud, help *panel
 	controls  *panel
@@ -71,12 +72,13 @@ type Stage struct {
 
 // View is what to draw besides the crowds, which hold their own poses.
 type View struct {
-	Focus m3.Vec3    // centre of shadows and ground, world, m
-	Path  []m3.Vec3  // a dashed line on the ground, world, m; may be empty
-	Lines []hud.Line // drawn over everything, dimmed where hidden; at most 32768
-	HUD   []string   // text at the top left
-	Help  []string   // text at the bottom left
-	Panel *hud.Panel // sliders and buttons at the top right, for the mouse; nil is none
+	Focus  m3.Vec3     // centre of shadows and ground, world, m
+	Blocks []hud.Block // walls, floors and ramps
+	Path   []m3.Vec3   // a dashed line on the ground, world, m; may be empty
+	Lines  []hud.Line  // drawn over everything, dimmed where hidden; at most 32768
+	HUD    []string    // text at the top left
+	Help   []string    // text at the bottom left
+	Panel  *hud.Panel  // sliders and buttons at the top right, for the mouse; nil is none
 
 	Graphs  []hud.Graph // at the left between the texts, as many as fit
 	Caption string      // large, at the bottom
@@ -135,6 +137,7 @@ func (s *Stage) build(opt Options) error {
 
 	s.ground = newGround()
 	s.scene.Add(newMesh(s.ground.geom, newShade("ground", &s.lighting, nil), 2))
+	s.blocks = newBlocks(s)
 	s.contacts = newContacts(&s.lighting)
 	s.scene.Add(s.contacts.graphic)
 	v, i := newQuad()
@@ -212,6 +215,7 @@ func (s *Stage) Draw(v View) error {
 	s.lighting.shadow = s.sun.clip()
 	s.skyMat = s.eye.unproject()
 	s.ground.move(v.Focus)
+	s.blocks.set(v.Blocks)
 	s.setPath(v.Path)
 	s.setLines(v.Lines)
 	s.setOver(&v, w, h)

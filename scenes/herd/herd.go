@@ -4,6 +4,7 @@ package herd
 import (
 	"errors"
 
+	"mannequin/animsys"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
@@ -37,7 +38,7 @@ func New(opt Options) (*Scene, error) {
 		return nil, err
 	}
 	s := &Scene{}
-	err := s.Init(&opt.Options, opt.Model, opt.Far, opt.Agents)
+	err := s.Init(&opt.Options, opt.Model, opt.Far, opt.Agents, animsys.Options{})
 	if err == nil {
 		roam := s.Herd()
 		if err = s.Start(roam); err == nil {

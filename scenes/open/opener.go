@@ -12,6 +12,7 @@ import (
 	predictor "mannequin/animsys/strnn"
 	"mannequin/netruntime"
 	"mannequin/scenes"
+	"mannequin/scenes/course"
 	"mannequin/scenes/crowd"
 	"mannequin/scenes/cutscene"
 	"mannequin/scenes/herd"
@@ -46,6 +47,10 @@ func Scene(s Setup, r Resources) (scene scenes.Scene, player scenes.Script, err 
 	case "latent":
 		build = o.latent()
 		player = latent.Autopilot()
+	case "course":
+		near, far := o.dogs()
+		build = with(course.New, course.Options{Options: o.options, Dog: near, Far: far, People: load(&o, s.STRNN, predictor.NewModel)})
+		player = course.Autopilot()
 	case "crowd":
 		build = o.crowd()
 	case "herd":

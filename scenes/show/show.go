@@ -224,11 +224,11 @@ func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
 		w.Stage.Camera.Place(f.Shot.Eye, f.Shot.Target)
 		w.Stage.Camera.FOV = f.Shot.FOV
 	} else {
-		w.Stage.Camera.Track(f.Focus, f.Heading, float32(dt.Seconds()), f.Terrain.Height)
+		w.Stage.Camera.Track(f.Focus, f.Heading, float32(dt.Seconds()), f.Height)
 		w.Stage.Camera.Raise(over(w.Stage.Camera.Eye(), f.Focus, f.Casts))
 	}
 	view := stage.View{
-		Focus: f.Focus, Path: f.Path, Lines: f.Lines, Graphs: f.Graphs, Caption: f.Caption,
+		Focus: f.Focus, Blocks: f.Blocks, Path: f.Path, Lines: f.Lines, Graphs: f.Graphs, Caption: f.Caption,
 	}
 	if !w.Film {
 		view.HUD, view.Help, view.Panel = w.hud(hud), help, &f.Panel

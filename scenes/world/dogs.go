@@ -28,8 +28,8 @@ type Pack struct {
 }
 
 // Init makes a world with opt, which is complete, for at most n dogs. far are networks for distant
-// dogs: see mann.ControllerOptions.
-func (p *Pack) Init(opt *Options, m *mann.Model, far []*mann.Model, n int) error {
+// dogs: see mann.ControllerOptions. setting is as in Add.
+func (p *Pack) Init(opt *Options, m *mann.Model, far []*mann.Model, n int, setting animsys.Options) error {
 	if m == nil {
 		return errors.New("scenes: Options.Model is missing")
 	}
@@ -38,7 +38,7 @@ func (p *Pack) Init(opt *Options, m *mann.Model, far []*mann.Model, n int) error
 	if p.Dogs, err = m.NewController(mann.ControllerOptions{Capacity: n, LOD: far, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open}); err != nil {
 		return err
 	}
-	dogs, err := Add(&p.World, p.Dogs, animsys.Options{}, p.ahead, func(row int) [3]float32 {
+	dogs, err := Add(&p.World, p.Dogs, setting, p.ahead, func(row int) [3]float32 {
 		return scenes.Coat(opt.Seed + uint64(p.Crowd.Entity(row).ID()))
 	})
 	if err != nil {

@@ -95,10 +95,12 @@ func (w *World) Init(opt *Options) {
 	w.Options, w.ECS, w.lod = *opt, arche.NewWorld(), animsys.DefaultLOD()
 }
 
-// Add adds the population of a generator, which it owns from then on. opt needs no ground and
-// workers. ahead may be nil.
+// Add adds the population of a generator, which it owns from then on. opt needs no workers, and no
+// ground if that is the terrain. ahead may be nil.
 func Add[C any](w *World, g generator.Generator[C], opt animsys.Options, ahead Ahead, tint func(row int) [3]float32) (*Population, error) {
-	opt.Ground, opt.Workers = w.Terrain, w.Workers
+	if opt.Workers = w.Workers; opt.Ground == nil {
+		opt.Ground = w.Terrain
+	}
 	c, err := animsys.NewCrowd(&w.ECS, g, opt)
 	if err != nil {
 		return nil, errors.Join(err, g.Close())

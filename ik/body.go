@@ -66,9 +66,14 @@ func (s *Legged) meanGround(p, ahead m3.Vec3) float32 {
 	var sum float32
 	for i := range n {
 		d := groundWindow * (float32(i)/(n-1) - 0.5)
-		sum += s.groundHeight(p.X+d*ahead.X, p.Z+d*ahead.Z)
+		x, z := p.X+d*ahead.X, p.Z+d*ahead.Z
+		y := s.heightAt(x, z)
+		if y < s.lowest(x, z) && m3.Finite(y) { // a body does not bow to ground that is out of reach
+			y = s.floor
+		}
+		sum += y
 	}
-	return sum / n
+	return sum/n + s.Sole
 }
 
 // senseBody reads the ground under the flat pose m.

@@ -185,14 +185,19 @@ func (s *Legged) pose(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 
 // groundHeight returns the height on which tips stand: the ground's, or that of ground that is out of reach.
 func (s *Legged) groundHeight(x, z float32) float32 {
-	y, lowest := s.heightAt(x, z), s.floor
-	if !s.falls {
-		lowest -= fallDepth + m3.V(x-s.under.X, 0, z-s.under.Z).Len()
-	}
-	if y < lowest && m3.Finite(y) {
+	y := s.heightAt(x, z)
+	if lowest := s.lowest(x, z); y < lowest && m3.Finite(y) {
 		y = lowest
 	}
 	return y + s.Sole
+}
+
+// lowest returns the height of the lowest ground at (x, z) that is in reach.
+func (s *Legged) lowest(x, z float32) float32 {
+	if s.falls {
+		return s.floor
+	}
+	return s.floor - fallDepth - m3.V(x-s.under.X, 0, z-s.under.Z).Len()
 }
 
 // heightAt returns the height of the ground.

@@ -11,6 +11,12 @@ import "mannequin/engine/m3"
 // The zero Avoidance is ready to use. In every tick call Begin, Add all agents, call Sort, and Steer
 // the agents that move. It allocates memory only to make room for more agents.
 type Avoidance struct {
+	// Walls are what agents go around before they reach it, for instance Obstacles: see
+	// animsys.Options. Optional. Only what is near is seen: ways out of a maze are for a Flow.
+	Walls interface {
+		Slide(from, to m3.Vec3, radius float32) m3.Vec3
+	}
+
 	tick int32
 	all  []placed
 	grid grid
@@ -65,6 +71,8 @@ const (
 	preference = 0.1  // cost of passing on the side that the agent does not prefer
 	collision  = 8    // weight of collisions, s²
 	horizon    = 3    // s, τ0 of Karamouzas et al.
+	wallSeen   = 4    // distance at which a wall begins to matter, m
+	wall       = 2    // cost of a wall right ahead
 )
 
 // placed is an agent or an obstacle in this tick.
@@ -73,6 +81,7 @@ type placed struct {
 	now    motion
 	obeys  motion // when it begins to obey its last choice
 	radius float32
+	floor  float32         // on which the agent stands, m
 	path   [pathSteps]flat // where it will be after one step, two, …
 }
 
@@ -89,14 +98,14 @@ func (a *Avoidance) Begin() {
 	a.all = a.all[:0]
 }
 
-// Add adds an agent with its root in world space, which faces its +Z. It returns the agent's index
-// for Steer.
+// Add adds an agent with its root in world space, which faces its +Z; its height matters to Walls
+// alone. It returns the agent's index for Steer.
 func (a *Avoidance) Add(w *Walker, root m3.Xform) int {
 	ahead := root.Rot.Forward().Flat().Normalize(m3.V(0, 0, 1))
 	w.observe(flatOf(root.Pos), m3.YawOf(ahead), a.tick)
 	to := flatOf(ahead)
 	speed := w.velocity.dot(to)
-	p := placed{walker: w, radius: w.Radius}
+	p := placed{walker: w, radius: w.Radius, floor: root.Pos.Y}
 	p.now = motion{flatOf(root.Pos).add(to.scale(w.Middle)), to, w.velocity.sub(to.scale(speed)), speed, w.turn}
 	if a.tick-w.heard > forgotten {
 		p.obeys = p.now
@@ -256,7 +265,7 @@ func (a *Avoidance) best(i int, wish course) course {
 	w := p.walker
 	var near [mostSeen]neighbour
 	n := a.around(&near, i)
-	if n == 0 {
+	if n == 0 && a.Walls == nil {
 		return wish
 	}
 	path, from, last := p.path, w.late(), w.asked[w.newest]
@@ -269,8 +278,14 @@ func (a *Avoidance) best(i int, wish course) course {
 			cost -= preference * side * w.Left
 		}
 		if cost < most {
+			cost += a.blocked(p, c)
+		}
+		if cost < most {
 			w.follow(&path, p.obeys, from, pathSteps, c)
 			if cost = danger(&path, from, near[:n], cost, most); cost < most {
+				cost += a.touched(p, &path, from)
+			}
+			if cost < most {
 				best, most = c, cost
 			}
 		}
@@ -320,6 +335,39 @@ func danger(path *[pathSteps]flat, first int, near []neighbour, cost, limit floa
 	}
 	return cost
 }
+
+// blocked returns what a course of p costs because a wall is ahead: nothing if it is farther than
+// wallSeen or if p stands, and more than any other direction costs if it is near. Unlike other agents, a
+// wall is there whenever p comes.
+func (a *Avoidance) blocked(p *placed, c course) float32 {
+	if a.Walls == nil || c.speed <= 0 {
+		return 0
+	}
+	ahead := m3.V(c.ahead.x, 0, c.ahead.z)
+	from := p.on(p.obeys.at)
+	free := a.Walls.Slide(from, from.Add(ahead.Scale(wallSeen)), p.radius).Sub(from).Dot(ahead)
+	return wall * m3.Clamp(1-free/wallSeen, 0, 1)
+}
+
+// touched returns what a path of p costs from step first on because it touches a wall.
+func (a *Avoidance) touched(p *placed, path *[pathSteps]flat, first int) float32 {
+	if a.Walls == nil {
+		return 0
+	}
+	const touches = 0.02 // m
+	last := p.obeys.at
+	for k := first; k < pathSteps; k++ {
+		to := p.on(path[k])
+		if miss := a.Walls.Slide(p.on(last), to, p.radius).Sub(to).Flat().Len(); miss > touches {
+			return urgency[k-first] * (1 + grazing)
+		}
+		last = path[k]
+	}
+	return 0
+}
+
+// on returns a place on p's floor.
+func (p *placed) on(at flat) m3.Vec3 { return m3.V(at.x, p.floor, at.z) }
 
 // urgency is the cost of being in another agent, by the steps until then.
 var urgency = func() (out [pathSteps]float32) {

@@ -85,6 +85,46 @@ func TestAvoidance(t *testing.T) {
 	}
 }
 
+// An agent goes around a wall in its way before it touches it, and through a gap.
+func TestAvoidanceOfWalls(t *testing.T) {
+	walls := &Obstacles{}
+	if err := walls.Set(Wall(m3.V(-1.5, 0, 4), m3.V(2, 0, 4), 0.2), Wall(m3.V(-30, 0, 9), m3.V(-0.8, 0, 9), 0.2), Wall(m3.V(0.8, 0, 9), m3.V(30, 0, 9), 0.2)); err != nil {
+		t.Fatal(err)
+	}
+	cross := func(avoids bool) (least, far float32) {
+		a := Avoidance{}
+		if avoids {
+			a.Walls = walls
+		}
+		p := late{Walker: Walker{Radius: 0.36, Delay: 0.4, Lag: 0.3, MaxTurn: 1, Slowest: 0.3, Pivots: true}, at: m3.Xform{Rot: m3.Ident}}
+		least = 99
+		for tick := range 1800 {
+			a.Begin()
+			i := a.Add(&p.Walker, p.at)
+			a.Sort()
+			to := m3.V(0, 0, 14).Sub(p.at.Pos)
+			if to.Len() < 1 {
+				break
+			}
+			turn, v := a.Steer(i, to.Normalize(m3.Up), 1.3)
+			p.asked = append(p.asked, [2]float32{turn, v})
+			heard := p.asked[max(tick-int(60*p.Delay), 0)]
+			p.turn = m3.Lerp(p.turn, heard[0], 1/(60*p.Lag))
+			p.speed = m3.Lerp(p.speed, heard[1], 1/(60*p.Lag))
+			p.at.Rot = m3.YawQuat(p.at.Rot.Yaw() + p.turn/60)
+			p.at.Pos = p.at.Pos.Add(p.at.Rot.Forward().Scale(p.speed / 60))
+			least = min(least, walls.clearance(p.at.Pos, 0))
+		}
+		return least, p.at.Pos.Z
+	}
+	if least, far := cross(true); least < 0.3 || far < 12.5 {
+		t.Errorf("comes within %.2f m of a wall, and to Z %.1f", least, far)
+	}
+	if least, _ := cross(false); least > 0 {
+		t.Error("without walls nothing is in the way: the test shows nothing")
+	}
+}
+
 // An agent with MaxTurn 0 changes only its speed. An agent that rests, or has no neighbours, gets what
 // it asks for.
 func TestAvoidanceSteers(t *testing.T) {

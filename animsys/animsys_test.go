@@ -128,7 +128,7 @@ func TestAloneOrInACrowd(t *testing.T) {
 
 func TestOrderOfTheTick(t *testing.T) {
 	w := newWorld(t, 1, 1)
-	want := []string{"SelectLOD", "Plan", "Gather", "Infer", "Scatter", "Generate", "Sample", "Style", "peeks", "Collide", "Blend", "Ground", "Aim", "Publish"}
+	want := []string{"SelectLOD", "Plan", "Gather", "Infer", "Scatter", "Generate", "Sample", "Style", "peeks", "Clips", "Collide", "Blend", "Layers", "Ground", "Aim", "Publish"}
 	if got := w.schedule.Names(); !slices.Equal(got, want) {
 		t.Errorf("the tick is %v, want %v", got, want)
 	}

@@ -96,6 +96,9 @@ func (c *Crowd) ride() {
 func (c *Crowd) nudge(row int, by m3.Vec3) {
 	c.gen.shift(row, by)
 	c.restyle.shift(row, by)
+	if c.layers != nil {
+		c.layers.Shift(row, by)
+	}
 	c.Pos[row*c.joints] = c.Pos[row*c.joints].Add(by)
 	c.Poses.Roots[row].Pos = c.Poses.Roots[row].Pos.Add(by)
 }

@@ -15,6 +15,7 @@
 //   - The generator's component (control.Goal, manifold.Curve, latent.Sliders,
 //     strnn.Steer, keypose.Performance) says what an agent does. Set it before a tick.
 //   - ecs.LookAt, ecs.Reach, ecs.MARStyle and ecs.GramStyle add to it.
+//   - [Crowd.Play] plays clips of your own over it, on all joints or on some; [Crowd.Stop] ends them.
 //
 // Results:
 //   - [Crowd.Bones] and [Crowd.Root] of one entity. Crowd.Skel.Names lists the joints in
@@ -42,9 +43,10 @@
 //	Plan → Gather → Infer → Scatter   batched generators: one network call for all agents
 //	Generate → Sample                 the others: request windows of motion, play them
 //	Style                             crowds with Options.Styles
+//	Clips                             crowds that play clips: time and root motion
 //	Collide                           crowds with Options.Walls
 //	your systems that move agents     see Systems
-//	Blend → Ground → Aim → Publish    all crowds
+//	Blend → Layers → Ground → Aim → Publish    all crowds; Layers plays clips
 //
 // The systems split rows over workers. Results are bit-identical for any number of
 // workers. A dog moves identically alone or in a crowd. For generators of windows a
@@ -67,6 +69,7 @@ import (
 	"mannequin/animsys/blend"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
+	"mannequin/animsys/layer"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/ecs"
@@ -116,11 +119,14 @@ type Crowd struct {
 	restyle    *restyle          // nil without Options.Styles
 	work       work
 
-	last, now []m3.Xform // (rows, joints) published poses, in the rows' own spaces
-	shown     []m3.Xform // (rows, joints) now, in world space
-	anchors   []m3.Vec3  // (rows) see Anchor
-	aims      *aims      // nil for a skeleton without a known head
-	fresh     []bool     // (rows) the agent was placed elsewhere: last is no pose to come from
+	last, now []m3.Xform    // (rows, joints) published poses, in the rows' own spaces
+	shown     []m3.Xform    // (rows, joints) now, in world space
+	anchors   []m3.Vec3     // (rows) see Anchor
+	aims      *aims         // nil for a skeleton without a known head
+	layers    *layer.Player // nil before the first Play
+	marks     []layer.Mark  // of this tick
+	tips      []int         // (legs) the joints at their ends
+	fresh     []bool        // (rows) the agent was placed elsewhere: last is no pose to come from
 	pacing
 	joints   int
 	world    *arche.World
@@ -271,6 +277,9 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 		return err
 	}
 	c.aims = newAims(rig.Skel, c.Ground.Rig.Tree, n)
+	for _, leg := range c.Ground.Rig.Roles.Legs {
+		c.tips = append(c.tips, int(leg[len(leg)-1]))
+	}
 	c.pool = netruntime.NewPool(min(generator.Workers(opt.Workers, n), n/grain+1))
 	return nil
 }
@@ -407,6 +416,9 @@ func (c *Crowd) sweep() { c.rows.Sweep(c.vacate) }
 func (c *Crowd) vacate(row, last int) {
 	c.gen.remove(row)
 	c.restyle.move(row, last)
+	if c.layers != nil {
+		c.layers.Move(row, last)
+	}
 	if row == last {
 		return
 	}
@@ -444,6 +456,9 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 	c.Restarted[row] = false
 	c.Inertial.Jump(row)
 	c.forget(row, pos.Y)
+	if c.layers != nil {
+		c.layers.Place(row, c.Poses.Roots[row])
+	}
 	c.Roots[row] = c.inWorld(row, c.Poses.Roots[row])
 	c.fresh[row], c.rates[row].left = true, 0
 	c.rates[row].rate = min(c.rates[row].rate, EveryTick) // a lower one waits for its turn

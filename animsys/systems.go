@@ -15,8 +15,8 @@ import (
 // moves are systems of the game that decide how far agents may go. They run after [Collide]: ask
 // Crowd.RootMotion how far an agent goes, and change that with Crowd.Nudge.
 func Systems(moves ...ecs.System) []ecs.System {
-	motion := []ecs.System{&SelectLOD{}, &Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Generate{}, &Sample{}, &Style{}, &Collide{}}
-	return append(append(motion, moves...), &Blend{}, &Ground{}, &Aim{}, &Publish{})
+	motion := []ecs.System{&SelectLOD{}, &Plan{}, &Gather{}, &Infer{}, &Scatter{}, &Generate{}, &Sample{}, &Style{}, &Clips{}, &Collide{}}
+	return append(append(motion, moves...), &Blend{}, &Layers{}, &Ground{}, &Aim{}, &Publish{})
 }
 
 // grain is how many rows a worker takes at a time.
@@ -25,8 +25,8 @@ const grain = 4
 // work is what is done with rows r0 to r1−1, or with entries of a batch, on several workers at once.
 // It touches nothing outside its rows. The functions are bound once, so that a tick allocates nothing.
 type work struct {
-	plan, gather, scatter                         func(i0, i1 int) // entries of the batch
-	sample, collide, blend, ground, turn, publish func(r0, r1 int)
+	plan, gather, scatter                                func(i0, i1 int) // entries of the batch
+	sample, collide, blend, layer, ground, turn, publish func(r0, r1 int)
 
 	n    int // rows of the present split
 	do   func(r0, r1 int)
@@ -37,7 +37,7 @@ func (w *work) bind(c *Crowd) {
 	if c.batched != nil {
 		w.plan, w.gather, w.scatter = c.batched.Plan, c.batched.Gather, c.batched.Scatter
 	}
-	w.sample, w.collide, w.blend, w.ground, w.turn, w.publish = c.sample, c.collide, c.blend, c.ground, c.aim, c.publish
+	w.sample, w.collide, w.blend, w.layer, w.ground, w.turn, w.publish = c.sample, c.collide, c.blend, c.layer, c.ground, c.aim, c.publish
 	w.part = func(_, i int) { w.do(i*grain, min((i+1)*grain, w.n)) }
 }
 

@@ -91,6 +91,22 @@ func (b *Inertial) Copy(dst, src int) {
 	copy(b.spin[dst*n:(dst+1)*n], b.spin[src*n:])
 }
 
+// Before returns joint 0 of row in the space of its root as the last call of Run but one gave it out, and
+// whether that is known.
+func (b *Inertial) Before(row int) (x m3.Xform, ok bool) {
+	if b.state[row].seen < 2 {
+		return m3.Xform{}, false
+	}
+	return m3.Xform{Pos: b.hips[row].older, Rot: b.older[row*len(b.parents)]}, true
+}
+
+// JointBefore returns the rotation of joint j of row, which has a parent, in that parent's space, at the
+// time of Before.
+func (b *Inertial) JointBefore(row, j int) m3.Quat {
+	at := row * len(b.parents)
+	return b.older[at+int(b.parents[j])].Conj().Mul(b.older[at+j])
+}
+
 // Run smooths the poses of the rows from r0 up to r1. pos and rot, (rows, joints), are the poses
 // going in, their joint 0 in world space, and are changed in place; root, (rows), is where the
 // characters stand on the ground. A pose that is not finite passes through and is not remembered, and

@@ -1,0 +1,82 @@
+package layer
+
+import (
+	"errors"
+
+	"mannequin/animsys/generator"
+	"mannequin/engine/m3"
+)
+
+// State writes the layers of row r, or reads them: see [generator.State]. Clips and masks are assets.
+// A row that was not read well, for which s.Err returns the error, is empty.
+func (p *Player) State(s *generator.State, r int) {
+	w, n := &p.rows[r], p.sk.Len()
+	off := p.off[r*n : (r+1)*n]
+	if s.Reading() {
+		p.Reset(r)
+	}
+	s.Kind("layers", n, MaxLayers)
+	s.Bool(&w.busy)
+	if !w.busy { // nothing plays; an order to stop that is left means nothing
+		return
+	}
+	s.Bool(&w.fading)
+	s.Bool(&w.landed)
+	generator.Value(s, &w.root)
+	for l := range w.slots {
+		w.slots[l].state(s, p)
+		o := &w.orders[l]
+		o.state(s, p)
+		s.Bool(&o.given)
+		generator.Value(s, &o.in)
+		s.Fail(o.check())
+	}
+	if w.fading {
+		generator.Values(s, off)
+		generator.Value(s, &p.hips[r])
+	}
+	if s.Reading() && s.Err() == nil {
+		sound := w.root.Pos.Finite() && w.root.Rot.Finite() && p.hips[r].sound()
+		for j := range off {
+			sound = sound && off[j].sound()
+		}
+		if !sound {
+			s.Fail(errors.New("the state of the layers is not finite"))
+		}
+	}
+	if s.Reading() && s.Err() != nil {
+		p.Reset(r)
+	}
+}
+
+func (t *slot) state(s *generator.State, p *Player) {
+	generator.Asset(s, &t.clip)
+	generator.Asset(s, &t.mask)
+	generator.Value(s, &t.slotState)
+	if !s.Reading() || s.Err() != nil || t.clip == nil {
+		return
+	}
+	if t.clip.sk != p.sk {
+		s.Fail(fits(p.sk, t.clip.sk))
+	}
+	if t.mask != nil && t.mask.sk != p.sk {
+		s.Fail(fits(p.sk, t.mask.sk))
+	}
+	inside := func(x, least, most float64) bool { return x >= least && x <= most }
+	far := 4*t.clip.Seconds(true) + MaxBlend
+	if !inside(t.time, -far, far) || !inside(t.was, -far, far) || !inside(float64(t.weight), 0, 1) || !inside(float64(t.speed), 0, MaxSpeed) ||
+		!inside(float64(t.fades), 0, MaxBlend) || t.loop|t.hold|t.add|t.root|t.fresh|t.ended|t.held > 1 {
+		s.Fail(errors.New("the state of a layer is none"))
+	}
+}
+
+func (o *order) check() error {
+	if !(o.in >= 0 && o.in <= MaxBlend) {
+		return errors.New("the state of a layer is none")
+	}
+	return nil
+}
+
+func (o *offset) sound() bool {
+	return o.x.Finite() && o.v.Finite() && m3.Finite(o.t) && o.all >= 0 && o.all <= MaxBlend && o.t >= 0
+}

@@ -1,0 +1,251 @@
+package animsys_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys"
+	"mannequin/animsys/generator"
+	"mannequin/animsys/layer"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// gesture returns a clip of a person who waves, or of a dog that shakes its head and wags its tail, and
+// the mask of the joints that this takes.
+func gesture(t testing.TB, sk *skel.Skeleton, seconds float64) (*layer.Clip, *layer.Mask) {
+	t.Helper()
+	dog := sk.Index("Tail") >= 0
+	c := skel.NewClip(sk, 30, int(seconds*30)+1)
+	for f := range c.Frames {
+		pos, rot := c.Frame(f)
+		pos[0] = m3.V(0, 0.95, 0)
+		swing := m3.Sin(2 * math.Pi * float32(f) / 30)
+		if dog {
+			rot[sk.Index("Neck")] = m3.AxisAngle(m3.Up, 0.5*swing)
+			rot[sk.Index("Tail")] = m3.AxisAngle(m3.Up, 0.7*swing)
+			continue
+		}
+		rot[sk.Index("RightArm")] = m3.AxisAngle(m3.V(0, 0, 1), -0.5)
+		rot[sk.Index("RightForeArm")] = m3.AxisAngle(m3.V(0, 0, 1), -1.2+0.4*swing)
+		rot[sk.Index("LeftArm")] = m3.AxisAngle(m3.V(0, 0, 1), -1.3)
+		rot[sk.Index("Spine")] = m3.AxisAngle(m3.Up, 0.1*swing)
+	}
+	clip := must.Get(layer.New(sk, c, layer.ClipOptions{Name: "gesture", Markers: []layer.Marker{{Name: "half", Time: float32(seconds / 2)}}}))(t)
+	if dog {
+		return clip, must.Get(layer.Joints(sk, "Neck", "Tail"))(t)
+	}
+	return clip, must.Get(layer.UpperBody(sk))(t)
+}
+
+// A clip on the upper body changes what it plays on and nothing else: hips and legs keep their bits, at
+// all update rates. Afterwards all joints have the bits of an agent that never played it.
+func TestConformanceClipOnJoints(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		calm, s := k.scene(t, 3, 1), k.scene(t, 3, 2)
+		there, all := calm.run(60, numbers(3)...), s.run(60, numbers(3)...)
+		clip, mask := gesture(t, s.people.Skel, 1)
+		for i, e := range all {
+			for _, x := range []*actors{calm, s} {
+				setRate(t, x.people, i, []animsys.UpdateRate{animsys.EveryTick, animsys.Every2, animsys.Every4}[i])
+			}
+			must.Do(t, s.people.Play(e, clip, layer.PlayOptions{Layer: i, Mask: mask, In: 0.3, Out: 0.3}))
+		}
+		other := [3]bool{}
+		for tick := 60; tick < 200; tick++ {
+			calm.play(there, numbers(3), tick, tick+1, nil)
+			s.play(all, numbers(3), tick, tick+1, nil)
+			for i := range all {
+				a, b := calm.bones(there[i]), s.bones(all[i])
+				for j := range a {
+					same := a[j] == b[j]
+					other[i] = other[i] || !same
+					if !same && (mask.Weights()[j] == 0 || tick >= 160) {
+						t.Fatalf("tick %d, agent %d: %s has other bits", tick, i, s.people.Skel.Names[j])
+					}
+				}
+			}
+		}
+		if other != [3]bool{true, true, true} {
+			t.Errorf("clips change poses: %v", other)
+		}
+	})
+}
+
+// A clip that adds nothing to the pose changes no bit.
+func TestConformanceAddsNothing(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		calm, s := k.scene(t, 1, 1), k.scene(t, 1, 1)
+		there, all := calm.run(30, 0), s.run(30, 0)
+		c := skel.NewClip(s.people.Skel, 24, 10)
+		for j := range c.Rot {
+			c.Rot[j] = m3.AxisAngle(m3.V(0.6, 0.8, 0), 0.3)
+		}
+		still := must.Get(layer.New(s.people.Skel, c, layer.ClipOptions{}))(t)
+		must.Do(t, s.people.Play(all[0], still, layer.PlayOptions{Additive: true, Loop: true, Weight: 0.7, Speed: 0.9}))
+		for tick := 30; tick < 120; tick++ {
+			calm.play(there, []int{0}, tick, tick+1, nil)
+			s.play(all, []int{0}, tick, tick+1, nil)
+			if tick == 90 {
+				must.Do(t, s.people.Stop(all[0], 0, 0.2))
+			}
+			if !slices.Equal(calm.bones(there[0]), s.bones(all[0])) {
+				t.Fatalf("tick %d: other bits", tick)
+			}
+		}
+	})
+}
+
+// Clips have the same bits for any number of workers; an agent that goes leaves its row's layers
+// to nobody, and the agent of the last row keeps its own. A tick allocates nothing.
+func TestConformanceClipRows(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		track := func(workers int) (out []uint64) {
+			s := k.scene(t, 8, workers)
+			all := s.run(40, numbers(8)...)
+			clip, mask := gesture(t, s.people.Skel, 1)
+			agents := numbers(8)
+			for i, e := range all {
+				if i%2 == 1 {
+					must.Do(t, s.people.Play(e, clip, layer.PlayOptions{Mask: mask, Loop: true, Start: float32(i) / 10}))
+					must.Do(t, s.people.Play(e, clip, layer.PlayOptions{Layer: 2, Additive: true, Loop: true, Weight: 0.3}))
+				}
+			}
+			for tick := 40; tick < 120; tick++ {
+				if tick == 60 {
+					must.Do(t, s.people.Despawn(all[1]))
+					all, agents = slices.Delete(all, 1, 2), slices.Delete(agents, 1, 2)
+				}
+				if tick == 70 {
+					all, agents = append(all, must.Get(s.start(9))(t)), append(agents, 9)
+				}
+				s.play(all, agents, tick, tick+1, nil)
+				out = append(out, s.people.Hash())
+			}
+			for i, e := range all {
+				playing, _ := s.people.Playing(e, 0)
+				if (playing != nil) != (agents[i] < 9 && agents[i]%2 == 1) {
+					t.Errorf("agent %d plays %v", agents[i], playing)
+				}
+			}
+			mustNotAllocate(t, func() {
+				for i, e := range all {
+					must.Do(t, s.people.Play(e, clip, layer.PlayOptions{Layer: 1, Mask: mask}))
+					s.control(e, agents[i], 120)
+				}
+				s.step(90)
+			})
+			return out
+		}
+		if one, three := track(1), track(3); !slices.Equal(one, three) {
+			t.Error("one worker and three give different bits")
+		}
+	})
+}
+
+// Layers that are restored go on with the same bits.
+func TestConformanceClipState(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		s := k.scene(t, 2, 1)
+		all := s.run(40, 0, 1)
+		clip, mask := gesture(t, s.people.Skel, 1)
+		must.Do(t, s.people.Play(all[0], clip, layer.PlayOptions{Mask: mask, Loop: true}))
+		must.Do(t, s.people.Play(all[1], clip, layer.PlayOptions{RootMotion: true, Loop: true}))
+		s.play(all, []int{0, 1}, 40, 50, nil)
+		must.Do(t, s.people.Play(all[0], clip, layer.PlayOptions{Layer: 1, Additive: true}))
+		var was, is generator.State
+		for row := range 2 {
+			s.people.LayersState(&was, row)
+		}
+		must.Do(t, s.people.Stop(all[0], 0, 0.1))
+		must.Do(t, s.people.Stop(all[1], 0, 0.1))
+		s.play(all, []int{0, 1}, 50, 60, nil)
+		was.Rewind()
+		for row := range 2 {
+			s.people.LayersState(&was, row)
+		}
+		must.Do(t, was.Err())
+		for row := range 2 {
+			s.people.LayersState(&is, row)
+		}
+		if !slices.Equal(was.Data, is.Data) || !slices.Equal(was.Assets, is.Assets) {
+			t.Error("the layers are not those that were saved")
+		}
+		for cut := range was.Data {
+			part := generator.State{Data: was.Data[:cut], Assets: was.Assets}
+			part.Rewind()
+			s.people.LayersState(&part, 0)
+			s.people.LayersState(&part, 1)
+			if part.Err() == nil {
+				t.Fatalf("%d bytes of %d are a state", cut, len(was.Data))
+			}
+		}
+		s.step(1)
+	})
+}
+
+// A clip with root motion moves the agent as far as the clip, and turns it; the generator goes on from
+// there.
+func TestConformanceRootMotion(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		s := k.scene(t, 1, 1)
+		all := s.run(60, 0)
+		c := skel.NewClip(s.people.Skel, 30, 61) // 1.2 m ahead and half a turn to the left
+		for f := range c.Frames {
+			pos, rot := c.Frame(f)
+			x := float32(f) / 60
+			x = x * x * (3 - 2*x)
+			pos[0], rot[0] = m3.V(0, 0.9, 1.2*x), m3.YawQuat(math.Pi/2*x)
+			if k.name == "mann" {
+				pos[0].Y = 0.45
+			}
+		}
+		clip := must.Get(layer.New(s.people.Skel, c, layer.ClipOptions{}))(t)
+		must.Do(t, s.people.Play(all[0], clip, layer.PlayOptions{RootMotion: true}))
+		s.play(all, []int{0}, 60, 61, nil) // its first pose
+		from := s.people.Root(all[0])
+		last := slices.Clone(s.bones(all[0]))
+		see := func(tick int) {
+			for j, x := range s.bones(all[0]) {
+				if d := x.Pos.Dist(last[j].Pos); d > 0.25 {
+					t.Errorf("tick %d: %s jumps by %.2f m", tick, s.people.Skel.Names[j], d)
+				}
+			}
+			copy(last, s.bones(all[0]))
+		}
+		s.play(all, []int{0}, 61, 181, see)
+		to := s.people.Root(all[0])
+		by := from.Inv().Mul(to)
+		if d := by.Pos.Dist(m3.V(0, 0, 1.2)); d > 0.02 || m3.Abs(by.Rot.Yaw()-math.Pi/2) > 0.02 {
+			t.Errorf("the clip moves the agent by %v and %.2f rad, want 1.2 m ahead and π/2", by.Pos, by.Rot.Yaw())
+		}
+		s.play(all, []int{0}, 181, 190, see)
+		after := s.people.Root(all[0])
+		if d := after.Pos.Dist(to.Pos); d > 0.9 || m3.Abs(m3.WrapAngle(after.Rot.Yaw()-to.Rot.Yaw())) > 0.6 {
+			t.Errorf("after the clip the agent is %.2f m from its end, turned by %.2f rad", d, m3.WrapAngle(after.Rot.Yaw()-to.Rot.Yaw()))
+		}
+		s.play(all, []int{0}, 190, 260, see)	})
+}
+
+func TestPlayErrors(t *testing.T) {
+	k := kinds(t)[0]
+	s := k.scene(t, 2, 1)
+	e := s.run(1, 0)[0]
+	clip, mask := gesture(t, s.people.Skel, 1)
+	for want, err := range map[string]error{
+		"not in this crowd": s.people.Play(arche.Entity{}, clip, layer.PlayOptions{}),
+		"no clip":           s.people.Play(e, nil, layer.PlayOptions{}),
+		"layer 4":           s.people.Play(e, clip, layer.PlayOptions{Layer: 4}),
+		"layer -1":          s.people.Stop(e, -1, 0),
+		"weight":            s.people.Play(e, clip, layer.PlayOptions{Weight: 2, Mask: mask}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}

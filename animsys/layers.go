@@ -22,11 +22,18 @@ import (
 // PlayOptions.Validate refuses.
 func (c *Crowd) Play(e arche.Entity, clip *layer.Clip, opt layer.PlayOptions) error {
 	return c.onLayers("Play", e, func(row int) error {
-		if c.layers == nil {
-			c.layers = layer.NewPlayer(c.Capacity(), c.Skel)
+		if err := c.openLayers(); err != nil {
+			return err
 		}
 		return c.layers.Play(row, clip, opt)
 	})
+}
+
+func (c *Crowd) openLayers() (err error) {
+	if c.layers == nil {
+		c.layers, err = layer.NewPlayer(c.Capacity(), c.Skel)
+	}
+	return err
 }
 
 // Stop blends out what plays on a layer of an agent, over out seconds. 0 is the PlayOptions.Out of the
@@ -168,8 +175,9 @@ func (c *Crowd) layersState(s *generator.State, row int) {
 		}
 		return
 	}
-	if c.layers == nil {
-		c.layers = layer.NewPlayer(c.Capacity(), c.Skel)
+	if err := c.openLayers(); err != nil {
+		s.Fail(err)
+		return
 	}
 	c.layers.State(s, row)
 }

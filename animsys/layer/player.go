@@ -106,10 +106,13 @@ type Player struct {
 	hips []offset // (rows)
 }
 
-// NewPlayer returns empty layers for rows agents with skeleton sk.
-func NewPlayer(rows int, sk *skel.Skeleton) *Player {
+// NewPlayer returns empty layers for rows agents with skeleton sk, of at most 128 joints.
+func NewPlayer(rows int, sk *skel.Skeleton) (*Player, error) {
+	if sk == nil || sk.Len() > maxJoints {
+		return nil, fmt.Errorf("layer: want a skeleton of at most %d joints", maxJoints)
+	}
 	rows = max(rows, 0)
-	return &Player{sk: sk, rows: make([]row, rows), off: make([]offset, rows*sk.Len()), hips: make([]offset, rows)}
+	return &Player{sk: sk, rows: make([]row, rows), off: make([]offset, rows*sk.Len()), hips: make([]offset, rows)}, nil
 }
 
 // Play starts a clip on a row, which shows in the next pose.

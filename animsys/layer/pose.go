@@ -1,6 +1,8 @@
 package layer
 
 import (
+	"math"
+
 	"mannequin/animsys/blend"
 	"mannequin/engine/m3"
 )
@@ -18,7 +20,8 @@ type Below struct {
 //
 // A clip that starts or ends changes the pose at once. Pose compares the poses with and without that
 // change, now and one step before. The difference and its velocity are added to the new pose, and fade
-// along a quintic polynomial.
+// along a quintic polynomial. Differences of rotations are those in the space of the root: rotations
+// that were found from places turn about their bones by chance, and their children turn back.
 func (p *Player) Pose(r int, pos0 *m3.Vec3, rot []m3.Quat, b *Below) {
 	w, n := &p.rows[r], p.sk.Len()
 	if !w.busy {
@@ -37,13 +40,16 @@ func (p *Player) Pose(r int, pos0 *m3.Vec3, rot []m3.Quat, b *Below) {
 		p.change(r, local, rot, b, over)
 	}
 	v := w.look(now)
-	to := m3.Xform{Pos: hips.add(v.hips(local.Pos), 0), Rot: off[0].turn(v.rot(0, local.Rot), 0)}
+	to := m3.Xform{Pos: hips.add(v.hips(local.Pos), 0), Rot: v.rot(0, local.Rot)}
+	for j := 1; j < n; j++ {
+		rot[j] = v.rot(j, rot[j])
+	}
+	if w.fading {
+		to.Rot = p.fade(off, to.Rot, rot)
+	}
 	if to != local { // what nothing has changed stays as it is, to the bit
 		x := b.Root.Mul(to)
 		*pos0, rot[0] = x.Pos, x.Rot.Normalize()
-	}
-	for j := 1; j < n; j++ {
-		rot[j] = off[j].turn(v.rot(j, rot[j]), 0)
 	}
 	w.root, w.busy = b.Root, w.fading || w.landed
 	for l := range w.slots {
@@ -51,6 +57,21 @@ func (p *Player) Pose(r int, pos0 *m3.Vec3, rot []m3.Quat, b *Below) {
 		s.was = s.time
 		w.busy = w.busy || s.clip != nil
 	}
+}
+
+// fade adds the offsets to a pose whose joint 0 is at rot0 in root space, and returns where that is then.
+func (p *Player) fade(off []offset, rot0 m3.Quat, rot []m3.Quat) m3.Quat {
+	var plain, faded [maxJoints]m3.Quat // in root space
+	plain[0], faded[0] = rot0, off[0].turn(rot0, 0)
+	for j := 1; j < len(off); j++ {
+		up := p.sk.Parents[j]
+		plain[j] = plain[up].Mul(rot[j])
+		faded[j] = off[j].turn(plain[j], 0)
+		if faded[j] != plain[j] || faded[up] != plain[up] {
+			rot[j] = faded[up].Conj().Mul(faded[j]).Normalize()
+		}
+	}
+	return faded[0]
 }
 
 // changes reports whether a clip of the row starts or ends in this pose, and the longest time to blend.
@@ -97,6 +118,7 @@ func (p *Player) change(r int, local m3.Xform, rot []m3.Quat, b *Below, over flo
 			last, known = at, true
 		}
 	}
+	var was, is, was1, is1 [maxJoints]m3.Quat // in root space, without and with the change
 	for j := range n {
 		q, q1 := rot[j], rot[j]
 		if j == 0 {
@@ -104,13 +126,15 @@ func (p *Player) change(r int, local m3.Xform, rot []m3.Quat, b *Below, over flo
 		} else if known {
 			q1 = b.Last.JointBefore(r, j)
 		}
-		a, c := old.rot(j, q), next.rot(j, q)
-		a1, c1 := older.rot(j, q1), nexter.rot(j, q1)
-		if a == c && a1 == c1 {
+		was[j], is[j], was1[j], is1[j] = old.rot(j, q), next.rot(j, q), older.rot(j, q1), nexter.rot(j, q1)
+		if up := p.sk.Parents[j]; up >= 0 {
+			was[j], is[j], was1[j], is1[j] = was[up].Mul(was[j]), is[up].Mul(is[j]), was1[up].Mul(was1[j]), is1[up].Mul(is1[j])
+		}
+		if was[j] == is[j] && was1[j] == is1[j] {
 			continue // this joint is not changed
 		}
-		x := off[j].turn(a, 0).Mul(c.Conj()).RotationVector()
-		y := off[j].turn(a1, b.DT).Mul(c1.Conj()).RotationVector()
+		x := off[j].turn(was[j], 0).Mul(is[j].Conj()).RotationVector()
+		y := nearest(off[j].turn(was1[j], b.DT).Mul(is1[j].Conj()).RotationVector(), x)
 		off[j].begin(x, x.Sub(y).Scale(1/b.DT), over)
 	}
 	a, c, a1, c1 := old.hips(local.Pos), next.hips(local.Pos), older.hips(last.Pos), nexter.hips(last.Pos)
@@ -121,9 +145,22 @@ func (p *Player) change(r int, local m3.Xform, rot []m3.Quat, b *Below, over flo
 	w.fading = w.fading || over > 0
 }
 
+// nearest returns the rotation vector of the same rotation as v that is nearest to x: half a turn has two.
+func nearest(v, x m3.Vec3) m3.Vec3 {
+	if l := v.Len(); l > 1 {
+		if o := v.Scale(1 - 2*math.Pi/l); o.Dist(x) < v.Dist(x) {
+			return o
+		}
+	}
+	return v
+}
+
+// maxJoints bounds the joints of a skeleton whose poses are on the stack.
+const maxJoints = 128
+
 // offset is what is added to a joint: it fades over a time.
 type offset struct {
-	x, v   m3.Vec3 // rotation vector in the parent's space, rad, or place, m; at the begin, and its velocity
+	x, v   m3.Vec3 // rotation vector in the space of the root, rad, or place, m; at the begin, and its velocity
 	t, all float32 // s since the begin, and until it has faded; 0 is none
 }
 

@@ -19,8 +19,9 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// recordedPersonJerk is the 99.9th percentile of the jerk of all joints of CMU's people who walk and run,
-// on our skeleton, m/s³. TestRecordedPersonJerk measures it.
+// recordedPersonJerk is the 99.9th percentile of the jerk of all joints of every eighth of CMU's recordings
+// of people who walk and run, on our skeleton, m/s³: TestRecordedPersonJerk measures it. Of all of them it
+// is 21749: some recordings have faults.
 const recordedPersonJerk = 14302
 
 // The constant is the recordings'.
@@ -48,8 +49,9 @@ func TestRecordedPersonJerk(t *testing.T) {
 	}
 }
 
-// While people walk and wave, and dogs trot and shake their heads, no joint jerks more than twice as hard as
-// recorded ones: neither where the clip begins, nor where it is ended, nor in between.
+// While people walk and wave, and dogs trot and shake their heads, no joint has more than twice the jerk of
+// recorded ones, and no joint that the clip plays on has more than once: neither where the clip begins, nor
+// where it is ended, nor in between.
 func TestClipJerk(t *testing.T) {
 	walkers, circle := must.Get(person.Open())(t), must.Get(control.Circle(5))(t)
 	dogs := must.Get(mann.NewModel(must.Get(dog.Open())(t)))(t)
@@ -71,7 +73,7 @@ func TestClipJerk(t *testing.T) {
 			s := k.scene(t, n, 2)
 			all := s.run(200, numbers(n)...)
 			clip, mask := gesture(t, s.people.Skel, 1.4)
-			jerks, most := make([]jerk, n), 0.0
+			jerks, most, ours := make([]jerk, n), 0.0, 0.0
 			for tick := 200; tick < 900; tick++ {
 				for i, e := range all {
 					switch (tick + 37*i) % 180 {
@@ -87,14 +89,22 @@ func TestClipJerk(t *testing.T) {
 				}
 				s.play(all, numbers(n), tick, tick+1, nil)
 				for i, e := range all {
-					v, j := jerks[i].add(s.bones(e), nil)
+					j := -1
+					v, worst := jerks[i].add(s.bones(e), func(v float64) {
+						if j++; mask.Weights()[j] > 0 {
+							ours = max(ours, v)
+						}
+					})
 					most = max(most, v)
 					if v > 2*k.most {
-						t.Errorf("tick %d of agent %d: %s has a jerk of %.0f m/s³", (tick+37*i)%180, i, s.people.Skel.Names[j], v)
+						t.Errorf("tick %d of agent %d: %s has a jerk of %.0f m/s³", (tick+37*i)%180, i, s.people.Skel.Names[worst], v)
 					}
 				}
 			}
-			t.Logf("jerk up to %.0f m/s³, %.2f times the recordings' 99.9th percentile", most, most/k.most)
+			if ours > k.most {
+				t.Errorf("a joint that the clip plays on has a jerk of %.0f m/s³", ours)
+			}
+			t.Logf("jerk up to %.0f m/s³, %.2f times the recordings' 99.9th percentile; of what the clip plays on up to %.0f", most, most/k.most, ours)
 		})
 	}
 }

@@ -20,6 +20,7 @@
 // Results:
 //   - [Crowd.Bones] and [Crowd.Root] of one entity. Crowd.Skel.Names lists the joints in
 //     the order of its bones; [mannequin/animsys/skel.Skeleton] has the names of dogs and people.
+//   - [Crowd.Events]: feet that came down or up, and markers of clips, in the last tick.
 //   - [Crowd.Published] and [Crowd.Interpolate] of all.
 //   - [Crowd.Hash] is a checksum of a crowd's state.
 //
@@ -126,6 +127,9 @@ type Crowd struct {
 	layers    *layer.Player // nil before the first Play
 	marks     []layer.Mark  // of this tick
 	tips      []int         // (legs) the joints at their ends
+	footings  []footing     // (rows, legs)
+	changed   []uint8       // (rows) a bit for each leg whose contact has changed in this tick
+	events    []Event       // of the last tick
 	fresh     []bool        // (rows) the agent was placed elsewhere: last is no pose to come from
 	pacing
 	joints   int
@@ -277,6 +281,7 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 		return err
 	}
 	c.aims = newAims(rig.Skel, c.Ground.Rig.Tree, n)
+	c.footings, c.changed, c.events = make([]footing, n*c.legs()), make([]uint8, n), make([]Event, 0, n*c.legs())
 	for _, leg := range c.Ground.Rig.Roles.Legs {
 		c.tips = append(c.tips, int(leg[len(leg)-1]))
 	}
@@ -427,6 +432,8 @@ func (c *Crowd) vacate(row, last int) {
 	n, legs := c.joints, c.legs()
 	copy(c.Ground.Feet[row*legs:(row+1)*legs], c.Ground.Feet[last*legs:])
 	c.Ground.Body[row] = c.Ground.Body[last]
+	copy(c.footings[row*legs:(row+1)*legs], c.footings[last*legs:])
+	c.changed[row] = 0
 	copy(c.last[row*n:(row+1)*n], c.last[last*n:])
 	copy(c.now[row*n:(row+1)*n], c.now[last*n:])
 	copy(c.Ground.Model[row*n:(row+1)*n], c.Ground.Model[last*n:(last+1)*n])
@@ -474,10 +481,11 @@ func placeable(pos m3.Vec3, yaw float32) error {
 
 func (c *Crowd) legs() int { return len(c.Ground.Rig.Roles.Legs) }
 
-// forget clears what the ground solver remembers of row, which stands on the floor nearest to height y.
+// forget clears what the ground solver and events remember of row, which stands on the floor nearest to height y.
 func (c *Crowd) forget(row int, y float32) {
 	clear(c.Ground.Feet[row*c.legs() : (row+1)*c.legs()])
 	c.Ground.Body[row] = ik.BodyOn(y)
+	clear(c.footings[row*c.legs() : (row+1)*c.legs()])
 }
 
 // Agents returns the number of agents. Agents whose entities the game has removed leave first.

@@ -161,19 +161,21 @@ func (c *Crowd) publish(r0, r1 int) {
 		i, k := r*c.joints, (r+1)*c.joints
 		last, now, to := c.last[i:k], c.now[i:k], c.Ground.Model[i:k]
 		copy(last, now)
+		arrived := false
 		switch rate := &c.rates[r]; {
 		case c.fresh[r] && rate.left > 0:
-			c.fresh[r], rate.left = false, rate.left-1
+			c.fresh[r], rate.left, arrived = false, rate.left-1, true
 			copy(now, to)
 			copy(last, to)
 		case rate.left == 1:
-			rate.left = 0
+			rate.left, arrived = 0, true
 			copy(now, to)
 		case rate.left > 1:
 			c.Skel.Interpolate(now, now, to, 1/float32(rate.left))
 			rate.left--
 			c.solvers[EveryTick].Between(now, r, int(rate.rate)-int(rate.left), int(rate.rate))
 		}
+		c.observe(r, arrived)
 		c.expose(r)
 	}
 }

@@ -243,10 +243,10 @@ func (s *Ground) Initialize(w *arche.World) {
 }
 
 // Publish is the system that writes the grounded poses as bone transforms, beside those of
-// the tick before.
+// the tick before, and collects the tick's events.
 type Publish struct{ system }
 
 // Initialize prepares the system.
 func (s *Publish) Initialize(w *arche.World) {
-	s.start(w, func(c *Crowd) error { c.splitRows(c.work.publish); return nil })
+	s.start(w, func(c *Crowd) error { c.splitRows(c.work.publish); c.report(); return nil })
 }

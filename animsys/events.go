@@ -1,0 +1,140 @@
+package animsys
+
+import (
+	"mannequin/animsys/generator"
+	"mannequin/animsys/layer"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// EventKind is what an [Event] reports.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	FootDown   EventKind = iota // a foot has gained contact with the ground
+	FootUp                      // a foot has lost it
+	ClipMarker                  // a clip has passed a marker
+	ClipEnd                     // a clip that is played once has come to its end, and blends out
+)
+
+// Event is something that happened to an agent in the last tick, for sounds and effects.
+type Event struct {
+	Entity arche.Entity
+	Kind   EventKind
+	Leg    int8        // of feet: the leg, in the order of the crowd's ik.Roles: left before right, for dogs the order of ik.DogRoles
+	Layer  int8        // of clips
+	Joint  int16       // of feet: the tip of the leg, an index of Crowd.Skel.Names; of clips: 0
+	Clip   *layer.Clip // of clips
+	Marker string      // of ClipMarker: its name
+	Pos    m3.Vec3     // of the joint, world space, m
+	Normal m3.Vec3     // of feet: the ground's unit normal there
+	Speed  float32     // of feet, m/s: FootDown: the greatest speed down since the foot was lifted; FootUp: how fast it moves
+}
+
+// Events returns what happened in the last tick, in the order of rows, whatever the number of workers.
+// The slice is the crowd's own, and valid until the next tick.
+//
+// A foot has contact as in the agent's motion, see ik.Foot.Contact: each contact gives one FootDown and
+// one FootUp. Agents that were spawned or placed begin without an event. Agents that
+// update every second or fourth tick have the event in the tick that shows the change. Clips move on in
+// every tick: each marker gives one event each time the clip passes it, at any update rate and speed.
+func (c *Crowd) Events() []Event { return c.events }
+
+// footing is what is remembered of a foot for events.
+type footing struct {
+	fall    float32 // greatest speed down since it was lifted, m/s
+	contact uint32  // one of the following
+}
+
+const (
+	unknown = iota
+	lifted
+	standing
+)
+
+// observe notes how the feet of row are shown, and which contacts have changed. arrived says that the
+// pose of the row's last step is shown.
+func (c *Crowd) observe(row int, arrived bool) {
+	legs := c.legs()
+	feet := c.footings[row*legs : (row+1)*legs]
+	c.changed[row] = 0
+	for i := range feet {
+		f, tip := &feet[i], row*c.joints+c.tips[i]
+		if f.contact == lifted {
+			f.fall = max(f.fall, (c.last[tip].Pos.Y-c.now[tip].Pos.Y)*TickRate)
+		}
+		if !arrived {
+			continue
+		}
+		now := uint32(lifted)
+		if c.Ground.Feet[row*legs+i].Contact() {
+			now = standing
+		}
+		if f.contact != unknown && f.contact != now {
+			c.changed[row] |= 1 << i
+		}
+		f.contact = now
+	}
+}
+
+// report collects the tick's events.
+func (c *Crowd) report() {
+	c.events = c.events[:0]
+	marks, legs := c.marks, c.legs()
+	for row := range c.rows.Len() {
+		for ; len(marks) > 0 && marks[0].Row == row; marks = marks[1:] {
+			m := &marks[0]
+			e := Event{Entity: c.rows.Entity(row), Kind: ClipEnd, Layer: int8(m.Layer), Clip: m.Clip, Pos: c.shown[row*c.joints].Pos}
+			if m.Marker >= 0 {
+				e.Kind, e.Marker = ClipMarker, m.Clip.Markers()[m.Marker].Name
+			}
+			c.events = append(c.events, e)
+		}
+		if c.changed[row] == 0 {
+			continue
+		}
+		for i := range legs {
+			if c.changed[row]>>i&1 == 0 {
+				continue
+			}
+			f, tip := &c.footings[row*legs+i], row*c.joints+c.tips[i]
+			e := Event{Entity: c.rows.Entity(row), Leg: int8(i), Joint: int16(c.tips[i]), Pos: c.shown[tip].Pos, Speed: f.fall}
+			if f.contact == lifted {
+				e.Kind, e.Speed = FootUp, c.now[tip].Pos.Dist(c.last[tip].Pos)*TickRate
+			}
+			e.Normal = c.normal(e.Pos, row)
+			f.fall = 0
+			c.events = append(c.events, e)
+		}
+	}
+}
+
+// normal returns the ground's normal at a place where row stands.
+func (c *Crowd) normal(at m3.Vec3, row int) m3.Vec3 {
+	ground := c.Ground.Ground
+	n := m3.Up
+	if floors, ok := ground.(ik.Floors); ok {
+		n = floors.NormalFrom(at.X, at.Z, c.Ground.Body[row].Floor())
+	} else if ground != nil {
+		n = ground.Normal(at.X, at.Z)
+	}
+	if !n.Finite() {
+		return m3.Up
+	}
+	return n
+}
+
+// eventsState writes what is remembered of a row's feet for events, or reads it.
+func (c *Crowd) eventsState(s *generator.State, row int) {
+	legs := c.legs()
+	feet := c.footings[row*legs : (row+1)*legs]
+	generator.Values(s, feet)
+	for i := range feet {
+		if f := &feet[i]; f.contact > standing || !m3.Finite(f.fall) {
+			*f = footing{}
+		}
+	}
+}

@@ -86,6 +86,7 @@ var arrows = []arrow{
 	{"animsys/snapshot", []string{"animsys/skel", "engine/m3"}, "poses as bytes: no sockets, which are the game's"},
 	{"animsys/control", []string{"engine/m3", "internal/cellgrid", "internal/boundedfile", "internal/boundedtoml", "internal/closest"}, "goals and paths; TOML is how people write them"},
 	{"animsys/blend", []string{"engine/m3"}, "a leaf"},
+	{"animsys/layer", []string{"animsys/skel", "animsys/blend", "animsys/generator", "engine/m3"}, "clips over poses, whoever made them; rows with a state"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "ik", "engine/m3", "netruntime"}, "a system: leaves and the network"},
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/..."}, "components: plain data and Arche"},
 	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "animsys/internal/linsolve", "ik", "engine/m3", "netruntime", "netruntime/grad", "netruntime/vec", "internal/boundedfile"},

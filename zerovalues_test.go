@@ -32,6 +32,7 @@ import (
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/keypose/routines"
 	"mannequin/animsys/latent"
+	"mannequin/animsys/layer"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/mar"
@@ -59,13 +60,13 @@ import (
 // linkedPackages are the packages that a game links.
 var linkedPackages = strings.Fields(`
 	animsys animsys/anatomy animsys/blend animsys/control animsys/feature animsys/generator animsys/keypose
-	animsys/keypose/routines animsys/latent animsys/manifold animsys/mann animsys/mar animsys/skel animsys/skin animsys/snapshot animsys/strnn
+	animsys/keypose/routines animsys/latent animsys/layer animsys/manifold animsys/mann animsys/mar animsys/skel animsys/skin animsys/snapshot animsys/strnn
 	ecs engine/body engine/clock engine/draw engine/hud engine/m3 engine/media ik netruntime netruntime/grad netruntime/vec terrain`)
 
 // linked are their exported types, as pointers to zero values, and their exported functions.
 var linked = []any{
 
-	new(animsys.Aim), new(animsys.Blend), new(animsys.Collide), new(animsys.Crowd), new(animsys.Gather), new(animsys.Generate), new(animsys.Ground), new(animsys.Infer),
+	new(animsys.Aim), new(animsys.Blend), new(animsys.Clips), new(animsys.Event), new(animsys.EventKind), new(animsys.Layers), new(animsys.Collide), new(animsys.Crowd), new(animsys.Gather), new(animsys.Generate), new(animsys.Ground), new(animsys.Infer),
 	new(animsys.LODPolicy), new(animsys.Options), new(animsys.Plan), new(animsys.Publish), new(animsys.Sample), new(animsys.Scatter),
 	new(animsys.SelectLOD), new(animsys.Style), new(animsys.UpdateRate),
 	animsys.DefaultLOD, animsys.ShiftOrigin, animsys.StandClip, animsys.Systems,
@@ -101,6 +102,9 @@ var linked = []any{
 	new(strnn.FineTuner), new(strnn.Groups), new(strnn.Guide), new(strnn.GuideOptions), new(strnn.Linear), new(strnn.Model), new(strnn.Predictor),
 	new(strnn.PredictorOptions), new(strnn.Steer), new(strnn.Stream), new(strnn.StreamOptions),
 	strnn.DefaultControlWeights, strnn.Describe, strnn.GroupsOf, strnn.GuideInputs, strnn.NewModel,
+
+	new(layer.Below), new(layer.Clip), new(layer.ClipOptions), new(layer.Mark), new(layer.Marker), new(layer.Mask), new(layer.PlayOptions), new(layer.Player),
+	layer.Arms, layer.Head, layer.Joints, layer.New, layer.NewPlayer, layer.Tail, layer.UpperBody, layer.Weighted,
 
 	new(mann.Batch), new(mann.Controller), new(mann.ControllerOptions), new(mann.Model), new(mann.Tuning),
 	mann.DefaultTuning, mann.Describe, mann.NewBatch, mann.NewModel,

@@ -229,7 +229,8 @@ func TestConformanceRootMotion(t *testing.T) {
 		if d := after.Pos.Dist(to.Pos); d > 0.9 || m3.Abs(m3.WrapAngle(after.Rot.Yaw()-to.Rot.Yaw())) > 0.6 {
 			t.Errorf("after the clip the agent is %.2f m from its end, turned by %.2f rad", d, m3.WrapAngle(after.Rot.Yaw()-to.Rot.Yaw()))
 		}
-		s.play(all, []int{0}, 190, 260, see)	})
+		s.play(all, []int{0}, 190, 260, see)
+	})
 }
 
 func TestPlayErrors(t *testing.T) {

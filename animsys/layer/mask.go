@@ -56,6 +56,9 @@ func Joints(sk *skel.Skeleton, names ...string) (*Mask, error) {
 	if sk == nil {
 		return nil, fmt.Errorf("layer: a mask without a skeleton")
 	}
+	if err := sk.Validate(); err != nil {
+		return nil, err
+	}
 	m := &Mask{sk, make([]float32, sk.Len())}
 	for _, name := range names {
 		j := sk.Index(name)
@@ -76,6 +79,9 @@ func Joints(sk *skel.Skeleton, names ...string) (*Mask, error) {
 func Weighted(sk *skel.Skeleton, weights []float32) (*Mask, error) {
 	if sk == nil || len(weights) != sk.Len() {
 		return nil, fmt.Errorf("layer: %d weights of a mask: want one for each joint of a skeleton", len(weights))
+	}
+	if err := sk.Validate(); err != nil {
+		return nil, err
 	}
 	for j, w := range weights {
 		if !(w >= 0 && w <= 1) {

@@ -34,8 +34,10 @@ const DefaultBlend = 0.3
 // Validate reports the first field that makes the options unusable for c.
 func (o *PlayOptions) Validate(c *Clip) error {
 	switch {
-	case c == nil:
-		return fmt.Errorf("layer: no clip: see layer.New")
+	case c == nil || c.sk == nil:
+		return fmt.Errorf("layer: the clip was not made by New")
+	case o.Mask != nil && o.Mask.sk == nil:
+		return fmt.Errorf("layer: the mask was not made by one of this package's functions")
 	case o.Layer < 0 || o.Layer >= MaxLayers:
 		return fmt.Errorf("layer: layer %d, there are 0 to %d", o.Layer, MaxLayers-1)
 	case o.Mask != nil && o.Mask.sk != c.sk && fits(c.sk, o.Mask.sk) != nil:
@@ -270,6 +272,9 @@ func (w *row) mover() (m *slot) {
 func (p *Player) Root(r int) m3.Xform {
 	w := &p.rows[r]
 	s := w.mover()
+	if s == nil {
+		return w.root
+	}
 	loop := s.loop == 1
 	by := s.clip.root(s.was, loop).Inv().Mul(s.clip.root(s.time, loop))
 	to := w.root.Mul(by)
@@ -298,9 +303,9 @@ func (p *Player) Reset(r int) {
 
 // Move takes the layers of row last to row r, and empties row last.
 func (p *Player) Move(r, last int) {
-	n := p.sk.Len()
 	if r != last {
 		p.rows[r], p.hips[r] = p.rows[last], p.hips[last]
+		n := p.sk.Len()
 		copy(p.off[r*n:(r+1)*n], p.off[last*n:(last+1)*n])
 	}
 	p.Reset(last)

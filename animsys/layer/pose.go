@@ -23,10 +23,11 @@ type Below struct {
 // along a quintic polynomial. Differences of rotations are those in the space of the root: rotations
 // that were found from places turn about their bones by chance, and their children turn back.
 func (p *Player) Pose(r int, pos0 *m3.Vec3, rot []m3.Quat, b *Below) {
-	w, n := &p.rows[r], p.sk.Len()
+	w := &p.rows[r]
 	if !w.busy {
 		return
 	}
+	n := p.sk.Len()
 	off, hips := p.off[r*n:(r+1)*n], &p.hips[r]
 	if w.fading {
 		w.fading = hips.advance(b.DT)

@@ -10,7 +10,8 @@ import (
 // State writes the layers of row r, or reads them: see [generator.State]. Clips and masks are assets.
 // A row that was not read well, for which s.Err returns the error, is empty.
 func (p *Player) State(s *generator.State, r int) {
-	w, n := &p.rows[r], p.sk.Len()
+	w := &p.rows[r]
+	n := p.sk.Len()
 	off := p.off[r*n : (r+1)*n]
 	if s.Reading() {
 		p.Reset(r)

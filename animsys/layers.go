@@ -166,8 +166,9 @@ func (c *Crowd) layer(r0, r1 int) {
 	}
 }
 
-// layersState writes the state of a row's layers, or reads it.
+// layersState writes the state of a row's layers and of its feet's events, or reads it.
 func (c *Crowd) layersState(s *generator.State, row int) {
+	c.eventsState(s, row)
 	some := c.layers != nil
 	if s.Bool(&some); !some {
 		if c.layers != nil {

@@ -69,9 +69,10 @@ type Clip struct {
 const lengthsDiffer = 0.01
 
 // New prepares clip, in metres with +Y up and the ground at height 0, for the skeleton sk of a crowd.
-// It copies what it needs. The clip has the same joints as sk, in the same order and with the same
-// offsets, to 1 cm: retarget others first (mannequin import --retarget, or mannequin/offline/retarget
-// when the game starts). New also refuses clips that are not finite or exceed the limits.
+// It copies what it needs. The clip has the joints of sk by name, with the same parents and the same
+// offsets, to 1 cm; End Sites may be missing, and others may be there. Retarget clips of other skeletons
+// first (mannequin import --retarget, or mannequin/offline/retarget when the game starts). New also
+// refuses clips that are not finite or exceed the limits.
 //
 // The root of a clip is the place on the ground below joint 0, with the heading of the hips.
 func New(sk *skel.Skeleton, clip *skel.Clip, opt ClipOptions) (*Clip, error) {
@@ -93,36 +94,40 @@ func newClip(sk *skel.Skeleton, clip *skel.Clip, opt ClipOptions) (*Clip, error)
 	if err := sk.Validate(); err != nil {
 		return nil, err
 	}
-	if err := fits(sk, clip.Skel); err != nil {
+	index, err := match(sk, clip.Skel)
+	if err != nil {
 		return nil, err
 	}
-	n := sk.Len()
+	n, m := sk.Len(), clip.Skel.Len()
 	switch {
 	case clip.Frames < 1 || clip.Frames > MaxFrames:
 		return nil, fmt.Errorf("it has %d frames, want 1 to %d", clip.Frames, MaxFrames)
 	case !(clip.FPS > 0) || clip.FPS > MaxFPS:
 		return nil, fmt.Errorf("it has %g frames per second, want more than 0 and at most %d", clip.FPS, MaxFPS)
-	case len(clip.Pos) != clip.Frames*n || len(clip.Rot) != clip.Frames*n:
-		return nil, fmt.Errorf("it has %d translations and %d rotations for %d frames of %d joints", len(clip.Pos), len(clip.Rot), clip.Frames, n)
+	case len(clip.Pos) != clip.Frames*m || len(clip.Rot) != clip.Frames*m:
+		return nil, fmt.Errorf("it has %d translations and %d rotations for %d frames of %d joints", len(clip.Pos), len(clip.Rot), clip.Frames, m)
 	case opt.Reference < 0 || opt.Reference >= clip.Frames:
 		return nil, fmt.Errorf("the reference is frame %d, it has frames 0 to %d", opt.Reference, clip.Frames-1)
 	case len(opt.Markers) > MaxMarkers:
 		return nil, fmt.Errorf("%d markers, at most %d are allowed", len(opt.Markers), MaxMarkers)
 	}
 	c := &Clip{name: opt.Name, sk: sk, fps: clip.FPS, frames: clip.Frames, ref: opt.Reference,
-		rot: slices.Clone(clip.Rot), hips: make([]m3.Vec3, clip.Frames), markers: slices.Clone(opt.Markers)}
+		rot: slices.Repeat([]m3.Quat{m3.Ident}, clip.Frames*n), hips: make([]m3.Vec3, clip.Frames), markers: slices.Clone(opt.Markers)}
 	for f := range c.frames {
 		for j := range n {
-			k := f*n + j
-			if q := c.rot[k]; !q.Finite() || m3.Abs(q.Dot(q)-1) > 0.01 || !clip.Pos[k].Finite() {
-				return nil, fmt.Errorf("frame %d, joint %s: rotation %v, translation %v: want finite numbers and unit quaternions", f, sk.Names[j], q, clip.Pos[k])
+			if index[j] < 0 {
+				continue
 			}
-			c.rot[k] = c.rot[k].Normalize()
+			k, from := f*n+j, f*m+index[j]
+			if q := clip.Rot[from]; !q.Finite() || m3.Abs(q.Dot(q)-1) > 0.01 || !clip.Pos[from].Finite() {
+				return nil, fmt.Errorf("frame %d, joint %s: rotation %v, translation %v: want finite numbers and unit quaternions", f, sk.Names[j], q, clip.Pos[from])
+			}
+			c.rot[k] = clip.Rot[from].Normalize()
 			if f > 0 && c.rot[k].Dot(c.rot[k-n]) < 0 { // neighbours on one half of the sphere
 				c.rot[k] = c.rot[k].Neg()
 			}
 		}
-		if c.hips[f] = clip.Pos[f*n]; !(c.hips[f].Len() < 1e5) {
+		if c.hips[f] = clip.Pos[f*m+index[0]]; !(c.hips[f].Len() < 1e5) {
 			return nil, fmt.Errorf("frame %d: %s is at %v, too far away: are lengths in metres?", f, sk.Names[0], c.hips[f])
 		}
 	}
@@ -144,28 +149,38 @@ func newClip(sk *skel.Skeleton, clip *skel.Clip, opt ClipOptions) (*Clip, error)
 	return c, c.findRoot()
 }
 
-// fits reports how the skeleton of a clip differs from sk.
-func fits(sk, of *skel.Skeleton) error {
+// match returns for each joint of sk the joint of the same name of a clip's skeleton; −1 for End Sites
+// that it does not have. It returns an error that says how they differ.
+func match(sk, of *skel.Skeleton) ([]int, error) {
 	const advice = "retarget the clip to the crowd's skeleton first, see mannequin import --retarget"
 	if err := of.Validate(); err != nil {
-		return err
+		return nil, err
 	}
+	index := make([]int, sk.Len())
 	for j, name := range sk.Names {
+		k := of.Index(name)
+		if index[j] = k; k < 0 {
+			if sk.EndSite[j] {
+				continue
+			}
+			return nil, fmt.Errorf("it has no joint %s, it has %s, …: %s", name, strings.Join(of.Names[:min(4, of.Len())], ", "), advice)
+		}
+		up, ofUp := int(sk.Parents[j]), int(of.Parents[k])
 		switch {
-		case j >= of.Len():
-			return fmt.Errorf("it has %d joints, the crowd's skeleton has %d: %s is missing: %s", of.Len(), sk.Len(), name, advice)
-		case of.Names[j] != name || of.Parents[j] != sk.Parents[j]:
-			return fmt.Errorf("joint %d is %s, the crowd's skeleton has %s there: %s", j, of.Names[j], name, advice)
-		case sk.Parents[j] >= 0 && of.Offsets[j].Dist(sk.Offsets[j]) > lengthsDiffer:
-			return fmt.Errorf("%s is %.2f m from its parent's place in the crowd's skeleton, or lengths are not in metres: %s", name, of.Offsets[j].Dist(sk.Offsets[j]), advice)
-		case j > 0 && sk.Parents[j] < 0:
-			return fmt.Errorf("joint %s is a second root", name)
+		case j > 0 && up < 0:
+			return nil, fmt.Errorf("the skeleton has a second root %s", name)
+		case up < 0 && ofUp >= 0 || up >= 0 && ofUp != index[up]:
+			return nil, fmt.Errorf("its joint %s has another parent than in the crowd's skeleton: %s", name, advice)
+		case up >= 0 && of.Offsets[k].Dist(sk.Offsets[j]) > lengthsDiffer:
+			return nil, fmt.Errorf("its joint %s is %.2f m from its place in the crowd's skeleton, or lengths are not in metres: %s", name, of.Offsets[k].Dist(sk.Offsets[j]), advice)
 		}
 	}
-	if of.Len() > sk.Len() {
-		return fmt.Errorf("it has %d joints, the crowd's skeleton has %d: %s is not in it: %s", of.Len(), sk.Len(), of.Names[sk.Len()], advice)
-	}
-	return nil
+	return index, nil
+}
+
+// same reports whether two skeletons that clips or masks were made for have the same joints.
+func same(a, b *skel.Skeleton) bool {
+	return a == b || slices.Equal(a.Names, b.Names) && slices.Equal(a.Parents, b.Parents)
 }
 
 // Name returns the clip's name.

@@ -172,12 +172,13 @@ func TestNewRefuses(t *testing.T) {
 		"reference":            func(c *skel.Clip, o *ClipOptions) { o.Reference = 5 },
 		`marker "m"`:           func(c *skel.Clip, o *ClipOptions) { o.Markers = []Marker{{"m", 5}} },
 		`clip "wave"`:          func(c *skel.Clip, o *ClipOptions) { o.Name, c.Frames = "wave", -1 },
-		"Tail": func(c *skel.Clip, o *ClipOptions) {
+		"no joint Spine": func(c *skel.Clip, o *ClipOptions) {
 			c.Skel = chain()
 			c.Skel.Names[1] = "Tail"
 		},
-		"is missing: retarget": func(c *skel.Clip, o *ClipOptions) {
-			c.Skel = &skel.Skeleton{Names: []string{"Hips"}, Parents: []int16{-1}, Offsets: make([]m3.Vec3, 1), EndSite: make([]bool, 1)}
+		"another parent": func(c *skel.Clip, o *ClipOptions) {
+			c.Skel = chain()
+			c.Skel.Parents[2] = 0
 		},
 		"0.20 m": func(c *skel.Clip, o *ClipOptions) {
 			c.Skel = chain()
@@ -201,6 +202,24 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func second[A any](_ A, err error) error { return err }
+
+// Joints are found by name: a clip may have others, and in another order.
+func TestNewByName(t *testing.T) {
+	sk := chain()
+	of := &skel.Skeleton{Names: []string{"Prop", "Hips", "Spine", "Hat", "Head"}, Parents: []int16{-1, -1, 1, 2, 2},
+		Offsets: []m3.Vec3{{}, {}, m3.V(0, 0.5, 0), {}, m3.V(0, 0.3, 0)}, EndSite: make([]bool, 5)}
+	c := skel.NewClip(of, 30, 4)
+	for f := range c.Frames {
+		pos, rot := c.Frame(f)
+		pos[1], rot[2], rot[4] = m3.V(0, 1.2, 0), pitch(0.3), pitch(0.4)
+	}
+	s := newStage(t, sk, func(float32) float32 { return 0 })
+	must.Do(t, s.Play(0, must.Get(New(sk, c, ClipOptions{}))(t), PlayOptions{In: -1, Loop: true}))
+	s.step()
+	if x, _ := s.step(); m3.Abs(x-0.3) > 1e-4 || s.hips.Dist(m3.V(0, 1.2, 0)) > 1e-4 {
+		t.Errorf("the spine is at %g, the hips at %v", x, s.hips)
+	}
+}
 
 // A loop with root motion goes on and on, with the steps of its own frames.
 func TestRootOfALoop(t *testing.T) {

@@ -40,7 +40,7 @@ func (o *PlayOptions) Validate(c *Clip) error {
 		return fmt.Errorf("layer: the mask was not made by one of this package's functions")
 	case o.Layer < 0 || o.Layer >= MaxLayers:
 		return fmt.Errorf("layer: layer %d, there are 0 to %d", o.Layer, MaxLayers-1)
-	case o.Mask != nil && o.Mask.sk != c.sk && fits(c.sk, o.Mask.sk) != nil:
+	case o.Mask != nil && !same(c.sk, o.Mask.sk):
 		return fmt.Errorf("layer: the mask is of another skeleton than clip %q", c.name)
 	case !(o.Weight >= 0 && o.Weight <= 1):
 		return fmt.Errorf("layer: the weight %g, want 0 to 1", o.Weight)
@@ -122,10 +122,8 @@ func (p *Player) Play(r int, c *Clip, o PlayOptions) error {
 	if err := o.Validate(c); err != nil {
 		return err
 	}
-	if c.sk != p.sk {
-		if err := fits(p.sk, c.sk); err != nil {
-			return fmt.Errorf("layer: clip %q is prepared for another skeleton: %w", c.name, err)
-		}
+	if !same(p.sk, c.sk) {
+		return fmt.Errorf("layer: clip %q was made for another skeleton: give New the crowd's", c.name)
 	}
 	bit := func(b bool) uint8 {
 		if b {

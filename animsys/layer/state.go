@@ -57,11 +57,8 @@ func (t *slot) state(s *generator.State, p *Player) {
 	if !s.Reading() || s.Err() != nil || t.clip == nil {
 		return
 	}
-	if t.clip.sk != p.sk {
-		s.Fail(fits(p.sk, t.clip.sk))
-	}
-	if t.mask != nil && t.mask.sk != p.sk {
-		s.Fail(fits(p.sk, t.mask.sk))
+	if !same(p.sk, t.clip.sk) || t.mask != nil && !same(p.sk, t.mask.sk) {
+		s.Fail(errors.New("a clip or a mask of the state is of another skeleton"))
 	}
 	inside := func(x, least, most float64) bool { return x >= least && x <= most }
 	far := 4*t.clip.Seconds(true) + MaxBlend

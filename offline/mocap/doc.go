@@ -1,6 +1,6 @@
 // Package mocap reads motion capture files into clips and writes clips as BVH files.
 //
-//   - [Open] reads a recording in any format: BVH, AMC with its ASF skeleton, or
+//   - [Open] reads a recording in any format: BVH, glTF, AMC with its ASF skeleton, or
 //     Human3.6M's exponential maps. The result is a [Recording]: a [skel.Clip] and the
 //     channels that a BVH of it has. [FormatOf] reports a file's format.
 //   - [ReadBVH], [ReadASF] with [ASF.ReadAMC], and [ReadH36M] read from bytes.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mannequin/animsys/skin"
 	"mannequin/internal/boundedfile"
 )
 
@@ -19,9 +20,10 @@ const (
 	FormatAMC
 	FormatH36M
 	FormatASF
+	FormatGLTF
 )
 
-var formatNames = [...]string{"BVH motion", "AMC motion", "Human3.6M exponential maps", "ASF skeleton"}
+var formatNames = [...]string{"BVH motion", "AMC motion", "Human3.6M exponential maps", "ASF skeleton", "glTF animation"}
 
 // String returns the format's name and what such a file holds.
 func (f Format) String() string {
@@ -32,10 +34,14 @@ func (f Format) String() string {
 }
 
 // FormatOf returns the format of a file by its content, then by its name: a text that begins with
-// HIERARCHY is a BVH, otherwise the extension .bvh, .amc, .txt or .asf decides. A file with another
+// HIERARCHY is a BVH, a file that begins with glTF is a glTF, otherwise the extension .bvh, .amc, .txt,
+// .asf, .glb or .gltf decides. A file with another
 // extension is Human3.6M's if its first line has commas, an AMC if it begins with a flag or a
 // number, and a BVH otherwise. data may be a file's first bytes, or nil to go by the name alone.
 func FormatOf(name string, data []byte) Format {
+	if bytes.HasPrefix(data, []byte("glTF")) {
+		return FormatGLTF
+	}
 	p := newParser(name, data)
 	if first, _ := p.token(); strings.EqualFold(first, "HIERARCHY") {
 		return FormatBVH
@@ -49,6 +55,8 @@ func FormatOf(name string, data []byte) Format {
 		return FormatH36M
 	case ".asf":
 		return FormatASF
+	case ".glb", ".gltf":
+		return FormatGLTF
 	}
 	if !p.nextLine() {
 		return FormatBVH
@@ -64,19 +72,23 @@ func FormatOf(name string, data []byte) Format {
 	return FormatBVH
 }
 
-// OpenOptions holds what an AMC file does not say. Zero is right for CMU's and HDM05's.
+// OpenOptions holds what a file does not say. Zero is right for CMU's and HDM05's, and for a glTF file
+// with one animation.
 type OpenOptions struct {
-	ASF    string  // path of the skeleton that an AMC moves; empty: the one that FindASF finds
-	AMCFPS float64 // frames per second of an AMC; 0: AMCRate
+	ASF       string  // path of the skeleton that an AMC moves; empty: the one that FindASF finds
+	AMCFPS    float64 // frames per second of an AMC; 0: AMCRate
+	Animation string  // name of the animation of a glTF; empty: the only one
 }
 
-// Open reads the recording at path in any format (see FormatOf). The options are for AMC.
+// Open reads the recording at path in any format (see FormatOf).
 func Open(path string, opt OpenOptions) (*Recording, error) {
 	data, err := boundedfile.Read(path, maxFileSize)
 	if err != nil {
 		return nil, err
 	}
 	switch FormatOf(path, data) {
+	case FormatGLTF:
+		return openGLTF(path, opt.Animation)
 	case FormatAMC:
 		return openAMC(path, data, opt)
 	case FormatH36M:
@@ -100,4 +112,37 @@ func openAMC(path string, data []byte, opt OpenOptions) (_ *Recording, err error
 		return nil, err
 	}
 	return s.ReadAMC(path, data, cmp.Or(opt.AMCFPS, AMCRate))
+}
+
+// openGLTF reads an animation of a glTF file.
+func openGLTF(path, name string) (*Recording, error) {
+	all, err := skin.OpenMotions(path)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(all))
+	found := -1
+	for i := range all {
+		if names[i] = all[i].Name; name == names[i] || name == "" && len(all) == 1 {
+			found = i
+		}
+	}
+	switch {
+	case found < 0 && name == "":
+		return nil, fmt.Errorf("%s: it has %d animations: choose one of %s", path, len(all), list(names))
+	case found < 0:
+		return nil, fmt.Errorf("%s: it has no animation %q: it has %s", path, name, list(names))
+	}
+	b := usual(all[found].Clip)
+	b.Format, b.FrameTime = FormatGLTF, 1/b.Clip.FPS
+	return b, nil
+}
+
+// list joins names, some of many.
+func list(names []string) string {
+	const most = 40
+	if len(names) > most {
+		names = append(names[:most:most], "…")
+	}
+	return strings.Join(names, ", ")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/internal/testing/must"
 )
 
@@ -79,5 +80,19 @@ func TestOpen(t *testing.T) {
 	frame := strings.TrimSuffix(strings.Repeat("0,", 99), ",")
 	if b, err := Open(write("h36m", frame+"\n"+frame), OpenOptions{}); err != nil || b.Format != FormatH36M || b.Clip.Frames != 2 {
 		t.Errorf("Human3.6M without an extension: %v, %v", b, err)
+	}
+}
+
+// An animation of a glTF file is a recording on the file's own joints. One of several is chosen by name.
+func TestOpenGLTF(t *testing.T) {
+	path := filepath.Join(mocapdata.Dir(t), "kaykit", "Med_General.glb")
+	b := must.Get(Open(path, OpenOptions{Animation: "Rig_Medium|Idle_A"}))(t)
+	if b.Format != FormatGLTF || b.Clip.Frames < 20 || b.Clip.Skel.Len() < 20 || b.NumChannels() < 60 {
+		t.Errorf("%v: %d frames of %d joints, %d channels", b.Format, b.Clip.Frames, b.Clip.Skel.Len(), b.NumChannels())
+	}
+	for name, want := range map[string]string{"": "choose one of Rig_Medium|Death_A, ", "Wave": `no animation "Wave"`} {
+		if _, err := Open(path, OpenOptions{Animation: name}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
 	}
 }

@@ -30,8 +30,8 @@ const MaxTransforms = 1 << 27
 func IsAMC(file string) bool { return mocap.FormatOf(file, nil) == mocap.FormatAMC }
 
 // OpenMotion reads a motion of any format and returns what kind it is.
-func OpenMotion(file, asf string, amcFPS float64) (b *mocap.Recording, kind string, err error) {
-	b, err = mocap.Open(file, mocap.OpenOptions{ASF: asf, AMCFPS: amcFPS})
+func OpenMotion(file string, opt mocap.OpenOptions) (b *mocap.Recording, kind string, err error) {
+	b, err = mocap.Open(file, opt)
 	if errors.Is(err, mocap.ErrNoASF) {
 		err = fmt.Errorf("%w with --asf", err)
 	}

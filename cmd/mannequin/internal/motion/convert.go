@@ -143,7 +143,7 @@ func convertClip(file string, opt convertOptions, r *convertReport) (*skel.Clip,
 		r.Scale = 1
 		return clip, err
 	}
-	b, _, err := input.OpenMotion(file, "", mocap.AMCRate)
+	b, _, err := input.OpenMotion(file, mocap.OpenOptions{})
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w, nor is it a shipped model %q%s", err, models.Names(), closest.Hint(file, models.Names()))
 	}

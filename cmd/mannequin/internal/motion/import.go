@@ -19,7 +19,7 @@ func newImport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import FILE...",
 		Short: "Read motion capture: check it, convert its unit and rate, retarget it",
-		Long: `Read BVH, AMC and TXT files and report frames, joints, channels, extent and faults (bones that
+		Long: `Read BVH, glTF, AMC and TXT files and report frames, joints, channels, extent and faults (bones that
 change their length, leaps from frame to frame). --scale and --fps convert, --out writes the
 result as BVH: a file, or a folder if several files are read. A TXT holds Human3.6M's exponential
 maps, 99 numbers a line, in millimetres at 50 frames a second.
@@ -39,6 +39,7 @@ guess as a profile to edit.`,
   mannequin import takes/*.bvh
   mannequin import 35_01.amc --scale 0.0564444 --fps 60 --out walk.bvh
   mannequin import walk.amc --asf actor.asf --amc-fps 60
+  mannequin import actions.glb --animation Wave --retarget --out wave.bvh
   mannequin import S5_walking_1.txt --retarget --out walk-human.bvh
   mannequin import walk.bvh --retarget --fps 60 --out walk-human.bvh
   mannequin import takes/*.bvh --retarget --out human
@@ -69,19 +70,20 @@ guess as a profile to edit.`,
 	command.Number(c, &opt.scale, "scale", 1, command.Positive, 1e6, "factor for all lengths; 0.01 turns centimetres into metres")
 	command.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample to (default: as in the file)")
 	command.Output(c, &opt.out, "out", command.Either, "BVH `file` to write; a folder if several are read")
-	command.Path(c, &opt.asf, "asf", "`file` of the skeleton of AMC files (default: the one beside each)")
+	command.Path(c, &opt.open.ASF, "asf", "`file` of the skeleton of AMC files (default: the one beside each)")
 	c.Flags().BoolVar(&opt.retarget, "retarget", false, "put the motion onto the uniform skeleton and report the joints' errors")
 	input.Profile(c, &opt.profile)
 	c.Flags().BoolVar(&opt.suggest, "suggest", false, "print a guess at the profile of an unknown skeleton")
-	command.Number(c, &opt.amcFPS, "amc-fps", mocap.AMCRate, 1e-3, 1e5, "frames per second of AMC files, which do not say it")
+	command.Number(c, &opt.open.AMCFPS, "amc-fps", mocap.AMCRate, 1e-3, 1e5, "frames per second of AMC files, which do not say it")
+	c.Flags().StringVar(&opt.open.Animation, "animation", "", "`name` of the animation of a glTF file with several")
 	return c
 }
 
 // importOptions are the flags of import.
 type importOptions struct {
 	scale, fps float64 // fps 0: as in the file
-	out, asf   string  // asf "": the one beside the AMC file
-	amcFPS     float64
+	out        string
+	open       mocap.OpenOptions
 	retarget   bool
 	suggest    bool
 	profile    *retarget.Profile
@@ -111,7 +113,7 @@ func (o *importOptions) check(cmd *cobra.Command, args []string) error {
 }
 
 func importFile(file, out string, opt importOptions) (*input.Motion, error) {
-	b, kind, err := input.OpenMotion(file, opt.asf, opt.amcFPS)
+	b, kind, err := input.OpenMotion(file, opt.open)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func (s *retargetSum) print(w io.Writer, name string) {
 }
 
 func retargetFile(file, out string, opt importOptions) (*retargetReport, error) {
-	b, _, err := input.OpenMotion(file, opt.asf, opt.amcFPS)
+	b, _, err := input.OpenMotion(file, opt.open)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (r *retargetReport) Print(w io.Writer) error {
 
 // suggestFile prints or writes a profile for the skeleton of a file.
 func suggestFile(w, notes io.Writer, file string, asJSON bool, opt importOptions) error {
-	b, _, err := input.OpenMotion(file, opt.asf, opt.amcFPS)
+	b, _, err := input.OpenMotion(file, opt.open)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ A CSV file needs a header line. Its first column is the x axis. Several files, e
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		open := func(path string) (*skel.Clip, error) {
-			b, _, err := input.OpenMotion(path, "", mocap.AMCRate)
+			b, _, err := input.OpenMotion(path, mocap.OpenOptions{})
 			if err != nil {
 				return nil, err
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 
@@ -12,7 +11,6 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
-	"mannequin/internal/boundedfile"
 )
 
 // Limits of motions. They are checked before memory is allocated.
@@ -36,18 +34,7 @@ type Motion struct {
 //
 // layer.New takes clips of files that [Write] has written for the crowd's skeleton. Retarget others: see
 // mannequin/offline/retarget.Open, which reads glTF files too.
-func OpenMotions(path string) ([]Motion, error) {
-	data, err := boundedfile.Read(path, MaxFile)
-	if err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return readMotions(path, data, root)
-}
+func OpenMotions(path string) ([]Motion, error) { return open(path, readMotions) }
 
 // ReadMotions is OpenMotions for the contents of a .glb or .gltf called name, which references no other
 // files.

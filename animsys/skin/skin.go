@@ -89,15 +89,18 @@ func (s *Skin) Vertices() int { return len(s.mesh.pos) }
 func (s *Skin) Triangles() int { return len(s.mesh.index) / 3 }
 
 // Open reads a .glb or .gltf, and the files that it references. Errors in the file are *Error.
-func Open(path string) (*Skin, error) {
+func Open(path string) (*Skin, error) { return open(path, read) }
+
+// open lets read read the file at path, and the files beside it.
+func open[T any](path string, read func(name string, data []byte, beside *os.Root) (T, error)) (none T, err error) {
 	data, err := boundedfile.Read(path, MaxFile)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	// A root keeps paths and links inside the folder.
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	defer root.Close()
 	return read(path, data, root)

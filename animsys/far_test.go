@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mannequin/animsys"
+	"mannequin/animsys/layer"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 )
@@ -32,8 +33,12 @@ func film(t *testing.T, k kind, d float32, ticks int) (f footage) {
 	for _, i := range agents {
 		must.Get(a.start(i))(t)
 	}
+	must.Do(t, people.Play(people.Entity(0), quarterTurn(t, people.Skel), layer.PlayOptions{Loop: true, RootMotion: true, Start: 1}))
 	start := people.Roots[0].Pos
 	for tick := range ticks {
+		if tick == 60 {
+			must.Do(t, people.Stop(people.Entity(0), 0, 0))
+		}
 		if tick == 1 && a.home != home {
 			must.Do(t, animsys.ShiftOrigin(&a.ecs, a.home.Sub(home)))
 			start, a.home = start.Add(home.Sub(a.home)), home

@@ -189,23 +189,29 @@ func TestConformanceClipState(t *testing.T) {
 	})
 }
 
+// quarterTurn returns a clip of two seconds that moves the body 1.2 m ahead and a quarter of a turn to the
+// left.
+func quarterTurn(t testing.TB, sk *skel.Skeleton) *layer.Clip {
+	c := skel.NewClip(sk, 30, 61)
+	for f := range c.Frames {
+		pos, rot := c.Frame(f)
+		x := float32(f) / 60
+		x = x * x * (3 - 2*x)
+		pos[0], rot[0] = m3.V(0, 0.9, 1.2*x), m3.YawQuat(math.Pi/2*x)
+		if sk.Index("Tail") >= 0 {
+			pos[0].Y = 0.45
+		}
+	}
+	return must.Get(layer.New(sk, c, layer.ClipOptions{}))(t)
+}
+
 // A clip with root motion moves the agent as far as the clip, and turns it; the generator goes on from
 // there.
 func TestConformanceRootMotion(t *testing.T) {
 	forAll(t, func(t *testing.T, k kind) {
 		s := k.scene(t, 1, 1)
 		all := s.run(60, 0)
-		c := skel.NewClip(s.people.Skel, 30, 61) // 1.2 m ahead and half a turn to the left
-		for f := range c.Frames {
-			pos, rot := c.Frame(f)
-			x := float32(f) / 60
-			x = x * x * (3 - 2*x)
-			pos[0], rot[0] = m3.V(0, 0.9, 1.2*x), m3.YawQuat(math.Pi/2*x)
-			if k.name == "mann" {
-				pos[0].Y = 0.45
-			}
-		}
-		clip := must.Get(layer.New(s.people.Skel, c, layer.ClipOptions{}))(t)
+		clip := quarterTurn(t, s.people.Skel)
 		must.Do(t, s.people.Play(all[0], clip, layer.PlayOptions{RootMotion: true}))
 		s.play(all, []int{0}, 60, 61, nil) // its first pose
 		from := s.people.Root(all[0])

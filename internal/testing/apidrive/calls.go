@@ -36,7 +36,7 @@ func (d *driver) call(w *world) {
 		{300, d.step}, {40, d.stepWithin}, {10, d.stepBeside}, {10, d.stepAll}, {20, d.query},
 		{10, d.newSchedule}, {3, d.closeSchedule}, {3, d.newCrowd}, {2, d.closeCrowd}, {1, d.reset},
 		{120, d.spawn}, {40, d.add}, {60, d.despawn}, {30, d.removeEntity}, {30, d.newEntity}, {20, d.writeSlot},
-		{80, d.place}, {40, d.nudge}, {60, d.setUpdateRate}, {30, d.applyLOD},
+		{80, d.place}, {40, d.nudge}, {40, d.play}, {20, d.stop}, {60, d.setUpdateRate}, {30, d.applyLOD},
 		{200, d.writeControl}, {100, d.writeOther}, {30, d.setGround}, {20, d.setSolver},
 		{40, d.interpolate}, {1, d.saveAndRestore}, {10, d.steer}, {10, d.shiftOrigin},
 	}
@@ -259,7 +259,10 @@ func (d *driver) nudge(w *world) {
 	if c := d.crowd(w); c != nil {
 		e, by := d.entity(w), d.someVec(0.2)
 		d.say(w, "Nudge", c.kind.Name, " ", e, " by ", by)
-		d.expect(c.Nudge(e, by), by.Flat().Finite() && by.Flat().Len() < 100 && !c.gone && c.agents[e])
+		_, at := c.RootMotion(e)
+		to := at.Pos.Add(by)
+		near := max(m3.Abs(to.X), m3.Abs(to.Z)) < generator.Farthest // others have walked or been shifted away
+		d.expect(c.Nudge(e, by), by.Flat().Finite() && near && !c.gone && c.agents[e])
 	}
 }
 

@@ -18,6 +18,16 @@ type late struct {
 	turn, speed float32
 }
 
+// obey moves p by a tick in which it is asked for a turn and a speed.
+func (p *late) obey(tick int, turn, speed float32) {
+	p.asked = append(p.asked, [2]float32{turn, speed})
+	heard := p.asked[max(tick-int(60*p.Delay), 0)]
+	p.turn = m3.Lerp(p.turn, heard[0], 1/(60*p.Lag))
+	p.speed = m3.Lerp(p.speed, heard[1], 1/(60*p.Lag))
+	p.at.Rot = m3.YawQuat(p.at.Rot.Yaw() + p.turn/60)
+	p.at.Pos = p.at.Pos.Add(p.at.Rot.Forward().Scale(p.speed / 60))
+}
+
 // walk runs n agents that cross a circle, and returns the least distance between two of them, and the
 // time until all are across, s.
 func walk(t *testing.T, n int, kind Walker, avoids bool) (least, seconds float32) {
@@ -49,12 +59,7 @@ func walk(t *testing.T, n int, kind Walker, avoids bool) (least, seconds float32
 			if !avoids {
 				turn, v = 0, speed
 			}
-			p.asked = append(p.asked, [2]float32{turn, v})
-			heard := p.asked[max(tick-int(60*p.Delay), 0)]
-			p.turn = m3.Lerp(p.turn, heard[0], 1/(60*p.Lag))
-			p.speed = m3.Lerp(p.speed, heard[1], 1/(60*p.Lag))
-			p.at.Rot = m3.YawQuat(p.at.Rot.Yaw() + p.turn/60)
-			p.at.Pos = p.at.Pos.Add(p.at.Rot.Forward().Scale(p.speed / 60))
+			p.obey(tick, turn, v)
 			for _, q := range all[:i] {
 				least = min(least, p.at.Pos.Dist(q.at.Pos))
 			}
@@ -107,12 +112,7 @@ func TestAvoidanceOfWalls(t *testing.T) {
 				break
 			}
 			turn, v := a.Steer(i, to.Normalize(m3.Up), 1.3)
-			p.asked = append(p.asked, [2]float32{turn, v})
-			heard := p.asked[max(tick-int(60*p.Delay), 0)]
-			p.turn = m3.Lerp(p.turn, heard[0], 1/(60*p.Lag))
-			p.speed = m3.Lerp(p.speed, heard[1], 1/(60*p.Lag))
-			p.at.Rot = m3.YawQuat(p.at.Rot.Yaw() + p.turn/60)
-			p.at.Pos = p.at.Pos.Add(p.at.Rot.Forward().Scale(p.speed / 60))
+			p.obey(tick, turn, v)
 			least = min(least, walls.clearance(p.at.Pos, 0))
 		}
 		return least, p.at.Pos.Z

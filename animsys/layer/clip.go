@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mannequin/animsys/skel"
@@ -185,6 +186,9 @@ func same(a, b *skel.Skeleton) bool {
 
 // Name returns the clip's name.
 func (c *Clip) Name() string { return c.name }
+
+// String returns the clip's name in quotes.
+func (c *Clip) String() string { return strconv.Quote(c.name) }
 
 // Seconds returns the time that the clip takes: until its last frame, or, in a loop, until it is back
 // at its first. A last frame that shows the pose of the first is the same moment of a loop.

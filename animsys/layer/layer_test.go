@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mannequin/animsys/blend"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
@@ -155,6 +156,29 @@ func TestLayers(t *testing.T) {
 	must.Do(t, s.Stop(0, 0, -1))
 	if x, _ := s.step(); m3.Abs(x-0.1) > 1e-6 {
 		t.Errorf("stopped, at %g, want 0.1", x)
+	}
+}
+
+// A player that is restored while a clip blends goes on with the same bits.
+func TestStateGoesOn(t *testing.T) {
+	sk := chain()
+	base := func(s float32) float32 { return 0.3 * m3.Sin(3*s) }
+	a, b := newStage(t, sk, base), newStage(t, sk, base)
+	clip := clipOf(t, sk, 30, 20, func(s float32) float32 { return 1 + m3.Sin(5*s) }, Marker{"m", 0.5})
+	must.Do(t, a.Play(0, clip, PlayOptions{Weight: 0.8, Hold: true}))
+	for tick := range 60 {
+		if tick == 45 {
+			must.Do(t, a.Play(0, clip, PlayOptions{Layer: 2, Additive: true, Loop: true}))
+		}
+		var s generator.State
+		a.State(&s, 0)
+		s.Rewind()
+		b.State(&s, 0)
+		must.Do(t, s.Err())
+		x, marks := a.step()
+		if y, others := b.step(); x != y || !slices.Equal(marks, others) || a.hips != b.hips {
+			t.Fatalf("tick %d: %g with %v, restored %g with %v", tick, x, marks, y, others)
+		}
 	}
 }
 

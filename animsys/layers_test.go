@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mannequin/animsys"
+	"mannequin/animsys/control"
 	"mannequin/animsys/generator"
 	"mannequin/animsys/layer"
 	"mannequin/animsys/skel"
@@ -237,6 +238,28 @@ func TestConformanceRootMotion(t *testing.T) {
 		}
 		s.play(all, []int{0}, 190, 260, see)
 	})
+}
+
+// Walls stop an agent that a clip moves, and the clip goes on from there.
+func TestClipStopsAtWalls(t *testing.T) {
+	walls, k := &control.Obstacles{}, kinds(t)[1]
+	s := k.scene(t, 1, 1, func(o *animsys.Options) { o.Walls = walls })
+	all := s.run(60, 0)
+	at := s.people.Root(all[0])
+	ahead := at.Rot.Forward()
+	across, wall := m3.V(ahead.Z, 0, -ahead.X).Scale(5), at.Pos.Add(ahead.Scale(0.8))
+	must.Do(t, walls.Set(control.Wall(wall.Sub(across), wall.Add(across), 0.2)))
+	must.Do(t, s.people.Play(all[0], quarterTurn(t, s.people.Skel), layer.PlayOptions{RootMotion: true}))
+	nearest := float32(10)
+	s.play(all, []int{0}, 60, 170, func(int) {
+		nearest = min(nearest, wall.Sub(s.people.Root(all[0]).Pos).Dot(ahead))
+	})
+	if want := float32(0.1 + 0.35); nearest < want-0.01 || nearest > want+0.05 { // of half the wall and the person
+		t.Errorf("the clip brings the agent within %.2f m of the wall's middle, want %g", nearest, want)
+	}
+	if turn := m3.WrapAngle(s.people.Root(all[0]).Rot.Yaw() - at.Rot.Yaw()); turn < 1 {
+		t.Errorf("at the wall the clip has turned the agent by %.2f rad", turn)
+	}
 }
 
 func TestPlayErrors(t *testing.T) {

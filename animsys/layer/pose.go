@@ -52,7 +52,10 @@ func (p *Player) Pose(r int, pos0 *m3.Vec3, rot []m3.Quat, b *Below) {
 		x := b.Root.Mul(to)
 		*pos0, rot[0] = x.Pos, x.Rot.Normalize()
 	}
-	w.root, w.busy = b.Root, w.fading || w.landed
+	if b.Root.Pos.Finite() && b.Root.Rot.Finite() {
+		w.root = b.Root
+	}
+	w.busy = w.fading || w.landed
 	for l := range w.slots {
 		s := &w.slots[l]
 		s.was = s.time

@@ -1,15 +1,18 @@
 // Command park fills dunes, a ground of its own, with 20 dogs and 20 people. It steers one
-// of the dogs, which runs after a person.
+// of the dogs, which runs after a person, who waves: a clip plays on the arms.
 package main
 
 import (
 	"fmt"
 	"log"
+	"math"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/layer"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/skel"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	dogfree "mannequin/models/dog-free"
@@ -48,6 +51,11 @@ func main() {
 		at, ahead = lane.At(lane.Length() / 4)
 		dog = must(animsys.SpawnWith(dogs, at, m3.YawOf(ahead), control.Goal{Path: lane, Speed: control.TrotSpeed}))
 	}
+	arms := must(layer.Arms(people.Skel))
+	hello := must(layer.New(people.Skel, wave(people.Skel), layer.ClipOptions{Name: "hello"}))
+	if err := people.Play(runner, hello, layer.PlayOptions{Mask: arms, Loop: true}); err != nil {
+		log.Fatal(err)
+	}
 	goals, nose := generic.NewMap1[control.Goal](&world), dogs.Skel.Index("HeadSite")
 
 	for tick := range 900 { // in a game: 60 times a second
@@ -66,6 +74,18 @@ func main() {
 			fmt.Printf("%2d s: the dog's nose is %.1f m from the person\n", (tick+1)/60, gap)
 		}
 	}
+}
+
+// wave returns a clip of a second. A game opens its artists' files: see docs/in-your-game.md.
+func wave(sk *skel.Skeleton) *skel.Clip {
+	clip := skel.NewClip(sk, 30, 30)
+	for f := range clip.Frames {
+		pos, rot := clip.Frame(f)
+		pos[0].Y = 0.95 // the hips'
+		rot[sk.Index("LeftArm")] = m3.AxisAngle(m3.V(0, 0, 1), -1.3)
+		rot[sk.Index("RightForeArm")] = m3.AxisAngle(m3.V(0, 0, 1), -1.2+0.4*m3.Sin(4*math.Pi*float32(f)/30))
+	}
+	return clip
 }
 
 func must[T any](v T, err error) T {

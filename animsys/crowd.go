@@ -139,6 +139,7 @@ type Crowd struct {
 	body     []generator.Disc
 	floors   []m3.Vec3 // (rows) anchors at the height of the floor, for walls
 	pool     *netruntime.Pool
+	saving   saving
 	closed   bool
 }
 
@@ -169,6 +170,12 @@ type untyped struct {
 	sample   func(p *generator.Poses, r0, r1 int)
 	pose     func(p *generator.Poses, row int)
 	close    func() error
+
+	// save writes a row and the component of its entity e. restore adds a row, and gives its component
+	// to e, or to a new entity if e is zero.
+	save    func(st *generator.State, row int, e arche.Entity)
+	restore func(st *generator.State, e arche.Entity) (arche.Entity, int, error)
+	wears   func(e arche.Entity) bool // whether e, which is alive, has the component
 
 	shiftControl    func(row int, by m3.Vec3)
 	shiftComponents func(by m3.Vec3) // the controls of all agents
@@ -235,6 +242,36 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 			}
 			return e, row, nil
 		},
+		save: func(st *generator.State, row int, e arche.Entity) {
+			own, was := made.Get(e), controls[row]
+			has := own != nil
+			if st.Bool(&has); has {
+				controls[row] = *own // in world space, as it is
+			}
+			g.Save(st, row)
+			controls[row] = was
+		},
+		restore: func(st *generator.State, e arche.Entity) (arche.Entity, int, error) {
+			var has bool
+			st.Bool(&has)
+			row, err := g.Restore(st)
+			if err != nil {
+				return e, row, err
+			}
+			if e.IsZero() {
+				e = w.NewEntity()
+			}
+			switch own := made.Get(e); {
+			case has && own != nil:
+				*own = controls[row]
+			case has:
+				made.Assign(e, &controls[row])
+			case own != nil:
+				made.Remove(e)
+			}
+			return e, row, nil
+		},
+		wears:           func(e arche.Entity) bool { return made.Get(e) != nil },
 		collect:         func() { collect(c, &made, controls) },
 		shiftControl:    func(row int, by m3.Vec3) { shift(&controls[row], by) },
 		shiftComponents: func(by m3.Vec3) { shiftComponents(c, &made, by) },
@@ -285,6 +322,7 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	for _, leg := range c.Ground.Rig.Roles.Legs {
 		c.tips = append(c.tips, int(leg[len(leg)-1]))
 	}
+	c.saving = newSaving(c, rig, &opt)
 	c.pool = netruntime.NewPool(min(generator.Workers(opt.Workers, n), n/grain+1))
 	return nil
 }
@@ -466,7 +504,7 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 	if c.layers != nil {
 		c.layers.Place(row, c.Poses.Roots[row])
 	}
-	c.Roots[row] = c.inWorld(row, c.Poses.Roots[row])
+	c.expose(row)
 	c.fresh[row], c.rates[row].left = true, 0
 	c.rates[row].rate = min(c.rates[row].rate, EveryTick) // a lower one waits for its turn
 	return nil

@@ -138,6 +138,29 @@ func (r *restyle) shift(row int, by m3.Vec3) {
 	}
 }
 
+// visit writes or reads the state of a row.
+func (r *restyle) visit(st *generator.State, row int) {
+	if r == nil {
+		return
+	}
+	st.Bool(&r.styled[row])
+	st.Bool(&r.begun[row])
+	p := &r.paces[row]
+	generator.Value(st, &p.often)
+	generator.Value(st, &p.less)
+	generator.Value(st, &p.eased)
+	st.Int(&p.tick)
+	for i := range r.strides[row*len(r.tips):][:len(r.tips)] {
+		s := &r.strides[row*len(r.tips)+i]
+		generator.Value(st, &s.foot)
+		generator.Value(st, &s.hips)
+		st.Bool(&s.stood)
+		generator.Value(st, &s.way)
+		generator.Value(st, &s.own)
+	}
+	r.stylist.Visit(st, row)
+}
+
 // run translates the poses of b.
 func (r *restyle) run(b *Crowd) {
 	n := r.joints

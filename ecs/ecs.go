@@ -150,14 +150,19 @@ func (r *Rows) Add(e ecs.Entity) (int, error) {
 	if err := r.open(e, "add"); err != nil {
 		return 0, err
 	}
-	if slot := r.slots.Get(e); slot != nil {
+	slot := r.slots.Get(e)
+	if slot != nil && slot.Row >= 0 {
 		return 0, fmt.Errorf("ecs: entity %v has row %d already", e, slot.Row)
 	}
 	row := len(r.held)
 	if row == cap(r.held) {
 		return 0, fmt.Errorf("ecs: all %d rows are taken", row)
 	}
-	r.slots.Assign(e, &Slot{int32(row)})
+	if slot == nil {
+		r.slots.Assign(e, &Slot{int32(row)})
+	} else {
+		slot.Row = int32(row)
+	}
 	r.held = append(r.held, e)
 	return row, nil
 }
@@ -196,6 +201,17 @@ func (r *Rows) Sweep(moved func(row, last int)) {
 			moved(row, r.drop(row))
 		}
 	}
+}
+
+// Clear takes all rows back, to be given anew. Entities keep their Slots, with row −1, until Add gives
+// them a row. It does not touch entities that the world has removed.
+func (r *Rows) Clear() {
+	for row := range r.held {
+		if r.Has(row) {
+			r.slots.Get(r.held[row]).Row = -1
+		}
+	}
+	r.held = r.held[:0]
 }
 
 func (r *Rows) open(e ecs.Entity, what string) error {

@@ -4,6 +4,7 @@ package blend
 import (
 	"slices"
 
+	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 )
 
@@ -105,6 +106,25 @@ func (b *Inertial) Before(row int) (x m3.Xform, ok bool) {
 func (b *Inertial) JointBefore(row, j int) m3.Quat {
 	at := row * len(b.parents)
 	return b.older[at+int(b.parents[j])].Conj().Mul(b.older[at+j])
+}
+
+// Visit writes or reads the state of a row.
+func (b *Inertial) Visit(st *generator.State, row int) {
+	s, n := &b.state[row], len(b.parents)
+	generator.Value(st, &s.seen)
+	st.Bool(&s.jumps)
+	st.Bool(&s.fading)
+	generator.Value(st, &b.hips[row])
+	generator.Values(st, b.last[row*n:][:n])
+	generator.Values(st, b.older[row*n:][:n])
+	if !s.fading {
+		if st.Reading() {
+			b.settle(row)
+		}
+		return
+	}
+	generator.Values(st, b.off[row*n:][:n])
+	generator.Values(st, b.spin[row*n:][:n])
 }
 
 // Run smooths the poses of the rows from r0 up to r1. pos and rot, (rows, joints), are the poses

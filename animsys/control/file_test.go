@@ -130,6 +130,7 @@ func FuzzPath(f *testing.F) {
 	f.Add("a.csv", []byte("1e30,0\n,\n"))
 	f.Add("a.svg", svg(`<path d="m0 0l9 9c1 1 2 2 3 0s3-3 6 0q1 2 3 4t5-6h9v-9z"/>`))
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		new(Path).UnmarshalBinary(data)
 		p, err := ReadPath(name, data)
 		if err != nil {
 			return
@@ -138,6 +139,10 @@ func FuzzPath(f *testing.F) {
 			if pos, dir := p.At(p.Length() * float32(i) / 10); !pos.Finite() || m3.Abs(dir.Len()-1) > 1e-3 {
 				t.Fatalf("point %v, tangent %v", pos, dir)
 			}
+		}
+		var again Path
+		if b, err := p.AppendBinary(nil); err != nil || again.UnmarshalBinary(b) != nil || !again.Equal(p) || again.Closed() != p.Closed() {
+			t.Fatalf("%v: another path comes back of %d bytes", err, len(b))
 		}
 		if s, d := p.Nearest(m3.V(1, 0, 1)); !m3.Finite(s) || !m3.Finite(d) {
 			t.Fatalf("nearest %g at %g", d, s)

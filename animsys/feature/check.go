@@ -33,4 +33,11 @@ func Within(v []float32, limit float32) bool {
 }
 
 // Finite reports whether no value is NaN or infinite.
-func Finite(v []float32) bool { return Within(v, float32(math.Inf(1))) }
+func Finite(v []float32) bool {
+	const exponent, one = 0x7f800000, 0x00800000
+	var full uint32 // bit 31 of it: an exponent is all ones
+	for _, x := range v {
+		full |= math.Float32bits(x)&exponent + one
+	}
+	return full>>31 == 0
+}

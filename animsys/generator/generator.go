@@ -114,6 +114,9 @@ type Rig struct {
 	// inertialized, rad/s² and m/s²; nil and 0 are the defaults of animsys/blend.
 	Turn []float32
 	Move float32
+	// Identity names the generator, its model and the settings on which saved states depend. A crowd
+	// restores states of equal identities only.
+	Identity string
 	// Body is the room that an agent takes, for walls.
 	Body []Disc
 }

@@ -1,9 +1,14 @@
 package generator
 
 import (
+	"encoding"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"reflect"
 	"unsafe"
+
+	"mannequin/internal/statehash"
 )
 
 // State is a buffer for the states of agents. [Generator.Save] appends the state of an agent, and
@@ -19,23 +24,50 @@ import (
 //	for range agents {
 //		row, err := stream.Restore(&state)
 //	}
+//
+// Data can be read by another process and on another processor, if both are little-endian and
+// have the same models. animsys.Crowd.Save adds what a file needs: a version, a checksum, and the
+// models' identity.
 type State struct {
-	// Data is everything but pointers, in the machine's order of bytes.
 	Data []byte
-	// Assets are what agents share and a game owns: a control.Path, a keypose.PoseLoop. A game
-	// that writes Data to a file writes their names, and puts the assets back before Restore.
-	Assets []any
 
-	at, asset int // next to be read
-	reading   bool
-	err       error
+	at      int // next to be read
+	reading bool
+	err     error
+
+	// shared are the assets in Data, by number. From one reading to the next they are those that may
+	// be met again.
+	shared  []shared
+	met     int           // assets that were read
+	numbers map[any]int32 // of assets, while Data is written
+	last    int32         // number that was asked for last
+}
+
+// shared is something that agents share, such as a path.
+type shared struct {
+	asset any // a pointer
+	sum   uint64
 }
 
 // Reset empties the buffer, to be written.
-func (s *State) Reset() { *s = State{Data: s.Data[:0], Assets: s.Assets[:0]} }
+func (s *State) Reset() {
+	clear(s.shared)
+	clear(s.numbers)
+	*s = State{Data: s.Data[:0], shared: s.shared[:0], numbers: s.numbers}
+}
 
-// Rewind makes the buffer be read from the beginning.
-func (s *State) Rewind() { s.at, s.asset, s.reading, s.err = 0, 0, true, nil }
+// Rewind makes the buffer be read from the beginning. Assets whose contents are equal to those that
+// the buffer wrote or read before are taken from there, and made anew otherwise.
+func (s *State) Rewind() {
+	if s.reading {
+		clear(s.shared[s.met:])
+		s.shared = s.shared[:s.met]
+	}
+	s.at, s.met, s.reading, s.err = 0, 0, true, nil
+}
+
+// Read returns how many bytes of Data were read.
+func (s *State) Read() int { return s.at }
 
 // Reading reports whether the buffer is being read.
 func (s *State) Reading() bool { return s.reading }
@@ -68,8 +100,8 @@ func (s *State) Kind(name string, sizes ...int) {
 	}
 }
 
-// Value writes or reads a value. T is a number, or an array or struct of numbers; a struct
-// has no padding.
+// Value writes or reads a value. T is a number of the same size on every machine, or an array or
+// struct of such numbers without padding. See [Struct] for others.
 func Value[T any](s *State, v *T) { Values(s, unsafe.Slice(v, 1)) }
 
 // Values writes or reads the values of a slice; see Value.
@@ -84,34 +116,152 @@ func Values[T any](s *State, v []T) {
 	case s.err != nil:
 		clear(v)
 	case len(s.Data)-s.at < len(b):
-		s.err = errors.New("the state ends early")
+		s.err = errEnds
 		clear(v)
 	default:
 		s.at += copy(b, s.Data[s.at:])
 	}
 }
 
-// Asset writes or reads a pointer to something that agents share; it may be nil.
-func Asset[T any](s *State, v **T) {
+// Int writes or reads an int, in the same eight bytes on every machine.
+func (s *State) Int(v *int) {
+	n := int64(*v)
+	if Value(s, &n); s.reading {
+		if *v = int(n); int64(*v) != n {
+			s.Fail(fmt.Errorf("the state has the number %d, which this machine has not", n))
+			*v = 0
+		}
+	}
+}
+
+// Shared is a pointer to an immutable value that agents share and a game made, such as a control.Path.
+type Shared[T any] interface {
+	*T
+	encoding.BinaryAppender
+	encoding.BinaryUnmarshaler
+}
+
+// Asset writes or reads a pointer to something that agents share; it may be nil. Its contents are
+// written once, with the first agent that has it.
+func Asset[T any, P Shared[T]](s *State, v *P) {
 	if !s.reading {
-		s.Assets = append(s.Assets, *v)
+		number := int32(-1)
+		switch {
+		case *v == nil:
+			Value(s, &number)
+		case int(s.last) < len(s.shared) && s.shared[s.last].asset == any(*v):
+			Value(s, &s.last)
+		default:
+			s.put(*v)
+		}
 		return
 	}
 	*v = nil
-	if s.err != nil {
-		return
+	var number int32
+	Value(s, &number)
+	switch n := int(number); {
+	case s.err != nil || n == -1:
+	case n < -1 || n > s.met:
+		s.err = fmt.Errorf("the state has asset %d, after %d", n, s.met)
+	case n == s.met:
+		*v = meet[T, P](s)
+	default:
+		var ok bool
+		if *v, ok = s.shared[n].asset.(P); !ok {
+			s.err = fmt.Errorf("an asset of the state is a %T, want a %T", s.shared[n].asset, *v)
+		}
 	}
-	if s.asset == len(s.Assets) {
-		s.err = errors.New("the state lacks assets")
-		return
-	}
-	a, ok := s.Assets[s.asset].(*T)
-	if s.asset++; !ok {
-		s.err = fmt.Errorf("an asset of the state is a %T, want a %T", s.Assets[s.asset-1], *v)
-		return
-	}
-	*v = a
 }
+
+const contentsHead = 12 // bytes: a sum and a length
+
+// put writes the number of an asset, and its contents after that if none with equal contents was written.
+func (s *State) put(asset encoding.BinaryAppender) {
+	if n, ok := s.numbers[asset]; ok {
+		s.last = n
+		Value(s, &n)
+		return
+	}
+	from, n := len(s.Data), int32(len(s.shared))
+	Value(s, &n)
+	s.Data = append(s.Data, make([]byte, contentsHead)...)
+	data, err := asset.AppendBinary(s.Data)
+	if err != nil {
+		s.Fail(err)
+		return
+	}
+	head, b := data[len(s.Data)-contentsHead:], data[len(s.Data):]
+	sum := sumOf(b)
+	binary.LittleEndian.PutUint64(head, sum)
+	binary.LittleEndian.PutUint32(head[8:], uint32(len(b)))
+	s.Data = data
+	for i := range s.shared {
+		if s.shared[i].sum == sum {
+			s.Data, n = data[:from], int32(i)
+			Value(s, &n)
+			break
+		}
+	}
+	if int(n) == len(s.shared) {
+		s.shared = append(s.shared, shared{asset, sum})
+	}
+	if s.numbers == nil {
+		s.numbers = map[any]int32{}
+	}
+	s.numbers[asset], s.last = n, n
+}
+
+// meet reads an asset for the first time.
+func meet[T any, P Shared[T]](s *State) P {
+	var head [contentsHead]byte
+	if Value(s, &head); s.err != nil {
+		return nil
+	}
+	sum, n := binary.LittleEndian.Uint64(head[:]), binary.LittleEndian.Uint32(head[8:])
+	if uint64(len(s.Data)-s.at) < uint64(n) {
+		s.err = errEnds
+		return nil
+	}
+	b := s.Data[s.at:][:n]
+	s.at += int(n)
+	for i := s.met; i < len(s.shared); i++ { // in the same order, as a rule
+		if s.shared[i].sum != sum {
+			continue
+		}
+		if asset, ok := s.shared[i].asset.(P); ok {
+			s.shared[i], s.shared[s.met] = s.shared[s.met], s.shared[i]
+			s.met++
+			return asset
+		}
+	}
+	if sumOf(b) != sum {
+		s.err = errors.New("an asset of the state is damaged")
+		return nil
+	}
+	asset := P(new(T))
+	if s.err = asset.UnmarshalBinary(b); s.err != nil {
+		return nil
+	}
+	s.shared = append(s.shared, shared{asset, sum})
+	last := len(s.shared) - 1
+	s.shared[last], s.shared[s.met] = s.shared[s.met], s.shared[last]
+	s.met++
+	return asset
+}
+
+// sumOf returns the sum of an asset's contents.
+func sumOf(b []byte) uint64 {
+	h := statehash.New.Int(len(b))
+	for ; len(b) >= 8; b = b[8:] {
+		h = h.Uint(binary.LittleEndian.Uint64(b))
+	}
+	for _, c := range b {
+		h = h.Uint(uint64(c))
+	}
+	return uint64(h)
+}
+
+var errEnds = errors.New("the state ends early")
 
 // Bool writes or reads a bool, as a byte.
 func (s *State) Bool(v *bool) {
@@ -119,5 +269,55 @@ func (s *State) Bool(v *bool) {
 	Value(s, b)
 	if *b > 1 {
 		*b = 1
+	}
+}
+
+// Struct writes and reads structs that have padding or bools, which Value must not.
+type Struct[T any] struct{ parts []part }
+
+// part are bytes of a struct that follow each other.
+type part struct {
+	at, n uintptr
+	bool  bool
+}
+
+// StructOf returns how structs of type T are written. It panics if T holds pointers, or numbers
+// whose size differs from machine to machine.
+func StructOf[T any]() Struct[T] {
+	var c Struct[T]
+	c.add(reflect.TypeFor[T](), 0)
+	return c
+}
+
+func (c *Struct[T]) add(t reflect.Type, at uintptr) {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			c.add(t.Field(i).Type, at+t.Field(i).Offset)
+		}
+	case reflect.Array:
+		for i := range t.Len() {
+			c.add(t.Elem(), at+uintptr(i)*t.Elem().Size())
+		}
+	case reflect.Bool:
+		c.parts = append(c.parts, part{at, 1, true})
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
+		if n := len(c.parts); n > 0 && !c.parts[n-1].bool && c.parts[n-1].at+c.parts[n-1].n == at {
+			c.parts[n-1].n += t.Size()
+			return
+		}
+		c.parts = append(c.parts, part{at, t.Size(), false})
+	default:
+		panic("generator: a state cannot hold a " + t.String())
+	}
+}
+
+// Visit writes or reads v.
+func (c *Struct[T]) Visit(s *State, v *T) {
+	for _, p := range c.parts {
+		b := unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(v), p.at)), p.n)
+		if Values(s, b); p.bool && b[0] > 1 {
+			b[0] = 1
+		}
 	}
 }

@@ -21,6 +21,7 @@ type Layout struct {
 
 	tree  Tree
 	group []int32
+	sum   uint64 // fingerprint of Skel
 }
 
 // Columns of a correction, and groups.
@@ -54,7 +55,7 @@ func NewLayout(sk *skel.Skeleton) (*Layout, error) {
 	if len(l.Joints) < 2 {
 		return nil, fmt.Errorf("keypose: a skeleton of %d joints, of which %d turn: want the root and others", sk.Len(), len(l.Joints))
 	}
-	l.tree, l.group = newTree(l), newGroup(l)
+	l.tree, l.group, l.sum = newTree(l), newGroup(l), sk.Fingerprint()
 	return l, nil
 }
 

@@ -23,6 +23,8 @@ type PoseLoop struct {
 	height []float32
 	rot    []m3.Quat // (keys, joints that turn), as a Track's; parts without a key are interpolated
 	weight []float32 // (keys, groups)
+
+	skeleton uint64 // fingerprint of the skeleton, for a loop that was read and has no layout yet
 }
 
 // NewPoseLoop returns a pose loop of keys in the order of time. every is the time, in seconds, from
@@ -119,7 +121,7 @@ func (c cursor) next(p Performance) cursor {
 	last := int(c.key) == len(r.time)-1
 	var gap float64
 	switch {
-	case p.Loop != r:
+	case !p.Loop.Equal(r):
 		gap = tickRate * float64(r.transition(int(c.key), p.Loop))
 		c.routine, c.key = p.Loop, 0
 	case !last:

@@ -170,6 +170,7 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 		err = fmt.Errorf("keypose: people on %d legs: want %d", n, Feet)
 	}
 	rig.Contacts = []uint8{0, 1}
+	rig.Identity = "keypose " + s.model.Net.Meta().Name + ", " + s.sched.Identity()
 	return rig, err
 }
 
@@ -237,36 +238,42 @@ func (s *Stream) Restore(st *generator.State) (row int, err error) {
 func (s *Stream) visit(st *generator.State, row int) {
 	b, n := &s.body[row], s.shown.joints
 	st.Kind("keypose", n, kept)
-	s.parts[row].visit(st)
+	s.visitPart(st, &s.parts[row])
 	st.Bool(&s.sched.Frozen[row])
 	generator.Value(st, &b.spot)
-	b.progress.visit(st)
-	b.before.visit(st)
-	b.asked.visit(st)
+	s.visitProgress(st, &b.progress)
+	s.visitProgress(st, &b.before)
+	s.visitPart(st, &b.asked)
 	generator.Values(st, s.shown.place[row*kept:][:kept])
 	generator.Values(st, s.shown.height[row*kept:][:kept])
 	generator.Values(st, s.shown.rot[row*kept*n:][:kept*n])
 	generator.Values(st, s.shown.stands[row*kept:][:kept])
 }
 
-func (p *progress) visit(st *generator.State) {
-	p.part.visit(st)
-	p.last.visit(st)
-	p.next.visit(st)
-	generator.Asset(st, &p.begun)
+func (s *Stream) visitProgress(st *generator.State, p *progress) {
+	s.visitPart(st, &p.part)
+	s.visitCursor(st, &p.last)
+	s.visitCursor(st, &p.next)
+	s.visitLoop(st, &p.begun)
 	generator.Value(st, &p.rounds)
 }
 
-func (p *Performance) visit(st *generator.State) {
-	generator.Asset(st, &p.Loop)
+func (s *Stream) visitPart(st *generator.State, p *Performance) {
+	s.visitLoop(st, &p.Loop)
 	generator.Value(st, &p.Speed)
 	generator.Value(st, &p.Start)
 }
 
-func (c *cursor) visit(st *generator.State) {
-	generator.Asset(st, &c.routine)
+func (s *Stream) visitCursor(st *generator.State, c *cursor) {
+	s.visitLoop(st, &c.routine)
 	generator.Value(st, &c.key)
 	generator.Value(st, &c.at)
+}
+
+func (s *Stream) visitLoop(st *generator.State, r **PoseLoop) {
+	if generator.Asset(st, r); *r != nil {
+		(*r).adopt(s.model.Layout)
+	}
 }
 
 // check returns an error if the state that was read for row is none.

@@ -70,7 +70,7 @@ func (w *windowMaker) lay(t *Track, b *progress, asked Performance, recall func(
 // pass counts the rounds when an agent reaches key c.
 func (b *progress) pass(c cursor) {
 	switch last := int(c.key) == len(c.routine.time)-1; {
-	case b.begun != c.routine:
+	case !b.begun.Equal(c.routine):
 		b.begun, b.rounds = c.routine, 0
 		if last {
 			b.rounds = 1
@@ -86,7 +86,7 @@ func frameAt(at float64) int { return before + int(math.Round(at)) }
 // key keys the frame of c, which follows was, if it lies in the window behind the first frame.
 // Light keys make a transition to another loop begin and end slowly.
 func (w *windowMaker) key(t *Track, was, c cursor) {
-	if c.routine != was.routine {
+	if !c.routine.Equal(was.routine) {
 		for _, ease := range [2][2]float64{{0.25, 0.16}, {0.75, 0.84}} {
 			if f := frameAt(was.at + ease[0]*(c.at-was.at)); f > 0 && f < window {
 				t.between(f, was, c, float32(ease[1]))

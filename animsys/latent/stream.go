@@ -144,7 +144,9 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 	if s.next == nil {
 		return generator.Rig{}, errors.New("latent: the zero Stream has no rig: make one with Model.NewStream")
 	}
-	return generator.Person(s.model.Layout, s.model.Skel, roles)
+	rig, err := generator.Person(s.model.Layout, s.model.Skel, roles)
+	rig.Identity = "latent " + s.model.Net.Meta().Name + ", " + s.sched.Identity()
+	return rig, err
 }
 
 // Model returns the stream's model.

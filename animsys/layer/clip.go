@@ -64,6 +64,8 @@ type Clip struct {
 
 	tips  []int   // joints whose contact is known
 	stand []uint8 // (frames) a bit for each of tips
+
+	skeleton uint64 // fingerprint of sk; a clip that was read has no sk yet
 }
 
 // lengthsDiffer is how far a joint's offset may be from the skeleton's, m.
@@ -112,7 +114,7 @@ func newClip(sk *skel.Skeleton, clip *skel.Clip, opt ClipOptions) (*Clip, error)
 	case len(opt.Markers) > MaxMarkers:
 		return nil, fmt.Errorf("%d markers, at most %d are allowed", len(opt.Markers), MaxMarkers)
 	}
-	c := &Clip{name: opt.Name, sk: sk, fps: clip.FPS, frames: clip.Frames, ref: opt.Reference,
+	c := &Clip{name: opt.Name, sk: sk, skeleton: sk.Fingerprint(), fps: clip.FPS, frames: clip.Frames, ref: opt.Reference,
 		rot: slices.Repeat([]m3.Quat{m3.Ident}, clip.Frames*n), hips: make([]m3.Vec3, clip.Frames), markers: slices.Clone(opt.Markers)}
 	for f := range c.frames {
 		for j := range n {
@@ -181,7 +183,7 @@ func match(sk, of *skel.Skeleton) ([]int, error) {
 
 // same reports whether two skeletons that clips or masks were made for have the same joints.
 func same(a, b *skel.Skeleton) bool {
-	return a == b || slices.Equal(a.Names, b.Names) && slices.Equal(a.Parents, b.Parents)
+	return a == b || a != nil && b != nil && slices.Equal(a.Names, b.Names) && slices.Equal(a.Parents, b.Parents)
 }
 
 // Name returns the clip's name.

@@ -12,6 +12,8 @@ import (
 type Mask struct {
 	sk     *skel.Skeleton
 	weight []float32 // (joints)
+
+	skeleton uint64 // fingerprint of sk; a mask that was read has no sk yet
 }
 
 // UpperBody returns the mask of a person's spine, arms, neck and head. Its edge along the spine is
@@ -59,7 +61,7 @@ func Joints(sk *skel.Skeleton, names ...string) (*Mask, error) {
 	if err := sk.Validate(); err != nil {
 		return nil, err
 	}
-	m := &Mask{sk, make([]float32, sk.Len())}
+	m := &Mask{sk, make([]float32, sk.Len()), sk.Fingerprint()}
 	for _, name := range names {
 		j := sk.Index(name)
 		if j < 0 {
@@ -88,7 +90,7 @@ func Weighted(sk *skel.Skeleton, weights []float32) (*Mask, error) {
 			return nil, fmt.Errorf("layer: the weight of joint %s is %g, want 0 to 1", sk.Names[j], w)
 		}
 	}
-	return &Mask{sk, slices.Clone(weights)}, nil
+	return &Mask{sk, slices.Clone(weights), sk.Fingerprint()}, nil
 }
 
 // Weights returns the weights of the joints, (joints), as a copy.

@@ -103,6 +103,7 @@ type row struct {
 // any split over goroutines gives the same bits. Nothing allocates after NewPlayer.
 type Player struct {
 	sk   *skel.Skeleton
+	sum  uint64 // fingerprint of sk
 	rows []row
 	off  []offset // (rows, joints)
 	hips []offset // (rows)
@@ -114,7 +115,7 @@ func NewPlayer(rows int, sk *skel.Skeleton) (*Player, error) {
 		return nil, fmt.Errorf("layer: want a skeleton of at most %d joints", maxJoints)
 	}
 	rows = max(rows, 0)
-	return &Player{sk: sk, rows: make([]row, rows), off: make([]offset, rows*sk.Len()), hips: make([]offset, rows)}, nil
+	return &Player{sk: sk, sum: sk.Fingerprint(), rows: make([]row, rows), off: make([]offset, rows*sk.Len()), hips: make([]offset, rows)}, nil
 }
 
 // Play starts a clip on a row, which shows in the next pose.

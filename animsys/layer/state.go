@@ -51,8 +51,12 @@ func (p *Player) State(s *generator.State, r int) {
 }
 
 func (t *slot) state(s *generator.State, p *Player) {
-	generator.Asset(s, &t.clip)
-	generator.Asset(s, &t.mask)
+	if generator.Asset(s, &t.clip); t.clip != nil {
+		t.clip.adopt(p.sk, p.sum)
+	}
+	if generator.Asset(s, &t.mask); t.mask != nil {
+		t.mask.adopt(p.sk, p.sum)
+	}
 	generator.Value(s, &t.slotState)
 	if !s.Reading() || s.Err() != nil || t.clip == nil {
 		return

@@ -30,6 +30,13 @@ type Curve struct {
 	Acceleration float32
 }
 
+// equal reports whether c and d ask for the same.
+func (c Curve) equal(d Curve) bool {
+	same := c.Path.Equal(d.Path)
+	c.Path, d.Path = nil, nil
+	return same && c == d
+}
+
 // clamped returns c with every value in range.
 func (c Curve) clamped() Curve {
 	finite := func(v *float32, lo, hi float32) {
@@ -136,7 +143,7 @@ func (p *planner) follow(c Curve, older, last waypoint) {
 		p.arc, p.speed, p.turn, p.want = 0, 0, spring{-turning / turnRate, turning}, last.yaw+turning/turnRate
 		return
 	}
-	if c.Path != was.Path || c.Start != was.Start {
+	if !c.Path.Equal(was.Path) || c.Start != was.Start {
 		p.arc, p.speed = p.wrapArc(float64(c.Start)), 0
 		_, dir := c.Path.At(float32(p.arc))
 		// The speed along the path is kept.

@@ -279,7 +279,7 @@ func (s *Stream) ask(o *order) bool {
 		if b.busy || s.frozen[r] {
 			continue
 		}
-		changed := b.lost || s.curve(r) != b.curve || s.style(r) != b.style
+		changed := b.lost || !s.curve(r).equal(b.curve) || s.style(r) != b.style
 		if left := b.made - b.at; left <= lead || changed {
 			s.due = append(s.due, dueBody{int32(r), int32(left), changed})
 		}

@@ -3,6 +3,7 @@ package manifold
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -176,7 +177,10 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 	if s.model == nil {
 		return generator.Rig{}, errors.New("manifold: the zero Stream has no rig: make one with Networks.NewStream")
 	}
-	return generator.Person(s.model.Layout, s.model.Skel, roles)
+	rig, err := generator.Person(s.model.Layout, s.model.Skel, roles)
+	rig.Identity = fmt.Sprintf("manifold %s, windows of %d every %d, latency %d, batch %d, %d iterations, %d styles",
+		s.model.Net.Meta().Name, s.window, s.opt.Every, s.opt.Latency, s.opt.Batch, s.opt.Iterations, len(s.opt.Styles))
+	return rig, err
 }
 
 // curve returns the curve of a row with its cadence.

@@ -106,7 +106,7 @@ func (s *Stream) visit(st *generator.State, row int, b *streamBody, r *rowState)
 	generator.Value(st, &s.cadences[row])
 	st.Bool(&s.frozen[row])
 	for _, n := range [3]*int{&b.at, &b.made, &b.laid} {
-		generator.Value(st, n)
+		st.Int(n)
 	}
 	generator.Value(st, &b.base)
 	generator.Value(st, &b.who)
@@ -121,11 +121,11 @@ func (s *Stream) visit(st *generator.State, row int, b *streamBody, r *rowState)
 	}
 	w := &r.window
 	st.Bool(&w.changed)
-	generator.Value(st, &w.seam)
+	st.Int(&w.seam)
 	w.curve.visit(st)
 	s.visitStyled(st, &w.style)
 	w.from.plan.visit(st)
-	generator.Value(st, &w.from.laid)
+	st.Int(&w.from.laid)
 }
 
 func (c *Curve) visit(st *generator.State) {
@@ -149,7 +149,7 @@ func (p *planner) visit(st *generator.State) {
 }
 
 func (s *Stream) visitStyle(st *generator.State, v *generator.Style) {
-	generator.Value(st, &v.Index)
+	st.Int(&v.Index)
 	generator.Value(st, &v.Weight)
 }
 

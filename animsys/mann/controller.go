@@ -120,6 +120,12 @@ func (c *Controller) Rig(roles *ik.Roles) (generator.Rig, error) {
 	}
 	rig.Turn, rig.Move = maxTurns(rig.Skel, rig.Ground.Rig.Roles), hipsPush
 	rig.Body = c.Model.body()
+	rig.Identity = "mann " + c.Model.name()
+	for stride, m := range c.models {
+		if m != nil && m != c.Model {
+			rig.Identity += fmt.Sprintf(", in steps of %d %s", stride, m.name())
+		}
+	}
 	return rig, nil
 }
 
@@ -195,6 +201,7 @@ func (c *Controller) Restore(st *generator.State) (row int, err error) {
 		st.Fail(fmt.Errorf("the state is of an agent that steps %d ticks at a time, without a model of it", stride))
 	}
 	if err := st.Err(); err != nil {
+		c.agent[row].stride = int32(c.Model.Layout.Step()) // what was read may be none
 		c.Reset(row, m3.Vec3{}, 0)
 		return 0, fmt.Errorf("mann: %w", err)
 	}
@@ -211,7 +218,7 @@ func (c *Controller) visit(st *generator.State, row int) {
 	generator.Value(st, &g.Action)
 	generator.Asset(st, &g.Path)
 	generator.Value(st, &g.PathOrigin)
-	generator.Value(st, &c.seen[row])
+	st.Int(&c.seen[row])
 }
 
 // Remove takes a row out. The last row becomes this one.

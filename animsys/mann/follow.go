@@ -18,7 +18,7 @@ const (
 // locate finds row's place on the path, whose origin is given, and returns the distance to it, m.
 func (b *Batch) locate(r int, path *control.Path, origin vec2) float32 {
 	at := b.root(r).pos.sub(origin).vec3()
-	if b.path[r] == path {
+	if path.Equal(b.path[r]) {
 		s, d := path.NearestFrom(at, b.agent[r].along, pathBack, pathAhead)
 		if d < pathLost || b.agent[r].age%pathSearch >= uint32(b.agent[r].stride) {
 			b.agent[r].along = s

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 
+	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
 	"mannequin/netruntime/vec"
@@ -187,6 +188,34 @@ func (s *StyleTranslator) Shift(character int, by m3.Vec3) {
 	for i := range b.places {
 		b.places[i] = b.places[i].Add(by)
 	}
+}
+
+// Visit writes or reads what is remembered of a character's motion. Weights and Labels are the caller's.
+func (s *StyleTranslator) Visit(st *generator.State, character int) {
+	b := &s.bodies[character]
+	st.Int(&b.seen)
+	if b.seen < 0 {
+		st.Fail(fmt.Errorf("the state has %d frames of a styled character", b.seen))
+	}
+	if b.seen <= 0 {
+		if st.Reading() {
+			s.Reset(character)
+		}
+		return
+	}
+	generator.Values(st, b.places)
+	generator.Values(st, b.x)
+	generator.Values(st, b.yp)
+	generator.Value(st, &b.at)
+	generator.Values(st, b.q)
+	generator.Values(st, b.known)
+	generator.Values(st, b.legs)
+	generator.Value(st, &b.legsCache)
+	generator.Values(st, b.blend)
+	generator.Value(st, &b.stand)
+	generator.Values(st, s.Row(character))
+	generator.Value(st, &s.steps[character])
+	generator.Value(st, &s.stands[character])
 }
 
 // Step translates the next frame of a character's motion: local transforms of the database's

@@ -3,6 +3,7 @@ package skel
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math"
 	"slices"
 
@@ -33,6 +34,15 @@ type Skeleton struct {
 
 // Len returns the number of joints, End Sites included.
 func (s *Skeleton) Len() int { return len(s.Names) }
+
+// Fingerprint returns a checksum of the skeleton: equal skeletons have the same.
+func (s *Skeleton) Fingerprint() uint64 {
+	h := fnv.New64a()
+	for j, name := range s.Names {
+		fmt.Fprintln(h, name, s.Parents[j], s.Offsets[j], s.EndSite[j])
+	}
+	return h.Sum64()
+}
 
 // Index returns the index of the joint called name, or −1 if there is none.
 func (s *Skeleton) Index(name string) int { return slices.Index(s.Names, name) }

@@ -196,7 +196,9 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 	if s.search == nil {
 		return generator.Rig{}, errors.New("strnn: the zero Stream has no rig: make one with Model.NewStream")
 	}
-	return generator.Person(s.model.Layout, s.model.Skel, roles)
+	rig, err := generator.Person(s.model.Layout, s.model.Skel, roles)
+	rig.Identity = fmt.Sprintf("strnn %s, %s, %d samples, %d steps, spread %g, seed %d", s.model.Net.Meta().Name, s.sched.Identity(), s.draws, s.steps, s.spread, s.seed)
+	return rig, err
 }
 
 // Model returns the stream's model.

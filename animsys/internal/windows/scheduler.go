@@ -134,6 +134,11 @@ func (s *Scheduler) request() {
 	}
 }
 
+// Identity returns what the schedule of saved rows depends on; see generator.Rig.
+func (s *Scheduler) Identity() string {
+	return fmt.Sprintf("windows of %d, every %d from %d", len(s.count), s.every, s.from)
+}
+
 // Most returns how many windows start in one tick at most.
 func (s *Scheduler) Most() int { return (len(s.start)*s.every + len(s.count) - 1) / len(s.count) }
 

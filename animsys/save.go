@@ -1,0 +1,428 @@
+package animsys
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strings"
+
+	"mannequin/animsys/generator"
+	"mannequin/ecs"
+	"mannequin/ik"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// saving is what a crowd keeps for its saves.
+type saving struct {
+	state    generator.State
+	identity string         // of saves that it can restore
+	released []arche.Entity // agents before a restore
+	next     contents       // of a restore
+	self     [1]*Crowd
+
+	foot generator.Struct[ik.Foot]
+	body generator.Struct[ik.Body]
+	gaze generator.Struct[ik.GazeState]
+	hand generator.Struct[ik.HandState]
+}
+
+func newSaving(c *Crowd, rig generator.Rig, opt *Options) saving {
+	identity := fmt.Sprintf("%s; a skeleton of %d joints (%016x), %d legs; room for %d agents", rig.Identity, c.joints, c.Skel.Fingerprint(), c.legs(), c.rows.Cap())
+	if opt.Styles != nil {
+		identity += "; styles " + strings.Join(opt.Styles.Styles, " ")
+	}
+	return saving{self: [1]*Crowd{c}, identity: identity, released: make([]arche.Entity, 0, c.rows.Cap()), foot: generator.StructOf[ik.Foot](), body: generator.StructOf[ik.Body](),
+		gaze: generator.StructOf[ik.GazeState](), hand: generator.StructOf[ik.HandState]()}
+}
+
+// visit writes or reads all of a row that later ticks follow from, except what is the generator's. What
+// a system remembers of agents belongs here.
+func (c *Crowd) visit(st *generator.State, row int) {
+	e, s := c.rows.Entity(row), &c.saving
+	visitComponent(st, &c.components.look, e, generator.Value)
+	visitComponent(st, &c.components.reach, e, generator.Value)
+	visitComponent(st, &c.components.mar, e, generator.Value)
+	visitComponent(st, &c.components.gram, e, func(st *generator.State, g *ecs.GramStyle) {
+		st.Int(&g.Style)
+		generator.Value(st, &g.Weight)
+	})
+	c.rates[row].visit(st)
+	st.Bool(&c.fresh[row])
+	generator.Value(st, &c.anchors[row])
+	generator.Value(st, &c.Poses.Roots[row])
+	generator.Value(st, &c.Roots[row])
+	i, k := row*c.joints, (row+1)*c.joints
+	generator.Values(st, c.last[i:k])
+	generator.Values(st, c.now[i:k])
+	generator.Values(st, c.Ground.Model[i:k])
+	c.Inertial.Visit(st, row)
+	for f := row * c.legs(); f < (row+1)*c.legs(); f++ {
+		s.foot.Visit(st, &c.Ground.Feet[f])
+	}
+	s.body.Visit(st, &c.Ground.Body[row])
+	if a := c.aims; a != nil {
+		s.gaze.Visit(st, &a.sight[row])
+		s.hand.Visit(st, &a.grips[row][0])
+		s.hand.Visit(st, &a.grips[row][1])
+	}
+	c.restyle.visit(st, row)
+	c.layersState(st, row)
+}
+
+func (r *rated) visit(st *generator.State) {
+	generator.Value(st, r)
+	if st.Reading() && (r.want != r.want.nearest() || r.rate != r.rate.nearest() || r.span == 0 || r.span != uint8(UpdateRate(r.span).nearest()) || r.left > uint8(r.rate)) {
+		st.Fail(fmt.Errorf("the save has the update rates %+v", *r))
+	}
+}
+
+// visitComponent writes or reads an optional component of entity e.
+func visitComponent[T any](st *generator.State, of *generic.Map1[T], e arche.Entity, visit func(*generator.State, *T)) {
+	own := of.Get(e)
+	has := own != nil
+	switch st.Bool(&has); {
+	case has && own == nil:
+		of.Assign(e, new(T))
+		visit(st, of.Get(e))
+	case has:
+		visit(st, own)
+	case own != nil:
+		of.Remove(e)
+	}
+}
+
+// A save of a crowd, little-endian: the head; the identity, as its length in two bytes and the text;
+// the number of agents, in four bytes; the crowd's two counters; and the agents.
+const (
+	crowdMagic = "mqcrowd\x01" // the last byte is the version
+	headSize   = len(crowdMagic) + 8 + 4
+	sumAt      = headSize - 4 // of a CRC-32C of all that follows it
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Save appends the state of all agents to dst, which may be nil, and returns the result: everything that
+// later ticks follow from. It changes nothing, and waits for no windows that are being made. It
+// allocates nothing if dst has the room. Call it between ticks.
+//
+// A save can be restored in another process and on another processor, by a crowd of the same generator,
+// models, settings and capacity. It is not meant to outlast versions of this module: a version that
+// reads other saves refuses this one.
+//
+// What a save has of an agent is its motion, its update rate, its control (control.Goal, manifold.Curve
+// and so on, with the points of paths and the keys of loops), ecs.LookAt, ecs.Reach, ecs.MARStyle,
+// ecs.GramStyle, and the clips of Play. Other components, the ground and walls are the game's to save.
+func (c *Crowd) Save(dst []byte) ([]byte, error) {
+	if err := c.claim("Save"); err != nil {
+		return dst, err
+	}
+	defer c.registry.release()
+	return c.save(dst)
+}
+
+var (
+	errBigEndian = errors.New("saves need a little-endian machine")
+	errCut       = errors.New("the save ends early")
+)
+
+func (c *Crowd) save(dst []byte) ([]byte, error) {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		return dst, fmt.Errorf("animsys: Save: %w", errBigEndian)
+	}
+	c.sweep()
+	st, begin, n := &c.saving.state, len(dst), c.rows.Len()
+	st.Reset()
+	defer func() { st.Data = nil }()
+	var head [headSize]byte
+	copy(head[:], crowdMagic)
+	b := append(dst, head[:]...)
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(c.saving.identity)))
+	b = append(b, c.saving.identity...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(n))
+	st.Data = b
+	generator.Value(st, &c.tick)
+	generator.Value(st, &c.turns)
+	sum, done := uint32(0), begin+headSize
+	for row := range n {
+		e := c.rows.Entity(row)
+		generator.Value(st, &e)
+		c.gen.save(st, row, e)
+		c.visit(st, row)
+		sum = crc32.Update(sum, castagnoli, st.Data[done:]) // while it is in the cache
+		done = len(st.Data)
+	}
+	if err := st.Err(); err != nil {
+		return dst, fmt.Errorf("animsys: Save: %w", err)
+	}
+	sum = crc32.Update(sum, castagnoli, st.Data[done:])
+	b = st.Data
+	binary.LittleEndian.PutUint64(b[begin+len(crowdMagic):], uint64(len(b)-begin))
+	binary.LittleEndian.PutUint32(b[begin+sumAt:], sum)
+	return b, nil
+}
+
+// Restore gives the crowd the agents that Save wrote, in their rows. The crowd moves on with the bits
+// of the crowd that was saved. Call it between ticks.
+//
+// An agent keeps its entity if that is alive and has the generator's component. Otherwise it gets a
+// new one, which Entity returns for its row. Agents that the save does not have are removed with
+// their entities. Agents get the components that Save lists; others keep what they have.
+//
+// If src is damaged, or of another crowd, Restore returns an error that says so, and changes nothing. It
+// allocates nothing if agents, components and paths are those of the save; paths, loops and clips that
+// no agent had in the last save or restore are made anew. A save that was forged, with a
+// checksum that is right, may leave the crowd without agents.
+func (c *Crowd) Restore(src []byte) error {
+	if err := c.claim("Restore"); err != nil {
+		return err
+	}
+	defer c.registry.release()
+	s, rest, err := c.check(src)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("%d bytes follow the save", len(rest))
+	}
+	if err == nil {
+		c.saving.next = s
+		err = renew(c.saving.self[:])
+	}
+	if err != nil {
+		return fmt.Errorf("animsys: Restore: %w", err)
+	}
+	return nil
+}
+
+// contents is a save that has been checked.
+type contents struct {
+	agents int
+	rows   []byte
+}
+
+// check checks the save at the beginning of src, and returns what follows it.
+func (c *Crowd) check(src []byte) (s contents, rest []byte, err error) {
+	name := crowdMagic[:len(crowdMagic)-1]
+	switch {
+	case binary.NativeEndian.Uint16([]byte{1, 0}) != 1:
+		return s, nil, errBigEndian
+	case c.world.IsLocked():
+		return s, nil, errors.New("a query has locked the world: do it between ticks")
+	case len(src) < headSize || string(src[:len(name)]) != name:
+		return s, nil, errors.New("this is no save of a crowd, or its beginning is damaged")
+	case src[len(name)] != crowdMagic[len(name)]:
+		return s, nil, fmt.Errorf("the save has version %d, and this program reads version %d: restore it with the program that made it", src[len(name)], crowdMagic[len(name)])
+	}
+	n := binary.LittleEndian.Uint64(src[len(crowdMagic):])
+	if n < uint64(headSize) || n > uint64(len(src)) {
+		return s, nil, fmt.Errorf("the save is cut or damaged: it has %d bytes and should have %d", len(src), n)
+	}
+	b, rest := src[headSize:n], src[n:]
+	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(src[sumAt:]) {
+		return s, nil, errors.New("the save is damaged: its checksum is wrong")
+	}
+	if len(b) < 2 {
+		return s, nil, errCut
+	}
+	k := int(binary.LittleEndian.Uint16(b))
+	if b = b[2:]; len(b) < k+4 {
+		return s, nil, errCut
+	}
+	if is := c.saving.identity; string(b[:k]) != is {
+		return s, nil, fmt.Errorf("the save is of another crowd (%q) than this (%q)", b[:k], is)
+	}
+	agents := binary.LittleEndian.Uint32(b[k:])
+	if agents > uint32(c.rows.Cap()) {
+		return s, nil, fmt.Errorf("the save has %d agents, and the crowd has room for %d", agents, c.rows.Cap())
+	}
+	return contents{int(agents), b[k+4:]}, rest, nil
+}
+
+// free takes all agents out of the crowd. Their entities wait for take and drop.
+func (c *Crowd) free() {
+	c.sweep()
+	c.saving.released = c.saving.released[:0]
+	for row := range c.rows.Len() {
+		c.saving.released = append(c.saving.released, c.rows.Entity(row))
+	}
+	c.rows.Clear()
+	for row := len(c.saving.released) - 1; row >= 0; row-- {
+		c.gen.remove(row)
+		c.restyle.forget(row)
+		if c.layers != nil {
+			c.layers.Reset(row)
+		}
+	}
+	c.events, c.marks = c.events[:0], c.marks[:0]
+}
+
+// take adds the agents of a save to a crowd without agents. After an error it may have some.
+func (c *Crowd) take(s contents) error {
+	st := &c.saving.state
+	st.Data = s.rows
+	st.Rewind()
+	defer func() { st.Data = nil }()
+	generator.Value(st, &c.tick)
+	generator.Value(st, &c.turns)
+	if c.tick %= uint8(Every4); st.Err() != nil {
+		return st.Err()
+	}
+	for row := range s.agents {
+		if err := c.takeRow(st, row); err != nil {
+			return err
+		}
+	}
+	if len(s.rows) != st.Read() {
+		return errors.New("the save goes on after its last agent")
+	}
+	return nil
+}
+
+// takeRow adds the next agent.
+func (c *Crowd) takeRow(st *generator.State, row int) error {
+	var was arche.Entity
+	if generator.Value(st, &was); !c.owns(was) {
+		was = arche.Entity{}
+	}
+	e, _, err := c.gen.restore(st, was)
+	if err != nil {
+		return err
+	}
+	if _, err := c.rows.Add(e); err != nil {
+		c.gen.remove(row)
+		return err
+	}
+	c.visit(st, row)
+	root := c.Roots[row] // as of the last tick, if the agent was nudged since
+	c.expose(row)
+	c.Roots[row] = root
+	return st.Err()
+}
+
+// owns reports whether e is an agent that was freed, or can become one again.
+func (c *Crowd) owns(e arche.Entity) bool {
+	if !ecs.Alive(c.world, e) {
+		return false
+	}
+	if slot := c.components.slot.Get(e); slot != nil {
+		return slot.Row < 0
+	}
+	return c.gen.wears(e)
+}
+
+// empty frees all agents after an error of take.
+func (c *Crowd) empty() {
+	released := c.saving.released
+	c.free()
+	c.saving.released = append(c.saving.released, released...)
+}
+
+// drop removes the entities of agents that take has not taken.
+func (c *Crowd) drop() {
+	for _, e := range c.saving.released {
+		if !ecs.Alive(c.world, e) {
+			continue
+		}
+		if slot := c.components.slot.Get(e); slot != nil && slot.Row < 0 {
+			c.world.RemoveEntity(e)
+		}
+	}
+	c.saving.released = c.saving.released[:0]
+}
+
+// Save appends the state of all crowds of a world to dst, in the order in which they were made, and the
+// number of ticks of its schedule. See [Crowd.Save].
+func Save(w *arche.World, dst []byte) ([]byte, error) {
+	r := registryOf(w)
+	if err := r.claim("Save"); err != nil {
+		return dst, err
+	}
+	defer r.release()
+	b := append(dst, worldMagic...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(r.all)))
+	ticks := int64(0)
+	if clock := generic.NewResource[ecs.Clock](w); clock.Has() {
+		ticks = clock.Get().Tick
+	}
+	b = binary.LittleEndian.AppendUint64(b, uint64(ticks))
+	for _, c := range r.all {
+		var err error
+		if b, err = c.save(b); err != nil {
+			return dst, err
+		}
+	}
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[len(dst):len(dst)+worldSize], castagnoli)), nil
+}
+
+const (
+	worldMagic = "mqworld\x01" // the last byte is the version
+	worldSize  = len(worldMagic) + 4 + 8
+	worldSum   = 4 // bytes at the end: a CRC-32C of the head
+)
+
+// Restore gives all crowds of a world the agents that [Save] wrote. The world has as many crowds, made in
+// the same order. See [Crowd.Restore].
+func Restore(w *arche.World, src []byte) error {
+	r := registryOf(w)
+	if err := r.claim("Restore"); err != nil {
+		return err
+	}
+	defer r.release()
+	if err := restore(w, r.all, src); err != nil {
+		return fmt.Errorf("animsys: Restore: %w", err)
+	}
+	return nil
+}
+
+func restore(w *arche.World, all []*Crowd, src []byte) error {
+	name := worldMagic[:len(worldMagic)-1]
+	switch {
+	case len(src) < worldSize+worldSum || string(src[:len(name)]) != name:
+		return errors.New("this is no save of a world, or its beginning is damaged")
+	case src[len(name)] != worldMagic[len(name)]:
+		return fmt.Errorf("the save has version %d, and this program reads version %d: restore it with the program that made it", src[len(name)], worldMagic[len(name)])
+	}
+	head, rest := src[:worldSize], src[worldSize:len(src)-worldSum]
+	if crc32.Checksum(head, castagnoli) != binary.LittleEndian.Uint32(src[len(src)-worldSum:]) {
+		return errors.New("the save is cut or damaged: its checksum is wrong")
+	}
+	if n := binary.LittleEndian.Uint32(head[len(worldMagic):]); int64(n) != int64(len(all)) {
+		return fmt.Errorf("the save has %d crowds, and the world has %d", n, len(all))
+	}
+	for _, c := range all {
+		var err error
+		if c.saving.next, rest, err = c.check(rest); err != nil {
+			return err
+		}
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("%d bytes follow the last crowd of the save", len(rest))
+	}
+	if err := renew(all); err != nil {
+		return err
+	}
+	if clock := generic.NewResource[ecs.Clock](w); clock.Has() {
+		clock.Get().Tick = int64(binary.LittleEndian.Uint64(head[len(worldMagic)+4:]))
+	}
+	return nil
+}
+
+// renew gives crowds the agents of saves that were checked.
+func renew(all []*Crowd) (err error) {
+	for _, c := range all {
+		c.free()
+	}
+	for _, c := range all {
+		if err == nil {
+			err = c.take(c.saving.next)
+		}
+		c.saving.next = contents{}
+	}
+	for _, c := range all {
+		if err != nil {
+			c.empty()
+		}
+		c.drop()
+	}
+	return err
+}

@@ -1,0 +1,370 @@
+package animsys_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys"
+	"mannequin/animsys/layer"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// game plays a crowd as a game does: what happens in a tick follows from its number, and from nothing else.
+type game struct {
+	*actors
+	looks   generic.Map1[ecs.LookAt]
+	reaches generic.Map1[ecs.Reach]
+	mar     generic.Map1[ecs.MARStyle]
+	clip    *layer.Clip
+	mask    *layer.Mask
+}
+
+func newGame(t testing.TB, k kind, capacity, workers int) *game {
+	var extra []func(*animsys.Options)
+	if k.name == "manifold" {
+		extra = append(extra, withStyles(t))
+	}
+	g := &game{actors: k.scene(t, capacity, workers, extra...)}
+	g.looks, g.reaches, g.mar = generic.NewMap1[ecs.LookAt](&g.ecs), generic.NewMap1[ecs.Reach](&g.ecs), generic.NewMap1[ecs.MARStyle](&g.ecs)
+	g.clip, g.mask = gesture(t, g.people.Skel, 0.7)
+	return g
+}
+
+// play plays ticks from one up to another, and returns the hashes after each.
+func (g *game) play(from, to int) (hashes []uint64) {
+	g.t.Helper()
+	c := g.people
+	for tick := from; tick < to; tick++ {
+		r := rand.New(rand.NewPCG(uint64(tick), 1))
+		n := c.Agents()
+		if n == 0 || n < c.Capacity() && r.IntN(9) == 0 {
+			must.Get(g.start(tick))(g.t)
+			n++
+		}
+		e := c.Entity(r.IntN(n))
+		switch r.IntN(16) {
+		case 0:
+			if n > 2 {
+				must.Do(g.t, c.Despawn(e))
+				n--
+			}
+		case 1:
+			must.Do(g.t, c.Nudge(e, m3.V(0.1, 0, -0.2)))
+		case 2:
+			pos, yaw := at(tick)
+			if r.IntN(3) == 0 {
+				pos.X += 2000 // in another space
+			}
+			must.Do(g.t, c.Place(e, pos, yaw))
+		case 3, 4:
+			must.Do(g.t, c.SetUpdateRate(e, []animsys.UpdateRate{animsys.EveryTick, animsys.Every2, animsys.Every4, animsys.Frozen}[r.IntN(4)]))
+		case 5:
+			set(&g.looks, e, ecs.LookAt{Target: m3.V(float32(r.IntN(9)), 2, 3), Weight: 1})
+		case 6:
+			set(&g.reaches, e, ecs.Reach{Left: ecs.Hand{Target: m3.V(float32(r.IntN(9)), 1, 3), Weight: 1}})
+		case 7:
+			style := ecs.MARStyle{}
+			style.Weights[1+r.IntN(2)] = 1
+			set(&g.mar, e, style)
+		case 9:
+			must.Do(g.t, c.Play(e, g.clip, layer.PlayOptions{Mask: g.mask, Loop: true, In: 0.1}))
+		case 10:
+			must.Do(g.t, c.Play(e, g.clip, layer.PlayOptions{Layer: 1, RootMotion: true}))
+		case 11:
+			must.Do(g.t, c.Stop(e, 0, 0.2))
+		case 8:
+			if g.mar.Get(e) != nil {
+				g.mar.Remove(e)
+			}
+		}
+		for row := range n {
+			g.control(c.Entity(row), row, tick)
+		}
+		g.step(1)
+		hashes = append(hashes, c.Hash())
+	}
+	return hashes
+}
+
+func set[T any](m *generic.Map1[T], e arche.Entity, v T) {
+	if own := m.Get(e); own != nil {
+		*own = v
+		return
+	}
+	m.Assign(e, &v)
+}
+
+// A crowd that is restored moves on with the bits of one that never stopped, in the same world and in
+// another one with other workers and other agents. Both end in the same state.
+func TestConformanceSave(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		const capacity, after = 7, 90
+		a, b := newGame(t, k, capacity, 2), newGame(t, k, capacity, 1)
+		b.play(1000, 1003)
+		tick := 0
+		for _, next := range []int{0, 75, 200} {
+			a.play(tick, next)
+			tick = next
+			save := must.Get(a.people.Save([]byte("before")))(t)[6:]
+			was := a.people.Hash()
+			want := a.play(tick, tick+after)
+			end := must.Get(a.people.Save(nil))(t)
+			for _, g := range []*game{a, b} {
+				must.Do(t, g.people.Restore(save))
+				if got := g.people.Hash(); got != was {
+					t.Fatalf("tick %d: another hash after Restore", tick)
+				}
+				// Of the bytes, only the checksum and entities may be others.
+				if again := must.Get(g.people.Save(nil))(t); differing(again, save) > 4+8*g.people.Agents() {
+					t.Fatalf("tick %d: another state after Restore: %d of %d bytes", tick, differing(again, save), len(save))
+				}
+				got := g.play(tick, tick+after)
+				for i := range want {
+					if got[i] != want[i] {
+						t.Fatalf("tick %d: other bits %d ticks later, in the same world: %v", tick, i, g == a)
+					}
+				}
+				if last := must.Get(g.people.Save(nil))(t); differing(last, end) > 4+8*g.people.Agents() {
+					t.Fatalf("tick %d: another state at the end: %d of %d bytes", tick, differing(last, end), len(end))
+				}
+			}
+			must.Do(t, a.people.Restore(save)) // and on from here
+		}
+	})
+}
+
+// differing returns how many bytes differ.
+func differing(a, b []byte) (n int) {
+	if len(a) != len(b) {
+		return max(len(a), len(b))
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// Saving and restoring allocate nothing, once the buffer has grown. They do not wait: a save of a crowd
+// whose windows are being made changes nothing.
+func TestConformanceSaveAllocations(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		g := newGame(t, k, 6, 1)
+		g.play(0, 80)
+		save := must.Get(g.people.Save(nil))(t)
+		again := func() {
+			save = must.Get(g.people.Save(save[:0]))(t)
+			must.Do(t, g.people.Restore(save))
+		}
+		again()
+		if n := testing.AllocsPerRun(20, again); n != 0 {
+			t.Errorf("it allocates %g times", n)
+		}
+	})
+}
+
+// Whatever is wrong with a save is an error, and nothing changes.
+func TestConformanceRestoreDamaged(t *testing.T) {
+	saves := map[string][]byte{}
+	forAll(t, func(t *testing.T, k kind) {
+		g := newGame(t, k, 4, 1)
+		g.play(0, 40)
+		c := g.people
+		save := must.Get(c.Save(nil))(t)
+		refused := func(what string, save []byte, part string) {
+			t.Helper()
+			was, agents := c.Hash(), c.Agents()
+			if err := c.Restore(save); err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: %v, want an error with %q", what, err, part)
+			}
+			if c.Hash() != was || c.Agents() != agents {
+				t.Fatalf("%s has changed something", what)
+			}
+		}
+		for name, other := range saves {
+			refused("a save of "+name, other, "another crowd")
+		}
+		saves[k.name] = save
+		r := rand.New(rand.NewPCG(1, 2))
+		flip := func(i int) {
+			bad := slices.Clone(save)
+			bad[i] ^= 1 << r.IntN(8)
+			refused("a flipped byte", bad, "")
+		}
+		for i := range 300 {
+			flip(i)
+			flip(r.IntN(len(save)))
+			refused("a part", save[:r.IntN(len(save))], "")
+		}
+		refused("nothing", nil, "no save")
+		refused("more", append(slices.Clone(save), 0), "follow")
+		next := slices.Clone(save)
+		next[7]++
+		refused("another version", next, "version 2")
+		g.play(40, 45)
+		must.Do(t, c.Restore(save))
+		g.play(40, 50)
+	})
+	g := newGame(t, kinds(t)[0], 5, 1)
+	if err := g.people.Restore(saves["mann"]); err == nil || !strings.Contains(err.Error(), "room for 4") || !strings.Contains(err.Error(), "room for 5") {
+		t.Errorf("another capacity: %v", err)
+	}
+}
+
+// Entities are kept where they live, agents that the save does not have go, and other components stay.
+func TestRestoreEntities(t *testing.T) {
+	g := newGame(t, kinds(t)[0], 4, 1)
+	c := g.people
+	type name struct{ string }
+	names := generic.NewMap1[name](&g.ecs)
+	var all []arche.Entity
+	for i := range 3 {
+		all = append(all, must.Get(g.start(i))(t))
+		names.Assign(all[i], &name{string(rune('a' + i))})
+	}
+	save := must.Get(c.Save(nil))(t)
+	must.Do(t, c.Despawn(all[0])) // is made again
+	late := must.Get(g.start(3))(t)
+	slots := generic.NewMap1[ecs.Slot](&g.ecs)
+	slots.Remove(all[2]) // no agent any more, and one again
+	names.Get(all[1]).string = "changed"
+	g.looks.Assign(all[1], &ecs.LookAt{Weight: 1}) // came later
+	must.Do(t, c.Restore(save))
+	if c.Agents() != 3 || c.Entity(1) != all[1] || c.Entity(2) != all[2] || c.Entity(0) == all[0] || !g.ecs.Alive(c.Entity(0)) || g.ecs.Alive(late) {
+		t.Errorf("the entities are %v, %v, %v of %v", c.Entity(0), c.Entity(1), c.Entity(2), all)
+	}
+	if names.Get(all[1]).string != "changed" || names.Get(c.Entity(0)) != nil || g.looks.Get(all[1]) != nil {
+		t.Error("wrong components")
+	}
+	for row := range 3 {
+		if at, ok := c.Row(c.Entity(row)); !ok || at != row {
+			t.Errorf("row %d is row %d", row, at)
+		}
+	}
+	// In another world, whose entity of the same number is something else.
+	other := newGame(t, kinds(t)[0], 4, 1)
+	thing := other.ecs.NewEntity()
+	must.Do(t, other.people.Restore(save))
+	if _, ok := other.people.Row(thing); ok || !other.ecs.Alive(thing) || other.people.Agents() != 3 {
+		t.Error("a thing has become an agent")
+	}
+}
+
+// A world with several crowds is saved and restored as one, with its clock. An agent that went over to
+// another crowd comes back.
+func TestSaveWorld(t *testing.T) {
+	all := kinds(t)
+	g := newGame(t, all[0], 4, 1)
+	other := must.Get(all[4].into(&g.ecs, 4, animsys.Options{Ground: g.field}))(t)
+	defer other.Close()
+	g.play(0, 5)
+	must.Get(other.Spawn(m3.V(5, 0, 5), 1))(t)
+	both := func(from, to int) (hashes []uint64) {
+		for tick := from; tick < to; tick++ {
+			hashes = append(hashes, g.play(tick, tick+1)[0], other.Hash())
+		}
+		return hashes
+	}
+	both(5, 50)
+	clock := generic.NewResource[ecs.Clock](&g.ecs)
+	ticks := clock.Get().Tick
+	save := must.Get(animsys.Save(&g.ecs, nil))(t)
+	want := both(50, 120)
+	mover := other.Entity(0)
+	slots := generic.NewMap1[ecs.Slot](&g.ecs)
+	slots.Remove(mover)
+	must.Get(other.Spawn(m3.Vec3{}, 0))(t) // its row is free
+	must.Do(t, g.people.Despawn(g.people.Entity(0)))
+	must.Do(t, g.people.Add(mover, m3.Vec3{}, 0))
+	must.Do(t, animsys.Restore(&g.ecs, save))
+	if other.Entity(0) != mover || clock.Get().Tick != ticks {
+		t.Errorf("the agent is %v, not %v, in tick %d, not %d", other.Entity(0), mover, clock.Get().Tick, ticks)
+	}
+	if got := both(50, 120); !slices.Equal(got, want) {
+		t.Error("other bits")
+	}
+	for i := range worldHead {
+		bad := slices.Clone(save)
+		bad[i] ^= 1
+		was := g.people.Hash()
+		if err := animsys.Restore(&g.ecs, bad); err == nil || g.people.Hash() != was {
+			t.Errorf("a flipped bit of byte %d: %v", i, err)
+		}
+	}
+	must.Do(t, other.Close())
+	if err := animsys.Restore(&g.ecs, save); err == nil || !strings.Contains(err.Error(), "2 crowds, and the world has 1") {
+		t.Errorf("a crowd less: %v", err)
+	}
+}
+
+const worldHead = 20 // bytes
+
+// A save is restored in another process.
+func TestRestoreInAnotherProcess(t *testing.T) {
+	const variable = "MANNEQUIN_TEST_SAVES"
+	if dir := os.Getenv(variable); dir != "" {
+		for i, k := range kinds(t) {
+			g := newGame(t, k, 5, 2)
+			must.Do(t, g.people.Restore(must.Get(os.ReadFile(filepath.Join(dir, fmt.Sprint(i))))(t)))
+			fmt.Println("hashes", g.play(90, 130))
+		}
+		return
+	}
+	dir := t.TempDir()
+	var want strings.Builder
+	for i, k := range kinds(t) {
+		g := newGame(t, k, 5, 1)
+		g.play(0, 90)
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), must.Get(g.people.Save(nil))(t), 0o600))
+		fmt.Fprintln(&want, "hashes", g.play(90, 130))
+	}
+	cmd := exec.Command(must.Get(os.Executable())(t), "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), variable+"="+dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), want.String()) {
+		t.Errorf("%v\n%s, want\n%s", err, out, want.String())
+	}
+}
+
+// No bytes make Restore panic, nor the ticks after it, also if their length and checksum are right.
+func FuzzRestore(f *testing.F) {
+	all := kinds(f)
+	games := make([]*game, len(all))
+	for i, k := range all {
+		games[i] = newGame(f, k, 3, 1)
+		games[i].play(0, 40)
+		for games[i].people.Agents() > 1 {
+			must.Do(f, games[i].people.Despawn(games[i].people.Entity(0)))
+		}
+		f.Add(byte(i), must.Get(games[i].people.Save(nil))(f), true)
+	}
+	f.Fuzz(func(t *testing.T, kind byte, b []byte, sealed bool) {
+		const length, sum, head = 8, 16, 20
+		if b = slices.Clone(b); sealed && len(b) > head {
+			binary.LittleEndian.PutUint64(b[length:], uint64(len(b)))
+			binary.LittleEndian.PutUint32(b[sum:], crc32.Checksum(b[head:], crc32.MakeTable(crc32.Castagnoli)))
+		}
+		g := games[int(kind)%len(games)]
+		if g.people.Restore(b) != nil {
+			return
+		}
+		for range 3 {
+			g.schedule.Step() // a window may be unusable, which is an error
+		}
+		must.Do(t, g.people.Restore(must.Get(g.people.Save(nil))(t)))
+	})
+}

@@ -269,7 +269,7 @@ func TestPlayErrors(t *testing.T) {
 	clip, mask := gesture(t, s.people.Skel, 1)
 	for want, err := range map[string]error{
 		"not in this crowd": s.people.Play(arche.Entity{}, clip, layer.PlayOptions{}),
-		"no clip":           s.people.Play(e, nil, layer.PlayOptions{}),
+		"not made by New":   s.people.Play(e, nil, layer.PlayOptions{}),
 		"layer 4":           s.people.Play(e, clip, layer.PlayOptions{Layer: 4}),
 		"layer -1":          s.people.Stop(e, -1, 0),
 		"weight":            s.people.Play(e, clip, layer.PlayOptions{Weight: 2, Mask: mask}),

@@ -153,7 +153,7 @@ func (g *figure) swing(foot int, from, to *stance, t float64) foothold {
 		h.pitch = top.x + (to.strike-top.x)*smooth.Step((t-from.off-peak)/(0.96*d-peak))
 	}
 	h.toes = h.pitch + max(0, -h.pitch)*(1-smooth.Step(u/0.55))
-	w := float32(travel(u, 0.3, m.arrive))
+	w := float32(travel(u, 0.4, m.arrive))
 	// The heel lands with some of the body's speed and stops at the last moment. A heel that waited
 	// for the body would be out of reach before it stands. The toes leave with the body, too.
 	late, soon := easeOff(to.on-t), easeOff(t-from.off)
@@ -180,7 +180,7 @@ func easeOff(x float64) float64 {
 
 // clear moves a foot's swings around the other leg, and lifts the sole off the ground.
 func (g *figure) clear(foot int) {
-	const apart = 0.12 // m between passing feet
+	const apart = 0.13 // m between passing feet
 	all := g.feet[foot]
 	for i := 0; i+1 < len(all); i++ {
 		s, to := &all[i], &all[i+1]

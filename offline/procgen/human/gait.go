@@ -78,8 +78,8 @@ type gait struct {
 // walking is a usual walk, from textbooks of gait analysis, scaled to a person of 1.62 m.
 var walking = gait{
 	cadence: 0.94, cadencePace: 0.13, stride: 1.28, stridePace: 0.17, duty: 0.615, dutyPace: -0.025,
-	width: 0.048, ahead: 0.05, toeOut: rad(6), strike: rad(19), flatAt: 0.2, heelAt: 0.56, rise: rad(46), fling: rad(11), flung: 0.25,
-	lift: 0.012, liftAt: 0.5, approach: 0.8, follow: 0.2, arrive: 0.32, extend: [2]float64{0.984, 0.9975},
+	width: 0.048, ahead: 0.05, toeOut: rad(6), strike: rad(19), flatAt: 0.2, heelAt: 0.56, rise: rad(46), fling: rad(11), flung: 0.35,
+	lift: 0.012, liftAt: 0.5, approach: 0.8, follow: 0.4, arrive: 0.32, extend: [2]float64{0.96, 0.995},
 	bend: 0.004, bounce: 0.016, sway: 0.02, surge: 0.008, yaw: rad(6.5), list: rad(4.2), listAt: 0.12, tilt: rad(8), kneeOut: rad(3),
 	lean: rad(2), curve: rad(2), chestYaw: rad(5), chestRoll: rad(1.6), nod: rad(0.9), neck: rad(9), head: rad(2), headNod: rad(0.7), headRoll: rad(0.6),
 	shrug: rad(0), round: rad(2),
@@ -89,9 +89,9 @@ var walking = gait{
 
 // running is a jog at about 2.8 m/s.
 var running = gait{
-	cadence: 1.36, cadencePace: 0.06, stride: 2.02, stridePace: 0.24, duty: 0.355, dutyPace: -0.05,
+	cadence: 1.36, cadencePace: 0.06, stride: 2.02, stridePace: 0.24, duty: 0.31, dutyPace: -0.04,
 	width: 0.032, ahead: 0.045, toeOut: rad(5), strike: rad(7), flatAt: 0.2, heelAt: 0.45, rise: rad(58), fling: rad(38), flung: 0.33,
-	lift: 0.13, liftAt: 0.45, approach: 0.8, drop: 0.3, follow: 0.4, spring: 1, arrive: 0.35, extend: [2]float64{0.93, 0.985},
+	lift: 0.13, liftAt: 0.45, approach: 0.8, drop: 0.7, follow: 0.4, spring: 1.1, arrive: 0.35, extend: [2]float64{0.93, 0.985},
 	bend: 0.004, bounce: -0.036, sway: 0.01, surge: 0.008, yaw: rad(8), list: rad(4.5), listAt: 0, tilt: rad(12), kneeOut: rad(2),
 	lean: rad(8), curve: rad(3), chestYaw: rad(10), chestRoll: rad(2.5), nod: rad(1.5), neck: rad(8), head: rad(1), headNod: rad(1), headRoll: rad(0.6),
 	shrug: rad(2), round: rad(4),

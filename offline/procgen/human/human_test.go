@@ -230,7 +230,7 @@ func TestPairs(t *testing.T) {
 					// A difference of duty factors, or of the next frame's time.
 					in := c/Period - landsAt(foot)
 					in -= math.Floor(in)
-					lo, hi := 0.28, 0.48
+					lo, hi := 0.23, 0.44
 					if sc.action == Walk {
 						lo, hi = 0.57, 0.71
 					}

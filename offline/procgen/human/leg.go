@@ -16,8 +16,9 @@ const (
 
 // reach is a standing foot's largest distance, as a share of the leg: knees are never straight.
 const (
-	reach   = 0.994
-	stretch = 0.998 // just before it lands
+	reach      = 0.994
+	standReach = 0.9975 // of who stands
+	stretch    = 0.995  // just before it lands
 )
 
 // solveLeg returns the rotations of thigh and shank in the world that put the ankle in its place,
@@ -58,10 +59,11 @@ func (g *figure) leg(p *pose, foot int, t float64) (short float64) {
 	hip := p.root.Add(p.rot[0].Rotate(b.Offsets[b.upLeg[foot]]))
 	d := hip.Sub(h.ankle)
 	short = -1
-	const fade = 0.05 // s
+	const fade = 0.08 // s
 	free := h.free / (fade * g.course.cadence(t))
 	if free < 0.5 {
-		limit := (reach + (stretch-reach)*smooth.Step(2*free)) * legLen
+		limit := reach + (standReach-reach)*(1-g.course.moving.at(t))
+		limit = (limit + (stretch-limit)*smooth.Step(2*free)) * legLen
 		flat := float64(d.Flat().Len())
 		short = float64(d.Y) - math.Sqrt(max(limit*limit-flat*flat, 0.01))
 	}
@@ -69,7 +71,7 @@ func (g *figure) leg(p *pose, foot int, t float64) (short float64) {
 		far := float64(d.Len())
 		near := softLimit(far, g.m.extend[0]*legLen, g.m.extend[1]*legLen)
 		near = far + smooth.Step(free)*(near-far)
-		near = softLimit(near, reach*legLen, 0.9985*legLen)
+		near = softLimit(near, 0.985*legLen, 0.9975*legLen)
 		h.ankle = hip.Sub(d.Scale(float32(near / far)))
 	}
 	side := sideOf(foot)

@@ -124,8 +124,11 @@ func (g *figure) sink(beats []beat) []float64 {
 			lack[f] -= s
 		}
 	}
+	// Who stands has straight legs, unless the style is one of a crouch.
+	const crouch = 0.025 // m
+	straight := max(g.m.bend-crouch, 0)
 	for f := range sink {
-		sink[f] += g.m.bend
+		sink[f] += g.m.bend + beats[f].stand*(straight-g.m.bend)
 	}
 	return sink
 }

@@ -22,6 +22,8 @@ type feet struct {
 	last         [2]m3.Vec3 // of its toes
 	slide, speed m3.Vec3    // eased velocity of standing feet over the ground, m/s, and its change
 	moved        m3.Vec3    // the way that the person is moved for them, m
+	depth        [2]float32 // how far its feet stand in the ground at most, now or in the last stance, m
+	rise, rising float32    // how far the person is raised for that, eased, m, and its change
 }
 
 // newFeet returns a lock for motion of db.
@@ -66,6 +68,9 @@ func (f *feet) hold(pos []m3.Vec3, rot []m3.Quat) ([]m3.Vec3, []m3.Quat) {
 // followHalflife is the half-life in which the person takes up the speed of standing feet, s.
 const followHalflife = 0.2
 
+// depthHalflife is the half-life in which a standing foot forgets how deep it was, s.
+const depthHalflife = 0.5
+
 // follow moves the person as standing feet would have it. The lock then has less to correct.
 func (f *feet) follow() {
 	f.sk.LocalToModel(f.model, f.job.Pos, f.job.Rot)
@@ -75,6 +80,7 @@ func (f *feet) follow() {
 		at := f.model[j].Pos.Flat()
 		if f.seen && f.job.Feet[i].Contact() {
 			slide = slide.Add(at.Sub(f.last[i]).Scale(1 / f.job.DT))
+			f.depth[i] = max(m3.DampTo(f.depth[i], 0, depthHalflife, f.job.DT), f.job.Sole-f.model[j].Pos.Y)
 			n++
 		}
 		f.last[i] = at
@@ -83,8 +89,9 @@ func (f *feet) follow() {
 	if n > 0 {
 		f.slide, f.speed = m3.SpringVec(f.slide, f.speed, slide.Scale(1/n), followHalflife, f.job.DT)
 	}
+	f.rise, f.rising = m3.Spring(f.rise, f.rising, max(f.depth[0], f.depth[1]), followHalflife, f.job.DT)
 	f.moved = f.moved.Sub(f.slide.Scale(f.job.DT))
-	f.job.Pos[0] = f.job.Pos[0].Add(f.moved)
+	f.job.Pos[0] = f.job.Pos[0].Add(f.moved).Add(m3.V(0, f.rise, 0))
 }
 
 func toesOf(sk *skel.Skeleton) [2]int {

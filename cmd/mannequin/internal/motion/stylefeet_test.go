@@ -64,3 +64,28 @@ func TestFeetFollow(t *testing.T) {
 		t.Errorf("the walk slides %g m of %g; the hips move by %g m", off, all, bounce)
 	}
 }
+
+// A walk whose feet would stand in the ground is raised: its knees do not fold instead.
+func TestFeetRaise(t *testing.T) {
+	const depth = 0.03 // m
+	f, err := newFeet(testcli.Database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	takes, _ := testcli.Takes()
+	c := takes[0].Clip
+	moved := make([]m3.Vec3, c.Skel.Len())
+	var low float32
+	for i := range c.Frames {
+		pos, rot := c.Frame(i)
+		copy(moved, pos)
+		moved[0].Y -= depth
+		got, _ := f.hold(moved, rot)
+		if i > c.Frames/2 {
+			low = max(low, m3.Abs(pos[0].Y-got[0].Y))
+		}
+	}
+	if low > 0.6*depth {
+		t.Errorf("the hips are up to %.3f m off the walk's", low)
+	}
+}

@@ -1,9 +1,6 @@
 package kernel
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // Activation is a function that a layer applies to every element.
 type Activation uint8
@@ -54,10 +51,7 @@ func ELU(dst, x []float32) {
 		return
 	}
 	for i, v := range x {
-		if v <= 0 {
-			v = float32(math.Expm1(float64(v)))
-		}
-		dst[i] = v
+		dst[i] = elu(v)
 	}
 }
 
@@ -68,10 +62,7 @@ func ReLU(dst, x []float32) {
 		return
 	}
 	for i, v := range x {
-		if v <= 0 {
-			v = 0
-		}
-		dst[i] = v
+		dst[i] = atLeast(v, 0)
 	}
 }
 
@@ -83,7 +74,7 @@ func Sigmoid(dst, x []float32) {
 		return
 	}
 	for i, v := range x {
-		dst[i] = float32(1 / (1 + math.Exp(-float64(v))))
+		dst[i] = 1 / sigmoid(v)
 	}
 }
 
@@ -95,7 +86,8 @@ func Tanh(dst, x []float32) {
 		return
 	}
 	for i, v := range x {
-		dst[i] = float32(math.Tanh(float64(v)))
+		num, den := tanh(v)
+		dst[i] = num / den
 	}
 }
 
@@ -146,7 +138,7 @@ func TanhGrad(dx, dy, y []float32) {
 		return
 	}
 	for i, v := range y {
-		dx[i] = dy[i] * (1 - float32(v*v))
+		dx[i] = dy[i] * fma(-v, v, 1)
 	}
 }
 
@@ -197,12 +189,10 @@ func lstmCells(h, c Matrix, gates Panels, bias []float32, biasStride, rows int) 
 		h, c := h.Data[i*h.Stride:], c.Data[i*c.Stride:]
 		for j := range gates.Row {
 			gate := func(q int) float32 { return gates.Data[q*gates.Stride+i*gates.Row+j] + bias[q*biasStride+j] }
-			// The conversions round the products, as in generic1.
-			s := float64(sigmoid(gate(1))*float64(c[j])) + float64(sigmoid(gate(0))*math.Tanh(float64(gate(2))))
-			c[j] = float32(s)
-			h[j] = float32(sigmoid(gate(3)) * math.Tanh(float64(c[j])))
+			num, den := tanh(gate(2))
+			c[j] = c[j]/sigmoid(gate(1)) + num/float32(den*sigmoid(gate(0)))
+			num, den = tanh(c[j])
+			h[j] = num / float32(den*sigmoid(gate(3)))
 		}
 	}
 }
-
-func sigmoid(x float32) float64 { return 1 / (1 + math.Exp(-float64(x))) }

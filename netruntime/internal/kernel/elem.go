@@ -23,7 +23,7 @@ func Exp(dst, x []float32) {
 		return
 	}
 	for i, v := range x {
-		dst[i] = float32(math.Exp(float64(v)))
+		dst[i] = exp(v)
 	}
 }
 
@@ -34,7 +34,7 @@ func Axpy(dst []float32, a float32, x []float32) {
 		return
 	}
 	for i, v := range x {
-		dst[i] += float32(a * v)
+		dst[i] = fma(a, v, dst[i])
 	}
 }
 
@@ -78,7 +78,10 @@ func Max(dst, x, y []float32) {
 		return
 	}
 	for i, v := range x {
-		dst[i] = max(v, y[i])
+		if w := y[i]; !(v > w) && v == v {
+			v = w
+		}
+		dst[i] = v
 	}
 }
 
@@ -100,7 +103,7 @@ func Affine(dst, x, scale, shift []float32) {
 		return
 	}
 	for i, v := range x {
-		dst[i] = float32(v*scale[i]) + shift[i]
+		dst[i] = fma(v, scale[i], shift[i])
 	}
 }
 
@@ -119,11 +122,11 @@ func AdamW(w, g, m, v []float32, lr, wd, beta1, beta2, eps, bc1, bc2 float32) {
 		return
 	}
 	for i, gi := range g {
-		mi := float32(beta1*m[i]) + float32(rest1*gi)
-		vi := float32(beta2*v[i]) + float32(rest2*float32(gi*gi))
+		mi := fma(rest1, gi, float32(beta1*m[i]))
+		vi := fma(rest2, float32(gi*gi), float32(beta2*v[i]))
 		m[i], v[i] = mi, vi
 		u := float32(mi*c1) / (sqrt(vi*c2) + eps)
-		w[i] = float32(keep*w[i]) - float32(lr*u)
+		w[i] = fma(-lr, u, float32(keep*w[i]))
 	}
 }
 
@@ -149,7 +152,7 @@ func MulAdd(dst, x, y []float32) {
 		return
 	}
 	for i, v := range x {
-		dst[i] += float32(v * y[i])
+		dst[i] = fma(v, y[i], dst[i])
 	}
 }
 
@@ -160,14 +163,14 @@ func Sign(dst []float32, a float32, x []float32) {
 		return
 	}
 	for i, v := range x {
-		s := v * 0
+		s := float32(0)
 		switch {
 		case v > 0:
-			s += a
+			s = a
 		case v < 0:
-			s -= a
+			s = -a
 		}
-		dst[i] = s
+		dst[i] = s + float32(v*0)
 	}
 }
 
@@ -188,7 +191,7 @@ func Dot(x, y []float32) float32 {
 		x, y = x[n:], y[n:]
 	}
 	for i, v := range x {
-		s[i%len(s)] += float32(v * y[i])
+		s[i%len(s)] = fma(v, y[i], s[i%len(s)])
 	}
 	return s.total()
 }
@@ -217,17 +220,17 @@ func Distances16(d *[16]float32, sums *[48]float32, x, q, turned []float32, plan
 		r, i, t := [2]float32{re[l]}, [2]float32{im[l]}, [2]float32{h[l]}
 		for c := range plane {
 			odd := c & 1
-			r[odd] += float32(q[c] * x[16*c+l])
-			i[odd] += float32(turned[c] * x[16*c+l])
+			r[odd] = fma(x[16*c+l], q[c], r[odd])
+			i[odd] = fma(x[16*c+l], turned[c], i[odd])
 		}
 		for c := range tall {
 			odd := c & 1
-			t[odd] += float32(q[plane+c] * x[16*(plane+c)+l])
+			t[odd] = fma(x[16*(plane+c)+l], q[plane+c], t[odd])
 		}
 		re[l], im[l], h[l] = r[0]+r[1], i[0]+i[1], t[0]+t[1]
-		z := float32(math.Sqrt(float64(float32(re[l]*re[l]) + float32(im[l]*im[l]))))
+		z := sqrt(fma(re[l], re[l], float32(im[l]*im[l])))
 		rest := q[n] - rests[l]
-		d[l] = float32(math.Sqrt(float64(max(0, 2*(q[n+1]+halves[l]-h[l]-z)) + float32(rest*rest))))
+		d[l] = sqrt(fma(rest, rest, atLeast(2*(q[n+1]+halves[l]-h[l]-z), 0)))
 	}
 }
 
@@ -238,7 +241,7 @@ func SumAbs(x []float32) float32 {
 		x = x[n:]
 	}
 	for i, v := range x {
-		s[i%len(s)] += math.Float32frombits(math.Float32bits(v) &^ (1 << 31))
+		s[i%len(s)] += abs(v)
 	}
 	return s.total()
 }

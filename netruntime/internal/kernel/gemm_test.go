@@ -185,64 +185,6 @@ func TestGemmKeepsNaNInItsRow(t *testing.T) {
 	})
 }
 
-// TestKindsAgree checks that the two assembly families give equal bits.
-func TestKindsAgree(t *testing.T) {
-	if Best() < AVX512 {
-		t.Skip("needs AVX-512")
-	}
-	r := rand.New(rand.NewPCG(7, 8))
-	const m, n, k = 45, 363, 700
-	a, b := randoms(r, m*k), randoms(r, n*k)
-	x := append(sweep(), inf, -inf)
-	y := randoms(r, len(x))
-	for name, f := range map[string]func(dst []float32){
-		"Gemm": func(c []float32) {
-			p := NewPool(2)
-			defer p.Close()
-			p.Gemm(false, true, m, n, k, a, k, b, k, false, c[:m*n], n)
-		},
-		"Packed.Mul": func(c []float32) {
-			var s Scratch
-			p := Pack(true, 1, k, n, b, k)
-			p.Mul(&s, Matrix{c, n}, Matrix{Data: unit}, Operand{F32: a, Stride: k}, m, true, Epilogue{Act: ActTanh}, 0, p.Panels())
-		},
-		"Exp": func(d []float32) { Exp(d, x) }, "ELU": func(d []float32) { ELU(d, x) }, "ELUGrad": func(d []float32) { ELUGrad(d, y, x) },
-		"Axpy": func(d []float32) { Axpy(d, 1.7, x) }, "Scale": func(d []float32) { Scale(d, 1.3, x) }, "Mul": func(d []float32) { Mul(d, x, y) },
-		"Sigmoid": func(d []float32) { Sigmoid(d, x) }, "Tanh": func(d []float32) { Tanh(d, x) },
-		"LSTMCells": func(d []float32) { // by both families in panels of their own
-			const n = 50
-			for from, cols := 0, active.PanelCols(); from < n; from += cols {
-				w := min(cols, n-from)
-				var gates []float32
-				for g := range 4 {
-					gates = append(gates, x[g*n+from:][:w]...)
-				}
-				gates = append(gates, make([]float32, cols)...)
-				LSTMCells(Matrix{Data: d[from:n]}, Matrix{Data: d[n+from : 2*n]}, Panels{gates, cols, cols}, y[4*from:][:4*w], 1, w)
-			}
-		},
-		"AdamW": func(w []float32) {
-			m, v := make([]float32, len(w)), make([]float32, len(w))
-			for range 3 {
-				AdamW(w, y, m, v, 1e-2, 0.1, 0.9, 0.999, 1e-8, 0.3, 0.2)
-			}
-		},
-	} {
-		var out [2][]float32
-		for i, kind := range []Kind{AVX2, AVX512} {
-			restore := Force(kind)
-			out[i] = append([]float32(nil), y...)
-			f(out[i])
-			restore()
-		}
-		for i := range out[0] {
-			if math.Float32bits(out[0][i]) != math.Float32bits(out[1][i]) {
-				t.Fatalf("%s: element %d: AVX2 %v, AVX-512 %v", name, i, out[0][i], out[1][i])
-			}
-		}
-	}
-}
-
 func TestGemmAllocatesNothing(t *testing.T) {
 	forKinds(t, func(t *testing.T) {
 		p := NewPool(2)

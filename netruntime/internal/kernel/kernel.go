@@ -5,8 +5,8 @@
 //
 // Results are reproducible. Each output element is one sum over k in order, in blocks of fixed
 // size. So a row has the same bits alone or among a thousand others, at any position and for any
-// number of workers. AVX-512 and AVX2 agree bit for bit. Plain Go rounds each product and differs
-// in the last places. SIMD128 agrees with plain Go except for functions that use e^x.
+// number of workers. All families give the same bits in float32: a product and the sum it is added
+// to are rounded once, and functions that use e^x are the same sequence of operations everywhere.
 //
 // Slices that are too short for the given sizes are programmer errors and panic.
 package kernel

@@ -135,62 +135,23 @@ func (s *Scratch) computeEdge(x *span, n int) {
 	}
 }
 
-// generic is the microkernel in plain Go: two rows by one panel of four.
+// generic is the microkernel in plain Go: panels of four columns.
 func generic(rows int, t *tile) {
-	i := 0
-	for ; i+2 <= rows; i += 2 {
-		generic2(i, t)
+	for i := range rows {
+		store4(t.c[i*t.ldc:], t.w[i*t.ws], t.first, dot4(t.k, t.a[i*t.rs:], t.cs, t.b, t.bs))
 	}
-	if i < rows {
-		generic1(i, t)
-	}
-}
-
-// The conversions round every product, so that no compiler fuses it with the sum and all machines
-// agree.
-
-func generic2(i int, t *tile) {
-	var s00, s01, s02, s03, s10, s11, s12, s13 float32
-	for l := range t.k {
-		a0, a1 := t.a[i*t.rs+l*t.cs], t.a[(i+1)*t.rs+l*t.cs]
-		b := t.b[l*t.bs:][:4]
-		s00 += float32(a0 * b[0])
-		s01 += float32(a0 * b[1])
-		s02 += float32(a0 * b[2])
-		s03 += float32(a0 * b[3])
-		s10 += float32(a1 * b[0])
-		s11 += float32(a1 * b[1])
-		s12 += float32(a1 * b[2])
-		s13 += float32(a1 * b[3])
-	}
-	store4(t.c[i*t.ldc:], t.w[i*t.ws], t.first, s00, s01, s02, s03)
-	store4(t.c[(i+1)*t.ldc:], t.w[(i+1)*t.ws], t.first, s10, s11, s12, s13)
-}
-
-func generic1(i int, t *tile) {
-	var s0, s1, s2, s3 float32
-	for l := range t.k {
-		a := t.a[i*t.rs+l*t.cs]
-		b := t.b[l*t.bs:][:4]
-		s0 += float32(a * b[0])
-		s1 += float32(a * b[1])
-		s2 += float32(a * b[2])
-		s3 += float32(a * b[3])
-	}
-	store4(t.c[i*t.ldc:], t.w[i*t.ws], t.first, s0, s1, s2, s3)
 }
 
 // store4 writes four sums times w to c, or adds them to it.
-func store4(c []float32, w float32, first bool, s0, s1, s2, s3 float32) {
+func store4(c []float32, w float32, first bool, s [4]float32) {
 	c = c[:4]
-	if first {
-		c[0], c[1], c[2], c[3] = w*s0, w*s1, w*s2, w*s3
-		return
+	for j, v := range s {
+		if first {
+			c[j] = w * v
+		} else {
+			c[j] = fma(w, v, c[j])
+		}
 	}
-	c[0] += float32(w * s0)
-	c[1] += float32(w * s1)
-	c[2] += float32(w * s2)
-	c[3] += float32(w * s3)
 }
 
 // strip is the argument of a packed microkernel: tiles of some rows, which follow each other in C,
@@ -240,16 +201,7 @@ func stripGeneric(rows int, t *strip) {
 
 func (t *strip) panel(rows int, b, c []float32) {
 	for i := range rows * t.tiles {
-		a := t.a[i/rows*t.hop+i%rows*t.rs:][:t.k]
-		var s0, s1, s2, s3 float32
-		for l, v := range a {
-			b := b[4*l:][:4]
-			// The conversions round every product, as in generic1.
-			s0 += float32(v * b[0])
-			s1 += float32(v * b[1])
-			s2 += float32(v * b[2])
-			s3 += float32(v * b[3])
-		}
-		store4(c[4*i:], t.w[i*t.ws], t.first, s0, s1, s2, s3)
+		a := t.a[i/rows*t.hop+i%rows*t.rs:]
+		store4(c[4*i:], t.w[i*t.ws], t.first, dot4(t.k, a, 1, b, 4))
 	}
 }

@@ -18,10 +18,10 @@ func AdaDelta(w, g, sq, step []float32, lr, rho, eps float32) {
 		return
 	}
 	for i, gi := range g {
-		a := float32(rho*sq[i]) + float32(rest*float32(gi*gi))
+		a := fma(rest, float32(gi*gi), float32(rho*sq[i]))
 		u := float32(sqrt((step[i]+eps)/(a+eps)) * gi)
-		sq[i], step[i] = a, float32(rho*step[i])+float32(rest*float32(u*u))
-		w[i] -= float32(lr * u)
+		sq[i], step[i] = a, fma(rest, float32(u*u), float32(rho*step[i]))
+		w[i] = fma(-lr, u, w[i])
 	}
 }
 
@@ -43,7 +43,7 @@ func Penalize(g, w []float32, l1, l2 float32) {
 		case v == 0:
 			s = 0
 		}
-		g[i] = g[i] + s + float32(l2*v)
+		g[i] = fma(l2, v, g[i]+s)
 	}
 }
 
@@ -99,8 +99,8 @@ func BlendGrad(dx, dw, g, x, w []float32, n int) {
 	for i := range n {
 		at := i * width
 		for c, v := range g[at:][:width] {
-			dx[at+c] += float32(w[c] * v)
-			dw[c] += float32(x[at+c] * v)
+			dx[at+c] = fma(v, w[c], dx[at+c])
+			dw[c] = fma(x[at+c], v, dw[c])
 		}
 	}
 }

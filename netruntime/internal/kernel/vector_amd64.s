@@ -288,7 +288,7 @@ talldone0:
 	VSUBPS       Y6, Y2, Y2
 	VSUBPS       Y3, Y2, Y2
 	VMULPS       Y0, Y2, Y2
-	VMAXPS       Y1, Y2, Y2
+	VMAXPS       Y2, Y1, Y2
 	VBROADCASTSS (SI), Y3
 	VSUBPS       (BX), Y3, Y3
 	VFMADD231PS  Y3, Y3, Y2
@@ -377,7 +377,7 @@ talldone1:
 	VSUBPS       Y6, Y2, Y2
 	VSUBPS       Y3, Y2, Y2
 	VMULPS       Y0, Y2, Y2
-	VMAXPS       Y1, Y2, Y2
+	VMAXPS       Y2, Y1, Y2
 	VBROADCASTSS (BX), Y0
 	VSUBPS       32(DX), Y0, Y0
 	VFMADD231PS  Y0, Y0, Y2
@@ -767,7 +767,7 @@ talldone0:
 	VSUBPS       Z6, Z2, Z2
 	VSUBPS       Z3, Z2, Z2
 	VMULPS       Z0, Z2, Z2
-	VMAXPS       Z1, Z2, Z2
+	VMAXPS       Z2, Z1, Z2
 	VBROADCASTSS (BX), Z0
 	VSUBPS       (DX), Z0, Z0
 	VFMADD231PS  Z0, Z0, Z2

@@ -170,7 +170,7 @@ func (v *isa) distances16() {
 		VSUBPS(h[0], t, t)
 		VSUBPS(z, t, t)
 		VMULPS(two, t, t)
-		VMAXPS(zero, t, t)
+		VMAXPS(t, zero, t) // NaN stays NaN
 		rest := v.vec()
 		VSUBPS(Mem{Base: row, Disp: at}, broadcast(q, 0), rest)
 		VFMADD231PS(rest, rest, t)

@@ -3,8 +3,8 @@
 # source has changed since; with --check it only says whether it has, with --test it
 # runs their tests in node, or says that there is none.
 #   usage: scripts/simd128.sh [--check | --test]
-# It needs clang ($CLANG, or clang on the path) and lld, and installs Debian's packages
-# where they are missing.
+# It needs clang of version 16 or later ($CLANG, or clang-16 on the path) and lld, and installs
+# Debian's packages where they are missing. Earlier ones write another code for relaxed madd.
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")/../netruntime/internal/kernel/simd128"
@@ -14,10 +14,12 @@ if [ "${1:-}" = --test ]; then
 		echo "simd128: no node: the kernels for browsers, and work aside in them, are not tested (Debian's package is nodejs)"
 		exit 0
 	fi
-	exec="node --stack-size=8192 $PWD/exec.js"
+	exec="node --stack-size=8192 --experimental-wasm-relaxed-simd $PWD/exec.js"
 	cd ../../../..
 	export GOOS=js GOARCH=wasm
-	${GO:-go} test -count=1 -tags simd128 -exec "$exec" ./netruntime/internal/kernel
+	for module in simd128fma simd128; do
+		SIMD128=$module.wasm ${GO:-go} test -count=1 -tags simd128 -exec "$exec" ./netruntime/internal/kernel
+	done
 	exec ${GO:-go} test -count=1 -tags simd128 -exec "$exec" -run Aside ./netruntime/internal/pool ./netruntime
 fi
 
@@ -32,18 +34,23 @@ if [ "${1:-}" = --check ]; then
 	exit 1
 fi
 
-clang=${CLANG:-clang}
-if ! command -v "$clang" >/dev/null 2>&1 || ! command -v wasm-ld >/dev/null 2>&1; then
+clang=${CLANG:-clang-16}
+if ! command -v "$clang" >/dev/null 2>&1 || ! command -v wasm-ld-16 >/dev/null 2>&1; then
 	sudo=''
 	[ "$(id -u)" -eq 0 ] || sudo=sudo
-	echo "simd128: installing clang and lld: they compile the kernels"
-	DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y --no-install-recommends clang lld >/dev/null
+	echo "simd128: installing clang-16 and lld-16: they compile the kernels"
+	DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y --no-install-recommends clang-16 lld-16 >/dev/null
 fi
 new=simd128.wasm.new
 trap 'rm -f "$new"' EXIT
-"$clang" --target=wasm32 -msimd128 -O2 -ffp-contract=off -ffreestanding -nostdlib -Wall -Wextra -Werror \
-	-Wl,--no-entry -Wl,--import-memory -Wl,--strip-all -o "$new" simd128.c
-chmod 644 "$new"
-printf '\000\110\007sources%s' "$sum" >>"$new"
-mv "$new" simd128.wasm
-echo "simd128: wrote netruntime/internal/kernel/simd128/simd128.wasm"
+for name in simd128fma simd128; do
+	flags=''
+	[ $name = simd128 ] || flags='-mrelaxed-simd -DFUSED'
+	# shellcheck disable=SC2086
+	"$clang" --target=wasm32 -msimd128 $flags -O2 -ffp-contract=off -ffreestanding -nostdlib -Wall -Wextra -Werror \
+		-Wl,--no-entry -Wl,--import-memory -Wl,--strip-all -o "$new" simd128.c
+	chmod 644 "$new"
+	printf '\000\110\007sources%s' "$sum" >>"$new"
+	mv "$new" $name.wasm
+	echo "simd128: wrote netruntime/internal/kernel/simd128/$name.wasm"
+done

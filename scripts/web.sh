@@ -16,7 +16,7 @@ trap 'rm -rf "$new"' EXIT
 GOOS=js GOARCH=wasm $go build -tags simd128 -trimpath -ldflags='-s -w' -o "$new/mannequin.wasm" ./cmd/web
 cp "$($go env GOROOT)/lib/wasm/wasm_exec.js" "$new/"
 cp cmd/web/page/* "$new/"
-cp netruntime/internal/kernel/simd128/simd128.js netruntime/internal/kernel/simd128/simd128.wasm "$new/"
+cp netruntime/internal/kernel/simd128/simd128.js netruntime/internal/kernel/simd128/simd128fma.wasm netruntime/internal/kernel/simd128/simd128.wasm "$new/"
 cp models/LICENSES.md "$new/"
 for f in models/*/*.safetensors; do cp "$f" "$new/models/"; done
 gzip -9 -n -k "$new/mannequin.wasm"

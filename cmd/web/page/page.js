@@ -184,7 +184,7 @@ async function start() {
   if (!window.WebAssembly) throw new Error("this browser has no WebAssembly");
   sizes = await (await get("sizes.json")).json();
   const go = new Go();
-  const link = simd128(go.importObject, await whole("simd128.wasm"));
+  const link = simd128(go.importObject, [await whole("simd128fma.wasm"), await whole("simd128.wasm")]);
   const answer = await get(program);
   // The browser compiles while it loads. We watch the same bytes, and report errors better.
   const seen = watch(answer.clone(), program).catch((e) => e);

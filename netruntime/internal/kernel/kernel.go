@@ -7,6 +7,8 @@
 // size. So a row has the same bits alone or among a thousand others, at any position and for any
 // number of workers. All families give the same bits in float32: a product and the sum it is added
 // to are rounded once, and functions that use e^x are the same sequence of operations everywhere.
+// The exception is SIMD128 in browsers without relaxed vectors: it rounds each product, and is named
+// simd128-unfused.
 //
 // Slices that are too short for the given sizes are programmer errors and panic.
 package kernel
@@ -39,11 +41,17 @@ var kindNames = [...]string{"generic", "simd128", "avx2", "avx512"}
 
 // String returns the family's name.
 func (k Kind) String() string {
+	if k == SIMD128 && unfused {
+		return "simd128-unfused"
+	}
 	if int(k) < len(kindNames) {
 		return kindNames[k]
 	}
 	return fmt.Sprintf("kernel.Kind(%d)", uint8(k))
 }
+
+// unfused is true if SIMD128 rounds products before it adds them.
+var unfused bool
 
 // kinds are the families that this machine can run, slowest first.
 var kinds = families()

@@ -3,7 +3,8 @@
 package kernel
 
 func families() []Kind {
-	if simdReady() {
+	if ready := simdReady(); ready > 0 {
+		unfused = ready == 1
 		return []Kind{Generic, SIMD128}
 	}
 	return []Kind{Generic}
@@ -58,7 +59,7 @@ func lstmCellsAsm(h, c Matrix, gates Panels, bias []float32, biasStride, rows in
 }
 
 // long reports whether a call is worth its cost if Go gives the same bits.
-func long(x []float32) bool { return active != Generic && len(x) >= 48 }
+func long(x []float32) bool { return active != Generic && (len(x) >= 48 || unfused) }
 
 func axpyAsm(dst []float32, a float32, x []float32) bool  { return scaled(simdAxpy, dst, a, x) }
 func scaleAsm(dst []float32, a float32, x []float32) bool { return scaled(simdScale, dst, a, x) }

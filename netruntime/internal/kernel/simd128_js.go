@@ -4,11 +4,11 @@ package kernel
 
 // The kernels of simd128/simd128.c, which the page links to the program.
 
-// simdReady reports whether the page has linked the kernels. It has not if the browser lacks the
-// vectors.
+// simdReady returns 0 if the page has linked no kernels, because the browser lacks the vectors. It
+// returns 2 if they round products and sums once, and 1 if they round each.
 //
 //go:wasmimport simd128 ready
-func simdReady() bool
+func simdReady() int32
 
 //go:wasmimport simd128 tile
 //go:noescape

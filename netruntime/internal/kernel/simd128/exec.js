@@ -7,7 +7,8 @@ const { readFileSync } = require("fs");
 const { join } = require("path");
 
 require("./simd128.js");
-const kernels = readFileSync(join(__dirname, "simd128.wasm"));
+const names = (process.env.SIMD128 || "simd128fma.wasm simd128.wasm").split(" "); // those to link
+const kernels = names.map((name) => readFileSync(join(__dirname, name)));
 const instantiate = WebAssembly.instantiate;
 WebAssembly.instantiate = async (program, imports) => {
   WebAssembly.instantiate = instantiate;

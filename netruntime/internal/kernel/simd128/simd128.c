@@ -1,8 +1,12 @@
-// The kernels of internal/kernel in WebAssembly's vectors of four. Products and
-// sums are rounded one by one and in the order of the Go twin, so that they agree
-// with it bit for bit; what has an e^x in it agrees to the errors that package
-// kernel states. Strides count elements. Nothing here may need memory of its own:
-// all of the memory is Go's.
+// The kernels of internal/kernel in WebAssembly's vectors of four. All operations
+// are those of the Go twin in the same order, so that they agree with it bit for bit:
+// see fma.go. Strides count elements. Nothing here may need memory of its own: all of
+// the memory is Go's.
+//
+// There are two modules. The one with FUSED needs relaxed vectors, and a browser may
+// compute their madd with one rounding or with two: the page looks which. The other
+// rounds twice. It is as fast as browsers without relaxed vectors can be, and its bits
+// are its own.
 
 #include <wasm_simd128.h>
 
@@ -19,8 +23,22 @@ typedef v128_t vec;
 #define add wasm_f32x4_add
 #define sub wasm_f32x4_sub
 #define mul wasm_f32x4_mul
+#define quotient wasm_f32x4_div
 
 enum { panel = 16 }; // columns of a panel of B
+
+// madd returns a·b + c, rounded once if FUSED.
+#ifdef FUSED
+#define madd __builtin_wasm_relaxed_madd_f32x4
+#else
+#define madd(a, b, c) add(c, mul(a, b))
+#endif
+
+// fma is madd for the page, which looks how often it rounds.
+EXPORT(fma)
+float fma1(float a, float b, float c) {
+	return wasm_f32x4_extract_lane(madd(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c)), 0);
+}
 
 // Products ------------------------------------------------------------------
 
@@ -33,15 +51,14 @@ INLINE void block(const int rows, const int vecs, int k, const float *a, int rs,
 	for (int l = 0; l < k; l++, a += as, b += bs) {
 		UNROLL for (int i = 0; i < rows; i++) {
 			vec x = every(a + i * rs);
-			UNROLL for (int j = 0; j < vecs; j++) s[i][j] = add(s[i][j], mul(x, load(b + 4 * j)));
+			UNROLL for (int j = 0; j < vecs; j++) s[i][j] = madd(x, load(b + 4 * j), s[i][j]);
 		}
 	}
 	UNROLL for (int i = 0; i < rows; i++) {
 		vec x = every(w + i * ws);
 		UNROLL for (int j = 0; j < vecs; j++) {
 			float *to = c + i * ldc + 4 * j;
-			vec v = mul(x, s[i][j]);
-			store(to, first ? v : add(load(to), v));
+			store(to, first ? mul(x, s[i][j]) : madd(x, s[i][j], load(to)));
 		}
 	}
 }
@@ -102,14 +119,14 @@ typedef struct {
 INLINE reduced reduce(vec x) {
 	vec n = sub(add(mul(x, konst(0x1.715476p+0f)), magic), magic);
 	// The first 12 bits of ln 2, so that the product is exact, and the rest.
-	vec r = sub(sub(x, mul(n, konst(0x1.62ep-1f))), mul(n, konst(0x1.0bfbe8p-15f)));
+	vec r = madd(konst(-0x1.0bfbe8p-15f), n, madd(konst(-0x1.62ep-1f), n, x));
 	return (reduced){n, r};
 }
 
 // polynomial returns Σ r^(i−from)/i! over i from from to 7, from being 0 or 1.
 INLINE vec polynomial(vec r, const int from) {
 	vec p = konst(1.f / 5040);
-#define STEP(c) p = add(mul(p, r), konst(c));
+#define STEP(c) p = madd(p, r, konst(c));
 	STEP(1.f / 720) STEP(1.f / 120) STEP(1.f / 24) STEP(1.f / 6) STEP(1.f / 2) STEP(1)
 	if (from == 0) STEP(1)
 	return p;
@@ -135,20 +152,32 @@ INLINE vec elu4(vec x) {
 	return add(atLeast(x, konst(0)), sub(y, konst(1)));
 }
 
-INLINE vec sigmoid4(vec x) {
+// inverse is the denominator of 1/(1 + e^−x).
+INLINE vec inverse(vec x) {
 	// Where 2ⁿ is a normal number or infinite.
 	reduced e = reduce(atLeast(atMost(wasm_f32x4_neg(x), konst(89)), konst(-87)));
-	return wasm_f32x4_div(konst(1), add(konst(1), mul(polynomial(e.r, 0), power(e.n))));
+	return madd(polynomial(e.r, 0), power(e.n), konst(1));
 }
 
-// m/(m + 2), m = e^2|x| − 1, with x's sign. m = 2ⁿ·(e^r − 1) + (2ⁿ − 1) keeps small
-// x exact.
-INLINE vec tanh4(vec x) {
+INLINE vec sigmoid4(vec x) { return quotient(konst(1), inverse(x)); }
+
+typedef struct {
+	vec over, under;
+} fraction;
+
+// ratio is m/(m + 2), m = e^2|x| − 1, with x's sign. m = 2ⁿ·(e^r − 1) + (2ⁿ − 1) keeps
+// small x exact.
+INLINE fraction ratio(vec x) {
 	vec z = wasm_f32x4_abs(x);
 	reduced e = reduce(atMost(add(z, z), konst(20))); // where tanh(x/2) is 1
 	vec scale = power(e.n);
 	vec m = add(mul(mul(polynomial(e.r, 1), e.r), scale), sub(scale, konst(1)));
-	return wasm_v128_bitselect(x, wasm_f32x4_div(m, add(m, konst(2))), wasm_i32x4_const_splat(1 << 31));
+	return (fraction){wasm_v128_bitselect(x, m, wasm_i32x4_const_splat(1 << 31)), add(m, konst(2))};
+}
+
+INLINE vec tanh4(vec x) {
+	fraction f = ratio(x);
+	return quotient(f.over, f.under);
 }
 
 // EACH is a function of one array; what is left over goes the same way.
@@ -170,9 +199,11 @@ void lstmCells(float *h, int hs, float *c, int cs, const float *gates, int gs, c
 		for (int j = 0; j < panel; j += 4) {
 			vec gate[4];
 			UNROLL for (int q = 0; q < 4; q++) gate[q] = add(load(gates + q * gs + j), load(bias + q * bs + j));
-			vec now = add(mul(sigmoid4(gate[1]), load(c + j)), mul(sigmoid4(gate[0]), tanh4(gate[2])));
+			fraction g = ratio(gate[2]);
+			vec now = add(quotient(load(c + j), inverse(gate[1])), quotient(g.over, mul(g.under, inverse(gate[0]))));
 			store(c + j, now);
-			store(h + j, mul(sigmoid4(gate[3]), tanh4(now)));
+			g = ratio(now);
+			store(h + j, quotient(g.over, mul(g.under, inverse(gate[3]))));
 		}
 	}
 }
@@ -195,14 +226,14 @@ void lstmCells(float *h, int hs, float *c, int cs, const float *gates, int gs, c
 	}
 #define AT(p) (one ? every(p + i) : load(p + i))
 
-ARRAYS(axpy, add(AT(dst), mul(wasm_f32x4_splat(a), AT(x))), float a, const float *x)
+ARRAYS(axpy, madd(wasm_f32x4_splat(a), AT(x), AT(dst)), float a, const float *x)
 ARRAYS(scale, mul(wasm_f32x4_splat(a), AT(x)), float a, const float *x)
 ARRAYS(addArrays, add(AT(x), AT(y)), const float *x, const float *y)
 ARRAYS(subArrays, sub(AT(x), AT(y)), const float *x, const float *y)
 ARRAYS(mulArrays, mul(AT(x), AT(y)), const float *x, const float *y)
-ARRAYS(mulAdd, add(AT(dst), mul(AT(x), AT(y))), const float *x, const float *y)
+ARRAYS(mulAdd, madd(AT(x), AT(y), AT(dst)), const float *x, const float *y)
 ARRAYS(normalize, mul(sub(AT(x), AT(mean)), AT(inv)), const float *x, const float *mean, const float *inv)
-ARRAYS(affine, add(mul(AT(x), AT(k)), AT(shift)), const float *x, const float *k, const float *shift)
+ARRAYS(affine, madd(AT(x), AT(k), AT(shift)), const float *x, const float *k, const float *shift)
 
 // dot adds to 32 sums: see vector.go. n is a multiple of 32.
 EXPORT(dot)
@@ -210,20 +241,20 @@ void dot(float *sums, const float *x, const float *y, int n) {
 	vec s[8];
 	UNROLL for (int j = 0; j < 8; j++) s[j] = load(sums + 4 * j);
 	for (; n > 0; n -= 32, x += 32, y += 32)
-		UNROLL for (int j = 0; j < 8; j++) s[j] = add(s[j], mul(load(x + 4 * j), load(y + 4 * j)));
+		UNROLL for (int j = 0; j < 8; j++) s[j] = madd(load(x + 4 * j), load(y + 4 * j), s[j]);
 	UNROLL for (int j = 0; j < 8; j++) store(sums + 4 * j, s[j]);
 }
 
 // products adds the sums of q·x, even and odd ones apart, to what s has.
 INLINE vec products(vec s, const float *q, const float *x, int n) {
-	vec odd = konst(0);
+	vec other = konst(0);
 	int c = 0;
 	for (; c + 2 <= n; c += 2) {
-		s = add(s, mul(every(q + c), load(x + 16 * c)));
-		odd = add(odd, mul(every(q + c + 1), load(x + 16 * (c + 1))));
+		s = madd(every(q + c), load(x + 16 * c), s);
+		other = madd(every(q + c + 1), load(x + 16 * (c + 1)), other);
 	}
-	if (c < n) s = add(s, mul(every(q + c), load(x + 16 * c)));
-	return add(s, odd);
+	if (c < n) s = madd(every(q + c), load(x + 16 * c), s);
+	return add(s, other);
 }
 
 // distances16: see vector.go.
@@ -237,10 +268,10 @@ void distances16(float *d, float *sums, const float *x, const float *q, const fl
 		store(sums + l, re);
 		store(sums + 16 + l, im);
 		store(sums + 32 + l, h);
-		vec z = wasm_f32x4_sqrt(add(mul(re, re), mul(im, im)));
+		vec z = wasm_f32x4_sqrt(madd(re, re, mul(im, im)));
 		vec rest = sub(every(q + n), load(x + 16 * n + l));
 		vec half = sub(sub(add(every(q + n + 1), load(x + 16 * (n + 1) + l)), h), z);
-		vec square = wasm_f32x4_max(konst(0), mul(konst(2), half)); // NaN stays NaN, as in Go
-		store(d + l, wasm_f32x4_sqrt(add(square, mul(rest, rest))));
+		vec square = atLeast(mul(konst(2), half), konst(0));
+		store(d + l, wasm_f32x4_sqrt(madd(rest, rest, square)));
 	}
 }

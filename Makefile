@@ -1,6 +1,6 @@
 # mannequin. Two commands matter: make demo, make test. Both set the machine up.
 .POSIX:
-.PHONY: help demo web test-web showreel test check build build-cuda cuda test-cuda simd128 test-simd128 setup bench bench-peer fuzz vet golden hour soak clean
+.PHONY: help demo web test-web showreel test test-samebits check build build-cuda cuda test-cuda simd128 test-simd128 setup bench bench-peer fuzz vet golden hour soak clean
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
@@ -16,6 +16,7 @@ help:
 	@echo 'make build   the two programs, into bin/'
 	@echo 'make build-cuda  the same, able to run networks on an NVIDIA GPU where there is one'
 	@echo 'make cuda    compile the CUDA kernels where their sources have changed'
+	@echo 'make test-samebits  compare the dog with a program for arm64, in qemu; SCENES=strnn another scene'
 	@echo 'make simd128  compile the kernels for browsers where their source has changed'
 	@echo 'make bench   benchmarks'
 	@echo 'make bench-peer  ONNX Runtime beside us; fetches its library through npm'
@@ -79,6 +80,9 @@ test-cuda: setup
 	$(CUDA) && $(GO) tool staticcheck -tags cuda ./netruntime/... ./internal/testing/fakecuda
 
 # The kernels for browsers, in node where there is one. test-web runs them in a browser.
+test-samebits:
+	@sh scripts/samebits.sh $(SCENES)
+
 test-simd128:
 	sh scripts/simd128.sh --check
 	@sh scripts/simd128.sh --test

@@ -148,8 +148,8 @@ var linked = []any{
 	ecs.Alive, ecs.NewRows, ecs.NewSchedule,
 
 	new(m3.Quat), new(m3.Vec3), new(m3.Xform),
-	m3.Abs, m3.Acos, m3.Atan2, m3.AxisAngle, m3.Between, m3.Clamp, m3.Cos, m3.DampTo, m3.DecayQuat, m3.DecayVec, m3.Exp, m3.Finite, m3.FromAxes,
-	m3.FromRotationVector, m3.Lerp, m3.LookRotation, m3.Pow, m3.Sin, m3.Spring, m3.SpringVec, m3.Sqrt, m3.V, m3.WrapAngle, m3.YawOf, m3.YawQuat,
+	m3.Abs, m3.Acos, m3.Atan2, m3.AxisAngle, m3.Between, m3.Clamp, m3.Cos, m3.DampTo, m3.DecayQuat, m3.DecayVec, m3.Exp, m3.Exp64, m3.Finite, m3.FromAxes,
+	m3.FromRotationVector, m3.Lerp, m3.LookRotation, m3.Pow, m3.Pow64, m3.Sin, m3.Spring, m3.SpringVec, m3.Sqrt, m3.V, m3.WrapAngle, m3.YawOf, m3.YawQuat,
 
 	new(clock.Budget), new(clock.Fixed),
 	clock.New, clock.NewBudget,
@@ -171,7 +171,7 @@ var linked = []any{
 	new(netruntime.Node), new(netruntime.Opener), new(netruntime.Pins), new(netruntime.Sequences), new(netruntime.SessionOptions), new(netruntime.Tensor),
 	new(netruntime.TensorError), new(netruntime.UnsupportedError), new(netruntime.Value),
 	netruntime.Aside, netruntime.Buffer, netruntime.Decode, netruntime.DecodeArrays, netruntime.Embedded, netruntime.EncodeArrays,
-	netruntime.ForceKernels, netruntime.HasBF16, netruntime.KernelFamilies, netruntime.Kernels, netruntime.New, netruntime.NewPool, netruntime.Open,
+	netruntime.ForceKernels, netruntime.HasBF16, netruntime.KernelFamilies, netruntime.Kernels, netruntime.New, netruntime.NewPool, netruntime.Open, netruntime.Rounding,
 
 	vec.Add, vec.Axpy, vec.Clamp, vec.Distances16, vec.Dot, vec.MulAdd, vec.Normalize, vec.Scale, vec.SumSquares,
 

@@ -2,14 +2,37 @@ package netruntime
 
 import (
 	"fmt"
+	"runtime"
 	"time"
 
 	"mannequin/netruntime/internal/kernel"
 	"mannequin/netruntime/internal/pool"
 )
 
-// Kernels returns the name of the active kernel family, such as "avx512". Processors of one family
-// round alike and give the same bits. Session.Kernel returns the kernels of one session.
+// Rounding names how the program rounds float32. Programs with the same answer give the same bits on
+// all processors. It is "float32" if every operation in Go code is rounded. Go's compiler may fuse
+// products and sums on some processors, such as arm64, unless the program is built with
+// -gcflags=all=-d=fmahash=qn: then the answer names the processor. In browsers without relaxed
+// WebAssembly vectors it names the kernels.
+func Rounding() string {
+	x := float32(1) + 1./4096
+	name := "float32"
+	if mulAdd(x, x, -1-1./2048) != 0 {
+		name += " with fused operations of " + runtime.GOARCH
+	}
+	if k := Kernels(); k == "simd128-unfused" {
+		name += " with " + k + " kernels"
+	}
+	return name
+}
+
+// mulAdd is for the compiler to fuse.
+//
+//go:noinline
+func mulAdd(x, y, z float32) float32 { return x*y + z }
+
+// Kernels returns the name of the active kernel family, such as "avx512". Session.Kernel returns the
+// kernels of one session.
 func Kernels() string { return kernel.Active().String() }
 
 // KernelFamilies returns the names of the families that this processor can run, slowest first.

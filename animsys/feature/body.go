@@ -165,7 +165,7 @@ type gaussian struct {
 func newGaussian(sigma float64) gaussian {
 	w, total := make([]float32, int(math.Ceil(4*sigma))+1), 0.0
 	for i := range w {
-		k := math.Exp(-0.5 * float64(i*i) / (sigma * sigma))
+		k := m3.Exp64(-0.5 * float64(i*i) / (sigma * sigma))
 		w[i] = float32(k)
 		total += k
 		if i > 0 {

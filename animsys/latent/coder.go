@@ -3,8 +3,8 @@ package latent
 import (
 	"errors"
 	"fmt"
-	"math"
 
+	"mannequin/engine/m3"
 	"mannequin/netruntime"
 )
 
@@ -118,7 +118,7 @@ func (c *Coder) Encode(mean, deviation, rows []float32, n int) error {
 		copy(mean[i*m.Values:][:m.Values], c.code[0][at:])
 		if deviation != nil {
 			for k := range m.Values {
-				deviation[i*m.Values+k] = float32(math.Exp(0.5 * float64(c.code[1][at+k])))
+				deviation[i*m.Values+k] = float32(m3.Exp64(0.5 * float64(c.code[1][at+k])))
 			}
 		}
 	}

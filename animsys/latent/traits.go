@@ -6,6 +6,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/internal/linsolve"
+	"mannequin/engine/m3"
 )
 
 // Trait is a visible property of a clip, as one number.
@@ -83,7 +84,7 @@ const (
 func cycles(apart *[Frames]float64) float64 {
 	best, least := 1.0, math.Inf(1)
 	for i := range cycleGrid {
-		n := minCycles * math.Pow(maxCycles/minCycles, float64(i)/(cycleGrid-1))
+		n := minCycles * m3.Pow64(maxCycles/minCycles, float64(i)/(cycleGrid-1))
 		// Normal equations of cosine, sine and offset.
 		var a [3][4]float64
 		for f, y := range apart {

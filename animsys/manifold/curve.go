@@ -130,7 +130,7 @@ func (s *spring) next() {
 	s.x, s.v = (s.x+c*dt)*turnDecay, (s.v-turnRate*c*dt)*turnDecay
 }
 
-var turnDecay = math.Exp(-turnRate / Rate)
+var turnDecay = m3.Exp64(-turnRate / Rate)
 
 // follow makes the planner follow c from the trajectory's last waypoint; older is the one before.
 func (p *planner) follow(c Curve, older, last waypoint) {
@@ -252,7 +252,7 @@ func (p *planner) next() waypoint {
 func kernel(sigma float64) []float64 {
 	w, sum := make([]float64, int(3*sigma)+1), -1.0
 	for i := range w {
-		w[i] = math.Exp(-0.5 * float64(i*i) / (sigma * sigma))
+		w[i] = m3.Exp64(-0.5 * float64(i*i) / (sigma * sigma))
 		sum += 2 * w[i]
 	}
 	for i := range w {

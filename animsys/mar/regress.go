@@ -244,7 +244,7 @@ func (r *regression) timing(db *Database, x, xp, yp, weights []float32) float32 
 				sq += v / mean[k]
 			}
 		}
-		w := float32(math.Exp(-float64(sq) / 2))
+		w := float32(m3.Exp64(-float64(sq) / 2))
 		f, own, t := int(r.window[i]), float32(1), float32(0)
 		for s, sw := range weights {
 			own -= sw

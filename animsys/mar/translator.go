@@ -568,7 +568,7 @@ func (s *StyleTranslator) blend(slot *slot) {
 	for i, f := range slot.found {
 		w := float32(0)
 		if f.d <= slot.least*s.cutoff() {
-			w = float32(math.Exp(-float64((f.d/max(slot.least, 1e-12) - 1) / s.opt.Width)))
+			w = float32(m3.Exp64(-float64((f.d/max(slot.least, 1e-12) - 1) / s.opt.Width)))
 		}
 		slot.found[i].d = w
 		total += w

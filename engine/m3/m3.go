@@ -107,11 +107,11 @@ func Acos(x float32) float32 { return float32(math.Acos(float64(Clamp(x, -1, 1))
 // Atan2 returns the angle of the point (x, y), in radians.
 func Atan2(y, x float32) float32 { return float32(math.Atan2(float64(y), float64(x))) }
 
-// Exp returns e to the power x.
-func Exp(x float32) float32 { return float32(math.Exp(float64(x))) }
+// Exp returns e to the power x: see Exp64.
+func Exp(x float32) float32 { return float32(Exp64(float64(x))) }
 
-// Pow returns x to the power y.
-func Pow(x, y float32) float32 { return float32(math.Pow(float64(x), float64(y))) }
+// Pow returns x to the power y for x ≥ 0: see Pow64.
+func Pow(x, y float32) float32 { return float32(Pow64(float64(x), float64(y))) }
 
 // Abs returns the magnitude of x.
 func Abs(x float32) float32 { return float32(math.Abs(float64(x))) }

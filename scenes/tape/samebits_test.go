@@ -18,7 +18,7 @@ import (
 // also compares them with those of the file, which another processor wrote, or writes it if there
 // is none: see scripts/samebits.sh.
 func TestSameBits(t *testing.T) {
-	const ticks = 60
+	const ticks = 30
 	want := map[string][]string{}
 	name := os.Getenv("MANNEQUIN_HASHES")
 	file, err := os.ReadFile(name)

@@ -37,7 +37,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -55,7 +54,7 @@ import (
 type Header struct {
 	Setup   open.Setup
 	Parts   []Part   // the networks and databases that the scene opened
-	Machine string   // the family of processors that computed it, such as "amd64 avx512"
+	Machine string   // netruntime.Rounding of the program that computed it
 	Kernels []string // of the networks: see netruntime.Session.Kernel
 }
 
@@ -76,9 +75,9 @@ const (
 func (h *Header) Differs(now Header) error {
 	var all []error
 	if h.Machine != now.Machine {
-		all = append(all, fmt.Errorf("it was recorded on a processor of the family %s, this one is %s: they round differently", h.Machine, now.Machine))
-	} else if !slices.Equal(h.Kernels, now.Kernels) {
-		all = append(all, fmt.Errorf("its networks ran on %s, here they run on %s: these round differently", strings.Join(h.Kernels, ", "), strings.Join(now.Kernels, ", ")))
+		all = append(all, fmt.Errorf("it was recorded by a program that computes in %s, this one does in %s: they round differently", h.Machine, now.Machine))
+	} else if a, b := rounding(h.Kernels), rounding(now.Kernels); !slices.Equal(a, b) {
+		all = append(all, fmt.Errorf("its networks ran in %s, here they run in %s: these round differently", strings.Join(a, ", "), strings.Join(b, ", ")))
 	}
 	for _, p := range h.Parts {
 		if i := slices.IndexFunc(now.Parts, func(q Part) bool { return q.Name == p.Name }); i < 0 {
@@ -93,6 +92,22 @@ func (h *Header) Differs(now Header) error {
 	return errors.Join(all...)
 }
 
+// rounding returns kernels with one name for those that give the same bits.
+func rounding(kernels []string) []string {
+	var out []string
+	for _, k := range kernels {
+		switch k {
+		case "generic", "simd128", "avx2", "avx512":
+			k = "float32"
+		}
+		if !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // OpenScene is open.Scene that also returns the header of a tape.
 func OpenScene(s open.Setup, m open.Resources) (scenes.Scene, scenes.Script, Header, error) {
 	n := &notes{}
@@ -102,7 +117,7 @@ func OpenScene(s open.Setup, m open.Resources) (scenes.Scene, scenes.Script, Hea
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	h := Header{Setup: s, Parts: slices.Clone(n.parts), Machine: runtime.GOARCH + " " + netruntime.Kernels(), Kernels: slices.Clone(n.kernels)}
+	h := Header{Setup: s, Parts: slices.Clone(n.parts), Machine: netruntime.Rounding(), Kernels: slices.Clone(n.kernels)}
 	slices.Sort(h.Kernels)
 	return scene, player, h, nil
 }

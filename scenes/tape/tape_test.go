@@ -158,14 +158,14 @@ func TestMismatch(t *testing.T) {
 
 // Another network, another machine are told before anything is played.
 func TestDiffers(t *testing.T) {
-	h := Header{Machine: "amd64 avx2", Kernels: []string{"avx2"}, Parts: []Part{{"dog", "sha256:1"}, {styles, "sha256:2"}}}
+	h := Header{Machine: "float32", Kernels: []string{"avx2"}, Parts: []Part{{"dog", "sha256:1"}, {styles, "sha256:2"}}}
 	for want, change := range map[string]func(*Header){
-		"": func(*Header) {},
-		"family amd64 avx2, this one is amd64 avx512": func(h *Header) { h.Machine, h.Kernels = "amd64 avx512", []string{"avx512"} },
-		"run on avx2, avx2_bf16":                      func(h *Header) { h.Kernels = []string{"avx2", "avx2_bf16"} },
-		`another "styles"`:                            func(h *Header) { h.Parts[1].Checksum = "sha256:3" },
-		`with "dog", which`:                           func(h *Header) { h.Parts[0].Name = "cat" },
-		"with 2 models":                               func(h *Header) { h.Parts = append(h.Parts, Part{"cat", ""}) },
+		"": func(h *Header) { h.Kernels = []string{"avx512", "generic"} },
+		"in float32, this one does in float32 with fused operations of arm64": func(h *Header) { h.Machine = "float32 with fused operations of arm64" },
+		"run in avx512_bf16, float32":                                         func(h *Header) { h.Kernels = []string{"avx2", "avx512_bf16"} },
+		`another "styles"`:                                                    func(h *Header) { h.Parts[1].Checksum = "sha256:3" },
+		`with "dog", which`:                                                   func(h *Header) { h.Parts[0].Name = "cat" },
+		"with 2 models":                                                       func(h *Header) { h.Parts = append(h.Parts, Part{"cat", ""}) },
 	} {
 		now := h
 		now.Parts = append([]Part(nil), h.Parts...)

@@ -22,9 +22,9 @@ func doubtful(s float64) bool {
 	return u<<35 == 1<<63 || u<<1 < 0x381<<53
 }
 
-// dot4 returns four sums of k products A(0, l)·B(l, j), for A(0, l) = a[l·as] and B(l, j) =
+// dot4Go returns four sums of k products A(0, l)·B(l, j), for A(0, l) = a[l·as] and B(l, j) =
 // b[l·bs + j]. It is a loop of fma.
-func dot4(k int, a []float32, as int, b []float32, bs int) [4]float32 {
+func dot4Go(k int, a []float32, as int, b []float32, bs int) [4]float32 {
 	var s0, s1, s2, s3 float32
 	for l := range k {
 		v, b := a[l*as], b[l*bs:][:4]

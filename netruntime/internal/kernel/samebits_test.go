@@ -44,6 +44,24 @@ func TestFMA(t *testing.T) {
 	}
 }
 
+// The processor's own sums are those of dot4Go.
+func TestDot4(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 3))
+	for k := range 70 {
+		as, bs := 1+k%3, 4+k%5
+		a, b := make([]float32, k*as+1), make([]float32, k*bs+4)
+		for i := range a {
+			a[i] = float32(r.NormFloat64())
+		}
+		for i := range b {
+			b[i] = float32(r.NormFloat64())
+		}
+		if got, want := dot4(k, a, as, b, bs), dot4Go(k, a, as, b, bs); got != want {
+			t.Fatalf("%d products: %v, want %v", k, got, want)
+		}
+	}
+}
+
 // anyFloat returns a float32 of any size, seldom a special one.
 func anyFloat(r *rand.Rand) float32 {
 	if r.IntN(20) == 0 {

@@ -27,6 +27,7 @@ type arrow struct {
 var arrows = []arrow{
 	{"engine/m3", nil, "arithmetic stands on nothing"},
 	{"engine/clock", nil, "time is arithmetic"},
+	{"engine/tape", nil, "bytes in, bytes out"},
 	{"engine/body", []string{"engine/m3"}, "meshes made from a skeleton, without GL"},
 	{"engine/draw", []string{"engine/m3", "golang.org/x/image/..."}, "pictures on the CPU, without GL"},
 	{"engine/media", []string{"internal/atomicfile"}, "frames in, files out"},

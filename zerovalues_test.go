@@ -47,6 +47,7 @@ import (
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/engine/media"
+	"mannequin/engine/tape"
 	"mannequin/ik"
 	"mannequin/internal/testing/extreme"
 	"mannequin/netruntime"
@@ -61,7 +62,7 @@ import (
 var linkedPackages = strings.Fields(`
 	animsys animsys/anatomy animsys/blend animsys/control animsys/feature animsys/generator animsys/keypose
 	animsys/keypose/routines animsys/latent animsys/layer animsys/manifold animsys/mann animsys/mar animsys/skel animsys/skin animsys/snapshot animsys/strnn
-	ecs engine/body engine/clock engine/draw engine/hud engine/m3 engine/media ik netruntime netruntime/grad netruntime/vec terrain`)
+	ecs engine/body engine/clock engine/draw engine/hud engine/m3 engine/media engine/tape ik netruntime netruntime/grad netruntime/vec terrain`)
 
 // linked are their exported types, as pointers to zero values, and their exported functions.
 var linked = []any{
@@ -153,6 +154,9 @@ var linked = []any{
 
 	new(clock.Budget), new(clock.Fixed),
 	clock.New, clock.NewBudget,
+
+	new(tape.CutError), new(tape.FormatError), new(tape.MismatchError), new(tape.Reader), new(tape.Writer),
+	tape.NewReader, tape.NewWriter, tape.Verify,
 
 	new(body.Body), new(body.Cover), new(body.Mesh), new(body.Rig),
 	body.Adopt, body.New,

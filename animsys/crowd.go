@@ -510,15 +510,6 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 	return nil
 }
 
-func placeable(pos m3.Vec3, yaw float32) error {
-	if !pos.Finite() || !m3.Finite(yaw) || max(m3.Abs(pos.X), m3.Abs(pos.Z)) >= generator.Farthest {
-		return fmt.Errorf("animsys: no agent can stand at %v with heading %g: want finite numbers, less than %d m from the origin along X and Z: bring it nearer with ShiftOrigin", pos, yaw, generator.Farthest)
-	}
-	return nil
-}
-
-func (c *Crowd) legs() int { return len(c.Ground.Rig.Roles.Legs) }
-
 // forget clears what the ground solver and events remember of row, which stands on the floor nearest to height y.
 func (c *Crowd) forget(row int, y float32) {
 	clear(c.Ground.Feet[row*c.legs() : (row+1)*c.legs()])

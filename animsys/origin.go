@@ -183,3 +183,11 @@ func (a *aims) shift(row int, by m3.Vec3) {
 		a.grips[row][1].Shift(by)
 	}
 }
+
+// placeable returns an error if no agent can stand at a place.
+func placeable(pos m3.Vec3, yaw float32) error {
+	if !pos.Finite() || !m3.Finite(yaw) || max(m3.Abs(pos.X), m3.Abs(pos.Z)) >= generator.Farthest {
+		return fmt.Errorf("animsys: no agent can stand at %v with heading %g: want finite numbers, less than %d m from the origin along X and Z: bring it nearer with ShiftOrigin", pos, yaw, generator.Farthest)
+	}
+	return nil
+}

@@ -41,6 +41,8 @@ func (w *work) bind(c *Crowd) {
 	w.part = func(_, i int) { w.do(i*grain, min((i+1)*grain, w.n)) }
 }
 
+func (c *Crowd) legs() int { return len(c.Ground.Rig.Roles.Legs) }
+
 // split spreads n rows, or entries of a batch, over the workers.
 func (c *Crowd) split(n int, do func(r0, r1 int)) {
 	c.work.n, c.work.do = n, do

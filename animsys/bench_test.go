@@ -33,63 +33,6 @@ func BenchmarkTick(b *testing.B) {
 	}
 }
 
-// crowded returns a crowd of agents under way, and its save.
-func crowded(b *testing.B, k kind, agents int) (*actors, []byte) {
-	a := k.scene(b, agents, 0)
-	a.run(100, numbers(agents)...)
-	save := must.Get(a.people.Save(nil))(b)
-	return a, save
-}
-
-func BenchmarkSave(b *testing.B) {
-	for _, k := range kinds(b) {
-		b.Run(k.name, func(b *testing.B) {
-			a, save := crowded(b, k, 1000)
-			b.ReportAllocs()
-			for b.Loop() {
-				save = must.Get(a.people.Save(save[:0]))(b)
-			}
-			b.ReportMetric(float64(len(save))/1000, "B/agent")
-		})
-	}
-}
-
-func BenchmarkRestore(b *testing.B) {
-	for _, k := range kinds(b) {
-		b.Run(k.name, func(b *testing.B) {
-			a, save := crowded(b, k, 1000)
-			must.Do(b, a.people.Restore(save))
-			b.ReportAllocs()
-			for b.Loop() {
-				must.Do(b, a.people.Restore(save))
-			}
-		})
-	}
-}
-
-// BenchmarkRollback goes back by 8 ticks, and plays them again with a save after each, as in a game
-// whose players' inputs are always late.
-func BenchmarkRollback(b *testing.B) {
-	for _, k := range kinds(b) {
-		b.Run(k.name, func(b *testing.B) {
-			a, first := crowded(b, k, 20)
-			saves := [9][]byte{first}
-			forth := func() {
-				for i := range 8 {
-					a.step(1)
-					saves[i+1] = must.Get(a.people.Save(saves[i+1][:0]))(b)
-				}
-			}
-			forth()
-			b.ReportAllocs()
-			for b.Loop() {
-				must.Do(b, a.people.Restore(saves[0]))
-				forth()
-			}
-		})
-	}
-}
-
 // A tick of a hundred dogs without walls, among a thousand pillars, and with edges besides.
 func BenchmarkWalls(b *testing.B) {
 	dog := must.Get(models.OpenAs("dog-free", mann.NewModel))(b)

@@ -159,8 +159,13 @@ func (s *Legged) moveLeg(m []m3.Xform, l Leg, p *legPlan, foot *Foot) {
 	t.turn(m, l.ankle(), p.foot.Mul(m[l.ankle()].Rot.Conj()))
 	if m[l.tip()].Pos.Dist(p.tip) > 1e-4 {
 		t.aim(m, l.ankle(), m[l.tip()].Pos, p.tip, 1)
+		// An ankle that could not brake is too near to the target, and the tip beyond it.
+		if m[l.tip()].Pos.Y < p.tip.Y {
+			s.raiseEnd(m, l.ankle(), l.tip())
+		}
 	}
 	tip := m[l.tip()].Pos
+	foot.tip.heightFirst = true
 	if to, turned := s.limitAcceleration(m, l.ankle(), l.tip(), &foot.tip, s.MaxFootAccel); turned {
 		s.yield(m, l, foot, ankle, tip, to)
 	}
@@ -208,19 +213,31 @@ func (s *Legged) raiseKnee(m []m3.Xform, l Leg, foot *Foot) {
 	}
 	foot.swing.x, foot.swing.v = m3.Spring(foot.swing.x, foot.swing.v, goal, kneeHalflife, s.DT)
 	if m3.Abs(foot.swing.x) > 1e-4 {
-		s.Rig.Tree.turn(m, l.hip(), m3.AxisAngle(axis, foot.swing.x))
+		q := m3.AxisAngle(axis, foot.swing.x)
+		to := root.Add(q.Rotate(p.Sub(root)))
+		// The line from hip to ankle of a folded leg turns quickly. What was the way out of the ground
+		// may then be the way in.
+		if to.Y < p.Y && to.Y < s.groundHeight(to.X, to.Z) {
+			foot.swing = spring{}
+			return
+		}
+		s.Rig.Tree.turn(m, l.hip(), q)
 	}
 }
 
 // raiseToes bends the tip of a leg until the end of the toes is above the ground. An end below 0
 // means that the leg has no toes.
 func (s *Legged) raiseToes(m []m3.Xform, l Leg, end int) {
-	if end < 0 {
-		return
+	if end >= 0 {
+		s.raiseEnd(m, l.tip(), end)
 	}
-	from, p := m[l.tip()].Pos, m[end].Pos
+}
+
+// raiseEnd turns joint j up until the place of its descendant end is above the ground.
+func (s *Legged) raiseEnd(m []m3.Xform, j, end int) {
+	from, p := m[j].Pos, m[end].Pos
 	if y := s.groundHeight(p.X, p.Z) + minTipHeight; p.Y < y {
 		d := p.Sub(from)
-		s.Rig.Tree.aim(m, l.tip(), p, from.Add(inclined(d, y-from.Y, d)), 1)
+		s.Rig.Tree.aim(m, j, p, from.Add(inclined(d, y-from.Y, d)), 1)
 	}
 }

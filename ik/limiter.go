@@ -9,6 +9,7 @@ type limiter struct {
 	out, step   m3.Vec3 // the last output, and its distance from the one before
 	offset, vel m3.Vec3 // from input to output, and its change per second
 	seen        uint8   // how many of out and step are known
+	heightFirst bool    // the height takes what it needs of the bound, and the way over the ground the rest
 }
 
 // next returns the output for the input in, dt after the last; accel bounds the acceleration per
@@ -19,7 +20,15 @@ func (l *limiter) next(in m3.Vec3, accel, halflife, dt float32) m3.Vec3 {
 	if l.seen == 2 {
 		more, limit := out.Sub(l.out).Sub(l.step), accel*dt*dt
 		if d := more.Len(); d > limit {
-			out = l.out.Add(l.step).Add(more.Scale(limit / d))
+			if l.heightFirst {
+				y := m3.Clamp(more.Y, -limit, limit)
+				way := more.Flat()
+				more = way.Scale(min(m3.Sqrt(limit*limit-y*y)/max(way.Len(), tiny), 1))
+				more.Y = y
+			} else {
+				more = more.Scale(limit / d)
+			}
+			out = l.out.Add(l.step).Add(more)
 			l.offset = out.Sub(in)
 		}
 	}

@@ -147,12 +147,14 @@ func (b *Batch) scatter(y []float32, r int) {
 	b.lowerToGround(r)
 }
 
-// A network answers with the mean of all poses that may come next, in which legs move too little.
-// They move on by a larger share of what it predicts. In the swing that is more, because on the
-// ground paws would slide.
+// A network answers with the mean of all poses that may come next, in which legs move too little, most
+// of all in slow motion. They move on by a larger share of what it predicts. In the swing that is more,
+// because on the ground paws would slide.
 const (
-	leadSwing, leadStance = 0.6, 0.2
-	swingFull             = 0.3 // phase, amplitude × cosine, from which on a leg swings
+	leadSwing, leadStance         = 0.8, 0.26 // in slow motion
+	leadFastSwing, leadFastStance = 0.35, 0.05
+	leadSlow, leadFast            = 0.4, 1.2 // speeds between which the shares change, m/s
+	swingFull                     = 0.3      // phase, amplitude × cosine, from which on a leg swings
 )
 
 // lead returns how much further joint j of row goes than the outputs y say, as a share of the way.
@@ -161,8 +163,10 @@ func (b *Batch) lead(r, j int, y []float32) float32 {
 	if tip < 0 {
 		return 0
 	}
-	swing := y[b.Model.Layout.OutPhase(tip)] / swingFull
-	return b.Weight(r, control.Move) * m3.Clamp(leadSwing*swing, leadStance, leadSwing)
+	fast := m3.Clamp((b.vel[r*points+now].length()-leadSlow)/(leadFast-leadSlow), 0, 1)
+	swing, stance := m3.Lerp(leadSwing, leadFastSwing, fast), m3.Lerp(leadStance, leadFastStance, fast)
+	in := y[b.Model.Layout.OutPhase(tip)] / swingFull
+	return b.Weight(r, control.Move) * m3.Clamp(swing*in, stance, swing)
 }
 
 // fillStep interpolates the trajectory's points for the inner ticks of a step of several ticks.

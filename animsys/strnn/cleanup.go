@@ -24,6 +24,8 @@ type cleanup struct {
 	sink       []float32                    // (Predict) height by which each frame is lowered
 	steps      []float32                    // (groundReach+Predict) speed of the feet against each other, m/s
 	bodies     [][feature.MotionLen]float32 // (groundReach+Predict) motion of a body over feet that stand
+	slides     []m3.Vec3                    // (groundReach+Predict) sum of the slides of standing feet
+	stands     []float32                    // (groundReach+Predict) and of how surely they stand
 }
 
 // Constants of cleanup.
@@ -46,7 +48,8 @@ func (m *Model) newCleanup() *cleanup {
 	s := &cleanup{m: m, points: make([]m3.Vec3, len(l.Joints)), model: make([]m3.Xform, sk.Len()), pos: make([]m3.Vec3, sk.Len()),
 		rot: make([]m3.Quat, sk.Len()),
 		low: make([]float32, groundReach+m.Predict), least: make([]float32, groundReach+m.Predict), sink: make([]float32, m.Predict),
-		steps: make([]float32, groundReach+m.Predict), bodies: make([][feature.MotionLen]float32, groundReach+m.Predict)}
+		steps: make([]float32, groundReach+m.Predict), bodies: make([][feature.MotionLen]float32, groundReach+m.Predict),
+		slides: make([]m3.Vec3, groundReach+m.Predict), stands: make([]float32, groundReach+m.Predict)}
 	rest := bindPose(m.Person)
 	for _, name := range l.Joints {
 		s.joints = append(s.joints, sk.Index(name))

@@ -54,8 +54,11 @@ func (p *Predictor) hold(rows []float32, n, have, frames int) error {
 // of manners. There are few of them, but they say most.
 const mannerBody = 4
 
+// mannerSlide is the weight of the slide of standing feet beside the distance of manners.
+const mannerSlide = 25
+
 // choose copies one of each motion's futures that were tried to next, (n, Predict, columns): that
-// with which the frames seen, (n, Encode, columns), are most like the manner it is held to. What the
+// with which the frames seen, (n, Encode, columns), are most like the manner it is held to, and, with cleanup, standing feet slide little. What the
 // frames before at in rows, (n, frames, columns), lack of that manner counts again: most futures are
 // a little slower than the past.
 func (p *Predictor) choose(next, seen, rows []float32, n, at, frames int) {
@@ -80,6 +83,9 @@ func (p *Predictor) choose(next, seen, rows []float32, n, at, frames int) {
 					d *= mannerBody
 				}
 				off += d
+			}
+			if p.cleanup != nil {
+				off += mannerSlide * p.cleanup.slide(future, seen[i*encode:][:encode])
 			}
 			if off < least || s == 0 { // the first one, if none is finite
 				least = off

@@ -87,6 +87,7 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 	for i := range p.state {
 		p.state[i], p.each[i] = make([]float32, o.Batch*m.units), make([]float32, samples*m.units)
 	}
+	p.want = make([]float32, 2*cols)
 	p.rand = rand.New(&p.pcg)
 	if o.CleanUp {
 		p.cleanup = m.newCleanup()
@@ -99,7 +100,7 @@ func (m *Model) NewPredictor(o PredictorOptions) (*Predictor, error) {
 	}
 	if o.Draws > 1 {
 		p.tried, p.span = make([]float32, o.Batch*o.Draws*m.Predict*cols), make([]float32, (m.Encode+m.Predict)*cols)
-		p.now, p.want = make([]float32, 2*cols), make([]float32, 2*cols)
+		p.now = make([]float32, 2*cols)
 	}
 	for i := range p.likely {
 		p.likely[i] = make([]float32, o.Batch*m.Latent)
@@ -321,13 +322,24 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 			if p.cleanup != nil && !p.cleanup.run(made, was, nil) {
 				return fmt.Errorf("strnn: the window after frame %d of motion %d is unusable", at-1, i)
 			}
+			if p.cleanup != nil {
+				first, last := (i*frames+max(0, at-MannerFrames))*cols, (i*frames+at)*cols
+				MannerOf(p.want, rows[first:last], cols)
+				if !p.cleanup.stride(made, was, p.want[:cols]) {
+					return fmt.Errorf("strnn: the window after frame %d of motion %d is unusable", at-1, i)
+				}
+				p.cleanup.stand(made, was)
+			}
 			// The network goes on from its own body's motion. If it saw people rest, those who pause
 			// in a walk would stand for ever.
 			copy(was, was[min(predict, encode):])
 			copy(was[max(0, encode-predict):], made[max(0, predict-encode):])
-			if p.cleanup != nil && p.mayRest(i) {
+			if p.cleanup != nil {
 				before := rows[(i*frames+at-m.Encode)*cols:][:encode]
-				p.cleanup.rest(made, before)
+				if p.mayRest(i) {
+					p.cleanup.rest(made, before)
+				}
+				p.cleanup.follow(made, before)
 				p.cleanup.stand(made, before)
 			}
 			copy(rows[(i*frames+at)*cols:][:min(predict, (frames-at)*cols)], made)

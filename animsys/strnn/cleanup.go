@@ -24,6 +24,7 @@ type cleanup struct {
 	sink       []float32                    // (Predict) height by which each frame is lowered
 	steps      []float32                    // (groundReach+Predict) speed of the feet against each other, m/s
 	bodies     [][feature.MotionLen]float32 // (groundReach+Predict) motion of a body over feet that stand
+	calmed     []float32                    // (joints' columns) mean of the frames around one
 	slides     []m3.Vec3                    // (groundReach+Predict) sum of the slides of standing feet
 	stands     []float32                    // (groundReach+Predict) and of how surely they stand
 }
@@ -49,7 +50,7 @@ func (m *Model) newCleanup() *cleanup {
 		rot: make([]m3.Quat, sk.Len()),
 		low: make([]float32, groundReach+m.Predict), least: make([]float32, groundReach+m.Predict), sink: make([]float32, m.Predict),
 		steps: make([]float32, groundReach+m.Predict), bodies: make([][feature.MotionLen]float32, groundReach+m.Predict),
-		slides: make([]m3.Vec3, groundReach+m.Predict), stands: make([]float32, groundReach+m.Predict)}
+		calmed: make([]float32, l.Body()), slides: make([]m3.Vec3, groundReach+m.Predict), stands: make([]float32, groundReach+m.Predict)}
 	rest := bindPose(m.Person)
 	for _, name := range l.Joints {
 		s.joints = append(s.joints, sk.Index(name))
@@ -102,11 +103,11 @@ func (s *cleanup) ease(rows, seen []float32) {
 	}
 }
 
-// fit moves joints to the nearest pose of the skeleton.
+// fit moves joints to the nearest pose of the skeleton. rows are (frames, columns).
 func (s *cleanup) fit(rows []float32) bool {
 	l := s.m.Layout
 	cols := l.Columns()
-	for f := range s.m.Predict {
+	for f := range len(rows) / cols {
 		row := rows[f*cols:][:cols]
 		feature.Place{}.Joints(s.points, row)
 		if !s.m.Fit(s.model, s.pos, s.rot, s.points) {
@@ -197,12 +198,46 @@ func (s *cleanup) rest(rows, seen []float32) {
 				sum[k] += w * v
 			}
 		}
-		u := m3.Clamp((stepSpeed-steps)/(stepSpeed-restSpeed), 0, 1)
+		u := resting(steps)
 		body := rows[f*cols+l.Body():][:feature.MotionLen]
 		for k, v := range sum {
-			body[k] = m3.Lerp(body[k], v/weight, u*u*(3-2*u))
+			body[k] = m3.Lerp(body[k], v/weight, u)
 		}
 	}
+}
+
+// resting returns how much a person rests, from 0 to 1, whose feet move against each other at a speed.
+func resting(steps float32) float32 {
+	u := m3.Clamp((stepSpeed-steps)/(stepSpeed-restSpeed), 0, 1)
+	return u * u * (3 - 2*u)
+}
+
+// calm takes the tremor of predicted joints from frames from to to−1 of rows, (frames, columns), in which a
+// person rests: they become the mean of the frames around, of which groundReach are before and after. It reports
+// whether the frames are usable.
+func (s *cleanup) calm(rows []float32, from, to int) bool {
+	cols, joints := s.m.Layout.Columns(), s.m.Layout.Body()
+	row := func(f int) []float32 { return rows[f*cols:][:cols] }
+	for f := from; f < to; f++ {
+		steps := float32(0)
+		clear(s.calmed)
+		for i := -groundReach; i <= groundReach; i++ {
+			if _, v := s.motionOver(row(f+i), row(f+min(i+1, groundReach))); s.allLow(row(f + i)) {
+				steps = max(steps, v)
+			} else {
+				steps = stepSpeed
+			}
+			near := (1 - m3.Abs(float32(i))/(groundReach+1)) / (groundReach + 1)
+			for k, v := range row(f + i)[:joints] {
+				s.calmed[k] += near * v
+			}
+		}
+		u := resting(steps)
+		for k, v := range s.calmed {
+			rows[f*cols+k] = m3.Lerp(rows[f*cols+k], v, u)
+		}
+	}
+	return s.fit(rows[from*cols : to*cols])
 }
 
 // allLow reports whether all contacts of a frame are low.

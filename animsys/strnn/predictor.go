@@ -319,33 +319,57 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 		}
 		for i := range n {
 			made, was := next[i*predict:][:predict], seen[i*encode:][:encode]
-			if p.cleanup != nil && !p.cleanup.run(made, was, nil) {
+			whole := rows[i*frames*cols:][:frames*cols]
+			if p.cleanup != nil && !p.settle(made, was, whole, at) {
 				return fmt.Errorf("strnn: the window after frame %d of motion %d is unusable", at-1, i)
-			}
-			if p.cleanup != nil {
-				first, last := (i*frames+max(0, at-MannerFrames))*cols, (i*frames+at)*cols
-				MannerOf(p.want, rows[first:last], cols)
-				if !p.cleanup.stride(made, was, p.want[:cols]) {
-					return fmt.Errorf("strnn: the window after frame %d of motion %d is unusable", at-1, i)
-				}
-				p.cleanup.stand(made, was)
 			}
 			// The network goes on from its own body's motion. If it saw people rest, those who pause
 			// in a walk would stand for ever.
 			copy(was, was[min(predict, encode):])
 			copy(was[max(0, encode-predict):], made[max(0, predict-encode):])
-			if p.cleanup != nil {
-				before := rows[(i*frames+at-m.Encode)*cols:][:encode]
-				if p.mayRest(i) {
-					p.cleanup.rest(made, before)
-				}
-				p.cleanup.follow(made, before)
-				p.cleanup.stand(made, before)
+			if p.cleanup != nil && !p.show(made, whole, i, have, at) {
+				return fmt.Errorf("strnn: the window after frame %d of motion %d is unusable", at-1, i)
 			}
-			copy(rows[(i*frames+at)*cols:][:min(predict, (frames-at)*cols)], made)
+			if p.cleanup == nil {
+				copy(whole[at*cols:], made)
+			}
 		}
 	}
 	return nil
+}
+
+// settle cleans up frames made, (Predict, columns), before frame at of rows, (frames, columns), which
+// follow the frames seen. It reports whether they are usable.
+func (p *Predictor) settle(made, seen, rows []float32, at int) bool {
+	if !p.cleanup.run(made, seen, nil) {
+		return false
+	}
+	cols := p.m.Layout.Columns()
+	MannerOf(p.want, rows[max(0, at-MannerFrames)*cols:at*cols], cols)
+	if !p.cleanup.stride(made, seen, p.want[:cols]) {
+		return false
+	}
+	p.cleanup.stand(made, seen)
+	return true
+}
+
+// show writes frames made, (Predict, columns), of motion i to rows, (frames, columns), from frame at, with the
+// motion of the body as feet tell. The first have frames of rows are given. It reports whether they are
+// usable.
+func (p *Predictor) show(made, rows []float32, i, have, at int) bool {
+	m := p.m
+	cols := m.Layout.Columns()
+	frames := len(rows) / cols
+	seen, rests := rows[(at-m.Encode)*cols:at*cols], p.mayRest(i)
+	if rests {
+		p.cleanup.rest(made, seen)
+	}
+	p.cleanup.follow(made, seen)
+	p.cleanup.stand(made, seen)
+	copy(rows[at*cols:], made)
+	// The last frames have no frames after them yet: their turn is in the next window.
+	from, to := max(have, groundReach, at-groundReach), min(at+m.Predict, frames)-groundReach
+	return !rests || p.cleanup.calm(rows, from, max(from, to))
 }
 
 // restPace is the speed of a manner, m/s, from which a person goes on after a pause, and so is not

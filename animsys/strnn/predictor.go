@@ -65,7 +65,7 @@ type PredictorOptions struct {
 	Open       netruntime.Opener // opens sessions; nil: on the CPU
 	BF16       bool              // see netruntime.SessionOptions
 	SkipFilter bool              // leave out the residual network: a little faster
-	CleanUp    bool              // Extend cleans frames up before it continues from them: bone lengths, the lower foot on the ground, contacts where feet are low and slow. Without it long predictions drift
+	CleanUp    bool              // Extend cleans frames up before it continues from them: bone lengths, the lower foot on the ground, contacts where feet are low and slow, a swing of the joints that suits the body's speed. Without it long predictions drift
 }
 
 // NewPredictor returns a predictor.

@@ -55,7 +55,7 @@ func (p *Predictor) hold(rows []float32, n, have, frames int) error {
 const mannerBody = 4
 
 // mannerSlide is the weight of the slide of standing feet beside the distance of manners.
-const mannerSlide = 20
+const mannerSlide = 30
 
 // choose copies one of each motion's futures that were tried to next, (n, Predict, columns): that
 // with which the frames seen, (n, Encode, columns), are most like the manner it is held to, and, with cleanup, standing feet slide little. What the
@@ -84,7 +84,7 @@ func (p *Predictor) choose(next, seen, rows []float32, n, at, frames int) {
 				}
 				off += d
 			}
-			if p.cleanup != nil && !p.mayRest(i) {
+			if p.cleanup != nil {
 				off += mannerSlide * p.cleanup.slide(future, seen[i*encode:][:encode])
 			}
 			if off < least || s == 0 { // the first one, if none is finite

@@ -15,7 +15,7 @@ const (
 	strideLeast = 0.002 // and of people who hardly move, m²
 	swingLess   = 0.2   // bounds of the change
 	swingMore   = 0.6
-	slideSpeed  = 0.2 // m/s: that of people who hardly move is no share of their speed
+	slideSpeed  = 0.2 // m/s, added to the speed of which a slide is a share
 	followShare = 0.5 // of the slide that the body makes up for
 	followLeast = 0.5 // frames of contact that count as nothing
 )

@@ -27,7 +27,7 @@ func TestBench(t *testing.T) {
 			names = append(names, s.Name)
 			sum += s.MS
 		}
-		if want := []string{"Roam", "SelectLOD", "Plan", "Gather", "Infer", "Scatter", "Sample", "Blend", "Ground", "Aim", "Publish"}; !slices.Equal(names, want) {
+		if want := []string{"Roam", "SelectLOD", "Plan", "Gather", "Infer", "Scatter", "Sample", "Clips", "Collide", "Blend", "Layers", "Ground", "Aim", "Publish"}; !slices.Equal(names, want) {
 			t.Errorf("stages %v, want %v", names, want)
 		}
 		if !(row.TickMinMS > 0) || row.TickMinMS > row.TickMS || math.Abs(row.AgentsPerMS*row.TickMS-float64(row.Agents)) > 1e-6 {
@@ -68,7 +68,7 @@ func TestBenchPeople(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
 		t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
 	}
-	if !(r.Mean > 0) || r.Median > r.Max || r.P99 > r.Max || len(r.Stages) != 8 || !(r.FlatOut > 0) {
+	if !(r.Mean > 0) || r.Median > r.Max || r.P99 > r.Max || len(r.Stages) != 11 || !(r.FlatOut > 0) {
 		t.Errorf("%+v", r)
 	}
 	for _, bad := range [][]string{{"--agents", "0"}, {"--seconds", "0"}, {"--threads", "0"}, {"--iterations", "-1"}, {"x"}} {

@@ -54,7 +54,7 @@ func TestTrainGuideAndBenchSTRNN(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &r); code != 0 || err != nil {
 		t.Fatalf("code %d, %v: %s%s", code, err, stdout, errs)
 	}
-	if len(r.Rows) != 2 || r.Rows[1].Agents != 5 || !(r.Rows[0].Mean > 0) || r.Rows[0].Median > r.Rows[0].Max || len(r.Rows[0].Stages) != 8 {
+	if len(r.Rows) != 2 || r.Rows[1].Agents != 5 || !(r.Rows[0].Mean > 0) || r.Rows[0].Median > r.Rows[0].Max || len(r.Rows[0].Stages) != 11 {
 		t.Errorf("%+v", r)
 	}
 	if code, stdout, _ := mannequin("bench", "strnn", "--model", out, "--agents", "3", "--seconds", "0.2"); code != 0 || !strings.Contains(stdout, "Generate") {

@@ -30,7 +30,7 @@ type pushed struct {
 	lifts  int     // times that its first foot leaves the ground
 }
 
-// mover is a game's own physics: nobody comes nearer to a wall at Z 0 than room.
+// mover stands for a game's own physics. It keeps all roots at least room, m, from a wall at Z 0.
 type mover struct {
 	crowd *animsys.Crowd
 	room  float32
@@ -93,8 +93,8 @@ func push[C any](t *testing.T, g generator.Generator[C], c C, angle float64, sec
 	return p
 }
 
-// Who is steered into a wall slides along it with at least the wall's share of the speed, and walks on:
-// by Options.Walls and by a game's own physics. $MANNEQUIN_SECONDS sets the time.
+// An agent that is steered into a wall slides along it, keeps at least the part of its speed along the
+// wall, and walks on: by Options.Walls and by a game's own physics. $MANNEQUIN_SECONDS sets the time.
 func TestAlongWall(t *testing.T) {
 	seconds := must.Get(strconv.Atoi(cmp.Or(os.Getenv("MANNEQUIN_SECONDS"), "15")))(t)
 	dog := must.Get(models.OpenAs("dog-free", mann.NewModel))(t)

@@ -78,7 +78,7 @@ func TestEdge(t *testing.T) {
 	}
 }
 
-// Who walks over an edge falls as things fall, lands on its feet with bent legs, and walks on.
+// An agent that walks over an edge falls at 9.81 m/s², lands on its feet with bent legs, and walks on.
 func TestFall(t *testing.T) {
 	dog := must.Get(models.OpenAs("dog-free", mann.NewModel))(t)
 	person := must.Get(models.OpenAs("human-strnn", strnn.NewModel))(t)

@@ -39,7 +39,7 @@ func (o *Obstacles) clearance(p m3.Vec3, radius float32) float32 {
 	return least
 }
 
-// Who is outside of all obstacles stays outside, and goes where it is asked to if nothing is in the way.
+// A circle outside of all obstacles stays outside, and reaches its goal if nothing is in the way.
 func TestSlide(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var free, slid int

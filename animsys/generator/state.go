@@ -56,8 +56,8 @@ func (s *State) Reset() {
 	*s = State{Data: s.Data[:0], shared: s.shared[:0], numbers: s.numbers}
 }
 
-// Rewind makes the buffer be read from the beginning. Assets whose contents are equal to those that
-// the buffer wrote or read before are taken from there, and made anew otherwise.
+// Rewind makes the buffer be read from the beginning. An asset whose contents the buffer has
+// written or read before is that asset; for other contents a new one is allocated.
 func (s *State) Rewind() {
 	if s.reading {
 		clear(s.shared[s.met:])

@@ -83,7 +83,7 @@ func TestState(t *testing.T) {
 	if n := bytes.Count(s.Data, []byte("hello")); n != 1 {
 		t.Errorf("a word is written %d times", n)
 	}
-	// Elsewhere the words are made anew, once.
+	// Another buffer allocates each word once.
 	other.Data = s.Data
 	got := read(&other)
 	if w := got[0].words[0]; w == hello || w.text != "hello" || got[1].words[1] != w || got[1].words[0].text != world.text {

@@ -158,7 +158,7 @@ var linked = []any{
 	new(tape.CutError), new(tape.FormatError), new(tape.MismatchError), new(tape.Reader), new(tape.Writer),
 	tape.NewReader, tape.NewWriter, tape.Verify,
 
-	new(body.Body), new(body.Cover), new(body.Mesh), new(body.Rig),
+	new(body.Body), new(body.Cover), new(body.Material), new(body.Mesh), new(body.Part), new(body.Rig),
 	body.Adopt, body.New,
 
 	new(draw.Camera), new(draw.Motion),

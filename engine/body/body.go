@@ -5,6 +5,7 @@ package body
 
 import (
 	"fmt"
+	"image"
 	"math"
 	"slices"
 
@@ -24,6 +25,8 @@ type Body struct {
 	Levels []Mesh     // from the finest to the coarsest
 	Cover  Cover      // meaning of the meshes' Coat
 	Size   float32    // the bind pose's largest extent, m
+
+	Materials []Material // of the meshes' Parts; nil: the Coat alone
 }
 
 // Cover is the material of a body, and the meaning of its meshes' Coat. Channels are 0…1 unless
@@ -53,6 +56,31 @@ type Mesh struct {
 	Weights [][4]float32 // weights of the joints, largest first, with sum 1
 	Coat    [][4]float32 // see Cover
 	Index   []uint32     // three per triangle, counter-clockwise from outside
+
+	UV    [][2]float32 // texture coordinates, (0, 0) is a picture's top left; nil without textures
+	Parts []Part       // runs of Index by material; nil without materials
+}
+
+// Part is a run of a mesh's Index that has one material.
+type Part struct{ Material, Start, Count int }
+
+// Material is a surface as glTF 2.0 describes it (section 3.9). Pictures are nil for none, and are
+// not changed. Where a body has materials, the colour of Coat multiplies BaseColor.
+type Material struct {
+	Name        string
+	BaseColor   [4]float32   // linear red, green and blue, 0…1, and opacity
+	BaseTexture *image.NRGBA // sRGB, times BaseColor
+	Metallic    float32      // 0…1
+	Roughness   float32      // 0…1
+	MetalRough  *image.NRGBA // roughness in green, metal in blue, times the numbers
+	NormalMap   *image.NRGBA // in tangent space
+	NormalScale float32
+	Emissive    [3]float32   // linear light of its own
+	Emission    *image.NRGBA // sRGB, times Emissive
+	Cutoff      float32      // opacity below which nothing is drawn; 0 draws all
+	DoubleSided bool
+	Mirrored    [2]bool // textures repeat mirrored along U, V
+	Clamped     [2]bool // textures do not repeat along U, V
 }
 
 // MaxJoints is the maximum number of joints of a rig: vertices name joints by one byte.

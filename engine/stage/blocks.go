@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"mannequin/engine/internal/gpu"
 	"math"
 	"slices"
 
@@ -10,7 +11,7 @@ import (
 
 // blocks draws View.Blocks, with their shadows.
 type blocks struct {
-	mesh, cast *mesh // the same triangles in the picture and in the shadow map
+	mesh, cast *gpu.Geometry // the same triangles in the picture and in the shadow map
 	shown      []hud.Block
 
 	vertices, corners []float32
@@ -21,9 +22,9 @@ type blocks struct {
 const blockVertex = 9
 
 func newBlocks(s *Stage) *blocks {
-	b := &blocks{mesh: newGeometry(nil, nil, 3, 3, 3), cast: newGeometry(nil, nil, 3)}
-	s.scene.Add(newMesh(b.mesh, newShade("block", &s.lighting, nil), 2))
-	s.shadows.Add(newMesh(b.cast, newShade("cast", nil, nil), 0))
+	b := &blocks{mesh: gpu.NewGeometry(nil, nil, 3, 3, 3), cast: gpu.NewGeometry(nil, nil, 3)}
+	s.scene.Add(gpu.NewMesh(b.mesh, newShade("block", &s.lighting, nil), 2))
+	s.shadows.Add(gpu.NewMesh(b.cast, newShade("cast", nil, nil), 0))
 	return b
 }
 
@@ -37,8 +38,8 @@ func (b *blocks) set(all []hud.Block) {
 	for i := range all {
 		b.add(&all[i])
 	}
-	b.mesh.set(b.vertices, b.index)
-	b.cast.set(b.corners, b.index)
+	b.mesh.Set(b.vertices, b.index)
+	b.cast.Set(b.corners, b.index)
 }
 
 func (b *blocks) add(k *hud.Block) {

@@ -117,9 +117,9 @@ func BenchmarkDraw(b *testing.B) {
 // instances returns the number of characters that the last Draw showed at each level of detail,
 // finest first, and the number that cast shadows.
 func (c *Crowd) instances() (levels []int, shadows int) {
-	last := len(c.runs) - 1
-	for _, r := range c.runs[:last] {
-		levels = append(levels, int(r.count))
+	last := len(c.all.Body.Levels)
+	for k := range last {
+		levels = append(levels, c.all.Count(k))
 	}
-	return levels, int(c.runs[last].count)
+	return levels, c.all.Count(last)
 }

@@ -5,8 +5,10 @@ import (
 
 	"github.com/g3n/engine/gls"
 
+	"mannequin/engine/internal/gl"
+	"mannequin/engine/internal/gpu"
+	"mannequin/engine/internal/instanced"
 	"mannequin/engine/m3"
-	"mannequin/engine/stage/internal/gl"
 )
 
 // grainSize is the side of the noise texture in texels, a power of two.
@@ -64,24 +66,16 @@ func tileNoise(u, v float32, cells, seed uint32) float32 {
 	i, k := uint32(u), uint32(v)
 	u, v = u-float32(i), v-float32(k)
 	u, v = u*u*(3-2*u), v*v*(3-2*v)
-	at := func(i, k uint32) float32 { return unit((i%cells)*0x9E3779B1 ^ (k%cells)*0x85EBCA77 ^ seed*0xC2B2AE3D) }
+	at := func(i, k uint32) float32 {
+		return instanced.Unit((i%cells)*0x9E3779B1 ^ (k%cells)*0x85EBCA77 ^ seed*0xC2B2AE3D)
+	}
 	return m3.Lerp(m3.Lerp(at(i, k), at(i+1, k), u), m3.Lerp(at(i, k+1), at(i+1, k+1), u), v)
-}
-
-// unit returns a pseudorandom value from 0 to 1 that depends only on h.
-func unit(h uint32) float32 {
-	h ^= h >> 15
-	h *= 0x2C1B3C6D
-	h ^= h >> 12
-	h *= 0x297A2D39
-	h ^= h >> 15
-	return float32(h&0xFFFF) / 0xFFFF
 }
 
 // newGrain uploads the grain with mipmaps. smooth interpolates between mipmaps, which in software
 // costs as much as the rest of the ground.
 func newGrain(gs *gls.GLS, smooth bool) uint32 {
-	t := newTexture(gs, unitGrain, gl.LINEAR)
+	t := gpu.NewTexture(gs, unitGrain, gl.LINEAR)
 	filter := int32(gl.LINEAR_MIPMAP_NEAREST)
 	if smooth {
 		filter = gl.LINEAR_MIPMAP_LINEAR

@@ -3,6 +3,7 @@ package stage
 import (
 	"math"
 
+	"mannequin/engine/internal/gpu"
 	"mannequin/engine/m3"
 )
 
@@ -20,7 +21,7 @@ type HeightFunc func(x, z float32) float32
 
 type ground struct {
 	height HeightFunc
-	geom   *mesh
+	geom   *gpu.Geometry
 	at     [2]int // the finest grid's corner, in cells of the second grid
 	valid  bool
 
@@ -30,7 +31,7 @@ type ground struct {
 }
 
 func newGround() *ground {
-	return &ground{geom: newGeometry(nil, nil, 3, 3, 1)}
+	return &ground{geom: gpu.NewGeometry(nil, nil, 3, 3, 1)}
 }
 
 // move centres the ground on p if p has left the cell that the mesh was built for.
@@ -59,7 +60,7 @@ func (g *ground) move(p m3.Vec3) {
 		z = 2*floorDiv(inner[1]+groundCells/4, 2) - groundCells/2
 		hole = [4]int{inner[0] - x, inner[1] - z, inner[2] - x, inner[3] - z}
 	}
-	g.geom.set(g.vertices, g.index)
+	g.geom.Set(g.vertices, g.index)
 }
 
 func floorDiv(a, b int) int { return int(math.Floor(float64(a) / float64(b))) }

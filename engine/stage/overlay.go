@@ -11,7 +11,8 @@ import (
 	"github.com/g3n/engine/material"
 
 	"mannequin/engine/draw"
-	"mannequin/engine/stage/internal/gl"
+	"mannequin/engine/internal/gl"
+	"mannequin/engine/internal/gpu"
 )
 
 // setOver updates everything over a picture of w×h pixels.
@@ -72,13 +73,13 @@ func newQuad() ([]float32, []uint32) {
 }
 
 func newPanel(gs *gls.GLS, at corner, size float64) *panel {
-	p := &panel{at: at, size: size, tex: newTexture(gs, unitPicture, gl.LINEAR), picture: uniform("Picture"), rect: uniform("Rect")}
+	p := &panel{at: at, size: size, tex: gpu.NewTexture(gs, unitPicture, gl.LINEAR), picture: gpu.Uniform("Picture"), rect: gpu.Uniform("Rect")}
 	s := newShade("panel", nil, p.uniforms)
 	s.SetBlending(material.BlendNormal)
 	s.SetTransparent(true)
 	s.SetDepthTest(false)
 	v, i := newQuad()
-	p.Mesh = newMesh(newGeometry(v, i, 3), s, 0)
+	p.Mesh = gpu.NewMesh(gpu.NewGeometry(v, i, 3), s, 0)
 	p.SetVisible(false)
 	return p
 }
@@ -203,7 +204,7 @@ func paintPanel(lines []string, size float64) *image.RGBA {
 }
 
 func (p *panel) uniforms(gs *gls.GLS) {
-	bindTexture(gs, unitPicture, p.tex, &p.picture)
+	gpu.BindTexture(gs, unitPicture, p.tex, &p.picture)
 	x0, y1 := panelMargin, p.view[1]-panelMargin // pixels, from the bottom
 	switch p.at {
 	case bottomLeft:

@@ -10,8 +10,10 @@ import (
 	"github.com/g3n/engine/math32"
 	"github.com/g3n/engine/renderer"
 
+	"mannequin/engine/internal/gl"
+	"mannequin/engine/internal/gpu"
+	"mannequin/engine/internal/instanced"
 	"mannequin/engine/m3"
-	"mannequin/engine/stage/internal/gl"
 )
 
 //go:embed shaders
@@ -19,6 +21,9 @@ var shaderFiles embed.FS
 
 // addShaders adds our programs to r: each name.vert has a name.frag, and a name.glsl is included.
 func addShaders(r *renderer.Renderer) error {
+	for name, text := range instanced.Chunks() {
+		r.AddChunk(name, text)
+	}
 	files, err := shaderFiles.ReadDir("shaders")
 	if err != nil {
 		return fmt.Errorf("stage: %w", err)
@@ -71,19 +76,14 @@ const (
 )
 
 func newShade(program string, a *lighting, setup func(gs *gls.GLS)) *shade {
-	s := &shade{lighting: a, setup: setup, uEye: uniform("Eye"), uSun: uniform("SunDir"), uFog: uniform("Fog"),
-		uShadow: uniform("ShadowMatrix"), uMap: uniform("ShadowMap"), uGrain: uniform("Grain")}
+	s := &shade{lighting: a, setup: setup, uEye: gpu.Uniform("Eye"), uSun: gpu.Uniform("SunDir"), uFog: gpu.Uniform("Fog"),
+		uShadow: gpu.Uniform("ShadowMatrix"), uMap: gpu.Uniform("ShadowMap"), uGrain: gpu.Uniform("Grain")}
 	s.Material.Init()
 	s.SetShader(program)
 	s.SetShaderUnique(true)
 	s.SetUseLights(material.UseLightNone)
 	s.SetBlending(material.BlendNone)
 	return s
-}
-
-func uniform(name string) (u gls.Uniform) {
-	u.Init(name)
-	return u
 }
 
 // RenderSetup is called by the renderer with the program in use.
@@ -94,33 +94,12 @@ func (s *shade) RenderSetup(gs *gls.GLS) {
 		gs.Uniform3f(s.uSun.Location(gs), a.sun.X, a.sun.Y, a.sun.Z)
 		gs.Uniform1f(s.uFog.Location(gs), a.fog)
 		gs.UniformMatrix4fv(s.uShadow.Location(gs), 1, false, &a.shadow[0])
-		bindTexture(gs, unitShadow, a.shadowMap, &s.uMap)
-		bindTexture(gs, unitGrain, a.grain, &s.uGrain)
+		gpu.BindTexture(gs, unitShadow, a.shadowMap, &s.uMap)
+		gpu.BindTexture(gs, unitGrain, a.grain, &s.uGrain)
 	}
 	if s.setup != nil {
 		s.setup(gs)
 	}
-}
-
-// bindTexture binds tex to a texture unit and sets the sampler u to it.
-func bindTexture(gs *gls.GLS, unit uint32, tex uint32, u *gls.Uniform) {
-	gs.ActiveTexture(gls.TEXTURE0 + unit)
-	gl.BindTexture(gl.TEXTURE_2D, tex)
-	gs.Uniform1i(u.Location(gs), int32(unit))
-}
-
-// newTexture makes a texture with the given filter (gl.NEAREST or gl.LINEAR)
-// and without mipmaps, bound to unit.
-func newTexture(gs *gls.GLS, unit uint32, filter int32) uint32 {
-	t := gl.GenTexture()
-	gs.ActiveTexture(gls.TEXTURE0 + unit)
-	gl.BindTexture(gl.TEXTURE_2D, t)
-	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, filter)
-	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, filter)
-	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE)
-	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE)
-	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAX_LEVEL, 0)
-	return t
 }
 
 func glError(what string) error {

@@ -5,7 +5,8 @@ import (
 
 	"github.com/g3n/engine/gls"
 
-	"mannequin/engine/stage/internal/gl"
+	"mannequin/engine/internal/gl"
+	"mannequin/engine/internal/gpu"
 )
 
 // shadowSize is the shadow map's side in texels.
@@ -24,7 +25,7 @@ func shadowReach(distance float32) float32 {
 
 // newShadow returns the framebuffer and the depth texture of the shadow map.
 func newShadow(gs *gls.GLS) (fb, tex uint32, err error) {
-	tex = newTexture(gs, unitShadow, gl.LINEAR)
+	tex = gpu.NewTexture(gs, unitShadow, gl.LINEAR)
 	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_COMPARE_MODE, gl.COMPARE_REF_TO_TEXTURE)
 	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_COMPARE_FUNC, gl.LEQUAL)
 	gl.TexImage2D(gl.TEXTURE_2D, 0, gl.DEPTH_COMPONENT24, shadowSize, shadowSize, gl.DEPTH_COMPONENT, gl.UNSIGNED_INT, nil)

@@ -20,8 +20,10 @@ import (
 	"github.com/g3n/engine/renderer"
 
 	"mannequin/engine/hud"
+	"mannequin/engine/internal/egl"
+	"mannequin/engine/internal/gl"
+	"mannequin/engine/internal/gpu"
 	"mannequin/engine/m3"
-	"mannequin/engine/stage/internal/gl"
 )
 
 // Options are the settings of a stage.
@@ -44,7 +46,7 @@ type Stage struct {
 	shadows *core.Node // drawn into the shadow map
 	over    *core.Node // drawn over the picture
 
-	target   *target
+	target   *gpu.Target
 	shadowFB uint32
 	lighting lighting
 	eye, sun lens
@@ -54,7 +56,7 @@ type Stage struct {
 	crowds    []*Crowd
 	ground    *ground
 	contacts  *contacts
-	path      *mesh
+	path      *gpu.Geometry
 	pathMesh  *graphic.Mesh
 	pathV     []float32
 	pathI     []uint32
@@ -110,6 +112,13 @@ func Open(opt Options) (*Stage, error) {
 	return s, nil
 }
 
+func (s *Stage) openOffscreen(Options) (err error) {
+	if s.gs, err = egl.Open(); err != nil {
+		return fmt.Errorf("stage: %w", err)
+	}
+	return nil
+}
+
 func (s *Stage) build(opt Options) error {
 	// g3n would end the program on an OpenGL error; we return it.
 	s.gs.SetCheckErrors(false)
@@ -124,8 +133,8 @@ func (s *Stage) build(opt Options) error {
 		}
 	}
 	var err error
-	if s.target, err = newTarget(opt.Width, opt.Height, opt.Samples); err != nil {
-		return err
+	if s.target, err = gpu.NewTarget(opt.Width, opt.Height, opt.Samples); err != nil {
+		return fmt.Errorf("stage: %w", err)
 	}
 	if s.shadowFB, s.lighting.shadowMap, err = newShadow(s.gs); err != nil {
 		return err
@@ -136,24 +145,24 @@ func (s *Stage) build(opt Options) error {
 	s.scene, s.shadows, s.over = core.NewNode(), core.NewNode(), core.NewNode()
 
 	s.ground = newGround()
-	s.scene.Add(newMesh(s.ground.geom, newShade("ground", &s.lighting, nil), 2))
+	s.scene.Add(gpu.NewMesh(s.ground.geom, newShade("ground", &s.lighting, nil), 2))
 	s.blocks = newBlocks(s)
 	s.contacts = newContacts(&s.lighting)
 	s.scene.Add(s.contacts.graphic)
 	v, i := newQuad()
-	s.skyUni = uniform("Unproject")
+	s.skyUni = gpu.Uniform("Unproject")
 	sky := newShade("sky", &s.lighting, func(gs *gls.GLS) {
 		gs.UniformMatrix4fv(s.skyUni.Location(gs), 1, false, &s.skyMat[0])
 	})
 	sky.SetDepthMask(false)
-	s.scene.Add(newMesh(newGeometry(v, i, 3), sky, -1)) // opaque meshes are drawn from high order to low
-	s.path = newGeometry(nil, nil, 3, 2)                // position, coordinate
+	s.scene.Add(gpu.NewMesh(gpu.NewGeometry(v, i, 3), sky, -1)) // opaque meshes are drawn from high order to low
+	s.path = gpu.NewGeometry(nil, nil, 3, 2)                    // position, coordinate
 	line := newShade("line", &s.lighting, nil)
 	line.SetBlending(material.BlendNormal)
 	line.SetTransparent(true)
 	line.SetDepthMask(false)
 	line.SetSide(material.SideDouble)
-	s.pathMesh = newMesh(s.path, line, 0)
+	s.pathMesh = gpu.NewMesh(s.path, line, 0)
 	s.pathMesh.SetVisible(false)
 	s.scene.Add(s.pathMesh)
 	s.lines = newLines(s.scene)
@@ -184,7 +193,7 @@ func (s *Stage) SetGround(h HeightFunc) {
 }
 
 // Size returns the picture's width and height in pixels.
-func (s *Stage) Size() (w, h int) { return s.target.w, s.target.h }
+func (s *Stage) Size() (w, h int) { return s.target.W, s.target.H }
 
 var errGone = errors.New(goneMessage)
 
@@ -201,8 +210,8 @@ func (s *Stage) Draw(v View) error {
 		if displayGone() { // w and h are not valid
 			return errGone
 		}
-		if err := s.target.resize(w, h); err != nil {
-			return err
+		if err := s.target.Resize(w, h); err != nil {
+			return fmt.Errorf("stage: %w", err)
 		}
 	}
 	if !v.Focus.Finite() {
@@ -235,11 +244,11 @@ func (s *Stage) Draw(v View) error {
 		return fmt.Errorf("stage: shadows: %w", err)
 	}
 	gl.Disable(gl.POLYGON_OFFSET_FILL)
-	s.target.begin(s.gs)
+	s.target.Begin(s.gs)
 	if err := s.render.Render(s.scene, &s.eye); err != nil {
 		return fmt.Errorf("stage: scene: %w", err)
 	}
-	s.target.resolve()
+	s.target.Resolve()
 	if err := s.render.Render(s.over, &s.eye); err != nil {
 		return fmt.Errorf("stage: text: %w", err)
 	}
@@ -254,13 +263,13 @@ func (s *Stage) setPath(points []m3.Vec3) {
 	s.pathV, s.pathI = ribbon(s.pathV, s.pathI, points)
 	s.pathMesh.SetVisible(len(s.pathI) > 0)
 	if len(s.pathI) > 0 {
-		s.path.set(s.pathV, s.pathI)
+		s.path.Set(s.pathV, s.pathI)
 	}
 }
 
 // Capture returns the last picture. It reuses dst if the size fits.
 func (s *Stage) Capture(dst *image.RGBA) (*image.RGBA, error) {
-	img := s.target.read(dst)
+	img := s.target.Read(dst)
 	return img, glError("read the picture")
 }
 
@@ -272,7 +281,7 @@ func (s *Stage) Gone() bool { return s.win != nil && displayGone() }
 func (s *Stage) Close() {
 	if s.target != nil {
 		if s.win == nil || !displayGone() {
-			s.target.dispose()
+			s.target.Dispose()
 		}
 		s.target = nil
 	}
@@ -280,7 +289,7 @@ func (s *Stage) Close() {
 		s.win.close()
 		s.win = nil
 	} else if s.gs != nil {
-		s.closeOffscreen()
+		egl.Close()
 	}
 	s.gs = nil
 	runtime.UnlockOSThread()

@@ -209,7 +209,7 @@ func TestBadUse(t *testing.T) {
 	if err := c.Set(make([]m3.Xform, 3), make([][3]float32, 2)); err == nil {
 		t.Error("two tints for one character were accepted")
 	}
-	if err := c.Set(make([]m3.Xform, 3*(c.max+1)), nil); err == nil {
+	if err := c.Set(make([]m3.Xform, 3*(c.all.Max()+1)), nil); err == nil {
 		t.Error("more characters than the driver can draw were accepted")
 	}
 	s.Close()

@@ -8,12 +8,13 @@ import (
 	"github.com/g3n/engine/math32"
 
 	"mannequin/engine/hud"
+	"mannequin/engine/internal/gpu"
 	"mannequin/engine/m3"
 )
 
 // strokes draws lines of constant width on screen.
 type strokes struct {
-	geom   *mesh
+	geom   *gpu.Geometry
 	parts  []*graphic.Mesh // meshes that draw the lines
 	v      []float32
 	index  []uint32
@@ -25,11 +26,11 @@ type strokes struct {
 // strokeVertex is the number of floats per vertex: both ends, corner, colour.
 const strokeVertex = 3 + 3 + 2 + 3
 
-func newStrokes() *strokes { return &strokes{geom: newGeometry(nil, nil, 3, 3, 2, 3)} }
+func newStrokes() *strokes { return &strokes{geom: gpu.NewGeometry(nil, nil, 3, 3, 2, 3)} }
 
 // add draws the lines into a node with the opacity cover. compare sets the depth test.
 func (s *strokes) add(to *core.Node, cover float32, order int, compare func(*shade)) {
-	project, size, nearer, share := uniform("Project"), uniform("Size"), uniform("Nearer"), uniform("Cover")
+	project, size, nearer, share := gpu.Uniform("Project"), gpu.Uniform("Size"), gpu.Uniform("Nearer"), gpu.Uniform("Cover")
 	m := newShade("stroke", nil, func(gs *gls.GLS) {
 		gs.UniformMatrix4fv(project.Location(gs), 1, false, &s.matrix[0])
 		gs.Uniform3f(size.Location(gs), s.size[0], s.size[1], s.size[2])
@@ -41,7 +42,7 @@ func (s *strokes) add(to *core.Node, cover float32, order int, compare func(*sha
 	m.SetDepthMask(false)
 	m.SetSide(material.SideDouble)
 	compare(m)
-	part := newMesh(s.geom, m, order)
+	part := gpu.NewMesh(s.geom, m, order)
 	part.SetVisible(false)
 	s.parts = append(s.parts, part)
 	to.Add(part)
@@ -70,7 +71,7 @@ func (s *strokes) show(w, h int, width float32) {
 	}
 	s.size = [3]float32{float32(w) / 2, float32(h) / 2, width / 2}
 	if len(s.index) > 0 {
-		s.geom.set(s.v, s.index)
+		s.geom.Set(s.v, s.index)
 	}
 }
 

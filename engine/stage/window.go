@@ -109,6 +109,6 @@ func (s *Stage) Present() {
 	if s.win == nil || displayGone() {
 		return
 	}
-	s.target.show()
+	s.target.Show()
 	s.win.show()
 }

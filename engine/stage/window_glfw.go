@@ -14,7 +14,7 @@ import (
 	"github.com/g3n/engine/window"
 	"github.com/go-gl/glfw/v3.3/glfw"
 
-	"mannequin/engine/stage/internal/gl"
+	"mannequin/engine/internal/gl"
 )
 
 // HasDisplay reports whether this machine seems to have a display for a window.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/g3n/engine/gls"
 
-	"mannequin/engine/stage/internal/gl"
+	"mannequin/engine/internal/gl"
 )
 
 // HasDisplay reports whether there is a canvas that can be drawn on now.

@@ -1,4 +1,4 @@
-#include <bones>
+#include <mannequin_bones>
 layout(location = 0) in vec3 Position;
 layout(location = 1) in vec4 Joint;
 layout(location = 2) in vec4 Weight;

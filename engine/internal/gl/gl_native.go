@@ -17,6 +17,9 @@ const SlowErrors = false
 // Init finds OpenGL's functions for the current context.
 func Init() error { return gl.Init() }
 
+// Load is Init for a context that somebody else made.
+func Load() error { return Init() }
+
 // Renderer returns the name of the renderer.
 func Renderer() string { return gl.GoStr(gl.GetString(gl.RENDERER)) }
 
@@ -26,6 +29,9 @@ func GetInteger(name uint32) int32 {
 	gl.GetIntegerv(name, &v)
 	return v
 }
+
+// Binding returns the object that is bound, such as gl.TEXTURE_BINDING_2D of the active unit.
+func Binding(name uint32) uint32 { return uint32(GetInteger(name)) }
 
 // GetError returns the first error since the last call, and forgets it.
 func GetError() uint32 { return gl.GetError() }
@@ -40,6 +46,8 @@ func generate(f func(n int32, ids *uint32)) (id uint32) {
 }
 
 func GenTexture() uint32 { return generate(gl.GenTextures) }
+
+func DeleteTexture(id uint32) { gl.DeleteTextures(1, &id) }
 
 func BindTexture(target, id uint32) { gl.BindTexture(target, id) }
 
@@ -58,6 +66,8 @@ func TexSubImage2D(target uint32, level, x, y, w, h int32, format, kind uint32, 
 
 func GenBuffer() uint32 { return generate(gl.GenBuffers) }
 
+func DeleteBuffer(id uint32) { gl.DeleteBuffers(1, &id) }
+
 func BindBuffer(target, id uint32) { gl.BindBuffer(target, id) }
 
 func BufferData(target uint32, data []byte, usage uint32) {
@@ -65,6 +75,8 @@ func BufferData(target uint32, data []byte, usage uint32) {
 }
 
 func GenVertexArray() uint32 { return generate(gl.GenVertexArrays) }
+
+func DeleteVertexArray(id uint32) { gl.DeleteVertexArrays(1, &id) }
 
 func BindVertexArray(id uint32) { gl.BindVertexArray(id) }
 

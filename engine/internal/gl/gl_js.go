@@ -44,6 +44,9 @@ func Init(context js.Value) error {
 	return nil
 }
 
+// Load is Init for a context that somebody else made, which a page cannot share.
+func Load() error { return errors.New("in a browser only engine/stage draws crowds") }
+
 // lost reports that the context was lost since Init. It may be back, without our objects.
 var lost bool
 
@@ -76,6 +79,9 @@ func GetInteger(name uint32) int32 {
 	return int32(v.Int())
 }
 
+// Binding returns 0, none: nobody else draws on the page's context.
+func Binding(uint32) uint32 { return 0 }
+
 // GetError returns the first error since the last call, and forgets it.
 func GetError() uint32 { return uint32(ctx.Call("getError").Int()) }
 
@@ -84,6 +90,8 @@ func Enable(capability uint32) { ctx.Call("enable", capability) }
 func Disable(capability uint32) { ctx.Call("disable", capability) }
 
 func GenTexture() uint32 { return add(ctx.Call("createTexture")) }
+
+func DeleteTexture(id uint32) { ctx.Call("deleteTexture", remove(id)) }
 
 func BindTexture(target, id uint32) { ctx.Call("bindTexture", target, objects[id]) }
 
@@ -106,6 +114,8 @@ func TexSubImage2D(target uint32, level, x, y, w, h int32, format, kind uint32, 
 
 func GenBuffer() uint32 { return add(ctx.Call("createBuffer")) }
 
+func DeleteBuffer(id uint32) { ctx.Call("deleteBuffer", remove(id)) }
+
 func BindBuffer(target, id uint32) { ctx.Call("bindBuffer", target, objects[id]) }
 
 func BufferData(target uint32, data []byte, usage uint32) {
@@ -113,6 +123,8 @@ func BufferData(target uint32, data []byte, usage uint32) {
 }
 
 func GenVertexArray() uint32 { return add(ctx.Call("createVertexArray")) }
+
+func DeleteVertexArray(id uint32) { ctx.Call("deleteVertexArray", remove(id)) }
 
 func BindVertexArray(id uint32) { ctx.Call("bindVertexArray", objects[id]) }
 

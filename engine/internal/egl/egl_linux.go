@@ -1,4 +1,5 @@
-package stage
+// Package egl makes OpenGL contexts without a window.
+package egl
 
 /*
 #cgo LDFLAGS: -ldl
@@ -109,24 +110,25 @@ import (
 
 	"github.com/g3n/engine/gls"
 
-	"mannequin/engine/stage/internal/gl"
+	"mannequin/engine/internal/gl"
 )
 
-// openOffscreen makes an OpenGL context without a window current on this thread.
-func (s *Stage) openOffscreen(Options) (err error) {
+// Open makes an OpenGL 3.3 context without a window current on this thread. There may be one.
+func Open() (*gls.GLS, error) {
 	if msg := C.egl_open(); msg != nil {
 		C.egl_close()
-		return errors.New("stage: cannot render offscreen: " + C.GoString(msg) + " (Debian: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri)")
+		return nil, errors.New("cannot render offscreen: " + C.GoString(msg) + " (Debian: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri)")
 	}
-	if s.gs, err = gls.New(); err == nil {
+	gs, err := gls.New()
+	if err == nil {
 		err = gl.Init()
 	}
 	if err != nil {
-		s.gs = nil
 		C.egl_close()
-		return fmt.Errorf("stage: cannot load OpenGL: %w", err)
+		return nil, fmt.Errorf("cannot load OpenGL: %w", err)
 	}
-	return nil
+	return gs, nil
 }
 
-func (s *Stage) closeOffscreen() { C.egl_close() }
+// Close ends the context.
+func Close() { C.egl_close() }

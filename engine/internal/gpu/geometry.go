@@ -1,17 +1,19 @@
-package stage
+// Package gpu has vertex buffers and textures for graphics that g3n's renderer draws.
+package gpu
 
 import (
 	"github.com/g3n/engine/geometry"
 	"github.com/g3n/engine/gls"
 	"github.com/g3n/engine/graphic"
+	"github.com/g3n/engine/material"
 	"github.com/g3n/engine/math32"
 
-	"mannequin/engine/stage/internal/gl"
+	"mannequin/engine/internal/gl"
 )
 
-// mesh is a g3n geometry with its own vertex buffers: g3n passes buffer offsets as Go pointers,
+// Geometry is a g3n geometry with its own vertex buffers: g3n passes buffer offsets as Go pointers,
 // which Go's pointer checks (on under -race) refuse. g3n only counts the indices.
-type mesh struct {
+type Geometry struct {
 	*geometry.Geometry
 	sizes    []int32 // floats per vertex of each attribute, in the order of the shader's locations
 	vertices []float32
@@ -21,21 +23,28 @@ type mesh struct {
 	vao, vbo, ebo uint32 // 0 before the first use
 }
 
-// newGeometry returns a geometry of interleaved vertices. sizes are the floats of each attribute.
-func newGeometry(vertices []float32, index []uint32, sizes ...int32) *mesh {
-	m := &mesh{Geometry: geometry.NewGeometry(), sizes: sizes}
-	m.set(vertices, index)
+// NewGeometry returns a geometry of interleaved vertices. sizes are the floats of each attribute.
+func NewGeometry(vertices []float32, index []uint32, sizes ...int32) *Geometry {
+	m := &Geometry{Geometry: geometry.NewGeometry(), sizes: sizes}
+	m.Set(vertices, index)
 	return m
 }
 
-// set replaces the contents. The slices are kept until the next picture uploads them.
-func (m *mesh) set(vertices []float32, index []uint32) {
+// Set replaces the contents. The slices are kept until the next picture uploads them.
+func (m *Geometry) Set(vertices []float32, index []uint32) {
 	m.vertices, m.index, m.changed = vertices, index, true
 	m.SetIndices(math32.ArrayU32(index))
 }
 
+// Len returns the number of indices.
+func (m *Geometry) Len() int { return len(m.index) }
+
 // RenderSetup is called by the renderer before it draws.
-func (m *mesh) RenderSetup(*gls.GLS) {
+func (m *Geometry) RenderSetup(*gls.GLS) {
+	if m.vao == 0 || m.changed {
+		bound := gl.Binding(gl.ARRAY_BUFFER_BINDING)
+		defer gl.BindBuffer(gl.ARRAY_BUFFER, bound)
+	}
 	if m.vao == 0 {
 		m.vao, m.vbo, m.ebo = gl.GenVertexArray(), gl.GenBuffer(), gl.GenBuffer()
 		gl.BindVertexArray(m.vao)
@@ -61,8 +70,19 @@ func (m *mesh) RenderSetup(*gls.GLS) {
 	}
 }
 
-// newMesh returns a graphic of a geometry without culling: g3n does not know our vertices.
-func newMesh(m *mesh, s *shade, order int) *graphic.Mesh {
+// Dispose frees the buffers. The next use makes them again.
+func (m *Geometry) Dispose() {
+	if m.vao != 0 {
+		gl.DeleteVertexArray(m.vao)
+		gl.DeleteBuffer(m.vbo)
+		gl.DeleteBuffer(m.ebo)
+		m.vao, m.vbo, m.ebo, m.changed = 0, 0, 0, true
+	}
+	m.Geometry.Dispose()
+}
+
+// NewMesh returns a graphic of a geometry without culling: g3n does not know our vertices.
+func NewMesh(m *Geometry, s material.IMaterial, order int) *graphic.Mesh {
 	g := graphic.NewMesh(m, s)
 	g.SetCullable(false)
 	g.SetRenderOrder(order)

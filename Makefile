@@ -101,7 +101,7 @@ fuzz: setup
 
 # Look at what git diff shows before you commit it.
 golden: build
-	$(GO) test ./engine/stage -run 'Golden$$' -update
+	$(GO) test ./engine/stage ./examples/g3n-game -run 'Golden$$' -update
 	sh scripts/pictures.sh
 
 hour: setup

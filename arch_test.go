@@ -71,6 +71,7 @@ var arrows = []arrow{
 	{"internal/testing/growth", nil, "for tests: what a reader allocates for an input that grows"},
 	{"internal/testing/apidrive", []string{"animsys/...", "ecs", "ik", "terrain", "engine/m3", "models/...", "netruntime", "internal/testing/...", "github.com/mlange-42/arche/..."},
 		"for tests and soaks: calls of the API of worlds at random"},
+	{"internal/testing/golden", []string{"internal/atomicfile", "internal/testing/must"}, "for tests: stored pictures"},
 	{"internal/testing/must", nil, "for tests: values without errors"},
 	{"internal/testing/soak", nil, "a test alone: hours of work while disks fail"},
 	{"internal/testing/fakecuda", nil, "for tests: a GPU's driver without a GPU"},
@@ -130,6 +131,8 @@ var arrows = []arrow{
 	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/BurntSushi/toml", "google.golang.org/protobuf/encoding/protowire"},
 		"the workshop may use the runtime, never the other way"},
 
+	{"examples/g3n-game", []string{"animsys", "animsys/control", "animsys/manifold", "animsys/mann", "ecs", "engine/body", "engine/clock", "engine/g3n", "engine/m3", "ik", "models/...",
+		"github.com/g3n/engine/...", "github.com/mlange-42/..."}, "somebody else's game: it opens its own window"},
 	{"examples/...", []string{"animsys/...", "ecs", "engine/draw", "engine/m3", "engine/media", "ik", "models/...", "github.com/mlange-42/..."},
 		"what a game writes: public packages alone"},
 

@@ -23,6 +23,9 @@ libxrandr-dev|window
 libxinerama-dev|window
 libxi-dev|window
 libxxf86vm-dev|window
+libopenal-dev|sound of g3n, which the example of a game links
+libvorbis-dev|the same
+xvfb|the tests that open a window
 libegl1|rendering without a display
 libegl-mesa0|rendering without a display
 libgl1-mesa-dri|software OpenGL where there is no GPU

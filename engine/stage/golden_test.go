@@ -1,35 +1,14 @@
 package stage
 
 import (
-	"flag"
-	"image"
-	"image/color"
-	"image/png"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
 
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
-	"mannequin/internal/atomicfile"
+	"mannequin/internal/testing/golden"
 	"mannequin/internal/testing/must"
-)
-
-// update, set by make golden, rewrites the pictures in testdata/golden. Look at them before you
-// commit them.
-var update = flag.Bool("update", false, "write the golden pictures")
-
-// A golden picture and a new one are compared in squares of 4×4 pixels, so that drivers, which
-// differ in how they place samples, agree. These are the limits: the mean difference of a channel
-// of 255, the square that counts as another one, and how many of those there may be.
-const (
-	goldenSquare = 4
-	goldenMean   = 2.5
-	goldenOther  = 12
-	goldenShare  = 0.01
 )
 
 // Pictures of fixed poses match the golden pictures.
@@ -39,109 +18,9 @@ func TestGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, 320, 180)
-			img := shoot(t, s, scene(t, s))
-			path := filepath.Join("testdata", "golden", name+".png")
-			if *update {
-				must.Do(t, atomicfile.Write(path, func(w io.Writer) error { return png.Encode(w, reduced(img)) }))
-			}
-			f := must.Get(os.Open(path))(t)
-			defer f.Close()
-			want := must.Get(png.Decode(f))(t)
-			mean, share := differ(t, img, want)
-			t.Logf("mean difference %.2f, other squares %.2f %%", mean, 100*share)
-			if mean > goldenMean || share > goldenShare {
-				seen := filepath.Join(t.ArtifactDir(), name+".png")
-				_ = atomicfile.Write(seen, func(w io.Writer) error { return png.Encode(w, img) })
-				t.Errorf("%s differs from what is drawn by %.2f in the mean, at most %g is allowed, and in %.1f %% of its squares, at most %g %%. "+
-					"go test -run Golden -artifacts ./engine/stage keeps the new picture in %s; make golden, if it is right",
-					path, mean, goldenMean, 100*share, 100*goldenShare, seen)
-			}
+			golden.Check(t, shoot(t, s, scene(t, s)), name)
 		})
 	}
-}
-
-// The comparison finds a picture that is a little darker, and one in which
-// something stands elsewhere, and lets rounding pass.
-func TestGoldenComparison(t *testing.T) {
-	was := image.NewRGBA(image.Rect(0, 0, 320, 180))
-	for i := range was.Pix {
-		was.Pix[i] = uint8(60 + i/5%120)
-		if i%4 == 3 {
-			was.Pix[i] = 255
-		}
-	}
-	change := func(f func(x, y int, v uint8) uint8) bool {
-		now := image.NewRGBA(was.Rect)
-		for i, v := range was.Pix {
-			if now.Pix[i] = v; i%4 != 3 {
-				now.Pix[i] = f(i/4%320, i/4/320, v)
-			}
-		}
-		mean, share := differ(t, now, was)
-		return mean > goldenMean || share > goldenShare
-	}
-	if change(func(x, y int, v uint8) uint8 { return v&^7 | 4 }) {
-		t.Error("rounding counts")
-	}
-	if !change(func(x, y int, v uint8) uint8 { return v - v/10 }) {
-		t.Error("less light does not count")
-	}
-	if !change(func(x, y int, v uint8) uint8 {
-		if x >= 140 && x < 190 && y >= 80 && y < 130 {
-			return v / 2
-		}
-		return v
-	}) {
-		t.Error("an additional character does not count")
-	}
-}
-
-// reduced returns img with 32 levels a channel, which makes its file small.
-func reduced(img *image.RGBA) *image.NRGBA {
-	r := image.NewNRGBA(img.Rect)
-	for i, v := range img.Pix {
-		r.Pix[i] = v&^7 | 4
-		if i%4 == 3 {
-			r.Pix[i] = 255
-		}
-	}
-	return r
-}
-
-// differ compares the squares' means: by how much a channel differs in the mean,
-// and the share of squares of which one differs by more than goldenOther.
-func differ(t *testing.T, a, b image.Image) (mean, share float64) {
-	t.Helper()
-	if a.Bounds() != b.Bounds() {
-		t.Fatalf("the picture is %v, want %v", b.Bounds(), a.Bounds())
-	}
-	n := 0
-	for y := 0; y < a.Bounds().Dy(); y += goldenSquare {
-		for x := 0; x < a.Bounds().Dx(); x += goldenSquare {
-			p, q := square(a, x, y), square(b, x, y)
-			n++
-			other := false
-			for c := range p {
-				d := max(p[c]-q[c], q[c]-p[c])
-				mean += d / 3
-				other = other || d > goldenOther
-			}
-			if other {
-				share++
-			}
-		}
-	}
-	return mean / float64(n), share / float64(n)
-}
-
-func square(m image.Image, x, y int) (c [3]float64) {
-	for k := range goldenSquare * goldenSquare {
-		p := color.NRGBAModel.Convert(m.At(x+k%goldenSquare, y+k/goldenSquare)).(color.NRGBA)
-		for i, v := range []uint8{p.R, p.G, p.B} {
-			c[i] += float64(v) / (goldenSquare * goldenSquare)
-		}
-	}
-	return c
 }
 
 // dogRig is a dog with plausible proportions, every bone along its local +X.

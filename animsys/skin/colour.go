@@ -10,67 +10,135 @@ import (
 	"math"
 
 	"github.com/qmuntal/gltf"
+
+	"mannequin/engine/body"
 )
 
-// material is the colour of a material.
+// material is a material of a file, and which texture coordinates it uses.
 type material struct {
-	factor   [3]float64
-	picture  image.Image // base colour texture; nil for none
-	texCoord int
+	body.Material
+	texCoord int // of all its textures; −1 without textures
 }
 
-// defaultMaterial is the colour without a material: light grey.
-var defaultMaterial = material{factor: [3]float64{0.6, 0.6, 0.6}}
+// defaultMaterial is the one without a material: light grey.
+var defaultMaterial = material{Material: body.Material{Name: "default", BaseColor: [4]float32{0.6, 0.6, 0.6, 1}, Roughness: 1}, texCoord: -1}
+
+// plain reports whether a colour is all that the material has.
+func (m *material) plain() bool {
+	return m.texCoord < 0 && m.Metallic == 0 && m.Emissive == [3]float32{} && !(m.Cutoff > 0 && m.BaseColor[3] < m.Cutoff) && !m.DoubleSided
+}
 
 func (r *reader) material(where string, i int) (*material, error) {
 	if i < 0 || i >= len(r.doc.Materials) {
 		return nil, r.errorf(where+".material", "there is no materials[%d]: there are %d", i, len(r.doc.Materials))
 	}
-	if p := r.materials[i]; p != nil {
-		return p, nil
+	if m := r.materials[i]; m != nil {
+		return m, nil
 	}
-	p := &material{factor: [3]float64{1, 1, 1}}
-	r.materials[i] = p
-	pbr := r.doc.Materials[i].PBRMetallicRoughness
-	if pbr == nil {
-		return p, nil
-	}
-	where = fmt.Sprintf("materials[%d].pbrMetallicRoughness", i)
-	if f := pbr.BaseColorFactor; f != nil {
-		for c := range p.factor {
-			if !(f[c] >= 0 && f[c] <= 1) {
-				return nil, r.errorf(where+".baseColorFactor", "has the value %g, want 0 to 1", f[c])
-			}
-			p.factor[c] = f[c]
+	doc := r.doc.Materials[i]
+	m := &material{texCoord: -1, Material: body.Material{Name: printable(doc.Name), BaseColor: [4]float32{1, 1, 1, 1}, Roughness: 1, NormalScale: 1, DoubleSided: doc.DoubleSided}}
+	r.materials[i] = m
+	where = fmt.Sprintf("materials[%d]", i)
+	if pbr := doc.PBRMetallicRoughness; pbr != nil {
+		if err := r.rough(m, where+".pbrMetallicRoughness", pbr); err != nil {
+			return nil, err
 		}
 	}
-	t := pbr.BaseColorTexture
-	if t == nil {
-		return p, nil
+	if n := doc.NormalTexture; n != nil && n.Index != nil {
+		var err error
+		if m.NormalMap, err = r.texture(m, where+".normalTexture", *n.Index, n.TexCoord); err != nil {
+			return nil, err
+		}
+		if n.Scale != nil {
+			m.NormalScale = float32(*n.Scale)
+		}
 	}
-	picture, err := r.texture(t.Index)
-	if err != nil {
-		return nil, r.errorf(where+".baseColorTexture", "%v", err)
+	for c, x := range doc.EmissiveFactor {
+		if !(x >= 0 && x <= 1) {
+			return nil, r.errorf(where+".emissiveFactor", "has the value %g, want 0 to 1", x)
+		}
+		m.Emissive[c] = float32(x)
 	}
-	p.picture, p.texCoord = picture, t.TexCoord
-	r.skin.note("%s: the texture is sampled at the vertices, and interpolated between them", where)
-	return p, nil
+	if t := doc.EmissiveTexture; t != nil {
+		var err error
+		if m.Emission, err = r.texture(m, where+".emissiveTexture", t.Index, t.TexCoord); err != nil {
+			return nil, err
+		}
+	}
+	switch doc.AlphaMode {
+	case gltf.AlphaMask:
+		m.Cutoff = float32(doc.AlphaCutoffOrDefault())
+	case gltf.AlphaBlend:
+		m.Cutoff = 0.5
+		r.skin.note("%s: what is half transparent is drawn whole or not at all", where)
+	}
+	if math.IsNaN(float64(m.Cutoff)) || math.IsInf(float64(m.NormalScale), 0) || math.IsNaN(float64(m.NormalScale)) {
+		return nil, r.errorf(where, "has a number that is not finite")
+	}
+	return m, nil
 }
 
-func (r *reader) texture(i int) (image.Image, error) {
+// rough reads base colour, metal and roughness.
+func (r *reader) rough(m *material, where string, pbr *gltf.PBRMetallicRoughness) (err error) {
+	if f := pbr.BaseColorFactor; f != nil {
+		for c, x := range f {
+			if !(x >= 0 && x <= 1) {
+				return r.errorf(where+".baseColorFactor", "has the value %g, want 0 to 1", x)
+			}
+			m.BaseColor[c] = float32(x)
+		}
+	}
+	for name, factor := range map[string]float64{"metallicFactor": pbr.MetallicFactorOrDefault(), "roughnessFactor": pbr.RoughnessFactorOrDefault()} {
+		if !(factor >= 0 && factor <= 1) {
+			return r.errorf(where+"."+name, "has the value %g, want 0 to 1", factor)
+		}
+	}
+	m.Metallic, m.Roughness = float32(pbr.MetallicFactorOrDefault()), float32(pbr.RoughnessFactorOrDefault())
+	if t := pbr.BaseColorTexture; t != nil {
+		if m.BaseTexture, err = r.texture(m, where+".baseColorTexture", t.Index, t.TexCoord); err != nil {
+			return err
+		}
+	}
+	if t := pbr.MetallicRoughnessTexture; t != nil {
+		m.MetalRough, err = r.texture(m, where+".metallicRoughnessTexture", t.Index, t.TexCoord)
+	}
+	return err
+}
+
+// texture returns a texture's picture, or nil if it uses other coordinates than the material's first
+// texture.
+func (r *reader) texture(m *material, where string, i, texCoord int) (image.Image, error) {
 	d := &r.doc
 	if i < 0 || i >= len(d.Textures) {
-		return nil, fmt.Errorf("there is no textures[%d]: there are %d", i, len(d.Textures))
+		return nil, r.errorf(where, "there is no textures[%d]: there are %d", i, len(d.Textures))
+	}
+	if m.texCoord >= 0 && m.texCoord != texCoord {
+		r.skin.note("%s: is left out, because it uses TEXCOORD_%d and not TEXCOORD_%d", where, texCoord, m.texCoord)
+		return nil, nil
 	}
 	source := d.Textures[i].Source
 	if source == nil || *source < 0 || *source >= len(d.Images) {
-		return nil, fmt.Errorf("textures[%d] has no readable image: want PNG or JPEG", i)
+		return nil, r.errorf(where, "textures[%d] has no readable image: want PNG or JPEG", i)
 	}
-	if img := r.pictures[*source]; img != nil {
+	if s := d.Textures[i].Sampler; s != nil && *s >= 0 && *s < len(d.Samplers) {
+		for k, w := range [2]gltf.WrappingMode{d.Samplers[*s].WrapS, d.Samplers[*s].WrapT} {
+			m.Clamped[k], m.Mirrored[k] = w == gltf.WrapClampToEdge, w == gltf.WrapMirroredRepeat
+		}
+	}
+	m.texCoord = texCoord
+	img, err := r.picture(*source)
+	if err != nil {
+		return nil, r.errorf(where, "images[%d]: %v", *source, err)
+	}
+	return img, nil
+}
+
+// picture decodes an image of the file.
+func (r *reader) picture(i int) (image.Image, error) {
+	if img := r.pictures[i]; img != nil {
 		return img, nil
 	}
-	img := d.Images[*source]
-	where := fmt.Sprintf("images[%d]", *source)
+	img := r.doc.Images[i]
 	var data []byte
 	var err error
 	if img.BufferView != nil {
@@ -79,15 +147,17 @@ func (r *reader) texture(i int) (image.Image, error) {
 		data, err = r.load(img.URI)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", where, err)
+		return nil, err
 	}
 	if err := r.pictureRoom.take(data); err != nil {
-		return nil, fmt.Errorf("%s: %w", where, err)
+		return nil, err
 	}
-	if r.pictures[*source], _, err = image.Decode(bytes.NewReader(data)); err != nil {
-		return nil, fmt.Errorf("%s: %w", where, err)
+	decoded, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
 	}
-	return r.pictures[*source], nil
+	r.pictures[i] = decoded
+	return decoded, nil
 }
 
 // pictureRoom is what remains for the pictures of a file.
@@ -149,43 +219,102 @@ func (r *pictureRoom) take(data []byte) error {
 	return nil
 }
 
-// colours returns each vertex's linear RGB colour: material times texture times its own.
-func (r *reader) colours(where string, p *gltf.Primitive, count int) ([][3]float32, error) {
-	look := &defaultMaterial
+// look reads what a primitive's vertices have of colours: the material, their own linear colours, and
+// their texture coordinates, which are nil without textures.
+func (r *reader) look(where string, p *gltf.Primitive, count int) (m *material, colour [][3]float32, uv [][2]float32, err error) {
+	m = &defaultMaterial
 	if p.Material != nil {
-		var err error
-		if look, err = r.material(where, *p.Material); err != nil {
-			return nil, err
+		if m, err = r.material(where, *p.Material); err != nil {
+			return nil, nil, nil, err
 		}
 	}
 	own, err := r.attribute(where, p, "COLOR_0", count, MaxVertices, gltf.AccessorVec3, gltf.AccessorVec4)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	if own != nil && p.Material == nil {
-		look = &material{factor: [3]float64{1, 1, 1}}
+		m = &material{Material: body.Material{Name: "default", BaseColor: [4]float32{1, 1, 1, 1}, Roughness: 1}, texCoord: -1}
 	}
-	var uv *elements
-	if look.picture != nil {
-		if uv, err = r.attribute(where, p, fmt.Sprintf("TEXCOORD_%d", look.texCoord), count, MaxVertices, gltf.AccessorVec2); err != nil {
-			return nil, err
+	colour = make([][3]float32, count)
+	for v := range colour {
+		colour[v] = [3]float32{1, 1, 1}
+		for c := 0; own != nil && c < 3; c++ {
+			colour[v][c] = float32(min(max(own.at(v, c), 0), 1))
 		}
 	}
-	out := make([][3]float32, count)
-	for v := range out {
-		c := look.factor
-		if uv != nil {
-			t := sample(look.picture, uv.at(v, 0), uv.at(v, 1))
-			c = [3]float64{c[0] * t[0], c[1] * t[1], c[2] * t[2]}
-		}
-		for k := range c {
-			if own != nil {
-				c[k] *= min(max(own.at(v, k), 0), 1)
+	if m.texCoord < 0 {
+		return m, colour, nil, nil
+	}
+	e, err := r.attribute(where, p, fmt.Sprintf("TEXCOORD_%d", m.texCoord), count, MaxVertices, gltf.AccessorVec2)
+	if e == nil || err != nil {
+		return m, colour, nil, err
+	}
+	uv = make([][2]float32, count)
+	for v := range uv {
+		uv[v] = [2]float32{float32(e.at(v, 0)), float32(e.at(v, 1))}
+	}
+	return m, colour, uv, nil
+}
+
+// finish decides how the mesh is coloured: plain colours go into the vertices, and the whole mesh
+// becomes one part. Otherwise it keeps its materials.
+func (s *Skin) finish(parts []body.Part, used []*material, vertices []int) {
+	plain := true
+	for _, m := range used {
+		plain = plain && m.plain()
+	}
+	if !plain {
+		s.mesh.parts = parts
+		number := map[*material]int{}
+		for i, m := range used {
+			k, ok := number[m]
+			if !ok {
+				k = len(s.materials)
+				number[m] = k
+				s.materials = append(s.materials, m.Material)
 			}
-			out[v][k] = float32(c[k])
+			s.mesh.parts[i].Material = k
+		}
+		return
+	}
+	s.mesh.uv = nil
+	from := 0
+	for i, m := range used {
+		for v := from; v < vertices[i]; v++ {
+			for c := range 3 {
+				s.mesh.colour[v][c] *= m.BaseColor[c]
+			}
+		}
+		from = vertices[i]
+	}
+}
+
+// vertexColours returns a colour for each vertex of m: its own times that of its material, with the
+// texture at the vertex.
+func vertexColours(b *body.Body, m *body.Mesh, tint [3]float32) [][4]float32 {
+	out := make([][4]float32, len(m.Coat))
+	for v, c := range m.Coat {
+		rgb := b.Cover.Colour(c, tint)
+		out[v] = [4]float32{rgb[0], rgb[1], rgb[2], 1}
+	}
+	done := make([]bool, len(out))
+	for _, p := range m.Parts {
+		mat := &b.Materials[p.Material]
+		for _, v := range m.Index[p.Start : p.Start+p.Count] {
+			if done[v] {
+				continue
+			}
+			done[v] = true
+			t := [3]float64{1, 1, 1}
+			if mat.BaseTexture != nil && m.UV != nil {
+				t = sample(mat.BaseTexture, float64(m.UV[v][0]), float64(m.UV[v][1]))
+			}
+			for k := range t {
+				out[v][k] *= mat.BaseColor[k] * float32(t[k])
+			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // sample returns the linear colour of a repeating picture at u, v.

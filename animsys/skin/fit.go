@@ -47,6 +47,7 @@ func (s *Skin) fit(sk *skel.Skeleton, ours *body.Body, from []int) (*body.Body, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
+	b.Materials = s.materials
 	return b, f.report(), nil
 }
 

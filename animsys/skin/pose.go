@@ -146,7 +146,7 @@ func (f *fit) makeMesh() *body.Mesh {
 		m[3], m[7], m[11] = float64(p.X)-c[0], float64(p.Y)-c[1], float64(p.Z)-c[2]
 		moves[j] = m
 	}
-	mesh := &body.Mesh{Index: slices.Clone(s.mesh.index)}
+	mesh := &body.Mesh{Index: slices.Clone(s.mesh.index), Parts: s.mesh.parts, UV: s.mesh.uv}
 	for v, p := range s.mesh.pos {
 		pulls := make([]influence, len(s.mesh.influences[v]))
 		for i, q := range s.mesh.influences[v] {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/qmuntal/gltf"
 
+	"mannequin/engine/body"
 	"mannequin/engine/m3"
 )
 
@@ -49,7 +50,7 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 			return err
 		}
 	}
-	colour, err := r.colours(where, p, count)
+	look, colour, uv, err := r.look(where, p, count)
 	if err != nil {
 		return err
 	}
@@ -82,6 +83,12 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 		m.pos, m.normal = append(m.pos, place), append(m.normal, out)
 	}
 	m.colour, m.influences = append(m.colour, colour...), append(m.influences, pulls...)
+	if uv == nil {
+		uv = make([][2]float32, count)
+	}
+	m.uv = append(m.uv, uv...)
+	r.parts = append(r.parts, body.Part{Start: len(m.index), Count: len(index)})
+	r.used, r.ends = append(r.used, look), append(r.ends, len(m.pos))
 	mirrored := move[0].mirrors()
 	for i := 0; i < len(index); i += 3 {
 		a, b, c := index[i], index[i+1], index[i+2]

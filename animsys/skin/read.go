@@ -10,6 +10,7 @@ import (
 
 	"github.com/qmuntal/gltf"
 
+	"mannequin/engine/body"
 	"mannequin/engine/m3"
 )
 
@@ -26,6 +27,9 @@ type reader struct {
 
 	materials   map[int]*material   // per material
 	pictures    map[int]image.Image // per image
+	parts       []body.Part         // per primitive, without a material
+	used        []*material         // per primitive
+	ends        []int               // per primitive, the vertices up to its end
 	pictureRoom pictureRoom
 }
 
@@ -54,6 +58,7 @@ func read(name string, data []byte, beside *os.Root) (*Skin, error) {
 	if len(s.mesh.index) == 0 {
 		return nil, f.errorf("meshes", "no skinned triangles: export a mesh with its skin")
 	}
+	s.finish(r.parts, r.used, r.ends)
 	if r.unweighted > 0 {
 		s.note("%d vertices have no weights: they follow %.60s", r.unweighted, s.joints[0].name)
 	}

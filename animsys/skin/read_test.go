@@ -16,6 +16,7 @@ import (
 	"github.com/qmuntal/gltf"
 	"github.com/qmuntal/gltf/modeler"
 
+	"mannequin/engine/body"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 )
@@ -301,10 +302,16 @@ func TestReadColour(t *testing.T) {
 	d.Textures = []*gltf.Texture{{Source: gltf.Index(0)}}
 	d.Materials = []*gltf.Material{{PBRMetallicRoughness: &gltf.PBRMetallicRoughness{BaseColorFactor: &[4]float64{0.5, 1, 1, 1}, BaseColorTexture: &gltf.TextureInfo{Index: 0}}}}
 	s := must.Get(readAlone("a.glb", encode(t, d, true)))(t)
+	whole := &body.Body{Cover: body.Paint, Materials: s.materials}
+	mesh := &body.Mesh{Index: s.mesh.index, Parts: s.mesh.parts, UV: s.mesh.uv}
+	for _, c := range s.mesh.colour {
+		mesh.Coat = append(mesh.Coat, [4]float32{c[0], c[1], c[2]})
+	}
+	got := vertexColours(whole, mesh, [3]float32{})
 	for v, want := range [][3]float32{{0.5, 0, 0}, {0, 0.1, 0}, {0.5, 0, 0}} {
-		for k, c := range s.mesh.colour[v] {
-			if m3.Abs(c-want[k]) > 2e-3 {
-				t.Errorf("vertex %d has the colour %v, want %v", v, s.mesh.colour[v], want)
+		for k := range want {
+			if m3.Abs(got[v][k]-want[k]) > 2e-3 {
+				t.Errorf("vertex %d has the colour %v, want %v", v, got[v], want)
 			}
 		}
 	}

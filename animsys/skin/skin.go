@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"mannequin/engine/body"
 	"mannequin/engine/m3"
 	"mannequin/internal/boundedfile"
 )
@@ -33,8 +34,9 @@ type Skin struct {
 	Name  string   // the file's
 	Notes []string // warnings
 
-	joints []joint // parents before children
-	mesh   mesh
+	joints    []joint // parents before children
+	mesh      mesh
+	materials []body.Material // of the mesh's parts
 }
 
 // joint is a node that moves vertices.
@@ -47,8 +49,10 @@ type joint struct {
 // mesh is all triangles of a file. Vertex slices have equal lengths.
 type mesh struct {
 	pos        []m3.Vec3
-	normal     []m3.Vec3 // unit, or zero if the file has none
-	colour     [][3]float32
+	normal     []m3.Vec3     // unit, or zero if the file has none
+	colour     [][3]float32  // linear; without parts the whole colour, else what multiplies the material's
+	uv         [][2]float32  // with parts
+	parts      []body.Part   // nil: colours are all
 	influences [][]influence // weights of a vertex sum to 1
 	index      []uint32
 }

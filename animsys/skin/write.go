@@ -75,11 +75,7 @@ func (d *writer) mesh(b *body.Body, tint [3]float32) {
 		}
 		return out
 	}
-	colour := make([][4]float32, len(m.Coat))
-	for i, c := range m.Coat {
-		rgb := b.Cover.Colour(c, tint)
-		colour[i] = [4]float32{rgb[0], rgb[1], rgb[2], 1}
-	}
+	colour := vertexColours(b, m, tint)
 	d.Materials = []*gltf.Material{{Name: "coat", PBRMetallicRoughness: &gltf.PBRMetallicRoughness{
 		MetallicFactor: gltf.Float(0), RoughnessFactor: gltf.Float(0.9)}}}
 	d.Meshes = []*gltf.Mesh{{Name: "body", Primitives: []*gltf.Primitive{{

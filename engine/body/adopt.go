@@ -10,8 +10,9 @@ import (
 var adoptedLevels = []int{2000, 700}
 
 // Adopt makes a body from a mesh in the pose bind, with coarser levels of detail. The mesh need not
-// be closed. Zero normals are computed from the triangles. It fails if slices differ in length, an
-// index or joint is out of range, or a number is not finite.
+// be closed. Zero normals are computed from the triangles. Coarser levels keep parts and texture
+// coordinates. It fails if slices differ in length, an index or joint is out of range, parts do not
+// follow each other to the end, or a number is not finite.
 func Adopt(bind []m3.Xform, fine Mesh, cover Cover) (*Body, error) {
 	if err := fine.check(len(bind)); err != nil {
 		return nil, err
@@ -26,6 +27,10 @@ func Adopt(bind []m3.Xform, fine Mesh, cover Cover) (*Body, error) {
 	pos := make([]m3.Vec3, len(first))
 	for i, v := range first {
 		pos[i] = fine.Pos[v]
+	}
+	var charts *atlas
+	if len(fine.Parts) > 0 {
+		charts = newAtlas(&fine, place, len(first))
 	}
 	source := first // vertices of the fine mesh, per vertex of pos
 	for _, target := range adoptedLevels {
@@ -45,6 +50,9 @@ func Adopt(bind []m3.Xform, fine Mesh, cover Cover) (*Body, error) {
 		}
 		source = from
 		m.fillNormals(same, len(pos))
+		if len(fine.Parts) > 0 {
+			m = charts.paint(&m, source)
+		}
 		b.Levels = append(b.Levels, m)
 	}
 	return b, nil
@@ -67,6 +75,24 @@ func (m *Mesh) check(joints int) error {
 		if int(v) >= n {
 			return fmt.Errorf("body: index %d is vertex %d, there are %d", i, v, n)
 		}
+	}
+	if m.UV != nil && len(m.UV) != n {
+		return fmt.Errorf("body: mesh of %d positions and %d texture coordinates: want equal counts", n, len(m.UV))
+	}
+	for v, uv := range m.UV {
+		if !m3.Finite(uv[0]) || !m3.Finite(uv[1]) {
+			return fmt.Errorf("body: the texture coordinates of vertex %d are not finite", v)
+		}
+	}
+	end := 0
+	for i, p := range m.Parts {
+		if p.Start != end || p.Count < 0 || p.Count%3 != 0 || p.Count > len(m.Index)-end || p.Material < 0 {
+			return fmt.Errorf("body: part %d has material %d and %d indices from %d: want whole triangles from %d on", i, p.Material, p.Count, p.Start, end)
+		}
+		end += p.Count
+	}
+	if len(m.Parts) > 0 && end != len(m.Index) {
+		return fmt.Errorf("body: %d of %d indices are in no part", len(m.Index)-end, len(m.Index))
 	}
 	for v := range n {
 		if !m.Pos[v].Finite() || !m.Normal[v].Finite() {

@@ -68,16 +68,16 @@ type Part struct{ Material, Start, Count int }
 // not changed. Where a body has materials, the colour of Coat multiplies BaseColor.
 type Material struct {
 	Name        string
-	BaseColor   [4]float32   // linear red, green and blue, 0…1, and opacity
-	BaseTexture *image.NRGBA // sRGB, times BaseColor
-	Metallic    float32      // 0…1
-	Roughness   float32      // 0…1
-	MetalRough  *image.NRGBA // roughness in green, metal in blue, times the numbers
-	NormalMap   *image.NRGBA // in tangent space
+	BaseColor   [4]float32  // linear red, green and blue, 0…1, and opacity
+	BaseTexture image.Image // sRGB, times BaseColor
+	Metallic    float32     // 0…1
+	Roughness   float32     // 0…1
+	MetalRough  image.Image // roughness in green, metal in blue, times the numbers
+	NormalMap   image.Image // in tangent space
 	NormalScale float32
-	Emissive    [3]float32   // linear light of its own
-	Emission    *image.NRGBA // sRGB, times Emissive
-	Cutoff      float32      // opacity below which nothing is drawn; 0 draws all
+	Emissive    [3]float32  // linear light of its own
+	Emission    image.Image // sRGB, times Emissive
+	Cutoff      float32     // opacity below which nothing is drawn; 0 draws all
 	DoubleSided bool
 	Mirrored    [2]bool // textures repeat mirrored along U, V
 	Clamped     [2]bool // textures do not repeat along U, V

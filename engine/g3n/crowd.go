@@ -75,11 +75,7 @@ func NewCrowd(b *body.Body) (*Crowd, error) {
 		for part := range max(len(m.Parts), 1) {
 			var mat *body.Material
 			if len(m.Parts) > 0 {
-				i := m.Parts[part].Material
-				if i < 0 || i >= len(b.Materials) {
-					return nil, fmt.Errorf("g3n: part %d of level %d has material %d of %d", part, k, i, len(b.Materials))
-				}
-				mat = &b.Materials[i]
+				mat = &b.Materials[m.Parts[part].Material]
 			}
 			s := newSurface(b.Cover, mat)
 			g := instanced.NewGraphic(all, k, m, part, instanced.Full, s)

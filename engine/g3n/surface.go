@@ -3,7 +3,6 @@ package g3n
 import (
 	"embed"
 	"fmt"
-	"image"
 	"strconv"
 
 	"github.com/g3n/engine/gls"
@@ -43,13 +42,10 @@ func init() {
 
 // Texture units. g3n's own materials use the first ones.
 const (
-	unitBase = 8 + iota
-	unitRough
-	unitNormal
-	unitEmissive
-	unitBones
-	unitOrder
-	unitEnd
+	unitBase  = 8
+	unitBones = unitBase + instanced.TextureUnits
+	unitOrder = unitBones + 1
+	unitEnd   = unitOrder + 1
 )
 
 // state is OpenGL state that drawing changes and others may rely on.
@@ -91,40 +87,19 @@ func ready(gs *gls.GLS) {
 // surface is the material of a part of a body.
 type surface struct {
 	material.Material
-	of       *body.Material // nil: the coat alone
-	textures [unitBones - unitBase]picture
-
-	uFog, uRange, uBase, uEmissive, uRough gls.Uniform
-}
-
-// picture is a texture of a material, which is uploaded with its first use.
-type picture struct {
-	image   *image.NRGBA
-	sRGB    bool
-	id      uint32
-	sampler gls.Uniform
+	own          *instanced.Textures // nil: the coat alone
+	uFog, uRange gls.Uniform
 }
 
 func newSurface(cover body.Cover, of *body.Material) *surface {
-	s := &surface{of: of, uFog: gpu.Uniform("FogColor"), uRange: gpu.Uniform("FogRange"),
-		uBase: gpu.Uniform("BaseColor"), uEmissive: gpu.Uniform("Emissive"), uRough: gpu.Uniform("Roughness")}
+	s := &surface{uFog: gpu.Uniform("FogColor"), uRange: gpu.Uniform("FogRange")}
 	s.Material.Init()
 	s.SetShader("mannequin_crowd")
 	s.SetBlending(material.BlendNone)
 	s.ShaderDefines.Set("COVER", strconv.Itoa(int(cover)))
-	if of == nil {
-		return s
-	}
-	s.SetShader("mannequin_material")
-	s.ShaderDefines.Set("COVER", strconv.Itoa(int(body.Paint))) // no hair, no clothes
-	if of.DoubleSided {
-		s.SetSide(material.SideDouble)
-	}
-	for k, t := range []picture{{image: of.BaseTexture, sRGB: true, sampler: gpu.Uniform("BaseMap")}, {image: of.MetalRough, sampler: gpu.Uniform("RoughMap")},
-		{image: of.NormalMap, sampler: gpu.Uniform("NormalMap")}, {image: of.Emission, sRGB: true, sampler: gpu.Uniform("EmissiveMap")}} {
-		if s.textures[k] = t; t.image != nil {
-			s.ShaderDefines.Set([]string{"BASE_MAP", "ROUGH_MAP", "NORMAL_MAP", "EMISSIVE_MAP"}[k], "1")
-		}
+	if of != nil {
+		s.SetShader("mannequin_material")
+		s.own = instanced.NewTextures(of, unitBase, &s.Material)
 	}
 	return s
 }
@@ -138,22 +113,8 @@ func (s *surface) RenderSetup(gs *gls.GLS) {
 // begin sets the uniforms, with the program in use.
 func (s *surface) begin(gs *gls.GLS, fog *Fog) {
 	setFog(gs, fog, &s.uFog, &s.uRange)
-	m := s.of
-	if m == nil {
-		return
-	}
-	gs.Uniform4f(s.uBase.Location(gs), m.BaseColor[0], m.BaseColor[1], m.BaseColor[2], m.BaseColor[3])
-	gs.Uniform4f(s.uEmissive.Location(gs), m.Emissive[0], m.Emissive[1], m.Emissive[2], m.Cutoff)
-	gs.Uniform3f(s.uRough.Location(gs), m.Metallic, m.Roughness, m.NormalScale)
-	for k := range s.textures {
-		t := &s.textures[k]
-		if t.image == nil {
-			continue
-		}
-		if t.id == 0 {
-			t.upload(gs, uint32(unitBase+k), m)
-		}
-		gpu.BindTexture(gs, uint32(unitBase+k), t.id, &t.sampler)
+	if s.own != nil {
+		s.own.Bind(gs)
 	}
 }
 
@@ -162,43 +123,8 @@ func setFog(gs *gls.GLS, f *Fog, colour, between *gls.Uniform) {
 	gs.Uniform2f(between.Location(gs), f.Near, f.Far)
 }
 
-// upload makes the texture, with mipmaps.
-func (t *picture) upload(gs *gls.GLS, unit uint32, m *body.Material) {
-	t.id = gpu.NewTexture(gs, unit, gl.LINEAR)
-	wrap := func(k int) int32 {
-		switch {
-		case m.Clamped[k]:
-			return gl.CLAMP_TO_EDGE
-		case m.Mirrored[k]:
-			return gl.MIRRORED_REPEAT
-		}
-		return gl.REPEAT
-	}
-	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR)
-	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, wrap(0))
-	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, wrap(1))
-	gl.TexParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAX_LEVEL, 16)
-	format := int32(gl.RGBA8)
-	if t.sRGB {
-		format = gl.SRGB8_ALPHA8
-	}
-	w, h := t.image.Rect.Dx(), t.image.Rect.Dy()
-	pix := t.image.Pix
-	if t.image.Stride != 4*w {
-		pix = nil
-		for y := range h {
-			pix = append(pix, t.image.Pix[y*t.image.Stride:][:4*w]...)
-		}
-	}
-	gl.TexImage2D(gl.TEXTURE_2D, 0, format, int32(w), int32(h), gl.RGBA, gl.UNSIGNED_BYTE, pix)
-	gl.GenerateMipmap(gl.TEXTURE_2D)
-}
-
 func (s *surface) free() {
-	for k := range s.textures {
-		if t := &s.textures[k]; t.id != 0 {
-			gl.DeleteTexture(t.id)
-			t.id = 0
-		}
+	if s.own != nil {
+		s.own.Dispose()
 	}
 }

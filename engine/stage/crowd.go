@@ -31,6 +31,9 @@ func (s *Stage) NewCrowd(b *body.Body) (*Crowd, error) {
 			shade := newShade("crowd", &s.lighting, nil)
 			shade.SetShaderUnique(false)
 			shade.ShaderDefines.Set("COVER", strconv.Itoa(int(b.Cover)))
+			if parts := b.Levels[k].Parts; len(parts) > 0 {
+				shade.setup = instanced.NewTextures(&b.Materials[parts[part].Material], unitMaterial, &shade.Material).Bind
+			}
 			s.scene.Add(instanced.NewGraphic(all, k, &b.Levels[k], part, instanced.Full, shade))
 		}
 	}

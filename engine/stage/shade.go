@@ -73,6 +73,8 @@ const (
 	unitOrder   = 2
 	unitShadow  = 3
 	unitGrain   = 4
+
+	unitMaterial = 5 // and the next ones
 )
 
 func newShade(program string, a *lighting, setup func(gs *gls.GLS)) *shade {

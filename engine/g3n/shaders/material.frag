@@ -2,30 +2,14 @@
 // glTF 2.0, appendix B, describes it, after Walter et al. 2007 and Schlick 1994.
 precision highp float;
 #include <mannequin_lighting>
+#include <mannequin_material>
 in vec3 vPos;
 in vec3 vNormal;
 in vec3 vBind;
 in vec4 vCoat;
-in vec2 vCoord;
 flat in vec3 vTint;
 flat in vec4 vVariation;
 out vec4 FragColor;
-
-uniform vec4 BaseColor;
-uniform vec4 Emissive;  // its fourth is the cutoff
-uniform vec3 Roughness; // metallic, roughness, scale of the normal map
-#ifdef BASE_MAP
-uniform sampler2D BaseMap;
-#endif
-#ifdef ROUGH_MAP
-uniform sampler2D RoughMap;
-#endif
-#ifdef NORMAL_MAP
-uniform sampler2D NormalMap;
-#endif
-#ifdef EMISSIVE_MAP
-uniform sampler2D EmissiveMap;
-#endif
 
 const float PI = 3.14159265;
 vec3 normal, toEye;
@@ -45,49 +29,16 @@ vec3 reflected(vec3 toLight, vec3 light) {
 	return nl * light * ((1.0 - fresnel) * diffuse / PI + fresnel * (hidden * facets / (4.0 * nl * nv)));
 }
 
-#ifdef NORMAL_MAP
-// bumped turns n by the normal map. The tangents come from how place and texture coordinates change
-// on the screen (Schüler 2013).
-vec3 bumped(vec3 n) {
-	vec3 px = dFdx(vPos), py = dFdy(vPos);
-	vec2 cx = dFdx(vCoord), cy = dFdy(vCoord);
-	vec3 rx = cross(py, n), ry = cross(n, px);
-	vec3 u = rx * cx.x + ry * cy.x, v = rx * cx.y + ry * cy.y;
-	float size = max(dot(u, u), dot(v, v));
-	if (!(size > 0.0)) return n;
-	vec3 t = 2.0 * texture(NormalMap, vCoord).xyz - 1.0;
-	t.xy *= Roughness.z;
-	return normalize((u * t.x - v * t.y) * inversesqrt(size) + n * t.z); // green is up, V goes down
-}
-#endif
-
 void main() {
-	vec4 base = BaseColor * vec4(vCoat.rgb, 1.0);
-#ifdef BASE_MAP
-	base *= texture(BaseMap, vCoord);
-#endif
-	if (base.a < Emissive.a) discard;
+	vec3 base = baseColor(vCoat.rgb);
 	normal = normalize(vNormal);
 	if (!gl_FrontFacing) normal = -normal;
-#ifdef NORMAL_MAP
-	normal = bumped(normal);
-#endif
+	normal = bumped(normal, vPos);
 	toEye = normalize(-vPos);
-	float metal = Roughness.x, rough = Roughness.y;
-#ifdef ROUGH_MAP
-	vec4 rm = texture(RoughMap, vCoord);
-	metal *= rm.b;
-	rough *= rm.g;
-#endif
-	rough = clamp(rough, 0.04, 1.0);
-	alpha = rough * rough;
-	diffuse = base.rgb * 0.96 * (1.0 - metal);
-	f0 = mix(vec3(0.04), base.rgb, metal);
-	vec3 c = ambient() * diffuse + lights(vPos);
-#ifdef EMISSIVE_MAP
-	c += Emissive.rgb * texture(EmissiveMap, vCoord).rgb;
-#else
-	c += Emissive.rgb;
-#endif
+	vec2 mr = metalRough();
+	alpha = mr.y * mr.y;
+	diffuse = base * 0.96 * (1.0 - mr.x);
+	f0 = mix(vec3(0.04), base, mr.x);
+	vec3 c = ambient() * diffuse + lights(vPos) + emission();
 	FragColor = vec4(fogged(pow(clamp(c, 0.0, 1.0), vec3(1.0 / 2.2)), vPos), 1.0);
 }

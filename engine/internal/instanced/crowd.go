@@ -57,6 +57,13 @@ func New(b *body.Body, runs int, units Units) (*Crowd, error) {
 	if len(b.Levels) == 0 || len(b.Bind) == 0 || len(b.Bind) > body.MaxJoints {
 		return nil, fmt.Errorf("a body of %d joints and %d meshes cannot be drawn", len(b.Bind), len(b.Levels))
 	}
+	for k := range b.Levels {
+		for i, p := range b.Levels[k].Parts {
+			if p.Material < 0 || p.Material >= len(b.Materials) {
+				return nil, fmt.Errorf("part %d of level %d has material %d of %d", i, k, p.Material, len(b.Materials))
+			}
+		}
+	}
 	c := &Crowd{Body: b, units: units, joints: len(b.Bind), runs: make([]run, runs)}
 	c.per = width / c.texels()
 	for _, x := range b.Bind {

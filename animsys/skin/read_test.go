@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -283,6 +284,65 @@ func TestReadMirrored(t *testing.T) {
 	a, b, c := m.pos[m.index[0]], m.pos[m.index[1]], m.pos[m.index[2]]
 	if out := b.Sub(a).Cross(c.Sub(a)); m.pos[1] != m3.V(-2, 0, 0) || out.Z <= 0 || m.normal[0] != m3.V(0, 0, 1) {
 		t.Errorf("triangle %v with the outside at %v has the normal %v", m.pos, out, m.normal[0])
+	}
+}
+
+// Materials are read with all that glTF says of them, and each primitive is a part. Plain colours are
+// no materials.
+func TestReadMaterials(t *testing.T) {
+	d := small()
+	var b bytes.Buffer
+	must.Do(t, png.Encode(&b, image.NewNRGBA(image.Rect(0, 0, 2, 1))))
+	p := d.Meshes[0].Primitives[0]
+	p.Attributes["TEXCOORD_1"] = modeler.WriteTextureCoord(d, [][2]float32{{0.1, 0.5}, {0.9, 0.5}, {-0.9, 3.5}})
+	second := *p
+	d.Meshes[0].Primitives = append(d.Meshes[0].Primitives, &second)
+	p.Material, second.Material = gltf.Index(1), gltf.Index(0)
+	d.Images = []*gltf.Image{{URI: "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())}}
+	d.Samplers = []*gltf.Sampler{{WrapS: gltf.WrapMirroredRepeat, WrapT: gltf.WrapClampToEdge}}
+	d.Textures = []*gltf.Texture{{Source: gltf.Index(0), Sampler: gltf.Index(0)}}
+	d.Materials = []*gltf.Material{
+		{Name: "cloth", PBRMetallicRoughness: &gltf.PBRMetallicRoughness{BaseColorFactor: &[4]float64{0.5, 1, 1, 1}, MetallicFactor: gltf.Float(0)}},
+		{Name: "armour", DoubleSided: true, AlphaMode: gltf.AlphaMask, AlphaCutoff: gltf.Float(0.3), EmissiveFactor: [3]float64{0, 0, 0.25},
+			PBRMetallicRoughness: &gltf.PBRMetallicRoughness{BaseColorFactor: &[4]float64{1, 0.5, 0.25, 0.75}, MetallicFactor: gltf.Float(0.9), RoughnessFactor: gltf.Float(0.2),
+				BaseColorTexture: &gltf.TextureInfo{Index: 0, TexCoord: 1}, MetallicRoughnessTexture: &gltf.TextureInfo{Index: 0, TexCoord: 1}},
+			NormalTexture: &gltf.NormalTexture{Index: gltf.Index(0), TexCoord: 1, Scale: gltf.Float(2)}, EmissiveTexture: &gltf.TextureInfo{Index: 0, TexCoord: 0}},
+	}
+	s := must.Get(readAlone("a.glb", encode(t, d, true)))(t)
+	if len(s.materials) != 2 || len(s.mesh.parts) != 2 || s.mesh.parts[0] != (body.Part{Material: 0, Count: 3}) || s.mesh.parts[1] != (body.Part{Material: 1, Start: 3, Count: 3}) {
+		t.Fatalf("%d materials, parts %v", len(s.materials), s.mesh.parts)
+	}
+	m := s.materials[0]
+	if m.Name != "armour" || m.BaseColor != [4]float32{1, 0.5, 0.25, 0.75} || m.Metallic != 0.9 || m.Roughness != 0.2 || m.NormalScale != 2 ||
+		m.Emissive != [3]float32{0, 0, 0.25} || m.Cutoff != 0.3 || !m.DoubleSided || m.Mirrored != [2]bool{true, false} || m.Clamped != [2]bool{false, true} {
+		t.Errorf("the armour is %+v", m)
+	}
+	if m.BaseTexture == nil || m.BaseTexture.Bounds().Dx() != 2 || m.BaseTexture != m.NormalMap || m.MetalRough == nil || m.Emission != nil {
+		t.Error("the armour has other textures")
+	}
+	if !slices.ContainsFunc(s.Notes, func(n string) bool { return strings.Contains(n, "emissiveTexture: is left out") }) {
+		t.Errorf("nothing is said of the texture with other coordinates: %q", s.Notes)
+	}
+	if s.mesh.uv[1] != [2]float32{0.9, 0.5} || s.materials[1].BaseTexture != nil || s.materials[1].Metallic != 0 {
+		t.Errorf("texture coordinates %v, cloth %+v", s.mesh.uv, s.materials[1])
+	}
+	p.Material = gltf.Index(0)
+	if s = must.Get(readAlone("a.glb", encode(t, d, true)))(t); s.materials != nil || s.mesh.parts != nil || s.mesh.colour[4] != [3]float32{0.5, 1, 1} {
+		t.Errorf("plain colours are %d materials, a vertex %v", len(s.materials), s.mesh.colour[4])
+	}
+	for _, bad := range []func(m *gltf.Material){
+		func(m *gltf.Material) { m.EmissiveFactor[1] = -1 },
+		func(m *gltf.Material) { m.PBRMetallicRoughness.RoughnessFactor = gltf.Float(7) },
+		func(m *gltf.Material) { m.NormalTexture.Index = gltf.Index(9) },
+	} {
+		p.Material = gltf.Index(1)
+		kept, pbr, normal := *d.Materials[1], *d.Materials[1].PBRMetallicRoughness, *d.Materials[1].NormalTexture
+		kept.PBRMetallicRoughness, kept.NormalTexture = &pbr, &normal
+		bad(d.Materials[1])
+		if _, err := readAlone("a.glb", encode(t, d, true)); err == nil || !strings.Contains(err.Error(), "materials[1].") {
+			t.Errorf("a bad material: %v", err)
+		}
+		d.Materials[1] = &kept
 	}
 }
 

@@ -1,0 +1,306 @@
+package fbx
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/internal/boundedfile"
+)
+
+// Motion is an animation of a file.
+type Motion struct {
+	Name string
+	Clip *skel.Clip // in metres, +Y up, on the file's own joints
+}
+
+// Open reads the animations of an FBX file. Their skeleton has the joints that skins name and all limb
+// nodes, or, without these, the models that animations move, and all models in between; models above
+// them are applied to the joints without a parent. Offsets are those of the models without an
+// animation. Scales, and joints that change their distance to their parents, are in the clip's
+// translations. The frame rate is the file's; if that says none, the one of the closest keys, 24 to 120
+// per second. Several layers of an animation are combined. A file without animations is an error.
+// Errors in the file are *Error.
+func Open(path string) ([]Motion, error) {
+	data, err := boundedfile.Read(path, MaxFile)
+	if err != nil {
+		return nil, err
+	}
+	return Read(path, data)
+}
+
+// Read is Open for the contents of a file called name.
+func Read(name string, data []byte) ([]Motion, error) {
+	s, err := newScene(name, data)
+	if err != nil {
+		return nil, err
+	}
+	joints, err := s.joints()
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{scene: s, joints: joints, poses: make([]pose, len(s.models)), model: make([]m3.Xform, len(joints))}
+	if err := r.skeleton(); err != nil {
+		return nil, err
+	}
+	var out []Motion
+	for _, k := range s.stacks {
+		m, err := r.motion(k)
+		if err != nil {
+			return nil, err
+		}
+		if m.Clip != nil {
+			out = append(out, m)
+		}
+	}
+	if len(out) == 0 {
+		return nil, s.errorf(-1, "has no animation: export the armature with its actions")
+	}
+	return out, nil
+}
+
+// reader makes clips of a scene.
+type reader struct {
+	*scene
+	joints []*model
+	sk     *skel.Skeleton
+	poses  []pose     // of all models
+	model  []m3.Xform // of the joints
+	placed int        // transforms so far
+}
+
+// skeleton makes the skeleton, in the pose of the models without an animation.
+func (r *reader) skeleton() error {
+	number := make(map[*model]int16, len(r.joints))
+	r.sk = &skel.Skeleton{Names: names(r.joints)}
+	for j, m := range r.joints {
+		parent := int16(-1)
+		if m.parent != nil {
+			if k, ok := number[m.parent]; ok {
+				parent = k
+			}
+		}
+		number[m] = int16(j)
+		r.sk.Parents, r.sk.Offsets, r.sk.EndSite = append(r.sk.Parents, parent), append(r.sk.Offsets, m3.Vec3{}), append(r.sk.EndSite, false)
+	}
+	if err := r.pose(nil, 0); err != nil {
+		return err
+	}
+	r.sk.ModelToLocal(r.sk.Offsets, make([]m3.Quat, len(r.joints)), r.model)
+	if err := r.sk.Validate(); err != nil {
+		return r.errorf(-1, "%v", err)
+	}
+	return nil
+}
+
+// pose computes the joints' transforms at a time in ticks; nil is no animation.
+func (r *reader) pose(k *stack, t int64) error {
+	for i, m := range r.models {
+		var above *pose
+		if m.parent != nil {
+			above = &r.poses[m.parent.index]
+		}
+		at, turn, scale := m.t, euler(m.r, m.order), m.s
+		if k != nil && m.moves {
+			at, turn, scale = k.local(m, t)
+		}
+		r.poses[i] = m.place(at, scale, &turn, above)
+	}
+	for j, m := range r.joints {
+		x, ok := r.rigid(&r.poses[m.index])
+		if !ok {
+			return r.errorf(m.at, "the place of %.60q is not finite at %.3f s", m.name, float64(t)/ticks)
+		}
+		r.model[j] = x
+	}
+	return nil
+}
+
+// rigid returns place and rotation of a pose, in metres with +Y up, without its scale. Mirrored axes are
+// mirrored back, so that the joints below keep their offsets. Axes of no length are those that the model
+// would have without a scale.
+func (r *reader) rigid(p *pose) (m3.Xform, bool) {
+	turned := of(&r.up, [3]float64{})
+	w := turned.mul(&p.world)
+	linear := w.linear()
+	side := 1.0
+	if det(&linear) < 0 {
+		side = -1
+	}
+	axis := func(m *[9]float64, c int, by float64) m3.Vec3 { // normalised in float64, since scales may be large
+		x, y, z := m[c], m[3+c], m[6+c]
+		l := by / math.Sqrt(x*x+y*y+z*z)
+		return m3.V(float32(x*l), float32(y*l), float32(z*l))
+	}
+	x, y := axis(&linear, 0, side), axis(&linear, 1, 1)
+	z := x.Cross(y).Normalize(m3.Vec3{})
+	if !x.Finite() || !y.Finite() || z == (m3.Vec3{}) {
+		plain := mul3(&r.up, &p.rotation)
+		x, y = axis(&plain, 0, 1), axis(&plain, 1, 1)
+		z = x.Cross(y).Normalize(m3.Vec3{})
+	}
+	at := m3.V(float32(w[3]*r.metres), float32(w[7]*r.metres), float32(w[11]*r.metres))
+	return m3.Xform{Pos: at, Rot: m3.FromAxes(x, z.Cross(x), z)}, at.Finite() && x.Finite() && z.Finite()
+}
+
+// motion samples an animation. It returns none for one without keys.
+func (r *reader) motion(k *stack) (Motion, error) {
+	first, last, closest := int64(math.MaxInt64), int64(math.MinInt64), int64(math.MaxInt64)
+	for _, y := range k.layers {
+		for _, tracks := range y.tracks {
+			for _, t := range tracks {
+				for c := 0; t != nil && c < 3; c++ {
+					if v := t.curves[c]; v != nil {
+						first, last = min(first, v.times[0]), max(last, v.times[len(v.times)-1])
+						for i := 1; i < len(v.times); i++ {
+							closest = min(closest, v.times[i]-v.times[i-1])
+						}
+					}
+				}
+			}
+		}
+	}
+	if first > last {
+		return Motion{}, nil
+	}
+	if k.stop > k.start && k.start >= first-ticks && k.stop <= last+ticks { // within what is known
+		first, last = k.start, k.stop
+	}
+	fps := r.fps
+	if fps == 0 {
+		fps = tidyFPS(ticks / float64(closest))
+	}
+	seconds := float64(last-first) / ticks
+	where := fmt.Sprintf("the animation %.60q", k.name)
+	if seconds > MaxSeconds {
+		return Motion{}, r.errorf(-1, "%s takes %g s, at most %d s are read", where, seconds, MaxSeconds)
+	}
+	frames := int(math.Round(seconds*fps)) + 1
+	if r.placed += frames * len(r.models); r.placed > MaxTransforms {
+		return Motion{}, r.errorf(-1, "%s: with its %d frames of %d models there are too many: at most %d transforms of a file are read", where, frames, len(r.models), MaxTransforms)
+	}
+	clip := skel.NewClip(r.sk, fps, frames)
+	for f := range frames {
+		if err := r.pose(k, first+int64(math.Round(float64(f)*ticks/fps))); err != nil {
+			return Motion{}, err
+		}
+		pos, rot := clip.Frame(f)
+		r.sk.ModelToLocal(pos, rot, r.model)
+	}
+	return Motion{Name: printable(k.name), Clip: clip}, nil
+}
+
+// tidyFPS returns a frame rate near x, 24 to 120.
+func tidyFPS(x float64) float64 {
+	if whole := math.Round(x); math.Abs(x-whole) < 0.01*whole {
+		x = whole
+	}
+	if !(x >= 24) {
+		return 24
+	}
+	return min(x, 120)
+}
+
+// local returns a model's translation, rotation and scale at a time, all layers together.
+func (k *stack) local(m *model, t int64) (at [3]float64, turn [9]float64, scale [3]float64) {
+	at, scale = m.t, m.s
+	angles := m.r
+	var q quat // instead of angles once two rotations were combined
+	combined := false
+	base := true
+	for _, y := range k.layers {
+		if y.mute {
+			continue
+		}
+		weight := y.weight
+		if y.fade != nil {
+			weight = min(max(y.fade.at(t)/100, 0), 1)
+		}
+		tracks := y.tracks[m]
+		if tracks == nil {
+			base = false
+			continue
+		}
+		if v := tracks[0].at(t); v != nil {
+			for c := range at {
+				at[c] = y.combine(base, weight, at[c], v[c])
+			}
+		}
+		if v := tracks[2].at(t); v != nil {
+			for c := range scale {
+				if !base && !y.scaleByChannel && scale[c] > 0 && v[c] > 0 {
+					scale[c] = math.Exp(y.combine(false, weight, math.Log(scale[c]), math.Log(v[c])))
+				} else {
+					scale[c] = y.combine(base, weight, scale[c], v[c])
+				}
+			}
+		}
+		if v := tracks[1].at(t); v != nil {
+			switch {
+			case base:
+				angles = *v
+			case y.byChannel && !combined:
+				for c := range angles {
+					angles[c] = y.combine(false, weight, angles[c], v[c])
+				}
+			default:
+				if !combined {
+					r := euler(angles, m.order)
+					q, combined = quatOf(&r), true
+				}
+				r := euler(*v, m.order)
+				own := quatOf(&r)
+				if y.mode == 0 {
+					a, b := q.matrix(), slerp(quat{3: 1}, own, weight).matrix()
+					sum := mul3(&a, &b)
+					q = quatOf(&sum)
+				} else {
+					q = slerp(q, own, weight)
+				}
+			}
+		}
+		base = false
+	}
+	if combined {
+		return at, q.matrix(), scale
+	}
+	return at, euler(angles, m.order), scale
+}
+
+// combine returns a value after this layer: the lowest layer replaces it.
+func (y *layer) combine(base bool, weight, below, own float64) float64 {
+	switch {
+	case base:
+		return own
+	case y.mode == 0:
+		return below + weight*own
+	}
+	return below + weight*(own-below)
+}
+
+// at returns the values of a track, or nil if there is none.
+func (t *track) at(time int64) *[3]float64 {
+	if t == nil {
+		return nil
+	}
+	v := t.base
+	for c, k := range t.curves {
+		if k != nil {
+			v[c] = k.at(time)
+		}
+	}
+	return &v
+}
+
+// printable replaces unprintable characters of a name by question marks.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, name)
+}

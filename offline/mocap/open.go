@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mannequin/animsys/skel"
 	"mannequin/animsys/skin"
 	"mannequin/internal/boundedfile"
+	"mannequin/offline/fbx"
 )
 
 // Format is a file format of recordings.
@@ -21,9 +23,10 @@ const (
 	FormatH36M
 	FormatASF
 	FormatGLTF
+	FormatFBX
 )
 
-var formatNames = [...]string{"BVH motion", "AMC motion", "Human3.6M exponential maps", "ASF skeleton", "glTF animation"}
+var formatNames = [...]string{"BVH motion", "AMC motion", "Human3.6M exponential maps", "ASF skeleton", "glTF animation", "FBX animation"}
 
 // String returns the format's name and what such a file holds.
 func (f Format) String() string {
@@ -34,13 +37,15 @@ func (f Format) String() string {
 }
 
 // FormatOf returns the format of a file by its content, then by its name: a text that begins with
-// HIERARCHY is a BVH, a file that begins with glTF is a glTF, otherwise the extension .bvh, .amc, .txt,
-// .asf, .glb or .gltf decides. A file with another
-// extension is Human3.6M's if its first line has commas, an AMC if it begins with a flag or a
-// number, and a BVH otherwise. data may be a file's first bytes, or nil to go by the name alone.
+// HIERARCHY is a BVH, a file that begins as glTF or FBX files do is one, otherwise the extension .bvh,
+// .amc, .txt, .asf, .glb, .gltf or .fbx decides. A file with another extension is Human3.6M's if its
+// first line has commas, an AMC if it begins with a flag or a number, and a BVH otherwise. data may be a file's first bytes, or nil to go by the name alone.
 func FormatOf(name string, data []byte) Format {
 	if bytes.HasPrefix(data, []byte("glTF")) {
 		return FormatGLTF
+	}
+	if fbx.IsFBX(data) {
+		return FormatFBX
 	}
 	p := newParser(name, data)
 	if first, _ := p.token(); strings.EqualFold(first, "HIERARCHY") {
@@ -57,6 +62,8 @@ func FormatOf(name string, data []byte) Format {
 		return FormatASF
 	case ".glb", ".gltf":
 		return FormatGLTF
+	case ".fbx":
+		return FormatFBX
 	}
 	if !p.nextLine() {
 		return FormatBVH
@@ -72,12 +79,12 @@ func FormatOf(name string, data []byte) Format {
 	return FormatBVH
 }
 
-// OpenOptions holds what a file does not say. Zero is right for CMU's and HDM05's, and for a glTF file
-// with one animation.
+// OpenOptions holds what a file does not say. Zero is right for CMU's and HDM05's, and for a glTF or FBX
+// file with one animation.
 type OpenOptions struct {
 	ASF       string  // path of the skeleton that an AMC moves; empty: the one that FindASF finds
 	AMCFPS    float64 // frames per second of an AMC; 0: AMCRate
-	Animation string  // name of the animation of a glTF; empty: the only one
+	Animation string  // name of the animation of a glTF or FBX, with or without its armature's and a |; empty: the only one
 }
 
 // Open reads the recording at path in any format (see FormatOf).
@@ -86,9 +93,16 @@ func Open(path string, opt OpenOptions) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
+	if what := foreign(data); what != "" {
+		return nil, fmt.Errorf("%s: is %s, which is not read: export it as FBX, glTF or BVH", path, what)
+	}
 	switch FormatOf(path, data) {
 	case FormatGLTF:
-		return openGLTF(path, opt.Animation)
+		all, err := skin.OpenMotions(path)
+		return choose(path, FormatGLTF, opt.Animation, all, err, func(m *skin.Motion) (string, *skel.Clip) { return m.Name, m.Clip })
+	case FormatFBX:
+		all, err := fbx.Read(path, data)
+		return choose(path, FormatFBX, opt.Animation, all, err, func(m *fbx.Motion) (string, *skel.Clip) { return m.Name, m.Clip })
 	case FormatAMC:
 		return openAMC(path, data, opt)
 	case FormatH36M:
@@ -114,27 +128,52 @@ func openAMC(path string, data []byte, opt OpenOptions) (_ *Recording, err error
 	return s.ReadAMC(path, data, cmp.Or(opt.AMCFPS, AMCRate))
 }
 
-// openGLTF reads an animation of a glTF file.
-func openGLTF(path, name string) (*Recording, error) {
-	all, err := skin.OpenMotions(path)
+// foreign returns what a file in a format that is not read is, by its first bytes, or "".
+func foreign(data []byte) string {
+	switch {
+	case bytes.HasPrefix(data, []byte("PXR-USDC")), bytes.HasPrefix(data, []byte("#usda")):
+		return "a USD scene"
+	case bytes.HasPrefix(data, []byte("PK\x03\x04")):
+		return "a ZIP archive, as USDZ files are"
+	case len(data) >= 512 && data[1] == 0x50 && data[0] >= 2 && data[0] < 100:
+		return "a C3D file of markers"
+	case bytes.HasPrefix(data, []byte("BLENDER")):
+		return "a Blender project"
+	case bytes.HasPrefix(data, []byte("\x1f\x8b")), bytes.HasPrefix(data, []byte("\x28\xb5\x2f\xfd")):
+		return "compressed"
+	case bytes.HasPrefix(data, []byte("INTERQUAKEMODEL")):
+		return "an IQM model"
+	case bytes.HasPrefix(data, []byte("<?xml")) && bytes.Contains(data[:min(len(data), 4096)], []byte("COLLADA")):
+		return "a COLLADA scene"
+	}
+	return ""
+}
+
+// choose returns one of the animations of a file.
+func choose[M any](path string, format Format, name string, all []M, err error, of func(*M) (string, *skel.Clip)) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
 	names := make([]string, len(all))
-	found := -1
+	found := (*skel.Clip)(nil)
 	for i := range all {
-		if names[i] = all[i].Name; name == names[i] || name == "" && len(all) == 1 {
-			found = i
+		is, clip := of(&all[i])
+		names[i] = is
+		switch {
+		case name == is, name == "" && len(all) == 1:
+			found = clip
+		case found == nil && name != "" && strings.HasSuffix(is, "|"+name): // Blender writes Armature|Walk
+			found = clip
 		}
 	}
 	switch {
-	case found < 0 && name == "":
+	case found == nil && name == "":
 		return nil, fmt.Errorf("%s: it has %d animations: choose one of %s", path, len(all), list(names))
-	case found < 0:
+	case found == nil:
 		return nil, fmt.Errorf("%s: it has no animation %q: it has %s", path, name, list(names))
 	}
-	b := usual(all[found].Clip)
-	b.Format, b.FrameTime = FormatGLTF, 1/b.Clip.FPS
+	b := usual(found)
+	b.Format, b.FrameTime = format, 1/b.Clip.FPS
 	return b, nil
 }
 

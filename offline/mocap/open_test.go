@@ -96,3 +96,19 @@ func TestOpenGLTF(t *testing.T) {
 		}
 	}
 }
+
+// Files in formats that are not read say what they are.
+func TestForeign(t *testing.T) {
+	c3d := make([]byte, 512)
+	c3d[0], c3d[1] = 2, 0x50
+	for data, want := range map[string]string{
+		"PXR-USDC\x00": "a USD scene", "#usda 1.0\n": "a USD scene", "PK\x03\x04": "a ZIP archive", string(c3d): "a C3D file", "BLENDER-v300": "a Blender project",
+		"\x28\xb5\x2f\xfd": "compressed", "INTERQUAKEMODEL\x00": "an IQM model", "<?xml version=\"1.0\"?>\n<COLLADA>": "a COLLADA scene",
+	} {
+		path := filepath.Join(t.TempDir(), "a.bvh")
+		must.Do(t, os.WriteFile(path, []byte(data), 0o666))
+		if _, err := Open(path, OpenOptions{}); err == nil || !strings.Contains(err.Error(), path+": is "+want) || !strings.Contains(err.Error(), "export it as FBX, glTF or BVH") {
+			t.Errorf("%.20q: %v, want %s", data, err, want)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"mannequin/internal/boundedfile"
 	"mannequin/models"
+	"mannequin/offline/fbx"
 )
 
 // IsModel reports whether name is a shipped model's name or the path of a model file.
@@ -29,6 +30,7 @@ const (
 	KindBVH
 	KindModel
 	KindSkin
+	KindFBX
 )
 
 // KindOf returns the kind of a file by its first bytes. The name decides only if these do not, so
@@ -44,6 +46,8 @@ func KindOf(head []byte, name string) Kind {
 		return KindModel
 	case bytes.HasPrefix(head, []byte("glTF")), strings.HasSuffix(lower, ".gltf"), strings.HasSuffix(lower, ".glb"):
 		return KindSkin
+	case fbx.IsFBX(head), strings.HasSuffix(lower, ".fbx"):
+		return KindFBX
 	case strings.HasSuffix(lower, ".bvh"):
 		return KindBVH
 	case strings.HasSuffix(lower, ".safetensors"):

@@ -81,6 +81,8 @@ func inspectFile(file string) (cli.Report, error) {
 		return r, err
 	case input.KindSkin:
 		return inspectSkin(file)
+	case input.KindFBX:
+		return inspectFBX(file)
 	}
-	return nil, fmt.Errorf("%s: neither a BVH motion (starts with HIERARCHY), a model (safetensors) nor a skin (glTF)", file)
+	return nil, fmt.Errorf("%s: neither a motion (BVH, FBX), a model (safetensors) nor a skin (glTF)", file)
 }

@@ -49,7 +49,7 @@ func newConvert() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "convert MOTION|MODEL... --out OUT.glb",
 		Short: "Write a motion, or a model's skeleton and body, as glTF for other programs",
-		Long: `Write a GLB: a skeleton, a mesh with its skin, and the animation of a motion (BVH, AMC or
+		Long: `Write a GLB: a skeleton, a mesh with its skin, and the animation of a motion (BVH, FBX, glTF, AMC or
 TXT). The mesh is the body that a dog's or a person's skeleton has in the scenes, or capsules
 on other skeletons. --skin puts your own mesh on the skeleton instead.
 

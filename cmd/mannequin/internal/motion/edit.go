@@ -66,7 +66,7 @@ func newEdit() *cobra.Command {
 		Use:   "edit MOTION... --out OUT.bvh",
 		Short: "Clean a motion, fill its gaps, move it to another path or to targets",
 		Long: `Edit the motion of a person on a motion manifold (Holden, Saito and Komura 2016) and write it
-as BVH on the human skeleton: metres, 60 frames per second, world space. MOTION is a BVH, AMC or
+as BVH on the human skeleton: metres, 60 frames per second, world space. MOTION is a BVH, FBX, glTF, AMC or
 TXT file of any skeleton with a retargeting profile (mannequin import --retarget).
 
 The flags choose the steps, in this order:

@@ -40,6 +40,7 @@ guess as a profile to edit.`,
   mannequin import 35_01.amc --scale 0.0564444 --fps 60 --out walk.bvh
   mannequin import walk.amc --asf actor.asf --amc-fps 60
   mannequin import actions.glb --animation Wave --retarget --out wave.bvh
+  mannequin import wolf.fbx --animation Walking --out wolf-walk.bvh
   mannequin import S5_walking_1.txt --retarget --out walk-human.bvh
   mannequin import walk.bvh --retarget --fps 60 --out walk-human.bvh
   mannequin import takes/*.bvh --retarget --out human
@@ -75,7 +76,7 @@ guess as a profile to edit.`,
 	input.Profile(c, &opt.profile)
 	c.Flags().BoolVar(&opt.suggest, "suggest", false, "print a guess at the profile of an unknown skeleton")
 	command.Number(c, &opt.open.AMCFPS, "amc-fps", mocap.AMCRate, 1e-3, 1e5, "frames per second of AMC files, which do not say it")
-	c.Flags().StringVar(&opt.open.Animation, "animation", "", "`name` of the animation of a glTF file with several")
+	c.Flags().StringVar(&opt.open.Animation, "animation", "", "`name` of the animation of a glTF or FBX file with several")
 	return c
 }
 

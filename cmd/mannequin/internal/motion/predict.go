@@ -50,7 +50,7 @@ func newPredict() *cobra.Command {
 		Short: "Continue a person's motion",
 		Long: `Continue the motion of a person for any time, with a spatio-temporal recurrent network (Wang,
 Ho, Shum and Zhu 2019), and write recording and prediction as BVH on the human skeleton: metres,
-60 frames per second, world space. RECORDING is a BVH, AMC or TXT file of any skeleton that
+60 frames per second, world space. RECORDING is a BVH, FBX, glTF, AMC or TXT file of any skeleton that
 mannequin import --retarget can read, at any frame rate.
 
 A motion has many possible futures. Every 2/3 s some are drawn, and the one most like the last 4 s

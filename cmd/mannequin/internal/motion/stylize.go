@@ -34,7 +34,7 @@ func newStylize() *cobra.Command {
 		Use:   "stylize CONTENT... --style STYLE --out OUT.bvh",
 		Short: "Give a motion another style, as a whole or frame by frame",
 		Long: `Give the motion of a person another style and write it as BVH on the human skeleton: metres, 60
-frames per second, world space. CONTENT is a BVH, AMC or TXT file of any skeleton with a
+frames per second, world space. CONTENT is a BVH, FBX, glTF, AMC or TXT file of any skeleton with a
 retargeting profile (mannequin import --retarget).
 
 --method mar (Xia, Wang, Chai and Hodgins 2015) translates frame by frame into styles of a

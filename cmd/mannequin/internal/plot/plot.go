@@ -43,7 +43,7 @@ func New() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plot FILE... --out PICTURE",
 		Short: "Draw clips or a table of curves as a picture or a video",
-		Long: `Draw clips (BVH, AMC or TXT) or tables of curves (CSV) as PNG, SVG or PDF pictures. --kind
+		Long: `Draw clips (BVH, FBX, glTF, AMC or TXT) or tables of curves (CSV) as PNG, SVG or PDF pictures. --kind
 says how a clip is drawn:
 
   sheet     frames side by side, seen from the body's right (PNG)

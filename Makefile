@@ -16,7 +16,7 @@ help:
 	@echo 'make build   the two programs, into bin/'
 	@echo 'make build-cuda  the same, able to run networks on an NVIDIA GPU where there is one'
 	@echo 'make cuda    compile the CUDA kernels where their sources have changed'
-	@echo 'make test-samebits  compare the dog with a program for arm64, in qemu; SCENES=strnn another scene'
+	@echo 'make test-samebits  compare the dog with programs for arm64 and WebAssembly; SCENES=. all scenes'
 	@echo 'make simd128  compile the kernels for browsers where their source has changed'
 	@echo 'make bench   benchmarks'
 	@echo 'make bench-peer  ONNX Runtime beside us; fetches its library through npm'

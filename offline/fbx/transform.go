@@ -5,8 +5,6 @@ import "math"
 // affine is a 3×4 matrix, row-major.
 type affine [12]float64
 
-func identity() affine { return affine{0: 1, 5: 1, 10: 1} }
-
 // mul returns the transform that applies b first and a second.
 func (a *affine) mul(b *affine) (out affine) {
 	for r := range 3 {

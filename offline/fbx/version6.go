@@ -179,8 +179,7 @@ func (s *scene) curve6(r *record) (*curve, error) {
 		c.set6(len(c.shape)-1, key[2:])
 		key = key[:0]
 	}
-	var need func() (more int, letter bool) // what the key still lacks
-	need = func() (int, bool) {
+	need := func() (more int, letter bool) { // what the key still lacks
 		switch {
 		case len(key) < 2:
 			return 1, false

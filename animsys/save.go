@@ -97,7 +97,7 @@ func visitComponent[T any](st *generator.State, of *generic.Map1[T], e arche.Ent
 // A save of a crowd, little-endian: the head; the identity, as its length in two bytes and the text;
 // the number of agents, in four bytes; the crowd's two counters; and the agents.
 const (
-	crowdMagic = "mqcrowd\x01" // the last byte is the version
+	crowdMagic = "mqcrowd\x02" // the last byte is the version
 	headSize   = len(crowdMagic) + 8 + 4
 	sumAt      = headSize - 4 // of a CRC-32C of all that follows it
 )

@@ -176,7 +176,7 @@ func (s *Stream) visitStyled(st *generator.State, v *WeightedStyle) {
 	}
 }
 
-// spans returns the frames of a body that its next windows need: of the motion, and of its course.
+// spans returns the frames of a body that its next windows need: of the motion and of its course.
 // Frames from laidTo on are being laid.
 func (s *Stream) spans(b *streamBody, r *rowState) (from, madeTo, laidTo int) {
 	from, madeTo, laidTo = b.at-recent, b.made+context, b.laid
@@ -186,15 +186,26 @@ func (s *Stream) spans(b *streamBody, r *rowState) (from, madeTo, laidTo int) {
 	return from, madeTo, laidTo
 }
 
+// firstPose returns the first frame whose joints are needed: the one that is shown, unless windows are
+// edited, which hold on to the joints before them.
+func (s *Stream) firstPose(b *streamBody, from int) int {
+	if s.opt.Iterations > 0 {
+		return from
+	}
+	return b.at
+}
+
 // visitFrames writes or reads the frames of a seat.
 func (s *Stream) visitFrames(st *generator.State, seat int32, b *streamBody, r *rowState) {
 	from, madeTo, laidTo := s.spans(b, r)
 	n := 3 * len(s.model.Layout.Joints)
-	s.pieces(seat, from, madeTo, func(i, k int) {
+	s.pieces(seat, s.firstPose(b, from), madeTo, func(i, k int) {
 		generator.Values(st, s.joints[i*n:k*n])
+		generator.Values(st, s.phase[i:k])
+	})
+	s.pieces(seat, from, madeTo, func(i, k int) {
 		generator.Values(st, s.sway[i:k])
 		generator.Values(st, s.stand[i:k])
-		generator.Values(st, s.phase[i:k])
 	})
 	s.pieces(seat, from, madeTo+1, func(i, k int) { generator.Values(st, s.place[i:k]) }) // one more
 	s.pieces(seat, from, laidTo, func(i, k int) { generator.Values(st, s.way[i:k]) })
@@ -245,8 +256,10 @@ func (s *Stream) check(b *streamBody, r *rowState) error {
 func (s *Stream) sound(seat int32, b *streamBody, r *rowState) bool {
 	from, madeTo, laidTo := s.spans(b, r)
 	n, ok := 3*len(s.model.Layout.Joints), true
-	s.pieces(seat, from, madeTo, func(i, k int) {
+	s.pieces(seat, s.firstPose(b, from), madeTo, func(i, k int) {
 		ok = ok && feature.Finite(s.joints[i*n:k*n]) && feature.Finite(s.phase[i:k])
+	})
+	s.pieces(seat, from, madeTo, func(i, k int) {
 		for _, w := range s.sway[i:k] {
 			ok = ok && m3.Finite(w.x) && m3.Finite(w.z) && m3.Finite(w.yaw)
 		}

@@ -69,7 +69,7 @@ var linked = []any{
 
 	new(animsys.Aim), new(animsys.Blend), new(animsys.Clips), new(animsys.Event), new(animsys.EventKind), new(animsys.Layers), new(animsys.Collide), new(animsys.Crowd), new(animsys.Gather), new(animsys.Generate), new(animsys.Ground), new(animsys.Infer),
 	new(animsys.LODPolicy), new(animsys.Options), new(animsys.Plan), new(animsys.Publish), new(animsys.Sample), new(animsys.Scatter),
-	new(animsys.SelectLOD), new(animsys.Style), new(animsys.UpdateRate),
+	new(animsys.SelectLOD), new(animsys.Side), new(animsys.Style), new(animsys.UpdateRate),
 	animsys.DefaultLOD, animsys.Restore, animsys.Save, animsys.ShiftOrigin, animsys.StandClip, animsys.Systems,
 
 	new(control.Action), new(control.Avoidance), new(control.Flow), new(control.Goal), new(control.Obstacle), new(control.Obstacles), new(control.Path), new(control.Script), new(control.Walker), new(control.Wander),

@@ -318,7 +318,7 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 		return err
 	}
 	c.aims = newAims(rig.Skel, c.Ground.Rig.Tree, n)
-	c.footings, c.changed, c.events = make([]footing, n*c.legs()), make([]uint8, n), make([]Event, 0, n*c.legs())
+	c.footings, c.changed, c.events = make([]footing, n*c.legs()), make([]uint8, n), make([]Event, 0, n*(c.legs()+2))
 	for _, leg := range c.Ground.Rig.Roles.Legs {
 		c.tips = append(c.tips, int(leg[len(leg)-1]))
 	}

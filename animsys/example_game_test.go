@@ -23,6 +23,7 @@ import (
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
 )
 
 // A dog is steered into a wall and slides along it.
@@ -178,6 +179,40 @@ func Example_clips() {
 	// wave says hello
 	// wave ends
 	// steps: true hand above the head: true
+}
+
+// A person walks by and touches a lamp with the right hand.
+func Example_reach() {
+	world := arche.NewWorld()
+	networks := get(person.Open())
+	people := get(animsys.NewCrowd(&world, get(networks.NewStream(manifold.StreamOptions{Capacity: 1})), animsys.Options{Ground: ik.Level(0)}))
+	defer people.Close()
+	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
+	circle := get(control.Circle(20))
+	at, ahead := circle.At(0)
+	walker := get(animsys.SpawnWith(people, at, m3.YawOf(ahead), manifold.Curve{Path: circle, Speed: 1.2}))
+	reaches := generic.NewMap1[ecs.Reach](&world)
+	reaches.Add(walker)
+	run(schedule, 3*animsys.TickRate)
+
+	lamp := people.Root(walker).Apply(m3.V(-0.3, 1.4, 1.3)) // to the right; the person comes nearer
+	if err := people.CanReach(walker, animsys.Right, lamp, 0.8); err != nil {
+		fmt.Println(err) // too far, behind the back, or too soon for a hand
+	}
+	reaches.Get(walker).Right = ecs.Hand{Target: lamp, Weight: 1, Seconds: 0.8}
+	for range animsys.TickRate {
+		run(schedule, 1)
+		for _, e := range people.Events() {
+			if e.Kind == animsys.HandThere {
+				fmt.Println("the hand is at the lamp:", e.Pos.Dist(lamp) < 0.02)
+				*reaches.Get(walker) = ecs.Reach{} // and lets go
+			}
+		}
+	}
+	fmt.Println(people.CanReach(walker, animsys.Right, lamp, 0.8) != nil)
+	// Output:
+	// the hand is at the lamp: true
+	// true
 }
 
 // An artist's file becomes a clip of the crowd when the game starts, whatever its skeleton.

@@ -64,9 +64,7 @@ func (c *Crowd) visit(st *generator.State, row int) {
 	}
 	s.body.Visit(st, &c.Ground.Body[row])
 	if a := c.aims; a != nil {
-		s.gaze.Visit(st, &a.sight[row])
-		s.hand.Visit(st, &a.grips[row][0])
-		s.hand.Visit(st, &a.grips[row][1])
+		a.visit(st, s, row)
 	}
 	c.restyle.visit(st, row)
 	c.layersState(st, row)

@@ -74,7 +74,7 @@ func (g *game) play(from, to int) (hashes []uint64) {
 		case 5:
 			set(&g.looks, e, ecs.LookAt{Target: m3.V(float32(r.IntN(9)), 2, 3), Weight: 1})
 		case 6:
-			set(&g.reaches, e, ecs.Reach{Left: ecs.Hand{Target: m3.V(float32(r.IntN(9)), 1, 3), Weight: 1}})
+			set(&g.reaches, e, ecs.Reach{Left: ecs.Hand{Target: m3.V(float32(r.IntN(9)), 1, 3), Weight: 1}, Right: ecs.Hand{Target: m3.V(0, 1, float32(r.IntN(9))), Weight: 1, Seconds: 0.5}})
 		case 7:
 			style := ecs.MARStyle{}
 			style.Weights[1+r.IntN(2)] = 1

@@ -83,6 +83,10 @@ type Reach struct{ Left, Right Hand }
 type Hand struct {
 	Target m3.Vec3 // of the knuckles, world space, m
 	Weight float32 // 0 to 1 of the way there; changes are eased
+
+	// Seconds, if not 0, is the time in which the hand arrives, from the tick on in which Weight or Seconds
+	// has changed from 0, or Seconds to another time. animsys.Crowd.CanReach says whether it can.
+	Seconds float32
 }
 
 // Shift moves both targets by by, m.

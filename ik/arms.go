@@ -31,6 +31,61 @@ type HandState struct {
 	to    m3.Vec3 // the hand's place in this tick
 	near  float32 // how much the body helps, 0 to 1
 	reach float32 // from which stretch of the arm on, m
+
+	within, gone float32 // of Within, s
+	began, rate0 float32 // the share when it began, and its change per second
+
+	shoulder m3.Vec3 // in the last tick
+	leant    float32 // by how much the spine leans for this hand, rad
+	follows  float32 // how much of the way to another swivel the elbow goes in this tick, 0 to 1
+	bend     m3.Vec3 // the arm's axis, seen from the chest
+	swivel   float32 // angle about the arm from the elbow of the motion to that of an arm that reaches, rad
+
+	carried, carriedRate float32 // how much a goal that is not wanted goes along with the body, 0 to 1
+
+	lost bool // the target has gone where the hand cannot hold on to it
+}
+
+// Within lets the hand arrive at its target in that many seconds from now, and stay there. On the way it
+// starts and stops as people's hands do, with the least jerk (Flash and Hogan 1985). The zero duration is
+// none: the hand is eased to the target, as it is after Arms.Lean has been told the weight 0.
+func (s *HandState) Within(seconds float32) {
+	if !(seconds > 0) || !m3.Finite(seconds) {
+		s.settle()
+		return
+	}
+	p, v := s.progress()
+	s.began, s.rate0 = s.weight*p, s.speed*p+s.weight*v
+	s.within, s.gone, s.weight, s.speed, s.lost = seconds, 0, 1, 0, false
+}
+
+// Left returns how much of the time of Within is left, s; ok is false without such a time.
+func (s *HandState) Left() (seconds float32, ok bool) { return s.within - s.gone, s.within > 0 }
+
+// progress returns how far the hand has come in its time, 0 to 1, and the change per second: the
+// polynomial of the least jerk from the share and the change with which it began.
+func (s *HandState) progress() (x, v float32) {
+	if !(s.within > 0) {
+		return 1, 0
+	}
+	u, d, w := s.gone/s.within, 1-s.began, s.rate0*s.within
+	c3, c4, c5 := 10*d-6*w, 8*w-15*d, 6*d-3*w
+	x = s.began + u*(w+u*u*(c3+u*(c4+u*c5)))
+	v = (w + u*u*(3*c3+u*(4*c4+u*5*c5))) / s.within
+	return x, v
+}
+
+// settle ends the hand's time where it is.
+func (s *HandState) settle() {
+	x, v := s.progress()
+	s.speed, s.weight = s.speed*x+s.weight*v, s.weight*x
+	s.within, s.gone = 0, 0
+}
+
+// share returns how far the hand is on the way to its target, 0 to 1.
+func (s *HandState) share() float32 {
+	x, _ := s.progress()
+	return m3.Clamp(s.weight*x, 0, 1)
 }
 
 const (
@@ -45,6 +100,14 @@ const (
 	// The spine leans in full for places up to leanFrom times the arm's length from the shoulder,
 	// from leanTo on not at all: nobody bends down for distant things.
 	leanFrom, leanTo = 2.2, 3.4
+	// Turns toward a place that is just out of reach begin gently, below about this angle, rad.
+	softTurn = 0.1
+	// The half-life in which a goal that is not wanted any more begins to go along with the body, s.
+	carryHalflife = 0.12
+	// The half-life in which an elbow follows, s.
+	swivelHalflife = 0.05
+	// leanRate is how fast the spine leans for a hand at most, rad/s.
+	leanRate = 1.2
 	// armReach is the share of its length to which an arm stretches before spine and shoulder help.
 	armReach = 0.96
 	// armFold is the share of its length to which an arm folds at most.
@@ -105,10 +168,16 @@ func (a *Arms) Lean(m []m3.Xform, targets [2]m3.Vec3, weights [2]float32, dt flo
 		length := arm.length(m)
 		g.near = 1 - rise(g.to.Dist(m[arm.Upper].Pos), leanFrom*length, leanTo*length)
 		g.reach = m3.Lerp(max(armReach*length, m[arm.Upper].Pos.Dist(m[arm.Hand].Pos)), armReach*length, g.share())
+		most := min(lean*g.near, g.leant+leanRate*dt)
 		var leant float32
 		for range 4 {
-			leant += a.Tree.approach(m, a.Spine, arm.Upper, g.to, g.reach, lean*g.near-leant)
+			leant += a.Tree.approach(m, a.Spine, arm.Upper, g.to, g.reach, most-leant)
 		}
+		if least := min(g.leant-leanRate*dt, lean); leant < least { // it stands up no faster, too
+			a.Tree.lean(m, a.Spine, arm.Upper, g.to, least-leant)
+			leant = least
+		}
+		g.leant = leant
 		lean -= leant
 	}
 }
@@ -118,22 +187,65 @@ func (a *Arms) Bend(m []m3.Xform, s *[2]HandState) {
 	for i := range s {
 		if g, arm := &s[i], &a.Arms[i]; g.on {
 			a.Tree.approach(m, []int{arm.Shoulder}, arm.Upper, g.to, g.reach, a.MaxShrug*g.near)
-			a.bend(m, i, g.to, g.share())
+			a.bend(m, i, g)
 		}
 	}
+}
+
+// Reachable returns nil if the hand, 0 left or 1 right, of the pose m in world space can be at a place, or
+// an error that says why it cannot. scratch has the length of m and is overwritten.
+func (a *Arms) Reachable(m, scratch []m3.Xform, hand int, at m3.Vec3) error {
+	if !at.Finite() {
+		return fmt.Errorf("ik: the place %v is not finite", at)
+	}
+	copy(scratch, m)
+	arm := &a.Arms[hand]
+	var s [2]HandState
+	var to [2]m3.Vec3
+	var weight [2]float32
+	to[hand], weight[hand] = at, 1
+	s[hand].Within(1)
+	a.Lean(scratch, to, weight, 1, &s)
+	a.Bend(scratch, &s)
+	off := scratch[arm.Hand].Pos.Dist(at)
+	if off < 0.01 {
+		return nil
+	}
+	d := at.Sub(m[arm.Upper].Pos)
+	if s[hand].share() < 0.99 {
+		return fmt.Errorf("ik: the place is behind the back: turn toward it first")
+	}
+	return fmt.Errorf("ik: the place is %.2f m from the shoulder, too far by %.2f m", d.Len(), off)
 }
 
 // follow finds the place of hand i in this tick, a share of the way from where it is.
 func (a *Arms) follow(m []m3.Xform, chest m3.Xform, i int, target m3.Vec3, weight, dt float32, s *HandState) {
 	arm, want := &a.Arms[i], float32(0)
-	if d := target.Sub(m[arm.Upper].Pos); d.Finite() && m3.Finite(weight) && d.Len() > tiny && d.Len() < far {
+	shoulder := m[arm.Upper].Pos
+	if !(weight > 0) {
+		s.lost = false
+	}
+	if d := target.Sub(shoulder); weight > 0 && !s.lost && d.Finite() && m3.Finite(weight) && d.Len() > tiny && d.Len() < far {
 		out := float32(1 - 2*i) // left is +X
 		middle := chest.Rot.Rotate(m3.V(0.4*out, 0.1, 0.9).Normalize(m3.Vec3{}))
-		want = m3.Clamp(weight, 0, 1) * (1 - rise(m3.Acos(d.Scale(1/d.Len()).Dot(middle)), asideFrom, asideTo))
+		aside := rise(m3.Acos(d.Scale(1/d.Len()).Dot(middle)), asideFrom, asideTo)
+		want = m3.Clamp(weight, 0, 1) * (1 - aside)
 		s.aim(target, reachJump)
+		s.lost = s.within > 0 && s.gone >= s.within && (aside > 0 || d.Len() < armFold*arm.length(m))
 	}
+	if want == 0 {
+		s.settle()
+		s.carried, s.carriedRate = m3.Spring(s.carried, s.carriedRate, 1, carryHalflife, dt)
+		if by := shoulder.Sub(s.shoulder); s.shoulder != (m3.Vec3{}) && by.Len() < reachJump {
+			s.goal = s.goal.Add(by.Scale(s.carried))
+		}
+	} else {
+		s.carried, s.carriedRate = 0, 0
+	}
+	s.shoulder, s.follows = shoulder, 1-m3.Exp(-dt*math.Ln2/swivelHalflife)
+	s.gone = min(s.gone+dt, s.within)
 	if !s.step(want, reachHalflife, reachJumpHalflife, dt) {
-		*s = HandState{follower: s.follower}
+		*s = HandState{follower: s.follower, lost: s.lost}
 		return
 	}
 	s.to = onArc(m[arm.Upper].Pos, m[arm.Hand].Pos, s.goal.Add(s.off), s.share())
@@ -157,7 +269,7 @@ func (a *Arm) length(m []m3.Xform) float32 {
 
 // approach turns joints so that the joint end, which hangs on them, comes within reach of a place.
 // It turns no more than needed, and at most by most, rad; the first joint carries the others and
-// turns most. It returns the angle. The joints after the first move end too little: call it again.
+// turns most. It returns the angle. The end moves too little: call it again.
 func (t *Tree) approach(m []m3.Xform, joints []int, end int, to m3.Vec3, reach, most float32) float32 {
 	pivot := m[joints[0]].Pos
 	a, b := m[end].Pos.Sub(pivot), to.Sub(pivot)
@@ -168,25 +280,47 @@ func (t *Tree) approach(m []m3.Xform, joints []int, end int, to m3.Vec3, reach, 
 	}
 	angle := m3.Acos(a.Dot(b) / (la * lb))
 	angle -= m3.Acos(m3.Clamp((la*la+lb*lb-reach*reach)/(2*la*lb), -1, 1))
-	angle = m3.Clamp(angle, 0, most)
+	angle = max(angle, 0)
+	angle = min(angle*angle/(angle+softTurn), most) // it begins and ends gently
+	t.lean(m, joints, end, to, angle)
+	return angle
+}
+
+// lean turns joints by an angle so that the joint end comes toward a place.
+func (t *Tree) lean(m []m3.Xform, joints []int, end int, to m3.Vec3, angle float32) {
+	pivot := m[joints[0]].Pos
+	axis := m[end].Pos.Sub(pivot).Cross(to.Sub(pivot))
 	n := len(joints)
 	for i, j := range joints { // by shares n, n−1, … 1
 		t.turn(m, j, m3.AxisAngle(axis.Normalize(m3.Up), angle*float32(2*(n-i))/float32(n*(n+1))))
 	}
-	return angle
 }
 
-// bend bends arm i so that its hand is at a place. With more weight the elbow goes more to where
+// bend bends arm i so that its hand is at its place. With more weight the elbow goes more to where
 // the elbows of reaching arms are: back, down and out.
-func (a *Arms) bend(m []m3.Xform, i int, to m3.Vec3, weight float32) {
+func (a *Arms) bend(m []m3.Xform, i int, s *HandState) {
 	arm := &a.Arms[i]
 	upper, lower, hand := m[arm.Upper].Pos, m[arm.Lower].Pos, m[arm.Hand].Pos
 	length := arm.length(m)
-	now := bendNormal(upper, lower, hand, length)
 	out := float32(1 - 2*i)
 	elbow := m[a.Spine[len(a.Spine)-1]].Rot.Rotate(m3.V(0.35*out, -0.6, -0.7))
-	way := to.Sub(upper).Normalize(m3.V(0, -1, 0))
-	axis := now.Lerp(way.Cross(elbow), weight)
+	way := s.to.Sub(upper).Normalize(m3.V(0, -1, 0))
+	flat := func(v m3.Vec3) m3.Vec3 { return v.Sub(way.Scale(v.Dot(way))) }
+	axis, want := flat(bendNormal(upper, lower, hand, length)), flat(way.Cross(elbow))
+	if axis.Len() > tiny && want.Len() > tiny {
+		// The way round that the elbow went before, where both are as long.
+		turn := m3.Atan2(axis.Cross(want).Dot(way), axis.Dot(want))
+		turn += 2 * math.Pi * float32(math.Round(float64(s.swivel-turn)/(2*math.Pi)))
+		s.swivel = m3.Clamp(turn, -1.5*math.Pi, 1.5*math.Pi)
+		axis = m3.AxisAngle(way, s.swivel*s.share()).Rotate(axis)
+	}
+	// Elbows do not flip where the hand passes them.
+	chest := m[a.Spine[len(a.Spine)-1]].Rot
+	axis = chest.Conj().Rotate(axis.Normalize(want))
+	if s.bend != (m3.Vec3{}) {
+		axis = s.bend.Lerp(axis, s.follows).Normalize(axis)
+	}
+	s.bend, axis = axis, chest.Rotate(axis)
 	extent := upper.Dist(hand) / max(length, tiny) // as it is bent already
-	a.Tree.twoBone(m, arm.Upper, arm.Lower, arm.Hand, to, axis, min(armFold, extent), max(maxReach, extent))
+	a.Tree.twoBone(m, arm.Upper, arm.Lower, arm.Hand, s.to, axis, min(armFold, extent), max(maxReach, extent))
 }

@@ -68,7 +68,7 @@ var linkedPackages = strings.Fields(`
 var linked = []any{
 
 	new(animsys.Aim), new(animsys.Blend), new(animsys.Clips), new(animsys.Event), new(animsys.EventKind), new(animsys.Layers), new(animsys.Collide), new(animsys.Crowd), new(animsys.Gather), new(animsys.Generate), new(animsys.Ground), new(animsys.Infer),
-	new(animsys.LODPolicy), new(animsys.Options), new(animsys.Plan), new(animsys.Publish), new(animsys.Sample), new(animsys.Scatter),
+	new(animsys.LODPolicy), new(animsys.Options), new(animsys.Plan), new(animsys.PoseTarget), new(animsys.Publish), new(animsys.Sample), new(animsys.Scatter),
 	new(animsys.SelectLOD), new(animsys.Side), new(animsys.Style), new(animsys.UpdateRate),
 	animsys.DefaultLOD, animsys.Restore, animsys.Save, animsys.ShiftOrigin, animsys.StandClip, animsys.Systems,
 

@@ -8,6 +8,7 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/keypose"
 	"mannequin/animsys/layer"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
@@ -17,6 +18,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	dogfree "mannequin/models/dog-free"
+	humankeypose "mannequin/models/human-keypose"
 	humanstrnn "mannequin/models/human-strnn"
 	"mannequin/models/person"
 	"mannequin/offline/retarget"
@@ -213,6 +215,40 @@ func Example_reach() {
 	// Output:
 	// the hand is at the lamp: true
 	// true
+}
+
+// A person sits down on a bench.
+func Example_sit() {
+	world := arche.NewWorld()
+	networks := get(person.Open())
+	people := get(animsys.NewCrowd(&world, get(networks.NewStream(manifold.StreamOptions{Capacity: 1})), animsys.Options{Ground: ik.Level(0)}))
+	defer people.Close()
+	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
+	guest := get(people.Spawn(m3.V(0, 0, 0), 0))
+	sitting := seated(people.Skel) // in a game: a clip of an artist's file
+	bench := m3.V(0.3, 0, 1.1)
+	run(schedule, animsys.TickRate)
+
+	// When the game starts:
+	inbetweener := get(get(keypose.NewModel(get(humankeypose.Open()))).NewInbetweener(keypose.InbetweenerOptions{}))
+	defer inbetweener.Close()
+
+	seat := animsys.PoseTarget{Seconds: 1.5}
+	seat.At(sitting, 0, bench, 3.1) // facing back
+	if _, err := people.TakePose(guest, inbetweener, seat); err != nil {
+		fmt.Println(err) // too far for the time
+	}
+	run(schedule, 2*animsys.TickRate)
+	fmt.Println("on the bench:", people.Bones(guest)[0].Pos.Flat().Dist(bench) < 0.05)
+
+	if err := people.Stop(guest, 0, 0.5); err != nil { // gets up
+		fmt.Println(err)
+	}
+	run(schedule, 2*animsys.TickRate)
+	fmt.Println("standing:", people.Bones(guest)[0].Pos.Y > 0.85)
+	// Output:
+	// on the bench: true
+	// standing: true
 }
 
 // An artist's file becomes a clip of the crowd when the game starts, whatever its skeleton.

@@ -1,12 +1,16 @@
 package animsys
 
 import (
+	"errors"
 	"fmt"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
+	"mannequin/animsys/keypose"
 	"mannequin/animsys/layer"
+	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 
 	arche "github.com/mlange-42/arche/ecs"
 )
@@ -81,6 +85,133 @@ func (c *Crowd) onLayers(what string, e arche.Entity, do func(row int) error) er
 		return fmt.Errorf("animsys: %s: %w", what, err)
 	}
 	return nil
+}
+
+// PoseTarget is a pose that an agent takes at a place: a seat, a crouch beside a thing.
+type PoseTarget struct {
+	Pos     []m3.Vec3 // translations of Crowd.Skel's joints, local; the root's in world space, m
+	Rot     []m3.Quat // rotations, local; the root's in world space
+	Seconds float32   // until the agent has it, 0.2 to 10
+	Layer   int       // that the motion plays on
+}
+
+// At returns the target of a clip's frame with the clip's joint 0 above a place and turned to a heading, rad.
+func (p *PoseTarget) At(c *skel.Clip, frame int, place m3.Vec3, heading float32) {
+	pos, rot := c.Frame(frame)
+	p.Pos, p.Rot = append(p.Pos[:0], pos...), append(p.Rot[:0], rot...)
+	turn := m3.YawQuat(heading - rot[0].Yaw())
+	p.Pos[0] = m3.V(place.X, place.Y+pos[0].Y, place.Z)
+	p.Rot[0] = turn.Mul(rot[0])
+}
+
+const (
+	leastPose, mostPose = 0.2, 10 // s
+	poseSpeed           = 2.5     // m/s over the ground on the way to a pose
+	poseMarker          = "there"
+)
+
+// TakePose lets a person go from how it is shown into a pose, in a given time, and stay there: sit down on
+// a bench, crouch beside a thing. The motion between is the in-betweener's (Lüdi 2016), and walls and
+// RootMotion see it. It plays as a clip on a layer, over the whole body; its marker "there" tells that
+// the pose is reached, and Stop ends it at any time, blending. The crowd's skeleton must have the joints
+// of the in-betweener's.
+//
+// Call TakePose between ticks. It computes the motion at once, which takes some milliseconds and allocates.
+// It fails, and changes nothing, if the pose is not one of the skeleton, is too far away for the time, or
+// if the motion is not finite.
+func (c *Crowd) TakePose(e arche.Entity, m *keypose.Inbetweener, to PoseTarget) (*layer.Clip, error) {
+	clip, err := c.wayTo(e, m, &to)
+	if err != nil {
+		return nil, fmt.Errorf("animsys: TakePose: %w", err)
+	}
+	return clip, c.Play(e, clip, layer.PlayOptions{Layer: to.Layer, RootMotion: true, Hold: true, In: 0.2})
+}
+
+// height returns the ground's height at a place, for who stands at the height floor near there.
+func (c *Crowd) height(at m3.Vec3, floor float32) float32 {
+	h := float32(0)
+	switch ground := c.Ground.Ground.(type) {
+	case nil:
+	case ik.Floors:
+		h = ground.HeightFrom(at.X, at.Z, floor)
+	default:
+		h = ground.Height(at.X, at.Z)
+	}
+	if !m3.Finite(h) {
+		return floor
+	}
+	return h
+}
+
+// wayTo returns the motion from how e is shown to a pose.
+func (c *Crowd) wayTo(e arche.Entity, m *keypose.Inbetweener, to *PoseTarget) (*layer.Clip, error) {
+	row, ok := c.rows.Row(e)
+	n := c.joints
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("entity %v is not in this crowd", e)
+	case m == nil || m.Layout() == nil:
+		return nil, errors.New("the in-betweener is missing")
+	case len(to.Pos) != n || len(to.Rot) != n:
+		return nil, fmt.Errorf("the pose has %d translations and %d rotations, the skeleton %d joints", len(to.Pos), len(to.Rot), n)
+	case !(to.Seconds >= leastPose && to.Seconds <= mostPose):
+		return nil, fmt.Errorf("the pose is asked for in %g s: want %g to %g s", to.Seconds, leastPose, float64(mostPose))
+	}
+	for j := range n {
+		if q := to.Rot[j]; !to.Pos[j].Finite() || !q.Finite() || m3.Abs(q.Dot(q)-1) > 0.01 {
+			return nil, fmt.Errorf("joint %s of the pose: translation %v, rotation %v: want finite numbers and unit quaternions", c.Skel.Names[j], to.Pos[j], q)
+		}
+	}
+	pos, rot := make([]m3.Vec3, n), make([]m3.Quat, n)
+	c.Skel.ModelToLocal(pos, rot, c.now[row*n:(row+1)*n])
+	if d := to.Pos[0].Sub(pos[0]).Flat().Len(); d > poseSpeed*to.Seconds {
+		return nil, fmt.Errorf("the pose is %.1f m away, too far for %.1f s: want at most %.1f m", d, to.Seconds, poseSpeed*to.Seconds)
+	}
+	l := m.Layout()
+	from := make([]int, l.Skel.Len()) // the crowd's joint for each of the in-betweener's
+	for j, name := range l.Skel.Names {
+		if from[j] = c.Skel.Index(name); from[j] < 0 && !l.Skel.EndSite[j] {
+			return nil, fmt.Errorf("the crowd's skeleton has no joint %s, which the in-betweener has", name)
+		}
+	}
+	key := func(t float64, pos []m3.Vec3, rot []m3.Quat) keypose.Key {
+		k := keypose.Key{Time: t, Pos: make([]m3.Vec3, len(from)), Rot: make([]m3.Quat, len(from))}
+		for j, i := range from {
+			k.Pos[j], k.Rot[j] = l.Skel.Offsets[j], m3.Ident
+			if i >= 0 {
+				k.Pos[j], k.Rot[j] = pos[i], rot[i]
+			}
+		}
+		return k
+	}
+	// Near the origin, where numbers are exact, and on flat ground, as all motion is before the system Ground.
+	anchor, floor := c.anchors[row], c.Ground.Body[row].Floor()
+	pos[0] = pos[0].Sub(anchor)
+	pos[0].Y -= floor - anchor.Y
+	target := append([]m3.Vec3(nil), to.Pos...)
+	target[0] = target[0].Sub(anchor)
+	target[0].Y -= c.height(to.Pos[0], floor) - anchor.Y
+	// A clip's root is below its hips, and the agent's is not quite: the clip goes from there to there.
+	was, is := m3.Xform{Pos: pos[0].Flat(), Rot: m3.YawQuat(rot[0].Yaw())}, c.Roots[row]
+	is = m3.Xform{Pos: is.Pos.Sub(anchor).Flat(), Rot: m3.YawQuat(is.Rot.Yaw())}
+	end := was.Mul(is.Inv()).Mul(m3.Xform{Pos: target[0], Rot: to.Rot[0]})
+	turned := append([]m3.Quat(nil), to.Rot...)
+	target[0], turned[0] = end.Pos, end.Rot
+	track, err := l.Track(keypose.Keys{Keys: []keypose.Key{key(0, pos, rot), key(float64(to.Seconds), target, turned)}}, 2*keypose.Rate)
+	if err != nil {
+		return nil, err
+	}
+	stand := make([]float32, track.Frames*keypose.Feet)
+	if err := m.Fill(track, stand); err != nil {
+		return nil, err
+	}
+	if lock, err := l.NewFootLock(); err == nil {
+		if err := lock.Apply(track, stand); err != nil {
+			return nil, err
+		}
+	}
+	clip := track.Clip()
+	return layer.New(c.Skel, clip, layer.ClipOptions{Name: "pose", Markers: []layer.Marker{{Name: poseMarker, Time: float32(float64(clip.Frames-1) / clip.FPS)}}})
 }
 
 // Clips is the system that moves the clips of [Crowd.Play] on in time, and the agents that they move

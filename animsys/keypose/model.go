@@ -133,6 +133,14 @@ type Inbetweener struct {
 	smooth  smoother
 }
 
+// Layout returns the layout of its keys.
+func (m *Inbetweener) Layout() *Layout {
+	if m.model == nil {
+		return nil
+	}
+	return m.model.Layout
+}
+
 // InbetweenerOptions are the options of NewInbetweener.
 type InbetweenerOptions struct {
 	Workers int               // goroutines; 0: 1

@@ -259,7 +259,7 @@ func (p *Player) Moves(r int) bool { return p.rows[r].mover() != nil }
 // mover returns the slot whose clip moves the agent: the highest with root motion.
 func (w *row) mover() (m *slot) {
 	for l := range w.slots {
-		if s := &w.slots[l]; s.clip != nil && s.root == 1 && s.held == 0 {
+		if s := &w.slots[l]; s.clip != nil && s.root == 1 { // one that is held keeps it where it is
 			m = s
 		}
 	}

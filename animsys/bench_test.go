@@ -3,18 +3,26 @@ package animsys_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/animsys/generator"
+	"mannequin/animsys/keypose"
+	"mannequin/animsys/keypose/routines"
+	"mannequin/animsys/latent"
+	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testlatent"
 	"mannequin/models"
+	"mannequin/models/person"
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -31,6 +39,65 @@ func BenchmarkTick(b *testing.B) {
 				w.step()
 			}
 		})
+	}
+}
+
+// shipped are the kinds of agents with the networks that ship, and default options.
+func shipped(b *testing.B) []kind {
+	dog := must.Get(models.OpenAs("dog-free", mann.NewModel))(b)
+	predictor := must.Get(models.OpenAs("human-strnn", strnn.NewModel))(b)
+	poses := must.Get(models.OpenAs("human-keypose", keypose.NewModel))(b)
+	loop := must.Get(must.Get(routines.NewAuthor(poses.Layout, 1))(b).Write("idle"))(b)
+	clips, next := testlatent.Shipped(b)
+	walkers, circle := must.Get(person.Open())(b), must.Get(control.Circle(5))(b)
+	return []kind{
+		kindOf(b, "mann", func(n, workers int) (generator.Generator[control.Goal], error) {
+			return dog.NewController(mann.ControllerOptions{Capacity: n, Workers: workers})
+		}, func(i, tick int) control.Goal {
+			return control.Goal{Move: m3.V(0, 0, 1), Turn: float32(i%5)/4 - 0.5, Speed: 1 + float32(i%3), Action: control.Move}
+		}),
+		kindOf(b, "manifold", func(n, workers int) (generator.Generator[manifold.Curve], error) {
+			return walkers.NewStream(manifold.StreamOptions{Capacity: n, Workers: workers})
+		}, func(i, tick int) manifold.Curve {
+			return manifold.Curve{Path: circle, Start: float32(i), Speed: 1 + 0.4*float32(i%3)}
+		}),
+		kindOf(b, "latent", func(n, workers int) (generator.Generator[latent.Sliders], error) {
+			return clips.NewStream(next, latent.StreamOptions{Capacity: n, Workers: workers})
+		}, func(i, tick int) latent.Sliders { return latent.Sliders{} }),
+		kindOf(b, "strnn", func(n, workers int) (generator.Generator[strnn.Steer], error) {
+			return predictor.NewStream(strnn.StreamOptions{Capacity: n, Workers: workers})
+		}, func(i, tick int) strnn.Steer { return strnn.Steer{Speed: 1 + 0.1*float32(i%3)} }),
+		kindOf(b, "keypose", func(n, workers int) (generator.Generator[keypose.Performance], error) {
+			return poses.NewStream(keypose.StreamOptions{Capacity: n, Workers: workers})
+		}, func(i, tick int) keypose.Performance { return keypose.Performance{Loop: loop, Start: float64(i) / 3} }),
+	}
+}
+
+// BenchmarkCost is a tick of agents under way on two threads, with windows that are made beside the
+// ticks: its time, and the memory of a crowd with that capacity, without the networks.
+func BenchmarkCost(b *testing.B) {
+	for _, k := range shipped(b) {
+		k.scene(b, 1, 2) // makes what all crowds share
+		for _, n := range []int{1, 100, 1000} {
+			b.Run(fmt.Sprintf("%s/%d", k.name, n), func(b *testing.B) {
+				var before, after runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+				a := k.scene(b, n, 2)
+				who := numbers(n)
+				all := a.run(200, who...)
+				runtime.GC()
+				runtime.ReadMemStats(&after)
+				tick := 200
+				b.ReportAllocs()
+				for b.Loop() {
+					a.play(all, who, tick, tick+1, nil)
+					tick++
+				}
+				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(n), "µs/agent")
+				b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(n)/1024, "KB/agent")
+			})
+		}
 	}
 }
 

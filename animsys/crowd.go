@@ -185,16 +185,8 @@ type untyped struct {
 // the generator from then on, and closes it. Crowds are made before the schedule or between
 // ticks, and not within a query.
 func NewCrowd[C any](w *arche.World, g generator.Generator[C], opt Options) (*Crowd, error) {
-	if w.IsLocked() {
-		return nil, errors.New("animsys: cannot make a crowd within a query: do it between ticks")
-	}
-	if opt.Ground == nil {
-		return nil, errors.New("animsys: Options.Ground is missing")
-	}
-	if v, ok := opt.Ground.(interface{ Validate() error }); ok {
-		if err := v.Validate(); err != nil {
-			return nil, err
-		}
+	if err := usable(w, g, opt.Ground); err != nil {
+		return nil, err
 	}
 	r := registryOf(w)
 	if err := r.claim("NewCrowd"); err != nil {

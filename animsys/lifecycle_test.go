@@ -149,6 +149,25 @@ func TestOpenQuery(t *testing.T) {
 	}
 }
 
+// What is missing is an error, also a generator whose own error was left unread.
+func TestNewCrowdRefuses(t *testing.T) {
+	w := arche.NewWorld()
+	dogs := must.Get(testdog.Model(t).NewController(mann.ControllerOptions{Capacity: 1}))(t)
+	defer dogs.Close()
+	unread, _ := testdog.Model(t).NewController(mann.ControllerOptions{})
+	level := animsys.Options{Ground: ik.Level(0)}
+	for want, err := range map[string]error{
+		"world":     second(animsys.NewCrowd(nil, dogs, level)),
+		"generator": second(animsys.NewCrowd[control.Goal](&w, nil, level)),
+		"that made": second(animsys.NewCrowd(&w, unread, level)),
+		"Ground":    second(animsys.NewCrowd(&w, dogs, animsys.Options{})),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one about the %s", err, want)
+		}
+	}
+}
+
 // calls are all calls for an entity that can fail.
 func (s *scene) calls(e arche.Entity) map[string]func() error {
 	return map[string]func() error{

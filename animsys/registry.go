@@ -3,10 +3,12 @@ package animsys
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync/atomic"
 
 	"mannequin/ecs"
+	"mannequin/ik"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -25,6 +27,27 @@ func registryOf(w *arche.World) *registry {
 		res.Add(&registry{})
 	}
 	return res.Get()
+}
+
+// usable reports what keeps a crowd of generator gen from being made. A generator may be a nil pointer:
+// that of a call whose error the game left unread.
+func usable(w *arche.World, gen any, ground ik.Ground) error {
+	if w == nil {
+		return errors.New("animsys: NewCrowd: the world is nil")
+	}
+	if v := reflect.ValueOf(gen); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return errors.New("animsys: NewCrowd: the generator is nil: look at the error of the call that made it")
+	}
+	if w.IsLocked() {
+		return errors.New("animsys: cannot make a crowd within a query: do it between ticks")
+	}
+	if ground == nil {
+		return errors.New("animsys: Options.Ground is missing: ik.Level(0) is level ground")
+	}
+	if v, ok := ground.(interface{ Validate() error }); ok {
+		return v.Validate()
+	}
+	return nil
 }
 
 // claim marks the crowds of a world as in use, until release. It returns an error if they are: then

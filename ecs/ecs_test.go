@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mlange-42/arche/ecs"
@@ -148,6 +149,17 @@ func TestSchedule(t *testing.T) {
 	if !slices.Equal(log, want) {
 		t.Errorf("ran %q, want %q", log, want)
 	}
+}
+
+// A nil system is named before any other is initialised.
+func TestNilSystem(t *testing.T) {
+	w := ecs.NewWorld()
+	var log []string
+	_, err := NewSchedule(&w, 0.5, &probe{name: "a", log: &log, fail: -1}, nil)
+	if err == nil || !strings.Contains(err.Error(), "system 1 of 2") || len(log) > 0 {
+		t.Errorf("error %v, ran %q", err, log)
+	}
+	must.Get(NewSchedule(&w, 0.5))(t).Close()
 }
 
 // A world has one schedule at a time.

@@ -38,13 +38,19 @@ var ErrBusy = errors.New("the world is in use already: all calls for a world bel
 
 // NewSchedule adds the resources Clock, with ticks of dt seconds, and Fault to w and
 // initialises the systems. It returns the error that one of them left. It is an error if dt is
-// not a positive number, if w has a schedule already, and while w is locked by a query.
+// not a positive number, if a system is nil, if w has a schedule already, and while w is locked
+// by a query.
 func NewSchedule(w *ecs.World, dt float32, systems ...System) (*Schedule, error) {
 	if !m3.Finite(dt) || dt <= 0 {
 		return nil, fmt.Errorf("ecs: a schedule with ticks of %g s: want a positive number, such as 1/60 s", dt)
 	}
 	if w.IsLocked() {
 		return nil, errors.New("ecs: cannot make a schedule within a query: close the query first")
+	}
+	for i, sys := range systems {
+		if sys == nil {
+			return nil, fmt.Errorf("ecs: system %d of %d is nil", i, len(systems))
+		}
 	}
 	s := &Schedule{world: w, systems: systems, clock: &Clock{DT: dt}, clocks: generic.NewResource[Clock](w),
 		fault: &Fault{}, faults: generic.NewResource[Fault](w)}

@@ -111,7 +111,7 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	}
 	o.Workers = generator.Workers(o.Workers, o.Capacity)
 	if o.Capacity < 1 || o.Workers < 1 {
-		return nil, fmt.Errorf("keypose: a stream of %d people on %d workers: want at least one", o.Capacity, o.Workers)
+		return nil, fmt.Errorf("keypose: StreamOptions with a Capacity of %d, on %d workers: want at least one of each", o.Capacity, o.Workers)
 	}
 	sched, err := windows.New("keypose", o.Capacity, cycle, o.Every, o.From)
 	if err != nil {

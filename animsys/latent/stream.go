@@ -75,7 +75,7 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 	}
 	o.Workers = generator.Workers(o.Workers, o.Capacity)
 	if o.Capacity < 1 || o.Workers < 1 {
-		return nil, fmt.Errorf("latent: a stream of %d people on %d workers: want at least one", o.Capacity, o.Workers)
+		return nil, fmt.Errorf("latent: StreamOptions with a Capacity of %d, on %d workers: want at least one of each", o.Capacity, o.Workers)
 	}
 	if m.Skel.Len() > maxJoints || len(m.Layout.Joints) > maxJoints || len(m.Layout.Contacts) > 8 {
 		return nil, fmt.Errorf("latent: a stream of people of %d joints and %d contacts: at most %d and 8", m.Skel.Len(), len(m.Layout.Contacts), maxJoints)

@@ -385,7 +385,7 @@ func TestStreamRefuses(t *testing.T) {
 		net        *netruntime.Net
 		opt        latent.StreamOptions
 	}{
-		{"no agents", "people", next, latent.StreamOptions{Workers: 1}},
+		{"no agents", "Capacity of 0", next, latent.StreamOptions{Workers: 1}},
 		{"no workers", "workers", next, latent.StreamOptions{Capacity: 1, Workers: -1}},
 		{"no network", "missing", nil, latent.StreamOptions{Capacity: 1, Workers: 1}},
 		{"the latent space itself", "mannequin train next", m.Net, latent.StreamOptions{Capacity: 1, Workers: 1}},

@@ -113,7 +113,7 @@ func (o *StreamOptions) fill() error {
 	o.Workers = cmp.Or(o.Workers, max(1, generator.Workers(0, o.Capacity)-1)) // the tick has the others
 	switch {
 	case o.Capacity < 1 || o.Workers < 1:
-		return fmt.Errorf("manifold: a stream of %d people on %d workers: want at least one", o.Capacity, o.Workers)
+		return fmt.Errorf("manifold: StreamOptions with a Capacity of %d, on %d workers: want at least one of each", o.Capacity, o.Workers)
 	case o.Window < 180 || o.Window > 1200 || o.Window%2 != 0:
 		return fmt.Errorf("manifold: windows of %d frames: want an even number from 180 to 1200", o.Window)
 	case o.Iterations < 0:

@@ -55,7 +55,7 @@ func (m *Model) NewController(o ControllerOptions) (*Controller, error) {
 		return nil, errZeroModel
 	}
 	if o.Capacity < 1 {
-		return nil, fmt.Errorf("mann: a controller of %d agents: want at least 1", o.Capacity)
+		return nil, fmt.Errorf("mann: ControllerOptions.Capacity is %d: want at least 1", o.Capacity)
 	}
 	if step := m.Layout.Step(); step != 1 {
 		return nil, fmt.Errorf("mann: model %q steps %d ticks at a time: it belongs into ControllerOptions.LOD, beside one that steps a tick", m.name(), step)

@@ -99,7 +99,7 @@ func parse(meta *netruntime.Meta, inputs, outputs int, mean []float32) (*Model, 
 	if err := json.Unmarshal([]byte(meta.Schema), layout); err != nil {
 		differ("its schema is not a layout: %v", err)
 	} else if err := layout.Validate(); err != nil {
-		differ("%v", err)
+		differ("its schema is not of a mode-adaptive network: %v", err)
 	}
 	if err := json.Unmarshal([]byte(meta.Skeleton), sk); err != nil {
 		differ("its skeleton cannot be read: %v", err)

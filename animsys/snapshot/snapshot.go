@@ -40,6 +40,9 @@ type Codec struct {
 
 // NewCodec returns the codec of a skeleton with one root.
 func NewCodec(s *skel.Skeleton) (*Codec, error) {
+	if s == nil {
+		return nil, errors.New("snapshot: the skeleton is nil: give the crowd's Skel")
+	}
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -69,8 +72,12 @@ func (c *Codec) Begin(dst []byte, tick uint32) []byte {
 }
 
 // Append appends an agent to a message that Begin began: its id, which the game chooses, and its bones
-// in world space, (joints), as animsys.Crowd.Bones returns them.
+// in world space, (joints), as animsys.Crowd.Bones returns them. It panics if their number is not that
+// of the codec's skeleton: each skeleton needs a codec and messages of its own.
 func (c *Codec) Append(dst []byte, id uint64, bones []m3.Xform) []byte {
+	if len(bones) != c.skel.Len() {
+		panic(fmt.Sprintf("snapshot: an agent of %d bones in messages of a skeleton of %d joints", len(bones), c.skel.Len()))
+	}
 	dst = binary.LittleEndian.AppendUint64(dst, id)
 	root := bones[0].Pos
 	for _, v := range [...]float32{root.X, root.Y, root.Z} {

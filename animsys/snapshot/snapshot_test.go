@@ -1,6 +1,7 @@
 package snapshot_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -95,6 +96,15 @@ func TestCodecRefuses(t *testing.T) {
 	if _, err := snapshot.NewCodec(&two); err == nil {
 		t.Error("a skeleton of two roots is taken")
 	}
+	if _, err := snapshot.NewCodec(nil); err == nil {
+		t.Error("no skeleton is taken")
+	}
+	defer func() {
+		if r := recover(); !strings.HasPrefix(fmt.Sprint(r), "snapshot: an agent of 26 bones") {
+			t.Errorf("a pose of another skeleton: panic %v", r)
+		}
+	}()
+	c.Append(msg, 2, make([]m3.Xform, s.Len()-1))
 }
 
 // What is no rotation is sent as none, and what is received is always a rotation.

@@ -96,8 +96,11 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	o.Spread = cmp.Or(o.Spread, 0.5)
 	o.Samples = cmp.Or(o.Samples, 1)
 	o.Workers = generator.Workers(o.Workers, o.Capacity)
-	if o.Capacity < 1 || o.Workers < 1 || o.Samples < 1 || o.Steps < 0 || !(o.Spread > 0) {
-		return nil, fmt.Errorf("strnn: a stream of %d people on %d workers, with %d samples of spread %g and %d steps: want at least one of the first three, a spread above 0 and at least 0 steps", o.Capacity, o.Workers, o.Samples, o.Spread, o.Steps)
+	if o.Capacity < 1 {
+		return nil, fmt.Errorf("strnn: StreamOptions.Capacity is %d: want at least 1", o.Capacity)
+	}
+	if o.Workers < 1 || o.Samples < 1 || o.Steps < 0 || !(o.Spread > 0) {
+		return nil, fmt.Errorf("strnn: %d workers, %d samples with a spread of %g and %d steps: want at least one worker and one sample, a spread above 0 and at least 0 steps", o.Workers, o.Samples, o.Spread, o.Steps)
 	}
 	l := m.Layout
 	if m.Skel.Len() > maxJoints || len(l.Joints) > maxJoints || len(l.Contacts) > 8 {

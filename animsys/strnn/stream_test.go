@@ -360,7 +360,7 @@ func TestStreamRefuses(t *testing.T) {
 		model      *strnn.Model
 		opt        strnn.StreamOptions
 	}{
-		{"no agents", "people", m, strnn.StreamOptions{Workers: 1}},
+		{"no agents", "Capacity is 0", m, strnn.StreamOptions{Workers: 1}},
 		{"no workers", "workers", m, strnn.StreamOptions{Capacity: 1, Workers: -1}},
 		{"fewer than no steps", "steps", m, strnn.StreamOptions{Capacity: 1, Workers: 1, Steps: -1}},
 		{"a spread that is none", "spread", m, strnn.StreamOptions{Capacity: 1, Workers: 1, Spread: -1}},

@@ -36,7 +36,8 @@ type Event struct {
 }
 
 // Events returns what happened in the last tick, in the order of rows, whatever the number of workers.
-// The slice is the crowd's own, and valid until the next tick.
+// The slice is the crowd's own, and valid until the next tick. After Restore it is empty; ticks that
+// are played again have their events again.
 //
 // A foot has contact as in the agent's motion, see ik.Foot.Contact: each contact gives one FootDown and
 // one FootUp. Agents that were spawned or placed begin without an event. Agents that

@@ -50,6 +50,42 @@ func Example_walls() {
 	// Output: along the wall: true outside: true <nil>
 }
 
+// A dog and a person go to a place, and stop there.
+func Example_goals() {
+	world := arche.NewWorld()
+	options := animsys.Options{Ground: ik.Level(0)}
+	dogModel, model := get(mann.NewModel(get(dogfree.Open()))), get(strnn.NewModel(get(humanstrnn.Open())))
+	dogs := get(animsys.NewCrowd(&world, get(dogModel.NewController(mann.ControllerOptions{Capacity: 20})), options))
+	people := get(animsys.NewCrowd(&world, get(model.NewStream(strnn.StreamOptions{Capacity: 20})), options))
+	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
+	defer dogs.Close()
+	defer people.Close()
+
+	goals, steers := generic.NewMap1[control.Goal](&world), generic.NewMap1[strnn.Steer](&world)
+	dog, person := get(dogs.Spawn(m3.V(4, 0, 0), 0)), get(people.Spawn(m3.V(-4, 0, 0), 0))
+	place := m3.V(3, 0, 6)
+	for range 15 * animsys.TickRate {
+		root := dogs.Root(dog)
+		goal := control.Goal{} // stands
+		if way := place.Sub(root.Pos); way.Len() > 0.5 {
+			goal = control.Goal{Move: m3.V(0, 0, 1), Speed: control.WalkSpeed, Turn: control.Steer(root.Rot.Yaw(), m3.YawOf(way))}
+		}
+		*goals.Get(dog) = goal
+
+		root = people.Root(person)
+		steer := strnn.Steer{} // stands
+		if way := place.Sub(root.Pos); way.Len() > 1 {
+			steer = strnn.Steer{Speed: 1.2, Turn: control.MaxTurn * control.Steer(root.Rot.Yaw(), m3.YawOf(way))}
+		}
+		*steers.Get(person) = steer
+		if err := schedule.Step(); err != nil {
+			fmt.Println(err)
+		}
+	}
+	fmt.Println("there:", dogs.Root(dog).Pos.Dist(place) < 1, people.Root(person).Pos.Dist(place) < 1)
+	// Output: there: true true
+}
+
 // physics stands for a game's own: it decides how far agents may go.
 type physics struct{ crowd *animsys.Crowd }
 

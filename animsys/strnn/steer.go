@@ -7,7 +7,7 @@ import "mannequin/engine/m3"
 // after it, and is eased.
 type Steer struct {
 	Speed float32 // m/s ahead, 0 to MaxSpeed
-	Turn  float32 // rad/s (no share, as control.Goal.Turn is), to the left, at most MaxTurn to either side
+	Turn  float32 // rad/s (no share, as control.Goal.Turn is), to the left, at most MaxTurn to either side; toward a place: control.MaxTurn * control.Steer(…)
 	Free  bool    // the agent moves on its own, as is likely after its motion; Speed and Turn are ignored
 }
 

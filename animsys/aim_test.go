@@ -292,6 +292,7 @@ func TestTakePose(t *testing.T) {
 			}
 			for want, bad := range map[string]animsys.PoseTarget{
 				"too far":             {Pos: append([]m3.Vec3{{X: 900}}, sit.Pos[1:]...), Rot: sit.Rot, Seconds: 1},
+				"too far for 1.0 s":   {Pos: append([]m3.Vec3{sit.Pos[0].Add(m3.V(0, 50, 0))}, sit.Pos[1:]...), Rot: sit.Rot, Seconds: 1},
 				"in 0 s":              {Pos: sit.Pos, Rot: sit.Rot},
 				"1 translations":      {Pos: sit.Pos[:1], Rot: sit.Rot, Seconds: 1},
 				"want finite numbers": {Pos: append([]m3.Vec3{{X: float32(math.NaN())}}, sit.Pos[1:]...), Rot: sit.Rot, Seconds: 1},

@@ -106,7 +106,7 @@ func (p *PoseTarget) At(c *skel.Clip, frame int, place m3.Vec3, heading float32)
 
 const (
 	leastPose, mostPose = 0.2, 10 // s
-	poseSpeed           = 2.5     // m/s over the ground on the way to a pose
+	poseSpeed           = 2.5     // m/s on the way to a pose
 	poseMarker          = "there"
 )
 
@@ -164,7 +164,7 @@ func (c *Crowd) wayTo(e arche.Entity, m *keypose.Inbetweener, to *PoseTarget) (*
 	}
 	pos, rot := make([]m3.Vec3, n), make([]m3.Quat, n)
 	c.Skel.ModelToLocal(pos, rot, c.now[row*n:(row+1)*n])
-	if d := to.Pos[0].Sub(pos[0]).Flat().Len(); d > poseSpeed*to.Seconds {
+	if d := to.Pos[0].Dist(pos[0]); d > poseSpeed*to.Seconds {
 		return nil, fmt.Errorf("the pose is %.1f m away, too far for %.1f s: want at most %.1f m", d, to.Seconds, poseSpeed*to.Seconds)
 	}
 	l := m.Layout()

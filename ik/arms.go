@@ -110,6 +110,12 @@ const (
 	leanRate = 1.2
 	// armReach is the share of its length to which an arm stretches before spine and shoulder help.
 	armReach = 0.96
+	// armNear is the share of its length below which an arm that is let go stretches again.
+	armNear = 0.4
+	// freeElbow is the share of the way below which an elbow follows faster.
+	freeElbow = 0.03
+	// atTarget is the share of the way from which on a hand is at its target.
+	atTarget = 0.999
 	// armFold is the share of its length to which an arm folds at most.
 	armFold = 0.2
 )
@@ -239,6 +245,10 @@ func (a *Arms) follow(m []m3.Xform, chest m3.Xform, i int, target m3.Vec3, weigh
 		if by := shoulder.Sub(s.shoulder); s.shoulder != (m3.Vec3{}) && by.Len() < reachJump {
 			s.goal = s.goal.Add(by.Scale(s.carried))
 		}
+		// A folded arm is pushed on before the elbow has to swing about.
+		if d, least := s.goal.Sub(shoulder), armNear*arm.length(m); s.weight > 0 && d.Len() < least && d.Len() > tiny {
+			s.goal = shoulder.Add(d.Scale(m3.Lerp(1, least/d.Len(), 1-m3.Exp(-dt*math.Ln2/swivelHalflife))))
+		}
 	} else {
 		s.carried, s.carriedRate = 0, 0
 	}
@@ -308,18 +318,23 @@ func (a *Arms) bend(m []m3.Xform, i int, s *HandState) {
 	flat := func(v m3.Vec3) m3.Vec3 { return v.Sub(way.Scale(v.Dot(way))) }
 	axis, want := flat(bendNormal(upper, lower, hand, length)), flat(way.Cross(elbow))
 	if axis.Len() > tiny && want.Len() > tiny {
-		// The way round that the elbow went before, where both are as long.
+		// The way round that the elbow went before, where both are as long. At the target all ways are
+		// one: from there it goes back the shorter way.
 		turn := m3.Atan2(axis.Cross(want).Dot(way), axis.Dot(want))
-		turn += 2 * math.Pi * float32(math.Round(float64(s.swivel-turn)/(2*math.Pi)))
+		if s.share() < atTarget {
+			turn += 2 * math.Pi * float32(math.Round(float64(s.swivel-turn)/(2*math.Pi)))
+		}
 		s.swivel = m3.Clamp(turn, -1.5*math.Pi, 1.5*math.Pi)
 		axis = m3.AxisAngle(way, s.swivel*s.share()).Rotate(axis)
 	}
 	// Elbows do not flip where the hand passes them.
 	chest := m[a.Spine[len(a.Spine)-1]].Rot
-	axis = chest.Conj().Rotate(axis.Normalize(want))
-	if s.bend != (m3.Vec3{}) {
-		axis = s.bend.Lerp(axis, s.follows).Normalize(axis)
+	axis = axis.Normalize(want)
+	if was := flat(chest.Rotate(s.bend)); was.Len() > tiny {
+		follows := m3.Lerp(1, s.follows, rise(s.share(), 0, freeElbow)) // in the end the elbow is the motion's
+		axis = was.Normalize(axis).Lerp(axis, follows).Normalize(axis)
 	}
+	axis = chest.Conj().Rotate(axis)
 	s.bend, axis = axis, chest.Rotate(axis)
 	extent := upper.Dist(hand) / max(length, tiny) // as it is bent already
 	a.Tree.twoBone(m, arm.Upper, arm.Lower, arm.Hand, s.to, axis, min(armFold, extent), max(maxReach, extent))

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strings"
 
 	"mannequin/animsys/generator"
 	"mannequin/ecs"
 	"mannequin/ik"
+	"mannequin/netruntime"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -21,6 +23,7 @@ type saving struct {
 	identity string         // of saves that it can restore
 	released []arche.Entity // agents before a restore
 	next     contents       // of a restore
+	sums     checksum
 	self     [1]*Crowd
 
 	foot generator.Struct[ik.Foot]
@@ -95,12 +98,43 @@ func visitComponent[T any](st *generator.State, of *generic.Map1[T], e arche.Ent
 // A save of a crowd, little-endian: the head; the identity, as its length in two bytes and the text;
 // the number of agents, in four bytes; the crowd's two counters; and the agents.
 const (
-	crowdMagic = "mqcrowd\x02" // the last byte is the version
+	crowdMagic = "mqcrowd\x03" // the last byte is the version
 	headSize   = len(crowdMagic) + 8 + 4
-	sumAt      = headSize - 4 // of a CRC-32C of all that follows it
+	sumAt      = headSize - 4 // of the checksum of all that follows it
+	sumBlock   = 1 << 16      // bytes
 )
 
+// Processors have instructions for CRC-32C.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksum is the CRC-32C of the CRC-32Cs, four bytes each, of blocks of sumBlock bytes. Workers share
+// the blocks, and the result does not depend on their number.
+type checksum struct {
+	each []byte // sums of blocks
+	src  []byte
+	part func(worker, i int)
+}
+
+func (s *checksum) add(block []byte) {
+	s.each = binary.LittleEndian.AppendUint32(s.each, crc32.Checksum(block, castagnoli))
+}
+
+func (s *checksum) all() uint32 { return crc32.Checksum(s.each, castagnoli) }
+
+// of returns the checksum of src.
+func (s *checksum) of(src []byte, pool *netruntime.Pool) uint32 {
+	if s.part == nil {
+		s.part = func(_, i int) {
+			b := s.src[i*sumBlock:]
+			binary.LittleEndian.PutUint32(s.each[4*i:], crc32.Checksum(b[:min(len(b), sumBlock)], castagnoli))
+		}
+	}
+	n := (len(src) + sumBlock - 1) / sumBlock
+	s.src, s.each = src, slices.Grow(s.each[:0], 4*n)[:4*n]
+	pool.Run(n, s.part)
+	s.src = nil
+	return s.all()
+}
 
 // Save appends the state of all agents to dst, which may be nil, and returns the result: everything that
 // later ticks follow from. It changes nothing, and waits for no windows that are being made. It
@@ -143,22 +177,26 @@ func (c *Crowd) save(dst []byte) ([]byte, error) {
 	st.Data = b
 	generator.Value(st, &c.tick)
 	generator.Value(st, &c.turns)
-	sum, done := uint32(0), begin+headSize
+	sums, done := &c.saving.sums, begin+headSize
+	sums.each = sums.each[:0]
 	for row := range n {
 		e := c.rows.Entity(row)
 		generator.Value(st, &e)
 		c.gen.save(st, row, e)
 		c.visit(st, row)
-		sum = crc32.Update(sum, castagnoli, st.Data[done:]) // while it is in the cache
-		done = len(st.Data)
+		for ; len(st.Data)-done >= sumBlock; done += sumBlock {
+			sums.add(st.Data[done:][:sumBlock]) // while it is in the cache
+		}
 	}
 	if err := st.Err(); err != nil {
 		return dst, fmt.Errorf("animsys: Save: %w", err)
 	}
-	sum = crc32.Update(sum, castagnoli, st.Data[done:])
 	b = st.Data
+	for ; done < len(b); done += sumBlock {
+		sums.add(b[done:min(done+sumBlock, len(b))])
+	}
 	binary.LittleEndian.PutUint64(b[begin+len(crowdMagic):], uint64(len(b)-begin))
-	binary.LittleEndian.PutUint32(b[begin+sumAt:], sum)
+	binary.LittleEndian.PutUint32(b[begin+sumAt:], sums.all())
 	return b, nil
 }
 
@@ -216,7 +254,7 @@ func (c *Crowd) check(src []byte) (s contents, rest []byte, err error) {
 		return s, nil, fmt.Errorf("the save is cut or damaged: it has %d bytes and should have %d", len(src), n)
 	}
 	b, rest := src[headSize:n], src[n:]
-	if crc32.Checksum(b, castagnoli) != binary.LittleEndian.Uint32(src[sumAt:]) {
+	if c.saving.sums.of(b, c.pool) != binary.LittleEndian.Uint32(src[sumAt:]) {
 		return s, nil, errors.New("the save is damaged: its checksum is wrong")
 	}
 	if len(b) < 2 {

@@ -2,7 +2,6 @@ package feature
 
 import (
 	"fmt"
-	"math"
 	"strings"
 )
 
@@ -34,10 +33,15 @@ func Within(v []float32, limit float32) bool {
 
 // Finite reports whether no value is NaN or infinite.
 func Finite(v []float32) bool {
-	const exponent, one = 0x7f800000, 0x00800000
-	var full uint32 // bit 31 of it: an exponent is all ones
-	for _, x := range v {
-		full |= math.Float32bits(x)&exponent + one
+	var a, b, c, d float32 // zero, or NaN; four, so that no sum waits for the one before it
+	for ; len(v) >= 4; v = v[4:] {
+		a += 0 * v[0]
+		b += 0 * v[1]
+		c += 0 * v[2]
+		d += 0 * v[3]
 	}
-	return full>>31 == 0
+	for _, x := range v {
+		a += 0 * x
+	}
+	return a+b+c+d == 0
 }

@@ -314,3 +314,35 @@ func TestMeanSpeed(t *testing.T) {
 		t.Errorf("a frame at 5 m/s and one at rest have a mean of %g m/s", got)
 	}
 }
+
+// A value that is not finite is found at every place of slices of every length.
+func TestFinite(t *testing.T) {
+	for n := range 20 {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = [...]float32{0, -1, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32}[i%5]
+		}
+		if !Finite(v) {
+			t.Errorf("%v is not finite", v)
+		}
+		for i := range v {
+			for _, bad := range [...]float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+				w := slices.Clone(v)
+				if w[i] = float32(bad); Finite(w) {
+					t.Errorf("%v is finite", w)
+				}
+			}
+		}
+	}
+	numbers := [...]float32{math.MaxFloat32, 1, -math.MaxFloat32, 0}
+	for i := range numbers {
+		for _, bad := range [...]float64{1, math.NaN(), math.Inf(1), math.Inf(-1)} {
+			n := numbers
+			n[i] = float32(bad)
+			q, p := m3.Quat{X: n[0], Y: n[1], Z: n[2], W: n[3]}, m3.Vec3{X: n[0], Y: n[1], Z: n[2]}
+			if q.Finite() != (bad == 1) || p.Finite() != (bad == 1 || i == 3) {
+				t.Errorf("%v: finite %v, its first three %v", n, q.Finite(), p.Finite())
+			}
+		}
+	}
+}

@@ -63,7 +63,7 @@ func (a Vec3) OnSegment(b, c Vec3) Vec3 {
 func (a Vec3) Flat() Vec3 { return Vec3{a.X, 0, a.Z} }
 
 // Finite reports whether no component of a is NaN or infinite.
-func (a Vec3) Finite() bool { return Finite(a.X) && Finite(a.Y) && Finite(a.Z) }
+func (a Vec3) Finite() bool { return Finite(0*a.X + 0*a.Y + 0*a.Z) }
 
 // Xform is a rigid transform: a rotation followed by a translation.
 type Xform struct {

@@ -3,6 +3,7 @@ package ik_test
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -295,6 +296,38 @@ func TestArmsJump(t *testing.T) {
 	}
 	if d := last[hand].Pos.Dist(to); d > 0.005 {
 		t.Errorf("the hand is %.1f mm off", 1000*d)
+	}
+}
+
+// No elbow flips while a hand goes round near its shoulder, and comes back.
+func TestElbows(t *testing.T) {
+	u := newUpright(t)
+	elbow, shoulder := index(u.names, "LeftForeArm"), index(u.names, "LeftArm")
+	rng := rand.New(rand.NewPCG(1, 2))
+	fastest := float32(0)
+	for range 300 {
+		way := m3.V(rng.Float32()-0.3, 1.6*rng.Float32()-0.9, 1).Normalize(m3.Up)
+		middle := u.rest[shoulder].Pos.Add(way.Scale(0.2 + 0.2*rng.Float32()))
+		phase, turn := 2*math.Pi*rng.Float32(), float32(rng.IntN(2)*2-1)*0.07
+		var s [2]ik.HandState
+		var was m3.Vec3
+		s[0].Within(0.8)
+		for k := range 300 {
+			weight := float32(1)
+			if k >= 150 {
+				weight = 0
+			}
+			a := phase + turn*float32(min(k, 150))
+			at := middle.Add(m3.V(m3.Cos(a), m3.Sin(a), 0.3*m3.Cos(a)).Scale(0.18))
+			m := u.reach(at, m3.Vec3{}, weight, 0, &s)
+			if k > 0 {
+				fastest = max(fastest, m[elbow].Pos.Dist(was))
+			}
+			was = m[elbow].Pos
+		}
+	}
+	if fastest > 0.1 {
+		t.Errorf("an elbow moved by %.3f m in a tick", fastest)
 	}
 }
 

@@ -111,9 +111,9 @@ const (
 )
 
 // TakePose lets a person go from how it is shown into a pose, in a given time, and stay there: sit down on
-// a bench, crouch beside a thing. The motion between is the in-betweener's (Lüdi 2016), and walls and
-// RootMotion see it. It plays as a clip on a layer, over the whole body; its marker "there" tells that
-// the pose is reached, and Stop ends it at any time, blending. The crowd's skeleton must have the joints
+// a bench, crouch beside a thing. The motion between is the in-betweener's (Lüdi 2016), and
+// RootMotion and walls work as for other motion. It plays as a clip on a layer, over the whole body. The
+// clip's marker "there" is at the moment when the pose is reached. Stop ends the clip at any time, blending. The crowd's skeleton must have the joints
 // of the in-betweener's.
 //
 // Call TakePose between ticks. It computes the motion at once, which takes some milliseconds and allocates.

@@ -29,8 +29,8 @@ func registryOf(w *arche.World) *registry {
 	return res.Get()
 }
 
-// usable reports what keeps a crowd of generator gen from being made. A generator may be a nil pointer:
-// that of a call whose error the game left unread.
+// usable reports what keeps a crowd of generator gen from being made. The generator may be a
+// nil pointer, if the game has ignored the error of the call that makes it.
 func usable(w *arche.World, gen any, ground ik.Ground) error {
 	if w == nil {
 		return errors.New("animsys: NewCrowd: the world is nil")

@@ -12,6 +12,7 @@ import (
 	"github.com/qmuntal/gltf"
 
 	"mannequin/engine/body"
+	"mannequin/internal/boundedfile"
 )
 
 // material is a material of a file, and which texture coordinates it uses.
@@ -36,7 +37,7 @@ func (r *reader) material(where string, i int) (*material, error) {
 		return m, nil
 	}
 	doc := r.doc.Materials[i]
-	m := &material{texCoord: -1, Material: body.Material{Name: printable(doc.Name), BaseColor: [4]float32{1, 1, 1, 1}, Roughness: 1, NormalScale: 1, DoubleSided: doc.DoubleSided}}
+	m := &material{texCoord: -1, Material: body.Material{Name: boundedfile.Printable(doc.Name), BaseColor: [4]float32{1, 1, 1, 1}, Roughness: 1, NormalScale: 1, DoubleSided: doc.DoubleSided}}
 	r.materials[i] = m
 	where = fmt.Sprintf("materials[%d]", i)
 	if pbr := doc.PBRMetallicRoughness; pbr != nil {
@@ -88,12 +89,14 @@ func (r *reader) rough(m *material, where string, pbr *gltf.PBRMetallicRoughness
 			m.BaseColor[c] = float32(x)
 		}
 	}
-	for name, factor := range map[string]float64{"metallicFactor": pbr.MetallicFactorOrDefault(), "roughnessFactor": pbr.RoughnessFactorOrDefault()} {
-		if !(factor >= 0 && factor <= 1) {
-			return r.errorf(where+"."+name, "has the value %g, want 0 to 1", factor)
-		}
+	metallic, roughness := pbr.MetallicFactorOrDefault(), pbr.RoughnessFactorOrDefault()
+	if !(metallic >= 0 && metallic <= 1) {
+		return r.errorf(where+".metallicFactor", "has the value %g, want 0 to 1", metallic)
 	}
-	m.Metallic, m.Roughness = float32(pbr.MetallicFactorOrDefault()), float32(pbr.RoughnessFactorOrDefault())
+	if !(roughness >= 0 && roughness <= 1) {
+		return r.errorf(where+".roughnessFactor", "has the value %g, want 0 to 1", roughness)
+	}
+	m.Metallic, m.Roughness = float32(metallic), float32(roughness)
 	if t := pbr.BaseColorTexture; t != nil {
 		if m.BaseTexture, err = r.texture(m, where+".baseColorTexture", t.Index, t.TexCoord); err != nil {
 			return err
@@ -289,8 +292,8 @@ func (s *Skin) finish(parts []body.Part, used []*material, vertices []int) {
 	}
 }
 
-// vertexColours returns a colour for each vertex of m: its own times that of its material, with the
-// texture at the vertex.
+// vertexColours returns a colour for each vertex of m: the product of the vertex's colour, the material's
+// base colour and the texture's colour at the vertex.
 func vertexColours(b *body.Body, m *body.Mesh, tint [3]float32) [][4]float32 {
 	out := make([][4]float32, len(m.Coat))
 	for v, c := range m.Coat {

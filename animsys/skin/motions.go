@@ -11,6 +11,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/boundedfile"
 )
 
 // Limits of motions. They are checked before memory is allocated.
@@ -136,7 +137,7 @@ func (r *motionReader) findJoints() error {
 		if len(r.nodes) == MaxJoints {
 			return r.errorf("nodes", "more than %d joints", MaxJoints)
 		}
-		name := printable(d.Nodes[n].Name)
+		name := boundedfile.Printable(d.Nodes[n].Name)
 		if name == "" {
 			name = fmt.Sprintf("node%d", n)
 		}
@@ -188,7 +189,7 @@ type channel struct {
 // motion reads animations[i].
 func (r *motionReader) motion(i int) (m Motion, err error) {
 	a, where := r.doc.Animations[i], fmt.Sprintf("animations[%d]", i)
-	m.Name = printable(a.Name)
+	m.Name = boundedfile.Printable(a.Name)
 	channels := make([][3]*channel, len(r.doc.Nodes)) // translation, rotation, scale
 	last, closest := 0.0, math.Inf(1)
 	for k, c := range a.Channels {

@@ -5,13 +5,12 @@ import (
 	"image"
 	"os"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/qmuntal/gltf"
 
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
+	"mannequin/internal/boundedfile"
 )
 
 // reader turns a file into a skin.
@@ -100,21 +99,11 @@ func (r *reader) joints() error {
 			continue
 		}
 		w := &r.world[n]
-		j := joint{name: printable(r.doc.Nodes[n].Name), parent: r.above(r.parent[n]), pos: m3.V(float32(w[3]), float32(w[7]), float32(w[11]))}
+		j := joint{name: boundedfile.Printable(r.doc.Nodes[n].Name), parent: r.above(r.parent[n]), pos: m3.V(float32(w[3]), float32(w[7]), float32(w[11]))}
 		r.jointOf[n] = len(s.joints)
 		s.joints = append(s.joints, j)
 	}
 	return nil
-}
-
-// printable replaces unprintable characters of a name by question marks.
-func printable(name string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, name)
 }
 
 // above returns the joint at node n or the nearest one above it, −1 for none.

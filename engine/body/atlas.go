@@ -2,9 +2,8 @@ package body
 
 import "slices"
 
-// atlas tells which vertices of a fine mesh lie at one place. Where textures have seams and where
-// materials meet, one place belongs to several charts, which are pieces of the surface whose texture
-// coordinates are connected.
+// atlas groups the vertices of a fine mesh by place. A chart is a piece of the surface with connected
+// texture coordinates. A place on a texture's seam, or between two materials, belongs to several charts.
 type atlas struct {
 	fine  *Mesh
 	place []int32   // of each fine vertex

@@ -3,8 +3,6 @@ package fbx
 import (
 	"fmt"
 	"math"
-	"strings"
-	"unicode"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
@@ -190,7 +188,7 @@ func (r *reader) motion(k *stack) (Motion, error) {
 		pos, rot := clip.Frame(f)
 		r.sk.ModelToLocal(pos, rot, r.model)
 	}
-	return Motion{Name: printable(k.name), Clip: clip}, nil
+	return Motion{Name: boundedfile.Printable(k.name), Clip: clip}, nil
 }
 
 // tidyFPS returns a frame rate near x, 24 to 120.
@@ -293,14 +291,4 @@ func (t *track) at(time int64) *[3]float64 {
 		}
 	}
 	return &v
-}
-
-// printable replaces unprintable characters of a name by question marks.
-func printable(name string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, name)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mannequin/internal/boundedfile"
 )
 
 // scene is what a file says of models and of how they move.
@@ -528,7 +530,7 @@ func (s *scene) joints() ([]*model, error) {
 func names(joints []*model) []string {
 	out, seen := make([]string, len(joints)), map[string]int{}
 	for i, m := range joints {
-		name := printable(cmp.Or(m.name, fmt.Sprintf("node%d", m.index)))
+		name := boundedfile.Printable(cmp.Or(m.name, fmt.Sprintf("node%d", m.index)))
 		if seen[name]++; seen[name] > 1 {
 			name = fmt.Sprintf("%s_%d", name, seen[name])
 		}

@@ -298,21 +298,9 @@ func (s *scene) read7() error {
 
 // links reads the connections, and gives models their parents and clusters.
 func (s *scene) links() (links []link, err error) {
-	c := s.root.child("Connections")
-	if c == nil {
-		return nil, nil
-	}
-	for i := range c.below {
-		r := &c.below[i]
-		if r.name != "C" {
-			continue
-		}
-		values, err := s.all(r, 4)
-		if err != nil {
-			return nil, err
-		}
+	err = s.named(s.root.child("Connections"), "C", 4, func(_ *record, values []value) error {
 		if len(values) < 3 || values[1].kind != 'n' || values[2].kind != 'n' {
-			continue
+			return nil
 		}
 		l := link{child: values[1].whole, parent: values[2].whole, property: text(values, 3)}
 		links = append(links, l)
@@ -323,8 +311,27 @@ func (s *scene) links() (links []link, err error) {
 		case child != nil && strings.HasPrefix(s.kinds[l.parent], "Deformer/Cluster"):
 			child.skinned = true
 		}
+		return nil
+	})
+	return links, err
+}
+
+// named calls f with each record below r that has a name, and with its first n values. r may be nil.
+func (s *scene) named(r *record, name string, n int, f func(r *record, values []value) error) error {
+	for i := 0; r != nil && i < len(r.below); i++ {
+		of := &r.below[i]
+		if of.name != name {
+			continue
+		}
+		values, err := s.all(of, n)
+		if err != nil {
+			return err
+		}
+		if err := f(of, values); err != nil {
+			return err
+		}
 	}
-	return links, nil
+	return nil
 }
 
 func (s *scene) addStack(id int64, name string, r *record) error {

@@ -8,39 +8,21 @@ func (s *scene) read6() error {
 	if objects == nil {
 		return s.errorf(-1, "has no objects")
 	}
-	for i := range objects.below {
-		r := &objects.below[i]
-		if r.name != "Model" {
-			continue
-		}
-		values, err := s.all(r, 2)
-		if err != nil {
-			return err
-		}
+	err := s.named(objects, "Model", 2, func(r *record, values []value) (err error) {
 		name := text(values, 0)
 		if name == "" || s.byName[name] != nil {
-			continue
+			return nil
 		}
-		if s.byName[name], err = s.addModel(0, name, text(values, 1), r); err != nil {
-			return err
-		}
+		s.byName[name], err = s.addModel(0, name, text(values, 1), r)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	connections := s.root.child("Connections")
-	if connections == nil {
-		connections = &record{}
-	}
-	for i := range connections.below {
-		r := &connections.below[i]
-		if r.name != "Connect" {
-			continue
-		}
-		values, err := s.all(r, 3)
-		if err != nil {
-			return err
-		}
+	err = s.named(s.root.child("Connections"), "Connect", 3, func(_ *record, values []value) error {
 		child := s.byName[text(values, 1)]
 		if child == nil || text(values, 0) != "OO" {
-			continue
+			return nil
 		}
 		switch parent := s.byName[text(values, 2)]; {
 		case parent != nil && child.parent == nil:
@@ -48,27 +30,16 @@ func (s *scene) read6() error {
 		case strings.Contains(text(values, 2), "Cluster"):
 			child.skinned = true
 		}
-	}
-	takes := s.root.child("Takes")
-	if takes == nil {
 		return nil
-	}
-	for i := range takes.below {
-		if r := &takes.below[i]; r.name == "Take" {
-			if err := s.take6(r); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// take6 reads an animation.
-func (s *scene) take6(r *record) error {
-	values, err := s.all(r, 1)
+	})
 	if err != nil {
 		return err
 	}
+	return s.named(s.root.child("Takes"), "Take", 1, s.take6)
+}
+
+// take6 reads an animation.
+func (s *scene) take6(r *record, values []value) error {
 	k := &stack{name: cleanName(text(values, 0))}
 	if t := r.child("LocalTime"); t != nil {
 		span, err := s.wholes(t, 2)
@@ -80,22 +51,11 @@ func (s *scene) take6(r *record) error {
 		}
 	}
 	y := &layer{weight: 1, tracks: map[*model]*[3]*track{}}
-	for i := range r.below {
-		of := &r.below[i]
-		if of.name != "Model" {
-			continue
-		}
-		values, err := s.all(of, 1)
-		if err != nil {
-			return err
-		}
+	err := s.named(r, "Model", 1, func(of *record, values []value) error {
 		m := s.byName[text(values, 0)]
 		transform, err := s.channel6(of, "Transform")
 		if m == nil || transform == nil || err != nil {
-			if err != nil {
-				return err
-			}
-			continue
+			return err
 		}
 		tracks := &[3]*track{}
 		for which, name := range [3]string{"T", "R", "S"} {
@@ -131,6 +91,10 @@ func (s *scene) take6(r *record) error {
 			tracks[which] = t
 		}
 		y.tracks[m], m.moves = tracks, true
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	k.layers = []*layer{y}
 	s.stacks = append(s.stacks, k)

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"slices"
 	"strings"
+	"sync"
 
 	"mannequin/animsys/generator"
 	"mannequin/ecs"
@@ -26,18 +27,24 @@ type saving struct {
 	sums     checksum
 	self     [1]*Crowd
 
+	ends  []int // of the rows in a save, after the beginning of the first
+	part  func(worker, part int)
+	mutex sync.Mutex
+	wrong []int // rows whose values are wrong
+
 	foot generator.Struct[ik.Foot]
 	body generator.Struct[ik.Body]
 	gaze generator.Struct[ik.GazeState]
 	hand generator.Struct[ik.HandState]
 }
 
-func newSaving(c *Crowd, rig generator.Rig, opt *Options) saving {
+func (v *saving) open(c *Crowd, rig generator.Rig, opt *Options) {
 	identity := fmt.Sprintf("%s; a skeleton of %d joints (%016x), %d legs; room for %d agents", rig.Identity, c.joints, c.Skel.Fingerprint(), c.legs(), c.rows.Cap())
 	if opt.Styles != nil {
 		identity += "; styles " + strings.Join(opt.Styles.Styles, " ")
 	}
-	return saving{self: [1]*Crowd{c}, identity: identity, released: make([]arche.Entity, 0, c.rows.Cap()), foot: generator.StructOf[ik.Foot](), body: generator.StructOf[ik.Body](),
+	*v = saving{self: [1]*Crowd{c}, state: generator.State{Later: true}, part: c.finish, identity: identity, released: make([]arche.Entity, 0, c.rows.Cap()),
+		foot: generator.StructOf[ik.Foot](), body: generator.StructOf[ik.Body](),
 		gaze: generator.StructOf[ik.GazeState](), hand: generator.StructOf[ik.HandState]()}
 }
 
@@ -58,9 +65,9 @@ func (c *Crowd) visit(st *generator.State, row int) {
 	generator.Value(st, &c.Poses.Roots[row])
 	generator.Value(st, &c.Roots[row])
 	i, k := row*c.joints, (row+1)*c.joints
-	generator.Values(st, c.last[i:k])
-	generator.Values(st, c.now[i:k])
-	generator.Values(st, c.Ground.Model[i:k])
+	generator.Block(st, c.last[i:k])
+	generator.Block(st, c.now[i:k])
+	generator.Block(st, c.Ground.Model[i:k])
 	c.Inertial.Visit(st, row)
 	for f := row * c.legs(); f < (row+1)*c.legs(); f++ {
 		s.foot.Visit(st, &c.Ground.Feet[f])
@@ -110,30 +117,34 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // checksum is the CRC-32C of the CRC-32Cs, four bytes each, of blocks of sumBlock bytes. Workers share
 // the blocks, and the result does not depend on their number.
 type checksum struct {
-	each []byte // sums of blocks
-	src  []byte
-	part func(worker, i int)
+	each  []byte // sums of blocks
+	src   []byte
+	state *generator.State // to be finished first, or nil
+	from  int              // of src in its Data
+	part  func(worker, i int)
 }
-
-func (s *checksum) add(block []byte) {
-	s.each = binary.LittleEndian.AppendUint32(s.each, crc32.Checksum(block, castagnoli))
-}
-
-func (s *checksum) all() uint32 { return crc32.Checksum(s.each, castagnoli) }
 
 // of returns the checksum of src.
-func (s *checksum) of(src []byte, pool *netruntime.Pool) uint32 {
+func (s *checksum) of(src []byte, pool *netruntime.Pool) uint32 { return s.finish(nil, 0, src, pool) }
+
+// finish returns the checksum of src, which begins at a byte of the Data of st. It finishes st there
+// first, if it is not nil.
+func (s *checksum) finish(st *generator.State, from int, src []byte, pool *netruntime.Pool) uint32 {
 	if s.part == nil {
 		s.part = func(_, i int) {
-			b := s.src[i*sumBlock:]
-			binary.LittleEndian.PutUint32(s.each[4*i:], crc32.Checksum(b[:min(len(b), sumBlock)], castagnoli))
+			lo := i * sumBlock
+			hi := min(lo+sumBlock, len(s.src))
+			if s.state != nil {
+				s.state.Finish(s.from+lo, s.from+hi) // there are no checks in what is written
+			}
+			binary.LittleEndian.PutUint32(s.each[4*i:], crc32.Checksum(s.src[lo:hi], castagnoli)) // while it is in the cache
 		}
 	}
 	n := (len(src) + sumBlock - 1) / sumBlock
-	s.src, s.each = src, slices.Grow(s.each[:0], 4*n)[:4*n]
+	s.state, s.from, s.src, s.each = st, from, src, slices.Grow(s.each[:0], 4*n)[:4*n]
 	pool.Run(n, s.part)
-	s.src = nil
-	return s.all()
+	s.state, s.src = nil, nil
+	return crc32.Checksum(s.each, castagnoli)
 }
 
 // Save appends the state of all agents to dst, which may be nil, and returns the result: everything that
@@ -177,26 +188,19 @@ func (c *Crowd) save(dst []byte) ([]byte, error) {
 	st.Data = b
 	generator.Value(st, &c.tick)
 	generator.Value(st, &c.turns)
-	sums, done := &c.saving.sums, begin+headSize
-	sums.each = sums.each[:0]
 	for row := range n {
 		e := c.rows.Entity(row)
 		generator.Value(st, &e)
 		c.gen.save(st, row, e)
 		c.visit(st, row)
-		for ; len(st.Data)-done >= sumBlock; done += sumBlock {
-			sums.add(st.Data[done:][:sumBlock]) // while it is in the cache
-		}
 	}
 	if err := st.Err(); err != nil {
 		return dst, fmt.Errorf("animsys: Save: %w", err)
 	}
 	b = st.Data
-	for ; done < len(b); done += sumBlock {
-		sums.add(b[done:min(done+sumBlock, len(b))])
-	}
+	sum := c.saving.sums.finish(st, begin+headSize, b[begin+headSize:], c.pool)
 	binary.LittleEndian.PutUint64(b[begin+len(crowdMagic):], uint64(len(b)-begin))
-	binary.LittleEndian.PutUint32(b[begin+sumAt:], sums.all())
+	binary.LittleEndian.PutUint32(b[begin+sumAt:], sum)
 	return b, nil
 }
 
@@ -303,15 +307,42 @@ func (c *Crowd) take(s contents) error {
 	if c.tick %= uint8(Every4); st.Err() != nil {
 		return st.Err()
 	}
+	v := &c.saving
+	v.ends = append(v.ends[:0], st.Read())
 	for row := range s.agents {
 		if err := c.takeRow(st, row); err != nil {
 			return err
 		}
+		v.ends = append(v.ends, st.Read())
 	}
 	if len(s.rows) != st.Read() {
 		return errors.New("the save goes on after its last agent")
 	}
-	return nil
+	v.wrong = v.wrong[:0]
+	c.pool.Run((s.agents+finishRows-1)/finishRows, v.part)
+	if len(v.wrong) == 0 {
+		return nil
+	}
+	row := slices.Min(v.wrong)
+	return st.Finish(v.ends[row], v.ends[row+1])
+}
+
+const finishRows = 8 // that a worker takes at a time
+
+// finish copies and checks what take has read of some rows.
+func (c *Crowd) finish(_, part int) {
+	v := &c.saving
+	for row := part * finishRows; row < min((part+1)*finishRows, len(v.ends)-1); row++ {
+		if v.state.Finish(v.ends[row], v.ends[row+1]) != nil {
+			v.mutex.Lock()
+			v.wrong = append(v.wrong, row)
+			v.mutex.Unlock()
+			continue
+		}
+		root := c.Roots[row] // as of the last tick, if the agent was nudged since
+		c.expose(row)
+		c.Roots[row] = root
+	}
 }
 
 // takeRow adds the next agent.
@@ -329,9 +360,6 @@ func (c *Crowd) takeRow(st *generator.State, row int) error {
 		return err
 	}
 	c.visit(st, row)
-	root := c.Roots[row] // as of the last tick, if the agent was nudged since
-	c.expose(row)
-	c.Roots[row] = root
 	return st.Err()
 }
 

@@ -1,11 +1,13 @@
 package generator
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"mannequin/internal/statehash"
@@ -31,6 +33,10 @@ import (
 type State struct {
 	Data []byte
 
+	// Later makes Block and Check wait for Finish, so that workers can share their work. Rewind and
+	// Reset keep it.
+	Later bool
+
 	at      int // next to be read
 	reading bool
 	err     error
@@ -41,6 +47,22 @@ type State struct {
 	met     int           // assets that were read
 	numbers map[any]int32 // of assets, while Data is written
 	last    int32         // number that was asked for last
+
+	blocks []block // that wait, in the order of Data
+	checks []check
+}
+
+// block is memory that Data[at:at+n] is copied from or to.
+type block struct {
+	live  unsafe.Pointer
+	at, n int
+}
+
+// check is what follows Data[:at].
+type check struct {
+	at  int
+	row int
+	of  func(row int) error
 }
 
 // shared is something that agents share, such as a path.
@@ -53,7 +75,14 @@ type shared struct {
 func (s *State) Reset() {
 	clear(s.shared)
 	clear(s.numbers)
-	*s = State{Data: s.Data[:0], shared: s.shared[:0], numbers: s.numbers}
+	s.settle()
+	*s = State{Data: s.Data[:0], Later: s.Later, shared: s.shared[:0], numbers: s.numbers, blocks: s.blocks, checks: s.checks}
+}
+
+// settle forgets what waits.
+func (s *State) settle() {
+	clear(s.blocks)
+	s.blocks, s.checks = s.blocks[:0], s.checks[:0]
 }
 
 // Rewind makes the buffer be read from the beginning. An asset whose contents the buffer has
@@ -63,6 +92,7 @@ func (s *State) Rewind() {
 		clear(s.shared[s.met:])
 		s.shared = s.shared[:s.met]
 	}
+	s.settle()
 	s.at, s.met, s.reading, s.err = 0, 0, true, nil
 }
 
@@ -121,6 +151,69 @@ func Values[T any](s *State, v []T) {
 	default:
 		s.at += copy(b, s.Data[s.at:])
 	}
+}
+
+// Block writes or reads the values of a slice as Values does, for long slices of which most of a state
+// consists. If Later is set they are copied in Finish, and must not change until then.
+func Block[T any](s *State, v []T) {
+	n := len(v) * int(unsafe.Sizeof(*new(T)))
+	if !s.Later || n == 0 || s.err != nil {
+		Values(s, v)
+		return
+	}
+	b := block{unsafe.Pointer(&v[0]), s.at, n}
+	switch {
+	case !s.reading:
+		b.at = len(s.Data)
+		s.Data = slices.Grow(s.Data, n)[:b.at+n]
+	case len(s.Data)-s.at < n:
+		s.err = errEnds
+		clear(v)
+		return
+	default:
+		s.at += n
+	}
+	s.blocks = append(s.blocks, b)
+}
+
+// Check calls f with a row whose blocks were read, and makes its error that of reading. If Later is set,
+// Finish calls it, and several calls may run at the same time.
+func (s *State) Check(row int, f func(row int) error) {
+	switch {
+	case !s.reading || s.err != nil:
+	case s.Later:
+		s.checks = append(s.checks, check{s.at, row, f})
+	default:
+		s.Fail(f(row))
+	}
+}
+
+// Finish copies what waits of Data[from:to], and then calls the checks that were asked for after a byte
+// of it was read. It returns their first error. Calls for other parts may run at the same time.
+func (s *State) Finish(from, to int) error {
+	first, _ := slices.BinarySearchFunc(s.blocks, from, func(b block, from int) int { return cmp.Compare(b.at+b.n, from+1) })
+	for _, b := range s.blocks[first:] {
+		if b.at >= to {
+			break
+		}
+		i, k := max(from, b.at), min(to, b.at+b.n)
+		live := unsafe.Slice((*byte)(unsafe.Add(b.live, i-b.at)), k-i)
+		if s.reading {
+			copy(live, s.Data[i:k])
+		} else {
+			copy(s.Data[i:k], live)
+		}
+	}
+	first, _ = slices.BinarySearchFunc(s.checks, from, func(c check, from int) int { return cmp.Compare(c.at, from+1) })
+	for _, c := range s.checks[first:] {
+		if c.at > to {
+			break
+		}
+		if err := c.of(c.row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Int writes or reads an int, in the same eight bytes on every machine.

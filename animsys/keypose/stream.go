@@ -244,9 +244,9 @@ func (s *Stream) visit(st *generator.State, row int) {
 	s.visitProgress(st, &b.progress)
 	s.visitProgress(st, &b.before)
 	s.visitPart(st, &b.asked)
-	generator.Values(st, s.shown.place[row*kept:][:kept])
+	generator.Block(st, s.shown.place[row*kept:][:kept])
 	generator.Values(st, s.shown.height[row*kept:][:kept])
-	generator.Values(st, s.shown.rot[row*kept*n:][:kept*n])
+	generator.Block(st, s.shown.rot[row*kept*n:][:kept*n])
 	generator.Values(st, s.shown.stands[row*kept:][:kept])
 }
 

@@ -217,7 +217,7 @@ func (s *Stream) visit(st *generator.State, row int) {
 	generator.Value(st, &b.place)
 	st.Bool(&s.sched.Restarted[row])
 	st.Bool(&s.sched.Frozen[row])
-	generator.Values(st, s.clip(row))
+	generator.Block(st, s.clip(row))
 	generator.Values(st, s.components(row))
 }
 

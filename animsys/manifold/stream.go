@@ -49,6 +49,7 @@ type Stream struct {
 		body streamBody
 		row  rowState
 	}
+	checkRow func(row int) error // checkFrames, without an allocation each
 }
 
 // track is finished motion: rings of frames, or windows of them.
@@ -166,6 +167,7 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 	for i := range seats {
 		s.free = append(s.free, int32(seats-1-i))
 	}
+	s.checkRow = s.checkFrames
 	s.request.start(s)
 	return s, nil
 }

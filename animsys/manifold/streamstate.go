@@ -56,15 +56,14 @@ func (s *Stream) Restore(st *generator.State) (row int, err error) {
 		s.tick, s.added = int(r.tick), int(r.added)
 	}
 	seat := s.free[len(s.free)-1]
-	if s.visitFrames(st, seat, b, r); st.Err() == nil && !s.sound(seat, b, r) {
-		st.Fail(errors.New("the state is not finite"))
-	}
+	s.visitFrames(st, seat, b, r)
+	s.seat[row], s.bodies[seat] = seat, *b
+	st.Check(row, s.checkRow)
 	if err := st.Err(); err != nil {
 		return 0, fmt.Errorf("manifold: %w", err)
 	}
 	s.free = s.free[:len(s.free)-1]
-	b.busy = r.left >= 0 && s.enter(seat, r)
-	s.seat[row], s.bodies[seat] = seat, *b
+	s.bodies[seat].busy = r.left >= 0 && s.enter(seat, r)
 	s.rows++
 	return row, nil
 }
@@ -200,15 +199,15 @@ func (s *Stream) visitFrames(st *generator.State, seat int32, b *streamBody, r *
 	from, madeTo, laidTo := s.spans(b, r)
 	n := 3 * len(s.model.Layout.Joints)
 	s.pieces(seat, s.firstPose(b, from), madeTo, func(i, k int) {
-		generator.Values(st, s.joints[i*n:k*n])
+		generator.Block(st, s.joints[i*n:k*n])
 		generator.Values(st, s.phase[i:k])
 	})
 	s.pieces(seat, from, madeTo, func(i, k int) {
-		generator.Values(st, s.sway[i:k])
+		generator.Block(st, s.sway[i:k])
 		generator.Values(st, s.stand[i:k])
 	})
-	s.pieces(seat, from, madeTo+1, func(i, k int) { generator.Values(st, s.place[i:k]) }) // one more
-	s.pieces(seat, from, laidTo, func(i, k int) { generator.Values(st, s.way[i:k]) })
+	s.pieces(seat, from, madeTo+1, func(i, k int) { generator.Block(st, s.place[i:k]) }) // one more
+	s.pieces(seat, from, laidTo, func(i, k int) { generator.Block(st, s.way[i:k]) })
 }
 
 // pieces calls f with the slots of frames from to to−1 of a seat, in one or two pieces of its ring.
@@ -252,9 +251,11 @@ func (s *Stream) check(b *streamBody, r *rowState) error {
 	return nil
 }
 
-// sound reports whether the frames that were read are finite.
-func (s *Stream) sound(seat int32, b *streamBody, r *rowState) bool {
-	from, madeTo, laidTo := s.spans(b, r)
+// checkFrames returns an error if frames of a row are not finite.
+func (s *Stream) checkFrames(row int) error {
+	seat := s.seat[row]
+	b := &s.bodies[seat]
+	from, madeTo, laidTo := s.spans(b, &rowState{left: -1}) // those that are being laid were finite
 	n, ok := 3*len(s.model.Layout.Joints), true
 	s.pieces(seat, s.firstPose(b, from), madeTo, func(i, k int) {
 		ok = ok && feature.Finite(s.joints[i*n:k*n]) && feature.Finite(s.phase[i:k])
@@ -276,5 +277,8 @@ func (s *Stream) sound(seat int32, b *streamBody, r *rowState) bool {
 			}
 		}
 	})
-	return ok
+	if !ok {
+		return errors.New("the state is not finite")
+	}
+	return nil
 }

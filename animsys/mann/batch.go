@@ -312,7 +312,7 @@ func (b *Batch) visit(st *generator.State, row int) {
 	visitRow(st, b.phase, row, phaseLen(b.Model.Layout))
 	visitRow(st, b.localPos, row, b.joints)
 	visitRow(st, b.localRot, row, b.joints)
-	visitRow(st, b.watch.good, row, 2*b.watch.pose)
+	generator.Block(st, b.watch.good[row*2*b.watch.pose:][:2*b.watch.pose])
 }
 
 func visitRow[T any](st *generator.State, s []T, row, n int) {

@@ -319,7 +319,7 @@ func (s *Stream) visit(st *generator.State, row int) {
 	generator.Value(st, &b.agent)
 	generator.Value(st, &b.windows)
 	st.Bool(&s.sched.Restarted[row])
-	generator.Values(st, s.window(row))
+	generator.Block(st, s.window(row))
 }
 
 func (w *Steer) visit(st *generator.State) {

@@ -240,9 +240,8 @@ func (s *Scheduler) Restore(st *generator.State) (row int, scheduled bool, err e
 		return 0, false, err
 	}
 	row = s.Rows
-	if s.work.Visit(st, row); st.Err() == nil {
-		st.Fail(s.work.Check(row))
-	}
+	s.work.Visit(st, row)
+	st.Check(row, s.work.Check)
 	var p phase
 	generator.Value(st, &p)
 	cycle := len(s.count)

@@ -3,6 +3,9 @@ package feature
 import (
 	"fmt"
 	"strings"
+	"unsafe"
+
+	"mannequin/engine/m3"
 )
 
 // SchemaError lists what in a model file differs from what a package can use.
@@ -44,4 +47,9 @@ func Finite(v []float32) bool {
 		a += 0 * x
 	}
 	return a+b+c+d == 0
+}
+
+// AllFinite reports whether all vectors, rotations or places of v are finite.
+func AllFinite[T m3.Vec3 | m3.Quat | Place](v []T) bool { // structs of float32s, without padding
+	return Finite(unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T))/4)))
 }

@@ -102,6 +102,86 @@ func TestState(t *testing.T) {
 	}
 }
 
+// What is copied later, in parts of any length, is what is copied at once.
+func TestLater(t *testing.T) {
+	type agent struct {
+		n     int32
+		long  [7]float32
+		bytes [13]uint8
+		last  int32
+	}
+	wrong := errors.New("is wrong")
+	visit := func(s *State, agents []agent, check func(int) error) {
+		for i := range agents {
+			a := &agents[i]
+			Value(s, &a.n)
+			Block(s, a.long[:])
+			Block(s, a.bytes[:])
+			Block(s, a.bytes[:0])
+			Value(s, &a.last)
+			s.Check(i, check)
+		}
+	}
+	var was [5]agent
+	for i := range was {
+		was[i].n, was[i].last = int32(i), -int32(i)
+		for k := range was[i].long {
+			was[i].long[k] = float32(10*i + k)
+		}
+		for k := range was[i].bytes {
+			was[i].bytes[k] = uint8(i + k)
+		}
+	}
+	var once State
+	visit(&once, was[:], nil)
+	for part := 1; part <= len(once.Data); part++ {
+		later := State{Later: true}
+		for range 2 { // the second time in memory that was used
+			later.Reset()
+			visit(&later, was[:], nil)
+			for from := 0; from < len(later.Data); from += part {
+				if err := later.Finish(from, min(from+part, len(later.Data))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !bytes.Equal(later.Data, once.Data) {
+				t.Fatalf("parts of %d bytes: other bytes", part)
+			}
+		}
+		var is [5]agent
+		checked := 0
+		later.Rewind()
+		visit(&later, is[:], func(row int) error {
+			if checked++; is[row] != was[row] {
+				t.Errorf("parts of %d bytes: row %d is checked before it is read", part, row)
+			}
+			if row == 3 {
+				return wrong
+			}
+			return nil
+		})
+		if later.Err() != nil || later.Read() != len(later.Data) {
+			t.Fatal(later.Err(), later.Read())
+		}
+		var err error
+		for from := 0; from < len(later.Data); from += part {
+			err = errors.Join(err, later.Finish(from, min(from+part, len(later.Data))))
+		}
+		if is != was || !errors.Is(err, wrong) {
+			t.Fatalf("parts of %d bytes: %v, %v", part, is, err)
+		}
+		if part < 48 && checked != 5 { // no part ends two rows
+			t.Errorf("parts of %d bytes: %d rows were checked", part, checked)
+		}
+	}
+	// A state that ends early is refused at once.
+	cut := State{Data: once.Data[:20], Later: true}
+	cut.Rewind()
+	if visit(&cut, make([]agent, 5), nil); cut.Err() == nil {
+		t.Error("a state that ends early is read")
+	}
+}
+
 // No bytes make reading panic, and what is read can be written and read again.
 func FuzzState(f *testing.F) {
 	var s State

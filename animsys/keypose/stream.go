@@ -297,14 +297,7 @@ func (s *Stream) check(row int) error {
 	if b.part.Loop == nil || !(b.part.Speed >= MinPlaybackSpeed && b.part.Speed <= MaxPlaybackSpeed) {
 		return errors.New("the state has no loop, or a speed out of range")
 	}
-	ok := b.spot.Finite() && feature.Finite(s.shown.height[row*kept:][:kept])
-	for _, p := range s.shown.place[row*kept:][:kept] {
-		ok = ok && p.Finite()
-	}
-	for _, q := range s.shown.rot[row*kept*n:][:kept*n] {
-		ok = ok && q.Finite()
-	}
-	if !ok {
+	if !b.spot.Finite() || !feature.Finite(s.shown.height[row*kept:][:kept]) || !feature.AllFinite(s.shown.place[row*kept:][:kept]) || !feature.AllFinite(s.shown.rot[row*kept*n:][:kept*n]) {
 		return errors.New("the state is not finite")
 	}
 	return nil

@@ -265,11 +265,7 @@ func (s *Stream) checkFrames(row int) error {
 			ok = ok && m3.Finite(w.x) && m3.Finite(w.z) && m3.Finite(w.yaw)
 		}
 	})
-	s.pieces(seat, from, madeTo+1, func(i, k int) {
-		for _, p := range s.place[i:k] {
-			ok = ok && p.Finite()
-		}
-	})
+	s.pieces(seat, from, madeTo+1, func(i, k int) { ok = ok && feature.AllFinite(s.place[i:k]) })
 	s.pieces(seat, from, laidTo, func(i, k int) {
 		for _, w := range s.way[i:k] {
 			for _, v := range [...]float64{w.x, w.z, w.yaw, w.arc, w.speed} {

@@ -215,6 +215,114 @@ func TestReachInTime(t *testing.T) {
 	}
 }
 
+// A hundred places that feet can be put at, on the ground, on steps and over things, while people stand and
+// walk: the foot is there in the time that was asked for, without a jerk, and what is not possible is refused.
+func TestStepInTime(t *testing.T) {
+	for name, speed := range map[string]float32{"standing": 0, "walking": 1.3} {
+		t.Run(name, func(t *testing.T) {
+			const n = 25
+			s := reachers(t, speed).scene(t, n, 2)
+			all := s.run(600, numbers(n)...)
+			people := s.people
+			steps := generic.NewMap1[ecs.Step](&s.ecs)
+			for _, e := range all {
+				steps.Add(e)
+			}
+			rng := rand.New(rand.NewPCG(7, 7))
+			plain := reachers(t, speed).scene(t, n, 1) // who take no steps
+			others := plain.run(600, numbers(n)...)
+			jerks, plainJerks, own := make([]jerk, n), make([]jerk, n), 0.0
+			asked, refused, missed, most, off, where := 0, 0, 0, 0.0, 0.0, ""
+			tick := 600
+			step := func() {
+				s.play(all, numbers(n), tick, tick+1, nil)
+				tick++
+				plain.play(others, numbers(n), tick-1, tick, nil)
+				for i, e := range all {
+					plainJerks[i].add(plain.bones(others[i]), func(v float64) { own = max(own, v) })
+					j := -1
+					jerks[i].add(s.bones(e), func(v float64) {
+						if j++; v > most {
+							most, where = v, people.Skel.Names[j]
+						}
+					})
+				}
+			}
+			for round := range 2 {
+				for range 15 {
+					step()
+				}
+				due := make([]float32, n) // s; 0: refused
+				side := make([]animsys.Side, n)
+				for i, e := range all {
+					root := people.Root(e)
+					side[i] = animsys.Side(rng.IntN(2))
+					out := float32(1 - 2*int(side[i]))
+					seconds := 0.7 + 0.5*rng.Float32()
+					// In front, beside and behind, up to a stool's height, of where the person will be.
+					at := m3.V(out*(0.4*rng.Float32()-0.02), 0.45*max(rng.Float32()-0.3, 0), 0.8*rng.Float32()-0.2)
+					high := at.Y
+					at = root.Apply(at).Add(root.Rot.Forward().Scale(speed * seconds))
+					at.Y = people.Ground.Ground.Height(at.X, at.Z) + high
+					if asked++; round == 1 {
+						asked--
+					}
+					if err := people.CanStep(e, side[i], at, seconds); err != nil {
+						refused++
+						t.Logf("refused: %v", err)
+						continue
+					}
+					due[i] = seconds
+					foot := ecs.Foot{Target: at, Weight: 1, Seconds: seconds, Lift: 0.1}
+					if side[i] == animsys.Left {
+						steps.Get(e).Left = foot
+					} else {
+						steps.Get(e).Right = foot
+					}
+				}
+				for k := range 150 {
+					step()
+					if round == 1 && k >= 10 && k-10 < n && due[k-10] > 0 { // told otherwise on its way, or later
+						due[k-10] = -1
+						*steps.Get(all[k-10]) = ecs.Step{}
+					}
+					for _, ev := range people.Events() {
+						if ev.Kind != animsys.FootThere {
+							continue
+						}
+						i := slices.Index(all, ev.Entity)
+						target := steps.Get(ev.Entity).Left.Target
+						if side[i] == animsys.Right {
+							target = steps.Get(ev.Entity).Right.Target
+						}
+						d := float64(ev.Pos.Sub(m3.V(0, people.Ground.Sole, 0)).Dist(target))
+						if off = max(off, d); d > 0.02 {
+							missed++
+						}
+						if late := float64(k+1)/animsys.TickRate - float64(due[i]); int(ev.Leg) != int(side[i]) || math.Abs(late) > 1.01/animsys.TickRate {
+							t.Errorf("foot %d arrives %.3f s late", ev.Leg, late)
+						}
+						due[i] = -1
+						*steps.Get(ev.Entity) = ecs.Step{}
+					}
+				}
+				for i := range due {
+					if due[i] > 0 {
+						t.Errorf("person %d has not said that the foot is there", i)
+					}
+				}
+			}
+			t.Logf("%d of %d refused, %d more than 2 cm off, at most %.1f cm; jerk of %s %.2f times the recordings' 99.9th percentile, without steps %.2f", refused, asked, missed, 100*off, where, most/recordedPersonJerk, own/recordedPersonJerk)
+			if hits := asked - refused - missed; float64(hits) < 0.95*float64(asked-refused) {
+				t.Errorf("%d of %d feet arrived within 2 cm", hits, asked)
+			}
+			if most > max(recordedPersonJerk, own) { // people who walk on hills have more in their toes
+				t.Errorf("%s has a jerk of %.0f m/s³", where, most)
+			}
+		})
+	}
+}
+
 // What a hand cannot do is refused.
 func TestCanReach(t *testing.T) {
 	s := reachers(t, 0).scene(t, 1, 1)

@@ -148,13 +148,14 @@ type components struct {
 	slot  generic.Map1[ecs.Slot]
 	look  generic.Map1[ecs.LookAt]
 	reach generic.Map1[ecs.Reach]
+	step  generic.Map1[ecs.Step]
 	mar   generic.Map1[ecs.MARStyle]
 	gram  generic.Map1[ecs.GramStyle]
 }
 
 // registerComponents registers all components with w, which cannot be done within a query.
 func registerComponents(w *arche.World) components {
-	return components{generic.NewMap1[ecs.Slot](w), generic.NewMap1[ecs.LookAt](w), generic.NewMap1[ecs.Reach](w),
+	return components{generic.NewMap1[ecs.Slot](w), generic.NewMap1[ecs.LookAt](w), generic.NewMap1[ecs.Reach](w), generic.NewMap1[ecs.Step](w),
 		generic.NewMap1[ecs.MARStyle](w), generic.NewMap1[ecs.GramStyle](w)}
 }
 
@@ -309,8 +310,8 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	if c.restyle, err = newRestyle(rig, n, &opt); err != nil {
 		return err
 	}
-	c.aims = newAims(rig.Skel, c.Ground.Rig.Tree, n)
-	c.footings, c.changed, c.events = make([]footing, n*c.legs()), make([]uint8, n), make([]Event, 0, n*(c.legs()+2))
+	c.aims = newAims(rig.Skel, &c.Ground, n)
+	c.footings, c.changed, c.events = make([]footing, n*c.legs()), make([]uint8, n), make([]Event, 0, n*(c.legs()+limbs))
 	for _, leg := range c.Ground.Rig.Roles.Legs {
 		c.tips = append(c.tips, int(leg[len(leg)-1]))
 	}

@@ -19,15 +19,16 @@ const (
 	ClipMarker                  // a clip has passed a marker
 	ClipEnd                     // a clip that is played once has come to its end, and blends out
 	HandThere                   // a hand's time to its target is over; see ecs.Hand.Seconds
+	FootThere                   // a foot's time to its target is over; see ecs.Foot.Seconds
 )
 
 // Event is something that happened to an agent in the last tick, for sounds and effects.
 type Event struct {
 	Entity arche.Entity
 	Kind   EventKind
-	Leg    int8        // of feet: the leg, in the order of the crowd's ik.Roles: left before right, for dogs the order of ik.DogRoles; of hands: 0 left, 1 right
+	Leg    int8        // of feet: the leg, in the order of the crowd's ik.Roles: left before right, for dogs the order of ik.DogRoles; of HandThere and FootThere: 0 left, 1 right
 	Layer  int8        // of clips
-	Joint  int16       // of feet: the tip of the leg, an index of Crowd.Skel.Names; of hands: the knuckles; of clips: 0
+	Joint  int16       // of feet: the tip of the leg, an index of Crowd.Skel.Names; of HandThere: the knuckles; of FootThere: the ball of the foot; of clips: 0
 	Clip   *layer.Clip // of clips
 	Marker string      // of ClipMarker: its name
 	Pos    m3.Vec3     // of the joint, world space, m
@@ -95,7 +96,7 @@ func (c *Crowd) report() {
 			}
 			c.events = append(c.events, e)
 		}
-		c.reportHands(row)
+		c.reportLimbs(row)
 		if c.changed[row] == 0 {
 			continue
 		}
@@ -115,19 +116,25 @@ func (c *Crowd) report() {
 	}
 }
 
-// reportHands collects the hands of row that have arrived.
-func (c *Crowd) reportHands(row int) {
+// reportLimbs collects the hands and feet of row that have arrived.
+func (c *Crowd) reportLimbs(row int) {
 	a := c.aims
-	if a == nil || a.there[row] == 0 {
+	if a == nil || a.timing[row].there == 0 {
 		return
 	}
-	for i := range a.arms.Arms {
-		if a.there[row]>>i&1 == 1 {
-			hand := a.arms.Arms[i].Hand
-			c.events = append(c.events, Event{Entity: c.rows.Entity(row), Kind: HandThere, Leg: int8(i), Joint: int16(hand), Pos: c.shown[row*c.joints+hand].Pos})
+	for i := range limbs {
+		if a.timing[row].there>>i&1 == 0 {
+			continue
 		}
+		kind, joint := HandThere, 0
+		if i < 2 {
+			joint = a.arms.Arms[i].Hand
+		} else {
+			kind, joint = FootThere, c.tips[i-2]
+		}
+		c.events = append(c.events, Event{Entity: c.rows.Entity(row), Kind: kind, Leg: int8(i % 2), Joint: int16(joint), Pos: c.shown[row*c.joints+joint].Pos})
 	}
-	a.there[row] = 0
+	a.timing[row].there = 0
 }
 
 // normal returns the ground's normal at a place where row stands.

@@ -53,6 +53,7 @@ func ShiftOrigin(w *arche.World, by m3.Vec3) error {
 		c.gen.shiftComponents(by.Neg())
 		shiftComponents(c, &c.components.look, by.Neg())
 		shiftComponents(c, &c.components.reach, by.Neg())
+		shiftComponents(c, &c.components.step, by.Neg())
 		for row := range c.rows.Len() {
 			c.anchors[row] = c.anchors[row].Sub(by)
 			c.expose(row)
@@ -176,11 +177,17 @@ func move(bones []m3.Xform, by m3.Vec3) {
 	}
 }
 
-// shift moves the places that are remembered of row's hands.
+// shift moves the places that are remembered of row's hands and feet.
 func (a *aims) shift(row int, by m3.Vec3) {
-	if a != nil {
-		a.grips[row][0].Shift(by)
-		a.grips[row][1].Shift(by)
+	if a == nil || a.arms == nil {
+		return
+	}
+	for i := range 2 {
+		a.grips[row][i].Shift(by)
+		a.steps[2*row+i].Shift(by)
+	}
+	for i := range a.timing[row].target {
+		a.timing[row].target[i] = a.timing[row].target[i].Add(by)
 	}
 }
 

@@ -134,7 +134,9 @@ func (c *Crowd) blend(r0, r1 int) {
 func (c *Crowd) ground(r0, r1 int) {
 	for r := r0; r < r1; r++ {
 		if c.steps(r) {
+			c.aims.tread(r)
 			c.solvers[c.rates[r].span].Run(r, r+1)
+			c.aims.trodden(r)
 		}
 	}
 }

@@ -36,6 +36,7 @@ type saving struct {
 	body generator.Struct[ik.Body]
 	gaze generator.Struct[ik.GazeState]
 	hand generator.Struct[ik.HandState]
+	step generator.Struct[ik.Step]
 }
 
 func (v *saving) open(c *Crowd, rig generator.Rig, opt *Options) {
@@ -45,7 +46,7 @@ func (v *saving) open(c *Crowd, rig generator.Rig, opt *Options) {
 	}
 	*v = saving{self: [1]*Crowd{c}, state: generator.State{Later: true}, part: c.finish, identity: identity, released: make([]arche.Entity, 0, c.rows.Cap()),
 		foot: generator.StructOf[ik.Foot](), body: generator.StructOf[ik.Body](),
-		gaze: generator.StructOf[ik.GazeState](), hand: generator.StructOf[ik.HandState]()}
+		gaze: generator.StructOf[ik.GazeState](), hand: generator.StructOf[ik.HandState](), step: generator.StructOf[ik.Step]()}
 }
 
 // visit writes or reads all of a row that later ticks follow from, except what is the generator's. What
@@ -54,6 +55,7 @@ func (c *Crowd) visit(st *generator.State, row int) {
 	e, s := c.rows.Entity(row), &c.saving
 	visitComponent(st, &c.components.look, e, generator.Value)
 	visitComponent(st, &c.components.reach, e, generator.Value)
+	visitComponent(st, &c.components.step, e, generator.Value)
 	visitComponent(st, &c.components.mar, e, generator.Value)
 	visitComponent(st, &c.components.gram, e, func(st *generator.State, g *ecs.GramStyle) {
 		st.Int(&g.Style)
@@ -105,7 +107,7 @@ func visitComponent[T any](st *generator.State, of *generic.Map1[T], e arche.Ent
 // A save of a crowd, little-endian: the head; the identity, as its length in two bytes and the text;
 // the number of agents, in four bytes; the crowd's two counters; and the agents.
 const (
-	crowdMagic = "mqcrowd\x03" // the last byte is the version
+	crowdMagic = "mqcrowd\x04" // the last byte is the version
 	headSize   = len(crowdMagic) + 8 + 4
 	sumAt      = headSize - 4 // of the checksum of all that follows it
 	sumBlock   = 1 << 16      // bytes
@@ -156,8 +158,8 @@ func (s *checksum) finish(st *generator.State, from int, src []byte, pool *netru
 // reads other saves refuses this one.
 //
 // What a save has of an agent is its motion, its update rate, its control (control.Goal, manifold.Curve
-// and so on, with the points of paths and the keys of loops), ecs.LookAt, ecs.Reach, ecs.MARStyle,
-// ecs.GramStyle, and the clips of Play. Other components, the ground and walls are the game's to save.
+// and so on, with the points of paths and the keys of loops), ecs.LookAt, ecs.Reach, ecs.Step,
+// ecs.MARStyle, ecs.GramStyle, and the clips of Play. Other components, the ground and walls are the game's to save.
 func (c *Crowd) Save(dst []byte) ([]byte, error) {
 	if err := c.claim("Save"); err != nil {
 		return dst, err

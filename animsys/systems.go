@@ -235,13 +235,20 @@ func (s *Blend) Initialize(w *arche.World) {
 	s.start(w, func(c *Crowd) error { c.splitRows(c.work.blend); return nil })
 }
 
-// Ground is the system that puts the poses on the ground and locks their feet. After it
-// only heads and arms move.
+// Ground is the system that puts the poses on the ground, locks their feet, and takes the feet of people
+// with an ecs.Step to their targets. After it only heads and arms move.
 type Ground struct{ system }
 
 // Initialize prepares the system.
 func (s *Ground) Initialize(w *arche.World) {
-	s.start(w, func(c *Crowd) error { c.splitRows(c.work.ground); return nil })
+	s.start(w, func(c *Crowd) error {
+		if a := c.aims; a != nil && a.arms != nil {
+			clear(a.step)
+			collect(c, &c.components.step, a.step)
+		}
+		c.splitRows(c.work.ground)
+		return nil
+	})
 }
 
 // Publish is the system that writes the grounded poses as bone transforms, beside those of

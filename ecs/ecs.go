@@ -85,13 +85,35 @@ type Hand struct {
 	Weight float32 // 0 to 1 of the way there; changes are eased
 
 	// Seconds, if not 0, is the time in which the hand arrives, from the tick on in which Weight or Seconds
-	// has changed from 0, or Seconds to another time. animsys.Crowd.CanReach says whether it can.
+	// has changed from 0, or Seconds to another time, or, of a hand that is there, Target by more than 12 cm.
+	// animsys.Crowd.CanReach says whether it can.
 	Seconds float32
 }
 
 // Shift moves both targets by by, m.
 func (r *Reach) Shift(by m3.Vec3) {
 	r.Left.Target, r.Right.Target = r.Left.Target.Add(by), r.Right.Target.Add(by)
+}
+
+// Step is the component that takes a person's feet to places: onto a stool, over a log, against a ball.
+// Without it, or with the zero value, they follow the motion. One foot at a time is lifted, and the body
+// moves over the other.
+type Step struct{ Left, Right Foot }
+
+// Foot is the target of one foot of a Step.
+type Foot struct {
+	Target m3.Vec3 // of the sole under the ball of the foot, world space, m
+	Weight float32 // 0 to 1 of the way there; changes are eased
+	Lift   float32 // how much higher than a straight way the foot goes in the middle of its way, m
+
+	// Seconds, if not 0, is the time in which the foot arrives; see Hand.Seconds. animsys.Crowd.CanStep
+	// says whether it can.
+	Seconds float32
+}
+
+// Shift moves both targets by by, m.
+func (s *Step) Shift(by m3.Vec3) {
+	s.Left.Target, s.Right.Target = s.Left.Target.Add(by), s.Right.Target.Add(by)
 }
 
 // Clock is the resource that holds the world's time.

@@ -27,13 +27,10 @@ type Arm struct {
 
 // HandState is the memory of one hand. The zero HandState hangs free.
 type HandState struct {
-	follower
+	timed
 	to    m3.Vec3 // the hand's place in this tick
 	near  float32 // how much the body helps, 0 to 1
 	reach float32 // from which stretch of the arm on, m
-
-	within, gone float32 // of Within, s
-	began, rate0 float32 // the share when it began, and its change per second
 
 	shoulder m3.Vec3 // in the last tick
 	leant    float32 // by how much the spine leans for this hand, rad
@@ -47,45 +44,11 @@ type HandState struct {
 }
 
 // Within lets the hand arrive at its target in that many seconds from now, and stay there. On the way it
-// starts and stops as people's hands do, with the least jerk (Flash and Hogan 1985). The zero duration is
+// starts and stops with the least jerk, as people's hands do (Flash and Hogan 1985). The zero duration is
 // none: the hand is eased to the target, as it is after Arms.Lean has been told the weight 0.
 func (s *HandState) Within(seconds float32) {
-	if !(seconds > 0) || !m3.Finite(seconds) {
-		s.settle()
-		return
-	}
-	p, v := s.progress()
-	s.began, s.rate0 = s.weight*p, s.speed*p+s.weight*v
-	s.within, s.gone, s.weight, s.speed, s.lost = seconds, 0, 1, 0, false
-}
-
-// Left returns how much of the time of Within is left, s; ok is false without such a time.
-func (s *HandState) Left() (seconds float32, ok bool) { return s.within - s.gone, s.within > 0 }
-
-// progress returns how far the hand has come in its time, 0 to 1, and the change per second: the
-// polynomial of the least jerk from the share and the change with which it began.
-func (s *HandState) progress() (x, v float32) {
-	if !(s.within > 0) {
-		return 1, 0
-	}
-	u, d, w := s.gone/s.within, 1-s.began, s.rate0*s.within
-	c3, c4, c5 := 10*d-6*w, 8*w-15*d, 6*d-3*w
-	x = s.began + u*(w+u*u*(c3+u*(c4+u*c5)))
-	v = (w + u*u*(3*c3+u*(4*c4+u*5*c5))) / s.within
-	return x, v
-}
-
-// settle ends the hand's time where it is.
-func (s *HandState) settle() {
-	x, v := s.progress()
-	s.speed, s.weight = s.speed*x+s.weight*v, s.weight*x
-	s.within, s.gone = 0, 0
-}
-
-// share returns how far the hand is on the way to its target, 0 to 1.
-func (s *HandState) share() float32 {
-	x, _ := s.progress()
-	return m3.Clamp(s.weight*x, 0, 1)
+	s.lost = s.lost && !(seconds > 0)
+	s.timed.Within(seconds)
 }
 
 const (
@@ -116,6 +79,11 @@ const (
 	freeElbow = 0.03
 	// atTarget is the share of the way from which on a hand is at its target.
 	atTarget = 0.999
+	// The body goes down for places lower than stoopFrom below the spine's lowest joint, by stoopShare of the
+	// rest, but by maxStoop at most, m, and back by stoopBack of that.
+	stoopFrom, stoopShare, maxStoop, stoopBack = 0.3, 0.9, 0.5, 0.35
+	// It begins gently, below about this depth, m.
+	softStoop = 0.08
 	// armFold is the share of its length to which an arm folds at most.
 	armFold = 0.2
 )
@@ -198,13 +166,46 @@ func (a *Arms) Bend(m []m3.Xform, s *[2]HandState) {
 	}
 }
 
-// Reachable returns nil if the hand, 0 left or 1 right, of the pose m in world space can be at a place, or
-// an error that says why it cannot. scratch has the length of m and is overwritten.
-func (a *Arms) Reachable(m, scratch []m3.Xform, hand int, at m3.Vec3) error {
+// Stoop returns by how much the body of the pose m, which has been moved by moved, should be moved in the
+// next tick so that the hands get to low places, m: down, and back, to keep its balance. It is for
+// Legged.Shifts. Call it after Bend.
+func (a *Arms) Stoop(m []m3.Xform, moved m3.Vec3, s *[2]HandState) (by m3.Vec3) {
+	for i := range s {
+		g := &s[i]
+		if !g.on {
+			continue
+		}
+		if w := a.stoop(m, moved, g.place()).Scale(g.share() * g.near); w.Y < by.Y {
+			by = w
+		}
+	}
+	return by
+}
+
+// stoop returns Stoop's result for a hand that is at a place.
+func (a *Arms) stoop(m []m3.Xform, moved, to m3.Vec3) m3.Vec3 {
+	d := to.Sub(m[a.Spine[0]].Pos.Sub(moved))
+	low := -d.Y - stoopFrom
+	if !(low > 0) {
+		return m3.Vec3{}
+	}
+	down := min(stoopShare*low*low/(low+softStoop), maxStoop) // it begins gently
+	by := d.Flat().Normalize(m3.Vec3{}).Scale(-stoopBack * down)
+	by.Y = -down
+	return by
+}
+
+// Reachable returns nil if the hand, 0 left or 1 right, of the pose m in world space, which has been moved by
+// moved, can be at a place, or an error that says why it cannot. scratch has the length of m and is overwritten.
+func (a *Arms) Reachable(m, scratch []m3.Xform, moved m3.Vec3, hand int, at m3.Vec3) error {
 	if !at.Finite() {
 		return fmt.Errorf("ik: the place %v is not finite", at)
 	}
-	copy(scratch, m)
+	by := a.stoop(m, moved, at).Sub(moved)
+	for j := range m {
+		scratch[j] = m[j]
+		scratch[j].Pos = m[j].Pos.Add(by)
+	}
 	arm := &a.Arms[hand]
 	var s [2]HandState
 	var to [2]m3.Vec3
@@ -255,10 +256,10 @@ func (a *Arms) follow(m []m3.Xform, chest m3.Xform, i int, target m3.Vec3, weigh
 	s.shoulder, s.follows = shoulder, 1-m3.Exp(-dt*math.Ln2/swivelHalflife)
 	s.gone = min(s.gone+dt, s.within)
 	if !s.step(want, reachHalflife, reachJumpHalflife, dt) {
-		*s = HandState{follower: s.follower, lost: s.lost}
+		*s = HandState{timed: timed{follower: s.follower}, lost: s.lost}
 		return
 	}
-	s.to = onArc(m[arm.Upper].Pos, m[arm.Hand].Pos, s.goal.Add(s.off), s.share())
+	s.to = onArc(m[arm.Upper].Pos, m[arm.Hand].Pos, s.place(), s.share())
 }
 
 // onArc returns the point at the share w of the way between two places, on an arc around a shoulder.

@@ -38,6 +38,7 @@ type Body struct {
 	at     m3.Vec3             // the flat pose's hips at the last tick
 	pace   float32             // their speed over the ground, eased, m/s
 	ground [bodyPlaces]limiter // height of the ground under places of the body, m (Y)
+	shift  m3.Vec3             // by how much it was moved in the last tick, m
 	sink   [2]spring           // how far hips and chest are lowered for their legs, m
 	tail   [maxChain]limiter   // the joints' ways through the world
 	head   [maxChain]limiter
@@ -112,7 +113,7 @@ func (s *Legged) liftSpine(m []m3.Xform, b *Body) {
 	if l, r := s.Rig.sides[0], s.Rig.sides[1]; l >= 0 {
 		line, lineTo = m[l].Pos.Sub(m[r].Pos), lift(l, underLeft, 0).Sub(lift(r, underRight, 0))
 	}
-	up := m3.V(0, b.ground[underHips].out.Y-sinkHips, 0)
+	up := s.shift.Add(m3.V(0, b.ground[underHips].out.Y-sinkHips, 0))
 	for j := hips; j < int(t.ends[hips]); j++ {
 		m[j].Pos = m[j].Pos.Add(up)
 	}

@@ -64,6 +64,7 @@ type Foot struct {
 	contact      bool    // in the flat pose
 	leaving      bool    // has lost contact, and has not come down or rested since
 	falls        bool    // the body falls: no foot has contact
+	steps        bool    // a Step takes it elsewhere: likewise
 	given        bool    // the caller gives the contact: givenContact
 	givenContact bool
 
@@ -127,7 +128,7 @@ func (f *Foot) bendPlane(bend m3.Vec3) m3.Vec3 {
 // under a body that moves at pace, m/s.
 func (f *Foot) detectContact(h float32, v m3.Vec3, pace float32, o *FootLock) {
 	now := v.Len()
-	if f.falls {
+	if f.falls || f.steps {
 		f.contact, f.leaving, f.speed = false, false, now
 		return
 	}

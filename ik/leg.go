@@ -54,13 +54,18 @@ type legPlan struct {
 }
 
 // planLeg plans a leg from the flat pose m, which moves at pace, m/s. The foot is as high over the
-// terrain as it was over the flat ground; near the terrain, the sole follows the slope.
-func (s *Legged) planLeg(m []m3.Xform, l Leg, foot *Foot, pace float32) legPlan {
+// terrain as it was over the flat ground; near the terrain, the sole follows the slope. step, which may be
+// nil, takes it elsewhere.
+func (s *Legged) planLeg(m []m3.Xform, l Leg, foot *Foot, step *Step, pace float32) legPlan {
 	flat, ankle, knee, hip := m[l.tip()].Pos, m[l.ankle()], m[l.knee()].Pos, m[l.hip()]
 	v := foot.observe(flat, s.DT)
 	stand := 1 - m3.Clamp(flat.Y/soleFadeHeight, 0, 1)
 	length := hip.Pos.Dist(knee) + knee.Dist(ankle.Pos)
 	extent := hip.Pos.Dist(ankle.Pos) / max(length, tiny)
+	if step != nil && !step.advance(hip.Pos, length, s.DT) {
+		step = nil
+	}
+	foot.steps = step != nil
 	var p legPlan
 	// The leg may do what the flat pose does.
 	p.minReach, p.reach = min(minReach, extent), max(softReach, extent)
@@ -71,11 +76,15 @@ func (s *Legged) planLeg(m []m3.Xform, l Leg, foot *Foot, pace float32) legPlan 
 	if s.falls {
 		p.tip = s.hang(p.tip, hip.Pos, length)
 	}
-	p.tip = s.followTerrain(foot, p.tip, v)
+	p.tip = s.followTerrain(foot, p.tip, v, step)
 	foot.target = p.tip
 	if p.load = 1; !foot.contact {
 		// A foot that flies by low must not pull the body down.
 		p.load = stand * (1 - m3.Clamp((v.Flat().Len()-sinkFullSpeed)/(sinkNoneSpeed-sinkFullSpeed), 0, 1))
+	}
+	if step != nil {
+		x := step.share()
+		p.load, stand = m3.Lerp(p.load, 1, x*x), m3.Lerp(stand, 1, x)
 	}
 	lean := m3.Ident.Slerp(s.soleLean(foot, p.tip), stand)
 	p.foot = lean.Mul(ankle.Rot)
@@ -104,8 +113,8 @@ func ease(u float32) float32 {
 }
 
 // followTerrain returns the place in the world of a foot that is to be at at over the terrain: at.Y
-// above the ground under it and, while it flies with velocity v, above the edges ahead.
-func (s *Legged) followTerrain(foot *Foot, at, v m3.Vec3) m3.Vec3 {
+// above the ground under it and, while it flies with velocity v, above the edges ahead; or on the way of step.
+func (s *Legged) followTerrain(foot *Foot, at, v m3.Vec3, step *Step) m3.Vec3 {
 	ground := s.groundHeight(at.X, at.Z)
 	if !foot.locked {
 		v = v.Flat().Scale(lookaheadTime)
@@ -120,6 +129,10 @@ func (s *Legged) followTerrain(foot *Foot, at, v m3.Vec3) m3.Vec3 {
 		}
 	}
 	at.Y += ground
+	if step != nil {
+		sole := m3.V(0, s.Sole+standHeight, 0)
+		at = step.sole(at.Sub(sole)).Add(sole)
+	}
 	at = foot.path.next(at, s.MaxFootAccel, footEaseHalflife, s.DT)
 	at.Y = max(at.Y, s.groundHeight(at.X, at.Z)+minTipHeight)
 	return at

@@ -30,6 +30,11 @@ type Legged struct {
 	// contacts from heights and speeds.
 	Contacts []bool
 
+	// Steps, (rows, legs), take feet to places. Optional.
+	Steps []Step
+	// Shifts, (rows), are how far bodies are moved while the feet stay, m. Optional.
+	Shifts []m3.Vec3
+
 	// Anchors, (rows), are where the origin of each row's space lies on the ground, m; heights are 0.
 	// Pos and all that follows from it are in that space. Optional: nil is the world's space for all.
 	Anchors []m3.Vec3
@@ -46,6 +51,7 @@ type Legged struct {
 	floors Floors  // Ground, if it has floors
 	under  m3.Vec3 // the middle of the present row
 	floor  float32 // its floor, m
+	shift  m3.Vec3 // of its body, m
 	falls  bool
 	fallen float32 // for how long, s
 }
@@ -88,6 +94,10 @@ func (s *Legged) Validate() error {
 		return fmt.Errorf("ik: Legged.Body has %d entries for %d rows", len(s.Body), len(s.Pos)/n)
 	case s.Contacts != nil && len(s.Contacts) != len(s.Feet):
 		return fmt.Errorf("ik: Legged.Contacts has %d entries for %d feet", len(s.Contacts), len(s.Feet))
+	case s.Steps != nil && len(s.Steps) != len(s.Feet):
+		return fmt.Errorf("ik: Legged.Steps has %d entries for %d feet", len(s.Steps), len(s.Feet))
+	case s.Shifts != nil && len(s.Shifts) != len(s.Body):
+		return fmt.Errorf("ik: Legged.Shifts has %d entries for %d rows", len(s.Shifts), len(s.Body))
 	case s.Anchors != nil && len(s.Anchors) != len(s.Body):
 		return fmt.Errorf("ik: Legged.Anchors has %d entries for %d rows", len(s.Anchors), len(s.Body))
 	case !(s.DT > 0) || !m3.Finite(s.DT):
@@ -126,16 +136,27 @@ func (s *Legged) Run(r0, r1 int) {
 				feet[i].givenContact = s.Contacts[r*legs+i]
 			}
 		}
-		if !job.row(m, pos, rot, feet, &s.Body[r]) {
+		job.shift = m3.Vec3{}
+		if s.Shifts != nil && s.Shifts[r].Finite() {
+			job.shift = s.Shifts[r]
+		}
+		var steps []Step
+		if s.Steps != nil {
+			steps = s.Steps[r*legs : (r+1)*legs]
+		}
+		if !job.row(m, pos, rot, feet, steps, &s.Body[r]) {
 			s.Rig.Tree.pose(m, pos, rot)
 			clear(feet)
+			for i := range steps {
+				steps[i].timed = timed{}
+			}
 			s.Body[r] = BodyOn(floor)
 		}
 	}
 }
 
 // row grounds one row and reports whether that gave a pose.
-func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, body *Body) bool {
+func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, steps []Step, body *Body) bool {
 	if !s.pose(m, pos, rot) {
 		return false
 	}
@@ -147,8 +168,14 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, bo
 			feet[i].land()
 		}
 		feet[i].falls = s.falls
-		plans[i] = s.planLeg(m, l, &feet[i], pace)
+		var step *Step
+		if steps != nil {
+			step = &steps[i]
+		}
+		plans[i] = s.planLeg(m, l, &feet[i], step, pace)
 	}
+	s.shift = s.shift.Add(s.carry(m, plans[:len(feet)], steps, pace))
+	body.shift = s.shift
 	s.senseBody(m, body)
 	s.liftSpine(m, body)
 	passes := 1

@@ -30,3 +30,10 @@ func (s *HandState) Shift(by m3.Vec3) {
 		s.goal, s.to = s.goal.Add(by), s.to.Add(by)
 	}
 }
+
+// Shift moves the place to which the foot goes; see [Foot.Shift].
+func (p *Step) Shift(by m3.Vec3) {
+	if p.Target = p.Target.Add(by); p.on {
+		p.goal = p.goal.Add(by)
+	}
+}

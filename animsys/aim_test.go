@@ -316,7 +316,7 @@ func TestStepInTime(t *testing.T) {
 			if hits := asked - refused - missed; float64(hits) < 0.95*float64(asked-refused) {
 				t.Errorf("%d of %d feet arrived within 2 cm", hits, asked)
 			}
-			if most > max(recordedPersonJerk, own) { // people who walk on hills have more in their toes
+			if most > max(recordedPersonJerk, 1.05*own) { // people who walk on hills have more in their toes
 				t.Errorf("%s has a jerk of %.0f m/s³", where, most)
 			}
 		})

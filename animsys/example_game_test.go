@@ -253,6 +253,37 @@ func Example_reach() {
 	// true
 }
 
+// A person puts a foot on a stool.
+func Example_step() {
+	world := arche.NewWorld()
+	networks := get(person.Open())
+	people := get(animsys.NewCrowd(&world, get(networks.NewStream(manifold.StreamOptions{Capacity: 1})), animsys.Options{Ground: ik.Level(0)}))
+	defer people.Close()
+	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
+	guest := get(people.Spawn(m3.V(2, 0, 1), 0))
+	steps := generic.NewMap1[ecs.Step](&world)
+	steps.Add(guest)
+	run(schedule, animsys.TickRate)
+
+	stool := people.Root(guest).Apply(m3.V(-0.15, 0.3, 0.4)) // its top
+	if err := people.CanStep(guest, animsys.Right, stool, 0.9); err != nil {
+		fmt.Println(err) // too far, too high, in the ground, or too soon for a foot
+	}
+	steps.Get(guest).Right = ecs.Foot{Target: stool, Weight: 1, Seconds: 0.9, Lift: 0.06}
+	for range animsys.TickRate {
+		run(schedule, 1)
+		for _, e := range people.Events() {
+			if e.Kind == animsys.FootThere {
+				fmt.Println("the foot is on the stool:", e.Pos.Dist(stool) < 0.05)
+			}
+		}
+	}
+	fmt.Println(people.CanStep(guest, animsys.Right, stool.Add(m3.V(0, 1, 0)), 0.9))
+	// Output:
+	// the foot is on the stool: true
+	// animsys: the right foot: ik: the place is 1.27 m above the foot that stands, too high by 0.74 m
+}
+
 // A person sits down on a bench.
 func Example_sit() {
 	world := arche.NewWorld()

@@ -33,10 +33,13 @@ type HandState struct {
 	reach float32 // from which stretch of the arm on, m
 
 	shoulder m3.Vec3 // in the last tick
-	leant    float32 // by how much the spine leans for this hand, rad
-	follows  float32 // how much of the way to another swivel the elbow goes in this tick, 0 to 1
-	bend     m3.Vec3 // the arm's axis, seen from the chest
-	swivel   float32 // angle about the arm from the elbow of the motion to that of an arm that reaches, rad
+	// Of the left hand: how the spine leans for both, a rotation vector in the frame of its lowest joint, and how
+	// fast that changes, rad/s.
+	lean, leaning m3.Vec3
+
+	follows float32 // how much of the way to another swivel the elbow goes in this tick, 0 to 1
+	bend    m3.Vec3 // the arm's axis, seen from the chest
+	swivel  float32 // angle about the arm from the elbow of the motion to that of an arm that reaches, rad
 
 	carried, carriedRate float32 // how much a goal that is not wanted goes along with the body, 0 to 1
 
@@ -69,8 +72,9 @@ const (
 	carryHalflife = 0.12
 	// The half-life in which an elbow follows, s.
 	swivelHalflife = 0.05
-	// leanRate is how fast the spine leans for a hand at most, rad/s.
-	leanRate = 1.2
+	// The spine leans by leanRate for each hand at most, rad/s, changes that by leanAccel, rad/s², and comes to rest in
+	// about leanTime, s.
+	leanRate, leanAccel, leanTime = 1.4, 14, 0.1
 	// armReach is the share of its length to which an arm stretches before spine and shoulder help.
 	armReach = 0.96
 	// armNear is the share of its length below which an arm that is let go stretches again.
@@ -81,7 +85,7 @@ const (
 	atTarget = 0.999
 	// The body goes down for places lower than stoopFrom below the spine's lowest joint, by stoopShare of the
 	// rest, but by maxStoop at most, m, and back by stoopBack of that.
-	stoopFrom, stoopShare, maxStoop, stoopBack = 0.3, 0.9, 0.5, 0.35
+	stoopFrom, stoopShare, maxStoop, stoopBack = 0.2, 1.1, 0.58, 0.2
 	// It begins gently, below about this depth, m.
 	softStoop = 0.08
 	// armFold is the share of its length to which an arm folds at most.
@@ -132,28 +136,59 @@ func (a *Arms) Lean(m []m3.Xform, targets [2]m3.Vec3, weights [2]float32, dt flo
 	for i := range s {
 		a.follow(m, chest, i, targets[i], weights[i], dt, &s[i])
 	}
-	lean := a.MaxLean
+	hands := 0
 	for i := range s {
 		g := &s[i]
 		if !g.on {
 			continue
 		}
+		hands++
 		arm := &a.Arms[i]
 		length := arm.length(m)
 		g.near = 1 - rise(g.to.Dist(m[arm.Upper].Pos), leanFrom*length, leanTo*length)
 		g.reach = m3.Lerp(max(armReach*length, m[arm.Upper].Pos.Dist(m[arm.Hand].Pos)), armReach*length, g.share())
-		most := min(lean*g.near, g.leant+leanRate*dt)
-		var leant float32
-		for range 4 {
-			leant += a.Tree.approach(m, a.Spine, arm.Upper, g.to, g.reach, most-leant)
-		}
-		if least := min(g.leant-leanRate*dt, lean); leant < least { // it stands up no faster, too
-			a.Tree.lean(m, a.Spine, arm.Upper, g.to, least-leant)
-			leant = least
-		}
-		g.leant = leant
-		lean -= leant
 	}
+	if hands == 0 {
+		s[0].lean, s[0].leaning = m3.Vec3{}, m3.Vec3{}
+		return
+	}
+	// Two hands lean the spine by turns, a little at a time, so that it does not lean to the side of one.
+	rounds, most := 4, a.MaxLean
+	if hands == 2 {
+		rounds, most = 12, a.MaxLean/4
+	}
+	from := m[a.Spine[0]].Rot
+	var leant [2]float32
+	for range rounds {
+		for i := range s {
+			if g := &s[i]; g.on {
+				leant[i] += a.Tree.approach(m, a.Spine, a.Arms[i].Upper, g.to, g.reach, min(a.MaxLean*g.near-leant[i], most))
+			}
+		}
+	}
+	// It begins and ends to lean no harder than people do.
+	v, g := a.leant(m, chest, from), &s[0]
+	want := clampLen(v.Sub(g.lean).Scale(1/max(leanTime, dt)), leanRate*float32(hands))
+	g.leaning = g.leaning.Add(clampLen(want.Sub(g.leaning), leanAccel*dt))
+	if to := g.lean.Add(g.leaning.Scale(dt)); to != v {
+		back := m3.FromRotationVector(from.Rotate(to)).Mul(m3.FromRotationVector(from.Rotate(v)).Conj()).RotationVector()
+		n := len(a.Spine)
+		for i, j := range a.Spine {
+			a.Tree.turn(m, j, m3.FromRotationVector(back.Scale(float32(2*(n-i))/float32(n*(n+1)))))
+		}
+		g.lean = to
+	}
+}
+
+// clampLen returns v, or a vector of the same direction that has the greatest length.
+func clampLen(v m3.Vec3, greatest float32) m3.Vec3 {
+	return v.Scale(min(1, greatest/max(v.Len(), tiny)))
+}
+
+// leant returns by how much the spine of m leans more than it did with its last joint at chest, as a rotation
+// vector in the frame from.
+func (a *Arms) leant(m []m3.Xform, chest m3.Xform, from m3.Quat) m3.Vec3 {
+	return from.Conj().Rotate(m[a.Spine[len(a.Spine)-1]].Rot.Mul(chest.Rot.Conj()).RotationVector())
 }
 
 // Bend takes the hands to the targets of Lean, from where the shoulders are now.
@@ -246,9 +281,13 @@ func (a *Arms) follow(m []m3.Xform, chest m3.Xform, i int, target m3.Vec3, weigh
 		if by := shoulder.Sub(s.shoulder); s.shoulder != (m3.Vec3{}) && by.Len() < reachJump {
 			s.goal = s.goal.Add(by.Scale(s.carried))
 		}
-		// A folded arm is pushed on before the elbow has to swing about.
-		if d, least := s.goal.Sub(shoulder), armNear*arm.length(m); s.weight > 0 && d.Len() < least && d.Len() > tiny {
-			s.goal = shoulder.Add(d.Scale(m3.Lerp(1, least/d.Len(), 1-m3.Exp(-dt*math.Ln2/swivelHalflife))))
+		// A folded arm is pushed on before the elbow has to swing about, and nobody leans on the way back.
+		if d, length := s.goal.Sub(shoulder), arm.length(m); s.weight > 0 && d.Len() > tiny {
+			fits, eases := max(armNear*length/d.Len(), 1), 1-m3.Exp(-dt*math.Ln2/swivelHalflife)
+			if far := armReach * length / d.Len(); far < 1 {
+				fits, eases = far, eases*s.carried
+			}
+			s.goal = shoulder.Add(d.Scale(m3.Lerp(1, fits, eases)))
 		}
 	} else {
 		s.carried, s.carriedRate = 0, 0
@@ -256,7 +295,7 @@ func (a *Arms) follow(m []m3.Xform, chest m3.Xform, i int, target m3.Vec3, weigh
 	s.shoulder, s.follows = shoulder, 1-m3.Exp(-dt*math.Ln2/swivelHalflife)
 	s.gone = min(s.gone+dt, s.within)
 	if !s.step(want, reachHalflife, reachJumpHalflife, dt) {
-		*s = HandState{timed: timed{follower: s.follower}, lost: s.lost}
+		*s = HandState{timed: timed{follower: s.follower}, lost: s.lost, lean: s.lean, leaning: s.leaning}
 		return
 	}
 	s.to = onArc(m[arm.Upper].Pos, m[arm.Hand].Pos, s.place(), s.share())

@@ -92,7 +92,7 @@ func (g *Gaze) Turn(m []m3.Xform, heading float32, target m3.Vec3, weight, dt fl
 	}
 	head := g.Chain[len(g.Chain)-1]
 	want := float32(0)
-	if target.Finite() && m3.Finite(weight) && m3.Finite(heading) {
+	if weight > 0 && target.Finite() && m3.Finite(weight) && m3.Finite(heading) {
 		d := target.Sub(m[head].Apply(g.Eye))
 		yaw, pitch := angles(d, heading)
 		l := d.Len()

@@ -118,7 +118,7 @@ type Frame struct {
 func (f *Frame) Height(x, z float32) float32 {
 	y := f.Terrain.Height(x, z)
 	for i := range f.Blocks {
-		if top, ok := f.Blocks[i].Top(x, z); ok {
+		if top, ok := f.Blocks[i].Top(x, z); ok && !f.Blocks[i].Loose {
 			y = max(y, top)
 		}
 	}

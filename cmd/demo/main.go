@@ -114,7 +114,7 @@ func newCommand() *cobra.Command {
 	f := c.Flags()
 	f.SortFlags = false // help keeps related flags together
 	command.Choice(c, &o.setup.Scene, "scene", o.setup.Scene, open.Names,
-		"quadruped: a dog that you steer, and a herd; course: your dog among walls, ramps and platforms; crowd: dogs and people; herd: only dogs; people: people walking and running along lanes; "+
+		"quadruped: a dog that you steer, and a herd; course: your dog among walls, ramps and platforms; crowd: dogs and people; herd: only dogs; interact: people who sit down, lift a box, step on a stool; people: people walking and running along lanes; "+
 			"latent: a person controlled by sliders; strnn: a crowd with predicted motion; cutscene: plays a script")
 	command.Number(c, &o.setup.Agents, "agents", o.setup.Agents, 0, world.MaxAgents, "number of dogs in the herd, or of people; crowd: all agents (default 100); latent: other people (default 0)")
 	command.Number(c, &o.setup.Styled, "styled", o.setup.Styled, 0, world.MaxAgents, "number of people with a style each: old, proud, stooped, …")

@@ -90,6 +90,7 @@ type Block struct {
 	Rise         float32    // height that its top gains along the heading, per metre
 	Height       float32    // from the middle of its top to its bottom, which is level, m
 	Colour       [3]float32 // linear RGB, 0–1
+	Loose        bool       // somebody may carry it: the camera does not keep off it
 }
 
 // Top returns the height of the block's top at (x, z), m, and whether the block is there.

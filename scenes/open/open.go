@@ -23,7 +23,7 @@ import (
 )
 
 // Names lists all scenes.
-var Names = []string{"quadruped", "course", "crowd", "herd", "people", "latent", "strnn", "cutscene"}
+var Names = []string{"quadruped", "course", "crowd", "herd", "people", "latent", "strnn", "interact", "cutscene"}
 
 // Kinds lists the kinds of agents in the scene crowd: dogs, people by generator, and styles for
 // the people on lanes.
@@ -90,6 +90,9 @@ func Default(scene string) Setup {
 	}
 	if scene == "course" {
 		s.Agents, s.Terrain = 3, "flat"
+	}
+	if scene == "interact" {
+		s.Agents, s.Terrain = 5, "flat"
 	}
 	if scene == "cutscene" {
 		s.Script = cutscene.Shipped()[0]

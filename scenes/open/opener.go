@@ -16,6 +16,7 @@ import (
 	"mannequin/scenes/crowd"
 	"mannequin/scenes/cutscene"
 	"mannequin/scenes/herd"
+	"mannequin/scenes/interact"
 	"mannequin/scenes/latent"
 	"mannequin/scenes/people"
 	"mannequin/scenes/quadruped"
@@ -51,6 +52,8 @@ func Scene(s Setup, r Resources) (scene scenes.Scene, player scenes.Script, err 
 		near, far := o.dogs()
 		build = with(course.New, course.Options{Options: o.options, Dog: near, Far: far, People: load(&o, s.STRNN, predictor.NewModel)})
 		player = course.Autopilot()
+	case "interact":
+		build = with(interact.New, interact.Options{Options: o.options, Networks: o.networks(), Poses: load(&o, s.Keypose, keypose.NewModel)})
 	case "crowd":
 		build = o.crowd()
 	case "herd":

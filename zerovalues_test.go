@@ -137,14 +137,14 @@ var linked = []any{
 	generator.Human, generator.NewRig, generator.Person, generator.Slide, generator.Workers,
 
 	new(ik.Arm), new(ik.Arms), new(ik.Body), new(ik.CCD), new(ik.Foot), new(ik.FootLock), new(ik.FullBody), new(ik.FullBodyScratch), new(ik.Gaze),
-	new(ik.GazeState), new(ik.HandState), new(ik.Leg), new(ik.Legged), new(ik.Level), new(ik.Posture), new(ik.Rig), new(ik.Roles), new(ik.Tree),
+	new(ik.GazeState), new(ik.HandState), new(ik.Leg), new(ik.Legged), new(ik.Level), new(ik.Posture), new(ik.Rig), new(ik.Roles), new(ik.Step), new(ik.Tree),
 	ik.BodyOn, ik.DefaultDog, ik.DefaultFullBody, ik.DefaultHuman, ik.DogGaze, ik.DogRoles, ik.HumanArms, ik.HumanGaze, ik.HumanRoles, ik.NewHumanRig, ik.NewPosture,
 	ik.NewRig, ik.NewTree,
 
 	new(terrain.Deck), new(terrain.Decks), new(terrain.Edges), new(terrain.Field), new(terrain.Grid), new(terrain.HillsOptions), new(terrain.Rock),
 	terrain.Flat, terrain.Hills, terrain.Slope, terrain.Steps,
 
-	new(ecs.Clock), new(ecs.Fault), new(ecs.GramStyle), new(ecs.Hand), new(ecs.LookAt), new(ecs.MARStyle), new(ecs.Reach), new(ecs.Rows),
+	new(ecs.Clock), new(ecs.Fault), new(ecs.Foot), new(ecs.GramStyle), new(ecs.Hand), new(ecs.LookAt), new(ecs.MARStyle), new(ecs.Reach), new(ecs.Rows), new(ecs.Step),
 	new(ecs.Schedule), new(ecs.Slot),
 	ecs.Alive, ecs.NewRows, ecs.NewSchedule,
 

@@ -119,7 +119,7 @@ func (c *Crowd) report() {
 // reportLimbs collects the hands and feet of row that have arrived.
 func (c *Crowd) reportLimbs(row int) {
 	a := c.aims
-	if a == nil || a.timing[row].there == 0 {
+	if a == nil || a.arms == nil || a.timing[row].there == 0 {
 		return
 	}
 	for i := range limbs {

@@ -214,7 +214,7 @@ func TestConformanceRestoreDamaged(t *testing.T) {
 		refused("more", append(slices.Clone(save), 0), "follow")
 		next := slices.Clone(save)
 		next[7]++
-		refused("another version", next, "version 4, and this program reads version 3")
+		refused("another version", next, "version 5, and this program reads version 4")
 		g.play(40, 45)
 		must.Do(t, c.Restore(save))
 		g.play(40, 50)

@@ -133,10 +133,15 @@ func (m *Message) Agents() int {
 	return len(m.poses) / max(m.size, 1)
 }
 
-// ID returns the id of agent i.
+// ID returns the id of agent i. It panics if the message has no agent i.
 func (m *Message) ID(i int) uint64 { return binary.LittleEndian.Uint64(m.pose(i)) }
 
-func (m *Message) pose(i int) []byte { return m.poses[i*m.size : (i+1)*m.size] }
+func (m *Message) pose(i int) []byte {
+	if n := m.Agents(); i < 0 || i >= n {
+		panic(fmt.Sprintf("snapshot: agent %d of a message of %d agents", i, n))
+	}
+	return m.poses[i*m.size : (i+1)*m.size]
+}
 
 func (m *Message) root(i int) m3.Vec3 {
 	b := m.pose(i)[idSize:]
@@ -144,12 +149,16 @@ func (m *Message) root(i int) m3.Vec3 {
 	return m3.V(at(0), at(1), at(2))
 }
 
-// Bones writes the bones of agent i into dst, one for each joint, world space.
+// Bones writes the bones of agent i into dst, one for each joint, world space. It panics if the message
+// has no agent i, and if dst is shorter than the codec's skeleton. The zero Message writes nothing.
 func (m *Message) Bones(dst []m3.Xform, i int) {
 	if m.skel == nil {
 		return
 	}
 	s, b := m.skel, m.pose(i)[idSize+rootSize:]
+	if len(dst) < s.Len() {
+		panic(fmt.Sprintf("snapshot: the bones of a skeleton of %d joints into %d", s.Len(), len(dst)))
+	}
 	for j, p := range s.Parents {
 		local := m3.Xform{Pos: s.Offsets[j], Rot: m3.Ident}
 		if !s.EndSite[j] {

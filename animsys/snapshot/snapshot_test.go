@@ -107,6 +107,33 @@ func TestCodecRefuses(t *testing.T) {
 	c.Append(msg, 2, make([]m3.Xform, s.Len()-1))
 }
 
+// An agent that a message does not have, and bones without room, are named.
+func TestMessageRefuses(t *testing.T) {
+	s := testdog.Skeleton()
+	c := must.Get(snapshot.NewCodec(s))(t)
+	m := must.Get(c.Decode(c.Append(c.Begin(nil, 1), 1, pose(rand.New(rand.NewPCG(3, 4)), s))))(t)
+	bones := make([]m3.Xform, s.Len())
+	for _, bad := range []struct {
+		want string
+		call func()
+	}{
+		{"snapshot: agent 1 of a message of 1 agents", func() { m.Bones(bones, 1) }},
+		{"snapshot: agent -1 of", func() { m.Bones(bones, -1) }},
+		{"snapshot: agent 1 of", func() { m.ID(1) }},
+		{"snapshot: agent 0 of a message of 0 agents", func() { new(snapshot.Message).ID(0) }},
+		{"snapshot: the bones of a skeleton of 27 joints into 26", func() { m.Bones(bones[:26], 0) }},
+	} {
+		func() {
+			defer func() {
+				if r := recover(); !strings.HasPrefix(fmt.Sprint(r), bad.want) {
+					t.Errorf("panic %v, want %q", r, bad.want)
+				}
+			}()
+			bad.call()
+		}()
+	}
+}
+
 // What is no rotation is sent as none, and what is received is always a rotation.
 func TestBrokenPose(t *testing.T) {
 	s := testdog.Skeleton()

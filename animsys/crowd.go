@@ -9,7 +9,8 @@
 //   - [Systems] is the tick in its order, for ecs.NewSchedule.
 //
 // Agents:
-//   - [Crowd.Spawn], [SpawnWith], [Crowd.Add], [Crowd.Place] and [Crowd.Despawn] between ticks.
+//   - [Crowd.Spawn], [SpawnWith] and [Crowd.Add] between ticks: before or after Schedule.Step, not in a system.
+//   - [Crowd.Place] and [Crowd.Despawn] between ticks, or in a system before SelectLOD or after Publish.
 //   - The game may also remove an agent's entity itself. To keep the entity without its agent, remove
 //     its ecs.Slot.
 //   - The generator's component (control.Goal, manifold.Curve, latent.Sliders,
@@ -184,13 +185,13 @@ type untyped struct {
 
 // NewCrowd makes a crowd of the generator's agents and adds it to w. The crowd owns
 // the generator from then on, and closes it. Crowds are made before the schedule or between
-// ticks, and not within a query.
+// ticks, not in a system and not within a query.
 func NewCrowd[C any](w *arche.World, g generator.Generator[C], opt Options) (*Crowd, error) {
 	if err := usable(w, g, opt.Ground); err != nil {
 		return nil, err
 	}
 	r := registryOf(w)
-	if err := r.claim("NewCrowd"); err != nil {
+	if err := r.claimBetween(w, "NewCrowd"); err != nil {
 		return nil, err
 	}
 	defer r.release()
@@ -342,8 +343,8 @@ func (c *Crowd) Close() error {
 // Spawn adds an agent at pos with heading yaw in radians. The height of pos chooses the floor of an
 // ik.Floors, and is ignored otherwise. Its bones are there at once. The entity has an ecs.Slot and the generator's component with
 // its default: change it through generic.NewMap1 or a query, and add components of your
-// own. Spawn fails if the crowd is full or closed, while the world is locked by a query, and for
-// places that are not finite.
+// own. Spawn fails if the crowd is full or closed, within a tick, while the world is locked by a
+// query, and for places that are not finite.
 //
 // A dog moves in the next tick. An agent of a generator of windows stands first. With the defaults
 // of manifold.StreamOptions a person stands for 0.9 s: 24 ticks until its window starts, and 30
@@ -374,7 +375,7 @@ func (c *Crowd) Add(e arche.Entity, pos m3.Vec3, yaw float32) error {
 
 // spawn adds an agent with entity e, or with a new one if e is zero.
 func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, control any) (arche.Entity, error) {
-	if err := c.claim(what); err != nil {
+	if err := c.claimBetween(what); err != nil {
 		return arche.Entity{}, err
 	}
 	defer c.registry.release()

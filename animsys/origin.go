@@ -26,7 +26,7 @@ const cell = 1024
 // uneven ground are rounded again.
 //
 // by is whole metres, which float32 adds without rounding, with Y 0, at most twice
-// generator.Farthest. After an error nothing has changed.
+// generator.Farthest. Within a tick ShiftOrigin fails. After an error nothing has changed.
 func ShiftOrigin(w *arche.World, by m3.Vec3) error {
 	const most = 2 * generator.Farthest
 	whole := func(x float32) bool { return m3.Abs(x) <= most && x == float32(math.Trunc(float64(x))) }
@@ -37,7 +37,7 @@ func ShiftOrigin(w *arche.World, by m3.Vec3) error {
 		return errors.New("animsys: the origin cannot move within a query: do it between ticks")
 	}
 	r := registryOf(w)
-	if err := r.claim("ShiftOrigin"); err != nil {
+	if err := r.claimBetween(w, "ShiftOrigin"); err != nil {
 		return err
 	}
 	defer r.release()

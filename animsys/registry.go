@@ -61,6 +61,36 @@ func (r *registry) claim(what string) error {
 
 func (r *registry) release() { r.busy.Store(false) }
 
+// claimBetween is claim for calls that belong between ticks of w.
+func (r *registry) claimBetween(w *arche.World, what string) error {
+	if err := r.claim(what); err != nil {
+		return err
+	}
+	if err := betweenTicks(w, what); err != nil {
+		r.release()
+		return err
+	}
+	return nil
+}
+
+// betweenTicks returns an error within a tick of w.
+func betweenTicks(w *arche.World, what string) error {
+	if clock := generic.NewResource[ecs.Clock](w); clock.Has() && clock.Get().InTick() {
+		return &tickError{what}
+	}
+	return nil
+}
+
+// tickError is the error of a call within a tick that belongs between ticks. It counts as ecs.ErrBusy,
+// because it may come from another goroutine.
+type tickError struct{ what string }
+
+func (e *tickError) Error() string {
+	return "animsys: " + e.what + ": a tick is running: call it before or after Schedule.Step, not in a system"
+}
+
+func (e *tickError) Is(target error) bool { return target == ecs.ErrBusy }
+
 // sweep frees the rows of agents that the game has removed.
 func (r *registry) sweep() {
 	for _, c := range r.all {
@@ -91,6 +121,18 @@ func (c *Crowd) claim(what string) error {
 	if err != nil {
 		c.registry.release()
 		return fmt.Errorf("animsys: %s: %w", what, err)
+	}
+	return nil
+}
+
+// claimBetween is claim for calls that belong between ticks.
+func (c *Crowd) claimBetween(what string) error {
+	if err := c.claim(what); err != nil {
+		return err
+	}
+	if err := betweenTicks(c.world, what); err != nil {
+		c.registry.release()
+		return err
 	}
 	return nil
 }

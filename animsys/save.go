@@ -151,7 +151,7 @@ func (s *checksum) finish(st *generator.State, from int, src []byte, pool *netru
 
 // Save appends the state of all agents to dst, which may be nil, and returns the result: everything that
 // later ticks follow from. It changes nothing, and waits for no windows that are being made. It
-// allocates nothing if dst has the room. Call it between ticks.
+// allocates nothing if dst has the room. Call it between ticks: within one it fails.
 //
 // A save can be restored in another process and on another processor, by a crowd of the same generator,
 // models, settings and capacity. It is not meant to outlast versions of this module: a version that
@@ -161,7 +161,7 @@ func (s *checksum) finish(st *generator.State, from int, src []byte, pool *netru
 // and so on, with the points of paths and the keys of loops), ecs.LookAt, ecs.Reach, ecs.Step,
 // ecs.MARStyle, ecs.GramStyle, and the clips of Play. Other components, the ground and walls are the game's to save.
 func (c *Crowd) Save(dst []byte) ([]byte, error) {
-	if err := c.claim("Save"); err != nil {
+	if err := c.claimBetween("Save"); err != nil {
 		return dst, err
 	}
 	defer c.registry.release()
@@ -207,7 +207,7 @@ func (c *Crowd) save(dst []byte) ([]byte, error) {
 }
 
 // Restore gives the crowd the agents that Save wrote, in their rows. The crowd moves on with the bits
-// of the crowd that was saved. Call it between ticks.
+// of the crowd that was saved. Call it between ticks: within one it fails.
 //
 // An agent keeps its entity if that is alive and has the generator's component. Otherwise it gets a
 // new one, which Entity returns for its row. Agents that the save does not have are removed with
@@ -218,7 +218,7 @@ func (c *Crowd) save(dst []byte) ([]byte, error) {
 // no agent had in the last save or restore are made anew. A save that was forged, with a
 // checksum that is right, may leave the crowd without agents.
 func (c *Crowd) Restore(src []byte) error {
-	if err := c.claim("Restore"); err != nil {
+	if err := c.claimBetween("Restore"); err != nil {
 		return err
 	}
 	defer c.registry.release()
@@ -397,10 +397,10 @@ func (c *Crowd) drop() {
 }
 
 // Save appends the state of all crowds of a world to dst, in the order in which they were made, and the
-// number of ticks of its schedule. See [Crowd.Save].
+// number of ticks of its schedule. Within a tick it fails. See [Crowd.Save].
 func Save(w *arche.World, dst []byte) ([]byte, error) {
 	r := registryOf(w)
-	if err := r.claim("Save"); err != nil {
+	if err := r.claimBetween(w, "Save"); err != nil {
 		return dst, err
 	}
 	defer r.release()
@@ -427,10 +427,10 @@ const (
 )
 
 // Restore gives all crowds of a world the agents that [Save] wrote. The world has as many crowds, made in
-// the same order. See [Crowd.Restore].
+// the same order. Within a tick it fails. See [Crowd.Restore].
 func Restore(w *arche.World, src []byte) error {
 	r := registryOf(w)
-	if err := r.claim("Restore"); err != nil {
+	if err := r.claimBetween(w, "Restore"); err != nil {
 		return err
 	}
 	defer r.release()

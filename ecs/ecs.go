@@ -20,6 +20,7 @@ package ecs
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"mannequin/engine/m3"
 
@@ -120,7 +121,12 @@ func (s *Step) Shift(by m3.Vec3) {
 type Clock struct {
 	Tick int64   // ticks finished so far
 	DT   float32 // seconds per tick
+
+	stepping uint32 // 1 within Schedule.Step; any goroutine may ask
 }
+
+// InTick reports whether a system is asking: whether the world's Schedule.Step is running.
+func (c *Clock) InTick() bool { return atomic.LoadUint32(&c.stepping) != 0 }
 
 // Fault is the resource in which systems leave errors, because Arche's systems return none.
 // The schedule stops at the first error.

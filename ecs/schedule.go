@@ -80,6 +80,8 @@ func (s *Schedule) Step() error {
 	if s.world == nil {
 		return errors.New("ecs: the schedule is closed")
 	}
+	atomic.StoreUint32(&s.clock.stepping, 1)
+	defer atomic.StoreUint32(&s.clock.stepping, 0)
 	for i, sys := range s.systems {
 		if s.fault.Err != nil {
 			return s.fault.Err

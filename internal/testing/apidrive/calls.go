@@ -141,7 +141,7 @@ func (d *driver) newCrowd(w *world) {
 	}
 	k := d.kinds[d.IntN(len(d.kinds))]
 	capacity, workers, opt := 1+d.IntN(4), d.IntN(3), animsys.Options{Ground: w.ground, Workers: d.IntN(3)}
-	ok := w.locks == 0
+	ok := w.between()
 	switch d.IntN(20) {
 	case 0:
 		capacity, ok = -d.IntN(2), false
@@ -176,7 +176,7 @@ func (d *driver) spawn(w *world) {
 	pos, yaw, ok := d.at()
 	d.say(w, "Spawn", c.kind.Name, " at ", pos, " ", yaw)
 	e, begins, err := c.spawn(d, pos, yaw)
-	d.expect(err, ok && begins && !c.gone && w.locks == 0 && len(c.agents) < c.Capacity())
+	d.expect(err, ok && begins && !c.gone && w.between() && len(c.agents) < c.Capacity())
 	if err == nil {
 		c.agents[e] = true
 		w.keep(e)
@@ -191,7 +191,7 @@ func (d *driver) add(w *world) {
 	pos, yaw, ok := d.at()
 	e := d.entity(w)
 	d.say(w, "Add", c.kind.Name, " ", e, " at ", pos, " ", yaw)
-	ok = ok && w.alive(e) && c.begins(e) && !c.gone && w.locks == 0 && !w.agent(e) && len(c.agents) < c.Capacity()
+	ok = ok && w.alive(e) && c.begins(e) && !c.gone && w.between() && !w.agent(e) && len(c.agents) < c.Capacity()
 	err := c.Add(e, pos, yaw)
 	d.expect(err, ok)
 	if err == nil {

@@ -322,7 +322,9 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 }
 
 // Close stops the crowd's workers and its generator, and takes the crowd out of its world. The entities
-// of its agents stay: Crowd.Add takes them into another crowd. Closing twice is harmless.
+// of its agents stay: Crowd.Add takes them into another crowd. A closed crowd has no agents and no room
+// for any: its methods return an error, or what they return for an entity that is not in the crowd. Its
+// fields and Published keep what they had. The zero Crowd has no agents either. Closing twice is harmless.
 func (c *Crowd) Close() error {
 	if c.closed || c.pool == nil { // the zero Crowd has nothing to close
 		return nil
@@ -333,7 +335,7 @@ func (c *Crowd) Close() error {
 	if err := c.registry.claim("Close"); err != nil {
 		return err
 	}
-	c.closed = true
+	c.closed, c.rows, c.events = true, ecs.Rows{}, nil
 	c.registry.drop(c)
 	c.registry.release()
 	c.pool.Close()
@@ -531,9 +533,17 @@ func (c *Crowd) Capacity() int { return c.rows.Cap() }
 // Row returns e's row, and whether e is an agent of this crowd.
 func (c *Crowd) Row(e arche.Entity) (int, bool) { return c.rows.Row(e) }
 
-// Entity returns the entity of the agent in a row below Agents. It is dead if the game has removed it
-// since the last call of Agents, Interpolate or Step.
-func (c *Crowd) Entity(row int) arche.Entity { return c.rows.Entity(row) }
+// Entity returns the entity of the agent in a row, or the zero entity for a row that no agent has. It is
+// dead if the game has removed it since the last call of Agents, Interpolate or Step.
+func (c *Crowd) Entity(row int) arche.Entity {
+	if !c.has(row) {
+		return arche.Entity{}
+	}
+	return c.rows.Entity(row)
+}
+
+// has reports whether an agent has the row.
+func (c *Crowd) has(row int) bool { return uint(row) < uint(c.rows.Len()) }
 
 // Bones returns the world transforms of e's joints as of the last tick or its
 // spawning, grounded; nil if e is not in this crowd. They alias the crowd and change
@@ -557,8 +567,13 @@ func (c *Crowd) Root(e arche.Entity) m3.Xform {
 	return c.Roots[row]
 }
 
-// BonesAt is Bones for the agent in a row.
-func (c *Crowd) BonesAt(row int) []m3.Xform { return c.shown[row*c.joints : (row+1)*c.joints] }
+// BonesAt is Bones for the agent in a row; nil for a row that no agent has.
+func (c *Crowd) BonesAt(row int) []m3.Xform {
+	if !c.has(row) {
+		return nil
+	}
+	return c.shown[row*c.joints : (row+1)*c.joints]
+}
 
 // Published returns the poses of the tick before the last and of the last, (capacity,
 // joints) each, in the agents' own spaces: see Anchor. They alias the crowd, for good. Both

@@ -82,9 +82,14 @@ func shiftComponents[T any](c *Crowd, of *generic.Map1[T], by m3.Vec3) {
 }
 
 // Anchor returns where the origin of the space lies in which the agent of a row is simulated, world
-// space: a whole number of metres, within 1.5 km of the agent. Published, Poses and Ground's
-// buffers are in that space; all else is in world space.
-func (c *Crowd) Anchor(row int) m3.Vec3 { return c.anchors[row] }
+// space: a whole number of metres, within 1.5 km of the agent; zero for a row that no agent has. Published,
+// Poses and Ground's buffers are in that space; all else is in world space.
+func (c *Crowd) Anchor(row int) m3.Vec3 {
+	if !c.has(row) {
+		return m3.Vec3{}
+	}
+	return c.anchors[row]
+}
 
 // OutOfRange returns the number of agents that have gone farther than generator.Farthest from the
 // origin along X or Z. They move on as soundly as before, but their bones in world space are

@@ -53,8 +53,13 @@ func (r UpdateRate) nearest() UpdateRate {
 	return r
 }
 
-// UpdateRateAt returns how often the agent in a row updates.
-func (c *Crowd) UpdateRateAt(row int) UpdateRate { return c.rates[row].rate }
+// UpdateRateAt returns how often the agent in a row updates: Frozen for a row that no agent has.
+func (c *Crowd) UpdateRateAt(row int) UpdateRate {
+	if !c.has(row) {
+		return Frozen
+	}
+	return c.rates[row].rate
+}
 
 // rated is how often a row takes a step.
 type rated struct {

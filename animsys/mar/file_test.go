@@ -37,7 +37,8 @@ func encoded(t testing.TB, db *Database, half bool) []byte {
 // A database comes back from its file, does the same to the bit, and is written the same again; at
 // half precision nearly.
 func TestFile(t *testing.T) {
-	db := database(t)
+	mine := *database(t)
+	db := &mine
 	db.Name, db.Data, db.License, db.Card = "test", "made up", "CC0-1.0", "# Test"
 	file := encoded(t, db, false)
 	path := filepath.Join(t.TempDir(), "styles.safetensors")

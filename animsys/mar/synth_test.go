@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/offline/retarget"
 )
 
@@ -83,13 +85,14 @@ func takes() []*Take {
 	return all
 }
 
+var synthetic = sync.OnceValues(func() (*Database, error) {
+	return NewDatabase(takes(), map[string]float64{"walk": 60, "amble": 60})
+})
+
+// database returns the database of takes, which all tests share.
 func database(t testing.TB) *Database {
 	t.Helper()
-	db, err := NewDatabase(takes(), map[string]float64{"walk": 60, "amble": 60})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return must.Get(synthetic())(t)
 }
 
 func (db *Database) stylist(t testing.TB, o StyleTranslatorOptions) *StyleTranslator {

@@ -10,7 +10,7 @@ help:
 	@echo 'make demo    a dog that you steer and a herd; without a display, a video in out/'
 	@echo 'make showreel  a short video and a contact sheet of each gait and action, in out/showreel'
 	@echo 'make web     the scenes for a browser, into out/web; bin/mannequin serve shows them'
-	@echo 'make test    vet, staticcheck and every test, with the race detector'
+	@echo 'make test    vet, staticcheck and every test, and those where goroutines meet with the race detector'
 	@echo 'make check   vet and staticcheck alone'
 	@echo 'make test-web  the page in a browser; installs chromium where it is missing'
 	@echo 'make build   the two programs, into bin/'
@@ -64,10 +64,12 @@ check: setup
 	GOOS=js GOARCH=wasm $(GO) vet -tags simd128 ./cmd/web ./engine/stage/... ./netruntime ./netruntime/internal/...
 	$(GO) tool staticcheck ./...
 
+# check has vetted the tests.
 test: check
 	CGO_ENABLED=0 $(GO) build $(PURE)
-	$(GO) test -race -timeout 30m ./...
-	$(GO) test -tags noasm ./netruntime/... ./internal/testing/authors ./offline/train
+	$(GO) test -vet=off ./...
+	$(GO) test -vet=off -race -timeout 30m $$(sh scripts/race.sh)
+	$(GO) test -vet=off -tags noasm ./netruntime/... ./internal/testing/authors ./offline/train
 	@$(MAKE) test-cuda test-simd128
 
 # Without a GPU: the kernels compiled for the processor, on a driver of our own.

@@ -73,6 +73,7 @@ var arrows = []arrow{
 		"for tests and soaks: calls of the API of worlds at random"},
 	{"internal/testing/golden", []string{"internal/atomicfile", "internal/testing/must"}, "for tests: stored pictures"},
 	{"internal/testing/must", nil, "for tests: values without errors"},
+	{"internal/testing/race", nil, "for tests: whether the race detector is on"},
 	{"internal/testing/soak", nil, "a test alone: hours of work while disks fail"},
 	{"internal/testing/fakecuda", nil, "for tests: a GPU's driver without a GPU"},
 

@@ -1,7 +1,3 @@
-//go:build !race
-
-// Decoding takes half a minute with the race detector, and has no races to find.
-
 package stylesfree_test
 
 import (
@@ -10,12 +6,14 @@ import (
 	"testing"
 
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	stylesfree "mannequin/models/styles-free"
 )
 
 // The database opens, states its name and licence, and has all actions in all styles. The list of
 // licences repeats them.
 func TestOpen(t *testing.T) {
+	race.Single(t) // decoding takes half a minute with it
 	db := must.Get(stylesfree.Open())(t)
 	if again, _ := stylesfree.Open(); again != db {
 		t.Error("it is decoded twice")

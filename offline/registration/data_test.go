@@ -8,6 +8,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 )
 
 // readSet reads the takes of a set whose names fit.
@@ -85,7 +86,7 @@ func TestRecordedGaits(t *testing.T) {
 		{"bandai2", []string{"dataset-2_run_*_001"}, 0.7}, // old people do not fly
 		{"bandai1", []string{"dataset-1_walk-left_*_001"}, 0.8},
 	} {
-		if raced && c.only[0] != "*_01_000" {
+		if race.Enabled && c.only[0] != "*_01_000" {
 			continue
 		}
 		takes := readSet(t, c.set, c.only...)
@@ -133,7 +134,7 @@ func TestRecordedActions(t *testing.T) {
 		set, only string
 		contacts  float64
 	}{{"xia", "*_16_*", 0.85}, {"xia", "*_18_*", 0.85}, {"xia", "*_22_*", 0.85}, {"bandai1", "dataset-1_bow_*", 0.85}, {"bandai1", "dataset-1_bye_*", 0.85}} {
-		if raced && c.only != "*_18_*" {
+		if race.Enabled && c.only != "*_18_*" {
 			continue
 		}
 		takes := readSet(t, c.set, c.only)
@@ -160,7 +161,7 @@ func TestRecordedActions(t *testing.T) {
 // A jump is in the air for a while, and a run between steps.
 func TestRecordedFlights(t *testing.T) {
 	for _, only := range []string{"*_13_*", "*_16_*"} {
-		if raced && only != "*_13_*" {
+		if race.Enabled && only != "*_13_*" {
 			continue
 		}
 		takes := readSet(t, "xia", only)

@@ -17,9 +17,6 @@ import (
 // Every shipped style of a crowd holds on motion far from all that it was found from: somebody who
 // leans 20° ahead, another one who runs so, and one whose chest is turned aside.
 func TestStylesHold(t *testing.T) {
-	if raced {
-		t.Skip("arithmetic alone, which is slow with the race detector")
-	}
 	m := must.Get(manifold.NewModel(must.Get(models.Open("human"))(t)))(t)
 	styles := must.Get(must.Get(stylesgram.Open())(t).For(m))(t)
 	for _, c := range []struct {

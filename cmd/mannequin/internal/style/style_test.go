@@ -12,6 +12,7 @@ import (
 	"mannequin/cmd/mannequin/internal/inspect"
 	"mannequin/cmd/mannequin/internal/motion"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	"mannequin/internal/testing/testcli"
 )
 
@@ -108,8 +109,9 @@ func TestStyleBuildRefuses(t *testing.T) {
 
 // The shipped database is what its command makes.
 func TestStylesFreeAgain(t *testing.T) {
-	if raced || testing.Short() || runtime.GOARCH != "amd64" {
-		t.Skip("it takes a minute with the race detector; other processors round otherwise")
+	race.Single(t)
+	if testing.Short() || runtime.GOARCH != "amd64" {
+		t.Skip("it takes some seconds; other processors round otherwise")
 	}
 	out := filepath.Join(t.TempDir(), "free.safetensors")
 	if code, _, errs := mannequin("style", "build", "--free", "--half", "--out", out); code != 0 {

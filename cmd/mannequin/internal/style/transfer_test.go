@@ -11,15 +11,14 @@ import (
 
 	"mannequin/cmd/mannequin/internal/inspect"
 	"mannequin/internal/command"
+	"mannequin/internal/testing/race"
 	"mannequin/internal/testing/testcli"
 )
 
 // Two styles of walks are found, written with their licence, read again by name, and
 // give a recording other arms.
 func TestStyleTransfer(t *testing.T) {
-	if raced {
-		t.Skip("arithmetic alone, which is slow with the race detector")
-	}
+	race.Single(t)
 	dir := t.TempDir()
 	content := testcli.Walk(t, dir, "content.bvh", 1.8, 80, 361)
 	testcli.WriteFile(t, dir, "dataset.toml", "name = \"walks\"\ndata = \"made-up walks\"\nlicence = \"CC0-1.0\"\nlimits = \"Nobody walks like that.\"\n")

@@ -1,5 +1,0 @@
-//go:build !race
-
-package style
-
-const raced = false

@@ -1,5 +1,0 @@
-//go:build !race
-
-package registration
-
-const raced = false

@@ -14,6 +14,7 @@ import (
 
 // unraced are packages in which goroutines meet whose tests run without the race detector, with the reason.
 var unraced = []struct{ path, why string }{
+	{".", "a test calls functions on a goroutine, one after the other, to notice one that does not return"},
 	{"cmd/mannequin/internal/motion", "one goroutine of a test runs the command, the others write and read its pipes"},
 }
 

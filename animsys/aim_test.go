@@ -17,6 +17,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	humankeypose "mannequin/models/human-keypose"
 	"mannequin/models/person"
 
@@ -96,6 +97,7 @@ func reachers(t *testing.T, speed float32) kind {
 // A hundred places that arms can reach, while people walk and stand: the hand is there in the time that
 // was asked for, without a jerk, and what is not possible is refused with a reason.
 func TestReachInTime(t *testing.T) {
+	race.Single(t)
 	for name, speed := range map[string]float32{"standing": 0, "walking": 1.3} {
 		t.Run(name, func(t *testing.T) {
 			const n = 25

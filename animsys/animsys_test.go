@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/race"
 	"mannequin/internal/testing/testdog"
 	"mannequin/netruntime"
 
@@ -135,6 +136,7 @@ func TestOrderOfTheTick(t *testing.T) {
 }
 
 func TestTickDoesNotAllocate(t *testing.T) {
+	race.Single(t)
 	for _, workers := range []int{1, 2} {
 		w := newWorld(t, 64, workers)
 		for i := range 64 {

@@ -16,6 +16,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	"mannequin/models"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -96,6 +97,7 @@ func push[C any](t *testing.T, g generator.Generator[C], c C, angle float64, sec
 // An agent that is steered into a wall slides along it, keeps at least the part of its speed along the
 // wall, and walks on: by Options.Walls and by a game's own physics. $MANNEQUIN_SECONDS sets the time.
 func TestAlongWall(t *testing.T) {
+	race.Single(t)
 	seconds := must.Get(strconv.Atoi(cmp.Or(os.Getenv("MANNEQUIN_SECONDS"), "15")))(t)
 	dog := must.Get(models.OpenAs("dog-free", mann.NewModel))(t)
 	person := must.Get(models.OpenAs("human-strnn", strnn.NewModel))(t)

@@ -22,6 +22,7 @@ import (
 	"mannequin/ik"
 	"mannequin/internal/testing/extreme"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	"mannequin/internal/testing/testdog"
 	"mannequin/internal/testing/testlatent"
 	"mannequin/internal/testing/teststrnn"
@@ -342,6 +343,7 @@ func TestConformancePlaceAndClose(t *testing.T) {
 
 // A tick allocates nothing, nor does interpolation.
 func TestConformanceAllocations(t *testing.T) {
+	race.Single(t)
 	forAll(t, func(t *testing.T, k kind) {
 		s := k.scene(t, 16, 2)
 		all := s.run(120, numbers(16)...)

@@ -10,6 +10,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/extreme"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	stylesfree "mannequin/models/styles-free"
 	"mannequin/terrain"
 
@@ -44,6 +45,7 @@ func extremeAt(tick int) float64 { return extreme.Numbers[tick/7%len(extreme.Num
 // Extreme numbers in all fields of one agent's components change no bit of others, give it finite
 // bones, and leave it sound: it moves, and stands on the ground.
 func TestConformanceExtremes(t *testing.T) {
+	race.Single(t)
 	const from, to, ticks = 30, 240, 350
 	forAll(t, func(t *testing.T, k kind) {
 		styled := func(o *animsys.Options) {}

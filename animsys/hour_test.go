@@ -16,6 +16,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/race"
 	"mannequin/models"
 	"mannequin/offline/dataset"
 	"mannequin/terrain"
@@ -78,6 +79,7 @@ func dataJerk(t *testing.T) float64 {
 
 // The constant that the hour is measured by is the recordings'.
 func TestRecordedJerk(t *testing.T) {
+	race.Single(t)
 	if got := dataJerk(t); math.Abs(got/recordedJerk-1) > 0.01 {
 		t.Errorf("99.9 %% of the recorded jerk is below %.0f m/s³, not %d", got, recordedJerk)
 	}

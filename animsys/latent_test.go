@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/latent"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/race"
 	"mannequin/internal/testing/testlatent"
 
 	"github.com/mlange-42/arche/generic"
@@ -33,6 +34,7 @@ func newPromenade(t testing.TB, capacity, workers int) *promenade {
 
 // People on sliders turn and go as fast as a game asks, on standing feet, without an end.
 func TestLatentGoesAsItIsAsked(t *testing.T) {
+	race.Single(t)
 	m, next := testlatent.Shipped(t)
 	steering, err := m.NewSteering(next, 2)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	"mannequin/models/dog"
 	"mannequin/models/person"
 	"mannequin/offline/retarget"
@@ -419,6 +420,7 @@ const recordedPersonJerk = 14302
 
 // The constant is the recordings'.
 func TestRecordedPersonJerk(t *testing.T) {
+	race.Single(t)
 	files := must.Get(filepath.Glob(filepath.Join(mocapdata.Dir(t), "cmu-locomotion", "*")))(t)
 	var all []float64
 	for i, path := range files {

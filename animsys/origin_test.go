@@ -15,6 +15,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -146,6 +147,7 @@ func TestShiftOrigin(t *testing.T) {
 // An agent that gets another anchor moves on as if it had kept the old one, at any time: nothing
 // that is remembered of it stays behind.
 func TestReanchor(t *testing.T) {
+	race.Single(t)
 	forAll(t, func(t *testing.T, k kind) {
 		var extra []func(*animsys.Options)
 		if k.name == "manifold" {
@@ -345,6 +347,7 @@ func apart(a, b []m3.Vec3, n int) (place, move float32) {
 // their own spaces, also for 600 ticks after a shift, and a camera beside them sees no difference.
 // In world space places are rounded to what float32 resolves there, and nothing more.
 func TestFar(t *testing.T) {
+	race.Single(t)
 	forAll(t, func(t *testing.T, k kind) {
 		origin := film(t, k, 0, 601)
 		t.Logf("%20s  %9s  %9s  %9s  %9s  %9s  %9s  %7s", "from the origin", "own bits", "camera", "its feet", "world", "jitter", "bones", "way")

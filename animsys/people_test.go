@@ -11,6 +11,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/race"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
 	humanlocomotion "mannequin/models/human-locomotion"
@@ -139,6 +140,7 @@ func TestPeopleGoAlongCurves(t *testing.T) {
 
 // They do so in the shipped styles, too.
 func TestPeopleGoInStyles(t *testing.T) {
+	race.Single(t)
 	ts, err := stylesgram.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -381,6 +383,7 @@ func TestPeopleAloneOrAmongOthers(t *testing.T) {
 }
 
 func TestPeopleTickDoesNotAllocate(t *testing.T) {
+	race.Single(t)
 	m, steps, locomotion := humans(t)
 	s := newStreet(t, 6, 2, manifold.StreamOptions{Iterations: 2, Styles: []*manifold.StyleTransfer{jogging(t, m, steps, locomotion)}}, withStyles(t))
 	for i := range 6 {

@@ -17,6 +17,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -162,6 +163,7 @@ func differing(a, b []byte) (n int) {
 // Saving and restoring allocate nothing, once the buffer has grown. They do not wait: a save of a crowd
 // whose windows are being made changes nothing.
 func TestConformanceSaveAllocations(t *testing.T) {
+	race.Single(t)
 	forAll(t, func(t *testing.T, k kind) {
 		g := newGame(t, k, 6, 1)
 		g.play(0, 80)
@@ -315,6 +317,7 @@ const worldHead = 20 // bytes
 
 // A save is restored in another process.
 func TestRestoreInAnotherProcess(t *testing.T) {
+	race.Single(t)
 	const variable = "MANNEQUIN_TEST_SAVES"
 	if dir := os.Getenv(variable); dir != "" {
 		for i, k := range kinds(t) {

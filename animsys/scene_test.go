@@ -2,6 +2,7 @@ package animsys_test
 
 import (
 	"slices"
+	"sync"
 	"testing"
 
 	"mannequin/animsys"
@@ -24,9 +25,14 @@ type scene struct {
 	peek     func() // called before poses are blended, if any
 }
 
+// hills are the ground of all scenes. No test changes them.
+var hills = sync.OnceValues(func() (*terrain.Field, error) {
+	return terrain.Hills(terrain.Grid{Size: 120, Cell: 0.5}, terrain.HillsOptions{Seed: 2, Wavelength: 14, MaxSlope: 0.3})
+})
+
 func newScene[C any](t testing.TB, g generator.Generator[C], workers int, extra ...func(*animsys.Options)) *scene {
 	t.Helper()
-	field, err := terrain.Hills(terrain.Grid{Size: 120, Cell: 0.5}, terrain.HillsOptions{Seed: 2, Wavelength: 14, MaxSlope: 0.3})
+	field, err := hills()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	"mannequin/internal/testing/testgen"
 	"mannequin/models/person"
 )
@@ -205,6 +206,7 @@ func TestConformanceRestoreFlipped(t *testing.T) {
 
 // Saving and rolling back allocate nothing, once the buffer has grown.
 func TestConformanceStateAllocations(t *testing.T) {
+	race.Single(t)
 	forAll(t, func(t *testing.T, k kind) {
 		r := k.rows(t, 5)
 		for i := range 5 {

@@ -14,6 +14,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	"mannequin/internal/testing/testgen"
 	humankeypose "mannequin/models/human-keypose"
 	"mannequin/netruntime"
@@ -124,6 +125,7 @@ func (p *group) model(dst []m3.Xform, row int) {
 }
 
 func TestStreamDoesNotAllocate(t *testing.T) {
+	race.Single(t)
 	m := made(t)
 	a, b := poseLoop(t, m, 8, 4, 0.5, 2), poseLoop(t, m, 9, 4, 0.5, 2)
 	p := newGroup(t, m, keypose.StreamOptions{Capacity: 64, Workers: 1})

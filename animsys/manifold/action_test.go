@@ -9,6 +9,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	humankick "mannequin/models/human-kick"
 	humanpunch "mannequin/models/human-punch"
 	"mannequin/netruntime"
@@ -76,6 +77,7 @@ func TestActionReaches(t *testing.T) {
 // the 50 steps of Adam in the authors' release. Hands and feet are at the given positions, and
 // standing feet do not slide.
 func TestActionPeople(t *testing.T) {
+	race.Single(t)
 	base, _, _ := shipped(t)
 	m := must.Get(NewModel(base))(t)
 	const length = 240

@@ -8,6 +8,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 )
@@ -256,6 +257,7 @@ func (m *Model) race(t testing.TB, job *Edit, h []float32, adam, editor int) {
 // The same for the shipped networks' walk and run round a bend: with the default steps, and with a
 // crowd's steps against the release's ten.
 func TestEditPeopleAgainstAdam(t *testing.T) {
+	race.Single(t)
 	base, steps, motion := shipped(t)
 	m := must.Get(NewModel(base))(t)
 	encode := must.Get(motion.Part([]string{"x"}, []string{"hidden"}))(t)

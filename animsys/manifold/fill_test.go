@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/internal/testing/mocapdata"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	"mannequin/models/human"
 	"mannequin/offline/dataset"
 )
@@ -62,6 +63,7 @@ func away(m *manifold.Model, a, b []float32, joints []string, from, to int) floa
 // Gaps cut into held-out recordings are filled better than with straight lines. The rest stays
 // bit-identical.
 func TestFill(t *testing.T) {
+	race.Single(t)
 	m := people(t)
 	cols, all := m.Layout.Columns(), m.Layout.Joints
 	arm, leg := []string{"LeftForeArm", "LeftHand", "LeftHandIndex1"}, []string{"RightLeg", "RightFoot", "RightToeBase"}
@@ -114,6 +116,7 @@ func TestFill(t *testing.T) {
 // A joint without any known frame, gaps at the ends and several gaps at once are filled with finite
 // values.
 func TestFillHardGaps(t *testing.T) {
+	race.Single(t)
 	m := people(t)
 	rows := walkCircle(t, 160)
 	for name, gaps := range map[string][]manifold.Gap{
@@ -158,6 +161,7 @@ func TestFillRefuses(t *testing.T) {
 
 // Noise of 5 cm on every coordinate is cut by more than 70 %.
 func TestDenoise(t *testing.T) {
+	race.Single(t)
 	m := people(t)
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, name := range []string{"cmu-locomotion/07_04", "cmu-locomotion/08_05", "cmu-actions/h21_box-2"} {

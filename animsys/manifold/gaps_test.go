@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 )
 
 // swaying returns frames in which every joint is a sum of three sines and the body moves straight
@@ -31,6 +32,7 @@ func (m *Model) swaying(frames int) []float32 {
 
 // Values in gaps are ignored, even if gaps are near each other or overlap. Everything else stays.
 func TestGapsNearGaps(t *testing.T) {
+	race.Single(t)
 	m := made(t, 24, 9)
 	const frames = 200
 	cols := m.Layout.Columns()

@@ -11,6 +11,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	humanfootstep "mannequin/models/human-footstep"
 	humanlocomotion "mannequin/models/human-locomotion"
 )
@@ -37,6 +38,7 @@ func walkCircle(t testing.TB, frames int) []float32 {
 // Hands and a foot reach their targets, in the world and in the body's frame, and do not move long
 // before and after. The other foot's contacts stay.
 func TestTargetsReach(t *testing.T) {
+	race.Single(t)
 	m := people(t)
 	const frames = 180
 	cols, n := m.Layout.Columns(), len(m.Layout.Contacts)

@@ -13,6 +13,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/authors"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/race"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/offline/dataset"
@@ -101,6 +102,7 @@ func (r *rider) bones(t *testing.T, f int) {
 
 // The whole controller around a network that is known to walk.
 func TestAuthorsDog(t *testing.T) {
+	race.Single(t)
 	m := authorsDog(t)
 	t.Run("paths", func(t *testing.T) { followsPaths(t, m) })
 	t.Run("acts", func(t *testing.T) { acts(t, m) })

@@ -11,6 +11,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/race"
 	"mannequin/offline/dataset"
 	"mannequin/offline/mocap"
 )
@@ -18,6 +19,7 @@ import (
 // Runtime and dataset agree: fed with the recorded rows in place of a network's, Scatter retraces
 // the recording in world space, and Gather makes the recorded inputs from where it has come to.
 func TestRetracesARecording(t *testing.T) {
+	race.Single(t)
 	dir := filepath.Join(mocapdata.Dir(t), "dog")
 	train, _, err := dataset.BuildMANN(dir, dataset.Options{HeldOut: []string{}})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/race"
 	"mannequin/offline/dataset"
 )
 
@@ -49,6 +50,7 @@ func watchedBeetle(t *testing.T) *Model {
 // Every kind of corruption is found within a few ticks, never shown, and gone when it has stopped;
 // the neighbours' bits are those of a world without it.
 func TestWatchdog(t *testing.T) {
+	race.Single(t)
 	m := watchedBeetle(t)
 	const n, sick, from = 5, 1, 60
 	nan := float32(math.NaN())
@@ -280,6 +282,7 @@ func TestCopyRemembers(t *testing.T) {
 // Every row of the recordings is in the range that their own statistics make, with a tenth to
 // spare.
 func TestRecordingsAreInRange(t *testing.T) {
+	race.Single(t)
 	train, held, err := dataset.BuildMANN(filepath.Join(mocapdata.Dir(t), "dog"), dataset.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/race"
 	"mannequin/offline/retarget"
 )
 
@@ -122,6 +123,7 @@ func (s *search) ask(x *index, window [][]m3.Vec3) {
 // Distances are within a five-hundredth of those of the places, which principal components leave
 // out; ranks may differ by that.
 func TestSearchAgainstBruteForce(t *testing.T) {
+	race.Single(t)
 	sk, data := recorded(t, "bandai1", "*walk*_*.bvh", 24)
 	_, walks := recorded(t, "cmu-locomotion", "0[2-9]_*.bvh", 40)
 	_, acts := recorded(t, "cmu-actions", "daz43_martial_*.bvh", 9)

@@ -44,10 +44,11 @@ var arrows = []arrow{
 		"github.com/g3n/engine/...", "github.com/go-gl/..."},
 		"the only package that opens a window; it draws plain data and knows no scene"},
 
-	{"animsys/skin", []string{"engine/body", "engine/m3", "animsys/skel", "animsys/anatomy", "internal/boundedfile", "internal/boundedtoml", "github.com/qmuntal/gltf/..."},
+	{"animsys/skin", []string{"engine/body", "engine/m3", "animsys/skel", "animsys/anatomy", "internal/affine", "internal/boundedfile", "internal/boundedtoml", "github.com/qmuntal/gltf/..."},
 		"meshes from files, put on skeletons, without GL; glTF is the format, TOML is how people write which joint is which"},
 	{"internal/statehash", []string{"engine/m3"}, "a leaf: sums of a world's state"},
 	{"internal/atomicfile", nil, "a leaf"},
+	{"internal/affine", []string{"engine/m3"}, "a leaf: transforms of files' nodes, in float64"},
 	{"internal/boundedfile", nil, "a leaf"},
 	{"internal/boundedtoml", []string{"internal/closest", "github.com/BurntSushi/toml"}, "a leaf"},
 	{"internal/closest", nil, "a leaf: the name that a mistyped one may mean"},

@@ -7,6 +7,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
+	"mannequin/internal/affine"
 )
 
 // Fit fits the mesh to a person's or a dog's skeleton. The file's joints are matched to the
@@ -66,7 +67,7 @@ type fit struct {
 	bones  [][]int   // next matched joints below it with another position
 	align  []m3.Quat // from our standing pose to the mesh's
 	bind   []m3.Xform
-	linear []affine // map of the mesh around the joint, without translation
+	linear []affine.Transform // map of the mesh around the joint, without translation
 }
 
 // at returns the file's position of a matched joint of the skeleton.

@@ -11,6 +11,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/internal/affine"
 	"mannequin/internal/boundedfile"
 )
 
@@ -168,12 +169,12 @@ func (r *motionReader) findJoints() error {
 }
 
 // rigid returns place and rotation of a node's transform, without its scale.
-func (r *motionReader) rigid(n int, a *affine) (m3.Xform, error) {
+func (r *motionReader) rigid(n int, a *affine.Transform) (m3.Xform, error) {
 	axis := func(c int) m3.Vec3 { return m3.V(float32(a[c]), float32(a[4+c]), float32(a[8+c])) }
 	x, y := axis(0).Normalize(m3.Vec3{}), axis(1).Normalize(m3.Vec3{})
 	z := x.Cross(y).Normalize(m3.Vec3{})
 	at := m3.V(float32(a[3]), float32(a[7]), float32(a[11]))
-	if z == (m3.Vec3{}) || !a.finite() || a.mirrors() {
+	if z == (m3.Vec3{}) || !a.Finite() || a.Det() < 0 {
 		return m3.Xform{}, r.errorf(fmt.Sprintf("nodes[%d]", n), "its axes are flat, mirrored or not finite")
 	}
 	return m3.Xform{Pos: at, Rot: m3.FromAxes(x, z.Cross(x), z)}, nil
@@ -223,13 +224,13 @@ func (r *motionReader) motion(i int) (m Motion, err error) {
 		return m, r.errorf(where, "with its %d frames of %d nodes there are too many: at most %d transforms of a file are read", frames, len(r.order), MaxTransforms)
 	}
 	m.Clip = skel.NewClip(r.sk, fps, frames)
-	world, model := make([]affine, len(channels)), make([]m3.Xform, len(r.nodes))
+	world, model := make([]affine.Transform, len(channels)), make([]m3.Xform, len(r.nodes))
 	for f := range frames {
 		t := float64(f) / fps
 		for _, n := range r.order {
 			world[n] = r.local(n, &channels[n], t)
 			if p := r.parent[n]; p >= 0 {
-				world[n] = world[p].mul(&world[n])
+				world[n] = world[p].Mul(&world[n])
 			}
 			if j := r.joint[n]; j >= 0 {
 				if model[j], err = r.rigid(n, &world[n]); err != nil {
@@ -256,7 +257,7 @@ func tidyFPS(x float64) float64 {
 }
 
 // local returns the transform of node n at a time.
-func (r *motionReader) local(n int, ch *[3]*channel, t float64) affine {
+func (r *motionReader) local(n int, ch *[3]*channel, t float64) affine.Transform {
 	if *ch == ([3]*channel{}) {
 		return local(r.doc.Nodes[n])
 	}

@@ -7,6 +7,7 @@ import (
 
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
+	"mannequin/internal/affine"
 )
 
 // pose puts the skeleton into the mesh's pose, as far as possible.
@@ -57,10 +58,10 @@ func (f *fit) aligned(j int, up m3.Quat) m3.Quat {
 // stretch finds for each joint the linear map closest to the identity that carries the joints below
 // it from their places in the file to those of the skeleton.
 func (f *fit) stretch() {
-	f.linear = make([]affine, f.sk.Len())
+	f.linear = make([]affine.Transform, f.sk.Len())
 	ground := lowest(f.grown.Levels[0].Pos)
 	for j, name := range f.sk.Names {
-		f.linear[j] = identity
+		f.linear[j] = affine.Identity
 		if f.from[j] < 0 {
 			continue
 		}
@@ -90,8 +91,8 @@ func (f *fit) stretch() {
 // nearest returns I + (T−S)Sᵀ(SSᵀ+λ)⁻¹, where from and to are the columns of S and T: the linear
 // map of from to to with the least change of other directions. A single direction is met exactly.
 // Of several, nearly equal ones are regularized.
-func nearest(from, to []m3.Vec3) affine {
-	out := identity
+func nearest(from, to []m3.Vec3) affine.Transform {
+	out := affine.Identity
 	if len(from) == 0 {
 		return out
 	}
@@ -138,10 +139,10 @@ func nearest(from, to []m3.Vec3) affine {
 func (f *fit) makeMesh() *body.Mesh {
 	s, n := f.skin, f.sk.Len()
 	targets := f.targets()
-	moves := make([]affine, n) // from the file's world, turned and scaled
+	moves := make([]affine.Transform, n) // from the file's world, turned and scaled
 	for j := range moves {
 		m := f.linear[j]
-		c := m.apply(float64(f.place[j].X), float64(f.place[j].Y), float64(f.place[j].Z))
+		c := m.Apply(float64(f.place[j].X), float64(f.place[j].Y), float64(f.place[j].Z))
 		p := f.bind[j].Pos
 		m[3], m[7], m[11] = float64(p.X)-c[0], float64(p.Y)-c[1], float64(p.Z)-c[2]
 		moves[j] = m
@@ -153,7 +154,7 @@ func (f *fit) makeMesh() *body.Mesh {
 			pulls[i] = influence{int32(targets[q.joint]), q.weight}
 		}
 		pulls = strongest(pulls)
-		var blend affine
+		var blend affine.Transform
 		var joints [4]uint8
 		var weights [4]float32
 		for i, q := range pulls {
@@ -163,10 +164,10 @@ func (f *fit) makeMesh() *body.Mesh {
 			}
 		}
 		p = f.turn.Rotate(p).Scale(f.scale)
-		at := blend.apply(float64(p.X), float64(p.Y), float64(p.Z))
+		at := blend.Apply(float64(p.X), float64(p.Y), float64(p.Z))
 		c := s.mesh.colour[v]
 		mesh.Pos = append(mesh.Pos, m3.V(float32(at[0]), float32(at[1]), float32(at[2])))
-		mesh.Normal = append(mesh.Normal, blend.normal(f.turn.Rotate(s.mesh.normal[v])))
+		mesh.Normal = append(mesh.Normal, blend.Normal(f.turn.Rotate(s.mesh.normal[v])))
 		mesh.Joints, mesh.Weights = append(mesh.Joints, joints), append(mesh.Weights, weights)
 		mesh.Coat = append(mesh.Coat, [4]float32{c[0], c[1], c[2]})
 	}

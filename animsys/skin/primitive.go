@@ -10,6 +10,7 @@ import (
 
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
+	"mannequin/internal/affine"
 )
 
 // farthest is the largest valid coordinate, in the file's unit.
@@ -37,7 +38,7 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 			return r.errorf(where+".attributes."+name, "more than eight joints for a vertex are not read: limit them in the export")
 		}
 	}
-	move := []affine{r.world[n]}
+	move := []affine.Transform{r.world[n]}
 	pulls := make([][]influence, count)
 	if fixed >= 0 {
 		for v := range pulls {
@@ -60,7 +61,7 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 	}
 	nodes := r.skinNodes(n)
 	for v := range count {
-		var blend affine
+		var blend affine.Transform
 		if fixed >= 0 {
 			blend = move[0]
 		} else {
@@ -71,14 +72,14 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 				pulls[v][i].joint = int32(r.jointOf[nodes[q.joint]])
 			}
 		}
-		at := blend.apply(pos.at(v, 0), pos.at(v, 1), pos.at(v, 2))
+		at := blend.Apply(pos.at(v, 0), pos.at(v, 1), pos.at(v, 2))
 		place := m3.V(float32(at[0]), float32(at[1]), float32(at[2]))
 		if !place.Finite() || place.Len() > farthest {
 			return r.errorf(where, "vertex %d has the position %v", v, place)
 		}
 		var out m3.Vec3
 		if normal != nil {
-			out = blend.normal(m3.V(float32(normal.at(v, 0)), float32(normal.at(v, 1)), float32(normal.at(v, 2))))
+			out = blend.Normal(m3.V(float32(normal.at(v, 0)), float32(normal.at(v, 1)), float32(normal.at(v, 2))))
 		}
 		m.pos, m.normal = append(m.pos, place), append(m.normal, out)
 	}
@@ -89,7 +90,7 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 	m.uv = append(m.uv, uv...)
 	r.parts = append(r.parts, body.Part{Start: len(m.index), Count: len(index)})
 	r.used, r.ends = append(r.used, look), append(r.ends, len(m.pos))
-	mirrored := move[0].mirrors()
+	mirrored := move[0].Det() < 0
 	for i := 0; i < len(index); i += 3 {
 		a, b, c := index[i], index[i+1], index[i+2]
 		if mirrored {

@@ -10,6 +10,7 @@ import (
 
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
+	"mannequin/internal/affine"
 	"mannequin/internal/boundedfile"
 )
 
@@ -18,11 +19,11 @@ type reader struct {
 	*file
 	*tree
 	skin       *Skin
-	jointOf    []int            // per node, −1 for none
-	bind       map[int][]affine // per skin and joint: from mesh to world
-	primitives int              // of all nodes
-	overLimit  int              // vertices with more than four joints
-	unweighted int              // vertices without weights
+	jointOf    []int                      // per node, −1 for none
+	bind       map[int][]affine.Transform // per skin and joint: from mesh to world
+	primitives int                        // of all nodes
+	overLimit  int                        // vertices with more than four joints
+	unweighted int                        // vertices without weights
 
 	materials   map[int]*material   // per material
 	pictures    map[int]image.Image // per image
@@ -41,7 +42,7 @@ func read(name string, data []byte, beside *os.Root) (*Skin, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{file: f, tree: t, skin: &Skin{Name: name}, bind: map[int][]affine{},
+	r := &reader{file: f, tree: t, skin: &Skin{Name: name}, bind: map[int][]affine.Transform{},
 		materials: map[int]*material{}, pictures: map[int]image.Image{}, pictureRoom: allPictures}
 	if err := r.joints(); err != nil {
 		return nil, err
@@ -149,9 +150,9 @@ func (r *reader) bindSkin(k int, inScene []bool) error {
 			return r.errorf(at, "%d matrices of %v for %d joints: want one of FLOAT each", inverse.count, inverse.kind, len(sk.Joints))
 		}
 	}
-	bind := make([]affine, len(sk.Joints))
+	bind := make([]affine.Transform, len(sk.Joints))
 	for i, n := range sk.Joints {
-		m := identity
+		m := affine.Identity
 		if inverse != nil {
 			for c := range 4 {
 				for row := range 3 {
@@ -159,7 +160,7 @@ func (r *reader) bindSkin(k int, inScene []bool) error {
 				}
 			}
 		}
-		if bind[i] = r.world[n].mul(&m); !bind[i].finite() {
+		if bind[i] = r.world[n].Mul(&m); !bind[i].Finite() {
 			return r.errorf(where+".inverseBindMatrices", "matrix %d is not finite", i)
 		}
 	}

@@ -122,8 +122,8 @@ func (r *reader) pose(k *stack, t int64) error {
 // would have without a scale.
 func (r *reader) rigid(p *pose) (m3.Xform, bool) {
 	turned := of(&r.up, [3]float64{})
-	w := turned.mul(&p.world)
-	linear := w.linear()
+	w := turned.Mul(&p.world)
+	linear := linearOf(&w)
 	side := 1.0
 	if det(&linear) < 0 {
 		side = -1

@@ -1,24 +1,13 @@
 package fbx
 
-import "math"
+import (
+	"math"
 
-// affine is a 3×4 matrix, row-major.
-type affine [12]float64
+	"mannequin/internal/affine"
+)
 
-// mul returns the transform that applies b first and a second.
-func (a *affine) mul(b *affine) (out affine) {
-	for r := range 3 {
-		for c := range 4 {
-			for k := range 3 {
-				out[4*r+c] += a[4*r+k] * b[4*k+c]
-			}
-		}
-		out[4*r+3] += a[4*r+3]
-	}
-	return out
-}
-
-func (a *affine) linear() (m [9]float64) {
+// linearOf returns a transform without its translation.
+func linearOf(a *affine.Transform) (m [9]float64) {
 	for r := range 3 {
 		copy(m[3*r:3*r+3], a[4*r:4*r+3])
 	}
@@ -44,11 +33,13 @@ func det(m *[9]float64) float64 {
 	return m[0]*(m[4]*m[8]-m[5]*m[7]) - m[1]*(m[3]*m[8]-m[5]*m[6]) + m[2]*(m[3]*m[7]-m[4]*m[6])
 }
 
-func of(m *[9]float64, t [3]float64) affine {
-	return affine{m[0], m[1], m[2], t[0], m[3], m[4], m[5], t[1], m[6], m[7], m[8], t[2]}
+func of(m *[9]float64, t [3]float64) affine.Transform {
+	return affine.Transform{m[0], m[1], m[2], t[0], m[3], m[4], m[5], t[1], m[6], m[7], m[8], t[2]}
 }
 
-func move(t [3]float64) affine { return affine{0: 1, 5: 1, 10: 1, 3: t[0], 7: t[1], 11: t[2]} }
+func move(t [3]float64) affine.Transform {
+	return affine.Transform{0: 1, 5: 1, 10: 1, 3: t[0], 7: t[1], 11: t[2]}
+}
 
 func less(t [3]float64) [3]float64 { return [3]float64{-t[0], -t[1], -t[2]} }
 
@@ -70,7 +61,7 @@ func euler(deg [3]float64, order int) [9]float64 {
 
 // pose is a model's transform in the world, and its rotation alone.
 type pose struct {
-	world    affine
+	world    affine.Transform
 	rotation [9]float64
 	scaled   [9]float64 // the local scale
 }
@@ -88,17 +79,17 @@ func (m *model) place(t, s [3]float64, r *[9]float64, parent *pose) pose {
 	scale := [9]float64{s[0], 0, 0, 0, s[1], 0, 0, 0, s[2]}
 
 	local := move(t)
-	for _, step := range []affine{move(m.roff), move(m.rpiv), of(&turn, [3]float64{}), move(less(m.rpiv)), move(m.soff), move(m.spiv), of(&scale, [3]float64{}), move(less(m.spiv))} {
-		local = local.mul(&step)
+	for _, step := range []affine.Transform{move(m.roff), move(m.rpiv), of(&turn, [3]float64{}), move(less(m.rpiv)), move(m.soff), move(m.spiv), of(&scale, [3]float64{}), move(less(m.spiv))} {
+		local = local.Mul(&step)
 	}
 	if parent == nil {
 		return pose{local, turn, scale}
 	}
-	world := parent.world.mul(&local)
+	world := parent.world.Mul(&local)
 	rotation := mul3(&parent.rotation, &turn)
 	// What the parent has besides its rotation: scale and shear.
 	back := transpose(&parent.rotation)
-	whole := parent.world.linear()
+	whole := linearOf(&parent.world)
 	stretch := mul3(&back, &whole)
 	if m.inherit == 0 { // RrSs: the parent's scale comes after this rotation
 		linear := mul3(&rotation, &stretch)

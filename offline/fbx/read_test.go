@@ -88,20 +88,19 @@ func TestTransforms(t *testing.T) {
 			t.Errorf("the order %s: %v came back as %v", name, m, back)
 		}
 	}
-	turn := euler([3]float64{0, 0, 90}, 0)
-	m := &model{rpiv: [3]float64{1, 0, 0}, roff: [3]float64{0, 0, 5}}
+	turn, none := euler([3]float64{0, 0, 90}, 0), euler([3]float64{}, 0)
+	m := &model{pre: none, post: none, rpiv: [3]float64{1, 0, 0}, roff: [3]float64{0, 0, 5}}
 	if p := m.place([3]float64{10, 0, 0}, [3]float64{1, 1, 1}, &turn, nil); math.Abs(p.world[3]-11) > 1e-9 || math.Abs(p.world[7]+1) > 1e-9 || p.world[11] != 5 {
 		t.Errorf("turned about a pivot, the model is at %g, %g, %g", p.world[3], p.world[7], p.world[11])
 	}
-	m = &model{spiv: [3]float64{1, 0, 0}, soff: [3]float64{0, 7, 0}}
-	none := euler([3]float64{}, 0)
+	m = &model{pre: none, post: none, spiv: [3]float64{1, 0, 0}, soff: [3]float64{0, 7, 0}}
 	if p := m.place([3]float64{}, [3]float64{3, 1, 1}, &none, nil); p.world[3] != -2 || p.world[7] != 7 {
 		t.Errorf("scaled about a pivot, the model is at %g, %g", p.world[3], p.world[7])
 	}
 	// A parent stretched along X, and a child turned by 90°: its own X is the parent's Y.
-	parent := (&model{}).place([3]float64{}, [3]float64{4, 1, 1}, &none, nil)
+	parent := (&model{pre: none, post: none}).place([3]float64{}, [3]float64{4, 1, 1}, &none, nil)
 	for inherit, want := range [][2]float64{{4, 1}, {1, 4}, {1, 1}} { // lengths of the child's X and Y axes
-		p := (&model{inherit: inherit}).place([3]float64{1, 0, 0}, [3]float64{1, 1, 1}, &turn, &parent)
+		p := (&model{pre: none, post: none, inherit: inherit}).place([3]float64{1, 0, 0}, [3]float64{1, 1, 1}, &turn, &parent)
 		x, y := math.Hypot(p.world[0], p.world[4]), math.Hypot(p.world[1], p.world[5])
 		if math.Abs(x-want[0]) > 1e-9 || math.Abs(y-want[1]) > 1e-9 || p.world[3] != 4 {
 			t.Errorf("inherit type %d: axes of %g and %g at %g, want %v at 4", inherit, x, y, p.world[3], want)

@@ -39,7 +39,7 @@ type model struct {
 	index   int  // in scene.models
 
 	t, r, s        [3]float64
-	pre, post      [3]float64
+	pre, post      [9]float64 // rotations before its own, and after, inverse
 	order, inherit int
 	roff, rpiv     [3]float64
 	soff, spiv     [3]float64
@@ -242,9 +242,13 @@ func (s *scene) addModel(id int64, name, class string, r *record) (*model, error
 	m.t, m.r, m.s = three("Lcl Translation", 0), three("Lcl Rotation", 0), three("Lcl Scaling", 1)
 	m.roff, m.rpiv = three("RotationOffset", 0), three("RotationPivot", 0)
 	m.soff, m.spiv = three("ScalingOffset", 0), three("ScalingPivot", 0)
+	var pre, post [3]float64
 	if one("RotationActive") != 0 {
-		m.pre, m.post, m.order = three("PreRotation", 0), three("PostRotation", 0), one("RotationOrder")
+		pre, post = three("PreRotation", 0), three("PostRotation", 0)
+		m.order = one("RotationOrder")
 	}
+	m.pre, m.post = euler(pre, 0), euler(post, 0)
+	m.post = transpose(&m.post)
 	if m.inherit = one("InheritType"); m.order < 0 || m.order >= len(orders) {
 		return nil, s.errorf(r.at, "the model %.60q has the unknown rotation order %d", m.name, m.order)
 	}

@@ -72,10 +72,8 @@ type pose struct {
 //
 //	T · Roff · Rp · Rpre · R · Rpost⁻¹ · Rp⁻¹ · Soff · Sp · S · Sp⁻¹
 func (m *model) place(t, s [3]float64, r *[9]float64, parent *pose) pose {
-	pre, post := euler(m.pre, 0), euler(m.post, 0)
-	inverse := transpose(&post)
-	turn := mul3(&pre, r)
-	turn = mul3(&turn, &inverse)
+	turn := mul3(&m.pre, r)
+	turn = mul3(&turn, &m.post)
 	scale := [9]float64{s[0], 0, 0, 0, s[1], 0, 0, 0, s[2]}
 
 	local := move(t)

@@ -186,8 +186,9 @@ func (f *file) each(r *record, use func(v *value) bool) error {
 		return f.eachASCII(r, use)
 	}
 	b := r.values
+	var v value
 	for i := range r.count {
-		var v value
+		v = value{}
 		if len(b) == 0 {
 			return f.errorf(r.at, "%s has %d values, and room for %d", r.name, r.count, i)
 		}
@@ -352,23 +353,32 @@ func (f *file) list(r *record, most int, whole bool) (values []float64, ints []i
 		}
 		return f.asciiNumbers(r, text, most, whole)
 	}
-	all, err := f.all(r, most)
-	if err != nil {
+	var v *value
+	wrong := false
+	err = f.each(r, func(one *value) bool {
+		switch {
+		case one.kind == 'a' && len(values)+len(ints) == 0:
+			array := *one
+			v = &array
+			return false
+		case one.kind != 'n':
+			wrong = true
+			return false
+		case whole:
+			ints = append(ints, one.whole)
+		default:
+			values = append(values, one.num)
+		}
+		return len(values)+len(ints) < most
+	})
+	switch {
+	case err != nil:
 		return nil, nil, err
+	case wrong:
+		return nil, nil, f.errorf(r.at, "%s: want numbers", r.name)
+	case v == nil:
+		return values, ints, nil
 	}
-	if len(all) != 1 || all[0].kind != 'a' {
-		for _, v := range all {
-			if v.kind != 'n' {
-				return nil, nil, f.errorf(r.at, "%s: want numbers", r.name)
-			}
-			values, ints = append(values, v.num), append(ints, v.whole)
-		}
-		if whole {
-			return nil, ints, nil
-		}
-		return values, nil, nil
-	}
-	v := &all[0]
 	if v.n > most {
 		return nil, nil, f.errorf(r.at, "%s: has %d elements, at most %d are read", r.name, v.n, most)
 	}
@@ -560,12 +570,13 @@ func (f *file) valuesEnd(at int) int {
 // eachASCII is each for a text file.
 func (f *file) eachASCII(r *record, use func(v *value) bool) error {
 	b := r.values
+	var v value
 	for {
 		b = bytes.TrimLeft(b, " \t\r\n,")
 		if len(b) == 0 {
 			return nil
 		}
-		var v value
+		v = value{}
 		if b[0] == '"' {
 			n := bytes.IndexByte(b[1:], '"')
 			if n < 0 {

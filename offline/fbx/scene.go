@@ -12,17 +12,18 @@ import (
 // scene is what a file says of models and of how they move.
 type scene struct {
 	*file
-	up       [9]float64 // from the file's axes to +Y up and +Z ahead, row-major
-	metres   float64    // per unit of the file
-	fps      float64    // 0: not said
-	template map[string][]value
+	up        [9]float64                    // from the file's axes to +Y up and +Z ahead, row-major
+	metres    float64                       // per unit of the file
+	fps       float64                       // 0: not said
+	templates map[string]map[string][]value // per class: properties that its objects leave out
 
 	models  []*model // parents before children
 	byID    map[int64]*model
-	byName  map[string]*model // version 6
+	ids     map[string]int64 // version 6 knows objects by their names: their numbers
 	stacks  []*stack
 	objects map[int64]*record
 	kinds   map[int64]string // of objects that are no models
+	links   []link
 }
 
 // model is a node of the scene.
@@ -31,7 +32,7 @@ type model struct {
 	name    string
 	class   string // LimbNode, Root, Null, Mesh, …
 	at      int
-	props   map[string][]value
+	record  *record
 	parent  *model
 	below   []*model
 	skinned bool // a cluster of a skin names it
@@ -79,7 +80,7 @@ func newScene(name string, data []byte) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{file: f, byID: map[int64]*model{}, byName: map[string]*model{}, objects: map[int64]*record{}, kinds: map[int64]string{}}
+	s := &scene{file: f, templates: map[string]map[string][]value{}, byID: map[int64]*model{}, ids: map[string]int64{}, objects: map[int64]*record{}, kinds: map[int64]string{}}
 	if err := s.settings(); err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func newScene(name string, data []byte) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.byID)+len(s.byName) == 0 {
+	if len(s.byID) == 0 {
 		return nil, f.errorf(-1, "has no models: export the armature with its animation")
 	}
 	return s, s.arrange()
@@ -182,7 +183,7 @@ func (s *scene) settings() error {
 	return nil
 }
 
-// definitions reads the values of models' properties that models leave out.
+// definitions reads the values of properties that objects leave out.
 func (s *scene) definitions() error {
 	d := s.root.child("Definitions")
 	if d == nil {
@@ -194,12 +195,11 @@ func (s *scene) definitions() error {
 		if err != nil {
 			return err
 		}
-		if r.name != "ObjectType" || text(values, 0) != "Model" {
-			continue
-		}
-		if t := r.child("PropertyTemplate"); t != nil {
-			if s.template, err = s.properties(t); err != nil {
-				return err
+		if class := text(values, 0); r.name == "ObjectType" && (class == "Model" || class == "Material") {
+			if t := r.child("PropertyTemplate"); t != nil {
+				if s.templates[class], err = s.properties(t); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -215,12 +215,12 @@ func (s *scene) addModel(id int64, name, class string, r *record) (*model, error
 	if err != nil {
 		return nil, err
 	}
-	m := &model{id: id, name: cleanName(name), class: class, at: r.at, props: props}
+	m := &model{id: id, name: cleanName(name), class: class, at: r.at, record: r}
 	find := func(name string) []value {
 		if v, ok := props[name]; ok {
 			return v
 		}
-		return s.template[name]
+		return s.templates["Model"][name]
 	}
 	three := func(name string, otherwise float64) (v [3]float64) {
 		list := find(name)
@@ -293,31 +293,28 @@ func (s *scene) read7() error {
 			}
 		}
 	}
-	links, err := s.links()
-	if err != nil {
-		return err
-	}
-	return s.animations7(links)
-}
-
-// links reads the connections, and gives models their parents and clusters.
-func (s *scene) links() (links []link, err error) {
-	err = s.named(s.root.child("Connections"), "C", 4, func(_ *record, values []value) error {
-		if len(values) < 3 || values[1].kind != 'n' || values[2].kind != 'n' {
-			return nil
-		}
-		l := link{child: values[1].whole, parent: values[2].whole, property: text(values, 3)}
-		links = append(links, l)
-		child, parent := s.byID[l.child], s.byID[l.parent]
-		switch {
-		case child != nil && parent != nil && l.property == "" && child.parent == nil:
-			child.parent = parent
-		case child != nil && strings.HasPrefix(s.kinds[l.parent], "Deformer/Cluster"):
-			child.skinned = true
+	err := s.named(s.root.child("Connections"), "C", 4, func(_ *record, values []value) error {
+		if len(values) >= 3 && values[1].kind == 'n' && values[2].kind == 'n' {
+			s.connect(values[1].whole, values[2].whole, text(values, 3))
 		}
 		return nil
 	})
-	return links, err
+	if err != nil {
+		return err
+	}
+	return s.animations7()
+}
+
+// connect keeps a connection, and gives models their parents and clusters.
+func (s *scene) connect(child, parent int64, property string) {
+	s.links = append(s.links, link{child, parent, property})
+	m, above := s.byID[child], s.byID[parent]
+	switch {
+	case m != nil && above != nil && property == "" && m.parent == nil:
+		m.parent = above
+	case m != nil && s.kinds[parent] == "Deformer/Cluster":
+		m.skinned = true
+	}
 }
 
 // named calls f with each record below r that has a name, and with its first n values. r may be nil.
@@ -355,12 +352,12 @@ func (s *scene) addStack(id int64, name string, r *record) error {
 }
 
 // animations7 puts layers, curve nodes and curves together.
-func (s *scene) animations7(links []link) error {
+func (s *scene) animations7() error {
 	stacks, layers := map[int64]*stack{}, map[int64]*layer{}
 	for _, k := range s.stacks {
 		stacks[k.id] = k
 	}
-	for _, l := range links {
+	for _, l := range s.links {
 		if k := stacks[l.parent]; k != nil && strings.HasPrefix(s.kinds[l.child], "AnimationLayer/") {
 			y, err := s.newLayer(l.child)
 			if err != nil {
@@ -384,7 +381,7 @@ func (s *scene) animations7(links []link) error {
 		}
 		return nodes[id]
 	}
-	for _, l := range links {
+	for _, l := range s.links {
 		if !strings.HasPrefix(s.kinds[l.child], "AnimationCurveNode/") {
 			continue
 		}
@@ -425,7 +422,7 @@ func (s *scene) animations7(links []link) error {
 		n.layer.tracks[n.model][n.which] = n.track
 		n.model.moves = true
 	}
-	for _, l := range links {
+	for _, l := range s.links {
 		n := nodes[l.parent]
 		if n != nil && n.fades != nil && strings.HasPrefix(s.kinds[l.child], "AnimationCurve/") {
 			k, err := s.curve7(s.objects[l.child])

@@ -1,34 +1,34 @@
 package fbx
 
-import "strings"
-
 // read6 reads objects, connections and takes of version 6, where objects are known by their names.
 func (s *scene) read6() error {
 	objects := s.root.child("Objects")
 	if objects == nil {
 		return s.errorf(-1, "has no objects")
 	}
-	err := s.named(objects, "Model", 2, func(r *record, values []value) (err error) {
-		name := text(values, 0)
-		if name == "" || s.byName[name] != nil {
-			return nil
+	for i := range objects.below {
+		r := &objects.below[i]
+		values, err := s.all(r, 2)
+		if err != nil {
+			return err
 		}
-		s.byName[name], err = s.addModel(0, name, text(values, 1), r)
-		return err
-	})
-	if err != nil {
-		return err
+		name, class := text(values, 0), text(values, 1)
+		if name == "" || s.ids[name] != 0 {
+			continue
+		}
+		id := int64(len(s.ids) + 1)
+		s.ids[name] = id
+		if r.name == "Model" {
+			if s.byID[id], err = s.addModel(id, name, class, r); err != nil {
+				return err
+			}
+		} else {
+			s.objects[id], s.kinds[id] = r, r.name+"/"+class
+		}
 	}
-	err = s.named(s.root.child("Connections"), "Connect", 3, func(_ *record, values []value) error {
-		child := s.byName[text(values, 1)]
-		if child == nil || text(values, 0) != "OO" {
-			return nil
-		}
-		switch parent := s.byName[text(values, 2)]; {
-		case parent != nil && child.parent == nil:
-			child.parent = parent
-		case strings.Contains(text(values, 2), "Cluster"):
-			child.skinned = true
+	err := s.named(s.root.child("Connections"), "Connect", 4, func(_ *record, values []value) error {
+		if child := s.ids[text(values, 1)]; child != 0 {
+			s.connect(child, s.ids[text(values, 2)], text(values, 3))
 		}
 		return nil
 	})
@@ -52,7 +52,7 @@ func (s *scene) take6(r *record, values []value) error {
 	}
 	y := &layer{weight: 1, tracks: map[*model]*[3]*track{}}
 	err := s.named(r, "Model", 1, func(of *record, values []value) error {
-		m := s.byName[text(values, 0)]
+		m := s.byID[s.ids[text(values, 0)]]
 		transform, err := s.channel6(of, "Transform")
 		if m == nil || transform == nil || err != nil {
 			return err

@@ -19,7 +19,6 @@ var opens = []struct{ path, why string }{
 	{"internal/boundedfile/", "opens regular files for all readers"},
 	{"internal/atomicfile/", "creates its own files"},
 	{"internal/testing/", "reads the files of tests"},
-	{"animsys/skin/skin.go", "opens the folder of a skin, and boundedfile the files in it"},
 	{"cmd/mannequin/internal/serve/", "opens its folder"},
 	{"offline/train/lock", "opens the lock that it or another run made"},
 	{"cmd/demo/tape.go", "a tape can be played as far as it was written"},

@@ -13,7 +13,7 @@ import (
 // methods of a byte order.
 var decoders = map[string][]string{
 	"binary":      {"Uint16", "Uint32", "Uint64"},
-	"boundedfile": {"Open", "Read"},
+	"boundedfile": {"Open", "Read", "ReadWithFolder"},
 	"boundedtoml": {"Decode"},
 	"bufio":       {"NewReader", "NewScanner"},
 	"csv":         {"NewReader"},

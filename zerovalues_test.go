@@ -131,7 +131,7 @@ var linked = []any{
 	snapshot.NewCodec,
 
 	new(skin.Error), new(skin.Motion), new(skin.Pair), new(skin.Report), new(skin.Skin),
-	skin.OnFours, skin.Open, skin.OpenMap, skin.OpenMotions, skin.ReadMap, skin.ReadMotions, skin.Write,
+	skin.FromDocument, skin.OnFours, skin.Open, skin.OpenMap, skin.OpenMotions, skin.ReadMap, skin.ReadMotions, skin.Write,
 
 	new(generator.Disc), new(generator.Poses), new(generator.Rig), new(generator.State), new(generator.Style),
 	generator.Human, generator.NewRig, generator.Person, generator.Slide, generator.Workers,

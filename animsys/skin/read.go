@@ -38,11 +38,33 @@ func read(name string, data []byte, beside *os.Root) (*Skin, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.read()
+}
+
+// FromDocument returns the skin of a document in memory, as Open does of a file: for readers of other
+// formats. Its buffers have their data. name is for errors; notes are added to those of the skin.
+func FromDocument(name string, doc *gltf.Document, notes ...string) (*Skin, error) {
+	f := &file{name: name, doc: *doc}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	for i, b := range doc.Buffers {
+		f.buffers[i] = b.Data
+	}
+	s, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	s.Notes = append(slices.Clone(notes), s.Notes...)
+	return s, nil
+}
+
+func (f *file) read() (*Skin, error) {
 	t, err := f.newTree()
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{file: f, tree: t, skin: &Skin{Name: name}, bind: map[int][]affine.Transform{},
+	r := &reader{file: f, tree: t, skin: &Skin{Name: f.name}, bind: map[int][]affine.Transform{},
 		materials: map[int]*material{}, pictures: map[int]image.Image{}, pictureRoom: allPictures}
 	if err := r.joints(); err != nil {
 		return nil, err

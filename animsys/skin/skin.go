@@ -10,7 +10,6 @@ package skin
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
@@ -97,12 +96,7 @@ func Open(path string) (*Skin, error) { return open(path, read) }
 
 // open lets read read the file at path, and the files beside it.
 func open[T any](path string, read func(name string, data []byte, beside *os.Root) (T, error)) (none T, err error) {
-	data, err := boundedfile.Read(path, MaxFile)
-	if err != nil {
-		return none, err
-	}
-	// A root keeps paths and links inside the folder.
-	root, err := os.OpenRoot(filepath.Dir(path))
+	data, root, err := boundedfile.ReadWithFolder(path, MaxFile)
 	if err != nil {
 		return none, err
 	}

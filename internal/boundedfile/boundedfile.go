@@ -22,6 +22,16 @@ func Read(path string, limit int64) ([]byte, error) {
 	return readAll(f, path, limit)
 }
 
+// ReadWithFolder is Read, and opens the folder of the file for ReadBeside. The caller closes it.
+func ReadWithFolder(path string, limit int64) (data []byte, folder *os.Root, err error) {
+	if data, err = Read(path, limit); err != nil {
+		return nil, nil, err
+	}
+	// A root keeps paths and links inside the folder.
+	folder, err = os.OpenRoot(filepath.Dir(path))
+	return data, folder, err
+}
+
 // ReadBeside returns the bytes of the regular file name, which the file at path refers to. root is
 // the folder of path, and name lies in it or below.
 //

@@ -439,7 +439,7 @@ func cleanName(s string) string {
 	}
 	if i := strings.Index(s, "::"); i >= 0 {
 		switch s[:i] {
-		case "Model", "AnimStack", "AnimLayer", "AnimCurveNode", "AnimCurve", "NodeAttribute", "SubDeformer", "Deformer", "Geometry", "Pose":
+		case "Model", "AnimStack", "AnimLayer", "AnimCurveNode", "AnimCurve", "NodeAttribute", "SubDeformer", "Deformer", "Geometry", "Pose", "Material", "Texture", "Video":
 			s = s[i+2:]
 		}
 	}

@@ -1,7 +1,6 @@
 package fbx
 
 import (
-	"fmt"
 	"math"
 
 	"mannequin/animsys/skel"
@@ -94,8 +93,8 @@ func (r *reader) skeleton() error {
 	return nil
 }
 
-// pose computes the joints' transforms at a time in ticks; nil is no animation.
-func (r *reader) pose(k *stack, t int64) error {
+// place computes the transforms of all models at a time in ticks; nil is no animation.
+func (r *reader) place(k *stack, t int64) {
 	for i, m := range r.models {
 		var above *pose
 		if m.parent != nil {
@@ -107,6 +106,11 @@ func (r *reader) pose(k *stack, t int64) error {
 		}
 		r.poses[i] = m.place(at, scale, &turn, above)
 	}
+}
+
+// pose computes the joints' transforms at a time in ticks; nil is no animation.
+func (r *reader) pose(k *stack, t int64) error {
+	r.place(k, t)
 	for j, m := range r.joints {
 		x, ok := r.rigid(&r.poses[m.index])
 		if !ok {
@@ -144,8 +148,9 @@ func (r *reader) rigid(p *pose) (m3.Xform, bool) {
 	return m3.Xform{Pos: at, Rot: m3.FromAxes(x, z.Cross(x), z)}, at.Finite() && x.Finite() && z.Finite()
 }
 
-// motion samples an animation. It returns none for one without keys.
-func (r *reader) motion(k *stack) (Motion, error) {
+// span returns when an animation begins, in ticks, its frames per second, and the number of its frames: 0
+// for one without keys.
+func (r *reader) span(k *stack) (first int64, fps float64, frames int, err error) {
 	first, last, closest := int64(math.MaxInt64), int64(math.MinInt64), int64(math.MaxInt64)
 	for _, y := range k.layers {
 		for _, tracks := range y.tracks {
@@ -162,27 +167,39 @@ func (r *reader) motion(k *stack) (Motion, error) {
 		}
 	}
 	if first > last {
-		return Motion{}, nil
+		return 0, 0, 0, nil
 	}
 	if k.stop > k.start && k.start >= first-ticks && k.stop <= last+ticks { // within what is known
 		first, last = k.start, k.stop
 	}
-	fps := r.fps
-	if fps == 0 {
+	if fps = r.fps; fps == 0 {
 		fps = tidyFPS(ticks / float64(closest))
 	}
 	seconds := float64(last-first) / ticks
-	where := fmt.Sprintf("the animation %.60q", k.name)
 	if seconds > MaxSeconds {
-		return Motion{}, r.errorf(-1, "%s takes %g s, at most %d s are read", where, seconds, MaxSeconds)
+		return 0, 0, 0, r.errorf(-1, "the animation %.60q takes %g s, at most %d s are read", k.name, seconds, MaxSeconds)
 	}
-	frames := int(math.Round(seconds*fps)) + 1
+	frames = int(math.Round(seconds*fps)) + 1
 	if r.placed += frames * len(r.models); r.placed > MaxTransforms {
-		return Motion{}, r.errorf(-1, "%s: with its %d frames of %d models there are too many: at most %d transforms of a file are read", where, frames, len(r.models), MaxTransforms)
+		return 0, 0, 0, r.errorf(-1, "the animation %.60q: with its %d frames of %d models there are too many: at most %d transforms of a file are read", k.name, frames, len(r.models), MaxTransforms)
+	}
+	return first, fps, frames, nil
+}
+
+// frame returns the time of a frame in ticks.
+func frame(first int64, f int, fps float64) int64 {
+	return first + int64(math.Round(float64(f)*ticks/fps))
+}
+
+// motion samples an animation. It returns none for one without keys.
+func (r *reader) motion(k *stack) (Motion, error) {
+	first, fps, frames, err := r.span(k)
+	if frames == 0 || err != nil {
+		return Motion{}, err
 	}
 	clip := skel.NewClip(r.sk, fps, frames)
 	for f := range frames {
-		if err := r.pose(k, first+int64(math.Round(float64(f)*ticks/fps))); err != nil {
+		if err := r.pose(k, frame(first, f, fps)); err != nil {
 			return Motion{}, err
 		}
 		pos, rot := clip.Frame(f)

@@ -24,6 +24,7 @@ type scene struct {
 	objects map[int64]*record
 	kinds   map[int64]string // of objects that are no models
 	links   []link
+	into    map[int64][]link // by parent
 }
 
 // model is a node of the scene.
@@ -80,7 +81,7 @@ func newScene(name string, data []byte) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{file: f, templates: map[string]map[string][]value{}, byID: map[int64]*model{}, ids: map[string]int64{}, objects: map[int64]*record{}, kinds: map[int64]string{}}
+	s := &scene{file: f, templates: map[string]map[string][]value{}, byID: map[int64]*model{}, ids: map[string]int64{}, objects: map[int64]*record{}, kinds: map[int64]string{}, into: map[int64][]link{}}
 	if err := s.settings(); err != nil {
 		return nil, err
 	}
@@ -307,7 +308,8 @@ func (s *scene) read7() error {
 
 // connect keeps a connection, and gives models their parents and clusters.
 func (s *scene) connect(child, parent int64, property string) {
-	s.links = append(s.links, link{child, parent, property})
+	l := link{child, parent, property}
+	s.links, s.into[parent] = append(s.links, l), append(s.into[parent], l)
 	m, above := s.byID[child], s.byID[parent]
 	switch {
 	case m != nil && above != nil && property == "" && m.parent == nil:
@@ -315,6 +317,16 @@ func (s *scene) connect(child, parent int64, property string) {
 	case m != nil && s.kinds[parent] == "Deformer/Cluster":
 		m.skinned = true
 	}
+}
+
+// below returns the objects of a kind that are connected to an object's property, or "".
+func (s *scene) below(id int64, property, kind string) (out []int64) {
+	for _, l := range s.into[id] {
+		if l.property == property && strings.HasPrefix(s.kinds[l.child], kind) {
+			out = append(out, l.child)
+		}
+	}
+	return out
 }
 
 // named calls f with each record below r that has a name, and with its first n values. r may be nil.

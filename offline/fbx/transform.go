@@ -59,9 +59,10 @@ func euler(deg [3]float64, order int) [9]float64 {
 	return out
 }
 
-// pose is a model's transform in the world, and its rotation alone.
+// pose is a model's transform in the world, its rotation alone, and the transform below its parent.
 type pose struct {
 	world    affine.Transform
+	local    affine.Transform
 	rotation [9]float64
 	scaled   [9]float64 // the local scale
 }
@@ -81,7 +82,7 @@ func (m *model) place(t, s [3]float64, r *[9]float64, parent *pose) pose {
 		local = local.Mul(&step)
 	}
 	if parent == nil {
-		return pose{local, turn, scale}
+		return pose{local, local, turn, scale}
 	}
 	world := parent.world.Mul(&local)
 	rotation := mul3(&parent.rotation, &turn)
@@ -105,7 +106,7 @@ func (m *model) place(t, s [3]float64, r *[9]float64, parent *pose) pose {
 		linear = mul3(&linear, &scale)
 		world = of(&linear, [3]float64{world[3], world[7], world[11]})
 	}
-	return pose{world, rotation, scale}
+	return pose{world, local, rotation, scale}
 }
 
 // quat is a rotation: x, y, z, w.

@@ -130,7 +130,7 @@ var arrows = []arrow{
 	{"offline/eval/figure", []string{"animsys/skel", "engine/draw", "engine/m3", "internal/atomicfile"}, "drawings of motion, on the CPU"},
 	{"offline/eval/...", []string{"offline/...", "animsys/...", "engine/draw", "engine/m3", "models", "netruntime", "gonum.org/..."},
 		"networks are measured by name, without a command line"},
-	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/BurntSushi/toml", "google.golang.org/protobuf/encoding/protowire"},
+	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/BurntSushi/toml", "github.com/qmuntal/gltf/...", "google.golang.org/protobuf/encoding/protowire"},
 		"the workshop may use the runtime, never the other way"},
 
 	{"examples/g3n-game", []string{"animsys", "animsys/control", "animsys/manifold", "animsys/mann", "ecs", "engine/body", "engine/clock", "engine/g3n", "engine/m3", "ik", "models/...",
@@ -138,8 +138,8 @@ var arrows = []arrow{
 	{"examples/...", []string{"animsys/...", "ecs", "engine/draw", "engine/m3", "engine/media", "ik", "models/...", "github.com/mlange-42/..."},
 		"what a game writes: public packages alone"},
 
-	{"cmd/demo", []string{"scenes/...", "animsys/skin", "engine/...", "models/...", "internal/...", "offline/mocap", "github.com/spf13/cobra", "golang.org/x/..."},
-		"scenes in a window; what is made in one is written as BVH"},
+	{"cmd/demo", []string{"scenes/...", "animsys/skin", "engine/...", "models/...", "internal/...", "offline/character", "offline/mocap", "github.com/spf13/cobra", "golang.org/x/..."},
+		"scenes in a window; what is made in one is written as BVH, and characters are read in all formats"},
 	{"cmd/web", []string{"scenes", "scenes/open", "scenes/show", "engine/clock", "engine/hud", "engine/m3", "engine/stage", "netruntime", "animsys/mar", "animsys/manifold", "offline/mocap"},
 		"scenes in a browser; weights are fetched, so that none are linked"},
 	{"cmd/benchpeer", []string{"offline/onnx", "internal/...", "netruntime", "github.com/spf13/cobra"}, "ONNX Runtime beside us, behind the build tag ort"},

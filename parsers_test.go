@@ -30,6 +30,7 @@ var decoders = map[string][]string{
 var plain = []struct{ path, why string }{
 	{"cmd/demo", "hands tapes to scenes/tape"},
 	{"internal/testing/testcli", "reads what our own commands write"},
+	{"offline/character", "hands files to animsys/skin and offline/fbx"},
 	{"offline/procgen/internal/clips", "compares a licence with its own"},
 }
 

@@ -83,6 +83,9 @@ func describeStart(data []byte) string {
 	if len(data) == 0 {
 		return "it is empty"
 	}
+	if head := data[:min(len(data), 64)]; bytes.HasPrefix(head, []byte("Kaydara FBX")) || head[0] == ';' && bytes.Contains(head, []byte("FBX")) {
+		return "it is an FBX: mannequin convert --character makes a .glb of it, and offline/character reads it"
+	}
 	return fmt.Sprintf("it begins with %.12q, want \"glTF\" in a .glb, or {, JSON, in a .gltf", data)
 }
 

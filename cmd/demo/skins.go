@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/skin"
 	"mannequin/internal/command"
+	"mannequin/offline/character"
 	"mannequin/scenes/show"
 )
 
@@ -33,7 +34,7 @@ func openSkins(files, maps []string) ([]show.Skin, error) {
 	}
 	var skins []show.Skin
 	for _, value := range files {
-		kind, s, err := openFor("skin", value, skin.Open)
+		kind, s, err := openFor("skin", value, character.Open)
 		if err != nil {
 			return nil, err
 		}

@@ -33,7 +33,8 @@ func OpenCharacter(path string) (*Character, error) {
 	return open(path, true)
 }
 
-// OpenSkin reads the character of an FBX file as a skinned mesh: OpenCharacter without animations.
+// OpenSkin reads the character of an FBX file as a skinned mesh, as OpenCharacter does, in the pose in which
+// its meshes were bound to its joints.
 func OpenSkin(path string) (*skin.Skin, error) {
 	c, err := open(path, false)
 	if err != nil {
@@ -59,6 +60,7 @@ func ReadCharacter(name string, data []byte) (*Character, error) {
 // Skin returns the character as a skinned mesh.
 func (c *Character) Skin() (*skin.Skin, error) { return skin.FromDocument(c.Name, c.Doc, c.Notes...) }
 
+// readCharacter reads a character: with its animations, or in its bind pose.
 func readCharacter(name string, data []byte, folder *os.Root, animate bool) (*Character, error) {
 	s, err := newScene(name, data)
 	if err != nil {
@@ -69,6 +71,11 @@ func readCharacter(name string, data []byte, folder *os.Root, animate bool) (*Ch
 	c.doc.Asset.Generator = "mannequin"
 	if err := c.nodes(); err != nil {
 		return nil, err
+	}
+	if !animate {
+		if err := c.bindPose(); err != nil {
+			return nil, err
+		}
 	}
 	for _, m := range s.models {
 		if err := c.meshes(m); err != nil {

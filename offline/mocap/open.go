@@ -93,7 +93,7 @@ func Open(path string, opt OpenOptions) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	if what := foreign(data); what != "" {
+	if what := Foreign(data); what != "" {
 		return nil, fmt.Errorf("%s: is %s, which is not read: export it as FBX, glTF or BVH", path, what)
 	}
 	switch FormatOf(path, data) {
@@ -128,8 +128,8 @@ func openAMC(path string, data []byte, opt OpenOptions) (_ *Recording, err error
 	return s.ReadAMC(path, data, cmp.Or(opt.AMCFPS, AMCRate))
 }
 
-// foreign returns what a file in a format that is not read is, by its first bytes, or "".
-func foreign(data []byte) string {
+// Foreign returns what a file in a format that is not read is, by its first bytes, or "".
+func Foreign(data []byte) string {
 	switch {
 	case bytes.HasPrefix(data, []byte("PXR-USDC")), bytes.HasPrefix(data, []byte("#usda")):
 		return "a USD scene"

@@ -26,8 +26,8 @@ func New() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect FILE|MODEL...",
 		Short: "Describe a motion, a model, styles or a skin: its kind, its numbers and its licence",
-		Long: `Describe motions (BVH), models, databases of styles and styles of a crowd (all
-safetensors) and skinned meshes (glTF). The content decides what a file is. A shipped model
+		Long: `Describe motions (BVH, FBX), models, databases of styles and styles of a crowd (all
+safetensors) and skinned meshes (glTF, FBX). The content decides what a file is. A shipped model
 or database is named without a path.`,
 		Example: `  mannequin inspect walk.bvh
   mannequin inspect dog
@@ -84,5 +84,5 @@ func inspectFile(file string) (cli.Report, error) {
 	case input.KindFBX:
 		return inspectFBX(file)
 	}
-	return nil, fmt.Errorf("%s: neither a motion (BVH, FBX), a model (safetensors) nor a skin (glTF)", file)
+	return nil, fmt.Errorf("%s: neither a motion (BVH, FBX), a model (safetensors) nor a skin (glTF, FBX)", file)
 }

@@ -24,7 +24,11 @@ func inspectSkin(file string) (*skinReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &skinReport{File: file, Kind: "glTF skin", Vertices: s.Vertices(), Triangles: s.Triangles(), Joints: s.Joints(), Notes: append([]string{}, s.Notes...)}
+	return reportSkin(file, "glTF skin", s), nil
+}
+
+func reportSkin(file, kind string, s *skin.Skin) *skinReport {
+	r := &skinReport{File: file, Kind: kind, Vertices: s.Vertices(), Triangles: s.Triangles(), Joints: s.Joints(), Notes: append([]string{}, s.Notes...)}
 	switch upright, err := s.Upright(); {
 	case err != nil:
 		r.For = "unknown: hips, head and feet cannot be found by the names of its joints"
@@ -33,7 +37,7 @@ func inspectSkin(file string) (*skinReport, error) {
 	default:
 		r.For = "dog"
 	}
-	return r, nil
+	return r
 }
 
 func (r *skinReport) Print(w io.Writer) error {

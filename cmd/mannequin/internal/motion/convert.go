@@ -20,6 +20,7 @@ import (
 	"mannequin/internal/closest"
 	"mannequin/internal/command"
 	"mannequin/models"
+	"mannequin/offline/character"
 	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
 )
@@ -79,7 +80,7 @@ glTF is in metres. A motion's unit is guessed from its skeleton's size; --scale 
 	command.Number(c, &opt.scale, "scale", 0, command.Positive, 1e6, "factor for a motion's lengths (default: a guess that makes metres)")
 	command.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample a motion to (default: as in the file)")
 	input.Profile(c, &opt.profile)
-	c.Flags().StringVar(&opt.skin, "skin", "", "glTF `file` with a mesh to put on the skeleton")
+	c.Flags().StringVar(&opt.skin, "skin", "", "glTF or FBX `file` with a mesh to put on the skeleton")
 	c.Flags().StringVar(&opt.skinMap, "skin-map", "", "TOML `file` that maps our joint names to the mesh's, for names that do not match")
 	return c
 }
@@ -174,7 +175,7 @@ func bodyFor(from string, sk *skel.Skeleton, opt convertOptions, r *convertRepor
 		}
 		return b, nil
 	}
-	s, err := skin.Open(opt.skin)
+	s, err := character.Open(opt.skin)
 	if err != nil {
 		return nil, err
 	}

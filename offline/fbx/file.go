@@ -59,7 +59,7 @@ func IsFBX(data []byte) bool {
 }
 
 func newFile(name string, data []byte) (*file, error) {
-	f := &file{name: name, data: data, room: max(4*len(data), 1<<20)}
+	f := &file{name: name, data: data, room: max(16*len(data), 1<<22)}
 	if len(data) > MaxFile {
 		return nil, f.errorf(-1, "has %d bytes, at most %d are read", len(data), MaxFile)
 	}

@@ -3,12 +3,14 @@ package fbx
 import (
 	"bytes"
 	"compress/zlib"
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"strings"
 )
 
-// tree is a record that tests write. Values are string, int64, float64, []int64, []float64, []float32.
+// tree is a record that tests write. Values are string, int64, float64, []int64, []float64, []float32, and
+// []byte for a file in the file.
 type tree struct {
 	name   string
 	values []any
@@ -61,6 +63,8 @@ func (t *tree) text(b *strings.Builder, indent string) {
 				v = class + "::" + name
 			}
 			fmt.Fprintf(b, "%q", v)
+		case []byte:
+			fmt.Fprintf(b, "%q", base64.StdEncoding.EncodeToString(v))
 		case []int64:
 			list(len(v), strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", ","), "[]"))
 		case []float64:
@@ -113,6 +117,8 @@ func (t *tree) bytes(b []byte, version int) []byte {
 			b, _ = binary.Append(append(b, 'L'), binary.LittleEndian, v)
 		case float64:
 			b, _ = binary.Append(append(b, 'D'), binary.LittleEndian, v)
+		case []byte:
+			b = append(binary.LittleEndian.AppendUint32(append(b, 'R'), uint32(len(v))), v...)
 		case []int64:
 			b = array(b, 'l', len(v), v)
 		case []float64:

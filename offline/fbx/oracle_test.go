@@ -1,10 +1,12 @@
 package fbx
 
 import (
+	"fmt"
 	"math"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,12 +26,42 @@ var other = []string{
 	"game_sausage", "mixed_inherit_mode", // glTF cannot hold scales that are not inherited
 }
 
-// Joints are within a millimetre of where FBX2glTF puts them, which reads by Autodesk's FBX SDK.
+// What is read is as FBX2glTF reads it, by Autodesk's FBX SDK.
 func TestAsAutodesk(t *testing.T) {
 	program, err := exec.LookPath("FBX2glTF")
 	if err != nil {
 		t.Skip("needs FBX2glTF (the npm package fbx2gltf)")
 	}
+	o := &autodesk{program, t.TempDir(), map[string]string{}}
+	t.Run("motions", o.motions)
+	t.Run("characters", o.characters)
+}
+
+// autodesk converts FBX files to GLB, each once.
+type autodesk struct {
+	program, dir string
+	done         map[string]string
+}
+
+// convert returns the path of a file's GLB, or "" if it cannot be converted. rate is how often animations are
+// sampled per second: 24, 30 or 60.
+func (o *autodesk) convert(t *testing.T, file string, rate int) string {
+	key := fmt.Sprint(rate, file)
+	if out, ok := o.done[key]; ok {
+		return out
+	}
+	out := filepath.Join(o.dir, strconv.Itoa(len(o.done)))
+	text, err := exec.Command(o.program, "--binary", "--anim-framerate", fmt.Sprintf("bake%d", rate), "--input", file, "--output", out).CombinedOutput()
+	if out += ".glb"; err != nil {
+		t.Logf("%s: FBX2glTF: %v %.100s", filepath.Base(file), err, text)
+		out = ""
+	}
+	o.done[key] = out
+	return out
+}
+
+// Joints are within a millimetre of where they are in theirs.
+func (o *autodesk) motions(t *testing.T) {
 	dir := mocapdata.Dir(t)
 	compared := 0
 	for _, pattern := range samples {
@@ -39,20 +71,15 @@ func TestAsAutodesk(t *testing.T) {
 			if err != nil || slices.ContainsFunc(other, func(part string) bool { return strings.Contains(file, part) }) {
 				continue
 			}
-			rate := "bake60"
-			switch ours[0].Clip.FPS {
-			case 24:
-				rate = "bake24"
-			case 30:
-				rate = "bake30"
+			rate := 60
+			if fps := ours[0].Clip.FPS; fps == 24 || fps == 30 {
+				rate = int(fps)
 			}
-			out := filepath.Join(t.TempDir(), "a")
-			text, err := exec.Command(program, "--binary", "--anim-framerate", rate, "--input", file, "--output", out).CombinedOutput()
-			if err != nil {
-				t.Logf("%s: FBX2glTF: %v %.100s", filepath.Base(file), err, text)
+			out := o.convert(t, file, rate)
+			if out == "" {
 				continue
 			}
-			theirs, err := skin.OpenMotions(out + ".glb")
+			theirs, err := skin.OpenMotions(out)
 			if err != nil {
 				t.Logf("%s: %v", filepath.Base(file), err)
 				continue

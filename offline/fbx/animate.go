@@ -76,6 +76,7 @@ func (c *characterReader) follow(k *stack) []bool {
 			out[i] = out[i] || m.inherit != 1
 			moved[i] = true
 		}
+		out[i] = out[i] && !c.placeless[i]
 	}
 	return out
 }

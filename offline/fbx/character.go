@@ -3,6 +3,7 @@ package fbx
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"slices"
@@ -60,13 +61,16 @@ func ReadCharacter(name string, data []byte) (*Character, error) {
 // Skin returns the character as a skinned mesh.
 func (c *Character) Skin() (*skin.Skin, error) { return skin.FromDocument(c.Name, c.Doc, c.Notes...) }
 
+// Write writes the character as a GLB.
+func (c *Character) Write(w io.Writer) error { return gltf.NewEncoder(w).Encode(c.Doc) }
+
 // readCharacter reads a character: with its animations, or in its bind pose.
 func readCharacter(name string, data []byte, folder *os.Root, animate bool) (*Character, error) {
 	s, err := newScene(name, data)
 	if err != nil {
 		return nil, err
 	}
-	c := &characterReader{scene: s, doc: gltf.NewDocument(), folder: folder, room: MaxFile, poses: make([]pose, len(s.models)), cut: triangles{work: maxWork},
+	c := &characterReader{scene: s, doc: gltf.NewDocument(), folder: folder, room: MaxFile, poses: make([]pose, len(s.models)), placeless: make([]bool, len(s.models)), cut: triangles{work: maxWork},
 		materials: map[[2]int64]int{}, textures: map[int64]*int{}, surfaces: map[surfaceKey]*surface{}, shared: map[string][]int64{}}
 	c.doc.Asset.Generator = "mannequin"
 	if err := c.nodes(); err != nil {
@@ -120,6 +124,7 @@ type characterReader struct {
 	shared    map[string][]int64 // version 6: skins by the names of meshes
 	inverse   [][][4][4]float32  // per skin and joint: from the mesh to the joint when they were bound
 	owner     *model             // of the first skin
+	placeless []bool             // models whose nodes have no place
 }
 
 func (c *characterReader) note(format string, args ...any) {
@@ -213,7 +218,7 @@ func (s *scene) split(m *model, poses []pose) (parts, bool) {
 	}
 	back, whole := transpose(&turn), linearOf(&a)
 	scale := mul3(&back, &whole)
-	q := quatOf(&turn)
+	q := quatOf(&turn).unit()
 	largest, off := 0.0, 0.0
 	for i, x := range scale {
 		if i%4 == 0 {
@@ -348,6 +353,42 @@ func (c *characterReader) bones() error {
 	}
 	for i, sk := range c.doc.Skins {
 		sk.InverseBindMatrices = gltf.Index(modeler.WriteAccessor(c.doc, gltf.TargetNone, c.inverse[i]))
+		for _, n := range sk.Joints {
+			used[n] = true
+		}
 	}
+	for i, n := range c.doc.Nodes {
+		// The place of a node with a skin means nothing.
+		if n.Skin != nil && i < len(used) && !used[i] && len(n.Children) == 0 {
+			*n = gltf.Node{Name: n.Name, Mesh: n.Mesh, Skin: n.Skin}
+			c.placeless[i] = true
+		}
+	}
+	c.commonRoot()
 	return nil
+}
+
+// commonRoot puts a node above all others if a skin has joints below several.
+func (c *characterReader) commonRoot() {
+	top := make([]int, len(c.models))
+	for i, m := range c.models {
+		if top[i] = i; m.parent != nil {
+			top[i] = top[m.parent.index]
+		}
+	}
+	for _, sk := range c.doc.Skins {
+		if slices.ContainsFunc(sk.Joints, func(n int) bool { return top[n] != top[sk.Joints[0]] }) {
+			scene, root := c.doc.Scenes[0], &gltf.Node{Name: "character"}
+			tops := []int{len(c.doc.Nodes)}
+			for _, n := range scene.Nodes {
+				if c.placeless[n] {
+					tops = append(tops, n)
+				} else {
+					root.Children = append(root.Children, n)
+				}
+			}
+			c.doc.Nodes, scene.Nodes = append(c.doc.Nodes, root), tops
+			return
+		}
+	}
 }

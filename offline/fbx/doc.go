@@ -1,4 +1,8 @@
-// Package fbx reads the animations of Autodesk FBX files: versions 6 and 7, binary and ASCII.
+// Package fbx reads Autodesk FBX files, versions 6 and 7, binary and ASCII:
+//
+//   - Open reads the animations, as clips.
+//   - OpenCharacter reads what the file shows, as glTF: nodes, meshes, skins, materials and animations.
+//   - OpenSkin reads the character as a skinned mesh.
 //
 // There is no published specification. The reader follows the documentation of Autodesk's FBX SDK for
 // the meaning of properties, and Blender's description of the binary layout

@@ -133,6 +133,15 @@ func quatOf(m *[9]float64) quat {
 	return q
 }
 
+// unit returns q with length 1.
+func (q quat) unit() quat {
+	l := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
+	for i := range q {
+		q[i] = min(max(q[i]/l, -1), 1)
+	}
+	return q
+}
+
 func (q quat) matrix() [9]float64 {
 	x, y, z, w := q[0], q[1], q[2], q[3]
 	return [9]float64{1 - 2*(y*y+z*z), 2 * (x*y - w*z), 2 * (x*z + w*y),

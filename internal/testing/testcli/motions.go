@@ -35,6 +35,93 @@ Frame Time: 0.0333333
 0 100 20 0 0 30 0 0 0
 `
 
+// TinyFBX is a triangle on two joints, in centimetres, whose upper one bends in a second.
+const TinyFBX = `; FBX 7.4.0 project file
+FBXHeaderExtension:  {
+	FBXVersion: 7400
+}
+Objects:  {
+	Model: 1, "Model::Low", "LimbNode" {
+	}
+	Model: 2, "Model::High", "LimbNode" {
+		Properties70:  {
+			P: "RotationActive", "bool", "", "",1
+			P: "Lcl Translation", "Lcl Translation", "", "A",0,50,0
+		}
+	}
+	Model: 3, "Model::Mesh", "Mesh" {
+	}
+	Geometry: 4, "Geometry::", "Mesh" {
+		Vertices: *9 {
+			a: 0,0,0,10,0,0,0,100,0
+		}
+		PolygonVertexIndex: *3 {
+			a: 0,1,-3
+		}
+	}
+	Deformer: 5, "Deformer::", "Skin" {
+	}
+	Deformer: 6, "SubDeformer::", "Cluster" {
+		Indexes: *2 {
+			a: 0,1
+		}
+		Weights: *2 {
+			a: 1,1
+		}
+		Transform: 1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1
+		TransformLink: 1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1
+	}
+	Deformer: 7, "SubDeformer::", "Cluster" {
+		Indexes: *1 {
+			a: 2
+		}
+		Weights: *1 {
+			a: 1
+		}
+		Transform: 1,0,0,0,0,1,0,0,0,0,1,0,0,-50,0,1
+		TransformLink: 1,0,0,0,0,1,0,0,0,0,1,0,0,50,0,1
+	}
+	AnimationStack: 8, "AnimStack::bend", "" {
+	}
+	AnimationLayer: 9, "AnimLayer::", "" {
+	}
+	AnimationCurveNode: 10, "AnimCurveNode::R", "" {
+	}
+	AnimationCurve: 11, "AnimCurve::", "" {
+		KeyTime: *2 {
+			a: 0,46186158000
+		}
+		KeyValueFloat: *2 {
+			a: 0,90
+		}
+		KeyAttrFlags: *1 {
+			a: 4
+		}
+		KeyAttrDataFloat: *4 {
+			a: 0,0,0,0
+		}
+		KeyAttrRefCount: *1 {
+			a: 2
+		}
+	}
+}
+Connections:  {
+	C: "OO",1,0
+	C: "OO",2,1
+	C: "OO",3,0
+	C: "OO",4,3
+	C: "OO",5,4
+	C: "OO",6,5
+	C: "OO",7,5
+	C: "OO",1,6
+	C: "OO",2,7
+	C: "OO",9,8
+	C: "OO",10,9
+	C: "OP",10,2, "Lcl Rotation"
+	C: "OP",11,10, "d|X"
+}
+`
+
 // Walk writes a clip of a person with stiff legs: steps per second, arms in degrees below the
 // horizontal, and frames at 60 per second.
 func Walk(t *testing.T, dir, name string, steps, arms float64, frames int) string {

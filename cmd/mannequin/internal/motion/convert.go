@@ -21,6 +21,7 @@ import (
 	"mannequin/internal/command"
 	"mannequin/models"
 	"mannequin/offline/character"
+	"mannequin/offline/fbx"
 	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
 )
@@ -36,6 +37,8 @@ type convertReport struct {
 	FPS       float64      `json:"fps,omitempty"`
 	Scale     float64      `json:"scale,omitempty"` // factor of the motion's lengths
 	Skin      *skin.Report `json:"skin,omitempty"`
+	Clips     []string     `json:"clips,omitempty"` // of a character
+	Notes     []string     `json:"notes,omitempty"`
 }
 
 // convertOptions are the flags of convert.
@@ -43,13 +46,14 @@ type convertOptions struct {
 	scale, fps    float64 // 0: a guess; as in the file
 	skin, skinMap string
 	profile       *retarget.Profile
+	character     bool
 }
 
 func newConvert() *cobra.Command {
 	var opt convertOptions
 	c := &cobra.Command{
-		Use:   "convert MOTION|MODEL... --out OUT.glb",
-		Short: "Write a motion, or a model's skeleton and body, as glTF for other programs",
+		Use:   "convert MOTION|MODEL|CHARACTER... --out OUT.glb",
+		Short: "Write a motion, a model's skeleton and body, or an FBX character, as glTF for other programs",
 		Long: `Write a GLB: a skeleton, a mesh with its skin, and the animation of a motion (BVH, FBX, glTF, AMC or
 TXT). The mesh is the body that a dog's or a person's skeleton has in the scenes, or capsules
 on other skeletons. --skin puts your own mesh on the skeleton instead.
@@ -58,12 +62,16 @@ The GLB of a model is a template: model a mesh on its joints and names, and see 
 scenes with demo --skin (docs/skins.md).
 
 glTF is in metres. A motion's unit is guessed from its skeleton's size; --scale sets it.
---profile retargets the motion to the human skeleton first, in metres, and needs no --scale.`,
+--profile retargets the motion to the human skeleton first, in metres, and needs no --scale.
+
+--character writes what an FBX file shows, as it is: its own bones, meshes, weights, materials,
+pictures and animations, in metres with +Y up.`,
 		Example: `  mannequin convert human --out person.glb
   mannequin convert dog --out dog.glb
   mannequin convert walk.bvh --scale 0.01 --fps 30 --out walk.glb
   mannequin convert walk.bvh --skin hero.glb --out hero-walks.glb
-  mannequin convert takes/*.bvh --profile cmu --out glb`,
+  mannequin convert takes/*.bvh --profile cmu --out glb
+  mannequin convert hero.fbx --character --out hero.glb`,
 	}
 	cli.Converts(c, "a motion or a model", ".glb", func(cmd *cobra.Command, in, out string) (cli.Report, error) {
 		if !strings.EqualFold(filepath.Ext(out), ".glb") {
@@ -75,8 +83,15 @@ glTF is in metres. A motion's unit is guessed from its skeleton's size; --scale 
 		if opt.profile != nil && opt.scale != 0 {
 			return nil, command.Usagef("--scale is not for --profile: the legs give the scale")
 		}
+		if opt.character {
+			if opt.skin != "" || opt.profile != nil || opt.scale != 0 || opt.fps != 0 {
+				return nil, command.Usagef("--character takes no other flag of a motion: it writes a file as it is")
+			}
+			return convertCharacter(in, out)
+		}
 		return convert(in, out, opt)
 	})
+	c.Flags().BoolVar(&opt.character, "character", false, "write an FBX file as it is, with its own bones, meshes, materials and animations")
 	command.Number(c, &opt.scale, "scale", 0, command.Positive, 1e6, "factor for a motion's lengths (default: a guess that makes metres)")
 	command.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample a motion to (default: as in the file)")
 	input.Profile(c, &opt.profile)
@@ -112,6 +127,23 @@ func convert(from, out string, opt convertOptions) (*convertReport, error) {
 	}
 	r.Joints, r.Vertices, r.Triangles = sk.Len(), len(b.Levels[0].Pos), b.Levels[0].Triangles()
 	return r, atomicfile.Write(out, func(w io.Writer) error { return skin.Write(w, sk, b, tint, clip) })
+}
+
+// convertCharacter writes the character of an FBX file as the GLB out.
+func convertCharacter(from, out string) (*convertReport, error) {
+	c, err := fbx.OpenCharacter(from)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.Skin()
+	if err != nil {
+		return nil, err
+	}
+	r := &convertReport{From: from, Written: out, Joints: len(s.Joints()), Vertices: s.Vertices(), Triangles: s.Triangles(), Notes: s.Notes}
+	for _, a := range c.Doc.Animations {
+		r.Clips = append(r.Clips, a.Name)
+	}
+	return r, atomicfile.Write(out, c.Write)
 }
 
 // skeletonOf returns the skeleton that a model moves.
@@ -194,6 +226,12 @@ func (r *convertReport) Print(w io.Writer) error {
 	text := fmt.Sprintf("%s: %d joints, %d vertices, %d triangles", r.Written, r.Joints, r.Vertices, r.Triangles)
 	if r.Frames > 0 {
 		text += fmt.Sprintf(", %d frames at %.6g per second, lengths × %.6g", r.Frames, r.FPS, r.Scale)
+	}
+	if len(r.Clips) > 0 {
+		text += "; animations: " + strings.Join(r.Clips, ", ")
+	}
+	for _, n := range r.Notes {
+		text += "\n  " + n
 	}
 	if r.Skin != nil {
 		text += "\n" + r.Skin.String()

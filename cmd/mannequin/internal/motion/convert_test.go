@@ -47,11 +47,31 @@ func TestConvert(t *testing.T) {
 	if code, out, errs := mannequin("convert", "human", "--out", dressed, "--skin", person); code != 0 || !strings.Contains(out, "30 joints matched") {
 		t.Errorf("code %d: %s%s", code, out, errs)
 	}
+	// An FBX character as it is, and inspected.
+	hero, made := testcli.WriteFile(t, dir, "hero.bin", testcli.TinyFBX), filepath.Join(dir, "hero.glb")
+	if code, out, errs := mannequin("inspect", hero); code != 0 || !strings.Contains(out, "FBX skin and animation") || !strings.Contains(out, "2: Low, High") || !strings.Contains(out, "bend: 25 frames at 24 per second") {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+	if code, out, errs := mannequin("convert", hero, "--character", "--out", made); code != 0 || !strings.Contains(out, "hero.glb: 2 joints, 3 vertices, 1 triangles; animations: bend") {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+	if s, err := skin.Open(made); err != nil || strings.Join(s.Joints(), " ") != "Low High" || s.Vertices() != 3 {
+		t.Errorf("%v: %+v", err, s)
+	}
+	if all, err := skin.OpenMotions(made); err != nil || len(all) != 1 || all[0].Clip.Frames != 25 {
+		t.Errorf("%v: %d animations", err, len(all))
+	}
+	if _, err := skin.Open(hero); err == nil || !strings.Contains(err.Error(), "convert --character") {
+		t.Errorf("an FBX as glTF: %v", err)
+	}
 	for _, c := range []struct {
 		args []string
 		code int
 		says string
 	}{
+		{[]string{person, "--character", "--out", walk}, command.ExitFailure, "is not an FBX file"},
+		{[]string{hero, "--character", "--scale", "2", "--out", walk}, command.ExitUsage, "--character takes no other flag"},
+		{[]string{"human", "--out", dressed, "--skin", hero}, command.ExitFailure, "no joint was found for Hips"},
 		{[]string{"human"}, command.ExitUsage, `"out" not set`},
 		{[]string{"human", "--out", filepath.Join(dir, "a.gltf")}, command.ExitUsage, "name the file .glb"},
 		{[]string{"human", "--out", filepath.Join(dir, "a.glb"), "--scale", "2"}, command.ExitUsage, "human is a model"},
@@ -68,7 +88,7 @@ func TestConvert(t *testing.T) {
 			t.Errorf("%v: code %d, %s", c.args, code, errs)
 		}
 	}
-	if names, _ := os.ReadDir(dir); len(names) != 4 {
+	if names, _ := os.ReadDir(dir); len(names) != 6 {
 		t.Errorf("left behind: %v", names)
 	}
 }

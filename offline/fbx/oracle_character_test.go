@@ -19,7 +19,7 @@ import (
 // otherSkins are files whose meshes FBX2glTF shows otherwise, and why: parts of their names.
 var otherSkins = []string{
 	"rrss", "dual_quaternion_scale", "geometry_transform_inherit_mode", // glTF cannot hold scales that are not inherited
-	"layers_over_acc_orders", // rotations of layers over each other in orders other than XYZ
+	"layers_over_acc_orders", // layers that replace angles one by one: theirs depend on the rotation order
 	"no_link",                // matrices of the skin are missing: ours takes the pose of the file
 }
 

@@ -71,7 +71,7 @@ func readCharacter(name string, data []byte, folder *os.Root, animate bool) (*Ch
 		return nil, err
 	}
 	c := &characterReader{scene: s, doc: gltf.NewDocument(), folder: folder, room: MaxFile, poses: make([]pose, len(s.models)), placeless: make([]bool, len(s.models)), cut: triangles{work: maxWork},
-		materials: map[[2]int64]int{}, textures: map[int64]*int{}, surfaces: map[surfaceKey]*surface{}, shared: map[string][]int64{}}
+		materials: map[[2]int64]int{}, textures: map[int64]*int{}, surfaces: map[surfaceKey]*surface{}, known: map[int64]*mesh{}, images: map[string]int{}, shared: map[string][]int64{}}
 	c.doc.Asset.Generator = "mannequin"
 	if err := c.nodes(); err != nil {
 		return nil, err
@@ -106,6 +106,9 @@ func readCharacter(name string, data []byte, folder *os.Root, animate bool) (*Ch
 	return &Character{name, c.doc, c.notes}, nil
 }
 
+// maxJoined is the number of joints of all skins, where a joint counts for each of its skins.
+const maxJoined = 1 << 18
+
 // characterReader makes a document of a scene. Its nodes are the models, in their order.
 type characterReader struct {
 	*scene
@@ -116,12 +119,17 @@ type characterReader struct {
 	poses     []pose
 	curved    bool // there are NURBS or patches
 	cut       triangles
+	corners   int // of polygons, of all models
 	vertices  int
 	triangles int
+	weights   int
+	known     map[int64]*mesh
 	materials map[[2]int64]int
 	textures  map[int64]*int
+	images    map[string]int // by where a picture comes from
 	surfaces  map[surfaceKey]*surface
 	shared    map[string][]int64 // version 6: skins by the names of meshes
+	joined    int                // joints of all skins
 	inverse   [][][4][4]float32  // per skin and joint: from the mesh to the joint when they were bound
 	owner     *model             // of the first skin
 	placeless []bool             // models whose nodes have no place
@@ -261,7 +269,11 @@ func (c *characterReader) meshes(m *model) error {
 		}
 		first = false
 		if node.Mesh = gltf.Index(mesh); surface.binding != nil {
-			node.Skin = gltf.Index(c.skin(surface, m))
+			n, err := c.skin(surface, m, r)
+			if err != nil {
+				return err
+			}
+			node.Skin = gltf.Index(n)
 		}
 	}
 	if first && (m.class == "Nurb" || m.class == "Patch" || len(geometries) > 0 && slices.ContainsFunc(geometries, func(id int64) bool {
@@ -295,8 +307,14 @@ func (c *characterReader) mesh(s *surface, m *model, r *record) (int, error) {
 	return len(c.doc.Meshes) - 1, nil
 }
 
-// skin makes the skin of a surface.
-func (c *characterReader) skin(s *surface, owner *model) int {
+// skin returns the skin of a surface in the document.
+func (c *characterReader) skin(s *surface, owner *model, r *record) (int, error) {
+	if s.skin >= 0 && s.loose == 0 {
+		return s.skin, nil
+	}
+	if c.joined += len(s.binding.clusters) + 1; c.joined > maxJoined {
+		return 0, c.errorf(r.at, "with the skin of %.60q there are more than %d joints of all skins", owner.name, maxJoined)
+	}
 	sk := &gltf.Skin{Name: boundedfile.Printable(owner.name)}
 	var inverse [][4][4]float32
 	for _, k := range s.binding.clusters {
@@ -315,7 +333,8 @@ func (c *characterReader) skin(s *surface, owner *model) int {
 	if len(c.inverse) == 1 {
 		c.owner = owner
 	}
-	return len(c.doc.Skins) - 1
+	s.skin = len(c.doc.Skins) - 1
+	return s.skin, nil
 }
 
 // rows returns a matrix as the glTF library writes it: by rows.

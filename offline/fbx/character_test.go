@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/qmuntal/gltf"
 	"github.com/qmuntal/gltf/modeler"
@@ -464,6 +465,63 @@ func TestCharacterGrowth(t *testing.T) {
 		growth.Accepted("squares", func(n int) []byte { return binaryFile(7500, grid(n)) }),
 		growth.Accepted("squares as text", func(n int) []byte { return asciiFile(7500, grid(n)) }),
 	)
+}
+
+// Files that ask for much work or memory are refused, or read in short time.
+func TestCharacterHostile(t *testing.T) {
+	many := func(n int, part func(i int) []tree) (out []tree) {
+		for i := range n {
+			out = append(out, part(i)...)
+		}
+		return out
+	}
+	lines := make([]int64, 200000) // polygons of two corners
+	for i := range lines {
+		if lines[i] = 0; i%2 == 1 {
+			lines[i] = ^0
+		}
+	}
+	round := make([]int64, 200000) // one polygon of many corners, without normals
+	flat := make([]float64, 3*len(round))
+	for i := range round {
+		round[i] = int64(i)
+		sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(len(round)))
+		far := 1 + float64(i%2) // notches
+		flat[3*i], flat[3*i+1] = far*cos, far*sin
+	}
+	round[len(round)-1] = ^round[len(round)-1]
+	with := func(points []float64, corners []int64, normals []float64) []tree {
+		return []tree{rec("Vertices", points), rec("PolygonVertexIndex", corners),
+			rec("LayerElementNormal", 0, rec("MappingInformationType", "AllSame"), rec("ReferenceInformationType", "Direct"), rec("Normals", normals))}
+	}
+	none := []float64{0, 0, 0}
+	show := func(i int) []tree { // a model of the mesh, each at another place
+		return []tree{rec("Model", 1000+i, "M\x00\x01Model", "Mesh", rec("Properties70", prop("GeometricTranslation", float64(i), 0.0, 0.0))), link2(6, 1000+i)}
+	}
+	skins := func(i int) []tree { // the same skin, often
+		return []tree{rec("Deformer", 20000+i, "\x00\x01Deformer", "Skin"), link2(20000+i, 6), link2(8, 20000+i), link2(9, 20000+i)}
+	}
+	for name, c := range map[string]struct {
+		records []tree
+		want    string
+	}{
+		"lines of many models":   {doll(t, with(strip()[0].values[0].([]float64), lines, none), many(2000, show)...), "corners of polygons"},
+		"squares of many models": {doll(t, strip(), many(10000, show)...), ""},
+		"skins":                  {doll(t, strip(), many(20000, skins)...), ""},
+		"a polygon with notches": {doll(t, with(flat, round, none)), ""},
+	} {
+		data := binaryFile(7400, c.records)
+		start := time.Now()
+		_, err := readCharacter(name, data, nil, true)
+		took := time.Since(start)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		t.Logf("%s: %d bytes in %v", name, len(data), took)
+		if took > 20*time.Second { // under a second on a free machine
+			t.Errorf("%s: %d bytes take %v", name, len(data), took)
+		}
+	}
 }
 
 func FuzzCharacter(f *testing.F) {

@@ -3,6 +3,7 @@ package fbx
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"image"
 	_ "image/jpeg" // the two formats of glTF
 	_ "image/png"
@@ -142,23 +143,12 @@ func (c *characterReader) texture(material string, id int64) (*int, error) {
 	if r == nil || !strings.HasPrefix(c.kinds[id], "Texture/") {
 		return nil, nil
 	}
-	data, name, err := c.picture(id, r)
-	if err != nil {
+	source, err := c.picture(material, id, r)
+	if err != nil || source < 0 {
 		return nil, err
 	}
-	if data == nil {
-		c.note("the material %.60q: no picture %.100q in the file or beside it", material, name)
-		return nil, nil
-	}
-	_, format, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil {
-		c.note("the material %.60q: the picture %.100q is left out: want PNG or JPEG", material, name)
-		return nil, nil
-	}
 	d := c.doc
-	view := modeler.WriteBufferView(d, gltf.TargetNone, data)
-	d.Images = append(d.Images, &gltf.Image{Name: path.Base(name), MimeType: "image/" + format, BufferView: gltf.Index(view)})
-	t := &gltf.Texture{Source: gltf.Index(len(d.Images) - 1)}
+	t := &gltf.Texture{Source: gltf.Index(source)}
 	p, err := c.properties(r)
 	if err != nil {
 		return nil, err
@@ -181,8 +171,8 @@ func (c *characterReader) texture(material string, id int64) (*int, error) {
 	return c.textures[id], nil
 }
 
-// picture returns the bytes of a texture's picture, nil if there are none, and its name.
-func (c *characterReader) picture(id int64, texture *record) (data []byte, name string, err error) {
+// picture returns the number of a texture's picture in the document, or −1 if there is none.
+func (c *characterReader) picture(material string, id int64, texture *record) (int, error) {
 	var names []string
 	add := func(r *record) error {
 		for _, key := range []string{"RelativeFilename", "FileName", "Filename"} {
@@ -199,39 +189,55 @@ func (c *characterReader) picture(id int64, texture *record) (data []byte, name 
 		return nil
 	}
 	if err := add(texture); err != nil {
-		return nil, "", err
+		return 0, err
 	}
 	videos := c.below(id, "", "Video/")
 	if m := texture.child("Media"); m != nil && len(videos) == 0 {
 		v, err := c.all(m, 1)
 		if err != nil {
-			return nil, "", err
+			return 0, err
 		}
 		if n := c.ids[text(v, 0)]; n != 0 && strings.HasPrefix(c.kinds[n], "Video/") {
 			videos = append(videos, n)
 		}
 	}
+	name := func() string {
+		if len(names) == 0 {
+			return "unnamed"
+		}
+		return boundedfile.Printable(path.Base(names[0]))
+	}
 	for _, id := range videos {
 		r := c.objects[id]
 		if err := add(r); err != nil {
-			return nil, "", err
+			return 0, err
 		}
-		if data, err = c.content(r); err != nil {
-			return nil, "", err
+		key := fmt.Sprint("video ", id)
+		if n, ok := c.images[key]; ok {
+			return n, nil
+		}
+		data, err := c.content(r)
+		if err != nil {
+			return 0, err
 		}
 		if len(data) > 0 {
-			break
+			c.images[key] = c.image(material, name(), data)
+			return c.images[key], nil
 		}
 	}
-	name = "unnamed"
-	if len(names) > 0 {
-		name = boundedfile.Printable(path.Base(names[0]))
+	return c.beside(material, name(), names)
+}
+
+// image writes a picture into the document and returns its number, or −1 if its format is none of glTF's.
+func (c *characterReader) image(material, name string, data []byte) int {
+	_, format, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		c.note("the material %.60q: the picture %.100q is left out: want PNG or JPEG", material, name)
+		return -1
 	}
-	if len(data) > 0 {
-		return data, name, nil
-	}
-	data, err = c.besides(names)
-	return data, name, err
+	view := modeler.WriteBufferView(c.doc, gltf.TargetNone, data)
+	c.doc.Images = append(c.doc.Images, &gltf.Image{Name: name, MimeType: "image/" + format, BufferView: gltf.Index(view)})
+	return len(c.doc.Images) - 1
 }
 
 // content returns what a record has of a file within this one.
@@ -241,30 +247,28 @@ func (c *characterReader) content(r *record) ([]byte, error) {
 		return nil, nil
 	}
 	var out []byte
-	bad := false
+	var coded strings.Builder // text
 	err := c.each(at, func(v *value) bool {
 		switch v.kind {
 		case 'r':
 			out = append(out, v.text...)
 		case 's':
-			b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(v.text))
-			bad = bad || err != nil
-			out = append(out, b...)
+			coded.WriteString(v.text)
 		}
-		return !bad
+		return true
 	})
-	if bad {
-		err = c.errorf(at.at, "the picture in it is not in base64")
+	if err != nil || coded.Len() == 0 {
+		return out, err
 	}
-	return out, err
+	if out, err = base64.StdEncoding.DecodeString(coded.String()); err != nil {
+		return nil, c.errorf(at.at, "the picture in it is not in base64")
+	}
+	return out, nil
 }
 
-// besides returns the first file that there is: by its name, in the file's folder, or in one of the
-// folders below it in which programs put pictures.
-func (c *characterReader) besides(names []string) ([]byte, error) {
-	if c.folder == nil {
-		return nil, nil
-	}
+// beside returns the number of the first picture that there is: by its name, in the file's folder, or in one
+// of the folders below it in which programs put pictures. It returns −1 if there is none.
+func (c *characterReader) beside(material, name string, names []string) (int, error) {
 	stem := path.Base(strings.ReplaceAll(c.name, `\`, "/"))
 	stem = strings.TrimSuffix(stem, path.Ext(stem))
 	var all []string
@@ -273,14 +277,20 @@ func (c *characterReader) besides(names []string) ([]byte, error) {
 		all = append(all, path.Clean(n), base, stem+".fbm/"+base, "textures/"+base, "Textures/"+base)
 	}
 	for i, n := range all {
-		if !fs.ValidPath(n) || n == "." || strings.Contains(n, ":") || slices.Contains(all[:i], n) {
+		if c.folder == nil || !fs.ValidPath(n) || n == "." || strings.Contains(n, ":") || slices.Contains(all[:i], n) {
 			continue
+		}
+		key := "file " + n
+		if k, ok := c.images[key]; ok {
+			return k, nil
 		}
 		data, err := boundedfile.ReadBeside(c.folder, c.name, n, c.room)
 		if err == nil && len(data) > 0 {
 			c.room -= int64(len(data))
-			return data, nil
+			c.images[key] = c.image(material, name, data)
+			return c.images[key], nil
 		}
 	}
-	return nil, nil
+	c.note("the material %.60q: no picture %.100q in the file or beside it", material, name)
+	return -1, nil
 }

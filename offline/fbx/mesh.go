@@ -19,8 +19,9 @@ type mesh struct {
 	polygons []int32   // of each polygon: its first corner; then the number of corners
 	normal   *element
 	colour   *element
-	uv       []*element // sets of texture coordinates
+	uv       *element // the first set of texture coordinates
 	material *element
+	binding  *binding // nil: no skin
 }
 
 // element is values of a mesh's parts.
@@ -135,9 +136,8 @@ func (s *scene) layerElement(m *mesh, r *record) error {
 			m.normal, err = s.element(m, r, 3, "Normals", "NormalsIndex", "NormalIndex")
 		}
 	case "LayerElementUV":
-		var e *element
-		if e, err = s.element(m, r, 2, "UV", "UVIndex"); e != nil {
-			m.uv = append(m.uv, e)
+		if m.uv == nil {
+			m.uv, err = s.element(m, r, 2, "UV", "UVIndex")
 		}
 	case "LayerElementColor":
 		if m.colour == nil {

@@ -23,7 +23,8 @@ type scene struct {
 	stacks  []*stack
 	objects map[int64]*record
 	kinds   map[int64]string // of objects that are no models
-	links   []link
+	links   []link           // each once
+	linked  map[link]bool
 	into    map[int64][]link // by parent
 }
 
@@ -81,7 +82,7 @@ func newScene(name string, data []byte) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{file: f, templates: map[string]map[string][]value{}, byID: map[int64]*model{}, ids: map[string]int64{}, objects: map[int64]*record{}, kinds: map[int64]string{}, into: map[int64][]link{}}
+	s := &scene{file: f, templates: map[string]map[string][]value{}, byID: map[int64]*model{}, ids: map[string]int64{}, objects: map[int64]*record{}, kinds: map[int64]string{}, linked: map[link]bool{}, into: map[int64][]link{}}
 	if err := s.settings(); err != nil {
 		return nil, err
 	}
@@ -309,6 +310,10 @@ func (s *scene) read7() error {
 // connect keeps a connection, and gives models their parents and clusters.
 func (s *scene) connect(child, parent int64, property string) {
 	l := link{child, parent, property}
+	if s.linked[l] {
+		return
+	}
+	s.linked[l] = true
 	s.links, s.into[parent] = append(s.links, l), append(s.into[parent], l)
 	m, above := s.byID[child], s.byID[parent]
 	switch {

@@ -28,39 +28,43 @@ type binding struct {
 	over     int      // points with more than four
 }
 
-// readBinding reads the skins of a mesh, or returns nil if it has none. poses are the models' when nothing
-// moves.
-func (s *scene) readBinding(m *mesh, skins []int64, owner *model, poses []pose) (*binding, error) {
+// maxWeights is the number of weights of all meshes that are read.
+const maxWeights = 1 << 23
+
+// readBinding reads the skins of a mesh, or returns nil if it has none.
+func (c *characterReader) readBinding(m *mesh, skins []int64, owner *model) (*binding, error) {
 	b := &binding{}
-	points := len(m.points) / 3
 	var all [][]pull
+	seen := map[int64]bool{}
 	for _, deformer := range skins {
-		for _, id := range s.below(deformer, "", "Deformer/Cluster") {
-			r := s.objects[id]
+		for _, id := range c.below(deformer, "", "Deformer/Cluster") {
 			var link *model
-			for _, l := range s.into[id] {
-				if k := s.byID[l.child]; k != nil && link == nil {
+			for _, l := range c.into[id] {
+				if k := c.byID[l.child]; k != nil {
 					link = k
+					break
 				}
 			}
-			if link == nil {
+			if link == nil || seen[id] {
 				continue // its joint was deleted
 			}
-			number := slices.IndexFunc(b.clusters, func(c cluster) bool { return c.model == link })
+			seen[id] = true
+			r := c.objects[id]
+			number := slices.IndexFunc(b.clusters, func(k cluster) bool { return k.model == link })
 			if number < 0 {
 				if number = len(b.clusters); number == skin.MaxJoints {
-					return nil, s.errorf(r.at, "the skin of %.60q has more than %d joints", m.name, skin.MaxJoints)
+					return nil, c.errorf(r.at, "the skin of %.60q has more than %d joints", m.name, skin.MaxJoints)
 				}
-				bind, err := s.bind(r, link, owner, poses)
+				bind, err := c.bind(r, link, owner)
 				if err != nil {
 					return nil, err
 				}
 				b.clusters = append(b.clusters, cluster{link, bind})
 			}
 			if all == nil {
-				all = make([][]pull, points)
+				all = make([][]pull, len(m.points)/3)
 			}
-			if err := s.weights(r, m, number, all); err != nil {
+			if err := c.addWeights(r, m, number, all); err != nil {
 				return nil, err
 			}
 		}
@@ -80,22 +84,22 @@ func (s *scene) readBinding(m *mesh, skins []int64, owner *model, poses []pose) 
 
 // bind returns the transform from a mesh to a joint when they were bound. A file has it as Transform,
 // TransformLink is the joint's place in the world.
-func (s *scene) bind(r *record, link, owner *model, poses []pose) (affine.Transform, error) {
-	if c := r.child("Transform"); c != nil {
-		return s.matrix(c)
+func (c *characterReader) bind(r *record, link, owner *model) (affine.Transform, error) {
+	if m := r.child("Transform"); m != nil {
+		return c.matrix(m)
 	}
-	world := poses[link.index].world
-	if c := r.child("TransformLink"); c != nil {
+	world := c.poses[link.index].world
+	if m := r.child("TransformLink"); m != nil {
 		var err error
-		if world, err = s.matrix(c); err != nil {
+		if world, err = c.matrix(m); err != nil {
 			return world, err
 		}
 	}
 	back, ok := world.Inverse()
 	if !ok {
-		return world, s.errorf(r.at, "the joint %.60q of a skin is flat", link.name)
+		return world, c.errorf(r.at, "the joint %.60q of a skin is flat", link.name)
 	}
-	return back.Mul(&poses[owner.index].world), nil
+	return back.Mul(&c.poses[owner.index].world), nil
 }
 
 // matrix reads a matrix, whose columns follow each other.
@@ -118,34 +122,37 @@ func (s *scene) matrix(r *record) (out affine.Transform, err error) {
 	return out, nil
 }
 
-// weights adds a cluster's weights to those of the points.
-func (s *scene) weights(r *record, m *mesh, number int, all [][]pull) error {
+// addWeights adds a cluster's weights to those of the points.
+func (c *characterReader) addWeights(r *record, m *mesh, number int, all [][]pull) error {
 	at := r.child("Indexes")
 	if at == nil {
 		return nil // a joint that moves no points
 	}
-	points, err := s.wholes(at, len(all))
+	points, err := c.wholes(at, len(all))
 	if err != nil {
 		return err
 	}
 	list := r.child("Weights")
 	if list == nil {
-		return s.errorf(r.at, "a joint of the skin of %.60q has points and no weights", m.name)
+		return c.errorf(r.at, "a joint of the skin of %.60q has points and no weights", m.name)
 	}
-	weights, err := s.numbers(list, len(all))
+	weights, err := c.numbers(list, len(all))
 	if err != nil {
 		return err
 	}
 	if len(weights) != len(points) {
-		return s.errorf(list.at, "%d weights for %d points", len(weights), len(points))
+		return c.errorf(list.at, "%d weights for %d points", len(weights), len(points))
+	}
+	if c.weights += len(points); c.weights > maxWeights {
+		return c.errorf(r.at, "with the skin of %.60q there are more than %d weights", m.name, maxWeights)
 	}
 	for i, p := range points {
 		w := weights[i]
 		switch {
 		case p < 0 || p >= int64(len(all)):
-			return s.errorf(at.at, "a weight is of point %d, the mesh %.60q has %d", p, m.name, len(all))
+			return c.errorf(at.at, "a weight is of point %d, the mesh %.60q has %d", p, m.name, len(all))
 		case math.IsNaN(w) || math.IsInf(w, 0):
-			return s.errorf(list.at, "the weight of point %d is %g", p, w)
+			return c.errorf(list.at, "the weight of point %d is %g", p, w)
 		case w > 0:
 			all[p] = append(all[p], pull{number, w})
 		}

@@ -16,6 +16,7 @@ type surface struct {
 	slots   []slot
 	binding *binding // nil: no skin
 	loose   int      // vertices that no joint pulls at
+	skin    int      // in the document, for all models; −1: none yet
 }
 
 // slot is the triangles with one of a model's materials.
@@ -84,13 +85,13 @@ func (c *characterReader) surface(id int64, r *record, owner *model) (*surface, 
 	if s, ok := c.surfaces[key]; ok {
 		return s, nil
 	}
-	m, err := c.readMesh(id, owner.name, r)
+	m, err := c.readMeshOnce(id, owner, r)
 	if m == nil || err != nil {
 		return nil, err
 	}
-	s := &surface{}
-	if s.binding, err = c.readBinding(m, c.deformers(m, owner), owner, c.poses); err != nil {
-		return nil, err
+	s := &surface{binding: m.binding, skin: -1}
+	if c.corners += len(m.corners); c.corners > 2*maxCorners {
+		return nil, c.errorf(m.at, "with the mesh %.60q there are more than %d corners of polygons", m.name, 2*maxCorners)
 	}
 	pieces, err := c.pieces(m, &offset)
 	if err != nil {
@@ -101,6 +102,19 @@ func (c *characterReader) surface(id int64, r *record, owner *model) (*surface, 
 	}
 	c.surfaces[key] = s
 	return s, nil
+}
+
+// readMeshOnce reads a mesh and its skin.
+func (c *characterReader) readMeshOnce(id int64, owner *model, r *record) (*mesh, error) {
+	if m, ok := c.known[id]; ok {
+		return m, nil
+	}
+	m, err := c.readMesh(id, owner.name, r)
+	if m != nil && err == nil {
+		m.binding, err = c.readBinding(m, c.deformers(m, owner), owner)
+	}
+	c.known[id] = m
+	return m, err
 }
 
 // deformers returns the skins of a mesh. In version 6 they are those of the first model that shows it.
@@ -121,10 +135,6 @@ func (c *characterReader) pieces(m *mesh, offset *affine.Transform) ([]*piece, e
 	var all []*piece
 	find := map[int]*piece{}
 	mirrored := offset.Det() < 0
-	var uv *element
-	if len(m.uv) > 0 {
-		uv = m.uv[0]
-	}
 	var list []uint32 // the vertices of a polygon's corners
 	none := [3]float32{}
 	for polygon := range len(m.polygons) - 1 {
@@ -148,6 +158,7 @@ func (c *characterReader) pieces(m *mesh, offset *affine.Transform) ([]*piece, e
 			return nil, c.errorf(m.at, "with the mesh %.60q there are more than %d triangles", m.name, skin.MaxTriangles)
 		}
 		list = list[:0]
+		front := none
 		for corner := from; corner < to; corner++ {
 			point := m.corners[corner]
 			v := vertex{point: point, colour: [4]float32{1, 1, 1, 1}}
@@ -156,13 +167,16 @@ func (c *characterReader) pieces(m *mesh, offset *affine.Transform) ([]*piece, e
 				o := offset.Normal(m3.V(float32(n[0]), float32(n[1]), float32(n[2])))
 				v.normal = [3]float32{o.X, o.Y, o.Z}
 			}
-			if m.normal != nil && v.normal == none { // that of the polygon
-				n := m.polygonNormal(from, to)
-				o := cmp.Or(offset.Normal(n.Normalize(m3.Up)), m3.Up)
-				v.normal = [3]float32{o.X, o.Y, o.Z}
+			if m.normal != nil && v.normal == none {
+				if front == none { // of the polygon
+					n := m.polygonNormal(from, to)
+					o := cmp.Or(offset.Normal(n.Normalize(m3.Up)), m3.Up)
+					front = [3]float32{o.X, o.Y, o.Z}
+				}
+				v.normal = front
 			}
-			if k := uv.value(corner, int(point), polygon); k >= 0 {
-				v.uv = [2]float32{float32(uv.values[2*k]), float32(1 - uv.values[2*k+1])}
+			if k := m.uv.value(corner, int(point), polygon); k >= 0 {
+				v.uv = [2]float32{float32(m.uv.values[2*k]), float32(1 - m.uv.values[2*k+1])}
 			}
 			if k := m.colour.value(corner, int(point), polygon); k >= 0 {
 				for i, x := range m.colour.values[4*k : 4*k+4] {
@@ -209,7 +223,7 @@ func (c *characterReader) write(m *mesh, s *surface, p *piece, offset *affine.Tr
 	if m.normal != nil {
 		out.attributes[gltf.NORMAL] = modeler.WriteNormal(c.doc, normal)
 	}
-	if len(m.uv) > 0 {
+	if m.uv != nil {
 		uv := make([][2]float32, n)
 		for i, v := range p.vertices {
 			uv[i] = v.uv

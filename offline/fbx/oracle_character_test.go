@@ -256,3 +256,44 @@ func TestBinds(t *testing.T) {
 	}
 	t.Logf("%d joints", joints)
 }
+
+// In the bind pose meshes are not bent: one transform takes all vertices to their places. In maya_poses two
+// meshes were bound to the same joints in different poses.
+func TestBindPoses(t *testing.T) {
+	dir := mocapdata.Dir(t)
+	files := 0
+	for _, pattern := range samples {
+		all, _ := filepath.Glob(filepath.Join(dir, pattern))
+		for _, file := range all {
+			c, err := open(file, false)
+			if err != nil || len(c.Doc.Skins) == 0 || strings.Contains(file, "maya_poses") || slices.ContainsFunc(c.Notes, func(n string) bool { return strings.Contains(n, "do not fit its bones") }) {
+				continue
+			}
+			files++
+			s := newShown(c.Doc)
+			world := s.worlds(t, nil, 0)
+			meshes, _ := s.corners(t, world)
+			for _, n := range c.Doc.Nodes {
+				if n.Skin == nil {
+					continue
+				}
+				skin := c.Doc.Skins[*n.Skin]
+				inverse := affine.Transform(s.read(t, *skin.InverseBindMatrices, 16)[:12])
+				whole := world[skin.Joints[0]].Mul(&inverse) // of all vertices
+				size := math.Sqrt(apart2(whole.Apply(1, 1, 1), whole.Apply(0, 0, 0)))
+				for i, v := range meshes[n.Name] {
+					if len(v.joints) == 1 && v.joints[n.Name] > 0 {
+						continue // of no joint
+					}
+					if want := whole.Apply(v.local[0], v.local[1], v.local[2]); math.Sqrt(apart2(v.at, want)) > 1e-4*max(size, 1) {
+						t.Errorf("%s, mesh %q: vertex %d is at %v, want %v", filepath.Base(file), n.Name, i, v.at, want)
+						break
+					}
+				}
+			}
+		}
+	}
+	if files < 60 {
+		t.Errorf("only %d files have a skin", files)
+	}
+}

@@ -71,7 +71,7 @@ func readCharacter(name string, data []byte, folder *os.Root, animate bool) (*Ch
 		return nil, err
 	}
 	c := &characterReader{scene: s, doc: gltf.NewDocument(), folder: folder, room: MaxFile, poses: make([]pose, len(s.models)), placeless: make([]bool, len(s.models)), cut: triangles{work: maxWork},
-		materials: map[[2]int64]int{}, textures: map[int64]*int{}, surfaces: map[surfaceKey]*surface{}, known: map[int64]*mesh{}, images: map[string]int{}, shared: map[string][]int64{}}
+		materials: map[[2]int64]int{}, textures: map[int64]*int{}, sets: map[int64]string{}, surfaces: map[surfaceKey]*surface{}, known: map[int64]*mesh{}, images: map[string]int{}, shared: map[string][]int64{}}
 	c.doc.Asset.Generator = "mannequin"
 	if err := c.nodes(); err != nil {
 		return nil, err
@@ -126,7 +126,8 @@ type characterReader struct {
 	known     map[int64]*mesh
 	materials map[[2]int64]int
 	textures  map[int64]*int
-	images    map[string]int // by where a picture comes from
+	sets      map[int64]string // of texture coordinates that textures use
+	images    map[string]int   // by where a picture comes from
 	surfaces  map[surfaceKey]*surface
 	shared    map[string][]int64 // version 6: skins by the names of meshes
 	joined    int                // joints of all skins

@@ -279,6 +279,26 @@ func TestMappings(t *testing.T) {
 	}
 }
 
+// A picture names the set of texture coordinates that it uses.
+func TestTextureCoordinates(t *testing.T) {
+	set := func(name string, u float64) tree {
+		return rec("LayerElementUV", 0, rec("Name", name), rec("MappingInformationType", "AllSame"), rec("ReferenceInformationType", "Direct"), rec("UV", []float64{u, 0}))
+	}
+	mesh := append(strip()[:2:2], set("first", 0.25), set("second", 0.75), strip()[4])
+	for want, u := range map[string]float64{"first": 0.25, "second": 0.75, "none": 0.25, "": 0.25} {
+		records := doll(t, mesh)
+		for i, o := range records[1].below {
+			if o.name == "Texture" {
+				records[1].below[i] = rec("Texture", 12, "\x00\x01Texture", "", rec("Properties70", prop("UVSet", want)))
+			}
+		}
+		d := must.Get(ReadCharacter("a.fbx", binaryFile(7400, records)))(t).Doc
+		if got := newShown(d).read(t, d.Meshes[0].Primitives[0].Attributes[gltf.TEXCOORD_0], 2); got[0] != u || got[1] != 1 {
+			t.Errorf("the set %q: coordinates %v, want %g, 1", want, got[:2], u)
+		}
+	}
+}
+
 // Polygons of any shape are covered once, by triangles with their front side.
 func TestTriangles(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))

@@ -19,6 +19,9 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
+// baseColours are the properties of materials that a picture of the colour is connected to.
+var baseColours = []string{"DiffuseColor", "Maya|baseColor", "Maya|base_color", "Maya|TEX_color_map", "3dsMax|Parameters|base_color_map"}
+
 // material returns the number of a material in the document. texture is one that a model of version 6
 // has for all its materials, or 0.
 func (c *characterReader) material(id, texture int64) (int, error) {
@@ -88,7 +91,7 @@ func (c *characterReader) material(id, texture int64) (int, error) {
 		}
 		return 0, nil, nil
 	}
-	painted, t, err := use("DiffuseColor", "Maya|baseColor", "Maya|base_color", "Maya|TEX_color_map", "3dsMax|Parameters|base_color_map")
+	painted, t, err := use(baseColours...)
 	if err == nil && t == nil && texture != 0 {
 		t, err = c.texture(m.Name, texture)
 	}

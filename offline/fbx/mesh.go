@@ -19,7 +19,7 @@ type mesh struct {
 	polygons []int32   // of each polygon: its first corner; then the number of corners
 	normal   *element
 	colour   *element
-	uv       *element // the first set of texture coordinates
+	uv       []*record // sets of texture coordinates
 	material *element
 	binding  *binding // nil: no skin
 }
@@ -136,9 +136,7 @@ func (s *scene) layerElement(m *mesh, r *record) error {
 			m.normal, err = s.element(m, r, 3, "Normals", "NormalsIndex", "NormalIndex")
 		}
 	case "LayerElementUV":
-		if m.uv == nil {
-			m.uv, err = s.element(m, r, 2, "UV", "UVIndex")
-		}
+		m.uv = append(m.uv, r)
 	case "LayerElementColor":
 		if m.colour == nil {
 			m.colour, err = s.element(m, r, 4, "Colors", "ColorIndex")
@@ -151,6 +149,32 @@ func (s *scene) layerElement(m *mesh, r *record) error {
 		}
 	}
 	return err
+}
+
+// coordinates reads a mesh's texture coordinates: the set of that name, or else the first that is read. It
+// returns nil if there are none.
+func (s *scene) coordinates(m *mesh, set string) (*element, error) {
+	for _, byName := range []bool{true, false} {
+		for _, r := range m.uv {
+			if byName {
+				name := r.child("Name")
+				if name == nil || set == "" {
+					continue
+				}
+				v, err := s.all(name, 1)
+				if err != nil {
+					return nil, err
+				}
+				if text(v, 0) != set {
+					continue
+				}
+			}
+			if e, err := s.element(m, r, 2, "UV", "UVIndex"); e != nil || err != nil {
+				return e, err
+			}
+		}
+	}
+	return nil, nil
 }
 
 // element reads values of a mesh's parts, or returns nil if they are none that we use.

@@ -30,6 +30,7 @@ type slot struct {
 type surfaceKey struct {
 	mesh   int64
 	offset affine.Transform
+	set    string // of texture coordinates
 }
 
 // vertex is what corners have in common that become one vertex.
@@ -81,7 +82,11 @@ func (c *characterReader) surface(id int64, r *record, owner *model) (*surface, 
 	if err != nil {
 		return nil, err
 	}
-	key := surfaceKey{id, offset}
+	set, err := c.set(owner)
+	if err != nil {
+		return nil, err
+	}
+	key := surfaceKey{id, offset, set}
 	if s, ok := c.surfaces[key]; ok {
 		return s, nil
 	}
@@ -93,15 +98,42 @@ func (c *characterReader) surface(id int64, r *record, owner *model) (*surface, 
 	if c.corners += len(m.corners); c.corners > 2*maxCorners {
 		return nil, c.errorf(m.at, "with the mesh %.60q there are more than %d corners of polygons", m.name, 2*maxCorners)
 	}
-	pieces, err := c.pieces(m, &offset)
+	uv, err := c.coordinates(m, set)
+	if err != nil {
+		return nil, err
+	}
+	pieces, err := c.pieces(m, uv, &offset)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range pieces {
-		s.slots = append(s.slots, c.write(m, s, p, &offset))
+		s.slots = append(s.slots, c.write(m, uv, s, p, &offset))
 	}
 	c.surfaces[key] = s
 	return s, nil
+}
+
+// set returns the set of texture coordinates that the first picture of a model's materials uses, or "".
+func (c *characterReader) set(m *model) (string, error) {
+	for _, material := range c.below(m.id, "", "Material/") {
+		for _, property := range baseColours {
+			for _, t := range c.below(material, property, "Texture/") {
+				s, known := c.sets[t]
+				if !known {
+					p, err := c.properties(c.objects[t])
+					if err != nil {
+						return "", err
+					}
+					s = text(p["UVSet"], 0)
+					c.sets[t] = s
+				}
+				if s != "" && s != "default" {
+					return s, nil
+				}
+			}
+		}
+	}
+	return "", nil
 }
 
 // readMeshOnce reads a mesh and its skin.
@@ -131,7 +163,7 @@ func (c *characterReader) deformers(m *mesh, owner *model) []int64 {
 }
 
 // pieces cuts the polygons of a mesh into triangles, by material.
-func (c *characterReader) pieces(m *mesh, offset *affine.Transform) ([]*piece, error) {
+func (c *characterReader) pieces(m *mesh, uv *element, offset *affine.Transform) ([]*piece, error) {
 	var all []*piece
 	find := map[int]*piece{}
 	mirrored := offset.Det() < 0
@@ -175,8 +207,8 @@ func (c *characterReader) pieces(m *mesh, offset *affine.Transform) ([]*piece, e
 				}
 				v.normal = front
 			}
-			if k := m.uv.value(corner, int(point), polygon); k >= 0 {
-				v.uv = [2]float32{float32(m.uv.values[2*k]), float32(1 - m.uv.values[2*k+1])}
+			if k := uv.value(corner, int(point), polygon); k >= 0 {
+				v.uv = [2]float32{float32(uv.values[2*k]), float32(1 - uv.values[2*k+1])}
 			}
 			if k := m.colour.value(corner, int(point), polygon); k >= 0 {
 				for i, x := range m.colour.values[4*k : 4*k+4] {
@@ -208,7 +240,7 @@ func (c *characterReader) pieces(m *mesh, offset *affine.Transform) ([]*piece, e
 }
 
 // write writes a piece of a surface into the document.
-func (c *characterReader) write(m *mesh, s *surface, p *piece, offset *affine.Transform) slot {
+func (c *characterReader) write(m *mesh, uv *element, s *surface, p *piece, offset *affine.Transform) slot {
 	n := len(p.vertices)
 	pos, normal := make([][3]float32, n), make([][3]float32, n)
 	for i, v := range p.vertices {
@@ -223,12 +255,12 @@ func (c *characterReader) write(m *mesh, s *surface, p *piece, offset *affine.Tr
 	if m.normal != nil {
 		out.attributes[gltf.NORMAL] = modeler.WriteNormal(c.doc, normal)
 	}
-	if m.uv != nil {
-		uv := make([][2]float32, n)
+	if uv != nil {
+		at := make([][2]float32, n)
 		for i, v := range p.vertices {
-			uv[i] = v.uv
+			at[i] = v.uv
 		}
-		out.attributes[gltf.TEXCOORD_0] = modeler.WriteTextureCoord(c.doc, uv)
+		out.attributes[gltf.TEXCOORD_0] = modeler.WriteTextureCoord(c.doc, at)
 	}
 	if m.colour != nil {
 		colour := make([][4]float32, n)

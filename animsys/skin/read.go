@@ -44,9 +44,20 @@ func read(name string, data []byte, beside *os.Root) (*Skin, error) {
 // FromDocument returns the skin of a document in memory, as Open does of a file: for readers of other
 // formats. Its buffers have their data. name is for errors; notes are added to those of the skin.
 func FromDocument(name string, doc *gltf.Document, notes ...string) (*Skin, error) {
+	if doc == nil {
+		return nil, &Error{name, "", "there is no document"}
+	}
 	f := &file{name: name, doc: *doc}
+	if len(doc.Nodes) > MaxNodes {
+		return nil, f.errorf("nodes", "%d of them, at most %d are read", len(doc.Nodes), MaxNodes)
+	}
 	if err := f.check(); err != nil {
 		return nil, err
+	}
+	for i, a := range doc.Accessors {
+		if a.ComponentType.ByteSize() == 0 || a.Type.Components() == 0 {
+			return nil, f.errorf(fmt.Sprintf("accessors[%d]", i), "has the unknown type %d of %d", a.Type, a.ComponentType)
+		}
 	}
 	for i, b := range doc.Buffers {
 		f.buffers[i] = b.Data

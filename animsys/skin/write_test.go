@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -95,4 +96,36 @@ func TestWriteErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
+}
+
+// A document in memory is read as the file with its contents, and a broken one is refused.
+func TestFromDocument(t *testing.T) {
+	sk := person(t)
+	data := written(t, sk, grown(t, sk), nil)
+	decoded := func() *gltf.Document {
+		d := new(gltf.Document)
+		must.Do(t, gltf.NewDecoder(bytes.NewReader(data)).Decode(d))
+		return d
+	}
+	want := must.Get(readAlone("a.glb", data))(t)
+	got := must.Get(FromDocument("a.glb", decoded(), "told"))(t)
+	if !reflect.DeepEqual(got.mesh, want.mesh) || !reflect.DeepEqual(got.joints, want.joints) || len(got.Notes) != 1+len(want.Notes) || got.Notes[0] != "told" {
+		t.Errorf("%d vertices of %v with notes %v, want %d of %v", got.Vertices(), got.Joints(), got.Notes, want.Vertices(), want.Joints())
+	}
+	for name, c := range map[string]struct {
+		edit func(d *gltf.Document)
+		want string
+	}{
+		"type":   {func(d *gltf.Document) { d.Accessors[0].Type = 99 }, "accessors[0]: has the unknown type"},
+		"buffer": {func(d *gltf.Document) { d.Buffers[0].Data = d.Buffers[0].Data[:100] }, "bytes at byte"},
+		"empty":  {func(d *gltf.Document) { d.Buffers[0].Data = nil }, "buffers[0]"},
+		"nodes":  {func(d *gltf.Document) { d.Nodes = make([]*gltf.Node, MaxNodes+1) }, "at most 16384 are read"},
+	} {
+		d := decoded()
+		c.edit(d)
+		if _, err := FromDocument("a.glb", d); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	must.Fail(FromDocument("a.glb", nil))(t, "there is no document")
 }

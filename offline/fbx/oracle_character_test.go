@@ -195,8 +195,8 @@ func (o *autodesk) characters(t *testing.T) {
 					if time > theirLast+1e-4 || strings.Contains(base, "blender_279_sausage_6100") && mine.Name == "Spin" {
 						continue // begins before 0 s
 					}
-					x, _ := a.corners(t, a.worlds(t, mine, time))
-					y, _ := b.corners(t, b.worlds(t, doc.Animations[k], time))
+					x := a.places(t, a.worlds(t, mine, time))
+					y := b.places(t, b.worlds(t, doc.Animations[k], time))
 					for name := range x {
 						if pairs[name] == nil {
 							continue

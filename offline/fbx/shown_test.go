@@ -193,6 +193,16 @@ func (s *shown) worlds(tb testing.TB, a *gltf.Animation, t float64) []affine.Tra
 
 // corners returns the vertices of all nodes with a mesh by the nodes' names, and their triangles' area.
 func (s *shown) corners(tb testing.TB, world []affine.Transform) (map[string][]corner, map[string]float64) {
+	return s.some(tb, world, true)
+}
+
+// places is corners without joints and areas.
+func (s *shown) places(tb testing.TB, world []affine.Transform) map[string][]corner {
+	out, _ := s.some(tb, world, false)
+	return out
+}
+
+func (s *shown) some(tb testing.TB, world []affine.Transform, whole bool) (map[string][]corner, map[string]float64) {
 	out, area := map[string][]corner{}, map[string]float64{}
 	for _, n := range s.order {
 		node := s.doc.Nodes[n]
@@ -223,7 +233,10 @@ func (s *shown) corners(tb testing.TB, world []affine.Transform) (map[string][]c
 			js, ws := optional(gltf.JOINTS_0, 4), optional(gltf.WEIGHTS_0, 4)
 			first := len(out[node.Name])
 			for v := range len(pos) / 3 {
-				c := corner{local: [3]float64(pos[3*v : 3*v+3]), normal: [3]float64(normal[3*v : 3*v+3]), uv: [2]float64(uv[2*v : 2*v+2]), joints: map[string]float64{}}
+				c := corner{local: [3]float64(pos[3*v : 3*v+3]), normal: [3]float64(normal[3*v : 3*v+3]), uv: [2]float64(uv[2*v : 2*v+2])}
+				if whole {
+					c.joints = map[string]float64{}
+				}
 				move := world[n]
 				if joints != nil {
 					move = affine.Transform{}
@@ -232,7 +245,9 @@ func (s *shown) corners(tb testing.TB, world []affine.Transform) (map[string][]c
 						if w == 0 {
 							continue
 						}
-						c.joints[s.doc.Nodes[s.doc.Skins[*node.Skin].Joints[j]].Name] += w
+						if whole {
+							c.joints[s.doc.Nodes[s.doc.Skins[*node.Skin].Joints[j]].Name] += w
+						}
 						for i := range move {
 							move[i] += w * joints[j][i]
 						}
@@ -240,6 +255,9 @@ func (s *shown) corners(tb testing.TB, world []affine.Transform) (map[string][]c
 				}
 				c.at = move.Apply(c.local[0], c.local[1], c.local[2])
 				out[node.Name] = append(out[node.Name], c)
+			}
+			if !whole {
+				continue
 			}
 			index := must.Get(modeler.ReadIndices(s.doc, s.doc.Accessors[*p.Indices], nil))(tb)
 			for i := 0; i < len(index); i += 3 {

@@ -525,7 +525,7 @@ func TestCharacterHostile(t *testing.T) {
 		records []tree
 		want    string
 	}{
-		"lines of many models":   {doll(t, with(strip()[0].values[0].([]float64), lines, none), many(2000, show)...), "corners of polygons"},
+		"lines of many models":   {doll(t, with(strip()[0].values[0].([]float64), lines, none), many(8000, show)...), "corners and texture coordinates"},
 		"squares of many models": {doll(t, strip(), many(10000, show)...), ""},
 		"skins":                  {doll(t, strip(), many(20000, skins)...), ""},
 		"a polygon with notches": {doll(t, with(flat, round, none)), ""},

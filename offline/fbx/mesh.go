@@ -125,6 +125,8 @@ func (m *mesh) polygonNormal(from, to int) m3.Vec3 {
 const (
 	maxPoints  = 1 << 21
 	maxCorners = 3 * skin.MaxTriangles
+
+	maxCornersAll = 8 * maxCorners // of all models, with their texture coordinates
 )
 
 // layerElement reads the values of a record below a mesh that we know.

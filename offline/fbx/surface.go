@@ -66,7 +66,7 @@ func (s *scene) offset(m *model) (affine.Transform, error) {
 	}
 	scale := three("GeometricScaling", 1)
 	out := move(three("GeometricTranslation", 0))
-	turn := euler(three("GeometricRotation", 0), m.order)
+	turn := euler(three("GeometricRotation", 0), 0) // in this order for all models
 	for _, step := range []affine.Transform{of(&turn, [3]float64{}), {0: scale[0], 5: scale[1], 10: scale[2]}} {
 		out = out.Mul(&step)
 	}
@@ -95,12 +95,16 @@ func (c *characterReader) surface(id int64, r *record, owner *model) (*surface, 
 		return nil, err
 	}
 	s := &surface{binding: m.binding, skin: -1}
-	if c.corners += len(m.corners); c.corners > 2*maxCorners {
-		return nil, c.errorf(m.at, "with the mesh %.60q there are more than %d corners of polygons", m.name, 2*maxCorners)
-	}
 	uv, err := c.coordinates(m, set)
 	if err != nil {
 		return nil, err
+	}
+	c.corners += len(m.corners)
+	if uv != nil {
+		c.corners += len(uv.values)/2 + len(uv.index)
+	}
+	if c.corners > maxCornersAll {
+		return nil, c.errorf(m.at, "with the mesh %.60q there are more than %d corners and texture coordinates", m.name, maxCornersAll)
 	}
 	pieces, err := c.pieces(m, uv, &offset)
 	if err != nil {

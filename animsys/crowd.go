@@ -316,8 +316,8 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	for _, leg := range c.Ground.Rig.Roles.Legs {
 		c.tips = append(c.tips, int(leg[len(leg)-1]))
 	}
-	c.saving.open(c, rig, &opt)
 	c.pool = netruntime.NewPool(min(generator.Workers(opt.Workers, n), n/grain+1))
+	c.saving.open(c, rig, &opt)
 	return nil
 }
 

@@ -12,7 +12,6 @@ import (
 	"mannequin/animsys/generator"
 	"mannequin/ecs"
 	"mannequin/ik"
-	"mannequin/netruntime"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -24,13 +23,16 @@ type saving struct {
 	identity string         // of saves that it can restore
 	released []arche.Entity // agents before a restore
 	next     contents       // of a restore
-	sums     checksum
 	self     [1]*Crowd
 
-	ends  []int // of the rows in a save, after the beginning of the first
-	part  func(worker, part int)
-	mutex sync.Mutex
-	wrong []int // rows whose values are wrong
+	// What workers share.
+	table                         []byte
+	ends                          []int             // of the rows in a save, after the beginning of the first
+	scratch                       []generator.State // (workers)
+	sealing, verifying, finishing func(worker, group int)
+	visitRow                      func(st *generator.State, row int)
+	mutex                         sync.Mutex
+	wrong                         []int // groups with something wrong
 
 	foot generator.Struct[ik.Foot]
 	body generator.Struct[ik.Body]
@@ -44,9 +46,10 @@ func (v *saving) open(c *Crowd, rig generator.Rig, opt *Options) {
 	if opt.Styles != nil {
 		identity += "; styles " + strings.Join(opt.Styles.Styles, " ")
 	}
-	*v = saving{self: [1]*Crowd{c}, state: generator.State{Later: true}, part: c.finish, identity: identity, released: make([]arche.Entity, 0, c.rows.Cap()),
+	*v = saving{self: [1]*Crowd{c}, state: generator.State{Later: true}, finishing: c.finish, visitRow: c.visitRow, identity: identity, released: make([]arche.Entity, 0, c.rows.Cap()),
 		foot: generator.StructOf[ik.Foot](), body: generator.StructOf[ik.Body](),
 		gaze: generator.StructOf[ik.GazeState](), hand: generator.StructOf[ik.HandState](), step: generator.StructOf[ik.Step]()}
+	v.sealing, v.verifying, v.scratch = v.seal, v.verify, make([]generator.State, c.pool.Workers())
 }
 
 // visit writes or reads all of a row that later ticks follow from, except what is the generator's. What
@@ -61,6 +64,14 @@ func (c *Crowd) visit(st *generator.State, row int) {
 		st.Int(&g.Style)
 		generator.Value(st, &g.Weight)
 	})
+	st.Part(row, s.visitRow)
+	c.restyle.visit(st, row)
+	c.layersState(st, row)
+}
+
+// visitRow is visit for what is in arrays.
+func (c *Crowd) visitRow(st *generator.State, row int) {
+	s := &c.saving
 	c.rates[row].visit(st)
 	st.Bool(&c.fresh[row])
 	generator.Value(st, &c.anchors[row])
@@ -78,8 +89,6 @@ func (c *Crowd) visit(st *generator.State, row int) {
 	if a := c.aims; a != nil {
 		a.visit(st, s, row)
 	}
-	c.restyle.visit(st, row)
-	c.layersState(st, row)
 }
 
 func (r *rated) visit(st *generator.State) {
@@ -105,48 +114,51 @@ func visitComponent[T any](st *generator.State, of *generic.Map1[T], e arche.Ent
 }
 
 // A save of a crowd, little-endian: the head; the identity, as its length in two bytes and the text;
-// the number of agents, in four bytes; the crowd's two counters; and the agents.
+// the number of agents, in four bytes; the crowd's two counters, a byte each; the table; and the agents.
+// The table has an entry for each group of groupRows agents: the number of their bytes, and the CRC-32C of
+// those, four bytes each. Workers share the groups.
 const (
-	crowdMagic = "mqcrowd\x04" // the last byte is the version
+	crowdMagic = "mqcrowd\x05" // the last byte is the version
 	headSize   = len(crowdMagic) + 8 + 4
-	sumAt      = headSize - 4 // of the checksum of all that follows it
-	sumBlock   = 1 << 16      // bytes
+	sumAt      = headSize - 4 // the CRC-32C of what follows up to the first agent
+	counters   = 2            // bytes
+	groupRows  = 8
+	groupEntry = 4 + 4 // bytes
 )
+
+// groups returns the number of groups of agents.
+func groups(agents int) int { return (agents + groupRows - 1) / groupRows }
 
 // Processors have instructions for CRC-32C.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is the CRC-32C of the CRC-32Cs, four bytes each, of blocks of sumBlock bytes. Workers share
-// the blocks, and the result does not depend on their number.
-type checksum struct {
-	each  []byte // sums of blocks
-	src   []byte
-	state *generator.State // to be finished first, or nil
-	from  int              // of src in its Data
-	part  func(worker, i int)
+// groupRange returns where the rows of a group begin and end in the data.
+func (v *saving) groupRange(group int) (from, to int) {
+	return v.ends[group*groupRows], v.ends[min((group+1)*groupRows, len(v.ends)-1)]
 }
 
-// of returns the checksum of src.
-func (s *checksum) of(src []byte, pool *netruntime.Pool) uint32 { return s.finish(nil, 0, src, pool) }
+// seal completes a group of rows of a save, and its entry in the table.
+func (v *saving) seal(worker, group int) {
+	from, to := v.groupRange(group)
+	v.state.Finish(&v.scratch[worker], from, to) // only reading has errors
+	entry := v.table[group*groupEntry:]
+	binary.LittleEndian.PutUint32(entry, uint32(to-from))
+	binary.LittleEndian.PutUint32(entry[4:], crc32.Checksum(v.state.Data[from:to], castagnoli)) // while it is in the cache
+}
 
-// finish returns the checksum of src, which begins at a byte of the Data of st. It finishes st there
-// first, if it is not nil.
-func (s *checksum) finish(st *generator.State, from int, src []byte, pool *netruntime.Pool) uint32 {
-	if s.part == nil {
-		s.part = func(_, i int) {
-			lo := i * sumBlock
-			hi := min(lo+sumBlock, len(s.src))
-			if s.state != nil {
-				s.state.Finish(s.from+lo, s.from+hi) // there are no checks in what is written
-			}
-			binary.LittleEndian.PutUint32(s.each[4*i:], crc32.Checksum(s.src[lo:hi], castagnoli)) // while it is in the cache
-		}
+// verify notes whether the bytes of a group are damaged.
+func (v *saving) verify(_, group int) {
+	from, to := v.groupRange(group)
+	if crc32.Checksum(v.state.Data[from:to], castagnoli) != binary.LittleEndian.Uint32(v.table[group*groupEntry+4:]) {
+		v.fail(group)
 	}
-	n := (len(src) + sumBlock - 1) / sumBlock
-	s.state, s.from, s.src, s.each = st, from, src, slices.Grow(s.each[:0], 4*n)[:4*n]
-	pool.Run(n, s.part)
-	s.state, s.src = nil, nil
-	return crc32.Checksum(s.each, castagnoli)
+}
+
+// fail notes that something of a group is wrong.
+func (v *saving) fail(group int) {
+	v.mutex.Lock()
+	v.wrong = append(v.wrong, group)
+	v.mutex.Unlock()
 }
 
 // Save appends the state of all agents to dst, which may be nil, and returns the result: everything that
@@ -170,7 +182,7 @@ func (c *Crowd) Save(dst []byte) ([]byte, error) {
 
 var (
 	errBigEndian = errors.New("saves need a little-endian machine")
-	errCut       = errors.New("the save ends early")
+	errDamaged   = errors.New("the save is damaged: its checksum is wrong")
 )
 
 func (c *Crowd) save(dst []byte) ([]byte, error) {
@@ -187,22 +199,26 @@ func (c *Crowd) save(dst []byte) ([]byte, error) {
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(c.saving.identity)))
 	b = append(b, c.saving.identity...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(n))
-	st.Data = b
-	generator.Value(st, &c.tick)
-	generator.Value(st, &c.turns)
+	b = append(b, c.tick, c.turns)
+	v, table, entries := &c.saving, len(b), groups(n)*groupEntry
+	b = slices.Grow(b, entries)[:table+entries]
+	st.Data, v.ends = b, append(v.ends[:0], len(b))
 	for row := range n {
 		e := c.rows.Entity(row)
 		generator.Value(st, &e)
 		c.gen.save(st, row, e)
 		c.visit(st, row)
+		v.ends = append(v.ends, len(st.Data))
 	}
 	if err := st.Err(); err != nil {
 		return dst, fmt.Errorf("animsys: Save: %w", err)
 	}
 	b = st.Data
-	sum := c.saving.sums.finish(st, begin+headSize, b[begin+headSize:], c.pool)
+	v.table = b[table:][:entries]
+	c.pool.Run(groups(n), v.sealing)
 	binary.LittleEndian.PutUint64(b[begin+len(crowdMagic):], uint64(len(b)-begin))
-	binary.LittleEndian.PutUint32(b[begin+sumAt:], sum)
+	binary.LittleEndian.PutUint32(b[begin+sumAt:], crc32.Checksum(b[begin+headSize:table+entries], castagnoli))
+	v.table = nil
 	return b, nil
 }
 
@@ -238,8 +254,9 @@ func (c *Crowd) Restore(src []byte) error {
 
 // contents is a save that has been checked.
 type contents struct {
-	agents int
-	rows   []byte
+	agents      int
+	counters    [counters]byte
+	table, rows []byte
 }
 
 // check checks the save at the beginning of src, and returns what follows it.
@@ -260,24 +277,53 @@ func (c *Crowd) check(src []byte) (s contents, rest []byte, err error) {
 		return s, nil, fmt.Errorf("the save is cut or damaged: it has %d bytes and should have %d", len(src), n)
 	}
 	b, rest := src[headSize:n], src[n:]
-	if c.saving.sums.of(b, c.pool) != binary.LittleEndian.Uint32(src[sumAt:]) {
-		return s, nil, errors.New("the save is damaged: its checksum is wrong")
-	}
 	if len(b) < 2 {
-		return s, nil, errCut
+		return s, nil, errDamaged
 	}
 	k := int(binary.LittleEndian.Uint16(b))
-	if b = b[2:]; len(b) < k+4 {
-		return s, nil, errCut
+	if len(b) < 2+k+4 {
+		return s, nil, errDamaged
 	}
-	if is := c.saving.identity; string(b[:k]) != is {
-		return s, nil, fmt.Errorf("the save is of another crowd (%q) than this (%q)", b[:k], is)
+	agents := binary.LittleEndian.Uint32(b[2+k:])
+	table := 2 + k + 4 + counters
+	if uint64(agents) > uint64(len(b)) || len(b) < table+groups(int(agents))*groupEntry {
+		return s, nil, errDamaged
 	}
-	agents := binary.LittleEndian.Uint32(b[k:])
+	first := table + groups(int(agents))*groupEntry
+	if crc32.Checksum(b[:first], castagnoli) != binary.LittleEndian.Uint32(src[sumAt:]) {
+		return s, nil, errDamaged
+	}
+	if is := c.saving.identity; string(b[2:2+k]) != is {
+		return s, nil, fmt.Errorf("the save is of another crowd (%q) than this (%q)", b[2:2+k], is)
+	}
 	if agents > uint32(c.rows.Cap()) {
 		return s, nil, fmt.Errorf("the save has %d agents, and the crowd has room for %d", agents, c.rows.Cap())
 	}
-	return contents{int(agents), b[k+4:]}, rest, nil
+	s = contents{agents: int(agents), counters: [counters]byte(b[table-counters:]), table: b[table:first], rows: b[first:]}
+	if !c.sound(s) {
+		return s, nil, errDamaged
+	}
+	return s, rest, nil
+}
+
+// sound reports whether the rows of a save have the checksums of its table.
+func (c *Crowd) sound(s contents) bool {
+	v := &c.saving
+	v.ends, v.wrong = append(v.ends[:0], 0), v.wrong[:0]
+	at := uint64(0)
+	for g := range groups(s.agents) {
+		at += uint64(binary.LittleEndian.Uint32(s.table[g*groupEntry:]))
+		for range min(groupRows, s.agents-g*groupRows) {
+			v.ends = append(v.ends, int(at)) // of the group, as of each row
+		}
+	}
+	if at != uint64(len(s.rows)) {
+		return false
+	}
+	v.table, v.state.Data = s.table, s.rows
+	c.pool.Run(groups(s.agents), v.verifying)
+	v.table, v.state.Data = nil, nil
+	return len(v.wrong) == 0
 }
 
 // free takes all agents out of the crowd. Their entities wait for take and drop.
@@ -304,13 +350,9 @@ func (c *Crowd) take(s contents) error {
 	st.Data = s.rows
 	st.Rewind()
 	defer func() { st.Data = nil }()
-	generator.Value(st, &c.tick)
-	generator.Value(st, &c.turns)
-	if c.tick %= uint8(Every4); st.Err() != nil {
-		return st.Err()
-	}
+	c.tick, c.turns = s.counters[0]%uint8(Every4), s.counters[1]
 	v := &c.saving
-	v.ends = append(v.ends[:0], st.Read())
+	v.ends, v.wrong = append(v.ends[:0], 0), v.wrong[:0]
 	for row := range s.agents {
 		if err := c.takeRow(st, row); err != nil {
 			return err
@@ -320,27 +362,22 @@ func (c *Crowd) take(s contents) error {
 	if len(s.rows) != st.Read() {
 		return errors.New("the save goes on after its last agent")
 	}
-	v.wrong = v.wrong[:0]
-	c.pool.Run((s.agents+finishRows-1)/finishRows, v.part)
+	c.pool.Run(groups(s.agents), v.finishing)
 	if len(v.wrong) == 0 {
 		return nil
 	}
-	row := slices.Min(v.wrong)
-	return st.Finish(v.ends[row], v.ends[row+1])
+	from, to := v.groupRange(slices.Min(v.wrong))
+	return st.Finish(&v.scratch[0], from, to)
 }
 
-const finishRows = 8 // that a worker takes at a time
-
-// finish copies and checks what take has read of some rows.
-func (c *Crowd) finish(_, part int) {
+// finish copies and checks what take has read of a group of rows.
+func (c *Crowd) finish(worker, group int) {
 	v := &c.saving
-	for row := part * finishRows; row < min((part+1)*finishRows, len(v.ends)-1); row++ {
-		if v.state.Finish(v.ends[row], v.ends[row+1]) != nil {
-			v.mutex.Lock()
-			v.wrong = append(v.wrong, row)
-			v.mutex.Unlock()
-			continue
-		}
+	if from, to := v.groupRange(group); v.state.Finish(&v.scratch[worker], from, to) != nil {
+		v.fail(group)
+		return
+	}
+	for row := group * groupRows; row < min((group+1)*groupRows, len(v.ends)-1); row++ {
 		root := c.Roots[row] // as of the last tick, if the agent was nudged since
 		c.expose(row)
 		c.Roots[row] = root

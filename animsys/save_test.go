@@ -216,7 +216,7 @@ func TestConformanceRestoreDamaged(t *testing.T) {
 		refused("more", append(slices.Clone(save), 0), "follow")
 		next := slices.Clone(save)
 		next[7]++
-		refused("another version", next, "version 5, and this program reads version 4")
+		refused("another version", next, "version 6, and this program reads version 5")
 		g.play(40, 45)
 		must.Do(t, c.Restore(save))
 		g.play(40, 50)
@@ -343,10 +343,9 @@ func TestRestoreInAnotherProcess(t *testing.T) {
 	}
 }
 
-// The checksum of a save of many blocks is the same with any number of workers, and finds a damaged byte
-// in each.
+// A save of many agents is the same with any number of workers. Its checksums are those of the format, and find
+// a damaged byte in each group of agents.
 func TestSaveChecksum(t *testing.T) {
-	const sum, head, block = 16, 20, 1 << 16
 	var want []byte
 	for _, workers := range []int{1, 3} {
 		g := newGame(t, kinds(t)[0], 100, workers)
@@ -358,14 +357,15 @@ func TestSaveChecksum(t *testing.T) {
 		if want == nil {
 			want = save
 		}
-		if !slices.Equal(save, want) || len(save) < 5*block || binary.LittleEndian.Uint32(save[sum:]) != saveSum(save[head:]) {
-			t.Fatalf("%d workers: %d bytes, not as with one, or of another checksum", workers, len(save))
+		sealed := slices.Clone(save)
+		if groups := reseal(sealed); !slices.Equal(save, want) || groups != 6 || !slices.Equal(save, sealed) {
+			t.Fatalf("%d workers: %d bytes, not as with one, or with other checksums of %d groups", workers, len(save), groups)
 		}
-		for i := head; i < len(save); i += block {
+		for i := 20; i < len(save); i += len(save) / 50 {
 			bad := slices.Clone(save)
-			bad[min(i+block, len(save))-1] ^= 1
+			bad[i] ^= 1
 			if err := g.people.Restore(bad); err == nil || !strings.Contains(err.Error(), "its checksum is wrong") {
-				t.Errorf("%d workers, a damaged byte in the block from %d on: %v", workers, i, err)
+				t.Errorf("%d workers, a damaged byte %d: %v", workers, i, err)
 			}
 		}
 		must.Do(t, g.people.Restore(save))
@@ -375,13 +375,35 @@ func TestSaveChecksum(t *testing.T) {
 	}
 }
 
-// saveSum returns the checksum of what follows a save's head.
-func saveSum(b []byte) uint32 {
-	table, sums := crc32.MakeTable(crc32.Castagnoli), []byte(nil)
-	for block := range slices.Chunk(b, 1<<16) {
-		sums = binary.LittleEndian.AppendUint32(sums, crc32.Checksum(block, table))
+// reseal gives a save the length and the checksums of what it has, as far as it has them, and returns the
+// number of groups of agents.
+func reseal(b []byte) (groups int) {
+	const length, sum, head, rows, entry = 8, 16, 20, 8, 8
+	if len(b) < head+2 {
+		return 0
 	}
-	return crc32.Checksum(sums, table)
+	binary.LittleEndian.PutUint64(b[length:], uint64(len(b)))
+	sumOf := func(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+	agents := head + 2 + int(binary.LittleEndian.Uint16(b[head:]))
+	if len(b) < agents+6 {
+		return 0
+	}
+	groups = int((uint64(binary.LittleEndian.Uint32(b[agents:])) + rows - 1) / rows)
+	table := agents + 6
+	if len(b) < table+entry*groups {
+		return 0
+	}
+	first := table + entry*groups
+	for g, at := 0, first; g < groups; g++ {
+		n := binary.LittleEndian.Uint32(b[table+entry*g:])
+		if uint64(n) > uint64(len(b)-at) {
+			break
+		}
+		binary.LittleEndian.PutUint32(b[table+entry*g+4:], sumOf(b[at:][:n]))
+		at += int(n)
+	}
+	binary.LittleEndian.PutUint32(b[sum:], sumOf(b[head:first]))
+	return groups
 }
 
 // No bytes make Restore panic, nor the ticks after it, also if their length and checksum are right.
@@ -397,10 +419,8 @@ func FuzzRestore(f *testing.F) {
 		f.Add(byte(i), must.Get(games[i].people.Save(nil))(f), true)
 	}
 	f.Fuzz(func(t *testing.T, kind byte, b []byte, sealed bool) {
-		const length, sum, head = 8, 16, 20
-		if b = slices.Clone(b); sealed && len(b) > head {
-			binary.LittleEndian.PutUint64(b[length:], uint64(len(b)))
-			binary.LittleEndian.PutUint32(b[sum:], saveSum(b[head:]))
+		if b = slices.Clone(b); sealed {
+			reseal(b)
 		}
 		g := games[int(kind)%len(games)]
 		if g.people.Restore(b) != nil {

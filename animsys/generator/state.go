@@ -33,7 +33,7 @@ import (
 type State struct {
 	Data []byte
 
-	// Later makes Block and Check wait for Finish, so that workers can share their work. Rewind and
+	// Later makes Block, Part and Check wait for Finish, so that workers can share their work. Rewind and
 	// Reset keep it.
 	Later bool
 
@@ -49,7 +49,18 @@ type State struct {
 	last    int32         // number that was asked for last
 
 	blocks []block // that wait, in the order of Data
+	parts  []rowPart
 	checks []check
+
+	scratch   *State // for parts
+	measuring bool
+	size      int // measured so far
+}
+
+// rowPart is a part of a row, Data[at:at+n].
+type rowPart struct {
+	at, n, row int
+	visit      func(s *State, row int)
 }
 
 // block is memory that Data[at:at+n] is copied from or to.
@@ -76,13 +87,13 @@ func (s *State) Reset() {
 	clear(s.shared)
 	clear(s.numbers)
 	s.settle()
-	*s = State{Data: s.Data[:0], Later: s.Later, shared: s.shared[:0], numbers: s.numbers, blocks: s.blocks, checks: s.checks}
+	*s = State{Data: s.Data[:0], Later: s.Later, shared: s.shared[:0], numbers: s.numbers, blocks: s.blocks, parts: s.parts, checks: s.checks, scratch: s.scratch}
 }
 
 // settle forgets what waits.
 func (s *State) settle() {
 	clear(s.blocks)
-	s.blocks, s.checks = s.blocks[:0], s.checks[:0]
+	s.blocks, s.parts, s.checks = s.blocks[:0], s.parts[:0], s.checks[:0]
 }
 
 // Rewind makes the buffer be read from the beginning. An asset whose contents the buffer has
@@ -136,18 +147,21 @@ func Value[T any](s *State, v *T) { Values(s, unsafe.Slice(v, 1)) }
 
 // Values writes or reads the values of a slice; see Value.
 func Values[T any](s *State, v []T) {
-	if len(v) == 0 {
-		return
-	}
-	b := unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
+	s.bytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T)))))
+}
+
+// bytes writes or reads bytes. After an error they are zero.
+func (s *State) bytes(b []byte) {
 	switch {
+	case s.measuring:
+		s.size += len(b)
 	case !s.reading:
 		s.Data = append(s.Data, b...)
 	case s.err != nil:
-		clear(v)
+		clear(b)
 	case len(s.Data)-s.at < len(b):
 		s.err = errEnds
-		clear(v)
+		clear(b)
 	default:
 		s.at += copy(b, s.Data[s.at:])
 	}
@@ -157,7 +171,7 @@ func Values[T any](s *State, v []T) {
 // consists. If Later is set they are copied in Finish, and must not change until then.
 func Block[T any](s *State, v []T) {
 	n := len(v) * int(unsafe.Sizeof(*new(T)))
-	if !s.Later || n == 0 || s.err != nil {
+	if !s.Later || s.measuring || n == 0 || s.err != nil {
 		Values(s, v)
 		return
 	}
@@ -176,6 +190,69 @@ func Block[T any](s *State, v []T) {
 	s.blocks = append(s.blocks, b)
 }
 
+// Part lets visit write or read a part of a row, which has its size before it and no assets. If Later is set,
+// Finish calls visit, and several calls may run at the same time. What visit writes must not change until
+// then, and its length is always the same for the same state of the row.
+func (s *State) Part(row int, visit func(s *State, row int)) {
+	if s.reading {
+		var size uint32
+		Value(s, &size)
+		n := int(size)
+		switch {
+		case s.err != nil:
+		case uint64(len(s.Data)-s.at) < uint64(size):
+			s.err = errEnds
+		case s.Later:
+			s.parts = append(s.parts, rowPart{s.at, n, row, visit})
+			s.at += n
+		default:
+			s.err = s.finish(s.own(), rowPart{s.at, n, row, visit})
+			s.at += n
+		}
+		return
+	}
+	s.measuring, s.size = true, 0
+	visit(s, row)
+	s.measuring = false
+	n := uint32(s.size)
+	Value(s, &n)
+	p := rowPart{len(s.Data), s.size, row, visit}
+	s.Data = slices.Grow(s.Data, p.n)[:p.at+p.n]
+	if s.Later {
+		s.parts = append(s.parts, p)
+		return
+	}
+	s.Fail(s.finish(s.own(), p))
+}
+
+// own returns a state for parts that do not wait.
+func (s *State) own() *State {
+	if s.scratch == nil {
+		s.scratch = new(State)
+	}
+	return s.scratch
+}
+
+// finish writes or reads a part with the help of another state.
+func (s *State) finish(own *State, p rowPart) error {
+	*own = State{reading: s.reading}
+	if s.reading {
+		own.Data = s.Data[p.at : p.at+p.n]
+	} else {
+		own.Data = s.Data[p.at : p.at : p.at+p.n]
+	}
+	p.visit(own, p.row)
+	err, done := own.err, own.at
+	if !s.reading {
+		done = len(own.Data)
+	}
+	if err == nil && done != p.n {
+		err = fmt.Errorf("a part of the state has %d bytes, want %d", p.n, done)
+	}
+	*own = State{}
+	return err
+}
+
 // Check calls f with a row whose blocks were read, and makes its error that of reading. If Later is set,
 // Finish calls it, and several calls may run at the same time.
 func (s *State) Check(row int, f func(row int) error) {
@@ -188,9 +265,10 @@ func (s *State) Check(row int, f func(row int) error) {
 	}
 }
 
-// Finish copies what waits of Data[from:to], and then calls the checks that were asked for after a byte
-// of it was read. It returns their first error. Calls for other parts may run at the same time.
-func (s *State) Finish(from, to int) error {
+// Finish copies what waits of Data[from:to], visits the parts that begin there, and then calls the checks that
+// were asked for after a byte of it was read. It returns their first error. Calls for other bytes may run at the
+// same time, each with an own state for scratch.
+func (s *State) Finish(scratch *State, from, to int) error {
 	first, _ := slices.BinarySearchFunc(s.blocks, from, func(b block, from int) int { return cmp.Compare(b.at+b.n, from+1) })
 	for _, b := range s.blocks[first:] {
 		if b.at >= to {
@@ -202,6 +280,15 @@ func (s *State) Finish(from, to int) error {
 			copy(live, s.Data[i:k])
 		} else {
 			copy(s.Data[i:k], live)
+		}
+	}
+	first, _ = slices.BinarySearchFunc(s.parts, from, func(p rowPart, from int) int { return cmp.Compare(p.at, from) })
+	for _, p := range s.parts[first:] {
+		if p.at >= to {
+			break
+		}
+		if err := s.finish(scratch, p); err != nil {
+			return err
 		}
 	}
 	first, _ = slices.BinarySearchFunc(s.checks, from, func(c check, from int) int { return cmp.Compare(c.at, from+1) })

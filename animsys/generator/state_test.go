@@ -3,6 +3,7 @@ package generator
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"testing"
 )
 
@@ -106,15 +107,24 @@ func TestState(t *testing.T) {
 func TestLater(t *testing.T) {
 	type agent struct {
 		n     int32
+		some  [3]int16
+		more  uint8
 		long  [7]float32
 		bytes [13]uint8
 		last  int32
 	}
 	wrong := errors.New("is wrong")
 	visit := func(s *State, agents []agent, check func(int) error) {
+		part := func(s *State, i int) {
+			Values(s, agents[i].some[:])
+			if Value(s, &agents[i].more); agents[i].more > 0 { // a part of another length
+				Value(s, &agents[i].n)
+			}
+		}
 		for i := range agents {
 			a := &agents[i]
 			Value(s, &a.n)
+			s.Part(i, part)
 			Block(s, a.long[:])
 			Block(s, a.bytes[:])
 			Block(s, a.bytes[:0])
@@ -124,7 +134,7 @@ func TestLater(t *testing.T) {
 	}
 	var was [5]agent
 	for i := range was {
-		was[i].n, was[i].last = int32(i), -int32(i)
+		was[i].n, was[i].last, was[i].some, was[i].more = int32(i), -int32(i), [3]int16{int16(i), 7, 8}, uint8(i%2)
 		for k := range was[i].long {
 			was[i].long[k] = float32(10*i + k)
 		}
@@ -132,7 +142,7 @@ func TestLater(t *testing.T) {
 			was[i].bytes[k] = uint8(i + k)
 		}
 	}
-	var once State
+	var once, scratch State
 	visit(&once, was[:], nil)
 	for part := 1; part <= len(once.Data); part++ {
 		later := State{Later: true}
@@ -140,7 +150,7 @@ func TestLater(t *testing.T) {
 			later.Reset()
 			visit(&later, was[:], nil)
 			for from := 0; from < len(later.Data); from += part {
-				if err := later.Finish(from, min(from+part, len(later.Data))); err != nil {
+				if err := later.Finish(&scratch, from, min(from+part, len(later.Data))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -165,13 +175,23 @@ func TestLater(t *testing.T) {
 		}
 		var err error
 		for from := 0; from < len(later.Data); from += part {
-			err = errors.Join(err, later.Finish(from, min(from+part, len(later.Data))))
+			err = errors.Join(err, later.Finish(&scratch, from, min(from+part, len(later.Data))))
 		}
 		if is != was || !errors.Is(err, wrong) {
 			t.Fatalf("parts of %d bytes: %v, %v", part, is, err)
 		}
-		if part < 48 && checked != 5 { // no part ends two rows
+		if part < 60 && checked != 5 { // no part ends two rows
 			t.Errorf("parts of %d bytes: %d rows were checked", part, checked)
+		}
+	}
+	// So is a part that has another length than it should have, when it is visited.
+	for _, later := range []bool{false, true} {
+		s := State{Data: slices.Clone(once.Data), Later: later}
+		s.Data[4]++ // the length of the first part
+		s.Rewind()
+		visit(&s, make([]agent, 5), nil)
+		if err := s.Finish(&scratch, 0, len(s.Data)); s.Err() == nil && err == nil {
+			t.Error("a part of a wrong length is read")
 		}
 	}
 	// A state that ends early is refused at once.

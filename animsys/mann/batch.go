@@ -102,7 +102,8 @@ type Batch struct {
 
 	watch watch
 	walls walls
-	state generator.State // of the row that Copy copies
+	state generator.State                    // of the row that Copy copies
+	part  func(st *generator.State, row int) // visitArrays, without an allocation each
 
 	scratch []m3.Xform // (rows, joints)
 }
@@ -153,6 +154,7 @@ func NewBatch(m *Model, capacity int) *Batch {
 		bonePos: vec3(), boneFwd: vec3(), boneUp: vec3(), boneVel: vec3(),
 		localPos: vec3(), localRot: make([]m3.Quat, capacity*nj), watch: newWatch(m, capacity), scratch: make([]m3.Xform, capacity*nj),
 	}
+	b.part = b.visitArrays
 	b.Tune(DefaultTuning()) // which is valid
 	b.models[m.Layout.Step()] = m
 	for r := range capacity {
@@ -300,6 +302,11 @@ func (b *Batch) visit(st *generator.State, row int) {
 	st.Kind("mann", b.joints, b.actions, b.Model.Layout.Inputs())
 	generator.Value(st, &b.agent[row])
 	generator.Asset(st, &b.path[row])
+	st.Part(row, b.part)
+}
+
+// visitArrays is visit for what is in the row's arrays.
+func (b *Batch) visitArrays(st *generator.State, row int) {
 	visitRow(st, b.pos, row, points)
 	visitRow(st, b.dir, row, points)
 	visitRow(st, b.vel, row, points)
@@ -312,7 +319,7 @@ func (b *Batch) visit(st *generator.State, row int) {
 	visitRow(st, b.phase, row, phaseLen(b.Model.Layout))
 	visitRow(st, b.localPos, row, b.joints)
 	visitRow(st, b.localRot, row, b.joints)
-	generator.Block(st, b.watch.good[row*2*b.watch.pose:][:2*b.watch.pose])
+	visitRow(st, b.watch.good, row, 2*b.watch.pose)
 }
 
 func visitRow[T any](st *generator.State, s []T, row, n int) {

@@ -41,6 +41,9 @@ var ofNoCrowd = map[string]func(c *animsys.Crowd, e arche.Entity) (got, want any
 	"CanReach": func(c *animsys.Crowd, e arche.Entity) (got, want any) {
 		return refused(c.CanReach(e, animsys.Left, m3.Vec3{}, 1))
 	},
+	"CanStep": func(c *animsys.Crowd, e arche.Entity) (got, want any) {
+		return refused(c.CanStep(e, animsys.Left, m3.Vec3{}, 1))
+	},
 	"Save":    func(c *animsys.Crowd, _ arche.Entity) (got, want any) { return refused(second(c.Save(nil))) },
 	"Restore": func(c *animsys.Crowd, _ arche.Entity) (got, want any) { return refused(c.Restore(nil)) },
 

@@ -72,6 +72,9 @@ const (
 	carryHalflife = 0.12
 	// The half-life in which an elbow follows, s.
 	swivelHalflife = 0.05
+	// The half-life in which the goal of an arm that is let go comes within its reach, s: the elbow of a stretched arm
+	// moves much faster than its hand.
+	stretchedHalflife = 0.18
 	// The spine leans by leanRate for each hand at most, rad/s, changes that by leanAccel, rad/s², and comes to rest in
 	// about leanTime, s.
 	leanRate, leanAccel, leanTime = 1.4, 14, 0.1
@@ -283,11 +286,11 @@ func (a *Arms) follow(m []m3.Xform, chest m3.Xform, i int, target m3.Vec3, weigh
 		}
 		// A folded arm is pushed on before the elbow has to swing about, and nobody leans on the way back.
 		if d, length := s.goal.Sub(shoulder), arm.length(m); s.weight > 0 && d.Len() > tiny {
-			fits, eases := max(armNear*length/d.Len(), 1), 1-m3.Exp(-dt*math.Ln2/swivelHalflife)
+			fits, halflife, w := max(armNear*length/d.Len(), 1), float32(swivelHalflife), float32(1)
 			if far := armReach * length / d.Len(); far < 1 {
-				fits, eases = far, eases*s.carried
+				fits, halflife, w = far, stretchedHalflife, s.carried
 			}
-			s.goal = shoulder.Add(d.Scale(m3.Lerp(1, fits, eases)))
+			s.goal = shoulder.Add(d.Scale(m3.Lerp(1, fits, w*(1-m3.Exp(-dt*math.Ln2/halflife)))))
 		}
 	} else {
 		s.carried, s.carriedRate = 0, 0

@@ -224,7 +224,7 @@ func (c *Crowd) CanReach(e arche.Entity, hand Side, at m3.Vec3, seconds float32)
 	out := there.Sub(m[arm.Upper].Pos)
 	for _, p := range [2]m3.Vec3{there, there.Add(out.Normalize(m3.Vec3{}).Scale(reachSway))} {
 		if err := a.arms.Reachable(m, a.try, a.stoop[row], int(hand), p); err != nil {
-			return fmt.Errorf("animsys: the %s hand: %w", hand, err)
+			return fmt.Errorf("animsys: the %s hand%s: %w", hand, a.going[row].when(seconds), err)
 		}
 	}
 	return inTime("hand", hand, m[arm.Hand].Pos.Dist(there), handSpeed, seconds)
@@ -238,16 +238,13 @@ func (c *Crowd) CanStep(e arche.Entity, foot Side, at m3.Vec3, seconds float32) 
 		return err
 	}
 	defer c.registry.release()
-	m := c.now[row*c.joints : (row+1)*c.joints]
+	g, m := &c.aims.going[row], c.now[row*c.joints:(row+1)*c.joints]
 	// A little further than the place, if the body moves: it sways and turns.
 	out := there.Sub(m[0].Pos).Flat().Normalize(m3.Vec3{})
-	for _, p := range [2]m3.Vec3{there, there.Add(out.Scale(stepSway * c.aims.going[row].v.Len()))} {
+	for _, p := range [2]m3.Vec3{there, there.Add(out.Scale(stepSway * g.v.Len()))} {
 		if err := c.Ground.Steppable(m, &c.Ground.Body[row], int(foot), p); err != nil {
-			return fmt.Errorf("animsys: the %s foot: %w", foot, err)
+			return fmt.Errorf("animsys: the %s foot%s: %w", foot, g.when(seconds), err)
 		}
-	}
-	if y := c.height(at, c.Ground.Body[row].Floor()); at.Y < y-footDepth {
-		return fmt.Errorf("animsys: the %s foot: the place is %.2f m in the ground", foot, y-at.Y)
 	}
 	return inTime("foot", foot, m[c.tips[foot]].Pos.Dist(there), footSpeed, seconds)
 }
@@ -278,6 +275,9 @@ func (c *Crowd) canMove(call string, e arche.Entity, limb string, side Side, at 
 	if there = c.aims.going[row].seen(at.Sub(c.anchors[row]), c.Poses.Roots[row].Pos, seconds); !there.Finite() {
 		return 0, there, fmt.Errorf("animsys: the place %v is not finite", at)
 	}
+	if y := c.height(at, c.Ground.Body[row].Floor()); at.Y < y-placeDepth {
+		return 0, there, fmt.Errorf("animsys: the %s %s: the place is %.2f m in the ground", side, limb, y-at.Y)
+	}
 	return row, there, nil
 }
 
@@ -307,11 +307,12 @@ func (s Side) String() string {
 }
 
 const (
-	handSpeed = 4    // m/s that a hand reaches without haste
-	footSpeed = 4    // m/s, likewise
-	footDepth = 0.01 // m under the ground to which a foot is asked
-	reachSway = 0.03 // m
-	stepSway  = 0.05 // s
+	handSpeed = 4 // m/s that a hand reaches without haste
+	footSpeed = 4 // m/s, likewise
+
+	placeDepth = 0.01 // m under the ground that a place may lie
+	reachSway  = 0.03 // m
+	stepSway   = 0.05 // s
 
 	paceHalflife = 0.15 // s
 )
@@ -324,6 +325,14 @@ func (g *going) follow(root m3.Xform, dt float32) {
 		x := 1 - m3.Exp(-dt*math.Ln2/paceHalflife)
 		g.v, g.turn = g.v.Lerp(v, x), m3.Lerp(g.turn, turn, x)
 	}
+}
+
+// when says for errors that a place is judged from where a person that moves will be.
+func (g *going) when(seconds float32) string {
+	if g.v.Len()*seconds < 0.05 {
+		return ""
+	}
+	return fmt.Sprintf(", in %.2f s, %.1f m further on", seconds, g.v.Len()*seconds)
 }
 
 // seen returns where a place will be seen in that many seconds, as from where the person, whose root is at from,

@@ -14,10 +14,13 @@ import (
 	"mannequin/animsys/layer"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/skel"
+	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/race"
+	"mannequin/models"
 	humankeypose "mannequin/models/human-keypose"
 	"mannequin/models/person"
 
@@ -305,6 +308,60 @@ func TestStepInTime(t *testing.T) {
 				t.Errorf("%s has a jerk of %.0f m/s³", r.joint, r.jerk)
 			}
 		})
+	}
+}
+
+// Knees bend forward in low reaches and high steps, also of people who have stood for long, whose legs the network
+// stretches too far.
+func TestKneesBendForward(t *testing.T) {
+	model := must.Get(models.OpenAs("human-strnn", strnn.NewModel))(t)
+	for _, wait := range []int{60, 300, 900} {
+		w := arche.NewWorld()
+		stream := must.Get(model.NewStream(strnn.StreamOptions{Capacity: 6, Seed: 3, Workers: 1}))(t)
+		people := must.Get(animsys.NewCrowd(&w, stream, animsys.Options{Ground: ik.Level(0), Workers: 1}))(t)
+		defer people.Close()
+		schedule := must.Get(ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...))(t)
+		reach, steps := generic.NewMap1[ecs.Reach](&w), generic.NewMap1[ecs.Step](&w)
+		var all []arche.Entity
+		for i := range 6 {
+			all = append(all, must.Get(people.Spawn(m3.V(3*float32(i), 0, 0), 0.3*float32(i)))(t))
+		}
+		least, aside := float32(1), float32(0) // m
+		run := func(ticks int) {
+			for range ticks {
+				must.Do(t, schedule.Step())
+				for row := range all {
+					m := people.BonesAt(row)
+					joint := func(name string) m3.Vec3 { return m[people.Skel.Index(name)].Pos }
+					ahead := joint("LeftUpLeg").Sub(joint("RightUpLeg")).Cross(m3.Up).Normalize(m3.Vec3{})
+					for _, side := range []string{"Left", "Right"} {
+						hip, knee, ankle := joint(side+"UpLeg"), joint(side+"Leg"), joint(side+"Foot")
+						way := ankle.Sub(hip)
+						out := knee.Sub(hip).Sub(way.Scale(knee.Sub(hip).Dot(way) / way.Dot(way))) // from the line to the knee
+						least = min(least, out.Dot(ahead))
+						aside = max(aside, m3.Abs(out.Sub(ahead.Scale(out.Dot(ahead))).Flat().Len()))
+					}
+				}
+			}
+		}
+		run(wait)
+		least, aside = 1, 0
+		for i, e := range all {
+			root := people.Root(e)
+			reach.Add(e)
+			steps.Add(e)
+			if low := float32(0.15); i%2 == 0 {
+				*reach.Get(e) = ecs.Reach{Left: ecs.Hand{Target: root.Apply(m3.V(0.1, low, 0.4)), Weight: 1, Seconds: 1.2},
+					Right: ecs.Hand{Target: root.Apply(m3.V(-0.1, low, 0.4)), Weight: 1, Seconds: 1.2}}
+			} else {
+				steps.Get(e).Left = ecs.Foot{Target: root.Apply(m3.V(0.12, 0.25, 0.4)), Weight: 1, Seconds: 0.9, Lift: 0.05}
+			}
+		}
+		run(120)
+		t.Logf("after %d ticks: knees at least %.1f cm in front of the line from hip to ankle, at most %.1f cm beside it", wait, 100*least, 100*aside)
+		if least < -0.02 || aside > 0.2 {
+			t.Errorf("after %d ticks: a knee is %.1f cm in front of its leg, and %.1f cm beside it", wait, 100*least, 100*aside)
+		}
 	}
 }
 

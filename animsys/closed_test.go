@@ -41,6 +41,10 @@ var ofNoCrowd = map[string]func(c *animsys.Crowd, e arche.Entity) (got, want any
 	"CanReach": func(c *animsys.Crowd, e arche.Entity) (got, want any) {
 		return refused(c.CanReach(e, animsys.Left, m3.Vec3{}, 1))
 	},
+	"PoseOf": func(c *animsys.Crowd, e arche.Entity) (got, want any) {
+		p := c.PoseOf(e)
+		return len(p.Pos) + len(p.Rot), 0
+	},
 	"CanStep": func(c *animsys.Crowd, e arche.Entity) (got, want any) {
 		return refused(c.CanStep(e, animsys.Left, m3.Vec3{}, 1))
 	},

@@ -15,8 +15,10 @@
 //     its ecs.Slot.
 //   - The generator's component (control.Goal, manifold.Curve, latent.Sliders,
 //     strnn.Steer, keypose.Performance) says what an agent does. Set it before a tick.
-//   - ecs.LookAt, ecs.Reach, ecs.MARStyle and ecs.GramStyle add to it.
+//   - ecs.LookAt, ecs.Reach, ecs.Step, ecs.MARStyle and ecs.GramStyle add to it. [Crowd.CanReach] and [Crowd.CanStep]
+//     say whether hands and feet can be at a place in a time.
 //   - [Crowd.Play] plays clips of your own over it, on all joints or on some; [Crowd.Stop] ends them.
+//     [Crowd.TakePose] takes a person into a pose at a place, such as a seat.
 //
 // Results:
 //   - [Crowd.Bones] and [Crowd.Root] of one entity. Crowd.Skel.Names lists the joints in

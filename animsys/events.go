@@ -17,9 +17,9 @@ const (
 	FootDown   EventKind = iota // a foot has gained contact with the ground
 	FootUp                      // a foot has lost it
 	ClipMarker                  // a clip has passed a marker
-	ClipEnd                     // a clip that is played once has come to its end, and blends out
-	HandThere                   // a hand's time to its target is over; see ecs.Hand.Seconds
-	FootThere                   // a foot's time to its target is over; see ecs.Foot.Seconds
+	ClipEnd                     // a clip that is played once, and not held, has come to its end, and blends out
+	HandThere                   // a hand's time is over, see ecs.Hand.Seconds: Pos says whether it is at its target
+	FootThere                   // a foot's time is over, see ecs.Foot.Seconds; its sole is below Pos by Crowd.Ground.Sole
 )
 
 // Event is something that happened to an agent in the last tick, for sounds and effects.

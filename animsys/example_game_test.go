@@ -300,22 +300,27 @@ func Example_sit() {
 	inbetweener := get(get(keypose.NewModel(get(humankeypose.Open()))).NewInbetweener(keypose.InbetweenerOptions{}))
 	defer inbetweener.Close()
 
+	up := people.PoseOf(guest) // to get up again
 	seat := animsys.PoseTarget{Seconds: 1.5}
-	seat.At(sitting, 0, bench, 3.1) // facing back
+	seat.At(sitting, 0, bench, 3.1) // on the ground below the seat, facing back
 	if _, err := people.TakePose(guest, inbetweener, seat); err != nil {
 		fmt.Println(err) // too far for the time
 	}
 	run(schedule, 2*animsys.TickRate)
 	fmt.Println("on the bench:", people.Bones(guest)[0].Pos.Flat().Dist(bench) < 0.05)
 
-	if err := people.Stop(guest, 0, 0.5); err != nil { // gets up
+	up.Seconds, up.Layer = 1.5, 1
+	if _, err := people.TakePose(guest, inbetweener, up); err != nil {
 		fmt.Println(err)
 	}
 	run(schedule, 2*animsys.TickRate)
-	fmt.Println("standing:", people.Bones(guest)[0].Pos.Y > 0.85)
+	err := errors.Join(people.Stop(guest, 0, 0.3), people.Stop(guest, 1, 0.3)) // it stands, and can walk on
+	run(schedule, animsys.TickRate)
+	hips := people.Bones(guest)[0].Pos
+	fmt.Println("standing:", hips.Y > 0.85, "in front of the bench:", hips.Flat().Dist(bench) > 0.5, err)
 	// Output:
 	// on the bench: true
-	// standing: true
+	// standing: true in front of the bench: true <nil>
 }
 
 // An artist's file becomes a clip of the crowd when the game starts, whatever its skeleton.

@@ -95,13 +95,24 @@ type PoseTarget struct {
 	Layer   int       // that the motion plays on
 }
 
-// At returns the target of a clip's frame with the clip's joint 0 above a place and turned to a heading, rad.
+// At returns the target of a clip's frame, turned to a heading, rad. The clip's joint 0 is above a place on the ground,
+// as high as in the clip.
 func (p *PoseTarget) At(c *skel.Clip, frame int, place m3.Vec3, heading float32) {
 	pos, rot := c.Frame(frame)
 	p.Pos, p.Rot = append(p.Pos[:0], pos...), append(p.Rot[:0], rot...)
 	turn := m3.YawQuat(heading - rot[0].Yaw())
 	p.Pos[0] = m3.V(place.X, place.Y+pos[0].Y, place.Z)
 	p.Rot[0] = turn.Mul(rot[0])
+}
+
+// PoseOf returns the target of the pose in which an agent is shown, at its place: to come back to it later. Seconds and
+// Layer are to be set. It is the zero PoseTarget if e is not in the crowd.
+func (c *Crowd) PoseOf(e arche.Entity) (p PoseTarget) {
+	if bones := c.Bones(e); bones != nil {
+		p.Pos, p.Rot = make([]m3.Vec3, len(bones)), make([]m3.Quat, len(bones))
+		c.Skel.ModelToLocal(p.Pos, p.Rot, bones)
+	}
+	return p
 }
 
 const (
@@ -113,14 +124,19 @@ const (
 // TakePose lets a person go from how it is shown into a pose, in a given time, and stay there: sit down on
 // a bench, crouch beside a thing. The motion between is the in-betweener's (Lüdi 2016), and
 // RootMotion and walls work as for other motion. It plays as a clip on a layer, over the whole body. The
-// clip's marker "there" is at the moment when the pose is reached. Stop ends the clip at any time, blending. The crowd's skeleton must have the joints
-// of the in-betweener's.
+// clip's marker "there" is at the moment when the pose is reached. Stop ends the clip at any time, blending, where the
+// agent is then: to get up from a seat, take the pose from before (PoseOf) on another layer, and stop both there. The
+// crowd's skeleton must have the joints of the in-betweener's.
 //
-// Call TakePose between ticks. It computes the motion at once, which takes some milliseconds and allocates.
+// Call TakePose between ticks: within one it fails. It computes the motion at once, which takes some milliseconds and allocates.
 // It fails, and changes nothing, if the pose is not one of the skeleton, is too far away for the time, or
 // if the motion is not finite.
 func (c *Crowd) TakePose(e arche.Entity, m *keypose.Inbetweener, to PoseTarget) (*layer.Clip, error) {
+	if err := c.claimBetween("TakePose"); err != nil {
+		return nil, err
+	}
 	clip, err := c.wayTo(e, m, &to)
+	c.registry.release()
 	if err != nil {
 		return nil, fmt.Errorf("animsys: TakePose: %w", err)
 	}

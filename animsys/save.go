@@ -294,7 +294,7 @@ func (c *Crowd) check(src []byte) (s contents, rest []byte, err error) {
 		return s, nil, errDamaged
 	}
 	if is := c.saving.identity; string(b[2:2+k]) != is {
-		return s, nil, fmt.Errorf("the save is of another crowd (%q) than this (%q)", b[2:2+k], is)
+		return s, nil, fmt.Errorf("the save is of another crowd than this: %s", differences(string(b[2:2+k]), is))
 	}
 	if agents > uint32(c.rows.Cap()) {
 		return s, nil, fmt.Errorf("the save has %d agents, and the crowd has room for %d", agents, c.rows.Cap())
@@ -324,6 +324,21 @@ func (c *Crowd) sound(s contents) bool {
 	c.pool.Run(groups(s.agents), v.verifying)
 	v.table, v.state.Data = nil, nil
 	return len(v.wrong) == 0
+}
+
+// differences says in what an identity differs from this crowd's.
+func differences(was, is string) string {
+	a, b := strings.Split(was, "; "), strings.Split(is, "; ")
+	if len(a) != len(b) {
+		return fmt.Sprintf("%q, and this is %q", was, is)
+	}
+	var all []string
+	for i := range a {
+		if a[i] != b[i] {
+			all = append(all, fmt.Sprintf("%q, and this has %q", a[i], b[i]))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // free takes all agents out of the crowd. Their entities wait for take and drop.

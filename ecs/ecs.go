@@ -6,7 +6,7 @@
 //
 // Add to what an agent does
 //   - Turn its head: [LookAt]
-//   - Take its hands to places: [Reach]
+//   - Take its hands and feet to places: [Reach], [Step]
 //   - Change its style: [MARStyle], [GramStyle]
 //
 // Keep data of your own by row
@@ -83,7 +83,7 @@ type Reach struct{ Left, Right Hand }
 // Hand is the target of one hand of a Reach.
 type Hand struct {
 	Target m3.Vec3 // of the knuckles, world space, m
-	Weight float32 // 0 to 1 of the way there; changes are eased
+	Weight float32 // 0, not at all, to 1, all of the way there; changes are eased
 
 	// Seconds, if not 0, is the time in which the hand arrives, from the tick on in which Weight or Seconds
 	// has changed from 0, or Seconds to another time, or, of a hand that is there, Target by more than 12 cm.

@@ -258,7 +258,7 @@ func (a *Arms) Reachable(m, scratch []m3.Xform, moved m3.Vec3, hand int, at m3.V
 	}
 	d := at.Sub(m[arm.Upper].Pos)
 	if s[hand].share() < 0.99 {
-		return fmt.Errorf("ik: the place is behind the back: turn toward it first")
+		return fmt.Errorf("ik: the place is beside or behind the back: turn toward it first")
 	}
 	return fmt.Errorf("ik: the place is %.2f m from the shoulder, too far by %.2f m", d.Len(), off)
 }

@@ -47,9 +47,9 @@ func (s *Legged) lead(m []m3.Xform, l Leg, foot Foot, a, b m3.Vec3, u float32) {
 	to.Y = max(m3.Lerp(a.Y, b.Y, early)+4*u*(1-u)*hop, s.groundHeight(to.X, to.Z)+minTipHeight)
 
 	t, hip, ankle := s.Rig.Tree, m[l.hip()], m[l.ankle()]
-	knee, length := m[l.knee()].Pos, hip.Pos.Dist(m[l.knee()].Pos)+m[l.knee()].Pos.Dist(ankle.Pos)
+	length := hip.Pos.Dist(m[l.knee()].Pos) + m[l.knee()].Pos.Dist(ankle.Pos)
 	extent := hip.Pos.Dist(ankle.Pos) / max(length, tiny)
-	bend := foot.bendPlane(hip.Rot.Conj().Rotate(bendNormal(hip.Pos, knee, ankle.Pos, length)))
+	bend := s.Rig.bendOf(m, l, &foot)
 	t.twoBone(m, l.hip(), l.knee(), l.ankle(), ankle.Pos.Add(to.Sub(m[l.tip()].Pos)), hip.Rot.Rotate(bend), min(minReach, extent), max(softReach, extent))
 	t.turn(m, l.ankle(), ankle.Rot.Mul(m[l.ankle()].Rot.Conj()))
 	t.aim(m, l.ankle(), m[l.tip()].Pos, to, 1)

@@ -111,14 +111,13 @@ func (f *Foot) observe(tip m3.Vec3, dt float32) m3.Vec3 {
 	return v
 }
 
-// bendPlane moves the normal of the leg's plane toward bend, whose length is the sine of the knee's
-// angle, and returns the normal.
-func (f *Foot) bendPlane(bend m3.Vec3) m3.Vec3 {
+// bendPlane moves the unit normal of the leg's plane by a share toward bend, and returns it.
+func (f *Foot) bendPlane(bend m3.Vec3, share float32) m3.Vec3 {
 	to := bend.Normalize(f.bend)
 	if f.bend == (m3.Vec3{}) {
 		f.bend = to
 	} else {
-		turn := m3.Ident.Slerp(m3.Between(f.bend, to), min(bend.Len()/bendFullSine, 1))
+		turn := m3.Ident.Slerp(m3.Between(f.bend, to), share)
 		f.bend = turn.Rotate(f.bend).Normalize(to)
 	}
 	return f.bend

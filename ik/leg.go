@@ -37,6 +37,9 @@ const (
 	lookaheadTime, lookaheadDistance = 0.1, 0.12
 	// yieldDistance is how far a tip may miss its place before the joints above it yield, m.
 	yieldDistance = 0.002
+	// hingeSine is the sine of the knee's angle below which people's knees bend as their feet point, and hingeShare
+	// the share of the way that they turn there in a run.
+	hingeSine, hingeShare = 0.15, 0.15
 	// soleHalflife is the half-life in which a sole takes the ground's slope, s.
 	soleHalflife = 0.04
 )
@@ -96,8 +99,30 @@ func (s *Legged) planLeg(m []m3.Xform, l Leg, foot *Foot, step *Step, pace float
 	}
 	p.ankle = p.tip.Add(up)
 	// A leg that is nearly straight hardly shows to which side it bends.
-	p.bend = foot.bendPlane(hip.Rot.Conj().Rotate(bendNormal(hip.Pos, knee, ankle.Pos, length)))
+	p.bend = s.Rig.bendOf(m, l, foot)
 	return p
+}
+
+// bendOf returns the unit normal of the plane in which a leg of m bends, in the hip's frame. Nearly straight legs of
+// people, and those that are stretched too far, bend toward where foot and hips point.
+func (r *Rig) bendOf(m []m3.Xform, l Leg, foot *Foot) m3.Vec3 {
+	hip, knee, ankle := m[l.hip()], m[l.knee()].Pos, m[l.ankle()].Pos
+	bend := bendNormal(hip.Pos, knee, ankle, hip.Pos.Dist(knee)+knee.Dist(ankle))
+	sine := bend.Len()
+	share := min(sine/bendFullSine, 1)
+	if left, right := r.hips[0], r.hips[1]; left >= 0 {
+		across := m[left].Pos.Sub(m[right].Pos).Normalize(m3.V(1, 0, 0))
+		if bend.Dot(across) > 0 {
+			sine = 0
+		}
+		way := ankle.Sub(hip.Pos).Normalize(m3.V(0, -1, 0))
+		ahead := m[l.tip()].Pos.Sub(ankle).Normalize(m3.Vec3{}).Add(across.Cross(m3.Up))
+		if to := way.Cross(ahead); to.Len() > 0.1 {
+			bend = to.Normalize(bend).Lerp(bend.Normalize(to), rise(sine, hingeSine, bendFullSine))
+			share = max(share, hingeShare)
+		}
+	}
+	return foot.bendPlane(hip.Rot.Conj().Rotate(bend), share)
 }
 
 // bendNormal returns the normal of the plane in which a limb of the given length bends. Its own

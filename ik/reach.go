@@ -11,7 +11,7 @@ func (r *Rig) Reach(m []m3.Xform, leg int, to m3.Vec3, foot *Foot) {
 	hip, knee, ankle := m[l.hip()], m[l.knee()].Pos, m[l.ankle()]
 	length := hip.Pos.Dist(knee) + knee.Dist(ankle.Pos)
 	extent := hip.Pos.Dist(ankle.Pos) / max(length, tiny)
-	bend := foot.bendPlane(hip.Rot.Conj().Rotate(bendNormal(hip.Pos, knee, ankle.Pos, length)))
+	bend := r.bendOf(m, l, foot)
 	if to == ankle.Pos {
 		return
 	}

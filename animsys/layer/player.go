@@ -203,7 +203,7 @@ func (p *Player) Busy(r int) bool { return p.rows[r].busy }
 type Mark struct {
 	Row, Layer int
 	Clip       *Clip
-	Marker     int // index in the clip's Markers; −1 is the end of a clip that is played once
+	Marker     int // index in the clip's Markers; −1 is the end of a clip that is played once and not held
 }
 
 // Advance moves the clips of row r on by dt seconds. It appends the markers and ends that this passes,
@@ -220,8 +220,9 @@ func (p *Player) Advance(r int, dt float32, marks []Mark) []Mark {
 		s.fresh = 0
 		switch all := s.clip.Seconds(s.loop == 1); {
 		case s.loop == 0 && s.time >= all-1e-6:
-			s.ended = 1
-			marks = append(marks, Mark{r, l, s.clip, -1})
+			if s.ended = 1; s.hold == 0 {
+				marks = append(marks, Mark{r, l, s.clip, -1})
+			}
 		case s.loop == 1 && all > 0 && s.time >= 2*all: // the numbers stay small
 			k := all * (math.Floor(s.time/all) - 1)
 			s.time, s.was = s.time-k, s.was-k

@@ -18,7 +18,6 @@ import (
 	"mannequin/scenes/world"
 	"mannequin/terrain"
 
-	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 )
 
@@ -172,9 +171,8 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 }
 
 // seat returns the pose of a person who sits, of the crowd's skeleton.
-func (s *Scene) seat(e arche.Entity, p *person) (to animsys.PoseTarget) {
-	sk := s.People.Skel
-	s.stand(e, p, &to)
+func (s *Scene) seat(p *person) animsys.PoseTarget {
+	sk, to := s.People.Skel, s.People.PoseOf(p.entity)
 	to.Pos[0] = p.place(m3.V(0, seatHigh+hipsOverSeat, -benchBack))
 	to.Rot[0] = m3.Ident
 	turn := func(joint string, axis m3.Vec3, angle float32) { to.Rot[sk.Index(joint)] = m3.AxisAngle(axis, angle) }
@@ -188,15 +186,4 @@ func (s *Scene) seat(e arche.Entity, p *person) (to animsys.PoseTarget) {
 		turn(side+"ForeArm", m3.V(0, 1, 0), -0.75*out)
 	}
 	return to
-}
-
-// stand returns the pose in which the person stood before.
-func (s *Scene) stand(e arche.Entity, p *person, to *animsys.PoseTarget) {
-	if p.pos == nil {
-		row, _ := s.People.Row(e)
-		n := s.People.Skel.Len()
-		p.pos = append(p.pos, s.People.Poses.Pos[row*n:(row+1)*n]...)
-		p.rot = append(p.rot, s.People.Poses.Rot[row*n:(row+1)*n]...)
-	}
-	to.Pos, to.Rot = append(to.Pos[:0], p.pos...), append(to.Rot[:0], p.rot...)
 }

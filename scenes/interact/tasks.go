@@ -2,7 +2,6 @@ package interact
 
 import (
 	"mannequin/animsys"
-	"mannequin/animsys/layer"
 	"mannequin/ecs"
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
@@ -40,13 +39,10 @@ type person struct {
 	at     m3.Vec3 // where it stands
 	entity arche.Entity
 	task   *task
-	tick   int     // of the task; below 0 it has not begun
-	box    m3.Vec3 // its box's middle
-	holds  bool    // the box
-	clip   *layer.Clip
-
-	pos []m3.Vec3 // the pose in which it stands
-	rot []m3.Quat
+	tick   int                // of the task; below 0 it has not begun
+	box    m3.Vec3            // its box's middle
+	holds  bool               // the box
+	up     animsys.PoseTarget // the pose in which it stood before it sat down
 }
 
 // place returns a place that is seen from the person.
@@ -99,17 +95,16 @@ func (p *person) carry(s *Scene) {
 }
 
 func sit(s *Scene, p *person) (err error) {
-	to := s.seat(p.entity, p)
+	p.up = s.People.PoseOf(p.entity)
+	to := s.seat(p)
 	to.Seconds = 1.7
-	p.clip, err = s.People.TakePose(p.entity, s.between, to)
+	_, err = s.People.TakePose(p.entity, s.between, to)
 	return err
 }
 
 func rise(s *Scene, p *person) (err error) {
-	var to animsys.PoseTarget
-	s.stand(p.entity, p, &to)
-	to.Seconds, to.Layer = 1.5, 1
-	p.clip, err = s.People.TakePose(p.entity, s.between, to)
+	p.up.Seconds, p.up.Layer = 1.5, 1
+	_, err = s.People.TakePose(p.entity, s.between, p.up)
 	return err
 }
 

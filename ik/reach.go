@@ -4,14 +4,15 @@ import "mannequin/engine/m3"
 
 // Reach moves the ankle of leg number leg of the pose m to the place to: the limb bends, the foot
 // keeps its rotation, and the rest of the body stays. Pose and place are in one space, m. If the
-// leg is too short, the foot turns so that its tip comes nearer. The Foot remembers the plane in
-// which the limb bends. Use one for each leg, with poses in the order of time.
+// leg is too short, the foot turns so that its tip comes nearer. The limb bends in the pose's own
+// plane, which the Foot remembers. Use one for each leg, with poses in the order of time.
 func (r *Rig) Reach(m []m3.Xform, leg int, to m3.Vec3, foot *Foot) {
 	l, t := r.Roles.Legs[leg], r.Tree
 	hip, knee, ankle := m[l.hip()], m[l.knee()].Pos, m[l.ankle()]
 	length := hip.Pos.Dist(knee) + knee.Dist(ankle.Pos)
 	extent := hip.Pos.Dist(ankle.Pos) / max(length, tiny)
-	bend := r.bendOf(m, l, foot)
+	bend := bendNormal(hip.Pos, knee, ankle.Pos, length)
+	bend = foot.bendPlane(hip.Rot.Conj().Rotate(bend), min(bend.Len()/bendFullSine, 1))
 	if to == ankle.Pos {
 		return
 	}

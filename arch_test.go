@@ -44,7 +44,8 @@ var arrows = []arrow{
 		"github.com/g3n/engine/...", "github.com/go-gl/..."},
 		"the only package that opens a window; it draws plain data and knows no scene"},
 
-	{"animsys/skin", []string{"engine/body", "engine/m3", "animsys/skel", "animsys/anatomy", "internal/affine", "internal/boundedfile", "internal/boundedtoml", "github.com/qmuntal/gltf/..."},
+	{"animsys/retarget", []string{"animsys/skel", "engine/m3", "ik"}, "motion on characters with their own bones; roles of legs are ik's"},
+	{"animsys/skin", []string{"engine/body", "engine/m3", "animsys/skel", "animsys/anatomy", "animsys/retarget", "ik", "internal/affine", "internal/boundedfile", "internal/boundedtoml", "github.com/qmuntal/gltf/..."},
 		"meshes from files, put on skeletons, without GL; glTF is the format, TOML is how people write which joint is which"},
 	{"internal/statehash", []string{"engine/m3"}, "a leaf: sums of a world's state"},
 	{"internal/atomicfile", nil, "a leaf"},
@@ -59,6 +60,7 @@ var arrows = []arrow{
 	{"internal/cellgrid", []string{"engine/m3"}, "which obstacles and decks are near a place"},
 	{"internal/bench/ort", []string{"github.com/yalue/onnxruntime_go"}, "ONNX Runtime, behind the build tag ort"},
 	{"internal/bench/openblas", nil, "OpenBLAS, behind the build tag openblas"},
+	{"internal/testing/testcharacter", []string{"animsys/retarget", "animsys/skel", "engine/m3", "ik", "internal/testing/must"}, "for tests: characters with bones of their own"},
 	{"internal/testing/mocapdata", []string{"internal/testing/must"}, "for tests: where recordings are"},
 	{"internal/testing/authors", []string{"animsys/feature", "netruntime", "internal/boundedfile", "internal/testing/testnet", "github.com/sbinet/npyio/..."},
 		"for tests: the weight files of the 2016 and 2018 authors; npz is how those of 2016 are stored"},

@@ -36,6 +36,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/mar"
+	"mannequin/animsys/retarget"
 	"mannequin/animsys/skel"
 	"mannequin/animsys/skin"
 	"mannequin/animsys/snapshot"
@@ -61,7 +62,7 @@ import (
 // linkedPackages are the packages that a game links.
 var linkedPackages = strings.Fields(`
 	animsys animsys/anatomy animsys/blend animsys/control animsys/feature animsys/generator animsys/keypose
-	animsys/keypose/routines animsys/latent animsys/layer animsys/manifold animsys/mann animsys/mar animsys/skel animsys/skin animsys/snapshot animsys/strnn
+	animsys/keypose/routines animsys/latent animsys/layer animsys/manifold animsys/mann animsys/mar animsys/retarget animsys/skel animsys/skin animsys/snapshot animsys/strnn
 	ecs engine/body engine/clock engine/draw engine/hud engine/m3 engine/media engine/tape ik netruntime netruntime/grad netruntime/vec terrain`)
 
 // linked are their exported types, as pointers to zero values, and their exported functions.
@@ -72,7 +73,7 @@ var linked = []any{
 	new(animsys.SelectLOD), new(animsys.Side), new(animsys.Style), new(animsys.UpdateRate),
 	animsys.DefaultLOD, animsys.Restore, animsys.Save, animsys.ShiftOrigin, animsys.StandClip, animsys.Systems,
 
-	new(control.Action), new(control.Avoidance), new(control.Flow), new(control.Goal), new(control.Obstacle), new(control.Obstacles), new(control.Path), new(control.Script), new(control.Walker), new(control.Wander),
+	new(control.Action), new(control.Avoidance), new(control.Flow), new(control.Goal), new(control.Obstacle), new(control.Obstacles), new(control.Path), new(control.Route), new(control.Script), new(control.Walker), new(control.Wander),
 	control.Box, control.Builtin, control.Circle, control.Meander, control.NewFlow, control.NewPath, control.NewWander, control.OpenPath, control.OpenScript,
 	control.ParseAction, control.Pillar, control.ReadPath, control.ReadScript, control.Square, control.Star, control.Steer, control.Wall,
 
@@ -122,6 +123,9 @@ var linked = []any{
 	feature.DescribePerson, feature.Dog, feature.Finite, feature.Human, feature.Mirror, feature.NewPerson, feature.Pairs, feature.ReadPerson,
 	feature.Within,
 
+	new(retarget.Character), new(retarget.Foot), new(retarget.Options),
+	retarget.New,
+
 	new(skel.Clip), new(skel.Mirror), new(skel.Skeleton),
 	skel.NewClip, skel.NewMirror,
 
@@ -130,10 +134,10 @@ var linked = []any{
 	new(snapshot.Codec), new(snapshot.Message),
 	snapshot.NewCodec,
 
-	new(skin.Error), new(skin.Motion), new(skin.Pair), new(skin.Report), new(skin.Skin),
+	new(skin.Character), new(skin.CharacterOptions), new(skin.Error), new(skin.Motion), new(skin.Pair), new(skin.Report), new(skin.Skin),
 	skin.FromDocument, skin.OnFours, skin.Open, skin.OpenMap, skin.OpenMotions, skin.ReadMap, skin.ReadMotions, skin.Write,
 
-	new(generator.Disc), new(generator.Poses), new(generator.Rig), new(generator.State), new(generator.Style),
+	new(generator.Disc), new(generator.Poses), new(generator.Rig), new(generator.Space), new(generator.State), new(generator.Style),
 	generator.Human, generator.NewRig, generator.Person, generator.Slide, generator.Workers,
 
 	new(ik.Arm), new(ik.Arms), new(ik.Body), new(ik.CCD), new(ik.Foot), new(ik.FootLock), new(ik.FullBody), new(ik.FullBodyScratch), new(ik.Gaze),

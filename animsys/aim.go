@@ -272,10 +272,12 @@ func (c *Crowd) canMove(call string, e arche.Entity, limb string, side Side, at 
 	case !(seconds > 0) || !m3.Finite(seconds):
 		return 0, there, fmt.Errorf("animsys: a %s cannot arrive in %g s", limb, seconds)
 	}
-	if there = c.aims.going[row].seen(at.Sub(c.anchors[row]), c.Poses.Roots[row].Pos, seconds); !there.Finite() {
+	going := c.aims.going[row]
+	going.v = going.v.Scale(1 / c.units[row])
+	if there = going.seen(c.in(row, at), c.Poses.Roots[row].Pos, seconds); !there.Finite() {
 		return 0, there, fmt.Errorf("animsys: the place %v is not finite", at)
 	}
-	if y := c.height(at, c.Ground.Body[row].Floor()); at.Y < y-placeDepth {
+	if y := c.height(at, c.floor(row)); at.Y < y-placeDepth {
 		return 0, there, fmt.Errorf("animsys: the %s %s: the place is %.2f m in the ground", side, limb, y-at.Y)
 	}
 	return row, there, nil

@@ -78,6 +78,11 @@ var ofNoCrowd = map[string]func(c *animsys.Crowd, e arche.Entity) (got, want any
 	"InterpolateFrom": func(c *animsys.Crowd, _ arche.Entity) (got, want any) {
 		return len(c.InterpolateFrom(make([]m3.Xform, 5), 0.5, m3.V(1, 2, 3))), 0
 	},
+	"Character":    func(c *animsys.Crowd, e arche.Entity) (got, want any) { return c.Character(e) == nil, true },
+	"SetCharacter": func(c *animsys.Crowd, e arche.Entity) (got, want any) { return refused(c.SetCharacter(e, nil)) },
+	"InterpolateCharacter": func(c *animsys.Crowd, _ arche.Entity) (got, want any) {
+		return len(c.InterpolateCharacter(nil, nil, 0.5, m3.Vec3{})), 0
+	},
 	"Published": func(c *animsys.Crowd, _ arche.Entity) (got, want any) {
 		last, now := c.Published()
 		return len(last), len(now)

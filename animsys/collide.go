@@ -30,8 +30,8 @@ func (c *Crowd) collide(r0, r1 int) {
 			continue
 		}
 		from := c.Roots[r]
-		from.Pos = from.Pos.Sub(c.anchors[r])
-		if by := generator.Slide(c.walls, c.body, from, c.Poses.Roots[r], c.floors[r]); by != (m3.Vec3{}) {
+		from.Pos = c.in(r, from.Pos)
+		if by := generator.Slide(c.walls, c.body, from, c.Poses.Roots[r], &c.floors[r]); by != (m3.Vec3{}) {
 			c.nudge(r, by)
 		}
 	}
@@ -66,10 +66,13 @@ func (c *Crowd) Nudge(e arche.Entity, by m3.Vec3) error {
 		return err
 	}
 	if by != (m3.Vec3{}) { // it would change the sign of a zero
-		c.nudge(row, by)
+		c.nudge(row, by.Scale(1/c.units[row]))
 	}
 	return nil
 }
+
+// floor returns the height of the floor under row, world space.
+func (c *Crowd) floor(row int) float32 { return c.Ground.Body[row].Floor() * c.units[row] }
 
 // ride carries agents along on ground that moves.
 func (c *Crowd) ride() {
@@ -79,20 +82,25 @@ func (c *Crowd) ride() {
 	}
 	for row := range c.rows.Len() {
 		at := c.Roots[row].Pos
-		at.Y = c.Ground.Body[row].Floor()
+		at.Y = c.floor(row)
 		by := ground.Moved(at).Flat()
 		if by == (m3.Vec3{}) || !by.Finite() {
 			continue
 		}
+		c.Roots[row].Pos = c.Roots[row].Pos.Add(by)
+		if c.rates[row].rate == Frozen {
+			move(c.cast.bones(c.cast.now, row), by)
+		}
+		by = by.Scale(1 / c.units[row])
 		c.gen.shift(row, by)
 		c.shift(row, by)
-		c.Roots[row].Pos = c.Roots[row].Pos.Add(by)
 		if c.rates[row].rate == Frozen {
 			move(c.now[row*c.joints:(row+1)*c.joints], by)
 		}
 	}
 }
 
+// nudge moves row by by, in its own space.
 func (c *Crowd) nudge(row int, by m3.Vec3) {
 	c.gen.shift(row, by)
 	c.restyle.shift(row, by)

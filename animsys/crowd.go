@@ -75,6 +75,7 @@ import (
 	"mannequin/animsys/generator"
 	"mannequin/animsys/layer"
 	"mannequin/animsys/mar"
+	"mannequin/animsys/retarget"
 	"mannequin/animsys/skel"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
@@ -100,6 +101,9 @@ type Options struct {
 	Styles *mar.Database
 	Style  mar.Options // parameters of the translation
 	Known  mar.Label   // the style that the generator's motion has, see mar.Database.InStyle; none is slower
+
+	// Characters are those that SetCharacter can give to agents, for motion of the generator's skeleton.
+	Characters []*retarget.Character
 }
 
 // Crowd holds the agents of one generator, one row each: the poses that the
@@ -126,6 +130,8 @@ type Crowd struct {
 	last, now []m3.Xform    // (rows, joints) published poses, in the rows' own spaces
 	shown     []m3.Xform    // (rows, joints) now, in world space
 	anchors   []m3.Vec3     // (rows) see Anchor
+	units     []float32     // (rows) of the rows' own spaces, m: 1, or as SetCharacter has it
+	cast      cast          // characters of their own
 	aims      *aims         // nil for a skeleton without a known head
 	layers    *layer.Player // nil before the first Play
 	marks     []layer.Mark  // of this tick
@@ -140,7 +146,7 @@ type Crowd struct {
 	registry *registry
 	walls    generator.Walls
 	body     []generator.Disc
-	floors   []m3.Vec3 // (rows) anchors at the height of the floor, for walls
+	floors   []generator.Space // (rows) the rows' own spaces at the height of the floor, for walls
 	pool     *netruntime.Pool
 	saving   saving
 	closed   bool
@@ -297,8 +303,9 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	c.pacing = pacing{rates: make([]rated, n), frozen: make([]bool, n), strides: make([]uint8, n), late: rig.Late}
 	c.last, c.now, c.fresh = make([]m3.Xform, n*joints), make([]m3.Xform, n*joints), make([]bool, n)
 	c.shown, c.anchors, c.Roots = make([]m3.Xform, n*joints), make([]m3.Vec3, n), make([]m3.Xform, n)
-	c.Ground.Anchors = c.anchors
-	c.walls, c.body, c.floors = opt.Walls, rig.Body, make([]m3.Vec3, n)
+	c.walls, c.body, c.floors = opt.Walls, rig.Body, make([]generator.Space, n)
+	c.units = slices.Repeat([]float32{1}, n)
+	c.Ground.Anchors, c.Ground.Units = c.anchors, c.units
 	c.Ground.Ground, c.Ground.DT = opt.Ground, 1.0/generator.TickRate
 	c.Ground.Pos, c.Ground.Rot, c.Ground.Model = c.Pos, c.Rot, make([]m3.Xform, n*joints)
 	c.Ground.Feet, c.Ground.Body = make([]ik.Foot, n*c.legs()), make([]ik.Body, n)
@@ -319,6 +326,9 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 		c.tips = append(c.tips, int(leg[len(leg)-1]))
 	}
 	c.pool = netruntime.NewPool(min(generator.Workers(opt.Workers, n), n/grain+1))
+	if err := c.cast.open(c, opt.Characters, n); err != nil {
+		return err
+	}
 	c.saving.open(c, rig, &opt)
 	return nil
 }
@@ -414,7 +424,8 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 		}
 		return arche.Entity{}, err
 	}
-	c.anchors[row] = anchor
+	c.anchors[row], c.units[row] = anchor, 1
+	c.cast.dress(row, nobody)
 	c.gen.shiftControl(row, anchor.Neg())
 	c.start(row)
 	c.gen.pose(&c.Poses, row)
@@ -473,7 +484,8 @@ func (c *Crowd) vacate(row, last int) {
 	copy(c.last[row*n:(row+1)*n], c.last[last*n:])
 	copy(c.now[row*n:(row+1)*n], c.now[last*n:])
 	copy(c.Ground.Model[row*n:(row+1)*n], c.Ground.Model[last*n:(last+1)*n])
-	c.Poses.Roots[row], c.fresh[row], c.rates[row], c.anchors[row] = c.Poses.Roots[last], c.fresh[last], c.rates[last], c.anchors[last]
+	c.Poses.Roots[row], c.fresh[row], c.rates[row], c.anchors[row], c.units[row] = c.Poses.Roots[last], c.fresh[last], c.rates[last], c.anchors[last], c.units[last]
+	c.cast.copy(row, last)
 	c.expose(row)
 }
 
@@ -493,7 +505,7 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 	}
 	anchor := anchorOf(pos)
 	c.reanchor(row, anchor)
-	c.gen.place(row, feature.Place{Pos: pos.Sub(anchor), Yaw: yaw})
+	c.gen.place(row, feature.Place{Pos: c.in(row, pos), Yaw: yaw})
 	c.restyle.forget(row)
 	c.gen.pose(&c.Poses, row)
 	c.Restarted[row] = false
@@ -508,10 +520,11 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 	return nil
 }
 
-// forget clears what the ground solver and events remember of row, which stands on the floor nearest to height y.
+// forget clears what the ground solver and events remember of row, which stands on the floor nearest to height y,
+// world space.
 func (c *Crowd) forget(row int, y float32) {
 	clear(c.Ground.Feet[row*c.legs() : (row+1)*c.legs()])
-	c.Ground.Body[row] = ik.BodyOn(y)
+	c.Ground.Body[row] = ik.BodyOn(y / c.units[row])
 	clear(c.footings[row*c.legs() : (row+1)*c.legs()])
 }
 
@@ -549,7 +562,7 @@ func (c *Crowd) has(row int) bool { return uint(row) < uint(c.rows.Len()) }
 
 // Bones returns the world transforms of e's joints as of the last tick or its
 // spawning, grounded; nil if e is not in this crowd. They alias the crowd and change
-// with the next tick.
+// with the next tick. Of an agent with a character of its own they are the character's.
 func (c *Crowd) Bones(e arche.Entity) []m3.Xform {
 	row, ok := c.rows.Row(e)
 	if !ok {
@@ -574,6 +587,9 @@ func (c *Crowd) BonesAt(row int) []m3.Xform {
 	if !c.has(row) {
 		return nil
 	}
+	if own := c.cast.bones(c.cast.shown, row); own != nil {
+		return own
+	}
 	return c.shown[row*c.joints : (row+1)*c.joints]
 }
 
@@ -586,7 +602,8 @@ func (c *Crowd) Published() (last, now []m3.Xform) { return c.last, c.now }
 // the tick before the last to the last into dst, (agents, joints), growing it if it
 // is too small, and returns it. The joints of the agent in row r begin at r·Skel.Len();
 // Row returns an entity's row. Joints rotate and hips move straight, so that bones
-// keep their lengths.
+// keep their lengths. Agents with a character of their own have the crowd's joints here, too: see
+// InterpolateCharacter.
 func (c *Crowd) Interpolate(dst []m3.Xform, alpha float32) []m3.Xform {
 	return c.InterpolateFrom(dst, alpha, m3.Vec3{})
 }
@@ -604,6 +621,7 @@ func (c *Crowd) InterpolateFrom(dst []m3.Xform, alpha float32, eye m3.Vec3) []m3
 	for row := range c.rows.Len() {
 		i, k := row*c.joints, (row+1)*c.joints
 		c.Skel.Interpolate(dst[i:k], c.last[i:k], c.now[i:k], alpha)
+		toMetres(dst[i:k], c.units[row])
 		move(dst[i:k], c.anchors[row].Sub(eye))
 	}
 	return dst

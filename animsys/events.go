@@ -67,7 +67,7 @@ func (c *Crowd) observe(row int, arrived bool) {
 	for i := range feet {
 		f, tip := &feet[i], row*c.joints+c.tips[i]
 		if f.contact == lifted {
-			f.fall = max(f.fall, (c.last[tip].Pos.Y-c.now[tip].Pos.Y)*TickRate)
+			f.fall = max(f.fall, (c.last[tip].Pos.Y-c.now[tip].Pos.Y)*TickRate*c.units[row])
 		}
 		if !arrived {
 			continue
@@ -107,7 +107,7 @@ func (c *Crowd) report() {
 			f, tip := &c.footings[row*legs+i], row*c.joints+c.tips[i]
 			e := Event{Entity: c.rows.Entity(row), Leg: int8(i), Joint: int16(c.tips[i]), Pos: c.shown[tip].Pos, Speed: f.fall}
 			if f.contact == lifted {
-				e.Kind, e.Speed = FootUp, c.now[tip].Pos.Dist(c.last[tip].Pos)*TickRate
+				e.Kind, e.Speed = FootUp, c.now[tip].Pos.Dist(c.last[tip].Pos)*TickRate*c.units[row]
 			}
 			e.Normal = c.normal(e.Pos, row)
 			f.fall = 0
@@ -142,7 +142,7 @@ func (c *Crowd) normal(at m3.Vec3, row int) m3.Vec3 {
 	ground := c.Ground.Ground
 	n := m3.Up
 	if floors, ok := ground.(ik.Floors); ok {
-		n = floors.NormalFrom(at.X, at.Z, c.Ground.Body[row].Floor())
+		n = floors.NormalFrom(at.X, at.Z, c.floor(row))
 	} else if ground != nil {
 		n = ground.Normal(at.X, at.Z)
 	}

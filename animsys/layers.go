@@ -180,8 +180,8 @@ func (c *Crowd) wayTo(e arche.Entity, m *keypose.Inbetweener, to *PoseTarget) (*
 	}
 	pos, rot := make([]m3.Vec3, n), make([]m3.Quat, n)
 	c.Skel.ModelToLocal(pos, rot, c.now[row*n:(row+1)*n])
-	if d := to.Pos[0].Dist(pos[0]); d > poseSpeed*to.Seconds {
-		return nil, fmt.Errorf("the pose is %.1f m away, too far for %.1f s: want at most %.1f m", d, to.Seconds, poseSpeed*to.Seconds)
+	if d := c.in(row, to.Pos[0]).Dist(pos[0]); d > poseSpeed*to.Seconds {
+		return nil, fmt.Errorf("the pose is %.1f m away, too far for %.1f s: want at most %.1f m", d*c.units[row], to.Seconds, poseSpeed*to.Seconds*c.units[row])
 	}
 	l := m.Layout()
 	from := make([]int, l.Skel.Len()) // the crowd's joint for each of the in-betweener's
@@ -201,15 +201,15 @@ func (c *Crowd) wayTo(e arche.Entity, m *keypose.Inbetweener, to *PoseTarget) (*
 		return k
 	}
 	// Near the origin, where numbers are exact, and on flat ground, as all motion is before the system Ground.
-	anchor, floor := c.anchors[row], c.Ground.Body[row].Floor()
-	pos[0] = pos[0].Sub(anchor)
-	pos[0].Y -= floor - anchor.Y
+	floor := c.floor(row)
+	pos[0].Y -= floor / c.units[row]
 	target := append([]m3.Vec3(nil), to.Pos...)
-	target[0] = target[0].Sub(anchor)
-	target[0].Y -= c.height(to.Pos[0], floor) - anchor.Y
+	target[0] = to.Pos[0]
+	target[0].Y -= c.height(to.Pos[0], floor)
+	target[0] = c.in(row, target[0])
 	// A clip's root is below its hips, and the agent's is not quite: the clip goes from there to there.
 	was, is := m3.Xform{Pos: pos[0].Flat(), Rot: m3.YawQuat(rot[0].Yaw())}, c.Roots[row]
-	is = m3.Xform{Pos: is.Pos.Sub(anchor).Flat(), Rot: m3.YawQuat(is.Rot.Yaw())}
+	is = m3.Xform{Pos: c.in(row, is.Pos).Flat(), Rot: m3.YawQuat(is.Rot.Yaw())}
 	end := was.Mul(is.Inv()).Mul(m3.Xform{Pos: target[0], Rot: to.Rot[0]})
 	turned := append([]m3.Quat(nil), to.Rot...)
 	target[0], turned[0] = end.Pos, end.Rot

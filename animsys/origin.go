@@ -62,6 +62,16 @@ func ShiftOrigin(w *arche.World, by m3.Vec3) error {
 	return nil
 }
 
+// scale multiplies the lengths in component by by, if it holds some: then its type has a method Scale.
+func scale(component any, by float32) {
+	if by == 1 {
+		return
+	}
+	if c, ok := component.(interface{ Scale(by float32) }); ok {
+		c.Scale(by)
+	}
+}
+
 // shift moves what component points to by by, if it holds places: then its type has a method Shift.
 func shift(component any, by m3.Vec3) {
 	if by == (m3.Vec3{}) { // it would change the sign of a zero
@@ -83,7 +93,8 @@ func shiftComponents[T any](c *Crowd, of *generic.Map1[T], by m3.Vec3) {
 
 // Anchor returns where the origin of the space lies in which the agent of a row is simulated, world
 // space: a whole number of metres, within 1.5 km of the agent; zero for a row that no agent has. Published,
-// Poses and Ground's buffers are in that space; all else is in world space.
+// Poses and Ground's buffers are in that space; all else is in world space. The space of an agent with a
+// character of its own has another unit than metres, and an origin that is no whole number.
 func (c *Crowd) Anchor(row int) m3.Vec3 {
 	if !c.has(row) {
 		return m3.Vec3{}
@@ -119,7 +130,7 @@ func (c *Crowd) recentre() {
 	for row := range c.rows.Len() {
 		if by := anchorOf(c.Poses.Roots[row].Pos); by != (m3.Vec3{}) {
 			c.gen.shift(row, by.Neg())
-			c.reanchor(row, c.anchors[row].Add(by))
+			c.reanchor(row, c.anchors[row].Add(by.Scale(c.units[row])))
 		}
 	}
 }
@@ -131,11 +142,13 @@ func (c *Crowd) reanchor(row int, anchor m3.Vec3) {
 	if by == (m3.Vec3{}) {
 		return
 	}
+	by = by.Scale(1 / c.units[row])
 	c.anchors[row] = anchor
 	c.gen.shiftControl(row, by)
 	i, k := row*c.joints, (row+1)*c.joints
 	move(c.last[i:k], by)
 	move(c.now[i:k], by)
+	c.cast.move(row, by.Scale(c.units[row]))
 	c.shift(row, by)
 }
 
@@ -158,18 +171,42 @@ func (c *Crowd) shift(row int, by m3.Vec3) {
 
 // expose writes where row is in world space.
 func (c *Crowd) expose(row int) {
-	bones := c.BonesAt(row)
+	bones := c.shown[row*c.joints : (row+1)*c.joints]
 	copy(bones, c.now[row*c.joints:])
+	toMetres(bones, c.units[row])
 	move(bones, c.anchors[row])
 	c.Roots[row] = c.inWorld(row, c.Poses.Roots[row])
+	if own := c.cast.bones(c.cast.shown, row); own != nil {
+		copy(own, c.cast.bones(c.cast.now, row))
+		move(own, c.anchors[row])
+	}
 }
 
 // inWorld returns x, of row's own space, in world space.
 func (c *Crowd) inWorld(row int, x m3.Xform) m3.Xform {
+	if u := c.units[row]; u != 1 {
+		x.Pos = x.Pos.Scale(u)
+	}
 	if a := c.anchors[row]; a != (m3.Vec3{}) { // it would change the sign of a zero
 		x.Pos = x.Pos.Add(a)
 	}
 	return x
+}
+
+// in returns a place of world space in row's own space.
+func (c *Crowd) in(row int, at m3.Vec3) m3.Vec3 {
+	s := generator.Space{Origin: c.anchors[row], Unit: c.units[row]}
+	return s.In(at)
+}
+
+// toMetres takes bones out of a space with a unit, m.
+func toMetres(bones []m3.Xform, unit float32) {
+	if unit == 1 {
+		return
+	}
+	for j := range bones {
+		bones[j].Pos = bones[j].Pos.Scale(unit)
+	}
 }
 
 // move moves bones by by.

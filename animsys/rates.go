@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mannequin/animsys/blend"
+	"mannequin/animsys/generator"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
@@ -149,7 +150,7 @@ func (c *Crowd) ground(r0, r1 int) {
 // tune gives what works on steps of several ticks the settings of what works on one,
 // which are anybody's to change between ticks. Settings of the solver that are not valid are left.
 func (c *Crowd) tune() {
-	c.Ground.Anchors = c.anchors
+	c.Ground.Anchors, c.Ground.Units = c.anchors, c.units
 	valid := c.Ground.Validate() == nil
 	for span := 1; span <= int(Every4); span++ {
 		c.inertial[span] = *c.Inertial
@@ -168,7 +169,7 @@ func (c *Crowd) publish(r0, r1 int) {
 		i, k := r*c.joints, (r+1)*c.joints
 		last, now, to := c.last[i:k], c.now[i:k], c.Ground.Model[i:k]
 		copy(last, now)
-		arrived := false
+		arrived, began := false, c.fresh[r]
 		switch rate := &c.rates[r]; {
 		case c.fresh[r] && rate.left > 0:
 			c.fresh[r], rate.left, arrived = false, rate.left-1, true
@@ -183,6 +184,7 @@ func (c *Crowd) publish(r0, r1 int) {
 			c.solvers[EveryTick].Between(now, r, int(rate.rate)-int(rate.left), int(rate.rate))
 		}
 		c.observe(r, arrived)
+		c.cast.pose(c, r, began)
 		c.expose(r)
 	}
 }
@@ -210,8 +212,8 @@ func (c *Crowd) selectLOD() error {
 	c.recentre()
 	c.tune()
 	for r := range c.rows.Len() {
-		c.floors[r] = c.anchors[r]
-		c.floors[r].Y = c.Ground.Body[r].Floor()
+		c.floors[r] = generator.Space{Origin: c.anchors[r], Unit: c.units[r]}
+		c.floors[r].Origin.Y = c.floor(r)
 		c.pick(r)
 		c.Update[r], c.frozen[r], c.strides[r] = c.steps(r), c.rates[r].rate == Frozen, 0
 		if c.Update[r] {

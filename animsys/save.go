@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/generator"
 	"mannequin/ecs"
 	"mannequin/ik"
+	"mannequin/internal/statehash"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -46,6 +47,7 @@ func (v *saving) open(c *Crowd, rig generator.Rig, opt *Options) {
 	if opt.Styles != nil {
 		identity += "; styles " + strings.Join(opt.Styles.Styles, " ")
 	}
+	identity += c.cast.identity()
 	*v = saving{self: [1]*Crowd{c}, state: generator.State{Later: true}, finishing: c.finish, visitRow: c.visitRow, identity: identity, released: make([]arche.Entity, 0, c.rows.Cap()),
 		foot: generator.StructOf[ik.Foot](), body: generator.StructOf[ik.Body](),
 		gaze: generator.StructOf[ik.GazeState](), hand: generator.StructOf[ik.HandState](), step: generator.StructOf[ik.Step]()}
@@ -75,6 +77,7 @@ func (c *Crowd) visitRow(st *generator.State, row int) {
 	c.rates[row].visit(st)
 	st.Bool(&c.fresh[row])
 	generator.Value(st, &c.anchors[row])
+	c.cast.visit(st, c, row)
 	generator.Value(st, &c.Poses.Roots[row])
 	generator.Value(st, &c.Roots[row])
 	i, k := row*c.joints, (row+1)*c.joints
@@ -118,7 +121,7 @@ func visitComponent[T any](st *generator.State, of *generic.Map1[T], e arche.Ent
 // The table has an entry for each group of groupRows agents: the number of their bytes, and the CRC-32C of
 // those, four bytes each. Workers share the groups.
 const (
-	crowdMagic = "mqcrowd\x05" // the last byte is the version
+	crowdMagic = "mqcrowd\x06" // the last byte is the version
 	headSize   = len(crowdMagic) + 8 + 4
 	sumAt      = headSize - 4 // the CRC-32C of what follows up to the first agent
 	counters   = 2            // bytes
@@ -543,4 +546,22 @@ func renew(all []*Crowd) (err error) {
 		c.drop()
 	}
 	return err
+}
+
+// Hash returns a checksum of all agents as of the last tick: their number, update rates,
+// roots and bones, by row. Bit-identical runs have equal sums. It finds accidents, not
+// forgeries. It allocates nothing and takes about 10 ns for each bone.
+func (c *Crowd) Hash() uint64 {
+	n := c.rows.Len()
+	h := statehash.New.Int(n)
+	for r := range c.rates[:n] {
+		h = h.Int(int(c.rates[r].want)<<8 | int(c.rates[r].rate))
+	}
+	h = h.Xforms(c.Roots[:n]).Xforms(c.shown[:n*c.joints])
+	for row := range n {
+		if own := c.cast.bones(c.cast.shown, row); own != nil {
+			h = h.Int(int(c.cast.of[row])).Xforms(own)
+		}
+	}
+	return uint64(h)
 }

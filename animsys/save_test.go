@@ -14,6 +14,7 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/layer"
+	"mannequin/animsys/retarget"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
@@ -31,14 +32,18 @@ type game struct {
 	mar     generic.Map1[ecs.MARStyle]
 	clip    *layer.Clip
 	mask    *layer.Mask
+
+	characters []*retarget.Character
 }
 
 func newGame(t testing.TB, k kind, capacity, workers int) *game {
 	var extra []func(*animsys.Options)
+	var characters []*retarget.Character
 	if k.name == "manifold" {
-		extra = append(extra, withStyles(t))
+		m, _, _ := humans(t)
+		extra = append(extra, withStyles(t), withCharacters(t, m.Skel, &characters))
 	}
-	g := &game{actors: k.scene(t, capacity, workers, extra...)}
+	g := &game{actors: k.scene(t, capacity, workers, extra...), characters: characters}
 	g.looks, g.reaches, g.mar = generic.NewMap1[ecs.LookAt](&g.ecs), generic.NewMap1[ecs.Reach](&g.ecs), generic.NewMap1[ecs.MARStyle](&g.ecs)
 	g.clip, g.mask = gesture(t, g.people.Skel, 0.7)
 	return g
@@ -56,7 +61,11 @@ func (g *game) play(from, to int) (hashes []uint64) {
 			n++
 		}
 		e := c.Entity(r.IntN(n))
-		switch r.IntN(16) {
+		switch r.IntN(18) {
+		case 16, 17:
+			if all := g.characters; all != nil {
+				must.Do(g.t, c.SetCharacter(e, append(all, nil)[r.IntN(len(all)+1)]))
+			}
 		case 0:
 			if n > 2 {
 				must.Do(g.t, c.Despawn(e))
@@ -216,7 +225,7 @@ func TestConformanceRestoreDamaged(t *testing.T) {
 		refused("more", append(slices.Clone(save), 0), "follow")
 		next := slices.Clone(save)
 		next[7]++
-		refused("another version", next, "version 6, and this program reads version 5")
+		refused("another version", next, "version 7, and this program reads version 6")
 		g.play(40, 45)
 		must.Do(t, c.Restore(save))
 		g.play(40, 50)

@@ -102,6 +102,7 @@ func collect[T any](c *Crowd, from *generic.Map1[T], dst []T) {
 			if component := from.Get(e); component != nil {
 				dst[row] = *component
 				shift(&dst[row], c.anchors[row].Neg())
+				scale(&dst[row], 1/c.units[row])
 			}
 		}
 	}

@@ -76,6 +76,9 @@ type LookAt struct {
 // Shift moves the target by by, m.
 func (l *LookAt) Shift(by m3.Vec3) { l.Target = l.Target.Add(by) }
 
+// Scale multiplies the target by by, for a space with another unit of length.
+func (l *LookAt) Scale(by float32) { l.Target = l.Target.Scale(by) }
+
 // Reach is the component that takes a person's hands to places. Without it, or with the
 // zero value, they follow the motion.
 type Reach struct{ Left, Right Hand }
@@ -94,6 +97,11 @@ type Hand struct {
 // Shift moves both targets by by, m.
 func (r *Reach) Shift(by m3.Vec3) {
 	r.Left.Target, r.Right.Target = r.Left.Target.Add(by), r.Right.Target.Add(by)
+}
+
+// Scale multiplies both targets by by; see [LookAt.Scale].
+func (r *Reach) Scale(by float32) {
+	r.Left.Target, r.Right.Target = r.Left.Target.Scale(by), r.Right.Target.Scale(by)
 }
 
 // Step is the component that takes a person's feet to places: onto a stool, over a log, against a ball.
@@ -115,6 +123,13 @@ type Foot struct {
 // Shift moves both targets by by, m.
 func (s *Step) Shift(by m3.Vec3) {
 	s.Left.Target, s.Right.Target = s.Left.Target.Add(by), s.Right.Target.Add(by)
+}
+
+// Scale multiplies targets and lifts by by; see [LookAt.Scale].
+func (s *Step) Scale(by float32) {
+	for _, f := range [2]*Foot{&s.Left, &s.Right} {
+		f.Target, f.Lift = f.Target.Scale(by), f.Lift*by
+	}
 }
 
 // Clock is the resource that holds the world's time.

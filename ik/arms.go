@@ -54,6 +54,14 @@ func (s *HandState) Within(seconds float32) {
 	s.timed.Within(seconds)
 }
 
+// Share returns how much the hand is at its target rather than where the motion has it, 0 to 1.
+func (s *HandState) Share() float32 {
+	if !s.on {
+		return 0
+	}
+	return s.share()
+}
+
 const (
 	// reachHalflife is the half-life in which reaching begins and ends, s.
 	reachHalflife = 0.18

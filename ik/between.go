@@ -20,10 +20,7 @@ const (
 // comes down where it stays. m is in the space of Model.
 func (s *Legged) Between(m []m3.Xform, row, k, n int) {
 	job, legs := *s, len(s.Rig.Roles.Legs)
-	if s.Anchors != nil {
-		job.anchor = s.Anchors[row]
-	}
-	job.floors, _ = s.Ground.(Floors)
+	job.enter(row)
 	job.under, job.floor, job.falls = s.Body[row].at, s.Body[row].floor, s.Body[row].fall.falls
 	u := float32(k) / float32(n)
 	for i, l := range s.Rig.Roles.Legs {

@@ -36,7 +36,7 @@ func (s *Legged) fallDown(m []m3.Xform, b *Body) {
 		b.floor, *f = ground, fall{}
 	case f.falls:
 		f.time += s.DT
-		f.speed -= gravity * s.DT
+		f.speed -= gravity / s.unit * s.DT
 		if b.floor += f.speed * s.DT; b.floor > ground {
 			break
 		}

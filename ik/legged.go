@@ -38,6 +38,9 @@ type Legged struct {
 	// Anchors, (rows), are where the origin of each row's space lies on the ground, m; heights are 0.
 	// Pos and all that follows from it are in that space. Optional: nil is the world's space for all.
 	Anchors []m3.Vec3
+	// Units, (rows), are the metres of the world that are a unit of each row's space, above 0: poses, and all lengths
+	// below, are in that unit. Optional: nil is 1 for all.
+	Units []float32
 
 	Sole         float32  // height of the tips of standing feet above the ground, beyond 4 mm, m; 0, people 0.027
 	MaxDrop      float32  // how far hips and chest may sink so that standing feet reach the ground, or rise for folded legs, m; 0.15
@@ -48,6 +51,7 @@ type Legged struct {
 	Lock         FootLock // how standing feet are held in place
 
 	anchor m3.Vec3 // of the present row
+	unit   float32
 	floors Floors  // Ground, if it has floors
 	under  m3.Vec3 // the middle of the present row
 	floor  float32 // its floor, m
@@ -100,6 +104,8 @@ func (s *Legged) Validate() error {
 		return fmt.Errorf("ik: Legged.Shifts has %d entries for %d rows", len(s.Shifts), len(s.Body))
 	case s.Anchors != nil && len(s.Anchors) != len(s.Body):
 		return fmt.Errorf("ik: Legged.Anchors has %d entries for %d rows", len(s.Anchors), len(s.Body))
+	case s.Units != nil && len(s.Units) != len(s.Body):
+		return fmt.Errorf("ik: Legged.Units has %d entries for %d rows", len(s.Units), len(s.Body))
 	case !(s.DT > 0) || !m3.Finite(s.DT):
 		return fmt.Errorf("ik: Legged.DT is %g s, want a positive time", s.DT)
 	case !(s.MaxFootAccel > 0):
@@ -124,11 +130,8 @@ func (s *Legged) Validate() error {
 func (s *Legged) Run(r0, r1 int) {
 	n, legs := s.Rig.Tree.Len(), len(s.Rig.Roles.Legs)
 	job := *s // of this goroutine: what is of the present row changes
-	job.floors, _ = s.Ground.(Floors)
 	for r := r0; r < r1; r++ {
-		if s.Anchors != nil {
-			job.anchor = s.Anchors[r]
-		}
+		job.enter(r)
 		floor := s.Body[r].floor
 		m, pos, rot, feet := s.Model[r*n:(r+1)*n], s.Pos[r*n:(r+1)*n], s.Rot[r*n:(r+1)*n], s.Feet[r*legs:(r+1)*legs]
 		for i := range feet {
@@ -152,6 +155,18 @@ func (s *Legged) Run(r0, r1 int) {
 			}
 			s.Body[r] = BodyOn(floor)
 		}
+	}
+}
+
+// enter prepares the job for the space of a row.
+func (s *Legged) enter(row int) {
+	s.floors, _ = s.Ground.(Floors)
+	s.anchor, s.unit = m3.Vec3{}, 1
+	if s.Anchors != nil {
+		s.anchor = s.Anchors[row]
+	}
+	if s.Units != nil {
+		s.unit = s.Units[row]
 	}
 }
 
@@ -229,18 +244,18 @@ func (s *Legged) lowest(x, z float32) float32 {
 
 // heightAt returns the height of the ground.
 func (s *Legged) heightAt(x, z float32) float32 {
-	x, z = x+s.anchor.X, z+s.anchor.Z
+	at := m3.V(x, s.floor, z).Scale(s.unit).Add(s.anchor)
 	if s.floors != nil {
-		return s.floors.HeightFrom(x, z, s.floor)
+		return s.floors.HeightFrom(at.X, at.Z, at.Y) / s.unit
 	}
-	return s.Ground.Height(x, z)
+	return s.Ground.Height(at.X, at.Z) / s.unit
 }
 
 // groundNormal returns the ground's normal.
 func (s *Legged) groundNormal(x, z float32) m3.Vec3 {
-	x, z = x+s.anchor.X, z+s.anchor.Z
+	at := m3.V(x, s.floor, z).Scale(s.unit).Add(s.anchor)
 	if s.floors != nil {
-		return s.floors.NormalFrom(x, z, s.floor)
+		return s.floors.NormalFrom(at.X, at.Z, at.Y)
 	}
-	return s.Ground.Normal(x, z)
+	return s.Ground.Normal(at.X, at.Z)
 }

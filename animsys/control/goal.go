@@ -85,15 +85,27 @@ type Goal struct {
 	// PathOrigin is where the origin of Path lies in the world, m; Y is ignored. Far from the world's
 	// origin, make paths around their own and place them with it: float32 has 2 mm steps at 20 km.
 	PathOrigin m3.Vec3
+	// PathScale makes Path larger or smaller, about its own origin; 0 is 1.
+	PathScale float32
 }
 
 // Finite reports whether g holds no NaN or infinity.
 func (g *Goal) Finite() bool {
-	return g.Move.Finite() && m3.Finite(g.Turn) && m3.Finite(g.Speed) && g.PathOrigin.Finite()
+	return g.Move.Finite() && m3.Finite(g.Turn) && m3.Finite(g.Speed) && g.PathOrigin.Finite() && m3.Finite(g.PathScale)
 }
 
 // Shift moves where the path lies by by, m.
 func (g *Goal) Shift(by m3.Vec3) { g.PathOrigin = g.PathOrigin.Add(by) }
+
+// Scale multiplies the goal's lengths by by, for a space with another unit.
+func (g *Goal) Scale(by float32) {
+	g.Speed *= by
+	g.PathOrigin = g.PathOrigin.Scale(by)
+	g.PathScale = g.Route().scale() * by
+}
+
+// Route returns the goal's path with its scale.
+func (g *Goal) Route() Route { return Route{g.Path, g.PathScale} }
 
 // Steer returns the Turn that brings a character from heading yaw to the heading want, both in
 // radians as m3.YawOf measures them: within a second if MaxTurn allows.

@@ -115,6 +115,54 @@ func (p *Path) At(s float32) (pos, dir m3.Vec3) {
 	return p.pos[i].Lerp(p.pos[i+1], t), p.dir[i].Lerp(p.dir[i+1], t).Normalize(p.dir[i])
 }
 
+// Route is a path that is larger or smaller, about its own origin. Its methods are those of Path.
+type Route struct {
+	Path  *Path
+	Scale float32 // 0 is 1
+}
+
+// Closed is Path.Closed.
+func (r Route) Closed() bool { return r.path().Closed() }
+
+// Length is Path.Length.
+func (r Route) Length() float32 { return r.path().Length() * r.scale() }
+
+// At is Path.At.
+func (r Route) At(s float32) (pos, dir m3.Vec3) {
+	k := r.scale()
+	pos, dir = r.path().At(s / k)
+	return pos.Scale(k), dir
+}
+
+// Nearest is Path.Nearest.
+func (r Route) Nearest(q m3.Vec3) (s, dist float32) {
+	k := r.scale()
+	s, dist = r.path().Nearest(q.Scale(1 / k))
+	return s * k, dist * k
+}
+
+// NearestFrom is Path.NearestFrom.
+func (r Route) NearestFrom(q m3.Vec3, from, back, ahead float32) (s, dist float32) {
+	k := r.scale()
+	s, dist = r.path().NearestFrom(q.Scale(1/k), from/k, back/k, ahead/k)
+	return s * k, dist * k
+}
+
+// path returns the zero Path for none.
+func (r Route) path() *Path {
+	if r.Path == nil {
+		return &Path{}
+	}
+	return r.Path
+}
+
+func (r Route) scale() float32 {
+	if r.Scale > 0 {
+		return r.Scale
+	}
+	return 1
+}
+
 func (p *Path) wrap(s float32) float32 {
 	l := p.Length()
 	if !p.closed {

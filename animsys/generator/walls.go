@@ -15,10 +15,22 @@ type Walls interface {
 
 // Walled is a Generator that plans motion along walls.
 type Walled interface {
-	// SetWalls gives it the walls, the room of an agent's body, and the origins of the rows' spaces,
-	// (capacity), world space, which the crowd changes between ticks.
-	SetWalls(walls Walls, body []Disc, anchors []m3.Vec3)
+	// SetWalls gives it the walls, the room of an agent's body, and the rows' spaces, (capacity), which the
+	// crowd changes between ticks.
+	SetWalls(walls Walls, body []Disc, spaces []Space)
 }
+
+// Space is the space in which an agent is simulated. Its axes are the world's.
+type Space struct {
+	Origin m3.Vec3 // world space, m
+	Unit   float32 // of its lengths, m: an agent of another size than its generator's skeleton has another than 1
+}
+
+// Out returns a place of the space in world space.
+func (s *Space) Out(p m3.Vec3) m3.Vec3 { return p.Scale(s.Unit).Add(s.Origin) }
+
+// In returns a place of world space in the space.
+func (s *Space) In(p m3.Vec3) m3.Vec3 { return p.Sub(s.Origin).Scale(1 / s.Unit) }
 
 // Disc is a circle of the room that a body takes. It moves and turns with the root.
 type Disc struct {
@@ -26,9 +38,9 @@ type Disc struct {
 	Radius float32 // m
 }
 
-// Slide returns by how much walls push an agent aside that moves from one root to another, m: so far
-// that all discs of its body are outside. Roots are in a space with its origin at anchor, world space.
-func Slide(walls Walls, body []Disc, from, to m3.Xform, anchor m3.Vec3) (by m3.Vec3) {
+// Slide returns by how much walls push an agent aside that moves from one root to another: so far that all discs
+// of its body are outside. Roots, body and result are in the agent's own space.
+func Slide(walls Walls, body []Disc, from, to m3.Xform, space *Space) (by m3.Vec3) {
 	if walls == nil {
 		return m3.Vec3{}
 	}
@@ -39,9 +51,10 @@ func Slide(walls Walls, body []Disc, from, to m3.Xform, anchor m3.Vec3) (by m3.V
 	for range rounds {
 		var most m3.Vec3
 		for _, d := range body {
-			a := from.Pos.Add(from.Rot.Forward().Scale(d.Ahead)).Add(anchor)
-			b := to.Pos.Add(to.Rot.Forward().Scale(d.Ahead)).Add(by).Add(anchor)
-			if push := walls.Slide(a, b, d.Radius).Sub(b).Flat(); push.Finite() && push.Len() > max(most.Len(), least) {
+			a := space.Out(from.Pos.Add(from.Rot.Forward().Scale(d.Ahead)))
+			b := space.Out(to.Pos.Add(to.Rot.Forward().Scale(d.Ahead)).Add(by))
+			push := walls.Slide(a, b, d.Radius*space.Unit).Sub(b).Flat().Scale(1 / space.Unit)
+			if push.Finite() && push.Len() > max(most.Len(), least) {
 				most = push
 			}
 		}

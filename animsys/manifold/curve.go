@@ -28,7 +28,27 @@ type Curve struct {
 	// recordings: 0.5 m/s² plus 0.6 1/s times the speed, at most 3 m/s². People who are asked to run start
 	// faster, with the acceleration that belongs to 1.5 m/s less than Speed.
 	Acceleration float32
+
+	// PathScale makes Path larger or smaller, about its own origin; 0 is 1. Start is of the path as it was made.
+	PathScale float32
 }
+
+// Scale multiplies the curve's lengths by by, for a space with another unit.
+func (c *Curve) Scale(by float32) {
+	c.Speed, c.Acceleration = c.Speed*by, c.Acceleration*by
+	c.Origin = c.Origin.Scale(by)
+	c.PathScale = c.scale() * by
+}
+
+func (c *Curve) scale() float32 {
+	if c.PathScale > 0 {
+		return c.PathScale
+	}
+	return 1
+}
+
+// route returns the path with its scale.
+func (c *Curve) route() control.Route { return control.Route{Path: c.Path, Scale: c.PathScale} }
 
 // equal reports whether c and d ask for the same.
 func (c Curve) equal(d Curve) bool {
@@ -66,6 +86,9 @@ func (c Curve) clamped() Curve {
 	finite(&c.Gait.ToeOff, -1, 1)
 	finite(&c.Gait.Cadence, 0, 4)
 	finite(&c.Acceleration, 0, 100)
+	if finite(&c.PathScale, 0, 1e3); c.PathScale > 0 {
+		c.PathScale = max(c.PathScale, 1e-3)
+	}
 	return c
 }
 
@@ -144,17 +167,17 @@ func (p *planner) follow(c Curve, older, last waypoint) {
 		return
 	}
 	if !c.Path.Equal(was.Path) || c.Start != was.Start {
-		p.arc, p.speed = p.wrapArc(float64(c.Start)), 0
-		_, dir := c.Path.At(float32(p.arc))
+		p.arc, p.speed = p.wrapArc(float64(c.Start*c.scale())), 0
+		_, dir := c.route().At(float32(p.arc))
 		// The speed along the path is kept.
 		p.speed = math.Min(math.Max(p.velocity[0]*float64(dir.X)+p.velocity[1]*float64(dir.Z), 0), float64(c.Speed))
 	}
 	// The path's own motion in the last frame is no offset.
-	pos, dir := c.Path.At(float32(p.arc))
+	pos, dir := c.route().At(float32(p.arc))
 	way, before := dir.Scale(float32(p.speed)), dir
 	if back := p.arc - p.speed/Rate; back > 0 || c.Path.Closed() {
 		var from m3.Vec3
-		from, before = c.Path.At(float32(back))
+		from, before = c.route().At(float32(back))
 		way = pos.Sub(from).Scale(Rate)
 	}
 	for i, d := range [2][3]float32{{pos.X, way.X, c.Origin.X}, {pos.Z, way.Z, c.Origin.Z}} {
@@ -170,7 +193,7 @@ func (p *planner) follow(c Curve, older, last waypoint) {
 // wrapArc returns an arc length within one round of a closed path, or within the ends of an open
 // one.
 func (p *planner) wrapArc(s float64) float64 {
-	l := float64(p.curve.Path.Length())
+	l := float64(p.curve.route().Length())
 	if !p.curve.Path.Closed() {
 		return math.Min(math.Max(s, 0), l)
 	}
@@ -183,7 +206,7 @@ func (p *planner) wrapArc(s float64) float64 {
 // facing returns the wanted facing. far, 0 to 1, is the share of the direction of travel in it,
 // which grows with the distance from the path.
 func (p *planner) facing() (yaw, far float64) {
-	_, dir := p.curve.Path.At(float32(p.arc))
+	_, dir := p.curve.route().At(float32(p.arc))
 	yaw = float64(m3.YawOf(dir) + p.curve.Facing)
 	far = math.Min(math.Max((math.Hypot(p.offset[0], p.offset[1])-onPath)/(offPath-onPath), 0), 1)
 	if far == 0 {
@@ -225,7 +248,7 @@ func (p *planner) next() waypoint {
 	p.moveOffset(false, joinPush)
 	facing, far := p.facing()
 	p.want += math.Min(math.Max(math.Remainder(facing-p.want, 2*math.Pi), -turnMost/Rate), turnMost/Rate)
-	goal, left := float64(c.Speed)*(1-far), float64(c.Path.Length())-p.arc
+	goal, left := float64(c.Speed)*(1-far), float64(c.route().Length())-p.arc
 	most := c.change(p.speed)
 	if !c.Path.Closed() { // the speed falls along this curve by less than most
 		goal = math.Min(goal, math.Sqrt(most*math.Max(left, 0)))
@@ -236,14 +259,14 @@ func (p *planner) next() waypoint {
 		p.arc = p.wrapArc(p.arc + step)
 	} else {
 		// The part of the step beyond the end becomes an offset.
-		_, dir := c.Path.At(c.Path.Length())
+		_, dir := c.route().At(c.route().Length())
 		for i, d := range [2]float32{dir.X, dir.Z} {
 			p.offset[i] += float64(d) * (step - math.Max(left, 0))
 			p.velocity[i] += float64(d) * p.speed
 		}
-		p.arc, p.speed = float64(c.Path.Length()), 0
+		p.arc, p.speed = float64(c.route().Length()), 0
 	}
-	pos, _ := c.Path.At(float32(p.arc))
+	pos, _ := c.route().At(float32(p.arc))
 	x, z := float64(pos.X)+float64(c.Origin.X), float64(pos.Z)+float64(c.Origin.Z)
 	return waypoint{x + p.offset[0], z + p.offset[1], p.want + p.turn.x, p.arc, p.speed}
 }

@@ -134,6 +134,7 @@ func (c *Curve) visit(st *generator.State) {
 	generator.Value(st, &c.Facing)
 	generator.Value(st, &c.Gait)
 	generator.Value(st, &c.Acceleration)
+	generator.Value(st, &c.PathScale)
 }
 
 func (p *planner) visit(st *generator.State) {

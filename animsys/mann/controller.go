@@ -218,6 +218,7 @@ func (c *Controller) visit(st *generator.State, row int) {
 	generator.Value(st, &g.Action)
 	generator.Asset(st, &g.Path)
 	generator.Value(st, &g.PathOrigin)
+	generator.Value(st, &g.PathScale)
 	st.Int(&c.seen[row])
 }
 

@@ -16,16 +16,16 @@ const (
 )
 
 // locate finds row's place on the path, whose origin is given, and returns the distance to it, m.
-func (b *Batch) locate(r int, path *control.Path, origin vec2) float32 {
+func (b *Batch) locate(r int, path control.Route, origin vec2) float32 {
 	at := b.root(r).pos.sub(origin).vec3()
-	if path.Equal(b.path[r]) {
+	if path.Path.Equal(b.path[r]) {
 		s, d := path.NearestFrom(at, b.agent[r].along, pathBack, pathAhead)
 		if d < pathLost || b.agent[r].age%pathSearch >= uint32(b.agent[r].stride) {
 			b.agent[r].along = s
 			return d
 		}
 	}
-	b.path[r] = path
+	b.path[r] = path.Path
 	s, d := path.Nearest(at)
 	b.agent[r].along = s
 	return d
@@ -35,7 +35,7 @@ func (b *Batch) locate(r int, path *control.Path, origin vec2) float32 {
 // after the arc length s. The turn stays below the tuning's Spin, and turn times speed, the
 // sideways acceleration, below Grip. The result is never less than the speed of a turn on the spot:
 // an agent that turns also moves.
-func (b *Batch) curveSpeed(path *control.Path, s, speed float32) float32 {
+func (b *Batch) curveSpeed(path control.Route, s, speed float32) float32 {
 	const parts = 8
 	t := &b.tuning
 	least := min(speed, t.Pivot*control.MaxTurn)
@@ -61,8 +61,8 @@ func (b *Batch) curveSpeed(path *control.Path, s, speed float32) float32 {
 // would not start an agent that stands before a corner. Directions ask for more than the path's, in
 // proportion to the error in facing and less farther ahead. If the path is off metres away and that
 // is far, the future is the next second of the straight way to it.
-func (b *Batch) followPath(r int, origin vec2, off float32) {
-	path, tau, root := b.path[r], b.tuning.PathBlend, b.root(r)
+func (b *Batch) followPath(r int, path control.Route, origin vec2, off float32) {
+	tau, root := b.tuning.PathBlend, b.root(r)
 	p, d, v := b.pos[r*points:][:points], b.dir[r*points:][:points], b.vel[r*points:][:points]
 	have, speed := p[now].sub(p[now-Rate/6]).length()*6, b.agent[r].targetVel.length()
 	nearest, along := path.At(b.agent[r].along)

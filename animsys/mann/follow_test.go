@@ -107,37 +107,37 @@ func TestCurveSpeed(t *testing.T) {
 	b := dogBatch()
 	narrow, wide := must(control.Circle(0.5)), must(control.Circle(50))
 	tune := b.Tuning()
-	if got, want := b.curveSpeed(narrow, 0, 1.1), tune.Spin*0.5; m3.Abs(got-want) > 0.02 {
+	if got, want := b.curveSpeed(control.Route{Path: narrow}, 0, 1.1), tune.Spin*0.5; m3.Abs(got-want) > 0.02 {
 		t.Errorf("narrow circle at %g m/s, want %g", got, want)
 	}
 	corner, err := control.NewPath([]m3.Vec3{{}, {Z: 1}, {Z: 0.5}, {Z: -1}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := b.curveSpeed(corner, 1, 1.1), tune.Pivot*control.MaxTurn; m3.Abs(got-want) > 1e-6 {
+	if got, want := b.curveSpeed(control.Route{Path: corner}, 1, 1.1), tune.Pivot*control.MaxTurn; m3.Abs(got-want) > 1e-6 {
 		t.Errorf("about-turn at %g m/s, want %g", got, want)
 	}
-	if got := b.curveSpeed(corner, 1, 0.1); got != 0.1 {
+	if got := b.curveSpeed(control.Route{Path: corner}, 1, 0.1); got != 0.1 {
 		t.Errorf("about-turn at %g m/s when asked for 0.1", got)
 	}
 	tune.Spin = 100
 	b.Tune(tune)
-	if got, want := b.curveSpeed(narrow, 0, 1.1), m3.Sqrt(tune.Grip*0.5); m3.Abs(got-want) > 0.02 {
+	if got, want := b.curveSpeed(control.Route{Path: narrow}, 0, 1.1), m3.Sqrt(tune.Grip*0.5); m3.Abs(got-want) > 0.02 {
 		t.Errorf("narrow circle at %g m/s, want %g", got, want)
 	}
-	if got := b.curveSpeed(wide, 0, 3); got < 3 {
+	if got := b.curveSpeed(control.Route{Path: wide}, 0, 3); got < 3 {
 		t.Errorf("wide circle at %g m/s", got)
 	}
-	if got := b.curveSpeed(wide, 0, 0); got != 0 {
+	if got := b.curveSpeed(control.Route{Path: wide}, 0, 0); got != 0 {
 		t.Errorf("at rest %g m/s", got)
 	}
 	// Nor does it matter to a curve how much faster the character would go.
-	if a, b := b.curveSpeed(narrow, 0, 2), b.curveSpeed(narrow, 0, 6); m3.Abs(a-b) > 0.1 {
+	if a, b := b.curveSpeed(control.Route{Path: narrow}, 0, 2), b.curveSpeed(control.Route{Path: narrow}, 0, 6); m3.Abs(a-b) > 0.1 {
 		t.Errorf("narrow circle at %g m/s for who wants 2, %g for who wants 6", a, b)
 	}
 	star := must(control.Star(2.5))
 	tip := star.Length() / 5
-	if a, b := b.curveSpeed(star, tip-0.2, 2), b.curveSpeed(star, tip-0.2, 6); m3.Abs(a-b) > 0.1 {
+	if a, b := b.curveSpeed(control.Route{Path: star}, tip-0.2, 2), b.curveSpeed(control.Route{Path: star}, tip-0.2, 6); m3.Abs(a-b) > 0.1 {
 		t.Errorf("before a tip of the star %g m/s for who wants 2, %g for who wants 6", a, b)
 	}
 }

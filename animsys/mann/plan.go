@@ -31,12 +31,10 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 		move = move.scale(1 / l)
 	}
 	turn := m3.Clamp(g.Turn, -1, 1)
-	path := g.Path
-	if path != nil && path.Length() == 0 { // not made by NewPath
-		path = nil
-	}
-	var off float32 // metres from the path
-	if path != nil {
+	path := g.Route()
+	follows := path.Path != nil && path.Path.Length() > 0 // made by NewPath
+	var off float32                                       // metres from the path
+	if follows {
 		move, turn = vec2{0, 1}, 0
 		off = b.locate(r, path, flat(g.PathOrigin))
 		if !path.Closed() && off < pathLost && path.Length()-b.agent[r].along < pathEnd {
@@ -56,7 +54,7 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 		// Dogs get up with a step forward in nearly all recordings. A network that is asked to idle
 		// instead may stay down.
 		action, move, speed = control.Move, vec2{0, 1}, t.Rise
-	case path != nil:
+	case follows:
 		speed = min(speed, b.curveSpeed(path, b.agent[r].along, speed))
 	case move != vec2{}:
 		move, speed = b.reach(move, speed)
@@ -72,7 +70,7 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 	speed *= move.length()
 	speed = b.regulate(r, speed, action)
 
-	goalDir := b.face(r, turn, wants && path == nil)
+	goalDir := b.face(r, turn, wants && !follows)
 	b.agent[r].targetDir = b.agent[r].targetDir.lerp(goalDir, gain).unit(goalDir)
 	goalVel := frame{fwd: b.agent[r].targetDir}.out(move.unit(vec2{})).scale(speed)
 	b.agent[r].targetVel = b.agent[r].targetVel.lerp(goalVel, gain)
@@ -81,7 +79,7 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 
 	if b.path[r] != nil && move != (vec2{}) {
 		b.agent[r].correct = 1 // τ weighs path and network in followPath
-		b.followPath(r, flat(g.PathOrigin), off)
+		b.followPath(r, path, flat(g.PathOrigin), off)
 	} else {
 		b.steer(r)
 	}

@@ -29,17 +29,17 @@ func (m *Model) body() []generator.Disc {
 // walls is what trajectories go along.
 type walls struct {
 	generator.Walls
-	body    []generator.Disc
-	anchors []m3.Vec3
+	body   []generator.Disc
+	spaces []generator.Space
 }
 
 // SetWalls makes all rows plan along walls; see [generator.Walled].
-func (b *Batch) SetWalls(w generator.Walls, body []generator.Disc, anchors []m3.Vec3) {
+func (b *Batch) SetWalls(w generator.Walls, body []generator.Disc, spaces []generator.Space) {
 	// Plans need not be as exact as bodies, which the crowd keeps out of walls.
 	if n := len(body); n > 3 {
 		body = []generator.Disc{body[0], body[n/2], body[n-1]}
 	}
-	b.walls = walls{w, body, anchors}
+	b.walls = walls{w, body, spaces}
 }
 
 // alongWalls bends the future of row along the walls that it leads into: places and velocities slide
@@ -64,7 +64,7 @@ func (b *Batch) alongWalls(r int) {
 	}(d[points-1])
 	var off vec2 // of the sample before from where it was planned
 	for i := now; i+step < points; i += step {
-		by := flat(generator.Slide(b.walls.Walls, b.walls.body, at(i, off), at(i+step, off), b.walls.anchors[r]))
+		by := flat(generator.Slide(b.walls.Walls, b.walls.body, at(i, off), at(i+step, off), &b.walls.spaces[r]))
 		before := off
 		off = off.add(by)
 		if off == (vec2{}) {

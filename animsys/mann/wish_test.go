@@ -76,7 +76,7 @@ func TestSpeedsAskedFor(t *testing.T) {
 	for range 100 {
 		b.Plan([]control.Goal{{Path: narrow, Speed: 3}}, 0, 1)
 	}
-	if got, want := b.agent[0].targetVel.length(), b.curveSpeed(narrow, 0, 3); m3.Abs(got-want) > 1e-3 {
+	if got, want := b.agent[0].targetVel.length(), b.curveSpeed(control.Route{Path: narrow}, 0, 3); m3.Abs(got-want) > 1e-3 {
 		t.Errorf("narrow circle at %g m/s, want %g", got, want)
 	}
 }
@@ -105,9 +105,9 @@ func TestWhereOnAPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	b = dogBatch()
-	b.locate(0, hairpin, vec2{})
+	b.locate(0, control.Route{Path: hairpin}, vec2{})
 	b.pos[now] = vec2{6, 10}
-	if off := b.locate(0, hairpin, vec2{}); off > 0.5 || b.agent[0].along < 30 {
+	if off := b.locate(0, control.Route{Path: hairpin}, vec2{}); off > 0.5 || b.agent[0].along < 30 {
 		t.Errorf("carried to the way back it is found %g m from the path, at %g m of it", off, b.agent[0].along)
 	}
 	cross, err := control.NewPath([]m3.Vec3{{Z: -4}, {}, {Z: 4}, {X: 4, Z: 4}, {X: 4}, {X: 0.01}, {X: -4}}, false)
@@ -117,12 +117,12 @@ func TestWhereOnAPath(t *testing.T) {
 	two := NewBatch(b.Model, 2)
 	for z := float32(-1); z <= 0.3; z += 0.02 {
 		two.pos[now] = vec2{0, z}
-		two.locate(0, cross, vec2{})
+		two.locate(0, control.Route{Path: cross}, vec2{})
 	}
 	two.Copy(1, 0)
 	for row := range 2 {
 		two.pos[row*points+now] = vec2{-0.3, 0.02} // nearer to the later branch
-		if two.locate(row, cross, vec2{}); two.agent[row].along > 5 {
+		if two.locate(row, control.Route{Path: cross}, vec2{}); two.agent[row].along > 5 {
 			t.Errorf("row %d has changed to the branch at %g m", row, two.agent[row].along)
 		}
 	}

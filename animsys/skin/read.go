@@ -133,7 +133,7 @@ func (r *reader) joints() error {
 			continue
 		}
 		w := &r.world[n]
-		j := joint{name: boundedfile.Printable(r.doc.Nodes[n].Name), parent: r.above(r.parent[n]), pos: m3.V(float32(w[3]), float32(w[7]), float32(w[11]))}
+		j := joint{name: boundedfile.Printable(r.doc.Nodes[n].Name), parent: r.above(r.parent[n]), pos: m3.V(float32(w[3]), float32(w[7]), float32(w[11])), rot: rotationOf(w)}
 		r.jointOf[n] = len(s.joints)
 		s.joints = append(s.joints, j)
 	}

@@ -43,6 +43,7 @@ type joint struct {
 	name   string
 	parent int     // nearest joint above, −1 for none
 	pos    m3.Vec3 // world space of the file
+	rot    m3.Quat // likewise, without scale
 }
 
 // mesh is all triangles of a file. Vertex slices have equal lengths.

@@ -11,6 +11,9 @@ type Steer struct {
 	Free  bool    // the agent moves on its own, as is likely after its motion; Speed and Turn are ignored
 }
 
+// Scale multiplies the lengths of s by by, for a space with another unit.
+func (s *Steer) Scale(by float32) { s.Speed *= by }
+
 // Limits of a Steer; larger values are clamped.
 const (
 	MaxSpeed = 1.8 // m/s

@@ -1,0 +1,147 @@
+package skin
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mannequin/animsys/retarget"
+	"mannequin/animsys/skel"
+	"mannequin/engine/body"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+)
+
+// Character is a character of a file with its own bones.
+type Character struct {
+	Bones  *retarget.Character // puts a crowd's motion on its bones: for animsys.Options.Characters
+	Body   *body.Body          // its mesh on these bones, for drawing
+	Report *Report
+}
+
+// CharacterOptions say how a file's character plays a skeleton. The zero value is right where names tell.
+type CharacterOptions struct {
+	Map map[string]string // joints of the skeleton → joints of the file, as of Fit
+	// Size is the length of its legs over that of the skeleton's. 0 takes the file at its word, in metres.
+	Size float32
+}
+
+// Character makes a character for motion of a person's or a dog's skeleton. It keeps its own joints, their names
+// and their bones' lengths. Joints are matched as by Fit. Its rest is the pose of the file, turned by right angles
+// so that it faces +Z and stands on the ground.
+func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, error) {
+	if !(opt.Size >= 0) || !m3.Finite(opt.Size) {
+		return nil, fmt.Errorf("%s: the size %g: want 0 or more", s.Name, opt.Size)
+	}
+	from, err := s.match(sk, opt.Map)
+	if err != nil {
+		return nil, err
+	}
+	ours, err := body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}) // for the standing pose
+	if err != nil {
+		return nil, err
+	}
+	f := &fit{skin: s, sk: sk, grown: ours, upright: !OnFours(sk), from: from}
+	if err := f.orient(); err != nil {
+		return nil, err
+	}
+	f.findBones()
+	f.pose()
+	if f.upright {
+		f.straighten()
+	} else {
+		f.bind = ours.Bind // animals stand as each does
+	}
+	roles, err := ik.HumanRoles(sk.Names)
+	if !f.upright {
+		roles, err = ik.DogRoles(sk.Names)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	scale := float32(1)
+	if opt.Size > 0 {
+		scale = f.scale * opt.Size
+	}
+	own, rest := f.own(scale)
+	c, err := retarget.New(retarget.Options{Source: sk, Roles: roles, Pose: f.bind, Skel: own, Rest: rest, From: from})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	b, err := f.ownBody(rest, scale)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	r := f.report()
+	r.Stretched, r.Scale = nil, scale
+	return &Character{c, b, r}, nil
+}
+
+// bearing is how far the joints of people's trunks lean forward when they stand straight, in degrees: the mean of
+// what the shipped generators make, standing and walking.
+var bearing = map[string]float32{
+	"Hips": -4, "LowerBack": 10, "Spine": 8, "Spine1": -8, "LeftShoulder": -8, "RightShoulder": -8, "Neck": -8, "Neck1": 12, "Head": 12,
+}
+
+// straighten gives the trunk of the pose its bearing: the file's character stands straight.
+func (f *fit) straighten() {
+	height := func() float32 { return f.bind[f.sk.Index("LeftFoot")].Pos.Y + f.bind[f.sk.Index("RightFoot")].Pos.Y }
+	was := height()
+	for j, p := range f.sk.Parents {
+		if lean, ok := bearing[f.sk.Names[j]]; ok {
+			f.bind[j].Rot = m3.AxisAngle(m3.V(1, 0, 0), lean*math.Pi/180)
+		}
+		if p >= 0 {
+			f.bind[j].Pos = f.bind[p].Apply(f.sk.Offsets[j])
+		}
+	}
+	by := (was - height()) / 2
+	for j := range f.bind {
+		f.bind[j].Pos.Y += by
+	}
+}
+
+// own returns the file's own skeleton, turned, scaled and on the ground, and the joints at rest.
+func (f *fit) own(scale float32) (*skel.Skeleton, []m3.Xform) {
+	sk, rest := &skel.Skeleton{}, []m3.Xform{}
+	for _, j := range f.skin.joints {
+		sk.Names, sk.Parents = append(sk.Names, j.name), append(sk.Parents, int16(j.parent))
+		sk.Offsets, sk.EndSite = append(sk.Offsets, m3.Vec3{}), append(sk.EndSite, false)
+		rest = append(rest, m3.Xform{Pos: f.stand(j.pos, scale), Rot: f.turn.Mul(j.rot).Normalize()})
+	}
+	sk.ModelToLocal(sk.Offsets, make([]m3.Quat, len(rest)), rest)
+	return sk, rest
+}
+
+// stand returns a place of the file, turned, scaled and on the ground.
+func (f *fit) stand(p m3.Vec3, scale float32) m3.Vec3 {
+	p = f.turn.Rotate(p).Scale(scale)
+	p.Y -= f.low / f.scale * scale
+	return p
+}
+
+// ownBody returns the file's mesh on its own joints.
+func (f *fit) ownBody(rest []m3.Xform, scale float32) (*body.Body, error) {
+	s := f.skin
+	if len(rest) > body.MaxJoints {
+		return nil, fmt.Errorf("it has %d joints, at most %d are drawn", len(rest), body.MaxJoints)
+	}
+	mesh := body.Mesh{Index: s.mesh.index, Parts: s.mesh.parts, UV: s.mesh.uv}
+	for v, p := range s.mesh.pos {
+		var joints [4]uint8
+		var weights [4]float32
+		for i, q := range strongest(slices.Clone(s.mesh.influences[v])) {
+			joints[i], weights[i] = uint8(q.joint), q.weight
+		}
+		c := s.mesh.colour[v]
+		mesh.Pos, mesh.Normal = append(mesh.Pos, f.stand(p, scale)), append(mesh.Normal, f.turn.Rotate(s.mesh.normal[v]))
+		mesh.Joints, mesh.Weights = append(mesh.Joints, joints), append(mesh.Weights, weights)
+		mesh.Coat = append(mesh.Coat, [4]float32{c[0], c[1], c[2]})
+	}
+	b, err := body.Adopt(rest, mesh, body.Paint)
+	if err != nil {
+		return nil, err
+	}
+	b.Materials = s.materials
+	return b, nil
+}

@@ -121,7 +121,7 @@ var arrows = []arrow{
 	{"models/styles-gram", []string{"animsys/manifold"}, "linear maps of hidden values and their card"},
 	{"models/...", []string{"netruntime"}, "weights and their card"},
 	{"scenes", []string{"animsys/generator", "engine/hud", "engine/m3", "terrain", "animsys/skel"}, "what to draw, without GL"},
-	{"scenes/show", []string{"engine/body", "engine/clock", "engine/hud", "engine/m3", "engine/stage", "scenes", "terrain", "animsys/skel", "animsys/skin"}, "scenes on a stage: the only one of scenes that needs GL"},
+	{"scenes/show", []string{"engine/body", "engine/clock", "engine/hud", "engine/m3", "engine/stage", "scenes", "terrain", "animsys/retarget", "animsys/skel", "animsys/skin"}, "scenes on a stage: the only one of scenes that needs GL"},
 	{"scenes/cutscene/script", []string{"animsys/control", "engine/m3", "internal/boundedfile", "internal/boundedtoml", "internal/closest"}, "what cutscenes are written in: TOML, and nothing animated"},
 	{"scenes/...", []string{"scenes/...", "ecs", "animsys", "animsys/...", "terrain", "ik", "engine/hud", "engine/m3", "netruntime", "internal/statehash", "internal/closest", "github.com/mlange-42/..."},
 		"a scene runs headless, in tests and on a server"},

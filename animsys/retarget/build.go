@@ -36,7 +36,7 @@ func (b *builder) build() error {
 	c.hips, c.lateral = b.bone(b.From[hips]), left
 	c.hipsAtRest = b.Rest[c.hips.joint].Rot.Conj()
 	for j, p := range b.Source.Parents {
-		if int(p) == hips && b.Source.Offsets[j].Len() < 1e-4 {
+		if int(p) == hips && !b.same() && b.Source.Offsets[j].Len() < 1e-4 {
 			c.hips.next, c.hips.nextTurn, c.hips.share = j, b.turn(j, c.hips.joint), 0.5
 		}
 	}
@@ -59,6 +59,19 @@ func (b *builder) build() error {
 		}
 	}
 	return nil
+}
+
+// same reports whether the character has the source's own joints and frames: then it only copies them.
+func (b *builder) same() bool {
+	if b.Skel.Len() != b.Source.Len() {
+		return false
+	}
+	for j, k := range b.From {
+		if k < 0 || b.Pose[j].Rot.Angle(b.Rest[k].Rot) > 1e-3 {
+			return false
+		}
+	}
+	return true
 }
 
 // follow finds which joint each joint follows: its parent, but for joints that hang elsewhere than the source's,
@@ -240,6 +253,7 @@ func (b *builder) addLegs() error {
 		if err != nil {
 			return err
 		}
+		l.hind = !b.sourceBelow(chest, leg[len(leg)-4])
 		if upright {
 			// Legs are alike, whatever the stance at rest: what differs is where they begin.
 			upper := leg[len(leg)-4]

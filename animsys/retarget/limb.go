@@ -5,15 +5,16 @@ import "mannequin/engine/m3"
 const (
 	maxLimbs = 10
 	// exactReach is the share of its length up to which a limb reaches exactly, and mostReach the most.
-	exactReach, mostReach = 0.98, 0.9995
+	exactReach, mostReach = 0.98, 0.9999
 	// bentSine is the sine of the angle of a knee below which its own hinge says more and more where it bends.
 	bentSine = 0.08
 	// level is by how much a foot is pitched, as a sine, when it stands on its heel.
 	level = 0.12
 	// softReach is the share of its length that a limb has for slowing down before it is straight.
-	softReach = 0.0004
-	// mostSink is how far the hips sink for a leg, by its length.
-	mostSink = 0.12
+	softReach = 0.00005
+	// mostSink is how far the hips sink for a leg, by its length, and steepSink by what it is too short: for a leg
+	// that is far from upright sinking does little.
+	mostSink, steepSink = 0.12, 3
 	// mostSlide is by how much more a foot may move than the source's because the character is wider or longer, as a
 	// share of the way of the source's.
 	mostSlide = 0.15
@@ -33,7 +34,7 @@ type limb struct {
 	thigh, shin   m3.Vec3 // from upper to mid and from mid to end, in the frames of upper and mid, m
 	a, b          float32 // their lengths, m
 	sourceLength  float32 // of both of the source's, in its unit
-	root          m3.Vec3 // upper, from the hips, in their frame, at rest, m
+	root          m3.Vec3 // of a leg that hangs on the hips: upper, from the hips, in their frame, m
 	hinge         m3.Vec3 // the unit axis about which mid bends, in the frame of the source's upper
 	tip           m3.Vec3 // of the foot or hand, from end, in its frame, m
 	sourceReach   m3.Vec3 // the same of the source, in its unit
@@ -44,6 +45,7 @@ type limb struct {
 	sole          bool    // it rolls from its heel to its tip; else it stands on its tip
 	arm           bool
 	low           float32 // height of the tip at rest, m
+	hind          bool    // it hangs on the hips
 }
 
 // goal is where a limb's end is to be.
@@ -102,11 +104,12 @@ func (l *limb) sink(x *m3.Xform, g *goal) float32 {
 	length := g.stretch * (l.a + l.b)
 	d := g.at.Sub(x.Apply(l.root))
 	over := d.Dot(d) - length*length
-	if !(over > 0) || !(d.Y < 0) {
+	if !l.hind || !(over > 0) || !(d.Y < 0) {
 		return 0
 	}
 	flat := d.Flat()
-	return min(-d.Y-m3.Sqrt(max(length*length-flat.Dot(flat), 0)), mostSink*length) * g.load
+	down := -d.Y - m3.Sqrt(max(length*length-flat.Dot(flat), 0))
+	return min(down, steepSink*(d.Len()-length), mostSink*length) * g.load
 }
 
 // pose writes the limb's joints. With a goal, which may be nil, the end is w of the way from where it would be
@@ -147,7 +150,10 @@ func (l *limb) bend(src []m3.Xform, upper, mid m3.Quat, thigh, shin, to m3.Vec3,
 	}
 	d = max(d, m3.Abs(l.a-l.b)+1e-4*length)
 	// It bends as it did. One that is nearly straight bends about its hinge.
-	axis := thigh.Cross(shin).Scale(1 / (l.a * l.b)).Add(src[l.sourceUpper].Rot.Rotate(l.hinge).Scale(bentSine))
+	axis := thigh.Cross(shin).Scale(1 / (l.a * l.b))
+	if straight := bentSine * (1 - rise(axis.Len(), bentSine, 2*bentSine)); straight > 0 {
+		axis = axis.Add(src[l.sourceUpper].Rot.Rotate(l.hinge).Scale(straight))
+	}
 	out := to.Cross(axis).Normalize(to.Cross(m3.V(1, 0, 0)).Normalize(m3.Up))
 	along := (d*d + (l.a-l.b)*(l.a+l.b)) / (2 * d)
 	knee := to.Scale(along).Add(out.Scale(m3.Sqrt(max((l.a-along)*(l.a+along), 0))))

@@ -47,9 +47,20 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	}
 	f.findBones()
 	f.pose()
-	if f.upright {
+	scale := float32(1)
+	if opt.Size > 0 {
+		scale = f.scale * opt.Size
+	}
+	own, rest := f.own(scale)
+	switch {
+	case f.isOurs(own, f.scale/scale):
+		for j := range f.bind {
+			x := rest[from[j]]
+			f.bind[j] = m3.Xform{Pos: x.Pos.Scale(f.scale / scale), Rot: x.Rot}
+		}
+	case f.upright:
 		f.straighten()
-	} else {
+	default:
 		f.bind = ours.Bind // animals stand as each does
 	}
 	roles, err := ik.HumanRoles(sk.Names)
@@ -59,11 +70,6 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	scale := float32(1)
-	if opt.Size > 0 {
-		scale = f.scale * opt.Size
-	}
-	own, rest := f.own(scale)
 	c, err := retarget.New(retarget.Options{Source: sk, Roles: roles, Pose: f.bind, Skel: own, Rest: rest, From: from})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
@@ -99,6 +105,22 @@ func (f *fit) straighten() {
 	for j := range f.bind {
 		f.bind[j].Pos.Y += by
 	}
+}
+
+// isOurs reports whether the file's own skeleton is ours, joint by joint, as Write writes it. scale is ours over its.
+func (f *fit) isOurs(own *skel.Skeleton, scale float32) bool {
+	if own.Len() != f.sk.Len() {
+		return false
+	}
+	for j, k := range f.from {
+		if k < 0 {
+			return false
+		}
+		if p := f.sk.Parents[j]; p >= 0 && (int(own.Parents[k]) != f.from[p] || own.Offsets[k].Scale(scale).Dist(f.sk.Offsets[j]) > 1e-3) {
+			return false
+		}
+	}
+	return true
 }
 
 // own returns the file's own skeleton, turned, scaled and on the ground, and the joints at rest.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"mannequin/animsys/retarget"
 	"mannequin/animsys/skel"
 	"mannequin/engine/body"
 	"mannequin/engine/clock"
@@ -55,12 +56,28 @@ type Show struct {
 type castView struct {
 	skel  *skel.Skeleton
 	crowd *stage.Crowd
+	own   *retarget.Character // nil if the body is on the cast's skeleton
+	bones []m3.Xform          // (characters, joints of own)
 }
 
 // rigBody is the body of a skeleton. Growing one takes a while, so equal skeletons share it.
 type rigBody struct {
 	rig  body.Rig
 	body *body.Body
+	own  *retarget.Character // that the body is of; nil: it is on the skeleton
+}
+
+// posed returns the bones of the body that draws a cast.
+func (t *castView) posed(c *scenes.Cast) []m3.Xform {
+	if t.own == nil {
+		return c.Bones
+	}
+	n := t.own.Len()
+	t.bones = slices.Grow(t.bones[:0], c.Len()*n)[:c.Len()*n]
+	for i := range c.Len() {
+		t.own.Pose(t.bones[i*n:(i+1)*n], c.Of(i), [2]float32{}, nil)
+	}
+	return t.bones
 }
 
 // New prepares to play s on st from its first frame, with the camera at the scene's seat. Frames
@@ -116,10 +133,10 @@ func (w *Show) updateCrowds() error {
 				return err
 			}
 		}
-		if t.crowd, err = w.Stage.NewCrowd(b); err != nil {
+		if t.crowd, err = w.Stage.NewCrowd(b.body); err != nil {
 			return err
 		}
-		t.skel = c.Skel
+		t.skel, t.own = c.Skel, b.own
 	}
 	return nil
 }
@@ -129,18 +146,18 @@ func rigOf(sk *skel.Skeleton) body.Rig {
 }
 
 // body returns the body of a skeleton.
-func (w *Show) body(sk *skel.Skeleton) (*body.Body, error) {
+func (w *Show) body(sk *skel.Skeleton) (rigBody, error) {
 	rig := rigOf(sk)
 	for _, have := range w.bodies {
 		if slices.Equal(have.rig.Names, rig.Names) && slices.Equal(have.rig.Parents, rig.Parents) && slices.Equal(have.rig.Offsets, rig.Offsets) {
-			return have.body, nil
+			return have, nil
 		}
 	}
 	b, err := w.newBody(sk)
 	if err != nil {
-		return nil, err
+		return rigBody{}, err
 	}
-	w.bodies = append(w.bodies, rigBody{rig, b})
+	w.bodies = append(w.bodies, b)
 	return b, nil
 }
 
@@ -210,11 +227,12 @@ func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
 	if err := w.updateCrowds(); err != nil {
 		return err
 	}
-	for i, t := range w.crowds {
+	for i := range w.crowds {
+		t := &w.crowds[i]
 		var bones []m3.Xform
 		var tint [][3]float32
 		if i < len(f.Casts) {
-			bones, tint = f.Casts[i].Bones, f.Casts[i].Tint
+			bones, tint = t.posed(&f.Casts[i]), f.Casts[i].Tint
 		}
 		if err := t.crowd.Set(bones, tint); err != nil {
 			return err

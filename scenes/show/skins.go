@@ -55,12 +55,12 @@ func (w *Show) Wear(skins ...Skin) (reports []*skin.Report, err error) {
 		if k < 0 || worn[k] {
 			continue
 		}
-		b, r, err := skins[k].Fit(sk, skins[k].Map)
+		b, r, err := skins[k].on(sk)
 		if err != nil {
 			return nil, err
 		}
 		worn[k] = true
-		w.bodies = append(w.bodies, rigBody{rigOf(sk), b})
+		w.bodies = append(w.bodies, b)
 		reports = append(reports, r)
 	}
 	for i, s := range skins {
@@ -86,11 +86,22 @@ func (w *Show) skinOf(sk *skel.Skeleton) int {
 }
 
 // newBody makes the body of a skeleton, from a skin if there is one.
-func (w *Show) newBody(sk *skel.Skeleton) (*body.Body, error) {
+func (w *Show) newBody(sk *skel.Skeleton) (b rigBody, err error) {
 	if k := w.skinOf(sk); k >= 0 {
-		b, _, err := w.skins[k].Fit(sk, w.skins[k].Map)
+		b, _, err = w.skins[k].on(sk)
 		return b, err
 	}
-	rig := rigOf(sk)
-	return body.New(&rig)
+	b.rig = rigOf(sk)
+	b.body, err = body.New(&b.rig)
+	return b, err
+}
+
+// on makes the skin's body for motion of a skeleton. It keeps its proportions, with legs as long as the skeleton's:
+// so it steps where the scene's agents do.
+func (s *Skin) on(sk *skel.Skeleton) (rigBody, *skin.Report, error) {
+	c, err := s.Character(sk, skin.CharacterOptions{Map: s.Map, Size: 1})
+	if err != nil {
+		return rigBody{}, nil, err
+	}
+	return rigBody{rigOf(sk), c.Body, c.Bones}, c.Report, nil
 }

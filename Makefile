@@ -4,7 +4,7 @@
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
-PURE = $$($(GO) list ./... | grep -v -e /engine/stage -e /engine/g3n -e /engine/offscreen -e /engine/internal -e /scenes/show -e /cmd/demo -e /examples/g3n-game)
+PURE = $$($(GO) list ./... | grep -v -e /engine/stage -e /engine/g3n -e /engine/offscreen -e /engine/internal -e /scenes/show -e /cmd/demo -e /examples/g3n-game -e /examples/characters)
 
 help:
 	@echo 'make demo    a dog that you steer and a herd; without a display, a video in out/'
@@ -103,7 +103,7 @@ fuzz: setup
 
 # Look at what git diff shows before you commit it.
 golden: build
-	$(GO) test ./engine/stage ./examples/g3n-game -run 'Golden$$' -update
+	$(GO) test ./engine/stage ./examples/g3n-game ./examples/characters -run 'Golden$$' -update
 	sh scripts/pictures.sh
 
 hour: setup

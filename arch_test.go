@@ -135,6 +135,8 @@ var arrows = []arrow{
 	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/BurntSushi/toml", "github.com/qmuntal/gltf/...", "google.golang.org/protobuf/encoding/protowire"},
 		"the workshop may use the runtime, never the other way"},
 
+	{"examples/characters", []string{"animsys", "animsys/...", "ecs", "engine/body", "engine/g3n", "engine/m3", "engine/media", "engine/offscreen", "ik", "models/...",
+		"github.com/g3n/engine/...", "github.com/mlange-42/..."}, "somebody's own characters, in g3n's scene"},
 	{"examples/g3n-game", []string{"animsys", "animsys/control", "animsys/manifold", "animsys/mann", "ecs", "engine/body", "engine/clock", "engine/g3n", "engine/m3", "ik", "models/...",
 		"github.com/g3n/engine/...", "github.com/mlange-42/..."}, "somebody else's game: it opens its own window"},
 	{"examples/...", []string{"animsys/...", "ecs", "engine/draw", "engine/m3", "engine/media", "ik", "models/...", "github.com/mlange-42/..."},

@@ -135,7 +135,7 @@ var linked = []any{
 	snapshot.NewCodec,
 
 	new(skin.Character), new(skin.CharacterOptions), new(skin.Error), new(skin.Motion), new(skin.Pair), new(skin.Report), new(skin.Skin),
-	skin.FromDocument, skin.OnFours, skin.Open, skin.OpenMap, skin.OpenMotions, skin.ReadMap, skin.ReadMotions, skin.Write,
+	skin.FromDocument, skin.OnFours, skin.Open, skin.OpenMap, skin.OpenMotions, skin.ReadMap, skin.ReadMotions, skin.Read, skin.Write,
 
 	new(generator.Disc), new(generator.Poses), new(generator.Rig), new(generator.Space), new(generator.State), new(generator.Style),
 	generator.Human, generator.NewRig, generator.Person, generator.Slide, generator.Workers,
@@ -163,7 +163,7 @@ var linked = []any{
 	tape.NewReader, tape.NewWriter, tape.Verify,
 
 	new(body.Body), new(body.Cover), new(body.Material), new(body.Mesh), new(body.Part), new(body.Rig),
-	body.Adopt, body.New,
+	body.Adopt, body.New, body.Stand,
 
 	new(draw.Camera), new(draw.Motion),
 	draw.ClipSheet, draw.Dot, draw.Fill, draw.Front, draw.Grid, draw.Line, draw.New, draw.Path, draw.Positions, draw.Sheet, draw.Side, draw.SideOf,

@@ -37,11 +37,11 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	if err != nil {
 		return nil, err
 	}
-	ours, err := body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}) // for the standing pose
+	stands, err := body.Stand(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets})
 	if err != nil {
 		return nil, err
 	}
-	f := &fit{skin: s, sk: sk, grown: ours, upright: !OnFours(sk), from: from}
+	f := &fit{skin: s, sk: sk, grown: &body.Body{Bind: stands}, upright: !OnFours(sk), from: from}
 	if err := f.orient(); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	case f.upright:
 		f.straighten()
 	default:
-		f.bind = ours.Bind // animals stand as each does
+		f.bind = stands // animals stand as each does
 	}
 	roles, err := ik.HumanRoles(sk.Names)
 	if !f.upright {

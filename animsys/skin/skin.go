@@ -95,6 +95,9 @@ func (s *Skin) Triangles() int { return len(s.mesh.index) / 3 }
 // Open reads a .glb or .gltf, and the files that it references. Errors in the file are *Error.
 func Open(path string) (*Skin, error) { return open(path, read) }
 
+// Read is Open for the contents of a .glb or .gltf called name, which references no other files.
+func Read(name string, data []byte) (*Skin, error) { return read(name, data, nil) }
+
 // open lets read read the file at path, and the files beside it.
 func open[T any](path string, read func(name string, data []byte, beside *os.Root) (T, error)) (none T, err error) {
 	data, root, err := boundedfile.ReadWithFolder(path, MaxFile)

@@ -117,13 +117,25 @@ func New(rig *Rig) (*Body, error) {
 	if err := rig.Validate(); err != nil {
 		return nil, err
 	}
-	if p, ok := newDog(rig); ok {
-		return p.build(rig)
+	return rig.plan().build(rig)
+}
+
+func (r *Rig) plan() *plan {
+	if p, ok := newDog(r); ok {
+		return p
 	}
-	if p, ok := newHuman(rig); ok {
-		return p.build(rig)
+	if p, ok := newHuman(r); ok {
+		return p
 	}
-	return newCapsules(rig).build(rig)
+	return newCapsules(r)
+}
+
+// Stand returns the pose in which New makes the body of rig: how a dog or a person stands, joint by joint.
+func Stand(rig *Rig) ([]m3.Xform, error) {
+	if err := rig.Validate(); err != nil {
+		return nil, err
+	}
+	return rig.plan().bind, nil
 }
 
 // levels is the number of levels of detail of the bodies made here.

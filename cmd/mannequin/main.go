@@ -34,6 +34,6 @@ writes is --out.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(motion.Commands()...)
 	root.AddCommand(judge.Commands()...)
-	root.AddCommand(bench.New(), doctor.New(), eval.New(), inspect.New(), plot.New(), serve.New(), style.New(), train.New())
+	root.AddCommand(bench.New(), doctor.New(), eval.New(), inspect.New(), inspect.Certify(), plot.New(), serve.New(), style.New(), train.New())
 	return root
 }

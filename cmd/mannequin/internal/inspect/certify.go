@@ -1,0 +1,135 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/animsys/mann"
+	"mannequin/animsys/skin"
+	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/internal/command"
+	dogfree "mannequin/models/dog-free"
+	"mannequin/models/person"
+	"mannequin/offline/certify"
+	"mannequin/offline/character"
+)
+
+// Certify returns the command certify.
+func Certify() *cobra.Command {
+	var asJSON bool
+	var mapFile string
+	c := &cobra.Command{
+		Use:   "certify FILE...",
+		Short: "Does this character work here? A table of gates, and what to mend",
+		Long: `Puts test motions of the shipped networks on a character's own bones, and judges the result: are its joints
+found, is it symmetrical, of a plausible size, weighted; do its feet stand and not slide; does it go through itself;
+what does it cost. Each gate has a measure, a bar, and what to mend in the modelling program. The exit code is 1 if a
+gate is missed. Files are glTF, VRM or FBX.`,
+		Example: "  mannequin certify hero.glb\n  mannequin certify *.fbx --json",
+		Args:    command.Want("files", 1, -1),
+	}
+	cli.JSON(c, &asJSON)
+	c.Flags().StringVar(&mapFile, "skin-map", "", "TOML `FILE` that maps our joint names to the file's, where names do not tell")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		var as map[string]string
+		if mapFile != "" {
+			var err error
+			if as, err = skin.OpenMap(mapFile); err != nil {
+				return err
+			}
+		}
+		var motions motions
+		var failed []string
+		err := cli.ReportFiles(cmd.OutOrStdout(), args, asJSON, func(i int) (cli.Report, error) {
+			s, err := character.Open(args[i])
+			if err != nil {
+				return nil, err
+			}
+			m, err := motions.of(s)
+			if err != nil {
+				return nil, err
+			}
+			r := &certificate{certify.Run(s, m, as)}
+			if !r.Pass() {
+				failed = append(failed, args[i])
+			}
+			return r, nil
+		})
+		if len(failed) > 0 {
+			err = errors.Join(err, fmt.Errorf("%s: not certified", strings.Join(failed, ", ")))
+		}
+		return err
+	}
+	return c
+}
+
+// motions are the test motions, made when they are needed first.
+type motions struct{ people, dogs *certify.Motion }
+
+// of returns the test motion for a skin: a person's for two legs, a dog's for four.
+func (m *motions) of(s *skin.Skin) (*certify.Motion, error) {
+	if upright, err := s.Upright(); err == nil && !upright {
+		if m.dogs == nil {
+			net, err := dogfree.Open()
+			if err != nil {
+				return nil, err
+			}
+			model, err := mann.NewModel(net)
+			if err != nil {
+				return nil, err
+			}
+			if m.dogs, err = certify.Dogs(model); err != nil {
+				return nil, err
+			}
+		}
+		return m.dogs, nil
+	}
+	if m.people == nil {
+		networks, err := person.Open()
+		if err != nil {
+			return nil, err
+		}
+		if m.people, err = certify.People(networks); err != nil {
+			return nil, err
+		}
+	}
+	return m.people, nil
+}
+
+// certificate is the report of certify.
+type certificate struct{ *certify.Certificate }
+
+// Print prints the table.
+func (r *certificate) Print(w io.Writer) error {
+	verdict := "passes"
+	if !r.Pass() {
+		verdict = "does not pass"
+	}
+	if r.Character != nil {
+		fmt.Fprintf(w, "%s %s: a %s, %.2f m high, legs %.2f of the motion's\n", command.Plain(r.File), verdict, r.Kind, r.High, r.Size)
+	} else {
+		fmt.Fprintf(w, "%s %s\n", command.Plain(r.File), verdict)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, g := range r.Gates {
+		mark := "pass"
+		if !g.Pass {
+			mark = "FAIL"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t(%s)\n", mark, g.Name, command.Plain(g.Measure), g.Bar)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, g := range r.Gates {
+		if g.Mend != "" {
+			fmt.Fprintf(w, "  %s: %s\n", g.Name, g.Mend)
+		}
+	}
+	return nil
+}

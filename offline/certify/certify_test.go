@@ -1,0 +1,87 @@
+package certify
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
+	"mannequin/engine/body"
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
+	"mannequin/models/person"
+)
+
+// made returns a skin of a body that is grown around a person's skeleton after change.
+func made(t *testing.T, sk *skel.Skeleton, change func(name string, offset m3.Vec3) m3.Vec3, spoil func(b *body.Body)) *skin.Skin {
+	t.Helper()
+	own := &skel.Skeleton{Names: sk.Names, Parents: sk.Parents, EndSite: sk.EndSite}
+	for j, d := range sk.Offsets {
+		own.Offsets = append(own.Offsets, change(sk.Names[j], d))
+	}
+	b := must.Get(body.New(&body.Rig{Names: own.Names, Parents: own.Parents, Offsets: own.Offsets}))(t)
+	if spoil != nil {
+		spoil(b)
+	}
+	var file bytes.Buffer
+	must.Do(t, skin.Write(&file, own, b, [3]float32{}, nil))
+	return must.Get(skin.Read("made.glb", file.Bytes()))(t)
+}
+
+func size(k float32) func(string, m3.Vec3) m3.Vec3 {
+	return func(_ string, d m3.Vec3) m3.Vec3 { return d.Scale(k) }
+}
+
+// Sound characters of any size pass; each fault misses its own gate, and no other.
+func TestCertify(t *testing.T) {
+	m := must.Get(People(must.Get(person.Open())(t)))(t)
+	for _, c := range []struct {
+		name   string
+		change func(string, m3.Vec3) m3.Vec3
+		spoil  func(b *body.Body)
+		fails  string
+	}{
+		{name: "as ours", change: size(1)},
+		{name: "a dwarf", change: size(0.4)},
+		{name: "a giant", change: size(1.6)},
+		{name: "in centimetres", change: size(100), fails: "units"},
+		{name: "one arm longer", change: func(name string, d m3.Vec3) m3.Vec3 {
+			if name == "LeftForeArm" {
+				d = d.Scale(1.2)
+			}
+			return d
+		}, fails: "symmetry"},
+		{name: "a leg without weights", change: size(1), spoil: func(b *body.Body) {
+			for v := range b.Levels[0].Joints {
+				for i, k := range b.Levels[0].Joints[v] {
+					if name := m.Skel.Names[k]; strings.HasPrefix(name, "LeftUpLeg") || strings.HasPrefix(name, "LeftLeg") || strings.HasPrefix(name, "LeftFoot") || strings.HasPrefix(name, "LeftToe") {
+						b.Levels[0].Joints[v][i] = uint8(m.Skel.Index("Hips"))
+					}
+				}
+			}
+		}, fails: "weights"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := Run(made(t, m.Skel, c.change, c.spoil), m, nil)
+			var failed []string
+			for _, g := range r.Gates {
+				t.Logf("%-20s %v  %s (%s)", g.Name, g.Pass, g.Measure, g.Bar)
+				if !g.Pass && g.Name != "cost" { // a busy machine is slow
+					failed = append(failed, g.Name)
+					if g.Mend == "" {
+						t.Errorf("%s: nothing says what to mend", g.Name)
+					}
+				}
+			}
+			if got := strings.Join(failed, ", "); got != c.fails {
+				t.Errorf("fails %q, want %q", got, c.fails)
+			}
+		})
+	}
+	s := made(t, m.Skel, size(1), nil)
+	r := Run(s, m, map[string]string{"Head": ""})
+	if r.Pass() || len(r.Gates) != 1 || r.Gates[0].Name != "roles" || !strings.Contains(r.Gates[0].Measure, "Head") {
+		t.Errorf("without a head: %+v", r.Gates)
+	}
+}

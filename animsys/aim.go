@@ -227,6 +227,9 @@ func (c *Crowd) CanReach(e arche.Entity, hand Side, at m3.Vec3, seconds float32)
 			return fmt.Errorf("animsys: the %s hand%s: %w", hand, a.going[row].when(seconds), err)
 		}
 	}
+	if err := c.cast.canReach(row, int(hand), there.Scale(c.units[row])); err != nil {
+		return fmt.Errorf("animsys: the %s hand: %w", hand, err)
+	}
 	return inTime("hand", hand, m[arm.Hand].Pos.Dist(there), handSpeed, seconds)
 }
 

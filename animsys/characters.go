@@ -102,6 +102,21 @@ func (k *cast) pose(c *Crowd, row int, began bool) {
 	}
 }
 
+// canReach returns an error if row's own arm is too short for a place, m about its anchor.
+func (k *cast) canReach(row, hand int, at m3.Vec3) error {
+	if k.of[row] == nobody {
+		return nil
+	}
+	joint, reach, ok := k.all[k.of[row]].Arm(hand)
+	if !ok {
+		return errors.New("the character has no such arm")
+	}
+	if d := k.bones(k.now, row)[joint].Pos.Dist(at); d > reach {
+		return fmt.Errorf("the place is %.2f m from the shoulder, and the arm %.2f m long", d, reach)
+	}
+	return nil
+}
+
 // move moves row's own joints by by, m.
 func (k *cast) move(row int, by m3.Vec3) {
 	move(k.bones(k.last, row), by)
@@ -138,7 +153,7 @@ func (k *cast) visit(st *generator.State, c *Crowd, row int) {
 // The agent then has the character's size: it moves as the generator's skeleton does, in steps that are
 // longer by Character.Scale. What its components ask for stays in metres and metres per second: a small
 // character runs where a tall one walks. Bones returns the character's joints, and InterpolateCharacter
-// draws them. Events, CanReach and TakePose keep the joints of the crowd's skeleton.
+// draws them. Events and TakePose keep the joints of the crowd's skeleton.
 func (c *Crowd) SetCharacter(e arche.Entity, ch *retarget.Character) error {
 	if err := c.claimBetween("SetCharacter"); err != nil {
 		return err

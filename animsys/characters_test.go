@@ -241,6 +241,13 @@ func TestCharactersReach(t *testing.T) {
 		shoulder := bones[ch.Skel.Index("own RightArm")].Pos
 		arm := shoulder.Dist(bones[ch.Skel.Index("own RightForeArm")].Pos) + bones[ch.Skel.Index("own RightForeArm")].Pos.Dist(bones[ch.Skel.Index("own RightHand")].Pos)
 		at := shoulder.Add(c.Root(e).Rot.Forward().Scale(0.7 * arm))
+		if err := c.CanReach(e, animsys.Right, at, 0.8); err != nil {
+			t.Errorf("person %d: %v", i, err)
+		}
+		far := shoulder.Add(c.Root(e).Rot.Forward().Scale(1.3 * arm))
+		if err := c.CanReach(e, animsys.Right, far, 5); err == nil {
+			t.Errorf("person %d reaches 1.3 of its arm", i)
+		}
 		reaches.Assign(e, &ecs.Reach{Right: ecs.Hand{Target: at, Weight: 1, Seconds: 0.8}})
 		x.step(100)
 		if d := c.Bones(e)[ch.Skel.Index("own RightHandIndex1")].Pos.Dist(at); d > 0.02 {

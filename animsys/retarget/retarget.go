@@ -138,6 +138,17 @@ func (c *Character) Len() int { return len(c.Rest) }
 // Legs returns the number of its legs, in the order of the source's roles.
 func (c *Character) Legs() int { return c.legs }
 
+// Arm returns the joint at which the left or the right arm begins, 0 or 1, and how far its knuckles reach from
+// there, m; false if it has none that takes its hand to places.
+func (c *Character) Arm(side int) (joint int, reach float32, ok bool) {
+	for i := range c.limbs[c.legs:] {
+		if l := &c.limbs[c.legs+i]; l.side == side {
+			return l.upper.joint, mostReach*(l.a+l.b) + l.tip.Len(), true
+		}
+	}
+	return 0, 0, false
+}
+
 // Source returns the skeleton of the motion that it plays.
 func (c *Character) Source() *skel.Skeleton { return c.source }
 

@@ -43,6 +43,15 @@ const (
 
 // newFile splits a GLB into its chunks and reads the JSON.
 func newFile(name string, data []byte, beside *os.Root) (*file, error) {
+	f, err := parseFile(name, data, beside)
+	if err != nil {
+		return nil, err
+	}
+	return f, f.check()
+}
+
+// parseFile is newFile without the checks of what the document needs.
+func parseFile(name string, data []byte, beside *os.Root) (*file, error) {
 	f := &file{name: name, beside: beside, room: MaxFile}
 	text := data
 	if bytes.HasPrefix(data, []byte("glTF")) {
@@ -76,7 +85,7 @@ func newFile(name string, data []byte, beside *os.Root) (*file, error) {
 	case err != nil:
 		return nil, f.errorf("", "is not a glTF file: %.200v", err)
 	}
-	return f, f.check()
+	return f, nil
 }
 
 func describeStart(data []byte) string {
@@ -139,17 +148,22 @@ func countValues(text []byte) (brackets, commas int) {
 	return brackets, commas
 }
 
-// check rejects null in place of an object, extensions that change the mesh, and other versions.
+// check rejects extensions that change the mesh, and what checkParts rejects.
 func (f *file) check() error {
-	d := &f.doc
-	if v := d.Asset.Version; v != "" && !strings.HasPrefix(v, "2.") {
-		return f.errorf("asset.version", "%.20q: version 2 is read", v)
-	}
-	for _, x := range d.ExtensionsRequired {
+	for _, x := range f.doc.ExtensionsRequired {
 		// Materials only change the look; quantized meshes are supported.
 		if !strings.HasPrefix(x, "KHR_materials_") && x != "KHR_mesh_quantization" && x != "KHR_texture_transform" {
 			return f.errorf("extensionsRequired", "%.60s is not read: export without it (without compression)", x)
 		}
+	}
+	return f.checkParts()
+}
+
+// checkParts rejects null in place of an object, and other versions.
+func (f *file) checkParts() error {
+	d := &f.doc
+	if v := d.Asset.Version; v != "" && !strings.HasPrefix(v, "2.") {
+		return f.errorf("asset.version", "%.20q: version 2 is read", v)
 	}
 	for _, nulls := range []struct {
 		what string

@@ -407,7 +407,7 @@ func TestAddToText(t *testing.T) {
 	// As a .glb it needs no other file.
 	glb := filepath.Join(other, "hero.glb")
 	report = must.Get(AddMotions(in("hero.gltf"), glb, one, AddOptions{}))(t)
-	if len(report.Notes) != 1 || !strings.Contains(report.Notes[0], "images[1].uri: no such file") {
+	if len(report.Notes) != 2 || !strings.Contains(report.Notes[0], "images[1].uri: no such file") {
 		t.Errorf("%+v", report)
 	}
 	f := must.Get(newFile(glb, read(glb), nil))(t)

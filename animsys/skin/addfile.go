@@ -139,14 +139,18 @@ func (a *adder) glb(w io.Writer, pack bool) error {
 	bin = append(bin, make([]byte, -len(bin)&3)...)
 	a.layout(0, len(bin))
 	bin = append(bin, a.bin...)
+	buffers := a.items("buffers")
 	if pack {
-		for i := 1; i < len(a.doc.Buffers); i++ {
-			if uri := a.doc.Buffers[i].URI; outside(uri) {
-				data, err := a.load(uri)
-				if err != nil {
-					return a.errorf(fmt.Sprintf("buffers[%d].uri", i), "%v", err)
-				}
-				a.setURI(a.items("buffers")[i], "data:application/octet-stream;base64,"+base64.StdEncoding.EncodeToString(data))
+		for i, b := range a.doc.Buffers {
+			if i == 0 || !outside(b.URI) {
+				continue
+			}
+			data, err := a.load(b.URI)
+			if err != nil {
+				return a.errorf(fmt.Sprintf("buffers[%d].uri", i), "%v", err)
+			}
+			if at, ok := a.patch.find(buffers[i], "uri"); ok {
+				a.patch.replace(at, []byte(quoted("data:application/octet-stream;base64,"+base64.StdEncoding.EncodeToString(data))))
 			}
 		}
 		bin = a.packImages(bin)
@@ -154,7 +158,7 @@ func (a *adder) glb(w io.Writer, pack bool) error {
 	if len(a.doc.Buffers) == 0 {
 		a.extend("buffers", [][]byte{fmt.Appendf(nil, `{"byteLength":%d}`, len(bin))})
 	} else {
-		a.patch.rebuild(a.items("buffers")[0], []string{"uri", "byteLength"}, fmt.Sprintf(`"byteLength":%d`, len(bin)))
+		a.patch.rebuild(buffers[0], []string{"uri", "byteLength"}, fmt.Sprintf(`"byteLength":%d`, len(bin)))
 	}
 	text := a.patched()
 	text = append(text, bytes.Repeat([]byte(" "), -len(text)&3)...)
@@ -186,16 +190,11 @@ func (a *adder) firstBuffer() ([]byte, error) {
 	return bytes.Clone(data), nil
 }
 
-func (a *adder) setURI(s span, uri string) {
-	if at, ok := a.patch.find(s, "uri"); ok {
-		a.patch.replace(at, []byte(quoted(uri)))
-	}
-}
-
-// packImages appends the pictures beside the file to its binary chunk.
+// packImages appends the pictures beside the file, and those in its text, to its binary chunk.
 func (a *adder) packImages(bin []byte) []byte {
+	images := a.items("images")
 	for i, m := range a.doc.Images {
-		if !outside(m.URI) {
+		if !outside(m.URI) && !(strings.HasPrefix(m.URI, "data:") && !a.glbIn) {
 			continue
 		}
 		note := func(format string, args ...any) {
@@ -222,7 +221,7 @@ func (a *adder) packImages(bin []byte) []byte {
 		bin = append(bin, make([]byte, -len(bin)&3)...)
 		a.views = append(a.views, fmt.Appendf(nil, `{"buffer":0,"byteOffset":%d,"byteLength":%d}`, len(bin), len(data)))
 		bin = append(bin, data...)
-		a.patch.rebuild(a.items("images")[i], []string{"uri", "mimeType"},
+		a.patch.rebuild(images[i], []string{"uri", "mimeType"},
 			fmt.Sprintf(`"mimeType":"%s"`, kind), fmt.Sprintf(`"bufferView":%d`, a.firstView+len(a.views)-1))
 	}
 	return bin

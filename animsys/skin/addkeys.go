@@ -115,8 +115,49 @@ func quaternion(x, y [3]float64) [4]float64 {
 	return q
 }
 
+// standsAsBound reports whether the nodes stand as the skins were bound to them. Where they do not,
+// programs differ in where a joint without keys is: Blender's bones rest as bound.
+func (a *adder) standsAsBound() bool {
+	for _, s := range a.doc.Skins {
+		if s.InverseBindMatrices == nil {
+			continue
+		}
+		e, err := a.accessor("", *s.InverseBindMatrices, MaxJoints, gltf.AccessorMat4)
+		if err != nil || e.count < len(s.Joints) {
+			return false // it is compressed, perhaps
+		}
+		var first affine.Transform
+		for i, n := range s.Joints {
+			if n < 0 || n >= len(a.world) {
+				return false
+			}
+			var m affine.Transform
+			for c := range 4 {
+				for row := range 3 {
+					m[4*row+c] = e.at(i, 4*c+row)
+				}
+			}
+			bind, ok := m.Inverse() // of the joint in the mesh
+			if !ok {
+				return false
+			}
+			m = a.world[n].Mul(&m)
+			if i == 0 {
+				first = m
+			}
+			was := first.Mul(&bind)
+			for _, k := range []int{3, 7, 11} {
+				if !(math.Abs(was[k]-a.world[n][k]) < samePlace) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
 // track is the keys of a node: one per frame, or a single one if they are equal; no places if they
-// are those of the node without motion.
+// are those of the node without motion, and skins were bound so.
 type track struct {
 	node int
 	rot  [][4]float32
@@ -136,6 +177,7 @@ type track64 struct {
 func (a *adder) tracks(m *Motion, nodes []int) ([]track, error) {
 	c := m.Clip
 	angle := sameAngle * longArm / max(longArm, extent(c))
+	bound := a.standsAsBound()
 	joint := map[int]int{}
 	needed := make([]bool, len(a.doc.Nodes)) // what moves, and all above
 	for j, n := range nodes {
@@ -197,7 +239,7 @@ func (a *adder) tracks(m *Motion, nodes []int) ([]track, error) {
 	out := make([]track, 0, len(joint))
 	for _, n := range order {
 		if t := all[n]; t != nil {
-			k := t.keys()
+			k := t.keys(!bound)
 			k.node = n
 			out = append(out, k)
 		}
@@ -264,8 +306,8 @@ func (t *track64) add(above, model *affine.Transform) error {
 	return nil
 }
 
-// keys returns the keys in 32 bits.
-func (t *track64) keys() (out track) {
+// keys returns the keys in 32 bits. With all, there is a key for the place in any case.
+func (t *track64) keys(all bool) (out track) {
 	near := func(v, w [3]float64) bool {
 		return t.scale*length([3]float64{v[0] - w[0], v[1] - w[1], v[2] - w[2]}) < samePlace
 	}
@@ -283,7 +325,7 @@ func (t *track64) keys() (out track) {
 			q := t.rot[f]
 			out.rot = append(out.rot, [4]float32{float32(q[0]), float32(q[1]), float32(q[2]), float32(q[3])})
 		}
-		if moves || f == 0 && !near(t.pos[0], t.rest.pos) {
+		if moves || f == 0 && (all || !near(t.pos[0], t.rest.pos)) {
 			v := t.pos[f]
 			out.pos = append(out.pos, [3]float32{float32(v[0]), float32(v[1]), float32(v[2])})
 		}

@@ -251,10 +251,20 @@ func (a *adder) named() map[string]int {
 			delete(out, name)
 		}
 	}
-	r := &motionReader{file: a.file, tree: a.tree}
-	_ = r.findJoints() // it may not like how joints stand, which is no matter here
-	for j, n := range r.nodes {
-		out[r.sk.Names[j]] = n
+	nodes, names := a.joints()
+	for j, n := range nodes {
+		out[names[j]] = n
 	}
 	return out
+}
+
+// joints returns the nodes of the file's joints and their names, as OpenMotions finds them. A file
+// without skins and animations has none.
+func (a *adder) joints() (nodes []int, names []string) {
+	r := &motionReader{file: a.file, tree: a.tree}
+	_ = r.findJoints() // it may not like how joints stand, which is no matter here
+	if r.sk == nil {
+		return nil, nil
+	}
+	return r.nodes, r.sk.Names
 }

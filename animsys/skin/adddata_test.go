@@ -162,3 +162,55 @@ func TestAddToFilesOfOthers(t *testing.T) {
 	}
 	t.Logf("%d animations of %d files; the worst joint is %.5f mm off", animations, files, 1000*worst)
 }
+
+// A motion goes into files without animations, with compressed meshes or mirrored joints too.
+func TestAddToFilesWithoutMotion(t *testing.T) {
+	files := 0
+	for _, path := range glTFs(t) {
+		name := filepath.Base(path)
+		data := must.Get(os.ReadFile(path))(t)
+		a, err := newAdder(path, data, nil)
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		if len(a.doc.Animations) > 0 && len(a.doc.ExtensionsRequired) == 0 && name != "Enemy_2Legs.glb" {
+			continue
+		}
+		nodes, names := a.joints()
+		if len(nodes) == 0 {
+			continue // neither skins nor animations
+		}
+		sk := &skel.Skeleton{Names: names}
+		for range nodes {
+			sk.Parents, sk.Offsets, sk.EndSite = append(sk.Parents, -1), append(sk.Offsets, m3.Vec3{}), append(sk.EndSite, false)
+		}
+		c := skel.NewClip(sk, 30, 5)
+		for f := range c.Frames {
+			pos, rot := c.Frame(f)
+			for j, n := range nodes {
+				w := &a.world[n]
+				pos[j] = m3.V(float32(w[3]), float32(w[7]), float32(w[11])).Add(m3.V(0.1*float32(f), 0.01*float32(j), 0))
+				rot[j] = m3.FromRotationVector(m3.V(float32(f), 0.1*float32(j), 1))
+			}
+		}
+		out := filepath.Join(t.TempDir(), "out.glb")
+		report, err := AddMotions(path, out, []Motion{{"made", c}}, AddOptions{})
+		if err != nil || report.Joints != len(nodes) {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if bad := keptMoving(document(t, data), document(t, must.Get(os.ReadFile(out))(t))); bad != "" {
+			t.Errorf("%s: %s has changed", name, bad)
+		}
+		world := posedNodes(t, must.Get(os.ReadFile(out))(t), "made", 3)
+		for j, n := range nodes {
+			w := &world[n]
+			if d := m3.V(float32(w[3]), float32(w[7]), float32(w[11])).Dist(c.Pos[3*len(nodes)+j]); !(d < 1e-4) {
+				t.Errorf("%s: %s is off by %.4f mm", name, names[j], 1000*d)
+			}
+		}
+		files++
+	}
+	t.Logf("%d files", files)
+}

@@ -47,13 +47,18 @@ type convertOptions struct {
 	skin, skinMap string
 	profile       *retarget.Profile
 	character     bool
+
+	into      string // the file that gets motions
+	animation string // of files with several
+	name      string // of the motion in the file written
+	replace   bool
 }
 
 func newConvert() *cobra.Command {
 	var opt convertOptions
 	c := &cobra.Command{
-		Use:   "convert MOTION|MODEL|CHARACTER... --out OUT.glb",
-		Short: "Write a motion, a model's skeleton and body, or an FBX character, as glTF for other programs",
+		Use:   "convert MOTION|MODEL|CHARACTER... --out OUT.glb|OUT.bvh|OUT.vrma",
+		Short: "Write a motion for other programs: into your own glTF file, as a new one, as BVH or VRMA; and models and FBX characters as glTF",
 		Long: `Write a GLB: a skeleton, a mesh with its skin, and the animation of a motion (BVH, FBX, glTF, AMC or
 TXT). The mesh is the body that a dog's or a person's skeleton has in the scenes, or capsules
 on other skeletons. --skin puts your own mesh on the skeleton instead.
@@ -64,6 +69,14 @@ scenes with demo --skin (docs/skins.md).
 glTF is in metres. A motion's unit is guessed from its skeleton's size; --scale sets it.
 --profile retargets the motion to the human skeleton first, in metres, and needs no --scale.
 
+--into adds motions to a glTF or FBX file of your own and writes the result as another: its nodes, skins,
+materials and animations stay as they are, and the motions are new animations of its joints. Motions of
+other files must be of the same skeleton: joints with the same names at the same places in their parents.
+A file with several animations gives all, or the one that --animation names.
+
+A name that ends in .bvh or .vrma chooses that format. BVH has the motion on its own skeleton, in metres
+(--scale 100 for centimetres). VRMA is the VRM animation of a person.
+
 --character writes what an FBX file shows, as it is: its own bones, meshes, weights, materials,
 pictures and animations, in metres with +Y up.`,
 		Example: `  mannequin convert human --out person.glb
@@ -71,11 +84,32 @@ pictures and animations, in metres with +Y up.`,
   mannequin convert walk.bvh --scale 0.01 --fps 30 --out walk.glb
   mannequin convert walk.bvh --skin hero.glb --out hero-walks.glb
   mannequin convert takes/*.bvh --profile cmu --out glb
-  mannequin convert hero.fbx --character --out hero.glb`,
+  mannequin convert hero.fbx --character --out hero.glb
+  mannequin convert hero-walk.bvh --into hero.glb --name Walk --out hero-walks.glb
+  mannequin convert moves.glb --into hero.gltf --out hero-moves.gltf
+  mannequin convert hero.glb --animation Walk --out hero-walk.bvh
+  mannequin convert walk.bvh --fps 30 --out walk.vrma`,
 	}
 	cli.Converts(c, "a motion or a model", ".glb", func(cmd *cobra.Command, in, out string) (cli.Report, error) {
-		if !strings.EqualFold(filepath.Ext(out), ".glb") {
-			return nil, command.Usagef("--out %s: name the file .glb", out)
+		switch ext := strings.ToLower(filepath.Ext(out)); ext {
+		case ".glb":
+			if err := cli.Unused(cmd, "is for --into, --out .bvh and --out .vrma", "animation"); err != nil {
+				return nil, err
+			}
+		case ".bvh", ".vrma":
+			if err := cli.Unused(cmd, "is for --out .glb", "skin", "skin-map", "character"); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, command.Usagef("--out %s: name the file .glb, .bvh or .vrma", out)
+		}
+		if err := cli.Unused(cmd, "is for --into", "replace"); err != nil {
+			return nil, err
+		}
+		if ext := filepath.Ext(out); !strings.EqualFold(ext, ".vrma") {
+			if err := cli.Unused(cmd, "is for --into and --out .vrma", "name"); err != nil {
+				return nil, err
+			}
 		}
 		if opt.skinMap != "" && opt.skin == "" {
 			return nil, command.Usagef("--skin-map is for --skin, which is not given")
@@ -89,8 +123,33 @@ pictures and animations, in metres with +Y up.`,
 			}
 			return convertCharacter(in, out)
 		}
+		switch strings.ToLower(filepath.Ext(out)) {
+		case ".bvh":
+			return convertBVH(in, out, opt)
+		case ".vrma":
+			return convertVRMA(in, out, opt)
+		}
 		return convert(in, out, opt)
 	})
+	each := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if opt.into == "" {
+			return each(cmd, args)
+		}
+		asJSON, err := cmd.Flags().GetBool("json")
+		if err != nil {
+			return err
+		}
+		r, err := convertInto(cmd, args, cmd.Flag("out").Value.String(), opt)
+		if err != nil {
+			return err
+		}
+		return cli.PrintReport(cmd.OutOrStdout(), r, asJSON)
+	}
+	command.Path(c, &opt.into, "into", "glTF or FBX `file` that gets the motions as animations of its own joints")
+	c.Flags().StringVar(&opt.animation, "animation", "", "`name` of the animation of a glTF or FBX file with several")
+	c.Flags().StringVar(&opt.name, "name", "", "`name` of the motion in the file written (default: its own)")
+	c.Flags().BoolVar(&opt.replace, "replace", false, "with --into: take the place of an animation with the same name")
 	c.Flags().BoolVar(&opt.character, "character", false, "write an FBX file as it is, with its own bones, meshes, materials and animations")
 	command.Number(c, &opt.scale, "scale", 0, command.Positive, 1e6, "factor for a motion's lengths (default: a guess that makes metres)")
 	command.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample a motion to (default: as in the file)")
@@ -168,15 +227,15 @@ func skeletonOf(model string) (*skel.Skeleton, error) {
 
 // convertClip reads a motion, in metres.
 func convertClip(file string, opt convertOptions, r *convertReport) (*skel.Clip, error) {
-	if head, err := input.Head(file); err == nil && input.KindOf(head, file) == input.KindSkin {
+	if head, err := input.Head(file); err == nil && input.KindOf(head, file) == input.KindSkin && !strings.EqualFold(filepath.Ext(r.Written), ".bvh") {
 		return nil, fmt.Errorf("%s: a mesh (glTF), want a motion or a model: --skin puts the mesh on its skeleton", file)
 	}
 	if opt.profile != nil {
-		clip, _, err := retarget.Open(file, retarget.OpenOptions{Profile: opt.profile, FPS: opt.fps})
+		clip, _, err := retarget.Open(file, retarget.OpenOptions{OpenOptions: mocap.OpenOptions{Animation: opt.animation}, Profile: opt.profile, FPS: opt.fps})
 		r.Scale = 1
 		return clip, err
 	}
-	b, _, err := input.OpenMotion(file, mocap.OpenOptions{})
+	b, _, err := input.OpenMotion(file, mocap.OpenOptions{Animation: opt.animation})
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w, nor is it a shipped model %q%s", err, models.Names(), closest.Hint(file, models.Names()))
 	}
@@ -187,7 +246,10 @@ func convertClip(file string, opt convertOptions, r *convertReport) (*skel.Clip,
 	if clip.Frames == 0 {
 		return nil, fmt.Errorf("%s: no frames", file)
 	}
-	if r.Scale = opt.scale; r.Scale == 0 {
+	if r.Scale = opt.scale; r.Scale == 0 && (b.Format == mocap.FormatGLTF || b.Format == mocap.FormatFBX) {
+		r.Scale = 1 // both are read in metres
+	}
+	if r.Scale == 0 {
 		if r.Scale = mocap.Summarize(clip).Unit.Metres; !(r.Scale > 0) {
 			return nil, fmt.Errorf("%s: its unit cannot be guessed: give --scale, 1 for metres", file)
 		}
@@ -223,7 +285,10 @@ func bodyFor(from string, sk *skel.Skeleton, opt convertOptions, r *convertRepor
 }
 
 func (r *convertReport) Print(w io.Writer) error {
-	text := fmt.Sprintf("%s: %d joints, %d vertices, %d triangles", r.Written, r.Joints, r.Vertices, r.Triangles)
+	text := fmt.Sprintf("%s: %d joints", r.Written, r.Joints)
+	if r.Triangles > 0 {
+		text += fmt.Sprintf(", %d vertices, %d triangles", r.Vertices, r.Triangles)
+	}
 	if r.Frames > 0 {
 		text += fmt.Sprintf(", %d frames at %.6g per second, lengths × %.6g", r.Frames, r.FPS, r.Scale)
 	}

@@ -1,0 +1,158 @@
+package skin
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+)
+
+// OpenRig reads the joints of a .glb or .gltf as OpenMotions has them, whether the file has animations
+// or not. Meshes may be compressed.
+func OpenRig(path string) (*skel.Skeleton, error) { return open(path, readRig) }
+
+// ReadRig is OpenRig for the contents of a .glb or .gltf called name.
+func ReadRig(name string, data []byte) (*skel.Skeleton, error) { return readRig(name, data, nil) }
+
+func readRig(name string, data []byte, beside *os.Root) (*skel.Skeleton, error) {
+	f, err := parseFile(name, data, beside)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.checkParts(); err != nil {
+		return nil, err
+	}
+	t, err := f.newTree()
+	if err != nil {
+		return nil, err
+	}
+	if len(f.doc.Skins) == 0 && len(f.doc.Animations) == 0 {
+		return nil, f.errorf("skins", "there are none, and no animations: export the armature with its mesh")
+	}
+	r := &motionReader{file: f, tree: t}
+	if err := r.findJoints(); err != nil {
+		return nil, err
+	}
+	return r.sk, nil
+}
+
+// RigFit says how a motion fits a rig.
+type RigFit struct {
+	Scale   float64 // of the motion's places: the rig's bones are so much longer in all
+	Resized int     // bones whose length differs after that by more than a hundredth of the longest chain
+	Bones   int     // compared
+}
+
+// OntoRig returns a motion of one skeleton on the bones of a rig of the same kind: joints turn as in the
+// motion and keep the rig's distances to their parents, longer or shorter in proportion where they move
+// there; joints without a parent move in proportion to their height at rest. For a skeleton with the
+// rig's own bones that is the motion as it is.
+//
+// Of the same kind is a skeleton of which at least nine of ten joints have names of the rig's, or the
+// other way round, with at least nine of ten bones in the same direction in their parents, within 20°. The
+// error says what differs. As far as bones can show, rotations mean the same on both then: a twist of a
+// joint about its only bone is not seen.
+func OntoRig(rig *skel.Skeleton, motion *skel.Clip) (*skel.Clip, *RigFit, error) {
+	sk := motion.Skel
+	at := make([]int, sk.Len()) // in the rig
+	joints, found := 0, 0
+	var missing []string
+	for j, name := range sk.Names {
+		if at[j] = rig.Index(name); sk.EndSite[j] {
+			continue
+		}
+		joints++
+		if at[j] >= 0 {
+			found++
+		} else {
+			missing = append(missing, name)
+		}
+	}
+	if least := min(joints, rig.Len()); found == 0 || 10*found < 9*least {
+		return nil, nil, fmt.Errorf("%d of the motion's %d joints have names of the file's %d; others are %s", found, joints, rig.Len(), some(missing))
+	}
+	reach, longest := make([]float32, rig.Len()), float32(0)
+	for k, p := range rig.Parents {
+		if p >= 0 {
+			reach[k] = reach[p] + rig.Offsets[k].Len()
+		}
+		longest = max(longest, reach[k])
+	}
+	fit, both, its, off := &RigFit{Scale: 1}, 0.0, 0.0, []string{}
+	bone := make([]bool, sk.Len())
+	for j, p := range sk.Parents {
+		k := at[j]
+		if bone[j] = p >= 0 && k >= 0 && at[p] >= 0 && int(rig.Parents[k]) == at[p]; !bone[j] {
+			continue
+		}
+		fit.Bones++
+		l := float64(sk.Offsets[j].Len())
+		both += float64(rig.Offsets[k].Len()) * l
+		its += l * l
+	}
+	if k := both / its; k > 0 && !math.IsInf(k, 0) && math.Abs(k-1) > 2e-3 {
+		fit.Scale = k
+	}
+	factor := make([]float32, sk.Len()) // of how far joints move from their places at rest
+	for j, p := range sk.Parents {
+		factor[j] = float32(fit.Scale)
+		if at[j] < 0 {
+			continue
+		}
+		own, was := rig.Offsets[at[j]], sk.Offsets[j].Scale(float32(fit.Scale))
+		if p < 0 && min(own.Y, was.Y) > 0.1*longest {
+			factor[j] *= own.Y / was.Y
+		}
+		if !bone[j] {
+			continue
+		}
+		if own.Dist(was) > 0.01*longest {
+			fit.Resized++
+		}
+		if min(own.Len(), was.Len()) < 0.03*longest {
+			continue
+		}
+		factor[j] *= own.Len() / was.Len()
+		if cos := own.Normalize(m3.Up).Dot(was.Normalize(m3.Up)); cos < 0.94 {
+			off = append(off, fmt.Sprintf("%s is %.0f° off: at %s in %s, the motion's at %s", sk.Names[j], 180/math.Pi*m3.Acos(cos), place(own), sk.Names[p], place(was)))
+		}
+	}
+	if 10*len(off) > fit.Bones {
+		return nil, nil, fmt.Errorf("%d of %d bones have other directions at rest: %s", len(off), fit.Bones, off[0])
+	}
+	if fit.Scale == 1 && fit.Resized == 0 {
+		return motion, fit, nil
+	}
+	out := *sk
+	out.Offsets = slices.Clone(sk.Offsets)
+	for j := range out.Offsets {
+		if out.Offsets[j] = sk.Offsets[j].Scale(factor[j]); bone[j] {
+			out.Offsets[j] = rig.Offsets[at[j]]
+		}
+	}
+	c := skel.NewClip(&out, motion.FPS, motion.Frames)
+	for f := range motion.Frames {
+		pos, rot := motion.Frame(f)
+		to, turned := c.Frame(f)
+		copy(turned, rot)
+		for j := range to {
+			to[j] = out.Offsets[j].Add(pos[j].Sub(sk.Offsets[j]).Scale(factor[j]))
+		}
+	}
+	return c, fit, nil
+}
+
+func place(v m3.Vec3) string { return fmt.Sprintf("(%.3g, %.3g, %.3g)", v.X, v.Y, v.Z) }
+
+// some joins names, the first ones of many.
+func some(names []string) string {
+	const most = 5
+	if len(names) > most {
+		names = append(slices.Clone(names[:most]), "…")
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,184 @@
+package motion
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
+	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/cmd/mannequin/internal/input"
+	"mannequin/internal/atomicfile"
+	"mannequin/internal/command"
+	"mannequin/offline/fbx"
+	"mannequin/offline/mocap"
+)
+
+// intoReport is the report of convert --into.
+type intoReport struct {
+	From    []string `json:"from"`
+	Into    string   `json:"into"`
+	Written string   `json:"written"`
+	*skin.AddReport
+	Fits []skin.RigFit `json:"fits"` // of each motion
+}
+
+// ownFile is the file that gets motions.
+type ownFile struct {
+	path string
+	rig  *skel.Skeleton
+	glb  []byte   // of an FBX; nil: path is glTF
+	told []string // notes
+}
+
+// openOwnFile reads the joints of a glTF or FBX file.
+func openOwnFile(path string) (*ownFile, error) {
+	head, err := input.Head(path)
+	if err != nil {
+		return nil, err
+	}
+	c := &ownFile{path: path}
+	if input.KindOf(head, path) != input.KindFBX {
+		c.rig, err = skin.OpenRig(path)
+		return c, err
+	}
+	f, err := fbx.OpenCharacter(path)
+	if err != nil {
+		return nil, err
+	}
+	var glb bytes.Buffer
+	if err := f.Write(&glb); err != nil {
+		return nil, err
+	}
+	c.glb, c.told = glb.Bytes(), f.Notes
+	c.rig, err = skin.ReadRig(path, c.glb)
+	return c, err
+}
+
+// add writes the character with motions as out.
+func (c *ownFile) add(motions []skin.Motion, out string, opt skin.AddOptions) (*skin.AddReport, error) {
+	if c.glb == nil {
+		return skin.AddMotions(c.path, out, motions, opt)
+	}
+	if !strings.EqualFold(filepath.Ext(out), ".glb") {
+		return nil, command.Usagef("--out %s: %s becomes glTF: name the file .glb", out, c.path)
+	}
+	data, r, err := skin.AppendMotions(c.path, c.glb, motions, opt)
+	if err != nil {
+		return nil, err
+	}
+	r.Files, r.Notes = []string{out}, append(slices.Clone(c.told), r.Notes...)
+	return r, atomicfile.Write(out, func(w io.Writer) error { _, err := w.Write(data); return err })
+}
+
+// convertInto adds the motions of files to the character of opt.into.
+func convertInto(cmd *cobra.Command, files []string, out string, opt convertOptions) (*intoReport, error) {
+	if err := cli.Unused(cmd, "is not for --into: the file keeps its own body and bones", "skin", "skin-map", "character", "profile", "scale"); err != nil {
+		return nil, err
+	}
+	if ext := strings.ToLower(filepath.Ext(out)); ext != ".glb" && ext != ".gltf" {
+		return nil, command.Usagef("--out %s: name the file .glb, or .gltf beside a .gltf", out)
+	}
+	c, err := openOwnFile(opt.into)
+	if err != nil {
+		return nil, err
+	}
+	r := &intoReport{From: files, Into: opt.into, Written: out}
+	var all []skin.Motion
+	for _, file := range files {
+		motions, err := motionsOf(file, opt)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range motions {
+			clip, fit, err := skin.OntoRig(c.rig, m.Clip)
+			if err != nil {
+				return nil, fmt.Errorf("%s: it moves another skeleton than that of %s, and only motion of the same kind goes into a file: %w", file, opt.into, err)
+			}
+			if m.Clip, err = input.Resample(file, clip, opt.fps); err != nil {
+				return nil, err
+			}
+			all, r.Fits = append(all, m), append(r.Fits, *fit)
+		}
+	}
+	if opt.name != "" {
+		if len(all) != 1 {
+			return nil, command.Usagef("--name is for one motion, and there are %d: choose one with --animation", len(all))
+		}
+		all[0].Name = opt.name
+	}
+	r.AddReport, err = c.add(all, out, skin.AddOptions{Replace: opt.replace})
+	return r, err
+}
+
+// motionsOf reads the motions of a file: the one called opt.animation, or all. A file without names for
+// them gives its own.
+func motionsOf(file string, opt convertOptions) (all []skin.Motion, err error) {
+	head, err := input.Head(file)
+	if err != nil {
+		return nil, err
+	}
+	kind := input.KindOf(head, file)
+	switch {
+	case kind == input.KindSkin && opt.animation == "":
+		all, err = skin.OpenMotions(file)
+	case kind == input.KindFBX && opt.animation == "":
+		var motions []fbx.Motion
+		motions, err = fbx.Open(file)
+		for _, m := range motions {
+			all = append(all, skin.Motion{Name: m.Name, Clip: m.Clip})
+		}
+	default:
+		var b *mocap.Recording
+		if b, _, err = input.OpenMotion(file, mocap.OpenOptions{Animation: opt.animation}); err == nil {
+			all = []skin.Motion{{Name: opt.animation, Clip: b.Clip}}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if all[i].Name == "" {
+			all[i].Name = cli.Stem(filepath.Base(file))
+		}
+	}
+	return all, nil
+}
+
+func (r *intoReport) Print(w io.Writer) error {
+	text := fmt.Sprintf("%s: %s with %s", r.Written, r.Into, strings.Join(r.Animations, ", "))
+	text += fmt.Sprintf("; %d joints move", r.Joints)
+	for i, f := range r.Fits {
+		if i > 0 && f == r.Fits[i-1] {
+			continue
+		}
+		if f.Scale != 1 {
+			text += fmt.Sprintf("\n  %s: lengths × %.6g", r.Animations[i], f.Scale)
+		}
+		if f.Resized > 0 {
+			text += fmt.Sprintf("\n  %s: %d of %d bones have another length in the file and keep it", r.Animations[i], f.Resized, f.Bones)
+		}
+	}
+	for _, f := range r.Files {
+		if f != r.Written {
+			text += "\n  keys in " + f
+		}
+	}
+	if len(r.Replaced) > 0 {
+		text += "\n  replaced: " + strings.Join(r.Replaced, ", ")
+	}
+	if len(r.Missing) > 0 {
+		text += "\n  joints that the file lacks: " + strings.Join(r.Missing, ", ")
+	}
+	for _, n := range r.Notes {
+		text += "\n  " + n
+	}
+	_, err := fmt.Fprintln(w, text)
+	return err
+}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,6 +70,14 @@ func rewritten(t *testing.T) (before, after []string, motions [][]Motion) {
 func TestValidator(t *testing.T) {
 	node(t, "gltf-validator", "validate.cjs")
 	before, after, _ := rewritten(t)
+	sk := person(t)
+	var vrma bytes.Buffer
+	must.Do(t, WriteVRMA(&vrma, "wave", wave(sk, 30)))
+	alone := filepath.Join(t.TempDir(), "wave.vrma")
+	must.Do(t, os.WriteFile(alone, vrma.Bytes(), 0o644))
+	if text := string(node(t, "gltf-validator", "validate.cjs", alone)[0]); text != "{}" {
+		t.Errorf("VRM animation: %s", text)
+	}
 	lines := node(t, "gltf-validator", "validate.cjs", append(before, after...)...)
 	if len(lines) != 2*len(after) {
 		t.Fatalf("%d reports of %d files", len(lines), 2*len(after))
@@ -87,6 +96,30 @@ func TestValidator(t *testing.T) {
 		}
 	}
 	t.Logf("%d files", len(after))
+}
+
+// Pixiv's three-vrm reads a VRM animation with all of its bones.
+func TestThreeVRM(t *testing.T) {
+	sk := person(t)
+	var vrma bytes.Buffer
+	must.Do(t, WriteVRMA(&vrma, "wave", wave(sk, 30)))
+	path := filepath.Join(t.TempDir(), "wave.vrma")
+	must.Do(t, os.WriteFile(path, vrma.Bytes(), 0o644))
+	var got struct {
+		Duration  float64
+		Hips      [3]float64   // at rest
+		Places    [][3]float64 // of the hips
+		Rotations map[string][][4]float64
+	}
+	must.Do(t, json.Unmarshal(node(t, "@pixiv/three-vrm-animation", "vrma.cjs", path)[0], &got))
+	if len(got.Rotations) != len(vrmBones) || len(got.Places) != 20 || math.Abs(got.Hips[1]-0.9825) > 1e-4 || math.Abs(got.Duration-19.0/30) > 1e-4 {
+		t.Errorf("%d bones, %d places, hips %v, %g s", len(got.Rotations), len(got.Places), got.Hips, got.Duration)
+	}
+	want := m3.AxisAngle(m3.V(0, 0, 1), 0.1*11)
+	q := got.Rotations["rightUpperArm"][11]
+	if a := (m3.Quat{X: float32(q[0]), Y: float32(q[1]), Z: float32(q[2]), W: float32(q[3])}).Angle(want); a > 1e-3 {
+		t.Errorf("the arm is turned by %v, want %v", q, want)
+	}
 }
 
 // three.js shows the joints where the clip has them.

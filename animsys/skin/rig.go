@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
@@ -50,7 +51,8 @@ type RigFit struct {
 // OntoRig returns a motion of one skeleton on the bones of a rig of the same kind: joints turn as in the
 // motion and keep the rig's distances to their parents, longer or shorter in proportion where they move
 // there; joints without a parent move in proportion to their height at rest. For a skeleton with the
-// rig's own bones that is the motion as it is.
+// rig's own bones that is the motion as it is. The result's joints have the rig's names; signs that are
+// no letters or digits may differ before.
 //
 // Of the same kind is a skeleton of which at least nine of ten joints have names of the rig's, or the
 // other way round, with at least nine of ten bones in the same direction in their parents, within 20°. The
@@ -61,8 +63,9 @@ func OntoRig(rig *skel.Skeleton, motion *skel.Clip) (*skel.Clip, *RigFit, error)
 	at := make([]int, sk.Len()) // in the rig
 	joints, found := 0, 0
 	var missing []string
+	byName := matchNames(rig)
 	for j, name := range sk.Names {
-		if at[j] = rig.Index(name); sk.EndSite[j] {
+		if at[j] = byName(name); sk.EndSite[j] {
 			continue
 		}
 		joints++
@@ -124,11 +127,18 @@ func OntoRig(rig *skel.Skeleton, motion *skel.Clip) (*skel.Clip, *RigFit, error)
 	if 10*len(off) > fit.Bones {
 		return nil, nil, fmt.Errorf("%d of %d bones have other directions at rest: %s", len(off), fit.Bones, off[0])
 	}
-	if fit.Scale == 1 && fit.Resized == 0 {
-		return motion, fit, nil
-	}
 	out := *sk
-	out.Offsets = slices.Clone(sk.Offsets)
+	out.Names, out.Offsets = slices.Clone(sk.Names), slices.Clone(sk.Offsets)
+	for j, k := range at {
+		if k >= 0 && !sk.EndSite[j] {
+			out.Names[j] = rig.Names[k]
+		}
+	}
+	if fit.Scale == 1 && fit.Resized == 0 {
+		same := *motion
+		same.Skel = &out
+		return &same, fit, nil
+	}
 	for j := range out.Offsets {
 		if out.Offsets[j] = sk.Offsets[j].Scale(factor[j]); bone[j] {
 			out.Offsets[j] = rig.Offsets[at[j]]
@@ -144,6 +154,30 @@ func OntoRig(rig *skel.Skeleton, motion *skel.Clip) (*skel.Clip, *RigFit, error)
 		}
 	}
 	return c, fit, nil
+}
+
+// matchNames returns a function from names to joints of a rig, −1 for none: those of the same name, else
+// the only one whose name has the same letters and digits. Programs change the other signs.
+func matchNames(rig *skel.Skeleton) func(name string) int {
+	plain := func(name string) string {
+		return strings.Join(strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "_")
+	}
+	alike := map[string]int{}
+	for k, name := range rig.Names {
+		if _, twice := alike[plain(name)]; twice {
+			k = -1
+		}
+		alike[plain(name)] = k
+	}
+	return func(name string) int {
+		if k := rig.Index(name); k >= 0 {
+			return k
+		}
+		if k, ok := alike[plain(name)]; ok {
+			return k
+		}
+		return -1
+	}
 }
 
 func place(v m3.Vec3) string { return fmt.Sprintf("(%.3g, %.3g, %.3g)", v.X, v.Y, v.Z) }

@@ -3,6 +3,7 @@ package motion
 import (
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -23,7 +24,15 @@ func convertBVH(from, out string, opt convertOptions) (*convertReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	clip = mocap.WithEndSites(clip)
+	clip, renamed := mocap.Portable(clip)
+	for _, old := range slices.Sorted(maps.Keys(renamed)) {
+		const most = 5
+		if len(r.Notes) == most {
+			r.Notes = append(r.Notes, fmt.Sprintf("%d joints are renamed in all", len(renamed)))
+			break
+		}
+		r.Notes = append(r.Notes, fmt.Sprintf("%q is called %q, since other programs do not read such names", old, renamed[old]))
+	}
 	r.Joints, r.Frames, r.FPS = clip.Skel.Len(), clip.Frames, clip.FPS
 	return r, atomicfile.Write(out, func(w io.Writer) error { return mocap.WriteClip(w, clip) })
 }

@@ -66,9 +66,6 @@ func (c *ownFile) add(motions []skin.Motion, out string, opt skin.AddOptions) (*
 	if c.glb == nil {
 		return skin.AddMotions(c.path, out, motions, opt)
 	}
-	if !strings.EqualFold(filepath.Ext(out), ".glb") {
-		return nil, command.Usagef("--out %s: %s becomes glTF: name the file .glb", out, c.path)
-	}
 	data, r, err := skin.AppendMotions(c.path, c.glb, motions, opt)
 	if err != nil {
 		return nil, err
@@ -88,6 +85,9 @@ func convertInto(cmd *cobra.Command, files []string, out string, opt convertOpti
 	c, err := openOwnFile(opt.into)
 	if err != nil {
 		return nil, err
+	}
+	if c.glb != nil && !strings.EqualFold(filepath.Ext(out), ".glb") {
+		return nil, command.Usagef("--out %s: %s becomes glTF: name the file .glb", out, c.path)
 	}
 	r := &intoReport{From: files, Into: opt.into, Written: out}
 	var all []skin.Motion

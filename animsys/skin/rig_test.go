@@ -1,0 +1,212 @@
+package skin
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
+)
+
+// A motion goes as it is onto the rig that it is of, in any unit and with the names that other programs
+// make of its own.
+func TestOntoRigSame(t *testing.T) {
+	sk := person(t)
+	rig := renamed(sk, func(n string) string { return "rig:" + n })
+	other := renamed(sk, func(n string) string { return "rig_" + n })
+	c := wave(sk, 30)
+	c.Skel = other
+	for _, scale := range []float32{1, 100, 0.37} {
+		got, fit, err := OntoRig(rig, c.Scaled(scale))
+		must.Do(t, err)
+		if d := fit.Scale*float64(scale) - 1; d > 1e-5 || d < -1e-5 || fit.Resized != 0 || got.Skel.Names[3] != rig.Names[3] {
+			t.Errorf("%+v, %v", fit, got.Skel.Names)
+		}
+		for k := range c.Pos {
+			if got.Pos[k].Dist(c.Pos[k]) > 1e-5 || got.Rot[k] != c.Rot[k] {
+				t.Fatalf("transform %d: %v, want %v", k, got.Pos[k], c.Pos[k])
+			}
+		}
+	}
+	if c.Skel.Names[3] != other.Names[3] {
+		t.Error("the motion has changed")
+	}
+}
+
+// On a rig with other proportions joints turn as in the motion, bones keep the rig's lengths, and the hips
+// move in proportion to their height.
+func TestOntoRigResized(t *testing.T) {
+	sk := person(t)
+	rig := *sk
+	rig.Offsets = append([]m3.Vec3(nil), sk.Offsets...)
+	sk.Offsets[0].Y, rig.Offsets[0].Y = 1, 0.8
+	for j, name := range rig.Names {
+		if strings.Contains(name, "Leg") || strings.Contains(name, "Foot") {
+			rig.Offsets[j] = rig.Offsets[j].Scale(0.8)
+		}
+	}
+	c := wave(sk, 30)
+	knee := sk.Index("LeftLeg")
+	for f := range c.Frames {
+		c.Pos[f*sk.Len()] = m3.V(0.1*float32(f), 1, 0)
+		c.Pos[f*sk.Len()+knee] = sk.Offsets[knee].Scale(1.1) // it stretches
+	}
+	got, fit, err := OntoRig(&rig, c)
+	must.Do(t, err)
+	if fit.Resized < 6 || fit.Scale > 1 || fit.Scale < 0.8 {
+		t.Errorf("%+v", fit)
+	}
+	for j, name := range rig.Names {
+		p, q := got.Pos[19*sk.Len()+j], got.Rot[19*sk.Len()+j]
+		want := rig.Offsets[j]
+		switch j {
+		case 0:
+			want = m3.V(1.9*0.8, 0.8, 0)
+		case knee:
+			want = want.Scale(1.1)
+		}
+		if p.Dist(want) > 1e-4 || q != c.Rot[19*sk.Len()+j] {
+			t.Errorf("%s: %v, want %v", name, p, want)
+		}
+	}
+}
+
+func TestOntoRigRefuses(t *testing.T) {
+	sk := person(t)
+	turned := *sk
+	turned.Offsets = append([]m3.Vec3(nil), sk.Offsets...)
+	for j, o := range turned.Offsets {
+		turned.Offsets[j] = m3.V(o.Y, o.Z, o.X) // bones along other axes
+	}
+	for want, rig := range map[string]*skel.Skeleton{
+		"0 of the motion's 25 joints have names":      renamed(sk, func(n string) string { return n + "X" }),
+		"bones have other directions at rest: Spine ": &turned,
+		"joints have names of the file's 27":          renamed(dog(t), strings.ToUpper),
+	} {
+		if _, _, err := OntoRig(rig, wave(sk, 30)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestOpenRig(t *testing.T) {
+	sk := person(t)
+	rig := must.Get(ReadRig("a.glb", written(t, sk, grown(t, sk), nil)))(t)
+	if rig.Len() != sk.Len() || rig.Index("LeftFoot") < 0 {
+		t.Errorf("%v", rig.Names)
+	}
+	must.Fail(ReadRig("a.gltf", []byte(`{"asset":{"version":"2.0"},"nodes":[{"name":"a"}]}`)))(t, "a.gltf: skins: there are none, and no animations")
+	must.Fail(ReadRig("a.gltf", []byte(`{"asset":{"version":"3.0"}}`)))(t, "version 2 is read")
+}
+
+// Animals with other proportions play each other's animations.
+func TestOntoRigOfOthers(t *testing.T) {
+	dir := filepath.Join(mocapdata.Dir(t), "mesh2motion")
+	all := must.Get(OpenMotions(filepath.Join(dir, "animations", "fox-animations.glb")))(t)
+	for file, resized := range map[string]bool{"fox-fox": false, "fox-dog": true, "fox-panda": true, "fox-horse": true} {
+		path := filepath.Join(dir, "variants", file+".glb")
+		rig := must.Get(OpenRig(path))(t)
+		var motions []Motion
+		for _, m := range all {
+			clip, fit, err := OntoRig(rig, m.Clip)
+			if err != nil || (fit.Resized > 0) != resized {
+				t.Fatalf("%s: %+v, %v", file, fit, err)
+			}
+			motions = append(motions, Motion{m.Name, clip})
+		}
+		out := filepath.Join(t.TempDir(), "out.glb")
+		must.Get(AddMotions(path, out, motions, AddOptions{}))(t)
+		after := must.Get(OpenMotions(out))(t)
+		for i := range after {
+			a, b := motions[i].Clip, after[i].Clip
+			x, y := make([]m3.Xform, a.Skel.Len()), make([]m3.Xform, b.Skel.Len())
+			for f := range a.Frames {
+				a.Model(x, f)
+				b.Model(y, f)
+				for j, name := range a.Skel.Names {
+					k := b.Skel.Index(name)
+					if k < 0 {
+						continue
+					}
+					if d := x[j].Pos.Dist(y[k].Pos); !(d < 1e-4) {
+						t.Fatalf("%s, %s: %s is %.3f mm off", file, motions[i].Name, name, 1000*d)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A person's motion becomes bones of VRM with the same rotations in the scene.
+func TestWriteVRMA(t *testing.T) {
+	sk := person(t)
+	c := wave(sk, 30)
+	for f := range c.Frames {
+		_, rot := c.Frame(f)
+		for j := range rot {
+			if !sk.EndSite[j] {
+				rot[j] = m3.FromRotationVector(m3.V(m3.Sin(float32(f+j)), 0.3*float32(j), m3.Cos(float32(f))))
+			}
+		}
+	}
+	var out bytes.Buffer
+	must.Do(t, WriteVRMA(&out, "wave", c))
+	f := must.Get(newFile("a.vrma", out.Bytes(), nil))(t)
+	rest := must.Get(f.newTree())(t)
+	model := make([]m3.Xform, sk.Len())
+	for n, node := range f.doc.Nodes {
+		if node.Name == "head" || node.Name == "leftToes" {
+			high := map[string]float32{"head": 1.4025, "leftToes": 0.02}[node.Name]
+			if y := float32(rest.world[n][7]); m3.Abs(y-high) > 1e-4 {
+				t.Errorf("%s is %g m high, want %g", node.Name, y, high)
+			}
+		}
+	}
+	for _, frame := range []int{0, 7, 19} {
+		c.Model(model, frame)
+		world := posedNodes(t, out.Bytes(), "wave", frame)
+		for n, joint := range map[string]string{"hips": "Hips", "spine": "LowerBack", "chest": "Spine", "upperChest": "Spine1", "neck": "Neck1", "head": "Head",
+			"leftUpperArm": "LeftArm", "rightHand": "RightHand", "leftLowerLeg": "LeftLeg", "rightToes": "RightToeBase", "rightShoulder": "RightShoulder"} {
+			i := 0
+			for i < len(f.doc.Nodes) && f.doc.Nodes[i].Name != n {
+				i++
+			}
+			want := model[sk.Index(joint)]
+			for k, axis := range []m3.Vec3{{X: 1}, {Y: 1}, {Z: 1}} {
+				w := world[i]
+				if got := m3.V(float32(w[k]), float32(w[4+k]), float32(w[8+k])); got.Dist(want.Rot.Rotate(axis)) > 1e-4 {
+					t.Errorf("frame %d: %s has another rotation than %s", frame, n, joint)
+				}
+			}
+			if w := world[i]; n == "hips" && m3.V(float32(w[3]), float32(w[7]), float32(w[11])).Dist(want.Pos) > 1e-5 {
+				t.Errorf("frame %d: hips are elsewhere", frame)
+			}
+		}
+	}
+	d := document(t, out.Bytes()).(map[string]any)
+	vrm := d["extensions"].(map[string]any)["VRMC_vrm_animation"].(map[string]any)
+	bones := vrm["humanoid"].(map[string]any)["humanBones"].(map[string]any)
+	if vrm["specVersion"] != "1.0" || len(bones) != len(vrmBones) {
+		t.Errorf("%v", vrm)
+	}
+	for _, b := range vrmBones {
+		if _, ok := bones[b.name]; !ok {
+			t.Errorf("no bone %s", b.name)
+		}
+	}
+	for want, change := range map[string]func(c *skel.Clip){
+		"needs the joint LeftForeArm":  func(c *skel.Clip) { c.Skel.Names[sk.Index("LeftForeArm")] = "x" },
+		"does not stand in a T-pose":   func(c *skel.Clip) { c.Skel.Offsets[sk.Index("LeftForeArm")] = m3.V(0, -0.3, 0) },
+		"joint Hips of frame 0 is not": func(c *skel.Clip) { c.Rot[0] = m3.Quat{} },
+	} {
+		c := wave(person(t), 30)
+		change(c)
+		if err := WriteVRMA(&out, "x", c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package motion
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
+	"mannequin/engine/m3"
+	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testcli"
+	"mannequin/offline/mocap"
+	"mannequin/offline/retarget"
+)
+
+// A motion goes into a file of the same joints as one more animation, through BVH and back too.
+func TestConvertInto(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	bvh := testcli.WriteFile(t, dir, "tiny.bvh", testcli.TinyBVH)
+	hero := in("hero.glb")
+	if code, out, errs := mannequin("convert", bvh, "--out", hero); code != 0 {
+		t.Fatalf("code %d: %s%s", code, out, errs)
+	}
+	// Out as BVH, in centimetres, and in again under another name.
+	code, out, errs := mannequin("convert", hero, "--scale", "100", "--out", in("moved.bvh"))
+	if code != 0 || !strings.Contains(out, "moved.bvh: 4 joints, 3 frames at 30 per second, lengths × 100") {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+	code, out, errs = mannequin("convert", in("moved.bvh"), "--into", hero, "--name", "again", "--out", in("two.glb"))
+	if code != 0 || !strings.Contains(out, "two.glb: "+hero+" with again; 3 joints move\n  again: lengths × 0.01\n") {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+	all := must.Get(skin.OpenMotions(in("two.glb")))(t)
+	if len(all) != 2 || all[1].Name != "again" {
+		t.Fatalf("%d animations", len(all))
+	}
+	for k, p := range all[0].Clip.Pos {
+		if d := p.Dist(all[1].Clip.Pos[k]); d > 1e-4 || all[0].Clip.Rot[k].Angle(all[1].Clip.Rot[k]) > 1e-3 {
+			t.Errorf("transform %d is %g m off", k, d)
+		}
+	}
+	// Several motions; all animations of a file, or one.
+	var r intoReport
+	code, out, errs = mannequin("convert", bvh, in("moved.bvh"), "--into", hero, "--out", in("three.glb"), "--json")
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 || !slices.Equal(r.Animations, []string{"tiny", "moved"}) || len(r.Fits) != 2 || r.Joints != 3 {
+		t.Errorf("code %d, %v: %s%s", code, err, out, errs)
+	}
+	if code, out, errs := mannequin("convert", in("three.glb"), "--into", hero, "--out", in("four.glb"), "--replace"); code != 0 || !strings.Contains(out, "with motion, tiny, moved") || !strings.Contains(out, "replaced: motion") {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+	if code, out, errs := mannequin("convert", in("three.glb"), "--into", hero, "--animation", "tiny", "--fps", "60", "--out", in("five.glb")); code != 0 || !strings.Contains(out, "with tiny; 3") {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+	if all := must.Get(skin.OpenMotions(in("five.glb")))(t); len(all) != 2 || all[1].Clip.FPS != 60 || all[1].Clip.Frames != 5 {
+		t.Errorf("%d animations", len(all))
+	}
+	// An FBX becomes a GLB with its own animation and the new one.
+	fbx := testcli.WriteFile(t, dir, "low.fbx", testcli.TinyFBX)
+	if code, out, errs := mannequin("convert", fbx, "--into", fbx, "--name", "bend again", "--out", in("low.glb")); code != 0 || !strings.Contains(out, "with bend again; 2 joints move") {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+	if all := must.Get(skin.OpenMotions(in("low.glb")))(t); len(all) != 2 || all[0].Name != "bend" || all[1].Name != "bend again" {
+		t.Errorf("%d animations", len(all))
+	}
+	other := testcli.WriteFile(t, dir, "other.bvh", strings.ReplaceAll(testcli.TinyBVH, "Hips", "Root"))
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{bvh, "--into", hero, "--out", in("x.bvh")}, command.ExitUsage, "name the file .glb, or .gltf"},
+		{[]string{bvh, "--into", hero, "--out", hero}, command.ExitUsage, "is read and written"},
+		{[]string{bvh, "--into", hero, "--out", in("x.gltf")}, command.ExitFailure, "becomes a .glb"},
+		{[]string{bvh, "--into", fbx, "--out", in("x.gltf")}, command.ExitUsage, "becomes glTF: name the file .glb"},
+		{[]string{bvh, "--into", bvh, "--out", in("x.glb")}, command.ExitFailure, "is not a glTF file"},
+		{[]string{bvh, "--into", in("none.glb"), "--out", in("x.glb")}, command.ExitFailure, "no such file"},
+		{[]string{other, "--into", hero, "--out", in("x.glb")}, command.ExitFailure, "it moves another skeleton than that of " + hero},
+		{[]string{hero, "--into", hero, "--out", in("x.glb")}, command.ExitFailure, `is called "motion" already`},
+		{[]string{bvh, in("moved.bvh"), "--into", hero, "--name", "a", "--out", in("x.glb")}, command.ExitUsage, "--name is for one motion, and there are 2"},
+		{[]string{bvh, "--into", hero, "--profile", "cmu", "--out", in("x.glb")}, command.ExitUsage, "--profile is not for --into"},
+		{[]string{bvh, "--into", hero, "--scale", "2", "--out", in("x.glb")}, command.ExitUsage, "--scale is not for --into"},
+		{[]string{bvh, "--into", "", "--out", in("x.glb")}, command.ExitUsage, "want a path"},
+		{[]string{bvh, "--name", "a", "--out", in("x.glb")}, command.ExitUsage, "--name is for --into and --out .vrma"},
+		{[]string{bvh, "--replace", "--out", in("x.glb")}, command.ExitUsage, "--replace is for --into"},
+		{[]string{bvh, "--animation", "a", "--out", in("x.glb")}, command.ExitUsage, "--animation is for --into"},
+		{[]string{bvh, "--skin", hero, "--out", in("x.bvh")}, command.ExitUsage, "--skin is for --out .glb"},
+		{[]string{"human", "--out", in("x.bvh")}, command.ExitFailure, "human"},
+		{[]string{bvh, "--out", in("x.vrma")}, command.ExitFailure, "no profile fits its skeleton"},
+		{[]string{bvh, "--scale", "2", "--out", in("x.vrma")}, command.ExitUsage, "--scale is not for a VRM animation"},
+	} {
+		if code, _, errs := mannequin(append([]string{"convert"}, c.args...)...); code != c.code || !strings.Contains(errs, c.says) {
+			t.Errorf("%v: code %d, %s", c.args, code, errs)
+		}
+	}
+	if names, _ := os.ReadDir(dir); len(names) != 10 {
+		t.Errorf("left behind: %v", names)
+	}
+}
+
+// A person's motion becomes a VRM animation: as it is on the uniform skeleton, retargeted with a profile.
+func TestConvertVRMA(t *testing.T) {
+	dir := t.TempDir()
+	bvh := filepath.Join(dir, "wave.bvh")
+	clip := skel.NewClip(retarget.Human(), 60, 31)
+	for f := range clip.Frames {
+		pos, rot := clip.Frame(f)
+		pos[0] = m3.V(0, 0.98, 0.01*float32(f))
+		rot[clip.Skel.Index("LeftArm")] = m3.AxisAngle(m3.V(0, 0, 1), 0.02*float32(f))
+	}
+	var text bytes.Buffer
+	must.Do(t, mocap.WriteClip(&text, clip))
+	must.Do(t, os.WriteFile(bvh, text.Bytes(), 0o644))
+	for i, args := range [][]string{{"--fps", "30"}, {"--fps", "30", "--profile", "cmu"}, {"--fps", "30", "--name", "hello"}} {
+		out := filepath.Join(dir, "wave.vrma")
+		code, said, errs := mannequin(append([]string{"convert", bvh, "--out", out}, args...)...)
+		if code != 0 || !strings.Contains(said, "wave.vrma: 30 joints, 16 frames at 30 per second") || strings.Contains(said, "retargeted: joints are") != (i == 1) {
+			t.Errorf("code %d: %s%s", code, said, errs)
+		}
+		all := must.Get(skin.OpenMotions(out))(t)
+		if name := []string{"wave", "wave", "hello"}[i]; len(all) != 1 || all[0].Name != name || all[0].Clip.Frames != 16 {
+			t.Fatalf("%d animations, %q", len(all), all[0].Name)
+		}
+		c := all[0].Clip
+		if j := c.Skel.Index("leftUpperArm"); j < 0 || c.Rot[15*c.Skel.Len()+j].Angle(m3.AxisAngle(m3.V(0, 0, 1), 0.6)) > 0.02 {
+			t.Errorf("%v: the arm is turned otherwise", args)
+		}
+	}
+}

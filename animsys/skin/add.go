@@ -154,7 +154,8 @@ func (a *adder) motions(all []Motion, opt AddOptions) error {
 			return err
 		}
 		if transforms += m.Clip.Frames * max(len(a.order), m.Clip.Skel.Len()); transforms > MaxTransforms {
-			return a.errorf("nodes", "%d frames of motion %.60q are too many for its %d nodes: at most %d transforms are written", m.Clip.Frames, m.Name, len(a.order), MaxTransforms)
+			return a.errorf("nodes", "%d frames of motion %.60q are too many for its %d nodes: at most %d transforms are written",
+				m.Clip.Frames, m.Name, len(a.order), MaxTransforms)
 		}
 		nodes, lacks, err := a.match(m)
 		if err != nil {

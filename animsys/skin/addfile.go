@@ -276,7 +276,7 @@ func (a *adder) plainNode(n int, s span) {
 		panic("skin: a node that moves has a bad matrix") // tracks has checked it
 	}
 	a.patch.rebuild(s, []string{"matrix", "translation", "rotation", "scale"},
-		fmt.Sprintf(`"translation":%s`, numbers(t.pos[:])), fmt.Sprintf(`"rotation":%s`, numbers(t.rot[:])), fmt.Sprintf(`"scale":%s`, numbers(t.scale[:])))
+		`"translation":`+numbers(t.pos[:]), `"rotation":`+numbers(t.rot[:]), `"scale":`+numbers(t.scale[:]))
 }
 
 // numbers returns an array whose numbers are read as they are.

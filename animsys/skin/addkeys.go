@@ -64,7 +64,8 @@ func (a *adder) rest(n int) (trs, error) {
 	}
 	for c := range axes {
 		if d := dot(axes[c], axes[(c+1)%3]); !(math.Abs(d) < 1e-3) {
-			return out, a.errorf(fmt.Sprintf("nodes[%d].matrix", n), "shears or is flat, which translation, rotation and scale cannot hold: export the node without shear")
+			return out, a.errorf(fmt.Sprintf("nodes[%d].matrix", n),
+				"shears or is flat, which translation, rotation and scale cannot hold: export the node without shear")
 		}
 	}
 	out.rot = quaternion(axes[0], axes[1])
@@ -423,7 +424,8 @@ func (k *keys) add(kind string, count int, values []float32, more ...string) int
 	for _, v := range values {
 		k.bin = binary.LittleEndian.AppendUint32(k.bin, math.Float32bits(v))
 	}
-	k.accessors = append(k.accessors, fmt.Appendf(nil, `{"bufferView":%d,"byteOffset":%d,"componentType":%d,"count":%d,"type":"%s"%s}`, k.view, at, 5126, count, kind, strings.Join(more, "")))
+	k.accessors = append(k.accessors, fmt.Appendf(nil, `{"bufferView":%d,"byteOffset":%d,"componentType":5126,"count":%d,"type":"%s"%s}`,
+		k.view, at, count, kind, strings.Join(more, "")))
 	return k.firstAccessor + len(k.accessors) - 1
 }
 

@@ -17,6 +17,10 @@ type Character struct {
 	Bones  *retarget.Character // puts a crowd's motion on its bones: for animsys.Options.Characters
 	Body   *body.Body          // its mesh on these bones, for drawing
 	Report *Report
+
+	turn m3.Quat // from the file's space
+	size float32 // metres per unit of the file
+	low  float32 // the ground's height in the file, turned and in metres
 }
 
 // CharacterOptions say how a file's character plays a skeleton. The zero value is right where names tell.
@@ -80,7 +84,7 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	}
 	r := f.report()
 	r.Stretched, r.Scale = nil, scale
-	return &Character{c, b, r}, nil
+	return &Character{c, b, r, f.turn, scale, f.low / f.scale * scale}, nil
 }
 
 // bearing is how far the joints of people's trunks lean forward when they stand straight, in degrees: the mean of

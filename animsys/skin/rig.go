@@ -1,6 +1,7 @@
 package skin
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -59,6 +60,14 @@ type RigFit struct {
 // error says what differs. As far as bones can show, rotations mean the same on both then: a twist of a
 // joint about its only bone is not seen.
 func OntoRig(rig *skel.Skeleton, motion *skel.Clip) (*skel.Clip, *RigFit, error) {
+	if rig == nil || motion == nil || motion.Skel == nil {
+		return nil, nil, errors.New("skin: there is no rig or no motion")
+	}
+	for _, s := range []*skel.Skeleton{rig, motion.Skel} {
+		if err := s.Validate(); err != nil {
+			return nil, nil, err
+		}
+	}
 	sk := motion.Skel
 	at := make([]int, sk.Len()) // in the rig
 	joints, found := 0, 0
@@ -121,7 +130,8 @@ func OntoRig(rig *skel.Skeleton, motion *skel.Clip) (*skel.Clip, *RigFit, error)
 		}
 		factor[j] *= own.Len() / was.Len()
 		if cos := own.Normalize(m3.Up).Dot(was.Normalize(m3.Up)); cos < 0.94 {
-			off = append(off, fmt.Sprintf("%s is %.0f° off: at %s in %s, the motion's at %s", sk.Names[j], 180/math.Pi*m3.Acos(cos), place(own), sk.Names[p], place(was)))
+			off = append(off, fmt.Sprintf("%s is %.0f° off: at %s in %s, the motion's at %s",
+				sk.Names[j], 180/math.Pi*m3.Acos(cos), place(own), sk.Names[p], place(was)))
 		}
 	}
 	if 10*len(off) > fit.Bones {

@@ -91,7 +91,6 @@ func WriteVRMA(w io.Writer, name string, clip *skel.Clip) error {
 				parent = k
 			}
 		}
-		// An upper chest exists only with a chest.
 		if joint < 0 || parent < 0 && b.above != nil {
 			if b.must {
 				return fmt.Errorf("skin: a VRM animation needs the joint %s: retarget the motion to the uniform skeleton", b.joints[0])
@@ -145,7 +144,8 @@ func WriteVRMA(w io.Writer, name string, clip *skel.Clip) error {
 	a := &gltf.Animation{Name: name}
 	channel := func(n int, path gltf.TRSProperty, data any) {
 		a.Samplers = append(a.Samplers, &gltf.AnimationSampler{Input: input, Output: modeler.WriteAccessor(d, gltf.TargetNone, data)})
-		a.Channels = append(a.Channels, &gltf.AnimationChannel{Sampler: len(a.Samplers) - 1, Target: gltf.AnimationChannelTarget{Node: gltf.Index(n), Path: path}})
+		target := gltf.AnimationChannelTarget{Node: gltf.Index(n), Path: path}
+		a.Channels = append(a.Channels, &gltf.AnimationChannel{Sampler: len(a.Samplers) - 1, Target: target})
 	}
 	channel(0, gltf.TRSTranslation, hips)
 	for i := range bones {
@@ -169,7 +169,8 @@ func checkTPose(sk *skel.Skeleton, rest []m3.Xform) error {
 			continue // said later
 		}
 		if d := rest[k].Pos.Sub(rest[i].Pos).Normalize(m3.Vec3{}); d.Dot(b.way) < 0.95 {
-			return fmt.Errorf("skin: without rotations the skeleton does not stand in a T-pose that faces +Z: %s is at %s from %s: retarget the motion to the uniform skeleton", b.to, place(rest[k].Pos.Sub(rest[i].Pos)), b.from)
+			return fmt.Errorf("skin: without rotations the skeleton does not stand in a T-pose that faces +Z: %s is at %s from %s: retarget the motion to the uniform skeleton",
+				b.to, place(rest[k].Pos.Sub(rest[i].Pos)), b.from)
 		}
 	}
 	return nil

@@ -70,9 +70,11 @@ glTF is in metres. A motion's unit is guessed from its skeleton's size; --scale 
 --profile retargets the motion to the human skeleton first, in metres, and needs no --scale.
 
 --into adds motions to a glTF or FBX file of your own and writes the result as another: its nodes, skins,
-materials and animations stay as they are, and the motions are new animations of its joints. Motions of
-other files must be of the same skeleton: joints with the same names at the same places in their parents.
-A file with several animations gives all, or the one that --animation names.
+materials and animations stay as they are, and the motions are new animations of its joints. Motion of
+the same kind of skeleton, with the same names and directions of bones, goes in as it is. Other motion of
+people is retargeted to the file's own bones; so is motion of the dog's skeleton. --profile and --skin-map
+say which joint is which where names do not, and retarget in any case. A file with several animations gives
+all, or the one that --animation names.
 
 A name that ends in .bvh or .vrma chooses that format. BVH has the motion on its own skeleton, in metres
 (--scale 100 for centimetres). VRMA is the VRM animation of a person.
@@ -155,7 +157,7 @@ pictures and animations, in metres with +Y up.`,
 	command.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample a motion to (default: as in the file)")
 	input.Profile(c, &opt.profile)
 	c.Flags().StringVar(&opt.skin, "skin", "", "glTF or FBX `file` with a mesh to put on the skeleton")
-	c.Flags().StringVar(&opt.skinMap, "skin-map", "", "TOML `file` that maps our joint names to the mesh's, for names that do not match")
+	c.Flags().StringVar(&opt.skinMap, "skin-map", "", "TOML `file` that maps our joint names to those of --skin or --into, for names that do not match")
 	return c
 }
 

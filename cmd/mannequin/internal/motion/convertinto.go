@@ -14,10 +14,13 @@ import (
 	"mannequin/animsys/skin"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
+	"mannequin/ik"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
+	"mannequin/offline/character"
 	"mannequin/offline/fbx"
 	"mannequin/offline/mocap"
+	"mannequin/offline/retarget"
 )
 
 // intoReport is the report of convert --into.
@@ -26,7 +29,15 @@ type intoReport struct {
 	Into    string   `json:"into"`
 	Written string   `json:"written"`
 	*skin.AddReport
-	Fits []skin.RigFit `json:"fits"` // of each motion
+	Motions []intoMotion `json:"motions"`
+}
+
+// intoMotion is how a motion came onto the file's joints: as it was, or retargeted.
+type intoMotion struct {
+	Name       string       `json:"name"`
+	Fit        *skin.RigFit `json:"fit,omitempty"`
+	Retargeted *skin.Report `json:"retargeted,omitempty"`
+	Notes      []string     `json:"notes,omitempty"`
 }
 
 // ownFile is the file that gets motions.
@@ -35,6 +46,9 @@ type ownFile struct {
 	rig  *skel.Skeleton
 	glb  []byte   // of an FBX; nil: path is glTF
 	told []string // notes
+
+	skin *skin.Skin        // nil: not opened yet
+	as   map[string]string // joints of the skeleton to those of the file
 }
 
 // openOwnFile reads the joints of a glTF or FBX file.
@@ -76,7 +90,7 @@ func (c *ownFile) add(motions []skin.Motion, out string, opt skin.AddOptions) (*
 
 // convertInto adds the motions of files to the character of opt.into.
 func convertInto(cmd *cobra.Command, files []string, out string, opt convertOptions) (*intoReport, error) {
-	if err := cli.Unused(cmd, "is not for --into: the file keeps its own body and bones", "skin", "skin-map", "character", "profile", "scale"); err != nil {
+	if err := cli.Unused(cmd, "is not for --into: the file keeps its own body and bones", "skin", "character", "scale"); err != nil {
 		return nil, err
 	}
 	if ext := strings.ToLower(filepath.Ext(out)); ext != ".glb" && ext != ".gltf" {
@@ -97,24 +111,75 @@ func convertInto(cmd *cobra.Command, files []string, out string, opt convertOpti
 			return nil, err
 		}
 		for _, m := range motions {
-			clip, fit, err := skin.OntoRig(c.rig, m.Clip)
+			clip, how, err := c.onto(file, m, opt)
 			if err != nil {
-				return nil, fmt.Errorf("%s: it moves another skeleton than that of %s, and only motion of the same kind goes into a file: %w", file, opt.into, err)
+				return nil, err
 			}
 			if m.Clip, err = input.Resample(file, clip, opt.fps); err != nil {
 				return nil, err
 			}
-			all, r.Fits = append(all, m), append(r.Fits, *fit)
+			how.Name = m.Name
+			all, r.Motions = append(all, m), append(r.Motions, *how)
 		}
 	}
 	if opt.name != "" {
 		if len(all) != 1 {
 			return nil, command.Usagef("--name is for one motion, and there are %d: choose one with --animation", len(all))
 		}
-		all[0].Name = opt.name
+		all[0].Name, r.Motions[0].Name = opt.name, opt.name
 	}
 	r.AddReport, err = c.add(all, out, skin.AddOptions{Replace: opt.replace})
 	return r, err
+}
+
+// onto returns a motion on the file's own joints: as it is if it is of the same kind of skeleton, else
+// retargeted.
+func (c *ownFile) onto(file string, m skin.Motion, opt convertOptions) (*skel.Clip, *intoMotion, error) {
+	if opt.profile == nil && opt.skinMap == "" {
+		clip, fit, err := skin.OntoRig(c.rig, m.Clip)
+		if err == nil {
+			return clip, &intoMotion{Fit: fit}, nil
+		}
+		clip, how, second := c.retarget(file, m, opt)
+		if second != nil {
+			return nil, nil, fmt.Errorf("%s: it moves another skeleton than that of %s: %w; and it cannot be retargeted: %w", file, c.path, err, second)
+		}
+		return clip, how, nil
+	}
+	return c.retarget(file, m, opt)
+}
+
+// retarget puts a motion of a person, or of a dog's skeleton, on the file's own joints.
+func (c *ownFile) retarget(file string, m skin.Motion, opt convertOptions) (*skel.Clip, *intoMotion, error) {
+	how := &intoMotion{}
+	clip := m.Clip
+	switch _, err := ik.DogRoles(clip.Skel.Names); {
+	case opt.profile == nil && (isUniform(clip.Skel) || err == nil && skin.OnFours(clip.Skel)):
+	default:
+		var fit *retarget.Report
+		if clip, fit, err = retarget.OfRecording(file, &mocap.Recording{Clip: clip}, retarget.OpenOptions{Profile: opt.profile}); err != nil {
+			return nil, nil, err
+		}
+		how.Notes = fit.Notes
+	}
+	if c.skin == nil {
+		var as map[string]string
+		s, err := character.Open(c.path)
+		if err == nil && opt.skinMap != "" {
+			as, err = skin.OpenMap(opt.skinMap)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		c.skin, c.as = s, as
+	}
+	ch, err := c.skin.Character(clip.Skel, skin.CharacterOptions{Map: c.as})
+	if err != nil {
+		return nil, nil, err
+	}
+	how.Retargeted = ch.Report
+	clip, err = ch.InFile(clip)
+	return clip, how, err
 }
 
 // motionsOf reads the motions of a file: the one called opt.animation, or all. A file without names for
@@ -154,15 +219,27 @@ func motionsOf(file string, opt convertOptions) (all []skin.Motion, err error) {
 func (r *intoReport) Print(w io.Writer) error {
 	text := fmt.Sprintf("%s: %s with %s", r.Written, r.Into, strings.Join(r.Animations, ", "))
 	text += fmt.Sprintf("; %d joints move", r.Joints)
-	for i, f := range r.Fits {
-		if i > 0 && f == r.Fits[i-1] {
-			continue
+	last := ""
+	for _, m := range r.Motions {
+		about := ""
+		switch {
+		case m.Retargeted != nil:
+			about = fmt.Sprintf("retargeted, %d joints matched", len(m.Retargeted.Pairs))
+			if len(m.Retargeted.Missing) > 0 {
+				about += "; the file lacks " + strings.Join(m.Retargeted.Missing, ", ")
+			}
+		case m.Fit.Scale != 1:
+			about = fmt.Sprintf("lengths × %.6g", m.Fit.Scale)
 		}
-		if f.Scale != 1 {
-			text += fmt.Sprintf("\n  %s: lengths × %.6g", r.Animations[i], f.Scale)
+		if m.Fit != nil && m.Fit.Resized > 0 {
+			about = strings.TrimPrefix(fmt.Sprintf("%s; %d of %d bones have another length in the file and keep it", about, m.Fit.Resized, m.Fit.Bones), "; ")
 		}
-		if f.Resized > 0 {
-			text += fmt.Sprintf("\n  %s: %d of %d bones have another length in the file and keep it", r.Animations[i], f.Resized, f.Bones)
+		if about != last && about != "" {
+			text += "\n  " + m.Name + ": " + about
+		}
+		last = about
+		for _, n := range m.Notes {
+			text += "\n  " + n
 		}
 	}
 	for _, f := range r.Files {

@@ -49,7 +49,7 @@ func TestConvertInto(t *testing.T) {
 	// Several motions; all animations of a file, or one.
 	var r intoReport
 	code, out, errs = mannequin("convert", bvh, in("moved.bvh"), "--into", hero, "--out", in("three.glb"), "--json")
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 || !slices.Equal(r.Animations, []string{"tiny", "moved"}) || len(r.Fits) != 2 || r.Joints != 3 {
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 0 || !slices.Equal(r.Animations, []string{"tiny", "moved"}) || len(r.Motions) != 2 || r.Joints != 3 {
 		t.Errorf("code %d, %v: %s%s", code, err, out, errs)
 	}
 	if code, out, errs := mannequin("convert", in("three.glb"), "--into", hero, "--out", in("four.glb"), "--replace"); code != 0 || !strings.Contains(out, "with motion, tiny, moved") || !strings.Contains(out, "replaced: motion") {
@@ -84,7 +84,7 @@ func TestConvertInto(t *testing.T) {
 		{[]string{other, "--into", hero, "--out", in("x.glb")}, command.ExitFailure, "it moves another skeleton than that of " + hero},
 		{[]string{hero, "--into", hero, "--out", in("x.glb")}, command.ExitFailure, `is called "motion" already`},
 		{[]string{bvh, in("moved.bvh"), "--into", hero, "--name", "a", "--out", in("x.glb")}, command.ExitUsage, "--name is for one motion, and there are 2"},
-		{[]string{bvh, "--into", hero, "--profile", "cmu", "--out", in("x.glb")}, command.ExitUsage, "--profile is not for --into"},
+		{[]string{bvh, "--into", hero, "--profile", "cmu", "--out", in("x.glb")}, command.ExitFailure, "profile"},
 		{[]string{bvh, "--into", hero, "--scale", "2", "--out", in("x.glb")}, command.ExitUsage, "--scale is not for --into"},
 		{[]string{bvh, "--into", "", "--out", in("x.glb")}, command.ExitUsage, "want a path"},
 		{[]string{bvh, "--name", "a", "--out", in("x.glb")}, command.ExitUsage, "--name is for --into and --out .vrma"},
@@ -101,6 +101,35 @@ func TestConvertInto(t *testing.T) {
 	}
 	if names, _ := os.ReadDir(dir); len(names) != 10 {
 		t.Errorf("left behind: %v", names)
+	}
+}
+
+// Motion of people, and of the dog's skeleton, is retargeted to the file's own bones.
+func TestConvertIntoRetargets(t *testing.T) {
+	dir := t.TempDir()
+	for _, model := range []string{"human", "dog"} {
+		own, out, bvh := filepath.Join(dir, model+".glb"), filepath.Join(dir, "out.glb"), filepath.Join(dir, "in.bvh")
+		if code, out, errs := mannequin("convert", model, "--out", own); code != 0 {
+			t.Fatalf("code %d: %s%s", code, out, errs)
+		}
+		// With names of another program, of the same length in the file.
+		data := bytes.ReplaceAll(must.Get(os.ReadFile(own))(t), []byte(`"name":"Left`), []byte(`"name":"l___`))
+		data = bytes.ReplaceAll(data, []byte(`"name":"Right`), []byte(`"name":"r____`))
+		must.Do(t, os.WriteFile(own, data, 0o644))
+		clip := skel.NewClip(must.Get(skeletonOf(model))(t), 30, 10)
+		for f := range clip.Frames {
+			clip.Pos[f*clip.Skel.Len()] = m3.V(0, 0.9, 0.03*float32(f))
+		}
+		var text bytes.Buffer
+		must.Do(t, mocap.WriteClip(&text, clip))
+		must.Do(t, os.WriteFile(bvh, text.Bytes(), 0o644))
+		code, said, errs := mannequin("convert", bvh, "--into", own, "--name", "walk", "--out", out)
+		if code != 0 || !strings.Contains(said, "walk: retargeted, ") {
+			t.Errorf("%s: code %d: %s%s", model, code, said, errs)
+		}
+		if all, err := skin.OpenMotions(out); err != nil || len(all) != 1 || all[0].Clip.Frames != 10 {
+			t.Errorf("%s: %d animations, %v", model, len(all), err)
+		}
 	}
 }
 

@@ -460,10 +460,15 @@ func TestAddToBareDocuments(t *testing.T) {
 	inside := fmt.Sprintf(hero, `, "uri": "data:application/octet-stream;base64,`+base64.StdEncoding.EncodeToString(heroBin())+`"`, "")
 	m := Motion{"up", skel.NewClip(sk, 30, 2)}
 	m.Clip.Pos[1] = m3.V(0, 1, 0)
-	for _, text := range []string{bare, strings.Replace(bare, "{", "{ ", 1), strings.Replace(inside, "[-1, 1, 1]", "[1, 1, 1]", 1)} {
+	odd := strings.Replace(strings.Replace(inside, "108", "109", 1), "base64,", "base64,AAAA", 1)
+	for _, text := range []string{bare, strings.Replace(bare, "{", "{ ", 1), strings.Replace(odd, "[-1, 1, 1]", "[1, 1, 1]", 1), strings.Replace(inside, "[-1, 1, 1]", "[1, 1, 1]", 1)} {
 		data, _, err := AppendMotions("bare.gltf", []byte(text), []Motion{m}, AddOptions{})
 		must.Do(t, err)
 		all := must.Get(ReadMotions("bare.glb", data))(t)
+		f := must.Get(newFile("bare.glb", data, nil))(t)
+		if v := f.doc.BufferViews[len(f.doc.BufferViews)-1]; v.ByteOffset%4 != 0 {
+			t.Errorf("keys at byte %d", v.ByteOffset)
+		}
 		c := all[len(all)-1].Clip
 		if j := c.Skel.Index("Hips"); c.Frames != 2 || c.Pos[c.Skel.Len()+j].Dist(m3.V(0, 1, 0)) > 1e-6 {
 			t.Errorf("%v", c.Pos)

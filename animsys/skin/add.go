@@ -262,8 +262,7 @@ func (a *adder) named() map[string]int {
 // joints returns the nodes of the file's joints and their names, as OpenMotions finds them. A file
 // without skins and animations has none.
 func (a *adder) joints() (nodes []int, names []string) {
-	r := &motionReader{file: a.file, tree: a.tree}
-	_ = r.findJoints() // it may not like how joints stand, which is no matter here
+	r, _ := a.file.rig(a.tree) // it may not like how joints stand, which is no matter here
 	if r.sk == nil {
 		return nil, nil
 	}

@@ -157,16 +157,16 @@ func (a *adder) standsAsBound() bool {
 	return true
 }
 
-// track is the keys of a node: one per frame, or a single one if they are equal; no places if they
+// nodeKeys is the keys of a node: one per frame, or a single one if they are equal; no places if they
 // are those of the node without motion, and skins were bound so.
-type track struct {
+type nodeKeys struct {
 	node int
 	rot  [][4]float32
 	pos  [][3]float32
 }
 
-// track64 is the local transforms of a node in all frames.
-type track64 struct {
+// nodeMotion is the local transforms of a node in all frames.
+type nodeMotion struct {
 	rot   [][4]float64
 	pos   [][3]float64
 	rest  trs
@@ -175,7 +175,7 @@ type track64 struct {
 }
 
 // tracks computes the local transforms that put each joint where the clip has it.
-func (a *adder) tracks(m *Motion, nodes []int) ([]track, error) {
+func (a *adder) tracks(m *Motion, nodes []int) ([]nodeKeys, error) {
 	c := m.Clip
 	angle := sameAngle * longArm / max(longArm, extent(c))
 	bound := a.standsAsBound()
@@ -191,7 +191,7 @@ func (a *adder) tracks(m *Motion, nodes []int) ([]track, error) {
 		}
 	}
 	var order []int
-	all, still := map[int]*track64{}, map[int]affine.Transform{}
+	all, still := map[int]*nodeMotion{}, map[int]affine.Transform{}
 	for _, n := range a.order {
 		if !needed[n] {
 			continue
@@ -205,7 +205,7 @@ func (a *adder) tracks(m *Motion, nodes []int) ([]track, error) {
 		if err != nil {
 			return nil, err
 		}
-		all[n] = &track64{rest: rest, angle: angle}
+		all[n] = &nodeMotion{rest: rest, angle: angle}
 		a.moved[n] = true
 	}
 	model, world := make([]affine.Transform, c.Skel.Len()), make([]affine.Transform, len(a.doc.Nodes))
@@ -237,7 +237,7 @@ func (a *adder) tracks(m *Motion, nodes []int) ([]track, error) {
 			world[n] = above.Mul(&here)
 		}
 	}
-	out := make([]track, 0, len(joint))
+	out := make([]nodeKeys, 0, len(joint))
 	for _, n := range order {
 		if t := all[n]; t != nil {
 			k := t.keys(!bound)
@@ -259,7 +259,7 @@ func extent(c *skel.Clip) (most float64) {
 }
 
 // add computes the local transform below above that is at model's place with its rotation.
-func (t *track64) add(above, model *affine.Transform) error {
+func (t *nodeMotion) add(above, model *affine.Transform) error {
 	back, ok := above.Inverse()
 	if !ok {
 		return fmt.Errorf("a node above has the scale 0: nothing can be placed below it")
@@ -308,7 +308,7 @@ func (t *track64) add(above, model *affine.Transform) error {
 }
 
 // keys returns the keys in 32 bits. With all, there is a key for the place in any case.
-func (t *track64) keys(all bool) (out track) {
+func (t *nodeMotion) keys(all bool) (out nodeKeys) {
 	near := func(v, w [3]float64) bool {
 		return t.scale*length([3]float64{v[0] - w[0], v[1] - w[1], v[2] - w[2]}) < samePlace
 	}
@@ -335,7 +335,7 @@ func (t *track64) keys(all bool) (out track) {
 }
 
 // animation adds the keys of a motion as an animation.
-func (a *adder) animation(m *Motion, tracks []track, opt AddOptions) error {
+func (a *adder) animation(m *Motion, tracks []nodeKeys, opt AddOptions) error {
 	name := m.Name
 	replaces := -1
 	for i, old := range a.doc.Animations {

@@ -15,9 +15,9 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// node runs a script of testdata/oracles and returns its lines. The test is skipped without node, or
+// runNode runs a script of testdata/oracles and returns its lines. The test is skipped without node, or
 // without the module where NODE_PATH says.
-func node(t *testing.T, module, script string, args ...string) (lines [][]byte) {
+func runNode(t *testing.T, module, script string, args ...string) (lines [][]byte) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("node is not installed")
@@ -67,18 +67,18 @@ func rewritten(t *testing.T) (before, after []string, motions [][]Motion) {
 }
 
 // Khronos' validator finds no error or warning in a file with motions that the file has not without.
-func TestValidator(t *testing.T) {
-	node(t, "gltf-validator", "validate.cjs")
+func TestAddedValidator(t *testing.T) {
+	runNode(t, "gltf-validator", "validate.cjs")
 	before, after, _ := rewritten(t)
 	sk := person(t)
 	var vrma bytes.Buffer
 	must.Do(t, WriteVRMA(&vrma, "wave", wave(sk, 30)))
 	alone := filepath.Join(t.TempDir(), "wave.vrma")
 	must.Do(t, os.WriteFile(alone, vrma.Bytes(), 0o644))
-	if text := string(node(t, "gltf-validator", "validate.cjs", alone)[0]); text != "{}" {
+	if text := string(runNode(t, "gltf-validator", "validate.cjs", alone)[0]); text != "{}" {
 		t.Errorf("VRM animation: %s", text)
 	}
-	lines := node(t, "gltf-validator", "validate.cjs", append(before, after...)...)
+	lines := runNode(t, "gltf-validator", "validate.cjs", append(before, after...)...)
 	if len(lines) != 2*len(after) {
 		t.Fatalf("%d reports of %d files", len(lines), 2*len(after))
 	}
@@ -99,7 +99,7 @@ func TestValidator(t *testing.T) {
 }
 
 // Pixiv's three-vrm reads a VRM animation with all of its bones.
-func TestThreeVRM(t *testing.T) {
+func TestVRMAInThree(t *testing.T) {
 	sk := person(t)
 	var vrma bytes.Buffer
 	must.Do(t, WriteVRMA(&vrma, "wave", wave(sk, 30)))
@@ -111,7 +111,7 @@ func TestThreeVRM(t *testing.T) {
 		Places    [][3]float64 // of the hips
 		Rotations map[string][][4]float64
 	}
-	must.Do(t, json.Unmarshal(node(t, "@pixiv/three-vrm-animation", "vrma.cjs", path)[0], &got))
+	must.Do(t, json.Unmarshal(runNode(t, "@pixiv/three-vrm-animation", "vrma.cjs", path)[0], &got))
 	if len(got.Rotations) != len(vrmBones) || len(got.Places) != 20 || math.Abs(got.Hips[1]-0.9825) > 1e-4 || math.Abs(got.Duration-19.0/30) > 1e-4 {
 		t.Errorf("%d bones, %d places, hips %v, %g s", len(got.Rotations), len(got.Places), got.Hips, got.Duration)
 	}
@@ -123,7 +123,7 @@ func TestThreeVRM(t *testing.T) {
 }
 
 // three.js shows the joints where the clip has them.
-func TestThree(t *testing.T) {
+func TestAddedInThree(t *testing.T) {
 	_, after, motions := rewritten(t)
 	files, worst := 0, float32(0)
 	for i, path := range after {
@@ -139,7 +139,7 @@ func TestThree(t *testing.T) {
 		for _, f := range frames {
 			args = append(args, fmt.Sprint(float64(f)/m.Clip.FPS))
 		}
-		lines := node(t, "three", "three.cjs", args...)
+		lines := runNode(t, "three", "three.cjs", args...)
 		if len(lines) != len(frames) {
 			t.Fatalf("%s: %d lines", path, len(lines))
 		}
@@ -165,7 +165,7 @@ func TestThree(t *testing.T) {
 }
 
 // Blender shows the joints where the clip has them.
-func TestBlender(t *testing.T) {
+func TestAddedInBlender(t *testing.T) {
 	if _, err := exec.LookPath("blender"); err != nil {
 		t.Skip("blender is not installed")
 	}

@@ -35,11 +35,17 @@ func readRig(name string, data []byte, beside *os.Root) (*skel.Skeleton, error) 
 	if len(f.doc.Skins) == 0 && len(f.doc.Animations) == 0 {
 		return nil, f.errorf("skins", "there are none, and no animations: export the armature with its mesh")
 	}
-	r := &motionReader{file: f, tree: t}
-	if err := r.findJoints(); err != nil {
+	r, err := f.rig(t)
+	if err != nil {
 		return nil, err
 	}
 	return r.sk, nil
+}
+
+// rig finds the joints as OpenMotions does.
+func (f *file) rig(t *tree) (*motionReader, error) {
+	r := &motionReader{file: f, tree: t}
+	return r, r.findJoints()
 }
 
 // RigFit says how a motion fits a rig.

@@ -1,6 +1,7 @@
 package skin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -58,8 +59,8 @@ type RigFit struct {
 // OntoRig returns a motion of one skeleton on the bones of a rig of the same kind: joints turn as in the
 // motion and keep the rig's distances to their parents, longer or shorter in proportion where they move
 // there; joints without a parent move in proportion to their height at rest. For a skeleton with the
-// rig's own bones that is the motion as it is. The result's joints have the rig's names; signs that are
-// no letters or digits may differ before.
+// rig's own bones that is the motion as it is. The result's joints have the rig's names; prefixes such as
+// mixamorig:, signs and case may differ before.
 //
 // Of the same kind is a skeleton of which at least nine of ten joints have names of the rig's, or the
 // other way round, with at least nine of ten bones in the same direction in their parents, within 20°. The
@@ -172,24 +173,39 @@ func OntoRig(rig *skel.Skeleton, motion *skel.Clip) (*skel.Clip, *RigFit, error)
 	return c, fit, nil
 }
 
-// matchNames returns a function from names to joints of a rig, −1 for none: those of the same name, else
-// the only one whose name has the same letters and digits. Programs change the other signs.
-func matchNames(rig *skel.Skeleton) func(name string) int {
-	plain := func(name string) string {
-		return strings.Join(strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "_")
+// plainName returns a joint's name without the prefix of a program or a namespace, without case and signs.
+func plainName(name string) string {
+	if i := strings.LastIndexAny(name, ":|"); i >= 0 && i+1 < len(name) {
+		name = name[i+1:]
 	}
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+	if rest, ok := strings.CutPrefix(name, "mixamorig"); ok {
+		name = cmp.Or(strings.TrimLeft(rest, "0123456789"), name)
+	}
+	return name
+}
+
+// matchNames returns a function from names to joints of a rig, −1 for none: those of the same name, else
+// the only one with the same plain name. Programs change the rest.
+func matchNames(rig *skel.Skeleton) func(name string) int {
 	alike := map[string]int{}
 	for k, name := range rig.Names {
-		if _, twice := alike[plain(name)]; twice {
+		plain := plainName(name)
+		if _, twice := alike[plain]; twice {
 			k = -1
 		}
-		alike[plain(name)] = k
+		alike[plain] = k
 	}
 	return func(name string) int {
 		if k := rig.Index(name); k >= 0 {
 			return k
 		}
-		if k, ok := alike[plain(name)]; ok {
+		if k, ok := alike[plainName(name)]; ok {
 			return k
 		}
 		return -1

@@ -16,8 +16,8 @@ import (
 // make of its own.
 func TestOntoRigSame(t *testing.T) {
 	sk := person(t)
-	rig := renamed(sk, func(n string) string { return "rig:" + n })
-	other := renamed(sk, func(n string) string { return "rig_" + n })
+	rig := renamed(sk, func(n string) string { return "mixamorig:" + n })
+	other := renamed(sk, func(n string) string { return map[bool]string{true: "mixamorig1", false: "rig|"}[n < "M"] + strings.ToUpper(n[:3]) + n[3:] })
 	c := wave(sk, 30)
 	c.Skel = other
 	for _, scale := range []float32{1, 100, 0.37} {

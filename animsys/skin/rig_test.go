@@ -17,7 +17,9 @@ import (
 func TestOntoRigSame(t *testing.T) {
 	sk := person(t)
 	rig := renamed(sk, func(n string) string { return "mixamorig:" + n })
-	other := renamed(sk, func(n string) string { return map[bool]string{true: "mixamorig1", false: "rig|"}[n < "M"] + strings.ToUpper(n[:3]) + n[3:] })
+	other := renamed(sk, func(n string) string {
+		return map[bool]string{true: "mixamorig1", false: "rig|"}[n < "M"] + strings.ToUpper(n[:3]) + n[3:]
+	})
 	c := wave(sk, 30)
 	c.Skel = other
 	for _, scale := range []float32{1, 100, 0.37} {

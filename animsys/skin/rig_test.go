@@ -192,10 +192,10 @@ func TestWriteVRMA(t *testing.T) {
 	d := document(t, out.Bytes()).(map[string]any)
 	vrm := d["extensions"].(map[string]any)["VRMC_vrm_animation"].(map[string]any)
 	bones := vrm["humanoid"].(map[string]any)["humanBones"].(map[string]any)
-	if vrm["specVersion"] != "1.0" || len(bones) != len(vrmBones) {
+	if vrm["specVersion"] != "1.0" || len(bones) != len(writtenBones) {
 		t.Errorf("%v", vrm)
 	}
-	for _, b := range vrmBones {
+	for _, b := range writtenBones {
 		if _, ok := bones[b.name]; !ok {
 			t.Errorf("no bone %s", b.name)
 		}

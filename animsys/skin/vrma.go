@@ -11,10 +11,10 @@ import (
 	"mannequin/engine/m3"
 )
 
-// vrmBones are the bones that WriteVRMA writes, parents before children: VRM's name, the joint of
+// writtenBones are the bones that WriteVRMA writes, parents before children: VRM's name, the joint of
 // people's skeletons whose rotation it has, or another that stands in for it, and the bones above it,
 // of which the first that is there is its parent.
-var vrmBones = []struct {
+var writtenBones = []struct {
 	name   string
 	joints []string
 	above  []string
@@ -79,7 +79,7 @@ func WriteVRMA(w io.Writer, name string, clip *skel.Clip) error {
 		low = min(low, x.Pos.Y)
 	}
 	used := map[int]bool{}
-	for _, b := range vrmBones {
+	for _, b := range writtenBones {
 		joint, parent := -1, -1
 		for _, n := range b.joints {
 			if k := sk.Index(n); joint < 0 && k >= 0 && !used[k] {

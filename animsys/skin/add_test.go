@@ -281,7 +281,7 @@ func TestAddStill(t *testing.T) {
 		copy(pos, m.Clip.Pos)
 		copy(rot, m.Clip.Rot)
 	}
-	data, _, err := AppendMotions("hero.glb", heroGLB(), []Motion{{"pose", m.Clip}, {"still", long}}, AddOptions{})
+	data, _, err := AppendMotions("hero.glb", heroGLB(), []Motion{{Name: "pose", Clip: m.Clip}, {Name: "still", Clip: long}}, AddOptions{})
 	must.Do(t, err)
 	f := must.Get(newFile("a.glb", data, nil))(t)
 	for i, last := range []float64{0, 59.0 / 30} {
@@ -458,7 +458,7 @@ func TestAddToBareDocuments(t *testing.T) {
 	bare := `{"asset":{"version":"2.0"},"nodes":[{"name":"Hips"}],"accessors":null}`
 	sk := &skel.Skeleton{Names: []string{"Hips"}, Parents: []int16{-1}, Offsets: make([]m3.Vec3, 1), EndSite: make([]bool, 1)}
 	inside := fmt.Sprintf(hero, `, "uri": "data:application/octet-stream;base64,`+base64.StdEncoding.EncodeToString(heroBin())+`"`, "")
-	m := Motion{"up", skel.NewClip(sk, 30, 2)}
+	m := Motion{Name: "up", Clip: skel.NewClip(sk, 30, 2)}
 	m.Clip.Pos[1] = m3.V(0, 1, 0)
 	odd := strings.Replace(strings.Replace(inside, "108", "109", 1), "base64,", "base64,AAAA", 1)
 	for _, text := range []string{bare, strings.Replace(bare, "{", "{ ", 1), strings.Replace(odd, "[-1, 1, 1]", "[1, 1, 1]", 1), strings.Replace(inside, "[-1, 1, 1]", "[1, 1, 1]", 1)} {

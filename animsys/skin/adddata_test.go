@@ -195,7 +195,7 @@ func TestAddToFilesWithoutMotion(t *testing.T) {
 			}
 		}
 		out := filepath.Join(t.TempDir(), "out.glb")
-		report, err := AddMotions(path, out, []Motion{{"made", c}}, AddOptions{})
+		report, err := AddMotions(path, out, []Motion{{Name: "made", Clip: c}}, AddOptions{})
 		if err != nil || report.Joints != len(nodes) {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -30,7 +30,7 @@ func TestInFile(t *testing.T) {
 		}
 		clip := must.Get(ch.InFile(walk))(t)
 		crowd := must.Get(ch.Bones.Clip(walk))(t)
-		out, report, err := AppendMotions(name, data, []Motion{{"walk", clip}}, AddOptions{})
+		out, report, err := AppendMotions(name, data, []Motion{{Name: "walk", Clip: clip}}, AddOptions{})
 		must.Do(t, err)
 		if report.Missing != nil {
 			t.Errorf("missing %v", report.Missing)

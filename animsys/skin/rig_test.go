@@ -118,7 +118,7 @@ func TestOntoRigOfOthers(t *testing.T) {
 			if err != nil || (fit.Resized > 0) != resized {
 				t.Fatalf("%s: %+v, %v", file, fit, err)
 			}
-			motions = append(motions, Motion{m.Name, clip})
+			motions = append(motions, Motion{Name: m.Name, Clip: clip})
 		}
 		out := filepath.Join(t.TempDir(), "out.glb")
 		must.Get(AddMotions(path, out, motions, AddOptions{}))(t)

@@ -56,7 +56,7 @@ const soleBelow = 0.02
 //
 // Source: vrm-c/vrm-specification, specification/VRMC_vrm_animation-1.0.
 func WriteVRMA(w io.Writer, name string, clip *skel.Clip) error {
-	m := &Motion{name, clip}
+	m := &Motion{Name: name, Clip: clip}
 	if err := checkMotion(m); err != nil {
 		return err
 	}

@@ -93,12 +93,8 @@ type adder struct {
 }
 
 func newAdder(name string, data []byte, beside *os.Root) (*adder, error) {
-	f, err := parseFile(name, data, beside)
+	f, err := nodesOf(name, data, beside)
 	if err != nil {
-		return nil, err
-	}
-	// Extensions, required or not, stay as they are: what is compressed is not touched.
-	if err := f.checkParts(); err != nil {
 		return nil, err
 	}
 	t, err := f.newTree()

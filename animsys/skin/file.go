@@ -50,7 +50,7 @@ func newFile(name string, data []byte, beside *os.Root) (*file, error) {
 	return f, f.check()
 }
 
-// parseFile is newFile without the checks of what the document needs.
+// parseFile is newFile without the checks of the document.
 func parseFile(name string, data []byte, beside *os.Root) (*file, error) {
 	f := &file{name: name, beside: beside, room: MaxFile}
 	text := data
@@ -148,22 +148,17 @@ func countValues(text []byte) (brackets, commas int) {
 	return brackets, commas
 }
 
-// check rejects extensions that change the mesh, and what checkParts rejects.
+// check rejects null in place of an object, extensions that change the mesh, and other versions.
 func (f *file) check() error {
-	for _, x := range f.doc.ExtensionsRequired {
+	d := &f.doc
+	if v := d.Asset.Version; v != "" && !strings.HasPrefix(v, "2.") {
+		return f.errorf("asset.version", "%.20q: version 2 is read", v)
+	}
+	for _, x := range d.ExtensionsRequired {
 		// Materials only change the look; quantized meshes are supported.
 		if !strings.HasPrefix(x, "KHR_materials_") && x != "KHR_mesh_quantization" && x != "KHR_texture_transform" {
 			return f.errorf("extensionsRequired", "%.60s is not read: export without it (without compression)", x)
 		}
-	}
-	return f.checkParts()
-}
-
-// checkParts rejects null in place of an object, and other versions.
-func (f *file) checkParts() error {
-	d := &f.doc
-	if v := d.Asset.Version; v != "" && !strings.HasPrefix(v, "2.") {
-		return f.errorf("asset.version", "%.20q: version 2 is read", v)
 	}
 	for _, nulls := range []struct {
 		what string

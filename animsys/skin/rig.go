@@ -22,11 +22,8 @@ func OpenRig(path string) (*skel.Skeleton, error) { return open(path, readRig) }
 func ReadRig(name string, data []byte) (*skel.Skeleton, error) { return readRig(name, data, nil) }
 
 func readRig(name string, data []byte, beside *os.Root) (*skel.Skeleton, error) {
-	f, err := parseFile(name, data, beside)
+	f, err := nodesOf(name, data, beside)
 	if err != nil {
-		return nil, err
-	}
-	if err := f.checkParts(); err != nil {
 		return nil, err
 	}
 	t, err := f.newTree()
@@ -41,6 +38,16 @@ func readRig(name string, data []byte, beside *os.Root) (*skel.Skeleton, error) 
 		return nil, err
 	}
 	return r.sk, nil
+}
+
+// nodesOf reads a file for its nodes alone: its meshes and pictures may need what is not read.
+func nodesOf(name string, data []byte, beside *os.Root) (*file, error) {
+	f, err := parseFile(name, data, beside)
+	if err != nil {
+		return nil, err
+	}
+	f.doc.ExtensionsRequired = nil
+	return f, f.check()
 }
 
 // rig finds the joints as OpenMotions does.

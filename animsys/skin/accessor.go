@@ -43,10 +43,15 @@ func (f *file) elements(i, most int, types []gltf.AccessorType) (*elements, erro
 	case a.Count < 1 || a.Count > most:
 		return nil, fmt.Errorf("has count %d, want 1 to %d", a.Count, most)
 	case a.Sparse != nil:
-		return nil, errors.New("is sparse, which is not read: export without morph targets")
+		return f.sparse(i)
 	case a.BufferView == nil:
 		return nil, errors.New("has no bufferView: export without compression")
 	}
+	return f.dense(a)
+}
+
+// dense returns the elements of an accessor's bufferView.
+func (f *file) dense(a *gltf.Accessor) (*elements, error) {
 	data, stride, err := f.view(*a.BufferView)
 	if err != nil {
 		return nil, err

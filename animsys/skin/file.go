@@ -20,12 +20,18 @@ import (
 
 // file is a glTF file during reading.
 type file struct {
-	name    string
-	doc     gltf.Document
+	name string
+	doc  gltf.Document
+
+	character string // name of the one to read; empty: the one with the most vertices
+
 	bin     []byte   // the GLB's binary chunk
 	beside  *os.Root // folder of other files; nil: none
 	buffers [][]byte
 	room    int64 // remaining bytes of other files
+
+	filled      map[int]*elements // sparse accessors, by index
+	sparseBytes int64             // of them
 }
 
 func (f *file) errorf(where, format string, args ...any) error {
@@ -148,6 +154,10 @@ func countValues(text []byte) (brackets, commas int) {
 	return brackets, commas
 }
 
+// harmless are extensions, or beginnings of their names, of files that may require them.
+var harmless = []string{"KHR_materials_", "KHR_mesh_quantization", "KHR_texture_transform", "KHR_lights_punctual", vrm0, vrm1, vrmAnim,
+	"VRMC_materials_", "VRMC_springBone", "VRMC_springBone_", "VRMC_node_constraint"}
+
 // check rejects null in place of an object, extensions that change the mesh, and other versions.
 func (f *file) check() error {
 	d := &f.doc
@@ -155,8 +165,8 @@ func (f *file) check() error {
 		return f.errorf("asset.version", "%.20q: version 2 is read", v)
 	}
 	for _, x := range d.ExtensionsRequired {
-		// Materials only change the look; quantized meshes are supported.
-		if !strings.HasPrefix(x, "KHR_materials_") && x != "KHR_mesh_quantization" && x != "KHR_texture_transform" {
+		// Materials only change the look, as lights and springs do; quantized meshes are supported.
+		if !slices.ContainsFunc(harmless, func(h string) bool { return x == h || strings.HasSuffix(h, "_") && strings.HasPrefix(x, h) }) {
 			return f.errorf("extensionsRequired", "%.60s is not read: export without it (without compression)", x)
 		}
 	}

@@ -25,9 +25,9 @@ var fourLegged = map[string][]string{
 	"LeftFootSite": {"LeftToeBase"}, "RightFootSite": {"RightToeBase"},
 }
 
-// match returns for each joint of sk the matching joint of the file, −1 for none. If all of the
-// skeleton's names occur in the file, equal names match. Otherwise names are guessed first, and
-// equal names fill the gaps. as maps joints of the skeleton to joints of the file and overrides
+// match returns for each joint of sk the matching joint of the file, −1 for none. A table of bones in
+// the file comes first. Else, if all of the skeleton's names occur in the file, equal names match.
+// Otherwise names are guessed first, and equal names fill the gaps. as maps joints of the skeleton to joints of the file and overrides
 // both; an empty name unmatches a joint.
 func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
 	for _, name := range required {
@@ -39,7 +39,7 @@ func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
 	all := true
 	for j, name := range sk.Names {
 		exact[j] = slices.IndexFunc(s.joints, func(k joint) bool { return baseName(k.name) == name })
-		all = all && (exact[j] >= 0 || sk.EndSite[j])
+		all = all && (exact[j] >= 0 || sk.EndSite[j]) && s.parts == nil
 	}
 	guess := s.guess()
 	taken := make([]bool, len(s.joints))
@@ -109,8 +109,20 @@ func (s *Skin) checkComplete(from []int, sk *skel.Skeleton) error {
 	return fmt.Errorf("%s: no joint was found for %s; the file has %s; the skeleton has %s: rename the joints, or map them", s.Name, strings.Join(missing, ", "), joinNames(s.Joints()), joinNames(sk.Names))
 }
 
-// guess finds the parts of a body by the names of the joints.
+// guess returns the parts of a body that the file names, and finds the others by the names of the joints.
 func (s *Skin) guess() map[string]int {
+	out := s.guessNames()
+	if s.parts == nil {
+		return out
+	}
+	taken := slices.Collect(maps.Values(s.parts))
+	maps.DeleteFunc(out, func(_ string, k int) bool { return slices.Contains(taken, k) })
+	maps.Copy(out, s.parts)
+	return out
+}
+
+// guessNames finds the parts of a body by the names of the joints.
+func (s *Skin) guessNames() map[string]int {
 	sk := &skel.Skeleton{}
 	at := make([]m3.Vec3, len(s.joints))
 	for i, j := range s.joints {

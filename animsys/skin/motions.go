@@ -5,7 +5,7 @@ import (
 	"math"
 	"os"
 	"slices"
-	"sort"
+	"strings"
 
 	"github.com/qmuntal/gltf"
 
@@ -26,13 +26,23 @@ const (
 type Motion struct {
 	Name string
 	Clip *skel.Clip // in metres, +Y up, on the file's own joints
+
+	// Rest is the joints at rest in the file's space: as skins bind them, else as the nodes stand. Joints
+	// of files that Write wrote have no rotations at rest.
+	Rest []m3.Xform
+	// Parts maps joints of people's skeletons (see [skel.Skeleton]) to joints of this one, if the file has
+	// VRM's table of bones, and is nil otherwise. The file's people stand in a T-pose at rest.
+	Parts map[string]string
+	Notes []string // what is not read of the file, and oddities
 }
 
-// OpenMotions reads the animations of a .glb or .gltf. Their skeleton has the joints of the file's
-// skins, or, without skins, the nodes that animations move, and all nodes in between; nodes above them
-// are applied to the joints without a parent. Scales, and joints that change their distance to their
-// parents, are in the clip's translations. The frame rate is that of the closest keys, 24 to 120 per
-// second. A file without animations is an error. Errors in the file are *Error.
+// OpenMotions reads the animations of a .glb, .gltf, .vrm or .vrma. Their skeleton has the joints of the
+// file's skins and of VRM's table of bones, or, without both, the nodes that animations move, and all
+// nodes in between; nodes above them are applied to the joints without a parent. What an animation does
+// not move stands as the nodes do. Scales, and joints that change their distance to their parents, are in
+// the clip's translations; mirrored axes are mirrored back, in x. The frame rate is that of the closest
+// keys, 24 to 120 per second. Morph targets are not read. A file without animations is an error. Errors
+// in the file are *Error.
 //
 // layer.New takes clips of files that [Write] has written for the crowd's skeleton. Retarget others: see
 // mannequin/offline/retarget.Open, which reads glTF files too.
@@ -54,8 +64,15 @@ func readMotions(name string, data []byte, beside *os.Root) ([]Motion, error) {
 	if len(f.doc.Animations) == 0 {
 		return nil, f.errorf("animations", "there are none: export the armature with its actions")
 	}
-	r := &motionReader{file: f, tree: t}
-	if err := r.findJoints(); err != nil {
+	h, err := f.humanoid()
+	if err != nil {
+		return nil, err
+	}
+	r := &motionReader{file: f, tree: t, still: make([]affine.Transform, len(f.doc.Nodes))}
+	for n, node := range f.doc.Nodes {
+		r.still[n] = local(node)
+	}
+	if err := r.findJoints(h); err != nil {
 		return nil, err
 	}
 	var out []Motion
@@ -64,9 +81,36 @@ func readMotions(name string, data []byte, beside *os.Root) ([]Motion, error) {
 		if err != nil {
 			return nil, err
 		}
+		m.Rest, m.Parts, m.Notes = r.rest, r.parts, r.notes
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+// AtRest returns the motion on a skeleton whose joints have the world's axes at rest: without rotations it
+// stands as the file's character does at rest, and not with each bone along an axis of its own.
+func (m *Motion) AtRest() *skel.Clip {
+	if !slices.ContainsFunc(m.Rest, func(x m3.Xform) bool { return x.Rot != m3.Ident }) {
+		return m.Clip
+	}
+	sk := *m.Clip.Skel
+	n := sk.Len()
+	sk.Offsets = make([]m3.Vec3, n)
+	model, rot := make([]m3.Xform, n), make([]m3.Quat, n)
+	for j, x := range m.Rest {
+		model[j] = m3.Xform{Pos: x.Pos, Rot: m3.Ident}
+	}
+	sk.ModelToLocal(sk.Offsets, rot, model)
+	out := skel.NewClip(&sk, m.Clip.FPS, m.Clip.Frames)
+	for f := range out.Frames {
+		m.Clip.Model(model, f)
+		for j := range model {
+			model[j].Rot = model[j].Rot.Mul(m.Rest[j].Rot.Conj()).Normalize()
+		}
+		pos, rot := out.Frame(f)
+		sk.ModelToLocal(pos, rot, model)
+	}
+	return out
 }
 
 // motionReader reads the animations of a file.
@@ -74,13 +118,17 @@ type motionReader struct {
 	*file
 	*tree
 	sk     *skel.Skeleton
-	nodes  []int // of the joints
-	joint  []int // per node; −1 for none
-	placed int   // transforms so far
+	nodes  []int              // of the joints
+	joint  []int              // per node; −1 for none
+	still  []affine.Transform // per node: local, without an animation
+	rest   []m3.Xform
+	parts  map[string]string
+	notes  []string
+	placed int // transforms so far
 }
 
 // findJoints makes the skeleton.
-func (r *motionReader) findJoints() error {
+func (r *motionReader) findJoints(h *humanoid) error {
 	d := &r.doc
 	is := make([]bool, len(d.Nodes))
 	mark := func(n int, where string) error {
@@ -97,6 +145,10 @@ func (r *motionReader) findJoints() error {
 			}
 		}
 	}
+	parts := h.parts()
+	for _, n := range h.bones {
+		is[n] = true
+	}
 	for i, a := range d.Animations {
 		if a == nil {
 			return r.errorf(fmt.Sprintf("animations[%d]", i), "is null")
@@ -105,7 +157,7 @@ func (r *motionReader) findJoints() error {
 			if c == nil {
 				return r.errorf(fmt.Sprintf("animations[%d].channels[%d]", i, k), "is null")
 			}
-			if len(d.Skins) == 0 && c.Target.Node != nil {
+			if len(d.Skins) == 0 && len(h.bones) == 0 && c.Target.Node != nil {
 				if err := mark(*c.Target.Node, fmt.Sprintf("animations[%d].channels[%d].target", i, k)); err != nil {
 					return err
 				}
@@ -124,9 +176,31 @@ func (r *motionReader) findJoints() error {
 			is[p] = true
 		}
 	}
+	if err := r.skeleton(is); err != nil {
+		return err
+	}
+	if err := r.atRest(len(h.bones) > 0); err != nil {
+		return err
+	}
+	for part, n := range parts {
+		if j := r.joint[n]; j >= 0 {
+			if r.parts == nil {
+				r.parts = map[string]string{}
+			}
+			r.parts[part] = r.sk.Names[j]
+		}
+	}
+	if len(h.more) > 0 {
+		r.note("what it has besides bones is not read: %s", strings.Join(h.more, ", "))
+	}
+	return nil
+}
+
+// skeleton makes the skeleton of the nodes that are joints, without offsets.
+func (r *motionReader) skeleton(is []bool) error {
 	r.sk = &skel.Skeleton{}
 	r.joint = slices.Repeat([]int{-1}, len(is))
-	names := map[string]int{}
+	taken, again := map[string]bool{}, []string{}
 	for _, n := range r.order {
 		if !is[n] {
 			continue
@@ -138,12 +212,13 @@ func (r *motionReader) findJoints() error {
 		if len(r.nodes) == MaxJoints {
 			return r.errorf("nodes", "more than %d joints", MaxJoints)
 		}
-		name := boundedfile.Printable(d.Nodes[n].Name)
-		if name == "" {
-			name = fmt.Sprintf("node%d", n)
+		own := boundedfile.Printable(r.doc.Nodes[n].Name)
+		if own == "" {
+			own = fmt.Sprintf("node%d", n)
 		}
-		if names[name]++; names[name] > 1 {
-			name = fmt.Sprintf("%s_%d", name, names[name])
+		name := unused(taken, own)
+		if name != own {
+			again = append(again, own)
 		}
 		r.joint[n] = len(r.nodes)
 		r.nodes = append(r.nodes, n)
@@ -153,38 +228,121 @@ func (r *motionReader) findJoints() error {
 	if len(r.nodes) == 0 {
 		return r.errorf("animations", "they move no node of the scene")
 	}
-	rest := make([]m3.Xform, len(r.nodes))
-	rot := make([]m3.Quat, len(r.nodes))
-	for j, n := range r.nodes {
-		var err error
-		if rest[j], err = r.rigid(n, &r.world[n]); err != nil {
-			return err
-		}
-	}
-	r.sk.ModelToLocal(r.sk.Offsets, rot, rest)
-	if err := r.sk.Validate(); err != nil {
-		return r.errorf("nodes", "%v", err)
+	if len(again) > 0 {
+		r.note("joints have the same name: all but the first %.60q got a number, %d joints in all", again[0], len(again))
 	}
 	return nil
 }
 
-// rigid returns place and rotation of a node's transform, without its scale.
-func (r *motionReader) rigid(n int, a *affine.Transform) (m3.Xform, error) {
-	axis := func(c int) m3.Vec3 { return m3.V(float32(a[c]), float32(a[4+c]), float32(a[8+c])) }
-	x, y := axis(0).Normalize(m3.Vec3{}), axis(1).Normalize(m3.Vec3{})
-	z := x.Cross(y).Normalize(m3.Vec3{})
-	at := m3.V(float32(a[3]), float32(a[7]), float32(a[11]))
-	if z == (m3.Vec3{}) || !a.Finite() || a.Det() < 0 {
-		return m3.Xform{}, r.errorf(fmt.Sprintf("nodes[%d]", n), "its axes are flat, mirrored or not finite")
+// atRest finds the offsets of the joints, which are those of the nodes, and their bind pose.
+func (r *motionReader) atRest(vrm bool) error {
+	model, rot := make([]m3.Xform, len(r.nodes)), make([]m3.Quat, len(r.nodes))
+	if err := r.pose("nodes", model, r.world, nil, 0); err != nil {
+		return err
 	}
-	return m3.Xform{Pos: at, Rot: m3.FromAxes(x, z.Cross(x), z)}, nil
+	r.sk.ModelToLocal(r.sk.Offsets, rot, model)
+	if err := r.sk.Validate(); err != nil {
+		return r.errorf("nodes", "%v", err)
+	}
+	mirrored := 0
+	for _, n := range r.nodes {
+		if r.world[n].Det() < 0 {
+			mirrored++
+		}
+	}
+	if mirrored > 0 {
+		r.note("%d joints are mirrored (a scale below 0): their axes are mirrored back", mirrored)
+	}
+	r.rest = model
+	if r.doc.Asset.Generator == ownGenerator {
+		for j, p := range r.sk.Parents {
+			model[j] = m3.Xform{Pos: r.sk.Offsets[j], Rot: m3.Ident}
+			if p >= 0 {
+				model[j].Pos = model[j].Pos.Add(model[p].Pos)
+			}
+		}
+		return nil
+	}
+	if vrm { // in a T-pose
+		return nil
+	}
+	var bound []boundSkin
+	for k, s := range r.doc.Skins {
+		inverse, err := r.inverseBinds(k)
+		if err != nil {
+			return err
+		}
+		if len(s.Joints) > 0 && !slices.ContainsFunc(s.Joints, func(n int) bool { return r.joint[n] < 0 }) {
+			bound = append(bound, boundSkin{s.Joints, inverse})
+		}
+	}
+	world, differs := r.bindPose(r.still, bound)
+	if !differs {
+		return nil
+	}
+	r.rest = make([]m3.Xform, len(r.nodes))
+	return r.pose("nodes", r.rest, world, nil, 0)
 }
 
-// channel is the values of one property of a node.
-type channel struct {
-	times  *elements
-	values *elements
-	kind   gltf.Interpolation
+func (r *motionReader) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
+
+// pose writes place and rotation of the joints, without scale, from the nodes' transforms. channels and
+// t say how they move; nil: not at all. where is for errors.
+func (r *motionReader) pose(where string, dst []m3.Xform, world []affine.Transform, channels [][3]*channel, t float64) error {
+	var turns []m3.Quat
+	for j, n := range r.nodes {
+		w := &world[n]
+		if !w.Finite() {
+			return r.errorf(where, "nodes[%d] (%.60q) is not at a finite place at %.3f s, or far too large", n, r.doc.Nodes[n].Name, t)
+		}
+		q, ok := rotationOf(w)
+		if !ok { // a scale of 0 hides joints: they turn all the same
+			if turns == nil {
+				turns = r.turns(channels, t)
+			}
+			q = turns[n]
+		}
+		dst[j] = m3.Xform{Pos: m3.V(float32(w[3]), float32(w[7]), float32(w[11])), Rot: q}
+	}
+	return nil
+}
+
+// turns returns the rotations of all nodes in the scene's space, as they were without any scale.
+func (r *motionReader) turns(channels [][3]*channel, t float64) []m3.Quat {
+	out := make([]m3.Quat, len(r.doc.Nodes))
+	for _, n := range r.order {
+		is := separated(r.doc.Nodes[n])
+		if channels != nil && channels[n][1] != nil {
+			copy(is.Rotation[:], channels[n][1].at(t))
+		}
+		is.Scale, is.Translation = [3]float64{1, 1, 1}, [3]float64{}
+		l := local(&is)
+		out[n], _ = rotationOf(&l)
+		if p := r.parent[n]; p >= 0 {
+			out[n] = out[p].Mul(out[n])
+		}
+	}
+	return out
+}
+
+// separated returns a node with translation, rotation and scale in place of a matrix.
+func separated(n *gltf.Node) gltf.Node {
+	m := n.MatrixOrDefault()
+	if m == gltf.DefaultMatrix {
+		return gltf.Node{Translation: n.Translation, Rotation: n.RotationOrDefault(), Scale: n.ScaleOrDefault()}
+	}
+	a := local(n)
+	q, _ := rotationOf(&a)
+	out := gltf.Node{Translation: [3]float64{a[3], a[7], a[11]}, Rotation: [4]float64{float64(q.X), float64(q.Y), float64(q.Z), float64(q.W)}}
+	for c := range out.Scale {
+		out.Scale[c] = math.Sqrt(a[c]*a[c] + a[4+c]*a[4+c] + a[8+c]*a[8+c])
+	}
+	if a.Det() < 0 {
+		out.Scale[0] = -out.Scale[0]
+	}
+	return out
 }
 
 // motion reads animations[i].
@@ -212,7 +370,9 @@ func (r *motionReader) motion(i int) (m Motion, err error) {
 		channels[n][[...]int{gltf.TRSTranslation: 0, gltf.TRSRotation: 1, gltf.TRSScale: 2}[c.Target.Path]] = ch
 		last = max(last, ch.times.at(ch.times.count-1, 0))
 		for k := 1; k < ch.times.count; k++ {
-			closest = min(closest, ch.times.at(k, 0)-ch.times.at(k-1, 0))
+			if d := ch.times.at(k, 0) - ch.times.at(k-1, 0); d > 0 {
+				closest = min(closest, d)
+			}
 		}
 	}
 	fps := tidyFPS(1 / closest)
@@ -232,11 +392,9 @@ func (r *motionReader) motion(i int) (m Motion, err error) {
 			if p := r.parent[n]; p >= 0 {
 				world[n] = world[p].Mul(&world[n])
 			}
-			if j := r.joint[n]; j >= 0 {
-				if model[j], err = r.rigid(n, &world[n]); err != nil {
-					return m, err
-				}
-			}
+		}
+		if err := r.pose(where, model, world, channels, t); err != nil {
+			return m, err
 		}
 		pos, rot := m.Clip.Frame(f)
 		r.sk.ModelToLocal(pos, rot, model)
@@ -259,13 +417,9 @@ func tidyFPS(x float64) float64 {
 // local returns the transform of node n at a time.
 func (r *motionReader) local(n int, ch *[3]*channel, t float64) affine.Transform {
 	if *ch == ([3]*channel{}) {
-		return local(r.doc.Nodes[n])
+		return r.still[n]
 	}
-	is := *r.doc.Nodes[n]
-	if is.MatrixOrDefault() != gltf.DefaultMatrix {
-		is = gltf.Node{} // the specification allows no matrix on nodes that move
-	}
-	is.Rotation, is.Scale = is.RotationOrDefault(), is.ScaleOrDefault()
+	is := separated(r.doc.Nodes[n]) // the specification allows no matrix on nodes that move
 	if c := ch[0]; c != nil {
 		copy(is.Translation[:], c.at(t))
 	}
@@ -279,76 +433,4 @@ func (r *motionReader) local(n int, ch *[3]*channel, t float64) affine.Transform
 		copy(is.Scale[:], c.at(t))
 	}
 	return local(&is)
-}
-
-func (r *motionReader) channel(where string, s *gltf.AnimationSampler, path gltf.TRSProperty) (*channel, error) {
-	times, err := r.accessor(where+".input", s.Input, MaxKeys, gltf.AccessorScalar)
-	if err != nil {
-		return nil, err
-	}
-	kind, per := gltf.AccessorVec3, 1
-	if path == gltf.TRSRotation {
-		kind = gltf.AccessorVec4
-	}
-	if s.Interpolation == gltf.InterpolationCubicSpline {
-		per = 3
-	}
-	values, err := r.accessor(where+".output", s.Output, 3*MaxKeys, kind)
-	if err != nil {
-		return nil, err
-	}
-	if values.count < per*times.count {
-		return nil, r.errorf(where, "%d values for %d keys", values.count, times.count)
-	}
-	if err := r.finite(where+".input", times, 1e5); err != nil {
-		return nil, err
-	}
-	if err := r.finite(where+".output", values, 1e6); err != nil {
-		return nil, err
-	}
-	for k := range times.count {
-		if t := times.at(k, 0); t < 0 || k > 0 && t <= times.at(k-1, 0) {
-			return nil, r.errorf(where+".input", "key %d is at %g s: want times from 0 on that grow", k, t)
-		}
-	}
-	return &channel{times, values, s.Interpolation}, nil
-}
-
-// at returns the value at a time, three or four numbers.
-func (c *channel) at(t float64) []float64 {
-	k := sort.Search(c.times.count, func(k int) bool { return c.times.at(k, 0) > t }) - 1
-	value := func(k, part int) (v [4]float64) { // of a cubic spline: 0 in, 1 value, 2 out
-		if c.kind == gltf.InterpolationCubicSpline {
-			k = 3*k + part
-		}
-		for i := range c.values.width {
-			v[i] = c.values.at(k, i)
-		}
-		return v
-	}
-	a := value(max(k, 0), 1)
-	if k < 0 || k == c.times.count-1 || c.kind == gltf.InterpolationStep {
-		return a[:c.values.width]
-	}
-	b := value(k+1, 1)
-	span := c.times.at(k+1, 0) - c.times.at(k, 0)
-	u := (t - c.times.at(k, 0)) / span
-	if c.kind == gltf.InterpolationCubicSpline {
-		out, in := value(k, 2), value(k+1, 0)
-		for i := range a {
-			a[i] = (1+u*u*(2*u-3))*a[i] + span*u*(1+u*(u-2))*out[i] + u*u*(3-2*u)*b[i] + span*u*u*(u-1)*in[i]
-		}
-		return a[:c.values.width]
-	}
-	if c.values.width == 4 {
-		q := func(v [4]float64) m3.Quat {
-			return m3.Quat{X: float32(v[0]), Y: float32(v[1]), Z: float32(v[2]), W: float32(v[3])}.Normalize()
-		}
-		s := q(a).Slerp(q(b), float32(u))
-		return []float64{float64(s.X), float64(s.Y), float64(s.Z), float64(s.W)}
-	}
-	for i := range a {
-		a[i] += u * (b[i] - a[i])
-	}
-	return a[:c.values.width]
 }

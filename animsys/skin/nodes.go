@@ -7,7 +7,6 @@ import (
 
 	"github.com/qmuntal/gltf"
 
-	"mannequin/engine/m3"
 	"mannequin/internal/affine"
 )
 
@@ -24,17 +23,6 @@ func local(n *gltf.Node) affine.Transform {
 		2 * (x*y + z*w) * s[0], (1 - 2*(x*x+z*z)) * s[1], 2 * (y*z - x*w) * s[2], t[1],
 		2 * (x*z - y*w) * s[0], 2 * (y*z + x*w) * s[1], (1 - 2*(x*x+y*y)) * s[2], t[2],
 	}
-}
-
-// rotationOf returns the rotation of a transform, without its scale and mirroring.
-func rotationOf(a *affine.Transform) m3.Quat {
-	axis := func(c int) m3.Vec3 { return m3.V(float32(a[c]), float32(a[4+c]), float32(a[8+c])) }
-	x := axis(0).Normalize(m3.V(1, 0, 0))
-	z := x.Cross(axis(1).Normalize(m3.Vec3{})).Normalize(m3.Vec3{})
-	if z == (m3.Vec3{}) {
-		return m3.Ident
-	}
-	return m3.FromAxes(x, z.Cross(x), z)
 }
 
 // tree is the nodes of the file's scene.

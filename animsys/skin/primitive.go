@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/qmuntal/gltf"
 
@@ -13,8 +12,10 @@ import (
 	"mannequin/internal/affine"
 )
 
-// farthest is the largest valid coordinate, in the file's unit.
-const farthest = 1e6
+const (
+	farthest      = 1e6 // largest valid coordinate, in the file's unit
+	influenceSets = 4   // of four joints each, that are read of a vertex
+)
 
 // primitive appends the triangles of a primitive of node n. fixed is the only joint that moves
 // them, or −1 if the skin has weights.
@@ -33,9 +34,9 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 	if err != nil {
 		return err
 	}
-	for name := range p.Attributes {
-		if strings.HasPrefix(name, "JOINTS_") && name > "JOINTS_1" && fixed < 0 {
-			return r.errorf(where+".attributes."+name, "more than eight joints for a vertex are not read: limit them in the export")
+	if name := fmt.Sprintf("JOINTS_%d", influenceSets); fixed < 0 {
+		if _, ok := p.Attributes[name]; ok {
+			return r.errorf(where+".attributes."+name, "more than %d joints for a vertex are not read: limit them in the export", 4*influenceSets)
 		}
 	}
 	move := []affine.Transform{r.world[n]}
@@ -59,7 +60,7 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 	if err != nil {
 		return err
 	}
-	nodes := r.skinNodes(n)
+	nodes, flipped := r.skinNodes(n), 0
 	for v := range count {
 		var blend affine.Transform
 		if fixed >= 0 {
@@ -71,6 +72,9 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 				}
 				pulls[v][i].joint = int32(r.jointOf[nodes[q.joint]])
 			}
+		}
+		if blend.Det() < 0 {
+			flipped++
 		}
 		at := blend.Apply(pos.at(v, 0), pos.at(v, 1), pos.at(v, 2))
 		place := m3.V(float32(at[0]), float32(at[1]), float32(at[2]))
@@ -90,7 +94,7 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 	m.uv = append(m.uv, uv...)
 	r.parts = append(r.parts, body.Part{Start: len(m.index), Count: len(index)})
 	r.used, r.ends = append(r.used, look), append(r.ends, len(m.pos))
-	mirrored := move[0].Det() < 0
+	mirrored := 2*flipped > count
 	for i := 0; i < len(index); i += 3 {
 		a, b, c := index[i], index[i+1], index[i+2]
 		if mirrored {
@@ -130,9 +134,9 @@ func (r *reader) skinNodes(n int) []int {
 // strongest first, with weights that sum to 1.
 func (r *reader) influences(where string, p *gltf.Primitive, skin int, pulls [][]influence) error {
 	joints := len(r.doc.Skins[skin].Joints)
-	var js, ws [2]*elements
-	var atJ, atW [2]string
-	for set := range 2 {
+	var js, ws [influenceSets]*elements
+	var atJ, atW [influenceSets]string
+	for set := range influenceSets {
 		joint, weight := fmt.Sprintf("JOINTS_%d", set), fmt.Sprintf("WEIGHTS_%d", set)
 		atJ[set], atW[set] = where+".attributes."+joint, where+".attributes."+weight
 		j, err := r.attribute(where, p, joint, len(pulls), MaxVertices, gltf.AccessorVec4)
@@ -156,7 +160,7 @@ func (r *reader) influences(where string, p *gltf.Primitive, skin int, pulls [][
 		js[set], ws[set] = j, w
 	}
 	kept := make([]influence, 0, 4*len(pulls)) // one block: small ones would take twice the memory
-	var all [8]influence
+	var all [4 * influenceSets]influence
 	for v := range pulls {
 		pull := all[:0]
 		for set, w := range ws {
@@ -176,7 +180,9 @@ func (r *reader) influences(where string, p *gltf.Primitive, skin int, pulls [][
 		}
 		if len(pull) == 0 {
 			pull = append(pull, influence{0, 1})
-			r.unweighted++
+			if r.unweighted++; r.unweighted == 1 {
+				r.follows = r.jointOf[r.doc.Skins[skin].Joints[0]]
+			}
 		}
 		if len(pull) > 4 {
 			r.overLimit++
@@ -214,35 +220,62 @@ func strongest(all []influence) []influence {
 
 // indices returns three vertices per triangle.
 func (r *reader) indices(where string, p *gltf.Primitive, count int) ([]uint32, error) {
-	room := 3*MaxTriangles - len(r.skin.mesh.index)
+	room := MaxTriangles - len(r.skin.mesh.index)/3
+	most := 3 * room
+	if p.Mode != gltf.PrimitiveTriangles {
+		most = room + 2
+	}
+	out := make([]uint32, 0, count)
 	if p.Indices == nil {
-		if count%3 != 0 || count > room {
-			return nil, r.errorf(where, "%d vertices without indices are not a whole number of triangles, or too many", count)
+		if count > most {
+			return nil, r.errorf(where, "%d vertices without indices are too many triangles: at most %d are read", count, MaxTriangles)
 		}
-		out := make([]uint32, count)
-		for i := range out {
-			out[i] = uint32(i)
+		for i := range count {
+			out = append(out, uint32(i))
 		}
+	} else {
+		where += ".indices"
+		e, err := r.accessor(where, *p.Indices, most, gltf.AccessorScalar)
+		if err != nil {
+			return nil, err
+		}
+		if !e.isWhole() {
+			return nil, r.errorf(where, "is of %v, want an unsigned type", e.kind)
+		}
+		for i := range e.count {
+			v := e.whole(i, 0)
+			if v >= count {
+				return nil, r.errorf(where, "element %d is vertex %d, there are %d", i, v, count)
+			}
+			out = append(out, uint32(v))
+		}
+	}
+	switch {
+	case p.Mode == gltf.PrimitiveTriangles && len(out)%3 != 0:
+		return nil, r.errorf(where, "%d of them are not a whole number of triangles", len(out))
+	case p.Mode == gltf.PrimitiveTriangles:
 		return out, nil
+	case len(out) < 3:
+		return nil, r.errorf(where, "%d vertices are too few for a %v", len(out), p.Mode)
 	}
-	where += ".indices"
-	e, err := r.accessor(where, *p.Indices, room, gltf.AccessorScalar)
-	if err != nil {
-		return nil, err
-	}
-	if !e.isWhole() {
-		return nil, r.errorf(where, "is of %v, want an unsigned type", e.kind)
-	}
-	if e.count%3 != 0 {
-		return nil, r.errorf(where, "%d of them are not a whole number of triangles", e.count)
-	}
-	out := make([]uint32, e.count)
-	for i := range out {
-		v := e.whole(i, 0)
-		if v >= count {
-			return nil, r.errorf(where, "element %d is vertex %d, there are %d", i, v, count)
+	return separate(out, p.Mode == gltf.PrimitiveTriangleFan), nil
+}
+
+// separate returns the triangles of a fan or a strip. Those without an area, by which strips are joined,
+// are left out.
+func separate(chain []uint32, fan bool) []uint32 {
+	out := make([]uint32, 0, 3*(len(chain)-2))
+	for i := range len(chain) - 2 {
+		a, b, c := chain[i], chain[i+1], chain[i+2]
+		switch {
+		case fan:
+			a = chain[0]
+		case i%2 == 1: // every second one of a strip turns the other way
+			b, c = c, b
 		}
-		out[i] = uint32(v)
+		if a != b && b != c && c != a {
+			out = append(out, a, b, c)
+		}
 	}
-	return out, nil
+	return out
 }

@@ -3,6 +3,7 @@ package skin
 import (
 	"fmt"
 	"image"
+	"maps"
 	"os"
 	"slices"
 
@@ -24,6 +25,9 @@ type reader struct {
 	primitives int                        // of all nodes
 	overLimit  int                        // vertices with more than four joints
 	unweighted int                        // vertices without weights
+	follows    int                        // the joint that the first of them follows
+	morphs     int                        // morph targets
+	leftOut    []bool                     // per node: a joint of another character
 
 	materials   map[int]*material   // per material
 	pictures    map[int]image.Image // per image
@@ -34,10 +38,15 @@ type reader struct {
 }
 
 func read(name string, data []byte, beside *os.Root) (*Skin, error) {
+	return readCharacter(name, data, beside, "")
+}
+
+func readCharacter(name string, data []byte, beside *os.Root, character string) (*Skin, error) {
 	f, err := newFile(name, data, beside)
 	if err != nil {
 		return nil, err
 	}
+	f.character = character
 	return f.read()
 }
 
@@ -75,9 +84,13 @@ func (f *file) read() (*Skin, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{file: f, tree: t, skin: &Skin{Name: f.name}, bind: map[int][]affine.Transform{},
+	h, err := f.humanoid()
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{file: f, tree: t, skin: &Skin{Name: f.name, Meta: h.meta}, bind: map[int][]affine.Transform{}, leftOut: make([]bool, len(f.doc.Nodes)),
 		materials: map[int]*material{}, pictures: map[int]image.Image{}, pictureRoom: allPictures}
-	if err := r.joints(); err != nil {
+	if err := r.joints(h); err != nil {
 		return nil, err
 	}
 	for _, n := range t.order {
@@ -93,49 +106,121 @@ func (f *file) read() (*Skin, error) {
 	}
 	s.finish(r.parts, r.used, r.ends)
 	if r.unweighted > 0 {
-		s.note("%d vertices have no weights: they follow %.60s", r.unweighted, s.joints[0].name)
+		s.note("%d vertices have no weights: they follow %.60s", r.unweighted, s.joints[r.follows].name)
 	}
 	if r.overLimit > 0 {
 		s.note("%d vertices have more than four joints: the four strongest are kept", r.overLimit)
 	}
+	if r.morphs > 0 {
+		s.note("%d morph targets are not read: the mesh has its own shape", r.morphs)
+	}
 	return s, nil
 }
 
-func (r *reader) joints() error {
-	r.jointOf = slices.Repeat([]int{-1}, len(r.doc.Nodes))
-	inScene := make([]bool, len(r.doc.Nodes))
-	for _, n := range r.order {
-		inScene[n] = true
+// joints finds the joints, and the transforms of the meshes that follow them.
+func (r *reader) joints(h *humanoid) error {
+	skins, err := r.skinsOfScene()
+	if err != nil {
+		return err
 	}
-	for _, n := range r.order {
-		node := r.doc.Nodes[n]
-		if node.Skin == nil || node.Mesh == nil {
-			continue
-		}
-		k := *node.Skin
-		if k < 0 || k >= len(r.doc.Skins) {
-			return r.errorf(fmt.Sprintf("nodes[%d].skin", n), "there is no skins[%d]: there are %d", k, len(r.doc.Skins))
-		}
-		if r.bind[k] != nil {
-			continue
-		}
-		if err := r.bindSkin(k, inScene); err != nil {
+	if h.bones == nil || r.character != "" { // a VRM is one character
+		if skins, err = r.choose(skins, r.character); err != nil {
 			return err
 		}
 	}
-	if len(r.bind) == 0 {
+	parts := h.parts()
+	if len(skins) == 0 && len(parts) == 0 {
 		return r.errorf("nodes", "no mesh of the scene has a skin: export the mesh together with its armature")
 	}
-	// In the order of the tree, parents before children.
+	r.jointOf = slices.Repeat([]int{-1}, len(r.doc.Nodes))
+	bound, inverse := []boundSkin{}, map[int][]affine.Transform{}
+	for _, k := range skins {
+		if inverse[k], err = r.inverseBinds(k); err != nil {
+			return err
+		}
+		list := r.doc.Skins[k].Joints
+		for _, n := range list {
+			r.jointOf[n] = 0 // its index is set later
+		}
+		bound = append(bound, boundSkin{list, inverse[k]})
+	}
+	for _, part := range slices.Sorted(maps.Keys(parts)) {
+		n := parts[part]
+		if r.leftOut[n] {
+			delete(parts, part)
+			continue
+		}
+		if !slices.Contains(r.order, n) {
+			return r.errorf("extensions", "the table of bones names nodes[%d] for %s: the scene does not have it", n, part)
+		}
+		r.jointOf[n] = 0
+	}
+	if h.bones == nil { // nodes of a VRM are in the T-pose
+		locals := make([]affine.Transform, len(r.doc.Nodes))
+		for n, node := range r.doc.Nodes {
+			locals[n] = local(node)
+		}
+		var differs bool
+		if r.world, differs = r.bindPose(locals, bound); differs {
+			r.skin.note("its nodes are posed unlike the bind pose: the character is taken in its bind pose")
+		}
+	}
+	for _, k := range skins {
+		list := r.doc.Skins[k].Joints
+		bind := make([]affine.Transform, len(list))
+		for i, n := range list {
+			bind[i] = r.world[n]
+			if inverse[k] != nil {
+				bind[i] = r.world[n].Mul(&inverse[k][i])
+			}
+			if !bind[i].Finite() {
+				return r.errorf(fmt.Sprintf("skins[%d].inverseBindMatrices", k), "matrix %d is not finite", i)
+			}
+		}
+		r.bind[k] = bind
+	}
+	return r.list(parts)
+}
+
+// list lists the joints in the order of the tree, parents before children. Of several with the same name
+// all but the first get a number.
+func (r *reader) list(parts map[string]int) error {
 	s := r.skin
+	names, again, mirrored := map[string]bool{}, []string{}, 0
 	for _, n := range r.order {
 		if r.jointOf[n] < 0 {
 			continue
 		}
 		w := &r.world[n]
-		j := joint{name: boundedfile.Printable(r.doc.Nodes[n].Name), parent: r.above(r.parent[n]), pos: m3.V(float32(w[3]), float32(w[7]), float32(w[11])), rot: rotationOf(w)}
+		j := joint{name: boundedfile.Printable(r.doc.Nodes[n].Name), parent: r.above(r.parent[n]), pos: m3.V(float32(w[3]), float32(w[7]), float32(w[11]))}
+		j.rot, _ = rotationOf(w)
+		if j.name != "" {
+			name := unused(names, j.name)
+			if name != j.name {
+				again = append(again, j.name)
+			}
+			j.name = name
+		}
+		if w.Det() < 0 {
+			mirrored++
+		}
 		r.jointOf[n] = len(s.joints)
 		s.joints = append(s.joints, j)
+	}
+	if len(s.joints) > MaxJoints {
+		return r.errorf("nodes", "more than %d joints", MaxJoints)
+	}
+	if len(again) > 0 {
+		s.note("joints have the same name: all but the first %.60q got a number, %d joints in all", again[0], len(again))
+	}
+	if mirrored > 0 {
+		s.note("%d joints are mirrored (a scale below 0)", mirrored)
+	}
+	for part, n := range parts {
+		if s.parts == nil {
+			s.parts = map[string]int{}
+		}
+		s.parts[part] = r.jointOf[n]
 	}
 	return nil
 }
@@ -151,56 +236,6 @@ func (r *reader) above(n int) int {
 	return r.jointOf[n]
 }
 
-// bindSkin marks the joints of skins[k], and computes its vertices' transforms into the world.
-func (r *reader) bindSkin(k int, inScene []bool) error {
-	sk, where := r.doc.Skins[k], fmt.Sprintf("skins[%d]", k)
-	if n := len(sk.Joints); n == 0 || n > MaxJoints {
-		return r.errorf(where+".joints", "%d of them, want 1 to %d", n, MaxJoints)
-	}
-	for i, n := range sk.Joints {
-		if n < 0 || n >= len(r.doc.Nodes) || !inScene[n] {
-			return r.errorf(fmt.Sprintf("%s.joints[%d]", where, i), "the scene has no nodes[%d]", n)
-		}
-		r.jointOf[n] = 0 // its index is set later
-	}
-	total := 0
-	for _, j := range r.jointOf {
-		if j >= 0 {
-			total++
-		}
-	}
-	if total > MaxJoints {
-		return r.errorf(where+".joints", "with these there are %d joints, at most %d are read", total, MaxJoints)
-	}
-	var inverse *elements
-	if sk.InverseBindMatrices != nil {
-		at := where + ".inverseBindMatrices"
-		var err error
-		if inverse, err = r.accessor(at, *sk.InverseBindMatrices, MaxJoints, gltf.AccessorMat4); err != nil {
-			return err
-		}
-		if inverse.kind != gltf.ComponentFloat || inverse.count < len(sk.Joints) {
-			return r.errorf(at, "%d matrices of %v for %d joints: want one of FLOAT each", inverse.count, inverse.kind, len(sk.Joints))
-		}
-	}
-	bind := make([]affine.Transform, len(sk.Joints))
-	for i, n := range sk.Joints {
-		m := affine.Identity
-		if inverse != nil {
-			for c := range 4 {
-				for row := range 3 {
-					m[4*row+c] = inverse.at(i, 4*c+row)
-				}
-			}
-		}
-		if bind[i] = r.world[n].Mul(&m); !bind[i].Finite() {
-			return r.errorf(where+".inverseBindMatrices", "matrix %d is not finite", i)
-		}
-	}
-	r.bind[k] = bind
-	return nil
-}
-
 // node reads the mesh of node n: skinned, or fixed to a joint above it.
 func (r *reader) node(n int) error {
 	node := r.doc.Nodes[n]
@@ -208,6 +243,9 @@ func (r *reader) node(n int) error {
 		return r.errorf(fmt.Sprintf("nodes[%d].mesh", n), "there is no meshes[%d]: there are %d", m, len(r.doc.Meshes))
 	}
 	fixed := -1
+	if r.isLeftOut(n) {
+		return nil
+	}
 	if node.Skin == nil {
 		if fixed = r.above(n); fixed < 0 {
 			r.skin.note("nodes[%d] (%.60q) has a mesh without a joint: it is ignored", n, node.Name)
@@ -226,12 +264,24 @@ func (r *reader) node(n int) error {
 		case p.Mode == gltf.PrimitivePoints || p.Mode == gltf.PrimitiveLines || p.Mode == gltf.PrimitiveLineLoop || p.Mode == gltf.PrimitiveLineStrip:
 			r.skin.note("%s is of %v: it is ignored", where, p.Mode)
 			continue
-		case p.Mode != gltf.PrimitiveTriangles:
-			return r.errorf(where+".mode", "is %v: want triangles of three indices each", p.Mode)
+		case p.Mode != gltf.PrimitiveTriangles && p.Mode != gltf.PrimitiveTriangleStrip && p.Mode != gltf.PrimitiveTriangleFan:
+			return r.errorf(where+".mode", "is %v: want triangles", p.Mode)
 		}
+		r.morphs += len(p.Targets)
 		if err := r.primitive(where, p, n, fixed); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isLeftOut reports whether the mesh of a node belongs to another character of the file.
+func (r *reader) isLeftOut(n int) bool {
+	if k := r.doc.Nodes[n].Skin; k != nil {
+		return r.bind[*k] == nil
+	}
+	for n >= 0 && r.jointOf[n] < 0 && !r.leftOut[n] {
+		n = r.parent[n]
+	}
+	return n >= 0 && r.leftOut[n]
 }

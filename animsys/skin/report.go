@@ -11,6 +11,7 @@ import (
 // Report describes how a skin fits a skeleton.
 type Report struct {
 	File      string
+	Meta      Meta
 	Pairs     []Pair   // matched joints, in the skeleton's order
 	Missing   []string // unmatched joints of the skeleton, without End Sites and joints at their parent's position
 	Following []string // unmatched joints of the file, which follow joints above them
@@ -27,7 +28,7 @@ type Pair struct{ Joint, Source string }
 
 func (f *fit) report() *Report {
 	s := f.skin
-	r := &Report{File: s.Name, Scale: f.scale, Turned: f.turn.Angle(m3.Ident) > 1e-3, Vertices: s.Vertices(), Triangles: s.Triangles(), Notes: s.Notes}
+	r := &Report{File: s.Name, Meta: s.Meta, Scale: f.scale, Turned: f.turn.Angle(m3.Ident) > 1e-3, Vertices: s.Vertices(), Triangles: s.Triangles(), Notes: s.Notes}
 	for j, k := range f.from {
 		switch {
 		case k >= 0:
@@ -58,6 +59,9 @@ func (r *Report) String() string {
 	fmt.Fprintf(&b, "%s: %d vertices, %d triangles; 1 unit is %.4g m; %d joints matched", r.File, r.Vertices, r.Triangles, r.Scale, len(r.Pairs))
 	if r.Turned {
 		b.WriteString("; turned to our axes")
+	}
+	if m := r.Meta.String(); m != "" {
+		b.WriteString("\n  " + m)
 	}
 	line := func(what string, names []string) {
 		if len(names) > 0 {

@@ -28,12 +28,15 @@ const (
 	MaxPixels     = 1 << 25 // of all textures
 )
 
-// Skin is a read-only skinned mesh as a glTF viewer shows it: posed by its nodes, in metres.
+// Skin is a read-only skinned mesh in metres, in the pose of its file's nodes. If that is not the pose in
+// which the mesh was bound to its joints, it is in the bind pose, and a note says so.
 type Skin struct {
 	Name  string   // the file's
+	Meta  Meta     // title, authors and licence, as far as the file names them
 	Notes []string // warnings
 
-	joints    []joint // parents before children
+	joints    []joint        // parents before children
+	parts     map[string]int // of the uniform skeleton → joint, as the file says; nil: it does not
 	mesh      mesh
 	materials []body.Material // of the mesh's parts
 }
@@ -92,8 +95,18 @@ func (s *Skin) Vertices() int { return len(s.mesh.pos) }
 // Triangles returns the number of triangles.
 func (s *Skin) Triangles() int { return len(s.mesh.index) / 3 }
 
-// Open reads a .glb or .gltf, and the files that it references. Errors in the file are *Error.
-func Open(path string) (*Skin, error) { return open(path, read) }
+// Open reads a .glb, .gltf or .vrm, and the files that it references. Of several characters it reads the
+// one with the most vertices, and notes the names of the others. Errors in the file are *Error.
+func Open(path string) (*Skin, error) { return OpenCharacter(path, "") }
+
+// OpenCharacter is Open for a file with several characters: it reads the one with a name. Its name is
+// that of the node above its joints, of its skin, or of its first joint. An unknown name is an error that
+// lists the names.
+func OpenCharacter(path, character string) (*Skin, error) {
+	return open(path, func(name string, data []byte, beside *os.Root) (*Skin, error) {
+		return readCharacter(name, data, beside, character)
+	})
+}
 
 // Read is Open for the contents of a .glb or .gltf called name, which references no other files.
 func Read(name string, data []byte) (*Skin, error) { return read(name, data, nil) }

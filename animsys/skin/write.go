@@ -13,6 +13,10 @@ import (
 	"mannequin/engine/m3"
 )
 
+// ownGenerator is the generator of files of Write: their joints have the frames of the skeleton, which has
+// no rotations at rest, whatever the pose of the body is.
+const ownGenerator = "mannequin"
+
 // Write writes a skeleton and its body, at the finest level and in the tint, as a GLB: a mesh, its
 // skin, and a node with the name of each joint, in the mesh's bind pose. clip, in metres, becomes
 // an animation of these nodes; it may be nil. All three must have the same skeleton.
@@ -24,7 +28,7 @@ func Write(w io.Writer, sk *skel.Skeleton, b *body.Body, tint [3]float32, clip *
 		return fmt.Errorf("skin: a body of %d joints and %d meshes for a skeleton of %d joints", len(b.Bind), len(b.Levels), sk.Len())
 	}
 	d := &writer{Document: gltf.NewDocument(), sk: sk}
-	d.Asset.Generator = "mannequin"
+	d.Asset.Generator = ownGenerator
 	d.nodes(b.Bind)
 	d.mesh(b, tint)
 	if clip != nil {

@@ -72,7 +72,7 @@ func readCharacter(name string, data []byte, folder *os.Root, animate bool) (*Ch
 	}
 	c := &characterReader{scene: s, doc: gltf.NewDocument(), folder: folder, room: MaxFile, poses: make([]pose, len(s.models)), placeless: make([]bool, len(s.models)), cut: triangles{work: maxWork},
 		materials: map[[2]int64]int{}, textures: map[int64]*int{}, sets: map[int64]string{}, surfaces: map[surfaceKey]*surface{}, known: map[int64]*mesh{}, images: map[string]int{}, shared: map[string][]int64{}}
-	c.doc.Asset.Generator = "mannequin"
+	c.doc.Asset.Generator = "mannequin, from FBX"
 	if err := c.nodes(); err != nil {
 		return nil, err
 	}

@@ -44,6 +44,10 @@ type Recording struct {
 	Channels  [][]Channel // per joint of Clip.Skel, in file order; none for End Sites
 	FrameTime float64     // seconds per frame as the file says; Clip.FPS is its inverse, tidied
 	Notes     []string    // oddities that were skipped, each with file and line
+
+	// Parts maps joints of the uniform skeleton (offline/retarget.Human) to those of Clip if the file says
+	// which they are, as VRM files do. It is nil otherwise.
+	Parts map[string]string
 }
 
 // NumChannels returns the number of values in one frame of the file.

@@ -98,8 +98,7 @@ func Open(path string, opt OpenOptions) (*Recording, error) {
 	}
 	switch FormatOf(path, data) {
 	case FormatGLTF:
-		all, err := skin.OpenMotions(path)
-		return choose(path, FormatGLTF, opt.Animation, all, err, func(m *skin.Motion) (string, *skel.Clip) { return m.Name, m.Clip })
+		return openGLTF(path, opt.Animation)
 	case FormatFBX:
 		all, err := fbx.Read(path, data)
 		return choose(path, FormatFBX, opt.Animation, all, err, func(m *fbx.Motion) (string, *skel.Clip) { return m.Name, m.Clip })
@@ -111,6 +110,26 @@ func Open(path string, opt OpenOptions) (*Recording, error) {
 		return nil, fmt.Errorf("%s: a skeleton without motion: name the AMC file that moves it", path)
 	}
 	return ReadBVH(path, data)
+}
+
+// openGLTF reads an animation of a glTF file. At rest its joints have the world's axes.
+func openGLTF(path, animation string) (*Recording, error) {
+	all, err := skin.OpenMotions(path)
+	var of *skin.Motion
+	b, err := choose(path, FormatGLTF, animation, all, err, func(m *skin.Motion) (string, *skel.Clip) { return m.Name, m.Clip })
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if all[i].Clip == b.Clip {
+			of = &all[i]
+		}
+	}
+	b.Clip, b.Parts = of.AtRest(), of.Parts
+	for _, n := range of.Notes {
+		b.Notes = append(b.Notes, path+": "+n)
+	}
+	return b, nil
 }
 
 // openAMC finds and reads the skeleton of an AMC file, and then the motion.

@@ -34,7 +34,7 @@ func OfRecording(path string, b *mocap.Recording, opt OpenOptions) (_ *skel.Clip
 	r.Source, r.Profile, r.Target, r.Workers = b.Clip, opt.Profile, opt.Target, opt.Workers
 	var guessed []Pair
 	if r.Profile == nil {
-		if r.Profile, guessed, err = ProfileFor(b.Clip); err != nil {
+		if r.Profile, guessed, err = ProfileFor(b); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -57,9 +57,14 @@ func OfRecording(path string, b *mocap.Recording, opt OpenOptions) (_ *skel.Clip
 	return clip, report, nil
 }
 
-// ProfileFor returns the built-in profile that fits a clip's skeleton. If none does, it guesses one
-// as Suggest does, and guessed lists what was matched. An incomplete guess is an error.
-func ProfileFor(c *skel.Clip) (p *Profile, guessed []Pair, err error) {
+// ProfileFor returns the profile that the file of a recording gives in a table of bones, as VRM files do,
+// or the built-in profile that fits its skeleton. If none does, it guesses one as Suggest does, and
+// guessed lists what was matched. An incomplete guess is an error.
+func ProfileFor(b *mocap.Recording) (p *Profile, guessed []Pair, err error) {
+	c := b.Clip
+	if s := OfParts("the file's table of bones", c, b.Parts); s.Err == nil {
+		return s.Profile, nil, nil
+	}
 	if p = Detect(c.Skel); p != nil {
 		return p, nil, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"mannequin/animsys/anatomy"
@@ -30,6 +31,23 @@ type Pair struct{ Joint, Source string }
 func Suggest(name string, c *skel.Clip) *Suggestion {
 	joints := anatomy.Guess(c.Skel, restPositions(c.Skel, c.Skel.Offsets))
 	p := &Profile{Name: name, About: fmt.Sprintf("guessed from the names of %d joints", c.Skel.Len()), Joints: map[string]string{}}
+	return suggest(p, c, joints)
+}
+
+// OfParts returns a profile called name for a clip of which it is known what its joints are: parts maps
+// joints of the uniform skeleton to joints of the clip's.
+func OfParts(name string, c *skel.Clip, parts map[string]string) *Suggestion {
+	joints := map[string]int{}
+	for joint, source := range parts {
+		if j := c.Skel.Index(source); j >= 0 {
+			joints[joint] = j
+		}
+	}
+	return suggest(&Profile{Name: name, About: "the bones that the file names", Joints: map[string]string{}}, c, joints)
+}
+
+// suggest fills a profile with joints of the uniform skeleton and those of c that they are.
+func suggest(p *Profile, c *skel.Clip, joints map[string]int) *Suggestion {
 	out := &Suggestion{Profile: p}
 	used := map[int]bool{}
 	for _, joint := range Human().Names {
@@ -66,6 +84,12 @@ func Suggest(name string, c *skel.Clip) *Suggestion {
 		}
 		p.Axes = b.turnedAxes(c, world)
 	}
+	if axes, ok := b.restAxes("Hips"); ok && p.Axes == nil && slices.Contains(p.TurnOnly, "Hips") {
+		// Hips elsewhere in the body have bones in other directions.
+		if q, err := parseAxes(axes); err == nil && q.Angle(b.align[b.target.Index("Hips")]) > leaning {
+			p.Axes = map[string]string{"Hips": axes}
+		}
+	}
 	_, out.Err = bind(p, c.Skel, Human())
 	return out
 }
@@ -87,9 +111,28 @@ func (b *binding) elsewhere(name string) bool {
 	if b.from[l] < 0 {
 		return true
 	}
-	ours := b.to[l].Lerp(b.to[r], 0.5).Dist(b.to[j])
-	theirs := b.at[b.from[l]].Lerp(b.at[b.from[r]], 0.5).Dist(b.at[b.from[j]])
-	return m3.Abs(theirs*b.size()-ours) > 0.04
+	ours := b.to[j].Sub(b.to[l].Lerp(b.to[r], 0.5))
+	theirs := b.at[b.from[j]].Sub(b.at[b.from[l]].Lerp(b.at[b.from[r]], 0.5)).Scale(b.size())
+	if name == "Hips" {
+		if k := b.trunkTop(); k >= 0 { // above the legs in one, and below them in the other
+			up := b.to[k].Sub(b.to[j]).Normalize(m3.Up)
+			upThere := b.at[b.from[k]].Sub(b.at[b.from[j]]).Normalize(m3.Up)
+			if m3.Abs(ours.Dot(up)-theirs.Dot(upThere)) > 0.08 {
+				return true
+			}
+		}
+	}
+	return m3.Abs(theirs.Len()-ours.Len()) > 0.04
+}
+
+// trunkTop returns the joint of the target at the top of the trunk that the source has too, or −1.
+func (b *binding) trunkTop() int {
+	for _, n := range []string{"Neck1", "Head", "Neck", "Spine1", "Spine"} {
+		if j := b.target.Index(n); j >= 0 && b.from[j] >= 0 {
+			return j
+		}
+	}
+	return -1
 }
 
 // turnedAxes returns the axes of c's joints if they contradict the rest pose.
@@ -105,6 +148,25 @@ func (b *binding) turnedAxes(c *skel.Clip, world m3.Quat) map[string]string {
 		return nil
 	}
 	return axes
+}
+
+// leaning is the angle from which on hips lean that should stand, in radians.
+const leaning = 0.35
+
+// restAxes returns the axes of a joint of the trunk that point left and up at rest, when all frames of the
+// source have the same axes.
+func (b *binding) restAxes(name string) (string, bool) {
+	model := make([]m3.Xform, b.source.Len())
+	for j := range model {
+		model[j] = m3.Xform{Pos: b.at[j], Rot: m3.Ident}
+	}
+	left, _ := b.pose(model, name)
+	top := b.trunkTop()
+	if top < 0 {
+		return "", false
+	}
+	at := func(n string) m3.Vec3 { return b.at[b.from[b.target.Index(n)]] }
+	return snap(left, b.at[b.from[top]].Sub(at("LeftUpLeg").Lerp(at("RightUpLeg"), 0.5)).Normalize(m3.Vec3{}))
 }
 
 // Write writes the suggestion as a profile to edit, with the missing joints in comments.

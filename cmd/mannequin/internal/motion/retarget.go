@@ -94,7 +94,7 @@ func retargetFile(file, out string, opt importOptions) (*retargetReport, error) 
 	job := retarget.Default()
 	job.Source, job.Profile = b.Clip, opt.profile
 	if job.Profile == nil {
-		if job.Profile, r.Guessed, err = retarget.ProfileFor(b.Clip); err != nil {
+		if job.Profile, r.Guessed, err = retarget.ProfileFor(b); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	}
@@ -161,6 +161,9 @@ func suggestFile(w, notes io.Writer, file string, asJSON bool, opt importOptions
 		fmt.Fprintf(notes, "the built-in profile %s fits this file\n", p.Name)
 	}
 	s := retarget.Suggest(name, b.Clip)
+	if b.Parts != nil {
+		s = retarget.OfParts(name, b.Clip, b.Parts)
+	}
 	if opt.out != "" {
 		if err := atomicfile.Write(opt.out, s.Write); err != nil {
 			return err

@@ -430,7 +430,7 @@ func (r *motionReader) local(n int, ch *[3]*channel, t float64) affine.Transform
 		}
 	}
 	if c := ch[2]; c != nil {
-		copy(is.Scale[:], c.at(t))
+		copy(is.Scale[:], c.at(t)) // 0 hides, where the library takes it for none
 	}
-	return local(&is)
+	return placed(is.Translation, is.Rotation, is.Scale)
 }

@@ -14,7 +14,11 @@ func local(n *gltf.Node) affine.Transform {
 	if m := n.MatrixOrDefault(); m != gltf.DefaultMatrix {
 		return affine.Transform{m[0], m[4], m[8], m[12], m[1], m[5], m[9], m[13], m[2], m[6], m[10], m[14]}
 	}
-	q, s, t := n.RotationOrDefault(), n.ScaleOrDefault(), n.Translation
+	return placed(n.Translation, n.RotationOrDefault(), n.ScaleOrDefault())
+}
+
+// placed returns the transform of a translation, a rotation of any length but 0, and a scale.
+func placed(t [3]float64, q [4]float64, s [3]float64) affine.Transform {
 	x, y, z, w := q[0], q[1], q[2], q[3]
 	l := math.Sqrt(x*x + y*y + z*z + w*w)
 	x, y, z, w = x/l, y/l, z/l, w/l

@@ -13,13 +13,13 @@ import (
 // Meta is what a file says about its origin: https://github.com/vrm-c/vrm-specification. What it does not
 // say is empty.
 type Meta struct {
-	Format    string   // VRM 0.x or VRM 1.0; empty for other files
-	Title     string   // of the character
-	Version   string   // of the character
-	Authors   []string //
-	Licence   string   // name or address
-	Terms     []string // other conditions, as "commercialUsage: corporation"
-	Copyright string   // of the glTF file
+	Format    string   `json:"format,omitempty"`  // VRM 0.x or VRM 1.0; empty for other files
+	Title     string   `json:"title,omitempty"`   // of the character
+	Version   string   `json:"version,omitempty"` // of the character
+	Authors   []string `json:"authors,omitempty"`
+	Licence   string   `json:"licence,omitempty"`   // name or address
+	Terms     []string `json:"terms,omitempty"`     // other conditions, as "commercialUsage: corporation"
+	Copyright string   `json:"copyright,omitempty"` // of the glTF file
 }
 
 // String returns the meta data in a line, empty if there are none.

@@ -2,8 +2,11 @@
 package character
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -13,23 +16,60 @@ import (
 	"mannequin/offline/mocap"
 )
 
-// Open reads the skinned mesh of a glTF or FBX file, and the files beside it that it names. The content
-// decides which format it is, then the name. The skin has the file's own joints.
+// Open reads the skinned mesh of a glTF, VRM or FBX file, and the files beside it that it names. The
+// content decides which format it is, then the name. The skin has the file's own joints. Of several
+// characters in a glTF the largest is read, or the one whose name follows the path and a #, as in
+// town.glb#Guard, if no file has that whole name.
 func Open(path string) (*skin.Skin, error) {
 	head, err := headOf(path)
+	if file, character, ok := cutLast(path, "#"); ok && errors.Is(err, fs.ErrNotExist) {
+		return openNamed(file, character)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if fbx.IsFBX(head) {
 		return fbx.OpenSkin(path)
 	}
-	if what := mocap.Foreign(head); what != "" {
-		return nil, fmt.Errorf("%s: is %s, which is not read: export it as glTF or FBX", path, what)
+	if err := foreign(path, head); err != nil {
+		return nil, err
 	}
 	if strings.EqualFold(filepath.Ext(path), ".fbx") {
 		return fbx.OpenSkin(path) // a damaged one gets the message of its reader
 	}
 	return skin.Open(path)
+}
+
+// openNamed opens one of several characters of a glTF.
+func openNamed(path, character string) (*skin.Skin, error) {
+	head, err := headOf(path)
+	if err != nil {
+		return nil, err
+	}
+	if character == "" || fbx.IsFBX(head) {
+		return nil, fmt.Errorf("%s#%s: the name of a character is for glTF: mannequin convert --character makes a .glb of an FBX", path, character)
+	}
+	if err := foreign(path, head); err != nil {
+		return nil, err
+	}
+	return skin.OpenCharacter(path, character)
+}
+
+// foreign returns an error for a format that is not read.
+func foreign(path string, head []byte) error {
+	what, advice := mocap.Foreign(head)
+	if what == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: is %s, which is not read: %s", path, what, cmp.Or(advice, "export it as glTF or FBX"))
+}
+
+// cutLast is strings.Cut at the last separator.
+func cutLast(s, sep string) (before, after string, ok bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
 }
 
 // headOf returns a file's first bytes.

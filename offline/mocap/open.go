@@ -38,7 +38,7 @@ func (f Format) String() string {
 
 // FormatOf returns the format of a file by its content, then by its name: a text that begins with
 // HIERARCHY is a BVH, a file that begins as glTF or FBX files do is one, otherwise the extension .bvh,
-// .amc, .txt, .asf, .glb, .gltf or .fbx decides. A file with another extension is Human3.6M's if its
+// .amc, .txt, .asf, .glb, .gltf, .vrm, .vrma or .fbx decides. A file with another extension is Human3.6M's if its
 // first line has commas, an AMC if it begins with a flag or a number, and a BVH otherwise. data may be a file's first bytes, or nil to go by the name alone.
 func FormatOf(name string, data []byte) Format {
 	if bytes.HasPrefix(data, []byte("glTF")) {
@@ -60,7 +60,7 @@ func FormatOf(name string, data []byte) Format {
 		return FormatH36M
 	case ".asf":
 		return FormatASF
-	case ".glb", ".gltf":
+	case ".glb", ".gltf", ".vrm", ".vrma":
 		return FormatGLTF
 	case ".fbx":
 		return FormatFBX
@@ -93,8 +93,8 @@ func Open(path string, opt OpenOptions) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	if what := Foreign(data); what != "" {
-		return nil, fmt.Errorf("%s: is %s, which is not read: export it as FBX, glTF or BVH", path, what)
+	if what, advice := Foreign(data); what != "" {
+		return nil, fmt.Errorf("%s: is %s, which is not read: %s", path, what, cmp.Or(advice, "export it as FBX, glTF or BVH"))
 	}
 	switch FormatOf(path, data) {
 	case FormatGLTF:
@@ -145,27 +145,6 @@ func openAMC(path string, data []byte, opt OpenOptions) (_ *Recording, err error
 		return nil, err
 	}
 	return s.ReadAMC(path, data, cmp.Or(opt.AMCFPS, AMCRate))
-}
-
-// Foreign returns what a file in a format that is not read is, by its first bytes, or "".
-func Foreign(data []byte) string {
-	switch {
-	case bytes.HasPrefix(data, []byte("PXR-USDC")), bytes.HasPrefix(data, []byte("#usda")):
-		return "a USD scene"
-	case bytes.HasPrefix(data, []byte("PK\x03\x04")):
-		return "a ZIP archive, as USDZ files are"
-	case len(data) >= 512 && data[1] == 0x50 && data[0] >= 2 && data[0] < 100:
-		return "a C3D file of markers"
-	case bytes.HasPrefix(data, []byte("BLENDER")):
-		return "a Blender project"
-	case bytes.HasPrefix(data, []byte("\x1f\x8b")), bytes.HasPrefix(data, []byte("\x28\xb5\x2f\xfd")):
-		return "compressed"
-	case bytes.HasPrefix(data, []byte("INTERQUAKEMODEL")):
-		return "an IQM model"
-	case bytes.HasPrefix(data, []byte("<?xml")) && bytes.Contains(data[:min(len(data), 4096)], []byte("COLLADA")):
-		return "a COLLADA scene"
-	}
-	return ""
 }
 
 // choose returns one of the animations of a file.

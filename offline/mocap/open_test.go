@@ -97,18 +97,29 @@ func TestOpenGLTF(t *testing.T) {
 	}
 }
 
-// Files in formats that are not read say what they are.
+// Files in formats that are not read say what they are, and what to do.
 func TestForeign(t *testing.T) {
 	c3d := make([]byte, 512)
 	c3d[0], c3d[1] = 2, 0x50
+	zip := append([]byte("PK\x03\x04"), make([]byte, 26)...)
+	zip[26] = 10
 	for data, want := range map[string]string{
-		"PXR-USDC\x00": "a USD scene", "#usda 1.0\n": "a USD scene", "PK\x03\x04": "a ZIP archive", string(c3d): "a C3D file", "BLENDER-v300": "a Blender project",
-		"\x28\xb5\x2f\xfd": "compressed", "INTERQUAKEMODEL\x00": "an IQM model", "<?xml version=\"1.0\"?>\n<COLLADA>": "a COLLADA scene",
+		"PXR-USDC\x00": "a USD scene, which is not read: open it in Blender", "#usda 1.0\n": "a USD scene", string(zip) + "scene.usdc": "a USDZ scene", string(zip) + "pack/a.bvh": "a ZIP archive",
+		string(c3d): "a C3D file of markers, which is not read: markers have no skeleton", "PathFileType\t4\t(X/Y/Z)\ta.trc\n": "a TRC file of markers",
+		"BLENDER-v300": "a Blender project", "\x28\xb5\x2f\xfd": "compressed, which is not read: unpack it first", "\x1f\x8b\x08": "compressed",
+		"INTERQUAKEMODEL\x00": "an IQM model", "<?xml version=\"1.0\"?>\n<COLLADA>": "a COLLADA scene", "\xef\xbb\xbf<COLLADA xmlns=": "a COLLADA scene",
+		"//Maya ASCII 2024 scene\n": "a Maya scene, which is not read: export it as FBX", "FOR4\x00\x00\x01\x00Maya    FOR4": "a Maya scene", "FOR8\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00MayaFOR8": "a Maya scene",
+		"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "a 3ds Max scene", "MM\x20\x10\x00\x00\x02\x00": "a 3ds scene",
+		"# made by hand\n\nmtllib a.mtl\nv 1 2 3\n": "an OBJ mesh, which is not read: it has no joints", "v 1.0 2.0 3.0\n": "an OBJ mesh", "version 1\nnodes\n0 \"root\" -1\n": "a Valve SMD",
+		"PMX \x00\x00": "a MikuMikuDance model", "Vocaloid Motion Data 0002": "a MikuMikuDance motion", "%PDF-1.7": "a PDF document, which is not read: export it as FBX, glTF or BVH",
 	} {
 		path := filepath.Join(t.TempDir(), "a.bvh")
 		must.Do(t, os.WriteFile(path, []byte(data), 0o666))
-		if _, err := Open(path, OpenOptions{}); err == nil || !strings.Contains(err.Error(), path+": is "+want) || !strings.Contains(err.Error(), "export it as FBX, glTF or BVH") {
-			t.Errorf("%.20q: %v, want %s", data, err, want)
+		must.Fail(Open(path, OpenOptions{}))(t, path+": is "+want)
+	}
+	for _, data := range []string{"HIERARCHY\nROOT hips", "# comment\n:FULLY-SPECIFIED\n:DEGREES\n1\nroot 1 2 3", "MMMM", "glTF\x02\x00\x00\x00", "{\"asset\":{}}", "0.1,2,3", "; FBX 7.4.0 project file", "version", "Kaydara FBX Binary  \x00"} {
+		if what, _ := Foreign([]byte(data)); what != "" {
+			t.Errorf("%q is taken for %s", data, what)
 		}
 	}
 }

@@ -4,6 +4,7 @@ package input
 import (
 	"bytes"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,7 +45,7 @@ func KindOf(head []byte, name string) Kind {
 	// Eight bytes of length, then a JSON object.
 	case len(head) > 8 && head[8] == '{' && head[6] == 0 && head[7] == 0:
 		return KindModel
-	case bytes.HasPrefix(head, []byte("glTF")), strings.HasSuffix(lower, ".gltf"), strings.HasSuffix(lower, ".glb"):
+	case bytes.HasPrefix(head, []byte("glTF")), slices.Contains([]string{".gltf", ".glb", ".vrm", ".vrma"}, filepath.Ext(lower)):
 		return KindSkin
 	case fbx.IsFBX(head), strings.HasSuffix(lower, ".fbx"):
 		return KindFBX

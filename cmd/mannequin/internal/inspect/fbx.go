@@ -10,24 +10,18 @@ import (
 
 // fbxReport describes an FBX file.
 type fbxReport struct {
-	File       string         `json:"file"`
-	Kind       string         `json:"kind"`
-	Joints     []string       `json:"joints"`
-	Skin       *skinReport    `json:"skin"` // null: no skinned mesh
-	Animations []fbxAnimation `json:"animations"`
-}
-
-type fbxAnimation struct {
-	Name   string  `json:"name"`
-	Frames int     `json:"frames"`
-	FPS    float64 `json:"fps"`
+	File       string      `json:"file"`
+	Kind       string      `json:"kind"`
+	Joints     []string    `json:"joints"`
+	Skin       *skinReport `json:"skin"` // null: no skinned mesh
+	Animations []animation `json:"animations"`
 }
 
 func inspectFBX(file string) (*fbxReport, error) {
-	r := &fbxReport{File: file, Kind: "FBX animation", Animations: []fbxAnimation{}}
+	r := &fbxReport{File: file, Kind: "FBX animation", Animations: []animation{}}
 	all, err := fbx.Open(file)
 	for _, m := range all {
-		r.Animations = append(r.Animations, fbxAnimation{m.Name, m.Clip.Frames, m.Clip.FPS})
+		r.Animations = append(r.Animations, animation{m.Name, m.Clip.Frames, m.Clip.FPS})
 	}
 	s, noSkin := fbx.OpenSkin(file)
 	switch {

@@ -2,6 +2,7 @@
 package inspect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,12 +28,13 @@ func New() *cobra.Command {
 		Use:   "inspect FILE|MODEL...",
 		Short: "Describe a motion, a model, styles or a skin: its kind, its numbers and its licence",
 		Long: `Describe motions (BVH, FBX), models, databases of styles and styles of a crowd (all
-safetensors) and skinned meshes (glTF, FBX). The content decides what a file is. A shipped model
-or database is named without a path.`,
+safetensors) and skinned meshes (glTF, VRM, FBX). The content decides what a file is. A shipped
+model or database is named without a path, one of several characters in a glTF as FILE#NAME.`,
 		Example: `  mannequin inspect walk.bvh
   mannequin inspect dog
   mannequin inspect styles-free styles-gram
   mannequin inspect hero.glb
+  mannequin inspect town.glb#Guard
   mannequin inspect mine.safetensors --json`,
 		Args: command.Want("a file or a model", 1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,6 +57,9 @@ func inspectFile(file string) (cli.Report, error) {
 		return inspectTransfers(file)
 	}
 	head, err := input.Head(file)
+	if whole, _, ok := cutCharacter(file); ok && errors.Is(err, fs.ErrNotExist) {
+		head, err = input.Head(whole)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		names := append(models.Names(), input.ShippedStyles, input.ShippedTransfers)
 		return nil, fmt.Errorf("%w, nor is it a shipped model, database or styles %q%s", err, names, closest.Hint(file, names))
@@ -83,6 +88,9 @@ func inspectFile(file string) (cli.Report, error) {
 		return inspectSkin(file)
 	case input.KindFBX:
 		return inspectFBX(file)
+	}
+	if what, advice := mocap.Foreign(head); what != "" {
+		return nil, fmt.Errorf("%s: is %s, which is not read: %s", file, what, cmp.Or(advice, "export it as FBX, glTF or BVH"))
 	}
 	return nil, fmt.Errorf("%s: neither a motion (BVH, FBX), a model (safetensors) nor a skin (glTF, FBX)", file)
 }

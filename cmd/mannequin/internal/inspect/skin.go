@@ -6,29 +6,72 @@ import (
 
 	"mannequin/animsys/skin"
 	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/offline/character"
 )
 
 // skinReport is the report of inspect on a skinned mesh.
 type skinReport struct {
-	File      string   `json:"file"`
-	Kind      string   `json:"kind"`
-	Vertices  int      `json:"vertices"`
-	Triangles int      `json:"triangles"`
-	Joints    []string `json:"joints"`
-	For       string   `json:"for"` // person, dog, or why neither is known
-	Notes     []string `json:"notes"`
+	File       string      `json:"file"`
+	Kind       string      `json:"kind"`
+	Meta       skin.Meta   `json:"meta"` // title, authors and licence, as far as the file names them
+	Vertices   int         `json:"vertices"`
+	Triangles  int         `json:"triangles"`
+	Joints     []string    `json:"joints"`
+	For        string      `json:"for"` // person, dog, or why neither is known
+	Animations []animation `json:"animations"`
+	Notes      []string    `json:"notes"`
 }
 
+// animation is an animation of a file.
+type animation struct {
+	Name   string  `json:"name"`
+	Frames int     `json:"frames"`
+	FPS    float64 `json:"fps"`
+}
+
+// cutCharacter cuts FILE#NAME.
+func cutCharacter(file string) (path, name string, ok bool) {
+	if i := strings.LastIndexByte(file, '#'); i >= 0 {
+		return file[:i], file[i+1:], true
+	}
+	return file, "", false
+}
+
+// inspectSkin describes the mesh of a glTF and its animations. A file may have one of them alone.
 func inspectSkin(file string) (*skinReport, error) {
-	s, err := skin.Open(file)
-	if err != nil {
+	s, err := character.Open(file)
+	motions, motionErr := skin.OpenMotions(file)
+	if path, _, ok := cutCharacter(file); ok && err == nil && motionErr != nil {
+		motions, motionErr = skin.OpenMotions(path)
+	}
+	if err != nil && motionErr != nil {
 		return nil, err
 	}
-	return reportSkin(file, "glTF skin", s), nil
+	r := &skinReport{File: file, Kind: "glTF animation", Notes: []string{}, Animations: []animation{}}
+	if err == nil {
+		r = reportSkin(file, "glTF skin", s)
+		if motionErr == nil {
+			r.Kind += " and animation"
+		}
+		if s.Meta.Format != "" {
+			r.Kind = s.Meta.Format + ", " + r.Kind
+		}
+	}
+	for _, m := range motions {
+		r.Animations = append(r.Animations, animation{m.Name, m.Clip.Frames, m.Clip.FPS})
+	}
+	if err != nil {
+		r.Joints, r.Notes = motions[0].Clip.Skel.Names, append(r.Notes, motions[0].Notes...)
+		r.For = "no mesh"
+		if motions[0].Parts != nil {
+			r.Kind, r.For = "VRM animation", "person"
+		}
+	}
+	return r, nil
 }
 
 func reportSkin(file, kind string, s *skin.Skin) *skinReport {
-	r := &skinReport{File: file, Kind: kind, Vertices: s.Vertices(), Triangles: s.Triangles(), Joints: s.Joints(), Notes: append([]string{}, s.Notes...)}
+	r := &skinReport{File: file, Kind: kind, Meta: s.Meta, Vertices: s.Vertices(), Triangles: s.Triangles(), Joints: s.Joints(), Animations: []animation{}, Notes: append([]string{}, s.Notes...)}
 	switch upright, err := s.Upright(); {
 	case err != nil:
 		r.For = "unknown: hips, head and feet cannot be found by the names of its joints"
@@ -44,11 +87,27 @@ func (r *skinReport) Print(w io.Writer) error {
 	row, end := cli.List(w)
 	row("file", "%s", r.File)
 	row("kind", "%s", r.Kind)
-	row("mesh", "%d vertices, %d triangles", r.Vertices, r.Triangles)
+	r.printMeta(row)
+	if r.Vertices > 0 {
+		row("mesh", "%d vertices, %d triangles", r.Vertices, r.Triangles)
+	}
 	row("for", "%s", r.For)
 	row("joints", "%d: %s", len(r.Joints), strings.Join(r.Joints, ", "))
+	for _, a := range r.Animations {
+		row("animation", "%s: %d frames at %.4g per second", a.Name, a.Frames, a.FPS)
+	}
 	for _, n := range r.Notes {
 		row("note", "%s", n)
 	}
 	return end()
+}
+
+// printMeta prints what the file says about its origin.
+func (r *skinReport) printMeta(row func(name, format string, args ...any)) {
+	m := r.Meta
+	row("title", "%s", strings.TrimSpace(m.Title+" "+m.Version))
+	row("authors", "%s", strings.Join(m.Authors, ", "))
+	row("licence", "%s", m.Licence)
+	row("terms", "%s", strings.Join(m.Terms, ", "))
+	row("copyright", "%s", m.Copyright)
 }

@@ -90,7 +90,7 @@ func readMotions(name string, data []byte, beside *os.Root) ([]Motion, error) {
 // AtRest returns the motion on a skeleton whose joints have the world's axes at rest: without rotations it
 // stands as the file's character does at rest, and not with each bone along an axis of its own.
 func (m *Motion) AtRest() *skel.Clip {
-	if !slices.ContainsFunc(m.Rest, func(x m3.Xform) bool { return x.Rot != m3.Ident }) {
+	if m.Clip == nil || len(m.Rest) != m.Clip.Skel.Len() || !slices.ContainsFunc(m.Rest, func(x m3.Xform) bool { return x.Rot != m3.Ident }) {
 		return m.Clip
 	}
 	sk := *m.Clip.Skel

@@ -117,6 +117,15 @@ func FuzzReadMotions(f *testing.F) {
 	must.Do(f, d.animation(skel.NewClip(sk, 30, 4)))
 	f.Add(encode(f, d.Document, true))
 	f.Add(encode(f, d.Document, false))
+	third := []float32{0, 1}
+	for _, m := range []*gltf.Document{
+		moving([]track{{node: 1, path: gltf.TRSRotation, times: third, values: [][4]float32{{}, {0, 0, 0, 1}, {}, {}, {0, 0, 1, 1}, {}}, kind: gltf.InterpolationCubicSpline}}),
+		moving([]track{{node: 0, path: gltf.TRSScale, times: third, values: [][3]float32{{1, 1, 1}, {0, 0, 0}}}}, []track{{node: 1, path: gltf.TRSRotation, times: third, values: [][4]int16{{0, 0, 0, 32767}, {0, 0, 23170, 23170}}, whole: true}}),
+	} {
+		m.Extensions = gltf.Extensions{vrmAnim: map[string]any{"humanoid": map[string]any{"humanBones": map[string]any{"hips": map[string]any{"node": 0}, "head": map[string]any{"node": 1}}}, "lookAt": map[string]any{}}}
+		f.Add(encode(f, m, false))
+		must.Get(ReadMotions("seed", encode(f, m, false)))(f)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {
 			return
@@ -131,6 +140,7 @@ func FuzzReadMotions(f *testing.F) {
 		}
 		for _, m := range all {
 			must.Do(t, m.Clip.Skel.Validate())
+			must.Do(t, m.AtRest().Skel.Validate())
 			if len(m.Clip.Rot) > MaxTransforms {
 				t.Fatal("too many transforms")
 			}

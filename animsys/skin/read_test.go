@@ -408,6 +408,38 @@ func TestReadMap(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(encode(f, small(), true))
 	f.Add(encode(f, small(), false))
+	for _, edit := range []func(d *gltf.Document){
+		func(d *gltf.Document) {
+			sparse(d, d.Meshes[0].Primitives[0].Attributes[gltf.POSITION], []uint16{1}, [][3]float32{{5, 6, 7}})
+		},
+		func(d *gltf.Document) { d.Meshes[0].Primitives[0].Mode = gltf.PrimitiveTriangleStrip },
+		func(d *gltf.Document) { d.Meshes[0].Primitives[0].Mode = gltf.PrimitiveTriangleFan },
+		func(d *gltf.Document) { // posed and mirrored
+			d.Nodes[1].Children, d.Nodes = []int{3}, append(d.Nodes, &gltf.Node{Name: "b", Rotation: [4]float64{0, 0, 1, 1}, Scale: [3]float64{-1, 1, 1}})
+			d.Skins[0].Joints = []int{0, 1}
+			d.Nodes[1].Rotation = [4]float64{0, 0, 0.5, 1}
+		},
+		func(d *gltf.Document) { // two characters
+			d.Nodes = append(d.Nodes, &gltf.Node{Name: "other"}, &gltf.Node{Mesh: gltf.Index(0), Skin: gltf.Index(1)}, &gltf.Node{Name: "armature", Children: []int{3, 5}}, &gltf.Node{Name: "a"})
+			d.Nodes[5], d.Nodes[6] = d.Nodes[6], d.Nodes[5]
+			d.Nodes[6].Children = []int{3, 5}
+			d.Scenes[0].Nodes = []int{0, 2, 4, 6}
+			d.Skins = append(d.Skins, &gltf.Skin{Joints: []int{3, 5}})
+		},
+		func(d *gltf.Document) {
+			d.Extensions = gltf.Extensions{vrm1: map[string]any{"meta": map[string]any{"name": "x", "authors": []string{"y"}},
+				"humanoid": map[string]any{"humanBones": map[string]any{"hips": map[string]any{"node": 0}, "head": map[string]any{"node": 1}}}}}
+		},
+		func(d *gltf.Document) {
+			d.Extensions = gltf.Extensions{vrm0: map[string]any{"meta": map[string]any{"title": "x"},
+				"humanoid": map[string]any{"humanBones": []any{map[string]any{"bone": "hips", "node": 0}, map[string]any{"bone": "head", "node": 1}}}}}
+		},
+	} {
+		d := small()
+		edit(d)
+		f.Add(encode(f, d, false))
+		must.Get(readAlone("seed", encode(f, d, false)))(f)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {
 			return

@@ -14,7 +14,7 @@ import (
 // elements is the data of an accessor.
 type elements struct {
 	data       []byte
-	stride     int // bytes from one element to the next
+	stride     int // bytes from one element to the next; 0: all are the same
 	count      int
 	width      int // components of an element
 	kind       gltf.ComponentType
@@ -44,11 +44,17 @@ func (f *file) elements(i, most int, types []gltf.AccessorType) (*elements, erro
 		return nil, fmt.Errorf("has count %d, want 1 to %d", a.Count, most)
 	case a.Sparse != nil:
 		return f.sparse(i)
-	case a.BufferView == nil:
+	case a.BufferView == nil && slices.ContainsFunc(f.doc.ExtensionsUsed, isCompression):
 		return nil, errors.New("has no bufferView: export without compression")
+	case a.BufferView == nil: // zeros
+		size := a.ComponentType.ByteSize() * a.Type.Components()
+		return &elements{make([]byte, size), 0, a.Count, a.Type.Components(), a.ComponentType, a.Normalized}, nil
 	}
 	return f.dense(a)
 }
+
+// isCompression reports whether accessors of a file with this extension get their data from it.
+func isCompression(extension string) bool { return extension == "KHR_draco_mesh_compression" }
 
 // dense returns the elements of an accessor's bufferView.
 func (f *file) dense(a *gltf.Accessor) (*elements, error) {

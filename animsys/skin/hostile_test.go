@@ -179,6 +179,22 @@ func TestHostile(t *testing.T) {
 		part(d, "meshes", 0)["primitives"] = slices.Repeat([]any{one}, 174)
 		return packed(t, d, bin)
 	}
+	zeros := func() []byte { // of accessors without data, and of a sparse one
+		d, bin := plain()
+		for i := range 4 {
+			delete(part(d, "accessors", i), "bufferView")
+			part(d, "accessors", i)["count"] = MaxVertices
+		}
+		part(d, "accessors", 0)["sparse"] = object{"count": 1, "indices": object{"bufferView": 1, "componentType": 5121}, "values": object{"bufferView": 0}}
+		index := []any{}
+		for range 3 {
+			index = append(index, 0)
+		}
+		d["bufferViews"] = append(d["bufferViews"].([]any), object{"buffer": 0, "byteLength": 3})
+		d["accessors"] = append(d["accessors"].([]any), object{"bufferView": 4, "componentType": 5121, "count": len(index), "type": "SCALAR"})
+		part(d, "meshes", 0, "primitives", 0)["indices"] = 4
+		return packed(t, d, bin)
+	}
 	const millions = 2e6
 	for _, c := range []struct {
 		name string
@@ -199,6 +215,7 @@ func TestHostile(t *testing.T) {
 		{"accessors", after(t, `"accessors":[`+many(80e3, `{"componentType":5126,"type":"VEC3"}`)+`]`), "JOINTS_0: accessors[1]: is of type VEC3"},
 		{"extensions", after(t, `"extensions":{`+names(380e3)+`}`), ""},
 		{"vertices that are often read", often(), ""},
+		{"vertices without data", zeros(), ""},
 		{"points", lines(), "more than 65536 primitives of all nodes"},
 
 		{"large picture", textured(t, blackPNG(t, 5792, 8, 0, 0, 5792, 0), 1), ""},

@@ -42,6 +42,16 @@ func TestReadSparse(t *testing.T) {
 	}
 }
 
+// An accessor without data is zeros, as small files have them.
+func TestReadZeros(t *testing.T) {
+	d := moving([]track{{node: 1, path: gltf.TRSTranslation, times: []float32{0, 1}, values: [][3]float32{{1, 2, 3}, {4, 5, 6}}}})
+	d.Accessors[d.Animations[0].Samplers[0].Output].BufferView = nil
+	m := must.Get(ReadMotions("a.glb", encode(t, d, true)))(t)[0].Clip
+	if m.Frames != 25 || slices.ContainsFunc(m.Pos, func(p m3.Vec3) bool { return p != m3.Vec3{} }) {
+		t.Errorf("%d frames: %v", m.Frames, m.Pos)
+	}
+}
+
 func TestReadSparseErrors(t *testing.T) {
 	for want, edit := range map[string]func(d *gltf.Document, s *gltf.Sparse){
 		"sparse.count is 0, want 1 to 3":                            func(_ *gltf.Document, s *gltf.Sparse) { s.Count = 0 },

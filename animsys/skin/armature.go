@@ -175,13 +175,21 @@ func (r *reader) characters(skins []int) []group {
 		}
 		groups[i].skins = append(groups[i].skins, k)
 	}
+	sizes := map[int]int{} // of meshes: many nodes may have the same
 	for _, n := range r.order {
 		if o := owner[n]; o >= 0 {
 			groups[number[root(o)]].joints++
 		}
-		if node := r.doc.Nodes[n]; node.Mesh != nil && node.Skin != nil {
-			groups[number[root(*node.Skin)]].vertices += r.meshSize(*node.Mesh)
+		node := r.doc.Nodes[n]
+		if node.Mesh == nil || node.Skin == nil {
+			continue
 		}
+		size, ok := sizes[*node.Mesh]
+		if !ok {
+			size = r.meshSize(*node.Mesh)
+			sizes[*node.Mesh] = size
+		}
+		groups[number[root(*node.Skin)]].vertices += size
 	}
 	r.nameGroups(groups)
 	return groups

@@ -1,12 +1,8 @@
 package skin
 
 import (
-	"bytes"
 	"fmt"
 	"image"
-	"image/color"
-	_ "image/jpeg" // the two formats of glTF
-	_ "image/png"
 	"math"
 
 	"github.com/qmuntal/gltf"
@@ -106,120 +102,6 @@ func (r *reader) rough(m *material, where string, pbr *gltf.PBRMetallicRoughness
 		m.MetalRough, err = r.texture(m, where+".metallicRoughnessTexture", t.Index, t.TexCoord)
 	}
 	return err
-}
-
-// texture returns a texture's picture, or nil if it uses other coordinates than the material's first
-// texture.
-func (r *reader) texture(m *material, where string, i, texCoord int) (image.Image, error) {
-	d := &r.doc
-	if i < 0 || i >= len(d.Textures) {
-		return nil, r.errorf(where, "there is no textures[%d]: there are %d", i, len(d.Textures))
-	}
-	if m.texCoord >= 0 && m.texCoord != texCoord {
-		r.skin.note("%s: is left out, because it uses TEXCOORD_%d and not TEXCOORD_%d", where, texCoord, m.texCoord)
-		return nil, nil
-	}
-	source := d.Textures[i].Source
-	if source == nil || *source < 0 || *source >= len(d.Images) {
-		return nil, r.errorf(where, "textures[%d] has no readable image: want PNG or JPEG", i)
-	}
-	if s := d.Textures[i].Sampler; s != nil && *s >= 0 && *s < len(d.Samplers) {
-		for k, w := range [2]gltf.WrappingMode{d.Samplers[*s].WrapS, d.Samplers[*s].WrapT} {
-			m.Clamped[k], m.Mirrored[k] = w == gltf.WrapClampToEdge, w == gltf.WrapMirroredRepeat
-		}
-	}
-	m.texCoord = texCoord
-	img, err := r.picture(*source)
-	if err != nil {
-		return nil, r.errorf(where, "images[%d]: %v", *source, err)
-	}
-	return img, nil
-}
-
-// picture decodes an image of the file.
-func (r *reader) picture(i int) (image.Image, error) {
-	if img := r.pictures[i]; img != nil {
-		return img, nil
-	}
-	img := r.doc.Images[i]
-	var data []byte
-	var err error
-	if img.BufferView != nil {
-		data, _, err = r.view(*img.BufferView)
-	} else {
-		data, err = r.load(img.URI)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := r.pictureRoom.take(data); err != nil {
-		return nil, err
-	}
-	decoded, _, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	r.pictures[i] = decoded
-	return decoded, nil
-}
-
-// pictureRoom is what remains for the pictures of a file.
-type pictureRoom struct {
-	bytes, pixels int64
-	memory        int64 // bytes of decoded pictures
-	scanned       int64 // pixels times scans of JPEGs: a scan of some bytes goes over all pixels
-}
-
-var allPictures = pictureRoom{MaxFile, MaxPixels, 8 * MaxPixels, 16 * MaxPixels}
-
-// take takes the room that the decoding of a picture needs, or returns an error.
-func (r *pictureRoom) take(data []byte) error {
-	size, format, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil {
-		return fmt.Errorf("%w: want PNG or JPEG", err)
-	}
-	// A byte cannot encode more than some thousand pixels: a header may be wrong.
-	const dense = 8192
-	n := int64(size.Width) * int64(size.Height)
-	if size.Width < 1 || size.Height < 1 || n > r.pixels || n > dense*int64(len(data)) {
-		return fmt.Errorf("%d × %d pixels in %d bytes: at most %d in all are read", size.Width, size.Height, len(data), MaxPixels)
-	}
-	depth := int64(4) // bytes per pixel
-	switch size.ColorModel {
-	case color.GrayModel:
-		depth = 1
-	case color.Gray16Model:
-		depth = 2
-	case color.YCbCrModel:
-		depth = 3
-	case color.RGBA64Model, color.NRGBA64Model:
-		depth = 8
-	}
-	scans, decoding := int64(1), depth // bytes per pixel while it is decoded
-	switch {
-	case format == "png" && data[28] == 1:
-		decoding += (depth + 1) / 2 // interlaced: half of the picture is there twice
-	case format == "jpeg":
-		// In the data of a JPEG 0xff is followed by 0, so these are markers.
-		scans = int64(bytes.Count(data, []byte{0xff, 0xda}))
-		if bytes.Contains(data, []byte{0xff, 0xc2}) {
-			decoding *= 5 // progressive: coefficients of four bytes
-		} else if depth == 4 {
-			decoding *= 2 // converted from other planes
-		}
-	}
-	switch {
-	case n*scans > r.scanned:
-		return fmt.Errorf("%d × %d pixels in %d scans: at most %d pixels times scans in all are read: save it as PNG", size.Width, size.Height, scans, allPictures.scanned)
-	case n*decoding > r.memory || int64(len(data)) > r.bytes:
-		return fmt.Errorf("%d × %d pixels in %d bytes: all pictures may take %d MB, and %d MB of memory: make it smaller",
-			size.Width, size.Height, len(data), allPictures.bytes>>20, allPictures.memory>>20)
-	}
-	r.bytes -= int64(len(data))
-	r.pixels -= n
-	r.memory -= n * depth
-	r.scanned -= n * scans
-	return nil
 }
 
 // look reads what a primitive's vertices have of colours: the material, their own linear colours, and

@@ -220,7 +220,8 @@ func TestHostile(t *testing.T) {
 
 		{"large picture", textured(t, blackPNG(t, 5792, 8, 0, 0, 5792, 0), 1), ""},
 		{"large picture", textured(t, blackPNG(t, 5792, 16, 6, 1, 0, 5000), 1), "256 MB of memory"},
-		{"pictures", textured(t, blackPNG(t, 2500, 8, 0, 0, 2500, 0), 6), "bytes: at most 33554432 in all"},
+		{"pictures", textured(t, blackPNG(t, 2500, 8, 0, 0, 2500, 0), 6), ""}, // halved
+		{"more pictures", textured(t, blackPNG(t, 2500, 8, 0, 0, 2500, 0), 22), "of a picture and 134217728 in all are read"},
 		{"wide picture", textured(t, blackPNG(t, 20000, 1, 0, 0, 0, 50000), 1), "20000 × 20000 pixels"},
 		{"10 scans", textured(t, scansJPEG(3000, 10), 1), ""},
 		{"300 scans", textured(t, scansJPEG(3000, 300), 1), "pixels in 301 scans"},
@@ -240,6 +241,14 @@ func TestHostile(t *testing.T) {
 		if memory > limit+16<<20 || took > 10*time.Second {
 			t.Errorf("%s: %d bytes take %v and %d MB", c.name, len(c.data), took, memory>>20)
 		}
+	}
+}
+
+// Pictures with too many pixels together are shown at half of their size.
+func TestManyPictures(t *testing.T) {
+	s := must.Get(readAlone("a.glb", textured(t, blackPNG(t, 2500, 8, 0, 0, 2500, 0), 6)))(t)
+	if len(s.materials) != 6 || s.materials[5].BaseTexture.Bounds().Dx() != 1250 || !slices.Contains(s.Notes, "its pictures have 37 million pixels: they are shown at half of their size") {
+		t.Errorf("%d materials, notes %q", len(s.materials), s.Notes)
 	}
 }
 

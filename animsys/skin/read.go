@@ -34,7 +34,7 @@ type reader struct {
 	parts       []body.Part         // per primitive, without a material
 	used        []*material         // per primitive
 	ends        []int               // per primitive, the vertices up to its end
-	pictureRoom pictureRoom
+	pictureRoom *pictureRoom        // of all pictures; nil before the first
 }
 
 func read(name string, data []byte, beside *os.Root) (*Skin, error) {
@@ -89,7 +89,7 @@ func (f *file) read() (*Skin, error) {
 		return nil, err
 	}
 	r := &reader{file: f, tree: t, skin: &Skin{Name: f.name, Meta: h.meta}, bind: map[int][]affine.Transform{}, leftOut: make([]bool, len(f.doc.Nodes)),
-		materials: map[int]*material{}, pictures: map[int]image.Image{}, pictureRoom: allPictures}
+		materials: map[int]*material{}, pictures: map[int]image.Image{}}
 	if err := r.joints(h); err != nil {
 		return nil, err
 	}

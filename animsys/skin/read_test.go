@@ -377,12 +377,64 @@ func TestReadColour(t *testing.T) {
 	head[16], head[17] = 0x7f, 0x7f // a width of two thousand million
 	for uri, want := range map[string]string{
 		"data:image/png;base64," + base64.StdEncoding.EncodeToString(head): "images[0]: ",
-		"data:image/png;base64,AAAA":                                       "images[0]: image: unknown format: want PNG or JPEG",
-		"../skin.png":                                                      "images[0]: \"../skin.png\": want the name of a file",
+		"../skin.png": "images[0]: \"../skin.png\": want the name of a file",
 	} {
 		d.Images[0].URI = uri
 		if _, err := readAlone("a.glb", encode(t, d, true)); err == nil || !strings.Contains(err.Error(), "materials[0].pbrMetallicRoughness.baseColorTexture: "+want) {
 			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// WebP is read. A texture without a picture that is read is left out, and told.
+func TestReadPictures(t *testing.T) {
+	const webp = "UklGRh4AAABXRUJQVlA4TBIAAAAvAQAAAA8wvPsf8x8OKhDR/wA=" // a red pixel and a green one
+	for name, c := range map[string]struct {
+		texture *gltf.Texture
+		uri     string
+		note    string
+	}{
+		"WebP":    {&gltf.Texture{Extensions: gltf.Extensions{"EXT_texture_webp": map[string]any{"source": 0}}}, "data:image/webp;base64," + webp, ""},
+		"Basis":   {&gltf.Texture{Extensions: gltf.Extensions{"KHR_texture_basisu": map[string]any{"source": 0}}}, "data:image/ktx2;base64,AAAA", "baseColorTexture: is left out: textures[0] has no image of PNG, JPEG or WebP"},
+		"unknown": {&gltf.Texture{Source: gltf.Index(0)}, "data:image/png;base64,AAAA", "baseColorTexture: is left out: images[0] is no PNG, JPEG or WebP"},
+	} {
+		d := small()
+		d.ExtensionsRequired = []string{"EXT_texture_webp", "KHR_texture_basisu"}
+		p := d.Meshes[0].Primitives[0]
+		p.Attributes[gltf.TEXCOORD_0] = modeler.WriteTextureCoord(d, make([][2]float32, 3))
+		p.Material = gltf.Index(0)
+		d.Images, d.Textures = []*gltf.Image{{URI: c.uri}}, []*gltf.Texture{c.texture}
+		d.Materials = []*gltf.Material{{PBRMetallicRoughness: &gltf.PBRMetallicRoughness{BaseColorTexture: &gltf.TextureInfo{Index: 0}}}}
+		s := must.Get(readAlone("a.glb", encode(t, d, true)))(t)
+		switch img := s.materials[0].BaseTexture; {
+		case c.note == "" && (img == nil || img.Bounds().Dx() != 2 || len(s.Notes) > 0):
+			t.Errorf("%s: %v, notes %q", name, img, s.Notes)
+		case c.note != "" && (img != nil || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], c.note)):
+			t.Errorf("%s: %v, notes %q", name, img, s.Notes)
+		}
+	}
+}
+
+// A halved picture has the means of four pixels; what cannot be seen has no weight.
+func TestHalved(t *testing.T) {
+	img := image.NewNRGBA(image.Rect(0, 0, 5, 2))
+	for i, c := range []color.NRGBA{{200, 0, 0, 255}, {100, 0, 0, 255}, {9, 9, 9, 0}, {0, 80, 0, 255}, {}, {200, 0, 0, 255}, {100, 0, 0, 255}, {9, 9, 9, 0}, {0, 40, 0, 255}, {}} {
+		img.SetNRGBA(i%5, i/5, c)
+	}
+	grey := image.NewGray(image.Rect(0, 0, 2, 2))
+	copy(grey.Pix, []uint8{10, 20, 30, 40})
+	for _, c := range []struct {
+		img  image.Image
+		want []color.NRGBA
+	}{
+		{img, []color.NRGBA{{150, 0, 0, 255}, {0, 60, 0, 128}}},
+		{grey, []color.NRGBA{{25, 25, 25, 255}}},
+	} {
+		got := halved(c.img).(*image.NRGBA)
+		for x, want := range c.want {
+			if g := got.NRGBAAt(x, 0); g != want || got.Rect.Dx() != len(c.want) || got.Rect.Dy() != 1 {
+				t.Errorf("%v: pixel %d is %v, want %v", got.Rect, x, g, want)
+			}
 		}
 	}
 }

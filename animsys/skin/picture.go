@@ -149,22 +149,17 @@ const smallPicture = 256
 // halved returns a picture of half the size: means of four pixels, by their alpha.
 func halved(img image.Image) image.Image {
 	b := img.Bounds()
-	src, ok := img.(*image.NRGBA)
-	if !ok {
-		src = image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
-		if o, ok := img.(interface{ Opaque() bool }); ok && o.Opaque() {
-			// The same bytes, and the fast way.
-			draw.Draw(&image.RGBA{Pix: src.Pix, Stride: src.Stride, Rect: src.Rect}, src.Rect, img, b.Min, draw.Src)
-		} else {
-			draw.Draw(src, src.Rect, img, b.Min, draw.Src)
-		}
-		b = src.Rect
-	}
 	out := image.NewNRGBA(image.Rect(0, 0, b.Dx()/2, b.Dy()/2))
+	rows := image.NewNRGBA(image.Rect(0, 0, b.Dx(), 2))
+	var into draw.Image = rows
+	if o, ok := img.(interface{ Opaque() bool }); ok && o.Opaque() {
+		into = &image.RGBA{Pix: rows.Pix, Stride: rows.Stride, Rect: rows.Rect} // the same bytes, and the fast way
+	}
 	for y := range out.Rect.Dy() {
+		draw.Draw(into, rows.Rect, img, image.Pt(b.Min.X, b.Min.Y+2*y), draw.Src)
 		for x := range out.Rect.Dx() {
-			at := src.PixOffset(b.Min.X+2*x, b.Min.Y+2*y)
-			four := [4][]uint8{src.Pix[at : at+4], src.Pix[at+4 : at+8], src.Pix[at+src.Stride : at+src.Stride+4], src.Pix[at+src.Stride+4 : at+src.Stride+8]}
+			one, two := rows.Pix[8*x:8*x+8], rows.Pix[rows.Stride+8*x:rows.Stride+8*x+8]
+			four := [4][]uint8{one[:4], one[4:], two[:4], two[4:]}
 			var sum, plain [3]int
 			alpha := 0
 			for _, p := range four {
@@ -227,10 +222,8 @@ func (r *pictureRoom) take(data []byte) (halve bool, err error) {
 	}
 	scans, decoding := int64(1), depth // bytes per pixel while it is decoded
 	switch {
-	case format == "webp", halve:
-		decoding += 4 // converted
-	}
-	switch {
+	case format == "webp":
+		decoding += 4 // pieces on the way
 	case format == "png" && data[28] == 1:
 		decoding += (depth + 1) / 2 // interlaced: half of the picture is there twice
 	case format == "jpeg":

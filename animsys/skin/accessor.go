@@ -53,8 +53,10 @@ func (f *file) elements(i, most int, types []gltf.AccessorType) (*elements, erro
 	return f.dense(a)
 }
 
-// isCompression reports whether accessors of a file with this extension get their data from it.
-func isCompression(extension string) bool { return extension == "KHR_draco_mesh_compression" }
+const draco = "KHR_draco_mesh_compression"
+
+// isCompression reports whether accessors of meshes get their data from an extension.
+func isCompression(extension string) bool { return extension == draco }
 
 // dense returns the elements of an accessor's bufferView.
 func (f *file) dense(a *gltf.Accessor) (*elements, error) {
@@ -123,7 +125,7 @@ func (f *file) finite(where string, e *elements, limit float64) error {
 	for i := range e.count {
 		for c := range e.width {
 			if v := e.at(i, c); !(math.Abs(v) <= limit) {
-				return f.errorf(where, "element %d has the value %g", i, v)
+				return f.errorf(where, "element %d has the value %g: mend it in the program that the file is from (NaN is no number), and export again", i, v)
 			}
 		}
 	}

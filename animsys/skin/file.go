@@ -30,6 +30,7 @@ type file struct {
 	buffers [][]byte
 	room    int64 // remaining bytes of other files
 
+	compressed  bool              // meshes need an extension that is not read
 	filled      map[int]*elements // sparse accessors, by index
 	sparseBytes int64             // of them
 }
@@ -165,6 +166,10 @@ func (f *file) check() error {
 		return f.errorf("asset.version", "%.20q: version 2 is read", v)
 	}
 	for _, x := range d.ExtensionsRequired {
+		if isCompression(x) { // of meshes: animations can be read
+			f.compressed = true
+			continue
+		}
 		// Materials only change the look, as lights and springs do; quantized meshes are supported.
 		if !slices.ContainsFunc(harmless, func(h string) bool { return x == h || strings.HasSuffix(h, "_") && strings.HasPrefix(x, h) }) {
 			return f.errorf("extensionsRequired", "%.60s is not read: export without it (without compression)", x)
@@ -209,6 +214,13 @@ func (f *file) buffer(i int) ([]byte, error) {
 	return f.buffers[i], nil
 }
 
+// notBeside is the error of a file that is not there.
+type notBeside string
+
+func (uri notBeside) Error() string {
+	return fmt.Sprintf("no such file as %.100q beside it: keep both together, or export a .glb, which contains everything", string(uri))
+}
+
 // load returns the contents of a data URI, or of the file beside this one that it names.
 func (f *file) load(uri string) ([]byte, error) {
 	if rest, ok := strings.CutPrefix(uri, "data:"); ok {
@@ -230,7 +242,7 @@ func (f *file) load(uri string) ([]byte, error) {
 	}
 	data, err := boundedfile.ReadBeside(f.beside, f.name, strings.TrimPrefix(path, "./"), f.room)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no such file as %.100q beside it: keep both together, or export a .glb, which contains everything", uri)
+		return nil, notBeside(uri)
 	}
 	f.room -= int64(len(data))
 	return data, err

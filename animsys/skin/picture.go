@@ -44,6 +44,10 @@ func (r *reader) texture(m *material, where string, i, texCoord int) (image.Imag
 		r.skin.note("%s: is left out: images[%d] is no PNG, JPEG or WebP", where, *source)
 		return nil, nil
 	}
+	if errors.As(err, new(notBeside)) {
+		r.skin.note("%s: is left out: images[%d]: %v", where, *source, err)
+		return nil, nil
+	}
 	m.texCoord = texCoord
 	if err != nil {
 		return nil, r.errorf(where, "images[%d]: %v", *source, err)

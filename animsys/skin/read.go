@@ -79,7 +79,12 @@ func FromDocument(name string, doc *gltf.Document, notes ...string) (*Skin, erro
 	return s, nil
 }
 
+const noSkin = "no mesh of the scene has a skin: export the mesh together with its armature"
+
 func (f *file) read() (*Skin, error) {
+	if f.compressed {
+		return nil, f.errorf("extensionsRequired", "%s is not read: export without it (without compression)", draco)
+	}
 	t, err := f.newTree()
 	if err != nil {
 		return nil, err
@@ -101,6 +106,9 @@ func (f *file) read() (*Skin, error) {
 		}
 	}
 	s := r.skin
+	if len(s.mesh.index) == 0 && len(r.bind) == 0 {
+		return nil, f.errorf("nodes", noSkin)
+	}
 	if len(s.mesh.index) == 0 {
 		return nil, f.errorf("meshes", "no skinned triangles: export a mesh with its skin")
 	}
@@ -129,10 +137,17 @@ func (r *reader) joints(h *humanoid) error {
 		}
 	}
 	parts := h.parts()
-	if len(skins) == 0 && len(parts) == 0 {
-		return r.errorf("nodes", "no mesh of the scene has a skin: export the mesh together with its armature")
-	}
 	r.jointOf = slices.Repeat([]int{-1}, len(r.doc.Nodes))
+	if len(skins) == 0 && len(parts) == 0 {
+		moved := r.moved()
+		if len(moved) == 0 {
+			return r.errorf("nodes", noSkin)
+		}
+		for _, n := range moved {
+			r.jointOf[n] = 0
+		}
+		r.skin.note("no mesh has a skin: its parts follow the %d nodes that animations move", len(moved))
+	}
 	bound, inverse := []boundSkin{}, map[int][]affine.Transform{}
 	for _, k := range skins {
 		if inverse[k], err = r.inverseBinds(k); err != nil {
@@ -180,6 +195,27 @@ func (r *reader) joints(h *humanoid) error {
 		r.bind[k] = bind
 	}
 	return r.list(parts)
+}
+
+// moved returns the nodes of the scene that animations move, as those of a body of rigid parts.
+func (r *reader) moved() (nodes []int) {
+	is := make([]bool, len(r.doc.Nodes))
+	for _, a := range r.doc.Animations {
+		if a == nil {
+			continue
+		}
+		for _, c := range a.Channels {
+			if c != nil && c.Target.Node != nil && *c.Target.Node >= 0 && *c.Target.Node < len(is) && c.Target.Path != gltf.TRSWeights {
+				is[*c.Target.Node] = true
+			}
+		}
+	}
+	for _, n := range r.order {
+		if is[n] {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
 }
 
 // list lists the joints in the order of the tree, parents before children. Of several with the same name

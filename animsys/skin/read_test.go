@@ -386,6 +386,22 @@ func TestReadColour(t *testing.T) {
 	}
 }
 
+// A body of rigid parts without a skin follows the nodes that animations move.
+func TestReadRigidParts(t *testing.T) {
+	d := moving([]track{{node: 1, path: gltf.TRSTranslation, times: []float32{0, 1}, values: [][3]float32{{0, 1, 0}, {4, 5, 6}}}, {node: 0, path: gltf.TRSRotation, times: []float32{0, 1}, values: turned(0, 9)}})
+	d.Nodes[2].Mesh = gltf.Index(0)
+	d.Meshes = []*gltf.Mesh{{Primitives: []*gltf.Primitive{{Attributes: gltf.PrimitiveAttributes{gltf.POSITION: modeler.WritePosition(d, [][3]float32{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}})}}}}}
+	s := must.Get(readAlone("a.glb", encode(t, d, true)))(t)
+	if !slices.Equal(s.Joints(), []string{"a", "b"}) || s.mesh.influences[2][0] != (influence{1, 1}) || s.mesh.pos[2] != m3.V(1, 2, 0) ||
+		!slices.Equal(s.Notes, []string{"no mesh has a skin: its parts follow the 2 nodes that animations move"}) {
+		t.Errorf("%q, %v, %v, %q", s.Joints(), s.mesh.influences, s.mesh.pos, s.Notes)
+	}
+	// Draco compresses meshes, and no animations.
+	d.ExtensionsRequired = []string{draco}
+	must.Fail(readAlone("a.glb", encode(t, d, true)))(t, "extensionsRequired: KHR_draco_mesh_compression is not read")
+	must.Get(ReadMotions("a.glb", encode(t, d, true)))(t)
+}
+
 // WebP is read. A texture without a picture that is read is left out, and told.
 func TestReadPictures(t *testing.T) {
 	const webp = "UklGRh4AAABXRUJQVlA4TBIAAAAvAQAAAA8wvPsf8x8OKhDR/wA=" // a red pixel and a green one
@@ -396,6 +412,7 @@ func TestReadPictures(t *testing.T) {
 	}{
 		"WebP":    {&gltf.Texture{Extensions: gltf.Extensions{"EXT_texture_webp": map[string]any{"source": 0}}}, "data:image/webp;base64," + webp, ""},
 		"Basis":   {&gltf.Texture{Extensions: gltf.Extensions{"KHR_texture_basisu": map[string]any{"source": 0}}}, "data:image/ktx2;base64,AAAA", "baseColorTexture: is left out: textures[0] has no image of PNG, JPEG or WebP"},
+		"missing": {&gltf.Texture{Source: gltf.Index(0)}, "skin.png", `baseColorTexture: is left out: images[0]: no such file as "skin.png" beside it`},
 		"unknown": {&gltf.Texture{Source: gltf.Index(0)}, "data:image/png;base64,AAAA", "baseColorTexture: is left out: images[0] is no PNG, JPEG or WebP"},
 	} {
 		d := small()
@@ -405,7 +422,9 @@ func TestReadPictures(t *testing.T) {
 		p.Material = gltf.Index(0)
 		d.Images, d.Textures = []*gltf.Image{{URI: c.uri}}, []*gltf.Texture{c.texture}
 		d.Materials = []*gltf.Material{{PBRMetallicRoughness: &gltf.PBRMetallicRoughness{BaseColorTexture: &gltf.TextureInfo{Index: 0}}}}
-		s := must.Get(readAlone("a.glb", encode(t, d, true)))(t)
+		root := must.Get(os.OpenRoot(t.TempDir()))(t)
+		defer root.Close()
+		s := must.Get(read("a.glb", encode(t, d, true), root))(t)
 		switch img := s.materials[0].BaseTexture; {
 		case c.note == "" && (img == nil || img.Bounds().Dx() != 2 || len(s.Notes) > 0):
 			t.Errorf("%s: %v, notes %q", name, img, s.Notes)

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"errors"
 	"io"
 	"strings"
 
@@ -63,6 +64,9 @@ func inspectSkin(file string) (*skinReport, error) {
 	if err != nil {
 		r.Joints, r.Notes = motions[0].Clip.Skel.Names, append(r.Notes, motions[0].Notes...)
 		r.For = "no mesh"
+		if bad := (*skin.Error)(nil); errors.As(err, &bad) && bad.Where != "nodes" && bad.Where != "meshes" {
+			r.Notes = append(r.Notes, "its mesh is not read: "+err.Error())
+		}
 		if motions[0].Parts != nil {
 			r.Kind, r.For = "VRM animation", "person"
 		}

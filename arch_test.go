@@ -48,6 +48,7 @@ var arrows = []arrow{
 	{"animsys/skin", []string{"engine/body", "engine/m3", "animsys/skel", "animsys/anatomy", "animsys/retarget", "ik", "internal/affine", "internal/atomicfile", "internal/boundedfile", "internal/boundedtoml", "github.com/qmuntal/gltf/...", "golang.org/x/image/webp"},
 		"meshes from files, put on skeletons, and motions into files, without GL; glTF is the format, TOML is how people write which joint is which"},
 	{"internal/statehash", []string{"engine/m3"}, "a leaf: sums of a world's state"},
+	{"internal/meshopt", nil, "a leaf: compressed buffers of glTF files"},
 	{"internal/atomicfile", nil, "a leaf"},
 	{"internal/affine", []string{"engine/m3"}, "a leaf: transforms of files' nodes, in float64"},
 	{"internal/boundedfile", nil, "a leaf"},

@@ -30,9 +30,10 @@ type file struct {
 	buffers [][]byte
 	room    int64 // remaining bytes of other files
 
-	compressed  bool              // meshes need an extension that is not read
-	filled      map[int]*elements // sparse accessors, by index
-	sparseBytes int64             // of them
+	compressed                 bool              // meshes need an extension that is not read
+	unpacked                   map[int][]byte    // bufferViews that were compressed, by index
+	filled                     map[int]*elements // sparse accessors, by index
+	sparseBytes, unpackedBytes int64             // of them
 }
 
 func (f *file) errorf(where, format string, args ...any) error {
@@ -156,7 +157,7 @@ func countValues(text []byte) (brackets, commas int) {
 }
 
 // harmless are extensions, or beginnings of their names, of files that may require them.
-var harmless = []string{"KHR_materials_", "KHR_mesh_quantization", "KHR_texture_transform", "KHR_lights_punctual", "EXT_texture_webp", "KHR_texture_basisu", vrm0, vrm1, vrmAnim,
+var harmless = []string{"KHR_materials_", "KHR_mesh_quantization", "KHR_texture_transform", "KHR_lights_punctual", "EXT_texture_webp", "KHR_texture_basisu", meshoptCompression, vrm0, vrm1, vrmAnim,
 	"VRMC_materials_", "VRMC_springBone", "VRMC_springBone_", "VRMC_node_constraint"}
 
 // check rejects null in place of an object, extensions that change the mesh, and other versions.
@@ -254,6 +255,10 @@ func (f *file) view(i int) (data []byte, stride int, err error) {
 		return nil, 0, fmt.Errorf("there is no bufferViews[%d]: there are %d", i, len(f.doc.BufferViews))
 	}
 	v := f.doc.BufferViews[i]
+	if packed, ok := v.Extensions[meshoptCompression].(json.RawMessage); ok {
+		data, err = f.unpack(i, packed)
+		return data, v.ByteStride, err
+	}
 	all, err := f.buffer(v.Buffer)
 	if err != nil {
 		return nil, 0, err

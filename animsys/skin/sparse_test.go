@@ -164,3 +164,33 @@ func TestReadNotes(t *testing.T) {
 		}
 	}
 }
+
+// Compressed views are unpacked; the buffer beside is for programs that do not know the compression.
+func TestReadMeshopt(t *testing.T) {
+	read := func(edit func(x map[string]any)) (*Skin, error) {
+		d := small()
+		v := d.BufferViews[*d.Accessors[*d.Meshes[0].Primitives[0].Indices].BufferView]
+		at := len(d.Buffers[0].Data)
+		d.Buffers[0].Data = append(d.Buffers[0].Data, 0xd1, 0, 4, 4, 0, 0, 0, 0) // 0, one more, one more
+		d.Buffers[0].ByteLength = len(d.Buffers[0].Data)
+		x := map[string]any{"buffer": 0, "byteOffset": at, "byteLength": 8, "byteStride": 2, "count": 3, "mode": "INDICES"}
+		edit(x)
+		v.Extensions, v.Buffer = gltf.Extensions{meshoptCompression: x}, 1
+		v.ByteOffset, v.ByteLength = 0, 6
+		d.Buffers = append(d.Buffers, &gltf.Buffer{ByteLength: 6})
+		d.ExtensionsRequired = []string{meshoptCompression}
+		return readAlone("a.glb", encode(t, d, true))
+	}
+	smallest(t, must.Get(read(func(map[string]any) {}))(t))
+	for want, edit := range map[string]func(x map[string]any){
+		`mode is "STRIPS"`:                  func(x map[string]any) { x["mode"] = "STRIPS" },
+		"9 bytes at byte":                   func(x map[string]any) { x["byteLength"] = 9 },
+		"there is no buffers[7]":            func(x map[string]any) { x["buffer"] = 7 },
+		"4 elements in 8 bytes":             func(x map[string]any) { x["count"] = 4 },
+		"cannot unmarshal string":           func(x map[string]any) { x["count"] = "a" },
+		"begins with 0x0, want 0xd1":        func(x map[string]any) { x["byteOffset"] = 0 },
+		"3 elements take 6 bytes at byte 0": func(x map[string]any) { x["count"] = 1 },
+	} {
+		must.Fail(read(edit))(t, want)
+	}
+}

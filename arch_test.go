@@ -45,7 +45,7 @@ var arrows = []arrow{
 		"the only package that opens a window; it draws plain data and knows no scene"},
 
 	{"animsys/retarget", []string{"animsys/skel", "engine/m3", "ik"}, "motion on characters with their own bones; roles of legs are ik's"},
-	{"animsys/skin", []string{"engine/body", "engine/m3", "animsys/skel", "animsys/anatomy", "animsys/retarget", "ik", "internal/affine", "internal/atomicfile", "internal/boundedfile", "internal/boundedtoml", "github.com/qmuntal/gltf/...", "golang.org/x/image/webp"},
+	{"animsys/skin", []string{"engine/body", "engine/m3", "animsys/skel", "animsys/anatomy", "animsys/retarget", "ik", "internal/affine", "internal/atomicfile", "internal/boundedfile", "internal/boundedtoml", "internal/meshopt", "github.com/qmuntal/gltf/...", "golang.org/x/image/webp"},
 		"meshes from files, put on skeletons, and motions into files, without GL; glTF is the format, TOML is how people write which joint is which"},
 	{"internal/statehash", []string{"engine/m3"}, "a leaf: sums of a world's state"},
 	{"internal/meshopt", nil, "a leaf: compressed buffers of glTF files"},

@@ -157,8 +157,9 @@ func countValues(text []byte) (brackets, commas int) {
 }
 
 // harmless are extensions, or beginnings of their names, of files that may require them.
-var harmless = []string{"KHR_materials_", "KHR_mesh_quantization", "KHR_texture_transform", "KHR_lights_punctual", "EXT_texture_webp", "KHR_texture_basisu", meshoptCompression, vrm0, vrm1, vrmAnim,
-	"VRMC_materials_", "VRMC_springBone", "VRMC_springBone_", "VRMC_node_constraint"}
+var harmless = []string{
+	"KHR_materials_", "KHR_mesh_quantization", "KHR_texture_transform", "KHR_lights_punctual", "EXT_texture_webp", "KHR_texture_basisu",
+	meshoptCompression, vrm0, vrm1, vrmAnim, "VRMC_materials_", "VRMC_springBone", "VRMC_springBone_", "VRMC_node_constraint"}
 
 // check rejects null in place of an object, extensions that change the mesh, and other versions.
 func (f *file) check() error {

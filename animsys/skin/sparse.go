@@ -24,7 +24,8 @@ func (f *file) sparse(i int) (*elements, error) {
 	if a.Sparse.Count < 1 || a.Sparse.Count > a.Count {
 		return nil, fmt.Errorf("sparse.count is %d, want 1 to %d", a.Sparse.Count, a.Count)
 	}
-	index, err := f.sparsePart("indices", a.Sparse.Indices.BufferView, a.Sparse.Indices.ByteOffset, a.Sparse.Count, gltf.AccessorScalar, a.Sparse.Indices.ComponentType)
+	at := a.Sparse.Indices
+	index, err := f.sparsePart("indices", at.BufferView, at.ByteOffset, a.Sparse.Count, gltf.AccessorScalar, at.ComponentType)
 	if err != nil {
 		return nil, err
 	}

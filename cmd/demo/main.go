@@ -129,7 +129,7 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.setup.Next, "next", o.setup.Next, "latent, for --agents: the network that predicts the next clip")
 	f.StringVar(&o.setup.STRNN, "strnn", o.setup.STRNN, "strnn: a shipped model's name or a model file with a guide")
 	f.StringVar(&o.setup.Keypose, "keypose", o.setup.Keypose, "crowd, kind performing: a shipped model's name or a model file")
-	f.StringArrayVar(&o.skin, "skin", nil, "glTF or FBX `FILE` with a skinned mesh that replaces the dogs or the people, by its number of legs; or dog=FILE, person=FILE; may be repeated")
+	f.StringArrayVar(&o.skin, "skin", nil, "glTF, VRM or FBX `FILE` with a skinned mesh that replaces the dogs or the people, by its number of legs; or dog=FILE, person=FILE; may be repeated")
 	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that maps our joint names to the mesh's, for names that do not match; or dog=FILE, person=FILE; may be repeated")
 	f.StringVar(&o.setup.Script, "script", "", "cutscene: the script, a `file` (docs/cutscene.md) or a shipped one: "+strings.Join(cutscene.Shipped(), ", "))
 	command.Output(c, &o.bvh, "bvh", command.File, "latent: `file` for the sequence, written when you press E")

@@ -123,3 +123,20 @@ func TestForeign(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a file begins with, it is foreign or not, and its format is one that has a name.
+func FuzzForeign(f *testing.F) {
+	for _, x := range foreign {
+		f.Add([]byte(x.magic))
+	}
+	f.Add([]byte("PK\x03\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\x00\x00a.usdc"))
+	f.Add([]byte("# comment\nv 1 2 3\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if what, advice := Foreign(data); what == "" && advice != "" {
+			t.Errorf("advice %q for a file that is none", advice)
+		}
+		if f := FormatOf("a", data); int(f) >= len(formatNames) {
+			t.Errorf("%v", f)
+		}
+	})
+}

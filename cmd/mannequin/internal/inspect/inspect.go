@@ -92,5 +92,5 @@ func inspectFile(file string) (cli.Report, error) {
 	if what, advice := mocap.Foreign(head); what != "" {
 		return nil, fmt.Errorf("%s: is %s, which is not read: %s", file, what, cmp.Or(advice, "export it as FBX, glTF or BVH"))
 	}
-	return nil, fmt.Errorf("%s: neither a motion (BVH, FBX), a model (safetensors) nor a skin (glTF, FBX)", file)
+	return nil, fmt.Errorf("%s: neither a motion (BVH, FBX, glTF), a model (safetensors) nor a skin (glTF, VRM, FBX)", file)
 }

@@ -101,24 +101,34 @@ func TestNoBindPose(t *testing.T) {
 func TestBindPoseFollows(t *testing.T) {
 	sk := person(t)
 	data := written(t, sk, grown(t, sk), nil)
-	with := func(posed bool) *Skin {
+	with := func(posed, nested bool) *Skin {
 		return must.Get(readAlone("a.glb", edited(t, data, func(d *gltf.Document) {
 			hand := nodeOf(d, "LeftHand")
-			d.Nodes = append(d.Nodes, &gltf.Node{Name: "sword", Translation: [3]float64{0.1, 0, 0}}, &gltf.Node{Name: "hat", Mesh: gltf.Index(0), Translation: [3]float64{0, 0.2, 0}},
-				&gltf.Node{Name: "blade", Mesh: gltf.Index(0), Skin: gltf.Index(1)})
+			tip := len(d.Nodes)
+			d.Nodes = append(d.Nodes, &gltf.Node{Name: "tip", Translation: [3]float64{0.5, 0, 0}}, &gltf.Node{Name: "sword", Translation: [3]float64{0.1, 0, 0}, Children: []int{tip}},
+				&gltf.Node{Name: "hat", Mesh: gltf.Index(0), Translation: [3]float64{0, 0.2, 0}}, &gltf.Node{Name: "blade", Mesh: gltf.Index(0), Skin: gltf.Index(1)})
 			n := len(d.Nodes)
 			hand.Children = append(hand.Children, n-3)
 			nodeOf(d, "Head").Children = append(nodeOf(d, "Head").Children, n-2)
 			d.Scenes[0].Nodes = append(d.Scenes[0].Nodes, n-1)
-			d.Skins = append(d.Skins, &gltf.Skin{Joints: slices.Repeat([]int{n - 3}, sk.Len())})
+			d.Skins = append(d.Skins, &gltf.Skin{Joints: append(slices.Repeat([]int{n - 3}, sk.Len()-1), tip)})
+			if nested { // the sword has a bind pose in a space of its own
+				one, far := [4][4]float32{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}, [4][4]float32{{1, 0, 0, -0.5}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}
+				d.Skins[1].InverseBindMatrices = gltf.Index(modeler.WriteAccessor(d, gltf.TargetNone, append(slices.Repeat([][4][4]float32{one}, sk.Len()-1), far)))
+			}
 			if posed {
+				if nested {
+					turnNode(nodeOf(d, "tip"), m3.AxisAngle(m3.V(0, 0, 1), 1))
+				}
 				turnNode(nodeOf(d, "LeftArm"), m3.AxisAngle(m3.V(0, 0, 1), 1))
 				turnNode(nodeOf(d, "Neck"), m3.AxisAngle(m3.V(0, 0, 1), 1))
 			}
 		})))(t)
 	}
-	if far := widest(t, with(true), with(false)); far > 2e-4 {
-		t.Errorf("up to %g m off", far)
+	for _, nested := range []bool{false, true} {
+		if far := widest(t, with(true, nested), with(false, nested)); far > 2e-4 {
+			t.Errorf("nested %v: up to %g m off", nested, far)
+		}
 	}
 }
 
@@ -224,6 +234,19 @@ func TestSkinsOfOneCharacter(t *testing.T) {
 	s := must.Get(readAlone("a.glb", encode(t, d, true)))(t)
 	if !slices.Equal(s.Joints(), []string{"leg", "head"}) || s.Vertices() != 6 || len(s.Notes) > 0 {
 		t.Errorf("%q, %d vertices, %q", s.Joints(), s.Vertices(), s.Notes)
+	}
+}
+
+// The same joints twice are two characters, even below the same node.
+func TestTwinsBelowOneNode(t *testing.T) {
+	d := small()
+	d.Nodes = []*gltf.Node{{Name: "scene", Children: []int{1, 4}}, {Name: "hips", Children: []int{2, 3}}, {Name: "leg"}, {Name: "head"},
+		{Name: "hips.001", Children: []int{5, 6}}, {Name: "leg.001"}, {Name: "head.001"}, {Mesh: gltf.Index(0), Skin: gltf.Index(0)}, {Mesh: gltf.Index(0), Skin: gltf.Index(1)}}
+	d.Scenes[0].Nodes = []int{0, 7, 8}
+	d.Skins = []*gltf.Skin{{Name: "one", Joints: []int{1, 2, 3}}, {Name: "two", Joints: []int{4, 5, 6}}}
+	s := must.Get(readCharacter("a.glb", encode(t, d, true), nil, "two"))(t)
+	if !slices.Equal(s.Joints(), []string{"hips.001", "leg.001", "head.001"}) || s.Vertices() != 3 {
+		t.Errorf("%q, %d vertices", s.Joints(), s.Vertices())
 	}
 }
 

@@ -75,6 +75,9 @@ func readMotions(name string, data []byte, beside *os.Root) ([]Motion, error) {
 	if err := r.findJoints(h); err != nil {
 		return nil, err
 	}
+	if err := r.bindRest(len(h.bones) > 0); err != nil {
+		return nil, err
+	}
 	var out []Motion
 	for i := range f.doc.Animations {
 		m, err := r.motion(i)
@@ -179,7 +182,7 @@ func (r *motionReader) findJoints(h *humanoid) error {
 	if err := r.skeleton(is); err != nil {
 		return err
 	}
-	if err := r.atRest(len(h.bones) > 0); err != nil {
+	if err := r.atRest(); err != nil {
 		return err
 	}
 	for part, n := range parts {
@@ -234,8 +237,8 @@ func (r *motionReader) skeleton(is []bool) error {
 	return nil
 }
 
-// atRest finds the offsets of the joints, which are those of the nodes, and their bind pose.
-func (r *motionReader) atRest(vrm bool) error {
+// atRest finds the offsets of the joints, which are those of the nodes.
+func (r *motionReader) atRest() error {
 	model, rot := make([]m3.Xform, len(r.nodes)), make([]m3.Quat, len(r.nodes))
 	if err := r.pose("nodes", model, r.world, nil, 0); err != nil {
 		return err
@@ -254,6 +257,12 @@ func (r *motionReader) atRest(vrm bool) error {
 		r.note("%d joints are mirrored (a scale below 0): their axes are mirrored back", mirrored)
 	}
 	r.rest = model
+	return nil
+}
+
+// bindRest finds the bind pose of the joints.
+func (r *motionReader) bindRest(vrm bool) error {
+	model := r.rest
 	if r.doc.Asset.Generator == ownGenerator {
 		for j, p := range r.sk.Parents {
 			model[j] = m3.Xform{Pos: r.sk.Offsets[j], Rot: m3.Ident}

@@ -30,7 +30,7 @@ func readRig(name string, data []byte, beside *os.Root) (*skel.Skeleton, error) 
 	if err != nil {
 		return nil, err
 	}
-	if len(f.doc.Skins) == 0 && len(f.doc.Animations) == 0 {
+	if len(f.doc.Skins) == 0 && len(f.doc.Animations) == 0 && !f.isVRM() {
 		return nil, f.errorf("skins", "there are none, and no animations: export the armature with its mesh")
 	}
 	r, err := f.rig(t)
@@ -52,8 +52,12 @@ func nodesOf(name string, data []byte, beside *os.Root) (*file, error) {
 
 // rig finds the joints as OpenMotions does.
 func (f *file) rig(t *tree) (*motionReader, error) {
+	h, err := f.humanoid()
+	if err != nil {
+		return nil, err
+	}
 	r := &motionReader{file: f, tree: t}
-	return r, r.findJoints()
+	return r, r.findJoints(h)
 }
 
 // RigFit says how a motion fits a rig.

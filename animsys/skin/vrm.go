@@ -76,6 +76,16 @@ func (f *file) humanoid() (*humanoid, error) {
 	return h, nil
 }
 
+// isVRM reports whether a file may have a table of bones.
+func (f *file) isVRM() bool {
+	for _, x := range []string{vrm0, vrm1, vrmAnim} {
+		if _, ok := f.doc.Extensions[x]; ok {
+			return true
+		}
+	}
+	return false
+}
+
 // bone is a bone of VRM 1.0 and of animations.
 type bone struct{ Node *int }
 

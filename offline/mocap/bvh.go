@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
+	"mannequin/engine/m3"
 	"mannequin/internal/boundedfile"
 )
 
@@ -48,6 +50,15 @@ type Recording struct {
 	// Parts maps joints of the uniform skeleton (offline/retarget.Human) to those of Clip if the file says
 	// which they are, as VRM files do. It is nil otherwise.
 	Parts map[string]string
+	// Rest is the joints at rest if the file says how they stand then, as glTF files do: see AtRest.
+	Rest []m3.Xform
+}
+
+// AtRest returns the motion on joints that have the world's axes at rest, as skin.Motion.AtRest does, or as
+// it is if the file does not say how joints rest.
+func (b *Recording) AtRest() *skel.Clip {
+	m := skin.Motion{Clip: b.Clip, Rest: b.Rest}
+	return m.AtRest()
 }
 
 // NumChannels returns the number of values in one frame of the file.

@@ -112,7 +112,7 @@ func Open(path string, opt OpenOptions) (*Recording, error) {
 	return ReadBVH(path, data)
 }
 
-// openGLTF reads an animation of a glTF file. At rest its joints have the world's axes.
+// openGLTF reads an animation of a glTF file.
 func openGLTF(path, animation string) (*Recording, error) {
 	all, err := skin.OpenMotions(path)
 	var of *skin.Motion
@@ -125,7 +125,7 @@ func openGLTF(path, animation string) (*Recording, error) {
 			of = &all[i]
 		}
 	}
-	b.Clip, b.Parts = of.AtRest(), of.Parts
+	b.Rest, b.Parts = of.Rest, of.Parts
 	for _, n := range of.Notes {
 		b.Notes = append(b.Notes, path+": "+n)
 	}

@@ -31,17 +31,18 @@ func Open(path string, opt OpenOptions) (*skel.Clip, *Report, error) {
 // OfRecording is Open for a recording b that was read from path.
 func OfRecording(path string, b *mocap.Recording, opt OpenOptions) (_ *skel.Clip, _ *Report, err error) {
 	r := Default()
-	r.Source, r.Profile, r.Target, r.Workers = b.Clip, opt.Profile, opt.Target, opt.Workers
+	clip := b.AtRest()
+	r.Source, r.Profile, r.Target, r.Workers = clip, opt.Profile, opt.Target, opt.Workers
 	var guessed []Pair
 	if r.Profile == nil {
-		if r.Profile, guessed, err = ProfileFor(b); err != nil {
+		if r.Profile, guessed, err = profileFor(clip, b.Parts); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if opt.FPS > 0 {
-		r.Source = b.Clip.Resampled(opt.FPS)
+		r.Source = clip.Resampled(opt.FPS)
 	}
-	clip, report, err := r.Run()
+	out, report, err := r.Run()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -54,15 +55,18 @@ func OfRecording(path string, b *mocap.Recording, opt OpenOptions) (_ *skel.Clip
 	for i := range report.Faults {
 		report.Faults[i].Frame += first
 	}
-	return clip, report, nil
+	return out, report, nil
 }
 
 // ProfileFor returns the profile that the file of a recording gives in a table of bones, as VRM files do,
 // or the built-in profile that fits its skeleton. If none does, it guesses one as Suggest does, and
-// guessed lists what was matched. An incomplete guess is an error.
+// guessed lists what was matched. An incomplete guess is an error. It is for the recording as AtRest has it.
 func ProfileFor(b *mocap.Recording) (p *Profile, guessed []Pair, err error) {
-	c := b.Clip
-	if s := OfParts("the file's table of bones", c, b.Parts); s.Err == nil {
+	return profileFor(b.AtRest(), b.Parts)
+}
+
+func profileFor(c *skel.Clip, parts map[string]string) (p *Profile, guessed []Pair, err error) {
+	if s := OfParts("the file's table of bones", c, parts); s.Err == nil {
 		return s.Profile, nil, nil
 	}
 	if p = Detect(c.Skel); p != nil {

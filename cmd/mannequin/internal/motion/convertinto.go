@@ -157,7 +157,7 @@ func (c *ownFile) retarget(file string, m skin.Motion, opt convertOptions) (*ske
 	case opt.profile == nil && (isUniform(clip.Skel) || err == nil && skin.OnFours(clip.Skel)):
 	default:
 		var fit *retarget.Report
-		if clip, fit, err = retarget.OfRecording(file, &mocap.Recording{Clip: clip}, retarget.OpenOptions{Profile: opt.profile}); err != nil {
+		if clip, fit, err = retarget.OfRecording(file, &mocap.Recording{Clip: clip, Rest: m.Rest, Parts: m.Parts}, retarget.OpenOptions{Profile: opt.profile}); err != nil {
 			return nil, nil, err
 		}
 		how.Notes = fit.Notes

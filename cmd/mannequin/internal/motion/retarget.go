@@ -92,7 +92,7 @@ func retargetFile(file, out string, opt importOptions) (*retargetReport, error) 
 	}
 	r := &retargetReport{File: file}
 	job := retarget.Default()
-	job.Source, job.Profile = b.Clip, opt.profile
+	job.Source, job.Profile = b.AtRest(), opt.profile
 	if job.Profile == nil {
 		if job.Profile, r.Guessed, err = retarget.ProfileFor(b); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
@@ -160,9 +160,10 @@ func suggestFile(w, notes io.Writer, file string, asJSON bool, opt importOptions
 	if p := retarget.Detect(b.Clip.Skel); p != nil {
 		fmt.Fprintf(notes, "the built-in profile %s fits this file\n", p.Name)
 	}
-	s := retarget.Suggest(name, b.Clip)
+	clip := b.AtRest()
+	s := retarget.Suggest(name, clip)
 	if b.Parts != nil {
-		s = retarget.OfParts(name, b.Clip, b.Parts)
+		s = retarget.OfParts(name, clip, b.Parts)
 	}
 	if opt.out != "" {
 		if err := atomicfile.Write(opt.out, s.Write); err != nil {

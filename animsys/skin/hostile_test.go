@@ -238,7 +238,7 @@ func TestHostile(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &bad) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
-		if memory > limit+24<<20 || took > 10*time.Second {
+		if memory > limit+16<<20 || took > 10*time.Second {
 			t.Errorf("%s: %d bytes take %v and %d MB", c.name, len(c.data), took, memory>>20)
 		}
 	}

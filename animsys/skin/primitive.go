@@ -40,7 +40,8 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 		}
 	}
 	move := []affine.Transform{r.world[n]}
-	pulls := make([][]influence, count)
+	m.influences = slices.Grow(m.influences, count)[:first+count]
+	pulls := m.influences[first:]
 	if fixed >= 0 {
 		for v := range pulls {
 			pulls[v] = []influence{{int32(fixed), 1}}
@@ -87,7 +88,7 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 		}
 		m.pos, m.normal = append(m.pos, place), append(m.normal, out)
 	}
-	m.colour, m.influences = append(m.colour, colour...), append(m.influences, pulls...)
+	m.colour = append(m.colour, colour...)
 	if uv == nil {
 		uv = make([][2]float32, count)
 	}

@@ -98,6 +98,7 @@ func (f *file) read() (*Skin, error) {
 	if err := r.joints(h); err != nil {
 		return nil, err
 	}
+	r.reserve()
 	for _, n := range t.order {
 		if f.doc.Nodes[n].Mesh != nil {
 			if err := r.node(n); err != nil {
@@ -123,6 +124,31 @@ func (f *file) read() (*Skin, error) {
 		s.note("%d morph targets are not read: the mesh has its own shape", r.morphs)
 	}
 	return s, nil
+}
+
+// reserve makes room for the vertices of all nodes, as far as the file says how many they are and no more than
+// are read: slices that grow take twice the memory for a moment.
+func (r *reader) reserve() {
+	of := make([]int, len(r.doc.Meshes))
+	for i, mesh := range r.doc.Meshes {
+		for _, p := range mesh.Primitives {
+			if p == nil {
+				continue
+			}
+			if a, ok := p.Attributes["POSITION"]; ok && a >= 0 && a < len(r.doc.Accessors) {
+				of[i] = min(of[i]+min(max(r.doc.Accessors[a].Count, 0), MaxVertices), MaxVertices)
+			}
+		}
+	}
+	n := 0
+	for _, i := range r.order {
+		if k := r.doc.Nodes[i].Mesh; k != nil && *k >= 0 && *k < len(of) && !r.leftOut[i] {
+			n = min(n+of[*k], MaxVertices)
+		}
+	}
+	m := &r.skin.mesh
+	m.pos, m.normal, m.colour = make([]m3.Vec3, 0, n), make([]m3.Vec3, 0, n), make([][3]float32, 0, n)
+	m.uv, m.influences = make([][2]float32, 0, n), make([][]influence, 0, n)
 }
 
 // joints finds the joints, and the transforms of the meshes that follow them.

@@ -12,9 +12,9 @@ import (
 func TestReadNames(t *testing.T) {
 	for name, want := range map[string]reading{
 		"ik_foot_l": {}, "lowerarm_twist_01_l": {}, "LeftForeArmRoll": {}, "LHipJoint": {}, "lButtock": {},
-		"upper_arm.L": {armUpper, "Left"}, "LFingers": {fingerAny, "Left"}, "rfemur": {legUpper, "Right"}, "lowerback": {spinePart, ""},
-		"leftShoulder": {shoulder, "Left"}, "Chest2": {spinePart, ""}, "RightHandThumb1": {unknown, "Right"}, "lradius": {armLower, "Left"},
-		"neck": {neckPart, ""}, "pelvis": {hipsPart, ""}, "ball_r": {toe, "Right"}, "tail_02": {tailPart, ""}, "": {},
+		"upper_arm.L": {armUpper, "Left", ""}, "LFingers": {fingerAny, "Left", ""}, "rfemur": {legUpper, "Right", ""}, "lowerback": {spinePart, "", ""},
+		"leftShoulder": {shoulder, "Left", ""}, "Chest2": {spinePart, "", ""}, "RightHandThumb1": {unknown, "Right", ""}, "lradius": {armLower, "Left", ""},
+		"neck": {neckPart, "", ""}, "pelvis": {hipsPart, "", ""}, "ball_r": {toe, "Right", ""}, "tail_02": {tailPart, "", ""}, "": {},
 	} {
 		if got := read(tokenise(name)); got != want {
 			t.Errorf("%q is %v, want %v", name, got, want)

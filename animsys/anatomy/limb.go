@@ -1,0 +1,397 @@
+package anatomy
+
+import (
+	"slices"
+	"strings"
+
+	"mannequin/engine/m3"
+)
+
+// common returns the lowest joint that both a and b are below or at, −1 for none.
+func (f *finder) common(a, b int) int {
+	for ; a >= 0 && b >= 0; a = f.parent[a] {
+		if a == b || f.below(a, b) {
+			return a
+		}
+	}
+	return -1
+}
+
+// pairLone pairs limbs of opposite sides that hang on different joints.
+func (f *finder) pairLone() {
+	var rest []*limb
+	taken := make([]bool, len(f.lone))
+	for i, a := range f.lone {
+		if taken[i] {
+			continue
+		}
+		for k := i + 1; k < len(f.lone) && !taken[i]; k++ {
+			b := f.lone[k]
+			if c := f.limbClass(a.top); taken[k] || a.side == b.side || c == noClass || c != f.limbClass(b.top) || f.regionOf(a.top) != f.regionOf(b.top) {
+				continue
+			}
+			if a.side == Right {
+				a, b = b, a
+			}
+			taken[i], taken[k] = true, true
+			f.addPair(&pair{attach: f.common(f.parent[a.top], f.parent[b.top]), a: a, b: b, byName: true})
+		}
+		if !taken[i] {
+			rest = append(rest, a)
+		}
+	}
+	f.lone = rest
+}
+
+// attachFeet gives legs that end above their foot the joint that carries it: many rigs hang feet on
+// the root, as targets of inverse kinematics. Names tell, or else the place.
+func (f *finder) attachFeet() {
+	f.pairLone()
+	type fit struct {
+		leg, foot *pair
+		cost      float32
+	}
+	var fits []fit
+	for _, p := range f.pairs {
+		c := f.limbClass(p.a.top)
+		if c == armClass || c == wingClass || c == otherClass || f.hasPart(p.a.path, foot, toe) || len(p.a.path) < 2 {
+			continue
+		}
+		for _, s := range f.stubs {
+			named, region := f.footOf(s)
+			if s.attach >= 0 && s.attach != p.attach && !f.below(s.attach, p.a.top) {
+				continue
+			}
+			named = named && c == legClass
+			cost := float32(0)
+			for _, l := range [][2]*limb{{p.a, s.a}, {p.b, s.b}} {
+				path := l[0].path
+				for len(path) > 2 && f.s.EndSite[path[len(path)-1]] {
+					path = path[:len(path)-1]
+				}
+				end, last := path[len(path)-1], f.at[path[len(path)-1]].Dist(f.at[path[len(path)-2]])
+				d := f.at[end].Dist(f.at[l[1].top])
+				if !named && (d < 0.3*last || d > 2.8*last || d > 1.2*f.length(path)) {
+					cost = 1e9
+				}
+				cost += d
+			}
+			if region != p.region && region != "" && p.region != "" {
+				continue
+			}
+			if region == p.region && named {
+				cost *= 0.25
+			}
+			if cost < 1e9 {
+				fits = append(fits, fit{p, s, cost})
+			}
+		}
+	}
+	slices.SortStableFunc(fits, func(a, b fit) int {
+		switch {
+		case a.cost < b.cost:
+			return -1
+		case a.cost > b.cost:
+			return 1
+		}
+		return 0
+	})
+	used := map[*pair]bool{}
+	for _, x := range fits {
+		if used[x.leg] || used[x.foot] {
+			continue
+		}
+		used[x.leg], used[x.foot] = true, true
+		for _, l := range [][2]*limb{{x.leg.a, x.foot.a}, {x.leg.b, x.foot.b}} {
+			l[0].foot = l[1].top
+			for m := len(l[0].path); m > 2 && f.s.EndSite[l[0].path[m-1]]; m-- {
+				l[0].path = l[0].path[:m-1] // the foot comes instead of the shin's end
+			}
+			l[0].path = append(l[0].path, l[1].path...)
+		}
+	}
+	f.stubs = slices.DeleteFunc(f.stubs, func(s *pair) bool { return used[s] })
+	// A hand or a foot that is the whole limb.
+	for _, s := range f.stubs {
+		if f.hasPart(s.a.path[:1], hand) {
+			f.pairs = append(f.pairs, s)
+		}
+	}
+}
+
+// footOf reports whether names call a stub a foot, or the target of a leg or a foot, and of which region.
+func (f *finder) footOf(s *pair) (named bool, region string) {
+	for _, j := range s.a.path {
+		r := f.read[j]
+		if r.part == unknown {
+			tokens := tokenise(plain(f.s.Names[j]))
+			if !slices.Contains(tokens, "ik") || slices.Contains(tokens, "pole") {
+				continue
+			}
+			r = read(slices.DeleteFunc(tokens, func(t string) bool { return t == "ik" || t == "target" }))
+		}
+		if r.part.ofLeg() {
+			return true, r.region
+		}
+	}
+	return false, ""
+}
+
+func (f *finder) hasPart(path []int, parts ...part) bool {
+	return slices.ContainsFunc(path, func(j int) bool { return slices.Contains(parts, f.read[j].part) })
+}
+
+// classify reads the classes of limbs from names.
+func (f *finder) classify() {
+	for _, p := range f.pairs {
+		if p.class = f.limbClass(p.a.top); p.class == noClass {
+			p.class = f.limbClass(p.b.top)
+		}
+		p.byName = p.byName && p.class != noClass
+	}
+}
+
+// assign finds hip, knee, ankle and tip of a limb, or shoulder, elbow, wrist and first finger.
+func (f *finder) assign(l *limb, leg bool) {
+	h, k, a, t := f.namedArm(l.path)
+	if c := f.limbClass(l.top); c == legClass || c != armClass && leg {
+		h, k, a, t = f.namedLeg(l.path)
+	}
+	if h >= 0 && k < 0 && a >= 0 && a-h < 2 {
+		h, k, a, t = -1, -1, -1, -1 // names leave no joint for the knee
+	}
+	l.named = h >= 0 && k >= 0 && a >= 0
+	if !l.named {
+		h, k, a = f.shaped(l, leg, h, k, a)
+	}
+	if a >= 0 && !leg {
+		if j := f.finger(l.path[a]); j >= 0 {
+			if t = slices.Index(l.path, j); t < 0 {
+				l.path, t = append(l.path[:a+1:a+1], f.pathTo(l.path[a], j)...), -1
+				t = len(l.path) - 1
+			}
+		}
+	}
+	if a >= 0 && t < 0 && a+1 < len(l.path) && !leg && f.s.EndSite[l.path[a+1]] {
+		t = -1 // a hand without fingers
+	} else if a >= 0 && t < 0 && a+1 < len(l.path) && f.at[l.path[a+1]].Dist(f.at[l.path[a]]) > 1e-4*f.size {
+		t = a + 1
+	}
+	l.role = [4]int{h, k, a, t}
+}
+
+// finger returns the first joint below a wrist that names call a finger, the index finger if there is
+// one; −1 for none.
+func (f *finder) finger(wrist int) int {
+	for _, p := range []part{fingerIndex, fingerAny} {
+		best := -1
+		for j := range f.n {
+			if f.read[j].part != p || f.dead[j] || f.s.EndSite[j] || !f.below(wrist, j) || f.fingerAbove(wrist, j, p) {
+				continue
+			}
+			if best < 0 || f.s.Names[j] < f.s.Names[best] {
+				best = j
+			}
+		}
+		if best >= 0 {
+			return best
+		}
+	}
+	return -1
+}
+
+// fingerAbove reports whether a joint between wrist and j is of the same part, or of the
+// thumb.
+func (f *finder) fingerAbove(wrist, j int, p part) bool {
+	for k := f.parent[j]; k >= 0 && k != wrist; k = f.parent[k] {
+		if f.read[k].part == p || slices.Contains(tokenise(f.s.Names[k]), "thumb") || strings.HasSuffix(f.s.Names[k], "thumb") {
+			return true
+		}
+	}
+	return false
+}
+
+// namedLeg returns the indices into path that names give a leg's hip, knee, ankle and toe.
+func (f *finder) namedLeg(path []int) (h, k, a, t int) {
+	first := func(from int, parts ...part) int {
+		for _, p := range parts {
+			for i := from; i < len(path); i++ {
+				if f.read[path[i]].part == p && (!f.s.EndSite[path[i]] || p == foot || p == toe || p == hand) {
+					return i
+				}
+			}
+		}
+		return -1
+	}
+	h, k, a, t = -1, -1, -1, -1
+	bones := 0
+	for _, j := range path {
+		if p := f.read[j].part; p == legUpper || p == legLower || p == legAny {
+			bones++
+		}
+	}
+	upper, lower := first(0, legUpper), first(0, legLower)
+	if any := first(0, legAny); bones >= 3 && any >= 0 && (upper < 0 && lower < 0 || any < upper) && !f.flat(path) {
+		return -1, -1, -1, -1 // Leg, UpLeg, LowLeg: which of them is the thigh?
+	}
+	switch {
+	case upper >= 0:
+		h = upper
+	case lower >= 0:
+		h = first(0, hipPart, hipsPart, legAny, shoulder)
+	default:
+		h = first(0, hipPart, hipsPart, legAny)
+	}
+	if h < 0 {
+		if a = first(0, foot); a >= 0 {
+			t = first(a+1, toe)
+		}
+		return h, k, a, t
+	}
+	if k = first(h+1, legLower, legAny); k < 0 {
+		return h, k, first(h+1, foot), -1
+	}
+	if a = first(k+1, foot, hand); a < 0 {
+		if a = first(k+1, legAny); a < 0 {
+			return h, k, a, t
+		}
+	}
+	if t = first(a+1, toe, foot, fingerIndex, fingerAny); t < 0 {
+		// A foot without a toe ends at its End Site.
+		for i := a + 1; i < len(path); i++ {
+			if f.s.EndSite[path[i]] && f.at[path[i]].Dist(f.at[path[a]]) > 0 {
+				return h, k, a, i
+			}
+		}
+	}
+	return h, k, a, t
+}
+
+func (f *finder) namedArm(path []int) (h, k, a, t int) {
+	first := func(from int, parts ...part) int {
+		for _, p := range parts {
+			for i := from; i < len(path); i++ {
+				if f.read[path[i]].part == p && (!f.s.EndSite[path[i]] || p == foot || p == toe || p == hand) {
+					return i
+				}
+			}
+		}
+		return -1
+	}
+	h = first(0, armUpper)
+	if h < 0 || first(h+1, shoulder) >= 0 {
+		if h = first(0, shoulder); h < 0 {
+			h = first(0, armUpper)
+		}
+	}
+	k, a, t = -1, -1, -1
+	if h < 0 {
+		return h, k, first(0, hand), t
+	}
+	if k = first(h+1, armLower); k < 0 {
+		if k = first(h+1, armUpper); k < 0 || first(k+1, armUpper) < 0 && first(k+1, hand) < 0 {
+			k = -1
+			return h, k, first(h+1, hand), t
+		}
+	}
+	if a = first(k+1, hand); a < 0 {
+		if a = first(k+1, armUpper); a < 0 {
+			return h, k, a, t
+		}
+	}
+	t = first(a+1, fingerIndex, fingerAny)
+	return h, k, a, t
+}
+
+// flat reports whether a limb has no shape to go by.
+func (f *finder) flat(path []int) bool { return f.length(path) < 1e-3*f.size }
+
+// belowGirdle returns the index of the first joint of a leg whose bone is neither short nor leads to the
+// side.
+func (f *finder) belowGirdle(path []int) int {
+	for i := 0; i+2 < len(path); i++ {
+		d := f.at[path[i+1]].Sub(f.at[path[i]])
+		next := f.at[path[i+2]].Dist(f.at[path[i+1]])
+		if aside := m3.Abs(d.Dot(f.normal)) > 0.7*d.Len(); d.Len() > 0.35*next && !(aside && d.Len() < 0.95*next) {
+			return i
+		}
+	}
+	return -1
+}
+
+// shaped returns the indices into path of hip, knee and ankle (shoulder, elbow, wrist) by the shape:
+// the two longest bones in line, of about the same length. Those known already are not −1.
+func (f *finder) shaped(l *limb, leg bool, h0, k0, a0 int) (h, k, a int) {
+	path := l.path
+	m := min(len(path), mostBones)
+	for m > 1 && m > 3 && f.s.EndSite[path[m-1]] {
+		m--
+	}
+	switch {
+	case m == 1 && (h0 >= 0 || k0 >= 0 || a0 >= 0):
+		return h0, k0, a0
+	case m == 1:
+		return 0, -1, -1
+	case m == 2 && a0 >= 0:
+		return h0, k0, a0
+	case m == 2:
+		return 0, 1, -1
+	}
+	if !leg && a0 < 0 {
+		// A hand is where fingers begin.
+		for i := 2; i < m; i++ {
+			if fingers := slices.DeleteFunc(slices.Clone(f.kids[path[i]]), func(k int) bool { return f.s.EndSite[k] }); len(fingers) >= 3 {
+				a0 = i
+				break
+			}
+		}
+	}
+	total := f.length(path[:m])
+	if total <= 0 {
+		return h0, k0, a0
+	}
+	h, k, a = h0, k0, a0
+	first, bonus := -1, float32(0.13) // joint of a leg that is no girdle
+	if f.regionOf(l.top) == "back" {
+		bonus = 0.25 // a fore leg's shoulder blade moves, and a hind leg's hip does not
+	}
+	if leg || f.limbClass(l.top) == legClass {
+		first = f.belowGirdle(path[:m])
+	}
+	most := float32(-10)
+	for x := 0; x < m-2; x++ {
+		for y := x + 1; y < m-1; y++ {
+			for z := y + 1; z < m; z++ {
+				if h0 >= 0 && x != h0 || k0 >= 0 && y != k0 || a0 >= 0 && z != a0 || z == m-1 && m > 3 && a0 < 0 && leg && path[z] != l.foot {
+					continue
+				}
+				upper, lower := f.at[path[x]].Dist(f.at[path[y]]), f.at[path[y]].Dist(f.at[path[z]])
+				if upper <= 0 || lower <= 0 {
+					continue
+				}
+				s := (upper + lower) / total * m3.Sqrt(min(upper, lower)/max(upper, lower))
+				if x == first {
+					s += bonus
+				}
+				if p := f.read[path[x]].part; p == collar || p == shoulder {
+					s -= 0.3
+				}
+				for i := x + 1; i < z; i++ {
+					if i == y {
+						continue
+					}
+					from, to := path[x], path[y]
+					if i > y {
+						from, to = path[y], path[z]
+					}
+					bend := f.at[path[i]].Dist(f.at[path[i]].OnSegment(f.at[from], f.at[to]))
+					s -= 0.05 + m3.Clamp(3*bend/f.at[from].Dist(f.at[to]), 0, 0.5)
+				}
+				if s > most+1e-5 {
+					h, k, a, most = x, y, z, s
+				}
+			}
+		}
+	}
+	return h, k, a
+}

@@ -1,0 +1,70 @@
+package anatomy
+
+import (
+	"errors"
+	"fmt"
+)
+
+// NoPerson returns why the body is no person's, or nil. It says nothing of joints that were not
+// found.
+func (b *Body) NoPerson() error {
+	switch {
+	case !b.stands:
+		return nil // the pose shows nothing
+	case b.Kind == Bird && b.frame && len(b.Wings) == 0 && len(b.Tails) == 0:
+		return nil // a person may bow
+	case b.Kind == Bird && len(b.Wings) > 0:
+		return errors.New("its trunk lies level on two legs, and it has wings: it is a bird, and no person")
+	case b.Kind == Bird:
+		return errors.New("its trunk lies level on two legs, as that of a bird or a dinosaur: it is no person")
+	case b.Kind >= FourLegs:
+		return fmt.Errorf("it stands on %v%s: it is no person", b.Kind, b.butFor())
+	}
+	return nil
+}
+
+// NoDog returns why the body is no animal's on four legs, or nil.
+func (b *Body) NoDog() error {
+	switch {
+	case !b.stands || b.Kind == FourLegs || b.Kind == Legless:
+		return nil
+	case b.Kind == TwoLegs:
+		return errors.New("it stands upright on two legs: it is no dog")
+	case b.Kind == Bird:
+		return errors.New("it stands on two legs: it is no dog")
+	}
+	return fmt.Errorf("it stands on %v: it is no dog", b.Kind)
+}
+
+// butFor names what else an animal has.
+func (b *Body) butFor() string {
+	switch {
+	case len(b.Trunks) > 0:
+		return " and has a trunk"
+	case len(b.Wings) > 0:
+		return " and has wings"
+	case len(b.Tails) > 0:
+		return " and has a tail"
+	}
+	return ""
+}
+
+// Upright reports whether the body is a person's, upright on two legs, rather than a dog's on four. It
+// fails for others, and if hips, head or legs are not found.
+func (b *Body) Upright() (bool, error) {
+	joints := b.Uniform()
+	for _, name := range []string{"Hips", "Head", "LeftUpLeg", "RightUpLeg"} {
+		if _, ok := joints[name]; !ok {
+			return false, fmt.Errorf("no joint was found for %s", name)
+		}
+	}
+	switch b.Kind {
+	case TwoLegs:
+		return true, nil
+	case FourLegs:
+		return false, nil
+	case Bird:
+		return false, errors.New("it stands on two legs, with its trunk level")
+	}
+	return false, fmt.Errorf("it stands on %v", b.Kind)
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
@@ -11,8 +12,8 @@ import (
 )
 
 // Fit fits the mesh to a person's or a dog's skeleton. The file's joints are matched to the
-// skeleton's by name. as maps joints of the skeleton to joints of the file where names do not
-// match; it may be nil. The mesh is changed in three steps:
+// skeleton's by their roles (Roles). as maps joints of the skeleton to joints of the file, by name or
+// as #12; it may be nil. The mesh is changed in three steps:
 //
 //  1. It is turned by right angles so that it stands and faces as ours, and scaled so that its
 //     legs are as long as the skeleton's.
@@ -60,6 +61,7 @@ type fit struct {
 	upright bool
 
 	from   []int     // matching joint of the file, −1 for none
+	made   []bool    // feet and hands that the file lacks: they have a place, and no joint
 	turn   m3.Quat   // rotation of the file's world
 	scale  float32   // metres per unit of the file
 	low    float32   // lowest point of the mesh, turned and scaled
@@ -67,6 +69,7 @@ type fit struct {
 	bones  [][]int   // next matched joints below it with another position
 	align  []m3.Quat // from our standing pose to the mesh's
 	bind   []m3.Xform
+	notes  []string
 	linear []affine.Transform // map of the mesh around the joint, without translation
 }
 
@@ -78,7 +81,7 @@ func (f *fit) pivots(j int) bool { return f.sk.Parents[j] >= 0 && f.sk.Offsets[j
 
 func (f *fit) orient() error {
 	n := f.sk.Len()
-	f.place = make([]m3.Vec3, n)
+	f.place, f.made = make([]m3.Vec3, n), make([]bool, n)
 	for j, k := range f.from {
 		if k >= 0 {
 			f.place[j] = f.skin.joints[k].pos
@@ -89,6 +92,9 @@ func (f *fit) orient() error {
 		if f.from[j] >= 0 && f.pivots(j) && f.from[p] >= 0 {
 			f.place[j] = f.place[p]
 		}
+	}
+	if err := f.makeEnds(); err != nil {
+		return err
 	}
 	bind := func(name string) m3.Vec3 { return f.grown.Bind[f.sk.Index(name)].Pos }
 	theirs, ok := frameOf(f.at)
@@ -114,6 +120,34 @@ func (f *fit) orient() error {
 		if y := f.turn.Rotate(p).Scale(f.scale).Y; v == 0 || y < f.low {
 			f.low = y
 		}
+	}
+	return nil
+}
+
+// makeEnds places feet and hands that the file lacks where the mesh of the bone above ends.
+func (f *fit) makeEnds() error {
+	s := f.skin
+	for j, name := range f.sk.Names {
+		above, ok := ends[name]
+		if !ok || f.from[j] >= 0 {
+			continue
+		}
+		k := f.from[f.sk.Index(above)]
+		far := float32(0)
+		for v, all := range s.mesh.influences {
+			for _, q := range all {
+				if d := s.mesh.pos[v].Dist(s.joints[k].pos); int(q.joint) == k && q.weight > 0.5 && d > far {
+					f.place[j], far = s.mesh.pos[v], d
+				}
+			}
+		}
+		if far == 0 {
+			return fmt.Errorf("%s: no joint was found for %s, and %s moves no part of the mesh that could end in one", s.Name, name,
+				anatomy.NameOf(s.Joints(), k))
+		}
+		f.made[j] = true
+		f.notes = append(f.notes, fmt.Sprintf("the file has no joint for %s: it is taken to be where the mesh of %s ends", name,
+			anatomy.NameOf(s.Joints(), k)))
 	}
 	return nil
 }
@@ -178,7 +212,7 @@ func (f *fit) findBones() {
 		return f.grown.Bind[j].Pos.Dist(f.grown.Bind[k].Pos) > 1e-3 && f.place[j].Dist(f.place[k]) > 1e-3
 	}
 	for k := range n {
-		if f.from[k] < 0 {
+		if f.from[k] < 0 && !f.made[k] {
 			continue
 		}
 		for j := int(f.sk.Parents[k]); j >= 0; j = int(f.sk.Parents[j]) {

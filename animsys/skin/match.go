@@ -8,7 +8,6 @@ import (
 
 	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
-	"mannequin/engine/m3"
 )
 
 // required are the joints that must be matched, besides one of the spine.
@@ -25,10 +24,15 @@ var fourLegged = map[string][]string{
 	"LeftFootSite": {"LeftToeBase"}, "RightFootSite": {"RightToeBase"},
 }
 
+// ends are the joints that a file may lack: feet of legs that end at the shin, and hands. The end of
+// the mesh of the bone above stands for them.
+var ends = map[string]string{"LeftFoot": "LeftLeg", "RightFoot": "RightLeg", "LeftHand": "LeftForeArm", "RightHand": "RightForeArm"}
+
 // match returns for each joint of sk the matching joint of the file, −1 for none. A table of bones in
 // the file comes first. Else, if all of the skeleton's names occur in the file, equal names match.
-// Otherwise names are guessed first, and equal names fill the gaps. as maps joints of the skeleton to joints of the file and overrides
-// both; an empty name unmatches a joint.
+// Otherwise the roles of the joints decide (Roles), and equal names fill the gaps. as maps joints of the skeleton to joints of the file, by
+// name or as #12, and overrides both; an empty name unmatches a joint. A body of another kind than
+// the skeleton's is an error, unless as names its hips.
 func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
 	for _, name := range required {
 		if sk.Index(name) < 0 {
@@ -41,7 +45,12 @@ func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
 		exact[j] = slices.IndexFunc(s.joints, func(k joint) bool { return baseName(k.name) == name })
 		all = all && (exact[j] >= 0 || sk.EndSite[j]) && s.parts == nil
 	}
-	guess := s.guess()
+	roles := s.Roles(as)
+	believed := all || as["Hips"] != "" || s.parts != nil && !OnFours(sk) // a table of bones is a person's
+	if err := kindOf(roles, sk); err != nil && !believed {
+		return nil, fmt.Errorf("%s: %w; a map that names its Hips puts it on this skeleton all the same (docs/rigs.md)", s.Name, err)
+	}
+	guess := roles.Uniform()
 	taken := make([]bool, len(s.joints))
 	for j, name := range sk.Names {
 		from[j] = -1
@@ -70,8 +79,17 @@ func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
 	return from, s.checkComplete(from, sk)
 }
 
+// kindOf returns why a body does not go with a skeleton, or nil.
+func kindOf(b *anatomy.Body, sk *skel.Skeleton) error {
+	if OnFours(sk) {
+		return b.NoDog()
+	}
+	return b.NoPerson()
+}
+
 // applyMap overrides matches by a map from the user.
 func (s *Skin) applyMap(from []int, sk *skel.Skeleton, as map[string]string) error {
+	names := s.Joints()
 	by := map[string]string{} // the file's joint → ours
 	for _, ours := range slices.Sorted(maps.Keys(as)) {
 		theirs := as[ours]
@@ -83,7 +101,7 @@ func (s *Skin) applyMap(from []int, sk *skel.Skeleton, as map[string]string) err
 		if j < 0 {
 			return fmt.Errorf("%s: the map names %.60q, a joint that the skeleton does not have: it has %s", s.Name, ours, joinNames(sk.Names))
 		}
-		k := slices.IndexFunc(s.joints, func(k joint) bool { return k.name == theirs })
+		k := anatomy.Joint(names, theirs)
 		if k < 0 && theirs != "" {
 			return fmt.Errorf("%s: the map gives %s the joint %.60q, which the file does not have: it has %s", s.Name, ours, theirs, joinNames(s.Joints()))
 		}
@@ -99,60 +117,64 @@ func (s *Skin) applyMap(from []int, sk *skel.Skeleton, as map[string]string) err
 
 func (s *Skin) checkComplete(from []int, sk *skel.Skeleton) error {
 	has := func(name string) bool { j := sk.Index(name); return j >= 0 && from[j] >= 0 }
-	missing := slices.DeleteFunc(slices.Clone(required), has)
+	missing := slices.DeleteFunc(slices.Clone(required), func(name string) bool { return has(name) || has(ends[name]) })
 	if !slices.ContainsFunc(spine, has) {
 		missing = append(missing, "Spine")
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: no joint was found for %s; the file has %s; the skeleton has %s: rename the joints, or map them", s.Name, strings.Join(missing, ", "), joinNames(s.Joints()), joinNames(sk.Names))
+	return fmt.Errorf("%s: no joint was found for %s; the file has %s; the skeleton has %s: rename the joints, or map them (docs/rigs.md)", s.Name, strings.Join(missing, ", "), joinNames(s.callable()), joinNames(sk.Names))
 }
 
-// guess returns the parts of a body that the file names, and finds the others by the names of the joints.
-func (s *Skin) guess() map[string]int {
-	out := s.guessNames()
-	if s.parts == nil {
-		return out
+// callable returns names by which a map may call the joints.
+func (s *Skin) callable() []string {
+	names := s.Joints()
+	out := make([]string, len(names))
+	for j := range names {
+		out[j] = anatomy.NameOf(names, j)
 	}
-	taken := slices.Collect(maps.Values(s.parts))
-	maps.DeleteFunc(out, func(_ string, k int) bool { return slices.Contains(taken, k) })
-	maps.Copy(out, s.parts)
 	return out
 }
 
-// guessNames finds the parts of a body by the names of the joints.
-func (s *Skin) guessNames() map[string]int {
-	sk := &skel.Skeleton{}
-	at := make([]m3.Vec3, len(s.joints))
-	for i, j := range s.joints {
-		sk.Names, sk.Parents, sk.EndSite = append(sk.Names, j.name), append(sk.Parents, int16(j.parent)), append(sk.EndSite, false)
-		at[i] = j.pos
-		if j.parent >= 0 {
-			sk.Offsets = append(sk.Offsets, j.pos.Sub(at[j.parent]))
-		} else {
-			sk.Offsets = append(sk.Offsets, j.pos)
+// Roles returns the roles that the joints play: indices are those of Joints. as maps joints of the
+// uniform skeleton to joints of the file, and comes before the file's own table of bones; it may be nil.
+func (s *Skin) Roles(as map[string]string) *anatomy.Body {
+	if s.parts != nil {
+		all := map[string]string{}
+		for ours, j := range s.parts {
+			all[ours] = fmt.Sprintf("#%d", j)
+		}
+		maps.Copy(all, as)
+		as = all
+	}
+	sk, at := s.Skeleton()
+	boxes := make([]anatomy.Box, len(s.joints))
+	for v, all := range s.mesh.influences {
+		best := influence{-1, 0}
+		for _, q := range all {
+			if q.weight > best.weight {
+				best = q
+			}
+		}
+		if best.joint >= 0 {
+			boxes[best.joint].Add(s.mesh.pos[v])
 		}
 	}
-	return anatomy.Guess(sk, at)
+	return anatomy.Find(anatomy.Rig{Skel: sk, At: at, Mesh: boxes, As: as})
 }
 
 // OnFours reports whether a skeleton that Fit accepts is a dog's: it has a tail.
 func OnFours(sk *skel.Skeleton) bool { return sk.Index("Tail") >= 0 }
 
-// Upright reports whether the mesh stands on two legs rather than four. It fails if hips, head or
-// feet are not found by name.
+// Upright reports whether the mesh is a person's rather than a dog's: upright on two legs, and not
+// on four. It fails for other bodies, and if hips, head or legs are not found.
 func (s *Skin) Upright() (bool, error) {
-	guess := s.guess()
-	at := func(name string) m3.Vec3 { return s.joints[guess[name]].pos }
-	for _, name := range []string{"Hips", "Head", "LeftFoot", "RightFoot"} {
-		if _, ok := guess[name]; !ok {
-			return false, fmt.Errorf("%s: no joint was found for %s; the file has %s: say whether it is a dog or a person, and map its joints", s.Name, name, joinNames(s.Joints()))
-		}
+	upright, err := s.Roles(nil).Upright()
+	if err != nil {
+		err = fmt.Errorf("%s: %w: say whether it is a dog or a person, and map its joints (docs/rigs.md)", s.Name, err)
 	}
-	// Of a biped, the head is opposite to the feet.
-	leg := at("Hips").Sub(at("LeftFoot").Lerp(at("RightFoot"), 0.5)).Normalize(m3.Up)
-	return leg.Dot(at("Head").Sub(at("Hips")).Normalize(m3.Up)) > 0.75, nil
+	return upright, err
 }
 
 // baseName returns a joint's name without a prefix that ends in a colon, as in mixamorig:Hips.

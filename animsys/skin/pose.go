@@ -196,12 +196,29 @@ func (f *fit) targets() []int {
 			continue
 		}
 		if p := f.skin.joints[k].parent; p >= 0 {
-			out[k] = out[p]
+			out[k] = f.nearer(k, out[p])
 		} else {
 			out[k] = f.sk.Index("Hips")
 		}
 	}
 	return out
+}
+
+// nearer returns the joint of the skeleton that an unmatched joint k of the file follows, below joint j:
+// j, or the one below j that k is next to. Some rigs hang a hand's fingers on the forearm.
+func (f *fit) nearer(k, j int) int {
+	best := j
+	near := float32(0.3)
+	for c, from := range f.from {
+		if from < 0 || f.skin.joints[from].parent != f.skin.joints[k].parent || f.from[j] < 0 {
+			continue
+		}
+		at := f.skin.joints[from].pos
+		if d := f.skin.joints[k].pos.Dist(at) / max(at.Dist(f.skin.joints[f.from[j]].pos), 1e-9); d < near {
+			best, near = c, d
+		}
+	}
+	return best
 }
 
 func lowest(pos []m3.Vec3) float32 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/engine/m3"
 )
 
@@ -28,11 +29,13 @@ type Pair struct{ Joint, Source string }
 
 func (f *fit) report() *Report {
 	s := f.skin
-	r := &Report{File: s.Name, Meta: s.Meta, Scale: f.scale, Turned: f.turn.Angle(m3.Ident) > 1e-3, Vertices: s.Vertices(), Triangles: s.Triangles(), Notes: s.Notes}
+	names := s.Joints()
+	r := &Report{File: s.Name, Meta: s.Meta, Scale: f.scale, Turned: f.turn.Angle(m3.Ident) > 1e-3, Vertices: s.Vertices(),
+		Triangles: s.Triangles(), Notes: append(slices.Clone(s.Notes), f.notes...)}
 	for j, k := range f.from {
 		switch {
 		case k >= 0:
-			r.Pairs = append(r.Pairs, Pair{f.sk.Names[j], s.joints[k].name})
+			r.Pairs = append(r.Pairs, Pair{f.sk.Names[j], anatomy.NameOf(names, k)})
 		case !f.sk.EndSite[j] && !f.pivots(j):
 			r.Missing = append(r.Missing, f.sk.Names[j])
 		}
@@ -45,9 +48,9 @@ func (f *fit) report() *Report {
 			r.Stretched = append(r.Stretched, fmt.Sprintf("%s × %.2f", f.sk.Names[j], ratio))
 		}
 	}
-	for k, j := range s.joints {
+	for k := range s.joints {
 		if !slices.Contains(f.from, k) {
-			r.Following = append(r.Following, j.name)
+			r.Following = append(r.Following, anatomy.NameOf(names, k))
 		}
 	}
 	return r

@@ -34,9 +34,9 @@ func (w *Show) Wear(skins ...Skin) (reports []*skin.Report, err error) {
 		if s.For != Anyone {
 			continue
 		}
-		upright, err := s.Upright()
+		upright, err := s.Roles(s.Map).Upright()
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w: say whether it is a dog or a person, and map its joints (docs/rigs.md)", s.Name, err)
 		}
 		if s.For = Dogs; upright {
 			s.For = Persons

@@ -130,7 +130,7 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.setup.STRNN, "strnn", o.setup.STRNN, "strnn: a shipped model's name or a model file with a guide")
 	f.StringVar(&o.setup.Keypose, "keypose", o.setup.Keypose, "crowd, kind performing: a shipped model's name or a model file")
 	f.StringArrayVar(&o.skin, "skin", nil, "glTF, VRM or FBX `FILE` with a skinned mesh that replaces the dogs or the people, by its number of legs; or dog=FILE, person=FILE; may be repeated")
-	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that maps our joint names to the mesh's, for names that do not match; or dog=FILE, person=FILE; may be repeated")
+	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that maps our joint names to the mesh's, where their roles are not right (docs/rigs.md); or dog=FILE, person=FILE; may be repeated")
 	f.StringVar(&o.setup.Script, "script", "", "cutscene: the script, a `file` (docs/cutscene.md) or a shipped one: "+strings.Join(cutscene.Shipped(), ", "))
 	command.Output(c, &o.bvh, "bvh", command.File, "latent: `file` for the sequence, written when you press E")
 	command.Choice(c, &o.backend, "backend", backend.CPU, backend.Names, "device for the networks: cpu, or cuda if the program was built with it")

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 )
@@ -34,7 +35,7 @@ func bind(p *Profile, source, target *skel.Skeleton) (*binding, error) {
 	for j, name := range target.Names {
 		b.from[j] = -1
 		if want, ok := p.Joints[name]; ok {
-			if b.from[j] = source.Index(want); b.from[j] < 0 {
+			if b.from[j] = anatomy.Joint(source.Names, want); b.from[j] < 0 {
 				b.missing = append(b.missing, fmt.Sprintf("%s (for %s)", want, name))
 			}
 		}
@@ -62,7 +63,7 @@ func bind(p *Profile, source, target *skel.Skeleton) (*binding, error) {
 		b.place[target.Index(name)] = false
 	}
 	for _, name := range p.Collapse {
-		j := source.Index(name)
+		j := anatomy.Joint(source.Names, name)
 		if j < 0 {
 			return nil, fmt.Errorf("profile %s: collapse: the file has no joint %.60q", p.Name, name)
 		}

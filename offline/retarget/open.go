@@ -30,6 +30,9 @@ func Open(path string, opt OpenOptions) (*skel.Clip, *Report, error) {
 
 // OfRecording is Open for a recording b that was read from path.
 func OfRecording(path string, b *mocap.Recording, opt OpenOptions) (_ *skel.Clip, _ *Report, err error) {
+	if opt.Profile, err = opt.Profile.Completed(b.Clip); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
 	r := Default()
 	clip := b.AtRest()
 	r.Source, r.Profile, r.Target, r.Workers = clip, opt.Profile, opt.Target, opt.Workers

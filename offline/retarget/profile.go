@@ -22,7 +22,8 @@ import (
 const maxProfile = 1 << 15
 
 // Profile maps a family of files' joints to the target's, the uniform skeleton. Names are those of
-// package mocap: an End Site has its parent's, with Site appended.
+// package mocap: an End Site has its parent's, with Site appended. #12 is the joint with index 12. A
+// profile without a name corrects a guess: it may have a few joints only, and empty ones for none.
 type Profile struct {
 	Name  string `toml:"name"`            // of the profile
 	About string `toml:"about,omitempty"` // what it is for; may be empty
@@ -54,7 +55,8 @@ var required = []string{"Hips", "LeftUpLeg", "LeftLeg", "LeftFoot", "RightUpLeg"
 // trunk lists the joints of the spine. One of them is required.
 var trunk = []string{"LowerBack", "Spine", "Spine1"}
 
-// OpenProfile reads the TOML file at path. Its errors name the file, and the line or the key.
+// OpenProfile reads the TOML file at path: a profile with a name, or the map of skin.OpenMap, whose joints
+// come before those of a guess. Its errors name the file, and the line or the key.
 func OpenProfile(path string) (*Profile, error) {
 	b, err := boundedfile.Read(path, maxProfile)
 	if err != nil {
@@ -69,17 +71,28 @@ func ReadProfile(name string, text []byte) (*Profile, error) {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", name, len(text), maxProfile)
 	}
 	var p Profile
-	if err := boundedtoml.Decode(name, text, &p); err != nil {
+	if flat := joinMap(name, text); flat != nil {
+		p.Joints = flat
+	} else if err := boundedtoml.Decode(name, text, &p); err != nil {
 		return nil, err
 	}
-	if err := p.Validate(); err != nil {
+	err := p.Validate()
+	if p.Name == "" { // it corrects a guess
+		whole := p
+		whole.Name = name
+		err = whole.check(false)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &p, nil
 }
 
 // Validate reports the first key that is missing or out of range.
-func (p *Profile) Validate() error {
+func (p *Profile) Validate() error { return p.check(true) }
+
+// check is Validate; if whole is false, joints may be missing or empty.
+func (p *Profile) check(whole bool) error {
 	switch {
 	case strings.TrimSpace(p.Name) == "":
 		return errors.New("name is missing")
@@ -93,16 +106,19 @@ func (p *Profile) Validate() error {
 		return fmt.Errorf("joints has %d entries, at most %d are allowed", len(p.Joints), skel.MaxJoints)
 	}
 	for _, r := range required {
-		if p.Joints[r] == "" {
+		if p.Joints[r] == "" && whole {
 			return fmt.Errorf("joints.%s is missing: the hips, both legs and a joint of the spine are needed", r)
 		}
 	}
-	if !slices.ContainsFunc(trunk, func(t string) bool { return p.Joints[t] != "" }) {
+	if whole && !slices.ContainsFunc(trunk, func(t string) bool { return p.Joints[t] != "" }) {
 		return fmt.Errorf("joints.%s is missing, and so are its like: one joint of %s is needed", trunk[1], strings.Join(trunk, ", "))
 	}
 	places := map[string]string{}
 	for _, k := range slices.Sorted(maps.Keys(p.Joints)) {
 		v := p.Joints[k]
+		if v == "" && !whole {
+			continue
+		}
 		if v == "" {
 			return fmt.Errorf("joints.%.60s is empty: leave the line out", k)
 		}

@@ -24,14 +24,21 @@ type Suggestion struct {
 // Pair is one match.
 type Pair struct{ Joint, Source string }
 
-// Suggest guesses a profile called name for a clip of an unknown skeleton. It finds limbs by
-// the words and sides in the joints' names, and the trunk by the tree: hips where the legs
-// meet, the chest where the arms do. If the motion shows that the joints' frames are turned
-// against the rest pose, it adds axes.
-func Suggest(name string, c *skel.Clip) *Suggestion {
-	joints := anatomy.Guess(c.Skel, restPositions(c.Skel, c.Skel.Offsets))
-	p := &Profile{Name: name, About: fmt.Sprintf("guessed from the names of %d joints", c.Skel.Len()), Joints: map[string]string{}}
-	return suggest(p, c, joints)
+// Suggest guesses a profile called name for a clip of an unknown skeleton, as anatomy.Find does: by
+// the words and sides in the joints' names, and where these do not tell, by the tree, the
+// symmetry and the ground. If the motion shows that the joints' frames are turned against the
+// rest pose, it adds axes. A motion of an animal is refused: Err has the reason.
+func Suggest(name string, c *skel.Clip) *Suggestion { return guess(name, c, nil) }
+
+// guess is Suggest with joints that the user gives: ours = the file's.
+func guess(name string, c *skel.Clip, as map[string]string) *Suggestion {
+	body := anatomy.OfClip(c, as)
+	p := &Profile{Name: name, About: fmt.Sprintf("guessed from %d joints", c.Skel.Len()), Joints: map[string]string{}}
+	out := suggest(p, c, body.Uniform())
+	if err := body.NoPerson(); err != nil && as["Hips"] == "" {
+		out.Err = err
+	}
+	return out
 }
 
 // OfParts returns a profile called name for a clip of which it is known what its joints are: parts maps
@@ -53,8 +60,8 @@ func suggest(p *Profile, c *skel.Clip, joints map[string]int) *Suggestion {
 	for _, joint := range Human().Names {
 		switch j, ok := joints[joint]; {
 		case ok:
-			p.Joints[joint], used[j] = c.Skel.Names[j], true
-			out.Found = append(out.Found, Pair{joint, c.Skel.Names[j]})
+			p.Joints[joint], used[j] = anatomy.NameOf(c.Skel.Names, j), true
+			out.Found = append(out.Found, Pair{joint, p.Joints[joint]})
 		case !strings.HasSuffix(joint, "Site"):
 			out.Missing = append(out.Missing, joint)
 		}

@@ -157,7 +157,7 @@ pictures and animations, in metres with +Y up.`,
 	command.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample a motion to (default: as in the file)")
 	input.Profile(c, &opt.profile)
 	c.Flags().StringVar(&opt.skin, "skin", "", "glTF, VRM or FBX `file` with a mesh to put on the skeleton")
-	c.Flags().StringVar(&opt.skinMap, "skin-map", "", "TOML `file` that maps our joint names to those of --skin or --into, for names that do not match")
+	c.Flags().StringVar(&opt.skinMap, "skin-map", "", "TOML `file` that maps our joint names to those of --skin or --into, where their roles are not right (docs/rigs.md)")
 	return c
 }
 

@@ -32,7 +32,7 @@ func TestConvert(t *testing.T) {
 	if names := s.Joints(); len(names) != sk.Len() || sk.Index(names[7]) < 0 {
 		t.Errorf("joints %v, want %v", names, sk.Names)
 	}
-	if code, out, errs := mannequin("inspect", person); code != 0 || !strings.Contains(out, "glTF skin") || !strings.Contains(out, "for     person\njoints  30: Hips, ") {
+	if code, out, errs := mannequin("inspect", person); code != 0 || !strings.Contains(out, "glTF skin") || !strings.Contains(out, "for     person\nbody    two legs, upright; ") || !strings.Contains(out, "\njoints  30: Hips, ") {
 		t.Errorf("code %d: %s%s", code, out, errs)
 	}
 	bvh := testcli.WriteFile(t, dir, "tiny.bvh", testcli.TinyBVH)

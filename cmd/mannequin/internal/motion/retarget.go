@@ -92,7 +92,10 @@ func retargetFile(file, out string, opt importOptions) (*retargetReport, error) 
 	}
 	r := &retargetReport{File: file}
 	job := retarget.Default()
-	job.Source, job.Profile = b.AtRest(), opt.profile
+	job.Source = b.AtRest()
+	if job.Profile, err = opt.profile.Completed(b.Clip); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	if job.Profile == nil {
 		if job.Profile, r.Guessed, err = retarget.ProfileFor(b); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)

@@ -48,7 +48,8 @@ func TestSeveralRecordings(t *testing.T) {
 	}
 }
 
-// A profile makes recordings of any skeleton readable. Names that say which joint is which need none.
+// A profile makes recordings of any skeleton readable. Names or a shape that tell which joint is which need
+// none; a leg alone has neither.
 func TestProfile(t *testing.T) {
 	dir, model := t.TempDir(), testcli.Manifold(t)
 	walk := testcli.Walk(t, dir, "walk.bvh", 1.8, 80, 60)
@@ -69,11 +70,16 @@ func TestProfile(t *testing.T) {
 	}
 	odd, toml := testcli.WriteFile(t, dir, "odd.bvh", text), testcli.WriteFile(t, dir, "odd.toml", profile)
 	guessed := testcli.WriteFile(t, dir, "guessed.bvh", plain)
+	leg := testcli.WriteFile(t, dir, "leg.bvh", testcli.TinyBVH)
 	out := filepath.Join(dir, "out.bvh")
 	for _, args := range [][]string{{"edit", odd, "--feet", "--manifold", model}, {"stylize", odd, "--method", "mar", "--database", testcli.Styles(t), "--style", "old"}, {"predict", odd, "--seconds", "1"}} {
 		args = append(args, "--out", out)
-		if code, _, errs := mannequin(args...); code != command.ExitFailure || !strings.Contains(errs, "no profile fits") {
+		if code, _, errs := mannequin(args...); code != 0 {
 			t.Errorf("%q: exit %d: %s", args, code, errs)
+		}
+		lone := append([]string{args[0], leg}, args[2:]...)
+		if code, _, errs := mannequin(lone...); code != command.ExitFailure || !strings.Contains(errs, "no profile fits") {
+			t.Errorf("%q: exit %d: %s", lone, code, errs)
 		}
 		if code, _, errs := mannequin(append(args, "--profile", toml)...); code != 0 {
 			t.Errorf("%q: exit %d: %s", args, code, errs)

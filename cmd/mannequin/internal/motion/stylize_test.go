@@ -84,7 +84,7 @@ func TestStylize(t *testing.T) {
 func TestStylizeRefuses(t *testing.T) {
 	dir, model := t.TempDir(), testcli.Manifold(t)
 	walk, short := testcli.Walk(t, dir, "walk.bvh", 1.8, 80, 60), testcli.Walk(t, dir, "short.bvh", 1.8, 80, 29)
-	unknown := personBVH(t, dir, "unknown.bvh", func(n string) string { return "bone" + n[:2] + n[len(n)-2:] })
+	unknown := testcli.WriteFile(t, dir, "unknown.bvh", testcli.TinyBVH)
 	out := filepath.Join(dir, "out.bvh")
 	for _, c := range []struct {
 		name, content, style, want string

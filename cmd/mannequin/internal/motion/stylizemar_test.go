@@ -188,7 +188,7 @@ func TestStylizeMarStream(t *testing.T) {
 func TestStylizeMarRefuses(t *testing.T) {
 	dir := t.TempDir()
 	walk := testcli.Take(t, dir, "walk.bvh", "neutral", 100, 20, 1)
-	other := personBVH(t, dir, "unknown.bvh", func(n string) string { return "bone" + n[:2] + n[len(n)-2:] })
+	other := testcli.WriteFile(t, dir, "unknown.bvh", testcli.TinyBVH)
 	out := filepath.Join(dir, "out.bvh")
 	for _, c := range []struct {
 		want, content, style string

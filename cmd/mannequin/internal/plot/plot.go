@@ -168,9 +168,9 @@ func sheet(c *skel.Clip, from float64, frames int) image.Image {
 }
 
 // facing returns which way the body faces in a frame, at right angles to the line between its hips. It
-// is nil if the skeleton has no hips that can be told by their names.
+// is nil if the skeleton has no hips that can be told.
 func facing(c *skel.Clip) func(f int) float32 {
-	joints := anatomy.Guess(c.Skel, figure.Positions(skel.NewClip(c.Skel, 1, 1), 0))
+	joints := anatomy.OfClip(c, nil).Uniform()
 	left, ok := joints["LeftUpLeg"]
 	right, too := joints["RightUpLeg"]
 	if !ok || !too {

@@ -191,3 +191,27 @@ func TestClipSheetLabel(t *testing.T) {
 		t.Error("the first tile is still called 0, the second is not 1 any more")
 	}
 }
+
+// Nearer triangles hide farther ones, whatever their order, and cover their pixels alone.
+func TestMeshHides(t *testing.T) {
+	// A small triangle before a large one, as seen from +Z.
+	pos := []m3.Vec3{m3.V(-1, -1, 0), m3.V(1, -1, 0), m3.V(0, 1, 0), m3.V(-0.3, -0.6, 0.5), m3.V(0.3, -0.6, 0.5), m3.V(0, 0, 0.1), m3.V(0, float32(math.NaN()), 0)}
+	var first *image.RGBA
+	for _, index := range [][]uint32{{0, 1, 2, 3, 4, 5}, {3, 4, 5, 2, 1, 0}, {0, 1, 2, 3, 4, 5, 0, 1, 6, 0, 1, 99, 0}} {
+		img := New(100, 100, Paper)
+		Mesh(img, Front(m3.V(0, 0, 0), 4), pos, index, color.RGBA{200, 200, 200, 255})
+		if first == nil {
+			first = img
+		}
+		if !bytes.Equal(img.Pix, first.Pix) {
+			t.Errorf("index %v gives another picture", index)
+		}
+	}
+	n, box := ink(first)
+	if n < 1150 || n > 1350 || box != image.Rect(25, 26, 75, 75) {
+		t.Errorf("%d pixels in %v, want half of 50 × 50", n, box)
+	}
+	if front, behind := first.RGBAAt(50, 60), first.RGBAAt(50, 40); front == behind || behind == Paper {
+		t.Errorf("the small triangle is %v, the large one %v", front, behind)
+	}
+}

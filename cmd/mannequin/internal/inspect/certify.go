@@ -34,7 +34,7 @@ gate is missed. Files are glTF, VRM or FBX.`,
 		Args:    command.Want("files", 1, -1),
 	}
 	cli.JSON(c, &asJSON)
-	c.Flags().StringVar(&mapFile, "skin-map", "", "TOML `FILE` that maps our joint names to the file's, where names do not tell")
+	c.Flags().StringVar(&mapFile, "skin-map", "", "TOML `FILE` that maps our joint names to the file's, where their roles are not right (docs/rigs.md)")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		var as map[string]string
 		if mapFile != "" {
@@ -50,7 +50,7 @@ gate is missed. Files are glTF, VRM or FBX.`,
 			if err != nil {
 				return nil, err
 			}
-			m, err := motions.of(s)
+			m, err := motions.of(s, as)
 			if err != nil {
 				return nil, err
 			}
@@ -71,9 +71,9 @@ gate is missed. Files are glTF, VRM or FBX.`,
 // motions are the test motions, made when they are needed first.
 type motions struct{ people, dogs *certify.Motion }
 
-// of returns the test motion for a skin: a person's for two legs, a dog's for four.
-func (m *motions) of(s *skin.Skin) (*certify.Motion, error) {
-	if upright, err := s.Upright(); err == nil && !upright {
+// of returns the test motion for a skin, whose joints as maps: a person's for two legs, a dog's for four.
+func (m *motions) of(s *skin.Skin, as map[string]string) (*certify.Motion, error) {
+	if upright, err := s.Roles(as).Upright(); err == nil && !upright {
 		if m.dogs == nil {
 			net, err := dogfree.Open()
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
+	"mannequin/animsys/skin"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/internal/closest"
@@ -24,29 +25,69 @@ import (
 // New returns the command inspect.
 func New() *cobra.Command {
 	var asJSON bool
+	var opt options
 	c := &cobra.Command{
 		Use:   "inspect FILE|MODEL...",
 		Short: "Describe a motion, a model, styles or a skin: its kind, its numbers and its licence",
 		Long: `Describe motions (BVH, FBX), models, databases of styles and styles of a crowd (all
 safetensors) and skinned meshes (glTF, VRM, FBX). The content decides what a file is. A shipped
-model or database is named without a path, one of several characters in a glTF as FILE#NAME.`,
+model or database is named without a path, one of several characters in a glTF as FILE#NAME.
+
+Of a character or a motion it tells which joints are hips, spine, head, legs, arms, wings and tail, and
+how they were found (docs/rigs.md). --picture draws it at rest and in two test poses, from the front and
+from the right, with joints coloured by role. --profile corrects the roles.`,
 		Example: `  mannequin inspect walk.bvh
   mannequin inspect dog
   mannequin inspect styles-free styles-gram
   mannequin inspect hero.glb
   mannequin inspect town.glb#Guard
+  mannequin inspect hound.fbx --picture hound.png
+  mannequin inspect hero.glb --profile hero.toml --picture hero.png
   mannequin inspect mine.safetensors --json`,
 		Args: command.Want("a file or a model", 1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.ReportFiles(cmd.OutOrStdout(), args, asJSON, func(i int) (cli.Report, error) { return inspectFile(args[i]) })
+			if opt.picture != "" && len(args) > 1 {
+				return command.Usagef("--picture is for one file, and %d are given", len(args))
+			}
+			if opt.profile != "" {
+				var err error
+				if opt.as, err = skin.OpenMap(opt.profile); err != nil {
+					return err
+				}
+			}
+			return cli.ReportFiles(cmd.OutOrStdout(), args, asJSON, func(i int) (cli.Report, error) { return inspectFile(args[i], &opt) })
 		},
 	}
 	cli.JSON(c, &asJSON)
+	c.Flags().StringVar(&opt.picture, "picture", "", "PNG `file` to draw a character or a motion's skeleton to, with joints coloured by role")
+	c.Flags().StringVar(&opt.profile, "profile", "", "TOML `file` that maps joints of the uniform skeleton to the file's, where the roles are not right (docs/rigs.md)")
 	return c
 }
 
+// options are the flags for characters and motions.
+type options struct {
+	picture, profile string
+	as               map[string]string // of the profile
+}
+
+// refuse returns an error if flags are given that what has no use for.
+func (o *options) refuse(file, what string) error {
+	switch {
+	case o.picture != "":
+		return command.Usagef("--picture is for characters and motions: %s is %s", file, what)
+	case o.profile != "":
+		return command.Usagef("--profile is for characters and motions: %s is %s", file, what)
+	}
+	return nil
+}
+
 // inspectFile describes a file of any kind that we know.
-func inspectFile(file string) (cli.Report, error) {
+func inspectFile(file string, opt *options) (cli.Report, error) {
+	if slices.Contains(models.Names(), file) || file == input.ShippedStyles || file == input.ShippedTransfers {
+		if err := opt.refuse(file, "none"); err != nil {
+			return nil, err
+		}
+	}
 	if slices.Contains(models.Names(), file) {
 		return inspectModel(file)
 	}
@@ -73,8 +114,11 @@ func inspectFile(file string) (cli.Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		return input.MotionOf(file, "BVH motion", b), nil
+		return motionReport(file, "BVH motion", b, opt)
 	case input.KindModel:
+		if err := opt.refuse(file, "a model"); err != nil {
+			return nil, err
+		}
 		r, err := inspectModel(file)
 		var other *netruntime.UnsupportedError
 		if errors.As(err, &other) && other.Got == mar.Arch {
@@ -85,9 +129,9 @@ func inspectFile(file string) (cli.Report, error) {
 		}
 		return r, err
 	case input.KindSkin:
-		return inspectSkin(file)
+		return inspectSkin(file, opt)
 	case input.KindFBX:
-		return inspectFBX(file)
+		return inspectFBX(file, opt)
 	}
 	if what, advice := mocap.Foreign(head); what != "" {
 		return nil, fmt.Errorf("%s: is %s, which is not read: %s", file, what, cmp.Or(advice, "export it as FBX, glTF or BVH"))

@@ -3,6 +3,7 @@ package inspect
 import (
 	"errors"
 	"io"
+	"maps"
 	"strings"
 
 	"mannequin/animsys/skin"
@@ -12,13 +13,14 @@ import (
 
 // skinReport is the report of inspect on a skinned mesh.
 type skinReport struct {
-	File       string      `json:"file"`
-	Kind       string      `json:"kind"`
-	Meta       skin.Meta   `json:"meta"` // title, authors and licence, as far as the file names them
-	Vertices   int         `json:"vertices"`
-	Triangles  int         `json:"triangles"`
-	Joints     []string    `json:"joints"`
-	For        string      `json:"for"` // person, dog, or why neither is known
+	File      string    `json:"file"`
+	Kind      string    `json:"kind"`
+	Meta      skin.Meta `json:"meta"` // title, authors and licence, as far as the file names them
+	Vertices  int       `json:"vertices"`
+	Triangles int       `json:"triangles"`
+	Joints    []string  `json:"joints"`
+	For       string    `json:"for"` // person, dog, or why neither is known
+	rolesReport
 	Animations []animation `json:"animations"`
 	Notes      []string    `json:"notes"`
 }
@@ -39,7 +41,7 @@ func cutCharacter(file string) (path, name string, ok bool) {
 }
 
 // inspectSkin describes the mesh of a glTF and its animations. A file may have one of them alone.
-func inspectSkin(file string) (*skinReport, error) {
+func inspectSkin(file string, opt *options) (*skinReport, error) {
 	s, err := character.Open(file)
 	motions, motionErr := skin.OpenMotions(file)
 	if path, _, ok := cutCharacter(file); ok && err == nil && motionErr != nil {
@@ -50,7 +52,9 @@ func inspectSkin(file string) (*skinReport, error) {
 	}
 	r := &skinReport{File: file, Kind: "glTF animation", Notes: []string{}, Animations: []animation{}}
 	if err == nil {
-		r = reportSkin(file, "glTF skin", s)
+		if r, err = reportSkin(file, "glTF skin", s, opt); err != nil {
+			return nil, err
+		}
 		if motionErr == nil {
 			r.Kind += " and animation"
 		}
@@ -70,21 +74,37 @@ func inspectSkin(file string) (*skinReport, error) {
 		if motions[0].Parts != nil {
 			r.Kind, r.For = "VRM animation", "person"
 		}
+		clip, as := motions[0].Clip, map[string]string{}
+		maps.Copy(as, motions[0].Parts)
+		maps.Copy(as, opt.as)
+		body, err := motionBody(file, clip, as)
+		if err != nil {
+			return nil, err
+		}
+		r.rolesReport = rolesOf(body, r.Joints)
+		if err := opt.draw(file, func() *scene { return motionScene(clip, body) }); err != nil {
+			return nil, err
+		}
 	}
 	return r, nil
 }
 
-func reportSkin(file, kind string, s *skin.Skin) *skinReport {
+func reportSkin(file, kind string, s *skin.Skin, opt *options) (*skinReport, error) {
 	r := &skinReport{File: file, Kind: kind, Meta: s.Meta, Vertices: s.Vertices(), Triangles: s.Triangles(), Joints: s.Joints(), Animations: []animation{}, Notes: append([]string{}, s.Notes...)}
-	switch upright, err := s.Upright(); {
+	if err := known(s.Name, r.Joints, opt.as); err != nil {
+		return nil, err
+	}
+	body := s.Roles(opt.as)
+	switch upright, err := body.Upright(); {
 	case err != nil:
-		r.For = "unknown: hips, head and feet cannot be found by the names of its joints"
+		r.For = "neither a person nor a dog: " + err.Error()
 	case upright:
 		r.For = "person"
 	default:
 		r.For = "dog"
 	}
-	return r
+	r.rolesReport = rolesOf(body, r.Joints)
+	return r, opt.draw(file, func() *scene { return skinScene(s, body) })
 }
 
 func (r *skinReport) Print(w io.Writer) error {
@@ -96,7 +116,8 @@ func (r *skinReport) Print(w io.Writer) error {
 		row("mesh", "%d vertices, %d triangles", r.Vertices, r.Triangles)
 	}
 	row("for", "%s", r.For)
-	row("joints", "%d: %s", len(r.Joints), strings.Join(r.Joints, ", "))
+	r.print(row)
+	row("joints", "%d: %s", len(r.Joints), strings.Join(callable(r.Joints), ", "))
 	for _, a := range r.Animations {
 		row("animation", "%s: %d frames at %.4g per second", a.Name, a.Frames, a.FPS)
 	}

@@ -1,0 +1,82 @@
+package inspect
+
+import (
+	"encoding/json"
+	"image/color"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/anatomy"
+	"mannequin/internal/command"
+	"mannequin/internal/testing/testcli"
+)
+
+// rig is a person without names of joints.
+var rig = filepath.Join("..", "..", "..", "..", "animsys", "skin", "testdata", "nameless-joints.glb")
+
+// A character's roles in text, as JSON and in a picture, and corrected by a profile.
+func TestInspectRoles(t *testing.T) {
+	dir := t.TempDir()
+	png := filepath.Join(dir, "roles.png")
+	code, out, errs := mannequin("inspect", rig, "--picture", png)
+	for _, want := range []string{"for     person", "two legs, upright; up +y, ahead +z", "spine   #1 → #2 → #3", "leg r   #18 → #19 → #20 → #21 (by tree)", "22: #0, #1"} {
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("code %d, %s, no %q in\n%s", code, errs, want, out)
+		}
+	}
+	img := testcli.PNG(t, png)
+	seen := map[color.Color]int{}
+	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y++ {
+		for x := img.Bounds().Min.X; x < 3*380; x++ {
+			seen[img.At(x, y)]++
+		}
+	}
+	for _, role := range []string{"hips", "spine", "neck", "head", "left leg", "right leg", "left arm", "right arm"} {
+		if c := color.Color(colours[anatomy.Role(role)]); seen[c] < 20 {
+			t.Errorf("%d pixels for %s", seen[c], role)
+		}
+	}
+	profile := testcli.WriteFile(t, dir, "fix.toml", "Head = \"#4\"\n")
+	code, out, errs = mannequin("inspect", rig, "--profile", profile, "--json")
+	var r skinReport
+	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || r.Roles["Head"] != "#4" || r.Roles["LeftHand"] != "#9" || r.Body != "two legs, upright" {
+		t.Errorf("code %d, %v, %s, %+v", code, err, errs, r)
+	}
+}
+
+// A motion has roles, too.
+func TestInspectMotionRoles(t *testing.T) {
+	dir := t.TempDir()
+	walk := testcli.Walk(t, dir, "walk.bvh", 1, 1, 60)
+	png := filepath.Join(dir, "walk.png")
+	code, out, errs := mannequin("inspect", walk, "--picture", png)
+	if code != 0 || !strings.Contains(out, "two legs, upright") || !strings.Contains(out, "head   Head\n") {
+		t.Errorf("code %d, %s\n%s", code, errs, out)
+	}
+	testcli.PNG(t, png)
+}
+
+func TestInspectRolesMisuse(t *testing.T) {
+	dir := t.TempDir()
+	bad := testcli.WriteFile(t, dir, "bad.toml", "Head = \"skull\"\n")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"dog", "--picture", filepath.Join(dir, "x.png")}, command.ExitUsage, "--picture is for characters and motions"},
+		{[]string{"dog", "--profile", bad}, command.ExitUsage, "--profile is for characters and motions"},
+		{[]string{rig, rig, "--picture", filepath.Join(dir, "x.png")}, command.ExitUsage, "--picture is for one file"},
+		{[]string{rig, "--profile", bad}, 1, `the map gives Head the joint "skull", which the file does not have`},
+		{[]string{rig, "--profile", filepath.Join(dir, "none.toml")}, 1, "none.toml"},
+	} {
+		if code, _, errs := mannequin(append([]string{"inspect"}, c.args...)...); code != c.code || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: code %d, %s", c.args, code, errs)
+		}
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("files were written: %v", files)
+	}
+}

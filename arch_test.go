@@ -94,7 +94,7 @@ var arrows = []arrow{
 	{"ik", []string{"engine/m3"}, "a leaf: rotations and points"},
 	{"terrain", []string{"engine/m3", "internal/cellgrid"}, "height fields and decks"},
 	{"animsys/skel", []string{"engine/m3"}, "a leaf: skeletons and clips"},
-	{"animsys/anatomy", []string{"animsys/skel", "engine/m3"}, "a leaf: what the names of joints tell, for motions and for meshes"},
+	{"animsys/anatomy", []string{"animsys/skel", "engine/m3"}, "a leaf: which joints play which part, for motions and for meshes"},
 	{"animsys/feature", []string{"animsys/skel", "ik", "engine/m3"}, "one schema for builders and runtime, and the skeleton that its frames pose"},
 	{"animsys/generator", []string{"animsys/feature", "animsys/skel", "ik", "engine/m3", "internal/statehash"}, "the contract between a crowd and what makes motion: no ECS"},
 	{"animsys/snapshot", []string{"animsys/skel", "engine/m3"}, "poses as bytes: no sockets, which are the game's"},

@@ -129,7 +129,8 @@ var linked = []any{
 	new(skel.Clip), new(skel.Mirror), new(skel.Skeleton),
 	skel.NewClip, skel.NewMirror,
 
-	anatomy.Guess,
+	new(anatomy.Body), new(anatomy.Box), new(anatomy.Evidence), new(anatomy.Kind), new(anatomy.Limb), new(anatomy.Rig), new(anatomy.Role), new(anatomy.Side),
+	anatomy.Find, anatomy.Guess, anatomy.Joint, anatomy.NameOf, anatomy.OfClip,
 
 	new(snapshot.Codec), new(snapshot.Message),
 	snapshot.NewCodec,
@@ -168,7 +169,7 @@ var linked = []any{
 	body.Adopt, body.New, body.Stand,
 
 	new(draw.Camera), new(draw.Motion),
-	draw.ClipSheet, draw.Dot, draw.Fill, draw.Front, draw.Grid, draw.Line, draw.New, draw.Path, draw.Positions, draw.Sheet, draw.Side, draw.SideOf,
+	draw.ClipSheet, draw.Dot, draw.Fill, draw.Front, draw.Grid, draw.Line, draw.Mesh, draw.New, draw.Path, draw.Positions, draw.Sheet, draw.Side, draw.SideOf,
 	draw.Skeleton, draw.Text, draw.TextSize, draw.ThreeQuarter, draw.Top,
 
 	new(hud.Block), new(hud.Button), new(hud.Graph), new(hud.Line), new(hud.Overlay), new(hud.Panel), new(hud.Recent), new(hud.Slider), new(hud.Touch),

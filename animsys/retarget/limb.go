@@ -8,8 +8,8 @@ const (
 	exactReach, mostReach = 0.98, 0.9999
 	// bentSine is the sine of the angle of a knee below which its own hinge says more and more where it bends.
 	bentSine = 0.08
-	// level is by how much a foot is pitched, as a sine, when it stands on its heel.
-	level = 0.12
+	// toesUp is how far toes are up, as a sine, from where on a foot begins to stand on its heel.
+	toesUp = 0.2
 	// softReach is the share of its length that a limb has for slowing down before it is straight.
 	softReach = 0.00005
 	// mostSink is how far the hips sink for a leg, by its length, and steepSink by what it is too short: for a leg
@@ -18,8 +18,8 @@ const (
 	// mostSlide is by how much more a foot may move than the source's because the character is wider or longer, as a
 	// share of the way of the source's.
 	mostSlide = 0.15
-	// standing is the height of a foot above the ground, by the length of its leg, from which on it carries nothing.
-	standing = 0.12
+	// standing is the height of a foot above the ground, by the length of its leg, from which on it carries less.
+	standing = 0.06
 )
 
 // limb is a leg or an arm of a character: two bones that take its end to a place.
@@ -92,10 +92,10 @@ func (l *limb) goal(src []m3.Xform, scale float32, foot *Foot) (g goal) {
 	if l.sole {
 		// A foot that stands on its heel has that on the ground, and else its tip.
 		heel := end.Pos.Y*scale + l.rise
-		g.at.Y = m3.Lerp(g.at.Y, heel, rise((reach.Y-l.flat)/l.sourceReach.Len(), 0, level))
+		g.at.Y = m3.Lerp(g.at.Y, heel, rise((reach.Y-l.flat)/l.sourceReach.Len(), toesUp, 2*toesUp))
 	}
 	g.high = tip.Y - l.low
-	g.load = 1 - rise(g.high/(l.a+l.b), 0, standing)
+	g.load = 1 - rise(g.high/(l.a+l.b), standing, 3*standing)
 	return g
 }
 

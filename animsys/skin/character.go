@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mannequin/animsys/retarget"
 	"mannequin/animsys/skel"
@@ -87,25 +88,34 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	return &Character{c, b, r, f.turn, scale, f.low / f.scale * scale}, nil
 }
 
-// bearing is how far the joints of people's trunks lean forward when they stand straight, in degrees: the mean of
-// what the shipped generators make, standing and walking.
+// bearing is how far the joints of people lean forward when they stand straight, in degrees: the mean of what the
+// shipped generators make, of trunks standing and walking, and of feet that stand.
 var bearing = map[string]float32{
 	"Hips": -4, "LowerBack": 10, "Spine": 8, "Spine1": -8, "LeftShoulder": -8, "RightShoulder": -8, "Neck": -8, "Neck1": 12, "Head": 12,
+	"LeftFoot": 2, "RightFoot": 2, "LeftToeBase": 2, "RightToeBase": 2,
 }
 
 // straighten gives the trunk of the pose its bearing: the file's character stands straight.
 func (f *fit) straighten() {
-	height := func() float32 { return f.bind[f.sk.Index("LeftFoot")].Pos.Y + f.bind[f.sk.Index("RightFoot")].Pos.Y }
-	was := height()
 	for j, p := range f.sk.Parents {
 		if lean, ok := bearing[f.sk.Names[j]]; ok {
-			f.bind[j].Rot = m3.AxisAngle(m3.V(1, 0, 0), lean*math.Pi/180)
+			turn := m3.Ident
+			if f.bones[j] != nil && strings.Contains(f.sk.Names[j], "Foot") {
+				turn = m3.YawQuat(f.align[j].Yaw()) // toes point as in the file
+			}
+			f.bind[j].Rot = turn.Mul(m3.AxisAngle(m3.V(1, 0, 0), lean*math.Pi/180))
 		}
 		if p >= 0 {
 			f.bind[j].Pos = f.bind[p].Apply(f.sk.Offsets[j])
 		}
 	}
-	by := (was - height()) / 2
+	// Its toes are on the ground, however its knees are bent.
+	by := float32(0)
+	for _, toe := range []string{"LeftToeBase", "RightToeBase"} {
+		if j := f.sk.Index(toe); j >= 0 {
+			by += (f.grown.Bind[j].Pos.Y - f.bind[j].Pos.Y) / 2
+		}
+	}
 	for j := range f.bind {
 		f.bind[j].Pos.Y += by
 	}

@@ -21,7 +21,9 @@ type binding struct {
 	place          []bool          // (target) whether it has that joint's position too
 	align          []m3.Quat       // (target) from its frame at rest to that joint's
 	axes           map[int]m3.Quat // the profile's alignments
-	at, to         []m3.Vec3       // (source, target) positions at rest
+	at, to         []m3.Vec3       // (source, target) positions at rest; of source in its mean pose with frames
+	frames         []m3.Quat       // (source) rotations in that pose; nil: at rest, and all are the identity
+	hinges         map[int]m3.Vec3 // (target) axes about which knees and elbows bend, in that pose; nil: unknown
 	bones          [][]int         // (target) the joints with a position that its bones lead to
 	missing        []string        // joints of the profile that the source lacks
 	collapsed      map[int]bool    // joints of source whose children move to them
@@ -134,7 +136,8 @@ func (b *binding) between(j, k int) (to, at m3.Vec3) {
 	return b.to[k].Sub(b.to[j]).Normalize(m3.Up), b.at[b.from[k]].Sub(b.at[b.from[j]]).Normalize(m3.Up)
 }
 
-// alignAll finds the alignments from the root down.
+// alignAll finds the alignments from the root down: first from the target's rest pose to the source's
+// pose, and then from there to the joints' frames.
 func (b *binding) alignAll() {
 	for j, p := range b.target.Parents {
 		up := m3.Ident
@@ -151,6 +154,7 @@ func (b *binding) alignAll() {
 		b.align[j] = up
 		if to, at, ok := b.direction(j); ok {
 			b.align[j] = m3.Between(up.Rotate(to), at).Mul(up)
+			b.turnBone(j, at)
 		} else if len(b.bones[j]) > 1 {
 			var to, at []m3.Vec3
 			for _, k := range b.bones[j] {
@@ -160,6 +164,11 @@ func (b *binding) alignAll() {
 			if q, ok := rigidFit(to, at); ok {
 				b.align[j] = q
 			}
+		}
+	}
+	for j, s := range b.from {
+		if s >= 0 && b.frames != nil {
+			b.align[j] = b.frames[s].Conj().Mul(b.align[j])
 		}
 	}
 }
@@ -179,7 +188,7 @@ func (b *binding) direction(j int) (to, at m3.Vec3, ok bool) {
 		if t < 0 || u < 0 || b.target.Offsets[t].Len() < 1e-3 || b.rest[u].Len()*b.size() < 1e-3 {
 			return to, at, false
 		}
-		return b.target.Offsets[t].Normalize(m3.Up), b.rest[u].Normalize(m3.Up), true
+		return b.target.Offsets[t].Normalize(m3.Up), b.frame(s).Rotate(b.rest[u]).Normalize(m3.Up), true
 	}
 	return to, at, false
 }
@@ -250,18 +259,7 @@ func rigidFit(from, to []m3.Vec3) (m3.Quat, bool) {
 	k.SetSym(1, 3, b[0][2]-b[2][0])
 	k.SetSym(2, 3, b[1][0]-b[0][1])
 	k.SetSym(3, 3, tr)
-	var eig mat.EigenSym
-	if !eig.Factorize(k, true) {
-		return m3.Ident, false
-	}
-	// Ascending: the rotation is the last one's vector, if it is alone.
-	v := eig.Values(nil)
-	if v[3]-v[2] < 1e-2 {
-		return m3.Ident, false
-	}
-	var e mat.Dense
-	eig.VectorsTo(&e)
-	return m3.Quat{X: float32(e.At(0, 3)), Y: float32(e.At(1, 3)), Z: float32(e.At(2, 3)), W: float32(e.At(3, 3))}.Normalize(), true
+	return lastVector(k, 1e-2)
 }
 
 // parseAxes reads the axes of Profile.Axes that point left and up, as a turn from the T-pose's.

@@ -35,7 +35,7 @@ type Profile struct {
 	// RestFrames is the number of frames at the start that may show the rest pose, added by
 	// the tool that made the file. Those whose hips are not turned are left out.
 	RestFrames int    `toml:"rest_frames,omitzero"`
-	Up         string `toml:"up,omitempty"` // the file's vertical axis, y or z; empty is y
+	Up         string `toml:"up,omitempty"` // the file's vertical axis, y or z; empty: found from the motion
 
 	// Joints maps each joint of the target to its source, a joint of the file.
 	Joints map[string]string `toml:"joints"`
@@ -45,7 +45,8 @@ type Profile struct {
 	// Collapse lists joints whose children move to their position: bones that the target lacks.
 	Collapse []string `toml:"collapse,omitempty"`
 	// Axes gives, for joints of the target, the source joint's axes that point left and up in a
-	// T-pose, palms down, as in "z -x". Other joints' frames fit the rest pose.
+	// T-pose, palms down, as in "z -x". Other joints' frames fit the rest pose. Without any axes, frames
+	// are found from the rest pose or the motion.
 	Axes map[string]string `toml:"axes,omitempty"`
 }
 

@@ -16,6 +16,10 @@ type Report struct {
 	Skipped int     `json:"skipped"` // at the start, showing the rest pose
 	FPS     float64 `json:"fps"`
 
+	Up       string `json:"up"`       // the source's axis that points up, y or z
+	Mirrored bool   `json:"mirrored"` // the source's axes are left-handed, and x was turned round
+	Basis    string `json:"basis"`    // what shows how the joints' frames are turned: "rest pose", "motion" or "profile"
+
 	Scale    float64 `json:"scale"`     // metres of the target per unit of the source
 	UnitM    float64 `json:"unit_m"`    // metres per unit of the source, from the profile or a guess; 0 if unknown
 	LegRatio float64 `json:"leg_ratio"` // length of the target's legs over that of the source's; 0 if the unit is unknown
@@ -84,7 +88,7 @@ func meanOf(errs []JointError) (mean float64) {
 // report measures the result. copied is the mean error of copied angles in metres, pull the
 // result of pulls, skipped the number of frames left out.
 func (w *work) report(copied float64, pull []float32, skipped int) *Report {
-	r := &Report{Profile: w.job.Profile.Name, Frames: w.out.Frames, Skipped: skipped, FPS: w.out.FPS,
+	r := &Report{Profile: w.job.Profile.Name, Frames: w.out.Frames, Skipped: skipped, FPS: w.out.FPS, Up: w.up, Mirrored: w.mirror, Basis: w.basis,
 		Scale: float64(w.scale), UnitM: w.metres(), CopiedCM: 100 * copied, Joints: w.errors(), Missing: w.missing}
 	if r.UnitM > 0 {
 		r.LegRatio = r.Scale / r.UnitM

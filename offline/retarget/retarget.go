@@ -88,6 +88,9 @@ type work struct {
 	out    *skel.Clip
 	scale  float32
 	world  m3.Quat   // from the source's axes to those with y up
+	up     string    // the source's axis that points up
+	mirror bool      // the source is the mirror image of the job's
+	basis  string    // of the alignments: framesRest and its like
 	joints []int     // of target, with a position in the source
 	legs   []int     // indices into joints of those in a leg
 	goals  []m3.Vec3 // (frames, joints) their positions in the scaled source
@@ -104,18 +107,12 @@ func (r *Retargeter) Run() (*skel.Clip, *Report, error) {
 	if target == nil {
 		target = Human()
 	}
-	b, err := bind(r.Profile, r.Source.Skel, target)
-	if err != nil {
-		return nil, nil, fmt.Errorf("retarget: %w", err)
-	}
-	w := &work{binding: b, job: r, world: m3.Ident}
-	if r.Profile.Up == "z" {
-		w.world = zUp
-	}
+	w := &work{job: r, world: m3.Ident}
+	var err error
 	if w.tree, err = ik.NewTree(target.Parents); err != nil {
 		return nil, nil, fmt.Errorf("retarget: Target: %w", err)
 	}
-	skip, err := w.takeFrames()
+	skip, err := w.prepare(r.Source, target)
 	if err != nil {
 		return nil, nil, fmt.Errorf("retarget: %w", err)
 	}
@@ -124,7 +121,7 @@ func (r *Retargeter) Run() (*skel.Clip, *Report, error) {
 	}
 	for j := range target.Len() {
 		if w.place[j] {
-			if b.isLeg(j) {
+			if w.isLeg(j) {
 				w.legs = append(w.legs, len(w.joints))
 			}
 			w.joints = append(w.joints, j)
@@ -142,9 +139,31 @@ func (r *Retargeter) Run() (*skel.Clip, *Report, error) {
 	return w.out, w.report(meanOf(copied), pull, skip), nil
 }
 
-// takeFrames leaves out frames at the start that show the rest pose, and checks the others.
-func (w *work) takeFrames() (skipped int, err error) {
-	c := w.job.Source
+// prepare pairs the joints of src and target, chooses the frames, and finds how the source stands.
+func (w *work) prepare(src *skel.Clip, target *skel.Skeleton) (skipped int, err error) {
+	p := w.job.Profile
+	if w.binding, err = bind(p, src.Skel, target); err != nil {
+		return 0, err
+	}
+	if skipped, err = w.takeFrames(src); err != nil {
+		return 0, err
+	}
+	if !w.mirror && len(p.Axes) == 0 && w.isMirrored() {
+		w.mirror = true
+		return w.prepare(mirrored(src), target)
+	}
+	if w.up = p.Up; w.up == "" {
+		w.up = w.findUp()
+	}
+	if w.up == "z" {
+		w.world = zUp
+	}
+	w.basis = w.findFrames()
+	return skipped, nil
+}
+
+// takeFrames leaves out frames of c at the start that show the rest pose, and checks the others.
+func (w *work) takeFrames(c *skel.Clip) (skipped int, err error) {
 	n := c.Skel.Len()
 	if c.Frames == 0 {
 		return 0, errors.New("the clip has no frames")

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"mannequin/animsys/anatomy"
@@ -26,8 +25,7 @@ type Pair struct{ Joint, Source string }
 
 // Suggest guesses a profile called name for a clip of an unknown skeleton, as anatomy.Find does: by
 // the words and sides in the joints' names, and where these do not tell, by the tree, the
-// symmetry and the ground. If the motion shows that the joints' frames are turned against the
-// rest pose, it adds axes. A motion of an animal is refused: Err has the reason.
+// symmetry and the ground. A motion of an animal is refused: Err has the reason.
 func Suggest(name string, c *skel.Clip) *Suggestion { return guess(name, c, nil) }
 
 // guess is Suggest with joints that the user gives: ours = the file's.
@@ -84,19 +82,6 @@ func suggest(p *Profile, c *skel.Clip, joints map[string]int) *Suggestion {
 			p.TurnOnly = append(p.TurnOnly, j)
 		}
 	}
-	if notFinite(c) < 0 && c.Frames >= leastLook {
-		world := m3.Ident
-		if b.standsOnZ(c) {
-			p.Up, world = "z", zUp
-		}
-		p.Axes = b.turnedAxes(c, world)
-	}
-	if axes, ok := b.restAxes("Hips"); ok && p.Axes == nil && slices.Contains(p.TurnOnly, "Hips") {
-		// Hips elsewhere in the body have bones in other directions.
-		if q, err := parseAxes(axes); err == nil && q.Angle(b.align[b.target.Index("Hips")]) > leaning {
-			p.Axes = map[string]string{"Hips": axes}
-		}
-	}
 	_, out.Err = bind(p, c.Skel, Human())
 	return out
 }
@@ -140,40 +125,6 @@ func (b *binding) trunkTop() int {
 		}
 	}
 	return -1
-}
-
-// turnedAxes returns the axes of c's joints if they contradict the rest pose.
-func (b *binding) turnedAxes(c *skel.Clip, world m3.Quat) map[string]string {
-	axes := b.findAxes(c, world)
-	against := 0
-	for _, name := range []string{"Hips", "Spine1", "LeftUpLeg", "LeftLeg", "RightUpLeg", "RightLeg", "LeftArm", "LeftForeArm", "RightArm", "RightForeArm"} {
-		if q, err := parseAxes(axes[name]); err == nil && q.Angle(b.align[b.target.Index(name)]) > 1.3 {
-			against++
-		}
-	}
-	if against < 2 {
-		return nil
-	}
-	return axes
-}
-
-// leaning is the angle from which on hips lean that should stand, in radians.
-const leaning = 0.35
-
-// restAxes returns the axes of a joint of the trunk that point left and up at rest, when all frames of the
-// source have the same axes.
-func (b *binding) restAxes(name string) (string, bool) {
-	model := make([]m3.Xform, b.source.Len())
-	for j := range model {
-		model[j] = m3.Xform{Pos: b.at[j], Rot: m3.Ident}
-	}
-	left, _ := b.pose(model, name)
-	top := b.trunkTop()
-	if top < 0 {
-		return "", false
-	}
-	at := func(n string) m3.Vec3 { return b.at[b.from[b.target.Index(n)]] }
-	return snap(left, b.at[b.from[top]].Sub(at("LeftUpLeg").Lerp(at("RightUpLeg"), 0.5)).Normalize(m3.Vec3{}))
 }
 
 // Write writes the suggestion as a profile to edit, with the missing joints in comments.

@@ -64,10 +64,14 @@ func FindASF(path string) (string, error) {
 //
 // A bone that a frame does not name is at rest in it, and Recording.Notes says so.
 func (s *ASF) ReadAMC(name string, data []byte, fps float64) (*Recording, error) {
+	return s.readAMC(name, data, fps, false)
+}
+
+func (s *ASF) readAMC(name string, data []byte, fps float64, salvage bool) (*Recording, error) {
 	if !(fps >= 1/float64(maxFrameTime) && fps <= 1/minFrameTime) {
 		return nil, fmt.Errorf("%s: %g frames per second: expected a rate between 1/%g and %g", name, fps, float64(maxFrameTime), 1/minFrameTime)
 	}
-	r := amcReader{parser: newParser(name, data), s: s, half: 0.5, seen: make([]int, len(s.bones)), gaps: make([]gap, len(s.bones))}
+	r := amcReader{parser: newParser(name, data), s: s, half: 0.5, salvage: salvage, seen: make([]int, len(s.bones)), gaps: make([]gap, len(s.bones))}
 	if s.degrees {
 		r.half = math.Pi / 360
 	}
@@ -82,6 +86,12 @@ func (s *ASF) ReadAMC(name string, data []byte, fps float64) (*Recording, error)
 	if err := r.frames(); err != nil {
 		return nil, err
 	}
+	if len(r.lost) > 0 {
+		if r.clip.Frames == 0 {
+			return nil, r.lost[0]
+		}
+		r.notes = append([]string{lostNote(r.clip.Frames, r.lost)}, r.notes...)
+	}
 	b := &Recording{Format: FormatAMC, Clip: r.clip, FrameTime: 1 / fps, Notes: r.notes}
 	for _, list := range s.channels {
 		b.Channels = append(b.Channels, append([]Channel(nil), list...))
@@ -91,13 +101,15 @@ func (s *ASF) ReadAMC(name string, data []byte, fps float64) (*Recording, error)
 
 type amcReader struct {
 	*parser
-	s    *ASF
-	clip *skel.Clip
-	half float64 // half an angle's unit in radians
-	full bool    // the file says that every frame names every bone
-	seen []int   // per bone, the last frame that names it, counted from 1
-	gaps []gap   // per bone
-	vals [len(dofNames)]float64
+	s       *ASF
+	clip    *skel.Clip
+	half    float64 // half an angle's unit in radians
+	full    bool    // the file says that every frame names every bone
+	salvage bool    // leave out frames that cannot be read
+	lost    []error // why, a frame each
+	seen    []int   // per bone, the last frame that names it, counted from 1
+	gaps    []gap   // per bone
+	vals    [len(dofNames)]float64
 }
 
 // gap counts the frames that do not name a bone.
@@ -149,31 +161,70 @@ func isFrameNumber(w []byte) bool {
 func (r *amcReader) frames() error {
 	f, at, named, before := -1, 0, 0, 0 // this frame, and how many bones it and the one before name
 	var last int64
+	var bad error // of this frame, which is left out
+	n := r.s.Skel.Len()
+	// end ends frame f, or leaves it out.
+	end := func() {
+		if bad == nil {
+			r.close(f, at, named)
+			return
+		}
+		r.lost, bad = append(r.lost, bad), nil
+		copy(r.clip.Pos[f*n:], r.s.Skel.Offsets)
+		for i := range n {
+			r.clip.Rot[f*n+i] = m3.Ident
+		}
+		for i := range r.seen {
+			if r.seen[i] == f+1 {
+				r.seen[i] = 0
+			}
+		}
+		f, named = f-1, before
+	}
 	for r.nextLine() {
 		w, wordAt := r.word()
 		if !isFrameNumber(w) {
+			if bad != nil {
+				r.pos = r.eol
+				continue
+			}
 			if err := r.bone(w, wordAt, f); err != nil {
-				return err
+				if !r.salvage {
+					return err
+				}
+				bad = err
 			}
 			named++
 			continue
 		}
 		if f >= 0 {
-			r.close(f, at, named)
+			end()
 		}
 		v, err := strconv.ParseInt(string(w), 10, 64)
-		if errors.Is(err, strconv.ErrRange) || f >= 0 && v != last+1 {
+		if errors.Is(err, strconv.ErrRange) || (f >= 0 && v != last+1 && !r.salvage) {
 			return r.fail(wordAt, "expected the number of frame %d, frames count upwards by one, found %s", last+1, quoteWord(w))
 		}
+		if f >= 0 && v != last+1 {
+			r.lost = append(r.lost, r.fail(wordAt, "frame %s follows frame %d", quoteWord(w), last))
+		}
 		if err := r.endLine("the number of a frame"); err != nil {
-			return err
+			if !r.salvage {
+				return err
+			}
+			bad = err
 		}
 		f, last, at, before, named = f+1, v, wordAt, named, 0
 	}
-	if r.full && f > 0 && named < before {
-		return r.fail(len(r.data), "the file ends after %d bones of frame %d, of %d in the frame before: it was cut off", named, last, before)
+	if r.full && f > 0 && named < before && bad == nil {
+		err := r.fail(len(r.data), "the file ends after %d bones of frame %d, of %d in the frame before: it was cut off", named, last, before)
+		if !r.salvage {
+			return err
+		}
+		bad = err
 	}
-	r.close(f, at, named)
+	end()
+	r.clip.Frames = f + 1
+	r.clip.Pos, r.clip.Rot = r.clip.Pos[:(f+1)*n], r.clip.Rot[:(f+1)*n]
 	r.noteGaps()
 	return nil
 }

@@ -52,6 +52,13 @@ type Recording struct {
 	Parts map[string]string
 	// Rest is the joints at rest if the file says how they stand then, as glTF files do: see AtRest.
 	Rest []m3.Xform
+
+	// Of Open alone:
+	Up        string  // the axis that points up, if it is known: that of OpenOptions, or y as in all glTF and FBX clips
+	LikelyFPS float64 // frames per second that the file probably means, if what it says is improbable; else 0
+
+	plain []string // per joint, its name as the file has it; nil: as in Clip.Skel
+	doubt error    // of the frame rate
 }
 
 // AtRest returns the motion on joints that have the world's axes at rest, as skin.Motion.AtRest does, or as

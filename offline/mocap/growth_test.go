@@ -24,7 +24,7 @@ func TestGrowth(t *testing.T) {
 		growth.Accepted("usual", func(n int) []byte { return syntheticBVH(5, n) }),
 		growth.Accepted("short values", growth.Repeat(counted, "1 2 3\n", "")),
 		growth.Accepted("values on one line", growth.Repeat(counted, "1 2 3 ", "")),
-		growth.Refused("too many values", growth.Repeat(counted, "1 2 3\n", "1 2\n"), "more values"),
+		growth.Refused("too many values", growth.Repeat(counted, "1 2 3\n", "1 2\n"), "it has 2 of 3 values"),
 		growth.Refused("too large a count", growth.Repeat(skeleton+"MOTION\nFrames: 9@\nFrame Time: 1\n", "1 2 3\n", ""), "hold at most"),
 		growth.Accepted("no count", growth.Repeat(skeleton+"MOTION\nFrames: 0\nFrame Time: 1\n", "1 2 3\n", "")),
 		growth.Accepted("stray words", growth.Repeat(head, "z\n", "CHANNELS 3 Xposition Zrotation Yrotation\n}\n"+one)),

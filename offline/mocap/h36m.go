@@ -86,7 +86,9 @@ func H36MSkeleton() *skel.Skeleton {
 //
 // It returns a *SyntaxError that names the line for a line of more or fewer numbers, a number that
 // is not finite or beyond ±1e9, a body that goes farther than 1e8, and a file without frames.
-func ReadH36M(name string, data []byte) (*Recording, error) {
+func ReadH36M(name string, data []byte) (*Recording, error) { return readH36M(name, data, false) }
+
+func readH36M(name string, data []byte, salvage bool) (*Recording, error) {
 	p := newParser(name, data)
 	// A value takes a digit and a separator, whatever the lines say.
 	frames := min(1+bytes.Count(data, []byte("\n"))+bytes.Count(data, []byte("\r")), (len(data)+1)/(2*h36mColumns))
@@ -95,9 +97,15 @@ func ReadH36M(name string, data []byte) (*Recording, error) {
 	var row [h36mColumns]float64
 	var at [3]float64
 	turn, f := quat64{1}, 0
+	var lost []error
 	for ; p.nextLine(); f++ {
 		if err := p.h36mRow(&row); err != nil {
-			return nil, err
+			if !salvage {
+				return nil, err
+			}
+			lost = append(lost, err)
+			f--
+			continue
 		}
 		// The move is seen from the body as it was in the frame before.
 		move := turn.rotate([3]float64(row[:3]))
@@ -116,13 +124,19 @@ func ReadH36M(name string, data []byte) (*Recording, error) {
 			}
 		}
 	}
-	if f == 0 {
+	switch {
+	case f == 0 && len(lost) > 0:
+		return nil, lost[0]
+	case f == 0:
 		return nil, p.fail(len(data), "expected a line of %d numbers with commas between them, a frame of exponential maps of Human3.6M, found the end of the file", h36mColumns)
 	}
 	c.Frames, c.Pos, c.Rot = f, c.Pos[:f*n:f*n], c.Rot[:f*n:f*n]
 	level(c)
 	b := usual(c)
 	b.Format, b.FrameTime = FormatH36M, 1.0/H36MRate
+	if len(lost) > 0 {
+		b.Notes = []string{lostNote(f, lost)}
+	}
 	return b, nil
 }
 

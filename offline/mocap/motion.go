@@ -4,29 +4,58 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 )
 
 // motion parses everything after MOTION and returns the finished BVH.
-func (p *parser) motion() (*Recording, error) {
-	if err := p.expect("Frames", " after MOTION"); err != nil {
+func (p *parser) motion(opt OpenOptions) (*Recording, error) {
+	b := &Recording{Channels: p.channels}
+	width := int64(b.NumChannels())
+	frames, framesAt, err := p.frameCount()
+	if err != nil && !opt.Salvage {
 		return nil, err
+	}
+	if b.FrameTime, err = p.frameTime(); err != nil {
+		return nil, err
+	}
+	start := p.pos
+	if frames >= 0 {
+		if err = p.clip(b, frames, framesAt); err == nil {
+			b.Notes = append(p.notes, b.Notes...)
+			return b, nil
+		}
+		if !opt.Salvage {
+			return nil, p.damaged(err, start, frames, int(width))
+		}
+	}
+	b.Notes = p.notes
+	return b, p.salvage(b, start, frames)
+}
+
+// frameCount parses the line "Frames:". With an error the next word is that of the Frame Time if there is one.
+func (p *parser) frameCount() (frames int64, at int, err error) {
+	if err := p.expect("Frames", " after MOTION"); err != nil {
+		return -1, p.pos, err
 	}
 	p.accept(":")
-	t, framesAt := p.token()
-	frames, err := strconv.ParseInt(t, 10, 64)
-	if err != nil || frames < 0 {
-		return nil, p.fail(framesAt, "expected the number of frames after \"Frames:\", found %s", quote(t))
+	t, at := p.token()
+	frames, err = strconv.ParseInt(t, 10, 64)
+	if err == nil && frames >= 0 {
+		p.pos += len(t)
+		return frames, at, nil
 	}
-	p.pos += len(t)
-	dt, err := p.frameTime()
-	if err != nil {
-		return nil, err
+	if !strings.EqualFold(t, "Frame") {
+		p.pos += len(t)
 	}
-	b := &Recording{Channels: p.channels, FrameTime: dt, Notes: p.notes}
-	width := int64(b.NumChannels())
+	return -1, at, p.fail(at, "expected the number of frames after \"Frames:\", found %s", quote(t))
+}
+
+// clip parses the frames of a file that says how many there are.
+func (p *parser) clip(b *Recording, frames int64, framesAt int) error {
+	width, start := int64(b.NumChannels()), p.pos
 	if words := p.words(); frames == 0 && width > 0 && words >= width {
 		frames = words / width // a stream's writer does not know how many frames will follow
 		b.Notes = append(b.Notes, p.fail(framesAt, "\"Frames: 0\": took the %d that follow", frames).Error())
@@ -34,20 +63,28 @@ func (p *parser) motion() (*Recording, error) {
 	// A value takes a digit and a separator; the last one needs no separator.
 	room := (int64(len(p.data)-p.pos) + 1) / 2
 	if width > 0 && frames > room/width {
-		return nil, p.fail(framesAt, "\"Frames: %d\" of %d values each, but the %d bytes that follow hold at most %d frames",
+		return p.fail(framesAt, "\"Frames: %d\" of %d values each, but the %d bytes that follow hold at most %d frames",
 			frames, width, len(p.data)-p.pos, room/width)
 	}
 	if err := p.checkMemory(framesAt, frames, p.skel.Len(), 0); err != nil {
-		return nil, err
+		return err
 	}
-	b.Clip = skel.NewClip(&p.skel, tidyRate(dt), int(frames))
-	if err := p.frames(b); err != nil {
-		return nil, err
+	b.Clip = skel.NewClip(&p.skel, tidyRate(b.FrameTime), int(frames))
+	split, err := p.frames(b)
+	if err != nil {
+		return err
 	}
 	if p.space(); p.pos < len(p.data) {
-		return nil, p.surplus(frames, width)
+		return p.surplus(frames, width)
 	}
-	return b, nil
+	if split {
+		q := *p
+		q.pos = start
+		if r := q.scanRows(int(width)); r.broken() {
+			return p.fail(r.lost[0].at, "this line is no frame: %s", r.lost[0].why)
+		}
+	}
+	return nil
 }
 
 // frameTime parses the line "Frame Time:" and returns the seconds.
@@ -89,14 +126,15 @@ func (p *parser) words() (n int64) {
 	return n
 }
 
-func (p *parser) frames(b *Recording) error {
+// frames parses the frames, and reports whether some of them are not a line each.
+func (p *parser) frames(b *Recording) (bool, error) {
 	c := b.Clip
 	split, first, firstAt := 0, 0, 0 // frames that are not one line
 	for f := range c.Frames {
 		p.space()
 		start := p.pos
 		if j, ch, ok := p.frame(c.Frame(f)); !ok {
-			return p.badValue(c, f, j, ch)
+			return false, p.badValue(c, f, j, ch)
 		}
 		if start < p.pos && !p.alone(start, p.pos) {
 			if split++; split == 1 {
@@ -108,7 +146,7 @@ func (p *parser) frames(b *Recording) error {
 		b.Notes = append(b.Notes, p.fail(firstAt, "%d of %d frames are not a line each, the first is frame %d: if a line lacks a value, the ones after it are in wrong channels",
 			split, c.Frames, first+1).Error())
 	}
-	return nil
+	return split > 0, nil
 }
 
 // frame parses a frame. It stops before a broken value and returns its joint and channel.

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mannequin/animsys/skel"
 	"mannequin/animsys/skin"
+	"mannequin/engine/m3"
 	"mannequin/internal/boundedfile"
 	"mannequin/offline/fbx"
 )
@@ -79,16 +82,34 @@ func FormatOf(name string, data []byte) Format {
 	return FormatBVH
 }
 
-// OpenOptions holds what a file does not say. Zero is right for CMU's and HDM05's, and for a glTF or FBX
-// file with one animation.
+// OpenOptions holds what a file does not say, or says wrongly. Zero is right for most files.
 type OpenOptions struct {
 	ASF       string  // path of the skeleton that an AMC moves; empty: the one that FindASF finds
-	AMCFPS    float64 // frames per second of an AMC; 0: AMCRate
+	FrameRate float64 // frames per second, whatever the file says; 0: as it says, an AMC AMCRate
 	Animation string  // name of the animation of a glTF or FBX, with or without its armature's and a |; empty: the only one
+	Up        string  // the file's vertical axis, y or z: z is turned to y; empty: axes stay as they are
+	Root      string  // name of the root joint of the character to take from a file of several; empty: all
+	// Salvage keeps the whole frames of a damaged BVH, AMC or TXT file: cut off, with more or fewer
+	// frames or values than it says, with words that are no numbers. Recording.Notes says what is lost.
+	Salvage bool
+}
+
+// Validate reports the first option that is out of range.
+func (o *OpenOptions) Validate() error {
+	switch {
+	case o.FrameRate != 0 && !(o.FrameRate >= 1/float64(maxFrameTime) && o.FrameRate <= 1/minFrameTime):
+		return fmt.Errorf("mocap: FrameRate is %g, want 1/%g to %g", o.FrameRate, float64(maxFrameTime), 1/minFrameTime)
+	case o.Up != "" && o.Up != "y" && o.Up != "z":
+		return fmt.Errorf("mocap: Up is %.20q, want \"y\" or \"z\"", o.Up)
+	}
+	return nil
 }
 
 // Open reads the recording at path in any format (see FormatOf).
 func Open(path string, opt OpenOptions) (*Recording, error) {
+	if err := opt.Validate(); err != nil {
+		return nil, err
+	}
 	data, err := boundedfile.Read(path, maxFileSize)
 	if err != nil {
 		return nil, err
@@ -96,6 +117,52 @@ func Open(path string, opt OpenOptions) (*Recording, error) {
 	if what, advice := Foreign(data); what != "" {
 		return nil, fmt.Errorf("%s: is %s, which is not read: %s", path, what, cmp.Or(advice, "export it as FBX, glTF or BVH"))
 	}
+	b, err := read(path, data, opt)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Root != "" {
+		if b, err = chooseRoot(path, b, opt.Root); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case opt.FrameRate == 0:
+		b.doubtRate(path)
+	case b.Format != FormatAMC: // that has it
+		b.FrameTime = 1 / opt.FrameRate
+		c := *b.Clip
+		b.Clip, c.FPS = &c, opt.FrameRate
+	}
+	if opt.Up != "" {
+		b.Up = opt.Up
+	}
+	if opt.Up == "z" {
+		b.Clip, b.Up = turnUp(b.Clip), "y"
+	}
+	return b, nil
+}
+
+// turnUp returns a clip with z up as one with y up.
+func turnUp(c *skel.Clip) *skel.Clip {
+	turn := m3.AxisAngle(m3.V(1, 0, 0), -math.Pi/2)
+	s := *c.Skel
+	s.Offsets = slices.Clone(s.Offsets)
+	out := &skel.Clip{Skel: &s, FPS: c.FPS, Frames: c.Frames, Pos: slices.Clone(c.Pos), Rot: slices.Clone(c.Rot)}
+	n := s.Len()
+	for j, p := range s.Parents {
+		if p >= 0 {
+			continue
+		}
+		s.Offsets[j] = turn.Rotate(s.Offsets[j])
+		for i := j; i < len(out.Pos); i += n {
+			out.Pos[i], out.Rot[i] = turn.Rotate(out.Pos[i]), turn.Mul(out.Rot[i])
+		}
+	}
+	return out
+}
+
+func read(path string, data []byte, opt OpenOptions) (*Recording, error) {
 	switch FormatOf(path, data) {
 	case FormatGLTF:
 		return openGLTF(path, opt.Animation)
@@ -105,11 +172,11 @@ func Open(path string, opt OpenOptions) (*Recording, error) {
 	case FormatAMC:
 		return openAMC(path, data, opt)
 	case FormatH36M:
-		return ReadH36M(path, data)
+		return readH36M(path, data, opt.Salvage)
 	case FormatASF:
 		return nil, fmt.Errorf("%s: a skeleton without motion: name the AMC file that moves it", path)
 	}
-	return ReadBVH(path, data)
+	return readBVH(path, data, opt)
 }
 
 // openGLTF reads an animation of a glTF file.
@@ -144,7 +211,7 @@ func openAMC(path string, data []byte, opt OpenOptions) (_ *Recording, err error
 	if err != nil {
 		return nil, err
 	}
-	return s.ReadAMC(path, data, cmp.Or(opt.AMCFPS, AMCRate))
+	return s.readAMC(path, data, cmp.Or(opt.FrameRate, AMCRate), opt.Salvage)
 }
 
 // choose returns one of the animations of a file.
@@ -171,7 +238,7 @@ func choose[M any](path string, format Format, name string, all []M, err error, 
 		return nil, fmt.Errorf("%s: it has no animation %q: it has %s", path, name, list(names))
 	}
 	b := usual(found)
-	b.Format, b.FrameTime = format, 1/b.Clip.FPS
+	b.Format, b.FrameTime, b.Up = format, 1/b.Clip.FPS, "y"
 	return b, nil
 }
 

@@ -54,8 +54,8 @@ func TestOpen(t *testing.T) {
 		t.Error(err)
 	}
 	asf := write("1.asf", stickASF)
-	for _, opt := range []OpenOptions{{}, {ASF: asf, AMCFPS: 60}} {
-		want := opt.AMCFPS
+	for _, opt := range []OpenOptions{{}, {ASF: asf, FrameRate: 60}} {
+		want := opt.FrameRate
 		if want == 0 {
 			want = AMCRate
 		}

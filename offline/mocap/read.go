@@ -34,19 +34,29 @@ const (
 // depth of skel.MaxDepth, more or fewer frames than it says, numbers not finite or beyond ±1e9.
 //
 // Keywords may be in any case. Values are counted, not lines: Recording.Notes says if frames and lines
-// do not match.
+// do not match. A few lines of more or fewer values among many that are frames are an error. Open keeps
+// the whole frames of a damaged file: see OpenOptions.
 func ReadBVH(name string, data []byte) (b *Recording, err error) {
+	return readBVH(name, data, OpenOptions{})
+}
+
+func readBVH(name string, data []byte, opt OpenOptions) (*Recording, error) {
 	p := newParser(name, data)
 	if err := p.hierarchy(); err != nil {
 		return nil, err
 	}
-	return p.motion()
+	b, err := p.motion(opt)
+	if err != nil {
+		return nil, err
+	}
+	b.plain = p.plain
+	return b, nil
 }
 
 // newParser returns a parser at the first byte of a text, after a byte order mark.
 func newParser(name string, data []byte) *parser {
 	start := len(data) - len(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
-	return &parser{name: name, data: data, pos: start, eol: start, taken: map[string]int{}}
+	return &parser{name: name, data: data, pos: start, eol: start, taken: map[string]int{}, roots: map[string]int{}}
 }
 
 // parser walks data from pos. It collects one entry per joint.
@@ -59,6 +69,8 @@ type parser struct {
 	skel     skel.Skeleton
 	channels [][]Channel
 	taken    map[string]int // per joint name in use, the last number appended to it
+	plain    []string       // per joint, its name as the file has it
+	roots    map[string]int // per joint name in use, the first joint of its skeleton
 	notes    []string
 }
 
@@ -231,7 +243,15 @@ func (p *parser) add(name string, parent, depth, at int, end bool) (int, error) 
 	if len(unique) > maxName {
 		return 0, p.fail(at, "a joint name of %d bytes, at most %d are allowed", len(unique), maxName)
 	}
-	p.taken[unique] = 1
+	root := i
+	if parent >= 0 {
+		root = p.roots[p.skel.Names[parent]]
+	}
+	if unique != name && !end && p.roots[name] == root && len(p.notes) < maxNotes {
+		p.notes = append(p.notes, p.fail(at, "a second joint %s is called %s here", quote(name), unique).Error())
+	}
+	p.taken[unique], p.roots[unique] = 1, root
+	p.plain = append(p.plain, name)
 	p.skel.Names = append(p.skel.Names, unique)
 	p.skel.Parents = append(p.skel.Parents, int16(parent))
 	p.skel.Offsets = append(p.skel.Offsets, m3.Vec3{})
@@ -304,6 +324,9 @@ func (p *parser) joint(parent, depth, at int) error {
 func (p *parser) endSite(parent, depth, at int) error {
 	p.jointName() // "Site", and any name after it
 	i, err := p.add(p.skel.Names[parent]+"Site", parent, depth, at, true)
+	if err == nil {
+		p.plain[i] = p.plain[parent] + "Site"
+	}
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,8 @@ func TestErrors(t *testing.T) {
 		{head + "Frames: 1\nFrame Time: 1\n1 0x1p3", `found "0x1p3"`},
 		{head + "Frames: 1\nFrame Time: 1\n1 1_000", `found "1_000"`},
 		{head + "Frames: 1\nFrame Time: 1\n1 1e300", `f:10: Yrotation of "a" in frame 1 of 1 is 1e300: beyond`},
-		{head + "Frames: 1\nFrame Time: 1\n1 2\n3 4\n5", `f:11: expected the end of the file after 1 frames of 2 values, found 3 more values`},
+		{head + "Frames: 1\nFrame Time: 1\n1 2\n3 4\n5", `f:12: this line is no frame: it has 1 of 2 values; the file says 1 frames and has 2 whole ones: --salvage keeps those`},
+		{head + "Frames: 1\nFrame Time: 1\n1 2\n3 4\n", `f:11: expected the end of the file after 1 frames of 2 values, found 2 more values; the file says 1 frames and has 2 whole ones: --salvage keeps those`},
 		{head + "Frames: 1\nFrame Time: 1\n1 2\n3 4 x", `f:11: expected the end of the file after 1 frames, found "x"`},
 		{"HIERARCHY ROOT a { OFFSET 0 0 0 } MOTION Frames: 1000000 Frame Time: 1", `1000000 frames of 1 joints, most of them without values, need more than the 16 MB`},
 	} {

@@ -13,6 +13,7 @@ import (
 	"mannequin/internal/testing/race"
 	"mannequin/models/human"
 	"mannequin/offline/dataset"
+	"mannequin/offline/retarget"
 )
 
 func people(t testing.TB) *manifold.Model {
@@ -24,7 +25,7 @@ func people(t testing.TB) *manifold.Model {
 // recording returns an even number of frames of a recording, at most most.
 func recording(t testing.TB, m *manifold.Model, name string, most int) []float32 {
 	t.Helper()
-	rows, _, err := dataset.OpenPerson(filepath.Join(mocapdata.Dir(t), filepath.FromSlash(name)), m.Layout, m.Skel, nil)
+	rows, _, err := dataset.OpenPerson(filepath.Join(mocapdata.Dir(t), filepath.FromSlash(name)), m.Layout, m.Skel, retarget.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testh36m"
+	"mannequin/offline/retarget"
 )
 
 // Recordings to measure on are whole, at Rate, with their mirror images; a walk in
@@ -18,7 +19,7 @@ func TestOpenMotion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "S5_walking_1.txt")
 	must.Do(t, os.WriteFile(path, testh36m.Make(200).Text, 0o644))
 	l := feature.Human()
-	m := must.Get(OpenMotion([]string{path, path}, l, nil, 100, 2))(t)
+	m := must.Get(OpenMotion([]string{path, path}, l, retarget.Reading{}, 100, 2))(t)
 	if len(m.Clips) != 4 || m.Clips[0].Name != "S5_walking_1" || !m.Clips[3].Mirror || len(m.Windows) != 0 || len(m.Mean) != l.Columns() {
 		t.Fatalf("%d clips, %d windows, %d means", len(m.Clips), len(m.Windows), len(m.Mean))
 	}
@@ -42,10 +43,10 @@ func TestOpenMotion(t *testing.T) {
 	if !(stands > 0.3 && stands < 0.8) {
 		t.Errorf("contacts stand for %g of the time", stands)
 	}
-	if _, err := OpenMotion([]string{path}, l, nil, 1000, 1); err == nil || !strings.Contains(err.Error(), "none of the 1 recordings has 1000 frames") {
+	if _, err := OpenMotion([]string{path}, l, retarget.Reading{}, 1000, 1); err == nil || !strings.Contains(err.Error(), "none of the 1 recordings has 1000 frames") {
 		t.Error(err)
 	}
-	if _, err := OpenMotion([]string{path + "x"}, l, nil, 2, 1); err == nil {
+	if _, err := OpenMotion([]string{path + "x"}, l, retarget.Reading{}, 2, 1); err == nil {
 		t.Error("a file that is not there reads")
 	}
 }

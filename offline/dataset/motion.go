@@ -50,21 +50,21 @@ const Rate = 60
 
 // MotionOptions says how BuildMotion reads recordings. The zero value is right for CMU's.
 type MotionOptions struct {
-	Layout   *feature.Motion   // nil: feature.Human()
-	Profile  *retarget.Profile // of the recordings' skeletons; nil: for each the built-in one that fits
-	Only     []string          // patterns (path.Match) of folder/file or file names, without extension, to read; nil: all
-	Skip     []string          // patterns of recordings to leave out, also of those that Only names
-	HeldOut  []string          // patterns of the recordings to hold out; nil: as the folders' SourceFiles say, else HeldOut
-	Length   int               // frames of a window; 0: 240
-	Margin   int               // frames at both ends of a window that are not learnt from; 0: 24
-	Whole    bool              // windows lie inside a steady stretch of their clip and have no margin; each stretch becomes a clip
-	Hop      int               // frames from a window to the next; 0: half of what is learnt from
-	Shortest int               // frames of the shortest clip to take; 0: 30
-	Fast     float64           // a window whose mean speed is above this is running, m/s; 0: 2
-	Repeat   int               // visits per epoch of a window of running; 0: 1
-	Stand    int               // frames for which each standing posture is held, as a clip of its own; 0: none
-	Poses    bool              // keep the recordings' rotations, too; not with Stand or Whole
-	Workers  int               // goroutines; 0: all processors. The result does not depend on it
+	Layout   *feature.Motion  // nil: feature.Human()
+	Read     retarget.Reading // how the recordings are read
+	Only     []string         // patterns (path.Match) of folder/file or file names, without extension, to read; nil: all
+	Skip     []string         // patterns of recordings to leave out, also of those that Only names
+	HeldOut  []string         // patterns of the recordings to hold out; nil: as the folders' SourceFiles say, else HeldOut
+	Length   int              // frames of a window; 0: 240
+	Margin   int              // frames at both ends of a window that are not learnt from; 0: 24
+	Whole    bool             // windows lie inside a steady stretch of their clip and have no margin; each stretch becomes a clip
+	Hop      int              // frames from a window to the next; 0: half of what is learnt from
+	Shortest int              // frames of the shortest clip to take; 0: 30
+	Fast     float64          // a window whose mean speed is above this is running, m/s; 0: 2
+	Repeat   int              // visits per epoch of a window of running; 0: 1
+	Stand    int              // frames for which each standing posture is held, as a clip of its own; 0: none
+	Poses    bool             // keep the recordings' rotations, too; not with Stand or Whole
+	Workers  int              // goroutines; 0: all processors. The result does not depend on it
 }
 
 func (o MotionOptions) withDefaults() MotionOptions {
@@ -136,10 +136,11 @@ func BuildMotion(dirs []string, opt MotionOptions) (train, heldOut *MotionSet, e
 	if err != nil {
 		return nil, nil, err
 	}
+	opt.Read.Note = nil // warnings have the notes
 	sk := retarget.Human()
 	clips, reports := make([]MotionClip, len(names)), make([]*retarget.Report, len(names))
 	err = Parallel(opt.Workers, len(names), func(i int) error {
-		p, err := openPerson(paths[i], opt.Layout, sk, opt.Profile)
+		p, err := openPerson(paths[i], opt.Layout, sk, opt.Read)
 		if err != nil || p.clip.Frames < opt.Shortest {
 			return err
 		}
@@ -212,12 +213,13 @@ func (o MotionOptions) heldOut(dirs []string) (src *Source, held []string, err e
 // OpenMotion reads the recordings of people at paths, of any format that retarget.Open
 // knows, for measuring. Its clips are their steady stretches of at least the given frames,
 // as with MotionOptions.Whole, and the mirror images. It has no windows, and its mean and
-// deviation are its own. A nil profile is the built-in one that fits.
-func OpenMotion(paths []string, layout *feature.Motion, profile *retarget.Profile, atLeast, workers int) (*MotionSet, error) {
+// deviation are its own.
+func OpenMotion(paths []string, layout *feature.Motion, read retarget.Reading, atLeast, workers int) (*MotionSet, error) {
 	m := &MotionSet{Layout: layout, Skeleton: retarget.Human(), Length: atLeast}
+	read.Note = nil
 	clips := make([]MotionClip, len(paths))
 	err := Parallel(workers, len(paths), func(i int) error {
-		p, err := openPerson(paths[i], layout, m.Skeleton, profile)
+		p, err := openPerson(paths[i], layout, m.Skeleton, read)
 		if err != nil {
 			return err
 		}

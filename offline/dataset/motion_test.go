@@ -242,10 +242,10 @@ func TestBuildMotionRefuses(t *testing.T) {
 		want string
 	}{
 		"no folder":   {[]string{filepath.Join(empty, "none")}, MotionOptions{}, "give a folder"},
-		"empty":       {[]string{empty}, MotionOptions{}, "no BVH or AMC"},
+		"empty":       {[]string{empty}, MotionOptions{}, "no BVH, AMC, FBX or glTF"},
 		"no profile":  {[]string{odd}, MotionOptions{}, "no profile fits"},
 		"pattern":     {[]string{odd}, MotionOptions{Only: []string{"["}}, "no pattern"},
-		"none wanted": {[]string{odd}, MotionOptions{Only: []string{"x*"}}, "no BVH or AMC"},
+		"none wanted": {[]string{odd}, MotionOptions{Only: []string{"x*"}}, "no BVH, AMC, FBX or glTF"},
 		"length":      {[]string{odd}, MotionOptions{Length: 40}, "Margin"},
 		"repeat":      {[]string{odd}, MotionOptions{Repeat: -1}, "Repeat"},
 	} {

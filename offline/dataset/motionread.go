@@ -12,11 +12,14 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/ik"
+	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
 )
 
-// Recordings lists the BVH and AMC files in dirs and the folders below them by name and path, in
-// the order of dirs and then of paths. A name is folder/file without extension, or folder/below/file.
+// Recordings lists the BVH, AMC, FBX and glTF recordings in dirs and the folders below them by name and path,
+// in the order of dirs and then of paths. A name is folder/file without extension, or folder/below/file. An
+// FBX or glTF of several animations is as many recordings: # and the animation are at the end of name and
+// path, as mocap.Open takes them. One without animations is none.
 // Only names that a pattern of only matches, nil: all, and none of skip are listed. It is an error if
 // there are none.
 func Recordings(dirs, only, skip []string) (names, paths []string, err error) {
@@ -37,7 +40,19 @@ func Recordings(dirs, only, skip []string) (names, paths []string, err error) {
 				return err
 			}
 			ext := filepath.Ext(file)
-			if low := strings.ToLower(ext); low != ".bvh" && low != ".amc" {
+			animations := []string{""}
+			switch strings.ToLower(ext) {
+			case ".bvh", ".amc":
+			case ".fbx", ".glb", ".gltf":
+				all, err := mocap.Animations(file)
+				switch {
+				case err != nil: // whoever reads it gets the error
+				case len(all) == 0:
+					return nil
+				case len(all) > 1:
+					animations = all
+				}
+			default:
 				return nil
 			}
 			below, err := filepath.Rel(dir, file)
@@ -45,8 +60,14 @@ func Recordings(dirs, only, skip []string) (names, paths []string, err error) {
 				return err
 			}
 			name := filepath.Base(abs) + "/" + filepath.ToSlash(strings.TrimSuffix(below, ext))
-			if (only == nil || MatchesAny(only, name)) && !MatchesAny(skip, name) {
-				names, paths = append(names, name), append(paths, file)
+			for _, a := range animations {
+				path, full := file, name
+				if a != "" {
+					path, full = file+"#"+a, name+"#"+strings.ReplaceAll(a, "/", "_")
+				}
+				if (only == nil || MatchesAny(only, full)) && !MatchesAny(skip, full) {
+					names, paths = append(names, full), append(paths, path)
+				}
 			}
 			return nil
 		})
@@ -59,7 +80,7 @@ func Recordings(dirs, only, skip []string) (names, paths []string, err error) {
 		if only != nil {
 			which = " that fits " + strings.Join(only, ", ")
 		}
-		return nil, nil, fmt.Errorf("no BVH or AMC file in %s%s", strings.Join(dirs, ", "), which)
+		return nil, nil, fmt.Errorf("no BVH, AMC, FBX or glTF recording in %s%s", strings.Join(dirs, ", "), which)
 	}
 	return names, paths, nil
 }
@@ -89,9 +110,9 @@ func MatchesAny(patterns []string, name string) bool {
 
 // OpenPerson reads the recording of a person at path, of any format that retarget.Open
 // knows, and returns its frames on the skeleton sk, (frames, layout.Columns()) at Rate,
-// and the place of the first one. A nil profile is the built-in one that fits.
-func OpenPerson(path string, layout *feature.Motion, sk *skel.Skeleton, profile *retarget.Profile) (rows []float32, start feature.Place, err error) {
-	p, err := openPerson(path, layout, sk, profile)
+// and the place of the first one.
+func OpenPerson(path string, layout *feature.Motion, sk *skel.Skeleton, read retarget.Reading) (rows []float32, start feature.Place, err error) {
+	p, err := openPerson(path, layout, sk, read)
 	return p.rows, p.start, err
 }
 
@@ -99,8 +120,8 @@ func OpenPerson(path string, layout *feature.Motion, sk *skel.Skeleton, profile 
 // at Rate with the ground at height 0, under the soles. Recordings' floors lie up to 10 cm
 // high or low; feature.Motion.FromWorld finds them. A recording shorter than half a second
 // may be of somebody in the air, and keeps its height.
-func OpenStanding(path string, layout *feature.Motion, sk *skel.Skeleton, profile *retarget.Profile) (*skel.Clip, error) {
-	p, err := openPerson(path, layout, sk, profile)
+func OpenStanding(path string, layout *feature.Motion, sk *skel.Skeleton, read retarget.Reading) (*skel.Clip, error) {
+	p, err := openPerson(path, layout, sk, read)
 	return p.clip, err
 }
 
@@ -115,8 +136,8 @@ type person struct {
 	report *retarget.Report
 }
 
-func openPerson(path string, layout *feature.Motion, sk *skel.Skeleton, profile *retarget.Profile) (p person, err error) {
-	clip, report, err := retarget.Open(path, retarget.OpenOptions{Profile: profile, Target: sk, FPS: Rate, Workers: 1})
+func openPerson(path string, layout *feature.Motion, sk *skel.Skeleton, read retarget.Reading) (p person, err error) {
+	clip, report, err := retarget.Open(path, retarget.OpenOptions{Reading: read, Target: sk, FPS: Rate, Workers: 1})
 	if err != nil {
 		return p, fmt.Errorf("dataset: %w", err)
 	}

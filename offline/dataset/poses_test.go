@@ -72,7 +72,7 @@ func TestOpenStanding(t *testing.T) {
 		}
 		path := filepath.Join(dir, "a.bvh")
 		writeBVH(t, path, c)
-		got := must.Get(OpenStanding(path, feature.Human(), sk, nil))(t)
+		got := must.Get(OpenStanding(path, feature.Human(), sk, retarget.Reading{}))(t)
 		model := make([]m3.Xform, sk.Len())
 		got.Model(model, frames-1)
 		return got, model[toe].Pos.Y
@@ -87,7 +87,7 @@ func TestOpenStanding(t *testing.T) {
 	if low.Frames != 20 || m3.Abs(higher-y-0.5) > 2e-3 {
 		t.Errorf("a third of a second: toes at %g and %g m, want 0.5 m apart", y, higher)
 	}
-	if _, err := OpenStanding(filepath.Join(dir, "none.bvh"), feature.Human(), sk, nil); err == nil {
+	if _, err := OpenStanding(filepath.Join(dir, "none.bvh"), feature.Human(), sk, retarget.Reading{}); err == nil {
 		t.Error("no file, no error")
 	}
 }

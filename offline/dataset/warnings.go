@@ -78,7 +78,7 @@ func warnings(l *feature.Motion, clips []MotionClip, reports []*retarget.Report,
 		if c.Frames == 0 {
 			continue
 		}
-		out = append(out, fileWarnings(c.Name, reports[i].Notes)...)
+		out = append(out, fileWarnings(c.Name, reports[i].Remarks(c.Name))...)
 		out = append(out, motionWarnings(c.Name, reports[i].Faults)...)
 		if !MatchesAny(held, c.Name) {
 			speed, _ := fastest(l, c.Rows)

@@ -29,7 +29,12 @@ type Error struct {
 	File  string
 	Where string // such as "byte 1034" or "line 12"; may be empty
 	Msg   string
+
+	is error // what it wraps
 }
+
+// Unwrap returns ErrNoAnimation for a file without animations.
+func (e *Error) Unwrap() error { return e.is }
 
 func (e *Error) Error() string {
 	if e.Where == "" {

@@ -1,6 +1,8 @@
 package fbx
 
 import (
+	"errors"
+	"fmt"
 	"math"
 
 	"mannequin/animsys/skel"
@@ -8,10 +10,16 @@ import (
 	"mannequin/internal/boundedfile"
 )
 
+// ErrNoAnimation means that a file has none.
+var ErrNoAnimation = errors.New("has no animation")
+
 // Motion is an animation of a file.
 type Motion struct {
 	Name string
 	Clip *skel.Clip // in metres, +Y up, on the file's own joints
+	Rest []m3.Quat  // local rotations of the joints without an animation
+
+	Notes []string // oddities of the joints
 }
 
 // Open reads the animations of an FBX file. Their skeleton has the joints that skins name and all limb
@@ -54,7 +62,7 @@ func Read(name string, data []byte) ([]Motion, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, s.errorf(-1, "has no animation: export the armature with its actions")
+		return nil, &Error{File: name, Msg: ErrNoAnimation.Error() + ": export the armature with its actions", is: ErrNoAnimation}
 	}
 	return out, nil
 }
@@ -64,6 +72,8 @@ type reader struct {
 	*scene
 	joints []*model
 	sk     *skel.Skeleton
+	rest   []m3.Quat
+	notes  []string
 	poses  []pose     // of all models
 	model  []m3.Xform // of the joints
 	placed int        // transforms so far
@@ -73,6 +83,11 @@ type reader struct {
 func (r *reader) skeleton() error {
 	number := make(map[*model]int16, len(r.joints))
 	r.sk = &skel.Skeleton{Names: names(r.joints)}
+	for j, name := range r.sk.Names {
+		if is := jointName(r.joints[j]); is != name && len(r.notes) < 20 {
+			r.notes = append(r.notes, fmt.Sprintf("%s: a second joint %q is called %s here", r.name, is, name))
+		}
+	}
 	for j, m := range r.joints {
 		parent := int16(-1)
 		if m.parent != nil {
@@ -86,7 +101,8 @@ func (r *reader) skeleton() error {
 	if err := r.pose(nil, 0); err != nil {
 		return err
 	}
-	r.sk.ModelToLocal(r.sk.Offsets, make([]m3.Quat, len(r.joints)), r.model)
+	r.rest = make([]m3.Quat, len(r.joints))
+	r.sk.ModelToLocal(r.sk.Offsets, r.rest, r.model)
 	if err := r.sk.Validate(); err != nil {
 		return r.errorf(-1, "%v", err)
 	}
@@ -205,7 +221,7 @@ func (r *reader) motion(k *stack) (Motion, error) {
 		pos, rot := clip.Frame(f)
 		r.sk.ModelToLocal(pos, rot, r.model)
 	}
-	return Motion{Name: boundedfile.Printable(k.name), Clip: clip}, nil
+	return Motion{Name: boundedfile.Printable(k.name), Clip: clip, Rest: r.rest, Notes: r.notes}, nil
 }
 
 // tidyFPS returns a frame rate near x, 24 to 120.

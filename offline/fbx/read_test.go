@@ -248,3 +248,14 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Joints of one name stay apart.
+func TestNames(t *testing.T) {
+	var joints []*model
+	for i, n := range []string{"X", "X", "X_2", "", "X"} {
+		joints = append(joints, &model{name: n, index: i})
+	}
+	if got := strings.Join(names(joints), " "); got != "X X_2 X_2_2 node3 X_3" {
+		t.Error(got)
+	}
+}

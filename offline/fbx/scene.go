@@ -551,15 +551,23 @@ func (s *scene) joints() ([]*model, error) {
 	return out, nil
 }
 
+// jointName returns a model's name as the file has it.
+func jointName(m *model) string {
+	return boundedfile.Printable(cmp.Or(m.name, fmt.Sprintf("node%d", m.index)))
+}
+
 // names returns the joints' names, each once.
 func names(joints []*model) []string {
 	out, seen := make([]string, len(joints)), map[string]int{}
 	for i, m := range joints {
-		name := boundedfile.Printable(cmp.Or(m.name, fmt.Sprintf("node%d", m.index)))
-		if seen[name]++; seen[name] > 1 {
-			name = fmt.Sprintf("%s_%d", name, seen[name])
+		name := jointName(m)
+		unique := name
+		for seen[unique] > 0 {
+			seen[name]++
+			unique = fmt.Sprintf("%s_%d", name, seen[name])
 		}
-		out[i] = name
+		seen[unique] = 1
+		out[i] = unique
 	}
 	return out
 }

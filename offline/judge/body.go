@@ -26,9 +26,9 @@ type Motion struct {
 const Shortest = Rate
 
 // Open reads a motion of any format. One on the uniform skeleton is taken as it is. Others are put
-// onto it, with the profile or, if that is nil, as retarget.Open finds it.
-func Open(path string, profile *retarget.Profile) (*Motion, error) {
-	clip, err := open(path, profile)
+// onto it.
+func Open(path string, read retarget.Reading) (*Motion, error) {
+	clip, err := open(path, read)
 	if err != nil {
 		return nil, err
 	}
@@ -292,15 +292,15 @@ func (b *body) nearSpine(j, f int) float64 {
 	return float64(p.Dist(p.OnSegment(b.at[hips][f], b.at[neck][f])))
 }
 
-func open(path string, profile *retarget.Profile) (*skel.Clip, error) {
-	rec, err := mocap.Open(path, mocap.OpenOptions{})
+func open(path string, read retarget.Reading) (*skel.Clip, error) {
+	rec, err := mocap.Open(path, read.OpenOptions)
 	if err != nil {
 		return nil, err
 	}
 	if uniform(rec.Clip.Skel) {
 		return rec.Clip, nil
 	}
-	clip, _, err := retarget.OfRecording(path, rec, retarget.OpenOptions{Profile: profile, Workers: 1})
+	clip, _, err := retarget.OfRecording(path, rec, retarget.OpenOptions{Reading: read, Workers: 1})
 	return clip, err
 }
 

@@ -30,7 +30,7 @@ type File struct {
 
 // ReadOptions says how Read reads recordings.
 type ReadOptions struct {
-	Profile *retarget.Profile // nil: as retarget.Open finds it
+	Reading retarget.Reading // how motions on other skeletons are read
 	// Recorded is set for recordings: tilted floors are levelled, and motions whose feet stand at several
 	// heights are left out.
 	Recorded bool
@@ -42,11 +42,12 @@ const mostLevels = 0.06
 
 // Read measures the motions in files as one set.
 func Read(name string, paths []string, opt ReadOptions) (*Set, error) {
+	opt.Reading.Note = nil
 	s := &Set{Name: name, walkers: walkers{}}
 	sets := make([]*Set, len(paths))
 	err := dataset.Parallel(opt.Workers, len(paths), func(i int) error {
 		sets[i] = &Set{walkers: walkers{}}
-		m, err := Open(paths[i], opt.Profile)
+		m, err := Open(paths[i], opt.Reading)
 		if err != nil {
 			return err
 		}

@@ -364,6 +364,16 @@ func FuzzReadAMC(f *testing.F) {
 			return
 		}
 		b, err := a.ReadAMC("fuzz", amc, AMCRate)
+		if saved, serr := a.readAMC("fuzz", amc, AMCRate, true); serr == nil {
+			if n := saved.Clip.Frames * a.Skel.Len(); saved.Clip.Frames == 0 || len(saved.Clip.Pos) != n || len(saved.Clip.Rot) != n || notFinite(saved.Clip.Pos) {
+				t.Fatalf("%d frames, %d positions", saved.Clip.Frames, len(saved.Clip.Pos))
+			}
+			if err == nil {
+				must.Do(t, sameClip(saved.Clip, b.Clip, 0, 1e-3))
+			}
+		} else if err == nil {
+			t.Fatal(serr)
+		}
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "fuzz:") {
 				t.Fatal(err)

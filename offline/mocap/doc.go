@@ -3,6 +3,8 @@
 //   - [Open] reads a recording in any format: BVH, glTF, AMC with its ASF skeleton, or
 //     Human3.6M's exponential maps. The result is a [Recording]: a [skel.Clip] and the
 //     channels that a BVH of it has. [FormatOf] reports a file's format.
+//     [OpenOptions] says what a file does not say, or says wrongly; with Salvage the whole frames
+//     of a damaged file are read. [Recording.Only] takes one of several characters.
 //   - [ReadBVH], [ReadASF] with [ASF.ReadAMC], and [ReadH36M] read from bytes.
 //   - [Recording.Write] writes a BVH with the recording's channels; [WriteClip] writes
 //     any clip with the usual ones.

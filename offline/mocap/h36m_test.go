@@ -90,6 +90,9 @@ func FuzzReadH36M(f *testing.F) {
 	f.Add([]byte("#\r" + strings.TrimSuffix(strings.Repeat("-.5e-3,", 99), ",") + "\r\n1,2"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b, err := ReadH36M("fuzz", data)
+		if saved, serr := readH36M("fuzz", data, true); serr == nil && (saved.Clip.Frames == 0 || notFinite(saved.Clip.Pos)) || err == nil && serr != nil {
+			t.Fatal(serr)
+		}
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "fuzz:") {
 				t.Fatal(err)

@@ -19,7 +19,14 @@ func (p *parser) motion(opt OpenOptions) (*Recording, error) {
 		return nil, err
 	}
 	if b.FrameTime, err = p.frameTime(); err != nil {
-		return nil, err
+		if e, ok := err.(*SyntaxError); opt.FrameRate == 0 || !ok {
+			if ok {
+				e.Msg += "; --frame-rate sets the rate"
+			}
+			return nil, err
+		}
+		for b.FrameTime = 1 / opt.FrameRate; p.pos < len(p.data) && p.data[p.pos] != '\n' && p.data[p.pos] != '\r'; p.pos++ {
+		}
 	}
 	start := p.pos
 	if frames >= 0 {
@@ -80,7 +87,7 @@ func (p *parser) clip(b *Recording, frames int64, framesAt int) error {
 	if split {
 		q := *p
 		q.pos = start
-		if r := q.scanRows(int(width)); r.broken() {
+		if r := q.scanRows(int(width)); r.broken(int(width)) {
 			return p.fail(r.lost[0].at, "this line is no frame: %s", r.lost[0].why)
 		}
 	}

@@ -3,16 +3,20 @@ package mocap
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mannequin/animsys/skel"
 	"mannequin/animsys/skin"
 	"mannequin/engine/m3"
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/closest"
 	"mannequin/offline/fbx"
 )
 
@@ -86,7 +90,7 @@ func FormatOf(name string, data []byte) Format {
 type OpenOptions struct {
 	ASF       string  // path of the skeleton that an AMC moves; empty: the one that FindASF finds
 	FrameRate float64 // frames per second, whatever the file says; 0: as it says, an AMC AMCRate
-	Animation string  // name of the animation of a glTF or FBX, with or without its armature's and a |; empty: the only one
+	Animation string  // name of the animation of a glTF or FBX, with or without its armature's and a |, or its number from 1; empty: the only one
 	Up        string  // the file's vertical axis, y or z: z is turned to y; empty: axes stay as they are
 	Root      string  // name of the root joint of the character to take from a file of several; empty: all
 	// Salvage keeps the whole frames of a damaged BVH, AMC or TXT file: cut off, with more or fewer
@@ -105,12 +109,18 @@ func (o *OpenOptions) Validate() error {
 	return nil
 }
 
-// Open reads the recording at path in any format (see FormatOf).
+// Open reads the recording at path in any format (see FormatOf). path may end in # and the name of an
+// animation, which comes before OpenOptions.Animation, as in actions.glb#Wave.
 func Open(path string, opt OpenOptions) (*Recording, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
 	data, err := boundedfile.Read(path, maxFileSize)
+	if file, name, ok := strings.Cut(path, "#"); ok && errors.Is(err, fs.ErrNotExist) {
+		if other, err2 := boundedfile.Read(file, maxFileSize); err2 == nil {
+			path, opt.Animation, data, err = file, name, other, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -138,25 +148,52 @@ func Open(path string, opt OpenOptions) (*Recording, error) {
 		b.Up = opt.Up
 	}
 	if opt.Up == "z" {
-		b.Clip, b.Up = turnUp(b.Clip), "y"
+		b.TurnUp()
 	}
 	return b, nil
 }
 
-// turnUp returns a clip with z up as one with y up.
-func turnUp(c *skel.Clip) *skel.Clip {
+// TurnUp turns a recording with z up to one with y up.
+func (b *Recording) TurnUp() {
 	turn := m3.AxisAngle(m3.V(1, 0, 0), -math.Pi/2)
-	s := *c.Skel
+	s := *b.Clip.Skel
 	s.Offsets = slices.Clone(s.Offsets)
-	out := &skel.Clip{Skel: &s, FPS: c.FPS, Frames: c.Frames, Pos: slices.Clone(c.Pos), Rot: slices.Clone(c.Rot)}
+	out := &skel.Clip{Skel: &s, FPS: b.Clip.FPS, Frames: b.Clip.Frames, Pos: slices.Clone(b.Clip.Pos), Rot: slices.Clone(b.Clip.Rot)}
 	n := s.Len()
+	rest := b.LocalRest()
+	if rest == nil { // a BVH's joints are turned by nothing at rest
+		rest = slices.Repeat([]m3.Quat{m3.Ident}, n)
+	}
 	for j, p := range s.Parents {
 		if p >= 0 {
 			continue
 		}
-		s.Offsets[j] = turn.Rotate(s.Offsets[j])
+		s.Offsets[j], rest[j] = turn.Rotate(s.Offsets[j]), turn.Mul(rest[j])
 		for i := j; i < len(out.Pos); i += n {
 			out.Pos[i], out.Rot[i] = turn.Rotate(out.Pos[i]), turn.Mul(out.Rot[i])
+		}
+	}
+	b.Clip, b.Up = out, "y"
+	b.setRest(rest)
+}
+
+// setRest sets the pose at rest by local rotations; nil is none.
+func (b *Recording) setRest(rot []m3.Quat) {
+	if b.Rest = nil; rot != nil {
+		b.Rest = make([]m3.Xform, len(rot))
+		b.Clip.Skel.LocalToModel(b.Rest, b.Clip.Skel.Offsets, rot)
+	}
+}
+
+// LocalRest returns the local rotations of the joints at rest, nil if the file does not say how they stand.
+func (b *Recording) LocalRest() []m3.Quat {
+	if len(b.Rest) == 0 || len(b.Rest) != b.Clip.Skel.Len() {
+		return nil
+	}
+	out := make([]m3.Quat, len(b.Rest))
+	for j, p := range b.Clip.Skel.Parents {
+		if out[j] = b.Rest[j].Rot; p >= 0 {
+			out[j] = b.Rest[p].Rot.Conj().Mul(out[j]).Normalize()
 		}
 	}
 	return out
@@ -168,7 +205,7 @@ func read(path string, data []byte, opt OpenOptions) (*Recording, error) {
 		return openGLTF(path, opt.Animation)
 	case FormatFBX:
 		all, err := fbx.Read(path, data)
-		return choose(path, FormatFBX, opt.Animation, all, err, func(m *fbx.Motion) (string, *skel.Clip) { return m.Name, m.Clip })
+		return choose(path, FormatFBX, opt.Animation, all, err, func(m *fbx.Motion) animation { return animation{m.Name, m.Clip, m.Rest, m.Notes} })
 	case FormatAMC:
 		return openAMC(path, data, opt)
 	case FormatH36M:
@@ -180,10 +217,10 @@ func read(path string, data []byte, opt OpenOptions) (*Recording, error) {
 }
 
 // openGLTF reads an animation of a glTF file.
-func openGLTF(path, animation string) (*Recording, error) {
+func openGLTF(path, name string) (*Recording, error) {
 	all, err := skin.OpenMotions(path)
 	var of *skin.Motion
-	b, err := choose(path, FormatGLTF, animation, all, err, func(m *skin.Motion) (string, *skel.Clip) { return m.Name, m.Clip })
+	b, err := choose(path, FormatGLTF, name, all, err, func(m *skin.Motion) animation { return animation{name: m.Name, clip: m.Clip} })
 	if err != nil {
 		return nil, err
 	}
@@ -197,6 +234,35 @@ func openGLTF(path, animation string) (*Recording, error) {
 		b.Notes = append(b.Notes, path+": "+n)
 	}
 	return b, nil
+}
+
+// Animations returns the names of the animations of a glTF or FBX file, as OpenOptions.Animation takes them,
+// none for a file without.
+func Animations(path string) ([]string, error) {
+	data, err := boundedfile.Read(path, maxFileSize)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	if FormatOf(path, data) == FormatFBX {
+		all, err := fbx.Read(path, data)
+		if errors.Is(err, fbx.ErrNoAnimation) {
+			return nil, nil
+		}
+		for _, m := range all {
+			names = append(names, m.Name)
+		}
+		return selectors(names), err
+	}
+	all, err := skin.OpenMotions(path)
+	var bad *skin.Error
+	if errors.As(err, &bad) && bad.Where == "animations" {
+		return nil, nil
+	}
+	for _, m := range all {
+		names = append(names, m.Name)
+	}
+	return selectors(names), err
 }
 
 // openAMC finds and reads the skeleton of an AMC file, and then the motion.
@@ -214,32 +280,79 @@ func openAMC(path string, data []byte, opt OpenOptions) (_ *Recording, err error
 	return s.readAMC(path, data, cmp.Or(opt.FrameRate, AMCRate), opt.Salvage)
 }
 
+// animation is one of a file.
+type animation struct {
+	name  string
+	clip  *skel.Clip
+	rest  []m3.Quat // local rotations; nil: see openGLTF
+	notes []string
+}
+
 // choose returns one of the animations of a file.
-func choose[M any](path string, format Format, name string, all []M, err error, of func(*M) (string, *skel.Clip)) (*Recording, error) {
+func choose[M any](path string, format Format, name string, all []M, err error, of func(*M) animation) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
 	names := make([]string, len(all))
-	found := (*skel.Clip)(nil)
 	for i := range all {
-		is, clip := of(&all[i])
-		names[i] = is
-		switch {
-		case name == is, name == "" && len(all) == 1:
-			found = clip
-		case found == nil && name != "" && strings.HasSuffix(is, "|"+name): // Blender writes Armature|Walk
-			found = clip
+		names[i] = of(&all[i]).name
+	}
+	i, also, err := chooseName(path, name, names)
+	if err != nil {
+		return nil, err
+	}
+	a := of(&all[i])
+	b := usual(a.clip)
+	b.Format, b.FrameTime, b.Up, b.Notes = format, 1/b.Clip.FPS, "y", slices.Clip(a.notes)
+	b.setRest(a.rest)
+	if len(also) > 0 {
+		b.Notes = append(b.Notes, fmt.Sprintf("%s: %d animations are called %s: took the first; --animation %s takes another", path, 1+len(also), name, strings.Join(also, " or ")))
+	}
+	return b, nil
+}
+
+// chooseName returns the index of the animation called name, with or without its armature's name and a |, or
+// numbered name from 1, and the numbers of others of that name. An empty name is the only one.
+func chooseName(path, name string, names []string) (i int, also []string, err error) {
+	if name == "" {
+		if len(names) == 1 {
+			return 0, nil, nil
+		}
+		return 0, nil, fmt.Errorf("%s: it has %d animations: choose one of %s with --animation, or as %s#NAME", path, len(names), list(selectors(names)), filepath.Base(path))
+	}
+	var found []int
+	for _, is := range []func(s string) bool{
+		func(s string) bool { return s == name },
+		func(s string) bool { return strings.HasSuffix(s, "|"+name) }, // Blender writes Armature|Walk
+	} {
+		for k, s := range names {
+			if is(s) {
+				found = append(found, k)
+			}
+		}
+		if len(found) > 0 {
+			for _, k := range found[1:] {
+				also = append(also, strconv.Itoa(k+1))
+			}
+			return found[0], also, nil
 		}
 	}
-	switch {
-	case found == nil && name == "":
-		return nil, fmt.Errorf("%s: it has %d animations: choose one of %s", path, len(all), list(names))
-	case found == nil:
-		return nil, fmt.Errorf("%s: it has no animation %q: it has %s", path, name, list(names))
+	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(names) {
+		return n - 1, nil, nil
 	}
-	b := usual(found)
-	b.Format, b.FrameTime, b.Up = format, 1/b.Clip.FPS, "y"
-	return b, nil
+	return 0, nil, fmt.Errorf("%s: it has no animation %q: it has %s%s", path, name, list(selectors(names)), closest.Hint(name, names))
+}
+
+// selectors returns what chooses each of the animations: its name, or its number if it has none or another
+// has it too.
+func selectors(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		if out[i] = n; n == "" || slices.Index(names, n) != i {
+			out[i] = strconv.Itoa(i + 1)
+		}
+	}
+	return out
 }
 
 // list joins names, some of many.

@@ -19,14 +19,21 @@ func (b *Recording) Roots() []int {
 	return out
 }
 
+// Size returns the number of joints of a root joint and below it.
+func (b *Recording) Size(root int) int {
+	s := b.Clip.Skel
+	end := root + 1
+	for end < s.Len() && s.Parents[end] >= 0 {
+		end++
+	}
+	return end - root
+}
+
 // Only returns the recording of one root joint and the joints below it. Joints whose names another
 // character has too are called again what the file calls them.
 func (b *Recording) Only(root int) *Recording {
 	s := b.Clip.Skel
-	end := root + 1
-	for end < s.Len() && s.Parents[end] >= int16(root) {
-		end++
-	}
+	end := root + b.Size(root)
 	out := *b
 	sk := &skel.Skeleton{Parents: make([]int16, end-root), Offsets: s.Offsets[root:end:end], EndSite: s.EndSite[root:end:end]}
 	for j := range sk.Parents {
@@ -53,6 +60,9 @@ func (b *Recording) Only(root int) *Recording {
 		out.Clip.Pos, out.Clip.Rot = append(out.Clip.Pos, pos[root:end]...), append(out.Clip.Rot, rot[root:end]...)
 	}
 	out.Channels = b.Channels[root:end:end]
+	if b.Rest != nil {
+		out.Rest = b.Rest[root:end:end]
+	}
 	return &out
 }
 

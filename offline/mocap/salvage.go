@@ -17,8 +17,10 @@ type rows struct {
 
 // lostRow is a line that is no frame.
 type lostRow struct {
-	at  int // offset of its first word
-	why string
+	at    int // offset of its first word
+	words int
+	line  int // its number among the lines that are not empty
+	why   string
 }
 
 // scanRows reads the lines from p.pos on, as frames of width values.
@@ -54,9 +56,9 @@ func (p *parser) scanRows(width int) (r rows) {
 		case bad == "" && words == width:
 			r.whole = append(r.whole, first)
 		case bad == "":
-			r.lost = append(r.lost, lostRow{first, fmt.Sprintf("it has %d of %d values", words, width)})
+			r.lost = append(r.lost, lostRow{first, words, r.lines, fmt.Sprintf("it has %d of %d values", words, width)})
 		default:
-			r.lost = append(r.lost, lostRow{first, bad})
+			r.lost = append(r.lost, lostRow{first, words, r.lines, bad})
 		}
 		r.lines++
 	}
@@ -66,9 +68,22 @@ func (p *parser) scanRows(width int) (r rows) {
 // byLine reports whether a line is a frame: not in all files are they.
 func (r *rows) byLine() bool { return 2*len(r.whole) > r.lines }
 
-// broken reports whether some of many lines are no frames.
-func (r *rows) broken() bool {
-	return len(r.lost) > 0 && len(r.whole) >= 9*len(r.lost)
+// broken reports whether some of many lines are no frames of width values, nor frames in several lines.
+func (r *rows) broken(width int) bool {
+	if len(r.whole) < 9*len(r.lost) {
+		return false
+	}
+	words := 0
+	for i, l := range r.lost {
+		if words += l.words; i+1 < len(r.lost) && r.lost[i+1].line == l.line+1 {
+			continue
+		}
+		if words%width != 0 {
+			return true
+		}
+		words = 0
+	}
+	return false
 }
 
 // damaged returns the error err of a file's frames, with what is whole in them.
@@ -158,11 +173,11 @@ func (p *parser) salvageValues(r *rows, width int, declared int64) {
 			case at == len(p.data) && k == 0:
 				return
 			case at == len(p.data):
-				r.lost = append(r.lost, lostRow{start, fmt.Sprintf("the last frame has %d of %d values", k, width)})
+				r.lost = append(r.lost, lostRow{at: start, why: fmt.Sprintf("the last frame has %d of %d values", k, width)})
 				return
 			case n == 0 || end < len(p.data) && p.data[end] > ' ' || !(math.Abs(v) <= maxValue):
 				t, _ := p.token()
-				r.lost = append(r.lost, lostRow{at, fmt.Sprintf("a value of frame %d is %s, and what follows it", len(r.whole)+1, quote(t))})
+				r.lost = append(r.lost, lostRow{at: at, why: fmt.Sprintf("a value of frame %d is %s, and what follows it", len(r.whole)+1, quote(t))})
 				return
 			}
 			p.pos = end

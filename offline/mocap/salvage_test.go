@@ -101,8 +101,8 @@ func TestSalvageOthers(t *testing.T) {
 	}{
 		stickAMC: {2, ""},
 		strings.Replace(stickAMC, "\n2\n", "\n2\nroot 1 2\n3\n", 1): {2, "kept 2 whole frames; lost 1 frame: "},
-		stickAMC + "3\nroot 1 2 x":                                   {2, "kept 2 whole frames; lost 1 frame: "},
-		stickAMC + "9\nroot 0 1 0 0 0 0\nback 0 0 0\nleg 0 0 0\n":                           {3, "frame \"9\" follows frame 2"},
+		stickAMC + "3\nroot 1 2 x":                                  {2, "kept 2 whole frames; lost 1 frame: "},
+		stickAMC + "9\nroot 0 1 0 0 0 0\nback 0 0 0\nleg 0 0 0\n":   {3, "frame \"9\" follows frame 2"},
 	} {
 		must.Do(t, os.WriteFile(amc, []byte(text), 0o644))
 		b, err := Open(amc, OpenOptions{Salvage: true})
@@ -140,6 +140,15 @@ func TestRate(t *testing.T) {
 	set := must.Get(Open("testdata/frame-time-in-ms.bvh", OpenOptions{FrameRate: 30}))(t)
 	if set.Clip.FPS != 30 || set.Clip.Frames != b.Clip.Frames || set.FrameTime != 1./30 || len(set.Notes) != 0 || set.CheckRate() != nil {
 		t.Errorf("%g frames per second, %d frames, %v", set.Clip.FPS, set.Clip.Frames, set.Notes)
+	}
+	for _, wrong := range []string{"0", "nan", "0,0333", "-1", "1e-9", "12e12"} {
+		text := []byte(strings.Replace(rowsFile(2, "1 2 3", "4 5 6"), "0.1", wrong, 1))
+		if _, err := readBVH("f", text, OpenOptions{}); err == nil || !strings.HasSuffix(err.Error(), "; --frame-rate sets the rate") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+		if b, err := readBVH("f", text, OpenOptions{FrameRate: 50}); err != nil || b.Clip.Frames != 2 || b.Clip.FPS != 50 || b.Clip.Pos[1].Z != 6 {
+			t.Errorf("%s: %v", wrong, err)
+		}
 	}
 	for _, opt := range []OpenOptions{{FrameRate: -1}, {FrameRate: math.NaN()}, {FrameRate: 1e9}, {Up: "x"}} {
 		if _, err := Open("testdata/frame-time-in-ms.bvh", opt); err == nil || !strings.Contains(err.Error(), "want") {
@@ -221,6 +230,22 @@ func TestRoots(t *testing.T) {
 	}
 	if _, err := Open(file, OpenOptions{Root: "Prop"}); err == nil || err.Error() != file+`: it has no root joint "Prop": it has Hips, Hips_2` {
 		t.Error(err)
+	}
+}
+
+// An animation is chosen by its name, the name without the armature's, or its number.
+func TestChooseName(t *testing.T) {
+	names := []string{"Rig|Walk", "Run", "", "Run", "Rig2|Walk", "5"}
+	for name, want := range map[string]string{"Run": "1 [4] <nil>", "Rig2|Walk": "4 [] <nil>", "Walk": "0 [5] <nil>", "3": "2 [] <nil>", "5": "5 [] <nil>",
+		"0": `f.glb: it has no animation "0": it has Rig|Walk, Run, 3, 4, Rig2|Walk, 5`, "Runn": `5; did you mean Run`,
+		"": "f.glb: it has 6 animations: choose one of Rig|Walk, Run, 3, 4, Rig2|Walk, 5 with --animation, or as f.glb#NAME"} {
+		i, also, err := chooseName("f.glb", name, names)
+		if got := fmt.Sprint(i, also, err); got != want && (err == nil || !strings.Contains(err.Error(), strings.Trim(want, "?"))) {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+	}
+	if i, _, err := chooseName("f.glb", "", []string{"only"}); i != 0 || err != nil {
+		t.Error(i, err)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // ReadOptions says how Read reads recordings. Zero is right for ParseName's families.
 type ReadOptions struct {
 	Table    *Table                          // labels of recordings; files without a label in it, or all if it is nil, are labelled by their names
-	Profile  *retarget.Profile               // of the recordings' skeletons; nil: for each the built-in one that fits
+	Reading  retarget.Reading                // how the recordings are read
 	Only     []string                        // patterns (path.Match) of folder/file or file names, without extension, to read; nil: all
 	FPS      float64                         // frames per second of the takes; 0: 60
 	Lenient  bool                            // leave out recordings without a label and list them, instead of an error
@@ -63,11 +63,12 @@ func Read(dirs []string, opt ReadOptions) (takes []*Take, left []string, err err
 	case len(takes) == 0:
 		return nil, left, fmt.Errorf("registration: none of the %d recordings in %s is to be read: see Keep, and skip in the table", len(names), strings.Join(dirs, ", "))
 	}
+	opt.Reading.Note = nil
 	sk := retarget.Human()
 	var mu sync.Mutex
 	done := 0
 	err = dataset.Parallel(opt.Workers, len(takes), func(i int) error {
-		clip, fit, err := retarget.Open(paths[i], retarget.OpenOptions{Profile: opt.Profile, Target: sk, FPS: opt.FPS, Workers: 1})
+		clip, fit, err := retarget.Open(paths[i], retarget.OpenOptions{Reading: opt.Reading, Target: sk, FPS: opt.FPS, Workers: 1})
 		if err != nil {
 			err = fmt.Errorf("registration: %w", err)
 		} else {

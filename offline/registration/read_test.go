@@ -98,7 +98,7 @@ func TestReadErrors(t *testing.T) {
 		saying string
 	}{
 		{"no folder", []string{dir + "x"}, ReadOptions{}, "give a folder"},
-		{"empty", []string{t.TempDir()}, ReadOptions{}, "no BVH or AMC file in"},
+		{"empty", []string{t.TempDir()}, ReadOptions{}, "no BVH, AMC, FBX or glTF recording in"},
 		{"unknown", []string{dir}, ReadOptions{}, "no label for mine/stray: give"},
 		{"none left", []string{dir}, ReadOptions{Only: []string{"x"}}, "that fits x"},
 		{"none kept", []string{broken}, ReadOptions{Keep: func(string, Label) bool { return false }}, "none of the 2 recordings"},

@@ -201,7 +201,7 @@ func opened(t *testing.T, name string) *skel.Clip {
 // guessed retargets c without a profile.
 func guessed(t *testing.T, c *skel.Clip) (*skel.Clip, *Report) {
 	t.Helper()
-	p, _ := must.Get2(ProfileFor(c))(t)
+	p, _ := must.Get2(ProfileFor(&mocap.Recording{Clip: c}))(t)
 	return run(t, job(c, p))
 }
 
@@ -246,6 +246,16 @@ func TestDialects(t *testing.T) {
 		dist, angle := apart(t, out, want)
 		if dist > 0.01 || angle > 0.25 {
 			t.Errorf("%s: %.1f cm and %.0f° off; mean %.2f cm, %+v %s %v", d, 100*dist, angle*180/math.Pi, rep.MeanCM, rep.Up, rep.Basis, rep.Mirrored)
+		}
+		ahead := map[float32]string{0: "z", math.Pi / 2: "x", math.Pi: "-z", 3 * math.Pi / 2: "-x", 1: "x"}[d.faces]
+		if d.up == "z" {
+			ahead = map[string]string{"z": "-y", "-z": "y"}[ahead] + map[string]string{"x": "x", "-x": "-x"}[ahead]
+		}
+		if d.flip == strings.TrimPrefix(ahead, "-") {
+			ahead = strings.TrimPrefix("-"+ahead, "--")
+		}
+		if rep.Ahead != ahead {
+			t.Errorf("%s: faces %s, want %s", d, rep.Ahead, ahead)
 		}
 		if rep.Up != d.up || rep.Mirrored != (d.flip != "") {
 			t.Errorf("%s: up is %s, mirrored %v", d, rep.Up, rep.Mirrored)

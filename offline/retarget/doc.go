@@ -6,20 +6,25 @@
 //   - A [Profile] maps a file's joints to the skeleton's. [Profiles] are those of the usual
 //     recordings, [Detect] finds the one that fits a skeleton, [Suggest] guesses one from
 //     the joints' names, and [OpenProfile] reads one from a file.
+//   - [Upright] turns a recording of a person to y up and right-handed axes, on its own skeleton.
 //   - A [Retargeter] does the work for one clip. Its [Report] gives the joints' distances to
 //     their recorded positions.
 //
-// A clip is retargeted in four steps:
+// A clip is retargeted in five steps:
 //
-//  1. Alignment. Each joint of the target gets a rotation from its frame at rest to that of
+//  1. Axes. Up is the axis along which the person stands in most frames. If toes and knees point
+//     to the back, by the joints' left and right, the source is left-handed and is mirrored.
+//  2. Alignment. Each joint of the target gets a rotation from its frame at rest to that of
 //     the source's joint. It is a rigid fit if several bones leave the joint (hips, chest),
-//     otherwise the parent's alignment and the shortest arc between the bones' directions.
-//     If the source's frames are turned about their bones, the profile says so (axes).
-//  2. Angles. A joint's rotation in the world is the source's, times its alignment. Joints
+//     otherwise the parent's alignment and the shortest arc between the bones' directions, in
+//     the source's rest pose if that is a person's. If not, the mean pose of the motion takes its
+//     place, and the axes of knees and elbows say how limbs are turned about their bones. A profile
+//     may declare the frames (axes).
+//  3. Angles. A joint's rotation in the world is the source's, times its alignment. Joints
 //     without a source joint follow their parents.
-//  3. Scale. The source is scaled about the world's origin by the ratio of the
+//  4. Scale. The source is scaled about the world's origin by the ratio of the
 //     lengths of the legs, hip to knee to ankle. The floor stays at height 0.
-//  4. Positions. Damped least squares over the whole body (ik.FullBody) move the
+//  5. Positions. Damped least squares over the whole body (ik.FullBody) move the
 //     joints to their positions in the scaled source, as far as the target's bones
 //     allow. Ankles and toes count more than others. If copied angles leave a joint far from
 //     its position throughout the clip, because the target has other proportions, it is not

@@ -21,10 +21,10 @@ func TestH36M(t *testing.T) {
 	if rep.Profile != "h36m" {
 		t.Fatalf("detected as %v", rep.Profile)
 	}
-	if fast, _, err := Open(path, OpenOptions{Profile: Named("h36m"), Target: Human(), FPS: 100}); err != nil || fast.FPS != 100 || fast.Frames < 2*out.Frames-2 {
+	if fast, _, err := Open(path, OpenOptions{Reading: Reading{Profile: Named("h36m")}, Target: Human(), FPS: 100}); err != nil || fast.FPS != 100 || fast.Frames < 2*out.Frames-2 {
 		t.Errorf("at 100 per second: %v, %v", fast, err)
 	}
-	if _, _, err := Open(path, OpenOptions{Profile: Named("cmu")}); err == nil || !strings.HasPrefix(err.Error(), path) {
+	if _, _, err := Open(path, OpenOptions{Reading: Reading{Profile: Named("cmu")}}); err == nil || !strings.HasPrefix(err.Error(), path) {
 		t.Errorf("another profile: %v", err)
 	}
 	for _, j := range rep.Joints {

@@ -66,7 +66,7 @@ func TestLowHips(t *testing.T) {
 	for f := range c.Frames {
 		c.Pos[f*n] = want.Pos[f*n].Add(want.Rot[f*n].Rotate(low))
 	}
-	clip, r := must.Get2(OfRecording("a.bvh", &mocap.Recording{Clip: c}, OpenOptions{Workers: 1, Profile: Suggest("low", c).Profile}))(t)
+	clip, r := must.Get2(OfRecording("a.bvh", &mocap.Recording{Clip: c}, OpenOptions{Workers: 1, Reading: Reading{Profile: Suggest("low", c).Profile}}))(t)
 	worst := float32(0)
 	for f := range clip.Frames {
 		worst = max(worst, clip.Rot[f*n].Angle(want.Rot[f*n]))

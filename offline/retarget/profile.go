@@ -1,6 +1,7 @@
 package retarget
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -199,25 +200,78 @@ func Named(name string) *Profile {
 	return nil
 }
 
-// Detect returns the built-in profile for s: the one with the most joints, of those whose
-// joints s has all and whose axes agree with its bones. It returns nil if there is none.
+// Detect returns the built-in profile for s: the one that explains the most of the file's body, of those that
+// s lacks at most a few joints of, whose axes agree with its bones, and above whose chest no joint is left
+// before the arms. It returns nil if there is none.
 func Detect(s *skel.Skeleton) *Profile {
 	var best *Profile
+	var most fit
 	for _, p := range Profiles() {
-		if (best == nil || len(p.Joints) > len(best.Joints)) && p.fits(s) {
-			best = p
+		if f, ok := p.fits(s); ok && (best == nil || f.better(most)) {
+			best, most = p, f
 		}
 	}
 	return best
 }
 
-// fits reports whether s has all joints of p, in frames that agree with p's axes.
-func (p *Profile) fits(s *skel.Skeleton) bool {
+// fit is how much of a body a profile explains: the joints whose positions are taken over, all that it
+// finds, and those that the file lacks.
+type fit struct{ placed, found, lacks int }
+
+func (f fit) better(g fit) bool {
+	return cmp.Or(f.placed-g.placed, f.found-g.found, g.lacks-f.lacks) > 0
+}
+
+// mostMissing is the share of a profile's joints that a file may lack: a seventh.
+const mostMissing = 7
+
+// fits reports whether s has all joints of p but a few, in frames that agree with p's axes, and how much of
+// s that explains.
+func (p *Profile) fits(s *skel.Skeleton) (f fit, ok bool) {
 	for _, name := range p.Joints {
 		if s.Index(name) < 0 {
-			return false
+			f.lacks++
 		}
 	}
+	if f.found = len(p.Joints) - f.lacks; f.lacks > len(p.Joints)/mostMissing {
+		return f, false
+	}
 	b, err := bind(p, s, Human())
-	return err == nil && b.axesAgree()
+	if err != nil {
+		return f, false
+	}
+	for _, place := range b.place {
+		if place {
+			f.placed++
+		}
+	}
+	return f, b.axesAgree() && b.armsAtChest()
+}
+
+// armsAtChest reports whether the source's arms meet at the joint that p takes for the chest, or below it.
+// If they meet above, the file's trunk has more joints than p knows.
+func (b *binding) armsAtChest() bool {
+	above := func(name string) (up []int) { // from the joint itself to the root
+		if t := b.target.Index(name); t >= 0 {
+			for j := b.from[t]; j >= 0; j = int(b.source.Parents[j]) {
+				up = append(up, j)
+			}
+		}
+		return up
+	}
+	left, right, chest := above("LeftArm"), above("RightArm"), above("Spine1")
+	if len(chest) == 0 {
+		return true
+	}
+	for _, j := range left {
+		if slices.Contains(right, j) {
+			for j = int(b.source.Parents[j]); j >= 0; j = int(b.source.Parents[j]) {
+				if j == chest[0] {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	return true
 }

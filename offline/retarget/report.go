@@ -1,6 +1,7 @@
 package retarget
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -17,6 +18,7 @@ type Report struct {
 	FPS     float64 `json:"fps"`
 
 	Up       string `json:"up"`       // the source's axis that points up, y or z
+	Ahead    string `json:"ahead"`    // the one nearest to where the person faces in the first frame: x, -x and so on; empty: unknown
 	Mirrored bool   `json:"mirrored"` // the source's axes are left-handed, and x was turned round
 	Basis    string `json:"basis"`    // what shows how the joints' frames are turned: "rest pose", "motion" or "profile"
 
@@ -37,9 +39,26 @@ type Report struct {
 	Missing []string     `json:"missing"` // joints that the profile names and the source lacks
 
 	// Of Open alone:
-	Notes   []string      `json:"-"` // what the reader passed over, each with file and line, and a guessed profile
-	Faults  []mocap.Fault `json:"-"` // frames of the file that hardly show a person's motion
-	FileFPS float64       `json:"-"` // frames per second of the file
+	Guessed []Pair        `json:"guessed,omitempty"` // the joints, if no built-in profile fits and they were guessed from their names
+	Notes   []string      `json:"notes,omitempty"`   // what the reader passed over, each with file and line, and a guessed profile
+	Faults  []mocap.Fault `json:"-"`                 // frames of the file that hardly show a person's motion
+	FileFPS float64       `json:"-"`                 // frames per second of the file
+}
+
+// Remarks returns what people should know of the recording of the given name: the notes, a profile that was
+// guessed, axes that were turned.
+func (r *Report) Remarks(name string) []string {
+	out := slices.Clone(r.Notes)
+	if r.Guessed != nil {
+		out = append(out, fmt.Sprintf("%s: no built-in profile fits; %d joints guessed from their names, see mannequin import --suggest", name, len(r.Guessed)))
+	}
+	if r.Up == "z" {
+		out = append(out, name+": z is up")
+	}
+	if r.Mirrored {
+		out = append(out, name+": toes and knees point to the back by its left and right: its axes are left-handed, x was turned round")
+	}
+	return out
 }
 
 // FileFrame returns the frame of the file that frame f of the result shows.
@@ -88,7 +107,7 @@ func meanOf(errs []JointError) (mean float64) {
 // report measures the result. copied is the mean error of copied angles in metres, pull the
 // result of pulls, skipped the number of frames left out.
 func (w *work) report(copied float64, pull []float32, skipped int) *Report {
-	r := &Report{Profile: w.job.Profile.Name, Frames: w.out.Frames, Skipped: skipped, FPS: w.out.FPS, Up: w.up, Mirrored: w.mirror, Basis: w.basis,
+	r := &Report{Profile: w.job.Profile.Name, Frames: w.out.Frames, Skipped: skipped, FPS: w.out.FPS, Up: w.up, Ahead: w.ahead, Mirrored: w.mirror, Basis: w.basis,
 		Scale: float64(w.scale), UnitM: w.metres(), CopiedCM: 100 * copied, Joints: w.errors(), Missing: w.missing}
 	if r.UnitM > 0 {
 		r.LegRatio = r.Scale / r.UnitM

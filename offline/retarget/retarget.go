@@ -26,6 +26,7 @@ var zUp = m3.AxisAngle(m3.V(1, 0, 0), -math.Pi/2)
 // Retargeter puts one clip onto another skeleton.
 type Retargeter struct {
 	Source  *skel.Clip     // the motion, in any unit and at any rate; required
+	Rest    []m3.Quat      // local rotations of its joints at rest; nil: none is turned
 	Profile *Profile       // maps its joints to Target's; required
 	Target  *skel.Skeleton // in metres; nil: Human()
 
@@ -68,6 +69,9 @@ func (r *Retargeter) Validate() error {
 	if n := c.Skel.Len() * c.Frames; len(c.Pos) != n || len(c.Rot) != n || !(c.FPS > 0) {
 		return fmt.Errorf("retarget: Source has %d translations and %d rotations for %d frames × %d joints, at %g frames per second", len(c.Pos), len(c.Rot), c.Frames, c.Skel.Len(), c.FPS)
 	}
+	if len(r.Rest) != 0 && len(r.Rest) != c.Skel.Len() {
+		return fmt.Errorf("retarget: Rest has %d rotations for %d joints", len(r.Rest), c.Skel.Len())
+	}
 	if r.Target != nil {
 		if err := r.Target.Validate(); err != nil {
 			return fmt.Errorf("retarget: Target: %w", err)
@@ -89,6 +93,7 @@ type work struct {
 	scale  float32
 	world  m3.Quat   // from the source's axes to those with y up
 	up     string    // the source's axis that points up
+	ahead  string    // the one nearest to where the person faces in the first frame
 	mirror bool      // the source is the mirror image of the job's
 	basis  string    // of the alignments: framesRest and its like
 	joints []int     // of target, with a position in the source
@@ -112,7 +117,7 @@ func (r *Retargeter) Run() (*skel.Clip, *Report, error) {
 	if w.tree, err = ik.NewTree(target.Parents); err != nil {
 		return nil, nil, fmt.Errorf("retarget: Target: %w", err)
 	}
-	skip, err := w.prepare(r.Source, target)
+	skip, err := w.prepare(r.Source, r.Rest, target)
 	if err != nil {
 		return nil, nil, fmt.Errorf("retarget: %w", err)
 	}
@@ -140,7 +145,7 @@ func (r *Retargeter) Run() (*skel.Clip, *Report, error) {
 }
 
 // prepare pairs the joints of src and target, chooses the frames, and finds how the source stands.
-func (w *work) prepare(src *skel.Clip, target *skel.Skeleton) (skipped int, err error) {
+func (w *work) prepare(src *skel.Clip, rest []m3.Quat, target *skel.Skeleton) (skipped int, err error) {
 	p := w.job.Profile
 	if w.binding, err = bind(p, src.Skel, target); err != nil {
 		return 0, err
@@ -148,13 +153,17 @@ func (w *work) prepare(src *skel.Clip, target *skel.Skeleton) (skipped int, err 
 	if skipped, err = w.takeFrames(src); err != nil {
 		return 0, err
 	}
+	if rest != nil && len(p.Axes) == 0 {
+		w.pose(rest)
+	}
 	if !w.mirror && len(p.Axes) == 0 && w.isMirrored() {
 		w.mirror = true
-		return w.prepare(mirrored(src), target)
+		return w.prepare(mirrored(src), mirroredAll(rest), target)
 	}
 	if w.up = p.Up; w.up == "" {
 		w.up = w.findUp()
 	}
+	w.ahead = w.findAhead()
 	if w.up == "z" {
 		w.world = zUp
 	}

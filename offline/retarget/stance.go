@@ -172,6 +172,20 @@ const (
 	against = 0.25
 )
 
+// pose sets the source's pose to its rest pose with the local rotations rot, and aligns the joints by it.
+func (b *binding) pose(rot []m3.Quat) {
+	b.frames = make([]m3.Quat, len(rot))
+	for j, p := range b.source.Parents {
+		b.frames[j], b.at[j] = rot[j].Normalize(), b.rest[j]
+		if p >= 0 {
+			b.frames[j] = b.frames[p].Mul(b.frames[j])
+			b.at[j] = b.at[p].Add(b.frames[p].Rotate(b.rest[j]))
+		}
+	}
+	b.findBones()
+	b.alignAll()
+}
+
 // contradicts reports whether the motion's hinges are not those of the rest pose's joints.
 func (b *binding) contradicts(hinges map[int]m3.Vec3) bool {
 	n := 0
@@ -320,6 +334,30 @@ func (w *work) findUp() string {
 	return "y"
 }
 
+// findAhead returns the axis of the source that is nearest to where the person faces in the first frame: x, -x
+// and so on. It is empty if the frame does not show it.
+func (w *work) findAhead() string {
+	model := make([]m3.Xform, w.clip.Skel.Len())
+	w.model(model, 0)
+	left, up, ok := w.body(func(j int) m3.Vec3 { return model[j].Pos })
+	if !ok {
+		return ""
+	}
+	v := left.Cross(up)
+	if w.mirror {
+		v.X = -v.X
+	}
+	best, most := "", float32(0)
+	for i, along := range [3]float32{v.X, v.Y, v.Z} {
+		if name := "xyz"[i : i+1]; name != w.up && m3.Abs(along) > most {
+			if best, most = name, m3.Abs(along); along < 0 {
+				best = "-" + name
+			}
+		}
+	}
+	return best
+}
+
 // isMirrored reports whether the source is the mirror image of a person: its toes point, and its knees
 // bend, to where its back is by its left and right. Files whose axes are left-handed are.
 func (w *work) isMirrored() bool {
@@ -355,9 +393,26 @@ func mirrored(c *skel.Clip) *skel.Clip {
 		return out
 	}
 	s.Offsets = flip(s.Offsets)
-	out := &skel.Clip{Skel: &s, FPS: c.FPS, Frames: c.Frames, Pos: flip(c.Pos), Rot: make([]m3.Quat, len(c.Rot))}
-	for i, q := range c.Rot {
-		out.Rot[i] = m3.Quat{X: q.X, Y: -q.Y, Z: -q.Z, W: q.W}
+	out := &skel.Clip{Skel: &s, FPS: c.FPS, Frames: c.Frames, Pos: flip(c.Pos)}
+	out.Rot = mirroredAll(c.Rot)
+	return out
+}
+
+func mirroredAll(rot []m3.Quat) []m3.Quat {
+	if rot == nil {
+		return nil
+	}
+	out := make([]m3.Quat, len(rot))
+	for i, q := range rot {
+		out[i] = m3.Quat{X: q.X, Y: -q.Y, Z: -q.Z, W: q.W}
+	}
+	return out
+}
+
+func mirroredRest(rest []m3.Xform) []m3.Xform {
+	out := append([]m3.Xform(nil), rest...)
+	for i, x := range out {
+		out[i] = m3.Xform{Pos: m3.V(-x.Pos.X, x.Pos.Y, x.Pos.Z), Rot: m3.Quat{X: x.Rot.X, Y: -x.Rot.Y, Z: -x.Rot.Z, W: x.Rot.W}}
 	}
 	return out
 }

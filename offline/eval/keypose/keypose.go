@@ -24,7 +24,7 @@ type Options struct {
 	Model   string
 	Data    []string
 	HeldOut []string
-	Profile *retarget.Profile // nil: for each recording the built-in one that fits
+	Reading retarget.Reading // how recordings are read
 	Gaps    string
 	Unseen  []string
 	Sparse  []string
@@ -111,7 +111,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		fig = &keyposeFigures{}
 	}
 	for _, dir := range o.Data {
-		_, held, err := dataset.BuildMotion([]string{dir}, dataset.MotionOptions{HeldOut: o.HeldOut, Profile: o.Profile, Poses: true, Workers: o.Threads})
+		_, held, err := dataset.BuildMotion([]string{dir}, dataset.MotionOptions{HeldOut: o.HeldOut, Read: o.Reading, Poses: true, Workers: o.Threads})
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +150,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		r.Sparse = append(r.Sparse, sparse...)
 	}
 	if o.Gaps != "" {
-		train, held, err := dataset.BuildMotion([]string{o.Gaps}, dataset.MotionOptions{HeldOut: o.Unseen, Profile: o.Profile, Poses: true, Workers: o.Threads})
+		train, held, err := dataset.BuildMotion([]string{o.Gaps}, dataset.MotionOptions{HeldOut: o.Unseen, Read: o.Reading, Poses: true, Workers: o.Threads})
 		if err != nil {
 			return nil, err
 		}

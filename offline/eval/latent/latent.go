@@ -27,7 +27,7 @@ type Options struct {
 	Model   string
 	Data    []string
 	HeldOut []string
-	Profile *retarget.Profile // nil: for each recording the built-in one that fits
+	Reading retarget.Reading // how recordings are read
 	Chains  int
 	Threads int
 	Rates   bool
@@ -157,7 +157,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	opt.Layout = r.model.Layout
-	opt.Profile = o.Profile
+	opt.Read = o.Reading
 	if r.train.set, r.held.set, err = dataset.BuildMotion(o.Data, opt); err != nil {
 		return nil, err
 	}

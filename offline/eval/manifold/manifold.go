@@ -26,7 +26,7 @@ type Options struct {
 	Punch, Kick string
 	Data        []string
 	HeldOut     []string
-	Profile     *retarget.Profile // nil: for each recording the built-in one that fits
+	Reading     retarget.Reading // how recordings are read
 	Styles      []string
 	Seconds     float64
 	Threads     int
@@ -85,7 +85,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, heldOut, err := dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: p.Model.Layout, HeldOut: o.HeldOut, Profile: o.Profile, Workers: o.Threads})
+	_, heldOut, err := dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: p.Model.Layout, HeldOut: o.HeldOut, Read: o.Reading, Workers: o.Threads})
 	if err != nil {
 		return nil, err
 	}

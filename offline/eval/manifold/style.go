@@ -39,7 +39,7 @@ func (r *Report) styles(p *manifold.Networks, o Options) error {
 	}
 	defer l.Close()
 	for _, path := range o.Styles {
-		clip, _, err := OpenPerson(p.Model, path, o.Profile)
+		clip, _, err := OpenPerson(p.Model, path, o.Reading)
 		if err != nil {
 			return err
 		}

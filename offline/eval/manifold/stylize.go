@@ -83,10 +83,9 @@ func Stylize(m *manifold.Model, content []float32, start feature.Place, clip []f
 	return rep, rows, err
 }
 
-// OpenPerson reads a recording of a person, of an even number of frames. A nil profile is the
-// built-in one that fits.
-func OpenPerson(m *manifold.Model, path string, profile *retarget.Profile) ([]float32, feature.Place, error) {
-	rows, start, err := dataset.OpenPerson(path, m.Layout, m.Skel, profile)
+// OpenPerson reads a recording of a person, of an even number of frames.
+func OpenPerson(m *manifold.Model, path string, read retarget.Reading) ([]float32, feature.Place, error) {
+	rows, start, err := dataset.OpenPerson(path, m.Layout, m.Skel, read)
 	if err != nil {
 		return nil, start, err
 	}

@@ -3,15 +3,13 @@ package mar
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
+	"mannequin/offline/dataset"
 	"mannequin/offline/eval"
 	"mannequin/offline/metrics/transfer"
 	"mannequin/offline/procgen/human"
@@ -77,7 +75,7 @@ func (r *Report) costs(ctx context.Context, o Options) error {
 		r.Speed = &Speed{name, db.Frames(), len(db.Actions) * len(db.Styles), mib, rate}
 	}
 	for _, dir := range o.Far {
-		if err := r.farFolder(ctx, db, name, dir, o.Profile); err != nil {
+		if err := r.farFolder(ctx, db, name, dir, o.Reading); err != nil {
 			return err
 		}
 	}
@@ -105,34 +103,25 @@ func heapInUse() float64 {
 
 // farFolder translates the recordings of a folder, in turn into each style of the
 // database.
-func (r *Report) farFolder(ctx context.Context, db *mar.Database, name, dir string, profile *retarget.Profile) error {
-	files, err := os.ReadDir(dir)
+func (r *Report) farFolder(ctx context.Context, db *mar.Database, name, dir string, read retarget.Reading) error {
+	_, paths, err := dataset.Recordings([]string{dir}, nil, nil)
 	if err != nil {
-		return fmt.Errorf("%w: give a folder of recordings", err)
+		return err
 	}
-	n := 0
-	for _, f := range files {
-		ext := strings.ToLower(filepath.Ext(f.Name()))
-		if f.IsDir() || ext != ".bvh" && ext != ".amc" {
-			continue
-		}
+	for n, path := range paths {
 		if ctx.Err() != nil {
 			return eval.ErrInterrupted
 		}
-		c, _, err := retarget.Open(filepath.Join(dir, f.Name()), retarget.OpenOptions{Profile: profile, Target: db.Skeleton(), FPS: float64(db.FPS)})
+		c, _, err := retarget.Open(path, retarget.OpenOptions{Reading: read, Target: db.Skeleton(), FPS: float64(db.FPS)})
 		if err != nil {
 			return err
 		}
 		c = c.Section(0, min(c.Frames, int(farSeconds*c.FPS)))
-		s, err := transfer.Far(db, f.Name(), c, n%len(db.Styles), mar.Options{})
+		s, err := transfer.Far(db, filepath.Base(path), c, n%len(db.Styles), mar.Options{})
 		if err != nil {
 			return err
 		}
 		r.Far = append(r.Far, Far{name, s})
-		n++
-	}
-	if n == 0 {
-		return fmt.Errorf("no BVH or AMC file in %s: give a folder of recordings", dir)
 	}
 	return nil
 }

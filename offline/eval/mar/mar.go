@@ -18,7 +18,7 @@ import (
 // Options are the flags of eval mar.
 type Options struct {
 	Data, Far []string
-	Profile   *retarget.Profile // nil: for each recording the built-in one that fits
+	Reading   retarget.Reading // how recordings are read
 	Database  string
 	Folds     int
 	Takes     int
@@ -105,7 +105,7 @@ func (r *Report) folder(ctx context.Context, dir string, o Options, fig *figures
 	progress.Stage("reading")
 	type class struct{ action, style string }
 	seen := map[class]int{}
-	all, _, err := registration.Read([]string{dir}, registration.ReadOptions{Profile: o.Profile, Workers: o.Threads, Lenient: true, Keep: func(_ string, l registration.Label) bool {
+	all, _, err := registration.Read([]string{dir}, registration.ReadOptions{Reading: o.Reading, Workers: o.Threads, Lenient: true, Keep: func(_ string, l registration.Label) bool {
 		seen[class{l.Action, l.Style}]++
 		return seen[class{l.Action, l.Style}] <= o.Takes
 	}})

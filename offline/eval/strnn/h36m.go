@@ -9,6 +9,7 @@ import (
 
 	"mannequin/offline/dataset"
 	"mannequin/offline/metrics"
+	"mannequin/offline/retarget"
 )
 
 // h36mSubject is the usual test subject.
@@ -51,7 +52,7 @@ func (r *Report) openH36M() error {
 	}
 	for i := range r.H36M {
 		h := &r.H36M[i]
-		if h.set, err = dataset.OpenMotion(paths[h.Action], r.model.Layout, nil, 2, r.opt.Threads); err != nil {
+		if h.set, err = dataset.OpenMotion(paths[h.Action], r.model.Layout, retarget.Reading{}, 2, r.opt.Threads); err != nil {
 			return fmt.Errorf("--h36m: %w", err)
 		}
 	}

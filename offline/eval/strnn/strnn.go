@@ -20,7 +20,7 @@ type Options struct {
 	Model    string
 	Data     []string
 	HeldOut  []string
-	Profile  *retarget.Profile // nil: for each recording the built-in one that fits
+	Reading  retarget.Reading // how recordings are read
 	Rivals   []string
 	Parts    []string
 	Frames   int
@@ -121,7 +121,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Model: o.Model, Horizons: metrics.Horizons[:], model: m, opt: o}
-	if r.train, r.held, err = dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: r.model.Layout, HeldOut: o.HeldOut, Profile: o.Profile, Length: 2, Whole: true, Hop: 1 << 20, Workers: o.Threads}); err != nil {
+	if r.train, r.held, err = dataset.BuildMotion(o.Data, dataset.MotionOptions{Layout: r.model.Layout, HeldOut: o.HeldOut, Read: o.Reading, Length: 2, Whole: true, Hop: 1 << 20, Workers: o.Threads}); err != nil {
 		return nil, err
 	}
 	if len(r.held.Clips) == 0 {

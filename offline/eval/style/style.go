@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Data       []string // folders of recordings; each is a set
 	Only, Skip []string // patterns of their names
-	Profile    *retarget.Profile
+	Reading    retarget.Reading
 	Model      *manifold.Model
 	Transfers  []*manifold.StyleTransfer // of Model
 	Database   *mar.Database             // nil: none
@@ -142,7 +142,7 @@ func read(dir string, o *Options) ([]take, error) {
 	l := o.Model.Layout
 	var takes []take
 	for i := range n {
-		clip, err := dataset.OpenStanding(paths[(2*i+1)*len(paths)/(2*n)], l, o.Model.Skel, o.Profile)
+		clip, err := dataset.OpenStanding(paths[(2*i+1)*len(paths)/(2*n)], l, o.Model.Skel, o.Reading)
 		if err != nil {
 			return nil, err
 		}

@@ -37,7 +37,7 @@ to 2 m/s and 15 s), the fastest walk backward or sideways, and paths of the hips
 	})
 	cli.Model(c, &o.Model, "model", "human-keypose", "the network")
 	cli.HeldOut(c, &o.HeldOut, "as in train keypose")
-	input.Profile(c, &o.Profile)
+	input.Reading(c, &o.Reading)
 	p := c.Flags()
 	p.StringVar(&o.Gaps, "transitions", "", "`folder` of recordings with gaps to measure")
 	p.StringSliceVar(&o.Unseen, "transitions-held-out", []string{"*_subject5_*"}, "`patterns` of the held-out recordings in the folder of --transitions")

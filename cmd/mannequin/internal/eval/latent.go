@@ -32,7 +32,7 @@ clip, and chained clips.`,
 	cli.Model(c, &o.Model, "model", "human-latent", "the latent space")
 	cli.Model(c, &o.Next, "next", "", "the network of train next (default: human-next for human-latent, else none)")
 	cli.HeldOut(c, &o.HeldOut, "as in train latent")
-	input.Profile(c, &o.Profile)
+	input.Reading(c, &o.Reading)
 	command.Number(c, &o.Chains, "chains", 8, 1, 1000, "number of chains of six clips")
 	c.Flags().BoolVar(&o.Rates, "rates", true, "also measure the time to decode")
 	command.Output(c, &o.Figures, "out", command.Folder, "`folder` for the drawings of Fig. 5.6 to 5.8")

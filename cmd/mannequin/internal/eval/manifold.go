@@ -30,7 +30,7 @@ Table 1). --style adds walks in the styles of recordings. docs/manifold.md defin
 	cli.People(c, &o.Networks.Base, &o.Networks.Steps, &o.Networks.Locomotion)
 	cli.Acts(c, &o.Punch, &o.Kick)
 	cli.HeldOut(c, &o.HeldOut, "as in train manifold")
-	input.Profile(c, &o.Profile)
+	input.Reading(c, &o.Reading)
 	c.Flags().StringArrayVar(&o.Styles, "style", nil, "a `recording` of a walk or run with a style to transfer; may be repeated")
 	command.Number(c, &o.Seconds, "seconds", 20, 2, 600, "seconds of motion on each curve")
 	c.Flags().BoolVar(&o.Rates, "rates", true, "also measure frames per second")

@@ -39,7 +39,7 @@ every figure. --out draws the paper's Fig. 3, 4 and 6.`,
 	f := c.Flags()
 	f.StringArrayVar(&o.Far, "far", nil, "`folder` of recordings unlike the data; may be repeated")
 	f.StringVar(&o.Database, "database", "", "`file` of a database for the time per frame and for --far (default: a procedural one of 108,000 frames)")
-	input.Profile(c, &o.Profile)
+	input.Reading(c, &o.Reading)
 	command.Number(c, &o.Folds, "folds", 2, 1, 1000, "largest number of takes of each action that are held out in turn")
 	command.Number(c, &o.Takes, "takes", 10, 2, math.MaxInt, "largest number of takes of each action and style: one is held out, the others are learned from")
 	f.BoolVar(&o.Free, "free", true, "also measure on procedural motion")

@@ -33,7 +33,7 @@ import (
 // peopleOptions are the flags of eval people.
 type peopleOptions struct {
 	without, clips, only []string
-	profile              *retarget.Profile
+	read                 retarget.Reading
 	seconds              float64
 	out                  string
 	threads              int
@@ -60,7 +60,7 @@ styled. docs/judge.md has the measures and today's figures.`,
 	f.StringSliceVar(&o.without, "without", o.without, "`patterns` of the recordings to leave out, file names without extension")
 	f.StringSliceVar(&o.clips, "clips", o.clips, "`patterns` of the recordings to continue, key, edit and style")
 	f.StringSliceVar(&o.only, "only", nil, "`patterns` of the generators (default: all)")
-	input.Profile(c, &o.profile)
+	input.Reading(c, &o.read)
 	command.Number(c, &o.seconds, "seconds", 20, 5, 600, "seconds of each motion, at most")
 	command.Out(c, &o.out, command.Folder, "`folder` to write the motions to")
 	cli.Threads(c, &o.threads)
@@ -75,7 +75,7 @@ func evalPeople(ctx context.Context, dirs []string, o peopleOptions) (*evalpeopl
 		if err != nil {
 			return nil, err
 		}
-		set, err := judge.Read(dir, paths, judge.ReadOptions{Profile: o.profile, Recorded: true, Workers: o.threads})
+		set, err := judge.Read(dir, paths, judge.ReadOptions{Reading: o.read, Recorded: true, Workers: o.threads})
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +193,7 @@ func writeText(path, text string) error {
 // excerpts writes the fastest stretch of each recording, on a level floor.
 func (m *peopleMaker) excerpts(paths []string) error {
 	for _, path := range paths {
-		r, err := judge.Open(path, m.o.profile)
+		r, err := judge.Open(path, m.o.read)
 		if err != nil {
 			return err
 		}
@@ -253,7 +253,7 @@ func (m *peopleMaker) predict(name string) error {
 			if _, err := m.tool("predict", clip, "--seconds", fmt.Sprint(3*m.o.seconds), "--seed", fmt.Sprint(seed), "--out", out); err != nil {
 				return err
 			}
-			r, err := judge.Open(out, nil)
+			r, err := judge.Open(out, retarget.Reading{})
 			if err != nil {
 				return err
 			}
@@ -270,7 +270,7 @@ func (m *peopleMaker) predict(name string) error {
 func (m *peopleMaker) inbetween(name string, rate int) error {
 	var files []string
 	for _, clip := range m.clips {
-		r, err := judge.Open(clip, nil)
+		r, err := judge.Open(clip, retarget.Reading{})
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ temporal network alone.`,
 	f := c.Flags()
 	cli.Model(c, &o.Model, "model", "human-strnn", "the network")
 	cli.HeldOut(c, &o.HeldOut, "as in train strnn")
-	input.Profile(c, &o.Profile)
+	input.Reading(c, &o.Reading)
 	f.StringArrayVar(&o.Rivals, "rival", nil, "`NAME=FILE` of another predictor to compare with; may be repeated")
 	f.StringArrayVar(&o.Parts, "part", nil, "`NAME=FILE` of a part of the network; may be repeated")
 	command.Number(c, &o.Frames, "frames", 20000, 1000, 1e6, "frames of each long motion")

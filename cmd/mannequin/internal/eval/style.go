@@ -55,7 +55,7 @@ docs/style.md defines every figure.`,
 	f.StringSliceVar(&o.Only, "only", nil, "`patterns` of the recordings to take (default: all)")
 	f.StringSliceVar(&o.Skip, "skip", nil, "`patterns` of the recordings to leave out")
 	cli.Model(c, &base, "manifold", "human", "the motion manifold")
-	input.Profile(c, &o.Profile)
+	input.Reading(c, &o.Reading)
 	command.Number(c, &o.Takes, "takes", 8, 1, math.MaxInt, "largest number of recordings of a folder, evenly spread")
 	command.Number(c, &o.Seconds, "seconds", 8, 1, 600, "longest part of a recording, from its middle")
 	cli.Threads(c, &o.Threads)

@@ -17,9 +17,9 @@ type profileFlag struct {
 	v    **retarget.Profile
 }
 
-// Profile adds the flag --profile, which opens a retargeting profile. Without the flag v stays nil:
+// profile adds the flag --profile, which opens a retargeting profile. Without the flag v stays nil:
 // each recording has the built-in profile that fits, or a guess.
-func Profile(c *cobra.Command, v **retarget.Profile) {
+func profile(c *cobra.Command, v **retarget.Profile) {
 	c.Flags().Var(&profileFlag{v: v}, "profile", "how the recordings' joints map to ours: "+strings.Join(retarget.ProfileNames(), ", ")+", or a TOML `file` of import --suggest (default: the one that fits, or a guess from the names)")
 }
 

@@ -61,6 +61,7 @@ from the right, with joints coloured by role. --profile corrects the roles.`,
 	cli.JSON(c, &asJSON)
 	c.Flags().StringVar(&opt.picture, "picture", "", "PNG `file` to draw a character or a motion's skeleton to, with joints coloured by role")
 	c.Flags().StringVar(&opt.profile, "profile", "", "TOML `file` that maps joints of the uniform skeleton to the file's, where the roles are not right (docs/rigs.md)")
+	input.File(c, &opt.read)
 	return c
 }
 
@@ -68,6 +69,7 @@ from the right, with joints coloured by role. --profile corrects the roles.`,
 type options struct {
 	picture, profile string
 	as               map[string]string // of the profile
+	read             mocap.OpenOptions
 }
 
 // refuse returns an error if flags are given that what has no use for.
@@ -110,11 +112,11 @@ func inspectFile(file string, opt *options) (cli.Report, error) {
 	}
 	switch input.KindOf(head, file) {
 	case input.KindBVH:
-		b, err := mocap.OpenBVH(file)
+		b, kind, err := input.OpenMotion(file, opt.read)
 		if err != nil {
 			return nil, err
 		}
-		return motionReport(file, "BVH motion", b, opt)
+		return motionReport(file, kind, b, opt)
 	case input.KindModel:
 		if err := opt.refuse(file, "a model"); err != nil {
 			return nil, err

@@ -35,7 +35,7 @@ type compareOptions struct {
 	pairs              int
 	seconds            float64
 	seed               uint64
-	profile            *retarget.Profile
+	read               retarget.Reading
 }
 
 func newCompare() *cobra.Command {
@@ -72,7 +72,7 @@ beside the folder, has the answers.
 	command.Number(c, &o.seconds, "seconds", 4, 1, 60, "seconds of each excerpt")
 	cli.Seed(c, &o.seed, "the draws")
 	command.Path(c, &o.score, "score", "`form` that was filled in")
-	input.Profile(c, &o.profile)
+	input.Reading(c, &o.read)
 	return c
 }
 
@@ -97,7 +97,7 @@ func compare(ctx context.Context, made, recorded string, o compareOptions) (*com
 			return nil, err
 		}
 		for _, file := range files {
-			m, err := judge.Open(file, o.profile)
+			m, err := judge.Open(file, o.read)
 			if err != nil {
 				return nil, err
 			}

@@ -18,7 +18,7 @@ func Commands() []*cobra.Command { return []*cobra.Command{newJudge(), newCompar
 type judgeOptions struct {
 	refs, without []string
 	from          string
-	profile       *retarget.Profile
+	read          retarget.Reading
 	threads       int
 }
 
@@ -46,7 +46,7 @@ docs/judge.md defines every measure.`,
 	c.Flags().StringArrayVar(&o.refs, "ref", nil, "`recordings` to compare with, a file or a folder; each is a set; may be repeated")
 	c.Flags().StringSliceVar(&o.without, "without", nil, "`patterns` of the recordings to leave out, file names without extension")
 	c.Flags().StringVar(&o.from, "from", "", "the `clip` that the motion was made from")
-	input.Profile(c, &o.profile)
+	input.Reading(c, &o.read)
 	cli.Threads(c, &o.threads)
 	return c
 }
@@ -55,14 +55,14 @@ func run(files []string, o judgeOptions) (*judge.Report, error) {
 	if len(o.refs) == 0 && o.from == "" {
 		return nil, command.Usagef("nothing to compare with: give --ref or --from")
 	}
-	made, err := judge.Read("made", files, judge.ReadOptions{Profile: o.profile, Workers: o.threads})
+	made, err := judge.Read("made", files, judge.ReadOptions{Reading: o.read, Workers: o.threads})
 	if err != nil {
 		return nil, err
 	}
 	var own *judge.Set
 	var sets []*judge.Set
 	if o.from != "" {
-		if own, err = judge.Read(o.from, []string{o.from}, judge.ReadOptions{Profile: o.profile, Workers: o.threads}); err != nil {
+		if own, err = judge.Read(o.from, []string{o.from}, judge.ReadOptions{Reading: o.read, Workers: o.threads}); err != nil {
 			return nil, err
 		}
 		if len(o.refs) == 0 {
@@ -74,7 +74,7 @@ func run(files []string, o judgeOptions) (*judge.Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		set, err := judge.Read(ref, paths, judge.ReadOptions{Profile: o.profile, Recorded: true, Workers: o.threads})
+		set, err := judge.Read(ref, paths, judge.ReadOptions{Reading: o.read, Recorded: true, Workers: o.threads})
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ import (
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/engine/body"
+	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/closest"
 	"mannequin/internal/command"
@@ -36,22 +37,25 @@ type convertReport struct {
 	Frames    int          `json:"frames"` // 0: no motion
 	FPS       float64      `json:"fps,omitempty"`
 	Scale     float64      `json:"scale,omitempty"` // factor of the motion's lengths
+	Up        string       `json:"up,omitempty"`    // the motion's axis that points up, if it was turned
 	Skin      *skin.Report `json:"skin,omitempty"`
-	Clips     []string     `json:"clips,omitempty"` // of a character
+	SameRig   int          `json:"same_rig,omitempty"` // joints of the skin that the motion of the same rig moves
+	Clips     []string     `json:"clips,omitempty"`    // of a character
 	Notes     []string     `json:"notes,omitempty"`
+
+	rest, fileRest []m3.Quat // local rotations of the motion's joints at rest: as found, as the file has them
 }
 
 // convertOptions are the flags of convert.
 type convertOptions struct {
 	scale, fps    float64 // 0: a guess; as in the file
 	skin, skinMap string
-	profile       *retarget.Profile
+	read          retarget.Reading
 	character     bool
 
-	into      string // the file that gets motions
-	animation string // of files with several
-	name      string // of the motion in the file written
-	replace   bool
+	into    string // the file that gets motions
+	name    string // of the motion in the file written
+	replace bool
 }
 
 func newConvert() *cobra.Command {
@@ -68,6 +72,11 @@ scenes with demo --skin (docs/skins.md).
 
 glTF is in metres. A motion's unit is guessed from its skeleton's size; --scale sets it.
 --profile retargets the motion to the human skeleton first, in metres, and needs no --scale.
+glTF has y up: the motion of a person with z up is turned, and that of any other with --up z.
+
+If the motion has the joints of --skin by their names, as a Mixamo motion and a Mixamo character
+do, the character keeps its own bones and materials and only gets the motion. A motion on another
+rig is retargeted to the human skeleton for the skin.
 
 --into adds motions to a glTF or FBX file of your own and writes the result as another: its nodes, skins,
 materials and animations stay as they are, and the motions are new animations of its joints. Motion of
@@ -85,6 +94,7 @@ pictures and animations, in metres with +Y up.`,
   mannequin convert dog --out dog.glb
   mannequin convert walk.bvh --scale 0.01 --fps 30 --out walk.glb
   mannequin convert walk.bvh --skin hero.glb --out hero-walks.glb
+  mannequin convert mixamo-walk.fbx --skin mixamo-hero.glb --out hero-walks.glb
   mannequin convert takes/*.bvh --profile cmu --out glb
   mannequin convert hero.fbx --character --out hero.glb
   mannequin convert hero-walk.bvh --into hero.glb --name Walk --out hero-walks.glb
@@ -95,9 +105,6 @@ pictures and animations, in metres with +Y up.`,
 	cli.Converts(c, "a motion or a model", ".glb", func(cmd *cobra.Command, in, out string) (cli.Report, error) {
 		switch ext := strings.ToLower(filepath.Ext(out)); ext {
 		case ".glb":
-			if err := cli.Unused(cmd, "is for --into, --out .bvh and --out .vrma", "animation"); err != nil {
-				return nil, err
-			}
 		case ".bvh", ".vrma":
 			if err := cli.Unused(cmd, "is for --out .glb", "skin", "skin-map", "character"); err != nil {
 				return nil, err
@@ -116,11 +123,11 @@ pictures and animations, in metres with +Y up.`,
 		if opt.skinMap != "" && opt.skin == "" {
 			return nil, command.Usagef("--skin-map is for --skin, which is not given")
 		}
-		if opt.profile != nil && opt.scale != 0 {
+		if opt.read.Profile != nil && opt.scale != 0 {
 			return nil, command.Usagef("--scale is not for --profile: the legs give the scale")
 		}
 		if opt.character {
-			if opt.skin != "" || opt.profile != nil || opt.scale != 0 || opt.fps != 0 {
+			if opt.skin != "" || opt.read.Profile != nil || opt.scale != 0 || opt.fps != 0 {
 				return nil, command.Usagef("--character takes no other flag of a motion: it writes a file as it is")
 			}
 			return convertCharacter(in, out)
@@ -149,13 +156,12 @@ pictures and animations, in metres with +Y up.`,
 		return cli.PrintReport(cmd.OutOrStdout(), r, asJSON)
 	}
 	command.Path(c, &opt.into, "into", "glTF or FBX `file` that gets the motions as animations of its own joints")
-	c.Flags().StringVar(&opt.animation, "animation", "", "`name` of the animation of a glTF or FBX file with several")
 	c.Flags().StringVar(&opt.name, "name", "", "`name` of the motion in the file written (default: its own)")
 	c.Flags().BoolVar(&opt.replace, "replace", false, "with --into: take the place of an animation with the same name")
 	c.Flags().BoolVar(&opt.character, "character", false, "write an FBX file as it is, with its own bones, meshes, materials and animations")
 	command.Number(c, &opt.scale, "scale", 0, command.Positive, 1e6, "factor for a motion's lengths (default: a guess that makes metres)")
 	command.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample a motion to (default: as in the file)")
-	input.Profile(c, &opt.profile)
+	input.Reading(c, &opt.read)
 	c.Flags().StringVar(&opt.skin, "skin", "", "glTF, VRM or FBX `file` with a mesh to put on the skeleton")
 	c.Flags().StringVar(&opt.skinMap, "skin-map", "", "TOML `file` that maps our joint names to those of --skin or --into, where their roles are not right (docs/rigs.md)")
 	return c
@@ -168,17 +174,34 @@ func convert(from, out string, opt convertOptions) (*convertReport, error) {
 	var clip *skel.Clip
 	var err error
 	if input.IsModel(from) {
-		if opt.scale != 0 || opt.fps != 0 || opt.profile != nil {
+		if opt.scale != 0 || opt.fps != 0 || opt.read.Profile != nil {
 			return nil, command.Usagef("--scale, --fps and --profile are for motions, and %s is a model", from)
 		}
 		sk, err = skeletonOf(from)
-	} else if clip, err = convertClip(from, opt, r); err == nil {
-		sk, r.Frames, r.FPS = clip.Skel, clip.Frames, clip.FPS
+	} else {
+		opt.read.Note = func(n string) { r.Notes = append(r.Notes, n) }
+		if clip, err = convertClip(from, opt, r); err == nil {
+			sk, r.Frames, r.FPS = clip.Skel, clip.Frames, clip.FPS
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
+	ownRig := clip != nil && opt.skin != "" && opt.read.Profile == nil // not the human skeleton, as far as is known
+	if ownRig && !isOurs(sk) {
+		if done, err := convertRig(from, out, clip, opt, r); done || err != nil {
+			return r, err
+		}
+	}
 	b, err := bodyFor(from, sk, opt, r)
+	if err != nil && ownRig && !isOurs(sk) {
+		var other error
+		if clip, other = convertRetargeted(from, opt, r); other != nil {
+			return nil, err
+		}
+		sk, r.Frames, r.FPS, r.Up = clip.Skel, clip.Frames, clip.FPS, ""
+		b, err = bodyFor(from, sk, opt, r)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -227,22 +250,86 @@ func skeletonOf(model string) (*skel.Skeleton, error) {
 	return sk, nil
 }
 
-// convertClip reads a motion, in metres.
-func convertClip(file string, opt convertOptions, r *convertReport) (*skel.Clip, error) {
-	if head, err := input.Head(file); err == nil && input.KindOf(head, file) == input.KindSkin && !strings.EqualFold(filepath.Ext(r.Written), ".bvh") {
-		return nil, fmt.Errorf("%s: a mesh (glTF), want a motion or a model: --skin puts the mesh on its skeleton", file)
+// isOurs reports whether a skeleton is ours by the names of its joints: a person's or a dog's.
+func isOurs(sk *skel.Skeleton) bool {
+	human := retarget.Human()
+	for j, name := range human.Names {
+		if !human.EndSite[j] && sk.Index(name) < 0 {
+			return skin.OnFours(sk)
+		}
 	}
-	if opt.profile != nil {
-		clip, _, err := retarget.Open(file, retarget.OpenOptions{OpenOptions: mocap.OpenOptions{Animation: opt.animation}, Profile: opt.profile, FPS: opt.fps})
-		r.Scale = 1
-		return clip, err
+	return true
+}
+
+// convertRig writes the motion on the skin's own joints if they have its joints' names.
+func convertRig(from, out string, clip *skel.Clip, opt convertOptions, r *convertReport) (bool, error) {
+	if opt.skinMap != "" {
+		return false, nil
 	}
-	b, _, err := input.OpenMotion(file, mocap.OpenOptions{Animation: opt.animation})
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%w, nor is it a shipped model %q%s", err, models.Names(), closest.Hint(file, models.Names()))
+	name := cli.Stem(filepath.Base(from))
+	a, err := character.Animate(opt.skin, clip, r.rest, name)
+	if errors.Is(err, character.ErrOtherRig) { // of what is no person
+		a, err = character.Animate(opt.skin, clip, r.fileRest, name)
+	}
+	if errors.Is(err, character.ErrOtherRig) {
+		return false, nil
 	}
 	if err != nil {
+		return false, err
+	}
+	r.SameRig, r.Joints = a.Driven, 0
+	seen := map[int]bool{}
+	for _, s := range a.Doc.Skins {
+		for _, j := range s.Joints {
+			seen[j] = true
+		}
+	}
+	r.Joints, r.Vertices, r.Triangles, r.Scale = len(seen), a.Vertices, a.Triangles, r.Scale*a.Scale
+	r.Notes = append(r.Notes, a.Notes...)
+	if len(a.Missing) > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s: the skin lacks %s", from, strings.Join(a.Missing, ", ")))
+	}
+	return true, atomicfile.Write(out, a.Write)
+}
+
+// convertRetargeted reads a motion of people and puts it onto the human skeleton.
+func convertRetargeted(file string, opt convertOptions, r *convertReport) (*skel.Clip, error) {
+	clip, _, err := retarget.Open(file, retarget.OpenOptions{Reading: opt.read, FPS: opt.fps})
+	r.Scale = 1
+	return clip, err
+}
+
+// convertClip reads a motion, in metres.
+func convertClip(file string, opt convertOptions, r *convertReport) (*skel.Clip, error) {
+	if opt.read.Profile != nil {
+		return convertRetargeted(file, opt, r)
+	}
+	b, _, err := input.OpenMotion(file, opt.read.OpenOptions)
+	var bad *skin.Error
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("%w, nor is it a shipped model %q%s", err, models.Names(), closest.Hint(file, models.Names()))
+	case errors.As(err, &bad) && bad.Where == "animations":
+		return nil, fmt.Errorf("%s: a mesh (glTF) without animations, want a motion or a model: --skin puts the mesh on its skeleton", file)
+	case err != nil:
 		return nil, err
+	}
+	if opt.fps > 0 {
+		if err := b.CheckRate(); err != nil {
+			return nil, err
+		}
+	}
+	b, stance := retarget.Upright(file, b)
+	r.Notes = append(r.Notes, b.Notes...)
+	if r.rest, r.fileRest = b.LocalRest(), b.LocalRest(); stance != nil {
+		r.rest = stance.Rest
+		if stance.Up == "z" {
+			r.Up = "z"
+			r.Notes = append(r.Notes, file+": z is up, and was turned to y")
+		}
+		if stance.Mirrored {
+			r.Notes = append(r.Notes, file+": its axes are left-handed, and x was turned round")
+		}
 	}
 	clip := b.Clip
 	if clip.Frames == 0 {
@@ -296,6 +383,9 @@ func (r *convertReport) Print(w io.Writer) error {
 	}
 	if len(r.Clips) > 0 {
 		text += "; animations: " + strings.Join(r.Clips, ", ")
+	}
+	if r.SameRig > 0 {
+		text += fmt.Sprintf(", on the skin's own bones: %d joints of the same names", r.SameRig)
 	}
 	for _, n := range r.Notes {
 		text += "\n  " + n

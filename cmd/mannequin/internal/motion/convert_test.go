@@ -79,7 +79,7 @@ func TestConvert(t *testing.T) {
 		{[]string{bvh, "--out", walk, "--fps", "0"}, command.ExitUsage, "--fps is 0, want 0.001 to 100000"},
 		{[]string{"human", "--out", person, "--skin", person}, command.ExitUsage, "is read and written"},
 		{[]string{"human", "--out", walk, "--skin-map", bvh}, command.ExitUsage, "--skin-map is for --skin"},
-		{[]string{person, "--out", dressed}, command.ExitFailure, "a mesh (glTF), want a motion or a model"},
+		{[]string{person, "--out", dressed}, command.ExitFailure, "a mesh (glTF) without animations, want a motion or a model"},
 		{[]string{bvh, "--out", dressed, "--skin", person}, command.ExitFailure, "want a person's or a dog's"},
 		{[]string{"none.bvh", "--out", walk}, command.ExitFailure, "nor is it a shipped model"},
 		{[]string{bvh, "--out", filepath.Join(dir, "no", "a.glb")}, command.ExitFailure, "cannot write"},

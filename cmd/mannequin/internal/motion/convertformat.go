@@ -20,6 +20,7 @@ import (
 // convertBVH writes the motion from on its own skeleton, or the uniform one with a profile, as a BVH.
 func convertBVH(from, out string, opt convertOptions) (*convertReport, error) {
 	r := &convertReport{From: from, Written: out}
+	opt.read.Note = func(n string) { r.Notes = append(r.Notes, n) }
 	clip, err := convertClip(from, opt, r)
 	if err != nil {
 		return nil, err
@@ -42,19 +43,20 @@ func convertVRMA(from, out string, opt convertOptions) (*convertReport, error) {
 	if opt.scale != 0 {
 		return nil, command.Usagef("--scale is not for a VRM animation: the legs give the scale")
 	}
-	b, _, err := input.OpenMotion(from, mocap.OpenOptions{Animation: opt.animation})
+	b, _, err := input.OpenMotion(from, opt.read.OpenOptions)
 	if err != nil {
 		return nil, err
 	}
 	r := &convertReport{From: from, Written: out, Scale: 1}
+	opt.read.Note = nil // the report has them
 	clip := b.Clip
-	if opt.profile == nil && isUniform(clip.Skel) {
+	if opt.read.Profile == nil && isUniform(clip.Skel) {
 		clip, err = input.Resample(from, clip, opt.fps)
 	} else {
 		var fit *retarget.Report
-		if clip, fit, err = retarget.OfRecording(from, b, retarget.OpenOptions{Profile: opt.profile, FPS: opt.fps}); err == nil {
+		if clip, fit, err = retarget.OfRecording(from, b, retarget.OpenOptions{Reading: opt.read, FPS: opt.fps}); err == nil {
 			r.Scale = fit.Scale
-			r.Notes = append(fit.Notes, fmt.Sprintf("retargeted: joints are %.1f cm from the recorded ones on average", fit.MeanCM))
+			r.Notes = append(fit.Remarks(from), fmt.Sprintf("retargeted: joints are %.1f cm from the recorded ones on average", fit.MeanCM))
 		}
 	}
 	if err != nil {

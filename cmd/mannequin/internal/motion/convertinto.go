@@ -135,7 +135,7 @@ func convertInto(cmd *cobra.Command, files []string, out string, opt convertOpti
 // onto returns a motion on the file's own joints: as it is if it is of the same kind of skeleton, else
 // retargeted.
 func (c *ownFile) onto(file string, m skin.Motion, opt convertOptions) (*skel.Clip, *intoMotion, error) {
-	if opt.profile == nil && opt.skinMap == "" {
+	if opt.read.Profile == nil && opt.skinMap == "" {
 		clip, fit, err := skin.OntoRig(c.rig, m.Clip)
 		if err == nil {
 			return clip, &intoMotion{Fit: fit}, nil
@@ -154,10 +154,10 @@ func (c *ownFile) retarget(file string, m skin.Motion, opt convertOptions) (*ske
 	how := &intoMotion{}
 	clip := m.Clip
 	switch _, err := ik.DogRoles(clip.Skel.Names); {
-	case opt.profile == nil && (isUniform(clip.Skel) || err == nil && skin.OnFours(clip.Skel)):
+	case opt.read.Profile == nil && (isUniform(clip.Skel) || err == nil && skin.OnFours(clip.Skel)):
 	default:
 		var fit *retarget.Report
-		if clip, fit, err = retarget.OfRecording(file, &mocap.Recording{Clip: clip, Rest: m.Rest, Parts: m.Parts}, retarget.OpenOptions{Profile: opt.profile}); err != nil {
+		if clip, fit, err = retarget.OfRecording(file, &mocap.Recording{Clip: clip, Rest: m.Rest, Parts: m.Parts}, retarget.OpenOptions{Reading: onlyProfile(opt.read)}); err != nil {
 			return nil, nil, err
 		}
 		how.Notes = fit.Notes
@@ -182,7 +182,10 @@ func (c *ownFile) retarget(file string, m skin.Motion, opt convertOptions) (*ske
 	return clip, how, err
 }
 
-// motionsOf reads the motions of a file: the one called opt.animation, or all. A file without names for
+// onlyProfile is how a motion that has been read is retargeted.
+func onlyProfile(r retarget.Reading) retarget.Reading { return retarget.Reading{Profile: r.Profile} }
+
+// motionsOf reads the motions of a file: the one called opt.read.Animation, or all. A file without names for
 // them gives its own.
 func motionsOf(file string, opt convertOptions) (all []skin.Motion, err error) {
 	head, err := input.Head(file)
@@ -191,9 +194,9 @@ func motionsOf(file string, opt convertOptions) (all []skin.Motion, err error) {
 	}
 	kind := input.KindOf(head, file)
 	switch {
-	case kind == input.KindSkin && opt.animation == "":
+	case kind == input.KindSkin && opt.read.Animation == "":
 		all, err = skin.OpenMotions(file)
-	case kind == input.KindFBX && opt.animation == "":
+	case kind == input.KindFBX && opt.read.Animation == "":
 		var motions []fbx.Motion
 		motions, err = fbx.Open(file)
 		for _, m := range motions {
@@ -201,8 +204,12 @@ func motionsOf(file string, opt convertOptions) (all []skin.Motion, err error) {
 		}
 	default:
 		var b *mocap.Recording
-		if b, _, err = input.OpenMotion(file, mocap.OpenOptions{Animation: opt.animation}); err == nil {
-			all = []skin.Motion{{Name: opt.animation, Clip: b.Clip}}
+		if b, _, err = input.OpenMotion(file, opt.read.OpenOptions); err == nil && opt.fps > 0 {
+			err = b.CheckRate()
+		}
+		if err == nil {
+			b, _ = retarget.Upright(file, b)
+			all = []skin.Motion{{Name: opt.read.Animation, Clip: b.Clip}}
 		}
 	}
 	if err != nil {

@@ -89,7 +89,6 @@ func TestConvertInto(t *testing.T) {
 		{[]string{bvh, "--into", "", "--out", in("x.glb")}, command.ExitUsage, "want a path"},
 		{[]string{bvh, "--name", "a", "--out", in("x.glb")}, command.ExitUsage, "--name is for --into and --out .vrma"},
 		{[]string{bvh, "--replace", "--out", in("x.glb")}, command.ExitUsage, "--replace is for --into"},
-		{[]string{bvh, "--animation", "a", "--out", in("x.glb")}, command.ExitUsage, "--animation is for --into"},
 		{[]string{bvh, "--skin", hero, "--out", in("x.bvh")}, command.ExitUsage, "--skin is for --out .glb"},
 		{[]string{"human", "--out", in("x.bvh")}, command.ExitFailure, "human"},
 		{[]string{bvh, "--out", in("x.vrma")}, command.ExitFailure, "no profile fits its skeleton"},

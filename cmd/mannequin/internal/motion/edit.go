@@ -54,7 +54,7 @@ type editTarget struct {
 type editFlags struct {
 	base, targets, path, contacts, denoise, strnn string
 	fill                                          []string
-	profile                                       *retarget.Profile
+	read                                          retarget.Reading
 	feet                                          bool
 	iterations, threads                           int
 	budget                                        time.Duration
@@ -112,7 +112,7 @@ slow in the motion; with --contacts detect, and with --denoise, in the motion wi
 	command.Number(c, &o.iterations, "iterations", manifold.DefaultIterations, 0, 10000, "largest number of steps of the edit")
 	f.DurationVar(&o.budget, "budget", 0, "`time` after which the edit stops, after one step at least: 200ms; gaps and noise count, and are finished; 0 is no limit")
 	cli.Model(c, &o.base, "manifold", "human", "the motion manifold")
-	input.Profile(c, &o.profile)
+	input.Reading(c, &o.read)
 	cli.Threads(c, &o.threads)
 	return c
 }
@@ -148,7 +148,7 @@ func (o *editFlags) run(file, out string) (*editReport, error) {
 			return nil, err
 		}
 	}
-	rows, start, err := evalmanifold.OpenPerson(m, file, o.profile)
+	rows, start, err := evalmanifold.OpenPerson(m, file, o.read)
 	if err != nil {
 		return nil, err
 	}

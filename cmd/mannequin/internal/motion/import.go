@@ -9,7 +9,6 @@ import (
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
-	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
 )
 
@@ -26,19 +25,25 @@ maps, 99 numbers a line, in millimetres at 50 frames a second.
 
 An AMC file moves the skeleton of an ASF file: of --asf, or the one beside it with its name, or
 with the beginning of its name up to an underscore (35_01.amc moves 35.asf), or the only one
-there. AMC files have no frame rate: --amc-fps sets it. For CMU's, --scale 0.0564444 (inches over
-0.45) makes metres.
+there. For CMU's, --scale 0.0564444 (inches over 0.45) makes metres.
+
+--frame-rate is the rate of a file that has none, as AMC, or a wrong one; --fps resamples. --up z
+turns a file with z up. Of a file with several characters --root takes one. --salvage keeps the
+whole frames of a damaged file.
 
 --retarget puts motions onto the uniform skeleton of people, 25 joints in metres, and reports the
 distance of each joint from the recorded one. A profile maps the file's joints to ours. Without
 --profile it is the built-in one that fits, or else a guess from the names. --suggest prints that
-guess as a profile to edit.`,
+guess as a profile to edit. Where up is, which side is left and how joints are turned is found from
+the rest pose and the motion.`,
 		Example: `  mannequin import walk.bvh
   mannequin import walk.bvh --json
   mannequin import walk.bvh --scale 0.01 --fps 60 --out walk-metres-60.bvh
   mannequin import takes/*.bvh
   mannequin import 35_01.amc --scale 0.0564444 --fps 60 --out walk.bvh
-  mannequin import walk.amc --asf actor.asf --amc-fps 60
+  mannequin import walk.amc --asf actor.asf --frame-rate 60
+  mannequin import cut-off.bvh --salvage --out whole.bvh
+  mannequin import wrong-rate.bvh --frame-rate 30 --fps 60 --out walk-60.bvh
   mannequin import actions.glb --animation Wave --retarget --out wave.bvh
   mannequin import wolf.fbx --animation Walking --out wolf-walk.bvh
   mannequin import S5_walking_1.txt --retarget --out walk-human.bvh
@@ -71,12 +76,9 @@ guess as a profile to edit.`,
 	command.Number(c, &opt.scale, "scale", 1, command.Positive, 1e6, "factor for all lengths; 0.01 turns centimetres into metres")
 	command.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample to (default: as in the file)")
 	command.Output(c, &opt.out, "out", command.Either, "BVH `file` to write; a folder if several are read")
-	command.Path(c, &opt.open.ASF, "asf", "`file` of the skeleton of AMC files (default: the one beside each)")
 	c.Flags().BoolVar(&opt.retarget, "retarget", false, "put the motion onto the uniform skeleton and report the joints' errors")
-	input.Profile(c, &opt.profile)
+	input.Reading(c, &opt.read)
 	c.Flags().BoolVar(&opt.suggest, "suggest", false, "print a guess at the profile of an unknown skeleton")
-	command.Number(c, &opt.open.AMCFPS, "amc-fps", mocap.AMCRate, 1e-3, 1e5, "frames per second of AMC files, which do not say it")
-	c.Flags().StringVar(&opt.open.Animation, "animation", "", "`name` of the animation of a glTF or FBX file with several")
 	return c
 }
 
@@ -84,17 +86,16 @@ guess as a profile to edit.`,
 type importOptions struct {
 	scale, fps float64 // fps 0: as in the file
 	out        string
-	open       mocap.OpenOptions
 	retarget   bool
 	suggest    bool
-	profile    *retarget.Profile
+	read       retarget.Reading
 }
 
 // check returns an error for flags that cannot be combined.
 func (o *importOptions) check(cmd *cobra.Command, args []string) error {
 	changed := cmd.Flags().Changed
 	if !slices.ContainsFunc(args, input.IsAMC) {
-		if err := cli.Unused(cmd, "is for AMC files, and none is given", "asf", "amc-fps"); err != nil {
+		if err := cli.Unused(cmd, "is for AMC files, and none is given", "asf"); err != nil {
 			return err
 		}
 	}
@@ -107,16 +108,21 @@ func (o *importOptions) check(cmd *cobra.Command, args []string) error {
 		return command.Usagef("--fps is of no use with --suggest")
 	case o.suggest && len(args) > 1:
 		return command.Usagef("--suggest takes one input file, not %d", len(args))
-	case !o.retarget && o.profile != nil:
+	case !o.retarget && o.read.Profile != nil:
 		return command.Usagef("--profile is for --retarget")
 	}
 	return nil
 }
 
 func importFile(file, out string, opt importOptions) (*input.Motion, error) {
-	b, kind, err := input.OpenMotion(file, opt.open)
+	b, kind, err := input.OpenMotion(file, opt.read.OpenOptions)
 	if err != nil {
 		return nil, err
+	}
+	if opt.fps > 0 {
+		if err := b.CheckRate(); err != nil {
+			return nil, err
+		}
 	}
 	if opt.scale != 1 {
 		b.Clip = b.Clip.Scaled(float32(opt.scale))

@@ -101,7 +101,7 @@ func TestImportAMC(t *testing.T) {
 
 	elsewhere := t.TempDir()
 	path = testcli.WriteFile(t, elsewhere, "walk.AMC", tinyAMC)
-	if code, _, errs := mannequin("import", path, "--asf", skeleton, "--amc-fps", "30", "--fps", "60", "--scale", "0.0564444", "--out", out); code != 0 {
+	if code, _, errs := mannequin("import", path, "--asf", skeleton, "--frame-rate", "30", "--fps", "60", "--scale", "0.0564444", "--out", out); code != 0 {
 		t.Fatal(errs)
 	}
 	b, err := mocap.OpenBVH(out)
@@ -154,14 +154,14 @@ func TestImportErrors(t *testing.T) {
 		args []string
 	}{
 		{1, "none.bvh", []string{"import", filepath.Join(dir, "none.bvh")}},
-		{1, "cut.bvh:21: the file ends before", []string{"import", cut, "--out", out}},
+		{1, "cut.bvh:21: this line is no frame: it has 8 of 9 values; the file says 3 frames and has 2 whole ones: --salvage keeps those", []string{"import", cut, "--out", out}},
 		{1, `huge.bvh:17: "Frames: 2147483648"`, []string{"import", huge, "--out", out}},
 		{1, `garbage.bvh:1: expected "HIERARCHY"`, []string{"inspect", garbage}},
 		{1, "neither a motion (BVH, FBX, glTF)", []string{"inspect", png}},
 		{1, "nor is it a shipped model", []string{"inspect", filepath.Join(dir, "none")}},
 		{1, "not a regular file", []string{"inspect", dir}},
 		{1, "1 of 2 files failed", []string{"import", good, cut}},
-		{1, "would take", []string{"import", testcli.WriteFile(t, dir, "slow.bvh", strings.Replace(testcli.TinyBVH, "0.0333333", "3600", 1)), "--fps", "100000", "--out", out}},
+		{1, "would take", []string{"import", testcli.WriteFile(t, dir, "slow.bvh", strings.Replace(testcli.TinyBVH, "0.0333333", "3600", 1)), "--frame-rate", "0.001", "--fps", "100000", "--out", out}},
 		{1, "cannot write", []string{"import", good, "--out", filepath.Join(dir, "no", "folder", "out.bvh")}},
 		{1, `tiny_1.amc:11: bone "leg" has the degrees of freedom rx in ` + asf + `: expected 1 values, found 0`, []string{"import", amc, "--out", out}},
 		{1, "35_01.amc: no skeleton: 0 ASF files in its folder, none of them called 35.asf: name the right one with --asf", []string{"import", lonely}},
@@ -170,8 +170,10 @@ func TestImportErrors(t *testing.T) {
 		{1, "tiny.asf: a skeleton without motion: name the AMC file that moves it", []string{"import", asf}},
 		{2, "--asf is empty", []string{"import", lonely, "--asf", ""}},
 		{2, "--asf is for AMC files, and none is given", []string{"import", good, "--asf", asf}},
-		{2, "--amc-fps is for AMC files, and none is given", []string{"import", good, "--amc-fps", "60"}},
-		{2, "--amc-fps is 0, want 0.001 to 100000", []string{"import", amc, "--amc-fps", "0"}},
+		{2, "--frame-rate is 0, want 0.001 to 100000", []string{"import", amc, "--frame-rate", "0"}},
+		{2, "--up is \"x\", want y, z", []string{"import", good, "--up", "x"}},
+		{1, "is improbable: as in many files it is 30 frames per second; --frame-rate sets the rate", []string{"import", testcli.WriteFile(t, dir, "hour.bvh", strings.Replace(testcli.TinyBVH, "0.0333333", "3600", 1)), "--fps", "60", "--out", out}},
+		{1, `good.bvh: it has no root joint "Other": it has Hips`, []string{"import", good, "--root", "Other"}},
 		{2, "--scale is 0, want above 0, up to 1000000", []string{"import", good, "--scale", "0"}},
 		{2, "--fps is -1", []string{"import", good, "--fps", "-1"}},
 		{2, "--out " + out + ": 2 files are read, want a folder", []string{"import", good, good, "--out", out}},

@@ -33,7 +33,7 @@ type inbetweenReport struct {
 
 func newInbetween() *cobra.Command {
 	var model string
-	var profile *retarget.Profile
+	var read retarget.Reading
 	var hold, linear bool
 	var threads int
 	c := &cobra.Command{
@@ -44,7 +44,7 @@ func newInbetween() *cobra.Command {
 in the order of time:
 
   time     second of the keyframe
-  file     recording with the pose (BVH or AMC, any skeleton with a profile), relative to KEYS;
+  file     recording with the pose (BVH, FBX, glTF, AMC or TXT, of any skeleton), relative to KEYS;
            a recording of half a second or more is put on the ground
   at       second of the recording (0)
   place    x and z in metres of the hips on the ground (as recorded)
@@ -67,7 +67,7 @@ Feet that the network puts on the ground are locked there.`,
 			return nil, err
 		}
 		clips := map[string]*skel.Clip{}
-		k, track, err := openKeys(in, m.Layout, profile, clips)
+		k, track, err := openKeys(in, m.Layout, read, clips)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ Feet that the network puts on the ground are locked there.`,
 		return makeBetween(m, k, track, linear, hold && !linear, threads, out)
 	})
 	cli.Model(c, &model, "model", "human-keypose", "the network")
-	input.Profile(c, &profile)
+	input.Reading(c, &read)
 	c.Flags().BoolVar(&linear, "interpolate", false, "interpolate without the network, to compare")
 	c.Flags().BoolVar(&hold, "feet", true, "lock standing feet")
 	cli.Threads(c, &threads)

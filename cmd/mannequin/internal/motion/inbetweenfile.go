@@ -45,7 +45,7 @@ const betweenRate = 2 * keypose.Rate
 
 // openKeys reads a file of keyframes and returns them with their track. Each recording is read once,
 // relative to the file, and becomes an entry of clips.
-func openKeys(file string, l *keypose.Layout, profile *retarget.Profile, clips map[string]*skel.Clip) (k keypose.Keys, track *keypose.Track, err error) {
+func openKeys(file string, l *keypose.Layout, read retarget.Reading, clips map[string]*skel.Clip) (k keypose.Keys, track *keypose.Track, err error) {
 	text, err := boundedfile.Read(file, maxTables)
 	if err != nil {
 		return k, nil, err
@@ -57,7 +57,7 @@ func openKeys(file string, l *keypose.Layout, profile *retarget.Profile, clips m
 		c := clips[path]
 		if c == nil {
 			var err error
-			if c, err = dataset.OpenStanding(path, feature.Human(), l.Skel, profile); err != nil {
+			if c, err = dataset.OpenStanding(path, feature.Human(), l.Skel, read); err != nil {
 				return nil, err
 			}
 			clips[path] = c

@@ -24,7 +24,7 @@ import (
 // predictOptions are the flags of predict.
 type predictOptions struct {
 	model   string
-	profile *retarget.Profile
+	read    retarget.Reading
 	at      float64
 	seconds float64
 	spread  float32
@@ -63,7 +63,7 @@ as in the game.`,
 	}
 	cli.Converts(c, "a recording", ".bvh", func(_ *cobra.Command, in, out string) (cli.Report, error) { return predict(in, out, o) })
 	cli.Model(c, &o.model, "model", "human-strnn", "the network")
-	input.Profile(c, &o.profile)
+	input.Reading(c, &o.read)
 	command.Number(c, &o.at, "at", 0, 0, math.Inf(1), "`second` of the recording at which the prediction begins; 0 is its end")
 	command.Number(c, &o.seconds, "seconds", 10, command.Positive, 3600, "duration of the prediction")
 	command.Number(c, &o.spread, "spread", evalstrnn.PredictSpread, 0, 3, "standard deviation of the draws; 0 is the mean of all futures")
@@ -84,7 +84,7 @@ func predict(path, out string, o predictOptions) (*predictReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	recorded, start, err := dataset.OpenPerson(path, m.Layout, m.Skel, o.profile)
+	recorded, start, err := dataset.OpenPerson(path, m.Layout, m.Skel, o.read)
 	if err != nil {
 		return nil, err
 	}

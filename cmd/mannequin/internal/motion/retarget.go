@@ -19,9 +19,7 @@ import (
 type retargetReport struct {
 	File string `json:"file"`
 	*retarget.Report
-	// Guessed is set if no built-in profile fits and the joints were guessed from their names.
-	Guessed []retarget.Pair `json:"guessed,omitempty"`
-	Written string          `json:"written,omitempty"`
+	Written string `json:"written,omitempty"`
 }
 
 // retargetFiles reports each file: one in full, several as a table.
@@ -33,7 +31,7 @@ func retargetFiles(w io.Writer, files, outs []string, asJSON bool, opt importOpt
 	for _, f := range files {
 		width = max(width, len(filepath.Base(f)))
 	}
-	fmt.Fprintf(w, "%-*s  %-8s %7s %9s %9s  %s\n", width, "clip", "profile", "frames", "mean cm", "worst cm", "worst joint")
+	fmt.Fprintf(w, "%-*s  %-8s %7s %9s %9s  %-14s %s\n", width, "clip", "profile", "frames", "mean cm", "worst cm", "worst joint", "remarks")
 	sums, all := map[string]*retargetSum{}, &retargetSum{}
 	var errs []error
 	for i, file := range files {
@@ -47,7 +45,8 @@ func retargetFiles(w io.Writer, files, outs []string, asJSON bool, opt importOpt
 		}
 		sums[r.Profile].add(r)
 		all.add(r)
-		fmt.Fprintf(w, "%-*s  %-8s %7d %9.2f %9.2f  %s\n", width, filepath.Base(file), r.Profile, r.Frames, r.MeanCM, r.WorstCM, r.WorstJoint)
+		line := fmt.Sprintf("%-*s  %-8s %7d %9.2f %9.2f  %-14s %s", width, filepath.Base(file), r.Profile, r.Frames, r.MeanCM, r.WorstCM, r.WorstJoint, r.remarks())
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 	if len(sums) > 1 {
 		for _, profile := range slices.Sorted(maps.Keys(sums)) {
@@ -86,26 +85,21 @@ func (s *retargetSum) print(w io.Writer, name string) {
 }
 
 func retargetFile(file, out string, opt importOptions) (*retargetReport, error) {
-	b, _, err := input.OpenMotion(file, opt.open)
+	b, _, err := input.OpenMotion(file, opt.read.OpenOptions)
 	if err != nil {
 		return nil, err
 	}
-	r := &retargetReport{File: file}
-	job := retarget.Default()
-	job.Source = b.AtRest()
-	if job.Profile, err = opt.profile.Completed(b.Clip); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	if job.Profile == nil {
-		if job.Profile, r.Guessed, err = retarget.ProfileFor(b); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+	if opt.fps > 0 {
+		if err := b.CheckRate(); err != nil {
+			return nil, err
 		}
 	}
-	clip, rep, err := job.Run()
+	opt.read.Note = nil // the report has them
+	clip, rep, err := retarget.OfRecording(file, b, retarget.OpenOptions{Reading: opt.read})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, err
 	}
-	r.Report = rep
+	r := &retargetReport{File: file, Report: rep}
 	if clip, err = input.Resample(file, clip, opt.fps); err != nil {
 		return nil, err
 	}
@@ -136,10 +130,27 @@ func (r *retargetReport) Print(w io.Writer) error {
 		scale += fmt.Sprintf(": %.3f of life-size", r.LegRatio)
 	}
 	row("scale", "%s", scale)
+	axes := r.Up + " up"
+	if r.Up == "z" {
+		axes += ", which is y of the result"
+	}
+	if r.Ahead != "" {
+		axes += "; the person faces " + r.Ahead + " at first"
+	}
+	if r.Mirrored {
+		axes += "; left-handed, by toes and knees: x was turned round"
+	}
+	row("axes", "%s", axes)
+	if r.Basis == "motion" {
+		row("frames by", "the motion: the rest pose is not that of a person, or knees and elbows bend otherwise")
+	}
 	row("ground", "y = %.3f m, the scaled source's %.3f m (lowest joints)", r.Ground, r.SourceGround)
 	row("mean error", "%.2f cm; copied angles alone %.2f cm", r.MeanCM, r.CopiedCM)
 	row("worst error", "%.2f cm: %s in frame %d", r.WorstCM, r.WorstJoint, r.WorstFrame)
 	row("not there", "%s", strings.Join(r.Missing, ", "))
+	for _, n := range r.Notes {
+		row("note", "%s", n)
+	}
 	row("written", "%s", r.Written)
 	if err := end(); err != nil {
 		return err
@@ -153,9 +164,30 @@ func (r *retargetReport) Print(w io.Writer) error {
 	return t.Flush()
 }
 
+// remarks says what is unusual about a file, in few words.
+func (r *retargetReport) remarks() string {
+	var out []string
+	if r.Up == "z" {
+		out = append(out, "z up")
+	}
+	if r.Mirrored {
+		out = append(out, "mirrored")
+	}
+	if r.Basis == "motion" {
+		out = append(out, "frames by motion")
+	}
+	if n := len(r.Missing); n > 0 {
+		out = append(out, fmt.Sprintf("%d not there", n))
+	}
+	if n := len(r.Notes); n > 0 {
+		out = append(out, fmt.Sprintf("notes: %d", n))
+	}
+	return strings.Join(out, ", ")
+}
+
 // suggestFile prints or writes a profile for the skeleton of a file.
 func suggestFile(w, notes io.Writer, file string, asJSON bool, opt importOptions) error {
-	b, _, err := input.OpenMotion(file, opt.open)
+	b, _, err := input.OpenMotion(file, opt.read.OpenOptions)
 	if err != nil {
 		return err
 	}

@@ -169,7 +169,7 @@ func TestImportRetargetErrors(t *testing.T) {
 		{2, "broken.toml:2:", []string{good, "--retarget", "--profile", broken, "--out", out}},
 		{1, `good.bvh: retarget: profile bandai: joints.LeftUpLeg: the file has no joint`, []string{good, "--retarget", "--profile", "bandai", "--out", out}},
 		{1, "leg.bvh: no profile fits its skeleton of Hips, Leg, LegSite, …, and a guess is incomplete: joints.LeftUpLeg is missing", []string{leg, "--retarget", "--out", out}},
-		{1, "would take", []string{testcli.WriteFile(t, dir, "slow.bvh", slow(t, good)), "--retarget", "--fps", "100000", "--out", out}},
+		{1, "would take", []string{testcli.WriteFile(t, dir, "slow.bvh", slow(t, good)), "--retarget", "--frame-rate", "0.001", "--fps", "100000", "--out", out}},
 		{1, "none.bvh", []string{filepath.Join(dir, "none.bvh"), "--suggest"}},
 	} {
 		code, _, errs := mannequin(append([]string{"import"}, c.args...)...)

@@ -16,7 +16,7 @@ import (
 // stylizeFlags are the flags of stylize.
 type stylizeFlags struct {
 	method, style, base       string
-	profile                   *retarget.Profile
+	read                      retarget.Reading
 	amount                    float64
 	iterations, edit, threads int
 	seed                      uint64
@@ -97,7 +97,7 @@ costs almost nothing and suits walks and runs. --amount is its weight, up to 2.`
 	command.Number(c, &o.edit, "edit", manifold.DefaultIterations, 0, 10000, "gram: steps of the edit that locks standing feet and keeps bones; 0 is none")
 	cli.Seed(c, &o.seed, "the white noise that gram starts from")
 	cli.Model(c, &o.base, "manifold", "human", "gram: the motion manifold")
-	input.Profile(c, &o.profile)
+	input.Reading(c, &o.read)
 	cli.Threads(c, &o.threads)
 	o.mar.add(c)
 	cli.Must(c.MarkFlagRequired("style"))
@@ -137,11 +137,11 @@ func (o *stylizeFlags) run(cmd *cobra.Command, content, out string) (cli.Report,
 	if err != nil {
 		return nil, err
 	}
-	rows, start, err := evalmanifold.OpenPerson(m, content, o.profile)
+	rows, start, err := evalmanifold.OpenPerson(m, content, o.read)
 	if err != nil {
 		return nil, err
 	}
-	clip, _, err := evalmanifold.OpenPerson(m, o.style, o.profile)
+	clip, _, err := evalmanifold.OpenPerson(m, o.style, o.read)
 	if err != nil {
 		return nil, err
 	}

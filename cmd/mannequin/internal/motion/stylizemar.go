@@ -75,7 +75,7 @@ func (o *stylizeFlags) stream(cmd *cobra.Command, out string, asJSON bool) error
 	switch {
 	case o.method != "mar":
 		return command.Usagef("the content - is for --method mar")
-	case o.profile != nil:
+	case o.read.Profile != nil:
 		return command.Usagef("--profile is not for the content -, which is not retargeted")
 	case out != "" && out != "-":
 		return command.Usagef("the content - is written to the standard output as it is read: leave out --out %s", out)
@@ -111,7 +111,7 @@ func (o *stylizeFlags) translate(ctx context.Context, db *mar.Database, name, ou
 			return nil, err
 		}
 	} else {
-		if in, rep.Retarget, err = openContent(name, db, o.profile); err != nil {
+		if in, rep.Retarget, err = openContent(name, db, o.read); err != nil {
 			return nil, err
 		}
 		shares = newMarShares(t)
@@ -194,9 +194,9 @@ func writeStyled(ctx context.Context, t *translator, in *source, name, out strin
 }
 
 // openContent opens a recording: as it is if it has the database's skeleton, else retargeted.
-func openContent(path string, db *mar.Database, profile *retarget.Profile) (in *source, retargeted bool, err error) {
-	if profile == nil && mocap.FormatOf(path, nil) == mocap.FormatBVH {
-		b, err := mocap.OpenBVH(path)
+func openContent(path string, db *mar.Database, read retarget.Reading) (in *source, retargeted bool, err error) {
+	if read.Profile == nil && mocap.FormatOf(path, nil) == mocap.FormatBVH {
+		b, err := mocap.Open(path, read.OpenOptions)
 		if err != nil {
 			return nil, false, err
 		}
@@ -204,7 +204,7 @@ func openContent(path string, db *mar.Database, profile *retarget.Profile) (in *
 			return recorded(b.Clip, db, scale), false, nil
 		}
 	}
-	clip, _, err := retarget.Open(path, retarget.OpenOptions{Profile: profile, Target: db.Skeleton(), FPS: float64(db.FPS)})
+	clip, _, err := retarget.Open(path, retarget.OpenOptions{Reading: read, Target: db.Skeleton(), FPS: float64(db.FPS)})
 	if err != nil {
 		return nil, false, err
 	}

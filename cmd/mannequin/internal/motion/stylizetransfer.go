@@ -59,7 +59,7 @@ func (o *stylizeFlags) restyle(content, out, file, name string) (*restyleReport,
 	if err != nil {
 		return nil, err
 	}
-	was, start, err := evalmanifold.OpenPerson(m, content, o.profile)
+	was, start, err := evalmanifold.OpenPerson(m, content, o.read)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ type synthReport struct {
 // synthOptions are the flags of synth.
 type synthOptions struct {
 	kind, path, targets, out string
-	profile                  *retarget.Profile
+	read                     retarget.Reading
 	networks                 evalmanifold.Networks
 	punch, kick              string
 	seconds, facing          float64
@@ -89,7 +89,7 @@ these hands or feet.`,
 	})
 	command.Choice(c, &o.kind, "kind", "locomotion", recipes.Kinds, "kind of motion")
 	c.Flags().StringVar(&o.targets, "targets", "", "`file` of targets of hands or feet: .csv, .toml, .bvh or .amc")
-	input.Profile(c, &o.profile)
+	input.Reading(c, &o.read)
 	c.Flags().StringVar(&o.path, "path", "", "circle, square, star, meander, or a `file` of control points")
 	c.Flags().StringVar(&speeds, "speed", "1.4", "speed in m/s, or time:speed pairs")
 	command.Number(c, &o.seconds, "seconds", 10, command.Positive, maxRollout, "duration of the motion")

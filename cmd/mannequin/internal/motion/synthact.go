@@ -96,12 +96,12 @@ func (o *synthOptions) openGiven(m *manifold.Model) ([]float32, error) {
 		return nil, err
 	}
 	ext := strings.ToLower(filepath.Ext(o.targets))
-	if o.profile != nil && ext != ".bvh" && ext != ".amc" {
+	if o.read.Profile != nil && ext != ".bvh" && ext != ".amc" {
 		return nil, command.Usagef("--profile is for --targets of a recording")
 	}
 	switch ext {
 	case ".bvh", ".amc":
-		rows, _, err := evalmanifold.OpenPerson(m, o.targets, o.profile)
+		rows, _, err := evalmanifold.OpenPerson(m, o.targets, o.read)
 		if err != nil {
 			return nil, err
 		}

@@ -39,6 +39,7 @@ func New() *cobra.Command {
 		frames     int
 		from, span float64
 		logY       bool
+		read       mocap.OpenOptions
 	)
 	c := &cobra.Command{
 		Use:   "plot FILE... --out PICTURE",
@@ -64,7 +65,7 @@ A CSV file needs a header line. Its first column is the x axis. Several files, e
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		open := func(path string) (*skel.Clip, error) {
-			b, _, err := input.OpenMotion(path, mocap.OpenOptions{})
+			b, _, err := input.OpenMotion(path, read)
 			if err != nil {
 				return nil, err
 			}
@@ -121,6 +122,7 @@ A CSV file needs a header line. Its first column is the x axis. Several files, e
 	command.Number(c, &frames, "frames", 16, 1, mostTiles, "frames on a sheet")
 	command.Number(c, &from, "from", 0, 0, math.Inf(1), "first second to draw")
 	command.Number(c, &span, "span", 0, 0, math.Inf(1), "seconds to draw; 0 is all")
+	input.File(c, &read)
 	c.Flags().BoolVar(&logY, "log", false, "logarithmic y axis, for CSV")
 	c.AddCommand(newPlotFilters())
 	return c

@@ -48,8 +48,8 @@ func parseStyleClip(text string) (c styleClip, err error) {
 }
 
 // open reads the recording, or the part of it.
-func (c *styleClip) open(m *manifold.Model, profile *retarget.Profile) error {
-	rows, _, err := evalmanifold.OpenPerson(m, c.file, profile)
+func (c *styleClip) open(m *manifold.Model, read retarget.Reading) error {
+	rows, _, err := evalmanifold.OpenPerson(m, c.file, read)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func New() *cobra.Command {
 // styleFlags are the flags of style build, and the folders that it reads.
 type styleFlags struct {
 	data, only    []string
-	profile       *retarget.Profile
+	read          retarget.Reading
 	table, out    string
 	name, license string
 	fps, minutes  float64
@@ -47,7 +47,7 @@ func newStyleBuild() *cobra.Command {
 		Use:   "build {DIR... | --free} --out FILE",
 		Short: "Make a database of styles from recordings",
 		Long: `Make a database of styles for "mannequin stylize --method mar" (Xia et al. 2015) from folders
-of BVH or AMC recordings of people: actions, each in several styles, on any skeleton with a
+of BVH, AMC, FBX or glTF recordings of people: actions, each in several styles, on any skeleton with a
 retargeting profile (mannequin import --retarget). The takes of an action are registered: they
 get one timeline, so that every frame of one style has counterparts in the others.
 
@@ -83,7 +83,7 @@ CC0). The shipped styles-free is one. Equal flags give equal bytes on one family
 	f := c.Flags()
 	f.StringVar(&o.table, "table", "", "TOML `file` with the actions and styles of recordings")
 	f.StringSliceVar(&o.only, "only", nil, "`patterns` of the recordings to read, file names without extension (default: all)")
-	input.Profile(c, &o.profile)
+	input.Reading(c, &o.read)
 	command.Out(c, &o.out, command.File, "the `database` to write")
 	f.StringVar(&o.name, "name", "", "name of the database (default: as the file)")
 	f.StringVar(&o.license, "license", "", "licence of the recordings (default: as in their folders)")
@@ -154,7 +154,7 @@ func (o *styleFlags) build(ctx context.Context, progress io.Writer, r *styleRepo
 		db.Name, db.Data, db.License, r.limits = "styles-free", src.Data, src.License, src.Limits
 		return db, nil
 	}
-	opt := registration.ReadOptions{Only: o.only, Profile: o.profile, FPS: o.fps, Lenient: true, Workers: o.threads}
+	opt := registration.ReadOptions{Only: o.only, Reading: o.read, FPS: o.fps, Lenient: true, Workers: o.threads}
 	if o.table != "" {
 		t, err := registration.OpenTable(o.table)
 		if err != nil {

@@ -87,7 +87,7 @@ func TestStyleBuildRefuses(t *testing.T) {
 		{"--seed is 0", 2, []string{"--free", "--seed", "0"}},
 		{"no pattern", 2, []string{dir, "--only", "[a"}},
 		{"nothing is known of the 1 recordings", 1, []string{dir}},
-		{"no BVH or AMC file", 1, []string{empty}},
+		{"no BVH, AMC, FBX or glTF recording", 1, []string{empty}},
 		{"none.toml", 1, []string{dir, "--table", filepath.Join(dir, "none.toml")}},
 		{"proud_01_000.bvh:2:", 1, []string{broken}},
 	} {

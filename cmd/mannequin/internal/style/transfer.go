@@ -26,7 +26,7 @@ import (
 type transferFlags struct {
 	content            []string
 	free               []string
-	profile            *retarget.Profile
+	read               retarget.Reading
 	out, name, license string
 	networks           evalmanifold.Networks
 	threads            int
@@ -71,7 +71,7 @@ func newStyleTransfer() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "transfer [NAME=RECORDING]... --out FILE",
 		Short: "Make styles for a crowd from recordings of them",
-		Long: `Make styles for a crowd (Holden, Saito and Komura 2016) from BVH or AMC recordings, on any
+		Long: `Make styles for a crowd (Holden, Saito and Komura 2016) from BVH, AMC, FBX or glTF recordings, on any
 skeleton with a retargeting profile (mannequin import --retarget). Each style becomes a linear
 map of the hidden values of a motion manifold. The map gives the style to all motion on that
 manifold: people in the scenes people and crowd, and "mannequin stylize --style FILE:NAME".
@@ -105,7 +105,7 @@ distance from the style, and sliding feet before the foot lock.`,
 	f := c.Flags()
 	f.StringArrayVar(&o.content, "content", nil, "`file` of motion like the motion to change; may be repeated")
 	f.StringSliceVar(&o.free, "free", nil, "`styles` of procedural people: "+strings.Join(human.Styles()[1:], ", "))
-	input.Profile(c, &o.profile)
+	input.Reading(c, &o.read)
 	command.Out(c, &o.out, command.File, "the `file` of styles to write")
 	f.StringVar(&o.name, "name", "", "name of the file's styles (default: as the file)")
 	f.StringVar(&o.license, "license", "", "licence (default: as in the recordings' folders and the models)")
@@ -148,7 +148,7 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []sty
 		return nil, err
 	}
 	for i := range clips {
-		if err := clips[i].open(m.Model, o.profile); err != nil {
+		if err := clips[i].open(m.Model, o.read); err != nil {
 			return nil, err
 		}
 	}

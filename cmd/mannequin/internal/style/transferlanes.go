@@ -48,7 +48,7 @@ func (o *transferFlags) lanes(m *manifold.Networks, speeds, radii []float32, fra
 // contents returns the motions that transfers are found from, one after the other.
 func (o *transferFlags) contents(m *manifold.Networks) (all []float32, err error) {
 	for _, file := range o.content {
-		rows, _, err := evalmanifold.OpenPerson(m.Model, file, o.profile)
+		rows, _, err := evalmanifold.OpenPerson(m.Model, file, o.read)
 		if err != nil {
 			return nil, err
 		}

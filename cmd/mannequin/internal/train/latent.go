@@ -13,7 +13,7 @@ func newTrainLatent() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "latent DIR... --out FILE",
 		Short: "Train the latent space of a second of motion, for sliders",
-		Long: `Train the variational autoencoder of Lüdi 2016 on folders of BVH or AMC recordings of
+		Long: `Train the variational autoencoder of Lüdi 2016 on folders of BVH, AMC, FBX or glTF recordings of
 walking people. It encodes a second of motion as 20 values and decodes them again. Sliders of
 visible traits, such as the turn, are found among these values when training ends, and stored
 with the weights. Of CMU's recordings two more are held out than for the other networks: turns,

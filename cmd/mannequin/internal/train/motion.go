@@ -21,7 +21,7 @@ import (
 type motionFlags struct {
 	trainFlags
 	only, skip, heldOut []string
-	profile             *retarget.Profile
+	read                retarget.Reading
 	repeat              int
 	stand               float64
 	rate                float64
@@ -38,7 +38,7 @@ func (f *motionFlags) add(c *cobra.Command, epochs, batch int, rate float64, kee
 	p.StringSliceVar(&f.skip, "skip", nil, "`patterns` of the recordings to leave out")
 	command.Number(c, &f.repeat, "repeat", repeat, 1, 1000, "visits per epoch of a window faster than 2 m/s")
 	cli.HeldOut(c, &f.heldOut, "those that dataset.toml names; some of CMU, O3DE and ReActIdle")
-	input.Profile(c, &f.profile)
+	input.Reading(c, &f.read)
 	command.Number(c, &f.rate, "rate", rate, command.Positive, 1, "learning rate")
 	if keep != nil {
 		command.Number(c, keep, "keep", *keep, command.Positive, 1, "dropout's retention `probability`")
@@ -84,7 +84,7 @@ func (f *motionFlags) latentClips() (dataset.MotionOptions, error) {
 // trainOn is train with recordings that are read by opt.
 func (f *motionFlags) trainOn(cmd *cobra.Command, opt dataset.MotionOptions, l *recipes.Training, run func(ctx context.Context) (*train.Report, error)) error {
 	show := newTrainProgress(cmd.ErrOrStderr())
-	opt.Profile, opt.Skip = f.profile, f.skip
+	opt.Read, opt.Skip = f.read, f.skip
 	var err error
 	if l.Train, l.HeldOut, err = dataset.BuildMotion(f.data, opt); err != nil {
 		return err
@@ -101,7 +101,7 @@ func newTrainManifold() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "manifold DIR... --out FILE",
 		Short: "Train the motion manifold: an autoencoder of people's motion",
-		Long: `Train the motion manifold of Holden, Saito and Komura 2016 on folders of BVH or AMC
+		Long: `Train the motion manifold of Holden, Saito and Komura 2016 on folders of BVH, AMC, FBX or glTF
 recordings of people: a convolutional autoencoder. Motion is made and edited in its hidden
 values. Every recording is retargeted to one skeleton (see mannequin import --retarget) and
 mirrored.
@@ -199,7 +199,7 @@ func newTrainKeypose() *cobra.Command {
 		Use:   "keypose DIR... --out FILE",
 		Short: "Train the network that makes motion between keyframes",
 		Long: `Train the network that makes motion between keyframes, whole or partial poses at any times
-(after Lüdi 2016, sec. 4.1), on folders of BVH or AMC recordings of people.
+(after Lüdi 2016, sec. 4.1), on folders of BVH, AMC, FBX or glTF recordings of people.
 
 Files, checkpoints and --resume are as in train mann. --start continues a network on other data.`,
 		Example: `  mannequin train keypose data/cmu-locomotion data/cmu-actions --out keypose.safetensors
@@ -228,7 +228,7 @@ func newTrainSparse() *cobra.Command {
 		Use:   "sparse DIR... --out FILE",
 		Short: "Train the network that makes motion from evenly spaced poses alone",
 		Long: `Train the network that makes people's motion from evenly spaced poses, one or two a second
-(Lüdi 2016, sec. 4.1), on folders of BVH or AMC recordings of people. The poses hold the body's
+(Lüdi 2016, sec. 4.1), on folders of BVH, AMC, FBX or glTF recordings of people. The poses hold the body's
 speed over the ground, but not its place: the result drifts. The network of train keypose meets
 its keyframes.
 

@@ -20,7 +20,7 @@ func newTrainSTRNN() *cobra.Command {
 		Use:   "strnn DIR... --out FILE",
 		Short: "Train the network that predicts people's motion",
 		Long: `Train the spatio-temporal recurrent network of Wang, Ho, Shum and Zhu 2019 on folders of
-BVH or AMC recordings of people. It predicts the frames that follow some frames, 30 per second,
+BVH, AMC, FBX or glTF recordings of people. It predicts the frames that follow some frames, 30 per second,
 again and again, and removes noise from motion.
 
 Ours adds three things to the paper's network: a linear prediction, from which the network learns

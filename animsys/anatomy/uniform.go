@@ -301,3 +301,33 @@ func direction(v m3.Vec3) string {
 	}
 	return fmt.Sprintf("(%.2f %.2f %.2f)", v.X, v.Y, v.Z)
 }
+
+// AsNamed returns joints with left and right as names call them: those of most pairs, where they say a side. In a
+// file with left-handed axes that is the other one than where they lie.
+func AsNamed(names []string, joints map[string]int) map[string]int {
+	said, agree := readNames(names), 0
+	for joint, j := range joints {
+		for _, s := range []string{"Left", "Right"} {
+			if is := said[j].side; strings.HasPrefix(joint, s) && is != "" {
+				if is == s {
+					agree++
+				} else {
+					agree--
+				}
+			}
+		}
+	}
+	if agree >= 0 {
+		return joints
+	}
+	out := map[string]int{}
+	for joint, j := range joints {
+		if bare, ok := strings.CutPrefix(joint, "Left"); ok {
+			joint = "Right" + bare
+		} else if bare, ok := strings.CutPrefix(joint, "Right"); ok {
+			joint = "Left" + bare
+		}
+		out[joint] = j
+	}
+	return out
+}

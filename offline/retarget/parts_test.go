@@ -36,7 +36,7 @@ func TestOfParts(t *testing.T) {
 	}
 	// Without it the shape tells.
 	b.Parts = nil
-	if _, r = must.Get2(OfRecording("a.vrma", b, OpenOptions{}))(t); r.Profile != "guessed" || len(r.Notes) != 1 || r.MeanCM > 2 {
+	if _, r = must.Get2(OfRecording("a.vrma", b, OpenOptions{}))(t); r.Profile != "guessed" || len(r.Remarks("a.vrma")) != 1 || r.MeanCM > 2 {
 		t.Errorf("profile %q, notes %q, %.2f cm off", r.Profile, r.Notes, r.MeanCM)
 	}
 }

@@ -214,7 +214,7 @@ func Detect(s *skel.Skeleton) *Profile {
 	return best
 }
 
-// fit is how much of a body a profile explains: the joints whose positions are taken over, all that it
+// fit is how much of a body a profile explains: the joints but fingers whose positions are taken over, all that it
 // finds, and those that the file lacks.
 type fit struct{ placed, found, lacks int }
 
@@ -240,8 +240,8 @@ func (p *Profile) fits(s *skel.Skeleton) (f fit, ok bool) {
 	if err != nil {
 		return f, false
 	}
-	for _, place := range b.place {
-		if place {
+	for j, place := range b.place {
+		if place && !strings.Contains(b.target.Names[j], "HandIndex1") { // any finger will do
 			f.placed++
 		}
 	}

@@ -32,7 +32,7 @@ func Suggest(name string, c *skel.Clip) *Suggestion { return guess(name, c, nil)
 func guess(name string, c *skel.Clip, as map[string]string) *Suggestion {
 	body := anatomy.OfClip(c, as)
 	p := &Profile{Name: name, About: fmt.Sprintf("guessed from %d joints", c.Skel.Len()), Joints: map[string]string{}}
-	out := suggest(p, c, body.Uniform())
+	out := suggest(p, c, anatomy.AsNamed(c.Skel.Names, body.Uniform()))
 	if err := body.NoPerson(); err != nil && as["Hips"] == "" {
 		out.Err = err
 	}

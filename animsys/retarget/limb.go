@@ -29,7 +29,6 @@ type limb struct {
 	side            int    // of an arm: 0 left, 1 right
 
 	sourceUpper, sourceMid, sourceEnd int
-	sourceTip                         int // of the foot or hand, −1 for none
 
 	thigh, shin   m3.Vec3 // from upper to mid and from mid to end, in the frames of upper and mid, m
 	a, b          float32 // their lengths, m

@@ -81,13 +81,13 @@ func New(o Options) (*Character, error) {
 func (o *Options) check() error {
 	switch {
 	case o.Source == nil || o.Skel == nil:
-		return errors.New("Options.Source or Options.Skel is missing")
+		return errors.New("the source or the own skeleton is missing")
 	case len(o.Pose) != o.Source.Len() || len(o.From) != o.Source.Len():
-		return fmt.Errorf("Options has %d transforms in Pose and %d joints in From, the source %d joints", len(o.Pose), len(o.From), o.Source.Len())
+		return fmt.Errorf("there are %d transforms in Pose and %d joints in From, the source %d joints", len(o.Pose), len(o.From), o.Source.Len())
 	case len(o.Rest) != o.Skel.Len():
-		return fmt.Errorf("Options.Rest has %d transforms for %d joints", len(o.Rest), o.Skel.Len())
+		return fmt.Errorf("rest has %d transforms for %d joints", len(o.Rest), o.Skel.Len())
 	case len(o.Roles.Legs) < 2 || len(o.Roles.Spine) == 0:
-		return errors.New("Options.Roles has no pair of legs or no spine")
+		return errors.New("the roles have no pair of legs or no spine")
 	}
 	if err := o.Skel.Validate(); err != nil {
 		return err
@@ -98,14 +98,14 @@ func (o *Options) check() error {
 	}{{"Pose", o.Pose}, {"Rest", o.Rest}} {
 		for j, x := range list.pose {
 			if !x.Pos.Finite() || !x.Rot.Finite() || m3.Abs(x.Rot.Dot(x.Rot)-1) > 0.01 {
-				return fmt.Errorf("Options.%s: the transform of joint %d is not finite, or its rotation has no unit length", list.of, j)
+				return fmt.Errorf("%s: the transform of joint %d is not finite, or its rotation has no unit length", list.of, j)
 			}
 		}
 	}
 	taken := make([]bool, o.Skel.Len())
 	for j, k := range o.From {
 		if k < -1 || k >= len(taken) {
-			return fmt.Errorf("Options.From[%d] is %d, and there are %d joints", j, k, len(taken))
+			return fmt.Errorf("joint %d of From is %d, and there are %d joints", j, k, len(taken))
 		}
 		if k >= 0 && taken[k] {
 			return fmt.Errorf("joint %q plays two joints of the source", o.Skel.Names[k])
@@ -117,13 +117,13 @@ func (o *Options) check() error {
 	needs := []int{o.Roles.Spine[0]}
 	for _, leg := range o.Roles.Legs {
 		if len(leg) < 4 {
-			return errors.New("a leg of Options.Roles has fewer than four joints")
+			return errors.New("a leg has fewer than four joints")
 		}
 		needs = append(needs, leg[len(leg)-4:len(leg)-1]...)
 	}
 	for _, j := range needs {
 		if j < 0 || j >= o.Source.Len() {
-			return fmt.Errorf("Options.Roles names joint %d, and the source has %d", j, o.Source.Len())
+			return fmt.Errorf("the roles name joint %d, and the source has %d", j, o.Source.Len())
 		}
 		if o.From[j] < 0 {
 			return fmt.Errorf("no joint plays %s", o.Source.Names[j])

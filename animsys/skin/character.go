@@ -26,13 +26,13 @@ type Character struct {
 
 // CharacterOptions say how a file's character plays a skeleton. The zero value is right where names tell.
 type CharacterOptions struct {
-	Map map[string]string // joints of the skeleton → joints of the file, as of Fit
+	Map map[string]string // joints of the skeleton → joints of the file, by name or as #12
 	// Size is the length of its legs over that of the skeleton's. 0 takes the file at its word, in metres.
 	Size float32
 }
 
 // Character makes a character for motion of a person's or a dog's skeleton. It keeps its own joints, their names
-// and their bones' lengths. Joints are matched as by Fit. Its rest is the pose of the file, turned by right angles
+// and their bones' lengths. Joints are matched by their roles, see Roles. Its rest is the pose of the file, turned by right angles
 // so that it faces +Z and stands on the ground.
 func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, error) {
 	if !(opt.Size >= 0) || !m3.Finite(opt.Size) {
@@ -46,7 +46,7 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	if err != nil {
 		return nil, err
 	}
-	f := &fit{skin: s, sk: sk, grown: &body.Body{Bind: stands}, upright: !OnFours(sk), from: from}
+	f := &fit{skin: s, sk: sk, stands: stands, upright: !OnFours(sk), from: from}
 	if err := f.orient(); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	r := f.report()
-	r.Stretched, r.Scale = nil, scale
+	r.Scale = scale
 	return &Character{c, b, r, f.turn, scale, f.low / f.scale * scale}, nil
 }
 
@@ -113,7 +113,7 @@ func (f *fit) straighten() {
 	by := float32(0)
 	for _, toe := range []string{"LeftToeBase", "RightToeBase"} {
 		if j := f.sk.Index(toe); j >= 0 {
-			by += (f.grown.Bind[j].Pos.Y - f.bind[j].Pos.Y) / 2
+			by += (f.stands[j].Pos.Y - f.bind[j].Pos.Y) / 2
 		}
 	}
 	for j := range f.bind {
@@ -144,6 +144,20 @@ func (f *fit) own(scale float32) (*skel.Skeleton, []m3.Xform) {
 		sk.Names, sk.Parents = append(sk.Names, j.name), append(sk.Parents, int16(j.parent))
 		sk.Offsets, sk.EndSite = append(sk.Offsets, m3.Vec3{}), append(sk.EndSite, false)
 		rest = append(rest, m3.Xform{Pos: f.stand(j.pos, scale), Rot: f.turn.Mul(j.rot).Normalize()})
+	}
+	// Feet and hands that the file lacks are joints that move no vertex.
+	for j, made := range f.made {
+		if !made {
+			continue
+		}
+		k := f.from[f.sk.Index(ends[f.sk.Names[j]])]
+		at := f.place[j].Scale(scale / f.scale)
+		at.Y -= f.low / f.scale * scale
+		f.from[j] = len(rest)
+		f.ends = append(f.ends, sk.Names[k]+"_end")
+		sk.Names, sk.Parents = append(sk.Names, sk.Names[k]+"_end"), append(sk.Parents, int16(k))
+		sk.Offsets, sk.EndSite = append(sk.Offsets, m3.Vec3{}), append(sk.EndSite, false)
+		rest = append(rest, m3.Xform{Pos: at, Rot: rest[k].Rot})
 	}
 	sk.ModelToLocal(sk.Offsets, make([]m3.Quat, len(rest)), rest)
 	return sk, rest

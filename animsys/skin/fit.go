@@ -2,75 +2,30 @@ package skin
 
 import (
 	"fmt"
-	"strings"
 
 	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
-	"mannequin/engine/body"
 	"mannequin/engine/m3"
-	"mannequin/internal/affine"
 )
 
-// Fit fits the mesh to a person's or a dog's skeleton. The file's joints are matched to the
-// skeleton's by their roles (Roles). as maps joints of the skeleton to joints of the file, by name or
-// as #12; it may be nil. The mesh is changed in three steps:
-//
-//  1. It is turned by right angles so that it stands and faces as ours, and scaled so that its
-//     legs are as long as the skeleton's.
-//  2. The skeleton is posed like the mesh: each bone of a limb points as in the file, T-pose
-//     or A-pose. Trunk, head and feet keep our standing pose.
-//  3. Each joint is moved to its place on the skeleton, and the mesh is stretched between
-//     joints. Soles move to the ground.
-//
-// So Bind is a pose of the skeleton itself. Unmatched joints follow the nearest matched one above.
-func (s *Skin) Fit(sk *skel.Skeleton, as map[string]string) (*body.Body, *Report, error) {
-	from, err := s.match(sk, as)
-	if err != nil {
-		return nil, nil, err
-	}
-	ours, err := body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}) // for the standing pose
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.fit(sk, ours, from)
-}
-
-// fit is Fit with the skeleton's own grown body, and the matching joint of the file for each joint.
-func (s *Skin) fit(sk *skel.Skeleton, ours *body.Body, from []int) (*body.Body, *Report, error) {
-	f := &fit{skin: s, sk: sk, grown: ours, upright: !OnFours(sk), from: from}
-	if err := f.orient(); err != nil {
-		return nil, nil, err
-	}
-	f.releaseFingers()
-	f.findBones()
-	f.pose()
-	f.stretch()
-	b, err := body.Adopt(f.bind, *f.makeMesh(), body.Paint)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", s.Name, err)
-	}
-	b.Materials = s.materials
-	return b, f.report(), nil
-}
-
-// fit is the fitting of a mesh to a skeleton. Slices have one entry per joint of the skeleton.
+// fit is how a file's character stands beside a skeleton. Slices have one entry per joint of the skeleton.
 type fit struct {
 	skin    *Skin
 	sk      *skel.Skeleton
-	grown   *body.Body // the skeleton's own body
+	stands  []m3.Xform // how the skeleton stands
 	upright bool
 
-	from   []int     // matching joint of the file, −1 for none
-	made   []bool    // feet and hands that the file lacks: they have a place, and no joint
-	turn   m3.Quat   // rotation of the file's world
-	scale  float32   // metres per unit of the file
-	low    float32   // lowest point of the mesh, turned and scaled
-	place  []m3.Vec3 // the file's joint position, turned and scaled; of matched joints
-	bones  [][]int   // next matched joints below it with another position
-	align  []m3.Quat // from our standing pose to the mesh's
-	bind   []m3.Xform
-	notes  []string
-	linear []affine.Transform // map of the mesh around the joint, without translation
+	from  []int     // matching joint of the file, −1 for none
+	made  []bool    // feet and hands that the file lacks: they have a place, and no joint of the file
+	ends  []string  // the names of joints made for them, after the file's
+	turn  m3.Quat   // rotation of the file's world
+	scale float32   // metres per unit of the file
+	low   float32   // lowest point of the mesh, turned and scaled
+	place []m3.Vec3 // the file's joint position, turned and scaled; of matched joints
+	bones [][]int   // next matched joints below it with another position
+	align []m3.Quat // from our standing pose to the mesh's
+	bind  []m3.Xform
+	notes []string
 }
 
 // at returns the file's position of a matched joint of the skeleton.
@@ -96,7 +51,7 @@ func (f *fit) orient() error {
 	if err := f.makeEnds(); err != nil {
 		return err
 	}
-	bind := func(name string) m3.Vec3 { return f.grown.Bind[f.sk.Index(name)].Pos }
+	bind := func(name string) m3.Vec3 { return f.stands[f.sk.Index(name)].Pos }
 	theirs, ok := frameOf(f.at)
 	if !ok {
 		return fmt.Errorf("%s: hips and feet lie in one line: the character must stand in the file's pose", f.skin.Name)
@@ -152,32 +107,6 @@ func (f *fit) makeEnds() error {
 	return nil
 }
 
-// releaseFingers unmatches a person's fingers if the file's first finger joint is elsewhere in the
-// hand. They then follow the hand, which is not stretched to other knuckles.
-func (f *fit) releaseFingers() {
-	for j, name := range f.sk.Names {
-		if !f.upright || !strings.HasSuffix(name, "HandIndex1") || f.from[j] < 0 {
-			continue
-		}
-		p := int(f.sk.Parents[j])
-		for p >= 0 && f.from[p] < 0 {
-			p = int(f.sk.Parents[p])
-		}
-		if p < 0 {
-			continue
-		}
-		ours, theirs := f.grown.Bind[j].Pos.Dist(f.grown.Bind[p].Pos), f.place[j].Dist(f.place[p])
-		if ours > 0.75*theirs && theirs > 0.75*ours {
-			continue
-		}
-		for k := j; k < f.sk.Len(); k++ {
-			if k == j || int(f.sk.Parents[k]) == j {
-				f.from[k] = -1
-			}
-		}
-	}
-}
-
 // frameOf returns the orientation of a character with joints at at: axes left, up and ahead.
 func frameOf(at func(string) m3.Vec3) (m3.Quat, bool) {
 	left := at("LeftUpLeg").Sub(at("RightUpLeg")).Normalize(m3.Vec3{})
@@ -209,7 +138,7 @@ func (f *fit) findBones() {
 	n := f.sk.Len()
 	f.bones = make([][]int, n)
 	apart := func(j, k int) bool {
-		return f.grown.Bind[j].Pos.Dist(f.grown.Bind[k].Pos) > 1e-3 && f.place[j].Dist(f.place[k]) > 1e-3
+		return f.stands[j].Pos.Dist(f.stands[k].Pos) > 1e-3 && f.place[j].Dist(f.place[k]) > 1e-3
 	}
 	for k := range n {
 		if f.from[k] < 0 && !f.made[k] {

@@ -164,7 +164,7 @@ func (s *Skin) Roles(as map[string]string) *anatomy.Body {
 	return anatomy.Find(anatomy.Rig{Skel: sk, At: at, Mesh: boxes, As: as})
 }
 
-// OnFours reports whether a skeleton that Fit accepts is a dog's: it has a tail.
+// OnFours reports whether a skeleton that Character accepts is a dog's: it has a tail.
 func OnFours(sk *skel.Skeleton) bool { return sk.Index("Tail") >= 0 }
 
 // Upright reports whether the mesh is a person's rather than a dog's: upright on two legs, and not

@@ -18,7 +18,6 @@ type Report struct {
 	Following []string // unmatched joints of the file, which follow joints above them
 	Scale     float32  // metres per unit of the file
 	Turned    bool     // the file's up or forward axis is not glTF's
-	Stretched []string // bones that became shorter than two thirds or longer than one and a half times, except in legs
 	Vertices  int
 	Triangles int // of the finest level
 	Notes     []string
@@ -30,6 +29,7 @@ type Pair struct{ Joint, Source string }
 func (f *fit) report() *Report {
 	s := f.skin
 	names := s.Joints()
+	names = append(names, f.ends...)
 	r := &Report{File: s.Name, Meta: s.Meta, Scale: f.scale, Turned: f.turn.Angle(m3.Ident) > 1e-3, Vertices: s.Vertices(),
 		Triangles: s.Triangles(), Notes: append(slices.Clone(s.Notes), f.notes...)}
 	for j, k := range f.from {
@@ -38,14 +38,6 @@ func (f *fit) report() *Report {
 			r.Pairs = append(r.Pairs, Pair{f.sk.Names[j], anatomy.NameOf(names, k)})
 		case !f.sk.EndSite[j] && !f.pivots(j):
 			r.Missing = append(r.Missing, f.sk.Names[j])
-		}
-		if k < 0 || len(f.bones[j]) != 1 {
-			continue
-		}
-		b := f.bones[j][0]
-		ratio := f.bind[b].Pos.Dist(f.bind[j].Pos) / f.place[b].Dist(f.place[j])
-		if ratio < 1/1.5 || ratio > 1.5 {
-			r.Stretched = append(r.Stretched, fmt.Sprintf("%s × %.2f", f.sk.Names[j], ratio))
 		}
 	}
 	for k := range s.joints {
@@ -80,7 +72,6 @@ func (r *Report) String() string {
 	line("other names", other)
 	line("unmatched", r.Missing)
 	line("follow a joint above", r.Following)
-	line("stretched", r.Stretched)
 	for _, n := range r.Notes {
 		b.WriteString("\n  " + n)
 	}

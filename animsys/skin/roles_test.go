@@ -37,7 +37,7 @@ func TestRolesOfCases(t *testing.T) {
 		if len(got) != len(want) {
 			t.Errorf("%s: %d roles, want %d", name, len(got), len(want))
 		}
-		if _, _, err := s.Fit(person(t), nil); err != nil {
+		if _, err := s.Character(person(t), CharacterOptions{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -46,11 +46,11 @@ func TestRolesOfCases(t *testing.T) {
 // Nameless joints are called by their index in maps and messages.
 func TestMapByIndex(t *testing.T) {
 	s := openRig(t, "nameless-joints")
-	_, r, err := s.Fit(person(t), map[string]string{"Head": "#4", "Neck1": ""})
+	c, err := s.Character(person(t), CharacterOptions{Map: map[string]string{"Head": "#4", "Neck1": ""}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := false
+	r, found := c.Report, false
 	for _, p := range r.Pairs {
 		found = found || p == Pair{"Head", "#4"}
 	}
@@ -58,7 +58,7 @@ func TestMapByIndex(t *testing.T) {
 		t.Error(r)
 	}
 	for _, bad := range []string{"#22", "#", "#-1", "#x", "#99999999999999999999", "neck"} {
-		if _, _, err := s.Fit(person(t), map[string]string{"Head": bad}); err == nil || !strings.Contains(err.Error(), "it has #0, #1, ") && !strings.Contains(err.Error(), "does not have") {
+		if _, err := s.Character(person(t), CharacterOptions{Map: map[string]string{"Head": bad}}); err == nil || !strings.Contains(err.Error(), "it has #0, #1, ") && !strings.Contains(err.Error(), "does not have") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -69,13 +69,13 @@ func TestMapByIndex(t *testing.T) {
 func TestFitKinds(t *testing.T) {
 	onDog := must.Get(readAlone("hound.glb", written(t, renamed(dog(t), foreign), grown(t, dog(t)), nil)))(t)
 	onPerson := openRig(t, "plain-person")
-	if _, _, err := onDog.Fit(person(t), nil); err == nil || !strings.Contains(err.Error(), "hound.glb: it stands on four legs and has a tail: it is no person") {
+	if _, err := onDog.Character(person(t), CharacterOptions{}); err == nil || !strings.Contains(err.Error(), "hound.glb: it stands on four legs and has a tail: it is no person") {
 		t.Error(err)
 	}
-	if _, _, err := onPerson.Fit(dog(t), nil); err == nil || !strings.Contains(err.Error(), "it stands upright on two legs: it is no dog") {
+	if _, err := onPerson.Character(dog(t), CharacterOptions{}); err == nil || !strings.Contains(err.Error(), "it stands upright on two legs: it is no dog") {
 		t.Error(err)
 	}
-	if _, _, err := onDog.Fit(person(t), map[string]string{"Hips": foreign("Hips")}); err != nil && strings.Contains(err.Error(), "no person") {
+	if _, err := onDog.Character(person(t), CharacterOptions{Map: map[string]string{"Hips": foreign("Hips")}}); err != nil && strings.Contains(err.Error(), "no person") {
 		t.Error(err)
 	}
 }
@@ -101,10 +101,11 @@ func TestFitWithoutEnds(t *testing.T) {
 			s.mesh.influences[v][i] = q
 		}
 	}
-	b, r, err := s.Fit(person(t), nil)
+	c, err := s.Character(person(t), CharacterOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	b, r := c.Body, c.Report
 	if len(r.Notes) != 4 || !strings.Contains(r.Notes[0], "no joint for LeftFoot: it is taken to be where the mesh of LeftLeg ends") {
 		t.Error(r.Notes)
 	}
@@ -113,8 +114,10 @@ func TestFitWithoutEnds(t *testing.T) {
 			t.Fatal("a vertex is not finite")
 		}
 	}
-	if _, err := s.Character(person(t), CharacterOptions{}); err == nil || !strings.Contains(err.Error(), "LeftFoot") {
-		t.Errorf("with its own bones: %v", err)
+	// They have joints, so that feet can be taken to places.
+	foot := c.Bones.Skel.Index("LeftLeg_end")
+	if foot < 0 || c.Bones.Skel.Names[c.Bones.Skel.Parents[foot]] != "LeftLeg" || c.Bones.Rest[foot].Pos.Y > 0.2 {
+		t.Errorf("%v", c.Bones.Skel.Names)
 	}
 }
 

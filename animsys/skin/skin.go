@@ -1,10 +1,11 @@
-// Package skin reads skinned meshes from glTF files and fits them to our skeletons:
+// Package skin reads skinned meshes from glTF files, and makes them play motion of our skeletons:
 //
 //   - Open reads a .glb or .gltf of any origin. Its result is checked: indices are in range,
 //     numbers are finite, weights sum to 1.
-//   - Skin.Fit matches the file's joints to a skeleton's, and makes a body.Body that moves
-//     with that skeleton.
-//   - Write does the reverse: a skeleton, its body and a motion become a GLB.
+//   - Skin.Character matches the file's joints to a skeleton's, and puts motion of that on the file's
+//     own bones.
+//   - AddMotions adds motion to a file.
+//   - Write makes a GLB of a skeleton, its body and a motion.
 package skin
 
 import (

@@ -68,7 +68,7 @@ func asVRM0(d *gltf.Document) {
 func TestVRM(t *testing.T) {
 	sk, target := mixamo(t), person(t)
 	data := written(t, sk, grown(t, sk), nil)
-	want, _ := must.Get2(must.Get(readAlone("a.glb", data))(t).Fit(target, nil))(t)
+	want := must.Get(must.Get(readAlone("a.glb", data))(t).Character(target, CharacterOptions{Size: 1}))(t).Body
 	for name, c := range map[string]struct {
 		edit   func(d *gltf.Document)
 		turned bool
@@ -78,11 +78,12 @@ func TestVRM(t *testing.T) {
 		"0.x": {asVRM0, true, "VRM 0.x; Ann; by A. Author; licence CC_BY; commercialUssageName: Allow"},
 	} {
 		s := must.Get(readAlone("a.vrm", edited(t, data, c.edit)))(t)
-		b, report := must.Get2(s.Fit(target, nil))(t)
+		made := must.Get(s.Character(target, CharacterOptions{Size: 1}))(t)
+		b, report := made.Body, made.Report
 		if got := s.Meta.String(); got != c.meta || !strings.Contains(report.String(), c.meta) {
 			t.Errorf("%s: %q, want %q; report %v", name, got, c.meta, report)
 		}
-		if report.Turned != c.turned || len(report.Pairs) != 22 { // fingers elsewhere in the hand are released
+		if report.Turned != c.turned || len(report.Pairs) != 24 {
 			t.Errorf("%s: turned %v, %d pairs: %v", name, report.Turned, len(report.Pairs), report.Pairs)
 		}
 		if upright, err := s.Upright(); err != nil || !upright {
@@ -106,7 +107,7 @@ func TestVRMPart(t *testing.T) {
 		d.Nodes[n].Name = "Head"
 		d.Extensions = gltf.Extensions{vrm1: map[string]any{"humanoid": map[string]any{"humanBones": map[string]any{"leftLowerArm": map[string]any{"node": n}}}}}
 	})
-	_, report := must.Get2(must.Get(readAlone("a.vrm", data))(t).Fit(person(t), nil))(t)
+	report := must.Get(must.Get(readAlone("a.vrm", data))(t).Character(person(t), CharacterOptions{}))(t).Report
 	for _, p := range report.Pairs {
 		if p.Joint == "LeftForeArm" && p.Source != "Head_2" || p.Joint == "Hips" && p.Source != "Hips" {
 			t.Errorf("%v", report.Pairs)

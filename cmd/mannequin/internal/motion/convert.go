@@ -16,12 +16,10 @@ import (
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/engine/body"
-	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/closest"
 	"mannequin/internal/command"
 	"mannequin/models"
-	"mannequin/offline/character"
 	"mannequin/offline/fbx"
 	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
@@ -29,29 +27,25 @@ import (
 
 // convertReport is the report of convert.
 type convertReport struct {
-	From      string       `json:"from"`
-	Written   string       `json:"written"`
-	Joints    int          `json:"joints"`
-	Vertices  int          `json:"vertices"`
-	Triangles int          `json:"triangles"`
-	Frames    int          `json:"frames"` // 0: no motion
-	FPS       float64      `json:"fps,omitempty"`
-	Scale     float64      `json:"scale,omitempty"` // factor of the motion's lengths
-	Up        string       `json:"up,omitempty"`    // the motion's axis that points up, if it was turned
-	Skin      *skin.Report `json:"skin,omitempty"`
-	SameRig   int          `json:"same_rig,omitempty"` // joints of the skin that the motion of the same rig moves
-	Clips     []string     `json:"clips,omitempty"`    // of a character
-	Notes     []string     `json:"notes,omitempty"`
-
-	rest, fileRest []m3.Quat // local rotations of the motion's joints at rest: as found, as the file has them
+	From      string   `json:"from"`
+	Written   string   `json:"written"`
+	Joints    int      `json:"joints"`
+	Vertices  int      `json:"vertices"`
+	Triangles int      `json:"triangles"`
+	Frames    int      `json:"frames"` // 0: no motion
+	FPS       float64  `json:"fps,omitempty"`
+	Scale     float64  `json:"scale,omitempty"` // factor of the motion's lengths
+	Up        string   `json:"up,omitempty"`    // the motion's axis that points up, if it was turned
+	Clips     []string `json:"clips,omitempty"` // of a character
+	Notes     []string `json:"notes,omitempty"`
 }
 
 // convertOptions are the flags of convert.
 type convertOptions struct {
-	scale, fps    float64 // 0: a guess; as in the file
-	skin, skinMap string
-	read          retarget.Reading
-	character     bool
+	scale, fps float64 // 0: a guess; as in the file
+	skinMap    string
+	read       retarget.Reading
+	character  bool
 
 	into    string // the file that gets motions
 	name    string // of the motion in the file written
@@ -65,7 +59,7 @@ func newConvert() *cobra.Command {
 		Short: "Write a motion for other programs: into your own glTF file, as a new one, as BVH or VRMA; and models and FBX characters as glTF",
 		Long: `Write a GLB: a skeleton, a mesh with its skin, and the animation of a motion (BVH, FBX, glTF, AMC or
 TXT). The mesh is the body that a dog's or a person's skeleton has in the scenes, or capsules
-on other skeletons. --skin puts your own mesh on the skeleton instead.
+on other skeletons.
 
 The GLB of a model is a template: model a mesh on its joints and names, and see it in the
 scenes with demo --skin (docs/skins.md).
@@ -74,14 +68,11 @@ glTF is in metres. A motion's unit is guessed from its skeleton's size; --scale 
 --profile retargets the motion to the human skeleton first, in metres, and needs no --scale.
 glTF has y up: the motion of a person with z up is turned, and that of any other with --up z.
 
-If the motion has the joints of --skin by their names, as a Mixamo motion and a Mixamo character
-do, the character keeps its own bones and materials and only gets the motion. A motion on another
-rig is retargeted to the human skeleton for the skin.
-
 --into adds motions to a glTF or FBX file of your own and writes the result as another: its nodes, skins,
 materials and animations stay as they are, and the motions are new animations of its joints. Motion of
-the same kind of skeleton, with the same names and directions of bones, goes in as it is. Other motion of
-people is retargeted to the file's own bones; so is motion of the dog's skeleton. --profile and --skin-map
+the same kind of skeleton, with the same names and directions of bones, goes in as it is. If only the names
+are the same, as of a Mixamo motion and a Mixamo character, the motion's rest pose is turned to the file's.
+Other motion of people is retargeted to the file's own bones; so is motion of the dog's skeleton. --profile and --skin-map
 say which joint is which where names do not, and retarget in any case. A file with several animations gives
 all, or the one that --animation names.
 
@@ -93,11 +84,10 @@ pictures and animations, in metres with +Y up.`,
 		Example: `  mannequin convert human --out person.glb
   mannequin convert dog --out dog.glb
   mannequin convert walk.bvh --scale 0.01 --fps 30 --out walk.glb
-  mannequin convert walk.bvh --skin hero.glb --out hero-walks.glb
-  mannequin convert mixamo-walk.fbx --skin mixamo-hero.glb --out hero-walks.glb
   mannequin convert takes/*.bvh --profile cmu --out glb
   mannequin convert hero.fbx --character --out hero.glb
   mannequin convert hero-walk.bvh --into hero.glb --name Walk --out hero-walks.glb
+  mannequin convert mixamo-walk.fbx --into mixamo-hero.glb --out hero-walks.glb
   mannequin convert moves.glb --into hero.gltf --out hero-moves.gltf
   mannequin convert hero.glb --animation Walk --out hero-walk.bvh
   mannequin convert walk.bvh --fps 30 --out walk.vrma`,
@@ -106,13 +96,13 @@ pictures and animations, in metres with +Y up.`,
 		switch ext := strings.ToLower(filepath.Ext(out)); ext {
 		case ".glb":
 		case ".bvh", ".vrma":
-			if err := cli.Unused(cmd, "is for --out .glb", "skin", "skin-map", "character"); err != nil {
+			if err := cli.Unused(cmd, "is for --out .glb", "character"); err != nil {
 				return nil, err
 			}
 		default:
 			return nil, command.Usagef("--out %s: name the file .glb, .bvh or .vrma", out)
 		}
-		if err := cli.Unused(cmd, "is for --into", "replace"); err != nil {
+		if err := cli.Unused(cmd, "is for --into", "replace", "skin-map"); err != nil {
 			return nil, err
 		}
 		if ext := filepath.Ext(out); !strings.EqualFold(ext, ".vrma") {
@@ -120,14 +110,11 @@ pictures and animations, in metres with +Y up.`,
 				return nil, err
 			}
 		}
-		if opt.skinMap != "" && opt.skin == "" {
-			return nil, command.Usagef("--skin-map is for --skin, which is not given")
-		}
 		if opt.read.Profile != nil && opt.scale != 0 {
 			return nil, command.Usagef("--scale is not for --profile: the legs give the scale")
 		}
 		if opt.character {
-			if opt.skin != "" || opt.read.Profile != nil || opt.scale != 0 || opt.fps != 0 {
+			if opt.read.Profile != nil || opt.scale != 0 || opt.fps != 0 {
 				return nil, command.Usagef("--character takes no other flag of a motion: it writes a file as it is")
 			}
 			return convertCharacter(in, out)
@@ -162,8 +149,7 @@ pictures and animations, in metres with +Y up.`,
 	command.Number(c, &opt.scale, "scale", 0, command.Positive, 1e6, "factor for a motion's lengths (default: a guess that makes metres)")
 	command.Number(c, &opt.fps, "fps", 0, 1e-3, 1e5, "frames per second to resample a motion to (default: as in the file)")
 	input.Reading(c, &opt.read)
-	c.Flags().StringVar(&opt.skin, "skin", "", "glTF, VRM or FBX `file` with a mesh to put on the skeleton")
-	c.Flags().StringVar(&opt.skinMap, "skin-map", "", "TOML `file` that maps our joint names to those of --skin or --into, where their roles are not right (docs/rigs.md)")
+	c.Flags().StringVar(&opt.skinMap, "skin-map", "", "TOML `file` that maps our joint names to those of --into, where their roles are not right (docs/rigs.md)")
 	return c
 }
 
@@ -187,23 +173,9 @@ func convert(from, out string, opt convertOptions) (*convertReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	ownRig := clip != nil && opt.skin != "" && opt.read.Profile == nil // not the human skeleton, as far as is known
-	if ownRig && !isOurs(sk) {
-		if done, err := convertRig(from, out, clip, opt, r); done || err != nil {
-			return r, err
-		}
-	}
-	b, err := bodyFor(from, sk, opt, r)
-	if err != nil && ownRig && !isOurs(sk) {
-		var other error
-		if clip, other = convertRetargeted(from, opt, r); other != nil {
-			return nil, err
-		}
-		sk, r.Frames, r.FPS, r.Up = clip.Skel, clip.Frames, clip.FPS, ""
-		b, err = bodyFor(from, sk, opt, r)
-	}
+	b, err := body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", from, err)
 	}
 	tint := [3]float32{0.10, 0.22, 0.42} // of a shirt
 	if b.Cover == body.Fur {
@@ -250,48 +222,6 @@ func skeletonOf(model string) (*skel.Skeleton, error) {
 	return sk, nil
 }
 
-// isOurs reports whether a skeleton is ours by the names of its joints: a person's or a dog's.
-func isOurs(sk *skel.Skeleton) bool {
-	human := retarget.Human()
-	for j, name := range human.Names {
-		if !human.EndSite[j] && sk.Index(name) < 0 {
-			return skin.OnFours(sk)
-		}
-	}
-	return true
-}
-
-// convertRig writes the motion on the skin's own joints if they have its joints' names.
-func convertRig(from, out string, clip *skel.Clip, opt convertOptions, r *convertReport) (bool, error) {
-	if opt.skinMap != "" {
-		return false, nil
-	}
-	name := cli.Stem(filepath.Base(from))
-	a, err := character.Animate(opt.skin, clip, r.rest, name)
-	if errors.Is(err, character.ErrOtherRig) { // of what is no person
-		a, err = character.Animate(opt.skin, clip, r.fileRest, name)
-	}
-	if errors.Is(err, character.ErrOtherRig) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	r.SameRig, r.Joints = a.Driven, 0
-	seen := map[int]bool{}
-	for _, s := range a.Doc.Skins {
-		for _, j := range s.Joints {
-			seen[j] = true
-		}
-	}
-	r.Joints, r.Vertices, r.Triangles, r.Scale = len(seen), a.Vertices, a.Triangles, r.Scale*a.Scale
-	r.Notes = append(r.Notes, a.Notes...)
-	if len(a.Missing) > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s: the skin lacks %s", from, strings.Join(a.Missing, ", ")))
-	}
-	return true, atomicfile.Write(out, a.Write)
-}
-
 // convertRetargeted reads a motion of people and puts it onto the human skeleton.
 func convertRetargeted(file string, opt convertOptions, r *convertReport) (*skel.Clip, error) {
 	clip, _, err := retarget.Open(file, retarget.OpenOptions{Reading: opt.read, FPS: opt.fps})
@@ -310,7 +240,7 @@ func convertClip(file string, opt convertOptions, r *convertReport) (*skel.Clip,
 	case errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("%w, nor is it a shipped model %q%s", err, models.Names(), closest.Hint(file, models.Names()))
 	case errors.As(err, &bad) && bad.Where == "animations":
-		return nil, fmt.Errorf("%s: a mesh (glTF) without animations, want a motion or a model: --skin puts the mesh on its skeleton", file)
+		return nil, fmt.Errorf("%s: a mesh (glTF) without animations, want a motion or a model: --into puts motions on it", file)
 	case err != nil:
 		return nil, err
 	}
@@ -321,8 +251,7 @@ func convertClip(file string, opt convertOptions, r *convertReport) (*skel.Clip,
 	}
 	b, stance := retarget.Upright(file, b)
 	r.Notes = append(r.Notes, b.Notes...)
-	if r.rest, r.fileRest = b.LocalRest(), b.LocalRest(); stance != nil {
-		r.rest = stance.Rest
+	if stance != nil {
 		if stance.Up == "z" {
 			r.Up = "z"
 			r.Notes = append(r.Notes, file+": z is up, and was turned to y")
@@ -349,30 +278,6 @@ func convertClip(file string, opt convertOptions, r *convertReport) (*skel.Clip,
 	return input.Resample(file, clip, opt.fps)
 }
 
-// bodyFor returns the body of a skeleton, or the skin on it.
-func bodyFor(from string, sk *skel.Skeleton, opt convertOptions, r *convertReport) (*body.Body, error) {
-	if opt.skin == "" {
-		b, err := body.New(&body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", from, err)
-		}
-		return b, nil
-	}
-	s, err := character.Open(opt.skin)
-	if err != nil {
-		return nil, err
-	}
-	var as map[string]string
-	if opt.skinMap != "" {
-		if as, err = skin.OpenMap(opt.skinMap); err != nil {
-			return nil, err
-		}
-	}
-	b, report, err := s.Fit(sk, as)
-	r.Skin = report
-	return b, err
-}
-
 func (r *convertReport) Print(w io.Writer) error {
 	text := fmt.Sprintf("%s: %d joints", r.Written, r.Joints)
 	if r.Triangles > 0 {
@@ -384,14 +289,8 @@ func (r *convertReport) Print(w io.Writer) error {
 	if len(r.Clips) > 0 {
 		text += "; animations: " + strings.Join(r.Clips, ", ")
 	}
-	if r.SameRig > 0 {
-		text += fmt.Sprintf(", on the skin's own bones: %d joints of the same names", r.SameRig)
-	}
 	for _, n := range r.Notes {
 		text += "\n  " + n
-	}
-	if r.Skin != nil {
-		text += "\n" + r.Skin.String()
 	}
 	_, err := fmt.Fprintln(w, text)
 	return err

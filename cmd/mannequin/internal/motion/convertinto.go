@@ -2,6 +2,7 @@ package motion
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"mannequin/animsys/skin"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
+	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
@@ -90,7 +92,7 @@ func (c *ownFile) add(motions []skin.Motion, out string, opt skin.AddOptions) (*
 
 // convertInto adds the motions of files to the character of opt.into.
 func convertInto(cmd *cobra.Command, files []string, out string, opt convertOptions) (*intoReport, error) {
-	if err := cli.Unused(cmd, "is not for --into: the file keeps its own body and bones", "skin", "character", "scale"); err != nil {
+	if err := cli.Unused(cmd, "is not for --into: the file keeps its own body and bones", "character", "scale"); err != nil {
 		return nil, err
 	}
 	if ext := strings.ToLower(filepath.Ext(out)); ext != ".glb" && ext != ".gltf" {
@@ -140,6 +142,9 @@ func (c *ownFile) onto(file string, m skin.Motion, opt convertOptions) (*skel.Cl
 		if err == nil {
 			return clip, &intoMotion{Fit: fit}, nil
 		}
+		if clip, how, err := c.turned(file, m); err != nil || clip != nil {
+			return clip, how, err
+		}
 		clip, how, second := c.retarget(file, m, opt)
 		if second != nil {
 			return nil, nil, fmt.Errorf("%s: it moves another skeleton than that of %s: %w; and it cannot be retargeted: %w", file, c.path, err, second)
@@ -147,6 +152,36 @@ func (c *ownFile) onto(file string, m skin.Motion, opt convertOptions) (*skel.Cl
 		return clip, how, nil
 	}
 	return c.retarget(file, m, opt)
+}
+
+// turned puts a motion on the file's own joints of the same names, from its rest pose to the file's. It returns
+// no clip if they are of another rig.
+func (c *ownFile) turned(file string, m skin.Motion) (*skel.Clip, *intoMotion, error) {
+	b, stance := retarget.Upright(file, &mocap.Recording{Clip: m.Clip, Rest: m.Rest})
+	rests := [][]m3.Quat{b.LocalRest()}
+	if stance != nil { // of a person
+		rests = [][]m3.Quat{stance.Rest, b.LocalRest()}
+	}
+	for _, rest := range rests {
+		a, err := character.Animate(c.path, b.Clip, rest, m.Name)
+		if errors.Is(err, character.ErrOtherRig) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		var glb bytes.Buffer
+		if err := a.Write(&glb); err != nil {
+			return nil, nil, err
+		}
+		motions, err := skin.ReadMotions(c.path, glb.Bytes())
+		if err != nil {
+			return nil, nil, err
+		}
+		how := &intoMotion{Fit: &skin.RigFit{Scale: a.Scale}, Notes: []string{fmt.Sprintf("turned to the file's rest pose, %d joints of the same names", a.Driven)}}
+		return motions[0].Clip, how, nil
+	}
+	return nil, nil, nil
 }
 
 // retarget puts a motion of a person, or of a dog's skeleton, on the file's own joints.

@@ -89,7 +89,7 @@ func TestConvertInto(t *testing.T) {
 		{[]string{bvh, "--into", "", "--out", in("x.glb")}, command.ExitUsage, "want a path"},
 		{[]string{bvh, "--name", "a", "--out", in("x.glb")}, command.ExitUsage, "--name is for --into and --out .vrma"},
 		{[]string{bvh, "--replace", "--out", in("x.glb")}, command.ExitUsage, "--replace is for --into"},
-		{[]string{bvh, "--skin", hero, "--out", in("x.bvh")}, command.ExitUsage, "--skin is for --out .glb"},
+		{[]string{bvh, "--character", "--out", in("x.bvh")}, command.ExitUsage, "--character is for --out .glb"},
 		{[]string{"human", "--out", in("x.bvh")}, command.ExitFailure, "human"},
 		{[]string{bvh, "--out", in("x.vrma")}, command.ExitFailure, "no profile fits its skeleton"},
 		{[]string{bvh, "--scale", "2", "--out", in("x.vrma")}, command.ExitUsage, "--scale is not for a VRM animation"},

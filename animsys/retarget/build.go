@@ -253,7 +253,6 @@ func (b *builder) addLegs() error {
 		if err != nil {
 			return err
 		}
-		l.hind = !b.sourceBelow(chest, leg[len(leg)-4])
 		if upright {
 			// Legs are alike, whatever the stance at rest: what differs is where they begin.
 			upper := leg[len(leg)-4]
@@ -270,7 +269,12 @@ func (b *builder) addLegs() error {
 		c.limbs = append(c.limbs, l)
 	}
 	if !upright {
-		c.rise = at.Y - source.Y*c.Scale
+		low := float32(0) // of the ground under Pose
+		for _, leg := range b.Roles.Legs {
+			tip := leg[len(leg)-1]
+			low += (b.Pose[tip].Pos.Y - b.stands(tip)) / float32(len(b.Roles.Legs))
+		}
+		c.rise = at.Y - (source.Y-low)*c.Scale
 	}
 	c.legs = len(c.limbs)
 	return nil
@@ -311,7 +315,6 @@ func (b *builder) limb(chain []int, sole bool) (limb, error) {
 			return l, fmt.Errorf("the bone to %s has no length", bone.name)
 		}
 	}
-	l.root = b.inFrame(b.c.hips.joint, b.Rest[l.upper.joint].Pos)
 	toSource := b.Pose[end].Rot.Conj()
 	l.lateral = toSource.Rotate(m3.V(1, 0, 0))
 	l.sourceReach = toSource.Rotate(b.Pose[tip].Pos.Sub(b.Pose[end].Pos))
@@ -323,7 +326,8 @@ func (b *builder) limb(chain []int, sole bool) (limb, error) {
 	}
 	at := b.Rest[l.end.joint].Apply(l.tip)
 	l.low = at.Y
-	l.rise, l.tipRise = b.Rest[l.end.joint].Pos.Y-b.c.Scale*b.Pose[end].Pos.Y, at.Y-b.c.Scale*b.Pose[tip].Pos.Y
+	stands := b.stands(tip)
+	l.tipRise, l.rise = at.Y-b.c.Scale*stands, b.Rest[l.end.joint].Pos.Y-b.c.Scale*(stands+b.Pose[end].Pos.Y-b.Pose[tip].Pos.Y)
 	thigh, shin := b.Pose[mid].Pos.Sub(b.Pose[upper].Pos), b.Pose[end].Pos.Sub(b.Pose[mid].Pos)
 	axis := thigh.Normalize(m3.Vec3{}).Cross(shin.Normalize(m3.Vec3{}))
 	if axis.Len() < 0.2 || sole {
@@ -331,6 +335,14 @@ func (b *builder) limb(chain []int, sole bool) (limb, error) {
 	}
 	l.hinge = b.Pose[upper].Rot.Conj().Rotate(axis.Normalize(m3.V(1, 0, 0)))
 	return l, nil
+}
+
+// stands returns the height at which a tip of the source stands.
+func (b *builder) stands(tip int) float32 {
+	if b.Sole > 0 {
+		return b.Sole
+	}
+	return b.Pose[tip].Pos.Y
 }
 
 // inFrame returns a place in the frame of own joint j at rest.

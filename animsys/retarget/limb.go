@@ -14,7 +14,7 @@ const (
 	softReach = 0.00005
 	// mostSink is how far the hips sink for a leg, by its length, and steepSink by what it is too short: for a leg
 	// that is far from upright sinking does little.
-	mostSink, steepSink = 0.12, 3
+	mostSink, steepSink = 0.2, 4
 	// mostSlide is by how much more a foot may move than the source's because the character is wider or longer, as a
 	// share of the way of the source's.
 	mostSlide = 0.15
@@ -33,7 +33,6 @@ type limb struct {
 	thigh, shin   m3.Vec3 // from upper to mid and from mid to end, in the frames of upper and mid, m
 	a, b          float32 // their lengths, m
 	sourceLength  float32 // of both of the source's, in its unit
-	root          m3.Vec3 // of a leg that hangs on the hips: upper, from the hips, in their frame, m
 	hinge         m3.Vec3 // the unit axis about which mid bends, in the frame of the source's upper
 	tip           m3.Vec3 // of the foot or hand, from end, in its frame, m
 	sourceReach   m3.Vec3 // the same of the source, in its unit
@@ -44,7 +43,6 @@ type limb struct {
 	sole          bool    // it rolls from its heel to its tip; else it stands on its tip
 	arm           bool
 	low           float32 // height of the tip at rest, m
-	hind          bool    // it hangs on the hips
 }
 
 // goal is where a limb's end is to be.
@@ -98,12 +96,12 @@ func (l *limb) goal(src []m3.Xform, scale float32, foot *Foot) (g goal) {
 	return g
 }
 
-// sink returns how far the hips at x are to sink for the limb to get to its goal, m.
-func (l *limb) sink(x *m3.Xform, g *goal) float32 {
+// sink returns how far the body is to sink for the limb, which hangs on the joint up, to get to its goal, m.
+func (l *limb) sink(up *m3.Xform, g *goal) float32 {
 	length := g.stretch * (l.a + l.b)
-	d := g.at.Sub(x.Apply(l.root))
+	d := g.at.Sub(up.Apply(l.upper.offset))
 	over := d.Dot(d) - length*length
-	if !l.hind || !(over > 0) || !(d.Y < 0) {
+	if !(over > 0) || !(d.Y < 0) {
 		return 0
 	}
 	flat := d.Flat()

@@ -26,6 +26,7 @@ type Options struct {
 	Source *skel.Skeleton // the skeleton of the motion
 	Roles  ik.Roles       // its legs and spine
 	Pose   []m3.Xform     // (source joints) how it stands when the character is in Rest, m; ground at 0, +Z ahead
+	Sole   float32        // height of the tips of its legs when they stand in motion, m; 0: as in Pose
 
 	Skel *skel.Skeleton // the character's own joints, parents before children
 	Rest []m3.Xform     // (own joints) where it stands, m; ground at 0, +Z ahead
@@ -178,10 +179,8 @@ func (c *Character) Pose(dst, src []m3.Xform, hands [2]float32, feet []Foot) {
 			foot = &feet[i]
 		}
 		goals[i] = legs[i].goal(src, c.Scale, foot)
-		sink = max(sink, legs[i].sink(&x, &goals[i]))
 		ground = min(ground, goals[i].high)
 	}
-	x.Pos.Y -= sink
 	dst[c.hips.joint] = x
 	if len(c.above) > 0 {
 		under := m3.Xform{Pos: m3.V(middle.X, ground, middle.Z), Rot: m3.YawQuat(m3.YawOf(ahead))}
@@ -192,6 +191,15 @@ func (c *Character) Pose(dst, src []m3.Xform, hands [2]float32, feet []Foot) {
 	}
 	for i := range c.trunk {
 		c.trunk[i].pose(dst, src)
+	}
+	for i := range legs {
+		sink = max(sink, legs[i].sink(&dst[legs[i].upper.parent], &goals[i]))
+	}
+	if sink > 0 {
+		dst[c.hips.joint].Pos.Y -= sink
+		for i := range c.trunk {
+			dst[c.trunk[i].joint].Pos.Y -= sink
+		}
 	}
 	for i := range legs {
 		legs[i].pose(dst, src, &goals[i], 1)

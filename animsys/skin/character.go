@@ -57,8 +57,10 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 		scale = f.scale * opt.Size
 	}
 	own, rest := f.own(scale)
+	sole := ik.DefaultHuman().Sole + tipHeight
 	switch {
 	case f.isOurs(own, f.scale/scale):
+		sole = 0
 		for j := range f.bind {
 			x := rest[from[j]]
 			f.bind[j] = m3.Xform{Pos: x.Pos.Scale(f.scale / scale), Rot: x.Rot}
@@ -66,7 +68,7 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	case f.upright:
 		f.straighten()
 	default:
-		f.bind = stands // animals stand as each does
+		f.bind, sole = stands, ik.DefaultDog().Sole+tipHeight // animals stand as each does
 	}
 	roles, err := ik.HumanRoles(sk.Names)
 	if !f.upright {
@@ -75,7 +77,7 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	c, err := retarget.New(retarget.Options{Source: sk, Roles: roles, Pose: f.bind, Skel: own, Rest: rest, From: from})
+	c, err := retarget.New(retarget.Options{Source: sk, Roles: roles, Pose: f.bind, Sole: sole, Skel: own, Rest: rest, From: from})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
@@ -136,6 +138,9 @@ func (f *fit) isOurs(own *skel.Skeleton, scale float32) bool {
 	}
 	return true
 }
+
+// tipHeight is how high ik.Legged has standing tips above their soles, m.
+const tipHeight = 0.004
 
 // own returns the file's own skeleton, turned, scaled and on the ground, and the joints at rest.
 func (f *fit) own(scale float32) (*skel.Skeleton, []m3.Xform) {

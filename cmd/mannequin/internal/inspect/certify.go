@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -22,20 +23,24 @@ import (
 // Certify returns the command certify.
 func Certify() *cobra.Command {
 	var asJSON bool
-	var mapFile string
+	var mapFile, picture string
 	c := &cobra.Command{
 		Use:   "certify FILE...",
 		Short: "Does this character work here? A table of gates, and what to mend",
 		Long: `Puts test motions of the shipped networks on a character's own bones, and judges the result: are its joints
 found, is it symmetrical, of a plausible size, weighted; do its feet stand and not slide; does it go through itself;
 what does it cost. Each gate has a measure, a bar, and what to mend in the modelling program. The exit code is 1 if a
-gate is missed. Files are glTF, VRM or FBX.`,
-		Example: "  mannequin certify hero.glb\n  mannequin certify *.fbx --json",
+gate is missed. Files are glTF, VRM or FBX. --picture draws the character at rest and in the test motion.`,
+		Example: "  mannequin certify hero.glb --picture hero.png\n  mannequin certify *.fbx --json",
 		Args:    command.Want("files", 1, -1),
 	}
 	cli.JSON(c, &asJSON)
 	c.Flags().StringVar(&mapFile, "skin-map", "", "TOML `FILE` that maps our joint names to the file's, where their roles are not right (docs/rigs.md)")
+	command.Path(c, &picture, "picture", "PNG `file` to draw the character to, at rest and in the test motion")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if picture != "" && len(args) > 1 {
+			return command.Usagef("--picture is for one file, and %d are given", len(args))
+		}
 		var as map[string]string
 		if mapFile != "" {
 			var err error
@@ -58,7 +63,10 @@ gate is missed. Files are glTF, VRM or FBX.`,
 			if !r.Pass() {
 				failed = append(failed, args[i])
 			}
-			return r, nil
+			if picture == "" || r.Character == nil {
+				return r, nil
+			}
+			return r, writePicture(picture, playScene(s.Roles(as), r.Character, m).draw(filepath.Base(args[i])))
 		})
 		if len(failed) > 0 {
 			err = errors.Join(err, fmt.Errorf("%s: not certified", strings.Join(failed, ", ")))

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/json"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,13 @@ func TestCertify(t *testing.T) {
 	code, stdout, stderr := run(person)
 	if code != 0 || !strings.Contains(stdout, "passes: a person, 1.79 m high") || !strings.Contains(stdout, "feet on the ground") {
 		t.Errorf("a person: exit %d\n%s%s", code, stdout, stderr)
+	}
+	drawn := filepath.Join(t.TempDir(), "a.png")
+	if code, _, stderr := run(person, "--picture", drawn); code != 0 {
+		t.Errorf("a picture: exit %d: %s", code, stderr)
+	}
+	if i := must.Get(png.Decode(must.Get(os.Open(drawn))(t)))(t).Bounds(); i.Dx() < 1000 || i.Dy() < 500 {
+		t.Errorf("a picture of %v", i)
 	}
 	names := filepath.Join(t.TempDir(), "names.toml")
 	must.Do(t, os.WriteFile(names, []byte("Head = \"\"\n"), 0o644))

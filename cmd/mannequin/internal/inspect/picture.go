@@ -9,12 +9,15 @@ import (
 	"slices"
 	"strings"
 
+	"mannequin/animsys"
 	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
 	"mannequin/animsys/skin"
+	"mannequin/engine/body"
 	"mannequin/engine/draw"
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
+	"mannequin/offline/certify"
 )
 
 // colours of roles; others are grey.
@@ -86,6 +89,45 @@ func motionScene(c *skel.Clip, body *anatomy.Body) *scene {
 		v.add(fmt.Sprintf("frame %d", f), draw.Positions(model), nil)
 	}
 	return v
+}
+
+// playScene is a character at rest and in some frames of a test motion.
+func playScene(roles *anatomy.Body, ch *skin.Character, m *certify.Motion) *scene {
+	own := ch.Bones.Skel
+	n := len(roles.Roles()) // joints that were made for feet come after
+	turned := *roles
+	turned.Up, turned.Ahead = m3.Up, m3.V(0, 0, 1)
+	mesh := &ch.Body.Levels[0]
+	v := &scene{body: &turned, parents: hung(own.Parents[:n], roles), ends: own.EndSite, index: mesh.Index}
+	v.add("at rest", draw.Positions(ch.Bones.Rest)[:n], mesh.Pos)
+	pose := make([]m3.Xform, ch.Bones.Len())
+	for _, second := range []int{4, 8, 12, 18} { // it stands, walks, runs and goes sideways
+		f := min(second*animsys.TickRate, len(m.Poses)-1)
+		ch.Bones.Pose(pose, m.Poses[f], [2]float32{}, nil)
+		legs := m.Roles.Legs[len(m.Roles.Legs)-2:] // those of the hips
+		left, right := m.Poses[f][legs[0][len(legs[0])-4]].Pos, m.Poses[f][legs[1][len(legs[1])-4]].Pos
+		back := m3.Xform{Pos: left.Lerp(right, 0.5).Flat().Scale(ch.Bones.Scale), Rot: m3.YawQuat(m3.YawOf(left.Sub(right).Cross(m3.Up)))}.Inv()
+		for j := range pose {
+			pose[j] = back.Mul(pose[j])
+		}
+		v.add(fmt.Sprintf("after %d s", second), draw.Positions(pose)[:n], skinned(mesh, ch.Body.Bind, pose))
+	}
+	return v
+}
+
+// skinned returns the vertices of a mesh in a pose.
+func skinned(m *body.Mesh, bind, pose []m3.Xform) []m3.Vec3 {
+	move := make([]m3.Xform, len(pose))
+	for j := range pose {
+		move[j] = pose[j].Mul(bind[j].Inv())
+	}
+	out := make([]m3.Vec3, len(m.Pos))
+	for v, p := range m.Pos {
+		for i, w := range m.Weights[v] {
+			out[v] = out[v].Add(move[m.Joints[v][i]].Apply(p).Scale(w))
+		}
+	}
+	return out
 }
 
 func restPlaces(s *skel.Skeleton) []m3.Vec3 {

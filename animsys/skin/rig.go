@@ -184,8 +184,8 @@ func OntoRig(rig *skel.Skeleton, motion *skel.Clip) (*skel.Clip, *RigFit, error)
 	return c, fit, nil
 }
 
-// plainName returns a joint's name without the prefix of a program or a namespace, without case and signs.
-func plainName(name string) string {
+// PlainName returns a joint's name without the prefix of a program or a namespace, without case and signs.
+func PlainName(name string) string {
 	if i := strings.LastIndexAny(name, ":|"); i >= 0 && i+1 < len(name) {
 		name = name[i+1:]
 	}
@@ -206,7 +206,7 @@ func plainName(name string) string {
 func matchNames(rig *skel.Skeleton) func(name string) int {
 	alike := map[string]int{}
 	for k, name := range rig.Names {
-		plain := plainName(name)
+		plain := PlainName(name)
 		if _, twice := alike[plain]; twice {
 			k = -1
 		}
@@ -216,7 +216,7 @@ func matchNames(rig *skel.Skeleton) func(name string) int {
 		if k := rig.Index(name); k >= 0 {
 			return k
 		}
-		if k, ok := alike[plainName(name)]; ok {
+		if k, ok := alike[PlainName(name)]; ok {
 			return k
 		}
 		return -1

@@ -8,13 +8,12 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/qmuntal/gltf"
 	"github.com/qmuntal/gltf/modeler"
 
 	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
 	"mannequin/engine/m3"
 	"mannequin/internal/boundedfile"
 	"mannequin/offline/fbx"
@@ -148,23 +147,6 @@ func place(n *gltf.Node) (m3.Xform, float32) {
 	return m3.Xform{Pos: m3.V(float32(t[0]), float32(t[1]), float32(t[2])), Rot: rot}, float32((math.Abs(s[0]) + math.Abs(s[1]) + math.Abs(s[2])) / 3)
 }
 
-// plainName returns what is left of a joint's name without a prefix, punctuation and case.
-func plainName(name string) string {
-	if i := strings.LastIndexAny(name, ":|"); i >= 0 && i+1 < len(name) {
-		name = name[i+1:]
-	}
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, name)
-	if rest, ok := strings.CutPrefix(name, "mixamorig"); ok && rest != "" {
-		name = strings.TrimLeft(rest, "0123456789")
-	}
-	return name
-}
-
 // match pairs the joints of clip and character by their names.
 func (a *animator) match() error {
 	s := a.clip.Skel
@@ -182,7 +164,7 @@ func (a *animator) match() error {
 	byName := map[string]int{}
 	for _, i := range slices.Backward(a.order) { // the first of several with a name
 		if isJoint[i] {
-			byName[plainName(a.doc.Nodes[i].Name)] = i
+			byName[skin.PlainName(a.doc.Nodes[i].Name)] = i
 		}
 	}
 	moving := 0
@@ -191,7 +173,7 @@ func (a *animator) match() error {
 			continue
 		}
 		moving++
-		i, ok := byName[plainName(name)]
+		i, ok := byName[skin.PlainName(name)]
 		if !ok || a.from[i] >= 0 {
 			a.out.Missing = append(a.out.Missing, name)
 			continue

@@ -118,8 +118,8 @@ type moved struct {
 	joint                  string  // with that jerk
 }
 
-// inTime tells 25 people twice to move a limb to places. They let go when they are there; in a third round, which
-// does not count, on the way.
+// inTime runs 25 people, each of whom moves a limb to two places, one after the other, and lets go after each arrival.
+// A third round, which is not measured, lets go before the limb arrives.
 func inTime(t *testing.T, speed float32, use func(s *actors) limb) (r moved) {
 	const n = 25
 	s, plain := reachers(t, speed).scene(t, n, 2), reachers(t, speed).scene(t, n, 1)

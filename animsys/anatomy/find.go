@@ -131,7 +131,7 @@ type finder struct {
 	read   []reading
 	as     map[string]int
 	parent []int
-	kids   [][]int   // live children, in an order that does not depend on that of the joints
+	kids   [][]int   // child joints that are not dead, in an order that does not depend on the joints' indices
 	roots  []int     // live joints without a parent
 	dead   []bool    // joints that move nothing of the body, with all below them
 	reach  []float32 // longest way down

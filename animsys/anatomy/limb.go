@@ -211,18 +211,22 @@ func (f *finder) fingerAbove(wrist, j int, p part) bool {
 	return false
 }
 
-// namedLeg returns the indices into path that names give a leg's hip, knee, ankle and toe.
-func (f *finder) namedLeg(path []int) (h, k, a, t int) {
-	first := func(from int, parts ...part) int {
-		for _, p := range parts {
-			for i := from; i < len(path); i++ {
-				if f.read[path[i]].part == p && (!f.s.EndSite[path[i]] || p == foot || p == toe || p == hand) {
-					return i
-				}
+// firstNamed returns the index into path, not before from, of the first joint whose name says the first of parts that
+// is there, or -1. End Sites count as feet, toes and hands only.
+func (f *finder) firstNamed(path []int, from int, parts ...part) int {
+	for _, p := range parts {
+		for i := from; i < len(path); i++ {
+			if f.read[path[i]].part == p && (!f.s.EndSite[path[i]] || p == foot || p == toe || p == hand) {
+				return i
 			}
 		}
-		return -1
 	}
+	return -1
+}
+
+// namedLeg returns the indices into path that names give a leg's hip, knee, ankle and toe.
+func (f *finder) namedLeg(path []int) (h, k, a, t int) {
+	first := func(from int, parts ...part) int { return f.firstNamed(path, from, parts...) }
 	h, k, a, t = -1, -1, -1, -1
 	bones := 0
 	for _, j := range path {
@@ -268,16 +272,7 @@ func (f *finder) namedLeg(path []int) (h, k, a, t int) {
 }
 
 func (f *finder) namedArm(path []int) (h, k, a, t int) {
-	first := func(from int, parts ...part) int {
-		for _, p := range parts {
-			for i := from; i < len(path); i++ {
-				if f.read[path[i]].part == p && (!f.s.EndSite[path[i]] || p == foot || p == toe || p == hand) {
-					return i
-				}
-			}
-		}
-		return -1
-	}
+	first := func(from int, parts ...part) int { return f.firstNamed(path, from, parts...) }
 	h = first(0, armUpper)
 	if h < 0 || first(h+1, shoulder) >= 0 {
 		if h = first(0, shoulder); h < 0 {

@@ -14,11 +14,11 @@ func (b *Body) NoPerson() error {
 	case b.Kind == Bird && b.frame && len(b.Wings) == 0 && len(b.Tails) == 0:
 		return nil // a person may bow
 	case b.Kind == Bird && len(b.Wings) > 0:
-		return errors.New("its trunk lies level on two legs, and it has wings: it is a bird, and no person")
+		return errors.New("the trunk is level above two legs, and it has wings: it is a bird, not a person")
 	case b.Kind == Bird:
-		return errors.New("its trunk lies level on two legs, as that of a bird or a dinosaur: it is no person")
+		return errors.New("the trunk is level above two legs, like that of a bird or a dinosaur: it is not a person")
 	case b.Kind >= FourLegs:
-		return fmt.Errorf("it stands on %v%s: it is no person", b.Kind, b.butFor())
+		return fmt.Errorf("it stands on %v%s: it is not a person", b.Kind, b.butFor())
 	}
 	return nil
 }

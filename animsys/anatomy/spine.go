@@ -287,7 +287,7 @@ func (f *finder) findChest(hind, fore *pair) {
 	}
 }
 
-// findLevel tells a bird's trunk from a person's.
+// findLevel finds out whether the trunk is level, as a bird's is, or upright, as a person's is.
 func (f *finder) findLevel(fore *pair) {
 	if f.hips < 0 {
 		return

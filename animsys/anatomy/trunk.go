@@ -116,7 +116,7 @@ func (f *finder) tops(p *pair) m3.Vec3 {
 	return f.mean(top(p.a), top(p.b))
 }
 
-// chooseLegs tells legs from arms and wings.
+// chooseLegs decides which pairs of limbs are legs. The others may be arms or wings.
 func (f *finder) chooseLegs() {
 	lo, top := f.heights(f.up)
 	f.ground = top
@@ -265,7 +265,7 @@ func (f *finder) findAhead() {
 		f.aheadBy = ByTree
 	}
 	if m3.Abs(total) < 0.3 {
-		f.doubt("nothing tells ahead from back for sure: left and right may be swapped")
+		f.doubt("the forward direction is uncertain: left and right may be swapped")
 	}
 	if f.ahead = axis; total < 0 {
 		f.ahead = axis.Neg()

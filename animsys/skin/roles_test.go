@@ -69,7 +69,7 @@ func TestMapByIndex(t *testing.T) {
 func TestFitKinds(t *testing.T) {
 	onDog := must.Get(readAlone("hound.glb", written(t, renamed(dog(t), foreign), grown(t, dog(t)), nil)))(t)
 	onPerson := openRig(t, "plain-person")
-	if _, err := onDog.Character(person(t), CharacterOptions{}); err == nil || !strings.Contains(err.Error(), "hound.glb: it stands on four legs and has a tail: it is no person") {
+	if _, err := onDog.Character(person(t), CharacterOptions{}); err == nil || !strings.Contains(err.Error(), "hound.glb: it stands on four legs and has a tail: it is not a person") {
 		t.Error(err)
 	}
 	if _, err := onPerson.Character(dog(t), CharacterOptions{}); err == nil || !strings.Contains(err.Error(), "it stands upright on two legs: it is no dog") {

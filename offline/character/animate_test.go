@@ -14,6 +14,9 @@ import (
 	"mannequin/offline/retarget"
 )
 
+// person is a character of a Mixamo-like rig.
+const person = "../../animsys/skin/testdata/plain-person.glb"
+
 // renamed returns a copy of a file of testdata in which joints have other names. The new ones are as long
 // as the old ones in a GLB, which has the lengths of its parts.
 func renamed(t *testing.T, name string, pairs ...string) string {
@@ -36,7 +39,7 @@ func TestAnimate(t *testing.T) {
 	} {
 		b := must.Get(mocap.Open(renamed(t, c.motion, c.pairs...), mocap.OpenOptions{}))(t)
 		b, stance := retarget.Upright(c.motion, b)
-		a, err := Animate("testdata/plain-person.glb", b.Clip, stance.Rest, "walk")
+		a, err := Animate(person, b.Clip, stance.Rest, "walk")
 		if err != nil {
 			t.Errorf("%s: %v", c.motion, err)
 			continue
@@ -95,7 +98,7 @@ func turned(a, b *skel.Clip) (angle float32) {
 // A motion of a larger body moves the character by its own size.
 func TestAnimateScaled(t *testing.T) {
 	b := must.Get(mocap.Open("testdata/rest-tpose-same-motion.bvh", mocap.OpenOptions{}))(t)
-	small, err := Animate("testdata/plain-person.glb", b.Clip.Scaled(0.02), nil, "walk")
+	small, err := Animate(person, b.Clip.Scaled(0.02), nil, "walk")
 	if err != nil || m3.Abs(float32(small.Scale)-0.5) > 1e-3 {
 		t.Errorf("scale %g, %v", small.Scale, err)
 	}
@@ -109,14 +112,14 @@ func TestAnimateRejects(t *testing.T) {
 		"the motion has other joints than the character: 6 of its 22 are among the character's 22": other.Clip,
 		"at rest 2 bones point elsewhere by more than 110°":                                        y.Clip,
 	} {
-		if _, err := Animate("testdata/plain-person.glb", c, nil, "walk"); !errors.Is(err, ErrOtherRig) || !strings.Contains(err.Error(), want) {
+		if _, err := Animate(person, c, nil, "walk"); !errors.Is(err, ErrOtherRig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	if _, err := Animate("testdata/none.glb", b.Clip, nil, "walk"); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
-	if _, err := Animate("testdata/plain-person.glb", skel.NewClip(b.Clip.Skel, 30, 0), nil, "walk"); err == nil || !strings.Contains(err.Error(), "0 frames") {
+	if _, err := Animate(person, skel.NewClip(b.Clip.Skel, 30, 0), nil, "walk"); err == nil || !strings.Contains(err.Error(), "0 frames") {
 		t.Error(err)
 	}
 }

@@ -22,7 +22,7 @@ func twoClips(t *testing.T, dir string) string {
 	t.Helper()
 	const cases = "../character/testdata/"
 	b := must.Get(mocap.Open(cases+"rest-tpose-same-motion.bvh", mocap.OpenOptions{FrameRate: 10}))(t)
-	a := must.Get(character.Animate(cases+"plain-person.glb", b.Clip, nil, "Walk"))(t)
+	a := must.Get(character.Animate("../../animsys/skin/testdata/plain-person.glb", b.Clip, nil, "Walk"))(t)
 	other := *a.Doc.Animations[0]
 	other.Name = "Back/Side"
 	a.Doc.Animations = append(a.Doc.Animations, &other)
@@ -38,7 +38,7 @@ func TestRecordingsOfAnimations(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "set")
 	must.Do(t, os.MkdirAll(dir, 0o755))
 	twoClips(t, dir)
-	still := must.Get(os.ReadFile("../character/testdata/plain-person.glb"))(t)
+	still := must.Get(os.ReadFile("../../animsys/skin/testdata/plain-person.glb"))(t)
 	must.Do(t, os.WriteFile(filepath.Join(dir, "still.glb"), still, 0o644))
 	names, paths, err := Recordings([]string{dir}, nil, nil)
 	if want := []string{"set/hero#Walk", "set/hero#Back_Side"}; err != nil || !slices.Equal(names, want) {

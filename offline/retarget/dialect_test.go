@@ -195,7 +195,7 @@ func unreal(name string) string {
 // opened reads a file of testdata.
 func opened(t *testing.T, name string) *skel.Clip {
 	t.Helper()
-	return must.Get(mocap.Open("testdata/"+name, mocap.OpenOptions{}))(t).Clip
+	return must.Get(mocap.Open("../character/testdata/"+name, mocap.OpenOptions{}))(t).Clip
 }
 
 // guessed retargets c without a profile.

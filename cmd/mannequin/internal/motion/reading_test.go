@@ -20,7 +20,7 @@ const (
 	zUp     = "../../../../offline/retarget/testdata/z-up-with-h21-names.bvh"
 	tPose   = "../../../../offline/character/testdata/rest-tpose-same-motion.bvh"
 	boneY   = "../../../../offline/character/testdata/rest-bones-along-y.bvh"
-	person  = "../../../../offline/character/testdata/plain-person.glb"
+	person  = "../../../../animsys/skin/testdata/plain-person.glb"
 )
 
 // A damaged file is refused with the way on, and read with --salvage, by all commands.

@@ -16,6 +16,7 @@ import (
 	"mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/matching"
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
@@ -25,6 +26,7 @@ import (
 	"mannequin/internal/testing/race"
 	"mannequin/internal/testing/testdog"
 	"mannequin/internal/testing/testlatent"
+	"mannequin/internal/testing/testmatching"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/models/person"
 	"mannequin/terrain"
@@ -139,6 +141,11 @@ func kinds(t testing.TB) []kind {
 			return predictor.NewStream(strnn.StreamOptions{Capacity: n, Workers: workers})
 		}, func(i, tick int) strnn.Steer {
 			return strnn.Steer{Speed: 1 + 0.1*float32(i%3), Turn: 0.2 * float32(tick/50%3-1)}
+		}),
+		kindOf(t, "matching", func(n, workers int) (generator.Generator[control.Goal], error) {
+			return testmatching.People(t).NewStream(matching.StreamOptions{Capacity: n})
+		}, func(i, tick int) control.Goal {
+			return control.Goal{Move: m3.V(0, 0, 1), Turn: float32((tick/50+i)%3-1) / 2, Speed: 1 + float32(i%3)}
 		}),
 		kindOf(t, "keypose", func(n, workers int) (generator.Generator[keypose.Performance], error) {
 			return poses.NewStream(keypose.StreamOptions{Capacity: n, Workers: workers})

@@ -75,12 +75,15 @@ type Goal struct {
 	// Turn is the turn rate as a share of MaxTurn (not in rad/s, as strnn.Steer.Turn is), −1 (right) to
 	// 1 (left), with or without Move.
 	Turn float32
+	// Face is the direction to face, in the character's frame; Y is ignored. Zero leaves it to Turn.
+	// With Move it makes a character go sideways or backward while it looks at something.
+	Face m3.Vec3
 	// Speed while moving, m/s.
 	Speed float32
 	// Action to take. Idle becomes Move if Move, Turn or Path ask for motion. Sit, Lie and Stand
 	// first stop the character.
 	Action Action
-	// Path is followed at Speed from its nearest point; Move and Turn are then ignored. Optional.
+	// Path is followed at Speed from its nearest point; Move, Turn and Face are then ignored. Optional.
 	Path *Path
 	// PathOrigin is where the origin of Path lies in the world, m; Y is ignored. Far from the world's
 	// origin, make paths around their own and place them with it: float32 has 2 mm steps at 20 km.
@@ -91,7 +94,7 @@ type Goal struct {
 
 // Finite reports whether g holds no NaN or infinity.
 func (g *Goal) Finite() bool {
-	return g.Move.Finite() && m3.Finite(g.Turn) && m3.Finite(g.Speed) && g.PathOrigin.Finite() && m3.Finite(g.PathScale)
+	return g.Move.Finite() && g.Face.Finite() && m3.Finite(g.Turn) && m3.Finite(g.Speed) && g.PathOrigin.Finite() && m3.Finite(g.PathScale)
 }
 
 // Shift moves where the path lies by by, m.
@@ -106,6 +109,14 @@ func (g *Goal) Scale(by float32) {
 
 // Route returns the goal's path with its scale.
 func (g *Goal) Route() Route { return Route{g.Path, g.PathScale} }
+
+// Turning returns the turn rate that the goal asks for, as a share of MaxTurn, −1 to 1.
+func (g *Goal) Turning() float32 {
+	if face := g.Face.Flat(); face != (m3.Vec3{}) {
+		return Steer(0, m3.YawOf(face))
+	}
+	return m3.Clamp(g.Turn, -1, 1)
+}
 
 // Steer returns the Turn that brings a character from heading yaw to the heading want, both in
 // radians as m3.YawOf measures them: within a second if MaxTurn allows.

@@ -297,3 +297,12 @@ func facing(body []m3.Vec3, left, right []int) m3.Vec3 {
 	}
 	return across.Cross(m3.Up).Normalize(m3.Vec3{})
 }
+
+// Smooth smooths where a body is over the ground, (frames), and the level directions that it faces, as FromWorld
+// does, at fps frames per second. A place goes on beyond its ends, a direction stays.
+func Smooth(at, ahead []m3.Vec3, fps float64) {
+	place, turn := newGaussian(placeSigma*fps/60), newGaussian(facingSigma*fps/60)
+	line := make([]m3.Vec3, max(len(at), len(ahead))+2*max(len(place.w), len(turn.w)))
+	smooth(at, line, place, true)
+	smooth(ahead, line, turn, false)
+}

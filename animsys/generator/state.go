@@ -10,6 +10,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"mannequin/animsys/control"
 	"mannequin/internal/statehash"
 )
 
@@ -263,6 +264,18 @@ func (s *State) Check(row int, f func(row int) error) {
 	default:
 		s.Fail(f(row))
 	}
+}
+
+// Goal writes or reads a goal.
+func Goal(s *State, g *control.Goal) {
+	Value(s, &g.Move)
+	Value(s, &g.Face)
+	Value(s, &g.Turn)
+	Value(s, &g.Speed)
+	Value(s, &g.Action)
+	Asset(s, &g.Path)
+	Value(s, &g.PathOrigin)
+	Value(s, &g.PathScale)
 }
 
 // Finish copies what waits of Data[from:to], visits the parts that begin there, and then calls the checks that

@@ -211,14 +211,7 @@ func (c *Controller) Restore(st *generator.State) (row int, err error) {
 
 func (c *Controller) visit(st *generator.State, row int) {
 	c.Batch.visit(st, row)
-	g := &c.goals[row]
-	generator.Value(st, &g.Move)
-	generator.Value(st, &g.Turn)
-	generator.Value(st, &g.Speed)
-	generator.Value(st, &g.Action)
-	generator.Asset(st, &g.Path)
-	generator.Value(st, &g.PathOrigin)
-	generator.Value(st, &g.PathScale)
+	generator.Goal(st, &c.goals[row])
 	st.Int(&c.seen[row])
 }
 

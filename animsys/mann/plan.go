@@ -30,7 +30,7 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 	if l := move.length(); l > 1 {
 		move = move.scale(1 / l)
 	}
-	turn := m3.Clamp(g.Turn, -1, 1)
+	turn := g.Turning()
 	path := g.Route()
 	follows := path.Path != nil && path.Path.Length() > 0 // made by NewPath
 	var off float32                                       // metres from the path

@@ -6,7 +6,7 @@
 //
 //   - combine: [Add], [Scale], [Axpy], [MulAdd], [Normalize], [Clamp]
 //   - reduce: [Dot], [SumSquares]
-//   - search a database of poses: [Distances16]
+//   - search a database of poses: [Distances16], [BoxDistances16]
 package vec
 
 import "mannequin/netruntime/internal/kernel"
@@ -48,3 +48,8 @@ func SumSquares(x []float32) float64 { return kernel.SumSquares(x) }
 func Distances16(d *[16]float32, sums *[48]float32, x, q, turned []float32, plane, tall int) {
 	kernel.Distances16(d, sums, x, q, turned, plane, tall)
 }
+
+// BoxDistances16 sets d to the squares of the distances of a point q from sixteen boxes, 0 inside: the bounds of a
+// search tree, and with boxes that are points its distances. low and high, (len(q), 16), are the boxes' least and
+// greatest values side by side; of points they are the same slice. It panics if a slice is too short.
+func BoxDistances16(d *[16]float32, low, high, q []float32) { kernel.BoxDistances16(d, low, high, q) }

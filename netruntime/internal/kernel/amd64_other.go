@@ -21,6 +21,7 @@ func sigmoidGradAsm(dx, dy, y []float32) bool                { return false }
 func tanhGradAsm(dx, dy, y []float32) bool                   { return false }
 func maxAsm(dst, x, y []float32) bool                        { return false }
 func signAsm(dst []float32, a float32, x []float32) bool     { return false }
+func boxes16Asm(d *[16]float32, low, high, q []float32) bool { return false }
 func sumAbsAsm(s *lanes, x []float32) bool                   { return false }
 func dealAsm(first, second, x []float32, bits uint64) bool   { return false }
 func pickAsm(dst, first, second []float32, bits uint64) bool { return false }

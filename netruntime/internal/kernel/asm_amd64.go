@@ -155,6 +155,16 @@ func distances16Asm(d *[16]float32, sums *[48]float32, x, q, turned []float32, p
 	return active != Generic
 }
 
+func boxes16Asm(d *[16]float32, low, high, q []float32) bool {
+	switch active {
+	case AVX512:
+		boxes16AVX512(&d[0], &low[0], &high[0], &q[0], len(q))
+	case AVX2:
+		boxes16AVX2(&d[0], &low[0], &high[0], &q[0], len(q))
+	}
+	return active != Generic
+}
+
 func sumAbsAsm(s *lanes, x []float32) bool {
 	switch active {
 	case AVX512:

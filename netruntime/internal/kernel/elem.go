@@ -234,6 +234,39 @@ func Distances16(d *[16]float32, sums *[48]float32, x, q, turned []float32, plan
 	}
 }
 
+// BoxDistances16 sets d to the squares of the distances of a point q from sixteen boxes, 0 inside. low and high,
+// (values, 16), are the boxes' least and greatest values side by side. Boxes without extent are points: low and high
+// may be the same slice.
+func BoxDistances16(d *[16]float32, low, high, q []float32) {
+	if len(low) < 16*len(q) || len(high) < 16*len(q) {
+		panic("kernel: BoxDistances16: too few values")
+	}
+	if len(q) > 0 && boxes16Asm(d, low, high, q) {
+		return
+	}
+	var odd [16]float32
+	*d = odd
+	for c, v := range q {
+		sum, l, h := d, (*[16]float32)(low[16*c:]), (*[16]float32)(high[16*c:])
+		if c&1 != 0 {
+			sum = &odd
+		}
+		for k := range sum {
+			out := v - h[k]
+			if below := l[k] - v; below > out {
+				out = below
+			}
+			if 0 > out { // NaN stays NaN
+				out = 0
+			}
+			sum[k] = fma(out, out, sum[k])
+		}
+	}
+	for k, v := range odd {
+		d[k] += v
+	}
+}
+
 // SumAbs returns Σ |x|.
 func SumAbs(x []float32) float32 {
 	var s lanes

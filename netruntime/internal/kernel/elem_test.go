@@ -405,6 +405,47 @@ func TestDistances16(t *testing.T) {
 	}
 }
 
+// Distances from boxes are those from their nearest points, in float64.
+func TestBoxDistances16(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, n := range []int{0, 1, 2, 3, 27, 40} {
+		low, high, q := make([]float32, 16*n), make([]float32, 16*n), make([]float32, n)
+		for i := range low {
+			low[i] = float32(r.NormFloat64())
+			high[i] = low[i] + float32(i%16)/8 // the first is a point
+		}
+		for i := range q {
+			q[i] = float32(r.NormFloat64())
+		}
+		forKinds(t, func(t *testing.T) {
+			guard := [18]float32{0: 1, 17: 2}
+			got := (*[16]float32)(guard[1:17])
+			BoxDistances16(got, low, high, q)
+			for l, d := range got {
+				var want float64
+				for c, v := range q {
+					near := max(min(float64(v), float64(high[16*c+l])), float64(low[16*c+l]))
+					want += (float64(v) - near) * (float64(v) - near)
+				}
+				if math.Abs(float64(d)-want) > 1e-5*(1+want) {
+					t.Fatalf("%d values: the distance from box %d is %v, want %v", n, l, d, want)
+				}
+			}
+			if guard[0] != 1 || guard[17] != 2 {
+				t.Fatalf("%d values: wrote beyond the ends", n)
+			}
+		})
+	}
+}
+
+func BenchmarkBoxDistances16(b *testing.B) {
+	low, q := make([]float32, 16*27), make([]float32, 27)
+	var d [16]float32
+	for b.Loop() {
+		BoxDistances16(&d, low, low, q)
+	}
+}
+
 func BenchmarkDistances16(b *testing.B) {
 	x, q, turned := make([]float32, 16*36), make([]float32, 36), make([]float32, 24)
 	var d [16]float32

@@ -186,6 +186,19 @@ func TestFamiliesAgree(t *testing.T) {
 			LSTMCells(Matrix{d[from:], cells}, Matrix{d[rows*cells+from:], cells}, Panels{packed, rows * cols, cols}, b, rows, n)
 		}
 	})
+	for n := range 9 {
+		low, high, q := randoms(r, 16*n), randoms(r, 16*n), randoms(r, n)
+		for i := range low {
+			low[i], high[i] = min(low[i], high[i]), max(low[i], high[i])
+		}
+		if n > 3 {
+			low[3], q[3] = nan, high[50]
+		}
+		agree(fmt.Sprintf("BoxDistances16 of %d values", n), 32, func(d []float32) {
+			BoxDistances16((*[16]float32)(d), low, high, q)
+			BoxDistances16((*[16]float32)(d[16:]), high, high, q)
+		})
+	}
 	for plane := range 9 {
 		const tall = 5
 		x, q, turned := randoms(r, 16*(plane+tall+2)), randoms(r, plane+tall+2), randoms(r, plane)

@@ -20,6 +20,9 @@ func dotAVX2(sum *float32, x *float32, y *float32, n int)
 func distances16AVX2(d *float32, sums *float32, x *float32, q *float32, turned *float32, plane int, tall int)
 
 //go:noescape
+func boxes16AVX2(d *float32, low *float32, high *float32, q *float32, n int)
+
+//go:noescape
 func sumAbsAVX2(sum *float32, x *float32, n int)
 
 //go:noescape
@@ -42,6 +45,9 @@ func dotAVX512(sum *float32, x *float32, y *float32, n int)
 
 //go:noescape
 func distances16AVX512(d *float32, sums *float32, x *float32, q *float32, turned *float32, plane int, tall int)
+
+//go:noescape
+func boxes16AVX512(d *float32, low *float32, high *float32, q *float32, n int)
 
 //go:noescape
 func sumAbsAVX512(sum *float32, x *float32, n int)

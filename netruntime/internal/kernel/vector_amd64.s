@@ -386,6 +386,89 @@ talldone1:
 	VZEROUPPER
 	RET
 
+// func boxes16AVX2(d *float32, low *float32, high *float32, q *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·boxes16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         d+0(FP), AX
+	MOVQ         low+8(FP), CX
+	MOVQ         high+16(FP), DX
+	MOVQ         q+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X0
+	VPBROADCASTD X0, Y0
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X1
+	VPBROADCASTD X1, Y1
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X2
+	VPBROADCASTD X2, Y2
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X3
+	VPBROADCASTD X3, Y3
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X4
+	VPBROADCASTD X4, Y4
+	JMP          more
+
+two:
+	VBROADCASTSS (BX), Y5
+	VMOVUPS      (CX), Y6
+	VSUBPS       Y5, Y6, Y6
+	VSUBPS       (DX), Y5, Y7
+	VMAXPS       Y7, Y6, Y6
+	VMAXPS       Y6, Y0, Y6
+	VFMADD231PS  Y6, Y6, Y1
+	VMOVUPS      32(CX), Y6
+	VSUBPS       Y5, Y6, Y6
+	VSUBPS       32(DX), Y5, Y5
+	VMAXPS       Y5, Y6, Y6
+	VMAXPS       Y6, Y0, Y6
+	VFMADD231PS  Y6, Y6, Y2
+	VBROADCASTSS 4(BX), Y5
+	VMOVUPS      64(CX), Y6
+	VSUBPS       Y5, Y6, Y6
+	VSUBPS       64(DX), Y5, Y7
+	VMAXPS       Y7, Y6, Y6
+	VMAXPS       Y6, Y0, Y6
+	VFMADD231PS  Y6, Y6, Y3
+	VMOVUPS      96(CX), Y6
+	VSUBPS       Y5, Y6, Y6
+	VSUBPS       96(DX), Y5, Y5
+	VMAXPS       Y5, Y6, Y6
+	VMAXPS       Y6, Y0, Y6
+	VFMADD231PS  Y6, Y6, Y4
+	SUBQ         $-128, CX
+	SUBQ         $-128, DX
+	ADDQ         $0x08, BX
+
+more:
+	SUBQ         $0x02, SI
+	JGE          two
+	ADDQ         $0x02, SI
+	JZ           done
+	VBROADCASTSS (BX), Y5
+	VMOVUPS      (CX), Y6
+	VSUBPS       Y5, Y6, Y6
+	VSUBPS       (DX), Y5, Y7
+	VMAXPS       Y7, Y6, Y6
+	VMAXPS       Y6, Y0, Y6
+	VFMADD231PS  Y6, Y6, Y1
+	VMOVUPS      32(CX), Y6
+	VSUBPS       Y5, Y6, Y6
+	VSUBPS       32(DX), Y5, Y5
+	VMAXPS       Y5, Y6, Y6
+	VMAXPS       Y6, Y0, Y6
+	VFMADD231PS  Y6, Y6, Y2
+
+done:
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS Y1, (AX)
+	VADDPS  Y4, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	VZEROUPPER
+	RET
+
 // func sumAbsAVX2(sum *float32, x *float32, n int)
 // Requires: AVX, AVX2
 TEXT ·sumAbsAVX2(SB), NOSPLIT, $0-24
@@ -773,6 +856,63 @@ talldone0:
 	VFMADD231PS  Z0, Z0, Z2
 	VSQRTPS      Z2, Z2
 	VMOVUPS      Z2, (AX)
+	VZEROUPPER
+	RET
+
+// func boxes16AVX512(d *float32, low *float32, high *float32, q *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·boxes16AVX512(SB), NOSPLIT, $0-40
+	MOVQ         d+0(FP), AX
+	MOVQ         low+8(FP), CX
+	MOVQ         high+16(FP), DX
+	MOVQ         q+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X0
+	VPBROADCASTD X0, Z0
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X1
+	VPBROADCASTD X1, Z1
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X2
+	VPBROADCASTD X2, Z2
+	JMP          more
+
+two:
+	VBROADCASTSS (BX), Z3
+	VMOVUPS      (CX), Z4
+	VSUBPS       Z3, Z4, Z4
+	VSUBPS       (DX), Z3, Z3
+	VMAXPS       Z3, Z4, Z4
+	VMAXPS       Z4, Z0, Z4
+	VFMADD231PS  Z4, Z4, Z1
+	VBROADCASTSS 4(BX), Z3
+	VMOVUPS      64(CX), Z4
+	VSUBPS       Z3, Z4, Z4
+	VSUBPS       64(DX), Z3, Z3
+	VMAXPS       Z3, Z4, Z4
+	VMAXPS       Z4, Z0, Z4
+	VFMADD231PS  Z4, Z4, Z2
+	SUBQ         $-128, CX
+	SUBQ         $-128, DX
+	ADDQ         $0x08, BX
+
+more:
+	SUBQ         $0x02, SI
+	JGE          two
+	ADDQ         $0x02, SI
+	JZ           done
+	VBROADCASTSS (BX), Z3
+	VMOVUPS      (CX), Z4
+	VSUBPS       Z3, Z4, Z4
+	VSUBPS       (DX), Z3, Z3
+	VMAXPS       Z3, Z4, Z4
+	VMAXPS       Z4, Z0, Z4
+	VFMADD231PS  Z4, Z4, Z1
+
+done:
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)
 	VZEROUPPER
 	RET
 

@@ -180,6 +180,55 @@ func (v *isa) distances16() {
 	end()
 }
 
+// boxes16 emits BoxDistances16. Sums of even and odd rows stay separate until the end.
+func (v *isa) boxes16() {
+	text("boxes16"+v.name, "func(d, low, high, q *float32, n int)")
+	d, low, high, q := Load(Param("d"), GP64()), Load(Param("low"), GP64()), Load(Param("high"), GP64()), Load(Param("q"), GP64())
+	n := Load(Param("n"), GP64())
+	v.mask = nil
+	zero := v.konst(0)
+	parts := 64 / v.bytes
+	var sums [2][]reg.VecVirtual
+	for i := range sums {
+		for range parts {
+			sums[i] = append(sums[i], v.konst(0))
+		}
+	}
+	one := func(i int) {
+		value := v.vec()
+		VBROADCASTSS(Mem{Base: q, Disp: 4 * i}, value)
+		for part := range parts {
+			at := 64*i + part*v.bytes
+			below, above := v.vec(), v.vec()
+			VSUBPS(value, v.load(Mem{Base: low, Disp: at}), below)
+			VSUBPS(Mem{Base: high, Disp: at}, value, above)
+			VMAXPS(above, below, below)
+			VMAXPS(below, zero, below) // NaN stays NaN
+			VFMADD231PS(below, below, sums[i][part])
+		}
+	}
+	JMP(LabelRef("more"))
+	Label("two")
+	one(0)
+	one(1)
+	for _, p := range []reg.Register{low, high} {
+		SUBQ(I8(-128), p)
+	}
+	ADDQ(U8(8), q)
+	Label("more")
+	SUBQ(U8(2), n)
+	JGE(LabelRef("two"))
+	ADDQ(U8(2), n)
+	JZ(LabelRef("done"))
+	one(0)
+	Label("done")
+	for part := range parts {
+		VADDPS(sums[1][part], sums[0][part], sums[0][part])
+		VMOVUPS(sums[0][part], Mem{Base: d, Disp: part * v.bytes})
+	}
+	end()
+}
+
 // eachBits is each for at most 64 elements, with bit i of the parameter bits for element i. body
 // gets the vector's bits: an AVX-512 mask, or AVX2 lanes of all ones or zeros.
 func (v *isa) eachBits(names []string, body func(m []Mem, bits reg.Register)) {
@@ -248,6 +297,7 @@ func main() {
 		v.sign()
 		v.dot()
 		v.distances16()
+		v.boxes16()
 		v.sumAbs()
 		v.deal()
 		v.pick()

@@ -1,0 +1,347 @@
+package matching
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/internal/statehash"
+)
+
+// TickRate is the rate of a database's frames, a second: one is played in each tick.
+const TickRate = generator.TickRate
+
+// Weights are by how much the groups of features count. A group counts more the larger its weight is.
+type Weights struct {
+	FootPlace, FootVelocity, HipsVelocity, Place, Facing float32
+}
+
+// DefaultWeights returns those of the released code of Holden et al. 2020.
+func DefaultWeights() Weights {
+	return Weights{FootPlace: 0.75, FootVelocity: 1, HipsVelocity: 1, Place: 1, Facing: 1.5}
+}
+
+// Options configure a database.
+type Options struct {
+	Roles   *ik.Roles // the skeleton's legs, spine and neck; nil finds a dog's or a person's by names
+	Weights Weights   // zero is DefaultWeights
+	Tags    []string  // names of the bits of Tags, at most 64
+}
+
+// Database is recordings and what is searched in them. It is immutable and can be shared by streams.
+//
+// Frames of all clips lie in one sequence. A frame of a clip that is no loop leads on to the next of the
+// same clip, the last one nowhere; the last of a loop leads on to its first.
+type Database struct {
+	Skel  *skel.Skeleton
+	Roles ik.Roles
+	Tags  []string // names of bits
+
+	clips  []span
+	hips   []m3.Vec3 // (frames) joint 0 in the space of the root, m
+	rot    []packed  // (frames, joints) local rotations; joint 0's in the space of the root
+	moves  []move    // (frames) of the root to the next frame
+	tags   []Tags    // (frames)
+	legs   int
+	weight Weights
+
+	upright bool    // on two legs, the trunk above them
+	rest    int32   // a frame that stands, as far as any does
+	fastest float32 // m/s
+	actions [control.NumActions]Tags
+	sum     uint64 // of all that is above and below
+	acts    Tags   // of actions other than idle and move
+
+	features []float32 // (frames, columns) normalised
+	mean     []float32 // (columns)
+	scale    []float32 // (columns) what a raw feature less the mean is multiplied by
+	index    index
+}
+
+// span is a clip's frames.
+type span struct {
+	name       string
+	first, end int32
+	loop       bool
+}
+
+// move is the motion of a root over the ground in a tick, in its own space.
+type move struct{ X, Z, Yaw float32 } // m, m, rad
+
+// packed is a unit quaternion in 1/32767.
+type packed [4]int16
+
+func pack(q m3.Quat) packed {
+	r := func(v float32) int16 { return int16(math.RoundToEven(float64(m3.Clamp(v, -1, 1)) * 32767)) }
+	return packed{r(q.X), r(q.Y), r(q.Z), r(q.W)}
+}
+
+func (p packed) quat() m3.Quat {
+	return m3.Quat{X: float32(p[0]), Y: float32(p[1]), Z: float32(p[2]), W: float32(p[3])}.Normalize()
+}
+
+// The trajectory's samples, in ticks ahead.
+var horizon = [...]int{20, 40, 60}
+
+// ending is the number of last frames of a clip without a loop that no search finds: what comes after them is
+// unknown.
+const ending = 20
+
+// maxFrames bounds a database: five hours.
+const maxFrames = 1 << 20
+
+// Columns returns the number of features of a frame: 6 for each leg, and 15.
+func (d *Database) Columns() int { return 6*d.legs + 15 }
+
+// Columns of the groups.
+func (d *Database) footVelocity() int { return 3 * d.legs }
+func (d *Database) hipsVelocity() int { return 6 * d.legs }
+func (d *Database) trajectory() int   { return 6*d.legs + 3 }
+func (d *Database) facings() int      { return 6*d.legs + 9 }
+
+// groups returns the columns of each group and its weight.
+func (d *Database) groups() [5]group {
+	w := &d.weight
+	return [5]group{
+		{0, d.footVelocity(), w.FootPlace}, {d.footVelocity(), d.hipsVelocity(), w.FootVelocity}, {d.hipsVelocity(), d.trajectory(), w.HipsVelocity},
+		{d.trajectory(), d.facings(), w.Place}, {d.facings(), d.Columns(), w.Facing},
+	}
+}
+
+type group struct {
+	from, to int
+	weight   float32
+}
+
+// Frames returns the number of frames.
+func (d *Database) Frames() int { return len(d.moves) }
+
+// Clip returns the name of a frame's clip and the frame's number in it, at TickRate.
+func (d *Database) Clip(frame int) (name string, at int) {
+	i, _ := slices.BinarySearchFunc(d.clips, int32(frame), func(s span, f int32) int { return int(s.end - 1 - f) })
+	return d.clips[i].name, frame - int(d.clips[i].first)
+}
+
+// Build makes a database of clips on skeleton sk, in their order.
+func Build(sk *skel.Skeleton, clips []Clip, opt Options) (*Database, error) {
+	d := &Database{Skel: sk, Tags: opt.Tags, weight: opt.Weights}
+	if d.weight == (Weights{}) {
+		d.weight = DefaultWeights()
+	}
+	if err := d.open(&opt); err != nil {
+		return nil, err
+	}
+	if len(clips) == 0 {
+		return nil, errNoClips
+	}
+	front, err := d.front()
+	if err != nil {
+		return nil, err
+	}
+	for i := range clips {
+		t, err := newTrack(&clips[i], sk, front)
+		if err != nil {
+			return nil, err
+		}
+		if len(d.moves)+t.span > maxFrames {
+			return nil, fmt.Errorf("matching: with clip %q the database has %d frames, at most %d are allowed", t.name, len(d.moves)+t.span, maxFrames)
+		}
+		d.add(t)
+	}
+	d.normalise()
+	d.build()
+	d.settle()
+	d.sum = d.checksum()
+	return d, nil
+}
+
+func (d *Database) open(opt *Options) error {
+	if d.Skel == nil {
+		return fmt.Errorf("matching: a database wants a skeleton")
+	}
+	if err := d.Skel.Validate(); err != nil {
+		return fmt.Errorf("matching: %w", err)
+	}
+	if len(opt.Tags) > 64 {
+		return fmt.Errorf("matching: %d tags, at most 64 are allowed", len(opt.Tags))
+	}
+	for _, g := range d.groups() {
+		if !(g.weight >= 0) || math.IsInf(float64(g.weight), 1) {
+			return fmt.Errorf("matching: the weights are %+v: want none below 0", d.weight)
+		}
+	}
+	roles := opt.Roles
+	if roles == nil {
+		found, err := ik.DogRoles(d.Skel.Names)
+		if err != nil {
+			if found, err = ik.HumanRoles(d.Skel.Names); err != nil {
+				return fmt.Errorf("matching: %w", err)
+			}
+		}
+		roles = &found
+	}
+	tree, err := ik.NewTree(d.Skel.Parents)
+	if err != nil {
+		return fmt.Errorf("matching: %w", err)
+	}
+	if _, err := ik.NewRig(tree, *roles); err != nil {
+		return fmt.Errorf("matching: %w", err)
+	}
+	d.Roles, d.legs = *roles, len(roles.Legs)
+	return nil
+}
+
+// front finds out where bodies face: along a trunk that is level at rest, or across the roots of their legs.
+func (d *Database) front() (*facing, error) {
+	sk := d.Skel
+	model := make([]m3.Xform, sk.Len())
+	sk.LocalToModel(model, sk.Offsets, slices.Repeat([]m3.Quat{m3.Ident}, sk.Len()))
+	f := &facing{front: -1}
+	if trunk := model[d.Roles.Neck].Pos.Sub(model[0].Pos); d.legs > 2 || trunk.Flat().Len() > m3.Abs(trunk.Y) {
+		f.front = d.Roles.Neck
+		return f, nil
+	}
+	d.upright = d.legs == 2
+	for i := 0; i+1 < d.legs; i += 2 {
+		f.left, f.right = append(f.left, d.Roles.Legs[i][0]), append(f.right, d.Roles.Legs[i+1][0])
+	}
+	if f.left == nil {
+		return nil, fmt.Errorf("matching: where a body with one leg and an upright trunk faces is unknown")
+	}
+	return f, nil
+}
+
+// add appends the frames of a clip.
+func (d *Database) add(t *track) {
+	first, n, cols := len(d.moves), d.Skel.Len(), d.Columns()
+	d.clips = append(d.clips, span{t.name, int32(first), int32(first + t.span), t.loop})
+	for f := range t.span {
+		root := xform(t.root[f])
+		next := root.Inv().Mul(t.place(f + 1))
+		m := move{next.Pos.X, next.Pos.Z, next.Rot.Yaw()}
+		if f == t.span-1 && !t.loop {
+			m = move{}
+		}
+		d.moves, d.tags = append(d.moves, m), append(d.tags, t.tags[f])
+		_, rot := t.clip.Frame(f)
+		hips := root.Inv().Mul(t.model[f*n])
+		d.hips, d.rot = append(d.hips, hips.Pos), append(d.rot, pack(hips.Rot))
+		for j := 1; j < n; j++ {
+			d.rot = append(d.rot, pack(rot[j]))
+		}
+		row := make([]float32, cols)
+		d.describe(row, t, f)
+		d.features = append(d.features, row...)
+	}
+}
+
+// describe writes the raw features of frame f.
+func (d *Database) describe(row []float32, t *track, f int) {
+	n, root := d.Skel.Len(), xform(t.root[f])
+	back := root.Rot.Conj()
+	velocity := func(j int) m3.Vec3 {
+		return back.Rotate(t.joint(j, n, f+1).Sub(t.joint(j, n, f-1)).Scale(0.5 * TickRate))
+	}
+	for i, leg := range d.Roles.Legs {
+		tip := leg[len(leg)-1]
+		put(row[3*i:], root.Inv().Apply(t.joint(tip, n, f)))
+		put(row[d.footVelocity()+3*i:], velocity(tip))
+	}
+	put(row[d.hipsVelocity():], velocity(0))
+	for i, ahead := range horizon {
+		x := root.Inv().Mul(t.place(f + ahead))
+		way, face := row[d.trajectory()+2*i:], row[d.facings()+2*i:]
+		forward := x.Rot.Forward()
+		way[0], way[1], face[0], face[1] = x.Pos.X, x.Pos.Z, forward.X, forward.Z
+	}
+}
+
+func put(dst []float32, v m3.Vec3) { dst[0], dst[1], dst[2] = v.X, v.Y, v.Z }
+
+// normalise finds mean and scale of the raw features, and applies them.
+func (d *Database) normalise() {
+	cols, n := d.Columns(), d.Frames()
+	d.mean, d.scale = make([]float32, cols), make([]float32, cols)
+	sum := make([]float64, cols)
+	for i, v := range d.features {
+		sum[i%cols] += float64(v)
+	}
+	for c := range sum {
+		sum[c] /= float64(n)
+		d.mean[c] = float32(sum[c])
+	}
+	square := make([]float64, cols)
+	for i, v := range d.features {
+		e := float64(v) - sum[i%cols]
+		square[i%cols] += e * e
+	}
+	for _, g := range d.groups() {
+		var mean float64 // variance of the group's values
+		for c := g.from; c < g.to; c++ {
+			mean += square[c] / float64(n) / float64(g.to-g.from)
+		}
+		for c := g.from; c < g.to; c++ {
+			if mean > 1e-12 { // else all frames are alike
+				d.scale[c] = float32(float64(g.weight) / math.Sqrt(mean))
+			}
+		}
+	}
+	for i, v := range d.features {
+		c := i % cols
+		d.features[i] = (v - d.mean[c]) * d.scale[c]
+	}
+}
+
+// Feature returns the features of a frame, (Columns), normalised, in the database's memory.
+func (d *Database) Feature(frame int) []float32 {
+	cols := d.Columns()
+	return d.features[frame*cols : (frame+1)*cols : (frame+1)*cols]
+}
+
+// next returns the frame after a frame, or −1.
+func (d *Database) next(frame int32) int32 {
+	s := d.span(frame)
+	switch {
+	case frame+1 < s.end:
+		return frame + 1
+	case s.loop:
+		return s.first
+	}
+	return -1
+}
+
+// span returns the clip of a frame.
+func (d *Database) span(frame int32) *span {
+	i, _ := slices.BinarySearchFunc(d.clips, frame, func(s span, f int32) int { return int(s.end - 1 - f) })
+	return &d.clips[i]
+}
+
+// place returns a root after a frame's motion.
+func (m move) after(p feature.Place) feature.Place {
+	way := m3.YawQuat(p.Yaw).Rotate(m3.V(m.X, 0, m.Z))
+	return feature.Place{Pos: p.Pos.Add(way), Yaw: m3.WrapAngle(p.Yaw + m.Yaw)}
+}
+
+// Fingerprint returns a checksum of the database: equal ones have the same.
+func (d *Database) Fingerprint() uint64 { return d.sum }
+
+func (d *Database) checksum() uint64 {
+	h := statehash.New.Uint(d.Skel.Fingerprint()).Int(d.Frames()).Int(d.legs).Floats(d.features...)
+	for f, m := range d.moves {
+		p := d.hips[f]
+		h = h.Floats(m.X, m.Z, m.Yaw, p.X, p.Y, p.Z).Uint(uint64(d.tags[f]))
+	}
+	for _, q := range d.rot {
+		h = h.Uint(uint64(uint16(q[0])) | uint64(uint16(q[1]))<<16 | uint64(uint16(q[2]))<<32 | uint64(uint16(q[3]))<<48)
+	}
+	for _, c := range d.clips {
+		h = h.Int(int(c.end)).Bool(c.loop)
+	}
+	return uint64(h)
+}

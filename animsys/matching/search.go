@@ -1,0 +1,223 @@
+package matching
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"mannequin/netruntime/vec"
+)
+
+// index is a tree over the frames that a search can find: a node has up to 16 children, a leaf up to 16 frames. A
+// node bounds the features below each child by a box. A child is left out if its box is farther from the query than
+// the best frame so far, so the result is that of a comparison with all frames. That is exact: box and frame are
+// compared by the same sums, and rounding keeps their order.
+type index struct {
+	cols  int
+	nodes []node
+	boxes []float32 // (nodes, 2, cols, 16) least and greatest features below each child
+	leafs []leaf
+	rows  []float32 // (leafs, cols, 16) the features of their frames
+}
+
+type node struct {
+	children int
+	child    [lanes]int32 // a node, or −1−leaf
+	any, all [lanes]Tags  // of the frames below
+}
+
+type leaf struct {
+	frames int
+	frame  [lanes]int32
+	tags   [lanes]Tags
+}
+
+// lanes is the number of boxes or frames that are compared at once.
+const lanes = 16
+
+// build makes the index.
+func (d *Database) build() {
+	d.index = index{cols: d.Columns()}
+	var all []int32
+	for _, c := range d.clips {
+		end := c.end
+		if !c.loop {
+			end -= ending
+		}
+		for f := c.first; f < end; f++ {
+			all = append(all, f)
+		}
+	}
+	d.index.node(d, all)
+}
+
+// node makes a node of frames and what is below it, and returns its number.
+func (x *index) node(d *Database, frames []int32) int32 {
+	each := lanes // frames of a child
+	for each*lanes < len(frames) {
+		each *= lanes
+	}
+	at := len(x.nodes)
+	n := node{children: (len(frames) + each - 1) / each}
+	x.nodes = append(x.nodes, n)
+	x.boxes = append(x.boxes, slices.Repeat([]float32{float32(math.Inf(1))}, x.cols*lanes)...)
+	x.boxes = append(x.boxes, slices.Repeat([]float32{float32(math.Inf(-1))}, x.cols*lanes)...)
+	for i, part := range d.parts(nil, frames, n.children) {
+		least, most := x.box(at)
+		n.all[i] = math.MaxUint64
+		for _, f := range part {
+			for c, v := range d.Feature(int(f)) {
+				l, m := &least[c*lanes+i], &most[c*lanes+i]
+				*l, *m = min(*l, v), max(*m, v)
+			}
+			n.any[i] |= d.tags[f]
+			n.all[i] &= d.tags[f]
+		}
+		if each == lanes {
+			n.child[i] = x.leaf(d, part)
+		} else {
+			n.child[i] = x.node(d, part)
+		}
+	}
+	x.nodes[at] = n
+	return int32(at)
+}
+
+// leaf makes a leaf of frames, and returns −1 less its number.
+func (x *index) leaf(d *Database, frames []int32) int32 {
+	l := leaf{frames: len(frames)}
+	rows := slices.Repeat([]float32{float32(math.Inf(1))}, x.cols*lanes)
+	for i, f := range frames {
+		l.frame[i], l.tags[i] = f, d.tags[f]
+		for c, v := range d.Feature(int(f)) {
+			rows[c*lanes+i] = v
+		}
+	}
+	x.leafs, x.rows = append(x.leafs, l), append(x.rows, rows...)
+	return -int32(len(x.leafs))
+}
+
+// parts divides frames into n parts of about equal size, always across the feature that differs most.
+func (d *Database) parts(out [][]int32, frames []int32, n int) [][]int32 {
+	if n <= 1 {
+		return append(out, frames)
+	}
+	cols := d.Columns()
+	widest, most := 0, 0.0
+	for c := range cols {
+		var sum, square float64
+		for _, f := range frames {
+			v := float64(d.features[int(f)*cols+c])
+			sum, square = sum+v, square+v*v
+		}
+		if spread := square - sum*sum/float64(len(frames)); spread > most {
+			widest, most = c, spread
+		}
+	}
+	slices.SortFunc(frames, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(d.features[int(a)*cols+widest], d.features[int(b)*cols+widest]), cmp.Compare(a, b))
+	})
+	half := n / 2
+	mid := len(frames) * half / n
+	return d.parts(d.parts(out, frames[:mid], half), frames[mid:], n-half)
+}
+
+func (x *index) box(node int) (least, most []float32) {
+	n := x.cols * lanes
+	b := x.boxes[node*2*n:][:2*n]
+	return b[:n], b[n:]
+}
+
+// Target is what Search looks for.
+type Target struct {
+	Query []float32 // (Columns) normalised features
+	Must  Tags      // what the frame shows
+	Never Tags      // what it does not show
+	Near  int       // a frame; none of its clip within Skip frames is found. −1 is none
+	Skip  int
+	Below float32 // the cost that the frame has to be below; 0 is any
+}
+
+// Search returns the frame whose features are nearest to the target's query, and its cost: the square of the
+// distance. Of equally near ones it is the first. A frame of −1 is none. The last frames of clips that are no loops are
+// not found.
+func (d *Database) Search(t *Target) (frame int, cost float32) {
+	s := search{x: &d.index, t: t, best: -1, cost: float32(math.Inf(1)), hi: -1}
+	if t.Below > 0 {
+		s.cost = t.Below
+	}
+	if t.Near >= 0 && t.Near < d.Frames() {
+		c := d.span(int32(t.Near))
+		s.lo, s.hi = max(int32(t.Near-t.Skip), c.first), min(int32(t.Near+t.Skip), c.end-1)
+	}
+	if len(d.index.nodes) == 0 || len(t.Query) != d.index.cols {
+		return -1, s.cost
+	}
+	s.run()
+	return int(s.best), s.cost
+}
+
+type search struct {
+	x      *index
+	t      *Target
+	lo, hi int32 // frames that are left out
+	best   int32
+	cost   float32
+}
+
+// waiting is a child that is to be visited if its bound still allows it.
+type waiting struct {
+	child int32
+	bound float32
+}
+
+// deepest bounds the waiting children: a tree of maxFrames has five levels.
+const deepest = 6 * lanes
+
+// run visits the children of each node by distance.
+func (s *search) run() {
+	var stack [deepest]waiting
+	var d [lanes]float32
+	stack[0].child = 0
+	for n := 1; n > 0; {
+		n--
+		w := stack[n]
+		switch {
+		case w.bound > s.cost:
+			continue
+		case w.child < 0:
+			s.leaf(int(-1-w.child), &d)
+			continue
+		}
+		node := &s.x.nodes[w.child]
+		least, most := s.x.box(int(w.child))
+		vec.BoxDistances16(&d, least, most, s.t.Query)
+		from := n
+		for i := range node.children {
+			bound := d[i]
+			if !(bound <= s.cost) || node.any[i]&s.t.Must != s.t.Must || node.all[i]&s.t.Never != 0 {
+				continue
+			}
+			k := n
+			for n++; k > from && stack[k-1].bound < bound; k-- {
+				stack[k] = stack[k-1]
+			}
+			stack[k] = waiting{node.child[i], bound}
+		}
+	}
+}
+
+// leaf compares the frames of a leaf.
+func (s *search) leaf(i int, d *[lanes]float32) {
+	n := s.x.cols * lanes
+	rows := s.x.rows[i*n:][:n]
+	vec.BoxDistances16(d, rows, rows, s.t.Query)
+	l := &s.x.leafs[i]
+	for k := range l.frames {
+		f, cost := l.frame[k], d[k]
+		better := cost < s.cost || cost == s.cost && s.best >= 0 && f < s.best
+		if better && l.tags[k]&s.t.Must == s.t.Must && l.tags[k]&s.t.Never == 0 && !(f >= s.lo && f <= s.hi) {
+			s.best, s.cost = f, cost
+		}
+	}
+}

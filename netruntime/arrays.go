@@ -8,12 +8,21 @@ import (
 	"strings"
 )
 
+// Storage is how a file holds the numbers of an array.
+type Storage string
+
+// Storages.
+const (
+	Float32 Storage = typeF32
+	Float16 Storage = typeF16
+	Int16   Storage = typeI16 // integers from −32768 to 32767
+)
+
 // EncodeArrays writes arrays that are not a network, such as a database of motion, in the format of
-// model files: safetensors with metadata and a checksum. Arrays for which half returns true are
-// stored in half precision, all others as float32; half may be nil. meta.Arch must name their kind
-// and may not be a network's. A shape that does not fit its data, and a value too large for half
-// precision, are errors.
-func EncodeArrays(w io.Writer, meta Meta, arrays []Tensor, half func(name string) bool) error {
+// model files: safetensors with metadata and a checksum. as returns how an array is stored; nil stores
+// all as Float32. meta.Arch must name their kind and may not be a network's. A shape that does not fit
+// its data, and a value that its storage cannot hold, are errors.
+func EncodeArrays(w io.Writer, meta Meta, arrays []Tensor, as func(name string) Storage) error {
 	if err := notNet(meta.Arch); err != nil {
 		return fmt.Errorf("netruntime: %w", err)
 	}
@@ -27,10 +36,10 @@ func EncodeArrays(w io.Writer, meta Meta, arrays []Tensor, half func(name string
 		return fmt.Errorf("netruntime: %w", err)
 	}
 	return write(w, &meta, nil, arrays, func(t *Tensor) string {
-		if half != nil && half(t.Name) {
-			return typeF16
+		if as == nil {
+			return typeF32
 		}
-		return typeF32
+		return string(as(t.Name))
 	})
 }
 

@@ -57,7 +57,12 @@ func TestArraysComeBack(t *testing.T) {
 	}
 	var file bytes.Buffer
 	meta := Meta{Arch: "motion", License: "CC0-1.0", Extra: map[string]string{"takes": "[]"}}
-	must.Do(t, EncodeArrays(&file, meta, []Tensor{{"times", []int{3}, times}, {"rows", []int{3, 4}, rows}}, func(n string) bool { return n == "rows" }))
+	must.Do(t, EncodeArrays(&file, meta, []Tensor{{"times", []int{3}, times}, {"rows", []int{3, 4}, rows}}, func(n string) Storage {
+		if n == "rows" {
+			return Float16
+		}
+		return Float32
+	}))
 	m, arrays, err := DecodeArrays(file.Bytes())
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +93,17 @@ func TestArraysComeBack(t *testing.T) {
 	if err := EncodeArrays(&file, meta, []Tensor{{"rows", []int{2}, rows}}, nil); err == nil {
 		t.Error("a shape that is not the data's was written")
 	}
-	must.FailWith(t, EncodeArrays(&file, meta, []Tensor{{"rows", []int{1}, []float32{7e4}}}, func(string) bool { return true }), "too large")
+	must.FailWith(t, EncodeArrays(&file, meta, []Tensor{{"rows", []int{1}, []float32{7e4}}}, func(string) Storage { return Float16 }), "too large")
+	whole := func(string) Storage { return Int16 }
+	file.Reset()
+	must.Do(t, EncodeArrays(&file, meta, []Tensor{{"whole", []int{3}, []float32{-32768, 0, 32767}}}, whole))
+	if _, arrays, err := DecodeArrays(file.Bytes()); err != nil || !slices.Equal(arrays[0].Data, []float32{-32768, 0, 32767}) {
+		t.Errorf("integers came back as %v, %v", arrays, err)
+	}
+	for _, v := range []float32{0.5, 32768, nan()} {
+		must.FailWith(t, EncodeArrays(&file, meta, []Tensor{{"whole", []int{1}, []float32{v}}}, whole), "no integer")
+	}
+
 }
 
 func FuzzDecodeArrays(f *testing.F) {

@@ -82,6 +82,14 @@ func storedAs(tensors []Tensor, storage func(t *Tensor) string) (entries []entry
 				}
 				data = binary.LittleEndian.AppendUint16(data, h)
 			}
+		case typeI16:
+			for i, f := range t.Data {
+				v := int16(f)
+				if float32(v) != f {
+					return nil, nil, tensorf(t.Name, "value %d is %g, which is no integer of 16 bits", i, f)
+				}
+				data = binary.LittleEndian.AppendUint16(data, uint16(v))
+			}
 		default:
 			for _, f := range t.Data {
 				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(f))

@@ -30,6 +30,7 @@ const (
 	typeF32  = "F32"
 	typeBF16 = "BF16"
 	typeF16  = "F16"
+	typeI16  = "I16"
 )
 
 // entry is one tensor of a header.
@@ -164,10 +165,10 @@ func layout(entries []entry, size int, start int64) error {
 		switch e.dtype {
 		case typeF32:
 			width = 4
-		case typeBF16, typeF16:
+		case typeBF16, typeF16, typeI16:
 			width = 2
 		default:
-			return &FormatError{e.at, "header", &TensorError{e.name, "its data type", &UnsupportedError{What: "storage type", Got: e.dtype, Have: []string{typeF32, typeBF16, typeF16}}}}
+			return &FormatError{e.at, "header", &TensorError{e.name, "its data type", &UnsupportedError{What: "storage type", Got: e.dtype, Have: []string{typeF32, typeBF16, typeF16, typeI16}}}}
 		}
 		n := uint64(1)
 		for _, d := range e.shape {
@@ -298,13 +299,16 @@ func object(dec *json.Decoder, value func(key string) error) error {
 
 // floats converts stored values.
 func floats(b []byte, dtype string) []float32 {
-	if dtype == typeBF16 || dtype == typeF16 {
+	if dtype != typeF32 {
 		out := make([]float32, len(b)/2)
 		for i := range out {
-			if h := binary.LittleEndian.Uint16(b[2*i:]); dtype == typeBF16 {
+			switch h := binary.LittleEndian.Uint16(b[2*i:]); dtype {
+			case typeBF16:
 				out[i] = math.Float32frombits(uint32(h) << 16)
-			} else {
+			case typeF16:
 				out[i] = fromF16(h)
+			default:
+				out[i] = float32(int16(h))
 			}
 		}
 		return out

@@ -121,7 +121,7 @@ func (ts *StyleSet) Encode(w io.Writer) error {
 	for i, name := range ts.Names {
 		arrays = append(arrays, netruntime.Tensor{Name: name, Shape: []int{ts.Units + 1, ts.Units}, Data: ts.deltas[i]})
 	}
-	return netruntime.EncodeArrays(w, meta, arrays, func(string) bool { return true })
+	return netruntime.EncodeArrays(w, meta, arrays, func(string) netruntime.Storage { return netruntime.Float16 })
 }
 
 // Checksum identifies the styles and their model. The file's name, card and other texts do not

@@ -79,7 +79,12 @@ func (db *Database) Encode(w io.Writer, half bool) error {
 		{Name: tensorTimes, Shape: []int{frames}, Data: db.times},
 		{Name: tensorStands, Shape: []int{frames}, Data: stands},
 		{Name: tensorMiddle, Shape: []int{len(db.layout.joints), 4}, Data: middle},
-	}, func(name string) bool { return half && name == tensorRows })
+	}, func(name string) netruntime.Storage {
+		if half && name == tensorRows {
+			return netruntime.Float16
+		}
+		return netruntime.Float32
+	})
 }
 
 // Checksum identifies the motion of db. The name, the card and other texts do not count.

@@ -4,7 +4,7 @@
 //
 //   - examples, whole programs to copy,
 //   - models/dog-free, models/dog or models/person, or netruntime.Open for a model file of your own,
-//   - a generator, which makes motion with it: animsys/mann, manifold, latent, strnn or keypose,
+//   - a generator, which makes motion with it: animsys/mann, matching, manifold, latent, strnn or keypose,
 //   - animsys and ecs, the crowd and the tick: controls in, grounded poses out,
 //   - scenes, complete worlds to read and to run headless.
 //

@@ -36,6 +36,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/mar"
+	"mannequin/animsys/matching"
 	"mannequin/animsys/retarget"
 	"mannequin/animsys/skel"
 	"mannequin/animsys/skin"
@@ -62,7 +63,7 @@ import (
 // linkedPackages are the packages that a game links.
 var linkedPackages = strings.Fields(`
 	animsys animsys/anatomy animsys/blend animsys/control animsys/feature animsys/generator animsys/keypose
-	animsys/keypose/routines animsys/latent animsys/layer animsys/manifold animsys/mann animsys/mar animsys/retarget animsys/skel animsys/skin animsys/snapshot animsys/strnn
+	animsys/keypose/routines animsys/latent animsys/layer animsys/manifold animsys/mann animsys/mar animsys/matching animsys/retarget animsys/skel animsys/skin animsys/snapshot animsys/strnn
 	ecs engine/body engine/clock engine/draw engine/hud engine/m3 engine/media engine/tape ik netruntime netruntime/grad netruntime/vec terrain`)
 
 // linked are their exported types, as pointers to zero values, and their exported functions.
@@ -111,6 +112,10 @@ var linked = []any{
 	new(mann.Batch), new(mann.Controller), new(mann.ControllerOptions), new(mann.Model), new(mann.Tuning),
 	mann.DefaultTuning, mann.Describe, mann.NewBatch, mann.NewModel,
 
+	new(matching.Clip), new(matching.Database), new(matching.Options), new(matching.Stream), new(matching.StreamOptions), new(matching.Tags), new(matching.Target),
+	new(matching.Tuning), new(matching.Weights),
+	matching.Build, matching.Decode, matching.DefaultTuning, matching.DefaultWeights, matching.Open,
+
 	new(mar.Database), new(mar.Label), new(mar.Neighbour), new(mar.Options), new(mar.Retimer), new(mar.StyleTranslator), new(mar.StyleTranslatorOptions),
 	new(mar.Take),
 	mar.Decode, mar.Match, mar.NewDatabase, mar.Open,
@@ -120,7 +125,7 @@ var linked = []any{
 
 	new(feature.Bend), new(feature.Bone), new(feature.Centring), new(feature.Column), new(feature.Contact), new(feature.Cost), new(feature.CostWeights),
 	new(feature.MANN), new(feature.Motion), new(feature.Person), new(feature.Place), new(feature.SchemaError), new(feature.Span),
-	feature.DescribePerson, feature.Dog, feature.Finite, feature.Human, feature.Mirror, feature.NewPerson, feature.Pairs, feature.ReadPerson,
+	feature.DescribePerson, feature.Dog, feature.Finite, feature.Human, feature.Mirror, feature.NewPerson, feature.Pairs, feature.ReadPerson, feature.Smooth,
 	feature.Within,
 
 	new(retarget.Character), new(retarget.Foot), new(retarget.Options),
@@ -141,7 +146,7 @@ var linked = []any{
 	skin.AddMotions, skin.AppendMotions, skin.OntoRig, skin.OpenRig, skin.ReadRig, skin.WriteVRMA,
 
 	new(generator.Disc), new(generator.Poses), new(generator.Rig), new(generator.Space), new(generator.State), new(generator.Style),
-	generator.Human, generator.NewRig, generator.Person, generator.Slide, generator.Workers,
+	generator.Goal, generator.Human, generator.NewRig, generator.Person, generator.Slide, generator.Workers,
 
 	new(ik.Arm), new(ik.Arms), new(ik.Body), new(ik.CCD), new(ik.Foot), new(ik.FootLock), new(ik.FullBody), new(ik.FullBodyScratch), new(ik.Gaze),
 	new(ik.GazeState), new(ik.HandState), new(ik.Leg), new(ik.Legged), new(ik.Level), new(ik.Posture), new(ik.Rig), new(ik.Roles), new(ik.Step), new(ik.Tree),
@@ -179,7 +184,7 @@ var linked = []any{
 	media.Check, media.Create, media.FFmpeg,
 
 	new(netruntime.FormatError), new(netruntime.Graph), new(netruntime.GraphError), new(netruntime.Input), new(netruntime.Meta), new(netruntime.Net),
-	new(netruntime.Node), new(netruntime.Opener), new(netruntime.Pins), new(netruntime.Sequences), new(netruntime.SessionOptions), new(netruntime.Tensor),
+	new(netruntime.Node), new(netruntime.Opener), new(netruntime.Pins), new(netruntime.Sequences), new(netruntime.SessionOptions), new(netruntime.Storage), new(netruntime.Tensor),
 	new(netruntime.TensorError), new(netruntime.UnsupportedError), new(netruntime.Value),
 	netruntime.Aside, netruntime.Buffer, netruntime.Decode, netruntime.DecodeArrays, netruntime.Embedded, netruntime.EncodeArrays,
 	netruntime.ForceKernels, netruntime.HasBF16, netruntime.KernelFamilies, netruntime.Kernels, netruntime.New, netruntime.NewPool, netruntime.Open, netruntime.Rounding,

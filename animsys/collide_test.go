@@ -11,12 +11,14 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/generator"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/matching"
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/race"
+	"mannequin/internal/testing/testmatching"
 	"mannequin/models"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -101,6 +103,7 @@ func TestAlongWall(t *testing.T) {
 	seconds := must.Get(strconv.Atoi(cmp.Or(os.Getenv("MANNEQUIN_SECONDS"), "15")))(t)
 	dog := must.Get(models.OpenAs("dog-free", mann.NewModel))(t)
 	person := must.Get(models.OpenAs("human-strnn", strnn.NewModel))(t)
+	matched := testmatching.People(t)
 	wall := &control.Obstacles{}
 	must.Do(t, wall.Set(control.Wall(m3.V(-500, 0, 0.1), m3.V(500, 0, 0.1), 0.2)))
 	// A dog keeps all its joints out. Of people, hands and feet may swing into the wall.
@@ -118,6 +121,13 @@ func TestAlongWall(t *testing.T) {
 			p = push(t, must.Get(person.NewStream(strnn.StreamOptions{Capacity: 1}))(t), strnn.Steer{Speed: 1.2},
 				angle, seconds, walls, people, func(*strnn.Steer, float32) {})
 			p.check(t, seconds, "person", angle, own, 1.2, personInside)
+			people.fault = nil
+			p = push(t, must.Get(matched.NewStream(matching.StreamOptions{Capacity: 1}))(t), control.Goal{Move: m3.V(0, 0, 1), Speed: 1.2},
+				angle, seconds, walls, people, func(g *control.Goal, off float32) { g.Turn = m3.Clamp(2*off/control.MaxTurn, -1, 1) })
+			if angle == 90 {
+				p.lifts = seconds // it may stand before a wall
+			}
+			p.check(t, seconds, "matched person", angle, own, 1.2, 1.25*personInside)
 		}
 	}
 }

@@ -299,8 +299,12 @@ func facing(body []m3.Vec3, left, right []int) m3.Vec3 {
 }
 
 // Smooth smooths where a body is over the ground, (frames), and the level directions that it faces, as FromWorld
-// does, at fps frames per second. A place goes on beyond its ends, a direction stays.
+// does, at fps frames per second. A place goes on beyond its ends, a direction stays. A rate that is none changes nothing.
 func Smooth(at, ahead []m3.Vec3, fps float64) {
+	const most = 1e5
+	if !(fps > 0 && fps < most) || len(at) == 0 || len(at) != len(ahead) {
+		return
+	}
 	place, turn := newGaussian(placeSigma*fps/60), newGaussian(facingSigma*fps/60)
 	line := make([]m3.Vec3, max(len(at), len(ahead))+2*max(len(place.w), len(turn.w)))
 	smooth(at, line, place, true)

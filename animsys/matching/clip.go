@@ -142,7 +142,7 @@ func (t *track) follow(joints int, front *facing) {
 }
 
 // wide is the number of frames to either side over which roots are smoothed, or more.
-const wide = 40
+const wide = 80
 
 // ground returns where a pose stands and faces.
 func ground(model []m3.Xform, front *facing) m3.Xform {

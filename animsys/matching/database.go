@@ -39,6 +39,8 @@ type Options struct {
 // Frames of all clips lie in one sequence. A frame of a clip that is no loop leads on to the next of the
 // same clip, the last one nowhere; the last of a loop leads on to its first.
 type Database struct {
+	Name, Data, License, Card string // its name, what it is made of, under which licence, and a text about it
+
 	Skel  *skel.Skeleton
 	Roles ik.Roles
 	Tags  []string // names of bits
@@ -124,9 +126,22 @@ func (d *Database) Frames() int { return len(d.moves) }
 
 // Clip returns the name of a frame's clip and the frame's number in it, at TickRate.
 func (d *Database) Clip(frame int) (name string, at int) {
-	i, _ := slices.BinarySearchFunc(d.clips, int32(frame), func(s span, f int32) int { return int(s.end - 1 - f) })
-	return d.clips[i].name, frame - int(d.clips[i].first)
+	if !d.has(frame) {
+		return "", 0
+	}
+	s := d.span(int32(frame))
+	return s.name, frame - int(s.first)
 }
+
+// TagsOf returns the tags of a frame.
+func (d *Database) TagsOf(frame int) Tags {
+	if !d.has(frame) {
+		return 0
+	}
+	return d.tags[frame]
+}
+
+func (d *Database) has(frame int) bool { return frame >= 0 && frame < len(d.moves) }
 
 // Build makes a database of clips on skeleton sk, in their order.
 func Build(sk *skel.Skeleton, clips []Clip, opt Options) (*Database, error) {
@@ -134,7 +149,7 @@ func Build(sk *skel.Skeleton, clips []Clip, opt Options) (*Database, error) {
 	if d.weight == (Weights{}) {
 		d.weight = DefaultWeights()
 	}
-	if err := d.open(&opt); err != nil {
+	if err := d.open(opt.Roles); err != nil {
 		return nil, err
 	}
 	if len(clips) == 0 {
@@ -155,28 +170,38 @@ func Build(sk *skel.Skeleton, clips []Clip, opt Options) (*Database, error) {
 		d.add(t)
 	}
 	d.normalise()
-	d.build()
-	d.settle()
-	d.sum = d.checksum()
+	if err := d.finish(); err != nil {
+		return nil, err
+	}
 	return d, nil
 }
 
-func (d *Database) open(opt *Options) error {
+// finish derives what is not stored.
+func (d *Database) finish() error {
+	if d.build(); len(d.index.leafs) == 0 {
+		return fmt.Errorf("matching: a search would find no frame: all clips are shorter than %d frames, and none is a loop", ending+1)
+	}
+	d.settle()
+	d.sum = d.checksum()
+	return nil
+}
+
+// open checks the skeleton, the weights and the tags, and takes the roles; nil finds them.
+func (d *Database) open(roles *ik.Roles) error {
 	if d.Skel == nil {
 		return fmt.Errorf("matching: a database wants a skeleton")
 	}
 	if err := d.Skel.Validate(); err != nil {
 		return fmt.Errorf("matching: %w", err)
 	}
-	if len(opt.Tags) > 64 {
-		return fmt.Errorf("matching: %d tags, at most 64 are allowed", len(opt.Tags))
+	if len(d.Tags) > 64 {
+		return fmt.Errorf("matching: %d tags, at most 64 are allowed", len(d.Tags))
 	}
 	for _, g := range d.groups() {
 		if !(g.weight >= 0) || math.IsInf(float64(g.weight), 1) {
 			return fmt.Errorf("matching: the weights are %+v: want none below 0", d.weight)
 		}
 	}
-	roles := opt.Roles
 	if roles == nil {
 		found, err := ik.DogRoles(d.Skel.Names)
 		if err != nil {
@@ -298,8 +323,11 @@ func (d *Database) normalise() {
 	}
 }
 
-// Feature returns the features of a frame, (Columns), normalised, in the database's memory.
+// Feature returns the features of a frame, (Columns), normalised, in the database's memory; nil of none.
 func (d *Database) Feature(frame int) []float32 {
+	if !d.has(frame) {
+		return nil
+	}
 	cols := d.Columns()
 	return d.features[frame*cols : (frame+1)*cols : (frame+1)*cols]
 }

@@ -48,7 +48,9 @@ func (d *Database) build() {
 			all = append(all, f)
 		}
 	}
-	d.index.node(d, all)
+	if len(all) > 0 {
+		d.index.node(d, all)
+	}
 }
 
 // node makes a node of frames and what is below it, and returns its number.
@@ -146,7 +148,7 @@ func (d *Database) Search(t *Target) (frame int, cost float32) {
 	if t.Below > 0 {
 		s.cost = t.Below
 	}
-	if t.Near >= 0 && t.Near < d.Frames() {
+	if d.has(t.Near) {
 		c := d.span(int32(t.Near))
 		s.lo, s.hi = max(int32(t.Near-t.Skip), c.first), min(int32(t.Near+t.Skip), c.end-1)
 	}

@@ -83,26 +83,34 @@ func (s *Stream) along(w *wish, b *body) {
 	w.velocity, w.facing = s.onPath(w, b.At.Pos, b.Along)
 }
 
-// onPath returns the velocity and the facing of a body at a place that is beside the arc length along of the path: to
-// where the path is in a third of a second.
+// onPath returns the velocity and the facing of a body at a place that is beside the arc length along of the path: as
+// the path goes where the body will have the velocity, and back to it.
 func (s *Stream) onPath(w *wish, at m3.Vec3, along float32) (velocity m3.Vec3, facing float32) {
-	const soon = 1. / 3
+	const (
+		back = 2    // of the way to the path, 1/s
+		bend = 0.5  // seconds ahead over which the path's curvature is taken
+		stop = 0.05 // distance from the end of an open path at which the body may stop, m
+	)
+	lag := s.tuning.Velocity / math.Ln2 // seconds by which a velocity comes later than it is asked for
 	speed := w.speed
-	_, here := w.path.At(along)
-	_, there := w.path.At(along + 0.5*speed)
-	if turn := m3.Acos(here.Dot(there)) / 0.5; turn > 0 { // rad/s at that speed
+	here, dir := w.path.At(along)
+	_, there := w.path.At(along + bend*speed)
+	if turn := m3.Acos(dir.Dot(there)) / bend; turn > 0 { // rad/s at that speed
 		speed = min(speed, max(s.tuning.Grip/turn, 0.3*speed))
 	}
-	pos, dir := w.path.At(along + soon*speed)
-	if left := w.path.Length() - along; !w.path.Closed() && left < soon*speed {
-		speed = max(left/soon, 0)
-		if left < 0.05 {
-			return m3.Vec3{}, m3.YawOf(dir)
+	_, soon := w.path.At(along + lag*speed)
+	facing = m3.YawOf(soon)
+	if left := w.path.Length() - along; !w.path.Closed() {
+		if left < stop {
+			return m3.Vec3{}, facing
 		}
+		speed = min(speed, left/(1.5*lag))
 	}
-	way := pos.Flat().Add(w.origin).Sub(at)
-	velocity = way.Normalize(dir.Flat()).Scale(speed)
-	return velocity, m3.YawOf(velocity.Normalize(dir))
+	velocity = soon.Flat().Scale(speed).Add(here.Flat().Add(w.origin).Sub(at).Scale(back))
+	if l := velocity.Len(); l > speed {
+		velocity = velocity.Scale(speed / l)
+	}
+	return velocity, facing
 }
 
 // step advances the body by t seconds toward a velocity and a facing.
@@ -128,9 +136,7 @@ func (b *body) step(t *Tuning, velocity m3.Vec3, facing, dt float32) {
 // simulate advances the body of a row by a tick, and returns where it will be at the horizon.
 func (s *Stream) simulate(row int, w *wish) (future [len(horizon)]feature.Place) {
 	b := &s.agents[row].Body
-	was := b.At
-	b.step(&s.tuning, w.velocity, w.facing, dt)
-	s.alongWalls(row, b, was)
+	s.step(row, b, w.velocity, w.facing, dt)
 	ahead := *b
 	const step = 10 // ticks
 	velocity, facing := w.velocity, w.facing
@@ -143,9 +149,7 @@ func (s *Stream) simulate(row int, w *wish) (future [len(horizon)]feature.Place)
 		case w.turn != 0:
 			velocity, facing = m3.YawQuat(w.turn*t).Rotate(w.velocity), w.facing+w.turn*t
 		}
-		was := ahead.At
-		ahead.step(&s.tuning, velocity, facing, step*dt)
-		s.alongWalls(row, &ahead, was)
+		s.step(row, &ahead, velocity, facing, step*dt)
 		if k == horizon[i] {
 			future[i] = ahead.At
 			i++
@@ -154,23 +158,44 @@ func (s *Stream) simulate(row int, w *wish) (future [len(horizon)]feature.Place)
 	return future
 }
 
-// alongWalls keeps a body that was at was out of walls. It loses the velocity into them.
-func (s *Stream) alongWalls(row int, b *body, was feature.Place) {
+// headOn is the cosine of the angle to a wall's normal above which a body does not turn along it.
+const headOn = 0.95
+
+// yields is the share per step in which a body that a wall turns gives up the heading that it had.
+const yields = 0.1
+
+// step advances a row's body by t seconds toward a velocity and a facing. Walls turn both along, and keep the body out.
+func (s *Stream) step(row int, b *body, velocity m3.Vec3, facing, t float32) {
 	if s.walls.Walls == nil {
+		b.step(&s.tuning, velocity, facing, t)
 		return
 	}
-	by := generator.Slide(s.walls.Walls, s.walls.body, xform(was), xform(b.At), &s.walls.spaces[row])
+	const soon = 0.1 // s
+	was := b.At
+	asked := feature.Place{Pos: was.Pos.Add(velocity.Scale(soon)), Yaw: was.Yaw}
+	if out := s.slide(row, was, asked).Normalize(m3.Vec3{}); out != (m3.Vec3{}) {
+		velocity = velocity.Add(out.Scale(max(-velocity.Dot(out), 0)))
+		ahead := m3.YawQuat(facing).Forward()
+		if in := -ahead.Dot(out); in > 0 && in < headOn {
+			facing = m3.YawOf(ahead.Add(out.Scale(in)))
+			// Who has turned along a wall means to face there.
+			b.Heading = m3.WrapAngle(b.Heading + yields*m3.WrapAngle(facing-b.Heading))
+		}
+	}
+	b.step(&s.tuning, velocity, facing, t)
+	by := s.slide(row, was, b.At)
 	if by == (m3.Vec3{}) {
 		return
 	}
 	b.At.Pos = b.At.Pos.Add(by)
 	out := by.Normalize(m3.Vec3{})
-	if in := -b.Vel.Dot(out); in > 0 {
-		b.Vel = b.Vel.Add(out.Scale(in))
-	}
-	if in := -b.Acc.Dot(out); in > 0 {
-		b.Acc = b.Acc.Add(out.Scale(in))
-	}
+	b.Vel = b.Vel.Add(out.Scale(max(-b.Vel.Dot(out), 0)))
+	b.Acc = b.Acc.Add(out.Scale(max(-b.Acc.Dot(out), 0)))
+}
+
+// slide returns by how much walls push a row's body aside.
+func (s *Stream) slide(row int, from, to feature.Place) m3.Vec3 {
+	return generator.Slide(s.walls.Walls, s.walls.body, xform(from), xform(to), &s.walls.spaces[row])
 }
 
 // join draws an agent's root, which has moved by the recording's motion, to its simulated body, and the body to the

@@ -70,8 +70,6 @@ func (d *Database) NewStream(o StreamOptions) (*Stream, error) {
 	return s, nil
 }
 
-var errZero = errors.New("matching: a zero Database has no frames: make one with Build")
-
 // Close does nothing: a stream has no goroutines.
 func (s *Stream) Close() error { s.closed = true; return nil }
 
@@ -152,7 +150,11 @@ func (s *Stream) Remove(row int) {
 }
 
 // Save writes the state of a row; see [generator.Generator].
-func (s *Stream) Save(st *generator.State, row int) { s.visit(st, row) }
+func (s *Stream) Save(st *generator.State, row int) {
+	if s.db != nil {
+		s.visit(st, row)
+	}
+}
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (s *Stream) Restore(st *generator.State) (row int, err error) {

@@ -134,28 +134,37 @@ func (c Labels) check() error {
 	return nil
 }
 
-// weights returns the action weights of every frame, (frames, actions).
-func (c Labels) weights(actions []string, ramp int) ([]float32, error) {
-	hard := slices.Repeat([]int{-1}, c.Frames)
+// Actions returns the action of every frame, "" without a label. Where labels overlap it is the rarer one.
+func (c Labels) Actions() []string {
+	out := make([]string, c.Frames)
 	// From the weakest action to the strongest, each overwriting the last.
 	for _, act := range slices.Backward(precedence) {
 		for name, a := range labelAction {
 			if a != act || len(c.Segments[name]) == 0 {
 				continue
 			}
-			k := slices.Index(actions, act)
-			if k < 0 {
-				return nil, fmt.Errorf("label %s means action %q, which the layout %v lacks", name, act, actions)
-			}
 			for f, in := range covered(c.Segments[name], c.Frames) {
 				if in {
-					hard[f] = k
+					out[f] = act
 				}
 			}
 		}
 	}
-	if f := slices.Index(hard, -1); f >= 0 {
-		return nil, fmt.Errorf("frame %d has no label", f)
+	return out
+}
+
+// weights returns the action weights of every frame, (frames, actions).
+func (c Labels) weights(actions []string, ramp int) ([]float32, error) {
+	for name := range c.Segments {
+		if act := labelAction[name]; len(c.Segments[name]) > 0 && !slices.Contains(actions, act) {
+			return nil, fmt.Errorf("label %s means action %q, which the layout %v lacks", name, act, actions)
+		}
+	}
+	hard := make([]int, c.Frames)
+	for f, act := range c.Actions() {
+		if hard[f] = slices.Index(actions, act); act == "" {
+			return nil, fmt.Errorf("frame %d has no label", f)
+		}
 	}
 	return ramps(hard, len(actions), ramp), nil
 }

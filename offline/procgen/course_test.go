@@ -41,7 +41,7 @@ func TestLeapLabel(t *testing.T) {
 		tl.jump(2.4, 0.18)
 		tl.move("trot", 2, 0, 0, 1)
 		tk := tl.finish("leap")
-		ranges := tk.entry().Segments["Jump"]
+		ranges := tk.Labels().Segments["Jump"]
 		if len(ranges) != 1 || ranges[0][1]-ranges[0][0]+1 != 20 {
 			t.Fatalf("seed %d: Jump from and to %v", seed, ranges)
 		}

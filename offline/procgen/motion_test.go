@@ -277,7 +277,7 @@ func TestBothSides(t *testing.T) {
 // Labels cover each clip without gap or overlap, in the words of labels.json.
 func TestLabelsCover(t *testing.T) {
 	for _, tk := range some(t) {
-		e := tk.entry()
+		e := tk.Labels()
 		count := make([]int, e.Frames)
 		for name, ranges := range e.Segments {
 			if !slices.Contains([]string{"Idle", "Walk", "Jump", "Sit", "Lie", "Stand"}, name) {
@@ -308,7 +308,7 @@ func TestIdleStands(t *testing.T) {
 		tl.idle(1)
 		tk := tl.finish("jump")
 		pos := positions(tk)
-		for _, r := range tk.entry().Segments["Idle"] {
+		for _, r := range tk.Labels().Segments["Idle"] {
 			for f := max(r[0], 1); f <= r[1]; f++ {
 				if v := pos[f][hips].Sub(pos[f-1][hips]).Flat().Len() * fps; v > 0.8 {
 					t.Fatalf("seed %d frame %d: idle at %.2f m/s", seed, f, v)

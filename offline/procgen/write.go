@@ -31,7 +31,8 @@ https://creativecommons.org/publicdomain/zero/1.0/
 // reaches a second beyond the present.
 const margin = fps
 
-func (t *Take) entry() dataset.Labels {
+// Labels returns the take's entry in labels.json.
+func (t *Take) Labels() dataset.Labels {
 	l := dataset.Labels{Frames: t.Clip.Frames, Train: []dataset.Range{}, Segments: map[string][]dataset.Range{}}
 	if last := t.Clip.Frames - 1 - margin; last >= margin {
 		l.Train = append(l.Train, dataset.Range{margin, last})
@@ -87,7 +88,7 @@ func write(folder clips.Folder, takes []*Take) error {
 		if err := folder.WriteClip(t.Name, t.Clip); err != nil {
 			return err
 		}
-		labels[t.Name] = t.entry()
+		labels[t.Name] = t.Labels()
 		frames += t.Clip.Frames
 	}
 	src := dataset.Source{

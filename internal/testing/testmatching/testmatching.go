@@ -2,9 +2,11 @@
 package testmatching
 
 import (
+	"slices"
 	"sync"
 	"testing"
 
+	"mannequin/animsys/control"
 	"mannequin/animsys/matching"
 	"mannequin/internal/testing/must"
 	"mannequin/offline/procgen"
@@ -41,8 +43,20 @@ var dogs = sync.OnceValues(func() (*matching.Database, error) {
 		return nil, err
 	}
 	var clips []matching.Clip
-	for _, t := range takes {
-		clips = append(clips, matching.Clip{Name: t.Name, Motion: t.Clip})
+	var names []string
+	for a := range control.NumActions {
+		names = append(names, a.String())
 	}
-	return matching.Build(takes[0].Clip.Skel, clips, matching.Options{})
+	for _, t := range takes {
+		c := matching.Clip{Name: t.Name, Motion: t.Clip}
+		for _, a := range t.Labels().Actions() {
+			var tags matching.Tags
+			if i := slices.Index(names, a); i >= 0 {
+				tags = 1 << i
+			}
+			c.Tags = append(c.Tags, tags)
+		}
+		clips = append(clips, c)
+	}
+	return matching.Build(takes[0].Clip.Skel, clips, matching.Options{Tags: names})
 })

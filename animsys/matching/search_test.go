@@ -1,0 +1,168 @@
+package matching_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/matching"
+	"mannequin/animsys/skel"
+	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testmatching"
+	"mannequin/offline/dataset"
+	"mannequin/offline/retarget"
+)
+
+// brute returns the least cost of all frames that a search may find, in float64.
+func brute(d *matching.Database, t *matching.Target, tags []matching.Tags, allowed []bool) float64 {
+	least := math.Inf(1)
+	for f := range d.Frames() {
+		if !allowed[f] || tags[f]&t.Must != t.Must || tags[f]&t.Never != 0 {
+			continue
+		}
+		if c := cost(d, t.Query, f); c < least {
+			least = c
+		}
+	}
+	return least
+}
+
+func cost(d *matching.Database, q []float32, frame int) (sum float64) {
+	for c, v := range d.Feature(frame) {
+		e := float64(q[c]) - float64(v)
+		sum += e * e
+	}
+	return sum
+}
+
+// queries returns poses of random frames with the ways of others, which the recordings do not hold.
+func queries(d *matching.Database, n int) (all [][]float32) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range n {
+		q := append([]float32(nil), d.Feature(r.IntN(d.Frames()))...)
+		way := d.Feature(r.IntN(d.Frames()))
+		for c := len(q) - 12; c < len(q); c++ {
+			if q[c] += 0.3 * float32(r.NormFloat64()); i%2 == 0 {
+				q[c] = way[c]
+			}
+		}
+		all = append(all, q)
+	}
+	return all
+}
+
+// A search finds what a comparison with all frames finds: for all frames, for tags, and around a frame.
+func TestSearchIsExact(t *testing.T) {
+	d := testmatching.Dogs(t)
+	n := d.Frames()
+	tags, allowed := make([]matching.Tags, n), make([]bool, n)
+	for f := range n {
+		tags[f], allowed[f] = d.TagsOf(f), f+20 < n
+		if name, _ := d.Clip(f); allowed[f] {
+			other, _ := d.Clip(f + 20)
+			allowed[f] = name == other
+		}
+	}
+	count := 10000
+	if testing.Short() {
+		count = 500
+	}
+	for i, q := range queries(d, count) {
+		target := matching.Target{Query: q, Near: -1}
+		may := allowed
+		switch i % 5 {
+		case 1:
+			target.Must = 1 << 2
+		case 2:
+			target.Never = 1 << 1
+		case 3:
+			target.Near, target.Skip = i%n, 20
+			may = append([]bool(nil), allowed...)
+			name, _ := d.Clip(target.Near)
+			for f := max(target.Near-20, 0); f <= min(target.Near+20, n-1); f++ {
+				if other, _ := d.Clip(f); other == name {
+					may[f] = false
+				}
+			}
+		}
+		frame, c := d.Search(&target)
+		want := brute(d, &target, tags, may)
+		if frame < 0 || math.Abs(float64(c)-want) > 1e-5*(1+want) || math.Abs(cost(d, q, frame)-want) > 1e-5*(1+want) {
+			t.Fatalf("query %d: frame %d costs %g, the best %g", i, frame, c, want)
+		}
+		if target.Below = float32(want) * 0.999; i%5 == 4 {
+			if frame, _ := d.Search(&target); frame >= 0 {
+				t.Fatalf("query %d: frame %d costs less than the least", i, frame)
+			}
+		}
+	}
+	if frame, _ := d.Search(&matching.Target{Query: d.Feature(0), Must: 1 << 63, Near: -1}); frame >= 0 {
+		t.Errorf("frame %d has a tag that none has", frame)
+	}
+}
+
+// recorded is a database of recorded people, mirrored too: 100,000 frames.
+func recorded(t testing.TB) *matching.Database {
+	paths := must.Get(filepath.Glob(filepath.Join(mocapdata.Dir(t), "human-o3de", "bvh", "*.bvh")))(t)
+	if len(paths) == 0 {
+		t.Skip("the set human-o3de is not here")
+	}
+	sk := retarget.Human()
+	mirror := must.Get(skel.NewMirror(sk))(t)
+	left := 100000
+	var clips []matching.Clip
+	add := func(name string, c *skel.Clip) {
+		if c.Frames > left {
+			c = c.Section(0, left)
+		}
+		if left -= c.Frames; c.Frames > 30 {
+			c.Skel = sk
+			clips = append(clips, matching.Clip{Name: name, Motion: c})
+		}
+	}
+	var all []*skel.Clip
+	for _, path := range paths {
+		all = append(all, must.Get(dataset.OpenStanding(path, feature.Human(), sk, retarget.Reading{}))(t))
+		add(filepath.Base(path), all[len(all)-1])
+	}
+	for i, c := range all {
+		add("mirrored "+filepath.Base(paths[i]), c.Mirrored(mirror))
+	}
+	return must.Get(matching.Build(sk, clips, matching.Options{}))(t)
+}
+
+// The same on 100,000 frames of recorded people. MANNEQUIN_QUERIES sets the number of queries.
+func TestSearchIsExactOnRecordings(t *testing.T) {
+	d := recorded(t)
+	n, _ := strconv.Atoi(os.Getenv("MANNEQUIN_QUERIES"))
+	tags, allowed := make([]matching.Tags, d.Frames()), make([]bool, d.Frames())
+	for f := range allowed {
+		_, at := d.Clip(f)
+		if allowed[f] = f+20 < d.Frames(); allowed[f] {
+			_, then := d.Clip(f + 20)
+			allowed[f] = then == at+20
+		}
+	}
+	for i, q := range queries(d, max(n, 50)) {
+		target := matching.Target{Query: q, Near: -1}
+		frame, c := d.Search(&target)
+		if want := brute(d, &target, tags, allowed); frame < 0 || math.Abs(float64(c)-want) > 1e-5*(1+want) || math.Abs(cost(d, q, frame)-want) > 1e-5*(1+want) {
+			t.Fatalf("query %d: frame %d costs %g, the best %g", i, frame, c, want)
+		}
+	}
+}
+
+func BenchmarkSearch(b *testing.B) {
+	d := recorded(b)
+	all := queries(d, 4096)
+	i := 0
+	for b.Loop() {
+		d.Search(&matching.Target{Query: all[i%len(all)], Near: -1})
+		i++
+	}
+}

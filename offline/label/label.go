@@ -129,19 +129,32 @@ const (
 	raised     = 0.25 // height of the lower fore foot, in rearing
 	flight     = 0.22 // time of free fall in a jump, s, of hips a metre high; it grows as the root of the height
 	leapWindow = 0.3  // s before and after the air that belong to a jump
+	oneThing   = 10   // s of a clip that shows what its name says
 	settle     = 0.15 // s to either side of which the most frequent action counts
 )
 
 // Actions returns the action that each frame of a clip shows. name is the action of the clip's name, see Named, or "".
-// Names of actions that posture and motion do not tell, such as attack, hold for all frames.
+// Names of actions that posture and motion do not tell, such as attack, hold for all frames. So do those of clips of
+// a few seconds, which show one thing; but one that walks may stand, too, and the other way around.
 func (s *Stance) Actions(c *skel.Clip, name string) []string {
-	if name != "" && !slices.Contains(told, name) {
+	brief, goes := c.Seconds() < oneThing, name == Idle || name == Move
+	if name != "" && (!slices.Contains(told, name) || brief && !goes) {
 		return slices.Repeat([]string{name}, c.Frames)
 	}
 	p := s.postures(c)
 	out := make([]string, len(p))
 	for f := range p {
-		out[f] = s.action(p, f, c.FPS, name)
+		switch {
+		case !brief || !goes:
+			out[f] = s.action(p, f, c.FPS, name)
+		case s.moves(p, f, c.FPS):
+			out[f] = Move
+		default:
+			out[f] = Idle
+		}
+	}
+	if brief && goes {
+		return majority(out, int(settle*c.FPS))
 	}
 	out = majority(out, int(settle*c.FPS))
 	s.jumps(out, p, c.FPS)

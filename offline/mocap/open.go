@@ -131,6 +131,11 @@ func Open(path string, opt OpenOptions) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
+	return b.as(path, opt)
+}
+
+// as applies the options to a recording that was read from path.
+func (b *Recording) as(path string, opt OpenOptions) (_ *Recording, err error) {
 	if opt.Root != "" {
 		if b, err = chooseRoot(path, b, opt.Root); err != nil {
 			return nil, err
@@ -288,6 +293,14 @@ type animation struct {
 	notes []string
 }
 
+// recording returns the animation as a recording.
+func (a *animation) recording(format Format) *Recording {
+	b := usual(a.clip)
+	b.Format, b.FrameTime, b.Up, b.Notes = format, 1/b.Clip.FPS, "y", slices.Clip(a.notes)
+	b.setRest(a.rest)
+	return b
+}
+
 // choose returns one of the animations of a file.
 func choose[M any](path string, format Format, name string, all []M, err error, of func(*M) animation) (*Recording, error) {
 	if err != nil {
@@ -302,9 +315,7 @@ func choose[M any](path string, format Format, name string, all []M, err error, 
 		return nil, err
 	}
 	a := of(&all[i])
-	b := usual(a.clip)
-	b.Format, b.FrameTime, b.Up, b.Notes = format, 1/b.Clip.FPS, "y", slices.Clip(a.notes)
-	b.setRest(a.rest)
+	b := a.recording(format)
 	if len(also) > 0 {
 		b.Notes = append(b.Notes, fmt.Sprintf("%s: %d animations are called %s: took the first; --animation %s takes another", path, 1+len(also), name, strings.Join(also, " or ")))
 	}

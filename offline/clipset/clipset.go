@@ -1,0 +1,254 @@
+// Package clipset reads a folder of clips as what a controller plays: all on one skeleton, the character's own, of a
+// usual size, facing +Z, on a floor at height 0, with motion over the ground, and with the action of each frame.
+//
+//   - [Open] reads files of all formats: what legs, spine and neck are follows from names and shape
+//   - [Set.Mirror] adds the mirror image of each clip
+//   - [Set.Database] makes a database for motion matching
+package clipset
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mannequin/animsys/anatomy"
+	"mannequin/animsys/matching"
+	"mannequin/animsys/skel"
+	"mannequin/ik"
+	"mannequin/offline/label"
+	"mannequin/offline/mocap"
+)
+
+// FPS is the frame rate of all clips, frames per second.
+const FPS = 60
+
+// Set is clips of one character.
+type Set struct {
+	Skel  *skel.Skeleton // the character's joints from the hips on, with the world's axes at rest
+	Roles ik.Roles
+	Kind  anatomy.Kind
+	Clips []Clip
+	Notes []string // what was found, mended or left out
+
+	// Size is the metres that a unit of the set's lengths is. All sets are as large as the generators' own bodies, so
+	// that the constants of controllers and of the ground solver are right: the hips of people stand 0.95 m high,
+	// those of others 0.47. A character of its true size is that many times larger: see retarget.Character.Scale.
+	Size float32
+
+	first     string
+	symmetric *skel.Mirror // nil if the skeleton has no mirror image
+	leg       float64      // height of the hips in standing
+}
+
+// Clip is a recording, or an animation of a file.
+type Clip struct {
+	Name    string
+	File    string
+	Motion  *skel.Clip
+	Loop    bool
+	InPlace bool     // its motion over the ground was found from its feet
+	Actions []string // per frame, see label.Stance
+}
+
+// Options say what a folder's files do not.
+type Options struct {
+	mocap.OpenOptions
+	Only, Skip []string          // patterns of clips to take and to leave out; nil is all and none
+	Map        map[string]string // joints of the uniform skeleton → joints of the files, see anatomy.Rig
+	Unit       float64           // metres of the files' unit of length; 0 guesses by the size
+	Progress   func(done, n int) // called after each file that was read; may be nil
+}
+
+// Open reads the clips of a folder and the folders in it, or of one file.
+func Open(path string, opt Options) (*Set, error) {
+	files, err := find(path)
+	var short []string
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{}
+	var of *rig
+	for i, file := range files {
+		names, all, err := mocap.OpenAll(file, opt.OpenOptions)
+		if err != nil {
+			return nil, err
+		}
+		for k, b := range all {
+			r := source{path: file, name: nameOf(file, names[k], len(names)), recording: b}
+			if !r.wanted(opt.Only, opt.Skip) {
+				continue
+			}
+			if of == nil {
+				if of, err = newRig(b, opt); err != nil {
+					return nil, fmt.Errorf("%s: %w", file, err)
+				}
+				s.Skel, s.Roles, s.Kind, s.first = of.skel, of.roles, of.body.Kind, file
+				s.Notes = append(s.Notes, of.notes...)
+			}
+			if missing := of.fits(b); missing != "" {
+				return nil, fmt.Errorf("%s: it has no joint %q: the clips are of two skeletons, the first is that of %s; choose those of one with --only or --skip", file, missing, s.first)
+			}
+			if b.Clip.Seconds() < shortest {
+				short = append(short, r.name)
+				continue
+			}
+			s.Clips = append(s.Clips, of.clip(r))
+		}
+		if opt.Progress != nil {
+			opt.Progress(i+1, len(files))
+		}
+	}
+	if len(s.Clips) == 0 {
+		return nil, fmt.Errorf("%s: no clips: want BVH, AMC, glTF or FBX files with animations", path)
+	}
+	if len(short) > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%d clips are shorter than %g s and are left out: %s", len(short), shortest, few(short)))
+	}
+	if err := s.ground(); err != nil {
+		return nil, err
+	}
+	return s, s.label()
+}
+
+// shortest is the least time of a clip, s.
+const shortest = 0.1
+
+// source is a recording that becomes a clip.
+type source struct {
+	path, name string
+	recording  *mocap.Recording
+}
+
+// nameOf returns the name of a clip: that of its animation, without its armature's, or of its file if that says more.
+func nameOf(file, animation string, of int) string {
+	base := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	if _, after, ok := strings.Cut(animation, "|"); ok {
+		animation = after
+	}
+	if animation == "" || of == 1 && label.Named(animation) == "" {
+		return base
+	}
+	return animation
+}
+
+// find returns the files with motion in a folder, sorted.
+func find(path string) (files []string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		switch strings.ToLower(filepath.Ext(p)) {
+		case ".bvh", ".amc", ".glb", ".gltf", ".vrm", ".fbx":
+			if !d.IsDir() {
+				files = append(files, p)
+			}
+		}
+		return nil
+	})
+	slices.Sort(files)
+	return files, err
+}
+
+func (r *source) wanted(only, skip []string) bool {
+	matches := func(patterns []string) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool {
+			name, _ := filepath.Match(p, r.name)
+			file, _ := filepath.Match(p, filepath.Base(r.path))
+			return name || file
+		})
+	}
+	return (len(only) == 0 || matches(only)) && !matches(skip)
+}
+
+// label finds the actions of all clips.
+func (s *Set) label() error {
+	var moving []*skel.Clip
+	for _, c := range s.Clips {
+		moving = append(moving, c.Motion)
+	}
+	stance, err := label.NewStance(moving, s.Roles)
+	if err != nil {
+		return err
+	}
+	for i := range s.Clips {
+		c := &s.Clips[i]
+		c.Actions = stance.Actions(c.Motion, label.Named(c.Name))
+	}
+	return nil
+}
+
+// Actions returns how many seconds show each action, the most frequent first.
+func (s *Set) Actions() (names []string, seconds map[string]float64) {
+	seconds = map[string]float64{}
+	for _, c := range s.Clips {
+		for _, a := range c.Actions {
+			if _, ok := seconds[a]; !ok {
+				names = append(names, a)
+			}
+			seconds[a] += 1.0 / FPS
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(seconds[b], seconds[a]), cmp.Compare(a, b)) })
+	return names, seconds
+}
+
+// Mirror adds the mirror image of each clip. It reports whether the skeleton has one.
+func (s *Set) Mirror() bool {
+	if s.symmetric == nil {
+		return false
+	}
+	for _, c := range slices.Clone(s.Clips) {
+		m := c.Motion.Mirrored(s.symmetric)
+		m.Skel = s.Skel // lengths of both sides are those of the set
+		c.Name, c.Motion = c.Name+" mirrored", m
+		s.Clips = append(s.Clips, c)
+	}
+	return true
+}
+
+// ErrNoMotion says that no clip moves over the ground: there is nothing to be steered.
+var ErrNoMotion = errors.New("no clip walks: a character that is steered wants clips of walking or running, and of standing")
+
+// Database makes a database for motion matching of all clips. The tags are the actions.
+func (s *Set) Database() (*matching.Database, error) {
+	names, seconds := s.Actions()
+	if seconds[label.Move] < 0.5 {
+		return nil, ErrNoMotion
+	}
+	if len(names) > 64 {
+		return nil, fmt.Errorf("clips show %d actions, at most 64 are allowed", len(names))
+	}
+	slices.Sort(names)
+	var clips []matching.Clip
+	for _, c := range s.Clips {
+		m := matching.Clip{Name: c.Name, Motion: c.Motion, Loop: c.Loop}
+		for _, a := range c.Actions {
+			m.Tags = append(m.Tags, 1<<slices.Index(names, a))
+		}
+		clips = append(clips, m)
+	}
+	return matching.Build(s.Skel, clips, matching.Options{Roles: &s.Roles, Tags: names})
+}
+
+// quantile returns a value of v below which a share of them lie.
+func quantile(v []float64, share float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	v = slices.Clone(v)
+	slices.Sort(v)
+	return v[int(share*float64(len(v)-1))]
+}

@@ -1,0 +1,268 @@
+package clipset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/anatomy"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
+	"mannequin/offline/label"
+	"mannequin/offline/mocap"
+	"mannequin/offline/procgen"
+)
+
+// folder writes clips as BVH files, and returns their folder.
+func folder(t testing.TB, clips map[string]*skel.Clip) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, c := range clips {
+		var b bytes.Buffer
+		must.Do(t, mocap.WriteClip(&b, c))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name+".bvh"), b.Bytes(), 0o644))
+	}
+	return dir
+}
+
+func made(t testing.TB) []*procgen.Take {
+	return must.Get(procgen.Generate(procgen.Options{Minutes: 3}))(t)
+}
+
+func byName(takes []*procgen.Take) map[string]*skel.Clip {
+	out := map[string]*skel.Clip{}
+	for _, k := range takes {
+		out[k.Name] = k.Clip
+	}
+	return out
+}
+
+// A folder of a dog's clips becomes a set in which frames show what their labels say, and a database.
+func TestOpen(t *testing.T) {
+	takes := made(t)
+	s := must.Get(Open(folder(t, byName(takes)), Options{}))(t)
+	if s.Kind != anatomy.FourLegs || len(s.Roles.Legs) != 4 || len(s.Clips) != len(takes) || math.Abs(float64(s.Size)-1) > 0.15 {
+		t.Fatalf("a %s on %d legs in %d clips, %.2f of a dog's size; want four legs in %d", s.Kind, len(s.Roles.Legs), len(s.Clips), s.Size, len(takes))
+	}
+	same, all := 0, 0
+	for _, c := range s.Clips {
+		i := slices.IndexFunc(takes, func(k *procgen.Take) bool { return k.Name == c.Name })
+		for f, a := range takes[i].Labels().Actions() {
+			if all++; f < len(c.Actions) && (c.Actions[f] == a) {
+				same++
+			}
+		}
+	}
+	if share := float64(same) / float64(all); share < 0.85 {
+		t.Errorf("%.1f %% of frames show what their labels say, want 85 %%", 100*share)
+	}
+	n := len(s.Clips)
+	if !s.Mirror() || len(s.Clips) != 2*n {
+		t.Errorf("%d clips, mirrored %d", n, len(s.Clips))
+	}
+	d := must.Get(s.Database())(t)
+	frames := 0
+	for _, c := range s.Clips {
+		frames += c.Motion.Frames
+	}
+	if d.Frames() != frames || !slices.Contains(d.Tags, "sit") {
+		t.Errorf("a database of %d frames with the tags %v, want %d", d.Frames(), d.Tags, frames)
+	}
+}
+
+// The same motion of a larger skeleton in other units and axes, with other names and under joints above the hips,
+// is the same within a centimetre for each metre of leg.
+func TestDialects(t *testing.T) {
+	takes := slices.DeleteFunc(made(t), func(k *procgen.Take) bool {
+		return !strings.HasPrefix(k.Name, "walk") && !strings.HasPrefix(k.Name, "trot")
+	})
+	plain := must.Get(Open(folder(t, byName(takes)), Options{}))(t)
+	names := strings.NewReplacer("UpLeg", "Thigh", "Leg", "Calf", "ForeArm", "LowerForeleg", "Arm", "UpperForeleg", "Hand", "FrontPaw", "Foot", "HindPaw", "Left", "L_", "Right", "R_", "Hips", "pelvis")
+	for name, change := range map[string]func(c *skel.Clip) *skel.Clip{
+		"names": func(c *skel.Clip) *skel.Clip {
+			sk := *c.Skel
+			sk.Names = slices.Clone(sk.Names)
+			for j, n := range sk.Names {
+				sk.Names[j] = "rig_" + names.Replace(n)
+			}
+			c.Skel = &sk
+			return c
+		},
+		"2.5 times as large": func(c *skel.Clip) *skel.Clip { return c.Scaled(2.5) },
+		"half as large, cm":  func(c *skel.Clip) *skel.Clip { return c.Scaled(50) },
+		"z up": func(c *skel.Clip) *skel.Clip {
+			turn := m3.AxisAngle(m3.V(1, 0, 0), math.Pi/2)
+			return turned(c, turn)
+		},
+		"facing aside": func(c *skel.Clip) *skel.Clip { return turned(c, m3.YawQuat(math.Pi/2)) },
+	} {
+		clips := byName(takes)
+		for n, c := range clips {
+			copied := *c
+			clips[n] = change(&copied)
+		}
+		s, err := Open(folder(t, clips), Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		worst := 0.0
+		a, b := make([]m3.Xform, plain.Skel.Len()), make([]m3.Xform, s.Skel.Len())
+		for i, c := range plain.Clips {
+			// Where a clip begins and faces does not matter.
+			var back, there m3.Xform
+			for f := range c.Motion.Frames {
+				c.Motion.Model(a, f)
+				s.Clips[i].Motion.Model(b, f)
+				if f == 0 {
+					back, there = start(a, plain), start(b, s)
+				}
+				for _, l := range [][]int{{0, 0}, {plain.Roles.Neck, s.Roles.Neck}, {tip(plain, 0), tip(s, 0)}, {tip(plain, 3), tip(s, 3)}} {
+					worst = max(worst, float64(back.Apply(a[l[0]].Pos).Dist(there.Apply(b[l[1]].Pos))))
+				}
+			}
+		}
+		if worst > 0.01*plain.leg {
+			t.Errorf("%s: joints are up to %.1f mm elsewhere, want %.1f", name, 1000*worst, 10*plain.leg)
+		}
+	}
+}
+
+func tip(s *Set, leg int) int { l := s.Roles.Legs[leg]; return l[len(l)-1] }
+
+// start returns what moves a pose to the origin, facing +Z.
+func start(model []m3.Xform, s *Set) m3.Xform {
+	ahead := model[s.Roles.Neck].Pos.Sub(model[0].Pos)
+	return m3.Xform{Pos: model[0].Pos.Flat(), Rot: m3.YawQuat(m3.YawOf(ahead))}.Inv()
+}
+
+// turned returns a clip whose world is turned.
+func turned(c *skel.Clip, by m3.Quat) *skel.Clip {
+	sk := *c.Skel
+	sk.Offsets = slices.Clone(sk.Offsets)
+	out := *c
+	out.Skel, out.Pos, out.Rot = &sk, slices.Clone(c.Pos), slices.Clone(c.Rot)
+	for j, o := range sk.Offsets {
+		sk.Offsets[j] = by.Rotate(o)
+	}
+	for i := range out.Pos {
+		out.Pos[i], out.Rot[i] = by.Rotate(out.Pos[i]), by.Mul(out.Rot[i]).Mul(by.Conj())
+	}
+	return &out
+}
+
+// A clip in place gets the speed that its feet say.
+func TestInPlace(t *testing.T) {
+	takes := slices.DeleteFunc(made(t), func(k *procgen.Take) bool { return !strings.HasPrefix(k.Name, "trot") })
+	clips := map[string]*skel.Clip{}
+	var want float64
+	for _, k := range takes[:1] {
+		p := k.Parts[slices.IndexFunc(k.Parts, func(p procgen.Part) bool { return p.Name == "trot" })]
+		c := k.Clip.Section(p.From, min(p.From+120, p.To))
+		first, last := c.Pos[0], c.Pos[(c.Frames-1)*c.Skel.Len()]
+		v := last.Sub(first).Flat().Scale(1 / float32(c.Frames-1))
+		want = float64(v.Len()) * FPS
+		c.Pos = slices.Clone(c.Pos)
+		for f := range c.Frames {
+			c.Pos[f*c.Skel.Len()] = c.Pos[f*c.Skel.Len()].Sub(v.Scale(float32(f)))
+		}
+		clips["Trot_InPlace"] = c
+	}
+	s := must.Get(Open(folder(t, clips), Options{}))(t)
+	c := s.Clips[0]
+	way := c.Motion.Pos[(c.Motion.Frames-1)*s.Skel.Len()].Sub(c.Motion.Pos[0]).Flat()
+	got := float64(way.Len()*s.Size) * FPS / float64(c.Motion.Frames-1)
+	if !c.InPlace || math.Abs(got/want-1) > 0.1 {
+		t.Errorf("in place %v, at %.2f m/s, want %.2f", c.InPlace, got, want)
+	}
+}
+
+// Clips that end as they begin are loops.
+func TestLoops(t *testing.T) {
+	sk := procgen.Skeleton()
+	c := skel.NewClip(sk, FPS, 61)
+	for f := range c.Frames {
+		pos, rot := c.Frame(f)
+		pos[0].Y += 0.05 * m3.Sin(float32(f)*2*math.Pi/60)
+		pos[0].Z += 0.01 * float32(f)
+		rot[sk.Index("Spine")] = m3.AxisAngle(m3.V(1, 0, 0), 0.3*m3.Sin(float32(f)*2*math.Pi/60))
+	}
+	half := c.Section(0, 40)
+	half.Pos = slices.Clone(half.Pos)
+	s := must.Get(Open(folder(t, map[string]*skel.Clip{"a": c, "b": half}), Options{}))(t)
+	if !s.Clips[0].Loop || s.Clips[1].Loop {
+		t.Errorf("loops: %v and %v, want the first alone", s.Clips[0].Loop, s.Clips[1].Loop)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	takes := made(t)
+	walk := takes[slices.IndexFunc(takes, func(k *procgen.Take) bool { return strings.HasPrefix(k.Name, "walk") })].Clip
+	other := *walk
+	sk := *walk.Skel
+	sk.Names = slices.Clone(sk.Names)
+	sk.Names[3] = "Throat"
+	other.Skel = &sk
+	still := skel.NewClip(walk.Skel, FPS, 120)
+	for want, dir := range map[string]string{
+		"no clips":      t.TempDir(),
+		"no such file":  filepath.Join(t.TempDir(), "none"),
+		"two skeletons": folder(t, map[string]*skel.Clip{"a": walk, "b": &other}),
+		"no legs were":  folder(t, map[string]*skel.Clip{"a": skel.NewClip(&skel.Skeleton{Names: []string{"a", "b"}, Parents: []int16{-1, 0}, Offsets: []m3.Vec3{{}, m3.V(0, 1, 0)}, EndSite: []bool{false, true}}, FPS, 60)}),
+	} {
+		_, err := Open(dir, Options{})
+		must.FailWith(t, err, want)
+	}
+	s := must.Get(Open(folder(t, map[string]*skel.Clip{"idle": still}), Options{}))(t)
+	if _, err := s.Database(); !errors.Is(err, ErrNoMotion) {
+		t.Errorf("standing alone: %v", err)
+	}
+}
+
+// Folders of public packs become databases with nothing typed.
+func TestPacks(t *testing.T) {
+	dir := mocapdata.Dir(t)
+	for _, c := range []struct {
+		path string
+		kind anatomy.Kind
+		legs int
+	}{
+		{"human-o3de", anatomy.TwoLegs, 2}, {"dog", anatomy.FourLegs, 4}, {"kaykit", anatomy.TwoLegs, 2},
+		{"mesh2motion/animations/fox-animations.glb", anatomy.FourLegs, 4}, {"mesh2motion/animations/horse-animations.glb", anatomy.FourLegs, 4},
+		{"mesh2motion/animations/spider-animations.glb", anatomy.EightLegs, 8}, {"mesh2motion/human/human-base-animations.2025-08-10.glb", anatomy.TwoLegs, 2},
+		{"quaternius-glb/animals/Horse.glb", anatomy.FourLegs, 4}, {"quaternius-fbx/Wolf.fbx", anatomy.FourLegs, 4}, {"quaternius-fbx/Animated Human.fbx", anatomy.TwoLegs, 2},
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(c.path))
+		if _, err := os.Stat(path); err != nil {
+			t.Logf("%s is not here", c.path)
+			continue
+		}
+		s, err := Open(path, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.path, err)
+			continue
+		}
+		d, err := s.Database()
+		if err != nil {
+			t.Errorf("%s: %v", c.path, err)
+			continue
+		}
+		names, seconds := s.Actions()
+		line := ""
+		for _, n := range names {
+			line += fmt.Sprintf(" %s %.0f s", n, seconds[n])
+		}
+		t.Logf("%s: %s, %d clips, %d frames, %.2f times a usual size:%s", c.path, s.Kind, len(s.Clips), d.Frames(), s.Size, line)
+		if s.Kind != c.kind || len(s.Roles.Legs) != c.legs || seconds[label.Move] == 0 || seconds[label.Idle] == 0 {
+			t.Errorf("%s: a %s on %d legs,%s", c.path, s.Kind, len(s.Roles.Legs), line)
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package clipset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"mannequin/animsys/anatomy"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/offline/label"
+)
+
+// ground puts all clips on a floor at height 0, and finds their motion over it and which of them are loops.
+func (s *Set) ground() error {
+	var floors, heights []float64
+	feet := make([][]m3.Vec3, len(s.Clips)) // (frames, legs)
+	for i := range s.Clips {
+		c := s.Clips[i].Motion
+		feet[i] = s.feet(c)
+		low := s.lowest(feet[i])
+		floors = append(floors, quantile(low, 0.1))
+		for f := range c.Frames {
+			pos, _ := c.Frame(f)
+			heights = append(heights, float64(pos[0].Y)-floors[i])
+		}
+	}
+	if len(floors) == 0 {
+		return errors.New("no clips")
+	}
+	common := quantile(floors, 0.5)
+	s.leg = quantile(heights, 0.6)
+	if !(s.leg > 0.02) {
+		return fmt.Errorf("the hips are %.3g m above the feet: is another axis up (--up), or another joint the hips (--skin-map)?", s.leg)
+	}
+	var lifted []string
+	for i := range s.Clips {
+		c := &s.Clips[i]
+		floor := floors[i]
+		switch apart := math.Abs(floor - common); {
+		case aloft(c.Name) || apart < 0.01*s.leg:
+			floor = common
+		case apart > 0.05*s.leg:
+			lifted = append(lifted, fmt.Sprintf("%s by %.0f cm", c.Name, 100*(common-floor)))
+		}
+		for f := range c.Motion.Frames {
+			pos, _ := c.Motion.Frame(f)
+			pos[0].Y -= float32(floor)
+		}
+		for k := range feet[i] {
+			feet[i][k].Y -= float32(floor)
+		}
+	}
+	if len(lifted) > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%d clips have another floor than the rest and were moved up or down: %s", len(lifted), few(lifted)))
+	}
+	s.resize(feet)
+	var inPlace []string
+	for i := range s.Clips {
+		c := &s.Clips[i]
+		c.Loop = s.loops(c.Motion)
+		if v := s.treadmill(c.Motion, feet[i]); v != (m3.Vec3{}) {
+			c.InPlace = true
+			inPlace = append(inPlace, fmt.Sprintf("%s at %.2f m/s", c.Name, v.Len()*s.Size))
+			for f := range c.Motion.Frames {
+				pos, _ := c.Motion.Frame(f)
+				pos[0] = pos[0].Add(v.Scale(float32(f) / FPS))
+			}
+		}
+	}
+	if len(inPlace) > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%d clips walk in place, and move as their feet say: %s", len(inPlace), few(inPlace)))
+	}
+	var err error
+	if s.symmetric, err = skel.NewMirror(s.Skel); err != nil {
+		s.Notes = append(s.Notes, fmt.Sprintf("the skeleton has no mirror image (%s): clips are not mirrored", strings.TrimPrefix(err.Error(), "skel: ")))
+		s.symmetric = nil
+	}
+	return nil
+}
+
+// resize gives the set its usual size.
+func (s *Set) resize(feet [][]m3.Vec3) {
+	const person, other = 0.95, 0.47 // heights of the hips in standing
+	usual, sole := other, ik.DefaultDog().Sole
+	if s.Kind == anatomy.TwoLegs {
+		usual, sole = person, ik.DefaultHuman().Sole
+	}
+	s.Size = float32(s.leg / usual)
+	s.leg = usual
+	by := 1 / s.Size
+	scale := func(v []m3.Vec3) {
+		for i := range v {
+			v[i] = v[i].Scale(by)
+		}
+	}
+	scale(s.Skel.Offsets)
+	for i, c := range s.Clips {
+		scale(c.Motion.Pos)
+		scale(feet[i])
+		// The tips of legs that stand are as high as the ground solver has them.
+		for f := range c.Motion.Frames {
+			pos, _ := c.Motion.Frame(f)
+			pos[0].Y += sole + tipHeight
+		}
+	}
+}
+
+// tipHeight is how high ik.Legged has standing tips above their soles.
+const tipHeight = 0.004
+
+// few names the first of many.
+func few(all []string) string {
+	const most = 4
+	if len(all) > most {
+		return strings.Join(all[:most], ", ") + fmt.Sprintf(" and %d more", len(all)-most)
+	}
+	return strings.Join(all, ", ")
+}
+
+// aloft reports whether a clip may not touch the ground.
+func aloft(name string) bool {
+	a := label.Named(name)
+	return a == label.Jump || a == "fly" || a == "swim" || a == "climb"
+}
+
+// feet returns the tips of all legs, (frames, legs).
+func (s *Set) feet(c *skel.Clip) []m3.Vec3 {
+	model := make([]m3.Xform, s.Skel.Len())
+	var out []m3.Vec3
+	for f := range c.Frames {
+		c.Model(model, f)
+		for _, l := range s.Roles.Legs {
+			out = append(out, model[l[len(l)-1]].Pos)
+		}
+	}
+	return out
+}
+
+// lowest returns the height of the lowest foot in each frame.
+func (s *Set) lowest(feet []m3.Vec3) (low []float64) {
+	n := len(s.Roles.Legs)
+	for f := 0; f < len(feet); f += n {
+		y := feet[f].Y
+		for _, p := range feet[f : f+n] {
+			y = min(y, p.Y)
+		}
+		low = append(low, float64(y))
+	}
+	return low
+}
+
+// loops reports whether a clip ends in the pose in which it begins, moving likewise.
+func (s *Set) loops(c *skel.Clip) bool {
+	const least = 12 // frames
+	if c.Frames < least {
+		return false
+	}
+	n := s.Skel.Len()
+	pose := func(f int) []m3.Vec3 {
+		model := make([]m3.Xform, n)
+		c.Model(model, f)
+		hips := model[0]
+		root := m3.Xform{Pos: hips.Pos.Flat(), Rot: m3.YawQuat(hips.Rot.Yaw())}.Inv()
+		out := make([]m3.Vec3, n)
+		for j, x := range model {
+			out[j] = root.Apply(x.Pos)
+		}
+		return out
+	}
+	first, second, before, last := pose(0), pose(1), pose(c.Frames-2), pose(c.Frames-1)
+	const near = 0.03 // of the hips' height
+	for j := range first {
+		if float64(first[j].Dist(last[j])) > near*s.leg {
+			return false
+		}
+		v := second[j].Sub(first[j]).Sub(last[j].Sub(before[j]))
+		if float64(v.Len()) > near*s.leg {
+			return false
+		}
+	}
+	return true
+}
+
+// treadmill returns the velocity of a clip that walks in place: against that of the feet on the ground. It is zero
+// for clips that stand, or that move by themselves.
+func (s *Set) treadmill(c *skel.Clip, feet []m3.Vec3) m3.Vec3 {
+	const (
+		still = 0.25 // way of the hips in the whole clip, of their height, up to which it is in place
+		slow  = 0.3  // speed of the feet, such heights a second, up to which it stands
+		stand = 0.06 // height of a foot on the ground over its lowest, of the hips'
+	)
+	first, _ := c.Frame(0)
+	for f := range c.Frames {
+		if pos, _ := c.Frame(f); float64(pos[0].Flat().Dist(first[0].Flat())) > still*s.leg {
+			return m3.Vec3{}
+		}
+	}
+	legs := len(s.Roles.Legs)
+	var vx, vz []float64
+	for k := range legs {
+		var heights []float64
+		for f := range c.Frames {
+			heights = append(heights, float64(feet[f*legs+k].Y))
+		}
+		low := quantile(heights, 0.05)
+		for f := range c.Frames - 1 {
+			a, b := feet[f*legs+k], feet[(f+1)*legs+k]
+			if float64(max(a.Y, b.Y)) < low+stand*s.leg {
+				v := b.Sub(a).Scale(FPS)
+				vx, vz = append(vx, float64(v.X)), append(vz, float64(v.Z))
+			}
+		}
+	}
+	if len(vx) == 0 {
+		return m3.Vec3{}
+	}
+	v := m3.V(float32(-quantile(vx, 0.5)), 0, float32(-quantile(vz, 0.5)))
+	if float64(v.Len()) < slow*s.leg {
+		return m3.Vec3{}
+	}
+	return v
+}

@@ -41,6 +41,8 @@ type Options struct {
 type Database struct {
 	Name, Data, License, Card string // its name, what it is made of, under which licence, and a text about it
 
+	Size float32 // metres of the character's own size that a unit of the skeleton's is; 0 is 1
+
 	Skel  *skel.Skeleton
 	Roles ik.Roles
 	Tags  []string // names of bits
@@ -58,7 +60,7 @@ type Database struct {
 	fastest float32 // m/s
 	actions [control.NumActions]Tags
 	sum     uint64 // of all that is above and below
-	acts    Tags   // of actions other than idle and move
+	acts    Tags   // other than idle and move
 
 	features []float32 // (frames, columns) normalised
 	mean     []float32 // (columns)

@@ -38,6 +38,7 @@ type contents struct {
 	Weights Weights    `json:"weights"`
 	Roles   ik.Roles   `json:"roles"`
 	Clips   []clipFile `json:"clips"`
+	Size    float32    `json:"size,omitempty"`
 }
 
 type clipFile struct {
@@ -51,7 +52,7 @@ func (d *Database) Encode(w io.Writer) error {
 	if d.Skel == nil {
 		return errZero
 	}
-	c := contents{Tags: d.Tags, Weights: d.weight, Roles: d.Roles}
+	c := contents{Size: d.Size, Tags: d.Tags, Weights: d.weight, Roles: d.Roles}
 	for _, s := range d.clips {
 		c.Clips = append(c.Clips, clipFile{s.name, s.end - s.first, s.loop})
 	}
@@ -128,7 +129,7 @@ func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*Database, error
 	if err := json.Unmarshal([]byte(meta.Extra[keyClips]), &c); err != nil {
 		return nil, fmt.Errorf("metadata %s: %w", keyClips, err)
 	}
-	d := &Database{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Skel: new(skel.Skeleton), Tags: c.Tags, weight: c.Weights}
+	d := &Database{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Size: c.Size, Skel: new(skel.Skeleton), Tags: c.Tags, weight: c.Weights}
 	if err := json.Unmarshal([]byte(meta.Skeleton), d.Skel); err != nil {
 		return nil, fmt.Errorf("metadata skeleton: %w", err)
 	}
@@ -140,6 +141,9 @@ func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*Database, error
 	}
 	if len(c.Clips) == 0 {
 		return nil, errNoClips
+	}
+	if !(c.Size >= 0 && c.Size <= maxValue) {
+		return nil, fmt.Errorf("the size %g: want 0 or more", c.Size)
 	}
 	n := int32(0)
 	for i, s := range c.Clips {

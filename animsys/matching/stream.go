@@ -317,14 +317,13 @@ func (d *Database) wants(a control.Action) (must, never Tags) {
 // settle finds what streams need of the database: the frame that is nearest to standing, the greatest speed, and the
 // tags of actions.
 func (d *Database) settle() {
-	for a := range control.NumActions {
-		for i, name := range d.Tags {
-			if name == a.String() {
-				d.actions[a] = 1 << i
-			}
+	for i, name := range d.Tags {
+		bit := Tags(1) << i
+		if a, err := control.ParseAction(name); err == nil {
+			d.actions[a] = bit
 		}
-		if a != control.Idle && a != control.Move {
-			d.acts |= d.actions[a]
+		if name != control.Idle.String() && name != control.Move.String() {
+			d.acts |= bit
 		}
 	}
 	least := float32(math.Inf(1))

@@ -9,7 +9,7 @@ import (
 // Tuning holds a stream's constants. Half-lives are in seconds.
 type Tuning struct {
 	Every int // ticks between searches of an agent; 6
-	// Stay is by how much the frame that comes next is preferred, in the unit of costs; 0.05.
+	// Stay is by how much the frame that comes next is preferred, in the unit of costs; 0.1.
 	Stay float32
 	// Wish is the change of the velocity that is asked for, m/s, and of the direction to face, rad, at which an
 	// agent searches at once; 0.4 and 0.35.
@@ -26,14 +26,12 @@ type Tuning struct {
 	Spin float32
 	// Grip is the sideways acceleration up to which a path is taken at the speed that is asked for, m/s²; 3.
 	Grip float32
-	// Blend is the half-life in which jumps between frames are eased; 0.1. The crowd's inertialization takes it.
-	Blend float32
 }
 
 // DefaultTuning returns the constants of the released code of Holden et al. 2020, and our own of the others.
 func DefaultTuning() Tuning {
-	return Tuning{Every: 6, Stay: 0.05, WishVelocity: 0.4, WishFacing: 0.35, Velocity: 0.27, Facing: 0.27, Follow: 0.2, Share: 0.4,
-		Away: 0.15, Turned: 1.57, Spin: 9, Grip: 3, Blend: 0.1}
+	return Tuning{Every: 6, Stay: 0.1, WishVelocity: 0.4, WishFacing: 0.35, Velocity: 0.27, Facing: 0.27, Follow: 0.2, Share: 0.4,
+		Away: 0.15, Turned: 1.57, Spin: 9, Grip: 3}
 }
 
 // Validate returns an error for the first constant that is out of its range.
@@ -46,7 +44,7 @@ func (t *Tuning) Validate() error {
 		value, from float32
 	}{
 		{"Stay", t.Stay, 0}, {"WishVelocity", t.WishVelocity, 0}, {"WishFacing", t.WishFacing, 0}, {"Velocity", t.Velocity, 1e-3}, {"Facing", t.Facing, 1e-3},
-		{"Follow", t.Follow, 1e-3}, {"Share", t.Share, 0}, {"Away", t.Away, 0}, {"Turned", t.Turned, 0}, {"Spin", t.Spin, 0}, {"Grip", t.Grip, 1e-3}, {"Blend", t.Blend, 1e-3},
+		{"Follow", t.Follow, 1e-3}, {"Share", t.Share, 0}, {"Away", t.Away, 0}, {"Turned", t.Turned, 0}, {"Spin", t.Spin, 0}, {"Grip", t.Grip, 1e-3},
 	} {
 		if !(v.value >= v.from) || !m3.Finite(v.value) {
 			return fmt.Errorf("matching: Tuning.%s is %g: want at least %g", v.name, v.value, v.from)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/cmd/mannequin/internal/bench"
+	"mannequin/cmd/mannequin/internal/character"
 	"mannequin/cmd/mannequin/internal/doctor"
 	"mannequin/cmd/mannequin/internal/eval"
 	"mannequin/cmd/mannequin/internal/inspect"
@@ -34,6 +35,6 @@ writes is --out.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(motion.Commands()...)
 	root.AddCommand(judge.Commands()...)
-	root.AddCommand(bench.New(), doctor.New(), eval.New(), inspect.New(), inspect.Certify(), plot.New(), serve.New(), style.New(), train.New())
+	root.AddCommand(bench.New(), doctor.New(), eval.New(), inspect.New(), inspect.Certify(), character.New(), plot.New(), serve.New(), style.New(), train.New())
 	return root
 }

@@ -41,7 +41,8 @@ type Set struct {
 	// those of others 0.47. A character of its true size is that many times larger: see retarget.Character.Scale.
 	Size float32
 
-	first     string
+	first     string // file
+	bent      bool   // see Bend
 	symmetric *skel.Mirror // nil if the skeleton has no mirror image
 	leg       float64      // height of the hips in standing
 }
@@ -240,7 +241,12 @@ func (s *Set) Database() (*matching.Database, error) {
 		}
 		clips = append(clips, m)
 	}
-	return matching.Build(s.Skel, clips, matching.Options{Roles: &s.Roles, Tags: names})
+	weights := matching.DefaultWeights()
+	if s.bent {
+		// Between loops there is nothing recorded: where to go counts more than how the pose goes on.
+		weights.Place, weights.Facing = bentPlace, bentFacing
+	}
+	return matching.Build(s.Skel, clips, matching.Options{Roles: &s.Roles, Tags: names, Weights: weights})
 }
 
 // quantile returns a value of v below which a share of them lie.

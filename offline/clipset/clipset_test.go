@@ -195,7 +195,7 @@ func TestLoops(t *testing.T) {
 		pos[0].Z += 0.01 * float32(f)
 		rot[sk.Index("Spine")] = m3.AxisAngle(m3.V(1, 0, 0), 0.3*m3.Sin(float32(f)*2*math.Pi/60))
 	}
-	half := c.Section(0, 40)
+	half := c.Section(0, 45) // its hips are at their lowest, and turn back
 	half.Pos = slices.Clone(half.Pos)
 	s := must.Get(Open(folder(t, map[string]*skel.Clip{"a": c, "b": half}), Options{}))(t)
 	if !s.Clips[0].Loop || s.Clips[1].Loop {

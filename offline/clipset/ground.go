@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"mannequin/animsys/anatomy"
@@ -60,9 +61,9 @@ func (s *Set) ground() error {
 	var inPlace []string
 	for i := range s.Clips {
 		c := &s.Clips[i]
-		c.Loop = s.loops(c.Motion)
-		if v := s.treadmill(c.Motion, feet[i]); v != (m3.Vec3{}) {
-			c.InPlace = true
+		v := s.treadmill(c.Motion, feet[i])
+		c.InPlace = v != m3.Vec3{}
+		if s.close(c); c.InPlace {
 			inPlace = append(inPlace, fmt.Sprintf("%s at %.2f m/s", c.Name, v.Len()*s.Size))
 			for f := range c.Motion.Frames {
 				pos, _ := c.Motion.Frame(f)
@@ -152,43 +153,104 @@ func (s *Set) lowest(feet []m3.Vec3) (low []float64) {
 	return low
 }
 
-// loops reports whether a clip ends in the pose in which it begins, moving likewise.
-func (s *Set) loops(c *skel.Clip) bool {
-	const least = 12 // frames
-	if c.Frames < least {
-		return false
+// close finds out whether a clip is a loop, which ends in the pose in which it begins, moving likewise, and makes its
+// last frame that pose. Packs have clips whose last frame is the first one, clips whose last frame comes before it, and
+// clips that lack a few frames. Clips that walk in place are loops if no more than these are missing.
+func (s *Set) close(c *Clip) {
+	const (
+		least   = 12   // frames
+		near    = 0.03 // of the hips' height, by which joints may be elsewhere
+		alike   = 0.4  // share by which fast joints may be faster or slower
+		missing = 6    // frames
+	)
+	m := c.Motion
+	if m.Frames < least {
+		return
+	}
+	first, second, before, last := s.seen(m, 0), s.seen(m, 1), s.seen(m, m.Frames-2), s.seen(m, m.Frames-1)
+	var apart float32 // over all joints
+	same := true
+	for j := range first {
+		v := last[j].Sub(before[j])
+		off, change := first[j].Dist(last[j]), second[j].Sub(first[j]).Dist(v)
+		apart += off
+		most := near*s.leg + alike*float64(v.Len())
+		same = same && math.Min(float64(off), float64(first[j].Dist(last[j].Add(v)))) < most && float64(change) < most
+	}
+	gap := 0 // frames from the last to the first, at the clip's mean speed
+	if step := s.step(m); step > 0 {
+		gap = int(apart/step + 0.5)
+	}
+	if !same && !(c.InPlace && gap <= missing) {
+		return
+	}
+	c.Loop = true
+	begin, end := root(m, 0), root(m, m.Frames-1)
+	if gap > 0 { // the root goes on as it did
+		end = end.Mul(root(m, m.Frames-2).Inv().Mul(end))
+	}
+	if c.InPlace || float64(begin.Pos.Dist(end.Pos)) < still*s.leg {
+		end = begin // or comes back to where it was
 	}
 	n := s.Skel.Len()
-	pose := func(f int) []m3.Vec3 {
-		model := make([]m3.Xform, n)
-		c.Model(model, f)
-		hips := model[0]
-		root := m3.Xform{Pos: hips.Pos.Flat(), Rot: m3.YawQuat(hips.Rot.Yaw())}.Inv()
-		out := make([]m3.Vec3, n)
-		for j, x := range model {
-			out[j] = root.Apply(x.Pos)
-		}
-		return out
+	hips := end.Mul(begin.Inv()).Mul(m3.Xform{Pos: m.Pos[0], Rot: m.Rot[0]})
+	pos, rot := m.Frame(m.Frames - 1)
+	pos, rot = slices.Clone(pos), slices.Clone(rot)
+	if gap == 0 { // the last frame is the first
+		m.Frames--
 	}
-	first, second, before, last := pose(0), pose(1), pose(c.Frames-2), pose(c.Frames-1)
-	const near = 0.03 // of the hips' height
-	for j := range first {
-		if float64(first[j].Dist(last[j])) > near*s.leg {
-			return false
-		}
-		v := second[j].Sub(first[j]).Sub(last[j].Sub(before[j]))
-		if float64(v.Len()) > near*s.leg {
-			return false
+	m.Pos, m.Rot = m.Pos[:m.Frames*n], m.Rot[:m.Frames*n]
+	gap = max(gap, 1)
+	for k := 1; k <= gap; k++ {
+		share := float32(k) / float32(gap)
+		for j := range n {
+			to, turn := m.Pos[j], m.Rot[j]
+			if j == 0 {
+				to, turn = hips.Pos, hips.Rot
+			}
+			m.Pos, m.Rot = append(m.Pos, pos[j].Lerp(to, share)), append(m.Rot, rot[j].Slerp(turn, share))
 		}
 	}
-	return true
+	m.Frames += gap
+}
+
+// step returns by how much all joints together move in a frame, seen from the root.
+func (s *Set) step(c *skel.Clip) (mean float32) {
+	before := s.seen(c, 0)
+	for f := 1; f < c.Frames; f++ {
+		now := s.seen(c, f)
+		for j, p := range now {
+			mean += p.Dist(before[j]) / float32(c.Frames-1)
+		}
+		before = now
+	}
+	return mean
+}
+
+// still is the way of the hips in a whole clip, of their height, up to which it is in place.
+const still = 0.25
+
+// root returns where the hips of a frame are over the ground, and face.
+func root(c *skel.Clip, f int) m3.Xform {
+	pos, rot := c.Frame(f)
+	return m3.Xform{Pos: pos[0].Flat(), Rot: m3.YawQuat(rot[0].Yaw())}
+}
+
+// seen returns the places of the joints in a frame, seen from the root.
+func (s *Set) seen(c *skel.Clip, f int) []m3.Vec3 {
+	model := make([]m3.Xform, s.Skel.Len())
+	c.Model(model, f)
+	out, back := places(model), root(c, f).Inv()
+	for j, p := range out {
+		out[j] = back.Apply(p)
+	}
+	return out
 }
 
 // treadmill returns the velocity of a clip that walks in place: against that of the feet on the ground. It is zero
 // for clips that stand, or that move by themselves.
 func (s *Set) treadmill(c *skel.Clip, feet []m3.Vec3) m3.Vec3 {
 	const (
-		still = 0.25 // way of the hips in the whole clip, of their height, up to which it is in place
 		slow  = 0.3  // speed of the feet, such heights a second, up to which it stands
 		stand = 0.06 // height of a foot on the ground over its lowest, of the hips'
 	)

@@ -7,6 +7,7 @@ import (
 
 // words are what words in clips' names say. Of several in a name the first of this list counts: Jump_Attack attacks.
 var words = []struct{ action, words string }{
+	{"pose", "pose tpose apose bind reference ref"},
 	{"death", "death die dies dying dead killed"},
 	{"attack", "attack attacking bite punch punching kick kicking headbutt slash stab swing shoot shooting aim throw cast block parry sword spell combat melee ranged bow"},
 	{"hit", "hit hitreact hitrecieve hurt damage stagger knockback flinch react recieve receive"},
@@ -25,7 +26,7 @@ var words = []struct{ action, words string }{
 	{Lie, "lie lying lies laying sleep sleeping rest"},
 	{Stand, "rear rearing"},
 	{Move, "walk walking walks run running runs jog jogging sprint sprinting trot trotting canter gallop galloping strafe strafing pace locomotion move moving turn turns pivot forward backward start stop"},
-	{Idle, "idle idles idling stand standing breathe breathing wait waiting look looking survey pose tpose"},
+	{Idle, "idle idles idling stand standing breathe breathing wait waiting look looking survey"},
 }
 
 // Named returns the action that a clip's name says: Walk_Fwd, SitDown, mixamo.com|Run, 03-jump.fbx. "" is none.

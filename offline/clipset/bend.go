@@ -1,0 +1,125 @@
+package clipset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/offline/label"
+)
+
+// What loops are made into: turn rates to either side, rad/s, and tempos, shares of their own.
+var (
+	bends  = []float64{0, 0.5, 1, 1.8}
+	tempos = []float64{0.75, 1, 1.3}
+)
+
+// Weights of sets of loops.
+var bentPlace, bentFacing float32 = 4, 3
+
+// lean is the share of the lean that would balance a body in a curve.
+const lean = 0.5
+
+// enough is the time that clips turn at more than a rate, s, from which on they need no bending.
+const enough = 5.0
+
+// Bend adds what packs of loops lack: loops that walk straight, bent into curves to both sides, leaning into them,
+// and slower and faster ones. Feet that stand turn with the body, less than it turns in a step; foot locks hold them. It
+// does nothing for sets whose clips turn by themselves, as recordings do, and reports how many clips it added.
+func (s *Set) Bend() (added int) {
+	turning := 0.0
+	for _, c := range s.Clips {
+		for f := 15; f+15 < c.Motion.Frames; f++ {
+			if c.Actions[f] == label.Move && math.Abs(s.turned(c.Motion, f-15, f+15)) > 0.5*bends[1] {
+				turning += 1.0 / FPS
+			}
+		}
+	}
+	if turning > enough {
+		return 0
+	}
+	for _, c := range slices.Clone(s.Clips) {
+		if !c.Loop || s.goes(&c) < 0.3*s.leg || math.Abs(s.turned(c.Motion, 0, c.Motion.Frames-1)) > 0.2 {
+			continue
+		}
+		for _, tempo := range tempos {
+			for _, bend := range bends {
+				for _, rate := range []float64{bend, -bend} {
+					if bend == 0 && (tempo == 1 || math.Signbit(rate)) {
+						continue // the clip itself, and zero once
+					}
+					out := c
+					out.Motion = s.curve(slower(c.Motion, tempo), rate*tempo)
+					out.Name = fmt.Sprintf("%s, turn %+.1f, tempo %.2f", c.Name, rate*tempo, tempo)
+					out.Actions = slices.Repeat([]string{label.Move}, out.Motion.Frames)
+					s.Clips = append(s.Clips, out)
+					added++
+				}
+			}
+		}
+	}
+	s.bent = added > 0
+	return added
+}
+
+// goes returns the speed of a clip that moves in most frames, a second; 0 of others.
+func (s *Set) goes(c *Clip) float64 {
+	n := 0
+	for _, a := range c.Actions {
+		if a == label.Move {
+			n++
+		}
+	}
+	if 2*n < len(c.Actions) {
+		return 0
+	}
+	way := c.Motion.Pos[(c.Motion.Frames-1)*s.Skel.Len()].Sub(c.Motion.Pos[0]).Flat().Len()
+	return float64(way) * FPS / float64(max(c.Motion.Frames-1, 1))
+}
+
+// turned returns by how much the hips of a clip turn between two frames, rad a second.
+func (s *Set) turned(c *skel.Clip, from, to int) float64 {
+	n := s.Skel.Len()
+	yaw := m3.WrapAngle(c.Rot[to*n].Yaw() - c.Rot[from*n].Yaw())
+	return float64(yaw) * FPS / float64(max(to-from, 1))
+}
+
+// slower returns a clip at a tempo.
+func slower(c *skel.Clip, tempo float64) *skel.Clip {
+	out := *c
+	out.FPS = FPS * tempo
+	r := out.Resampled(FPS)
+	if r == &out {
+		copied := out
+		r = &copied
+	}
+	return r
+}
+
+// curve returns a clip along a curve with a turn rate, rad/s, in place of its straight way.
+func (s *Set) curve(c *skel.Clip, rate float64) *skel.Clip {
+	n := s.Skel.Len()
+	out := &skel.Clip{Skel: c.Skel, FPS: FPS, Frames: c.Frames, Pos: slices.Clone(c.Pos), Rot: slices.Clone(c.Rot)}
+	start := c.Pos[0].Flat()
+	way := c.Pos[(c.Frames-1)*n].Flat().Sub(start)
+	seconds := float64(max(c.Frames-1, 1)) / FPS
+	v := way.Scale(1 / float32(seconds))
+	side := m3.Up.Cross(v.Normalize(m3.V(0, 0, 1))) // to the left
+	roll := m3.AxisAngle(v.Normalize(m3.V(0, 0, 1)), float32(-lean*math.Atan(float64(v.Len())*rate/9.81)))
+	for f := range c.Frames {
+		t := float64(f) / FPS
+		straight := start.Add(v.Scale(float32(t)))
+		along, turn := straight, m3.Ident
+		if rate != 0 {
+			turn = m3.YawQuat(float32(rate * t))
+			along = start.Add(v.Scale(float32(math.Sin(rate*t) / rate))).Add(side.Scale(v.Len() * float32((1-math.Cos(rate*t))/rate)))
+		}
+		turn = turn.Mul(roll)
+		pos, rot := out.Frame(f)
+		pos[0] = along.Add(turn.Rotate(pos[0].Sub(straight)))
+		rot[0] = turn.Mul(rot[0]).Normalize()
+	}
+	return out
+}

@@ -139,6 +139,7 @@ func (b *binding) between(j, k int) (to, at m3.Vec3) {
 // alignAll finds the alignments from the root down: first from the target's rest pose to the source's
 // pose, and then from there to the joints' frames.
 func (b *binding) alignAll() {
+	stands := b.findStance()
 	for j, p := range b.target.Parents {
 		up := m3.Ident
 		if p >= 0 {
@@ -155,6 +156,8 @@ func (b *binding) alignAll() {
 		if to, at, ok := b.direction(j); ok {
 			b.align[j] = m3.Between(up.Rotate(to), at).Mul(up)
 			b.turnBone(j, at)
+		} else if q, ok := b.bodyAlign(stands, j); ok {
+			b.align[j] = q
 		} else if len(b.bones[j]) > 1 {
 			var to, at []m3.Vec3
 			for _, k := range b.bones[j] {
@@ -162,7 +165,7 @@ func (b *binding) alignAll() {
 				to, at = append(to, t), append(at, s)
 			}
 			if q, ok := rigidFit(to, at); ok {
-				b.align[j] = b.hips(j, q)
+				b.align[j] = q
 			}
 		}
 	}
@@ -171,33 +174,6 @@ func (b *binding) alignAll() {
 			b.align[j] = b.frames[s].Conj().Mul(b.align[j])
 		}
 	}
-}
-
-// otherHips is the angle, rad, above which the fit of hips to their bones says that these leave them in
-// other directions.
-const otherHips = 0.35
-
-// hips returns the alignment fit of joint j. If it is the hips, and sits so far elsewhere in the source's
-// body that the directions to its legs and trunk are others, the body's left and up take their place.
-func (b *binding) hips(j int, fit m3.Quat) m3.Quat {
-	if b.target.Names[j] != "Hips" || b.place[j] {
-		return fit
-	}
-	mine := &binding{target: b.target, from: make([]int, b.target.Len())} // the same joints of the target
-	for k := range mine.from {
-		if mine.from[k] = k; b.from[k] < 0 {
-			mine.from[k] = -1
-		}
-	}
-	l, u, ok := mine.body(func(k int) m3.Vec3 { return b.to[k] })
-	left, up, ok2 := b.body(func(s int) m3.Vec3 { return b.at[s] })
-	if !ok || !ok2 {
-		return fit
-	}
-	if q := m3.FromAxes(left, up, left.Cross(up)).Mul(m3.FromAxes(l, u, l.Cross(u)).Conj()); q.Angle(fit) > otherHips {
-		return q
-	}
-	return fit
 }
 
 // direction returns the direction of joint j's only bone at rest, in target and source. It

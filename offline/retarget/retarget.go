@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
+	"strings"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
@@ -18,6 +20,8 @@ const (
 	// shortBone is the length below which a bone turns its joint only a little, m.
 	shortBone = 0.08
 	stiff     = 100
+	// rigid is the stiffness of a pelvis that keeps its copied angles: it moves as the source's.
+	rigid = 1e4
 )
 
 // zUp turns axes with z up to axes with y up.
@@ -255,35 +259,70 @@ func (w *work) copyAngles(p *netruntime.Pool) {
 		mem[i] = scratch{make([]m3.Xform, w.source.Len()), make([]m3.Xform, n)}
 	}
 	p.Run(w.clip.Frames, func(worker, f int) {
-		from, to := mem[worker].source, mem[worker].target
+		from, world := mem[worker].source, mem[worker].target
 		w.model(from, f)
-		pos, rot := w.out.Frame(f)
+		_, rot := w.out.Frame(f)
 		for j, parent := range w.target.Parents {
-			up := m3.Identity
+			up := m3.Ident
 			if parent >= 0 {
-				up = to[parent]
+				up = world[parent].Rot
 			}
-			local := m3.Ident
 			if s := w.from[j]; s >= 0 && !w.target.EndSite[j] {
-				local = up.Rot.Conj().Mul(from[s].Rot.Mul(w.align[j])).Normalize()
+				rot[j] = up.Conj().Mul(from[s].Rot.Mul(w.align[j])).Normalize()
 			}
-			rot[j] = local
-			to[j] = up.Mul(m3.Xform{Pos: pos[j], Rot: local})
+			world[j].Rot = up.Mul(rot[j])
 		}
-		goals := w.goals[f*k : (f+1)*k]
-		var off m3.Vec3
 		for i, j := range w.joints {
-			goals[i] = from[w.from[j]].Pos.Scale(w.scale)
+			w.goals[f*k+i] = from[w.from[j]].Pos.Scale(w.scale)
 		}
+	})
+	w.underHips()
+	p.Run(w.clip.Frames, func(worker, f int) {
+		model, goals := mem[worker].target, w.goals[f*k:(f+1)*k]
+		w.out.Model(model, f)
+		var off m3.Vec3
 		for _, i := range w.legs {
-			off = off.Add(goals[i].Sub(to[w.joints[i]].Pos).Scale(1 / float32(len(w.legs))))
+			off = off.Add(goals[i].Sub(model[w.joints[i]].Pos).Scale(1 / float32(len(w.legs))))
 		}
+		pos, _ := w.out.Frame(f)
 		for j, parent := range w.target.Parents {
 			if parent < 0 {
 				pos[j] = pos[j].Add(off)
 			}
 		}
 	})
+}
+
+// underHips brings the goals of legs that are much farther apart at the hips than the target's under its hips: those
+// of a toy with short legs and a fat body. Otherwise its legs would have to straddle, and its feet would not reach the
+// ground. They move along the body's left, which is smoothed over a second so that feet on the ground stay.
+func (w *work) underHips() {
+	l, r := w.target.Index("LeftUpLeg"), w.target.Index("RightUpLeg")
+	wider := (w.at[w.from[l]].Dist(w.at[w.from[r]])*w.scale - w.to[l].Dist(w.to[r])) / 2
+	wider *= m3.Clamp((m3.Abs(wider)-w.job.Near)/(w.job.Far-w.job.Near), 0, 1)
+	left, right := slices.Index(w.joints, l), slices.Index(w.joints, r)
+	if wider == 0 || left < 0 || right < 0 {
+		return
+	}
+	k, frames := len(w.joints), w.clip.Frames
+	sum := make([]m3.Vec3, frames+1) // of the frames before
+	for f := range frames {
+		across := w.goals[f*k+left].Sub(w.goals[f*k+right]).Normalize(m3.Vec3{})
+		across.Y = 0 // the ground stays where it is
+		sum[f+1] = sum[f].Add(across)
+	}
+	half := int(w.clip.FPS / 2)
+	for f := range frames {
+		from, to := max(f-half, 0), min(f+half+1, frames)
+		by := sum[to].Sub(sum[from]).Scale(wider / float32(to-from))
+		for _, i := range w.legs {
+			if strings.HasPrefix(w.target.Names[w.joints[i]], "Left") {
+				w.goals[f*k+i] = w.goals[f*k+i].Sub(by)
+			} else {
+				w.goals[f*k+i] = w.goals[f*k+i].Add(by)
+			}
+		}
+	}
 }
 
 // reach moves the joints toward their goals, by pull.
@@ -295,7 +334,7 @@ func (w *work) reach(p *netruntime.Pool, pull []float32) error {
 	job.Tolerance = 1e-5
 	job.Pos, job.Rot = w.out.Pos, w.out.Rot
 	job.Targets = make([]m3.Vec3, len(w.goals))
-	for _, j := range w.joints {
+	for i, j := range w.joints {
 		weight := float32(1)
 		switch p := w.target.Parents[j]; {
 		case w.isFoot(j):
@@ -303,7 +342,7 @@ func (w *work) reach(p *netruntime.Pool, pull []float32) error {
 		case p >= 0 && w.target.Offsets[j].Len() < shortBone:
 			weight = 0.1
 		}
-		job.Weights = append(job.Weights, weight)
+		job.Weights = append(job.Weights, weight*pull[i])
 	}
 	job.Stiffness = w.stiffness()
 	if err := job.Validate(); err != nil {
@@ -320,12 +359,43 @@ func (w *work) reach(p *netruntime.Pool, pull []float32) error {
 	p.Run(w.out.Frames, func(worker, f int) {
 		s := mem[worker]
 		w.out.Model(s.fk, f)
+		goals := w.goals[f*k : (f+1)*k]
+		var along m3.Vec3
+		if w.otherTrunk() {
+			along = w.trunkLine(goals)
+		}
 		for i, j := range w.joints {
-			job.Targets[f*k+i] = s.fk[j].Pos.Lerp(w.goals[f*k+i], pull[i])
+			by := goals[i].Sub(s.fk[j].Pos)
+			if w.onTrunk(j) {
+				by = by.Sub(along.Scale(by.Dot(along)))
+			}
+			job.Targets[f*k+i] = s.fk[j].Pos.Add(by.Scale(pull[i]))
 		}
 		job.Run(s.body, f, f+1)
 	})
 	return nil
+}
+
+// trunkLine returns the direction from the legs to the highest joint of the trunk in a frame's goals; zero without.
+func (w *work) trunkLine(goals []m3.Vec3) m3.Vec3 {
+	_, up, ok := w.body(func(source int) m3.Vec3 {
+		for i, j := range w.joints {
+			if w.from[j] == source {
+				return goals[i]
+			}
+		}
+		return m3.Vec3{}
+	})
+	if !ok {
+		return m3.Vec3{}
+	}
+	return up
+}
+
+// onTrunk reports whether joint j of the target is a joint of the trunk, or where arms begin. A trunk of another length
+// that is pulled along itself would buckle.
+func (w *work) onTrunk(j int) bool {
+	return slices.Contains([]string{"Neck1", "Head", "LeftArm", "RightArm"}, w.target.Names[j])
 }
 
 // stiffness returns the joints' stiffness. A joint with only short bones, such as a hand,
@@ -343,6 +413,9 @@ func (w *work) stiffness() []float32 {
 			out[j] = stiff
 		}
 	}
+	if w.otherTrunk() {
+		out[w.target.Index("Hips")] = rigid
+	}
 	return out
 }
 
@@ -351,6 +424,11 @@ func (w *work) pulls(copied []JointError) []float32 {
 	pull := make([]float32, len(w.joints))
 	for i, e := range copied {
 		pull[i] = m3.Clamp((w.job.Far-float32(e.MeanCM))/(w.job.Far-w.job.Near), 0, 1)
+	}
+	for i, j := range w.joints {
+		if w.otherTrunk() && slices.Contains([]string{"Spine", "Spine1", "LeftArm", "RightArm"}, w.target.Names[j]) {
+			pull[i] = 0 // other spines bend elsewhere
+		}
 	}
 	for _, i := range w.legs {
 		pull[i] = 1

@@ -7,7 +7,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
@@ -277,6 +276,7 @@ func (w *work) copyAngles(p *netruntime.Pool) {
 		}
 	})
 	w.underHips()
+	w.ontoGround()
 	p.Run(w.clip.Frames, func(worker, f int) {
 		model, goals := mem[worker].target, w.goals[f*k:(f+1)*k]
 		w.out.Model(model, f)
@@ -291,38 +291,6 @@ func (w *work) copyAngles(p *netruntime.Pool) {
 			}
 		}
 	})
-}
-
-// underHips brings the goals of legs that are much farther apart at the hips than the target's under its hips: those
-// of a toy with short legs and a fat body. Otherwise its legs would have to straddle, and its feet would not reach the
-// ground. They move along the body's left, which is smoothed over a second so that feet on the ground stay.
-func (w *work) underHips() {
-	l, r := w.target.Index("LeftUpLeg"), w.target.Index("RightUpLeg")
-	wider := (w.at[w.from[l]].Dist(w.at[w.from[r]])*w.scale - w.to[l].Dist(w.to[r])) / 2
-	wider *= m3.Clamp((m3.Abs(wider)-w.job.Near)/(w.job.Far-w.job.Near), 0, 1)
-	left, right := slices.Index(w.joints, l), slices.Index(w.joints, r)
-	if wider == 0 || left < 0 || right < 0 {
-		return
-	}
-	k, frames := len(w.joints), w.clip.Frames
-	sum := make([]m3.Vec3, frames+1) // of the frames before
-	for f := range frames {
-		across := w.goals[f*k+left].Sub(w.goals[f*k+right]).Normalize(m3.Vec3{})
-		across.Y = 0 // the ground stays where it is
-		sum[f+1] = sum[f].Add(across)
-	}
-	half := int(w.clip.FPS / 2)
-	for f := range frames {
-		from, to := max(f-half, 0), min(f+half+1, frames)
-		by := sum[to].Sub(sum[from]).Scale(wider / float32(to-from))
-		for _, i := range w.legs {
-			if strings.HasPrefix(w.target.Names[w.joints[i]], "Left") {
-				w.goals[f*k+i] = w.goals[f*k+i].Sub(by)
-			} else {
-				w.goals[f*k+i] = w.goals[f*k+i].Add(by)
-			}
-		}
-	}
 }
 
 // reach moves the joints toward their goals, by pull.

@@ -14,14 +14,20 @@ import (
 	"mannequin/engine/m3"
 )
 
-// OpenRig reads the joints of a .glb or .gltf as OpenMotions has them, whether the file has animations
-// or not. Meshes may be compressed.
-func OpenRig(path string) (*skel.Skeleton, error) { return open(path, readRig) }
+// Rig is the joints of a file, as OpenMotions has them.
+type Rig struct {
+	Skel *skel.Skeleton
+	Rest []m3.Xform // (joints) as the file's nodes stand, in its space
+}
+
+// OpenRig reads the joints of a .glb or .gltf, whether the file has animations or not. Meshes may be
+// compressed.
+func OpenRig(path string) (*Rig, error) { return open(path, readRig) }
 
 // ReadRig is OpenRig for the contents of a .glb or .gltf called name.
-func ReadRig(name string, data []byte) (*skel.Skeleton, error) { return readRig(name, data, nil) }
+func ReadRig(name string, data []byte) (*Rig, error) { return readRig(name, data, nil) }
 
-func readRig(name string, data []byte, beside *os.Root) (*skel.Skeleton, error) {
+func readRig(name string, data []byte, beside *os.Root) (*Rig, error) {
 	f, err := nodesOf(name, data, beside)
 	if err != nil {
 		return nil, err
@@ -37,7 +43,7 @@ func readRig(name string, data []byte, beside *os.Root) (*skel.Skeleton, error) 
 	if err != nil {
 		return nil, err
 	}
-	return r.sk, nil
+	return &Rig{r.sk, r.rest}, nil
 }
 
 // nodesOf reads a file for its nodes alone: its meshes and pictures may need what is not read.
@@ -60,51 +66,95 @@ func (f *file) rig(t *tree) (*motionReader, error) {
 	return r, r.findJoints(h)
 }
 
+// ErrOtherRig means that a motion's joints are not those of a rig.
+var ErrOtherRig = errors.New("another rig")
+
 // RigFit says how a motion fits a rig.
 type RigFit struct {
-	Scale   float64 // of the motion's places: the rig's bones are so much longer in all
+	Scale   float64 // of the motion's places: the rig's bones are so much longer in all, or its legs if Turned is not 0
 	Resized int     // bones whose length differs after that by more than a hundredth of the longest chain
 	Bones   int     // compared
+	Turned  int     `json:",omitempty"` // joints that were turned from the motion's rest pose to the rig's; 0: rotations are as they were
 }
 
-// OntoRig returns a motion of one skeleton on the bones of a rig of the same kind: joints turn as in the
-// motion and keep the rig's distances to their parents, longer or shorter in proportion where they move
-// there; joints without a parent move in proportion to their height at rest. For a skeleton with the
-// rig's own bones that is the motion as it is. The result's joints have the rig's names; prefixes such as
-// mixamorig:, signs and case may differ before.
+// OntoRig returns a motion on the bones of a rig of the same kind: a rig of which at least four of five joints
+// have names of the motion's, or the other way round. The result's joints have the rig's names; prefixes such
+// as mixamorig:, signs and case may differ before.
 //
-// Of the same kind is a skeleton of which at least nine of ten joints have names of the rig's, or the
-// other way round, with at least nine of ten bones in the same direction in their parents, within 20°. The
-// error says what differs. As far as bones can show, rotations mean the same on both then: a twist of a
+// If at least nine of ten bones have the same direction in their parents, within 20°, joints turn as in the
+// motion and keep the rig's distances to their parents, longer or shorter in proportion where they move there;
+// joints without a parent move in proportion to their height at rest. For a skeleton with the rig's own bones
+// that is the motion as it is. As far as bones can show, rotations mean the same on both then: a twist of a
 // joint about its only bone is not seen.
-func OntoRig(rig *skel.Skeleton, motion *skel.Clip) (*skel.Clip, *RigFit, error) {
-	if rig == nil || motion == nil || motion.Skel == nil {
+//
+// Otherwise the motion's rest pose is turned bone by bone to the rig's, and rotations go from there. rest has
+// the local rotations of the motion's joints at rest; nil: it is not known, and only the first way is tried.
+//
+// The error wraps ErrOtherRig, and says what differs: names, or the poses at rest.
+func OntoRig(rig *Rig, motion *skel.Clip, rest []m3.Quat) (*skel.Clip, *RigFit, error) {
+	if rig == nil || rig.Skel == nil || motion == nil || motion.Skel == nil {
 		return nil, nil, errors.New("skin: there is no rig or no motion")
 	}
-	for _, s := range []*skel.Skeleton{rig, motion.Skel} {
+	for _, s := range []*skel.Skeleton{rig.Skel, motion.Skel} {
 		if err := s.Validate(); err != nil {
 			return nil, nil, err
 		}
 	}
-	sk := motion.Skel
-	at := make([]int, sk.Len()) // in the rig
+	if len(rig.Rest) != rig.Skel.Len() || rest != nil && len(rest) != motion.Skel.Len() {
+		return nil, nil, fmt.Errorf("skin: %d joints at rest for a rig of %d, %d for a motion of %d", len(rig.Rest), rig.Skel.Len(), len(rest), motion.Skel.Len())
+	}
+	if n := motion.Skel.Len() * motion.Frames; motion.Frames < 1 || !(motion.FPS > 0) || len(motion.Pos) != n || len(motion.Rot) != n {
+		return nil, nil, fmt.Errorf("skin: a motion of %d frames at %g per second has %d places and %d rotations for %d joints", motion.Frames, motion.FPS, len(motion.Pos), len(motion.Rot), motion.Skel.Len())
+	}
+	o := &ontoRig{rig: rig.Skel, motion: motion}
+	if err := o.match(); err != nil {
+		return nil, nil, err
+	}
+	out, fit, err := o.same()
+	if err != nil && rest != nil {
+		return o.turned(rig.Rest, rest)
+	}
+	return out, fit, err
+}
+
+// ontoRig puts a motion on a rig.
+type ontoRig struct {
+	rig    *skel.Skeleton
+	motion *skel.Clip
+	at     []int // (motion's joints) joint of the rig, −1 for none
+}
+
+// match pairs the joints by their names.
+func (o *ontoRig) match() error {
+	sk := o.motion.Skel
+	o.at = make([]int, sk.Len())
 	joints, found := 0, 0
 	var missing []string
-	byName := matchNames(rig)
+	taken := map[int]bool{}
+	byName := matchNames(o.rig)
 	for j, name := range sk.Names {
-		if at[j] = byName(name); sk.EndSite[j] {
+		k := byName(name)
+		if o.at[j] = k; sk.EndSite[j] {
 			continue
 		}
 		joints++
-		if at[j] >= 0 {
+		if k >= 0 && !taken[k] {
 			found++
+			taken[k] = true
 		} else {
+			o.at[j] = -1
 			missing = append(missing, name)
 		}
 	}
-	if least := min(joints, rig.Len()); found == 0 || 10*found < 9*least {
-		return nil, nil, fmt.Errorf("%d of the motion's %d joints have names of the file's %d; others are %s", found, joints, rig.Len(), some(missing))
+	if least := min(joints, o.rig.Len()); found == 0 || 5*found < 4*least {
+		return fmt.Errorf("%w: %d of the motion's %d joints have names of the file's %d; others are %s", ErrOtherRig, found, joints, o.rig.Len(), some(missing))
 	}
+	return nil
+}
+
+// same returns the motion with its own rotations. It is an error if the rig's bones have other directions.
+func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
+	rig, motion, sk, at := o.rig, o.motion, o.motion.Skel, o.at
 	reach, longest := make([]float32, rig.Len()), float32(0)
 	for k, p := range rig.Parents {
 		if p >= 0 {
@@ -153,7 +203,7 @@ func OntoRig(rig *skel.Skeleton, motion *skel.Clip) (*skel.Clip, *RigFit, error)
 		}
 	}
 	if 10*len(off) > fit.Bones {
-		return nil, nil, fmt.Errorf("%d of %d bones have other directions at rest: %s", len(off), fit.Bones, off[0])
+		return nil, nil, fmt.Errorf("%w: %d of %d bones have other directions at rest: %s", ErrOtherRig, len(off), fit.Bones, off[0])
 	}
 	out := *sk
 	out.Names, out.Offsets = slices.Clone(sk.Names), slices.Clone(sk.Offsets)
@@ -184,8 +234,8 @@ func OntoRig(rig *skel.Skeleton, motion *skel.Clip) (*skel.Clip, *RigFit, error)
 	return c, fit, nil
 }
 
-// PlainName returns a joint's name without the prefix of a program or a namespace, without case and signs.
-func PlainName(name string) string {
+// plainName returns a joint's name without the prefix of a program or a namespace, without case and signs.
+func plainName(name string) string {
 	if i := strings.LastIndexAny(name, ":|"); i >= 0 && i+1 < len(name) {
 		name = name[i+1:]
 	}
@@ -206,7 +256,7 @@ func PlainName(name string) string {
 func matchNames(rig *skel.Skeleton) func(name string) int {
 	alike := map[string]int{}
 	for k, name := range rig.Names {
-		plain := PlainName(name)
+		plain := plainName(name)
 		if _, twice := alike[plain]; twice {
 			k = -1
 		}
@@ -216,7 +266,7 @@ func matchNames(rig *skel.Skeleton) func(name string) int {
 		if k := rig.Index(name); k >= 0 {
 			return k
 		}
-		if k, ok := alike[PlainName(name)]; ok {
+		if k, ok := alike[plainName(name)]; ok {
 			return k
 		}
 		return -1

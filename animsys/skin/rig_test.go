@@ -2,7 +2,10 @@ package skin
 
 import (
 	"bytes"
+	"errors"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +14,13 @@ import (
 	"mannequin/internal/testing/mocapdata"
 	"mannequin/internal/testing/must"
 )
+
+// standing returns a skeleton as a rig whose joints have no rotations at rest.
+func standing(s *skel.Skeleton) *Rig {
+	r := &Rig{s, make([]m3.Xform, s.Len())}
+	s.LocalToModel(r.Rest, s.Offsets, slices.Repeat([]m3.Quat{m3.Ident}, s.Len()))
+	return r
+}
 
 // A motion goes as it is onto the rig that it is of, in any unit and with the names that other programs
 // make of its own.
@@ -23,7 +33,7 @@ func TestOntoRigSame(t *testing.T) {
 	c := wave(sk, 30)
 	c.Skel = other
 	for _, scale := range []float32{1, 100, 0.37} {
-		got, fit, err := OntoRig(rig, c.Scaled(scale))
+		got, fit, err := OntoRig(standing(rig), c.Scaled(scale), nil)
 		must.Do(t, err)
 		if d := fit.Scale*float64(scale) - 1; d > 1e-5 || d < -1e-5 || fit.Resized != 0 || got.Skel.Names[3] != rig.Names[3] {
 			t.Errorf("%+v, %v", fit, got.Skel.Names)
@@ -57,7 +67,7 @@ func TestOntoRigResized(t *testing.T) {
 		c.Pos[f*sk.Len()] = m3.V(0.1*float32(f), 1, 0)
 		c.Pos[f*sk.Len()+knee] = sk.Offsets[knee].Scale(1.1) // it stretches
 	}
-	got, fit, err := OntoRig(&rig, c)
+	got, fit, err := OntoRig(standing(&rig), c, nil)
 	must.Do(t, err)
 	if fit.Resized < 6 || fit.Scale > 1 || fit.Scale < 0.8 {
 		t.Errorf("%+v", fit)
@@ -77,6 +87,56 @@ func TestOntoRigResized(t *testing.T) {
 	}
 }
 
+// A motion whose joints' frames are turned otherwise at rest comes onto the rig's from rest pose to rest pose.
+func TestOntoRigTurned(t *testing.T) {
+	sk := person(t)
+	c := wave(sk, 30)
+	n := sk.Len()
+	rng := rand.New(rand.NewPCG(2, 3))
+	turns, rest := make([]m3.Quat, n), make([]m3.Quat, n)
+	own := renamed(sk, func(name string) string { return "mixamorig:" + name })
+	own.Offsets = make([]m3.Vec3, n)
+	in := skel.NewClip(own, c.FPS, c.Frames)
+	for j, p := range sk.Parents {
+		v := func() float32 { return float32(rng.NormFloat64()) }
+		turns[j] = m3.Quat{X: v(), Y: v(), Z: v(), W: v()}.Normalize()
+		up := m3.Ident
+		if p >= 0 {
+			up = turns[p].Conj()
+		}
+		rest[j], own.Offsets[j] = up.Mul(turns[j]), up.Rotate(sk.Offsets[j]).Scale(100)
+		for k := j; k < len(c.Rot); k += n {
+			in.Pos[k], in.Rot[k] = up.Rotate(c.Pos[k]).Scale(100), up.Mul(c.Rot[k]).Mul(turns[j])
+		}
+	}
+	rig := standing(sk)
+	got, fit, err := OntoRig(rig, in, rest)
+	if err != nil || m3.Abs(float32(fit.Scale)-0.01) > 1e-5 || fit.Turned == 0 {
+		t.Fatalf("%+v, %v", fit, err)
+	}
+	x, y := make([]m3.Xform, n), make([]m3.Xform, n)
+	for f := range c.Frames {
+		got.Model(x, f)
+		c.Model(y, f)
+		for j, name := range sk.Names {
+			if d := x[j].Pos.Dist(y[j].Pos); d > 1e-4 {
+				t.Fatalf("frame %d: %s is %.2f mm off", f, name, 1000*d)
+			}
+		}
+	}
+	straight := slices.Repeat([]m3.Quat{m3.Ident}, n)
+	if _, _, err := OntoRig(rig, in, straight); !errors.Is(err, ErrOtherRig) || !strings.Contains(err.Error(), "bones point elsewhere by more than 110°") {
+		t.Errorf("without its rest pose: %v", err)
+	}
+	if _, _, err := OntoRig(rig, in, rest[:1]); err == nil || !strings.Contains(err.Error(), "1 for a motion of") {
+		t.Error(err)
+	}
+	in.Frames = 0
+	if _, _, err := OntoRig(rig, in, rest); err == nil || !strings.Contains(err.Error(), "a motion of 0 frames") {
+		t.Error(err)
+	}
+}
+
 func TestOntoRigRefuses(t *testing.T) {
 	sk := person(t)
 	turned := *sk
@@ -89,7 +149,7 @@ func TestOntoRigRefuses(t *testing.T) {
 		"bones have other directions at rest: Spine ": &turned,
 		"joints have names of the file's 27":          renamed(dog(t), strings.ToUpper),
 	} {
-		if _, _, err := OntoRig(rig, wave(sk, 30)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := OntoRig(standing(rig), wave(sk, 30), nil); !errors.Is(err, ErrOtherRig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -98,8 +158,8 @@ func TestOntoRigRefuses(t *testing.T) {
 func TestOpenRig(t *testing.T) {
 	sk := person(t)
 	rig := must.Get(ReadRig("a.glb", written(t, sk, grown(t, sk), nil)))(t)
-	if rig.Len() != sk.Len() || rig.Index("LeftFoot") < 0 {
-		t.Errorf("%v", rig.Names)
+	if rig.Skel.Len() != sk.Len() || rig.Skel.Index("LeftFoot") < 0 || len(rig.Rest) != sk.Len() {
+		t.Errorf("%v", rig.Skel.Names)
 	}
 	must.Fail(ReadRig("a.gltf", []byte(`{"asset":{"version":"2.0"},"nodes":[{"name":"a"}]}`)))(t, "a.gltf: skins: there are none, and no animations")
 	must.Fail(ReadRig("a.gltf", []byte(`{"asset":{"version":"3.0"}}`)))(t, "version 2 is read")
@@ -114,7 +174,7 @@ func TestOntoRigOfOthers(t *testing.T) {
 		rig := must.Get(OpenRig(path))(t)
 		var motions []Motion
 		for _, m := range all {
-			clip, fit, err := OntoRig(rig, m.Clip)
+			clip, fit, err := OntoRig(rig, m.Clip, nil)
 			if err != nil || (fit.Resized > 0) != resized {
 				t.Fatalf("%s: %+v, %v", file, fit, err)
 			}

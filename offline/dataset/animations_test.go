@@ -7,11 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/qmuntal/gltf"
-
 	"mannequin/animsys/feature"
+	"mannequin/animsys/skin"
 	"mannequin/internal/testing/must"
-	"mannequin/offline/character"
 	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
 )
@@ -22,14 +20,11 @@ func twoClips(t *testing.T, dir string) string {
 	t.Helper()
 	const cases = "../character/testdata/"
 	b := must.Get(mocap.Open(cases+"rest-tpose-same-motion.bvh", mocap.OpenOptions{FrameRate: 10}))(t)
-	a := must.Get(character.Animate("../../animsys/skin/testdata/plain-person.glb", b.Clip, nil, "Walk"))(t)
-	other := *a.Doc.Animations[0]
-	other.Name = "Back/Side"
-	a.Doc.Animations = append(a.Doc.Animations, &other)
+	hero := must.Get(os.ReadFile("../../animsys/skin/testdata/plain-person.glb"))(t)
+	clip, _ := must.Get2(skin.OntoRig(must.Get(skin.ReadRig("hero.glb", hero))(t), b.Clip, nil))(t)
+	data, _ := must.Get2(skin.AppendMotions("hero.glb", hero, []skin.Motion{{Name: "Walk", Clip: clip}, {Name: "Back/Side", Clip: clip}}, skin.AddOptions{}))(t)
 	path := filepath.Join(dir, "hero.glb")
-	f := must.Get(os.Create(path))(t)
-	must.Do(t, gltf.NewEncoder(f).Encode(a.Doc))
-	must.Do(t, f.Close())
+	must.Do(t, os.WriteFile(path, data, 0o644))
 	return path
 }
 

@@ -45,7 +45,7 @@ type intoMotion struct {
 // ownFile is the file that gets motions.
 type ownFile struct {
 	path string
-	rig  *skel.Skeleton
+	rig  *skin.Rig
 	glb  []byte   // of an FBX; nil: path is glTF
 	told []string // notes
 
@@ -134,16 +134,20 @@ func convertInto(cmd *cobra.Command, files []string, out string, opt convertOpti
 	return r, err
 }
 
-// onto returns a motion on the file's own joints: as it is if it is of the same kind of skeleton, else
-// retargeted.
+// onto returns a motion on the file's own joints: as it is or turned to their pose at rest if it is of the same
+// rig, else retargeted.
 func (c *ownFile) onto(file string, m skin.Motion, opt convertOptions) (*skel.Clip, *intoMotion, error) {
 	if opt.read.Profile == nil && opt.skinMap == "" {
-		clip, fit, err := skin.OntoRig(c.rig, m.Clip)
+		clip, fit, err := c.ontoRig(file, m)
 		if err == nil {
-			return clip, &intoMotion{Fit: fit}, nil
+			how := &intoMotion{Fit: fit}
+			if fit.Turned > 0 {
+				how.Notes = []string{fmt.Sprintf("turned to the file's rest pose, %d joints of the same names", fit.Turned)}
+			}
+			return clip, how, nil
 		}
-		if clip, how, err := c.turned(file, m); err != nil || clip != nil {
-			return clip, how, err
+		if !errors.Is(err, skin.ErrOtherRig) {
+			return nil, nil, err
 		}
 		clip, how, second := c.retarget(file, m, opt)
 		if second != nil {
@@ -154,34 +158,22 @@ func (c *ownFile) onto(file string, m skin.Motion, opt convertOptions) (*skel.Cl
 	return c.retarget(file, m, opt)
 }
 
-// turned puts a motion on the file's own joints of the same names, from its rest pose to the file's. It returns
-// no clip if they are of another rig.
-func (c *ownFile) turned(file string, m skin.Motion) (*skel.Clip, *intoMotion, error) {
+// ontoRig puts a motion of the same rig on the file's joints. The rest pose of a file may not be that of a person:
+// then the motion tells.
+func (c *ownFile) ontoRig(file string, m skin.Motion) (*skel.Clip, *skin.RigFit, error) {
+	clip, fit, err := skin.OntoRig(c.rig, m.Clip, nil)
+	if err == nil || !errors.Is(err, skin.ErrOtherRig) {
+		return clip, fit, err
+	}
 	b, stance := retarget.Upright(file, &mocap.Recording{Clip: m.Clip, Rest: m.Rest})
-	rests := [][]m3.Quat{b.LocalRest()}
-	if stance != nil { // of a person
-		rests = [][]m3.Quat{stance.Rest, b.LocalRest()}
+	rest := b.LocalRest()
+	if stance != nil {
+		rest = stance.Rest
 	}
-	for _, rest := range rests {
-		a, err := character.Animate(c.path, b.Clip, rest, m.Name)
-		if errors.Is(err, character.ErrOtherRig) {
-			continue
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		var glb bytes.Buffer
-		if err := a.Write(&glb); err != nil {
-			return nil, nil, err
-		}
-		motions, err := skin.ReadMotions(c.path, glb.Bytes())
-		if err != nil {
-			return nil, nil, err
-		}
-		how := &intoMotion{Fit: &skin.RigFit{Scale: a.Scale}, Notes: []string{fmt.Sprintf("turned to the file's rest pose, %d joints of the same names", a.Driven)}}
-		return motions[0].Clip, how, nil
+	if rest == nil {
+		rest = slices.Repeat([]m3.Quat{m3.Ident}, b.Clip.Skel.Len())
 	}
-	return nil, nil, nil
+	return skin.OntoRig(c.rig, b.Clip, rest)
 }
 
 // retarget puts a motion of a person, or of a dog's skeleton, on the file's own joints.

@@ -103,6 +103,37 @@ func TestConvertInto(t *testing.T) {
 	}
 }
 
+// A motion of the same rig comes onto the file's own bones, whatever its rest pose.
+func TestConvertIntoSameRig(t *testing.T) {
+	const cases, person = "../../../../offline/character/testdata/", "../../../../animsys/skin/testdata/plain-person.glb"
+	want := must.Get(mocap.Open(cases+"rest-tpose-same-motion.bvh", mocap.OpenOptions{}))(t).Clip.Scaled(0.01)
+	for _, c := range []struct{ file, about string }{{"rest-tpose-same-motion.bvh", "lengths × 0.01"}, {"rest-bones-along-y.bvh", "turned to the file's rest pose, 22 joints"}} {
+		text := must.Get(os.ReadFile(cases + c.file))(t)
+		text = []byte(strings.NewReplacer("ROOT ", "ROOT mixamorig:", "JOINT ", "JOINT mixamorig:").Replace(string(text)))
+		dir := t.TempDir()
+		out := filepath.Join(dir, "out.glb")
+		code, told, errs := mannequin("convert", testcli.WriteFile(t, dir, "walk.bvh", string(text)), "--into", person, "--out", out)
+		if code != 0 || !strings.Contains(told, c.about) {
+			t.Fatalf("%s: code %d: %s%s", c.file, code, told, errs)
+		}
+		is := must.Get(skin.OpenMotions(out))(t)[0].Clip
+		x, y := make([]m3.Xform, is.Skel.Len()), make([]m3.Xform, want.Skel.Len())
+		far, turn := float32(0), float32(0)
+		for f := range want.Frames {
+			is.Model(x, f)
+			want.Model(y, f)
+			for j, name := range want.Skel.Names {
+				if i := is.Skel.Index(name); i >= 0 {
+					far, turn = max(far, x[i].Pos.Dist(y[j].Pos)), max(turn, x[i].Rot.Angle(y[j].Rot))
+				}
+			}
+		}
+		if is.Frames != want.Frames || far > 2e-3 || turn > 0.35 {
+			t.Errorf("%s: %d frames, a joint is %.1f cm off, one %.2f rad", c.file, is.Frames, 100*far, turn)
+		}
+	}
+}
+
 // Motion of people, and of the dog's skeleton, is retargeted to the file's own bones.
 func TestConvertIntoRetargets(t *testing.T) {
 	dir := t.TempDir()

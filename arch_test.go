@@ -131,7 +131,7 @@ var arrows = []arrow{
 
 	{"offline/metrics", []string{"offline/...", "animsys", "animsys/...", "ecs", "terrain", "engine/m3", "engine/draw", "netruntime", "github.com/mlange-42/..."},
 		"what is measured is what a game shows: the whole tick"},
-	{"offline/certify", []string{"animsys", "animsys/...", "ecs", "engine/m3", "ik", "github.com/mlange-42/..."}, "what is judged is what a game shows: test motions of whole ticks"},
+	{"offline/certify", []string{"animsys", "animsys/...", "ecs", "engine/m3", "ik", "offline/mocap", "github.com/mlange-42/..."}, "what is judged is what a game shows: test motions of whole ticks, through files and back"},
 	{"offline/eval", nil, "a leaf: bars, tables and progress of evaluations"},
 	{"offline/eval/figure", []string{"animsys/skel", "engine/draw", "engine/m3", "internal/atomicfile"}, "drawings of motion, on the CPU"},
 	{"offline/eval/...", []string{"offline/...", "animsys/...", "engine/draw", "engine/m3", "models", "netruntime", "gonum.org/..."},

@@ -143,7 +143,7 @@ var linked = []any{
 	new(skin.Character), new(skin.CharacterOptions), new(skin.Error), new(skin.Meta), new(skin.Motion), new(skin.Pair), new(skin.Report), new(skin.Skin),
 	skin.FromDocument, skin.OnFours, skin.Open, skin.OpenCharacter, skin.OpenMap, skin.OpenMotions, skin.ReadMap, skin.ReadMotions, skin.Read, skin.Write,
 	new(skin.AddOptions), new(skin.AddReport), new(skin.Rig), new(skin.RigFit),
-	skin.AddMotions, skin.AppendMotions, skin.OntoRig, skin.OpenRig, skin.ReadRig, skin.WriteVRMA,
+	skin.AddMotions, skin.AppendMotions, skin.OntoRig, skin.OpenRig, skin.PackMotions, skin.ReadRig, skin.WriteVRMA,
 
 	new(generator.Disc), new(generator.Poses), new(generator.Rig), new(generator.Space), new(generator.State), new(generator.Style),
 	generator.Goal, generator.Human, generator.NewRig, generator.Person, generator.Slide, generator.Workers,

@@ -63,11 +63,31 @@ func AppendMotions(name string, data []byte, motions []Motion, opt AddOptions) (
 	if err != nil {
 		return nil, nil, err
 	}
+	return a.packed(motions, opt, false)
+}
+
+// PackMotions is AddMotions for the .glb or .gltf at path whose result is a GLB in memory: it contains the files
+// that the file references.
+func PackMotions(path string, motions []Motion, opt AddOptions) ([]byte, *AddReport, error) {
+	data, beside, err := boundedfile.ReadWithFolder(path, MaxFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer beside.Close()
+	a, err := newAdder(path, data, beside)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.packed(motions, opt, true)
+}
+
+// packed returns the file with motions as a GLB.
+func (a *adder) packed(motions []Motion, opt AddOptions, pack bool) ([]byte, *AddReport, error) {
 	if err := a.motions(motions, opt); err != nil {
 		return nil, nil, err
 	}
 	var out bytes.Buffer
-	if err := a.glb(&out, false); err != nil {
+	if err := a.glb(&out, pack); err != nil {
 		return nil, nil, err
 	}
 	return out.Bytes(), &a.report, nil

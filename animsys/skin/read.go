@@ -254,7 +254,7 @@ func (r *reader) list(parts map[string]int) error {
 			continue
 		}
 		w := &r.world[n]
-		j := joint{name: boundedfile.Printable(r.doc.Nodes[n].Name), parent: r.above(r.parent[n]), pos: m3.V(float32(w[3]), float32(w[7]), float32(w[11]))}
+		j := joint{node: n, name: boundedfile.Printable(r.doc.Nodes[n].Name), parent: r.above(r.parent[n]), pos: m3.V(float32(w[3]), float32(w[7]), float32(w[11]))}
 		j.rot, _ = rotationOf(w)
 		if j.name != "" {
 			name := unused(names, j.name)

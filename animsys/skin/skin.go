@@ -44,6 +44,7 @@ type Skin struct {
 
 // joint is a node that moves vertices.
 type joint struct {
+	node   int
 	name   string
 	parent int     // nearest joint above, −1 for none
 	pos    m3.Vec3 // world space of the file

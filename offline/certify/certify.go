@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/retarget"
-	"mannequin/animsys/skel"
 	"mannequin/animsys/skin"
 	"mannequin/engine/m3"
 )
@@ -53,8 +53,8 @@ const (
 )
 
 // Run judges a skin with a test motion. as maps the motion's joints to those of the file where names do not
-// tell; it may be nil.
-func Run(s *skin.Skin, m *Motion, as map[string]string) *Certificate {
+// tell; it may be nil. add returns the skin's file with a motion added, as a GLB: see character.AddMotions.
+func Run(s *skin.Skin, m *Motion, as map[string]string, add func(skin.Motion) ([]byte, error)) *Certificate {
 	c := &Certificate{File: s.Name, Kind: "person"}
 	if skin.OnFours(m.Skel) {
 		c.Kind = "dog"
@@ -67,7 +67,7 @@ func Run(s *skin.Skin, m *Motion, as map[string]string) *Certificate {
 	c.Character, c.Size = ch, ch.Bones.Scale
 	j := &judge{Certificate: c, motion: m, bones: ch.Bones, own: map[string]int{}}
 	for _, p := range ch.Report.Pairs {
-		j.own[p.Joint] = ch.Bones.Skel.Index(p.Source)
+		j.own[p.Joint] = anatomy.Joint(ch.Bones.Skel.Names, p.Source)
 	}
 	j.roles(ch.Report)
 	j.symmetry()
@@ -76,7 +76,7 @@ func Run(s *skin.Skin, m *Motion, as map[string]string) *Certificate {
 	j.stance()
 	j.play()
 	j.through()
-	j.roundTrip()
+	j.roundTrip(add)
 	j.cost()
 	return c
 }
@@ -302,31 +302,4 @@ func (j *judge) cost() {
 		best = math.Min(best, float64(time.Since(start).Nanoseconds())/n/1000)
 	}
 	j.add("cost", best <= mostCost, fmt.Sprintf("%.1f µs for each agent and tick, %d joints", best, c.Len()), fmt.Sprintf("at most %d µs", mostCost), "remove joints that move no vertices, such as those of controls")
-}
-
-// roundTrip writes the motion on the character's own joints, as clips in files have it, and reads it.
-func (j *judge) roundTrip() {
-	m, c := j.motion, j.bones
-	source := skel.NewClip(m.Skel, 60, len(m.Poses))
-	for f, pose := range m.Poses {
-		pos, rot := source.Frame(f)
-		m.Skel.ModelToLocal(pos, rot, pose)
-	}
-	clip, err := c.Clip(source)
-	if err != nil {
-		j.add("round trip", false, err.Error(), "within 0.1 mm", "report this as a fault")
-		return
-	}
-	got, want, feet := make([]m3.Xform, c.Len()), make([]m3.Xform, c.Len()), make([]retarget.Foot, c.Legs())
-	worst, at := float32(0), 0
-	for f := range m.Poses {
-		clip.Model(got, f)
-		c.Pose(want, m.Poses[f], [2]float32{}, feet)
-		for k := range got {
-			if d := got[k].Pos.Dist(want[k].Pos) / max(1, c.Scale); d > worst {
-				worst, at = d, k
-			}
-		}
-	}
-	j.add("round trip", worst <= exact, fmt.Sprintf("joints within %.3f mm, at most %s", 1000*worst, c.Skel.Names[at]), "within 0.1 mm", "remove scales from the joints: apply them")
 }

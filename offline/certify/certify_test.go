@@ -2,6 +2,8 @@ package certify
 
 import (
 	"bytes"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,8 +15,9 @@ import (
 	"mannequin/models/person"
 )
 
-// made returns a skin of a body that is grown around a person's skeleton after change.
-func made(t *testing.T, sk *skel.Skeleton, change func(name string, offset m3.Vec3) m3.Vec3, spoil func(b *body.Body)) *skin.Skin {
+// made returns a skin of a body that is grown around a person's skeleton after change, and what adds motions to its
+// file.
+func made(t *testing.T, sk *skel.Skeleton, change func(name string, offset m3.Vec3) m3.Vec3, spoil func(b *body.Body)) (*skin.Skin, func(skin.Motion) ([]byte, error)) {
 	t.Helper()
 	own := &skel.Skeleton{Names: sk.Names, Parents: sk.Parents, EndSite: sk.EndSite}
 	for j, d := range sk.Offsets {
@@ -26,7 +29,10 @@ func made(t *testing.T, sk *skel.Skeleton, change func(name string, offset m3.Ve
 	}
 	var file bytes.Buffer
 	must.Do(t, skin.Write(&file, own, b, [3]float32{}, nil))
-	return must.Get(skin.Read("made.glb", file.Bytes()))(t)
+	return must.Get(skin.Read("made.glb", file.Bytes()))(t), func(m skin.Motion) ([]byte, error) {
+		glb, _, err := skin.AppendMotions("made.glb", file.Bytes(), []skin.Motion{m}, skin.AddOptions{})
+		return glb, err
+	}
 }
 
 func size(k float32) func(string, m3.Vec3) m3.Vec3 {
@@ -63,7 +69,8 @@ func TestCertify(t *testing.T) {
 		}, fails: "weights"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := Run(made(t, m.Skel, c.change, c.spoil), m, nil)
+			s, add := made(t, m.Skel, c.change, c.spoil)
+			r := Run(s, m, nil, add)
 			var failed []string
 			for _, g := range r.Gates {
 				t.Logf("%-20s %v  %s (%s)", g.Name, g.Pass, g.Measure, g.Bar)
@@ -79,9 +86,37 @@ func TestCertify(t *testing.T) {
 			}
 		})
 	}
-	s := made(t, m.Skel, size(1), nil)
-	r := Run(s, m, map[string]string{"Head": ""})
+	s, add := made(t, m.Skel, size(1), nil)
+	r := Run(s, m, map[string]string{"Head": ""}, add)
 	if r.Pass() || len(r.Gates) != 1 || r.Gates[0].Name != "roles" || !strings.Contains(r.Gates[0].Measure, "Head") {
 		t.Errorf("without a head: %+v", r.Gates)
+	}
+	// What a file does to the motion is seen.
+	for want, spoil := range map[string]func(m *skin.Motion){
+		"glTF 1.": func(m *skin.Motion) {
+			c := *m.Clip
+			c.Pos = slices.Clone(c.Pos)
+			c.Pos[3*c.Skel.Len()].X += 0.001
+			m.Clip = &c
+		},
+		"glTF: without LeftFoot":     func(*skin.Motion) {},
+		"glTF: no room":              nil,
+		"glTF: the motion is not in": func(m *skin.Motion) { m.Name = "other" },
+	} {
+		r := Run(s, m, nil, func(m skin.Motion) ([]byte, error) {
+			if spoil == nil {
+				return nil, errors.New("no room")
+			}
+			spoil(&m)
+			glb, err := add(m)
+			if strings.Contains(want, "LeftFoot") {
+				glb = bytes.ReplaceAll(glb, []byte("LeftFoot\""), []byte("LeftF__t\""))
+			}
+			return glb, err
+		})
+		i := slices.IndexFunc(r.Gates, func(g Gate) bool { return g.Name == "round trip" })
+		if g := r.Gates[i]; g.Pass || !strings.Contains(g.Measure, want) || !strings.Contains(g.Measure, "BVH 0.0") {
+			t.Errorf("%+v, want %s", g, want)
+		}
 	}
 }

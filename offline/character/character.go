@@ -1,13 +1,15 @@
-// Package character opens characters of all formats.
+// Package character opens characters of all formats, and adds motions to them.
 package character
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mannequin/animsys/skin"
@@ -62,6 +64,35 @@ func foreign(path string, head []byte) error {
 		return nil
 	}
 	return fmt.Errorf("%s: is %s, which is not read: %s", path, what, cmp.Or(advice, "export it as glTF or FBX"))
+}
+
+// AddMotions adds motions to the character of a glTF or FBX file as animations of its own joints, as
+// skin.AddMotions does, and returns it as a GLB. A # and a character's name may follow the path, as in Open.
+func AddMotions(path string, motions []skin.Motion, opt skin.AddOptions) ([]byte, *skin.AddReport, error) {
+	head, err := headOf(path)
+	if file, _, ok := cutLast(path, "#"); ok && errors.Is(err, fs.ErrNotExist) {
+		path = file
+		head, err = headOf(path)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if !fbx.IsFBX(head) {
+		return skin.PackMotions(path, motions, opt)
+	}
+	c, err := fbx.OpenCharacter(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var glb bytes.Buffer
+	if err := c.Write(&glb); err != nil {
+		return nil, nil, err
+	}
+	data, r, err := skin.AppendMotions(path, glb.Bytes(), motions, opt)
+	if err == nil {
+		r.Notes = append(slices.Clone(c.Notes), r.Notes...)
+	}
+	return data, r, err
 }
 
 // cutLast is strings.Cut at the last separator.

@@ -59,7 +59,10 @@ gate is missed. Files are glTF, VRM or FBX. --picture draws the character at res
 			if err != nil {
 				return nil, err
 			}
-			r := &certificate{certify.Run(s, m, as)}
+			r := &certificate{certify.Run(s, m, as, func(m skin.Motion) ([]byte, error) {
+				glb, _, err := character.AddMotions(args[i], []skin.Motion{m}, skin.AddOptions{})
+				return glb, err
+			})}
 			if !r.Pass() {
 				failed = append(failed, args[i])
 			}

@@ -29,6 +29,10 @@ func TestCertify(t *testing.T) {
 	if i := must.Get(png.Decode(must.Get(os.Open(drawn))(t)))(t).Bounds(); i.Dx() < 1000 || i.Dy() < 500 {
 		t.Errorf("a picture of %v", i)
 	}
+	// Joints without names have those by which their file gets motion.
+	if code, stdout, stderr := run(rig); code != 0 || !strings.Contains(stdout, "glTF 0.0") || !strings.Contains(stdout, "mm at node") {
+		t.Errorf("nameless: exit %d\n%s%s", code, stdout, stderr)
+	}
 	names := filepath.Join(t.TempDir(), "names.toml")
 	must.Do(t, os.WriteFile(names, []byte("Head = \"\"\n"), 0o644))
 	code, stdout, stderr = run(person, "--skin-map", names)

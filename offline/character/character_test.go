@@ -6,6 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/qmuntal/gltf"
+
+	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/internal/testing/must"
 )
 
@@ -40,4 +46,33 @@ func TestOpen(t *testing.T) {
 	if _, err := Open(filepath.Join(dir, "none.fbx")); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("a missing file: %v", err)
 	}
+}
+
+// Motions come into glTF files, with the files beside them, and into FBX characters, as one GLB.
+func TestAddMotions(t *testing.T) {
+	dir := t.TempDir()
+	hero, beside := "../../animsys/skin/testdata/plain-person.glb", filepath.Join(dir, "hero.gltf")
+	doc := must.Get(gltf.Open(hero))(t)
+	doc.Buffers[0].URI = "hero.bin"
+	must.Do(t, gltf.Save(doc, beside))
+	add := func(path string) {
+		t.Helper()
+		s := must.Get(Open(path))(t)
+		clip := skel.NewClip(&skel.Skeleton{Names: s.Joints()[:1], Parents: []int16{-1}, Offsets: make([]m3.Vec3, 1), EndSite: make([]bool, 1)}, 30, 5)
+		for f := range clip.Pos {
+			clip.Pos[f].X = float32(f)
+		}
+		glb, r := must.Get2(AddMotions(path, []skin.Motion{{Name: "goes", Clip: clip}}, skin.AddOptions{}))(t)
+		all := must.Get(skin.ReadMotions("out.glb", glb))(t)
+		last := all[len(all)-1]
+		if j := last.Clip.Skel.Index(s.Joints()[0]); last.Name != "goes" || r.Joints != 1 || j < 0 || m3.Abs(last.Clip.Pos[4*last.Clip.Skel.Len()+j].X-4) > 1e-4 {
+			t.Errorf("%s: %+v, %s", path, r, last.Name)
+		}
+	}
+	for _, path := range []string{hero, beside, beside + "#Hips"} {
+		add(path)
+	}
+	_, _, err := AddMotions(filepath.Join(dir, "none.glb"), nil, skin.AddOptions{})
+	must.FailWith(t, err, "no such file")
+	add(filepath.Join(mocapdata.Dir(t), "quaternius-fbx", "Zombie.fbx"))
 }

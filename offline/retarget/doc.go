@@ -15,11 +15,11 @@
 //  1. Axes. Up is the axis along which the person stands in most frames. If toes and knees point
 //     to the back, by the joints' left and right, the source is left-handed and is mirrored.
 //  2. Alignment. Each joint of the target gets a rotation from its frame at rest to that of
-//     the source's joint. It is a rigid fit if several bones leave the joint (hips, chest),
-//     otherwise the parent's alignment and the shortest arc between the bones' directions, in
+//     the source's joint: the parent's alignment and the shortest arc between the bones' directions, in
 //     the source's rest pose if that is a person's. If not, the mean pose of the motion takes its
-//     place, and the axes of knees and elbows say how limbs are turned about their bones. A profile
-//     may declare the frames (axes).
+//     place, and the axes of knees and elbows say how limbs are turned about their bones. The pelvis,
+//     and in other trunks than ours the chest, is aligned by the body's stance, so that it is upright
+//     in people who stand. A profile may declare the frames (axes).
 //  3. Angles. A joint's rotation in the world is the source's, times its alignment. Joints
 //     without a source joint follow their parents.
 //  4. Scale. The source is scaled about the world's origin by the ratio of the
@@ -28,5 +28,7 @@
 //     joints to their positions in the scaled source, as far as the target's bones
 //     allow. Ankles and toes count more than others. If copied angles leave a joint far from
 //     its position throughout the clip, because the target has other proportions, it is not
-//     pulled there: see Retargeter.Near and Far.
+//     pulled there: see Retargeter.Near and Far. If the hips are elsewhere in the source's pelvis,
+//     the pelvis keeps its copied angles and the trunk is not pulled along itself. Legs of toys are
+//     brought under the hips, and onto the ground.
 package retarget

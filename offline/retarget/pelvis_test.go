@@ -186,6 +186,10 @@ func TestLowPelvis(t *testing.T) {
 			return m3.V(o.X, -0.01, 0)
 		case "LowerBack":
 			return m3.V(0, 0.03, 0.02)
+		case "LeftLeg": // legs that differ pull at the pelvis
+			return o.Scale(1.06)
+		case "RightLeg", "LeftFoot":
+			return o.Scale(0.95)
 		}
 		return o
 	})

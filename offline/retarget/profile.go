@@ -26,7 +26,7 @@ const maxProfile = 1 << 15
 // package mocap: an End Site has its parent's, with Site appended. #12 is the joint with index 12. A
 // profile without a name corrects a guess: it may have a few joints only, and empty ones for none.
 type Profile struct {
-	Name  string `toml:"name,omitempty"`            // of the profile
+	Name  string `toml:"name,omitempty"`  // of the profile
 	About string `toml:"about,omitempty"` // what it is for; may be empty
 
 	// MetresPerUnit is the length of the file's unit. It is guessed from the skeleton's size

@@ -272,3 +272,36 @@ func TestWriteVRMA(t *testing.T) {
 		}
 	}
 }
+
+// A person's motion written as VRMA and read again has its joints where they were.
+func TestVRMARoundTrip(t *testing.T) {
+	sk := person(t)
+	c := wave(sk, 30)
+	for k := range c.Rot {
+		if j := k % sk.Len(); !sk.EndSite[j] {
+			c.Rot[k] = m3.FromRotationVector(m3.V(0.5*m3.Sin(float32(k)), 0.02*float32(j), 0.4*m3.Cos(float32(k))))
+		}
+	}
+	// Joints without a bone in VRM do not turn.
+	for _, name := range []string{"Neck", "LeftHandIndex1", "RightHandIndex1"} {
+		for f := range c.Frames {
+			c.Rot[f*sk.Len()+sk.Index(name)] = m3.Ident
+		}
+	}
+	var out bytes.Buffer
+	must.Do(t, WriteVRMA(&out, "wave", c))
+	m := must.Get(ReadMotions("a.vrma", out.Bytes()))(t)[0]
+	if m.Clip.Frames != c.Frames || len(m.Parts) < 20 {
+		t.Fatalf("%d frames, %v", m.Clip.Frames, m.Parts)
+	}
+	x, y := make([]m3.Xform, m.Clip.Skel.Len()), make([]m3.Xform, sk.Len())
+	for f := range c.Frames {
+		m.Clip.Model(x, f)
+		c.Model(y, f)
+		for joint, own := range m.Parts {
+			if d := x[m.Clip.Skel.Index(own)].Pos.Dist(y[sk.Index(joint)].Pos); !(d < 1e-4) {
+				t.Errorf("frame %d: %s is %.3f mm off", f, joint, 1000*d)
+			}
+		}
+	}
+}

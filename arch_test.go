@@ -134,6 +134,7 @@ var arrows = []arrow{
 	{"offline/certify", []string{"animsys", "animsys/...", "ecs", "engine/m3", "ik", "offline/mocap", "github.com/mlange-42/..."}, "what is judged is what a game shows: test motions of whole ticks, through files and back"},
 	{"offline/eval", nil, "a leaf: bars, tables and progress of evaluations"},
 	{"offline/eval/figure", []string{"animsys/skel", "engine/draw", "engine/m3", "internal/atomicfile"}, "drawings of motion, on the CPU"},
+	{"offline/eval/controller", []string{"animsys", "animsys/...", "ecs", "engine/m3", "ik", "github.com/mlange-42/..."}, "characters are measured in whole ticks, as a game plays them"},
 	{"offline/eval/...", []string{"offline/...", "animsys/...", "engine/draw", "engine/m3", "models", "netruntime", "gonum.org/..."},
 		"networks are measured by name, without a command line"},
 	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/BurntSushi/toml", "github.com/qmuntal/gltf/...", "google.golang.org/protobuf/encoding/protowire"},

@@ -126,6 +126,9 @@ type group struct {
 // Frames returns the number of frames.
 func (d *Database) Frames() int { return len(d.moves) }
 
+// Clips returns the number of clips.
+func (d *Database) Clips() int { return len(d.clips) }
+
 // Clip returns the name of a frame's clip and the frame's number in it, at TickRate.
 func (d *Database) Clip(frame int) (name string, at int) {
 	if !d.has(frame) {

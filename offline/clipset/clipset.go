@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"mannequin/animsys/anatomy"
+	"mannequin/animsys/control"
 	"mannequin/animsys/matching"
 	"mannequin/animsys/skel"
 	"mannequin/ik"
@@ -41,8 +42,8 @@ type Set struct {
 	// those of others 0.47. A character of its true size is that many times larger: see retarget.Character.Scale.
 	Size float32
 
-	first     string // file
-	bent      bool   // see Bend
+	first     string       // file
+	bent      bool         // see Bend
 	symmetric *skel.Mirror // nil if the skeleton has no mirror image
 	leg       float64      // height of the hips in standing
 }
@@ -223,7 +224,27 @@ func (s *Set) Mirror() bool {
 // ErrNoMotion says that no clip moves over the ground: there is nothing to be steered.
 var ErrNoMotion = errors.New("no clip walks: a character that is steered wants clips of walking or running, and of standing")
 
-// Database makes a database for motion matching of all clips. The tags are the actions.
+// Asked returns the clips in which a frame shows an action that a control.Goal can ask for, and the names of the other
+// actions. A game plays clips of these with animsys.Crowd.Play.
+func (s *Set) Asked() (clips []Clip, others []string) {
+	for _, c := range s.Clips {
+		if slices.ContainsFunc(c.Actions, asks) {
+			clips = append(clips, c)
+			continue
+		}
+		for _, a := range c.Actions {
+			if !slices.Contains(others, a) {
+				others = append(others, a)
+			}
+		}
+	}
+	slices.Sort(others)
+	return clips, others
+}
+
+func asks(action string) bool { _, err := control.ParseAction(action); return err == nil }
+
+// Database makes a database for motion matching of the clips that goals ask for. The tags are the actions.
 func (s *Set) Database() (*matching.Database, error) {
 	names, seconds := s.Actions()
 	if seconds[label.Move] < 0.5 {
@@ -234,7 +255,8 @@ func (s *Set) Database() (*matching.Database, error) {
 	}
 	slices.Sort(names)
 	var clips []matching.Clip
-	for _, c := range s.Clips {
+	asked, _ := s.Asked()
+	for _, c := range asked {
 		m := matching.Clip{Name: c.Name, Motion: c.Motion, Loop: c.Loop}
 		for _, a := range c.Actions {
 			m.Tags = append(m.Tags, 1<<slices.Index(names, a))

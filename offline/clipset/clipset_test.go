@@ -255,6 +255,9 @@ func TestPacks(t *testing.T) {
 			t.Errorf("%s: %v", c.path, err)
 			continue
 		}
+		if asked, others := s.Asked(); len(asked) < len(s.Clips) && len(others) == 0 {
+			t.Errorf("%s: %d of %d clips are left out without a reason", c.path, len(s.Clips)-len(asked), len(s.Clips))
+		}
 		names, seconds := s.Actions()
 		line := ""
 		for _, n := range names {

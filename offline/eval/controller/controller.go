@@ -61,6 +61,9 @@ type Pair struct{ Shown, Clips float64 }
 // Ratio is what is shown as a share of the clips'.
 func (p Pair) Ratio() float64 { return p.Shown / max(p.Clips, 1e-9) }
 
+// ErrStill says that there is no speed to be asked for.
+var ErrStill = errors.New("controller: the clips do not move over the ground")
+
 // Measure runs the courses.
 func Measure(s Subject) (*Report, error) {
 	if len(s.Clips) == 0 {
@@ -72,7 +75,7 @@ func Measure(s Subject) (*Report, error) {
 	r := &Report{Finite: true, Agents: 200}
 	speeds := s.speeds()
 	if len(speeds) == 0 {
-		return nil, errors.New("controller: the clips do not move over the ground")
+		return nil, ErrStill
 	}
 	var slide, jerk []float64
 	count := map[*float64]float64{}

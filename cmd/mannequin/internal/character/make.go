@@ -3,6 +3,7 @@ package character
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"io"
@@ -105,7 +106,9 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 	r.Frames = db.Frames()
 	progress.Stage("measuring")
 	subject := subjectOf(set, db, recorded)
-	if r.Measures, err = controller.Measure(subject); err != nil {
+	if r.Measures, err = controller.Measure(subject); errors.Is(err, controller.ErrStill) {
+		return nil, fmt.Errorf("%s: %w", path, clipset.ErrNoMotion)
+	} else if err != nil {
 		return nil, err
 	}
 	if db.Name = o.name; db.Name == "" {
@@ -167,6 +170,9 @@ func (r *report) notes(s *clipset.Set) {
 	r.Notes = s.Notes
 	if r.Seconds[label.Idle] < 0.5 {
 		r.Notes = append(r.Notes, "no clip stands: the character steps on the spot when it should")
+	}
+	if asked, others := s.Asked(); len(asked) < len(s.Clips) {
+		r.Notes = append(r.Notes, fmt.Sprintf("clips that show no action of a goal are left out; play them with Crowd.Play: %s", strings.Join(others, ", ")))
 	}
 	if r.Bent > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("no clip turns or changes its speed: %d loops were bent into curves, and made slower and faster", r.Bent))

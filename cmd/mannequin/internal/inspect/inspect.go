@@ -12,6 +12,7 @@ import (
 
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
+	"mannequin/animsys/matching"
 	"mannequin/animsys/skin"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
@@ -28,8 +29,8 @@ func New() *cobra.Command {
 	var opt options
 	c := &cobra.Command{
 		Use:   "inspect FILE|MODEL...",
-		Short: "Describe a motion, a model, styles or a skin: its kind, its numbers and its licence",
-		Long: `Describe motions (BVH, FBX), models, databases of styles and styles of a crowd (all
+		Short: "Describe a motion, a model, styles, a character or a skin: its kind, its numbers and its licence",
+		Long: `Describe motions (BVH, FBX), models, databases of styles, styles of a crowd and characters of make (all
 safetensors) and skinned meshes (glTF, VRM, FBX). The content decides what a file is. A shipped
 model or database is named without a path, one of several characters in a glTF as FILE#NAME.
 
@@ -125,6 +126,9 @@ func inspectFile(file string, opt *options) (cli.Report, error) {
 		var other *netruntime.UnsupportedError
 		if errors.As(err, &other) && other.Got == mar.Arch {
 			return inspectStyles(file)
+		}
+		if errors.As(err, &other) && other.Got == matching.Arch {
+			return inspectCharacter(file)
 		}
 		if errors.As(err, &other) && other.Got == manifold.ArchStyleSet {
 			return inspectTransfers(file)

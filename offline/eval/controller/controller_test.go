@@ -1,0 +1,82 @@
+package controller
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/generator"
+	"mannequin/animsys/matching"
+	"mannequin/animsys/skel"
+	"mannequin/internal/testing/must"
+	"mannequin/offline/procgen/human"
+)
+
+func subject(t testing.TB) Subject {
+	takes, _, err := human.Generate(human.Options{Minutes: 2, Actions: []string{human.Walk, human.Run, human.Stand}, Styles: []string{"neutral"}})
+	must.Do(t, err)
+	var s Subject
+	var clips []matching.Clip
+	for _, k := range takes {
+		clips = append(clips, matching.Clip{Name: k.Name, Motion: k.Clip})
+		s.Clips = append(s.Clips, k.Clip)
+	}
+	d := must.Get(matching.Build(takes[0].Clip.Skel, clips, matching.Options{}))(t)
+	s.New = func(n int) (generator.Generator[control.Goal], error) {
+		return d.NewStream(matching.StreamOptions{Capacity: n})
+	}
+	return s
+}
+
+// A person who is played by matching holds speeds, answers, follows a circle, and slides less than the clips.
+func TestMeasure(t *testing.T) {
+	s := subject(t)
+	r := must.Get(Measure(s))(t)
+	if len(r.Speeds) == 0 || !r.Finite || r.Micros <= 0 {
+		t.Fatalf("%+v", r)
+	}
+	for _, v := range r.Speeds {
+		if math.Abs(v.Got/v.Asked-1) > 0.15 {
+			t.Errorf("asked for %.2f m/s it goes at %.2f", v.Asked, v.Got)
+		}
+	}
+	for name, v := range map[string]float64{"start": r.Start, "stop": r.Stop, "a turn of 90°": r.Turn90, "a turn of 180°": r.Turn180} {
+		if !(v > 0.05 && v < 2) {
+			t.Errorf("%s takes %.2f s", name, v)
+		}
+	}
+	if r.Path.Distance > 0.2 || r.Path.Angle > 15 {
+		t.Errorf("on a circle %.2f m and %.0f° beside", r.Path.Distance, r.Path.Angle)
+	}
+	if r.Slide.Clips == 0 || r.Jerk.Clips == 0 || r.Jerk.Ratio() > 3 {
+		t.Errorf("slide %+v, jerk %+v", r.Slide, r.Jerk)
+	}
+	var b strings.Builder
+	must.Do(t, r.Print(&b))
+	if !strings.Contains(b.String(), "speed held") {
+		t.Error(b.String())
+	}
+	// Lengths are the character's own.
+	s.Size = 2
+	if big := must.Get(Measure(s))(t); math.Abs(big.Speeds[0].Asked/r.Speeds[0].Asked-2) > 1e-3 || math.Abs(big.Slide.Clips/r.Slide.Clips-2) > 1e-3 {
+		t.Errorf("twice as large: %+v and %+v", big.Speeds, big.Slide)
+	}
+	clip, asked, err := Record(s)
+	if err != nil || clip.Frames != len(asked) || clip.Frames < 60*16 {
+		t.Errorf("%d frames and %d texts, %v", clip.Frames, len(asked), err)
+	}
+}
+
+// Time to the answer, and the slide of feet, from motions that are known.
+func TestParts(t *testing.T) {
+	if _, err := Measure(Subject{}); err == nil {
+		t.Error("no clips are measured")
+	}
+	s := subject(t)
+	still := skel.NewClip(s.Clips[0].Skel, 60, 90)
+	s.Clips = []*skel.Clip{still}
+	if _, err := Measure(s); err == nil || !strings.Contains(err.Error(), "do not move") {
+		t.Errorf("clips that stand: %v", err)
+	}
+}

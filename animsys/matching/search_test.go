@@ -156,13 +156,3 @@ func TestSearchIsExactOnRecordings(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkSearch(b *testing.B) {
-	d := recorded(b)
-	all := queries(d, 4096)
-	i := 0
-	for b.Loop() {
-		d.Search(&matching.Target{Query: all[i%len(all)], Near: -1})
-		i++
-	}
-}

@@ -1,0 +1,54 @@
+package matching_test
+
+import (
+	"testing"
+
+	"mannequin/animsys"
+	"mannequin/animsys/control"
+	"mannequin/animsys/matching"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/internal/testing/must"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// A search among 100,000 frames of recorded people, for poses and ways that they do not hold together.
+func BenchmarkSearch(b *testing.B) {
+	d := recorded(b)
+	all := queries(d, 4096)
+	i := 0
+	for b.Loop() {
+		d.Search(&matching.Target{Query: all[i%len(all)], Near: -1})
+		i++
+	}
+}
+
+// The whole tick of 1,000 people who play 100,000 frames and get a new goal every 1.5 s, on one core.
+func BenchmarkTick(b *testing.B) {
+	const people = 1000
+	s := must.Get(recorded(b).NewStream(matching.StreamOptions{Capacity: people}))(b)
+	w := arche.NewWorld()
+	c := must.Get(animsys.NewCrowd(&w, s, animsys.Options{Ground: ik.Level(0), Workers: 1}))(b)
+	defer c.Close()
+	schedule := must.Get(ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...))(b)
+	goals := generic.NewMap1[control.Goal](&w)
+	var all []arche.Entity
+	for i := range people {
+		all = append(all, must.Get(c.Spawn(m3.V(float32(i%32)*3, 0, float32(i/32)*3), float32(i)))(b))
+	}
+	tick := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		for i, e := range all {
+			if (tick+7*i)%90 == 0 {
+				*goals.Get(e) = control.Goal{Move: m3.V(0, 0, 1), Speed: float32(i % 4), Turn: float32((tick/90+i)%5-2) / 2}
+			}
+		}
+		must.Do(b, schedule.Step())
+		tick++
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/people, "µs/person")
+}

@@ -43,6 +43,11 @@ func Read(name string, data []byte) ([]Motion, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.motions()
+}
+
+// motions samples the animations of a scene.
+func (s *scene) motions() ([]Motion, error) {
 	joints, err := s.joints()
 	if err != nil {
 		return nil, err
@@ -62,7 +67,7 @@ func Read(name string, data []byte) ([]Motion, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, &Error{File: name, Msg: ErrNoAnimation.Error() + ": export the armature with its actions", is: ErrNoAnimation}
+		return nil, &Error{File: s.name, Msg: ErrNoAnimation.Error() + ": export the armature with its actions", is: ErrNoAnimation}
 	}
 	return out, nil
 }

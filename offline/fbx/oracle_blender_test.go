@@ -1,0 +1,253 @@
+package fbx
+
+import (
+	"bufio"
+	"encoding/json"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
+)
+
+// blenderJob is a file that Blender reads, and the times in ticks at which it tells where joints are.
+type blenderJob struct {
+	File  string             `json:"file"`
+	Times map[string][]int64 `json:"times"`
+}
+
+// blenderSays is what it tells of a file, in metres with Z up.
+type blenderSays struct {
+	Error  string
+	Bind   map[string][3]float64
+	Rest   map[string][3]float64
+	Stacks map[string]struct {
+		Layers int
+		Names  []string
+		At     [][]float64
+	}
+}
+
+// blender reads all files in one run.
+func blender(t *testing.T, jobs []blenderJob) []blenderSays {
+	t.Helper()
+	program, err := exec.LookPath("blender")
+	if err != nil {
+		t.Skip("needs Blender")
+	}
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "jobs.json"), filepath.Join(dir, "out.json")
+	must.Do(t, os.WriteFile(in, must.Get(json.Marshal(jobs))(t), 0o644))
+	text, err := exec.Command(program, "-b", "--factory-startup", "--python", "testdata/heads.py", "--", in, out).CombinedOutput()
+	if err != nil {
+		t.Fatalf("blender: %v\n%s", err, text[max(0, len(text)-2000):])
+	}
+	f := must.Get(os.Open(out))(t)
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<30)
+	var all []blenderSays
+	for lines.Scan() {
+		var s blenderSays
+		must.Do(t, json.Unmarshal(lines.Bytes(), &s))
+		all = append(all, s)
+	}
+	if len(all) != len(jobs) {
+		t.Fatalf("blender read %d of %d files:\n%s", len(all), len(jobs), text[max(0, len(text)-2000):])
+	}
+	return all
+}
+
+// blenderDiffers are animations that Blender shows otherwise, by parts of the file's and the animation's name,
+// and why. Ours are as Autodesk's SDK has them, or as its documentation says.
+var blenderDiffers = []struct{ file, name, why string }{
+	{"maya_anim_layers", "", "Blender makes an animation of each layer, and takes none together"},
+	{"maya_game_sausage_7500_binary_combined", "deform", "joints do not inherit their parent's own scale (inherit type 2), in Blender they do"},
+	{"maya_game_sausage_7500_binary_deform", "deform", "as above"},
+	{"motionbuilder_sausage_rrss", "", "parents' scales come after the joint's rotation (inherit type 0), in Blender before it"},
+}
+
+// straight makes all curves straight lines between their keys, as Blender takes them. It returns whether any was not.
+func straight(k *stack) (bent bool) {
+	for _, y := range k.layers {
+		for _, tracks := range y.tracks {
+			for _, t := range tracks {
+				for c := 0; t != nil && c < 3; c++ {
+					if v := t.curves[c]; v != nil {
+						for i := range len(v.times) - 1 {
+							bent = bent || v.values[i] != v.values[i+1] && v.shape[i].kind != 1
+						}
+						*v = curve{times: v.times, values: v.values, shape: slices.Repeat([]shape{{kind: 1}}, len(v.shape))}
+					}
+				}
+			}
+		}
+	}
+	return bent
+}
+
+// keyed returns the frames, by model, at which all curves of the model and of those above it have keys.
+func (s *scene) keyed(k *stack, times []int64) [][]bool {
+	out := make([][]bool, len(s.models))
+	for i, m := range s.models {
+		out[i] = slices.Repeat([]bool{true}, len(times))
+		for f, at := range times {
+			out[i][f] = m.parent == nil || out[m.parent.index][f]
+			for _, y := range k.layers {
+				if y.tracks[m] == nil {
+					continue
+				}
+				for _, t := range y.tracks[m] {
+					for c := 0; t != nil && c < 3; c++ {
+						if v := t.curves[c]; v != nil {
+							const near = ticks / 100000
+							n, _ := slices.BinarySearch(v.times, at-near)
+							out[i][f] = out[i][f] && n < len(v.times) && v.times[n] <= at+near
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// read is a file as we read it.
+type read struct {
+	job       blenderJob
+	bent      map[string]bool     // animations with curves that are not straight
+	as, lines []Motion            // as they are, and with straight curves
+	keyed     map[string][][]bool // by animation: per joint and frame
+}
+
+// forBlender reads a file that Blender can read and that has motions. It returns nil for others.
+func forBlender(t *testing.T, file string) *read {
+	s, err := newScene(file, must.Get(os.ReadFile(file))(t))
+	if err != nil || s.ascii || s.version < 7100 {
+		return nil
+	}
+	out := &read{job: blenderJob{file, map[string][]int64{}}, keyed: map[string][][]bool{}, bent: map[string]bool{}}
+	if out.as, err = s.motions(); err != nil {
+		return nil
+	}
+	joints := must.Get(s.joints())(t)
+	r := &reader{scene: s}
+	for _, k := range s.stacks {
+		first, fps, frames, err := r.span(k)
+		must.Do(t, err)
+		times := make([]int64, frames)
+		for f := range times {
+			times[f] = frame(first, f, fps)
+		}
+		keyed := s.keyed(k, times)
+		for _, m := range joints {
+			out.keyed[k.name] = append(out.keyed[k.name], keyed[m.index])
+		}
+		out.job.Times[k.name] = times
+		out.bent[k.name] = straight(k)
+	}
+	out.lines = must.Get(s.motions())(t)
+	return out
+}
+
+// blenderGap is the largest distance of joints from where Blender has them, in metres.
+type blenderGap struct {
+	apart float64
+	joint string
+	frame int
+}
+
+func (g *blenderGap) add(p m3.Vec3, q []float64, joint string, frame int) {
+	if d := math.Sqrt(apart2([3]float64{float64(p.X), float64(p.Y), float64(p.Z)}, [3]float64{q[0], q[2], -q[1]})); d > g.apart {
+		*g = blenderGap{d, joint, frame}
+	}
+}
+
+// Joints are within a millimetre of where Blender has them, in all frames of all animations of the binary files
+// from version 7.1 on, which are those that it reads; of a figure smaller than a person, within as many thousandths of
+// 1.7 m as a millimetre is. Blender takes curves as straight lines between keys. So all frames are compared with ours
+// with straight curves, and the joints at the frames at which they and those above have keys with ours as they are.
+func TestAsBlender(t *testing.T) {
+	dir := mocapdata.Dir(t)
+	var jobs []blenderJob
+	var all []*read
+	for _, pattern := range samples {
+		files, _ := filepath.Glob(filepath.Join(dir, pattern))
+		for _, file := range files {
+			if r := forBlender(t, file); r != nil {
+				jobs, all = append(jobs, r.job), append(all, r)
+			}
+		}
+	}
+	animations, bent, frames, joints, atKeys, figures, worst, person := 0, 0, 0, 0, 0, 0, 0.0, 0.0
+	for i, s := range blender(t, jobs) {
+		base, r := filepath.Base(jobs[i].File), all[i]
+		if s.Error != "" {
+			t.Errorf("%s: Blender: %s", base, s.Error)
+			continue
+		}
+		figures++
+		for n, m := range r.lines {
+			theirs, ok := s.Stacks[m.Name]
+			if !ok {
+				t.Errorf("%s: Blender has no animation %q", base, m.Name)
+				continue
+			}
+			sk := m.Clip.Skel
+			index := make([]int, sk.Len())
+			for j, name := range sk.Names {
+				index[j] = slices.Index(theirs.Names, name)
+			}
+			model := make([]m3.Xform, sk.Len())
+			size := float32(0)
+			var whole, keys blenderGap
+			for f := range m.Clip.Frames {
+				for _, of := range []*Motion{&r.lines[n], &r.as[n]} {
+					of.Clip.Model(model, f)
+					for j, k := range index {
+						if k < 0 {
+							continue
+						}
+						size = max(size, model[j].Pos.Dist(model[0].Pos))
+						if q := theirs.At[f][3*k : 3*k+3]; of == &r.lines[n] {
+							whole.add(model[j].Pos, q, sk.Names[j], f)
+							joints++
+						} else if r.bent[m.Name] && r.keyed[m.Name][j][f] {
+							keys.add(model[j].Pos, q, sk.Names[j], f)
+							atKeys++
+						}
+					}
+				}
+			}
+			if animations++; r.bent[m.Name] {
+				bent++
+			}
+			frames += m.Clip.Frames
+			limit := 1e-3 * min(max(float64(size)/1.7, 0.01), 1)
+			why := slices.IndexFunc(blenderDiffers, func(d struct{ file, name, why string }) bool {
+				return strings.Contains(base, d.file) && strings.Contains(m.Name, d.name)
+			})
+			if (whole.apart > limit) != (why >= 0) {
+				t.Errorf("%s, %s: joint %s is %.5f m off in frame %d, size %.3f m; listed as different: %t", base, m.Name, whole.joint, whole.apart, whole.frame, size, why >= 0)
+			}
+			if why >= 0 {
+				continue
+			}
+			worst = max(worst, whole.apart)
+			person = max(person, whole.apart*1.7/max(float64(size), 0.01))
+			if keys.apart > limit {
+				t.Errorf("%s, %s: joint %s is %.5f m off in frame %d, which has keys", base, m.Name, keys.joint, keys.apart, keys.frame)
+			}
+		}
+	}
+	t.Logf("%d files, %d animations, %d frames, %d places of joints; the largest distance is %.2g m, or %.2g m if all figures were 1.7 m large. Of %d animations with curves that are not straight, %d places are at keys", figures, animations, frames, joints, worst, person, bent, atKeys)
+	if figures < 60 || animations < 140 || frames < 8000 || joints < 300000 || bent < 20 || atKeys < 10000 {
+		t.Error("fewer were compared than there are")
+	}
+}

@@ -172,13 +172,14 @@ func (r *reader) rigid(p *pose) (m3.Xform, bool) {
 // span returns when an animation begins, in ticks, its frames per second, and the number of its frames: 0
 // for one without keys.
 func (r *reader) span(k *stack) (first int64, fps float64, frames int, err error) {
-	first, last, closest := int64(math.MaxInt64), int64(math.MinInt64), int64(math.MaxInt64)
+	first, last, closest, repeats := int64(math.MaxInt64), int64(math.MinInt64), int64(math.MaxInt64), false
 	for _, y := range k.layers {
 		for _, tracks := range y.tracks {
 			for _, t := range tracks {
 				for c := 0; t != nil && c < 3; c++ {
 					if v := t.curves[c]; v != nil {
 						first, last = min(first, v.times[0]), max(last, v.times[len(v.times)-1])
+						repeats = repeats || v.before.how != 0 || v.after.how != 0
 						for i := 1; i < len(v.times); i++ {
 							closest = min(closest, v.times[i]-v.times[i-1])
 						}
@@ -190,7 +191,9 @@ func (r *reader) span(k *stack) (first int64, fps float64, frames int, err error
 	if first > last {
 		return 0, 0, 0, nil
 	}
-	if k.stop > k.start && k.start >= first-ticks && k.stop <= last+ticks { // within what is known
+	const longest = 60 * ticks                                                // of one that repeats
+	if k.stop > k.start && (k.start >= first-ticks && k.stop <= last+ticks || // within what is known
+		repeats && k.start > -MaxSeconds*ticks && k.stop < MaxSeconds*ticks && k.stop-k.start <= longest) {
 		first, last = k.start, k.stop
 	}
 	if fps = r.fps; fps == 0 {

@@ -21,9 +21,7 @@ var samples = []string{"formats/fbx-*/*.fbx", "quaternius-fbx/*.fbx", "mesh2moti
 
 // other are files that FBX2glTF shows otherwise, and why: parts of its name.
 var other = []string{
-	"auto_bias", "tcb", "velocity", // tangents that are read as automatic ones
-	"extrapolat",                         // what comes before and after the keys
-	"game_sausage", "mixed_inherit_mode", // glTF cannot hold scales that are not inherited
+	"game_sausage", "mixed_inherit_mode", // joints do not inherit scales, which glTF cannot say
 }
 
 // What is read is as FBX2glTF reads it, by Autodesk's FBX SDK.

@@ -108,31 +108,6 @@ func TestTransforms(t *testing.T) {
 	}
 }
 
-// The ways between keys.
-func TestCurve(t *testing.T) {
-	c := &curve{times: []int64{0, second, 2 * second, 3 * second, 4 * second}, values: []float64{0, 1, 3, 2, 2}, shape: make([]shape, 5)}
-	c.set(0, linear, [4]float64{})
-	c.set(1, constant, [4]float64{})
-	c.set(2, constant|auto, [4]float64{})
-	c.set(3, cubic|user, [4]float64{0, 0, 0, 0})
-	s := &scene{file: &file{name: "a"}}
-	must.Do(t, s.check(&record{}, c))
-	for at, want := range map[float64]float64{-1: 0, 0: 0, 0.5: 0.5, 1: 1, 1.5: 1, 2: 3, 2.5: 2, 3: 2, 3.5: 2, 9: 2} {
-		if got := c.at(int64(at * ticks)); got != want {
-			t.Errorf("at %g s: %g, want %g", at, got, want)
-		}
-	}
-	// A cubic one with slopes of 3 per second at both ends goes straight from 0 to 3, with any weights.
-	for _, w := range []float64{1.0 / 3, 0.1, 0.6} {
-		c = &curve{times: []int64{0, second}, values: []float64{0, 3}, shape: []shape{{kind: 2, out: 3, in: 3, outW: w, inW: w}, {}}}
-		for _, u := range []float64{0.1, 0.5, 0.8} {
-			if got := c.at(int64(u * ticks)); math.Abs(got-3*u) > 1e-6 {
-				t.Errorf("weights of %g: at %g s %g, want %g", w, u, got, 3*u)
-			}
-		}
-	}
-}
-
 // Layers add to the lowest one or replace it, by their weights.
 func TestLayers(t *testing.T) {
 	second := func(mode int, weight float64) []tree {

@@ -127,6 +127,7 @@ func (s *scene) curve6(r *record) (*curve, error) {
 		return nil, nil
 	}
 	c := &curve{}
+	var all []key
 	var key []value // of the key that is being read
 	var err error
 	finish := func() {
@@ -139,8 +140,7 @@ func (s *scene) curve6(r *record) (*curve, error) {
 			err = s.errorf(keys.at, "more than %d keys", MaxKeys)
 			return
 		}
-		c.times, c.values, c.shape = append(c.times, key[0].whole), append(c.values, key[1].num), append(c.shape, shape{})
-		c.set6(len(c.shape)-1, key[2:])
+		c.times, c.values, all = append(c.times, key[0].whole), append(c.values, key[1].num), append(all, key6(key[2:]))
 		key = key[:0]
 	}
 	need := func() (more int, letter bool) { // what the key still lacks
@@ -215,41 +215,41 @@ func (s *scene) curve6(r *record) (*curve, error) {
 	case len(c.times) == 0:
 		return nil, nil
 	}
-	return c, s.check(r, c)
+	return c, s.finish(r, c, all)
 }
 
-// set6 sets the shape after key k from what follows its value.
-func (c *curve) set6(k int, v []value) {
-	w := &c.shape[k]
+// key6 returns a key by what follows its value.
+func key6(v []value) key {
+	k := key{flags: linear, outW: usualWeight, inW: usualWeight}
+	get := func(i int) float64 {
+		x, _ := number(v, i)
+		return x
+	}
 	switch v[0].text {
 	case "C":
-		w.next = text(v, 1) == "n"
+		if k.flags = constant; text(v, 1) == "n" {
+			k.flags |= auto
+		}
 	case "U", "A":
-		flags, data := int64(cubic|user), [4]float64{}
+		weights := 2 // where they are
 		switch text(v, 1) {
 		case "s", "b":
-			data[0], _ = number(v, 2)
-			data[1], _ = number(v, 3)
-			switch text(v, 4) {
-			case "a":
-				c.set(k, flags, data)
-				w.outW, _ = number(v, 5)
-				w.inW, _ = number(v, 6)
-				return
-			case "r":
-				c.set(k, flags, data)
-				w.outW, _ = number(v, 5)
-				return
-			case "l":
-				c.set(k, flags, data)
-				w.inW, _ = number(v, 5)
-				return
-			}
+			k.flags, k.data = cubic|user, [3]float64{get(2), get(3)}
+			weights = 4
+		case "t":
+			k.flags, k.data = cubic|tcb, [3]float64{get(2), get(3), get(4)}
+			weights = 5
 		default:
-			flags = cubic | auto | even
+			k.flags = cubic | auto | even
 		}
-		c.set(k, flags, data)
-	default:
-		w.kind = 1
+		switch text(v, weights) {
+		case "a":
+			k.outW, k.inW = get(weights+1), get(weights+2)
+		case "r":
+			k.outW = get(weights + 1)
+		case "l":
+			k.inW = get(weights + 1)
+		}
 	}
+	return k
 }

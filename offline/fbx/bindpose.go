@@ -6,36 +6,37 @@ import (
 	"mannequin/internal/affine"
 )
 
-// bindPose puts the models where they were when the meshes were bound: in most files the character then
-// stands in a T-pose or an A-pose, while the models may have any pose of an animation. Models that the file
-// has no such place of keep theirs below their parents. Nothing changes if the places cannot be right.
-func (c *characterReader) bindPose() error {
-	bound, err := c.bound()
+// bindWorld returns where the models were in the world when the meshes were bound: in most files the character
+// then stands in a T-pose or an A-pose, while the models may have any pose of an animation. poses is theirs.
+// Models that the file has no such place of keep theirs below their parents. It returns nil if the file says nothing,
+// or if the places cannot be right: then with a note, if it is worth one.
+func (s *scene) bindWorld(poses []pose) (world []affine.Transform, note string, err error) {
+	bound, err := s.bound()
 	if err != nil || len(bound) == 0 {
-		return err
+		return nil, "", err
 	}
-	world := make([]affine.Transform, len(c.models))
+	world = make([]affine.Transform, len(s.models))
 	same, other := 0, 0 // bones that are as long as in the models' pose, and others
-	for i, m := range c.models {
+	for i, m := range s.models {
 		w, ok := bound[m]
 		up := m.parent
 		switch {
 		case ok:
 			world[i] = w
 		case up == nil:
-			world[i] = c.poses[i].world
+			world[i] = poses[i].world
 		default:
-			world[i] = c.poses[i].local
-			if back, ok := c.poses[up.index].world.Inverse(); ok {
-				world[i] = back.Mul(&c.poses[i].world)
+			world[i] = poses[i].local
+			if back, ok := poses[up.index].world.Inverse(); ok {
+				world[i] = back.Mul(&poses[i].world)
 			}
 			world[i] = world[up.index].Mul(&world[i])
 		}
 		if !world[i].Finite() {
-			return nil
+			return nil, "", nil
 		}
 		if ok && up != nil && up.skinned && m.skinned {
-			was, is := length(&c.poses[i].world, &c.poses[up.index].world), length(&world[i], &world[up.index])
+			was, is := length(&poses[i].world, &poses[up.index].world), length(&world[i], &world[up.index])
 			if math.Abs(was-is) <= 0.1*max(was, is) {
 				same++
 			} else {
@@ -44,8 +45,19 @@ func (c *characterReader) bindPose() error {
 		}
 	}
 	if other > same/4 {
-		c.note("the places of its joints when its meshes were bound do not fit its bones: it has the pose of its nodes")
-		return nil
+		return nil, "the places of its joints when its meshes were bound do not fit its bones: it has the pose of its nodes", nil
+	}
+	return world, "", nil
+}
+
+// bindPose puts the models where they were when the meshes were bound.
+func (c *characterReader) bindPose() error {
+	world, note, err := c.bindWorld(c.poses)
+	if note != "" {
+		c.note("%s", note)
+	}
+	if world == nil || err != nil {
+		return err
 	}
 	for i := range world {
 		c.poses[i].world = world[i]
@@ -76,7 +88,7 @@ func length(a, b *affine.Transform) float64 {
 
 // bound returns the places of models in the world when the meshes were bound, as clusters have them, or
 // else bind poses.
-func (c *characterReader) bound() (map[*model]affine.Transform, error) {
+func (s *scene) bound() (map[*model]affine.Transform, error) {
 	out := map[*model]affine.Transform{}
 	take := func(m *model, r *record) error {
 		if m == nil || r == nil {
@@ -85,33 +97,33 @@ func (c *characterReader) bound() (map[*model]affine.Transform, error) {
 		if _, ok := out[m]; ok {
 			return nil
 		}
-		w, err := c.matrix(r)
+		w, err := s.matrix(r)
 		if w.Det() != 0 && err == nil {
 			out[m] = w
 		}
 		return err
 	}
-	for _, l := range c.links {
-		if c.kinds[l.parent] == "Deformer/Cluster" {
-			if err := take(c.byID[l.child], c.objects[l.parent].child("TransformLink")); err != nil {
+	for _, l := range s.links {
+		if s.kinds[l.parent] == "Deformer/Cluster" {
+			if err := take(s.byID[l.child], s.objects[l.parent].child("TransformLink")); err != nil {
 				return nil, err
 			}
 		}
 	}
-	objects := c.root.child("Objects")
+	objects := s.root.child("Objects")
 	for i := 0; objects != nil && i < len(objects.below); i++ {
 		pose := &objects.below[i]
 		if pose.name != "Pose" {
 			continue
 		}
-		values, err := c.all(pose, 3)
+		values, err := s.all(pose, 3)
 		if err != nil {
 			return nil, err
 		}
 		if text(values, len(values)-1) != "BindPose" {
 			continue
 		}
-		if err := c.poseNodes(pose, take); err != nil {
+		if err := s.poseNodes(pose, take); err != nil {
 			return nil, err
 		}
 	}
@@ -119,13 +131,13 @@ func (c *characterReader) bound() (map[*model]affine.Transform, error) {
 }
 
 // poseNodes calls take for each model of a bind pose, with the record of its matrix.
-func (c *characterReader) poseNodes(pose *record, take func(m *model, r *record) error) error {
+func (s *scene) poseNodes(pose *record, take func(m *model, r *record) error) error {
 	for i := range pose.below {
 		n := &pose.below[i]
 		if n.name != "PoseNode" || n.child("Node") == nil {
 			continue
 		}
-		v, err := c.all(n.child("Node"), 1)
+		v, err := s.all(n.child("Node"), 1)
 		if err != nil {
 			return err
 		}
@@ -134,9 +146,9 @@ func (c *characterReader) poseNodes(pose *record, take func(m *model, r *record)
 		}
 		id := v[0].whole
 		if v[0].kind == 's' { // version 6
-			id = c.ids[v[0].text]
+			id = s.ids[v[0].text]
 		}
-		if err := take(c.byID[id], n.child("Matrix")); err != nil {
+		if err := take(s.byID[id], n.child("Matrix")); err != nil {
 			return err
 		}
 	}

@@ -34,10 +34,14 @@ func OpenCharacter(path string) (*Character, error) {
 	return open(path, true)
 }
 
+// OpenBound is OpenCharacter without animations: nodes have the places that they had when the meshes were bound to
+// them, in most files a T-pose or an A-pose.
+func OpenBound(path string) (*Character, error) { return open(path, false) }
+
 // OpenSkin reads the character of an FBX file as a skinned mesh, as OpenCharacter does, in the pose in which
 // its meshes were bound to its joints.
 func OpenSkin(path string) (*skin.Skin, error) {
-	c, err := open(path, false)
+	c, err := OpenBound(path)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +136,8 @@ type characterReader struct {
 	shared    map[string][]int64 // version 6: skins by the names of meshes
 	joined    int                // joints of all skins
 	inverse   [][][4][4]float32  // per skin and joint: from the mesh to the joint when they were bound
-	owner     *model             // of the first skin
+	owners    []*model           // per skin: whose mesh it was made for
+	firsts    []cluster          // per skin: its first
 	placeless []bool             // models whose nodes have no place
 }
 
@@ -331,9 +336,7 @@ func (c *characterReader) skin(s *surface, owner *model, r *record) (int, error)
 		c.note("%d points of %.60q have more than four joints: the four strongest are kept", s.binding.over, owner.name)
 	}
 	c.doc.Skins, c.inverse = append(c.doc.Skins, sk), append(c.inverse, inverse)
-	if len(c.inverse) == 1 {
-		c.owner = owner
-	}
+	c.owners, c.firsts = append(c.owners, owner), append(c.firsts, s.binding.clusters[0])
 	s.skin = len(c.doc.Skins) - 1
 	return s.skin, nil
 }
@@ -347,7 +350,8 @@ func rows(a affine.Transform) (m [4][4]float32) {
 	return m
 }
 
-// bones adds the joints that move no vertices to the first skin: a character has all its bones.
+// bones adds the joints that move no vertices to the skin of the joint above them, or else to the first, where they
+// were when it was bound: a character has all its bones.
 func (c *characterReader) bones() error {
 	if len(c.doc.Skins) == 0 {
 		return nil
@@ -356,19 +360,32 @@ func (c *characterReader) bones() error {
 	if err != nil {
 		return err
 	}
+	bound, _, err := c.bindWorld(c.poses)
+	if err != nil {
+		return err
+	}
 	used := make([]bool, len(c.models))
-	for _, s := range c.doc.Skins {
+	of := make([]int, len(c.models)) // the first skin of a joint, or of those above it
+	for k, s := range slices.Backward(c.doc.Skins) {
 		for _, n := range s.Joints {
-			used[n] = true
+			used[n], of[n] = true, k
 		}
 	}
 	for _, m := range joints {
 		if used[m.index] {
 			continue
 		}
-		back, ok := c.poses[m.index].world.Inverse()
-		if bind := back.Mul(&c.poses[c.owner.index].world); ok && bind.Finite() {
-			c.doc.Skins[0].Joints, c.inverse[0] = append(c.doc.Skins[0].Joints, m.index), append(c.inverse[0], rows(c.inMetres(bind)))
+		if m.parent != nil {
+			of[m.index] = of[m.parent.index]
+		}
+		k := of[m.index]
+		mesh, world := c.poses[c.owners[k].index].world, c.poses[m.index].world
+		if bound != nil {
+			mesh, world = bound[c.firsts[k].model.index].Mul(&c.firsts[k].bind), bound[m.index]
+		}
+		back, ok := world.Inverse()
+		if bind := back.Mul(&mesh); ok && bind.Finite() {
+			c.doc.Skins[k].Joints, c.inverse[k] = append(c.doc.Skins[k].Joints, m.index), append(c.inverse[k], rows(c.inMetres(bind)))
 		}
 	}
 	for i, sk := range c.doc.Skins {

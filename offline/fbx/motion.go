@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
@@ -17,7 +18,10 @@ var ErrNoAnimation = errors.New("has no animation")
 type Motion struct {
 	Name string
 	Clip *skel.Clip // in metres, +Y up, on the file's own joints
-	Rest []m3.Quat  // local rotations of the joints without an animation
+
+	// Rest is the joints at rest in the file's space: as its meshes were bound to them, else as its models stand
+	// without an animation.
+	Rest []m3.Xform
 
 	Notes []string // oddities of the joints
 }
@@ -77,7 +81,7 @@ type reader struct {
 	*scene
 	joints []*model
 	sk     *skel.Skeleton
-	rest   []m3.Quat
+	rest   []m3.Xform
 	notes  []string
 	poses  []pose     // of all models
 	model  []m3.Xform // of the joints
@@ -106,11 +110,27 @@ func (r *reader) skeleton() error {
 	if err := r.pose(nil, 0); err != nil {
 		return err
 	}
-	r.rest = make([]m3.Quat, len(r.joints))
-	r.sk.ModelToLocal(r.sk.Offsets, r.rest, r.model)
+	r.rest = slices.Clone(r.model)
+	r.sk.ModelToLocal(r.sk.Offsets, make([]m3.Quat, len(r.joints)), r.model)
 	if err := r.sk.Validate(); err != nil {
 		return r.errorf(-1, "%v", err)
 	}
+	world, note, err := r.bindWorld(r.poses)
+	if note != "" {
+		r.notes = append(r.notes, r.name+": "+note)
+	}
+	if world == nil || err != nil {
+		return err
+	}
+	rest := make([]m3.Xform, len(r.joints))
+	for j, m := range r.joints {
+		x, ok := r.rigid(&pose{world: world[m.index], rotation: r.poses[m.index].rotation})
+		if !ok {
+			return nil // as its models stand
+		}
+		rest[j] = x
+	}
+	r.rest = rest
 	return nil
 }
 

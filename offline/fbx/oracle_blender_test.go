@@ -121,7 +121,8 @@ func (s *scene) keyed(k *stack, times []int64) [][]bool {
 // read is a file as we read it.
 type read struct {
 	job       blenderJob
-	bent      map[string]bool     // animations with curves that are not straight
+	bent      map[string]bool // animations with curves that are not straight
+	stands    []m3.Quat
 	as, lines []Motion            // as they are, and with straight curves
 	keyed     map[string][][]bool // by animation: per joint and frame
 }
@@ -137,7 +138,11 @@ func forBlender(t *testing.T, file string) *read {
 		return nil
 	}
 	joints := must.Get(s.joints())(t)
-	r := &reader{scene: s}
+	r := &reader{scene: s, joints: joints, poses: make([]pose, len(s.models)), model: make([]m3.Xform, len(joints))}
+	must.Do(t, r.skeleton())
+	must.Do(t, r.pose(nil, 0))
+	out.stands = make([]m3.Quat, len(joints))
+	r.sk.ModelToLocal(make([]m3.Vec3, len(joints)), out.stands, r.model)
 	for _, k := range s.stacks {
 		first, fps, frames, err := r.span(k)
 		must.Do(t, err)
@@ -169,6 +174,9 @@ func (g *blenderGap) add(p m3.Vec3, q []float64, joint string, frame int) {
 	}
 }
 
+// limitOf returns a millimetre for a figure of a person's size or larger, and the same share of a smaller one.
+func limitOf(size float32) float64 { return 1e-3 * min(max(float64(size)/1.7, 0.01), 1) }
+
 // Joints are within a millimetre of where Blender has them, in all frames of all animations of the binary files
 // from version 7.1 on, which are those that it reads; of a figure smaller than a person, within as many thousandths of
 // 1.7 m as a millimetre is. Blender takes curves as straight lines between keys. So all frames are compared with ours
@@ -185,7 +193,7 @@ func TestAsBlender(t *testing.T) {
 			}
 		}
 	}
-	animations, bent, frames, joints, atKeys, figures, worst, person := 0, 0, 0, 0, 0, 0, 0.0, 0.0
+	animations, bent, frames, joints, atKeys, figures, otherRest, worst, person, rests := 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0
 	for i, s := range blender(t, jobs) {
 		base, r := filepath.Base(jobs[i].File), all[i]
 		if s.Error != "" {
@@ -193,19 +201,38 @@ func TestAsBlender(t *testing.T) {
 			continue
 		}
 		figures++
+		// Bones rest where Blender has them without a pose: where the meshes were bound.
+		var rest blenderGap
+		sk := r.as[0].Clip.Skel
+		stands, posed, size := make([]m3.Xform, sk.Len()), float32(0), float32(0)
+		sk.LocalToModel(stands, sk.Offsets, r.stands)
+		for j, x := range r.as[0].Rest {
+			if q, ok := s.Bind[sk.Names[j]]; ok {
+				rest.add(x.Pos, q[:], sk.Names[j], 0)
+			}
+			posed, size = max(posed, x.Pos.Dist(stands[j].Pos)), max(size, x.Pos.Dist(r.as[0].Rest[0].Pos))
+		}
+		if posed > 0.01*size {
+			otherRest++
+		}
+		if strings.Contains(base, "sausage_rrss") {
+			rest.apart = 0 // its bones have other lengths when bound: it rests as its models stand
+		}
+		if rests = max(rests, rest.apart); rest.apart > limitOf(size) {
+			t.Errorf("%s: joint %s rests %.5f m off", base, rest.joint, rest.apart)
+		}
 		for n, m := range r.lines {
 			theirs, ok := s.Stacks[m.Name]
 			if !ok {
 				t.Errorf("%s: Blender has no animation %q", base, m.Name)
 				continue
 			}
-			sk := m.Clip.Skel
 			index := make([]int, sk.Len())
 			for j, name := range sk.Names {
 				index[j] = slices.Index(theirs.Names, name)
 			}
 			model := make([]m3.Xform, sk.Len())
-			size := float32(0)
+			size = 0
 			var whole, keys blenderGap
 			for f := range m.Clip.Frames {
 				for _, of := range []*Motion{&r.lines[n], &r.as[n]} {
@@ -229,7 +256,7 @@ func TestAsBlender(t *testing.T) {
 				bent++
 			}
 			frames += m.Clip.Frames
-			limit := 1e-3 * min(max(float64(size)/1.7, 0.01), 1)
+			limit := limitOf(size)
 			why := slices.IndexFunc(blenderDiffers, func(d struct{ file, name, why string }) bool {
 				return strings.Contains(base, d.file) && strings.Contains(m.Name, d.name)
 			})
@@ -247,7 +274,8 @@ func TestAsBlender(t *testing.T) {
 		}
 	}
 	t.Logf("%d files, %d animations, %d frames, %d places of joints; the largest distance is %.2g m, or %.2g m if all figures were 1.7 m large. Of %d animations with curves that are not straight, %d places are at keys", figures, animations, frames, joints, worst, person, bent, atKeys)
-	if figures < 60 || animations < 140 || frames < 8000 || joints < 300000 || bent < 20 || atKeys < 10000 {
+	t.Logf("%d files rest otherwise than their models stand; the largest distance at rest is %.2g m", otherRest, rests)
+	if figures < 60 || otherRest < 20 || animations < 140 || frames < 8000 || joints < 300000 || bent < 20 || atKeys < 10000 {
 		t.Error("fewer were compared than there are")
 	}
 }

@@ -289,7 +289,7 @@ func openAMC(path string, data []byte, opt OpenOptions) (_ *Recording, err error
 type animation struct {
 	name  string
 	clip  *skel.Clip
-	rest  []m3.Quat // local rotations; nil: see openGLTF
+	rest  []m3.Xform
 	notes []string
 }
 
@@ -297,7 +297,7 @@ type animation struct {
 func (a *animation) recording(format Format) *Recording {
 	b := usual(a.clip)
 	b.Format, b.FrameTime, b.Up, b.Notes = format, 1/b.Clip.FPS, "y", slices.Clip(a.notes)
-	b.setRest(a.rest)
+	b.Rest = a.rest
 	return b
 }
 

@@ -227,7 +227,7 @@ func motionsOf(file string, opt convertOptions) (all []skin.Motion, err error) {
 		var motions []fbx.Motion
 		motions, err = fbx.Open(file)
 		for _, m := range motions {
-			all = append(all, skin.Motion{Name: m.Name, Clip: m.Clip})
+			all = append(all, skin.Motion{Name: m.Name, Clip: m.Clip, Rest: m.Rest})
 		}
 	default:
 		var b *mocap.Recording

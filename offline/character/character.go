@@ -95,6 +95,30 @@ func AddMotions(path string, motions []skin.Motion, opt skin.AddOptions) ([]byte
 	return data, r, err
 }
 
+// OpenRig reads the joints of a glTF file, as skin.OpenRig does, or of an FBX file. An FBX rests as its meshes were
+// bound, whatever pose its nodes have.
+func OpenRig(path string) (*skin.Rig, error) {
+	head, err := headOf(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fbx.IsFBX(head) {
+		return skin.OpenRig(path)
+	}
+	c, err := fbx.OpenBound(path)
+	if err == nil && len(c.Doc.Skins) == 0 { // animations say which nodes are joints
+		c, err = fbx.OpenCharacter(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var glb bytes.Buffer
+	if err := c.Write(&glb); err != nil {
+		return nil, err
+	}
+	return skin.ReadRig(path, glb.Bytes())
+}
+
 // cutLast is strings.Cut at the last separator.
 func cutLast(s, sep string) (before, after string, ok bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {

@@ -73,7 +73,7 @@ func openOwnFile(path string) (*ownFile, error) {
 		return nil, err
 	}
 	c.glb, c.told = glb.Bytes(), f.Notes
-	c.rig, err = skin.ReadRig(path, c.glb)
+	c.rig, err = character.OpenRig(path)
 	return c, err
 }
 

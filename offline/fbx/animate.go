@@ -1,6 +1,9 @@
 package fbx
 
 import (
+	"math"
+	"slices"
+
 	"github.com/qmuntal/gltf"
 	"github.com/qmuntal/gltf/modeler"
 
@@ -18,7 +21,7 @@ func (c *characterReader) animations() error {
 	poses := make([]pose, len(c.models))
 	r.poses = poses
 	for _, k := range c.stacks {
-		first, fps, frames, err := r.span(k)
+		first, fps, frames, err := r.span(k, true)
 		if err != nil {
 			return err
 		}
@@ -50,15 +53,55 @@ func (c *characterReader) animations() error {
 			if t == nil {
 				continue
 			}
-			if input < 0 {
-				input = modeler.WriteAccessor(c.doc, gltf.TargetNone, times)
-				c.doc.Accessors[input].Min, c.doc.Accessors[input].Max = []float64{0}, []float64{float64(times[frames-1])}
-			}
+			c.input(&input, times)
 			c.channels(a, input, i, rest[i], t)
+		}
+		if err := c.slide(r, a, k, first, fps, times, &input); err != nil {
+			return err
 		}
 		if len(a.Channels) > 0 {
 			c.doc.Animations = append(c.doc.Animations, a)
 		}
+	}
+	return nil
+}
+
+// input writes the times of an animation's frames, once.
+func (c *characterReader) input(at *int, times []float32) {
+	if *at < 0 {
+		*at = modeler.WriteAccessor(c.doc, gltf.TargetNone, times)
+		c.doc.Accessors[*at].Min, c.doc.Accessors[*at].Max = []float64{0}, []float64{float64(times[len(times)-1])}
+	}
+}
+
+// slide writes how the weights of blend shapes change.
+func (c *characterReader) slide(r *reader, a *gltf.Animation, k *stack, first int64, fps float64, times []float32, input *int) error {
+	for _, b := range c.blended {
+		moves := false
+		for _, y := range k.layers {
+			moves = moves || slices.ContainsFunc(b.channels, func(s blendChannel) bool { return y.sliders[s.id] != nil })
+		}
+		if !moves {
+			continue
+		}
+		var all []float32
+		for f := range times {
+			t := frame(first, f, fps)
+			for _, w := range weights(b.channels, func(s *blendChannel) float64 { return k.percent(s, t) }) {
+				if !(math.Abs(w) < math.MaxFloat32) {
+					return c.errorf(-1, "the animation %.60q has a weight of a blend shape that is not finite at %.3f s", k.name, times[f])
+				}
+				all = append(all, float32(w))
+			}
+			if f == 0 {
+				if r.placed += len(all) * len(times); r.placed > MaxTransforms {
+					return c.errorf(-1, "the animation %.60q: its %d frames of blend shapes are too many", k.name, len(times))
+				}
+			}
+		}
+		c.input(input, times)
+		a.Samplers = append(a.Samplers, &gltf.AnimationSampler{Input: *input, Output: modeler.WriteAccessor(c.doc, gltf.TargetNone, all)})
+		a.Channels = append(a.Channels, &gltf.AnimationChannel{Sampler: len(a.Samplers) - 1, Target: gltf.AnimationChannelTarget{Node: gltf.Index(b.node), Path: gltf.TRSWeights}})
 	}
 	return nil
 }

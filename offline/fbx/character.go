@@ -28,7 +28,8 @@ type Character struct {
 // OpenCharacter reads the character of an FBX file, and the pictures beside the file. Nodes have the places
 // that they have without an animation. Polygons are cut into triangles. A point follows the four joints
 // with the largest weights. A material has its diffuse colour or that picture, a normal map and what it
-// emits. What is not read: blend shapes, curves and surfaces that are no polygons, lights and cameras.
+// emits. Blend shapes
+// become morph targets; they move places, not normals. What is not read: blend shapes of version 6, curves and surfaces that are no polygons, lights and cameras.
 // Errors in the file are *Error.
 func OpenCharacter(path string) (*Character, error) {
 	return open(path, true)
@@ -127,6 +128,9 @@ type characterReader struct {
 	vertices  int
 	triangles int
 	weights   int
+	shapes    int       // blend shapes
+	moved     int       // vertices of blend shapes
+	blended   []blended // nodes with blend shapes
 	known     map[int64]*mesh
 	materials map[[2]int64]int
 	textures  map[int64]*int
@@ -244,6 +248,12 @@ func (s *scene) split(m *model, poses []pose) (parts, bool) {
 	return parts{[3]float64{a[3], a[7], a[11]}, q, [3]float64{scale[0], scale[4], scale[8]}}, off <= 1e-6*largest
 }
 
+// blended is a node whose mesh has blend shapes.
+type blended struct {
+	node     int
+	channels []blendChannel
+}
+
 // meshes makes the meshes of a model.
 func (c *characterReader) meshes(m *model) error {
 	geometries := c.below(m.id, "", "Geometry/")
@@ -274,6 +284,13 @@ func (c *characterReader) meshes(m *model) error {
 			c.doc.Nodes = append(c.doc.Nodes, node)
 		}
 		first = false
+		if len(surface.mesh.channels) > 0 {
+			number := m.index
+			if node != c.doc.Nodes[number] {
+				number = len(c.doc.Nodes) - 1
+			}
+			c.blended = append(c.blended, blended{number, surface.mesh.channels})
+		}
 		if node.Mesh = gltf.Index(mesh); surface.binding != nil {
 			n, err := c.skin(surface, m, r)
 			if err != nil {
@@ -299,7 +316,7 @@ func (c *characterReader) mesh(s *surface, m *model, r *record) (int, error) {
 	}
 	out := &gltf.Mesh{Name: boundedfile.Printable(m.name)}
 	for _, slot := range s.slots {
-		p := &gltf.Primitive{Attributes: slot.attributes, Indices: gltf.Index(slot.indices)}
+		p := &gltf.Primitive{Attributes: slot.attributes, Indices: gltf.Index(slot.indices), Targets: slot.targets}
 		if slot.material >= 0 && slot.material < len(materials) {
 			n, err := c.material(materials[slot.material], texture)
 			if err != nil {
@@ -308,6 +325,20 @@ func (c *characterReader) mesh(s *surface, m *model, r *record) (int, error) {
 			p.Material = gltf.Index(n)
 		}
 		out.Primitives = append(out.Primitives, p)
+	}
+	if channels := s.mesh.channels; len(channels) > 0 {
+		out.Weights = weights(channels, func(k *blendChannel) float64 { return k.value })
+		var names []string
+		for _, k := range channels {
+			for i := range k.shapes {
+				name := k.name
+				if i+1 < len(k.shapes) {
+					name = fmt.Sprintf("%s %g%%", k.name, k.shapes[i].full)
+				}
+				names = append(names, name)
+			}
+		}
+		out.Extras = map[string]any{"targetNames": names} // where programs look for names
 	}
 	c.doc.Meshes = append(c.doc.Meshes, out)
 	return len(c.doc.Meshes) - 1, nil

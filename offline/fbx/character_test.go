@@ -521,10 +521,29 @@ func TestCharacterHostile(t *testing.T) {
 	skins := func(i int) []tree { // the same skin, often
 		return []tree{rec("Deformer", 20000+i, "\x00\x01Deformer", "Skin"), link2(20000+i, 6), link2(8, 20000+i), link2(9, 20000+i)}
 	}
+	patches := func(n int) []tree { // squares, each with a material of its own
+		mesh := strip()
+		var corners, materials []int64
+		for i := range n {
+			corners, materials = append(corners, 0, 1, 2, ^3), append(materials, int64(i))
+		}
+		mesh[1], mesh[3] = rec("PolygonVertexIndex", corners), rec("LayerElementNone")
+		mesh[4] = rec("LayerElementMaterial", 0, rec("MappingInformationType", "ByPolygon"), rec("ReferenceInformationType", "IndexToDirect"), rec("Materials", materials))
+		return mesh
+	}
+	slides := func(n int, each []int64) []tree { // sliders, each of which moves all points as often as it names them
+		out := []tree{rec("Deformer", 40, "\x00\x01Deformer", "BlendShape"), link2(40, 6)}
+		out = append(out, rec("Geometry", 43, "\x00\x01Geometry", "Shape", rec("Indexes", each), rec("Vertices", make([]float64, 3*len(each)))))
+		return append(out, many(n, func(i int) []tree {
+			return []tree{rec("Deformer", 1000+i, "\x00\x01SubDeformer", "BlendShapeChannel"), link2(1000+i, 40), link2(43, 1000+i)}
+		})...)
+	}
 	for name, c := range map[string]struct {
 		records []tree
 		want    string
 	}{
+		"blend shapes":           {doll(t, strip(), slides(5000, []int64{0})...), "more than 4096 blend shapes"},
+		"points of blend shapes": {doll(t, patches(2000), slides(1, make([]int64, 20000))...), "blend shapes move more than"},
 		"lines of many models":   {doll(t, with(strip()[0].values[0].([]float64), lines, none), many(8000, show)...), "corners and texture coordinates"},
 		"squares of many models": {doll(t, strip(), many(10000, show)...), ""},
 		"skins":                  {doll(t, strip(), many(20000, skins)...), ""},
@@ -546,6 +565,9 @@ func TestCharacterHostile(t *testing.T) {
 
 func FuzzCharacter(f *testing.F) {
 	for _, data := range dolls(f) {
+		f.Add(data)
+	}
+	for _, data := range formats(doll(f, strip(), smile()...)) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

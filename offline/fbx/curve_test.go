@@ -122,3 +122,26 @@ func TestRepeated(t *testing.T) {
 		}
 	}
 }
+
+// bends is the walker with curves of all kinds of keys, which go on beyond them in all ways.
+func bends() []tree {
+	records := walker(zUp, body)
+	objects, n := records[1].below, 0
+	for i := range objects {
+		if objects[i].name != "AnimationCurve" {
+			continue
+		}
+		flags := [][]int64{{cubic | auto, cubic | auto | even | gentle, cubic | tcb}, {cubic | user | weightOut | weightIn, cubic | auto | clamped}, {cubic | tcb, cubic | auto | broken}}[n]
+		var data []float32
+		var once []int64
+		for range flags {
+			data, once = append(data, 0.5, -0.25, 0.125, 0), append(once, 1)
+		}
+		how := []string{"R", "M", "A", "K"}
+		below := objects[i].below[:2:2]
+		objects[i].below = append(below, rec("KeyAttrFlags", flags), rec("KeyAttrDataFloat", data), rec("KeyAttrRefCount", once),
+			rec("Pre-Extrapolation", rec("Type", how[n]), rec("Repetition", -1)), rec("Post-Extrapolation", rec("Type", how[n+1]), rec("Repetition", 2)))
+		n++
+	}
+	return records
+}

@@ -22,6 +22,7 @@ type mesh struct {
 	uv       []*record // sets of texture coordinates
 	material *element
 	binding  *binding // nil: no skin
+	channels []blendChannel
 }
 
 // element is values of a mesh's parts.

@@ -190,21 +190,30 @@ func (r *reader) rigid(p *pose) (m3.Xform, bool) {
 }
 
 // span returns when an animation begins, in ticks, its frames per second, and the number of its frames: 0
-// for one without keys.
-func (r *reader) span(k *stack) (first int64, fps float64, frames int, err error) {
+// for one without keys. sliders: of blend shapes, too.
+func (r *reader) span(k *stack, sliders bool) (first int64, fps float64, frames int, err error) {
 	first, last, closest, repeats := int64(math.MaxInt64), int64(math.MinInt64), int64(math.MaxInt64), false
+	add := func(v *curve) {
+		if v == nil {
+			return
+		}
+		first, last = min(first, v.times[0]), max(last, v.times[len(v.times)-1])
+		repeats = repeats || v.before.how != 0 || v.after.how != 0
+		for i := 1; i < len(v.times); i++ {
+			closest = min(closest, v.times[i]-v.times[i-1])
+		}
+	}
 	for _, y := range k.layers {
 		for _, tracks := range y.tracks {
 			for _, t := range tracks {
 				for c := 0; t != nil && c < 3; c++ {
-					if v := t.curves[c]; v != nil {
-						first, last = min(first, v.times[0]), max(last, v.times[len(v.times)-1])
-						repeats = repeats || v.before.how != 0 || v.after.how != 0
-						for i := 1; i < len(v.times); i++ {
-							closest = min(closest, v.times[i]-v.times[i-1])
-						}
-					}
+					add(t.curves[c])
 				}
+			}
+		}
+		if sliders {
+			for _, v := range y.sliders {
+				add(v)
 			}
 		}
 	}
@@ -237,7 +246,7 @@ func frame(first int64, f int, fps float64) int64 {
 
 // motion samples an animation. It returns none for one without keys.
 func (r *reader) motion(k *stack) (Motion, error) {
-	first, fps, frames, err := r.span(k)
+	first, fps, frames, err := r.span(k, false)
 	if frames == 0 || err != nil {
 		return Motion{}, err
 	}
@@ -274,10 +283,7 @@ func (k *stack) local(m *model, t int64) (at [3]float64, turn [9]float64, scale 
 		if y.mute {
 			continue
 		}
-		weight := y.weight
-		if y.fade != nil {
-			weight = min(max(y.fade.at(t)/100, 0), 1)
-		}
+		weight := y.weightAt(t)
 		tracks := y.tracks[m]
 		if tracks == nil {
 			base = false
@@ -327,6 +333,14 @@ func (k *stack) local(m *model, t int64) (at [3]float64, turn [9]float64, scale 
 		return at, q.matrix(), scale
 	}
 	return at, euler(angles, m.order), scale
+}
+
+// weightAt returns the layer's weight at a time.
+func (y *layer) weightAt(t int64) float64 {
+	if y.fade != nil {
+		return min(max(y.fade.at(t)/100, 0), 1)
+	}
+	return y.weight
 }
 
 // combine returns a value after this layer: the lowest layer replaces it.

@@ -144,7 +144,7 @@ func forBlender(t *testing.T, file string) *read {
 	out.stands = make([]m3.Quat, len(joints))
 	r.sk.ModelToLocal(make([]m3.Vec3, len(joints)), out.stands, r.model)
 	for _, k := range s.stacks {
-		first, fps, frames, err := r.span(k)
+		first, fps, frames, err := r.span(k, false)
 		must.Do(t, err)
 		times := make([]int64, frames)
 		for f := range times {

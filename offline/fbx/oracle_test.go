@@ -66,9 +66,10 @@ func (o *autodesk) motions(t *testing.T) {
 		files, _ := filepath.Glob(filepath.Join(dir, pattern))
 		for _, file := range files {
 			ours, err := Open(file)
-			if err != nil || slices.ContainsFunc(other, func(part string) bool { return strings.Contains(file, part) }) {
+			if err != nil {
 				continue
 			}
+			differs := slices.ContainsFunc(other, func(part string) bool { return strings.Contains(file, part) })
 			rate := 60
 			if fps := ours[0].Clip.FPS; fps == 24 || fps == 30 {
 				rate = int(fps)
@@ -84,7 +85,7 @@ func (o *autodesk) motions(t *testing.T) {
 			}
 			for i := range ours {
 				for k := range theirs {
-					if ours[i].Name != theirs[k].Name {
+					if ours[i].Name != theirs[k].Name || differs && slices.Contains([]string{"deform", "Take 001"}, ours[i].Name) {
 						continue
 					}
 					worst, joint, frame, joints := apart(ours[i].Clip, theirs[k].Clip)
@@ -100,7 +101,7 @@ func (o *autodesk) motions(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d animations compared", compared); compared < 180 {
+	if t.Logf("%d animations compared", compared); compared < 230 {
 		t.Errorf("only %d animations were compared", compared)
 	}
 }

@@ -214,6 +214,9 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(asciiFile(6100, []tree{rec("Objects", rec("Model", "Model::A", "Limb")), rec("Takes", rec("Take", "a", rec("Model", "Model::A",
 		rec("Channel", "Transform", rec("Channel", "T", rec("Channel", "X", rec("Key", int64(0), 1.0, "U", "t", 1.0, 2.0, 3.0, "n", second, 2.0, "L")))))))}))
+	for _, data := range formats(bends()) {
+		f.Add(data)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		all, err := Read("a.fbx", data)
 		for _, m := range all {

@@ -66,6 +66,7 @@ type layer struct {
 	byChannel      bool // rotations are added as angles, not as rotations
 	scaleByChannel bool // scales are added, not multiplied
 	tracks         map[*model]*[3]*track
+	sliders        map[int64]*curve // of the blend shapes' channels
 }
 
 // track moves one property of a model: translation, rotation or scale.
@@ -390,6 +391,7 @@ func (s *scene) animations7() error {
 		which int
 		track *track
 		fades *layer // whose weight it moves
+		slide int64  // the channel of a blend shape that it moves
 	}
 	nodes := map[int64]*node{}
 	get := func(id int64) *node {
@@ -406,6 +408,9 @@ func (s *scene) animations7() error {
 			get(l.child).fades = y
 		} else if y != nil {
 			get(l.child).layer = y
+		}
+		if l.property == "DeformPercent" && s.kinds[l.parent] == "Deformer/BlendShapeChannel" {
+			get(l.child).slide = l.parent
 		}
 		if m := s.byID[l.parent]; m != nil {
 			if which, ok := moved[l.property]; ok {
@@ -449,6 +454,14 @@ func (s *scene) animations7() error {
 			n.fades.fade = k
 			continue
 		}
+		if n != nil && n.slide != 0 && n.layer != nil && strings.HasPrefix(s.kinds[l.child], "AnimationCurve/") {
+			k, err := s.curve7(s.objects[l.child])
+			if err != nil {
+				return err
+			}
+			n.layer.sliders[n.slide] = k
+			continue
+		}
 		c := slices.Index([]string{"d|X", "d|Y", "d|Z"}, l.property)
 		if n == nil || n.track == nil || c < 0 || !strings.HasPrefix(s.kinds[l.child], "AnimationCurve/") {
 			continue
@@ -474,7 +487,7 @@ func (s *scene) newLayer(id int64) (*layer, error) {
 		return otherwise
 	}
 	return &layer{id: id, mode: int(toWhole(get("BlendMode", 0))), weight: min(max(get("Weight", 100)/100, 0), 1), mute: get("Mute", 0) != 0,
-		byChannel: get("RotationAccumulationMode", 0) == 1, scaleByChannel: get("ScaleAccumulationMode", 0) == 1, tracks: map[*model]*[3]*track{}}, nil
+		byChannel: get("RotationAccumulationMode", 0) == 1, scaleByChannel: get("ScaleAccumulationMode", 0) == 1, tracks: map[*model]*[3]*track{}, sliders: map[int64]*curve{}}, nil
 }
 
 // arrange sorts the models: parents before children, in the order of the file. Models in a circle have

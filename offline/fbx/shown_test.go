@@ -20,6 +20,7 @@ type shown struct {
 	order  []int
 	known  map[int][]float64           // accessors
 	binds  map[string]affine.Transform // of joints, instead of the file's; may be nil
+	shapes map[int][]float64           // by node: weights of blend shapes, at the time of the last call of worlds
 }
 
 // corner is a vertex of a node's mesh.
@@ -118,15 +119,16 @@ func (s *shown) worlds(tb testing.TB, a *gltf.Animation, t float64) []affine.Tra
 	}
 	nodes := make([]trs, len(s.doc.Nodes))
 	moved := make([]bool, len(nodes))
+	s.shapes = map[int][]float64{}
 	for i, n := range s.doc.Nodes {
 		nodes[i] = trs{n.Translation, n.ScaleOrDefault(), n.RotationOrDefault()}
 	}
 	if a != nil {
 		for _, c := range a.Channels {
-			if c.Target.Path == gltf.TRSWeights {
-				continue
-			}
 			w := 3
+			if c.Target.Path == gltf.TRSWeights {
+				w = 1
+			}
 			if c.Target.Path == gltf.TRSRotation {
 				w = 4
 			}
@@ -137,6 +139,13 @@ func (s *shown) worlds(tb testing.TB, a *gltf.Animation, t float64) []affine.Tra
 			u := 0.0
 			if next > k {
 				u = min(max((t-times[k])/(times[next]-times[k]), 0), 1)
+			}
+			if w == 1 {
+				n := len(values) / len(times)
+				for j := range n {
+					s.shapes[*c.Target.Node] = append(s.shapes[*c.Target.Node], (1-u)*values[n*k+j]+u*values[n*next+j])
+				}
+				continue
 			}
 			var v [4]float64
 			dot := 0.0
@@ -223,6 +232,21 @@ func (s *shown) some(tb testing.TB, world []affine.Transform, whole bool) (map[s
 		}
 		for _, p := range s.doc.Meshes[*node.Mesh].Primitives {
 			pos := s.read(tb, p.Attributes[gltf.POSITION], 3)
+			weights := s.doc.Meshes[*node.Mesh].Weights
+			if w, ok := s.shapes[n]; ok {
+				weights = w
+			}
+			if len(p.Targets) > 0 {
+				pos = slices.Clone(pos)
+			}
+			for k, target := range p.Targets {
+				if len(weights) != len(p.Targets) {
+					tb.Fatalf("node %q has %d weights for %d blend shapes", node.Name, len(weights), len(p.Targets))
+				}
+				for i, x := range s.read(tb, target[gltf.POSITION], 3) {
+					pos[i] += weights[k] * x
+				}
+			}
 			optional := func(name string, w int) []float64 {
 				if i, ok := p.Attributes[name]; ok {
 					return s.read(tb, i, w)

@@ -15,14 +15,16 @@ import (
 type surface struct {
 	slots   []slot
 	binding *binding // nil: no skin
-	loose   int      // vertices that no joint pulls at
-	skin    int      // in the document, for all models; −1: none yet
+	mesh    *mesh
+	loose   int // vertices that no joint pulls at
+	skin    int // in the document, for all models; −1: none yet
 }
 
 // slot is the triangles with one of a model's materials.
 type slot struct {
 	material   int // −1: none
 	attributes gltf.PrimitiveAttributes
+	targets    []gltf.PrimitiveAttributes // blend shapes
 	indices    int
 }
 
@@ -94,7 +96,7 @@ func (c *characterReader) surface(id int64, r *record, owner *model) (*surface, 
 	if m == nil || err != nil {
 		return nil, err
 	}
-	s := &surface{binding: m.binding, skin: -1}
+	s := &surface{binding: m.binding, mesh: m, skin: -1}
 	uv, err := c.coordinates(m, set)
 	if err != nil {
 		return nil, err
@@ -111,7 +113,11 @@ func (c *characterReader) surface(id int64, r *record, owner *model) (*surface, 
 		return nil, err
 	}
 	for _, p := range pieces {
-		s.slots = append(s.slots, c.write(m, uv, s, p, &offset))
+		slot := c.write(m, uv, s, p, &offset)
+		if slot.targets, err = c.targets(m, p, &offset); err != nil {
+			return nil, err
+		}
+		s.slots = append(s.slots, slot)
 	}
 	c.surfaces[key] = s
 	return s, nil
@@ -147,7 +153,9 @@ func (c *characterReader) readMeshOnce(id int64, owner *model, r *record) (*mesh
 	}
 	m, err := c.readMesh(id, owner.name, r)
 	if m != nil && err == nil {
-		m.binding, err = c.readBinding(m, c.deformers(m, owner), owner)
+		if m.binding, err = c.readBinding(m, c.deformers(m, owner), owner); err == nil {
+			m.channels, err = c.blendChannels(m)
+		}
 	}
 	c.known[id] = m
 	return m, err

@@ -18,7 +18,7 @@ func TestAsAssimp(t *testing.T) {
 		t.Skip("needs assimp")
 	}
 	dir, out := mocapdata.Dir(t), filepath.Join(t.TempDir(), "a.glb")
-	animations, frames, worst := 0, 0, 0.0
+	read, animations, frames, worst := 0, 0, 0, 0.0
 	for _, pattern := range []string{"quaternius-fbx/*.fbx", "mesh2motion/cmu-fbx/*.fbx", "formats/fbx-isaacgym/*.fbx", "formats/fbx-assimp/*.fbx"} {
 		files, _ := filepath.Glob(filepath.Join(dir, pattern))
 		for _, file := range files {
@@ -36,6 +36,7 @@ func TestAsAssimp(t *testing.T) {
 				t.Errorf("%s: %v", base, err)
 				continue
 			}
+			read++
 			for _, a := range ours {
 				for _, b := range theirs {
 					if a.Name != b.Name {
@@ -51,7 +52,7 @@ func TestAsAssimp(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d animations, %d frames, off by %.2g m at most", animations, frames, worst); animations < 90 {
+	if t.Logf("%d files, %d animations, %d frames, off by %.2g m at most", read, animations, frames, worst); animations < 90 {
 		t.Error("fewer were compared than there are")
 	}
 }

@@ -115,12 +115,16 @@ func (t *tree) bytes(b []byte, version int) []byte {
 			b = append(binary.LittleEndian.AppendUint32(append(b, 'S'), uint32(len(v))), v...)
 		case int64:
 			b, _ = binary.Append(append(b, 'L'), binary.LittleEndian, v)
+		case int32:
+			b, _ = binary.Append(append(b, 'I'), binary.LittleEndian, v)
 		case float64:
 			b, _ = binary.Append(append(b, 'D'), binary.LittleEndian, v)
 		case []byte:
 			b = append(binary.LittleEndian.AppendUint32(append(b, 'R'), uint32(len(v))), v...)
 		case []int64:
 			b = array(b, 'l', len(v), v)
+		case []int32:
+			b = array(b, 'i', len(v), v)
 		case []float64:
 			b = array(b, 'd', len(v), v)
 		case []float32:

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -56,6 +57,8 @@ type Clip struct {
 	Loop    bool
 	InPlace bool     // its motion over the ground was found from its feet
 	Actions []string // per frame, see label.Stance
+
+	label string // of the user; see OpenLabels
 }
 
 // Options say what a folder's files do not.
@@ -63,6 +66,7 @@ type Options struct {
 	mocap.OpenOptions
 	Only, Skip []string          // patterns of clips to take and to leave out; nil is all and none
 	Map        map[string]string // joints of the uniform skeleton → joints of the files, see anatomy.Rig
+	Labels     map[string]string // of clips, by name; see OpenLabels
 	Unit       float64           // metres of the files' unit of length; 0 guesses by the size
 	Progress   func(done, n int) // called after each file that was read; may be nil
 }
@@ -111,6 +115,10 @@ func Open(path string, opt Options) (*Set, error) {
 	}
 	if len(short) > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d clips are shorter than %g s and are left out: %s", len(short), shortest, few(short)))
+	}
+	s.unique()
+	if err := s.relabel(opt.Labels, len(opt.Only)+len(opt.Skip) == 0); err != nil {
+		return nil, err
 	}
 	if err := s.ground(); err != nil {
 		return nil, err
@@ -173,23 +181,6 @@ func (r *source) wanted(only, skip []string) bool {
 		})
 	}
 	return (len(only) == 0 || matches(only)) && !matches(skip)
-}
-
-// label finds the actions of all clips.
-func (s *Set) label() error {
-	var moving []*skel.Clip
-	for _, c := range s.Clips {
-		moving = append(moving, c.Motion)
-	}
-	stance, err := label.NewStance(moving, s.Roles)
-	if err != nil {
-		return err
-	}
-	for i := range s.Clips {
-		c := &s.Clips[i]
-		c.Actions = stance.Actions(c.Motion, label.Named(c.Name))
-	}
-	return nil
 }
 
 // Actions returns how many seconds show each action, the most frequent first.
@@ -270,6 +261,8 @@ func (s *Set) Database() (*matching.Database, error) {
 	}
 	return matching.Build(s.Skel, clips, matching.Options{Roles: &s.Roles, Tags: names, Weights: weights})
 }
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
 // quantile returns a value of v below which a share of them lie.
 func quantile(v []float64, share float64) float64 {

@@ -23,7 +23,7 @@ var words = []struct{ action, words string }{
 	{Jump, "jump jumping jumps jumped leap hop hopping fall falling land landing"},
 	{Crouch, "crouch crouching crouched crouchwalk sneak sneaking sneaky prone crawl crawling"},
 	{Sit, "sit sitting sits seated"},
-	{Lie, "lie lying lies laying sleep sleeping rest"},
+	{Lie, "lie lying lies lay laying sleep sleeping rest"},
 	{Stand, "rear rearing"},
 	{Move, "walk walking walks run running runs jog jogging sprint sprinting trot trotting canter gallop galloping strafe strafing pace locomotion move moving turn turns pivot forward backward start stop"},
 	{Idle, "idle idles idling stand standing breathe breathing wait waiting look looking survey"},

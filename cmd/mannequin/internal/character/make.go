@@ -33,6 +33,7 @@ import (
 type options struct {
 	clipset.Options
 	out, video, sheet   string
+	labels, review      string
 	mapFile             string
 	name, data, license string
 	plain               bool
@@ -55,13 +56,18 @@ or a game can steer, by motion matching. Nothing has to be typed:
   mirror images          double the clips, if the skeleton is symmetrical
 
 FOLDER may also be one file with several animations. The character holds a converted copy of its clips.`,
-		Example: "  mannequin make clips --out hero.character --video hero.mp4\n  mannequin make fox.glb --out fox.character --sheet fox.png --license CC0-1.0",
-		Args:    command.Want("folders", 1, 1),
+		Example: `  mannequin make clips --out hero.character --video hero.mp4
+  mannequin make clips --out hero.character --review labels.toml
+  mannequin make clips --out hero.character --labels labels.toml
+  mannequin make fox.glb --out fox.character --sheet fox.png --license CC0-1.0`,
+		Args: command.Want("folders", 1, 1),
 	}
 	f := c.Flags()
 	command.Out(c, &o.out, command.File, "`file` of the character")
 	command.Output(c, &o.video, "video", command.File, "MP4 or GIF `file` of the character on a course: it starts, turns and stops at three speeds")
 	command.Output(c, &o.sheet, "sheet", command.File, "PNG `file` with pictures of the course")
+	command.Output(c, &o.review, "review", command.File, "TOML `file` with the action of each clip, to be edited, and beside it a PNG that shows the clips")
+	command.Path(c, &o.labels, "labels", "TOML `file` of --review, with actions that come before those that are found")
 	f.StringSliceVar(&o.Only, "only", nil, "take clips that match a `pattern`, by the name of clip or file")
 	f.StringSliceVar(&o.Skip, "skip", nil, "leave out clips that match a `pattern`")
 	command.Number(c, &o.Unit, "unit", 0, 1e-6, 1e6, "metres of the files' unit of length (default: found from the body's size)")
@@ -83,6 +89,12 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 			return nil, err
 		}
 	}
+	if o.labels != "" {
+		var err error
+		if o.Labels, err = clipset.OpenLabels(o.labels); err != nil {
+			return nil, err
+		}
+	}
 	progress := cli.NewProgress(cmd.Context(), cmd.ErrOrStderr())
 	defer progress.Finish()
 	progress.Stage("reading clips")
@@ -90,6 +102,11 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 	set, err := clipset.Open(path, o.Options)
 	if err != nil {
 		return nil, err
+	}
+	if o.review != "" {
+		if err := review(o.review, set); err != nil {
+			return nil, err
+		}
 	}
 	r := newReport(o.out, set)
 	recorded := set.Clips

@@ -29,7 +29,8 @@ func clips(t *testing.T) string {
 func TestMake(t *testing.T) {
 	dir, out := clips(t), t.TempDir()
 	file, sheet, video := filepath.Join(out, "rex.character"), filepath.Join(out, "rex.png"), filepath.Join(out, "rex.gif")
-	code, text, errs := mannequin("make", dir, "--out", file, "--sheet", sheet, "--video", video, "--license", "CC0-1.0", "--json")
+	labels := filepath.Join(out, "labels.toml")
+	code, text, errs := mannequin("make", dir, "--out", file, "--sheet", sheet, "--video", video, "--review", labels, "--license", "CC0-1.0", "--json")
 	var r report
 	if err := json.Unmarshal([]byte(text), &r); code != 0 || err != nil {
 		t.Fatalf("code %d, %v: %s%s", code, err, text, errs)
@@ -46,12 +47,12 @@ func TestMake(t *testing.T) {
 	if db.Frames() != r.Frames || db.Name != "rex" || db.License != "CC0-1.0" || !strings.Contains(db.Card, "speed held") || db.Size != r.Size {
 		t.Errorf("the file has %d frames, is called %q under %q, its card is %q", db.Frames(), db.Name, db.License, db.Card)
 	}
-	for _, path := range []string{sheet, video} {
+	for _, path := range []string{sheet, video, filepath.Join(out, "labels.png")} {
 		if info, err := os.Stat(path); err != nil || info.Size() < 1000 {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	code, text, errs = mannequin("make", dir, "--out", filepath.Join(out, "plain.character"), "--plain", "--only", "walk*,trot*,idle*")
+	code, text, errs = mannequin("make", dir, "--out", filepath.Join(out, "plain.character"), "--plain", "--labels", labels, "--only", "walk*,trot*,idle*")
 	if code != 0 || !strings.Contains(text, "four legs") || strings.Contains(text, "mirrored") {
 		t.Errorf("code %d: %s%s", code, text, errs)
 	}

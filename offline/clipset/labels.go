@@ -1,0 +1,158 @@
+package clipset
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"mannequin/animsys/skel"
+	"mannequin/internal/boundedfile"
+	"mannequin/internal/boundedtoml"
+	"mannequin/internal/closest"
+	"mannequin/offline/label"
+)
+
+// What labels say beside names of actions.
+const (
+	Auto = "auto" // posture and motion tell the action of each frame
+	Skip = "skip" // the clip is left out
+)
+
+// maxLabels bounds the size of a label file.
+const maxLabels = 1 << 20
+
+// OpenLabels reads a file of WriteLabels: the table clips, of clips' names and their actions.
+func OpenLabels(path string) (map[string]string, error) {
+	text, err := boundedfile.Read(path, maxLabels)
+	if err != nil {
+		return nil, err
+	}
+	return ReadLabels(path, text)
+}
+
+// ReadLabels reads labels from the text of the file called name; see OpenLabels.
+func ReadLabels(name string, text []byte) (map[string]string, error) {
+	var file struct {
+		Clips map[string]string `toml:"clips"`
+	}
+	if err := boundedtoml.Decode(name, text, &file); err != nil {
+		return nil, err
+	}
+	if file.Clips == nil {
+		return nil, fmt.Errorf("%s: it has no table [clips]", name)
+	}
+	return file.Clips, nil
+}
+
+// WriteLabels writes the actions of all clips, to be edited.
+func (s *Set) WriteLabels(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("# What clips show. Change what is wrong, and run mannequin make with --labels and this file.\n")
+	fmt.Fprintf(&b, "# Actions that a goal asks for are idle, move, jump, sit, lie and stand. %q finds the action of each frame by posture\n# and motion, %q leaves a clip out.\n\n[clips]\n", Auto, Skip)
+	for _, c := range s.Clips {
+		fmt.Fprintf(&b, "%s = %q # %.1f s: %s\n", quote(c.Name), c.labelled(), c.Motion.Seconds(), strings.Join(c.Shows(), ", "))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// quote returns a name as a TOML key.
+func quote(name string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
+}
+
+// labelled returns the label that gives a clip its actions.
+func (c *Clip) labelled() string {
+	if c.label != "" {
+		return c.label
+	}
+	if slices.ContainsFunc(c.Actions, func(a string) bool { return a != c.Actions[0] }) {
+		return Auto
+	}
+	return c.Actions[0]
+}
+
+// Shows returns the actions of a clip with their seconds, the most frequent first.
+func (c *Clip) Shows() (out []string) {
+	one := Set{Clips: []Clip{*c}}
+	names, seconds := one.Actions()
+	for _, n := range names {
+		out = append(out, fmt.Sprintf("%s %.1f s", n, seconds[n]))
+	}
+	return out
+}
+
+// plain returns a name without what cannot be printed.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, ""))
+}
+
+// unique makes the names of clips plain and different: by their files, and then by numbers.
+func (s *Set) unique() {
+	taken := map[string]bool{}
+	for i := range s.Clips {
+		c := &s.Clips[i]
+		c.Name = plain(c.Name)
+		name := c.Name
+		if taken[name] {
+			name = plain(filepath.Base(c.File)) + "#" + c.Name
+		}
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s %d", c.Name, n)
+		}
+		c.Name, taken[name] = name, true
+	}
+}
+
+// relabel takes over labels of the user. It leaves out clips, and refuses names that no clip has, if all are there.
+func (s *Set) relabel(labels map[string]string, all bool) error {
+	var names []string
+	for _, c := range s.Clips {
+		names = append(names, c.Name)
+	}
+	for _, n := range sortedKeys(labels) {
+		if all && !slices.Contains(names, n) {
+			return fmt.Errorf("labels: there is no clip %q%s", n, closest.Hint(n, names))
+		}
+	}
+	s.Clips = slices.DeleteFunc(s.Clips, func(c Clip) bool { return labels[c.Name] == Skip })
+	for i := range s.Clips {
+		s.Clips[i].label = labels[s.Clips[i].Name]
+	}
+	if len(s.Clips) == 0 {
+		return fmt.Errorf("labels: all clips are left out")
+	}
+	return nil
+}
+
+// label finds the actions of all clips.
+func (s *Set) label() error {
+	var moving []*skel.Clip
+	for _, c := range s.Clips {
+		moving = append(moving, c.Motion)
+	}
+	stance, err := label.NewStance(moving, s.Roles)
+	if err != nil {
+		return err
+	}
+	for i := range s.Clips {
+		c := &s.Clips[i]
+		switch c.label {
+		case "":
+			c.Actions = stance.Actions(c.Motion, label.Named(c.Name))
+		case Auto:
+			c.Actions = stance.Actions(c.Motion, "")
+		default:
+			c.Actions = slices.Repeat([]string{c.label}, c.Motion.Frames)
+		}
+	}
+	return nil
+}

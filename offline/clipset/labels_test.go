@@ -1,0 +1,70 @@
+package clipset
+
+import (
+	"strings"
+	"testing"
+
+	"mannequin/animsys/skel"
+	"mannequin/internal/testing/must"
+	"mannequin/offline/label"
+)
+
+// Labels that are written can be edited and read, and come before what was found.
+func TestLabels(t *testing.T) {
+	takes := made(t)[:3]
+	clips := byName(takes)
+	dir := folder(t, clips)
+	s := must.Get(Open(dir, Options{}))(t)
+	var b strings.Builder
+	must.Do(t, s.WriteLabels(&b))
+	labels := must.Get(ReadLabels("labels.toml", []byte(b.String())))(t)
+	if len(labels) != len(s.Clips) {
+		t.Fatalf("%d labels for %d clips: %s", len(labels), len(s.Clips), b.String())
+	}
+	labels[s.Clips[0].Name], labels[s.Clips[1].Name] = Skip, "sit"
+	e := must.Get(Open(dir, Options{Labels: labels}))(t)
+	if len(e.Clips) != len(s.Clips)-1 || e.Clips[0].Actions[0] != label.Sit {
+		t.Errorf("%d clips, the first shows %q", len(e.Clips), e.Clips[0].Actions[0])
+	}
+	for want, labels := range map[string]map[string]string{
+		"there is no clip": {s.Clips[0].Name + "x": "sit"},
+		"did you mean":     {s.Clips[0].Name + "x": "sit"},
+		"all clips are": {
+			s.Clips[0].Name: Skip, s.Clips[1].Name: Skip, s.Clips[2].Name: Skip,
+		},
+	} {
+		_, err := Open(dir, Options{Labels: labels})
+		must.FailWith(t, err, want)
+	}
+	for want, text := range map[string]string{"no table [clips]": "", "unknown key": "[clip]\na = 1\n", "not TOML": "[clips"} {
+		_, err := ReadLabels("labels.toml", []byte(text))
+		must.FailWith(t, err, want)
+	}
+}
+
+// Clips of the same name get names that differ.
+func TestUnique(t *testing.T) {
+	s := Set{Clips: []Clip{{Name: "Walk", File: "d/a.glb"}, {Name: "Walk", File: "d/b.glb"}, {Name: "Walk", File: "d/b.glb"}}}
+	s.unique()
+	if s.Clips[0].Name != "Walk" || s.Clips[1].Name != "b.glb#Walk" || s.Clips[2].Name != "Walk 2" {
+		t.Errorf("%q, %q, %q", s.Clips[0].Name, s.Clips[1].Name, s.Clips[2].Name)
+	}
+}
+
+// Whatever names clips have, labels that are written are read again.
+func FuzzLabels(f *testing.F) {
+	f.Add("[clips]\n\"a\" = \"sit\"\n", "a\"\\\n\x00")
+	f.Add("[clips]\na.b = 3", "")
+	f.Fuzz(func(t *testing.T, text, name string) {
+		if labels, err := ReadLabels("fuzz", []byte(text)); err == nil && labels == nil {
+			t.Fatal("neither labels nor an error")
+		}
+		s := Set{Clips: []Clip{{Name: plain(name), Motion: skel.NewClip(&skel.Skeleton{}, FPS, 1), Actions: []string{label.Idle}}}}
+		var b strings.Builder
+		must.Do(t, s.WriteLabels(&b))
+		labels, err := ReadLabels("again", []byte(b.String()))
+		if err != nil || len(labels) != 1 {
+			t.Fatalf("%v, %d labels of %q", err, len(labels), b.String())
+		}
+	})
+}

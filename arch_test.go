@@ -44,7 +44,7 @@ var arrows = []arrow{
 		"github.com/g3n/engine/...", "github.com/go-gl/..."},
 		"the only package that opens a window; it draws plain data and knows no scene"},
 
-	{"animsys/retarget", []string{"animsys/skel", "engine/m3", "ik"}, "motion on characters with their own bones; roles of legs are ik's"},
+	{"animsys/retarget", []string{"animsys/skel", "engine/m3", "ik", "internal/statehash"}, "motion on characters with their own bones; roles of legs are ik's; saves know characters by a hash"},
 	{"animsys/skin", []string{"engine/body", "engine/m3", "animsys/skel", "animsys/anatomy", "animsys/retarget", "ik", "internal/affine", "internal/atomicfile", "internal/boundedfile", "internal/boundedtoml", "internal/meshopt", "github.com/qmuntal/gltf/...", "golang.org/x/image/webp"},
 		"meshes from files, put on skeletons, and motions into files, without GL; glTF is the format, TOML is how people write which joint is which"},
 	{"internal/statehash", []string{"engine/m3"}, "a leaf: sums of a world's state"},
@@ -101,8 +101,8 @@ var arrows = []arrow{
 	{"animsys/snapshot", []string{"animsys/skel", "engine/m3"}, "poses as bytes: no sockets, which are the game's"},
 	{"animsys/control", []string{"engine/m3", "internal/cellgrid", "internal/boundedfile", "internal/boundedtoml", "internal/closest"}, "goals and paths; TOML is how people write them"},
 	{"animsys/blend", []string{"animsys/generator", "engine/m3"}, "a leaf, and saved states"},
-	{"animsys/layer", []string{"animsys/skel", "animsys/blend", "animsys/generator", "engine/m3"}, "clips over poses, whoever made them; rows with a state"},
 	{"animsys/matching", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "ik", "engine/m3", "netruntime", "netruntime/vec", "internal/boundedfile", "internal/statehash"}, "recorded motion, and the kernels that compare it"},
+	{"animsys/layer", []string{"animsys/skel", "animsys/blend", "animsys/generator", "animsys/retarget", "engine/m3"}, "clips over poses, whoever made them, of characters' own bones, too; rows with a state"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "ik", "engine/m3", "netruntime"}, "a system: leaves and the network"},
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/..."}, "components: plain data and Arche"},
 	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "animsys/internal/linsolve", "ik", "engine/m3", "netruntime", "netruntime/grad", "netruntime/vec", "internal/boundedfile"},

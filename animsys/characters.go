@@ -96,7 +96,7 @@ func (k *cast) pose(c *Crowd, row int, began bool) {
 	if began {
 		clear(feet)
 	}
-	k.all[k.of[row]].Pose(now, c.now[row*c.joints:(row+1)*c.joints], hands, feet)
+	k.all[k.of[row]].Pose(now, c.now[row*c.joints:(row+1)*c.joints], hands, feet, nil)
 	if began {
 		copy(last, now)
 	}

@@ -55,7 +55,7 @@ func (b *builder) build() error {
 		case b.below(c.hips.joint, j):
 			c.trunk = append(c.trunk, b.trunkBone(j))
 		default:
-			c.above = append(c.above, bone{joint: j, parent: -1, offset: b.Rest[j].Pos.Sub(ground), turn: b.Rest[j].Rot, from: -1, next: -1})
+			c.above = append(c.above, bone{joint: j, parent: -1, offset: b.Rest[j].Pos.Sub(ground), turn: b.Rest[j].Rot, from: -1, next: -1, further: -1})
 		}
 	}
 	return nil
@@ -144,7 +144,7 @@ func (b *builder) below(a, j int) bool {
 
 // bone returns how own joint j moves.
 func (b *builder) bone(j int) bone {
-	out := bone{joint: j, parent: b.parents[j], turn: b.Rest[j].Rot, from: b.plays[j], next: -1, nextTurn: m3.Ident}
+	out := bone{joint: j, parent: b.parents[j], turn: b.Rest[j].Rot, from: b.plays[j], next: -1, nextTurn: m3.Ident, further: -1}
 	if p := out.parent; p >= 0 {
 		up := b.Rest[p].Rot.Conj()
 		out.offset = up.Rotate(b.Rest[j].Pos.Sub(b.Rest[p].Pos))
@@ -302,7 +302,7 @@ func (b *builder) limb(chain []int, sole bool) (limb, error) {
 	n := len(chain)
 	upper, mid, end, tip := chain[n-4], chain[n-3], chain[n-2], chain[n-1]
 	l := limb{upper: b.bone(b.From[upper]), mid: b.bone(b.From[mid]), end: b.bone(b.From[end]),
-		sourceUpper: upper, sourceMid: mid, sourceEnd: end, sole: sole}
+		sourceUpper: upper, sourceMid: mid, sourceEnd: end, sole: sole, toe: b.From[tip]}
 	own := func(of, at bone) m3.Vec3 { return b.inFrame(of.joint, b.Rest[at.joint].Pos) }
 	l.thigh, l.shin = own(l.upper, l.mid), own(l.mid, l.end)
 	l.a, l.b = l.thigh.Len(), l.shin.Len()

@@ -22,7 +22,7 @@ func (c *Character) Clip(source *skel.Clip) (*skel.Clip, error) {
 	feet := make([]Foot, c.legs)
 	for f := range source.Frames {
 		source.Model(src, f)
-		c.Pose(dst, src, [2]float32{}, feet)
+		c.Pose(dst, src, [2]float32{}, feet, nil)
 		pos, rot := out.Frame(f)
 		c.Skel.ModelToLocal(pos, rot, dst)
 	}

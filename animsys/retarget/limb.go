@@ -8,6 +8,8 @@ const (
 	exactReach, mostReach = 0.98, 0.9999
 	// bentSine is the sine of the angle of a knee below which its own hinge says more and more where it bends.
 	bentSine = 0.08
+	// turnedSine is bentSine for legs that turn beyond the source: there it is no chance where a knee bends.
+	turnedSine = bentSine / 8
 	// toesUp is how far toes are up, as a sine, from where on a foot begins to stand on its heel.
 	toesUp = 0.2
 	// softReach is the share of its length that a limb has for slowing down before it is straight.
@@ -27,6 +29,7 @@ type limb struct {
 	upper, mid, end bone
 	others          []bone // the limb's other joints
 	side            int    // of an arm: 0 left, 1 right
+	toe             int    // the own joint at the tip, or −1
 
 	sourceUpper, sourceMid, sourceEnd int
 
@@ -63,10 +66,14 @@ type Foot struct {
 }
 
 // goal returns where the limb's end is to be in the source's pose. foot may be nil.
-func (l *limb) goal(src []m3.Xform, scale float32, foot *Foot) (g goal) {
+func (l *limb) goal(src []m3.Xform, scale float32, foot *Foot, turns []m3.Quat) (g goal) {
 	end := &src[l.sourceEnd]
 	g.rot = end.Rot.Mul(l.end.turn).Normalize()
 	g.stretch = m3.Clamp(src[l.sourceUpper].Pos.Dist(end.Pos)/l.sourceLength, exactReach, mostReach)
+	if turns != nil && !l.arm { // or as its turns have it
+		upper, mid := l.upper.turned(l.upper.rotation(m3.Ident, src), turns), l.mid.turned(l.mid.rotation(m3.Ident, src), turns)
+		g.stretch = m3.Clamp(upper.Rotate(l.thigh).Add(mid.Rotate(l.shin)).Len()/(l.a+l.b), g.stretch, mostReach)
+	}
 	reach := end.Rot.Rotate(l.sourceReach)
 	tip := end.Pos.Add(reach).Scale(scale)
 	if l.arm {
@@ -111,32 +118,37 @@ func (l *limb) sink(up *m3.Xform, g *goal) float32 {
 
 // pose writes the limb's joints. With a goal, which may be nil, the end is w of the way from where it would be
 // to there.
-func (l *limb) pose(dst, src []m3.Xform, g *goal, w float32) {
+func (l *limb) pose(dst, src []m3.Xform, turns []m3.Quat, g *goal, w float32) {
 	up := &dst[l.upper.parent]
 	root := up.Pos.Add(up.Rot.Rotate(l.upper.offset))
-	upper := l.upper.rotation(up.Rot, src)
-	mid := l.mid.rotation(upper, src)
+	upper := l.upper.turned(l.upper.rotation(up.Rot, src), turns)
+	mid := l.mid.turned(l.mid.rotation(upper, src), turns)
 	if g != nil {
 		thigh, shin := upper.Rotate(l.thigh), mid.Rotate(l.shin)
 		to := g.at.Sub(root)
 		if w < 1 {
 			to = thigh.Add(shin).Lerp(to, w)
 		}
-		upper, mid = l.bend(src, upper, mid, thigh, shin, to, g.stretch)
+		hinge, bent := src[l.sourceUpper].Rot.Rotate(l.hinge), float32(bentSine)
+		if turns != nil && !l.arm {
+			hinge, bent = upper.Mul(l.upper.turn.Conj()).Rotate(l.hinge), turnedSine
+		}
+		upper, mid = twoBones(upper, mid, thigh, shin, to, l.a, l.b, g.stretch, hinge, bent)
 	}
 	knee := root.Add(upper.Rotate(l.thigh))
 	dst[l.upper.joint] = m3.Xform{Pos: root, Rot: upper}
 	dst[l.mid.joint] = m3.Xform{Pos: knee, Rot: mid}
 	dst[l.end.joint] = m3.Xform{Pos: knee.Add(mid.Rotate(l.shin)), Rot: l.end.rotation(mid, src)}
 	for i := range l.others {
-		l.others[i].pose(dst, src)
+		l.others[i].pose(dst, src, turns)
 	}
 }
 
-// bend returns the rotations of upper and mid that take the end to the place to, as seen from the limb's root. Up to
-// stretch it gets there exactly.
-func (l *limb) bend(src []m3.Xform, upper, mid m3.Quat, thigh, shin, to m3.Vec3, stretch float32) (m3.Quat, m3.Quat) {
-	length, d := l.a+l.b, to.Len()
+// twoBones returns the rotations of the upper and the lower of two bones, a and b long, that take their end to the
+// place to, as seen from the limb's root. Up to stretch it gets there exactly. hinge is the axis about which a limb
+// bends whose knee has a smaller sine than bent.
+func twoBones(upper, mid m3.Quat, thigh, shin, to m3.Vec3, a, b, stretch float32, hinge m3.Vec3, bent float32) (m3.Quat, m3.Quat) {
+	length, d := a+b, to.Len()
 	if !(d > 1e-4*length) || !m3.Finite(d) {
 		return upper, mid
 	}
@@ -145,17 +157,17 @@ func (l *limb) bend(src []m3.Xform, upper, mid m3.Quat, thigh, shin, to m3.Vec3,
 	if rest := (mostReach+softReach)*length - exact; d > exact {
 		d = exact + rest*(1-m3.Exp((exact-d)/rest))
 	}
-	d = max(d, m3.Abs(l.a-l.b)+1e-4*length)
+	d = max(d, m3.Abs(a-b)+1e-4*length)
 	// It bends as it did. One that is nearly straight bends about its hinge.
-	axis := thigh.Cross(shin).Scale(1 / (l.a * l.b))
-	if straight := bentSine * (1 - rise(axis.Len(), bentSine, 2*bentSine)); straight > 0 {
-		axis = axis.Add(src[l.sourceUpper].Rot.Rotate(l.hinge).Scale(straight))
+	axis := thigh.Cross(shin).Scale(1 / (a * b))
+	if straight := bent * (1 - rise(axis.Len(), bent, 2*bent)); straight > 0 {
+		axis = axis.Add(hinge.Scale(straight))
 	}
 	out := to.Cross(axis).Normalize(to.Cross(m3.V(1, 0, 0)).Normalize(m3.Up))
-	along := (d*d + (l.a-l.b)*(l.a+l.b)) / (2 * d)
-	knee := to.Scale(along).Add(out.Scale(m3.Sqrt(max((l.a-along)*(l.a+along), 0))))
-	q := m3.Between(thigh.Scale(1/l.a), knee.Scale(1/l.a))
-	r := m3.Between(shin.Scale(1/l.b), to.Scale(d).Sub(knee).Scale(1/l.b))
+	along := (d*d + (a-b)*(a+b)) / (2 * d)
+	knee := to.Scale(along).Add(out.Scale(m3.Sqrt(max((a-along)*(a+along), 0))))
+	q := m3.Between(thigh.Scale(1/a), knee.Scale(1/a))
+	r := m3.Between(shin.Scale(1/b), to.Scale(d).Sub(knee).Scale(1/b))
 	return q.Mul(upper).Normalize(), r.Mul(mid).Normalize()
 }
 

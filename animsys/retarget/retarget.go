@@ -53,6 +53,13 @@ type Character struct {
 
 	hipsAtRest m3.Quat // from the axes of the hips to the world's
 	roll       float32 // of the source's roll that the hips take, 0 to 1
+
+	further []int     // own joints; see Further
+	players []int     // (source joints) the own joint that plays it, or the one above it
+	covers  []int     // (own joints) see Covers
+	stance  []m3.Quat // (source joints) from the frame of the joint above, in the pose in which both stand alike
+	turns   []m3.Quat // (source joints) from its frame to that of its player
+	sum     uint64
 }
 
 // bone is how a joint follows the source, or the joint above it.
@@ -64,6 +71,7 @@ type bone struct {
 	next          int     // another source joint, of whose turn it takes a share, or −1
 	nextTurn      m3.Quat
 	share         float32
+	further       int // its number in Character.further, −1 for none
 }
 
 // New returns a character. It returns an error if the source's legs are not played, or if the options do not
@@ -76,6 +84,7 @@ func New(o Options) (*Character, error) {
 	if err := b.build(); err != nil {
 		return nil, fmt.Errorf("retarget: %w", err)
 	}
+	b.number()
 	return b.c, nil
 }
 
@@ -156,16 +165,17 @@ func (c *Character) Source() *skel.Skeleton { return c.source }
 // Pose writes the character's joints, in metres, for a pose of the source in its own unit: (source joints)
 // in model space. The place of the source is scaled about the origin. hands say how much the left and the
 // right hand are to be at the places of the source's, 0 to 1, and not only turn as they do. feet, (Legs), are
-// remembered from one pose of a motion to the next, and are zero for the first; nil for a single pose. Pose
+// remembered from one pose of a motion to the next, and are zero for the first; nil for a single pose. turns,
+// (Further), are how its further joints turn beyond the source's, each in its own frame; nil for not at all. Pose
 // allocates nothing. src and dst do not overlap.
-func (c *Character) Pose(dst, src []m3.Xform, hands [2]float32, feet []Foot) {
+func (c *Character) Pose(dst, src []m3.Xform, hands [2]float32, feet []Foot, turns []m3.Quat) {
 	if c.source == nil {
 		return // the zero Character has no joints
 	}
 	src = src[:c.source.Len()]
 	dst = dst[:len(c.Rest)]
 	legs := c.limbs[:c.legs]
-	x := m3.Xform{Rot: c.pelvis(src)}
+	x := m3.Xform{Rot: c.hips.turned(c.pelvis(src), turns)}
 	middle := src[c.middle[0]].Pos.Lerp(src[c.middle[1]].Pos, 0.5).Scale(c.Scale)
 	middle.Y += c.rise
 	ahead := src[c.hips.from].Rot.Rotate(c.lateral).Flat().Normalize(m3.V(1, 0, 0)).Cross(m3.Up)
@@ -178,7 +188,7 @@ func (c *Character) Pose(dst, src []m3.Xform, hands [2]float32, feet []Foot) {
 		if feet != nil {
 			foot = &feet[i]
 		}
-		goals[i] = legs[i].goal(src, c.Scale, foot)
+		goals[i] = legs[i].goal(src, c.Scale, foot, turns)
 		ground = min(ground, goals[i].high)
 	}
 	dst[c.hips.joint] = x
@@ -190,7 +200,7 @@ func (c *Character) Pose(dst, src []m3.Xform, hands [2]float32, feet []Foot) {
 		}
 	}
 	for i := range c.trunk {
-		c.trunk[i].pose(dst, src)
+		c.trunk[i].pose(dst, src, turns)
 	}
 	for i := range legs {
 		sink = max(sink, legs[i].sink(&dst[legs[i].upper.parent], &goals[i]))
@@ -202,16 +212,16 @@ func (c *Character) Pose(dst, src []m3.Xform, hands [2]float32, feet []Foot) {
 		}
 	}
 	for i := range legs {
-		legs[i].pose(dst, src, &goals[i], 1)
+		legs[i].pose(dst, src, turns, &goals[i], 1)
 	}
 	for i := range c.limbs[c.legs:] {
 		arm := &c.limbs[c.legs+i]
 		if w := hands[arm.side]; w > 0 {
-			g := arm.goal(src, c.Scale, nil)
-			arm.pose(dst, src, &g, min(w, 1))
+			g := arm.goal(src, c.Scale, nil, nil)
+			arm.pose(dst, src, turns, &g, min(w, 1))
 			continue
 		}
-		arm.pose(dst, src, nil, 0)
+		arm.pose(dst, src, turns, nil, 0)
 	}
 }
 
@@ -234,9 +244,17 @@ func (c *Character) pelvis(src []m3.Xform) m3.Quat {
 }
 
 // pose writes the joint's transform.
-func (b *bone) pose(dst, src []m3.Xform) {
+func (b *bone) pose(dst, src []m3.Xform, turns []m3.Quat) {
 	up := &dst[b.parent]
-	dst[b.joint] = m3.Xform{Pos: up.Pos.Add(up.Rot.Rotate(b.offset)), Rot: b.rotation(up.Rot, src)}
+	dst[b.joint] = m3.Xform{Pos: up.Pos.Add(up.Rot.Rotate(b.offset)), Rot: b.turned(b.rotation(up.Rot, src), turns)}
+}
+
+// turned returns the rotation q of the joint with what it turns beyond the source.
+func (b *bone) turned(q m3.Quat, turns []m3.Quat) m3.Quat {
+	if turns == nil || b.further < 0 {
+		return q
+	}
+	return q.Mul(turns[b.further]).Normalize()
 }
 
 // rotation returns the joint's rotation below a parent with the rotation up.

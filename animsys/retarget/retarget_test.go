@@ -109,7 +109,7 @@ func TestBonesKeepTheirLengths(t *testing.T) {
 		now, last, between := make([]m3.Xform, c.Len()), make([]m3.Xform, c.Len()), make([]m3.Xform, c.Len())
 		for f, pose := range w.poses {
 			copy(last, now)
-			c.Pose(now, pose, [2]float32{float32(f%3) / 2, 1}, nil)
+			c.Pose(now, pose, [2]float32{float32(f%3) / 2, 1}, nil, nil)
 			c.Interpolate(between, last, now, 0.4)
 			for j, p := range c.Skel.Parents {
 				if p < 0 || o.Skel.Names[p] == "root" {
@@ -137,7 +137,7 @@ func TestFeetStand(t *testing.T) {
 		frames, feet := 0, make([]Foot, c.Legs())
 		for f, pose := range w.poses {
 			copy(last, now)
-			c.Pose(now, pose, [2]float32{}, feet)
+			c.Pose(now, pose, [2]float32{}, feet, nil)
 			for i, leg := range o.Roles.Legs {
 				if f == 0 || !w.stand[f][i] || !w.stand[f-1][i] {
 					continue
@@ -181,8 +181,8 @@ func TestSameBody(t *testing.T) {
 		got := make([]m3.Xform, c.Len())
 		worst := float32(0)
 		for _, pose := range w.poses {
-			plain.Pose(want, pose, [2]float32{}, nil)
-			c.Pose(got, pose, [2]float32{}, nil)
+			plain.Pose(want, pose, [2]float32{}, nil, nil)
+			c.Pose(got, pose, [2]float32{}, nil, nil)
 			for j, own := range plain.Skel.Names {
 				worst = max(worst, got[c.Skel.Index(own)].Pos.Dist(want[j].Pos))
 			}
@@ -198,7 +198,7 @@ func TestSameBody(t *testing.T) {
 	}{"own axes": {tc.Build{Frames: 7}, 0.06}, "the source's": {tc.Build{}, 0.015}} {
 		ch, worst, joint := tc.New(t, w.sk, tc.Stands(w.sk), c.b), float32(0), 0
 		for _, pose := range w.poses {
-			ch.Pose(want, pose, [2]float32{}, nil)
+			ch.Pose(want, pose, [2]float32{}, nil, nil)
 			for j := range pose {
 				if d := want[j].Pos.Dist(pose[j].Pos); d > worst {
 					worst, joint = d, j
@@ -221,8 +221,8 @@ func TestTurned(t *testing.T) {
 			for j, x := range w.poses[f] {
 				src[j] = by.Mul(x)
 			}
-			c.Pose(a, w.poses[f], [2]float32{}, nil)
-			c.Pose(b, src, [2]float32{}, nil)
+			c.Pose(a, w.poses[f], [2]float32{}, nil, nil)
+			c.Pose(b, src, [2]float32{}, nil, nil)
 			for j := range a {
 				if want := to.Mul(a[j]); want.Pos.Dist(b[j].Pos) > 1e-4 || want.Rot.Angle(b[j].Rot) > 1e-3 {
 					t.Fatalf("frame %d: %s is at %v, want %v", f, c.Skel.Names[j], b[j], want)
@@ -239,7 +239,7 @@ func TestHands(t *testing.T) {
 		knuckles, hand := w.sk.Index("LeftHandIndex1"), w.sk.Index("LeftHand")
 		for f := 0; f < len(w.poses); f += 30 {
 			place := func(share float32) m3.Vec3 {
-				c.Pose(dst, w.poses[f], [2]float32{share, 0}, nil)
+				c.Pose(dst, w.poses[f], [2]float32{share, 0}, nil, nil)
 				return dst[o.From[knuckles]].Pos
 			}
 			want, free, half, there := w.poses[f][knuckles].Pos.Scale(c.Scale), place(0), place(0.5), place(1)
@@ -263,7 +263,7 @@ func TestNoFlips(t *testing.T) {
 		feet := make([]Foot, c.Legs())
 		for f, pose := range w.poses {
 			copy(last, now)
-			c.Pose(now, pose, [2]float32{1, 0}, feet)
+			c.Pose(now, pose, [2]float32{1, 0}, feet, nil)
 			for j, k := range o.From {
 				if f == 0 || k < 0 {
 					continue
@@ -309,9 +309,9 @@ func TestNotFinite(t *testing.T) {
 		bad, dst := append([]m3.Xform(nil), w.poses[0]...), make([]m3.Xform, c.Len())
 		for j := range bad {
 			bad[j].Pos.X, bad[j].Rot.W = float32(math.NaN()), float32(math.Inf(1))
-			c.Pose(dst, bad, [2]float32{1, 1}, nil)
+			c.Pose(dst, bad, [2]float32{1, 1}, nil, nil)
 		}
-		c.Pose(dst, w.poses[0], [2]float32{}, nil)
+		c.Pose(dst, w.poses[0], [2]float32{}, nil, nil)
 		for j, x := range dst {
 			if !x.Pos.Finite() || !x.Rot.Finite() {
 				t.Fatalf("%s is at %v", c.Skel.Names[j], x)
@@ -333,7 +333,7 @@ func TestClip(t *testing.T) {
 	got, want, feet := make([]m3.Xform, c.Len()), make([]m3.Xform, c.Len()), make([]Foot, c.Legs())
 	for f := range clip.Frames {
 		out.Model(got, f)
-		c.Pose(want, w.poses[300+f], [2]float32{}, feet)
+		c.Pose(want, w.poses[300+f], [2]float32{}, feet, nil)
 		for j := range got {
 			if d := got[j].Pos.Dist(want[j].Pos); d > 1e-4 {
 				t.Fatalf("frame %d: %s is %g m elsewhere", f, c.Skel.Names[j], d)
@@ -353,7 +353,7 @@ func BenchmarkPose(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/joints=%d", strings.ReplaceAll(n, " ", "-"), c.Len()), func(b *testing.B) {
 			b.ReportAllocs()
 			for i := range b.N {
-				c.Pose(dst, w.poses[i%len(w.poses)], [2]float32{1, 1}, nil)
+				c.Pose(dst, w.poses[i%len(w.poses)], [2]float32{1, 1}, nil, nil)
 			}
 		})
 	}

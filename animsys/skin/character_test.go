@@ -32,7 +32,7 @@ func TestCharacterOfOurs(t *testing.T) {
 				}
 			}
 			got := make([]m3.Xform, c.Bones.Len())
-			c.Bones.Pose(got, pose, [2]float32{}, nil)
+			c.Bones.Pose(got, pose, [2]float32{}, nil, nil)
 			for j := range pose {
 				x := got[c.Bones.Skel.Index(sk.Names[j])]
 				if d := x.Pos.Dist(pose[j].Pos.Scale(want)); d > 5e-3*want || x.Rot.Angle(pose[j].Rot) > 0.02 {

@@ -199,7 +199,7 @@ func TestFitWild(t *testing.T) {
 		}
 		fits++
 		b, pose := c.Body, make([]m3.Xform, c.Bones.Len())
-		c.Bones.Pose(pose, grown(t, sk).Bind, [2]float32{1, 1}, nil)
+		c.Bones.Pose(pose, grown(t, sk).Bind, [2]float32{1, 1}, nil, nil)
 		for j, x := range pose {
 			if !x.Pos.Finite() || !x.Rot.Finite() {
 				t.Fatalf("joint %d comes to %v", j, x)

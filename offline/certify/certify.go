@@ -234,7 +234,7 @@ func (j *judge) play() {
 	level := m.levels()
 	for f, pose := range m.Poses {
 		copy(last, now)
-		c.Pose(now, pose, [2]float32{}, feet)
+		c.Pose(now, pose, [2]float32{}, feet, nil)
 		for i, leg := range m.Roles.Legs {
 			if f == 0 || !m.Stand[f][i] || !m.Stand[f-1][i] {
 				continue
@@ -297,7 +297,7 @@ func (j *judge) cost() {
 		start := time.Now()
 		const n = 400
 		for i := range n {
-			c.Pose(dst, m.Poses[i%len(m.Poses)], [2]float32{}, feet)
+			c.Pose(dst, m.Poses[i%len(m.Poses)], [2]float32{}, feet, nil)
 		}
 		best = math.Min(best, float64(time.Since(start).Nanoseconds())/n/1000)
 	}

@@ -30,7 +30,7 @@ func (j *judge) roundTrip(add func(skin.Motion) ([]byte, error)) {
 	feet := make([]retarget.Foot, j.bones.Legs())
 	for f, pose := range j.nearby() {
 		clip.Model(got, f)
-		j.bones.Pose(want, pose, [2]float32{}, feet)
+		j.bones.Pose(want, pose, [2]float32{}, feet, nil)
 		for k := range off {
 			off[k] = max(off[k], got[k].Pos.Dist(want[k].Pos))
 		}

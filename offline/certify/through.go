@@ -68,7 +68,7 @@ func (j *judge) through() {
 	frames, bad := 0, 0
 	worst, at := float32(0), ""
 	for f := 0; f < len(j.motion.Poses); f += 5 {
-		j.bones.Pose(dst, j.motion.Poses[f], [2]float32{}, nil)
+		j.bones.Pose(dst, j.motion.Poses[f], [2]float32{}, nil, nil)
 		frames++
 		hit := false
 		for i, p := range pairs {

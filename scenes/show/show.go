@@ -75,7 +75,7 @@ func (t *castView) posed(c *scenes.Cast) []m3.Xform {
 	n := t.own.Len()
 	t.bones = slices.Grow(t.bones[:0], c.Len()*n)[:c.Len()*n]
 	for i := range c.Len() {
-		t.own.Pose(t.bones[i*n:(i+1)*n], c.Of(i), [2]float32{}, nil)
+		t.own.Pose(t.bones[i*n:(i+1)*n], c.Of(i), [2]float32{}, nil, nil)
 	}
 	return t.bones
 }

@@ -103,7 +103,7 @@ func playScene(roles *anatomy.Body, ch *skin.Character, m *certify.Motion) *scen
 	pose := make([]m3.Xform, ch.Bones.Len())
 	for _, second := range []int{4, 8, 12, 18} { // it stands, walks, runs and goes sideways
 		f := min(second*animsys.TickRate, len(m.Poses)-1)
-		ch.Bones.Pose(pose, m.Poses[f], [2]float32{}, nil)
+		ch.Bones.Pose(pose, m.Poses[f], [2]float32{}, nil, nil)
 		legs := m.Roles.Legs[len(m.Roles.Legs)-2:] // those of the hips
 		left, right := m.Poses[f][legs[0][len(legs[0])-4]].Pos, m.Poses[f][legs[1][len(legs[1])-4]].Pos
 		back := m3.Xform{Pos: left.Lerp(right, 0.5).Flat().Scale(ch.Bones.Scale), Rot: m3.YawQuat(m3.YawOf(left.Sub(right).Cross(m3.Up)))}.Inv()

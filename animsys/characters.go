@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mannequin/animsys/generator"
+	"mannequin/animsys/layer"
 	"mannequin/animsys/retarget"
 	"mannequin/engine/m3"
 
@@ -21,6 +22,11 @@ type cast struct {
 	last, now, shown []m3.Xform      // (rows, width) as of the crowd
 	feet             []retarget.Foot // (rows, legs)
 	legs             int
+
+	// Of clips of their own skeletons; nil before the first.
+	further int       // of a row in turns: the most further joints
+	turns   []m3.Quat // (rows, further) how further joints turn, as shown
+	turning []int16   // (rows) how many further joints turn; 0: none does
 }
 
 // nobody is the character of an agent that has the generator's own skeleton.
@@ -34,7 +40,7 @@ func (k *cast) open(c *Crowd, all []*retarget.Character, n int) error {
 		case ch.Source() == nil || ch.Source().Fingerprint() != c.Skel.Fingerprint():
 			return fmt.Errorf("animsys: Options.Characters[%d] is for motion of another skeleton: make it for Crowd.Skel", i)
 		}
-		k.width = max(k.width, ch.Len())
+		k.width, k.further = max(k.width, ch.Len()), max(k.further, len(ch.Further()))
 	}
 	k.legs = c.legs()
 	k.feet = make([]retarget.Foot, n*k.legs)
@@ -68,6 +74,14 @@ func (k *cast) bones(of []m3.Xform, row int) []m3.Xform {
 func (k *cast) dress(row int, character int16) {
 	k.of[row] = character
 	clear(k.feet[row*k.legs : (row+1)*k.legs])
+	k.stopTurning(row)
+}
+
+// stopTurning forgets the turns of row's further joints.
+func (k *cast) stopTurning(row int) {
+	if k.turning != nil {
+		k.turning[row] = 0
+	}
 }
 
 // copy makes row the same as row last.
@@ -76,6 +90,108 @@ func (k *cast) copy(row, last int) {
 	copy(k.last[row*k.width:(row+1)*k.width], k.last[last*k.width:])
 	copy(k.now[row*k.width:(row+1)*k.width], k.now[last*k.width:])
 	copy(k.feet[row*k.legs:(row+1)*k.legs], k.feet[last*k.legs:])
+	if k.turning != nil {
+		k.turning[row] = k.turning[last]
+		copy(k.turns[row*k.further:(row+1)*k.further], k.turns[last*k.further:])
+	}
+}
+
+// canPlay returns an error if row's character is not the one whose skeleton a clip is of. It makes room otherwise.
+func (k *cast) canPlay(row int, clip *layer.Clip) error {
+	switch {
+	case k.of[row] == nobody:
+		return fmt.Errorf("clip %q is of a character's own skeleton, and the agent has no character: see SetCharacter", clip.Name())
+	case k.all[k.of[row]] != clip.Character():
+		return fmt.Errorf("clip %q is of the own skeleton of another character than the agent's", clip.Name())
+	}
+	k.openTurns()
+	return nil
+}
+
+func (k *cast) openTurns() {
+	if k.turning == nil {
+		k.turning, k.turns = make([]int16, len(k.of)), make([]m3.Quat, len(k.of)*k.further)
+	}
+}
+
+// turned returns how row's further joints turn, or nil if they do not.
+func (k *cast) turned(row int) []m3.Quat {
+	if k.turning == nil || k.turning[row] == 0 {
+		return nil
+	}
+	return k.turns[row*k.further:][:k.turning[row]]
+}
+
+// lead leads the turns of row's further joints a share of the way to those of its last step.
+func (k *cast) lead(c *Crowd, row int, share float32) {
+	if k.turning == nil {
+		return
+	}
+	to := c.layers.Turns(row)
+	switch {
+	case to == nil && share >= 1:
+		k.turning[row] = 0
+	case to != nil && k.turning[row] == 0:
+		k.turning[row] = int16(len(to))
+		for i := range to {
+			k.turns[row*k.further+i] = m3.Ident
+		}
+	}
+	now := k.turned(row)
+	for i := range now {
+		switch {
+		case to == nil:
+			now[i] = now[i].Slerp(m3.Ident, share)
+		case share >= 1:
+			now[i] = to[i]
+		default:
+			now[i] = now[i].Slerp(to[i], share)
+		}
+	}
+}
+
+// turnsState writes or reads the turns of row's further joints.
+func (k *cast) turnsState(st *generator.State, row int) {
+	n := int16(0)
+	if k.turning != nil {
+		n = k.turning[row]
+	}
+	if generator.Value(st, &n); st.Reading() && (n < 0 || int(n) > k.further) {
+		st.Fail(fmt.Errorf("the save has %d joints that turn, at most %d do", n, k.further))
+		n = 0
+	}
+	if n > 0 {
+		k.openTurns()
+	}
+	if k.turning == nil {
+		return
+	}
+	k.turning[row] = n
+	for i := range k.turned(row) {
+		q := &k.turns[row*k.further+i]
+		if generator.Value(st, q); st.Reading() && !(q.Finite() && m3.Abs(q.Dot(*q)-1) < 0.01) {
+			*q = m3.Ident
+		}
+	}
+}
+
+// settle drops what a forged save says of row's own clips, if they are not those of its character.
+func (k *cast) settle(c *Crowd, row int) {
+	if k.turning == nil {
+		return
+	}
+	n := 0
+	var ch *retarget.Character
+	if k.of[row] != nobody {
+		ch = k.all[k.of[row]]
+		n = len(ch.Further())
+	}
+	if is := c.layers.Character(row); is != nil && is != ch {
+		c.layers.Undress(row)
+	}
+	if k.turning[row] != 0 && int(k.turning[row]) != n {
+		k.turning[row] = 0
+	}
 }
 
 // pose puts row's published pose on its own joints. began says that it has no pose before this one.
@@ -96,7 +212,7 @@ func (k *cast) pose(c *Crowd, row int, began bool) {
 	if began {
 		clear(feet)
 	}
-	k.all[k.of[row]].Pose(now, c.now[row*c.joints:(row+1)*c.joints], hands, feet, nil)
+	k.all[k.of[row]].Pose(now, c.now[row*c.joints:(row+1)*c.joints], hands, feet, k.turned(row))
 	if began {
 		copy(last, now)
 	}
@@ -153,7 +269,8 @@ func (k *cast) visit(st *generator.State, c *Crowd, row int) {
 // The agent then has the character's size: it moves as the generator's skeleton does, in steps that are
 // longer by Character.Scale. What its components ask for stays in metres and metres per second: a small
 // character runs where a tall one walks. Bones returns the character's joints, and InterpolateCharacter
-// draws them. Events and TakePose keep the joints of the crowd's skeleton.
+// draws them; Events are at places of its joints. TakePose keeps the joints of the crowd's skeleton. Clips of
+// the skeleton of a character that the agent had blend out.
 func (c *Crowd) SetCharacter(e arche.Entity, ch *retarget.Character) error {
 	if err := c.claimBetween("SetCharacter"); err != nil {
 		return err
@@ -180,6 +297,9 @@ func (c *Crowd) SetCharacter(e arche.Entity, ch *retarget.Character) error {
 	c.units[row] = unit
 	c.anchors[row] = at.Sub(c.Poses.Roots[row].Pos.Scale(unit)).Flat()
 	c.cast.dress(row, is)
+	if c.layers != nil {
+		c.layers.Undress(row)
+	}
 	c.forget(row, floor)
 	i, k := row*c.joints, (row+1)*c.joints
 	move(c.now[i:k], up)

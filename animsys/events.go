@@ -19,7 +19,7 @@ const (
 	ClipMarker                  // a clip has passed a marker
 	ClipEnd                     // a clip that is played once, and not held, has come to its end, and blends out
 	HandThere                   // a hand's time is over, see ecs.Hand.Seconds: Pos says whether it is at its target
-	FootThere                   // a foot's time is over, see ecs.Foot.Seconds; its sole is below Pos by Crowd.Ground.Sole
+	FootThere                   // a foot's time is over, see ecs.Foot.Seconds; its sole is below Pos by Crowd.Ground.Sole, or, of a character, by as much as at rest
 )
 
 // Event is something that happened to an agent in the last tick, for sounds and effects.
@@ -28,10 +28,10 @@ type Event struct {
 	Kind   EventKind
 	Leg    int8        // of feet: the leg, in the order of the crowd's ik.Roles: left before right, for dogs the order of ik.DogRoles; of HandThere and FootThere: 0 left, 1 right
 	Layer  int8        // of clips
-	Joint  int16       // of feet: the tip of the leg, an index of Crowd.Skel.Names; of HandThere: the knuckles; of FootThere: the ball of the foot; of clips: 0
+	Joint  int16       // of feet: the tip of the leg; of HandThere: the knuckles; of FootThere: the ball of the foot; of clips: the hips. An index of Bones
 	Clip   *layer.Clip // of clips
 	Marker string      // of ClipMarker: its name
-	Pos    m3.Vec3     // of the joint, world space, m
+	Pos    m3.Vec3     // of the joint, world space, m; of characters without such a joint: where the foot's tip or the knuckles are
 	Normal m3.Vec3     // of feet: the ground's unit normal there
 	Speed  float32     // of feet, m/s: FootDown: the greatest speed down since the foot was lifted; FootUp: how fast it moves
 }
@@ -90,7 +90,8 @@ func (c *Crowd) report() {
 	for row := range c.rows.Len() {
 		for ; len(marks) > 0 && marks[0].Row == row; marks = marks[1:] {
 			m := &marks[0]
-			e := Event{Entity: c.rows.Entity(row), Kind: ClipEnd, Layer: int8(m.Layer), Clip: m.Clip, Pos: c.shown[row*c.joints].Pos}
+			e := Event{Entity: c.rows.Entity(row), Kind: ClipEnd, Layer: int8(m.Layer), Clip: m.Clip}
+			e.Joint, e.Pos = c.pointOf(row, hips, 0)
 			if m.Marker >= 0 {
 				e.Kind, e.Marker = ClipMarker, m.Clip.Markers()[m.Marker].Name
 			}
@@ -104,10 +105,11 @@ func (c *Crowd) report() {
 			if c.changed[row]>>i&1 == 0 {
 				continue
 			}
-			f, tip := &c.footings[row*legs+i], row*c.joints+c.tips[i]
-			e := Event{Entity: c.rows.Entity(row), Leg: int8(i), Joint: int16(c.tips[i]), Pos: c.shown[tip].Pos, Speed: f.fall}
+			f := &c.footings[row*legs+i]
+			e := Event{Entity: c.rows.Entity(row), Leg: int8(i), Speed: f.fall}
+			e.Joint, e.Pos = c.pointOf(row, foot, i)
 			if f.contact == lifted {
-				e.Kind, e.Speed = FootUp, c.now[tip].Pos.Dist(c.last[tip].Pos)*TickRate*c.units[row]
+				e.Kind, e.Speed = FootUp, c.speedOf(row, i)
 			}
 			e.Normal = c.normal(e.Pos, row)
 			f.fall = 0
@@ -126,15 +128,71 @@ func (c *Crowd) reportLimbs(row int) {
 		if a.timing[row].there>>i&1 == 0 {
 			continue
 		}
-		kind, joint := HandThere, 0
+		e := Event{Entity: c.rows.Entity(row), Kind: HandThere, Leg: int8(i % 2)}
 		if i < 2 {
-			joint = a.arms.Arms[i].Hand
+			e.Joint, e.Pos = c.pointOf(row, hand, i)
 		} else {
-			kind, joint = FootThere, c.tips[i-2]
+			e.Kind = FootThere
+			e.Joint, e.Pos = c.pointOf(row, foot, i-2)
 		}
-		c.events = append(c.events, Event{Entity: c.rows.Entity(row), Kind: kind, Leg: int8(i % 2), Joint: int16(joint), Pos: c.shown[row*c.joints+joint].Pos})
+		c.events = append(c.events, e)
 	}
 	a.timing[row].there = 0
+}
+
+// point is what an event is at.
+type point int
+
+const (
+	hips point = iota
+	hand       // the left or the right one, 0 or 1
+	foot       // of a leg
+)
+
+// pointOf returns the joint of row at a point, an index of Bones, and the point's place as shown.
+func (c *Crowd) pointOf(row int, p point, i int) (joint int16, at m3.Vec3) {
+	if own := c.cast.bones(c.cast.shown, row); own != nil {
+		j, from := c.ownPoint(row, p, i)
+		return int16(j), own[j].Apply(from)
+	}
+	j := c.joint(p, i)
+	return int16(j), c.shown[row*c.joints+j].Pos
+}
+
+// joint returns the joint of Skel at a point.
+func (c *Crowd) joint(p point, i int) int {
+	switch p {
+	case hand:
+		return c.aims.arms.Arms[i].Hand
+	case foot:
+		return c.tips[i]
+	}
+	return 0
+}
+
+// ownPoint returns the joint of row's character at a point, and the point's place in its frame, m.
+func (c *Crowd) ownPoint(row int, p point, i int) (joint int, at m3.Vec3) {
+	ch := c.cast.all[c.cast.of[row]]
+	switch p {
+	case hand:
+		if j, at, ok := ch.Knuckles(i); ok {
+			return j, at
+		}
+	case foot:
+		return ch.Toe(i)
+	}
+	return ch.Player(c.joint(p, i)), m3.Vec3{}
+}
+
+// speedOf returns how fast the tip of a leg of row moves, m/s.
+func (c *Crowd) speedOf(row, leg int) float32 {
+	k := &c.cast
+	if now, last := k.bones(k.now, row), k.bones(k.last, row); now != nil {
+		j, from := c.ownPoint(row, foot, leg)
+		return now[j].Apply(from).Dist(last[j].Apply(from)) * TickRate
+	}
+	tip := row*c.joints + c.tips[leg]
+	return c.now[tip].Pos.Dist(c.last[tip].Pos) * TickRate * c.units[row]
 }
 
 // normal returns the ground's normal at a place where row stands.

@@ -16,18 +16,24 @@ import (
 )
 
 // Play plays a clip on an agent, over the motion of its generator, from the next tick on: a person
-// waves and walks on. layer.New prepares the clip for Crowd.Skel. What plays on the same layer ends.
+// waves and walks on. layer.New prepares the clip for Crowd.Skel, layer.NewOwn one of a character's own skeleton
+// for agents that have this character. What plays on the same layer ends.
 // With PlayOptions.RootMotion the clip moves the agent instead of its generator, which goes on from
 // where the clip ends.
 //
 // Call Play between ticks or in a system of your own. The first Play of a crowd allocates its layers,
 // about 1.7 KB for each agent that it has room for; ticks allocate nothing. Clips blend in and out; see
-// PlayOptions. Play fails if e is not in this crowd, if the crowd is closed, and for options that
-// PlayOptions.Validate refuses.
+// PlayOptions. Play fails if e is not in this crowd, if the crowd is closed, if the clip is neither of the crowd's
+// skeleton nor of the agent's character's, and for options that PlayOptions.Validate refuses.
 func (c *Crowd) Play(e arche.Entity, clip *layer.Clip, opt layer.PlayOptions) error {
 	return c.onLayers("Play", e, func(row int) error {
 		if err := c.openLayers(); err != nil {
 			return err
+		}
+		if clip != nil && clip.Character() != nil {
+			if err := c.cast.canPlay(row, clip); err != nil {
+				return err
+			}
 		}
 		return c.layers.Play(row, clip, opt)
 	})
@@ -35,7 +41,9 @@ func (c *Crowd) Play(e arche.Entity, clip *layer.Clip, opt layer.PlayOptions) er
 
 func (c *Crowd) openLayers() (err error) {
 	if c.layers == nil {
-		c.layers, err = layer.NewPlayer(c.Capacity(), c.Skel)
+		if c.layers, err = layer.NewPlayer(c.Capacity(), c.Skel); err == nil {
+			c.layers.SetCharacters(c.cast.all)
+		}
 	}
 	return err
 }
@@ -320,6 +328,7 @@ func (c *Crowd) layersState(s *generator.State, row int) {
 	if s.Bool(&some); !some {
 		if c.layers != nil {
 			c.layers.Reset(row)
+			c.cast.stopTurning(row)
 		}
 		return
 	}
@@ -328,4 +337,5 @@ func (c *Crowd) layersState(s *generator.State, row int) {
 		return
 	}
 	c.layers.State(s, row)
+	c.cast.turnsState(s, row)
 }

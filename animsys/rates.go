@@ -175,10 +175,13 @@ func (c *Crowd) publish(r0, r1 int) {
 			c.fresh[r], rate.left, arrived = false, rate.left-1, true
 			copy(now, to)
 			copy(last, to)
+			c.cast.lead(c, r, 1)
 		case rate.left == 1:
 			rate.left, arrived = 0, true
 			copy(now, to)
+			c.cast.lead(c, r, 1)
 		case rate.left > 1:
+			c.cast.lead(c, r, 1/float32(rate.left))
 			c.Skel.Interpolate(now, now, to, 1/float32(rate.left))
 			rate.left--
 			c.solvers[EveryTick].Between(now, r, int(rate.rate)-int(rate.left), int(rate.rate))

@@ -396,6 +396,7 @@ func (c *Crowd) finish(worker, group int) {
 		return
 	}
 	for row := group * groupRows; row < min((group+1)*groupRows, len(v.ends)-1); row++ {
+		c.cast.settle(c, row)
 		root := c.Roots[row] // as of the last tick, if the agent was nudged since
 		c.expose(row)
 		c.Roots[row] = root

@@ -64,6 +64,15 @@ func (c *Clip) state(s *generator.State, sum *uint64, joints int) {
 	}
 	room(s, &c.stand, 1)
 	generator.Values(s, c.stand)
+	has := c.own != nil
+	if s.Bool(&has); has {
+		if c.own == nil {
+			c.own = &own{}
+		}
+		generator.Value(s, &c.own.sum)
+		room(s, &c.own.turns, 16)
+		generator.Values(s, c.own.turns)
+	}
 	if s.Reading() && s.Err() == nil && !c.sound(joints) {
 		s.Fail(errors.New("its values are out of range"))
 	}
@@ -82,9 +91,14 @@ func (c *Clip) sound(joints int) bool {
 	for _, j := range c.tips {
 		ok = ok && j >= 0 && j < joints
 	}
-	for _, v := range [...][]m3.Quat{c.rot, c.ownRot} {
+	rotations := [...][]m3.Quat{c.rot, c.ownRot, nil}
+	if c.own != nil {
+		rotations[2] = c.own.turns
+		ok = ok && len(c.own.turns)%c.frames == 0
+	}
+	for _, v := range rotations {
 		for _, q := range v {
-			ok = ok && q.Finite() && m3.Abs(q.Dot(q)-1) < 0.01
+			ok = ok && unit(q)
 		}
 	}
 	for _, v := range [...][]m3.Vec3{c.hips, c.ownHips, c.track} {

@@ -1,7 +1,8 @@
 // Package layer plays clips over motion that is made elsewhere: a person waves while a network
 // walks its legs.
 //
-//   - [New] checks a clip that an artist made and prepares it for a skeleton: [Clip].
+//   - [New] checks a clip that an artist made and prepares it for a crowd's skeleton, [NewOwn] one on a character's
+//     own: [Clip].
 //   - [UpperBody], [Arms], [Head], [Tail] and [Joints] choose joints: [Mask].
 //   - [Player] holds the layers of many agents. animsys.Crowd has one: see its Play and Stop.
 //
@@ -66,6 +67,8 @@ type Clip struct {
 	stand []uint8 // (frames) a bit for each of tips
 
 	skeleton uint64 // fingerprint of sk; a clip that was read has no sk yet
+
+	own *own // of a clip of a character's own skeleton
 }
 
 // lengthsDiffer is how far a joint's offset may be from the skeleton's, m.
@@ -81,13 +84,17 @@ const lengthsDiffer = 0.01
 func New(sk *skel.Skeleton, clip *skel.Clip, opt ClipOptions) (*Clip, error) {
 	c, err := newClip(sk, clip, opt)
 	if err != nil {
-		name := ""
-		if opt.Name != "" {
-			name = fmt.Sprintf(" %q", opt.Name)
-		}
-		return nil, fmt.Errorf("layer: clip%s: %w", name, err)
+		return nil, failed(err, opt.Name)
 	}
 	return c, nil
+}
+
+// failed says which clip an error is of.
+func failed(err error, name string) error {
+	if name != "" {
+		name = fmt.Sprintf(" %q", name)
+	}
+	return fmt.Errorf("layer: clip%s: %w", name, err)
 }
 
 func newClip(sk *skel.Skeleton, clip *skel.Clip, opt ClipOptions) (*Clip, error) {
@@ -97,18 +104,15 @@ func newClip(sk *skel.Skeleton, clip *skel.Clip, opt ClipOptions) (*Clip, error)
 	if err := sk.Validate(); err != nil {
 		return nil, err
 	}
-	index, err := match(sk, clip.Skel)
+	index, err := match(sk, clip.Skel, ofCrowd)
 	if err != nil {
+		return nil, err
+	}
+	if err := size(clip); err != nil {
 		return nil, err
 	}
 	n, m := sk.Len(), clip.Skel.Len()
 	switch {
-	case clip.Frames < 1 || clip.Frames > MaxFrames:
-		return nil, fmt.Errorf("it has %d frames, want 1 to %d", clip.Frames, MaxFrames)
-	case !(clip.FPS > 0) || clip.FPS > MaxFPS:
-		return nil, fmt.Errorf("it has %g frames per second, want more than 0 and at most %d", clip.FPS, MaxFPS)
-	case len(clip.Pos) != clip.Frames*m || len(clip.Rot) != clip.Frames*m:
-		return nil, fmt.Errorf("it has %d translations and %d rotations for %d frames of %d joints", len(clip.Pos), len(clip.Rot), clip.Frames, m)
 	case opt.Reference < 0 || opt.Reference >= clip.Frames:
 		return nil, fmt.Errorf("the reference is frame %d, it has frames 0 to %d", opt.Reference, clip.Frames-1)
 	case len(opt.Markers) > MaxMarkers:
@@ -117,21 +121,21 @@ func newClip(sk *skel.Skeleton, clip *skel.Clip, opt ClipOptions) (*Clip, error)
 	c := &Clip{name: opt.Name, sk: sk, skeleton: sk.Fingerprint(), fps: clip.FPS, frames: clip.Frames, ref: opt.Reference,
 		rot: slices.Repeat([]m3.Quat{m3.Ident}, clip.Frames*n), hips: make([]m3.Vec3, clip.Frames), markers: slices.Clone(opt.Markers)}
 	for f := range c.frames {
+		if err := sound(clip, f); err != nil {
+			return nil, err
+		}
 		for j := range n {
 			if index[j] < 0 {
 				continue
 			}
 			k, from := f*n+j, f*m+index[j]
-			if q := clip.Rot[from]; !q.Finite() || m3.Abs(q.Dot(q)-1) > 0.01 || !clip.Pos[from].Finite() {
-				return nil, fmt.Errorf("frame %d, joint %s: rotation %v, translation %v: want finite numbers and unit quaternions", f, sk.Names[j], q, clip.Pos[from])
-			}
 			c.rot[k] = clip.Rot[from].Normalize()
 			if f > 0 && c.rot[k].Dot(c.rot[k-n]) < 0 { // neighbours on one half of the sphere
 				c.rot[k] = c.rot[k].Neg()
 			}
 		}
-		if c.hips[f] = clip.Pos[f*m+index[0]]; !(c.hips[f].Len() < 1e5) {
-			return nil, fmt.Errorf("frame %d: %s is at %v, too far away: are lengths in metres?", f, sk.Names[0], c.hips[f])
+		if c.hips[f] = clip.Pos[f*m+index[0]]; !(c.hips[f].Len() < farthest) {
+			return nil, tooFar(f, sk.Names[0], c.hips[f])
 		}
 	}
 	for _, m := range c.markers {
@@ -152,30 +156,75 @@ func newClip(sk *skel.Skeleton, clip *skel.Clip, opt ClipOptions) (*Clip, error)
 	return c, c.findRoot()
 }
 
-// match returns for each joint of sk the joint of the same name of a clip's skeleton; −1 for End Sites
-// that it does not have. It returns an error that says how they differ.
-func match(sk, of *skel.Skeleton) ([]int, error) {
-	const advice = "retarget the clip to the crowd's skeleton first, see mannequin import --retarget"
+// farthest is how far from the origin a joint of a clip may be, m.
+const farthest = 1e5
+
+func tooFar(frame int, joint string, at m3.Vec3) error {
+	return fmt.Errorf("frame %d: %s is at %v, too far away: are lengths in metres?", frame, joint, at)
+}
+
+// size returns an error if a clip's length or rate is out of range.
+func size(clip *skel.Clip) error {
+	m := clip.Skel.Len()
+	switch {
+	case clip.Frames < 1 || clip.Frames > MaxFrames:
+		return fmt.Errorf("it has %d frames, want 1 to %d", clip.Frames, MaxFrames)
+	case !(clip.FPS > 0) || clip.FPS > MaxFPS:
+		return fmt.Errorf("it has %g frames per second, want more than 0 and at most %d", clip.FPS, MaxFPS)
+	case len(clip.Pos) != clip.Frames*m || len(clip.Rot) != clip.Frames*m:
+		return fmt.Errorf("it has %d translations and %d rotations for %d frames of %d joints", len(clip.Pos), len(clip.Rot), clip.Frames, m)
+	}
+	return nil
+}
+
+// sound returns an error if a frame of a clip is no pose.
+func sound(clip *skel.Clip, f int) error {
+	pos, rot := clip.Frame(f)
+	for j, q := range rot {
+		if !q.Finite() || m3.Abs(q.Dot(q)-1) > 0.01 || !pos[j].Finite() {
+			return fmt.Errorf("frame %d, joint %s: rotation %v, translation %v: want finite numbers and unit quaternions", f, clip.Skel.Names[j], q, pos[j])
+		}
+	}
+	return nil
+}
+
+// whose is the skeleton that a clip is to be on.
+type whose struct{ name, advice string }
+
+var (
+	ofCrowd     = whose{"the crowd's skeleton", "retarget the clip to the crowd's skeleton first, see mannequin import --retarget; NewOwn takes clips of a character's own"}
+	ofCharacter = whose{"the character's skeleton", "give it a clip of the character's own file, as skin.Character.Motion reads it"}
+)
+
+// match returns for each joint of sk the joint of the same name of a clip's skeleton; −1 for End Sites, and
+// for joints at the ends of characters, that it does not have. It returns an error that says how they differ.
+func match(sk, of *skel.Skeleton, whose whose) ([]int, error) {
 	if err := of.Validate(); err != nil {
 		return nil, err
+	}
+	inner := make([]bool, sk.Len())
+	for _, p := range sk.Parents {
+		if p >= 0 {
+			inner[p] = true
+		}
 	}
 	index := make([]int, sk.Len())
 	for j, name := range sk.Names {
 		k := of.Index(name)
 		if index[j] = k; k < 0 {
-			if sk.EndSite[j] {
+			if sk.EndSite[j] || whose == ofCharacter && !inner[j] && sk.Parents[j] >= 0 {
 				continue
 			}
-			return nil, fmt.Errorf("it has no joint %s, it has %s, …: %s", name, strings.Join(of.Names[:min(4, of.Len())], ", "), advice)
+			return nil, fmt.Errorf("it has no joint %s of %s, it has %s, …: %s", name, whose.name, strings.Join(of.Names[:min(4, of.Len())], ", "), whose.advice)
 		}
 		up, ofUp := int(sk.Parents[j]), int(of.Parents[k])
 		switch {
-		case j > 0 && up < 0:
+		case j > 0 && up < 0 && whose == ofCrowd:
 			return nil, fmt.Errorf("the skeleton has a second root %s", name)
 		case up < 0 && ofUp >= 0 || up >= 0 && ofUp != index[up]:
-			return nil, fmt.Errorf("its joint %s has another parent than in the crowd's skeleton: %s", name, advice)
+			return nil, fmt.Errorf("its joint %s has another parent than in %s: %s", name, whose.name, whose.advice)
 		case up >= 0 && of.Offsets[k].Dist(sk.Offsets[j]) > lengthsDiffer:
-			return nil, fmt.Errorf("its joint %s is %.2f m from its place in the crowd's skeleton, or lengths are not in metres: %s", name, of.Offsets[k].Dist(sk.Offsets[j]), advice)
+			return nil, fmt.Errorf("its joint %s is %.2f m from its place in %s, or lengths are not in metres: %s", name, of.Offsets[k].Dist(sk.Offsets[j]), whose.name, whose.advice)
 		}
 	}
 	return index, nil
@@ -204,7 +253,7 @@ func (c *Clip) Seconds(loop bool) float64 {
 // Markers returns the clip's markers in the order of time. They are the clip's own: do not change them.
 func (c *Clip) Markers() []Marker { return c.markers }
 
-// Skeleton returns the skeleton that the clip was prepared for.
+// Skeleton returns the crowd's skeleton that the clip was prepared for.
 func (c *Clip) Skeleton() *skel.Skeleton { return c.sk }
 
 func (c *Clip) joints() int { return c.sk.Len() }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"mannequin/animsys/retarget"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 )
@@ -34,13 +35,13 @@ const DefaultBlend = 0.3
 // Validate reports the first field that makes the options unusable for c.
 func (o *PlayOptions) Validate(c *Clip) error {
 	switch {
-	case c == nil || c.sk == nil:
-		return fmt.Errorf("layer: the clip was not made by New")
+	case c == nil || c.sk == nil || c.own != nil && c.own.ch == nil:
+		return fmt.Errorf("layer: the clip was not made by New or NewOwn")
 	case o.Mask != nil && o.Mask.sk == nil:
 		return fmt.Errorf("layer: the mask was not made by one of this package's functions")
 	case o.Layer < 0 || o.Layer >= MaxLayers:
 		return fmt.Errorf("layer: layer %d, there are 0 to %d", o.Layer, MaxLayers-1)
-	case o.Mask != nil && !same(c.sk, o.Mask.sk):
+	case c.maskOf(o.Mask) == foreign:
 		return fmt.Errorf("layer: the mask is of another skeleton than clip %q", c.name)
 	case !(o.Weight >= 0 && o.Weight <= 1):
 		return fmt.Errorf("layer: the weight %g, want 0 to 1", o.Weight)
@@ -79,7 +80,8 @@ type slotState struct {
 	fresh                 uint8 // this is its first tick
 	ended                 uint8 // its end is reached
 	held                  uint8 // it stays at the end
-	_                     [5]uint8
+	ownMask               uint8 // the mask is of the character's own skeleton
+	_                     [4]uint8
 }
 
 // order is what an agent was asked for on a layer since the last pose.
@@ -97,6 +99,8 @@ type row struct {
 	busy   bool     // a clip plays, is asked for, or fades
 	fading bool     // there are offsets
 	landed bool     // root motion has ended since the last tick
+
+	ch *retarget.Character // whose own clips play, are asked for, or fade; nil without
 }
 
 // Player holds the layers of many agents: rows are agents. Rows are independent of each other, so that
@@ -107,6 +111,12 @@ type Player struct {
 	rows []row
 	off  []offset // (rows, joints)
 	hips []offset // (rows)
+
+	// Of clips of characters' own skeletons; nil before the first.
+	cast  []*retarget.Character
+	width int       // of a row: the most further joints
+	turns []m3.Quat // (rows, width) of the last pose
+	spin  []offset  // (rows, width) what fades of them
 }
 
 // NewPlayer returns empty layers for rows agents with skeleton sk, of at most 128 joints.
@@ -124,7 +134,13 @@ func (p *Player) Play(r int, c *Clip, o PlayOptions) error {
 		return err
 	}
 	if !same(p.sk, c.sk) {
-		return fmt.Errorf("layer: clip %q was made for another skeleton: give New the crowd's", c.name)
+		return fmt.Errorf("layer: clip %q was made for another skeleton: give New the crowd's, or NewOwn the agent's character", c.name)
+	}
+	if c.own != nil {
+		if p.known(c.own.sum) != c.own.ch {
+			return fmt.Errorf("layer: clip %q is of the skeleton of a character that is none of the crowd's", c.name)
+		}
+		p.wear(r, c.own.ch)
 	}
 	bit := func(b bool) uint8 {
 		if b {
@@ -140,8 +156,9 @@ func (p *Player) Play(r int, c *Clip, o PlayOptions) error {
 	}
 	s := slot{clip: c, mask: o.Mask, slotState: slotState{
 		time: float64(o.Start), was: float64(o.Start), weight: one(o.Weight), speed: one(o.Speed), fades: blendTime(o.Out),
-		loop: bit(o.Loop), hold: bit(o.Hold && !o.Loop), add: bit(o.Additive), root: bit(o.RootMotion && !o.Additive && o.Mask.at(0) > 0), fresh: 1,
+		loop: bit(o.Loop), hold: bit(o.Hold && !o.Loop), add: bit(o.Additive), fresh: 1, ownMask: bit(c.maskOf(o.Mask) == ofOwn),
 	}}
+	s.root = bit(o.RootMotion && !o.Additive && s.share(0) > 0)
 	p.rows[r].orders[o.Layer] = order{s, true, blendTime(o.In)}
 	p.rows[r].busy = true
 	return nil
@@ -299,6 +316,7 @@ func (p *Player) Reset(r int) {
 	p.rows[r] = row{}
 	p.hips[r] = offset{}
 	clear(p.off[r*p.sk.Len() : (r+1)*p.sk.Len()])
+	p.stopTurning(r)
 }
 
 // Move takes the layers of row last to row r, and empties row last.
@@ -307,6 +325,10 @@ func (p *Player) Move(r, last int) {
 		p.rows[r], p.hips[r] = p.rows[last], p.hips[last]
 		n := p.sk.Len()
 		copy(p.off[r*n:(r+1)*n], p.off[last*n:(last+1)*n])
+		if p.turns != nil {
+			copy(p.spin[r*p.width:(r+1)*p.width], p.spin[last*p.width:])
+			copy(p.turns[r*p.width:(r+1)*p.width], p.turns[last*p.width:])
+		}
 	}
 	p.Reset(last)
 }

@@ -35,6 +35,12 @@ func (p *Player) Pose(r int, pos0 *m3.Vec3, rot []m3.Quat, b *Below) {
 			left := off[j].advance(b.DT)
 			w.fading = w.fading || left
 		}
+		if w.ch != nil {
+			for i := range w.ch.Further() {
+				left := p.spin[r*p.width+i].advance(b.DT)
+				w.fading = w.fading || left
+			}
+		}
 	}
 	local := b.Root.Inv().Mul(m3.Xform{Pos: *pos0, Rot: rot[0]})
 	if changed, over := w.changes(); changed {
@@ -47,6 +53,9 @@ func (p *Player) Pose(r int, pos0 *m3.Vec3, rot []m3.Quat, b *Below) {
 	}
 	if w.fading {
 		to.Rot = p.fade(off, to.Rot, rot)
+	}
+	if w.ch != nil {
+		p.turn(r, &v)
 	}
 	if to != local { // what nothing has changed stays as it is, to the bit
 		x := b.Root.Mul(to)
@@ -145,6 +154,9 @@ func (p *Player) change(r int, local m3.Xform, rot []m3.Quat, b *Below, over flo
 	if a != c || a1 != c1 {
 		x, y := hips.add(a, 0).Sub(c), hips.add(a1, b.DT).Sub(c1)
 		hips.begin(x, x.Sub(y).Scale(1/b.DT), over)
+	}
+	if w.ch != nil {
+		p.changeTurns(r, &old, &older, &next, &nexter, b.DT, over)
 	}
 	w.fading = w.fading || over > 0
 }
@@ -260,7 +272,7 @@ func (w *row) look(at when) (v view) {
 func (v *view) rot(j int, q m3.Quat) m3.Quat {
 	for i := range v.n {
 		s := &v.slots[i]
-		w := s.weight * s.mask.at(j)
+		w := s.share(j)
 		if w == 0 {
 			continue
 		}
@@ -268,34 +280,46 @@ func (v *view) rot(j int, q m3.Quat) m3.Quat {
 		if j == 0 && s.root == 1 {
 			from, at, stride = s.clip.ownRot, 0, 1
 		}
-		to := v.at[i].rotation(from, at, stride)
-		if a := &v.at[i]; a.beyond {
-			e := a.edge.rotation(from, at, stride)
-			to = e.Mul(a.mirrored.rotation(from, at, stride).Conj().Mul(e)).Normalize()
-		}
-		switch {
-		case s.add == 1:
-			if ref := from[s.clip.ref*stride+at]; to != ref {
-				by := ref.Conj().Mul(to).Normalize()
-				if w < 1 {
-					by = m3.Ident.Slerp(by, w)
-				}
-				q = q.Mul(by).Normalize()
-			}
-		case w >= 1:
-			q = to
-		default:
-			q = q.Slerp(to, w)
-		}
+		q = v.at[i].onto(q, s, from, at, stride, w)
 	}
 	return q
+}
+
+// onto returns what becomes of the rotation q below a layer with the share w: from has the clip's rotations, stride
+// apart, from at on.
+func (a *sample) onto(q m3.Quat, s *slot, from []m3.Quat, at, stride int, w float32) m3.Quat {
+	to := a.rotation(from, at, stride)
+	if a.beyond {
+		e := a.edge.rotation(from, at, stride)
+		to = e.Mul(a.mirrored.rotation(from, at, stride).Conj().Mul(e)).Normalize()
+	}
+	if s.add == 0 {
+		return over(q, to, w)
+	}
+	ref := from[s.clip.ref*stride+at]
+	if to == ref {
+		return q
+	}
+	by := ref.Conj().Mul(to).Normalize()
+	if w < 1 {
+		by = m3.Ident.Slerp(by, w)
+	}
+	return q.Mul(by).Normalize()
+}
+
+// over returns the rotation to over q, with the share w.
+func over(q, to m3.Quat, w float32) m3.Quat {
+	if w >= 1 {
+		return to
+	}
+	return q.Slerp(to, w)
 }
 
 // hips returns the place of joint 0 in the space of the root, over one of p.
 func (v *view) hips(p m3.Vec3) m3.Vec3 {
 	for i := range v.n {
 		s := &v.slots[i]
-		w := s.weight * s.mask.at(0)
+		w := s.share(0)
 		if w == 0 {
 			continue
 		}
@@ -330,7 +354,7 @@ func (p *Player) Stands(r int, tips []int, stand []bool) {
 			continue
 		}
 		for leg, tip := range tips {
-			if s.weight*s.mask.at(tip) < 0.5 {
+			if s.share(tip) < 0.5 {
 				continue
 			}
 			for i, j := range s.clip.tips {

@@ -83,9 +83,6 @@ func (c *Character) Player(source int) int { return c.players[source] }
 // Covers returns the joint of the source that an own joint plays, or the nearest joint above it does.
 func (c *Character) Covers(own int) int { return c.covers[own] }
 
-// Hips returns the own joint that plays the hips.
-func (c *Character) Hips() int { return c.hips.joint }
-
 // Toe returns the joint at the tip of a leg, in the order of the source's roles, or its foot if it has none there, and
 // the place of the tip in that joint's frame, m.
 func (c *Character) Toe(leg int) (joint int, at m3.Vec3) { return c.limbs[leg].point() }

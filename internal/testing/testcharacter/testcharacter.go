@@ -24,6 +24,7 @@ type Build struct {
 	Frames       uint64  // seed of random joint frames at rest; 0: those of the world
 	LegsOnRoot   bool    // legs and hips hang on a root on the ground
 	FeetOnRoot   bool    // so do the feet, as targets of inverse kinematics
+	Fingers      bool    // hands have two joints more, the head a jaw and the hips a tail
 	NoToes       bool
 	ExtraInSpine bool // a joint between Spine and Spine1
 }
@@ -109,6 +110,23 @@ func Options(tb testing.TB, sk *skel.Skeleton, pose []m3.Xform, b Build) retarge
 		}
 		own[j] = add("own "+name, parent, at[j])
 		o.From[j] = own[j]
+	}
+	further := func(name, above string, way m3.Vec3) {
+		k := o.Skel.Index("own " + above)
+		if k < 0 {
+			k = o.Skel.Index(above)
+		}
+		add(name, k, o.Rest[k].Pos.Scale(1/or(b.Size)).Add(m3.V(0, low, 0)).Add(way))
+	}
+	if b.Fingers {
+		for i, side := range []string{"Left", "Right"} {
+			out := m3.V(float32(1-2*i)*0.04, 0, 0)
+			further(side+" finger 1", side+"Hand", out)
+			further(side+" finger 2", side+" finger 1", out)
+		}
+		further("jaw", "Head", m3.V(0, -0.02, 0.08))
+		further("tail 1", "Hips", m3.V(0, 0, -0.1))
+		further("tail 2", "tail 1", m3.V(0, 0, -0.2))
 	}
 	o.Skel.ModelToLocal(o.Skel.Offsets, make([]m3.Quat, len(o.Rest)), o.Rest)
 	return o

@@ -23,10 +23,10 @@ import (
 
 // bodies are a dwarf of 0.6 m, a toy with a large head, a person and a giant of 2.5 m.
 var bodies = []tc.Build{
-	{Size: 0.4, Legs: 0.75, Head: 1.6, Frames: 1},
-	{Size: 0.5, Legs: 0.5, Arms: 0.7, Head: 2.5, Hips: 1.5, LegsOnRoot: true, Frames: 2},
-	{Trunk: 1.4, ExtraInSpine: true},
-	{Size: 1.5, Legs: 1.05, Frames: 3},
+	{Size: 0.4, Legs: 0.75, Head: 1.6, Frames: 1, Fingers: true},
+	{Size: 0.5, Legs: 0.5, Arms: 0.7, Head: 2.5, Hips: 1.5, LegsOnRoot: true, Frames: 2, Fingers: true},
+	{Trunk: 1.4, ExtraInSpine: true, Fingers: true},
+	{Size: 1.5, Legs: 1.05, Frames: 3, Fingers: true},
 }
 
 // withCharacters gives a crowd of people the bodies.

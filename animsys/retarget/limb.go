@@ -8,8 +8,9 @@ const (
 	exactReach, mostReach = 0.98, 0.9999
 	// bentSine is the sine of the angle of a knee below which its own hinge says more and more where it bends.
 	bentSine = 0.08
-	// turnedSine is bentSine for legs that turn beyond the source: there it is no chance where a knee bends.
-	turnedSine = bentSine / 8
+	// turnedSine is bentSine for legs that turn beyond the source by turnedFar, rad: there it is no chance where a
+	// knee bends.
+	turnedSine, turnedFar = bentSine / 8, 0.02
 	// toesUp is how far toes are up, as a sine, from where on a foot begins to stand on its heel.
 	toesUp = 0.2
 	// softReach is the share of its length that a limb has for slowing down before it is straight.
@@ -56,6 +57,7 @@ type goal struct {
 	load float32 // how much it may pull the body down, 0 to 1
 	// stretch is how straight the limb may be: as the source's, as a share of its length.
 	stretch float32
+	turned  float32 // how much the limb bends as its turns have it, 0 to 1
 }
 
 // Foot is what is remembered of a character's foot from pose to pose. The zero Foot is new.
@@ -70,9 +72,9 @@ func (l *limb) goal(src []m3.Xform, scale float32, foot *Foot, turns []m3.Quat) 
 	end := &src[l.sourceEnd]
 	g.rot = end.Rot.Mul(l.end.turn).Normalize()
 	g.stretch = m3.Clamp(src[l.sourceUpper].Pos.Dist(end.Pos)/l.sourceLength, exactReach, mostReach)
-	if turns != nil && !l.arm { // or as its turns have it
+	if g.turned = l.turning(turns); g.turned > 0 { // or as its turns have it
 		upper, mid := l.upper.turned(l.upper.rotation(m3.Ident, src), turns), l.mid.turned(l.mid.rotation(m3.Ident, src), turns)
-		g.stretch = m3.Clamp(upper.Rotate(l.thigh).Add(mid.Rotate(l.shin)).Len()/(l.a+l.b), g.stretch, mostReach)
+		g.stretch = m3.Lerp(g.stretch, m3.Clamp(upper.Rotate(l.thigh).Add(mid.Rotate(l.shin)).Len()/(l.a+l.b), g.stretch, mostReach), g.turned)
 	}
 	reach := end.Rot.Rotate(l.sourceReach)
 	tip := end.Pos.Add(reach).Scale(scale)
@@ -103,6 +105,18 @@ func (l *limb) goal(src []m3.Xform, scale float32, foot *Foot, turns []m3.Quat) 
 	return g
 }
 
+// turning returns how much the limb bends as its turns have it, 0 to 1.
+func (l *limb) turning(turns []m3.Quat) float32 {
+	if turns == nil || l.arm {
+		return 0
+	}
+	a, b := turns[l.upper.further], turns[l.mid.further]
+	if a == m3.Ident && b == m3.Ident {
+		return 0
+	}
+	return rise(a.Angle(m3.Ident)+b.Angle(m3.Ident), 0, turnedFar)
+}
+
 // sink returns how far the body is to sink for the limb, which hangs on the joint up, to get to its goal, m.
 func (l *limb) sink(up *m3.Xform, g *goal) float32 {
 	length := g.stretch * (l.a + l.b)
@@ -130,8 +144,8 @@ func (l *limb) pose(dst, src []m3.Xform, turns []m3.Quat, g *goal, w float32) {
 			to = thigh.Add(shin).Lerp(to, w)
 		}
 		hinge, bent := src[l.sourceUpper].Rot.Rotate(l.hinge), float32(bentSine)
-		if turns != nil && !l.arm {
-			hinge, bent = upper.Mul(l.upper.turn.Conj()).Rotate(l.hinge), turnedSine
+		if g.turned > 0 {
+			hinge, bent = upper.Mul(l.upper.turn.Conj()).Rotate(l.hinge), m3.Lerp(bentSine, turnedSine, g.turned)
 		}
 		upper, mid = twoBones(upper, mid, thigh, shin, to, l.a, l.b, g.stretch, hinge, bent)
 	}

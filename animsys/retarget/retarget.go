@@ -251,7 +251,7 @@ func (b *bone) pose(dst, src []m3.Xform, turns []m3.Quat) {
 
 // turned returns the rotation q of the joint with what it turns beyond the source.
 func (b *bone) turned(q m3.Quat, turns []m3.Quat) m3.Quat {
-	if turns == nil || b.further < 0 {
+	if turns == nil || b.further < 0 || turns[b.further] == m3.Ident { // it keeps its bits
 		return q
 	}
 	return q.Mul(turns[b.further]).Normalize()

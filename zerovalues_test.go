@@ -107,7 +107,7 @@ var linked = []any{
 	strnn.DefaultControlWeights, strnn.Describe, strnn.GroupsOf, strnn.GuideInputs, strnn.NewModel,
 
 	new(layer.Below), new(layer.Clip), new(layer.ClipOptions), new(layer.Mark), new(layer.Marker), new(layer.Mask), new(layer.PlayOptions), new(layer.Player),
-	layer.Arms, layer.Head, layer.Joints, layer.New, layer.NewPlayer, layer.Tail, layer.UpperBody, layer.Weighted,
+	layer.Arms, layer.Head, layer.Joints, layer.New, layer.NewOwn, layer.NewPlayer, layer.Tail, layer.UpperBody, layer.Weighted,
 
 	new(mann.Batch), new(mann.Controller), new(mann.ControllerOptions), new(mann.Model), new(mann.Tuning),
 	mann.DefaultTuning, mann.Describe, mann.NewBatch, mann.NewModel,

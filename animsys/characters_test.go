@@ -1,13 +1,13 @@
 package animsys_test
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/layer"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/retarget"
 	"mannequin/animsys/skel"
@@ -298,23 +298,27 @@ func TestCharactersAlongWalls(t *testing.T) {
 }
 
 func BenchmarkCharacters(b *testing.B) {
-	for _, own := range []bool{false, true} {
-		b.Run(fmt.Sprintf("own=%v", own), func(b *testing.B) {
+	for _, k := range []struct {
+		name       string
+		own, plays bool
+	}{{"none", false, false}, {"own bones", true, false}, {"own clips", true, true}} {
+		b.Run(k.name, func(b *testing.B) {
 			m, _, _ := humans(b)
 			var all []*retarget.Character
 			s := newStreet(b, 200, 1, manifold.StreamOptions{}, withCharacters(b, m.Skel, &all))
 			for i := range 200 {
 				e := s.person(i)
-				if own {
-					must.Do(b, s.people.SetCharacter(e, all[i%len(all)]))
+				if !k.own {
+					continue
+				}
+				ch := all[i%len(all)]
+				must.Do(b, s.people.SetCharacter(e, ch))
+				if k.plays {
+					must.Do(b, s.people.Play(e, own(b, ch, 1), layer.PlayOptions{Loop: true}))
 				}
 			}
 			s.step(200)
-			b.ResetTimer()
-			for range b.N {
-				s.step(1)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/200, "ns/agent")
+			best(b, func() { s.step(8) }) // windows are requested every eighth tick
 		})
 	}
 }

@@ -2,15 +2,20 @@ package animsys_test
 
 import (
 	"fmt"
+	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"mannequin/animsys"
 	"mannequin/animsys/layer"
+	"mannequin/animsys/manifold"
 	"mannequin/animsys/retarget"
 	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/internal/testing/must"
 	tc "mannequin/internal/testing/testcharacter"
 
@@ -411,4 +416,86 @@ func TestEventsOfCharacters(t *testing.T) {
 			t.Errorf("agent %d has %d events of feet and %d of clips", i, steps[i], marks[i])
 		}
 	}
+}
+
+// Animations of real files play on the characters of these files as they are: with fingers, heads, hands and feet at their
+// places, at all sizes.
+func TestOwnClipsOfFiles(t *testing.T) {
+	dir := mocapdata.Dir(t)
+	sk := must.Get(base())(t).Skel
+	for file, motions := range map[string]string{
+		"local-only/Xbot-mixamo.glb":                    "",
+		"local-only/Soldier-original-mixamo.glb":        "",
+		"quaternius-glb/humans/cyberpunk-Character.glb": "",
+		"quaternius-glb/humans/KnightCharacter.glb":     "",
+		"kaykit/Adventurers-Knight.glb":                 "",
+	} {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			ch := must.Get(must.Get(skin.Open(filepath.Join(dir, file)))(t).Character(sk, skin.CharacterOptions{}))(t)
+			x := newStreet(t, 1, 1, manifold.StreamOptions{}, onLevel, func(o *animsys.Options) { o.Characters = []*retarget.Character{ch.Bones} })
+			e := must.Get(x.people.Spawn(m3.V(1, 0, 2), 0.5))(t)
+			must.Do(t, x.people.SetCharacter(e, ch.Bones))
+			x.people.Ground.MaxFootAccel = 1e4 // of cartoons
+			x.step(60)
+			if motions == "" {
+				motions = file
+			}
+			own := ch.Bones
+			for _, m := range must.Get(skin.OpenMotions(filepath.Join(dir, motions)))(t) {
+				clip := must.Get(ch.Motion(&m))(t)
+				play, err := layer.NewOwn(own, clip, layer.ClipOptions{Name: m.Name})
+				if err != nil {
+					t.Errorf("%s: %v", m.Name, err)
+					continue
+				}
+				must.Do(t, x.people.Play(e, play, layer.PlayOptions{In: -1, Hold: true}))
+				at := 0.0
+				for n := range 40 { // until a frame is shown exactly
+					x.step(1)
+					if _, at = x.people.Playing(e, 0); n >= 30 && math.Abs(at*clip.FPS-math.Round(at*clip.FPS)) < 1e-3 {
+						break
+					}
+				}
+				f := int(math.Round(at * clip.FPS))
+				want := make([]m3.Xform, own.Len())
+				clip.Model(want, f)
+				var angle, foot float32
+				worst := ""
+				got, is := x.people.Bones(e), relative(own.Skel, x.people.Bones(e))
+				legs := legsOf(own)
+				for j, q := range relative(own.Skel, want) {
+					if a := q.Angle(is[j]); !legs[j] && own.Skel.Parents[j] >= 0 && a > angle {
+						angle, worst = a, own.Skel.Names[j]
+					}
+				}
+				for leg := range own.Legs() {
+					j, at := own.Toe(leg)
+					foot = max(foot, m3.Abs(got[j].Apply(at).Y-want[j].Apply(at).Y))
+				}
+				src, turns, made := make([]m3.Xform, sk.Len()), make([]m3.Quat, len(own.Further())), make([]m3.Xform, own.Len())
+				own.Invert(src, turns, want)
+				own.Pose(made, src, [2]float32{}, nil, turns)
+				var ground float32
+				for leg := range own.Legs() {
+					j, at := own.Toe(leg)
+					ground = max(ground, m3.Abs(got[j].Apply(at).Y-made[j].Apply(at).Y)/own.Scale)
+				}
+				t.Logf("%-20s joints off by %.2g rad (%s), toes by %.1f cm in height, %.1f by the ground", m.Name, angle, worst, 100*foot, 100*ground)
+				upright := !strings.Contains(m.Name, "Lie") && !strings.Contains(m.Name, "Sit") && !strings.Contains(m.Name, "Death")
+				if angle > 0.02 || upright && ground > 0.13 {
+					t.Errorf("%s: joints are off by %g rad (%s), toes by %g m of our size", m.Name, angle, worst, ground)
+				}
+			}
+		})
+	}
+}
+
+// legsOf says which joints are of legs, or above the hips.
+func legsOf(ch *retarget.Character) []bool {
+	out := make([]bool, ch.Len())
+	for j := range out {
+		name := ch.Source().Names[ch.Covers(j)]
+		out[j] = isLeg(name) || name == "Hips"
+	}
+	return out
 }

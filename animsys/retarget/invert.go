@@ -77,15 +77,29 @@ func (c *Character) Fingerprint() uint64 { return c.sum }
 // people, twist bones, joints between two of the source's, thighs and shins. See Pose. Do not change it.
 func (c *Character) Further() []int { return c.further }
 
-// Player returns the own joint that plays a joint of the source, or the nearest joint above it that is played.
-func (c *Character) Player(source int) int { return c.players[source] }
+// Player returns the own joint that plays a joint of the source, or the nearest joint above it that is played; −1 for
+// a joint that there is not.
+func (c *Character) Player(source int) int { return at(c.players, source) }
 
-// Covers returns the joint of the source that an own joint plays, or the nearest joint above it does.
-func (c *Character) Covers(own int) int { return c.covers[own] }
+// Covers returns the joint of the source that an own joint plays, or the nearest joint above it does; −1 for a joint that
+// there is not.
+func (c *Character) Covers(own int) int { return at(c.covers, own) }
+
+func at(v []int, i int) int {
+	if uint(i) >= uint(len(v)) {
+		return -1
+	}
+	return v[i]
+}
 
 // Toe returns the joint at the tip of a leg, in the order of the source's roles, or its foot if it has none there, and
-// the place of the tip in that joint's frame, m.
-func (c *Character) Toe(leg int) (joint int, at m3.Vec3) { return c.limbs[leg].point() }
+// the place of the tip in that joint's frame, m; −1 for a leg that there is not.
+func (c *Character) Toe(leg int) (joint int, at m3.Vec3) {
+	if uint(leg) >= uint(c.legs) {
+		return -1, m3.Vec3{}
+	}
+	return c.limbs[leg].point()
+}
 
 // Knuckles is Toe for the left or the right hand, 0 or 1; false if it has no such arm.
 func (c *Character) Knuckles(side int) (joint int, at m3.Vec3, ok bool) {
@@ -110,6 +124,9 @@ func (l *limb) point() (joint int, at m3.Vec3) {
 // rotations outside the legs come out as they are, to rounding; a knee bends as the lengths of its leg ask for. It
 // allocates nothing.
 func (c *Character) Invert(src []m3.Xform, turns []m3.Quat, own []m3.Xform) {
+	if c.source == nil {
+		return // the zero Character has no joints
+	}
 	sk := c.source
 	for s, p := range sk.Parents {
 		switch {

@@ -67,7 +67,7 @@ func (c *Clip) state(s *generator.State, sum *uint64, joints int) {
 	has := c.own != nil
 	if s.Bool(&has); has {
 		if c.own == nil {
-			c.own = &own{}
+			c.own = &ownPart{}
 		}
 		generator.Value(s, &c.own.sum)
 		room(s, &c.own.turns, 16)

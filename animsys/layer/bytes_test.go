@@ -2,8 +2,10 @@ package layer
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
+	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 )
 
@@ -18,6 +20,15 @@ func TestBytes(t *testing.T) {
 	if again.adopt(clip.sk, clip.skeleton); !reflect.DeepEqual(&again, clip) {
 		t.Errorf("another clip came back")
 	}
+	own := *clip
+	own.own = &ownPart{sum: 5, turns: slices.Repeat([]m3.Quat{pitch(0.3)}, 2*clip.frames)}
+	var mine Clip
+	must.Do(t, mine.UnmarshalBinary(must.Get(own.AppendBinary(nil))(t)))
+	if mine.adopt(clip.sk, clip.skeleton); !reflect.DeepEqual(&mine, &own) {
+		t.Errorf("another clip of a character's own skeleton came back")
+	}
+	own.own.turns = own.own.turns[1:]
+	must.Fail(0, mine.UnmarshalBinary(must.Get(own.AppendBinary(nil))(t)))(t, "its values are out of range")
 	var m Mask
 	must.Do(t, m.UnmarshalBinary(must.Get(mask.AppendBinary(nil))(t)))
 	if m.adopt(mask.sk, mask.skeleton); !reflect.DeepEqual(&m, mask) {
@@ -27,6 +38,8 @@ func TestBytes(t *testing.T) {
 
 func FuzzBytes(f *testing.F) {
 	clip, mask := written(f)
+	f.Add(must.Get(clip.AppendBinary(nil))(f))
+	clip.own = &ownPart{sum: 5, turns: slices.Repeat([]m3.Quat{pitch(0.3)}, 2*clip.frames)}
 	f.Add(must.Get(clip.AppendBinary(nil))(f))
 	f.Add(must.Get(mask.AppendBinary(nil))(f))
 	f.Fuzz(func(t *testing.T, b []byte) {

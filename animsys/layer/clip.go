@@ -68,7 +68,7 @@ type Clip struct {
 
 	skeleton uint64 // fingerprint of sk; a clip that was read has no sk yet
 
-	own *own // of a clip of a character's own skeleton
+	own *ownPart // of a clip of a character's own skeleton
 }
 
 // lengthsDiffer is how far a joint's offset may be from the skeleton's, m.

@@ -8,9 +8,9 @@ import (
 	"mannequin/engine/m3"
 )
 
-// own is what a clip has of a character's own skeleton: how the joints turn that the crowd's skeleton does not move,
+// ownPart is what a clip has of a character's own skeleton: how the joints turn that the crowd's skeleton does not move,
 // or not alone.
-type own struct {
+type ownPart struct {
 	ch    *retarget.Character // nil in a clip that was read
 	sum   uint64              // its fingerprint
 	turns []m3.Quat           // (frames, ch.Further)
@@ -48,7 +48,7 @@ func newOwn(ch *retarget.Character, clip *skel.Clip, opt ClipOptions) (*Clip, er
 	from, pose := make([]m3.Xform, clip.Skel.Len()), make([]m3.Xform, n)
 	src := make([]m3.Xform, ch.Source().Len())
 	shared := skel.NewClip(ch.Source(), clip.FPS, clip.Frames)
-	o := &own{ch: ch, sum: ch.Fingerprint(), turns: make([]m3.Quat, clip.Frames*further)}
+	o := &ownPart{ch: ch, sum: ch.Fingerprint(), turns: make([]m3.Quat, clip.Frames*further)}
 	for f := range clip.Frames {
 		if err := sound(clip, f); err != nil {
 			return nil, err

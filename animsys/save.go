@@ -83,7 +83,7 @@ func (c *Crowd) visitRow(st *generator.State, row int) {
 	i, k := row*c.joints, (row+1)*c.joints
 	generator.Block(st, c.last[i:k])
 	generator.Block(st, c.now[i:k])
-	generator.Block(st, c.Ground.Model[i:k])
+	generator.Twin(st, c.Ground.Model[i:k], c.now[i:k]) // shown as a rule
 	c.Inertial.Visit(st, row)
 	for f := row * c.legs(); f < (row+1)*c.legs(); f++ {
 		s.foot.Visit(st, &c.Ground.Feet[f])

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"bytes"
 	"cmp"
 	"encoding"
 	"encoding/binary"
@@ -189,6 +190,19 @@ func Block[T any](s *State, v []T) {
 		s.at += n
 	}
 	s.blocks = append(s.blocks, b)
+}
+
+// Twin writes or reads the values of a slice that has the bits of another as a rule: then it takes a byte. In a visit of
+// Part; of was written or read before. Both are as long.
+func Twin[T any](s *State, v, of []T) {
+	n := len(v) * int(unsafe.Sizeof(*new(T)))
+	a, b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), n), unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(of))), n)
+	same := !s.reading && bytes.Equal(a, b)
+	if s.Bool(&same); !same {
+		Values(s, v)
+	} else if s.reading {
+		copy(v, of)
+	}
 }
 
 // Part lets visit write or read a part of a row, which has its size before it and no assets. If Later is set,
@@ -466,7 +480,10 @@ func (s *State) Bool(v *bool) {
 }
 
 // Struct writes and reads structs that have padding or bools, which Value must not.
-type Struct[T any] struct{ parts []part }
+type Struct[T any] struct {
+	parts []part
+	size  int // of all parts, in a state
+}
 
 // part are bytes of a struct that follow each other.
 type part struct {
@@ -479,6 +496,9 @@ type part struct {
 func StructOf[T any]() Struct[T] {
 	var c Struct[T]
 	c.add(reflect.TypeFor[T](), 0)
+	for _, p := range c.parts {
+		c.size += int(p.n)
+	}
 	return c
 }
 
@@ -507,6 +527,10 @@ func (c *Struct[T]) add(t reflect.Type, at uintptr) {
 
 // Visit writes or reads v.
 func (c *Struct[T]) Visit(s *State, v *T) {
+	if s.measuring {
+		s.size += c.size
+		return
+	}
 	for _, p := range c.parts {
 		b := unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(v), p.at)), p.n)
 		if Values(s, b); p.bool && b[0] > 1 {

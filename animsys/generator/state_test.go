@@ -3,6 +3,7 @@ package generator
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 )
@@ -238,4 +239,31 @@ func FuzzState(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A twin with the bits of the other is a byte long, and comes back with the sign of its zeros.
+func TestTwin(t *testing.T) {
+	minus := float32(math.Copysign(0, -1))
+	for _, k := range []struct {
+		twin  []float32
+		bytes int
+	}{{[]float32{1, 0, 3}, 1}, {[]float32{1, minus, 3}, 13}, {nil, 1}} {
+		of := []float32{1, 0, 3}[:len(k.twin)]
+		visit := func(v []float32) func(*State, int) { return func(s *State, _ int) { Twin(s, v, of) } }
+		var s State
+		s.Part(0, visit(k.twin))
+		if n := len(s.Data) - 4; n != k.bytes { // after its size
+			t.Errorf("%v has %d bytes, want %d", k.twin, n, k.bytes)
+		}
+		s.Rewind()
+		back := make([]float32, len(k.twin))
+		if s.Part(0, visit(back)); s.Err() != nil {
+			t.Fatal(s.Err())
+		}
+		for i := range back {
+			if math.Float32bits(back[i]) != math.Float32bits(k.twin[i]) {
+				t.Errorf("%v came back as %v", k.twin, back)
+			}
+		}
+	}
 }

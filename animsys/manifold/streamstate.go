@@ -200,11 +200,11 @@ func (s *Stream) visitFrames(st *generator.State, seat int32, b *streamBody, r *
 	n := 3 * len(s.model.Layout.Joints)
 	s.pieces(seat, s.firstPose(b, from), madeTo, func(i, k int) {
 		generator.Block(st, s.joints[i*n:k*n])
-		generator.Values(st, s.phase[i:k])
+		generator.Block(st, s.phase[i:k])
 	})
 	s.pieces(seat, from, madeTo, func(i, k int) {
 		generator.Block(st, s.sway[i:k])
-		generator.Values(st, s.stand[i:k])
+		generator.Block(st, s.stand[i:k])
 	})
 	s.pieces(seat, from, madeTo+1, func(i, k int) { generator.Block(st, s.place[i:k]) }) // one more
 	s.pieces(seat, from, laidTo, func(i, k int) { generator.Block(st, s.way[i:k]) })

@@ -22,7 +22,7 @@ var defaultMaterial = material{Material: body.Material{Name: "default", BaseColo
 
 // plain reports whether a colour is all that the material has.
 func (m *material) plain() bool {
-	return m.texCoord < 0 && m.Metallic == 0 && m.Emissive == [3]float32{} && !(m.Cutoff > 0 && m.BaseColor[3] < m.Cutoff) && !m.DoubleSided
+	return m.texCoord < 0 && m.Metallic == 0 && m.Emissive == [3]float32{} && !(m.Cutoff > 0 && m.BaseColor[3] < m.Cutoff) && !(m.Blend && m.BaseColor[3] < 1) && !m.DoubleSided
 }
 
 func (r *reader) material(where string, i int) (*material, error) {
@@ -66,8 +66,7 @@ func (r *reader) material(where string, i int) (*material, error) {
 	case gltf.AlphaMask:
 		m.Cutoff = float32(doc.AlphaCutoffOrDefault())
 	case gltf.AlphaBlend:
-		m.Cutoff = 0.5
-		r.skin.note("%s: what is half transparent is drawn whole or not at all", where)
+		m.Cutoff, m.Blend = 0.5, true
 	}
 	if math.IsNaN(float64(m.Cutoff)) || math.IsInf(float64(m.NormalScale), 0) || math.IsNaN(float64(m.NormalScale)) {
 		return nil, r.errorf(where, "has a number that is not finite")

@@ -300,7 +300,7 @@ func TestReadMaterials(t *testing.T) {
 	d.Samplers = []*gltf.Sampler{{WrapS: gltf.WrapMirroredRepeat, WrapT: gltf.WrapClampToEdge}}
 	d.Textures = []*gltf.Texture{{Source: gltf.Index(0), Sampler: gltf.Index(0)}}
 	d.Materials = []*gltf.Material{
-		{Name: "cloth", PBRMetallicRoughness: &gltf.PBRMetallicRoughness{BaseColorFactor: &[4]float64{0.5, 1, 1, 1}, MetallicFactor: gltf.Float(0)}},
+		{Name: "veil", AlphaMode: gltf.AlphaBlend, PBRMetallicRoughness: &gltf.PBRMetallicRoughness{BaseColorFactor: &[4]float64{0.5, 1, 1, 0.7}, MetallicFactor: gltf.Float(0)}},
 		{Name: "armour", DoubleSided: true, AlphaMode: gltf.AlphaMask, AlphaCutoff: gltf.Float(0.3), EmissiveFactor: [3]float64{0, 0, 0.25},
 			PBRMetallicRoughness: &gltf.PBRMetallicRoughness{BaseColorFactor: &[4]float64{1, 0.5, 0.25, 0.75}, MetallicFactor: gltf.Float(0.9), RoughnessFactor: gltf.Float(0.2),
 				BaseColorTexture: &gltf.TextureInfo{Index: 0, TexCoord: 1}, MetallicRoughnessTexture: &gltf.TextureInfo{Index: 0, TexCoord: 1}},
@@ -321,8 +321,8 @@ func TestReadMaterials(t *testing.T) {
 	if !slices.ContainsFunc(s.Notes, func(n string) bool { return strings.Contains(n, "emissiveTexture: is left out") }) {
 		t.Errorf("nothing is said of the texture with other coordinates: %q", s.Notes)
 	}
-	if s.mesh.uv[1] != [2]float32{0.9, 0.5} || s.materials[1].BaseTexture != nil || s.materials[1].Metallic != 0 {
-		t.Errorf("texture coordinates %v, cloth %+v", s.mesh.uv, s.materials[1])
+	if s.mesh.uv[1] != [2]float32{0.9, 0.5} || s.materials[1].BaseTexture != nil || s.materials[1].Metallic != 0 || !s.materials[1].Blend || m.Blend {
+		t.Errorf("texture coordinates %v, veil %+v", s.mesh.uv, s.materials[1])
 	}
 	p.Material = gltf.Index(0)
 	if s = must.Get(readAlone("a.glb", encode(t, d, true)))(t); s.materials != nil || s.mesh.parts != nil || s.mesh.colour[4] != [3]float32{0.5, 1, 1} {

@@ -78,6 +78,7 @@ type Material struct {
 	Emissive    [3]float32  // linear light of its own
 	Emission    image.Image // sRGB, times Emissive
 	Cutoff      float32     // opacity below which nothing is drawn; 0 draws all
+	Blend       bool        // opacity lets through what lies behind; renderers that cannot do that take Cutoff
 	DoubleSided bool
 	Mirrored    [2]bool // textures repeat mirrored along U, V
 	Clamped     [2]bool // textures do not repeat along U, V

@@ -13,6 +13,7 @@ package g3n
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/g3n/engine/core"
 	"github.com/g3n/engine/gls"
@@ -31,6 +32,7 @@ type Crowd struct {
 	all      *instanced.Crowd
 	graphics []*instanced.Graphic
 	fog      Fog
+	blends   bool // a material does
 
 	bones   []m3.Xform // of the last Update
 	looks   []Look
@@ -63,11 +65,16 @@ type Fog struct {
 
 // NewCrowd returns an empty crowd with body b. It may be called before there is a window.
 func NewCrowd(b *body.Body) (*Crowd, error) {
-	all, err := instanced.New(b, max(len(b.Levels), 1), instanced.Units{Bones: unitBones, Order: unitOrder})
+	levels := max(len(b.Levels), 1)
+	runs, blends := levels, slices.ContainsFunc(b.Materials, func(m body.Material) bool { return m.Blend })
+	if blends {
+		runs += levels // from back to front
+	}
+	all, err := instanced.New(b, runs, instanced.Units{Bones: unitBones, Order: unitOrder})
 	if err != nil {
 		return nil, fmt.Errorf("g3n: %w", err)
 	}
-	c := &Crowd{all: all}
+	c := &Crowd{all: all, blends: blends}
 	c.Node.Init(c)
 	c.SetName("crowd")
 	for k := range b.Levels {
@@ -77,18 +84,27 @@ func NewCrowd(b *body.Body) (*Crowd, error) {
 			if len(m.Parts) > 0 {
 				mat = &b.Materials[m.Parts[part].Material]
 			}
-			s := newSurface(b.Cover, mat)
-			g := instanced.NewGraphic(all, k, m, part, instanced.Full, s)
-			g.Before = func(gs *gls.GLS, info *core.RenderInfo) {
-				c.begin(gs, info, g.ModelMatrix())
-				s.begin(gs, &c.fog)
+			c.add(k, m, part, newSurface(b.Cover, mat, false))
+			if mat != nil && mat.Blend {
+				// g3n draws it after all that is opaque. Coarse levels are farther away than fine ones.
+				c.add(levels+k, m, part, newSurface(b.Cover, mat, true)).SetRenderOrder(-k)
 			}
-			g.After = c.end
-			c.graphics = append(c.graphics, g)
-			c.Node.Add(g)
 		}
 	}
 	return c, nil
+}
+
+// add adds the graphic of a run.
+func (c *Crowd) add(run int, m *body.Mesh, part int, s *surface) *instanced.Graphic {
+	g := instanced.NewGraphic(c.all, run, m, part, instanced.Full, s)
+	g.Before = func(gs *gls.GLS, info *core.RenderInfo) {
+		c.begin(gs, info, g.ModelMatrix())
+		s.begin(gs, &c.fog)
+	}
+	g.After = c.end
+	c.graphics = append(c.graphics, g)
+	c.Node.Add(g)
+	return g
 }
 
 // Update poses the crowd: bones holds each joint's transform in the world, (agents, joints), as
@@ -191,6 +207,9 @@ func (c *Crowd) begin(gs *gls.GLS, info *core.RenderInfo, model *math32.Matrix4)
 	c.changed, c.planned = false, clip
 	c.all.Begin()
 	c.all.Levels(math32.NewFrustumFromMatrix(&clip), awayOf(&view, &info.ProjMatrix))
+	if c.blends {
+		c.all.Far(len(c.all.Body.Levels), func(p m3.Vec3) float32 { return -(view[2]*p.X + view[6]*p.Y + view[10]*p.Z) })
+	}
 	c.all.Upload(gs)
 }
 

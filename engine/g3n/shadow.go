@@ -52,6 +52,7 @@ func (c *Crowd) SetShadow(height func(x, z float32) float32, dark float32) {
 		m.SetSide(material.SideDouble)
 		s.Mesh = gpu.NewMesh(s.geometry, nil, 0)
 		s.Mesh.Graphic.AddMaterial(s, m, 0, 0)
+		s.SetRenderOrder(groundOrder)
 		s.SetIGraphic(s)
 		s.SetVisible(false)
 		c.shadow = s
@@ -59,6 +60,9 @@ func (c *Crowd) SetShadow(height func(x, z float32) float32, dark float32) {
 	}
 	c.shadow.height, c.shadow.dark = height, m3.Clamp(dark, 0, 1)
 }
+
+// groundOrder is the render order of what lies on the ground: before all else that is transparent.
+const groundOrder = -100
 
 // update lays the patches.
 func (s *shadow) update(c *Crowd) {

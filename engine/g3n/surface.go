@@ -91,7 +91,8 @@ type surface struct {
 	uFog, uRange gls.Uniform
 }
 
-func newSurface(cover body.Cover, of *body.Material) *surface {
+// newSurface returns the material of a part, which may be nil. soft is the second pass of one that blends.
+func newSurface(cover body.Cover, of *body.Material, soft bool) *surface {
 	s := &surface{uFog: gpu.Uniform("FogColor"), uRange: gpu.Uniform("FogRange")}
 	s.Material.Init()
 	s.SetShader("mannequin_crowd")
@@ -100,6 +101,9 @@ func newSurface(cover body.Cover, of *body.Material) *surface {
 	if of != nil {
 		s.SetShader("mannequin_material")
 		s.own = instanced.NewTextures(of, unitBase, &s.Material)
+		if of.Blend {
+			s.own.Blend(soft, &s.Material)
+		}
 	}
 	return s
 }

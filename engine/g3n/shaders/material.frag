@@ -40,5 +40,5 @@ void main() {
 	diffuse = base * 0.96 * (1.0 - mr.x);
 	f0 = mix(vec3(0.04), base, mr.x);
 	vec3 c = ambient() * diffuse + lights(vPos) + emission();
-	FragColor = vec4(fogged(pow(clamp(c, 0.0, 1.0), vec3(1.0 / 2.2)), vPos), 1.0);
+	FragColor = vec4(fogged(pow(clamp(c, 0.0, 1.0), vec3(1.0 / 2.2)), vPos), opacity);
 }

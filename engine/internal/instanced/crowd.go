@@ -3,8 +3,10 @@
 package instanced
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/g3n/engine/gls"
 	"github.com/g3n/engine/math32"
@@ -190,6 +192,18 @@ func (c *Crowd) Levels(seen *math32.Frustum, away func(p m3.Vec3) float32) {
 	})
 	for k := range c.Body.Levels {
 		c.add(k, int8(k))
+	}
+}
+
+// Far sets one run for each level, from run base on, to the characters of those of Levels, the farthest first. depth returns
+// how far a character is from the camera.
+func (c *Crowd) Far(base int, depth func(p m3.Vec3) float32) {
+	for k := range c.Body.Levels {
+		of := c.runs[k]
+		from := len(c.order)
+		c.order = append(c.order, c.order[of.base:of.base+of.count]...)
+		slices.SortStableFunc(c.order[from:], func(a, b int32) int { return cmp.Compare(depth(c.Centres[b]), depth(c.Centres[a])) })
+		c.runs[base+k] = run{int32(from), of.count}
 	}
 }
 

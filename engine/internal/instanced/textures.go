@@ -19,6 +19,7 @@ const TextureUnits = 4
 // Textures are the uniforms and textures of a body's material, for material.glsl.
 type Textures struct {
 	of       *body.Material
+	cutoff   float32
 	unit     uint32 // the first one
 	pictures [TextureUnits]picture
 
@@ -36,7 +37,7 @@ type picture struct {
 // NewTextures returns the textures of a material of a body, and sets the shader defines and the side
 // of the g3n material that it is drawn with.
 func NewTextures(of *body.Material, unit uint32, with *material.Material) *Textures {
-	t := &Textures{of: of, unit: unit, uBase: gpu.Uniform("BaseColor"), uEmissive: gpu.Uniform("Emissive"), uRough: gpu.Uniform("Roughness")}
+	t := &Textures{of: of, cutoff: of.Cutoff, unit: unit, uBase: gpu.Uniform("BaseColor"), uEmissive: gpu.Uniform("Emissive"), uRough: gpu.Uniform("Roughness")}
 	t.pictures = [TextureUnits]picture{
 		{image: of.BaseTexture, sRGB: true, sampler: gpu.Uniform("BaseMap")}, {image: of.MetalRough, sampler: gpu.Uniform("RoughMap")},
 		{image: of.NormalMap, sampler: gpu.Uniform("NormalMap")}, {image: of.Emission, sRGB: true, sampler: gpu.Uniform("EmissiveMap")}}
@@ -53,11 +54,26 @@ func NewTextures(of *body.Material, unit uint32, with *material.Material) *Textu
 	return t
 }
 
+// solid is the opacity from which on what blends hides what lies behind.
+const solid = 254.5 / 255
+
+// Blend makes the textures those of one of two passes of a material that blends: without soft of what is
+// solid, and of the rest with it, which is to be drawn after all that is solid, from back to front.
+func (t *Textures) Blend(soft bool, with *material.Material) {
+	t.cutoff = solid
+	if soft {
+		with.ShaderDefines.Set("SOFT", "1")
+		with.SetTransparent(true)
+		with.SetBlending(material.BlendNormal)
+		with.SetDepthMask(false)
+	}
+}
+
 // Bind sets the uniforms and binds the textures, with the program in use.
 func (t *Textures) Bind(gs *gls.GLS) {
 	m := t.of
 	gs.Uniform4f(t.uBase.Location(gs), m.BaseColor[0], m.BaseColor[1], m.BaseColor[2], m.BaseColor[3])
-	gs.Uniform4f(t.uEmissive.Location(gs), m.Emissive[0], m.Emissive[1], m.Emissive[2], m.Cutoff)
+	gs.Uniform4f(t.uEmissive.Location(gs), m.Emissive[0], m.Emissive[1], m.Emissive[2], t.cutoff)
 	gs.Uniform3f(t.uRough.Location(gs), m.Metallic, m.Roughness, m.NormalScale)
 	for k := range t.pictures {
 		p, unit := &t.pictures[k], t.unit+uint32(k)

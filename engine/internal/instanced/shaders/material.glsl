@@ -16,14 +16,21 @@ uniform sampler2D NormalMap;
 uniform sampler2D EmissiveMap;
 #endif
 
+float opacity = 1.0; // of baseColor
+
 // baseColor returns the linear colour, times that of the vertex. It discards what the material cuts
-// out.
+// out, and for a pass with SOFT what that without it has drawn.
 vec3 baseColor(vec3 vertex) {
 	vec4 base = BaseColor * vec4(vertex, 1.0);
 #ifdef BASE_MAP
 	base *= texture(BaseMap, vCoord);
 #endif
+#ifdef SOFT
+	if (base.a >= Emissive.a || base.a < 0.5 / 255.0) discard;
+	opacity = base.a;
+#else
 	if (base.a < Emissive.a) discard;
+#endif
 	return base.rgb;
 }
 

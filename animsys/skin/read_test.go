@@ -325,6 +325,10 @@ func TestReadMaterials(t *testing.T) {
 		t.Errorf("texture coordinates %v, veil %+v", s.mesh.uv, s.materials[1])
 	}
 	p.Material = gltf.Index(0)
+	if s = must.Get(readAlone("a.glb", encode(t, d, true)))(t); len(s.materials) != 1 || !s.materials[0].Blend {
+		t.Errorf("a colour that lets light through is no material: %d of them", len(s.materials))
+	}
+	d.Materials[0].AlphaMode = gltf.AlphaOpaque
 	if s = must.Get(readAlone("a.glb", encode(t, d, true)))(t); s.materials != nil || s.mesh.parts != nil || s.mesh.colour[4] != [3]float32{0.5, 1, 1} {
 		t.Errorf("plain colours are %d materials, a vertex %v", len(s.materials), s.mesh.colour[4])
 	}

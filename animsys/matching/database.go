@@ -138,6 +138,27 @@ func (d *Database) Clip(frame int) (name string, at int) {
 	return s.name, frame - int(s.first)
 }
 
+// Motion returns a clip as the database holds it, at TickRate, from the origin and facing +Z, with the tags of its frames;
+// nil of none.
+func (d *Database) Motion(clip int) (*skel.Clip, []Tags) {
+	if clip < 0 || clip >= len(d.clips) {
+		return nil, nil
+	}
+	s, n := d.clips[clip], d.Skel.Len()
+	out := skel.NewClip(d.Skel, TickRate, int(s.end-s.first))
+	var at feature.Place
+	for f := s.first; f < s.end; f++ {
+		pos, rot := out.Frame(int(f - s.first))
+		for j := range rot {
+			rot[j] = d.rot[int(f)*n+j].quat()
+		}
+		x := xform(at)
+		pos[0], rot[0] = x.Apply(d.hips[f]), x.Rot.Mul(rot[0])
+		at = d.moves[f].after(at)
+	}
+	return out, slices.Clone(d.tags[s.first:s.end])
+}
+
 // TagsOf returns the tags of a frame.
 func (d *Database) TagsOf(frame int) Tags {
 	if !d.has(frame) {

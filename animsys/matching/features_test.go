@@ -129,3 +129,34 @@ func TestPacked(t *testing.T) {
 		}
 	}
 }
+
+// A clip comes back as it was, from the origin.
+func TestMotion(t *testing.T) {
+	sk := testdog.Skeleton()
+	clip := glide(sk, 1.2, 0.8, 200)
+	for f := range clip.Frames {
+		_, rot := clip.Frame(f)
+		rot[3] = m3.AxisAngle(m3.V(0, 0, 1), float32(f)/300)
+	}
+	d := must.Get(Build(sk, []Clip{{Motion: glide(sk, 2, 0, 100)}, {Motion: clip, Tags: []Tags{5}}}, Options{Tags: []string{"a", "b", "c"}}))(t)
+	got, tags := d.Motion(1)
+	if got.Frames != 200 || len(tags) != 200 || tags[7] != 5 {
+		t.Fatalf("%d frames with %d tags", got.Frames, len(tags))
+	}
+	a, b := make([]m3.Xform, sk.Len()), make([]m3.Xform, sk.Len())
+	clip.Model(a, 0)
+	got.Model(b, 0)
+	back := b[0].Mul(a[0].Inv()) // where the clip begins does not matter
+	for f := range got.Frames {
+		clip.Model(a, f)
+		got.Model(b, f)
+		for j := range a {
+			if off := back.Apply(a[j].Pos).Dist(b[j].Pos); off > 3e-3 {
+				t.Fatalf("frame %d: %s is %.4f m from where it was", f, sk.Names[j], off)
+			}
+		}
+	}
+	if c, _ := d.Motion(2); c != nil {
+		t.Error("a third clip")
+	}
+}

@@ -29,8 +29,9 @@ type Subject struct {
 	// New makes the generator for a number of agents.
 	New func(capacity int) (generator.Generator[control.Goal], error)
 	// Clips are the recordings that it plays or has learned from, at 60 frames per second, on the generator's
-	// skeleton with the floor at 0: slide and jerk are compared with theirs.
-	Clips []*skel.Clip
+	// skeleton with the floor at 0: slide and jerk are compared with theirs. Without any there are Speeds.
+	Clips  []*skel.Clip
+	Speeds []float32 // that are asked for, units of the skeleton a second; nil: a slow, a usual and a fast one of the clips
 	// Moves says which frames of the clips show a body that goes, (clips, frames). nil: all.
 	Moves [][]bool
 	Size  float32 // metres per unit of the skeleton's; 0: 1
@@ -66,8 +67,8 @@ var ErrStill = errors.New("controller: the clips do not move over the ground")
 
 // Measure runs the courses.
 func Measure(s Subject) (*Report, error) {
-	if len(s.Clips) == 0 {
-		return nil, errors.New("controller: no clips to compare with")
+	if len(s.Clips) == 0 && len(s.Speeds) == 0 {
+		return nil, errors.New("controller: neither clips to compare with nor speeds to ask for")
 	}
 	if s.Size == 0 {
 		s.Size = 1
@@ -110,8 +111,11 @@ func Measure(s Subject) (*Report, error) {
 	return r, err
 }
 
-// speeds returns a slow, a usual and a fast speed of the clips, of skeleton units.
+// speeds returns what is asked for: a slow, a usual and a fast speed of the clips, of skeleton units.
 func (s *Subject) speeds() (out []float32) {
+	if s.Speeds != nil {
+		return s.Speeds
+	}
 	var all []float64
 	for i, c := range s.Clips {
 		n := c.Skel.Len()
@@ -427,8 +431,14 @@ func (r *Report) Print(out io.Writer) error {
 	}
 	fmt.Fprintf(t, "answers\tstart %.2f s, stop %.2f s\tturn of 90° %.2f s, of 180° %.2f s\n", r.Start, r.Stop, r.Turn90, r.Turn180)
 	fmt.Fprintf(t, "circle of %.1f m\t%.0f cm beside\t%.0f° aside\n", r.Path.Radius, 100*r.Path.Distance, r.Path.Angle)
-	fmt.Fprintf(t, "feet slide\t%.1f cm/s\tthe clips' %.1f\n", 100*r.Slide.Shown, 100*r.Slide.Clips)
-	fmt.Fprintf(t, "jerk, 99.9 %%\t%.0f m/s³\tthe clips' %.0f\n", r.Jerk.Shown, r.Jerk.Clips)
+	clips := func(format string, v float64) string {
+		if v == 0 {
+			return ""
+		}
+		return fmt.Sprintf("the clips' "+format, v)
+	}
+	fmt.Fprintf(t, "feet slide\t%.1f cm/s\t%s\n", 100*r.Slide.Shown, clips("%.1f", 100*r.Slide.Clips))
+	fmt.Fprintf(t, "jerk, 99.9 %%\t%.0f m/s³\t%s\n", r.Jerk.Shown, clips("%.0f", r.Jerk.Clips))
 	fmt.Fprintf(t, "cost\t%.1f µs an agent and tick\ton one core, %d agents\n", r.Micros, r.Agents)
 	return t.Flush()
 }

@@ -9,6 +9,6 @@ import (
 
 // New returns the command eval.
 func New() *cobra.Command {
-	return cli.Group("eval", "Measure a trained network against recordings and its paper's numbers",
-		newEvalMANN(), newEvalManifold(), newEvalMAR(), newEvalStyle(), newEvalKeypose(), newEvalLatent(), newEvalSTRNN(), newEvalPeople())
+	return cli.Group("eval", "Measure characters, and trained networks against recordings and their papers' numbers",
+		newEvalController(), newEvalMANN(), newEvalManifold(), newEvalMAR(), newEvalStyle(), newEvalKeypose(), newEvalLatent(), newEvalSTRNN(), newEvalPeople())
 }

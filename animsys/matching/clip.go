@@ -84,14 +84,18 @@ const shortest = 2
 // generatorReach bounds the places in a clip, m: float32 is finer than a tenth of a millimetre below it.
 const generatorReach = 1000
 
-// facing is where a body faces: from each of right to the same one of left is across, from back to front ahead.
+// facing is where a body faces: along its trunk, across the roots of its legs, or as joint 0 does.
 type facing struct {
-	left, right []int
-	back, front int // joint 0 and the neck of a body whose trunk is level, or −1
+	left, right []int   // roots of legs
+	back, front int     // joint 0 and the neck of a body whose trunk is level, or −1
+	axis        m3.Vec3 // ahead in joint 0's frame, or zero
 }
 
 // ahead returns the level direction, or zero if the body is bent to the side.
 func (a *facing) ahead(model []m3.Xform) m3.Vec3 {
+	if a.axis != (m3.Vec3{}) {
+		return model[0].Rot.Rotate(a.axis).Flat().Normalize(m3.Vec3{})
+	}
 	if a.front >= 0 {
 		return model[a.front].Pos.Sub(model[a.back].Pos).Flat().Normalize(m3.Vec3{})
 	}

@@ -17,7 +17,8 @@ import (
 // TickRate is the rate of a database's frames, a second: one is played in each tick.
 const TickRate = generator.TickRate
 
-// Weights are by how much the groups of features count. A group counts more the larger its weight is.
+// Weights are by how much the groups of features count: more the larger they are. Those of feet are for two legs;
+// more feet count as much together.
 type Weights struct {
 	FootPlace, FootVelocity, HipsVelocity, Place, Facing float32
 }
@@ -109,11 +110,11 @@ func (d *Database) hipsVelocity() int { return 6 * d.legs }
 func (d *Database) trajectory() int   { return 6*d.legs + 3 }
 func (d *Database) facings() int      { return 6*d.legs + 9 }
 
-// groups returns the columns of each group and its weight.
+// groups returns the columns of each group and its weight. All feet together count as much as two.
 func (d *Database) groups() [5]group {
-	w := &d.weight
+	w, feet := &d.weight, m3.Sqrt(2/float32(d.legs))
 	return [5]group{
-		{0, d.footVelocity(), w.FootPlace}, {d.footVelocity(), d.hipsVelocity(), w.FootVelocity}, {d.hipsVelocity(), d.trajectory(), w.HipsVelocity},
+		{0, d.footVelocity(), feet * w.FootPlace}, {d.footVelocity(), d.hipsVelocity(), feet * w.FootVelocity}, {d.hipsVelocity(), d.trajectory(), w.HipsVelocity},
 		{d.trajectory(), d.facings(), w.Place}, {d.facings(), d.Columns(), w.Facing},
 	}
 }
@@ -223,11 +224,6 @@ func (d *Database) open(roles *ik.Roles) error {
 	if len(d.Tags) > 64 {
 		return fmt.Errorf("matching: %d tags, at most 64 are allowed", len(d.Tags))
 	}
-	for _, g := range d.groups() {
-		if !(g.weight >= 0) || math.IsInf(float64(g.weight), 1) {
-			return fmt.Errorf("matching: the weights are %+v: want none below 0", d.weight)
-		}
-	}
 	if roles == nil {
 		found, err := ik.DogRoles(d.Skel.Names)
 		if err != nil {
@@ -245,25 +241,37 @@ func (d *Database) open(roles *ik.Roles) error {
 		return fmt.Errorf("matching: %w", err)
 	}
 	d.Roles, d.legs = *roles, len(roles.Legs)
+	for _, g := range d.groups() {
+		if !(g.weight >= 0) || math.IsInf(float64(g.weight), 1) {
+			return fmt.Errorf("matching: the weights are %+v: want none below 0", d.weight)
+		}
+	}
 	return nil
 }
 
-// front finds out where bodies face: along a trunk that is level at rest, or across the roots of their legs.
+// front finds out where bodies face: along a trunk that is level at rest, or across the roots of their legs. A trunk that
+// points elsewhere than legs do, such as a spider's, leaves it to joint 0.
 func (d *Database) front() (*facing, error) {
 	sk := d.Skel
 	model := make([]m3.Xform, sk.Len())
 	sk.LocalToModel(model, sk.Offsets, slices.Repeat([]m3.Quat{m3.Ident}, sk.Len()))
 	f := &facing{front: -1}
-	if trunk := model[d.Roles.Neck].Pos.Sub(model[0].Pos); d.legs > 2 || trunk.Flat().Len() > m3.Abs(trunk.Y) {
-		f.front = d.Roles.Neck
-		return f, nil
-	}
-	d.upright = d.legs == 2
 	for i := 0; i+1 < d.legs; i += 2 {
 		f.left, f.right = append(f.left, d.Roles.Legs[i][0]), append(f.right, d.Roles.Legs[i+1][0])
 	}
-	if f.left == nil {
+	across := f.ahead(model)
+	trunk := model[d.Roles.Neck].Pos.Sub(model[0].Pos)
+	level := trunk.Flat().Len() > m3.Abs(trunk.Y)
+	const along = 0.7
+	switch {
+	case d.legs <= 2 && !level && f.left == nil:
 		return nil, fmt.Errorf("matching: where a body with one leg and an upright trunk faces is unknown")
+	case d.legs <= 2 && !level:
+		d.upright = d.legs == 2
+	case across == (m3.Vec3{}) || trunk.Flat().Normalize(m3.Vec3{}).Dot(across) > along:
+		f.front = d.Roles.Neck
+	default:
+		f.axis = across
 	}
 	return f, nil
 }

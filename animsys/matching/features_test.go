@@ -160,3 +160,27 @@ func TestMotion(t *testing.T) {
 		t.Error("a third clip")
 	}
 }
+
+// A body whose neck is behind its hips, as spiders' may be, faces where its legs do.
+func TestFacesAsItsLegs(t *testing.T) {
+	sk := testdog.Skeleton()
+	for _, name := range []string{"Spine1", "Neck"} {
+		o := &sk.Offsets[sk.Index(name)]
+		o.Z = -o.Z
+	}
+	d := must.Get(Build(sk, []Clip{{Motion: glide(sk, 1.2, 0, 100)}}, Options{}))(t)
+	if m := d.moves[50]; m3.Abs(m.Z-0.02) > 1e-4 || m3.Abs(m.X) > 1e-4 {
+		t.Errorf("at 1.2 m/s ahead it moves by %+v a tick, want 2 cm ahead", m)
+	}
+}
+
+// Feet count as much together, however many there are.
+func TestFeetTogether(t *testing.T) {
+	for _, legs := range []int{2, 4, 8} {
+		d := &Database{legs: legs, weight: DefaultWeights()}
+		g := d.groups()[0]
+		if sum := g.weight * g.weight * float32(g.to-g.from); m3.Abs(sum-6*0.75*0.75) > 1e-4 {
+			t.Errorf("the feet of %d legs count %.3f together, want those of two: %.3f", legs, sum, 6*0.75*0.75)
+		}
+	}
+}

@@ -99,18 +99,17 @@ func (s *Stream) onPath(w *wish, at m3.Vec3, along float32) (velocity m3.Vec3, f
 		speed = min(speed, max(s.tuning.Grip/turn, 0.3*speed))
 	}
 	_, soon := w.path.At(along + lag*speed)
-	facing = m3.YawOf(soon)
 	if left := w.path.Length() - along; !w.path.Closed() {
 		if left < stop {
-			return m3.Vec3{}, facing
+			return m3.Vec3{}, m3.YawOf(soon)
 		}
-		speed = min(speed, left/(1.5*lag))
+		speed = min(speed, left/(1.8*lag))
 	}
 	velocity = soon.Flat().Scale(speed).Add(here.Flat().Add(w.origin).Sub(at).Scale(back))
 	if l := velocity.Len(); l > speed {
 		velocity = velocity.Scale(speed / l)
 	}
-	return velocity, facing
+	return velocity, m3.YawOf(velocity.Normalize(soon))
 }
 
 // step advances the body by t seconds toward a velocity and a facing.
@@ -145,7 +144,9 @@ func (s *Stream) simulate(row int, w *wish) (future [len(horizon)]feature.Place)
 		switch {
 		case w.path.Path != nil:
 			velocity, facing = s.onPath(w, ahead.At.Pos, ahead.Along)
-			ahead.Along += velocity.Len() * step * dt
+			// Who is beside the path comes along it only as far as the way goes with it.
+			_, dir := w.path.At(ahead.Along)
+			ahead.Along += max(velocity.Dot(dir), 0) * step * dt
 		case w.turn != 0:
 			velocity, facing = m3.YawQuat(w.turn*t).Rotate(w.velocity), w.facing+w.turn*t
 		}

@@ -87,9 +87,10 @@ func (s *Stream) along(w *wish, b *body) {
 // the path goes where the body will have the velocity, and back to it.
 func (s *Stream) onPath(w *wish, at m3.Vec3, along float32) (velocity m3.Vec3, facing float32) {
 	const (
-		back = 2    // of the way to the path, 1/s
-		bend = 0.5  // seconds ahead over which the path's curvature is taken
-		stop = 0.05 // distance from the end of an open path at which the body may stop, m
+		back  = 2    // of the way to the path, 1/s
+		bend  = 0.5  // seconds ahead over which the path's curvature is taken
+		stops = 2.8  // lags before the end at which the body begins to brake: recordings take a step more
+		stop  = 0.05 // distance from the end of an open path at which the body may stop, m
 	)
 	lag := s.tuning.Velocity / math.Ln2 // seconds by which a velocity comes later than it is asked for
 	speed := w.speed
@@ -103,7 +104,7 @@ func (s *Stream) onPath(w *wish, at m3.Vec3, along float32) (velocity m3.Vec3, f
 		if left < stop {
 			return m3.Vec3{}, m3.YawOf(soon)
 		}
-		speed = min(speed, left/(1.8*lag))
+		speed = min(speed, left/(stops*lag))
 	}
 	velocity = soon.Flat().Scale(speed).Add(here.Flat().Add(w.origin).Sub(at).Scale(back))
 	if l := velocity.Len(); l > speed {

@@ -216,7 +216,7 @@ func (s *Stream) advance(row int) {
 	w := s.wish(&s.goals[row], &a.Body, a.At)
 	future := s.simulate(row, &w)
 	must, never := d.wants(s.goals[row].Action)
-	next := d.next(a.Frame)
+	next, jumps := d.next(a.Frame), false
 	if next >= 0 && (d.tags[next]&must != must || d.tags[next]&never != 0) {
 		next = -1
 	}
@@ -226,15 +226,17 @@ func (s *Stream) advance(row int) {
 		a.Wait, a.Since = int32(t.Every-1), 0
 		a.Velocity, a.Facing = w.velocity, w.facing
 		if found := s.search(a, next, future, must, never); found >= 0 && found != next {
-			next, a.Restart = found, 1
+			next, jumps, a.Restart = found, true, 1
 		}
 	}
-	if next < 0 { // nothing fits: it waits
-		next = a.Frame
-	}
-	m := d.moves[a.Frame]
-	if a.Restart != 0 {
+	var m move
+	switch {
+	case jumps:
 		m = d.moves[next]
+	case next < 0: // nothing fits: it waits
+		next = a.Frame
+	default:
+		m = d.moves[a.Frame]
 	}
 	a.Frame = next
 	a.At = m.after(a.At)

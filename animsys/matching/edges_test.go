@@ -33,3 +33,35 @@ func TestStreamMovesAtAllRates(t *testing.T) {
 		}
 	}
 }
+
+// An agent that is asked for an action of which no frame is found goes on as if it were not asked, and one for which
+// no frame fits stands: it does not glide.
+func TestStreamWithoutFrames(t *testing.T) {
+	sk := testdog.Skeleton()
+	walk, sit := glide(sk, 1, 0, 300), glide(sk, 1, 0, 300)
+	short := Clip{Name: "sit", Motion: glide(sk, 0, 0, 15), Tags: []Tags{1}} // too short to be found
+	for name, c := range map[string]struct {
+		clips []Clip
+		goal  control.Goal
+		speed float32
+	}{
+		"no frame sits":       {[]Clip{{Motion: walk}}, control.Goal{Move: m3.V(0, 0, 1), Speed: 1, Action: control.Sit}, 1},
+		"no found frame sits": {[]Clip{{Motion: walk}, short}, control.Goal{Move: m3.V(0, 0, 1), Speed: 1, Action: control.Sit}, 1},
+		"all frames sit":      {[]Clip{{Motion: sit, Tags: []Tags{1}}}, control.Goal{Move: m3.V(0, 0, 1), Speed: 1}, 0},
+	} {
+		d := must.Get(Build(sk, c.clips, Options{Tags: []string{"sit"}}))(t)
+		s := must.Get(d.NewStream(StreamOptions{Capacity: 1}))(t)
+		p := testgen.Play(s, sk.Len())
+		must.Get(s.Add(feature.Place{}, &c.goal))(t)
+		for range 120 {
+			must.Do(t, p.Tick(1))
+		}
+		before := s.Root(0).Pos
+		for range 60 {
+			must.Do(t, p.Tick(1))
+		}
+		if speed := s.Root(0).Pos.Dist(before); m3.Abs(speed-c.speed) > 0.15 {
+			t.Errorf("%s: goes at %.2f m/s, want %g", name, speed, c.speed)
+		}
+	}
+}

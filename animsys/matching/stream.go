@@ -317,12 +317,16 @@ func (d *Database) wants(a control.Action) (must, never Tags) {
 }
 
 // settle finds what streams need of the database: the frame that is nearest to standing, the greatest speed, and the
-// tags of actions.
+// tags of actions that a search finds.
 func (d *Database) settle() {
+	var found Tags
+	for _, any := range d.index.nodes[0].any {
+		found |= any
+	}
 	for i, name := range d.Tags {
 		bit := Tags(1) << i
 		if a, err := control.ParseAction(name); err == nil {
-			d.actions[a] = bit
+			d.actions[a] = bit & found
 		}
 		if name != control.Idle.String() && name != control.Move.String() {
 			d.acts |= bit

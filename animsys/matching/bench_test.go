@@ -21,7 +21,7 @@ func BenchmarkSearch(b *testing.B) {
 	all := queries(d, 4096)
 	i := 0
 	for b.Loop() {
-		d.Search(&matching.Target{Query: all[i%len(all)], Near: -1})
+		d.Search(&matching.Target{Query: all[i%len(all)]})
 		i++
 	}
 }

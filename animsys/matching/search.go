@@ -135,8 +135,8 @@ type Target struct {
 	Query []float32 // (Columns) normalised features
 	Must  Tags      // what the frame shows
 	Never Tags      // what it does not show
-	Near  int       // a frame; none of its clip within Skip frames is found. −1 is none
-	Skip  int
+	Near  int       // a frame; those of its clip that are less than Skip frames away are not found
+	Skip  int       // 0 leaves out none
 	Below float32 // the cost that the frame has to be below; 0 is any
 }
 
@@ -148,9 +148,9 @@ func (d *Database) Search(t *Target) (frame int, cost float32) {
 	if t.Below > 0 {
 		s.cost = t.Below
 	}
-	if d.has(t.Near) {
-		c := d.span(int32(t.Near))
-		s.lo, s.hi = max(int32(t.Near-t.Skip), c.first), min(int32(t.Near+t.Skip), c.end-1)
+	if d.has(t.Near) && t.Skip > 0 {
+		c, skip := d.span(int32(t.Near)), min(t.Skip, d.Frames())-1
+		s.lo, s.hi = max(int32(t.Near-skip), c.first), min(int32(t.Near+skip), c.end-1)
 	}
 	if len(d.index.nodes) == 0 || len(t.Query) != d.index.cols {
 		return -1, s.cost

@@ -73,7 +73,7 @@ func TestSearchIsExact(t *testing.T) {
 		count = 500
 	}
 	for i, q := range queries(d, count) {
-		target := matching.Target{Query: q, Near: -1}
+		target := matching.Target{Query: q}
 		may := allowed
 		switch i % 5 {
 		case 1:
@@ -81,7 +81,7 @@ func TestSearchIsExact(t *testing.T) {
 		case 2:
 			target.Never = 1 << 1
 		case 3:
-			target.Near, target.Skip = i%n, 20
+			target.Near, target.Skip = i%n, 21
 			may = append([]bool(nil), allowed...)
 			name, _ := d.Clip(target.Near)
 			for f := max(target.Near-20, 0); f <= min(target.Near+20, n-1); f++ {
@@ -101,7 +101,7 @@ func TestSearchIsExact(t *testing.T) {
 			}
 		}
 	}
-	if frame, _ := d.Search(&matching.Target{Query: d.Feature(0), Must: 1 << 63, Near: -1}); frame >= 0 {
+	if frame, _ := d.Search(&matching.Target{Query: d.Feature(0), Must: 1 << 63}); frame >= 0 {
 		t.Errorf("frame %d has a tag that none has", frame)
 	}
 }
@@ -149,7 +149,7 @@ func TestSearchIsExactOnRecordings(t *testing.T) {
 		}
 	}
 	for i, q := range queries(d, max(n, 50)) {
-		target := matching.Target{Query: q, Near: -1}
+		target := matching.Target{Query: q}
 		frame, c := d.Search(&target)
 		if want := brute(d, &target, tags, allowed); frame < 0 || math.Abs(float64(c)-want) > 1e-5*(1+want) || math.Abs(cost(d, q, frame)-want) > 1e-5*(1+want) {
 			t.Fatalf("query %d: frame %d costs %g, the best %g", i, frame, c, want)

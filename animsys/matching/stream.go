@@ -265,7 +265,7 @@ func (s *Stream) search(a *agent, next int32, future [len(horizon)]feature.Place
 			q[c] = (v - d.mean[c]) * d.scale[c]
 		}
 	}
-	target := Target{Query: q, Must: must, Never: never, Near: -1}
+	target := Target{Query: q, Must: must, Never: never}
 	if next >= 0 {
 		cost := float32(0)
 		for c, v := range d.Feature(int(next)) {
@@ -275,7 +275,7 @@ func (s *Stream) search(a *agent, next int32, future [len(horizon)]feature.Place
 		if target.Below = cost - s.tuning.Stay; !(target.Below > 0) {
 			return next
 		}
-		target.Near, target.Skip = int(next), ending
+		target.Near, target.Skip = int(next), ending+1
 	}
 	found, _ := d.Search(&target)
 	if found < 0 {

@@ -49,8 +49,15 @@ func newTrack(c *Clip, sk *skel.Skeleton, front *facing) (*track, error) {
 		return fail("it has %g frames per second", m.FPS)
 	case len(m.Pos) != m.Frames*sk.Len() || len(m.Rot) != len(m.Pos):
 		return fail("%d frames of %d joints, with %d positions and %d rotations", m.Frames, sk.Len(), len(m.Pos), len(m.Rot))
+	case float64(m.Frames-1)/m.FPS > maxFrames/TickRate:
+		return fail("it is %.3g s long, at most %d s are allowed", float64(m.Frames-1)/m.FPS, maxFrames/TickRate)
 	case len(c.Tags) > 1 && len(c.Tags) != m.Frames:
 		return fail("it has %d frames and %d tags: want one for each, or one for all", m.Frames, len(c.Tags))
+	}
+	for i, q := range m.Rot {
+		if n := q.Dot(q); !(m3.Abs(n-1) <= unit) {
+			return fail("joint %s is turned by %v in frame %d: want a unit quaternion", sk.Names[i%sk.Len()], q, i/sk.Len())
+		}
 	}
 	at := m.Resampled(TickRate)
 	t := &track{name: c.Name, loop: c.Loop, clip: at, span: at.Frames, tags: make([]Tags, at.Frames)}
@@ -80,6 +87,9 @@ func newTrack(c *Clip, sk *skel.Skeleton, front *facing) (*track, error) {
 
 // shortest is the least number of frames of a clip.
 const shortest = 2
+
+// unit is by how much the square of a rotation's length may differ from 1.
+const unit = 1e-2
 
 // generatorReach bounds the places in a clip, m: float32 is finer than a tenth of a millimetre below it.
 const generatorReach = 1000

@@ -31,8 +31,8 @@ func DefaultWeights() Weights {
 // Options configure a database.
 type Options struct {
 	Roles   *ik.Roles // the skeleton's legs, spine and neck; nil finds a dog's or a person's by names
-	Weights Weights   // zero is DefaultWeights
-	Tags    []string  // names of the bits of Tags, at most 64
+	Weights Weights   // each 0 to 100; zero is DefaultWeights
+	Tags    []string  // names of the bits of Tags, at most 64, no two alike
 }
 
 // Database is recordings and what is searched in them. It is immutable and can be shared by streams.
@@ -97,6 +97,9 @@ var horizon = [...]int{20, 40, 60}
 // ending is the number of last frames of a clip without a loop that no search finds: what comes after them is
 // unknown.
 const ending = 20
+
+// maxWeight bounds the weights.
+const maxWeight = 100
 
 // maxFrames bounds a database: five hours.
 const maxFrames = 1 << 20
@@ -224,6 +227,11 @@ func (d *Database) open(roles *ik.Roles) error {
 	if len(d.Tags) > 64 {
 		return fmt.Errorf("matching: %d tags, at most 64 are allowed", len(d.Tags))
 	}
+	for i, name := range d.Tags {
+		if first := slices.Index(d.Tags, name); first < i && name != "" {
+			return fmt.Errorf("matching: tags %d and %d are both called %q", first, i, name)
+		}
+	}
 	if roles == nil {
 		found, err := ik.DogRoles(d.Skel.Names)
 		if err != nil {
@@ -242,8 +250,8 @@ func (d *Database) open(roles *ik.Roles) error {
 	}
 	d.Roles, d.legs = *roles, len(roles.Legs)
 	for _, g := range d.groups() {
-		if !(g.weight >= 0) || math.IsInf(float64(g.weight), 1) {
-			return fmt.Errorf("matching: the weights are %+v: want none below 0", d.weight)
+		if !(g.weight >= 0 && g.weight <= maxWeight) {
+			return fmt.Errorf("matching: the weights are %+v: want 0 to %d", d.weight, maxWeight)
 		}
 	}
 	return nil
@@ -321,6 +329,9 @@ func (d *Database) describe(row []float32, t *track, f int) {
 	}
 }
 
+// alike is the deviation of a group, m, m/s or 1, up to which all frames are alike: what differs is rounding.
+const alike = 1e-4
+
 func put(dst []float32, v m3.Vec3) { dst[0], dst[1], dst[2] = v.X, v.Y, v.Z }
 
 // normalise finds mean and scale of the raw features, and applies them.
@@ -346,7 +357,7 @@ func (d *Database) normalise() {
 			mean += square[c] / float64(n) / float64(g.to-g.from)
 		}
 		for c := g.from; c < g.to; c++ {
-			if mean > 1e-12 { // else all frames are alike
+			if mean > alike*alike {
 				d.scale[c] = float32(float64(g.weight) / math.Sqrt(mean))
 			}
 		}
@@ -394,7 +405,7 @@ func (m move) after(p feature.Place) feature.Place {
 func (d *Database) Fingerprint() uint64 { return d.sum }
 
 func (d *Database) checksum() uint64 {
-	h := statehash.New.Uint(d.Skel.Fingerprint()).Int(d.Frames()).Int(d.legs).Floats(d.features...)
+	h := statehash.New.Uint(d.Skel.Fingerprint()).Int(d.Frames()).Int(d.legs).Floats(d.features...).Floats(d.mean...).Floats(d.scale...)
 	for f, m := range d.moves {
 		p := d.hips[f]
 		h = h.Floats(m.X, m.Z, m.Yaw, p.X, p.Y, p.Z).Uint(uint64(d.tags[f]))
@@ -404,6 +415,12 @@ func (d *Database) checksum() uint64 {
 	}
 	for _, c := range d.clips {
 		h = h.Int(int(c.end)).Bool(c.loop)
+	}
+	for _, name := range d.Tags { // actions follow from them
+		for _, c := range []byte(name) {
+			h = h.Int(int(c))
+		}
+		h = h.Int(-1)
 	}
 	return uint64(h)
 }

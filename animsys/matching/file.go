@@ -174,7 +174,7 @@ func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*Database, error
 			d.rot[i][k] = int16(v)
 			length += v / 32767 * v / 32767
 		}
-		if m3.Abs(length-1) > 1e-2 {
+		if m3.Abs(length-1) > 2*unit {
 			return nil, fmt.Errorf("array %s: rotation %d has length %g, want 1", arrayRot, i, m3.Sqrt(length))
 		}
 	}

@@ -52,6 +52,21 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// All that Build takes is read again: clips that stand but for rounding, too.
+func TestFileOfStill(t *testing.T) {
+	sk := testdog.Skeleton()
+	c := skel.NewClip(sk, 60, 60)
+	loud := matching.Weights{FootPlace: 1, HipsVelocity: 100}
+	for f := range c.Frames {
+		c.Pos[f*sk.Len()].X = float32(f%3) * 1.5e-6
+	}
+	d := must.Get(matching.Build(sk, []matching.Clip{{Motion: c}}, matching.Options{Tags: []string{"sit"}, Weights: loud}))(t)
+	must.Get(matching.Decode(encoded(t, d)))(t)
+	if named := must.Get(matching.Build(sk, []matching.Clip{{Motion: c}}, matching.Options{Tags: []string{"lie"}, Weights: loud}))(t); named.Fingerprint() == d.Fingerprint() {
+		t.Error("databases with other names of tags have one fingerprint")
+	}
+}
+
 // Files with faults are refused with what is wrong.
 func TestFileRefused(t *testing.T) {
 	sk := testdog.Skeleton()

@@ -137,7 +137,7 @@ type Target struct {
 	Never Tags      // what it does not show
 	Near  int       // a frame; those of its clip that are less than Skip frames away are not found
 	Skip  int       // 0 leaves out none
-	Below float32 // the cost that the frame has to be below; 0 is any
+	Below float32   // the cost that the frame has to be below; 0 is any
 }
 
 // Search returns the frame whose features are nearest to the target's query, and its cost: the square of the

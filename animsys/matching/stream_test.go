@@ -197,6 +197,18 @@ func TestBuildRefuses(t *testing.T) {
 		`"walk": it has 0 fram`: func() (*matching.Database, error) {
 			return matching.Build(sk, clip(func(c *skel.Clip) { c.FPS = 0 }), matching.Options{})
 		},
+		`"walk": it is 5.9e+10 s long`: func() (*matching.Database, error) {
+			return matching.Build(sk, clip(func(c *skel.Clip) { c.FPS = 1e-9 }), matching.Options{})
+		},
+		"want a unit quaternion": func() (*matching.Database, error) {
+			return matching.Build(sk, clip(func(c *skel.Clip) { c.Rot[2*sk.Len()+1] = m3.Quat{} }), matching.Options{})
+		},
+		`tags 0 and 2 are both called "sit"`: func() (*matching.Database, error) {
+			return matching.Build(sk, plain, matching.Options{Tags: []string{"sit", "", "sit", ""}})
+		},
+		"want 0 to 100": func() (*matching.Database, error) {
+			return matching.Build(sk, plain, matching.Options{Weights: matching.Weights{Facing: 1e30}})
+		},
 		`"walk": it has 60 frames and 7 tags`: func() (*matching.Database, error) {
 			p := clip(func(*skel.Clip) {})
 			p[0].Tags = make([]matching.Tags, 7)
@@ -222,6 +234,7 @@ func TestBuildRefuses(t *testing.T) {
 	}
 	for _, change := range []func(t *matching.Tuning){
 		func(t *matching.Tuning) { t.Every = 0 }, func(t *matching.Tuning) { t.Velocity = 0 }, func(t *matching.Tuning) { t.Stay = nan }, func(t *matching.Tuning) { t.Share = -1 },
+		func(t *matching.Tuning) { t.Velocity = 1e30 }, func(t *matching.Tuning) { t.Facing = 1e4 },
 	} {
 		tuning := matching.DefaultTuning()
 		change(&tuning)

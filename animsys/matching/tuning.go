@@ -1,10 +1,6 @@
 package matching
 
-import (
-	"fmt"
-
-	"mannequin/engine/m3"
-)
+import "fmt"
 
 // Tuning holds a stream's constants. Half-lives are in seconds.
 type Tuning struct {
@@ -40,14 +36,15 @@ func (t *Tuning) Validate() error {
 		return fmt.Errorf("matching: Tuning.Every is %d ticks: want 1 to 60", t.Every)
 	}
 	for _, v := range []struct {
-		name        string
-		value, from float32
+		name            string
+		value, from, to float32
 	}{
-		{"Stay", t.Stay, 0}, {"WishVelocity", t.WishVelocity, 0}, {"WishFacing", t.WishFacing, 0}, {"Velocity", t.Velocity, 1e-3}, {"Facing", t.Facing, 1e-3},
-		{"Follow", t.Follow, 1e-3}, {"Share", t.Share, 0}, {"Away", t.Away, 0}, {"Turned", t.Turned, 0}, {"Spin", t.Spin, 0}, {"Grip", t.Grip, 1e-3},
+		{"Stay", t.Stay, 0, 1e6}, {"WishVelocity", t.WishVelocity, 0, 1e6}, {"WishFacing", t.WishFacing, 0, 1e6},
+		{"Velocity", t.Velocity, 1e-3, 60}, {"Facing", t.Facing, 1e-3, 60}, {"Follow", t.Follow, 1e-3, 1e6}, {"Share", t.Share, 0, 1e6},
+		{"Away", t.Away, 0, 1e6}, {"Turned", t.Turned, 0, 1e6}, {"Spin", t.Spin, 0, 1e6}, {"Grip", t.Grip, 1e-3, 1e6},
 	} {
-		if !(v.value >= v.from) || !m3.Finite(v.value) {
-			return fmt.Errorf("matching: Tuning.%s is %g: want at least %g", v.name, v.value, v.from)
+		if !(v.value >= v.from && v.value <= v.to) {
+			return fmt.Errorf("matching: Tuning.%s is %g: want %g to %g", v.name, v.value, v.from, v.to)
 		}
 	}
 	return nil

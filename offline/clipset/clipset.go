@@ -80,7 +80,15 @@ func Open(path string, opt Options) (*Set, error) {
 	}
 	s := &Set{}
 	var of *rig
+	for _, p := range slices.Concat(opt.Only, opt.Skip) {
+		if _, err := filepath.Match(p, ""); err != nil {
+			return nil, fmt.Errorf("the pattern %q of clips: a [ without its ], or a \\ at the end", p)
+		}
+	}
 	for i, file := range files {
+		if matches(opt.Skip, filepath.Base(file)) { // it need not be sound
+			continue
+		}
 		names, all, err := mocap.OpenAll(file, opt.OpenOptions)
 		if err != nil {
 			return nil, err
@@ -88,6 +96,10 @@ func Open(path string, opt Options) (*Set, error) {
 		for k, b := range all {
 			r := source{path: file, name: nameOf(file, names[k], len(names)), recording: b}
 			if !r.wanted(opt.Only, opt.Skip) {
+				continue
+			}
+			if b.Clip.Frames == 0 || b.Clip.Seconds() < shortest {
+				short = append(short, r.name)
 				continue
 			}
 			if of == nil {
@@ -100,17 +112,17 @@ func Open(path string, opt Options) (*Set, error) {
 			if missing := of.fits(b); missing != "" {
 				return nil, fmt.Errorf("%s: it has no joint %q: the clips are of two skeletons, the first is that of %s; choose those of one with --only or --skip", file, missing, s.first)
 			}
-			if b.Clip.Seconds() < shortest {
-				short = append(short, r.name)
-				continue
-			}
 			s.Clips = append(s.Clips, of.clip(r))
 		}
 		if opt.Progress != nil {
 			opt.Progress(i+1, len(files))
 		}
 	}
-	if len(s.Clips) == 0 {
+	switch {
+	case len(s.Clips) > 0:
+	case len(short) > 0:
+		return nil, fmt.Errorf("%s: all clips are shorter than %g s: %s", path, shortest, few(short))
+	default:
 		return nil, fmt.Errorf("%s: no clips: want BVH, AMC, glTF or FBX files with animations", path)
 	}
 	if len(short) > 0 {
@@ -173,14 +185,15 @@ func find(path string) (files []string, err error) {
 }
 
 func (r *source) wanted(only, skip []string) bool {
-	matches := func(patterns []string) bool {
-		return slices.ContainsFunc(patterns, func(p string) bool {
-			name, _ := filepath.Match(p, r.name)
-			file, _ := filepath.Match(p, filepath.Base(r.path))
-			return name || file
-		})
-	}
-	return (len(only) == 0 || matches(only)) && !matches(skip)
+	file := filepath.Base(r.path)
+	return (len(only) == 0 || matches(only, r.name, file)) && !matches(skip, r.name, file)
+}
+
+// matches reports whether one of the names matches one of the patterns.
+func matches(patterns []string, names ...string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { ok, _ := filepath.Match(p, n); return ok })
+	})
 }
 
 // Actions returns how many seconds show each action, the most frequent first.

@@ -162,6 +162,7 @@ func (s *Set) close(c *Clip) {
 		near    = 0.03 // of the hips' height, by which joints may be elsewhere
 		alike   = 0.4  // share by which fast joints may be faster or slower
 		missing = 6    // frames
+		turns   = 0.2  // rad from which on a clip in place turns on the spot
 	)
 	m := c.Motion
 	if m.Frames < least {
@@ -189,8 +190,10 @@ func (s *Set) close(c *Clip) {
 	if gap > 0 { // the root goes on as it did
 		end = end.Mul(root(m, m.Frames-2).Inv().Mul(end))
 	}
-	if c.InPlace || float64(begin.Pos.Dist(end.Pos)) < still*s.leg {
-		end = begin // or comes back to where it was
+	if c.InPlace || float64(begin.Pos.Dist(end.Pos)) < still*s.leg { // or comes back to where it was
+		if end.Pos = begin.Pos; math.Abs(float64(m3.WrapAngle(end.Rot.Yaw()-begin.Rot.Yaw()))) < turns {
+			end = begin
+		}
 	}
 	n := s.Skel.Len()
 	hips := end.Mul(begin.Inv()).Mul(m3.Xform{Pos: m.Pos[0], Rot: m.Rot[0]})

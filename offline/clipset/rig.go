@@ -18,7 +18,9 @@ type rig struct {
 	skel  *skel.Skeleton
 	roles ik.Roles
 	body  *anatomy.Body
-	from  []string // (joints of skel) names in the files, "" for an End Site that is made
+	names []string // joints of the first file
+	from  []int    // (joints of skel) the same joint of the first file, −1 for an End Site that is made
+	tips  []int    // (legs) the End Site that is made, or −1
 	turn  m3.Quat  // from the files' axes
 	unit  float32  // m
 	notes []string
@@ -41,7 +43,10 @@ func newRig(b *mocap.Recording, opt Options) (*rig, error) {
 	if body.Hips < 0 || len(body.Legs) == 0 {
 		return nil, fmt.Errorf("no legs were found (%s): name the joints with --skin-map", body.Kind)
 	}
-	g := &rig{body: body, turn: upright(body)}
+	g := &rig{body: body, turn: upright(body), names: sk.Names, tips: slices.Repeat([]int{-1}, len(body.Legs))}
+	if !(body.Size > 0) {
+		return nil, errors.New("all joints are at one place")
+	}
 	g.unit = float32(opt.Unit)
 	if g.unit == 0 {
 		var known bool
@@ -135,7 +140,7 @@ func (g *rig) build(sk *skel.Skeleton, rest []m3.Xform) error {
 			at = g.turn.Rotate(rest[j].Pos.Sub(rest[parent[j]].Pos)).Scale(g.unit)
 		}
 		index[j] = g.add(sk.Names[j], p, at, sk.EndSite[j])
-		g.from = append(g.from, sk.Names[j])
+		g.from = append(g.from, j)
 		for k := range n {
 			if parent[k] == j && k != j {
 				add(k, index[j])
@@ -143,7 +148,7 @@ func (g *rig) build(sk *skel.Skeleton, rest []m3.Xform) error {
 		}
 		for _, e := range ends {
 			if e.joint == j {
-				g.foot(&b.Legs[e.leg], index[j], rest)
+				g.tips[e.leg] = g.foot(&b.Legs[e.leg], index[j], rest)
 			}
 		}
 	}
@@ -161,13 +166,13 @@ func (g *rig) add(name string, parent int, offset m3.Vec3, end bool) int {
 	return s.Len() - 1
 }
 
-// foot adds the end of a foot without toes: on the ground below it, a little ahead.
-func (g *rig) foot(l *anatomy.Limb, parent int, rest []m3.Xform) {
+// foot adds the end of a foot without toes: on the ground below it, a little ahead. It returns its joint.
+func (g *rig) foot(l *anatomy.Limb, parent int, rest []m3.Xform) int {
 	ankle, knee := g.turn.Rotate(rest[l.Lower].Pos).Scale(g.unit), g.turn.Rotate(rest[l.Middle].Pos).Scale(g.unit)
 	shin := ankle.Dist(knee)
 	down := m3.Clamp(ankle.Y-g.low(rest), 0, 0.6*shin)
-	g.add(g.skel.Names[parent]+"_end", parent, m3.V(0, -down, 0.3*shin), true)
-	g.from = append(g.from, "")
+	g.from = append(g.from, -1)
+	return g.add(g.skel.Names[parent]+"_end", parent, m3.V(0, -down, 0.3*shin), true)
 }
 
 // low returns the height of the lowest joint at rest, m.
@@ -207,7 +212,7 @@ func (g *rig) find(index []int) error {
 		}
 	}
 	for i := range b.Legs {
-		leg, err := g.leg(&b.Legs[i], index)
+		leg, err := g.leg(i, index)
 		if err != nil {
 			return err
 		}
@@ -239,17 +244,21 @@ func (g *rig) find(index []int) error {
 }
 
 // leg returns the chain of a leg: its girdle, hip, knee, ankle and tip.
-func (g *rig) leg(l *anatomy.Limb, index []int) (ik.Leg, error) {
+func (g *rig) leg(i int, index []int) (ik.Leg, error) {
+	l := &g.body.Legs[i]
+	for _, j := range [...]int{l.Upper, l.Middle, l.Lower} {
+		if index[j] < 0 {
+			return nil, fmt.Errorf("joint %s of a leg is not below the hips, %s: name them with --skin-map", anatomy.NameOf(g.names, j), anatomy.NameOf(g.names, g.body.Hips))
+		}
+	}
 	var leg ik.Leg
 	if l.Girdle >= 0 && index[l.Girdle] > 0 && !slices.Contains(g.roles.Spine, index[l.Girdle]) && g.under(index[l.Upper], index[l.Girdle]) {
 		leg = append(leg, index[l.Girdle])
 	}
 	leg = append(leg, index[l.Upper], index[l.Middle], index[l.Lower])
-	tip := -1
+	tip := g.tips[i]
 	if l.Tip >= 0 {
 		tip = index[l.Tip]
-	} else {
-		tip = g.skel.Index(g.skel.Names[index[l.Lower]] + "_end")
 	}
 	leg = append(leg, tip)
 	for k := 1; k < len(leg); k++ {
@@ -282,25 +291,33 @@ func (g *rig) firstBelow(top int, others []int) int {
 
 // fits returns the name of a joint of the rig that a recording lacks, or "".
 func (g *rig) fits(b *mocap.Recording) string {
-	for _, name := range g.from {
-		if name != "" && b.Clip.Skel.Index(name) < 0 {
-			return name
+	for j, k := range g.joints(b.Clip.Skel) {
+		if g.from[j] >= 0 && k < 0 {
+			return anatomy.NameOf(g.names, g.from[j])
 		}
 	}
 	return ""
+}
+
+// joints returns the joint of a file's skeleton that each of the rig's is, or −1: the same one if all names are the
+// same, else that of its name.
+func (g *rig) joints(sk *skel.Skeleton) []int {
+	out, same := slices.Clone(g.from), slices.Equal(sk.Names, g.names)
+	for j, k := range out {
+		if k >= 0 && !same {
+			if out[j] = -1; g.names[k] != "" {
+				out[j] = sk.Index(g.names[k])
+			}
+		}
+	}
+	return out
 }
 
 // clip puts a recording on the skeleton.
 func (g *rig) clip(r source) Clip {
 	src := r.recording.AtRest()
 	sk, n := src.Skel, g.skel.Len()
-	at := make([]int, n)
-	for j, name := range g.from {
-		at[j] = -1
-		if name != "" {
-			at[j] = sk.Index(name)
-		}
-	}
+	at := g.joints(sk)
 	out := skel.NewClip(g.skel, src.FPS, src.Frames)
 	model, turned := make([]m3.Xform, sk.Len()), make([]m3.Quat, n)
 	back := g.turn.Conj()

@@ -17,7 +17,7 @@ import (
 
 // A search among 100,000 frames of recorded people, for poses and ways that they do not hold together.
 func BenchmarkSearch(b *testing.B) {
-	d := recorded(b)
+	d := recorded(b, 100000)
 	all := queries(d, 4096)
 	i := 0
 	for b.Loop() {
@@ -29,7 +29,7 @@ func BenchmarkSearch(b *testing.B) {
 // The whole tick of 1,000 people who play 100,000 frames and get a new goal every 1.5 s, on one core.
 func BenchmarkTick(b *testing.B) {
 	const people = 1000
-	s := must.Get(recorded(b).NewStream(matching.StreamOptions{Capacity: people}))(b)
+	s := must.Get(recorded(b, 100000).NewStream(matching.StreamOptions{Capacity: people}))(b)
 	w := arche.NewWorld()
 	c := must.Get(animsys.NewCrowd(&w, s, animsys.Options{Ground: ik.Level(0), Workers: 1}))(b)
 	defer c.Close()

@@ -249,8 +249,9 @@ func (d *Database) open(roles *ik.Roles) error {
 		return fmt.Errorf("matching: %w", err)
 	}
 	d.Roles, d.legs = *roles, len(roles.Legs)
-	for _, g := range d.groups() {
-		if !(g.weight >= 0 && g.weight <= maxWeight) {
+	w := &d.weight
+	for _, v := range [...]float32{w.FootPlace, w.FootVelocity, w.HipsVelocity, w.Place, w.Facing} {
+		if !(v >= 0 && v <= maxWeight) {
 			return fmt.Errorf("matching: the weights are %+v: want 0 to %d", d.weight, maxWeight)
 		}
 	}
@@ -330,7 +331,7 @@ func (d *Database) describe(row []float32, t *track, f int) {
 }
 
 // alike is the deviation of a group, m, m/s or 1, up to which all frames are alike: what differs is rounding.
-const alike = 1e-4
+const alike = 2e-4
 
 func put(dst []float32, v m3.Vec3) { dst[0], dst[1], dst[2] = v.X, v.Y, v.Z }
 

@@ -39,6 +39,15 @@ type Stance struct {
 
 // NewStance finds how the body of clips stands on the floor at height 0: how high it is in most frames.
 func NewStance(clips []*skel.Clip, roles ik.Roles) (*Stance, error) {
+	for _, c := range clips {
+		tree, err := ik.NewTree(c.Skel.Parents)
+		if err != nil {
+			return nil, fmt.Errorf("label: %w", err)
+		}
+		if _, err := ik.NewRig(tree, roles); err != nil {
+			return nil, fmt.Errorf("label: %w", err)
+		}
+	}
 	s := &Stance{roles: roles}
 	var hips, neck, pitch []float64
 	feet := make([][]float64, len(roles.Legs))

@@ -148,4 +148,6 @@ func TestStanceRefuses(t *testing.T) {
 		_, err := NewStance(clips, roles)
 		must.FailWith(t, err, want)
 	}
+	_, err := NewStance([]*skel.Clip{skel.NewClip(sk, 60, 3)}, ik.Roles{})
+	must.FailWith(t, err, "Roles.Spine")
 }

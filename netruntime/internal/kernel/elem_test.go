@@ -434,6 +434,16 @@ func TestBoxDistances16(t *testing.T) {
 			if guard[0] != 1 || guard[17] != 2 {
 				t.Fatalf("%d values: wrote beyond the ends", n)
 			}
+			if n > 0 {
+				odd := append([]float32(nil), q...)
+				odd[n/2] = nan
+				BoxDistances16(got, low, high, odd)
+				for l, d := range got {
+					if d == d {
+						t.Fatalf("%d values, one of them NaN: the distance from box %d is %v", n, l, d)
+					}
+				}
+			}
 		})
 	}
 }

@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -208,7 +209,7 @@ func Record(s Subject) (*skel.Clip, []string, error) {
 				pos, rot := make([]m3.Vec3, n), make([]m3.Quat, n)
 				out.Skel.ModelToLocal(pos, rot, w.crowd.Bones(e))
 				out.Pos, out.Rot, out.Frames = append(out.Pos, pos...), append(out.Rot, rot...), out.Frames+1
-				asked = append(asked, fmt.Sprintf("%s, %.1f m/s", c.name, c.velocity.Len()*max(s.Size, 1e-3)))
+				asked = append(asked, fmt.Sprintf("%s, %.1f m/s", c.name, c.velocity.Len()*cmp.Or(s.Size, 1)))
 			}
 		}
 	}

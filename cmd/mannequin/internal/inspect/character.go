@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -32,7 +33,7 @@ func inspectCharacter(file string) (*characterReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &characterReport{File: file, Kind: "motion matching database", Name: d.Name, Joints: d.Skel.Len(), Legs: len(d.Roles.Legs), Size: max(d.Size, 0),
+	return &characterReport{File: file, Kind: "motion matching database", Name: d.Name, Joints: d.Skel.Len(), Legs: len(d.Roles.Legs), Size: cmp.Or(d.Size, 1),
 		Clips: d.Clips(), Frames: d.Frames(), Minutes: float64(d.Frames()) / matching.TickRate / 60, Tags: d.Tags, Licence: d.License, Data: d.Data, Card: d.Card}, nil
 }
 

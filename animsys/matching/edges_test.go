@@ -85,3 +85,25 @@ func TestSearchSkips(t *testing.T) {
 		}
 	}
 }
+
+// A path is followed from its nearest point, also by an agent that has followed another one before.
+func TestStreamBeginsPathsAtTheNearestPoint(t *testing.T) {
+	sk := testdog.Skeleton()
+	d := must.Get(Build(sk, []Clip{{Motion: glide(sk, 1, 0, 300)}, {Motion: glide(sk, 0, 0, 300)}}, Options{}))(t)
+	s := must.Get(d.NewStream(StreamOptions{Capacity: 1}))(t)
+	p := testgen.Play(s, sk.Len())
+	must.Get(s.Add(feature.Place{Pos: m3.V(0, 0, 9)}, nil))(t)
+	ask := func(g control.Goal) float32 {
+		s.goals[0] = g
+		must.Do(t, p.Tick(1))
+		return s.agents[0].Body.Along
+	}
+	line := must.Get(control.NewPath([]m3.Vec3{{}, m3.V(0, 0, 10), m3.V(0, 0, 20)}, false))(t)
+	bend := must.Get(control.NewPath([]m3.Vec3{m3.V(0.5, 0, 20), m3.V(1, 0, 8), m3.V(0.2, 0, 8), m3.V(0.2, 0, 20)}, false))(t)
+	ask(control.Goal{Path: line, Speed: 1})
+	ask(control.Goal{})
+	from, at := s.agents[0].Body.At.Pos, ask(control.Goal{Path: bend, Speed: 1})
+	if want, _ := bend.Nearest(from); m3.Abs(at-want) > 0.1 {
+		t.Errorf("begins at %.2f m of the path, the nearest point is at %.2f", at, want)
+	}
+}

@@ -41,6 +41,7 @@ func (s *Stream) wish(g *control.Goal, b *body, at feature.Place) (w wish) {
 		b.Heading = w.facing
 		return w
 	}
+	b.Along = -1 // the next path is followed from its nearest point
 	move := m3.V(m3.Clamp(g.Move.X, -1, 1), 0, m3.Clamp(g.Move.Z, -1, 1))
 	if l := move.Len(); l > 1 {
 		move = move.Scale(1 / l)

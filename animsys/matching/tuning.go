@@ -4,11 +4,12 @@ import "fmt"
 
 // Tuning holds a stream's constants. Half-lives are in seconds.
 type Tuning struct {
-	Every int // ticks between searches of an agent; 6
-	// Stay is by how much the frame that comes next is preferred, in the unit of costs; 0.1.
+	Every int // ticks between searches of an agent, 1 to 60; 6
+	// Stay is what another frame must cost less than the one that comes next, so that an agent jumps to it; 0.1. A cost is
+	// the square of a distance between features.
 	Stay float32
-	// Wish is the change of the velocity that is asked for, m/s, and of the direction to face, rad, at which an
-	// agent searches at once; 0.4 and 0.35.
+	// WishVelocity, m/s, and WishFacing, rad, are the changes of what a goal asks for at which an agent searches at once;
+	// 0.4 and 0.35.
 	WishVelocity, WishFacing float32
 
 	// Velocity and Facing are half-lives of the simulated body; 0.27 for both, as released.

@@ -69,7 +69,7 @@ FOLDER may also be one file with several animations. The character holds a conve
 	command.Output(c, &o.review, "review", command.File, "TOML `file` with the action of each clip, to be edited, and beside it a PNG that shows the clips")
 	command.Path(c, &o.labels, "labels", "TOML `file` of --review, with actions that come before those that are found")
 	f.StringSliceVar(&o.Only, "only", nil, "take clips that match a `pattern`, by the name of clip or file")
-	f.StringSliceVar(&o.Skip, "skip", nil, "leave out clips that match a `pattern`")
+	f.StringSliceVar(&o.Skip, "skip", nil, "leave out clips that match a `pattern`, by the name of clip or file")
 	command.Number(c, &o.Unit, "unit", 0, 1e-6, 1e6, "metres of the files' unit of length (default: found from the body's size)")
 	f.StringVar(&o.mapFile, "skin-map", "", "TOML `FILE` that maps our joint names to the files', where their roles are not right (docs/rigs.md)")
 	f.BoolVar(&o.plain, "plain", false, "take the clips as they are: without mirror images and without curves")

@@ -11,6 +11,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/terrain"
 )
 
@@ -35,14 +36,15 @@ type Scene interface {
 // Input is the input to the world during one tick, independent of any device. Equal inputs give
 // equal worlds. The zero value is no input.
 type Input struct {
-	Forward float32   // ahead +, back −; in [−1, 1]
-	Side    float32   // left +, right −; in [−1, 1]
+	Forward float32   // ahead +, back −; in [−1, 1]. With Frame.InWorld along the world's +Z
+	Side    float32   // left +, right −; in [−1, 1]. With Frame.InWorld along the world's +X
 	Turn    float32   // left +, right −; in [−1, 1]
 	Gait    Gait      // gait to change to, Faster, Slower or KeepGait
 	Sit     bool      // held
 	Lie     bool      // held
 	Stand   bool      // held: stand on the hind legs
 	Jump    bool      // held
+	Lock    bool      // held; a press locks where the character faces, and the next one releases it
 	Reset   bool      // restarts the scene
 	Touch   hud.Touch // input to the scene's panel
 
@@ -103,6 +105,7 @@ type Frame struct {
 	Focus       m3.Vec3     // point that a camera should look at
 	Heading     float32     // yaw of the focus, rad, for a camera that follows
 	Seat        Seat        // initial camera
+	InWorld     bool        // Forward and Side of the input are a direction in the world, and Turn is not read
 	Shot        Shot        // camera of the scene's own; the zero value leaves it to the viewer
 	Path        []m3.Vec3   // planned path of the focus on the ground; may be empty
 	Lines       []hud.Line  // of the overlays in Show, and around the selected character
@@ -128,6 +131,8 @@ func (f *Frame) Height(x, z float32) float32 {
 // Cast is the characters of a frame that share a skeleton.
 type Cast struct {
 	Skel *skel.Skeleton
+	// Roles are the skeleton's legs, spine and neck; nil says that its names tell.
+	Roles *ik.Roles
 	// Bones are each joint's world transform, (characters, Skel.Len()).
 	Bones []m3.Xform
 	Tint  [][3]float32 // (characters) linear RGB colour of coat or clothes, 0–1
@@ -161,7 +166,7 @@ func (f *Frame) Cast(sk *skel.Skeleton) *Cast {
 	n := len(f.Casts)
 	f.Casts = slices.Grow(f.Casts, 1)[:n+1]
 	c := &f.Casts[n]
-	c.Skel, c.Bones, c.Tint = sk, c.Bones[:0], c.Tint[:0]
+	c.Skel, c.Roles, c.Bones, c.Tint = sk, nil, c.Bones[:0], c.Tint[:0]
 	return c
 }
 

@@ -75,6 +75,7 @@ func newCommand() *cobra.Command {
   demo --scene strnn --agents 100 --bf16
   demo --terrain flat --show trajectories,contacts,activations
   demo --scene people --skin hero.glb
+  demo --scene play --character hero.character --skin hero.glb
   demo --scene cutscene --script mine.toml --out mine.mp4
   demo --headless --seconds 20 --out walk.mp4
   demo --out walk.gif --width 640 --height 360
@@ -115,7 +116,7 @@ func newCommand() *cobra.Command {
 	f.SortFlags = false // help keeps related flags together
 	command.Choice(c, &o.setup.Scene, "scene", o.setup.Scene, open.Names,
 		"quadruped: a dog that you steer, and a herd; course: your dog among walls, ramps and platforms; crowd: dogs and people; herd: only dogs; interact: people who sit down, lift a box, step on a stool; people: people walking and running along lanes; "+
-			"latent: a person controlled by sliders; strnn: a crowd with predicted motion; cutscene: plays a script")
+			"latent: a person controlled by sliders; strnn: a crowd with predicted motion; cutscene: plays a script; play: your own character, by --character")
 	command.Number(c, &o.setup.Agents, "agents", o.setup.Agents, 0, world.MaxAgents, "number of dogs in the herd, or of people; crowd: all agents (default 100); latent: other people (default 0)")
 	command.Number(c, &o.setup.Styled, "styled", o.setup.Styled, 0, world.MaxAgents, "number of people with a style each: old, proud, stooped, …")
 	command.Number(c, &o.setup.Churn, "churn", 0, 0, 1000, "crowd: agents that are added, and as many removed, per second")
@@ -129,6 +130,7 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.setup.Next, "next", o.setup.Next, "latent, for --agents: the network that predicts the next clip")
 	f.StringVar(&o.setup.STRNN, "strnn", o.setup.STRNN, "strnn: a shipped model's name or a model file with a guide")
 	f.StringVar(&o.setup.Keypose, "keypose", o.setup.Keypose, "crowd, kind performing: a shipped model's name or a model file")
+	f.StringVar(&o.setup.Character, "character", "", "play: `FILE` of mannequin make (default: a person whose motion is made by rules)")
 	f.StringArrayVar(&o.skin, "skin", nil, "glTF, VRM or FBX `FILE` with a skinned mesh that replaces the dogs or the people, by its number of legs; or dog=FILE, person=FILE; may be repeated")
 	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that maps our joint names to the mesh's, where their roles are not right (docs/rigs.md); or dog=FILE, person=FILE; may be repeated")
 	f.StringVar(&o.setup.Script, "script", "", "cutscene: the script, a `file` (docs/cutscene.md) or a shipped one: "+strings.Join(cutscene.Shipped(), ", "))
@@ -204,7 +206,7 @@ func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, 
 	if err != nil {
 		return nil, nil, tape.Header{}, err
 	}
-	return tape.OpenScene(o.setup, open.Resources{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Open: device, Workers: o.workers, Log: log})
+	return tape.OpenScene(o.setup, open.Resources{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Character: openCharacter, Open: device, Workers: o.workers, Log: log})
 }
 
 // play runs the scene, and records or replays a tape if asked to.

@@ -9,7 +9,7 @@ import (
 )
 
 // setupFlags are the flags with a scene's setup: the keys of open.Setup.
-var setupFlags = []string{"scene", "agents", "styled", "churn", "kinds", "terrain", "seed", "bf16", "model", "far", "manifold", "footstep", "locomotion", "latent", "next", "strnn", "keypose", "script"}
+var setupFlags = []string{"scene", "agents", "styled", "churn", "kinds", "terrain", "seed", "bf16", "model", "far", "manifold", "footstep", "locomotion", "latent", "next", "strnn", "keypose", "script", "character"}
 
 // networkFlags are the flags with networks, the scenes that use them, and the kind of agent in the
 // scene crowd that does.

@@ -66,7 +66,7 @@ func New(opt Options) (*Scene, error) {
 	if err := opt.Complete("course", 3, func(int) float32 { return GroundSize }); err != nil {
 		return nil, err
 	}
-	s := &Scene{decks: &terrain.Decks{}, floors: floors()}
+	s := &Scene{decks: &terrain.Decks{}, floors: allFloors()}
 	if err := s.start(&opt); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -54,8 +54,8 @@ func swing(seconds float32) float32 {
 	return platformSwing * m3.Sin(math.Pi/2*m3.Clamp(waits*m3.Sin(platformRate*(seconds+begins)), -1, 1))
 }
 
-// floors returns what agents walk on besides the ground; the platform comes first.
-func floors() []terrain.Deck {
+// allFloors returns what agents walk on besides the ground; the platform comes first.
+func allFloors() []terrain.Deck {
 	all := []terrain.Deck{platform, ramp, terrace, farther}
 	for i := range steps {
 		all = append(all, stair(i))
@@ -85,6 +85,12 @@ func obstacles() []control.Obstacle {
 	return all
 }
 
+// Yard returns what stands still in the course: floors besides the level ground, walls and pillars, and the blocks that
+// show them. start is a place in front of the ramp, which is ahead along +Z.
+func Yard() (floors []terrain.Deck, obstructs []control.Obstacle, blocks []hud.Block, start m3.Vec3) {
+	return allFloors()[1:], obstacles(), still(), startAt
+}
+
 // slab returns the block of a deck.
 func slab(d terrain.Deck, colour [3]float32) hud.Block {
 	return hud.Block{At: d.At, Yaw: d.Yaw, Width: d.Width, Depth: d.Depth, Rise: d.Rise, Height: d.Thick, Colour: colour}
@@ -104,7 +110,7 @@ func still() (all []hud.Block) {
 			all = append(all, hud.Block{At: p, Yaw: float32(i) * math.Pi / sides, Width: 0.31, Depth: 0.76, Height: p.Y, Colour: stone})
 		}
 	}
-	for _, d := range floors()[1:] {
+	for _, d := range allFloors()[1:] {
 		all = append(all, slab(d, stone))
 	}
 	return all

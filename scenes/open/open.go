@@ -11,6 +11,7 @@ import (
 
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
+	"mannequin/animsys/matching"
 	"mannequin/netruntime"
 	"mannequin/scenes/crowd"
 	"mannequin/scenes/cutscene"
@@ -23,7 +24,7 @@ import (
 )
 
 // Names lists all scenes.
-var Names = []string{"quadruped", "course", "crowd", "herd", "people", "latent", "strnn", "interact", "cutscene"}
+var Names = []string{"quadruped", "course", "crowd", "herd", "people", "latent", "strnn", "interact", "cutscene", "play"}
 
 // Kinds lists the kinds of agents in the scene crowd: dogs, people by generator, and styles for
 // the people on lanes.
@@ -41,6 +42,8 @@ type Setup struct {
 	Seed    uint64   `json:"seed"`             // of the hills and of the agents' steering
 	BF16    bool     `json:"bf16"`             // networks in bfloat16 if the processor has it
 	Script  string   `json:"script"`           // cutscene: a shipped script's name, or a file
+
+	Character string `json:"character,omitempty"` // play: what Resources.Character takes, usually a file
 
 	Model      string   `json:"model"` // of dogs
 	Far        []string `json:"far"`   // of distant dogs, with longer strides
@@ -94,6 +97,9 @@ func Default(scene string) Setup {
 	if scene == "interact" {
 		s.Agents, s.Terrain = 5, "flat"
 	}
+	if scene == "play" {
+		s.Agents, s.Terrain = 0, "flat"
+	}
 	if scene == "cutscene" {
 		s.Script = cutscene.Shipped()[0]
 	}
@@ -115,11 +121,14 @@ func FarOf(model string) []string {
 // Resources are what a scene is opened with besides its setup. They do not change what happens in
 // the scene.
 type Resources struct {
-	Net     func(name string) (*netruntime.Net, error) // opens a network; required
-	Script  func(name string) (*script.Script, error)  // opens a cutscene's script; nil is cutscene.Open
-	Open    netruntime.Opener                          // device for the networks; nil is the processor
-	Workers int                                        // goroutines; 0 is one per CPU
-	Log     *slog.Logger                               // warnings for the player; nil drops them
+	Net    func(name string) (*netruntime.Net, error) // opens a network; required
+	Script func(name string) (*script.Script, error)  // opens a cutscene's script; nil is cutscene.Open
+	// Character opens the database of the scene play; an empty name is one that needs no file. Required by that scene.
+	Character func(name string) (*matching.Database, error)
+
+	Open    netruntime.Opener // device for the networks; nil is the processor
+	Workers int               // goroutines; 0 is one per CPU
+	Log     *slog.Logger      // warnings for the player; nil drops them
 
 	// Styles opens the database of ecs.MARStyle, Transfers the styles of ecs.GramStyle; nil: there
 	// are none. Setup.Styled requires one of them, a script the one that has its styles.
@@ -135,7 +144,11 @@ func (s *Setup) Check() error {
 		return fmt.Errorf("no scene %q: want %s", s.Scene, names)
 	case s.Agents < 0 || s.Agents > world.MaxAgents:
 		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, world.MaxAgents)
-	case s.Scene != "quadruped" && s.Scene != "latent" && s.Scene != "cutscene" && s.Agents == 0:
+	case s.Scene == "play" && s.Agents > 0:
+		return fmt.Errorf("--agents %d: in the scene play the character is alone", s.Agents)
+	case s.Scene != "play" && s.Character != "":
+		return fmt.Errorf("--character %s: it is the scene play that plays one", s.Character)
+	case s.Scene != "quadruped" && s.Scene != "latent" && s.Scene != "cutscene" && s.Scene != "play" && s.Agents == 0:
 		return fmt.Errorf("--agents 0: the scene %s wants 1 to %d", s.Scene, world.MaxAgents)
 	case len(s.Far) > 2:
 		return fmt.Errorf("--far names %d networks: want one with a stride of 2 ticks, and one of 4", len(s.Far))

@@ -9,6 +9,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/mar"
+	"mannequin/animsys/matching"
 	predictor "mannequin/animsys/strnn"
 	"mannequin/netruntime"
 	"mannequin/scenes"
@@ -19,6 +20,7 @@ import (
 	"mannequin/scenes/interact"
 	"mannequin/scenes/latent"
 	"mannequin/scenes/people"
+	"mannequin/scenes/play"
 	"mannequin/scenes/quadruped"
 	"mannequin/scenes/strnn"
 	"mannequin/scenes/world"
@@ -61,6 +63,9 @@ func Scene(s Setup, r Resources) (scene scenes.Scene, player scenes.Script, err 
 		build = with(herd.New, herd.Options{Options: o.options, Model: near, Far: far})
 	case "cutscene":
 		build = o.cutscene()
+	case "play":
+		build = with(play.New, play.Options{Options: o.options, Character: o.character()})
+		player = play.Autopilot()
 	default:
 		near, far := o.dogs()
 		build = with(quadruped.New, quadruped.Options{Options: o.options, Model: near, Far: far})
@@ -192,6 +197,16 @@ func (o *opener) latent() func() (scenes.Scene, error) {
 		}
 		return scene, err
 	}
+}
+
+// character opens the database of a character.
+func (o *opener) character() *matching.Database {
+	return get(o, func() (*matching.Database, error) {
+		if o.Resources.Character == nil {
+			return nil, errors.New("the scene play needs a character, and this program opens none")
+		}
+		return o.Resources.Character(o.Setup.Character)
+	})
 }
 
 func (o *opener) cutscene() func() (scenes.Scene, error) {

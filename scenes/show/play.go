@@ -37,13 +37,24 @@ func (w *Show) Play(c stage.Controls, dt time.Duration, script func() scenes.Inp
 		cam.Follow = !w.Free
 	}
 	orbit(cam, &c.Gamepad, float32(dt.Seconds()))
+	if w.Frame.InWorld { // else somebody who holds the stick aside would go in a small circle
+		cam.Swing *= calm
+		if c.Held[stage.Letter('S')] || c.Held[stage.KeyDown] {
+			cam.Swing = 0
+		}
+	}
 	w.notices.pass(dt, c.Notices)
 	w.player.observe(c, &w.Frame.Panel)
 	if script == nil {
-		script = func() scenes.Input { return w.WithCamera(w.player.input(m3.YawOf(cam.Ahead()), w.Frame.Heading)) }
+		script = func() scenes.Input {
+			return w.WithCamera(w.player.input(m3.YawOf(cam.Ahead()), w.Frame.Heading, w.Frame.InWorld))
+		}
 	}
 	return w.Advance(dt, script)
 }
+
+// calm is how fast the camera turns with a character that is steered on the screen, as a share of the usual.
+const calm = 0.35
 
 // orbit moves the camera by gamepad: the right stick turns it, the triggers zoom.
 func orbit(cam *stage.Camera, g *stage.Gamepad, dt float32) {

@@ -99,8 +99,8 @@ func (p *player) touch(c stage.Controls, panel *hud.Panel) {
 }
 
 // input returns the input of one tick. view is the yaw of the camera and heading the yaw of the
-// character, in radians.
-func (p *player) input(view, heading float32) scenes.Input {
+// character, in radians. inWorld is that of the scene's frame.
+func (p *player) input(view, heading float32, inWorld bool) scenes.Input {
 	key := func(keys ...stage.Key) bool {
 		return slices.ContainsFunc(keys, func(k stage.Key) bool { return p.now.Held[k] || p.keys[k] })
 	}
@@ -114,10 +114,12 @@ func (p *player) input(view, heading float32) scenes.Input {
 		}
 		return 0
 	}
+	left := axis(key(stage.Letter('A'), stage.KeyLeft), key(stage.Letter('D'), stage.KeyRight))
+	ahead := axis(key(stage.Letter('W'), stage.KeyUp), key(stage.Letter('S'), stage.KeyDown))
 	forward, turn := steer(p.now.Gamepad.Left, view, heading)
 	in := scenes.Input{
 		Forward: m3.Clamp(axis(key(stage.Letter('W'), stage.KeyUp) || pad(stage.ButtonUp), key(stage.Letter('S'), stage.KeyDown) || pad(stage.ButtonDown))+forward, -1, 1),
-		Turn:    m3.Clamp(axis(key(stage.Letter('A'), stage.KeyLeft), key(stage.Letter('D'), stage.KeyRight))+turn, -1, 1),
+		Turn:    m3.Clamp(left+turn, -1, 1),
 		Side:    axis(key(stage.Letter('Q')) || pad(stage.ButtonLeft), key(stage.Letter('E')) || pad(stage.ButtonRight)),
 		Gait:    p.gaits.take(),
 		Sit:     key(stage.Letter('X')) || pad(stage.ButtonB),
@@ -126,6 +128,13 @@ func (p *player) input(view, heading float32) scenes.Input {
 		Jump:    key(stage.KeySpace) || pad(stage.ButtonA),
 		Reset:   p.keys[stage.Letter('R')] || p.keys[stage.KeyHome] || p.buttons[stage.ButtonBack],
 		Touch:   p.touches.take(),
+	}
+	if inWorld {
+		stick := p.now.Gamepad.Left
+		way := m3.V(m3.Clamp(left-stick.X, -1, 1), 0, m3.Clamp(ahead+stick.Y, -1, 1))
+		way = m3.YawQuat(view).Rotate(way.Scale(1 / max(way.Len(), 1)))
+		in.Forward, in.Side, in.Turn = way.Z, way.X, 0
+		in.Lock = key(stage.Letter('Q')) || pad(stage.ButtonUp)
 	}
 	in.Touch.Select = p.selects
 	in.Touch.Move = axis(key(stage.KeyRight) || pad(stage.ButtonRight), key(stage.KeyLeft) || pad(stage.ButtonLeft))

@@ -83,15 +83,15 @@ func TestMeaning(t *testing.T) {
 	} {
 		var p player
 		p.observe(c.controls(), panel)
-		if got := p.input(0, 0); got != c.want {
+		if got := p.input(0, 0, false); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 		// The next tick has what is held, but not what was pressed.
 		p.observe(polled{held: c.held, buttons: c.buttons, left: c.left}.controls(), panel)
-		p.input(0, 0)
+		p.input(0, 0, false)
 		var held player
 		held.observe(polled{held: c.held, buttons: c.buttons, left: c.left}.controls(), panel)
-		if got, want := p.input(0, 0), held.input(0, 0); got != want {
+		if got, want := p.input(0, 0, false), held.input(0, 0, false); got != want {
 			t.Errorf("%s, later: %+v, want %+v", name, got, want)
 		}
 	}
@@ -112,7 +112,7 @@ func TestInputsWait(t *testing.T) {
 	var touches []hud.Touch
 	resets, selects := 0, 0
 	for range 10 {
-		in := p.input(0, 0)
+		in := p.input(0, 0, false)
 		if in.Gait != scenes.KeepGait {
 			gaits = append(gaits, in.Gait)
 		}

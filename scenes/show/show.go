@@ -124,7 +124,7 @@ func (w *Show) updateCrowds() error {
 		if t.skel == c.Skel {
 			continue
 		}
-		b, err := w.body(c.Skel)
+		b, err := w.body(c)
 		if err != nil {
 			return err
 		}
@@ -145,15 +145,15 @@ func rigOf(sk *skel.Skeleton) body.Rig {
 	return body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}
 }
 
-// body returns the body of a skeleton.
-func (w *Show) body(sk *skel.Skeleton) (rigBody, error) {
-	rig := rigOf(sk)
+// body returns the body of a cast.
+func (w *Show) body(c *scenes.Cast) (rigBody, error) {
+	rig := rigOf(c.Skel)
 	for _, have := range w.bodies {
 		if slices.Equal(have.rig.Names, rig.Names) && slices.Equal(have.rig.Parents, rig.Parents) && slices.Equal(have.rig.Offsets, rig.Offsets) {
 			return have, nil
 		}
 	}
-	b, err := w.newBody(sk)
+	b, err := w.newBody(c)
 	if err != nil {
 		return rigBody{}, err
 	}

@@ -2,10 +2,12 @@ package show
 
 import (
 	"fmt"
+	"slices"
 
 	"mannequin/animsys/skel"
 	"mannequin/animsys/skin"
 	"mannequin/engine/body"
+	"mannequin/scenes"
 )
 
 // Wearer is the kind of character that a skin is for.
@@ -31,7 +33,7 @@ type Skin struct {
 func (w *Show) Wear(skins ...Skin) (reports []*skin.Report, err error) {
 	for i := range skins {
 		s := &skins[i]
-		if s.For != Anyone {
+		if s.For != Anyone || w.named(s) {
 			continue
 		}
 		upright, err := s.Roles(s.Map).Upright()
@@ -50,12 +52,12 @@ func (w *Show) Wear(skins ...Skin) (reports []*skin.Report, err error) {
 	w.skins, w.bodies, w.crowds = skins, nil, nil
 	worn := make([]bool, len(skins))
 	for i := range w.Frame.Casts {
-		sk := w.Frame.Casts[i].Skel
-		k := w.skinOf(sk)
+		c := &w.Frame.Casts[i]
+		k := w.skinOf(c.Skel)
 		if k < 0 || worn[k] {
 			continue
 		}
-		b, r, err := skins[k].on(sk)
+		b, r, err := skins[k].on(c)
 		if err != nil {
 			return nil, err
 		}
@@ -78,28 +80,38 @@ func (w *Show) skinOf(sk *skel.Skeleton) int {
 		who = Dogs
 	}
 	for i := len(w.skins) - 1; i >= 0; i-- {
-		if w.skins[i].For == who {
+		if s := &w.skins[i]; s.For == who || s.For == Anyone && s.Named(sk) {
 			return i
 		}
 	}
 	return -1
 }
 
-// newBody makes the body of a skeleton, from a skin if there is one.
-func (w *Show) newBody(sk *skel.Skeleton) (b rigBody, err error) {
-	if k := w.skinOf(sk); k >= 0 {
-		b, _, err = w.skins[k].on(sk)
+// named reports whether a skin has the joint names of a cast's skeleton.
+func (w *Show) named(s *Skin) bool {
+	return s.Map == nil && slices.ContainsFunc(w.Frame.Casts, func(c scenes.Cast) bool { return c.Roles != nil && s.Named(c.Skel) })
+}
+
+// newBody makes the body of a cast, from a skin if there is one.
+func (w *Show) newBody(c *scenes.Cast) (b rigBody, err error) {
+	if k := w.skinOf(c.Skel); k >= 0 {
+		b, _, err = w.skins[k].on(c)
 		return b, err
 	}
-	b.rig = rigOf(sk)
+	b.rig = rigOf(c.Skel)
 	b.body, err = body.New(&b.rig)
 	return b, err
 }
 
 // on makes the skin's body for motion of a skeleton. It keeps its proportions, with legs as long as the skeleton's:
 // so it steps where the scene's agents do.
-func (s *Skin) on(sk *skel.Skeleton) (rigBody, *skin.Report, error) {
-	c, err := s.Character(sk, skin.CharacterOptions{Map: s.Map, Size: 1})
+func (s *Skin) on(cast *scenes.Cast) (rigBody, *skin.Report, error) {
+	sk := cast.Skel
+	make := func() (*skin.Character, error) { return s.Character(sk, skin.CharacterOptions{Map: s.Map, Size: 1}) }
+	if cast.Roles != nil && s.Map == nil && s.Named(sk) {
+		make = func() (*skin.Character, error) { return s.CharacterByName(sk, *cast.Roles, 1) }
+	}
+	c, err := make()
 	if err != nil {
 		return rigBody{}, nil, err
 	}

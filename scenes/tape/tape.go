@@ -43,6 +43,7 @@ import (
 
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
+	"mannequin/animsys/matching"
 	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/cutscene"
@@ -131,7 +132,7 @@ type notes struct {
 
 // on returns resources that record what m opens.
 func (n *notes) on(m open.Resources) open.Resources {
-	net, db, gram, open := m.Net, m.Styles, m.Transfers, m.Open
+	net, db, gram, open, character := m.Net, m.Styles, m.Transfers, m.Open, m.Character
 	m.Net = func(name string) (*netruntime.Net, error) {
 		out, err := net(name)
 		return out, n.part(name, out.Checksum, err)
@@ -149,6 +150,16 @@ func (n *notes) on(m open.Resources) open.Resources {
 		m.Transfers = func() (*manifold.StyleSet, error) {
 			out, err := gram()
 			return out, n.part(transfers, out.Checksum, err)
+		}
+	}
+	if character != nil {
+		m.Character = func(name string) (*matching.Database, error) {
+			out, err := character(name)
+			part := "the character " + name
+			if name == "" {
+				part = "the character that rules make"
+			}
+			return out, n.part(part, func() (string, error) { return fmt.Sprintf("%016x", out.Fingerprint()), nil }, err)
 		}
 	}
 	read := m.Script

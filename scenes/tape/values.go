@@ -40,6 +40,7 @@ var values = []value{
 	number("Ahead.Y", func(in *scenes.Input) *float32 { return &in.Ahead.Y }),
 	number("Ahead.Z", func(in *scenes.Input) *float32 { return &in.Ahead.Z }),
 	number("Saving", func(in *scenes.Input) *float32 { return &in.Saving }),
+	flag("Lock", func(in *scenes.Input) *bool { return &in.Lock }),
 }
 
 func number(name string, at func(*scenes.Input) *float32) value {

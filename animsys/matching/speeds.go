@@ -1,0 +1,49 @@
+package matching
+
+import (
+	"slices"
+
+	"mannequin/engine/m3"
+)
+
+// slowest is the speed over the ground from which on a frame moves, m/s.
+const slowest = 0.15
+
+// Speeds returns the speeds at which the database moves over the ground, m/s, ascending: at most n, each a sixth
+// faster at least than the one before. They are quantiles over the frames that move and show no other action, each
+// over a second.
+func (d *Database) Speeds(n int) []float32 {
+	var all []float32
+	for _, s := range d.clips {
+		for f := s.first; f < s.end; f++ {
+			if d.tags[f]&d.acts != 0 {
+				continue
+			}
+			way, ticks := float32(0), 0
+			for k := max(s.first, f-TickRate/2); k < min(s.end, f+TickRate/2); k++ {
+				way += m3.V(d.moves[k].X, 0, d.moves[k].Z).Len()
+				ticks++
+			}
+			if v := way / float32(ticks) * TickRate; v > slowest {
+				all = append(all, v)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	slices.Sort(all)
+	var out []float32
+	for i := range n {
+		const low, high = 0.15, 0.95
+		share := float32(low)
+		if n > 1 {
+			share += (high - low) * float32(i) / float32(n-1)
+		}
+		v := all[int(share*float32(len(all)-1))]
+		if len(out) == 0 || v > out[len(out)-1]*7/6 {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package play
+
+import (
+	"fmt"
+	"strings"
+
+	"mannequin/animsys/control"
+	"mannequin/engine/m3"
+	"mannequin/scenes"
+	"mannequin/scenes/internal/steer"
+
+	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
+)
+
+// drive is the system that turns the player's input into the character's goal.
+type drive struct {
+	steer.Passive
+	scene   *Scene
+	input   scenes.Input // of this tick
+	speeds  []float32    // in metres of the world, ascending, not empty
+	can     [control.NumActions]bool
+	gait    int // of speeds
+	locked  bool
+	pressed bool    // the key of the lock
+	facing  m3.Vec3 // while locked, in the world
+	goal    control.Goal
+	goals   generic.Map1[control.Goal]
+}
+
+// gaits is the number of keys for speeds.
+const gaits = int(scenes.Canter)
+
+func newDrive(s *Scene) *drive {
+	d := &drive{scene: s, goals: generic.NewMap1[control.Goal](&s.ECS)}
+	for _, v := range s.db.Speeds(gaits) {
+		d.speeds = append(d.speeds, v*s.own.Scale)
+	}
+	if d.speeds == nil {
+		d.speeds = []float32{control.PaceSpeed * s.own.Scale}
+	}
+	for _, tag := range s.db.Tags {
+		if a, err := control.ParseAction(tag); err == nil {
+			d.can[a] = true
+		}
+	}
+	return d
+}
+
+// actions are the player's keys for them.
+var actions = []struct {
+	action   control.Action
+	key, pad string
+	held     func(in *scenes.Input) bool
+}{
+	{control.Jump, "Space", "A", func(in *scenes.Input) bool { return in.Jump }},
+	{control.Sit, "X", "B", func(in *scenes.Input) bool { return in.Sit }},
+	{control.Lie, "C", "X", func(in *scenes.Input) bool { return in.Lie }},
+	{control.Stand, "V", "Y", func(in *scenes.Input) bool { return in.Stand }},
+}
+
+// Update sets the goal.
+func (d *drive) Update(*arche.World) {
+	in, root := &d.input, d.scene.Crowd.Roots[0]
+	switch {
+	case in.Gait == scenes.Faster:
+		d.gait++
+	case in.Gait == scenes.Slower:
+		d.gait--
+	case in.Gait > scenes.KeepGait && int(in.Gait) <= gaits:
+		d.gait = int(in.Gait) - 1
+	}
+	d.gait = min(max(d.gait, 0), len(d.speeds)-1)
+	if in.Lock && !d.pressed {
+		d.locked, d.facing = !d.locked, root.Rot.Forward()
+	}
+	d.pressed = in.Lock
+	stick := m3.V(axis(in.Side), 0, axis(in.Forward))
+	if l := stick.Len(); l > 1 {
+		stick = stick.Scale(1 / l)
+	}
+	back := root.Rot.Conj()
+	d.goal = control.Goal{Move: back.Rotate(stick), Speed: d.speeds[d.gait]}
+	d.goal.Face = d.goal.Move
+	if d.locked {
+		d.goal.Face = back.Rotate(d.facing)
+	}
+	for _, a := range actions {
+		if d.can[a.action] && a.held(in) {
+			d.goal.Action = a.action
+			break
+		}
+	}
+	*d.goals.Get(d.scene.hero) = d.goal
+}
+
+// axis limits an axis to [−1, 1]. NaN and infinity are 0.
+func axis(v float32) float32 {
+	if !m3.Finite(v) {
+		return 0
+	}
+	return m3.Clamp(v, -1, 1)
+}
+
+// texts adds the help, and what the player asks for.
+func (d *drive) texts(dst *scenes.Frame) {
+	var keys, pads []string
+	for _, a := range actions {
+		if d.can[a.action] {
+			keys, pads = append(keys, a.key+": "+a.action.String()), append(pads, a.pad+": "+a.action.String())
+		}
+	}
+	var speeds []string
+	for i, v := range d.speeds {
+		speeds = append(speeds, fmt.Sprintf("%d: %.1f", i+1, v))
+	}
+	dst.Help = append(dst.Help, "W A S D or arrows: go there on the screen", strings.Join(speeds, "   ")+" m/s", "Q: keep facing there; again: release")
+	dst.GamepadHelp = append(dst.GamepadHelp, "left stick: go there   LB RB: slower and faster", "cross up: keep facing there; again: release")
+	if keys != nil {
+		dst.Help, dst.GamepadHelp = append(dst.Help, "hold "+strings.Join(keys, "   ")), append(dst.GamepadHelp, "hold "+strings.Join(pads, "   "))
+	}
+	dst.Help, dst.GamepadHelp = append(dst.Help, "R: back to the start"), append(dst.GamepadHelp, "Back: back to the start")
+	asked := "stand"
+	switch l := d.goal.Move.Len(); {
+	case d.goal.Action != control.Idle:
+		asked = d.goal.Action.String()
+	case l > 0.01:
+		asked = fmt.Sprintf("%.2f m/s", d.goal.Speed*l)
+	}
+	if d.locked {
+		asked += ", facing is locked"
+	}
+	dst.HUD = append(dst.HUD, "asked for: "+asked)
+}

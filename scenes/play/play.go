@@ -1,0 +1,201 @@
+// Package play is the scene of a character of your own, which the player steers: any database for motion matching, on
+// any number of legs.
+package play
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mannequin/animsys"
+	"mannequin/animsys/control"
+	"mannequin/animsys/matching"
+	"mannequin/animsys/retarget"
+	"mannequin/animsys/skel"
+	"mannequin/engine/hud"
+	"mannequin/engine/m3"
+	"mannequin/internal/statehash"
+	"mannequin/scenes"
+	"mannequin/scenes/course"
+	"mannequin/scenes/internal/steer"
+	"mannequin/scenes/world"
+	"mannequin/terrain"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// Options configure the scene. There are no other agents. On level ground the character is in the yard of the course,
+// with ramps, stairs, walls and pillars.
+type Options struct {
+	world.Options
+	Character *matching.Database // required
+}
+
+// GroundSize is the width of the terrain, m.
+const GroundSize = 120
+
+// Scene is the running scene; it is a scenes.Scene.
+type Scene struct {
+	world.World
+	Crowd *animsys.Crowd
+
+	stream *matching.Stream
+	db     *matching.Database
+	own    *retarget.Character // the character in its own size
+	drive  *drive
+	hero   arche.Entity
+	start  m3.Vec3
+	height float32 // of its highest joint at rest, m
+	long   float32 // from its middle to the farthest joint, m
+	blocks []hud.Block
+}
+
+var (
+	_ scenes.Scene  = (*Scene)(nil)
+	_ scenes.Traced = (*Scene)(nil)
+)
+
+// New builds the scene.
+func New(opt Options) (*Scene, error) {
+	if opt.Character == nil {
+		return nil, errors.New("play: Options.Character is missing")
+	}
+	if err := opt.Complete("play", 0, func(int) float32 { return GroundSize }); err != nil {
+		return nil, err
+	}
+	s := &Scene{db: opt.Character}
+	s.Init(&opt.Options)
+	if err := s.open(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// sized returns a database's skeleton as a character of its own size.
+func sized(db *matching.Database) (*retarget.Character, error) {
+	size := db.Size
+	if size == 0 {
+		size = 1
+	}
+	n := db.Skel.Len()
+	pose, from := make([]m3.Xform, n), make([]int, n)
+	db.Skel.LocalToModel(pose, db.Skel.Offsets, slices.Repeat([]m3.Quat{m3.Ident}, n))
+	low := pose[0].Pos.Y
+	for _, x := range pose {
+		low = min(low, x.Pos.Y)
+	}
+	own := &skel.Skeleton{Names: db.Skel.Names, Parents: db.Skel.Parents, EndSite: db.Skel.EndSite}
+	rest := make([]m3.Xform, n)
+	for j, o := range db.Skel.Offsets {
+		from[j] = j
+		pose[j].Pos.Y -= low
+		rest[j] = m3.Xform{Pos: pose[j].Pos.Scale(size), Rot: m3.Ident}
+		own.Offsets = append(own.Offsets, o.Scale(size))
+	}
+	return retarget.New(retarget.Options{Source: db.Skel, Roles: db.Roles, Pose: pose, Skel: own, Rest: rest, From: from})
+}
+
+func (s *Scene) open() (err error) {
+	if s.own, err = sized(s.db); err != nil {
+		return fmt.Errorf("play: %w", err)
+	}
+	middle := s.own.Rest[0].Pos.Flat()
+	for _, x := range s.own.Rest {
+		s.height, s.long = max(s.height, x.Pos.Y), max(s.long, x.Pos.Flat().Dist(middle))
+	}
+	opt := animsys.Options{Characters: []*retarget.Character{s.own}}
+	if s.Terrain.MaxSlope() == 0 {
+		floors, obstacles, blocks, start := course.Yard()
+		ground, walls := &terrain.Decks{Base: s.Terrain}, &control.Obstacles{}
+		if err := errors.Join(ground.Set(floors...), walls.Set(obstacles...)); err != nil {
+			return err
+		}
+		// Steps and ramps are climbed, ledges are not.
+		opt.Ground, opt.Walls = ground, &terrain.Edges{Ground: ground, Rise: 0.35, Walls: walls}
+		s.blocks, s.start = blocks, start
+	}
+	s.stream, err = s.db.NewStream(matching.StreamOptions{Capacity: 1})
+	if err != nil {
+		return err
+	}
+	p, err := world.Add(&s.World, s.stream, opt, nil, func(int) [3]float32 {
+		if len(s.db.Roles.Legs) == 2 {
+			return scenes.Clothes(0, s.Seed)
+		}
+		return scenes.Coat(s.Seed)
+	})
+	if err != nil {
+		return err
+	}
+	s.Crowd = p.Crowd
+	s.drive = newDrive(s)
+	if err := s.Start(s.drive); err != nil {
+		return err
+	}
+	if s.hero, err = s.Crowd.Spawn(s.start, 0); err != nil {
+		return err
+	}
+	return s.Crowd.SetCharacter(s.hero, s.own)
+}
+
+// Step runs one tick. Reset puts the character back to the start; so does leaving the terrain.
+func (s *Scene) Step(in scenes.Input) error {
+	if in.Reset || steer.Inside(s.Terrain, s.Crowd.Roots[0].Pos) < 0 {
+		if err := s.Crowd.Place(s.hero, s.start, 0); err != nil {
+			return err
+		}
+		s.drive.locked = false
+	}
+	s.drive.input = in
+	return s.Tick()
+}
+
+// Hash returns the hash of the character and of what is asked of it.
+func (s *Scene) Hash() uint64 {
+	d := s.drive
+	return uint64(statehash.Hash(s.World.Hash()).Int(d.gait).Bool(d.locked).Bool(d.pressed).Floats(d.facing.X, d.facing.Z))
+}
+
+// Frame describes what to draw.
+func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
+	dst.Begin(s.Terrain)
+	dst.Blocks = append(dst.Blocks, s.blocks...)
+	s.Draw(dst, alpha)
+	c := &dst.Casts[0]
+	c.Skel, c.Roles = s.own.Skel, &s.db.Roles
+	c.Bones = s.Crowd.InterpolateCharacter(c.Bones, s.own, alpha, m3.Vec3{})
+	dst.Focus, dst.Heading, dst.InWorld = c.Of(0)[0].Pos, s.Crowd.Roots[0].Rot.Yaw(), true
+	dst.Seat = scenes.Seat{Distance: max(2.2*s.height, 2.6*s.long, 0.8), Pitch: 0.24}
+	s.drive.texts(dst)
+	clip, at := s.db.Clip(s.stream.Frame(0))
+	dst.HUD = append(dst.HUD, fmt.Sprintf("%s: %.2f m/s, %s at %.1f s", s.name(), s.Speed, clip, float32(at)/matching.TickRate))
+}
+
+// name returns the character's name.
+func (s *Scene) name() string {
+	if s.db.Name == "" {
+		return "your character"
+	}
+	return strings.ToValidUTF8(s.db.Name, "?")
+}
+
+// Autopilot returns the input of a recording without a player: up the ramp and back, slower and faster, a look ahead
+// while it walks sideways, and what the character can do.
+func Autopilot() scenes.Script {
+	type in = scenes.Input
+	return scenes.Script{
+		{Seconds: 0.5},
+		{Seconds: 2.5, Input: in{Forward: 1, Gait: scenes.Walk}},
+		{Seconds: 1.5, Input: in{Forward: -1}},
+		{Seconds: 2.5, Input: in{Forward: -0.4, Side: -0.9, Gait: scenes.Trot}},
+		{Seconds: 1, Input: in{Side: 1}},
+		{Seconds: 0.05, Input: in{Lock: true}},
+		{Seconds: 1.2, Input: in{Forward: 1, Gait: scenes.Walk}},
+		{Seconds: 1.2, Input: in{Forward: -1}},
+		{Seconds: 0.05, Input: in{Lock: true}},
+		{Seconds: 2, Input: in{Sit: true}},
+		{Seconds: 1},
+		{Seconds: 0.8, Input: in{Side: 1, Jump: true}},
+	}
+}

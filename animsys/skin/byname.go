@@ -11,7 +11,9 @@ import (
 )
 
 // Named reports whether the file has all joints of a skeleton, by their own names. Ends of limbs may be missing.
-func (s *Skin) Named(sk *skel.Skeleton) bool { return s.unnamed(sk) == "" }
+func (s *Skin) Named(sk *skel.Skeleton) bool {
+	return sk != nil && sk.Validate() == nil && s.unnamed(sk) == ""
+}
 
 // unnamed returns the first joint of a skeleton that the file lacks, or "".
 func (s *Skin) unnamed(sk *skel.Skeleton) string {
@@ -34,6 +36,19 @@ func (s *Skin) CharacterByName(sk *skel.Skeleton, roles ik.Roles, size float32) 
 	if !(size >= 0) || !m3.Finite(size) {
 		return nil, fmt.Errorf("%s: the size %g: want 0 or more", s.Name, size)
 	}
+	if sk == nil {
+		return nil, fmt.Errorf("%s: there is no skeleton", s.Name)
+	}
+	if err := sk.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	tree, err := ik.NewTree(sk.Parents)
+	if err == nil {
+		_, err = ik.NewRig(tree, roles)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
 	if name := s.unnamed(sk); name != "" {
 		return nil, fmt.Errorf("%s: it has no joint %q, which the motion's skeleton has", s.Name, name)
 	}
@@ -55,10 +70,12 @@ func (s *Skin) CharacterByName(sk *skel.Skeleton, roles ik.Roles, size float32) 
 			}
 		}
 	}
-	if !(mine > 0) {
-		return nil, fmt.Errorf("%s: its legs have no length", s.Name)
+	if f.scale = theirs / mine; !(mine > 0) || !(f.scale > 0) || !m3.Finite(f.scale) {
+		return nil, fmt.Errorf("%s: its legs are %g long and the motion's skeleton's %g m, but they set the scale", s.Name, mine, theirs)
 	}
-	f.scale = theirs / mine
+	if f.from[0] < 0 {
+		return nil, fmt.Errorf("%s: it has no joint %q", s.Name, sk.Names[0])
+	}
 	scale := float32(1)
 	if size > 0 {
 		scale = f.scale * size
@@ -91,8 +108,8 @@ func lift(pose []m3.Xform) {
 	}
 }
 
-// face turns the file as the skeleton stands, by the directions of its longest spread: least squares over all joints,
-// among rotations by right angles.
+// face turns the file by right angles so that it stands as the skeleton does: joints point from the hips where the
+// skeleton's do, by least squares.
 func (f *fit) face() {
 	best := float32(-1)
 	axes := []m3.Vec3{{X: 1}, {Y: 1}, {Z: 1}, {X: -1}, {Y: -1}, {Z: -1}}

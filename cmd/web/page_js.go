@@ -18,7 +18,7 @@ const maxFile = 256 << 20
 // its agents and terrain.
 func offer(s *open.Setup) {
 	usual := map[string]any{}
-	for _, name := range open.Names {
+	for _, name := range names {
 		d := defaults(name)
 		usual[name] = map[string]any{"agents": d.Agents, "terrain": d.Terrain, "scripted": name == "cutscene"}
 	}

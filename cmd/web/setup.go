@@ -18,6 +18,9 @@ import (
 // second.
 var agents = map[string]int{"quadruped": 8, "crowd": 20, "herd": 20, "people": 8, "strnn": 12}
 
+// names lists the scenes of a browser: characters that a player made are files.
+var names = slices.DeleteFunc(slices.Clone(open.Names), func(name string) bool { return name == "play" })
+
 // defaults returns the setup of a scene in a browser.
 func defaults(scene string) open.Setup {
 	s := open.Default(scene)
@@ -54,9 +57,12 @@ var keys = map[string]func(s *open.Setup, value string) error{
 func parse(fragment string) (open.Setup, error) {
 	values, err := url.ParseQuery(strings.TrimPrefix(fragment, "#"))
 	if err != nil {
-		return defaults(open.Names[0]), fmt.Errorf("the address: %w", err)
+		return defaults(names[0]), fmt.Errorf("the address: %w", err)
 	}
-	scene := cmp.Or(values.Get("scene"), open.Names[0])
+	scene := cmp.Or(values.Get("scene"), names[0])
+	if slices.Contains(open.Names, scene) && !slices.Contains(names, scene) {
+		return defaults(names[0]), fmt.Errorf("the scene %s is not in the browser: want %s", scene, strings.Join(names, ", "))
+	}
 	s := defaults(scene)
 	for key, v := range values {
 		set, ok := keys[key]

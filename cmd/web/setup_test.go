@@ -29,7 +29,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for address, want := range map[string]string{
-		"#scene=ballet": `no scene "ballet"`, "#agents=many": "agents=many: want a whole number", "#agents=-1": "agents -1: want", "#agents=99999": "99999",
+		"#scene=ballet": `no scene "ballet"`, "#scene=play": "play is not in the browser", "#agents=many": "agents=many: want a whole number", "#agents=-1": "agents -1: want", "#agents=99999": "99999",
 		"#agnets=3": "agnets=3: want scene, agents", "#agents=1&agents=2": "agents 2 times", "#scene=%zz": "address", "#terrain=sea": "sea",
 		"#scene=crowd&agents=0": "0", "#kinds=dogs": "only the scene crowd", "#scene=crowd&kinds=cats": "kinds cats: want some of dogs", "#seed=-1": "seed=-1",
 	} {
@@ -52,7 +52,7 @@ func FuzzParse(f *testing.F) {
 
 // Every scene has fewer characters than on the desktop, or as many.
 func TestDefaults(t *testing.T) {
-	for _, name := range open.Names {
+	for _, name := range names {
 		s := defaults(name)
 		if err := s.Check(); err != nil || s.Agents > open.Default(name).Agents {
 			t.Errorf("%s has %d characters: %v", name, s.Agents, err)

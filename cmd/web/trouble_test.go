@@ -18,7 +18,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"mannequin/internal/testing/must"
-	"mannequin/scenes/open"
 )
 
 // site serves the page, and can cut a file off.
@@ -267,7 +266,7 @@ func TestPictures(t *testing.T) {
 		t.Skip("MANNEQUIN_WEB_PICTURES names no folder")
 	}
 	s := serve(t)
-	for _, name := range open.Names {
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			b := browse(t)
 			b.do(chromedp.EmulateViewport(1100, 700))

@@ -167,10 +167,17 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	c.Bones = s.Crowd.InterpolateCharacter(c.Bones, s.own, alpha, m3.Vec3{})
 	dst.Focus, dst.Heading, dst.InWorld = c.Of(0)[0].Pos, s.Crowd.Roots[0].Rot.Yaw(), true
 	dst.Seat = scenes.Seat{Distance: max(2.2*s.height, 2.6*s.long, 0.8), Pitch: 0.24}
+	shown := dst.Show
+	dst.Show &^= inOwnUnit
+	s.DrawOverlays(dst, 0, 0, false, alpha)
+	dst.Show, dst.Has = shown, dst.Has&^inOwnUnit
 	s.drive.texts(dst)
 	clip, at := s.db.Clip(s.stream.Frame(0))
 	dst.HUD = append(dst.HUD, fmt.Sprintf("%s: %.2f m/s, %s at %.1f s", s.name(), s.Speed, clip, float32(at)/matching.TickRate))
 }
+
+// inOwnUnit are the overlays of places in the agent's own space, whose unit is the character's size.
+const inOwnUnit = hud.Velocities | hud.Targets
 
 // name returns the character's name.
 func (s *Scene) name() string {
@@ -186,7 +193,7 @@ func Autopilot() scenes.Script {
 	type in = scenes.Input
 	return scenes.Script{
 		{Seconds: 0.5},
-		{Seconds: 2.5, Input: in{Forward: 1, Gait: scenes.Walk}},
+		{Seconds: 5, Input: in{Forward: 1, Gait: scenes.Pace}},
 		{Seconds: 1.5, Input: in{Forward: -1}},
 		{Seconds: 2.5, Input: in{Forward: -0.4, Side: -0.9, Gait: scenes.Trot}},
 		{Seconds: 1, Input: in{Side: 1}},

@@ -164,3 +164,20 @@ func TestSteer(t *testing.T) {
 		t.Errorf("back, to be reached by turning round: forward %g, turn %g", f, turn)
 	}
 }
+
+// Where a stick is a direction in the world, keys and pads mean the same on the screen, however the character faces.
+func TestInWorld(t *testing.T) {
+	for name, p := range map[string]polled{"keys": {held: []stage.Key{stage.Letter('D')}}, "stick": {left: stage.Stick{X: 1}}} {
+		var user player
+		user.observe(p.controls(), &hud.Panel{})
+		in := user.input(math.Pi/2, 2, true) // the camera looks along +X: right is +Z
+		if m3.Abs(in.Forward-1) > 1e-5 || m3.Abs(in.Side) > 1e-5 || in.Turn != 0 || in.Lock {
+			t.Errorf("%s: %+v", name, in)
+		}
+	}
+	var user player
+	user.observe(polled{held: letter('Q')}.controls(), &hud.Panel{})
+	if in := user.input(0, 0, true); !in.Lock || in.Side != 0 || in.Forward != 0 {
+		t.Errorf("Q: %+v", in)
+	}
+}

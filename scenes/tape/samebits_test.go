@@ -39,7 +39,7 @@ func TestSameBits(t *testing.T) {
 				if scene == "latent" {
 					s.Agents, s.Latent = 2, "human-latent"
 				}
-				r := open.Resources{Workers: 1, Styles: stylesfree.Open, Net: models.Open}
+				r := open.Resources{Workers: 1, Styles: stylesfree.Open, Net: models.Open, Character: resources(t, 1).Character}
 				play, _, _, err := OpenScene(s, r)
 				if err != nil {
 					t.Fatal(err)

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/animsys/matching"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testdog"
 	"mannequin/internal/testing/testlatent"
+	"mannequin/internal/testing/testmatching"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/models"
 	stylesfree "mannequin/models/styles-free"
@@ -22,7 +24,8 @@ import (
 
 // resources opens made-up networks where there are some.
 func resources(t testing.TB, workers int) open.Resources {
-	return open.Resources{Workers: workers, Styles: stylesfree.Open, Net: func(name string) (*netruntime.Net, error) {
+	character := func(string) (*matching.Database, error) { return testmatching.People(t), nil }
+	return open.Resources{Workers: workers, Styles: stylesfree.Open, Character: character, Net: func(name string) (*netruntime.Net, error) {
 		switch name {
 		case "dog":
 			return testdog.Net(t), nil
@@ -42,6 +45,8 @@ func setup(scene string, agents int) open.Setup {
 	switch scene {
 	case "crowd":
 		s.Agents, s.Churn = 8, 5
+	case "play":
+		s.Agents = 0
 	case "latent": // others would need a network that steers
 		s.Agents, s.Latent = 0, "made-latent"
 	}
@@ -52,6 +57,7 @@ func setup(scene string, agents int) open.Setup {
 func input(tick int) (in scenes.Input) {
 	in.Forward, in.Turn = 1, m3.Sin(float32(tick)/20)
 	in.Gait = scenes.Gait(tick / 30 % 5)
+	in.Lock, in.Side = tick/15%2 == 1, m3.Cos(float32(tick)/20)
 	in.Sit, in.Jump, in.Reset = tick/25%3 == 1, tick/10%5 == 1, tick == 70
 	in.Watched, in.Eye, in.Ahead, in.Saving = true, m3.V(float32(tick)*0.01, 2, -3), m3.V(0, 0, 1), float32(tick/50)/8
 	switch {
@@ -200,6 +206,23 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
+// Another character than the recorded one is told.
+func TestOtherCharacter(t *testing.T) {
+	m := resources(t, 1)
+	_, _, person, err := OpenScene(setup("play", 0), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Character = func(string) (*matching.Database, error) { return testmatching.Dogs(t), nil }
+	_, _, dog, err := OpenScene(setup("play", 0), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := person.Differs(dog); err == nil || !strings.Contains(err.Error(), `another "the character that rules make"`) {
+		t.Errorf("another character: %v", err)
+	}
+}
+
 // A tape that is played takes no notice of its player, tells how far it is, and stands
 // still after its end.
 func TestPlayer(t *testing.T) {
@@ -243,7 +266,7 @@ func TestPlayer(t *testing.T) {
 // What a setup says is on the tape, also where it says nothing or no.
 func TestSetupsAreWhole(t *testing.T) {
 	for _, scene := range open.Names {
-		for _, s := range []open.Setup{open.Default(scene), {Scene: scene, Agents: 1, Terrain: "flat"}} {
+		for _, s := range []open.Setup{open.Default(scene), {Scene: scene, Agents: min(1, open.Default(scene).Agents), Terrain: "flat"}} {
 			var b bytes.Buffer
 			w, err := NewWriter(&b, Header{Setup: s})
 			if err != nil {

@@ -13,10 +13,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"mannequin/animsys/matching"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/boundedfile"
 	"mannequin/internal/testing/apidrive"
@@ -24,6 +26,7 @@ import (
 	stylesfree "mannequin/models/styles-free"
 	stylesgram "mannequin/models/styles-gram"
 	"mannequin/netruntime/grad"
+	"mannequin/offline/procgen/human"
 	"mannequin/offline/train"
 	"mannequin/scenes"
 	"mannequin/scenes/open"
@@ -31,8 +34,22 @@ import (
 )
 
 func resources(workers int) open.Resources {
-	return open.Resources{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Workers: workers, Log: slog.New(slog.DiscardHandler)}
+	return open.Resources{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Workers: workers, Log: slog.New(slog.DiscardHandler),
+		Character: func(string) (*matching.Database, error) { return made() }}
 }
+
+// made makes the character of the scene play.
+var made = sync.OnceValues(func() (*matching.Database, error) {
+	takes, _, err := human.Generate(human.Options{Minutes: 1, Styles: []string{"neutral"}})
+	if err != nil {
+		return nil, err
+	}
+	var clips []matching.Clip
+	for _, t := range takes {
+		clips = append(clips, matching.Clip{Name: t.Name, Motion: t.Clip})
+	}
+	return matching.Build(takes[0].Clip.Skel, clips, matching.Options{})
+})
 
 // input returns any input that a program may give, now and then one that is not a number.
 func input(rng *rand.Rand) scenes.Input {

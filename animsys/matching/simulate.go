@@ -17,6 +17,7 @@ type body struct {
 	Vel, Acc    m3.Vec3 // m/s, m/s²
 	Spin, Along float32 // rad/s; m along the path
 	Heading     float32 // that the goal keeps, rad
+	Faced       float32 // 1: the last goal had a direction to face
 }
 
 // wish is what a goal asks for, in the row's space.
@@ -46,9 +47,13 @@ func (s *Stream) wish(g *control.Goal, b *body, at feature.Place) (w wish) {
 	if l := move.Len(); l > 1 {
 		move = move.Scale(1 / l)
 	}
+	face := g.Face.Flat()
+	if b.Faced != 0 && face == (m3.Vec3{}) { // it goes on as it stands, turned or not
+		b.Heading, b.Faced = at.Yaw, 0
+	}
 	frame := b.Heading
-	if face := g.Face.Flat(); face != (m3.Vec3{}) {
-		frame = at.Yaw
+	if face != (m3.Vec3{}) {
+		frame, b.Faced = at.Yaw, 1
 		b.Heading = m3.WrapAngle(at.Yaw + m3.YawOf(face))
 	} else if turn := g.Turning(); turn != 0 {
 		w.turn = turn * control.MaxTurn

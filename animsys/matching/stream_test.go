@@ -72,6 +72,26 @@ func TestStreamFollowsGoals(t *testing.T) {
 	}
 }
 
+// Without a direction to face an agent goes on in the frame in which it stands, turned or not.
+func TestStreamMovesInItsFrame(t *testing.T) {
+	d := testmatching.People(t)
+	var began float32
+	_, roots := play(t, d, 1, 360, func(_, tick int, at feature.Place) control.Goal {
+		switch {
+		case tick < 120:
+			return toward(at, m3.V(0, 0, 1.3), m3.V(0, 0, 1))
+		case tick < 130: // it begins to turn back
+			began = at.Yaw
+			return toward(at, m3.V(0, 0, -1.3), m3.V(0, 0, -1))
+		}
+		return control.Goal{Move: m3.V(0, 0, 1), Speed: 1.3}
+	})
+	way := roots[359].Pos.Sub(roots[239].Pos)
+	if off := m3.WrapAngle(m3.YawOf(way) - began); m3.Abs(off) > 0.6 {
+		t.Errorf("it stood at %.2f rad when it was told to go ahead, and goes %.2f rad aside", began, off)
+	}
+}
+
 // A turn of a goal turns the agent at its rate, without a step to the side.
 func TestStreamTurns(t *testing.T) {
 	d := testmatching.People(t)

@@ -42,13 +42,6 @@ func (s *Skin) CharacterByName(sk *skel.Skeleton, roles ik.Roles, size float32) 
 	if err := sk.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	tree, err := ik.NewTree(sk.Parents)
-	if err == nil {
-		_, err = ik.NewRig(tree, roles)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Name, err)
-	}
 	if name := s.unnamed(sk); name != "" {
 		return nil, fmt.Errorf("%s: it has no joint %q, which the motion's skeleton has", s.Name, name)
 	}
@@ -63,7 +56,13 @@ func (s *Skin) CharacterByName(sk *skel.Skeleton, roles ik.Roles, size float32) 
 	f.face()
 	var mine, theirs float32
 	for _, leg := range roles.Legs {
-		for k := 1; k < len(leg); k++ {
+		for k := range leg {
+			if leg[k] < 0 || leg[k] >= n {
+				return nil, fmt.Errorf("%s: the roles name joint %d, and the motion's skeleton has %d", s.Name, leg[k], n)
+			}
+			if k == 0 {
+				continue
+			}
 			if a, b := f.from[leg[k-1]], f.from[leg[k]]; a >= 0 && b >= 0 {
 				mine += s.joints[a].pos.Dist(s.joints[b].pos)
 				theirs += pose[leg[k-1]].Pos.Dist(pose[leg[k]].Pos)

@@ -166,7 +166,8 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	c.Skel, c.Roles = s.own.Skel, &s.db.Roles
 	c.Bones = s.Crowd.InterpolateCharacter(c.Bones, s.own, alpha, m3.Vec3{})
 	dst.Focus, dst.Heading, dst.InWorld = c.Of(0)[0].Pos, s.Crowd.Roots[0].Rot.Yaw(), true
-	dst.Seat = scenes.Seat{Distance: 0.8 + max(2*s.height, 2.2*s.long), Pitch: 0.24}
+	dst.Focus.Y += max(0.65*s.height-s.own.Rest[0].Pos.Y, 0) // short legs and a large head
+	dst.Seat = scenes.Seat{Distance: 0.8 + max(2.2*s.height, 2.2*s.long), Pitch: 0.24}
 	shown := dst.Show
 	dst.Show &^= inOwnUnit
 	s.DrawOverlays(dst, 0, 0, false, alpha)

@@ -123,6 +123,15 @@ func (s *Set) relabel(labels map[string]string, all bool) error {
 			return fmt.Errorf("labels: there is no clip %q%s", n, closest.Hint(n, names))
 		}
 	}
+	for _, n := range sortedKeys(labels) {
+		switch is := labels[n]; {
+		case is == Auto || is == Skip:
+		case is == "":
+			return fmt.Errorf("labels: the action of clip %q is empty: want one such as idle or move, %q or %q", n, Auto, Skip)
+		case label.Named(is) != "" && label.Named(is) != is:
+			return fmt.Errorf("labels: clip %q has the action %q; did you mean %q?", n, is, label.Named(is))
+		}
+	}
 	s.Clips = slices.DeleteFunc(s.Clips, func(c Clip) bool { return labels[c.Name] == Skip })
 	for i := range s.Clips {
 		s.Clips[i].label = labels[s.Clips[i].Name]

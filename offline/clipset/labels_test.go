@@ -29,6 +29,9 @@ func TestLabels(t *testing.T) {
 	for want, labels := range map[string]map[string]string{
 		"there is no clip": {s.Clips[0].Name + "x": "sit"},
 		"did you mean":     {s.Clips[0].Name + "x": "sit"},
+		`mean "move"`:      {s.Clips[0].Name: "walk"},
+		`mean "sit"`:       {s.Clips[0].Name: "Sit"},
+		"is empty":         {s.Clips[0].Name: ""},
 		"all clips are": {
 			s.Clips[0].Name: Skip, s.Clips[1].Name: Skip, s.Clips[2].Name: Skip,
 		},

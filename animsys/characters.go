@@ -17,7 +17,7 @@ import (
 // cast is the characters of a crowd's agents. Bones are in metres about the rows' anchors.
 type cast struct {
 	all              []*retarget.Character
-	of               []int16         // (rows) of all, or nobody
+	of               []int16         // (rows) of all, or noCharacter
 	width            int             // of a row in what follows: the joints of the largest
 	last, now, shown []m3.Xform      // (rows, width) as of the crowd
 	feet             []retarget.Foot // (rows, legs)
@@ -29,8 +29,8 @@ type cast struct {
 	turning []int16   // (rows) how many further joints turn; 0: none does
 }
 
-// nobody is the character of an agent that has the generator's own skeleton.
-const nobody = -1
+// noCharacter stands for the character of an agent that has the generator's own skeleton.
+const noCharacter = -1
 
 func (k *cast) open(c *Crowd, all []*retarget.Character, n int) error {
 	for i, ch := range all {
@@ -44,7 +44,7 @@ func (k *cast) open(c *Crowd, all []*retarget.Character, n int) error {
 	}
 	k.legs = c.legs()
 	k.feet = make([]retarget.Foot, n*k.legs)
-	k.all, k.of = slices.Clone(all), slices.Repeat([]int16{nobody}, n)
+	k.all, k.of = slices.Clone(all), slices.Repeat([]int16{noCharacter}, n)
 	k.last, k.now, k.shown = make([]m3.Xform, n*k.width), make([]m3.Xform, n*k.width), make([]m3.Xform, n*k.width)
 	return nil
 }
@@ -64,7 +64,7 @@ func (k *cast) identity() string {
 
 // bones returns row's own joints in a buffer, or nil if it has none of its own.
 func (k *cast) bones(of []m3.Xform, row int) []m3.Xform {
-	if k.of[row] == nobody {
+	if k.of[row] == noCharacter {
 		return nil
 	}
 	return of[row*k.width:][:k.all[k.of[row]].Len()]
@@ -99,7 +99,7 @@ func (k *cast) copy(row, last int) {
 // canPlay returns an error if row's character is not the one whose skeleton a clip is of. It makes room otherwise.
 func (k *cast) canPlay(row int, clip *layer.Clip) error {
 	switch {
-	case k.of[row] == nobody:
+	case k.of[row] == noCharacter:
 		return fmt.Errorf("clip %q is of a character's own skeleton, and the agent has no character: see SetCharacter", clip.Name())
 	case k.all[k.of[row]] != clip.Character():
 		return fmt.Errorf("clip %q is of the own skeleton of another character than the agent's", clip.Name())
@@ -122,7 +122,7 @@ func (k *cast) turned(row int) []m3.Quat {
 	return k.turns[row*k.further:][:k.turning[row]]
 }
 
-// lead leads the turns of row's further joints a share of the way to those of its last step.
+// lead moves the turns of row's further joints toward those of its last step: share 1 is all the way.
 func (k *cast) lead(c *Crowd, row int, share float32) {
 	if k.turning == nil {
 		return
@@ -175,14 +175,14 @@ func (k *cast) turnsState(st *generator.State, row int) {
 	}
 }
 
-// settle drops what a forged save says of row's own clips, if they are not those of its character.
+// settle checks a restored row: it stops clips that are of another character than the row's.
 func (k *cast) settle(c *Crowd, row int) {
 	if k.turning == nil {
 		return
 	}
 	n := 0
 	var ch *retarget.Character
-	if k.of[row] != nobody {
+	if k.of[row] != noCharacter {
 		ch = k.all[k.of[row]]
 		n = len(ch.Further())
 	}
@@ -220,7 +220,7 @@ func (k *cast) pose(c *Crowd, row int, began bool) {
 
 // canReach returns an error if row's own arm is too short for a place, m about its anchor.
 func (k *cast) canReach(row, hand int, at m3.Vec3) error {
-	if k.of[row] == nobody {
+	if k.of[row] == noCharacter {
 		return nil
 	}
 	joint, reach, ok := k.all[k.of[row]].Arm(hand)
@@ -244,10 +244,10 @@ func (k *cast) visit(st *generator.State, c *Crowd, row int) {
 	generator.Value(st, &c.units[row])
 	if generator.Value(st, &k.of[row]); st.Reading() {
 		unit := float32(1)
-		if is := k.of[row]; is < nobody || int(is) >= len(k.all) {
-			k.of[row] = nobody
+		if is := k.of[row]; is < noCharacter || int(is) >= len(k.all) {
+			k.of[row] = noCharacter
 			st.Fail(fmt.Errorf("the save has an agent with character %d, and there are %d", is, len(k.all)))
-		} else if is != nobody {
+		} else if is != noCharacter {
 			unit = k.all[is].Scale
 		}
 		if c.units[row] != unit {
@@ -255,7 +255,7 @@ func (k *cast) visit(st *generator.State, c *Crowd, row int) {
 			st.Fail(errors.New("the save has an agent of another size than its character's"))
 		}
 	}
-	if k.of[row] == nobody {
+	if k.of[row] == noCharacter {
 		return
 	}
 	generator.Block(st, k.feet[row*k.legs:(row+1)*k.legs])
@@ -280,7 +280,7 @@ func (c *Crowd) SetCharacter(e arche.Entity, ch *retarget.Character) error {
 	if !ok {
 		return fmt.Errorf("animsys: entity %v is not in this crowd", e)
 	}
-	is, unit := int16(nobody), float32(1)
+	is, unit := int16(noCharacter), float32(1)
 	if ch != nil {
 		i := slices.Index(c.cast.all, ch)
 		if i < 0 {
@@ -313,7 +313,7 @@ func (c *Crowd) SetCharacter(e arche.Entity, ch *retarget.Character) error {
 // Character returns the character of e, or nil if it has none of its own.
 func (c *Crowd) Character(e arche.Entity) *retarget.Character {
 	row, ok := c.rows.Row(e)
-	if !ok || c.cast.of[row] == nobody {
+	if !ok || c.cast.of[row] == noCharacter {
 		return nil
 	}
 	return c.cast.all[c.cast.of[row]]

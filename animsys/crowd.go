@@ -425,7 +425,7 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 		return arche.Entity{}, err
 	}
 	c.anchors[row], c.units[row] = anchor, 1
-	c.cast.dress(row, nobody)
+	c.cast.dress(row, noCharacter)
 	c.gen.shiftControl(row, anchor.Neg())
 	c.start(row)
 	c.gen.pose(&c.Poses, row)

@@ -16,7 +16,7 @@ func (b *Body) NoPerson() error {
 	case b.Kind == Bird && len(b.Wings) > 0:
 		return errors.New("the trunk is level above two legs, and it has wings: it is a bird, not a person")
 	case b.Kind == Bird:
-		return errors.New("the trunk is level above two legs, like that of a bird or a dinosaur: it is not a person")
+		return errors.New("the trunk is level above two legs, as a bird's is: it is not a person")
 	case b.Kind >= FourLegs:
 		return fmt.Errorf("it stands on %v%s: it is not a person", b.Kind, b.butFor())
 	}

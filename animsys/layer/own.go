@@ -21,7 +21,7 @@ type ownPart struct {
 // ch.Skel by name, with the same parents and the same offsets, to 1 cm; joints at the ends may be missing, and others
 // may be there. Bones keep the character's lengths.
 //
-// The clip is one like those of New, and is played by the same calls: all joints of the character turn as in it,
+// The same calls play this clip and the clips of New. All joints of the character turn as in the clip,
 // fingers and tails too, feet stand on the agent's ground, and masks are of the crowd's skeleton or of ch.Skel.
 func NewOwn(ch *retarget.Character, clip *skel.Clip, opt ClipOptions) (*Clip, error) {
 	c, err := newOwn(ch, clip, opt)

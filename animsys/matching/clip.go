@@ -20,7 +20,7 @@ type Clip struct {
 	Tags []Tags
 }
 
-// Tags are what a frame shows, a bit each: their names are those of Options.Tags.
+// Tags is the set of tags of a frame: bit i is the tag Options.Tags[i].
 type Tags uint64
 
 // track is a clip at the tick rate.
@@ -77,7 +77,7 @@ func newTrack(c *Clip, sk *skel.Skeleton, front *facing) (*track, error) {
 		at.Model(t.model[f*sk.Len():][:sk.Len()], f)
 	}
 	for i, x := range t.model {
-		if !x.Pos.Finite() || !x.Rot.Finite() || x.Pos.Len() > generatorReach {
+		if !x.Pos.Finite() || !x.Rot.Finite() || x.Pos.Len() > farthest {
 			return fail("joint %s is at %v, turned by %v, in frame %d", sk.Names[i%sk.Len()], x.Pos, x.Rot, i/sk.Len())
 		}
 	}
@@ -91,8 +91,8 @@ const shortest = 2
 // unit is by how much the square of a rotation's length may differ from 1.
 const unit = 1e-2
 
-// generatorReach bounds the places in a clip, m: float32 is finer than a tenth of a millimetre below it.
-const generatorReach = 1000
+// farthest bounds the places in a clip, m: float32 is finer than a tenth of a millimetre below it.
+const farthest = 1000
 
 // facing is where a body faces: along its trunk, across the roots of its legs, or as joint 0 does.
 type facing struct {

@@ -60,13 +60,13 @@ type Database struct {
 	rest    int32   // a frame that stands, as far as any does
 	fastest float32 // m/s
 	actions [control.NumActions]Tags
-	sum     uint64 // of all that is above and below
-	acts    Tags   // other than idle and move
+	acts    Tags // other than idle and move
 
 	features []float32 // (frames, columns) normalised
 	mean     []float32 // (columns)
 	scale    []float32 // (columns) what a raw feature less the mean is multiplied by
 	index    index
+	sum      uint64 // of all the rest
 }
 
 // span is a clip's frames.
@@ -262,8 +262,7 @@ func (d *Database) open(roles *ik.Roles) error {
 // points elsewhere than legs do, such as a spider's, leaves it to joint 0.
 func (d *Database) front() (*facing, error) {
 	sk := d.Skel
-	model := make([]m3.Xform, sk.Len())
-	sk.LocalToModel(model, sk.Offsets, slices.Repeat([]m3.Quat{m3.Ident}, sk.Len()))
+	model := sk.Rest()
 	f := &facing{front: -1}
 	for i := 0; i+1 < d.legs; i += 2 {
 		f.left, f.right = append(f.left, d.Roles.Legs[i][0]), append(f.right, d.Roles.Legs[i+1][0])

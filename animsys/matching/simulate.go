@@ -139,11 +139,9 @@ func (b *body) step(t *Tuning, velocity m3.Vec3, facing, dt float32) {
 	b.At.Yaw, b.Spin = m3.WrapAngle(yaw), spin
 }
 
-// simulate advances the body of a row by a tick, and returns where it will be at the horizon.
-func (s *Stream) simulate(row int, w *wish) (future [len(horizon)]feature.Place) {
-	b := &s.agents[row].Body
-	s.step(row, b, w.velocity, w.facing, dt)
-	ahead := *b
+// future returns where the body of a row will be at the horizon.
+func (s *Stream) future(row int, w *wish) (future [len(horizon)]feature.Place) {
+	ahead := s.agents[row].Body
 	const step = 10 // ticks
 	velocity, facing := w.velocity, w.facing
 	for k, i := step, 0; i < len(horizon); k += step {

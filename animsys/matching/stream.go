@@ -113,11 +113,8 @@ func (s *Stream) SetWalls(w generator.Walls, body []generator.Disc, spaces []gen
 
 // Add puts an agent at a place and returns its row. It stands, if any frame of the database does.
 func (s *Stream) Add(at feature.Place, goal *control.Goal) (row int, err error) {
-	switch {
-	case s.db == nil:
-		return 0, errZero
-	case s.rows == len(s.goals):
-		return 0, fmt.Errorf("matching: all %d rows of the stream are taken", s.rows)
+	if err := s.room(); err != nil {
+		return 0, err
 	}
 	row = s.rows
 	s.rows++
@@ -127,6 +124,17 @@ func (s *Stream) Add(at feature.Place, goal *control.Goal) (row int, err error) 
 	s.agents[row] = agent{Frame: s.db.rest, Wait: int32(row % s.tuning.Every)}
 	s.Place(row, at)
 	return row, nil
+}
+
+// room returns an error if there is no row for another agent.
+func (s *Stream) room() error {
+	switch {
+	case s.db == nil:
+		return errZero
+	case s.rows == len(s.goals):
+		return fmt.Errorf("matching: all %d rows of the stream are taken", s.rows)
+	}
+	return nil
 }
 
 // Place puts row at a place, where it goes on.
@@ -158,11 +166,8 @@ func (s *Stream) Save(st *generator.State, row int) {
 
 // Restore adds an agent in a saved state; see [generator.Generator].
 func (s *Stream) Restore(st *generator.State) (row int, err error) {
-	switch {
-	case s.db == nil:
-		return 0, errZero
-	case s.rows == len(s.goals):
-		return 0, fmt.Errorf("matching: all %d rows of the stream are taken", s.rows)
+	if err := s.room(); err != nil {
+		return 0, err
 	}
 	row = s.rows
 	s.visit(st, row)
@@ -214,7 +219,7 @@ const maxColumns = 6*8 + 15
 func (s *Stream) advance(row int) {
 	a, d, t := &s.agents[row], s.db, &s.tuning
 	w := s.wish(&s.goals[row], &a.Body, a.At)
-	future := s.simulate(row, &w)
+	s.step(row, &a.Body, w.velocity, w.facing, dt)
 	must, never := d.wants(s.goals[row].Action)
 	next, jumps := d.next(a.Frame), false
 	if next >= 0 && (d.tags[next]&must != must || d.tags[next]&never != 0) {
@@ -225,7 +230,7 @@ func (s *Stream) advance(row int) {
 	if next < 0 || a.Wait < 0 || changed && a.Since > 1 {
 		a.Wait, a.Since = int32(t.Every-1), 0
 		a.Velocity, a.Facing = w.velocity, w.facing
-		if found := s.search(a, next, future, must, never); found >= 0 && found != next {
+		if found := s.search(a, next, s.future(row, &w), must, never); found >= 0 && found != next {
 			next, jumps, a.Restart = found, true, 1
 		}
 	}

@@ -103,6 +103,13 @@ func (s *Skeleton) LocalToModel(model []m3.Xform, pos []m3.Vec3, rot []m3.Quat) 
 	}
 }
 
+// Rest returns the joints' transforms at rest, (Len), in the space of LocalToModel: no joint turns.
+func (s *Skeleton) Rest() []m3.Xform {
+	rest := make([]m3.Xform, s.Len())
+	s.LocalToModel(rest, s.Offsets, slices.Repeat([]m3.Quat{m3.Ident}, s.Len()))
+	return rest
+}
+
 // Interpolate writes the joints' transforms a fraction alpha in [0, 1] of the way between two poses
 // in the space of LocalToModel. Joints turn on the way and the root goes straight; bones keep their
 // rest lengths. All slices have Len entries.

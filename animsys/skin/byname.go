@@ -46,8 +46,7 @@ func (s *Skin) CharacterByName(sk *skel.Skeleton, roles ik.Roles, size float32) 
 		return nil, fmt.Errorf("%s: it has no joint %q, which the motion's skeleton has", s.Name, name)
 	}
 	n := sk.Len()
-	pose := make([]m3.Xform, n)
-	sk.LocalToModel(pose, sk.Offsets, slices.Repeat([]m3.Quat{m3.Ident}, n))
+	pose := sk.Rest()
 	lift(pose)
 	f := &fit{skin: s, sk: sk, stands: pose, from: make([]int, n), made: make([]bool, n), turn: m3.Ident, scale: 1}
 	for j, name := range sk.Names {
@@ -83,17 +82,7 @@ func (s *Skin) CharacterByName(sk *skel.Skeleton, roles ik.Roles, size float32) 
 	hips := f.turn.Rotate(s.joints[f.from[0]].pos)
 	f.low = hips.Y*f.scale - pose[0].Pos.Y
 	own, rest := f.own(scale)
-	c, err := retarget.New(retarget.Options{Source: sk, Roles: roles, Pose: pose, Skel: own, Rest: rest, From: f.from})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Name, err)
-	}
-	b, err := f.ownBody(rest, scale)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Name, err)
-	}
-	r := f.report()
-	r.Scale = scale
-	return &Character{c, b, r, f.turn, scale, f.low / f.scale * scale}, nil
+	return f.character(scale, retarget.Options{Source: sk, Roles: roles, Pose: pose, Skel: own, Rest: rest, From: f.from})
 }
 
 // lift puts the lowest joint on the ground.

@@ -78,13 +78,18 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	c, err := retarget.New(retarget.Options{Source: sk, Roles: roles, Pose: f.bind, Sole: sole, Skel: own, Rest: rest, From: from})
+	return f.character(scale, retarget.Options{Source: sk, Roles: roles, Pose: f.bind, Sole: sole, Skel: own, Rest: rest, From: from})
+}
+
+// character makes the character with these bones.
+func (f *fit) character(scale float32, bones retarget.Options) (*Character, error) {
+	c, err := retarget.New(bones)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Name, err)
+		return nil, fmt.Errorf("%s: %w", f.skin.Name, err)
 	}
-	b, err := f.ownBody(rest, scale)
+	b, err := f.ownBody(bones.Rest, scale)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Name, err)
+		return nil, fmt.Errorf("%s: %w", f.skin.Name, err)
 	}
 	r := f.report()
 	r.Scale = scale

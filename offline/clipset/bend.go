@@ -17,7 +17,7 @@ var (
 )
 
 // Weights of sets of loops.
-var bentPlace, bentFacing float32 = 4, 3
+const bentPlace, bentFacing = 4, 3
 
 // lean is the share of the lean that would balance a body in a curve.
 const lean = 0.5
@@ -90,12 +90,7 @@ func (s *Set) turned(c *skel.Clip, from, to int) float64 {
 func slower(c *skel.Clip, tempo float64) *skel.Clip {
 	out := *c
 	out.FPS = FPS * tempo
-	r := out.Resampled(FPS)
-	if r == &out {
-		copied := out
-		r = &copied
-	}
-	return r
+	return out.Resampled(FPS)
 }
 
 // curve returns a clip along a curve with a turn rate, rad/s, in place of its straight way.

@@ -178,11 +178,14 @@ func (s *Set) close(c *Clip) {
 		most := near*s.leg + alike*float64(v.Len())
 		same = same && math.Min(float64(off), float64(first[j].Dist(last[j].Add(v)))) < most && float64(change) < most
 	}
+	if !same && !c.InPlace {
+		return
+	}
 	gap := 0 // frames from the last to the first, at the clip's mean speed
 	if step := s.step(m); step > 0 {
 		gap = int(apart/step + 0.5)
 	}
-	if !same && !(c.InPlace && gap <= missing) {
+	if !same && gap > missing {
 		return
 	}
 	c.Loop = true

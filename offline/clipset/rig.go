@@ -31,8 +31,7 @@ func newRig(b *mocap.Recording, opt Options) (*rig, error) {
 	c := b.AtRest()
 	sk := c.Skel
 	n := sk.Len()
-	rest := make([]m3.Xform, n)
-	sk.LocalToModel(rest, sk.Offsets, slices.Repeat([]m3.Quat{m3.Ident}, n))
+	rest := sk.Rest()
 	in := anatomy.Rig{Skel: sk, At: places(rest), As: opt.Map}
 	model := make([]m3.Xform, n)
 	for i := range 8 {

@@ -162,11 +162,10 @@ func (s *Stance) Actions(c *skel.Clip, name string) []string {
 			out[f] = Idle
 		}
 	}
-	if brief && goes {
-		return majority(out, int(settle*c.FPS))
-	}
 	out = majority(out, int(settle*c.FPS))
-	s.jumps(out, p, c.FPS)
+	if !brief || !goes {
+		s.jumps(out, p, c.FPS)
+	}
 	return out
 }
 

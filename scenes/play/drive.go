@@ -75,7 +75,7 @@ func (d *drive) Update(*arche.World) {
 		d.locked, d.facing = !d.locked, root.Rot.Forward()
 	}
 	d.pressed = in.Lock
-	stick := m3.V(axis(in.Side), 0, axis(in.Forward))
+	stick := m3.V(steer.Axis(in.Side), 0, steer.Axis(in.Forward))
 	if l := stick.Len(); l > 1 {
 		stick = stick.Scale(1 / l)
 	}
@@ -92,14 +92,6 @@ func (d *drive) Update(*arche.World) {
 		}
 	}
 	*d.goals.Get(d.scene.hero) = d.goal
-}
-
-// axis limits an axis to [−1, 1]. NaN and infinity are 0.
-func axis(v float32) float32 {
-	if !m3.Finite(v) {
-		return 0
-	}
-	return m3.Clamp(v, -1, 1)
 }
 
 // texts adds the help, and what the player asks for.

@@ -5,7 +5,6 @@ package play
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"mannequin/animsys"
@@ -79,8 +78,7 @@ func sized(db *matching.Database) (*retarget.Character, error) {
 		size = 1
 	}
 	n := db.Skel.Len()
-	pose, from := make([]m3.Xform, n), make([]int, n)
-	db.Skel.LocalToModel(pose, db.Skel.Offsets, slices.Repeat([]m3.Quat{m3.Ident}, n))
+	pose, from := db.Skel.Rest(), make([]int, n)
 	low := pose[0].Pos.Y
 	for _, x := range pose {
 		low = min(low, x.Pos.Y)

@@ -65,11 +65,11 @@ func (d *Drive) Update(*arche.World) {
 	case in.Gait > scenes.KeepGait && int(in.Gait) < len(Speeds):
 		d.gait = in.Gait
 	}
-	move := m3.V(clamp(in.Side), 0, clamp(in.Forward))
+	move := m3.V(steer.Axis(in.Side), 0, steer.Axis(in.Forward))
 	if l := move.Len(); l > 1 {
 		move = move.Scale(1 / l)
 	}
-	d.goal = control.Goal{Move: move, Turn: clamp(in.Turn), Speed: Speeds[d.gait]}
+	d.goal = control.Goal{Move: move, Turn: steer.Axis(in.Turn), Speed: Speeds[d.gait]}
 	switch {
 	case in.Jump:
 		d.goal.Action = control.Jump
@@ -81,14 +81,6 @@ func (d *Drive) Update(*arche.World) {
 		d.goal.Action = control.Stand
 	}
 	*d.goals.Get(d.Dog) = d.goal
-}
-
-// clamp limits an axis to [−1, 1]. NaN and infinity are 0.
-func clamp(v float32) float32 {
-	if !m3.Finite(v) {
-		return 0
-	}
-	return m3.Clamp(v, -1, 1)
 }
 
 // intent returns the text for what the player asks for.

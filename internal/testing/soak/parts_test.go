@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,34 +21,21 @@ import (
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/boundedfile"
 	"mannequin/internal/testing/apidrive"
+	"mannequin/internal/testing/testmatching"
 	"mannequin/models"
 	stylesfree "mannequin/models/styles-free"
 	stylesgram "mannequin/models/styles-gram"
 	"mannequin/netruntime/grad"
-	"mannequin/offline/procgen/human"
 	"mannequin/offline/train"
 	"mannequin/scenes"
 	"mannequin/scenes/open"
 	"mannequin/scenes/tape"
 )
 
-func resources(workers int) open.Resources {
+func resources(t *testing.T, workers int) open.Resources {
 	return open.Resources{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Workers: workers, Log: slog.New(slog.DiscardHandler),
-		Character: func(string) (*matching.Database, error) { return made() }}
+		Character: func(string) (*matching.Database, error) { return testmatching.People(t), nil }}
 }
-
-// made makes the character of the scene play.
-var made = sync.OnceValues(func() (*matching.Database, error) {
-	takes, _, err := human.Generate(human.Options{Minutes: 1, Styles: []string{"neutral"}})
-	if err != nil {
-		return nil, err
-	}
-	var clips []matching.Clip
-	for _, t := range takes {
-		clips = append(clips, matching.Clip{Name: t.Name, Motion: t.Clip})
-	}
-	return matching.Build(takes[0].Clip.Skel, clips, matching.Options{})
-})
 
 // input returns any input that a program may give, now and then one that is not a number.
 func input(rng *rand.Rand) scenes.Input {
@@ -71,7 +57,7 @@ func input(rng *rand.Rand) scenes.Input {
 func newCrowd(t *testing.T) func(*round) {
 	setup := open.Default("crowd")
 	setup.Agents, setup.Churn = 60, 20
-	scene, _, err := open.Scene(setup, resources(2))
+	scene, _, err := open.Scene(setup, resources(t, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +112,7 @@ func tapes(r *round) {
 	if r.n%2 == 1 {
 		room = 2000 + r.rng.IntN(10_000)
 	}
-	scene, _, header, err := tape.OpenScene(setup, resources(1+r.rng.IntN(3)))
+	scene, _, header, err := tape.OpenScene(setup, resources(r.T, 1+r.rng.IntN(3)))
 	r.check(err)
 	var b bytes.Buffer
 	w, err := tape.NewWriter(&failing{&b, room}, header)
@@ -149,7 +135,7 @@ func tapes(r *round) {
 		return // not even the header was written
 	}
 	r.check(err)
-	again, _, _, err := tape.OpenScene(reader.Header.Setup, resources(1+r.rng.IntN(3)))
+	again, _, _, err := tape.OpenScene(reader.Header.Setup, resources(r.T, 1+r.rng.IntN(3)))
 	r.check(err)
 	n, err := tape.Verify(context.Background(), again, reader)
 	var cut *tape.CutError

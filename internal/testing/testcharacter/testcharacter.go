@@ -134,11 +134,7 @@ func Options(tb testing.TB, sk *skel.Skeleton, pose []m3.Xform, b Build) retarge
 
 // Stands returns the pose in which a person's skeleton stands straight at rest, its lowest joint on the ground.
 func Stands(sk *skel.Skeleton) []m3.Xform {
-	pose, rot := make([]m3.Xform, sk.Len()), make([]m3.Quat, sk.Len())
-	for j := range rot {
-		rot[j] = m3.Ident
-	}
-	sk.LocalToModel(pose, sk.Offsets, rot)
+	pose := sk.Rest()
 	low := float32(1e9)
 	for _, x := range pose {
 		low = min(low, x.Pos.Y)

@@ -6,24 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/animsys/matching"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
-	"mannequin/offline/procgen/human"
+	"mannequin/internal/testing/testmatching"
 )
 
 // A character file and a network are measured in one table.
 func TestEvalController(t *testing.T) {
-	takes, _, err := human.Generate(human.Options{Minutes: 1, Actions: []string{human.Walk, human.Stand}, Styles: []string{"neutral"}})
-	must.Do(t, err)
-	var clips []matching.Clip
-	for _, k := range takes {
-		clips = append(clips, matching.Clip{Name: k.Name, Motion: k.Clip})
-	}
-	d := must.Get(matching.Build(takes[0].Clip.Skel, clips, matching.Options{}))(t)
 	file := filepath.Join(t.TempDir(), "walker.character")
 	w := must.Get(os.Create(file))(t)
-	must.Do(t, d.Encode(w))
+	must.Do(t, testmatching.People(t).Encode(w))
 	must.Do(t, w.Close())
 	run := func(args ...string) (int, string, string) { return testcli.Run(testcli.Root(New()), args...) }
 	code, out, errs := run("eval", "controller", file, testcli.Dog(t))

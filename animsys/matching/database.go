@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/animsys/skel"
@@ -16,17 +15,6 @@ import (
 
 // TickRate is the rate of a database's frames, a second: one is played in each tick.
 const TickRate = generator.TickRate
-
-// Weights are by how much the groups of features count: more the larger they are. Those of feet are for two legs;
-// more feet count as much together.
-type Weights struct {
-	FootPlace, FootVelocity, HipsVelocity, Place, Facing float32
-}
-
-// DefaultWeights returns those of the released code of Holden et al. 2020.
-func DefaultWeights() Weights {
-	return Weights{FootPlace: 0.75, FootVelocity: 1, HipsVelocity: 1, Place: 1, Facing: 1.5}
-}
 
 // Options configure a database.
 type Options struct {
@@ -40,31 +28,16 @@ type Options struct {
 // Frames of all clips lie in one sequence. A frame of a clip that is no loop leads on to the next of the
 // same clip, the last one nowhere; the last of a loop leads on to its first.
 type Database struct {
-	Name, Data, License, Card string // its name, what it is made of, under which licence, and a text about it
+	Character
 
-	Size float32 // metres of the character's own size that a unit of the skeleton's is; 0 is 1
-
-	Skel  *skel.Skeleton
-	Roles ik.Roles
-	Tags  []string // names of bits
-
-	clips  []span
-	hips   []m3.Vec3 // (frames) joint 0 in the space of the root, m
-	rot    []packed  // (frames, joints) local rotations; joint 0's in the space of the root
-	moves  []move    // (frames) of the root to the next frame
-	tags   []Tags    // (frames)
-	legs   int
-	weight Weights
-
-	upright bool    // on two legs, the trunk above them
-	rest    int32   // a frame that stands, as far as any does
-	fastest float32 // m/s
-	actions [control.NumActions]Tags
-	acts    Tags // other than idle and move
+	clips []span
+	hips  []m3.Vec3 // (frames) joint 0 in the space of the root, m
+	rot   []packed  // (frames, joints) local rotations; joint 0's in the space of the root
+	moves []move    // (frames) of the root to the next frame
+	tags  []Tags    // (frames)
+	rest  int32     // a frame that stands, as far as any does
 
 	features []float32 // (frames, columns) normalised
-	mean     []float32 // (columns)
-	scale    []float32 // (columns) what a raw feature less the mean is multiplied by
 	index    index
 	sum      uint64 // of all the rest
 }
@@ -91,41 +64,12 @@ func (p packed) quat() m3.Quat {
 	return m3.Quat{X: float32(p[0]), Y: float32(p[1]), Z: float32(p[2]), W: float32(p[3])}.Normalize()
 }
 
-// The trajectory's samples, in ticks ahead.
-var horizon = [...]int{20, 40, 60}
-
 // ending is the number of last frames of a clip without a loop that no search finds: what comes after them is
 // unknown.
 const ending = 20
 
-// maxWeight bounds the weights.
-const maxWeight = 100
-
 // maxFrames bounds a database: five hours.
 const maxFrames = 1 << 20
-
-// Columns returns the number of features of a frame: 6 for each leg, and 15.
-func (d *Database) Columns() int { return 6*d.legs + 15 }
-
-// Columns of the groups.
-func (d *Database) footVelocity() int { return 3 * d.legs }
-func (d *Database) hipsVelocity() int { return 6 * d.legs }
-func (d *Database) trajectory() int   { return 6*d.legs + 3 }
-func (d *Database) facings() int      { return 6*d.legs + 9 }
-
-// groups returns the columns of each group and its weight. All feet together count as much as two.
-func (d *Database) groups() [5]group {
-	w, feet := &d.weight, m3.Sqrt(2/float32(d.legs))
-	return [5]group{
-		{0, d.footVelocity(), feet * w.FootPlace}, {d.footVelocity(), d.hipsVelocity(), feet * w.FootVelocity}, {d.hipsVelocity(), d.trajectory(), w.HipsVelocity},
-		{d.trajectory(), d.facings(), w.Place}, {d.facings(), d.Columns(), w.Facing},
-	}
-}
-
-type group struct {
-	from, to int
-	weight   float32
-}
 
 // Frames returns the number of frames.
 func (d *Database) Frames() int { return len(d.moves) }
@@ -163,6 +107,28 @@ func (d *Database) Motion(clip int) (*skel.Clip, []Tags) {
 	return out, slices.Clone(d.tags[s.first:s.end])
 }
 
+// Pose writes the pose of a frame, (joints): local translations and rotations, m; joint 0's are in the space of the root.
+// It writes nothing if there is no such frame.
+func (d *Database) Pose(frame int, pos []m3.Vec3, rot []m3.Quat) {
+	if !d.has(frame) {
+		return
+	}
+	from := d.rot[frame*len(rot):][:len(rot)]
+	copy(pos, d.Skel.Offsets)
+	pos[0] = d.hips[frame]
+	for j := range rot {
+		rot[j] = from[j].quat()
+	}
+}
+
+// Next returns the frame that follows a frame, or −1.
+func (d *Database) Next(frame int) int {
+	if !d.has(frame) {
+		return -1
+	}
+	return int(d.next(int32(frame)))
+}
+
 // TagsOf returns the tags of a frame.
 func (d *Database) TagsOf(frame int) Tags {
 	if !d.has(frame) {
@@ -175,7 +141,7 @@ func (d *Database) has(frame int) bool { return frame >= 0 && frame < len(d.move
 
 // Build makes a database of clips on skeleton sk, in their order.
 func Build(sk *skel.Skeleton, clips []Clip, opt Options) (*Database, error) {
-	d := &Database{Skel: sk, Tags: opt.Tags, weight: opt.Weights}
+	d := &Database{Character: Character{Skel: sk, Tags: opt.Tags, weight: opt.Weights}}
 	if d.weight == (Weights{}) {
 		d.weight = DefaultWeights()
 	}
@@ -214,74 +180,6 @@ func (d *Database) finish() error {
 	d.settle()
 	d.sum = d.checksum()
 	return nil
-}
-
-// open checks the skeleton, the weights and the tags, and takes the roles; nil finds them.
-func (d *Database) open(roles *ik.Roles) error {
-	if d.Skel == nil {
-		return fmt.Errorf("matching: a database wants a skeleton")
-	}
-	if err := d.Skel.Validate(); err != nil {
-		return fmt.Errorf("matching: %w", err)
-	}
-	if len(d.Tags) > 64 {
-		return fmt.Errorf("matching: %d tags, at most 64 are allowed", len(d.Tags))
-	}
-	for i, name := range d.Tags {
-		if first := slices.Index(d.Tags, name); first < i && name != "" {
-			return fmt.Errorf("matching: tags %d and %d are both called %q", first, i, name)
-		}
-	}
-	if roles == nil {
-		found, err := ik.DogRoles(d.Skel.Names)
-		if err != nil {
-			if found, err = ik.HumanRoles(d.Skel.Names); err != nil {
-				return fmt.Errorf("matching: %w", err)
-			}
-		}
-		roles = &found
-	}
-	tree, err := ik.NewTree(d.Skel.Parents)
-	if err != nil {
-		return fmt.Errorf("matching: %w", err)
-	}
-	if _, err := ik.NewRig(tree, *roles); err != nil {
-		return fmt.Errorf("matching: %w", err)
-	}
-	d.Roles, d.legs = *roles, len(roles.Legs)
-	w := &d.weight
-	for _, v := range [...]float32{w.FootPlace, w.FootVelocity, w.HipsVelocity, w.Place, w.Facing} {
-		if !(v >= 0 && v <= maxWeight) {
-			return fmt.Errorf("matching: the weights are %+v: want 0 to %d", d.weight, maxWeight)
-		}
-	}
-	return nil
-}
-
-// front finds out where bodies face: along a trunk that is level at rest, or across the roots of their legs. A trunk that
-// points elsewhere than legs do, such as a spider's, leaves it to joint 0.
-func (d *Database) front() (*facing, error) {
-	sk := d.Skel
-	model := sk.Rest()
-	f := &facing{front: -1}
-	for i := 0; i+1 < d.legs; i += 2 {
-		f.left, f.right = append(f.left, d.Roles.Legs[i][0]), append(f.right, d.Roles.Legs[i+1][0])
-	}
-	across := f.ahead(model)
-	trunk := model[d.Roles.Neck].Pos.Sub(model[0].Pos)
-	level := trunk.Flat().Len() > m3.Abs(trunk.Y)
-	const along = 0.7
-	switch {
-	case d.legs <= 2 && !level && f.left == nil:
-		return nil, fmt.Errorf("matching: where a body with one leg and an upright trunk faces is unknown")
-	case d.legs <= 2 && !level:
-		d.upright = d.legs == 2
-	case across == (m3.Vec3{}) || trunk.Flat().Normalize(m3.Vec3{}).Dot(across) > along:
-		f.front = d.Roles.Neck
-	default:
-		f.axis = across
-	}
-	return f, nil
 }
 
 // add appends the frames of a clip.

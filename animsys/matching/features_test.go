@@ -177,7 +177,7 @@ func TestFacesAsItsLegs(t *testing.T) {
 // Feet count as much together, however many there are.
 func TestFeetTogether(t *testing.T) {
 	for _, legs := range []int{2, 4, 8} {
-		d := &Database{legs: legs, weight: DefaultWeights()}
+		d := &Character{legs: legs, weight: DefaultWeights()}
 		g := d.groups()[0]
 		if sum := g.weight * g.weight * float32(g.to-g.from); m3.Abs(sum-6*0.75*0.75) > 1e-4 {
 			t.Errorf("the feet of %d legs count %.3f together, want those of two: %.3f", legs, sum, 6*0.75*0.75)

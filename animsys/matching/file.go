@@ -129,7 +129,7 @@ func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*Database, error
 	if err := json.Unmarshal([]byte(meta.Extra[keyClips]), &c); err != nil {
 		return nil, fmt.Errorf("metadata %s: %w", keyClips, err)
 	}
-	d := &Database{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Size: c.Size, Skel: new(skel.Skeleton), Tags: c.Tags, weight: c.Weights}
+	d := &Database{Character: Character{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Size: c.Size, Skel: new(skel.Skeleton), Tags: c.Tags, weight: c.Weights}}
 	if err := json.Unmarshal([]byte(meta.Skeleton), d.Skel); err != nil {
 		return nil, fmt.Errorf("metadata skeleton: %w", err)
 	}

@@ -31,11 +31,11 @@ type wish struct {
 }
 
 // wish reads a goal. at is where the agent stands: directions in goals are in its frame.
-func (s *Stream) wish(g *control.Goal, b *body, at feature.Place) (w wish) {
+func (s *steering) wish(g *control.Goal, b *body, at feature.Place) (w wish) {
 	if !g.Finite() {
 		g = &control.Goal{}
 	}
-	speed := m3.Clamp(g.Speed, 0, s.db.fastest)
+	speed := m3.Clamp(g.Speed, 0, s.character.fastest)
 	if p := g.Route(); p.Path != nil && p.Path.Length() > 0 {
 		w = wish{path: p, origin: g.PathOrigin.Flat(), speed: speed, facing: b.Heading}
 		s.along(&w, b)
@@ -77,7 +77,7 @@ const (
 )
 
 // along finds the body on its path, and sets velocity and facing to those of the path there.
-func (s *Stream) along(w *wish, b *body) {
+func (s *steering) along(w *wish, b *body) {
 	from := b.At.Pos.Sub(w.origin)
 	d := float32(pathLost)
 	if b.Along >= 0 {
@@ -91,7 +91,7 @@ func (s *Stream) along(w *wish, b *body) {
 
 // onPath returns the velocity and the facing of a body at a place that is beside the arc length along of the path: as
 // the path goes where the body will have the velocity, and back to it.
-func (s *Stream) onPath(w *wish, at m3.Vec3, along float32) (velocity m3.Vec3, facing float32) {
+func (s *steering) onPath(w *wish, at m3.Vec3, along float32) (velocity m3.Vec3, facing float32) {
 	const (
 		back  = 2    // of the way to the path, 1/s
 		bend  = 0.5  // seconds ahead over which the path's curvature is taken
@@ -140,7 +140,7 @@ func (b *body) step(t *Tuning, velocity m3.Vec3, facing, dt float32) {
 }
 
 // future returns where the body of a row will be at the horizon.
-func (s *Stream) future(row int, w *wish) (future [len(horizon)]feature.Place) {
+func (s *steering) future(row int, w *wish) (future [len(horizon)]feature.Place) {
 	ahead := s.agents[row].Body
 	const step = 10 // ticks
 	velocity, facing := w.velocity, w.facing
@@ -171,7 +171,7 @@ const headOn = 0.95
 const yields = 0.1
 
 // step advances a row's body by t seconds toward a velocity and a facing. Walls turn both along, and keep the body out.
-func (s *Stream) step(row int, b *body, velocity m3.Vec3, facing, t float32) {
+func (s *steering) step(row int, b *body, velocity m3.Vec3, facing, t float32) {
 	if s.walls.Walls == nil {
 		b.step(&s.tuning, velocity, facing, t)
 		return
@@ -200,7 +200,7 @@ func (s *Stream) step(row int, b *body, velocity m3.Vec3, facing, t float32) {
 }
 
 // slide returns by how much walls push a row's body aside.
-func (s *Stream) slide(row int, from, to feature.Place) m3.Vec3 {
+func (s *steering) slide(row int, from, to feature.Place) m3.Vec3 {
 	return generator.Slide(s.walls.Walls, s.walls.body, xform(from), xform(to), &s.walls.spaces[row])
 }
 

@@ -9,10 +9,11 @@ import (
 // slowest is the speed over the ground from which on a frame moves, m/s.
 const slowest = 0.15
 
-// Speeds returns the speeds at which the database moves over the ground, m/s, ascending: at most n, each a sixth
-// faster at least than the one before. They are quantiles over the frames that move and show no other action, each
-// over a second.
-func (d *Database) Speeds(n int) []float32 {
+// speedQuantiles is the number of quantiles of the speeds that a character keeps.
+const speedQuantiles = 101
+
+// moving finds the quantiles of the speeds of frames that move and show no other action, each over a second.
+func (d *Database) moving() []float32 {
 	var all []float32
 	for _, s := range d.clips {
 		for f := s.first; f < s.end; f++ {
@@ -33,6 +34,20 @@ func (d *Database) Speeds(n int) []float32 {
 		return nil
 	}
 	slices.Sort(all)
+	out := make([]float32, speedQuantiles)
+	for i := range out {
+		out[i] = all[(len(all)-1)*i/(speedQuantiles-1)]
+	}
+	return out
+}
+
+// Speeds returns the speeds at which the character moves over the ground, m/s, ascending: at most n, each a sixth
+// faster at least than the one before. They are quantiles over the frames that move and show no other action, each
+// over a second.
+func (c *Character) Speeds(n int) []float32 {
+	if len(c.speeds) == 0 {
+		return nil
+	}
 	var out []float32
 	for i := range n {
 		const low, high = 0.15, 0.95
@@ -40,7 +55,7 @@ func (d *Database) Speeds(n int) []float32 {
 		if n > 1 {
 			share += (high - low) * float32(i) / float32(n-1)
 		}
-		v := all[int(share*float32(len(all)-1))]
+		v := c.speeds[int(share*float32(len(c.speeds)-1)+0.5)]
 		if len(out) == 0 || v > out[len(out)-1]*7/6 {
 			out = append(out, v)
 		}

@@ -1,0 +1,163 @@
+package matching
+
+import (
+	"fmt"
+	"slices"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+)
+
+// Character is a body, what it can be asked for, and the features that its frames have: what a [Database] and a [Learned]
+// have in common.
+type Character struct {
+	Name, Data, License, Card string // its name, what it is made of, under which licence, and a text about it
+
+	Size float32 // metres of the character's own size that a unit of the skeleton's is; 0 is 1
+
+	Skel  *skel.Skeleton
+	Roles ik.Roles
+	Tags  []string // names of bits
+
+	legs   int
+	weight Weights
+	mean   []float32 // (columns)
+	scale  []float32 // (columns) what a raw feature less the mean is multiplied by
+
+	upright bool      // on two legs, the trunk above them
+	fastest float32   // m/s
+	speeds  []float32 // quantiles of the speeds over the ground, m/s; see Speeds
+	actions [control.NumActions]Tags
+	acts    Tags // other than idle and move
+}
+
+// Weights are by how much the groups of features count: more the larger they are. Those of feet are for two legs;
+// more feet count as much together.
+type Weights struct {
+	FootPlace, FootVelocity, HipsVelocity, Place, Facing float32
+}
+
+// DefaultWeights returns those of the released code of Holden et al. 2020.
+func DefaultWeights() Weights {
+	return Weights{FootPlace: 0.75, FootVelocity: 1, HipsVelocity: 1, Place: 1, Facing: 1.5}
+}
+
+// maxWeight bounds the weights.
+const maxWeight = 100
+
+// The trajectory's samples, in ticks ahead.
+var horizon = [...]int{20, 40, 60}
+
+// Columns returns the number of features of a frame: 6 for each leg, and 15.
+func (c *Character) Columns() int { return 6*c.legs + 15 }
+
+// Columns of the groups.
+func (c *Character) footVelocity() int { return 3 * c.legs }
+func (c *Character) hipsVelocity() int { return 6 * c.legs }
+func (c *Character) trajectory() int   { return 6*c.legs + 3 }
+func (c *Character) facings() int      { return 6*c.legs + 9 }
+
+// groups returns the columns of each group and its weight. All feet together count as much as two.
+func (c *Character) groups() [5]group {
+	w, feet := &c.weight, m3.Sqrt(2/float32(c.legs))
+	return [5]group{
+		{0, c.footVelocity(), feet * w.FootPlace}, {c.footVelocity(), c.hipsVelocity(), feet * w.FootVelocity}, {c.hipsVelocity(), c.trajectory(), w.HipsVelocity},
+		{c.trajectory(), c.facings(), w.Place}, {c.facings(), c.Columns(), w.Facing},
+	}
+}
+
+type group struct {
+	from, to int
+	weight   float32
+}
+
+// open checks the skeleton, the weights and the tags, and takes the roles; nil finds them.
+func (c *Character) open(roles *ik.Roles) error {
+	if c.Skel == nil {
+		return fmt.Errorf("matching: a database wants a skeleton")
+	}
+	if err := c.Skel.Validate(); err != nil {
+		return fmt.Errorf("matching: %w", err)
+	}
+	if len(c.Tags) > 64 {
+		return fmt.Errorf("matching: %d tags, at most 64 are allowed", len(c.Tags))
+	}
+	for i, name := range c.Tags {
+		if first := slices.Index(c.Tags, name); first < i && name != "" {
+			return fmt.Errorf("matching: tags %d and %d are both called %q", first, i, name)
+		}
+	}
+	if roles == nil {
+		found, err := ik.DogRoles(c.Skel.Names)
+		if err != nil {
+			if found, err = ik.HumanRoles(c.Skel.Names); err != nil {
+				return fmt.Errorf("matching: %w", err)
+			}
+		}
+		roles = &found
+	}
+	tree, err := ik.NewTree(c.Skel.Parents)
+	if err != nil {
+		return fmt.Errorf("matching: %w", err)
+	}
+	if _, err := ik.NewRig(tree, *roles); err != nil {
+		return fmt.Errorf("matching: %w", err)
+	}
+	c.Roles, c.legs = *roles, len(roles.Legs)
+	w := &c.weight
+	for _, v := range [...]float32{w.FootPlace, w.FootVelocity, w.HipsVelocity, w.Place, w.Facing} {
+		if !(v >= 0 && v <= maxWeight) {
+			return fmt.Errorf("matching: the weights are %+v: want 0 to %d", c.weight, maxWeight)
+		}
+	}
+	return nil
+}
+
+// front finds out where bodies face: along a trunk that is level at rest, or across the roots of their legs. A trunk that
+// points elsewhere than legs do, such as a spider's, leaves it to joint 0.
+func (c *Character) front() (*facing, error) {
+	sk := c.Skel
+	model := sk.Rest()
+	f := &facing{front: -1}
+	for i := 0; i+1 < c.legs; i += 2 {
+		f.left, f.right = append(f.left, c.Roles.Legs[i][0]), append(f.right, c.Roles.Legs[i+1][0])
+	}
+	across := f.ahead(model)
+	trunk := model[c.Roles.Neck].Pos.Sub(model[0].Pos)
+	level := trunk.Flat().Len() > m3.Abs(trunk.Y)
+	const along = 0.7
+	switch {
+	case c.legs <= 2 && !level && f.left == nil:
+		return nil, fmt.Errorf("matching: where a body with one leg and an upright trunk faces is unknown")
+	case c.legs <= 2 && !level:
+		c.upright = c.legs == 2
+	case across == (m3.Vec3{}) || trunk.Flat().Normalize(m3.Vec3{}).Dot(across) > along:
+		f.front = c.Roles.Neck
+	default:
+		f.axis = across
+	}
+	return f, nil
+}
+
+// wants returns the tags of an action.
+func (c *Character) wants(a control.Action) (must, never Tags) {
+	if a == control.Idle || a == control.Move || int(a) >= len(c.actions) || c.actions[a] == 0 {
+		return 0, c.acts
+	}
+	return c.actions[a], 0
+}
+
+// name finds the tags that goals ask for by their names. found are those that frames have.
+func (c *Character) name(found Tags) {
+	for i, name := range c.Tags {
+		bit := Tags(1) << i
+		if a, err := control.ParseAction(name); err == nil {
+			c.actions[a] = bit & found
+		}
+		if name != control.Idle.String() && name != control.Move.String() {
+			c.acts |= bit
+		}
+	}
+}

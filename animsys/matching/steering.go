@@ -1,0 +1,206 @@
+package matching
+
+import (
+	"errors"
+	"fmt"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+)
+
+// StreamOptions configure a stream.
+type StreamOptions struct {
+	Capacity int     // largest number of agents, at least 1
+	Tuning   *Tuning // nil is DefaultTuning
+	Workers  int     // of a learned stream's networks; 0: one per CPU, or one for few agents
+	BF16     bool    // of a learned stream's networks; see netruntime.SessionOptions
+}
+
+// steering is what the agents of both kinds of streams have: goals, simulated bodies, and roots that are drawn to them.
+type steering struct {
+	character *Character
+	tuning    Tuning
+	goals     []control.Goal // (capacity)
+	agents    []agent        // (capacity)
+	rows      int
+	frozen    []bool // (rows) of this tick
+	walls     struct {
+		generator.Walls
+		body   []generator.Disc
+		spaces []generator.Space
+	}
+	closed bool
+}
+
+// agent is what a row has in streams of both kinds.
+type agent struct {
+	At       feature.Place // root
+	Body     body
+	Velocity m3.Vec3 // that was asked for when it searched last
+	Facing   float32
+	Since    int32 // ticks since it searched
+	Wait     int32 // ticks until it searches
+	Restart  int32 // 1: its pose does not continue the one before
+}
+
+func newSteering(c *Character, o *StreamOptions) (steering, error) {
+	if o.Capacity < 1 {
+		return steering{}, fmt.Errorf("matching: StreamOptions.Capacity is %d: want at least 1", o.Capacity)
+	}
+	s := steering{character: c, tuning: DefaultTuning(), goals: make([]control.Goal, o.Capacity), agents: make([]agent, o.Capacity)}
+	if o.Tuning != nil {
+		if err := o.Tuning.Validate(); err != nil {
+			return steering{}, err
+		}
+		s.tuning = *o.Tuning
+	}
+	return s, nil
+}
+
+// Capacity returns the largest number of agents.
+func (s *steering) Capacity() int { return len(s.goals) }
+
+// Controls returns the goal of each row, (capacity), to change before Generate.
+func (s *steering) Controls() []control.Goal { return s.goals }
+
+// Root returns the place of a row's root.
+func (s *steering) Root(row int) feature.Place { return s.agents[row].At }
+
+// SetWalls makes all rows plan along walls; see [generator.Walled].
+func (s *steering) SetWalls(w generator.Walls, body []generator.Disc, spaces []generator.Space) {
+	s.walls.Walls, s.walls.body, s.walls.spaces = w, body, spaces
+}
+
+// rig returns the skeleton with its legs.
+func (s *steering) rig(roles *ik.Roles, identity string) (rig generator.Rig, err error) {
+	c := s.character
+	if c == nil {
+		return generator.Rig{}, errZero
+	}
+	if roles == nil {
+		roles = &c.Roles
+	}
+	if c.upright {
+		rig, err = generator.Human(c.Skel, roles)
+	} else {
+		rig, err = generator.NewRig(c.Skel, ik.DefaultDog(), roles, nil)
+		rig.Late, rig.Body = true, []generator.Disc{{Radius: 0.3}}
+	}
+	rig.Identity = fmt.Sprintf("%s, tuning %+v", identity, s.tuning)
+	return rig, err
+}
+
+// add puts an agent at a place and returns its row.
+func (s *steering) add(at feature.Place, goal *control.Goal) (row int, err error) {
+	if err := s.room(); err != nil {
+		return 0, err
+	}
+	row = s.rows
+	s.rows++
+	if s.goals[row] = (control.Goal{}); goal != nil {
+		s.goals[row] = *goal
+	}
+	s.agents[row] = agent{Wait: int32(row % s.tuning.Every)}
+	s.Place(row, at)
+	return row, nil
+}
+
+// room returns an error if there is no row for another agent.
+func (s *steering) room() error {
+	switch {
+	case s.character == nil:
+		return errZero
+	case s.rows == len(s.goals):
+		return fmt.Errorf("matching: all %d rows of the stream are taken", s.rows)
+	}
+	return nil
+}
+
+// Place puts row at a place, where it goes on.
+func (s *steering) Place(row int, at feature.Place) {
+	a := &s.agents[row]
+	at.Pos, at.Yaw = at.Pos.Flat(), m3.WrapAngle(at.Yaw)
+	a.At = at
+	a.Body = body{At: at, Along: -1, Heading: at.Yaw}
+}
+
+// Shift moves all places of a row; see [generator.Generator].
+func (s *steering) Shift(row int, by m3.Vec3) {
+	a := &s.agents[row]
+	a.At.Pos, a.Body.At.Pos = a.At.Pos.Add(by), a.Body.At.Pos.Add(by)
+}
+
+// remove takes a row out. The last row becomes this one.
+func (s *steering) remove(row int) {
+	s.rows--
+	s.agents[row], s.goals[row] = s.agents[s.rows], s.goals[s.rows]
+}
+
+func (s *steering) visit(st *generator.State, row int) {
+	generator.Goal(st, &s.goals[row])
+	a := &s.agents[row]
+	generator.Value(st, a)
+	if !st.Reading() {
+		return
+	}
+	ok := a.At.Finite() && a.Body.At.Finite() && a.Body.Vel.Finite() && a.Body.Acc.Finite() && a.Velocity.Finite()
+	for _, v := range [...]float32{a.Body.Spin, a.Body.Along, a.Body.Heading, a.Facing} {
+		ok = ok && m3.Finite(v)
+	}
+	if !ok || a.Since < 0 || a.Wait < 0 || a.Wait > 60 {
+		st.Fail(errForeign)
+	}
+}
+
+var errForeign = errors.New("the state is none of an agent of this character")
+
+// begin begins a tick.
+func (s *steering) begin(frozen []bool) error {
+	if s.closed {
+		return errors.New("matching: the stream is closed")
+	}
+	s.frozen = frozen
+	return nil
+}
+
+// plan advances the simulated body of a row by a tick toward what its goal asks for, and reports whether a search is
+// due.
+func (s *steering) plan(row int) (w wish, due bool) {
+	a, t := &s.agents[row], &s.tuning
+	w = s.wish(&s.goals[row], &a.Body, a.At)
+	s.step(row, &a.Body, w.velocity, w.facing, dt)
+	a.Since, a.Wait = a.Since+1, a.Wait-1
+	changed := a.Velocity.Dist(w.velocity) > t.WishVelocity || m3.Abs(m3.WrapAngle(a.Facing-w.facing)) > t.WishFacing
+	return w, a.Wait < 0 || changed && a.Since > 1
+}
+
+// ask notes that a row searches, and writes where its body will be to the query q, which has a pose.
+func (s *steering) ask(row int, w *wish, q []float32) {
+	a, c := &s.agents[row], s.character
+	a.Wait, a.Since = int32(s.tuning.Every-1), 0
+	a.Velocity, a.Facing = w.velocity, w.facing
+	back := m3.YawQuat(-a.At.Yaw)
+	for i, p := range s.future(row, w) {
+		way, ahead := back.Rotate(p.Pos.Sub(a.At.Pos)), m3.YawQuat(p.Yaw-a.At.Yaw).Forward()
+		for k, v := range [...]float32{way.X, way.Z} {
+			j := c.trajectory() + 2*i + k
+			q[j] = (v - c.mean[j]) * c.scale[j]
+		}
+		for k, v := range [...]float32{ahead.X, ahead.Z} {
+			j := c.facings() + 2*i + k
+			q[j] = (v - c.mean[j]) * c.scale[j]
+		}
+	}
+}
+
+// cost returns the square of the distance of features.
+func cost(a, b []float32) (sum float32) {
+	for i, v := range a {
+		e := b[i] - v
+		sum += e * e
+	}
+	return sum
+}

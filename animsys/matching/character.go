@@ -141,6 +141,17 @@ func (c *Character) front() (*facing, error) {
 	return f, nil
 }
 
+// WayColumn returns the first feature that says where a body goes; those before it say how it stands.
+func (c *Character) WayColumn() int { return c.trajectory() }
+
+// Wanted returns what a search looks for that may find a frame with some tags.
+func (c *Character) Wanted(tags Tags) (must, never Tags) {
+	if must = tags & c.acts; must == 0 {
+		return 0, c.acts
+	}
+	return must, 0
+}
+
 // wants returns the tags of an action.
 func (c *Character) wants(a control.Action) (must, never Tags) {
 	if a == control.Idle || a == control.Move || int(a) >= len(c.actions) || c.actions[a] == 0 {

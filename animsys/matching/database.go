@@ -129,6 +129,24 @@ func (d *Database) Next(frame int) int {
 	return int(d.next(int32(frame)))
 }
 
+// Move returns the motion of the root from a frame to the next: along X and Z of the root's space, m, and about Y, rad.
+func (d *Database) Move(frame int) (x, z, yaw float32) {
+	if !d.has(frame) {
+		return 0, 0, 0
+	}
+	m := d.moves[frame]
+	return m.X, m.Z, m.Yaw
+}
+
+// Rest returns a frame that stands, as far as any does.
+func (d *Database) Rest() int { return int(d.rest) }
+
+// Bytes returns the memory of the frames: of poses, motion, tags and features, and of the search's tree.
+func (d *Database) Bytes() int {
+	const vector, quat = 12, 8
+	return d.Frames()*(2*vector+quat*d.Skel.Len()+8) + 4*(len(d.features)+len(d.index.rows)+len(d.index.boxes))
+}
+
 // TagsOf returns the tags of a frame.
 func (d *Database) TagsOf(frame int) Tags {
 	if !d.has(frame) {

@@ -1,0 +1,333 @@
+package matching
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/netruntime"
+)
+
+// LearnedStream is a [generator.Generator] as [Stream] is, of a [Learned]. In a tick the projector runs once for all agents
+// that search, and the stepper once for all agents. The decompressor runs for those whose pose is shown, some of them at
+// a time.
+type LearnedStream struct {
+	steering
+	of    *Learned
+	size  int       // of a state
+	state []float32 // (capacity, size)
+	must  []Tags    // (capacity) that the state shows
+
+	wishes []wish  // (capacity) of this tick
+	due    []bool  // (capacity) rows that search
+	search []int32 // the same, compact
+	query  []float32
+	answer []float32
+	change []float32 // (capacity, size + 3)
+
+	pool               *netruntime.Pool
+	projector, stepper netruntime.Session
+	decoders           chan *decoder
+	planning, asking   func(worker, i int)
+	moving             func(worker, i int)
+}
+
+var (
+	_ generator.Generator[control.Goal] = (*LearnedStream)(nil)
+	_ generator.Walled                  = (*LearnedStream)(nil)
+)
+
+// decoder runs the decompressor for some rows.
+type decoder struct {
+	session netruntime.Session
+	x, y    []float32 // (decoded, size), (decoded, outputs)
+	rows    []int32
+	model   []m3.Quat
+}
+
+const (
+	planned = 32 // rows that a worker takes at a time
+	decoded = 64 // most rows of a run of the decompressor
+)
+
+// NewStream returns a stream without agents.
+func (l *Learned) NewStream(o StreamOptions) (*LearnedStream, error) {
+	if l.Skel == nil {
+		return nil, errZero
+	}
+	of, err := newSteering(&l.Character, &o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Workers < 0 {
+		return nil, fmt.Errorf("matching: StreamOptions.Workers is %d: want 0 or more", o.Workers)
+	}
+	n, workers := o.Capacity, generator.Workers(o.Workers, o.Capacity)
+	size := l.Columns() + l.latent
+	s := &LearnedStream{
+		steering: of, of: l, size: size, state: make([]float32, n*size), must: make([]Tags, n),
+		wishes: make([]wish, n), due: make([]bool, n), search: make([]int32, 0, n),
+		query: make([]float32, n*(l.Columns()+len(l.Tags))), answer: make([]float32, n*size), change: make([]float32, n*(size+3)),
+		decoders: make(chan *decoder, workers),
+	}
+	s.planning, s.asking, s.moving = s.planRows, s.askRows, s.moveRows
+	open := func(to *netruntime.Session, net *netruntime.Net, batch, workers int) {
+		if err == nil {
+			*to, err = net.NewSession(netruntime.SessionOptions{Batch: batch, Workers: workers, BF16: o.BF16})
+		}
+	}
+	open(&s.projector, l.net.Projector, n, workers)
+	open(&s.stepper, l.net.Stepper, n, workers)
+	for range workers {
+		d := &decoder{x: make([]float32, decoded*size), y: make([]float32, decoded*l.net.Decompressor.Outputs()), rows: make([]int32, 0, decoded), model: make([]m3.Quat, l.Skel.Len())}
+		open(&d.session, l.net.Decompressor, decoded, 1)
+		s.decoders <- d
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("matching: %w", err), s.Close())
+	}
+	s.pool = netruntime.NewPool(workers)
+	return s, nil
+}
+
+// Close ends the workers.
+func (s *LearnedStream) Close() (err error) {
+	if s.of == nil || s.closed {
+		return nil
+	}
+	s.closed = true
+	sessions := []netruntime.Session{s.projector, s.stepper}
+	for range cap(s.decoders) {
+		sessions = append(sessions, (<-s.decoders).session)
+	}
+	for _, session := range sessions {
+		if session != nil {
+			err = errors.Join(err, session.Close())
+		}
+	}
+	if s.pool != nil {
+		s.pool.Close()
+	}
+	return err
+}
+
+// Rig returns the character's skeleton with its legs; see [generator.Generator].
+func (s *LearnedStream) Rig(roles *ik.Roles) (generator.Rig, error) {
+	if s.of == nil {
+		return generator.Rig{}, errZero
+	}
+	return s.rig(roles, fmt.Sprintf("learned matching %016x with %s", s.of.Fingerprint(), s.stepper.Kernel()))
+}
+
+// row returns the state of a row.
+func (s *LearnedStream) row(row int) []float32 { return s.state[row*s.size:][:s.size:s.size] }
+
+// Add puts an agent at a place and returns its row. It stands, if any frame of the database did.
+func (s *LearnedStream) Add(at feature.Place, goal *control.Goal) (row int, err error) {
+	if row, err = s.add(at, goal); err == nil {
+		copy(s.row(row), s.of.net.Rest)
+		s.must[row] = 0
+	}
+	return row, err
+}
+
+// Remove takes a row out. The last row becomes this one.
+func (s *LearnedStream) Remove(row int) {
+	s.remove(row)
+	copy(s.row(row), s.row(s.rows))
+	s.must[row] = s.must[s.rows]
+}
+
+// Save writes the state of a row; see [generator.Generator].
+func (s *LearnedStream) Save(st *generator.State, row int) {
+	if s.of != nil {
+		s.visit(st, row)
+	}
+}
+
+// Restore adds an agent in a saved state; see [generator.Generator].
+func (s *LearnedStream) Restore(st *generator.State) (row int, err error) {
+	if err := s.room(); err != nil {
+		return 0, err
+	}
+	row = s.rows
+	if s.visit(st, row); !s.within(row) {
+		st.Fail(errForeign)
+	}
+	if err := st.Err(); err != nil {
+		s.agents[row] = agent{}
+		return 0, fmt.Errorf("matching: %w", err)
+	}
+	s.rows++
+	return row, nil
+}
+
+func (s *LearnedStream) visit(st *generator.State, row int) {
+	st.Kind("learned", s.size, len(s.of.Tags), s.of.Skel.Len())
+	s.steering.visit(st, row)
+	generator.Value(st, &s.must[row])
+	generator.Values(st, s.row(row))
+}
+
+// within reports whether the state of a row is within its bounds.
+func (s *LearnedStream) within(row int) bool {
+	n := &s.of.net
+	for i, v := range s.row(row) {
+		if !(v >= n.Least[i] && v <= n.Most[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Generate advances all rows that are not frozen by a tick.
+func (s *LearnedStream) Generate(frozen []bool) error {
+	if err := s.begin(frozen); err != nil || s.rows == 0 {
+		return err
+	}
+	s.pool.Run((s.rows+planned-1)/planned, s.planning)
+	s.search = s.search[:0]
+	for row := range s.rows {
+		if s.due[row] {
+			s.search = append(s.search, int32(row))
+		}
+	}
+	if n := len(s.search); n > 0 {
+		s.pool.Run((n+planned-1)/planned, s.asking)
+		if err := s.projector.Run(s.answer, s.query, n); err != nil {
+			return err
+		}
+		for i, row := range s.search {
+			s.choose(i, int(row))
+		}
+	}
+	if err := s.stepper.Run(s.change, s.state, s.rows); err != nil {
+		return err
+	}
+	s.pool.Run((s.rows+planned-1)/planned, s.moving)
+	return nil
+}
+
+// planRows advances the simulated bodies of some rows.
+func (s *LearnedStream) planRows(_, i int) {
+	for row := i * planned; row < min((i+1)*planned, s.rows); row++ {
+		if s.due[row] = false; !s.frozen[row] {
+			must, _ := s.of.wants(s.goals[row].Action)
+			s.wishes[row], s.due[row] = s.plan(row)
+			s.due[row] = s.due[row] || must != s.must[row]
+		}
+	}
+}
+
+// askRows writes the queries of some rows that search.
+func (s *LearnedStream) askRows(_, i int) {
+	cols, n := s.of.Columns(), s.of.Columns()+len(s.of.Tags)
+	for k := i * planned; k < min((i+1)*planned, len(s.search)); k++ {
+		row := int(s.search[k])
+		q := s.query[k*n:][:n]
+		copy(q, s.row(row)[:cols])
+		s.ask(row, &s.wishes[row], q)
+		must, _ := s.of.wants(s.goals[row].Action)
+		WriteTags(q[cols:], must)
+	}
+}
+
+// WriteTags writes 1 for the tags that are set, and 0 for others: the inputs of a projector.
+func WriteTags(x []float32, tags Tags) {
+	for i := range x {
+		x[i] = float32(tags >> i & 1)
+	}
+}
+
+// choose lets a row go on from the i-th answer of the projector, if that is nearer to what is wanted.
+func (s *LearnedStream) choose(i, row int) {
+	cols, state, answer := s.of.Columns(), s.row(row), s.answer[i*s.size:][:s.size]
+	q := s.query[i*(cols+len(s.of.Tags)):][:cols]
+	must, _ := s.of.wants(s.goals[row].Action)
+	if must == s.must[row] && !(cost(answer[:cols], q) < cost(state[:cols], q)-s.tuning.Stay) {
+		return
+	}
+	copy(state, answer)
+	s.must[row], s.agents[row].Restart = must, 1
+}
+
+// moveRows adds the changes to the states of some rows, and moves their roots.
+func (s *LearnedStream) moveRows(_, i int) {
+	for row := i * planned; row < min((i+1)*planned, s.rows); row++ {
+		if s.frozen[row] {
+			continue
+		}
+		n, a := &s.of.net, &s.agents[row]
+		change, state := s.change[row*(s.size+3):][:s.size+3], s.row(row)
+		sound := true
+		for k, v := range state {
+			v += change[k]
+			sound = sound && m3.Finite(v)
+			state[k] = m3.Clamp(v, n.Least[k], n.Most[k])
+		}
+		m := move{change[s.size], change[s.size+1], change[s.size+2]}
+		if !sound || !m3.Finite(m.X+m.Z+m.Yaw) {
+			copy(state, n.Rest)
+			m, a.Restart = move{}, 1
+		}
+		a.At = m.after(a.At)
+		a.join(&s.tuning, m)
+	}
+}
+
+// Sample writes the poses of rows r0 to r1−1 with p.Update.
+func (s *LearnedStream) Sample(p *generator.Poses, r0, r1 int) {
+	d := <-s.decoders
+	for r := r0; r < r1; r++ {
+		if p.Update[r] {
+			if d.rows = append(d.rows, int32(r)); len(d.rows) == decoded {
+				s.write(p, d)
+			}
+		}
+	}
+	s.write(p, d)
+	s.decoders <- d
+}
+
+// Pose writes the pose of a row.
+func (s *LearnedStream) Pose(p *generator.Poses, row int) {
+	d := <-s.decoders
+	d.rows = append(d.rows, int32(row))
+	s.write(p, d)
+	s.decoders <- d
+}
+
+// write writes the poses of the decoder's rows.
+func (s *LearnedStream) write(p *generator.Poses, d *decoder) {
+	if len(d.rows) == 0 {
+		return
+	}
+	for i, row := range d.rows {
+		copy(d.x[i*s.size:], s.row(int(row)))
+	}
+	if d.session.Run(d.y, d.x, len(d.rows)) != nil { // closed
+		d.rows = d.rows[:0]
+		return
+	}
+	outputs := len(d.y) / decoded
+	for i, row := range d.rows {
+		a := &s.agents[row]
+		if a.Restart != 0 {
+			a.Restart, p.Restarted[row] = 0, true
+		}
+		p.Put(int(row), a.At, 0)
+		pos, rot := p.Joints(int(row), s.of.Skel.Len())
+		s.of.decode(d.y[i*outputs:][:outputs], pos, rot, d.model)
+		root := p.Roots[row]
+		pos[0], rot[0] = root.Apply(pos[0]), root.Rot.Mul(rot[0])
+	}
+	d.rows = d.rows[:0]
+}
+
+// State returns the features and latent values of a row, in the stream's memory.
+func (s *LearnedStream) State(row int) []float32 { return slices.Clip(s.row(row)) }

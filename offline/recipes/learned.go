@@ -1,0 +1,363 @@
+package recipes
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"mannequin/animsys/matching"
+	"mannequin/netruntime"
+	"mannequin/netruntime/grad"
+	"mannequin/offline/train"
+)
+
+// Learned is the recipe of learned motion matching (Holden, Kanoun, Perepichka and Popa 2020): three networks that make the
+// motion of a database. They are trained one after another:
+//
+//  1. An autoencoder of the poses. Its encoder finds the latent values of each frame, which tell of the pose what the
+//     features do not; its decoder is the decompressor.
+//  2. The stepper, on the database's own sequences of states.
+//  3. The projector, on queries and the frames that a search finds for them.
+//
+// All frames of the database are learned. What is held out is a share of the queries, and of the places in sequences
+// where windows begin.
+type Learned struct {
+	Database *matching.Database
+
+	Latent int    // values of a state besides the features
+	Hidden int    // units of the hidden layers of decompressor and projector
+	Step   int    // of the stepper's two
+	Steps  [3]int // steps of training of the three
+	Seed   uint64
+
+	Threads  int    // workers; the result does not depend on it
+	Folder   string // of the checkpoints
+	Resume   bool
+	Progress func(part string, p train.Progress) // may be nil
+	Log      *slog.Logger
+	Now      func() time.Time
+}
+
+// share of the database's memory that the networks may take, and of the steps of training of each of the three
+const learnedShare = 8
+
+// DefaultLearned returns our recipe for a database, for about so many minutes on two cores of a common PC.
+func DefaultLearned(d *matching.Database, minutes float64) Learned {
+	m := Learned{Database: d, Latent: 32, Seed: 1, Threads: runtime.GOMAXPROCS(0)}
+	for m.Hidden = 512; m.Hidden > 64; m.Hidden -= 32 {
+		m.Step = m.Hidden / 2
+		if learnedShare*m.bytes() <= d.Bytes() {
+			break
+		}
+	}
+	// Steps a minute were measured for networks of full size.
+	for i, v := range [...]float64{18000, 6000, 7500} {
+		m.Steps[i] = max(epochSteps, int(minutes*v*[...]float64{0.4, 0.25, 0.35}[i]))
+	}
+	return m
+}
+
+// bytes estimates the memory of the networks.
+func (m *Learned) bytes() int {
+	state := m.Database.Columns() + m.Latent
+	outputs := 3 + 6*m.Database.Skel.Len()
+	return 4 * (m.Hidden*(state+outputs) + m.Step*(m.Step+2*state) + m.Hidden*(3*m.Hidden+2*state))
+}
+
+const (
+	epochSteps   = 500 // steps between evaluations
+	learnedBatch = 32  // pairs of frames, or windows
+	stepWindow   = 20  // ticks over which the stepper goes on from its own states
+	queryBatch   = 64
+)
+
+// LearnedReport is the outcome of the three trainings.
+type LearnedReport struct {
+	Autoencoder, Stepper, Projector *train.Report
+}
+
+// check reports the first field that is out of range.
+func (m *Learned) check() error {
+	if m.Database == nil || m.Database.Frames() == 0 {
+		return fmt.Errorf("recipes: a database is missing")
+	}
+	if err := checkCounts("latent values", 256, m.Latent); err != nil {
+		return err
+	}
+	if err := checkCounts("units of a layer", 1<<12, m.Hidden, m.Step); err != nil {
+		return err
+	}
+	return checkCounts("steps", 1<<30, m.Steps[:]...)
+}
+
+// Run trains, and returns the networks.
+func (m *Learned) Run(ctx context.Context) (*matching.Learned, *LearnedReport, error) {
+	if err := m.check(); err != nil {
+		return nil, nil, err
+	}
+	pool := grad.NewPool(m.Threads)
+	defer pool.Close()
+	frames, err := newLearnedFrames(m.Database)
+	if err != nil {
+		return nil, nil, err
+	}
+	l := &learning{Learned: m, frames: frames, pool: pool}
+	report := &LearnedReport{}
+	for _, part := range []struct {
+		name   string
+		report **train.Report
+		run    func(ctx context.Context) (*train.Report, error)
+	}{{"autoencoder", &report.Autoencoder, l.autoencoder}, {"stepper", &report.Stepper, l.stepper}, {"projector", &report.Projector, l.projector}} {
+		if *part.report, err = part.run(ctx); err != nil {
+			return nil, report, fmt.Errorf("the %s: %w", part.name, err)
+		}
+		if (*part.report).Ended == train.EndInterrupted {
+			return nil, report, context.Cause(ctx)
+		}
+	}
+	out, err := matching.NewLearned(m.Database, l.networks)
+	return out, report, err
+}
+
+// learning is a Learned in progress.
+type learning struct {
+	*Learned
+	frames   *learnedFrames
+	pool     *grad.Pool
+	latent   []float32 // (frames, Latent) of the trained encoder
+	networks matching.Networks
+}
+
+// key draws the sample of a row in an epoch. Those that are held out are always the same.
+func (m *Learned) key(epoch int, row int32, isHeldOut bool) uint64 {
+	if isHeldOut {
+		epoch = -1
+	}
+	return grad.Hash(grad.Hash(m.Seed, uint64(epoch+1)), uint64(row))
+}
+
+// train runs the job of a part and gives params the best weights.
+func (l *learning) train(ctx context.Context, name string, steps, batch int, rate float64, params []*grad.Param, loss func(t *grad.Tape, keys []uint64) *grad.Mat) (*train.Report, error) {
+	epoch, best := 0, [][]float32(nil)
+	keys := make([]uint64, 0, batch)
+	epochs := max(1, steps/epochSteps)
+	job := &train.Job{
+		Params: params, Samples: epochSteps * batch, HeldOut: 8 * batch, Batch: batch, Epochs: epochs, Seed: l.Seed,
+		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, _ uint64) *grad.Mat {
+			keys = keys[:0]
+			for _, r := range rows {
+				keys = append(keys, l.key(epoch, r, isHeldOut))
+			}
+			return loss(t, keys)
+		},
+		Begin:     func(e int) { epoch = e },
+		Optimizer: train.Adam(rate), Schedule: wholeCycle(train.WarmRestarts{Mult: 1, Clamp: 0.99}, epochs), ClipNorm: 1,
+		DataHash: fmt.Sprintf("%016x", l.Database.Fingerprint()), Checkpoint: filepath.Join(l.Folder, name+".checkpoint"), Every: time.Minute, Resume: l.Resume,
+		Curves: filepath.Join(l.Folder, name), Log: l.Log, Now: l.Now,
+		Save: func(weights [][]float32, _ *train.Report) error {
+			best = best[:0]
+			for _, w := range weights {
+				best = append(best, slices.Clone(w))
+			}
+			return nil
+		},
+	}
+	if l.Progress != nil {
+		job.Progress = func(p train.Progress) { l.Progress(name, p) }
+	}
+	var err error
+	if job.Recipe, err = checkpointKey(fields{"network": "learned " + name}, fields{"latent": l.Latent, "hidden": l.Hidden, "step": l.Step, "steps": steps, "rate": rate, "seed": l.Seed}); err != nil {
+		return nil, err
+	}
+	report, err := job.Run(ctx, l.pool)
+	if err != nil {
+		return report, err
+	}
+	for i, w := range best {
+		copy(params[i].Val, w)
+	}
+	return report, nil
+}
+
+// autoencoder trains the encoder and the decompressor, and encodes all frames.
+func (l *learning) autoencoder(ctx context.Context) (*train.Report, error) {
+	f := l.frames
+	cols, out := f.cols, f.outputs
+	encoder := newStack("encoder", []int{2 * out, l.Hidden, l.Hidden / 2, l.Latent}, grad.Hash(l.Seed, 11))
+	decoder := newStack("decoder", []int{cols + l.Latent, l.Hidden, out}, grad.Hash(l.Seed, 12))
+	loss := func(t *grad.Tape, keys []uint64) *grad.Mat {
+		x, y, dy := t.Const(2*len(keys), cols), t.Const(2*len(keys), out), t.Const(2*len(keys), out)
+		for i, k := range keys {
+			at := f.starts[int(k%uint64(len(f.starts)))]
+			for _, row := range [2]int{2 * i, 2*i + 1} {
+				copy(x.Val[row*cols:], l.Database.Feature(at))
+				f.pose(y.Val[row*out:][:out], at)
+				f.change(dy.Val[row*out:][:out], at)
+				at = l.Database.Next(at)
+			}
+		}
+		z := encoder.forward(t, t.Concat(f.normalised(t, y), t.Affine(dy, f.perChange, nil)))
+		made := t.Affine(decoder.forward(t, t.Concat(f.features(t, x), z)), f.std, f.mean)
+		miss := t.Sub(f.places(t, made), f.places(t, y))
+		turned := t.Mul(t.Sub(made, y), f.outputWeights(t, made.Rows))
+		latent := t.Mul(z, z)
+		return t.WeightedSum(
+			grad.Term{Loss: t.Scale(t.SumAbs(miss), 1/float32(len(miss.Val))), Weight: 40},
+			grad.Term{Loss: t.Scale(t.SumAbs(turned), 1/float32(len(turned.Val))), Weight: 10},
+			grad.Term{Loss: t.Scale(t.SumAbs(t.Diff(miss, 2)), 2/float32(len(miss.Val))), Weight: 2 * matching.TickRate},
+			grad.Term{Loss: t.Scale(t.SumAbs(t.Diff(turned, 2)), 2/float32(len(turned.Val))), Weight: 0.5 * matching.TickRate},
+			grad.Term{Loss: t.Mean(latent), Weight: 0.02},
+			grad.Term{Loss: t.Scale(t.SumAbs(t.Diff(z, 2)), 2/float32(len(z.Val))), Weight: 0.01 * matching.TickRate},
+		)
+	}
+	report, err := l.train(ctx, "autoencoder", l.Steps[0], learnedBatch, 2e-3, slices.Concat(encoder.params(), decoder.params()), loss)
+	if err != nil || report.Ended == train.EndInterrupted {
+		return report, err
+	}
+	l.latent = f.encode(encoder, l.pool, l.Latent)
+	f.setStates(l.latent, l.Latent)
+	l.networks.Turns, l.networks.Still = f.turns, f.still
+	l.networks.Rest, l.networks.Least, l.networks.Most = f.rest(), f.least, f.most
+	l.networks.Decompressor, err = decoder.network(inMean(f.featureMean, l.Latent), inStd(f.featureStd, l.Latent), f.mean, f.std)
+	return report, err
+}
+
+// inMean and inStd leave latent values as they are.
+func inMean(features []float32, latent int) []float32 {
+	return append(slices.Clone(features), make([]float32, latent)...)
+}
+
+func inStd(features []float32, latent int) []float32 {
+	return append(slices.Clone(features), slices.Repeat([]float32{1}, latent)...)
+}
+
+// stepper trains the stepper.
+func (l *learning) stepper(ctx context.Context) (*train.Report, error) {
+	const noise = 0.05 // of the first state, in deviations
+	f := l.frames
+	size := f.size
+	net := newStack("stepper", []int{size, l.Step, l.Step, size + 3}, grad.Hash(l.Seed, 21))
+	loss := func(t *grad.Tape, keys []uint64) *grad.Mat {
+		n := len(keys)
+		at := make([]int, n)
+		s := t.Const(n, size)
+		for i, k := range keys {
+			at[i] = f.windows[int(k%uint64(len(f.windows)))]
+			row := s.Val[i*size:][:size]
+			copy(row, f.state(at[i]))
+			for j := range row {
+				row[j] += noise * f.stateStd[j] * float32(normal(grad.Hash(k, uint64(2*j)), grad.Hash(k, uint64(2*j+1))))
+			}
+		}
+		terms := make([]grad.Term, 0, 2*stepWindow)
+		for range stepWindow {
+			made := net.forward(t, f.normalState(t, s))
+			want, target := t.Const(n, size+3), t.Const(n, size)
+			for i := range at {
+				f.step(want.Val[i*(size+3):][:size+3], at[i])
+				at[i] = l.Database.Next(at[i])
+				copy(target.Val[i*size:], f.state(at[i]))
+			}
+			s = t.Add(s, t.Affine(t.Columns(made, 0, size), f.changeStd[:size], f.changeMean[:size]))
+			terms = append(terms,
+				grad.Term{Loss: t.MAE(f.normalState(t, s), f.normalState(t, target)), Weight: 2.0 / stepWindow},
+				grad.Term{Loss: t.MAE(made, t.Affine(want, inverse(f.changeStd), shift(f.changeMean, f.changeStd))), Weight: 0.5 / stepWindow})
+		}
+		return t.WeightedSum(terms...)
+	}
+	report, err := l.train(ctx, "stepper", l.Steps[1], learnedBatch, 1e-3, net.params(), loss)
+	if err != nil || report.Ended == train.EndInterrupted {
+		return report, err
+	}
+	l.networks.Stepper, err = net.network(f.stateMean, f.stateStd, f.changeMean, f.changeStd)
+	return report, err
+}
+
+// projector trains the projector.
+func (l *learning) projector(ctx context.Context) (*train.Report, error) {
+	f, d := l.frames, l.Database
+	size, cols, in := f.size, f.cols, f.cols+len(d.Tags)
+	net := newStack("projector", []int{in, l.Hidden, l.Hidden, l.Hidden, size}, grad.Hash(l.Seed, 31))
+	queries := newLearnedQueries(f)
+	mean, std := append(slices.Clone(f.featureMean), make([]float32, len(d.Tags))...), append(slices.Clone(f.featureStd), slices.Repeat([]float32{1}, len(d.Tags))...)
+	loss := func(t *grad.Tape, keys []uint64) *grad.Mat {
+		x, want := t.Const(len(keys), in), t.Const(len(keys), size)
+		l.pool.Run(len(keys), func(_, i int) {
+			q := x.Val[i*in:][:in]
+			copy(want.Val[i*size:][:size], f.state(queries.draw(q, keys[i])))
+		})
+		made := net.forward(t, t.Affine(x, inverse(std), shift(mean, std)))
+		target := f.normalState(t, want)
+		near := t.Sub(t.Columns(made, 0, cols), t.Columns(target, 0, cols))
+		latent := t.Sub(t.Columns(made, cols, size), t.Columns(target, cols, size))
+		return t.WeightedSum(
+			grad.Term{Loss: t.Scale(t.SumAbs(near), 1/float32(len(near.Val))), Weight: 1},
+			grad.Term{Loss: t.Scale(t.SumAbs(latent), 1/float32(len(latent.Val))), Weight: 1},
+		)
+	}
+	report, err := l.train(ctx, "projector", l.Steps[2], queryBatch, 1e-3, net.params(), loss)
+	if err != nil || report.Ended == train.EndInterrupted {
+		return report, err
+	}
+	l.networks.Projector, err = net.network(mean, std, f.stateMean, f.stateStd)
+	return report, err
+}
+
+// stack is dense layers with rectified values between them.
+type stack []*fcLayer
+
+func newStack(name string, sizes []int, seed uint64) (s stack) {
+	for i := range len(sizes) - 1 {
+		s = append(s, newLinear(fmt.Sprintf("%s%d", name, i+1), sizes[i], sizes[i+1], grad.Hash(seed, uint64(i))))
+	}
+	return s
+}
+
+func (s stack) params() (out []*grad.Param) {
+	for _, l := range s {
+		out = append(out, l.params()...)
+	}
+	return out
+}
+
+func (s stack) forward(t *grad.Tape, x *grad.Mat) *grad.Mat {
+	for i, l := range s {
+		if i > 0 {
+			x = t.ReLU(x)
+		}
+		x = t.Dense(x, l.w, l.b)
+	}
+	return x
+}
+
+// network returns the stack with the normalisation of its inputs and outputs.
+func (s stack) network(inMean, inStd, outMean, outStd []float32) (*netruntime.Net, error) {
+	tensors := slices.Concat(normTensors("in.", inMean, inStd), normTensors("out.", outMean, outStd))
+	for i, l := range s {
+		name := fmt.Sprintf("layer%d", i+1)
+		tensors = append(tensors, netruntime.Tensor{Name: name + ".weight", Shape: []int{l.w.Rows, l.w.Cols}, Data: l.w.Val},
+			netruntime.Tensor{Name: name + ".bias", Shape: []int{l.b.Cols}, Data: l.b.Val})
+	}
+	return matching.NewNetwork(tensors)
+}
+
+// inverse returns 1/std, and shift −mean/std: what normalises.
+func inverse(std []float32) []float32 {
+	out := make([]float32, len(std))
+	for i, v := range std {
+		out[i] = 1 / v
+	}
+	return out
+}
+
+func shift(mean, std []float32) []float32 {
+	out := make([]float32, len(std))
+	for i, v := range std {
+		out[i] = -mean[i] / v
+	}
+	return out
+}

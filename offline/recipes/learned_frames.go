@@ -1,0 +1,363 @@
+package recipes
+
+import (
+	"errors"
+	"math"
+
+	"mannequin/animsys/matching"
+	"mannequin/engine/m3"
+	"mannequin/netruntime/grad"
+)
+
+// learnedFrames are the frames of a database as networks see them. A pose is the place of joint 0, and the X and Y axes of
+// each joint that turns, in the space of the root: places of joints are linear in these and in the Z axes.
+type learnedFrames struct {
+	d             *matching.Database
+	cols, outputs int
+	starts        []int // frames with a next one
+	windows       []int // frames from which a stepper's window goes on
+	fresh         []int // frames that a search finds
+
+	turns []int32   // joints that turn
+	still []m3.Quat // (joints) local rotations of the others
+
+	mean, std               []float32 // (outputs)
+	perChange               []float32 // (outputs) 1 / deviation of the change of a tick
+	weights                 []float32 // (outputs) of errors: longer limbs count more
+	featureMean, featureStd []float32 // (cols)
+	fk                      *grad.Param
+	fkBias                  *grad.Param
+	x, y                    [][2]int // columns of X and Y axes: of the products that make Z axes
+
+	// Of states, after setStates:
+	size                  int
+	latent                []float32
+	stateMean, stateStd   []float32 // (size)
+	least, most           []float32 // (size)
+	changeMean, changeStd []float32 // (size + 3) of the change of a tick, and of the root's motion
+	gather                [4][]int
+}
+
+func newLearnedFrames(d *matching.Database) (*learnedFrames, error) {
+	f := &learnedFrames{d: d, cols: d.Columns()}
+	for i := range d.Frames() {
+		at := i
+		for k := 0; k < stepWindow && at >= 0; k++ {
+			at = d.Next(at)
+		}
+		if d.Next(i) >= 0 {
+			f.starts = append(f.starts, i)
+		}
+		if at >= 0 {
+			f.windows, f.fresh = append(f.windows, i), append(f.fresh, i)
+		}
+	}
+	if len(f.windows) == 0 {
+		return nil, errors.New("recipes: all clips of the database are shorter than a third of a second")
+	}
+	f.find()
+	f.outputs = 3 + 6*len(f.turns)
+	f.kinematics()
+	f.statistics()
+	return f, nil
+}
+
+// find finds the joints that turn.
+func (f *learnedFrames) find() {
+	const turns = 2e-3 // rad
+	joints := f.d.Skel.Len()
+	pos, rot := make([]m3.Vec3, joints), make([]m3.Quat, joints)
+	f.still = make([]m3.Quat, joints)
+	f.d.Pose(0, pos, f.still)
+	moves := make([]bool, joints)
+	moves[0] = true
+	for i := range f.d.Frames() {
+		f.d.Pose(i, pos, rot)
+		for j, q := range rot {
+			moves[j] = moves[j] || q.Angle(f.still[j]) > turns
+		}
+	}
+	for j, m := range moves {
+		if m {
+			f.turns = append(f.turns, int32(j))
+		}
+	}
+}
+
+// kinematics makes the matrix from a pose with Z axes to the places of joints.
+func (f *learnedFrames) kinematics() {
+	sk, n := f.d.Skel, len(f.turns)
+	joints := sk.Len()
+	in := 3 + 9*n
+	f.fk, f.fkBias = grad.NewParam("fk", 3*joints, in), grad.NewParam("fk.bias", 1, 3*joints)
+	f.fk.Frozen, f.fkBias.Frozen = true, true
+	number := make([]int, joints)        // of the joint among turns that a joint turns with
+	with := make([]m3.Quat, joints)      // its rotation in that one's space
+	column := func(k, axis, i int) int { // of component i of an axis of the k-th joint that turns
+		if axis < 2 {
+			return 3 + 6*k + 3*axis + i
+		}
+		return 3 + 6*n + 3*k + i
+	}
+	next := 0
+	for j := range joints {
+		p := int(sk.Parents[j])
+		row := func(i int) []float32 { return f.fk.Val[(3*j+i)*in:][:in] }
+		if p < 0 {
+			for i := range 3 {
+				row(i)[i] = 1
+			}
+		} else {
+			v := with[p].Rotate(sk.Offsets[j])
+			for i := range 3 {
+				copy(row(i), f.fk.Val[(3*p+i)*in:][:in])
+				for axis, by := range [...]float32{v.X, v.Y, v.Z} {
+					row(i)[column(number[p], axis, i)] += by
+				}
+			}
+		}
+		if next < n && int(f.turns[next]) == j {
+			number[j], with[j] = next, m3.Ident
+			next++
+		} else {
+			number[j], with[j] = number[p], with[p].Mul(f.still[j])
+		}
+	}
+	for k := range n {
+		for i := range 3 { // z_i = x_(i+1)·y_(i+2) − x_(i+2)·y_(i+1)
+			b, c := (i+1)%3, (i+2)%3
+			for g, col := range [...]int{column(k, 0, b), column(k, 1, c), column(k, 0, c), column(k, 1, b)} {
+				f.gather[g] = append(f.gather[g], col)
+			}
+		}
+	}
+	// A joint counts as much as what hangs on it is long.
+	f.weights = make([]float32, 3+6*n)
+	for i := range 3 {
+		f.weights[i] = 1
+	}
+	reach := make([]float32, joints)
+	for j := joints - 1; j > 0; j-- {
+		p := sk.Parents[j]
+		reach[p] = max(reach[p], reach[j]+sk.Offsets[j].Len())
+	}
+	for k, j := range f.turns {
+		const least = 0.1 // m
+		for i := range 6 {
+			f.weights[3+6*k+i] = max(reach[j], least)
+		}
+	}
+}
+
+// pose writes the pose of a frame, (outputs).
+func (f *learnedFrames) pose(to []float32, frame int) {
+	var pos [maxLearnedJoints]m3.Vec3
+	var rot, model [maxLearnedJoints]m3.Quat
+	n := f.d.Skel.Len()
+	f.d.Pose(frame, pos[:n], rot[:n])
+	to[0], to[1], to[2] = pos[0].X, pos[0].Y, pos[0].Z
+	k := 3
+	for j := range n {
+		model[j] = rot[j]
+		if p := f.d.Skel.Parents[j]; p >= 0 {
+			model[j] = model[p].Mul(rot[j])
+		}
+		if i := (k - 3) / 6; i < len(f.turns) && int(f.turns[i]) == j {
+			x, y := model[j].Rotate(m3.V(1, 0, 0)), model[j].Rotate(m3.V(0, 1, 0))
+			to[k], to[k+1], to[k+2], to[k+3], to[k+4], to[k+5] = x.X, x.Y, x.Z, y.X, y.Y, y.Z
+			k += 6
+		}
+	}
+}
+
+const maxLearnedJoints = 512
+
+// change writes by how much the pose changes in the tick from a frame, or to it if it is the last.
+func (f *learnedFrames) change(to []float32, frame int) {
+	a, b := frame, f.d.Next(frame)
+	if b < 0 {
+		a, b = frame-1, frame
+	}
+	was := make([]float32, len(to))
+	f.pose(was, a)
+	f.pose(to, b)
+	for i, v := range was {
+		to[i] -= v
+	}
+}
+
+// statistics finds means and deviations of poses and features.
+func (f *learnedFrames) statistics() {
+	var pose, change, feature moments
+	y, dy := make([]float32, f.outputs), make([]float32, f.outputs)
+	for i := range f.d.Frames() {
+		f.pose(y, i)
+		f.change(dy, i)
+		pose.add(y)
+		change.add(dy)
+		feature.add(f.d.Feature(i))
+	}
+	const least = 1e-3 // of a deviation, m or 1
+	f.mean, f.std = pose.of(least)
+	_, dev := change.of(1e-4)
+	f.perChange = inverse(dev)
+	f.featureMean, f.featureStd = feature.of(1e-3)
+}
+
+// moments are sums of values and of their squares, by column.
+type moments struct {
+	sum, square []float64
+	n           float64
+}
+
+func (m *moments) add(v []float32) {
+	if m.sum == nil {
+		m.sum, m.square = make([]float64, len(v)), make([]float64, len(v))
+	}
+	for i, x := range v {
+		m.sum[i] += float64(x)
+		m.square[i] += float64(x) * float64(x)
+	}
+	m.n++
+}
+
+// of returns means and deviations, these at least least.
+func (m *moments) of(least float64) (mean, std []float32) {
+	for i := range m.sum {
+		a := m.sum[i] / m.n
+		mean = append(mean, float32(a))
+		std = append(std, float32(math.Sqrt(max(m.square[i]/m.n-a*a, least*least))))
+	}
+	return mean, std
+}
+
+func (f *learnedFrames) normalised(t *grad.Tape, y *grad.Mat) *grad.Mat {
+	return t.Affine(y, inverse(f.std), shift(f.mean, f.std))
+}
+
+func (f *learnedFrames) features(t *grad.Tape, x *grad.Mat) *grad.Mat {
+	return t.Affine(x, inverse(f.featureStd), shift(f.featureMean, f.featureStd))
+}
+
+func (f *learnedFrames) normalState(t *grad.Tape, s *grad.Mat) *grad.Mat {
+	return t.Affine(s, inverse(f.stateStd), shift(f.stateMean, f.stateStd))
+}
+
+// places returns the places of all joints of poses, (rows, 3·joints).
+func (f *learnedFrames) places(t *grad.Tape, y *grad.Mat) *grad.Mat {
+	g := func(i int) *grad.Mat { return t.Gather(y, f.gather[i]) }
+	z := t.Sub(t.Mul(g(0), g(1)), t.Mul(g(2), g(3)))
+	return t.Dense(t.Concat(y, z), f.fk, f.fkBias)
+}
+
+func (f *learnedFrames) outputWeights(t *grad.Tape, rows int) *grad.Mat {
+	w := t.Const(rows, f.outputs)
+	for i := range rows {
+		copy(w.Val[i*f.outputs:], f.weights)
+	}
+	return w
+}
+
+// encode returns the latent values of all frames.
+func (f *learnedFrames) encode(encoder stack, pool *grad.Pool, latent int) []float32 {
+	const batch = 256
+	n := f.d.Frames()
+	out := make([]float32, n*latent)
+	tape := grad.NewTape(pool)
+	for from := 0; from < n; from += batch {
+		tape.Reset()
+		rows := min(batch, n-from)
+		y, dy := tape.Const(rows, f.outputs), tape.Const(rows, f.outputs)
+		for i := range rows {
+			f.pose(y.Val[i*f.outputs:][:f.outputs], from+i)
+			f.change(dy.Val[i*f.outputs:][:f.outputs], from+i)
+		}
+		z := encoder.forward(tape, tape.Concat(f.normalised(tape, y), tape.Affine(dy, f.perChange, nil)))
+		copy(out[from*latent:], z.Val)
+	}
+	return out
+}
+
+// setStates completes the states by latent values.
+func (f *learnedFrames) setStates(latent []float32, n int) {
+	f.latent, f.size = latent, f.cols+n
+	var all, change moments
+	for i := range f.d.Frames() {
+		all.add(f.state(i))
+	}
+	f.stateMean, f.stateStd = all.of(1e-3)
+	step := make([]float32, f.size+3)
+	for _, i := range f.starts {
+		f.step(step, i)
+		change.add(step)
+	}
+	f.changeMean, f.changeStd = change.of(1e-4)
+	f.least, f.most = make([]float32, f.size), make([]float32, f.size)
+	for k := range f.size {
+		f.least[k], f.most[k] = f.stateMean[k], f.stateMean[k]
+	}
+	for i := range f.d.Frames() {
+		for k, v := range f.state(i) {
+			f.least[k], f.most[k] = min(f.least[k], v), max(f.most[k], v)
+		}
+	}
+}
+
+// state returns the state of a frame.
+func (f *learnedFrames) state(frame int) []float32 {
+	n := f.size - f.cols
+	out := make([]float32, 0, f.size)
+	return append(append(out, f.d.Feature(frame)...), f.latent[frame*n:(frame+1)*n]...)
+}
+
+// step writes the change of a state to that of the next tick, and the root's motion.
+func (f *learnedFrames) step(to []float32, frame int) {
+	a, b := f.state(frame), f.state(f.d.Next(frame))
+	for i := range a {
+		to[i] = b[i] - a[i]
+	}
+	to[f.size], to[f.size+1], to[f.size+2] = f.d.Move(frame)
+}
+
+// rest returns the state of the frame that stands.
+func (f *learnedFrames) rest() []float32 { return f.state(f.d.Rest()) }
+
+// learnedQueries draws queries, as agents ask them: the pose of a frame, and a way that leads from that of the frame
+// toward that of another.
+type learnedQueries struct {
+	f   *learnedFrames
+	way int // first column of the way
+}
+
+func newLearnedQueries(f *learnedFrames) *learnedQueries {
+	return &learnedQueries{f, f.d.WayColumn()}
+}
+
+// draw writes a query with its tags, and returns the frame that a search finds for it.
+func (q *learnedQueries) draw(to []float32, key uint64) int {
+	const noise = 0.1 // deviations
+	f, d := q.f, q.f.d
+	pick := func(i uint64) int { return f.fresh[int(grad.Hash(key, i)%uint64(len(f.fresh)))] }
+	from, toward := pick(1), pick(2)
+	query, tags := to[:f.cols], to[f.cols:]
+	must, never := d.Wanted(d.TagsOf(toward))
+	copy(query, d.Feature(from))
+	share := float32(share01(grad.Hash(key, 3)))
+	if share01(grad.Hash(key, 4)) < 0.2 {
+		share = 0
+		must, never = d.Wanted(d.TagsOf(from))
+	}
+	for c := q.way; c < f.cols; c++ {
+		query[c] += share * (d.Feature(toward)[c] - query[c])
+	}
+	by := noise * float32(share01(grad.Hash(key, 5)))
+	for c := range query {
+		query[c] += by * f.featureStd[c] * float32(normal(grad.Hash(key, uint64(10+2*c)), grad.Hash(key, uint64(11+2*c))))
+	}
+	matching.WriteTags(tags, must)
+	found, _ := d.Search(&matching.Target{Query: query, Must: must, Never: never})
+	if found < 0 {
+		return from
+	}
+	return found
+}

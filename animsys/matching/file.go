@@ -5,12 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/boundedfile"
+	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 )
 
@@ -20,7 +27,8 @@ const Arch = "matching"
 // maxFile bounds the size of a database's file. An hour of a person's motion is 80 MB.
 const maxFile = 1 << 30
 
-// Names of the file's arrays.
+// Names of a file's arrays. The first five are those of a database, the last three those of what was learned of one, and so
+// are the tensors of the networks.
 const (
 	arrayHips     = "hips"     // (frames, 3)
 	arrayRot      = "rot"      // (frames, joints, 4), in 1/32767
@@ -28,17 +36,21 @@ const (
 	arrayTags     = "tags"     // (frames, 4), 16 bits each
 	arrayFeatures = "features" // (frames, columns)
 	arrayScales   = "scales"   // (2, columns) mean and scale
+	arrayRest     = "rest"     // (state)
+	arrayBounds   = "bounds"   // (2, state) least and most
+	arrayStill    = "still"    // (joints, 4)
 )
 
 const keyClips = "clips"
 
 // contents is the JSON part of a file.
 type contents struct {
-	Tags    []string   `json:"tags"`
-	Weights Weights    `json:"weights"`
-	Roles   ik.Roles   `json:"roles"`
-	Clips   []clipFile `json:"clips"`
-	Size    float32    `json:"size,omitempty"`
+	Tags    []string     `json:"tags"`
+	Weights Weights      `json:"weights"`
+	Roles   ik.Roles     `json:"roles"`
+	Clips   []clipFile   `json:"clips,omitempty"`
+	Size    float32      `json:"size,omitempty"`
+	Learned *learnedFile `json:"learned,omitempty"`
 }
 
 type clipFile struct {
@@ -47,23 +59,117 @@ type clipFile struct {
 	Loop   bool   `json:"loop,omitempty"`
 }
 
+// learnedFile is the JSON part of what was learned.
+type learnedFile struct {
+	Turns   []int32   `json:"turns"`
+	Fastest float32   `json:"fastest"`
+	Speeds  []float32 `json:"speeds"`
+	Found   Tags      `json:"found"` // tags that frames have
+	Plays   bool      `json:"plays"` // File.Learns
+}
+
+// File is what a file of mannequin make holds: recordings, networks that have learned them, or both.
+type File struct {
+	Database *Database // nil if the recordings are left out
+	Learned  *Learned  // nil if nothing was learned
+	// Learns says that streams play what was learned, although there are recordings too.
+	Learns bool
+}
+
+// Player is a stream of either kind.
+type Player interface {
+	generator.Generator[control.Goal]
+	generator.Walled
+	Root(row int) feature.Place
+}
+
+// Character returns what both have in common; nil if there is neither.
+func (f *File) Character() *Character {
+	switch {
+	case f.Database != nil:
+		return &f.Database.Character
+	case f.Learned != nil:
+		return &f.Learned.Character
+	}
+	return nil
+}
+
+// NewStream returns a stream without agents: of the networks, if Learns says so or there are no recordings.
+func (f *File) NewStream(o StreamOptions) (Player, error) {
+	switch {
+	case f.Learned != nil && (f.Learns || f.Database == nil):
+		return player(f.Learned.NewStream(o))
+	case f.Database != nil:
+		return player(f.Database.NewStream(o))
+	}
+	return nil, errZero
+}
+
+// player leaves out a nil pointer.
+func player[P Player](p P, err error) (Player, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Fingerprint returns a checksum of what streams play: equal ones have the same.
+func (f *File) Fingerprint() uint64 {
+	h := statehash.New.Bool(f.Learns)
+	if f.Database != nil {
+		h = h.Uint(f.Database.Fingerprint())
+	}
+	if f.Learned != nil {
+		h = h.Uint(f.Learned.Fingerprint())
+	}
+	return uint64(h)
+}
+
 // Encode writes d as a file. A database that is read from it is the same, to the bit.
-func (d *Database) Encode(w io.Writer) error {
-	if d.Skel == nil {
+func (d *Database) Encode(w io.Writer) error { return (&File{Database: d}).Encode(w) }
+
+// Encode writes a file. What is read from it is the same, to the bit.
+func (f *File) Encode(w io.Writer) error {
+	c := f.Character()
+	if c == nil || c.Skel == nil {
 		return errZero
 	}
-	c := contents{Size: d.Size, Tags: d.Tags, Weights: d.weight, Roles: d.Roles}
-	for _, s := range d.clips {
-		c.Clips = append(c.Clips, clipFile{s.name, s.end - s.first, s.loop})
+	out := contents{Size: c.Size, Tags: c.Tags, Weights: c.weight, Roles: c.Roles}
+	cols := c.Columns()
+	arrays := []netruntime.Tensor{{Name: arrayScales, Shape: []int{2, cols}, Data: append(c.mean[:cols:cols], c.scale...)}}
+	if d := f.Database; d != nil {
+		for _, s := range d.clips {
+			out.Clips = append(out.Clips, clipFile{s.name, s.end - s.first, s.loop})
+		}
+		arrays = append(arrays, d.arrays()...)
 	}
-	clips, err := json.Marshal(c)
+	if l := f.Learned; l != nil {
+		var found Tags
+		for _, a := range l.actions {
+			found |= a
+		}
+		out.Learned = &learnedFile{l.net.Turns, l.fastest, l.speeds, found, f.Learns}
+		arrays = append(arrays, l.arrays()...)
+	}
+	clips, err := json.Marshal(out)
 	if err != nil {
 		return fmt.Errorf("matching: %w", err)
 	}
-	sk, err := json.Marshal(d.Skel)
+	sk, err := json.Marshal(c.Skel)
 	if err != nil {
 		return fmt.Errorf("matching: %w", err)
 	}
+	meta := netruntime.Meta{Arch: Arch, Name: c.Name, Skeleton: string(sk), Data: c.Data, License: c.License, Card: c.Card, Extra: map[string]string{keyClips: string(clips)}}
+	return netruntime.EncodeArrays(w, meta, arrays, func(name string) netruntime.Storage {
+		if name == arrayRot || name == arrayTags {
+			return netruntime.Int16
+		}
+		return netruntime.Float32
+	})
+}
+
+// arrays returns the arrays of a database but for the scales.
+func (d *Database) arrays() []netruntime.Tensor {
 	var hips, rot, moves, tags []float32
 	for f, m := range d.moves {
 		p := d.hips[f]
@@ -75,38 +181,81 @@ func (d *Database) Encode(w io.Writer) error {
 	for _, q := range d.rot {
 		rot = append(rot, float32(q[0]), float32(q[1]), float32(q[2]), float32(q[3]))
 	}
-	n, cols := d.Frames(), d.Columns()
-	meta := netruntime.Meta{Arch: Arch, Name: d.Name, Skeleton: string(sk), Data: d.Data, License: d.License, Card: d.Card, Extra: map[string]string{keyClips: string(clips)}}
-	return netruntime.EncodeArrays(w, meta, []netruntime.Tensor{
+	n := d.Frames()
+	return []netruntime.Tensor{
 		{Name: arrayHips, Shape: []int{n, 3}, Data: hips},
 		{Name: arrayRot, Shape: []int{n, d.Skel.Len(), 4}, Data: rot},
 		{Name: arrayMoves, Shape: []int{n, 3}, Data: moves},
 		{Name: arrayTags, Shape: []int{n, 4}, Data: tags},
-		{Name: arrayFeatures, Shape: []int{n, cols}, Data: d.features},
-		{Name: arrayScales, Shape: []int{2, cols}, Data: append(d.mean[:cols:cols], d.scale...)},
-	}, func(name string) netruntime.Storage {
-		if name == arrayRot || name == arrayTags {
-			return netruntime.Int16
-		}
-		return netruntime.Float32
-	})
+		{Name: arrayFeatures, Shape: []int{n, d.Columns()}, Data: d.features},
+	}
 }
+
+// arrays returns the arrays of what was learned but for the scales.
+func (l *Learned) arrays() []netruntime.Tensor {
+	n := &l.net
+	var still []float32
+	for _, q := range n.Still {
+		still = append(still, q.X, q.Y, q.Z, q.W)
+	}
+	out := []netruntime.Tensor{
+		{Name: arrayRest, Shape: []int{len(n.Rest)}, Data: n.Rest},
+		{Name: arrayBounds, Shape: []int{2, len(n.Least)}, Data: slices.Concat(n.Least, n.Most)},
+		{Name: arrayStill, Shape: []int{len(n.Still), 4}, Data: still},
+	}
+	for i, net := range [...]*netruntime.Net{n.Decompressor, n.Stepper, n.Projector} {
+		for _, t := range net.Tensors() {
+			t.Name = networkNames[i] + t.Name
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// networkNames begin the names of the networks' tensors.
+var networkNames = [...]string{"decompressor.", "stepper.", "projector."}
 
 // Open reads the database in the file at path.
 func Open(path string) (*Database, error) {
+	f, err := OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if f.Database == nil {
+		return nil, fmt.Errorf("%s: %w", path, errNoRecordings)
+	}
+	return f.Database, nil
+}
+
+var errNoRecordings = errors.New("matching: the file has networks without the recordings that they have learned: OpenFile reads it")
+
+// OpenFile reads the file at path.
+func OpenFile(path string) (*File, error) {
 	b, err := boundedfile.Read(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("matching: %w", err)
 	}
-	d, err := Decode(b)
+	f, err := DecodeFile(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return d, nil
+	return f, nil
 }
 
-// Decode reads what Encode writes.
+// Decode reads the database in a file.
 func Decode(b []byte) (*Database, error) {
+	f, err := DecodeFile(b)
+	if err == nil && f.Database == nil {
+		return nil, errNoRecordings
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.Database, nil
+}
+
+// DecodeFile reads what File.Encode writes.
+func DecodeFile(b []byte) (*File, error) {
 	meta, arrays, err := netruntime.DecodeArrays(b)
 	if err != nil {
 		return nil, fmt.Errorf("matching: %w", err)
@@ -114,51 +263,83 @@ func Decode(b []byte) (*Database, error) {
 	if meta.Arch != Arch {
 		return nil, fmt.Errorf("matching: %w", &netruntime.UnsupportedError{What: "architecture", Got: meta.Arch, Have: []string{Arch}})
 	}
-	d, err := decode(&meta, arrays)
+	f, err := decode(&meta, arrays)
 	if err != nil {
 		return nil, fmt.Errorf("matching: the file's contents: %w", err)
 	}
-	return d, nil
+	return f, nil
 }
 
 // maxValue bounds all numbers of a file.
 const maxValue = 1e6
 
-func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*Database, error) {
-	var c contents
-	if err := json.Unmarshal([]byte(meta.Extra[keyClips]), &c); err != nil {
+func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*File, error) {
+	var in contents
+	if err := json.Unmarshal([]byte(meta.Extra[keyClips]), &in); err != nil {
 		return nil, fmt.Errorf("metadata %s: %w", keyClips, err)
 	}
-	d := &Database{Character: Character{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Size: c.Size, Skel: new(skel.Skeleton), Tags: c.Tags, weight: c.Weights}}
-	if err := json.Unmarshal([]byte(meta.Skeleton), d.Skel); err != nil {
+	c := Character{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Size: in.Size, Skel: new(skel.Skeleton), Tags: in.Tags, weight: in.Weights}
+	if err := json.Unmarshal([]byte(meta.Skeleton), c.Skel); err != nil {
 		return nil, fmt.Errorf("metadata skeleton: %w", err)
 	}
-	if err := d.open(&c.Roles); err != nil {
+	if err := c.open(&in.Roles); err != nil {
 		return nil, err
 	}
-	if _, err := d.front(); err != nil {
+	if _, err := c.front(); err != nil {
 		return nil, err
 	}
-	if len(c.Clips) == 0 {
+	if !(in.Size >= 0 && in.Size <= maxValue) {
+		return nil, fmt.Errorf("the size %g: want 0 or more", in.Size)
+	}
+	a, err := sound(arrays)
+	if err != nil {
+		return nil, err
+	}
+	cols := c.Columns()
+	scales, err := a.take(arrayScales, 2, cols)
+	if err != nil {
+		return nil, err
+	}
+	c.mean, c.scale = scales[:cols:cols], scales[cols:]
+	f := &File{}
+	if in.Learned == nil || len(in.Clips) > 0 {
+		if f.Database, err = decodeDatabase(c, in.Clips, a); err != nil {
+			return nil, err
+		}
+	}
+	if in.Learned != nil {
+		if f.Learned, err = decodeLearned(c, in.Learned, a); err != nil {
+			return nil, err
+		}
+		f.Learns = in.Learned.Plays
+	}
+	return f, a.rest()
+}
+
+func decodeDatabase(c Character, clips []clipFile, a fileArrays) (*Database, error) {
+	if len(clips) == 0 {
 		return nil, errNoClips
 	}
-	if !(c.Size >= 0 && c.Size <= maxValue) {
-		return nil, fmt.Errorf("the size %g: want 0 or more", c.Size)
-	}
+	d := &Database{Character: c}
 	n := int32(0)
-	for i, s := range c.Clips {
+	for i, s := range clips {
 		if s.Frames < shortest || s.Frames > maxFrames-n {
 			return nil, fmt.Errorf("clip %d has %d frames: want at least %d, and at most %d in all", i, s.Frames, shortest, maxFrames)
 		}
 		d.clips = append(d.clips, span{s.Name, n, n + s.Frames, s.Loop})
 		n += s.Frames
 	}
-	data, err := d.arrays(arrays, int(n))
-	if err != nil {
-		return nil, err
+	data := map[string][]float32{}
+	for _, v := range [...]struct {
+		name  string
+		width int
+	}{{arrayFeatures, d.Columns()}, {arrayHips, 3}, {arrayRot, 4 * d.Skel.Len()}, {arrayMoves, 3}, {arrayTags, 4}} {
+		var err error
+		if data[v.name], err = a.take(v.name, int(n), v.width); err != nil {
+			return nil, err
+		}
 	}
-	cols := d.Columns()
-	d.features, d.mean, d.scale = data[arrayFeatures], data[arrayScales][:cols], data[arrayScales][cols:]
+	d.features = data[arrayFeatures]
 	d.hips, d.moves, d.tags, d.rot = make([]m3.Vec3, n), make([]move, n), make([]Tags, n), make([]packed, len(data[arrayRot])/4)
 	for f := range d.moves {
 		h, m, t := data[arrayHips][3*f:], data[arrayMoves][3*f:], data[arrayTags][4*f:]
@@ -184,33 +365,88 @@ func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*Database, error
 	return d, nil
 }
 
-// arrays returns the arrays by name, if they have the right shapes and hold sound numbers.
-func (d *Database) arrays(arrays []netruntime.Tensor, n int) (map[string][]float32, error) {
-	cols := d.Columns()
-	shapes := map[string][2]int{arrayHips: {n, 3}, arrayRot: {n, 4 * d.Skel.Len()}, arrayMoves: {n, 3}, arrayTags: {n, 4}, arrayFeatures: {n, cols}, arrayScales: {2, cols}}
-	data := map[string][]float32{}
+func decodeLearned(c Character, in *learnedFile, a fileArrays) (*Learned, error) {
+	l := &Learned{Character: c}
+	if !(in.Fastest >= 0 && in.Fastest <= maxValue) || len(in.Speeds) > speedQuantiles || !slices.IsSorted(in.Speeds) {
+		return nil, fmt.Errorf("the speeds of what was learned: %g at most, and %d quantiles", in.Fastest, len(in.Speeds))
+	}
+	l.fastest, l.speeds, l.net.Turns = in.Fastest, in.Speeds, in.Turns
+	l.name(in.Found)
+	var err error
+	for i, to := range [...]**netruntime.Net{&l.net.Decompressor, &l.net.Stepper, &l.net.Projector} {
+		if *to, err = NewNetwork(a.named(networkNames[i])); err != nil {
+			return nil, fmt.Errorf("the network %s %w", strings.TrimSuffix(networkNames[i], "."), err)
+		}
+	}
+	state := l.net.Decompressor.Inputs()
+	if l.net.Rest, err = a.take(arrayRest, state, 1); err != nil {
+		return nil, err
+	}
+	bounds, err := a.take(arrayBounds, 2, state)
+	if err != nil {
+		return nil, err
+	}
+	l.net.Least, l.net.Most = bounds[:state:state], bounds[state:]
+	still, err := a.take(arrayStill, l.Skel.Len(), 4)
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(still); i += 4 {
+		l.net.Still = append(l.net.Still, m3.Quat{X: still[i], Y: still[i+1], Z: still[i+2], W: still[i+3]})
+	}
+	return l, l.finish()
+}
+
+// fileArrays are the arrays of a file that were not taken yet.
+type fileArrays map[string]netruntime.Tensor
+
+// sound returns the arrays by name, if they hold sound numbers.
+func sound(arrays []netruntime.Tensor) (fileArrays, error) {
+	out := fileArrays{}
 	for _, a := range arrays {
-		want, known := shapes[a.Name]
-		if !known {
-			return nil, fmt.Errorf("unknown array %q", a.Name)
-		}
-		if len(a.Shape) == 0 || a.Shape[0] != want[0] || len(a.Data) != want[0]*want[1] {
-			return nil, fmt.Errorf("array %s of %v, want %v", a.Name, a.Shape, want)
-		}
 		whole := a.Name == arrayRot || a.Name == arrayTags
 		for i, v := range a.Data {
 			if !(m3.Abs(v) <= maxValue) || whole && (v != float32(math.Trunc(float64(v))) || m3.Abs(v) > 32768) {
 				return nil, fmt.Errorf("array %s: value %d is %g", a.Name, i, v)
 			}
 		}
-		data[a.Name] = a.Data
+		out[a.Name] = a
 	}
-	for name := range shapes {
-		if data[name] == nil {
-			return nil, fmt.Errorf("array %s is missing", name)
+	return out, nil
+}
+
+// take returns an array of some rows of some values.
+func (f fileArrays) take(name string, rows, width int) ([]float32, error) {
+	a, ok := f[name]
+	if !ok {
+		return nil, fmt.Errorf("array %s is missing", name)
+	}
+	if len(a.Shape) == 0 || a.Shape[0] != rows || len(a.Data) != rows*width {
+		return nil, fmt.Errorf("array %s of %v, want %v", name, a.Shape, [2]int{rows, width})
+	}
+	delete(f, name)
+	return a.Data, nil
+}
+
+// named returns the arrays whose names begin with prefix, without it, by name.
+func (f fileArrays) named(prefix string) (out []netruntime.Tensor) {
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		if own, ok := strings.CutPrefix(name, prefix); ok {
+			a := f[name]
+			a.Name = own
+			out = append(out, a)
+			delete(f, name)
 		}
 	}
-	return data, nil
+	return out
+}
+
+// rest returns an error if there are arrays that nobody has taken.
+func (f fileArrays) rest() error {
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		return fmt.Errorf("unknown array %q", name)
+	}
+	return nil
 }
 
 var errZero = errors.New("matching: a zero Database has no frames: make one with Build")

@@ -125,9 +125,9 @@ func (l *Learned) Bytes() int {
 // Fingerprint returns a checksum: equal ones have the same.
 func (l *Learned) Fingerprint() uint64 { return l.sum }
 
-// decode writes the pose of an output of the decompressor: local translations and rotations, (joints), joint 0's in the
+// Pose writes the pose of an output of the decompressor: local translations and rotations, (joints), joint 0's in the
 // space of the root. model, (joints), is for the rotations in that space.
-func (l *Learned) decode(y []float32, pos []m3.Vec3, rot, model []m3.Quat) {
+func (l *Learned) Pose(y []float32, pos []m3.Vec3, rot, model []m3.Quat) {
 	copy(pos, l.Skel.Offsets)
 	pos[0] = m3.V(y[0], y[1], y[2])
 	for j, k := range l.turns {
@@ -155,9 +155,9 @@ func NewNetwork(tensors []netruntime.Tensor) (*netruntime.Net, error) {
 		if t.Name == "in.mean" {
 			inputs = len(t.Data)
 		}
-		if t.Name == layerName(layers+1)+".weight" {
-			layers++
-		}
+	}
+	for slices.ContainsFunc(tensors, func(t netruntime.Tensor) bool { return t.Name == layerName(layers+1)+".weight" }) {
+		layers++
 	}
 	node := func(name, op, in, act string) netruntime.Node {
 		return netruntime.Node{Name: name, Op: op, In: []string{in}, Act: act}

@@ -322,7 +322,7 @@ func (s *LearnedStream) write(p *generator.Poses, d *decoder) {
 		}
 		p.Put(int(row), a.At, 0)
 		pos, rot := p.Joints(int(row), s.of.Skel.Len())
-		s.of.decode(d.y[i*outputs:][:outputs], pos, rot, d.model)
+		s.of.Pose(d.y[i*outputs:][:outputs], pos, rot, d.model)
 		root := p.Roots[row]
 		pos[0], rot[0] = root.Apply(pos[0]), root.Rot.Mul(rot[0])
 	}

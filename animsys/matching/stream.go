@@ -164,6 +164,9 @@ func (s *Stream) search(row int, next int32, w *wish, must, never Tags) int32 {
 // Frame returns the frame that a row shows.
 func (s *Stream) Frame(row int) int { return int(s.frames[row]) }
 
+// Clip returns the name of the clip that a row plays, and the number of the frame in it.
+func (s *Stream) Clip(row int) (name string, at int) { return s.db.Clip(s.Frame(row)) }
+
 // Pose writes the pose of a row.
 func (s *Stream) Pose(p *generator.Poses, row int) {
 	a, d := &s.agents[row], s.db

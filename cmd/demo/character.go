@@ -8,13 +8,13 @@ import (
 )
 
 // openCharacter opens the file of --character. Without one it makes a person by rules.
-func openCharacter(file string) (*matching.Database, error) {
+func openCharacter(file string) (*matching.File, error) {
 	if file != "" {
-		db, err := matching.Open(file)
+		f, err := matching.OpenFile(file)
 		if err != nil {
 			err = fmt.Errorf("--character %w: want a file of mannequin make", err)
 		}
-		return db, err
+		return f, err
 	}
 	takes, _, err := human.Generate(human.Options{Minutes: 1, Styles: []string{"neutral"}})
 	if err != nil {
@@ -25,8 +25,9 @@ func openCharacter(file string) (*matching.Database, error) {
 		clips = append(clips, matching.Clip{Name: t.Name, Motion: t.Clip})
 	}
 	db, err := matching.Build(takes[0].Clip.Skel, clips, matching.Options{})
-	if err == nil {
-		db.Name = "a person made by rules"
+	if err != nil {
+		return nil, err
 	}
-	return db, err
+	db.Name = "a person made by rules"
+	return &matching.File{Database: db}, nil
 }

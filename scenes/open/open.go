@@ -123,8 +123,8 @@ func FarOf(model string) []string {
 type Resources struct {
 	Net    func(name string) (*netruntime.Net, error) // opens a network; required
 	Script func(name string) (*script.Script, error)  // opens a cutscene's script; nil is cutscene.Open
-	// Character opens the database of the scene play; an empty name is one that needs no file. Required by that scene.
-	Character func(name string) (*matching.Database, error)
+	// Character opens the file of the scene play; an empty name is one that needs no file. Required by that scene.
+	Character func(name string) (*matching.File, error)
 
 	Open    netruntime.Opener // device for the networks; nil is the processor
 	Workers int               // goroutines; 0 is one per CPU

@@ -199,9 +199,9 @@ func (o *opener) latent() func() (scenes.Scene, error) {
 	}
 }
 
-// character opens the database of a character.
-func (o *opener) character() *matching.Database {
-	return get(o, func() (*matching.Database, error) {
+// character opens the file of a character.
+func (o *opener) character() *matching.File {
+	return get(o, func() (*matching.File, error) {
 		if o.Resources.Character == nil {
 			return nil, errors.New("the scene play needs a character, and this program opens none")
 		}

@@ -33,13 +33,13 @@ const gaits = int(scenes.Canter)
 
 func newDrive(s *Scene) *drive {
 	d := &drive{scene: s, goals: generic.NewMap1[control.Goal](&s.ECS)}
-	for _, v := range s.db.Speeds(gaits) {
+	for _, v := range s.of.Speeds(gaits) {
 		d.speeds = append(d.speeds, v*s.own.Scale)
 	}
 	if d.speeds == nil {
 		d.speeds = []float32{control.PaceSpeed * s.own.Scale}
 	}
-	for _, tag := range s.db.Tags {
+	for _, tag := range s.of.Tags {
 		if a, err := control.ParseAction(tag); err == nil {
 			d.can[a] = true
 		}

@@ -1,5 +1,5 @@
-// Package play is the scene of a character of your own, which the player steers: any database for motion matching, on
-// any number of legs.
+// Package play is the scene of a character of your own, which the player steers, on any number of legs: a database for
+// motion matching, or networks that have learned one.
 package play
 
 import (
@@ -28,7 +28,7 @@ import (
 // with ramps, stairs, walls and pillars.
 type Options struct {
 	world.Options
-	Character *matching.Database // required
+	Character *matching.File // required
 }
 
 // GroundSize is the width of the terrain, m.
@@ -39,8 +39,8 @@ type Scene struct {
 	world.World
 	Crowd *animsys.Crowd
 
-	stream *matching.Stream
-	db     *matching.Database
+	stream matching.Player
+	of     *matching.Character
 	own    *retarget.Character // the character in its own size
 	drive  *drive
 	hero   arche.Entity
@@ -57,45 +57,45 @@ var (
 
 // New builds the scene.
 func New(opt Options) (*Scene, error) {
-	if opt.Character == nil {
+	if opt.Character == nil || opt.Character.Character() == nil {
 		return nil, errors.New("play: Options.Character is missing")
 	}
 	if err := opt.Complete("play", 0, func(int) float32 { return GroundSize }); err != nil {
 		return nil, err
 	}
-	s := &Scene{db: opt.Character}
+	s := &Scene{of: opt.Character.Character()}
 	s.Init(&opt.Options)
-	if err := s.open(); err != nil {
+	if err := s.open(opt.Character); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// sized returns a database's skeleton as a character of its own size.
-func sized(db *matching.Database) (*retarget.Character, error) {
-	size := db.Size
+// sized returns a skeleton as a character of its own size.
+func sized(c *matching.Character) (*retarget.Character, error) {
+	size := c.Size
 	if size == 0 {
 		size = 1
 	}
-	n := db.Skel.Len()
-	pose, from := db.Skel.Rest(), make([]int, n)
+	n := c.Skel.Len()
+	pose, from := c.Skel.Rest(), make([]int, n)
 	low := pose[0].Pos.Y
 	for _, x := range pose {
 		low = min(low, x.Pos.Y)
 	}
-	own := &skel.Skeleton{Names: db.Skel.Names, Parents: db.Skel.Parents, EndSite: db.Skel.EndSite}
+	own := &skel.Skeleton{Names: c.Skel.Names, Parents: c.Skel.Parents, EndSite: c.Skel.EndSite}
 	rest := make([]m3.Xform, n)
-	for j, o := range db.Skel.Offsets {
+	for j, o := range c.Skel.Offsets {
 		from[j] = j
 		pose[j].Pos.Y -= low
 		rest[j] = m3.Xform{Pos: pose[j].Pos.Scale(size), Rot: m3.Ident}
 		own.Offsets = append(own.Offsets, o.Scale(size))
 	}
-	return retarget.New(retarget.Options{Source: db.Skel, Roles: db.Roles, Pose: pose, Skel: own, Rest: rest, From: from})
+	return retarget.New(retarget.Options{Source: c.Skel, Roles: c.Roles, Pose: pose, Skel: own, Rest: rest, From: from})
 }
 
-func (s *Scene) open() (err error) {
-	if s.own, err = sized(s.db); err != nil {
+func (s *Scene) open(file *matching.File) (err error) {
+	if s.own, err = sized(s.of); err != nil {
 		return fmt.Errorf("play: %w", err)
 	}
 	middle := s.own.Rest[0].Pos.Flat()
@@ -113,12 +113,12 @@ func (s *Scene) open() (err error) {
 		opt.Ground, opt.Walls = ground, &terrain.Edges{Ground: ground, Rise: 0.35, Walls: walls}
 		s.blocks, s.start = blocks, start
 	}
-	s.stream, err = s.db.NewStream(matching.StreamOptions{Capacity: 1})
+	s.stream, err = file.NewStream(matching.StreamOptions{Capacity: 1})
 	if err != nil {
 		return err
 	}
 	p, err := world.Add(&s.World, s.stream, opt, nil, func(int) [3]float32 {
-		if len(s.db.Roles.Legs) == 2 {
+		if len(s.of.Roles.Legs) == 2 {
 			return scenes.Clothes(0, s.Seed)
 		}
 		return scenes.Coat(s.Seed)
@@ -161,7 +161,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Blocks = append(dst.Blocks, s.blocks...)
 	s.Draw(dst, alpha)
 	c := &dst.Casts[0]
-	c.Skel, c.Roles = s.own.Skel, &s.db.Roles
+	c.Skel, c.Roles = s.own.Skel, &s.of.Roles
 	c.Bones = s.Crowd.InterpolateCharacter(c.Bones, s.own, alpha, m3.Vec3{})
 	dst.Focus, dst.Heading, dst.InWorld = c.Of(0)[0].Pos, s.Crowd.Roots[0].Rot.Yaw(), true
 	dst.Focus.Y += max(0.65*s.height-s.own.Rest[0].Pos.Y, 0) // short legs and a large head
@@ -171,8 +171,17 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	s.DrawOverlays(dst, 0, 0, false, alpha)
 	dst.Show, dst.Has = shown, dst.Has&^inOwnUnit
 	s.drive.texts(dst)
-	clip, at := s.db.Clip(s.stream.Frame(0))
-	dst.HUD = append(dst.HUD, fmt.Sprintf("%s: %.2f m/s, %s at %.1f s", s.name(), s.Speed, clip, float32(at)/matching.TickRate))
+	dst.HUD = append(dst.HUD, fmt.Sprintf("%s: %.2f m/s, %s", s.name(), s.Speed, s.shows()))
+}
+
+// shows returns what is played.
+func (s *Scene) shows() string {
+	recorded, ok := s.stream.(*matching.Stream)
+	if !ok {
+		return "by networks"
+	}
+	clip, at := recorded.Clip(0)
+	return fmt.Sprintf("%s at %.1f s", clip, float32(at)/matching.TickRate)
 }
 
 // inOwnUnit are the overlays of places in the agent's own space, whose unit is the character's size.
@@ -180,10 +189,10 @@ const inOwnUnit = hud.Velocities | hud.Targets
 
 // name returns the character's name.
 func (s *Scene) name() string {
-	if s.db.Name == "" {
+	if s.of.Name == "" {
 		return "your character"
 	}
-	return strings.ToValidUTF8(s.db.Name, "?")
+	return strings.ToValidUTF8(s.of.Name, "?")
 }
 
 // Autopilot returns the input of a recording without a player: up the ramp and back, slower and faster, a look ahead

@@ -17,7 +17,7 @@ import (
 
 func open(t testing.TB, db *matching.Database, workers int) *Scene {
 	t.Helper()
-	return testscene.Keep(New(Options{Options: world.Options{Seed: 1, Workers: workers, Terrain: must.Get(terrain.Flat(terrain.Grid{Size: GroundSize, Cell: 0.5}))(t)}, Character: db}))(t)
+	return testscene.Keep(New(Options{Options: world.Options{Seed: 1, Workers: workers, Terrain: must.Get(terrain.Flat(terrain.Grid{Size: GroundSize, Cell: 0.5}))(t)}, Character: &matching.File{Database: db}}))(t)
 }
 
 // The recording without a player goes up the ramp and back, with the same bits for any number of workers.
@@ -94,7 +94,7 @@ func TestRefuses(t *testing.T) {
 	if _, err := New(Options{}); err == nil || !strings.Contains(err.Error(), "Character is missing") {
 		t.Error(err)
 	}
-	if _, err := New(Options{Options: world.Options{Agents: -1}, Character: testmatching.People(t)}); err == nil || !strings.Contains(err.Error(), "agents") {
+	if _, err := New(Options{Options: world.Options{Agents: -1}, Character: &matching.File{Database: testmatching.People(t)}}); err == nil || !strings.Contains(err.Error(), "agents") {
 		t.Error(err)
 	}
 }

@@ -153,7 +153,7 @@ func (n *notes) on(m open.Resources) open.Resources {
 		}
 	}
 	if character != nil {
-		m.Character = func(name string) (*matching.Database, error) {
+		m.Character = func(name string) (*matching.File, error) {
 			out, err := character(name)
 			part := "the character " + name
 			if name == "" {

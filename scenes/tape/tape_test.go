@@ -24,7 +24,7 @@ import (
 
 // resources opens made-up networks where there are some.
 func resources(t testing.TB, workers int) open.Resources {
-	character := func(string) (*matching.Database, error) { return testmatching.People(t), nil }
+	character := func(string) (*matching.File, error) { return &matching.File{Database: testmatching.People(t)}, nil }
 	return open.Resources{Workers: workers, Styles: stylesfree.Open, Character: character, Net: func(name string) (*netruntime.Net, error) {
 		switch name {
 		case "dog":
@@ -213,7 +213,7 @@ func TestOtherCharacter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Character = func(string) (*matching.Database, error) { return testmatching.Dogs(t), nil }
+	m.Character = func(string) (*matching.File, error) { return &matching.File{Database: testmatching.Dogs(t)}, nil }
 	_, _, dog, err := OpenScene(setup("play", 0), m)
 	if err != nil {
 		t.Fatal(err)

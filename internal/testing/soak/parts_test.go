@@ -34,7 +34,7 @@ import (
 
 func resources(t *testing.T, workers int) open.Resources {
 	return open.Resources{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Workers: workers, Log: slog.New(slog.DiscardHandler),
-		Character: func(string) (*matching.Database, error) { return testmatching.People(t), nil }}
+		Character: func(string) (*matching.File, error) { return &matching.File{Database: testmatching.People(t)}, nil }}
 }
 
 // input returns any input that a program may give, now and then one that is not a number.

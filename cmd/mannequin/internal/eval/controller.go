@@ -33,41 +33,73 @@ docs/make.md explains the measures.`,
 	cli.JSON(c, &asJSON)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		return cli.ReportFiles(cmd.OutOrStdout(), args, asJSON, func(i int) (cli.Report, error) {
-			s, err := subject(args[i])
+			ways, err := subjects(args[i])
 			if err != nil {
 				return nil, err
 			}
-			r, err := controller.Measure(s)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", args[i], err)
+			out := &controllerReport{File: filepath.Base(args[i])}
+			for _, s := range ways {
+				r, err := controller.Measure(s.Subject)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", args[i], err)
+				}
+				out.Ways = append(out.Ways, way{s.by, r})
 			}
-			return &controllerReport{filepath.Base(args[i]), r}, nil
+			return out, nil
 		})
 	}
 	return c
 }
 
-// subject opens a character.
-func subject(name string) (s controller.Subject, err error) {
-	if !slices.Contains(models.Names(), name) {
-		d, err := matching.Open(name)
-		if err == nil {
-			return recorded(d), nil
-		}
-		if m, other := models.OpenAs(name, mann.NewModel); other == nil {
-			return network(m), nil
-		}
-		return s, err
-	}
-	m, err := models.OpenAs(name, mann.NewModel)
-	return network(m), err
+// subject is a character and the way in which it moves.
+type subject struct {
+	by string
+	controller.Subject
 }
 
-// recorded is a character that plays a database, beside the clips in it.
-func recorded(d *matching.Database) controller.Subject {
-	s := controller.Subject{Size: d.Size, New: func(n int) (generator.Generator[control.Goal], error) {
-		return d.NewStream(matching.StreamOptions{Capacity: n})
-	}}
+// subjects opens a character. A file with recordings and networks has two ways.
+func subjects(name string) (out []subject, err error) {
+	if !slices.Contains(models.Names(), name) {
+		f, err := matching.OpenFile(name)
+		if err == nil {
+			return ways(f), nil
+		}
+		if m, other := models.OpenAs(name, mann.NewModel); other == nil {
+			return []subject{network(m)}, nil
+		}
+		return nil, err
+	}
+	m, err := models.OpenAs(name, mann.NewModel)
+	return []subject{network(m)}, err
+}
+
+// ways returns the ways of a file of mannequin make.
+func ways(f *matching.File) (out []subject) {
+	var clips controller.Subject
+	if f.Database != nil {
+		clips = recorded(f.Database)
+	} else {
+		clips.Speeds = f.Learned.Speeds(3)
+	}
+	clips.Size = f.Character().Size
+	add := func(by string, play matching.File) {
+		s := clips
+		s.New = func(n int) (generator.Generator[control.Goal], error) {
+			return play.NewStream(matching.StreamOptions{Capacity: n, Workers: 1})
+		}
+		out = append(out, subject{by, s})
+	}
+	if f.Database != nil {
+		add("motion matching", matching.File{Database: f.Database})
+	}
+	if f.Learned != nil {
+		add("learned motion matching", matching.File{Learned: f.Learned})
+	}
+	return out
+}
+
+// recorded returns the clips of a database.
+func recorded(d *matching.Database) (s controller.Subject) {
 	move := matching.Tags(0)
 	if i := slices.Index(d.Tags, control.Move.String()); i >= 0 {
 		move = 1 << i
@@ -84,23 +116,36 @@ func recorded(d *matching.Database) controller.Subject {
 }
 
 // network is a quadruped, at the speeds of its gaits.
-func network(m *mann.Model) controller.Subject {
-	return controller.Subject{
+func network(m *mann.Model) subject {
+	return subject{"a mode-adaptive network", controller.Subject{
 		New: func(n int) (generator.Generator[control.Goal], error) {
 			return m.NewController(mann.ControllerOptions{Capacity: n, Workers: 1})
 		},
 		Speeds: []float32{control.WalkSpeed, control.TrotSpeed, control.CanterSpeed},
-	}
+	}}
 }
 
-// controllerReport is the table of one character.
+// controllerReport is the tables of one character.
 type controllerReport struct {
 	File string `json:"file"`
+	Ways []way  `json:"ways"`
+}
+
+type way struct {
+	By string `json:"by"`
 	*controller.Report
 }
 
-// Print prints the table below the character's name.
+// Print prints each table below the character's name.
 func (r *controllerReport) Print(w io.Writer) error {
-	fmt.Fprintln(w, command.Plain(r.File))
-	return r.Report.Print(w)
+	for i, way := range r.Ways {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s by %s\n", command.Plain(r.File), way.By)
+		if err := way.Report.Print(w); err != nil {
+			return err
+		}
+	}
+	return nil
 }

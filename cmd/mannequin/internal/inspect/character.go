@@ -13,28 +13,40 @@ import (
 
 // characterReport is the report of inspect on a character of mannequin make.
 type characterReport struct {
-	File    string   `json:"file"`
-	Kind    string   `json:"kind"`
-	Name    string   `json:"name"`
-	Joints  int      `json:"joints"`
-	Legs    int      `json:"legs"`
-	Size    float32  `json:"size"`
-	Clips   int      `json:"clips"`
-	Frames  int      `json:"frames"`
-	Minutes float64  `json:"minutes"`
-	Tags    []string `json:"tags"`
-	Licence string   `json:"licence"`
-	Data    string   `json:"data"`
-	Card    string   `json:"card"`
+	File       string   `json:"file"`
+	Kind       string   `json:"kind"`
+	Name       string   `json:"name"`
+	Joints     int      `json:"joints"`
+	Legs       int      `json:"legs"`
+	Size       float32  `json:"size"`
+	Clips      int      `json:"clips"`
+	Frames     int      `json:"frames"`
+	Minutes    float64  `json:"minutes"`
+	Parameters int      `json:"parameters"` // of networks
+	Tags       []string `json:"tags"`
+	Licence    string   `json:"licence"`
+	Data       string   `json:"data"`
+	Card       string   `json:"card"`
 }
 
 func inspectCharacter(file string) (*characterReport, error) {
-	d, err := matching.Open(file)
+	f, err := matching.OpenFile(file)
 	if err != nil {
 		return nil, err
 	}
-	return &characterReport{File: file, Kind: "motion matching database", Name: d.Name, Joints: d.Skel.Len(), Legs: len(d.Roles.Legs), Size: cmp.Or(d.Size, 1),
-		Clips: d.Clips(), Frames: d.Frames(), Minutes: float64(d.Frames()) / matching.TickRate / 60, Tags: d.Tags, Licence: d.License, Data: d.Data, Card: d.Card}, nil
+	c := f.Character()
+	r := &characterReport{File: file, Name: c.Name, Joints: c.Skel.Len(), Legs: len(c.Roles.Legs), Size: cmp.Or(c.Size, 1), Tags: c.Tags, Licence: c.License, Data: c.Data, Card: c.Card}
+	var kinds []string
+	if d := f.Database; d != nil {
+		kinds = append(kinds, "motion matching database")
+		r.Clips, r.Frames, r.Minutes = d.Clips(), d.Frames(), float64(d.Frames())/matching.TickRate/60
+	}
+	if l := f.Learned; l != nil {
+		kinds = append(kinds, "learned motion matching")
+		r.Parameters = l.Bytes() / 4
+	}
+	r.Kind = strings.Join(kinds, " and ")
+	return r, nil
 }
 
 // Print writes the report as text.
@@ -42,7 +54,12 @@ func (r *characterReport) Print(w io.Writer) error {
 	row, end := cli.List(w)
 	row("file", "%s", r.File)
 	row("kind", "%s %s", r.Kind, command.Plain(r.Name))
-	row("motion", "%d frames = %.1f minutes, %d clips", r.Frames, r.Minutes, r.Clips)
+	if r.Frames > 0 {
+		row("motion", "%d frames = %.1f minutes, %d clips", r.Frames, r.Minutes, r.Clips)
+	}
+	if r.Parameters > 0 {
+		row("networks", "%d parameters", r.Parameters)
+	}
 	row("skeleton", "%d joints on %d legs, %.2f times the usual size", r.Joints, r.Legs, r.Size)
 	row("tags", "%s", command.Plain(strings.Join(r.Tags, ", ")))
 	row("licence", "%s", cli.OrNone(r.Licence))

@@ -1,0 +1,130 @@
+package controller
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"mannequin/animsys/matching"
+	"mannequin/engine/m3"
+	"mannequin/netruntime"
+)
+
+// Learned compares the poses of networks with the recordings that they have learned: mean distances of joints in the space
+// of the root, m, and the memory of both, bytes.
+type Learned struct {
+	Pose     float64    `json:"pose"`    // of the frame that is nearest to a recorded one's features
+	Stepped  [3]float64 `json:"stepped"` // as many ticks later
+	Root     float64    `json:"root"`    // of the root, after the last of these
+	Networks int        `json:"networks"`
+	Database int        `json:"database"`
+}
+
+// steppedTicks are those after which poses are compared.
+var steppedTicks = [...]int{6, 20, 60}
+
+// MeasureLearned lets the projector find many frames by their own features, and the stepper go on from there.
+func MeasureLearned(d *matching.Database, l *matching.Learned) (out Learned, err error) {
+	const most = 2000 // frames
+	n, cols := l.Networks(), l.Columns()
+	state := cols + l.Latent()
+	var frames []int
+	last := steppedTicks[len(steppedTicks)-1]
+	for i := 0; i < d.Frames(); i += max(1, d.Frames()/most) {
+		at := i
+		for k := 0; k < last && at >= 0; k++ {
+			at = d.Next(at)
+		}
+		if at >= 0 {
+			frames = append(frames, i)
+		}
+	}
+	if len(frames) == 0 {
+		return out, fmt.Errorf("controller: all clips are shorter than a second")
+	}
+	run := func(net *netruntime.Net, x []float32) []float32 {
+		if err != nil {
+			return nil
+		}
+		var s netruntime.Session
+		if s, err = net.NewSession(netruntime.SessionOptions{Batch: len(frames), Workers: 1}); err != nil {
+			return nil
+		}
+		defer s.Close()
+		y := make([]float32, len(frames)*net.Outputs())
+		err = s.Run(y, x, len(frames))
+		return y
+	}
+	query := make([]float32, len(frames)*n.Projector.Inputs())
+	for i, f := range frames {
+		q := query[i*n.Projector.Inputs():][:n.Projector.Inputs()]
+		copy(q, d.Feature(f))
+		must, _ := d.Wanted(d.TagsOf(f))
+		matching.WriteTags(q[cols:], must)
+	}
+	states := run(n.Projector, query)
+	roots, was := make([]m3.Xform, len(frames)), make([]m3.Xform, len(frames))
+	for i := range roots {
+		roots[i], was[i] = m3.Xform{Rot: m3.Ident}, m3.Xform{Rot: m3.Ident}
+	}
+	at := append([]int(nil), frames...)
+	out.Pose = poseDistance(d, l, at, run(n.Decompressor, states))
+	for tick := 1; tick <= last && err == nil; tick++ {
+		change := run(n.Stepper, states)
+		for i, f := range at {
+			c := change[i*(state+3):][:state+3]
+			for k := range state {
+				states[i*state+k] += c[k]
+			}
+			move := func(x m3.Xform, dx, dz, yaw float32) m3.Xform {
+				return x.Mul(m3.Xform{Pos: m3.V(dx, 0, dz), Rot: m3.YawQuat(yaw)})
+			}
+			dx, dz, yaw := d.Move(f)
+			roots[i], was[i] = move(roots[i], c[state], c[state+1], c[state+2]), move(was[i], dx, dz, yaw)
+			at[i] = d.Next(f)
+		}
+		for k, t := range steppedTicks {
+			if t == tick {
+				out.Stepped[k] = poseDistance(d, l, at, run(n.Decompressor, states))
+			}
+		}
+	}
+	for i, r := range roots {
+		out.Root += float64(r.Pos.Dist(was[i].Pos)) / float64(len(roots))
+	}
+	out.Networks, out.Database = l.Bytes(), d.Bytes()
+	return out, err
+}
+
+// poseDistance returns the mean distance of the joints of outputs of the decompressor from those of frames.
+func poseDistance(d *matching.Database, l *matching.Learned, frames []int, y []float32) float64 {
+	if y == nil {
+		return 0
+	}
+	n, outputs := d.Skel.Len(), len(y)/len(frames)
+	pos, rot, scratch := make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Quat, n)
+	a, b := make([]m3.Xform, n), make([]m3.Xform, n)
+	var sum float64
+	for i, f := range frames {
+		l.Pose(y[i*outputs:][:outputs], pos, rot, scratch)
+		d.Skel.LocalToModel(a, pos, rot)
+		d.Pose(f, pos, rot)
+		d.Skel.LocalToModel(b, pos, rot)
+		for j := range a {
+			sum += float64(a[j].Pos.Dist(b[j].Pos))
+		}
+	}
+	return sum / float64(n*len(frames))
+}
+
+// Print writes the table. size is the metres of a unit of the skeleton's.
+func (r *Learned) Print(w io.Writer, size float32) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	cm := func(v float64) float64 { return 100 * v * float64(size) }
+	fmt.Fprintf(t, "joints beside the recordings\t%.1f cm\tafter %.1f, %.1f and %.1f s: %.1f, %.1f and %.1f cm\n", cm(r.Pose),
+		float64(steppedTicks[0])/matching.TickRate, float64(steppedTicks[1])/matching.TickRate, float64(steppedTicks[2])/matching.TickRate,
+		cm(r.Stepped[0]), cm(r.Stepped[1]), cm(r.Stepped[2]))
+	fmt.Fprintf(t, "memory\t%.1f MB\tthe recordings' %.1f MB\n", float64(r.Networks)/1e6, float64(r.Database)/1e6)
+	return t.Flush()
+}
+

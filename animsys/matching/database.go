@@ -56,11 +56,12 @@ type Database struct {
 	legs   int
 	weight Weights
 
-	upright bool    // on two legs, the trunk above them
-	rest    int32   // a frame that stands, as far as any does
-	fastest float32 // m/s
+	upright bool  // on two legs, the trunk above them
+	rest    int32 // a frame that stands, as far as any does
 	actions [control.NumActions]Tags
-	acts    Tags // other than idle and move
+	found   Tags                 // of frames that a search finds
+	acts    Tags                 // other than idle and move
+	fastest [maxTags + 1]float32 // m/s, of frames with each tag; and of frames with none of acts
 
 	features []float32 // (frames, columns) normalised
 	mean     []float32 // (columns)
@@ -74,6 +75,30 @@ type span struct {
 	name       string
 	first, end int32
 	loop       bool
+	once       bool
+	holds      bool
+}
+
+// next returns the frame after a frame of the clip, or −1.
+func (s *span) next(frame int32) int32 {
+	switch {
+	case frame+1 < s.end:
+		return frame + 1
+	case s.loop:
+		return s.first
+	}
+	return -1
+}
+
+// findable returns the end of the frames that a search finds.
+func (s *span) findable() int32 {
+	switch {
+	case s.loop:
+		return s.end
+	case s.once:
+		return min(s.first+entry, s.end-1)
+	}
+	return s.end - ending
 }
 
 // move is the motion of a root over the ground in a tick, in its own space.
@@ -97,6 +122,12 @@ var horizon = [...]int{20, 40, 60}
 // ending is the number of last frames of a clip without a loop that no search finds: what comes after them is
 // unknown.
 const ending = 20
+
+// entry is the number of first frames of a clip with Once that a search finds.
+const entry = 12
+
+// maxTags bounds the number of tags.
+const maxTags = 64
 
 // maxWeight bounds the weights.
 const maxWeight = 100
@@ -224,8 +255,8 @@ func (d *Database) open(roles *ik.Roles) error {
 	if err := d.Skel.Validate(); err != nil {
 		return fmt.Errorf("matching: %w", err)
 	}
-	if len(d.Tags) > 64 {
-		return fmt.Errorf("matching: %d tags, at most 64 are allowed", len(d.Tags))
+	if len(d.Tags) > maxTags {
+		return fmt.Errorf("matching: %d tags, at most %d are allowed", len(d.Tags), maxTags)
 	}
 	for i, name := range d.Tags {
 		if first := slices.Index(d.Tags, name); first < i && name != "" {
@@ -287,7 +318,7 @@ func (d *Database) front() (*facing, error) {
 // add appends the frames of a clip.
 func (d *Database) add(t *track) {
 	first, n, cols := len(d.moves), d.Skel.Len(), d.Columns()
-	d.clips = append(d.clips, span{t.name, int32(first), int32(first + t.span), t.loop})
+	d.clips = append(d.clips, span{t.name, int32(first), int32(first + t.span), t.loop, t.once, t.holds})
 	for f := range t.span {
 		root := xform(t.root[f])
 		next := root.Inv().Mul(t.place(f + 1))
@@ -379,14 +410,7 @@ func (d *Database) Feature(frame int) []float32 {
 
 // next returns the frame after a frame, or −1.
 func (d *Database) next(frame int32) int32 {
-	s := d.span(frame)
-	switch {
-	case frame+1 < s.end:
-		return frame + 1
-	case s.loop:
-		return s.first
-	}
-	return -1
+	return d.span(frame).next(frame)
 }
 
 // span returns the clip of a frame.
@@ -414,7 +438,7 @@ func (d *Database) checksum() uint64 {
 		h = h.Uint(uint64(uint16(q[0])) | uint64(uint16(q[1]))<<16 | uint64(uint16(q[2]))<<32 | uint64(uint16(q[3]))<<48)
 	}
 	for _, c := range d.clips {
-		h = h.Int(int(c.end)).Bool(c.loop)
+		h = h.Int(int(c.end)).Bool(c.loop).Bool(c.once).Bool(c.holds)
 	}
 	for _, name := range d.Tags { // actions follow from them
 		for _, c := range []byte(name) {

@@ -45,6 +45,8 @@ type clipFile struct {
 	Name   string `json:"name"`
 	Frames int32  `json:"frames"`
 	Loop   bool   `json:"loop,omitempty"`
+	Once   bool   `json:"once,omitempty"`
+	Holds  bool   `json:"holds,omitempty"`
 }
 
 // Encode writes d as a file. A database that is read from it is the same, to the bit.
@@ -54,7 +56,7 @@ func (d *Database) Encode(w io.Writer) error {
 	}
 	c := contents{Size: d.Size, Tags: d.Tags, Weights: d.weight, Roles: d.Roles}
 	for _, s := range d.clips {
-		c.Clips = append(c.Clips, clipFile{s.name, s.end - s.first, s.loop})
+		c.Clips = append(c.Clips, clipFile{s.name, s.end - s.first, s.loop, s.once, s.holds})
 	}
 	clips, err := json.Marshal(c)
 	if err != nil {
@@ -150,7 +152,10 @@ func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*Database, error
 		if s.Frames < shortest || s.Frames > maxFrames-n {
 			return nil, fmt.Errorf("clip %d has %d frames: want at least %d, and at most %d in all", i, s.Frames, shortest, maxFrames)
 		}
-		d.clips = append(d.clips, span{s.Name, n, n + s.Frames, s.Loop})
+		if s.Once && s.Loop || s.Holds && !s.Once {
+			return nil, fmt.Errorf("clip %d has loop %t, once %t and holds %t", i, s.Loop, s.Once, s.Holds)
+		}
+		d.clips = append(d.clips, span{s.Name, n, n + s.Frames, s.Loop, s.Once, s.Holds})
 		n += s.Frames
 	}
 	data, err := d.arrays(arrays, int(n))

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
+	"slices"
+	"strings"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
@@ -221,13 +224,18 @@ func (s *Stream) advance(row int) {
 	w := s.wish(&s.goals[row], &a.Body, a.At)
 	s.step(row, &a.Body, w.velocity, w.facing, dt)
 	must, never := d.wants(s.goals[row].Action)
-	next, jumps := d.next(a.Frame), false
-	if next >= 0 && (d.tags[next]&must != must || d.tags[next]&never != 0) {
+	c := d.span(a.Frame)
+	next, jumps := c.next(a.Frame), false
+	if next >= 0 && (d.tags[next]&must != must || !c.once && d.tags[next]&never != 0) {
 		next = -1
 	}
+	held := c.holds && a.Frame == c.end-1 && must != 0 && d.tags[a.Frame]&must == must
 	a.Since, a.Wait = a.Since+1, a.Wait-1
 	changed := a.Velocity.Dist(w.velocity) > t.WishVelocity || m3.Abs(m3.WrapAngle(a.Facing-w.facing)) > t.WishFacing
-	if next < 0 || a.Wait < 0 || changed && a.Since > 1 {
+	switch {
+	case held || c.once && next >= 0: // it goes on
+		a.Wait = max(a.Wait, 0)
+	case next < 0 || a.Wait < 0 || changed && a.Since > 1:
 		a.Wait, a.Since = int32(t.Every-1), 0
 		a.Velocity, a.Facing = w.velocity, w.facing
 		if found := s.search(a, next, s.future(row, &w), must, never); found >= 0 && found != next {
@@ -238,7 +246,7 @@ func (s *Stream) advance(row int) {
 	switch {
 	case jumps:
 		m = d.moves[next]
-	case next < 0: // nothing fits: it waits
+	case next < 0: // nothing fits, or the last pose is held: it waits
 		next = a.Frame
 	default:
 		m = d.moves[a.Frame]
@@ -313,25 +321,48 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 	rot[0] = root.Rot.Mul(rot[0])
 }
 
+// Action returns the action that asks for the frames with a tag: one of control's of that name, or one of the database's
+// own. It reports whether a search finds such frames; streams ignore other actions.
+func (d *Database) Action(tag string) (a control.Action, ok bool) {
+	i := slices.IndexFunc(d.Tags, func(t string) bool { return strings.EqualFold(t, tag) })
+	if i < 0 {
+		return control.Idle, false
+	}
+	if a, err := control.ParseAction(tag); err == nil {
+		return a, d.found>>i&1 != 0
+	}
+	return control.Own + control.Action(i), d.found>>i&1 != 0
+}
+
 // wants returns the tags of an action.
 func (d *Database) wants(a control.Action) (must, never Tags) {
+	if i := a.Tag(); i >= 0 && d.found>>i&1 != 0 {
+		return 1 << i, 0
+	}
 	if a == control.Idle || a == control.Move || int(a) >= len(d.actions) || d.actions[a] == 0 {
 		return 0, d.acts
 	}
 	return d.actions[a], 0
 }
 
-// settle finds what streams need of the database: the frame that is nearest to standing, the greatest speed, and the
+// quickest returns the greatest speed of frames with the tags of an action, m/s.
+func (d *Database) quickest(must Tags) float32 {
+	if must == 0 {
+		return d.fastest[maxTags]
+	}
+	return d.fastest[bits.TrailingZeros64(uint64(must))]
+}
+
+// settle finds what streams need of the database: the frame that is nearest to standing, the greatest speeds, and the
 // tags of actions that a search finds.
 func (d *Database) settle() {
-	var found Tags
 	for _, any := range d.index.nodes[0].any {
-		found |= any
+		d.found |= any
 	}
 	for i, name := range d.Tags {
 		bit := Tags(1) << i
 		if a, err := control.ParseAction(name); err == nil {
-			d.actions[a] = bit & found
+			d.actions[a] = bit & d.found
 		}
 		if name != control.Idle.String() && name != control.Move.String() {
 			d.acts |= bit
@@ -340,8 +371,15 @@ func (d *Database) settle() {
 	least := float32(math.Inf(1))
 	for f, m := range d.moves {
 		speed := m3.V(m.X, 0, m.Z).Len() * TickRate
-		d.fastest = max(d.fastest, speed)
-		if d.tags[f]&d.acts != 0 || d.next(int32(f)) < 0 {
+		for i := range d.Tags {
+			if d.tags[f]>>i&1 != 0 {
+				d.fastest[i] = max(d.fastest[i], speed)
+			}
+		}
+		if d.tags[f]&d.acts != 0 {
+			continue
+		}
+		if d.fastest[maxTags] = max(d.fastest[maxTags], speed); d.next(int32(f)) < 0 {
 			continue
 		}
 		// Standing is a future that stays here.

@@ -67,7 +67,7 @@ var arrows = []arrow{
 		"for tests: the weight files of the 2016 and 2018 authors; npz is how those of 2016 are stored"},
 	{"internal/testing/testlatent", []string{"animsys/feature", "animsys/latent", "netruntime", "models/...", "internal/testing/must", "internal/testing/testgen", "internal/testing/testnet"}, "for tests: a made-up autoencoder of clips, and the shipped one"},
 	{"internal/testing/teststrnn", []string{"animsys/feature", "animsys/strnn", "netruntime", "models/human", "internal/testing/must", "internal/testing/testgen", "internal/testing/testnet"}, "for tests: a made-up predictor of people's motion"},
-	{"internal/testing/testmatching", []string{"animsys/control", "animsys/matching", "internal/testing/must", "offline/procgen", "offline/procgen/human"}, "for tests: databases of motion that rules make"},
+	{"internal/testing/testmatching", []string{"animsys/control", "animsys/matching", "animsys/skel", "engine/m3", "internal/testing/must", "offline/procgen", "offline/procgen/human"}, "for tests: databases of motion that rules make"},
 	{"internal/testing/testgen", []string{"animsys/feature", "animsys/generator", "engine/m3", "netruntime"}, "for tests: plays a generator without a crowd"},
 	{"internal/testing/testh36m", nil, "for tests: a made-up walk as Human3.6M's exponential maps"},
 	{"internal/testing/testdog", []string{"animsys/...", "engine/m3", "netruntime", "internal/testing/must", "internal/testing/testnet"}, "for tests: a made-up dog"},

@@ -44,6 +44,7 @@ type Input struct {
 	Lie     bool      // held
 	Stand   bool      // held: stand on the hind legs
 	Jump    bool      // held
+	Own     uint8     // held: the number of one of the character's own actions, from 1; 0 is none
 	Lock    bool      // held; a press locks where the character faces, and the next one releases it
 	Reset   bool      // restarts the scene
 	Touch   hud.Touch // input to the scene's panel

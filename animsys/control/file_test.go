@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,6 +111,26 @@ path = "p.csv"
 			t.Errorf("%q: error %v, want %q", c.data, err, c.want)
 		}
 	}
+}
+
+// A script names the tags of the character that it is for, and these come after the actions that all have.
+func TestScriptOfTags(t *testing.T) {
+	tags := []string{"carry", "Sit", "crouch"}
+	s := must.Get(ReadScript("s.toml", []byte("[[goal]]\naction = \"Crouch\"\nmove = [0, 1]\n[[goal]]\nat = 1\naction = \"sit\"\n[[goal]]\nat = 2\naction = \"carry\"\n"), tags...))(t)
+	if g := s.At(0); g.Action != Own+2 || g.Move != m3.V(0, 0, 1) || s.At(1).Action != Sit || s.At(2).Action != Own {
+		t.Errorf("%+v, then %v and %v", g, s.At(1).Action, s.At(2).Action)
+	}
+	_, err := ReadScript("s.toml", []byte("[[goal]]\naction = \"cruoch\"\n"), tags...)
+	must.FailWith(t, err, "stand, carry, Sit, crouch; did you mean crouch?")
+	_, err = ReadScript("s.toml", []byte("[[goal]]\naction = \"x64\"\n"), many(65)...)
+	must.FailWith(t, err, "no action")
+}
+
+func many(n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprintf("x%d", i))
+	}
+	return names
 }
 
 // A path file that many goals name is read once.

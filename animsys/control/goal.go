@@ -36,6 +36,13 @@ const (
 	NumActions
 )
 
+// Own is the first action that a character has of its own: Own+i is tag i of the database that plays it, at most 64 of them.
+// matching.Database.Action returns the action of a name. Characters ignore actions that they have not.
+const Own Action = 64
+
+// owns is the number of actions of a character's own.
+const owns = 64
+
 var actionNames = [NumActions]string{"idle", "move", "jump", "sit", "lie", "stand"}
 
 // String returns the action's name in lower case, as in layouts.
@@ -43,10 +50,21 @@ func (a Action) String() string {
 	if a < NumActions {
 		return actionNames[a]
 	}
+	if a >= Own && a < Own+owns {
+		return fmt.Sprintf("own(%d)", a-Own)
+	}
 	return fmt.Sprintf("action(%d)", uint8(a))
 }
 
-// ParseAction returns the action called name, in any case.
+// Tag returns the number of the tag that an action of a character's own is, or −1.
+func (a Action) Tag() int {
+	if a >= Own && a < Own+owns {
+		return int(a - Own)
+	}
+	return -1
+}
+
+// ParseAction returns the action called name, in any case. It knows none of a character's own.
 func ParseAction(name string) (Action, error) {
 	for a, n := range actionNames {
 		if strings.EqualFold(n, name) {
@@ -81,7 +99,7 @@ type Goal struct {
 	// Speed while moving, m/s.
 	Speed float32
 	// Action to take. Idle becomes Move if Move, Turn or Path ask for motion. Sit, Lie and Stand
-	// first stop the character.
+	// first stop the character. Actions from Own on are the character's own, with Move and Speed as they are.
 	Action Action
 	// Path is followed at Speed from its nearest point; Move, Turn and Face are then ignored. Optional.
 	Path *Path

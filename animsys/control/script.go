@@ -3,11 +3,14 @@ package control
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sort"
+	"strings"
 
 	"mannequin/engine/m3"
 	"mannequin/internal/boundedfile"
 	"mannequin/internal/boundedtoml"
+	"mannequin/internal/closest"
 )
 
 // maxCues bounds the goals of a script, far beyond any written by hand.
@@ -20,19 +23,19 @@ type Script struct {
 }
 
 // OpenScript reads the script file at path: see ReadScript.
-func OpenScript(path string) (*Script, error) {
+func OpenScript(path string, tags ...string) (*Script, error) {
 	data, err := boundedfile.Read(path, maxFile)
 	if err != nil {
 		return nil, err
 	}
-	return ReadScript(path, data)
+	return ReadScript(path, data, tags...)
 }
 
 // ReadScript reads a script from the contents of the TOML file called name:
 //
 //	[[goal]]
 //	at = 0.0           # seconds; each goal holds until the next begins
-//	action = "move"    # idle, move, jump, sit, lie or stand
+//	action = "move"    # idle, move, jump, sit, lie, stand, or a tag
 //	speed = 1.1        # m/s
 //	move = [0, 1]      # leftward, forward; by default forward
 //	turn = 0.25        # −1 (right) to 1 (left)
@@ -42,8 +45,9 @@ func OpenScript(path string) (*Script, error) {
 //	action = "move"
 //	path = "circle"    # a built-in path, or a file beside the script
 //
-// The first goal begins at 0, the others strictly after their predecessors.
-func ReadScript(name string, data []byte) (*Script, error) {
+// The first goal begins at 0, the others strictly after their predecessors. tags are the names of the character's own
+// actions, at most 64: those of its database.
+func ReadScript(name string, data []byte, tags ...string) (*Script, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", name, len(data), maxFile)
 	}
@@ -80,7 +84,7 @@ func ReadScript(name string, data []byte) (*Script, error) {
 			g.Speed = *c.Speed
 		}
 		if c.Action != "" {
-			a, err := ParseAction(c.Action)
+			a, err := parse(c.Action, tags)
 			if err != nil {
 				return nil, fail("%w", err)
 			}
@@ -116,6 +120,24 @@ func ReadScript(name string, data []byte) (*Script, error) {
 		s.at, s.goals = append(s.at, c.At), append(s.goals, g)
 	}
 	return s, nil
+}
+
+// parse returns the action called name, which may be one of tags.
+func parse(name string, tags []string) (Action, error) {
+	a, err := ParseAction(name)
+	if err == nil {
+		return a, nil
+	}
+	for i, t := range tags[:min(len(tags), owns)] {
+		if strings.EqualFold(t, name) {
+			return Own + Action(i), nil
+		}
+	}
+	if len(tags) == 0 {
+		return 0, err
+	}
+	all := append(slices.Clone(actionNames[:]), tags...)
+	return 0, fmt.Errorf("control: no action %q: want one of %s%s", name, strings.Join(all, ", "), closest.Hint(name, all))
 }
 
 // At returns the goal t seconds after the start. The zero Script asks to stand still.

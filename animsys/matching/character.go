@@ -2,7 +2,9 @@ package matching
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
+	"strings"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/skel"
@@ -27,10 +29,11 @@ type Character struct {
 	scale  []float32 // (columns) what a raw feature less the mean is multiplied by
 
 	upright bool      // on two legs, the trunk above them
-	fastest float32   // m/s
 	speeds  []float32 // quantiles of the speeds over the ground, m/s; see Speeds
 	actions [control.NumActions]Tags
-	acts    Tags // other than idle and move
+	found   Tags                 // of frames that a search finds
+	acts    Tags                 // other than idle and move
+	fastest [maxTags + 1]float32 // m/s, of frames with each tag; and of frames with none of acts
 }
 
 // Weights are by how much the groups of features count: more the larger they are. Those of feet are for two legs;
@@ -43,6 +46,9 @@ type Weights struct {
 func DefaultWeights() Weights {
 	return Weights{FootPlace: 0.75, FootVelocity: 1, HipsVelocity: 1, Place: 1, Facing: 1.5}
 }
+
+// maxTags bounds the number of tags.
+const maxTags = 64
 
 // maxWeight bounds the weights.
 const maxWeight = 100
@@ -81,8 +87,8 @@ func (c *Character) open(roles *ik.Roles) error {
 	if err := c.Skel.Validate(); err != nil {
 		return fmt.Errorf("matching: %w", err)
 	}
-	if len(c.Tags) > 64 {
-		return fmt.Errorf("matching: %d tags, at most 64 are allowed", len(c.Tags))
+	if len(c.Tags) > maxTags {
+		return fmt.Errorf("matching: %d tags, at most %d are allowed", len(c.Tags), maxTags)
 	}
 	for i, name := range c.Tags {
 		if first := slices.Index(c.Tags, name); first < i && name != "" {
@@ -152,20 +158,44 @@ func (c *Character) Wanted(tags Tags) (must, never Tags) {
 	return must, 0
 }
 
+// Action returns the action that asks for the frames with a tag: one of control's of that name, or one of the character's
+// own. It reports whether there are such frames; streams ignore other actions.
+func (c *Character) Action(tag string) (a control.Action, ok bool) {
+	i := slices.IndexFunc(c.Tags, func(t string) bool { return strings.EqualFold(t, tag) })
+	if i < 0 {
+		return control.Idle, false
+	}
+	if a, err := control.ParseAction(tag); err == nil {
+		return a, c.found>>i&1 != 0
+	}
+	return control.Own + control.Action(i), c.found>>i&1 != 0
+}
+
 // wants returns the tags of an action.
 func (c *Character) wants(a control.Action) (must, never Tags) {
+	if i := a.Tag(); i >= 0 && c.found>>i&1 != 0 {
+		return 1 << i, 0
+	}
 	if a == control.Idle || a == control.Move || int(a) >= len(c.actions) || c.actions[a] == 0 {
 		return 0, c.acts
 	}
 	return c.actions[a], 0
 }
 
-// name finds the tags that goals ask for by their names. found are those that frames have.
-func (c *Character) name(found Tags) {
+// quickest returns the greatest speed of frames with the tags of an action, m/s.
+func (c *Character) quickest(must Tags) float32 {
+	if must == 0 {
+		return c.fastest[maxTags]
+	}
+	return c.fastest[bits.TrailingZeros64(uint64(must))]
+}
+
+// name finds the tags that goals ask for by their names.
+func (c *Character) name() {
 	for i, name := range c.Tags {
 		bit := Tags(1) << i
 		if a, err := control.ParseAction(name); err == nil {
-			c.actions[a] = bit & found
+			c.actions[a] = bit & c.found
 		}
 		if name != control.Idle.String() && name != control.Move.String() {
 			c.acts |= bit

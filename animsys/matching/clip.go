@@ -16,6 +16,12 @@ type Clip struct {
 	Motion *skel.Clip // joint 0 in world space, m, on a floor at height 0; any frame rate
 	// Loop says that the last frame is the first one of the next round: the same pose, elsewhere.
 	Loop bool
+	// Once says that the clip is an action from its first frame to its last, such as a roll: it is entered at its beginning,
+	// and played to its end unless another action is asked for. A loop is none.
+	Once bool
+	// Holds says that the last pose of a clip with Once is kept as long as the action is asked for: of a death, say. Others
+	// begin again.
+	Holds bool
 	// Tags are what the frames show, one entry per frame of Motion, or one for all; nil is nothing.
 	Tags []Tags
 }
@@ -27,6 +33,8 @@ type Tags uint64
 type track struct {
 	name  string
 	loop  bool
+	once  bool
+	holds bool
 	span  int // frames in the database, without the last one of a loop
 	clip  *skel.Clip
 	tags  []Tags
@@ -51,6 +59,8 @@ func newTrack(c *Clip, sk *skel.Skeleton, front *facing) (*track, error) {
 		return fail("%d frames of %d joints, with %d positions and %d rotations", m.Frames, sk.Len(), len(m.Pos), len(m.Rot))
 	case float64(m.Frames-1)/m.FPS > maxFrames/TickRate:
 		return fail("it is %.3g s long, at most %d s are allowed", float64(m.Frames-1)/m.FPS, maxFrames/TickRate)
+	case c.Once && c.Loop || c.Holds && !c.Once:
+		return fail("it has Loop %t, Once %t and Holds %t: a loop has no end, and Holds is for Once", c.Loop, c.Once, c.Holds)
 	case len(c.Tags) > 1 && len(c.Tags) != m.Frames:
 		return fail("it has %d frames and %d tags: want one for each, or one for all", m.Frames, len(c.Tags))
 	}
@@ -60,7 +70,7 @@ func newTrack(c *Clip, sk *skel.Skeleton, front *facing) (*track, error) {
 		}
 	}
 	at := m.Resampled(TickRate)
-	t := &track{name: c.Name, loop: c.Loop, clip: at, span: at.Frames, tags: make([]Tags, at.Frames)}
+	t := &track{name: c.Name, loop: c.Loop, once: c.Once, holds: c.Holds, clip: at, span: at.Frames, tags: make([]Tags, at.Frames)}
 	if c.Loop {
 		t.span--
 	}

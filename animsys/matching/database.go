@@ -47,6 +47,30 @@ type span struct {
 	name       string
 	first, end int32
 	loop       bool
+	once       bool
+	holds      bool
+}
+
+// next returns the frame after a frame of the clip, or −1.
+func (s *span) next(frame int32) int32 {
+	switch {
+	case frame+1 < s.end:
+		return frame + 1
+	case s.loop:
+		return s.first
+	}
+	return -1
+}
+
+// findable returns the end of the frames that a search finds.
+func (s *span) findable() int32 {
+	switch {
+	case s.loop:
+		return s.end
+	case s.once:
+		return min(s.first+entry, s.end-1)
+	}
+	return s.end - ending
 }
 
 // move is the motion of a root over the ground in a tick, in its own space.
@@ -68,6 +92,9 @@ func (p packed) quat() m3.Quat {
 // unknown.
 const ending = 20
 
+// entry is the number of first frames of a clip with Once that a search finds.
+const entry = 12
+
 // maxFrames bounds a database: five hours.
 const maxFrames = 1 << 20
 
@@ -84,6 +111,21 @@ func (d *Database) Clip(frame int) (name string, at int) {
 	}
 	s := d.span(int32(frame))
 	return s.name, frame - int(s.first)
+}
+
+// Span is where the frames of a clip lie, and how it is played; see Clip.
+type Span struct {
+	First, End        int // frames; End is the one after the last
+	Loop, Once, Holds bool
+}
+
+// Span returns where a clip lies; the zero Span of none.
+func (d *Database) Span(clip int) Span {
+	if clip < 0 || clip >= len(d.clips) {
+		return Span{}
+	}
+	s := &d.clips[clip]
+	return Span{int(s.first), int(s.end), s.loop, s.once, s.holds}
 }
 
 // Motion returns a clip as the database holds it, at TickRate, from the origin and facing +Z, with the tags of its frames;
@@ -203,7 +245,7 @@ func (d *Database) finish() error {
 // add appends the frames of a clip.
 func (d *Database) add(t *track) {
 	first, n, cols := len(d.moves), d.Skel.Len(), d.Columns()
-	d.clips = append(d.clips, span{t.name, int32(first), int32(first + t.span), t.loop})
+	d.clips = append(d.clips, span{t.name, int32(first), int32(first + t.span), t.loop, t.once, t.holds})
 	for f := range t.span {
 		root := xform(t.root[f])
 		next := root.Inv().Mul(t.place(f + 1))
@@ -295,14 +337,7 @@ func (d *Database) Feature(frame int) []float32 {
 
 // next returns the frame after a frame, or −1.
 func (d *Database) next(frame int32) int32 {
-	s := d.span(frame)
-	switch {
-	case frame+1 < s.end:
-		return frame + 1
-	case s.loop:
-		return s.first
-	}
-	return -1
+	return d.span(frame).next(frame)
 }
 
 // span returns the clip of a frame.
@@ -330,7 +365,7 @@ func (d *Database) checksum() uint64 {
 		h = h.Uint(uint64(uint16(q[0])) | uint64(uint16(q[1]))<<16 | uint64(uint16(q[2]))<<32 | uint64(uint16(q[3]))<<48)
 	}
 	for _, c := range d.clips {
-		h = h.Int(int(c.end)).Bool(c.loop)
+		h = h.Int(int(c.end)).Bool(c.loop).Bool(c.once).Bool(c.holds)
 	}
 	for _, name := range d.Tags { // actions follow from them
 		for _, c := range []byte(name) {

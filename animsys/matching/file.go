@@ -39,6 +39,7 @@ const (
 	arrayRest     = "rest"     // (state)
 	arrayBounds   = "bounds"   // (2, state) least and most
 	arrayStill    = "still"    // (joints, 4)
+	arrayActs     = "acts"     // (acts, state); may be missing
 )
 
 const keyClips = "clips"
@@ -57,15 +58,25 @@ type clipFile struct {
 	Name   string `json:"name"`
 	Frames int32  `json:"frames"`
 	Loop   bool   `json:"loop,omitempty"`
+	Once   bool   `json:"once,omitempty"`
+	Holds  bool   `json:"holds,omitempty"`
 }
 
 // learnedFile is the JSON part of what was learned.
 type learnedFile struct {
 	Turns   []int32   `json:"turns"`
-	Fastest float32   `json:"fastest"`
+	Fastest []float32 `json:"fastest"`
 	Speeds  []float32 `json:"speeds"`
 	Found   Tags      `json:"found"` // tags that frames have
+	Acts    []actFile `json:"acts,omitempty"`
 	Plays   bool      `json:"plays"` // File.Learns
+}
+
+// actFile is the JSON part of an Act.
+type actFile struct {
+	Tags  Tags `json:"tags"`
+	Ticks int  `json:"ticks"`
+	Holds bool `json:"holds,omitempty"`
 }
 
 // File is what a file of mannequin make holds: recordings, networks that have learned them, or both.
@@ -139,16 +150,15 @@ func (f *File) Encode(w io.Writer) error {
 	arrays := []netruntime.Tensor{{Name: arrayScales, Shape: []int{2, cols}, Data: append(c.mean[:cols:cols], c.scale...)}}
 	if d := f.Database; d != nil {
 		for _, s := range d.clips {
-			out.Clips = append(out.Clips, clipFile{s.name, s.end - s.first, s.loop})
+			out.Clips = append(out.Clips, clipFile{s.name, s.end - s.first, s.loop, s.once, s.holds})
 		}
 		arrays = append(arrays, d.arrays()...)
 	}
 	if l := f.Learned; l != nil {
-		var found Tags
-		for _, a := range l.actions {
-			found |= a
+		out.Learned = &learnedFile{Turns: l.net.Turns, Fastest: l.fastest[:], Speeds: l.speeds, Found: l.found, Plays: f.Learns}
+		for _, a := range l.net.Acts {
+			out.Learned.Acts = append(out.Learned.Acts, actFile{a.Tags, a.Ticks, a.Holds})
 		}
-		out.Learned = &learnedFile{l.net.Turns, l.fastest, l.speeds, found, f.Learns}
 		arrays = append(arrays, l.arrays()...)
 	}
 	clips, err := json.Marshal(out)
@@ -198,10 +208,17 @@ func (l *Learned) arrays() []netruntime.Tensor {
 	for _, q := range n.Still {
 		still = append(still, q.X, q.Y, q.Z, q.W)
 	}
+	var acts []float32
+	for _, a := range n.Acts {
+		acts = append(acts, a.State...)
+	}
 	out := []netruntime.Tensor{
 		{Name: arrayRest, Shape: []int{len(n.Rest)}, Data: n.Rest},
 		{Name: arrayBounds, Shape: []int{2, len(n.Least)}, Data: slices.Concat(n.Least, n.Most)},
 		{Name: arrayStill, Shape: []int{len(n.Still), 4}, Data: still},
+	}
+	if acts != nil {
+		out = append(out, netruntime.Tensor{Name: arrayActs, Shape: []int{len(n.Acts), len(n.Rest)}, Data: acts})
 	}
 	for i, net := range [...]*netruntime.Net{n.Decompressor, n.Stepper, n.Projector} {
 		for _, t := range net.Tensors() {
@@ -326,7 +343,10 @@ func decodeDatabase(c Character, clips []clipFile, a fileArrays) (*Database, err
 		if s.Frames < shortest || s.Frames > maxFrames-n {
 			return nil, fmt.Errorf("clip %d has %d frames: want at least %d, and at most %d in all", i, s.Frames, shortest, maxFrames)
 		}
-		d.clips = append(d.clips, span{s.Name, n, n + s.Frames, s.Loop})
+		if s.Once && s.Loop || s.Holds && !s.Once {
+			return nil, fmt.Errorf("clip %d has loop %t, once %t and holds %t", i, s.Loop, s.Once, s.Holds)
+		}
+		d.clips = append(d.clips, span{s.Name, n, n + s.Frames, s.Loop, s.Once, s.Holds})
 		n += s.Frames
 	}
 	data := map[string][]float32{}
@@ -367,11 +387,12 @@ func decodeDatabase(c Character, clips []clipFile, a fileArrays) (*Database, err
 
 func decodeLearned(c Character, in *learnedFile, a fileArrays) (*Learned, error) {
 	l := &Learned{Character: c}
-	if !(in.Fastest >= 0 && in.Fastest <= maxValue) || len(in.Speeds) > speedQuantiles || !slices.IsSorted(in.Speeds) {
-		return nil, fmt.Errorf("the speeds of what was learned: %g at most, and %d quantiles", in.Fastest, len(in.Speeds))
+	if len(in.Fastest) != len(l.fastest) || len(in.Speeds) > speedQuantiles || !slices.IsSorted(in.Speeds) {
+		return nil, fmt.Errorf("the speeds of what was learned: the greatest of %d tags, want %d, and %d quantiles", len(in.Fastest), len(l.fastest), len(in.Speeds))
 	}
-	l.fastest, l.speeds, l.net.Turns = in.Fastest, in.Speeds, in.Turns
-	l.name(in.Found)
+	copy(l.fastest[:], in.Fastest)
+	l.speeds, l.found, l.net.Turns = in.Speeds, in.Found, in.Turns
+	l.name()
 	var err error
 	for i, to := range [...]**netruntime.Net{&l.net.Decompressor, &l.net.Stepper, &l.net.Projector} {
 		if *to, err = NewNetwork(a.named(networkNames[i])); err != nil {
@@ -387,6 +408,15 @@ func decodeLearned(c Character, in *learnedFile, a fileArrays) (*Learned, error)
 		return nil, err
 	}
 	l.net.Least, l.net.Most = bounds[:state:state], bounds[state:]
+	if len(in.Acts) > 0 {
+		acts, err := a.take(arrayActs, len(in.Acts), state)
+		if err != nil {
+			return nil, err
+		}
+		for i, f := range in.Acts {
+			l.net.Acts = append(l.net.Acts, Act{f.Tags, f.Ticks, f.Holds, acts[i*state:][:state:state]})
+		}
+	}
 	still, err := a.take(arrayStill, l.Skel.Len(), 4)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package matching
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"mannequin/animsys/control"
@@ -22,6 +23,7 @@ type LearnedStream struct {
 	size  int       // of a state
 	state []float32 // (capacity, size)
 	must  []Tags    // (capacity) that the state shows
+	acts  []act     // (capacity)
 
 	wishes []wish  // (capacity) of this tick
 	due    []bool  // (capacity) rows that search
@@ -41,6 +43,12 @@ var (
 	_ generator.Generator[control.Goal] = (*LearnedStream)(nil)
 	_ generator.Walled                  = (*LearnedStream)(nil)
 )
+
+// act is the action that a row plays once.
+type act struct {
+	of   int32 // among Networks.Acts, or −1
+	left int32 // ticks; 0: it is over
+}
 
 // decoder runs the decompressor for some rows.
 type decoder struct {
@@ -70,7 +78,7 @@ func (l *Learned) NewStream(o StreamOptions) (*LearnedStream, error) {
 	n, workers := o.Capacity, generator.Workers(o.Workers, o.Capacity)
 	size := l.Columns() + l.latent
 	s := &LearnedStream{
-		steering: of, of: l, size: size, state: make([]float32, n*size), must: make([]Tags, n),
+		steering: of, of: l, size: size, state: make([]float32, n*size), must: make([]Tags, n), acts: make([]act, n),
 		wishes: make([]wish, n), due: make([]bool, n), search: make([]int32, 0, n),
 		query: make([]float32, n*(l.Columns()+len(l.Tags))), answer: make([]float32, n*size), change: make([]float32, n*(size+3)),
 		decoders: make(chan *decoder, workers),
@@ -131,7 +139,7 @@ func (s *LearnedStream) row(row int) []float32 { return s.state[row*s.size:][:s.
 func (s *LearnedStream) Add(at feature.Place, goal *control.Goal) (row int, err error) {
 	if row, err = s.add(at, goal); err == nil {
 		copy(s.row(row), s.of.net.Rest)
-		s.must[row] = 0
+		s.must[row], s.acts[row] = 0, act{of: -1}
 	}
 	return row, err
 }
@@ -140,7 +148,7 @@ func (s *LearnedStream) Add(at feature.Place, goal *control.Goal) (row int, err 
 func (s *LearnedStream) Remove(row int) {
 	s.remove(row)
 	copy(s.row(row), s.row(s.rows))
-	s.must[row] = s.must[s.rows]
+	s.must[row], s.acts[row] = s.must[s.rows], s.acts[s.rows]
 }
 
 // Save writes the state of a row; see [generator.Generator].
@@ -156,7 +164,8 @@ func (s *LearnedStream) Restore(st *generator.State) (row int, err error) {
 		return 0, err
 	}
 	row = s.rows
-	if s.visit(st, row); !s.within(row) {
+	s.visit(st, row)
+	if a := s.acts[row]; !s.within(row) || a.of < -1 || int(a.of) >= len(s.of.net.Acts) || a.left < 0 || a.left > maxFrames {
 		st.Fail(errForeign)
 	}
 	if err := st.Err(); err != nil {
@@ -171,6 +180,7 @@ func (s *LearnedStream) visit(st *generator.State, row int) {
 	st.Kind("learned", s.size, len(s.of.Tags), s.of.Skel.Len())
 	s.steering.visit(st, row)
 	generator.Value(st, &s.must[row])
+	generator.Value(st, &s.acts[row])
 	generator.Values(st, s.row(row))
 }
 
@@ -218,8 +228,17 @@ func (s *LearnedStream) planRows(_, i int) {
 	for row := i * planned; row < min((i+1)*planned, s.rows); row++ {
 		if s.due[row] = false; !s.frozen[row] {
 			must, _ := s.of.wants(s.goals[row].Action)
-			s.wishes[row], s.due[row] = s.plan(row)
-			s.due[row] = s.due[row] || must != s.must[row]
+			w, due := s.plan(row)
+			asked := must == s.must[row]
+			switch a := s.acts[row]; {
+			case a.of < 0:
+				due = due || !asked
+			case a.left > 0 && (asked || must == 0) || asked && s.of.net.Acts[a.of].Holds: // it goes on
+				due, s.agents[row].Wait = false, max(s.agents[row].Wait, 0)
+			default:
+				due = true
+			}
+			s.wishes[row], s.due[row] = w, due
 		}
 	}
 }
@@ -249,11 +268,36 @@ func (s *LearnedStream) choose(i, row int) {
 	cols, state, answer := s.of.Columns(), s.row(row), s.answer[i*s.size:][:s.size]
 	q := s.query[i*(cols+len(s.of.Tags)):][:cols]
 	must, _ := s.of.wants(s.goals[row].Action)
-	if must == s.must[row] && !(cost(answer[:cols], q) < cost(state[:cols], q)-s.tuning.Stay) {
+	if at := s.act(must, q); at >= 0 {
+		a := &s.of.net.Acts[at]
+		copy(state, a.State)
+		s.acts[row] = act{at, int32(a.Ticks)}
+		s.must[row], s.agents[row].Restart = must, 1
 		return
 	}
-	copy(state, answer)
+	if s.acts[row].of < 0 && must == s.must[row] && !(cost(answer[:cols], q) < cost(state[:cols], q)-s.tuning.Stay) {
+		return
+	}
+	for k, v := range answer {
+		state[k] = m3.Clamp(v, s.of.net.Least[k], s.of.net.Most[k])
+	}
+	s.acts[row] = act{of: -1}
 	s.must[row], s.agents[row].Restart = must, 1
+}
+
+// act returns the action with some tags whose beginning is nearest to a query, or −1.
+func (s *LearnedStream) act(must Tags, q []float32) int32 {
+	best, least := int32(-1), float32(math.Inf(1))
+	if must == 0 {
+		return best
+	}
+	for i := range s.of.net.Acts {
+		a := &s.of.net.Acts[i]
+		if c := cost(a.State[:len(q)], q); a.Tags&must == must && c < least {
+			best, least = int32(i), c
+		}
+	}
+	return best
 }
 
 // moveRows adds the changes to the states of some rows, and moves their roots.
@@ -263,6 +307,13 @@ func (s *LearnedStream) moveRows(_, i int) {
 			continue
 		}
 		n, a := &s.of.net, &s.agents[row]
+		if p := &s.acts[row]; p.of >= 0 {
+			if p.left == 0 { // its last pose is held
+				a.join(&s.tuning, move{})
+				continue
+			}
+			p.left--
+		}
 		change, state := s.change[row*(s.size+3):][:s.size+3], s.row(row)
 		sound := true
 		for k, v := range state {

@@ -40,11 +40,7 @@ func (d *Database) build() {
 	d.index = index{cols: d.Columns()}
 	var all []int32
 	for _, c := range d.clips {
-		end := c.end
-		if !c.loop {
-			end -= ending
-		}
-		for f := c.first; f < end; f++ {
+		for f := c.first; f < c.findable(); f++ {
 			all = append(all, f)
 		}
 	}

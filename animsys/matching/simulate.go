@@ -35,7 +35,8 @@ func (s *steering) wish(g *control.Goal, b *body, at feature.Place) (w wish) {
 	if !g.Finite() {
 		g = &control.Goal{}
 	}
-	speed := m3.Clamp(g.Speed, 0, s.character.fastest)
+	must, _ := s.character.wants(g.Action)
+	speed := m3.Clamp(g.Speed, 0, s.character.quickest(must))
 	if p := g.Route(); p.Path != nil && p.Path.Length() > 0 {
 		w = wish{path: p, origin: g.PathOrigin.Flat(), speed: speed, facing: b.Heading}
 		s.along(&w, b)

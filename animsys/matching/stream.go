@@ -113,11 +113,16 @@ func (s *Stream) advance(row int) {
 	a, frame, d := &s.agents[row], s.frames[row], s.db
 	w, due := s.plan(row)
 	must, never := d.wants(s.goals[row].Action)
-	next, jumps := d.next(frame), false
-	if next >= 0 && (d.tags[next]&must != must || d.tags[next]&never != 0) {
+	c := d.span(frame)
+	next, jumps := c.next(frame), false
+	if next >= 0 && (d.tags[next]&must != must || !c.once && d.tags[next]&never != 0) {
 		next = -1
 	}
-	if next < 0 || due {
+	held := c.holds && frame == c.end-1 && must != 0 && d.tags[frame]&must == must
+	switch {
+	case held || c.once && next >= 0: // it goes on
+		a.Wait = max(a.Wait, 0)
+	case next < 0 || due:
 		if found := s.search(row, next, &w, must, never); found >= 0 && found != next {
 			next, jumps, a.Restart = found, true, 1
 		}
@@ -126,7 +131,7 @@ func (s *Stream) advance(row int) {
 	switch {
 	case jumps:
 		m = d.moves[next]
-	case next < 0: // nothing fits: it waits
+	case next < 0: // nothing fits, or the last pose is held: it waits
 		next = frame
 	default:
 		m = d.moves[frame]
@@ -183,16 +188,23 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 // settle finds what streams need of the database: the frame that is nearest to standing, the speeds, and the
 // tags of actions that a search finds.
 func (d *Database) settle() {
-	var found Tags
 	for _, any := range d.index.nodes[0].any {
-		found |= any
+		d.found |= any
 	}
-	d.name(found)
+	d.name()
 	d.speeds = d.moving()
 	least := float32(math.Inf(1))
 	for f, m := range d.moves {
-		d.fastest = max(d.fastest, m3.V(m.X, 0, m.Z).Len()*TickRate)
-		if d.tags[f]&d.acts != 0 || d.next(int32(f)) < 0 {
+		speed := m3.V(m.X, 0, m.Z).Len() * TickRate
+		for i := range d.Tags {
+			if d.tags[f]>>i&1 != 0 {
+				d.fastest[i] = max(d.fastest[i], speed)
+			}
+		}
+		if d.tags[f]&d.acts != 0 {
+			continue
+		}
+		if d.fastest[maxTags] = max(d.fastest[maxTags], speed); d.next(int32(f)) < 0 {
 			continue
 		}
 		// Standing is a future that stays here.

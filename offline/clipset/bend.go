@@ -2,6 +2,7 @@ package clipset
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -22,6 +23,9 @@ const bentPlace, bentFacing = 4, 3
 // lean is the share of the lean that would balance a body in a curve.
 const lean = 0.5
 
+// goes is the speed of loops that go somewhere, heights of the hips a second.
+const goes = 0.3
+
 // enough is the time that clips turn at more than a rate, s, from which on they need no bending.
 const enough = 5.0
 
@@ -40,8 +44,10 @@ func (s *Set) Bend() (added int) {
 	if turning > enough {
 		return 0
 	}
-	for _, c := range slices.Clone(s.Clips) {
-		if !c.Loop || s.goes(&c) < 0.3*s.leg || math.Abs(s.turned(c.Motion, 0, c.Motion.Frames-1)) > 0.2 {
+	recorded := slices.Clone(s.Clips)
+	for _, c := range recorded {
+		action := c.mostly()
+		if once, _ := s.once(&c); !c.Loop || once || action == label.Idle || s.goes(&c) < goes*s.leg || math.Abs(s.turned(c.Motion, 0, c.Motion.Frames-1)) > 0.2 {
 			continue
 		}
 		for _, tempo := range tempos {
@@ -53,7 +59,7 @@ func (s *Set) Bend() (added int) {
 					out := c
 					out.Motion = s.curve(slower(c.Motion, tempo), rate*tempo)
 					out.Name = fmt.Sprintf("%s, turn %+.1f, tempo %.2f", c.Name, rate*tempo, tempo)
-					out.Actions = slices.Repeat([]string{label.Move}, out.Motion.Frames)
+					out.Actions = slices.Repeat([]string{action}, out.Motion.Frames)
 					s.Clips = append(s.Clips, out)
 					added++
 				}
@@ -61,20 +67,66 @@ func (s *Set) Bend() (added int) {
 		}
 	}
 	s.bent = added > 0
+	return added + s.stand(recorded)
+}
+
+// stand adds a pose that stands for each action of which all clips go, such as a crouched walk: from its slowest loop, the
+// frame in which the feet are the lowest.
+func (s *Set) stand(clips []Clip) (added int) {
+	slowest := map[string]*Clip{}
+	for i := range clips {
+		c := &clips[i]
+		if a := c.mostly(); s.goes(c) < goes*s.leg {
+			slowest[a] = nil
+		} else if was, seen := slowest[a]; c.Loop && (!seen || was != nil && s.goes(c) < s.goes(was)) {
+			slowest[a] = c
+		}
+	}
+	for _, a := range slices.Sorted(maps.Keys(slowest)) {
+		c := slowest[a]
+		if c == nil || a == label.Move || a == label.Jump {
+			continue
+		}
+		if once, _ := s.once(c); once {
+			continue
+		}
+		feet, legs := s.feet(c.Motion), len(s.Roles.Legs)
+		best, least := 0, math.Inf(1)
+		for f := range c.Motion.Frames {
+			high := 0.0
+			for _, p := range feet[f*legs:][:legs] {
+				high = max(high, float64(p.Y))
+			}
+			if high < least {
+				best, least = f, high
+			}
+		}
+		still := skel.NewClip(s.Skel, FPS, FPS/2+1)
+		pos, rot := c.Motion.Frame(best)
+		for f := range still.Frames {
+			p, r := still.Frame(f)
+			copy(p, pos)
+			copy(r, rot)
+		}
+		s.Clips = append(s.Clips, Clip{Name: c.Name + ", still", File: c.File, Motion: still, Loop: true, Actions: slices.Repeat([]string{a}, still.Frames)})
+		added++
+	}
 	return added
 }
 
-// goes returns the speed of a clip that moves in most frames, a second; 0 of others.
-func (s *Set) goes(c *Clip) float64 {
-	n := 0
+// mostly returns the action of most frames of a clip.
+func (c *Clip) mostly() (action string) {
+	frames, most := map[string]int{}, 0
 	for _, a := range c.Actions {
-		if a == label.Move {
-			n++
+		if frames[a]++; frames[a] > most {
+			action, most = a, frames[a]
 		}
 	}
-	if 2*n < len(c.Actions) {
-		return 0
-	}
+	return action
+}
+
+// goes returns the speed of a clip over the ground, a second.
+func (s *Set) goes(c *Clip) float64 {
 	way := c.Motion.Pos[(c.Motion.Frames-1)*s.Skel.Len()].Sub(c.Motion.Pos[0]).Flat().Len()
 	return float64(way) * FPS / float64(max(c.Motion.Frames-1, 1))
 }

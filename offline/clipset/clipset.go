@@ -19,7 +19,6 @@ import (
 	"strings"
 
 	"mannequin/animsys/anatomy"
-	"mannequin/animsys/control"
 	"mannequin/animsys/matching"
 	"mannequin/animsys/skel"
 	"mannequin/ik"
@@ -228,25 +227,33 @@ func (s *Set) Mirror() bool {
 // ErrNoMotion says that no clip moves over the ground: there is nothing to be steered.
 var ErrNoMotion = errors.New("no clip walks: a character that is steered wants clips of walking or running, and of standing")
 
-// Asked returns the clips in which a frame shows an action that a control.Goal can ask for, and the names of the other
-// actions. A game plays clips of these with animsys.Crowd.Play.
-func (s *Set) Asked() (clips []Clip, others []string) {
+// Asked returns the clips that a control.Goal can ask for: all but those of poses, such as the skeleton's own.
+func (s *Set) Asked() (clips []Clip) {
 	for _, c := range s.Clips {
-		if slices.ContainsFunc(c.Actions, asks) {
+		if slices.ContainsFunc(c.Actions, func(a string) bool { return a != label.Pose }) {
 			clips = append(clips, c)
-			continue
-		}
-		for _, a := range c.Actions {
-			if !slices.Contains(others, a) {
-				others = append(others, a)
-			}
 		}
 	}
-	slices.Sort(others)
-	return clips, others
+	return clips
 }
 
-func asks(action string) bool { _, err := control.ParseAction(action); return err == nil }
+// lasting are actions that go on as long as they are asked for. A clip of another action, if it is no loop, plays once.
+var lasting = []string{label.Idle, label.Move, label.Sit, label.Lie, label.Stand, label.Crouch, "crawl", "swim", "fly", "climb", "ride"}
+
+// brief are actions that end, even if they end as they began.
+var brief = []string{"attack", "hit", "roll", "death", "gesture"}
+
+// once reports whether a clip is an action from its first frame to its last, and whether its last pose is kept: it lies
+// there, and stood before.
+func (s *Set) once(c *Clip) (once, holds bool) {
+	a := c.Actions[0]
+	ends := !c.Loop || slices.Contains(brief, a) && !label.Says(c.Name, label.Idle) && !label.Says(c.Name, label.Move)
+	if !ends || c.Motion.Seconds() > label.OneThing || slices.Contains(lasting, a) || slices.ContainsFunc(c.Actions, func(b string) bool { return b != a }) {
+		return false, false
+	}
+	from, to := c.Motion.Pos[0].Y, c.Motion.Pos[(c.Motion.Frames-1)*s.Skel.Len()].Y
+	return true, a == "death" || to < 0.5*from
+}
 
 // Database makes a database for motion matching of the clips that goals ask for. The tags are the actions.
 func (s *Set) Database() (*matching.Database, error) {
@@ -259,9 +266,11 @@ func (s *Set) Database() (*matching.Database, error) {
 	}
 	slices.Sort(names)
 	var clips []matching.Clip
-	asked, _ := s.Asked()
-	for _, c := range asked {
+	for _, c := range s.Asked() {
 		m := matching.Clip{Name: c.Name, Motion: c.Motion, Loop: c.Loop}
+		if m.Once, m.Holds = s.once(&c); m.Once {
+			m.Loop = false
+		}
 		for _, a := range c.Actions {
 			m.Tags = append(m.Tags, 1<<slices.Index(names, a))
 		}

@@ -61,7 +61,10 @@ func (s *Set) ground() error {
 	var inPlace []string
 	for i := range s.Clips {
 		c := &s.Clips[i]
-		v := s.treadmill(c.Motion, feet[i])
+		var v m3.Vec3
+		if !c.stays() {
+			v = s.treadmill(c.Motion, feet[i])
+		}
 		c.InPlace = v != m3.Vec3{}
 		if s.close(c); c.InPlace {
 			inPlace = append(inPlace, fmt.Sprintf("%s at %.2f m/s", c.Name, v.Len()*s.Size))
@@ -125,6 +128,19 @@ func few(all []string) string {
 func aloft(name string) bool {
 	a := label.Named(name)
 	return a == label.Jump || a == "fly" || a == "swim" || a == "climb"
+}
+
+// stays reports whether the name of a clip, or its label, says that it stays where it is: feet that move are no steps.
+func (c *Clip) stays() bool {
+	says := c.label
+	if says == "" {
+		says = label.Named(c.Name)
+	}
+	switch says {
+	case "attack", "hit", "death", "eat", "gesture", label.Sit, label.Lie, label.Pose:
+		return !label.Says(c.Name, label.Move)
+	}
+	return false
 }
 
 // feet returns the tips of all legs, (frames, legs).

@@ -27,6 +27,12 @@ const (
 	Crouch = "crouch" // of two legs: the hips low over the feet
 )
 
+// Pose is the action of clips that show no motion, such as the pose at rest.
+const Pose = "pose"
+
+// OneThing is the time of clips up to which they show what their names say, s.
+const OneThing = 10
+
 // Stance is how a body stands in its clips.
 type Stance struct {
 	roles ik.Roles
@@ -138,7 +144,6 @@ const (
 	raised     = 0.25 // height of the lower fore foot, in rearing
 	flight     = 0.22 // time of free fall in a jump, s, of hips a metre high; it grows as the root of the height
 	leapWindow = 0.3  // s before and after the air that belong to a jump
-	oneThing   = 10   // s of a clip that shows what its name says
 	settle     = 0.15 // s to either side of which the most frequent action counts
 )
 
@@ -146,7 +151,7 @@ const (
 // Names of actions that posture and motion do not tell, such as attack, hold for all frames. So do those of clips of
 // a few seconds, which show one thing; but one that walks may stand, too, and the other way around.
 func (s *Stance) Actions(c *skel.Clip, name string) []string {
-	brief, goes := c.Seconds() < oneThing, name == Idle || name == Move
+	brief, goes := c.Seconds() < OneThing, name == Idle || name == Move
 	if name != "" && (!slices.Contains(told, name) || brief && !goes) {
 		return slices.Repeat([]string{name}, c.Frames)
 	}

@@ -129,6 +129,12 @@ func TestNamed(t *testing.T) {
 	}
 }
 
+func TestSays(t *testing.T) {
+	if !Says("Running_HoldingBow", Move) || Says("Melee_Chop", Move) || Says("Running", "nothing") || !Says("Jump_Idle", Idle) {
+		t.Error("a word of a name is not found, or one that it has not")
+	}
+}
+
 // Clips without frames, of other joints or below the floor are refused.
 func TestStanceRefuses(t *testing.T) {
 	sk := procgen.Skeleton()

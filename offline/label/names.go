@@ -1,13 +1,14 @@
 package label
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
 
 // words are what words in clips' names say. Of several in a name the first of this list counts: Jump_Attack attacks.
 var words = []struct{ action, words string }{
-	{"pose", "pose tpose apose bind reference ref"},
+	{Pose, "pose tpose apose bind reference ref"},
 	{"death", "death die dies dying dead killed"},
 	{"attack", "attack attacking bite punch punching kick kicking headbutt slash stab swing shoot shooting aim throw cast block parry sword spell combat melee ranged bow"},
 	{"hit", "hit hitreact hitrecieve hurt damage stagger knockback flinch react recieve receive"},
@@ -21,7 +22,8 @@ var words = []struct{ action, words string }{
 	{"carry", "carry carrying push pushing pull pulling lift pickup pick interact use open"},
 	{"gesture", "wave waving clap clapping cheer cheering victory yes no point pointing salute talk talking bow"},
 	{Jump, "jump jumping jumps jumped leap hop hopping fall falling land landing"},
-	{Crouch, "crouch crouching crouched crouchwalk sneak sneaking sneaky prone crawl crawling"},
+	{Crouch, "crouch crouching crouched crouchwalk sneak sneaking sneaky"},
+	{"crawl", "crawl crawling prone"},
 	{Sit, "sit sitting sits seated"},
 	{Lie, "lie lying lies lay laying sleep sleeping rest"},
 	{Stand, "rear rearing"},
@@ -31,18 +33,29 @@ var words = []struct{ action, words string }{
 
 // Named returns the action that a clip's name says: Walk_Fwd, SitDown, mixamo.com|Run, 03-jump.fbx. "" is none.
 func Named(clip string) string {
-	in := map[string]bool{}
-	for _, w := range split(clip) {
-		in[w] = true
-	}
+	in := split(clip)
 	for _, a := range words {
-		for _, w := range strings.Fields(a.words) {
-			if in[w] {
-				return a.action
-			}
+		if says(in, a.words) {
+			return a.action
 		}
 	}
 	return ""
+}
+
+// Says reports whether a clip's name has a word of an action, whatever else it says: Running_Shoot says move.
+func Says(clip, action string) bool {
+	in := split(clip)
+	for _, a := range words {
+		if a.action == action {
+			return says(in, a.words)
+		}
+	}
+	return false
+}
+
+// says reports whether one of the words is in a name.
+func says(name []string, words string) bool {
+	return slices.ContainsFunc(strings.Fields(words), func(w string) bool { return slices.Contains(name, w) })
 }
 
 // split returns the words of a name in lower case. They end at other characters than letters, and before a capital

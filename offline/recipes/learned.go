@@ -221,6 +221,7 @@ func (l *learning) autoencoder(ctx context.Context) (*train.Report, error) {
 	l.latent = f.encode(encoder, l.pool, l.Latent)
 	f.setStates(l.latent, l.Latent)
 	l.networks.Turns, l.networks.Still = f.turns, f.still
+	l.networks.Acts = f.acts()
 	l.networks.Rest, l.networks.Least, l.networks.Most = f.rest(), f.least, f.most
 	l.networks.Decompressor, err = decoder.network(inMean(f.featureMean, l.Latent), inStd(f.featureStd, l.Latent), f.mean, f.std)
 	return report, err

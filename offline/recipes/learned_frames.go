@@ -17,6 +17,7 @@ type learnedFrames struct {
 	starts        []int // frames with a next one
 	windows       []int // frames from which a stepper's window goes on
 	fresh         []int // frames that a search finds
+	once          []matching.Span
 
 	turns []int32   // joints that turn
 	still []m3.Quat // (joints) local rotations of the others
@@ -49,10 +50,23 @@ func newLearnedFrames(d *matching.Database) (*learnedFrames, error) {
 			f.starts = append(f.starts, i)
 		}
 		if at >= 0 {
-			f.windows, f.fresh = append(f.windows, i), append(f.fresh, i)
+			f.windows = append(f.windows, i)
 		}
 	}
-	if len(f.windows) == 0 {
+	for i := range d.Clips() {
+		s := d.Span(i)
+		switch {
+		case s.Once:
+			f.once = append(f.once, s)
+			continue
+		case !s.Loop:
+			s.End -= stepWindow
+		}
+		for at := s.First; at < s.End; at++ {
+			f.fresh = append(f.fresh, at)
+		}
+	}
+	if len(f.windows) == 0 || len(f.fresh) == 0 {
 		return nil, errors.New("recipes: all clips of the database are shorter than a third of a second")
 	}
 	f.find()
@@ -317,6 +331,14 @@ func (f *learnedFrames) step(to []float32, frame int) {
 		to[i] = b[i] - a[i]
 	}
 	to[f.size], to[f.size+1], to[f.size+2] = f.d.Move(frame)
+}
+
+// acts returns the clips that are played once.
+func (f *learnedFrames) acts() (out []matching.Act) {
+	for _, s := range f.once {
+		out = append(out, matching.Act{Tags: f.d.TagsOf(s.First), Ticks: s.End - s.First - 1, Holds: s.Holds, State: f.state(s.First)})
+	}
+	return out
 }
 
 // rest returns the state of the frame that stands.

@@ -2,6 +2,7 @@ package play
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mannequin/animsys/control"
@@ -20,13 +21,17 @@ type drive struct {
 	input   scenes.Input // of this tick
 	speeds  []float32    // in metres of the world, ascending, not empty
 	can     [control.NumActions]bool
-	gait    int // of speeds
+	own     []own // the character's own actions
+	gait    int   // of speeds
 	locked  bool
 	pressed bool    // the key of the lock
 	facing  m3.Vec3 // while locked, in the world
 	goal    control.Goal
 	goals   generic.Map1[control.Goal]
 }
+
+// crouch is the tag of a stance that characters have often.
+const crouch = "crouch"
 
 // gaits is the number of keys for speeds.
 const gaits = int(scenes.Canter)
@@ -40,12 +45,28 @@ func newDrive(s *Scene) *drive {
 		d.speeds = []float32{control.PaceSpeed * s.own.Scale}
 	}
 	for _, tag := range s.of.Tags {
-		if a, err := control.ParseAction(tag); err == nil {
+		switch a, ok := s.of.Action(tag); {
+		case !ok:
+		case a.Tag() < 0:
 			d.can[a] = true
+		case strings.EqualFold(tag, crouch): // first
+			d.own = slices.Insert(d.own, 0, own{a, tag})
+		default:
+			d.own = append(d.own, own{a, tag})
 		}
 	}
+	d.own = d.own[:min(len(d.own), len(ownKeys))]
 	return d
 }
+
+// own is an action of the character's own.
+type own struct {
+	action control.Action
+	tag    string
+}
+
+// ownKeys are the keys of scenes.Input.Own.
+var ownKeys = [...]string{"5", "6", "7", "8", "9", "0"}
 
 // actions are the player's keys for them.
 var actions = []struct {
@@ -91,6 +112,9 @@ func (d *drive) Update(*arche.World) {
 			break
 		}
 	}
+	if i := int(in.Own); i > 0 && i <= len(d.own) {
+		d.goal.Action = d.own[i-1].action
+	}
 	*d.goals.Get(d.scene.hero) = d.goal
 }
 
@@ -100,6 +124,11 @@ func (d *drive) texts(dst *scenes.Frame) {
 	for _, a := range actions {
 		if d.can[a.action] {
 			keys, pads = append(keys, a.key+": "+a.action.String()), append(pads, a.pad+": "+a.action.String())
+		}
+	}
+	for i, o := range d.own {
+		if keys = append(keys, ownKeys[i]+": "+o.tag); i == 0 {
+			pads = append(pads, "right stick: "+o.tag)
 		}
 	}
 	var speeds []string
@@ -114,6 +143,8 @@ func (d *drive) texts(dst *scenes.Frame) {
 	dst.Help, dst.GamepadHelp = append(dst.Help, "R: back to the start"), append(dst.GamepadHelp, "Back: back to the start")
 	asked := "stand"
 	switch l := d.goal.Move.Len(); {
+	case d.goal.Action.Tag() >= 0:
+		asked = d.scene.of.Tags[d.goal.Action.Tag()]
 	case d.goal.Action != control.Idle:
 		asked = d.goal.Action.String()
 	case l > 0.01:

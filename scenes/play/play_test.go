@@ -1,6 +1,7 @@
 package play
 
 import (
+	"math/bits"
 	"strings"
 	"testing"
 
@@ -65,6 +66,31 @@ func TestStick(t *testing.T) {
 	testscene.Step(t, s, 1, scenes.Input{Reset: true})
 	if at := s.Crowd.Roots[0].Pos; at.Dist(s.start.Flat()) > 0.1 {
 		t.Errorf("after a reset it is at %v", at)
+	}
+}
+
+// The keys of a character's own actions ask for these: a crouch that walks, a roll that ends.
+func TestOwnActions(t *testing.T) {
+	db := testmatching.Actors(t)
+	s := open(t, db, 1)
+	var f scenes.Frame
+	s.Frame(&f, 1)
+	if help := strings.Join(f.Help, "\n"); !strings.Contains(help, "5: crouch   6: death   7: roll") {
+		t.Errorf("the help is %q", help)
+	}
+	shows := func() string { return db.Tags[bits.TrailingZeros64(uint64(db.TagsOf(s.stream.(*matching.Stream).Frame(0))))] }
+	from := s.Crowd.Roots[0].Pos
+	testscene.Step(t, s, 180, scenes.Input{Own: 1, Side: 1})
+	if way := s.Crowd.Roots[0].Pos.Sub(from); shows() != testmatching.Crouch || way.X < 1 {
+		t.Errorf("it shows %s and went %v", shows(), way)
+	}
+	testscene.Step(t, s, 30, scenes.Input{})
+	testscene.Step(t, s, 1, scenes.Input{Own: 3})
+	if testscene.Step(t, s, 10, scenes.Input{}); shows() != testmatching.Roll {
+		t.Errorf("it shows %s, want a roll", shows())
+	}
+	if testscene.Step(t, s, 60, scenes.Input{Own: 77}); shows() != "move" { // stands, and no action has that number
+		t.Errorf("after the roll it shows %s", shows())
 	}
 }
 

@@ -135,12 +135,24 @@ func (p *player) input(view, heading float32, inWorld bool) scenes.Input {
 		way = m3.YawQuat(view).Rotate(way.Scale(1 / max(way.Len(), 1)))
 		in.Forward, in.Side, in.Turn = way.Z, way.X, 0
 		in.Lock = key(stage.Letter('Q')) || pad(stage.ButtonUp)
+		for i, k := range ownKeys {
+			if key(stage.Digit(k)) {
+				in.Own = uint8(i + 1)
+				break
+			}
+		}
+		if pad(stage.ButtonRightStick) {
+			in.Own = 1
+		}
 	}
 	in.Touch.Select = p.selects
 	in.Touch.Move = axis(key(stage.KeyRight) || pad(stage.ButtonRight), key(stage.KeyLeft) || pad(stage.ButtonLeft))
 	p.keys, p.buttons, p.selects = [stage.Keys]bool{}, [stage.Buttons]bool{}, 0
 	return in
 }
+
+// ownKeys are the digits of a character's own actions: those that no speed has.
+var ownKeys = [...]int{5, 6, 7, 8, 9, 0}
 
 // steer turns a character towards the direction of a stick on the screen, and moves it forward at a
 // speed that depends on the stick's deflection. The stick never causes sidesteps, which are slow

@@ -180,4 +180,19 @@ func TestInWorld(t *testing.T) {
 	if in := user.input(0, 0, true); !in.Lock || in.Side != 0 || in.Forward != 0 {
 		t.Errorf("Q: %+v", in)
 	}
+	for want, p := range map[uint8]polled{1: {held: []stage.Key{stage.Digit(5)}}, 6: {hit: []stage.Key{stage.Digit(0)}}, 0: {held: []stage.Key{stage.Digit(4)}}} {
+		var user player
+		user.observe(p.controls(), &hud.Panel{})
+		if in := user.input(0, 0, true); in.Own != want {
+			t.Errorf("own action %d, want %d", in.Own, want)
+		}
+		if in := user.input(0, 0, false); in.Own != 0 {
+			t.Errorf("own action %d where no keys are for it", in.Own)
+		}
+	}
+	user = player{}
+	user.observe(polled{buttons: []stage.Button{stage.ButtonRightStick}}.controls(), &hud.Panel{})
+	if in := user.input(0, 0, true); in.Own != 1 {
+		t.Errorf("the right stick: own action %d", in.Own)
+	}
 }

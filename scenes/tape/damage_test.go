@@ -203,7 +203,8 @@ func FuzzReader(f *testing.F) {
 	f.Add(file, false)
 	f.Add(file[:len(file)/2], false)
 	f.Add([]byte(magic+version+"\n"), false)
-	at := bytes.Index(file, []byte("\"Lock\"]}")) + len(`"Lock"]}`) + 4 + headSize
+	end := []byte(`"` + values[len(values)-1].name + `"]}`) // of the header
+	at := bytes.Index(file, end) + len(end) + 4 + headSize
 	f.Add(file[at:at+int(binary.LittleEndian.Uint32(file[at-headSize+1:]))], true)
 	f.Add([]byte{0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 0, 0xfd, 0xff, 0x10, 0x02, 3, 0}, true) // one tick, stored
 	whole := file[:at-headSize]

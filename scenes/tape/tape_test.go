@@ -58,6 +58,7 @@ func input(tick int) (in scenes.Input) {
 	in.Forward, in.Turn = 1, m3.Sin(float32(tick)/20)
 	in.Gait = scenes.Gait(tick / 30 % 5)
 	in.Lock, in.Side = tick/15%2 == 1, m3.Cos(float32(tick)/20)
+	in.Own = uint8(tick / 12 % 3)
 	in.Sit, in.Jump, in.Reset = tick/25%3 == 1, tick/10%5 == 1, tick == 70
 	in.Watched, in.Eye, in.Ahead, in.Saving = true, m3.V(float32(tick)*0.01, 2, -3), m3.V(0, 0, 1), float32(tick/50)/8
 	switch {

@@ -41,6 +41,7 @@ var values = []value{
 	number("Ahead.Z", func(in *scenes.Input) *float32 { return &in.Ahead.Z }),
 	number("Saving", func(in *scenes.Input) *float32 { return &in.Saving }),
 	flag("Lock", func(in *scenes.Input) *bool { return &in.Lock }),
+	whole("Own", func(in *scenes.Input) *uint8 { return &in.Own }),
 }
 
 func number(name string, at func(*scenes.Input) *float32) value {

@@ -127,4 +127,3 @@ func (r *Learned) Print(w io.Writer, size float32) error {
 	fmt.Fprintf(t, "memory\t%.1f MB\tthe recordings' %.1f MB\n", float64(r.Networks)/1e6, float64(r.Database)/1e6)
 	return t.Flush()
 }
-

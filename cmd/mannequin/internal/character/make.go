@@ -188,9 +188,6 @@ func (r *report) notes(s *clipset.Set) {
 	if r.Seconds[label.Idle] < 0.5 {
 		r.Notes = append(r.Notes, "no clip stands: the character steps on the spot when it should")
 	}
-	if asked, others := s.Asked(); len(asked) < len(s.Clips) {
-		r.Notes = append(r.Notes, fmt.Sprintf("clips that show no action of a goal are left out; play them with Crowd.Play: %s", strings.Join(others, ", ")))
-	}
 	if r.Bent > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("no clip turns or changes its speed: %d loops were bent into curves, and made slower and faster", r.Bent))
 	}

@@ -10,6 +10,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testmatching"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -26,10 +27,19 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// The whole tick of 1,000 people who play 100,000 frames and get a new goal every 1.5 s, on one core.
+// The whole tick of 1,000 people who get a new goal every 1.5 s, on one core: who play 100,000 frames, and networks of the
+// usual size.
 func BenchmarkTick(b *testing.B) {
+	d := recorded(b, 100000)
+	learned := testmatching.Untrained(b, d, 256)
+	for name, f := range map[string]matching.File{"matching": {Database: d}, "learned": {Learned: learned}} {
+		b.Run(name, func(b *testing.B) { tick(b, &f) })
+	}
+}
+
+func tick(b *testing.B, f *matching.File) {
 	const people = 1000
-	s := must.Get(recorded(b, 100000).NewStream(matching.StreamOptions{Capacity: people}))(b)
+	s := must.Get(f.NewStream(matching.StreamOptions{Capacity: people, Workers: 1}))(b)
 	w := arche.NewWorld()
 	c := must.Get(animsys.NewCrowd(&w, s, animsys.Options{Ground: ik.Level(0), Workers: 1}))(b)
 	defer c.Close()
@@ -39,16 +49,16 @@ func BenchmarkTick(b *testing.B) {
 	for i := range people {
 		all = append(all, must.Get(c.Spawn(m3.V(float32(i%32)*3, 0, float32(i/32)*3), float32(i)))(b))
 	}
-	tick := 0
+	ticks := 0
 	b.ReportAllocs()
 	for b.Loop() {
 		for i, e := range all {
-			if (tick+7*i)%90 == 0 {
-				*goals.Get(e) = control.Goal{Move: m3.V(0, 0, 1), Speed: float32(i % 4), Turn: float32((tick/90+i)%5-2) / 2}
+			if (ticks+7*i)%90 == 0 {
+				*goals.Get(e) = control.Goal{Move: m3.V(0, 0, 1), Speed: float32(i % 4), Turn: float32((ticks/90+i)%5-2) / 2}
 			}
 		}
 		must.Do(b, schedule.Step())
-		tick++
+		ticks++
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/people, "µs/person")
 }

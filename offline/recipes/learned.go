@@ -28,11 +28,11 @@ import (
 type Learned struct {
 	Database *matching.Database
 
-	Latent int    // values of a state besides the features
-	Hidden int    // units of the hidden layers of decompressor and projector
-	Step   int    // of the stepper's two
-	Steps  [3]int // steps of training of the three
-	Seed   uint64
+	Latent  int    // values of a state besides the features
+	Hidden  int    // units of the hidden layers of decompressor and stepper
+	Project int    // of the projector's three
+	Steps   [3]int // steps of training of the three
+	Seed    uint64
 
 	Threads  int    // workers; the result does not depend on it
 	Folder   string // of the checkpoints
@@ -48,15 +48,15 @@ const learnedShare = 8
 // DefaultLearned returns our recipe for a database, for about so many minutes on two cores of a common PC.
 func DefaultLearned(d *matching.Database, minutes float64) Learned {
 	m := Learned{Database: d, Latent: 32, Seed: 1, Threads: runtime.GOMAXPROCS(0)}
-	for m.Hidden = 512; m.Hidden > 64; m.Hidden -= 32 {
-		m.Step = m.Hidden / 2
+	for m.Hidden = 256; m.Hidden > 64; m.Hidden -= 32 {
+		m.Project = m.Hidden * 5 / 4
 		if learnedShare*m.bytes() <= d.Bytes() {
 			break
 		}
 	}
 	// Steps a minute were measured for networks of full size.
-	for i, v := range [...]float64{18000, 6000, 7500} {
-		m.Steps[i] = max(epochSteps, int(minutes*v*[...]float64{0.4, 0.25, 0.35}[i]))
+	for i, v := range [...]float64{24000, 6000, 9000} {
+		m.Steps[i] = max(epochSteps, int(minutes*v*[...]float64{0.2, 0.3, 0.5}[i]))
 	}
 	return m
 }
@@ -65,7 +65,7 @@ func DefaultLearned(d *matching.Database, minutes float64) Learned {
 func (m *Learned) bytes() int {
 	state := m.Database.Columns() + m.Latent
 	outputs := 3 + 6*m.Database.Skel.Len()
-	return 4 * (m.Hidden*(state+outputs) + m.Step*(m.Step+2*state) + m.Hidden*(3*m.Hidden+2*state))
+	return 4 * (m.Hidden*(state+outputs) + m.Hidden*(m.Hidden+2*state) + m.Project*(2*m.Project+2*state))
 }
 
 const (
@@ -73,11 +73,13 @@ const (
 	learnedBatch = 32  // pairs of frames, or windows
 	stepWindow   = 20  // ticks over which the stepper goes on from its own states
 	queryBatch   = 64
+	encoderUnits = 256
 )
 
 // LearnedReport is the outcome of the three trainings.
 type LearnedReport struct {
 	Autoencoder, Stepper, Projector *train.Report
+	Latent                          []float32 // (frames, latent values) of the database
 }
 
 // check reports the first field that is out of range.
@@ -88,7 +90,7 @@ func (m *Learned) check() error {
 	if err := checkCounts("latent values", 256, m.Latent); err != nil {
 		return err
 	}
-	if err := checkCounts("units of a layer", 1<<12, m.Hidden, m.Step); err != nil {
+	if err := checkCounts("units of a layer", 1<<12, m.Hidden, m.Project); err != nil {
 		return err
 	}
 	return checkCounts("steps", 1<<30, m.Steps[:]...)
@@ -119,6 +121,7 @@ func (m *Learned) Run(ctx context.Context) (*matching.Learned, *LearnedReport, e
 			return nil, report, context.Cause(ctx)
 		}
 	}
+	report.Latent = l.latent
 	out, err := matching.NewLearned(m.Database, l.networks)
 	return out, report, err
 }
@@ -130,6 +133,7 @@ type learning struct {
 	pool     *grad.Pool
 	latent   []float32 // (frames, Latent) of the trained encoder
 	networks matching.Networks
+	decoder  stack
 }
 
 // key draws the sample of a row in an epoch. Those that are held out are always the same.
@@ -170,7 +174,7 @@ func (l *learning) train(ctx context.Context, name string, steps, batch int, rat
 		job.Progress = func(p train.Progress) { l.Progress(name, p) }
 	}
 	var err error
-	if job.Recipe, err = checkpointKey(fields{"network": "learned " + name}, fields{"latent": l.Latent, "hidden": l.Hidden, "step": l.Step, "steps": steps, "rate": rate, "seed": l.Seed}); err != nil {
+	if job.Recipe, err = checkpointKey(fields{"network": "learned " + name}, fields{"latent": l.Latent, "hidden": l.Hidden, "project": l.Project, "steps": steps, "rate": rate, "seed": l.Seed}); err != nil {
 		return nil, err
 	}
 	report, err := job.Run(ctx, l.pool)
@@ -187,7 +191,7 @@ func (l *learning) train(ctx context.Context, name string, steps, batch int, rat
 func (l *learning) autoencoder(ctx context.Context) (*train.Report, error) {
 	f := l.frames
 	cols, out := f.cols, f.outputs
-	encoder := newStack("encoder", []int{2 * out, l.Hidden, l.Hidden / 2, l.Latent}, grad.Hash(l.Seed, 11))
+	encoder := newStack("encoder", []int{2 * out, encoderUnits, encoderUnits, l.Latent}, grad.Hash(l.Seed, 11))
 	decoder := newStack("decoder", []int{cols + l.Latent, l.Hidden, out}, grad.Hash(l.Seed, 12))
 	loss := func(t *grad.Tape, keys []uint64) *grad.Mat {
 		x, y, dy := t.Const(2*len(keys), cols), t.Const(2*len(keys), out), t.Const(2*len(keys), out)
@@ -218,6 +222,10 @@ func (l *learning) autoencoder(ctx context.Context) (*train.Report, error) {
 	if err != nil || report.Ended == train.EndInterrupted {
 		return report, err
 	}
+	for _, p := range decoder.params() {
+		p.Frozen = true
+	}
+	l.decoder = decoder
 	l.latent = f.encode(encoder, l.pool, l.Latent)
 	f.setStates(l.latent, l.Latent)
 	l.networks.Turns, l.networks.Still = f.turns, f.still
@@ -241,7 +249,7 @@ func (l *learning) stepper(ctx context.Context) (*train.Report, error) {
 	const noise = 0.05 // of the first state, in deviations
 	f := l.frames
 	size := f.size
-	net := newStack("stepper", []int{size, l.Step, l.Step, size + 3}, grad.Hash(l.Seed, 21))
+	net := newStack("stepper", []int{size, l.Hidden, l.Hidden, size + 3}, grad.Hash(l.Seed, 21))
 	loss := func(t *grad.Tape, keys []uint64) *grad.Mat {
 		n := len(keys)
 		at := make([]int, n)
@@ -282,7 +290,7 @@ func (l *learning) stepper(ctx context.Context) (*train.Report, error) {
 func (l *learning) projector(ctx context.Context) (*train.Report, error) {
 	f, d := l.frames, l.Database
 	size, cols, in := f.size, f.cols, f.cols+len(d.Tags)
-	net := newStack("projector", []int{in, l.Hidden, l.Hidden, l.Hidden, size}, grad.Hash(l.Seed, 31))
+	net := newStack("projector", []int{in, l.Project, l.Project, l.Project, size}, grad.Hash(l.Seed, 31))
 	queries := newLearnedQueries(f)
 	mean, std := append(slices.Clone(f.featureMean), make([]float32, len(d.Tags))...), append(slices.Clone(f.featureStd), slices.Repeat([]float32{1}, len(d.Tags))...)
 	loss := func(t *grad.Tape, keys []uint64) *grad.Mat {
@@ -295,9 +303,11 @@ func (l *learning) projector(ctx context.Context) (*train.Report, error) {
 		target := f.normalState(t, want)
 		near := t.Sub(t.Columns(made, 0, cols), t.Columns(target, 0, cols))
 		latent := t.Sub(t.Columns(made, cols, size), t.Columns(target, cols, size))
+		miss := t.Sub(l.places(t, t.Affine(made, f.stateStd, f.stateMean)), l.places(t, want))
 		return t.WeightedSum(
 			grad.Term{Loss: t.Scale(t.SumAbs(near), 1/float32(len(near.Val))), Weight: 1},
-			grad.Term{Loss: t.Scale(t.SumAbs(latent), 1/float32(len(latent.Val))), Weight: 1},
+			grad.Term{Loss: t.Scale(t.SumAbs(latent), 1/float32(len(latent.Val))), Weight: 0.5},
+			grad.Term{Loss: t.Scale(t.SumAbs(miss), 1/float32(len(miss.Val))), Weight: 20},
 		)
 	}
 	report, err := l.train(ctx, "projector", l.Steps[2], queryBatch, 1e-3, net.params(), loss)
@@ -306,6 +316,13 @@ func (l *learning) projector(ctx context.Context) (*train.Report, error) {
 	}
 	l.networks.Projector, err = net.network(mean, std, f.stateMean, f.stateStd)
 	return report, err
+}
+
+// places returns the places of the joints of states, by the decompressor.
+func (l *learning) places(t *grad.Tape, s *grad.Mat) *grad.Mat {
+	f := l.frames
+	x := t.Affine(s, inverse(inStd(f.featureStd, l.Latent)), shift(inMean(f.featureMean, l.Latent), inStd(f.featureStd, l.Latent)))
+	return f.places(t, t.Affine(l.decoder.forward(t, x), f.std, f.mean))
 }
 
 // stack is dense layers with rectified values between them.

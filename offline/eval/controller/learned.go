@@ -3,6 +3,7 @@ package controller
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"mannequin/animsys/matching"
@@ -13,9 +14,10 @@ import (
 // Learned compares the poses of networks with the recordings that they have learned: mean distances of joints in the space
 // of the root, m, and the memory of both, bytes.
 type Learned struct {
-	Pose     float64    `json:"pose"`    // of the frame that is nearest to a recorded one's features
-	Stepped  [3]float64 `json:"stepped"` // as many ticks later
+	Pose     float64    `json:"pose"`    // of recorded states
+	Stepped  [3]float64 `json:"stepped"` // as many ticks after these, as the stepper goes on
 	Root     float64    `json:"root"`    // of the root, after the last of these
+	Found    float64    `json:"found"`   // of the states that the projector finds for the features of frames
 	Networks int        `json:"networks"`
 	Database int        `json:"database"`
 }
@@ -23,11 +25,14 @@ type Learned struct {
 // steppedTicks are those after which poses are compared.
 var steppedTicks = [...]int{6, 20, 60}
 
-// MeasureLearned lets the projector find many frames by their own features, and the stepper go on from there.
-func MeasureLearned(d *matching.Database, l *matching.Learned) (out Learned, err error) {
+// MeasureLearned compares on the recordings' own trajectories. latent are the latent values of the database's frames.
+func MeasureLearned(d *matching.Database, l *matching.Learned, latent []float32) (out Learned, err error) {
 	const most = 2000 // frames
 	n, cols := l.Networks(), l.Columns()
 	state := cols + l.Latent()
+	if len(latent) != d.Frames()*l.Latent() {
+		return out, fmt.Errorf("controller: %d latent values of %d frames", len(latent), d.Frames())
+	}
 	var frames []int
 	last := steppedTicks[len(steppedTicks)-1]
 	for i := 0; i < d.Frames(); i += max(1, d.Frames()/most) {
@@ -56,37 +61,34 @@ func MeasureLearned(d *matching.Database, l *matching.Learned) (out Learned, err
 		return y
 	}
 	query := make([]float32, len(frames)*n.Projector.Inputs())
+	var states []float32
 	for i, f := range frames {
 		q := query[i*n.Projector.Inputs():][:n.Projector.Inputs()]
 		copy(q, d.Feature(f))
 		must, _ := d.Wanted(d.TagsOf(f))
 		matching.WriteTags(q[cols:], must)
+		states = append(append(states, d.Feature(f)...), latent[f*l.Latent():(f+1)*l.Latent()]...)
 	}
-	states := run(n.Projector, query)
-	roots, was := make([]m3.Xform, len(frames)), make([]m3.Xform, len(frames))
-	for i := range roots {
-		roots[i], was[i] = m3.Xform{Rot: m3.Ident}, m3.Xform{Rot: m3.Ident}
-	}
-	at := append([]int(nil), frames...)
+	at := slices.Clone(frames)
+	out.Found = poseDistance(d, l, at, run(n.Decompressor, run(n.Projector, query)))
 	out.Pose = poseDistance(d, l, at, run(n.Decompressor, states))
+	roots, was := slices.Repeat([]m3.Xform{{Rot: m3.Ident}}, len(frames)), slices.Repeat([]m3.Xform{{Rot: m3.Ident}}, len(frames))
 	for tick := 1; tick <= last && err == nil; tick++ {
 		change := run(n.Stepper, states)
+		if err != nil {
+			break
+		}
 		for i, f := range at {
 			c := change[i*(state+3):][:state+3]
 			for k := range state {
 				states[i*state+k] += c[k]
 			}
-			move := func(x m3.Xform, dx, dz, yaw float32) m3.Xform {
-				return x.Mul(m3.Xform{Pos: m3.V(dx, 0, dz), Rot: m3.YawQuat(yaw)})
-			}
 			dx, dz, yaw := d.Move(f)
-			roots[i], was[i] = move(roots[i], c[state], c[state+1], c[state+2]), move(was[i], dx, dz, yaw)
+			roots[i], was[i] = moved(roots[i], c[state], c[state+1], c[state+2]), moved(was[i], dx, dz, yaw)
 			at[i] = d.Next(f)
 		}
-		for k, t := range steppedTicks {
-			if t == tick {
-				out.Stepped[k] = poseDistance(d, l, at, run(n.Decompressor, states))
-			}
+		if k := slices.Index(steppedTicks[:], tick); k >= 0 {
+			out.Stepped[k] = poseDistance(d, l, at, run(n.Decompressor, states))
 		}
 	}
 	for i, r := range roots {
@@ -94,6 +96,10 @@ func MeasureLearned(d *matching.Database, l *matching.Learned) (out Learned, err
 	}
 	out.Networks, out.Database = l.Bytes(), d.Bytes()
 	return out, err
+}
+
+func moved(x m3.Xform, dx, dz, yaw float32) m3.Xform {
+	return x.Mul(m3.Xform{Pos: m3.V(dx, 0, dz), Rot: m3.YawQuat(yaw)})
 }
 
 // poseDistance returns the mean distance of the joints of outputs of the decompressor from those of frames.
@@ -124,6 +130,7 @@ func (r *Learned) Print(w io.Writer, size float32) error {
 	fmt.Fprintf(t, "joints beside the recordings\t%.1f cm\tafter %.1f, %.1f and %.1f s: %.1f, %.1f and %.1f cm\n", cm(r.Pose),
 		float64(steppedTicks[0])/matching.TickRate, float64(steppedTicks[1])/matching.TickRate, float64(steppedTicks[2])/matching.TickRate,
 		cm(r.Stepped[0]), cm(r.Stepped[1]), cm(r.Stepped[2]))
+	fmt.Fprintf(t, "found by features\t%.1f cm\n", cm(r.Found))
 	fmt.Fprintf(t, "memory\t%.1f MB\tthe recordings' %.1f MB\n", float64(r.Networks)/1e6, float64(r.Database)/1e6)
 	return t.Flush()
 }

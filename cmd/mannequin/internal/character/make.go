@@ -37,6 +37,11 @@ type options struct {
 	mapFile             string
 	name, data, license string
 	plain               bool
+
+	train    float64 // minutes
+	networks string
+	resume   bool
+	threads  int
 }
 
 // New returns the command make.
@@ -55,10 +60,14 @@ or a game can steer, by motion matching. Nothing has to be typed:
   loops                  go on without end; packs of loops that only walk straight are bent into curves
   mirror images          double the clips, if the skeleton is symmetrical
 
-FOLDER may also be one file with several animations. The character holds a converted copy of its clips.`,
+FOLDER may also be one file with several animations. The character holds a converted copy of its clips.
+
+--train adds networks that have learned the clips (learned motion matching): they need a small part of the memory. What
+plays is chosen by the measures of both. --networks writes them to a file of their own, without the clips.`,
 		Example: `  mannequin make clips --out hero.character --video hero.mp4
   mannequin make clips --out hero.character --review labels.toml
   mannequin make clips --out hero.character --labels labels.toml
+  mannequin make clips --out hero.character --train 20 --networks hero-small.character
   mannequin make fox.glb --out fox.character --sheet fox.png --license CC0-1.0`,
 		Args: command.Want("folders", 1, 1),
 	}
@@ -72,6 +81,10 @@ FOLDER may also be one file with several animations. The character holds a conve
 	f.StringSliceVar(&o.Skip, "skip", nil, "leave out clips that match a `pattern`, by the name of clip or file")
 	command.Number(c, &o.Unit, "unit", 0, 1e-6, 1e6, "metres of the files' unit of length (default: found from the body's size)")
 	f.StringVar(&o.mapFile, "skin-map", "", "TOML `FILE` that maps our joint names to the files', where their roles are not right (docs/rigs.md)")
+	command.Number(c, &o.train, "train", 0, 0, 1e5, "about so many `minutes` of training on two cores of a common PC; 0: no networks")
+	command.Output(c, &o.networks, "networks", command.File, "`file` of the networks of --train without the clips")
+	f.BoolVar(&o.resume, "resume", false, "continue the training of an earlier run with the same --out")
+	cli.Threads(c, &o.threads)
 	f.BoolVar(&o.plain, "plain", false, "take the clips as they are: without mirror images and without curves")
 	f.StringVar(&o.name, "name", "", "name of the character (default: that of its file)")
 	f.StringVar(&o.data, "data", "", "where the clips are from, for the file")
@@ -83,6 +96,9 @@ FOLDER may also be one file with several animations. The character holds a conve
 }
 
 func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
+	if o.train == 0 && (o.networks != "" || o.resume) {
+		return nil, command.Usage(errors.New("--networks and --resume are for networks: add --train MINUTES"))
+	}
 	if o.mapFile != "" {
 		var err error
 		if o.Map, err = skin.OpenMap(o.mapFile); err != nil {
@@ -132,22 +148,43 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 		db.Name = cli.Stem(filepath.Base(o.out))
 	}
 	db.Data, db.License, db.Size = o.data, o.license, set.Size
+	file := &matching.File{Database: db}
+	if o.train > 0 {
+		if err := o.learn(cmd.Context(), progress, file, subject, r); err != nil {
+			return nil, err
+		}
+	}
 	var card strings.Builder
 	if err := r.Print(&card); err != nil {
 		return nil, err
 	}
 	db.Card = card.String()
-	if r.Bytes, err = cli.WriteSized(o.out, db.Encode); err != nil {
+	if l := file.Learned; l != nil {
+		l.Card = db.Card
+	}
+	if r.Bytes, err = cli.WriteSized(o.out, file.Encode); err != nil {
 		return nil, err
 	}
+	if o.networks != "" {
+		alone := &matching.File{Learned: file.Learned, Learns: true}
+		if r.Networks.Bytes, err = cli.WriteSized(o.networks, alone.Encode); err != nil {
+			return nil, err
+		}
+	}
+	subject.New = played(file)
 	progress.Stage("drawing")
 	return r, o.draw(cmd.Context(), subject)
 }
 
+// played returns what plays a file.
+func played(f *matching.File) func(n int) (generator.Generator[control.Goal], error) {
+	return func(n int) (generator.Generator[control.Goal], error) {
+		return f.NewStream(matching.StreamOptions{Capacity: n, Workers: 1})
+	}
+}
+
 func subjectOf(set *clipset.Set, db *matching.Database, recorded []clipset.Clip) controller.Subject {
-	s := controller.Subject{Size: set.Size, New: func(n int) (generator.Generator[control.Goal], error) {
-		return db.NewStream(matching.StreamOptions{Capacity: n})
-	}}
+	s := controller.Subject{Size: set.Size, New: played(&matching.File{Database: db})}
 	for _, c := range recorded {
 		moves := make([]bool, len(c.Actions))
 		for f, a := range c.Actions {
@@ -172,6 +209,7 @@ type report struct {
 	Bytes    int64              `json:"bytes"`
 	Notes    []string           `json:"notes"`
 	Measures *controller.Report `json:"measures"`
+	Networks *networks          `json:"networks,omitempty"`
 
 	actions []string
 }
@@ -215,6 +253,11 @@ func (r *report) Print(w io.Writer) error {
 	}
 	if r.Measures != nil {
 		if err := r.Measures.Print(w); err != nil {
+			return err
+		}
+	}
+	if r.Networks != nil {
+		if err := r.Networks.print(w, r.Size); err != nil {
 			return err
 		}
 	}

@@ -148,7 +148,7 @@ func kinds(t testing.TB) []kind {
 			return control.Goal{Move: m3.V(0, 0, 1), Turn: float32((tick/50+i)%3-1) / 2, Speed: 1 + float32(i%3)}
 		}),
 		kindOf(t, "learned matching", func(n, workers int) (generator.Generator[control.Goal], error) {
-			return testmatching.Untrained(t, testmatching.People(t), 64).NewStream(matching.StreamOptions{Capacity: n, Workers: workers})
+			return testmatching.Learned(t).NewStream(matching.StreamOptions{Capacity: n, Workers: workers})
 		}, func(i, tick int) control.Goal {
 			return control.Goal{Move: m3.V(0, 0, 1), Turn: float32((tick/50+i)%3-1) / 2, Speed: 1 + float32(i%3)}
 		}),

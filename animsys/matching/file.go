@@ -68,6 +68,7 @@ type learnedFile struct {
 	Fastest []float32 `json:"fastest"`
 	Speeds  []float32 `json:"speeds"`
 	Found   Tags      `json:"found"` // tags that frames have
+	Miss    float32   `json:"miss"`
 	Acts    []actFile `json:"acts,omitempty"`
 	Plays   bool      `json:"plays"` // File.Learns
 }
@@ -155,7 +156,7 @@ func (f *File) Encode(w io.Writer) error {
 		arrays = append(arrays, d.arrays()...)
 	}
 	if l := f.Learned; l != nil {
-		out.Learned = &learnedFile{Turns: l.net.Turns, Fastest: l.fastest[:], Speeds: l.speeds, Found: l.found, Plays: f.Learns}
+		out.Learned = &learnedFile{Turns: l.net.Turns, Fastest: l.fastest[:], Speeds: l.speeds, Found: l.found, Miss: l.miss, Plays: f.Learns}
 		for _, a := range l.net.Acts {
 			out.Learned.Acts = append(out.Learned.Acts, actFile{a.Tags, a.Ticks, a.Holds})
 		}
@@ -391,7 +392,9 @@ func decodeLearned(c Character, in *learnedFile, a fileArrays) (*Learned, error)
 		return nil, fmt.Errorf("the speeds of what was learned: the greatest of %d tags, want %d, and %d quantiles", len(in.Fastest), len(l.fastest), len(in.Speeds))
 	}
 	copy(l.fastest[:], in.Fastest)
-	l.speeds, l.found, l.net.Turns = in.Speeds, in.Found, in.Turns
+	if l.speeds, l.found, l.miss, l.net.Turns = in.Speeds, in.Found, in.Miss, in.Turns; !(l.miss >= 0 && l.miss <= maxValue) {
+		return nil, fmt.Errorf("the projector misses by %g", l.miss)
+	}
 	l.name()
 	var err error
 	for i, to := range [...]**netruntime.Net{&l.net.Decompressor, &l.net.Stepper, &l.net.Projector} {

@@ -150,14 +150,19 @@ func FuzzDecode(f *testing.F) {
 	whole := encoded(f, must.Get(matching.Build(sk, []matching.Clip{{Motion: skel.NewClip(sk, 60, 25)}, {Motion: skel.NewClip(sk, 60, 3), Loop: true}}, matching.Options{Tags: []string{"sit"}}))(f))
 	f.Add(whole)
 	f.Add(bytes.Replace(whole, []byte("checksum"), []byte("comments"), 1)) // changed bytes get further
+	var networks bytes.Buffer
+	must.Do(f, (&matching.File{Learned: testmatching.Untrained(f, testmatching.People(f), 4)}).Encode(&networks))
+	f.Add(networks.Bytes())
+	f.Add(bytes.Replace(networks.Bytes(), []byte("checksum"), []byte("comments"), 1))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		d, err := matching.Decode(b)
+		d, err := matching.DecodeFile(b)
 		if err != nil {
 			return
 		}
 		s := must.Get(d.NewStream(matching.StreamOptions{Capacity: 1}))(t)
+		defer s.Close()
 		must.Get(s.Add(feature.Place{}, &control.Goal{Move: m3.V(0, 0, 1), Speed: 1, Turn: 0.5}))(t)
-		p := testgen.Play(s, d.Skel.Len())
+		p := testgen.Play[control.Goal](s, d.Character().Skel.Len())
 		for range 3 {
 			must.Do(t, p.Tick(1))
 		}

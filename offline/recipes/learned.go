@@ -56,7 +56,7 @@ func DefaultLearned(d *matching.Database, minutes float64) Learned {
 	}
 	// Steps a minute were measured for networks of full size.
 	for i, v := range [...]float64{24000, 6000, 9000} {
-		m.Steps[i] = max(epochSteps, int(minutes*v*[...]float64{0.2, 0.3, 0.5}[i]))
+		m.Steps[i] = max(1, int(minutes*v*[...]float64{0.2, 0.3, 0.5}[i]))
 	}
 	return m
 }
@@ -148,9 +148,10 @@ func (m *Learned) key(epoch int, row int32, isHeldOut bool) uint64 {
 func (l *learning) train(ctx context.Context, name string, steps, batch int, rate float64, params []*grad.Param, loss func(t *grad.Tape, keys []uint64) *grad.Mat) (*train.Report, error) {
 	epoch, best := 0, [][]float32(nil)
 	keys := make([]uint64, 0, batch)
-	epochs := max(1, steps/epochSteps)
+	each := min(steps, epochSteps)
+	epochs := steps / each
 	job := &train.Job{
-		Params: params, Samples: epochSteps * batch, HeldOut: 8 * batch, Batch: batch, Epochs: epochs, Seed: l.Seed,
+		Params: params, Samples: each * batch, HeldOut: 8 * batch, Batch: batch, Epochs: epochs, Seed: l.Seed,
 		Loss: func(t *grad.Tape, rows []int32, isHeldOut bool, _ uint64) *grad.Mat {
 			keys = keys[:0]
 			for _, r := range rows {
@@ -262,7 +263,7 @@ func (l *learning) stepper(ctx context.Context) (*train.Report, error) {
 				row[j] += noise * f.stateStd[j] * float32(normal(grad.Hash(k, uint64(2*j)), grad.Hash(k, uint64(2*j+1))))
 			}
 		}
-		terms := make([]grad.Term, 0, 2*stepWindow)
+		terms := make([]grad.Term, 0, 3*stepWindow)
 		for range stepWindow {
 			made := net.forward(t, f.normalState(t, s))
 			want, target := t.Const(n, size+3), t.Const(n, size)
@@ -271,10 +272,13 @@ func (l *learning) stepper(ctx context.Context) (*train.Report, error) {
 				at[i] = l.Database.Next(at[i])
 				copy(target.Val[i*size:], f.state(at[i]))
 			}
+			norm := t.Affine(want, inverse(f.changeStd), shift(f.changeMean, f.changeStd))
 			s = t.Add(s, t.Affine(t.Columns(made, 0, size), f.changeStd[:size], f.changeMean[:size]))
 			terms = append(terms,
 				grad.Term{Loss: t.MAE(f.normalState(t, s), f.normalState(t, target)), Weight: 2.0 / stepWindow},
-				grad.Term{Loss: t.MAE(made, t.Affine(want, inverse(f.changeStd), shift(f.changeMean, f.changeStd))), Weight: 0.5 / stepWindow})
+				grad.Term{Loss: t.MAE(made, norm), Weight: 0.5 / stepWindow},
+				// The root's motion counts more: who stands must not creep.
+				grad.Term{Loss: t.MAE(t.Columns(made, size, size+3), t.Columns(norm, size, size+3)), Weight: 2.0 / stepWindow})
 		}
 		return t.WeightedSum(terms...)
 	}

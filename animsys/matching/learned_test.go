@@ -1,0 +1,304 @@
+package matching_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
+	"mannequin/animsys/matching"
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testgen"
+	"mannequin/internal/testing/testmatching"
+	"mannequin/netruntime"
+)
+
+// learn plays agents of l, and calls after in each tick.
+func learn(t testing.TB, l *matching.Learned, n, ticks int, goal func(row, tick int, at feature.Place) control.Goal, after func(tick int, s *matching.LearnedStream, p *generator.Poses)) {
+	t.Helper()
+	s := must.Get(l.NewStream(matching.StreamOptions{Capacity: n, Workers: 1}))(t)
+	defer s.Close()
+	p := testgen.Play(s, l.Skel.Len())
+	for i := range n {
+		must.Get(s.Add(feature.Place{Pos: m3.V(float32(i)*5, 0, 0)}, nil))(t)
+	}
+	for tick := range ticks {
+		for row := range n {
+			s.Controls()[row] = goal(row, tick, s.Root(row))
+		}
+		must.Do(t, p.Tick(n))
+		after(tick, s, p.Poses())
+	}
+}
+
+// Networks walk and run as fast as they are asked to and where, face where they should, and stop. Their poses are those of
+// recordings.
+func TestLearnedFollowsGoals(t *testing.T) {
+	l, d := testmatching.Learned(t), testmatching.People(t)
+	joints := d.Skel.Len()
+	clips := make([]m3.Xform, 0, d.Frames()*joints)
+	pos, rot, model := make([]m3.Vec3, joints), make([]m3.Quat, joints), make([]m3.Xform, joints)
+	for f := range d.Frames() {
+		d.Pose(f, pos, rot)
+		d.Skel.LocalToModel(model, pos, rot)
+		clips = append(clips, model...)
+	}
+	for _, speed := range []float32{1.2, 3} {
+		way := m3.V(0.6, 0, 0.8)
+		var roots []feature.Place
+		var away float32 // from recorded poses
+		compared := 0
+		learn(t, l, 1, 480, func(_, tick int, at feature.Place) control.Goal {
+			if tick < 300 {
+				return toward(at, way.Scale(speed), way)
+			}
+			return control.Goal{}
+		}, func(tick int, s *matching.LearnedStream, p *generator.Poses) {
+			roots = append(roots, s.Root(0))
+			at, turns := p.Joints(0, joints)
+			for j, o := range d.Skel.Offsets[1:] {
+				if at[j+1] != o {
+					t.Fatalf("in tick %d bone %s is %v long", tick, d.Skel.Names[j+1], at[j+1])
+				}
+			}
+			if tick%10 != 0 {
+				return
+			}
+			d.Skel.LocalToModel(model, at, turns)
+			back := p.Roots[0].Inv()
+			least := float32(1e9)
+			for f := 0; f < len(clips); f += joints {
+				var sum float32
+				for j, x := range clips[f : f+joints] {
+					sum += x.Pos.Dist(back.Apply(model[j].Pos))
+				}
+				least = min(least, sum/float32(joints))
+			}
+			away, compared = away+least, compared+1
+		})
+		v := roots[299].Pos.Sub(roots[179].Pos).Scale(0.5)
+		if off := v.Dist(way.Scale(speed)); off > 0.15*speed {
+			t.Errorf("asked for %v it goes at %v m/s", way.Scale(speed), v)
+		}
+		if ahead := m3.YawQuat(roots[299].Yaw).Forward(); ahead.Dot(way) < 0.97 {
+			t.Errorf("it faces %v, want %v", ahead, way)
+		}
+		if way := roots[479].Pos.Dist(roots[449].Pos); way > 0.1 {
+			t.Errorf("three seconds after it should stand it goes at %.2f m/s", 2*way)
+		}
+		if away /= float32(compared); away > 0.03 {
+			t.Errorf("at %g m/s joints are %.1f cm from the nearest recorded pose in the mean", speed, 100*away)
+		}
+	}
+}
+
+// An agent has the same bits alone and among others, and for any number of workers.
+func TestLearnedAlone(t *testing.T) {
+	l := testmatching.Learned(t)
+	goal := func(row, tick int, at feature.Place) control.Goal {
+		return toward(at, m3.YawQuat(float32(row+tick/50)).Forward().Scale(float32(row%4)), m3.Vec3{})
+	}
+	run := func(n, workers, row int) (out []feature.Place) {
+		s := must.Get(l.NewStream(matching.StreamOptions{Capacity: n, Workers: workers, Tuning: tuned(1)}))(t)
+		defer s.Close()
+		p := testgen.Play(s, l.Skel.Len())
+		for range n {
+			must.Get(s.Add(feature.Place{}, nil))(t)
+		}
+		for tick := range 150 {
+			for r := range n {
+				number := r
+				if n == 1 {
+					number = row
+				}
+				s.Controls()[r] = goal(number, tick, s.Root(r))
+			}
+			must.Do(t, p.Tick(n))
+			out = append(out, s.Root(min(row, n-1)))
+		}
+		return out
+	}
+	alone := run(1, 1, 70)
+	for _, workers := range []int{1, 3} {
+		if !slices.Equal(alone, run(100, workers, 70)) {
+			t.Errorf("among others, on %d workers, an agent moves otherwise than alone", workers)
+		}
+	}
+}
+
+// tuned lets all agents search in the same ticks.
+func tuned(every int) *matching.Tuning {
+	t := matching.DefaultTuning()
+	t.Every = every
+	return &t
+}
+
+// An action that is played once goes on to its end however briefly it was asked for, again while it is asked for, and its
+// last pose is held if it says so. Another action ends it.
+func TestLearnedActs(t *testing.T) {
+	d := testmatching.Actors(t)
+	net := testmatching.Untrained(t, d, 16).Networks()
+	const mark = 6 // of the first latent value, in acts
+	act := func(tag string, holds bool) matching.Act {
+		i := slices.Index(d.Tags, tag)
+		state := slices.Clone(net.Rest)
+		state[d.Columns()] = mark
+		return matching.Act{Tags: 1 << i, Ticks: 30, Holds: holds, State: state}
+	}
+	net.Acts = []matching.Act{act(testmatching.Roll, false), act(testmatching.Death, true)}
+	l := must.Get(matching.NewLearned(d, net))(t)
+	asked := func(tag string, from, to int) []bool {
+		a, ok := l.Action(tag)
+		if !ok {
+			t.Fatalf("no action is %q", tag)
+		}
+		var acts []bool
+		var last []float32
+		learn(t, l, 1, 100, func(_, tick int, _ feature.Place) (g control.Goal) {
+			if tick >= from && tick < to {
+				g.Action = a
+			}
+			return g
+		}, func(tick int, s *matching.LearnedStream, _ *generator.Poses) {
+			acts = append(acts, s.State(0)[d.Columns()] > mark-1)
+			if tag == testmatching.Death && tick > from+30 && tick < to && !slices.Equal(last, s.State(0)) {
+				t.Errorf("in tick %d the last pose is not held", tick)
+			}
+			last = slices.Clone(s.State(0))
+		})
+		return acts
+	}
+	count := func(acts []bool) (n int) {
+		for _, a := range acts {
+			if a {
+				n++
+			}
+		}
+		return n
+	}
+	if acts := asked(testmatching.Roll, 10, 11); count(acts) != 30 || !acts[10] || !acts[39] {
+		t.Errorf("asked for once it rolls for %d ticks, want 30", count(acts))
+	}
+	if n := count(asked(testmatching.Roll, 10, 80)); n != 90 {
+		t.Errorf("asked for in 70 ticks it rolls in %d, want 90", n)
+	}
+	if n := count(asked(testmatching.Death, 10, 80)); n != 70 {
+		t.Errorf("asked for in 70 ticks it lies in %d", n)
+	}
+	var b bytes.Buffer
+	must.Do(t, (&matching.File{Learned: l}).Encode(&b))
+	if again := must.Get(matching.DecodeFile(b.Bytes()))(t); again.Learned.Fingerprint() != l.Fingerprint() {
+		t.Error("a file with actions comes back as another")
+	}
+}
+
+// A file holds recordings, networks, or both, and plays what it says, to the same bits.
+func TestLearnedFile(t *testing.T) {
+	l, d := testmatching.Learned(t), testmatching.People(t)
+	roots := func(f *matching.File) (out []feature.Place) {
+		s := must.Get(f.NewStream(matching.StreamOptions{Capacity: 1}))(t)
+		defer s.Close()
+		p := testgen.Play(s, l.Skel.Len())
+		must.Get(s.Add(feature.Place{}, nil))(t)
+		for range 100 {
+			s.Controls()[0] = control.Goal{Move: m3.V(0, 0, 1), Speed: 2}
+			must.Do(t, p.Tick(1))
+			out = append(out, s.Root(0))
+		}
+		return out
+	}
+	files := map[string]*matching.File{"clips": {Database: d}, "networks": {Learned: l, Learns: true}, "both": {Database: d, Learned: l}, "both, and networks play": {Database: d, Learned: l, Learns: true}}
+	path := filepath.Join(t.TempDir(), "x.character")
+	for name, f := range files {
+		var b bytes.Buffer
+		must.Do(t, f.Encode(&b))
+		must.Do(t, os.WriteFile(path, b.Bytes(), 0o644))
+		g := must.Get(matching.OpenFile(path))(t)
+		if f.Fingerprint() != g.Fingerprint() || (g.Database == nil) != (f.Database == nil) || (g.Learned == nil) != (f.Learned == nil) || !slices.Equal(roots(f), roots(g)) {
+			t.Errorf("a file of %s comes back as another", name)
+		}
+		if !slices.Equal(g.Character().Speeds(4), f.Character().Speeds(4)) {
+			t.Errorf("%s: speeds are %v, want %v", name, g.Character().Speeds(4), f.Character().Speeds(4))
+		}
+		_, err := matching.Open(path)
+		if (err == nil) != (f.Database != nil) || err != nil && !strings.Contains(err.Error(), "networks without the recordings") {
+			t.Errorf("%s, opened as a database: %v", name, err)
+		}
+	}
+	if slices.Equal(roots(files["both"]), roots(files["both, and networks play"])) {
+		t.Error("networks and clips move alike")
+	}
+	for _, f := range []*matching.File{{}, {Database: new(matching.Database)}} {
+		if f.Encode(new(bytes.Buffer)) == nil {
+			t.Error("an empty file is written")
+		}
+		if _, err := f.NewStream(matching.StreamOptions{Capacity: 1}); err == nil {
+			t.Error("an empty file is played")
+		}
+	}
+}
+
+// Networks that do not fit are refused with what is wrong.
+func TestLearnedRefused(t *testing.T) {
+	var whole bytes.Buffer
+	must.Do(t, (&matching.File{Learned: testmatching.Learned(t)}).Encode(&whole))
+	for want, change := range map[string]func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor{
+		"joints that turn": func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor {
+			return swap(m, a, `"turns":[0,`, `"turns":[99,`)
+		},
+		"greatest of": func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor {
+			return swap(m, a, `"fastest":[`, `"fastest":[1,`)
+		},
+		"unit quaternion": func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor {
+			clear(named(a, "still"))
+			return a
+		},
+		"want -": func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor {
+			named(a, "rest")[0] = 1000
+			return a
+		},
+		"the network stepper": func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor {
+			return slices.DeleteFunc(a, func(t netruntime.Tensor) bool { return t.Name == "stepper.layer1.bias" })
+		},
+		"array bounds is missing": func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor {
+			return slices.DeleteFunc(a, func(t netruntime.Tensor) bool { return t.Name == "bounds" })
+		},
+		"unknown array": func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor {
+			return append(a, netruntime.Tensor{Name: "more", Shape: []int{1}, Data: []float32{1}})
+		},
+	} {
+		m, a, err := netruntime.DecodeArrays(whole.Bytes())
+		must.Do(t, err)
+		var b bytes.Buffer
+		a = change(&m, a)
+		must.Do(t, netruntime.EncodeArrays(&b, m, a, nil))
+		if _, err := matching.DecodeFile(b.Bytes()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}
+
+// A tick of networks allocates nothing.
+func TestLearnedAllocates(t *testing.T) {
+	l := testmatching.Learned(t)
+	s := must.Get(l.NewStream(matching.StreamOptions{Capacity: 50, Workers: 2}))(t)
+	defer s.Close()
+	p := testgen.Play(s, l.Skel.Len())
+	for range 50 {
+		must.Get(s.Add(feature.Place{}, &control.Goal{Move: m3.V(0, 0, 1), Speed: 2}))(t)
+	}
+	must.Do(t, p.Tick(50))
+	frozen := make([]bool, 50)
+	if n := testing.AllocsPerRun(50, func() {
+		must.Do(t, s.Generate(frozen))
+		s.Sample(p.Poses(), 0, 50)
+	}); n != 0 {
+		t.Errorf("a tick allocates %g times", n)
+	}
+}

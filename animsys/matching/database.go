@@ -56,12 +56,13 @@ type Database struct {
 	legs   int
 	weight Weights
 
-	upright bool  // on two legs, the trunk above them
-	rest    int32 // a frame that stands, as far as any does
-	actions [control.NumActions]Tags
-	found   Tags                 // of frames that a search finds
-	acts    Tags                 // other than idle and move
-	fastest [maxTags + 1]float32 // m/s, of frames with each tag; and of frames with none of acts
+	upright   bool  // on two legs, the trunk above them
+	rest      int32 // a frame that stands, as far as any does
+	actions   [control.NumActions]Tags
+	found     Tags                 // of frames that a search finds
+	footAccel float32              // of feet on their way and landing, m/s²
+	acts      Tags                 // other than idle and move
+	fastest   [maxTags + 1]float32 // m/s, of frames with each tag; and of frames with none of acts
 
 	features []float32 // (frames, columns) normalised
 	mean     []float32 // (columns)
@@ -243,6 +244,7 @@ func (d *Database) finish() error {
 		return fmt.Errorf("matching: a search would find no frame: all clips are shorter than %d frames, and none is a loop", ending+1)
 	}
 	d.settle()
+	d.footAccel = d.brakes()
 	d.sum = d.checksum()
 	return nil
 }

@@ -93,6 +93,7 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 	if s.db.upright {
 		rig, err := generator.Human(s.db.Skel, roles)
 		rig.Identity = s.identity()
+		rig.Ground.MaxFootAccel = max(rig.Ground.MaxFootAccel, s.db.footAccel)
 		return rig, err
 	}
 	rig, err := generator.NewRig(s.db.Skel, ik.DefaultDog(), roles, nil)
@@ -100,6 +101,7 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 		return rig, err
 	}
 	rig.Late = true
+	rig.Ground.MaxFootAccel = max(rig.Ground.MaxFootAccel, s.db.footAccel)
 	rig.Body = []generator.Disc{{Radius: 0.3}}
 	rig.Identity = s.identity()
 	return rig, nil

@@ -111,7 +111,7 @@ func (s *Set) stand(clips []Clip) (added int) {
 			copy(p, pos)
 			copy(r, rot)
 		}
-		s.Clips = append(s.Clips, Clip{Name: c.Name + ", still", File: c.File, Motion: still, Loop: true, Actions: slices.Repeat([]string{a}, still.Frames)})
+		s.Clips = append(s.Clips, Clip{Name: c.Name + ", still", File: c.File, Motion: still, Loop: true, take: c.take, Actions: slices.Repeat([]string{a}, still.Frames)})
 		added++
 	}
 	return added

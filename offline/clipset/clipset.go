@@ -3,7 +3,9 @@
 //
 //   - [Open] reads files of all formats: what legs, spine and neck are follows from names and shape
 //   - [Set.Mirror] adds the mirror image of each clip
+//   - [Set.Bend] adds curves and other speeds to packs of loops
 //   - [Set.Database] makes a database for motion matching
+//   - [Set.HoldOut] chooses clips that networks are not trained on
 package clipset
 
 import (
@@ -58,6 +60,7 @@ type Clip struct {
 	Actions []string // per frame, see label.Stance
 
 	label string // of the user; see OpenLabels
+	take  int    // clips that are made of one recording have the same
 }
 
 // Options say what a folder's files do not.
@@ -111,7 +114,9 @@ func Open(path string, opt Options) (*Set, error) {
 			if missing := of.fits(b); missing != "" {
 				return nil, fmt.Errorf("%s: it has no joint %q: the clips are of two skeletons, the first is that of %s; choose those of one with --only or --skip", file, missing, s.first)
 			}
-			s.Clips = append(s.Clips, of.clip(r))
+			c := of.clip(r)
+			c.take = len(s.Clips)
+			s.Clips = append(s.Clips, c)
 		}
 		if opt.Progress != nil {
 			opt.Progress(i+1, len(files))

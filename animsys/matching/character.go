@@ -28,12 +28,13 @@ type Character struct {
 	mean   []float32 // (columns)
 	scale  []float32 // (columns) what a raw feature less the mean is multiplied by
 
-	upright bool      // on two legs, the trunk above them
-	speeds  []float32 // quantiles of the speeds over the ground, m/s; see Speeds
-	actions [control.NumActions]Tags
-	found   Tags                 // of frames that a search finds
-	acts    Tags                 // other than idle and move
-	fastest [maxTags + 1]float32 // m/s, of frames with each tag; and of frames with none of acts
+	upright   bool      // on two legs, the trunk above them
+	speeds    []float32 // quantiles of the speeds over the ground, m/s; see Speeds
+	actions   [control.NumActions]Tags
+	found     Tags                 // of frames that a search finds
+	acts      Tags                 // other than idle and move
+	footAccel float32              // of feet on their way and landing, m/s²
+	fastest   [maxTags + 1]float32 // m/s, of frames with each tag; and of frames with none of acts
 }
 
 // Weights are by how much the groups of features count: more the larger they are. Those of feet are for two legs;

@@ -238,6 +238,7 @@ func (d *Database) finish() error {
 		return fmt.Errorf("matching: a search would find no frame: all clips are shorter than %d frames, and none is a loop", ending+1)
 	}
 	d.settle()
+	d.footAccel = d.brakes()
 	d.sum = d.checksum()
 	return nil
 }

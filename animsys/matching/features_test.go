@@ -6,6 +6,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
 )
@@ -181,6 +182,19 @@ func TestFeetTogether(t *testing.T) {
 		g := d.groups()[0]
 		if sum := g.weight * g.weight * float32(g.to-g.from); m3.Abs(sum-6*0.75*0.75) > 1e-4 {
 			t.Errorf("the feet of %d legs count %.3f together, want those of two: %.3f", legs, sum, 6*0.75*0.75)
+		}
+	}
+}
+
+// The bound on the acceleration of feet follows that of loops: of a body that goes around a circle of 2.5 m at 8 rad/s here.
+// Recordings are bounded as other motion is.
+func TestBrakes(t *testing.T) {
+	sk := testdog.Skeleton()
+	for _, loop := range []bool{false, true} {
+		d := must.Get(Build(sk, []Clip{{Motion: glide(sk, 20, 8, 46), Loop: loop}}, Options{}))(t)
+		rig := must.Get(must.Get(d.NewStream(StreamOptions{Capacity: 1}))(t).Rig(nil))(t)
+		if got := rig.Ground.MaxFootAccel; loop != (got > 140 && got < 200) || !loop && got != ik.DefaultDog().MaxFootAccel {
+			t.Errorf("loop %t: the bound is %.0f m/s²", loop, got)
 		}
 	}
 }

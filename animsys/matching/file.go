@@ -64,13 +64,14 @@ type clipFile struct {
 
 // learnedFile is the JSON part of what was learned.
 type learnedFile struct {
-	Turns   []int32   `json:"turns"`
-	Fastest []float32 `json:"fastest"`
-	Speeds  []float32 `json:"speeds"`
-	Found   Tags      `json:"found"` // tags that frames have
-	Miss    float32   `json:"miss"`
-	Acts    []actFile `json:"acts,omitempty"`
-	Plays   bool      `json:"plays"` // File.Learns
+	Turns     []int32   `json:"turns"`
+	Fastest   []float32 `json:"fastest"`
+	Speeds    []float32 `json:"speeds"`
+	Found     Tags      `json:"found"` // tags that frames have
+	Miss      float32   `json:"miss"`
+	FootAccel float32   `json:"foot_accel"` // m/s²
+	Acts      []actFile `json:"acts,omitempty"`
+	Plays     bool      `json:"plays"` // File.Learns
 }
 
 // actFile is the JSON part of an Act.
@@ -156,7 +157,7 @@ func (f *File) Encode(w io.Writer) error {
 		arrays = append(arrays, d.arrays()...)
 	}
 	if l := f.Learned; l != nil {
-		out.Learned = &learnedFile{Turns: l.net.Turns, Fastest: l.fastest[:], Speeds: l.speeds, Found: l.found, Miss: l.miss, Plays: f.Learns}
+		out.Learned = &learnedFile{Turns: l.net.Turns, Fastest: l.fastest[:], Speeds: l.speeds, Found: l.found, Miss: l.miss, FootAccel: l.footAccel, Plays: f.Learns}
 		for _, a := range l.net.Acts {
 			out.Learned.Acts = append(out.Learned.Acts, actFile{a.Tags, a.Ticks, a.Holds})
 		}
@@ -392,6 +393,9 @@ func decodeLearned(c Character, in *learnedFile, a fileArrays) (*Learned, error)
 		return nil, fmt.Errorf("the speeds of what was learned: the greatest of %d tags, want %d, and %d quantiles", len(in.Fastest), len(l.fastest), len(in.Speeds))
 	}
 	copy(l.fastest[:], in.Fastest)
+	if l.footAccel = in.FootAccel; !(l.footAccel >= 0 && l.footAccel <= maxValue) {
+		return nil, fmt.Errorf("feet that brake by %g m/s²", l.footAccel)
+	}
 	if l.speeds, l.found, l.miss, l.net.Turns = in.Speeds, in.Found, in.Miss, in.Turns; !(l.miss >= 0 && l.miss <= maxValue) {
 		return nil, fmt.Errorf("the projector misses by %g", l.miss)
 	}

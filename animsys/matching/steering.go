@@ -89,6 +89,7 @@ func (s *steering) rig(roles *ik.Roles, identity string) (rig generator.Rig, err
 		rig, err = generator.NewRig(c.Skel, ik.DefaultDog(), roles, nil)
 		rig.Late, rig.Body = true, []generator.Disc{{Radius: 0.3}}
 	}
+	rig.Ground.MaxFootAccel = max(rig.Ground.MaxFootAccel, c.footAccel)
 	rig.Identity = fmt.Sprintf("%s, tuning %+v", identity, s.tuning)
 	return rig, err
 }

@@ -30,7 +30,7 @@ const goes = 0.3
 const enough = 5.0
 
 // Bend adds what packs of loops lack: loops that walk straight, bent into curves to both sides, leaning into them,
-// and slower and faster ones. Feet that stand turn with the body, less than it turns in a step; foot locks hold them. It
+// and slower and faster ones. Feet stay where they stand, and standing poses are added to actions that only go. It
 // does nothing for sets whose clips turn by themselves, as recordings do, and reports how many clips it added.
 func (s *Set) Bend() (added int) {
 	turning := 0.0
@@ -44,12 +44,14 @@ func (s *Set) Bend() (added int) {
 	if turning > enough {
 		return 0
 	}
-	recorded := slices.Clone(s.Clips)
-	for _, c := range recorded {
+	recorded := s.Clips
+	s.Clips = slices.Clone(recorded)
+	for i, c := range recorded {
 		action := c.mostly()
 		if once, _ := s.once(&c); !c.Loop || once || action == label.Idle || s.goes(&c) < goes*s.leg || math.Abs(s.turned(c.Motion, 0, c.Motion.Frames-1)) > 0.2 {
 			continue
 		}
+		s.Clips[i].Motion = s.planted(c.Motion, c.Motion)
 		for _, tempo := range tempos {
 			for _, bend := range bends {
 				for _, rate := range []float64{bend, -bend} {
@@ -57,7 +59,8 @@ func (s *Set) Bend() (added int) {
 						continue // the clip itself, and zero once
 					}
 					out := c
-					out.Motion = s.curve(slower(c.Motion, tempo), rate*tempo)
+					straight := slower(c.Motion, tempo)
+					out.Motion = s.planted(s.curve(straight, rate*tempo), straight)
 					out.Name = fmt.Sprintf("%s, turn %+.1f, tempo %.2f", c.Name, rate*tempo, tempo)
 					out.Actions = slices.Repeat([]string{action}, out.Motion.Frames)
 					s.Clips = append(s.Clips, out)
@@ -108,7 +111,7 @@ func (s *Set) stand(clips []Clip) (added int) {
 			copy(p, pos)
 			copy(r, rot)
 		}
-		s.Clips = append(s.Clips, Clip{Name: c.Name + ", still", File: c.File, Motion: still, Loop: true, Actions: slices.Repeat([]string{a}, still.Frames)})
+		s.Clips = append(s.Clips, Clip{Name: c.Name + ", still", File: c.File, Motion: still, Loop: true, take: c.take, Actions: slices.Repeat([]string{a}, still.Frames)})
 		added++
 	}
 	return added
@@ -143,6 +146,15 @@ func slower(c *skel.Clip, tempo float64) *skel.Clip {
 	out := *c
 	out.FPS = FPS * tempo
 	return out.Resampled(FPS)
+}
+
+// planted returns a loop with feet that stay where they stand, when they stand in the straight loop.
+func (s *Set) planted(c, straight *skel.Clip) *skel.Clip {
+	out, err := s.plant(c, s.stances(straight))
+	if err != nil {
+		return c // a skeleton without such legs
+	}
+	return out
 }
 
 // curve returns a clip along a curve with a turn rate, rad/s, in place of its straight way.

@@ -3,7 +3,10 @@
 //
 //   - [Open] reads files of all formats: what legs, spine and neck are follows from names and shape
 //   - [Set.Mirror] adds the mirror image of each clip
+//   - [Set.Bend] adds curves and other speeds to packs of loops
 //   - [Set.Database] makes a database for motion matching
+//   - [Set.Clusters] groups poses of clips whose names say no action
+//   - [Set.HoldOut] chooses clips that networks are not trained on
 package clipset
 
 import (
@@ -46,6 +49,9 @@ type Set struct {
 	bent      bool         // see Bend
 	symmetric *skel.Mirror // nil if the skeleton has no mirror image
 	leg       float64      // height of the hips in standing
+	moments   []Moment     // that neither names nor motion tell
+	named     []Cluster    // of the labels, without moments
+	middles   [][]float32  // (named)
 }
 
 // Clip is a recording, or an animation of a file.
@@ -58,6 +64,7 @@ type Clip struct {
 	Actions []string // per frame, see label.Stance
 
 	label string // of the user; see OpenLabels
+	take  int    // clips that are made of one recording have the same
 }
 
 // Options say what a folder's files do not.
@@ -65,7 +72,7 @@ type Options struct {
 	mocap.OpenOptions
 	Only, Skip []string          // patterns of clips to take and to leave out; nil is all and none
 	Map        map[string]string // joints of the uniform skeleton → joints of the files, see anatomy.Rig
-	Labels     map[string]string // of clips, by name; see OpenLabels
+	Labels     Labels            // see OpenLabels
 	Unit       float64           // metres of the files' unit of length; 0 guesses by the size
 	Progress   func(done, n int) // called after each file that was read; may be nil
 }
@@ -111,7 +118,9 @@ func Open(path string, opt Options) (*Set, error) {
 			if missing := of.fits(b); missing != "" {
 				return nil, fmt.Errorf("%s: it has no joint %q: the clips are of two skeletons, the first is that of %s; choose those of one with --only or --skip", file, missing, s.first)
 			}
-			s.Clips = append(s.Clips, of.clip(r))
+			c := of.clip(r)
+			c.take = len(s.Clips)
+			s.Clips = append(s.Clips, c)
 		}
 		if opt.Progress != nil {
 			opt.Progress(i+1, len(files))
@@ -128,13 +137,18 @@ func Open(path string, opt Options) (*Set, error) {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d clips are shorter than %g s and are left out: %s", len(short), shortest, few(short)))
 	}
 	s.unique()
-	if err := s.relabel(opt.Labels, len(opt.Only)+len(opt.Skip) == 0); err != nil {
+	all := len(opt.Only)+len(opt.Skip) == 0
+	if err := s.relabel(opt.Labels.Clips, all); err != nil {
 		return nil, err
 	}
 	if err := s.ground(); err != nil {
 		return nil, err
 	}
-	return s, s.label()
+	if err := s.label(); err != nil {
+		return nil, err
+	}
+	s.untold()
+	return s, s.name(opt.Labels.Clusters, all)
 }
 
 // shortest is the least time of a clip, s.

@@ -24,36 +24,48 @@ const (
 // maxLabels bounds the size of a label file.
 const maxLabels = 1 << 20
 
-// OpenLabels reads a file of WriteLabels: the table clips, of clips' names and their actions.
-func OpenLabels(path string) (map[string]string, error) {
+// Labels are actions that a user gives, by the names of clips and of clusters.
+type Labels struct{ Clips, Clusters map[string]string }
+
+// OpenLabels reads a file of WriteLabels: the table clips, of clips' names and their actions, and the table clusters, if it has
+// one.
+func OpenLabels(path string) (Labels, error) {
 	text, err := boundedfile.Read(path, maxLabels)
 	if err != nil {
-		return nil, err
+		return Labels{}, err
 	}
 	return ReadLabels(path, text)
 }
 
 // ReadLabels reads labels from the text of the file called name; see OpenLabels.
-func ReadLabels(name string, text []byte) (map[string]string, error) {
+func ReadLabels(name string, text []byte) (Labels, error) {
 	var file struct {
-		Clips map[string]string `toml:"clips"`
+		Clips    map[string]string `toml:"clips"`
+		Clusters map[string]string `toml:"clusters"`
 	}
 	if err := boundedtoml.Decode(name, text, &file); err != nil {
-		return nil, err
+		return Labels{}, err
 	}
 	if file.Clips == nil {
-		return nil, fmt.Errorf("%s: it has no table [clips]", name)
+		return Labels{}, fmt.Errorf("%s: it has no table [clips]", name)
 	}
-	return file.Clips, nil
+	return Labels(file), nil
 }
 
 // WriteLabels writes the actions of all clips, to be edited.
 func (s *Set) WriteLabels(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("# What clips show. Change what is wrong, and run mannequin make with --labels and this file.\n")
-	fmt.Fprintf(&b, "# Actions that a goal asks for are idle, move, jump, sit, lie and stand. %q finds the action of each frame by posture\n# and motion, %q leaves a clip out.\n\n[clips]\n", Auto, Skip)
+	fmt.Fprintf(&b, "# Actions such as idle, move, jump, sit, lie, stand and crouch, or any other, are what a goal asks for. %q finds the action of\n# each frame by posture and motion, %q leaves a clip out.\n\n[clips]\n", Auto, Skip)
 	for _, c := range s.Clips {
 		fmt.Fprintf(&b, "%s = %q # %.1f s: %s\n", quote(c.Name), c.labelled(), c.Motion.Seconds(), strings.Join(c.Shows(), ", "))
+	}
+	if all := s.Clusters(); len(all) > 0 {
+		fmt.Fprintf(&b, "\n# Poses of clips whose names say no action: each line is a row at the end of the picture, named by the moment in its middle. An\n# action here is that of all its moments, %q keeps those that were found.\n\n[clusters]\n", Auto)
+		for i, c := range all {
+			shows, clips := s.Shows(&c)
+			fmt.Fprintf(&b, "%s = %q # row %d, of %d clips: %s\n", quote(c.Name), c.Action, i+1, clips, strings.Join(shows, ", "))
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -124,12 +136,8 @@ func (s *Set) relabel(labels map[string]string, all bool) error {
 		}
 	}
 	for _, n := range sortedKeys(labels) {
-		switch is := labels[n]; {
-		case is == Auto || is == Skip:
-		case is == "":
-			return fmt.Errorf("labels: the action of clip %q is empty: want one such as idle or move, %q or %q", n, Auto, Skip)
-		case label.Named(is) != "" && label.Named(is) != is:
-			return fmt.Errorf("labels: clip %q has the action %q; did you mean %q?", n, is, label.Named(is))
+		if err := sound("clip", n, labels[n]); err != nil {
+			return err
 		}
 	}
 	s.Clips = slices.DeleteFunc(s.Clips, func(c Clip) bool { return labels[c.Name] == Skip })
@@ -138,6 +146,18 @@ func (s *Set) relabel(labels map[string]string, all bool) error {
 	}
 	if len(s.Clips) == 0 {
 		return fmt.Errorf("labels: all clips are left out")
+	}
+	return nil
+}
+
+// sound returns an error if an action of a clip or a cluster is none.
+func sound(what, name, is string) error {
+	switch {
+	case is == Auto || is == Skip || label.Known(is):
+	case is == "":
+		return fmt.Errorf("labels: the action of %s %q is empty: want one such as idle or move, %q or %q", what, name, Auto, Skip)
+	case label.Named(is) != "" && label.Named(is) != is:
+		return fmt.Errorf("labels: %s %q has the action %q; did you mean %q?", what, name, is, label.Named(is))
 	}
 	return nil
 }

@@ -18,12 +18,12 @@ func TestLabels(t *testing.T) {
 	var b strings.Builder
 	must.Do(t, s.WriteLabels(&b))
 	labels := must.Get(ReadLabels("labels.toml", []byte(b.String())))(t)
-	if len(labels) != len(s.Clips) {
-		t.Fatalf("%d labels for %d clips: %s", len(labels), len(s.Clips), b.String())
+	if len(labels.Clips) != len(s.Clips) {
+		t.Fatalf("%d labels for %d clips: %s", len(labels.Clips), len(s.Clips), b.String())
 	}
-	labels[s.Clips[0].Name], labels[s.Clips[1].Name] = Skip, "sit"
+	labels.Clips[s.Clips[0].Name], labels.Clips[s.Clips[1].Name], labels.Clips[s.Clips[2].Name] = Skip, "sit", "stand"
 	e := must.Get(Open(dir, Options{Labels: labels}))(t)
-	if len(e.Clips) != len(s.Clips)-1 || e.Clips[0].Actions[0] != label.Sit {
+	if len(e.Clips) != len(s.Clips)-1 || e.Clips[0].Actions[0] != label.Sit || e.Clips[1].Actions[0] != label.Stand {
 		t.Errorf("%d clips, the first shows %q", len(e.Clips), e.Clips[0].Actions[0])
 	}
 	for want, labels := range map[string]map[string]string{
@@ -36,7 +36,7 @@ func TestLabels(t *testing.T) {
 			s.Clips[0].Name: Skip, s.Clips[1].Name: Skip, s.Clips[2].Name: Skip,
 		},
 	} {
-		_, err := Open(dir, Options{Labels: labels})
+		_, err := Open(dir, Options{Labels: Labels{Clips: labels}})
 		must.FailWith(t, err, want)
 	}
 	for want, text := range map[string]string{"no table [clips]": "", "unknown key": "[clip]\na = 1\n", "not TOML": "[clips"} {
@@ -59,15 +59,15 @@ func FuzzLabels(f *testing.F) {
 	f.Add("[clips]\n\"a\" = \"sit\"\n", "a\"\\\n\x00")
 	f.Add("[clips]\na.b = 3", "")
 	f.Fuzz(func(t *testing.T, text, name string) {
-		if labels, err := ReadLabels("fuzz", []byte(text)); err == nil && labels == nil {
+		if labels, err := ReadLabels("fuzz", []byte(text)); err == nil && labels.Clips == nil {
 			t.Fatal("neither labels nor an error")
 		}
 		s := Set{Clips: []Clip{{Name: plain(name), Motion: skel.NewClip(&skel.Skeleton{}, FPS, 1), Actions: []string{label.Idle}}}}
 		var b strings.Builder
 		must.Do(t, s.WriteLabels(&b))
 		labels, err := ReadLabels("again", []byte(b.String()))
-		if err != nil || len(labels) != 1 {
-			t.Fatalf("%v, %d labels of %q", err, len(labels), b.String())
+		if err != nil || len(labels.Clips) != 1 {
+			t.Fatalf("%v, %d labels of %q", err, len(labels.Clips), b.String())
 		}
 	})
 }

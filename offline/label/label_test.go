@@ -130,6 +130,9 @@ func TestNamed(t *testing.T) {
 }
 
 func TestSays(t *testing.T) {
+	if !Known(Stand) || !Known("attack") || Known("walk") || Known("") {
+		t.Error("an action is not known, or a word is one")
+	}
 	if !Says("Running_HoldingBow", Move) || Says("Melee_Chop", Move) || Says("Running", "nothing") || !Says("Jump_Idle", Idle) {
 		t.Error("a word of a name is not found, or one that it has not")
 	}

@@ -53,6 +53,16 @@ func Says(clip, action string) bool {
 	return false
 }
 
+// Known reports whether an action is one that names of clips say: stand is, though a clip that is called so is idle.
+func Known(action string) bool {
+	for _, a := range words {
+		if a.action == action {
+			return true
+		}
+	}
+	return false
+}
+
 // says reports whether one of the words is in a name.
 func says(name []string, words string) bool {
 	return slices.ContainsFunc(strings.Fields(words), func(w string) bool { return slices.Contains(name, w) })

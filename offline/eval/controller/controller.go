@@ -240,7 +240,7 @@ func (s *Subject) course(speed float32, r *Report) (*run, error) {
 	}
 	defer w.crowd.Close()
 	const second = animsys.TickRate
-	e, watch := w.agents[0], newWatch(w.crowd)
+	e, watch := w.agents[0], newWatch(w.crowd, s.slow())
 	var roots []m3.Vec3
 	out := &run{}
 	for i, c := range commands(speed) {
@@ -352,7 +352,7 @@ func (s *Subject) own() (slide, jerk []float64, err error) {
 		if c.Skel.Len() != w.crowd.Skel.Len() {
 			return nil, nil, fmt.Errorf("controller: clip %d has %d joints, the generator %d", i, c.Skel.Len(), w.crowd.Skel.Len())
 		}
-		watch, model := newWatch(w.crowd), make([]m3.Xform, c.Skel.Len())
+		watch, model := newWatch(w.crowd, s.slow()), make([]m3.Xform, c.Skel.Len())
 		for f := range c.Frames {
 			c.Model(model, f)
 			watch.add(model, s.Moves == nil || s.Moves[i][f])
@@ -366,14 +366,24 @@ func (s *Subject) own() (slide, jerk []float64, err error) {
 type watch struct {
 	tips        []int
 	floor       float32 // height of the tip of a leg below which it is on the ground
+	slow        float32 // speed of the body up to which its feet are not watched, m/s
 	last        [3][]m3.Vec3
 	seen        int
 	slide, jerk []float64
 }
 
-func newWatch(c *animsys.Crowd) *watch {
+// slow returns the speed of the hips up to which a body does not go: a third of the slowest that is asked for. Feet under a
+// body that shifts its weight, or has stopped, would hide those that slide.
+func (s *Subject) slow() float32 {
+	if all := s.speeds(); len(all) > 0 {
+		return all[0] / 3
+	}
+	return 0
+}
+
+func newWatch(c *animsys.Crowd, slow float32) *watch {
 	// Feet on the ground are lower than 3 cm over their soles.
-	w := &watch{floor: c.Ground.Sole + 0.03}
+	w := &watch{floor: c.Ground.Sole + 0.03, slow: slow}
 	for _, l := range c.Ground.Rig.Roles.Legs {
 		w.tips = append(w.tips, l[len(l)-1])
 	}
@@ -387,6 +397,9 @@ func (w *watch) add(bones []m3.Xform, moves bool) {
 	if w.seen > 0 && moves {
 		body := bones[0].Pos.Sub(w.last[0][0]).Flat().Len()
 		for _, j := range w.tips {
+			if body*animsys.TickRate <= w.slow {
+				break
+			}
 			// A low foot that goes as fast as the body swings.
 			if a, b := w.last[0][j], bones[j].Pos; a.Y < w.floor && b.Y < w.floor && b.Sub(a).Flat().Len() < 0.5*body {
 				w.slide = append(w.slide, float64(b.Sub(a).Flat().Len())*animsys.TickRate)

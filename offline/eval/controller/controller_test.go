@@ -5,10 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/animsys/generator"
 	"mannequin/animsys/matching"
 	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 	"mannequin/offline/procgen/human"
 )
@@ -82,5 +84,33 @@ func TestParts(t *testing.T) {
 	s.Clips = []*skel.Clip{still}
 	if _, err := Measure(s); err == nil || !strings.Contains(err.Error(), "do not move") {
 		t.Errorf("clips that stand: %v", err)
+	}
+}
+
+// Feet under a body that hardly goes are not watched: they would hide those that slide.
+func TestFeetOfBodiesThatGo(t *testing.T) {
+	s := subject(t)
+	w := must.Get(s.world(1))(t)
+	defer w.crowd.Close()
+	for _, c := range []struct {
+		body, foot float32 // m/s
+		want       float64
+	}{{1, 0.2, 0.2}, {0.3, 0.1, -1}, {1, 0.6, -1}, {0, 0, -1}} {
+		watch, bones := newWatch(w.crowd, 0.4), make([]m3.Xform, w.crowd.Skel.Len())
+		for tick := range 10 {
+			for j := range bones {
+				bones[j] = m3.Xform{Pos: m3.V(0, 1, c.body*float32(tick)/animsys.TickRate), Rot: m3.Ident}
+			}
+			for _, j := range watch.tips {
+				bones[j].Pos = m3.V(0, 0, c.foot*float32(tick)/animsys.TickRate)
+			}
+			watch.add(bones, true)
+		}
+		if got := average(watch.slide); (c.want < 0) != (len(watch.slide) == 0) || c.want >= 0 && math.Abs(got-c.want) > 1e-3 {
+			t.Errorf("a body at %g m/s over feet at %g: %d of them slide at %.2f", c.body, c.foot, len(watch.slide), got)
+		}
+	}
+	if v := s.slow(); !(v > 0.1) || v > s.speeds()[0] {
+		t.Errorf("bodies up to %.2f m/s do not go, of the speeds %v", v, s.speeds())
 	}
 }

@@ -75,7 +75,7 @@ plays is chosen by the measures of both. --networks writes them to a file of the
 	command.Out(c, &o.out, command.File, "`file` of the character")
 	command.Output(c, &o.video, "video", command.File, "MP4 or GIF `file` of the character on a course: it starts, turns and stops at three speeds")
 	command.Output(c, &o.sheet, "sheet", command.File, "PNG `file` with pictures of the course")
-	command.Output(c, &o.review, "review", command.File, "TOML `file` with the action of each clip, to be edited, and beside it a PNG that shows the clips")
+	command.Output(c, &o.review, "review", command.File, "TOML `file` with the action of each clip, and of groups of poses whose clips' names say none, to be edited, and beside it a PNG that shows both")
 	command.Path(c, &o.labels, "labels", "TOML `file` of --review, with actions that come before those that are found")
 	f.StringSliceVar(&o.Only, "only", nil, "take clips that match a `pattern`, by the name of clip or file")
 	f.StringSliceVar(&o.Skip, "skip", nil, "leave out clips that match a `pattern`, by the name of clip or file")

@@ -1,0 +1,52 @@
+package matching
+
+import (
+	"slices"
+
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
+)
+
+// brakes returns how hard the feet of loops brake, m/s², 0 without loops: that of the loop whose feet brake the hardest.
+// The ground solver eases over what is harder than its bound, and a foot of a fast loop that is eased slides. One frame of fifty
+// may be harder.
+func (d *Database) brakes() (most float32) {
+	var all []float32
+	for i := range d.clips {
+		c := &d.clips[i]
+		if !c.loop {
+			continue
+		}
+		all = all[:0]
+		for f := c.first; f < c.end; f++ {
+			next := c.next(f)
+			beyond := c.next(next)
+			if d.tags[f]&d.acts != 0 {
+				continue
+			}
+			to := d.moves[f].after(feature.Place{})
+			there, far := xform(to), xform(d.moves[next].after(to))
+			for leg := range d.legs {
+				was, is, will := d.foot(f, leg), there.Apply(d.foot(next, leg)), far.Apply(d.foot(beyond, leg))
+				all = append(all, will.Sub(is.Scale(2)).Add(was).Len()*TickRate*TickRate)
+			}
+		}
+		if len(all) > 0 {
+			slices.Sort(all)
+			most = max(most, all[int(0.98*float64(len(all)-1))])
+		}
+	}
+	return most
+}
+
+// foot returns where the tip of a leg is in a frame, in the space of the root, m.
+func (d *Database) foot(frame int32, leg int) m3.Vec3 {
+	var at [3]float32
+	for k := range at {
+		c := 3*leg + k
+		if at[k] = d.mean[c]; d.scale[c] > 0 {
+			at[k] += d.features[int(frame)*d.Columns()+c] / d.scale[c]
+		}
+	}
+	return m3.V(at[0], at[1], at[2])
+}

@@ -112,9 +112,11 @@ var linked = []any{
 	new(mann.Batch), new(mann.Controller), new(mann.ControllerOptions), new(mann.Model), new(mann.Tuning),
 	mann.DefaultTuning, mann.Describe, mann.NewBatch, mann.NewModel,
 
-	new(matching.Clip), new(matching.Database), new(matching.Options), new(matching.Stream), new(matching.StreamOptions), new(matching.Tags), new(matching.Target),
+	new(matching.Act), new(matching.Character), new(matching.Clip), new(matching.Database), new(matching.File), new(matching.Learned), new(matching.LearnedStream),
+	new(matching.Networks), new(matching.Options), new(matching.Span), new(matching.Stream), new(matching.StreamOptions), new(matching.Tags), new(matching.Target),
 	new(matching.Tuning), new(matching.Weights),
-	matching.Build, matching.Decode, matching.DefaultTuning, matching.DefaultWeights, matching.Open,
+	matching.Build, matching.Decode, matching.DecodeFile, matching.DefaultTuning, matching.DefaultWeights, matching.NewLearned, matching.NewNetwork, matching.Open,
+	matching.OpenFile, matching.WriteTags,
 
 	new(mar.Database), new(mar.Label), new(mar.Neighbour), new(mar.Options), new(mar.Retimer), new(mar.StyleTranslator), new(mar.StyleTranslatorOptions),
 	new(mar.Take),

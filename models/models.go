@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"mannequin/animsys/matching"
 	"mannequin/internal/closest"
 	"mannequin/models/dog"
 	dogfree "mannequin/models/dog-free"
@@ -15,6 +16,8 @@ import (
 	dogfreestride4 "mannequin/models/dog-free-stride4"
 	dogstride2 "mannequin/models/dog-stride2"
 	dogstride4 "mannequin/models/dog-stride4"
+	"mannequin/models/fox"
+	"mannequin/models/horse"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
 	humankeypose "mannequin/models/human-keypose"
@@ -24,6 +27,7 @@ import (
 	humannext "mannequin/models/human-next"
 	humanpunch "mannequin/models/human-punch"
 	humanstrnn "mannequin/models/human-strnn"
+	"mannequin/models/spider"
 	"mannequin/netruntime"
 )
 
@@ -48,6 +52,43 @@ var shipped = []struct {
 	{"human-next", humannext.Open},
 	{"human-punch", humanpunch.Open},
 	{"human-strnn", humanstrnn.Open},
+}
+
+// characters lists the embedded characters of mannequin make.
+var characters = []struct {
+	name string
+	open func() (*matching.File, error)
+}{
+	{"fox", fox.Open},
+	{"horse", horse.Open},
+	{"spider", spider.Open},
+}
+
+// Characters returns the shipped characters' names.
+func Characters() []string {
+	var names []string
+	for _, c := range characters {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// OpenCharacter returns the shipped character called nameOrPath, or reads the file of mannequin make at that path.
+func OpenCharacter(nameOrPath string) (*matching.File, error) {
+	for _, c := range characters {
+		if c.name == nameOrPath {
+			return c.open()
+		}
+	}
+	f, err := matching.OpenFile(nameOrPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		hint := closest.Hint(nameOrPath, Characters())
+		if hint == "" {
+			hint = closest.FileHint(nameOrPath)
+		}
+		return nil, fmt.Errorf("no character %q: there is no such file, and shipped are %s%s", nameOrPath, strings.Join(Characters(), ", "), hint)
+	}
+	return f, err
 }
 
 // Names returns the shipped models' names.

@@ -48,6 +48,26 @@ func TestShipped(t *testing.T) {
 	}
 }
 
+// Every shipped character opens, states its name, its training data and its licence, and holds no recordings. The list of
+// licences repeats them.
+func TestCharacters(t *testing.T) {
+	licences := string(must.Get(os.ReadFile("LICENSES.md"))(t))
+	for _, name := range models.Characters() {
+		f := must.Get(models.OpenCharacter(name))(t)
+		c := f.Character()
+		if f.Database != nil || c.Name != name || c.License != "CC0-1.0" || c.Data == "" || c.Card == "" {
+			t.Errorf("%s: name %q, licence %q, data %q, recordings %t", name, c.Name, c.License, c.Data, f.Database != nil)
+		}
+		if !strings.Contains(licences, "`"+name+"`") {
+			t.Errorf("LICENSES.md does not have %s", name)
+		}
+		if file := must.Get(os.Stat(filepath.Join(name, name+".character")))(t); file.Size() > 2e6 {
+			t.Errorf("%s: %d bytes", name, file.Size())
+		}
+	}
+	must.Fail(models.OpenCharacter("hrose"))(t, "; did you mean horse?")
+}
+
 func TestUnknown(t *testing.T) {
 	must.Fail(models.Open("cat"))(t, "dog")
 	must.Fail(models.Open("humna"))(t, "; did you mean human?")

@@ -186,6 +186,9 @@ func (d *Database) Rest() int { return int(d.rest) }
 // Bytes returns the memory of the frames: of poses, motion, tags and features, and of the search's tree.
 func (d *Database) Bytes() int {
 	const vector, quat = 12, 8
+	if d.Skel == nil {
+		return 0
+	}
 	return d.Frames()*(2*vector+quat*d.Skel.Len()+8) + 4*(len(d.features)+len(d.index.rows)+len(d.index.boxes))
 }
 

@@ -168,6 +168,9 @@ func (l *Learned) Latent() int { return l.latent }
 
 // Bytes returns the memory of the networks' weights in float32.
 func (l *Learned) Bytes() int {
+	if l.Skel == nil {
+		return 0
+	}
 	n := &l.net
 	return 4 * (n.Decompressor.Parameters() + n.Stepper.Parameters() + n.Projector.Parameters())
 }
@@ -178,6 +181,9 @@ func (l *Learned) Fingerprint() uint64 { return l.sum ^ uint64(math.Float32bits(
 // Pose writes the pose of an output of the decompressor: local translations and rotations, (joints), joint 0's in the
 // space of the root. model, (joints), is for the rotations in that space.
 func (l *Learned) Pose(y []float32, pos []m3.Vec3, rot, model []m3.Quat) {
+	if l.Skel == nil {
+		return
+	}
 	copy(pos, l.Skel.Offsets)
 	pos[0] = m3.V(y[0], y[1], y[2])
 	for j, k := range l.turns {

@@ -333,6 +333,9 @@ func (s *LearnedStream) moveRows(_, i int) {
 
 // Sample writes the poses of rows r0 to r1−1 with p.Update.
 func (s *LearnedStream) Sample(p *generator.Poses, r0, r1 int) {
+	if s.of == nil || s.closed {
+		return
+	}
 	d := <-s.decoders
 	for r := r0; r < r1; r++ {
 		if p.Update[r] {
@@ -347,6 +350,9 @@ func (s *LearnedStream) Sample(p *generator.Poses, r0, r1 int) {
 
 // Pose writes the pose of a row.
 func (s *LearnedStream) Pose(p *generator.Poses, row int) {
+	if s.of == nil || s.closed {
+		return
+	}
 	d := <-s.decoders
 	d.rows = append(d.rows, int32(row))
 	s.write(p, d)

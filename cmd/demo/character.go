@@ -4,15 +4,16 @@ import (
 	"fmt"
 
 	"mannequin/animsys/matching"
+	"mannequin/models"
 	"mannequin/offline/procgen/human"
 )
 
-// openCharacter opens the file of --character. Without one it makes a person by rules.
+// openCharacter opens a shipped character or the file of --character. Without one it makes a person by rules.
 func openCharacter(file string) (*matching.File, error) {
 	if file != "" {
-		f, err := matching.OpenFile(file)
+		f, err := models.OpenCharacter(file)
 		if err != nil {
-			err = fmt.Errorf("--character %w: want a file of mannequin make", err)
+			err = fmt.Errorf("--character: %w", err)
 		}
 		return f, err
 	}

@@ -78,7 +78,9 @@ func TestOwnActions(t *testing.T) {
 	if help := strings.Join(f.Help, "\n"); !strings.Contains(help, "5: crouch   6: death   7: roll") {
 		t.Errorf("the help is %q", help)
 	}
-	shows := func() string { return db.Tags[bits.TrailingZeros64(uint64(db.TagsOf(s.stream.(*matching.Stream).Frame(0))))] }
+	shows := func() string {
+		return db.Tags[bits.TrailingZeros64(uint64(db.TagsOf(s.stream.(*matching.Stream).Frame(0))))]
+	}
 	from := s.Crowd.Roots[0].Pos
 	testscene.Step(t, s, 180, scenes.Input{Own: 1, Side: 1})
 	if way := s.Crowd.Roots[0].Pos.Sub(from); shows() != testmatching.Crouch || way.X < 1 {

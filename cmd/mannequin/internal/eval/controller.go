@@ -60,7 +60,7 @@ type subject struct {
 // subjects opens a character. A file with recordings and networks has two ways.
 func subjects(name string) (out []subject, err error) {
 	if !slices.Contains(models.Names(), name) {
-		f, err := matching.OpenFile(name)
+		f, err := models.OpenCharacter(name)
 		if err == nil {
 			return ways(f), nil
 		}

@@ -38,4 +38,9 @@
 //   - [Next]: the next clip in a latent space (next.go)
 //   - [STRNN]: prediction of motion (strnn.go, strnn_net.go, strnn_loss.go, strnn_linear.go)
 //   - [Recurrent]: the networks that STRNN is compared with (recurrent.go)
+//
+// # The networks of a character
+//
+// [Learned] has the three networks of learned motion matching, which learn a matching.Database: learned.go has their
+// trainings and losses, learned_frames.go what they learn from.
 package recipes

@@ -23,8 +23,8 @@ import (
 //  2. The stepper, on the database's own sequences of states.
 //  3. The projector, on queries and the frames that a search finds for them.
 //
-// All frames of the database are learned. What is held out is a share of the queries, and of the places in sequences
-// where windows begin.
+// All frames of the database are learned: networks are to say what it says. The held-out loss is that of other draws of
+// frames, windows and queries than those of the training.
 type Learned struct {
 	Database *matching.Database
 
@@ -42,21 +42,26 @@ type Learned struct {
 	Now      func() time.Time
 }
 
-// share of the database's memory that the networks may take, and of the steps of training of each of the three
+// learnedShare says that networks take at most an eighth of the database's memory.
 const learnedShare = 8
+
+// Of the three trainings: steps a minute on two cores, with networks of full size, and shares of the time.
+var (
+	learnedPace = [3]float64{24000, 6000, 9000}
+	learnedTime = [3]float64{0.2, 0.3, 0.5}
+)
 
 // DefaultLearned returns our recipe for a database, for about so many minutes on two cores of a common PC.
 func DefaultLearned(d *matching.Database, minutes float64) Learned {
 	m := Learned{Database: d, Latent: 32, Seed: 1, Threads: runtime.GOMAXPROCS(0)}
-	for m.Hidden = 256; m.Hidden > 64; m.Hidden -= 32 {
+	const most, least = 256, 64
+	m.Hidden, m.Project = most, most*5/4
+	for m.Hidden > least && learnedShare*m.bytes() > d.Bytes() {
+		m.Hidden -= 32
 		m.Project = m.Hidden * 5 / 4
-		if learnedShare*m.bytes() <= d.Bytes() {
-			break
-		}
 	}
-	// Steps a minute were measured for networks of full size.
-	for i, v := range [...]float64{24000, 6000, 9000} {
-		m.Steps[i] = max(1, int(minutes*v*[...]float64{0.2, 0.3, 0.5}[i]))
+	for i := range m.Steps {
+		m.Steps[i] = max(1, int(minutes*learnedPace[i]*learnedTime[i]))
 	}
 	return m
 }

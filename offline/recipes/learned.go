@@ -220,8 +220,8 @@ func (l *learning) autoencoder(ctx context.Context) (*train.Report, error) {
 			grad.Term{Loss: t.Scale(t.SumAbs(turned), 1/float32(len(turned.Val))), Weight: 10},
 			grad.Term{Loss: t.Scale(t.SumAbs(t.Diff(miss, 2)), 2/float32(len(miss.Val))), Weight: 2 * matching.TickRate},
 			grad.Term{Loss: t.Scale(t.SumAbs(t.Diff(turned, 2)), 2/float32(len(turned.Val))), Weight: 0.5 * matching.TickRate},
-			grad.Term{Loss: t.Mean(latent), Weight: 0.05},
-			grad.Term{Loss: t.Scale(t.SumAbs(t.Diff(z, 2)), 2/float32(len(z.Val))), Weight: 0.1 * matching.TickRate},
+			grad.Term{Loss: t.Mean(latent), Weight: 0.02},
+			grad.Term{Loss: t.Scale(t.SumAbs(t.Diff(z, 2)), 2/float32(len(z.Val))), Weight: 0.01 * matching.TickRate},
 		)
 	}
 	report, err := l.train(ctx, "autoencoder", l.Steps[0], learnedBatch, 2e-3, slices.Concat(encoder.params(), decoder.params()), loss)

@@ -20,7 +20,8 @@ import (
 type LearnedStream struct {
 	steering
 	of    *Learned
-	size  int       // of a state
+	size  int // of a state
+	bf16  bool
 	state []float32 // (capacity, size)
 	must  []Tags    // (capacity) that the state shows
 	acts  []act     // (capacity)
@@ -78,7 +79,7 @@ func (l *Learned) NewStream(o StreamOptions) (*LearnedStream, error) {
 	n, workers := o.Capacity, generator.Workers(o.Workers, o.Capacity)
 	size := l.Columns() + l.latent
 	s := &LearnedStream{
-		steering: of, of: l, size: size, state: make([]float32, n*size), must: make([]Tags, n), acts: make([]act, n),
+		steering: of, of: l, size: size, bf16: o.BF16, state: make([]float32, n*size), must: make([]Tags, n), acts: make([]act, n),
 		wishes: make([]wish, n), due: make([]bool, n), search: make([]int32, 0, n),
 		query: make([]float32, n*(l.Columns()+len(l.Tags))), answer: make([]float32, n*size), change: make([]float32, n*(size+3)),
 		decoders: make(chan *decoder, workers),
@@ -129,7 +130,7 @@ func (s *LearnedStream) Rig(roles *ik.Roles) (generator.Rig, error) {
 	if s.of == nil {
 		return generator.Rig{}, errZero
 	}
-	return s.rig(roles, fmt.Sprintf("learned matching %016x with %s", s.of.Fingerprint(), s.stepper.Kernel()))
+	return s.rig(roles, fmt.Sprintf("learned matching %016x, bfloat16 %t", s.of.Fingerprint(), s.bf16))
 }
 
 // row returns the state of a row.

@@ -18,14 +18,19 @@ import (
 
 func open(t testing.TB, db *matching.Database, workers int) *Scene {
 	t.Helper()
-	return testscene.Keep(New(Options{Options: world.Options{Seed: 1, Workers: workers, Terrain: must.Get(terrain.Flat(terrain.Grid{Size: GroundSize, Cell: 0.5}))(t)}, Character: &matching.File{Database: db}}))(t)
+	return openFile(t, &matching.File{Database: db}, workers)
+}
+
+func openFile(t testing.TB, f *matching.File, workers int) *Scene {
+	t.Helper()
+	return testscene.Keep(New(Options{Options: world.Options{Seed: 1, Workers: workers, Terrain: must.Get(terrain.Flat(terrain.Grid{Size: GroundSize, Cell: 0.5}))(t)}, Character: f}))(t)
 }
 
 // The recording without a player goes up the ramp and back, with the same bits for any number of workers.
 func TestPlay(t *testing.T) {
-	for name, db := range map[string]*matching.Database{"person": testmatching.People(t), "dog": testmatching.Dogs(t)} {
+	for name, f := range map[string]*matching.File{"person": {Database: testmatching.People(t)}, "dog": {Database: testmatching.Dogs(t)}, "networks": {Learned: testmatching.Learned(t)}} {
 		t.Run(name, func(t *testing.T) {
-			a, b := open(t, db, 1), open(t, db, 3)
+			a, b := openFile(t, f, 1), openFile(t, f, 3)
 			script, top := Autopilot(), float32(0)
 			for tick := range int64(script.Seconds() * scenes.TickRate) {
 				must.Do(t, a.Step(script.At(tick)))

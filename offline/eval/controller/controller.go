@@ -36,6 +36,8 @@ type Subject struct {
 	// Moves says which frames of the clips show a body that goes, (clips, frames). nil: all.
 	Moves [][]bool
 	Size  float32 // metres per unit of the skeleton's; 0: 1
+	// Memory is the bytes of what is played; 0: it is not known.
+	Memory int
 }
 
 // Report is the measures. Lengths and speeds are those of the character's own size.
@@ -43,12 +45,17 @@ type Report struct {
 	Speeds []Speed `json:"speeds"`
 	// Means over the speeds, s: until the velocity is within a quarter of the one that is asked for.
 	Start, Stop, Turn90, Turn180 float64
-	Path                         Path    `json:"path"`
-	Slide                        Pair    `json:"slide"` // mean speed of feet that stand while the body goes, m/s
-	Jerk                         Pair    `json:"jerk"`  // 99.9th percentile of all joints', m/s³
-	Finite                       bool    `json:"finite"`
-	Micros                       float64 `json:"micros"` // of a whole tick, for each of Agents agents on one core
-	Agents                       int     `json:"agents"`
+	Path                         Path `json:"path"`
+	Slide                        Pair `json:"slide"` // mean speed of feet that stand while the body goes, m/s
+	Jerk                         Pair `json:"jerk"`  // 99.9th percentile of all joints', m/s³
+	// Pose is the mean distance of joints from those of the nearest pose of the clips, m, and Coverage the share of the clips'
+	// poses that came up in the courses: within 5 cm of a usual body's.
+	Pose     float64 `json:"pose"`
+	Coverage float64 `json:"coverage"`
+	Memory   int     `json:"memory"` // bytes of recordings or networks; 0: not known
+	Finite   bool    `json:"finite"`
+	Micros   float64 `json:"micros"` // of a whole tick, for each of Agents agents on one core
+	Agents   int     `json:"agents"`
 }
 
 // Speed is a speed that was asked for and the mean one after two seconds, m/s.
@@ -80,6 +87,7 @@ func Measure(s Subject) (*Report, error) {
 		return nil, ErrStill
 	}
 	var slide, jerk []float64
+	var shown poses
 	count := map[*float64]float64{}
 	mean := func(to *float64, v float64) { *to += v; count[to]++ }
 	for _, v := range speeds {
@@ -88,6 +96,7 @@ func Measure(s Subject) (*Report, error) {
 			return nil, err
 		}
 		slide, jerk = append(slide, run.slide...), append(jerk, run.jerk...)
+		shown.joints, shown.at = run.poses.joints, append(shown.at, run.poses.at...)
 		r.Speeds = append(r.Speeds, Speed{float64(v * s.Size), run.held * float64(s.Size)})
 		mean(&r.Start, run.start)
 		mean(&r.Stop, run.stop)
@@ -104,6 +113,13 @@ func Measure(s Subject) (*Report, error) {
 	}
 	r.Slide = Pair{size * average(slide), size * average(ownSlide)}
 	r.Jerk = Pair{size * quantile(jerk, 0.999), size * quantile(ownJerk, 0.999)}
+	if len(s.Clips) > 0 {
+		const most, reach = 6000, 0.05
+		clips := sampled(s.Clips, most)
+		r.Pose, r.Coverage = shown.beside(&clips, reach)
+		r.Pose *= size
+	}
+	r.Memory = s.Memory
 	if r.Path, err = s.path(speeds[len(speeds)/2]); err != nil {
 		return nil, err
 	}
@@ -230,6 +246,7 @@ func (w *world) ask(e arche.Entity, velocity, face m3.Vec3) {
 type run struct {
 	held, start, stop, turn90, turn180 float64
 	slide, jerk                        []float64
+	poses                              poses // some
 }
 
 // course starts, turns by a right angle, turns back, and stops, at a speed.
@@ -253,6 +270,9 @@ func (s *Subject) course(speed float32, r *Report) (*run, error) {
 			roots = append(roots, w.crowd.Root(e).Pos)
 			r.Finite = r.Finite && roots[len(roots)-1].Finite()
 			watch.add(w.crowd.Bones(e), c.velocity != m3.Vec3{})
+			if len(roots)%sparse == 0 {
+				out.poses.add(w.crowd.Bones(e))
+			}
 		}
 		took := answered(roots[from:], c.velocity, speed)
 		switch i {
@@ -271,6 +291,9 @@ func (s *Subject) course(speed float32, r *Report) (*run, error) {
 	out.slide, out.jerk = watch.slide, watch.jerk
 	return out, nil
 }
+
+// sparse is the number of ticks between poses that are compared with the clips'.
+const sparse = 15
 
 // answered returns the seconds until the velocity is within a quarter of the speed of the one that is asked for.
 func answered(roots []m3.Vec3, velocity m3.Vec3, speed float32) float64 {
@@ -453,6 +476,12 @@ func (r *Report) Print(out io.Writer) error {
 	}
 	fmt.Fprintf(t, "feet slide\t%.1f cm/s\t%s\n", 100*r.Slide.Shown, clips("%.1f", 100*r.Slide.Clips))
 	fmt.Fprintf(t, "jerk, 99.9 %%\t%.0f m/s³\t%s\n", r.Jerk.Shown, clips("%.0f", r.Jerk.Clips))
+	if r.Pose > 0 {
+		fmt.Fprintf(t, "joints\t%.1f cm beside\tthe clips' nearest pose; %.0f %% of these came up\n", 100*r.Pose, 100*r.Coverage)
+	}
+	if r.Memory > 0 {
+		fmt.Fprintf(t, "memory\t%.1f MB\n", float64(r.Memory)/1e6)
+	}
 	fmt.Fprintf(t, "cost\t%.1f µs an agent and tick\ton one core, %d agents\n", r.Micros, r.Agents)
 	return t.Flush()
 }

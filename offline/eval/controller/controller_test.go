@@ -54,6 +54,9 @@ func TestMeasure(t *testing.T) {
 	if r.Slide.Clips == 0 || r.Jerk.Clips == 0 || r.Jerk.Ratio() > 3 {
 		t.Errorf("slide %+v, jerk %+v", r.Slide, r.Jerk)
 	}
+	if r.Pose > 0.03 || r.Coverage < 0.3 || r.Coverage > 1 {
+		t.Errorf("joints are %.1f cm beside the clips', of which %.0f %% came up", 100*r.Pose, 100*r.Coverage)
+	}
 	var b strings.Builder
 	must.Do(t, r.Print(&b))
 	if !strings.Contains(b.String(), "speed held") {
@@ -112,5 +115,29 @@ func TestFeetOfBodiesThatGo(t *testing.T) {
 	}
 	if v := s.slow(); !(v > 0.1) || v > s.speeds()[0] {
 		t.Errorf("bodies up to %.2f m/s do not go, of the speeds %v", v, s.speeds())
+	}
+}
+
+// A pose that is turned and moved over the ground is the same, one that is lifted is as far away as that.
+func TestDistance(t *testing.T) {
+	a := []m3.Xform{{Pos: m3.V(0, 1, 0)}, {Pos: m3.V(0.3, 0.5, 0.1)}, {Pos: m3.V(-0.2, 0.1, 0.4)}}
+	var b []m3.Xform
+	turn := m3.Xform{Pos: m3.V(5, 0, -3), Rot: m3.YawQuat(2)}
+	for _, x := range a {
+		b = append(b, m3.Xform{Pos: turn.Apply(x.Pos)})
+	}
+	var p, q poses
+	p.add(a)
+	q.add(b)
+	if mean, covered := p.beside(&q, 0.01); mean > 1e-5 || covered != 1 {
+		t.Errorf("turned it is %g m away, %g came up", mean, covered)
+	}
+	for i := range b {
+		b[i].Pos.Y += 0.2
+	}
+	q.at = nil
+	q.add(b)
+	if mean, covered := p.beside(&q, 0.01); math.Abs(mean-0.2) > 1e-5 || covered != 0 {
+		t.Errorf("lifted by 20 cm it is %g m away, %g came up", mean, covered)
 	}
 }

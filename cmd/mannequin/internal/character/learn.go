@@ -53,7 +53,7 @@ func (o *options) learn(ctx context.Context, progress *cli.Progress, f *matching
 	if n.Poses, err = controller.MeasureLearned(f.Database, l, trained.Latent); err != nil {
 		return err
 	}
-	s.New = played(&matching.File{Learned: l})
+	s.New, s.Memory = played(&matching.File{Learned: l}), l.Bytes()
 	if n.Measures, err = controller.Measure(s); err != nil {
 		return err
 	}

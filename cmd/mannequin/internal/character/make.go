@@ -184,7 +184,7 @@ func played(f *matching.File) func(n int) (generator.Generator[control.Goal], er
 }
 
 func subjectOf(set *clipset.Set, db *matching.Database, recorded []clipset.Clip) controller.Subject {
-	s := controller.Subject{Size: set.Size, New: played(&matching.File{Database: db})}
+	s := controller.Subject{Size: set.Size, Memory: db.Bytes(), New: played(&matching.File{Database: db})}
 	for _, c := range recorded {
 		moves := make([]bool, len(c.Actions))
 		for f, a := range c.Actions {

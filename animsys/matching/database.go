@@ -62,6 +62,7 @@ type Database struct {
 	found     Tags                 // of frames that a search finds
 	footAccel float32              // of feet on their way and landing, m/s²
 	acts      Tags                 // other than idle and move
+	slowest   [maxTags]float32     // m/s, of the clips that go and show each tag
 	fastest   [maxTags + 1]float32 // m/s, of frames with each tag; and of frames with none of acts
 
 	features []float32 // (frames, columns) normalised

@@ -36,7 +36,7 @@ func (s *Stream) wish(g *control.Goal, b *body, at feature.Place) (w wish) {
 		g = &control.Goal{}
 	}
 	must, _ := s.db.wants(g.Action)
-	speed := m3.Clamp(g.Speed, 0, s.db.quickest(must))
+	speed := s.db.pace(g.Speed, must)
 	if p := g.Route(); p.Path != nil && p.Path.Length() > 0 {
 		w = wish{path: p, origin: g.PathOrigin.Flat(), speed: speed, facing: b.Heading}
 		s.along(&w, b)

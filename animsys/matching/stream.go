@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
-	"slices"
-	"strings"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
@@ -323,19 +320,6 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 	rot[0] = root.Rot.Mul(rot[0])
 }
 
-// Action returns the action that asks for the frames with a tag: one of control's of that name, or one of the database's
-// own. It reports whether a search finds such frames; streams ignore other actions.
-func (d *Database) Action(tag string) (a control.Action, ok bool) {
-	i := slices.IndexFunc(d.Tags, func(t string) bool { return strings.EqualFold(t, tag) })
-	if i < 0 {
-		return control.Idle, false
-	}
-	if a, err := control.ParseAction(tag); err == nil {
-		return a, d.found>>i&1 != 0
-	}
-	return control.Own + control.Action(i), d.found>>i&1 != 0
-}
-
 // wants returns the tags of an action.
 func (d *Database) wants(a control.Action) (must, never Tags) {
 	if i := a.Tag(); i >= 0 && d.found>>i&1 != 0 {
@@ -345,14 +329,6 @@ func (d *Database) wants(a control.Action) (must, never Tags) {
 		return 0, d.acts
 	}
 	return d.actions[a], 0
-}
-
-// quickest returns the greatest speed of frames with the tags of an action, m/s.
-func (d *Database) quickest(must Tags) float32 {
-	if must == 0 {
-		return d.fastest[maxTags]
-	}
-	return d.fastest[bits.TrailingZeros64(uint64(must))]
 }
 
 // settle finds what streams need of the database: the frame that is nearest to standing, the greatest speeds, and the
@@ -370,6 +346,7 @@ func (d *Database) settle() {
 			d.acts |= bit
 		}
 	}
+	d.slow()
 	least := float32(math.Inf(1))
 	for f, m := range d.moves {
 		speed := m3.V(m.X, 0, m.Z).Len() * TickRate

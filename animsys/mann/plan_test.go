@@ -113,6 +113,7 @@ func TestActionRules(t *testing.T) {
 	}{
 		{"nothing", 0, 0, control.Idle, still, 0, control.Idle, false},
 		{"go", 0, 0, control.Idle, forward, 0, control.Move, true},
+		{"an action of another character's own", 0, 0, control.Own + 3, forward, 0, control.Move, true},
 		{"turn on the spot", 0, 0, control.Idle, still, 1, control.Move, true},
 		{"move nowhere", 0, 0, control.Move, still, 0, control.Idle, false},
 		{"let go at a run", 2, 0, control.Idle, still, 0, control.Move, false},

@@ -111,6 +111,15 @@ func TestCrouch(t *testing.T) {
 	if v := roots[299].Pos.Sub(roots[239].Pos).Len(); v > 2.2 {
 		t.Errorf("crouched it runs at %.2f m/s", v)
 	}
+	// And goes no slower than they do, or it would stand.
+	_, roots = actor(t, 300, func(_ int, at feature.Place) control.Goal {
+		g := toward(at, m3.V(0, 0, 0.05), m3.V(0, 0, 1))
+		g.Action = crouch
+		return g
+	})
+	if v := roots[299].Pos.Sub(roots[239].Pos).Len(); v < 0.3 {
+		t.Errorf("asked to crouch slowly it goes at %.2f m/s", v)
+	}
 }
 
 // An action of one clip plays from its beginning to its end, however briefly it was asked for; and again while it is asked
@@ -142,6 +151,18 @@ func TestOnce(t *testing.T) {
 	if way := roots[199].Pos.Len(); way < 0.5 || way > 1.2 {
 		t.Errorf("it rolls %.2f m", way)
 	}
+	for _, way := range []m3.Vec3{m3.V(0, 0, -3), m3.V(3, 0, 0)} {
+		away := func(tick int, at feature.Place) control.Goal {
+			g := asked(60, 61, roll)(tick, at)
+			if tick > 70 {
+				g = toward(at, way, way)
+			}
+			return g
+		}
+		if n, begins := count(first(actor(t, 200, away)), testmatching.Roll); n < 38 || begins != 1 {
+			t.Errorf("a roll that should go elsewhere in its midst takes %d ticks, and begins %d times", n, begins)
+		}
+	}
 	if n, _ := count(first(actor(t, 200, asked(60, 200, roll))), testmatching.Roll); n != 140 {
 		t.Errorf("asked for in 140 ticks it rolls in %d", n)
 	}
@@ -157,6 +178,34 @@ func TestOnce(t *testing.T) {
 	})
 	if clips[19] != testmatching.Roll || clips[20] != testmatching.Crouch {
 		t.Errorf("a crouch in a roll: %s, then %s", clips[19], clips[20])
+	}
+}
+
+// An action that has begun goes on frame by frame, from its beginning, whatever the goal's other fields say.
+func TestOnceGoesOn(t *testing.T) {
+	d, roll := testmatching.Actors(t), action(t, testmatching.Roll)
+	s := must.Get(d.NewStream(matching.StreamOptions{Capacity: 1}))(t)
+	p := testgen.Play(s, d.Skel.Len())
+	must.Get(s.Add(feature.Place{}, nil))(t)
+	last, begins := -1, 0
+	for tick := range 300 {
+		s.Controls()[0] = control.Goal{}
+		if tick > 20 {
+			s.Controls()[0] = control.Goal{Action: roll, Move: m3.V(float32(tick/7%2), 0, float32(tick/11%3-1)), Speed: 1}
+		}
+		must.Do(t, p.Tick(1))
+		name, at := d.Clip(s.Frame(0))
+		if name != testmatching.Roll {
+			at = -1
+		} else if at != last+1 || last < 0 {
+			if begins++; at >= 12 || last >= 0 && last != 49 {
+				t.Fatalf("in tick %d it goes from frame %d of the roll to %d", tick, last, at)
+			}
+		}
+		last = at
+	}
+	if begins < 5 {
+		t.Errorf("it rolls %d times", begins)
 	}
 }
 

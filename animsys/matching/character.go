@@ -2,9 +2,7 @@ package matching
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
-	"strings"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/skel"
@@ -33,6 +31,7 @@ type Character struct {
 	actions   [control.NumActions]Tags
 	found     Tags                 // of frames that a search finds
 	acts      Tags                 // other than idle and move
+	slowest   [maxTags]float32     // m/s, of the clips that go and show each tag
 	footAccel float32              // of feet on their way and landing, m/s²
 	fastest   [maxTags + 1]float32 // m/s, of frames with each tag; and of frames with none of acts
 }
@@ -150,56 +149,3 @@ func (c *Character) front() (*facing, error) {
 
 // WayColumn returns the first feature that says where a body goes; those before it say how it stands.
 func (c *Character) WayColumn() int { return c.trajectory() }
-
-// Wanted returns what a search looks for that may find a frame with some tags.
-func (c *Character) Wanted(tags Tags) (must, never Tags) {
-	if must = tags & c.acts; must == 0 {
-		return 0, c.acts
-	}
-	return must, 0
-}
-
-// Action returns the action that asks for the frames with a tag: one of control's of that name, or one of the character's
-// own. It reports whether there are such frames; streams ignore other actions.
-func (c *Character) Action(tag string) (a control.Action, ok bool) {
-	i := slices.IndexFunc(c.Tags, func(t string) bool { return strings.EqualFold(t, tag) })
-	if i < 0 {
-		return control.Idle, false
-	}
-	if a, err := control.ParseAction(tag); err == nil {
-		return a, c.found>>i&1 != 0
-	}
-	return control.Own + control.Action(i), c.found>>i&1 != 0
-}
-
-// wants returns the tags of an action.
-func (c *Character) wants(a control.Action) (must, never Tags) {
-	if i := a.Tag(); i >= 0 && c.found>>i&1 != 0 {
-		return 1 << i, 0
-	}
-	if a == control.Idle || a == control.Move || int(a) >= len(c.actions) || c.actions[a] == 0 {
-		return 0, c.acts
-	}
-	return c.actions[a], 0
-}
-
-// quickest returns the greatest speed of frames with the tags of an action, m/s.
-func (c *Character) quickest(must Tags) float32 {
-	if must == 0 {
-		return c.fastest[maxTags]
-	}
-	return c.fastest[bits.TrailingZeros64(uint64(must))]
-}
-
-// name finds the tags that goals ask for by their names.
-func (c *Character) name() {
-	for i, name := range c.Tags {
-		bit := Tags(1) << i
-		if a, err := control.ParseAction(name); err == nil {
-			c.actions[a] = bit & c.found
-		}
-		if name != control.Idle.String() && name != control.Move.String() {
-			c.acts |= bit
-		}
-	}
-}

@@ -66,6 +66,7 @@ type clipFile struct {
 type learnedFile struct {
 	Turns     []int32   `json:"turns"`
 	Fastest   []float32 `json:"fastest"`
+	Slowest   []float32 `json:"slowest,omitempty"`
 	Speeds    []float32 `json:"speeds"`
 	Found     Tags      `json:"found"` // tags that frames have
 	Miss      float32   `json:"miss"`
@@ -157,7 +158,7 @@ func (f *File) Encode(w io.Writer) error {
 		arrays = append(arrays, d.arrays()...)
 	}
 	if l := f.Learned; l != nil {
-		out.Learned = &learnedFile{Turns: l.net.Turns, Fastest: l.fastest[:], Speeds: l.speeds, Found: l.found, Miss: l.miss, FootAccel: l.footAccel, Plays: f.Learns}
+		out.Learned = &learnedFile{Turns: l.net.Turns, Fastest: l.fastest[:], Slowest: l.slowest[:], Speeds: l.speeds, Found: l.found, Miss: l.miss, FootAccel: l.footAccel, Plays: f.Learns}
 		for _, a := range l.net.Acts {
 			out.Learned.Acts = append(out.Learned.Acts, actFile{a.Tags, a.Ticks, a.Holds})
 		}
@@ -389,10 +390,16 @@ func decodeDatabase(c Character, clips []clipFile, a fileArrays) (*Database, err
 
 func decodeLearned(c Character, in *learnedFile, a fileArrays) (*Learned, error) {
 	l := &Learned{Character: c}
-	if len(in.Fastest) != len(l.fastest) || len(in.Speeds) > speedQuantiles || !slices.IsSorted(in.Speeds) {
+	if len(in.Fastest) != len(l.fastest) || len(in.Slowest) > len(l.slowest) || len(in.Speeds) > speedQuantiles || !slices.IsSorted(in.Speeds) {
 		return nil, fmt.Errorf("the speeds of what was learned: the greatest of %d tags, want %d, and %d quantiles", len(in.Fastest), len(l.fastest), len(in.Speeds))
 	}
+	for _, v := range slices.Concat(in.Fastest, in.Slowest, in.Speeds) {
+		if !(v >= 0 && v <= maxValue) {
+			return nil, fmt.Errorf("a speed of %g m/s", v)
+		}
+	}
 	copy(l.fastest[:], in.Fastest)
+	copy(l.slowest[:], in.Slowest)
 	if l.footAccel = in.FootAccel; !(l.footAccel >= 0 && l.footAccel <= maxValue) {
 		return nil, fmt.Errorf("feet that brake by %g m/s²", l.footAccel)
 	}

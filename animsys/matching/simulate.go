@@ -36,7 +36,7 @@ func (s *steering) wish(g *control.Goal, b *body, at feature.Place) (w wish) {
 		g = &control.Goal{}
 	}
 	must, _ := s.character.wants(g.Action)
-	speed := m3.Clamp(g.Speed, 0, s.character.quickest(must))
+	speed := s.character.pace(g.Speed, must)
 	if p := g.Route(); p.Path != nil && p.Path.Length() > 0 {
 		w = wish{path: p, origin: g.PathOrigin.Flat(), speed: speed, facing: b.Heading}
 		s.along(&w, b)

@@ -192,6 +192,7 @@ func (d *Database) settle() {
 		d.found |= any
 	}
 	d.name()
+	d.slow()
 	d.speeds = d.moving()
 	least := float32(math.Inf(1))
 	for f, m := range d.moves {

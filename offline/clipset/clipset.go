@@ -255,7 +255,7 @@ func (s *Set) Asked() (clips []Clip) {
 var lasting = []string{label.Idle, label.Move, label.Sit, label.Lie, label.Stand, label.Crouch, "crawl", "swim", "fly", "climb", "ride"}
 
 // brief are actions that end, even if they end as they began.
-var brief = []string{"attack", "hit", "roll", "death", "gesture"}
+var brief = []string{"attack", "block", "hit", "roll", "death", "gesture"}
 
 // once reports whether a clip is an action from its first frame to its last, and whether its last pose is kept: it lies
 // there, and stood before.

@@ -137,7 +137,7 @@ func (c *Clip) stays() bool {
 		says = label.Named(c.Name)
 	}
 	switch says {
-	case "attack", "hit", "death", "eat", "gesture", label.Sit, label.Lie, label.Pose:
+	case "attack", "block", "hit", "death", "eat", "gesture", label.Sit, label.Lie, label.Pose:
 		return !label.Says(c.Name, label.Move)
 	}
 	return false

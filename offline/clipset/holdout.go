@@ -11,7 +11,7 @@ import (
 )
 
 // Split returns the set with its recordings cut into parts of about a length, s, at most half longer, so that parts of a long
-// recording can be held out. Loops stay whole.
+// recording can be held out. Loops stay whole. It comes before Bend and Mirror.
 func (s *Set) Split(seconds float64) *Set {
 	out := *s
 	out.Clips = nil

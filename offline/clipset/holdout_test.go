@@ -120,8 +120,8 @@ func TestHoldOutTakes(t *testing.T) {
 		for k, d := range s.Clips {
 			a, _, _ := strings.Cut(strings.TrimSuffix(c.Name, " mirrored"), ",")
 			b, _, _ := strings.Cut(strings.TrimSuffix(d.Name, " mirrored"), ",")
-			if a == b && held[i] != held[k] {
-				t.Fatalf("%s is held out %t, %s %t", c.Name, held[i], d.Name, held[k])
+			if a == b && (held[i] != held[k] || c.take != d.take) || a != b && c.take == d.take {
+				t.Fatalf("%s of recording %d is held out %t, %s of %d %t", c.Name, c.take, held[i], d.Name, d.take, held[k])
 			}
 		}
 	}

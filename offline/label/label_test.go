@@ -122,6 +122,7 @@ func TestNamed(t *testing.T) {
 		"Idle_02": Idle, "Idle_HitReact_Left": "hit", "Attack_Headbutt": "attack", "Death": "death", "Eating": "eat", "mixamo.com": "",
 		"Jump_Full_Long": Jump, "Crouching1.bvh": Crouch, "Standing": Idle, "Rear": Stand, "D1_001_KAN01_001": "", "": "", "行走": "", "Swim_Fast": "swim",
 		"Lie_StandUp": Lie, "Dodge_Left": "roll", "Running_Strafe_Right": Move, "take-003-sneak": Crouch, "Rest Pose": "pose", "T-Pose": "pose", "A_TPose": "pose", "Resting": "",
+		"Melee_Blocking": "block", "Spellcast_Raise": "attack", "Crawling": "crawl",
 	} {
 		if got := Named(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)

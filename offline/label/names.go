@@ -10,7 +10,8 @@ import (
 var words = []struct{ action, words string }{
 	{Pose, "pose tpose apose bind reference ref"},
 	{"death", "death die dies dying dead killed"},
-	{"attack", "attack attacking bite punch punching kick kicking headbutt slash stab swing shoot shooting aim throw cast block parry sword spell combat melee ranged bow"},
+	{"block", "block blocking parry"},
+	{"attack", "attack attacking bite punch punching kick kicking headbutt slash stab swing shoot shooting aim throw cast casting spellcast spellcasting sword spell combat melee ranged bow"},
 	{"hit", "hit hitreact hitrecieve hurt damage stagger knockback flinch react recieve receive"},
 	{"eat", "eat eating drink drinking graze grazing"},
 	{"roll", "roll rolling dodge dodging dash"},

@@ -1,0 +1,85 @@
+package matching
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+
+	"mannequin/animsys/control"
+	"mannequin/engine/m3"
+)
+
+// Action returns the action that asks for the frames with a tag: one of control's of that name, or one of the character's
+// own. It reports whether there are such frames; streams ignore other actions.
+func (c *Character) Action(tag string) (a control.Action, ok bool) {
+	i := slices.IndexFunc(c.Tags, func(t string) bool { return strings.EqualFold(t, tag) })
+	if i < 0 {
+		return control.Idle, false
+	}
+	if a, err := control.ParseAction(tag); err == nil {
+		return a, c.found>>i&1 != 0
+	}
+	return control.Own + control.Action(i), c.found>>i&1 != 0
+}
+
+// pace returns the speed of a body that should go at a speed, m/s, in frames with the tags of an action: no clip may be faster. Who
+// crawls goes as fast as the slowest crawl at least, or would not go.
+func (c *Character) pace(speed float32, must Tags) float32 {
+	if must == 0 {
+		return m3.Clamp(speed, 0, c.fastest[maxTags])
+	}
+	i := bits.TrailingZeros64(uint64(must))
+	if speed > 0 {
+		speed = max(speed, c.slowest[i])
+	}
+	return m3.Clamp(speed, 0, c.fastest[i])
+}
+
+// Wanted returns what a search looks for that may find a frame with some tags.
+func (c *Character) Wanted(tags Tags) (must, never Tags) {
+	if must = tags & c.acts; must == 0 {
+		return 0, c.acts
+	}
+	return must, 0
+}
+
+// wants returns the tags of an action.
+func (c *Character) wants(a control.Action) (must, never Tags) {
+	if i := a.Tag(); i >= 0 && c.found>>i&1 != 0 {
+		return 1 << i, 0
+	}
+	if a == control.Idle || a == control.Move || int(a) >= len(c.actions) || c.actions[a] == 0 {
+		return 0, c.acts
+	}
+	return c.actions[a], 0
+}
+
+// name finds the tags that goals ask for by their names.
+func (c *Character) name() {
+	for i, name := range c.Tags {
+		bit := Tags(1) << i
+		if a, err := control.ParseAction(name); err == nil {
+			c.actions[a] = bit & c.found
+		}
+		if name != control.Idle.String() && name != control.Move.String() {
+			c.acts |= bit
+		}
+	}
+}
+
+// slow finds the slowest clip that goes, for each tag that is on a whole clip.
+func (d *Database) slow() {
+	for _, c := range d.clips {
+		all, way := d.tags[c.first], float32(0)
+		for f := c.first; f < c.end; f++ {
+			all &= d.tags[f]
+			way += m3.V(d.moves[f].X, 0, d.moves[f].Z).Len()
+		}
+		speed := way * TickRate / float32(c.end-c.first)
+		for i := range d.Tags {
+			if v := &d.slowest[i]; all>>i&1 != 0 && !c.once && speed > slowest && (*v == 0 || speed < *v) {
+				*v = speed
+			}
+		}
+	}
+}

@@ -36,6 +36,20 @@ func (b *Body) NoDog() error {
 	return fmt.Errorf("it stands on %v: it is no dog", b.Kind)
 }
 
+// Unlike returns why the motion of another body is not for this one, or nil: a person's is not for an animal on
+// four legs or more, and an animal's is not for a person.
+func (b *Body) Unlike(motion *Body) error {
+	person := func(b *Body) bool { return b.stands && b.Kind == TwoLegs }
+	animal := func(b *Body) bool { return b.stands && b.Kind >= FourLegs }
+	switch {
+	case animal(b) && person(motion):
+		return fmt.Errorf("it stands on %v%s, and the motion is of a body upright on two legs", b.Kind, b.butFor())
+	case person(b) && animal(motion):
+		return fmt.Errorf("it stands upright on two legs, and the motion is of a body that stands on %v%s", motion.Kind, motion.butFor())
+	}
+	return nil
+}
+
 // butFor names what else an animal has.
 func (b *Body) butFor() string {
 	switch {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 )
@@ -14,6 +15,9 @@ import (
 func (o *ontoRig) turned(to []m3.Xform, rest []m3.Quat) (*skel.Clip, *RigFit, error) {
 	t := &rigTurn{ontoRig: o, to: to, from: make([]m3.Xform, o.motion.Skel.Len()), of: slices.Repeat([]int{-1}, o.rig.Len()), turn: make([]m3.Quat, o.rig.Len())}
 	o.motion.Skel.LocalToModel(t.from, o.motion.Skel.Offsets, rest)
+	if err := bodyOf(o.rig, to).Unlike(anatomy.OfClip(o.motion, nil)); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrOtherRig, err)
+	}
 	for j, k := range o.at {
 		if k >= 0 && !o.motion.Skel.EndSite[j] {
 			t.of[k] = j
@@ -29,6 +33,15 @@ func (o *ontoRig) turned(to []m3.Xform, rest []m3.Quat) (*skel.Clip, *RigFit, er
 	t.fit.Scale = float64(t.scale)
 	out, err := t.clip()
 	return out, &t.fit, err
+}
+
+// bodyOf finds the roles of joints that stand at rest.
+func bodyOf(sk *skel.Skeleton, rest []m3.Xform) *anatomy.Body {
+	at := make([]m3.Vec3, len(rest))
+	for j, x := range rest {
+		at[j] = x.Pos
+	}
+	return anatomy.Find(anatomy.Rig{Skel: sk, At: at})
 }
 
 // rigTurn turns a motion from one rest pose to another.

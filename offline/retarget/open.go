@@ -1,6 +1,7 @@
 package retarget
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -191,9 +192,9 @@ func (w *work) tPose() []m3.Quat {
 }
 
 // ProfileFor returns the profile that the file of a recording gives in a table of bones, as VRM files do, or
-// the built-in profile that fits its skeleton. If none does, or if one lacks joints
-// and a guess explains more of the body, it guesses one as Suggest does, and guessed lists what was matched. An
-// incomplete guess is an error.
+// the built-in profile that fits its skeleton. If none does, if one lacks joints and a guess explains more of
+// the body, or if the names alone fit and the pelvis is another one, it guesses one as Suggest does, and guessed lists
+// what was matched. An incomplete guess is an error, and so is an animal.
 func ProfileFor(b *mocap.Recording) (p *Profile, guessed []Pair, err error) {
 	c := b.Clip
 	if s := OfParts("the file's table of bones", c, b.Parts); s.Err == nil {
@@ -201,7 +202,7 @@ func ProfileFor(b *mocap.Recording) (p *Profile, guessed []Pair, err error) {
 	}
 	var most fit
 	if p = Detect(c.Skel); p != nil {
-		if most, _ = p.fits(c.Skel); most.lacks == 0 {
+		if most, _ = p.fits(c.Skel); most.lacks == 0 && p.suits(c.Skel) {
 			return p, nil, nil
 		}
 	}
@@ -210,12 +211,15 @@ func ProfileFor(b *mocap.Recording) (p *Profile, guessed []Pair, err error) {
 	if s.Err == nil {
 		guess, _ = s.Profile.fits(c.Skel)
 	}
+	names := strings.Join(c.Skel.Names[:min(4, c.Skel.Len())], ", ")
+	var animal *noPersonError
 	switch {
-	case p != nil && guess.placed <= most.placed:
+	case errors.As(s.Err, &animal):
+		return nil, nil, fmt.Errorf("its skeleton of %s, …: %w; a profile that names its Hips puts it on a person's skeleton all the same (docs/rigs.md)", names, animal)
+	case p != nil && (s.Err != nil || guess.placed <= most.placed && p.suits(c.Skel)):
 		return p, nil, nil
 	case s.Err != nil:
-		names := c.Skel.Names
-		return nil, nil, fmt.Errorf("no profile fits its skeleton of %s, …, and a guess is incomplete: %w: write one with mannequin import --suggest", strings.Join(names[:min(4, len(names))], ", "), s.Err)
+		return nil, nil, fmt.Errorf("no profile fits its skeleton of %s, …, and a guess is incomplete: %w: write one with mannequin import --suggest", names, s.Err)
 	}
 	return s.Profile, s.Found, nil
 }

@@ -2,6 +2,7 @@ package motion
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -120,7 +121,7 @@ func convertInto(cmd *cobra.Command, files []string, out string, opt convertOpti
 			if m.Clip, err = input.Resample(file, clip, opt.fps); err != nil {
 				return nil, err
 			}
-			how.Name = m.Name
+			how.Name, how.Notes = m.Name, append(slices.Clip(m.Notes), how.Notes...)
 			all, r.Motions = append(all, m), append(r.Motions, *how)
 		}
 	}
@@ -212,40 +213,30 @@ func (c *ownFile) retarget(file string, m skin.Motion, opt convertOptions) (*ske
 // onlyProfile is how a motion that has been read is retargeted.
 func onlyProfile(r retarget.Reading) retarget.Reading { return retarget.Reading{Profile: r.Profile} }
 
-// motionsOf reads the motions of a file: the one called opt.read.Animation, or all. A file without names for
-// them gives its own.
+// motionsOf reads the motions of a file: the one that opt.read.Animation or the file's name chooses, or all. Those
+// without a name get the file's.
 func motionsOf(file string, opt convertOptions) (all []skin.Motion, err error) {
-	head, err := input.Head(file)
+	names, found, err := mocap.OpenAll(file, opt.read.OpenOptions)
+	if err == nil && len(found) == 0 {
+		_, err = mocap.Open(file, opt.read.OpenOptions) // says why
+	}
+	if errors.Is(err, mocap.ErrNoASF) {
+		err = fmt.Errorf("%w with --asf", err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	kind := input.KindOf(head, file)
-	switch {
-	case kind == input.KindSkin && opt.read.Animation == "":
-		all, err = skin.OpenMotions(file)
-	case kind == input.KindFBX && opt.read.Animation == "":
-		var motions []fbx.Motion
-		motions, err = fbx.Open(file)
-		for _, m := range motions {
-			all = append(all, skin.Motion{Name: m.Name, Clip: m.Clip, Rest: m.Rest})
+	path, _ := mocap.SplitName(file)
+	for i, b := range found {
+		if opt.fps > 0 {
+			if err := b.CheckRate(); err != nil {
+				return nil, err
+			}
 		}
-	default:
-		var b *mocap.Recording
-		if b, _, err = input.OpenMotion(file, opt.read.OpenOptions); err == nil && opt.fps > 0 {
-			err = b.CheckRate()
-		}
-		if err == nil {
+		if b.Format != mocap.FormatGLTF && b.Format != mocap.FormatFBX {
 			b, _ = retarget.Upright(file, b)
-			all = []skin.Motion{{Name: opt.read.Animation, Clip: b.Clip}}
 		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if all[i].Name == "" {
-			all[i].Name = cli.Stem(filepath.Base(file))
-		}
+		all = append(all, skin.Motion{Name: cmp.Or(names[i], cli.Stem(filepath.Base(path))), Clip: b.Clip, Rest: b.Rest, Parts: b.Parts, Notes: b.Notes})
 	}
 	return all, nil
 }

@@ -289,7 +289,7 @@ type animation struct {
 // recording returns the animation as a recording.
 func (a *animation) recording(format Format) *Recording {
 	b := usual(a.clip)
-	b.Format, b.FrameTime, b.Up, b.Notes = format, 1/b.Clip.FPS, "y", slices.Clip(a.notes)
+	b.Format, b.FrameTime, b.Notes = format, 1/b.Clip.FPS, slices.Clip(a.notes)
 	b.Rest, b.Parts = a.rest, a.parts
 	return b
 }

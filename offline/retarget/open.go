@@ -50,11 +50,8 @@ func OfRecording(path string, b *mocap.Recording, opt OpenOptions) (_ *skel.Clip
 	if err != nil {
 		return nil, nil, err
 	}
-	if b.Up != "" && (p.Up == "" || opt.Up != "") {
-		up := *p
-		p, up.Up = &up, b.Up
-	}
 	r := Default()
+	p, r.formatUp = withUp(p, b), formatUp(b)
 	r.Source, r.Rest, r.Profile, r.Target, r.Workers = b.Clip, b.LocalRest(), p, opt.Target, opt.Workers
 	if opt.FPS > 0 {
 		r.Source = b.Clip.Resampled(opt.FPS)
@@ -123,6 +120,24 @@ func character(path string, b *mocap.Recording, given *Profile) (_ *mocap.Record
 	return b, p, guessed, nil
 }
 
+// withUp returns a profile with the axis that points up in a recording, if that is known.
+func withUp(p *Profile, b *mocap.Recording) *Profile {
+	if b.Up == "" {
+		return p
+	}
+	up := *p
+	up.Up = b.Up
+	return &up
+}
+
+// formatUp returns the axis that points up in all files of a recording's format, or "".
+func formatUp(b *mocap.Recording) string {
+	if b.Format == mocap.FormatGLTF || b.Format == mocap.FormatFBX {
+		return "y"
+	}
+	return ""
+}
+
 // Stance is how the person of a recording stands in its file.
 type Stance struct {
 	Up       string    // axis that points up, y or z
@@ -138,12 +153,8 @@ func Upright(path string, b *mocap.Recording) (*mocap.Recording, *Stance) {
 	if err != nil {
 		return b, nil
 	}
-	if b.Up != "" {
-		up := *p
-		p, up.Up = &up, b.Up
-	}
 	r := Default()
-	r.Source, r.Rest, r.Profile = one.Clip, one.LocalRest(), p
+	r.Source, r.Rest, r.Profile, r.formatUp = one.Clip, one.LocalRest(), withUp(p, b), formatUp(b)
 	if r.Validate() != nil {
 		return b, nil
 	}

@@ -164,6 +164,23 @@ func TestOpenUp(t *testing.T) {
 	}
 }
 
+// glTF has y up: z is found against that if the rest pose stands along it, too, and not if a person lies.
+func TestOpenUpOfFormat(t *testing.T) {
+	plain := opened(t, "rest-tpose-same-motion.bvh")
+	want, _ := must.Get2(OfRecording("f", &mocap.Recording{Clip: plain}, OpenOptions{}))(t)
+	turned := dialect{rest: "T", up: "z", unit: 0.01, names: same}.write(plain.Scaled(0.01))
+	got, rep := must.Get2(OfRecording("f", &mocap.Recording{Clip: turned, Format: mocap.FormatGLTF}, OpenOptions{}))(t)
+	if d, _ := apart(t, want, got); rep.Up != "z" || d > 0.01 {
+		t.Errorf("up %s, joints %g m off", rep.Up, d)
+	}
+	lies := *turned.Skel
+	lies.Offsets = plain.Skel.Offsets // at rest it stands
+	turned.Skel = &lies
+	if _, rep := must.Get2(OfRecording("f", &mocap.Recording{Clip: turned, Format: mocap.FormatGLTF}, OpenOptions{}))(t); rep.Up != "y" {
+		t.Errorf("a person who lies in a glTF has up %s", rep.Up)
+	}
+}
+
 // A dog whose joints have the names of a person's is no person, though a built-in profile has almost all of them.
 func TestDogRefused(t *testing.T) {
 	s := &skel.Skeleton{}

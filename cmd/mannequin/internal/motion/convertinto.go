@@ -185,7 +185,7 @@ func (c *ownFile) retarget(file string, m skin.Motion, opt convertOptions) (*ske
 	case opt.read.Profile == nil && (isUniform(clip.Skel) || err == nil && skin.OnFours(clip.Skel)):
 	default:
 		var fit *retarget.Report
-		if clip, fit, err = retarget.OfRecording(file, &mocap.Recording{Clip: clip, Rest: m.Rest, Parts: m.Parts}, retarget.OpenOptions{Reading: onlyProfile(opt.read)}); err != nil {
+		if clip, fit, err = retarget.OfRecording(file, &mocap.Recording{Clip: clip, Format: mocap.FormatGLTF, Rest: m.Rest, Parts: m.Parts}, retarget.OpenOptions{Reading: onlyProfile(opt.read)}); err != nil {
 			return nil, nil, err
 		}
 		how.Notes = fit.Notes

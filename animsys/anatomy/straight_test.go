@@ -63,3 +63,19 @@ func TestFindNumberedArms(t *testing.T) {
 		}
 	}
 }
+
+// A guess never lies on the wrong side of a joint that a map or a file's table of bones gives.
+func TestFindMappedOrder(t *testing.T) {
+	m := parse(t, TwoLegs, strings.Replace(personText, "chest spine", "spine_2 spine 0 1.15 0\nchest spine_2", 1))
+	got := Find(Rig{Skel: m.s, At: m.at, As: map[string]string{"Spine1": "spine", "LeftLeg": "l_foot"}}).Uniform()
+	for _, joint := range []string{"Spine", "LowerBack", "LeftFoot"} {
+		if j, ok := got[joint]; ok {
+			t.Errorf("%s is %s", joint, m.s.Names[j])
+		}
+	}
+	for joint, is := range map[string]string{"Spine1": "spine", "LeftLeg": "l_foot", "LeftUpLeg": "l_thigh", "RightFoot": "r_foot", "Head": "head"} {
+		if j, ok := got[joint]; !ok || m.s.Names[j] != is {
+			t.Errorf("%s is not %s: %v", joint, is, got)
+		}
+	}
+}

@@ -45,24 +45,26 @@ type intoMotion struct {
 
 // ownFile is the file that gets motions.
 type ownFile struct {
-	path string
-	rig  *skin.Rig
-	glb  []byte   // of an FBX; nil: path is glTF
-	told []string // notes
+	path      string
+	character string // path with the name of a character, as character.Open takes it
+	rig       *skin.Rig
+	glb       []byte   // of an FBX; nil: path is glTF
+	told      []string // notes
 
 	skin *skin.Skin        // nil: not opened yet
 	as   map[string]string // joints of the skeleton to those of the file
 }
 
-// openOwnFile reads the joints of a glTF or FBX file.
+// openOwnFile reads the joints of a glTF or FBX file. A # and the name of one of its characters may follow.
 func openOwnFile(path string) (*ownFile, error) {
-	head, err := input.Head(path)
+	c := &ownFile{character: path}
+	c.path, _ = mocap.SplitName(path)
+	head, err := input.Head(c.path)
 	if err != nil {
 		return nil, err
 	}
-	c := &ownFile{path: path}
-	if input.KindOf(head, path) != input.KindFBX {
-		c.rig, err = skin.OpenRig(path)
+	if input.KindOf(head, c.path) != input.KindFBX {
+		c.rig, err = character.OpenRig(c.path)
 		return c, err
 	}
 	f, err := fbx.OpenCharacter(path)
@@ -192,7 +194,7 @@ func (c *ownFile) retarget(file string, m skin.Motion, opt convertOptions) (*ske
 	}
 	if c.skin == nil {
 		var as map[string]string
-		s, err := character.Open(c.path)
+		s, err := character.Open(c.character)
 		if err == nil && opt.skinMap != "" {
 			as, err = skin.OpenMap(opt.skinMap)
 		}

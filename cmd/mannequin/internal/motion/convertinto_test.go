@@ -218,6 +218,10 @@ func TestConvertIntoFlags(t *testing.T) {
 			t.Errorf("%s %v: animations %s, want %s", c.file, c.flags, got, c.names)
 		}
 	}
+	usd := testcli.WriteFile(t, dir, "a.usdc", "PXR-USDC\x00")
+	if code, _, errs := mannequin("convert", moves, "--into", usd, "--out", out); code != 1 || !strings.Contains(errs, "is a USD scene, which is not read: open it in Blender") {
+		t.Errorf("code %d: %s", code, errs)
+	}
 	// What is odd in a motion is told.
 	code, said, errs := mannequin("convert", "../../../../offline/mocap/testdata/one-row-too-many.bvh", "--salvage", "--into", person, "--force", "--out", out)
 	if code != 0 || !strings.Contains(said, "kept 24 whole frames") {

@@ -3,6 +3,8 @@ package anatomy
 import (
 	"errors"
 	"fmt"
+
+	"mannequin/engine/m3"
 )
 
 // NoPerson returns why the body is no person's, or nil. It says nothing of joints that were not
@@ -48,6 +50,19 @@ func (b *Body) Unlike(motion *Body) error {
 		return fmt.Errorf("it stands upright on two legs, and the motion is of a body that stands on %v%s", motion.Kind, motion.butFor())
 	}
 	return nil
+}
+
+// TurnTo returns the rotation from the directions up and ahead of this body to those of another. It returns false if one
+// of them does not stand, or if nothing shows its directions.
+func (b *Body) TurnTo(other *Body) (m3.Quat, bool) {
+	if !b.stands || !other.stands || b.Turned == NotFound || other.Turned == NotFound {
+		return m3.Ident, false
+	}
+	axes := func(b *Body) m3.Quat {
+		left := b.Up.Cross(b.Ahead).Normalize(m3.V(1, 0, 0))
+		return m3.FromAxes(left, b.Up, left.Cross(b.Up))
+	}
+	return axes(other).Mul(axes(b).Conj()).Normalize(), true
 }
 
 // butFor names what else an animal has.

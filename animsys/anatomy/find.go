@@ -47,6 +47,7 @@ func Find(r Rig) *Body {
 		if f.frame = i > 0; !f.frame && len(r.Mesh) == n {
 			f.mesh = r.Mesh
 		}
+		f.poses = poses[1:]
 		f.find()
 		// A rest pose that stands is better than a frame that stands a little better.
 		score := f.score
@@ -131,16 +132,17 @@ type finder struct {
 	read   []reading
 	as     map[string]int
 	parent []int
-	kids   [][]int   // child joints that are not dead, in an order that does not depend on the joints' indices
-	roots  []int     // live joints without a parent
-	dead   []bool    // joints that move nothing of the body, with all below them
-	reach  []float32 // longest way down
-	mass   []float32 // length of all bones below
-	count  []int     // live joints below and itself
-	paths  [][]int   // mainPath of each joint, nil if it was not asked for
-	size   float32   // of the live joints' box
-	mesh   []Box     // nil: unknown
-	frame  bool      // the pose is one of a motion, not the rest pose
+	kids   [][]int     // child joints that are not dead, in an order that does not depend on the joints' indices
+	roots  []int       // live joints without a parent
+	dead   []bool      // joints that move nothing of the body, with all below them
+	reach  []float32   // longest way down
+	mass   []float32   // length of all bones below
+	count  []int       // live joints below and itself
+	paths  [][]int     // mainPath of each joint, nil if it was not asked for
+	size   float32     // of the live joints' box
+	mesh   []Box       // nil: unknown
+	frame  bool        // the pose is one of a motion, not the rest pose
+	poses  [][]m3.Vec3 // of the motion, some; nil: unknown
 
 	normal m3.Vec3 // of the plane of symmetry
 	offset float32

@@ -283,6 +283,9 @@ func (f *finder) namedArm(path []int) (h, k, a, t int) {
 	if h < 0 {
 		return h, k, first(0, hand), t
 	}
+	if f.manyArms(path) {
+		return -1, -1, first(0, hand), t // arm 1 to 4: which of them is the collar?
+	}
 	if k = first(h+1, armLower); k < 0 {
 		if k = first(h+1, armUpper); k < 0 || first(k+1, armUpper) < 0 && first(k+1, hand) < 0 {
 			k = -1
@@ -296,6 +299,20 @@ func (f *finder) namedArm(path []int) (h, k, a, t int) {
 	}
 	t = first(a+1, fingerIndex, fingerAny)
 	return h, k, a, t
+}
+
+// manyArms reports whether names call four joints of a limb arms, and none of them collar, shoulder or forearm.
+func (f *finder) manyArms(path []int) bool {
+	arms := 0
+	for _, j := range path {
+		switch f.read[j].part {
+		case armUpper:
+			arms++
+		case armLower, collar, shoulder:
+			return false
+		}
+	}
+	return arms >= 4 && !f.flat(path)
 }
 
 // flat reports whether a limb has no shape to go by.
@@ -312,6 +329,25 @@ func (f *finder) belowGirdle(path []int) int {
 		}
 	}
 	return -1
+}
+
+// bend returns how far joint j lies from the line between two others of its limb, in lengths of that line, in the pose in
+// which it lies farthest. Joints that bend in the motion are no twist bones, even if all are in line at rest.
+func (f *finder) bend(from, j, to int) float32 {
+	off := func(at []m3.Vec3) float32 {
+		d := at[from].Dist(at[to])
+		if !(d > 0) {
+			return 0
+		}
+		return at[j].Dist(at[j].OnSegment(at[from], at[to])) / d
+	}
+	most := off(f.at)
+	for _, at := range f.poses {
+		if len(at) == f.n {
+			most = max(most, off(at))
+		}
+	}
+	return most
 }
 
 // shaped returns the indices into path of hip, knee and ankle (shoulder, elbow, wrist) by the shape:
@@ -371,6 +407,12 @@ func (f *finder) shaped(l *limb, leg bool, h0, k0, a0 int) (h, k, a int) {
 				if p := f.read[path[x]].part; p == collar || p == shoulder {
 					s -= 0.3
 				}
+				if !leg && lower > 1.25*upper {
+					s -= 0.1 // rather a collar above an arm than an upper arm above a longer forearm
+				}
+				if z == m-1 && z > y+1 && a0 < 0 && !leg {
+					s -= 0.1 // rather a hand before its end than a twist bone before the hand
+				}
 				for i := x + 1; i < z; i++ {
 					if i == y {
 						continue
@@ -379,8 +421,7 @@ func (f *finder) shaped(l *limb, leg bool, h0, k0, a0 int) (h, k, a int) {
 					if i > y {
 						from, to = path[y], path[z]
 					}
-					bend := f.at[path[i]].Dist(f.at[path[i]].OnSegment(f.at[from], f.at[to]))
-					s -= 0.05 + m3.Clamp(3*bend/f.at[from].Dist(f.at[to]), 0, 0.5)
+					s -= 0.05 + m3.Clamp(3*f.bend(from, path[i], to), 0, 0.5)
 				}
 				if s > most+1e-5 {
 					h, k, a, most = x, y, z, s

@@ -3,6 +3,8 @@ package anatomy
 import (
 	"errors"
 	"fmt"
+
+	"mannequin/engine/m3"
 )
 
 // NoPerson returns why the body is no person's, or nil. It says nothing of joints that were not
@@ -34,6 +36,33 @@ func (b *Body) NoDog() error {
 		return errors.New("it stands on two legs: it is no dog")
 	}
 	return fmt.Errorf("it stands on %v: it is no dog", b.Kind)
+}
+
+// Unlike returns why the motion of another body is not for this one, or nil: a person's is not for an animal on
+// four legs or more, and an animal's is not for a person.
+func (b *Body) Unlike(motion *Body) error {
+	person := func(b *Body) bool { return b.stands && b.Kind == TwoLegs }
+	animal := func(b *Body) bool { return b.stands && b.Kind >= FourLegs }
+	switch {
+	case animal(b) && person(motion):
+		return fmt.Errorf("it stands on %v%s, and the motion is of a body upright on two legs", b.Kind, b.butFor())
+	case person(b) && animal(motion):
+		return fmt.Errorf("it stands upright on two legs, and the motion is of a body that stands on %v%s", motion.Kind, motion.butFor())
+	}
+	return nil
+}
+
+// TurnTo returns the rotation from the directions up and ahead of this body to those of another. It returns false if one
+// of them does not stand, or if nothing shows its directions.
+func (b *Body) TurnTo(other *Body) (m3.Quat, bool) {
+	if !b.stands || !other.stands || b.Turned == NotFound || other.Turned == NotFound {
+		return m3.Ident, false
+	}
+	axes := func(b *Body) m3.Quat {
+		left := b.Up.Cross(b.Ahead).Normalize(m3.V(1, 0, 0))
+		return m3.FromAxes(left, b.Up, left.Cross(b.Up))
+	}
+	return axes(other).Mul(axes(b).Conj()).Normalize(), true
 }
 
 // butFor names what else an animal has.

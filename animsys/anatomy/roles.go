@@ -107,9 +107,10 @@ type Body struct {
 	frame  bool // the roles were found in a pose of a motion
 	stands bool // in the pose that was looked at, the body stands on its legs
 
-	names []string
-	at    []m3.Vec3
-	as    map[string]int
+	names  []string
+	at     []m3.Vec3
+	parent []int
+	as     map[string]int
 }
 
 // Box is the box around the vertices that follow a joint more than others. The zero value has none.

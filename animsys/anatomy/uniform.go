@@ -11,6 +11,7 @@ import (
 
 // result writes what was found into b.
 func (f *finder) result(b *Body) {
+	b.parent = f.parent
 	b.at, b.stands, b.frame = f.at, f.score > 0.55 || f.score > 0.4 && len(f.tails) > 0, f.frame
 	b.Hips, b.Spine, b.Neck, b.Head = f.hips, f.spine, f.neck, f.head
 	b.Up, b.Ahead, b.Tails, b.Trunks = f.up, f.ahead, f.tails, f.trunks
@@ -157,8 +158,52 @@ func (b *Body) Uniform() map[string]int {
 			}
 		}
 	}
+	b.dropDisordered(out)
 	maps.Copy(out, b.as)
 	return out
+}
+
+// chains are joints of the uniform skeleton from the hips and the chest outwards, without sides.
+var chains = [][]string{
+	{"Hips", "LowerBack", "Spine", "Spine1", "Neck", "Neck1", "Head"},
+	{"UpLeg", "Leg", "Foot", "ToeBase"},
+	{"Shoulder", "Arm", "ForeArm", "Hand", "HandIndex1"},
+}
+
+// dropDisordered deletes guesses that the map contradicts: joints above or below the wrong side of one that it gives.
+func (b *Body) dropDisordered(guess map[string]int) {
+	for _, side := range []string{"", "Left", "Right"} {
+		for c, chain := range chains {
+			if (side == "") != (c == 0) {
+				continue
+			}
+			for i, name := range chain {
+				j, ok := guess[side+name]
+				if _, given := b.as[side+name]; !ok || given {
+					continue
+				}
+				for k, other := range chain {
+					m, given := b.as[side+other]
+					if given && (k > i && b.under(m, j) || k < i && b.under(j, m)) {
+						delete(guess, side+name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// under reports whether joint j is below joint a in the tree.
+func (b *Body) under(a, j int) bool {
+	if j < 0 || j >= len(b.parent) {
+		return false
+	}
+	for j = b.parent[j]; j >= 0; j = b.parent[j] {
+		if j == a {
+			return true
+		}
+	}
+	return false
 }
 
 // longest returns the pair of arms with the longest chain.

@@ -8,6 +8,9 @@ import (
 
 	"github.com/qmuntal/gltf"
 
+	"mannequin/animsys/anatomy"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
 	"mannequin/internal/affine"
 	"mannequin/internal/boundedfile"
 )
@@ -94,7 +97,7 @@ type group struct {
 
 // characters groups skins by characters: those that share joints, or whose joints are below those of the
 // other. Skins are parts of one character, too, if the node above one's first joint is also above the
-// other's, unless they have the same joints twice.
+// other's, unless they have the same joints twice, or each is a whole body.
 func (r *reader) characters(skins []int) []group {
 	up := make([]int, len(r.doc.Skins)) // union of skins
 	for k := range up {
@@ -134,7 +137,7 @@ func (r *reader) characters(skins []int) []group {
 			first[root(o)] = n
 		}
 	}
-	names := map[int]map[string]bool{} // per group, of its joints
+	names, members := map[int]map[string]bool{}, map[int][]int{} // per group, of its joints
 	for _, n := range r.order {
 		if o := owner[n]; o >= 0 {
 			g := root(o)
@@ -142,9 +145,19 @@ func (r *reader) characters(skins []int) []group {
 				names[g] = map[string]bool{}
 			}
 			names[g][unnumbered(r.doc.Nodes[n].Name)] = true
+			members[g] = append(members[g], n)
 		}
 	}
 	within := r.subtrees()
+	bodies := map[int]bool{}
+	whole := func(g int) bool {
+		is, ok := bodies[g]
+		if !ok {
+			is = r.wholeBody(members[g])
+			bodies[g] = is
+		}
+		return is
+	}
 	var heads []int // groups so far
 	for _, k := range skins {
 		g := root(k)
@@ -153,7 +166,7 @@ func (r *reader) characters(skins []int) []group {
 		}
 		i := slices.IndexFunc(heads, func(h int) bool {
 			a, b := r.parent[first[h]], r.parent[first[g]]
-			return (a == b || within(a, b) || within(b, a)) && !alike(names[h], names[g])
+			return (a == b || within(a, b) || within(b, a)) && !alike(names[h], names[g]) && !(whole(h) && whole(g))
 		})
 		if i < 0 {
 			heads = append(heads, g)
@@ -193,6 +206,33 @@ func (r *reader) characters(skins []int) []group {
 	}
 	r.nameGroups(groups)
 	return groups
+}
+
+// wholeBody reports whether nodes, parents first, are the joints of a body that has hips, a head and legs, and no part of
+// one, such as its clothes.
+func (r *reader) wholeBody(nodes []int) bool {
+	sk, number := &skel.Skeleton{}, map[int]int16{}
+	at := make([]m3.Vec3, len(nodes))
+	for j, n := range nodes {
+		p := r.parent[n]
+		for p >= 0 {
+			if _, ok := number[p]; ok {
+				break
+			}
+			p = r.parent[p]
+		}
+		parent := int16(-1)
+		if p >= 0 {
+			parent = number[p]
+		}
+		number[n] = int16(j)
+		w := &r.world[n]
+		at[j] = m3.V(float32(w[3]), float32(w[7]), float32(w[11]))
+		sk.Names, sk.Parents = append(sk.Names, r.doc.Nodes[n].Name), append(sk.Parents, parent)
+		sk.Offsets, sk.EndSite = append(sk.Offsets, m3.Vec3{}), append(sk.EndSite, false)
+	}
+	b := anatomy.Find(anatomy.Rig{Skel: sk, At: at})
+	return b.Hips >= 0 && b.Head >= 0 && len(b.Legs) >= 2
 }
 
 // subtrees returns a function that reports whether node n is below node a.

@@ -1,6 +1,7 @@
 package skin
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -222,6 +223,38 @@ func TestTwoCharacters(t *testing.T) {
 	}
 	must.Fail(readCharacter("two.glb", data, nil, "Carol"))(t, `no character is called "Carol": there is Bob, Alice`)
 	must.Fail(readCharacter("one.glb", written(t, sk, grown(t, sk), nil), nil, "Carol"))(t, "there is character")
+}
+
+// Two whole bodies below one node are two characters, though no name of one is one of the other's.
+func TestTwoBodiesBelowOneNode(t *testing.T) {
+	sk := person(t)
+	data := edited(t, written(t, sk, grown(t, sk), nil), func(d *gltf.Document) {
+		first, joints := len(d.Nodes), make([]int, sk.Len())
+		top := root(d)
+		for i, n := range d.Nodes[:first] {
+			twin := gltf.Node{Name: fmt.Sprintf("b%d", i), Translation: n.Translation, Rotation: n.Rotation, Scale: n.Scale}
+			for _, c := range n.Children {
+				twin.Children = append(twin.Children, c+first)
+			}
+			d.Nodes = append(d.Nodes, &twin)
+			if n == top {
+				for _, c := range twin.Children {
+					top.Children = append(top.Children, c)
+				}
+				twin.Children = nil
+			}
+		}
+		for k, j := range d.Skins[0].Joints {
+			joints[k] = first + j
+		}
+		d.Skins = append(d.Skins, &gltf.Skin{Joints: joints, InverseBindMatrices: d.Skins[0].InverseBindMatrices})
+		d.Nodes = append(d.Nodes, &gltf.Node{Mesh: gltf.Index(0), Skin: gltf.Index(1)})
+		d.Scenes[0].Nodes = append(d.Scenes[0].Nodes, len(d.Nodes)-1)
+	})
+	s := must.Get(readAlone("two.glb", data))(t)
+	if len(s.joints) != sk.Len() || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "another character") {
+		t.Errorf("%d joints, notes %q", len(s.joints), s.Notes)
+	}
 }
 
 // Skins of one character are one, even if they share no joints: legs and trunk below the same node.

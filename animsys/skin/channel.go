@@ -49,8 +49,15 @@ func (r *motionReader) channel(where string, s *gltf.AnimationSampler, path gltf
 	return &channel{times, values, s.Interpolation}, nil
 }
 
+// early is how much earlier than a key its step may be taken, s: times of keys are rounded to float32, and a frame would
+// else show the key before now and then.
+const early = 1e-4
+
 // at returns the value at a time, three or four numbers.
 func (c *channel) at(t float64) []float64 {
+	if c.kind == gltf.InterpolationStep {
+		t += early
+	}
 	k := sort.Search(c.times.count, func(k int) bool { return c.times.at(k, 0) > t }) - 1
 	value := func(k, part int) (v [4]float64) { // of a cubic spline: 0 in, 1 value, 2 out
 		if c.kind == gltf.InterpolationCubicSpline {

@@ -99,6 +99,20 @@ func TestInterpolation(t *testing.T) {
 	}
 }
 
+// A frame shows the step that begins with it, though the times of keys are rounded.
+func TestSteps(t *testing.T) {
+	times, values := make([]float32, 60), make([][3]float32, 60)
+	for k := range times {
+		times[k], values[k] = float32(k)/30, [3]float32{float32(k), 1, 0}
+	}
+	m := must.Get(ReadMotions("a.glb", encode(t, moving([]track{{node: 1, path: gltf.TRSTranslation, kind: gltf.InterpolationStep, times: times, values: values}}), true)))(t)[0].Clip
+	for f := range m.Frames {
+		if pos, _ := m.Frame(f); pos[0].X != float32(f) {
+			t.Errorf("frame %d of %d shows key %g", f, m.Frames, pos[0].X)
+		}
+	}
+}
+
 // What one clip of a file moves stands at rest in the others. A joint with a scale of 0 turns all the same.
 func TestClipsApart(t *testing.T) {
 	turns := track{node: 0, path: gltf.TRSRotation, times: []float32{0, 1}, values: turned(0, 90)}

@@ -89,6 +89,7 @@ type RigFit struct {
 //
 // Otherwise the motion's rest pose is turned bone by bone to the rig's, and rotations go from there. rest has
 // the local rotations of the motion's joints at rest; nil: it is not known, and only the first way is tried.
+// A person and an animal are two rigs, whatever their names.
 //
 // The error wraps ErrOtherRig, and says what differs: names, or the poses at rest.
 func OntoRig(rig *Rig, motion *skel.Clip, rest []m3.Quat) (*skel.Clip, *RigFit, error) {

@@ -2,8 +2,10 @@ package skin
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 )
@@ -14,6 +16,18 @@ import (
 func (o *ontoRig) turned(to []m3.Xform, rest []m3.Quat) (*skel.Clip, *RigFit, error) {
 	t := &rigTurn{ontoRig: o, to: to, from: make([]m3.Xform, o.motion.Skel.Len()), of: slices.Repeat([]int{-1}, o.rig.Len()), turn: make([]m3.Quat, o.rig.Len())}
 	o.motion.Skel.LocalToModel(t.from, o.motion.Skel.Offsets, rest)
+	own, its := bodyOf(o.rig, to), bodyOf(o.motion.Skel, t.from)
+	if err := own.Unlike(anatomy.OfClip(o.motion, nil)); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrOtherRig, err)
+	}
+	// A body with another axis up is stood up. One that faces elsewhere is left so, unless its bones would have to turn
+	// too far.
+	whole, ok := its.TurnTo(own)
+	ok = ok && whole.Angle(m3.Ident) > math.Pi/4
+	if ok && its.Up.Dot(own.Up) < 0.7 {
+		t.turnWhole(whole)
+		ok = false
+	}
 	for j, k := range o.at {
 		if k >= 0 && !o.motion.Skel.EndSite[j] {
 			t.of[k] = j
@@ -22,13 +36,28 @@ func (o *ontoRig) turned(to []m3.Xform, rest []m3.Quat) (*skel.Clip, *RigFit, er
 			o.at[j] = -1
 		}
 	}
-	if err := t.align(); err != nil {
+	err := t.align()
+	if err != nil && ok {
+		t.turnWhole(whole)
+		t.fit.Bones = 0
+		err = t.align()
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	t.scale = t.legs()
 	t.fit.Scale = float64(t.scale)
 	out, err := t.clip()
 	return out, &t.fit, err
+}
+
+// bodyOf finds the roles of joints that stand at rest.
+func bodyOf(sk *skel.Skeleton, rest []m3.Xform) *anatomy.Body {
+	at := make([]m3.Vec3, len(rest))
+	for j, x := range rest {
+		at[j] = x.Pos
+	}
+	return anatomy.Find(anatomy.Rig{Skel: sk, At: at})
 }
 
 // rigTurn turns a motion from one rest pose to another.
@@ -39,6 +68,22 @@ type rigTurn struct {
 	turn     []m3.Quat  // (rig's joints) from the frame of the motion's joint to its own
 	scale    float32    // of the motion's lengths
 	fit      RigFit
+}
+
+// turnWhole turns the motion and its rest pose as a whole.
+func (t *rigTurn) turnWhole(by m3.Quat) {
+	turn := m3.Xform{Rot: by}
+	for j := range t.from {
+		t.from[j] = turn.Mul(t.from[j])
+	}
+	c, n := *t.motion, t.motion.Skel.Len()
+	c.Pos, c.Rot = slices.Clone(c.Pos), slices.Clone(c.Rot)
+	for j, p := range c.Skel.Parents {
+		for i := j; p < 0 && i < len(c.Pos); i += n {
+			c.Pos[i], c.Rot[i] = by.Rotate(c.Pos[i]), by.Mul(c.Rot[i])
+		}
+	}
+	t.motion = &c
 }
 
 // above returns the nearest paired joint of the motion above joint j, or −1.

@@ -42,14 +42,16 @@ func (c *Certificate) Pass() bool {
 
 // Bars.
 const (
-	mostAside      = 0.05 // by which left and right bones differ, as a share
-	mostUnweighted = 0.01 // of the vertices
-	mostMissed     = 0.01 // of the feet that stand, that are not at their place
-	missedBy       = 0.01 // m that a foot is too high or too low; of a giant in proportion
-	mostSlide      = 1.2  // of the source's
-	mostThrough    = 0.05 // of the frames
-	mostCost       = 3    // µs
-	exact          = 1e-4 // m, that a joint may be elsewhere after it was written and read
+	mostAside      = 0.05        // by which left and right bones differ, as a share
+	mostUnweighted = 0.01        // of the vertices
+	mostMissed     = 0.01        // of the feet that stand, that are not at their place
+	missedBy       = 0.01        // m that a foot is too high or too low; of a giant in proportion
+	mostSlide      = 1.2         // of the source's
+	mostStretched  = 0.05        // of the time, by which legs are straight where the source's are bent
+	straight, bent = 0.985, 0.96 // distances from hip to ankle, in lengths of thigh and shin
+	mostThrough    = 0.05        // of the frames
+	mostCost       = 3           // µs
+	exact          = 1e-4        // m, that a joint may be elsewhere after it was written and read
 )
 
 // Run judges a skin with a test motion. as maps the motion's joints to those of the file where names do not
@@ -61,7 +63,7 @@ func Run(s *skin.Skin, m *Motion, as map[string]string, add func(skin.Motion) ([
 	}
 	ch, err := s.Character(m.Skel, skin.CharacterOptions{Map: as})
 	if err != nil {
-		c.add("roles", false, strings.TrimPrefix(err.Error(), s.Name+": "), "hips, spine, head and all limbs are found", "name the joints after their parts, or write a map: --skin-map")
+		c.add("roles", false, strings.TrimPrefix(err.Error(), s.Name+": "), "hips, spine, head and all limbs are found", mendRoles(s.Roles(as)))
 		return c
 	}
 	c.Character, c.Size = ch, ch.Bones.Scale
@@ -79,6 +81,14 @@ func Run(s *skin.Skin, m *Motion, as map[string]string, add func(skin.Motion) ([
 	j.roundTrip(add)
 	j.cost()
 	return c
+}
+
+// mendRoles says what to do for a body whose joints are not found, or that is neither a person nor a dog.
+func mendRoles(b *anatomy.Body) string {
+	if b.Kind == anatomy.Bird || b.Kind > anatomy.FourLegs {
+		return "there is no test motion for a body on " + b.Kind.String() + ": play clips of its own skeleton (mannequin make, mannequin convert --into); or, if it is a person, write a map: --profile"
+	}
+	return "name the joints after their parts, or write a map: --profile; mannequin inspect --picture shows what is found"
 }
 
 func (c *Certificate) add(name string, pass bool, measure, bar, mend string) {
@@ -231,11 +241,18 @@ func (j *judge) play() {
 	now, last, feet := make([]m3.Xform, c.Len()), make([]m3.Xform, c.Len()), make([]retarget.Foot, c.Legs())
 	var stands, missed, frames int
 	var slide, slideSource, flat float64
+	var stretched, steps int
 	level := m.levels()
 	for f, pose := range m.Poses {
 		copy(last, now)
 		c.Pose(now, pose, [2]float32{}, feet, nil)
 		for i, leg := range m.Roles.Legs {
+			if own, ok := j.stretch(now, leg); ok {
+				steps++
+				if own > straight && stretchOf(pose, leg[len(leg)-4:]) < bent {
+					stretched++
+				}
+			}
 			if f == 0 || !m.Stand[f][i] || !m.Stand[f-1][i] {
 				continue
 			}
@@ -258,6 +275,11 @@ func (j *judge) play() {
 			}
 		}
 	}
+	if steps > 0 {
+		share := float64(stretched) / float64(steps)
+		j.add("reach", share <= mostStretched, fmt.Sprintf("%.1f %% of the time a leg is stretched where the motion's is bent", 100*share), fmt.Sprintf("at most %g %%", 100*mostStretched),
+			"set the joints of hip, knee and ankle where the limb bends, and the hips no higher at rest than the legs are long")
+	}
 	if stands > 0 {
 		share := float64(missed) / float64(stands)
 		j.add("feet on the ground", share <= mostMissed, fmt.Sprintf("%.1f %% of the time more than %g cm too high or low; at most %.1f cm", 100*share, 100*missedBy, 100*flat), fmt.Sprintf("at most %g %%", 100*mostMissed),
@@ -269,6 +291,26 @@ func (j *judge) play() {
 		j.add("slide", ratio <= mostSlide || slide/n < 0.5, fmt.Sprintf("%.2f cm/s, %.2f × the motion's", slide/n, ratio), fmt.Sprintf("at most %g ×", mostSlide),
 			"look at the legs: knees and ankles where they bend, of equal length")
 	}
+}
+
+// stretch returns how straight the character's leg is whose joints in the motion's skeleton are given, and whether it has
+// all of them.
+func (j *judge) stretch(pose []m3.Xform, leg []int) (float32, bool) {
+	var own [3]int
+	for i := range own {
+		k, ok := j.own[j.motion.Skel.Names[leg[len(leg)-4+i]]]
+		if !ok {
+			return 0, false
+		}
+		own[i] = k
+	}
+	return stretchOf(pose, own[:]), true
+}
+
+// stretchOf returns the distance from the first joint of a leg to the third, in lengths of the two bones.
+func stretchOf(pose []m3.Xform, leg []int) float32 {
+	a, b, c := pose[leg[0]].Pos, pose[leg[1]].Pos, pose[leg[2]].Pos
+	return a.Dist(c) / max(a.Dist(b)+b.Dist(c), 1e-9)
 }
 
 // levels returns the height at which the tip of each leg of the motion stands: the median of its heights while it does.

@@ -58,6 +58,12 @@ func TestCertify(t *testing.T) {
 			}
 			return d
 		}, fails: "symmetry"},
+		{name: "ankles half-way up", change: func(name string, d m3.Vec3) m3.Vec3 {
+			if name == "LeftToeBase" || name == "RightToeBase" {
+				d.Y -= 0.7
+			}
+			return d
+		}, fails: "reach, feet on the ground"},
 		{name: "a leg without weights", change: size(1), spoil: func(b *body.Body) {
 			for v := range b.Levels[0].Joints {
 				for i, k := range b.Levels[0].Joints[v] {

@@ -78,6 +78,9 @@ func AddMotions(path string, motions []skin.Motion, opt skin.AddOptions) ([]byte
 		return nil, nil, err
 	}
 	if !fbx.IsFBX(head) {
+		if err := foreign(path, head); err != nil {
+			return nil, nil, err
+		}
 		return skin.PackMotions(path, motions, opt)
 	}
 	c, err := fbx.OpenCharacter(path)
@@ -103,6 +106,9 @@ func OpenRig(path string) (*skin.Rig, error) {
 		return nil, err
 	}
 	if !fbx.IsFBX(head) {
+		if err := foreign(path, head); err != nil {
+			return nil, err
+		}
 		return skin.OpenRig(path)
 	}
 	c, err := fbx.OpenBound(path)

@@ -54,7 +54,7 @@ type Recording struct {
 	Rest []m3.Xform
 
 	// Of Open alone:
-	Up        string  // the axis that points up, if it is known: that of OpenOptions, or y as in all glTF and FBX clips
+	Up        string  // the axis that points up, if OpenOptions says it
 	LikelyFPS float64 // frames per second that the file probably means, if what it says is improbable; else 0
 
 	plain []string // per joint, its name as the file has it; nil: as in Clip.Skel

@@ -13,6 +13,7 @@ const (
 	markers = "markers have no skeleton: solve them onto one in the capture software, and export BVH or FBX"
 	noBones = "it has no joints: bind it to an armature, and export glTF or FBX"
 	unzip   = "unpack it first"
+	picture = "name the file of the character or motion"
 	blender = "open it in Blender, and export glTF"
 )
 
@@ -41,7 +42,18 @@ var foreign = []struct{ magic, what, advice string }{
 	{"solid ", "an STL mesh", noBones},
 	{"ply\n", "a PLY mesh", noBones},
 	{"ply\r", "a PLY mesh", noBones},
+	{"Pmx ", "a MikuMikuDance model", ""},
+	{"Ogawa\xff", "an Alembic cache", "it has no joints: export FBX or glTF from the scene that it is from"},
+	{"\x89HDF\r\n\x1a\n", "an HDF5 file, as old Alembic caches are", "export FBX or glTF from the scene that it is from"},
+	{"\x93NUMPY", "a NumPy array", "write the motion as BVH"},
+	{"IDP2", "an MD2 model", noBones},
+	{"IDP3", "an MD3 model", noBones},
+	{"IDST", "a Valve MDL model", ""},
+	{"\x89PNG\r\n", "a picture", picture},
+	{"\xff\xd8\xff", "a picture", picture},
 	{"%PDF", "a PDF document", ""},
+	{"\xff\xfe", "text in UTF-16", "save it as UTF-8"},
+	{"\xfe\xff", "text in UTF-16", "save it as UTF-8"},
 }
 
 // Foreign returns what a file in a format that is not read is, by its first bytes, or "". advice is what to
@@ -67,6 +79,8 @@ func Foreign(data []byte) (what, advice string) {
 		return "a 3ds scene", noBones
 	case bytes.HasPrefix(text, []byte("<")) && bytes.Contains(text, []byte("COLLADA")):
 		return "a COLLADA scene", ""
+	case bytes.HasPrefix(bytes.ToLower(text[:min(len(text), 16)]), []byte("<!doctype html")) || bytes.HasPrefix(bytes.ToLower(text[:min(len(text), 16)]), []byte("<html")):
+		return "a page of the web", "download the file itself, and not the page that shows it"
 	case isSMD(text):
 		return "a Valve SMD", ""
 	case isOBJ(text):

@@ -3,17 +3,15 @@ package mocap
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"mannequin/animsys/skel"
-	"mannequin/animsys/skin"
 	"mannequin/engine/m3"
 	"mannequin/internal/boundedfile"
 	"mannequin/internal/closest"
@@ -112,26 +110,47 @@ func (o *OpenOptions) Validate() error {
 // Open reads the recording at path in any format (see FormatOf). path may end in # and the name of an
 // animation, which comes before OpenOptions.Animation, as in actions.glb#Wave.
 func Open(path string, opt OpenOptions) (*Recording, error) {
-	if err := opt.Validate(); err != nil {
-		return nil, err
-	}
-	data, err := boundedfile.Read(path, maxFileSize)
-	if file, name, ok := strings.Cut(path, "#"); ok && errors.Is(err, fs.ErrNotExist) {
-		if other, err2 := boundedfile.Read(file, maxFileSize); err2 == nil {
-			path, opt.Animation, data, err = file, name, other, nil
-		}
-	}
+	path, data, opt, err := load(path, opt)
 	if err != nil {
 		return nil, err
-	}
-	if what, advice := Foreign(data); what != "" {
-		return nil, fmt.Errorf("%s: is %s, which is not read: %s", path, what, cmp.Or(advice, "export it as FBX, glTF or BVH"))
 	}
 	b, err := read(path, data, opt)
 	if err != nil {
 		return nil, err
 	}
 	return b.as(path, opt)
+}
+
+// load reads the file at path, which may have the name of an animation after it, and refuses those of other kinds.
+func load(path string, opt OpenOptions) (string, []byte, OpenOptions, error) {
+	if err := opt.Validate(); err != nil {
+		return path, nil, opt, err
+	}
+	file, name := SplitName(path)
+	if name != "" {
+		opt.Animation = name
+	}
+	data, err := boundedfile.Read(file, maxFileSize)
+	if err != nil {
+		return path, nil, opt, err
+	}
+	if what, advice := Foreign(data); what != "" {
+		return path, nil, opt, fmt.Errorf("%s: is %s, which is not read: %s", file, what, cmp.Or(advice, "export it as FBX, glTF or BVH"))
+	}
+	return file, data, opt, nil
+}
+
+// SplitName splits FILE#NAME into the file and a name in it. A path that is a file as it is has none.
+func SplitName(path string) (file, name string) {
+	if _, err := os.Stat(path); err == nil {
+		return path, ""
+	}
+	if file, name, ok := strings.Cut(path, "#"); ok {
+		if _, err := os.Stat(file); err == nil {
+			return file, name
+		}
+	}
+	return path, ""
 }
 
 // as applies the options to a recording that was read from path.
@@ -206,11 +225,16 @@ func (b *Recording) LocalRest() []m3.Quat {
 
 func read(path string, data []byte, opt OpenOptions) (*Recording, error) {
 	switch FormatOf(path, data) {
-	case FormatGLTF:
-		return openGLTF(path, opt.Animation)
-	case FormatFBX:
-		all, err := fbx.Read(path, data)
-		return choose(path, FormatFBX, opt.Animation, all, err, func(m *fbx.Motion) animation { return animation{m.Name, m.Clip, m.Rest, m.Notes} })
+	case FormatGLTF, FormatFBX:
+		format, all, err := animations(path, data)
+		if err != nil {
+			return nil, err
+		}
+		a, err := choose(path, opt.Animation, all)
+		if err != nil {
+			return nil, err
+		}
+		return a.recording(format), nil
 	case FormatAMC:
 		return openAMC(path, data, opt)
 	case FormatH36M:
@@ -221,26 +245,6 @@ func read(path string, data []byte, opt OpenOptions) (*Recording, error) {
 	return readBVH(path, data, opt)
 }
 
-// openGLTF reads an animation of a glTF file.
-func openGLTF(path, name string) (*Recording, error) {
-	all, err := skin.OpenMotions(path)
-	var of *skin.Motion
-	b, err := choose(path, FormatGLTF, name, all, err, func(m *skin.Motion) animation { return animation{name: m.Name, clip: m.Clip} })
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if all[i].Clip == b.Clip {
-			of = &all[i]
-		}
-	}
-	b.Rest, b.Parts = of.Rest, of.Parts
-	for _, n := range of.Notes {
-		b.Notes = append(b.Notes, path+": "+n)
-	}
-	return b, nil
-}
-
 // Animations returns the names of the animations of a glTF or FBX file, as OpenOptions.Animation takes them,
 // none for a file without.
 func Animations(path string) ([]string, error) {
@@ -248,26 +252,14 @@ func Animations(path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	if FormatOf(path, data) == FormatFBX {
-		all, err := fbx.Read(path, data)
-		if errors.Is(err, fbx.ErrNoAnimation) {
-			return nil, nil
+	_, all, err := animations(path, data)
+	if err != nil {
+		if noAnimations(err) {
+			err = nil
 		}
-		for _, m := range all {
-			names = append(names, m.Name)
-		}
-		return selectors(names), err
+		return nil, err
 	}
-	all, err := skin.OpenMotions(path)
-	var bad *skin.Error
-	if errors.As(err, &bad) && bad.Where == "animations" {
-		return nil, nil
-	}
-	for _, m := range all {
-		names = append(names, m.Name)
-	}
-	return selectors(names), err
+	return selectors(namesOf(all)), nil
 }
 
 // openAMC finds and reads the skeleton of an AMC file, and then the motion.
@@ -290,36 +282,29 @@ type animation struct {
 	name  string
 	clip  *skel.Clip
 	rest  []m3.Xform
+	parts map[string]string
 	notes []string
 }
 
 // recording returns the animation as a recording.
 func (a *animation) recording(format Format) *Recording {
 	b := usual(a.clip)
-	b.Format, b.FrameTime, b.Up, b.Notes = format, 1/b.Clip.FPS, "y", slices.Clip(a.notes)
-	b.Rest = a.rest
+	b.Format, b.FrameTime, b.Notes = format, 1/b.Clip.FPS, slices.Clip(a.notes)
+	b.Rest, b.Parts = a.rest, a.parts
 	return b
 }
 
 // choose returns one of the animations of a file.
-func choose[M any](path string, format Format, name string, all []M, err error, of func(*M) animation) (*Recording, error) {
+func choose(path, name string, all []animation) (*animation, error) {
+	i, also, err := chooseName(path, name, namesOf(all))
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(all))
-	for i := range all {
-		names[i] = of(&all[i]).name
-	}
-	i, also, err := chooseName(path, name, names)
-	if err != nil {
-		return nil, err
-	}
-	a := of(&all[i])
-	b := a.recording(format)
+	a := all[i]
 	if len(also) > 0 {
-		b.Notes = append(b.Notes, fmt.Sprintf("%s: %d animations are called %s: took the first; --animation %s takes another", path, 1+len(also), name, strings.Join(also, " or ")))
+		a.notes = append(slices.Clip(a.notes), fmt.Sprintf("%s: %d animations are called %s: took the first; --animation %s takes another", path, 1+len(also), name, strings.Join(also, " or ")))
 	}
-	return b, nil
+	return &a, nil
 }
 
 // chooseName returns the index of the animation called name, with or without its armature's name and a |, or

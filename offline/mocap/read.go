@@ -72,6 +72,7 @@ type parser struct {
 	plain    []string       // per joint, its name as the file has it
 	roots    map[string]int // per joint name in use, the first joint of its skeleton
 	notes    []string
+	nameless bool // a joint without a name was told
 }
 
 // fail returns a SyntaxError at the line of byte offset at. Lines end with \n, \r\n or \r.
@@ -263,8 +264,12 @@ func (p *parser) add(name string, parent, depth, at int, end bool) (int, error) 
 // joint parses a joint from after its ROOT or JOINT, at offset at, to its closing brace.
 func (p *parser) joint(parent, depth, at int) error {
 	name := p.jointName()
-	if name == "" {
-		return p.fail(at, "expected a joint name")
+	if name == "" { // as in files of programs that number joints
+		name = fmt.Sprintf("joint%d", len(p.skel.Names))
+		if !p.nameless && len(p.notes) < maxNotes {
+			p.notes = append(p.notes, p.fail(at, "a joint without a name is called %s here, by its index, and so are others", name).Error())
+		}
+		p.nameless = true
 	}
 	i, err := p.add(name, parent, depth, at, false)
 	if err != nil {

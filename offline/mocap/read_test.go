@@ -101,7 +101,7 @@ func TestErrors(t *testing.T) {
 		{"", `f:1: expected "HIERARCHY" at the start of a BVH file, found the end of the file`},
 		{"\n\nHIERARCHIE", `f:3: expected "HIERARCHY" at the start of a BVH file, found "HIERARCHIE"`},
 		{"HIERARCHY\nMOTION", `f:2: expected "ROOT", found "MOTION": the skeleton has no joints`},
-		{"HIERARCHY\r\nROOT\r\n{", `f:2: expected a joint name`},
+		{"HIERARCHY\r\nROOT\r\n", `f:3: expected "{" of joint "joint0", found the end of the file`},
 		{"HIERARCHY\rROOT a\rOFFSET", `f:3: expected "{" of joint "a", found "OFFSET"`},
 		{"HIERARCHY ROOT a { OFFSET 0 0 x }", `f:1: expected Z of the OFFSET of joint "a", a number, found "x"`},
 		{"HIERARCHY ROOT a { OFFSET 0 0 1e10 }", `f:1: Z of the OFFSET of joint "a" is 1e10: beyond ±1e+09`},
@@ -255,5 +255,13 @@ func TestNamesArePrintable(t *testing.T) {
 	}
 	if got := b.Clip.Skel.Names[0]; got != "a?[2J?é" {
 		t.Errorf("%q", got)
+	}
+}
+
+// Joints without names are called by their index.
+func TestReadNameless(t *testing.T) {
+	b := must.Get(ReadBVH("f", []byte("HIERARCHY\nROOT\n{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition Zposition\nJOINT\n{\nOFFSET 0 1 0\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\nJOINT {\nOFFSET 1 0 0\n}\n}\nMOTION\nFrames: 1\nFrame Time: 0.1\n1 2 3\n")))(t)
+	if got := strings.Join(b.Clip.Skel.Names, " "); got != "joint0 joint1 joint1Site joint3" || len(b.Notes) != 1 || !strings.Contains(b.Notes[0], `f:2: a joint without a name is called joint0 here, by its index, and so are others`) {
+		t.Errorf("%s, %q", got, b.Notes)
 	}
 }

@@ -1,6 +1,7 @@
 package retarget
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,11 +50,8 @@ func OfRecording(path string, b *mocap.Recording, opt OpenOptions) (_ *skel.Clip
 	if err != nil {
 		return nil, nil, err
 	}
-	if b.Up != "" && (p.Up == "" || opt.Up != "") {
-		up := *p
-		p, up.Up = &up, b.Up
-	}
 	r := Default()
+	p, r.formatUp = withUp(p, b), formatUp(b)
 	r.Source, r.Rest, r.Profile, r.Target, r.Workers = b.Clip, b.LocalRest(), p, opt.Target, opt.Workers
 	if opt.FPS > 0 {
 		r.Source = b.Clip.Resampled(opt.FPS)
@@ -122,6 +120,24 @@ func character(path string, b *mocap.Recording, given *Profile) (_ *mocap.Record
 	return b, p, guessed, nil
 }
 
+// withUp returns a profile with the axis that points up in a recording, if that is known.
+func withUp(p *Profile, b *mocap.Recording) *Profile {
+	if b.Up == "" {
+		return p
+	}
+	up := *p
+	up.Up = b.Up
+	return &up
+}
+
+// formatUp returns the axis that points up in all files of a recording's format, or "".
+func formatUp(b *mocap.Recording) string {
+	if b.Format == mocap.FormatGLTF || b.Format == mocap.FormatFBX {
+		return "y"
+	}
+	return ""
+}
+
 // Stance is how the person of a recording stands in its file.
 type Stance struct {
 	Up       string    // axis that points up, y or z
@@ -137,12 +153,8 @@ func Upright(path string, b *mocap.Recording) (*mocap.Recording, *Stance) {
 	if err != nil {
 		return b, nil
 	}
-	if b.Up != "" {
-		up := *p
-		p, up.Up = &up, b.Up
-	}
 	r := Default()
-	r.Source, r.Rest, r.Profile = one.Clip, one.LocalRest(), p
+	r.Source, r.Rest, r.Profile, r.formatUp = one.Clip, one.LocalRest(), withUp(p, b), formatUp(b)
 	if r.Validate() != nil {
 		return b, nil
 	}
@@ -191,9 +203,9 @@ func (w *work) tPose() []m3.Quat {
 }
 
 // ProfileFor returns the profile that the file of a recording gives in a table of bones, as VRM files do, or
-// the built-in profile that fits its skeleton. If none does, or if one lacks joints
-// and a guess explains more of the body, it guesses one as Suggest does, and guessed lists what was matched. An
-// incomplete guess is an error.
+// the built-in profile that fits its skeleton. If none does, if one lacks joints and a guess explains more of
+// the body, or if the names alone fit and the pelvis is another one, it guesses one as Suggest does, and guessed lists
+// what was matched. An incomplete guess is an error, and so is an animal.
 func ProfileFor(b *mocap.Recording) (p *Profile, guessed []Pair, err error) {
 	c := b.Clip
 	if s := OfParts("the file's table of bones", c, b.Parts); s.Err == nil {
@@ -201,7 +213,7 @@ func ProfileFor(b *mocap.Recording) (p *Profile, guessed []Pair, err error) {
 	}
 	var most fit
 	if p = Detect(c.Skel); p != nil {
-		if most, _ = p.fits(c.Skel); most.lacks == 0 {
+		if most, _ = p.fits(c.Skel); most.lacks == 0 && p.suits(c.Skel) {
 			return p, nil, nil
 		}
 	}
@@ -210,12 +222,15 @@ func ProfileFor(b *mocap.Recording) (p *Profile, guessed []Pair, err error) {
 	if s.Err == nil {
 		guess, _ = s.Profile.fits(c.Skel)
 	}
+	names := strings.Join(c.Skel.Names[:min(4, c.Skel.Len())], ", ")
+	var animal *noPersonError
 	switch {
-	case p != nil && guess.placed <= most.placed:
+	case errors.As(s.Err, &animal):
+		return nil, nil, fmt.Errorf("its skeleton of %s, …: %w; a profile that names its Hips puts it on a person's skeleton all the same (docs/rigs.md)", names, animal)
+	case p != nil && (s.Err != nil || guess.placed <= most.placed && p.suits(c.Skel)):
 		return p, nil, nil
 	case s.Err != nil:
-		names := c.Skel.Names
-		return nil, nil, fmt.Errorf("no profile fits its skeleton of %s, …, and a guess is incomplete: %w: write one with mannequin import --suggest", strings.Join(names[:min(4, len(names))], ", "), s.Err)
+		return nil, nil, fmt.Errorf("no profile fits its skeleton of %s, …, and a guess is incomplete: %w: write one with mannequin import --suggest", names, s.Err)
 	}
 	return s.Profile, s.Found, nil
 }

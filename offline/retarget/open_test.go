@@ -144,8 +144,13 @@ func TestOpenRate(t *testing.T) {
 func TestOpenUp(t *testing.T) {
 	const path = "testdata/z-up-with-h21-names.bvh"
 	found, rep := must.Get2(Open(path, OpenOptions{}))(t)
-	if rep.Up != "z" || rep.Profile != "h21" || rep.Ground < -0.05 || rep.Ground > 0.05 {
+	if rep.Up != "z" || rep.Ground < -0.05 || rep.Ground > 0.05 {
 		t.Errorf("up %s, profile %s, ground at %g m", rep.Up, rep.Profile, rep.Ground)
+	}
+	// Names alone fit the profile h21: the body is that of the same motion in a T-pose and with other names.
+	plain, _ := must.Get2(Open("../character/testdata/rest-tpose-same-motion.bvh", OpenOptions{}))(t)
+	if d, a := apart(t, plain, found); d > 0.01 || a > 0.02 {
+		t.Errorf("%g m and %g rad apart from the same body with other names", d, a)
 	}
 	var opt OpenOptions
 	opt.Up = "z"
@@ -156,6 +161,60 @@ func TestOpenUp(t *testing.T) {
 	opt.Up = "y"
 	if _, rep := must.Get2(Open(path, opt))(t); rep.Up != "y" || rep.Ground > -1 {
 		t.Errorf("up %s, ground at %g m", rep.Up, rep.Ground)
+	}
+}
+
+// glTF has y up: z is found against that if the rest pose stands along it, too, and not if a person lies.
+func TestOpenUpOfFormat(t *testing.T) {
+	plain := opened(t, "rest-tpose-same-motion.bvh")
+	want, _ := must.Get2(OfRecording("f", &mocap.Recording{Clip: plain}, OpenOptions{}))(t)
+	turned := dialect{rest: "T", up: "z", unit: 0.01, names: same}.write(plain.Scaled(0.01))
+	got, rep := must.Get2(OfRecording("f", &mocap.Recording{Clip: turned, Format: mocap.FormatGLTF}, OpenOptions{}))(t)
+	if d, _ := apart(t, want, got); rep.Up != "z" || d > 0.01 {
+		t.Errorf("up %s, joints %g m off", rep.Up, d)
+	}
+	lies := *turned.Skel
+	lies.Offsets = plain.Skel.Offsets // at rest it stands
+	turned.Skel = &lies
+	if _, rep := must.Get2(OfRecording("f", &mocap.Recording{Clip: turned, Format: mocap.FormatGLTF}, OpenOptions{}))(t); rep.Up != "y" {
+		t.Errorf("a person who lies in a glTF has up %s", rep.Up)
+	}
+}
+
+// A dog whose joints have the names of a person's is no person, though a built-in profile has almost all of them.
+func TestDogRefused(t *testing.T) {
+	s := &skel.Skeleton{}
+	add := func(name, parent string, x, y, z float32) {
+		s.Names, s.Parents = append(s.Names, name), append(s.Parents, int16(s.Index(parent)))
+		s.Offsets, s.EndSite = append(s.Offsets, m3.V(x, y, z)), append(s.EndSite, false)
+	}
+	add("Hips", "", 0, 60, -40)
+	add("Spine", "Hips", 0, 2, 25)
+	add("Spine1", "Spine", 0, 0, 35)
+	add("Neck", "Spine1", 0, 15, 20)
+	add("Head", "Neck", 0, 15, 12)
+	add("Tail", "Hips", 0, 2, -10)
+	add("Tail1", "Tail", 0, -5, -15)
+	for side, x := range map[string]float32{"Left": 1, "Right": -1} {
+		add(side+"Shoulder", "Spine1", 5*x, 0, 0)
+		add(side+"Arm", side+"Shoulder", 5*x, -8, 0)
+		add(side+"ForeArm", side+"Arm", 0, -25, -4)
+		add(side+"Hand", side+"ForeArm", 0, -26, 5)
+		add(side+"UpLeg", "Hips", 10*x, -5, 0)
+		add(side+"Leg", side+"UpLeg", 0, -25, 5)
+		add(side+"Foot", side+"Leg", 0, -29, 0)
+	}
+	c := skel.NewClip(s, 60, 3)
+	for f := range c.Frames {
+		pos, _ := c.Frame(f)
+		copy(pos, s.Offsets)
+	}
+	if Detect(s) == nil {
+		t.Fatal("no built-in profile has the names: the test shows nothing")
+	}
+	_, _, err := ProfileFor(&mocap.Recording{Clip: c})
+	if err == nil || !strings.Contains(err.Error(), "it stands on four legs and has a tail: it is not a person") {
+		t.Error(err)
 	}
 }
 

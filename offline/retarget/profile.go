@@ -248,6 +248,26 @@ func (p *Profile) fits(s *skel.Skeleton) (f fit, ok bool) {
 	return f, b.axesAgree() && b.armsAtChest()
 }
 
+// suits reports whether the hips of s sit where p's body has them. Names alone may agree with another body, whose
+// pelvis is not to be pulled to a place that it does not have.
+func (p *Profile) suits(s *skel.Skeleton) bool {
+	b, err := bind(p, s, Human())
+	return err != nil || !b.otherHips()
+}
+
+// otherHips reports whether hips take their place from a pelvis that is built otherwise than the target's. Only legs
+// that hang on the hips, or on joints at their place, show it: what is between may be turned at rest.
+func (b *binding) otherHips() bool {
+	hips := b.target.Index("Hips")
+	for _, name := range []string{"LeftUpLeg", "RightUpLeg"} {
+		j := b.from[b.target.Index(name)]
+		if j < 0 || b.source.Parents[j] < 0 || b.at[b.source.Parents[j]].Dist(b.at[b.from[hips]])*b.size() > 1e-3 {
+			return false
+		}
+	}
+	return !b.otherTrunk() && b.elsewhere("Hips")
+}
+
 // armsAtChest reports whether the source's arms meet at the joint that p takes for the chest, or below it.
 // If they meet above, the file's trunk has more joints than p knows.
 func (b *binding) armsAtChest() bool {

@@ -42,6 +42,8 @@ type Retargeter struct {
 	Near, Far float32
 
 	Workers int // goroutines; 0: one per processor. The result has the same bits for any number
+
+	formatUp string // the axis that files of the source's format have up, y or empty
 }
 
 // Default returns a Retargeter with the usual settings. The caller sets Source and Profile.
@@ -165,6 +167,10 @@ func (w *work) prepare(src *skel.Clip, rest []m3.Quat, target *skel.Skeleton) (s
 	}
 	if w.up = p.Up; w.up == "" {
 		w.up = w.findUp()
+		// A format that has y up is believed if somebody lies, but not against rest pose and motion together.
+		if w.job.formatUp == "y" && !(w.restUp().Z > mostUp) {
+			w.up = "y"
+		}
 	}
 	w.ahead = w.findAhead()
 	if w.up == "z" {

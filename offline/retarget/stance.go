@@ -293,17 +293,11 @@ func (b *binding) turnBone(j int, at m3.Vec3) {
 // to the hips in most frames, and if it lies or tumbles in these, at rest. A recording of somebody who
 // lies on a floor of height 0 is told from one with z up by that floor.
 func (w *work) findUp() string {
-	feet := func(at func(int) m3.Vec3) m3.Vec3 {
-		l, _ := w.spot("LeftFoot", at)
-		r, _ := w.spot("RightFoot", at)
-		h, _ := w.spot("Hips", at)
-		return h.Sub(l.Lerp(r, 0.5)).Normalize(m3.Vec3{})
-	}
 	var sum m3.Vec3
 	looks, leg := float32(0), 1/max(w.size(), 1e-9)
 	low := m3.V(1, 1, 1).Scale(math.MaxFloat32)
 	w.look(func(model []m3.Xform, _ int) {
-		sum, looks = sum.Add(feet(func(j int) m3.Vec3 { return model[j].Pos })), looks+1
+		sum, looks = sum.Add(w.fromFeet(func(j int) m3.Vec3 { return model[j].Pos })), looks+1
 		for j := range w.target.Names {
 			if s := w.from[j]; s >= 0 {
 				p := model[s].Pos
@@ -311,11 +305,8 @@ func (w *work) findUp() string {
 			}
 		}
 	})
-	const most = 0.7
-	rest := m3.Vec3{}
-	if w.restStands() {
-		rest = feet(func(j int) m3.Vec3 { return w.at[j] })
-	}
+	const most = mostUp
+	rest := w.restUp()
 	floor := func(height float32) bool { return m3.Abs(height) < 0.1*leg }
 	switch mean := sum.Scale(1 / max(looks, 1)); {
 	case mean.Y > most:
@@ -332,6 +323,25 @@ func (w *work) findUp() string {
 		return "z"
 	}
 	return "y"
+}
+
+// mostUp is the cosine from which a direction is that of an axis.
+const mostUp = 0.7
+
+// fromFeet returns the direction from the feet to the hips.
+func (b *binding) fromFeet(at func(source int) m3.Vec3) m3.Vec3 {
+	l, _ := b.spot("LeftFoot", at)
+	r, _ := b.spot("RightFoot", at)
+	h, _ := b.spot("Hips", at)
+	return h.Sub(l.Lerp(r, 0.5)).Normalize(m3.Vec3{})
+}
+
+// restUp returns the direction from the feet to the hips at rest, zero if nobody stands there.
+func (b *binding) restUp() m3.Vec3 {
+	if !b.restStands() {
+		return m3.Vec3{}
+	}
+	return b.fromFeet(func(j int) m3.Vec3 { return b.at[j] })
 }
 
 // findAhead returns the axis of the source that is nearest to where the person faces in the first frame: x, -x

@@ -34,10 +34,15 @@ func guess(name string, c *skel.Clip, as map[string]string) *Suggestion {
 	p := &Profile{Name: name, About: fmt.Sprintf("guessed from %d joints", c.Skel.Len()), Joints: map[string]string{}}
 	out := suggest(p, c, anatomy.AsNamed(c.Skel.Names, body.Uniform()))
 	if err := body.NoPerson(); err != nil && as["Hips"] == "" {
-		out.Err = err
+		out.Err = &noPersonError{err}
 	}
 	return out
 }
+
+// noPersonError is why a motion is not that of a person.
+type noPersonError struct{ error }
+
+func (e *noPersonError) Unwrap() error { return e.error }
 
 // OfParts returns a profile called name for a clip of which it is known what its joints are: parts maps
 // joints of the uniform skeleton to joints of the clip's.

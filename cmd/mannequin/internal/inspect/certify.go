@@ -30,12 +30,16 @@ func Certify() *cobra.Command {
 		Long: `Puts test motions of the shipped networks on a character's own bones, and judges the result: are its joints
 found, is it symmetrical, of a plausible size, weighted; do its feet stand and not slide; does it go through itself;
 what does it cost. Each gate has a measure, a bar, and what to mend in the modelling program. The exit code is 1 if a
-gate is missed. Files are glTF, VRM or FBX. --picture draws the character at rest and in the test motion.`,
+gate is missed. Files are glTF, VRM or FBX. --picture draws the character at rest and in the test motion, or, if its
+joints are not found, those that are.`,
 		Example: "  mannequin certify hero.glb --picture hero.png\n  mannequin certify *.fbx --json",
 		Args:    command.Want("files", 1, -1),
 	}
 	cli.JSON(c, &asJSON)
-	c.Flags().StringVar(&mapFile, "skin-map", "", "TOML `FILE` that maps our joint names to the file's, where their roles are not right (docs/rigs.md)")
+	const about = "TOML `FILE` that maps our joint names to the file's, where their roles are not right (docs/rigs.md)"
+	c.Flags().StringVar(&mapFile, "profile", "", about)
+	c.Flags().StringVar(&mapFile, "skin-map", "", "the same as --profile")
+	c.MarkFlagsMutuallyExclusive("profile", "skin-map")
 	command.Path(c, &picture, "picture", "PNG `file` to draw the character to, at rest and in the test motion")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if picture != "" && len(args) > 1 {
@@ -66,8 +70,11 @@ gate is missed. Files are glTF, VRM or FBX. --picture draws the character at res
 			if !r.Pass() {
 				failed = append(failed, args[i])
 			}
-			if picture == "" || r.Character == nil {
+			switch {
+			case picture == "":
 				return r, nil
+			case r.Character == nil: // what was found shows what is wrong
+				return r, writePicture(picture, skinScene(s, s.Roles(as)).draw(filepath.Base(args[i])))
 			}
 			return r, writePicture(picture, playScene(s.Roles(as), r.Character, m).draw(filepath.Base(args[i])))
 		})

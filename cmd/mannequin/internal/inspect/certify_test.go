@@ -39,6 +39,14 @@ func TestCertify(t *testing.T) {
 	if code != 1 || !strings.Contains(stdout, "FAIL  roles") || !strings.Contains(stdout, "roles: name the joints") || !strings.Contains(stderr, "not certified") {
 		t.Errorf("without a head: exit %d\n%s%s", code, stdout, stderr)
 	}
+	// The picture shows what was found, and --profile is the map, too.
+	must.Do(t, os.Remove(drawn))
+	if code, stdout, _ = run(person, "--profile", names, "--picture", drawn); code != 1 || !strings.Contains(stdout, "FAIL  roles") {
+		t.Errorf("with a profile: exit %d\n%s", code, stdout)
+	}
+	if i := must.Get(png.Decode(must.Get(os.Open(drawn))(t)))(t).Bounds(); i.Dx() < 1000 || i.Dy() < 500 {
+		t.Errorf("without a head: a picture of %v", i)
+	}
 	code, stdout, _ = run(person, "--json")
 	var r struct {
 		Kind  string

@@ -57,6 +57,19 @@ func known(file string, names []string, as map[string]string) error {
 	return nil
 }
 
+// once checks that a map gives no joint of a character to two of the skeleton's.
+func once(file string, as map[string]string) error {
+	by := map[string]string{}
+	for _, ours := range slices.Sorted(maps.Keys(as)) {
+		theirs := as[ours]
+		if other, ok := by[theirs]; ok && theirs != "" {
+			return fmt.Errorf("%s: the map gives both %.60s and %.60s the joint %.60q", file, other, ours, theirs)
+		}
+		by[theirs] = ours
+	}
+	return nil
+}
+
 // motionBody returns the roles in a motion.
 func motionBody(file string, c *skel.Clip, as map[string]string) (*anatomy.Body, error) {
 	if err := known(file, c.Skel.Names, as); err != nil {

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"maps"
@@ -91,7 +92,7 @@ func inspectSkin(file string, opt *options) (*skinReport, error) {
 
 func reportSkin(file, kind string, s *skin.Skin, opt *options) (*skinReport, error) {
 	r := &skinReport{File: file, Kind: kind, Meta: s.Meta, Vertices: s.Vertices(), Triangles: s.Triangles(), Joints: s.Joints(), Animations: []animation{}, Notes: append([]string{}, s.Notes...)}
-	if err := known(s.Name, r.Joints, opt.as); err != nil {
+	if err := cmp.Or(known(s.Name, r.Joints, opt.as), once(s.Name, opt.as)); err != nil {
 		return nil, err
 	}
 	body := s.Roles(opt.as)

@@ -2,6 +2,7 @@ package motion
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -44,24 +45,26 @@ type intoMotion struct {
 
 // ownFile is the file that gets motions.
 type ownFile struct {
-	path string
-	rig  *skin.Rig
-	glb  []byte   // of an FBX; nil: path is glTF
-	told []string // notes
+	path      string
+	character string // path with the name of a character, as character.Open takes it
+	rig       *skin.Rig
+	glb       []byte   // of an FBX; nil: path is glTF
+	told      []string // notes
 
 	skin *skin.Skin        // nil: not opened yet
 	as   map[string]string // joints of the skeleton to those of the file
 }
 
-// openOwnFile reads the joints of a glTF or FBX file.
+// openOwnFile reads the joints of a glTF or FBX file. A # and the name of one of its characters may follow.
 func openOwnFile(path string) (*ownFile, error) {
-	head, err := input.Head(path)
+	c := &ownFile{character: path}
+	c.path, _ = mocap.SplitName(path)
+	head, err := input.Head(c.path)
 	if err != nil {
 		return nil, err
 	}
-	c := &ownFile{path: path}
-	if input.KindOf(head, path) != input.KindFBX {
-		c.rig, err = skin.OpenRig(path)
+	if input.KindOf(head, c.path) != input.KindFBX {
+		c.rig, err = character.OpenRig(c.path)
 		return c, err
 	}
 	f, err := fbx.OpenCharacter(path)
@@ -120,7 +123,7 @@ func convertInto(cmd *cobra.Command, files []string, out string, opt convertOpti
 			if m.Clip, err = input.Resample(file, clip, opt.fps); err != nil {
 				return nil, err
 			}
-			how.Name = m.Name
+			how.Name, how.Notes = m.Name, append(slices.Clip(m.Notes), how.Notes...)
 			all, r.Motions = append(all, m), append(r.Motions, *how)
 		}
 	}
@@ -184,14 +187,14 @@ func (c *ownFile) retarget(file string, m skin.Motion, opt convertOptions) (*ske
 	case opt.read.Profile == nil && (isUniform(clip.Skel) || err == nil && skin.OnFours(clip.Skel)):
 	default:
 		var fit *retarget.Report
-		if clip, fit, err = retarget.OfRecording(file, &mocap.Recording{Clip: clip, Rest: m.Rest, Parts: m.Parts}, retarget.OpenOptions{Reading: onlyProfile(opt.read)}); err != nil {
+		if clip, fit, err = retarget.OfRecording(file, &mocap.Recording{Clip: clip, Format: mocap.FormatGLTF, Rest: m.Rest, Parts: m.Parts}, retarget.OpenOptions{Reading: onlyProfile(opt.read)}); err != nil {
 			return nil, nil, err
 		}
 		how.Notes = fit.Notes
 	}
 	if c.skin == nil {
 		var as map[string]string
-		s, err := character.Open(c.path)
+		s, err := character.Open(c.character)
 		if err == nil && opt.skinMap != "" {
 			as, err = skin.OpenMap(opt.skinMap)
 		}
@@ -212,40 +215,30 @@ func (c *ownFile) retarget(file string, m skin.Motion, opt convertOptions) (*ske
 // onlyProfile is how a motion that has been read is retargeted.
 func onlyProfile(r retarget.Reading) retarget.Reading { return retarget.Reading{Profile: r.Profile} }
 
-// motionsOf reads the motions of a file: the one called opt.read.Animation, or all. A file without names for
-// them gives its own.
+// motionsOf reads the motions of a file: the one that opt.read.Animation or the file's name chooses, or all. Those
+// without a name get the file's.
 func motionsOf(file string, opt convertOptions) (all []skin.Motion, err error) {
-	head, err := input.Head(file)
+	names, found, err := mocap.OpenAll(file, opt.read.OpenOptions)
+	if err == nil && len(found) == 0 {
+		_, err = mocap.Open(file, opt.read.OpenOptions) // says why
+	}
+	if errors.Is(err, mocap.ErrNoASF) {
+		err = fmt.Errorf("%w with --asf", err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	kind := input.KindOf(head, file)
-	switch {
-	case kind == input.KindSkin && opt.read.Animation == "":
-		all, err = skin.OpenMotions(file)
-	case kind == input.KindFBX && opt.read.Animation == "":
-		var motions []fbx.Motion
-		motions, err = fbx.Open(file)
-		for _, m := range motions {
-			all = append(all, skin.Motion{Name: m.Name, Clip: m.Clip, Rest: m.Rest})
+	path, _ := mocap.SplitName(file)
+	for i, b := range found {
+		if opt.fps > 0 {
+			if err := b.CheckRate(); err != nil {
+				return nil, err
+			}
 		}
-	default:
-		var b *mocap.Recording
-		if b, _, err = input.OpenMotion(file, opt.read.OpenOptions); err == nil && opt.fps > 0 {
-			err = b.CheckRate()
-		}
-		if err == nil {
+		if b.Format != mocap.FormatGLTF && b.Format != mocap.FormatFBX {
 			b, _ = retarget.Upright(file, b)
-			all = []skin.Motion{{Name: opt.read.Animation, Clip: b.Clip}}
 		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if all[i].Name == "" {
-			all[i].Name = cli.Stem(filepath.Base(file))
-		}
+		all = append(all, skin.Motion{Name: cmp.Or(names[i], cli.Stem(filepath.Base(path))), Clip: b.Clip, Rest: b.Rest, Parts: b.Parts, Notes: b.Notes})
 	}
 	return all, nil
 }

@@ -3,6 +3,7 @@ package motion
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,6 +132,100 @@ func TestConvertIntoSameRig(t *testing.T) {
 		if is.Frames != want.Frames || far > 2e-3 || turn > 0.35 {
 			t.Errorf("%s: %d frames, a joint is %.1f cm off, one %.2f rad", c.file, is.Frames, 100*far, turn)
 		}
+	}
+}
+
+// A dog and a person may have the same names. Their motions are not exchanged.
+func TestConvertIntoOtherKind(t *testing.T) {
+	dir := t.TempDir()
+	walk := map[string]string{"human": "../../../../offline/character/testdata/rest-tpose-same-motion.bvh", "dog": filepath.Join(dir, "dog.bvh")}
+	dog := &skel.Skeleton{}
+	add := func(name, parent string, x, y, z float32) {
+		dog.Names, dog.Parents = append(dog.Names, name), append(dog.Parents, int16(dog.Index(parent)))
+		dog.Offsets, dog.EndSite = append(dog.Offsets, m3.V(x, y, z)), append(dog.EndSite, false)
+	}
+	add("Hips", "", 0, 0.6, -0.4)
+	add("Spine", "Hips", 0, 0.02, 0.25)
+	add("Spine1", "Spine", 0, 0, 0.35)
+	add("Neck", "Spine1", 0, 0.15, 0.2)
+	add("Head", "Neck", 0, 0.15, 0.12)
+	add("Tail", "Hips", 0, 0.02, -0.1)
+	add("Tail1", "Tail", 0, -0.05, -0.15)
+	for _, side := range []string{"Left", "Right"} {
+		x := map[string]float32{"Left": 0.05, "Right": -0.05}[side]
+		add(side+"Shoulder", "Spine1", x, 0, 0)
+		add(side+"Arm", side+"Shoulder", x, -0.08, 0)
+		add(side+"ForeArm", side+"Arm", 0, -0.25, -0.04)
+		add(side+"Hand", side+"ForeArm", 0, -0.26, 0.05)
+		add(side+"UpLeg", "Hips", 2*x, -0.05, 0)
+		add(side+"Leg", side+"UpLeg", 0, -0.25, 0.05)
+		add(side+"Foot", side+"Leg", 0, -0.29, 0)
+	}
+	clip := skel.NewClip(dog, 30, 10)
+	for f := range clip.Frames {
+		pos, _ := clip.Frame(f)
+		copy(pos, dog.Offsets)
+	}
+	var text bytes.Buffer
+	must.Do(t, mocap.WriteClip(&text, clip))
+	must.Do(t, os.WriteFile(walk["dog"], text.Bytes(), 0o644))
+	for from, to := range map[string]string{"human": "dog", "dog": "human"} {
+		own := filepath.Join(dir, to+".glb")
+		if code, out, errs := mannequin("convert", to, "--out", own); code != 0 {
+			t.Fatalf("code %d: %s%s", code, out, errs)
+		}
+		code, _, errs := mannequin("convert", walk[from], "--into", own, "--out", filepath.Join(dir, "out.glb"))
+		want := map[string]string{"dog": "it stands on four legs and has a tail: it is not a person", "human": "it stands upright on two legs, and the motion is of a body that stands on four legs and has a tail"}[to]
+		if code != 1 || !strings.Contains(errs, want) {
+			t.Errorf("%s into %s: code %d: %s", from, to, code, errs)
+		}
+	}
+}
+
+// The flags of a motion hold for the animations of a glTF, too, and #NAME chooses one.
+func TestConvertIntoFlags(t *testing.T) {
+	dir := t.TempDir()
+	const person = "../../../../animsys/skin/testdata/plain-person.glb"
+	moves, out := filepath.Join(dir, "moves.glb"), filepath.Join(dir, "out.glb")
+	for _, name := range []string{"Walk", "Run"} {
+		from := map[string]string{"Walk": person, "Run": moves}[name]
+		if code, said, errs := mannequin("convert", "../../../../offline/character/testdata/rest-tpose-same-motion.bvh", "--into", from, "--name", name, "--force", "--out", moves); code != 0 {
+			t.Fatalf("code %d: %s%s", code, said, errs)
+		}
+	}
+	for _, c := range []struct {
+		file  string
+		flags []string
+		fps   float64
+		names string
+	}{
+		{moves, []string{"--frame-rate", "60"}, 60, "Walk Run"},
+		{moves + "#Run", nil, 30, "Run"},
+		{moves, []string{"--animation", "2"}, 30, "Run"},
+	} {
+		code, said, errs := mannequin(append([]string{"convert", c.file, "--into", person, "--force", "--out", out}, c.flags...)...)
+		if code != 0 {
+			t.Fatalf("%s %v: code %d: %s%s", c.file, c.flags, code, said, errs)
+		}
+		var names []string
+		for _, m := range must.Get(skin.OpenMotions(out))(t) {
+			names = append(names, m.Name)
+			if math.Abs(m.Clip.FPS-c.fps) > 0.01 {
+				t.Errorf("%s %v: %g frames per second, want %g", c.file, c.flags, m.Clip.FPS, c.fps)
+			}
+		}
+		if got := strings.Join(names, " "); got != c.names {
+			t.Errorf("%s %v: animations %s, want %s", c.file, c.flags, got, c.names)
+		}
+	}
+	usd := testcli.WriteFile(t, dir, "a.usdc", "PXR-USDC\x00")
+	if code, _, errs := mannequin("convert", moves, "--into", usd, "--out", out); code != 1 || !strings.Contains(errs, "is a USD scene, which is not read: open it in Blender") {
+		t.Errorf("code %d: %s", code, errs)
+	}
+	// What is odd in a motion is told.
+	code, said, errs := mannequin("convert", "../../../../offline/mocap/testdata/one-row-too-many.bvh", "--salvage", "--into", person, "--force", "--out", out)
+	if code != 0 || !strings.Contains(said, "kept 24 whole frames") {
+		t.Errorf("code %d: %s%s", code, said, errs)
 	}
 }
 

@@ -157,7 +157,7 @@ func TestImportErrors(t *testing.T) {
 		{1, "cut.bvh:21: this line is no frame: it has 8 of 9 values; the file says 3 frames and has 2 whole ones: --salvage keeps those", []string{"import", cut, "--out", out}},
 		{1, `huge.bvh:17: "Frames: 2147483648"`, []string{"import", huge, "--out", out}},
 		{1, `garbage.bvh:1: expected "HIERARCHY"`, []string{"inspect", garbage}},
-		{1, "neither a motion (BVH, FBX, glTF)", []string{"inspect", png}},
+		{1, "is a picture, which is not read", []string{"inspect", png}},
 		{1, "nor is it a shipped model", []string{"inspect", filepath.Join(dir, "none")}},
 		{1, "not a regular file", []string{"inspect", dir}},
 		{1, "1 of 2 files failed", []string{"import", good, cut}},

@@ -87,7 +87,7 @@ type shown struct {
 	joints int
 	place  []feature.Place
 	height []float32
-	rot    []m3.Quat // (people, kept, joints that turn)
+	rot    []m3.Quat64 // (people, kept, joints that turn)
 	stands []uint8
 }
 
@@ -121,7 +121,7 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	batch := sched.Most()
 	n := o.Capacity * kept
 	s := &Stream{parts: make([]Performance, o.Capacity), sched: sched, model: m, body: make([]performing, o.Capacity),
-		shown: shown{len(l.Joints), make([]feature.Place, n), make([]float32, n), make([]m3.Quat, n*len(l.Joints)), make([]uint8, n)}}
+		shown: shown{len(l.Joints), make([]feature.Place, n), make([]float32, n), make([]m3.Quat64, n*len(l.Joints)), make([]uint8, n)}}
 	workers := min(o.Workers, batch)
 	if err := s.making.init(l, batch, workers); err != nil {
 		return nil, err
@@ -278,7 +278,7 @@ func (s *Stream) visitLoop(st *generator.State, r **PoseLoop) {
 
 // check returns an error if the state that was read for row is none.
 func (s *Stream) check(row int) error {
-	b, n := &s.body[row], s.shown.joints
+	b := &s.body[row]
 	for _, p := range [2]*progress{&b.progress, &b.before} {
 		for _, c := range [2]*cursor{&p.last, &p.next} {
 			if p == &b.before && c.routine == nil {
@@ -297,7 +297,7 @@ func (s *Stream) check(row int) error {
 	if b.part.Loop == nil || !(b.part.Speed >= MinPlaybackSpeed && b.part.Speed <= MaxPlaybackSpeed) {
 		return errors.New("the state has no loop, or a speed out of range")
 	}
-	if !b.spot.Finite() || !feature.Finite(s.shown.height[row*kept:][:kept]) || !feature.AllFinite(s.shown.place[row*kept:][:kept]) || !feature.AllFinite(s.shown.rot[row*kept*n:][:kept*n]) {
+	if !b.spot.Finite() || !feature.Finite(s.shown.height[row*kept:][:kept]) || !feature.AllFinite(s.shown.place[row*kept:][:kept]) {
 		return errors.New("the state is not finite")
 	}
 	return nil
@@ -339,6 +339,10 @@ func (s *Stream) Sample(p *generator.Poses, r0, r1 int) { p.Pose(s, r0, r1) }
 func (s *Stream) Pose(to *generator.Poses, row int) {
 	to.Put(row, s.Root(row), s.Contacts(row))
 	pos, rot := to.Joints(row, s.model.Layout.Skel.Len())
-	f := row*kept + s.sched.At(row)
-	s.model.Layout.pose(pos, rot, s.Root(row), s.shown.height[f], s.shown.rot[f*s.shown.joints:][:s.shown.joints])
+	f, l := row*kept+s.sched.At(row), s.model.Layout
+	l.straight(pos, rot)
+	for i, j := range l.Joints {
+		rot[j] = s.shown.rot[f*s.shown.joints+i].Quat()
+	}
+	put(pos, rot, s.Root(row), s.shown.height[f])
 }

@@ -13,14 +13,16 @@ import (
 type making struct {
 	x, y     []float32 // (due, network frames, inputs) and (due, network frames, columns + Feet)
 	run      netruntime.Sequences
-	tracks   []*Track  // (due)
-	stand    []float32 // (due, window, Feet)
-	failed   []bool    // (due) the window is interpolated
-	all      bool      // every window is
+	tracks   []*Track    // (due)
+	stand    []float32   // (due, window, Feet)
+	turns    []m3.Quat64 // (due, kept, joints) packed, of the frames that are played
+	failed   []bool      // (due) the window is interpolated
+	all      bool        // every window is
 	makers   []windowMaker
 	own      windowMaker // for windows that are interpolated within a tick, into track
 	track    *Track
-	standing []float32 // (window, Feet) their contacts
+	standing []float32   // (window, Feet) their contacts
+	turned   []m3.Quat64 // (kept, joints)
 
 	begin, see, end, play func(worker, i int)
 }
@@ -35,7 +37,7 @@ type windowMaker struct {
 }
 
 func (t *making) init(l *Layout, batch, workers int) error {
-	*t = making{failed: make([]bool, batch), stand: make([]float32, batch*window*Feet), track: l.NewTrack(window, tickRate), standing: make([]float32, window*Feet)}
+	*t = making{failed: make([]bool, batch), stand: make([]float32, batch*window*Feet), turns: make([]m3.Quat64, batch*kept*len(l.Joints)), turned: make([]m3.Quat64, kept*len(l.Joints)), track: l.NewTrack(window, tickRate), standing: make([]float32, window*Feet)}
 	stands(t.standing)
 	for range batch {
 		t.tracks = append(t.tracks, l.NewTrack(window, tickRate))
@@ -129,7 +131,9 @@ func (s *Stream) seeWindow(worker, i int) {
 func (s *Stream) recall(t *Track, row int) {
 	f, n := row*kept+cycle-before, s.shown.joints
 	t.Place[0], t.Height[0] = s.shown.place[f], s.shown.height[f]
-	copy(t.Rot[:n], s.shown.rot[f*n:])
+	for i, q := range s.shown.rot[f*n:][:n] {
+		t.Rot[i] = q.Quat()
+	}
 	t.Key(0)
 }
 
@@ -148,19 +152,29 @@ func (s *Stream) endWindow(worker, i int) {
 		w.holder.apply(t, stand)
 	}
 	w.soft.run(t)
+	pack(s.turns[i*len(s.turned):][:len(s.turned)], t)
+}
+
+// pack packs the rotations of the frames of a window that are played.
+func pack(dst []m3.Quat64, t *Track) {
+	from := t.Rot[before*len(t.Layout.Joints):]
+	for i := range dst {
+		dst[i] = from[i].Pack()
+	}
 }
 
 // playWindow starts the i-th window.
 func (s *Stream) playWindow(_, i int) {
 	if row := s.sched.Due[i]; row != windows.None {
-		s.shown.play(int(row), s.tracks[i], s.stand[i*window*Feet:][:window*Feet], eased)
+		s.shown.play(int(row), s.tracks[i], s.turns[i*len(s.turned):][:len(s.turned)], s.stand[i*window*Feet:][:window*Feet], eased)
 	}
 }
 
 // interpolated starts the interpolated s.track in a row, eased in over ticks.
 func (s *Stream) interpolated(row, ticks int) {
 	s.own.soft.run(s.track)
-	s.shown.play(row, s.track, s.standing, ticks)
+	pack(s.turned, s.track)
+	s.shown.play(row, s.track, s.turned, s.standing, ticks)
 }
 
 // stands marks both feet as standing throughout.
@@ -170,8 +184,8 @@ func stands(stand []float32) {
 	}
 }
 
-// play starts a window in a row, eased in over ticks from the frames before.
-func (s *shown) play(row int, t *Track, stand []float32, ticks int) {
+// play starts a window in a row, eased in over ticks from the frames before. turns are its rotations, packed.
+func (s *shown) play(row int, t *Track, turns []m3.Quat64, stand []float32, ticks int) {
 	for f := range kept {
 		to, from, n := row*kept+f, row*kept+f+cycle, s.joints
 		at := f + before
@@ -182,13 +196,13 @@ func (s *shown) play(row int, t *Track, stand []float32, ticks int) {
 		}
 		if s.stands[to] = 0; u == 1 {
 			s.place[to], s.height[to] = t.Place[at], t.Height[at]
-			copy(s.rot[to*n:][:n], t.Rot[at*n:])
+			copy(s.rot[to*n:][:n], turns[f*n:])
 		} else {
 			a, b := s.place[from], t.Place[at]
 			s.place[to].Pos, s.place[to].Yaw = a.Pos.Lerp(b.Pos, u), m3.WrapAngle(a.Yaw+u*m3.WrapAngle(b.Yaw-a.Yaw))
 			s.height[to] = m3.Lerp(s.height[from], t.Height[at], u)
 			for i := range n {
-				s.rot[to*n+i] = s.rot[from*n+i].Slerp(t.Rot[at*n+i], u)
+				s.rot[to*n+i] = s.rot[from*n+i].Quat().Slerp(t.Rot[at*n+i], u).Pack()
 			}
 		}
 		for i := range Feet {

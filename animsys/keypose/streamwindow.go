@@ -67,6 +67,9 @@ func (s *Stream) Generate(frozen []bool) error { return s.sched.Step(frozen) }
 
 // commit starts the windows that are made, and interpolates those that are not.
 func (s *Stream) commit(failed error) (err error) {
+	for _, row := range s.sched.Skipped {
+		s.body[row].ended = true
+	}
 	s.pool.Run(len(s.sched.Due), s.play)
 	for _, late := range s.sched.Missed {
 		row := int(late)
@@ -129,7 +132,7 @@ func (s *Stream) seeWindow(worker, i int) {
 
 // recall writes the pose that a row shows at the start of its window into the window's first frame.
 func (s *Stream) recall(t *Track, row int) {
-	f, n := row*kept+cycle-before, s.shown.joints
+	f, n := row*kept+recalled, s.shown.joints
 	t.Place[0], t.Height[0] = s.shown.place[f], s.shown.height[f]
 	for i, q := range s.shown.rot[f*n:][:n] {
 		t.Rot[i] = q.Quat()
@@ -166,12 +169,14 @@ func pack(dst []m3.Quat64, t *Track) {
 // playWindow starts the i-th window.
 func (s *Stream) playWindow(_, i int) {
 	if row := s.sched.Due[i]; row != windows.None {
+		s.body[row].ended = false
 		s.shown.play(int(row), s.tracks[i], s.turns[i*len(s.turned):][:len(s.turned)], s.stand[i*window*Feet:][:window*Feet], eased)
 	}
 }
 
 // interpolated starts the interpolated s.track in a row, eased in over ticks.
 func (s *Stream) interpolated(row, ticks int) {
+	s.body[row].ended = false
 	s.own.soft.run(s.track)
 	pack(s.turned, s.track)
 	s.shown.play(row, s.track, s.turned, s.standing, ticks)

@@ -7,101 +7,91 @@ import (
 )
 
 // Places16 packs the places of joints, as [Motion] has them, into 16 bits a coordinate: for windows of
-// motion that wait to be played, which are half as long as in float32. Each place is rounded to Unit. What
-// is kept of a joint is where it lies from the joint above it, so that short bones keep their directions,
-// too. A joint that is farther from that one than any bone is long is held at the border.
+// motion that wait to be played, which are half as long as in float32. A joint is kept by where it lies
+// from the joint above it, in steps that suit the length of the bone: 15 µm for half a metre, 4 µm for 10
+// cm. So bones keep their directions, and errors do not add up along limbs. A joint that is farther from
+// the one above than a bone stretches is held at the border.
 type Places16 struct {
-	Unit float32 // m, a power of two, so that unpacking is exact; 2⁻¹⁶, 15 µm, if no bone has more than 45 cm
-
-	above []int16 // (joints) joint above each, which comes before it; −1 for joint 0
+	above []int16   // (joints) joint above each, which comes before it; −1 for joint 0
+	step  []float32 // (joints) m, powers of two
 }
 
-// Point16 is a packed place: of joint 0 in two units, its height less middle; of another joint in units
-// from the joint above it.
+// Point16 is a packed place, in steps.
 type Point16 [3]int16
 
-const middle = math.MaxInt16
+// MaxPacked is the largest number of joints that are packed.
+const MaxPacked = 64
+
+const (
+	middle  = 1.0  // height of joint 0 that is kept as 0, m
+	reach   = 0.99 // of joint 0 from there, up, down and aside, m
+	stretch = 1.1  // of bones, by networks
+)
 
 // Places16 returns how places of p's joints are packed.
 func (p *Person) Places16() Places16 {
-	v := Places16{above: make([]int16, len(p.Layout.Joints))}
-	longest := float32(0)
+	n := len(p.Layout.Joints)
+	v := Places16{make([]int16, n), make([]float32, n)}
 	for i, name := range p.Layout.Joints {
-		j := p.Skel.Index(name)
-		up, far := -1, float32(0)
+		j, up, far := p.Skel.Index(name), -1, float32(0)
 		for j >= 0 && !(up >= 0 && up < i) {
 			far += p.Skel.Offsets[j].Len()
 			if j = int(p.Skel.Parents[j]); j >= 0 {
 				up = p.Layout.Joint(p.Skel.Names[j])
 			}
 		}
-		if v.above[i] = int16(max(up, 0)); i == 0 {
-			v.above[i] = -1
-			continue
+		v.above[i], far = int16(max(up, 0)), stretch*max(far, 0.1)
+		if i == 0 {
+			v.above[i], far = -1, reach
 		}
-		longest = max(longest, far)
+		_, e := math.Frexp(float64(far) / math.MaxInt16)
+		v.step[i] = float32(math.Ldexp(1, e))
 	}
-	_, e := math.Frexp(1.1 * float64(longest) / math.MaxInt16) // networks stretch bones a little
-	v.Unit = float32(math.Ldexp(1, e))
 	return v
 }
 
 // Pack writes the places in frame, (joints, 3), which are finite.
 func (p *Places16) Pack(dst []Point16, frame []float32) {
-	first, per := p.first(frame), 1/p.Unit
-	dst[0] = Point16{Round16(first.X / 2), Round16(first.Y/2 - middle), Round16(first.Z / 2)}
-	for j := 1; j < len(dst); j++ {
-		above, f := first, frame[3*j:][:3]
-		if up := p.above[j]; up > 0 {
-			f := frame[3*up:][:3]
-			above = m3.V(whole(f[0]*per), whole(f[1]*per), whole(f[2]*per))
-		}
-		dst[j] = Point16{Round16(whole(f[0]*per) - above.X), Round16(whole(f[1]*per) - above.Y), Round16(whole(f[2]*per) - above.Z)}
+	var points [MaxPacked]m3.Vec3 // as they come back
+	for j := range dst {
+		from := p.from(points[:], j)
+		d := m3.V(frame[3*j], frame[3*j+1], frame[3*j+2]).Sub(from).Scale(1 / p.step[j])
+		dst[j] = Point16{Round16(d.X), Round16(d.Y), Round16(d.Z)}
+		points[j] = p.at(from, j, dst[j])
 	}
-}
-
-// first returns the place of joint 0 in units, rounded to two.
-func (p *Places16) first(frame []float32) m3.Vec3 {
-	per := 0.5 / p.Unit
-	return m3.V(2*whole(frame[0]*per), 2*whole(frame[1]*per), 2*whole(frame[2]*per))
-}
-
-// whole returns the nearest whole number, and the even one of two; at most about two million.
-func whole(x float32) float32 {
-	const most, step1 = 1 << 21, 3 << 22 // float32s near step1 are whole numbers
-	return m3.Clamp(x, -most, most) + step1 - step1
 }
 
 // Round16 returns the nearest number in 16 bits, and the even one of two.
-func Round16(x float32) int16 { return int16(whole(m3.Clamp(x, -math.MaxInt16, math.MaxInt16))) }
+func Round16(x float32) int16 {
+	const whole = 3 << 22 // float32s near it are whole numbers
+	return int16(m3.Clamp(x, -math.MaxInt16, math.MaxInt16) + whole - whole)
+}
+
+// from returns the place that joint j is seen from. points are those of the joints before it.
+func (p *Places16) from(points []m3.Vec3, j int) m3.Vec3 {
+	if up := p.above[j]; up >= 0 {
+		return points[up]
+	}
+	return m3.V(0, middle, 0)
+}
+
+func (p *Places16) at(from m3.Vec3, j int, v Point16) m3.Vec3 {
+	return from.Add(m3.V(float32(v[0]), float32(v[1]), float32(v[2])).Scale(p.step[j]))
+}
+
+// Unpack writes the places of a packed frame, (joints).
+func (p *Places16) Unpack(points []m3.Vec3, frame []Point16) {
+	for j := range points {
+		points[j] = p.at(p.from(points, j), j, frame[j])
+	}
+}
 
 // World writes the places of a packed frame in world space, with the body at a place.
 func (p *Places16) World(points []m3.Vec3, body Place, frame []Point16) {
-	p.units(points, frame)
+	p.Unpack(points, frame)
 	turn := m3.YawQuat(body.Yaw)
 	for j, v := range points {
-		points[j] = turn.Rotate(v.Scale(p.Unit)).Add(body.Pos)
-	}
-}
-
-// Unpack writes the places of a packed frame into dst, (joints, 3). points is scratch, (joints).
-func (p *Places16) Unpack(dst []float32, points []m3.Vec3, frame []Point16) {
-	p.units(points, frame)
-	for j, v := range points {
-		dst[3*j], dst[3*j+1], dst[3*j+2] = v.X*p.Unit, v.Y*p.Unit, v.Z*p.Unit
-	}
-}
-
-// units writes the places of a packed frame in units. The sums are whole numbers and exact.
-func (p *Places16) units(points []m3.Vec3, frame []Point16) {
-	for j := range points {
-		f := frame[j]
-		v := m3.V(float32(f[0]), float32(f[1]), float32(f[2]))
-		if up := p.above[j]; up >= 0 {
-			points[j] = points[up].Add(v)
-		} else {
-			points[j] = m3.V(2*v.X, 2*(v.Y+middle), 2*v.Z)
-		}
+		points[j] = turn.Rotate(v).Add(body.Pos)
 	}
 }
 

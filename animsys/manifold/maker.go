@@ -238,7 +238,10 @@ func (k *maker) plan(o *order, i int) {
 			}
 			if j < context && k.edit.Iterations > 0 {
 				var points [maxJoints]m3.Vec3
-				s.packed.Unpack(k.edit.Want[row*cols:], points[:n], s.joints[was*n:][:n])
+				s.packed.Unpack(points[:n], s.joints[was*n:])
+				for i, p := range points[:n] {
+					copy(k.edit.Want[row*cols+3*i:], []float32{p.X, p.Y, p.Z})
+				}
 			}
 			k.walk.Phase[i] = s.phase[was]
 		}

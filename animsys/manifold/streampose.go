@@ -39,7 +39,7 @@ func (s *Stream) Contacts(row int) uint8 {
 }
 
 // maxJoints bounds the joints of a stream's skeleton.
-const maxJoints = 64
+const maxJoints = feature.MaxPacked
 
 // Pose writes the pose of a row.
 func (s *Stream) Pose(p *generator.Poses, row int) {

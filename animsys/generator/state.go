@@ -149,7 +149,7 @@ func Value[T any](s *State, v *T) { Values(s, unsafe.Slice(v, 1)) }
 
 // Values writes or reads the values of a slice; see Value.
 func Values[T any](s *State, v []T) {
-	s.bytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T)))))
+	s.bytes(bytesOf(v))
 }
 
 // bytes writes or reads bytes. After an error they are zero.
@@ -195,14 +195,31 @@ func Block[T any](s *State, v []T) {
 // Twin writes or reads the values of a slice that has the bits of another as a rule: then it takes a byte. In a visit of
 // Part; of was written or read before. Both are as long.
 func Twin[T any](s *State, v, of []T) {
-	n := len(v) * int(unsafe.Sizeof(*new(T)))
-	a, b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), n), unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(of))), n)
-	same := !s.reading && bytes.Equal(a, b)
+	same := !s.reading && bytes.Equal(bytesOf(v), bytesOf(of))
 	if s.Bool(&same); !same {
 		Values(s, v)
 	} else if s.reading {
 		copy(v, of)
 	}
+}
+
+// Repeated writes or reads the values of a slice that are those of its first n again and again as a rule: then
+// only these are written. In a visit of Part.
+func Repeated[T any](s *State, v []T, n int) {
+	Values(s, v[:n])
+	same := !s.reading && bytes.Equal(bytesOf(v[n:]), bytesOf(v[:len(v)-n]))
+	if s.Bool(&same); !same {
+		Values(s, v[n:])
+	} else if s.reading {
+		for ; n < len(v); n *= 2 {
+			copy(v[n:], v[:n])
+		}
+	}
+}
+
+// bytesOf returns the memory of a slice.
+func bytesOf[T any](v []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T))))
 }
 
 // Part lets visit write or read a part of a row, which has its size before it and no assets. If Later is set,

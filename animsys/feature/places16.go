@@ -95,12 +95,18 @@ func (p *Places16) World(points []m3.Vec3, body Place, frame []Point16) {
 	}
 }
 
-// Mix16 moves the places of a packed frame by a share of the way to those of another.
-func Mix16(frame, to []Point16, share float32) {
-	for j := range frame {
-		for i, v := range to[j] {
-			was := float32(frame[j][i])
-			frame[j][i] = Round16(was + share*(float32(v)-was))
-		}
+// Mix16 writes the places of a packed frame that are a share, 0 to 1, of the way from was to is.
+func Mix16(dst, was, is []Point16, share float32) {
+	was, is = was[:len(dst)], is[:len(dst)]
+	for j := range dst {
+		a, b := &was[j], &is[j]
+		dst[j] = Point16{mix16(a[0], b[0], share), mix16(a[1], b[1], share), mix16(a[2], b[2], share)}
 	}
+}
+
+// mix16 needs no bounds.
+func mix16(was, is int16, share float32) int16 {
+	const whole = 3 << 22 // float32s near it are whole numbers, and have them in their low bits
+	a := float32(was)
+	return int16(math.Float32bits(a + share*(float32(is)-a) + whole))
 }

@@ -63,7 +63,7 @@ func TestPlaces16(t *testing.T) {
 // Mixed frames lie between, and packed numbers are rounded to even ones and held.
 func TestMix16(t *testing.T) {
 	a, b := []feature.Point16{{0, -100, 32767}}, []feature.Point16{{10, 100, -32767}}
-	feature.Mix16(a, b, 0.25)
+	feature.Mix16(a, a, b, 0.25)
 	if want := (feature.Point16{2, -50, 16384}); a[0] != want {
 		t.Errorf("a quarter of the way is %v, want %v", a[0], want)
 	}

@@ -124,7 +124,7 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	batch := sched.Most()
 	n := o.Capacity * kept
 	s := &Stream{parts: make([]Performance, o.Capacity), sched: sched, model: m, body: make([]performing, o.Capacity),
-		shown: shown{len(l.Joints), make([]feature.Place, n), make([]float32, n), make([]m3.Quat64, n*len(l.Joints)), make([]uint8, n)}}
+		shown: newShown(l, n)}
 	workers := min(o.Workers, batch)
 	if err := s.making.init(l, batch, workers); err != nil {
 		return nil, err
@@ -349,6 +349,10 @@ func (s *Stream) Remove(row int) {
 	s.parts[row], s.body[row] = s.parts[last], s.body[last]
 	s.shown.copy(row, last)
 	s.parts[last], s.body[last] = Performance{}, performing{}
+}
+
+func newShown(l *Layout, frames int) shown {
+	return shown{len(l.Joints), make([]feature.Place, frames), make([]float32, frames), make([]m3.Quat64, frames*len(l.Joints)), make([]uint8, frames)}
 }
 
 // copy copies the frames of row of to row.

@@ -52,9 +52,7 @@ func (p packed) follow(next packed) {
 	joints, contacts := len(p.layout.Joints), len(p.layout.Contacts)
 	for f := range Overlap {
 		share, was := fadedIn(f), hop+f
-		to := p.joints[f*joints:][:joints]
-		copy(to, p.joints[was*joints:])
-		feature.Mix16(to, next.joints[f*joints:][:joints], share)
+		feature.Mix16(p.joints[f*joints:][:joints], p.joints[was*joints:], next.joints[f*joints:], share)
 		for i, v := range p.body[was] {
 			p.body[f][i] = m3.Lerp(v, next.body[f][i], share)
 		}

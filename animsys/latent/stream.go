@@ -322,7 +322,7 @@ func (s *Stream) advance(r0, r1 int) {
 			continue
 		}
 		b := &s.body[r]
-		b.place = b.place.Advance(s.clips.of(r).body[s.sched.At(r)-1][:], 1.0/Rate)
+		b.place = b.place.Advance(s.clips.body[r*Frames+s.sched.At(r)-1][:], 1.0/Rate)
 		b.place.Yaw = m3.WrapAngle(b.place.Yaw)
 	}
 }
@@ -352,8 +352,8 @@ func (s *Stream) Contacts(row int) (stands uint8) {
 	if s.model == nil {
 		return 0
 	}
-	n, at := len(s.model.Layout.Contacts), s.sched.At(row)
-	for c, v := range s.clips.of(row).contacts[at*n:][:n] {
+	n, at := len(s.model.Layout.Contacts), row*Frames+s.sched.At(row)
+	for c, v := range s.clips.contacts[at*n:][:n] {
 		if v > contactUnits/2 {
 			stands |= 1 << c
 		}
@@ -374,7 +374,6 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 	var points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
 	n := len(s.model.Layout.Joints)
-	c := s.clips.of(row)
-	c.places.World(points[:n], s.Root(row), c.joints[s.sched.At(row)*n:])
+	s.clips.places.World(points[:n], s.Root(row), s.clips.joints[(row*Frames+s.sched.At(row))*n:])
 	s.model.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
 }

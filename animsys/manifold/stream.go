@@ -339,7 +339,7 @@ func (s *Stream) take(o *order, err error) {
 			s.place[i], s.sway[i], s.stand[i], s.phase[i] = o.place[k*(frames+1)+j], o.sway[from], o.stand[from], o.phase[from]
 			joints := s.joints[i*n:][:n]
 			if j < blend {
-				feature.Mix16(joints, o.joints[from*n:][:n], fade(j))
+				feature.Mix16(joints, joints, o.joints[from*n:], fade(j))
 			} else { // what was there may be of any age
 				copy(joints, o.joints[from*n:])
 			}

@@ -30,6 +30,9 @@ const (
 
 // Places16 returns how places of p's joints are packed.
 func (p *Person) Places16() Places16 {
+	if p == nil || p.Layout == nil {
+		return Places16{}
+	}
 	n := len(p.Layout.Joints)
 	v := Places16{make([]int16, n), make([]float32, n)}
 	for i, name := range p.Layout.Joints {
@@ -53,7 +56,7 @@ func (p *Person) Places16() Places16 {
 // Pack writes the places in frame, (joints, 3), which are finite.
 func (p *Places16) Pack(dst []Point16, frame []float32) {
 	var points [MaxPacked]m3.Vec3 // as they come back
-	for j := range dst {
+	for j := range p.above {
 		from := p.from(points[:], j)
 		d := m3.V(frame[3*j], frame[3*j+1], frame[3*j+2]).Sub(from).Scale(1 / p.step[j])
 		dst[j] = Point16{Round16(d.X), Round16(d.Y), Round16(d.Z)}
@@ -81,7 +84,7 @@ func (p *Places16) at(from m3.Vec3, j int, v Point16) m3.Vec3 {
 
 // Unpack writes the places of a packed frame, (joints).
 func (p *Places16) Unpack(points []m3.Vec3, frame []Point16) {
-	for j := range points {
+	for j := range p.above {
 		points[j] = p.at(p.from(points, j), j, frame[j])
 	}
 }
@@ -90,8 +93,8 @@ func (p *Places16) Unpack(points []m3.Vec3, frame []Point16) {
 func (p *Places16) World(points []m3.Vec3, body Place, frame []Point16) {
 	p.Unpack(points, frame)
 	turn := m3.YawQuat(body.Yaw)
-	for j, v := range points {
-		points[j] = turn.Rotate(v).Add(body.Pos)
+	for j := range p.above {
+		points[j] = turn.Rotate(points[j]).Add(body.Pos)
 	}
 }
 

@@ -40,8 +40,8 @@ type Body struct {
 	ground [bodyPlaces]limiter // height of the ground under places of the body, m (Y)
 	shift  m3.Vec3             // by how much it was moved in the last tick, m
 	sink   [2]spring           // how far hips and chest are lowered for their legs, m
-	tail   [maxChain]limiter   // the joints' ways through the world
-	head   [maxChain]limiter
+	head   [maxChain]limiter   // the joints' ways through the world
+	tail   [maxChain]limiter   // last, as people have none: saves end before it
 }
 
 // BodyOn returns the memory of an agent that is new or was moved, and stands at height y, m, of a [Floors].

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -149,7 +150,7 @@ func Value[T any](s *State, v *T) { Values(s, unsafe.Slice(v, 1)) }
 
 // Values writes or reads the values of a slice; see Value.
 func Values[T any](s *State, v []T) {
-	s.bytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T)))))
+	s.bytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T))))) // inlined, so that *v need not escape
 }
 
 // bytes writes or reads bytes. After an error they are zero.
@@ -195,14 +196,31 @@ func Block[T any](s *State, v []T) {
 // Twin writes or reads the values of a slice that has the bits of another as a rule: then it takes a byte. In a visit of
 // Part; of was written or read before. Both are as long.
 func Twin[T any](s *State, v, of []T) {
-	n := len(v) * int(unsafe.Sizeof(*new(T)))
-	a, b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), n), unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(of))), n)
-	same := !s.reading && bytes.Equal(a, b)
+	same := !s.reading && bytes.Equal(bytesOf(v), bytesOf(of))
 	if s.Bool(&same); !same {
 		Values(s, v)
 	} else if s.reading {
 		copy(v, of)
 	}
+}
+
+// Repeated writes or reads the values of a slice that are those of its first n again and again as a rule: then
+// only these are written. In a visit of Part.
+func Repeated[T any](s *State, v []T, n int) {
+	Values(s, v[:n])
+	same := !s.reading && bytes.Equal(bytesOf(v[n:]), bytesOf(v[:len(v)-n]))
+	if s.Bool(&same); !same {
+		Values(s, v[n:])
+	} else if s.reading {
+		for ; n < len(v); n *= 2 {
+			copy(v[n:], v[:n])
+		}
+	}
+}
+
+// bytesOf returns the memory of a slice.
+func bytesOf[T any](v []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T))))
 }
 
 // Part lets visit write or read a part of a row, which has its size before it and no assets. If Later is set,
@@ -479,62 +497,96 @@ func (s *State) Bool(v *bool) {
 	}
 }
 
-// Struct writes and reads structs that have padding or bools, which Value must not.
+// Struct writes and reads structs that have padding or bools, which Value must not. What is zero at the end of
+// a struct takes no room.
 type Struct[T any] struct {
-	parts []part
-	size  int // of all parts, in a state
-}
-
-// part are bytes of a struct that follow each other.
-type part struct {
-	at, n uintptr
-	bool  bool
+	size  int
+	bools []int    // where they are
+	gaps  []int    // bytes of padding
+	mask  []uint64 // (words) the bits that are not padding
 }
 
 // StructOf returns how structs of type T are written. It panics if T holds pointers, or numbers
 // whose size differs from machine to machine.
 func StructOf[T any]() Struct[T] {
-	var c Struct[T]
+	c := Struct[T]{size: int(unsafe.Sizeof(*new(T)))}
+	if c.size > math.MaxUint16 {
+		panic("generator: a state cannot hold a struct of more than 64 KB")
+	}
+	c.mask = make([]uint64, (c.size+7)/8)
 	c.add(reflect.TypeFor[T](), 0)
-	for _, p := range c.parts {
-		c.size += int(p.n)
+	for i := range c.size {
+		if c.mask[i/8]>>(i%8*8)&0xff == 0 {
+			c.gaps = append(c.gaps, i)
+		}
 	}
 	return c
 }
 
-func (c *Struct[T]) add(t reflect.Type, at uintptr) {
+func (c *Struct[T]) add(t reflect.Type, at int) {
 	switch t.Kind() {
 	case reflect.Struct:
 		for i := range t.NumField() {
-			c.add(t.Field(i).Type, at+t.Field(i).Offset)
+			c.add(t.Field(i).Type, at+int(t.Field(i).Offset))
 		}
 	case reflect.Array:
 		for i := range t.Len() {
-			c.add(t.Elem(), at+uintptr(i)*t.Elem().Size())
+			c.add(t.Elem(), at+i*int(t.Elem().Size()))
 		}
-	case reflect.Bool:
-		c.parts = append(c.parts, part{at, 1, true})
-	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
-		if n := len(c.parts); n > 0 && !c.parts[n-1].bool && c.parts[n-1].at+c.parts[n-1].n == at {
-			c.parts[n-1].n += t.Size()
-			return
+	case reflect.Bool, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
+		if t.Kind() == reflect.Bool {
+			c.bools = append(c.bools, at)
 		}
-		c.parts = append(c.parts, part{at, t.Size(), false})
+		for i := at; i < at+int(t.Size()); i++ {
+			c.mask[i/8] |= 0xff << (i % 8 * 8)
+		}
 	default:
 		panic("generator: a state cannot hold a " + t.String())
 	}
 }
 
+// used returns the bytes up to the last that are not zero or padding, in whole words.
+func (c *Struct[T]) used(b []byte) int {
+	n := len(c.mask)
+	if rest := len(b) % 8; rest > 0 {
+		var last [8]byte
+		copy(last[:], b[len(b)-rest:])
+		if binary.LittleEndian.Uint64(last[:])&c.mask[n-1] != 0 {
+			return len(b)
+		}
+		n--
+	}
+	for n > 0 && binary.LittleEndian.Uint64(b[8*n-8:])&c.mask[n-1] == 0 {
+		n--
+	}
+	return 8 * n
+}
+
 // Visit writes or reads v.
 func (c *Struct[T]) Visit(s *State, v *T) {
+	b, n := bytesOf(unsafe.Slice(v, 1)), uint16(0)
+	if !s.reading {
+		n = uint16(c.used(b))
+	}
+	if Value(s, &n); int(n) > c.size {
+		s.Fail(fmt.Errorf("the state has %d bytes of a struct of %d", n, c.size))
+		n = 0
+	}
+	Values(s, b[:n])
 	if s.measuring {
-		s.size += c.size
 		return
 	}
-	for _, p := range c.parts {
-		b := unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(v), p.at)), p.n)
-		if Values(s, b); p.bool && b[0] > 1 {
-			b[0] = 1
+	if !s.reading {
+		b = s.Data[len(s.Data)-int(n):]
+		for _, i := range c.gaps {
+			if i < int(n) {
+				b[i] = 0
+			}
 		}
+		return
+	}
+	clear(b[n:])
+	for _, i := range c.bools {
+		b[i] = min(b[i], 1)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"unsafe"
 )
 
 // word is an asset.
@@ -97,10 +98,26 @@ func TestState(t *testing.T) {
 	if n := testing.AllocsPerRun(10, func() { write(); s.Rewind(); rows[0].visit(&s); rows[1].visit(&s) }); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
-	// Padding is not written.
+	// Padding is written as zeros, and not what is zero at the end.
 	s.Reset()
-	if padding.Visit(&s, &rows[1].p); len(s.Data) != 1+4+2*(1+8) {
-		t.Errorf("a struct takes %d bytes", len(s.Data))
+	dirty := rows[1].p
+	memory := bytesOf(unsafe.Slice(&dirty, 1))
+	memory[1], memory[len(memory)-15] = 255, 255 // behind a and the last d
+	padding.Visit(&s, &dirty)
+	n := len(s.Data)
+	padding.Visit(&s, &rows[1].p)
+	if !bytes.Equal(s.Data[:n], s.Data[n:]) || n != 2+len(memory) {
+		t.Errorf("a struct takes %d bytes: % x", n, s.Data)
+	}
+	dirty.c[1].d, dirty.c[1].e = 0, 0
+	s.Reset()
+	if padding.Visit(&s, &dirty); len(s.Data) != 2+8 {
+		t.Errorf("the beginning of a struct takes %d bytes", len(s.Data))
+	}
+	back := rows[1].p
+	s.Rewind()
+	if padding.Visit(&s, &back); back != dirty || s.Err() != nil {
+		t.Errorf("it comes back as %+v, %v", back, s.Err())
 	}
 }
 

@@ -62,6 +62,7 @@ const (
 	window   = before + cycle + after
 	eased    = 16
 	kept     = cycle + eased + 1
+	recalled = cycle - before // the frame that is the first of the next window
 )
 
 // performing is the state of an agent.
@@ -70,6 +71,8 @@ type performing struct {
 	progress
 	before progress    // when its window was requested
 	asked  Performance // then
+	from   int32       // the first of the frames that were saved or restored
+	ended  bool        // it has played its window, and was frozen when the next was to start: it stands in its last frame
 }
 
 // progress is an agent's progress through its keys.
@@ -87,7 +90,7 @@ type shown struct {
 	joints int
 	place  []feature.Place
 	height []float32
-	rot    []m3.Quat // (people, kept, joints that turn)
+	rot    []m3.Quat64 // (people, kept, joints that turn)
 	stands []uint8
 }
 
@@ -121,7 +124,7 @@ func (m *Model) NewStream(o StreamOptions) (*Stream, error) {
 	batch := sched.Most()
 	n := o.Capacity * kept
 	s := &Stream{parts: make([]Performance, o.Capacity), sched: sched, model: m, body: make([]performing, o.Capacity),
-		shown: shown{len(l.Joints), make([]feature.Place, n), make([]float32, n), make([]m3.Quat, n*len(l.Joints)), make([]uint8, n)}}
+		shown: newShown(l, n)}
 	workers := min(o.Workers, batch)
 	if err := s.making.init(l, batch, workers); err != nil {
 		return nil, err
@@ -228,26 +231,60 @@ func (s *Stream) Restore(st *generator.State) (row int, err error) {
 		return 0, errZeroModel
 	}
 	row, scheduled, err := s.sched.Restore(st)
-	if b := &s.body[row]; err == nil && !scheduled { // the window that was requested is not made
-		b.progress = b.before
+	if err != nil {
+		return row, err
 	}
-	return row, err
+	b := &s.body[row]
+	if !scheduled { // the window that was requested is not made
+		b.progress, b.ended = b.before, true
+	}
+	b.ended = b.ended || s.sched.At(row) < int(b.from)
+	return row, nil
 }
 
 // visit writes or reads the state of a row, except its schedule.
 func (s *Stream) visit(st *generator.State, row int) {
-	b, n := &s.body[row], s.shown.joints
-	st.Kind("keypose", n, kept)
+	b := &s.body[row]
+	st.Kind("keypose", s.shown.joints, kept)
 	s.visitPart(st, &s.parts[row])
 	st.Bool(&s.sched.Frozen[row])
 	generator.Value(st, &b.spot)
 	s.visitProgress(st, &b.progress)
 	s.visitProgress(st, &b.before)
 	s.visitPart(st, &b.asked)
-	generator.Block(st, s.shown.place[row*kept:][:kept])
-	generator.Values(st, s.shown.height[row*kept:][:kept])
-	generator.Block(st, s.shown.rot[row*kept*n:][:kept*n])
-	generator.Values(st, s.shown.stands[row*kept:][:kept])
+	st.Bool(&b.ended)
+	s.visitFrames(st, row)
+}
+
+// visitFrames writes or reads the frames of a row that are to be played.
+func (s *Stream) visitFrames(st *generator.State, row int) {
+	b, v := &s.body[row], &s.shown
+	if !st.Reading() {
+		b.from = int32(s.frame(row))
+	}
+	if generator.Value(st, &b.from); b.from < 1 || b.from > cycle {
+		st.Fail(fmt.Errorf("the state has frames from %d on, of %d", b.from, cycle))
+		return
+	}
+	span := func(from, to int) {
+		i, k := row*kept+from, row*kept+to
+		generator.Block(st, v.place[i:k])
+		generator.Block(st, v.rot[i*v.joints:k*v.joints])
+		generator.Values(st, v.height[i:k])
+		generator.Values(st, v.stands[i:k])
+	}
+	if b.from > recalled {
+		span(recalled, recalled+1)
+	}
+	span(int(b.from), kept)
+}
+
+// frame returns the frame that a row shows.
+func (s *Stream) frame(row int) int {
+	if s.body[row].ended {
+		return cycle
+	}
+	return s.sched.At(row)
 }
 
 func (s *Stream) visitProgress(st *generator.State, p *progress) {
@@ -278,7 +315,7 @@ func (s *Stream) visitLoop(st *generator.State, r **PoseLoop) {
 
 // check returns an error if the state that was read for row is none.
 func (s *Stream) check(row int) error {
-	b, n := &s.body[row], s.shown.joints
+	b := &s.body[row]
 	for _, p := range [2]*progress{&b.progress, &b.before} {
 		for _, c := range [2]*cursor{&p.last, &p.next} {
 			if p == &b.before && c.routine == nil {
@@ -297,7 +334,10 @@ func (s *Stream) check(row int) error {
 	if b.part.Loop == nil || !(b.part.Speed >= MinPlaybackSpeed && b.part.Speed <= MaxPlaybackSpeed) {
 		return errors.New("the state has no loop, or a speed out of range")
 	}
-	if !b.spot.Finite() || !feature.Finite(s.shown.height[row*kept:][:kept]) || !feature.AllFinite(s.shown.place[row*kept:][:kept]) || !feature.AllFinite(s.shown.rot[row*kept*n:][:kept*n]) {
+	finite := func(from, to int) bool {
+		return feature.Finite(s.shown.height[row*kept+from:row*kept+to]) && feature.AllFinite(s.shown.place[row*kept+from:row*kept+to])
+	}
+	if !b.spot.Finite() || !finite(recalled, recalled+1) || !finite(int(b.from), kept) {
 		return errors.New("the state is not finite")
 	}
 	return nil
@@ -309,6 +349,10 @@ func (s *Stream) Remove(row int) {
 	s.parts[row], s.body[row] = s.parts[last], s.body[last]
 	s.shown.copy(row, last)
 	s.parts[last], s.body[last] = Performance{}, performing{}
+}
+
+func newShown(l *Layout, frames int) shown {
+	return shown{len(l.Joints), make([]feature.Place, frames), make([]float32, frames), make([]m3.Quat64, frames*len(l.Joints)), make([]uint8, frames)}
 }
 
 // copy copies the frames of row of to row.
@@ -325,12 +369,12 @@ func (s *Stream) Loops(row int) int { return int(s.body[row].rounds) }
 
 // Root returns the place of a row's root over the ground.
 func (s *Stream) Root(row int) feature.Place {
-	spot, p := s.body[row].spot, s.shown.place[row*kept+s.sched.At(row)]
+	spot, p := s.body[row].spot, s.shown.place[row*kept+s.frame(row)]
 	return feature.Place{Pos: spot.Pos.Add(m3.YawQuat(spot.Yaw).Rotate(p.Pos)), Yaw: m3.WrapAngle(spot.Yaw + p.Yaw)}
 }
 
 // Contacts returns the contacts of a row: bit 0 is the left foot, bit 1 the right one.
-func (s *Stream) Contacts(row int) uint8 { return s.shown.stands[row*kept+s.sched.At(row)] }
+func (s *Stream) Contacts(row int) uint8 { return s.shown.stands[row*kept+s.frame(row)] }
 
 // Sample writes the poses of rows r0 to r1−1 that update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) { p.Pose(s, r0, r1) }
@@ -339,6 +383,10 @@ func (s *Stream) Sample(p *generator.Poses, r0, r1 int) { p.Pose(s, r0, r1) }
 func (s *Stream) Pose(to *generator.Poses, row int) {
 	to.Put(row, s.Root(row), s.Contacts(row))
 	pos, rot := to.Joints(row, s.model.Layout.Skel.Len())
-	f := row*kept + s.sched.At(row)
-	s.model.Layout.pose(pos, rot, s.Root(row), s.shown.height[f], s.shown.rot[f*s.shown.joints:][:s.shown.joints])
+	f, l := row*kept+s.frame(row), s.model.Layout
+	l.straight(pos, rot)
+	for i, j := range l.Joints {
+		rot[j] = s.shown.rot[f*s.shown.joints+i].Quat()
+	}
+	put(pos, rot, s.Root(row), s.shown.height[f])
 }

@@ -33,7 +33,7 @@ func (s *Stream) first(row int, from float64) {
 		}
 		t.Key(0)
 	})
-	s.interpolated(row, 0)
+	s.interpolated(row, false)
 }
 
 // take puts a Performance into effect, from the next key on.

@@ -13,14 +13,17 @@ import (
 type making struct {
 	x, y     []float32 // (due, network frames, inputs) and (due, network frames, columns + Feet)
 	run      netruntime.Sequences
-	tracks   []*Track  // (due)
-	stand    []float32 // (due, window, Feet)
-	failed   []bool    // (due) the window is interpolated
-	all      bool      // every window is
+	tracks   []*Track    // (due)
+	stand    []float32   // (due, window, Feet)
+	turns    []m3.Quat64 // (due, kept, joints) packed, of the frames that are played
+	failed   []bool      // (due) the window is interpolated
+	all      bool        // every window is
 	makers   []windowMaker
 	own      windowMaker // for windows that are interpolated within a tick, into track
 	track    *Track
-	standing []float32 // (window, Feet) their contacts
+	standing []float32   // (window, Feet) their contacts
+	turned   []m3.Quat64 // (kept, joints)
+	tails    shown       // (due + 1, eased) the frames over which windows are faded in; the last are of track
 
 	begin, see, end, play func(worker, i int)
 }
@@ -35,7 +38,7 @@ type windowMaker struct {
 }
 
 func (t *making) init(l *Layout, batch, workers int) error {
-	*t = making{failed: make([]bool, batch), stand: make([]float32, batch*window*Feet), track: l.NewTrack(window, tickRate), standing: make([]float32, window*Feet)}
+	*t = making{failed: make([]bool, batch), stand: make([]float32, batch*window*Feet), turns: make([]m3.Quat64, batch*kept*len(l.Joints)), turned: make([]m3.Quat64, kept*len(l.Joints)), tails: newShown(l, (batch+1)*eased), track: l.NewTrack(window, tickRate), standing: make([]float32, window*Feet)}
 	stands(t.standing)
 	for range batch {
 		t.tracks = append(t.tracks, l.NewTrack(window, tickRate))
@@ -65,12 +68,15 @@ func (s *Stream) Generate(frozen []bool) error { return s.sched.Step(frozen) }
 
 // commit starts the windows that are made, and interpolates those that are not.
 func (s *Stream) commit(failed error) (err error) {
+	for _, row := range s.sched.Skipped {
+		s.body[row].ended = true
+	}
 	s.pool.Run(len(s.sched.Due), s.play)
 	for _, late := range s.sched.Missed {
 		row := int(late)
 		err = errors.Join(err, s.suit(row))
 		s.own.lay(s.track, &s.body[row].progress, s.parts[row], func() { s.recall(s.track, row) })
-		s.interpolated(row, eased)
+		s.interpolated(row, true)
 	}
 	for i, row := range s.sched.Due {
 		if s.failed[i] && failed == nil && row != windows.None {
@@ -116,6 +122,7 @@ func (s *Stream) beginWindow(worker, i int) {
 	t, row := s.tracks[i], int(s.sched.Due[i])
 	b := &s.body[row]
 	b.progress = b.before
+	s.tails.keep(i, &s.shown, row)
 	s.makers[worker].lay(t, &b.progress, b.asked, func() { s.recall(t, row) })
 }
 
@@ -127,9 +134,11 @@ func (s *Stream) seeWindow(worker, i int) {
 
 // recall writes the pose that a row shows at the start of its window into the window's first frame.
 func (s *Stream) recall(t *Track, row int) {
-	f, n := row*kept+cycle-before, s.shown.joints
+	f, n := row*kept+recalled, s.shown.joints
 	t.Place[0], t.Height[0] = s.shown.place[f], s.shown.height[f]
-	copy(t.Rot[:n], s.shown.rot[f*n:])
+	for i, q := range s.shown.rot[f*n:][:n] {
+		t.Rot[i] = q.Quat()
+	}
 	t.Key(0)
 }
 
@@ -148,19 +157,37 @@ func (s *Stream) endWindow(worker, i int) {
 		w.holder.apply(t, stand)
 	}
 	w.soft.run(t)
+	s.tails.ease(t, i)
+	pack(s.turns[i*len(s.turned):][:len(s.turned)], t)
+}
+
+// pack packs the rotations of the frames of a window that are played.
+func pack(dst []m3.Quat64, t *Track) {
+	from := t.Rot[before*len(t.Layout.Joints):]
+	for i := range dst {
+		dst[i] = from[i].Pack()
+	}
 }
 
 // playWindow starts the i-th window.
 func (s *Stream) playWindow(_, i int) {
 	if row := s.sched.Due[i]; row != windows.None {
-		s.shown.play(int(row), s.tracks[i], s.stand[i*window*Feet:][:window*Feet], eased)
+		s.body[row].ended = false
+		s.shown.play(int(row), s.tracks[i], s.turns[i*len(s.turned):][:len(s.turned)], s.stand[i*window*Feet:][:window*Feet])
 	}
 }
 
-// interpolated starts the interpolated s.track in a row, eased in over ticks.
-func (s *Stream) interpolated(row, ticks int) {
+// interpolated starts the interpolated s.track in a row, eased in or not.
+func (s *Stream) interpolated(row int, ease bool) {
+	s.body[row].ended = false
 	s.own.soft.run(s.track)
-	s.shown.play(row, s.track, s.standing, ticks)
+	if ease {
+		last := len(s.tracks)
+		s.tails.keep(last, &s.shown, row)
+		s.tails.ease(s.track, last)
+	}
+	pack(s.turned, s.track)
+	s.shown.play(row, s.track, s.turned, s.standing)
 }
 
 // stands marks both feet as standing throughout.
@@ -170,30 +197,41 @@ func stands(stand []float32) {
 	}
 }
 
-// play starts a window in a row, eased in over ticks from the frames before.
-func (s *shown) play(row int, t *Track, stand []float32, ticks int) {
+// ease fades a window in over the frames that row showed after the one before, (rows, eased).
+func (s *shown) ease(t *Track, row int) {
+	n := s.joints
+	for f := range eased {
+		at, from := before+f, row*eased+f
+		u := float32(f) / eased
+		u *= u * (3 - 2*u)
+		a, b := s.place[from], &t.Place[at]
+		b.Pos, b.Yaw = a.Pos.Lerp(b.Pos, u), m3.WrapAngle(a.Yaw+u*m3.WrapAngle(b.Yaw-a.Yaw))
+		t.Height[at] = m3.Lerp(s.height[from], t.Height[at], u)
+		for i, q := range t.Rot[at*n:][:n] {
+			t.Rot[at*n+i] = s.rot[from*n+i].Quat().Slerp(q, u)
+		}
+	}
+}
+
+// keep copies the frames that row of shown will show after its window, for ease.
+func (s *shown) keep(i int, of *shown, row int) {
+	from, n := row*kept+cycle, s.joints
+	copy(s.place[i*eased:][:eased], of.place[from:])
+	copy(s.height[i*eased:][:eased], of.height[from:])
+	copy(s.rot[i*eased*n:][:eased*n], of.rot[from*n:])
+}
+
+// play starts a window in a row. turns are its rotations, packed.
+func (s *shown) play(row int, t *Track, turns []m3.Quat64, stand []float32) {
+	copy(s.place[row*kept:][:kept], t.Place[before:])
+	copy(s.height[row*kept:][:kept], t.Height[before:])
+	copy(s.rot[row*len(turns):][:len(turns)], turns)
 	for f := range kept {
-		to, from, n := row*kept+f, row*kept+f+cycle, s.joints
-		at := f + before
-		u := float32(1)
-		if f < ticks {
-			x := float32(f) / float32(ticks)
-			u = x * x * (3 - 2*x)
-		}
-		if s.stands[to] = 0; u == 1 {
-			s.place[to], s.height[to] = t.Place[at], t.Height[at]
-			copy(s.rot[to*n:][:n], t.Rot[at*n:])
-		} else {
-			a, b := s.place[from], t.Place[at]
-			s.place[to].Pos, s.place[to].Yaw = a.Pos.Lerp(b.Pos, u), m3.WrapAngle(a.Yaw+u*m3.WrapAngle(b.Yaw-a.Yaw))
-			s.height[to] = m3.Lerp(s.height[from], t.Height[at], u)
-			for i := range n {
-				s.rot[to*n+i] = s.rot[from*n+i].Slerp(t.Rot[at*n+i], u)
-			}
-		}
+		to := &s.stands[row*kept+f]
+		*to = 0
 		for i := range Feet {
-			if stand[at*Feet+i] > 0.5 {
-				s.stands[to] |= 1 << i
+			if stand[(before+f)*Feet+i] > 0.5 {
+				*to |= 1 << i
 			}
 		}
 	}

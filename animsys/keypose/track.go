@@ -114,22 +114,26 @@ func (t *Track) Pose(f int, pos []m3.Vec3, rot []m3.Quat) {
 	if t.Layout == nil {
 		return
 	}
-	n := len(t.Layout.Joints)
-	t.Layout.pose(pos, rot, t.Place[f], t.Height[f], t.Rot[f*n:][:n])
+	l := t.Layout
+	l.straight(pos, rot)
+	for i, j := range l.Joints {
+		rot[j] = t.Rot[f*len(l.Joints)+i]
+	}
+	put(pos, rot, t.Place[f], t.Height[f])
 }
 
-// pose writes local transforms of the skeleton's joints from the root's place and height, and the
-// rotations of the joints that turn, the root's relative to its heading.
-func (l *Layout) pose(pos []m3.Vec3, rot []m3.Quat, root feature.Place, height float32, turns []m3.Quat) {
+// straight writes the pose in which no joint turns.
+func (l *Layout) straight(pos []m3.Vec3, rot []m3.Quat) {
 	copy(pos, l.Skel.Offsets)
 	for j := range rot {
 		rot[j] = m3.Quat{W: 1}
 	}
-	for i, j := range l.Joints {
-		rot[j] = turns[i]
-	}
+}
+
+// put puts a pose, whose root is turned from its heading, at a place and height.
+func put(pos []m3.Vec3, rot []m3.Quat, root feature.Place, height float32) {
 	pos[0] = m3.V(root.Pos.X, height, root.Pos.Z)
-	rot[0] = m3.YawQuat(root.Yaw).Mul(turns[0])
+	rot[0] = m3.YawQuat(root.Yaw).Mul(rot[0])
 }
 
 // Interpolate fills the frames between keys: linearly between two keys of a group, rotations along

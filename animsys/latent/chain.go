@@ -102,11 +102,16 @@ func (c *Coder) Append(rows, components []float32, fixed []bool) (motion []float
 
 // fade writes frame i of the overlap, cross-faded from was to is.
 func fade(to, was, is []float32, i int) {
-	s := (float32(i) + 1) / (Overlap + 1)
-	s *= s * (3 - 2*s)
+	s := fadedIn(i)
 	for k := range to {
 		to[k] = was[k] + s*(is[k]-was[k])
 	}
+}
+
+// fadedIn returns the share of the new clip in frame i of the overlap.
+func fadedIn(i int) float32 {
+	s := (float32(i) + 1) / (Overlap + 1)
+	return s * s * (3 - 2*s)
 }
 
 // chaining is the scratch of Append.

@@ -28,7 +28,7 @@ type Stream struct {
 	steered uint32
 
 	body  []walking // (people)
-	clips []float32 // (people, Frames, columns) current clips
+	clips packed    // (people) current clips
 	now   []float32 // (people, values) components of the current clips
 	first [2]start  // clips with which agents begin
 	sched windows.Scheduler
@@ -36,6 +36,7 @@ type Stream struct {
 	was   []float32 // (due, values) components of the current clips
 	is, z []float32 // (due, values) components of the next clips, and as latent values
 	made  []float32 // (due, Frames, columns)
+	ready packed    // (due) the same
 	fit   []bool    // (due) the clip is finite
 	lost  int
 }
@@ -50,7 +51,10 @@ type walking struct {
 }
 
 // start is a clip to begin with.
-type start struct{ components, clip []float32 }
+type start struct {
+	components []float32
+	clip       packed
+}
 
 // StartLead is the component Lead of the clips in which agents begin: how far one foot is ahead, in
 // standard deviations. With 0 the legs are between left and right, as in no clip, and hardly walk.
@@ -85,11 +89,11 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 		return nil, err
 	}
 	batch := sched.Most()
-	cols := m.Layout.Columns()
+	cols, places := m.Layout.Columns(), m.Places16()
 	s := &Stream{
 		sliders: make([]Sliders, o.Capacity), model: m,
-		body: make([]walking, o.Capacity), clips: make([]float32, o.Capacity*Frames*cols), now: make([]float32, o.Capacity*m.Values),
-		sched: sched, fit: make([]bool, batch), asked: make([]Sliders, batch), made: make([]float32, batch*Frames*cols),
+		body: make([]walking, o.Capacity), clips: newPacked(o.Capacity, m.Layout, &places), now: make([]float32, o.Capacity*m.Values),
+		sched: sched, fit: make([]bool, batch), asked: make([]Sliders, batch), made: make([]float32, batch*Frames*cols), ready: newPacked(batch, m.Layout, &places),
 		was: make([]float32, batch*m.Values), is: make([]float32, batch*m.Values), z: make([]float32, batch*m.Values),
 	}
 	opt := CoderOptions{Batch: batch, Workers: o.Workers, Open: o.Open}
@@ -107,17 +111,18 @@ func (m *Model) NewStream(next *netruntime.Net, o StreamOptions) (*Stream, error
 	}
 	lead := m.Components.Index(Lead)
 	for i := range s.first {
-		f := start{make([]float32, m.Values), make([]float32, Frames*cols)}
+		f, clip := start{make([]float32, m.Values), newPacked(1, m.Layout, &places)}, s.made[:Frames*cols]
 		if lead >= 0 {
 			f.components[lead] = StartLead * float32(1-2*i)
 		}
-		if err := s.coder.decodeComponents(f.clip, f.components, 1); err != nil {
+		if err := s.coder.decodeComponents(clip, f.components, 1); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		if !feature.Finite(f.clip) {
+		if !feature.Finite(clip) {
 			return nil, errors.Join(fmt.Errorf("latent: model %q makes a mean clip that is not finite", m.Net.Meta().Name), s.Close())
 		}
-		m.MatchRootToFeet(f.clip)
+		m.MatchRootToFeet(clip)
+		f.clip.pack(clip)
 		s.first[i] = f
 	}
 	s.sched.Do(windows.Work{Begin: s.ask, Request: s.request, Compute: s.compute, Commit: s.commit, Visit: s.visit, Check: s.check})
@@ -179,7 +184,7 @@ func (s *Stream) Add(at feature.Place, control *Sliders) (row int, err error) {
 // begin starts a mean clip in a row.
 func (s *Stream) begin(row int) {
 	f := &s.first[row%2]
-	copy(s.clip(row), f.clip)
+	s.clips.of(row).copy(f.clip)
 	copy(s.components(row), f.components)
 }
 
@@ -202,7 +207,7 @@ func (s *Stream) Restore(st *generator.State) (row int, err error) {
 
 // check returns an error if the state that was read for row is none.
 func (s *Stream) check(row int) error {
-	if !feature.Finite(s.clip(row)) || !feature.Finite(s.components(row)) || !s.body[row].place.Finite() {
+	if !finite(s.clips.of(row).body) || !feature.Finite(s.components(row)) || !s.body[row].place.Finite() {
 		return errors.New("the state is not finite")
 	}
 	return nil
@@ -217,7 +222,10 @@ func (s *Stream) visit(st *generator.State, row int) {
 	generator.Value(st, &b.place)
 	st.Bool(&s.sched.Restarted[row])
 	st.Bool(&s.sched.Frozen[row])
-	generator.Block(st, s.clip(row))
+	c := s.clips.of(row)
+	generator.Block(st, c.joints)
+	generator.Block(st, c.body)
+	generator.Block(st, c.contacts)
 	generator.Values(st, s.components(row))
 }
 
@@ -225,13 +233,8 @@ func (s *Stream) visit(st *generator.State, row int) {
 func (s *Stream) Remove(row int) {
 	last := s.sched.Remove(row)
 	s.body[row], s.sliders[row] = s.body[last], s.sliders[last]
-	copy(s.clip(row), s.clip(last))
+	s.clips.of(row).copy(s.clips.of(last))
 	copy(s.components(row), s.components(last))
-}
-
-func (s *Stream) clip(row int) []float32 {
-	n := Frames * s.model.Layout.Columns()
-	return s.clips[row*n:][:n]
 }
 
 func (s *Stream) components(row int) []float32 {
@@ -285,6 +288,7 @@ func (s *Stream) compute() error {
 		clip := s.made[i*size:][:size]
 		if s.fit[i] = feature.Finite(clip) && feature.Finite(s.is[i*v:][:v]); s.fit[i] {
 			s.model.MatchRootToFeet(clip)
+			s.ready.of(i).pack(clip)
 		}
 	}
 	return nil
@@ -292,19 +296,15 @@ func (s *Stream) compute() error {
 
 // play starts the i-th of the new clips in a row.
 func (s *Stream) play(i, row int) {
-	v, cols := s.model.Values, s.model.Layout.Columns()
-	is, y := s.made[i*Frames*cols:][:Frames*cols], s.is[i*v:][:v]
+	v := s.model.Values
+	is, y := s.ready.of(i), s.is[i*v:][:v]
 	if !s.fit[i] {
 		s.lost++
 		f := &s.first[row%2]
 		is, y = f.clip, f.components
 	}
 	copy(s.components(row), y)
-	to := s.clip(row)
-	for f := range Overlap {
-		fade(to[f*cols:][:cols], to[(hop+f)*cols:][:cols], is[f*cols:][:cols], f)
-	}
-	copy(to[Overlap*cols:], is[Overlap*cols:])
+	s.clips.of(row).follow(is)
 }
 
 // Sample advances rows r0 to r1−1 by a frame, and writes the poses of rows with p.Update.
@@ -317,13 +317,12 @@ func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 }
 
 func (s *Stream) advance(r0, r1 int) {
-	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
 	for r := r0; r < r1; r++ {
 		if s.sched.Frozen[r] {
 			continue
 		}
 		b := &s.body[r]
-		b.place = b.place.Advance(s.clip(r)[(s.sched.At(r)-1)*cols+body:], 1.0/Rate)
+		b.place = b.place.Advance(s.clips.body[r*Frames+s.sched.At(r)-1][:], 1.0/Rate)
 		b.place.Yaw = m3.WrapAngle(b.place.Yaw)
 	}
 }
@@ -337,22 +336,15 @@ func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	if s.model == nil {
 		return dst
 	}
-	cols, body := s.model.Layout.Columns(), s.model.Layout.Body()
-	clip, at := s.clip(row), s.sched.At(row)
+	clip, at := s.clips.of(row), s.sched.At(row)
 	p := s.body[row].place
 	n = max(n, 1)
 	for f := at + 1; f < Frames; f++ {
-		if p = p.Advance(clip[(f-1)*cols+body:], 1.0/Rate); (f-at)%n == 0 {
+		if p = p.Advance(clip.body[f-1][:], 1.0/Rate); (f-at)%n == 0 {
 			dst = append(dst, p)
 		}
 	}
 	return dst
-}
-
-// frame returns the current frame of a row's clip, (columns).
-func (s *Stream) frame(row int) []float32 {
-	cols := s.model.Layout.Columns()
-	return s.clip(row)[s.sched.At(row)*cols:][:cols]
 }
 
 // Contacts returns the contacts of a row, a bit each in the layout's order.
@@ -360,9 +352,9 @@ func (s *Stream) Contacts(row int) (stands uint8) {
 	if s.model == nil {
 		return 0
 	}
-	f, l := s.frame(row), s.model.Layout
-	for c := range l.Contacts {
-		if f[l.Contact(c)] > 0.5 {
+	n, at := len(s.model.Layout.Contacts), row*Frames+s.sched.At(row)
+	for c, v := range s.clips.contacts[at*n:][:n] {
+		if v > contactUnits/2 {
 			stands |= 1 << c
 		}
 	}
@@ -370,7 +362,7 @@ func (s *Stream) Contacts(row int) (stands uint8) {
 }
 
 // maxJoints bounds the joints of a stream's skeleton.
-const maxJoints = 64
+const maxJoints = feature.MaxPacked
 
 // Pose writes the pose of a row.
 func (s *Stream) Pose(p *generator.Poses, row int) {
@@ -382,6 +374,6 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 	var points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
 	n := len(s.model.Layout.Joints)
-	s.Root(row).Joints(points[:n], s.frame(row))
+	s.clips.places.World(points[:n], s.Root(row), s.clips.joints[(row*Frames+s.sched.At(row))*n:])
 	s.model.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
 }

@@ -128,6 +128,33 @@ type waypoint struct {
 	arc, speed float64 // along the path, m and m/s
 }
 
+// A waypoint is kept in two parts, as the second is needed for a shorter time.
+type (
+	point struct {
+		x, z float32
+		yaw  turns
+	}
+	pace struct{ arc, speed float32 }
+)
+
+func (w *waypoint) kept() (point, pace) {
+	return point{float32(w.x), float32(w.z), turnsOf(w.yaw)}, pace{float32(w.arc), float32(w.speed)}
+}
+
+func (p *point) waypoint(v pace) waypoint {
+	return waypoint{float64(p.x), float64(p.z), p.yaw.rad(), float64(v.arc), float64(v.speed)}
+}
+
+// turns is an angle in 2⁻³² of a whole turn. A body may turn on and on: differences stay right.
+type turns int32
+
+func turnsOf(rad float64) turns {
+	const whole = 1 << 32
+	return turns(int64(math.RoundToEven(math.Remainder(rad, 2*math.Pi) * (whole / (2 * math.Pi)))))
+}
+
+func (t turns) rad() float64 { return float64(t) * (2 * math.Pi / (1 << 32)) }
+
 // planner plans a trajectory along curves, frame by frame: the place on the path plus an offset
 // that decays.
 type planner struct {
@@ -160,7 +187,7 @@ func (p *planner) follow(c Curve, older, last waypoint) {
 	was := p.curve
 	p.curve, p.arc, p.speed = c, last.arc, last.speed
 	p.offset, p.velocity = [2]float64{last.x, last.z}, [2]float64{(last.x - older.x) * Rate, (last.z - older.z) * Rate}
-	turning := (last.yaw - older.yaw) * Rate
+	turning := math.Remainder(last.yaw-older.yaw, 2*math.Pi) * Rate
 	if c.Path == nil {
 		// The turn ends where its speed carries it.
 		p.arc, p.speed, p.turn, p.want = 0, 0, spring{-turning / turnRate, turning}, last.yaw+turning/turnRate
@@ -290,20 +317,28 @@ var placeKernel, facingKernel = kernel(placeSigma), kernel(facingSigma)
 // lookahead is the number of future frames that smoothing needs.
 var lookahead = max(len(placeKernel), len(facingKernel)) - 1
 
-// smoothed returns the smoothed place at frame f of a ring of waypoints.
-func smoothed(ring []waypoint, f int) feature.Place {
+// smoothed returns the smoothed place at frame f of a ring of points.
+func smoothed(ring []point, f int) spot {
 	n := len(ring)
 	p := ring[f%n]
-	at := waypoint{x: p.x * placeKernel[0], z: p.z * placeKernel[0], yaw: p.yaw * facingKernel[0]}
+	x, z, turned := float64(p.x)*placeKernel[0], float64(p.z)*placeKernel[0], 0.0 // from p on
+	earlier, later, before, after := p.yaw, p.yaw, int64(0), int64(0)
 	for i := 1; i <= lookahead; i++ {
 		a, b := &ring[(f+n-i)%n], &ring[(f+i)%n]
 		if i < len(placeKernel) {
-			at.x += placeKernel[i] * (a.x + b.x)
-			at.z += placeKernel[i] * (a.z + b.z)
+			x += placeKernel[i] * (float64(a.x) + float64(b.x))
+			z += placeKernel[i] * (float64(a.z) + float64(b.z))
 		}
 		if i < len(facingKernel) {
-			at.yaw += facingKernel[i] * (a.yaw + b.yaw)
+			before, after = before+int64(a.yaw-earlier), after+int64(b.yaw-later) // step by step: half a turn is not lost
+			earlier, later = a.yaw, b.yaw
+			turned += facingKernel[i] * float64(before+after)
 		}
 	}
-	return feature.Place{Pos: m3.V(float32(at.x), 0, float32(at.z)), Yaw: m3.WrapAngle(float32(math.Remainder(at.yaw, 2*math.Pi)))}
+	return spot{float32(x), float32(z), float32((p.yaw + turns(int64(math.RoundToEven(turned)))).rad())}
 }
+
+// spot is a place on the ground.
+type spot struct{ x, z, yaw float32 }
+
+func (p spot) place() feature.Place { return feature.Place{Pos: m3.V(p.x, 0, p.z), Yaw: p.yaw} }

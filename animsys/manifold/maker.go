@@ -206,13 +206,15 @@ func (k *maker) holdFeet(n int) error {
 func (k *maker) plan(o *order, i int) {
 	s, w, b := k.s, &o.window[i], &o.to[i]
 	seat, seam := w.seat, w.seam
-	ring := s.way[int(seat)*s.ring:][:s.ring]
+	ring, pace := s.way[int(seat)*s.ring:][:s.ring], s.pace[int(seat)*s.ring:][:s.ring]
 	if *b = w.from; w.changed {
 		b.laid = seam + join
-		b.plan.follow(w.curve, ring[(b.laid-2)%s.ring], ring[(b.laid-1)%s.ring])
+		older, last := (b.laid-2)%s.ring, (b.laid-1)%s.ring
+		b.plan.follow(w.curve, ring[older].waypoint(pace[older]), ring[last].waypoint(pace[last]))
 	}
 	for end := seam + s.hop + context + 1 + lookahead; b.laid < end; b.laid++ {
-		ring[b.laid%s.ring] = b.plan.next()
+		next := b.plan.next()
+		ring[b.laid%s.ring], pace[b.laid%s.ring] = next.kept()
 	}
 	frames := s.hop + context
 	place := o.place[i*(frames+1):][:frames+1]
@@ -221,11 +223,11 @@ func (k *maker) plan(o *order, i int) {
 	}
 	at := func(f int) feature.Place {
 		if f < seam {
-			return s.place[s.slot(seat, f)]
+			return s.place[s.slot(seat, f)].place()
 		}
-		return place[f-seam]
+		return place[f-seam].place()
 	}
-	n, cols, contacts := 3*len(s.model.Layout.Joints), s.model.Layout.Columns(), len(s.model.Layout.Contacts)
+	n, cols, contacts := len(s.model.Layout.Joints), s.model.Layout.Columns(), len(s.model.Layout.Contacts)
 	for j := range s.window {
 		f, row := seam-context+j, i*s.window+j
 		motion(k.walk.Body[row*feature.MotionLen:], at(f), at(f+1))
@@ -235,7 +237,11 @@ func (k *maker) plan(o *order, i int) {
 				k.walk.Contacts[row*contacts+c] = float32(s.stand[was] >> c & 1)
 			}
 			if j < context && k.edit.Iterations > 0 {
-				copy(k.edit.Want[row*cols:], s.joints[was*n:][:n])
+				var points [maxJoints]m3.Vec3
+				s.packed.Unpack(points[:n], s.joints[was*n:])
+				for i, p := range points[:n] {
+					copy(k.edit.Want[row*cols+3*i:], []float32{p.X, p.Y, p.Z})
+				}
 			}
 			k.walk.Phase[i] = s.phase[was]
 		}
@@ -249,7 +255,7 @@ func (k *maker) join(o *order, i int) {
 	s, of := k.s, k.walk.sway[i*k.s.window:][:k.s.window]
 	for j := 0; o != nil && j < context+blend; j++ {
 		w := &o.window[i]
-		of[j] = mixSway(s.sway[s.slot(w.seat, w.seam-context+j)], of[j], fade(max(j-context, -1)))
+		of[j] = mixSway(s.sway[s.slot(w.seat, w.seam-context+j)].unpack(), of[j], fade(max(j-context, -1)))
 	}
 	at := i * s.window * feature.MotionLen
 	addSway(k.moved[at:], k.walk.Body[at:], of)
@@ -258,12 +264,13 @@ func (k *maker) join(o *order, i int) {
 // finish writes window i from the seam on into its order.
 func (k *maker) finish(o *order, i int) {
 	s := k.s
-	n, cols, contacts := 3*len(s.model.Layout.Joints), s.model.Layout.Columns(), len(s.model.Layout.Contacts)
+	n, cols, contacts := len(s.model.Layout.Joints), s.model.Layout.Columns(), len(s.model.Layout.Contacts)
 	frames := s.hop + context
 	o.failed[i] = false
 	for j := range frames {
 		row, to := i*s.window+context+j, i*frames+j
-		o.stand[to], o.sway[to] = 0, k.walk.sway[row]
+		w := k.walk.sway[row]
+		o.stand[to], o.sway[to] = 0, w.pack()
 		for c := range contacts {
 			if k.walk.Contacts[row*contacts+c] > 0 {
 				o.stand[to] |= 1 << c
@@ -274,17 +281,17 @@ func (k *maker) finish(o *order, i int) {
 		} else {
 			o.phase[to] = k.walk.Phases[row]
 		}
-		if w := o.sway[to]; !m3.Finite(o.phase[to]) || !m3.Finite(w.x) || !m3.Finite(w.z) || !m3.Finite(w.yaw) {
+		if !m3.Finite(o.phase[to]) || !m3.Finite(w.x) || !m3.Finite(w.z) || !m3.Finite(w.yaw) {
 			o.failed[i] = true
 		}
-		joints := k.walk.Rows[row*cols:][:n]
-		copy(o.joints[to*n:], joints)
+		joints := k.walk.Rows[row*cols:][:3*n]
+		s.packed.Pack(o.joints[to*n:][:n], joints)
 		o.failed[i] = o.failed[i] || !feature.Finite(joints)
 	}
 }
 
 // idle returns the joints of a standing person.
-func (k *maker) idle() ([]float32, error) {
+func (k *maker) idle() ([]feature.Point16, error) {
 	was := k.edit.Iterations
 	k.edit.Iterations = DefaultIterations
 	defer func() { k.edit.Iterations = was }()
@@ -295,9 +302,11 @@ func (k *maker) idle() ([]float32, error) {
 	}
 	m := k.s.model
 	at := k.s.window / 2 * m.Layout.Columns()
-	joints := append([]float32(nil), k.walk.Rows[at:][:3*len(m.Layout.Joints)]...)
+	joints := k.walk.Rows[at:][:3*len(m.Layout.Joints)]
 	if !feature.Finite(joints) {
 		return nil, errors.New("manifold: the networks' standing pose has values that are not finite")
 	}
-	return joints, nil
+	packed := make([]feature.Point16, len(m.Layout.Joints))
+	k.s.packed.Pack(packed, joints)
+	return packed, nil
 }

@@ -74,6 +74,19 @@ func writeManners(dst []float32, cols, at int, person uint32, first int) {
 // their hips go from side to side with every stride, and ahead and back with every step.
 type sway struct{ x, z, yaw float32 } // m to the left and ahead, rad to the left
 
+// sway16 is a packed sway: in units of 15 µm and 15 µrad, half a metre and half a radian at most.
+type sway16 [3]int16
+
+const swayUnit = 1.0 / (1 << 16)
+
+func (s sway) pack() sway16 {
+	return sway16{feature.Round16(s.x / swayUnit), feature.Round16(s.z / swayUnit), feature.Round16(s.yaw / swayUnit)}
+}
+
+func (s sway16) unpack() sway {
+	return sway{swayUnit * float32(s[0]), swayUnit * float32(s[1]), swayUnit * float32(s[2])}
+}
+
 // on returns the place of a body whose place on the curve is p.
 func (s sway) on(p feature.Place) feature.Place {
 	return feature.Place{Pos: p.Pos.Add(m3.YawQuat(p.Yaw).Rotate(m3.V(s.x, 0, s.z))), Yaw: m3.WrapAngle(p.Yaw + s.yaw)}

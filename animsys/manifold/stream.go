@@ -38,10 +38,12 @@ type Stream struct {
 	free   []int32
 	bodies []streamBody // (seats)
 	ring   int          // frames that are kept of each seat
-	way    []waypoint   // (seats, ring) frames from laid on belong to the maker while a window is being made
+	way    []point      // (seats, ring) frames from laid on belong to the maker while a window is being made
+	pace   []pace       // (seats, ring) likewise
 	track
-	idle  []float32 // joints of a standing person
-	added int       // number of agents added or placed
+	packed feature.Places16
+	idle   []feature.Point16 // joints of a standing person
+	added  int               // number of agents added or placed
 	request
 	due     []dueBody
 	lost    int
@@ -54,15 +56,15 @@ type Stream struct {
 
 // track is finished motion: rings of frames, or windows of them.
 type track struct {
-	place  []feature.Place // (…, frames) of the body on its curve
-	sway   []sway          // (…, frames) of the body about that
-	joints []float32       // (…, frames, 3·joints) in its frame, m
-	stand  []uint8         // (…, frames) contacts, a bit each
-	phase  []float32       // (…, frames) of stepping after the frame, rad
+	place  []spot            // (…, frames) of the body on its curve
+	sway   []sway16          // (…, frames) of the body about that
+	joints []feature.Point16 // (…, frames, joints) in its frame
+	stand  []uint8           // (…, frames) contacts, a bit each
+	phase  []float32         // (…, frames) of stepping after the frame, rad
 }
 
 func newTrack(frames, joints int) track {
-	return track{make([]feature.Place, frames), make([]sway, frames), make([]float32, frames*3*joints), make([]uint8, frames), make([]float32, frames)}
+	return track{make([]spot, frames), make([]sway16, frames), make([]feature.Point16, frames*joints), make([]uint8, frames), make([]float32, frames)}
 }
 
 // streamBody is the state of an agent. Frames are numbered from its first.
@@ -150,7 +152,7 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 			return nil, fmt.Errorf("manifold: style %d is of another model: take what StyleSet.For returns for this one", i)
 		}
 	}
-	s := &Stream{model: m, opt: o, window: o.Window, hop: o.Window - 2*context, due: make([]dueBody, 0, o.Capacity)}
+	s := &Stream{model: m, packed: m.person.Places16(), opt: o, window: o.Window, hop: o.Window - 2*context, due: make([]dueBody, 0, o.Capacity)}
 	var err error
 	if s.maker, err = n.newMaker(s); err != nil {
 		return nil, err
@@ -163,7 +165,8 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 	s.ring = s.hop + 2*context + 2*lookahead + o.Latency + 2*o.Every + join
 	s.curves, s.styles, s.seat = make([]Curve, o.Capacity), make([]generator.Style, o.Capacity), make([]int32, o.Capacity)
 	s.cadences, s.frozen = make([]float32, o.Capacity), make([]bool, o.Capacity)
-	s.bodies, s.way, s.track = make([]streamBody, seats), make([]waypoint, seats*s.ring), newTrack(seats*s.ring, len(m.Layout.Joints))
+	s.way, s.pace = make([]point, seats*s.ring), make([]pace, seats*s.ring)
+	s.bodies, s.track = make([]streamBody, seats), newTrack(seats*s.ring, len(m.Layout.Joints))
 	for i := range seats {
 		s.free = append(s.free, int32(seats-1-i))
 	}
@@ -246,20 +249,21 @@ func (s *Stream) sit(at feature.Place, phase float32, who uint32) int32 {
 	b := &s.bodies[seat]
 	*b = streamBody{at: first, made: first + s.opt.Latency + 1, who: who}
 	b.curve.Gait.Person = who
-	s.stay(seat, first-context-lookahead-2, first+s.ring-context-lookahead-2, at, sway{}, 0, s.idle, phase)
+	s.stay(seat, first-context-lookahead-2, first+s.ring-context-lookahead-2, at, sway16{}, 0, s.idle, phase)
 	b.laid = b.made + context + lookahead + 2
-	stands := s.way[s.slot(seat, first)]
+	i := s.slot(seat, first)
+	stands := s.way[i].waypoint(s.pace[i])
 	b.plan.follow(Curve{}, stands, stands)
 	return seat
 }
 
 // stay makes a seat's agent stand in the pose joints from frame f0 to f1, at arc on the path.
-func (s *Stream) stay(seat int32, f0, f1 int, at feature.Place, off sway, arc float64, joints []float32, phase float32) {
-	at.Pos.Y = 0
+func (s *Stream) stay(seat int32, f0, f1 int, at feature.Place, off sway16, arc float32, joints []feature.Point16, phase float32) {
+	p := point{at.Pos.X, at.Pos.Z, turnsOf(float64(at.Yaw))}
 	for f := f0; f < f1; f++ {
 		i := s.slot(seat, f)
-		s.way[i] = waypoint{x: float64(at.Pos.X), z: float64(at.Pos.Z), yaw: float64(at.Yaw), arc: arc}
-		s.place[i], s.sway[i], s.stand[i], s.phase[i] = at, off, 1<<len(s.model.Layout.Contacts)-1, phase
+		s.way[i], s.pace[i] = p, pace{arc: arc}
+		s.place[i], s.sway[i], s.stand[i], s.phase[i] = spot{at.Pos.X, at.Pos.Z, at.Yaw}, off, 1<<len(s.model.Layout.Contacts)-1, phase
 		copy(s.joints[i*len(joints):][:len(joints)], joints)
 	}
 }
@@ -306,7 +310,7 @@ func (s *Stream) ask(o *order) bool {
 // take starts the windows of o. If making them failed with err, or made values that are not finite,
 // their agents stand instead.
 func (s *Stream) take(o *order, err error) {
-	n, frames := 3*len(s.model.Layout.Joints), s.hop+context
+	n, frames := len(s.model.Layout.Joints), s.hop+context
 	for k, w := range o.window[:o.n] {
 		seat, seam := w.seat, w.seam
 		b := &s.bodies[seat]
@@ -322,9 +326,10 @@ func (s *Stream) take(o *order, err error) {
 			b.laid = b.made + context + lookahead + 2
 			last := s.slot(seat, seam-1)
 			// The ring holds less than a window, and what smoothing needs before it.
-			s.stay(seat, seam, b.laid, s.place[last], s.sway[last], s.way[last].arc, s.joints[last*n:][:n], s.phase[last])
+			s.stay(seat, seam, b.laid, s.place[last].place(), s.sway[last], s.pace[last].arc, s.joints[last*n:][:n], s.phase[last])
 			for f := seam - 2*lookahead; f < seam; f++ {
-				s.way[s.slot(seat, f)] = s.way[s.slot(seat, seam)]
+				to, from := s.slot(seat, f), s.slot(seat, seam)
+				s.way[to], s.pace[to] = s.way[from], s.pace[from]
 			}
 			continue
 		}
@@ -332,7 +337,12 @@ func (s *Stream) take(o *order, err error) {
 		for j := range frames {
 			i, from := s.slot(seat, seam+j), k*frames+j
 			s.place[i], s.sway[i], s.stand[i], s.phase[i] = o.place[k*(frames+1)+j], o.sway[from], o.stand[from], o.phase[from]
-			mix(s.joints[i*n:][:n], o.joints[from*n:][:n], j)
+			joints := s.joints[i*n:][:n]
+			if j < blend {
+				feature.Mix16(joints, joints, o.joints[from*n:], fade(j))
+			} else { // what was there may be of any age
+				copy(joints, o.joints[from*n:])
+			}
 		}
 		s.place[s.slot(seat, seam+frames)] = o.place[k*(frames+1)+frames]
 	}
@@ -345,18 +355,6 @@ func fade(j int) float32 {
 	}
 	u := float32(j+1) / (blend + 1)
 	return u * u * (3 - 2*u)
-}
-
-// mix cross-fades a frame j frames after the seam.
-func mix(was, is []float32, j int) {
-	if j >= blend { // what was there may be of any age
-		copy(was, is)
-		return
-	}
-	u := fade(j)
-	for i, v := range is {
-		was[i] += u * (v - was[i])
-	}
 }
 
 // advance advances rows r0 to r1−1 by a frame. Agents without more motion wait.

@@ -15,7 +15,7 @@ func (s *Stream) Root(row int) feature.Place {
 // placeAt returns the place of a seat's body in frame f.
 func (s *Stream) placeAt(seat int32, f int) feature.Place {
 	i := s.slot(seat, f)
-	p := s.sway[i].on(s.place[i])
+	p := s.sway[i].unpack().on(s.place[i].place())
 	p.Pos = p.Pos.Add(s.bodies[seat].base)
 	return p
 }
@@ -39,7 +39,7 @@ func (s *Stream) Contacts(row int) uint8 {
 }
 
 // maxJoints bounds the joints of a stream's skeleton.
-const maxJoints = 64
+const maxJoints = feature.MaxPacked
 
 // Pose writes the pose of a row.
 func (s *Stream) Pose(p *generator.Poses, row int) {
@@ -49,6 +49,6 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 	i, n := s.slot(seat, s.bodies[seat].at), len(s.model.Layout.Joints)
 	var points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
-	s.Root(row).Joints(points[:n], s.joints[3*i*n:])
+	s.packed.World(points[:n], s.Root(row), s.joints[i*n:])
 	s.model.person.Fit(model[:s.model.Skel.Len()], pos, rot, points[:n])
 }

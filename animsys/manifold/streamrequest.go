@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/ik"
 	"mannequin/netruntime"
@@ -56,7 +55,7 @@ type course struct {
 func (s *Stream) newOrder() *order {
 	n := s.opt.Batch
 	o := &order{window: make([]orderWindow, n), failed: make([]bool, n), track: newTrack(n*(s.hop+context), len(s.model.Layout.Joints)), to: make([]course, n)}
-	o.place = make([]feature.Place, n*(s.hop+context+1))
+	o.place = make([]spot, n*(s.hop+context+1))
 	return o
 }
 

@@ -18,8 +18,8 @@ func (s *Stream) rebase(seat int32) {
 	}
 	b.base = m3.Vec3{}
 	for i := int(seat) * s.ring; i < (int(seat)+1)*s.ring; i++ {
-		s.place[i].Pos = s.place[i].Pos.Add(by)
-		s.way[i].x, s.way[i].z = s.way[i].x+float64(by.X), s.way[i].z+float64(by.Z)
+		p, w := &s.place[i], &s.way[i]
+		p.x, p.z, w.x, w.z = p.x+by.X, p.z+by.Z, w.x+by.X, w.z+by.Z
 	}
 	b.went.Shift(by)
 	if p := &b.plan; p.curve.Path != nil {

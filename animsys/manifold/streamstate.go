@@ -5,12 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 )
-
-// recent is how many frames before the shown one the next windows need.
-var recent = 2 + max(context, 2*lookahead)
 
 // Save writes the state of a row; see [generator.Generator].
 func (s *Stream) Save(st *generator.State, row int) {
@@ -175,57 +171,60 @@ func (s *Stream) visitStyled(st *generator.State, v *WeightedStyle) {
 	}
 }
 
-// spans returns the frames of a body that its next windows need: of the motion and of its course.
-// Frames from laidTo on are being laid.
-func (s *Stream) spans(b *streamBody, r *rowState) (from, madeTo, laidTo int) {
-	from, madeTo, laidTo = b.at-recent, b.made+context, b.laid
-	if r.left >= 0 && r.window.changed {
-		laidTo = min(laidTo, r.window.seam+join)
-	}
-	return from, madeTo, laidTo
-}
+// span is frames from one up to another.
+type span struct{ from, to int }
 
-// firstPose returns the first frame whose joints are needed: the one that is shown, unless windows are
-// edited, which hold on to the joints before them.
-func (s *Stream) firstPose(b *streamBody, from int) int {
-	if s.opt.Iterations > 0 {
-		return from
+// spans are the frames of a body that are shown from now on, and that its next windows need.
+type spans struct{ joints, motion, phase, way, pace span }
+
+func (s *Stream) spans(b *streamBody, r *rowState) spans {
+	// The next window begins with a frame from seam to b.end().
+	seam, made := min(b.at+s.opt.Latency+1, b.end()), b.made+context
+	laid := b.laid
+	if w := &r.window; r.left >= 0 {
+		seam = min(seam, w.seam)
+		if w.changed { // frames from there on are being laid
+			laid = min(laid, w.seam+join)
+		}
 	}
-	return b.at
+	v := spans{joints: span{b.at, made}, motion: span{min(b.at, seam-context), made},
+		phase: span{seam - 1, made}, way: span{seam - lookahead, laid}, pace: span{seam - 1, laid}}
+	if s.opt.Iterations > 0 { // the edit holds on to the joints before a window
+		v.joints.from = v.motion.from
+	}
+	return v
 }
 
 // visitFrames writes or reads the frames of a seat.
 func (s *Stream) visitFrames(st *generator.State, seat int32, b *streamBody, r *rowState) {
-	from, madeTo, laidTo := s.spans(b, r)
-	n := 3 * len(s.model.Layout.Joints)
-	s.pieces(seat, s.firstPose(b, from), madeTo, func(i, k int) {
-		generator.Block(st, s.joints[i*n:k*n])
-		generator.Block(st, s.phase[i:k])
-	})
-	s.pieces(seat, from, madeTo, func(i, k int) {
+	v, n := s.spans(b, r), len(s.model.Layout.Joints)
+	s.pieces(seat, v.joints, func(i, k int) { generator.Block(st, s.joints[i*n:k*n]) })
+	s.pieces(seat, v.motion, func(i, k int) {
 		generator.Block(st, s.sway[i:k])
 		generator.Block(st, s.stand[i:k])
 	})
-	s.pieces(seat, from, madeTo+1, func(i, k int) { generator.Block(st, s.place[i:k]) }) // one more
-	s.pieces(seat, from, laidTo, func(i, k int) { generator.Block(st, s.way[i:k]) })
+	v.motion.to++ // places have one more
+	s.pieces(seat, v.motion, func(i, k int) { generator.Block(st, s.place[i:k]) })
+	s.pieces(seat, v.phase, func(i, k int) { generator.Block(st, s.phase[i:k]) })
+	s.pieces(seat, v.way, func(i, k int) { generator.Block(st, s.way[i:k]) })
+	s.pieces(seat, v.pace, func(i, k int) { generator.Block(st, s.pace[i:k]) })
 }
 
-// pieces calls f with the slots of frames from to to−1 of a seat, in one or two pieces of its ring.
-func (s *Stream) pieces(seat int32, from, to int, f func(i, k int)) {
-	for from < to {
-		n := min(to-from, s.ring-from%s.ring)
-		i := s.slot(seat, from)
+// pieces calls f with the slots of frames of a seat, in one or two pieces of its ring.
+func (s *Stream) pieces(seat int32, v span, f func(i, k int)) {
+	for v.from < v.to {
+		n := min(v.to-v.from, s.ring-v.from%s.ring)
+		i := s.slot(seat, v.from)
 		f(i, i+n)
-		from += n
+		v.from += n
 	}
 }
 
 // check returns an error if what was read is no body.
 func (s *Stream) check(b *streamBody, r *rowState) error {
-	from, madeTo, laidTo := s.spans(b, r)
-	w := &r.window
+	w, from := &r.window, b.at-context
 	switch far := 1 << 40; {
-	case b.at < s.ring || b.at > far || b.made > b.at+s.ring || b.laid < b.made || madeTo-from >= s.ring || laidTo-from > s.ring,
+	case b.at < s.ring || b.at > far || b.made > b.at+s.ring || b.laid < b.made || b.made+context-from >= s.ring || b.laid-from > s.ring,
 		b.at >= b.end():
 		return fmt.Errorf("the state has frames %d, %d, %d, of which %d are kept", b.at, b.made, b.laid, s.ring)
 	case r.tick < 0 || int(r.tick) >= s.opt.Every || r.added < 0 || int(r.left) > s.opt.Latency:
@@ -255,26 +254,30 @@ func (s *Stream) check(b *streamBody, r *rowState) error {
 func (s *Stream) checkFrames(row int) error {
 	seat := s.seat[row]
 	b := &s.bodies[seat]
-	from, madeTo, laidTo := s.spans(b, &rowState{left: -1}) // those that are being laid were finite
-	n, ok := 3*len(s.model.Layout.Joints), true
-	s.pieces(seat, s.firstPose(b, from), madeTo, func(i, k int) {
-		ok = ok && feature.Finite(s.joints[i*n:k*n]) && feature.Finite(s.phase[i:k])
-	})
-	s.pieces(seat, from, madeTo+1, func(i, k int) { ok = ok && feature.AllFinite(s.place[i:k]) })
-	var sum float32 // 0, or NaN
-	s.pieces(seat, from, madeTo, func(i, k int) {
-		for _, w := range s.sway[i:k] {
-			sum += 0*w.x + 0*w.z + 0*w.yaw
+	v := s.spans(b, &rowState{left: -1}) // what is being laid was finite
+	var sum float32                      // 0, or NaN
+	s.pieces(seat, v.phase, func(i, k int) {
+		for _, x := range s.phase[i:k] {
+			sum += 0 * x
 		}
 	})
-	var far float64 // likewise
-	s.pieces(seat, from, laidTo, func(i, k int) {
-		for _, w := range s.way[i:k] {
-			far += 0*w.x + 0*w.z + 0*w.yaw + 0*w.arc + 0*w.speed
+	v.motion.to++
+	s.pieces(seat, v.motion, func(i, k int) {
+		for _, p := range s.place[i:k] {
+			sum += 0*p.x + 0*p.z + 0*p.yaw
 		}
 	})
-	ok = ok && sum == 0 && far == 0
-	if !ok {
+	s.pieces(seat, v.way, func(i, k int) {
+		for _, p := range s.way[i:k] {
+			sum += 0*p.x + 0*p.z
+		}
+	})
+	s.pieces(seat, v.pace, func(i, k int) {
+		for _, p := range s.pace[i:k] {
+			sum += 0*p.arc + 0*p.speed
+		}
+	})
+	if sum != 0 {
 		return errors.New("the state is not finite")
 	}
 	return nil

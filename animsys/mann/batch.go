@@ -294,6 +294,7 @@ func (b *Batch) Copy(dst, src int) {
 	b.visit(&b.state, src)
 	b.state.Rewind()
 	b.visit(&b.state, dst)
+	copy(b.act[dst*points*b.actions:][:points*b.actions], b.act[src*points*b.actions:])
 }
 
 // visit writes or reads the state of a row.
@@ -311,13 +312,16 @@ func (b *Batch) visitArrays(st *generator.State, row int) {
 	visitRow(st, b.dir, row, points)
 	visitRow(st, b.vel, row, points)
 	visitRow(st, b.speed, row, points)
-	visitRow(st, b.act, row, points*b.actions)
+	generator.Repeated(st, b.act[row*points*b.actions:][:(now+1)*b.actions], b.actions) // those of the future are planned anew
 	visitRow(st, b.bonePos, row, b.joints)
 	visitRow(st, b.boneFwd, row, b.joints)
 	visitRow(st, b.boneUp, row, b.joints)
 	visitRow(st, b.boneVel, row, b.joints)
 	visitRow(st, b.phase, row, phaseLen(b.Model.Layout))
-	visitRow(st, b.localPos, row, b.joints)
+	i, k := row*b.joints, (row+1)*b.joints
+	if generator.Value(st, &b.localPos[i]); st.Reading() {
+		copy(b.localPos[i+1:k], b.Model.Skel.Offsets[1:])
+	}
 	visitRow(st, b.localRot, row, b.joints)
 	visitRow(st, b.watch.good, row, 2*b.watch.pose)
 }

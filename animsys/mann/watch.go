@@ -25,18 +25,26 @@ const memoryTicks = 30
 
 // watch is the watchdog's state.
 type watch struct {
-	good  []float32 // (rows, 2, pose) good poses: bones, action weights
+	good  []int16   // (rows, 2, pose) good poses: bones, action weights
+	units float32   // of these for 1: 0.06 mm, up to 2 m, for a dog
 	pose  int       // values of a pose
 	input []float32 // (rows, inputs) the row's state as the network would see it
 }
 
 func newWatch(m *Model, rows int) watch {
 	pose := m.Layout.PoseLen() + len(m.Layout.Actions)
-	return watch{pose: pose, good: make([]float32, rows*2*pose), input: make([]float32, rows*m.Layout.Inputs())}
+	units, largest := float32(1<<14), float32(0)
+	for _, v := range m.rest {
+		largest = max(largest, m3.Abs(v))
+	}
+	for ; largest > 1; largest /= 2 {
+		units /= 2
+	}
+	return watch{pose: pose, units: units, good: make([]int16, rows*2*pose), input: make([]float32, rows*m.Layout.Inputs())}
 }
 
 // slot returns row's pose i, 0 or 1.
-func (w *watch) slot(row, i int) []float32 { return w.good[(2*row+i)*w.pose:][:w.pose] }
+func (w *watch) slot(row, i int) []int16 { return w.good[(2*row+i)*w.pose:][:w.pose] }
 
 // Restored returns how often row went back to a good pose since its last Reset, because the output
 // of its network was not finite or left the range of the training data.
@@ -116,8 +124,13 @@ func (b *Batch) remember(row, i int) {
 	m, slot := b.Model.Layout, b.watch.slot(row, i)
 	x := b.watch.input[row*m.Inputs():]
 	bones := b.Model.Layout.PoseLen()
-	copy(slot[:bones], x[m.InBone(0):])
-	copy(slot[bones:], x[m.InActions(feature.TrajNow):])
+	pack := func(dst []int16, from []float32) {
+		for i := range dst {
+			dst[i] = feature.Round16(from[i] * b.watch.units)
+		}
+	}
+	pack(slot[:bones], x[m.InBone(0):])
+	pack(slot[bones:], x[m.InActions(feature.TrajNow):])
 }
 
 // restore stops row at root: in its present pose if that is sound, else in the older good one, or
@@ -131,8 +144,10 @@ func (b *Batch) restore(row int, root frame, sound bool) {
 			root.pos = shown.pos
 		}
 	}
-	older := w.slot(row, int(b.agent[row].age/memoryTicks+1)%2)
-	bones := b.Model.Layout.PoseLen()
+	older, bones := b.watch.input[row*b.Model.Layout.Inputs():][:w.pose], b.Model.Layout.PoseLen() // written anew below
+	for i, v := range w.slot(row, int(b.agent[row].age/memoryTicks+1)%2) {
+		older[i] = float32(v) / w.units
+	}
 	switch {
 	case b.agent[row].restored > 0 && b.agent[row].age < memoryTicks:
 		b.stand(row, root, nil)

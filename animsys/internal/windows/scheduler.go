@@ -27,8 +27,9 @@ type Scheduler struct {
 	// was not made in time. The stream resets it when it shows the row.
 	Restarted []bool
 
-	Due    []int32 // rows whose windows are being computed; None for removed rows
-	Missed []int32 // rows that start a window in this tick for which none was computed: they were frozen, or not there yet, when it was requested
+	Due     []int32 // rows whose windows are being computed; None for removed rows
+	Missed  []int32 // rows that start a window in this tick for which none was computed: they were frozen, or not there yet, when it was requested
+	Skipped []int32 // rows that start no window in this tick, as they are frozen
 
 	name   string // of the stream's package, for errors
 	work   Work
@@ -69,7 +70,7 @@ func New(name string, capacity, cycle, every, from int) (Scheduler, error) {
 		return Scheduler{}, fmt.Errorf("%s: a stream: windows start every %d ticks from tick %d on: want a divisor of %d, and less than it", name, every, from, cycle)
 	}
 	s := Scheduler{Capacity: capacity, Frozen: make([]bool, capacity), Restarted: make([]bool, capacity), name: name, every: every, from: from, count: make([]int, cycle), start: make([]int32, capacity), index: make([]int32, capacity)}
-	s.Due, s.Missed = make([]int32, 0, s.Most()), make([]int32, 0, s.Most())
+	s.Due, s.Missed, s.Skipped = make([]int32, 0, s.Most()), make([]int32, 0, s.Most()), make([]int32, 0, s.Most())
 	return s, nil
 }
 
@@ -275,7 +276,7 @@ func (s *Scheduler) At(row int) int {
 	return (s.tick+cycle-1-int(s.start[row]))%cycle + 1
 }
 
-// missed fills Missed, and marks the rows that start no window. err is that of Compute.
+// missed fills Missed and Skipped, and marks the rows that start no window. err is that of Compute.
 func (s *Scheduler) missed(err error) {
 	if err != nil {
 		for _, row := range s.Due {
@@ -284,9 +285,13 @@ func (s *Scheduler) missed(err error) {
 			}
 		}
 	}
-	s.Missed = s.Missed[:0]
+	s.Missed, s.Skipped = s.Missed[:0], s.Skipped[:0]
 	for row, frozen := range s.Frozen[:s.Rows] {
-		if int(s.start[row]) == s.tick && s.index[row] == None && !frozen {
+		switch {
+		case int(s.start[row]) != s.tick || s.index[row] != None:
+		case frozen:
+			s.Skipped = append(s.Skipped, int32(row))
+		default:
 			s.Missed, s.Restarted[row] = append(s.Missed, int32(row)), true
 		}
 	}

@@ -68,8 +68,7 @@ type learnedFile struct {
 	Fastest   []float32 `json:"fastest"`
 	Slowest   []float32 `json:"slowest,omitempty"`
 	Speeds    []float32 `json:"speeds"`
-	Found     Tags      `json:"found"` // tags that frames have
-	Miss      float32   `json:"miss"`
+	Found     Tags      `json:"found"`      // tags that frames have
 	FootAccel float32   `json:"foot_accel"` // m/s²
 	Acts      []actFile `json:"acts,omitempty"`
 	Plays     bool      `json:"plays"` // File.Learns
@@ -158,7 +157,7 @@ func (f *File) Encode(w io.Writer) error {
 		arrays = append(arrays, d.arrays()...)
 	}
 	if l := f.Learned; l != nil {
-		out.Learned = &learnedFile{Turns: l.net.Turns, Fastest: l.fastest[:], Slowest: l.slowest[:], Speeds: l.speeds, Found: l.found, Miss: l.miss, FootAccel: l.footAccel, Plays: f.Learns}
+		out.Learned = &learnedFile{Turns: l.net.Turns, Fastest: l.fastest[:], Slowest: l.slowest[:], Speeds: l.speeds, Found: l.found, FootAccel: l.footAccel, Plays: f.Learns}
 		for _, a := range l.net.Acts {
 			out.Learned.Acts = append(out.Learned.Acts, actFile{a.Tags, a.Ticks, a.Holds})
 		}
@@ -403,9 +402,7 @@ func decodeLearned(c Character, in *learnedFile, a fileArrays) (*Learned, error)
 	if l.footAccel = in.FootAccel; !(l.footAccel >= 0 && l.footAccel <= maxValue) {
 		return nil, fmt.Errorf("feet that brake by %g m/s²", l.footAccel)
 	}
-	if l.speeds, l.found, l.miss, l.net.Turns = in.Speeds, in.Found, in.Miss, in.Turns; !(l.miss >= 0 && l.miss <= maxValue) {
-		return nil, fmt.Errorf("the projector misses by %g", l.miss)
-	}
+	l.speeds, l.found, l.net.Turns = in.Speeds, in.Found, in.Turns
 	l.name()
 	var err error
 	for i, to := range [...]**netruntime.Net{&l.net.Decompressor, &l.net.Stepper, &l.net.Projector} {

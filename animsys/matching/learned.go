@@ -2,7 +2,6 @@ package matching
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"mannequin/engine/m3"
@@ -23,7 +22,6 @@ type Learned struct {
 	net    Networks
 	latent int
 	turns  []int32 // (joints) number of a joint among Networks.Turns, or −1
-	miss   float32 // cost of what the projector finds for features of recorded frames, whose own would be 0: the median
 	sum    uint64
 }
 
@@ -57,35 +55,7 @@ func NewLearned(d *Database, n Networks) (*Learned, error) {
 	if err := l.finish(); err != nil {
 		return nil, err
 	}
-	return l, l.misses(d)
-}
-
-// misses finds out how far the projector is from what is there.
-func (l *Learned) misses(d *Database) error {
-	const frames = 1000
-	s, err := l.net.Projector.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
-	if err != nil {
-		return fmt.Errorf("matching: %w", err)
-	}
-	defer s.Close()
-	cols := l.Columns()
-	x, y := make([]float32, l.net.Projector.Inputs()), make([]float32, l.net.Projector.Outputs())
-	var all []float32
-	for f := 0; f < d.Frames(); f += max(1, d.Frames()/frames) {
-		must, _ := d.Wanted(d.tags[f])
-		copy(x, d.Feature(f))
-		WriteTags(x[cols:], must)
-		if err := s.Run(y, x, 1); err != nil {
-			return fmt.Errorf("matching: %w", err)
-		}
-		all = append(all, cost(y[:cols], x[:cols]))
-	}
-	slices.Sort(all)
-	l.miss = all[len(all)/2]
-	if !m3.Finite(l.miss) {
-		return fmt.Errorf("matching: the projector's answers are not finite")
-	}
-	return nil
+	return l, nil
 }
 
 // maxLatent bounds the latent values of a state.
@@ -176,7 +146,7 @@ func (l *Learned) Bytes() int {
 }
 
 // Fingerprint returns a checksum: equal ones have the same.
-func (l *Learned) Fingerprint() uint64 { return l.sum ^ uint64(math.Float32bits(l.miss)) }
+func (l *Learned) Fingerprint() uint64 { return l.sum }
 
 // Pose writes the pose of an output of the decompressor: local translations and rotations, (joints), joint 0's in the
 // space of the root. model, (joints), is for the rotations in that space.

@@ -276,7 +276,7 @@ func (s *LearnedStream) choose(i, row int) {
 		s.must[row], s.agents[row].Restart = must, 1
 		return
 	}
-	if s.acts[row].of < 0 && must == s.must[row] && !(cost(answer[:cols], q)-s.of.miss < cost(state[:cols], q)-s.tuning.Stay) {
+	if s.acts[row].of < 0 && must == s.must[row] && !(cost(answer[:cols], q) < cost(state[:cols], q)-s.tuning.Stay) {
 		return
 	}
 	for k, v := range answer {

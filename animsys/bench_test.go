@@ -170,6 +170,32 @@ func BenchmarkRestore(b *testing.B) {
 	}
 }
 
+// BenchmarkMixed saves and restores 1,000 agents, as many of each generator.
+func BenchmarkMixed(b *testing.B) {
+	all := kinds(b)
+	crowds, saves, bytes := make([]*actors, len(all)), make([][]byte, len(all)), 0
+	for i, k := range all {
+		crowds[i], saves[i] = crowded(b, k, (1000+i)/len(all))
+		must.Do(b, crowds[i].people.Restore(saves[i]))
+		bytes += len(saves[i])
+	}
+	b.Run("save", func(b *testing.B) {
+		best(b, func() {
+			for i, a := range crowds {
+				saves[i] = must.Get(a.people.Save(saves[i][:0]))(b)
+			}
+		})
+		b.ReportMetric(float64(bytes)/1000, "B/agent")
+	})
+	b.Run("restore", func(b *testing.B) {
+		best(b, func() {
+			for i, a := range crowds {
+				must.Do(b, a.people.Restore(saves[i]))
+			}
+		})
+	})
+}
+
 // BenchmarkRollback goes back by 8 ticks, and plays them again with a save after each, as in a game
 // whose players' inputs are always late.
 func BenchmarkRollback(b *testing.B) {

@@ -103,7 +103,7 @@ func TestAlongWall(t *testing.T) {
 	seconds := must.Get(strconv.Atoi(cmp.Or(os.Getenv("MANNEQUIN_SECONDS"), "15")))(t)
 	dog := must.Get(models.OpenAs("dog-free", mann.NewModel))(t)
 	person := must.Get(models.OpenAs("human-strnn", strnn.NewModel))(t)
-	matched := testmatching.People(t)
+	matched := map[string]matching.File{"matched person": {Database: testmatching.People(t)}, "person of networks": {Learned: testmatching.Learned(t)}}
 	wall := &control.Obstacles{}
 	must.Do(t, wall.Set(control.Wall(m3.V(-500, 0, 0.1), m3.V(500, 0, 0.1), 0.2)))
 	// A dog keeps all its joints out. Of people, hands and feet may swing into the wall.
@@ -121,13 +121,15 @@ func TestAlongWall(t *testing.T) {
 			p = push(t, must.Get(person.NewStream(strnn.StreamOptions{Capacity: 1}))(t), strnn.Steer{Speed: 1.2},
 				angle, seconds, walls, people, func(*strnn.Steer, float32) {})
 			p.check(t, seconds, "person", angle, own, 1.2, personInside)
-			people.fault = nil
-			p = push(t, must.Get(matched.NewStream(matching.StreamOptions{Capacity: 1}))(t), control.Goal{Move: m3.V(0, 0, 1), Speed: 1.2},
-				angle, seconds, walls, people, func(g *control.Goal, off float32) { g.Turn = m3.Clamp(2*off/control.MaxTurn, -1, 1) })
-			if angle == 90 {
-				p.lifts = seconds // it may stand before a wall
+			for who, f := range matched {
+				people.fault = nil
+				p = push(t, must.Get(f.NewStream(matching.StreamOptions{Capacity: 1}))(t), control.Goal{Move: m3.V(0, 0, 1), Speed: 1.2},
+					angle, seconds, walls, people, func(g *control.Goal, off float32) { g.Turn = m3.Clamp(2*off/control.MaxTurn, -1, 1) })
+				if angle == 90 {
+					p.lifts = seconds // it may stand before a wall
+				}
+				p.check(t, seconds, who, angle, own, 1.2, 1.25*personInside)
 			}
-			p.check(t, seconds, "matched person", angle, own, 1.2, 1.25*personInside)
 		}
 	}
 }

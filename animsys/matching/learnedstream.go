@@ -169,12 +169,7 @@ func (s *LearnedStream) Restore(st *generator.State) (row int, err error) {
 	if a := s.acts[row]; !s.within(row) || a.of < -1 || int(a.of) >= len(s.of.net.Acts) || a.left < 0 || a.left > maxFrames {
 		st.Fail(errForeign)
 	}
-	if err := st.Err(); err != nil {
-		s.agents[row] = agent{}
-		return 0, fmt.Errorf("matching: %w", err)
-	}
-	s.rows++
-	return row, nil
+	return s.restored(row, st)
 }
 
 func (s *LearnedStream) visit(st *generator.State, row int) {

@@ -156,6 +156,16 @@ func (s *steering) visit(st *generator.State, row int) {
 	}
 }
 
+// restored adds the row whose state was read, unless something of it was wrong.
+func (s *steering) restored(row int, st *generator.State) (int, error) {
+	if err := st.Err(); err != nil {
+		s.agents[row] = agent{}
+		return 0, fmt.Errorf("matching: %w", err)
+	}
+	s.rows++
+	return row, nil
+}
+
 var errForeign = errors.New("the state is none of an agent of this character")
 
 // begin begins a tick.

@@ -78,12 +78,7 @@ func (s *Stream) Restore(st *generator.State) (row int, err error) {
 	if f := s.frames[row]; f < 0 || int(f) >= s.db.Frames() {
 		st.Fail(errForeign)
 	}
-	if err := st.Err(); err != nil {
-		s.agents[row] = agent{}
-		return 0, fmt.Errorf("matching: %w", err)
-	}
-	s.rows++
-	return row, nil
+	return s.restored(row, st)
 }
 
 func (s *Stream) visit(st *generator.State, row int) {

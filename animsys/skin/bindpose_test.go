@@ -238,9 +238,7 @@ func TestTwoBodiesBelowOneNode(t *testing.T) {
 			}
 			d.Nodes = append(d.Nodes, &twin)
 			if n == top {
-				for _, c := range twin.Children {
-					top.Children = append(top.Children, c)
-				}
+				top.Children = append(top.Children, twin.Children...)
 				twin.Children = nil
 			}
 		}

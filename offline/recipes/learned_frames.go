@@ -28,7 +28,7 @@ type learnedFrames struct {
 	featureMean, featureStd []float32 // (cols)
 	fk                      *grad.Param
 	fkBias                  *grad.Param
-	x, y                    [][2]int // columns of X and Y axes: of the products that make Z axes
+	gather                  [4][]int // columns of X and Y axes: of the products that make Z axes
 
 	// Of states, after setStates:
 	size                  int
@@ -36,7 +36,6 @@ type learnedFrames struct {
 	stateMean, stateStd   []float32 // (size)
 	least, most           []float32 // (size)
 	changeMean, changeStd []float32 // (size + 3) of the change of a tick, and of the root's motion
-	gather                [4][]int
 }
 
 func newLearnedFrames(d *matching.Database) (*learnedFrames, error) {

@@ -13,7 +13,7 @@ func openCharacter(file string) (*matching.File, error) {
 	if file != "" {
 		f, err := models.OpenCharacter(file)
 		if err != nil {
-			err = fmt.Errorf("--character: %w", err)
+			err = fmt.Errorf("--character %w: want a file of mannequin make, or a shipped character", err)
 		}
 		return f, err
 	}

@@ -70,6 +70,8 @@ func (s *Scene) add() error {
 	a.goal, a.lane = uint8(a.bits()%uint64(len(s.place.spots))), uint8(a.bits()%uint64(len(s.place.lanes)))
 	at, yaw := s.gap(p, a)
 	switch {
+	case p.paces != nil:
+		a.pace = p.paces[a.bits()%uint64(len(p.paces))]
 	case p.stays:
 		a.left = 4 + 8*a.uniform()
 	case p.laned:

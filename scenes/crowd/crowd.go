@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/mar"
+	"mannequin/animsys/matching"
 	"mannequin/animsys/strnn"
 	"mannequin/engine/hud"
 	"mannequin/internal/statehash"
@@ -41,6 +42,8 @@ type Options struct {
 	Transfers []*manifold.StyleTransfer // of ecs.GramStyle
 
 	Keypose *keypose.Model // of people who perform on their spots
+
+	Character *matching.File // of animals or people of mannequin make, who go beside the others
 }
 
 // Scene is the running scene; it is a scenes.Scene.

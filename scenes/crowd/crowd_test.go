@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"mannequin/animsys/mann"
+	"mannequin/animsys/matching"
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testdog"
 	"mannequin/internal/testing/testlatent"
+	"mannequin/internal/testing/testmatching"
 	"mannequin/internal/testing/teststrnn"
 	"mannequin/models/dog"
 	dogstride2 "mannequin/models/dog-stride2"
@@ -270,5 +272,53 @@ func TestRoom(t *testing.T) {
 		if s.watched != who || !s.ECS.Alive(who) {
 			t.Error("the one who is watched has gone")
 		}
+	}
+}
+
+// Characters of mannequin make go beside dogs and people in their own size, with the same bits for any number of workers.
+func TestCharacter(t *testing.T) {
+	tall := *testmatching.Learned(t)
+	tall.Name, tall.Size = "giant", 1.5
+	scene := func(workers int) *Scene {
+		return open(t, Options{Options: world.Options{Agents: 30, Seed: 2, Workers: workers}, Character: &matching.File{Learned: &tall}})
+	}
+	a, b := scene(1), scene(3)
+	at := slices.IndexFunc(a.populations, func(p *population) bool { return p.name == "giant" })
+	if at < 0 || a.populations[at].Agents() < 4 {
+		t.Fatal("there are no giants")
+	}
+	p := a.populations[at]
+	from := make([]m3.Vec3, p.Agents())
+	for row := range from {
+		from[row] = p.Roots[row].Pos
+	}
+	for tick := range 360 {
+		testscene.Step(t, a, 1, scenes.Input{})
+		testscene.Step(t, b, 1, scenes.Input{})
+		if a.Hash() != b.Hash() {
+			t.Fatalf("in tick %d three workers make other bits than one", tick)
+		}
+	}
+	went := 0
+	for row, was := range from {
+		if p.Roots[row].Pos.Dist(was) > 2 {
+			went++
+		}
+	}
+	if went < len(from)/2 {
+		t.Errorf("%d of %d go somewhere", went, len(from))
+	}
+	var f scenes.Frame
+	a.Frame(&f, 1)
+	c := f.Casts[at]
+	head, top := c.Skel.Index("Head"), float32(0)
+	for row := range c.Len() {
+		top = max(top, c.Of(row)[head].Pos.Y-a.Terrain.Height(p.Roots[row].Pos.X, p.Roots[row].Pos.Z))
+	}
+	if head < 0 || top < 2 || top > 3 {
+		t.Errorf("a head of somebody of 1.5 times the size is %.2f m high", top)
+	}
+	if _, err := New(Options{Options: world.Options{Agents: 3}, Character: new(matching.File)}); err == nil {
+		t.Error("an empty character is taken")
 	}
 }

@@ -1,8 +1,11 @@
 package crowd
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
@@ -12,6 +15,8 @@ import (
 	"mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/matching"
+	"mannequin/animsys/retarget"
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
@@ -34,6 +39,7 @@ type population struct {
 	stays  bool // they stay in place
 	dogs   bool // they go in packs
 	walker control.Walker
+	paces  []float32    // at which they go, m/s; nil: those of people or dogs
 	states []agentState // (rows)
 
 	// spawn adds an agent; nil is Spawn. born sets what an agent keeps, and may be nil. control sets an
@@ -65,6 +71,7 @@ func (s *Scene) open(o *Options) error {
 		{o.STRNN != nil, population{name: "predicted", share: 8, walker: steer.Predicted}, s.openPredicted},
 		{o.People != nil, population{name: "on lanes", share: 10, laned: true, walker: steer.OnCurve}, s.openLanes},
 		{o.Keypose != nil, population{name: "performing", share: 6, stays: true, walker: steer.Person}, s.openPerforming},
+		{o.Character != nil, population{name: "of your own", share: 20}, s.openCharacter},
 	}, func(k offer) bool { return !k.there })
 	all := 0
 	for _, k := range offers {
@@ -91,7 +98,7 @@ func (s *Scene) open(o *Options) error {
 // addTo adds a population's generator to the world.
 func addTo[C any](s *Scene, p *population, g generator.Generator[C], opt animsys.Options, ahead world.Ahead) (err error) {
 	p.Population, err = world.Add(&s.World, g, opt, ahead, func(row int) [3]float32 {
-		if p.dogs {
+		if p.dogs || p.Own != nil && len(p.Roles.Legs) != 2 {
 			return scenes.Coat(p.states[row].look)
 		}
 		return scenes.Clothes(int(p.states[row].look%1024), 0)
@@ -114,6 +121,58 @@ func (s *Scene) openDogs(o *Options, p *population, n int) error {
 		*goals.Get(e) = g
 	}
 	return addTo(s, p, dogs, animsys.Options{}, nil)
+}
+
+// openCharacter opens the animals or people of mannequin make, in their own size.
+func (s *Scene) openCharacter(o *Options, p *population, n int) error {
+	of := o.Character.Character()
+	if of == nil {
+		return errors.New("crowd: Options.Character is empty")
+	}
+	own, err := world.Sized(of)
+	if err != nil {
+		return fmt.Errorf("crowd: %w", err)
+	}
+	stream, err := o.Character.NewStream(matching.StreamOptions{Capacity: n, Workers: o.Workers, BF16: o.BF16})
+	if err != nil {
+		return err
+	}
+	if err := addTo(s, p, stream, animsys.Options{Characters: []*retarget.Character{own}}, nil); err != nil {
+		return err
+	}
+	if p.Own, p.Roles = own, &of.Roles; of.Name != "" {
+		p.name = strings.ToValidUTF8(of.Name, "?")
+	}
+	size, long := cmp.Or(of.Size, 1), float32(0)
+	for _, x := range own.Rest {
+		long = max(long, x.Pos.Sub(own.Rest[0].Pos).Flat().Len())
+	}
+	p.walker = steer.Dog
+	p.walker.Radius, p.walker.Middle = max(steer.Person.Radius, 0.7*long), 0
+	for _, v := range of.Speeds(6) {
+		if v *= size; v < 2.5*long+1 { // a fast run is not for a crowd
+			p.paces = append(p.paces, v)
+		}
+	}
+	if p.paces == nil {
+		p.paces = []float32{wanderSlow}
+	}
+	p.spawn = func(at m3.Vec3, yaw float32, _ *agentState) (arche.Entity, error) {
+		e, err := p.Spawn(at, yaw)
+		if err == nil {
+			err = p.SetCharacter(e, own)
+		}
+		return e, err
+	}
+	goals := generic.NewMap1[control.Goal](&s.ECS)
+	p.control = func(e arche.Entity, _ int, _ *agentState, want intent) {
+		g := control.Goal{Action: want.rest}
+		if want.speed > 0 || want.turn != 0 {
+			g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: want.speed / size, Turn: m3.Clamp(want.turn/control.MaxTurn, -1, 1)}
+		}
+		*goals.Get(e) = g
+	}
+	return nil
 }
 
 // openSliders opens people who walk by sliders.
@@ -241,6 +300,9 @@ func (p *population) count(n int) string {
 func (p *population) agent(e arche.Entity) string {
 	if p.dogs {
 		return fmt.Sprintf("dog %d", e.ID())
+	}
+	if p.Own != nil {
+		return fmt.Sprintf("%s %d", p.name, e.ID())
 	}
 	return fmt.Sprintf("person %d, %s", e.ID(), p.name)
 }

@@ -173,6 +173,9 @@ func (o *opener) crowd() func() (scenes.Scene, error) {
 	if o.HasKind("performing") {
 		opt.Keypose = load(o, o.Keypose, keypose.NewModel)
 	}
+	if o.Setup.Character != "" {
+		opt.Character = o.character()
+	}
 	return with(crowd.New, opt)
 }
 
@@ -203,7 +206,7 @@ func (o *opener) latent() func() (scenes.Scene, error) {
 func (o *opener) character() *matching.File {
 	return get(o, func() (*matching.File, error) {
 		if o.Resources.Character == nil {
-			return nil, errors.New("the scene play needs a character, and this program opens none")
+			return nil, errors.New("the scene has a character, and this program opens none")
 		}
 		return o.Resources.Character(o.Setup.Character)
 	})

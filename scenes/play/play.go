@@ -11,7 +11,6 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/matching"
 	"mannequin/animsys/retarget"
-	"mannequin/animsys/skel"
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
@@ -71,31 +70,8 @@ func New(opt Options) (*Scene, error) {
 	return s, nil
 }
 
-// sized returns a skeleton as a character of its own size.
-func sized(c *matching.Character) (*retarget.Character, error) {
-	size := c.Size
-	if size == 0 {
-		size = 1
-	}
-	n := c.Skel.Len()
-	pose, from := c.Skel.Rest(), make([]int, n)
-	low := pose[0].Pos.Y
-	for _, x := range pose {
-		low = min(low, x.Pos.Y)
-	}
-	own := &skel.Skeleton{Names: c.Skel.Names, Parents: c.Skel.Parents, EndSite: c.Skel.EndSite}
-	rest := make([]m3.Xform, n)
-	for j, o := range c.Skel.Offsets {
-		from[j] = j
-		pose[j].Pos.Y -= low
-		rest[j] = m3.Xform{Pos: pose[j].Pos.Scale(size), Rot: m3.Ident}
-		own.Offsets = append(own.Offsets, o.Scale(size))
-	}
-	return retarget.New(retarget.Options{Source: c.Skel, Roles: c.Roles, Pose: pose, Skel: own, Rest: rest, From: from})
-}
-
 func (s *Scene) open(file *matching.File) (err error) {
-	if s.own, err = sized(s.of); err != nil {
+	if s.own, err = world.Sized(s.of); err != nil {
 		return fmt.Errorf("play: %w", err)
 	}
 	middle := s.own.Rest[0].Pos.Flat()
@@ -126,7 +102,7 @@ func (s *Scene) open(file *matching.File) (err error) {
 	if err != nil {
 		return err
 	}
-	s.Crowd = p.Crowd
+	s.Crowd, p.Own, p.Roles = p.Crowd, s.own, &s.of.Roles
 	s.drive = newDrive(s)
 	if err := s.Start(s.drive); err != nil {
 		return err
@@ -161,8 +137,6 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Blocks = append(dst.Blocks, s.blocks...)
 	s.Draw(dst, alpha)
 	c := &dst.Casts[0]
-	c.Skel, c.Roles = s.own.Skel, &s.of.Roles
-	c.Bones = s.Crowd.InterpolateCharacter(c.Bones, s.own, alpha, m3.Vec3{})
 	dst.Focus, dst.Heading, dst.InWorld = c.Of(0)[0].Pos, s.Crowd.Roots[0].Rot.Yaw(), true
 	dst.Focus.Y += max(0.65*s.height-s.own.Rest[0].Pos.Y, 0) // short legs and a large head
 	dst.Seat = scenes.Seat{Distance: 0.8 + max(2.2*s.height, 2.2*s.long), Pitch: 0.24}

@@ -9,8 +9,10 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/generator"
+	"mannequin/animsys/retarget"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/internal/statehash"
 	"mannequin/netruntime"
 	"mannequin/scenes"
@@ -84,6 +86,8 @@ type World struct {
 type Population struct {
 	*animsys.Crowd
 	Tint    func(row int) [3]float32 // colour of coat or clothes
+	Own     *retarget.Character      // that all agents have, one of the crowd's; nil: the crowd's skeleton
+	Roles   *ik.Roles                // of Own's legs
 	overlay *overlay.Overlay
 }
 
@@ -168,7 +172,12 @@ func (w *World) Draw(dst *scenes.Frame, alpha float32) {
 	w.cast = len(dst.Casts)
 	for _, p := range w.Populations {
 		c := dst.Cast(p.Skel)
-		c.Bones = p.Interpolate(c.Bones, alpha)
+		if p.Own != nil {
+			c.Skel, c.Roles = p.Own.Skel, p.Roles
+			c.Bones = p.InterpolateCharacter(c.Bones, p.Own, alpha, m3.Vec3{})
+		} else {
+			c.Bones = p.Interpolate(c.Bones, alpha)
+		}
 		for row := range p.Agents() {
 			c.Tint = append(c.Tint, p.Tint(row))
 		}

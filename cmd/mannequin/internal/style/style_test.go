@@ -89,7 +89,7 @@ func TestStyleBuildRefuses(t *testing.T) {
 		{"nothing is known of the 1 recordings", 1, []string{dir}},
 		{"no BVH, AMC, FBX or glTF recording", 1, []string{empty}},
 		{"none.toml", 1, []string{dir, "--table", filepath.Join(dir, "none.toml")}},
-		{"proud_01_000.bvh:2:", 1, []string{broken}},
+		{"proud_01_000.bvh:3:", 1, []string{broken}},
 	} {
 		code, text, errs := mannequin(append([]string{"style", "build", "--out", out}, c.args...)...)
 		if code != c.code || !strings.Contains(errs, c.want) || text != "" {

@@ -82,13 +82,18 @@ func OpenCharacter(nameOrPath string) (*matching.File, error) {
 	}
 	f, err := matching.OpenFile(nameOrPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		hint := closest.Hint(nameOrPath, Characters())
-		if hint == "" {
-			hint = closest.FileHint(nameOrPath)
-		}
-		return nil, fmt.Errorf("no character %q: there is no such file, and shipped are %s%s", nameOrPath, strings.Join(Characters(), ", "), hint)
+		err = unknown("character", nameOrPath, Characters())
 	}
 	return f, err
+}
+
+// unknown is the error of a name that is neither shipped nor a file.
+func unknown(what, name string, shipped []string) error {
+	hint := closest.Hint(name, shipped)
+	if hint == "" {
+		hint = closest.FileHint(name)
+	}
+	return fmt.Errorf("no %s %q: there is no such file, and shipped are %s%s", what, name, strings.Join(shipped, ", "), hint)
 }
 
 // Names returns the shipped models' names.
@@ -109,11 +114,7 @@ func Open(nameOrPath string) (*netruntime.Net, error) {
 	}
 	net, err := netruntime.Open(nameOrPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		hint := closest.Hint(nameOrPath, Names())
-		if hint == "" {
-			hint = closest.FileHint(nameOrPath)
-		}
-		return nil, fmt.Errorf("no model %q: there is no such file, and shipped are %s%s", nameOrPath, strings.Join(Names(), ", "), hint)
+		err = unknown("model", nameOrPath, Names())
 	}
 	return net, err
 }

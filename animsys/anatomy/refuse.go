@@ -52,8 +52,8 @@ func (b *Body) Unlike(motion *Body) error {
 	return nil
 }
 
-// TurnTo returns the rotation from the directions up and ahead of this body to those of another. It returns false if one
-// of them does not stand, or if nothing shows its directions.
+// TurnTo returns the rotation that turns this body to stand up and face as another does. It returns false if one
+// of them does not stand, or if nothing shows which way it faces.
 func (b *Body) TurnTo(other *Body) (m3.Quat, bool) {
 	if !b.stands || !other.stands || b.Turned == NotFound || other.Turned == NotFound {
 		return m3.Ident, false

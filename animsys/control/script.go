@@ -45,8 +45,8 @@ func OpenScript(path string, tags ...string) (*Script, error) {
 //	action = "move"
 //	path = "circle"    # a built-in path, or a file beside the script
 //
-// The first goal begins at 0, the others strictly after their predecessors. tags are the names of the character's own
-// actions, at most 64: those of its database.
+// The first goal begins at 0, the others strictly after their predecessors. tags are the tags of the character's
+// database, whose names a script may use as actions; the first 64 count.
 func ReadScript(name string, data []byte, tags ...string) (*Script, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are allowed", name, len(data), maxFile)

@@ -70,7 +70,8 @@ func Round16(x float32) int16 {
 	return int16(m3.Clamp(x, -math.MaxInt16, math.MaxInt16) + whole - whole)
 }
 
-// from returns the place that joint j is seen from. points are those of the joints before it.
+// from returns the origin from which the place of joint j is packed: the joint above it. points has the places of all
+// joints before j.
 func (p *Places16) from(points []m3.Vec3, j int) m3.Vec3 {
 	if up := p.above[j]; up >= 0 {
 		return points[up]

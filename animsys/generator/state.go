@@ -204,8 +204,8 @@ func Twin[T any](s *State, v, of []T) {
 	}
 }
 
-// Repeated writes or reads the values of a slice that are those of its first n again and again as a rule: then
-// only these are written. In a visit of Part.
+// Repeated writes or reads a slice that usually repeats its first n values: then the state holds only these n. It is for
+// visits of Part.
 func Repeated[T any](s *State, v []T, n int) {
 	Values(s, v[:n])
 	same := !s.reading && bytes.Equal(bytesOf(v[n:]), bytesOf(v[:len(v)-n]))

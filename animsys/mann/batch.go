@@ -312,7 +312,7 @@ func (b *Batch) visitArrays(st *generator.State, row int) {
 	visitRow(st, b.dir, row, points)
 	visitRow(st, b.vel, row, points)
 	visitRow(st, b.speed, row, points)
-	generator.Repeated(st, b.act[row*points*b.actions:][:(now+1)*b.actions], b.actions) // those of the future are planned anew
+	generator.Repeated(st, b.act[row*points*b.actions:][:(now+1)*b.actions], b.actions) // Plan writes the weights of the future
 	visitRow(st, b.bonePos, row, b.joints)
 	visitRow(st, b.boneFwd, row, b.joints)
 	visitRow(st, b.boneUp, row, b.joints)

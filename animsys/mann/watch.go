@@ -144,7 +144,7 @@ func (b *Batch) restore(row int, root frame, sound bool) {
 			root.pos = shown.pos
 		}
 	}
-	older, bones := b.watch.input[row*b.Model.Layout.Inputs():][:w.pose], b.Model.Layout.PoseLen() // written anew below
+	older, bones := b.watch.input[row*b.Model.Layout.Inputs():][:w.pose], b.Model.Layout.PoseLen() // scratch: the next check overwrites it
 	for i, v := range w.slot(row, int(b.agent[row].age/memoryTicks+1)%2) {
 		older[i] = float32(v) / w.units
 	}

@@ -27,7 +27,7 @@ const Arch = "matching"
 // maxFile bounds the size of a database's file. An hour of a person's motion is 80 MB.
 const maxFile = 1 << 30
 
-// Names of a file's arrays. The first five are those of a database, the last three those of what was learned of one, and so
+// Names of a file's arrays. The first five are those of a database, the last four those of what was learned of one, and so
 // are the tensors of the networks.
 const (
 	arrayHips     = "hips"     // (frames, 3)

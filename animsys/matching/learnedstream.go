@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
@@ -33,11 +32,10 @@ type LearnedStream struct {
 	answer []float32
 	change []float32 // (capacity, size + 3)
 
-	pool               *netruntime.Pool
-	projector, stepper netruntime.Session
-	decoders           chan *decoder
-	planning, asking   func(worker, i int)
-	moving             func(worker, i int)
+	pool                     *netruntime.Pool
+	projector, stepper       netruntime.Session
+	decoders                 chan *decoder
+	planning, asking, moving func(worker, i int)
 }
 
 var (
@@ -383,4 +381,4 @@ func (s *LearnedStream) write(p *generator.Poses, d *decoder) {
 }
 
 // State returns the features and latent values of a row, in the stream's memory.
-func (s *LearnedStream) State(row int) []float32 { return slices.Clip(s.row(row)) }
+func (s *LearnedStream) State(row int) []float32 { return s.row(row) }

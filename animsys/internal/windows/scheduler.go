@@ -276,7 +276,8 @@ func (s *Scheduler) At(row int) int {
 	return (s.tick+cycle-1-int(s.start[row]))%cycle + 1
 }
 
-// missed fills Missed and Skipped, and marks the rows that start no window. err is that of Compute.
+// missed lists the rows that should start a window in this tick and have none: Missed, and Skipped for those that are
+// frozen. err is the error of Compute.
 func (s *Scheduler) missed(err error) {
 	if err != nil {
 		for _, row := range s.Due {

@@ -86,6 +86,7 @@ func Measure(s Subject) (*Report, error) {
 	if len(speeds) == 0 {
 		return nil, ErrStill
 	}
+	s.Speeds = speeds // found once
 	var slide, jerk []float64
 	var shown poses
 	count := map[*float64]float64{}

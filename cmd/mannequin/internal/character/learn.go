@@ -2,7 +2,6 @@ package character
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -95,9 +94,6 @@ func (n *networks) print(w io.Writer, size float32) error {
 		plays = "they play"
 	}
 	fmt.Fprintf(w, "\nnetworks, trained for %.0f minutes: %s, because %s\n", n.Minutes, plays, n.Why)
-	if n.Measures == nil {
-		return errors.New("character: networks without measures")
-	}
 	if err := n.Measures.Print(w); err != nil {
 		return err
 	}

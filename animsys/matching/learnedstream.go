@@ -221,13 +221,12 @@ func (s *LearnedStream) Generate(frozen []bool) error {
 func (s *LearnedStream) planRows(_, i int) {
 	for row := i * planned; row < min((i+1)*planned, s.rows); row++ {
 		if s.due[row] = false; !s.frozen[row] {
-			must, _ := s.of.wants(s.goals[row].Action)
 			w, due := s.plan(row)
-			asked := must == s.must[row]
+			asked := w.must == s.must[row]
 			switch a := s.acts[row]; {
 			case a.of < 0:
 				due = due || !asked
-			case a.left > 0 && (asked || must == 0) || asked && s.of.net.Acts[a.of].Holds: // it goes on
+			case a.left > 0 && (asked || w.must == 0) || asked && s.of.net.Acts[a.of].Holds: // it goes on
 				due, s.agents[row].Wait = false, max(s.agents[row].Wait, 0)
 			default:
 				due = true
@@ -245,8 +244,7 @@ func (s *LearnedStream) askRows(_, i int) {
 		q := s.query[k*n:][:n]
 		copy(q, s.row(row)[:cols])
 		s.ask(row, &s.wishes[row], q)
-		must, _ := s.of.wants(s.goals[row].Action)
-		WriteTags(q[cols:], must)
+		WriteTags(q[cols:], s.wishes[row].must)
 	}
 }
 
@@ -261,7 +259,7 @@ func WriteTags(x []float32, tags Tags) {
 func (s *LearnedStream) choose(i, row int) {
 	cols, state, answer := s.of.Columns(), s.row(row), s.answer[i*s.size:][:s.size]
 	q := s.query[i*(cols+len(s.of.Tags)):][:cols]
-	must, _ := s.of.wants(s.goals[row].Action)
+	must := s.wishes[row].must
 	if at := s.act(must, q); at >= 0 {
 		a := &s.of.net.Acts[at]
 		copy(state, a.State)

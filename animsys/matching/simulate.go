@@ -28,17 +28,19 @@ type wish struct {
 	path     control.Route
 	origin   m3.Vec3
 	speed    float32 // along the path
+
+	must, never Tags // of the frames that its action asks for
 }
 
 // wish reads a goal. at is where the agent stands: directions in goals are in its frame.
 func (s *steering) wish(g *control.Goal, b *body, at feature.Place) (w wish) {
+	w.must, w.never = s.character.wants(g.Action)
 	if !g.Finite() {
 		g = &control.Goal{}
 	}
-	must, _ := s.character.wants(g.Action)
-	speed := s.character.pace(g.Speed, must)
+	speed := s.character.pace(g.Speed, w.must)
 	if p := g.Route(); p.Path != nil && p.Path.Length() > 0 {
-		w = wish{path: p, origin: g.PathOrigin.Flat(), speed: speed, facing: b.Heading}
+		w.path, w.origin, w.speed, w.facing = p, g.PathOrigin.Flat(), speed, b.Heading
 		s.along(&w, b)
 		b.Heading = w.facing
 		return w

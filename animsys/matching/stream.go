@@ -107,7 +107,7 @@ const maxColumns = 6*8 + 15
 func (s *Stream) advance(row int) {
 	a, frame, d := &s.agents[row], s.frames[row], s.db
 	w, due := s.plan(row)
-	must, never := d.wants(s.goals[row].Action)
+	must, never := w.must, w.never
 	c := d.span(frame)
 	next, jumps := c.next(frame), false
 	if next >= 0 && (d.tags[next]&must != must || !c.once && d.tags[next]&never != 0) {
@@ -118,7 +118,7 @@ func (s *Stream) advance(row int) {
 	case held || c.once && next >= 0: // it goes on
 		a.Wait = max(a.Wait, 0)
 	case next < 0 || due:
-		if found := s.search(row, next, &w, must, never); found >= 0 && found != next {
+		if found := s.search(row, next, &w); found >= 0 && found != next {
 			next, jumps, a.Restart = found, true, 1
 		}
 	}
@@ -137,7 +137,7 @@ func (s *Stream) advance(row int) {
 }
 
 // search returns the frame to go on from: next, or one that is nearer to what is wanted. −1 is none.
-func (s *Stream) search(row int, next int32, w *wish, must, never Tags) int32 {
+func (s *Stream) search(row int, next int32, w *wish) int32 {
 	d := s.db
 	var query [maxColumns]float32
 	q := query[:d.Columns()]
@@ -147,7 +147,7 @@ func (s *Stream) search(row int, next int32, w *wish, must, never Tags) int32 {
 	}
 	copy(q, d.Feature(int(pose)))
 	s.ask(row, w, q)
-	target := Target{Query: q, Must: must, Never: never}
+	target := Target{Query: q, Must: w.must, Never: w.never}
 	if next >= 0 {
 		if target.Below = cost(d.Feature(int(next)), q) - s.tuning.Stay; !(target.Below > 0) {
 			return next

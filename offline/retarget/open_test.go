@@ -13,6 +13,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testdog"
 	"mannequin/offline/mocap"
 )
 
@@ -183,32 +184,8 @@ func TestOpenUpOfFormat(t *testing.T) {
 
 // A dog whose joints have the names of a person's is no person, though a built-in profile has almost all of them.
 func TestDogRefused(t *testing.T) {
-	s := &skel.Skeleton{}
-	add := func(name, parent string, x, y, z float32) {
-		s.Names, s.Parents = append(s.Names, name), append(s.Parents, int16(s.Index(parent)))
-		s.Offsets, s.EndSite = append(s.Offsets, m3.V(x, y, z)), append(s.EndSite, false)
-	}
-	add("Hips", "", 0, 60, -40)
-	add("Spine", "Hips", 0, 2, 25)
-	add("Spine1", "Spine", 0, 0, 35)
-	add("Neck", "Spine1", 0, 15, 20)
-	add("Head", "Neck", 0, 15, 12)
-	add("Tail", "Hips", 0, 2, -10)
-	add("Tail1", "Tail", 0, -5, -15)
-	for side, x := range map[string]float32{"Left": 1, "Right": -1} {
-		add(side+"Shoulder", "Spine1", 5*x, 0, 0)
-		add(side+"Arm", side+"Shoulder", 5*x, -8, 0)
-		add(side+"ForeArm", side+"Arm", 0, -25, -4)
-		add(side+"Hand", side+"ForeArm", 0, -26, 5)
-		add(side+"UpLeg", "Hips", 10*x, -5, 0)
-		add(side+"Leg", side+"UpLeg", 0, -25, 5)
-		add(side+"Foot", side+"Leg", 0, -29, 0)
-	}
+	s := testdog.Skeleton()
 	c := skel.NewClip(s, 60, 3)
-	for f := range c.Frames {
-		pos, _ := c.Frame(f)
-		copy(pos, s.Offsets)
-	}
 	if Detect(s) == nil {
 		t.Fatal("no built-in profile has the names: the test shows nothing")
 	}

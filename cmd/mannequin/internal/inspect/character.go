@@ -9,6 +9,7 @@ import (
 	"mannequin/animsys/matching"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/internal/command"
+	"mannequin/models"
 )
 
 // characterReport is the report of inspect on a character of mannequin make.
@@ -30,7 +31,7 @@ type characterReport struct {
 }
 
 func inspectCharacter(file string) (*characterReport, error) {
-	f, err := matching.OpenFile(file)
+	f, err := models.OpenCharacter(file)
 	if err != nil {
 		return nil, err
 	}

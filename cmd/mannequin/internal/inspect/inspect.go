@@ -86,13 +86,16 @@ func (o *options) refuse(file, what string) error {
 
 // inspectFile describes a file of any kind that we know.
 func inspectFile(file string, opt *options) (cli.Report, error) {
-	if slices.Contains(models.Names(), file) || file == input.ShippedStyles || file == input.ShippedTransfers {
+	if slices.Contains(models.Names(), file) || slices.Contains(models.Characters(), file) || file == input.ShippedStyles || file == input.ShippedTransfers {
 		if err := opt.refuse(file, "none"); err != nil {
 			return nil, err
 		}
 	}
 	if slices.Contains(models.Names(), file) {
 		return inspectModel(file)
+	}
+	if slices.Contains(models.Characters(), file) {
+		return inspectCharacter(file)
 	}
 	if file == input.ShippedStyles {
 		return inspectStyles(file)
@@ -105,8 +108,8 @@ func inspectFile(file string, opt *options) (cli.Report, error) {
 		head, err = input.Head(whole)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		names := append(models.Names(), input.ShippedStyles, input.ShippedTransfers)
-		return nil, fmt.Errorf("%w, nor is it a shipped model, database or styles %q%s", err, names, closest.Hint(file, names))
+		names := append(slices.Concat(models.Names(), models.Characters()), input.ShippedStyles, input.ShippedTransfers)
+		return nil, fmt.Errorf("%w, nor is it a shipped model, character, database or styles %q%s", err, names, closest.Hint(file, names))
 	}
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"mannequin/internal/command"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
+	"mannequin/internal/testing/testdog"
 	"mannequin/offline/mocap"
 	"mannequin/offline/retarget"
 )
@@ -139,33 +140,7 @@ func TestConvertIntoSameRig(t *testing.T) {
 func TestConvertIntoOtherKind(t *testing.T) {
 	dir := t.TempDir()
 	walk := map[string]string{"human": "../../../../offline/character/testdata/rest-tpose-same-motion.bvh", "dog": filepath.Join(dir, "dog.bvh")}
-	dog := &skel.Skeleton{}
-	add := func(name, parent string, x, y, z float32) {
-		dog.Names, dog.Parents = append(dog.Names, name), append(dog.Parents, int16(dog.Index(parent)))
-		dog.Offsets, dog.EndSite = append(dog.Offsets, m3.V(x, y, z)), append(dog.EndSite, false)
-	}
-	add("Hips", "", 0, 0.6, -0.4)
-	add("Spine", "Hips", 0, 0.02, 0.25)
-	add("Spine1", "Spine", 0, 0, 0.35)
-	add("Neck", "Spine1", 0, 0.15, 0.2)
-	add("Head", "Neck", 0, 0.15, 0.12)
-	add("Tail", "Hips", 0, 0.02, -0.1)
-	add("Tail1", "Tail", 0, -0.05, -0.15)
-	for _, side := range []string{"Left", "Right"} {
-		x := map[string]float32{"Left": 0.05, "Right": -0.05}[side]
-		add(side+"Shoulder", "Spine1", x, 0, 0)
-		add(side+"Arm", side+"Shoulder", x, -0.08, 0)
-		add(side+"ForeArm", side+"Arm", 0, -0.25, -0.04)
-		add(side+"Hand", side+"ForeArm", 0, -0.26, 0.05)
-		add(side+"UpLeg", "Hips", 2*x, -0.05, 0)
-		add(side+"Leg", side+"UpLeg", 0, -0.25, 0.05)
-		add(side+"Foot", side+"Leg", 0, -0.29, 0)
-	}
-	clip := skel.NewClip(dog, 30, 10)
-	for f := range clip.Frames {
-		pos, _ := clip.Frame(f)
-		copy(pos, dog.Offsets)
-	}
+	clip := skel.NewClip(testdog.Skeleton(), 30, 10)
 	var text bytes.Buffer
 	must.Do(t, mocap.WriteClip(&text, clip))
 	must.Do(t, os.WriteFile(walk["dog"], text.Bytes(), 0o644))

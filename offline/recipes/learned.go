@@ -205,23 +205,23 @@ func (l *learning) autoencoder(ctx context.Context) (*train.Report, error) {
 			at := f.starts[int(k%uint64(len(f.starts)))]
 			for _, row := range [2]int{2 * i, 2*i + 1} {
 				copy(x.Val[row*cols:], l.Database.Feature(at))
-				f.pose(y.Val[row*out:][:out], at)
-				f.change(dy.Val[row*out:][:out], at)
+				pose := y.Val[row*out:][:out]
+				f.pose(pose, at)
+				f.change(dy.Val[row*out:][:out], pose, at)
 				at = l.Database.Next(at)
 			}
 		}
-		z := encoder.forward(t, t.Concat(f.normalised(t, y), t.Affine(dy, f.perChange, nil)))
-		made := t.Affine(decoder.forward(t, t.Concat(f.features(t, x), z)), f.std, f.mean)
+		z := f.code(t, encoder, y, dy)
+		made := f.poses.undo(t, decoder.forward(t, t.Concat(f.features.apply(t, x), z)))
 		miss := t.Sub(f.places(t, made), f.places(t, y))
-		turned := t.Mul(t.Sub(made, y), f.outputWeights(t, made.Rows))
-		latent := t.Mul(z, z)
+		turned := t.Affine(t.Sub(made, y), f.weights, nil)
 		return t.WeightedSum(
-			grad.Term{Loss: t.Scale(t.SumAbs(miss), 1/float32(len(miss.Val))), Weight: 40},
-			grad.Term{Loss: t.Scale(t.SumAbs(turned), 1/float32(len(turned.Val))), Weight: 10},
-			grad.Term{Loss: t.Scale(t.SumAbs(t.Diff(miss, 2)), 2/float32(len(miss.Val))), Weight: 2 * matching.TickRate},
-			grad.Term{Loss: t.Scale(t.SumAbs(t.Diff(turned, 2)), 2/float32(len(turned.Val))), Weight: 0.5 * matching.TickRate},
-			grad.Term{Loss: t.Mean(latent), Weight: 0.02},
-			grad.Term{Loss: t.Scale(t.SumAbs(t.Diff(z, 2)), 2/float32(len(z.Val))), Weight: 0.01 * matching.TickRate},
+			grad.Term{Loss: meanAbs(t, miss), Weight: 40},
+			grad.Term{Loss: meanAbs(t, turned), Weight: 10},
+			grad.Term{Loss: meanAbs(t, t.Diff(miss, 2)), Weight: 2 * matching.TickRate},
+			grad.Term{Loss: meanAbs(t, t.Diff(turned, 2)), Weight: 0.5 * matching.TickRate},
+			grad.Term{Loss: t.Mean(t.Mul(z, z)), Weight: 0.02},
+			grad.Term{Loss: meanAbs(t, t.Diff(z, 2)), Weight: 0.01 * matching.TickRate},
 		)
 	}
 	report, err := l.train(ctx, "autoencoder", l.Steps[0], learnedBatch, 2e-3, slices.Concat(encoder.params(), decoder.params()), loss)
@@ -237,18 +237,12 @@ func (l *learning) autoencoder(ctx context.Context) (*train.Report, error) {
 	l.networks.Turns, l.networks.Still = f.turns, f.still
 	l.networks.Acts = f.acts()
 	l.networks.Rest, l.networks.Least, l.networks.Most = f.rest(), f.least, f.most
-	l.networks.Decompressor, err = decoder.network(inMean(f.featureMean, l.Latent), inStd(f.featureStd, l.Latent), f.mean, f.std)
+	l.networks.Decompressor, err = decoder.network(&f.coded, &f.poses)
 	return report, err
 }
 
-// inMean and inStd leave latent values as they are.
-func inMean(features []float32, latent int) []float32 {
-	return append(slices.Clone(features), make([]float32, latent)...)
-}
-
-func inStd(features []float32, latent int) []float32 {
-	return append(slices.Clone(features), slices.Repeat([]float32{1}, latent)...)
-}
+// meanAbs returns the mean magnitude of the values of x.
+func meanAbs(t *grad.Tape, x *grad.Mat) *grad.Mat { return t.Scale(t.SumAbs(x), 1/float32(len(x.Val))) }
 
 // stepper trains the stepper.
 func (l *learning) stepper(ctx context.Context) (*train.Report, error) {
@@ -265,22 +259,22 @@ func (l *learning) stepper(ctx context.Context) (*train.Report, error) {
 			row := s.Val[i*size:][:size]
 			copy(row, f.state(at[i]))
 			for j := range row {
-				row[j] += noise * f.stateStd[j] * float32(normal(grad.Hash(k, uint64(2*j)), grad.Hash(k, uint64(2*j+1))))
+				row[j] += noise * f.states.std[j] * float32(normal(grad.Hash(k, uint64(2*j)), grad.Hash(k, uint64(2*j+1))))
 			}
 		}
 		terms := make([]grad.Term, 0, 3*stepWindow)
 		for range stepWindow {
-			made := net.forward(t, f.normalState(t, s))
+			made := net.forward(t, f.states.apply(t, s))
 			want, target := t.Const(n, size+3), t.Const(n, size)
 			for i := range at {
 				f.step(want.Val[i*(size+3):][:size+3], at[i])
 				at[i] = l.Database.Next(at[i])
 				copy(target.Val[i*size:], f.state(at[i]))
 			}
-			norm := t.Affine(want, inverse(f.changeStd), shift(f.changeMean, f.changeStd))
-			s = t.Add(s, t.Affine(t.Columns(made, 0, size), f.changeStd[:size], f.changeMean[:size]))
+			norm := f.changes.apply(t, want)
+			s = t.Add(s, t.Affine(t.Columns(made, 0, size), f.changes.std[:size], f.changes.mean[:size]))
 			terms = append(terms,
-				grad.Term{Loss: t.MAE(f.normalState(t, s), f.normalState(t, target)), Weight: 2.0 / stepWindow},
+				grad.Term{Loss: t.MAE(f.states.apply(t, s), f.states.apply(t, target)), Weight: 2.0 / stepWindow},
 				grad.Term{Loss: t.MAE(made, norm), Weight: 0.5 / stepWindow},
 				// The root's motion counts more: who stands must not creep.
 				grad.Term{Loss: t.MAE(t.Columns(made, size, size+3), t.Columns(norm, size, size+3)), Weight: 2.0 / stepWindow})
@@ -291,7 +285,7 @@ func (l *learning) stepper(ctx context.Context) (*train.Report, error) {
 	if err != nil || report.Ended == train.EndInterrupted {
 		return report, err
 	}
-	l.networks.Stepper, err = net.network(f.stateMean, f.stateStd, f.changeMean, f.changeStd)
+	l.networks.Stepper, err = net.network(&f.states, &f.changes)
 	return report, err
 }
 
@@ -300,38 +294,36 @@ func (l *learning) projector(ctx context.Context) (*train.Report, error) {
 	f, d := l.frames, l.Database
 	size, cols, in := f.size, f.cols, f.cols+len(d.Tags)
 	net := newStack("projector", []int{in, l.Project, l.Project, l.Project, size}, grad.Hash(l.Seed, 31))
-	queries := newLearnedQueries(f)
-	mean, std := append(slices.Clone(f.featureMean), make([]float32, len(d.Tags))...), append(slices.Clone(f.featureStd), slices.Repeat([]float32{1}, len(d.Tags))...)
+	queries := f.features.with(len(d.Tags))
 	loss := func(t *grad.Tape, keys []uint64) *grad.Mat {
 		x, want := t.Const(len(keys), in), t.Const(len(keys), size)
 		l.pool.Run(len(keys), func(_, i int) {
 			q := x.Val[i*in:][:in]
-			copy(want.Val[i*size:][:size], f.state(queries.draw(q, keys[i])))
+			copy(want.Val[i*size:][:size], f.state(f.query(q, keys[i])))
 		})
-		made := net.forward(t, t.Affine(x, inverse(std), shift(mean, std)))
-		target := f.normalState(t, want)
+		made := net.forward(t, queries.apply(t, x))
+		target := f.states.apply(t, want)
 		near := t.Sub(t.Columns(made, 0, cols), t.Columns(target, 0, cols))
 		latent := t.Sub(t.Columns(made, cols, size), t.Columns(target, cols, size))
-		miss := t.Sub(l.places(t, t.Affine(made, f.stateStd, f.stateMean)), l.places(t, want))
+		miss := t.Sub(l.places(t, f.states.undo(t, made)), l.places(t, want))
 		return t.WeightedSum(
-			grad.Term{Loss: t.Scale(t.SumAbs(near), 1/float32(len(near.Val))), Weight: 1},
-			grad.Term{Loss: t.Scale(t.SumAbs(latent), 1/float32(len(latent.Val))), Weight: 0.5},
-			grad.Term{Loss: t.Scale(t.SumAbs(miss), 1/float32(len(miss.Val))), Weight: 20},
+			grad.Term{Loss: meanAbs(t, near), Weight: 1},
+			grad.Term{Loss: meanAbs(t, latent), Weight: 0.5},
+			grad.Term{Loss: meanAbs(t, miss), Weight: 20},
 		)
 	}
 	report, err := l.train(ctx, "projector", l.Steps[2], queryBatch, 1e-3, net.params(), loss)
 	if err != nil || report.Ended == train.EndInterrupted {
 		return report, err
 	}
-	l.networks.Projector, err = net.network(mean, std, f.stateMean, f.stateStd)
+	l.networks.Projector, err = net.network(&queries, &f.states)
 	return report, err
 }
 
 // places returns the places of the joints of states, by the decompressor.
 func (l *learning) places(t *grad.Tape, s *grad.Mat) *grad.Mat {
 	f := l.frames
-	x := t.Affine(s, inverse(inStd(f.featureStd, l.Latent)), shift(inMean(f.featureMean, l.Latent), inStd(f.featureStd, l.Latent)))
-	return f.places(t, t.Affine(l.decoder.forward(t, x), f.std, f.mean))
+	return f.places(t, f.poses.undo(t, l.decoder.forward(t, f.coded.apply(t, s))))
 }
 
 // stack is dense layers with rectified values between them.
@@ -362,29 +354,12 @@ func (s stack) forward(t *grad.Tape, x *grad.Mat) *grad.Mat {
 }
 
 // network returns the stack with the normalisation of its inputs and outputs.
-func (s stack) network(inMean, inStd, outMean, outStd []float32) (*netruntime.Net, error) {
-	tensors := slices.Concat(normTensors("in.", inMean, inStd), normTensors("out.", outMean, outStd))
+func (s stack) network(in, out *scaling) (*netruntime.Net, error) {
+	tensors := slices.Concat(normTensors("in.", in.mean, in.std), normTensors("out.", out.mean, out.std))
 	for i, l := range s {
 		name := fmt.Sprintf("layer%d", i+1)
 		tensors = append(tensors, netruntime.Tensor{Name: name + ".weight", Shape: []int{l.w.Rows, l.w.Cols}, Data: l.w.Val},
 			netruntime.Tensor{Name: name + ".bias", Shape: []int{l.b.Cols}, Data: l.b.Val})
 	}
 	return matching.NewNetwork(tensors)
-}
-
-// inverse returns 1/std, and shift −mean/std: what normalises.
-func inverse(std []float32) []float32 {
-	out := make([]float32, len(std))
-	for i, v := range std {
-		out[i] = 1 / v
-	}
-	return out
-}
-
-func shift(mean, std []float32) []float32 {
-	out := make([]float32, len(std))
-	for i, v := range std {
-		out[i] = -mean[i] / v
-	}
-	return out
 }

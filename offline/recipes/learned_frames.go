@@ -3,6 +3,7 @@ package recipes
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"mannequin/animsys/matching"
 	"mannequin/engine/m3"
@@ -22,21 +23,42 @@ type learnedFrames struct {
 	turns []int32   // joints that turn
 	still []m3.Quat // (joints) local rotations of the others
 
-	mean, std               []float32 // (outputs)
-	perChange               []float32 // (outputs) 1 / deviation of the change of a tick
-	weights                 []float32 // (outputs) of errors: longer limbs count more
-	featureMean, featureStd []float32 // (cols)
-	fk                      *grad.Param
-	fkBias                  *grad.Param
-	gather                  [4][]int // columns of X and Y axes: of the products that make Z axes
+	poses, turning scaling   // (outputs) of poses, and of their change in a tick
+	features       scaling   // (cols)
+	weights        []float32 // (outputs) of errors: longer limbs count more
+	fk, fkBias     *grad.Param
+	gather         [4][]int // columns of X and Y axes: of the products that make Z axes
+
+	pos        []m3.Vec3 // scratch of pose
+	rot, model []m3.Quat
 
 	// Of states, after setStates:
-	size                  int
-	latent                []float32
-	stateMean, stateStd   []float32 // (size)
-	least, most           []float32 // (size)
-	changeMean, changeStd []float32 // (size + 3) of the change of a tick, and of the root's motion
+	size        int
+	latent      []float32
+	states      scaling   // (size)
+	coded       scaling   // (size) of the decoder's inputs: latent values as they are
+	changes     scaling   // (size + 3) of the change of a tick, and of the root's motion
+	least, most []float32 // (size)
 }
+
+// scaling is a normalisation by mean and deviation.
+type scaling struct{ mean, std, per, shift []float32 } // per is 1/std, and shift −mean/std
+
+func newScaling(mean, std []float32) scaling {
+	s := scaling{mean: mean, std: std}
+	for i, v := range std {
+		s.per, s.shift = append(s.per, 1/v), append(s.shift, -mean[i]/v)
+	}
+	return s
+}
+
+// with returns the scaling with some columns more, which stay as they are.
+func (s *scaling) with(more int) scaling {
+	return newScaling(append(slices.Clone(s.mean), make([]float32, more)...), append(slices.Clone(s.std), slices.Repeat([]float32{1}, more)...))
+}
+
+func (s *scaling) apply(t *grad.Tape, x *grad.Mat) *grad.Mat { return t.Affine(x, s.per, s.shift) }
+func (s *scaling) undo(t *grad.Tape, x *grad.Mat) *grad.Mat  { return t.Affine(x, s.std, s.mean) }
 
 func newLearnedFrames(d *matching.Database) (*learnedFrames, error) {
 	f := &learnedFrames{d: d, cols: d.Columns()}
@@ -79,14 +101,14 @@ func newLearnedFrames(d *matching.Database) (*learnedFrames, error) {
 func (f *learnedFrames) find() {
 	const turns = 2e-3 // rad
 	joints := f.d.Skel.Len()
-	pos, rot := make([]m3.Vec3, joints), make([]m3.Quat, joints)
+	f.pos, f.rot, f.model = make([]m3.Vec3, joints), make([]m3.Quat, joints), make([]m3.Quat, joints)
 	f.still = make([]m3.Quat, joints)
-	f.d.Pose(0, pos, f.still)
+	f.d.Pose(0, f.pos, f.still)
 	moves := make([]bool, joints)
 	moves[0] = true
 	for i := range f.d.Frames() {
-		f.d.Pose(i, pos, rot)
-		for j, q := range rot {
+		f.d.Pose(i, f.pos, f.rot)
+		for j, q := range f.rot {
 			moves[j] = moves[j] || q.Angle(f.still[j]) > turns
 		}
 	}
@@ -164,38 +186,31 @@ func (f *learnedFrames) kinematics() {
 
 // pose writes the pose of a frame, (outputs).
 func (f *learnedFrames) pose(to []float32, frame int) {
-	var pos [maxLearnedJoints]m3.Vec3
-	var rot, model [maxLearnedJoints]m3.Quat
-	n := f.d.Skel.Len()
-	f.d.Pose(frame, pos[:n], rot[:n])
-	to[0], to[1], to[2] = pos[0].X, pos[0].Y, pos[0].Z
-	k := 3
-	for j := range n {
-		model[j] = rot[j]
-		if p := f.d.Skel.Parents[j]; p >= 0 {
-			model[j] = model[p].Mul(rot[j])
+	f.d.Pose(frame, f.pos, f.rot)
+	to[0], to[1], to[2] = f.pos[0].X, f.pos[0].Y, f.pos[0].Z
+	for j, q := range f.rot {
+		if f.model[j] = q; f.d.Skel.Parents[j] >= 0 {
+			f.model[j] = f.model[f.d.Skel.Parents[j]].Mul(q)
 		}
-		if i := (k - 3) / 6; i < len(f.turns) && int(f.turns[i]) == j {
-			x, y := model[j].Rotate(m3.V(1, 0, 0)), model[j].Rotate(m3.V(0, 1, 0))
-			to[k], to[k+1], to[k+2], to[k+3], to[k+4], to[k+5] = x.X, x.Y, x.Z, y.X, y.Y, y.Z
-			k += 6
-		}
+	}
+	for i, j := range f.turns {
+		x, y := f.model[j].Rotate(m3.V(1, 0, 0)), f.model[j].Rotate(m3.V(0, 1, 0))
+		copy(to[3+6*i:], []float32{x.X, x.Y, x.Z, y.X, y.Y, y.Z})
 	}
 }
 
-const maxLearnedJoints = 512
-
-// change writes by how much the pose changes in the tick from a frame, or to it if it is the last.
-func (f *learnedFrames) change(to []float32, frame int) {
-	a, b := frame, f.d.Next(frame)
-	if b < 0 {
-		a, b = frame-1, frame
+// change writes by how much a frame's pose y changes in the tick from it, or to it if it is the last.
+func (f *learnedFrames) change(to, y []float32, frame int) {
+	if next := f.d.Next(frame); next >= 0 {
+		f.pose(to, next)
+		for i, v := range y {
+			to[i] -= v
+		}
+		return
 	}
-	was := make([]float32, len(to))
-	f.pose(was, a)
-	f.pose(to, b)
-	for i, v := range was {
-		to[i] -= v
+	f.pose(to, frame-1)
+	for i, v := range y {
+		to[i] = v - to[i]
 	}
 }
 
@@ -205,16 +220,12 @@ func (f *learnedFrames) statistics() {
 	y, dy := make([]float32, f.outputs), make([]float32, f.outputs)
 	for i := range f.d.Frames() {
 		f.pose(y, i)
-		f.change(dy, i)
+		f.change(dy, y, i)
 		pose.add(y)
 		change.add(dy)
 		feature.add(f.d.Feature(i))
 	}
-	const least = 1e-3 // of a deviation, m or 1
-	f.mean, f.std = pose.of(least)
-	_, dev := change.of(1e-4)
-	f.perChange = inverse(dev)
-	f.featureMean, f.featureStd = feature.of(1e-3)
+	f.poses, f.turning, f.features = pose.of(1e-3), change.of(1e-4), feature.of(1e-3)
 }
 
 // moments are sums of values and of their squares, by column.
@@ -234,26 +245,15 @@ func (m *moments) add(v []float32) {
 	m.n++
 }
 
-// of returns means and deviations, these at least least.
-func (m *moments) of(least float64) (mean, std []float32) {
+// of returns the scaling by means and deviations, these at least least.
+func (m *moments) of(least float64) scaling {
+	var mean, std []float32
 	for i := range m.sum {
 		a := m.sum[i] / m.n
 		mean = append(mean, float32(a))
 		std = append(std, float32(math.Sqrt(max(m.square[i]/m.n-a*a, least*least))))
 	}
-	return mean, std
-}
-
-func (f *learnedFrames) normalised(t *grad.Tape, y *grad.Mat) *grad.Mat {
-	return t.Affine(y, inverse(f.std), shift(f.mean, f.std))
-}
-
-func (f *learnedFrames) features(t *grad.Tape, x *grad.Mat) *grad.Mat {
-	return t.Affine(x, inverse(f.featureStd), shift(f.featureMean, f.featureStd))
-}
-
-func (f *learnedFrames) normalState(t *grad.Tape, s *grad.Mat) *grad.Mat {
-	return t.Affine(s, inverse(f.stateStd), shift(f.stateMean, f.stateStd))
+	return newScaling(mean, std)
 }
 
 // places returns the places of all joints of poses, (rows, 3·joints).
@@ -263,12 +263,9 @@ func (f *learnedFrames) places(t *grad.Tape, y *grad.Mat) *grad.Mat {
 	return t.Dense(t.Concat(y, z), f.fk, f.fkBias)
 }
 
-func (f *learnedFrames) outputWeights(t *grad.Tape, rows int) *grad.Mat {
-	w := t.Const(rows, f.outputs)
-	for i := range rows {
-		copy(w.Val[i*f.outputs:], f.weights)
-	}
-	return w
+// code returns the encoder's latent values of frames with poses y that change by dy.
+func (f *learnedFrames) code(t *grad.Tape, encoder stack, y, dy *grad.Mat) *grad.Mat {
+	return encoder.forward(t, t.Concat(f.poses.apply(t, y), t.Affine(dy, f.turning.per, nil)))
 }
 
 // encode returns the latent values of all frames.
@@ -282,11 +279,11 @@ func (f *learnedFrames) encode(encoder stack, pool *grad.Pool, latent int) []flo
 		rows := min(batch, n-from)
 		y, dy := tape.Const(rows, f.outputs), tape.Const(rows, f.outputs)
 		for i := range rows {
-			f.pose(y.Val[i*f.outputs:][:f.outputs], from+i)
-			f.change(dy.Val[i*f.outputs:][:f.outputs], from+i)
+			pose := y.Val[i*f.outputs:][:f.outputs]
+			f.pose(pose, from+i)
+			f.change(dy.Val[i*f.outputs:][:f.outputs], pose, from+i)
 		}
-		z := encoder.forward(tape, tape.Concat(f.normalised(tape, y), tape.Affine(dy, f.perChange, nil)))
-		copy(out[from*latent:], z.Val)
+		copy(out[from*latent:], f.code(tape, encoder, y, dy).Val)
 	}
 	return out
 }
@@ -298,17 +295,14 @@ func (f *learnedFrames) setStates(latent []float32, n int) {
 	for i := range f.d.Frames() {
 		all.add(f.state(i))
 	}
-	f.stateMean, f.stateStd = all.of(1e-3)
+	f.states, f.coded = all.of(1e-3), f.features.with(n)
 	step := make([]float32, f.size+3)
 	for _, i := range f.starts {
 		f.step(step, i)
 		change.add(step)
 	}
-	f.changeMean, f.changeStd = change.of(1e-4)
-	f.least, f.most = make([]float32, f.size), make([]float32, f.size)
-	for k := range f.size {
-		f.least[k], f.most[k] = f.stateMean[k], f.stateMean[k]
-	}
+	f.changes = change.of(1e-4)
+	f.least, f.most = slices.Clone(f.states.mean), slices.Clone(f.states.mean)
 	for i := range f.d.Frames() {
 		for k, v := range f.state(i) {
 			f.least[k], f.most[k] = min(f.least[k], v), max(f.most[k], v)
@@ -343,21 +337,11 @@ func (f *learnedFrames) acts() (out []matching.Act) {
 // rest returns the state of the frame that stands.
 func (f *learnedFrames) rest() []float32 { return f.state(f.d.Rest()) }
 
-// learnedQueries draws queries, as agents ask them: the pose of a frame, and a way that leads from that of the frame
-// toward that of another.
-type learnedQueries struct {
-	f   *learnedFrames
-	way int // first column of the way
-}
-
-func newLearnedQueries(f *learnedFrames) *learnedQueries {
-	return &learnedQueries{f, f.d.WayColumn()}
-}
-
-// draw writes a query with its tags, and returns the frame that a search finds for it.
-func (q *learnedQueries) draw(to []float32, key uint64) int {
+// query draws a query with its tags, as agents ask: the pose of a frame, and a way that leads from that of the frame toward
+// that of another. It returns the frame that a search finds for it.
+func (f *learnedFrames) query(to []float32, key uint64) int {
 	const noise = 0.1 // deviations
-	f, d := q.f, q.f.d
+	d := f.d
 	pick := func(i uint64) int { return f.fresh[int(grad.Hash(key, i)%uint64(len(f.fresh)))] }
 	from, toward := pick(1), pick(2)
 	query, tags := to[:f.cols], to[f.cols:]
@@ -368,12 +352,12 @@ func (q *learnedQueries) draw(to []float32, key uint64) int {
 		share = 0
 		must, never = d.Wanted(d.TagsOf(from))
 	}
-	for c := q.way; c < f.cols; c++ {
+	for c := d.WayColumn(); c < f.cols; c++ {
 		query[c] += share * (d.Feature(toward)[c] - query[c])
 	}
 	by := noise * float32(share01(grad.Hash(key, 5)))
 	for c := range query {
-		query[c] += by * f.featureStd[c] * float32(normal(grad.Hash(key, uint64(10+2*c)), grad.Hash(key, uint64(11+2*c))))
+		query[c] += by * f.features.std[c] * float32(normal(grad.Hash(key, uint64(10+2*c)), grad.Hash(key, uint64(11+2*c))))
 	}
 	matching.WriteTags(tags, must)
 	found, _ := d.Search(&matching.Target{Query: query, Must: must, Never: never})

@@ -1,7 +1,6 @@
 package crowd
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -143,14 +142,11 @@ func (s *Scene) openCharacter(o *Options, p *population, n int) error {
 	if p.Own, p.Roles = own, &of.Roles; of.Name != "" {
 		p.name = strings.ToValidUTF8(of.Name, "?")
 	}
-	size, long := cmp.Or(of.Size, 1), float32(0)
-	for _, x := range own.Rest {
-		long = max(long, x.Pos.Sub(own.Rest[0].Pos).Flat().Len())
-	}
+	_, long := world.Extent(own)
 	p.walker = steer.Dog
 	p.walker.Radius, p.walker.Middle = max(steer.Person.Radius, 0.7*long), 0
 	for _, v := range of.Speeds(6) {
-		if v *= size; v < 2.5*long+1 { // a fast run is not for a crowd
+		if v *= own.Scale; v < 2.5*long+1 { // a fast run is not for a crowd
 			p.paces = append(p.paces, v)
 		}
 	}
@@ -168,7 +164,7 @@ func (s *Scene) openCharacter(o *Options, p *population, n int) error {
 	p.control = func(e arche.Entity, _ int, _ *agentState, want intent) {
 		g := control.Goal{Action: want.rest}
 		if want.speed > 0 || want.turn != 0 {
-			g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: want.speed / size, Turn: m3.Clamp(want.turn/control.MaxTurn, -1, 1)}
+			g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: want.speed / own.Scale, Turn: m3.Clamp(want.turn/control.MaxTurn, -1, 1)}
 		}
 		*goals.Get(e) = g
 	}

@@ -74,10 +74,7 @@ func (s *Scene) open(file *matching.File) (err error) {
 	if s.own, err = world.Sized(s.of); err != nil {
 		return fmt.Errorf("play: %w", err)
 	}
-	middle := s.own.Rest[0].Pos.Flat()
-	for _, x := range s.own.Rest {
-		s.height, s.long = max(s.height, x.Pos.Y), max(s.long, x.Pos.Flat().Dist(middle))
-	}
+	s.height, s.long = world.Extent(s.own)
 	opt := animsys.Options{Characters: []*retarget.Character{s.own}}
 	if s.Terrain.MaxSlope() == 0 {
 		floors, obstacles, blocks, start := course.Yard()

@@ -1,6 +1,8 @@
 package world
 
 import (
+	"cmp"
+
 	"mannequin/animsys/matching"
 	"mannequin/animsys/retarget"
 	"mannequin/animsys/skel"
@@ -9,11 +11,7 @@ import (
 
 // Sized returns a character of mannequin make in its own size.
 func Sized(c *matching.Character) (*retarget.Character, error) {
-	size := c.Size
-	if size == 0 {
-		size = 1
-	}
-	n := c.Skel.Len()
+	size, n := cmp.Or(c.Size, 1), c.Skel.Len()
 	pose, from := c.Skel.Rest(), make([]int, n)
 	low := pose[0].Pos.Y
 	for _, x := range pose {
@@ -28,4 +26,14 @@ func Sized(c *matching.Character) (*retarget.Character, error) {
 		own.Offsets = append(own.Offsets, o.Scale(size))
 	}
 	return retarget.New(retarget.Options{Source: c.Skel, Roles: c.Roles, Pose: pose, Skel: own, Rest: rest, From: from})
+}
+
+// Extent returns the height of a character's highest joint at rest, and how far the farthest is from its middle over the
+// ground, m.
+func Extent(c *retarget.Character) (height, long float32) {
+	middle := c.Rest[0].Pos.Flat()
+	for _, x := range c.Rest {
+		height, long = max(height, x.Pos.Y), max(long, x.Pos.Flat().Dist(middle))
+	}
+	return height, long
 }

@@ -1,11 +1,14 @@
 package controller
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"text/tabwriter"
 
+	"mannequin/animsys/control"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/matching"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
@@ -47,18 +50,19 @@ func MeasureLearned(d *matching.Database, l *matching.Learned, latent []float32)
 	if len(frames) == 0 {
 		return out, fmt.Errorf("controller: all clips are shorter than a second")
 	}
-	run := func(net *netruntime.Net, x []float32) []float32 {
+	// run returns what a network makes of x, valid until it runs again.
+	sessions, outputs := map[*netruntime.Net]netruntime.Session{}, map[*netruntime.Net][]float32{}
+	for _, net := range [...]*netruntime.Net{n.Decompressor, n.Stepper, n.Projector} {
+		s, err := net.NewSession(netruntime.SessionOptions{Batch: len(frames), Workers: 1})
 		if err != nil {
-			return nil
-		}
-		var s netruntime.Session
-		if s, err = net.NewSession(netruntime.SessionOptions{Batch: len(frames), Workers: 1}); err != nil {
-			return nil
+			return out, err
 		}
 		defer s.Close()
-		y := make([]float32, len(frames)*net.Outputs())
-		err = s.Run(y, x, len(frames))
-		return y
+		sessions[net], outputs[net] = s, make([]float32, len(frames)*net.Outputs())
+	}
+	run := func(net *netruntime.Net, x []float32) []float32 {
+		err = cmp.Or(err, sessions[net].Run(outputs[net], x, len(frames)))
+		return outputs[net]
 	}
 	query := make([]float32, len(frames)*n.Projector.Inputs())
 	var states []float32
@@ -75,9 +79,6 @@ func MeasureLearned(d *matching.Database, l *matching.Learned, latent []float32)
 	roots, was := slices.Repeat([]m3.Xform{{Rot: m3.Ident}}, len(frames)), slices.Repeat([]m3.Xform{{Rot: m3.Ident}}, len(frames))
 	for tick := 1; tick <= last && err == nil; tick++ {
 		change := run(n.Stepper, states)
-		if err != nil {
-			break
-		}
 		for i, f := range at {
 			c := change[i*(state+3):][:state+3]
 			for k := range state {
@@ -98,15 +99,19 @@ func MeasureLearned(d *matching.Database, l *matching.Learned, latent []float32)
 	return out, err
 }
 
+// Plays returns Subject.New of what a file plays.
+func Plays(f *matching.File) func(capacity int) (generator.Generator[control.Goal], error) {
+	return func(n int) (generator.Generator[control.Goal], error) {
+		return f.NewStream(matching.StreamOptions{Capacity: n, Workers: 1})
+	}
+}
+
 func moved(x m3.Xform, dx, dz, yaw float32) m3.Xform {
 	return x.Mul(m3.Xform{Pos: m3.V(dx, 0, dz), Rot: m3.YawQuat(yaw)})
 }
 
 // poseDistance returns the mean distance of the joints of outputs of the decompressor from those of frames.
 func poseDistance(d *matching.Database, l *matching.Learned, frames []int, y []float32) float64 {
-	if y == nil {
-		return 0
-	}
 	n, outputs := d.Skel.Len(), len(y)/len(frames)
 	pos, rot, scratch := make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Quat, n)
 	a, b := make([]m3.Xform, n), make([]m3.Xform, n)

@@ -52,7 +52,7 @@ func (o *options) learn(ctx context.Context, progress *cli.Progress, f *matching
 	if n.Poses, err = controller.MeasureLearned(f.Database, l, trained.Latent); err != nil {
 		return err
 	}
-	s.New, s.Memory = played(&matching.File{Learned: l}), l.Bytes()
+	s.New, s.Memory = controller.Plays(&matching.File{Learned: l}), l.Bytes()
 	if n.Measures, err = controller.Measure(s); err != nil {
 		return err
 	}

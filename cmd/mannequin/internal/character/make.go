@@ -13,8 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mannequin/animsys/control"
-	"mannequin/animsys/generator"
 	"mannequin/animsys/matching"
 	"mannequin/animsys/skin"
 	"mannequin/cmd/mannequin/internal/cli"
@@ -171,20 +169,13 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 			return nil, err
 		}
 	}
-	subject.New = played(file)
+	subject.New = controller.Plays(file)
 	progress.Stage("drawing")
 	return r, o.draw(cmd.Context(), subject)
 }
 
-// played returns what plays a file.
-func played(f *matching.File) func(n int) (generator.Generator[control.Goal], error) {
-	return func(n int) (generator.Generator[control.Goal], error) {
-		return f.NewStream(matching.StreamOptions{Capacity: n, Workers: 1})
-	}
-}
-
 func subjectOf(set *clipset.Set, db *matching.Database, recorded []clipset.Clip) controller.Subject {
-	s := controller.Subject{Size: set.Size, Memory: db.Bytes(), New: played(&matching.File{Database: db})}
+	s := controller.Subject{Size: set.Size, Memory: db.Bytes(), New: controller.Plays(&matching.File{Database: db})}
 	for _, c := range recorded {
 		moves := make([]bool, len(c.Actions))
 		for f, a := range c.Actions {

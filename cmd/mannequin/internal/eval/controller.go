@@ -82,19 +82,16 @@ func ways(f *matching.File) (out []subject) {
 		clips.Speeds = f.Learned.Speeds(3)
 	}
 	clips.Size = f.Character().Size
-	add := func(by string, play matching.File, bytes int) {
+	add := func(by string, play *matching.File, bytes int) {
 		s := clips
-		s.Memory = bytes
-		s.New = func(n int) (generator.Generator[control.Goal], error) {
-			return play.NewStream(matching.StreamOptions{Capacity: n, Workers: 1})
-		}
+		s.New, s.Memory = controller.Plays(play), bytes
 		out = append(out, subject{by, s})
 	}
 	if f.Database != nil {
-		add("motion matching", matching.File{Database: f.Database}, f.Database.Bytes())
+		add("motion matching", &matching.File{Database: f.Database}, f.Database.Bytes())
 	}
 	if f.Learned != nil {
-		add("learned motion matching", matching.File{Learned: f.Learned}, f.Learned.Bytes())
+		add("learned motion matching", &matching.File{Learned: f.Learned}, f.Learned.Bytes())
 	}
 	return out
 }

@@ -66,7 +66,7 @@ type clipFile struct {
 type learnedFile struct {
 	Turns     []int32   `json:"turns"`
 	Fastest   []float32 `json:"fastest"`
-	Slowest   []float32 `json:"slowest,omitempty"`
+	Slowest   []float32 `json:"slowest"`
 	Speeds    []float32 `json:"speeds"`
 	Found     Tags      `json:"found"`      // tags that frames have
 	FootAccel float32   `json:"foot_accel"` // m/s²
@@ -389,7 +389,7 @@ func decodeDatabase(c Character, clips []clipFile, a fileArrays) (*Database, err
 
 func decodeLearned(c Character, in *learnedFile, a fileArrays) (*Learned, error) {
 	l := &Learned{Character: c}
-	if len(in.Fastest) != len(l.fastest) || len(in.Slowest) > len(l.slowest) || len(in.Speeds) > speedQuantiles || !slices.IsSorted(in.Speeds) {
+	if len(in.Fastest) != len(l.fastest) || len(in.Slowest) != len(l.slowest) || len(in.Speeds) > speedQuantiles || !slices.IsSorted(in.Speeds) {
 		return nil, fmt.Errorf("the speeds of what was learned: the greatest of %d tags, want %d, and %d quantiles", len(in.Fastest), len(l.fastest), len(in.Speeds))
 	}
 	for _, v := range slices.Concat(in.Fastest, in.Slowest, in.Speeds) {

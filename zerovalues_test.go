@@ -109,13 +109,13 @@ var linked = []any{
 	new(layer.Below), new(layer.Clip), new(layer.ClipOptions), new(layer.Mark), new(layer.Marker), new(layer.Mask), new(layer.PlayOptions), new(layer.Player),
 	layer.Arms, layer.Head, layer.Joints, layer.New, layer.NewOwn, layer.NewPlayer, layer.Tail, layer.UpperBody, layer.Weighted,
 
-	new(mann.Batch), new(mann.Controller), new(mann.ControllerOptions), new(mann.Model), new(mann.Tuning),
-	mann.DefaultTuning, mann.Describe, mann.NewBatch, mann.NewModel,
+	new(mann.Ahead), new(mann.Batch), new(mann.Controller), new(mann.ControllerOptions), new(mann.Model), new(mann.Tuning),
+	mann.DefaultTuning, mann.Describe, mann.NewBatch, mann.NewFollower, mann.NewModel,
 
-	new(matching.Act), new(matching.Character), new(matching.Clip), new(matching.Database), new(matching.File), new(matching.Learned), new(matching.LearnedStream),
+	new(matching.Act), new(matching.Adaptive), new(matching.AdaptiveStream), new(matching.Character), new(matching.Clip), new(matching.Database), new(matching.File), new(matching.Learned), new(matching.LearnedStream),
 	new(matching.Networks), new(matching.Options), new(matching.Span), new(matching.Stream), new(matching.StreamOptions), new(matching.Tags), new(matching.Target),
-	new(matching.Tuning), new(matching.Weights),
-	matching.Build, matching.Decode, matching.DecodeFile, matching.DefaultTuning, matching.DefaultWeights, matching.NewLearned, matching.NewNetwork, matching.Open,
+	new(matching.Tuning), new(matching.Way), new(matching.Weights),
+	matching.Build, matching.Decode, matching.DecodeFile, matching.DefaultTuning, matching.DefaultWeights, matching.NewAdaptive, matching.NewLearned, matching.NewNetwork, matching.Open,
 	matching.OpenFile, matching.WriteTags,
 
 	new(mar.Database), new(mar.Label), new(mar.Neighbour), new(mar.Options), new(mar.Retimer), new(mar.StyleTranslator), new(mar.StyleTranslatorOptions),
@@ -148,7 +148,7 @@ var linked = []any{
 	skin.AddMotions, skin.AppendMotions, skin.OntoRig, skin.OpenRig, skin.PackMotions, skin.ReadRig, skin.WriteVRMA,
 
 	new(generator.Disc), new(generator.Poses), new(generator.Rig), new(generator.Space), new(generator.State), new(generator.Style),
-	generator.Goal, generator.Human, generator.NewRig, generator.Person, generator.Slide, generator.Workers,
+	generator.Goal, generator.Human, generator.Legs, generator.NewRig, generator.Person, generator.Slide, generator.Workers,
 
 	new(ik.Arm), new(ik.Arms), new(ik.Body), new(ik.CCD), new(ik.Foot), new(ik.FootLock), new(ik.FullBody), new(ik.FullBodyScratch), new(ik.Gaze),
 	new(ik.GazeState), new(ik.HandState), new(ik.Leg), new(ik.Legged), new(ik.Level), new(ik.Posture), new(ik.Rig), new(ik.Roles), new(ik.Step), new(ik.Tree),

@@ -152,6 +152,11 @@ func kinds(t testing.TB) []kind {
 		}, func(i, tick int) control.Goal {
 			return control.Goal{Move: m3.V(0, 0, 1), Turn: float32((tick/50+i)%3-1) / 2, Speed: 1 + float32(i%3)}
 		}),
+		kindOf(t, "adaptive", func(n, workers int) (generator.Generator[control.Goal], error) {
+			return testmatching.Adaptive(t).NewStream(matching.StreamOptions{Capacity: n, Workers: workers})
+		}, func(i, tick int) control.Goal {
+			return control.Goal{Move: m3.V(0, 0, 1), Turn: float32((tick/50+i)%3-1) / 2, Speed: 1 + float32(i%2)}
+		}),
 		kindOf(t, "keypose", func(n, workers int) (generator.Generator[keypose.Performance], error) {
 			return poses.NewStream(keypose.StreamOptions{Capacity: n, Workers: workers})
 		}, func(i, tick int) keypose.Performance {

@@ -58,7 +58,7 @@ func TestMatchingHour(t *testing.T) {
 		name  string
 		plays matching.File
 		clips *matching.Database
-	}{{"people", matching.File{Database: people}, people}, {"dogs", matching.File{Database: dogs}, dogs}, {"learned people", matching.File{Learned: testmatching.Learned(t)}, people}} {
+	}{{"people", matching.File{Database: people}, people}, {"dogs", matching.File{Database: dogs}, dogs}, {"learned people", matching.File{Learned: testmatching.Learned(t)}, people}, {"adaptive people", matching.File{Adaptive: testmatching.Adaptive(t)}, people}} {
 		t.Run(c.name, func(t *testing.T) { matchingHour(t, &c.plays, c.clips, ticks) })
 	}
 }

@@ -66,6 +66,7 @@ type MANN struct {
 	Tips    []string // joints of the gating network: the four paw tips
 	Actions []string // in the order of the action weights
 	MirrorY []string // joints with the lateral axis local ±Y; all others have local ±Z (see MirrorColumns)
+	Mirror  []int    `json:",omitempty"` // the mirror image of each joint, by index, if all have the lateral axis local ±X: joints with the world's axes at rest; nil: by names and MirrorY
 	NoSpeed bool     // without the desired speed: the authors' layout of April 2018
 	Stride  int      `json:",omitempty"` // frames of 1/60 s from an input row to its output row, and of velocities; 0 means 1
 	Phases  bool     `json:",omitempty"` // a phase of stepping per tip follows the bones; the gating network reads it in place of the tips' velocities
@@ -185,6 +186,14 @@ func (m *MANN) Validate() error {
 	for _, t := range m.Tips {
 		if !slices.Contains(m.Joints, t) {
 			return fmt.Errorf("feature: tip %q is not among the layout's joints", t)
+		}
+	}
+	if m.Mirror != nil && len(m.Mirror) != len(m.Joints) {
+		return fmt.Errorf("feature: layout has mirror images of %d joints, want %d", len(m.Mirror), len(m.Joints))
+	}
+	for j, p := range m.Mirror {
+		if p < 0 || p >= len(m.Joints) || m.Mirror[p] != j {
+			return fmt.Errorf("feature: joint %q and its mirror image are not each other's", m.Joints[j])
 		}
 	}
 	return nil

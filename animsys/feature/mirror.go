@@ -54,11 +54,14 @@ func swapSide(name string) string {
 // MirrorY, local Z for all others. So the one of its up (+Y) and forward (+Z) along that axis is
 // the partner's reflected vector negated, the other the partner's reflected vector. An image row is
 // a pose of the same skeleton exactly if every joint's offset is its partner's with the sign of the
-// parent's lateral axis changed, and an End Site shares its parent's lateral axis.
+// parent's lateral axis changed, and an End Site shares its parent's lateral axis. With Mirror, the
+// lateral axis is local X for all joints, and both up and forward are the partner's reflected ones.
 func (m *MANN) MirrorColumns() (in, out []Column, err error) {
-	pair, err := Pairs(m.Joints)
-	if err != nil {
-		return nil, nil, err
+	pair := m.Mirror
+	if pair == nil {
+		if pair, err = Pairs(m.Joints); err != nil {
+			return nil, nil, err
+		}
 	}
 	in, out = identity(m.Inputs()), identity(m.Outputs())
 	for s := range TrajSamples {
@@ -73,19 +76,24 @@ func (m *MANN) MirrorColumns() (in, out []Column, err error) {
 		}
 	}
 	for b, p := range pair {
-		y := slices.Contains(m.MirrorY, m.Joints[b])
-		if y != slices.Contains(m.MirrorY, m.Joints[p]) {
+		axis := 2
+		if m.Mirror != nil {
+			axis = 0
+		} else if y := slices.Contains(m.MirrorY, m.Joints[b]); y != slices.Contains(m.MirrorY, m.Joints[p]) {
 			return nil, nil, fmt.Errorf("feature: MirrorY names only one of %q and %q", m.Joints[b], m.Joints[p])
+		} else if y {
+			axis = 1
 		}
-		mirrorBone(in, m.InBone(b), m.InBone(p), y)
-		mirrorBone(out, m.OutBone(b), m.OutBone(p), y)
+		mirrorBone(in, m.InBone(b), m.InBone(p), axis)
+		mirrorBone(out, m.OutBone(b), m.OutBone(p), axis)
 	}
 	if m.Phases {
-		tips, err := Pairs(m.Tips)
-		if err != nil {
-			return nil, nil, err
-		}
-		for t, p := range tips {
+		for t, name := range m.Tips {
+			other := m.Joints[pair[slices.Index(m.Joints, name)]]
+			p := slices.Index(m.Tips, other)
+			if p < 0 {
+				return nil, nil, fmt.Errorf("feature: tip %q has no partner %q: the skeleton cannot be mirrored", name, other)
+			}
 			for k := range PhaseLen {
 				in[m.InPhase(t)+k].From, out[m.OutPhase(t)+k].From = int32(m.InPhase(p)+k), int32(m.OutPhase(p)+k)
 			}
@@ -110,15 +118,17 @@ func flipSample(c []Column) {
 	c[SampleVel].Sign = -1
 }
 
-func mirrorBone(c []Column, to, from int, lateralY bool) {
+// mirrorBone mirrors a bone whose lateral axis is local X, Y or Z: 0, 1 or 2.
+func mirrorBone(c []Column, to, from, axis int) {
 	for k := range BoneChannels {
 		c[to+k] = Column{int32(from + k), 1}
 	}
-	lateral, other := BoneForward, BoneUp
-	if lateralY {
-		lateral, other = BoneUp, BoneForward
-	}
-	for _, k := range [...]int{BonePos, other, lateral + 1, lateral + 2, BoneVel} {
-		c[to+k].Sign = -1
+	c[to+BonePos].Sign, c[to+BoneVel].Sign = -1, -1
+	for i, v := range [...]int{BoneUp, BoneForward} {
+		if axis == i+1 { // reflected and reversed
+			c[to+v+1].Sign, c[to+v+2].Sign = -1, -1
+		} else {
+			c[to+v].Sign = -1
+		}
 	}
 }

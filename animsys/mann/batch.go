@@ -106,6 +106,9 @@ type Batch struct {
 	part  func(st *generator.State, row int) // visitArrays, without an allocation each
 
 	scratch []m3.Xform // (rows, joints)
+
+	follows bool    // see NewFollower
+	sole    float32 // height of the lowest joint of who stands, m
 }
 
 // agent is the numbers of a row. It has no padding: see generator.Value.
@@ -324,6 +327,18 @@ func (b *Batch) visitArrays(st *generator.State, row int) {
 	}
 	visitRow(st, b.localRot, row, b.joints)
 	visitRow(st, b.watch.good, row, 2*b.watch.pose)
+}
+
+// restored returns what was wrong with the state that was read into a row, and then puts the row at rest at the origin.
+func (b *Batch) restored(st *generator.State, row int) error {
+	if stride := int(b.agent[row].stride); st.Err() == nil && !b.HasStride(stride) {
+		st.Fail(fmt.Errorf("the state is of an agent that steps %d ticks at a time, without a model of it", stride))
+	}
+	if st.Err() != nil {
+		b.agent[row].stride = int32(b.Model.Layout.Step()) // what was read may be none
+		b.Reset(row, m3.Vec3{}, 0)
+	}
+	return st.Err()
 }
 
 func visitRow[T any](st *generator.State, s []T, row, n int) {

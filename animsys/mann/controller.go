@@ -197,12 +197,7 @@ func (c *Controller) Restore(st *generator.State) (row int, err error) {
 		return 0, fmt.Errorf("mann: all %d rows of the controller are taken", row)
 	}
 	c.visit(st, row)
-	if stride := int(c.agent[row].stride); st.Err() == nil && !c.HasStride(stride) {
-		st.Fail(fmt.Errorf("the state is of an agent that steps %d ticks at a time, without a model of it", stride))
-	}
-	if err := st.Err(); err != nil {
-		c.agent[row].stride = int32(c.Model.Layout.Step()) // what was read may be none
-		c.Reset(row, m3.Vec3{}, 0)
+	if err := c.restored(st, row); err != nil {
 		return 0, fmt.Errorf("mann: %w", err)
 	}
 	c.agents++

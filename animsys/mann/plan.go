@@ -84,7 +84,17 @@ func (b *Batch) planRow(g *control.Goal, r int) {
 		b.steer(r)
 	}
 	b.alongWalls(r)
-	b.ramp(r, action, gain)
+	seconds := t.Ramp[action]
+	if b.Weight(r, control.Jump) > 0 {
+		seconds = min(seconds, t.Ramp[control.Jump])
+	}
+	b.ramp(r, b.Model.action[action], seconds, gain)
+	switch w := b.Weight(r, control.Jump); {
+	case w > 0.99:
+		b.agent[r].leap += int32(b.agent[r].stride)
+	case w == 0:
+		b.agent[r].leap = 0
+	}
 }
 
 // low reports whether the hips of row are lower than in standing.
@@ -234,15 +244,11 @@ func arcTo(to vec2, by float32) arc {
 
 func (a *arc) step() { a.at = a.at.rotate(a.sin, a.cos) }
 
-// ramp moves the action weights of the present and the future to the action, and their desired
-// speed toward the target's. Weights go straight and at an even rate from the present's to the
-// action's alone, as the recordings' labels do between two keys. The future is the rest of that
+// ramp moves the action weights of the present and the future to an action, in so many seconds, and
+// their desired speed toward the target's. Weights go straight and at an even rate from the present's
+// to the action's alone, as the recordings' labels do between two keys. The future is the rest of that
 // line.
-func (b *Batch) ramp(r int, action control.Action, gain float32) {
-	goal, seconds := b.Model.action[action], b.tuning.Ramp[action]
-	if b.Weight(r, control.Jump) > 0 {
-		seconds = min(seconds, b.tuning.Ramp[control.Jump])
-	}
+func (b *Batch) ramp(r, goal int, seconds, gain float32) {
 	perTick, ticks := 1/(seconds*Rate), float32(b.agent[r].stride)
 	desired := b.agent[r].targetVel.length()
 	present := b.act[(r*points+now)*b.actions:][:b.actions]
@@ -252,12 +258,6 @@ func (b *Batch) ramp(r int, action control.Action, gain float32) {
 		ahead := ticks + float32(i-now)*Rate/future
 		mix(b.act[k*b.actions:][:b.actions], present, goal, min(ahead*perTick/left, 1))
 		b.speed[k] = m3.Lerp(b.speed[k], desired, gain)
-	}
-	switch w := b.Weight(r, control.Jump); {
-	case w > 0.99:
-		b.agent[r].leap += int32(b.agent[r].stride)
-	case w == 0:
-		b.agent[r].leap = 0
 	}
 }
 

@@ -116,7 +116,10 @@ func (b *Batch) scatter(y []float32, r int) {
 	// A resting character moves less.
 	out := y[m.OutRoot():]
 	rest := b.Weight(r, control.Sit) + b.Weight(r, control.Stand) + b.Weight(r, control.Lie)
-	scale := min(m3.Pow(max(1-b.Weight(r, control.Idle), 0), 0.25), m3.Sqrt(max(1-rest, 0))) * float32(step) / Rate
+	scale := float32(step) / Rate
+	if !b.follows {
+		scale *= min(m3.Pow(max(1-b.Weight(r, control.Idle), 0), 0.25), m3.Sqrt(max(1-rest, 0)))
+	}
 	sin64, cos64 := math.Sincos(float64(out[feature.RootYaw] * scale * math.Pi / 180))
 	sin, cos := float32(sin64), float32(cos64)
 	shift := root.out(vec2{out[feature.RootX], out[feature.RootZ]}).scale(scale)
@@ -143,7 +146,9 @@ func (b *Batch) scatter(y []float32, r int) {
 		b.bonePos[k] = prev.Add(b.boneVel[k].Scale(dt)).Lerp(b.bonePos[k], 0.5)
 	}
 	b.updatePhases(r, y[m.OutPhase(0):])
-	b.turnHead(r)
+	if !b.follows {
+		b.turnHead(r)
+	}
 	b.lowerToGround(r)
 }
 
@@ -160,7 +165,7 @@ const (
 // lead returns how much further joint j of row goes than the outputs y say, as a share of the way.
 func (b *Batch) lead(r, j int, y []float32) float32 {
 	tip := b.Model.leg[j]
-	if tip < 0 {
+	if tip < 0 || b.follows {
 		return 0
 	}
 	fast := m3.Clamp((b.vel[r*points+now].length()-leadSlow)/(leadFast-leadSlow), 0, 1)
@@ -207,7 +212,7 @@ const (
 // lowerToGround lowers a row that hangs in the air without a jump. Networks keep the height of
 // their input, so after a start that took off too quickly a row would walk above the ground.
 func (b *Batch) lowerToGround(r int) {
-	const ground = 0.03 // m; without a jump, recorded dogs have a joint below it in every stride
+	ground := b.sole + 0.03 // m; without a jump, recorded dogs have a joint below it in every stride
 	s := &b.shares[b.agent[r].stride]
 	if b.Weight(r, control.Jump) > 0.05 {
 		b.agent[r].lowest = 0

@@ -1,7 +1,6 @@
 package matching
 
 import (
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -28,11 +27,35 @@ func (c *Character) pace(speed float32, must Tags) float32 {
 	if must == 0 {
 		return m3.Clamp(speed, 0, c.fastest[maxTags])
 	}
-	i := bits.TrailingZeros64(uint64(must))
+	i := must.First()
 	if speed > 0 {
 		speed = max(speed, c.slowest[i])
 	}
 	return m3.Clamp(speed, 0, c.fastest[i])
+}
+
+// shows returns 1 if frames with some tags show an action, otherwise 0. Those without one of the actions that are asked for
+// show idle if the body stands, otherwise move.
+func (s *steering) shows(row int, tags Tags, a control.Action) float32 {
+	c := s.character
+	if c == nil {
+		return 0
+	}
+	acts := tags & c.acts
+	is := false
+	switch must, _ := c.wants(a); {
+	case must != 0:
+		is = tags&must == must
+	case acts == 0:
+		const slow = 0.3 // m/s
+		if is = s.agents[row].Body.Vel.Len() > slow; a != control.Move {
+			is = !is && a == control.Idle
+		}
+	}
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // Wanted returns what a search looks for that may find a frame with some tags.

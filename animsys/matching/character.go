@@ -1,10 +1,12 @@
 package matching
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"mannequin/animsys/control"
+	"mannequin/animsys/retarget"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/ik"
@@ -145,6 +147,28 @@ func (c *Character) front() (*facing, error) {
 		f.axis = across
 	}
 	return f, nil
+}
+
+// Sized returns the character in its own size, for animsys.Options.Characters: streams move it in the usual one.
+func (c *Character) Sized() (*retarget.Character, error) {
+	if c.Skel == nil {
+		return nil, errZero
+	}
+	size, n := cmp.Or(c.Size, 1), c.Skel.Len()
+	pose, from := c.Skel.Rest(), make([]int, n)
+	low := pose[0].Pos.Y
+	for _, x := range pose {
+		low = min(low, x.Pos.Y)
+	}
+	own := &skel.Skeleton{Names: c.Skel.Names, Parents: c.Skel.Parents, EndSite: c.Skel.EndSite}
+	rest := make([]m3.Xform, n)
+	for j, o := range c.Skel.Offsets {
+		from[j] = j
+		pose[j].Pos.Y -= low
+		rest[j] = m3.Xform{Pos: pose[j].Pos.Scale(size), Rot: m3.Ident}
+		own.Offsets = append(own.Offsets, o.Scale(size))
+	}
+	return retarget.New(retarget.Options{Source: c.Skel, Roles: c.Roles, Pose: pose, Skel: own, Rest: rest, From: from})
 }
 
 // WayColumn returns the first feature that says where a body goes; those before it say how it stands.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
@@ -28,6 +29,26 @@ type Clip struct {
 
 // Tags is the set of tags of a frame: bit i is the tag Options.Tags[i].
 type Tags uint64
+
+// First returns the number of the lowest tag, 64 without one.
+func (t Tags) First() int { return bits.TrailingZeros64(uint64(t)) }
+
+// Roots returns where a body stands and faces in each frame of a motion, as frames of a database do: below joint 0, smoothed.
+// Frames are a tick apart.
+func (c *Character) Roots(motion *skel.Clip) ([]feature.Place, error) {
+	if c.Skel == nil {
+		return nil, errZero
+	}
+	front, err := c.front()
+	if err != nil {
+		return nil, err
+	}
+	t, err := newTrack(&Clip{Motion: motion}, c.Skel, front)
+	if err != nil {
+		return nil, err
+	}
+	return t.root, nil
+}
 
 // track is a clip at the tick rate.
 type track struct {

@@ -27,8 +27,8 @@ const Arch = "matching"
 // maxFile bounds the size of a database's file. An hour of a person's motion is 80 MB.
 const maxFile = 1 << 30
 
-// Names of a file's arrays. The first five are those of a database, the last four those of what was learned of one, and so
-// are the tensors of the networks.
+// Names of a file's arrays. The first five are those of a database, the last four those of learned motion matching. Tensors of
+// networks are arrays, too.
 const (
 	arrayHips     = "hips"     // (frames, 3)
 	arrayRot      = "rot"      // (frames, joints, 4), in 1/32767
@@ -46,12 +46,13 @@ const keyClips = "clips"
 
 // contents is the JSON part of a file.
 type contents struct {
-	Tags    []string     `json:"tags"`
-	Weights Weights      `json:"weights"`
-	Roles   ik.Roles     `json:"roles"`
-	Clips   []clipFile   `json:"clips,omitempty"`
-	Size    float32      `json:"size,omitempty"`
-	Learned *learnedFile `json:"learned,omitempty"`
+	Tags     []string      `json:"tags"`
+	Weights  Weights       `json:"weights"`
+	Roles    ik.Roles      `json:"roles"`
+	Clips    []clipFile    `json:"clips,omitempty"`
+	Size     float32       `json:"size,omitempty"`
+	Learned  *learnedFile  `json:"learned,omitempty"`
+	Adaptive *adaptiveFile `json:"adaptive,omitempty"`
 }
 
 type clipFile struct {
@@ -62,16 +63,27 @@ type clipFile struct {
 	Holds  bool   `json:"holds,omitempty"`
 }
 
-// learnedFile is the JSON part of what was learned.
-type learnedFile struct {
-	Turns     []int32   `json:"turns"`
+// paces is what networks know of the recordings that they have learned.
+type paces struct {
 	Fastest   []float32 `json:"fastest"`
 	Slowest   []float32 `json:"slowest"`
 	Speeds    []float32 `json:"speeds"`
 	Found     Tags      `json:"found"`      // tags that frames have
 	FootAccel float32   `json:"foot_accel"` // m/s²
-	Acts      []actFile `json:"acts,omitempty"`
-	Plays     bool      `json:"plays"` // File.Learns
+	Plays     bool      `json:"plays"`      // it is File.Plays
+}
+
+// learnedFile is the JSON part of learned motion matching.
+type learnedFile struct {
+	paces
+	Turns []int32   `json:"turns"`
+	Acts  []actFile `json:"acts,omitempty"`
+}
+
+// adaptiveFile is the JSON part of a mode-adaptive network.
+type adaptiveFile struct {
+	paces
+	Meta netruntime.Meta `json:"meta"`
 }
 
 // actFile is the JSON part of an Act.
@@ -84,38 +96,101 @@ type actFile struct {
 // File is what a file of mannequin make holds: recordings, networks that have learned them, or both.
 type File struct {
 	Database *Database // nil if the recordings are left out
-	Learned  *Learned  // nil if nothing was learned
-	// Learns says that streams play what was learned, although there are recordings too.
-	Learns bool
+	Learned  *Learned  // may be nil
+	Adaptive *Adaptive // may be nil
+	Plays    Way       // what streams play; the first that is there, if that is missing
 }
 
-// Player is a stream of either kind.
+// Way is a way to make motion.
+type Way uint8
+
+// The ways.
+const (
+	Matching        Way = iota // motion matching: of the recordings
+	LearnedMatching            // learned motion matching
+	AdaptiveNetwork            // a mode-adaptive network
+)
+
+// String returns the name of a way.
+func (w Way) String() string {
+	return [...]string{"motion matching", "learned motion matching", "a mode-adaptive network"}[min(w, AdaptiveNetwork)]
+}
+
+// Ways returns the ways that a file has.
+func (f *File) Ways() (out []Way) {
+	for w, has := range [...]bool{f.Database != nil, f.Learned != nil, f.Adaptive != nil} {
+		if has {
+			out = append(out, Way(w))
+		}
+	}
+	return out
+}
+
+// Only returns a file with one of the ways of f.
+func (f *File) Only(w Way) *File {
+	switch w {
+	case Matching:
+		return &File{Database: f.Database}
+	case LearnedMatching:
+		return &File{Learned: f.Learned, Plays: w}
+	}
+	return &File{Adaptive: f.Adaptive, Plays: w}
+}
+
+// Bytes returns the memory of the recordings and of networks' weights.
+func (f *File) Bytes() (n int) {
+	if f.Database != nil {
+		n += f.Database.Bytes()
+	}
+	if f.Learned != nil {
+		n += f.Learned.Bytes()
+	}
+	if f.Adaptive != nil {
+		n += f.Adaptive.Bytes()
+	}
+	return n
+}
+
+// Player is a stream of any way.
 type Player interface {
 	generator.Generator[control.Goal]
 	generator.Walled
+	// Root returns the place of a row's root.
 	Root(row int) feature.Place
+	// Weight returns how much of an action a row shows, 0 to 1.
+	Weight(row int, a control.Action) float32
 }
 
-// Character returns what both have in common; nil if there is neither.
+// Character returns what the ways have in common; nil if there are none.
 func (f *File) Character() *Character {
 	switch {
 	case f.Database != nil:
 		return &f.Database.Character
 	case f.Learned != nil:
 		return &f.Learned.Character
+	case f.Adaptive != nil:
+		return &f.Adaptive.Character
 	}
 	return nil
 }
 
-// NewStream returns a stream without agents: of the networks, if Learns says so or there are no recordings.
+// NewStream returns a stream without agents, of the way that plays.
 func (f *File) NewStream(o StreamOptions) (Player, error) {
-	switch {
-	case f.Learned != nil && (f.Learns || f.Database == nil):
-		return player(f.Learned.NewStream(o))
-	case f.Database != nil:
-		return player(f.Database.NewStream(o))
+	ways := f.Ways()
+	if len(ways) == 0 {
+		return nil, errZero
 	}
-	return nil, errZero
+	way := ways[0]
+	if slices.Contains(ways, f.Plays) {
+		way = f.Plays
+	}
+	switch way {
+	case LearnedMatching:
+		return player(f.Learned.NewStream(o))
+	case AdaptiveNetwork:
+		return player(f.Adaptive.NewStream(o))
+	}
+	return player(f.Database.NewStream(o))
 }
 
 // player leaves out a nil pointer.
@@ -128,12 +203,15 @@ func player[P Player](p P, err error) (Player, error) {
 
 // Fingerprint returns a checksum of what streams play: equal ones have the same.
 func (f *File) Fingerprint() uint64 {
-	h := statehash.New.Bool(f.Learns)
+	h := statehash.New.Int(int(f.Plays))
 	if f.Database != nil {
 		h = h.Uint(f.Database.Fingerprint())
 	}
 	if f.Learned != nil {
 		h = h.Uint(f.Learned.Fingerprint())
+	}
+	if f.Adaptive != nil {
+		h = h.Uint(f.Adaptive.Fingerprint())
 	}
 	return uint64(h)
 }
@@ -157,11 +235,15 @@ func (f *File) Encode(w io.Writer) error {
 		arrays = append(arrays, d.arrays()...)
 	}
 	if l := f.Learned; l != nil {
-		out.Learned = &learnedFile{Turns: l.net.Turns, Fastest: l.fastest[:], Slowest: l.slowest[:], Speeds: l.speeds, Found: l.found, FootAccel: l.footAccel, Plays: f.Learns}
+		out.Learned = &learnedFile{paces: l.paces(f.Plays == LearnedMatching), Turns: l.net.Turns}
 		for _, a := range l.net.Acts {
 			out.Learned.Acts = append(out.Learned.Acts, actFile{a.Tags, a.Ticks, a.Holds})
 		}
 		arrays = append(arrays, l.arrays()...)
+	}
+	if a := f.Adaptive; a != nil {
+		out.Adaptive = &adaptiveFile{paces: a.paces(f.Plays == AdaptiveNetwork), Meta: a.model.Net.Meta()}
+		arrays = append(arrays, tensors(adaptiveName, a.model.Net)...)
 	}
 	clips, err := json.Marshal(out)
 	if err != nil {
@@ -223,16 +305,49 @@ func (l *Learned) arrays() []netruntime.Tensor {
 		out = append(out, netruntime.Tensor{Name: arrayActs, Shape: []int{len(n.Acts), len(n.Rest)}, Data: acts})
 	}
 	for i, net := range [...]*netruntime.Net{n.Decompressor, n.Stepper, n.Projector} {
-		for _, t := range net.Tensors() {
-			t.Name = networkNames[i] + t.Name
-			out = append(out, t)
-		}
+		out = append(out, tensors(networkNames[i], net)...)
 	}
 	return out
 }
 
-// networkNames begin the names of the networks' tensors.
+// networkNames begin the names of the tensors of learned motion matching, adaptiveName those of a mode-adaptive network.
 var networkNames = [...]string{"decompressor.", "stepper.", "projector."}
+
+const adaptiveName = "adaptive."
+
+// tensors returns the tensors of a network, with names that begin with its own.
+func tensors(name string, net *netruntime.Net) []netruntime.Tensor {
+	out := slices.Clone(net.Tensors())
+	for i := range out {
+		out[i].Name = name + out[i].Name
+	}
+	return out
+}
+
+// paces returns what a file's networks must know of c.
+func (c *Character) paces(plays bool) paces {
+	return paces{c.fastest[:], c.slowest[:], c.speeds, c.found, c.footAccel, plays}
+}
+
+// learn sets what networks know of the recordings that they have learned.
+func (c *Character) learn(in *paces) error {
+	if len(in.Fastest) != len(c.fastest) || len(in.Slowest) != len(c.slowest) || len(in.Speeds) > speedQuantiles || !slices.IsSorted(in.Speeds) {
+		return fmt.Errorf("the speeds of what was learned: the greatest of %d tags, want %d, and %d quantiles", len(in.Fastest), len(c.fastest), len(in.Speeds))
+	}
+	for _, v := range slices.Concat(in.Fastest, in.Slowest, in.Speeds) {
+		if !(v >= 0 && v <= maxValue) {
+			return fmt.Errorf("a speed of %g m/s", v)
+		}
+	}
+	copy(c.fastest[:], in.Fastest)
+	copy(c.slowest[:], in.Slowest)
+	if c.footAccel = in.FootAccel; !(c.footAccel >= 0 && c.footAccel <= maxValue) {
+		return fmt.Errorf("feet that brake by %g m/s²", c.footAccel)
+	}
+	c.speeds, c.found = in.Speeds, in.Found
+	c.name()
+	return nil
+}
 
 // Open reads the database in the file at path.
 func Open(path string) (*Database, error) {
@@ -321,7 +436,7 @@ func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*File, error) {
 	}
 	c.mean, c.scale = scales[:cols:cols], scales[cols:]
 	f := &File{}
-	if in.Learned == nil || len(in.Clips) > 0 {
+	if in.Learned == nil && in.Adaptive == nil || len(in.Clips) > 0 {
 		if f.Database, err = decodeDatabase(c, in.Clips, a); err != nil {
 			return nil, err
 		}
@@ -330,7 +445,17 @@ func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*File, error) {
 		if f.Learned, err = decodeLearned(c, in.Learned, a); err != nil {
 			return nil, err
 		}
-		f.Learns = in.Learned.Plays
+		if in.Learned.Plays {
+			f.Plays = LearnedMatching
+		}
+	}
+	if in.Adaptive != nil {
+		if f.Adaptive, err = decodeAdaptive(c, in.Adaptive, a.named(adaptiveName)); err != nil {
+			return nil, err
+		}
+		if in.Adaptive.Plays {
+			f.Plays = AdaptiveNetwork
+		}
 	}
 	return f, a.rest()
 }
@@ -389,21 +514,10 @@ func decodeDatabase(c Character, clips []clipFile, a fileArrays) (*Database, err
 
 func decodeLearned(c Character, in *learnedFile, a fileArrays) (*Learned, error) {
 	l := &Learned{Character: c}
-	if len(in.Fastest) != len(l.fastest) || len(in.Slowest) != len(l.slowest) || len(in.Speeds) > speedQuantiles || !slices.IsSorted(in.Speeds) {
-		return nil, fmt.Errorf("the speeds of what was learned: the greatest of %d tags, want %d, and %d quantiles", len(in.Fastest), len(l.fastest), len(in.Speeds))
+	if err := l.learn(&in.paces); err != nil {
+		return nil, err
 	}
-	for _, v := range slices.Concat(in.Fastest, in.Slowest, in.Speeds) {
-		if !(v >= 0 && v <= maxValue) {
-			return nil, fmt.Errorf("a speed of %g m/s", v)
-		}
-	}
-	copy(l.fastest[:], in.Fastest)
-	copy(l.slowest[:], in.Slowest)
-	if l.footAccel = in.FootAccel; !(l.footAccel >= 0 && l.footAccel <= maxValue) {
-		return nil, fmt.Errorf("feet that brake by %g m/s²", l.footAccel)
-	}
-	l.speeds, l.found, l.net.Turns = in.Speeds, in.Found, in.Turns
-	l.name()
+	l.net.Turns = in.Turns
 	var err error
 	for i, to := range [...]**netruntime.Net{&l.net.Decompressor, &l.net.Stepper, &l.net.Projector} {
 		if *to, err = NewNetwork(a.named(networkNames[i])); err != nil {

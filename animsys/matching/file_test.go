@@ -154,6 +154,9 @@ func FuzzDecode(f *testing.F) {
 	must.Do(f, (&matching.File{Learned: testmatching.Untrained(f, testmatching.People(f), 4)}).Encode(&networks))
 	f.Add(networks.Bytes())
 	f.Add(bytes.Replace(networks.Bytes(), []byte("checksum"), []byte("comments"), 1))
+	var adaptive bytes.Buffer
+	must.Do(f, (&matching.File{Adaptive: testmatching.TinyAdaptive(f)}).Encode(&adaptive))
+	f.Add(bytes.Replace(adaptive.Bytes(), []byte("checksum"), []byte("comments"), 1))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := matching.DecodeFile(b)
 		if err != nil {

@@ -19,12 +19,12 @@ import (
 	"mannequin/netruntime"
 )
 
-// learn plays agents of l, and calls after in each tick.
-func learn(t testing.TB, l *matching.Learned, n, ticks int, goal func(row, tick int, at feature.Place) control.Goal, after func(tick int, s *matching.LearnedStream, p *generator.Poses)) {
+// playFile plays agents of what a file plays, and calls after in each tick.
+func playFile(t testing.TB, f *matching.File, n, ticks int, goal func(row, tick int, at feature.Place) control.Goal, after func(tick int, s matching.Player, p *generator.Poses)) {
 	t.Helper()
-	s := must.Get(l.NewStream(matching.StreamOptions{Capacity: n, Workers: 1}))(t)
+	s := must.Get(f.NewStream(matching.StreamOptions{Capacity: n, Workers: 1}))(t)
 	defer s.Close()
-	p := testgen.Play(s, l.Skel.Len())
+	p := testgen.Play(s, f.Character().Skel.Len())
 	for i := range n {
 		must.Get(s.Add(feature.Place{Pos: m3.V(float32(i)*5, 0, 0)}, nil))(t)
 	}
@@ -37,10 +37,24 @@ func learn(t testing.TB, l *matching.Learned, n, ticks int, goal func(row, tick 
 	}
 }
 
+// networks are those that have learned the motion of testmatching.People.
+func networks(t testing.TB) map[string]*matching.File {
+	return map[string]*matching.File{
+		"learned":  {Learned: testmatching.Learned(t)},
+		"adaptive": {Adaptive: testmatching.Adaptive(t)},
+	}
+}
+
 // Networks walk and run as fast as they are asked to and where, face where they should, and stop. Their poses are those of
 // recordings.
-func TestLearnedFollowsGoals(t *testing.T) {
-	l, d := testmatching.Learned(t), testmatching.People(t)
+func TestNetworksFollowGoals(t *testing.T) {
+	for name, f := range networks(t) {
+		t.Run(name, func(t *testing.T) { followsGoals(t, f) })
+	}
+}
+
+func followsGoals(t *testing.T, f *matching.File) {
+	d := testmatching.People(t)
 	joints := d.Skel.Len()
 	clips := make([]m3.Xform, 0, d.Frames()*joints)
 	pos, rot, model := make([]m3.Vec3, joints), make([]m3.Quat, joints), make([]m3.Xform, joints)
@@ -54,12 +68,12 @@ func TestLearnedFollowsGoals(t *testing.T) {
 		var roots []feature.Place
 		var away float32 // from recorded poses
 		compared := 0
-		learn(t, l, 1, 480, func(_, tick int, at feature.Place) control.Goal {
+		playFile(t, f, 1, 480, func(_, tick int, at feature.Place) control.Goal {
 			if tick < 300 {
 				return toward(at, way.Scale(speed), way)
 			}
 			return control.Goal{}
-		}, func(tick int, s *matching.LearnedStream, p *generator.Poses) {
+		}, func(tick int, s matching.Player, p *generator.Poses) {
 			roots = append(roots, s.Root(0))
 			at, turns := p.Joints(0, joints)
 			for j, o := range d.Skel.Offsets[1:] {
@@ -99,15 +113,20 @@ func TestLearnedFollowsGoals(t *testing.T) {
 }
 
 // An agent has the same bits alone and among others, and for any number of workers.
-func TestLearnedAlone(t *testing.T) {
-	l := testmatching.Learned(t)
+func TestNetworksAlone(t *testing.T) {
+	for name, f := range networks(t) {
+		t.Run(name, func(t *testing.T) { isAlone(t, f) })
+	}
+}
+
+func isAlone(t *testing.T, f *matching.File) {
 	goal := func(row, tick int, at feature.Place) control.Goal {
 		return toward(at, m3.YawQuat(float32(row+tick/50)).Forward().Scale(float32(row%4)), m3.Vec3{})
 	}
 	run := func(n, workers, row int) (out []feature.Place) {
-		s := must.Get(l.NewStream(matching.StreamOptions{Capacity: n, Workers: workers, Tuning: tuned(1)}))(t)
+		s := must.Get(f.NewStream(matching.StreamOptions{Capacity: n, Workers: workers, Tuning: tuned(1)}))(t)
 		defer s.Close()
-		p := testgen.Play(s, l.Skel.Len())
+		p := testgen.Play(s, f.Character().Skel.Len())
 		for range n {
 			must.Get(s.Add(feature.Place{}, nil))(t)
 		}
@@ -160,17 +179,18 @@ func TestLearnedActs(t *testing.T) {
 		}
 		var acts []bool
 		var last []float32
-		learn(t, l, 1, 100, func(_, tick int, _ feature.Place) (g control.Goal) {
+		playFile(t, &matching.File{Learned: l}, 1, 100, func(_, tick int, _ feature.Place) (g control.Goal) {
 			if tick >= from && tick < to {
 				g.Action = a
 			}
 			return g
-		}, func(tick int, s *matching.LearnedStream, _ *generator.Poses) {
-			acts = append(acts, s.State(0)[d.Columns()] > mark-1)
-			if tag == testmatching.Death && tick > from+30 && tick < to && !slices.Equal(last, s.State(0)) {
+		}, func(tick int, s matching.Player, _ *generator.Poses) {
+			state := s.(*matching.LearnedStream).State(0)
+			acts = append(acts, state[d.Columns()] > mark-1)
+			if tag == testmatching.Death && tick > from+30 && tick < to && !slices.Equal(last, state) {
 				t.Errorf("in tick %d the last pose is not held", tick)
 			}
-			last = slices.Clone(s.State(0))
+			last = slices.Clone(state)
 		})
 		return acts
 	}
@@ -200,7 +220,7 @@ func TestLearnedActs(t *testing.T) {
 
 // A file holds recordings, networks, or both, and plays what it says, to the same bits.
 func TestLearnedFile(t *testing.T) {
-	l, d := testmatching.Learned(t), testmatching.People(t)
+	l, a, d := testmatching.Learned(t), testmatching.Adaptive(t), testmatching.People(t)
 	roots := func(f *matching.File) (out []feature.Place) {
 		s := must.Get(f.NewStream(matching.StreamOptions{Capacity: 1}))(t)
 		defer s.Close()
@@ -213,14 +233,15 @@ func TestLearnedFile(t *testing.T) {
 		}
 		return out
 	}
-	files := map[string]*matching.File{"clips": {Database: d}, "networks": {Learned: l, Learns: true}, "both": {Database: d, Learned: l}, "both, and networks play": {Database: d, Learned: l, Learns: true}}
+	files := map[string]*matching.File{"clips": {Database: d}, "networks": {Learned: l, Plays: matching.LearnedMatching}, "both": {Database: d, Learned: l}, "both, and networks play": {Database: d, Learned: l, Plays: matching.LearnedMatching},
+		"adaptive": {Adaptive: a}, "all, and the adaptive network plays": {Database: d, Learned: l, Adaptive: a, Plays: matching.AdaptiveNetwork}}
 	path := filepath.Join(t.TempDir(), "x.character")
 	for name, f := range files {
 		var b bytes.Buffer
 		must.Do(t, f.Encode(&b))
 		must.Do(t, os.WriteFile(path, b.Bytes(), 0o644))
 		g := must.Get(matching.OpenFile(path))(t)
-		if f.Fingerprint() != g.Fingerprint() || (g.Database == nil) != (f.Database == nil) || (g.Learned == nil) != (f.Learned == nil) || !slices.Equal(roots(f), roots(g)) {
+		if f.Fingerprint() != g.Fingerprint() || !slices.Equal(g.Ways(), f.Ways()) || !slices.Equal(roots(f), roots(g)) {
 			t.Errorf("a file of %s comes back as another", name)
 		}
 		if !slices.Equal(g.Character().Speeds(4), f.Character().Speeds(4)) {
@@ -246,9 +267,7 @@ func TestLearnedFile(t *testing.T) {
 
 // Networks that do not fit are refused with what is wrong.
 func TestLearnedRefused(t *testing.T) {
-	var whole bytes.Buffer
-	must.Do(t, (&matching.File{Learned: testmatching.Learned(t)}).Encode(&whole))
-	for want, change := range map[string]func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor{
+	refused(t, &matching.File{Learned: testmatching.Learned(t)}, map[string]change{
 		"joints that turn": func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor {
 			return swap(m, a, `"turns":[0,`, `"turns":[99,`)
 		},
@@ -272,7 +291,18 @@ func TestLearnedRefused(t *testing.T) {
 		"unknown array": func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor {
 			return append(a, netruntime.Tensor{Name: "more", Shape: []int{1}, Data: []float32{1}})
 		},
-	} {
+	})
+}
+
+// change changes a file.
+type change func(m *netruntime.Meta, a []netruntime.Tensor) []netruntime.Tensor
+
+// refused checks that a file is refused after each change, with what is wrong.
+func refused(t *testing.T, f *matching.File, changes map[string]change) {
+	t.Helper()
+	var whole bytes.Buffer
+	must.Do(t, f.Encode(&whole))
+	for want, change := range changes {
 		m, a, err := netruntime.DecodeArrays(whole.Bytes())
 		must.Do(t, err)
 		var b bytes.Buffer

@@ -380,3 +380,11 @@ func (s *LearnedStream) write(p *generator.Poses, d *decoder) {
 
 // State returns the features and latent values of a row, in the stream's memory.
 func (s *LearnedStream) State(row int) []float32 { return s.row(row) }
+
+// Weight returns 1 if the state of a row shows an action, otherwise 0.
+func (s *LearnedStream) Weight(row int, a control.Action) float32 {
+	if s.of == nil {
+		return 0
+	}
+	return s.shows(row, s.must[row], a)
+}

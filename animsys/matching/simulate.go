@@ -142,29 +142,24 @@ func (b *body) step(t *Tuning, velocity m3.Vec3, facing, dt float32) {
 	b.At.Yaw, b.Spin = m3.WrapAngle(yaw), spin
 }
 
-// future returns where the body of a row will be at the horizon.
-func (s *steering) future(row int, w *wish) (future [len(horizon)]feature.Place) {
-	ahead := s.agents[row].Body
-	const step = 10 // ticks
+// future writes the body of a row as it will be in step ticks, in twice as many and so on.
+func (s *steering) future(row int, w *wish, step int, future []body) {
+	ahead, seconds := s.agents[row].Body, float32(step)*dt
 	velocity, facing := w.velocity, w.facing
-	for k, i := step, 0; i < len(horizon); k += step {
-		t := float32(k-step/2) * dt
+	for i := range future {
+		t := (float32(i) + 0.5) * seconds
 		switch {
 		case w.path.Path != nil:
 			velocity, facing = s.onPath(w, ahead.At.Pos, ahead.Along)
 			// Who is beside the path comes along it only as far as the way goes with it.
 			_, dir := w.path.At(ahead.Along)
-			ahead.Along += max(velocity.Dot(dir), 0) * step * dt
+			ahead.Along += max(velocity.Dot(dir), 0) * seconds
 		case w.turn != 0:
 			velocity, facing = m3.YawQuat(w.turn*t).Rotate(w.velocity), w.facing+w.turn*t
 		}
-		s.step(row, &ahead, velocity, facing, step*dt)
-		if k == horizon[i] {
-			future[i] = ahead.At
-			i++
-		}
+		s.step(row, &ahead, velocity, facing, seconds)
+		future[i] = ahead
 	}
-	return future
 }
 
 // headOn is the cosine of the angle to a wall's normal above which a body does not turn along it.

@@ -14,12 +14,12 @@ import (
 // StreamOptions configure a stream.
 type StreamOptions struct {
 	Capacity int     // largest number of agents, at least 1
-	Tuning   *Tuning // nil is DefaultTuning
-	Workers  int     // of a learned stream's networks; 0: one per CPU, or one for few agents
-	BF16     bool    // of a learned stream's networks; see netruntime.SessionOptions
+	Tuning   *Tuning // nil is DefaultTuning, and that a mode-adaptive network is drawn to the simulated body more
+	Workers  int     // of networks; 0: one per CPU, or one for few agents
+	BF16     bool    // of networks; see netruntime.SessionOptions
 }
 
-// steering is what the agents of both kinds of streams have: goals, simulated bodies, and roots that are drawn to them.
+// steering is what the agents of all kinds of streams have: goals, simulated bodies, and roots that are drawn to them.
 type steering struct {
 	character *Character
 	tuning    Tuning
@@ -35,7 +35,7 @@ type steering struct {
 	closed bool
 }
 
-// agent is what a row has in streams of both kinds.
+// agent is what a row has in streams of all kinds.
 type agent struct {
 	At       feature.Place // root
 	Body     body
@@ -83,13 +83,7 @@ func (s *steering) rig(roles *ik.Roles, identity string) (rig generator.Rig, err
 	if roles == nil {
 		roles = &c.Roles
 	}
-	if c.upright {
-		rig, err = generator.Human(c.Skel, roles)
-	} else {
-		rig, err = generator.NewRig(c.Skel, ik.DefaultDog(), roles, nil)
-		rig.Late, rig.Body = true, []generator.Disc{{Radius: 0.3}}
-	}
-	rig.Ground.MaxFootAccel = max(rig.Ground.MaxFootAccel, c.footAccel)
+	rig, err = generator.Legs(c.Skel, roles, c.upright, c.footAccel)
 	rig.Identity = fmt.Sprintf("%s, tuning %+v", identity, s.tuning)
 	return rig, err
 }
@@ -194,7 +188,11 @@ func (s *steering) ask(row int, w *wish, q []float32) {
 	a.Wait, a.Since = int32(s.tuning.Every-1), 0
 	a.Velocity, a.Facing = w.velocity, w.facing
 	back := m3.YawQuat(-a.At.Yaw)
-	for i, p := range s.future(row, w) {
+	const steps = 2 // to each sample of the horizon
+	var future [steps * len(horizon)]body
+	s.future(row, w, horizon[0]/steps, future[:])
+	for i := range horizon {
+		p := future[steps*i+steps-1].At
 		way, ahead := back.Rotate(p.Pos.Sub(a.At.Pos)), m3.YawQuat(p.Yaw-a.At.Yaw).Forward()
 		for k, v := range [...]float32{way.X, way.Z} {
 			j := c.trajectory() + 2*i + k

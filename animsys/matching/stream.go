@@ -164,6 +164,14 @@ func (s *Stream) search(row int, next int32, w *wish) int32 {
 // Frame returns the frame that a row shows.
 func (s *Stream) Frame(row int) int { return int(s.frames[row]) }
 
+// Weight returns 1 if the frame of a row shows an action, otherwise 0.
+func (s *Stream) Weight(row int, a control.Action) float32 {
+	if s.db == nil {
+		return 0
+	}
+	return s.shows(row, s.db.tags[s.frames[row]], a)
+}
+
 // Clip returns the name of the clip that a row plays, and the number of the frame in it.
 func (s *Stream) Clip(row int) (name string, at int) { return s.db.Clip(s.Frame(row)) }
 

@@ -238,6 +238,17 @@ func (s *Set) Mirror() bool {
 	return true
 }
 
+// Pairs returns the mirror image of each joint; nil if the skeleton has none.
+func (s *Set) Pairs() (pairs []int) {
+	if s.symmetric == nil {
+		return nil
+	}
+	for _, p := range s.symmetric.Pair {
+		pairs = append(pairs, int(p))
+	}
+	return pairs
+}
+
 // ErrNoMotion says that no clip moves over the ground: there is nothing to be steered.
 var ErrNoMotion = errors.New("no clip walks: a character that is steered wants clips of walking or running, and of standing")
 
@@ -253,6 +264,17 @@ func (s *Set) Asked() (clips []Clip) {
 
 // lasting are actions that go on as long as they are asked for. A clip of another action, if it is no loop, plays once.
 var lasting = []string{label.Idle, label.Move, label.Sit, label.Lie, label.Stand, label.Crouch, "crawl", "swim", "fly", "climb", "ride"}
+
+// Lasting returns the actions of clips that go on as long as they are asked for, besides idle and move.
+func (s *Set) Lasting() (out []string) {
+	names, _ := s.Actions()
+	for _, a := range lasting {
+		if a != label.Idle && a != label.Move && slices.Contains(names, a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
 
 // brief are actions that end, even if they end as they began.
 var brief = []string{"attack", "block", "hit", "roll", "death", "gesture"}

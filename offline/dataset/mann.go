@@ -77,7 +77,7 @@ func (o Options) check() error {
 type MANN struct {
 	Layout   *feature.MANN
 	Skeleton *skel.Skeleton // of the rows' poses; metres
-	Source   *Source        // the folder's description; nil if it has no SourceFile
+	Source   *Source        // the folder's description; nil if it has none
 
 	Rows int       // even: row r + Rows/2 is the mirror image of row r
 	X    []float32 // (Rows, Layout.Inputs()) raw
@@ -161,9 +161,7 @@ func BuildMANN(dir string, opt Options) (train, heldOut *MANN, err error) {
 		train.Warnings = append(train.Warnings, r.warnings...)
 	}
 	train.Warnings = append(train.Warnings, train.unseen(heldOut)...)
-	train.XMean, train.XStd = meanStd(train.X, opt.Layout.Inputs(), opt.Workers)
-	train.YMean, train.YStd = meanStd(train.Y, opt.Layout.Outputs(), opt.Workers)
-	heldOut.XMean, heldOut.XStd, heldOut.YMean, heldOut.YStd = train.XMean, train.XStd, train.YMean, train.YStd
+	train.normalise(heldOut, opt.Workers)
 	return train, heldOut, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/offline/mocap"
 )
@@ -17,7 +18,8 @@ type recording struct {
 	labels   Labels
 	weights  []float32
 	clip     *skel.Clip
-	warnings []Warning // of frames that rows show
+	roots    []feature.Place // (frames); nil: they follow from the pose
+	warnings []Warning       // of frames that rows show
 }
 
 func readRecordings(dir string, opt Options) ([]recording, error) {

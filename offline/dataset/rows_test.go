@@ -158,6 +158,7 @@ func TestVerticalBodyKeepsFacing(t *testing.T) {
 	rot[0] = m3.Between(o.Normalize(m3.Up), m3.Up)
 	at, _ := joinJoints(feature.Dog(), sk)
 	tr := must.Get(newTrack(sk, clip, at, 1, make([]float32, 60), 6, 1))(t)
+	must.Do(t, tr.face(sk))
 	if a, b := tr.roots[5], tr.roots[6]; a.fx != b.fx || a.fz != b.fz {
 		t.Errorf("facing (%g, %g) became (%g, %g)", a.fx, a.fz, b.fx, b.fz)
 	}

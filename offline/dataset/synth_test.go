@@ -113,7 +113,9 @@ func (c circle) track(t *testing.T, sk *skel.Skeleton) *track {
 		w[f*len(m.Actions)+1] = 1
 	}
 	at := must.Get(joinJoints(m, sk))(t)
-	return must.Get(newTrack(sk, c.clip(sk), at, 1, w, len(m.Actions), 1))(t)
+	tr := must.Get(newTrack(sk, c.clip(sk), at, 1, w, len(m.Actions), 1))(t)
+	must.Do(t, tr.face(sk))
+	return tr
 }
 
 // folder writes clips in centimetres and labels as a folder of recordings.

@@ -58,20 +58,27 @@ func (r *recording) track(sk *skel.Skeleton, layout *feature.MANN, unit float32)
 	if err != nil {
 		return nil, err
 	}
-	return newTrack(sk, r.clip, at, unit, r.weights, len(layout.Actions), layout.Step())
+	t, err := newTrack(sk, r.clip, at, unit, r.weights, len(layout.Actions), layout.Step())
+	switch {
+	case err != nil:
+		return nil, err
+	case r.roots == nil:
+		return t, t.face(sk)
+	}
+	for f, p := range r.roots {
+		sin, cos := math.Sincos(float64(p.Yaw))
+		t.roots[f] = ground{float64(p.Pos.X), float64(p.Pos.Z), sin, cos}
+	}
+	return t, nil
 }
 
-// newTrack poses clip on sk. at maps sk's joints to the clip's.
+// newTrack poses clip on sk, without roots. at maps sk's joints to the clip's.
 func newTrack(sk *skel.Skeleton, clip *skel.Clip, at []int, unit float32, weights []float32, actions, stride int) (*track, error) {
 	n, nj := clip.Frames, sk.Len()
 	t := &track{
 		n: n, stride: stride, joints: nj, roots: make([]ground, n),
 		pos: make([]m3.Vec3, n*nj), forward: make([]m3.Vec3, n*nj), up: make([]m3.Vec3, n*nj),
 		actions: actions, weights: weights,
-	}
-	front := sk.Index(frontName)
-	if front < 0 {
-		return nil, fmt.Errorf("the skeleton has no joint %q, toward which the root faces", frontName)
 	}
 	pos, rot, model := slices.Clone(sk.Offsets), make([]m3.Quat, nj), make([]m3.Xform, nj)
 	for f := range n {
@@ -89,15 +96,27 @@ func newTrack(sk *skel.Skeleton, clip *skel.Clip, at []int, unit float32, weight
 			t.forward[f*nj+j] = x.Rot.Forward()
 			t.up[f*nj+j] = x.Rot.Rotate(m3.V(0, 1, 0))
 		}
-		d := model[front].Pos.Sub(model[0].Pos)
-		t.roots[f] = ground{px: float64(model[0].Pos.X), pz: float64(model[0].Pos.Z), fz: 1}
+	}
+	return t, nil
+}
+
+// face finds the roots: under joint 0, facing from there to the neck.
+func (t *track) face(sk *skel.Skeleton) error {
+	front := sk.Index(frontName)
+	if front < 0 {
+		return fmt.Errorf("the skeleton has no joint %q, toward which the root faces", frontName)
+	}
+	for f := range t.n {
+		hips := t.pos[f*t.joints]
+		d := t.pos[f*t.joints+front].Sub(hips)
+		t.roots[f] = ground{px: float64(hips.X), pz: float64(hips.Z), fz: 1}
 		if l := math.Hypot(float64(d.X), float64(d.Z)); l > minFacing {
 			t.roots[f].fx, t.roots[f].fz = float64(d.X)/l, float64(d.Z)/l
 		} else if f > 0 {
 			t.roots[f].fx, t.roots[f].fz = t.roots[f-1].fx, t.roots[f-1].fz
 		}
 	}
-	return t, nil
+	return nil
 }
 
 // inside returns the recorded frame of time f. Outside of the recording f is reflected in

@@ -53,8 +53,8 @@ func TestRates(t *testing.T) {
 // The slider's stiff pose never jumps: in a change it only slides on.
 func TestTransitions(t *testing.T) {
 	m := slider(t, 1)
-	modes := Modes(m)
-	got := must.Get(Transitions(&Rollout{Model: m, Workers: 1}, modes[:4]))(t)
+	r := &Rollout{Model: m, Workers: 1}
+	got := must.Get(Transitions(r, Modes(r)[:4]))(t)
 	if len(got) != 12 || got[0].From != "idle" || got[0].To != "walk" {
 		t.Fatalf("%d changes, the first %+v", len(got), got[0])
 	}
@@ -68,7 +68,7 @@ func TestTransitions(t *testing.T) {
 			t.Errorf("from idle it starts after %g s", c.Second)
 		}
 	}
-	if names := len(Modes(testdog.Model(t))); names != 12 {
+	if names := len(Modes(&Rollout{Model: testdog.Model(t)})); names != 12 {
 		t.Errorf("%d modes", names)
 	}
 }

@@ -66,7 +66,7 @@ const (
 //
 // All are 0 if the controller had to restore the agent.
 func Abilities(r *Rollout, poses [control.NumActions]*Poses) ([]Ability, error) {
-	legs, err := DogLegs(r.Model.Skel)
+	legs, err := DogLegs(r.skeleton())
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func Abilities(r *Rollout, poses [control.NumActions]*Poses) ([]Ability, error) 
 		agents = append(agents, Agent{Goal: sequence(steps...)})
 		values = append(values, value)
 	}
-	for _, m := range Modes(r.Model) {
+	for _, m := range Modes(r) {
 		if m.Goal.Action == control.Move && m.Goal.Turn == 0 {
 			add(m.Name, "m/s", perform(ableLead, m.Goal), func(t Take) float64 { return speedAlong(t.Roots, m.Goal.Move) })
 		}
@@ -92,13 +92,13 @@ func Abilities(r *Rollout, poses [control.NumActions]*Poses) ([]Ability, error) 
 		g.Turn = turn
 		add(name, "°/s", perform(ableLead, g), func(t Take) float64 { return float64(turn) * turnRate(t.Roots) })
 	}
-	if r.Model.Can(control.Jump) {
+	if r.Can(control.Jump) {
 		const at = ableLead + ableHold/2
 		steps := append([]step{trot}, perform(at, control.Goal{Action: control.Jump})...)
 		add("jump", "m", steps, func(t Take) float64 { return flight(t.Raw.Section(at, t.Raw.Frames)) })
 	}
 	for _, a := range []control.Action{control.Sit, control.Lie, control.Stand} {
-		if p := poses[a]; p != nil && r.Model.Can(a) {
+		if p := poses[a]; p != nil && r.Can(a) {
 			add(a.String(), "of the way", perform(ableLead, control.Goal{Action: a}), func(t Take) float64 {
 				g := p.gaps(t.Raw.Section(ableLead-1, t.Raw.Frames))
 				return math.Min((g[0]-slices.Min(g))/max(g[0]-p.Spread, 1e-6), 1)

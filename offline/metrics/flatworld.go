@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/generator"
+	"mannequin/animsys/retarget"
 	"mannequin/ecs"
 	"mannequin/terrain"
 )
@@ -18,12 +19,12 @@ type flatWorld struct {
 	schedule *ecs.Schedule
 }
 
-// newFlatWorld makes a crowd of agents that g moves. If it fails, it closes g.
-func newFlatWorld[C any](g generator.Generator[C], workers int) (*flatWorld, error) {
+// newFlatWorld makes a crowd of agents that g moves, which may be characters of their own. If it fails, it closes g.
+func newFlatWorld[C any](g generator.Generator[C], workers int, own ...*retarget.Character) (*flatWorld, error) {
 	w := &flatWorld{world: arche.NewWorld()}
 	ground, err := terrain.Flat(terrain.Grid{Size: 8, Cell: 4}) // goes on beyond its edges
 	if err == nil {
-		w.crowd, err = animsys.NewCrowd(&w.world, g, animsys.Options{Ground: ground, Workers: workers})
+		w.crowd, err = animsys.NewCrowd(&w.world, g, animsys.Options{Ground: ground, Workers: workers, Characters: own})
 	}
 	if err != nil {
 		return nil, errors.Join(err, g.Close())

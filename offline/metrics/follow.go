@@ -49,7 +49,7 @@ const minSpeed = 0.1
 // path. It returns, per path, the deviation of the network's pose: the root is on the ground under
 // joint 0 and faces the joint Neck. Only frames with a moving root count.
 func Following(r *Rollout, paths []*control.Path, speed float32, duration float64) ([]Follow, error) {
-	neck, err := neckOf(r.Model.Skel)
+	neck, err := neckOf(r.skeleton())
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func (t Take) cut(first int) Take {
 // Generated measures seconds of motion for each gait's goals, after a stand and time to settle.
 func Generated(r *Rollout, gaits []Gait, seconds float64) ([]Made, error) {
 	const stand, settle = mann.Rate, 2 * mann.Rate
-	legs, err := DogLegs(r.Model.Skel)
+	legs, err := DogLegs(r.skeleton())
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (d *segment) goal(tick int, _ m3.Xform) control.Goal {
 // speed, turn and action of the recording. Frames of the generated motion belong to a gait by their
 // own speed and turn, with the rule of GroundTruth. So both are made of similar manoeuvres.
 func Matched(r *Rollout, gaits []Gait, sets ...*dataset.MANN) ([]Made, error) {
-	legs, err := DogLegs(r.Model.Skel)
+	legs, err := DogLegs(r.skeleton())
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func Latencies(r *Rollout, poses [control.NumActions]*Poses) ([]Latency, error) 
 	var agents []Agent
 	var actions []control.Action
 	for _, a := range []control.Action{control.Sit, control.Lie, control.Stand, control.Jump} {
-		if poses[a] == nil || !r.Model.Can(a) {
+		if poses[a] == nil || !r.Can(a) {
 			continue
 		}
 		for _, from := range latencyStarts {

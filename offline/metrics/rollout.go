@@ -1,11 +1,15 @@
 package metrics
 
 import (
+	"errors"
 	"fmt"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/matching"
+	"mannequin/animsys/retarget"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 
@@ -13,12 +17,14 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// Rollout runs a model through the whole tick of package animsys, on flat ground, as a game does.
+// Rollout runs a quadruped through the whole tick of package animsys, on flat ground, as a game does: a mode-adaptive network, or a
+// character of mannequin make in its own size.
 type Rollout struct {
-	Model   *mann.Model
-	Far     *mann.Model          // nil, or a model of a longer stride that drives all agents, as for distant ones
-	Workers int                  // results do not depend on it
-	Tick    func(rows int) error // nil, or called before each tick with the number of agents; an error ends the rollout
+	Model     *mann.Model
+	Far       *mann.Model          // nil, or a model of a longer stride that drives all agents, as for distant ones
+	Character *matching.File       // in place of Model
+	Workers   int                  // results do not depend on it
+	Tick      func(rows int) error // nil, or called before each tick with the number of agents; an error ends the rollout
 
 	Restored int // agent ticks, so far, after which a controller restored its agent
 }
@@ -71,18 +77,70 @@ type Take struct {
 	Restored int // ticks after which the controller restored the agent
 }
 
-// Run drives all agents for a number of ticks. A pose that is not finite is an error.
-func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
-	n := len(agents)
+// driver is what moves the agents of a rollout, and says more of them than a game asks for.
+type driver interface {
+	generator.Generator[control.Goal]
+	Root(row int) m3.Xform // in the row's own space
+	Weight(row int, a control.Action) float32
+	Restored(row int) int
+	Gating(row int) []float32 // weights of the experts, if it is due in this tick
+	pose(row int) (pos []m3.Vec3, rot []m3.Quat)
+}
+
+// network is the driver of a mode-adaptive network.
+type network struct{ *mann.Controller }
+
+func (d network) pose(row int) ([]m3.Vec3, []m3.Quat) { return d.Batch.Pose(row) }
+
+// driver returns what moves n agents.
+func (r *Rollout) driver(n int) (driver, error) {
+	if r.Character != nil {
+		return newPlayed(r.Character, n, r.Workers)
+	}
 	opt := mann.ControllerOptions{Capacity: n, Workers: r.Workers}
 	if r.Far != nil {
 		opt.LOD = []*mann.Model{r.Far}
 	}
-	controller, err := r.Model.NewController(opt)
+	c, err := r.Model.NewController(opt)
 	if err != nil {
 		return nil, err
 	}
-	flat, err := newFlatWorld(controller, r.Workers)
+	return network{c}, nil
+}
+
+// skeleton returns that of the driver's poses.
+func (r *Rollout) skeleton() *skel.Skeleton {
+	if r.Character != nil {
+		return r.Character.Character().Skel
+	}
+	return r.Model.Skel
+}
+
+// Can reports whether agents have the action.
+func (r *Rollout) Can(a control.Action) bool {
+	if r.Character != nil {
+		_, ok := r.Character.Character().Action(a.String())
+		return ok
+	}
+	return r.Model.Can(a)
+}
+
+// Run drives all agents for a number of ticks. A pose that is not finite is an error.
+func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
+	n := len(agents)
+	drives, err := r.driver(n)
+	if err != nil {
+		return nil, err
+	}
+	var own []*retarget.Character
+	if r.Character != nil {
+		sized, err := r.Character.Character().Sized()
+		if err != nil {
+			return nil, errors.Join(err, drives.Close())
+		}
+		own = append(own, sized)
+	}
+	flat, err := newFlatWorld(drives, r.Workers, own...)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +156,14 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 				return nil, err
 			}
 		}
-		takes[i] = Take{Raw: skel.NewClip(r.Model.Skel, mann.Rate, ticks), Shown: skel.NewClip(r.Model.Skel, mann.Rate, ticks),
+		sk := r.skeleton()
+		if own != nil {
+			if err := crowd.SetCharacter(dogs[i], own[0]); err != nil {
+				return nil, err
+			}
+			sk = own[0].Skel
+		}
+		takes[i] = Take{Raw: skel.NewClip(sk, mann.Rate, ticks), Shown: skel.NewClip(sk, mann.Rate, ticks),
 			Roots: make([]m3.Xform, ticks), Weights: make([][control.NumActions]float32, ticks)}
 	}
 	for f := range ticks {
@@ -108,20 +173,21 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 			}
 		}
 		for i, a := range agents {
-			*goals.Get(dogs[i]) = a.Goal(f, controller.Root(i))
+			*goals.Get(dogs[i]) = a.Goal(f, crowd.Root(dogs[i]))
 		}
 		if err := flat.schedule.Step(); err != nil {
 			return nil, err
 		}
 		for i := range takes {
-			t, weights := &takes[i], controller.Gating(i)
-			if weights != nil {
+			t, weights := &takes[i], drives.Gating(i)
+			switch {
+			case weights != nil:
 				t.Experts = len(weights)
-			} else { // between two steps: the last weights
+			case t.Experts > 0: // between two steps: the last weights
 				weights = t.Gating[len(t.Gating)-t.Experts:]
 			}
 			t.Gating = append(t.Gating, weights...)
-			if err := t.add(crowd, controller, i, f); err != nil {
+			if err := t.add(crowd, dogs[i], drives, i, f); err != nil {
 				return nil, err
 			}
 		}
@@ -132,19 +198,23 @@ func (r *Rollout) Run(agents []Agent, ticks int) ([]Take, error) {
 	return takes, nil
 }
 
-func (t *Take) add(c *animsys.Crowd, dogs *mann.Controller, row, f int) error {
-	p, q := dogs.Batch.Pose(row)
+func (t *Take) add(c *animsys.Crowd, e arche.Entity, dogs driver, row, f int) error {
+	t.Roots[f] = c.Roots[row]
+	p, q := dogs.pose(row)
 	pos, rot := t.Raw.Frame(f)
 	copy(pos, p)
 	copy(rot, q)
+	if own := c.Character(e); own != nil {
+		copy(pos, own.Skel.Offsets)
+		pos[0] = p[0].Sub(dogs.Root(row).Pos).Scale(own.Scale).Add(t.Roots[f].Pos)
+	}
 	pos, rot = t.Shown.Frame(f)
-	t.Shown.Skel.ModelToLocal(pos, rot, c.BonesAt(row))
+	t.Shown.Skel.ModelToLocal(pos, rot, c.Bones(e))
 	for j := range pos {
 		if !pos[j].Finite() || !rot[j].Finite() {
 			return fmt.Errorf("metrics: agent %d, frame %d: joint %s is not finite", row, f, t.Shown.Skel.Names[j])
 		}
 	}
-	t.Roots[f] = dogs.Root(row)
 	for a := range control.NumActions {
 		t.Weights[f][a] = dogs.Weight(row, a)
 	}

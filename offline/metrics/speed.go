@@ -32,7 +32,7 @@ func (s SpeedHeld) Off() float64 { return math.Abs(s.Speed/s.Command - 1) }
 // SpeedsHeld commands each of GaitSpeeds from a stand, and after another of them for three seconds.
 func SpeedsHeld(r *Rollout) ([]SpeedHeld, error) {
 	const stand, before, settle, window, more = mann.Rate, 3 * mann.Rate, 2 * mann.Rate, 2 * mann.Rate, 2 * mann.Rate
-	legs, err := DogLegs(r.Model.Skel)
+	legs, err := DogLegs(r.skeleton())
 	if err != nil {
 		return nil, err
 	}

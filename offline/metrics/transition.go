@@ -54,8 +54,8 @@ type Mode struct {
 	Goal control.Goal
 }
 
-// Modes returns the modes between which transitions are measured, without the actions that m lacks.
-func Modes(m *mann.Model) []Mode {
+// Modes returns the modes between which transitions are measured, without the actions that are lacking.
+func Modes(r *Rollout) []Mode {
 	aside := control.Goal{Move: m3.V(1, 0, 0), Speed: 0.4, Action: control.Move}
 	back := control.Goal{Move: m3.V(0, 0, -1), Speed: 0.4, Action: control.Move}
 	out := []Mode{{"idle", control.Goal{}}}
@@ -64,7 +64,7 @@ func Modes(m *mann.Model) []Mode {
 	}
 	out = append(out, Mode{"back", back}, Mode{"aside", aside}, Mode{"turn", control.Goal{Turn: 1, Action: control.Move}})
 	for _, a := range []control.Action{control.Jump, control.Sit, control.Stand, control.Lie} {
-		if m.Can(a) {
+		if r.Can(a) {
 			out = append(out, Mode{a.String(), control.Goal{Action: a}})
 		}
 	}

@@ -31,7 +31,7 @@ func (w Way) Off() float64 { return math.Abs(w.Does/w.Asked - 1) }
 // the fourth to the eighth second, Does the last two.
 func Ways(r *Rollout) ([]Way, error) {
 	const lead, hold, first = mann.Rate, 8 * mann.Rate, 3 * mann.Rate
-	legs, err := DogLegs(r.Model.Skel)
+	legs, err := DogLegs(r.skeleton())
 	if err != nil {
 		return nil, err
 	}

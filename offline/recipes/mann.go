@@ -37,6 +37,7 @@ type MANN struct {
 	ClipNorm     float64            `json:"clip_norm,omitempty"` // largest norm of a step's gradient; 0, as in the paper: no limit
 	Epochs       int                `json:"-"`                   //
 	Start        *netruntime.Net    `json:"-"`                   // initial weights; nil: they are drawn
+	NoCard       bool               `json:"-"`                   // without a model card: a character's file has one
 
 	RunOptions `json:"-"`
 }
@@ -163,7 +164,11 @@ func (m *MANN) model(net *mannNet, best trained) (*netruntime.Net, error) {
 	}
 	metrics := modelMetrics{HeldOut: best.report.Best, HeldOutBefore: best.report.Initial, Epoch: best.report.BestEpoch,
 		Rows: set.Rows, Visits: len(set.Order), HeldOutRows: m.HeldOut.Rows}
-	meta, err := newMeta("mann", m, src, metrics, m.HeldOut.Clips, best)
+	described := any(m) // in a card
+	if m.NoCard {
+		described = nil
+	}
+	meta, err := newMeta("mann", described, src, metrics, m.HeldOut.Clips, best)
 	if err != nil {
 		return nil, err
 	}

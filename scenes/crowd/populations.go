@@ -128,7 +128,7 @@ func (s *Scene) openCharacter(o *Options, p *population, n int) error {
 	if of == nil {
 		return errors.New("crowd: Options.Character is empty")
 	}
-	own, err := world.Sized(of)
+	own, err := of.Sized()
 	if err != nil {
 		return fmt.Errorf("crowd: %w", err)
 	}

@@ -71,7 +71,7 @@ func New(opt Options) (*Scene, error) {
 }
 
 func (s *Scene) open(file *matching.File) (err error) {
-	if s.own, err = world.Sized(s.of); err != nil {
+	if s.own, err = s.of.Sized(); err != nil {
 		return fmt.Errorf("play: %w", err)
 	}
 	s.height, s.long = world.Extent(s.own)

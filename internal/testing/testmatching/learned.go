@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
+	"mannequin/animsys/mann"
 	"mannequin/animsys/matching"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testnet"
 	"mannequin/netruntime"
 )
 
@@ -30,6 +33,52 @@ var learned = sync.OnceValues(func() (*matching.Learned, error) {
 	}
 	return f.Learned, nil
 })
+
+//go:embed testdata/adaptive.character
+var adaptivePerson []byte
+
+// Adaptive returns a small mode-adaptive network that has learned what People plays. TestAdaptive trains it.
+func Adaptive(t testing.TB) *matching.Adaptive {
+	t.Helper()
+	return must.Get(adaptive())(t)
+}
+
+var adaptive = sync.OnceValues(func() (*matching.Adaptive, error) {
+	f, err := matching.DecodeFile(adaptivePerson)
+	if err != nil {
+		return nil, err
+	}
+	return f.Adaptive, nil
+})
+
+// TinyAdaptive returns a network of two small random experts: an agent that falls, and is put back.
+func TinyAdaptive(t testing.TB) *matching.Adaptive {
+	t.Helper()
+	const experts, hidden = 2, 3
+	net := Adaptive(t).Model().Net
+	rng := rand.New(rand.NewPCG(1, 2))
+	tensors := net.Tensors()
+	for i, v := range tensors {
+		shape := v.Shape
+		switch {
+		case strings.HasPrefix(v.Name, "experts."):
+			shape[0] = experts
+			if !strings.HasPrefix(v.Name, "experts.2") {
+				shape[1] = hidden
+			}
+			if n := len(shape); n == 3 && !strings.HasPrefix(v.Name, "experts.0") {
+				shape[2] = hidden
+			}
+		case strings.HasPrefix(v.Name, "gating.2"):
+			shape[0] = experts
+		default:
+			continue
+		}
+		tensors[i] = testnet.Random(rng, 0.1, v.Name, shape...)
+	}
+	model := must.Get(mann.NewModel(must.Get(netruntime.New(net.Meta(), tensors))(t)))(t)
+	return must.Get(matching.NewAdaptive(People(t), model))(t)
+}
 
 // Untrained returns networks of the size of shipped ones that have learned nothing: bodies that wobble about a standing
 // pose, and go ahead.

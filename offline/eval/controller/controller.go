@@ -46,8 +46,9 @@ type Report struct {
 	// Means over the speeds, s: until the velocity is within a quarter of the one that is asked for.
 	Start, Stop, Turn90, Turn180 float64
 	Path                         Path `json:"path"`
-	Slide                        Pair `json:"slide"` // mean speed of feet that stand while the body goes, m/s
-	Jerk                         Pair `json:"jerk"`  // 99.9th percentile of all joints', m/s³
+	Slide                        Pair `json:"slide"`  // mean speed of feet that stand while the body goes, m/s
+	Stands                       Pair `json:"stands"` // share of the time in which a foot stands while the body goes
+	Jerk                         Pair `json:"jerk"`   // 99.9th percentile of all joints', m/s³
 	// Pose is the mean distance of joints from those of the nearest pose of the clips, m, and Coverage the share of the clips'
 	// poses that came up in the courses: within 5 cm of a usual body's.
 	Pose     float64 `json:"pose"`
@@ -89,6 +90,7 @@ func Measure(s Subject) (*Report, error) {
 	s.Speeds = speeds // found once
 	var slide, jerk []float64
 	var shown poses
+	going := 0
 	count := map[*float64]float64{}
 	mean := func(to *float64, v float64) { *to += v; count[to]++ }
 	for _, v := range speeds {
@@ -96,7 +98,7 @@ func Measure(s Subject) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		slide, jerk = append(slide, run.slide...), append(jerk, run.jerk...)
+		slide, jerk, going = append(slide, run.slide...), append(jerk, run.jerk...), going+run.going
 		shown.joints, shown.at = run.poses.joints, append(shown.at, run.poses.at...)
 		r.Speeds = append(r.Speeds, Speed{float64(v * s.Size), run.held * float64(s.Size)})
 		mean(&r.Start, run.start)
@@ -108,11 +110,12 @@ func Measure(s Subject) (*Report, error) {
 		*to /= n
 	}
 	size := float64(s.Size)
-	ownSlide, ownJerk, err := s.own()
+	ownSlide, ownJerk, ownGoing, err := s.own()
 	if err != nil {
 		return nil, err
 	}
 	r.Slide = Pair{size * average(slide), size * average(ownSlide)}
+	r.Stands = Pair{float64(len(slide)) / float64(max(going, 1)), float64(len(ownSlide)) / float64(max(ownGoing, 1))}
 	r.Jerk = Pair{size * quantile(jerk, 0.999), size * quantile(ownJerk, 0.999)}
 	if len(s.Clips) > 0 {
 		const most, reach = 6000, 0.05
@@ -247,6 +250,7 @@ func (w *world) ask(e arche.Entity, velocity, face m3.Vec3) {
 type run struct {
 	held, start, stop, turn90, turn180 float64
 	slide, jerk                        []float64
+	going                              int   // see watch
 	poses                              poses // some
 }
 
@@ -289,7 +293,7 @@ func (s *Subject) course(speed float32, r *Report) (*run, error) {
 			out.stop = took
 		}
 	}
-	out.slide, out.jerk = watch.slide, watch.jerk
+	out.slide, out.jerk, out.going = watch.slide, watch.jerk, watch.going
 	return out, nil
 }
 
@@ -366,24 +370,24 @@ func (s *Subject) cost(agents int, speed float32) (float64, error) {
 }
 
 // own returns slide and jerk of the clips, as they are.
-func (s *Subject) own() (slide, jerk []float64, err error) {
+func (s *Subject) own() (slide, jerk []float64, going int, err error) {
 	w, err := s.world(1)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	defer w.crowd.Close()
 	for i, c := range s.Clips {
 		if c.Skel.Len() != w.crowd.Skel.Len() {
-			return nil, nil, fmt.Errorf("controller: clip %d has %d joints, the generator %d", i, c.Skel.Len(), w.crowd.Skel.Len())
+			return nil, nil, 0, fmt.Errorf("controller: clip %d has %d joints, the generator %d", i, c.Skel.Len(), w.crowd.Skel.Len())
 		}
 		watch, model := newWatch(w.crowd, s.slow()), make([]m3.Xform, c.Skel.Len())
 		for f := range c.Frames {
 			c.Model(model, f)
 			watch.add(model, s.Moves == nil || s.Moves[i][f])
 		}
-		slide, jerk = append(slide, watch.slide...), append(jerk, watch.jerk...)
+		slide, jerk, going = append(slide, watch.slide...), append(jerk, watch.jerk...), going+watch.going
 	}
-	return slide, jerk, nil
+	return slide, jerk, going, nil
 }
 
 // watch follows the joints of one body.
@@ -394,6 +398,7 @@ type watch struct {
 	last        [3][]m3.Vec3
 	seen        int
 	slide, jerk []float64
+	going       int // feet, in all ticks, under a body that goes
 }
 
 // slow returns the speed of the hips up to which a body does not go: a third of the slowest that is asked for. Feet under a
@@ -424,6 +429,7 @@ func (w *watch) add(bones []m3.Xform, moves bool) {
 			if body*animsys.TickRate <= w.slow {
 				break
 			}
+			w.going++
 			// A low foot that goes as fast as the body swings.
 			if a, b := w.last[0][j], bones[j].Pos; a.Y < w.floor && b.Y < w.floor && b.Sub(a).Flat().Len() < 0.5*body {
 				w.slide = append(w.slide, float64(b.Sub(a).Flat().Len())*animsys.TickRate)
@@ -476,6 +482,7 @@ func (r *Report) Print(out io.Writer) error {
 		return fmt.Sprintf("the clips' "+format, v)
 	}
 	fmt.Fprintf(t, "feet slide\t%.1f cm/s\t%s\n", 100*r.Slide.Shown, clips("%.1f", 100*r.Slide.Clips))
+	fmt.Fprintf(t, "feet stand\t%.0f %% of the time\t%s\n", 100*r.Stands.Shown, clips("%.0f %%", 100*r.Stands.Clips))
 	fmt.Fprintf(t, "jerk, 99.9 %%\t%.0f m/s³\t%s\n", r.Jerk.Shown, clips("%.0f", r.Jerk.Clips))
 	if r.Pose > 0 {
 		fmt.Fprintf(t, "joints\t%.1f cm beside\tthe clips' nearest pose; %.0f %% of these came up\n", 100*r.Pose, 100*r.Coverage)

@@ -54,6 +54,9 @@ func TestMeasure(t *testing.T) {
 	if r.Slide.Clips == 0 || r.Jerk.Clips == 0 || r.Jerk.Ratio() > 3 {
 		t.Errorf("slide %+v, jerk %+v", r.Slide, r.Jerk)
 	}
+	if r.Stands.Shown < 0.8*r.Stands.Clips || r.Stands.Shown > 1.25*r.Stands.Clips {
+		t.Errorf("feet stand %+v", r.Stands)
+	}
 	if r.Pose > 0.03 || r.Coverage < 0.3 || r.Coverage > 1 {
 		t.Errorf("joints are %.1f cm beside the clips', of which %.0f %% came up", 100*r.Pose, 100*r.Coverage)
 	}
@@ -108,6 +111,9 @@ func TestFeetOfBodiesThatGo(t *testing.T) {
 				bones[j].Pos = m3.V(0, 0, c.foot*float32(tick)/animsys.TickRate)
 			}
 			watch.add(bones, true)
+		}
+		if feet := len(w.crowd.Ground.Rig.Roles.Legs); c.body > 0.4 && watch.going != 9*feet || c.body <= 0.4 && watch.going != 0 {
+			t.Errorf("of a body at %g m/s %d feet are watched", c.body, watch.going)
 		}
 		if got := average(watch.slide); (c.want < 0) != (len(watch.slide) == 0) || c.want >= 0 && math.Abs(got-c.want) > 1e-3 {
 			t.Errorf("a body at %g m/s over feet at %g: %d of them slide at %.2f", c.body, c.foot, len(watch.slide), got)

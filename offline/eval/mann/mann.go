@@ -3,9 +3,11 @@ package mann
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/models"
 	"mannequin/netruntime"
@@ -88,7 +90,6 @@ type evaluation struct {
 	opt         Options
 	progress    eval.Progress
 	rollout     *metrics.Rollout
-	far         *mann.Model   // the measured model if its stride is longer than a tick, else nil
 	album       *figure.Album // nil: no pictures
 	train, held *dataset.MANN
 	poses       [control.NumActions]*metrics.Poses
@@ -98,40 +99,36 @@ type evaluation struct {
 
 // Measure measures a network.
 func Measure(o Options, progress eval.Progress) (*Report, error) {
-	m, err := models.OpenAs(o.Model, mann.NewModel)
+	rollout, err := o.open()
 	if err != nil {
 		return nil, err
 	}
-	net := m.Net
-	var far *mann.Model
-	if m.Layout.Step() > 1 { // it drives distant dogs, so a model of near dogs is needed, too
-		far = m
-		if m, err = models.OpenAs(o.Near, mann.NewModel); err != nil {
-			return nil, err
-		}
+	layout := feature.Dog()
+	if rollout.Model != nil {
+		layout = rollout.Model.Layout
 	}
 	paths, err := openPaths(o.Paths)
 	if err != nil {
 		return nil, err
 	}
-	e := &evaluation{opt: o, far: far, progress: progress}
+	e := &evaluation{opt: o, rollout: rollout, progress: progress}
 	if e.album, err = figure.NewAlbum(o.Plots); err != nil {
 		return nil, err
 	}
-	if e.train, e.held, err = dataset.BuildMANN(o.Data, dataset.Options{Layout: m.Layout, HeldOut: o.HeldOut, Workers: o.Threads}); err != nil {
+	if e.train, e.held, err = dataset.BuildMANN(o.Data, dataset.Options{Layout: layout, HeldOut: o.HeldOut, Workers: o.Threads}); err != nil {
 		return nil, err
 	}
 	if e.poses, err = metrics.ActionPoses(e.train, e.held); err != nil {
 		return nil, err
 	}
-	progress.Total(e.rows(net))
-	e.rollout = &metrics.Rollout{Model: m, Far: far, Workers: o.Threads, Tick: progress.Tick}
+	progress.Total(e.rows())
+	rollout.Workers, rollout.Tick = o.Threads, progress.Tick
 	e.report.Model = o.Model
 	for _, s := range []struct {
 		name string
 		run  func() error
 	}{
-		{"loss", func() error { return e.losses(net) }},
+		{"loss", e.losses},
 		{"gaits", e.gaits},
 		{"paths", func() error { return e.paths(paths) }},
 		{"speeds", func() (err error) { e.report.Speeds, err = metrics.SpeedsHeld(e.rollout); return err }},
@@ -151,14 +148,55 @@ func Measure(o Options, progress eval.Progress) (*Report, error) {
 	return &e.report, nil
 }
 
-// rows estimates the ticks of one agent that the evaluation takes.
-func (e *evaluation) rows(net *netruntime.Net) int64 {
-	recorded := int64(e.train.Rows+e.held.Rows) / 2
-	drives := int64(13*e.opt.Seconds*mann.Rate) + 6*180 + 16*600 + 8*660 + 132*390
-	return int64(e.held.Rows) + 3*recorded/2 + drives + int64(metrics.Experts(net)+1)*14*360
+// open opens what is measured.
+func (o *Options) open() (*metrics.Rollout, error) {
+	m, err := models.OpenAs(o.Model, mann.NewModel)
+	if err != nil {
+		f, other := models.OpenCharacter(o.Model)
+		if other != nil {
+			return nil, err
+		}
+		if joints := feature.Dog().Joints; !slices.Equal(f.Character().Skel.Names, joints) {
+			return nil, fmt.Errorf("%s: its joints are not those of the recordings, %s to %s", o.Model, joints[0], joints[len(joints)-1])
+		}
+		return &metrics.Rollout{Character: f}, nil
+	}
+	r := &metrics.Rollout{Model: m}
+	if m.Layout.Step() > 1 { // it drives distant dogs, so a model of near dogs is needed, too
+		r.Far = m
+		r.Model, err = models.OpenAs(o.Near, mann.NewModel)
+	}
+	return r, err
 }
 
-func (e *evaluation) losses(net *netruntime.Net) error {
+// net returns the network that is measured, nil for a character.
+func (e *evaluation) net() *netruntime.Net {
+	switch r := e.rollout; {
+	case r.Far != nil:
+		return r.Far.Net
+	case r.Model != nil:
+		return r.Model.Net
+	}
+	return nil
+}
+
+// rows estimates the ticks of one agent that the evaluation takes.
+func (e *evaluation) rows() int64 {
+	experts := 0
+	if net := e.net(); net != nil {
+		experts = metrics.Experts(net)
+	}
+	recorded := int64(e.train.Rows+e.held.Rows) / 2
+	drives := int64(13*e.opt.Seconds*mann.Rate) + 6*180 + 16*600 + 8*660 + 132*390
+	return int64(e.held.Rows) + 3*recorded/2 + drives + int64(experts+1)*14*360
+}
+
+// losses measures the network's on recordings that are held out.
+func (e *evaluation) losses() error {
+	net := e.net()
+	if net == nil {
+		return nil
+	}
 	const maxRows = 256
 	session, err := net.NewSession(netruntime.SessionOptions{Batch: maxRows, Workers: e.opt.Threads})
 	if err != nil {
@@ -166,8 +204,8 @@ func (e *evaluation) losses(net *netruntime.Net) error {
 	}
 	defer session.Close()
 	held := e.held
-	if e.far != nil { // its rows have a longer stride
-		if _, held, err = dataset.BuildMANN(e.opt.Data, dataset.Options{Layout: e.far.Layout, HeldOut: e.opt.HeldOut, Workers: e.opt.Threads}); err != nil {
+	if far := e.rollout.Far; far != nil { // its rows have a longer stride
+		if _, held, err = dataset.BuildMANN(e.opt.Data, dataset.Options{Layout: far.Layout, HeldOut: e.opt.HeldOut, Workers: e.opt.Threads}); err != nil {
 			return err
 		}
 	}
@@ -266,15 +304,18 @@ func (e *evaluation) paths(named []namedPath) error {
 func (e *evaluation) transitions() (err error) {
 	t := &e.report.Transitions
 	t.Recorded = metrics.RecordedRates(e.train, e.held)
-	t.Changes, err = metrics.Transitions(e.rollout, metrics.Modes(e.rollout.Model))
+	t.Changes, err = metrics.Transitions(e.rollout, metrics.Modes(e.rollout))
 	return err
 }
 
 // experts fills Table 5.
 func (e *evaluation) experts() error {
+	if e.rollout.Model == nil || e.rollout.Far != nil { // the experts are the near model's
+		return nil
+	}
 	net := e.rollout.Model.Net
 	n := metrics.Experts(net)
-	if n < 2 || e.far != nil { // the experts are the near model's
+	if n < 2 {
 		return nil
 	}
 	out := &Experts{Vanishes: metrics.Vanishes}

@@ -22,7 +22,7 @@ func (e *evaluation) plots() error {
 	if err := e.plotFootfalls(); err != nil {
 		return err
 	}
-	if metrics.Experts(e.rollout.Model.Net) > 1 {
+	if e.rollout.Model != nil && metrics.Experts(e.rollout.Model.Net) > 1 {
 		if err := e.plotGating(); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (e *evaluation) plotFootfalls() error {
 // shown for two steady seconds, an action from its command.
 func (e *evaluation) plotGating() error {
 	const lead, gait, action = 3 * mann.Rate, 2 * mann.Rate, 4 * mann.Rate
-	modes := metrics.Modes(e.rollout.Model)
+	modes := metrics.Modes(e.rollout)
 	takes, err := metrics.Perform(e.rollout, modes, lead, action+1)
 	if err != nil {
 		return err

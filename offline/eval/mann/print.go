@@ -35,6 +35,9 @@ func (r *Report) Print(w io.Writer) error {
 }
 
 func (r *Report) printLosses(t *eval.Tables) {
+	if len(r.HeldOut.Losses) == 0 {
+		return
+	}
 	t.Section(fmt.Sprintf("%s on %d rows held out: %s", r.Model, r.HeldOut.Rows, strings.Join(r.HeldOut.Recordings, ", ")), "output\tloss\tRMS error")
 	for _, l := range r.HeldOut.Losses {
 		rms := ""

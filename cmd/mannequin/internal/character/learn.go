@@ -2,14 +2,21 @@ package character
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
+	"mannequin/animsys/control"
+	"mannequin/animsys/mann"
 	"mannequin/animsys/matching"
 	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/netruntime"
+	"mannequin/offline/augment"
+	"mannequin/offline/clipset"
 	"mannequin/offline/eval/controller"
 	"mannequin/offline/recipes"
 	"mannequin/offline/train"
@@ -17,52 +24,159 @@ import (
 
 // networks is what was learned.
 type networks struct {
-	Minutes  float64            `json:"minutes"` // of training
-	Measures *controller.Report `json:"measures"`
-	Poses    controller.Learned `json:"poses"`
-	Play     bool               `json:"play"` // rather than the clips
-	Why      string             `json:"why"`
-	Bytes    int64              `json:"bytes,omitempty"` // of --networks
+	Of    []network `json:"of"`
+	Plays string    `json:"plays"`           // the way that plays
+	Bytes int64     `json:"bytes,omitempty"` // of --networks
 }
 
-// learn trains networks on the database of a file, measures them, and chooses what plays.
-func (o *options) learn(ctx context.Context, progress *cli.Progress, f *matching.File, s controller.Subject, r *report) error {
-	m := recipes.DefaultLearned(f.Database, o.train)
-	m.Threads, m.Resume, m.Now, m.Log = o.threads, o.resume, time.Now, slog.New(slog.DiscardHandler)
-	m.Folder = o.out + ".train"
-	if err := os.MkdirAll(m.Folder, 0o755); err != nil {
+// network is a way to play without clips.
+type network struct {
+	Way      string              `json:"way"`
+	Minutes  float64             `json:"minutes"` // of training
+	Measures *controller.Report  `json:"measures"`
+	Poses    *controller.Learned `json:"poses,omitempty"` // of learned motion matching
+	Fault    string              `json:"fault,omitempty"` // why the clips are better
+}
+
+// learnedTime is the share of the time in which learned motion matching is trained; the mode-adaptive network has the rest.
+const learnedTime = 0.4
+
+// learner trains networks for a file.
+type learner struct {
+	*options
+	progress *cli.Progress
+	set      *clipset.Set
+	recorded *clipset.Set // without mirror images and curves
+	file     *matching.File
+	subject  controller.Subject
+	report   *report
+}
+
+// run trains networks on the database of a file, measures them, and chooses what plays.
+func (l *learner) run(ctx context.Context) error {
+	folder := l.out + ".train"
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	m.Progress = func(part string, p train.Progress) {
-		progress.Stage("training the " + part)
-		progress.Step(int(1000*p.Done), 1000)
+	l.report.Networks = &networks{}
+	for _, part := range []func(ctx context.Context, folder string) error{l.learned, l.adaptive} {
+		err := part(ctx, folder)
+		if ctx.Err() != nil {
+			return fmt.Errorf("interrupted: the same command with --resume goes on from %s", folder)
+		}
+		if err != nil {
+			return fmt.Errorf("%w; what was trained is in %s", err, folder)
+		}
 	}
-	l, trained, err := m.Run(ctx)
-	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted: the same command with --resume goes on from %s", m.Folder)
-	}
+	l.choose()
+	return os.RemoveAll(folder)
+}
+
+// learned trains learned motion matching.
+func (l *learner) learned(ctx context.Context, folder string) error {
+	db := l.file.Database
+	m := recipes.DefaultLearned(db, learnedTime*l.train)
+	m.Threads, m.Resume, m.Now, m.Log, m.Folder = l.threads, l.resume, time.Now, slog.New(slog.DiscardHandler), folder
+	m.Progress = func(part string, p train.Progress) { l.step("training the "+part, p.Done) }
+	out, trained, err := m.Run(ctx)
 	if err != nil {
-		return fmt.Errorf("%w; what was trained is in %s", err, m.Folder)
+		return err
 	}
-	progress.Stage("measuring the networks")
-	n := &networks{}
+	n := network{}
 	for _, t := range [...]*train.Report{trained.Autoencoder, trained.Stepper, trained.Projector} {
 		n.Minutes += t.Seconds / 60
 	}
-	if n.Poses, err = controller.MeasureLearned(f.Database, l, trained.Latent); err != nil {
+	poses, err := controller.MeasureLearned(db, out, trained.Latent)
+	if err != nil {
 		return err
 	}
-	s.New, s.Memory = controller.Plays(&matching.File{Learned: l}), l.Bytes()
+	l.file.Learned, n.Poses = out, &poses
+	return l.measure(&n, matching.LearnedMatching)
+}
+
+// adaptive trains a mode-adaptive network.
+func (l *learner) adaptive(ctx context.Context, folder string) error {
+	db, mirror := l.file.Database, l.set.Pairs()
+	if mirror == nil {
+		l.report.Notes = append(l.report.Notes, "the skeleton has no mirror image: a mode-adaptive network is not trained")
+		return nil
+	}
+	const perMinute, least, most = 40, 60, 900 // s
+	opt := augment.Options{Seconds: min(max(perMinute*l.train, least), most), Actions: l.set.Lasting(), Seed: 1}
+	if _, ok := db.Action(control.Jump.String()); ok {
+		opt.Actions = append(opt.Actions, control.Jump.String())
+	}
+	opt.Step = func(done, n int) { l.step("playing random ways", float64(done)/float64(n)) }
+	clips, err := augment.Clips(l.recorded, db, opt)
+	if err != nil {
+		return err
+	}
+	m, err := recipes.NewAdaptive(&db.Character, clips, mirror, (1-learnedTime)*l.train, l.threads)
+	if err != nil {
+		return err
+	}
+	m.Threads, m.Resume, m.Now, m.Log, m.Force, m.Every = l.threads, l.resume, time.Now, slog.New(slog.DiscardHandler), true, time.Minute
+	m.Out, m.Checkpoint = filepath.Join(folder, "adaptive.safetensors"), filepath.Join(folder, "adaptive.checkpoint")
+	m.Progress = func(p train.Progress) { l.step("training the mode-adaptive network", p.Done) }
+	trained, err := m.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	net, err := netruntime.Open(m.Out)
+	if err != nil {
+		return err
+	}
+	model, err := mann.NewModel(net)
+	if err != nil {
+		return err
+	}
+	if l.file.Adaptive, err = matching.NewAdaptive(db, model); err != nil {
+		return err
+	}
+	return l.measure(&network{Minutes: trained.Seconds / 60}, matching.AdaptiveNetwork)
+}
+
+func (l *learner) step(stage string, done float64) {
+	l.progress.Stage(stage)
+	l.progress.Step(int(1000*done), 1000)
+}
+
+// measure measures a network.
+func (l *learner) measure(n *network, way matching.Way) (err error) {
+	l.progress.Stage("measuring")
+	only, s := l.file.Only(way), l.subject
+	s.New, s.Memory = controller.Plays(only), only.Bytes()
 	if n.Measures, err = controller.Measure(s); err != nil {
 		return err
 	}
-	n.Play, n.Why = choose(r.Measures, n.Measures)
-	f.Learned, f.Learns, r.Networks = l, n.Play, n
-	return os.RemoveAll(m.Folder)
+	n.Way, n.Fault = way.String(), fault(l.report.Measures, n.Measures)
+	l.report.Networks.Of = append(l.report.Networks.Of, *n)
+	return nil
 }
 
-// choose says whether networks play rather than clips, and why.
-func choose(clips, nets *controller.Report) (bool, string) {
+// choose says what plays: the cheapest network that measures up to the clips, or these.
+func (l *learner) choose() {
+	best := -1.0 // µs
+	for _, n := range l.report.Networks.Of {
+		if n.Fault == "" && (best < 0 || n.Measures.Micros < best) {
+			best = n.Measures.Micros
+			l.report.Networks.Plays = n.Way
+		}
+	}
+	for _, w := range l.file.Ways() {
+		if l.file.Plays = w; w.String() == l.report.Networks.Plays {
+			return
+		}
+	}
+	l.file.Plays = matching.Matching
+	l.report.Networks.Plays = matching.Matching.String()
+}
+
+// fault says why clips are better than a network; empty if they are not.
+func fault(clips, nets *controller.Report) string {
 	const most = 1.25 // times the clips' measure
 	answer := func(r *controller.Report) float64 { return r.Start + r.Stop + r.Turn90 + r.Turn180 }
 	held := func(r *controller.Report) (worst float64) {
@@ -73,29 +187,38 @@ func choose(clips, nets *controller.Report) (bool, string) {
 	}
 	switch {
 	case !nets.Finite:
-		return false, "the networks' motion is not finite"
+		return "its motion is not finite"
 	case answer(nets) > most*answer(clips):
-		return false, "the networks answer later"
+		return "it answers later"
 	case held(nets) > max(1.1, held(clips)):
-		return false, "the networks do not hold their speed"
+		return "it does not hold its speed"
 	case nets.Path.Distance > clips.Path.Distance+0.1:
-		return false, "the networks leave a path"
+		return "it leaves a path"
 	case nets.Jerk.Shown > most*clips.Jerk.Shown:
-		return false, "the networks jerk"
+		return "it jerks"
+	case nets.Stands.Shown < 0.75*clips.Stands.Shown:
+		return "its feet do not step"
 	case nets.Slide.Shown > max(nets.Slide.Clips, most*clips.Slide.Shown):
-		return false, "the networks' feet slide"
+		return "its feet slide"
 	}
-	return true, "they measure up to the clips, and need less memory"
+	return ""
 }
 
 func (n *networks) print(w io.Writer, size float32) error {
-	plays := "the clips play"
-	if n.Play {
-		plays = "they play"
+	for _, net := range n.Of {
+		why := "it measures up to the clips, and needs less memory"
+		if net.Fault != "" {
+			why = "the clips are better: " + net.Fault
+		}
+		fmt.Fprintf(w, "\n%s, trained for %.0f minutes: %s\n", net.Way, net.Minutes, why)
+		err := net.Measures.Print(w)
+		if net.Poses != nil {
+			err = errors.Join(err, net.Poses.Print(w, size))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	fmt.Fprintf(w, "\nnetworks, trained for %.0f minutes: %s, because %s\n", n.Minutes, plays, n.Why)
-	if err := n.Measures.Print(w); err != nil {
-		return err
-	}
-	return n.Poses.Print(w, size)
+	_, err := fmt.Fprintf(w, "\nplays: %s\n", n.Plays)
+	return err
 }

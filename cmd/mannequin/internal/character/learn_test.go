@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,17 +23,25 @@ func TestMakeTrains(t *testing.T) {
 		t.Fatalf("code %d, %v: %s%s", code, err, text, errs)
 	}
 	n := r.Networks
-	if n == nil || n.Measures == nil || n.Why == "" || n.Poses.Pose <= 0 || n.Poses.Networks*8 > n.Poses.Database {
-		t.Fatalf("%+v", n)
+	if n == nil || len(n.Of) != 2 || n.Plays != "motion matching" {
+		t.Fatalf("networks that were trained for a second play: %+v", n)
 	}
-	if n.Play {
-		t.Error("networks that were trained for a second play")
+	for _, net := range n.Of {
+		if net.Measures == nil || net.Fault == "" || net.Minutes <= 0 {
+			t.Errorf("%+v", net)
+		}
+	}
+	if p := n.Of[0].Poses; p == nil || p.Pose <= 0 || p.Networks*8 > p.Database {
+		t.Errorf("%+v", p)
 	}
 	both, only := must.Get(matching.OpenFile(file))(t), must.Get(matching.OpenFile(alone))(t)
-	if both.Database == nil || both.Learned == nil || both.Learns != n.Play || only.Database != nil || only.Learned.Fingerprint() != both.Learned.Fingerprint() {
-		t.Error("the files do not hold what the report says")
+	if both.Plays != matching.Matching || len(both.Ways()) != 3 || len(only.Ways()) != 1 || only.Learned.Fingerprint() != both.Learned.Fingerprint() {
+		t.Errorf("the files hold %v and %v", both.Ways(), only.Ways())
 	}
-	if c := only.Character(); c.Name != "rex" || c.License != "CC0-1.0" || !strings.Contains(c.Card, "networks, trained for") || c.Size != r.Size {
+	if acts := both.Adaptive.Model().Layout.Actions; !slices.Equal(acts, []string{"idle", "jump", "lie", "move", "sit", "stand"}) {
+		t.Errorf("the mode-adaptive network knows %v", acts)
+	}
+	if c := only.Character(); c.Name != "rex" || c.License != "CC0-1.0" || !strings.Contains(c.Card, "learned motion matching, trained for") || c.Size != r.Size {
 		t.Errorf("the networks' file is called %q under %q, its size is %g, its card %q", c.Name, c.License, c.Size, c.Card)
 	}
 	if info := must.Get(os.Stat(alone))(t); info.Size() != n.Bytes {
@@ -48,11 +57,11 @@ func TestMakeTrains(t *testing.T) {
 	}
 }
 
-// Networks play unless one of their measures is worse.
-func TestChoose(t *testing.T) {
+// A network is as good as the clips unless one of its measures is worse.
+func TestFault(t *testing.T) {
 	good := controller.Report{Finite: true, Start: 0.5, Stop: 0.5, Turn90: 0.5, Turn180: 0.5, Speeds: []controller.Speed{{Asked: 1, Got: 1}},
-		Slide: controller.Pair{Shown: 0.05, Clips: 0.08}, Jerk: controller.Pair{Shown: 100, Clips: 100}}
-	if play, why := choose(&good, &good); !play {
+		Slide: controller.Pair{Shown: 0.05, Clips: 0.08}, Stands: controller.Pair{Shown: 0.5, Clips: 0.5}, Jerk: controller.Pair{Shown: 100, Clips: 100}}
+	if why := fault(&good, &good); why != "" {
 		t.Error(why)
 	}
 	for want, change := range map[string]func(r *controller.Report){
@@ -62,11 +71,33 @@ func TestChoose(t *testing.T) {
 		"path":       func(r *controller.Report) { r.Path.Distance = 0.2 },
 		"jerk":       func(r *controller.Report) { r.Jerk.Shown = 130 },
 		"slide":      func(r *controller.Report) { r.Slide.Shown = 0.09 },
+		"step":       func(r *controller.Report) { r.Stands.Shown = 0.3 },
 	} {
 		worse := good
 		change(&worse)
-		if play, why := choose(&good, &worse); play || !strings.Contains(why, want) {
-			t.Errorf("%t, %q; want no, because %s", play, why, want)
+		if why := fault(&good, &worse); !strings.Contains(why, want) {
+			t.Errorf("%q; want %s", why, want)
+		}
+	}
+}
+
+// What plays is the cheapest network without a fault, or the clips.
+func TestChoose(t *testing.T) {
+	net := func(way matching.Way, micros float64, fault string) network {
+		return network{Way: way.String(), Measures: &controller.Report{Micros: micros}, Fault: fault}
+	}
+	for _, c := range []struct {
+		of   []network
+		want matching.Way
+	}{
+		{nil, matching.Matching},
+		{[]network{net(matching.LearnedMatching, 9, ""), net(matching.AdaptiveNetwork, 40, "")}, matching.LearnedMatching},
+		{[]network{net(matching.LearnedMatching, 9, "it jerks"), net(matching.AdaptiveNetwork, 40, "")}, matching.AdaptiveNetwork},
+		{[]network{net(matching.LearnedMatching, 9, "it jerks"), net(matching.AdaptiveNetwork, 40, "its feet slide")}, matching.Matching},
+	} {
+		l := learner{file: &matching.File{Database: new(matching.Database), Learned: new(matching.Learned), Adaptive: new(matching.Adaptive)}, report: &report{Networks: &networks{Of: c.of}}}
+		if l.choose(); l.file.Plays != c.want || l.report.Networks.Plays != c.want.String() {
+			t.Errorf("%v plays and is reported as %q, want %v", l.file.Plays, l.report.Networks.Plays, c.want)
 		}
 	}
 }

@@ -60,8 +60,9 @@ or a game can steer, by motion matching. Nothing has to be typed:
 
 FOLDER may also be one file with several animations. The character holds a converted copy of its clips.
 
---train adds networks that have learned the clips (learned motion matching): they need a small part of the memory. What
-plays is chosen by the measures of both. --networks writes them to a file of their own, without the clips.`,
+--train adds networks that have learned the clips: learned motion matching, and a mode-adaptive network. They need a small
+part of the memory. What plays is chosen by the measures of all. --networks writes the one that plays, or learned motion
+matching, to a file of its own, without the clips.`,
 		Example: `  mannequin make clips --out hero.character --video hero.mp4
   mannequin make clips --out hero.character --review labels.toml
   mannequin make clips --out hero.character --labels labels.toml
@@ -80,7 +81,7 @@ plays is chosen by the measures of both. --networks writes them to a file of the
 	command.Number(c, &o.Unit, "unit", 0, 1e-6, 1e6, "metres of the files' unit of length (default: found from the body's size)")
 	f.StringVar(&o.mapFile, "skin-map", "", "TOML `FILE` that maps our joint names to the files', where their roles are not right (docs/rigs.md)")
 	command.Number(c, &o.train, "train", 0, 0, 1e5, "about so many `minutes` of training on two cores of a common PC; 0: no networks")
-	command.Output(c, &o.networks, "networks", command.File, "`file` of the networks of --train without the clips")
+	command.Output(c, &o.networks, "networks", command.File, "`file` of a network of --train without the clips")
 	f.BoolVar(&o.resume, "resume", false, "continue the training of an earlier run with the same --out")
 	cli.Threads(c, &o.threads)
 	f.BoolVar(&o.plain, "plain", false, "take the clips as they are: without mirror images and without curves")
@@ -123,7 +124,7 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 		}
 	}
 	r := newReport(o.out, set)
-	recorded := set.Clips
+	recorded := *set
 	if !o.plain {
 		r.Bent = set.Bend()
 		r.Mirrored = set.Mirror()
@@ -136,7 +137,7 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 	}
 	r.Frames = db.Frames()
 	progress.Stage("measuring")
-	subject := subjectOf(set, db, recorded)
+	subject := subjectOf(set, db, recorded.Clips)
 	if r.Measures, err = controller.Measure(subject); errors.Is(err, controller.ErrStill) {
 		return nil, fmt.Errorf("%s: %w", path, clipset.ErrNoMotion)
 	} else if err != nil {
@@ -148,7 +149,8 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 	db.Data, db.License, db.Size = o.data, o.license, set.Size
 	file := &matching.File{Database: db}
 	if o.train > 0 {
-		if err := o.learn(cmd.Context(), progress, file, subject, r); err != nil {
+		l := &learner{o, progress, set, &recorded, file, subject, r}
+		if err := l.run(cmd.Context()); err != nil {
 			return nil, err
 		}
 	}
@@ -160,11 +162,18 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 	if l := file.Learned; l != nil {
 		l.Card = db.Card
 	}
+	if a := file.Adaptive; a != nil {
+		a.Card = db.Card
+	}
 	if r.Bytes, err = cli.WriteSized(o.out, file.Encode); err != nil {
 		return nil, err
 	}
 	if o.networks != "" {
-		alone := &matching.File{Learned: file.Learned, Learns: true}
+		way := file.Plays
+		if way == matching.Matching {
+			way = matching.LearnedMatching
+		}
+		alone := file.Only(way)
 		if r.Networks.Bytes, err = cli.WriteSized(o.networks, alone.Encode); err != nil {
 			return nil, err
 		}

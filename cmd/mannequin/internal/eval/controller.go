@@ -57,7 +57,7 @@ type subject struct {
 	controller.Subject
 }
 
-// subjects opens a character. A file with recordings and networks has two ways.
+// subjects opens a character. A file of mannequin make may have several ways.
 func subjects(name string) (out []subject, err error) {
 	if !slices.Contains(models.Names(), name) {
 		f, err := models.OpenCharacter(name)
@@ -79,19 +79,13 @@ func ways(f *matching.File) (out []subject) {
 	if f.Database != nil {
 		clips = recorded(f.Database)
 	} else {
-		clips.Speeds = f.Learned.Speeds(3)
+		clips.Speeds = f.Character().Speeds(3)
 	}
 	clips.Size = f.Character().Size
-	add := func(by string, play *matching.File, bytes int) {
-		s := clips
-		s.New, s.Memory = controller.Plays(play), bytes
-		out = append(out, subject{by, s})
-	}
-	if f.Database != nil {
-		add("motion matching", &matching.File{Database: f.Database}, f.Database.Bytes())
-	}
-	if f.Learned != nil {
-		add("learned motion matching", &matching.File{Learned: f.Learned}, f.Learned.Bytes())
+	for _, w := range f.Ways() {
+		s, only := clips, f.Only(w)
+		s.New, s.Memory = controller.Plays(only), only.Bytes()
+		out = append(out, subject{w.String(), s})
 	}
 	return out
 }
@@ -115,7 +109,7 @@ func recorded(d *matching.Database) (s controller.Subject) {
 
 // network is a quadruped, at the speeds of its gaits.
 func network(m *mann.Model) subject {
-	return subject{"a mode-adaptive network", controller.Subject{
+	return subject{matching.AdaptiveNetwork.String(), controller.Subject{
 		New: func(n int) (generator.Generator[control.Goal], error) {
 			return m.NewController(mann.ControllerOptions{Capacity: n, Workers: 1})
 		},

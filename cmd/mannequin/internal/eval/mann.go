@@ -20,7 +20,7 @@ beyond that: held-out loss, foot skate and leg angles in each gait (Tables 2 and
 Motion is measured as the network poses it (raw) and as it is displayed (shown): after the whole
 tick of a game, with foot lock on flat ground. Compare ratios to the recordings: the paper's
 recordings, paw heights and path sizes are not published. docs/mann-measures.md defines every
-figure. --out draws the experts' gating weights over time (Fig. 9) and the footfalls (Fig. 2).`,
+figure. --model also takes a file that mannequin make made of the same recordings. --out draws the experts' gating weights over time (Fig. 9) and the footfalls (Fig. 2).`,
 		Example: `  mannequin eval mann data/dog
   mannequin eval mann data/dog --model dog.safetensors --seconds 60 --json
   mannequin eval mann data/dog --path course.csv --out out/eval`,

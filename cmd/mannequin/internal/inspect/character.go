@@ -42,9 +42,13 @@ func inspectCharacter(file string) (*characterReport, error) {
 		kinds = append(kinds, "motion matching database")
 		r.Clips, r.Frames, r.Minutes = d.Clips(), d.Frames(), float64(d.Frames())/matching.TickRate/60
 	}
-	if l := f.Learned; l != nil {
-		kinds = append(kinds, "learned motion matching")
-		r.Parameters = l.Bytes() / 4
+	if f.Learned != nil {
+		kinds = append(kinds, matching.LearnedMatching.String())
+		r.Parameters += f.Learned.Bytes() / 4
+	}
+	if f.Adaptive != nil {
+		kinds = append(kinds, "mode-adaptive network")
+		r.Parameters += f.Adaptive.Bytes() / 4
 	}
 	r.Kind = strings.Join(kinds, " and ")
 	return r, nil

@@ -1,0 +1,71 @@
+package dataset
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/skel"
+)
+
+// Clip is motion of a character, as rows of a mode-adaptive network are made of it.
+type Clip struct {
+	Name    string
+	Motion  *skel.Clip      // at 60 frames per second; m, on a floor at height 0
+	Roots   []feature.Place // (frames)
+	Actions []string        // (frames) of the layout's
+	HeldOut bool            // training must not see it
+}
+
+// clipRamp is the number of frames from the end of an action to its key, see Options.Ramp.
+const clipRamp = 8
+
+// FromClips returns the rows of clips to train on and those that are held out. All clips are on the skeleton sk, whose joints
+// are the layout's. Every row is visited once in an epoch. Equal input gives equal bytes for any number of workers; 0 is one
+// per processor.
+func FromClips(layout *feature.MANN, sk *skel.Skeleton, clips []Clip, workers int) (train, heldOut *MANN, err error) {
+	opt := Options{Layout: layout, Unit: 1, Repeat: 1, Walk: 1, Fast: 1, Workers: cmp.Or(workers, runtime.GOMAXPROCS(0))}
+	if err := layout.Validate(); err != nil {
+		return nil, nil, err
+	}
+	var sets [2][]recording
+	for _, c := range clips {
+		n := c.Motion.Frames
+		if c.Motion.FPS != fps || len(c.Roots) != n || len(c.Actions) != n {
+			return nil, nil, fmt.Errorf("dataset: clip %q: %d frames, %g per second, with %d roots and %d actions: want as many of each, %d per second",
+				c.Name, n, c.Motion.FPS, len(c.Roots), len(c.Actions), fps)
+		}
+		hard := make([]int, n)
+		for f, a := range c.Actions {
+			if hard[f] = slices.Index(layout.Actions, a); hard[f] < 0 {
+				return nil, nil, fmt.Errorf("dataset: clip %q shows the action %q in frame %d, which the layout %v lacks", c.Name, a, f, layout.Actions)
+			}
+		}
+		r := recording{name: c.Name, clip: c.Motion, roots: c.Roots, labels: Labels{Frames: n, Train: []Range{{0, n - 1}}}, weights: ramps(hard, len(layout.Actions), clipRamp)}
+		i := 0
+		if c.HeldOut {
+			i = 1
+		}
+		sets[i] = append(sets[i], r)
+	}
+	if train, err = buildRows(sk, sets[0], opt); err != nil {
+		return nil, nil, err
+	}
+	if heldOut, err = buildRows(sk, sets[1], opt); err != nil {
+		return nil, nil, err
+	}
+	if train.Rows == 0 || heldOut.Rows == 0 {
+		return nil, nil, fmt.Errorf("dataset: %d rows to train on and %d that are held out: want some of both", train.Rows, heldOut.Rows)
+	}
+	train.normalise(heldOut, opt.Workers)
+	return train, heldOut, nil
+}
+
+// normalise sets means and deviations of both sets to those of m's rows.
+func (m *MANN) normalise(heldOut *MANN, workers int) {
+	m.XMean, m.XStd = meanStd(m.X, m.Layout.Inputs(), workers)
+	m.YMean, m.YStd = meanStd(m.Y, m.Layout.Outputs(), workers)
+	heldOut.XMean, heldOut.XStd, heldOut.YMean, heldOut.YStd = m.XMean, m.XStd, m.YMean, m.YStd
+}

@@ -80,14 +80,21 @@ func (c *Character) wants(a control.Action) (must, never Tags) {
 // name finds the tags that goals ask for by their names.
 func (c *Character) name() {
 	for i, name := range c.Tags {
-		bit := Tags(1) << i
 		if a, err := control.ParseAction(name); err == nil {
-			c.actions[a] = bit & c.found
-		}
-		if name != control.Idle.String() && name != control.Move.String() {
-			c.acts |= bit
+			c.actions[a] = 1 << i & c.found
 		}
 	}
+	c.acts = c.actTags()
+}
+
+// actTags returns the tags that have to be asked for: all but idle and move.
+func (c *Character) actTags() (acts Tags) {
+	for i, name := range c.Tags {
+		if name != control.Idle.String() && name != control.Move.String() {
+			acts |= 1 << i
+		}
+	}
+	return acts
 }
 
 // slow finds the slowest clip that goes, for each tag that is on a whole clip.

@@ -88,7 +88,7 @@ func (p packed) quat() m3.Quat {
 	return m3.Quat{X: float32(p[0]), Y: float32(p[1]), Z: float32(p[2]), W: float32(p[3])}.Normalize()
 }
 
-// ending is the number of last frames of a clip without a loop that no search finds: what comes after them is
+// ending is the number of last frames of a clip without a loop, or before another action, that no search finds: what comes after them is
 // unknown.
 const ending = 20
 

@@ -39,9 +39,21 @@ const lanes = 16
 func (d *Database) build() {
 	d.index = index{cols: d.Columns()}
 	var all []int32
+	acts := d.actTags()
 	for _, c := range d.clips {
-		for f := c.first; f < c.findable(); f++ {
-			all = append(all, f)
+		for first := c.first; first < c.end; {
+			end := first + 1
+			for end < c.end && (c.once || (d.tags[end]^d.tags[first])&acts == 0) {
+				end++
+			}
+			last := c.findable()
+			if end < c.end { // what comes after is another action
+				last = min(last, end-min(ending, (end-first)/2))
+			}
+			for f := first; f < last; f++ {
+				all = append(all, f)
+			}
+			first = end
 		}
 	}
 	if len(all) > 0 {
@@ -137,8 +149,8 @@ type Target struct {
 }
 
 // Search returns the frame whose features are nearest to the target's query, and its cost: the square of the
-// distance. Of equally near ones it is the first. A frame of −1 is none. The last frames of clips that are no loops are
-// not found.
+// distance. Of equally near ones it is the first. A frame of −1 is none. The last frames of clips that are no loops, and those
+// before another action, are not found.
 func (d *Database) Search(t *Target) (frame int, cost float32) {
 	s := search{x: &d.index, t: t, best: -1, cost: float32(math.Inf(1)), hi: -1}
 	if t.Below > 0 {

@@ -73,6 +73,30 @@ func TestSearchIsExact(t *testing.T) {
 			allowed[f] = name == other
 		}
 	}
+	// Nor are the last frames before another action found, at most half of those that show one.
+	acts := func(f int) (name string, of matching.Tags) {
+		name, _ = d.Clip(f)
+		return name, tags[f] &^ 3 // idle and move
+	}
+	if d.Tags[0] != "idle" || d.Tags[1] != "move" {
+		t.Fatal(d.Tags)
+	}
+	for first := 0; first < n; {
+		end, name, of := first+1, "", matching.Tags(0)
+		for name, of = acts(first); end < n; end++ {
+			if other, more := acts(end); other != name || more != of {
+				break
+			}
+		}
+		if other := name; end < n {
+			if other, _ = d.Clip(end); other == name {
+				for f := end - min(20, (end-first)/2); f < end; f++ {
+					allowed[f] = false
+				}
+			}
+		}
+		first = end
+	}
 	count := 10000
 	if testing.Short() {
 		count = 500

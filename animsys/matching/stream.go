@@ -147,7 +147,7 @@ func (s *Stream) search(row int, next int32, w *wish) int32 {
 	}
 	copy(q, d.Feature(int(pose)))
 	s.ask(row, w, q)
-	target := Target{Query: q, Must: w.must, Never: w.never}
+	target := Target{Query: q, Must: w.must, Never: w.never, Near: int(s.frames[row]), Skip: 1} // it would stay where it is
 	if next >= 0 {
 		if target.Below = cost(d.Feature(int(next)), q) - s.tuning.Stay; !(target.Below > 0) {
 			return next

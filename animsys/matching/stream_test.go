@@ -18,6 +18,7 @@ import (
 	"mannequin/internal/testing/testdog"
 	"mannequin/internal/testing/testgen"
 	"mannequin/internal/testing/testmatching"
+	"mannequin/offline/procgen/human"
 )
 
 // play returns the roots of the first of n agents over ticks; goal says what it does from where it is.
@@ -159,6 +160,31 @@ func TestStreamTakesActions(t *testing.T) {
 	})
 	if d.TagsOf(s.Frame(0))&(1<<control.Sit) != 0 {
 		t.Error("it goes on sitting")
+	}
+}
+
+// Who walks until the frame before another action goes on from an earlier frame, and does not glide in that one.
+func TestStreamEndsBeforeActions(t *testing.T) {
+	takes, _, err := human.Generate(human.Options{Minutes: 1, Actions: []string{human.Walk}, Styles: []string{"neutral"}})
+	must.Do(t, err)
+	walk := takes[0].Clip.Section(0, 150)
+	var tags []matching.Tags
+	for f := range walk.Frames {
+		tags = append(tags, 1<<(f/100)) // walks, then rolls
+	}
+	d := must.Get(matching.Build(walk.Skel, []matching.Clip{{Motion: walk, Tags: tags}}, matching.Options{Tags: []string{"move", "roll"}}))(t)
+	s := must.Get(d.NewStream(matching.StreamOptions{Capacity: 1}))(t)
+	p := testgen.Play(s, d.Skel.Len())
+	must.Get(s.Add(feature.Place{}, nil))(t)
+	last, same := -1, 0
+	for tick := range 600 {
+		s.Controls()[0] = control.Goal{Move: m3.V(0, 0, 1), Speed: d.Speeds(1)[0]}
+		must.Do(t, p.Tick(1))
+		if f := s.Frame(0); f != last {
+			last, same = f, 0
+		} else if same++; same > 3 {
+			t.Fatalf("in tick %d the agent has shown frame %d for %d ticks", tick, f, same)
+		}
 	}
 }
 

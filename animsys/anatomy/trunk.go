@@ -149,7 +149,7 @@ func (f *finder) chooseLegs() {
 		if slices.Contains(f.legs, p) || p.class == otherClass || !f.ofTrunk(p.attach) {
 			continue
 		}
-		if p.class == armClass && p.grounds && len(f.legs) > 0 && (f.mirror > 0.6 || f.frame) && !f.hanging() {
+		if p.class == armClass && p.grounds && len(f.legs) > 0 && (f.mirror > 0.6 || f.pose > 0) && !f.hanging() {
 			// Fore legs with the names of arms.
 			d := f.tops(p).Sub(f.tops(f.legs[0])).Normalize(f.up)
 			if d.Dot(f.up) < 0.64 {

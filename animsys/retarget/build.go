@@ -217,7 +217,7 @@ func (b *builder) addLegs() error {
 	chest := b.Roles.Spine[len(b.Roles.Spine)-1]
 	var hind []ik.Leg
 	for _, leg := range b.Roles.Legs {
-		if j := leg[len(leg)-4]; !b.sourceBelow(chest, j) {
+		if len(b.Roles.Spine) == 1 || !b.sourceBelow(chest, leg[len(leg)-4]) {
 			hind = append(hind, leg)
 		}
 	}
@@ -230,8 +230,14 @@ func (b *builder) addLegs() error {
 	upright := len(hind) == len(b.Roles.Legs) && len(hind) == 2
 	var mine, theirs float32
 	for _, leg := range b.Roles.Legs {
-		upper, mid, end := leg[len(leg)-4], leg[len(leg)-3], leg[len(leg)-2]
-		if upright {
+		upper, mid, end, tip := leg[len(leg)-4], leg[len(leg)-3], leg[len(leg)-2], leg[len(leg)-1]
+		if len(b.Roles.Legs) > 4 { // legs lead aside, and may begin near the ground
+			if b.From[tip] < 0 {
+				tip = end
+			}
+			mine += b.rest(upper).Dist(b.rest(tip))
+			theirs += b.Pose[upper].Pos.Dist(b.Pose[tip].Pos)
+		} else if upright {
 			mine += b.rest(upper).Dist(b.rest(mid)) + b.rest(mid).Dist(b.rest(end))
 			theirs += b.Pose[upper].Pos.Dist(b.Pose[mid].Pos) + b.Pose[mid].Pos.Dist(b.Pose[end].Pos)
 		} else {

@@ -192,7 +192,7 @@ func (a *animal) pair(s *Skin) error {
 		if own.Kind == anatomy.FourLegs && i < 2 {
 			up = chest
 		}
-		if err := a.leg(up, own.Legs[i], its.Legs[i], fmt.Sprintf("Leg%d_", i)); err != nil {
+		if err := a.leg(up, at, own.Legs[i], its.Legs[i], fmt.Sprintf("Leg%d_", i)); err != nil {
 			return err
 		}
 	}
@@ -216,16 +216,22 @@ func (a *animal) add(r role) int {
 	return len(a.roles) - 1
 }
 
+// places returns where the motion's joints are where it stands.
+func (a *animal) places() []m3.Vec3 {
+	out := make([]m3.Vec3, len(a.model))
+	for j, x := range a.model {
+		out[j] = x.Pos
+	}
+	return out
+}
+
 // chain adds joints for a chain of the character, which turn as the motion's chain does at the same share of its
 // length. before is the motion's joint that carries the chain, −1 for none; if exact, the last joints are alike.
 func (a *animal) chain(name string, parent int, at []m3.Vec3, own, its []int, before int, exact bool) (added []int) {
 	if len(own) == 0 || len(its) == 0 && before < 0 {
 		return nil
 	}
-	places := make([]m3.Vec3, len(a.model))
-	for j, x := range a.model {
-		places[j] = x.Pos
-	}
+	places := a.places()
 	knots, shares := its, along(places, its, exact && len(its) > 0)
 	if before >= 0 {
 		knots, shares = append([]int{before}, its...), append([]float32{0}, shares...)
@@ -275,12 +281,13 @@ func along(at []m3.Vec3, chain []int, exact bool) []float32 {
 }
 
 // leg adds the joints of a leg: a girdle if both have one, hip, knee, foot and tip.
-func (a *animal) leg(up int, own, its anatomy.Limb, name string) error {
+func (a *animal) leg(up int, at []m3.Vec3, own, its anatomy.Limb, name string) error {
 	if own.Girdle >= 0 && its.Girdle >= 0 {
 		if j := a.add(role{name: name + "girdle", parent: up, own: own.Girdle, a: its.Girdle, b: its.Girdle, place: its.Girdle}); j >= 0 {
 			up = j
 		}
 	}
+	own, its = footed(own, at), footed(its, a.places())
 	var leg ik.Leg
 	for i, part := range []struct {
 		name     string
@@ -299,6 +306,14 @@ func (a *animal) leg(up int, own, its anatomy.Limb, name string) error {
 	}
 	a.legs.Legs = append(a.legs.Legs, leg)
 	return nil
+}
+
+// footed returns a leg without the end of its shin if its foot is there: the foot is a joint apart.
+func footed(l anatomy.Limb, at []m3.Vec3) anatomy.Limb {
+	if l.Tip >= 0 && at[l.Lower].Dist(at[l.Tip]) < 0.05*at[l.Middle].Dist(at[l.Lower]) {
+		l.Lower, l.Tip = l.Tip, -1
+	}
+	return l
 }
 
 // skeleton returns the skeleton between the bodies, and how it stands.
@@ -333,6 +348,14 @@ func (a *animal) motion(sk *skel.Skeleton) *skel.Clip {
 			case r.parent >= 0:
 				x.Pos = model[r.parent].Apply(r.at.Sub(a.roles[r.parent].at))
 			}
+		}
+		for _, leg := range a.legs.Legs { // joints between foot and tip may bend: the foot points to its tip, which stands
+			foot, tip := leg[len(leg)-2], leg[len(leg)-1]
+			x := &model[foot]
+			reach := a.roles[tip].at.Sub(a.roles[foot].at)
+			to := x.Rot.Rotate(reach).Normalize(m3.Up)
+			x.Rot = m3.Between(to, model[tip].Pos.Sub(x.Pos).Normalize(to)).Mul(x.Rot).Normalize()
+			x.Pos = model[tip].Pos.Sub(x.Rot.Rotate(reach))
 		}
 		pos, rot := out.Frame(f)
 		sk.ModelToLocal(pos, rot, model)

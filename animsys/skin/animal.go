@@ -25,6 +25,7 @@ func (s *Skin) Animal(m *Motion, as map[string]string, opt CharacterOptions) (*C
 	}
 	clip := m.AtRest()
 	a := &animal{own: s.Roles(opt.Map), its: anatomy.OfClip(clip, as), clip: clip}
+	a.ownTurn = rightAngles(bodyAxes(a.own).Conj())
 	if err := a.own.NotAlike(a.its); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w (docs/rigs.md)", s.Name, err)
 	}
@@ -35,7 +36,7 @@ func (s *Skin) Animal(m *Motion, as map[string]string, opt CharacterOptions) (*C
 		return nil, nil, fmt.Errorf("%s: %w: map the joints (docs/rigs.md)", s.Name, err)
 	}
 	sk, pose := a.skeleton()
-	f := &fit{skin: s, sk: sk, made: make([]bool, sk.Len()), turn: rightAngles(bodyAxes(a.own).Conj()), scale: 1}
+	f := &fit{skin: s, sk: sk, made: make([]bool, sk.Len()), turn: a.ownTurn, scale: 1}
 	for _, r := range a.roles {
 		f.from = append(f.from, r.own)
 	}
@@ -57,12 +58,13 @@ type animal struct {
 	own, its *anatomy.Body
 	clip     *skel.Clip // the motion; joints have the world's axes at rest
 
-	turn  m3.Quat    // of the motion's space: up +Y, ahead +Z
-	model []m3.Xform // the motion's joints where it stands, turned, on the ground
-	low   float32    // by how much the motion's feet stand higher than those of model, with the ground's height
-	roles []role
-	legs  ik.Roles
-	taken map[int]bool // own joints
+	turn    m3.Quat    // of the motion's space: up +Y, ahead +Z
+	ownTurn m3.Quat    // of the file's
+	model   []m3.Xform // the motion's joints where it stands, turned, on the ground
+	low     float32    // by how much the motion's feet stand higher than those of model, with the ground's height
+	roles   []role
+	legs    ik.Roles
+	taken   map[int]bool // own joints
 }
 
 // role is a joint of the skeleton between the bodies.
@@ -72,6 +74,7 @@ type role struct {
 	own    int     // joint that plays it, or −1
 	a, b   int     // joints of the motion between which it turns
 	share  float32 // of b's turn
+	back   m3.Quat // from its mean turn
 	place  int     // joint of the motion at whose place it is, −1: at a fixed place below its parent
 	at     m3.Vec3 // where the motion stands
 }
@@ -176,7 +179,8 @@ func (a *animal) pair(s *Skin) error {
 		}
 	}
 	for i := range min(len(own.Tails), len(its.Tails)) {
-		a.chain(fmt.Sprintf("Tail%d_", i), hips, at, own.Tails[i], its.Tails[i], -1, false)
+		tail := a.chain(fmt.Sprintf("Tail%d_", i), hips, at, own.Tails[i], its.Tails[i], -1, false)
+		a.carry(tail, at, its.Tails[i])
 	}
 	for i := range min(len(own.Trunks), len(its.Trunks)) {
 		a.chain(fmt.Sprintf("Trunk%d_", i), top, at, own.Trunks[i], its.Trunks[i], -1, false)
@@ -212,8 +216,59 @@ func (a *animal) add(r role) int {
 	} else if r.at == (m3.Vec3{}) && r.parent >= 0 {
 		r.at = a.roles[r.parent].at.Add(m3.V(0, 0, 0.1*a.its.Size)) // anywhere: only its turns count
 	}
+	r.back = m3.Ident
 	a.roles = append(a.roles, r)
 	return len(a.roles) - 1
+}
+
+// carry lets a tail sway about how the character carries it, if the motion's points elsewhere at rest or if it would
+// come under the ground.
+func (a *animal) carry(tail []int, at []m3.Vec3, its []int) {
+	if len(tail) == 0 {
+		return
+	}
+	place := func(j int) m3.Vec3 { return a.ownTurn.Rotate(at[j]) }
+	ground := place(lowestOf(a.own.Legs[0])).Y
+	for _, l := range a.own.Legs {
+		ground = min(ground, place(lowestOf(l)).Y)
+	}
+	hips, frame := a.roles[0], make([]m3.Xform, len(a.model))
+	points := place(a.roles[tail[len(tail)-1]].own).Sub(place(hips.own)).Normalize(m3.Up)
+	with := a.model[its[len(its)-1]].Pos.Sub(a.model[hips.a].Pos).Normalize(m3.Up)
+	aside, mean := points.Dot(with) < 0.85, make([]m3.Quat, len(tail))
+	for f := range a.clip.Frames {
+		a.clip.Model(frame, f)
+		end, since := place(a.roles[tail[0]].own), m3.Ident
+		for i, j := range tail {
+			r := &a.roles[j]
+			if i > 0 {
+				end = end.Add(since.Rotate(place(r.own).Sub(place(a.roles[tail[i-1]].own))))
+				aside = aside || end.Y < ground
+			}
+			since = a.since(frame, r)
+			q := a.since(frame, &hips).Conj().Mul(since)
+			if q.Dot(mean[i]) < 0 {
+				q = q.Neg()
+			}
+			m := &mean[i]
+			*m = m3.Quat{X: m.X + q.X, Y: m.Y + q.Y, Z: m.Z + q.Z, W: m.W + q.W}
+		}
+	}
+	for i, j := range tail {
+		if aside {
+			a.roles[j].back = mean[i].Normalize().Conj()
+		}
+	}
+}
+
+// since returns how a joint turns in a frame of the motion, since rest.
+func (a *animal) since(frame []m3.Xform, r *role) m3.Quat {
+	of := func(j int) m3.Quat { return a.turn.Mul(frame[j].Rot).Mul(a.model[j].Rot.Conj()) }
+	q := of(r.a)
+	if r.b != r.a {
+		q = q.Slerp(of(r.b), r.share)
+	}
+	return q.Mul(r.back).Normalize()
 }
 
 // places returns where the motion's joints are where it stands.
@@ -335,13 +390,9 @@ func (a *animal) motion(sk *skel.Skeleton) *skel.Clip {
 	turn := m3.Xform{Pos: m3.V(0, -a.low, 0), Rot: a.turn}
 	for f := range out.Frames {
 		a.clip.Model(frame, f)
-		since := func(j int) m3.Quat { return a.turn.Mul(frame[j].Rot).Mul(a.model[j].Rot.Conj()) }
-		for j, r := range a.roles {
-			x := &model[j]
-			if x.Rot = since(r.a); r.b != r.a {
-				x.Rot = x.Rot.Slerp(since(r.b), r.share)
-			}
-			x.Rot = x.Rot.Normalize()
+		for j := range a.roles {
+			r, x := &a.roles[j], &model[j]
+			x.Rot = a.since(frame, r)
 			switch {
 			case r.place >= 0:
 				x.Pos = turn.Apply(frame[r.place].Pos)

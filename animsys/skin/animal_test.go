@@ -14,6 +14,7 @@ import (
 // beast is an animal on pairs of legs. Its tail has joints, and its spine.
 type beast struct {
 	pairs, spine, tail int
+	long               float32 // how much longer the tail is
 	thigh, shin        float32 // lengths relative to those of the plain one
 	names              func(string) string
 	to                 m3.Quat // how its file is turned
@@ -43,7 +44,7 @@ func (b beast) joints() *skel.Skeleton {
 	last = "hips"
 	for i := range b.tail {
 		name := fmt.Sprint("tail", i)
-		add(name, last, m3.V(0, up+0.1, -0.5-0.4*float32(i)/float32(b.tail)))
+		add(name, last, m3.V(0, up+0.1, -0.5-(0.4+b.long)*float32(i)/float32(b.tail)))
 		last = name
 	}
 	for k := range b.pairs {
@@ -224,6 +225,31 @@ func TestAnimalOther(t *testing.T) {
 		t.Logf("%d legs: feet slide %.2f m, the motion's %.2f", 2*pairs, slide, slideSource)
 		if slide > 1.2*slideSource {
 			t.Errorf("%d legs: feet slide %.2f m, the motion's %.2f", 2*pairs, slide, slideSource)
+		}
+	}
+}
+
+// A tail that would come under the ground sways about how its body carries it.
+func TestAnimalTail(t *testing.T) {
+	from, to := plainBeast(2), plainBeast(2)
+	m := from.steps()
+	n := m.Clip.Skel.Len()
+	hang := m.Clip.Skel.Index("tail0")
+	for f := range m.Clip.Frames {
+		m.Clip.Rot[f*n+hang] = m3.AxisAngle(m3.V(1, 0, 0), -1.2+0.2*m3.Sin(float32(f)/3))
+	}
+	for long, want := range map[float32]float32{0: -1.2, 1.5: 0} { // mean pitch
+		to.long = long
+		c, clip := must.Get2(to.skin().Animal(m, nil, CharacterOptions{}))(t)
+		got := must.Get(c.Bones.Clip(clip))(t)
+		x, mean, low := make([]m3.Xform, n), float32(0), float32(1)
+		for f := range got.Frames {
+			got.Model(x, f)
+			mean += x[hang].Rot.RotationVector().X / float32(got.Frames)
+			low = min(low, x[hang+1].Pos.Y)
+		}
+		if m3.Abs(mean-want) > 0.05 || low < 0 {
+			t.Errorf("%g m longer: the tail hangs by %.2f rad, want %.2f; its end is %.2f m high", long, mean, want, low)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func Find(r Rig) *Body {
 		if best == nil || score > most {
 			best, most = f, score
 		}
-		if i == 0 && f.score > 0.75 {
+		if i == 0 && (f.score > 0.75 || f.score > 0.5 && len(f.legs) > 1 && f.upBy == ByNames) {
 			break
 		}
 	}
@@ -331,9 +331,13 @@ func (f *finder) rate() {
 	}
 	var drop, length float32
 	for _, p := range f.legs {
+		if len(f.legs) > 2 && p.grounds { // legs of a spider lead aside, and hardly down
+			drop, length = drop+1, length+1
+			continue
+		}
 		for _, l := range []*limb{p.a, p.b} {
 			drop += f.at[l.path[0]].Sub(f.at[l.path[len(l.path)-1]]).Dot(f.up)
-			length += f.length(l.path)
+			length += f.at[l.path[0]].Dist(f.at[l.path[len(l.path)-1]])
 		}
 	}
 	if length > 0 {

@@ -14,9 +14,6 @@ func (f *finder) result(b *Body) {
 	b.parent = f.parent
 	b.at, b.Pose = f.at, f.pose
 	b.stands = f.score > 0.55 || f.score > 0.4 && len(f.tails) > 0
-	if len(f.legs) > 2 { // legs of a spider lead aside, and hardly down
-		b.stands = f.mirror > 0.6 && !f.hanging()
-	}
 	b.Hips, b.Spine, b.Neck, b.Head = f.hips, f.spine, f.neck, f.head
 	b.Up, b.Ahead, b.Tails, b.Trunks = f.up, f.ahead, f.tails, f.trunks
 	lo, hi := f.heights(f.up)

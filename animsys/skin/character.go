@@ -1,7 +1,6 @@
 package skin
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -150,9 +149,9 @@ const tipHeight = 0.004
 
 // own returns the file's own skeleton, turned, scaled and on the ground, and the joints at rest.
 func (f *fit) own(scale float32) (*skel.Skeleton, []m3.Xform) {
-	sk, rest, taken := &skel.Skeleton{}, []m3.Xform{}, map[string]bool{}
-	for _, j := range f.skin.joints {
-		name := unused(taken, cmp.Or(j.name, fmt.Sprintf("node%d", j.node))) // as OpenMotions has it
+	sk, rest := &skel.Skeleton{}, []m3.Xform{}
+	for i, name := range f.skin.clipNames() {
+		j := f.skin.joints[i]
 		sk.Names, sk.Parents = append(sk.Names, name), append(sk.Parents, int16(j.parent))
 		sk.Offsets, sk.EndSite = append(sk.Offsets, m3.Vec3{}), append(sk.EndSite, false)
 		rest = append(rest, m3.Xform{Pos: f.stand(j.pos, scale), Rot: f.turn.Mul(j.rot).Normalize()})

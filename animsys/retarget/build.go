@@ -8,9 +8,13 @@ import (
 	"mannequin/ik"
 )
 
-// wideStance is by which share of what its hips are wider a character has its feet further apart. A foot that
-// turns a little while it stands slides by as much more as it is moved aside.
-const wideStance = 0.5
+// wideStance is by which share of what its hips are wider a character has its feet further apart, up to thinShins, the
+// radius of its shins over how far the source's legs are from the middle, and widestStance from thickShins on. A foot
+// that turns a little while it stands slides by as much more as it is moved aside.
+const (
+	wideStance, widestStance = 0.5, 1
+	thinShins, thickShins    = 1, 2
+)
 
 // builder makes a character.
 type builder struct {
@@ -263,7 +267,8 @@ func (b *builder) addLegs() error {
 			// Legs are alike, whatever the stance at rest: what differs is where they begin.
 			upper := leg[len(leg)-4]
 			l.move = b.rest(upper).Sub(at).Sub(b.Pose[upper].Pos.Sub(source).Scale(c.Scale))
-			l.move.X *= wideStance
+			half := c.Scale * m3.Abs(b.Pose[upper].Pos.X-source.X)
+			l.move.X *= m3.Lerp(wideStance, widestStance, rise(b.Shins/max(half, 1e-6), thinShins, thickShins))
 			// Tips are where they are in the source. A body with longer feet stands further back.
 			longer := b.Rest[l.end.joint].Rot.Rotate(l.tip).Sub(b.Pose[l.sourceEnd].Rot.Rotate(l.sourceReach).Scale(c.Scale))
 			c.back += longer.Z / float32(len(b.Roles.Legs))

@@ -27,6 +27,7 @@ type Options struct {
 	Roles  ik.Roles       // its legs and spine
 	Pose   []m3.Xform     // (source joints) how it stands when the character is in Rest, m; ground at 0, +Z ahead
 	Sole   float32        // height of the tips of its legs when they stand in motion, m; 0: as in Pose
+	Shins  float32        // radius of the character's shins, m: legs that are thick for their length stand as far apart as its hips ask for; 0: thin
 
 	Skel *skel.Skeleton // the character's own joints, parents before children
 	Rest []m3.Xform     // (own joints) where it stands, m; ground at 0, +Z ahead

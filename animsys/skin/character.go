@@ -77,7 +77,26 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	return f.character(scale, retarget.Options{Source: sk, Roles: roles, Pose: f.bind, Sole: sole, Skel: own, Rest: rest, From: from})
+	return f.character(scale, retarget.Options{Source: sk, Roles: roles, Pose: f.bind, Sole: sole, Shins: f.shins(scale), Skel: own, Rest: rest, From: from})
+}
+
+// shins returns the radius of the shins, in metres for a scale: the median distance of their vertices from the bone.
+func (f *fit) shins(scale float32) float32 {
+	var off []float32
+	for _, side := range []string{"Left", "Right"} {
+		knee, foot := f.sk.Index(side+"Leg"), f.sk.Index(side+"Foot")
+		for v, all := range f.skin.mesh.influences {
+			if slices.ContainsFunc(all, func(q influence) bool { return int(q.joint) == f.from[knee] && q.weight > 0.5 }) {
+				p := f.turn.Rotate(f.skin.mesh.pos[v]).Scale(f.scale)
+				off = append(off, p.Dist(p.OnSegment(f.place[knee], f.place[foot])))
+			}
+		}
+	}
+	if len(off) == 0 {
+		return 0
+	}
+	slices.Sort(off)
+	return off[len(off)/2] / f.scale * scale
 }
 
 // character makes the character with these bones.

@@ -75,6 +75,9 @@ type bone struct {
 	further       int // its number in Character.further, −1 for none
 }
 
+// ErrSize means that a character is too small or too large beside the source.
+var ErrSize = errors.New("the sizes differ too much")
+
 // New returns a character. It returns an error if the source's legs are not played, or if the options do not
 // fit each other.
 func New(o Options) (*Character, error) {

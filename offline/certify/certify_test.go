@@ -67,6 +67,7 @@ func TestCertify(t *testing.T) {
 		{name: "a dwarf", change: size(0.4)},
 		{name: "a giant", change: size(1.6)},
 		{name: "in centimetres", change: size(100), fails: "units"},
+		{name: "tiny", change: size(3e-5), fails: "units"},
 		{name: "one arm longer", change: func(name string, d m3.Vec3) m3.Vec3 {
 			if name == "LeftForeArm" {
 				d = d.Scale(1.2)

@@ -252,6 +252,9 @@ func motionsOf(file string, opt convertOptions) (all []skin.Motion, err error) {
 	}
 	path, _ := mocap.SplitName(file)
 	for i, b := range found {
+		if b.Clip.Frames < 1 {
+			return nil, fmt.Errorf("%s: the motion has no frames", file)
+		}
 		if opt.fps > 0 {
 			if err := b.CheckRate(); err != nil {
 				return nil, err

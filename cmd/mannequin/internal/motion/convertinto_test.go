@@ -239,6 +239,10 @@ func TestConvertIntoFlags(t *testing.T) {
 	if code, _, errs := mannequin("convert", moves, "--into", usd, "--out", out); code != 1 || !strings.Contains(errs, "is a USD scene, which is not read: open it in Blender") {
 		t.Errorf("code %d: %s", code, errs)
 	}
+	still := testcli.WriteFile(t, dir, "still.bvh", "HIERARCHY\nROOT Hips { OFFSET 0 0 0 CHANNELS 3 Xposition Yposition Zposition End Site { OFFSET 0 1 0 } }\nMOTION\nFrames: 0\nFrame Time: 0.03\n")
+	if code, _, errs := mannequin("convert", still, "--into", person, "--force", "--out", out); code != 1 || !strings.Contains(errs, "still.bvh: the motion has no frames") {
+		t.Errorf("code %d: %s", code, errs)
+	}
 	// What is odd in a motion is told.
 	code, said, errs := mannequin("convert", "../../../../offline/mocap/testdata/one-row-too-many.bvh", "--salvage", "--into", person, "--force", "--out", out)
 	if code != 0 || !strings.Contains(said, "kept 24 whole frames") {

@@ -44,7 +44,7 @@ func Find(r Rig) *Body {
 			continue
 		}
 		f := newFinder(s, at, named, b.as)
-		if f.frame = i > 0; !f.frame && len(r.Mesh) == n {
+		if f.pose = i; i == 0 && len(r.Mesh) == n {
 			f.mesh = r.Mesh
 		}
 		f.poses = poses[1:]
@@ -57,7 +57,7 @@ func Find(r Rig) *Body {
 		if best == nil || score > most {
 			best, most = f, score
 		}
-		if i == 0 && f.score > 0.75 {
+		if i == 0 && (f.score > 0.75 || f.score > 0.5 && len(f.legs) > 1 && f.upBy == ByNames) {
 			break
 		}
 	}
@@ -88,7 +88,7 @@ func Guess(s *skel.Skeleton, at []m3.Vec3) map[string]int {
 }
 
 // OfClip finds the roles in a motion: by its skeleton at rest, and by some frames where that shows
-// nothing. as is Rig.As.
+// nothing: Body.Pose is then the frame's number plus one. as is Rig.As.
 func OfClip(c *skel.Clip, as map[string]string) *Body {
 	if c == nil || c.Skel == nil || c.Skel.Validate() != nil {
 		return Find(Rig{})
@@ -112,7 +112,11 @@ func OfClip(c *skel.Clip, as map[string]string) *Body {
 		}
 		poses = append(poses, at)
 	}
-	return Find(Rig{Skel: c.Skel, At: rest, Poses: poses, As: as})
+	b := Find(Rig{Skel: c.Skel, At: rest, Poses: poses, As: as})
+	if b.Pose > 0 {
+		b.Pose = 1 + (b.Pose-1)*frames/len(poses)
+	}
+	return b
 }
 
 // uniformReading returns the part that a joint of the uniform skeleton plays.
@@ -141,7 +145,7 @@ type finder struct {
 	paths  [][]int     // mainPath of each joint, nil if it was not asked for
 	size   float32     // of the live joints' box
 	mesh   []Box       // nil: unknown
-	frame  bool        // the pose is one of a motion, not the rest pose
+	pose   int         // as Body.Pose
 	poses  [][]m3.Vec3 // of the motion, some; nil: unknown
 
 	normal m3.Vec3 // of the plane of symmetry
@@ -327,9 +331,13 @@ func (f *finder) rate() {
 	}
 	var drop, length float32
 	for _, p := range f.legs {
+		if len(f.legs) > 2 && p.grounds { // legs of a spider lead aside, and hardly down
+			drop, length = drop+1, length+1
+			continue
+		}
 		for _, l := range []*limb{p.a, p.b} {
 			drop += f.at[l.path[0]].Sub(f.at[l.path[len(l.path)-1]]).Dot(f.up)
-			length += f.length(l.path)
+			length += f.at[l.path[0]].Dist(f.at[l.path[len(l.path)-1]])
 		}
 	}
 	if length > 0 {

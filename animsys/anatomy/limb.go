@@ -1,6 +1,7 @@
 package anatomy
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -57,9 +58,9 @@ func (f *finder) attachFeet() {
 		if c == armClass || c == wingClass || c == otherClass || f.hasPart(p.a.path, foot, toe) || len(p.a.path) < 2 {
 			continue
 		}
-		for _, s := range f.stubs {
+		for _, s := range append(slices.Clone(f.stubs), f.shortPairs()...) {
 			named, region := f.footOf(s)
-			if s.attach >= 0 && s.attach != p.attach && !f.below(s.attach, p.a.top) {
+			if s == p || s.attach >= 0 && s.attach != p.attach && !f.below(s.attach, p.a.top) {
 				continue
 			}
 			named = named && c == legClass
@@ -71,7 +72,11 @@ func (f *finder) attachFeet() {
 				}
 				end, last := path[len(path)-1], f.at[path[len(path)-1]].Dist(f.at[path[len(path)-2]])
 				d := f.at[end].Dist(f.at[l[1].top])
-				if !named && (d < 0.3*last || d > 2.8*last || d > 1.2*f.length(path)) {
+				switch {
+				case named:
+				case f.circles(l[1].top, path) || f.ends(l[0].path, path, l[1].top):
+					d *= 0.25
+				case len(s.a.path) > 1 && !slices.Contains(f.stubs, s), d < 0.3*last, d > 2.8*last, d > 1.2*f.length(path):
 					cost = 1e9
 				}
 				cost += d
@@ -110,13 +115,53 @@ func (f *finder) attachFeet() {
 			l[0].path = append(l[0].path, l[1].path...)
 		}
 	}
-	f.stubs = slices.DeleteFunc(f.stubs, func(s *pair) bool { return used[s] })
+	isFoot := func(s *pair) bool { return used[s] && s.a.foot < 0 }
+	f.stubs, f.pairs = slices.DeleteFunc(f.stubs, isFoot), slices.DeleteFunc(f.pairs, isFoot)
 	// A hand or a foot that is the whole limb.
 	for _, s := range f.stubs {
 		if f.hasPart(s.a.path[:1], hand) {
 			f.pairs = append(f.pairs, s)
 		}
 	}
+}
+
+// shortPairs returns the pairs without names that may be feet apart from their legs.
+func (f *finder) shortPairs() (out []*pair) {
+	for _, p := range f.pairs {
+		if len(p.a.path) <= 3 && f.length(p.a.path) < 0.15*f.size && !slices.ContainsFunc(p.a.path, func(j int) bool { return f.read[j].part != unknown }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// ends reports whether a leg's shin ends where a foot is: path is the leg without the ends of its bones.
+func (f *finder) ends(leg, path []int, foot int) bool {
+	if len(leg) == len(path) {
+		return false
+	}
+	end := leg[len(path)]
+	return f.at[end].Dist(f.at[foot]) < 0.1*f.at[end].Dist(f.at[path[len(path)-1]])
+}
+
+// circles reports whether a foot keeps its distance to the end of a leg in the motion rather than to the joint above:
+// the leg reaches for the foot.
+func (f *finder) circles(foot int, path []int) bool {
+	change := func(j int) float32 { // deviation, as a share of the mean
+		var n, sum, squares float32
+		for _, at := range f.poses {
+			if len(at) == f.n {
+				d := at[foot].Dist(at[j]) / max(f.size, 1e-9)
+				n, sum, squares = n+1, sum+d, squares+d*d
+			}
+		}
+		if n < 3 || !(sum > 0) {
+			return 0
+		}
+		return m3.Sqrt(max(squares/n-sum*sum/(n*n), 0)) * n / sum
+	}
+	above := change(path[len(path)-2])
+	return above > 0.02 && change(path[len(path)-1]) < 0.6*above
 }
 
 // footOf reports whether names call a stub a foot, or the target of a leg or a foot, and of which region.
@@ -350,6 +395,40 @@ func (f *finder) bend(from, j, to int) float32 {
 	return most
 }
 
+// firstMoving returns the index of the first joint of a limb whose bone turns much on the trunk in the motion, −1 if there
+// is no motion to tell. Bones of girdles turn little.
+func (f *finder) firstMoving(path []int) int {
+	attach := f.parent[path[0]]
+	if attach < 0 || len(f.poses) < 3 || len(path) < 4 {
+		return -1
+	}
+	// The joints that hang where the limb does keep their places in the frame of the trunk there.
+	fixed := append([]int{attach}, f.kids[attach]...)
+	if len(fixed) < 3 {
+		return -1
+	}
+	moved := make([]float32, min(len(path)-1, 4))
+	for i := range moved {
+		for _, k := range fixed {
+			lo, hi := float32(math.MaxFloat32), float32(0)
+			for _, at := range f.poses {
+				if len(at) == f.n {
+					d := at[path[i+1]].Dist(at[k])
+					lo, hi = min(lo, d), max(hi, d)
+				}
+			}
+			moved[i] = max(moved[i], hi-lo)
+		}
+		moved[i] /= max(f.at[path[i+1]].Dist(f.at[path[i]]), 0.02*f.size)
+	}
+	for i := range moved[:len(moved)-1] {
+		if moved[i] > 0.35*moved[i+1] {
+			return i
+		}
+	}
+	return -1
+}
+
 // shaped returns the indices into path of hip, knee and ankle (shoulder, elbow, wrist) by the shape:
 // the two longest bones in line, of about the same length. Those known already are not −1.
 func (f *finder) shaped(l *limb, leg bool, h0, k0, a0 int) (h, k, a int) {
@@ -389,6 +468,7 @@ func (f *finder) shaped(l *limb, leg bool, h0, k0, a0 int) (h, k, a int) {
 	if leg || f.limbClass(l.top) == legClass {
 		first = f.belowGirdle(path[:m])
 	}
+	moves := f.firstMoving(path[:m])
 	most := float32(-10)
 	for x := 0; x < m-2; x++ {
 		for y := x + 1; y < m-1; y++ {
@@ -403,6 +483,9 @@ func (f *finder) shaped(l *limb, leg bool, h0, k0, a0 int) (h, k, a int) {
 				s := (upper + lower) / total * m3.Sqrt(min(upper, lower)/max(upper, lower))
 				if x == first {
 					s += bonus
+				}
+				if x < moves {
+					s -= 0.5
 				}
 				if p := f.read[path[x]].part; p == collar || p == shoulder {
 					s -= 0.3

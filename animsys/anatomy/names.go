@@ -124,6 +124,11 @@ func readNames(names []string) []reading {
 	return out
 }
 
+// Named reports whether names tell limbs: that of a joint at least says that it is part of one.
+func Named(names []string) bool {
+	return slices.ContainsFunc(readNames(names), func(r reading) bool { return r.part.ofLimb() })
+}
+
 // tokenise splits a name at separators, digits and changes of case, and makes it lower case:
 // LHipJoint is l hip joint, upper_arm.L upper arm l.
 func tokenise(name string) []string {

@@ -13,7 +13,7 @@ func (b *Body) NoPerson() error {
 	switch {
 	case !b.stands:
 		return nil // the pose shows nothing
-	case b.Kind == Bird && b.frame && len(b.Wings) == 0 && len(b.Tails) == 0:
+	case b.Kind == Bird && b.Pose > 0 && len(b.Wings) == 0 && len(b.Tails) == 0:
 		return nil // a person may bow
 	case b.Kind == Bird && len(b.Wings) > 0:
 		return errors.New("the trunk is level above two legs, and it has wings: it is a bird, not a person")
@@ -48,6 +48,20 @@ func (b *Body) Unlike(motion *Body) error {
 		return fmt.Errorf("it stands on %v%s, and the motion is of a body upright on two legs", b.Kind, b.butFor())
 	case person(b) && animal(motion):
 		return fmt.Errorf("it stands upright on two legs, and the motion is of a body that stands on %v%s", motion.Kind, motion.butFor())
+	}
+	return nil
+}
+
+// NotAlike returns why the motion of another animal does not go onto this one by roles, or nil: both stand, on as many
+// legs, and both upright or both with the trunk level.
+func (b *Body) NotAlike(motion *Body) error {
+	switch {
+	case len(motion.Legs) == 0:
+		return errors.New("the motion is of a body without legs, or its legs were not found")
+	case len(b.Legs) == 0:
+		return fmt.Errorf("it has no legs, or they were not found, and the motion is of a body on %v%s", motion.Kind, motion.butFor())
+	case b.Kind != motion.Kind || len(b.Legs) != len(motion.Legs):
+		return fmt.Errorf("it stands on %v%s, and the motion is of a body on %v%s", b.Kind, b.butFor(), motion.Kind, motion.butFor())
 	}
 	return nil
 }

@@ -96,6 +96,8 @@ type Body struct {
 	Up, Ahead m3.Vec3 // unit, in the space of the places at rest
 	Size      float32 // height over the ground at rest, in the file's unit
 
+	Pose int // in which the roles were found: 0 at rest, else an index into Rig.Poses plus one
+
 	// Trunk and Turned are how the hips and the directions were found.
 	Trunk, Turned Evidence
 	// Doubts are what is ambiguous, in words for the user.
@@ -104,7 +106,6 @@ type Body struct {
 	lone    []Limb // limbs without a partner, by names
 	loneLeg []bool
 
-	frame  bool // the roles were found in a pose of a motion
 	stands bool // in the pose that was looked at, the body stands on its legs
 
 	names  []string

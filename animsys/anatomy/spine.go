@@ -21,7 +21,7 @@ func (f *finder) pathTo(a, b int) []int {
 // findTrunk finds hips, spine, neck, head and tails.
 func (f *finder) findTrunk() {
 	axis := f.ahead
-	hind, fore := f.ends(axis)
+	hind, fore := f.outer(axis)
 	if n := len(f.legs); n > 1 && f.legs[0].region != "" {
 		fore, hind = f.legs[0], f.legs[n-1] // by names
 	}

@@ -149,7 +149,7 @@ func (f *finder) chooseLegs() {
 		if slices.Contains(f.legs, p) || p.class == otherClass || !f.ofTrunk(p.attach) {
 			continue
 		}
-		if p.class == armClass && p.grounds && len(f.legs) > 0 && (f.mirror > 0.6 || f.frame) && !f.hanging() {
+		if p.class == armClass && p.grounds && len(f.legs) > 0 && (f.mirror > 0.6 || f.pose > 0) && !f.hanging() {
 			// Fore legs with the names of arms.
 			d := f.tops(p).Sub(f.tops(f.legs[0])).Normalize(f.up)
 			if d.Dot(f.up) < 0.64 {
@@ -248,7 +248,7 @@ func (f *finder) findAhead() {
 		elbows += bend(p.a) + bend(p.b)
 	}
 	v.shape -= vote(elbows, 0.05, 0.7)
-	hind, fore := f.ends(axis)
+	hind, fore := f.outer(axis)
 	if len(f.legs) == 1 {
 		knees = bend(hind.a) + bend(hind.b)
 		v.shape += vote(knees, 0.06, 1)
@@ -338,8 +338,8 @@ func (f *finder) orderByRegion() {
 	slices.SortStableFunc(f.legs, func(p, q *pair) int { return rank[p.region] - rank[q.region] })
 }
 
-// ends returns the pairs of legs at the two ends along axis: of two legs both are the same.
-func (f *finder) ends(axis m3.Vec3) (hind, fore *pair) {
+// outer returns the pairs of legs at the two ends along axis: of two legs both are the same.
+func (f *finder) outer(axis m3.Vec3) (hind, fore *pair) {
 	for _, p := range f.legs {
 		if hind == nil || f.tops(p).Dot(axis) < f.tops(hind).Dot(axis) {
 			hind = p

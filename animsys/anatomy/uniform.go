@@ -12,7 +12,8 @@ import (
 // result writes what was found into b.
 func (f *finder) result(b *Body) {
 	b.parent = f.parent
-	b.at, b.stands, b.frame = f.at, f.score > 0.55 || f.score > 0.4 && len(f.tails) > 0, f.frame
+	b.at, b.Pose = f.at, f.pose
+	b.stands = f.score > 0.55 || f.score > 0.4 && len(f.tails) > 0
 	b.Hips, b.Spine, b.Neck, b.Head = f.hips, f.spine, f.neck, f.head
 	b.Up, b.Ahead, b.Tails, b.Trunks = f.up, f.ahead, f.tails, f.trunks
 	lo, hi := f.heights(f.up)

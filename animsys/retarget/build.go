@@ -8,9 +8,13 @@ import (
 	"mannequin/ik"
 )
 
-// wideStance is by which share of what its hips are wider a character has its feet further apart. A foot that
-// turns a little while it stands slides by as much more as it is moved aside.
-const wideStance = 0.5
+// wideStance is by which share of what its hips are wider a character has its feet further apart, up to thinShins, the
+// radius of its shins over how far the source's legs are from the middle, and widestStance from thickShins on. A foot
+// that turns a little while it stands slides by as much more as it is moved aside.
+const (
+	wideStance, widestStance = 0.5, 1
+	thinShins, thickShins    = 1, 2
+)
 
 // builder makes a character.
 type builder struct {
@@ -217,7 +221,7 @@ func (b *builder) addLegs() error {
 	chest := b.Roles.Spine[len(b.Roles.Spine)-1]
 	var hind []ik.Leg
 	for _, leg := range b.Roles.Legs {
-		if j := leg[len(leg)-4]; !b.sourceBelow(chest, j) {
+		if len(b.Roles.Spine) == 1 || !b.sourceBelow(chest, leg[len(leg)-4]) {
 			hind = append(hind, leg)
 		}
 	}
@@ -230,8 +234,14 @@ func (b *builder) addLegs() error {
 	upright := len(hind) == len(b.Roles.Legs) && len(hind) == 2
 	var mine, theirs float32
 	for _, leg := range b.Roles.Legs {
-		upper, mid, end := leg[len(leg)-4], leg[len(leg)-3], leg[len(leg)-2]
-		if upright {
+		upper, mid, end, tip := leg[len(leg)-4], leg[len(leg)-3], leg[len(leg)-2], leg[len(leg)-1]
+		if len(b.Roles.Legs) > 4 { // legs lead aside, and may begin near the ground
+			if b.From[tip] < 0 {
+				tip = end
+			}
+			mine += b.rest(upper).Dist(b.rest(tip))
+			theirs += b.Pose[upper].Pos.Dist(b.Pose[tip].Pos)
+		} else if upright {
 			mine += b.rest(upper).Dist(b.rest(mid)) + b.rest(mid).Dist(b.rest(end))
 			theirs += b.Pose[upper].Pos.Dist(b.Pose[mid].Pos) + b.Pose[mid].Pos.Dist(b.Pose[end].Pos)
 		} else {
@@ -240,7 +250,7 @@ func (b *builder) addLegs() error {
 		}
 	}
 	if c.Scale = mine / theirs; !(c.Scale > 1e-4 && c.Scale < 1e4) {
-		return fmt.Errorf("the legs are %g m long at rest, those of the motion's skeleton %g m", mine, theirs)
+		return fmt.Errorf("%w: the legs are %g m long at rest, those of the motion's skeleton %g m", ErrSize, mine, theirs)
 	}
 	wide := func(a, b m3.Vec3) float32 { return m3.Abs(a.X - b.X) }
 	c.roll = min(1, c.Scale*wide(b.Pose[c.middle[0]].Pos, b.Pose[c.middle[1]].Pos)/max(wide(b.rest(c.middle[0]), b.rest(c.middle[1])), 1e-6))
@@ -257,7 +267,8 @@ func (b *builder) addLegs() error {
 			// Legs are alike, whatever the stance at rest: what differs is where they begin.
 			upper := leg[len(leg)-4]
 			l.move = b.rest(upper).Sub(at).Sub(b.Pose[upper].Pos.Sub(source).Scale(c.Scale))
-			l.move.X *= wideStance
+			half := c.Scale * m3.Abs(b.Pose[upper].Pos.X-source.X)
+			l.move.X *= m3.Lerp(wideStance, widestStance, rise(b.Shins/max(half, 1e-6), thinShins, thickShins))
 			// Tips are where they are in the source. A body with longer feet stands further back.
 			longer := b.Rest[l.end.joint].Rot.Rotate(l.tip).Sub(b.Pose[l.sourceEnd].Rot.Rotate(l.sourceReach).Scale(c.Scale))
 			c.back += longer.Z / float32(len(b.Roles.Legs))

@@ -27,6 +27,7 @@ type Options struct {
 	Roles  ik.Roles       // its legs and spine
 	Pose   []m3.Xform     // (source joints) how it stands when the character is in Rest, m; ground at 0, +Z ahead
 	Sole   float32        // height of the tips of its legs when they stand in motion, m; 0: as in Pose
+	Shins  float32        // radius of the character's shins, m: legs that are thick for their length stand as far apart as its hips ask for; 0: thin
 
 	Skel *skel.Skeleton // the character's own joints, parents before children
 	Rest []m3.Xform     // (own joints) where it stands, m; ground at 0, +Z ahead
@@ -73,6 +74,9 @@ type bone struct {
 	share         float32
 	further       int // its number in Character.further, −1 for none
 }
+
+// ErrSize means that a character is too small or too large beside the source.
+var ErrSize = errors.New("the sizes differ too much")
 
 // New returns a character. It returns an error if the source's legs are not played, or if the options do not
 // fit each other.

@@ -1,7 +1,6 @@
 package skin
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -78,7 +77,26 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	return f.character(scale, retarget.Options{Source: sk, Roles: roles, Pose: f.bind, Sole: sole, Skel: own, Rest: rest, From: from})
+	return f.character(scale, retarget.Options{Source: sk, Roles: roles, Pose: f.bind, Sole: sole, Shins: f.shins(scale), Skel: own, Rest: rest, From: from})
+}
+
+// shins returns the radius of the shins, in metres for a scale: the median distance of their vertices from the bone.
+func (f *fit) shins(scale float32) float32 {
+	var off []float32
+	for _, side := range []string{"Left", "Right"} {
+		knee, foot := f.sk.Index(side+"Leg"), f.sk.Index(side+"Foot")
+		for v, all := range f.skin.mesh.influences {
+			if slices.ContainsFunc(all, func(q influence) bool { return int(q.joint) == f.from[knee] && q.weight > 0.5 }) {
+				p := f.turn.Rotate(f.skin.mesh.pos[v]).Scale(f.scale)
+				off = append(off, p.Dist(p.OnSegment(f.place[knee], f.place[foot])))
+			}
+		}
+	}
+	if len(off) == 0 {
+		return 0
+	}
+	slices.Sort(off)
+	return off[len(off)/2] / f.scale * scale
 }
 
 // character makes the character with these bones.
@@ -150,9 +168,9 @@ const tipHeight = 0.004
 
 // own returns the file's own skeleton, turned, scaled and on the ground, and the joints at rest.
 func (f *fit) own(scale float32) (*skel.Skeleton, []m3.Xform) {
-	sk, rest, taken := &skel.Skeleton{}, []m3.Xform{}, map[string]bool{}
-	for _, j := range f.skin.joints {
-		name := unused(taken, cmp.Or(j.name, fmt.Sprintf("node%d", j.node))) // as OpenMotions has it
+	sk, rest := &skel.Skeleton{}, []m3.Xform{}
+	for i, name := range f.skin.clipNames() {
+		j := f.skin.joints[i]
 		sk.Names, sk.Parents = append(sk.Names, name), append(sk.Parents, int16(j.parent))
 		sk.Offsets, sk.EndSite = append(sk.Offsets, m3.Vec3{}), append(sk.EndSite, false)
 		rest = append(rest, m3.Xform{Pos: f.stand(j.pos, scale), Rot: f.turn.Mul(j.rot).Normalize()})

@@ -1,6 +1,7 @@
 package skin
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
 )
 
 // required are the joints that must be matched, besides one of the spine.
@@ -161,7 +163,53 @@ func (s *Skin) Roles(as map[string]string) *anatomy.Body {
 			boxes[best.joint].Add(s.mesh.pos[v])
 		}
 	}
-	return anatomy.Find(anatomy.Rig{Skel: sk, At: at, Mesh: boxes, As: as})
+	return anatomy.Find(anatomy.Rig{Skel: sk, At: at, Mesh: boxes, Poses: s.poses, As: as})
+}
+
+// See lets Roles see how the joints move in motions of the same joints: some frames of each are kept, of the first few.
+// It is for joints whose names tell nothing. It changes s, and is called before s is shared.
+func (s *Skin) See(motions []Motion) {
+	const most, each = 8, 4
+	for _, m := range motions[:min(len(motions), most)] {
+		for i := range each {
+			by := s.Frame(&m, i*m.frames()/each)
+			if by == nil {
+				break
+			}
+			at := make([]m3.Vec3, len(by))
+			for j, x := range by {
+				at[j] = x.Apply(s.joints[j].pos)
+			}
+			s.poses = append(s.poses, at)
+		}
+	}
+}
+
+// Frame returns transforms of the file's world, one per joint, that move the joints from rest into a frame of a motion of
+// the file, for Moved; nil if there is no such frame, or if the motion is not of these joints.
+func (s *Skin) Frame(m *Motion, frame int) []m3.Xform {
+	if m == nil || m.Clip == nil || m.Clip.Skel == nil || frame < 0 || frame >= m.Clip.Frames || len(m.Rest) != m.Clip.Skel.Len() {
+		return nil
+	}
+	model, by := make([]m3.Xform, len(m.Rest)), make([]m3.Xform, len(s.joints))
+	m.Clip.Model(model, frame)
+	for j, name := range s.clipNames() {
+		k := m.Clip.Skel.Index(name)
+		if k < 0 {
+			return nil
+		}
+		by[j] = model[k].Mul(m.Rest[k].Inv())
+	}
+	return by
+}
+
+// clipNames returns the joints' names as OpenMotions has them: each has one of its own.
+func (s *Skin) clipNames() []string {
+	names, taken := make([]string, len(s.joints)), map[string]bool{}
+	for i, j := range s.joints {
+		names[i] = unused(taken, cmp.Or(j.name, fmt.Sprintf("node%d", j.node)))
+	}
+	return names
 }
 
 // OnFours reports whether a skeleton that Character accepts is a dog's: it has a tail.

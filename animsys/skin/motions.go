@@ -90,6 +90,13 @@ func readMotions(name string, data []byte, beside *os.Root) ([]Motion, error) {
 	return out, nil
 }
 
+func (m *Motion) frames() int {
+	if m.Clip == nil {
+		return 0
+	}
+	return m.Clip.Frames
+}
+
 // AtRest returns the motion on a skeleton whose joints have the world's axes at rest: without rotations it
 // stands as the file's character does at rest, and not with each bone along an axis of its own.
 func (m *Motion) AtRest() *skel.Clip {

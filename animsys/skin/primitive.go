@@ -80,7 +80,7 @@ func (r *reader) primitive(where string, p *gltf.Primitive, n, fixed int) error 
 		at := blend.Apply(pos.at(v, 0), pos.at(v, 1), pos.at(v, 2))
 		place := m3.V(float32(at[0]), float32(at[1]), float32(at[2]))
 		if !place.Finite() || place.Len() > farthest {
-			return r.errorf(where, "vertex %d has the position %v", v, place)
+			return r.errorf(where, "vertex %d lies at %v, beyond ±%g: move the character to the origin before the export", v, place, float64(farthest))
 		}
 		var out m3.Vec3
 		if normal != nil {

@@ -3,6 +3,7 @@
 package certify
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -62,6 +63,10 @@ func Run(s *skin.Skin, m *Motion, as map[string]string, add func(skin.Motion) ([
 		c.Kind = "dog"
 	}
 	ch, err := s.Character(m.Skel, skin.CharacterOptions{Map: as})
+	if errors.Is(err, retarget.ErrSize) {
+		c.add("units", false, strings.TrimPrefix(err.Error(), s.Name+": "), "a size that metres explain", "apply the scale of the armature and export in metres")
+		return c
+	}
 	if err != nil {
 		c.add("roles", false, strings.TrimPrefix(err.Error(), s.Name+": "), "hips, spine, head and all limbs are found", mendRoles(s.Roles(as)))
 		return c

@@ -39,6 +39,21 @@ func size(k float32) func(string, m3.Vec3) m3.Vec3 {
 	return func(_ string, d m3.Vec3) m3.Vec3 { return d.Scale(k) }
 }
 
+// A toy has thick legs that are short: they stand as far apart as its hips are, and do not go through each other.
+func TestCertifyToy(t *testing.T) {
+	const file = "../../animsys/skin/testdata/toy-proportions.glb"
+	m := must.Get(People(must.Get(person.Open())(t)))(t)
+	r := Run(must.Get(skin.Open(file))(t), m, nil, func(m skin.Motion) ([]byte, error) {
+		glb, _, err := skin.PackMotions(file, []skin.Motion{m}, skin.AddOptions{})
+		return glb, err
+	})
+	for _, g := range r.Gates {
+		if !g.Pass && g.Name != "cost" {
+			t.Errorf("%s: %s, want %s", g.Name, g.Measure, g.Bar)
+		}
+	}
+}
+
 // Sound characters of any size pass; each fault misses its own gate, and no other.
 func TestCertify(t *testing.T) {
 	m := must.Get(People(must.Get(person.Open())(t)))(t)
@@ -52,6 +67,7 @@ func TestCertify(t *testing.T) {
 		{name: "a dwarf", change: size(0.4)},
 		{name: "a giant", change: size(1.6)},
 		{name: "in centimetres", change: size(100), fails: "units"},
+		{name: "tiny", change: size(3e-5), fails: "units"},
 		{name: "one arm longer", change: func(name string, d m3.Vec3) m3.Vec3 {
 			if name == "LeftForeArm" {
 				d = d.Scale(1.2)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skin"
 	"mannequin/internal/boundedfile"
 	"mannequin/offline/fbx"
@@ -22,7 +23,34 @@ import (
 // content decides which format it is, then the name. The skin has the file's own joints. Of several
 // characters in a glTF the largest is read, or the one whose name follows the path and a #, as in
 // town.glb#Guard, if no file has that whole name.
+//
+// Of joints whose names tell no limbs, the file's own motions show the roles (skin.Skin.See).
 func Open(path string) (*skin.Skin, error) {
+	s, err := open(path)
+	if err == nil && !anatomy.Named(s.Joints()) {
+		if all, err := Motions(path); err == nil { // its faults are told where it is read for itself
+			s.See(all)
+		}
+	}
+	return s, err
+}
+
+// Motions reads the animations of a glTF, VRM or FBX file; there may be none. A # and a character's name may follow the
+// path, as in Open.
+func Motions(path string) (all []skin.Motion, err error) {
+	if file, _, ok := cutLast(path, "#"); ok {
+		if _, err := headOf(path); errors.Is(err, fs.ErrNotExist) {
+			path = file
+		}
+	}
+	names, found, err := mocap.OpenAll(path, mocap.OpenOptions{})
+	for i, b := range found {
+		all = append(all, skin.Motion{Name: names[i], Clip: b.Clip, Rest: b.Rest, Parts: b.Parts, Notes: b.Notes})
+	}
+	return all, err
+}
+
+func open(path string) (*skin.Skin, error) {
 	head, err := headOf(path)
 	if file, character, ok := cutLast(path, "#"); ok && errors.Is(err, fs.ErrNotExist) {
 		return openNamed(file, character)

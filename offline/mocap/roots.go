@@ -59,7 +59,9 @@ func (b *Recording) Only(root int) *Recording {
 		pos, rot := b.Clip.Frame(f)
 		out.Clip.Pos, out.Clip.Rot = append(out.Clip.Pos, pos[root:end]...), append(out.Clip.Rot, rot[root:end]...)
 	}
-	out.Channels = b.Channels[root:end:end]
+	if b.Channels != nil {
+		out.Channels = b.Channels[root:end:end]
+	}
 	if b.Rest != nil {
 		out.Rest = b.Rest[root:end:end]
 	}

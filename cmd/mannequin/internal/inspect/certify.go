@@ -31,7 +31,7 @@ func Certify() *cobra.Command {
 found, is it symmetrical, of a plausible size, weighted; do its feet stand and not slide; does it go through itself;
 what does it cost. Each gate has a measure, a bar, and what to mend in the modelling program. The exit code is 1 if a
 gate is missed. Files are glTF, VRM or FBX. --picture draws the character at rest and in the test motion, or, if its
-joints are not found, those that are.`,
+joints are not found, those that are, in test poses and in a motion of its file.`,
 		Example: "  mannequin certify hero.glb --picture hero.png\n  mannequin certify *.fbx --json",
 		Args:    command.Want("files", 1, -1),
 	}
@@ -74,7 +74,11 @@ joints are not found, those that are.`,
 			case picture == "":
 				return r, nil
 			case r.Character == nil: // what was found shows what is wrong
-				return r, writePicture(picture, skinScene(s, s.Roles(as)).draw(filepath.Base(args[i])))
+				own, err := character.Motions(args[i])
+				if err != nil {
+					return r, err
+				}
+				return r, writePicture(picture, skinScene(s, s.Roles(as), ownMotion(own)).draw(filepath.Base(args[i])))
 			}
 			return r, writePicture(picture, playScene(s.Roles(as), r.Character, m).draw(filepath.Base(args[i])))
 		})

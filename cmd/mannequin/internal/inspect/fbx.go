@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mannequin/cmd/mannequin/internal/cli"
+	"mannequin/offline/character"
 	"mannequin/offline/fbx"
 )
 
@@ -24,7 +25,7 @@ func inspectFBX(file string, opt *options) (*fbxReport, error) {
 	for _, m := range all {
 		r.Animations = append(r.Animations, animation{m.Name, m.Clip.Frames, m.Clip.FPS})
 	}
-	s, noSkin := fbx.OpenSkin(file)
+	s, noSkin := character.Open(file)
 	switch {
 	case err != nil && noSkin != nil:
 		return nil, err

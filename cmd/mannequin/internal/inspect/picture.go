@@ -42,8 +42,8 @@ type scene struct {
 	index   []uint32
 }
 
-// skinScene is a skin at rest and in test poses.
-func skinScene(s *skin.Skin, body *anatomy.Body) *scene {
+// skinScene is a skin at rest and in test poses, and in some frames of a motion of its file, which may be nil.
+func skinScene(s *skin.Skin, body *anatomy.Body, own *skin.Motion) *scene {
 	sk, at := s.Skeleton()
 	v := &scene{body: body, parents: hung(sk.Parents, body), ends: sk.EndSite}
 	var pos []m3.Vec3
@@ -53,17 +53,39 @@ func skinScene(s *skin.Skin, body *anatomy.Body) *scene {
 		label  string
 		amount float32
 	}{{"test pose, left ahead", 1}, {"right ahead", -1}} {
-		by := body.Exercise(sk.Parents, pose.amount)
-		if len(by) != len(at) {
-			break // a skeleton that is no tree of joints
+		v.move(pose.label, s, at, body.Exercise(sk.Parents, pose.amount))
+	}
+	for i := range 2 {
+		if own != nil {
+			f := (2*i + 1) * own.Clip.Frames / 4
+			v.move(fmt.Sprintf("%s, frame %d", own.Name, f), s, at, s.Frame(own, f))
 		}
-		moved := make([]m3.Vec3, len(at))
-		for j := range at {
-			moved[j] = by[j].Apply(at[j])
-		}
-		v.add(pose.label, moved, s.Moved(by))
 	}
 	return v
+}
+
+// move adds a pose of a skin whose joints, at rest at at, are moved by by.
+func (v *scene) move(label string, s *skin.Skin, at []m3.Vec3, by []m3.Xform) {
+	if len(by) != len(at) {
+		return // a skeleton that is no tree of joints
+	}
+	moved := make([]m3.Vec3, len(at))
+	for j := range at {
+		moved[j] = by[j].Apply(at[j])
+	}
+	v.add(label, moved, s.Moved(by))
+}
+
+// ownMotion returns the motion of a skin's file that shows how it moves: a walk, or else the longest; nil if there is none.
+func ownMotion(motions []skin.Motion) (best *skin.Motion) {
+	walks := func(m *skin.Motion) bool { return strings.Contains(strings.ToLower(m.Name), "walk") }
+	for i := range motions {
+		m := &motions[i]
+		if best == nil || walks(m) && !walks(best) || walks(m) == walks(best) && m.Clip.Frames > best.Clip.Frames {
+			best = m
+		}
+	}
+	return best
 }
 
 // hung returns the parents by which bones are drawn: a foot that hangs elsewhere in the tree is drawn at

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skin"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/offline/character"
@@ -105,7 +106,13 @@ func reportSkin(file, kind string, s *skin.Skin, opt *options) (*skinReport, err
 		r.For = "dog"
 	}
 	r.rolesReport = rolesOf(body, r.Joints)
-	return r, opt.draw(file, func() *scene { return skinScene(s, body) })
+	return r, opt.draw(file, func() *scene {
+		if anatomy.Named(r.Joints) {
+			return skinScene(s, body, nil)
+		}
+		all, _ := character.Motions(file) // a fault is told where it is read
+		return skinScene(s, body, ownMotion(all))
+	})
 }
 
 func (r *skinReport) Print(w io.Writer) error {

@@ -72,7 +72,7 @@ glTF has y up: the motion of a person with z up is turned, and that of any other
 materials and animations stay as they are, and the motions are new animations of its joints. Motion of
 the same kind of skeleton, with the same names and directions of bones, goes in as it is. If only the names
 are the same, as of a Mixamo motion and a Mixamo character, the motion's rest pose is turned to the file's.
-Other motion of people is retargeted to the file's own bones; so is motion of the dog's skeleton. --profile and --skin-map
+Other motion of people is retargeted to the file's own bones; so is motion of animals, onto those on as many legs. --profile and --skin-map
 say which joint is which where names do not, and retarget in any case. A file with several animations gives
 all, or the one that --animation names.
 

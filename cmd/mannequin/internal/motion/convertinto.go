@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
 	"mannequin/animsys/skin"
 	"mannequin/cmd/mannequin/internal/cli"
@@ -179,12 +180,27 @@ func (c *ownFile) ontoRig(file string, m skin.Motion) (*skel.Clip, *skin.RigFit,
 	return skin.OntoRig(c.rig, b.Clip, rest)
 }
 
-// retarget puts a motion of a person, or of a dog's skeleton, on the file's own joints.
+// retarget puts a motion of a person, of a dog's skeleton, or of an animal on the file's own joints.
 func (c *ownFile) retarget(file string, m skin.Motion, opt convertOptions) (*skel.Clip, *intoMotion, error) {
 	how := &intoMotion{}
+	var as map[string]string
+	if opt.read.Profile != nil {
+		as = opt.read.Profile.Joints
+	}
 	clip := m.Clip
 	switch _, err := ik.DogRoles(clip.Skel.Names); {
 	case opt.read.Profile == nil && (isUniform(clip.Skel) || err == nil && skin.OnFours(clip.Skel)):
+	case anatomy.OfClip(m.AtRest(), as).NoPerson() != nil:
+		if err := c.open(opt); err != nil {
+			return nil, nil, err
+		}
+		ch, clip, err := c.skin.Animal(&m, as, skin.CharacterOptions{Map: c.as})
+		if err != nil {
+			return nil, nil, err
+		}
+		how.Retargeted = ch.Report
+		clip, err = ch.InFile(clip)
+		return clip, how, err
 	default:
 		var fit *retarget.Report
 		if clip, fit, err = retarget.OfRecording(file, &mocap.Recording{Clip: clip, Format: mocap.FormatGLTF, Rest: m.Rest, Parts: m.Parts}, retarget.OpenOptions{Reading: onlyProfile(opt.read)}); err != nil {
@@ -192,16 +208,8 @@ func (c *ownFile) retarget(file string, m skin.Motion, opt convertOptions) (*ske
 		}
 		how.Notes = fit.Notes
 	}
-	if c.skin == nil {
-		var as map[string]string
-		s, err := character.Open(c.character)
-		if err == nil && opt.skinMap != "" {
-			as, err = skin.OpenMap(opt.skinMap)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		c.skin, c.as = s, as
+	if err := c.open(opt); err != nil {
+		return nil, nil, err
 	}
 	ch, err := c.skin.Character(clip.Skel, skin.CharacterOptions{Map: c.as})
 	if err != nil {
@@ -210,6 +218,20 @@ func (c *ownFile) retarget(file string, m skin.Motion, opt convertOptions) (*ske
 	how.Retargeted = ch.Report
 	clip, err = ch.InFile(clip)
 	return clip, how, err
+}
+
+// open opens the file's mesh and the map of its joints, once.
+func (c *ownFile) open(opt convertOptions) (err error) {
+	if c.skin != nil {
+		return nil
+	}
+	if opt.skinMap != "" {
+		if c.as, err = skin.OpenMap(opt.skinMap); err != nil {
+			return err
+		}
+	}
+	c.skin, err = character.Open(c.character)
+	return err
 }
 
 // onlyProfile is how a motion that has been read is retargeted.
@@ -230,6 +252,9 @@ func motionsOf(file string, opt convertOptions) (all []skin.Motion, err error) {
 	}
 	path, _ := mocap.SplitName(file)
 	for i, b := range found {
+		if b.Clip.Frames < 1 {
+			return nil, fmt.Errorf("%s: the motion has no frames", file)
+		}
 		if opt.fps > 0 {
 			if err := b.CheckRate(); err != nil {
 				return nil, err

@@ -157,6 +157,48 @@ func TestConvertIntoOtherKind(t *testing.T) {
 	}
 }
 
+// An animal's motion with names of its own comes onto the dog by roles: a foot that stands stays where it is.
+func TestConvertIntoAnimal(t *testing.T) {
+	dir := t.TempDir()
+	own, out, bvh := filepath.Join(dir, "dog.glb"), filepath.Join(dir, "out.glb"), filepath.Join(dir, "in.bvh")
+	if code, out, errs := mannequin("convert", "dog", "--out", own); code != 0 {
+		t.Fatalf("code %d: %s%s", code, out, errs)
+	}
+	sk := testdog.Skeleton()
+	for j, name := range sk.Names {
+		sk.Names[j] = strings.NewReplacer("Hips", "pelvis", "Spine", "back", "Left", "l_", "Right", "r_", "UpLeg", "thigh", "Leg", "shin", "ForeArm", "fore_shin",
+			"Arm", "fore_thigh", "Hand", "fore_paw", "Foot", "paw", "Shoulder", "blade").Replace(name)
+	}
+	clip := skel.NewClip(sk, 30, 20)
+	for f := range clip.Frames {
+		pos, rot := clip.Frame(f)
+		pos[0] = m3.V(0, 0.47, 0)
+		rot[sk.Index("Head")] = m3.AxisAngle(m3.Up, 0.03*float32(f))
+		rot[sk.Index("l_fore_thigh")] = m3.AxisAngle(m3.V(1, 0, 0), -0.04*float32(f))
+	}
+	var text bytes.Buffer
+	must.Do(t, mocap.WriteClip(&text, clip))
+	must.Do(t, os.WriteFile(bvh, text.Bytes(), 0o644))
+	code, said, errs := mannequin("convert", bvh, "--into", own, "--name", "walk", "--out", out)
+	if code != 0 || !strings.Contains(said, "walk: retargeted, ") {
+		t.Fatalf("code %d: %s%s", code, said, errs)
+	}
+	is := must.Get(skin.OpenMotions(out))(t)[0].Clip
+	first, last := make([]m3.Xform, is.Skel.Len()), make([]m3.Xform, is.Skel.Len())
+	is.Model(first, 0)
+	is.Model(last, is.Frames-1)
+	moved := func(joint string) float32 {
+		j := is.Skel.Index(joint)
+		return last[j].Pos.Dist(first[j].Pos)
+	}
+	if a := last[is.Skel.Index("Head")].Rot.Mul(first[is.Skel.Index("Head")].Rot.Conj()).Yaw(); m3.Abs(a-0.57) > 0.02 {
+		t.Errorf("the head turns by %g, want 0.57", a)
+	}
+	if a, b := moved("LeftHand"), moved("RightHand"); a < 0.15 || b > 1e-3 || moved("LeftFoot") > 1e-3 {
+		t.Errorf("the left paw goes %g m, the right one %g, the hind one %g", a, b, moved("LeftFoot"))
+	}
+}
+
 // The flags of a motion hold for the animations of a glTF, too, and #NAME chooses one.
 func TestConvertIntoFlags(t *testing.T) {
 	dir := t.TempDir()
@@ -195,6 +237,10 @@ func TestConvertIntoFlags(t *testing.T) {
 	}
 	usd := testcli.WriteFile(t, dir, "a.usdc", "PXR-USDC\x00")
 	if code, _, errs := mannequin("convert", moves, "--into", usd, "--out", out); code != 1 || !strings.Contains(errs, "is a USD scene, which is not read: open it in Blender") {
+		t.Errorf("code %d: %s", code, errs)
+	}
+	still := testcli.WriteFile(t, dir, "still.bvh", "HIERARCHY\nROOT Hips { OFFSET 0 0 0 CHANNELS 3 Xposition Yposition Zposition End Site { OFFSET 0 1 0 } }\nMOTION\nFrames: 0\nFrame Time: 0.03\n")
+	if code, _, errs := mannequin("convert", still, "--into", person, "--force", "--out", out); code != 1 || !strings.Contains(errs, "still.bvh: the motion has no frames") {
 		t.Errorf("code %d: %s", code, errs)
 	}
 	// What is odd in a motion is told.

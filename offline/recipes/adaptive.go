@@ -46,7 +46,7 @@ func NewAdaptive(c *matching.Character, clips []dataset.Clip, mirror []int, minu
 	}
 	m.Train.Source = &dataset.Source{Name: c.Name, Data: c.Data, License: c.License}
 	m.HeldOut.Source = m.Train.Source
-	m.NoCard = true
+	m.Follows = true
 	m.Experts, m.Hidden = adaptiveExperts, adaptiveHidden
 	weights := m.Experts * m.Hidden * (layout.Inputs() + m.Hidden + layout.Outputs())
 	visits := int(minutes * adaptivePace / float64(weights))

@@ -35,9 +35,9 @@ type MANN struct {
 	Recover      float32            `json:"recover,omitempty"`   // share of the steps with recovery, see there; the paper has none
 	WarmUp       float64            `json:"warm_up,omitempty"`   // epochs in which the learning rate rises from 0; the paper has none
 	ClipNorm     float64            `json:"clip_norm,omitempty"` // largest norm of a step's gradient; 0, as in the paper: no limit
+	Follows      bool               `json:"follows,omitempty"`   // for mann.NewFollower; without a model card, which the character's file has
 	Epochs       int                `json:"-"`                   //
 	Start        *netruntime.Net    `json:"-"`                   // initial weights; nil: they are drawn
-	NoCard       bool               `json:"-"`                   // without a model card: a character's file has one
 
 	RunOptions `json:"-"`
 }
@@ -79,6 +79,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		return nil, err
 	}
 	training, heldOut := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Keep), newRollout(m.HeldOut, net, nil, m.Ticks, 1)
+	training.asIs, heldOut.asIs = m.Follows, m.Follows
 	if m.Change > 0 {
 		training.change = newChange(m.Train, m.Change)
 	}
@@ -165,7 +166,7 @@ func (m *MANN) model(net *mannNet, best trained) (*netruntime.Net, error) {
 	metrics := modelMetrics{HeldOut: best.report.Best, HeldOutBefore: best.report.Initial, Epoch: best.report.BestEpoch,
 		Rows: set.Rows, Visits: len(set.Order), HeldOutRows: m.HeldOut.Rows}
 	described := any(m) // in a card
-	if m.NoCard {
+	if m.Follows {
 		described = nil
 	}
 	meta, err := newMeta("mann", described, src, metrics, m.HeldOut.Clips, best)

@@ -10,7 +10,8 @@ import (
 // rollout builds the loss of windows of consecutive rows of one set. At the first tick of a
 // window the network sees the recorded pose. At the others it sees the pose that the controller
 // makes of the network's own prediction, except that axes are not brought to unit length.
-// The future trajectory is then bent from the predicted one toward the recorded one. The root's
+// The future trajectory is then bent from the predicted one toward the recorded one, or, of who
+// follows a simulated body, it is the recorded one. The root's
 // past and the actions stay as recorded. The mean squared error over all ticks teaches the
 // network to correct its own errors, which it meets at run time. One tick is the paper's training.
 type rollout struct {
@@ -18,6 +19,7 @@ type rollout struct {
 	net      *mannNet
 	ticks    int
 	keep     float32
+	asIs     bool      // the future is what is recorded
 	legs     *legs     // nil: the loss has no terms for sliding and bending
 	change   *change   // nil: the loss has no term for the pose's change
 	recovery *recovery // nil: all windows begin as recorded

@@ -418,6 +418,11 @@ func TestTickIsTheControllers(t *testing.T) {
 			}
 		}
 	}
+	// Who follows a simulated body sees its future, whatever the network predicts.
+	u.asIs = true
+	if next := u.steer(tape, x, y, wish, rows, 0); next.Cols != l.InBone(0) || next.Val[0] != wish.Val[0] || !slices.Equal(next.Val[next.Cols:2*next.Cols], wish.Val[wish.Cols:][:next.Cols]) {
+		t.Error("the future is not as recorded")
+	}
 }
 
 // moving returns rows of motion, and the first row of a run of at least n rows with only the action

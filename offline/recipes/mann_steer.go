@@ -15,6 +15,9 @@ import (
 func (u *rollout) steer(t *grad.Tape, x, y, recorded *grad.Mat, rows []int, tick int) *grad.Mat {
 	f := &u.future
 	before := t.Columns(recorded, 0, u.before)
+	if u.asIs {
+		return before
+	}
 	bent := t.Concat(u.advance(t, x, y, recorded, rows, tick), t.Affine(t.Gather(y, f.predicted), f.toInput.scale, f.toInput.shift))
 	return t.Add(t.Affine(before, f.recorded, nil), t.Affine(t.Gather(bent, f.merge), f.share, nil))
 }

@@ -110,7 +110,7 @@ var linked = []any{
 	layer.Arms, layer.Head, layer.Joints, layer.New, layer.NewOwn, layer.NewPlayer, layer.Tail, layer.UpperBody, layer.Weighted,
 
 	new(mann.Ahead), new(mann.Batch), new(mann.Controller), new(mann.ControllerOptions), new(mann.Model), new(mann.Tuning),
-	mann.DefaultTuning, mann.Describe, mann.NewBatch, mann.NewFollower, mann.NewModel,
+	mann.DefaultTuning, mann.Describe, mann.Jumps, mann.NewBatch, mann.NewFollower, mann.NewModel,
 
 	new(matching.Act), new(matching.Adaptive), new(matching.AdaptiveStream), new(matching.Character), new(matching.Clip), new(matching.Database), new(matching.File), new(matching.Learned), new(matching.LearnedStream),
 	new(matching.Networks), new(matching.Options), new(matching.Span), new(matching.Stream), new(matching.StreamOptions), new(matching.Tags), new(matching.Target),

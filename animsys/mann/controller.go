@@ -129,6 +129,18 @@ func (c *Controller) Rig(roles *ik.Roles) (generator.Rig, error) {
 	return rig, nil
 }
 
+// Jumps returns the accelerations above which poses of a network count as jumping: see [generator.Rig]. Of other bodies than dogs
+// all but the spine and the neck are limbs.
+func Jumps(s *skel.Skeleton, roles ik.Roles) (turn []float32, move float32) {
+	limbs := ik.Roles{}
+	for j := range s.Parents {
+		if !slices.Contains(roles.Spine, j) && j != roles.Neck {
+			limbs.Legs = append(limbs.Legs, []int{j})
+		}
+	}
+	return maxTurns(s, limbs), hipsPush
+}
+
 // Accelerations that bodies do not reach, m/s²: recorded dogs stay below them in 99 of
 // 100 frames (limbs in 98), apart from faults of the recording.
 const (

@@ -82,6 +82,9 @@ func (s *AdaptiveStream) Rig(roles *ik.Roles) (generator.Rig, error) {
 	}
 	rig, err := s.rig(roles, fmt.Sprintf("mode-adaptive network %016x, bfloat16 %t", s.of.Fingerprint(), s.bf16))
 	rig.Late = false
+	if err == nil {
+		rig.Turn, rig.Move = mann.Jumps(s.of.Skel, rig.Ground.Rig.Roles)
+	}
 	return rig, err
 }
 

@@ -261,6 +261,10 @@ func (s *State) Sized(row, n int, visit func(s *State, row int)) {
 		}
 		return
 	}
+	if n < 0 || n > math.MaxInt32 {
+		s.Fail(fmt.Errorf("a part of the state has %d bytes: want what Size returns", n))
+		return
+	}
 	size := uint32(n)
 	Value(s, &size)
 	p := rowPart{len(s.Data), n, row, visit}

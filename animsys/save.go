@@ -27,13 +27,14 @@ type saving struct {
 	self     [1]*Crowd
 
 	// What workers share.
-	table                         []byte
-	ends                          []int             // of the rows in a save, after the beginning of the first
-	scratch                       []generator.State // (workers)
-	sealing, verifying, finishing func(worker, group int)
-	visitRow                      func(st *generator.State, row int)
-	mutex                         sync.Mutex
-	wrong                         []int // groups with something wrong
+	table                                    []byte
+	ends                                     []int             // of the rows in a save, after the beginning of the first
+	scratch                                  []generator.State // (workers)
+	sizes                                    []int             // (rows) of what visitRow writes
+	measuring, sealing, verifying, finishing func(worker, group int)
+	visitRow                                 func(st *generator.State, row int)
+	mutex                                    sync.Mutex
+	wrong                                    []int // groups with something wrong
 
 	foot generator.Struct[ik.Foot]
 	body generator.Struct[ik.Body]
@@ -51,7 +52,7 @@ func (v *saving) open(c *Crowd, rig generator.Rig, opt *Options) {
 	*v = saving{self: [1]*Crowd{c}, state: generator.State{Later: true}, finishing: c.finish, visitRow: c.visitRow, identity: identity, released: make([]arche.Entity, 0, c.rows.Cap()),
 		foot: generator.StructOf[ik.Foot](), body: generator.StructOf[ik.Body](),
 		gaze: generator.StructOf[ik.GazeState](), hand: generator.StructOf[ik.HandState](), step: generator.StructOf[ik.Step]()}
-	v.sealing, v.verifying, v.scratch = v.seal, v.verify, make([]generator.State, c.pool.Workers())
+	v.measuring, v.sealing, v.verifying, v.scratch, v.sizes = v.measure, v.seal, v.verify, make([]generator.State, c.pool.Workers()), make([]int, c.rows.Cap())
 }
 
 // visit writes or reads all of a row that later ticks follow from, except what is the generator's. What
@@ -66,7 +67,7 @@ func (c *Crowd) visit(st *generator.State, row int) {
 		st.Int(&g.Style)
 		generator.Value(st, &g.Weight)
 	})
-	st.Part(row, s.visitRow)
+	st.Sized(row, s.sizes[row], s.visitRow)
 	c.restyle.visit(st, row)
 	c.layersState(st, row)
 }
@@ -121,7 +122,7 @@ func visitComponent[T any](st *generator.State, of *generic.Map1[T], e arche.Ent
 // The table has an entry for each group of groupRows agents: the number of their bytes, and the CRC-32C of
 // those, four bytes each. Workers share the groups.
 const (
-	crowdMagic = "mqcrowd\x08" // the last byte is the version
+	crowdMagic = "mqcrowd\x09" // the last byte is the version
 	headSize   = len(crowdMagic) + 8 + 4
 	sumAt      = headSize - 4 // the CRC-32C of what follows up to the first agent
 	counters   = 2            // bytes
@@ -138,6 +139,13 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // groupRange returns where the rows of a group begin and end in the data.
 func (v *saving) groupRange(group int) (from, to int) {
 	return v.ends[group*groupRows], v.ends[min((group+1)*groupRows, len(v.ends)-1)]
+}
+
+// measure notes the sizes of the rows of a group as visitRow writes them.
+func (v *saving) measure(worker, group int) {
+	for row := group * groupRows; row < min((group+1)*groupRows, v.self[0].rows.Len()); row++ {
+		v.sizes[row] = v.scratch[worker].Size(row, v.visitRow)
+	}
 }
 
 // seal completes a group of rows of a save, and its entry in the table.
@@ -206,6 +214,7 @@ func (c *Crowd) save(dst []byte) ([]byte, error) {
 	v, table, entries := &c.saving, len(b), groups(n)*groupEntry
 	b = slices.Grow(b, entries)[:table+entries]
 	st.Data, v.ends = b, append(v.ends[:0], len(b))
+	c.pool.Run(groups(n), v.measuring)
 	for row := range n {
 		e := c.rows.Entity(row)
 		generator.Value(st, &e)

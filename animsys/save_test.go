@@ -169,6 +169,46 @@ func differing(a, b []byte) (n int) {
 	return n
 }
 
+// Who is frozen, saved, restored elsewhere and thawed goes on with the bits of who was frozen and thawed: in
+// the middle of a window, once it has ended, and after many more should have begun.
+func TestConformanceSaveFrozen(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		const agents, begins = 4, 130
+		for _, frozen := range []int{5, 70, 200} {
+			a, b := k.scene(t, agents, 1), k.scene(t, agents, 2)
+			all, who := a.run(begins, numbers(agents)...), numbers(agents)
+			for _, i := range []int{0, 2} {
+				must.Do(t, a.people.SetUpdateRate(all[i], animsys.Frozen))
+			}
+			a.play(all, who, begins, begins+frozen, nil)
+			must.Do(t, b.people.Restore(must.Get(a.people.Save(nil))(t)))
+			all2 := make([]arche.Entity, agents)
+			for row := range all2 {
+				all2[row] = b.people.Entity(row)
+			}
+			still := a.people.BonesAt(0)[0]
+			for _, g := range []struct {
+				*actors
+				all []arche.Entity
+			}{{a, all}, {b, all2}} {
+				for _, i := range []int{0, 2} {
+					must.Do(t, g.people.SetUpdateRate(g.all[i], animsys.EveryTick))
+				}
+			}
+			for tick := begins + frozen; tick < begins+frozen+150; tick++ {
+				a.play(all, who, tick, tick+1, nil)
+				b.play(all2, who, tick, tick+1, nil)
+				if a.people.Hash() != b.people.Hash() {
+					t.Fatalf("frozen for %d ticks: %d ticks after that the one who was restored has other bits", frozen, tick-begins-frozen)
+				}
+			}
+			if a.people.BonesAt(0)[0] == still {
+				t.Errorf("frozen for %d ticks: nobody thaws", frozen)
+			}
+		}
+	})
+}
+
 // Saving and restoring allocate nothing, once the buffer has grown. They do not wait: a save of a crowd
 // whose windows are being made changes nothing.
 func TestConformanceSaveAllocations(t *testing.T) {
@@ -225,7 +265,7 @@ func TestConformanceRestoreDamaged(t *testing.T) {
 		refused("more", append(slices.Clone(save), 0), "follow")
 		next := slices.Clone(save)
 		next[7]++
-		refused("another version", next, "version 9, and this program reads version 8")
+		refused("another version", next, "version 10, and this program reads version 9")
 		g.play(40, 45)
 		must.Do(t, c.Restore(save))
 		g.play(40, 50)

@@ -227,10 +227,27 @@ func bytesOf[T any](v []T) []byte {
 // Finish calls visit, and several calls may run at the same time. What visit writes must not change until
 // then, and its length is always the same for the same state of the row.
 func (s *State) Part(row int, visit func(s *State, row int)) {
+	n := 0
+	if !s.reading {
+		n = s.Size(row, visit)
+	}
+	s.Sized(row, n, visit)
+}
+
+// Size returns how many bytes visit writes of a row. It does not change what s holds.
+func (s *State) Size(row int, visit func(s *State, row int)) int {
+	s.measuring, s.size = true, 0
+	visit(s, row)
+	s.measuring = false
+	return s.size
+}
+
+// Sized is Part for a part whose size the caller knows from Size.
+func (s *State) Sized(row, n int, visit func(s *State, row int)) {
 	if s.reading {
 		var size uint32
 		Value(s, &size)
-		n := int(size)
+		n = int(size)
 		switch {
 		case s.err != nil:
 		case uint64(len(s.Data)-s.at) < uint64(size):
@@ -244,12 +261,13 @@ func (s *State) Part(row int, visit func(s *State, row int)) {
 		}
 		return
 	}
-	s.measuring, s.size = true, 0
-	visit(s, row)
-	s.measuring = false
-	n := uint32(s.size)
-	Value(s, &n)
-	p := rowPart{len(s.Data), s.size, row, visit}
+	if n < 0 || n > math.MaxInt32 {
+		s.Fail(fmt.Errorf("a part of the state has %d bytes: want what Size returns", n))
+		return
+	}
+	size := uint32(n)
+	Value(s, &size)
+	p := rowPart{len(s.Data), n, row, visit}
 	s.Data = slices.Grow(s.Data, p.n)[:p.at+p.n]
 	if s.Later {
 		s.parts = append(s.parts, p)

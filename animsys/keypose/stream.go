@@ -90,7 +90,7 @@ type shown struct {
 	joints int
 	place  []feature.Place
 	height []float32
-	rot    []m3.Quat64 // (people, kept, joints that turn)
+	rot    []m3.Quat48 // (people, kept, joints that turn)
 	stands []uint8
 }
 
@@ -352,7 +352,7 @@ func (s *Stream) Remove(row int) {
 }
 
 func newShown(l *Layout, frames int) shown {
-	return shown{len(l.Joints), make([]feature.Place, frames), make([]float32, frames), make([]m3.Quat64, frames*len(l.Joints)), make([]uint8, frames)}
+	return shown{len(l.Joints), make([]feature.Place, frames), make([]float32, frames), make([]m3.Quat48, frames*len(l.Joints)), make([]uint8, frames)}
 }
 
 // copy copies the frames of row of to row.

@@ -15,14 +15,14 @@ type making struct {
 	run      netruntime.Sequences
 	tracks   []*Track    // (due)
 	stand    []float32   // (due, window, Feet)
-	turns    []m3.Quat64 // (due, kept, joints) packed, of the frames that are played
+	turns    []m3.Quat48 // (due, kept, joints) packed, of the frames that are played
 	failed   []bool      // (due) the window is interpolated
 	all      bool        // every window is
 	makers   []windowMaker
 	own      windowMaker // for windows that are interpolated within a tick, into track
 	track    *Track
 	standing []float32   // (window, Feet) their contacts
-	turned   []m3.Quat64 // (kept, joints)
+	turned   []m3.Quat48 // (kept, joints)
 	tails    shown       // (due + 1, eased) the frames over which windows are faded in; the last are of track
 
 	begin, see, end, play func(worker, i int)
@@ -38,7 +38,7 @@ type windowMaker struct {
 }
 
 func (t *making) init(l *Layout, batch, workers int) error {
-	*t = making{failed: make([]bool, batch), stand: make([]float32, batch*window*Feet), turns: make([]m3.Quat64, batch*kept*len(l.Joints)), turned: make([]m3.Quat64, kept*len(l.Joints)), tails: newShown(l, (batch+1)*eased), track: l.NewTrack(window, tickRate), standing: make([]float32, window*Feet)}
+	*t = making{failed: make([]bool, batch), stand: make([]float32, batch*window*Feet), turns: make([]m3.Quat48, batch*kept*len(l.Joints)), turned: make([]m3.Quat48, kept*len(l.Joints)), tails: newShown(l, (batch+1)*eased), track: l.NewTrack(window, tickRate), standing: make([]float32, window*Feet)}
 	stands(t.standing)
 	for range batch {
 		t.tracks = append(t.tracks, l.NewTrack(window, tickRate))
@@ -162,7 +162,7 @@ func (s *Stream) endWindow(worker, i int) {
 }
 
 // pack packs the rotations of the frames of a window that are played.
-func pack(dst []m3.Quat64, t *Track) {
+func pack(dst []m3.Quat48, t *Track) {
 	from := t.Rot[before*len(t.Layout.Joints):]
 	for i := range dst {
 		dst[i] = from[i].Pack()
@@ -222,7 +222,7 @@ func (s *shown) keep(i int, of *shown, row int) {
 }
 
 // play starts a window in a row. turns are its rotations, packed.
-func (s *shown) play(row int, t *Track, turns []m3.Quat64, stand []float32) {
+func (s *shown) play(row int, t *Track, turns []m3.Quat48, stand []float32) {
 	copy(s.place[row*kept:][:kept], t.Place[before:])
 	copy(s.height[row*kept:][:kept], t.Height[before:])
 	copy(s.rot[row*len(turns):][:len(turns)], turns)

@@ -46,9 +46,8 @@ type Report struct {
 	// Means over the speeds, s: until the velocity is within a quarter of the one that is asked for.
 	Start, Stop, Turn90, Turn180 float64
 	Path                         Path `json:"path"`
-	Slide                        Pair `json:"slide"`  // mean speed of feet that stand while the body goes, m/s
-	Stands                       Pair `json:"stands"` // share of the time in which a foot stands while the body goes
-	Jerk                         Pair `json:"jerk"`   // 99.9th percentile of all joints', m/s³
+	Slide                        Pair `json:"slide"` // mean speed of feet that stand while the body goes, m/s
+	Jerk                         Pair `json:"jerk"`  // 99.9th percentile of all joints', m/s³
 	// Pose is the mean distance of joints from those of the nearest pose of the clips, m, and Coverage the share of the clips'
 	// poses that came up in the courses: within 5 cm of a usual body's.
 	Pose     float64 `json:"pose"`
@@ -59,8 +58,9 @@ type Report struct {
 	Agents   int     `json:"agents"`
 }
 
-// Speed is a speed that was asked for and the mean one after two seconds, m/s.
-type Speed struct{ Asked, Got float64 }
+// Speed is a speed that was asked for and the mean one after two seconds, m/s, and how fast joints of the legs turn when it has gone on
+// for some seconds, °/s, as the generator poses them: the foot lock would hide a body that glides on stiff legs.
+type Speed struct{ Asked, Got, Bend float64 }
 
 // Path is how a character follows a circle: mean distance, m, and mean angle to its direction, degrees.
 type Path struct{ Radius, Distance, Angle float64 }
@@ -90,7 +90,6 @@ func Measure(s Subject) (*Report, error) {
 	s.Speeds = speeds // found once
 	var slide, jerk []float64
 	var shown poses
-	going := 0
 	count := map[*float64]float64{}
 	mean := func(to *float64, v float64) { *to += v; count[to]++ }
 	for _, v := range speeds {
@@ -98,9 +97,13 @@ func Measure(s Subject) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		slide, jerk, going = append(slide, run.slide...), append(jerk, run.jerk...), going+run.going
+		slide, jerk = append(slide, run.slide...), append(jerk, run.jerk...)
 		shown.joints, shown.at = run.poses.joints, append(shown.at, run.poses.at...)
-		r.Speeds = append(r.Speeds, Speed{float64(v * s.Size), run.held * float64(s.Size)})
+		bend, err := s.bend(v)
+		if err != nil {
+			return nil, err
+		}
+		r.Speeds = append(r.Speeds, Speed{float64(v * s.Size), run.held * float64(s.Size), bend})
 		mean(&r.Start, run.start)
 		mean(&r.Stop, run.stop)
 		mean(&r.Turn90, run.turn90)
@@ -110,12 +113,11 @@ func Measure(s Subject) (*Report, error) {
 		*to /= n
 	}
 	size := float64(s.Size)
-	ownSlide, ownJerk, ownGoing, err := s.own()
+	ownSlide, ownJerk, err := s.own()
 	if err != nil {
 		return nil, err
 	}
 	r.Slide = Pair{size * average(slide), size * average(ownSlide)}
-	r.Stands = Pair{float64(len(slide)) / float64(max(going, 1)), float64(len(ownSlide)) / float64(max(ownGoing, 1))}
 	r.Jerk = Pair{size * quantile(jerk, 0.999), size * quantile(ownJerk, 0.999)}
 	if len(s.Clips) > 0 {
 		const most, reach = 6000, 0.05
@@ -250,7 +252,6 @@ func (w *world) ask(e arche.Entity, velocity, face m3.Vec3) {
 type run struct {
 	held, start, stop, turn90, turn180 float64
 	slide, jerk                        []float64
-	going                              int   // see watch
 	poses                              poses // some
 }
 
@@ -293,8 +294,39 @@ func (s *Subject) course(speed float32, r *Report) (*run, error) {
 			out.stop = took
 		}
 	}
-	out.slide, out.jerk, out.going = watch.slide, watch.jerk, watch.going
+	out.slide, out.jerk = watch.slide, watch.jerk
 	return out, nil
+}
+
+// bend returns how fast joints of the legs turn after some seconds at a speed, °/s.
+func (s *Subject) bend(speed float32) (float64, error) {
+	w, err := s.world(1)
+	if err != nil {
+		return 0, err
+	}
+	defer w.crowd.Close()
+	const settle, ticks = 5 * animsys.TickRate, 3 * animsys.TickRate
+	e, n := w.agents[0], w.crowd.Skel.Len()
+	last := make([]m3.Quat, n)
+	var sum float64
+	count := 0
+	for tick := range settle + ticks {
+		w.ask(e, m3.V(0, 0, speed), m3.V(0, 0, 1))
+		if err := w.schedule.Step(); err != nil {
+			return 0, err
+		}
+		_, rot := w.crowd.Poses.Joints(0, n)
+		if tick > settle {
+			for _, l := range w.crowd.Ground.Rig.Roles.Legs {
+				for _, j := range l[:len(l)-1] {
+					sum += float64(rot[j].Angle(last[j]))
+					count++
+				}
+			}
+		}
+		copy(last, rot)
+	}
+	return sum / float64(count) * animsys.TickRate * 180 / math.Pi, nil
 }
 
 // sparse is the number of ticks between poses that are compared with the clips'.
@@ -370,24 +402,24 @@ func (s *Subject) cost(agents int, speed float32) (float64, error) {
 }
 
 // own returns slide and jerk of the clips, as they are.
-func (s *Subject) own() (slide, jerk []float64, going int, err error) {
+func (s *Subject) own() (slide, jerk []float64, err error) {
 	w, err := s.world(1)
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, nil, err
 	}
 	defer w.crowd.Close()
 	for i, c := range s.Clips {
 		if c.Skel.Len() != w.crowd.Skel.Len() {
-			return nil, nil, 0, fmt.Errorf("controller: clip %d has %d joints, the generator %d", i, c.Skel.Len(), w.crowd.Skel.Len())
+			return nil, nil, fmt.Errorf("controller: clip %d has %d joints, the generator %d", i, c.Skel.Len(), w.crowd.Skel.Len())
 		}
 		watch, model := newWatch(w.crowd, s.slow()), make([]m3.Xform, c.Skel.Len())
 		for f := range c.Frames {
 			c.Model(model, f)
 			watch.add(model, s.Moves == nil || s.Moves[i][f])
 		}
-		slide, jerk, going = append(slide, watch.slide...), append(jerk, watch.jerk...), going+watch.going
+		slide, jerk = append(slide, watch.slide...), append(jerk, watch.jerk...)
 	}
-	return slide, jerk, going, nil
+	return slide, jerk, nil
 }
 
 // watch follows the joints of one body.
@@ -398,7 +430,6 @@ type watch struct {
 	last        [3][]m3.Vec3
 	seen        int
 	slide, jerk []float64
-	going       int // feet, in all ticks, under a body that goes
 }
 
 // slow returns the speed of the hips up to which a body does not go: a third of the slowest that is asked for. Feet under a
@@ -429,7 +460,6 @@ func (w *watch) add(bones []m3.Xform, moves bool) {
 			if body*animsys.TickRate <= w.slow {
 				break
 			}
-			w.going++
 			// A low foot that goes as fast as the body swings.
 			if a, b := w.last[0][j], bones[j].Pos; a.Y < w.floor && b.Y < w.floor && b.Sub(a).Flat().Len() < 0.5*body {
 				w.slide = append(w.slide, float64(b.Sub(a).Flat().Len())*animsys.TickRate)
@@ -471,7 +501,7 @@ func quantile(v []float64, q float64) float64 {
 func (r *Report) Print(out io.Writer) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, v := range r.Speeds {
-		fmt.Fprintf(t, "speed held\t%.2f m/s\tasked for %.2f\n", v.Got, v.Asked)
+		fmt.Fprintf(t, "speed held\t%.2f m/s\tasked for %.2f; legs bend by %.0f°/s\n", v.Got, v.Asked, v.Bend)
 	}
 	fmt.Fprintf(t, "answers\tstart %.2f s, stop %.2f s\tturn of 90° %.2f s, of 180° %.2f s\n", r.Start, r.Stop, r.Turn90, r.Turn180)
 	fmt.Fprintf(t, "circle of %.1f m\t%.0f cm beside\t%.0f° aside\n", r.Path.Radius, 100*r.Path.Distance, r.Path.Angle)
@@ -482,7 +512,6 @@ func (r *Report) Print(out io.Writer) error {
 		return fmt.Sprintf("the clips' "+format, v)
 	}
 	fmt.Fprintf(t, "feet slide\t%.1f cm/s\t%s\n", 100*r.Slide.Shown, clips("%.1f", 100*r.Slide.Clips))
-	fmt.Fprintf(t, "feet stand\t%.0f %% of the time\t%s\n", 100*r.Stands.Shown, clips("%.0f %%", 100*r.Stands.Clips))
 	fmt.Fprintf(t, "jerk, 99.9 %%\t%.0f m/s³\t%s\n", r.Jerk.Shown, clips("%.0f", r.Jerk.Clips))
 	if r.Pose > 0 {
 		fmt.Fprintf(t, "joints\t%.1f cm beside\tthe clips' nearest pose; %.0f %% of these came up\n", 100*r.Pose, 100*r.Coverage)

@@ -42,6 +42,9 @@ func TestMeasure(t *testing.T) {
 		if math.Abs(v.Got/v.Asked-1) > 0.15 {
 			t.Errorf("asked for %.2f m/s it goes at %.2f", v.Asked, v.Got)
 		}
+		if v.Bend < 30 || v.Bend > 600 {
+			t.Errorf("at %.2f m/s legs bend by %.0f°/s", v.Asked, v.Bend)
+		}
 	}
 	for name, v := range map[string]float64{"start": r.Start, "stop": r.Stop, "a turn of 90°": r.Turn90, "a turn of 180°": r.Turn180} {
 		if !(v > 0.05 && v < 2) {
@@ -53,9 +56,6 @@ func TestMeasure(t *testing.T) {
 	}
 	if r.Slide.Clips == 0 || r.Jerk.Clips == 0 || r.Jerk.Ratio() > 3 {
 		t.Errorf("slide %+v, jerk %+v", r.Slide, r.Jerk)
-	}
-	if r.Stands.Shown < 0.8*r.Stands.Clips || r.Stands.Shown > 1.25*r.Stands.Clips {
-		t.Errorf("feet stand %+v", r.Stands)
 	}
 	if r.Pose > 0.03 || r.Coverage < 0.3 || r.Coverage > 1 {
 		t.Errorf("joints are %.1f cm beside the clips', of which %.0f %% came up", 100*r.Pose, 100*r.Coverage)
@@ -111,9 +111,6 @@ func TestFeetOfBodiesThatGo(t *testing.T) {
 				bones[j].Pos = m3.V(0, 0, c.foot*float32(tick)/animsys.TickRate)
 			}
 			watch.add(bones, true)
-		}
-		if feet := len(w.crowd.Ground.Rig.Roles.Legs); c.body > 0.4 && watch.going != 9*feet || c.body <= 0.4 && watch.going != 0 {
-			t.Errorf("of a body at %g m/s %d feet are watched", c.body, watch.going)
 		}
 		if got := average(watch.slide); (c.want < 0) != (len(watch.slide) == 0) || c.want >= 0 && math.Abs(got-c.want) > 1e-3 {
 			t.Errorf("a body at %g m/s over feet at %g: %d of them slide at %.2f", c.body, c.foot, len(watch.slide), got)

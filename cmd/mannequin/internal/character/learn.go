@@ -196,12 +196,23 @@ func fault(clips, nets *controller.Report) string {
 		return "it leaves a path"
 	case nets.Jerk.Shown > most*clips.Jerk.Shown:
 		return "it jerks"
-	case nets.Stands.Shown < 0.75*clips.Stands.Shown:
-		return "its feet do not step"
+	case stiff(clips, nets):
+		return "it glides on stiff legs"
 	case nets.Slide.Shown > max(nets.Slide.Clips, most*clips.Slide.Shown):
 		return "its feet slide"
 	}
 	return ""
+}
+
+// stiff reports whether a network's legs bend by much less than the clips' at a speed.
+func stiff(clips, nets *controller.Report) bool {
+	const least = 0.6
+	for i, v := range nets.Speeds {
+		if i < len(clips.Speeds) && v.Bend < least*clips.Speeds[i].Bend {
+			return true
+		}
+	}
+	return false
 }
 
 func (n *networks) print(w io.Writer, size float32) error {

@@ -59,8 +59,8 @@ func TestMakeTrains(t *testing.T) {
 
 // A network is as good as the clips unless one of its measures is worse.
 func TestFault(t *testing.T) {
-	good := controller.Report{Finite: true, Start: 0.5, Stop: 0.5, Turn90: 0.5, Turn180: 0.5, Speeds: []controller.Speed{{Asked: 1, Got: 1}},
-		Slide: controller.Pair{Shown: 0.05, Clips: 0.08}, Stands: controller.Pair{Shown: 0.5, Clips: 0.5}, Jerk: controller.Pair{Shown: 100, Clips: 100}}
+	good := controller.Report{Finite: true, Start: 0.5, Stop: 0.5, Turn90: 0.5, Turn180: 0.5, Speeds: []controller.Speed{{Asked: 1, Got: 1, Bend: 100}},
+		Slide: controller.Pair{Shown: 0.05, Clips: 0.08}, Jerk: controller.Pair{Shown: 100, Clips: 100}}
 	if why := fault(&good, &good); why != "" {
 		t.Error(why)
 	}
@@ -71,7 +71,7 @@ func TestFault(t *testing.T) {
 		"path":       func(r *controller.Report) { r.Path.Distance = 0.2 },
 		"jerk":       func(r *controller.Report) { r.Jerk.Shown = 130 },
 		"slide":      func(r *controller.Report) { r.Slide.Shown = 0.09 },
-		"step":       func(r *controller.Report) { r.Stands.Shown = 0.3 },
+		"stiff":      func(r *controller.Report) { r.Speeds = []controller.Speed{{Asked: 1, Got: 1, Bend: 50}} },
 	} {
 		worse := good
 		change(&worse)

@@ -28,7 +28,7 @@ func openFile(t testing.TB, f *matching.File, workers int) *Scene {
 
 // The recording without a player goes up the ramp and back, with the same bits for any number of workers.
 func TestPlay(t *testing.T) {
-	for name, f := range map[string]*matching.File{"person": {Database: testmatching.People(t)}, "dog": {Database: testmatching.Dogs(t)}, "networks": {Learned: testmatching.Learned(t)}} {
+	for name, f := range map[string]*matching.File{"person": {Database: testmatching.People(t)}, "dog": {Database: testmatching.Dogs(t)}, "networks": {Learned: testmatching.Learned(t)}, "mode-adaptive network": {Adaptive: testmatching.Adaptive(t)}} {
 		t.Run(name, func(t *testing.T) {
 			a, b := openFile(t, f, 1), openFile(t, f, 3)
 			script, top := Autopilot(), float32(0)

@@ -42,7 +42,7 @@ func (s *Stream) Contacts(row int) uint8 {
 const maxJoints = feature.MaxPacked
 
 // pose returns the joints of a seat in frame f. Of two frames one is kept, and those between lie on a cubic through
-// four, in buf: within 0.7 mm RMS of where the networks had them.
+// four, in buf: 0.7 mm RMS from where the networks had them, 1.1 mm with styles.
 func (s *Stream) pose(buf *[maxJoints]feature.Point16, seat int32, f int) []feature.Point16 {
 	n := len(s.model.Layout.Joints)
 	at := func(f int) []feature.Point16 { return s.joints[s.slot(seat, f)/2*n:][:n] }

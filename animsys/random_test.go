@@ -15,7 +15,7 @@ import (
 // $MANNEQUIN_SEED where to begin, such as at the seed that failed.
 func TestRandomCalls(t *testing.T) {
 	const each = 5000 // by one driver
-	calls, seed := 2000, uint64(1)
+	calls, seed := 3000, uint64(1)
 	if s := os.Getenv("MANNEQUIN_RANDOM"); s != "" {
 		calls = must.Get(strconv.Atoi(s))(t)
 	}

@@ -169,8 +169,8 @@ func differing(a, b []byte) (n int) {
 	return n
 }
 
-// Who is frozen, saved, restored elsewhere and thawed goes on with the bits of who was frozen and thawed: in
-// the middle of a window, once it has ended, and after many more should have begun.
+// An agent that is frozen, saved, restored in another crowd and thawed moves with the same bits as an agent that is only frozen
+// and thawed. It is frozen in the middle of a window, until its end, and for the time of several windows.
 func TestConformanceSaveFrozen(t *testing.T) {
 	forAll(t, func(t *testing.T, k kind) {
 		const agents, begins = 4, 130
@@ -203,7 +203,7 @@ func TestConformanceSaveFrozen(t *testing.T) {
 				}
 			}
 			if a.people.BonesAt(0)[0] == still {
-				t.Errorf("frozen for %d ticks: nobody thaws", frozen)
+				t.Errorf("frozen for %d ticks: no agent moves after it", frozen)
 			}
 		}
 	})

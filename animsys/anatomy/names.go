@@ -124,7 +124,7 @@ func readNames(names []string) []reading {
 	return out
 }
 
-// Named reports whether names tell limbs: that of a joint at least says that it is part of one.
+// Named reports whether at least one joint's name says that the joint belongs to an arm, a leg or a wing.
 func Named(names []string) bool {
 	return slices.ContainsFunc(readNames(names), func(r reading) bool { return r.part.ofLimb() })
 }

@@ -181,19 +181,6 @@ func Human(sk *skel.Skeleton, roles *ik.Roles) (Rig, error) {
 	return rig, err
 }
 
-// Legs returns the rig of a character on any number of legs: upright, a person's, else an animal's. footAccel bounds how hard its
-// feet brake, where that is more than usual, m/s².
-func Legs(sk *skel.Skeleton, roles *ik.Roles, upright bool, footAccel float32) (rig Rig, err error) {
-	if upright {
-		rig, err = Human(sk, roles)
-	} else {
-		rig, err = NewRig(sk, ik.DefaultDog(), roles, nil)
-		rig.Late, rig.Body = true, []Disc{{Radius: 0.3}}
-	}
-	rig.Ground.MaxFootAccel = max(rig.Ground.MaxFootAccel, footAccel)
-	return rig, err
-}
-
 const personRadius = 0.35 // of the room that a person takes, m
 
 // Person returns the rig of people with the layout's contacts, on skeleton sk. nil

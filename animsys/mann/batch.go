@@ -385,7 +385,7 @@ func (b *Batch) Weight(row int, a control.Action) float32 {
 	if b.Model == nil || !b.Model.Can(a) {
 		return 0
 	}
-	return b.act[(row*points+now)*b.actions+b.Model.action[a]]
+	return b.WeightOf(row, b.Model.action[a])
 }
 
 // Trajectory copies the positions of all points of row, oldest first, into dst

@@ -118,7 +118,7 @@ func (c *Controller) Rig(roles *ik.Roles) (generator.Rig, error) {
 	if err != nil {
 		return rig, err
 	}
-	rig.Turn, rig.Move = maxTurns(rig.Skel, rig.Ground.Rig.Roles), hipsPush
+	rig.Turn, rig.Move = maxTurns(rig.Skel, slices.Concat(rig.Ground.Rig.Roles.Legs...)), hipsPush
 	rig.Body = c.Model.body()
 	rig.Identity = "mann " + c.Model.name()
 	for stride, m := range c.models {
@@ -132,10 +132,10 @@ func (c *Controller) Rig(roles *ik.Roles) (generator.Rig, error) {
 // Jumps returns the accelerations above which poses of a network count as jumping: see [generator.Rig]. Of other bodies than dogs
 // all but the spine and the neck are limbs.
 func Jumps(s *skel.Skeleton, roles ik.Roles) (turn []float32, move float32) {
-	limbs := ik.Roles{}
+	var limbs []int
 	for j := range s.Parents {
 		if !slices.Contains(roles.Spine, j) && j != roles.Neck {
-			limbs.Legs = append(limbs.Legs, []int{j})
+			limbs = append(limbs, j)
 		}
 	}
 	return maxTurns(s, limbs), hipsPush
@@ -151,8 +151,8 @@ const (
 
 // maxTurns returns the angular accelerations above which joints count as jumping,
 // (joints), rad/s²: those that accelerate the end of the joint's longest bone, at least
-// 5 cm away, by limbPush in legs and by bodyPush elsewhere.
-func maxTurns(s *skel.Skeleton, roles ik.Roles) []float32 {
+// 5 cm away, by limbPush in limbs and by bodyPush elsewhere.
+func maxTurns(s *skel.Skeleton, limbs []int) []float32 {
 	bone, turn := make([]float32, s.Len()), make([]float32, s.Len())
 	for j, p := range s.Parents {
 		turn[j] = bodyPush
@@ -160,10 +160,8 @@ func maxTurns(s *skel.Skeleton, roles ik.Roles) []float32 {
 			bone[p] = max(bone[p], s.Offsets[j].Len())
 		}
 	}
-	for _, l := range roles.Legs {
-		for _, j := range l {
-			turn[j] = limbPush
-		}
+	for _, j := range limbs {
+		turn[j] = limbPush
 	}
 	for j := range turn {
 		turn[j] /= max(bone[j], 0.05)

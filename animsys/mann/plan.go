@@ -244,10 +244,9 @@ func arcTo(to vec2, by float32) arc {
 
 func (a *arc) step() { a.at = a.at.rotate(a.sin, a.cos) }
 
-// ramp moves the action weights of the present and the future to an action, in so many seconds, and
-// their desired speed toward the target's. Weights go straight and at an even rate from the present's
-// to the action's alone, as the recordings' labels do between two keys. The future is the rest of that
-// line.
+// ramp raises the weight of an action, a column of the layout, to 1 within some seconds, in the present
+// and in the future, and moves their desired speed toward the target's. Weights change at an even rate,
+// as the recordings' labels do between two keys. The future is the rest of that line.
 func (b *Batch) ramp(r, goal int, seconds, gain float32) {
 	perTick, ticks := 1/(seconds*Rate), float32(b.agent[r].stride)
 	desired := b.agent[r].targetVel.length()

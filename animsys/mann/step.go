@@ -127,7 +127,9 @@ func (b *Batch) scatter(y []float32, r int) {
 	b.pos[t+now], b.dir[t+now], b.vel[t+now] = next.pos, next.fwd, shift.scale(Rate/float32(step))
 	b.fillStep(r, step)
 
-	b.advance(y, r, next, shift, sin, cos)
+	if !b.follows { // SetFuture writes all of it
+		b.advance(y, r, next, shift, sin, cos)
+	}
 
 	dt := float32(step) / Rate
 	var from [feature.BoneChannels]float32

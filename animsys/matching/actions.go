@@ -41,14 +41,12 @@ func (s *steering) shows(row int, tags Tags, a control.Action) float32 {
 	if c == nil {
 		return 0
 	}
-	acts := tags & c.acts
 	is := false
 	switch must, _ := c.wants(a); {
 	case must != 0:
 		is = tags&must == must
-	case acts == 0:
-		const slow = 0.3 // m/s
-		if is = s.agents[row].Body.Vel.Len() > slow; a != control.Move {
+	case tags&c.acts == 0:
+		if is = s.goes(row); a != control.Move {
 			is = !is && a == control.Idle
 		}
 	}

@@ -205,13 +205,12 @@ func (s *AdaptiveStream) Plan(i0, i1 int) {
 
 // action returns the column of the action that a wish asks for.
 func (s *AdaptiveStream) action(row int, w *wish) int {
-	const slow = 0.3 // m/s
 	if w.must != 0 {
 		if c := s.of.columns[w.must.First()]; c >= 0 {
 			return c
 		}
 	}
-	if w.velocity.Len() > 0 || w.path.Path != nil || s.agents[row].Body.Vel.Len() > slow {
+	if w.velocity.Len() > 0 || w.path.Path != nil || s.goes(row) {
 		return s.of.move
 	}
 	return s.of.idle

@@ -27,8 +27,8 @@ const Arch = "matching"
 // maxFile bounds the size of a database's file. An hour of a person's motion is 80 MB.
 const maxFile = 1 << 30
 
-// Names of a file's arrays. The first five are those of a database, the last four those of learned motion matching. Tensors of
-// networks are arrays, too.
+// Names of a file's arrays: the first five hold a database, the last four learned motion matching. Networks store their tensors as
+// arrays, too.
 const (
 	arrayHips     = "hips"     // (frames, 3)
 	arrayRot      = "rot"      // (frames, joints, 4), in 1/32767
@@ -310,14 +310,15 @@ func (l *Learned) arrays() []netruntime.Tensor {
 	return out
 }
 
-// networkNames begin the names of the tensors of learned motion matching, adaptiveName those of a mode-adaptive network.
+// networkNames are the prefixes of the tensors' names: one for each network of learned motion matching. adaptiveName is the prefix
+// of the mode-adaptive network.
 var networkNames = [...]string{"decompressor.", "stepper.", "projector."}
 
 const adaptiveName = "adaptive."
 
 // tensors returns the tensors of a network, with names that begin with its own.
 func tensors(name string, net *netruntime.Net) []netruntime.Tensor {
-	out := slices.Clone(net.Tensors())
+	out := net.Tensors()
 	for i := range out {
 		out[i].Name = name + out[i].Name
 	}

@@ -83,7 +83,13 @@ func (s *steering) rig(roles *ik.Roles, identity string) (rig generator.Rig, err
 	if roles == nil {
 		roles = &c.Roles
 	}
-	rig, err = generator.Legs(c.Skel, roles, c.upright, c.footAccel)
+	if c.upright {
+		rig, err = generator.Human(c.Skel, roles)
+	} else {
+		rig, err = generator.NewRig(c.Skel, ik.DefaultDog(), roles, nil)
+		rig.Late, rig.Body = true, []generator.Disc{{Radius: 0.3}}
+	}
+	rig.Ground.MaxFootAccel = max(rig.Ground.MaxFootAccel, c.footAccel)
 	rig.Identity = fmt.Sprintf("%s, tuning %+v", identity, s.tuning)
 	return rig, err
 }
@@ -203,6 +209,12 @@ func (s *steering) ask(row int, w *wish, q []float32) {
 			q[j] = (v - c.mean[j]) * c.scale[j]
 		}
 	}
+}
+
+// goes reports whether the simulated body of a row moves over the ground.
+func (s *steering) goes(row int) bool {
+	const slow = 0.3 // m/s
+	return s.agents[row].Body.Vel.Len() > slow
 }
 
 // cost returns the square of the distance of features.

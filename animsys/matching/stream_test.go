@@ -163,7 +163,8 @@ func TestStreamTakesActions(t *testing.T) {
 	}
 }
 
-// Who walks until the frame before another action goes on from an earlier frame, and does not glide in that one.
+// An agent that has walked to the last frame before another action continues from an earlier frame. It does not stay in that frame and
+// glide.
 func TestStreamEndsBeforeActions(t *testing.T) {
 	takes, _, err := human.Generate(human.Options{Minutes: 1, Actions: []string{human.Walk}, Styles: []string{"neutral"}})
 	must.Do(t, err)

@@ -250,7 +250,7 @@ func (b *builder) addLegs() error {
 		}
 	}
 	if c.Scale = mine / theirs; !(c.Scale > 1e-4 && c.Scale < 1e4) {
-		return fmt.Errorf("%w: the legs are %g m long at rest, those of the motion's skeleton %g m", ErrSize, mine, theirs)
+		return fmt.Errorf("%w: the character's legs are %g m long, and the legs of the motion's skeleton are %g m long", ErrSize, mine, theirs)
 	}
 	wide := func(a, b m3.Vec3) float32 { return m3.Abs(a.X - b.X) }
 	c.roll = min(1, c.Scale*wide(b.Pose[c.middle[0]].Pos, b.Pose[c.middle[1]].Pos)/max(wide(b.rest(c.middle[0]), b.rest(c.middle[1])), 1e-6))

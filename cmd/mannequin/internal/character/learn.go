@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -36,6 +37,8 @@ type network struct {
 	Measures *controller.Report  `json:"measures"`
 	Poses    *controller.Learned `json:"poses,omitempty"` // of learned motion matching
 	Fault    string              `json:"fault,omitempty"` // why the clips are better
+
+	way matching.Way
 }
 
 // learnedTime is the share of the time in which learned motion matching is trained; the mode-adaptive network has the rest.
@@ -152,27 +155,21 @@ func (l *learner) measure(n *network, way matching.Way) (err error) {
 	if n.Measures, err = controller.Measure(s); err != nil {
 		return err
 	}
-	n.Way, n.Fault = way.String(), fault(l.report.Measures, n.Measures)
+	n.way, n.Way, n.Fault = way, way.String(), fault(l.report.Measures, n.Measures)
 	l.report.Networks.Of = append(l.report.Networks.Of, *n)
 	return nil
 }
 
 // choose says what plays: the cheapest network that measures up to the clips, or these.
 func (l *learner) choose() {
-	best := -1.0 // µs
-	for _, n := range l.report.Networks.Of {
-		if n.Fault == "" && (best < 0 || n.Measures.Micros < best) {
-			best = n.Measures.Micros
-			l.report.Networks.Plays = n.Way
-		}
-	}
-	for _, w := range l.file.Ways() {
-		if l.file.Plays = w; w.String() == l.report.Networks.Plays {
-			return
-		}
-	}
 	l.file.Plays = matching.Matching
-	l.report.Networks.Plays = matching.Matching.String()
+	best := math.Inf(1) // µs
+	for _, n := range l.report.Networks.Of {
+		if n.Fault == "" && n.Measures.Micros < best {
+			best, l.file.Plays = n.Measures.Micros, n.way
+		}
+	}
+	l.report.Networks.Plays = l.file.Plays.String()
 }
 
 // fault says why clips are better than a network; empty if they are not.

@@ -84,7 +84,7 @@ func TestFault(t *testing.T) {
 // What plays is the cheapest network without a fault, or the clips.
 func TestChoose(t *testing.T) {
 	net := func(way matching.Way, micros float64, fault string) network {
-		return network{Way: way.String(), Measures: &controller.Report{Micros: micros}, Fault: fault}
+		return network{way: way, Way: way.String(), Measures: &controller.Report{Micros: micros}, Fault: fault}
 	}
 	for _, c := range []struct {
 		of   []network

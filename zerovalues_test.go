@@ -127,7 +127,7 @@ var linked = []any{
 
 	new(feature.Bend), new(feature.Bone), new(feature.Centring), new(feature.Column), new(feature.Contact), new(feature.Cost), new(feature.CostWeights),
 	new(feature.MANN), new(feature.Motion), new(feature.Person), new(feature.Place), new(feature.Places16), new(feature.Point16), new(feature.SchemaError), new(feature.Span),
-	feature.Between16, feature.DescribePerson, feature.Dog, feature.Finite, feature.Human, feature.Mirror, feature.Mix16, feature.NewPerson, feature.Pairs, feature.ReadPerson, feature.Round16, feature.Smooth,
+	feature.DescribePerson, feature.Dog, feature.Finite, feature.Human, feature.Mirror, feature.Mix16, feature.NewPerson, feature.Pairs, feature.ReadPerson, feature.Round16, feature.Smooth,
 	feature.Within,
 
 	new(retarget.Character), new(retarget.Foot), new(retarget.Options),

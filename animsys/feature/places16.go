@@ -108,17 +108,6 @@ func Mix16(dst, was, is []Point16, share float32) {
 	}
 }
 
-// Between16 writes the places of the packed frame in the middle of four at equal distances, on the cubic through them.
-func Between16(dst, a, b, c, d []Point16) {
-	a, b, c, d = a[:len(dst)], b[:len(dst)], c[:len(dst)], d[:len(dst)]
-	for j := range dst {
-		for i := range dst[j] {
-			mid := (9*(int32(b[j][i])+int32(c[j][i])) - int32(a[j][i]) - int32(d[j][i]) + 8) >> 4
-			dst[j][i] = int16(min(max(mid, -math.MaxInt16), math.MaxInt16))
-		}
-	}
-}
-
 // mix16 needs no bounds.
 func mix16(was, is int16, share float32) int16 {
 	const whole = 3 << 22 // float32s near it are whole numbers, and have them in their low bits

@@ -73,23 +73,3 @@ func TestMix16(t *testing.T) {
 		}
 	}
 }
-
-// The frame between four lies on the cubic through them, whole numbers and all, and within 16 bits.
-func TestBetween16(t *testing.T) {
-	cubic := func(x int) feature.Point16 {
-		at := func(a, b, c, d int) int16 { return int16(a + b*x + c*x*x + d*x*x*x) }
-		return feature.Point16{at(5, 3, 0, 0), at(-7, 0, 40, 0), at(0, 1, -9, 50)}
-	}
-	for x := -2; x <= 2; x++ {
-		got := make([]feature.Point16, 1)
-		one := func(x int) []feature.Point16 { return []feature.Point16{cubic(x)} }
-		feature.Between16(got, one(x-3), one(x-1), one(x+1), one(x+3))
-		if got[0] != cubic(x) {
-			t.Errorf("at %d the cubic is %v, want %v", x, got[0], cubic(x))
-		}
-	}
-	low, high := []feature.Point16{{-math.MaxInt16, 0, 0}}, []feature.Point16{{math.MaxInt16, 0, 0}}
-	if feature.Between16(low, low, high, high, low); low[0][0] != math.MaxInt16 {
-		t.Errorf("an arc beyond 16 bits is at %d", low[0][0])
-	}
-}

@@ -238,8 +238,7 @@ func (k *maker) plan(o *order, i int) {
 			}
 			if j < context && k.edit.Iterations > 0 {
 				var points [maxJoints]m3.Vec3
-				var pose [maxJoints]feature.Point16
-				s.packed.Unpack(points[:n], s.pose(&pose, seat, f))
+				s.packed.Unpack(points[:n], s.joints[was*n:])
 				for i, p := range points[:n] {
 					copy(k.edit.Want[row*cols+3*i:], []float32{p.X, p.Y, p.Z})
 				}
@@ -286,9 +285,7 @@ func (k *maker) finish(o *order, i int) {
 			o.failed[i] = true
 		}
 		joints := k.walk.Rows[row*cols:][:3*n]
-		if (o.window[i].seam+j)%2 == 0 {
-			s.packed.Pack(o.joints[to/2*n:][:n], joints)
-		}
+		s.packed.Pack(o.joints[to*n:][:n], joints)
 		o.failed[i] = o.failed[i] || !feature.Finite(joints)
 	}
 }

@@ -54,17 +54,17 @@ type Stream struct {
 	checkRow func(row int) error // checkFrames, without an allocation each
 }
 
-// track is finished motion: rings of frames, or windows of them, of an even number.
+// track is finished motion: rings of frames, or windows of them.
 type track struct {
 	place  []spot            // (…, frames) of the body on its curve
 	sway   []sway16          // (…, frames) of the body about that
-	joints []feature.Point16 // (…, frames/2, joints) in its frame, of even frames
+	joints []feature.Point16 // (…, frames, joints) in its frame
 	stand  []uint8           // (…, frames) contacts, a bit each
 	phase  []float32         // (…, frames) of stepping after the frame, rad
 }
 
 func newTrack(frames, joints int) track {
-	return track{make([]spot, frames), make([]sway16, frames), make([]feature.Point16, frames/2*joints), make([]uint8, frames), make([]float32, frames)}
+	return track{make([]spot, frames), make([]sway16, frames), make([]feature.Point16, frames*joints), make([]uint8, frames), make([]float32, frames)}
 }
 
 // streamBody is the state of an agent. Frames are numbered from its first.
@@ -163,7 +163,6 @@ func (n *Networks) NewStream(o StreamOptions) (*Stream, error) {
 	// Orders may hold seats whose agents are gone.
 	seats := o.Capacity + o.Batch*s.Orders()
 	s.ring = s.hop + 2*context + 2*lookahead + o.Latency + 2*o.Every + join
-	s.ring += s.ring % 2
 	s.curves, s.styles, s.seat = make([]Curve, o.Capacity), make([]generator.Style, o.Capacity), make([]int32, o.Capacity)
 	s.cadences, s.frozen = make([]float32, o.Capacity), make([]bool, o.Capacity)
 	s.way, s.pace = make([]point, seats*s.ring), make([]pace, seats*s.ring)
@@ -265,9 +264,7 @@ func (s *Stream) stay(seat int32, f0, f1 int, at feature.Place, off sway16, arc 
 		i := s.slot(seat, f)
 		s.way[i], s.pace[i] = p, pace{arc: arc}
 		s.place[i], s.sway[i], s.stand[i], s.phase[i] = spot{at.Pos.X, at.Pos.Z, at.Yaw}, off, 1<<len(s.model.Layout.Contacts)-1, phase
-		if f%2 == 0 {
-			copy(s.joints[i/2*len(joints):][:len(joints)], joints)
-		}
+		copy(s.joints[i*len(joints):][:len(joints)], joints)
 	}
 }
 
@@ -313,7 +310,6 @@ func (s *Stream) ask(o *order) bool {
 // take starts the windows of o. If making them failed with err, or made values that are not finite,
 // their agents stand instead.
 func (s *Stream) take(o *order, err error) {
-	var pose [maxJoints]feature.Point16
 	n, frames := len(s.model.Layout.Joints), s.hop+context
 	for k, w := range o.window[:o.n] {
 		seat, seam := w.seat, w.seam
@@ -330,7 +326,7 @@ func (s *Stream) take(o *order, err error) {
 			b.laid = b.made + context + lookahead + 2
 			last := s.slot(seat, seam-1)
 			// The ring holds less than a window, and what smoothing needs before it.
-			s.stay(seat, seam, b.laid, s.place[last].place(), s.sway[last], s.pace[last].arc, s.pose(&pose, seat, seam-1), s.phase[last])
+			s.stay(seat, seam, b.laid, s.place[last].place(), s.sway[last], s.pace[last].arc, s.joints[last*n:][:n], s.phase[last])
 			for f := seam - 2*lookahead; f < seam; f++ {
 				to, from := s.slot(seat, f), s.slot(seat, seam)
 				s.way[to], s.pace[to] = s.way[from], s.pace[from]
@@ -341,16 +337,14 @@ func (s *Stream) take(o *order, err error) {
 		for j := range frames {
 			i, from := s.slot(seat, seam+j), k*frames+j
 			s.place[i], s.sway[i], s.stand[i], s.phase[i] = o.place[k*(frames+1)+j], o.sway[from], o.stand[from], o.phase[from]
-			if (seam+j)%2 > 0 {
-				continue
-			}
-			joints, made := s.joints[i/2*n:][:n], o.joints[from/2*n:]
+			joints := s.joints[i*n:][:n]
 			if j < blend {
-				feature.Mix16(joints, joints, made, fade(j))
+				feature.Mix16(joints, joints, o.joints[from*n:], fade(j))
 			} else { // what was there may be of any age
-				copy(joints, made)
+				copy(joints, o.joints[from*n:])
 			}
 		}
+		s.place[s.slot(seat, seam+frames)] = o.place[k*(frames+1)+frames]
 	}
 }
 

@@ -174,11 +174,8 @@ func (s *Stream) visitStyled(st *generator.State, v *WeightedStyle) {
 // span is frames from one up to another.
 type span struct{ from, to int }
 
-// even returns the span with both ends moved on to even frames.
-func (v span) even() span { return span{v.from + v.from%2, v.to + v.to%2} }
-
 // spans are the frames of a body that are shown from now on, and that its next windows need.
-type spans struct{ joints, place, motion, phase, way, pace span }
+type spans struct{ joints, motion, phase, way, pace span }
 
 func (s *Stream) spans(b *streamBody, r *rowState) spans {
 	// The next window begins with a frame from seam to b.end().
@@ -190,25 +187,24 @@ func (s *Stream) spans(b *streamBody, r *rowState) spans {
 			laid = min(laid, w.seam+join)
 		}
 	}
-	from := min(b.at, seam-context)
-	v := spans{joints: span{b.at, made}, place: span{from, b.end() + 1}, motion: span{from, made},
+	v := spans{joints: span{b.at, made}, motion: span{min(b.at, seam-context), made},
 		phase: span{seam - 1, made}, way: span{seam - lookahead, laid}, pace: span{seam - 1, laid}}
 	if s.opt.Iterations > 0 { // the edit holds on to the joints before a window
-		v.joints.from = from
+		v.joints.from = v.motion.from
 	}
-	v.joints.from -= 3 // for the frames between
 	return v
 }
 
 // visitFrames writes or reads the frames of a seat.
 func (s *Stream) visitFrames(st *generator.State, seat int32, b *streamBody, r *rowState) {
 	v, n := s.spans(b, r), len(s.model.Layout.Joints)
-	s.pieces(seat, v.joints.even(), func(i, k int) { generator.Block(st, s.joints[i/2*n:k/2*n]) })
+	s.pieces(seat, v.joints, func(i, k int) { generator.Block(st, s.joints[i*n:k*n]) })
 	s.pieces(seat, v.motion, func(i, k int) {
 		generator.Block(st, s.sway[i:k])
 		generator.Block(st, s.stand[i:k])
 	})
-	s.pieces(seat, v.place, func(i, k int) { generator.Block(st, s.place[i:k]) })
+	v.motion.to++ // places have one more
+	s.pieces(seat, v.motion, func(i, k int) { generator.Block(st, s.place[i:k]) })
 	s.pieces(seat, v.phase, func(i, k int) { generator.Block(st, s.phase[i:k]) })
 	s.pieces(seat, v.way, func(i, k int) { generator.Block(st, s.way[i:k]) })
 	s.pieces(seat, v.pace, func(i, k int) { generator.Block(st, s.pace[i:k]) })
@@ -265,7 +261,8 @@ func (s *Stream) checkFrames(row int) error {
 			sum += 0 * x
 		}
 	})
-	s.pieces(seat, v.place, func(i, k int) {
+	v.motion.to++
+	s.pieces(seat, v.motion, func(i, k int) {
 		for _, p := range s.place[i:k] {
 			sum += 0*p.x + 0*p.z + 0*p.yaw
 		}

@@ -8,6 +8,7 @@ import (
 	"mannequin/animsys/generator"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/retarget"
 	"mannequin/animsys/skel"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
@@ -24,6 +25,8 @@ type Motion struct {
 	Poses [][]m3.Xform // (frames, joints) world space, m
 	Stand [][]bool     // (frames, legs) which feet stand
 	Hands bool         // it has arms and hands
+
+	own *retarget.Character // its skeleton as a character; see character
 }
 
 // seconds is the length of each part of a test motion.
@@ -92,5 +95,15 @@ func record[C any](g generator.Generator[C], begin C, parts []C) (*Motion, error
 			m.Stand = append(m.Stand, stand)
 		}
 	}
-	return m, nil
+	m.own, err = m.character()
+	return m, err
+}
+
+// character returns the motion's skeleton as a character of its own, as it stands in the first frame.
+func (m *Motion) character() (*retarget.Character, error) {
+	o := retarget.Options{Source: m.Skel, Roles: m.Roles, Pose: m.Poses[0], Skel: m.Skel, Rest: m.Poses[0], From: make([]int, m.Skel.Len())}
+	for k := range o.From {
+		o.From[k] = k
+	}
+	return retarget.New(o)
 }

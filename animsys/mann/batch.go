@@ -108,6 +108,7 @@ type Batch struct {
 	scratch []m3.Xform // (rows, joints)
 
 	follows bool    // see NewFollower
+	plain   bool    // legs and heads are as predicted
 	sole    float32 // height of the lowest joint of who stands, m
 }
 

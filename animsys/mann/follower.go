@@ -6,11 +6,12 @@ import (
 	"mannequin/engine/m3"
 )
 
-// NewFollower returns a batch whose rows go where SetFuture says, in place of Plan, and move just as the network predicts:
-// without what is corrected in dogs. sole is the height of the lowest joint of who stands, m.
+// NewFollower returns a batch whose rows go where SetFuture says, in place of Plan. Roots, and all of a body on two legs, move just
+// as the network predicts; on more legs, legs and heads are corrected as dogs' are. sole is the height of the lowest joint of who
+// stands, m.
 func NewFollower(m *Model, capacity int, sole float32) *Batch {
 	b := NewBatch(m, capacity)
-	b.follows, b.sole = true, sole
+	b.follows, b.plain, b.sole = true, len(m.Layout.Tips) <= 2, sole
 	return b
 }
 

@@ -3,7 +3,6 @@ package netruntime
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 )
@@ -67,34 +66,4 @@ func notNet(arch string) error {
 		return &UnsupportedError{What: "architecture", Got: arch, Have: []string{"arrays that are not a network"}}
 	}
 	return nil
-}
-
-// fromF16 widens a half-precision number.
-func fromF16(h uint16) float32 {
-	sign, exp, frac := uint32(h&0x8000)<<16, uint32(h>>10&0x1f), uint32(h&0x3ff)
-	switch exp {
-	case 0: // zero and subnormal numbers
-		f := float32(frac) / (1 << 24)
-		return math.Float32frombits(math.Float32bits(f) | sign)
-	case 0x1f:
-		return math.Float32frombits(sign | 0x7f800000 | frac<<13)
-	}
-	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
-}
-
-// toF16 rounds to the nearest half-precision number, ties to even. Numbers that are too large
-// become infinite.
-func toF16(f float32) uint16 {
-	b := math.Float32bits(f)
-	sign, abs := uint16(b>>16&0x8000), b&0x7fffffff
-	switch {
-	case abs > 0x7f800000:
-		return sign | 0x7e00
-	case abs >= 0x47800000: // 65536
-		return sign | 0x7c00
-	case abs < 0x38800000: // 2⁻¹⁴: a multiple of 2⁻²⁴
-		return sign | uint16(math.RoundToEven(float64(math.Float32frombits(abs))*(1<<24)))
-	}
-	abs += 0xfff + abs>>13&1 // rounds; may carry into the exponent
-	return sign | uint16((abs>>13)-(112<<10))
 }

@@ -12,41 +12,6 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// Every half-precision number survives a round trip, and numbers between two go to the nearer.
-func TestHalfPrecision(t *testing.T) {
-	for h := range 1 << 16 {
-		f := fromF16(uint16(h))
-		if back := toF16(f); back != uint16(h) && f == f {
-			t.Fatalf("%#04x is %g, which becomes %#04x", h, f, back)
-		}
-		if h&0x7fff >= 0x7bff {
-			continue // infinite, not a number, or next to it
-		}
-		next := fromF16(uint16(h) + 1)
-		mid := (float64(f) + float64(next)) / 2
-		even := uint16(h) + uint16(h&1)
-		for _, c := range []struct {
-			f    float32
-			want uint16
-		}{{float32(mid), even}, {math.Nextafter32(float32(mid), f), uint16(h)}, {math.Nextafter32(float32(mid), next), uint16(h) + 1}} {
-			if got := toF16(c.f); got != c.want {
-				t.Fatalf("%g, between %g and %g, becomes %#04x, want %#04x", c.f, f, next, got, c.want)
-			}
-		}
-	}
-	for _, c := range []struct {
-		f    float32
-		want float32
-	}{{65504, 65504}, {65519, 65504}, {65520, float32(math.Inf(1))}, {-1e30, float32(math.Inf(-1))}} {
-		if got := fromF16(toF16(c.f)); got != c.want {
-			t.Errorf("%g becomes %g, want %g", c.f, got, c.want)
-		}
-	}
-	if f := fromF16(toF16(nan())); f == f {
-		t.Errorf("NaN becomes %g", f)
-	}
-}
-
 func nan() float32 { return float32(math.NaN()) }
 
 func TestArraysComeBack(t *testing.T) {

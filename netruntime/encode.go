@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"mannequin/netruntime/internal/kernel"
+	"mannequin/netruntime/vec"
 )
 
 // Encode writes n as a model file with float32 weights. Decoding it gives the same network, bit for
@@ -76,7 +77,7 @@ func storedAs(tensors []Tensor, storage func(t *Tensor) string) (entries []entry
 			}
 		case typeF16:
 			for i, f := range t.Data {
-				h := toF16(f)
+				h := uint16(vec.ToHalf(f))
 				if h&0x7c00 == 0x7c00 {
 					return nil, nil, tensorf(t.Name, "value %d is %g, too large for a half-precision number", i, f)
 				}

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"mannequin/netruntime/vec"
 )
 
 // maxHeader limits the JSON header. A model card and a skeleton take a few kilobytes.
@@ -306,7 +308,7 @@ func floats(b []byte, dtype string) []float32 {
 			case typeBF16:
 				out[i] = math.Float32frombits(uint32(h) << 16)
 			case typeF16:
-				out[i] = fromF16(h)
+				out[i] = vec.Half(h).Float32()
 			default:
 				out[i] = float32(int16(h))
 			}

@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mannequin/animsys/skel"
 )
 
 // The time axis of MANN's trajectory (Zhang, Starke et al. 2018, sec. 5). At run time it has 111
@@ -66,7 +68,8 @@ type MANN struct {
 	Tips    []string // joints of the gating network: the four paw tips
 	Actions []string // in the order of the action weights
 	MirrorY []string // joints with the lateral axis local ±Y; all others have local ±Z (see MirrorColumns)
-	Mirror  []int    `json:",omitempty"` // the mirror image of each joint, by index, if all have the lateral axis local ±X: joints with the world's axes at rest; nil: by names and MirrorY
+	Mirror  []int    `json:",omitempty"` // the mirror image of each joint, by index, as in skel.Mirror; nil: by names and MirrorY
+	Lateral []int    `json:",omitempty"` // with Mirror, the lateral axis of each joint, as in skel.Mirror; nil: local X of all
 	NoSpeed bool     // without the desired speed: the authors' layout of April 2018
 	Stride  int      `json:",omitempty"` // frames of 1/60 s from an input row to its output row, and of velocities; 0 means 1
 	Phases  bool     `json:",omitempty"` // a phase of stepping per tip follows the bones; the gating network reads it in place of the tips' velocities
@@ -191,9 +194,15 @@ func (m *MANN) Validate() error {
 	if m.Mirror != nil && len(m.Mirror) != len(m.Joints) {
 		return fmt.Errorf("feature: layout has mirror images of %d joints, want %d", len(m.Mirror), len(m.Joints))
 	}
+	if m.Lateral != nil && len(m.Lateral) != len(m.Mirror) {
+		return fmt.Errorf("feature: layout has lateral axes of %d joints and mirror images of %d", len(m.Lateral), len(m.Mirror))
+	}
 	for j, p := range m.Mirror {
 		if p < 0 || p >= len(m.Joints) || m.Mirror[p] != j {
 			return fmt.Errorf("feature: joint %q and its mirror image are not each other's", m.Joints[j])
+		}
+		if l := m.Lateral; l != nil && (l[j] != l[p] || l[j] < 0 || l[j] > skel.AllAxes) {
+			return fmt.Errorf("feature: joint %q and its mirror image have the lateral axes %d and %d: want one of 0 to %d", m.Joints[j], l[j], l[p], skel.AllAxes)
 		}
 	}
 	return nil

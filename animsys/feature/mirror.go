@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mannequin/animsys/skel"
 )
 
 // Column is the source of a value in a mirrored row, and its sign.
@@ -55,7 +57,8 @@ func swapSide(name string) string {
 // the partner's reflected vector negated, the other the partner's reflected vector. An image row is
 // a pose of the same skeleton exactly if every joint's offset is its partner's with the sign of the
 // parent's lateral axis changed, and an End Site shares its parent's lateral axis. With Mirror, the
-// lateral axis is local X for all joints, and both up and forward are the partner's reflected ones.
+// lateral axis is that of Lateral: with local X both up and forward are the partner's reflected ones,
+// with all axes both are these negated.
 func (m *MANN) MirrorColumns() (in, out []Column, err error) {
 	pair := m.Mirror
 	if pair == nil {
@@ -78,7 +81,9 @@ func (m *MANN) MirrorColumns() (in, out []Column, err error) {
 	for b, p := range pair {
 		axis := 2
 		if m.Mirror != nil {
-			axis = 0
+			if axis = 0; m.Lateral != nil {
+				axis = m.Lateral[b]
+			}
 		} else if y := slices.Contains(m.MirrorY, m.Joints[b]); y != slices.Contains(m.MirrorY, m.Joints[p]) {
 			return nil, nil, fmt.Errorf("feature: MirrorY names only one of %q and %q", m.Joints[b], m.Joints[p])
 		} else if y {
@@ -118,14 +123,14 @@ func flipSample(c []Column) {
 	c[SampleVel].Sign = -1
 }
 
-// mirrorBone mirrors a bone whose lateral axis is local X, Y or Z: 0, 1 or 2.
+// mirrorBone mirrors a bone whose lateral axis is local X, Y or Z, or all: 0, 1, 2 or 3.
 func mirrorBone(c []Column, to, from, axis int) {
 	for k := range BoneChannels {
 		c[to+k] = Column{int32(from + k), 1}
 	}
 	c[to+BonePos].Sign, c[to+BoneVel].Sign = -1, -1
 	for i, v := range [...]int{BoneUp, BoneForward} {
-		if axis == i+1 { // reflected and reversed
+		if axis == i+1 || axis == skel.AllAxes { // reflected and reversed
 			c[to+v+1].Sign, c[to+v+2].Sign = -1, -1
 		} else {
 			c[to+v].Sign = -1

@@ -11,6 +11,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/statehash"
+	"mannequin/netruntime/vec"
 )
 
 // TickRate is the rate of a database's frames, a second: one is played in each tick.
@@ -37,7 +38,7 @@ type Database struct {
 	tags  []Tags    // (frames)
 	rest  int32     // a frame that stands, as far as any does
 
-	features []float32 // (frames, columns) normalised
+	features []vec.Half // (frames, columns) normalised
 	index    index
 	sum      uint64 // of all the rest
 }
@@ -189,7 +190,7 @@ func (d *Database) Bytes() int {
 	if d.Skel == nil {
 		return 0
 	}
-	return d.Frames()*(2*vector+quat*d.Skel.Len()+8) + 4*(len(d.features)+len(d.index.rows)+len(d.index.boxes))
+	return d.Frames()*(2*vector+quat*d.Skel.Len()+8) + 2*len(d.features) + 4*(len(d.index.rows)+len(d.index.boxes))
 }
 
 // TagsOf returns the tags of a frame.
@@ -218,6 +219,7 @@ func Build(sk *skel.Skeleton, clips []Clip, opt Options) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
+	var raw []float32 // (frames, columns)
 	for i := range clips {
 		t, err := newTrack(&clips[i], sk, front)
 		if err != nil {
@@ -226,9 +228,9 @@ func Build(sk *skel.Skeleton, clips []Clip, opt Options) (*Database, error) {
 		if len(d.moves)+t.span > maxFrames {
 			return nil, fmt.Errorf("matching: with clip %q the database has %d frames, at most %d are allowed", t.name, len(d.moves)+t.span, maxFrames)
 		}
-		d.add(t)
+		raw = d.add(raw, t)
 	}
-	d.normalise()
+	d.normalise(raw)
 	if err := d.finish(); err != nil {
 		return nil, err
 	}
@@ -246,8 +248,8 @@ func (d *Database) finish() error {
 	return nil
 }
 
-// add appends the frames of a clip.
-func (d *Database) add(t *track) {
+// add appends the frames of a clip, and their features to raw.
+func (d *Database) add(raw []float32, t *track) []float32 {
 	first, n, cols := len(d.moves), d.Skel.Len(), d.Columns()
 	d.clips = append(d.clips, span{t.name, int32(first), int32(first + t.span), t.loop, t.once, t.holds})
 	for f := range t.span {
@@ -266,8 +268,9 @@ func (d *Database) add(t *track) {
 		}
 		row := make([]float32, cols)
 		d.describe(row, t, f)
-		d.features = append(d.features, row...)
+		raw = append(raw, row...)
 	}
+	return raw
 }
 
 // describe writes the raw features of frame f.
@@ -297,11 +300,11 @@ const alike = 2e-4
 func put(dst []float32, v m3.Vec3) { dst[0], dst[1], dst[2] = v.X, v.Y, v.Z }
 
 // normalise finds mean and scale of the raw features, and applies them.
-func (d *Database) normalise() {
+func (d *Database) normalise(raw []float32) {
 	cols, n := d.Columns(), d.Frames()
 	d.mean, d.scale = make([]float32, cols), make([]float32, cols)
 	sum := make([]float64, cols)
-	for i, v := range d.features {
+	for i, v := range raw {
 		sum[i%cols] += float64(v)
 	}
 	for c := range sum {
@@ -309,7 +312,7 @@ func (d *Database) normalise() {
 		d.mean[c] = float32(sum[c])
 	}
 	square := make([]float64, cols)
-	for i, v := range d.features {
+	for i, v := range raw {
 		e := float64(v) - sum[i%cols]
 		square[i%cols] += e * e
 	}
@@ -324,19 +327,34 @@ func (d *Database) normalise() {
 			}
 		}
 	}
-	for i, v := range d.features {
+	for i, v := range raw {
 		c := i % cols
-		d.features[i] = (v - d.mean[c]) * d.scale[c]
+		raw[i] = (v - d.mean[c]) * d.scale[c]
+	}
+	d.store(raw)
+}
+
+// mostFeature bounds what a feature can be as a float16.
+const mostFeature = 60000
+
+// store takes the normalised features.
+func (d *Database) store(features []float32) {
+	d.features = make([]vec.Half, len(features))
+	for i, v := range features {
+		d.features[i] = vec.ToHalf(m3.Clamp(v, -mostFeature, mostFeature))
 	}
 }
 
-// Feature returns the features of a frame, (Columns), normalised, in the database's memory; nil of none.
-func (d *Database) Feature(frame int) []float32 {
+// AppendFeatures appends the features of a frame, (Columns), normalised; none if there is no such frame.
+func (d *Database) AppendFeatures(dst []float32, frame int) []float32 {
 	if !d.has(frame) {
-		return nil
+		return dst
 	}
 	cols := d.Columns()
-	return d.features[frame*cols : (frame+1)*cols : (frame+1)*cols]
+	for _, h := range d.features[frame*cols:][:cols] {
+		dst = append(dst, h.Float32())
+	}
+	return dst
 }
 
 // next returns the frame after a frame, or −1.
@@ -360,10 +378,13 @@ func (m move) after(p feature.Place) feature.Place {
 func (d *Database) Fingerprint() uint64 { return d.sum }
 
 func (d *Database) checksum() uint64 {
-	h := statehash.New.Uint(d.Skel.Fingerprint()).Int(d.Frames()).Int(d.legs).Floats(d.features...).Floats(d.mean...).Floats(d.scale...)
+	h := statehash.New.Uint(d.Skel.Fingerprint()).Int(d.Frames()).Int(d.legs).Floats(d.mean...).Floats(d.scale...)
 	for f, m := range d.moves {
 		p := d.hips[f]
 		h = h.Floats(m.X, m.Z, m.Yaw, p.X, p.Y, p.Z).Uint(uint64(d.tags[f]))
+	}
+	for _, v := range d.features {
+		h = h.Uint(uint64(v))
 	}
 	for _, q := range d.rot {
 		h = h.Uint(uint64(uint16(q[0])) | uint64(uint16(q[1]))<<16 | uint64(uint16(q[2]))<<32 | uint64(uint16(q[3]))<<48)

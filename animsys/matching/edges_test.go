@@ -72,13 +72,13 @@ func TestSearchSkips(t *testing.T) {
 	sk := testdog.Skeleton()
 	d := must.Get(Build(sk, []Clip{{Motion: glide(sk, 1, 0.8, 60)}, {Motion: glide(sk, 2, 0, 60)}}, Options{}))(t)
 	for skip, want := range map[int][2]int{-1: {0, 0}, 0: {0, 0}, 1: {1, 1}, 5: {5, 5}, math.MaxInt: {60, 99}} {
-		target := Target{Query: d.Feature(0), Skip: skip}
+		target := Target{Query: d.AppendFeatures(nil, 0), Skip: skip}
 		if f, _ := d.Search(&target); f < want[0] || f > want[1] {
 			t.Errorf("all but frames less than %d from the first: frame %d, want %d to %d", skip, f, want[0], want[1])
 		}
 	}
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.MaxFloat32} {
-		q := append([]float32(nil), d.Feature(0)...)
+		q := d.AppendFeatures(nil, 0)
 		q[3] = float32(x)
 		if f, _ := d.Search(&Target{Query: q}); f >= d.Frames() || x != x && f >= 0 {
 			t.Errorf("with %g in the query: frame %d", x, f)

@@ -34,7 +34,7 @@ func gliding(speed, turn, t float64) m3.Xform {
 // raw returns the features of a frame before they were normalised.
 func (d *Database) raw(frame int) []float32 {
 	out := make([]float32, d.Columns())
-	for c, v := range d.Feature(frame) {
+	for c, v := range d.AppendFeatures(nil, frame) {
 		out[c] = d.mean[c]
 		if d.scale[c] != 0 {
 			out[c] += v / d.scale[c]
@@ -89,7 +89,7 @@ func TestNormalised(t *testing.T) {
 	for i, g := range d.groups() {
 		var square float64
 		for f := range d.Frames() {
-			for _, v := range d.Feature(f)[g.from:g.to] {
+			for _, v := range d.AppendFeatures(nil, f)[g.from:g.to] {
 				square += float64(v) * float64(v)
 			}
 		}

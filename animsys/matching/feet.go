@@ -45,7 +45,7 @@ func (d *Database) foot(frame int32, leg int) m3.Vec3 {
 	for k := range at {
 		c := 3*leg + k
 		if at[k] = d.mean[c]; d.scale[c] > 0 {
-			at[k] += d.features[int(frame)*d.Columns()+c] / d.scale[c]
+			at[k] += d.features[int(frame)*d.Columns()+c].Float32() / d.scale[c]
 		}
 	}
 	return m3.V(at[0], at[1], at[2])

@@ -255,8 +255,11 @@ func (f *File) Encode(w io.Writer) error {
 	}
 	meta := netruntime.Meta{Arch: Arch, Name: c.Name, Skeleton: string(sk), Data: c.Data, License: c.License, Card: c.Card, Extra: map[string]string{keyClips: string(clips)}}
 	return netruntime.EncodeArrays(w, meta, arrays, func(name string) netruntime.Storage {
-		if name == arrayRot || name == arrayTags {
+		switch name {
+		case arrayRot, arrayTags:
 			return netruntime.Int16
+		case arrayFeatures:
+			return netruntime.Float16
 		}
 		return netruntime.Float32
 	})
@@ -275,13 +278,16 @@ func (d *Database) arrays() []netruntime.Tensor {
 	for _, q := range d.rot {
 		rot = append(rot, float32(q[0]), float32(q[1]), float32(q[2]), float32(q[3]))
 	}
-	n := d.Frames()
+	n, features := d.Frames(), make([]float32, 0, len(d.features))
+	for f := range n {
+		features = d.AppendFeatures(features, f)
+	}
 	return []netruntime.Tensor{
 		{Name: arrayHips, Shape: []int{n, 3}, Data: hips},
 		{Name: arrayRot, Shape: []int{n, d.Skel.Len(), 4}, Data: rot},
 		{Name: arrayMoves, Shape: []int{n, 3}, Data: moves},
 		{Name: arrayTags, Shape: []int{n, 4}, Data: tags},
-		{Name: arrayFeatures, Shape: []int{n, d.Columns()}, Data: d.features},
+		{Name: arrayFeatures, Shape: []int{n, d.Columns()}, Data: features},
 	}
 }
 
@@ -487,7 +493,7 @@ func decodeDatabase(c Character, clips []clipFile, a fileArrays) (*Database, err
 			return nil, err
 		}
 	}
-	d.features = data[arrayFeatures]
+	d.store(data[arrayFeatures])
 	d.hips, d.moves, d.tags, d.rot = make([]m3.Vec3, n), make([]move, n), make([]Tags, n), make([]packed, len(data[arrayRot])/4)
 	for f := range d.moves {
 		h, m, t := data[arrayHips][3*f:], data[arrayMoves][3*f:], data[arrayTags][4*f:]

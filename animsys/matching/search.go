@@ -57,12 +57,24 @@ func (d *Database) build() {
 		}
 	}
 	if len(all) > 0 {
-		d.index.node(d, all)
+		features := make([]float32, 0, len(d.features))
+		for f := range d.moves {
+			features = d.AppendFeatures(features, f)
+		}
+		d.index.node(d, &table{d.Columns(), features}, all)
 	}
 }
 
+// table is the features of all frames as float32, while an index is made.
+type table struct {
+	cols int
+	v    []float32
+}
+
+func (t *table) row(frame int32) []float32 { return t.v[int(frame)*t.cols:][:t.cols] }
+
 // node makes a node of frames and what is below it, and returns its number.
-func (x *index) node(d *Database, frames []int32) int32 {
+func (x *index) node(d *Database, t *table, frames []int32) int32 {
 	each := lanes // frames of a child
 	for each*lanes < len(frames) {
 		each *= lanes
@@ -72,11 +84,11 @@ func (x *index) node(d *Database, frames []int32) int32 {
 	x.nodes = append(x.nodes, n)
 	x.boxes = append(x.boxes, slices.Repeat([]float32{float32(math.Inf(1))}, x.cols*lanes)...)
 	x.boxes = append(x.boxes, slices.Repeat([]float32{float32(math.Inf(-1))}, x.cols*lanes)...)
-	for i, part := range d.parts(nil, frames, n.children) {
+	for i, part := range t.parts(nil, frames, n.children) {
 		least, most := x.box(at)
 		n.all[i] = math.MaxUint64
 		for _, f := range part {
-			for c, v := range d.Feature(int(f)) {
+			for c, v := range t.row(f) {
 				l, m := &least[c*lanes+i], &most[c*lanes+i]
 				*l, *m = min(*l, v), max(*m, v)
 			}
@@ -84,9 +96,9 @@ func (x *index) node(d *Database, frames []int32) int32 {
 			n.all[i] &= d.tags[f]
 		}
 		if each == lanes {
-			n.child[i] = x.leaf(d, part)
+			n.child[i] = x.leaf(d, t, part)
 		} else {
-			n.child[i] = x.node(d, part)
+			n.child[i] = x.node(d, t, part)
 		}
 	}
 	x.nodes[at] = n
@@ -94,12 +106,12 @@ func (x *index) node(d *Database, frames []int32) int32 {
 }
 
 // leaf makes a leaf of frames, and returns −1 less its number.
-func (x *index) leaf(d *Database, frames []int32) int32 {
+func (x *index) leaf(d *Database, t *table, frames []int32) int32 {
 	l := leaf{frames: len(frames)}
 	rows := slices.Repeat([]float32{float32(math.Inf(1))}, x.cols*lanes)
 	for i, f := range frames {
 		l.frame[i], l.tags[i] = f, d.tags[f]
-		for c, v := range d.Feature(int(f)) {
+		for c, v := range t.row(f) {
 			rows[c*lanes+i] = v
 		}
 	}
@@ -108,16 +120,15 @@ func (x *index) leaf(d *Database, frames []int32) int32 {
 }
 
 // parts divides frames into n parts of about equal size, always across the feature that differs most.
-func (d *Database) parts(out [][]int32, frames []int32, n int) [][]int32 {
+func (t *table) parts(out [][]int32, frames []int32, n int) [][]int32 {
 	if n <= 1 {
 		return append(out, frames)
 	}
-	cols := d.Columns()
 	widest, most := 0, 0.0
-	for c := range cols {
+	for c := range t.cols {
 		var sum, square float64
 		for _, f := range frames {
-			v := float64(d.features[int(f)*cols+c])
+			v := float64(t.row(f)[c])
 			sum, square = sum+v, square+v*v
 		}
 		if spread := square - sum*sum/float64(len(frames)); spread > most {
@@ -125,11 +136,11 @@ func (d *Database) parts(out [][]int32, frames []int32, n int) [][]int32 {
 		}
 	}
 	slices.SortFunc(frames, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(d.features[int(a)*cols+widest], d.features[int(b)*cols+widest]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(t.row(a)[widest], t.row(b)[widest]), cmp.Compare(a, b))
 	})
 	half := n / 2
 	mid := len(frames) * half / n
-	return d.parts(d.parts(out, frames[:mid], half), frames[mid:], n-half)
+	return t.parts(t.parts(out, frames[:mid], half), frames[mid:], n-half)
 }
 
 func (x *index) box(node int) (least, most []float32) {

@@ -18,21 +18,31 @@ import (
 	"mannequin/offline/retarget"
 )
 
-// brute returns the least cost of all frames that a search may find, in float64.
-func brute(d *matching.Database, t *matching.Target, tags []matching.Tags, allowed []bool) float64 {
-	least := math.Inf(1)
+// scan compares queries with all frames, in float64.
+type scan struct{ features [][]float32 }
+
+func newScan(d *matching.Database) (s scan) {
 	for f := range d.Frames() {
+		s.features = append(s.features, d.AppendFeatures(nil, f))
+	}
+	return s
+}
+
+// least returns the least cost of all frames that a search may find.
+func (s scan) least(t *matching.Target, tags []matching.Tags, allowed []bool) float64 {
+	least := math.Inf(1)
+	for f := range s.features {
 		if !allowed[f] || tags[f]&t.Must != t.Must || tags[f]&t.Never != 0 {
 			continue
 		}
-		least = min(least, costBelow(d, t.Query, f, least))
+		least = min(least, s.costBelow(t.Query, f, least))
 	}
 	return least
 }
 
 // costBelow returns the cost of a frame, or a part of it that is not less than a bound.
-func costBelow(d *matching.Database, q []float32, frame int, bound float64) (sum float64) {
-	for c, v := range d.Feature(frame) {
+func (s scan) costBelow(q []float32, frame int, bound float64) (sum float64) {
+	for c, v := range s.features[frame] {
 		e := float64(q[c]) - float64(v)
 		if sum += e * e; sum >= bound {
 			break
@@ -41,16 +51,14 @@ func costBelow(d *matching.Database, q []float32, frame int, bound float64) (sum
 	return sum
 }
 
-func cost(d *matching.Database, q []float32, frame int) float64 {
-	return costBelow(d, q, frame, math.Inf(1))
-}
+func (s scan) cost(q []float32, frame int) float64 { return s.costBelow(q, frame, math.Inf(1)) }
 
 // queries returns poses of random frames with the ways of others, which the recordings do not hold.
 func queries(d *matching.Database, n int) (all [][]float32) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
-		q := append([]float32(nil), d.Feature(r.IntN(d.Frames()))...)
-		way := d.Feature(r.IntN(d.Frames()))
+		q := d.AppendFeatures(nil, r.IntN(d.Frames()))
+		way := d.AppendFeatures(nil, r.IntN(d.Frames()))
 		for c := len(q) - 12; c < len(q); c++ {
 			if q[c] += 0.3 * float32(r.NormFloat64()); i%2 == 0 {
 				q[c] = way[c]
@@ -101,6 +109,7 @@ func TestSearchIsExact(t *testing.T) {
 	if testing.Short() {
 		count = 500
 	}
+	all := newScan(d)
 	for i, q := range queries(d, count) {
 		target := matching.Target{Query: q}
 		may := allowed
@@ -120,8 +129,8 @@ func TestSearchIsExact(t *testing.T) {
 			}
 		}
 		frame, c := d.Search(&target)
-		want := brute(d, &target, tags, may)
-		if frame < 0 || math.Abs(float64(c)-want) > 1e-5*(1+want) || math.Abs(cost(d, q, frame)-want) > 1e-5*(1+want) {
+		want := all.least(&target, tags, may)
+		if frame < 0 || math.Abs(float64(c)-want) > 1e-5*(1+want) || math.Abs(all.cost(q, frame)-want) > 1e-5*(1+want) {
 			t.Fatalf("query %d: frame %d costs %g, the best %g", i, frame, c, want)
 		}
 		if target.Below = float32(want) * 0.999; i%5 == 4 {
@@ -130,7 +139,7 @@ func TestSearchIsExact(t *testing.T) {
 			}
 		}
 	}
-	if frame, _ := d.Search(&matching.Target{Query: d.Feature(0), Must: 1 << 63}); frame >= 0 {
+	if frame, _ := d.Search(&matching.Target{Query: d.AppendFeatures(nil, 0), Must: 1 << 63}); frame >= 0 {
 		t.Errorf("frame %d has a tag that none has", frame)
 	}
 }
@@ -183,10 +192,11 @@ func TestSearchIsExactOnRecordings(t *testing.T) {
 			allowed[f] = then == at+20
 		}
 	}
+	all := newScan(d)
 	for i, q := range queries(d, n) {
 		target := matching.Target{Query: q}
 		frame, c := d.Search(&target)
-		if want := brute(d, &target, tags, allowed); frame < 0 || math.Abs(float64(c)-want) > 1e-5*(1+want) || math.Abs(cost(d, q, frame)-want) > 1e-5*(1+want) {
+		if want := all.least(&target, tags, allowed); frame < 0 || math.Abs(float64(c)-want) > 1e-5*(1+want) || math.Abs(all.cost(q, frame)-want) > 1e-5*(1+want) {
 			t.Fatalf("query %d: frame %d costs %g, the best %g", i, frame, c, want)
 		}
 	}

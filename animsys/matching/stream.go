@@ -145,11 +145,12 @@ func (s *Stream) search(row int, next int32, w *wish) int32 {
 	if pose < 0 {
 		pose = s.frames[row]
 	}
-	copy(q, d.Feature(int(pose)))
+	d.AppendFeatures(q[:0], int(pose))
 	s.ask(row, w, q)
 	target := Target{Query: q, Must: w.must, Never: w.never, Near: int(s.frames[row]), Skip: 1} // it would stay where it is
 	if next >= 0 {
-		if target.Below = cost(d.Feature(int(next)), q) - s.tuning.Stay; !(target.Below > 0) {
+		var row [maxColumns]float32
+		if target.Below = cost(d.AppendFeatures(row[:0], int(next)), q) - s.tuning.Stay; !(target.Below > 0) {
 			return next
 		}
 		target.Near, target.Skip = int(next), ending+1
@@ -198,6 +199,7 @@ func (d *Database) settle() {
 	d.slow()
 	d.speeds = d.moving()
 	least := float32(math.Inf(1))
+	var row []float32
 	for f, m := range d.moves {
 		speed := m3.V(m.X, 0, m.Z).Len() * TickRate
 		for i := range d.Tags {
@@ -213,10 +215,11 @@ func (d *Database) settle() {
 		}
 		// Standing is a future that stays here.
 		var still float32
+		row = d.AppendFeatures(row[:0], f)
 		for i := range horizon {
 			c := d.trajectory() + 2*i
 			for k := range 2 {
-				still += m3.Abs(d.Feature(f)[c+k] + d.mean[c+k]*d.scale[c+k])
+				still += m3.Abs(row[c+k] + d.mean[c+k]*d.scale[c+k])
 			}
 		}
 		if still < least {

@@ -2,6 +2,7 @@ package skel
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"mannequin/engine/m3"
@@ -11,20 +12,25 @@ import (
 // have one entry per joint; partners have equal axes.
 //
 // Reflecting a joint's frame leaves a left-handed one; turning one of its axes round, the lateral
-// axis, makes it a rotation again. It is the axis in which the offsets of the joint's left and
+// axis, makes it a rotation again. So does turning all three round, as in rigs whose right bones are
+// the left ones turned over. It is the axis in which the offsets of the joint's left and
 // right children differ in sign. Where the children leave a choice (a bone along x may call y or z
 // lateral) every choice gives the same joint positions; they differ in how the bone is twisted
 // about itself.
 type Mirror struct {
 	Pair []int16 // the joint's partner, itself for joints in the middle
-	Axis []uint8 // the lateral axis of the joint's own frame: 0, 1, 2 for x, y, z
+	Axis []uint8 // the lateral axis of the joint's own frame: 0, 1, 2 for x, y, z, or AllAxes
 }
 
-// NewMirror pairs the joints of s by name and finds the lateral axes from the rest offsets, in case
-// of doubt that of the parent. A name with Left has its partner with Right. So has one with a lone
-// L, as in LHipJoint, lThigh or hand_l, if there is such a partner. It returns an error for a Left
-// or Right alone, and for partners whose parents are not.
-func NewMirror(s *Skeleton) (*Mirror, error) {
+// AllAxes is the Axis of a joint whose partner has the reflected frame with all three axes turned round.
+const AllAxes = 3
+
+// NewMirror pairs the joints of s by name and finds the lateral axes from the rest offsets, and where
+// they leave a choice from motions: the mean rotation of a joint is about that of its mirror image.
+// Without motions it is the axis of the parent. A name with Left has its partner with Right. So has one with a lone
+// L, as in LHipJoint, lThigh, hand_l, Bip01 L Thigh or thigh.L.001, if there is such a partner. It
+// returns an error for a Left or Right alone, and for partners whose parents are not.
+func NewMirror(s *Skeleton, motions ...*Clip) (*Mirror, error) {
 	n := s.Len()
 	m := &Mirror{Pair: make([]int16, n), Axis: make([]uint8, n)}
 	at := make(map[string]int16, n)
@@ -50,7 +56,7 @@ func NewMirror(s *Skeleton) (*Mirror, error) {
 	}
 	// mismatch[j][a] is the squared distance between the children of j's partner and those of j
 	// reflected along axis a; scale[j] makes it relative.
-	mismatch := make([][3]float32, n)
+	mismatch := make([][AllAxes + 1]float32, n)
 	scale := make([]float32, n)
 	for c, p := range s.Parents {
 		if p < 0 {
@@ -63,20 +69,64 @@ func NewMirror(s *Skeleton) (*Mirror, error) {
 			mismatch[p][a] += d.Dot(d)
 		}
 	}
+	mean := meanRotations(n, motions)
 	for j, k := range m.Pair {
 		if int(k) < j {
 			m.Axis[j] = m.Axis[k]
 			continue
 		}
-		best := m.parentAxis(s, j)
-		for a := range mismatch[j] {
-			if mismatch[j][a] < mismatch[j][best]-1e-4*scale[j] {
-				best = uint8(a)
+		up := m.parentAxis(s, j)
+		m.Axis[j] = up
+		for a := range uint8(AllAxes) {
+			if mismatch[j][a] < mismatch[j][m.Axis[j]]-1e-4*scale[j] {
+				m.Axis[j] = a
 			}
 		}
-		m.Axis[j] = best
+		if mean == nil || s.Parents[j] < 0 { // a root turns anywhere
+			continue
+		}
+		const alike = 4e-3 // of the squares of the offsets
+		most, least := mismatch[j][m.Axis[j]]+alike*scale[j], float32(math.Inf(1))
+		for a := range uint8(len(mismatch[j])) {
+			if mismatch[j][a] > most || a == AllAxes && int(k) == j {
+				continue
+			}
+			if off := 1 - m3.Abs(mean[j].Dot(mirrored(mean[k], up, a))); off < least-1e-3 {
+				m.Axis[j], least = a, off
+			}
+		}
 	}
 	return m, nil
+}
+
+// meanRotations returns the mean local rotation of each joint in motions, nil without any.
+func meanRotations(joints int, motions []*Clip) []m3.Quat {
+	const most = 4000 // frames
+	frames := 0
+	for _, c := range motions {
+		frames += c.Frames
+	}
+	if frames == 0 {
+		return nil
+	}
+	sums := make([]m3.Quat, joints)
+	at, step := 0, max(frames/most, 1)
+	for _, c := range motions {
+		for ; at < c.Frames; at += step {
+			for j, q := range c.Rot[at*joints:][:joints] {
+				s := &sums[j]
+				if s.Dot(q) < 0 {
+					q = q.Neg()
+				}
+				s.X, s.Y, s.Z, s.W = s.X+q.X, s.Y+q.Y, s.Z+q.Z, s.W+q.W
+			}
+		}
+		at -= c.Frames
+	}
+	for j, q := range sums {
+		sums[j] = q.Normalize()
+	}
+	return sums
 }
 
 // parentAxis returns the lateral axis of the space that joint j stands in: x for world space.
@@ -96,29 +146,44 @@ func otherSide(name string) (other string, sure bool) {
 			}
 		}
 	}
+	// Readers of BVH call the end of hand_l hand_lSite.
+	bare, site := strings.CutSuffix(name, "Site")
 	swap := map[byte]string{'L': "R", 'R': "L", 'l': "r", 'r': "l"}
-	if n := len(name); n >= 2 {
-		if to := swap[name[0]]; to != "" && (strings.IndexByte("_.- ", name[1]) >= 0 || name[1] >= 'A' && name[1] <= 'Z') {
-			return to + name[1:], false
+	ends := func(i int) bool { return i < 0 || i == len(bare) || strings.IndexByte("_.-: ", bare[i]) >= 0 }
+	for i := range len(bare) {
+		to := swap[bare[i]]
+		begins := i == 0 && len(bare) > 1 && bare[1] >= 'A' && bare[1] <= 'Z' // as in LHipJoint
+		if to == "" || len(bare) == 1 || !ends(i-1) || !ends(i+1) && !begins {
+			continue
 		}
-		if to := swap[name[n-1]]; to != "" && strings.IndexByte("_.- ", name[n-2]) >= 0 {
-			return name[:n-1] + to, false
+		if other = bare[:i] + to + bare[i+1:]; site {
+			other += "Site"
 		}
+		return other, false
 	}
 	return "", false
 }
 
-// reflect returns v with the sign of one component changed.
+// reflect returns v with the sign of one component changed, or of all.
 func reflect(v m3.Vec3, axis uint8) m3.Vec3 {
 	switch axis {
 	case 0:
 		v.X = -v.X
 	case 1:
 		v.Y = -v.Y
-	default:
+	case 2:
 		v.Z = -v.Z
+	default:
+		v = v.Neg()
 	}
 	return v
+}
+
+// mirrored returns the local rotation of a joint whose partner has the rotation q: up is the lateral axis of the space
+// above, own that of the joint. A reflection is minus a half turn, and the signs do not matter.
+func mirrored(q m3.Quat, up, own uint8) m3.Quat {
+	unit := [AllAxes + 1]m3.Quat{{X: 1}, {Y: 1}, {Z: 1}, {W: 1}}
+	return unit[up].Mul(q).Mul(unit[own].Conj())
 }
 
 // Mirrored returns the mirror image of c in the plane x = 0: every joint where the reflection of
@@ -131,17 +196,14 @@ func (c *Clip) Mirrored(m *Mirror) *Clip {
 	if len(m.Pair) != n || len(m.Axis) != n {
 		panic("skel: Mirrored: the Mirror is for another skeleton")
 	}
-	unit := [3]m3.Quat{{X: 1}, {Y: 1}, {Z: 1}}
 	s.Offsets = make([]m3.Vec3, n)
 	out := &Clip{Skel: &s, FPS: c.FPS, Frames: c.Frames, Pos: make([]m3.Vec3, len(c.Pos)), Rot: make([]m3.Quat, len(c.Rot))}
 	for j, k := range m.Pair {
 		up := m.parentAxis(c.Skel, j)
 		s.Offsets[j] = reflect(c.Skel.Offsets[k], up)
-		// A reflection is minus a half turn, and the two signs cancel.
-		a, b := unit[up], unit[m.Axis[j]].Conj()
 		for f := 0; f < len(c.Pos); f += n {
 			out.Pos[f+j] = reflect(c.Pos[f+int(k)], up)
-			out.Rot[f+j] = a.Mul(c.Rot[f+int(k)]).Mul(b)
+			out.Rot[f+j] = mirrored(c.Rot[f+int(k)], up, m.Axis[j])
 		}
 	}
 	return out

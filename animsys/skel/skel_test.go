@@ -219,7 +219,8 @@ func TestMirrored(t *testing.T) {
 
 func TestNewMirrorNames(t *testing.T) {
 	for name, want := range map[string]string{"LeftArm": "RightArm", "Char_rightFoot": "Char_leftFoot", "LHipJoint": "RHipJoint",
-		"lThigh": "rThigh", "hand_l": "hand_r", "metacarpal1.R": "metacarpal1.L", "LowerBack": "", "Head": "", "L_Wrist": "R_Wrist", "": "", "l": ""} {
+		"lThigh": "rThigh", "hand_l": "hand_r", "metacarpal1.R": "metacarpal1.L", "LowerBack": "", "Head": "", "L_Wrist": "R_Wrist", "": "", "l": "",
+		"Hand_LSite": "Hand_RSite", "Bip01 L Thigh": "Bip01 R Thigh", "thigh.L.001": "thigh.R.001", "DEF-toe.RSite": "DEF-toe.LSite", "Site": "", "RSite": ""} {
 		if got, _ := otherSide(name); got != want {
 			t.Errorf("the other side of %q is %q, want %q", name, got, want)
 		}

@@ -7,6 +7,7 @@
 //   - combine: [Add], [Scale], [Axpy], [MulAdd], [Normalize], [Clamp]
 //   - reduce: [Dot], [SumSquares]
 //   - search a database of poses: [Distances16], [BoxDistances16]
+//   - store in half the memory: [Half]
 package vec
 
 import "mannequin/netruntime/internal/kernel"

@@ -238,16 +238,8 @@ func (s *Set) Mirror() bool {
 	return true
 }
 
-// Pairs returns the mirror image of each joint; nil if the skeleton has none.
-func (s *Set) Pairs() (pairs []int) {
-	if s.symmetric == nil {
-		return nil
-	}
-	for _, p := range s.symmetric.Pair {
-		pairs = append(pairs, int(p))
-	}
-	return pairs
-}
+// Symmetry returns how the skeleton maps onto its mirror image; nil if it has none.
+func (s *Set) Symmetry() *skel.Mirror { return s.symmetric }
 
 // ErrNoMotion says that no clip moves over the ground: there is nothing to be steered.
 var ErrNoMotion = errors.New("no clip walks: a character that is steered wants clips of walking or running, and of standing")

@@ -78,11 +78,28 @@ func (s *Set) ground() error {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d clips walk in place, and move as their feet say: %s", len(inPlace), few(inPlace)))
 	}
 	var err error
-	if s.symmetric, err = skel.NewMirror(s.Skel); err != nil {
+	if s.symmetric, err = s.mirror(); err != nil {
 		s.Notes = append(s.Notes, fmt.Sprintf("the skeleton has no mirror image (%s): clips are not mirrored", strings.TrimPrefix(err.Error(), "skel: ")))
-		s.symmetric = nil
 	}
 	return nil
+}
+
+// mirror returns how the skeleton maps onto its mirror image.
+func (s *Set) mirror() (*skel.Mirror, error) {
+	var motions []*skel.Clip
+	for _, c := range s.Clips {
+		motions = append(motions, c.Motion)
+	}
+	m, err := skel.NewMirror(s.Skel, motions...)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range s.Roles.Legs {
+		if m.Pair[l[0]] == int16(l[0]) {
+			return nil, fmt.Errorf("joint %q of a leg has no partner on the other side", s.Skel.Names[l[0]])
+		}
+	}
+	return m, nil
 }
 
 // resize gives the set its usual size.

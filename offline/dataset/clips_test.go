@@ -2,6 +2,7 @@ package dataset_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -64,6 +65,16 @@ func TestFromClips(t *testing.T) {
 	if move := rows[4] + rows[11]; len(visits) != train.Rows || rows[1] == 0 || rows[1]+move != train.Rows || rows[11] < move/10 || rows[11] > move/10+4 {
 		t.Errorf("of %d rows, %v are visited so many times", train.Rows, rows)
 	}
+	sameImage(t, layout, mirror, c)
+}
+
+// sameImage checks that the rows of a clip's mirror image are those of the mirrored clip.
+func sameImage(t *testing.T, layout *feature.MANN, mirror *skel.Mirror, c dataset.Clip) {
+	t.Helper()
+	held := c
+	held.HeldOut = true
+	train, _, err := dataset.FromClips(layout, c.Motion.Skel, []dataset.Clip{c, held}, 2)
+	must.Do(t, err)
 	image := c
 	image.Motion = c.Motion.Mirrored(mirror)
 	image.Roots = slices.Clone(c.Roots)
@@ -81,6 +92,65 @@ func TestFromClips(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// So they are for joints with any axes: along their bones, turned over on the right side, or with another axis to the left. The
+// axes that a mirror image needs are found in the motion where offsets leave a choice.
+func TestFromClipsOfAnyAxes(t *testing.T) {
+	layout, mirror, c := walker(t)
+	rng := rand.New(rand.NewPCG(4, 1))
+	random := func() m3.Quat {
+		return m3.Quat{X: float32(rng.NormFloat64()), Y: float32(rng.NormFloat64()), Z: float32(rng.NormFloat64()), W: float32(rng.NormFloat64())}.Normalize()
+	}
+	half := [skel.AllAxes + 1]m3.Quat{{X: 1}, {Y: 1}, {Z: 1}, {W: 1}}
+	sk := *c.Motion.Skel
+	frames, axes := make([]m3.Quat, sk.Len()), make([]uint8, sk.Len()) // from a joint's new axes to those that it had
+	for j, k := range mirror.Pair {
+		switch {
+		case sk.Parents[j] < 0:
+			frames[j] = m3.Ident
+		case int(k) == j: // another axis to the left
+			axes[j] = uint8(rng.IntN(3))
+			frames[j] = m3.AxisAngle(m3.V(1, 0, 0), rng.Float32()).Mul([]m3.Quat{m3.Ident, m3.AxisAngle(m3.V(0, 0, 1), -math.Pi/2), m3.YawQuat(math.Pi / 2)}[axes[j]])
+		case int(k) > j:
+			frames[j], axes[j] = random(), uint8(rng.IntN(len(half)))
+			frames[k], axes[k] = half[0].Mul(frames[j]).Mul(half[axes[j]].Conj()), axes[j]
+		}
+	}
+	above := func(j int) m3.Quat {
+		if p := sk.Parents[j]; p >= 0 {
+			return frames[p].Conj()
+		}
+		return m3.Ident
+	}
+	sk.Offsets = slices.Clone(sk.Offsets)
+	for j, o := range sk.Offsets {
+		sk.Offsets[j] = above(j).Rotate(o)
+	}
+	was := c.Motion
+	c.Motion = skel.NewClip(&sk, was.FPS, was.Frames)
+	for f := range was.Frames {
+		pos, rot := c.Motion.Frame(f)
+		fromPos, fromRot := was.Frame(f)
+		for j := range rot {
+			pos[j], rot[j] = above(j).Rotate(fromPos[j]), above(j).Mul(fromRot[j]).Mul(frames[j])
+		}
+	}
+	found := must.Get(skel.NewMirror(&sk, c.Motion))(t)
+	if !slices.Equal(found.Axis, axes) {
+		t.Errorf("the lateral axes are %v, found %v", axes, found.Axis)
+	}
+	if blind := must.Get(skel.NewMirror(&sk))(t); slices.Equal(blind.Axis, axes) {
+		t.Error("they are found without the motion: the test is too easy")
+	}
+	for _, a := range found.Axis {
+		layout.Lateral = append(layout.Lateral, int(a))
+	}
+	sameImage(t, layout, found, c)
+	layout.Lateral[0] = 4
+	if err := layout.Validate(); err == nil || !strings.Contains(err.Error(), "lateral axes 4 and") {
+		t.Errorf("an axis 4: %v", err)
 	}
 }
 

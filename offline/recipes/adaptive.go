@@ -7,6 +7,7 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/matching"
+	"mannequin/animsys/skel"
 	"mannequin/offline/dataset"
 )
 
@@ -23,9 +24,13 @@ const (
 )
 
 // NewAdaptive returns the recipe of a mode-adaptive network for a character, for about so many minutes on two cores of a common
-// PC. clips are recordings and motion of package augment, and some are held out. mirror is the mirror image of each joint.
-func NewAdaptive(c *matching.Character, clips []dataset.Clip, mirror []int, minutes float64, workers int) (*MANN, error) {
-	layout := &feature.MANN{Joints: unique(c.Skel.Names), Mirror: mirror, Phases: true, Actions: []string{control.Idle.String(), control.Move.String()}}
+// PC. clips are recordings and motion of package augment, and some are held out. mirror says how the skeleton maps onto its mirror
+// image.
+func NewAdaptive(c *matching.Character, clips []dataset.Clip, mirror *skel.Mirror, minutes float64, workers int) (*MANN, error) {
+	layout := &feature.MANN{Joints: unique(c.Skel.Names), Phases: true, Actions: []string{control.Idle.String(), control.Move.String()}}
+	for j, p := range mirror.Pair {
+		layout.Mirror, layout.Lateral = append(layout.Mirror, int(p)), append(layout.Lateral, int(mirror.Axis[j]))
+	}
 	for _, leg := range c.Roles.Legs {
 		layout.Tips = append(layout.Tips, layout.Joints[leg[len(leg)-1]])
 	}

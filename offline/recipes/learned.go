@@ -204,7 +204,7 @@ func (l *learning) autoencoder(ctx context.Context) (*train.Report, error) {
 		for i, k := range keys {
 			at := f.starts[int(k%uint64(len(f.starts)))]
 			for _, row := range [2]int{2 * i, 2*i + 1} {
-				copy(x.Val[row*cols:], l.Database.Feature(at))
+				l.Database.AppendFeatures(x.Val[row*cols:row*cols], at)
 				pose := y.Val[row*out:][:out]
 				f.pose(pose, at)
 				f.change(dy.Val[row*out:][:out], pose, at)

@@ -218,12 +218,14 @@ func (f *learnedFrames) change(to, y []float32, frame int) {
 func (f *learnedFrames) statistics() {
 	var pose, change, feature moments
 	y, dy := make([]float32, f.outputs), make([]float32, f.outputs)
+	var row []float32
 	for i := range f.d.Frames() {
 		f.pose(y, i)
 		f.change(dy, y, i)
 		pose.add(y)
 		change.add(dy)
-		feature.add(f.d.Feature(i))
+		row = f.d.AppendFeatures(row[:0], i)
+		feature.add(row)
 	}
 	f.poses, f.turning, f.features = pose.of(1e-3), change.of(1e-4), feature.of(1e-3)
 }
@@ -314,7 +316,7 @@ func (f *learnedFrames) setStates(latent []float32, n int) {
 func (f *learnedFrames) state(frame int) []float32 {
 	n := f.size - f.cols
 	out := make([]float32, 0, f.size)
-	return append(append(out, f.d.Feature(frame)...), f.latent[frame*n:(frame+1)*n]...)
+	return append(f.d.AppendFeatures(out, frame), f.latent[frame*n:(frame+1)*n]...)
 }
 
 // step writes the change of a state to that of the next tick, and the root's motion.
@@ -346,14 +348,15 @@ func (f *learnedFrames) query(to []float32, key uint64) int {
 	from, toward := pick(1), pick(2)
 	query, tags := to[:f.cols], to[f.cols:]
 	must, never := d.Wanted(d.TagsOf(toward))
-	copy(query, d.Feature(from))
+	d.AppendFeatures(query[:0], from)
 	share := float32(share01(grad.Hash(key, 3)))
 	if share01(grad.Hash(key, 4)) < 0.2 {
 		share = 0
 		must, never = d.Wanted(d.TagsOf(from))
 	}
+	other := d.AppendFeatures(nil, toward)
 	for c := d.WayColumn(); c < f.cols; c++ {
-		query[c] += share * (d.Feature(toward)[c] - query[c])
+		query[c] += share * (other[c] - query[c])
 	}
 	by := noise * float32(share01(grad.Hash(key, 5)))
 	for c := range query {

@@ -91,7 +91,7 @@ func Untrained(t testing.TB, d *matching.Database, hidden int) *matching.Learned
 	d.Pose(d.Rest(), pos, rot)
 	model := make([]m3.Xform, joints)
 	d.Skel.LocalToModel(model, pos, rot)
-	n := matching.Networks{Still: rot, Rest: append(slices.Clone(d.Feature(d.Rest())), make([]float32, latent)...),
+	n := matching.Networks{Still: rot, Rest: append(d.AppendFeatures(nil, d.Rest()), make([]float32, latent)...),
 		Least: slices.Repeat([]float32{-10}, size), Most: slices.Repeat([]float32{10}, size)}
 	pose := []float32{pos[0].X, pos[0].Y, pos[0].Z}
 	for j, x := range model {

@@ -47,11 +47,7 @@ func TestAdaptive(t *testing.T) {
 	}
 	clips := must.Get(augment.Play(d, augment.Options{Seconds: 300, Seed: 1}))(t)
 	clips[0].HeldOut = true
-	var pairs []int
-	for _, p := range must.Get(skel.NewMirror(d.Skel))(t).Pair {
-		pairs = append(pairs, int(p))
-	}
-	m := must.Get(recipes.NewAdaptive(&d.Character, clips, pairs, 1, 0))(t)
+	m := must.Get(recipes.NewAdaptive(&d.Character, clips, must.Get(skel.NewMirror(d.Skel))(t), 1, 0))(t)
 	m.Experts, m.Hidden, m.Epochs = 4, 40, 30
 	dir := t.TempDir()
 	m.Out, m.Checkpoint, m.Log, m.Now, m.Every = filepath.Join(dir, "net"), filepath.Join(dir, "checkpoint"), slog.New(slog.DiscardHandler), time.Now, time.Minute

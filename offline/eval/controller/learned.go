@@ -68,10 +68,10 @@ func MeasureLearned(d *matching.Database, l *matching.Learned, latent []float32)
 	var states []float32
 	for i, f := range frames {
 		q := query[i*n.Projector.Inputs():][:n.Projector.Inputs()]
-		copy(q, d.Feature(f))
+		d.AppendFeatures(q[:0], f)
 		must, _ := d.Wanted(d.TagsOf(f))
 		matching.WriteTags(q[cols:], must)
-		states = append(append(states, d.Feature(f)...), latent[f*l.Latent():(f+1)*l.Latent()]...)
+		states = append(d.AppendFeatures(states, f), latent[f*l.Latent():(f+1)*l.Latent()]...)
 	}
 	at := slices.Clone(frames)
 	out.Found = poseDistance(d, l, at, run(n.Decompressor, run(n.Projector, query)))

@@ -99,7 +99,7 @@ func (l *learner) learned(ctx context.Context, folder string) error {
 
 // adaptive trains a mode-adaptive network.
 func (l *learner) adaptive(ctx context.Context, folder string) error {
-	db, mirror := l.file.Database, l.set.Pairs()
+	db, mirror := l.file.Database, l.set.Symmetry()
 	if mirror == nil {
 		l.report.Notes = append(l.report.Notes, "the skeleton has no mirror image: a mode-adaptive network is not trained")
 		return nil

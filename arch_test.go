@@ -88,7 +88,7 @@ var arrows = []arrow{
 	{"netruntime/internal/pool", nil, "a leaf: loops on parked workers"},
 	{"netruntime/internal/kernel", []string{"netruntime/internal/pool", "golang.org/x/sys/cpu"}, "the bottom of the network engine"},
 	{"netruntime/vec", []string{"netruntime/internal/kernel"}, "the kernels on vectors, for motion code"},
-	{"netruntime", []string{"netruntime/internal/...", "internal/boundedfile"}, "networks know numbers, not characters"},
+	{"netruntime", []string{"netruntime/internal/...", "netruntime/vec", "internal/boundedfile"}, "networks know numbers, not characters"},
 	{"netruntime/cuda", []string{"netruntime", "gorgonia.org/cu"}, "the only package that touches CUDA, behind the build tag cuda"},
 	{"netruntime/grad", []string{"netruntime", "netruntime/internal/kernel"}, "the same kernels, backwards"},
 

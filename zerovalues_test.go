@@ -191,7 +191,7 @@ var linked = []any{
 	netruntime.Aside, netruntime.Buffer, netruntime.Decode, netruntime.DecodeArrays, netruntime.Embedded, netruntime.EncodeArrays,
 	netruntime.ForceKernels, netruntime.HasBF16, netruntime.KernelFamilies, netruntime.Kernels, netruntime.New, netruntime.NewPool, netruntime.Open, netruntime.Rounding,
 
-	vec.Add, vec.Axpy, vec.BoxDistances16, vec.Clamp, vec.Distances16, vec.Dot, vec.MulAdd, vec.Normalize, vec.Scale, vec.SumSquares,
+	new(vec.Half), vec.Add, vec.Axpy, vec.BoxDistances16, vec.Clamp, vec.Distances16, vec.Dot, vec.MulAdd, vec.Normalize, vec.Scale, vec.SumSquares, vec.ToHalf,
 
 	new(grad.BatchStats), new(grad.Mat), new(grad.Network), new(grad.Param), new(grad.Skeleton), new(grad.Tape), new(grad.Term),
 	grad.AdaDelta, grad.AdamW, grad.Hash, grad.NewBatchStats, grad.NewNetwork, grad.NewParam, grad.NewPool, grad.NewTape, grad.Penalize,

@@ -21,7 +21,7 @@ var words = []struct{ action, words string }{
 	{"dance", "dance dancing"},
 	{"ride", "ride riding drive driving"},
 	{"carry", "carry carrying push pushing pull pulling lift pickup pick interact use open"},
-	{"gesture", "wave waving clap clapping cheer cheering victory yes no point pointing salute talk talking bow"},
+	{"gesture", "wave waving clap clapping cheer cheering victory yes no point pointing salute talk talking bye byebye greet greeting call calling respond guide nod shrug"},
 	{Jump, "jump jumping jumps jumped leap hop hopping fall falling land landing"},
 	{Crouch, "crouch crouching crouched crouchwalk sneak sneaking sneaky"},
 	{"crawl", "crawl crawling prone"},

@@ -85,7 +85,7 @@ func NewMirror(s *Skeleton, motions ...*Clip) (*Mirror, error) {
 		if mean == nil || s.Parents[j] < 0 { // a root turns anywhere
 			continue
 		}
-		const alike = 4e-3 // of the squares of the offsets
+		const alike = 0.05 // of the squares of the offsets
 		most, least := mismatch[j][m.Axis[j]]+alike*scale[j], float32(math.Inf(1))
 		for a := range uint8(len(mismatch[j])) {
 			if mismatch[j][a] > most || a == AllAxes && int(k) == j {

@@ -129,18 +129,20 @@ func Play(db *matching.Database, opt Options) ([]dataset.Clip, error) {
 			c.Motion.Pos, c.Motion.Rot = append(c.Motion.Pos, pos...), append(c.Motion.Rot, rot...)
 			c.Motion.Frames++
 			c.Roots = append(c.Roots, feature.Place{Pos: root.Pos.Flat(), Yaw: root.Rot.Yaw()})
-			c.Actions = append(c.Actions, shown(db, stream.Frame(i), opt.Actions))
+			c.Actions = append(c.Actions, p.shown(db, stream, i, opt.Actions))
 		}
 	}
 	return out, nil
 }
 
-// shown returns the action of a frame: that of its tags, or move where a network is not to learn it.
-func shown(db *matching.Database, frame int, actions []string) string {
-	if i := db.TagsOf(frame).First(); i < len(db.Tags) {
-		if a := db.Tags[i]; a == control.Idle.String() || slices.Contains(actions, a) {
-			return a
-		}
+// shown returns the action of the agent in a row of the stream: one of actions that its frame shows, or otherwise, as a stream of the
+// network will say it, move if the agent goes or turns or is asked to.
+func (p *player) shown(db *matching.Database, stream *matching.Stream, row int, actions []string) string {
+	if i := db.TagsOf(stream.Frame(row)).First(); i < len(db.Tags) && slices.Contains(actions, db.Tags[i]) {
+		return db.Tags[i]
+	}
+	if p.velocity == (m3.Vec3{}) && stream.Weight(row, control.Idle) > 0 {
+		return control.Idle.String()
 	}
 	return control.Move.String()
 }

@@ -24,7 +24,8 @@ type Clip struct {
 const clipRamp = 8
 
 // FromClips returns the rows of clips to train on and those that are held out. All clips are on the skeleton sk, whose joints
-// are the layout's. In an epoch, rows that move are visited four times, the fastest tenth of them eleven times, others once.
+// are the layout's. In an epoch, rows that move are visited four times, the fastest tenth of them and those that go aside, backward or
+// turn on the spot eleven times, others once.
 // Equal input gives equal bytes for any number of workers; 0 is one per processor.
 func FromClips(layout *feature.MANN, sk *skel.Skeleton, clips []Clip, workers int) (train, heldOut *MANN, err error) {
 	opt := Options{Layout: layout, Unit: 1, Repeat: 1, Walk: 1, Fast: 1, Workers: cmp.Or(workers, runtime.GOMAXPROCS(0))}
@@ -65,10 +66,12 @@ func FromClips(layout *feature.MANN, sk *skel.Skeleton, clips []Clip, workers in
 	return train, heldOut, nil
 }
 
-// Visits per epoch of rows that move and of those that are fast, as in the recipe of the dogs.
+// Visits per epoch of rows that move and of those whose motion is rare, as in the recipe of the dogs.
 const (
-	walkVisits, fastVisits = 4, 11
+	walkVisits, rareVisits = 4, 11
 	fastShare              = 0.1 // of the rows that move
+	aheadCos               = 0.7 // cosine of the largest angle between facing and velocity of motion ahead: 45°
+	spotSpeed              = 0.3 // m/s, below which a body that moves turns on the spot
 )
 
 // balance visits rows that move more often: most recordings stand and rest, and are easily learned.
@@ -76,26 +79,28 @@ func (m *MANN) balance() {
 	l := m.Layout
 	move := slices.Index(l.Actions, "move")
 	vel := l.InSample(feature.TrajNow) + feature.SampleVel
-	speed := func(r int) float32 {
+	motion := func(r int) (speed float32, ahead bool) {
 		v := m.Input(r)[vel:]
-		return m3.V(v[0], 0, v[1]).Len()
+		speed = m3.V(v[0], 0, v[1]).Len()
+		return speed, speed > spotSpeed && v[1] > aheadCos*speed
 	}
 	var speeds []float32 // of rows that move
 	moves := make([]bool, m.Rows)
 	for r := range m.Rows {
 		if moves[r] = move >= 0 && m.Input(r)[l.InActions(feature.TrajNow)+move] >= 0.5; moves[r] {
-			speeds = append(speeds, speed(r))
+			speed, _ := motion(r)
+			speeds = append(speeds, speed)
 		}
 	}
 	slices.Sort(speeds)
 	m.Order = m.Order[:0]
 	for r := range m.Rows {
 		visits := 1
-		switch {
-		case moves[r] && speed(r) >= speeds[int((1-fastShare)*float64(len(speeds)-1))]:
-			visits = fastVisits
-		case moves[r]:
+		if moves[r] {
 			visits = walkVisits
+			if speed, ahead := motion(r); !ahead || speed >= speeds[int((1-fastShare)*float64(len(speeds)-1))] {
+				visits = rareVisits
+			}
 		}
 		for range visits {
 			m.Order = append(m.Order, int32(r))

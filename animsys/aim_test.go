@@ -459,6 +459,30 @@ func TestTakePose(t *testing.T) {
 	}
 }
 
+// A seat that stands at a wall is reached by a target that ignores walls, and only by that.
+func TestTakePoseAtWall(t *testing.T) {
+	m := must.Get(must.Get(keypose.NewModel(must.Get(humankeypose.Open())(t)))(t).NewInbetweener(keypose.InbetweenerOptions{}))(t)
+	defer m.Close()
+	for _, ignore := range []bool{false, true} {
+		walls := &control.Obstacles{}
+		s := reachers(t, 0).scene(t, 1, 1, func(o *animsys.Options) { o.Walls = walls })
+		all := s.run(300, 0)
+		root := s.people.Root(all[0])
+		seat := root.Apply(m3.V(0, 0, 0.9))
+		along, wall := root.Rot.Rotate(m3.V(3, 0, 0)), root.Apply(m3.V(0, 0, 1.15))
+		must.Do(t, walls.Set(control.Wall(wall.Sub(along), wall.Add(along), 0.02)))
+		seat.Y = s.people.Ground.Ground.Height(seat.X, seat.Z)
+		sit := animsys.PoseTarget{Seconds: 1.5, IgnoreWalls: ignore}
+		sit.At(seated(s.people.Skel), 0, seat, root.Rot.Yaw()+math.Pi)
+		must.Get(s.people.TakePose(all[0], m, sit))(t)
+		s.play(all, []int{0}, 300, 420, nil)
+		off := s.bones(all[0])[0].Pos.Dist(sit.Pos[0])
+		if ignore && off > 0.03 || !ignore && off < 0.05 {
+			t.Errorf("walls ignored: %v: the hips are %.3f m from the seat", ignore, off)
+		}
+	}
+}
+
 // seated is a frame of a person who sits, with the hips 0.6 m above the seat's foot.
 func seated(sk *skel.Skeleton) *skel.Clip {
 	c := skel.NewClip(sk, 30, 1)

@@ -321,27 +321,59 @@ func (c *Crowd) Character(e arche.Entity) *retarget.Character {
 
 // InterpolateCharacter writes the joints of all agents that have the character ch, (agents, joints of ch),
 // a fraction alpha in [0, 1] of the way from the tick before the last to the last into dst, growing it if it
-// is too small, and returns it: what a node that draws this character is to be given. Agents are in the order of
-// rows: those for whose Entity Character is ch. Joints are in the space of a camera at eye, world space; see
-// InterpolateFrom.
+// is too small, and returns it: what a node that draws this character is to be given. For nil these are the agents
+// without a character, with the crowd's joints. Agents are in the order of WithCharacter. Joints are in the space of
+// a camera at eye, world space; see InterpolateFrom.
 func (c *Crowd) InterpolateCharacter(dst []m3.Xform, ch *retarget.Character, alpha float32, eye m3.Vec3) []m3.Xform {
 	c.settle()
 	if alpha = m3.Clamp(alpha, 0, 1); !m3.Finite(alpha) {
 		alpha = 1
 	}
 	dst = dst[:0]
-	is := int16(slices.Index(c.cast.all, ch))
-	if ch == nil || is < 0 {
+	is, known := c.cast.number(ch)
+	if !known {
 		return dst
+	}
+	joints := c.joints
+	if ch != nil {
+		joints = ch.Len()
 	}
 	for row := range c.rows.Len() {
 		if c.cast.of[row] != is {
 			continue
 		}
 		n := len(dst)
-		dst = slices.Grow(dst, ch.Len())[:n+ch.Len()]
-		ch.Interpolate(dst[n:], c.cast.bones(c.cast.last, row), c.cast.bones(c.cast.now, row), alpha)
+		dst = slices.Grow(dst, joints)[:n+joints]
+		if ch != nil {
+			ch.Interpolate(dst[n:], c.cast.bones(c.cast.last, row), c.cast.bones(c.cast.now, row), alpha)
+		} else {
+			i, k := row*joints, (row+1)*joints
+			c.Skel.Interpolate(dst[n:], c.last[i:k], c.now[i:k], alpha) // its unit is the metre
+		}
 		move(dst[n:], c.anchors[row].Sub(eye))
 	}
 	return dst
+}
+
+// WithCharacter appends the agents that have the character ch to dst, in the order of rows, and returns the result:
+// whose bones InterpolateCharacter writes. nil asks for the agents without a character.
+func (c *Crowd) WithCharacter(dst []arche.Entity, ch *retarget.Character) []arche.Entity {
+	c.settle()
+	if is, known := c.cast.number(ch); known {
+		for row := range c.rows.Len() {
+			if c.cast.of[row] == is {
+				dst = append(dst, c.rows.Entity(row))
+			}
+		}
+	}
+	return dst
+}
+
+// number returns the number of a character that agents of the crowd can have, or noCharacter for nil.
+func (s *cast) number(ch *retarget.Character) (n int16, known bool) {
+	if ch == nil {
+		return noCharacter, true
+	}
+	i := slices.Index(s.all, ch)
+	return int16(i), i >= 0
 }

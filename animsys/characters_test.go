@@ -2,6 +2,7 @@ package animsys_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -223,6 +224,44 @@ func TestCharactersSameBits(t *testing.T) {
 	}
 }
 
+// Each agent is drawn once: by the node of its character, or by that of the crowd's own skeleton.
+func TestWithCharacter(t *testing.T) {
+	x := newMixed(t, 1)
+	x.step(200)
+	c := x.street.people
+	drawn, all := map[arche.Entity]int{}, c.Interpolate(nil, 0.4)
+	for _, ch := range append(x.all, nil) {
+		agents, bones := c.WithCharacter(nil, ch), c.InterpolateCharacter(nil, ch, 0.4, m3.Vec3{})
+		n := c.Skel.Len()
+		if ch != nil {
+			n = ch.Len()
+		}
+		if len(bones) != n*len(agents) {
+			t.Fatalf("%d bones of %d agents with %d joints", len(bones), len(agents), n)
+		}
+		for i, e := range agents {
+			drawn[e]++
+			if c.Character(e) != ch {
+				t.Errorf("agent %v has another character", e)
+			}
+			if row, _ := c.Row(e); ch == nil && !slices.Equal(bones[i*n:][:n], all[row*n:][:n]) {
+				t.Errorf("agent %v is not where Interpolate shows it", e)
+			}
+		}
+	}
+	if len(drawn) != c.Agents() {
+		t.Errorf("%d of %d agents are drawn", len(drawn), c.Agents())
+	}
+	for e, times := range drawn {
+		if times != 1 {
+			t.Errorf("agent %v is drawn %d times", e, times)
+		}
+	}
+	if len(c.WithCharacter(nil, tc.New(t, c.Skel, tc.Stands(c.Skel), tc.Build{}))) != 0 {
+		t.Error("agents have a character that the crowd does not know")
+	}
+}
+
 // A hand that reaches is at its place, in the size of each.
 func TestCharactersReach(t *testing.T) {
 	x := newMixed(t, 1, onLevel)
@@ -265,6 +304,7 @@ func TestCharactersAllocateNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(30, func() {
 		x.step(1)
 		dst = x.street.people.InterpolateCharacter(dst, x.all[0], 0.5, m3.Vec3{})
+		dst = x.street.people.InterpolateCharacter(dst, nil, 0.5, m3.Vec3{})
 	}); n > 0.5 { // windows are made now and then
 		t.Errorf("a tick allocates %g times", n)
 	}

@@ -83,6 +83,7 @@ var ofNoCrowd = map[string]func(c *animsys.Crowd, e arche.Entity) (got, want any
 	"InterpolateCharacter": func(c *animsys.Crowd, _ arche.Entity) (got, want any) {
 		return len(c.InterpolateCharacter(nil, nil, 0.5, m3.Vec3{})), 0
 	},
+	"WithCharacter": func(c *animsys.Crowd, _ arche.Entity) (got, want any) { return len(c.WithCharacter(nil, nil)), 0 },
 	"Published": func(c *animsys.Crowd, _ arche.Entity) (got, want any) {
 		last, now := c.Published()
 		return len(last), len(now)

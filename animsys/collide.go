@@ -26,7 +26,7 @@ func (s *Collide) Initialize(w *arche.World) {
 // collide keeps rows r0 to r1−1 out of walls.
 func (c *Crowd) collide(r0, r1 int) {
 	for r := r0; r < r1; r++ {
-		if !c.steps(r) {
+		if !c.steps(r) || c.layers != nil && c.layers.IgnoresWalls(r) {
 			continue
 		}
 		from := c.Roots[r]

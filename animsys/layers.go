@@ -101,6 +101,10 @@ type PoseTarget struct {
 	Rot     []m3.Quat // rotations, local; the root's in world space
 	Seconds float32   // until the agent has it, 0.2 to 10
 	Layer   int       // that the motion plays on
+
+	// IgnoreWalls lets the agent be nearer to a wall than its body has room, on a seat beside one: see
+	// layer.PlayOptions.
+	IgnoreWalls bool
 }
 
 // At returns the target of a clip's frame, turned to a heading, rad. The clip's joint 0 is above a place on the ground,
@@ -131,7 +135,8 @@ const (
 
 // TakePose lets a person go from how it is shown into a pose, in a given time, and stay there: sit down on
 // a bench, crouch beside a thing. The motion between is the in-betweener's (Lüdi 2016), and
-// RootMotion and walls work as for other motion. It plays as a clip on a layer, over the whole body. The
+// RootMotion and walls work as for other motion: walls keep the agent off a seat that is nearer to one than its body
+// has room, unless the target ignores them. It plays as a clip on a layer, over the whole body. The
 // clip's marker "there" is at the moment when the pose is reached. Stop ends the clip at any time, blending, where the
 // agent is then: to get up from a seat, take the pose from before (PoseOf) on another layer, and stop both there. The
 // crowd's skeleton must have the joints of the in-betweener's.
@@ -148,7 +153,7 @@ func (c *Crowd) TakePose(e arche.Entity, m *keypose.Inbetweener, to PoseTarget) 
 	if err != nil {
 		return nil, fmt.Errorf("animsys: TakePose: %w", err)
 	}
-	return clip, c.Play(e, clip, layer.PlayOptions{Layer: to.Layer, RootMotion: true, Hold: true, In: 0.2})
+	return clip, c.Play(e, clip, layer.PlayOptions{Layer: to.Layer, RootMotion: true, IgnoreWalls: to.IgnoreWalls, Hold: true, In: 0.2})
 }
 
 // height returns the ground's height at a place, for who stands at the height floor near there.

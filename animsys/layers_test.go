@@ -248,7 +248,8 @@ func TestConformanceRootMotion(t *testing.T) {
 	})
 }
 
-// Walls stop an agent that a clip moves, and the clip goes on from there.
+// Walls stop an agent that a clip moves, and the clip goes on from there. A clip that ignores walls goes through them,
+// and so it does after a restore; where it ends, walls hold the agent again.
 func TestClipStopsAtWalls(t *testing.T) {
 	walls, k := &control.Obstacles{}, kinds(t)[1]
 	s := k.scene(t, 1, 1, func(o *animsys.Options) { o.Walls = walls })
@@ -267,6 +268,22 @@ func TestClipStopsAtWalls(t *testing.T) {
 	}
 	if turn := m3.WrapAngle(s.people.Root(all[0]).Rot.Yaw() - at.Rot.Yaw()); turn < 1 {
 		t.Errorf("at the wall the clip has turned the agent by %.2f rad", turn)
+	}
+
+	s = k.scene(t, 1, 1, func(o *animsys.Options) { o.Walls = walls })
+	all = s.run(60, 0)
+	must.Do(t, s.people.Play(all[0], quarterTurn(t, s.people.Skel), layer.PlayOptions{RootMotion: true, IgnoreWalls: true}))
+	beyond := func() float32 { return -wall.Sub(s.people.Root(all[0]).Pos).Dot(ahead) }
+	s.play(all, []int{0}, 60, 90, nil)
+	must.Do(t, s.people.Restore(must.Get(s.people.Save(nil))(t)))
+	farthest := float32(-10)
+	s.play(all, []int{0}, 90, 180, func(int) { farthest = max(farthest, beyond()) })
+	if farthest < 0.2 {
+		t.Errorf("the clip that ignores walls brings the agent %.2f m beyond the wall's middle", farthest)
+	}
+	s.play(all, []int{0}, 180, 185, nil)
+	if at := beyond(); m3.Abs(at) < 0.1+0.35-0.01 {
+		t.Errorf("after the clip the agent is %.2f m from the wall's middle", at)
 	}
 }
 

@@ -122,7 +122,7 @@ func visitComponent[T any](st *generator.State, of *generic.Map1[T], e arche.Ent
 // The table has an entry for each group of groupRows agents: the number of their bytes, and the CRC-32C of
 // those, four bytes each. Workers share the groups.
 const (
-	crowdMagic = "mqcrowd\x09" // the last byte is the version
+	crowdMagic = "mqcrowd\x0a" // the last byte is the version
 	headSize   = len(crowdMagic) + 8 + 4
 	sumAt      = headSize - 4 // the CRC-32C of what follows up to the first agent
 	counters   = 2            // bytes

@@ -13,7 +13,7 @@ import (
 type Deck struct {
 	At           m3.Vec3 // the middle of its top, m
 	Yaw          float32 // heading of its depth, rad
-	Width, Depth float32 // at right angles to the heading and along it, m
+	Width, Depth float32 // at right angles to the heading and along it, m; neither is 0
 	Rise         float32 // height that it gains along the heading, per metre
 	Thick        float32 // how far it goes down from its top, m: who stands lower walks under it
 	Moved        m3.Vec3 // how far it has moved since the last tick, m: whoever stands on it goes along
@@ -28,6 +28,9 @@ func (d *Deck) Validate() error {
 		if !(v >= 0 && v <= MaxDeck) {
 			return fmt.Errorf("terrain: the deck %+v: want sizes and places from 0 to %d m", *d, MaxDeck)
 		}
+	}
+	if d.Width == 0 || d.Depth == 0 {
+		return fmt.Errorf("terrain: the deck at %v has a width of %g m and a depth of %g m: nobody can stand on it", d.At, d.Width, d.Depth)
 	}
 	if !(m3.Abs(d.At.Y) <= MaxHeight) || !m3.Finite(d.Yaw) || !(m3.Abs(d.Rise) <= 10) || !d.Moved.Finite() {
 		return fmt.Errorf("terrain: the deck %+v: want finite numbers, a height of at most %g m, and a rise of at most 10", *d, float32(MaxHeight))

@@ -86,8 +86,21 @@ func TestDecksMove(t *testing.T) {
 func TestDecksRefuse(t *testing.T) {
 	d := bridge(t)
 	nan := float32(math.NaN())
-	for _, bad := range []Deck{{Width: -1}, {At: m3.V(nan, 0, 0)}, {At: m3.V(0, nan, 0)}, {Depth: 1e9}, {Rise: nan}, {Yaw: nan}, {Moved: m3.V(nan, 0, 0)}} {
-		if d.Set(Deck{Width: 1, Depth: 1}, bad) == nil {
+	for _, spoil := range []func(*Deck){
+		func(d *Deck) { d.Width = -1 },
+		func(d *Deck) { d.Width = 0 },
+		func(d *Deck) { d.Depth = 0 },
+		func(d *Deck) { d.Depth = 1e9 },
+		func(d *Deck) { d.At.X = nan },
+		func(d *Deck) { d.At.Y = nan },
+		func(d *Deck) { d.Rise = nan },
+		func(d *Deck) { d.Yaw = nan },
+		func(d *Deck) { d.Moved.X = nan },
+	} {
+		good := Deck{Width: 1, Depth: 1}
+		bad := good
+		spoil(&bad)
+		if d.Set(good, bad) == nil {
 			t.Errorf("%+v is taken", bad)
 		}
 	}

@@ -574,6 +574,11 @@ func (c *Struct[T]) used(b []byte) int {
 		}
 		n--
 	}
+	for ; n >= 4; n -= 4 { // most of a long end is zero, padding included
+		if w := b[8*n-32 : 8*n : 8*n]; binary.LittleEndian.Uint64(w)|binary.LittleEndian.Uint64(w[8:])|binary.LittleEndian.Uint64(w[16:])|binary.LittleEndian.Uint64(w[24:]) != 0 {
+			break
+		}
+	}
 	for n > 0 && binary.LittleEndian.Uint64(b[8*n-8:])&c.mask[n-1] == 0 {
 		n--
 	}

@@ -140,7 +140,7 @@ func newClip(sk *skel.Skeleton, clip *skel.Clip, opt ClipOptions) (*Clip, error)
 	}
 	for _, m := range c.markers {
 		if !(m.Time >= 0) || float64(m.Time) > float64(c.frames-1)/c.fps+1e-6 {
-			return nil, fmt.Errorf("marker %q is at %g s, the clip's frames are from 0 to %g s", m.Name, m.Time, float64(c.frames-1)/c.fps)
+			return nil, fmt.Errorf("marker %q is at %.4g s, the clip's frames are from 0 to %.4g s", m.Name, m.Time, float64(c.frames-1)/c.fps)
 		}
 	}
 	slices.SortStableFunc(c.markers, func(a, b Marker) int {

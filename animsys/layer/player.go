@@ -26,6 +26,9 @@ type PlayOptions struct {
 	// RootMotion lets the clip move the agent over the ground, if the mask has joint 0. Without it, the
 	// body moves as far from the agent's root as in the clip.
 	RootMotion bool
+	// IgnoreWalls lets root motion take the agent through walls, for as long as the clip plays: over a fence, onto a
+	// bench beside a wall. Where the clip ends or is stopped, walls push the agent out.
+	IgnoreWalls bool
 }
 
 // DefaultBlend is the time to blend in and out, s. The jerk of a raised hand grows with the inverse cube of
@@ -81,7 +84,8 @@ type slotState struct {
 	ended                 uint8 // its end is reached
 	held                  uint8 // it stays at the end
 	ownMask               uint8 // the mask is of the character's own skeleton
-	_                     [4]uint8
+	passes                uint8 // root motion ignores walls
+	_                     [3]uint8
 }
 
 // order is what an agent was asked for on a layer since the last pose.
@@ -159,6 +163,7 @@ func (p *Player) Play(r int, c *Clip, o PlayOptions) error {
 		loop: bit(o.Loop), hold: bit(o.Hold && !o.Loop), add: bit(o.Additive), fresh: 1, ownMask: bit(c.maskOf(o.Mask) == ofOwn),
 	}}
 	s.root = bit(o.RootMotion && !o.Additive && s.share(0) > 0)
+	s.passes = bit(o.IgnoreWalls && s.root == 1)
 	p.rows[r].orders[o.Layer] = order{s, true, blendTime(o.In)}
 	p.rows[r].busy = true
 	return nil
@@ -273,6 +278,12 @@ func (s *slot) marks(marks []Mark, r, l int, from float64) []Mark {
 
 // Moves reports whether a clip moves row r over the ground.
 func (p *Player) Moves(r int) bool { return p.rows[r].mover() != nil }
+
+// IgnoresWalls reports whether a clip moves row r through walls.
+func (p *Player) IgnoresWalls(r int) bool {
+	m := p.rows[r].mover()
+	return m != nil && m.passes == 1
+}
 
 // mover returns the slot whose clip moves the agent: the highest with root motion.
 func (w *row) mover() (m *slot) {

@@ -84,7 +84,7 @@ func (t *slot) state(s *generator.State, p *Player) {
 	inside := func(x, least, most float64) bool { return x >= least && x <= most }
 	far := 4*t.clip.Seconds(true) + MaxBlend
 	if !inside(t.time, -far, far) || !inside(t.was, -far, far) || !inside(float64(t.weight), 0, 1) || !inside(float64(t.speed), 0, MaxSpeed) ||
-		!inside(float64(t.fades), 0, MaxBlend) || t.loop|t.hold|t.add|t.root|t.fresh|t.ended|t.held > 1 {
+		!inside(float64(t.fades), 0, MaxBlend) || t.loop|t.hold|t.add|t.root|t.fresh|t.ended|t.held|t.passes > 1 {
 		s.Fail(errors.New("the state of a layer is none"))
 	}
 }

@@ -10,8 +10,8 @@ import (
 // Attachment is a node that an agent's joint carries: a sword in a hand, a rider on a dog. Its
 // fields may be changed at any time; Update applies them.
 type Attachment struct {
-	Agent  int      // whose; a negative one hides the node. An animsys.Crowd's Row tells where an entity is now
-	Joint  int      // by index in the skeleton
+	Agent  int      // whose; of a node of a whole animsys.Crowd, the Row of an entity. One that is not there hides the node: −1
+	Joint  int      // by index in the skeleton; one that is not there hides the node
 	Offset m3.Xform // from the joint to the node; a zero rotation is none
 
 	holder *core.Node

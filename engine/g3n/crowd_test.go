@@ -112,6 +112,28 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// However many agents there are, g3n renders a graphic for each level of detail, which is one instanced draw call.
+func TestDrawCalls(t *testing.T) {
+	g := newGame(t, 64, 64)
+	g.look(m3.V(0, 1, 1.5), m3.V(0, 0.5, 0))
+	c := newCrowd(t, post(t), nil)
+	g.scene.Add(c)
+	for _, n := range []int{1, 1000} {
+		var bones []m3.Xform
+		for i := range n {
+			bones = stand(bones, m3.V(float32(i%40)-20, 0, -float32(i/40)*8))
+		}
+		must.Do(t, c.Update(bones))
+		g.shoot(t)
+		if calls := g.render.Stats().GraphicMats; calls != len(c.Drawn()) {
+			t.Errorf("%d agents: %d draw calls, want one for each of %d levels", n, calls, len(c.Drawn()))
+		}
+	}
+	if d := c.Drawn(); d[0] == 0 || d[1] == 0 || d[2] == 0 {
+		t.Errorf("drew %v, want agents of all levels", d)
+	}
+}
+
 // Rendering leaves the state that others may rely on.
 func TestStateIsGivenBack(t *testing.T) {
 	g := newGame(t, 64, 64)

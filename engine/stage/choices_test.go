@@ -55,6 +55,7 @@ func TestChoices(t *testing.T) {
 	if !c.bounds.Empty() || s.view.Visible() {
 		t.Error("choices stay when there are none")
 	}
+	s.Close()
 	low := open(t, 640, 120)
 	shoot(t, low, v)
 	if !low.choices.bounds.Empty() || low.view.Visible() {

@@ -87,6 +87,7 @@ func TestCaption(t *testing.T) {
 		t.Errorf("no caption is in %v", got)
 	}
 	// However long it is, and however small the picture.
+	s.Close()
 	for _, size := range []int{200, 64, 16} {
 		s := open(t, size, size)
 		shoot(t, s, View{Caption: strings.Repeat("word ", 3000)})

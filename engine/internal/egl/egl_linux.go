@@ -88,6 +88,8 @@ static const char *egl_open(void) {
 	return NULL;
 }
 
+static int egl_is_open(void) { return context != NULL; }
+
 static void egl_close(void) {
 	if (!lib || !display)
 		return;
@@ -113,8 +115,12 @@ import (
 	"mannequin/engine/internal/gl"
 )
 
-// Open makes an OpenGL 3.3 context without a window current on this thread. There may be one.
+// Open makes an OpenGL 3.3 context without a window current on this thread. There may be one: a second one
+// would take the place of the first.
 func Open() (*gls.GLS, error) {
+	if C.egl_is_open() != 0 {
+		return nil, errors.New("a picture without a window is open already: close that one first")
+	}
 	if msg := C.egl_open(); msg != nil {
 		C.egl_close()
 		return nil, errors.New("cannot render offscreen: " + C.GoString(msg) + " (Debian: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri)")

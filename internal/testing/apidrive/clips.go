@@ -32,7 +32,7 @@ func (d *driver) play(w *world) {
 		d.expect(err, true)
 		return
 	}
-	o := layer.PlayOptions{Layer: d.IntN(layer.MaxLayers), Loop: d.once(2), Hold: d.once(3), Additive: d.once(3), RootMotion: d.once(3)}
+	o := layer.PlayOptions{Layer: d.IntN(layer.MaxLayers), Loop: d.once(2), Hold: d.once(3), Additive: d.once(3), RootMotion: d.once(3), IgnoreWalls: d.once(2)}
 	for _, v := range []*float32{&o.In, &o.Out, &o.Weight, &o.Speed} {
 		if d.once(2) {
 			*v = d.some(1)

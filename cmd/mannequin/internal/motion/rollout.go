@@ -25,6 +25,7 @@ const maxRollout = 3600
 type rollout struct {
 	agent  metrics.Agent
 	path   *control.Path // to measure against, or nil
+	tags   []string      // that a script may name as actions
 	frames int
 	take   metrics.Take
 }
@@ -59,9 +60,9 @@ func newRollout() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "rollout MODEL --out FILE.bvh",
-		Short: "Drive a quadruped's model along a path or a script and write its motion",
-		Long: `Drive a model on flat ground and write the motion as a game displays it, with foot lock, as BVH:
-metres, 60 frames per second, world space. The character starts on the path, facing along it, or
+		Short: "Drive a quadruped's model or a character along a path or a script and write its motion",
+		Long: `Drive a model or a character of mannequin make on flat ground and write the motion as a game displays it,
+with foot lock, as BVH: metres, 60 frames per second, world space. The character starts on the path, facing along it, or
 without a path at the origin, facing +Z.
 
 --path is circle (radius 1.5 m), square (corners at ±2 m), star (five points, radius 2.5 m) or
@@ -71,7 +72,7 @@ wander chooses its own speeds and actions. So does --script, a TOML file of time
 
   [[goal]]
   at = 0.0            # seconds
-  action = "move"     # idle, move, jump, sit, lie, stand
+  action = "move"     # idle, move, jump, sit, lie, stand, and what else a character does, such as roll
   speed = 1.1         # m/s
   turn = 0.25         # -1 (right) to 1 (left)
 
@@ -81,8 +82,9 @@ wander chooses its own speeds and actions. So does --script, a TOML file of time
 		Example: `  mannequin rollout dog --path circle --speed 1.1 --seconds 30 --out c.bvh
   mannequin rollout dog --path track.csv --speed 2 --seconds 20 --out t.bvh --json
   mannequin rollout dog --action sit --seconds 5 --out sit.bvh
-  mannequin rollout train/dog.safetensors --script scene.toml --seconds 12 --out s.bvh`,
-		Args: command.Want("a shipped model's name or a model file", 1, 1),
+  mannequin rollout train/dog.safetensors --script scene.toml --seconds 12 --out s.bvh
+  mannequin rollout hero.character --script scene.toml --seconds 12 --out h.bvh`,
+		Args: command.Want("a shipped model's or character's name, or a file of one", 1, 1),
 	}
 	cli.Reports(c, func(cmd *cobra.Command, args []string) (cli.Report, error) {
 		switch {
@@ -95,18 +97,21 @@ wander chooses its own speeds and actions. So does --script, a TOML file of time
 		if err != nil {
 			return nil, command.Usagef("--action: %v", err)
 		}
-		m, err := models.OpenAs(args[0], mann.NewModel)
+		drive, actions, err := openRollout(args[0])
 		if err != nil {
 			return nil, err
 		}
-		if !m.Can(act) {
-			return nil, fmt.Errorf("model %s cannot %v: its actions are %v", args[0], act, m.Layout.Actions)
+		if act != control.Idle && act != control.Move && !drive.Can(act) {
+			return nil, fmt.Errorf("%s cannot %v: its actions are %v", args[0], act, actions)
 		}
 		r := &rollout{frames: max(int(math.Round(seconds*mann.Rate)), 1)}
+		if drive.Character != nil {
+			r.tags = actions
+		}
 		if err := r.aim(path, script, act, float32(speed), seed); err != nil {
 			return nil, err
 		}
-		if err := r.run(cmd.Context(), m); err != nil {
+		if err := r.run(cmd.Context(), drive); err != nil {
 			return nil, err
 		}
 		if err := writeClip(out, r.take.Shown); err != nil {
@@ -132,6 +137,19 @@ wander chooses its own speeds and actions. So does --script, a TOML file of time
 	return c
 }
 
+// openRollout opens what is driven, and names its actions.
+func openRollout(name string) (drive *metrics.Rollout, actions []string, err error) {
+	m, err := models.OpenAs(name, mann.NewModel)
+	if err == nil {
+		return &metrics.Rollout{Model: m}, m.Layout.Actions, nil
+	}
+	f, other := models.OpenCharacter(name)
+	if other != nil {
+		return nil, nil, err
+	}
+	return &metrics.Rollout{Character: f}, f.Character().Tags, nil
+}
+
 // aim sets goal, start and path by the command line.
 func (r *rollout) aim(path, script string, act control.Action, speed float32, seed uint64) error {
 	goal := control.Goal{Action: act, Speed: speed}
@@ -141,7 +159,7 @@ func (r *rollout) aim(path, script string, act control.Action, speed float32, se
 	r.agent.Goal = func(int, m3.Xform) control.Goal { return goal }
 	switch {
 	case script != "":
-		s, err := control.OpenScript(script)
+		s, err := control.OpenScript(script, r.tags...)
 		if err != nil {
 			return err
 		}
@@ -174,16 +192,17 @@ func (r *rollout) startOn(p *control.Path) {
 	r.agent.Start, r.agent.Yaw = at, m3.YawOf(dir)
 }
 
-// run drives the model.
-func (r *rollout) run(ctx context.Context, m *mann.Model) error {
+// run drives the model or the character.
+func (r *rollout) run(ctx context.Context, drive *metrics.Rollout) error {
 	done := 0
-	drive := &metrics.Rollout{Model: m, Workers: 1, Tick: func(int) error {
+	drive.Workers = 1
+	drive.Tick = func(int) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("interrupted after %d of %d frames, nothing written", done, r.frames)
 		}
 		done++
 		return nil
-	}}
+	}
 	takes, err := drive.Run([]metrics.Agent{r.agent}, r.frames)
 	if err != nil {
 		return err

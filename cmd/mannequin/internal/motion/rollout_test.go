@@ -17,6 +17,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/atomicfile"
 	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
 	"mannequin/netruntime"
 	"mannequin/offline/mocap"
@@ -219,6 +220,23 @@ func TestRolloutRefuses(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("an interrupted rollout left a file")
+	}
+}
+
+// A character goes at the speed that is asked for, in its own size, and scripts name what it does.
+func TestRolloutOfACharacter(t *testing.T) {
+	dir := t.TempDir()
+	out, script := filepath.Join(dir, "o.bvh"), filepath.Join(dir, "s.toml")
+	rep := testcli.Report[rolloutReport](t, mannequin, "rollout", "horse", "--speed", "1.6", "--seconds", "5", "--out", out, "--json")
+	b := must.Get(mocap.OpenBVH(out))(t)
+	if b.Clip.Frames != 300 || rep.Speed < 1.2 || rep.Speed > 1.7 || rep.Travel < 6 || b.Clip.Pos[299*b.Clip.Skel.Len()].Y < 0.8 {
+		t.Errorf("%d frames, %.2f m/s, hips at %v", b.Clip.Frames, rep.Speed, b.Clip.Pos[299*b.Clip.Skel.Len()])
+	}
+	for action, want := range map[string]int{"eat": 0, "fly": command.ExitFailure} {
+		must.Do(t, os.WriteFile(script, []byte("[[goal]]\nat = 0.0\naction = \""+action+"\"\n"), 0o644))
+		if code, _, stderr := mannequin("rollout", "horse", "--script", script, "--seconds", "1", "--out", out); code != want {
+			t.Errorf("%s: exit %d, %s", action, code, stderr)
+		}
 	}
 }
 

@@ -107,3 +107,30 @@ func TestStreamBeginsPathsAtTheNearestPoint(t *testing.T) {
 		t.Errorf("begins at %.2f m of the path, the nearest point is at %.2f", at, want)
 	}
 }
+
+// An action is entered where it lasts: brief stretches of it, such as a gallop's push that looks like rearing, are found only if there
+// are no others.
+func TestSearchPassesBriefActionsBy(t *testing.T) {
+	sk := testdog.Skeleton()
+	clip := func(brief int) Clip {
+		c := Clip{Motion: glide(sk, 1, 0, 400), Tags: make([]Tags, 400)}
+		for f := 100; f < 100+brief; f++ {
+			c.Tags[f] = 1
+		}
+		return c
+	}
+	for _, c := range []struct {
+		stretches []int
+		found     int // the clip
+	}{{[]int{50, 130}, 1}, {[]int{50, 110}, 0}, {[]int{50}, 0}} {
+		var clips []Clip
+		for _, n := range c.stretches {
+			clips = append(clips, clip(n))
+		}
+		d := must.Get(Build(sk, clips, Options{Tags: []string{"rear"}}))(t)
+		q := d.AppendFeatures(nil, 110) // of the first clip's stretch
+		if f, _ := d.Search(&Target{Query: q, Must: 1}); f < 400*c.found || f >= 400*(c.found+1) {
+			t.Errorf("of stretches of %v frames, frame %d is found, want one of stretch %d", c.stretches, f, c.found)
+		}
+	}
+}

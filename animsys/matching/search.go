@@ -40,22 +40,24 @@ func (d *Database) build() {
 	d.index = index{cols: d.Columns()}
 	var all []int32
 	acts := d.actTags()
-	for _, c := range d.clips {
-		for first := c.first; first < c.end; {
-			end := first + 1
-			for end < c.end && (c.once || (d.tags[end]^d.tags[first])&acts == 0) {
-				end++
-			}
-			last := c.findable()
-			if end < c.end { // what comes after is another action
-				last = min(last, end-min(ending, (end-first)/2))
-			}
-			for f := first; f < last; f++ {
-				all = append(all, f)
-			}
-			first = end
+	var lasting Tags // of actions that go on somewhere
+	d.stretches(func(c *span, first, end int32) {
+		if end-first >= lasts {
+			lasting |= d.tags[first] & acts
 		}
-	}
+	})
+	d.stretches(func(c *span, first, end int32) {
+		if of := d.tags[first] & acts; !c.once && end-first < brief && of != 0 && of&^lasting == 0 {
+			return
+		}
+		last := c.findable()
+		if end < c.end { // what comes after is another action
+			last = min(last, end-min(ending, (end-first)/2))
+		}
+		for f := first; f < last; f++ {
+			all = append(all, f)
+		}
+	})
 	if len(all) > 0 {
 		features := make([]float32, 0, len(d.features))
 		for f := range d.moves {
@@ -72,6 +74,25 @@ type table struct {
 }
 
 func (t *table) row(frame int32) []float32 { return t.v[int(frame)*t.cols:][:t.cols] }
+
+// A goal holds an action: stretches of less than brief frames are not found if others of the same action have lasts and more.
+const brief, lasts = TickRate, 2 * TickRate
+
+// stretches visits the parts of clips whose frames show the same action.
+func (d *Database) stretches(visit func(c *span, first, end int32)) {
+	acts := d.actTags()
+	for i := range d.clips {
+		c := &d.clips[i]
+		for first := c.first; first < c.end; {
+			end := first + 1
+			for end < c.end && (c.once || (d.tags[end]^d.tags[first])&acts == 0) {
+				end++
+			}
+			visit(c, first, end)
+			first = end
+		}
+	}
+}
 
 // node makes a node of frames and what is below it, and returns its number.
 func (x *index) node(d *Database, t *table, frames []int32) int32 {
@@ -161,7 +182,7 @@ type Target struct {
 
 // Search returns the frame whose features are nearest to the target's query, and its cost: the square of the
 // distance. Of equally near ones it is the first. A frame of −1 is none. The last frames of clips that are no loops, and those
-// before another action, are not found.
+// before another action, are not found; nor are actions of less than a second that last two seconds elsewhere.
 func (d *Database) Search(t *Target) (frame int, cost float32) {
 	s := search{x: &d.index, t: t, best: -1, cost: float32(math.Inf(1)), hi: -1}
 	if t.Below > 0 {

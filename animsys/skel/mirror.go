@@ -2,7 +2,7 @@ package skel
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 
 	"mannequin/engine/m3"
@@ -12,11 +12,11 @@ import (
 // have one entry per joint; partners have equal axes.
 //
 // Reflecting a joint's frame leaves a left-handed one; turning one of its axes round, the lateral
-// axis, makes it a rotation again. So does turning all three round, as in rigs whose right bones are
-// the left ones turned over. It is the axis in which the offsets of the joint's left and
-// right children differ in sign. Where the children leave a choice (a bone along x may call y or z
-// lateral) every choice gives the same joint positions; they differ in how the bone is twisted
-// about itself.
+// axis, makes it a rotation again. The lateral axis is the one in which the offsets of the joint's
+// left and right children differ in sign. In rigs whose right bones are the left ones turned over,
+// they differ in all three, and all three are turned round. Where the children leave a choice (a bone
+// along x may call y or z lateral) every choice gives the same joint positions; they differ in how the
+// bone is twisted about itself.
 type Mirror struct {
 	Pair []int16 // the joint's partner, itself for joints in the middle
 	Axis []uint8 // the lateral axis of the joint's own frame: 0, 1, 2 for x, y, z, or AllAxes
@@ -25,28 +25,35 @@ type Mirror struct {
 // AllAxes is the Axis of a joint whose partner has the reflected frame with all three axes turned round.
 const AllAxes = 3
 
-// NewMirror pairs the joints of s by name and finds the lateral axes from the rest offsets, and where
-// they leave a choice from motions: the mean rotation of a joint is about that of its mirror image.
-// Without motions it is the axis of the parent. A name with Left has its partner with Right. So has one with a lone
-// L, as in LHipJoint, lThigh, hand_l, Bip01 L Thigh or thigh.L.001, if there is such a partner. It
-// returns an error for a Left or Right alone, and for partners whose parents are not.
+// NewMirror pairs the joints of s by name and finds the lateral axes from the rest offsets. Where these
+// leave a choice, motions of s tell: mirrored, the mean rotation of a joint's partner nearly equals the
+// joint's own. If motions do not tell either, the axis is that of the parent.
+//
+// A name with Left has its partner with Right. So has one with a lone L, as in LHipJoint, lThigh,
+// hand_l, Bip01 L Thigh or thigh.L.001, or lfemur, if there is such a partner. NewMirror returns an error for a
+// Left or Right alone, for partners whose parents are not, and for motions of another skeleton.
 func NewMirror(s *Skeleton, motions ...*Clip) (*Mirror, error) {
 	n := s.Len()
+	for i, c := range motions {
+		if c == nil || c.Skel.Len() != n || len(c.Rot) != c.Frames*n {
+			return nil, fmt.Errorf("skel: motion %d is not of the skeleton's %d joints", i, n)
+		}
+	}
 	m := &Mirror{Pair: make([]int16, n), Axis: make([]uint8, n)}
 	at := make(map[string]int16, n)
 	for j, name := range s.Names {
 		at[name] = int16(j)
 	}
 	for j, name := range s.Names {
-		other, sure := otherSide(name)
-		k, ok := at[other]
-		if !ok && sure {
-			return nil, fmt.Errorf("skel: joint %q has no partner %q", name, other)
+		m.Pair[j] = int16(j)
+		others, sure := otherSides(name)
+		found := slices.IndexFunc(others, func(o string) bool { _, ok := at[o]; return ok })
+		switch {
+		case found >= 0:
+			m.Pair[j] = at[others[found]]
+		case sure:
+			return nil, fmt.Errorf("skel: joint %q has no partner %q", name, others[0])
 		}
-		if !ok {
-			k = int16(j)
-		}
-		m.Pair[j] = k
 	}
 	for j, k := range m.Pair {
 		p, q := s.Parents[j], s.Parents[k]
@@ -85,14 +92,15 @@ func NewMirror(s *Skeleton, motions ...*Clip) (*Mirror, error) {
 		if mean == nil || s.Parents[j] < 0 { // a root turns anywhere
 			continue
 		}
-		const alike = 0.05 // of the squares of the offsets
-		most, least := mismatch[j][m.Axis[j]]+alike*scale[j], float32(math.Inf(1))
+		const alike, near = 0.05, 0.25 // of the squares of the offsets; 1 less the cosine of half an angle: 83°
+		off := func(a uint8) float32 { return 1 - m3.Abs(mean[j].Dot(mirrored(mean[k], up, a))) }
+		most, least := mismatch[j][m.Axis[j]]+alike*scale[j], min(near, off(m.Axis[j])/2)
 		for a := range uint8(len(mismatch[j])) {
 			if mismatch[j][a] > most || a == AllAxes && int(k) == j {
 				continue
 			}
-			if off := 1 - m3.Abs(mean[j].Dot(mirrored(mean[k], up, a))); off < least-1e-3 {
-				m.Axis[j], least = a, off
+			if o := off(a); o < least {
+				m.Axis[j], least = a, o
 			}
 		}
 	}
@@ -110,7 +118,7 @@ func meanRotations(joints int, motions []*Clip) []m3.Quat {
 		return nil
 	}
 	sums := make([]m3.Quat, joints)
-	at, step := 0, max(frames/most, 1)
+	at, step := 0, (frames+most-1)/most
 	for _, c := range motions {
 		for ; at < c.Frames; at += step {
 			for j, q := range c.Rot[at*joints:][:joints] {
@@ -137,12 +145,12 @@ func (m *Mirror) parentAxis(s *Skeleton, j int) uint8 {
 	return 0
 }
 
-// otherSide returns name with its side exchanged, "" without one, and whether the side is certain.
-func otherSide(name string) (other string, sure bool) {
+// otherSides returns what name may be with its side exchanged, and whether it certainly has one.
+func otherSides(name string) (others []string, sure bool) {
 	for _, w := range [][2]string{{"Left", "Right"}, {"left", "right"}, {"LEFT", "RIGHT"}} {
 		for i := range w {
 			if strings.Contains(name, w[i]) {
-				return strings.Replace(name, w[i], w[1-i], 1), true
+				return []string{strings.Replace(name, w[i], w[1-i], 1)}, true
 			}
 		}
 	}
@@ -156,12 +164,16 @@ func otherSide(name string) (other string, sure bool) {
 		if to == "" || len(bare) == 1 || !ends(i-1) || !ends(i+1) && !begins {
 			continue
 		}
-		if other = bare[:i] + to + bare[i+1:]; site {
+		other := bare[:i] + to + bare[i+1:]
+		if site {
 			other += "Site"
 		}
-		return other, false
+		others = append(others, other)
 	}
-	return "", false
+	if len(name) > 1 && (name[0] == 'l' || name[0] == 'r') && name[1] >= 'a' && name[1] <= 'z' { // as in lfemur
+		others = append(others, swap[name[0]]+name[1:])
+	}
+	return others, false
 }
 
 // reflect returns v with the sign of one component changed, or of all.
@@ -189,7 +201,7 @@ func mirrored(q m3.Quat, up, own uint8) m3.Quat {
 // Mirrored returns the mirror image of c in the plane x = 0: every joint where the reflection of
 // its partner is. Joints keep their names, so that what the left side did the right side does.
 // Bones keep their partner's length, in Offsets too. m must be for c's skeleton. Mirroring twice
-// gives c again.
+// gives c again, up to the sign of quaternions where only one of two joints has AllAxes.
 func (c *Clip) Mirrored(m *Mirror) *Clip {
 	s := *c.skel()
 	n := s.Len()

@@ -23,6 +23,9 @@ func (s *Collide) Initialize(w *arche.World) {
 	})
 }
 
+// outOfWall is how fast an agent comes out of a wall that it stands in, m/s.
+const outOfWall = 2
+
 // collide keeps rows r0 to r1−1 out of walls.
 func (c *Crowd) collide(r0, r1 int) {
 	for r := r0; r < r1; r++ {
@@ -31,9 +34,20 @@ func (c *Crowd) collide(r0, r1 int) {
 		}
 		from := c.Roots[r]
 		from.Pos = c.in(r, from.Pos)
-		if by := generator.Slide(c.walls, c.body, from, c.Poses.Roots[r], &c.floors[r]); by != (m3.Vec3{}) {
-			c.nudge(r, by)
+		to := c.Poses.Roots[r]
+		by := generator.Slide(c.walls, c.body, from, to, &c.floors[r])
+		if by == (m3.Vec3{}) {
+			continue
 		}
+		// What is pushed further than it went was inside before: it comes out of the wall in some ticks.
+		most := outOfWall / (TickRate * c.units[r])
+		for _, d := range c.body {
+			most = max(most, to.Pos.Add(to.Rot.Forward().Scale(d.Ahead)).Dist(from.Pos.Add(from.Rot.Forward().Scale(d.Ahead))))
+		}
+		if l := by.Len(); l > most {
+			by = by.Scale(most / l)
+		}
+		c.nudge(r, by)
 	}
 }
 

@@ -270,20 +270,30 @@ func TestClipStopsAtWalls(t *testing.T) {
 		t.Errorf("at the wall the clip has turned the agent by %.2f rad", turn)
 	}
 
+	// One that ignores walls ends in this one, which pushes the agent out in some ticks.
 	s = k.scene(t, 1, 1, func(o *animsys.Options) { o.Walls = walls })
 	all = s.run(60, 0)
+	wall = wall.Add(ahead.Scale(0.3))
+	must.Do(t, walls.Set(control.Wall(wall.Sub(across), wall.Add(across), 0.2)))
 	must.Do(t, s.people.Play(all[0], quarterTurn(t, s.people.Skel), layer.PlayOptions{RootMotion: true, IgnoreWalls: true}))
 	beyond := func() float32 { return -wall.Sub(s.people.Root(all[0]).Pos).Dot(ahead) }
 	s.play(all, []int{0}, 60, 90, nil)
 	must.Do(t, s.people.Restore(must.Get(s.people.Save(nil))(t)))
 	farthest := float32(-10)
 	s.play(all, []int{0}, 90, 180, func(int) { farthest = max(farthest, beyond()) })
-	if farthest < 0.2 {
+	if farthest < 0.05 {
 		t.Errorf("the clip that ignores walls brings the agent %.2f m beyond the wall's middle", farthest)
 	}
-	s.play(all, []int{0}, 180, 185, nil)
+	was, fastest := s.people.Root(all[0]).Pos, float32(0)
+	s.play(all, []int{0}, 180, 240, func(int) {
+		at := s.people.Root(all[0]).Pos
+		was, fastest = at, max(fastest, at.Dist(was)*animsys.TickRate)
+	})
 	if at := beyond(); m3.Abs(at) < 0.1+0.35-0.01 {
 		t.Errorf("after the clip the agent is %.2f m from the wall's middle", at)
+	}
+	if fastest > 2.5 {
+		t.Errorf("the wall pushes the agent out at %.1f m/s", fastest)
 	}
 }
 

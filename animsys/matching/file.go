@@ -24,7 +24,7 @@ import (
 // Arch is the architecture in the metadata of a database's file.
 const Arch = "matching"
 
-// maxFile bounds the size of a database's file. An hour of a person's motion is 80 MB.
+// maxFile bounds the size of a database's file. An hour of a person's motion is 70 MB.
 const maxFile = 1 << 30
 
 // Names of a file's arrays: the first five hold a database, the last four learned motion matching. Networks store their tensors as

@@ -135,8 +135,8 @@ func Play(db *matching.Database, opt Options) ([]dataset.Clip, error) {
 	return out, nil
 }
 
-// shown returns the action of the agent in a row of the stream: one of actions that its frame shows, or otherwise, as a stream of the
-// network will say it, move if the agent goes or turns or is asked to.
+// shown returns the action of the agent in a row of the stream: one of actions that its frame shows, or otherwise move if the agent goes
+// or turns or is asked to go, as a stream of the network will say it.
 func (p *player) shown(db *matching.Database, stream *matching.Stream, row int, actions []string) string {
 	if i := db.TagsOf(stream.Frame(row)).First(); i < len(db.Tags) && slices.Contains(actions, db.Tags[i]) {
 		return db.Tags[i]

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 
+	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
@@ -25,7 +26,7 @@ const clipRamp = 8
 
 // FromClips returns the rows of clips to train on and those that are held out. All clips are on the skeleton sk, whose joints
 // are the layout's. In an epoch, rows that move are visited four times, the fastest tenth of them and those that go aside, backward or
-// turn on the spot eleven times, others once.
+// turn where they stand eleven times, others once.
 // Equal input gives equal bytes for any number of workers; 0 is one per processor.
 func FromClips(layout *feature.MANN, sk *skel.Skeleton, clips []Clip, workers int) (train, heldOut *MANN, err error) {
 	opt := Options{Layout: layout, Unit: 1, Repeat: 1, Walk: 1, Fast: 1, Workers: cmp.Or(workers, runtime.GOMAXPROCS(0))}
@@ -69,40 +70,46 @@ func FromClips(layout *feature.MANN, sk *skel.Skeleton, clips []Clip, workers in
 // Visits per epoch of rows that move and of those whose motion is rare, as in the recipe of the dogs.
 const (
 	walkVisits, rareVisits = 4, 11
-	fastShare              = 0.1 // of the rows that move
-	aheadCos               = 0.7 // cosine of the largest angle between facing and velocity of motion ahead: 45°
-	spotSpeed              = 0.3 // m/s, below which a body that moves turns on the spot
+	fastShare              = 0.1  // of the rows that move
+	aheadCos               = 0.7  // cosine of the largest angle between facing and velocity of motion ahead: 45°
+	spotSpeed              = 0.3  // m/s, below which a body may turn on the spot
+	spotTurn               = 0.35 // sine of the least angle by which it turns in the next second there: 20°
 )
 
 // balance visits rows that move more often: most recordings stand and rest, and are easily learned.
 func (m *MANN) balance() {
 	l := m.Layout
-	move := slices.Index(l.Actions, "move")
+	move := slices.Index(l.Actions, control.Move.String())
 	vel := l.InSample(feature.TrajNow) + feature.SampleVel
-	motion := func(r int) (speed float32, ahead bool) {
+	dir := l.InSample(feature.TrajSamples-1) + feature.SampleDir
+	speed := func(r int) float32 {
 		v := m.Input(r)[vel:]
-		speed = m3.V(v[0], 0, v[1]).Len()
-		return speed, speed > spotSpeed && v[1] > aheadCos*speed
+		return m3.V(v[0], 0, v[1]).Len()
 	}
-	var speeds []float32 // of rows that move
-	moves := make([]bool, m.Rows)
+	visits := slices.Repeat([]int{1}, m.Rows)
+	var moving []int32
 	for r := range m.Rows {
-		if moves[r] = move >= 0 && m.Input(r)[l.InActions(feature.TrajNow)+move] >= 0.5; moves[r] {
-			speed, _ := motion(r)
-			speeds = append(speeds, speed)
+		x := m.Input(r)
+		if move < 0 || x[l.InActions(feature.TrajNow)+move] < 0.5 {
+			continue
+		}
+		moving = append(moving, int32(r))
+		visits[r] = walkVisits
+		v := speed(r)
+		aside := v > spotSpeed && x[vel+1] < aheadCos*v
+		turns := v < spotSpeed && (x[dir+1] < 0 || m3.Abs(x[dir]) > spotTurn)
+		if aside || turns {
+			visits[r] = rareVisits
 		}
 	}
-	slices.Sort(speeds)
+	// The fastest ones: of equally fast ones the first.
+	slices.SortFunc(moving, func(a, b int32) int { return cmp.Or(cmp.Compare(speed(int(b)), speed(int(a))), cmp.Compare(a, b)) })
+	for _, r := range moving[:int(fastShare*float64(len(moving)))] {
+		visits[r] = rareVisits
+	}
 	m.Order = m.Order[:0]
 	for r := range m.Rows {
-		visits := 1
-		if moves[r] {
-			visits = walkVisits
-			if speed, ahead := motion(r); !ahead || speed >= speeds[int((1-fastShare)*float64(len(speeds)-1))] {
-				visits = rareVisits
-			}
-		}
-		for range visits {
+		for range visits[r] {
 			m.Order = append(m.Order, int32(r))
 		}
 	}

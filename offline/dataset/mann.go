@@ -88,7 +88,7 @@ type MANN struct {
 	Clip     []int32  // (Rows) index into Clips
 	Frame    []int32  // (Rows) the frame i of the recording
 
-	Order []int32 // the rows of an epoch, ascending: every row once, trot and canter Repeat times, other motion Walk times
+	Order []int32 // the rows of an epoch, ascending: every row once, trot and canter Repeat times, other motion Walk times; see also FromClips
 
 	Warnings []Warning // of all recordings, in a training set alone
 

@@ -122,6 +122,9 @@ func ReadScript(name string, data []byte, tags ...string) (*Script, error) {
 	return s, nil
 }
 
+// Goals returns the goals in their order.
+func (s *Script) Goals() []Goal { return slices.Clone(s.goals) }
+
 // parse returns the action called name, which may be one of tags.
 func parse(name string, tags []string) (Action, error) {
 	a, err := ParseAction(name)
@@ -136,7 +139,12 @@ func parse(name string, tags []string) (Action, error) {
 	if len(tags) == 0 {
 		return 0, err
 	}
-	all := append(slices.Clone(actionNames[:]), tags...)
+	all := slices.Clone(actionNames[:])
+	for _, t := range tags {
+		if !slices.Contains(all, t) {
+			all = append(all, t)
+		}
+	}
 	return 0, fmt.Errorf("control: no action %q: want one of %s%s", name, strings.Join(all, ", "), closest.Hint(name, all))
 }
 

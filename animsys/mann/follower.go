@@ -7,8 +7,8 @@ import (
 )
 
 // NewFollower returns a batch whose rows go where SetFuture says, in place of Plan. Roots, and all of a body on two legs, move just
-// as the network predicts; on more legs, legs and heads are corrected as dogs' are. sole is the height of the lowest joint of who
-// stands, m.
+// as the network predicts; on more legs, the legs of networks with phases, and heads whose joints are Neck, Head and HeadSite, are
+// corrected as dogs' are. sole is the height of the lowest joint of who stands, m.
 func NewFollower(m *Model, capacity int, sole float32) *Batch {
 	b := NewBatch(m, capacity)
 	b.follows, b.plain, b.sole = true, len(m.Layout.Tips) <= 2, sole

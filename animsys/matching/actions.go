@@ -35,7 +35,7 @@ func (c *Character) pace(speed float32, must Tags) float32 {
 }
 
 // shows returns 1 if frames with some tags show an action, otherwise 0. Those without one of the actions that are asked for
-// show idle if the body stands, otherwise move.
+// show idle if the body neither goes nor turns, otherwise move.
 func (s *steering) shows(row int, tags Tags, a control.Action) float32 {
 	c := s.character
 	if c == nil {

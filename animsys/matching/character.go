@@ -52,8 +52,8 @@ func DefaultWeights() Weights {
 // maxTags bounds the number of tags.
 const maxTags = 64
 
-// maxWeight bounds the weights.
-const maxWeight = 100
+// Bounds of weights other than 0: features are float16.
+const leastWeight, maxWeight = 1e-3, 100
 
 // The trajectory's samples, in ticks ahead.
 var horizon = [...]int{20, 40, 60}
@@ -116,8 +116,8 @@ func (c *Character) open(roles *ik.Roles) error {
 	c.Roles, c.legs = *roles, len(roles.Legs)
 	w := &c.weight
 	for _, v := range [...]float32{w.FootPlace, w.FootVelocity, w.HipsVelocity, w.Place, w.Facing} {
-		if !(v >= 0 && v <= maxWeight) {
-			return fmt.Errorf("matching: the weights are %+v: want 0 to %d", c.weight, maxWeight)
+		if v != 0 && !(v >= leastWeight && v <= maxWeight) {
+			return fmt.Errorf("matching: the weights are %+v: want 0, or %g to %d", c.weight, leastWeight, maxWeight)
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ const TickRate = generator.TickRate
 // Options configure a database.
 type Options struct {
 	Roles   *ik.Roles // the skeleton's legs, spine and neck; nil finds a dog's or a person's by names
-	Weights Weights   // each 0 to 100; zero is DefaultWeights
+	Weights Weights   // each 0, or 0.001 to 100; zero is DefaultWeights
 	Tags    []string  // names of the bits of Tags, at most 64, no two alike
 }
 

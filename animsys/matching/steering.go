@@ -213,9 +213,9 @@ func (s *steering) ask(row int, w *wish, q []float32) {
 
 // goes reports whether the simulated body of a row moves over the ground, or turns.
 func (s *steering) goes(row int) bool {
-	const slow = 0.3 // m/s, rad/s
+	const slow, still = 0.3, 0.3 // m/s; rad/s
 	b := &s.agents[row].Body
-	return b.Vel.Len() > slow || m3.Abs(b.Spin) > slow
+	return b.Vel.Len() > slow || m3.Abs(b.Spin) > still
 }
 
 // cost returns the square of the distance of features.

@@ -149,8 +149,8 @@ func (s *Stream) search(row int, next int32, w *wish) int32 {
 	s.ask(row, w, q)
 	target := Target{Query: q, Must: w.must, Never: w.never, Near: int(s.frames[row]), Skip: 1} // it would stay where it is
 	if next >= 0 {
-		var row [maxColumns]float32
-		if target.Below = cost(d.AppendFeatures(row[:0], int(next)), q) - s.tuning.Stay; !(target.Below > 0) {
+		var there [maxColumns]float32
+		if target.Below = cost(d.AppendFeatures(there[:0], int(next)), q) - s.tuning.Stay; !(target.Below > 0) {
 			return next
 		}
 		target.Near, target.Skip = int(next), ending+1

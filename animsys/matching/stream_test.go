@@ -253,7 +253,7 @@ func TestBuildRefuses(t *testing.T) {
 		`tags 0 and 2 are both called "sit"`: func() (*matching.Database, error) {
 			return matching.Build(sk, plain, matching.Options{Tags: []string{"sit", "", "sit", ""}})
 		},
-		"want 0 to 100": func() (*matching.Database, error) {
+		"0.001 to 100": func() (*matching.Database, error) {
 			return matching.Build(sk, plain, matching.Options{Weights: matching.Weights{Facing: 1e30}})
 		},
 		`"walk": it has 60 frames and 7 tags`: func() (*matching.Database, error) {

@@ -1,6 +1,7 @@
 package offscreen_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/g3n/engine/camera"
@@ -12,9 +13,12 @@ import (
 // A second screen is refused while there is one, and leaves that as it is.
 func TestOneScreen(t *testing.T) {
 	s, err := offscreen.Open(16, 16, 1)
-	if err != nil {
+	if err != nil && strings.Contains(err.Error(), "render offscreen") {
 		t.Skip(err) // no EGL
+	} else if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { s.Close() })
 	if _, err := offscreen.Open(16, 16, 1); err == nil {
 		t.Error("a second screen opens")
 	}
@@ -29,5 +33,4 @@ func TestOneScreen(t *testing.T) {
 	if s, err = offscreen.Open(16, 16, 1); err != nil {
 		t.Fatal("after Close: ", err)
 	}
-	s.Close()
 }

@@ -119,7 +119,7 @@ import (
 // would take the place of the first.
 func Open() (*gls.GLS, error) {
 	if C.egl_is_open() != 0 {
-		return nil, errors.New("a picture without a window is open already: close that one first")
+		return nil, errors.New("an offscreen screen or stage is open already: close it first")
 	}
 	if msg := C.egl_open(); msg != nil {
 		C.egl_close()

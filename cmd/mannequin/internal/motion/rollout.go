@@ -2,19 +2,24 @@ package motion
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/matching"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
 	"mannequin/engine/m3"
 	"mannequin/internal/command"
 	"mannequin/models"
+	"mannequin/netruntime"
 	"mannequin/offline/metrics"
 )
 
@@ -26,6 +31,7 @@ type rollout struct {
 	agent  metrics.Agent
 	path   *control.Path // to measure against, or nil
 	tags   []string      // that a script may name as actions
+	script []control.Goal
 	frames int
 	take   metrics.Take
 }
@@ -101,8 +107,15 @@ wander chooses its own speeds and actions. So does --script, a TOML file of time
 		if err != nil {
 			return nil, err
 		}
-		if act != control.Idle && act != control.Move && !drive.Can(act) {
-			return nil, fmt.Errorf("%s cannot %v: its actions are %v", args[0], act, actions)
+		can := func(a control.Action) error {
+			goes := drive.Character != nil && (a == control.Idle || a == control.Move)
+			if own := a >= control.NumActions; !goes && !own && !drive.Can(a) {
+				return fmt.Errorf("%s cannot %v: its actions are %s", args[0], a, strings.Join(actions, ", "))
+			}
+			return nil
+		}
+		if err := can(act); err != nil {
+			return nil, err
 		}
 		r := &rollout{frames: max(int(math.Round(seconds*mann.Rate)), 1)}
 		if drive.Character != nil {
@@ -110,6 +123,11 @@ wander chooses its own speeds and actions. So does --script, a TOML file of time
 		}
 		if err := r.aim(path, script, act, float32(speed), seed); err != nil {
 			return nil, err
+		}
+		for i, g := range r.script {
+			if err := can(g.Action); err != nil {
+				return nil, fmt.Errorf("%s: goal %d: %w", script, i+1, err)
+			}
 		}
 		if err := r.run(cmd.Context(), drive); err != nil {
 			return nil, err
@@ -144,10 +162,15 @@ func openRollout(name string) (drive *metrics.Rollout, actions []string, err err
 		return &metrics.Rollout{Model: m}, m.Layout.Actions, nil
 	}
 	f, other := models.OpenCharacter(name)
-	if other != nil {
-		return nil, nil, err
+	if other == nil {
+		return &metrics.Rollout{Character: f}, f.Character().Tags, nil
 	}
-	return &metrics.Rollout{Character: f}, f.Character().Tags, nil
+	if u := (*netruntime.UnsupportedError)(nil); errors.As(err, &u) && u.Got == matching.Arch {
+		err = other
+	} else if _, missing := os.Stat(name); missing != nil {
+		err = fmt.Errorf("%w; shipped characters are %s", err, strings.Join(models.Characters(), ", "))
+	}
+	return nil, nil, err
 }
 
 // aim sets goal, start and path by the command line.
@@ -163,6 +186,7 @@ func (r *rollout) aim(path, script string, act control.Action, speed float32, se
 		if err != nil {
 			return err
 		}
+		r.script = s.Goals()
 		r.agent.Goal = func(tick int, _ m3.Xform) control.Goal { return s.At(float64(tick) / mann.Rate) }
 		if first := s.At(0).Path; first != nil {
 			r.startOn(first)

@@ -232,11 +232,15 @@ func TestRolloutOfACharacter(t *testing.T) {
 	if b.Clip.Frames != 300 || rep.Speed < 1.2 || rep.Speed > 1.7 || rep.Travel < 6 || b.Clip.Pos[299*b.Clip.Skel.Len()].Y < 0.8 {
 		t.Errorf("%d frames, %.2f m/s, hips at %v", b.Clip.Frames, rep.Speed, b.Clip.Pos[299*b.Clip.Skel.Len()])
 	}
-	for action, want := range map[string]int{"eat": 0, "fly": command.ExitFailure} {
+	for action, want := range map[string]string{"eat": "", "fly": "no action", "sit": "goal 1: horse cannot sit"} {
 		must.Do(t, os.WriteFile(script, []byte("[[goal]]\nat = 0.0\naction = \""+action+"\"\n"), 0o644))
-		if code, _, stderr := mannequin("rollout", "horse", "--script", script, "--seconds", "1", "--out", out); code != want {
+		code, _, stderr := mannequin("rollout", "horse", "--script", script, "--seconds", "1", "--out", out)
+		if (code == 0) != (want == "") || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d, %s", action, code, stderr)
 		}
+	}
+	if code, _, stderr := mannequin("rollout", "hrose", "--out", out); code != command.ExitFailure || !strings.Contains(stderr, "horse") {
+		t.Errorf("a character that is not: exit %d, %s", code, stderr)
 	}
 }
 

@@ -107,9 +107,10 @@ type Batch struct {
 
 	scratch []m3.Xform // (rows, joints)
 
-	follows bool    // see NewFollower
-	plain   bool    // legs and heads are as predicted
-	sole    float32 // height of the lowest joint of who stands, m
+	follows   bool    // see NewFollower
+	plainLegs bool    // they are as predicted
+	plainHead bool    // likewise
+	sole      float32 // height of the lowest joint of who stands, m
 }
 
 // agent is the numbers of a row. It has no padding: see generator.Value.

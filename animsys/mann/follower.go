@@ -1,18 +1,35 @@
 package mann
 
 import (
+	"math"
+
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 )
 
 // NewFollower returns a batch whose rows go where SetFuture says, in place of Plan. Roots, and all of a body on two legs, move just
-// as the network predicts; on more legs, the legs of networks with phases, and heads whose joints are Neck, Head and HeadSite, are
-// corrected as dogs' are. sole is the height of the lowest joint of who stands, m.
+// as the network predicts; on more legs, the legs of networks with phases, and heads that are held as dogs' are, whose joints are Neck,
+// Head and HeadSite, are corrected as dogs' are. sole is the height of the lowest joint of who stands, m.
 func NewFollower(m *Model, capacity int, sole float32) *Batch {
 	b := NewBatch(m, capacity)
-	b.follows, b.plain, b.sole = true, len(m.Layout.Tips) <= 2, sole
+	b.follows, b.plainLegs, b.sole = true, len(m.Layout.Tips) <= 2, sole
+	b.plainHead = b.plainLegs || !m.looksAhead()
 	return b
+}
+
+// looksAhead reports whether a head at rest looks about where dogs' do: not to the ground, nor at the sky.
+func (m *Model) looksAhead() bool {
+	const most = 40 * math.Pi / 180
+	if m.nose < 0 {
+		return false
+	}
+	at := func(j int) m3.Vec3 {
+		p := m.rest[j*feature.BoneChannels+feature.BonePos:]
+		return m3.V(p[0], p[1], p[2])
+	}
+	look := at(m.nose).Sub(at(m.head))
+	return m3.Abs(m3.Atan2(look.Y, look.Flat().Len())+headDown) < most
 }
 
 // Aheads is the number of samples of the future, AheadStep the ticks from one to the next.

@@ -148,7 +148,7 @@ func (b *Batch) scatter(y []float32, r int) {
 		b.bonePos[k] = prev.Add(b.boneVel[k].Scale(dt)).Lerp(b.bonePos[k], 0.5)
 	}
 	b.updatePhases(r, y[m.OutPhase(0):])
-	if !b.plain {
+	if !b.plainHead {
 		b.turnHead(r)
 	}
 	b.lowerToGround(r)
@@ -167,7 +167,7 @@ const (
 // lead returns how much further joint j of row goes than the outputs y say, as a share of the way.
 func (b *Batch) lead(r, j int, y []float32) float32 {
 	tip := b.Model.leg[j]
-	if tip < 0 || b.plain {
+	if tip < 0 || b.plainLegs {
 		return 0
 	}
 	fast := m3.Clamp((b.vel[r*points+now].length()-leadSlow)/(leadFast-leadSlow), 0, 1)

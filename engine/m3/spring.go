@@ -44,10 +44,17 @@ func DecayVec(x, v Vec3, halflife, dt float32) (Vec3, Vec3) {
 	return SpringVec(x, v, Vec3{}, halflife, dt)
 }
 
+// mostOffset is a little less than half a turn. An offset that went beyond would come back the other way round.
+const mostOffset = 3.1
+
 // DecayQuat advances a rotation offset x with angular velocity v (radians per
 // second, world axes) toward the identity by dt seconds.
 func DecayQuat(x Quat, v Vec3, halflife, dt float32) (Quat, Vec3) {
 	r, w := DecayVec(x.RotationVector(), v, halflife, dt)
+	if l := r.Len(); l > mostOffset {
+		out := r.Scale(1 / l)
+		r, w = out.Scale(mostOffset), w.Sub(out.Scale(max(w.Dot(out), 0)))
+	}
 	return FromRotationVector(r), w
 }
 

@@ -224,7 +224,7 @@ func TestCharactersSameBits(t *testing.T) {
 	}
 }
 
-// Each agent is drawn once: by the node of its character, or by that of the crowd's own skeleton.
+// Each agent is drawn once. The node of its character draws it; an agent without a character is drawn by the node of the crowd's skeleton.
 func TestWithCharacter(t *testing.T) {
 	x := newMixed(t, 1)
 	x.step(200)

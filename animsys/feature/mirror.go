@@ -56,9 +56,9 @@ func swapSide(name string) string {
 // MirrorY, local Z for all others. So the one of its up (+Y) and forward (+Z) along that axis is
 // the partner's reflected vector negated, the other the partner's reflected vector. An image row is
 // a pose of the same skeleton exactly if every joint's offset is its partner's with the sign of the
-// parent's lateral axis changed, and an End Site shares its parent's lateral axis. With Mirror, the
-// lateral axis is that of Lateral: with local X both up and forward are the partner's reflected ones,
-// with all axes both are these negated.
+// parent's lateral axis changed, and an End Site shares its parent's lateral axis. With Mirror,
+// Lateral gives each joint's lateral axis. If it is local X, up and forward are the partner's reflected
+// vectors. If it is skel.AllAxes, both reflected vectors are negated.
 func (m *MANN) MirrorColumns() (in, out []Column, err error) {
 	pair := m.Mirror
 	if pair == nil {

@@ -9,7 +9,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// Legs and heads of followers on four legs are corrected; not those of bodies on two, nor heads that are held up.
+// A follower on four legs has its legs and its head corrected. A follower on two legs has neither corrected. A head that is held
+// upright is not corrected.
 func TestFollowerCorrects(t *testing.T) {
 	sk := &skel.Skeleton{Names: []string{"Hips", "Neck", "Head", "HeadSite", "a", "b", "c", "d"}, Parents: []int16{-1, 0, 1, 2, 0, 0, 0, 0},
 		Offsets: make([]m3.Vec3, 8), EndSite: make([]bool, 8)}

@@ -27,7 +27,7 @@ const AllAxes = 3
 
 // NewMirror pairs the joints of s by name and finds the lateral axes from the rest offsets. Where these
 // leave a choice, motions of s tell: mirrored, the mean rotation of a joint's partner nearly equals the
-// joint's own. If motions do not tell either, the axis is that of the parent.
+// joint's own. A joint for which neither offsets nor motions decide takes its parent's lateral axis.
 //
 // A name with Left has its partner with Right. So has one with a lone L, as in LHipJoint, lThigh,
 // hand_l, Bip01 L Thigh or thigh.L.001, or lfemur, if there is such a partner. NewMirror returns an error for a
@@ -191,8 +191,9 @@ func reflect(v m3.Vec3, axis uint8) m3.Vec3 {
 	return v
 }
 
-// mirrored returns the local rotation of a joint whose partner has the rotation q: up is the lateral axis of the space
-// above, own that of the joint. A reflection is minus a half turn, and the signs do not matter.
+// mirrored returns the local rotation of a joint whose partner has the local rotation q. up is the lateral axis of the
+// parent, own is the lateral axis of the joint. A reflection is a half turn with all axes negated. Both sides negate them,
+// so half turns suffice.
 func mirrored(q m3.Quat, up, own uint8) m3.Quat {
 	unit := [AllAxes + 1]m3.Quat{{X: 1}, {Y: 1}, {Z: 1}, {W: 1}}
 	return unit[up].Mul(q).Mul(unit[own].Conj())

@@ -71,7 +71,8 @@ type timing struct {
 	seconds [limbs]float32 // that they have
 	left    [limbs]float32 // of it
 	target  [limbs]m3.Vec3
-	there   uint32 // limbs that have arrived in this tick, a bit each
+	there   uint32 // limbs whose time is over in this tick, a bit each
+	lost    uint32 // those of them that have lost their target, a bit each
 }
 
 // newAims returns the aims of n rows, or nil if the skeleton is neither a dog's nor a person's. It gives
@@ -203,11 +204,41 @@ func (a *aims) begins(r, limb int, target m3.Vec3, weight, seconds float32) (s f
 // count notes what is left of a limb's time.
 func (a *aims) count(r, limb int, left float32, timed bool) {
 	t := &a.timing[r]
-	if timed && left <= 0 && t.left[limb] > 0 {
+	switch over := t.left[limb] > 0; {
+	case over && !timed: // the target has gone where the limb does not follow
+		t.there, t.lost, left = t.there|1<<limb, t.lost|1<<limb, 0
+	case over && left <= 0:
 		t.there |= 1 << limb
 	}
 	t.left[limb] = left
 }
+
+// missed returns why a hand of row, whose time is over, is not at its target; "" if it is there.
+func (c *Crowd) missed(row, i int) string {
+	a := c.aims
+	t := &a.timing[row]
+	if t.lost>>i&1 != 0 {
+		return missedBehind
+	}
+	target, at := t.target[i].Scale(c.units[row]), c.now[row*c.joints+c.joint(hand, i)].Pos.Scale(c.units[row])
+	if own := c.cast.bones(c.cast.now, row); own != nil {
+		j, from := c.ownPoint(row, hand, i)
+		at = own[j].Apply(from)
+	}
+	switch {
+	case at.Dist(target) <= hitRadius:
+		return ""
+	case a.grips[row][i].Share() < 0.99:
+		return missedBehind
+	}
+	return missedFar
+}
+
+// The reasons of HandMissed.
+const (
+	missedBehind = "the place is beside or behind the back"
+	missedFar    = "the place is too far from the shoulder"
+)
 
 // CanReach returns nil if a person's hand can be at a place, world space, within that many seconds, or an
 // error that says why not: it is too far, behind the back, or too soon for a hand. It asks between ticks,
@@ -220,9 +251,10 @@ func (c *Crowd) CanReach(e arche.Entity, hand Side, at m3.Vec3, seconds float32)
 	defer c.registry.release()
 	a, m := c.aims, c.now[row*c.joints:(row+1)*c.joints]
 	arm := &a.arms.Arms[hand]
-	// A little further than the place: the body sways.
-	out := there.Sub(m[arm.Upper].Pos)
-	for _, p := range [2]m3.Vec3{there, there.Add(out.Normalize(m3.Vec3{}).Scale(reachSway))} {
+	// A little further than the place: the body sways, the more the farther it goes.
+	out := there.Sub(m[arm.Upper].Pos).Normalize(m3.Vec3{})
+	sway := reachSway + reachGoing*a.going[row].v.Len()/c.units[row]*seconds
+	for _, p := range [2]m3.Vec3{there, there.Add(out.Scale(sway))} {
 		if err := a.arms.Reachable(m, a.try, a.stoop[row], int(hand), p); err != nil {
 			return fmt.Errorf("animsys: the %s hand%s: %w", hand, a.going[row].when(seconds), err)
 		}
@@ -316,7 +348,9 @@ const (
 	footSpeed = 4 // m/s, likewise
 
 	placeDepth = 0.01 // m under the ground that a place may lie
+	hitRadius  = 0.02 // m from its target within which a hand is there
 	reachSway  = 0.03 // m
+	reachGoing = 0.05 // m per m of way
 	stepSway   = 0.05 // s
 
 	paceHalflife = 0.15 // s
@@ -328,7 +362,8 @@ func (g *going) follow(root m3.Xform, dt float32) {
 	v, turn := root.Pos.Sub(g.was).Flat().Scale(1/dt), m3.WrapAngle(yaw-g.yaw)/dt
 	if g.was, g.yaw = root.Pos, yaw; v.Len() < 12 && m3.Abs(turn) < 12 {
 		x := 1 - m3.Exp(-dt*math.Ln2/paceHalflife)
-		g.v, g.turn = g.v.Lerp(v, x), m3.Lerp(g.turn, turn, x)
+		// The velocity turns with the body. Eased in the world, it would lag behind on an arc.
+		g.v, g.turn = m3.YawQuat(g.turn*dt).Rotate(g.v).Lerp(v, x), m3.Lerp(g.turn, turn, x)
 	}
 }
 

@@ -18,19 +18,21 @@ const (
 	FootUp                      // a foot has lost it
 	ClipMarker                  // a clip has passed a marker
 	ClipEnd                     // a clip that is played once, and not held, has come to its end, and blends out
-	HandThere                   // a hand's time is over, see ecs.Hand.Seconds: Pos says whether it is at its target
+	HandThere                   // a hand's time is over, see ecs.Hand.Seconds, and it is within 2 cm of its target
 	FootThere                   // a foot's time is over, see ecs.Foot.Seconds; its sole is below Pos by Crowd.Ground.Sole, or, of a character, by as much as at rest
+	HandMissed                  // a hand's time is over and it is not at its target, or it has lost it before: Reason says why
 )
 
 // Event is something that happened to an agent in the last tick, for sounds and effects.
 type Event struct {
 	Entity arche.Entity
 	Kind   EventKind
-	Leg    int8        // of feet: the leg, in the order of the crowd's ik.Roles: left before right, for dogs the order of ik.DogRoles; of HandThere and FootThere: 0 left, 1 right
+	Leg    int8        // of feet: the leg, in the order of the crowd's ik.Roles: left before right, for dogs the order of ik.DogRoles; of HandThere, HandMissed and FootThere: 0 left, 1 right
 	Layer  int8        // of clips
-	Joint  int16       // of feet: the tip of the leg; of HandThere: the knuckles; of FootThere: the ball of the foot; of clips: the hips. An index of Bones
+	Joint  int16       // of feet: the tip of the leg; of HandThere and HandMissed: the knuckles; of FootThere: the ball of the foot; of clips: the hips. An index of Bones
 	Clip   *layer.Clip // of clips
 	Marker string      // of ClipMarker: its name
+	Reason string      // of HandMissed
 	Pos    m3.Vec3     // of the joint, world space, m; of characters without such a joint: where the foot's tip or the knuckles are
 	Normal m3.Vec3     // of feet: the ground's unit normal there
 	Speed  float32     // of feet, m/s: FootDown: the greatest speed down since the foot was lifted; FootUp: how fast it moves
@@ -118,7 +120,7 @@ func (c *Crowd) report() {
 	}
 }
 
-// reportLimbs collects the hands and feet of row that have arrived.
+// reportLimbs collects the hands and feet of row whose time is over.
 func (c *Crowd) reportLimbs(row int) {
 	a := c.aims
 	if a == nil || a.arms == nil || a.timing[row].there == 0 {
@@ -131,13 +133,16 @@ func (c *Crowd) reportLimbs(row int) {
 		e := Event{Entity: c.rows.Entity(row), Kind: HandThere, Leg: int8(i % 2)}
 		if i < 2 {
 			e.Joint, e.Pos = c.pointOf(row, hand, i)
+			if e.Reason = c.missed(row, i); e.Reason != "" {
+				e.Kind = HandMissed
+			}
 		} else {
 			e.Kind = FootThere
 			e.Joint, e.Pos = c.pointOf(row, foot, i-2)
 		}
 		c.events = append(c.events, e)
 	}
-	a.timing[row].there = 0
+	a.timing[row].there, a.timing[row].lost = 0, 0
 }
 
 // point is what an event is at.

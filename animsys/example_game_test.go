@@ -241,9 +241,12 @@ func Example_reach() {
 	for range animsys.TickRate {
 		run(schedule, 1)
 		for _, e := range people.Events() {
-			if e.Kind == animsys.HandThere {
+			switch e.Kind {
+			case animsys.HandThere:
 				fmt.Println("the hand is at the lamp:", e.Pos.Dist(lamp) < 0.02)
 				*reaches.Get(walker) = ecs.Reach{} // and lets go
+			case animsys.HandMissed:
+				fmt.Println(e.Reason)
 			}
 		}
 	}

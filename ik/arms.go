@@ -71,6 +71,9 @@ const (
 	// An arm reaches in full for places up to asideFrom off its middle, from asideTo on not at all,
 	// rad.
 	asideFrom, asideTo = 1.75, 2.4
+	// A hand with a time may begin to reach for places up to asideTimed off, and reaches in full up to asideHeld:
+	// the body sways, and goes on otherwise than was foreseen.
+	asideTimed, asideHeld = 1.9, 2.1
 	// The spine leans in full for places up to leanFrom times the arm's length from the shoulder,
 	// from leanTo on not at all: nobody bends down for distant things.
 	leanFrom, leanTo = 2.2, 3.4
@@ -253,6 +256,9 @@ func (a *Arms) Reachable(m, scratch []m3.Xform, moved m3.Vec3, hand int, at m3.V
 		scratch[j].Pos = m[j].Pos.Add(by)
 	}
 	arm := &a.Arms[hand]
+	if d := at.Sub(scratch[arm.Upper].Pos); d.Len() > tiny && aside(m[a.Spine[len(a.Spine)-1]], d, hand) > asideTimed {
+		return fmt.Errorf("ik: the place is beside or behind the back: turn toward it first")
+	}
 	var s [2]HandState
 	var to [2]m3.Vec3
 	var weight [2]float32
@@ -264,11 +270,7 @@ func (a *Arms) Reachable(m, scratch []m3.Xform, moved m3.Vec3, hand int, at m3.V
 	if off < 0.01 {
 		return nil
 	}
-	d := at.Sub(m[arm.Upper].Pos)
-	if s[hand].share() < 0.99 {
-		return fmt.Errorf("ik: the place is beside or behind the back: turn toward it first")
-	}
-	return fmt.Errorf("ik: the place is %.2f m from the shoulder, too far by %.2f m", d.Len(), off)
+	return fmt.Errorf("ik: the place is %.2f m from the shoulder, too far by %.2f m", at.Dist(m[arm.Upper].Pos), off)
 }
 
 // follow finds the place of hand i in this tick, a share of the way from where it is.
@@ -279,12 +281,13 @@ func (a *Arms) follow(m []m3.Xform, chest m3.Xform, i int, target m3.Vec3, weigh
 		s.lost = false
 	}
 	if d := target.Sub(shoulder); weight > 0 && !s.lost && d.Finite() && m3.Finite(weight) && d.Len() > tiny && d.Len() < far {
-		out := float32(1 - 2*i) // left is +X
-		middle := chest.Rot.Rotate(m3.V(0.4*out, 0.1, 0.9).Normalize(m3.Vec3{}))
-		aside := rise(m3.Acos(d.Scale(1/d.Len()).Dot(middle)), asideFrom, asideTo)
-		want = m3.Clamp(weight, 0, 1) * (1 - aside)
+		angle, from := aside(chest, d, i), float32(asideFrom)
+		if s.within > 0 {
+			from = asideHeld
+		}
+		want = m3.Clamp(weight, 0, 1) * (1 - rise(angle, from, asideTo))
 		s.aim(target, reachJump)
-		s.lost = s.within > 0 && s.gone >= s.within && (aside > 0 || d.Len() < armFold*arm.length(m))
+		s.lost = s.within > 0 && s.gone >= s.within && (angle > from || d.Len() < armFold*arm.length(m))
 	}
 	if want == 0 {
 		s.settle()
@@ -310,6 +313,14 @@ func (a *Arms) follow(m []m3.Xform, chest m3.Xform, i int, target m3.Vec3, weigh
 		return
 	}
 	s.to = onArc(m[arm.Upper].Pos, m[arm.Hand].Pos, s.place(), s.share())
+}
+
+// aside returns the angle between the way d from the shoulder of hand i and the middle of what its arm reaches,
+// rad.
+func aside(chest m3.Xform, d m3.Vec3, i int) float32 {
+	out := float32(1 - 2*i) // left is +X
+	middle := chest.Rot.Rotate(m3.V(0.4*out, 0.1, 0.9).Normalize(m3.Vec3{}))
+	return m3.Acos(d.Scale(1 / d.Len()).Dot(middle))
 }
 
 // onArc returns the point at the share w of the way between two places, on an arc around a shoulder.

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/g3n/engine/math32"
@@ -14,27 +15,39 @@ import (
 // Crowd draws any number of characters that share one body with a few draw calls. Distant
 // characters use coarser meshes.
 type Crowd struct {
-	s   *Stage
-	all *instanced.Crowd // one run per level, then the shadow's
+	s      *Stage
+	all    *instanced.Crowd // one run per level, then the shadow's, then, for materials that blend, one per level again
+	blends bool             // a material does
 }
 
-// NewCrowd adds an empty crowd with body b to the stage.
+// NewCrowd adds an empty crowd with body b to the stage. What a material of alpha mode BLEND has solid is drawn with all
+// that is opaque, and the rest after that, from the farthest character to the nearest. Crowds that blend are drawn one
+// after the other.
 func (s *Stage) NewCrowd(b *body.Body) (*Crowd, error) {
-	all, err := instanced.New(b, len(b.Levels)+1, instanced.Units{Bones: unitBones, Order: unitOrder})
+	runs, blends := len(b.Levels)+1, slices.ContainsFunc(b.Materials, func(m body.Material) bool { return m.Blend })
+	soft := runs
+	if blends {
+		runs += len(b.Levels)
+	}
+	all, err := instanced.New(b, runs, instanced.Units{Bones: unitBones, Order: unitOrder})
 	if err != nil {
 		return nil, fmt.Errorf("stage: %w", err)
 	}
 	all.KeepPrints = true
-	c := &Crowd{s: s, all: all}
+	c := &Crowd{s: s, all: all, blends: blends}
 	for k := range b.Levels {
-		for part := range max(len(b.Levels[k].Parts), 1) {
-			shade := newShade("crowd", &s.lighting, nil)
-			shade.SetShaderUnique(false)
-			shade.ShaderDefines.Set("COVER", strconv.Itoa(int(b.Cover)))
-			if parts := b.Levels[k].Parts; len(parts) > 0 {
-				shade.setup = instanced.NewTextures(&b.Materials[parts[part].Material], unitMaterial, &shade.Material).Bind
+		m := &b.Levels[k]
+		for part := range max(len(m.Parts), 1) {
+			var mat *body.Material
+			if len(m.Parts) > 0 {
+				mat = &b.Materials[m.Parts[part].Material]
 			}
-			s.scene.Add(instanced.NewGraphic(all, k, &b.Levels[k], part, instanced.Full, shade))
+			s.scene.Add(instanced.NewGraphic(all, k, m, part, instanced.Full, s.coat(b.Cover, mat, false)))
+			if mat != nil && mat.Blend {
+				g := instanced.NewGraphic(all, soft+k, m, part, instanced.Full, s.coat(b.Cover, mat, true))
+				g.SetRenderOrder(-k) // coarse levels are farther away than fine ones
+				s.scene.Add(g)
+			}
 		}
 	}
 	casting := &b.Levels[min(1, len(b.Levels)-1)]
@@ -46,6 +59,21 @@ func (s *Stage) NewCrowd(b *body.Body) (*Crowd, error) {
 	}
 	s.crowds = append(s.crowds, c)
 	return c, glError("made a crowd")
+}
+
+// coat returns the material of a part of a body, which may have none of its own. soft is the second pass of one that blends.
+func (s *Stage) coat(cover body.Cover, of *body.Material, soft bool) *shade {
+	shade := newShade("crowd", &s.lighting, nil)
+	shade.SetShaderUnique(false)
+	shade.ShaderDefines.Set("COVER", strconv.Itoa(int(cover)))
+	if of != nil {
+		t := instanced.NewTextures(of, unitMaterial, &shade.Material)
+		if of.Blend {
+			t.Blend(soft, &shade.Material)
+		}
+		shade.setup = t.Bind
+	}
+	return shade
 }
 
 // Set poses the crowd. bones holds each joint's world transform, (characters, joints). tint is one
@@ -62,6 +90,10 @@ func (c *Crowd) Set(bones []m3.Xform, tint [][3]float32) error {
 func (c *Crowd) plan(eye m3.Vec3, seen, shaded *math32.Frustum) {
 	c.all.Begin()
 	c.all.Levels(seen, func(p m3.Vec3) float32 { return p.Dist(eye) })
-	c.all.All(len(c.all.Body.Levels), shaded)
+	levels := len(c.all.Body.Levels)
+	c.all.All(levels, shaded)
+	if c.blends {
+		c.all.Far(levels+1, func(p m3.Vec3) float32 { return p.Dist(eye) })
+	}
 	c.all.Upload(c.s.gs)
 }

@@ -30,6 +30,8 @@ void main() {
 #endif
 #ifdef MATERIAL
 	c += emission();
-#endif
+	color = vec4(present(c, vPos), opacity);
+#else
 	color = vec4(present(c, vPos), 1.0);
+#endif
 }

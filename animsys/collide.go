@@ -88,15 +88,21 @@ func (c *Crowd) Nudge(e arche.Entity, by m3.Vec3) error {
 // floor returns the height of the floor under row, world space.
 func (c *Crowd) floor(row int) float32 { return c.Ground.Body[row].Floor() * c.units[row] }
 
-// ride carries agents along on ground that moves.
+// ride carries agents along on ground that moves, and turns them with it.
 func (c *Crowd) ride() {
 	ground, ok := c.Ground.Ground.(ik.MovingGround)
 	if !ok {
 		return
 	}
+	turning, _ := ground.(ik.TurningGround)
 	for row := range c.rows.Len() {
 		at := c.Roots[row].Pos
 		at.Y = c.floor(row)
+		if turning != nil && c.gen.turn != nil {
+			if yaw := turning.Turned(at); yaw != 0 && m3.Finite(yaw) {
+				c.turn(row, yaw)
+			}
+		}
 		by := ground.Moved(at).Flat()
 		if by == (m3.Vec3{}) || !by.Finite() {
 			continue
@@ -111,6 +117,38 @@ func (c *Crowd) ride() {
 		if c.rates[row].rate == Frozen {
 			move(c.now[row*c.joints:(row+1)*c.joints], by)
 		}
+	}
+}
+
+// turn turns row about its root.
+func (c *Crowd) turn(row int, yaw float32) {
+	t := m3.TurnAbout(c.Poses.Roots[row].Pos, yaw)
+	c.Roots[row].Rot = t.Rot.Mul(c.Roots[row].Rot)
+	c.gen.turn(row, t)
+	c.Poses.Roots[row] = t.Xform(c.Poses.Roots[row])
+	i, k := row*c.joints, (row+1)*c.joints
+	root := t.Xform(m3.Xform{Pos: c.Pos[i], Rot: c.Rot[i]})
+	c.Pos[i], c.Rot[i] = root.Pos, root.Rot
+	turn(c.Ground.Model[i:k], t)
+	for f := row * c.legs(); f < (row+1)*c.legs(); f++ {
+		c.Ground.Feet[f].Turn(t)
+	}
+	c.Ground.Body[row].Turn(t)
+	c.aims.turn(row, t)
+	c.restyle.turn(row, t)
+	if c.layers != nil {
+		c.layers.Turn(row, t)
+	}
+	if c.rates[row].rate == Frozen {
+		turn(c.now[i:k], t)
+		t.About = t.About.Scale(c.units[row])
+		turn(c.cast.bones(c.cast.now, row), t)
+	}
+}
+
+func turn(bones []m3.Xform, by m3.Turn) {
+	for j := range bones {
+		bones[j] = by.Xform(bones[j])
 	}
 }
 

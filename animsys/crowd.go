@@ -175,6 +175,7 @@ type untyped struct {
 	collect  func() // components to Controls
 	place    func(row int, at feature.Place)
 	shift    func(row int, by m3.Vec3)
+	turn     func(row int, by m3.Turn) // nil: agents keep their headings
 	remove   func(row int)
 	generate func(frozen []bool) error
 	sample   func(p *generator.Poses, r0, r1 int)
@@ -277,6 +278,9 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 		collect:         func() { collect(c, &made, controls) },
 		shiftControl:    func(row int, by m3.Vec3) { shift(&controls[row], by) },
 		shiftComponents: func(by m3.Vec3) { shiftComponents(c, &made, by) },
+	}
+	if t, ok := g.(generator.Turner); ok {
+		c.gen.turn = t.Turn
 	}
 	c.batched, _ = g.(generator.Batched)
 	if walled, ok := g.(generator.Walled); ok && c.walls != nil {

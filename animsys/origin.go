@@ -233,6 +233,18 @@ func (a *aims) shift(row int, by m3.Vec3) {
 	}
 }
 
+// turn turns the places that are remembered of row's hands and feet.
+func (a *aims) turn(row int, by m3.Turn) {
+	if a == nil || a.arms == nil {
+		return
+	}
+	for i := range 2 {
+		a.grips[row][i].Turn(by)
+		a.steps[2*row+i].Turn(by)
+	}
+	a.stoop[row] = by.Rot.Rotate(a.stoop[row])
+}
+
 // placeable returns an error if no agent can stand at a place.
 func placeable(pos m3.Vec3, yaw float32) error {
 	if !pos.Finite() || !m3.Finite(yaw) || max(m3.Abs(pos.X), m3.Abs(pos.Z)) >= generator.Farthest {

@@ -138,6 +138,17 @@ func (r *restyle) shift(row int, by m3.Vec3) {
 	}
 }
 
+func (r *restyle) turn(row int, by m3.Turn) {
+	if r == nil {
+		return
+	}
+	r.stylist.Turn(row, by)
+	for i := range r.strides[row*len(r.tips):][:len(r.tips)] {
+		s := &r.strides[row*len(r.tips)+i]
+		s.foot, s.hips = by.Point(s.foot), by.Point(s.hips)
+	}
+}
+
 // visit writes or reads the state of a row.
 func (r *restyle) visit(st *generator.State, row int) {
 	if r == nil {

@@ -14,7 +14,7 @@ import "mannequin/engine/m3"
 // while the ground accelerates by less than 5 m/s²; after a harder push they overshoot. Agents that
 // update less often take the height of their last update, and frozen ones keep theirs.
 //
-// Ground that moves sideways carries agents if it is a [MovingGround]. Ground that has several heights at
+// Ground that moves sideways carries agents if it is a [MovingGround], and turns them if it is a [TurningGround]. Ground that has several heights at
 // one place, as a bridge and the road below it have, is a [Floors]; terrain.Decks is both.
 //
 // Steps are fine: feet look ahead and clear them. Ground that is not finite, for instance NaN beyond
@@ -42,6 +42,14 @@ type MovingGround interface {
 	// Moved returns how far the ground on which an agent stood at p, world space, has moved since the last
 	// tick, m.
 	Moved(p m3.Vec3) m3.Vec3
+}
+
+// TurningGround is a MovingGround that turns in places, and turns who stands there.
+type TurningGround interface {
+	MovingGround
+	// Turned returns by how much the ground on which an agent stood at p, world space, has turned about the
+	// vertical since the last tick, rad. Moved says how far that has moved the place p.
+	Turned(p m3.Vec3) float32
 }
 
 // Level is flat ground of this height, m.

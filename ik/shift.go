@@ -37,3 +37,54 @@ func (p *Step) Shift(by m3.Vec3) {
 		p.goal = p.goal.Add(by)
 	}
 }
+
+// Turn turns what the solver remembers of the foot along with its body.
+func (f *Foot) Turn(t m3.Turn) {
+	if !f.seen {
+		return
+	}
+	for _, p := range [...]*m3.Vec3{&f.prev, &f.lockPos, &f.target} {
+		*p = t.Point(*p)
+	}
+	for _, v := range [...]*m3.Vec3{&f.offset, &f.vel, &f.slope} {
+		*v = t.Rot.Rotate(*v)
+	}
+	for _, l := range [...]*limiter{&f.path, &f.knee, &f.ankle, &f.tip} {
+		l.turn(t)
+	}
+}
+
+// Turn turns what the solver remembers of the body; see [Foot.Turn].
+func (b *Body) Turn(t m3.Turn) {
+	if !b.seen {
+		return
+	}
+	b.at, b.shift = t.Point(b.at), t.Rot.Rotate(b.shift)
+	for i := range b.tail { // of ground, only heights are kept
+		b.tail[i].turn(t)
+		b.head[i].turn(t)
+	}
+}
+
+func (l *limiter) turn(t m3.Turn) {
+	l.out, l.step, l.offset, l.vel = t.Point(l.out), t.Rot.Rotate(l.step), t.Rot.Rotate(l.offset), t.Rot.Rotate(l.vel)
+}
+
+// Turn turns the places to which the hand goes; see [Foot.Turn].
+func (s *HandState) Turn(t m3.Turn) {
+	if s.on {
+		s.to = t.Point(s.to)
+		s.turn(t)
+	}
+}
+
+// Turn turns the place to which the foot goes; see [Foot.Turn].
+func (p *Step) Turn(t m3.Turn) {
+	if p.Target = t.Point(p.Target); p.on {
+		p.turn(t)
+	}
+}
+
+func (s *timed) turn(t m3.Turn) {
+	s.goal, s.off, s.rate, s.from = t.Point(s.goal), t.Rot.Rotate(s.off), t.Rot.Rotate(s.rate), t.Rot.Rotate(s.from)
+}

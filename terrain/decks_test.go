@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	_ ik.Floors       = (*Decks)(nil)
-	_ ik.MovingGround = (*Decks)(nil)
+	_ ik.Floors        = (*Decks)(nil)
+	_ ik.TurningGround = (*Decks)(nil)
 )
 
 // A bridge 3 m above a road, with a ramp, stairs beside it, and a lift that moves aside.
@@ -83,6 +83,31 @@ func TestDecksMove(t *testing.T) {
 	}
 }
 
+// A deck that turns takes each place along on its circle, ramps included.
+func TestDecksTurn(t *testing.T) {
+	d := &Decks{}
+	k := Deck{At: m3.V(10, 1, 5), Yaw: 0.7, Width: 1, Depth: 8, Rise: 0.1, Moved: m3.V(0.3, 0.2, -0.1), Turned: 0.4}
+	if err := d.Set(k); err != nil {
+		t.Fatal(err)
+	}
+	was := m3.Xform{Pos: k.At.Sub(k.Moved), Rot: m3.YawQuat(k.Yaw - k.Turned)}
+	is := m3.Xform{Pos: k.At, Rot: m3.YawQuat(k.Yaw)}
+	for _, p := range []m3.Vec3{{}, {Z: 3.9, Y: 0.39}, {X: -0.45, Z: -3.9, Y: -0.39}, {X: 0.4, Z: 1, Y: 0.1}} {
+		from, to := was.Apply(p), is.Apply(p)
+		if got := d.Moved(from); got.Dist(to.Sub(from)) > 1e-5 {
+			t.Errorf("%v on the deck has moved by %v, want %v", p, got, to.Sub(from))
+		}
+		if got := d.Turned(from); got != k.Turned {
+			t.Errorf("%v on the deck has turned by %g, want %g", p, got, k.Turned)
+		}
+	}
+	for _, p := range []m3.Vec3{{X: 0.6}, {Z: 4.2}, {Z: -4.2}} {
+		if from := was.Apply(p); d.Moved(from) != (m3.Vec3{}) || d.Turned(from) != 0 {
+			t.Errorf("%v beside the deck moves", p)
+		}
+	}
+}
+
 func TestDecksRefuse(t *testing.T) {
 	d := bridge(t)
 	nan := float32(math.NaN())
@@ -96,6 +121,7 @@ func TestDecksRefuse(t *testing.T) {
 		func(d *Deck) { d.Rise = nan },
 		func(d *Deck) { d.Yaw = nan },
 		func(d *Deck) { d.Moved.X = nan },
+		func(d *Deck) { d.Turned = nan },
 	} {
 		good := Deck{Width: 1, Depth: 1}
 		bad := good
@@ -110,5 +136,6 @@ func TestDecksRefuse(t *testing.T) {
 	for _, x := range []float32{nan, float32(math.Inf(-1)), 1e30} {
 		d.HeightFrom(x, x, x)
 		d.Moved(m3.V(x, x, x))
+		d.Turned(m3.V(x, x, x))
 	}
 }

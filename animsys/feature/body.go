@@ -27,6 +27,11 @@ type Place struct {
 // Finite reports whether p has no NaN and nothing infinite.
 func (p Place) Finite() bool { return p.Pos.Finite() && m3.Finite(p.Yaw) }
 
+// Turned returns where p comes to.
+func (p Place) Turned(by m3.Turn) Place {
+	return Place{Pos: by.Point(p.Pos), Yaw: p.Yaw + by.Yaw}
+}
+
 // Advance returns the place dt seconds after p with the motion body, (MotionLen). Yaw never wraps.
 func (p Place) Advance(body []float32, dt float32) Place {
 	way := m3.YawQuat(p.Yaw).Rotate(m3.V(body[MotionX], 0, body[MotionZ]).Scale(dt))

@@ -67,6 +67,12 @@ type Generator[C any] interface {
 	Close() error
 }
 
+// Turner is a Generator whose agents can be turned.
+type Turner interface {
+	// Turn turns all places and directions of a row, except its control. The motion goes on.
+	Turn(row int, by m3.Turn)
+}
+
 // Batched is a Generator whose network runs inside the tick, once for all agents that update in it:
 // the mode-adaptive network (Zhang, Starke et al. 2018). Plan, Gather and Scatter work on entries
 // i0 to i1−1 of the batch, from several goroutines at once.

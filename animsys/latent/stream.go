@@ -196,6 +196,9 @@ func (s *Stream) Place(row int, at feature.Place) {
 // Shift moves all places of a row; see [generator.Generator].
 func (s *Stream) Shift(row int, by m3.Vec3) { s.body[row].place.Pos = s.body[row].place.Pos.Add(by) }
 
+// Turn turns the place of a row; see [generator.Turner].
+func (s *Stream) Turn(row int, by m3.Turn) { s.body[row].place = s.body[row].place.Turned(by) }
+
 // Save writes the state of a row; see [generator.Generator].
 func (s *Stream) Save(st *generator.State, row int) { s.sched.Save(st, row) }
 

@@ -319,6 +319,9 @@ func (p *Player) Landed(r int) (at m3.Xform, ok bool) {
 // Shift moves the place that is remembered of row r.
 func (p *Player) Shift(r int, by m3.Vec3) { p.rows[r].root.Pos = p.rows[r].root.Pos.Add(by) }
 
+// Turn turns the place of row r.
+func (p *Player) Turn(r int, by m3.Turn) { p.rows[r].root = by.Xform(p.rows[r].root) }
+
 // Place moves row r to a root: root motion goes on from there.
 func (p *Player) Place(r int, root m3.Xform) { p.rows[r].root = root }
 

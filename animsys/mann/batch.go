@@ -293,6 +293,22 @@ func (b *Batch) shift(row int, by m3.Vec3) {
 	b.localPos[row*b.joints] = b.localPos[row*b.joints].Add(by)
 }
 
+// turn turns all places and directions of row.
+func (b *Batch) turn(row int, by m3.Turn) {
+	vec := func(v vec2) vec2 { return flat(by.Rot.Rotate(v.vec3())) }
+	for i := row * points; i < (row+1)*points; i++ {
+		b.pos[i], b.dir[i], b.vel[i] = flat(by.Point(b.pos[i].vec3())), vec(b.dir[i]), vec(b.vel[i])
+	}
+	for k := row * b.joints; k < (row+1)*b.joints; k++ {
+		b.bonePos[k], b.boneVel[k] = by.Point(b.bonePos[k]), by.Rot.Rotate(b.boneVel[k])
+		b.boneFwd[k], b.boneUp[k] = by.Rot.Rotate(b.boneFwd[k]), by.Rot.Rotate(b.boneUp[k])
+	}
+	k := row * b.joints
+	b.localPos[k], b.localRot[k] = by.Point(b.localPos[k]), by.Rot.Mul(b.localRot[k])
+	a := &b.agent[row]
+	a.heading, a.targetDir, a.targetVel = vec(a.heading), vec(a.targetDir), vec(a.targetVel)
+}
+
 // Copy makes row dst the same as row src.
 func (b *Batch) Copy(dst, src int) {
 	b.state.Reset()

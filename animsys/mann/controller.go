@@ -195,6 +195,9 @@ func (c *Controller) Place(row int, at feature.Place) {
 // Shift moves all places of a row; see [generator.Generator].
 func (c *Controller) Shift(row int, by m3.Vec3) { c.Batch.shift(row, by) }
 
+// Turn turns all places and directions of a row; see [generator.Turner].
+func (c *Controller) Turn(row int, by m3.Turn) { c.Batch.turn(row, by) }
+
 // Save writes the state of a row; see [generator.Generator].
 func (c *Controller) Save(st *generator.State, row int) { c.visit(st, row) }
 

@@ -105,6 +105,12 @@ func (b *Batch) Shift(row int, by m3.Vec3) {
 	b.shift(row, by)
 }
 
+// Turn turns all places and directions of a row; see [generator.Turner].
+func (b *Batch) Turn(row int, by m3.Turn) {
+	b.check(row, row+1)
+	b.turn(row, by)
+}
+
 // Save writes the state of a row; see [generator.Generator].
 func (b *Batch) Save(st *generator.State, row int) { b.visit(st, row) }
 

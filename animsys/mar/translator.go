@@ -190,6 +190,16 @@ func (s *StyleTranslator) Shift(character int, by m3.Vec3) {
 	}
 }
 
+// Turn turns what is remembered of a character's motion: its next frames are turned, too.
+func (s *StyleTranslator) Turn(character int, by m3.Turn) {
+	b := &s.bodies[character]
+	at := by.Point(m3.V(b.at.x, 0, b.at.z))
+	b.at = place{at.X, at.Z, m3.WrapAngle(b.at.yaw + by.Yaw)}
+	for i := range b.places {
+		b.places[i] = by.Point(b.places[i])
+	}
+}
+
 // Visit writes or reads what is remembered of a character's motion. Weights and Labels are the caller's.
 func (s *StyleTranslator) Visit(st *generator.State, character int) {
 	b := &s.bodies[character]

@@ -133,6 +133,12 @@ func (s *AdaptiveStream) Shift(row int, by m3.Vec3) {
 	s.batch.Shift(row, by)
 }
 
+// Turn turns all places and directions of a row; see [generator.Turner].
+func (s *AdaptiveStream) Turn(row int, by m3.Turn) {
+	s.steering.Turn(row, by)
+	s.batch.Turn(row, by)
+}
+
 // Remove takes a row out. The last row becomes this one.
 func (s *AdaptiveStream) Remove(row int) {
 	if s.remove(row); row != s.rows {

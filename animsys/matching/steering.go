@@ -134,6 +134,15 @@ func (s *steering) Shift(row int, by m3.Vec3) {
 	a.At.Pos, a.Body.At.Pos = a.At.Pos.Add(by), a.Body.At.Pos.Add(by)
 }
 
+// Turn turns all places and directions of a row; see [generator.Turner].
+func (s *steering) Turn(row int, by m3.Turn) {
+	a := &s.agents[row]
+	a.At, a.Velocity, a.Facing = a.At.Turned(by), by.Rot.Rotate(a.Velocity), m3.WrapAngle(a.Facing+by.Yaw)
+	b := &a.Body
+	b.At, b.Vel, b.Acc = b.At.Turned(by), by.Rot.Rotate(b.Vel), by.Rot.Rotate(b.Acc)
+	b.Heading = m3.WrapAngle(b.Heading + by.Yaw)
+}
+
 // remove takes a row out. The last row becomes this one.
 func (s *steering) remove(row int) {
 	s.rows--

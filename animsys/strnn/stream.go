@@ -280,6 +280,12 @@ func (s *Stream) Shift(row int, by m3.Vec3) {
 	b.last.Pos, b.at.Pos = b.last.Pos.Add(by), b.at.Pos.Add(by)
 }
 
+// Turn turns all places of a row; see [generator.Turner].
+func (s *Stream) Turn(row int, by m3.Turn) {
+	b := &s.body[row]
+	b.last, b.at = b.last.Turned(by), b.at.Turned(by)
+}
+
 // Save writes the state of a row; see [generator.Generator].
 func (s *Stream) Save(st *generator.State, row int) { s.sched.Save(st, row) }
 

@@ -111,6 +111,7 @@ func (b *Inertial) JointBefore(row, j int) m3.Quat {
 // Visit writes or reads the state of a row.
 func (b *Inertial) Visit(st *generator.State, row int) {
 	s, n := &b.state[row], len(b.parents)
+	faded := s.fading
 	generator.Value(st, &s.seen)
 	st.Bool(&s.jumps)
 	st.Bool(&s.fading)
@@ -119,7 +120,9 @@ func (b *Inertial) Visit(st *generator.State, row int) {
 	generator.Values(st, b.older[row*n:][:n])
 	if !s.fading {
 		if st.Reading() {
-			b.settle(row)
+			if b.hips[row].off, b.hips[row].vel = (m3.Vec3{}), (m3.Vec3{}); faded { // otherwise it is settled
+				b.settle(row)
+			}
 		}
 		return
 	}

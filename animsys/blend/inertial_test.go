@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 )
 
@@ -235,5 +236,34 @@ func TestFindsJumps(t *testing.T) {
 	}
 	if m3.Abs(angle[2]-1) > 1e-3 || m3.Abs(place[2]-1.2) > 1e-3 {
 		t.Errorf("two seconds after the jump: %g rad, %g m", angle[2], place[2])
+	}
+}
+
+// A row that fades is as another that does not after it has read its state, and goes on as that does.
+func TestReadsOverAFade(t *testing.T) {
+	here, there := m3.Xform{Rot: m3.Ident}, m3.Xform{Pos: m3.V(3, 0, 0), Rot: m3.YawQuat(1)}
+	calm, fades := NewInertial(1, parents), NewInertial(1, parents)
+	for range 3 {
+		run(calm, here, up, 0.2)
+		run(fades, there, up, 0.9)
+	}
+	fades.Jump(0)
+	run(fades, here, m3.V(0.1, 1, 0), -0.4)
+	var st generator.State
+	calm.Visit(&st, 0)
+	st.Rewind()
+	fades.Visit(&st, 0)
+	if !slices.Equal(calm.off, fades.off) || !slices.Equal(calm.spin, fades.spin) || calm.hips[0] != fades.hips[0] || calm.state[0] != fades.state[0] {
+		t.Fatal("the state that was read is not the one that was written")
+	}
+	for i := range 30 {
+		if i == 10 {
+			calm.Jump(0)
+			fades.Jump(0)
+		}
+		_, want := run(calm, here, up, float32(i/10))
+		if _, got := run(fades, here, up, float32(i/10)); !slices.Equal(got, want) {
+			t.Fatalf("in tick %d the pose is another", i)
+		}
 	}
 }

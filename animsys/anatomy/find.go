@@ -47,7 +47,9 @@ func Find(r Rig) *Body {
 		if f.pose = i; i == 0 && len(r.Mesh) == n {
 			f.mesh = r.Mesh
 		}
-		f.poses = poses[1:]
+		if f.poses = poses[1:]; len(r.Mesh) == n {
+			f.moves = r.Mesh
+		}
 		f.find()
 		// A rest pose that stands is better than a frame that stands a little better.
 		score := f.score
@@ -57,7 +59,7 @@ func Find(r Rig) *Body {
 		if best == nil || score > most {
 			best, most = f, score
 		}
-		if i == 0 && (f.score > 0.75 || f.score > 0.5 && len(f.legs) > 1 && f.upBy == ByNames) {
+		if n := len(f.legs); i == 0 && (f.score > 0.75 || n > 1 && (f.score > 0.5 && f.upBy == ByNames || f.score > 0.65)) {
 			break
 		}
 	}
@@ -144,7 +146,8 @@ type finder struct {
 	count  []int       // live joints below and itself
 	paths  [][]int     // mainPath of each joint, nil if it was not asked for
 	size   float32     // of the live joints' box
-	mesh   []Box       // nil: unknown
+	mesh   []Box       // in this pose; nil: unknown
+	moves  []Box       // the same at rest
 	pose   int         // as Body.Pose
 	poses  [][]m3.Vec3 // of the motion, some; nil: unknown
 
@@ -291,7 +294,14 @@ func (f *finder) find() {
 	f.findUp()
 	f.chooseLegs()
 	f.findAhead()
+	if len(f.legs) > 1 {
+		f.shapeLegs()
+	}
 	f.findTrunk()
+	if len(f.legs) == 1 && f.level && f.shapeLegs() {
+		f.spine, f.neck, f.tails, f.trunks = nil, nil, nil, nil
+		f.findTrunk()
+	}
 	f.rate()
 }
 

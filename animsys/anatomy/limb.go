@@ -76,7 +76,7 @@ func (f *finder) attachFeet() {
 				case named:
 				case f.circles(l[1].top, path) || f.ends(l[0].path, path, l[1].top):
 					d *= 0.25
-				case len(s.a.path) > 1 && !slices.Contains(f.stubs, s), d < 0.3*last, d > 2.8*last, d > 1.2*f.length(path):
+				case len(s.a.path) > 1 && !slices.Contains(f.stubs, s), d < 0.3*last, d > 2.8*last, d > 2.1*f.length(path):
 					cost = 1e9
 				}
 				cost += d
@@ -193,7 +193,23 @@ func (f *finder) classify() {
 			p.class = f.limbClass(p.b.top)
 		}
 		p.byName = p.byName && p.class != noClass
+		if p.class == noClass && f.bare(p) {
+			p.class = otherClass // controls
+		}
 	}
+}
+
+// bare reports whether a pair moves no part of the mesh.
+func (f *finder) bare(p *pair) bool {
+	if f.moves == nil {
+		return false
+	}
+	for _, l := range []*limb{p.a, p.b} {
+		if slices.ContainsFunc(l.path, func(j int) bool { return f.moves[j].Any }) {
+			return false
+		}
+	}
+	return true
 }
 
 // assign finds hip, knee, ankle and tip of a limb, or shoulder, elbow, wrist and first finger.
@@ -395,6 +411,12 @@ func (f *finder) bend(from, j, to int) float32 {
 	return most
 }
 
+// aside returns how far the bone between two joints leads to the side, by its length.
+func (f *finder) aside(a, b int) float32 {
+	d := f.at[b].Sub(f.at[a])
+	return m3.Abs(d.Dot(f.normal)) / max(d.Len(), 1e-9)
+}
+
 // firstMoving returns the index of the first joint of a limb whose bone turns much on the trunk in the motion, −1 if there
 // is no motion to tell. Bones of girdles turn little.
 func (f *finder) firstMoving(path []int) int {
@@ -448,10 +470,12 @@ func (f *finder) shaped(l *limb, leg bool, h0, k0, a0 int) (h, k, a int) {
 		return 0, 1, -1
 	}
 	if !leg && a0 < 0 {
-		// A hand is where fingers begin.
+		// A hand is where fingers begin, if the bones above it are those of an arm.
 		for i := 2; i < m; i++ {
 			if fingers := slices.DeleteFunc(slices.Clone(f.kids[path[i]]), func(k int) bool { return f.s.EndSite[k] }); len(fingers) >= 3 {
-				a0 = i
+				if i > 2 || f.at[path[1]].Dist(f.at[path[0]]) > 0.3*f.at[path[2]].Dist(f.at[path[1]]) {
+					a0 = i
+				}
 				break
 			}
 		}
@@ -487,6 +511,9 @@ func (f *finder) shaped(l *limb, leg bool, h0, k0, a0 int) (h, k, a int) {
 				if x < moves {
 					s -= 0.5
 				}
+				if x == 0 && !leg && f.aside(path[0], path[1]) > 0.95 && f.aside(path[1], path[2]) < 0.5 {
+					s -= 0.3 // a collar, above an arm that leads elsewhere
+				}
 				if p := f.read[path[x]].part; p == collar || p == shoulder {
 					s -= 0.3
 				}
@@ -513,4 +540,92 @@ func (f *finder) shaped(l *limb, leg bool, h0, k0, a0 int) (h, k, a int) {
 		}
 	}
 	return h, k, a
+}
+
+// shapeLegs finds hip, knee and ankle anew of legs whose names do not tell, on bodies whose trunk is level: there the
+// longest bones need not be thigh and shin. Hind legs have a hock that juts out behind; of fore legs the joint above the
+// foot is next to the ground. It reports whether anything changed.
+func (f *finder) shapeLegs() (changed bool) {
+	if len(f.legs) > 2 || f.mirror < 0.5 {
+		return false
+	}
+	for i, p := range f.legs {
+		if p.class != noClass {
+			continue
+		}
+		hind := i == len(f.legs)-1
+		for _, l := range []*limb{p.a, p.b} {
+			z := f.fetlock(l)
+			if hind {
+				z = f.hock(l)
+			}
+			if z < 0 {
+				continue
+			}
+			old := l.role
+			h, k, a := z-2, z-1, z
+			if !f.jointed(l.path, z) {
+				h, k, a = f.shaped(l, true, -1, -1, z)
+			}
+			if h < 0 || k < 0 {
+				continue
+			}
+			l.role = [4]int{h, k, a, -1}
+			if a+1 < len(l.path) {
+				l.role[3] = a + 1
+			}
+			changed = changed || l.role != old
+		}
+		f.even(p)
+	}
+	return changed
+}
+
+// jointed reports whether the two bones above joint z of a limb are thigh and shin: of lengths that go together, and no
+// parts of one bone.
+func (f *finder) jointed(path []int, z int) bool {
+	a, b := f.at[path[z-2]].Dist(f.at[path[z-1]]), f.at[path[z-1]].Dist(f.at[path[z]])
+	return min(a, b) > 0.35*max(a, b) && (z < 3 || f.bend(path[z-3], path[z-2], path[z-1]) > 0.05)
+}
+
+// share returns how high joint j of a limb is over the ground, by the highest joint of the limb.
+func (f *finder) share(l *limb, j int) float32 {
+	hi := f.at[l.path[0]].Dot(f.up)
+	for _, k := range l.path {
+		hi = max(hi, f.at[k].Dot(f.up))
+	}
+	return (f.at[j].Dot(f.up) - f.ground) / max(hi-f.ground, 1e-9)
+}
+
+// hock returns the index of the joint in the middle of a hind leg that juts out behind, with two bones above it, −1 for none.
+func (f *finder) hock(l *limb) int {
+	path := l.path
+	first := 0
+	if len(path) > 2 { // a bone to the side, or a short one, is of the girdle
+		d := f.at[path[1]].Sub(f.at[path[0]])
+		if m3.Abs(d.Dot(f.normal)) > 0.9*d.Len() || d.Len() < 0.35*f.at[path[2]].Dist(f.at[path[1]]) {
+			first = 1
+		}
+	}
+	best, most := -1, float32(0.05)
+	for z := first + 2; z+1 < len(path) && z < mostBones; z++ {
+		if s := f.share(l, path[z]); s < 0.15 || s > 0.56 {
+			continue
+		}
+		a, b := f.at[path[z-1]], f.at[path[z+1]]
+		if out := f.at[path[z]].OnSegment(a, b).Sub(f.at[path[z]]).Dot(f.ahead) / max(a.Dist(b), 1e-9); out > most {
+			best, most = z, out
+		}
+	}
+	return best
+}
+
+// fetlock returns the index of the joint of a fore leg that is above its foot, with two bones above it, −1 for none.
+func (f *finder) fetlock(l *limb) int {
+	for z := 2; z+1 < len(l.path) && z < mostBones; z++ {
+		if s := f.share(l, l.path[z]); s < 0.25 {
+			return z
+		}
+	}
+	return -1
 }

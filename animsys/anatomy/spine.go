@@ -119,7 +119,12 @@ func (f *finder) headOver(chest int) int {
 	if j < 0 {
 		j = f.farthest(from, chest, false)
 	}
-	if j < 0 || len(f.kids[j]) > 0 || f.read[j].part != unknown {
+	switch {
+	case j < 0 || f.read[j].part != unknown:
+		return j
+	case f.mesh != nil:
+		return f.skull(from, j)
+	case len(f.kids[j]) > 0:
 		return j
 	}
 	// The joint at the top of a head: its bone is longer than the neck's.
@@ -128,6 +133,26 @@ func (f *finder) headOver(chest int) int {
 		return p
 	}
 	return j
+}
+
+// skull returns the joint near the end of the trunk that moves the largest part of the mesh: a head has jaws, ears and
+// the ends of bones below it.
+func (f *finder) skull(from, end int) int {
+	within := func(j int) bool { return j >= 0 && j != from && f.below(from, j) }
+	for !f.mesh[end].Any && within(f.parent[end]) { // the end of a bone
+		end = f.parent[end]
+	}
+	whole := f.length(append([]int{from}, f.pathTo(from, end)...))
+	best, most, way := end, float32(-1), float32(0)
+	for j := end; within(j) && way <= 0.5*whole; j = f.parent[j] {
+		if b := f.mesh[j]; b.Any && (j == end || len(f.kids[j]) > 1) && b.Hi.Dist(b.Lo) > most {
+			best, most = j, b.Hi.Dist(b.Lo)
+		}
+		if p := f.parent[j]; p >= 0 {
+			way += f.at[j].Dist(f.at[p])
+		}
+	}
+	return best
 }
 
 // farthest returns the end of the trunk that is farthest up and ahead, of those below from.

@@ -80,7 +80,7 @@ func (f *finder) span(p *pair, up m3.Vec3) (lo, hi float32) {
 // standing reports whether a pair stands on the ground.
 func (f *finder) standing(p *pair, up m3.Vec3, ground, top float32) bool {
 	lo, hi := f.span(p, up)
-	return lo-ground < 0.12*(top-ground) && hi-lo > 0.2*min(f.length(p.a.path), f.length(p.b.path)) && hi-lo > 0.15*(top-ground)
+	return lo-ground < 0.12*(top-ground) && hi-lo > 0.12*min(f.length(p.a.path), f.length(p.b.path)) && hi-lo > 0.15*(top-ground)
 }
 
 // stands returns how well limbs carry the body if up is up.
@@ -131,7 +131,7 @@ func (f *finder) chooseLegs() {
 		f.assign(p.a, true)
 		f.assign(p.b, true)
 		f.even(p)
-		p.grounds = f.standing(p, f.up, f.ground, top)
+		p.grounds = f.standing(p, f.up, f.ground, top) || p.class == noClass && f.standsInMotion(p)
 	}
 	others := func(p *pair) bool {
 		return slices.ContainsFunc(f.pairs, func(q *pair) bool { return q != p && q.class == legClass && q.grounds })
@@ -164,7 +164,7 @@ func (f *finder) chooseLegs() {
 			}
 		}
 		switch {
-		case p.class == wingClass || p.class == noClass && len(f.legs) == 1 && f.beats(p):
+		case p.class == wingClass || p.class == noClass && (len(f.legs) == 1 && f.beats(p) || len(f.legs) > 1 && f.length(p.a.path) > 0.15*f.size):
 			f.wings = append(f.wings, p)
 		case p.class == armClass || p.class == noClass && max(f.length(p.a.path), f.length(p.b.path)) > 0.15*f.size:
 			f.arms = append(f.arms, p)
@@ -173,6 +173,32 @@ func (f *finder) chooseLegs() {
 			f.even(p)
 		}
 	}
+}
+
+// standsInMotion reports whether a pair stands on the ground in most poses of the motion, though not at rest.
+func (f *finder) standsInMotion(p *pair) bool {
+	low, high := f.span(p, f.up)
+	if _, top := f.heights(f.up); len(f.poses) < 3 || low-f.ground > 0.45*(top-f.ground) || high-low < 0.5*f.length(p.a.path) {
+		return false
+	}
+	at, stands := f.at, 0
+	defer func() { f.at = at }()
+	for _, pose := range f.poses {
+		if len(pose) != f.n {
+			continue
+		}
+		f.at = pose
+		_, top := f.heights(f.up)
+		ground := top
+		for _, q := range f.pairs {
+			lo, _ := f.span(q, f.up)
+			ground = min(ground, lo)
+		}
+		if f.standing(p, f.up, ground, top) {
+			stands++
+		}
+	}
+	return 3*stands > 2*len(f.poses)
 }
 
 // beats reports whether a pair without names is wings: longer than the legs, on a level trunk.

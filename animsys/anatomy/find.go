@@ -353,9 +353,23 @@ func (f *finder) rate() {
 	if length > 0 {
 		f.score += 0.6 * m3.Clamp(drop/length, 0, 1)
 	}
-	if f.hanging() {
+	if f.hanging() || f.inLine() {
 		f.score *= 0.3
 	}
+}
+
+// inLine reports whether all bones lead the same way, as in files that have each bone along its own axis at rest: a pose
+// that shows nothing.
+func (f *finder) inLine() bool {
+	var sum m3.Vec3
+	var length float32
+	for j, p := range f.parent {
+		if p >= 0 && !f.dead[j] {
+			d := f.at[j].Sub(f.at[p])
+			sum, length = sum.Add(d), length+d.Len()
+		}
+	}
+	return sum.Len() > 0.85*length
 }
 
 // hanging reports whether the trunk leads down like the legs: a pose in which all bones are in line,

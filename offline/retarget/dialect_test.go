@@ -176,6 +176,15 @@ func reversed(c *skel.Clip) *skel.Clip {
 	return out
 }
 
+// numbered returns names that tell nothing.
+func numbered() func(string) string {
+	n := 0
+	return func(string) string {
+		n++
+		return fmt.Sprintf("joint_%d", n)
+	}
+}
+
 func same(name string) string   { return name }
 func mixamo(name string) string { return "mixamorig:" + name }
 func unreal(name string) string {
@@ -236,6 +245,12 @@ func TestDialects(t *testing.T) {
 	}
 	for seed := range uint64(20) {
 		add(dialect{rest: "random", seed: 100 + seed, names: mixamo})
+		add(dialect{rest: "random", seed: 200 + seed, names: numbered(), reversed: seed%2 > 0})
+	}
+	for _, rest := range []string{"T", "A", "down", "bones"} {
+		for i, axis := range []m3.Vec3{m3.Up, m3.V(1, 0, 0), m3.V(0, 0, -1), m3.V(-1, 0, 0), m3.V(0, -1, 0)} {
+			add(dialect{rest: rest, bone: axis, up: []string{"y", "z"}[i%2], unit: 1, names: numbered(), faces: float32(i%4) * math.Pi / 2, reversed: i%3 > 0})
+		}
 	}
 	for _, d := range all {
 		out, rep := guessed(t, d.write(plain))

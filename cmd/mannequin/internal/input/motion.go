@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +20,8 @@ type Motion struct {
 	Channels  int     `json:"channels"` // values per frame
 	FrameTime float64 `json:"frame_time"`
 	*mocap.Summary
-	Notes   []string `json:"notes"` // oddities that the reader accepted
+	Up      string   `json:"up,omitempty"` // axis of the ground's height, if that is known not to be y
+	Notes   []string `json:"notes"`        // oddities that the reader accepted
 	Written string   `json:"written,omitempty"`
 }
 
@@ -68,7 +70,7 @@ func (r *Motion) Print(w io.Writer) error {
 	row("unit", "%s", unit)
 	if r.Frames > 0 {
 		row("extent", "x %.4g to %.4g, y %.4g to %.4g, z %.4g to %.4g", r.BoundsMin[0], r.BoundsMax[0], r.BoundsMin[1], r.BoundsMax[1], r.BoundsMin[2], r.BoundsMax[2])
-		row("ground", "y = %.4g (a guess from the lowest joints)", r.Ground)
+		row("ground", "%s = %.4g (a guess from the lowest joints)", cmp.Or(r.Up, "y"), r.Ground)
 	}
 	check := func(name string, ok bool, format string, args ...any) {
 		if ok {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
+	"mannequin/engine/m3"
 	"mannequin/offline/mocap"
 )
 
@@ -85,12 +87,68 @@ type motionRoles struct {
 }
 
 func motionReport(file, kind string, b *mocap.Recording, opt *options) (*motionRoles, error) {
-	body, err := motionBody(file, b.Clip, opt.as)
+	one, note := b, ""
+	if len(opt.as) == 0 { // a map may name joints of any
+		one, note = firstBody(file, b)
+	}
+	body, err := motionBody(file, one.Clip, opt.as)
 	if err != nil {
 		return nil, err
 	}
-	r := &motionRoles{input.MotionOf(file, kind, b), rolesOf(body, b.Clip.Skel.Names)}
-	return r, opt.draw(file, func() *scene { return motionScene(b.Clip, body) })
+	r := &motionRoles{input.MotionOf(file, kind, b), rolesOf(body, one.Clip.Skel.Names)}
+	if note != "" {
+		r.Notes = append(slices.Clip(r.Notes), note)
+	}
+	if up := body.Up; body.Hips >= 0 && len(body.Legs) > 0 && m3.Abs(up.Z) > 0.9 {
+		r.Motion.Up, r.Ground = "z", lowest(one.Clip, m3.V(0, 0, 1), up.Z < 0)
+	}
+	return r, opt.draw(file, func() *scene { return motionScene(one.Clip, body) })
+}
+
+// firstBody returns the recording of the first of several bodies with legs, and a note that names all; of one body the
+// recording as it is.
+func firstBody(file string, b *mocap.Recording) (*mocap.Recording, string) {
+	const least = 6 // joints of a body
+	roots := b.Roots()
+	if len(roots) < 2 {
+		return b, ""
+	}
+	var bodies []*mocap.Recording
+	var names []string
+	for _, root := range roots {
+		if b.Size(root) < least {
+			continue
+		}
+		one := b.Only(root)
+		if body := anatomy.OfClip(one.Clip, nil); body.Hips >= 0 && len(body.Legs) > 0 {
+			bodies, names = append(bodies, one), append(names, b.Clip.Skel.Names[root])
+		}
+	}
+	if len(bodies) < 2 {
+		return b, ""
+	}
+	return bodies[0], fmt.Sprintf("%s: it has %d characters, %s: the roles are those of %s; --root takes another", file, len(bodies), strings.Join(names, ", "), names[0])
+}
+
+// lowest returns the height of the ground along an axis: of the lowest joint in the lowest frames (5th percentile), or of
+// the highest if the axis points down.
+func lowest(c *skel.Clip, axis m3.Vec3, down bool) float32 {
+	sign := float32(1)
+	if down {
+		sign = -1
+	}
+	heights, model := make([]float32, c.Frames), make([]m3.Xform, c.Skel.Len())
+	for f := range heights {
+		c.Model(model, f)
+		heights[f] = math.MaxFloat32
+		for j := range model {
+			heights[f] = min(heights[f], sign*model[j].Pos.Dot(axis))
+		}
+	}
+	if slices.Sort(heights); len(heights) == 0 {
+		return 0
+	}
+	return sign * heights[len(heights)/20]
 }
 
 func (r *motionRoles) Print(w io.Writer) error {

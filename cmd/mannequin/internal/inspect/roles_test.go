@@ -5,11 +5,13 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"mannequin/animsys/anatomy"
 	"mannequin/internal/command"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
 )
 
@@ -78,5 +80,33 @@ func TestInspectRolesMisuse(t *testing.T) {
 	}
 	if files, _ := os.ReadDir(dir); len(files) != 1 {
 		t.Errorf("files were written: %v", files)
+	}
+}
+
+// The ground of a motion is told along the axis that points up, and of two people in a file the roles are those of one.
+func TestMotionRoles(t *testing.T) {
+	const zUp = "../../../../offline/retarget/testdata/z-up-with-h21-names.bvh"
+	code, out, errs := mannequin("inspect", zUp)
+	if code != 0 || !strings.Contains(out, "ground    z = -3.857 (") || !strings.Contains(out, "up +z") {
+		t.Errorf("code %d, %s\n%s", code, out, errs)
+	}
+	text := strings.Split(string(must.Get(os.ReadFile("../../../../offline/character/testdata/rest-tpose-same-motion.bvh"))(t)), "\n")
+	motion := slices.Index(text, "MOTION")
+	lines := append([]string{}, text[:motion]...)
+	for _, l := range text[1:motion] {
+		lines = append(lines, strings.NewReplacer("ROOT ", "ROOT Other", "JOINT ", "JOINT Other").Replace(l))
+	}
+	lines = append(lines, text[motion:motion+3]...)
+	for _, l := range text[motion+3:] {
+		lines = append(lines, l+" "+l)
+	}
+	two := filepath.Join(t.TempDir(), "two.bvh")
+	must.Do(t, os.WriteFile(two, []byte(strings.Join(lines, "\n")), 0o644))
+	code, out, errs = mannequin("inspect", two)
+	if code != 0 || !strings.Contains(out, "two.bvh: it has 2 characters, Hips, OtherHips: the roles are those of Hips; --root takes another") || !strings.Contains(out, "two legs, upright") {
+		t.Errorf("code %d, %s\n%s", code, out, errs)
+	}
+	if _, out, _ = mannequin("inspect", two, "--root", "OtherHips"); !strings.Contains(out, "hips      OtherHips") && !strings.Contains(out, "OtherLeftUpLeg → OtherLeftLeg") {
+		t.Error(out)
 	}
 }

@@ -62,6 +62,7 @@ func (b *builder) build() error {
 			c.above = append(c.above, bone{joint: j, parent: -1, offset: b.Rest[j].Pos.Sub(ground), turn: b.Rest[j].Rot, from: -1, next: -1, further: -1})
 		}
 	}
+	b.addGuards()
 	return nil
 }
 

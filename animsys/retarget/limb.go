@@ -47,6 +47,8 @@ type limb struct {
 	sole          bool    // it rolls from its heel to its tip; else it stands on its tip
 	arm           bool
 	low           float32 // height of the tip at rest, m
+
+	guards []guard // of an arm: what its lower bone keeps out of
 }
 
 // goal is where a limb's end is to be.
@@ -153,8 +155,15 @@ func (l *limb) pose(dst, src []m3.Xform, turns []m3.Quat, g *goal, w float32) {
 	dst[l.upper.joint] = m3.Xform{Pos: root, Rot: upper}
 	dst[l.mid.joint] = m3.Xform{Pos: knee, Rot: mid}
 	dst[l.end.joint] = m3.Xform{Pos: knee.Add(mid.Rotate(l.shin)), Rot: l.end.rotation(mid, src)}
+	away, moved := m3.Ident, false
+	if g == nil && turns == nil { // a hand that reaches, and a clip of its own, know where to go
+		away, moved = l.keepAway(dst)
+	}
 	for i := range l.others {
-		l.others[i].pose(dst, src, turns)
+		o := &l.others[i]
+		if o.pose(dst, src, turns); moved && o.from >= 0 {
+			dst[o.joint].Rot = away.Mul(dst[o.joint].Rot).Normalize()
+		}
 	}
 }
 

@@ -29,6 +29,9 @@ type Options struct {
 	Sole   float32        // height of the tips of its legs when they stand in motion, m; 0: as in Pose
 	Shins  float32        // radius of the character's shins, m: legs that are thick for their length stand as far apart as its hips ask for; 0: thin
 
+	Flesh    []Tube  // the trunk, which its forearms keep out of if it is wider than people are; may be nil
+	Forearms float32 // radius of the character's forearms, m
+
 	Skel *skel.Skeleton // the character's own joints, parents before children
 	Rest []m3.Xform     // (own joints) where it stands, m; ground at 0, +Z ahead
 	From []int          // (source joints) the own joint that plays it, −1 for none
@@ -115,6 +118,9 @@ func (o *Options) check() error {
 				return fmt.Errorf("%s: the transform of joint %d is not finite, or its rotation has no unit length", list.of, j)
 			}
 		}
+	}
+	if err := o.checkFlesh(); err != nil {
+		return err
 	}
 	taken := make([]bool, o.Skel.Len())
 	for j, k := range o.From {

@@ -77,18 +77,56 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	return f.character(scale, retarget.Options{Source: sk, Roles: roles, Pose: f.bind, Sole: sole, Shins: f.shins(scale), Skel: own, Rest: rest, From: from})
+	o := retarget.Options{Source: sk, Roles: roles, Pose: f.bind, Sole: sole, Shins: f.thickness(scale, "LeftLeg", "LeftFoot"), Skel: own, Rest: rest, From: from}
+	if f.upright && sole > 0 {
+		o.Flesh, o.Forearms = f.flesh(scale), f.thickness(scale, "LeftForeArm", "LeftHand")
+	}
+	return f.character(scale, o)
 }
 
-// shins returns the radius of the shins, in metres for a scale: the median distance of their vertices from the bone.
-func (f *fit) shins(scale float32) float32 {
+// flesh returns the tubes around the trunk.
+func (f *fit) flesh(scale float32) (out []retarget.Tube) {
+	add := func(from, to string, more ...string) {
+		a, b := f.sk.Index(from), f.sk.Index(to)
+		if a < 0 || b < 0 || f.from[a] < 0 || f.from[b] < 0 || f.from[a] == f.from[b] {
+			return
+		}
+		if r := f.thickness(scale, from, to, more...); r > 0 {
+			out = append(out, retarget.Tube{From: f.from[a], To: f.from[b], Radius: r})
+		}
+	}
+	chest := "Spine1"
+	if j := f.sk.Index(chest); j >= 0 && f.from[j] < 0 {
+		chest = "Spine"
+	}
+	add("Hips", chest, "LowerBack", "Spine")
+	add(chest, "Head", "Neck")
+	return out
+}
+
+// thickness returns the radius of a bone's flesh, in metres for a scale: the median distance from the bone of the vertices
+// that follow its joint, or one of more. Of a bone on the left both sides count. 0 if there are none.
+func (f *fit) thickness(scale float32, from, to string, more ...string) float32 {
+	sides := []string{""}
+	if part, ok := strings.CutPrefix(from, "Left"); ok {
+		from, to, sides = part, strings.TrimPrefix(to, "Left"), []string{"Left", "Right"}
+	}
 	var off []float32
-	for _, side := range []string{"Left", "Right"} {
-		knee, foot := f.sk.Index(side+"Leg"), f.sk.Index(side+"Foot")
+	for _, side := range sides {
+		a, b := f.sk.Index(side+from), f.sk.Index(side+to)
+		if a < 0 || b < 0 {
+			continue
+		}
+		of := []int{f.from[a]}
+		for _, name := range more {
+			if j := f.sk.Index(name); j >= 0 {
+				of = append(of, f.from[j])
+			}
+		}
 		for v, all := range f.skin.mesh.influences {
-			if slices.ContainsFunc(all, func(q influence) bool { return int(q.joint) == f.from[knee] && q.weight > 0.5 }) {
+			if slices.ContainsFunc(all, func(q influence) bool { return slices.Contains(of, int(q.joint)) && q.weight > 0.5 }) {
 				p := f.turn.Rotate(f.skin.mesh.pos[v]).Scale(f.scale)
-				off = append(off, p.Dist(p.OnSegment(f.place[knee], f.place[foot])))
+				off = append(off, p.Dist(p.OnSegment(f.place[a], f.place[b])))
 			}
 		}
 	}

@@ -44,6 +44,7 @@ func (c *Certificate) Pass() bool {
 // Bars.
 const (
 	mostAside      = 0.05        // by which left and right bones differ, as a share
+	shortBone      = 0.15        // m, of a person with legs as the motion's: shorter bones differ by a share of this
 	mostUnweighted = 0.01        // of the vertices
 	mostMissed     = 0.01        // of the feet that stand, that are not at their place
 	missedBy       = 0.01        // m that a foot is too high or too low; of a giant in proportion
@@ -147,7 +148,7 @@ func (j *judge) symmetry() {
 			continue
 		}
 		l, r := a.Dist(ua), b.Dist(ub)
-		if d := m3.Abs(l-r) / max(l, r, 1e-6); max(l, r) > 0.02*j.bones.Scale && d > worst {
+		if d := m3.Abs(l-r) / max(l, r, shortBone*j.bones.Scale); d > worst {
 			worst, at = d, part
 		}
 	}

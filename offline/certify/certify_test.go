@@ -54,6 +54,47 @@ func TestCertifyToy(t *testing.T) {
 	}
 }
 
+// A body with a trunk as wide as a barrel holds its arms away from it, in time. Of others the reason is told.
+func TestCertifyWide(t *testing.T) {
+	m := must.Get(People(must.Get(person.Open())(t)))(t)
+	gate := func(change func(string, m3.Vec3) m3.Vec3, spoil func(b *body.Body), name string) Gate {
+		s, add := made(t, m.Skel, change, spoil)
+		for _, g := range Run(s, m, nil, add).Gates {
+			if g.Name == name {
+				return g
+			}
+		}
+		t.Fatalf("no gate %q", name)
+		return Gate{}
+	}
+	barrel := func(b *body.Body) {
+		mesh := &b.Levels[0]
+		for v, joints := range mesh.Joints {
+			switch m.Skel.Names[joints[0]] {
+			case "Hips", "LowerBack", "Spine", "Spine1":
+				mesh.Pos[v].X, mesh.Pos[v].Z = 2.2*mesh.Pos[v].X, 2.2*mesh.Pos[v].Z
+			}
+		}
+	}
+	longer := func(name string, d m3.Vec3) m3.Vec3 {
+		if name == "Neck1" {
+			d = d.Scale(1.3)
+		}
+		return d
+	}
+	if g := gate(longer, barrel, "through itself"); !g.Pass {
+		t.Errorf("a barrel: %s", g.Measure)
+	}
+	if g := gate(longer, barrel, "cost"); !g.Pass {
+		t.Errorf("a barrel: %s", g.Measure)
+	}
+	for at, want := range map[string]string{"trunk and LeftForeArm": "wider", "RightLeg and LeftLeg": "wider", "LeftForeArm and LeftLeg": "reach further down", "RightLeg and RightForeArm": "reach further down"} {
+		if got := mendThrough(at); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", at, got)
+		}
+	}
+}
+
 // Sound characters of any size pass; each fault misses its own gate, and no other.
 func TestCertify(t *testing.T) {
 	m := must.Get(People(must.Get(person.Open())(t)))(t)

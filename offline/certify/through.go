@@ -89,8 +89,15 @@ func (j *judge) through() {
 	if at != "" {
 		measure += fmt.Sprintf("; deepest %.1f cm, %s", 100*worst, at)
 	}
-	j.add("through itself", share <= mostThrough, measure, fmt.Sprintf("at most %g %%, estimated by tubes around bones", 100*mostThrough),
-		"the body is wider than its motion's: narrow it, hold the arms away in an additive clip, or play clips of its own")
+	j.add("through itself", share <= mostThrough, measure, fmt.Sprintf("at most %g %%, estimated by tubes around bones", 100*mostThrough), mendThrough(at))
+}
+
+// mendThrough says what to do about two parts that go through each other.
+func mendThrough(at string) string {
+	if strings.Contains(at, "ForeArm") && strings.Contains(at, "Leg") {
+		return "the arms reach further down beside the legs than a person's: shorten them, hold them away in an additive clip, or play clips of its own"
+	}
+	return "the body is wider than its motion's: narrow it, hold the arms away in an additive clip, or play clips of its own"
 }
 
 // tubes returns the bones with flesh, whose radius is the median distance of their vertices.

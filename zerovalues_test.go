@@ -130,7 +130,7 @@ var linked = []any{
 	feature.DescribePerson, feature.Dog, feature.Finite, feature.Human, feature.Mirror, feature.Mix16, feature.NewPerson, feature.Pairs, feature.ReadPerson, feature.Round16, feature.Smooth,
 	feature.Within,
 
-	new(retarget.Character), new(retarget.Foot), new(retarget.Options),
+	new(retarget.Character), new(retarget.Foot), new(retarget.Options), new(retarget.Tube),
 	retarget.New,
 
 	new(skel.Clip), new(skel.Mirror), new(skel.Skeleton),

@@ -106,3 +106,29 @@ func TestPublicRigs(t *testing.T) {
 		must.Do(t, os.WriteFile(rigsFile, []byte(lines.String()), 0o644))
 	}
 }
+
+// The one public character that is not found without a map is right with one: of eight lines.
+func TestPublicRigWithMap(t *testing.T) {
+	file := filepath.Join(mocapdata.Dir(t), "quaternius-fbx", "Skeleton.fbx")
+	if _, err := os.Stat(file); err != nil {
+		t.Skipf("%v", err)
+	}
+	as := map[string]string{
+		"LeftUpLeg": "R.UpperLeg", "LeftLeg": "R.DownLeg", "RightUpLeg": "L.UpperLeg", "RightLeg": "L.DownLeg",
+		"LeftArm": "R.UpperLeg.001", "LeftForeArm": "R.DownLeg.001", "RightArm": "L.UpperLeg.001", "RightForeArm": "L.DownLeg.001",
+	}
+	s := must.Get(Open(file))(t)
+	b := s.Roles(as)
+	if b.Kind != anatomy.TwoLegs || b.Ahead.Z < 0.9 {
+		t.Errorf("%v, ahead %v", b.Kind, b.Ahead)
+	}
+	names, found := s.Joints(), b.Uniform()
+	for ours, theirs := range as {
+		if j, ok := found[ours]; !ok || names[j] != theirs {
+			t.Errorf("%s is %v, want %s", ours, j, theirs)
+		}
+	}
+	if err := b.NoPerson(); err != nil {
+		t.Error(err)
+	}
+}

@@ -252,6 +252,7 @@ func TestDialects(t *testing.T) {
 			add(dialect{rest: rest, bone: axis, up: []string{"y", "z"}[i%2], unit: 1, names: numbered(), faces: float32(i%4) * math.Pi / 2, reversed: i%3 > 0})
 		}
 	}
+	worst := float32(0)
 	for _, d := range all {
 		out, rep := guessed(t, d.write(plain))
 		want := turned(base, m3.YawQuat(d.faces))
@@ -259,6 +260,7 @@ func TestDialects(t *testing.T) {
 			want = turned(base, m3.YawQuat(math.Pi+d.faces))
 		}
 		dist, angle := apart(t, out, want)
+		worst = max(worst, dist)
 		if dist > 0.01 || angle > 0.25 {
 			t.Errorf("%s: %.1f cm and %.0f° off; mean %.2f cm, %+v %s %v", d, 100*dist, angle*180/math.Pi, rep.MeanCM, rep.Up, rep.Basis, rep.Mirrored)
 		}
@@ -276,6 +278,7 @@ func TestDialects(t *testing.T) {
 			t.Errorf("%s: up is %s, mirrored %v", d, rep.Up, rep.Mirrored)
 		}
 	}
+	t.Logf("%d dialects within %.2f cm", len(all), 100*worst)
 }
 
 // A recording whose joints' frames are turned at random is the same motion: within 8 cm at the tips of

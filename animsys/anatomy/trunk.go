@@ -15,8 +15,10 @@ func (f *finder) findUp() {
 	f.up = m3.Up
 	var down m3.Vec3
 	var length float32
+	legs := 0 // pairs
 	for _, p := range f.pairs {
 		if p.class == legClass {
+			legs++
 			for _, l := range []*limb{p.a, p.b} {
 				down = down.Add(f.at[l.path[len(l.path)-1]].Sub(f.at[l.path[0]]))
 				length += f.length(l.path)
@@ -31,10 +33,10 @@ func (f *finder) findUp() {
 		}
 		var s float32
 		if f.upBy == ByNames {
-			s = -down.Dot(up)/max(length, 1e-9) + 0.3*min(f.stands(up), 4)
+			s = -down.Dot(up)/max(length, 1e-9) + 0.3*min(f.stands(up), max(4, 2*float32(legs)))
 			if i == 0 {
 				s += 0.15
-				if down.Len() < 0.4*length {
+				if down.Len() < 0.4*length && legs < 3 {
 					s += 0.5 // legs spread to all sides
 				}
 			}

@@ -1,0 +1,76 @@
+package character
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mannequin/animsys/anatomy"
+	"mannequin/internal/testing/mocapdata"
+	"mannequin/internal/testing/must"
+)
+
+// wrapped returns a GLB whose scene hangs on a node with a rotation and a scale.
+func wrapped(t *testing.T, glb []byte, rotation []float64, scale float64) []byte {
+	t.Helper()
+	n := binary.LittleEndian.Uint32(glb[12:])
+	var d map[string]any
+	must.Do(t, json.Unmarshal(glb[20:20+n], &d))
+	nodes := d["nodes"].([]any)
+	si := 0
+	if s, ok := d["scene"].(float64); ok {
+		si = int(s)
+	}
+	sc := d["scenes"].([]any)[si].(map[string]any)
+	nodes = append(nodes, map[string]any{"children": sc["nodes"], "rotation": rotation, "scale": []float64{scale, scale, scale}})
+	d["nodes"] = nodes
+	sc["nodes"] = []any{len(nodes) - 1}
+	text := must.Get(json.Marshal(d))(t)
+	for len(text)%4 != 0 {
+		text = append(text, ' ')
+	}
+	rest := glb[20+n:]
+	out := binary.LittleEndian.AppendUint32([]byte("glTF\x02\x00\x00\x00"), uint32(20+len(text)+len(rest)))
+	out = append(binary.LittleEndian.AppendUint32(out, uint32(len(text))), "JSON"...)
+	return append(append(out, text...), rest...)
+}
+
+// Armatures that are turned and scaled, z up and in other units, with names and without, have the same limbs.
+func TestTurnedRigs(t *testing.T) {
+	dir := mocapdata.Dir(t)
+	bad, all := 0, 0
+	for _, r := range readRigs(t) {
+		if r.verdict != "right" || strings.HasPrefix(r.found, "no legs") {
+			continue
+		}
+		data, ok := asGLB(t, filepath.Join(dir, filepath.FromSlash(r.file)))
+		if !ok {
+			continue
+		}
+		roles := func(glb []byte) *anatomy.Body {
+			file := filepath.Join(t.TempDir(), filepath.Base(r.file)+".glb")
+			must.Do(t, os.WriteFile(file, glb, 0o644))
+			return must.Get(Open(file))(t).Roles(nil)
+		}
+		for name, base := range map[string][]byte{"with names": data, "without": nameless(t, data, true, false)} {
+			want := roles(base)
+			for how, w := range map[string]struct {
+				rotation []float64
+				scale    float64
+			}{"z up": {[]float64{math.Sqrt2 / 2, 0, 0, math.Sqrt2 / 2}, 1}, "aside, in centimetres": {[]float64{0, 0.38268343, 0, 0.92387953}, 0.01}, "back to front, large": {[]float64{0, 1, 0, 0}, 100}} {
+				if all++; !sameLimbs(want, roles(wrapped(t, base, w.rotation, w.scale))) {
+					bad++
+					t.Logf("%s, %s, %s: other limbs", r.file, name, how)
+				}
+			}
+		}
+	}
+	// The legs of raylib's greenman point up.
+	if t.Logf("%d of %d are the same", all-bad, all); bad > 2 {
+		t.Errorf("%d of %d have other limbs", bad, all)
+	}
+}

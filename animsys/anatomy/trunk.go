@@ -177,10 +177,10 @@ func (f *finder) chooseLegs() {
 	}
 }
 
-// standsInMotion reports whether a pair stands on the ground in most poses of the motion, though not at rest.
+// standsInMotion reports whether a pair that hangs in the air at rest stands on the ground in most poses of the motion.
 func (f *finder) standsInMotion(p *pair) bool {
 	low, high := f.span(p, f.up)
-	if _, top := f.heights(f.up); len(f.poses) < 3 || low-f.ground > 0.45*(top-f.ground) || high-low < 0.5*f.length(p.a.path) {
+	if _, top := f.heights(f.up); f.pose > 0 || len(f.poses) < 3 || low-f.ground > 0.45*(top-f.ground) || high-low < 0.5*f.length(p.a.path) {
 		return false
 	}
 	at, stands := f.at, 0

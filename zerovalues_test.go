@@ -72,7 +72,7 @@ var linked = []any{
 	new(animsys.Aim), new(animsys.Blend), new(animsys.Clips), new(animsys.Event), new(animsys.EventKind), new(animsys.Layers), new(animsys.Collide), new(animsys.Crowd), new(animsys.Gather), new(animsys.Generate), new(animsys.Ground), new(animsys.Infer),
 	new(animsys.LODPolicy), new(animsys.Options), new(animsys.Plan), new(animsys.PoseTarget), new(animsys.Publish), new(animsys.Sample), new(animsys.Scatter),
 	new(animsys.SelectLOD), new(animsys.Side), new(animsys.Style), new(animsys.UpdateRate),
-	animsys.DefaultLOD, animsys.Restore, animsys.Save, animsys.ShiftOrigin, animsys.StandClip, animsys.Systems,
+	animsys.DefaultLOD, animsys.GroundClip, animsys.Restore, animsys.Save, animsys.ShiftOrigin, animsys.StandClip, animsys.Systems,
 
 	new(control.Action), new(control.Avoidance), new(control.Flow), new(control.Goal), new(control.Obstacle), new(control.Obstacles), new(control.Path), new(control.Route), new(control.Script), new(control.Walker), new(control.Wander),
 	control.Box, control.Builtin, control.Circle, control.Meander, control.NewFlow, control.NewPath, control.NewWander, control.OpenPath, control.OpenScript,
@@ -116,7 +116,7 @@ var linked = []any{
 	new(matching.Networks), new(matching.Options), new(matching.Span), new(matching.Stream), new(matching.StreamOptions), new(matching.Tags), new(matching.Target),
 	new(matching.Tuning), new(matching.Way), new(matching.Weights),
 	matching.Build, matching.Decode, matching.DecodeFile, matching.DefaultTuning, matching.DefaultWeights, matching.NewAdaptive, matching.NewLearned, matching.NewNetwork, matching.Open,
-	matching.OpenFile, matching.WriteTags,
+	matching.OpenFile, matching.Roots, matching.WriteTags,
 
 	new(mar.Database), new(mar.Label), new(mar.Neighbour), new(mar.Options), new(mar.Retimer), new(mar.StyleTranslator), new(mar.StyleTranslatorOptions),
 	new(mar.Take),

@@ -1,6 +1,7 @@
 package animsys
 
 import (
+	"errors"
 	"fmt"
 
 	"mannequin/animsys/feature"
@@ -21,11 +22,32 @@ func StandClip(c *skel.Clip, l *feature.Motion, rows []float32) (*skel.Clip, err
 	if err != nil {
 		return nil, err
 	}
-	s := person.Ground
-	out, n := skel.NewClip(c.Skel, c.FPS, c.Frames), c.Skel.Len()
+	contacts := make([]bool, 0, c.Frames*len(person.Contacts))
+	for f := range c.Frames {
+		for _, k := range person.Contacts {
+			contacts = append(contacts, rows[f*l.Columns()+l.Contact(int(k))] > 0.5)
+		}
+	}
+	return GroundClip(c, person, contacts)
+}
+
+// GroundClip returns a clip of a generator's character with its feet locked, as the system Ground shows it on level
+// ground at height zero. contacts are (frames, legs); nil lets the ground solver find them.
+func GroundClip(c *skel.Clip, rig generator.Rig, contacts []bool) (*skel.Clip, error) {
+	s := rig.Ground
+	if c == nil || c.Skel == nil || s.Rig == nil || s.Rig.Tree.Len() != c.Skel.Len() || len(c.Pos) != c.Frames*c.Skel.Len() || len(c.Rot) != len(c.Pos) {
+		return nil, errors.New("animsys: the clip has no frames of the rig's skeleton")
+	}
+	out, n, legs := skel.NewClip(c.Skel, c.FPS, c.Frames), c.Skel.Len(), len(s.Rig.Roles.Legs)
+	if contacts != nil && len(contacts) != c.Frames*legs {
+		return nil, fmt.Errorf("animsys: %d contacts of %d frames and %d legs", len(contacts), c.Frames, legs)
+	}
 	s.Ground, s.DT = ik.Level(0), float32(1/c.FPS)
 	s.Pos, s.Rot, s.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)
-	s.Feet, s.Body, s.Contacts = make([]ik.Foot, len(person.Contacts)), make([]ik.Body, 1), make([]bool, len(person.Contacts))
+	s.Feet, s.Body = make([]ik.Foot, legs), make([]ik.Body, 1)
+	if contacts != nil {
+		s.Contacts = make([]bool, legs)
+	}
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -33,8 +55,8 @@ func StandClip(c *skel.Clip, l *feature.Motion, rows []float32) (*skel.Clip, err
 		pos, rot := c.Frame(f)
 		copy(s.Pos, pos)
 		copy(s.Rot, rot)
-		for i, k := range person.Contacts {
-			s.Contacts[i] = rows[f*l.Columns()+l.Contact(int(k))] > 0.5
+		if contacts != nil {
+			copy(s.Contacts, contacts[f*legs:])
 		}
 		s.Run(0, 1)
 		to, turns := out.Frame(f)

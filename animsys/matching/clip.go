@@ -9,6 +9,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 )
 
 // Clip is a recording for a database.
@@ -48,6 +49,18 @@ func (c *Character) Roots(motion *skel.Clip) ([]feature.Place, error) {
 		return nil, err
 	}
 	return t.root, nil
+}
+
+// Roots is Character.Roots, for a skeleton with its roles that is no character yet.
+func Roots(sk *skel.Skeleton, roles *ik.Roles, motion *skel.Clip) ([]feature.Place, error) {
+	if sk == nil || motion == nil {
+		return nil, errors.New("matching: roots want a skeleton and a motion")
+	}
+	c := Character{Skel: sk}
+	if err := c.open(roles); err != nil {
+		return nil, err
+	}
+	return c.Roots(motion)
 }
 
 // track is a clip at the tick rate.

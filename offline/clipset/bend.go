@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/offline/label"
@@ -59,6 +60,7 @@ func (s *Set) Bend() (added int) {
 						continue // the clip itself, and zero once
 					}
 					out := c
+					out.made = true
 					straight := slower(c.Motion, tempo)
 					out.Motion = s.planted(s.curve(straight, rate*tempo), straight)
 					out.Name = fmt.Sprintf("%s, turn %+.1f, tempo %.2f", c.Name, rate*tempo, tempo)
@@ -111,7 +113,7 @@ func (s *Set) stand(clips []Clip) (added int) {
 			copy(p, pos)
 			copy(r, rot)
 		}
-		s.Clips = append(s.Clips, Clip{Name: c.Name + ", still", File: c.File, Motion: still, Loop: true, take: c.take, Actions: slices.Repeat([]string{a}, still.Frames)})
+		s.Clips = append(s.Clips, Clip{Name: c.Name + ", still", File: c.File, Motion: still, Loop: true, made: true, take: c.take, Actions: slices.Repeat([]string{a}, still.Frames)})
 		added++
 	}
 	return added
@@ -130,8 +132,7 @@ func (c *Clip) mostly() (action string) {
 
 // goes returns the speed of a clip over the ground, a second.
 func (s *Set) goes(c *Clip) float64 {
-	way := c.Motion.Pos[(c.Motion.Frames-1)*s.Skel.Len()].Sub(c.Motion.Pos[0]).Flat().Len()
-	return float64(way) * FPS / float64(max(c.Motion.Frames-1, 1))
+	return float64(s.velocity(c.Motion).Len())
 }
 
 // turned returns by how much the hips of a clip turn between two frames, rad a second.
@@ -148,37 +149,66 @@ func slower(c *skel.Clip, tempo float64) *skel.Clip {
 	return out.Resampled(FPS)
 }
 
-// planted returns a loop with feet that stay where they stand, when they stand in the straight loop.
+// planted returns a loop with feet that stay where they stand, when they stand in the straight loop, and as high as there.
 func (s *Set) planted(c, straight *skel.Clip) *skel.Clip {
-	out, err := s.plant(c, s.stances(straight))
+	out, err := s.plant(c, straight, s.stances(straight))
 	if err != nil {
 		return c // a skeleton without such legs
 	}
 	return out
 }
 
-// curve returns a clip along a curve with a turn rate, rad/s, in place of its straight way.
+// curve returns a loop along a curve with a turn rate, rad/s, in place of its straight way.
 func (s *Set) curve(c *skel.Clip, rate float64) *skel.Clip {
-	n := s.Skel.Len()
+	return s.led(c, s.velocity(c), rate)
+}
+
+// led returns a loop that begins with another velocity than that of its straight way, m/s, and turns at a rate, rad/s, as the
+// velocity does. It leans into curves, and looks where it will face.
+func (s *Set) led(c *skel.Clip, velocity m3.Vec3, rate float64) *skel.Clip {
 	out := &skel.Clip{Skel: c.Skel, FPS: FPS, Frames: c.Frames, Pos: slices.Clone(c.Pos), Rot: slices.Clone(c.Rot)}
-	start := c.Pos[0].Flat()
-	way := c.Pos[(c.Frames-1)*n].Flat().Sub(start)
-	seconds := float64(max(c.Frames-1, 1)) / FPS
-	v := way.Scale(1 / float32(seconds))
-	side := m3.Up.Cross(v.Normalize(m3.V(0, 0, 1))) // to the left
-	roll := m3.AxisAngle(v.Normalize(m3.V(0, 0, 1)), float32(-lean*math.Atan(float64(v.Len())*rate/9.81)))
+	start, v := c.Pos[0].Flat(), s.velocity(c)
+	side := m3.Up.Cross(velocity) // to the left
+	roll := m3.AxisAngle(velocity.Normalize(m3.V(0, 0, 1)), float32(-lean*math.Atan(float64(velocity.Len())*rate/9.81)))
 	for f := range c.Frames {
 		t := float64(f) / FPS
 		straight := start.Add(v.Scale(float32(t)))
-		along, turn := straight, m3.Ident
+		along, turn := start.Add(velocity.Scale(float32(t))), m3.Ident
 		if rate != 0 {
 			turn = m3.YawQuat(float32(rate * t))
-			along = start.Add(v.Scale(float32(math.Sin(rate*t) / rate))).Add(side.Scale(v.Len() * float32((1-math.Cos(rate*t))/rate)))
+			along = start.Add(velocity.Scale(float32(math.Sin(rate*t) / rate))).Add(side.Scale(float32((1 - math.Cos(rate*t)) / rate)))
 		}
 		turn = turn.Mul(roll)
 		pos, rot := out.Frame(f)
 		pos[0] = along.Add(turn.Rotate(pos[0].Sub(straight)))
 		rot[0] = turn.Mul(rot[0]).Normalize()
 	}
+	s.look(out, float32(rate))
 	return out
+}
+
+// look turns the head of a clip to where a body that turns at a rate, rad/s, will face.
+func (s *Set) look(c *skel.Clip, rate float32) {
+	ahead, most := float32(0.75), float32(0.7) // s and rad; recorded dogs turn it by up to 0.9
+	if s.Kind == anatomy.TwoLegs {
+		ahead, most = 0.35, 0.5
+	}
+	angle, bends := m3.Clamp(rate*ahead, -most, most), len(s.Roles.Head)-1
+	if angle == 0 || bends < 1 {
+		return
+	}
+	model := make([]m3.Xform, s.Skel.Len())
+	for f := range c.Frames {
+		c.Model(model, f)
+		_, rot := c.Frame(f)
+		before := m3.Ident
+		for i, j := range s.Roles.Head[:bends] {
+			now, parent := m3.YawQuat(angle*float32(i+1)/float32(bends)), m3.Ident
+			if p := s.Skel.Parents[j]; p >= 0 {
+				parent = before.Mul(model[p].Rot)
+			}
+			rot[j] = parent.Conj().Mul(now.Mul(model[j].Rot)).Normalize()
+			before = now
+		}
+	}
 }

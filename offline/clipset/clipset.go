@@ -4,6 +4,7 @@
 //   - [Open] reads files of all formats: what legs, spine and neck are follows from names and shape
 //   - [Set.Mirror] adds the mirror image of each clip
 //   - [Set.Bend] adds curves and other speeds to packs of loops
+//   - [Set.Steps] adds walks backward and aside and turns on the spot, after Bend
 //   - [Set.Database] makes a database for motion matching
 //   - [Set.Clusters] groups poses of clips whose names say no action
 //   - [Set.HoldOut] chooses clips that networks are not trained on
@@ -64,6 +65,7 @@ type Clip struct {
 	Actions []string // per frame, see label.Stance
 
 	label string // of the user; see OpenLabels
+	made  bool   // by Bend, Steps or Mirror
 	take  int    // clips that are made of one recording have the same
 }
 
@@ -232,7 +234,7 @@ func (s *Set) Mirror() bool {
 	for _, c := range slices.Clone(s.Clips) {
 		m := c.Motion.Mirrored(s.symmetric)
 		m.Skel = s.Skel // lengths of both sides are those of the set
-		c.Name, c.Motion = c.Name+" mirrored", m
+		c.Name, c.Motion, c.made = c.Name+" mirrored", m, true
 		s.Clips = append(s.Clips, c)
 	}
 	return true

@@ -11,6 +11,9 @@ import (
 // stance is a stretch of frames of a loop in which a foot stands: from lies in the first round, to may lie in the next.
 type stance struct{ from, to int }
 
+// holds reports whether a frame of a loop with so many frames in a round is in the stance.
+func (k stance) holds(f, round int) bool { return f >= k.from && f <= k.to || f+round <= k.to }
+
 // stances returns when each foot of a loop stands: low, and slower than half the body. A loop whose feet glide all the time
 // has none.
 func (s *Set) stances(c *skel.Clip) [][]stance {
@@ -66,9 +69,9 @@ func (s *Set) stances(c *skel.Clip) [][]stance {
 	return out
 }
 
-// plant makes the feet of a loop stay where they stand. Its legs are solved again, and between two stances a foot is carried
+// plant makes the feet of a loop stay where they stand, and as high as in the straight one. Its legs are solved again, and between two stances a foot is carried
 // over from what it is moved by in the one to that in the other.
-func (s *Set) plant(c *skel.Clip, stances [][]stance) (*skel.Clip, error) {
+func (s *Set) plant(c, straight *skel.Clip, stances [][]stance) (*skel.Clip, error) {
 	tree, err := ik.NewTree(s.Skel.Parents)
 	if err != nil {
 		return nil, err
@@ -80,13 +83,16 @@ func (s *Set) plant(c *skel.Clip, stances [][]stance) (*skel.Clip, error) {
 	out := &skel.Clip{Skel: c.Skel, FPS: c.FPS, Frames: c.Frames, Pos: slices.Clone(c.Pos), Rot: slices.Clone(c.Rot)}
 	round, legs := c.Frames-1, len(s.Roles.Legs)
 	by := s.shifts(c, stances)
-	model, feet := make([]m3.Xform, s.Skel.Len()), make([]ik.Foot, legs)
+	model, level, feet := make([]m3.Xform, s.Skel.Len()), make([]m3.Xform, s.Skel.Len()), make([]ik.Foot, legs)
 	for f := range 2 * round { // the first round is for what the legs remember
 		f %= round
 		c.Model(model, f)
+		straight.Model(level, f)
 		for leg, l := range s.Roles.Legs {
 			if len(stances[leg]) > 0 {
-				rig.Reach(model, leg, model[l[len(l)-2]].Pos.Add(by[f*legs+leg]), &feet[leg])
+				at := model[l[len(l)-2]].Pos.Add(by[f*legs+leg])
+				at.Y = level[l[len(l)-2]].Pos.Y
+				rig.Reach(model, leg, at, &feet[leg])
 			}
 		}
 		pos, rot := out.Frame(f)

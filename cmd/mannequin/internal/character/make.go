@@ -56,6 +56,7 @@ or a game can steer, by motion matching. Nothing has to be typed:
   actions                from names of clips and files, posture and motion: idle, move, jump, sit, lie, …
   clips in place         get the speed that their feet say
   loops                  go on without end; packs of loops that only walk straight are bent into curves
+  steps                  backward, aside and on the spot are made of a slow walk's, where no clip goes that way
   mirror images          double the clips, if the skeleton is symmetrical
 
 FOLDER may also be one file with several animations. The character holds a converted copy of its clips.
@@ -84,7 +85,7 @@ matching, to a file of its own, without the clips.`,
 	command.Output(c, &o.networks, "networks", command.File, "`file` of a network of --train without the clips")
 	f.BoolVar(&o.resume, "resume", false, "continue the training of an earlier run with the same --out")
 	cli.Threads(c, &o.threads)
-	f.BoolVar(&o.plain, "plain", false, "take the clips as they are: without mirror images and without curves")
+	f.BoolVar(&o.plain, "plain", false, "take the clips as they are: without mirror images, curves and steps")
 	f.StringVar(&o.name, "name", "", "name of the character (default: that of its file)")
 	f.StringVar(&o.data, "data", "", "where the clips are from, for the file")
 	f.StringVar(&o.license, "license", "", "licence of the clips, for the file")
@@ -127,6 +128,11 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 	recorded := *set
 	if !o.plain {
 		r.Bent = set.Bend()
+		steps, err := set.Steps()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		r.Steps = len(steps)
 		r.Mirrored = set.Mirror()
 	}
 	r.notes(set)
@@ -204,6 +210,7 @@ type report struct {
 	Clips    int                `json:"clips"`
 	Seconds  map[string]float64 `json:"seconds"` // of the clips, by action
 	Bent     int                `json:"bent"`    // clips that were added
+	Steps    int                `json:"steps"`   // likewise: backward, aside and on the spot
 	Mirrored bool               `json:"mirrored"`
 	Frames   int                `json:"frames"`
 	Bytes    int64              `json:"bytes"`

@@ -1,0 +1,247 @@
+package clipset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mannequin/animsys/feature"
+	"mannequin/animsys/matching"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/offline/label"
+)
+
+// way says how a body goes over the ground.
+type way int
+
+const (
+	wayAhead way = iota
+	wayBack
+	wayAside
+	wayTurn  // on the spot
+	wayOther // it stands, or shows an action other than idle and move
+	numWays
+)
+
+// wayNames are the names of the ways that a walk can be led.
+var wayNames = [...]string{wayBack: "backward", wayAside: "aside", wayTurn: "around on the spot"}
+
+const (
+	wayWindow = FPS / 4 // frames on either side over which a way is measured
+	wayAngle  = 0.7     // cosine of the largest angle between the facing and a way ahead: 45°
+	wayRate   = 0.6     // rad/s, least turn on the spot and most turn aside
+	wayLasts  = FPS     // least frames of a way that counts
+)
+
+// slowFroude is the speed of the slow walk of which steps are made: ÷ √(g × leg).
+const slowFroude = 0.25
+
+// What a walk is made into: speeds, as shares of a slow walk's, and turns on the spot in rad/s, each at a tempo.
+var (
+	stepSpeeds = []struct{ share, tempo float64 }{{0.3, 0.75}, {0.6, 0.9}, {1, 1.1}}
+	backTurns  = []float64{0, 0.7, -0.7} // rad/s
+	spotTurns  = []struct{ rate, tempo float64 }{{0.6, 0.75}, {1.2, 0.9}, {2, 1.2}}
+)
+
+// Steps adds loops of walking backward, aside and of turning on the spot, those that the clips lack, and returns their names. They are
+// made of one stride of a slow walk. The body goes the new way, and each foot stands where the body has it in the middle of its stance; the
+// stride backward is also reversed in time. Without a slow walk there are none.
+func (s *Set) Steps() (added []string, err error) {
+	lack, err := s.lacking()
+	if err != nil || !slices.Contains(lack[:], true) {
+		return nil, err
+	}
+	walk, err := s.stride()
+	if walk == nil || err != nil {
+		return nil, err
+	}
+	add := func(name string, straight *skel.Clip, velocity m3.Vec3, rate float64) {
+		out := *walk
+		out.made = true
+		led := s.led(straight, velocity, rate)
+		s.raise(led, s.planted(led, straight), straight)
+		out.Motion = s.planted(led, straight)
+		out.Name = fmt.Sprintf("%s, %s", walk.Name, name)
+		out.Actions = slices.Repeat([]string{label.Move}, out.Motion.Frames)
+		s.Clips = append(s.Clips, out)
+		added = append(added, out.Name)
+	}
+	ahead := s.velocity(walk.Motion).Normalize(m3.V(0, 0, 1))
+	ahead = ahead.Scale(float32(min(s.goes(walk), s.slowWalk())))
+	if lack[wayBack] {
+		back := reversed(walk.Motion)
+		for _, a := range stepSpeeds {
+			for _, rate := range backTurns {
+				add(fmt.Sprintf("backward at %.1f, turning by %+.1f", a.share, rate), slower(back, a.tempo), ahead.Scale(float32(-a.share)), rate)
+			}
+		}
+	}
+	sides := []float64{1}
+	if s.symmetric == nil {
+		sides = append(sides, -1)
+	}
+	for _, side := range sides {
+		if lack[wayAside] {
+			for _, a := range stepSpeeds {
+				add(fmt.Sprintf("aside at %+.1f", side*a.share), slower(walk.Motion, a.tempo), m3.Up.Cross(ahead).Scale(float32(side*a.share)), 0)
+			}
+		}
+		if lack[wayTurn] {
+			for _, a := range spotTurns {
+				add(fmt.Sprintf("turning by %+.1f on the spot", side*a.rate), slower(walk.Motion, a.tempo), m3.Vec3{}, side*a.rate)
+			}
+		}
+	}
+	var ways []string
+	for way, name := range wayNames {
+		if lack[way] {
+			ways = append(ways, name)
+		}
+	}
+	s.Notes = append(s.Notes, fmt.Sprintf("no clip goes %s: %d loops were made of the steps of %s", strings.Join(ways, " or "), len(added), walk.Name))
+	return added, nil
+}
+
+// lacking says which ways the clips show neither for some seconds nor in a loop.
+func (s *Set) lacking() (lack [numWays]bool, err error) {
+	var frames [numWays]int
+	for i := range s.Clips {
+		c := &s.Clips[i]
+		ways, err := s.ways(c)
+		if err != nil {
+			return lack, err
+		}
+		if c.Loop {
+			frames[ways[0]] += int(enough * FPS)
+			continue
+		}
+		for f := 0; f < len(ways); {
+			end := f + 1
+			for end < len(ways) && ways[end] == ways[f] {
+				end++
+			}
+			if end-f >= wayLasts {
+				frames[ways[f]] += end - f
+			}
+			f = end
+		}
+	}
+	for i := range lack {
+		lack[i] = frames[i] < int(enough*FPS)
+	}
+	lack[wayOther], lack[wayAhead] = false, false
+	return lack, nil
+}
+
+// ways returns the way of each frame of a clip, less wayWindow of them at either end, and that of a whole loop.
+func (s *Set) ways(c *Clip) (out []way, err error) {
+	roots, err := matching.Roots(s.Skel, &s.Roles, c.Motion)
+	if err != nil {
+		return nil, err
+	}
+	if c.Loop {
+		return []way{s.way(roots, 0, len(roots)-1, c.mostly())}, nil
+	}
+	for f := wayWindow; f+wayWindow < len(roots); f++ {
+		out = append(out, s.way(roots, f-wayWindow, f+wayWindow, c.Actions[f]))
+	}
+	return out, nil
+}
+
+// way returns the way between two frames.
+func (s *Set) way(roots []feature.Place, from, to int, action string) way {
+	if action != label.Move && action != label.Idle {
+		return wayOther
+	}
+	v, turn := course(roots, from, to)
+	speed, turns := v.Len(), m3.Abs(turn) > wayRate
+	switch stays := speed < goes*float32(s.leg); {
+	case stays && turns:
+		return wayTurn
+	case stays:
+		return wayOther
+	case v.Z > wayAngle*speed:
+		return wayAhead
+	case v.Z < -wayAngle*speed:
+		return wayBack
+	case !turns:
+		return wayAside
+	}
+	return wayOther
+}
+
+// course returns the mean velocity between two frames, m/s as seen from the middle one, and the mean turn, rad/s.
+func course(roots []feature.Place, from, to int) (v m3.Vec3, turn float32) {
+	a, b := roots[from], roots[to]
+	seconds := float32(to-from) / FPS
+	v = m3.YawQuat(-roots[(from+to)/2].Yaw).Rotate(b.Pos.Sub(a.Pos)).Scale(1 / seconds)
+	return v, m3.WrapAngle(b.Yaw-a.Yaw) / seconds
+}
+
+// slowWalk returns the speed of a slow walk, m/s.
+func (s *Set) slowWalk() float64 { return slowFroude * math.Sqrt(9.81*s.leg) }
+
+// velocity returns the mean velocity of a loop, m/s.
+func (s *Set) velocity(c *skel.Clip) m3.Vec3 {
+	n := s.Skel.Len()
+	return c.Pos[(c.Frames-1)*n].Flat().Sub(c.Pos[0].Flat()).Scale(FPS / float32(max(c.Frames-1, 1)))
+}
+
+// raise lifts a loop until its legs are as straight while they stand as in another, with shorter steps there: at most until its hips are as
+// high as in standing. stepped is the loop as it steps.
+func (s *Set) raise(c, stepped, straight *skel.Clip) {
+	n, legs, round := s.Skel.Len(), len(s.Roles.Legs), c.Frames-1
+	var lift, frames, height float32
+	model, other := make([]m3.Xform, n), make([]m3.Xform, n)
+	stands := s.stances(straight)
+	for f := range round {
+		straight.Model(other, f)
+		stepped.Model(model, f)
+		height += c.Pos[f*n].Y / float32(round)
+		for leg := range legs {
+			if !slices.ContainsFunc(stands[leg], func(k stance) bool { return k.holds(f, round) }) {
+				continue
+			}
+			l := s.Roles.Legs[leg]
+			reach := func(m []m3.Xform) m3.Vec3 { return m[l[0]].Pos.Sub(m[l[len(l)-1]].Pos) }
+			was, is := reach(other), reach(model)
+			lift += m3.Sqrt(max(was.Dot(was)-is.Flat().Dot(is.Flat()), is.Y*is.Y)) - is.Y
+			frames++
+		}
+	}
+	lift = min(lift/max(frames, 1), s.standing()-height)
+	for f := range c.Frames {
+		c.Pos[f*n].Y += max(lift, 0)
+	}
+}
+
+// standing returns the median height of the hips in standing; 0 if no clip stands.
+func (s *Set) standing() float32 {
+	var heights []float64
+	for i := range s.Clips {
+		c := &s.Clips[i]
+		for f, a := range c.Actions {
+			if a == label.Idle {
+				heights = append(heights, float64(c.Motion.Pos[f*s.Skel.Len()].Y))
+			}
+		}
+	}
+	if len(heights) == 0 {
+		return 0
+	}
+	return float32(quantile(heights, 0.5))
+}
+
+// reversed returns a loop backward in time.
+func reversed(c *skel.Clip) *skel.Clip {
+	out := skel.NewClip(c.Skel, c.FPS, c.Frames)
+	for f := range c.Frames {
+		pos, rot := c.Frame(c.Frames - 1 - f)
+		p, q := out.Frame(f)
+		copy(p, pos)
+		copy(q, rot)
+	}
+	return out
+}

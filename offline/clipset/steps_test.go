@@ -1,0 +1,143 @@
+package clipset
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"mannequin/animsys/matching"
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
+	"mannequin/offline/label"
+)
+
+// walker is a set of one walk, as a loop or as a recording of six rounds, and of standing.
+func walker(t *testing.T, loop bool) *Set {
+	s := pack(t)
+	walk := gait(t, s, 0.5, 0)
+	if !loop {
+		walk = rounds(walk, 6)
+	}
+	stand := s.Clips[slices.IndexFunc(s.Clips, func(c Clip) bool { return c.Name == "Idle" })]
+	s.Clips = []Clip{stand, {Name: "Walk", Motion: walk, Loop: loop, Actions: slices.Repeat([]string{label.Move}, walk.Frames)}}
+	return s
+}
+
+// rounds returns a loop that is played some times.
+func rounds(c *skel.Clip, n int) *skel.Clip {
+	out := skel.NewClip(c.Skel, FPS, 0)
+	lap, move, joints := root(c, c.Frames-1).Mul(root(c, 0).Inv()), m3.Identity, c.Skel.Len()
+	for range n {
+		for f := range c.Frames - 1 {
+			pos, rot := c.Frame(f)
+			x := move.Mul(m3.Xform{Pos: pos[0], Rot: rot[0]})
+			out.Pos, out.Rot = append(append(out.Pos, x.Pos), pos[1:]...), append(append(out.Rot, x.Rot), rot[1:joints]...)
+			out.Frames++
+		}
+		move = lap.Mul(move)
+	}
+	return out
+}
+
+// A set of one walk gets loops backward, aside and on the spot, in which the feet stand where they are while the body goes that
+// way, at the heights of the walk. A set that has them gets no more.
+func TestSteps(t *testing.T) {
+	for _, loop := range []bool{true, false} {
+		s := walker(t, loop)
+		before := len(s.Clips)
+		added := must.Get(s.Steps())(t)
+		if len(added) != len(s.Clips)-before || len(added) < 9 {
+			t.Fatalf("loop %t: %d clips, said to be %q", loop, len(s.Clips)-before, added)
+		}
+		var back, aside, turns int
+		for i := range s.Clips[before:] {
+			c := &s.Clips[before+i]
+			if c.Name != added[i] || !c.Loop || len(c.Actions) != c.Motion.Frames {
+				t.Fatalf("%+v", c)
+			}
+			switch way := must.Get(s.ways(c))(t)[0]; {
+			case way == wayBack:
+				back++
+			case way == wayAside:
+				aside++
+			case way == wayTurn:
+				turns++
+			case s.goes(c) > goes*s.leg:
+				t.Errorf("%s goes the way %d", c.Name, way)
+			}
+			// Feet that touch the floor move little: over three rounds, seen in the world.
+			m := rounds(c.Motion, 3)
+			feet, legs := s.feet(m), len(s.Roles.Legs)
+			low, slid, way, worst := 0, float32(0), float32(0), float32(0)
+			for f := 1; f < m.Frames; f++ {
+				for leg := range legs {
+					a, b := feet[(f-1)*legs+leg], feet[f*legs+leg]
+					moved := b.Sub(a).Flat().Len() * FPS
+					way += moved
+					if max(a.Y, b.Y) < 0.012 {
+						low++
+						slid += moved
+					}
+					worst = max(worst, moved)
+				}
+			}
+			mean, all := slid/float32(low), way/float32(legs*(m.Frames-1))
+			if low < m.Frames*legs/4 || mean > 0.02+all/4 || worst > 3 {
+				t.Errorf("%s: %d of %d feet are low, and slide at %.3f m/s; feet move at %.2f m/s, at most %.2f", c.Name, low, m.Frames*legs, mean, all, worst)
+			}
+		}
+		if back == 0 || aside == 0 || turns == 0 {
+			t.Errorf("loop %t: %d clips go backward, %d aside, %d turn: %q", loop, back, aside, turns, added)
+		}
+		if more := must.Get(s.Steps())(t); more != nil {
+			t.Errorf("loop %t: %q are added again", loop, more)
+		}
+	}
+	if added := must.Get(pack(t).Steps())(t); added != nil { // it glides
+		t.Errorf("steps of no walk: %q", added)
+	}
+}
+
+// The head looks where a body that turns will face, and bones keep their lengths.
+func TestLook(t *testing.T) {
+	s := walker(t, true)
+	walk := s.Clips[1].Motion
+	turning := s.led(walk, m3.Vec3{}, 0.6)
+	head := s.Roles.Head
+	if len(head) < 2 {
+		t.Fatal("the body has no head")
+	}
+	aims := func(c *skel.Clip, f int) float64 {
+		model := make([]m3.Xform, s.Skel.Len())
+		c.Model(model, f)
+		way := model[head[len(head)-1]].Pos.Sub(model[head[len(head)-2]].Pos)
+		return float64(m3.YawOf(root(c, f).Rot.Conj().Rotate(way)))
+	}
+	for f := range walk.Frames {
+		if by := aims(turning, f) - aims(walk, f); math.Abs(by-0.6*0.75) > 0.05 {
+			t.Fatalf("frame %d: the head turns by %.2f rad, want %.2f", f, by, 0.6*0.75)
+		}
+	}
+	if !slices.Equal(turning.Pos[1:s.Skel.Len()], walk.Pos[1:s.Skel.Len()]) {
+		t.Error("joints have moved against their parents")
+	}
+}
+
+// Frames of a recording become a loop: its last pose is its first one, and it goes straight.
+func TestClosed(t *testing.T) {
+	s := walker(t, false)
+	c := s.closed(s.curve(s.Clips[1].Motion, 0.2), 7, 50)
+	n, end := s.Skel.Len(), c.Frames-1
+	for j := 1; j < n; j++ {
+		if c.Pos[j].Dist(c.Pos[end*n+j]) > 1e-5 || m3.Abs(c.Rot[j].Dot(c.Rot[end*n+j])) < 1-1e-5 {
+			t.Errorf("joint %s ends elsewhere", s.Skel.Names[j])
+		}
+	}
+	if m3.Abs(c.Rot[0].Dot(c.Rot[end*n])) < 1-1e-5 || m3.Abs(c.Pos[0].Y-c.Pos[end*n].Y) > 1e-5 {
+		t.Error("the hips end otherwise than they begin")
+	}
+	if roots := must.Get(matching.Roots(s.Skel, &s.Roles, c))(t); m3.Abs(m3.WrapAngle(roots[0].Yaw-roots[end].Yaw)) > 0.05 {
+		t.Errorf("it turns from %.2f to %.2f rad", roots[0].Yaw, roots[end].Yaw)
+	}
+}

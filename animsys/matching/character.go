@@ -33,6 +33,7 @@ type Character struct {
 	actions   [control.NumActions]Tags
 	found     Tags                 // of frames that a search finds
 	acts      Tags                 // other than idle and move
+	idle      Tags                 // idle
 	slowest   [maxTags]float32     // m/s, of the clips that go and show each tag
 	footAccel float32              // of feet on their way and landing, m/s²
 	fastest   [maxTags + 1]float32 // m/s, of frames with each tag; and of frames with none of acts

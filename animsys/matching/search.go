@@ -178,13 +178,14 @@ type Target struct {
 	Near  int       // a frame; those of its clip that are less than Skip frames away are not found
 	Skip  int       // 0 leaves out none
 	Below float32   // the cost that the frame has to be below; 0 is any
+	Lasts int       // ticks for which the clip goes on to show Must
 }
 
 // Search returns the frame whose features are nearest to the target's query, and its cost: the square of the
 // distance. Of equally near ones it is the first. A frame of −1 is none. The last frames of clips that are no loops, and those
 // before another action, are not found; nor are actions of less than a second that last two seconds elsewhere.
 func (d *Database) Search(t *Target) (frame int, cost float32) {
-	s := search{x: &d.index, t: t, best: -1, cost: float32(math.Inf(1)), hi: -1}
+	s := search{d: d, x: &d.index, t: t, best: -1, cost: float32(math.Inf(1)), hi: -1}
 	if t.Below > 0 {
 		s.cost = t.Below
 	}
@@ -200,6 +201,7 @@ func (d *Database) Search(t *Target) (frame int, cost float32) {
 }
 
 type search struct {
+	d      *Database
 	x      *index
 	t      *Target
 	lo, hi int32 // frames that are left out
@@ -258,8 +260,23 @@ func (s *search) leaf(i int, d *[lanes]float32) {
 	for k := range l.frames {
 		f, cost := l.frame[k], d[k]
 		better := cost < s.cost || cost == s.cost && s.best >= 0 && f < s.best
-		if better && l.tags[k]&s.t.Must == s.t.Must && l.tags[k]&s.t.Never == 0 && !(f >= s.lo && f <= s.hi) {
+		if better && l.tags[k]&s.t.Must == s.t.Must && l.tags[k]&s.t.Never == 0 && !(f >= s.lo && f <= s.hi) && s.d.lasts(f, s.t.Must, s.t.Lasts) {
 			s.best, s.cost = f, cost
 		}
 	}
+}
+
+// lasts reports whether a frame and those of the next ticks show some tags.
+func (d *Database) lasts(frame int32, must Tags, ticks int) bool {
+	if ticks <= 0 {
+		return true
+	}
+	c := d.span(frame)
+	for range min(ticks, d.Frames()) + 1 {
+		if frame < 0 || d.tags[frame]&must != must {
+			return false
+		}
+		frame = c.next(frame)
+	}
+	return true
 }

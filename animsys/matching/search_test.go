@@ -105,6 +105,17 @@ func TestSearchIsExact(t *testing.T) {
 		}
 		first = end
 	}
+	const idle, half = 1, 30 // frames of half a second
+	last := append([]bool(nil), allowed...)
+	for f := range last {
+		name, _ := d.Clip(f)
+		for k := f; k <= f+half && last[f]; k++ {
+			if last[f] = k < n; last[f] {
+				other, _ := d.Clip(k)
+				last[f] = other == name && tags[k]&idle != 0
+			}
+		}
+	}
 	count := 10000
 	if testing.Short() {
 		count = 500
@@ -132,6 +143,13 @@ func TestSearchIsExact(t *testing.T) {
 		want := all.least(&target, tags, may)
 		if frame < 0 || math.Abs(float64(c)-want) > 1e-5*(1+want) || math.Abs(all.cost(q, frame)-want) > 1e-5*(1+want) {
 			t.Fatalf("query %d: frame %d costs %g, the best %g", i, frame, c, want)
+		}
+		if i%5 == 1 { // that goes on for half a second
+			target := matching.Target{Query: q, Must: idle, Lasts: half}
+			frame, c := d.Search(&target)
+			if want := all.least(&target, tags, last); frame < 0 || math.Abs(float64(c)-want) > 1e-5*(1+want) {
+				t.Fatalf("query %d: of what lasts frame %d costs %g, the best %g", i, frame, c, want)
+			}
 		}
 		if target.Below = float32(want) * 0.999; i%5 == 4 {
 			if frame, _ := d.Search(&target); frame >= 0 {

@@ -62,3 +62,12 @@ func (c *Character) Speeds(n int) []float32 {
 	}
 	return out
 }
+
+// TopSpeed returns the speed over the ground, m/s, that a hundredth of the frames that move and show no other action exceed, each
+// over a second; 0 without such frames.
+func (c *Character) TopSpeed() float32 {
+	if len(c.speeds) == 0 {
+		return 0
+	}
+	return c.speeds[(len(c.speeds)-1)*99/100]
+}

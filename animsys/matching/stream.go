@@ -107,15 +107,19 @@ const maxColumns = 6*8 + 15
 func (s *Stream) advance(row int) {
 	a, frame, d := &s.agents[row], s.frames[row], s.db
 	w, due := s.plan(row)
-	must, never := w.must, w.never
 	c := d.span(frame)
+	stands := w.stands && !c.once
+	if stands {
+		w.must, w.never = d.idle, 0
+	}
+	must, never := w.must, w.never
 	next, jumps := c.next(frame), false
 	if next >= 0 && (d.tags[next]&must != must || !c.once && d.tags[next]&never != 0) {
 		next = -1
 	}
 	held := c.holds && frame == c.end-1 && must != 0 && d.tags[frame]&must == must
 	switch {
-	case held || c.once && next >= 0: // it goes on
+	case held || (c.once || stands) && next >= 0: // it goes on
 		a.Wait = max(a.Wait, 0)
 	case next < 0 || due:
 		if found := s.search(row, next, &w); found >= 0 && found != next {
@@ -154,6 +158,14 @@ func (s *Stream) search(row int, next int32, w *wish) int32 {
 			return next
 		}
 		target.Near, target.Skip = int(next), ending+1
+	}
+	if next < 0 && w.stands {
+		for _, target.Lasts = range [...]int{3 * TickRate, TickRate} {
+			if found, _ := d.Search(&target); found >= 0 {
+				return int32(found)
+			}
+		}
+		target.Lasts = 0
 	}
 	found, _ := d.Search(&target)
 	if found < 0 {
@@ -210,10 +222,10 @@ func (d *Database) settle() {
 		if d.tags[f]&d.acts != 0 {
 			continue
 		}
-		if d.fastest[maxTags] = max(d.fastest[maxTags], speed); d.next(int32(f)) < 0 {
+		if d.fastest[maxTags] = max(d.fastest[maxTags], speed); !d.lasts(int32(f), d.idle, 1) {
 			continue
 		}
-		// Standing is a future that stays here.
+		// Standing is a future that stays here, of a frame that shows idle if there is one.
 		var still float32
 		row = d.AppendFeatures(row[:0], f)
 		for i := range horizon {

@@ -93,6 +93,38 @@ func TestStreamMovesInItsFrame(t *testing.T) {
 	}
 }
 
+// Who stands shows frames that stand, on and on: of recordings for seconds, and none in which it steps on the spot.
+func TestStreamStands(t *testing.T) {
+	d := testmatching.Dogs(t)
+	idle := matching.Tags(1) << slices.Index(d.Tags, "idle")
+	s := must.Get(d.NewStream(matching.StreamOptions{Capacity: 1}))(t)
+	p := testgen.Play(s, d.Skel.Len())
+	must.Get(s.Add(feature.Place{}, nil))(t)
+	jumps, shown := 0, map[int]bool{}
+	const walks, rests, ticks = 120, 300, 1500
+	for tick := range ticks {
+		if s.Controls()[0] = (control.Goal{}); tick < walks {
+			s.Controls()[0] = control.Goal{Move: m3.V(0, 0, 1), Speed: 1}
+		}
+		before := s.Frame(0)
+		must.Do(t, p.Tick(1))
+		if tick < rests {
+			continue
+		}
+		f := s.Frame(0)
+		shown[f] = true
+		if d.TagsOf(f)&idle == 0 {
+			t.Fatalf("in tick %d it shows frame %d, with the tags %b", tick, f, d.TagsOf(f))
+		}
+		if f != before+1 {
+			jumps++
+		}
+	}
+	if jumps > (ticks-rests)/60 || len(shown) < 60 {
+		t.Errorf("%d jumps in %d ticks, and %d frames are shown", jumps, ticks-rests, len(shown))
+	}
+}
+
 // A turn of a goal turns the agent at its rate, without a step to the side.
 func TestStreamTurns(t *testing.T) {
 	d := testmatching.People(t)

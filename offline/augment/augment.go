@@ -15,6 +15,7 @@ import (
 	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/matching"
 	"mannequin/animsys/skel"
 	"mannequin/ecs"
@@ -53,6 +54,10 @@ func Clips(recorded *clipset.Set, db *matching.Database, opt Options) ([]dataset
 		held[i].Name, held[i].HeldOut = held[i].Name+", held out", true
 	}
 	out := append(played, held...)
+	rig, err := rigOf(db)
+	if err != nil {
+		return nil, err
+	}
 	parts := recorded.Split(20)
 	isHeld, _ := parts.HoldOut(heldShare)
 	for i, c := range parts.Clips {
@@ -62,13 +67,28 @@ func Clips(recorded *clipset.Set, db *matching.Database, opt Options) ([]dataset
 		if c.Loop || c.Motion.Seconds() < leastRecorded || slices.ContainsFunc(c.Actions, other) {
 			continue
 		}
-		roots, err := db.Roots(c.Motion)
+		// Their feet stand as high as those of played motion.
+		motion, err := animsys.GroundClip(c.Motion, rig, nil)
 		if err != nil {
 			return nil, fmt.Errorf("augment: %s: %w", c.Name, err)
 		}
-		out = append(out, dataset.Clip{Name: c.Name, Motion: c.Motion, Roots: roots, Actions: c.Actions, HeldOut: isHeld[i]})
+		roots, err := db.Roots(motion)
+		if err != nil {
+			return nil, fmt.Errorf("augment: %s: %w", c.Name, err)
+		}
+		out = append(out, dataset.Clip{Name: c.Name, Motion: motion, Roots: roots, Actions: c.Actions, HeldOut: isHeld[i]})
 	}
 	return out, nil
+}
+
+// rigOf returns the rig of a database's character.
+func rigOf(db *matching.Database) (generator.Rig, error) {
+	stream, err := db.NewStream(matching.StreamOptions{Capacity: 1})
+	if err != nil {
+		return generator.Rig{}, err
+	}
+	rig, err := stream.Rig(nil)
+	return rig, errors.Join(err, stream.Close())
 }
 
 // leastRecorded is the time of a recording of which a network learns how motion goes on, s: its first and its last second have no
@@ -152,6 +172,7 @@ type player struct {
 	entity arche.Entity
 	rng    *rand.Rand
 	speeds []float32
+	top    float32 // the largest speed that is asked for, m/s
 	acts   []control.Action
 
 	left           int     // ticks of the present wish
@@ -161,7 +182,7 @@ type player struct {
 }
 
 func newPlayer(db *matching.Database, e arche.Entity, opt Options, i uint64) player {
-	p := player{entity: e, rng: rand.New(rand.NewPCG(opt.Seed, i)), speeds: db.Speeds(5), face: m3.V(0, 0, 1)}
+	p := player{entity: e, rng: rand.New(rand.NewPCG(opt.Seed, i)), speeds: db.Speeds(5), top: db.TopSpeed(), face: m3.V(0, 0, 1)}
 	for _, name := range opt.Actions {
 		if a, ok := db.Action(name); ok {
 			p.acts = append(p.acts, a)
@@ -212,12 +233,15 @@ func (p *player) wish() {
 		}
 		return
 	}
-	slow, fast := 0.7*p.speeds[0], p.speeds[len(p.speeds)-1]
+	slow, fast := 0.7*p.speeds[0], p.top
 	way := m3.YawQuat(2 * math.Pi * rng.Float32()).Forward()
 	if rng.Float64() < 0.5 { // about where it faces
 		way = m3.YawQuat(rng.Float32() - 0.5).Rotate(p.face)
 	}
 	p.velocity, p.face = way.Scale(slow+(fast-slow)*rng.Float32()), way
+	if p.velocity.Len() > p.speeds[len(p.speeds)-1] { // it takes time to get there
+		p.left = animsys.TickRate * longest
+	}
 	if rng.Float64() < asideShare {
 		p.velocity = p.velocity.Scale(0.5)
 		p.face = m3.YawQuat(2 * math.Pi * rng.Float32()).Forward()

@@ -36,6 +36,8 @@ type Subject struct {
 	// Moves says which frames of the clips show a body that goes, (clips, frames). nil: all.
 	Moves [][]bool
 	Size  float32 // metres per unit of the skeleton's; 0: 1
+	// Action returns the action of a name, and whether the character shows it; nil: it shows none.
+	Action func(name string) (control.Action, bool)
 	// Memory is the bytes of what is played; 0: it is not known.
 	Memory int
 }

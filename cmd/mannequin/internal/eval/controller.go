@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -20,17 +21,21 @@ import (
 
 func newEvalController() *cobra.Command {
 	var asJSON bool
+	var walk, run float64
 	c := &cobra.Command{
 		Use:   "controller CHARACTER|MODEL...",
 		Short: "Measure characters that goals steer: one table for every kind",
 		Long: `Measures characters that a player steers: files of mannequin make, and mode-adaptive networks by name or file. They
 start, turn by 90° and 180° and stop at three speeds, and follow a circle. The table says whether they hold speeds, how
-soon they answer, how far they are from the circle, how much feet slide and joints jerk, and what a tick costs.
+soon they answer, how far they are from the circle, how much feet slide and joints jerk, and what a tick costs. A second
+table says how soon they do what they are asked for: over 20 phases of the gait at which the command comes, to both sides.
 docs/make.md explains the measures.`,
-		Example: "  mannequin eval controller hero.character\n  mannequin eval controller dog dog-free --json",
+		Example: "  mannequin eval controller hero.character\n  mannequin eval controller dog dog-free --json\n  mannequin eval controller hero.character --walk 1.4 --run 3.5",
 		Args:    command.Want("characters", 1, -1),
 	}
 	cli.JSON(c, &asJSON)
+	c.Flags().Float64Var(&walk, "walk", 0, "slow speed of the second table, m/s (default: the slowest of the first)")
+	c.Flags().Float64Var(&run, "run", 0, "fast speed of the second table, m/s (default: the fastest of the first)")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		return cli.ReportFiles(cmd.OutOrStdout(), args, asJSON, func(i int) (cli.Report, error) {
 			ways, err := subjects(args[i])
@@ -43,7 +48,12 @@ docs/make.md explains the measures.`,
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", args[i], err)
 				}
-				out.Ways = append(out.Ways, way{s.by, r})
+				slow, fast := cmp.Or(walk, r.Speeds[0].Asked), cmp.Or(run, r.Speeds[len(r.Speeds)-1].Asked)
+				answers, err := controller.Respond(s.Subject, float32(slow), float32(fast))
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", args[i], err)
+				}
+				out.Ways = append(out.Ways, way{s.by, r, answers})
 			}
 			return out, nil
 		})
@@ -81,7 +91,7 @@ func ways(f *matching.File) (out []subject) {
 	} else {
 		clips.Speeds = f.Character().Speeds(3)
 	}
-	clips.Size = f.Character().Size
+	clips.Size, clips.Action = f.Character().Size, f.Character().Action
 	for _, w := range f.Ways() {
 		s, only := clips, f.Only(w)
 		s.New, s.Memory = controller.Plays(only), only.Bytes()
@@ -126,6 +136,7 @@ type controllerReport struct {
 type way struct {
 	By string `json:"by"`
 	*controller.Report
+	Responses []controller.Response `json:"responses"`
 }
 
 // Print prints each table below the character's name.
@@ -136,6 +147,9 @@ func (r *controllerReport) Print(w io.Writer) error {
 		}
 		fmt.Fprintf(w, "%s by %s\n", command.Plain(r.File), way.By)
 		if err := way.Report.Print(w); err != nil {
+			return err
+		}
+		if err := controller.PrintResponses(w, way.Responses); err != nil {
 			return err
 		}
 	}

@@ -116,7 +116,7 @@ var linked = []any{
 	new(matching.Networks), new(matching.Options), new(matching.Span), new(matching.Stream), new(matching.StreamOptions), new(matching.Tags), new(matching.Target),
 	new(matching.Tuning), new(matching.Way), new(matching.Weights),
 	matching.Build, matching.Decode, matching.DecodeFile, matching.DefaultTuning, matching.DefaultWeights, matching.NewAdaptive, matching.NewLearned, matching.NewNetwork, matching.Open,
-	matching.OpenFile, matching.Roots, matching.WriteTags,
+	matching.OpenFile, matching.ResponsiveTuning, matching.Roots, matching.WriteTags,
 
 	new(mar.Database), new(mar.Label), new(mar.Neighbour), new(mar.Options), new(mar.Retimer), new(mar.StyleTranslator), new(mar.StyleTranslatorOptions),
 	new(mar.Take),

@@ -40,7 +40,7 @@ func (a *Adaptive) NewStream(o StreamOptions) (*AdaptiveStream, error) {
 	}
 	if o.Tuning == nil {
 		// The network goes on from the drawn root, as recordings do not: it need not be spared.
-		t := DefaultTuning()
+		t := a.Tuning()
 		t.Follow, t.Share = 0.05, 1
 		o.Tuning = &t
 	}

@@ -19,6 +19,8 @@ type Character struct {
 
 	Size float32 // metres of the character's own size that a unit of the skeleton's is; 0 is 1
 
+	Responsive bool // streams take ResponsiveTuning by default
+
 	Skel  *skel.Skeleton
 	Roles ik.Roles
 	Tags  []string // names of bits

@@ -46,13 +46,14 @@ const keyClips = "clips"
 
 // contents is the JSON part of a file.
 type contents struct {
-	Tags     []string      `json:"tags"`
-	Weights  Weights       `json:"weights"`
-	Roles    ik.Roles      `json:"roles"`
-	Clips    []clipFile    `json:"clips,omitempty"`
-	Size     float32       `json:"size,omitempty"`
-	Learned  *learnedFile  `json:"learned,omitempty"`
-	Adaptive *adaptiveFile `json:"adaptive,omitempty"`
+	Tags       []string      `json:"tags"`
+	Weights    Weights       `json:"weights"`
+	Roles      ik.Roles      `json:"roles"`
+	Clips      []clipFile    `json:"clips,omitempty"`
+	Size       float32       `json:"size,omitempty"`
+	Responsive bool          `json:"responsive,omitempty"`
+	Learned    *learnedFile  `json:"learned,omitempty"`
+	Adaptive   *adaptiveFile `json:"adaptive,omitempty"`
 }
 
 type clipFile struct {
@@ -204,6 +205,9 @@ func player[P Player](p P, err error) (Player, error) {
 // Fingerprint returns a checksum of what streams play: equal ones have the same.
 func (f *File) Fingerprint() uint64 {
 	h := statehash.New.Int(int(f.Plays))
+	if c := f.Character(); c != nil && c.Responsive {
+		h = h.Int(1)
+	}
 	if f.Database != nil {
 		h = h.Uint(f.Database.Fingerprint())
 	}
@@ -225,7 +229,7 @@ func (f *File) Encode(w io.Writer) error {
 	if c == nil || c.Skel == nil {
 		return errZero
 	}
-	out := contents{Size: c.Size, Tags: c.Tags, Weights: c.weight, Roles: c.Roles}
+	out := contents{Size: c.Size, Responsive: c.Responsive, Tags: c.Tags, Weights: c.weight, Roles: c.Roles}
 	cols := c.Columns()
 	arrays := []netruntime.Tensor{{Name: arrayScales, Shape: []int{2, cols}, Data: append(c.mean[:cols:cols], c.scale...)}}
 	if d := f.Database; d != nil {
@@ -419,7 +423,7 @@ func decode(meta *netruntime.Meta, arrays []netruntime.Tensor) (*File, error) {
 	if err := json.Unmarshal([]byte(meta.Extra[keyClips]), &in); err != nil {
 		return nil, fmt.Errorf("metadata %s: %w", keyClips, err)
 	}
-	c := Character{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Size: in.Size, Skel: new(skel.Skeleton), Tags: in.Tags, weight: in.Weights}
+	c := Character{Name: meta.Name, Data: meta.Data, License: meta.License, Card: meta.Card, Size: in.Size, Responsive: in.Responsive, Skel: new(skel.Skeleton), Tags: in.Tags, weight: in.Weights}
 	if err := json.Unmarshal([]byte(meta.Skeleton), c.Skel); err != nil {
 		return nil, fmt.Errorf("metadata skeleton: %w", err)
 	}

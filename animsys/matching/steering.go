@@ -14,7 +14,7 @@ import (
 // StreamOptions configure a stream.
 type StreamOptions struct {
 	Capacity int     // largest number of agents, at least 1
-	Tuning   *Tuning // nil is DefaultTuning, and that a mode-adaptive network is drawn to the simulated body more
+	Tuning   *Tuning // nil is the character's, and that a mode-adaptive network is drawn to the simulated body more
 	Workers  int     // of networks; 0: one per CPU, or one for few agents
 	BF16     bool    // of networks; see netruntime.SessionOptions
 }
@@ -50,7 +50,7 @@ func newSteering(c *Character, o *StreamOptions) (steering, error) {
 	if o.Capacity < 1 {
 		return steering{}, fmt.Errorf("matching: StreamOptions.Capacity is %d: want at least 1", o.Capacity)
 	}
-	s := steering{character: c, tuning: DefaultTuning(), goals: make([]control.Goal, o.Capacity), agents: make([]agent, o.Capacity)}
+	s := steering{character: c, tuning: c.Tuning(), goals: make([]control.Goal, o.Capacity), agents: make([]agent, o.Capacity)}
 	if o.Tuning != nil {
 		if err := o.Tuning.Validate(); err != nil {
 			return steering{}, err

@@ -93,6 +93,37 @@ func TestStreamMovesInItsFrame(t *testing.T) {
 	}
 }
 
+// A responsive character is as fast as it is asked to be in two thirds of the time, also from a file, which tells both apart.
+func TestResponsive(t *testing.T) {
+	took := func(d *matching.Database) int {
+		_, roots := play(t, d, 1, 180, func(_, tick int, at feature.Place) control.Goal {
+			if tick < 60 {
+				return control.Goal{}
+			}
+			return toward(at, m3.V(0, 0, 1.3), m3.V(0, 0, 1))
+		})
+		for f := 61; f < len(roots); f++ {
+			if roots[f].Pos.Dist(roots[f-1].Pos)*60 > 0.9*1.3 {
+				return f - 60
+			}
+		}
+		return len(roots)
+	}
+	natural := testmatching.People(t)
+	quick := *natural
+	quick.Responsive = true
+	if a, b := took(natural), took(&quick); 3*b > 2*a {
+		t.Errorf("it takes %d ticks, and %d if it is responsive", a, b)
+	}
+	again := must.Get(matching.Decode(encoded(t, &quick)))(t)
+	if !again.Responsive || took(again) != took(&quick) {
+		t.Error("a file forgets that its character is responsive")
+	}
+	if a, b := (&matching.File{Database: natural}).Fingerprint(), (&matching.File{Database: again}).Fingerprint(); a == b {
+		t.Error("both have the same fingerprint")
+	}
+}
+
 // Who stands shows frames that stand, on and on: of recordings for seconds, and none in which it steps on the spot.
 func TestStreamStands(t *testing.T) {
 	d := testmatching.Dogs(t)

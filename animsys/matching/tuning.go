@@ -31,6 +31,22 @@ func DefaultTuning() Tuning {
 		Away: 0.15, Turned: 1.57, Spin: 9, Grip: 3}
 }
 
+// ResponsiveTuning returns constants of a character that answers the stick about twice as soon: its simulated body is quicker, and its root
+// is drawn to that by as much as the recorded motion. Feet that stand are held by the ground solver.
+func ResponsiveTuning() Tuning {
+	t := DefaultTuning()
+	t.Velocity, t.Facing, t.Follow, t.Share = 0.14, 0.14, 0.05, 1
+	return t
+}
+
+// Tuning returns the constants that streams take by default.
+func (c *Character) Tuning() Tuning {
+	if c.Responsive {
+		return ResponsiveTuning()
+	}
+	return DefaultTuning()
+}
+
 // Validate returns an error for the first constant that is out of its range.
 func (t *Tuning) Validate() error {
 	if t.Every < 1 || t.Every > 60 {

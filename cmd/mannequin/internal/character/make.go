@@ -34,7 +34,7 @@ type options struct {
 	labels, review      string
 	mapFile             string
 	name, data, license string
-	plain               bool
+	plain, responsive   bool
 
 	train    float64 // minutes
 	networks string
@@ -85,6 +85,7 @@ matching, to a file of its own, without the clips.`,
 	command.Output(c, &o.networks, "networks", command.File, "`file` of a network of --train without the clips")
 	f.BoolVar(&o.resume, "resume", false, "continue the training of an earlier run with the same --out")
 	cli.Threads(c, &o.threads)
+	f.BoolVar(&o.responsive, "responsive", false, "answer the stick about twice as soon: for a player's character")
 	f.BoolVar(&o.plain, "plain", false, "take the clips as they are: without mirror images, curves and steps")
 	f.StringVar(&o.name, "name", "", "name of the character (default: that of its file)")
 	f.StringVar(&o.data, "data", "", "where the clips are from, for the file")
@@ -141,6 +142,7 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	db.Responsive = o.responsive
 	r.Frames = db.Frames()
 	progress.Stage("measuring")
 	subject := subjectOf(set, db, recorded.Clips)

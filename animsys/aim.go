@@ -72,7 +72,7 @@ type timing struct {
 	left    [limbs]float32 // of it
 	target  [limbs]m3.Vec3
 	there   uint32 // limbs whose time is over in this tick, a bit each
-	lost    uint32 // those of them that have lost their target, a bit each
+	lost    uint32 // hands of there that lost their target, a bit each
 }
 
 // newAims returns the aims of n rows, or nil if the skeleton is neither a dog's nor a person's. It gives
@@ -206,7 +206,9 @@ func (a *aims) count(r, limb int, left float32, timed bool) {
 	t := &a.timing[r]
 	switch over := t.left[limb] > 0; {
 	case over && !timed: // the target has gone where the limb does not follow
-		t.there, t.lost, left = t.there|1<<limb, t.lost|1<<limb, 0
+		if left = 0; limb < 2 { // hands say so
+			t.there, t.lost = t.there|1<<limb, t.lost|1<<limb
+		}
 	case over && left <= 0:
 		t.there |= 1 << limb
 	}
@@ -220,8 +222,13 @@ func (c *Crowd) missed(row, i int) string {
 	if t.lost>>i&1 != 0 {
 		return missedBehind
 	}
-	target, at := t.target[i].Scale(c.units[row]), c.now[row*c.joints+c.joint(hand, i)].Pos.Scale(c.units[row])
-	if own := c.cast.bones(c.cast.now, row); own != nil {
+	target, pose := t.target[i].Scale(c.units[row]), c.now
+	late := c.rates[row].span > 1
+	if late { // what is shown is on the way to the step that was aimed
+		pose = c.Ground.Model
+	}
+	at := pose[row*c.joints+c.joint(hand, i)].Pos.Scale(c.units[row])
+	if own := c.cast.bones(c.cast.now, row); own != nil && !late {
 		j, from := c.ownPoint(row, hand, i)
 		at = own[j].Apply(from)
 	}

@@ -15,6 +15,8 @@ import (
 	"mannequin/terrain"
 
 	arche "github.com/mlange-42/arche/ecs"
+
+	"github.com/mlange-42/arche/generic"
 )
 
 // Of two dogs one goes over a bridge, up a ramp and down another, and one on the road below it.
@@ -188,8 +190,8 @@ func TestPlatform(t *testing.T) {
 	}
 }
 
-// A merry-go-round turns the agents of all generators: they move on it as on ground that stands still, also with half
-// the updates, and frozen. Those on curves are carried along, and keep to their curves.
+// A merry-go-round turns the agents of all generators: they move on it as on ground that stands still, also while a hand reaches and lets
+// go, with half the updates, and frozen. Those on curves are carried along, and keep to their curves.
 func TestMerryGoRound(t *testing.T) {
 	const n, speed = 3, 0.8 // rad/s
 	for _, k := range kinds(t) {
@@ -202,13 +204,23 @@ func TestMerryGoRound(t *testing.T) {
 				a.home = m3.V(0, 1, 0)
 				all := a.run(100, numbers(n)...)
 				must.Do(t, a.people.SetUpdateRate(all[1], animsys.Every2))
-				for tick := 100; tick < 400; tick++ {
-					if tick == 360 {
+				reach := generic.NewMap1[ecs.Reach](&a.ecs)
+				reach.Assign(all[0], &ecs.Reach{})
+				var place m3.Vec3 // on the deck, beside the agent
+				for tick := 100; tick < 360; tick++ {
+					if tick == 320 {
 						must.Do(t, a.people.SetUpdateRate(all[2], animsys.Frozen))
+					}
+					if tick == 300 {
+						root := a.people.Root(all[0])
+						place = m3.Xform{Rot: m3.YawQuat(deck.Yaw)}.Inv().Apply(root.Pos.Add(root.Rot.Rotate(m3.V(0.3, 1.2, 0.4))))
 					}
 					deck.Turned = speed / animsys.TickRate
 					deck.Yaw += deck.Turned
 					must.Do(t, decks.Set(deck))
+					if *reach.Get(all[0]) = (ecs.Reach{}); tick >= 300 && tick < 340 {
+						*reach.Get(all[0]) = ecs.Reach{Left: ecs.Hand{Target: m3.YawQuat(deck.Yaw).Rotate(place), Weight: 1, Seconds: 0.6}}
+					}
 					a.play(all, numbers(n), tick, tick+1, nil)
 				}
 				from := m3.Xform{Rot: m3.YawQuat(deck.Yaw)}.Inv()

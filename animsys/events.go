@@ -20,7 +20,7 @@ const (
 	ClipEnd                     // a clip that is played once, and not held, has come to its end, and blends out
 	HandThere                   // a hand's time is over, see ecs.Hand.Seconds, and it is within 2 cm of its target
 	FootThere                   // a foot's time is over, see ecs.Foot.Seconds; its sole is below Pos by Crowd.Ground.Sole, or, of a character, by as much as at rest
-	HandMissed                  // a hand's time is over and it is not at its target, or it has lost it before: Reason says why
+	HandMissed                  // a hand's time is over and it is not at its target, or the hand lost its target earlier: Reason says why
 )
 
 // Event is something that happened to an agent in the last tick, for sounds and effects.

@@ -35,7 +35,7 @@ func StandClip(c *skel.Clip, l *feature.Motion, rows []float32) (*skel.Clip, err
 // ground at height zero. contacts are (frames, legs); nil lets the ground solver find them.
 func GroundClip(c *skel.Clip, rig generator.Rig, contacts []bool) (*skel.Clip, error) {
 	s := rig.Ground
-	if c == nil || c.Skel == nil || s.Rig == nil || s.Rig.Tree.Len() != c.Skel.Len() || len(c.Pos) != c.Frames*c.Skel.Len() || len(c.Rot) != len(c.Pos) {
+	if c == nil || c.Skel == nil || s.Rig == nil || s.Rig.Tree == nil || s.Rig.Tree.Len() != c.Skel.Len() || len(c.Pos) != c.Frames*c.Skel.Len() || len(c.Rot) != len(c.Pos) {
 		return nil, errors.New("animsys: the clip has no frames of the rig's skeleton")
 	}
 	out, n, legs := skel.NewClip(c.Skel, c.FPS, c.Frames), c.Skel.Len(), len(s.Rig.Roles.Legs)

@@ -27,7 +27,7 @@ func (b *Body) Shift(by m3.Vec3) {
 // Shift moves the places to which the hand goes; see [Foot.Shift].
 func (s *HandState) Shift(by m3.Vec3) {
 	if s.on {
-		s.goal, s.to = s.goal.Add(by), s.to.Add(by)
+		s.goal, s.to, s.shoulder = s.goal.Add(by), s.to.Add(by), s.shoulder.Add(by)
 	}
 }
 
@@ -73,7 +73,7 @@ func (l *limiter) turn(t m3.Turn) {
 // Turn turns the places to which the hand goes; see [Foot.Turn].
 func (s *HandState) Turn(t m3.Turn) {
 	if s.on {
-		s.to = t.Point(s.to)
+		s.to, s.shoulder = t.Point(s.to), t.Point(s.shoulder)
 		s.turn(t)
 	}
 }

@@ -58,8 +58,8 @@ func (s *steering) shows(row int, tags Tags, a control.Action) float32 {
 
 // Wanted returns what a search looks for that may find a frame with some tags.
 func (c *Character) Wanted(tags Tags) (must, never Tags) {
-	if must = tags & (c.acts | c.idle); must == 0 {
-		return 0, c.acts
+	if must = tags & c.acts; must == 0 {
+		return tags & c.idle, c.acts
 	}
 	return must, 0
 }
@@ -83,7 +83,6 @@ func (c *Character) name() {
 		}
 	}
 	c.acts = c.actTags()
-	c.idle = c.actions[control.Idle]
 }
 
 // actTags returns the tags that have to be asked for: all but idle and move.

@@ -15,6 +15,7 @@ import (
 	"mannequin/internal/testing/testdog"
 	"mannequin/internal/testing/testgen"
 	"mannequin/internal/testing/testmatching"
+	"mannequin/offline/procgen/human"
 )
 
 // actor plays one agent of Actors, and returns the names of the clips and the tags of each tick.
@@ -275,5 +276,64 @@ func TestActionsDoNotAllocate(t *testing.T) {
 		must.Do(t, p.Tick(1))
 	}); n != 0 {
 		t.Errorf("%g allocations in a tick", n)
+	}
+}
+
+// Idle frames that show another action are not idle: an agent without a goal neither shows them nor begins with one. After an action that
+// plays once it jumps once.
+func TestIdle(t *testing.T) {
+	takes, _, err := human.Generate(human.Options{Minutes: 1, Actions: []string{human.Walk, human.Run, human.Stand}, Styles: []string{"neutral"}})
+	must.Do(t, err)
+	const idle, move, crouch, wave = 1, 2, 4, 8
+	build := func(stand matching.Tags) *matching.Database {
+		var clips []matching.Clip
+		for _, k := range takes {
+			tags := matching.Tags(move)
+			if k.Action == human.Stand {
+				tags = stand
+				clips = append(clips, matching.Clip{Name: "wave", Motion: k.Clip.Section(0, 50), Once: true, Tags: []matching.Tags{wave}},
+					matching.Clip{Name: "as still", Motion: k.Clip, Tags: []matching.Tags{move}})
+			}
+			clips = append(clips, matching.Clip{Name: k.Name, Motion: k.Clip, Tags: []matching.Tags{tags}})
+		}
+		return must.Get(matching.Build(takes[0].Clip.Skel, clips, matching.Options{Tags: []string{"idle", "move", "crouch", "wave"}}))(t)
+	}
+	for _, stand := range []matching.Tags{idle | crouch, idle} {
+		d := build(stand)
+		if tags := d.TagsOf(d.Rest()); tags&^(idle|move) != 0 || stand == idle && tags != idle {
+			t.Errorf("standing is tagged %b: agents begin with a frame tagged %b", stand, tags)
+		}
+		s := must.Get(d.NewStream(matching.StreamOptions{Capacity: 1}))(t)
+		p := testgen.Play(s, d.Skel.Len())
+		must.Get(s.Add(feature.Place{}, nil))(t)
+		last, jumps, held := s.Frame(0), 0, 0
+		for tick := range 700 {
+			s.Controls()[0] = control.Goal{}
+			switch {
+			case tick < 120:
+				s.Controls()[0] = control.Goal{Move: m3.V(0, 0, 1), Speed: 1.3}
+			case tick >= 300 && tick < 310:
+				s.Controls()[0].Action, _ = d.Action("wave")
+			}
+			must.Do(t, p.Tick(1))
+			tags := d.TagsOf(s.Frame(0))
+			if tags&crouch != 0 {
+				t.Fatalf("in tick %d it crouches", tick)
+			}
+			if waved := d.TagsOf(last) == wave; waved && tags != wave {
+				jumps = 1
+			} else if jumps > 0 && tick < 370 && s.Frame(0) != last+1 {
+				jumps++
+			}
+			if held++; s.Frame(0) != last {
+				held = 0
+			} else if held > 60 {
+				t.Fatalf("in tick %d it is frozen", tick)
+			}
+			last = s.Frame(0)
+		}
+		if jumps != 1 && stand == idle {
+			t.Errorf("it jumps %d times when the action is over", jumps)
+		}
 	}
 }

@@ -35,7 +35,7 @@ type Character struct {
 	actions   [control.NumActions]Tags
 	found     Tags                 // of frames that a search finds
 	acts      Tags                 // other than idle and move
-	idle      Tags                 // idle
+	idle      Tags                 // idle, if a search finds frames that show it and none of acts; of networks: if they were asked for it
 	slowest   [maxTags]float32     // m/s, of the clips that go and show each tag
 	footAccel float32              // of feet on their way and landing, m/s²
 	fastest   [maxTags + 1]float32 // m/s, of frames with each tag; and of frames with none of acts

@@ -69,9 +69,10 @@ type paces struct {
 	Fastest   []float32 `json:"fastest"`
 	Slowest   []float32 `json:"slowest"`
 	Speeds    []float32 `json:"speeds"`
-	Found     Tags      `json:"found"`      // tags that frames have
-	FootAccel float32   `json:"foot_accel"` // m/s²
-	Plays     bool      `json:"plays"`      // it is File.Plays
+	Found     Tags      `json:"found"`          // tags that frames have
+	Idle      Tags      `json:"idle,omitempty"` // Character.idle
+	FootAccel float32   `json:"foot_accel"`     // m/s²
+	Plays     bool      `json:"plays"`          // it is File.Plays
 }
 
 // learnedFile is the JSON part of learned motion matching.
@@ -337,7 +338,7 @@ func tensors(name string, net *netruntime.Net) []netruntime.Tensor {
 
 // paces returns what a file's networks must know of c.
 func (c *Character) paces(plays bool) paces {
-	return paces{c.fastest[:], c.slowest[:], c.speeds, c.found, c.footAccel, plays}
+	return paces{c.fastest[:], c.slowest[:], c.speeds, c.found, c.idle, c.footAccel, plays}
 }
 
 // learn sets what networks know of the recordings that they have learned.
@@ -357,6 +358,7 @@ func (c *Character) learn(in *paces) error {
 	}
 	c.speeds, c.found = in.Speeds, in.Found
 	c.name()
+	c.idle = in.Idle & c.actions[control.Idle]
 	return nil
 }
 

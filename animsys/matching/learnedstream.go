@@ -222,7 +222,7 @@ func (s *LearnedStream) planRows(_, i int) {
 	for row := i * planned; row < min((i+1)*planned, s.rows); row++ {
 		if s.due[row] = false; !s.frozen[row] {
 			w, due := s.plan(row)
-			if w.stands && s.acts[row].of < 0 {
+			if w.rests && s.acts[row].of < 0 {
 				w.must = s.of.idle
 			}
 			asked := w.must == s.must[row]

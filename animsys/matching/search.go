@@ -260,14 +260,14 @@ func (s *search) leaf(i int, d *[lanes]float32) {
 	for k := range l.frames {
 		f, cost := l.frame[k], d[k]
 		better := cost < s.cost || cost == s.cost && s.best >= 0 && f < s.best
-		if better && l.tags[k]&s.t.Must == s.t.Must && l.tags[k]&s.t.Never == 0 && !(f >= s.lo && f <= s.hi) && s.d.lasts(f, s.t.Must, s.t.Lasts) {
+		if better && l.tags[k]&s.t.Must == s.t.Must && l.tags[k]&s.t.Never == 0 && !(f >= s.lo && f <= s.hi) && s.d.shows(f, s.t.Must, s.t.Lasts) {
 			s.best, s.cost = f, cost
 		}
 	}
 }
 
-// lasts reports whether a frame and those of the next ticks show some tags.
-func (d *Database) lasts(frame int32, must Tags, ticks int) bool {
+// shows reports whether a frame and those of the next ticks show some tags.
+func (d *Database) shows(frame int32, must Tags, ticks int) bool {
 	if ticks <= 0 {
 		return true
 	}

@@ -30,7 +30,7 @@ type wish struct {
 	speed    float32 // along the path
 
 	must, never Tags // of the frames that its action asks for
-	stands      bool // it asks for nothing, and the body has come to rest: frames that stand are shown, if there are some
+	rests       bool // it asks for nothing, and the body has come to rest: frames that show idle are shown, if there are some
 }
 
 // wish reads a goal. at is where the agent stands: directions in goals are in its frame.

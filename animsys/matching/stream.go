@@ -108,18 +108,17 @@ func (s *Stream) advance(row int) {
 	a, frame, d := &s.agents[row], s.frames[row], s.db
 	w, due := s.plan(row)
 	c := d.span(frame)
-	stands := w.stands && !c.once
-	if stands {
-		w.must, w.never = d.idle, 0
+	next, jumps := c.next(frame), false
+	if w.rests = w.rests && !(c.once && next >= 0); w.rests { // who plays a clip once plays it to its end
+		w.must = d.idle
 	}
 	must, never := w.must, w.never
-	next, jumps := c.next(frame), false
 	if next >= 0 && (d.tags[next]&must != must || !c.once && d.tags[next]&never != 0) {
 		next = -1
 	}
 	held := c.holds && frame == c.end-1 && must != 0 && d.tags[frame]&must == must
 	switch {
-	case held || (c.once || stands) && next >= 0: // it goes on
+	case held || (c.once || w.rests) && next >= 0: // it goes on
 		a.Wait = max(a.Wait, 0)
 	case next < 0 || due:
 		if found := s.search(row, next, &w); found >= 0 && found != next {
@@ -159,7 +158,7 @@ func (s *Stream) search(row int, next int32, w *wish) int32 {
 		}
 		target.Near, target.Skip = int(next), ending+1
 	}
-	if next < 0 && w.stands {
+	if next < 0 && w.rests {
 		for _, target.Lasts = range [...]int{3 * TickRate, TickRate} {
 			if found, _ := d.Search(&target); found >= 0 {
 				return int32(found)
@@ -208,9 +207,17 @@ func (d *Database) settle() {
 		d.found |= any
 	}
 	d.name()
+	for i := range d.index.leafs {
+		l := &d.index.leafs[i]
+		for _, tags := range l.tags[:l.frames] {
+			if tags&d.acts == 0 {
+				d.idle |= tags & d.actions[control.Idle]
+			}
+		}
+	}
 	d.slow()
 	d.speeds = d.moving()
-	least := float32(math.Inf(1))
+	least, stands := float32(math.Inf(1)), false
 	var row []float32
 	for f, m := range d.moves {
 		speed := m3.V(m.X, 0, m.Z).Len() * TickRate
@@ -222,10 +229,14 @@ func (d *Database) settle() {
 		if d.tags[f]&d.acts != 0 {
 			continue
 		}
-		if d.fastest[maxTags] = max(d.fastest[maxTags], speed); !d.lasts(int32(f), d.idle, 1) {
+		if d.fastest[maxTags] = max(d.fastest[maxTags], speed); d.next(int32(f)) < 0 {
 			continue
 		}
 		// Standing is a future that stays here, of a frame that shows idle if there is one.
+		idle := d.idle != 0 && d.shows(int32(f), d.idle, 1)
+		if stands && !idle {
+			continue
+		}
 		var still float32
 		row = d.AppendFeatures(row[:0], f)
 		for i := range horizon {
@@ -234,8 +245,8 @@ func (d *Database) settle() {
 				still += m3.Abs(row[c+k] + d.mean[c+k]*d.scale[c+k])
 			}
 		}
-		if still < least {
-			least, d.rest = still, int32(f)
+		if still < least || idle && !stands {
+			least, stands, d.rest = still, idle, int32(f)
 		}
 	}
 }

@@ -31,8 +31,8 @@ func DefaultTuning() Tuning {
 		Away: 0.15, Turned: 1.57, Spin: 9, Grip: 3}
 }
 
-// ResponsiveTuning returns constants of a character that answers the stick about twice as soon: its simulated body is quicker, and its root
-// is drawn to that by as much as the recorded motion. Feet that stand are held by the ground solver.
+// ResponsiveTuning returns the constants of a character that answers the stick about twice as soon: its simulated body is quicker, and its
+// root follows that by at most its own motion. The ground solver holds feet that would slide.
 func ResponsiveTuning() Tuning {
 	t := DefaultTuning()
 	t.Velocity, t.Facing, t.Follow, t.Share = 0.14, 0.14, 0.05, 1

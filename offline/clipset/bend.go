@@ -163,8 +163,8 @@ func (s *Set) curve(c *skel.Clip, rate float64) *skel.Clip {
 	return s.led(c, s.velocity(c), rate)
 }
 
-// led returns a loop that begins with another velocity than that of its straight way, m/s, and turns at a rate, rad/s, as the
-// velocity does. It leans into curves, and looks where it will face.
+// led returns a loop moved along another way: with a velocity in place of its own, m/s, that turns with the body at a rate, rad/s. The
+// body leans into curves, and looks where it will face.
 func (s *Set) led(c *skel.Clip, velocity m3.Vec3, rate float64) *skel.Clip {
 	out := &skel.Clip{Skel: c.Skel, FPS: FPS, Frames: c.Frames, Pos: slices.Clone(c.Pos), Rot: slices.Clone(c.Rot)}
 	start, v := c.Pos[0].Flat(), s.velocity(c)
@@ -189,11 +189,11 @@ func (s *Set) led(c *skel.Clip, velocity m3.Vec3, rate float64) *skel.Clip {
 
 // look turns the head of a clip to where a body that turns at a rate, rad/s, will face.
 func (s *Set) look(c *skel.Clip, rate float32) {
-	ahead, most := float32(0.75), float32(0.7) // s and rad; recorded dogs turn it by up to 0.9
+	seconds, most := float32(0.75), float32(0.7) // ahead; rad: recorded dogs turn it by up to 0.9
 	if s.Kind == anatomy.TwoLegs {
-		ahead, most = 0.35, 0.5
+		seconds, most = 0.35, 0.5
 	}
-	angle, bends := m3.Clamp(rate*ahead, -most, most), len(s.Roles.Head)-1
+	angle, bends := m3.Clamp(rate*seconds, -most, most), len(s.Roles.Head)-1
 	if angle == 0 || bends < 1 {
 		return
 	}

@@ -13,20 +13,19 @@ import (
 	"mannequin/offline/label"
 )
 
-// way says how a body goes over the ground.
+// way is how a body goes over the ground, or turns on the spot.
 type way int
 
 const (
 	wayAhead way = iota
 	wayBack
-	wayAside
-	wayTurn  // on the spot
+	wayLeft
+	wayRight
+	wayTurnLeft
+	wayTurnRight
 	wayOther // it stands, or shows an action other than idle and move
 	numWays
 )
-
-// wayNames are the names of the ways that a walk can be led.
-var wayNames = [...]string{wayBack: "backward", wayAside: "aside", wayTurn: "around on the spot"}
 
 const (
 	wayWindow = FPS / 4 // frames on either side over which a way is measured
@@ -45,9 +44,9 @@ var (
 	spotTurns  = []struct{ rate, tempo float64 }{{0.6, 0.75}, {1.2, 0.9}, {2, 1.2}}
 )
 
-// Steps adds loops of walking backward, aside and of turning on the spot, those that the clips lack, and returns their names. They are
-// made of one stride of a slow walk. The body goes the new way, and each foot stands where the body has it in the middle of its stance; the
-// stride backward is also reversed in time. Without a slow walk there are none.
+// Steps adds loops for the ways that the clips lack: backward, aside, and turns on the spot. It returns the names of the loops. They are
+// made of one stride, of the loop that is nearest to a slow walk or of a recorded one. The body goes the new way, and each foot stands where
+// the body has it in the middle of its stance; the stride backward is also reversed in time. Without such a stride there are none.
 func (s *Set) Steps() (added []string, err error) {
 	lack, err := s.lacking()
 	if err != nil || !slices.Contains(lack[:], true) {
@@ -62,7 +61,7 @@ func (s *Set) Steps() (added []string, err error) {
 		out.made = true
 		led := s.led(straight, velocity, rate)
 		s.raise(led, s.planted(led, straight), straight)
-		out.Motion = s.planted(led, straight)
+		out.Motion = s.planted(led, straight) // again, as its legs are longer now
 		out.Name = fmt.Sprintf("%s, %s", walk.Name, name)
 		out.Actions = slices.Repeat([]string{label.Move}, out.Motion.Frames)
 		s.Clips = append(s.Clips, out)
@@ -78,33 +77,40 @@ func (s *Set) Steps() (added []string, err error) {
 			}
 		}
 	}
-	sides := []float64{1}
-	if s.symmetric == nil {
-		sides = append(sides, -1)
-	}
-	for _, side := range sides {
-		if lack[wayAside] {
+	for _, k := range [...]struct {
+		side        float64
+		aside, turn way
+	}{{1, wayLeft, wayTurnLeft}, {-1, wayRight, wayTurnRight}} {
+		side := k.side
+		if side < 0 && s.symmetric != nil { // Mirror makes them
+			break
+		}
+		if lack[k.aside] {
 			for _, a := range stepSpeeds {
 				add(fmt.Sprintf("aside at %+.1f", side*a.share), slower(walk.Motion, a.tempo), m3.Up.Cross(ahead).Scale(float32(side*a.share)), 0)
 			}
 		}
-		if lack[wayTurn] {
+		if lack[k.turn] {
 			for _, a := range spotTurns {
 				add(fmt.Sprintf("turning by %+.1f on the spot", side*a.rate), slower(walk.Motion, a.tempo), m3.Vec3{}, side*a.rate)
 			}
 		}
 	}
 	var ways []string
-	for way, name := range wayNames {
-		if lack[way] {
-			ways = append(ways, name)
+	for _, k := range [...]struct {
+		name string
+		is   bool
+	}{{"goes backward", lack[wayBack]}, {"goes aside", lack[wayLeft] || lack[wayRight]}, {"turns on the spot", lack[wayTurnLeft] || lack[wayTurnRight]}} {
+		if k.is {
+			ways = append(ways, k.name)
 		}
 	}
-	s.Notes = append(s.Notes, fmt.Sprintf("no clip goes %s: %d loops were made of the steps of %s", strings.Join(ways, " or "), len(added), walk.Name))
+	s.Notes = append(s.Notes, fmt.Sprintf("no clip %s: %d loops were made of the steps of %s", strings.Join(ways, " or "), len(added), walk.Name))
 	return added, nil
 }
 
-// lacking says which ways the clips show neither for some seconds nor in a loop.
+// lacking says which ways no loop shows, and recordings show for less than enough seconds. Of a skeleton with a mirror image one side is
+// enough.
 func (s *Set) lacking() (lack [numWays]bool, err error) {
 	var frames [numWays]int
 	for i := range s.Clips {
@@ -128,6 +134,12 @@ func (s *Set) lacking() (lack [numWays]bool, err error) {
 			f = end
 		}
 	}
+	if s.symmetric != nil {
+		for _, pair := range [...][2]way{{wayLeft, wayRight}, {wayTurnLeft, wayTurnRight}} {
+			both := frames[pair[0]] + frames[pair[1]]
+			frames[pair[0]], frames[pair[1]] = both, both
+		}
+	}
 	for i := range lack {
 		lack[i] = frames[i] < int(enough*FPS)
 	}
@@ -135,7 +147,7 @@ func (s *Set) lacking() (lack [numWays]bool, err error) {
 	return lack, nil
 }
 
-// ways returns the way of each frame of a clip, less wayWindow of them at either end, and that of a whole loop.
+// ways returns the way of each frame of a clip without the first and last wayWindow, or of a loop one way for all of it.
 func (s *Set) ways(c *Clip) (out []way, err error) {
 	roots, err := matching.Roots(s.Skel, &s.Roles, c.Motion)
 	if err != nil {
@@ -158,16 +170,20 @@ func (s *Set) way(roots []feature.Place, from, to int, action string) way {
 	v, turn := course(roots, from, to)
 	speed, turns := v.Len(), m3.Abs(turn) > wayRate
 	switch stays := speed < goes*float32(s.leg); {
+	case stays && turns && turn > 0:
+		return wayTurnLeft
 	case stays && turns:
-		return wayTurn
+		return wayTurnRight
 	case stays:
 		return wayOther
 	case v.Z > wayAngle*speed:
 		return wayAhead
 	case v.Z < -wayAngle*speed:
 		return wayBack
+	case !turns && v.X > 0:
+		return wayLeft
 	case !turns:
-		return wayAside
+		return wayRight
 	}
 	return wayOther
 }
@@ -177,7 +193,10 @@ func course(roots []feature.Place, from, to int) (v m3.Vec3, turn float32) {
 	a, b := roots[from], roots[to]
 	seconds := float32(to-from) / FPS
 	v = m3.YawQuat(-roots[(from+to)/2].Yaw).Rotate(b.Pos.Sub(a.Pos)).Scale(1 / seconds)
-	return v, m3.WrapAngle(b.Yaw-a.Yaw) / seconds
+	for f := from; f < to; f++ { // it may turn around more than once
+		turn += m3.WrapAngle(roots[f+1].Yaw-roots[f].Yaw) / seconds
+	}
+	return v, turn
 }
 
 // slowWalk returns the speed of a slow walk, m/s.
@@ -189,8 +208,8 @@ func (s *Set) velocity(c *skel.Clip) m3.Vec3 {
 	return c.Pos[(c.Frames-1)*n].Flat().Sub(c.Pos[0].Flat()).Scale(FPS / float32(max(c.Frames-1, 1)))
 }
 
-// raise lifts a loop until its legs are as straight while they stand as in another, with shorter steps there: at most until its hips are as
-// high as in standing. stepped is the loop as it steps.
+// raise lifts the hips of a loop, whose steps are shorter than those of the straight one that it is made of, until legs that stand are as
+// straight as there, but not higher than in standing. stepped is the loop after planted.
 func (s *Set) raise(c, stepped, straight *skel.Clip) {
 	n, legs, round := s.Skel.Len(), len(s.Roles.Legs), c.Frames-1
 	var lift, frames, height float32
@@ -217,7 +236,7 @@ func (s *Set) raise(c, stepped, straight *skel.Clip) {
 	}
 }
 
-// standing returns the median height of the hips in standing; 0 if no clip stands.
+// standing returns the median height of the hips in standing, or a usual one if no clip stands.
 func (s *Set) standing() float32 {
 	var heights []float64
 	for i := range s.Clips {
@@ -229,7 +248,7 @@ func (s *Set) standing() float32 {
 		}
 	}
 	if len(heights) == 0 {
-		return 0
+		return float32(s.leg)
 	}
 	return float32(quantile(heights, 0.5))
 }

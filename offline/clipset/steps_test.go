@@ -59,9 +59,9 @@ func TestSteps(t *testing.T) {
 			switch way := must.Get(s.ways(c))(t)[0]; {
 			case way == wayBack:
 				back++
-			case way == wayAside:
+			case way == wayLeft || way == wayRight:
 				aside++
-			case way == wayTurn:
+			case way == wayTurnLeft || way == wayTurnRight:
 				turns++
 			case s.goes(c) > goes*s.leg:
 				t.Errorf("%s goes the way %d", c.Name, way)

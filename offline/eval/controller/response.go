@@ -18,7 +18,7 @@ type Response struct {
 	Worst float64 `json:"worst_s"`
 	Way   float64 `json:"way_m,omitempty"` // mean way until it stands
 	Runs  int     `json:"runs"`
-	Never int     `json:"never"` // runs in which it does not within three seconds
+	Never int     `json:"never"` // runs in which it does not within three seconds, or did not go as it had to before; without Mean, Worst and Way
 }
 
 const (
@@ -29,6 +29,7 @@ const (
 	near     = 0.1                   // share of a speed, or of a height, by which it may be off
 	lifted   = 0.05                  // m that feet rise by when they leave the ground
 	half     = animsys.TickRate / 20 // ticks on either side over which a velocity is measured
+	lead     = 2 * half              // ticks before a command that are kept
 )
 
 // order is what a body that first faced +Z is asked for. Actions by their names; none is to go.
@@ -46,17 +47,17 @@ type change struct {
 	stops    bool
 }
 
-// answer is what a body does per tick, from half ticks before the command until half after patience; as seen by one that is asked to
-// the left.
+// answer is what a body does per tick, from lead ticks before the command until half after patience; as seen by one that is asked to
+// the left. Entry lead is from before the command.
 type answer struct {
 	at     []m3.Vec3 // root
 	hips   []float32 // height
 	lowest []float32 // height of the lowest foot
 }
 
-// velocity is that of the root in tick f after the command, m/s.
+// velocity is that of the root f ticks after the command, m/s.
 func (r *answer) velocity(f int) m3.Vec3 {
-	return r.at[f+2*half].Sub(r.at[f]).Scale(animsys.TickRate / float32(2*half))
+	return r.at[lead+f+half].Sub(r.at[lead+f-half]).Scale(animsys.TickRate / float32(2*half))
 }
 
 // goes reports whether the velocity is the one that is wanted.
@@ -72,11 +73,11 @@ func (c *change) returns(r *answer, f int) bool {
 // settles reports whether the hips are as high as in the end.
 func (c *change) settles(r *answer, f int) bool {
 	first, last := r.hips[0], r.hips[len(r.hips)-1]
-	return m3.Abs(r.hips[half+f]-last) < near*m3.Abs(first-last)
+	return m3.Abs(r.hips[lead+f]-last) < near*m3.Abs(first-last)
 }
 
 // lifts reports whether all feet have left the ground.
-func (c *change) lifts(r *answer, f int) bool { return r.lowest[half+f] > r.lowest[0]+lifted }
+func (c *change) lifts(r *answer, f int) bool { return r.lowest[lead+f] > r.lowest[0]+lifted }
 
 // first returns the first tick in which what is wanted is done, or patience.
 func (c *change) first(r *answer) (f int) {
@@ -111,6 +112,9 @@ func changes(walk, run float32, has func(action string) bool) []change {
 
 // Respond measures how soon a character answers at two speeds, m/s of its own size.
 func Respond(s Subject, walk, run float32) ([]Response, error) {
+	if !(walk > 0 && run >= walk) || !m3.Finite(run) {
+		return nil, fmt.Errorf("controller: walking at %g m/s and running at %g: want more than 0, and running not slower", walk, run)
+	}
 	if s.Size == 0 {
 		s.Size = 1
 	}
@@ -163,7 +167,7 @@ func (s *Subject) respond(c *change) (out Response, err error) {
 		}
 		for i, e := range w.agents {
 			r, bones := &answers[i], w.crowd.Bones(e)
-			if tick < begin(i)-half-1 || tick >= begin(i)+patience+half {
+			if tick < begin(i)-lead-1 || tick >= begin(i)+patience+half {
 				continue
 			}
 			lowest := float32(1e6)
@@ -177,14 +181,14 @@ func (s *Subject) respond(c *change) (out Response, err error) {
 	for i := range answers {
 		r := &answers[i]
 		f := c.first(r)
-		if f == patience {
+		if f == patience || r.velocity(-half).Dist(c.from.velocity) > 2*near*c.speed {
 			out.Never++
 			continue
 		}
-		took := float64(f+1) / animsys.TickRate
+		took := float64(f) / animsys.TickRate
 		out.Mean, out.Worst = out.Mean+took, max(out.Worst, took)
 		if c.stops {
-			out.Way += float64(r.at[half+f].Dist(r.at[half])) * float64(s.Size)
+			out.Way += float64(r.at[lead+f].Dist(r.at[lead])) * float64(s.Size)
 		}
 	}
 	n := float64(max(out.Runs-out.Never, 1))
@@ -205,7 +209,11 @@ func PrintResponses(to io.Writer, all []Response) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "from the tick of the command\tmean\tworst\t")
 	for _, r := range all {
-		fmt.Fprintf(w, "%s\t%.2f s\t%.2f s\t", r.Name, r.Mean, r.Worst)
+		if r.Never == r.Runs {
+			fmt.Fprintf(w, "%s\t–\t–\t", r.Name)
+		} else {
+			fmt.Fprintf(w, "%s\t%.2f s\t%.2f s\t", r.Name, r.Mean, r.Worst)
+		}
 		if r.Way > 0 {
 			fmt.Fprintf(w, "%.2f m until it stands ", r.Way)
 		}

@@ -14,12 +14,12 @@ import (
 func made(velocity, height func(t float64) float64) *answer {
 	const steps = 100 // of a tick
 	r, z := &answer{}, 0.0
-	for tick := -half; tick < patience+half; tick++ {
+	for tick := -lead; tick <= patience+half; tick++ {
+		h := float32(height(float64(tick) / animsys.TickRate))
+		r.at, r.hips, r.lowest = append(r.at, m3.V(0, 0, float32(z))), append(r.hips, h), append(r.lowest, h)
 		for k := range steps {
 			z += velocity((float64(tick)+float64(k)/steps)/animsys.TickRate) / animsys.TickRate / steps
 		}
-		h := float32(height(float64(tick) / animsys.TickRate))
-		r.at, r.hips, r.lowest = append(r.at, m3.V(0, 0, float32(z))), append(r.hips, h), append(r.lowest, h)
 	}
 	return r
 }
@@ -54,7 +54,7 @@ func TestFirst(t *testing.T) {
 		{"stand to walk", lag(0, 0.8, 0.1), level, patience / animsys.TickRate}, // never
 	} {
 		change := all[c.name]
-		if got := float64(change.first(made(c.velocity, c.height))) / animsys.TickRate; math.Abs(got-c.want) > 1.5/animsys.TickRate {
+		if got := float64(change.first(made(c.velocity, c.height))) / animsys.TickRate; math.Abs(got-c.want) > 1.2/animsys.TickRate {
 			t.Errorf("%s: after %.3f s, want %.3f", c.name, got, c.want)
 		}
 	}
@@ -78,5 +78,16 @@ func TestRespond(t *testing.T) {
 	}
 	if len(all) != 5 {
 		t.Errorf("%d measures of a person without actions", len(all))
+	}
+	// Nobody runs at 30 m/s, and so nobody stops from it.
+	for _, r := range must.Get(Respond(subject(t), 1.2, 30))(t)[1:4] {
+		if r.Never != r.Runs || r.Mean != 0 {
+			t.Errorf("at 30 m/s: %+v", r)
+		}
+	}
+	for _, bad := range [][2]float32{{0, 1}, {-1, 1}, {2, 1}, {1, float32(math.Inf(1))}, {float32(math.NaN()), 1}} {
+		if _, err := Respond(Subject{}, bad[0], bad[1]); err == nil {
+			t.Errorf("speeds of %v are taken", bad)
+		}
 	}
 }

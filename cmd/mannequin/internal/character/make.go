@@ -56,7 +56,7 @@ or a game can steer, by motion matching. Nothing has to be typed:
   actions                from names of clips and files, posture and motion: idle, move, jump, sit, lie, …
   clips in place         get the speed that their feet say
   loops                  go on without end; packs of loops that only walk straight are bent into curves
-  steps                  backward, aside and on the spot are made of a slow walk's, where no clip goes that way
+  steps                  backward, aside and on the spot are made of those of a walk, where no clip shows them
   mirror images          double the clips, if the skeleton is symmetrical
 
 FOLDER may also be one file with several animations. The character holds a converted copy of its clips.
@@ -85,7 +85,7 @@ matching, to a file of its own, without the clips.`,
 	command.Output(c, &o.networks, "networks", command.File, "`file` of a network of --train without the clips")
 	f.BoolVar(&o.resume, "resume", false, "continue the training of an earlier run with the same --out")
 	cli.Threads(c, &o.threads)
-	f.BoolVar(&o.responsive, "responsive", false, "answer the stick about twice as soon: for a player's character")
+	f.BoolVar(&o.responsive, "responsive", false, "answer the stick about twice as soon, for a player's character; feet that stand are held more")
 	f.BoolVar(&o.plain, "plain", false, "take the clips as they are: without mirror images, curves and steps")
 	f.StringVar(&o.name, "name", "", "name of the character (default: that of its file)")
 	f.StringVar(&o.data, "data", "", "where the clips are from, for the file")

@@ -22,8 +22,9 @@ type Response struct {
 }
 
 const (
-	phases   = 20 // at which a command comes
-	between  = 3  // ticks between phases: a stride in all
+	phases   = 20  // at which a command comes
+	between  = 3   // ticks between phases: a stride in all
+	began    = 0.3 // share of a speed by which the velocity before the command may be off
 	settle   = 3 * animsys.TickRate
 	patience = 3 * animsys.TickRate
 	near     = 0.1                   // share of a speed, or of a height, by which it may be off
@@ -181,7 +182,7 @@ func (s *Subject) respond(c *change) (out Response, err error) {
 	for i := range answers {
 		r := &answers[i]
 		f := c.first(r)
-		if f == patience || r.velocity(-half).Dist(c.from.velocity) > 2*near*c.speed {
+		if f == patience || c.speed > 0 && r.velocity(-half).Dist(c.from.velocity) > began*c.speed {
 			out.Never++
 			continue
 		}

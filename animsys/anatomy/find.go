@@ -44,11 +44,12 @@ func Find(r Rig) *Body {
 			continue
 		}
 		f := newFinder(s, at, named, b.as)
-		if f.pose = i; i == 0 && len(r.Mesh) == n {
-			f.mesh = r.Mesh
-		}
-		if f.poses = poses[1:]; len(r.Mesh) == n {
+		f.pose, f.poses = i, poses[1:]
+		if len(r.Mesh) == n {
 			f.moves = r.Mesh
+			if i == 0 {
+				f.mesh = r.Mesh
+			}
 		}
 		f.find()
 		// A rest pose that stands is better than a frame that stands a little better.
@@ -59,7 +60,7 @@ func Find(r Rig) *Body {
 		if best == nil || score > most {
 			best, most = f, score
 		}
-		if n := len(f.legs); i == 0 && (f.score > 0.75 || n > 1 && (f.score > 0.5 && f.upBy == ByNames || f.score > 0.65)) {
+		if i == 0 && (f.score > 0.75 || len(f.legs) > 1 && (f.score > 0.5 && f.upBy == ByNames || f.score > 0.65)) {
 			break
 		}
 	}

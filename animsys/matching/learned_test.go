@@ -332,3 +332,28 @@ func TestLearnedAllocates(t *testing.T) {
 		t.Errorf("a tick allocates %g times", n)
 	}
 }
+
+// Networks are asked for idle frames if they have learned to be, which their file says: others are not.
+func TestLearnedIdle(t *testing.T) {
+	d := testmatching.Dogs(t)
+	f := &matching.File{Learned: testmatching.Untrained(t, d, 16)}
+	var b bytes.Buffer
+	must.Do(t, f.Encode(&b))
+	meta, arrays, err := netruntime.DecodeArrays(b.Bytes())
+	must.Do(t, err)
+	swap(&meta, arrays, `"idle":1,`, "")
+	var without bytes.Buffer
+	must.Do(t, netruntime.EncodeArrays(&without, meta, arrays, nil))
+	var ends []feature.Place
+	for _, b := range []*bytes.Buffer{&b, &without} {
+		var end feature.Place
+		playFile(t, must.Get(matching.DecodeFile(b.Bytes()))(t), 1, 200, func(_, _ int, at feature.Place) control.Goal {
+			end = at
+			return control.Goal{}
+		}, func(int, matching.Player, *generator.Poses) {})
+		ends = append(ends, end)
+	}
+	if ends[0] == ends[1] {
+		t.Errorf("networks that were asked for idle frames and others end at %v", ends[0])
+	}
+}

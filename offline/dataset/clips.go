@@ -26,8 +26,8 @@ type Clip struct {
 const clipRamp = 8
 
 // FromClips returns the rows of clips to train on and those that are held out. All clips are on the skeleton sk, whose joints
-// are the layout's. In an epoch, recorded rows that move are visited four times, played ones twice; the fastest tenth of the recorded ones
-// and all that go aside, backward or turn where they stand eleven times; others once.
+// are the layout's. In an epoch, recorded rows that move are visited four times, played ones twice; the fastest tenth of both, and those
+// that go aside, backward or turn where they stand, eleven times; others once.
 // Equal input gives equal bytes for any number of workers; 0 is one per processor.
 func FromClips(layout *feature.MANN, sk *skel.Skeleton, clips []Clip, workers int) (train, heldOut *MANN, err error) {
 	opt := Options{Layout: layout, Unit: 1, Repeat: 1, Walk: 1, Fast: 1, Workers: cmp.Or(workers, runtime.GOMAXPROCS(0))}
@@ -98,9 +98,9 @@ func (m *MANN) balance(played []bool) {
 		if move < 0 || x[l.InActions(feature.TrajNow)+move] < 0.5 {
 			continue
 		}
-		if visits[r] = playedVisits; !played[m.Clip[r]] {
-			moving = append(moving, int32(r))
-			visits[r] = walkVisits
+		moving = append(moving, int32(r))
+		if visits[r] = walkVisits; played[m.Clip[r]] {
+			visits[r] = playedVisits
 		}
 		v := speed(r)
 		aside := v > spotSpeed && x[vel+1] < aheadCos*v

@@ -73,12 +73,9 @@ func sameLimbs(want, got *anatomy.Body) bool {
 	return true
 }
 
-// Without names, public characters have the limbs that their names tell: by shape, and by the motions of their own files.
-// docs/rigs.md has the sums: go test -v -run Nameless ./offline/character
-func TestNameless(t *testing.T) {
+// eachRig visits the public characters with legs that are found right, as glTF; roles finds those of a changed file.
+func eachRig(t *testing.T, visit func(path string, glb []byte, roles func(glb []byte) *anatomy.Body)) {
 	dir := mocapdata.Dir(t)
-	type count struct{ moving, still, all int }
-	counts := map[anatomy.Kind]*count{}
 	for _, r := range readRigs(t) {
 		if r.verdict != "right" || strings.HasPrefix(r.found, "no legs") {
 			continue
@@ -87,11 +84,20 @@ func TestNameless(t *testing.T) {
 		if !ok {
 			continue
 		}
-		roles := func(glb []byte) *anatomy.Body {
+		visit(r.file, data, func(glb []byte) *anatomy.Body {
 			file := filepath.Join(t.TempDir(), filepath.Base(r.file)+".glb")
 			must.Do(t, os.WriteFile(file, glb, 0o644))
 			return must.Get(Open(file))(t).Roles(nil)
-		}
+		})
+	}
+}
+
+// Without names, public characters have the limbs that their names tell: by shape, and by the motions of their own files.
+// docs/rigs.md has the sums: go test -v -run Nameless ./offline/character
+func TestNameless(t *testing.T) {
+	type count struct{ moving, still, all int }
+	counts := map[anatomy.Kind]*count{}
+	eachRig(t, func(path string, data []byte, roles func(glb []byte) *anatomy.Body) {
 		want := roles(data)
 		c := counts[want.Kind]
 		if c == nil {
@@ -102,14 +108,14 @@ func TestNameless(t *testing.T) {
 		if got := roles(nameless(t, data, false, false)); sameLimbs(want, got) {
 			c.moving++
 		} else {
-			t.Logf("%s: %v: other limbs", r.file, got.Kind)
+			t.Logf("%s: %v: other limbs", path, got.Kind)
 		}
 		if got := roles(nameless(t, data, true, true)); sameLimbs(want, got) {
 			c.still++
 		} else {
-			t.Logf("%s, without its motions: %v: other limbs", r.file, got.Kind)
+			t.Logf("%s, without its motions: %v: other limbs", path, got.Kind)
 		}
-	}
+	})
 	for _, bar := range []struct {
 		kind  anatomy.Kind
 		least float64

@@ -4,13 +4,9 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"mannequin/animsys/anatomy"
-	"mannequin/internal/testing/mocapdata"
 	"mannequin/internal/testing/must"
 )
 
@@ -41,21 +37,8 @@ func wrapped(t *testing.T, glb []byte, rotation []float64, scale float64) []byte
 
 // Armatures that are turned and scaled, z up and in other units, with names and without, have the same limbs.
 func TestTurnedRigs(t *testing.T) {
-	dir := mocapdata.Dir(t)
 	bad, all := 0, 0
-	for _, r := range readRigs(t) {
-		if r.verdict != "right" || strings.HasPrefix(r.found, "no legs") {
-			continue
-		}
-		data, ok := asGLB(t, filepath.Join(dir, filepath.FromSlash(r.file)))
-		if !ok {
-			continue
-		}
-		roles := func(glb []byte) *anatomy.Body {
-			file := filepath.Join(t.TempDir(), filepath.Base(r.file)+".glb")
-			must.Do(t, os.WriteFile(file, glb, 0o644))
-			return must.Get(Open(file))(t).Roles(nil)
-		}
+	eachRig(t, func(path string, data []byte, roles func(glb []byte) *anatomy.Body) {
 		for name, base := range map[string][]byte{"with names": data, "without": nameless(t, data, true, false)} {
 			want := roles(base)
 			for how, w := range map[string]struct {
@@ -64,11 +47,11 @@ func TestTurnedRigs(t *testing.T) {
 			}{"z up": {[]float64{math.Sqrt2 / 2, 0, 0, math.Sqrt2 / 2}, 1}, "aside, in centimetres": {[]float64{0, 0.38268343, 0, 0.92387953}, 0.01}, "back to front, large": {[]float64{0, 1, 0, 0}, 100}} {
 				if all++; !sameLimbs(want, roles(wrapped(t, base, w.rotation, w.scale))) {
 					bad++
-					t.Logf("%s, %s, %s: other limbs", r.file, name, how)
+					t.Logf("%s, %s, %s: other limbs", path, name, how)
 				}
 			}
 		}
-	}
+	})
 	// The legs of raylib's greenman point up.
 	if t.Logf("%d of %d are the same", all-bad, all); bad > 2 {
 		t.Errorf("%d of %d have other limbs", bad, all)

@@ -470,7 +470,7 @@ func (f *finder) shaped(l *limb, leg bool, h0, k0, a0 int) (h, k, a int) {
 		return 0, 1, -1
 	}
 	if !leg && a0 < 0 {
-		// A hand is where fingers begin, if the bones above it are those of an arm.
+		// A joint with three or more fingers is a hand, if the bones above it are as long as an arm's.
 		for i := 2; i < m; i++ {
 			if fingers := slices.DeleteFunc(slices.Clone(f.kids[path[i]]), func(k int) bool { return f.s.EndSite[k] }); len(fingers) >= 3 {
 				if i > 2 || f.at[path[1]].Dist(f.at[path[0]]) > 0.3*f.at[path[2]].Dist(f.at[path[1]]) {
@@ -542,9 +542,9 @@ func (f *finder) shaped(l *limb, leg bool, h0, k0, a0 int) (h, k, a int) {
 	return h, k, a
 }
 
-// shapeLegs finds hip, knee and ankle anew of legs whose names do not tell, on bodies whose trunk is level: there the
-// longest bones need not be thigh and shin. Hind legs have a hock that juts out behind; of fore legs the joint above the
-// foot is next to the ground. It reports whether anything changed.
+// shapeLegs finds the hip, knee and ankle of each leg again by the shape of the leg, where joint names do not give them and
+// the trunk is level. On such bodies the thigh and shin need not be the longest bones. The hock of a hind leg points
+// backward; the ankle of a foreleg is close to the ground. shapeLegs reports whether a role changed.
 func (f *finder) shapeLegs() (changed bool) {
 	if len(f.legs) > 2 || f.mirror < 0.5 {
 		return false

@@ -27,7 +27,7 @@ func chain(l Limb, name func(int) string) string {
 	return strings.Join([]string{name(l.Upper), name(l.Middle), name(l.Lower)}, " ")
 }
 
-// A fox has shoulder blades and toes, so that its longest bones are not those of thigh and shin.
+// A fox with shoulder blades and toes: its thighs and shins are not its longest bones.
 const foxText = `
 hips - 0 0.70 -0.2
 l_pelvis hips 0.02 0.697 -0.06

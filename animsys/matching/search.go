@@ -266,7 +266,7 @@ func (s *search) leaf(i int, d *[lanes]float32) {
 	}
 }
 
-// shows reports whether a frame and those of the next ticks show some tags.
+// shows reports whether a frame and all frames of the next ticks have the tags must.
 func (d *Database) shows(frame int32, must Tags, ticks int) bool {
 	if ticks <= 0 {
 		return true

@@ -93,7 +93,8 @@ func TestStreamMovesInItsFrame(t *testing.T) {
 	}
 }
 
-// A responsive character is as fast as it is asked to be in two thirds of the time, also from a file, which tells both apart.
+// A responsive character reaches the speed of its goal in at most two thirds of the usual time. Its file keeps the setting, and
+// has another fingerprint.
 func TestResponsive(t *testing.T) {
 	took := func(d *matching.Database) int {
 		_, roots := play(t, d, 1, 180, func(_, tick int, at feature.Place) control.Goal {
@@ -124,7 +125,7 @@ func TestResponsive(t *testing.T) {
 	}
 }
 
-// Who stands shows frames that stand, on and on: of recordings for seconds, and none in which it steps on the spot.
+// An agent that stands shows only idle frames, and plays each stretch of them for seconds.
 func TestStreamStands(t *testing.T) {
 	d := testmatching.Dogs(t)
 	idle := matching.Tags(1) << slices.Index(d.Tags, "idle")

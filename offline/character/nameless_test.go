@@ -19,17 +19,25 @@ import (
 // nameless returns a GLB whose nodes are called joint_0, joint_1, …, or nothing, and without its animations if it is still.
 func nameless(t *testing.T, glb []byte, numbered, still bool) []byte {
 	t.Helper()
+	return edited(t, glb, func(d map[string]any) {
+		for i, node := range d["nodes"].([]any) {
+			if delete(node.(map[string]any), "name"); numbered {
+				node.(map[string]any)["name"] = fmt.Sprintf("joint_%d", i)
+			}
+		}
+		if still {
+			delete(d, "animations")
+		}
+	})
+}
+
+// edited returns a GLB whose JSON part was changed.
+func edited(t *testing.T, glb []byte, change func(d map[string]any)) []byte {
+	t.Helper()
 	n := binary.LittleEndian.Uint32(glb[12:])
 	var d map[string]any
 	must.Do(t, json.Unmarshal(glb[20:20+n], &d))
-	for i, node := range d["nodes"].([]any) {
-		if delete(node.(map[string]any), "name"); numbered {
-			node.(map[string]any)["name"] = fmt.Sprintf("joint_%d", i)
-		}
-	}
-	if still {
-		delete(d, "animations")
-	}
+	change(d)
 	text := must.Get(json.Marshal(d))(t)
 	for len(text)%4 != 0 {
 		text = append(text, ' ')

@@ -1,38 +1,26 @@
 package character
 
 import (
-	"encoding/binary"
-	"encoding/json"
 	"math"
 	"testing"
 
 	"mannequin/animsys/anatomy"
-	"mannequin/internal/testing/must"
 )
 
 // wrapped returns a GLB whose scene hangs on a node with a rotation and a scale.
 func wrapped(t *testing.T, glb []byte, rotation []float64, scale float64) []byte {
 	t.Helper()
-	n := binary.LittleEndian.Uint32(glb[12:])
-	var d map[string]any
-	must.Do(t, json.Unmarshal(glb[20:20+n], &d))
-	nodes := d["nodes"].([]any)
-	si := 0
-	if s, ok := d["scene"].(float64); ok {
-		si = int(s)
-	}
-	sc := d["scenes"].([]any)[si].(map[string]any)
-	nodes = append(nodes, map[string]any{"children": sc["nodes"], "rotation": rotation, "scale": []float64{scale, scale, scale}})
-	d["nodes"] = nodes
-	sc["nodes"] = []any{len(nodes) - 1}
-	text := must.Get(json.Marshal(d))(t)
-	for len(text)%4 != 0 {
-		text = append(text, ' ')
-	}
-	rest := glb[20+n:]
-	out := binary.LittleEndian.AppendUint32([]byte("glTF\x02\x00\x00\x00"), uint32(20+len(text)+len(rest)))
-	out = append(binary.LittleEndian.AppendUint32(out, uint32(len(text))), "JSON"...)
-	return append(append(out, text...), rest...)
+	return edited(t, glb, func(d map[string]any) {
+		nodes := d["nodes"].([]any)
+		si := 0
+		if s, ok := d["scene"].(float64); ok {
+			si = int(s)
+		}
+		sc := d["scenes"].([]any)[si].(map[string]any)
+		nodes = append(nodes, map[string]any{"children": sc["nodes"], "rotation": rotation, "scale": []float64{scale, scale, scale}})
+		d["nodes"] = nodes
+		sc["nodes"] = []any{len(nodes) - 1}
+	})
 }
 
 // Armatures that are turned and scaled, z up and in other units, with names and without, have the same limbs.

@@ -115,7 +115,7 @@ func (s *Set) lacking() (lack [numWays]bool, err error) {
 	var frames [numWays]int
 	for i := range s.Clips {
 		c := &s.Clips[i]
-		ways, err := s.ways(c)
+		ways, _, err := s.ways(c)
 		if err != nil {
 			return lack, err
 		}
@@ -147,19 +147,19 @@ func (s *Set) lacking() (lack [numWays]bool, err error) {
 	return lack, nil
 }
 
-// ways returns the way of each frame of a clip without the first and last wayWindow, or of a loop one way for all of it.
-func (s *Set) ways(c *Clip) (out []way, err error) {
-	roots, err := matching.Roots(s.Skel, &s.Roles, c.Motion)
-	if err != nil {
-		return nil, err
+// ways returns the way of each frame of a clip without the first and last wayWindow, or of a loop one way for all of it, and the roots of
+// all frames.
+func (s *Set) ways(c *Clip) (out []way, roots []feature.Place, err error) {
+	if roots, err = matching.Roots(s.Skel, &s.Roles, c.Motion); err != nil {
+		return nil, nil, err
 	}
 	if c.Loop {
-		return []way{s.way(roots, 0, len(roots)-1, c.mostly())}, nil
+		return []way{s.way(roots, 0, len(roots)-1, c.mostly())}, roots, nil
 	}
 	for f := wayWindow; f+wayWindow < len(roots); f++ {
 		out = append(out, s.way(roots, f-wayWindow, f+wayWindow, c.Actions[f]))
 	}
-	return out, nil
+	return out, roots, nil
 }
 
 // way returns the way between two frames.

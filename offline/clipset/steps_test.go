@@ -56,7 +56,9 @@ func TestSteps(t *testing.T) {
 			if c.Name != added[i] || !c.Loop || len(c.Actions) != c.Motion.Frames {
 				t.Fatalf("%+v", c)
 			}
-			switch way := must.Get(s.ways(c))(t)[0]; {
+			ways, _, err := s.ways(c)
+			must.Do(t, err)
+			switch way := ways[0]; {
 			case way == wayBack:
 				back++
 			case way == wayLeft || way == wayRight:

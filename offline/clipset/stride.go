@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"mannequin/animsys/matching"
+	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/offline/label"
@@ -27,7 +27,7 @@ func (s *Set) stride() (best *Clip, err error) {
 		if c.made || !c.Loop || c.mostly() != label.Move || !s.steps(c.Motion) || best != nil && off(c) >= off(best) {
 			continue
 		}
-		ways, err := s.ways(c)
+		ways, _, err := s.ways(c)
 		if err != nil {
 			return nil, err
 		}
@@ -55,16 +55,12 @@ func (s *Set) recordedStride(usual float64) (*Clip, error) {
 	var at int
 	for i := range s.Clips {
 		c := &s.Clips[i]
-		walks, err := s.walking(c)
+		walks, roots, err := s.walking(c)
 		if err != nil {
 			return nil, err
 		}
 		if slices.Max(walks) <= strideMin {
 			continue
-		}
-		roots, err := matching.Roots(s.Skel, &s.Roles, c.Motion)
-		if err != nil {
-			return nil, err
 		}
 		joints := s.Skel.Len()
 		var poses []m3.Vec3 // (frames, joints) seen from the root
@@ -101,19 +97,19 @@ func (s *Set) recordedStride(usual float64) (*Clip, error) {
 	return &out, nil
 }
 
-// walking returns for how many frames a recording walks ahead from each frame on.
-func (s *Set) walking(c *Clip) ([]int, error) {
-	out := make([]int, c.Motion.Frames+1)
+// walking returns for how many frames a recording walks ahead from each frame on, and its roots.
+func (s *Set) walking(c *Clip) (out []int, roots []feature.Place, err error) {
+	out = make([]int, c.Motion.Frames+1)
 	if c.Loop {
-		return out, nil
+		return out, nil, nil
 	}
-	ways, err := s.ways(c)
+	ways, roots, err := s.ways(c)
 	for i, way := range slices.Backward(ways) {
 		if f := i + wayWindow; way == wayAhead && c.Actions[f] == label.Move {
 			out[f] = out[f+1] + 1
 		}
 	}
-	return out, err
+	return out, roots, err
 }
 
 // steps reports whether at least three feet of four stand in a loop, and not all the time.

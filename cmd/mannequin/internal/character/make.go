@@ -56,7 +56,7 @@ or a game can steer, by motion matching. Nothing has to be typed:
   actions                from names of clips and files, posture and motion: idle, move, jump, sit, lie, …
   clips in place         get the speed that their feet say
   loops                  go on without end; packs of loops that only walk straight are bent into curves
-  steps                  backward, aside and on the spot are made of those of a walk, where no clip shows them
+  steps                  backward, aside and on the spot are made from one stride of a walk, if no clip has them
   mirror images          double the clips, if the skeleton is symmetrical
 
 FOLDER may also be one file with several animations. The character holds a converted copy of its clips.

@@ -14,8 +14,9 @@ import "mannequin/engine/m3"
 // while the ground accelerates by less than 5 m/s²; after a harder push they overshoot. Agents that
 // update less often take the height of their last update, and frozen ones keep theirs.
 //
-// Ground that moves sideways carries agents if it is a [MovingGround], and turns them if it is a [TurningGround]. Ground that has several heights at
-// one place, as a bridge and the road below it have, is a [Floors]; terrain.Decks is both.
+// Ground that moves sideways carries agents if it is a [MovingGround], and turns them if it is a
+// [TurningGround]. Ground that has several heights at one place, as a bridge and the road below it
+// have, is a [Floors]; terrain.Decks is both.
 //
 // Steps are fine: feet look ahead and clear them. Ground that is not finite, for instance NaN beyond
 // the border, is no ground: an agent that touches it keeps the pose for flat ground in that tick.

@@ -120,7 +120,8 @@ func (b *Inertial) Visit(st *generator.State, row int) {
 	generator.Values(st, b.older[row*n:][:n])
 	if !s.fading {
 		if st.Reading() {
-			if b.hips[row].off, b.hips[row].vel = (m3.Vec3{}), (m3.Vec3{}); faded { // otherwise it is settled
+			b.hips[row].off, b.hips[row].vel = m3.Vec3{}, m3.Vec3{}
+			if faded { // other rows are settled already
 				b.settle(row)
 			}
 		}

@@ -266,7 +266,7 @@ func (s *search) leaf(i int, d *[lanes]float32) {
 	}
 }
 
-// shows reports whether a frame and all frames of the next ticks have the tags must.
+// shows reports whether a frame and all frames of the next ticks have the tags must. It is true for 0 ticks.
 func (d *Database) shows(frame int32, must Tags, ticks int) bool {
 	if ticks <= 0 {
 		return true

@@ -17,6 +17,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
 	github.com/yalue/onnxruntime_go v1.35.0
+	github.com/zeebo/xxh3 v1.1.0
 	golang.org/x/image v0.30.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.28.0
@@ -26,6 +27,8 @@ require (
 	gorgonia.org/cu v0.9.6
 	pgregory.net/rapid v1.3.0
 )
+
+require github.com/klauspost/cpuid/v2 v2.2.10 // indirect
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect

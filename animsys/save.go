@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
+	"github.com/zeebo/xxh3"
 )
 
 // saving is what a crowd keeps for its saves.
@@ -119,22 +119,20 @@ func visitComponent[T any](st *generator.State, of *generic.Map1[T], e arche.Ent
 
 // A save of a crowd, little-endian: the head; the identity, as its length in two bytes and the text;
 // the number of agents, in four bytes; the crowd's two counters, a byte each; the table; and the agents.
-// The table has an entry for each group of groupRows agents: the number of their bytes, and the CRC-32C of
-// those, four bytes each. Workers share the groups.
+// The table has an entry for each group of groupRows agents: the number of their bytes, in four bytes, and the XXH3 of
+// those, eight. Workers share the groups.
 const (
-	crowdMagic = "mqcrowd\x0a" // the last byte is the version
-	headSize   = len(crowdMagic) + 8 + 4
-	sumAt      = headSize - 4 // the CRC-32C of what follows up to the first agent
-	counters   = 2            // bytes
+	crowdMagic = "mqcrowd\x0b" // the last byte is the version
+	headSize   = len(crowdMagic) + 8 + sumSize
+	sumAt      = headSize - sumSize // the XXH3 of what follows up to the first agent
+	counters   = 2                  // bytes
 	groupRows  = 8
-	groupEntry = 4 + 4 // bytes
+	groupEntry = 4 + sumSize // bytes
+	sumSize    = 8           // bytes
 )
 
 // groups returns the number of groups of agents.
 func groups(agents int) int { return (agents + groupRows - 1) / groupRows }
-
-// Processors have instructions for CRC-32C.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // groupRange returns where the rows of a group begin and end in the data.
 func (v *saving) groupRange(group int) (from, to int) {
@@ -154,13 +152,13 @@ func (v *saving) seal(worker, group int) {
 	v.state.Finish(&v.scratch[worker], from, to) // only reading has errors
 	entry := v.table[group*groupEntry:]
 	binary.LittleEndian.PutUint32(entry, uint32(to-from))
-	binary.LittleEndian.PutUint32(entry[4:], crc32.Checksum(v.state.Data[from:to], castagnoli)) // while it is in the cache
+	binary.LittleEndian.PutUint64(entry[4:], xxh3.Hash(v.state.Data[from:to])) // while it is in the cache
 }
 
 // verify notes whether the bytes of a group are damaged.
 func (v *saving) verify(_, group int) {
 	from, to := v.groupRange(group)
-	if crc32.Checksum(v.state.Data[from:to], castagnoli) != binary.LittleEndian.Uint32(v.table[group*groupEntry+4:]) {
+	if xxh3.Hash(v.state.Data[from:to]) != binary.LittleEndian.Uint64(v.table[group*groupEntry+4:]) {
 		v.fail(group)
 	}
 }
@@ -229,7 +227,7 @@ func (c *Crowd) save(dst []byte) ([]byte, error) {
 	v.table = b[table:][:entries]
 	c.pool.Run(groups(n), v.sealing)
 	binary.LittleEndian.PutUint64(b[begin+len(crowdMagic):], uint64(len(b)-begin))
-	binary.LittleEndian.PutUint32(b[begin+sumAt:], crc32.Checksum(b[begin+headSize:table+entries], castagnoli))
+	binary.LittleEndian.PutUint64(b[begin+sumAt:], xxh3.Hash(b[begin+headSize:table+entries]))
 	v.table = nil
 	return b, nil
 }
@@ -302,7 +300,7 @@ func (c *Crowd) check(src []byte) (s contents, rest []byte, err error) {
 		return s, nil, errDamaged
 	}
 	first := table + groups(int(agents))*groupEntry
-	if crc32.Checksum(b[:first], castagnoli) != binary.LittleEndian.Uint32(src[sumAt:]) {
+	if xxh3.Hash(b[:first]) != binary.LittleEndian.Uint64(src[sumAt:]) {
 		return s, nil, errDamaged
 	}
 	if is := c.saving.identity; string(b[2:2+k]) != is {
@@ -482,13 +480,13 @@ func Save(w *arche.World, dst []byte) ([]byte, error) {
 			return dst, err
 		}
 	}
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[len(dst):len(dst)+worldSize], castagnoli)), nil
+	return binary.LittleEndian.AppendUint64(b, xxh3.Hash(b[len(dst):len(dst)+worldSize])), nil
 }
 
 const (
-	worldMagic = "mqworld\x01" // the last byte is the version
+	worldMagic = "mqworld\x02" // the last byte is the version
 	worldSize  = len(worldMagic) + 4 + 8
-	worldSum   = 4 // bytes at the end: a CRC-32C of the head
+	worldSum   = sumSize // bytes at the end: the XXH3 of the head
 )
 
 // Restore gives all crowds of a world the agents that [Save] wrote. The world has as many crowds, made in
@@ -514,7 +512,7 @@ func restore(w *arche.World, all []*Crowd, src []byte) error {
 		return fmt.Errorf("the save has version %d, and this program reads version %d: restore it with the program that made it", src[len(name)], worldMagic[len(name)])
 	}
 	head, rest := src[:worldSize], src[worldSize:len(src)-worldSum]
-	if crc32.Checksum(head, castagnoli) != binary.LittleEndian.Uint32(src[len(src)-worldSum:]) {
+	if xxh3.Hash(head) != binary.LittleEndian.Uint64(src[len(src)-worldSum:]) {
 		return errors.New("the save is cut or damaged: its checksum is wrong")
 	}
 	if n := binary.LittleEndian.Uint32(head[len(worldMagic):]); int64(n) != int64(len(all)) {

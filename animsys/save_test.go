@@ -3,7 +3,6 @@ package animsys_test
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -22,6 +21,7 @@ import (
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
+	"github.com/zeebo/xxh3"
 )
 
 // game plays a crowd as a game does: what happens in a tick follows from its number, and from nothing else.
@@ -265,7 +265,7 @@ func TestConformanceRestoreDamaged(t *testing.T) {
 		refused("more", append(slices.Clone(save), 0), "follow")
 		next := slices.Clone(save)
 		next[7]++
-		refused("another version", next, "version 11, and this program reads version 10")
+		refused("another version", next, "version 12, and this program reads version 11")
 		g.play(40, 45)
 		must.Do(t, c.Restore(save))
 		g.play(40, 50)
@@ -427,12 +427,11 @@ func TestSaveChecksum(t *testing.T) {
 // reseal gives a save the length and the checksums of what it has, as far as it has them, and returns the
 // number of groups of agents.
 func reseal(b []byte) (groups int) {
-	const length, sum, head, rows, entry = 8, 16, 20, 8, 8
+	const length, sum, head, rows, entry = 8, 16, 24, 8, 12
 	if len(b) < head+2 {
 		return 0
 	}
 	binary.LittleEndian.PutUint64(b[length:], uint64(len(b)))
-	sumOf := func(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 	agents := head + 2 + int(binary.LittleEndian.Uint16(b[head:]))
 	if len(b) < agents+6 {
 		return 0
@@ -448,10 +447,10 @@ func reseal(b []byte) (groups int) {
 		if uint64(n) > uint64(len(b)-at) {
 			break
 		}
-		binary.LittleEndian.PutUint32(b[table+entry*g+4:], sumOf(b[at:][:n]))
+		binary.LittleEndian.PutUint64(b[table+entry*g+4:], xxh3.Hash(b[at:][:n]))
 		at += int(n)
 	}
-	binary.LittleEndian.PutUint32(b[sum:], sumOf(b[head:first]))
+	binary.LittleEndian.PutUint64(b[sum:], xxh3.Hash(b[head:first]))
 	return groups
 }
 

@@ -46,7 +46,8 @@ type Set struct {
 	// those of others 0.47. A character of its true size is that many times larger: see retarget.Character.Scale.
 	Size float32
 
-	first     string       // file
+	first     string // file
+	stance    *label.Stance
 	bent      bool         // see Bend
 	symmetric *skel.Mirror // nil if the skeleton has no mirror image
 	leg       float64      // height of the hips in standing

@@ -172,6 +172,7 @@ func (s *Set) label() error {
 	if err != nil {
 		return err
 	}
+	s.stance = stance
 	for i := range s.Clips {
 		c := &s.Clips[i]
 		switch c.label {

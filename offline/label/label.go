@@ -129,6 +129,9 @@ func (s *Stance) postures(c *skel.Clip) []posture {
 	return out
 }
 
+// LeapWindow is the time before and after the air that belongs to a jump, s.
+const LeapWindow = 0.3
+
 // What actions are told by. Heights are shares of the standing hips', speeds are such heights a second. The dog set's
 // own labels agree with those of these numbers in 91 % of frames.
 const (
@@ -143,7 +146,6 @@ const (
 	rear       = 0.5  // rad by which the trunk is steeper, in rearing
 	raised     = 0.25 // height of the lower fore foot, in rearing
 	flight     = 0.22 // time of free fall in a jump, s, of hips a metre high; it grows as the root of the height
-	leapWindow = 0.3  // s before and after the air that belong to a jump
 	settle     = 0.15 // s to either side of which the most frequent action counts
 )
 
@@ -244,8 +246,21 @@ func (s *Stance) moves(p []posture, f int, fps float64) bool {
 	return way > stepSpeed*s.hips*seconds*float64(len(s.feet))
 }
 
-// jumps marks stretches in which the hips fall freely for longer than in any step, be it from a box.
+// jumps marks the flights, and what is around them.
 func (s *Stance) jumps(out []string, p []posture, fps float64) {
+	more := int(LeapWindow * fps)
+	for _, f := range s.flights(p, fps) {
+		for k := max(f[0]-more, 0); k < min(f[1]+more, len(p)); k++ {
+			out[k] = Jump
+		}
+	}
+}
+
+// Flights returns the first frame of each flight of a clip, and the one after its last: the hips fall freely for longer than in any
+// step, be it from a box.
+func (s *Stance) Flights(c *skel.Clip) [][2]int { return s.flights(s.postures(c), c.FPS) }
+
+func (s *Stance) flights(p []posture, fps float64) (all [][2]int) {
 	const g, least = 9.81, 0.5 // the share of g below which nothing carries the body
 	span := max(int(0.05*fps+0.5), 1)
 	free := func(f int) bool {
@@ -255,19 +270,17 @@ func (s *Stance) jumps(out []string, p []posture, fps float64) {
 		t := float64(span) / fps
 		return (p[f+span].hips-2*p[f].hips+p[f-span].hips)/(t*t) < -least*g
 	}
-	more := int(leapWindow * fps)
 	for f := 0; f < len(p); f++ {
 		end := f
 		for end < len(p) && free(end) {
 			end++
 		}
 		if float64(end-f)/fps > flight*math.Sqrt(s.hips) {
-			for k := max(f-more, 0); k < min(end+more, len(p)); k++ {
-				out[k] = Jump
-			}
+			all = append(all, [2]int{f, end})
 		}
 		f = end
 	}
+	return all
 }
 
 // majority returns the action that most of the frames up to span away have; the present one among equals.

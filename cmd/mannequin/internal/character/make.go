@@ -127,6 +127,7 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 	}
 	r := newReport(o.out, set)
 	recorded := *set
+	set.Leaps()
 	if !o.plain {
 		r.Bent = set.Bend()
 		steps, err := set.Steps()

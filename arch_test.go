@@ -117,7 +117,7 @@ var arrows = []arrow{
 		"a system: leaves, and the kernels for sums over degrees of freedom"},
 	{"animsys/keypose", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/internal/windows", "ik", "engine/m3", "netruntime"}, "a system: leaves, the network, and legs that hold feet"},
 	{"animsys/keypose/routines", []string{"animsys/keypose", "ik", "engine/m3"}, "poses written with inverse kinematics, which become keys"},
-	{"animsys", []string{"internal/statehash", "ecs", "ik", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/..."}, "glue only"},
+	{"animsys", []string{"internal/statehash", "ecs", "ik", "netruntime", "animsys/...", "engine/m3", "github.com/mlange-42/...", "github.com/zeebo/xxh3"}, "glue only, and saves"},
 
 	{"models", []string{"models/...", "animsys/matching", "netruntime", "internal/closest"}, "shipped models and characters by name"},
 	{"models/fox", []string{"animsys/matching"}, "networks of a character, and its card"},

@@ -14,6 +14,9 @@ const (
 	// hangTime is the time in which the legs of a falling body come to hang, s, and hangShare their
 	// length then, as a share of their full length.
 	hangTime, hangShare = 0.3, 0.9
+	// jumpShare is the height of the lowest foot over the floor from which a body is in a jump, as a share of the
+	// hips' height. A jump carries it over a gap.
+	jumpShare = 0.08
 )
 
 // fall is a body's way down to ground that it cannot reach.
@@ -22,6 +25,7 @@ type fall struct {
 	speed float32 // upward, m/s
 	time  float32 // since the fall began, s
 	brake float32 // how hard the body brakes in a landing, m/s²; 0: it does not land
+	low   float32 // height of the lowest foot over the floor, in the motion, m
 }
 
 // fallDown finds the height of the floor under the flat pose m: it is the ground's, or above it if the
@@ -31,6 +35,7 @@ func (s *Legged) fallDown(m []m3.Xform, b *Body) {
 	s.under = hips.Lerp(neck, 0.5)
 	s.falls, s.floor = false, b.floor
 	ground := s.heightAt(s.under.X, s.under.Z)
+	low, jump := s.lowestFoot(m), jumpShare*hips.Y
 	switch f := &b.fall; {
 	case !b.seen:
 		b.floor, *f = ground, fall{}
@@ -43,14 +48,30 @@ func (s *Legged) fallDown(m []m3.Xform, b *Body) {
 		*f = fall{brake: max(f.speed*f.speed/(2*landShare*max(hips.Y, tiny)), maxBodyAccel)}
 		b.floor = ground
 	case b.floor > ground+fallDepth && b.floor < ground+deepestFall:
-		*f = fall{falls: true}
+		if low < jump {
+			f.falls, f.brake = true, 0
+			if f.low >= jump { // a jump that ends in the air
+				f.speed = (low - f.low) / s.DT
+			}
+		}
 	default:
 		b.floor = ground
 		if at := &b.ground[underHips]; m3.Abs(at.offset.Y) < 0.01 && m3.Abs(at.step.Y) < 0.05*s.DT {
 			f.brake = 0
 		}
 	}
+	b.fall.low = low
 	s.falls, s.fallen, s.floor = b.fall.falls, b.fall.time, b.floor
+}
+
+// lowestFoot returns the height of the lowest foot of a pose.
+func (s *Legged) lowestFoot(m []m3.Xform) (y float32) {
+	for i, l := range s.Rig.Roles.Legs {
+		if tip := m[l[len(l)-1]].Pos.Y; i == 0 || tip < y {
+			y = tip
+		}
+	}
+	return y
 }
 
 // push returns how hard the ground may push the body up and down, m/s².

@@ -1,0 +1,51 @@
+package ik_test
+
+import (
+	"testing"
+
+	"mannequin/engine/m3"
+)
+
+// A jump carries a body over a gap at the height from which it jumped. One that ends above the gap falls on, as fast as it came
+// down, and one that walks falls at the edge.
+func TestJumpOverGap(t *testing.T) {
+	const high, speed, g, dt = 3, 2.5, 9.81, 1.0 / 60
+	for _, c := range []struct {
+		name       string
+		gap, rises float32 // m; m/s
+		falls      bool
+	}{{"a jump", 0.7, 2, false}, {"a jump that is too short", 2.5, 2, true}, {"a walk", 0.7, 0, true}} {
+		s, q := batch(t, heights(func(_, z float32) float32 {
+			if z > 1 && z < 1+c.gap {
+				return 0
+			}
+			return high
+		}), 1)
+		q.DT = dt
+		lowest, last := float32(high), float32(0)
+		var begins float32 // first speed of the fall, m/s
+		for tick := range 120 {
+			z := speed * dt * float32(tick)
+			at := m3.V(0, 0, z)
+			place(s, q, 0, at, 0)
+			if air := (z - 0.6) / speed; air > 0 { // it pushes off before the gap
+				q.Pos[0].Y += max(c.rises*air-g/2*air*air, 0)
+			}
+			q.Run(0, 1)
+			checkBones(t, q, s, 0)
+			floor := q.Body[0].Floor()
+			if v := (floor - last) / dt; tick > 0 && floor < high && floor > 0 {
+				if begins == 0 {
+					begins = v
+				}
+			}
+			lowest, last = min(lowest, floor), floor
+		}
+		if fell := lowest < high; fell != c.falls {
+			t.Errorf("%s: it falls %t, down to %.2f m", c.name, fell, lowest)
+		}
+		if c.falls && c.rises > 0 && (begins > -0.5 || lowest != 0) {
+			t.Errorf("%s: it falls at %.2f m/s at first, down to %.2f m", c.name, begins, lowest)
+		}
+	}
+}

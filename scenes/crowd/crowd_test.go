@@ -292,12 +292,20 @@ func TestCharacter(t *testing.T) {
 	for row := range from {
 		from[row] = p.Roots[row].Pos
 	}
+	var fastest float32
 	for tick := range 360 {
+		was := slices.Clone(p.Roots[:p.Agents()])
 		testscene.Step(t, a, 1, scenes.Input{})
 		testscene.Step(t, b, 1, scenes.Input{})
 		if a.Hash() != b.Hash() {
 			t.Fatalf("in tick %d three workers make other bits than one", tick)
 		}
+		for row, x := range was {
+			fastest = max(fastest, p.Roots[row].Pos.Dist(x.Pos)*scenes.TickRate)
+		}
+	}
+	if top := p.paces[len(p.paces)-1]; fastest < 0.8*top || fastest > 1.5*top {
+		t.Errorf("the fastest goes %.2f m/s, asked for up to %.2f", fastest, top)
 	}
 	went := 0
 	for row, was := range from {

@@ -164,7 +164,7 @@ func (s *Scene) openCharacter(o *Options, p *population, n int) error {
 	p.control = func(e arche.Entity, _ int, _ *agentState, want intent) {
 		g := control.Goal{Action: want.rest}
 		if want.speed > 0 || want.turn != 0 {
-			g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: want.speed / own.Scale, Turn: m3.Clamp(want.turn/control.MaxTurn, -1, 1)}
+			g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: want.speed, Turn: m3.Clamp(want.turn/control.MaxTurn, -1, 1)}
 		}
 		*goals.Get(e) = g
 	}

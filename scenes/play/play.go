@@ -16,6 +16,7 @@ import (
 	"mannequin/internal/statehash"
 	"mannequin/scenes"
 	"mannequin/scenes/course"
+	"mannequin/scenes/internal/player"
 	"mannequin/scenes/internal/steer"
 	"mannequin/scenes/world"
 	"mannequin/terrain"
@@ -41,7 +42,7 @@ type Scene struct {
 	stream matching.Player
 	of     *matching.Character
 	own    *retarget.Character // the character in its own size
-	drive  *drive
+	player *player.Player
 	hero   arche.Entity
 	start  m3.Vec3
 	height float32 // of its highest joint at rest, m
@@ -100,13 +101,14 @@ func (s *Scene) open(file *matching.File) (err error) {
 		return err
 	}
 	s.Crowd, p.Own, p.Roles = p.Crowd, s.own, &s.of.Roles
-	s.drive = newDrive(s)
-	if err := s.Start(s.drive); err != nil {
+	s.player = player.New(&s.ECS, s.of, s.own.Scale)
+	if err := s.Start(s.player); err != nil {
 		return err
 	}
 	if s.hero, err = s.Crowd.Spawn(s.start, 0); err != nil {
 		return err
 	}
+	s.player.Crowd, s.player.Hero = s.Crowd, s.hero
 	return s.Crowd.SetCharacter(s.hero, s.own)
 }
 
@@ -116,16 +118,15 @@ func (s *Scene) Step(in scenes.Input) error {
 		if err := s.Crowd.Place(s.hero, s.start, 0); err != nil {
 			return err
 		}
-		s.drive.locked = false
+		s.player.Release()
 	}
-	s.drive.input = in
+	s.player.Input = in
 	return s.Tick()
 }
 
 // Hash returns the hash of the character and of what is asked of it.
 func (s *Scene) Hash() uint64 {
-	d := s.drive
-	return uint64(statehash.Hash(s.World.Hash()).Int(d.gait).Bool(d.locked).Bool(d.pressed).Floats(d.facing.X, d.facing.Z))
+	return uint64(s.player.Hash(statehash.Hash(s.World.Hash())))
 }
 
 // Frame describes what to draw.
@@ -141,7 +142,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Show &^= inOwnUnit
 	s.DrawOverlays(dst, 0, 0, false, alpha)
 	dst.Show, dst.Has = shown, dst.Has&^inOwnUnit
-	s.drive.texts(dst)
+	s.player.Texts(dst)
 	dst.HUD = append(dst.HUD, fmt.Sprintf("%s: %.2f m/s, %s", s.name(), s.Speed, s.shows()))
 }
 

@@ -113,9 +113,9 @@ func TestSize(t *testing.T) {
 	if r := y(&g) / y(&f); m3.Abs(r-0.5) > 0.02 {
 		t.Errorf("its hips are %.2f times as high", r)
 	}
-	for i, v := range b.drive.speeds {
-		if m3.Abs(v-a.drive.speeds[i]/2) > 0.01 {
-			t.Errorf("its speeds are %v, those of the large one %v", b.drive.speeds, a.drive.speeds)
+	for i, v := range b.player.Speeds() {
+		if m3.Abs(v-a.player.Speeds()[i]/2) > 0.01 {
+			t.Errorf("its speeds are %v, those of the large one %v", b.player.Speeds(), a.player.Speeds())
 		}
 	}
 	if !(g.Seat.Distance < f.Seat.Distance) {

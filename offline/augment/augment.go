@@ -127,7 +127,7 @@ func Play(db *matching.Database, opt Options) ([]dataset.Clip, error) {
 			return nil, err
 		}
 		players[i] = newPlayer(db, e, opt, uint64(i))
-		out[i] = dataset.Clip{Name: fmt.Sprintf("played %d", i+1), Motion: &skel.Clip{Skel: db.Skel, FPS: animsys.TickRate}}
+		out[i] = dataset.Clip{Name: fmt.Sprintf("played %d", i+1), Motion: &skel.Clip{Skel: db.Skel, FPS: animsys.TickRate}, Played: true}
 	}
 	ticks := int(opt.Seconds * animsys.TickRate / agents)
 	pos, rot := make([]m3.Vec3, joints), make([]m3.Quat, joints)

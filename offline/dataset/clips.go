@@ -19,14 +19,15 @@ type Clip struct {
 	Roots   []feature.Place // (frames)
 	Actions []string        // (frames) of the layout's
 	HeldOut bool            // training must not see it
+	Played  bool            // a character played it: its steps are less regular than recorded ones
 }
 
 // clipRamp is the number of frames from the end of an action to its key, see Options.Ramp.
 const clipRamp = 8
 
 // FromClips returns the rows of clips to train on and those that are held out. All clips are on the skeleton sk, whose joints
-// are the layout's. In an epoch, rows that move are visited four times, the fastest tenth of them and those that go aside, backward or
-// turn where they stand eleven times, others once.
+// are the layout's. In an epoch, recorded rows that move are visited four times, played ones twice; the fastest tenth of both, and those
+// that go aside, backward or turn where they stand, eleven times; others once.
 // Equal input gives equal bytes for any number of workers; 0 is one per processor.
 func FromClips(layout *feature.MANN, sk *skel.Skeleton, clips []Clip, workers int) (train, heldOut *MANN, err error) {
 	opt := Options{Layout: layout, Unit: 1, Repeat: 1, Walk: 1, Fast: 1, Workers: cmp.Or(workers, runtime.GOMAXPROCS(0))}
@@ -34,6 +35,7 @@ func FromClips(layout *feature.MANN, sk *skel.Skeleton, clips []Clip, workers in
 		return nil, nil, err
 	}
 	var sets [2][]recording
+	var played []bool // (clips to train on)
 	for _, c := range clips {
 		n := c.Motion.Frames
 		if c.Motion.FPS != fps || len(c.Roots) != n || len(c.Actions) != n {
@@ -52,6 +54,9 @@ func FromClips(layout *feature.MANN, sk *skel.Skeleton, clips []Clip, workers in
 			i = 1
 		}
 		sets[i] = append(sets[i], r)
+		if i == 0 {
+			played = append(played, c.Played)
+		}
 	}
 	if train, err = buildRows(sk, sets[0], opt); err != nil {
 		return nil, nil, err
@@ -63,21 +68,21 @@ func FromClips(layout *feature.MANN, sk *skel.Skeleton, clips []Clip, workers in
 		return nil, nil, fmt.Errorf("dataset: %d rows to train on and %d that are held out: want some of both", train.Rows, heldOut.Rows)
 	}
 	train.normalise(heldOut, opt.Workers)
-	train.balance()
+	train.balance(played)
 	return train, heldOut, nil
 }
 
 // Visits per epoch of rows that move and of those whose motion is rare, as in the recipe of the dogs.
 const (
-	walkVisits, rareVisits = 4, 11
+	walkVisits, playedVisits, rareVisits = 4, 2, 11
 	fastShare              = 0.1  // of the rows that move
 	aheadCos               = 0.7  // cosine of the largest angle between facing and velocity of motion ahead: 45°
 	spotSpeed              = 0.3  // m/s, below which a body may turn on the spot
 	spotTurn               = 0.35 // sine of the least angle by which it turns in the next second there: 20°
 )
 
-// balance visits rows that move more often: most recordings stand and rest, and are easily learned.
-func (m *MANN) balance() {
+// balance visits rows that move more often: most recordings stand and rest, and are easily learned. played says which clips are.
+func (m *MANN) balance(played []bool) {
 	l := m.Layout
 	move := slices.Index(l.Actions, control.Move.String())
 	vel := l.InSample(feature.TrajNow) + feature.SampleVel
@@ -94,7 +99,9 @@ func (m *MANN) balance() {
 			continue
 		}
 		moving = append(moving, int32(r))
-		visits[r] = walkVisits
+		if visits[r] = walkVisits; played[m.Clip[r]] {
+			visits[r] = playedVisits
+		}
 		v := speed(r)
 		aside := v > spotSpeed && x[vel+1] < aheadCos*v
 		turns := v < spotSpeed && (x[dir+1] < 0 || m3.Abs(x[dir]) > spotTurn)

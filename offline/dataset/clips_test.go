@@ -53,17 +53,28 @@ func TestFromClips(t *testing.T) {
 	if train.Rows != heldOut.Rows || !slices.Equal(train.XMean, heldOut.XMean) {
 		t.Errorf("%d and %d rows", train.Rows, heldOut.Rows)
 	}
-	// Rows that move are visited four times, the fastest eleven times.
-	var rows [12]int
-	visits := map[int32]int{}
-	for _, r := range train.Order {
-		visits[r]++
+	// Recorded rows that move are visited four times, played ones twice, the fastest of both eleven times.
+	counted := func(m *dataset.MANN) (rows [12]int) {
+		visits := map[int32]int{}
+		for _, r := range m.Order {
+			visits[r]++
+		}
+		for _, n := range visits {
+			rows[n]++
+		}
+		return rows
 	}
-	for _, n := range visits {
-		rows[n]++
-	}
-	if move := rows[4] + rows[11]; len(visits) != train.Rows || rows[1] == 0 || rows[1]+move != train.Rows || rows[11] != move/10 {
+	rows := counted(train)
+	if move := rows[4] + rows[11]; rows[1] == 0 || rows[1]+move != train.Rows || rows[11] != move/10 {
 		t.Errorf("of %d rows, %v are visited so many times", train.Rows, rows)
+	}
+	played := c
+	played.Played = true
+	if train, _, err = dataset.FromClips(layout, c.Motion.Skel, []dataset.Clip{played, held}, 2); err != nil {
+		t.Fatal(err)
+	}
+	if again := counted(train); again[4] != 0 || again[2] != rows[4] || again[11] != rows[11] {
+		t.Errorf("of %d played rows, %v are visited so many times; of recorded ones %v", train.Rows, again, rows)
 	}
 	sameImage(t, layout, mirror, c)
 }

@@ -2,7 +2,6 @@ package animsys
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"mannequin/animsys/generator"
@@ -56,9 +55,6 @@ func newRestyle(rig generator.Rig, n int, o *Options) (*restyle, error) {
 		return nil, fmt.Errorf("animsys: a database of %d styles, at most %d fit an ecs.MARStyle: build one of fewer", n, ecs.MaxStyles)
 	}
 	sk := rig.Skel
-	if rig.Contacts == nil {
-		return nil, errors.New("animsys: Options.Styles want a generator that has contacts")
-	}
 	var tips, legs []int
 	for _, leg := range rig.Ground.Rig.Roles.Legs {
 		tips = append(tips, int(leg[len(leg)-1]))
@@ -221,7 +217,12 @@ func (r *restyle) run(b *Crowd) {
 		legs := r.strides[int(row)*len(r.tips):][:len(r.tips)]
 		r.db.Skeleton().LocalToModel(r.model, pos, rot)
 		for i, tip := range r.tips {
-			legs[i].add(r.model[tip].Pos, hips, b.Ground.Contacts[int(row)*len(r.tips)+i])
+			foot := int(row)*len(r.tips) + i
+			stands := b.Ground.Feet[foot].Contact() // of the tick before
+			if b.Ground.Contacts != nil {
+				stands = b.Ground.Contacts[foot]
+			}
+			legs[i].add(r.model[tip].Pos, hips, stands)
 		}
 		if p.tick == paceWaits+paceMeasures {
 			p.suit(legs)

@@ -104,10 +104,16 @@ func (s *Set) mirror() (*skel.Mirror, error) {
 
 // resize gives the set its usual size.
 func (s *Set) resize(feet [][]m3.Vec3) {
-	const person, other = 0.95, 0.47 // heights of the hips in standing
+	const (
+		person, other = 0.95, 0.47 // heights of the hips in standing
+		near          = 0.05       // share by which a body may be off that stays as it is, with its bones
+	)
 	usual, sole := other, ik.DefaultDog().Sole
 	if s.Kind == anatomy.TwoLegs {
 		usual, sole = person, ik.DefaultHuman().Sole
+	}
+	if math.Abs(s.leg/usual-1) < near {
+		usual = s.leg
 	}
 	s.Size = float32(s.leg / usual)
 	s.leg = usual

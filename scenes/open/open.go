@@ -24,7 +24,7 @@ import (
 )
 
 // Names lists all scenes.
-var Names = []string{"quadruped", "course", "crowd", "herd", "people", "latent", "strnn", "interact", "cutscene", "play"}
+var Names = []string{"quadruped", "person", "course", "crowd", "herd", "people", "latent", "strnn", "interact", "cutscene", "play"}
 
 // Kinds lists the kinds of agents in the scene crowd: dogs, people by generator, and styles for
 // the people on lanes.
@@ -43,7 +43,7 @@ type Setup struct {
 	BF16    bool     `json:"bf16"`             // networks in bfloat16 if the processor has it
 	Script  string   `json:"script"`           // cutscene: a shipped script's name, or a file
 
-	Character string `json:"character,omitempty"` // play, crowd: what Resources.Character takes, usually a file
+	Character string `json:"character,omitempty"` // play, person, crowd: what Resources.Character takes, usually a file
 
 	Model      string   `json:"model"` // of dogs
 	Far        []string `json:"far"`   // of distant dogs, with longer strides
@@ -97,6 +97,9 @@ func Default(scene string) Setup {
 	if scene == "interact" {
 		s.Agents, s.Terrain = 5, "flat"
 	}
+	if scene == "person" {
+		s.Agents, s.Terrain, s.Character = 12, "flat", "hero"
+	}
 	if scene == "play" {
 		s.Agents, s.Terrain = 0, "flat"
 	}
@@ -146,8 +149,8 @@ func (s *Setup) Check() error {
 		return fmt.Errorf("--agents %d: want 0 to %d", s.Agents, world.MaxAgents)
 	case s.Scene == "play" && s.Agents > 0:
 		return fmt.Errorf("--agents %d: in the scene play the character is alone", s.Agents)
-	case s.Scene != "play" && s.Scene != "crowd" && s.Character != "":
-		return fmt.Errorf("--character %s: the scenes play and crowd have one", s.Character)
+	case s.Scene != "play" && s.Scene != "person" && s.Scene != "crowd" && s.Character != "":
+		return fmt.Errorf("--character %s: the scenes play, person and crowd have one", s.Character)
 	case s.Scene != "quadruped" && s.Scene != "latent" && s.Scene != "cutscene" && s.Scene != "play" && s.Agents == 0:
 		return fmt.Errorf("--agents 0: the scene %s wants 1 to %d", s.Scene, world.MaxAgents)
 	case len(s.Far) > 2:

@@ -20,6 +20,7 @@ import (
 	"mannequin/scenes/interact"
 	"mannequin/scenes/latent"
 	"mannequin/scenes/people"
+	"mannequin/scenes/person"
 	"mannequin/scenes/play"
 	"mannequin/scenes/quadruped"
 	"mannequin/scenes/strnn"
@@ -63,6 +64,13 @@ func Scene(s Setup, r Resources) (scene scenes.Scene, player scenes.Script, err 
 		build = with(herd.New, herd.Options{Options: o.options, Model: near, Far: far})
 	case "cutscene":
 		build = o.cutscene()
+	case "person":
+		opt := person.Options{Options: o.options, Character: o.character()}
+		if r.Styles != nil {
+			opt.Styles = get(&o, r.Styles)
+		}
+		build = with(person.New, opt)
+		player = person.Autopilot()
 	case "play":
 		build = with(play.New, play.Options{Options: o.options, Character: o.character()})
 		player = play.Autopilot()

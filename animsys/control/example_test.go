@@ -36,7 +36,7 @@ action = "sit"
 		return
 	}
 	for _, t := range []float64{1, 5} {
-		g := script.At(t)
+		g := script.At(t, m3.Ident)
 		fmt.Println(t, g.Action, g.Speed)
 	}
 	// Output:

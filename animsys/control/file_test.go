@@ -86,13 +86,13 @@ at = 4
 path = "p.csv"
 `
 	s := must.Get(ReadScript(filepath.Join(dir, "s.toml"), []byte(text)))(t)
-	if g := s.At(1.4); g.Action != Move || g.Speed != 2 || g.Turn != -0.5 || g.Move != m3.V(0, 0, 1) {
+	if g := s.At(1.4, m3.Ident); g.Action != Move || g.Speed != 2 || g.Turn != -0.5 || g.Move != m3.V(0, 0, 1) {
 		t.Errorf("at 1.4 s: %+v", g)
 	}
-	if g := s.At(1.5); g.Action != Sit || g.Move != (m3.Vec3{}) {
+	if g := s.At(1.5, m3.Ident); g.Action != Sit || g.Move != (m3.Vec3{}) {
 		t.Errorf("at 1.5 s: %+v", g)
 	}
-	if g := s.At(99); g.Path == nil || g.Path.Length() != 3 || g.Speed != PaceSpeed {
+	if g := s.At(99, m3.Ident); g.Path == nil || g.Path.Length() != 3 || g.Speed != PaceSpeed {
 		t.Errorf("at 99 s: %+v", g)
 	}
 	for _, c := range []struct{ data, want string }{
@@ -113,12 +113,46 @@ path = "p.csv"
 	}
 }
 
+// Sticks and facings of a script are in the world, whichever way the character faces.
+func TestScriptOfSticks(t *testing.T) {
+	const text = `
+[[goal]]
+at = 0
+stick = [3, 0]
+speed = 2
+
+[[goal]]
+at = 1
+stick = [0, -0.5]
+face = [1, 0]
+action = "jump"
+
+[[goal]]
+at = 2
+stick = [0, 0]
+`
+	s := must.Get(ReadScript("s.toml", []byte(text)))(t)
+	for _, yaw := range []float32{0, 1.2, -2.5} {
+		rot := m3.YawQuat(yaw)
+		for i, want := range []Goal{{Move: m3.V(1, 0, 0), Face: m3.V(1, 0, 0), Speed: 2, Action: Move}, {Move: m3.V(0, 0, -0.5), Face: m3.V(1, 0, 0), Speed: PaceSpeed, Action: Jump}, {Speed: PaceSpeed}} {
+			g := s.At(float64(i)+0.5, rot)
+			if g.Move, g.Face = rot.Rotate(g.Move), rot.Rotate(g.Face); g.Move.Dist(want.Move) > 1e-5 || g.Face.Dist(want.Face) > 1e-5 || g.Speed != want.Speed || g.Action != want.Action {
+				t.Errorf("goal %d at a yaw of %g: %+v, want %+v", i+1, yaw, g, want)
+			}
+		}
+	}
+	for data, want := range map[string]string{"stick = [1]": "stick has 1 numbers", "face = [1, 2, 3]": "face has 3", "stick = [1, 0]\nturn = 1": "exclude", "stick = [nan, 0]": "finite"} {
+		_, err := ReadScript("s.toml", []byte("[[goal]]\n"+data))
+		must.FailWith(t, err, want)
+	}
+}
+
 // A script names the tags of the character that it is for, and these come after the actions that all have.
 func TestScriptOfTags(t *testing.T) {
 	tags := []string{"carry", "Sit", "crouch"}
 	s := must.Get(ReadScript("s.toml", []byte("[[goal]]\naction = \"Crouch\"\nmove = [0, 1]\n[[goal]]\nat = 1\naction = \"sit\"\n[[goal]]\nat = 2\naction = \"carry\"\n"), tags...))(t)
-	if g := s.At(0); g.Action != Own+2 || g.Move != m3.V(0, 0, 1) || s.At(1).Action != Sit || s.At(2).Action != Own {
-		t.Errorf("%+v, then %v and %v", g, s.At(1).Action, s.At(2).Action)
+	if g := s.At(0, m3.Ident); g.Action != Own+2 || g.Move != m3.V(0, 0, 1) || s.At(1, m3.Ident).Action != Sit || s.At(2, m3.Ident).Action != Own {
+		t.Errorf("%+v, then %v and %v", g, s.At(1, m3.Ident).Action, s.At(2, m3.Ident).Action)
 	}
 	_, err := ReadScript("s.toml", []byte("[[goal]]\naction = \"cruoch\"\n"), tags...)
 	must.FailWith(t, err, "stand, carry, Sit, crouch; did you mean crouch?")
@@ -139,7 +173,7 @@ func TestScriptSharesPaths(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "p.csv"), []byte("0,0\n0,3\n"), 0o644))
 	text := "[[goal]]\nat = 0\npath = \"p.csv\"\n[[goal]]\nat = 1\npath = \"p.csv\"\n"
 	s := must.Get(ReadScript(filepath.Join(dir, "s.toml"), []byte(text)))(t)
-	if s.At(0).Path != s.At(1).Path {
+	if s.At(0, m3.Ident).Path != s.At(1, m3.Ident).Path {
 		t.Error("each goal has a path of its own")
 	}
 }
@@ -179,7 +213,7 @@ func FuzzScript(f *testing.F) {
 			return
 		}
 		if s, err := ReadScript("s.toml", data); err == nil {
-			if g := s.At(1); !g.Finite() {
+			if g := s.At(1, m3.Ident); !g.Finite() {
 				t.Fatalf("goal %+v", g)
 			}
 		}

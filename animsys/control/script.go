@@ -19,7 +19,8 @@ const maxCues = 10000
 // Script is a list of goals for one character with start times. It is immutable and safe to share.
 type Script struct {
 	at    []float64 // seconds, rising
-	goals []Goal
+	goals []Goal    // with Move and Face in the world where sticks are
+	stick []bool    // the goal is a player's, in the world
 }
 
 // OpenScript reads the script file at path: see ReadScript.
@@ -45,6 +46,12 @@ func OpenScript(path string, tags ...string) (*Script, error) {
 //	action = "move"
 //	path = "circle"    # a built-in path, or a file beside the script
 //
+//	[[goal]]
+//	at = 8.0
+//	stick = [1, 0]     # a player's stick, in the world: along +X and +Z; half of it goes at half the speed
+//	face = [0, 1]      # in the world: faces there; by default where the stick points
+//	speed = 1.4
+//
 // The first goal begins at 0, the others strictly after their predecessors. tags are the tags of the character's
 // database, whose names a script may use as actions; the first 64 count.
 func ReadScript(name string, data []byte, tags ...string) (*Script, error) {
@@ -57,6 +64,8 @@ func ReadScript(name string, data []byte, tags ...string) (*Script, error) {
 			Action string
 			Speed  *float32
 			Move   []float32
+			Stick  []float32
+			Face   []float32
 			Turn   float32
 			Path   string
 		}
@@ -98,8 +107,30 @@ func ReadScript(name string, data []byte, tags ...string) (*Script, error) {
 		case g.Action == Move || g.Action == Jump:
 			g.Move = m3.V(0, 0, 1)
 		}
+		stick := c.Stick != nil || c.Face != nil
+		if stick {
+			if c.Move != nil || c.Turn != 0 || c.Path != "" {
+				return nil, fail("stick and face, which are in the world, exclude move, turn and path")
+			}
+			var err error
+			if g.Move, err = inWorld(c.Stick); err != nil {
+				return nil, fail("stick %w", err)
+			}
+			if g.Face, err = inWorld(c.Face); err != nil {
+				return nil, fail("face %w", err)
+			}
+			if l := g.Move.Len(); l > 1 {
+				g.Move = g.Move.Scale(1 / l)
+			}
+			if c.Face == nil {
+				g.Face = g.Move
+			}
+			if c.Action == "" && g.Move != (m3.Vec3{}) {
+				g.Action = Move
+			}
+		}
 		if !g.Finite() || g.Speed < 0 {
-			return nil, fail("speed, move and turn must be finite, speed not negative")
+			return nil, fail("speed, move, stick, face and turn must be finite, speed not negative")
 		}
 		if c.Path != "" {
 			p, err := Builtin(c.Path)
@@ -117,12 +148,23 @@ func ReadScript(name string, data []byte, tags ...string) (*Script, error) {
 			}
 			g.Path = p
 		}
-		s.at, s.goals = append(s.at, c.At), append(s.goals, g)
+		s.at, s.goals, s.stick = append(s.at, c.At), append(s.goals, g), append(s.stick, stick)
 	}
 	return s, nil
 }
 
-// Goals returns the goals in their order.
+// inWorld returns a direction of two numbers, along +X and +Z. None is zero.
+func inWorld(v []float32) (m3.Vec3, error) {
+	switch len(v) {
+	case 0:
+		return m3.Vec3{}, nil
+	case 2:
+		return m3.V(v[0], 0, v[1]), nil
+	}
+	return m3.Vec3{}, fmt.Errorf("has %d numbers, want two: along +X and +Z", len(v))
+}
+
+// Goals returns the goals in their order, of characters that face +Z.
 func (s *Script) Goals() []Goal { return slices.Clone(s.goals) }
 
 // parse returns the action called name, which may be one of tags.
@@ -148,11 +190,18 @@ func parse(name string, tags []string) (Action, error) {
 	return 0, fmt.Errorf("control: no action %q: want one of %s%s", name, strings.Join(all, ", "), closest.Hint(name, all))
 }
 
-// At returns the goal t seconds after the start. The zero Script asks to stand still.
-func (s *Script) At(t float64) Goal {
+// At returns the goal t seconds after the start of a character with a rotation: sticks are in the world. The zero Script asks to
+// stand still.
+func (s *Script) At(t float64, rot m3.Quat) Goal {
 	if len(s.goals) == 0 {
 		return Goal{}
 	}
 	i := sort.Search(len(s.at), func(i int) bool { return s.at[i] > t })
-	return s.goals[max(i-1, 0)]
+	i = max(i-1, 0)
+	g := s.goals[i]
+	if s.stick[i] {
+		back := rot.Conj()
+		g.Move, g.Face = back.Rotate(g.Move), back.Rotate(g.Face)
+	}
+	return g
 }

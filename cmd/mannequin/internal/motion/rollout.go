@@ -84,7 +84,13 @@ wander chooses its own speeds and actions. So does --script, a TOML file of time
 
   [[goal]]
   at = 4.0
-  action = "sit"`,
+  action = "sit"
+
+  [[goal]]
+  at = 8.0
+  stick = [1, 0]      # a player's stick, in the world: along +X and +Z
+  face = [0, 1]       # faces there; by default where the stick points
+  speed = 1.4`,
 		Example: `  mannequin rollout dog --path circle --speed 1.1 --seconds 30 --out c.bvh
   mannequin rollout dog --path track.csv --speed 2 --seconds 20 --out t.bvh --json
   mannequin rollout dog --action sit --seconds 5 --out sit.bvh
@@ -187,8 +193,8 @@ func (r *rollout) aim(path, script string, act control.Action, speed float32, se
 			return err
 		}
 		r.script = s.Goals()
-		r.agent.Goal = func(tick int, _ m3.Xform) control.Goal { return s.At(float64(tick) / mann.Rate) }
-		if first := s.At(0).Path; first != nil {
+		r.agent.Goal = func(tick int, root m3.Xform) control.Goal { return s.At(float64(tick)/mann.Rate, root.Rot) }
+		if first := s.At(0, m3.Ident).Path; first != nil {
 			r.startOn(first)
 		}
 	case path == "wander":

@@ -113,8 +113,8 @@ func changes(walk, run float32, has func(action string) bool) []change {
 
 // Respond measures how soon a character answers at two speeds, m/s of its own size.
 func Respond(s Subject, walk, run float32) ([]Response, error) {
-	if !(walk > 0 && run >= walk) || !m3.Finite(run) {
-		return nil, fmt.Errorf("controller: walking at %g m/s and running at %g: want more than 0, and running not slower", walk, run)
+	if err := gaits(walk, run); err != nil {
+		return nil, err
 	}
 	if s.Size == 0 {
 		s.Size = 1

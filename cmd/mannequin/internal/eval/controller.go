@@ -29,13 +29,13 @@ func newEvalController() *cobra.Command {
 start, turn by 90° and 180° and stop at three speeds, and follow a circle. The table says whether they hold speeds, how
 soon they answer, how far they are from the circle, how much feet slide and joints jerk, and what a tick costs. A second
 table says how soon they do what they are asked for: over 20 phases of the gait at which the command comes, to both sides.
-docs/make.md explains the measures.`,
+A third one says which speeds they hold ahead, aside, backward and crouched. docs/make.md explains the measures.`,
 		Example: "  mannequin eval controller hero.character\n  mannequin eval controller dog dog-free --json\n  mannequin eval controller hero.character --walk 1.4 --run 3.5",
 		Args:    command.Want("characters", 1, -1),
 	}
 	cli.JSON(c, &asJSON)
-	c.Flags().Float64Var(&walk, "walk", 0, "slow speed of the second table, m/s (default: the slowest of the first)")
-	c.Flags().Float64Var(&run, "run", 0, "fast speed of the second table, m/s (default: the fastest of the first)")
+	c.Flags().Float64Var(&walk, "walk", 0, "slow speed of the second and third table, m/s (default: the slowest of the first)")
+	c.Flags().Float64Var(&run, "run", 0, "fast speed of the second and third table, m/s (default: the fastest of the first)")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		return cli.ReportFiles(cmd.OutOrStdout(), args, asJSON, func(i int) (cli.Report, error) {
 			ways, err := subjects(args[i])
@@ -53,7 +53,11 @@ docs/make.md explains the measures.`,
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", args[i], err)
 				}
-				out.Ways = append(out.Ways, way{s.by, r, answers})
+				held, err := controller.Hold(s.Subject, float32(slow), float32(fast))
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", args[i], err)
+				}
+				out.Ways = append(out.Ways, way{s.by, r, answers, held})
 			}
 			return out, nil
 		})
@@ -137,6 +141,7 @@ type way struct {
 	By string `json:"by"`
 	*controller.Report
 	Responses []controller.Response `json:"responses"`
+	Held      []controller.Held     `json:"held"`
 }
 
 // Print prints each table below the character's name.
@@ -150,6 +155,9 @@ func (r *controllerReport) Print(w io.Writer) error {
 			return err
 		}
 		if err := controller.PrintResponses(w, way.Responses); err != nil {
+			return err
+		}
+		if err := controller.PrintHeld(w, way.Held); err != nil {
 			return err
 		}
 	}

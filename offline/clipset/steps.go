@@ -37,6 +37,9 @@ const (
 // slowFroude is the speed of the slow walk of which steps are made: ÷ √(g × leg).
 const slowFroude = 0.25
 
+// slowShare is the share of the slow walk's speed below which a body goes slowly.
+const slowShare = 0.8
+
 // What a walk is made into: speeds, as shares of a slow walk's, and turns on the spot in rad/s, each at a tempo.
 var (
 	stepSpeeds = []struct{ share, tempo float64 }{{0.3, 0.75}, {0.6, 0.9}, {1, 1.1}}
@@ -44,12 +47,12 @@ var (
 	spotTurns  = []struct{ rate, tempo float64 }{{0.6, 0.75}, {1.2, 0.9}, {2, 1.2}}
 )
 
-// Steps adds loops for the ways that the clips lack: backward, aside, and turns on the spot. It returns the names of the loops. They are
-// made of one stride, of the loop that is nearest to a slow walk or of a recorded one. The body goes the new way, and each foot stands where
+// Steps adds loops for the ways that the clips lack: backward, aside, and turns on the spot. Who goes backward or aside only fast lacks the
+// slow ones. It returns the names of the loops. They are made of one stride, of the loop that is nearest to a slow walk or of a recorded one. The body goes the new way, and each foot stands where
 // the body has it in the middle of its stance; the stride backward is also reversed in time. Without such a stride there are none.
 func (s *Set) Steps() (added []string, err error) {
 	lack, err := s.lacking()
-	if err != nil || !slices.Contains(lack[:], true) {
+	if err != nil || lack == ([numWays]missing{}) {
 		return nil, err
 	}
 	walk, err := s.stride()
@@ -69,9 +72,9 @@ func (s *Set) Steps() (added []string, err error) {
 	}
 	ahead := s.velocity(walk.Motion).Normalize(m3.V(0, 0, 1))
 	ahead = ahead.Scale(float32(min(s.goes(walk), s.slowWalk())))
-	if lack[wayBack] {
+	if lack[wayBack] != nothing {
 		back := reversed(walk.Motion)
-		for _, a := range stepSpeeds {
+		for _, a := range stepSpeeds[:lack[wayBack].speeds()] {
 			for _, rate := range backTurns {
 				add(fmt.Sprintf("backward at %.1f, turning by %+.1f", a.share, rate), slower(back, a.tempo), ahead.Scale(float32(-a.share)), rate)
 			}
@@ -85,12 +88,12 @@ func (s *Set) Steps() (added []string, err error) {
 		if side < 0 && s.symmetric != nil { // Mirror makes them
 			break
 		}
-		if lack[k.aside] {
-			for _, a := range stepSpeeds {
+		if lack[k.aside] != nothing {
+			for _, a := range stepSpeeds[:lack[k.aside].speeds()] {
 				add(fmt.Sprintf("aside at %+.1f", side*a.share), slower(walk.Motion, a.tempo), m3.Up.Cross(ahead).Scale(float32(side*a.share)), 0)
 			}
 		}
-		if lack[k.turn] {
+		if lack[k.turn] != nothing {
 			for _, a := range spotTurns {
 				add(fmt.Sprintf("turning by %+.1f on the spot", side*a.rate), slower(walk.Motion, a.tempo), m3.Vec3{}, side*a.rate)
 			}
@@ -99,9 +102,12 @@ func (s *Set) Steps() (added []string, err error) {
 	var ways []string
 	for _, k := range [...]struct {
 		name string
-		is   bool
-	}{{"goes backward", lack[wayBack]}, {"goes aside", lack[wayLeft] || lack[wayRight]}, {"turns on the spot", lack[wayTurnLeft] || lack[wayTurnRight]}} {
-		if k.is {
+		lack missing
+	}{{"goes backward", lack[wayBack]}, {"goes aside", max(lack[wayLeft], lack[wayRight])}, {"turns on the spot", max(lack[wayTurnLeft], lack[wayTurnRight])}} {
+		switch k.lack {
+		case slowOnes:
+			ways = append(ways, k.name+" slowly")
+		case all:
 			ways = append(ways, k.name)
 		}
 	}
@@ -109,18 +115,39 @@ func (s *Set) Steps() (added []string, err error) {
 	return added, nil
 }
 
-// lacking says which ways no loop shows, and recordings show for less than enough seconds. Of a skeleton with a mirror image one side is
-// enough.
-func (s *Set) lacking() (lack [numWays]bool, err error) {
-	var frames [numWays]int
+// missing is what the clips lack of a way.
+type missing int
+
+const (
+	nothing missing = iota
+	slowOnes
+	all
+)
+
+// speeds returns how many of stepSpeeds make up for it.
+func (l missing) speeds() int {
+	if l == slowOnes {
+		return len(stepSpeeds) - 1
+	}
+	return len(stepSpeeds)
+}
+
+// lacking says what of each way no loop shows, and recordings show for less than enough seconds. Of a skeleton with a mirror image one
+// side is enough.
+func (s *Set) lacking() (lack [numWays]missing, err error) {
+	var frames, slow [numWays]int
+	slowly := float32(slowShare * s.slowWalk())
 	for i := range s.Clips {
 		c := &s.Clips[i]
-		ways, _, err := s.ways(c)
+		ways, roots, err := s.ways(c)
 		if err != nil {
 			return lack, err
 		}
 		if c.Loop {
 			frames[ways[0]] += int(enough * FPS)
+			if v, _ := course(roots, 0, len(roots)-1); v.Len() < slowly {
+				slow[ways[0]] += int(enough * FPS)
+			}
 			continue
 		}
 		for f := 0; f < len(ways); {
@@ -130,20 +157,31 @@ func (s *Set) lacking() (lack [numWays]bool, err error) {
 			}
 			if end-f >= wayLasts {
 				frames[ways[f]] += end - f
+				for ; f < end; f++ {
+					if v, _ := course(roots, f, f+2*wayWindow); v.Len() < slowly {
+						slow[ways[f]]++
+					}
+				}
 			}
 			f = end
 		}
 	}
 	if s.symmetric != nil {
-		for _, pair := range [...][2]way{{wayLeft, wayRight}, {wayTurnLeft, wayTurnRight}} {
-			both := frames[pair[0]] + frames[pair[1]]
-			frames[pair[0]], frames[pair[1]] = both, both
+		for _, n := range [...]*[numWays]int{&frames, &slow} {
+			for _, pair := range [...][2]way{{wayLeft, wayRight}, {wayTurnLeft, wayTurnRight}} {
+				both := n[pair[0]] + n[pair[1]]
+				n[pair[0]], n[pair[1]] = both, both
+			}
 		}
 	}
-	for i := range lack {
-		lack[i] = frames[i] < int(enough*FPS)
+	for _, w := range [...]way{wayBack, wayLeft, wayRight, wayTurnLeft, wayTurnRight} {
+		switch turns := w == wayTurnLeft || w == wayTurnRight; {
+		case frames[w] < int(enough*FPS):
+			lack[w] = all
+		case !turns && slow[w] < int(enough*FPS):
+			lack[w] = slowOnes
+		}
 	}
-	lack[wayOther], lack[wayAhead] = false, false
 	return lack, nil
 }
 

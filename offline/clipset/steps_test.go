@@ -3,6 +3,7 @@ package clipset
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"mannequin/animsys/matching"
@@ -98,6 +99,28 @@ func TestSteps(t *testing.T) {
 	}
 	if added := must.Get(pack(t).Steps())(t); added != nil { // it glides
 		t.Errorf("steps of no walk: %q", added)
+	}
+}
+
+// Who goes backward only fast gets slow loops of that way, and those of the ways that are missing.
+func TestSlowSteps(t *testing.T) {
+	s := walker(t, true)
+	back := s.Clips[1]
+	back.Name, back.Motion = "Back", reversed(back.Motion)
+	s.Clips = append(s.Clips, back)
+	var backward, aside []string
+	for _, name := range must.Get(s.Steps())(t) {
+		if strings.Contains(name, "backward") {
+			backward = append(backward, name)
+		} else if strings.Contains(name, "aside") {
+			aside = append(aside, name)
+		}
+	}
+	if len(backward) != 6 || len(aside) == 0 || slices.ContainsFunc(backward, func(name string) bool { return strings.Contains(name, "at 1.0") }) {
+		t.Errorf("added: %q, %q", backward, aside)
+	}
+	if !slices.ContainsFunc(s.Notes, func(n string) bool { return strings.Contains(n, "goes backward slowly or goes aside") }) {
+		t.Errorf("notes: %q", s.Notes)
 	}
 }
 

@@ -20,8 +20,12 @@ const (
 	edgeStep  = 0.1 // length of the steps in which a way is walked, m
 )
 
+// airborne is the height above the ground from which a body jumps or falls, m.
+const airborne = 0.3
+
 // Slide returns where a circle comes to that is at from and moves toward to: it stops at walls and
-// edges, and slides along them. Heights of from and to are those of the floor.
+// edges, and slides along them. Heights of from and to are those of the floor. Who jumps or falls is above the ground: it passes over what is
+// not higher than where it is.
 func (e *Edges) Slide(from, to m3.Vec3, radius float32) m3.Vec3 {
 	if e.Walls != nil {
 		to = e.Walls.Slide(from, to, radius)
@@ -33,17 +37,20 @@ func (e *Edges) Slide(from, to m3.Vec3, radius float32) m3.Vec3 {
 	}
 	const mostSteps = 64
 	steps := 1 + int(min(length/edgeStep, mostSteps-1))
-	p, floor := from, from.Y
+	p, floor, air := from, from.Y, from.Y > e.height(from, from.Y)+airborne
 	for range steps {
-		p, floor = e.step(p, way.Scale(1/float32(steps)), floor)
+		p, floor = e.step(p, way.Scale(1/float32(steps)), floor, air)
 	}
 	return m3.V(p.X, to.Y, p.Z)
 }
 
 // step returns where a step by by from p leads, whose ground is at height floor, and the height of the
-// ground there.
-func (e *Edges) step(p, by m3.Vec3, floor float32) (m3.Vec3, float32) {
-	here := e.height(p, floor)
+// ground there. In the air the floor stays as high.
+func (e *Edges) step(p, by m3.Vec3, floor float32, air bool) (m3.Vec3, float32) {
+	here := floor
+	if !air {
+		here = e.height(p, floor)
+	}
 	for range 2 { // the way along one edge may lead over another
 		ahead := by.Normalize(m3.Vec3{}).Scale(edgeAhead / 2)
 		up := e.uphill(p.Add(by).Add(ahead), here)
@@ -52,8 +59,10 @@ func (e *Edges) step(p, by m3.Vec3, floor float32) (m3.Vec3, float32) {
 			up = up.Neg()
 		}
 		change := e.height(p.Add(by).Add(up.Scale(edgeAhead)), here) - here
-		if !(climb > 0 && e.Rise > 0 && change > e.Rise || climb < 0 && e.Drop > 0 && -change > e.Drop || change-change != 0) {
-			p = p.Add(by)
+		if !(climb > 0 && e.Rise > 0 && change > e.Rise || climb < 0 && e.Drop > 0 && !air && -change > e.Drop || change-change != 0) {
+			if p = p.Add(by); air {
+				return p, here
+			}
 			return p, e.height(p, here)
 		}
 		by = by.Sub(up.Scale(by.Dot(up)))

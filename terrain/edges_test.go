@@ -75,3 +75,24 @@ func TestEdgesHold(t *testing.T) {
 		e.Slide(m3.V(x, x, x), m3.V(0, 0, x), x)
 	}
 }
+
+// Who jumps passes over a gap onto ground that is as high as where it jumped, and is stopped by what is higher; on the bottom of the gap
+// the same ground is a wall.
+func TestEdgesInTheAir(t *testing.T) {
+	ground := &Decks{}
+	for _, d := range [][]Deck{
+		{{At: m3.V(0, 1, 0), Width: 4, Depth: 4, Thick: 1}, {At: m3.V(0, 1, 5), Width: 4, Depth: 4, Thick: 1}},
+		{{At: m3.V(0, 1, 0), Width: 4, Depth: 4, Thick: 1}, {At: m3.V(0, 2, 5), Width: 4, Depth: 4, Thick: 2}},
+	} {
+		if err := ground.Set(d...); err != nil {
+			t.Fatal(err)
+		}
+		e := &Edges{Ground: ground, Rise: 0.35, Drop: 0.6}
+		for _, floor := range []float32{1, 0} {
+			p := walk(e, m3.V(0, floor, 2.3), m3.V(0, 0, 0.05), 30)
+			if over, want := p.Z > 3.5, floor == 1 && d[1].At.Y == 1; over != want {
+				t.Errorf("from a height of %g m to ground at %g m: %v", floor, d[1].At.Y, p)
+			}
+		}
+	}
+}

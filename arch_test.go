@@ -154,7 +154,7 @@ var arrows = []arrow{
 
 	{"cmd/demo", []string{"scenes/...", "animsys/matching", "animsys/skin", "engine/...", "models/...", "internal/...", "offline/character", "offline/mocap", "offline/procgen/human", "github.com/spf13/cobra", "golang.org/x/..."},
 		"scenes in a window; what is made in one is written as BVH, characters are read in all formats, and one is made by rules"},
-	{"cmd/web", []string{"scenes", "scenes/open", "scenes/show", "engine/clock", "engine/hud", "engine/m3", "engine/stage", "netruntime", "animsys/mar", "animsys/manifold", "offline/mocap"},
+	{"cmd/web", []string{"scenes", "scenes/open", "scenes/show", "engine/clock", "engine/hud", "engine/m3", "engine/stage", "netruntime", "animsys/mar", "animsys/manifold", "animsys/matching", "offline/mocap"},
 		"scenes in a browser; weights are fetched, so that none are linked"},
 	{"cmd/benchpeer", []string{"offline/onnx", "internal/...", "netruntime", "github.com/spf13/cobra"}, "ONNX Runtime beside us, behind the build tag ort"},
 	{"cmd/mannequin", []string{"cmd/mannequin/internal/...", "internal/command", "github.com/spf13/cobra"}, "one folder of commands by noun"},

@@ -18,7 +18,7 @@ cp "$($go env GOROOT)/lib/wasm/wasm_exec.js" "$new/"
 cp cmd/web/page/* "$new/"
 cp netruntime/internal/kernel/simd128/simd128.js netruntime/internal/kernel/simd128/simd128fma.wasm netruntime/internal/kernel/simd128/simd128.wasm "$new/"
 cp models/LICENSES.md "$new/"
-for f in models/*/*.safetensors; do cp "$f" "$new/models/"; done
+for f in models/*/*.safetensors models/hero/hero.character; do cp "$f" "$new/models/"; done
 gzip -9 -n -k "$new/mannequin.wasm"
 
 # Sizes before compression, which the page shows progress by.

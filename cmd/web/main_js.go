@@ -10,6 +10,7 @@ import (
 
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
+	"mannequin/animsys/matching"
 	"mannequin/engine/clock"
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
@@ -39,7 +40,7 @@ func run() error {
 		return err
 	}
 	defer func() { st.Close() }()
-	scene, _, err := open.Scene(setup, open.Resources{Net: openNet, Styles: openStyles, Transfers: openTransfers, Log: slog.Default()})
+	scene, _, err := open.Scene(setup, open.Resources{Net: openNet, Styles: openStyles, Transfers: openTransfers, Character: openCharacter, Log: slog.Default()})
 	if err != nil {
 		return err
 	}
@@ -100,11 +101,20 @@ func (p *player) reopen() (*stage.Stage, error) {
 
 // openNet fetches a network's weights, which lie beside the page.
 func openNet(name string) (*netruntime.Net, error) {
-	file, err := modelFile(name)
+	file, err := modelFile(name, "safetensors")
 	if err != nil {
 		return nil, err
 	}
 	return fetched(file, netruntime.Decode)
+}
+
+// openCharacter fetches a shipped character.
+func openCharacter(name string) (*matching.File, error) {
+	file, err := modelFile(name, "character")
+	if err != nil {
+		return nil, err
+	}
+	return fetched(file, matching.DecodeFile)
 }
 
 func openStyles() (*mar.Database, error) {

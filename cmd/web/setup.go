@@ -16,7 +16,7 @@ import (
 // agents is the default number of agents in a browser, for scenes that differ from open.Default.
 // WebAssembly has one thread and short vectors or none, so fewer agents keep up with 60 ticks per
 // second.
-var agents = map[string]int{"quadruped": 8, "crowd": 20, "herd": 20, "people": 8, "strnn": 12}
+var agents = map[string]int{"quadruped": 8, "crowd": 20, "herd": 20, "people": 8, "person": 6, "strnn": 12}
 
 // names lists the scenes of a browser: characters that a player made are files.
 var names = slices.DeleteFunc(slices.Clone(open.Names), func(name string) bool { return name == "play" })
@@ -89,11 +89,11 @@ func parse(fragment string) (open.Setup, error) {
 	return s, nil
 }
 
-// modelFile returns the path of a network's weights, relative to the page.
-func modelFile(name string) (string, error) {
+// modelFile returns the path of a shipped file by its name and ending, relative to the page.
+func modelFile(name, ending string) (string, error) {
 	odd := func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-') }
 	if name == "" || slices.ContainsFunc([]rune(name), odd) {
 		return "", fmt.Errorf("no model %q: want a shipped model's name, as dog-free", name)
 	}
-	return "models/" + name + ".safetensors", nil
+	return "models/" + name + "." + ending, nil
 }

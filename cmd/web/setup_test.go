@@ -61,11 +61,11 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestModelFile(t *testing.T) {
-	if got, err := modelFile("dog-free"); err != nil || got != "models/dog-free.safetensors" {
+	if got, err := modelFile("dog-free", "safetensors"); err != nil || got != "models/dog-free.safetensors" {
 		t.Errorf("dog-free lies at %q, %v", got, err)
 	}
 	for _, name := range []string{"", "../dog", "a/b", "dog.safetensors", "Dog", "https:"} {
-		if got, err := modelFile(name); err == nil {
+		if got, err := modelFile(name, "character"); err == nil {
 			t.Errorf("%q lies at %q", name, got)
 		}
 	}

@@ -75,10 +75,10 @@ func FromClips(layout *feature.MANN, sk *skel.Skeleton, clips []Clip, workers in
 // Visits per epoch of rows that move and of those whose motion is rare, as in the recipe of the dogs.
 const (
 	walkVisits, playedVisits, rareVisits = 4, 2, 11
-	fastShare              = 0.1  // of the rows that move
-	aheadCos               = 0.7  // cosine of the largest angle between facing and velocity of motion ahead: 45°
-	spotSpeed              = 0.3  // m/s, below which a body may turn on the spot
-	spotTurn               = 0.35 // sine of the least angle by which it turns in the next second there: 20°
+	fastShare                            = 0.1  // of the rows that move
+	aheadCos                             = 0.7  // cosine of the largest angle between facing and velocity of motion ahead: 45°
+	spotSpeed                            = 0.3  // m/s, below which a body may turn on the spot
+	spotTurn                             = 0.35 // sine of the least angle by which it turns in the next second there: 20°
 )
 
 // balance visits rows that move more often: most recordings stand and rest, and are easily learned. played says which clips are.

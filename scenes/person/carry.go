@@ -1,6 +1,8 @@
 package person
 
 import (
+	"errors"
+
 	"mannequin/animsys"
 	"mannequin/ecs"
 	"mannequin/engine/hud"
@@ -70,9 +72,17 @@ func (c *carrier) act(s *Scene, key bool) {
 	if c.ticks == 0 {
 		to, seconds = c.carried(s, root), 0
 	}
-	side := m3.YawQuat(root.Rot.Yaw()).Rotate(m3.V(boxSize/2, 0, 0))
-	hands.Left = ecs.Hand{Target: to.Add(side), Weight: 1, Seconds: seconds}
-	hands.Right = ecs.Hand{Target: to.Sub(side), Weight: 1, Seconds: seconds}
+	left, right := sides(to, root)
+	hands.Left, hands.Right = ecs.Hand{Target: left, Weight: 1, Seconds: seconds}, ecs.Hand{Target: right, Weight: 1, Seconds: seconds}
+}
+
+// sides returns where the hands of a person hold a box.
+func sides(at m3.Vec3, root m3.Xform) (left, right m3.Vec3) {
+	const near = 0.12 // m, toward the person
+	turn := m3.YawQuat(root.Rot.Yaw())
+	at = at.Sub(turn.Rotate(m3.V(0, 0, near)))
+	side := turn.Rotate(m3.V(boxSize/2, 0, 0))
+	return at.Add(side), at.Sub(side)
 }
 
 // take begins to reach for the nearest box.
@@ -87,11 +97,10 @@ func (c *carrier) take(s *Scene, root m3.Xform) {
 	if c.missed = ""; c.held < 0 {
 		return
 	}
-	for _, hand := range [...]animsys.Side{animsys.Left, animsys.Right} {
-		if err := s.Crowd.CanReach(s.hero, hand, c.boxes[c.held].at, graspTime); err != nil {
-			c.held, c.missed = -1, err.Error()
-			return
-		}
+	left, right := sides(c.boxes[c.held].at, root)
+	if err := errors.Join(s.Crowd.CanReach(s.hero, animsys.Left, left, graspTime), s.Crowd.CanReach(s.hero, animsys.Right, right, graspTime)); err != nil {
+		c.held, c.missed = -1, err.Error()
+		return
 	}
 	c.ticks = int(graspTime * scenes.TickRate)
 }
@@ -135,7 +144,7 @@ func (c *carrier) move(s *Scene) {
 // support returns the height of what a box stands on.
 func support(at m3.Vec3) (y float32) {
 	for _, p := range boxesAt {
-		if d := at.Sub(p); max(m3.Abs(d.X), m3.Abs(d.Z)) < pedestalWide/2 && at.Y > pedestalHigh {
+		if d := at.Sub(p); max(m3.Abs(d.X), m3.Abs(d.Z)) < (pedestalWide+boxSize)/2 && at.Y > pedestalHigh {
 			return pedestalHigh
 		}
 	}

@@ -26,9 +26,9 @@ const (
 	corridorWide = 1.3
 	corridorLong = 7 // half its length, m
 
-	boxSize      = 0.3
-	pedestalHigh = 0.75
-	pedestalWide = 0.4
+	boxSize      = 0.26
+	pedestalHigh = 1.02
+	pedestalWide = 0.22
 )
 
 var (

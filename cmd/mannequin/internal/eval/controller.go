@@ -29,13 +29,14 @@ func newEvalController() *cobra.Command {
 start, turn by 90° and 180° and stop at three speeds, and follow a circle. The table says whether they hold speeds, how
 soon they answer, how far they are from the circle, how much feet slide and joints jerk, and what a tick costs. A second
 table says how soon they do what they are asked for: over 20 phases of the gait at which the command comes, to both sides.
-A third one says which speeds they hold ahead, aside, backward and crouched. docs/make.md explains the measures.`,
+A third one says how much later their path turns back than a stick that swings, and a fourth which speeds they hold ahead,
+aside, backward and crouched. docs/make.md explains the measures.`,
 		Example: "  mannequin eval controller hero.character\n  mannequin eval controller dog dog-free --json\n  mannequin eval controller hero.character --walk 1.4 --run 3.5",
 		Args:    command.Want("characters", 1, -1),
 	}
 	cli.JSON(c, &asJSON)
-	c.Flags().Float64Var(&walk, "walk", 0, "slow speed of the second and third table, m/s (default: the slowest of the first)")
-	c.Flags().Float64Var(&run, "run", 0, "fast speed of the second and third table, m/s (default: the fastest of the first)")
+	c.Flags().Float64Var(&walk, "walk", 0, "slow speed of the other tables, m/s (default: the slowest of the first)")
+	c.Flags().Float64Var(&run, "run", 0, "fast speed of the other tables, m/s (default: the fastest of the first)")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		return cli.ReportFiles(cmd.OutOrStdout(), args, asJSON, func(i int) (cli.Report, error) {
 			ways, err := subjects(args[i])
@@ -57,7 +58,11 @@ A third one says which speeds they hold ahead, aside, backward and crouched. doc
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", args[i], err)
 				}
-				out.Ways = append(out.Ways, way{s.by, r, answers, held})
+				apexes, err := controller.Apexes(s.Subject, float32(slow), float32(fast))
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", args[i], err)
+				}
+				out.Ways = append(out.Ways, way{s.by, r, answers, apexes, held})
 			}
 			return out, nil
 		})
@@ -141,6 +146,7 @@ type way struct {
 	By string `json:"by"`
 	*controller.Report
 	Responses []controller.Response `json:"responses"`
+	Apexes    []controller.Apex     `json:"apexes"`
 	Held      []controller.Held     `json:"held"`
 }
 
@@ -155,6 +161,9 @@ func (r *controllerReport) Print(w io.Writer) error {
 			return err
 		}
 		if err := controller.PrintResponses(w, way.Responses); err != nil {
+			return err
+		}
+		if err := controller.PrintApexes(w, way.Apexes); err != nil {
 			return err
 		}
 		if err := controller.PrintHeld(w, way.Held); err != nil {

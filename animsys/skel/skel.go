@@ -195,8 +195,8 @@ func scaleAll(v []m3.Vec3, k float32) []m3.Vec3 {
 	return out
 }
 
-// Resampled returns the clip at fps > 0 frames per second: positions by linear, rotations by
-// spherical interpolation. The first frame stays the first; the last new frame is the last one at
+// Resampled returns the clip at fps > 0 frames per second. Between frames positions and rotations follow cubic curves through them
+// (Catmull–Rom), so that slow rates do not make joints jerk. The first frame stays the first; the last new frame is the last one at
 // or before the old last frame. At its own rate the clip itself comes back, not a copy.
 func (c *Clip) Resampled(fps float64) *Clip {
 	if fps == c.FPS {
@@ -212,12 +212,53 @@ func (c *Clip) Resampled(fps float64) *Clip {
 	for f := range frames {
 		t := float64(f) * c.FPS / fps
 		i := min(int(t), c.Frames-1)
-		j := min(i+1, c.Frames-1)
-		w := float32(t - float64(i))
-		for k := range n {
-			out.Pos[f*n+k] = c.Pos[i*n+k].Lerp(c.Pos[j*n+k], w)
-			out.Rot[f*n+k] = c.Rot[i*n+k].Slerp(c.Rot[j*n+k], w)
+		var at [4]int // frames around it
+		for k := range at {
+			at[k] = min(max(i-1+k, 0), c.Frames-1) * n
+		}
+		between := float32(t - float64(i))
+		w := catmullRom(between, i == 0, i+2 >= c.Frames)
+		for j := range n {
+			if between == 0 {
+				out.Pos[f*n+j], out.Rot[f*n+j] = c.Pos[at[1]+j], c.Rot[at[1]+j]
+				continue
+			}
+			var p m3.Vec3
+			for k, from := range at {
+				p = p.Add(c.Pos[from+j].Scale(w[k]))
+			}
+			out.Pos[f*n+j] = p
+			out.Rot[f*n+j] = curve([4]m3.Quat{c.Rot[at[0]+j], c.Rot[at[1]+j], c.Rot[at[2]+j], c.Rot[at[3]+j]}, between, i == 0, i+2 >= c.Frames)
 		}
 	}
 	return out
+}
+
+// curve returns the rotation at a share of the way from the second of four to the third. first and last say that these are the ends.
+func curve(q [4]m3.Quat, between float32, first, last bool) m3.Quat {
+	const far = 0.6 // rad from frame to frame, beyond which there is no curve to be seen
+	if q[1].Angle(q[2]) > far {
+		return q[1].Slerp(q[2], between)
+	}
+	var out m3.Quat
+	for k, u := range catmullRom(between, first || q[0].Angle(q[1]) > far, last || q[2].Angle(q[3]) > far) {
+		if q[k].Dot(q[1]) < 0 { // −q is the same rotation
+			u = -u
+		}
+		out = m3.Quat{X: out.X + u*q[k].X, Y: out.Y + u*q[k].Y, Z: out.Z + u*q[k].Z, W: out.W + u*q[k].W}
+	}
+	return out.Normalize()
+}
+
+// catmullRom returns the weights of four points for a place between the second and the third, 0 to 1. Beyond the first or the last frame the
+// curve goes on straight.
+func catmullRom(t float32, first, last bool) (w [4]float32) {
+	w = [4]float32{((2-t)*t - 1) * t / 2, ((3*t-5)*t*t + 2) / 2, ((4-3*t)*t + 1) * t / 2, (t - 1) * t * t / 2}
+	if first {
+		w = [4]float32{0, w[1] + 2*w[0], w[2] - w[0], w[3]}
+	}
+	if last {
+		w = [4]float32{w[0], w[1] - w[3], w[2] + 2*w[3], 0}
+	}
+	return w
 }

@@ -104,6 +104,35 @@ func TestResampled(t *testing.T) {
 	}
 }
 
+// A swing recorded at 24 frames per second comes back at 60 as it was, and without the corners of straight lines: its largest jerk is that of
+// the swing.
+func TestResampledIsSmooth(t *testing.T) {
+	s := &Skeleton{Names: []string{"a"}, Parents: []int16{-1}, Offsets: make([]m3.Vec3, 1), EndSite: make([]bool, 1)}
+	const amplitude, omega = 0.5, 2 * math.Pi * 1.2 // m and rad; rad/s
+	at := func(sec float64) (m3.Vec3, m3.Quat) {
+		v := float32(amplitude * math.Sin(omega*sec))
+		return m3.V(v, 0, 0), m3.AxisAngle(m3.V(0, 0.6, 0.8), v)
+	}
+	c := NewClip(s, 24, 49)
+	for f := range c.Frames {
+		c.Pos[f], c.Rot[f] = at(float64(f) / 24)
+	}
+	d := c.Resampled(60)
+	var worst, turned, jerk float64
+	for f := 3; f < d.Frames-3; f++ { // beyond the ends it goes on straight
+		p, q := at(float64(f) / 60)
+		worst, turned = max(worst, float64(d.Pos[f].Dist(p))), max(turned, float64(d.Rot[f].Angle(q)))
+		if f >= 6 {
+			j := d.Pos[f].Sub(d.Pos[f-3]).Sub(d.Pos[f-1].Sub(d.Pos[f-2]).Scale(3)).Len()
+			jerk = max(jerk, float64(j)*60*60*60)
+		}
+	}
+	const own = amplitude * omega * omega * omega // m/s³; straight lines have 20 times as much, and are off by 6 mm
+	if worst > 0.0004 || turned > 0.001 || jerk > 3*own {
+		t.Errorf("off by %.4f m and %.4f rad, jerk %.1f times its own", worst, turned, jerk/own)
+	}
+}
+
 // A clip at a whole multiple of its rate still holds the old frames.
 func TestResampledKeepsFrames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

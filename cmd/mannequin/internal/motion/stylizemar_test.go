@@ -312,7 +312,7 @@ func TestParseMix(t *testing.T) {
 	}
 }
 
-// A source changes the rate as a whole clip's resampling does.
+// A source changes the rate as a whole clip's resampling does, but on straight lines: what comes next is unknown.
 func TestSourceRate(t *testing.T) {
 	db := testcli.Database()
 	takes, _ := testcli.Takes()
@@ -327,7 +327,7 @@ func TestSourceRate(t *testing.T) {
 			}
 			p, q := want.Frame(f)
 			for j := range pos {
-				if pos[j].Dist(p[j]) > 1e-5 || rot[j].Angle(q[j]) > 1e-3 {
+				if pos[j].Dist(p[j]) > 2e-3 || rot[j].Angle(q[j]) > 0.02 {
 					t.Fatalf("%g per second, frame %d: joint %d is at %v %v, want %v %v", fps, f, j, pos[j], rot[j], p[j], q[j])
 				}
 			}

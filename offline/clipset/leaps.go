@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	leapPush = FPS * 18 / 100              // frames before a flight with which a jump begins: a player waits for no more
+	leapPush = FPS * 13 / 100              // frames before a flight with which a jump begins: a player waits for no more
 	leapLand = int(label.LeapWindow * FPS) // frames after it
 	leapRest = FPS / 2                     // least frames of what is before or after a jump
 )

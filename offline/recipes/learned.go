@@ -202,7 +202,7 @@ func (l *learning) autoencoder(ctx context.Context) (*train.Report, error) {
 	loss := func(t *grad.Tape, keys []uint64) *grad.Mat {
 		x, y, dy := t.Const(2*len(keys), cols), t.Const(2*len(keys), out), t.Const(2*len(keys), out)
 		for i, k := range keys {
-			at := f.starts[int(k%uint64(len(f.starts)))]
+			at := f.starts.draw(k)
 			for _, row := range [2]int{2 * i, 2*i + 1} {
 				l.Database.AppendFeatures(x.Val[row*cols:row*cols], at)
 				pose := y.Val[row*out:][:out]
@@ -255,7 +255,7 @@ func (l *learning) stepper(ctx context.Context) (*train.Report, error) {
 		at := make([]int, n)
 		s := t.Const(n, size)
 		for i, k := range keys {
-			at[i] = f.windows[int(k%uint64(len(f.windows)))]
+			at[i] = f.windows.draw(k)
 			row := s.Val[i*size:][:size]
 			copy(row, f.state(at[i]))
 			for j := range row {

@@ -15,9 +15,9 @@ import (
 type learnedFrames struct {
 	d             *matching.Database
 	cols, outputs int
-	starts        []int // frames with a next one
-	windows       []int // frames from which a stepper's window goes on
-	fresh         []int // frames that a search finds
+	starts        draws // frames with a next one
+	windows       draws // frames from which a stepper's window goes on
+	fresh         draws // frames that a search finds
 	once          []matching.Span
 
 	turns []int32   // joints that turn
@@ -68,10 +68,10 @@ func newLearnedFrames(d *matching.Database) (*learnedFrames, error) {
 			at = d.Next(at)
 		}
 		if d.Next(i) >= 0 {
-			f.starts = append(f.starts, i)
+			f.starts.all = append(f.starts.all, i)
 		}
 		if at >= 0 {
-			f.windows = append(f.windows, i)
+			f.windows.all = append(f.windows.all, i)
 		}
 	}
 	for i := range d.Clips() {
@@ -84,17 +84,55 @@ func newLearnedFrames(d *matching.Database) (*learnedFrames, error) {
 			s.End -= stepWindow
 		}
 		for at := s.First; at < s.End; at++ {
-			f.fresh = append(f.fresh, at)
+			f.fresh.all = append(f.fresh.all, at)
 		}
 	}
-	if len(f.windows) == 0 || len(f.fresh) == 0 {
+	if len(f.windows.all) == 0 || len(f.fresh.all) == 0 {
 		return nil, errors.New("recipes: all clips of the database are shorter than a third of a second")
+	}
+	for _, of := range [...]*draws{&f.starts, &f.windows, &f.fresh} {
+		of.sort(d)
 	}
 	f.find()
 	f.outputs = 3 + 6*len(f.turns)
 	f.kinematics()
 	f.statistics()
 	return f, nil
+}
+
+// draws are frames to draw from. A share of the draws is for actions that few frames show, each as often, so that they are learned.
+type draws struct {
+	all  []int
+	rare [][]int // frames by action
+}
+
+const (
+	rareShare = 0.25
+	fewFrames = 0.1 // share of all frames up to which an action is rare
+)
+
+// sort finds the rare actions.
+func (w *draws) sort(d *matching.Database) {
+	by := make([][]int, len(d.Tags))
+	for _, f := range w.all {
+		if tags := d.TagsOf(f); tags != 0 {
+			by[tags.First()] = append(by[tags.First()], f)
+		}
+	}
+	for _, frames := range by {
+		if n := len(frames); n > 0 && float64(n) < fewFrames*float64(len(w.all)) {
+			w.rare = append(w.rare, frames)
+		}
+	}
+}
+
+// draw returns a frame.
+func (w *draws) draw(key uint64) int {
+	from := w.all
+	if len(w.rare) > 0 && share01(grad.Hash(key, 81)) < rareShare {
+		from = w.rare[int(grad.Hash(key, 82)%uint64(len(w.rare)))]
+	}
+	return from[int(grad.Hash(key, 83)%uint64(len(from)))]
 }
 
 // find finds the joints that turn.
@@ -299,7 +337,7 @@ func (f *learnedFrames) setStates(latent []float32, n int) {
 	}
 	f.states, f.coded = all.of(1e-3), f.features.with(n)
 	step := make([]float32, f.size+3)
-	for _, i := range f.starts {
+	for _, i := range f.starts.all {
 		f.step(step, i)
 		change.add(step)
 	}
@@ -344,8 +382,7 @@ func (f *learnedFrames) rest() []float32 { return f.state(f.d.Rest()) }
 func (f *learnedFrames) query(to []float32, key uint64) int {
 	const noise = 0.1 // deviations
 	d := f.d
-	pick := func(i uint64) int { return f.fresh[int(grad.Hash(key, i)%uint64(len(f.fresh)))] }
-	from, toward := pick(1), pick(2)
+	from, toward := f.fresh.draw(grad.Hash(key, 1)), f.fresh.draw(grad.Hash(key, 2))
 	query, tags := to[:f.cols], to[f.cols:]
 	must, never := d.Wanted(d.TagsOf(toward))
 	d.AppendFeatures(query[:0], from)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -114,5 +115,37 @@ func TestLearnedChecks(t *testing.T) {
 	// Networks take an eighth of the memory of what they learn.
 	if m := DefaultLearned(d, 10); learnedShare*m.bytes() > d.Bytes() {
 		t.Errorf("%d bytes of networks for %d", m.bytes(), d.Bytes())
+	}
+}
+
+// Actions that few frames show are drawn more often, each as often as another; the rest as often as there are frames of it.
+func TestLearnedDraws(t *testing.T) {
+	d := testmatching.Actors(t)
+	f := must.Get(newLearnedFrames(d))(t)
+	const n = 40000
+	count := map[matching.Tags]float64{}
+	for k := range n {
+		count[d.TagsOf(f.starts.draw(grad.Hash(7, uint64(k))))] += 1.0 / n
+	}
+	frames, rare := map[matching.Tags]float64{}, 0.0
+	for _, i := range f.starts.all {
+		frames[d.TagsOf(i)] += 1 / float64(len(f.starts.all))
+	}
+	for _, share := range frames {
+		if share < fewFrames {
+			rare++
+		}
+	}
+	if rare == 0 {
+		t.Fatalf("all actions are frequent: %v", frames)
+	}
+	for tags, share := range frames {
+		want := share * (1 - rareShare)
+		if share < fewFrames {
+			want += rareShare / rare
+		}
+		if math.Abs(count[tags]-want) > 0.01 {
+			t.Errorf("tags %b, %.3f of the frames: %.3f of the draws, want %.3f", tags, share, count[tags], want)
+		}
 	}
 }

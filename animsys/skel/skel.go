@@ -251,14 +251,16 @@ func curve(q [4]m3.Quat, between float32, first, last bool) m3.Quat {
 }
 
 // catmullRom returns the weights of four points for a place between the second and the third, 0 to 1. Beyond the first or the last frame the
-// curve goes on straight.
-func catmullRom(t float32, first, last bool) (w [4]float32) {
-	w = [4]float32{((2-t)*t - 1) * t / 2, ((3*t-5)*t*t + 2) / 2, ((4-3*t)*t + 1) * t / 2, (t - 1) * t * t / 2}
-	if first {
-		w = [4]float32{0, w[1] + 2*w[0], w[2] - w[0], w[3]}
-	}
-	if last {
-		w = [4]float32{w[0], w[1] - w[3], w[2] + 2*w[3], 0}
+// parabola through the three outermost goes on, or the line through two.
+func catmullRom(t float32, first, last bool) [4]float32 {
+	w := [4]float32{((2-t)*t - 1) * t / 2, ((3*t-5)*t*t + 2) / 2, ((4-3*t)*t + 1) * t / 2, (t - 1) * t * t / 2}
+	switch {
+	case first && last:
+		return [4]float32{0, 1 - t, t, 0}
+	case first:
+		return [4]float32{0, w[1] + 3*w[0], w[2] - 3*w[0], w[3] + w[0]}
+	case last:
+		return [4]float32{w[0] + w[3], w[1] - 3*w[3], w[2] + 3*w[3], 0}
 	}
 	return w
 }

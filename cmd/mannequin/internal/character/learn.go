@@ -41,8 +41,26 @@ type network struct {
 	way matching.Way
 }
 
-// learnedTime is the share of the time in which learned motion matching is trained; the mode-adaptive network has the rest.
+// learnedTime is the share of the time in which learned motion matching is trained, if both are; the mode-adaptive network has the rest.
 const learnedTime = 0.4
+
+// What is trained.
+const (
+	both     = "both"
+	matches  = "matching" // learned motion matching
+	adaptive = "adaptive" // a mode-adaptive network
+)
+
+// minutes returns the time for one of the two.
+func (o *options) minutes(of string) float64 {
+	switch {
+	case o.method == of:
+		return o.train
+	case of == matches:
+		return learnedTime * o.train
+	}
+	return (1 - learnedTime) * o.train
+}
 
 // learner trains networks for a file.
 type learner struct {
@@ -62,8 +80,14 @@ func (l *learner) run(ctx context.Context) error {
 		return err
 	}
 	l.report.Networks = &networks{}
-	for _, part := range []func(ctx context.Context, folder string) error{l.learned, l.adaptive} {
-		err := part(ctx, folder)
+	for _, part := range []struct {
+		of    string
+		train func(ctx context.Context, folder string) error
+	}{{matches, l.learned}, {adaptive, l.adaptive}} {
+		if l.method != both && l.method != part.of {
+			continue
+		}
+		err := part.train(ctx, folder)
 		if ctx.Err() != nil {
 			return fmt.Errorf("interrupted: the same command with --resume goes on from %s", folder)
 		}
@@ -78,7 +102,7 @@ func (l *learner) run(ctx context.Context) error {
 // learned trains learned motion matching.
 func (l *learner) learned(ctx context.Context, folder string) error {
 	db := l.file.Database
-	m := recipes.DefaultLearned(db, learnedTime*l.train)
+	m := recipes.DefaultLearned(db, l.minutes(matches))
 	m.Threads, m.Resume, m.Now, m.Log, m.Folder = l.threads, l.resume, time.Now, slog.New(slog.DiscardHandler), folder
 	m.Progress = func(part string, p train.Progress) { l.step("training the "+part, p.Done) }
 	out, trained, err := m.Run(ctx)
@@ -105,7 +129,7 @@ func (l *learner) adaptive(ctx context.Context, folder string) error {
 		return nil
 	}
 	const perMinute, least, most = 40, 60, 900 // s
-	opt := augment.Options{Seconds: min(max(perMinute*l.train, least), most), Actions: l.set.Lasting(), Seed: 1}
+	opt := augment.Options{Seconds: min(max(perMinute*l.minutes(adaptive)/(1-learnedTime), least), most), Actions: l.set.Lasting(), Seed: 1}
 	if _, ok := db.Action(control.Jump.String()); ok {
 		opt.Actions = append(opt.Actions, control.Jump.String())
 	}
@@ -114,7 +138,7 @@ func (l *learner) adaptive(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	m, err := recipes.NewAdaptive(&db.Character, clips, mirror, (1-learnedTime)*l.train, l.threads)
+	m, err := recipes.NewAdaptive(&db.Character, clips, mirror, l.minutes(adaptive), l.threads)
 	if err != nil {
 		return err
 	}

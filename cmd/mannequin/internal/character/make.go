@@ -37,6 +37,7 @@ type options struct {
 	plain, responsive   bool
 
 	train    float64 // minutes
+	method   string
 	networks string
 	resume   bool
 	threads  int
@@ -82,6 +83,7 @@ matching, to a file of its own, without the clips.`,
 	command.Number(c, &o.Unit, "unit", 0, 1e-6, 1e6, "metres of the files' unit of length (default: found from the body's size)")
 	f.StringVar(&o.mapFile, "skin-map", "", "TOML `FILE` that maps our joint names to the files', where their roles are not right (docs/rigs.md)")
 	command.Number(c, &o.train, "train", 0, 0, 1e5, "about so many `minutes` of training on two cores of a common PC; 0: no networks")
+	command.Choice(c, &o.method, "method", both, []string{both, matches, adaptive}, "what --train trains: learned motion matching, which does all actions; a mode-adaptive network; or both")
 	command.Output(c, &o.networks, "networks", command.File, "`file` of a network of --train without the clips")
 	f.BoolVar(&o.resume, "resume", false, "continue the training of an earlier run with the same --out")
 	cli.Threads(c, &o.threads)
@@ -97,8 +99,8 @@ matching, to a file of its own, without the clips.`,
 }
 
 func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
-	if o.train == 0 && (o.networks != "" || o.resume) {
-		return nil, command.Usage(errors.New("--networks and --resume are for networks: add --train MINUTES"))
+	if o.train == 0 && (o.networks != "" || o.resume || o.method != both) {
+		return nil, command.Usage(errors.New("--networks, --method and --resume are for networks: add --train MINUTES"))
 	}
 	if o.mapFile != "" {
 		var err error

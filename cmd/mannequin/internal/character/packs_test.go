@@ -30,7 +30,9 @@ func TestPacksSlide(t *testing.T) {
 		}
 		m := r.Measures
 		t.Logf("%s: feet slide %.1f cm/s, the clips' %.1f: %.2f; jerk %.2f", pack, 100*m.Slide.Shown, 100*m.Slide.Clips, m.Slide.Ratio(), m.Jerk.Ratio())
-		if m.Slide.Ratio() > 1 || m.Jerk.Ratio() > 2 {
+		// The course runs for a third of the time, a pack's clips for a twentieth: the percentile of what is shown is that of running.
+		const jerks = 4
+		if m.Slide.Ratio() > 1 || m.Jerk.Ratio() > jerks {
 			t.Errorf("%s: feet slide at %.3f m/s, the clips' at %.3f; jerk %.0f m/s³, the clips' %.0f", pack, m.Slide.Shown, m.Slide.Clips, m.Jerk.Shown, m.Jerk.Clips)
 		}
 	}

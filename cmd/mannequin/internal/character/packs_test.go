@@ -9,7 +9,7 @@ import (
 	"mannequin/internal/testing/mocapdata"
 )
 
-// Feet of public packs of loops slide no more than those of their clips, in turns, too, and nothing jerks more than twice as
+// Feet of public packs of loops slide no more than those of their clips, in turns, too, and nothing jerks more than four times as
 // much.
 func TestPacksSlide(t *testing.T) {
 	dir := mocapdata.Dir(t)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -56,7 +57,7 @@ func ReadLabels(name string, text []byte) (Labels, error) {
 func (s *Set) WriteLabels(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("# What clips show. Change what is wrong, and run mannequin make with --labels and this file.\n")
-	fmt.Fprintf(&b, "# Actions such as idle, move, jump, sit, lie, stand and crouch, or any other, are what a goal asks for. %q finds the action of\n# each frame by posture and motion, %q leaves a clip out.\n\n[clips]\n", Auto, Skip)
+	fmt.Fprintf(&b, "# Actions such as idle, move, jump, sit, lie, stand and crouch, or any other, are what a goal asks for. %q finds the action of\n# each frame by posture and motion, %q leaves a clip out. Seconds after an action, such as\n# \"auto 0-12.5, 20-31\", take these parts only.\n\n[clips]\n", Auto, Skip)
 	for _, c := range s.Clips {
 		fmt.Fprintf(&b, "%s = %q # %.1f s: %s\n", quote(c.Name), c.labelled(), c.Motion.Seconds(), strings.Join(c.Shows(), ", "))
 	}
@@ -135,19 +136,71 @@ func (s *Set) relabel(labels map[string]string, all bool) error {
 			return fmt.Errorf("labels: there is no clip %q%s", n, closest.Hint(n, names))
 		}
 	}
+	parsed := map[string]clipLabel{}
 	for _, n := range sortedKeys(labels) {
-		if err := sound("clip", n, labels[n]); err != nil {
+		l, err := parseLabel(labels[n])
+		if err != nil {
+			return fmt.Errorf("labels: clip %q: %w", n, err)
+		}
+		if err := sound("clip", n, l.action); err != nil {
 			return err
 		}
+		parsed[n] = l
 	}
-	s.Clips = slices.DeleteFunc(s.Clips, func(c Clip) bool { return labels[c.Name] == Skip })
-	for i := range s.Clips {
-		s.Clips[i].label = labels[s.Clips[i].Name]
+	var kept []Clip
+	for _, c := range s.Clips {
+		l := parsed[c.Name]
+		if l.action == Skip {
+			continue
+		}
+		if c.label = l.action; l.parts == nil {
+			kept = append(kept, c)
+		}
+		for _, p := range l.parts {
+			part, err := c.part(p[0], p[1])
+			if err != nil {
+				return fmt.Errorf("labels: %w", err)
+			}
+			kept = append(kept, part)
+		}
 	}
-	if len(s.Clips) == 0 {
+	if s.Clips = kept; len(s.Clips) == 0 {
 		return fmt.Errorf("labels: all clips are left out")
 	}
 	return nil
+}
+
+// clipLabel is what a label says of a clip: an action, and which parts of it are taken, in seconds; none is all.
+type clipLabel struct {
+	action string
+	parts  [][2]float64
+}
+
+// parseLabel reads a label such as "auto", or "auto 0-12.5, 20-31".
+func parseLabel(text string) (l clipLabel, err error) {
+	action, rest, some := strings.Cut(strings.TrimSpace(text), " ")
+	if l.action = action; !some {
+		return l, nil
+	}
+	for part := range strings.SplitSeq(rest, ",") {
+		from, to, ok := strings.Cut(strings.TrimSpace(part), "-")
+		a, bad := strconv.ParseFloat(from, 64)
+		b, worse := strconv.ParseFloat(to, 64)
+		if !ok || bad != nil || worse != nil || !(a >= 0 && b > a && b < 1e6) {
+			return l, fmt.Errorf("after its action are the seconds %q: want parts such as 0-12.5, 20-31", rest)
+		}
+		l.parts = append(l.parts, [2]float64{a, b})
+	}
+	return l, nil
+}
+
+// part returns the frames of a clip between two times, s.
+func (c *Clip) part(from, to float64) (Clip, error) {
+	first, end := int(from*FPS+0.5), int(min(to*FPS+0.5, float64(c.Motion.Frames)))
+	if end-first < int(shortest*FPS) {
+		return Clip{}, fmt.Errorf("clip %q has %.1f s: there is nothing from %g s to %g s", c.Name, c.Motion.Seconds(), from, to)
+	}
+	return c.section(fmt.Sprintf("%s from %.1f s", c.Name, from), first, end), nil
 }
 
 // sound returns an error if an action of a clip or a cluster is none.

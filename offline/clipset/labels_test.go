@@ -1,6 +1,7 @@
 package clipset
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,28 @@ func TestLabels(t *testing.T) {
 	}
 	for want, text := range map[string]string{"no table [clips]": "", "unknown key": "[clip]\na = 1\n", "not TOML": "[clips"} {
 		_, err := ReadLabels("labels.toml", []byte(text))
+		must.FailWith(t, err, want)
+	}
+}
+
+// A label may take parts of a clip.
+func TestLabelsOfParts(t *testing.T) {
+	dir := folder(t, byName(made(t)[:2]))
+	s := must.Get(Open(dir, Options{}))(t)
+	long := s.Clips[0]
+	open := func(is string) (*Set, error) {
+		return Open(dir, Options{Labels: Labels{Clips: map[string]string{long.Name: is, s.Clips[1].Name: Auto}}})
+	}
+	e := must.Get(open("sit 0-0.5, 1-1.75"))(t)
+	if len(e.Clips) != 3 || e.Clips[0].Motion.Frames != 30 || e.Clips[1].Motion.Frames != 45 || e.Clips[1].Name != long.Name+" from 1.0 s" || e.Clips[1].Actions[0] != label.Sit {
+		t.Fatalf("%d clips, the second %q, %d frames", len(e.Clips), e.Clips[1].Name, e.Clips[1].Motion.Frames)
+	}
+	n := s.Skel.Len()
+	if a, b := e.Clips[1].Motion.Rot[n:2*n], long.Motion.Rot[61*n:62*n]; !slices.Equal(a, b) {
+		t.Error("the second part begins elsewhere")
+	}
+	for is, want := range map[string]string{"sit 5": "want parts", "sit 2-1": "want parts", "sit a-b": "want parts", "sit 9000-9001": "there is nothing", "Sit 0-1": `mean "sit"`, "sit 0-nan": "want parts"} {
+		_, err := open(is)
 		must.FailWith(t, err, want)
 	}
 }

@@ -66,6 +66,8 @@ func (s *Set) leaps(c *Clip) (flights [][2]int) {
 // section returns frames of the clip from first up to end, as a clip of its own.
 func (c *Clip) section(name string, first, end int) Clip {
 	out := *c
-	out.Name, out.Motion, out.Actions = name, c.Motion.Section(first, end), c.Actions[first:end]
+	if out.Name, out.Motion = name, c.Motion.Section(first, end); c.Actions != nil { // they have been found
+		out.Actions = c.Actions[first:end]
+	}
 	return out
 }

@@ -107,7 +107,7 @@ type draws struct {
 }
 
 const (
-	rareShare = 0.25
+	rareShare = 0.15
 	fewFrames = 0.1 // share of all frames up to which an action is rare
 )
 
@@ -382,7 +382,8 @@ func (f *learnedFrames) rest() []float32 { return f.state(f.d.Rest()) }
 func (f *learnedFrames) query(to []float32, key uint64) int {
 	const noise = 0.1 // deviations
 	d := f.d
-	from, toward := f.fresh.draw(grad.Hash(key, 1)), f.fresh.draw(grad.Hash(key, 2))
+	from := f.fresh.all[int(grad.Hash(key, 1)%uint64(len(f.fresh.all)))]
+	toward := f.fresh.draw(grad.Hash(key, 2))
 	query, tags := to[:f.cols], to[f.cols:]
 	must, never := d.Wanted(d.TagsOf(toward))
 	d.AppendFeatures(query[:0], from)

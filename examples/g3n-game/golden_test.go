@@ -12,7 +12,7 @@ import (
 	"mannequin/internal/testing/golden"
 )
 
-// The game's yard after five seconds.
+// The game's yard after six seconds.
 func TestGolden(t *testing.T) {
 	screen, err := offscreen.Open(480, 270, 4)
 	if err != nil {
@@ -26,7 +26,7 @@ func TestGolden(t *testing.T) {
 	screen.GLS.ClearColor(0.10, 0.12, 0.20, 1)
 	scene, cam, lantern := newScene()
 	herd := newHerd(scene, lantern)
-	for range 5 * animsys.TickRate {
+	for range 6 * animsys.TickRate {
 		if err := herd.update(time.Second / animsys.TickRate); err != nil {
 			t.Fatal(err)
 		}

@@ -30,11 +30,12 @@ type herd struct {
 }
 
 func newHerd(scene *core.Node, lantern core.INode) *herd {
-	world := arche.NewWorld()
-	dogs := must(animsys.NewCrowd(&world, must(must(mann.NewModel(must(dogfree.Open()))).NewController(mann.ControllerOptions{Capacity: 20})), animsys.Options{Ground: ik.Level(0)}))
-	people := must(animsys.NewCrowd(&world, must(must(person.Open()).NewStream(manifold.StreamOptions{Capacity: 1})), animsys.Options{Ground: ik.Level(0)}))
-	h := &herd{schedule: must(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...)), clock: must(clock.New(animsys.TickRate, 8)), crowds: []*animsys.Crowd{dogs, people}}
-	looks := []g3n.Look{{Tint: [3]float32{0.33, 0.17, 0.07}}, {Tint: [3]float32{0.10, 0.08, 0.07}}, {Tint: [3]float32{0.55, 0.42, 0.28}}}
+	world, ground := arche.NewWorld(), animsys.Options{Ground: ik.Level(0)}
+	dog, person := must(mann.NewModel(must(dogfree.Open()))), must(person.Open())
+	dogs := must(animsys.NewCrowd(&world, must(dog.NewController(mann.ControllerOptions{Capacity: 20})), ground))
+	people := must(animsys.NewCrowd(&world, must(person.NewStream(manifold.StreamOptions{Capacity: 1})), ground))
+	h := &herd{clock: must(clock.New(animsys.TickRate, 8)), crowds: []*animsys.Crowd{dogs, people}}
+	h.schedule = must(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
 	for i := range 20 {
 		lane := must(control.Circle(3.5 + 0.6*float32(i%5)))
 		at, ahead := lane.At(lane.Length() * float32(i) / 20)
@@ -44,12 +45,13 @@ func newHerd(scene *core.Node, lantern core.INode) *herd {
 	at, ahead := lane.At(0)
 	must(animsys.SpawnWith(people, at, m3.YawOf(ahead), manifold.Curve{Path: lane, Speed: 1.2}))
 	for _, c := range h.crowds {
-		view := must(g3n.NewCrowd(must(body.New(&body.Rig{Names: c.Skel.Names, Parents: c.Skel.Parents, Offsets: c.Skel.Offsets}))))
+		rig := &body.Rig{Names: c.Skel.Names, Parents: c.Skel.Parents, Offsets: c.Skel.Offsets}
+		view := must(g3n.NewCrowd(must(body.New(rig))))
 		view.SetShadow(ik.Level(0).Height, 0.5)
 		scene.Add(view)
 		h.views = append(h.views, view)
 	}
-	h.views[0].SetLooks(looks)
+	h.views[0].SetLooks([]g3n.Look{{Tint: [3]float32{0.33, 0.17, 0.07}}, {Tint: [3]float32{0.55, 0.42, 0.28}}})
 	h.views[1].Attach(lantern, 0, people.Skel.Index("RightHand"), m3.Xform{})
 	return h
 }

@@ -49,7 +49,7 @@ func main() {
 		if err := herd.update(dt); err != nil {
 			log.Fatal(err)
 		}
-		label.SetText(fmt.Sprintf("%d dogs   drag: turn, wheel: zoom", herd.views[0].Agents()))
+		label.SetText(fmt.Sprintf("%.0f frames a second   drag: turn, wheel: zoom", 1/max(dt.Seconds(), 0.001)))
 		a.Gls().Clear(gls.DEPTH_BUFFER_BIT | gls.COLOR_BUFFER_BIT)
 		if err := r.Render(scene, cam); err != nil {
 			log.Fatal(err)
@@ -64,10 +64,10 @@ func main() {
 func newScene() (scene *core.Node, cam *camera.Camera, lantern core.INode) {
 	scene = core.NewNode()
 	cam = camera.New(16.0 / 9)
-	cam.SetPosition(4.5, 2.6, 6)
-	cam.LookAt(&math32.Vector3{Y: 0.5}, &math32.Vector3{Y: 1})
+	cam.SetPosition(2.4, 1.4, -0.2)
+	cam.LookAt(&math32.Vector3{X: 0.6, Y: 0.8, Z: -1.5}, &math32.Vector3{Y: 1})
 
-	scene.Add(light.NewAmbient(&math32.Color{R: 0.6, G: 0.7, B: 1}, 0.35))
+	scene.Add(light.NewAmbient(&math32.Color{R: 0.6, G: 0.7, B: 1}, 0.45))
 	moon := light.NewDirectional(&math32.Color{R: 0.7, G: 0.8, B: 1}, 0.6)
 	moon.SetPosition(-2, 3, -1)
 	scene.Add(moon)
@@ -85,7 +85,7 @@ func newScene() (scene *core.Node, cam *camera.Camera, lantern core.INode) {
 	glass := standard(1, 0.8, 0.4)
 	glass.SetEmissiveColor(&math32.Color{R: 1, G: 0.8, B: 0.4})
 	lamp := graphic.NewMesh(geometry.NewSphere(0.07, 16, 12), glass)
-	lamp.SetPosition(0.08, -0.04, 0)
+	lamp.SetPosition(-0.1, -0.07, 0) // in the palm: at rest the right arm points along −X, the palm down
 	shine := light.NewPoint(&math32.Color{R: 1, G: 0.75, B: 0.4}, 3)
 	shine.SetLinearDecay(0.3)
 	shine.SetQuadraticDecay(0.4)

@@ -43,7 +43,7 @@ func BenchmarkTick(b *testing.B) {
 }
 
 // shipped are the kinds of agents with the networks that ship, and default options.
-func shipped(b *testing.B) []kind {
+func shipped(b testing.TB) []kind {
 	dog := must.Get(models.OpenAs("dog-free", mann.NewModel))(b)
 	predictor := must.Get(models.OpenAs("human-strnn", strnn.NewModel))(b)
 	poses := must.Get(models.OpenAs("human-keypose", keypose.NewModel))(b)

@@ -42,8 +42,8 @@ type Event struct {
 // The slice is the crowd's own, and valid until the next tick. After Restore it is empty; ticks that
 // are played again have their events again.
 //
-// A foot has contact as in the agent's motion, see ik.Foot.Contact: each contact gives one FootDown and
-// one FootUp. Agents that were spawned or placed begin without an event. Agents that
+// A foot has contact as it is shown, see ik.Foot.Stands: each contact gives one FootDown and one FootUp.
+// A person's heel comes down first: FootDown comes then, before the toes rest. Agents that were spawned or placed begin without an event. Agents that
 // update every second or fourth tick have the event in the tick that shows the change. Clips move on in
 // every tick: each marker gives one event each time the clip passes it, at any update rate and speed.
 func (c *Crowd) Events() []Event { return c.events }
@@ -75,7 +75,7 @@ func (c *Crowd) observe(row int, arrived bool) {
 			continue
 		}
 		now := uint32(lifted)
-		if c.Ground.Feet[row*legs+i].Contact() {
+		if c.Ground.Feet[row*legs+i].Stands() {
 			now = standing
 		}
 		if f.contact != unknown && f.contact != now {

@@ -325,7 +325,7 @@ func TestConformanceFeetEvents(t *testing.T) {
 			setRate(t, s.people, 1, animsys.Every2)
 			setRate(t, s.people, 2, animsys.Every4)
 			legs := len(s.people.Ground.Rig.Roles.Legs)
-			contact := func(row, leg int) bool { return s.people.Ground.Feet[row*legs+leg].Contact() }
+			contact := func(row, leg int) bool { return s.people.Ground.Feet[row*legs+leg].Stands() }
 			was := map[arche.Entity][]bool{} // as shown
 			for row, e := range agents {
 				for leg := range legs {

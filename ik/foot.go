@@ -67,6 +67,7 @@ type Foot struct {
 	steps        bool    // a Step takes it elsewhere: likewise
 	given        bool    // the caller gives the contact: givenContact
 	givenContact bool
+	catchesUp    bool // with contact, it was too far from the flat pose's, and steps to it
 
 	locked      bool
 	atLock      bool    // locked, and in its place
@@ -88,6 +89,10 @@ type Foot struct {
 
 // Contact reports whether the foot is on the ground in the flat pose.
 func (f *Foot) Contact() bool { return f.contact }
+
+// Stands reports whether the foot is on the ground as it is shown: it has contact, and does not take the small step that
+// catches up with the flat pose.
+func (f *Foot) Stands() bool { return f.contact && !f.catchesUp }
 
 // Locked reports whether the foot is locked to the ground and in its place. A foot that is still
 // coming down, or that its leg cannot bring there, is not.
@@ -198,6 +203,7 @@ func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec
 		return free
 	}
 	f.detectContact(free.Y, v, pace, o)
+	f.catchesUp = f.catchesUp && f.contact
 	var slow float32 // how slowly the foot may step
 	if f.contact && o.Step > 0 {
 		slow = 1 - m3.Clamp(v.Len()/restSpeed-1, 0, 1)
@@ -209,12 +215,12 @@ func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec
 	switch {
 	case f.locked && (!f.contact || f.lockPos.Sub(free).Flat().Len() > o.Radius*room):
 		// The visible foot stays where it is and takes up the flat pose's speed.
-		f.locked = false
+		f.locked, f.catchesUp = false, f.contact
 		shown := f.lockPos
 		shown.Y = f.height
 		f.offset, f.vel = shown.Sub(free), v.Scale(-releaseLag)
 	case !f.locked && f.contact && f.offset.Flat().Len() < o.Radius/4 && slow*f.vel.Flat().Len() < restSpeed:
-		f.locked = true
+		f.locked, f.catchesUp = true, false
 		f.lockPos = free.Add(f.offset)
 		f.offset, f.vel = m3.Vec3{}, m3.Vec3{}
 		f.offset.Y, f.vel.Y = m3.Spring(f.height-standHeight, f.climb, 0, o.Press, dt)

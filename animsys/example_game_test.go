@@ -50,6 +50,47 @@ func Example_walls() {
 	// Output: along the wall: true outside: true <nil>
 }
 
+// Two people meet in a corridor 2 m wide, and pass each other.
+func Example_corridor() {
+	walls := &control.Obstacles{}
+	err := walls.Set(control.Wall(m3.V(-1.1, 0, -12), m3.V(-1.1, 0, 12), 0.2), control.Wall(m3.V(1.1, 0, -12), m3.V(1.1, 0, 12), 0.2))
+	if err != nil {
+		fmt.Println(err)
+	}
+	model := get(strnn.NewModel(get(humanstrnn.Open())))
+	world := arche.NewWorld()
+	people := get(animsys.NewCrowd(&world, get(model.NewStream(strnn.StreamOptions{Capacity: 2})), animsys.Options{Ground: ik.Level(0), Walls: walls}))
+	defer people.Close()
+	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
+	steers := generic.NewMap1[strnn.Steer](&world)
+	north, south := get(people.Spawn(m3.V(0, 0, -8), 0)), get(people.Spawn(m3.V(0.1, 0, 8), math.Pi))
+
+	avoid := control.Avoidance{Walls: walls}
+	person := control.Walker{Radius: 0.36, Delay: 0.5, Lag: 0.3, MaxTurn: strnn.MaxTurn, Slowest: 0.4, Pivots: true}
+	walkers, ahead := [2]control.Walker{person, person}, [2]m3.Vec3{m3.V(0, 0, 1), m3.V(0, 0, -1)}
+	closest, aside := float32(16), float32(0)
+	for range 14 * animsys.TickRate {
+		avoid.Begin()
+		for row := range walkers {
+			avoid.Add(&walkers[row], people.Root(people.Entity(row)))
+		}
+		avoid.Sort()
+		for row := range walkers {
+			turn, speed := avoid.Steer(row, ahead[row], 1.2)
+			*steers.Get(people.Entity(row)) = strnn.Steer{Speed: speed, Turn: turn}
+		}
+		run(schedule, 1)
+		a, b := people.Root(north).Pos, people.Root(south).Pos
+		closest = min(closest, a.Dist(b))
+		closest, aside = min(closest, a.Dist(b)), max(aside, m3.Abs(a.X), m3.Abs(b.X))
+	}
+	fmt.Println("passed:", people.Root(north).Pos.Z > 6, people.Root(south).Pos.Z < -6)
+	fmt.Println("apart:", closest > 0.6, "between the walls:", aside < 0.66)
+	// Output:
+	// passed: true true
+	// apart: true between the walls: true
+}
+
 // A dog and a person go to a place, and stop there.
 func Example_goals() {
 	world := arche.NewWorld()

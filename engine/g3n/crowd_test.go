@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/g3n/engine/core"
+	"github.com/g3n/engine/geometry"
+	"github.com/g3n/engine/graphic"
+	"github.com/g3n/engine/material"
 	"github.com/g3n/engine/math32"
 
 	"mannequin/engine/body"
@@ -168,6 +171,44 @@ func TestStateIsGivenBack(t *testing.T) {
 			}
 		}
 		g.screen.GLS.ActiveTexture(gl.TEXTURE0 + 5)
+	}
+}
+
+// What a crowd's draw calls do not need to change, they do not: state that a game may have set once, and that g3n never
+// sets again.
+func TestStateIsLeftAlone(t *testing.T) {
+	states := map[string]uint32{"UNPACK_ALIGNMENT": 0x0CF5, "UNPACK_ROW_LENGTH": 0x0CF2, "UNPACK_SKIP_ROWS": 0x0CF3, "UNPACK_SKIP_PIXELS": 0x0CF4,
+		"PACK_ALIGNMENT": 0x0D05, "PACK_ROW_LENGTH": 0x0D02, "SCISSOR_TEST": 0x0C11, "STENCIL_TEST": 0x0B90, "STENCIL_WRITEMASK": 0x0B98,
+		"DEPTH_FUNC": 0x0B74, "FRONT_FACE": 0x0B46, "COLOR_LOGIC_OP": 0x0BF2, "DITHER": 0x0BD0, "MULTISAMPLE": 0x809D,
+		"SAMPLE_ALPHA_TO_COVERAGE": 0x809E, "SAMPLE_ALPHA_TO_ONE": 0x809F, "SAMPLE_COVERAGE": 0x80A0, "POLYGON_OFFSET_LINE": 0x2A02,
+		"PRIMITIVE_RESTART": 0x8F9D, "PROGRAM_POINT_SIZE": 0x8642, "FRAMEBUFFER_SRGB": 0x8DB9, "RASTERIZER_DISCARD": 0x8C89,
+		"DEPTH_CLAMP": 0x864F, "TEXTURE_CUBE_MAP_SEAMLESS": 0x884F, "CLIP_DISTANCE0": 0x3000, "PROVOKING_VERTEX": 0x8E4F,
+		"DRAW_FRAMEBUFFER_BINDING": 0x8CA6, "READ_FRAMEBUFFER_BINDING": 0x8CAA, "RENDERBUFFER_BINDING": 0x8CA7,
+		"PIXEL_UNPACK_BUFFER_BINDING": 0x88EF, "PIXEL_PACK_BUFFER_BINDING": 0x88ED, "UNIFORM_BUFFER_BINDING": 0x8A28,
+		"TRANSFORM_FEEDBACK_BUFFER_BINDING": 0x8C8F, "TEXTURE_BINDING_3D": 0x806A, "TEXTURE_BINDING_CUBE_MAP": 0x8514,
+		"TEXTURE_BINDING_2D_ARRAY": 0x8C1D, "TEXTURE_BINDING_BUFFER": 0x8C2C, "SAMPLER_BINDING": 0x8919}
+	g := newGame(t, 64, 64)
+	g.light()
+	ready(g.screen.GLS)
+	mesh := graphic.NewMesh(geometry.NewCube(0.3), material.NewStandard(&math32.Color{R: 1}))
+	mesh.SetPosition(0, 0.5, 1)
+	g.scene.Add(mesh)
+	g.shoot(t)
+	want := map[string]int32{}
+	for name, what := range states {
+		want[name] = gl.GetInteger(what)
+	}
+	c := newCrowd(t, textured(t), []m3.Xform{{Rot: m3.Ident}})
+	c.SetShadow(func(x, z float32) float32 { return 0 }, 1)
+	must.Do(t, c.Update([]m3.Xform{{Rot: m3.Ident}}))
+	g.scene.Add(c)
+	for range 2 { // the first picture uploads
+		g.shoot(t)
+		for name, what := range states {
+			if got := gl.GetInteger(what); got != want[name] {
+				t.Errorf("%s is %d, was %d", name, got, want[name])
+			}
+		}
 	}
 }
 

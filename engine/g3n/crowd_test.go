@@ -5,6 +5,7 @@ import (
 	"image"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/g3n/engine/core"
 	"github.com/g3n/engine/geometry"
@@ -476,10 +477,14 @@ func BenchmarkSubmit1000(b *testing.B) {
 		}
 	}
 	g.look(m3.V(0, 8, 14), m3.V(0, 0, -25))
+	best := time.Hour // of a frame: what it takes when nothing else runs
 	for b.Loop() {
+		began := time.Now()
 		must.Do(b, c.Update(bones))
 		must.Do(b, g.render.Render(g.scene, g.cam))
+		best = min(best, time.Since(began))
 	}
+	b.ReportMetric(float64(best)/1e6, "ms/best")
 	if n := c.Drawn(); n[0]+n[1]+n[2] != 1000 {
 		b.Errorf("drew %v, want 1,000 people", n)
 	}

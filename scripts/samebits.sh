@@ -3,7 +3,7 @@
 # hashes of all states.
 #   usage: scripts/samebits.sh [pattern of scenes and kernels, such as quadruped; . is all]
 # What is missing is skipped: node 20 or later, and qemu-aarch64, Debian's package qemu-user. All scenes
-# take ten minutes in qemu.
+# take ten minutes in qemu for 30 ticks. MANNEQUIN_TICKS=300 plays five seconds of each.
 set -eu
 cd "$(dirname "$0")/.."
 scenes=${1:-quadruped}

@@ -1,12 +1,15 @@
 package tape
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/models"
 	stylesfree "mannequin/models/styles-free"
 	"mannequin/netruntime"
@@ -16,9 +19,9 @@ import (
 // TestSameBits plays every scene with the shipped networks in every family of kernels and compares
 // the hashes of the states. With the environment variable MANNEQUIN_HASHES, the name of a file, it
 // also compares them with those of the file, which another processor wrote, or writes it if there
-// is none: see scripts/samebits.sh.
+// is none: see scripts/samebits.sh. MANNEQUIN_TICKS is for how many ticks.
 func TestSameBits(t *testing.T) {
-	const ticks = 30
+	ticks := must.Get(strconv.Atoi(cmp.Or(os.Getenv("MANNEQUIN_TICKS"), "30")))(t)
 	want := map[string][]string{}
 	name := os.Getenv("MANNEQUIN_HASHES")
 	file, err := os.ReadFile(name)

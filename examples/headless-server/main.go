@@ -184,9 +184,14 @@ func watch(conn net.Conn, out string, frames int) error {
 		if err != nil {
 			return err
 		}
+		var middle m3.Vec3 // of the herd
+		for i := range m.Agents() {
+			m.Bones(bones, i)
+			middle = middle.Add(bones[0].Pos.Flat().Scale(1 / float32(m.Agents())))
+		}
 		img := draw.New(640, 360, color.RGBA{248, 248, 245, 255})
-		cam := draw.ThreeQuarter(m3.V(2, 0, 2), 7)
-		draw.Grid(img, cam, m3.V(2, 0, 2), 14, 1)
+		cam := draw.ThreeQuarter(middle, 9)
+		draw.Grid(img, cam, m3.V(float32(int(middle.X)), 0, float32(int(middle.Z))), 14, 1)
 		for i := range m.Agents() {
 			m.Bones(bones, i)
 			draw.Skeleton(img, cam, model.Skel.Parents, draw.Positions(bones), color.RGBA{30, 30, 30, 255})

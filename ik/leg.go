@@ -33,8 +33,9 @@ const (
 	sinkFullSpeed, sinkNoneSpeed = 0.15, 1.0
 	// footEaseHalflife is the half-life in which a foot makes up for what MaxFootAccel held back, s.
 	footEaseHalflife = 0.05
-	// A flying foot looks lookaheadTime ahead for edges to clear, s, but at most lookaheadDistance, m.
-	lookaheadTime, lookaheadDistance = 0.1, 0.12
+	// A flying foot looks lookaheadTime ahead for edges to clear, s, but at most lookaheadDistance, m, or lookaheadShare of its
+	// leg's length if that is more: people's feet swing faster than dogs'.
+	lookaheadTime, lookaheadDistance, lookaheadShare = 0.1, 0.12, 0.25
 	// yieldDistance is how far a tip may miss its place before the joints above it yield, m.
 	yieldDistance = 0.002
 	// hingeSine is the sine of the knee's angle below which people's knees bend as their feet point, and hingeShare
@@ -79,7 +80,7 @@ func (s *Legged) planLeg(m []m3.Xform, l Leg, foot *Foot, step *Step, pace float
 	if s.falls {
 		p.tip = s.hang(p.tip, hip.Pos, length)
 	}
-	p.tip = s.followTerrain(foot, p.tip, v, step)
+	p.tip = s.followTerrain(foot, p.tip, v, length, step)
 	foot.target = p.tip
 	if p.load = 1; !foot.contact {
 		// A foot that flies by low must not pull the body down.
@@ -138,13 +139,14 @@ func ease(u float32) float32 {
 }
 
 // followTerrain returns the place in the world of a foot that is to be at at over the terrain: at.Y
-// above the ground under it and, while it flies with velocity v, above the edges ahead; or on the way of step.
-func (s *Legged) followTerrain(foot *Foot, at, v m3.Vec3, step *Step) m3.Vec3 {
+// above the ground under it and, while it flies with velocity v, above the edges ahead; or on the way of step. length is the
+// leg's.
+func (s *Legged) followTerrain(foot *Foot, at, v m3.Vec3, length float32, step *Step) m3.Vec3 {
 	ground := s.groundHeight(at.X, at.Z)
 	if !foot.locked {
 		v = v.Flat().Scale(lookaheadTime)
-		if l := v.Len(); l > lookaheadDistance {
-			v = v.Scale(lookaheadDistance / l)
+		if l, most := v.Len(), max(lookaheadDistance, lookaheadShare*length); l > most {
+			v = v.Scale(most / l)
 		}
 		// A slope that goes on is no edge.
 		n := s.groundNormal(at.X, at.Z)

@@ -234,6 +234,7 @@ func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
 		fit.Scale = k
 	}
 	factor := make([]float32, sk.Len()) // of how far joints move from their places at rest
+	exact := fit.Scale == 1
 	for j, p := range sk.Parents {
 		factor[j] = float32(fit.Scale)
 		if at[j] < 0 {
@@ -249,6 +250,7 @@ func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
 		if own.Dist(was) > 0.01*longest {
 			fit.Resized++
 		}
+		exact = exact && own.Dist(was) < 2e-5*longest
 		if min(own.Len(), was.Len()) < 0.03*longest {
 			continue
 		}
@@ -269,7 +271,7 @@ func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
 		}
 	}
 	bridge := o.bridges()
-	if fit.Scale == 1 && fit.Resized == 0 && !slices.ContainsFunc(bridge, func(p int) bool { return p >= 0 }) {
+	if exact && !slices.ContainsFunc(bridge, func(p int) bool { return p >= 0 }) {
 		same := *motion
 		same.Skel = &out
 		return &same, fit, nil

@@ -87,6 +87,20 @@ func TestOntoRigResized(t *testing.T) {
 	}
 }
 
+// A rig whose bones are a little longer keeps them.
+func TestOntoRigNearly(t *testing.T) {
+	sk := person(t)
+	rig := *sk
+	rig.Offsets = slices.Clone(sk.Offsets)
+	arm := rig.Index("LeftForeArm")
+	rig.Offsets[arm] = rig.Offsets[arm].Scale(1.02)
+	got, fit, err := OntoRig(standing(&rig), wave(sk, 30), nil)
+	must.Do(t, err)
+	if d := got.Pos[arm].Dist(rig.Offsets[arm]); d > 1e-5 || fit.Resized != 0 {
+		t.Errorf("the arm is %g m off; %+v", d, fit)
+	}
+}
+
 // A motion whose joints' frames are turned otherwise at rest comes onto the rig's from rest pose to rest pose.
 func TestOntoRigTurned(t *testing.T) {
 	sk := person(t)

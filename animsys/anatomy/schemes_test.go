@@ -84,6 +84,15 @@ func TestFindEndsCalledFin(t *testing.T) {
 	wantPerson(t, "ends", find(m).Uniform(), was)
 }
 
+// A person who sits at rest is upright: the head tells, where thighs lead ahead.
+func TestFindSitting(t *testing.T) {
+	text := strings.NewReplacer("0.09 0.47 0.01", "0.09 0.89 0.42", "0.09 0.06 -0.01", "0.09 0.48 0.43", "0.09 0.01 0.14", "0.09 0.43 0.58").Replace(personText)
+	b := find(parse(t, TwoLegs, text))
+	if b.Kind != TwoLegs || b.Up.Y < 0.9 || b.Ahead.Z < 0.9 {
+		t.Errorf("%s", strings.Join(b.Describe(), "\n"))
+	}
+}
+
 // A shoulder that a map or a file's table of bones gives is the collar, whatever names call one.
 func TestFindMappedShoulder(t *testing.T) {
 	m := parse(t, TwoLegs, personText)

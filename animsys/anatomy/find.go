@@ -125,8 +125,11 @@ func OfClip(c *skel.Clip, as map[string]string) *Body {
 // uniformReading returns the part that a joint of the uniform skeleton plays.
 func uniformReading(name string) reading {
 	r := read(tokenise(name))
-	if name == "LowerBack" || name == "Spine" || name == "Spine1" {
+	switch {
+	case name == "LowerBack" || name == "Spine" || name == "Spine1":
 		return reading{part: spinePart}
+	case r.part == shoulder:
+		r.part = collar // whatever names call the upper arm
 	}
 	return r
 }

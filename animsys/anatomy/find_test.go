@@ -425,7 +425,7 @@ func TestReadOtherNames(t *testing.T) {
 		"首": {neckPart, "", ""}, "頭": {headPart, "", ""}, "上半身2": {spinePart, "", ""}, "下半身": {hipsPart, "", ""}, "左足ＩＫ": {}, "左腕捩": {},
 		"FrontUpperLeg.L": {legUpper, "Left", "front"}, "l-backleg001": {legAny, "Left", "back"}, "MidFrontLeg2.R": {legAny, "Right", "midfront"},
 		"thighFBXASC046L": {legUpper, "Left", ""}, "LeftForeArm": {armLower, "Left", ""}, "HandMiddle1.L": {fingerAny, "Left", ""}, "Back": {spinePart, "", ""},
-		"wing_1_R": {wing, "Right", ""}, "front_fin_0_l": {fin, "Left", ""}, "PoleTarget.L": {}, "HeadTop_End": {},
+		"wing_1_R": {wing, "Right", ""}, "Bip01 L HorseLink": {foot, "Left", ""}, "front_fin_0_l": {fin, "Left", ""}, "PoleTarget.L": {}, "HeadTop_End": {},
 	} {
 		if got := read(tokenise(plain(name))); got != want {
 			t.Errorf("%q is %v, want %v", name, got, want)

@@ -329,6 +329,10 @@ func (f *finder) namedLeg(path []int) (h, k, a, t int) {
 			}
 		}
 	}
+	// Ankle, foot, toe: if the toe is the end of the toes, they begin at the foot.
+	if b := first(a+1, foot); t == len(path)-1 && b > a && b < t && f.at[path[b]].Dist(f.at[path[a]]) > 0.3*f.at[path[t]].Dist(f.at[path[a]]) {
+		t = b
+	}
 	return h, k, a, t
 }
 
@@ -342,7 +346,10 @@ func (f *finder) namedArm(path []int) (h, k, a, t int) {
 	}
 	k, a, t = -1, -1, -1
 	if h < 0 {
-		return h, k, first(0, hand), t
+		if a = first(0, hand); a < 0 {
+			a = max(first(0, fingerIndex, fingerAny), 0) - 1 // a hand whose name tells nothing
+		}
+		return h, k, a, t
 	}
 	if f.manyArms(path) {
 		return -1, -1, first(0, hand), t // arm 1 to 4: which of them is the collar?
@@ -451,6 +458,22 @@ func (f *finder) firstMoving(path []int) int {
 	return -1
 }
 
+// fingers returns the number of joints below joint i of a limb, without the ends of bones, and without twist bones, which
+// lie on the bone to the limb's next joint.
+func (f *finder) fingers(path []int, i int) (n int) {
+	for _, k := range f.kids[path[i]] {
+		on := false
+		if i+1 < len(path) && k != path[i+1] && len(f.kids[k]) == 0 {
+			a, b := f.at[path[i]], f.at[path[i+1]]
+			on = f.at[k].Dist(f.at[k].OnSegment(a, b)) < 0.05*a.Dist(b)
+		}
+		if !f.s.EndSite[k] && !on {
+			n++
+		}
+	}
+	return n
+}
+
 // shaped returns the indices into path of hip, knee and ankle (shoulder, elbow, wrist) by the shape:
 // the two longest bones in line, of about the same length. Those known already are not −1.
 func (f *finder) shaped(l *limb, leg bool, h0, k0, a0 int) (h, k, a int) {
@@ -472,7 +495,7 @@ func (f *finder) shaped(l *limb, leg bool, h0, k0, a0 int) (h, k, a int) {
 	if !leg && a0 < 0 {
 		// A joint with three or more fingers is a hand, if the bones above it are as long as an arm's.
 		for i := 2; i < m; i++ {
-			if fingers := slices.DeleteFunc(slices.Clone(f.kids[path[i]]), func(k int) bool { return f.s.EndSite[k] }); len(fingers) >= 3 {
+			if f.fingers(path, i) >= 3 {
 				if i > 2 || f.at[path[1]].Dist(f.at[path[0]]) > 0.3*f.at[path[2]].Dist(f.at[path[1]]) {
 					a0 = i
 				}

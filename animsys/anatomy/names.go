@@ -49,7 +49,7 @@ var words = []struct {
 	{legUpper, []string{"upleg", "upperleg", "legupper", "thigh", "femur"}},
 	{legLower, []string{"lowerleg", "lowleg", "loleg", "leglower", "shin", "calf", "tibia", "knee"}},
 	{toe, []string{"toe", "ball", "forefoot", "hoof"}},
-	{foot, []string{"foot", "ankle", "talus", "feet", "paw", "hock"}},
+	{foot, []string{"foot", "ankle", "talus", "feet", "paw", "hock", "horselink"}},
 	{armLower, []string{"forearm", "lowerarm", "lowarm", "loarm", "armlower", "elbow", "radius"}},
 	{armUpper, []string{"upperarm", "uparm", "armupper", "humerus", "shldr"}},
 	{collar, []string{"collar", "clavicle", "clav", "scapula"}},
@@ -115,13 +115,36 @@ func readNames(names []string) []reading {
 		}
 	}
 	out := make([]reading, len(names))
+	has := func(of byte) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return vertebra(n) == of })
+	}
+	spine := has('L') && has('T') // L1 and R1 are legs on two sides
 	for i, t := range tokens {
+		if spine && vertebra(names[i]) != 0 {
+			out[i].part = spinePart
+			continue
+		}
 		// Some exporters put __NAME between a joint and its parent.
 		if cut, ok := strings.CutPrefix(names[i], "__"); !ok || !slices.Contains(names, cut) {
 			out[i] = read(t)
 		}
 	}
 	return out
+}
+
+// vertebra returns L for a name such as L5, of a vertebra of the loins, T for one such as T12, of the chest, and 0 for
+// others.
+func vertebra(name string) byte {
+	if i := strings.LastIndexAny(name, ":|"); i >= 0 {
+		name = name[i+1:]
+	}
+	if len(name) < 2 {
+		return 0
+	}
+	if n, err := strconv.Atoi(name[1:]); err == nil && n >= 1 && (name[0] == 'L' && n <= 5 || name[0] == 'T' && n <= 12) {
+		return name[0]
+	}
+	return 0
 }
 
 // Named reports whether at least one joint's name says that the joint belongs to an arm, a leg or a wing.

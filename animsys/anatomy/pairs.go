@@ -454,13 +454,17 @@ func (f *finder) limbClass(top int) class {
 		case p == armUpper || p == armLower || p == hand:
 			arm++
 		case p == fingerAny || p == fingerIndex:
-			if arm == 0 {
+			if i > 1 && leg == 0 {
+				arm++ // fingers of an arm whose name tells nothing
+			} else if arm == 0 {
 				other++
 			}
 		case p == wing:
 			wings++
 		case p == ear || p == nose || p == fin || p == headPart || p == tailPart:
-			other++
+			if i < 2 { // not the end of a chain: mano_fin is the end of a hand
+				other++
+			}
 		}
 	}
 	switch {

@@ -16,7 +16,11 @@ func TestFindStraightArms(t *testing.T) {
 head_tip head 0 1.74 0.02
 `
 	twisted := strings.NewReplacer("l_forearm l_upperarm", "l_twist l_upperarm 0.32 1.41 0\nl_forearm l_twist", "l_hand l_forearm", "l_twist_2 l_forearm 0.585 1.41 0\nl_hand l_twist_2").Replace(plain)
-	for name, text := range map[string]string{"plain": plain, "with twist bones": twisted} {
+	beside := plain
+	for i, at := range []string{"l_upperarm 0.27", "l_upperarm 0.37", "l_forearm 0.54", "l_forearm 0.63"} {
+		beside += fmt.Sprintf("l_twist_%d %s 1.41 0\n", i, at)
+	}
+	for name, text := range map[string]string{"plain": plain, "with twist bones": twisted, "with twist bones beside": beside} {
 		m := parse(t, TwoLegs, strings.ReplaceAll(text, "0.46 1.41 -0.01", "0.46 1.41 0"))
 		// In the motion arms hang, and elbows bend.
 		bent := slices.Clone(m.at)

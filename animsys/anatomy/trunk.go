@@ -27,13 +27,21 @@ func (f *finder) findUp() {
 		}
 	}
 	best := float32(-1)
+	head := m3.Vec3{} // the direction of a head, of a body that may sit
+	if j := slices.IndexFunc(f.read, func(r reading) bool { return r.part == headPart && r.side == "" }); j >= 0 && legs == 1 {
+		for _, p := range f.pairs {
+			if p.class == legClass {
+				head = f.at[j].Sub(f.mean(p.a.path[0], p.b.path[0])).Normalize(m3.Vec3{})
+			}
+		}
+	}
 	for i, up := range axes {
 		if m3.Abs(up.Dot(f.normal)) > 0.5 {
 			continue
 		}
 		var s float32
 		if f.upBy == ByNames {
-			s = -down.Dot(up)/max(length, 1e-9) + 0.3*min(f.stands(up), max(4, 2*float32(legs)))
+			s = -down.Dot(up)/max(length, 1e-9) + 0.3*min(f.stands(up), max(4, 2*float32(legs))) + 0.4*head.Dot(up)
 			if i == 0 {
 				s += 0.15
 				if down.Len() < 0.4*length && legs < 3 {

@@ -16,6 +16,10 @@ const (
 	thinShins, thickShins    = 1, 2
 )
 
+// ofPelvis is how far from the hips joints above them may be that move with them, in lengths of a leg. What is farther,
+// such as a root on the floor, stays on the ground.
+const ofPelvis = 0.4
+
 // builder makes a character.
 type builder struct {
 	Options
@@ -100,6 +104,10 @@ func (b *builder) follow() error {
 		}
 	}
 	b.parents[hips] = -1
+	// The pelvis may be above the joint on which the legs hang, as may a joint for the centre of mass.
+	for j := int(b.Skel.Parents[hips]); j >= 0 && b.plays[j] < 0 && b.Rest[j].Pos.Dist(b.Rest[hips].Pos) < ofPelvis*b.hindLeg(); j = int(b.Skel.Parents[j]) {
+		b.parents[j] = hips
+	}
 	state := make([]int, len(b.parents)) // 1 being visited, 2 done
 	var visit func(j int) error
 	visit = func(j int) error {
@@ -125,6 +133,21 @@ func (b *builder) follow() error {
 		}
 	}
 	return nil
+}
+
+// hindLeg returns the length of the first of the legs on the hips, from the thigh to the ankle, m.
+func (b *builder) hindLeg() float32 {
+	chain := b.Roles.Legs[0]
+	if n := len(b.Roles.Spine); n > 1 {
+		for _, leg := range b.Roles.Legs {
+			if !b.sourceBelow(b.Roles.Spine[n-1], leg[len(leg)-4]) {
+				chain = leg
+				break
+			}
+		}
+	}
+	upper, mid, end := chain[len(chain)-4], chain[len(chain)-3], chain[len(chain)-2]
+	return b.rest(upper).Dist(b.rest(mid)) + b.rest(mid).Dist(b.rest(end))
 }
 
 // inTree reports whether own joint j is below a in the character's own tree.

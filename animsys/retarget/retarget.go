@@ -48,7 +48,7 @@ type Character struct {
 	limbs   []limb
 	legs    int // the limbs that are legs come first
 	hips    bone
-	above   []bone  // the joints above the hips, which stay on the ground
+	above   []bone  // the joints far above the hips in the tree, which stay on the ground
 	centre  m3.Vec3 // the middle of the legs' roots, from the hips, in their frame, m
 	rise    float32 // of that middle, beyond the scaled source's, m
 	back    float32 // how far it is behind the scaled source's, m

@@ -35,6 +35,7 @@ var builds = map[string]tc.Build{
 	"long thighs":  {Thighs: 1.2},
 	"legs on root": {LegsOnRoot: true, FeetOnRoot: true, Frames: 3},
 	"no toes":      {NoToes: true, Size: 1.1},
+	"pelvis above": {PelvisAbove: true, Frames: 4},
 	"more spine":   {ExtraInSpine: true, Trunk: 1.5},
 }
 

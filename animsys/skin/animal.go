@@ -27,7 +27,7 @@ func (s *Skin) Animal(m *Motion, as map[string]string, opt CharacterOptions) (*C
 	a := &animal{own: s.Roles(opt.Map), its: anatomy.OfClip(clip, as), clip: clip}
 	a.ownTurn = rightAngles(bodyAxes(a.own).Conj())
 	if err := a.own.NotAlike(a.its); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w (docs/rigs.md)", s.Name, err)
+		return nil, nil, fmt.Errorf("%s: %w (docs/rigs.md)%s", s.Name, err, s.hint())
 	}
 	if err := a.stand(len(m.Rest) == 0); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w: map the joints (docs/rigs.md)", s.Name, err)

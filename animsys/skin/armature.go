@@ -322,6 +322,7 @@ func (r *reader) choose(skins []int, name string) ([]int, error) {
 	}
 	for i, g := range groups {
 		if i != best {
+			r.skin.others = append(r.skin.others, g.name)
 			r.skin.note("another character, %.60q, with %d joints and %d vertices, is left out: %.60q is read", g.name, g.joints, g.vertices, names[best])
 			for _, k := range g.skins {
 				for _, n := range r.doc.Skins[k].Joints {

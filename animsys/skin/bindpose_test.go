@@ -221,6 +221,10 @@ func TestTwoCharacters(t *testing.T) {
 			t.Errorf("%q: %d vertices, %d joints, %q at %v, notes %q", name, s.Vertices(), len(s.joints), s.joints[0].name, s.joints[0].pos, s.Notes)
 		}
 	}
+	two := must.Get(readCharacter("two.glb", data, nil, ""))(t)
+	if _, err := two.Character(dog(t), CharacterOptions{}); err == nil || !strings.Contains(err.Error(), "name one as in two.glb#Alice") {
+		t.Errorf("a person as a dog: %v", err)
+	}
 	must.Fail(readCharacter("two.glb", data, nil, "Carol"))(t, `no character is called "Carol": there is Bob, Alice`)
 	must.Fail(readCharacter("one.glb", written(t, sk, grown(t, sk), nil), nil, "Carol"))(t, "there is character")
 }

@@ -50,7 +50,7 @@ func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
 	roles := s.Roles(as)
 	believed := all || as["Hips"] != "" || s.parts != nil && !OnFours(sk) // a table of bones is a person's
 	if err := kindOf(roles, sk); err != nil && !believed {
-		return nil, fmt.Errorf("%s: %w; a map that names its Hips puts it on this skeleton all the same (docs/rigs.md)", s.Name, err)
+		return nil, fmt.Errorf("%s: %w; a map that names its Hips puts it on this skeleton all the same (docs/rigs.md)%s", s.Name, err, s.hint())
 	}
 	guess := roles.Uniform()
 	taken := make([]bool, len(s.joints))
@@ -79,6 +79,14 @@ func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
 		return nil, err
 	}
 	return from, s.checkComplete(from, sk)
+}
+
+// hint names another character of the file, for errors.
+func (s *Skin) hint() string {
+	if len(s.others) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the file has other characters: name one as in %s#%s", s.Name, s.others[0])
 }
 
 // kindOf returns why a body does not go with a skeleton, or nil.

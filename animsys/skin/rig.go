@@ -87,6 +87,8 @@ type RigFit struct {
 // that is the motion as it is. As far as bones can show, rotations mean the same on both then: a twist of a
 // joint about its only bone is not seen.
 //
+// Where only one of the two has joints between two bones, the second bone keeps its distance to the first, too.
+//
 // Otherwise the motion's rest pose is turned bone by bone to the rig's, and rotations go from there. rest has
 // the local rotations of the motion's joints at rest; nil: it is not known, and only the first way is tried.
 // A person and an animal are two rigs, whatever their names.
@@ -107,7 +109,7 @@ func OntoRig(rig *Rig, motion *skel.Clip, rest []m3.Quat) (*skel.Clip, *RigFit, 
 	if n := motion.Skel.Len() * motion.Frames; motion.Frames < 1 || !(motion.FPS > 0) || len(motion.Pos) != n || len(motion.Rot) != n {
 		return nil, nil, fmt.Errorf("skin: a motion of %d frames at %g per second has %d places and %d rotations for %d joints", motion.Frames, motion.FPS, len(motion.Pos), len(motion.Rot), motion.Skel.Len())
 	}
-	o := &ontoRig{rig: rig.Skel, motion: motion}
+	o := &ontoRig{rig: rig.Skel, stands: rig.Rest, motion: motion}
 	if err := o.match(); err != nil {
 		return nil, nil, err
 	}
@@ -121,8 +123,61 @@ func OntoRig(rig *Rig, motion *skel.Clip, rest []m3.Quat) (*skel.Clip, *RigFit, 
 // ontoRig puts a motion on a rig.
 type ontoRig struct {
 	rig    *skel.Skeleton
+	stands []m3.Xform // the rig at rest
 	motion *skel.Clip
 	at     []int // (motion's joints) joint of the rig, −1 for none
+}
+
+// over returns the nearest joint of the motion above joint j that has one of the rig, or −1.
+func (o *ontoRig) over(j int) int {
+	for j = int(o.motion.Skel.Parents[j]); j >= 0 && o.at[j] < 0; j = int(o.motion.Skel.Parents[j]) {
+	}
+	return j
+}
+
+// bridges returns the bones between which one of the two skeletons has more joints than the other: for each joint of the
+// motion the nearest one above it that the rig has, too, if that is the nearest in the rig; else −1. Such a bone keeps the
+// length of the rig, though the motion's joints between turn.
+func (o *ontoRig) bridges() []int {
+	out := slices.Repeat([]int{-1}, len(o.at))
+	paired := make([]bool, o.rig.Len())
+	for j, k := range o.at {
+		if k >= 0 && !o.motion.Skel.EndSite[j] {
+			paired[k] = true
+		}
+	}
+	for j, k := range o.at {
+		if k < 0 || o.motion.Skel.EndSite[j] {
+			continue
+		}
+		p := o.over(j)
+		if p < 0 || p == int(o.motion.Skel.Parents[j]) && int(o.rig.Parents[k]) == o.at[p] {
+			continue
+		}
+		up := int(o.rig.Parents[k])
+		for up >= 0 && !paired[up] {
+			up = int(o.rig.Parents[up])
+		}
+		if up == o.at[p] && o.still(j, p) {
+			out[j] = p
+		}
+	}
+	return out
+}
+
+// still reports whether joint j of the motion, and those between it and joint p above it, keep their places in their parents.
+func (o *ontoRig) still(j, p int) bool {
+	m := o.motion
+	n := m.Skel.Len()
+	for ; j != p; j = int(m.Skel.Parents[j]) {
+		near := 0.01 * m.Pos[j].Len()
+		for i := j; i < n*m.Frames; i += n {
+			if m.Pos[i].Dist(m.Pos[j]) > near {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // match pairs the joints by their names.
@@ -179,6 +234,7 @@ func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
 		fit.Scale = k
 	}
 	factor := make([]float32, sk.Len()) // of how far joints move from their places at rest
+	exact := fit.Scale == 1
 	for j, p := range sk.Parents {
 		factor[j] = float32(fit.Scale)
 		if at[j] < 0 {
@@ -194,6 +250,7 @@ func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
 		if own.Dist(was) > 0.01*longest {
 			fit.Resized++
 		}
+		exact = exact && own.Dist(was) < 2e-5*longest
 		if min(own.Len(), was.Len()) < 0.03*longest {
 			continue
 		}
@@ -207,20 +264,27 @@ func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
 		return nil, nil, fmt.Errorf("%w: %d of %d bones have other directions at rest: %s", ErrOtherRig, len(off), fit.Bones, off[0])
 	}
 	out := *sk
-	out.Names, out.Offsets = slices.Clone(sk.Names), slices.Clone(sk.Offsets)
+	out.Names, out.Offsets, out.Parents = slices.Clone(sk.Names), slices.Clone(sk.Offsets), slices.Clone(sk.Parents)
 	for j, k := range at {
 		if k >= 0 && !sk.EndSite[j] {
 			out.Names[j] = rig.Names[k]
 		}
 	}
-	if fit.Scale == 1 && fit.Resized == 0 {
+	bridge := o.bridges()
+	if exact && !slices.ContainsFunc(bridge, func(p int) bool { return p >= 0 }) {
 		same := *motion
 		same.Skel = &out
 		return &same, fit, nil
 	}
 	for j := range out.Offsets {
-		if out.Offsets[j] = sk.Offsets[j].Scale(factor[j]); bone[j] {
+		switch p := bridge[j]; {
+		case bone[j]:
 			out.Offsets[j] = rig.Offsets[at[j]]
+		case p >= 0:
+			up := o.stands[at[p]]
+			out.Parents[j], out.Offsets[j] = int16(p), up.Rot.Conj().Rotate(o.stands[at[j]].Pos.Sub(up.Pos))
+		default:
+			out.Offsets[j] = sk.Offsets[j].Scale(factor[j])
 		}
 	}
 	c := skel.NewClip(&out, motion.FPS, motion.Frames)
@@ -230,6 +294,9 @@ func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
 		copy(turned, rot)
 		for j := range to {
 			to[j] = out.Offsets[j].Add(pos[j].Sub(sk.Offsets[j]).Scale(factor[j]))
+			for p := sk.Parents[j]; bridge[j] >= 0 && p != out.Parents[j]; p = sk.Parents[p] {
+				turned[j], to[j] = rot[p].Mul(turned[j]).Normalize(), out.Offsets[j]
+			}
 		}
 	}
 	return c, fit, nil

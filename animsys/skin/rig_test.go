@@ -87,6 +87,20 @@ func TestOntoRigResized(t *testing.T) {
 	}
 }
 
+// A rig whose bones are a little longer keeps them.
+func TestOntoRigNearly(t *testing.T) {
+	sk := person(t)
+	rig := *sk
+	rig.Offsets = slices.Clone(sk.Offsets)
+	arm := rig.Index("LeftForeArm")
+	rig.Offsets[arm] = rig.Offsets[arm].Scale(1.02)
+	got, fit, err := OntoRig(standing(&rig), wave(sk, 30), nil)
+	must.Do(t, err)
+	if d := got.Pos[arm].Dist(rig.Offsets[arm]); d > 1e-5 || fit.Resized != 0 {
+		t.Errorf("the arm is %g m off; %+v", d, fit)
+	}
+}
+
 // A motion whose joints' frames are turned otherwise at rest comes onto the rig's from rest pose to rest pose.
 func TestOntoRigTurned(t *testing.T) {
 	sk := person(t)
@@ -134,6 +148,81 @@ func TestOntoRigTurned(t *testing.T) {
 	in.Frames = 0
 	if _, _, err := OntoRig(rig, in, rest); err == nil || !strings.Contains(err.Error(), "a motion of 0 frames") {
 		t.Error(err)
+	}
+}
+
+// without returns a skeleton without some joints: what hangs on them hangs on the joint above.
+func without(s *skel.Skeleton, names ...string) *skel.Skeleton {
+	out, at := &skel.Skeleton{}, make([]int, s.Len())
+	for j, name := range s.Names {
+		p := int(s.Parents[j])
+		offset := s.Offsets[j]
+		for ; p >= 0 && slices.Contains(names, s.Names[p]); p = int(s.Parents[p]) {
+			offset = offset.Add(s.Offsets[p])
+		}
+		if slices.Contains(names, name) {
+			continue
+		}
+		parent := -1
+		if p >= 0 {
+			parent = at[p]
+		}
+		at[j] = out.Len()
+		out.Names, out.Parents = append(out.Names, name), append(out.Parents, int16(parent))
+		out.Offsets, out.EndSite = append(out.Offsets, offset), append(out.EndSite, s.EndSite[j])
+	}
+	return out
+}
+
+// Bones of the rig keep their lengths, too, where the motion or the rig has joints that the other lacks, and joints that
+// move in their parents still do.
+func TestOntoRigBetween(t *testing.T) {
+	whole := person(t)
+	less := without(whole, "LeftShoulder", "RightShoulder", "Spine")
+	longer := *whole
+	longer.Offsets = slices.Clone(whole.Offsets)
+	collar := whole.Index("LeftShoulder")
+	longer.Offsets[collar] = longer.Offsets[collar].Add(m3.V(0.05, 0, 0))
+	for name, c := range map[string]struct{ rig, motion *skel.Skeleton }{"rig has less": {less, whole}, "rig has more": {&longer, less}} {
+		in := wave(c.motion, 30)
+		if j := c.motion.Index("LeftShoulder"); j >= 0 {
+			for f := range in.Frames {
+				in.Rot[f*c.motion.Len()+j] = m3.AxisAngle(m3.V(0, 1, 1), 0.03*float32(f))
+			}
+		}
+		got, _, err := OntoRig(standing(c.rig), in, nil)
+		must.Do(t, err)
+		model, rest := make([]m3.Xform, got.Skel.Len()), standing(c.rig).Rest
+		for f := range got.Frames {
+			got.Model(model, f)
+			for _, bone := range [][2]string{{"Spine1", "LeftArm"}, {"Spine1", "RightArm"}, {"LowerBack", "Spine1"}, {"LeftArm", "LeftForeArm"}} {
+				want := rest[c.rig.Index(bone[0])].Pos.Dist(rest[c.rig.Index(bone[1])].Pos)
+				d := model[got.Skel.Index(bone[0])].Pos.Dist(model[got.Skel.Index(bone[1])].Pos)
+				if m3.Abs(d-want) > 1e-5 {
+					t.Fatalf("%s: frame %d: from %s to %s it is %g m, in the rig %g m", name, f, bone[0], bone[1], d, want)
+				}
+			}
+		}
+	}
+	// A joint between root and hips does not hold the hips.
+	between := *less
+	between.Names, between.Parents = append([]string{"Root", "Way"}, less.Names...), []int16{-1, 0}
+	for _, p := range less.Parents {
+		between.Parents = append(between.Parents, p+2)
+	}
+	between.Parents[2] = 1
+	between.Offsets, between.EndSite = append(make([]m3.Vec3, 2), less.Offsets...), append(make([]bool, 2), less.EndSite...)
+	in := skel.NewClip(&between, 30, 10)
+	for f := range in.Frames {
+		pos, _ := in.Frame(f)
+		pos[2].X = float32(f)
+	}
+	got, _, err := OntoRig(standing(without(&between, "Way")), in, nil)
+	must.Do(t, err)
+	model := make([]m3.Xform, got.Skel.Len())
+	got.Model(model, 9)
+	if at := model[got.Skel.Index(less.Names[0])].Pos; m3.Abs(at.X-9) > 0.01 {
+		t.Errorf("hips at %v", at)
 	}
 }
 

@@ -40,6 +40,7 @@ type Skin struct {
 	parts     map[string]int // of the uniform skeleton → joint, as the file says; nil: it does not
 	mesh      mesh
 	materials []body.Material // of the mesh's parts
+	others    []string        // names of other characters in the file
 	poses     [][]m3.Vec3     // places of the joints in motions, which show their roles; nil: unknown
 }
 

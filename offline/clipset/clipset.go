@@ -104,6 +104,10 @@ func Open(path string, opt Options) (*Set, error) {
 			return nil, err
 		}
 		for k, b := range all {
+			b, still := s.oneBody(file, b)
+			if still {
+				continue
+			}
 			r := source{path: file, name: nameOf(file, names[k], len(names)), recording: b}
 			if !r.wanted(opt.Only, opt.Skip) {
 				continue
@@ -153,6 +157,35 @@ func Open(path string, opt Options) (*Set, error) {
 	}
 	s.untold()
 	return s, s.name(opt.Labels.Clusters, all)
+}
+
+// oneBody returns the first of several characters of a recording, and whether it stands still in all frames while another
+// moves: animations of a file with several characters are often of one of them each.
+func (s *Set) oneBody(file string, b *mocap.Recording) (one *mocap.Recording, still bool) {
+	roots := b.Bodies()
+	if len(roots) < 2 {
+		return b, false
+	}
+	names := make([]string, len(roots))
+	for i, root := range roots {
+		names[i] = b.Clip.Skel.Names[root]
+	}
+	if note := fmt.Sprintf("%s has %d characters, %s: the clips are those of %s; --root takes another", filepath.Base(file), len(roots), strings.Join(names, ", "), names[0]); !slices.Contains(s.Notes, note) {
+		s.Notes = append(s.Notes, note)
+	}
+	one = b.Only(roots[0])
+	return one, !moves(one.Clip) && moves(b.Clip)
+}
+
+// moves reports whether a joint of a clip turns or changes its place.
+func moves(c *skel.Clip) bool {
+	n := c.Skel.Len()
+	for i := n; i < n*c.Frames; i++ {
+		if c.Pos[i].Dist(c.Pos[i%n]) > 1e-6*(1+c.Pos[i%n].Len()) || c.Rot[i].Angle(c.Rot[i%n]) > 1e-4 {
+			return true
+		}
+	}
+	return false
 }
 
 // shortest is the least time of a clip, s.

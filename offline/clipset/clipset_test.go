@@ -78,6 +78,57 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// beside returns a clip with two characters, of which only the moving ones move.
+func beside(c *skel.Clip, first, second bool) *skel.Clip {
+	n := c.Skel.Len()
+	sk := &skel.Skeleton{}
+	for i := range 2 {
+		for j, p := range c.Skel.Parents {
+			if p >= 0 {
+				p += int16(i * n)
+			}
+			sk.Names, sk.Parents = append(sk.Names, strings.Repeat("Other", i)+c.Skel.Names[j]), append(sk.Parents, p)
+			sk.Offsets, sk.EndSite = append(sk.Offsets, c.Skel.Offsets[j]), append(sk.EndSite, c.Skel.EndSite[j])
+		}
+	}
+	out := skel.NewClip(sk, c.FPS, c.Frames)
+	for f := range c.Frames {
+		pos, rot := out.Frame(f)
+		for i, moving := range []bool{first, second} {
+			k := 0
+			if moving {
+				k = f
+			}
+			p, r := c.Frame(k)
+			copy(pos[i*n:], p)
+			copy(rot[i*n:], r)
+		}
+		for j := n; j < 2*n; j++ {
+			if sk.Parents[j] < 0 {
+				pos[j].X += 2
+			}
+		}
+	}
+	return out
+}
+
+// Of two characters in a file the clips are those of the first, and the others are told.
+func TestTwoCharacters(t *testing.T) {
+	c := made(t)[0].Clip
+	dir := folder(t, map[string]*skel.Clip{"a": beside(c, true, true), "b": beside(c, false, true), "c": beside(c, true, false)})
+	s := must.Get(Open(dir, Options{}))(t)
+	if s.Kind != anatomy.FourLegs || len(s.Clips) != 2 || s.Skel.Index("Other"+c.Skel.Names[0]) >= 0 || s.Skel.Index(c.Skel.Names[0]) < 0 {
+		t.Errorf("a %s in %d clips with the joints %v", s.Kind, len(s.Clips), s.Skel.Names)
+	}
+	if notes := strings.Join(s.Notes, "\n"); !strings.Contains(notes, "a.bvh has 2 characters") || !strings.Contains(notes, "--root takes another") {
+		t.Errorf("notes %q", notes)
+	}
+	s = must.Get(Open(dir, Options{OpenOptions: mocap.OpenOptions{Root: "Other" + c.Skel.Names[0]}}))(t)
+	if s.Skel.Index("Other"+c.Skel.Names[0]) < 0 || s.Skel.Index(c.Skel.Names[0]) >= 0 {
+		t.Errorf("joints %v", s.Skel.Names)
+	}
+}
+
 // The same motion of a larger skeleton in other units and axes, with other names and under joints above the hips,
 // is the same within a centimetre for each metre of leg.
 func TestDialects(t *testing.T) {

@@ -52,6 +52,11 @@ var foreign = []struct{ magic, what, advice string }{
 	{"\x89PNG\r\n", "a picture", picture},
 	{"\xff\xd8\xff", "a picture", picture},
 	{"%PDF", "a PDF document", ""},
+	{"#Hierarchical Translation", "an HTR file", "convert it to BVH or FBX"},
+	{"%YAML 1.1\n%TAG !u! tag:unity3d", "a Unity asset", "export it from Unity as FBX or glTF"},
+	{"[gd_scene", "a Godot scene", "export it from Godot as glTF"},
+	{"[gd_resource", "a Godot resource", "export it from Godot as glTF"},
+	{"version https://git-lfs", "a pointer to a file in Git LFS", "fetch the file itself with git lfs pull"},
 	{"\xff\xfe", "text in UTF-16", "save it as UTF-8"},
 	{"\xfe\xff", "text in UTF-16", "save it as UTF-8"},
 }

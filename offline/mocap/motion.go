@@ -18,6 +18,8 @@ func (p *parser) motion(opt OpenOptions) (*Recording, error) {
 	if err != nil && !opt.Salvage {
 		return nil, err
 	}
+	next, _ := p.token()
+	_, digits := scanNumber([]byte(next)) // a frame in place of the line
 	if b.FrameTime, err = p.frameTime(); err != nil {
 		if e, ok := err.(*SyntaxError); opt.FrameRate == 0 || !ok {
 			if ok {
@@ -25,7 +27,7 @@ func (p *parser) motion(opt OpenOptions) (*Recording, error) {
 			}
 			return nil, err
 		}
-		for b.FrameTime = 1 / opt.FrameRate; p.pos < len(p.data) && p.data[p.pos] != '\n' && p.data[p.pos] != '\r'; p.pos++ {
+		for b.FrameTime = 1 / opt.FrameRate; digits == 0 && p.pos < len(p.data) && p.data[p.pos] != '\n' && p.data[p.pos] != '\r'; p.pos++ {
 		}
 	}
 	start := p.pos

@@ -111,7 +111,8 @@ func TestForeign(t *testing.T) {
 		"//Maya ASCII 2024 scene\n": "a Maya scene, which is not read: export it as FBX", "FOR4\x00\x00\x01\x00Maya    FOR4": "a Maya scene", "FOR8\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00MayaFOR8": "a Maya scene",
 		"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "a 3ds Max scene", "MM\x20\x10\x00\x00\x02\x00": "a 3ds scene",
 		"# made by hand\n\nmtllib a.mtl\nv 1 2 3\n": "an OBJ mesh, which is not read: it has no joints", "v 1.0 2.0 3.0\n": "an OBJ mesh", "version 1\nnodes\n0 \"root\" -1\n": "a Valve SMD",
-		"PMX \x00\x00": "a MikuMikuDance model", "Vocaloid Motion Data 0002": "a MikuMikuDance motion", "Ogawa\xff\x00": "an Alembic cache", "\x93NUMPY\x01": "a NumPy array", "\x89PNG\r\n\x1a\n": "a picture", "\n<!DOCTYPE html>": "a page of the web, which is not read: download the file itself", "\xff\xfeH\x00": "text in UTF-16, which is not read: save it as UTF-8",
+		"PMX \x00\x00": "a MikuMikuDance model", "Vocaloid Motion Data 0002": "a MikuMikuDance motion", "Ogawa\xff\x00": "an Alembic cache", "\x93NUMPY\x01": "a NumPy array", "\x89PNG\r\n\x1a\n": "a picture", "#Hierarchical Translation and Rotation (.htr) file": "an HTR file", "%YAML 1.1\n%TAG !u! tag:unity3d.com,2011:\n": "a Unity asset", "[gd_scene load_steps=2]": "a Godot scene",
+		"version https://git-lfs.github.com/spec/v1\n": "a pointer to a file in Git LFS, which is not read: fetch the file itself", "\n<!DOCTYPE html>": "a page of the web, which is not read: download the file itself", "\xff\xfeH\x00": "text in UTF-16, which is not read: save it as UTF-8",
 		"%PDF-1.7": "a PDF document, which is not read: export it as FBX, glTF or BVH",
 	} {
 		path := filepath.Join(t.TempDir(), "a.bvh")

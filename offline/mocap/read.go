@@ -82,10 +82,28 @@ func (p *parser) fail(at int, format string, args ...any) error {
 	return &SyntaxError{File: p.name, Line: line, Msg: fmt.Sprintf(format, args...)}
 }
 
+// space skips white space, and lines of comments that begin with # or //, as people write them into files.
 func (p *parser) space() {
-	for p.pos < len(p.data) && p.data[p.pos] <= ' ' {
-		p.pos++
+	for p.pos < len(p.data) {
+		switch c := p.data[p.pos]; {
+		case c <= ' ':
+			p.pos++
+		case (c == '#' || bytes.HasPrefix(p.data[p.pos:], []byte("//"))) && p.startsLine():
+			if n := bytes.IndexAny(p.data[p.pos:], "\r\n"); n >= 0 {
+				p.pos += n
+			} else {
+				p.pos = len(p.data)
+			}
+		default:
+			return
+		}
 	}
+}
+
+// startsLine reports whether nothing but white space is before pos on its line.
+func (p *parser) startsLine() bool {
+	before := bytes.TrimRight(p.data[:p.pos], " \t")
+	return len(before) == 0 || before[len(before)-1] == '\n' || before[len(before)-1] == '\r' || string(before) == "\xef\xbb\xbf"
 }
 
 // token returns the next word without taking it, and its offset. Braces and

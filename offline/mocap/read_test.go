@@ -32,6 +32,8 @@ var oddFiles = []struct {
 		"a<-1[] aSite<0[] aSite_2<0[] 0@30.03003 "},
 	{"names that no terminal should print", "HIERARCHY\nROOT a\x1b[31m\tb\xff\n{ OFFSET 0 0 0\nCHANNELS 0 }\nMOTION\nFrames: 0\nFrame Time: 1",
 		"a?[31m?b?<-1[] 0@1 "},
+	{"comments", "\xef\xbb\xbf# made by hand\nHIERARCHY\n// the root\nROOT #1 // a\n{\n\t# where\nOFFSET 0 0 0\nCHANNELS 1 Yposition\n}\nMOTION\n# rates\nFrames: 1\nFrame Time: 1\n7\n# the end",
+		"#1 // a<-1[Yposition] 1@1 {0 7 0}"},
 	{"stray words of a removed joint", "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 1 Yposition\n  z\n}\n}\n}\nMOTION\nFrames: 1\nFrame Time: 1\n7",
 		"a<-1[Yposition] 1@1 {0 7 0}"},
 }

@@ -2,8 +2,10 @@ package mocap
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
 )
 
@@ -27,6 +29,25 @@ func (b *Recording) Size(root int) int {
 		end++
 	}
 	return end - root
+}
+
+// leastBody is the least number of joints of a body with legs.
+const leastBody = 6
+
+// Bodies returns the root joints of the characters that stand on legs, as far as their joints show. Of a recording with a
+// single root that is nil.
+func (b *Recording) Bodies() []int {
+	roots := b.Roots()
+	if len(roots) < 2 {
+		return nil
+	}
+	return slices.DeleteFunc(roots, func(root int) bool {
+		if b.Size(root) < leastBody {
+			return true
+		}
+		body := anatomy.OfClip(b.Only(root).Clip, nil)
+		return body.Hips < 0 || len(body.Legs) == 0
+	})
 }
 
 // Only returns the recording of one root joint and the joints below it. Joints whose names another

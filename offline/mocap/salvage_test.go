@@ -150,6 +150,11 @@ func TestRate(t *testing.T) {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
+	// The line is missing altogether.
+	text := []byte(strings.Replace(rowsFile(2, "1 2 3", "4 5 6"), "Frame Time: 0.1\n", "", 1))
+	if b, err := readBVH("f", text, OpenOptions{FrameRate: 50}); err != nil || b.Clip.Frames != 2 || b.Clip.Pos[1].Z != 6 {
+		t.Errorf("without a Frame Time: %v", err)
+	}
 	for _, opt := range []OpenOptions{{FrameRate: -1}, {FrameRate: math.NaN()}, {FrameRate: 1e9}, {Up: "x"}} {
 		if _, err := Open("testdata/frame-time-in-ms.bvh", opt); err == nil || !strings.Contains(err.Error(), "want") {
 			t.Errorf("%+v: %v", opt, err)

@@ -27,6 +27,7 @@ type Build struct {
 	Fingers      bool    // hands have two joints more, the head a jaw and the hips a tail
 	NoToes       bool
 	ExtraInSpine bool // a joint between Spine and Spine1
+	PelvisAbove  bool // the hips hang on a pelvis, and so does the spine
 }
 
 // New returns the character of a person's skeleton sk, whose standing pose is pose.
@@ -94,13 +95,16 @@ func Options(tb testing.TB, sk *skel.Skeleton, pose []m3.Xform, b Build) retarge
 	if b.LegsOnRoot || b.FeetOnRoot {
 		root = add("root", -1, m3.V(at[0].X, low, at[0].Z))
 	}
+	if b.PelvisAbove {
+		root = add("pelvis", root, at[0].Add(m3.V(0, 0.08, -0.02)))
+	}
 	for j, p := range sk.Parents {
 		name, parent := sk.Names[j], root
 		if p >= 0 {
 			parent = own[p]
 		}
 		switch bare := strings.TrimPrefix(strings.TrimPrefix(name, "Left"), "Right"); {
-		case b.LegsOnRoot && bare == "UpLeg", b.FeetOnRoot && bare == "Foot":
+		case b.PelvisAbove && p == 0 && bare != "UpLeg", b.LegsOnRoot && bare == "UpLeg", b.FeetOnRoot && bare == "Foot":
 			parent = root
 		case b.NoToes && strings.HasPrefix(bare, "ToeBase"):
 			own[j], o.From[j] = own[p], -1

@@ -108,26 +108,15 @@ func motionReport(file, kind string, b *mocap.Recording, opt *options) (*motionR
 // firstBody returns the recording of the first of several bodies with legs, and a note that names all; of one body the
 // recording as it is.
 func firstBody(file string, b *mocap.Recording) (*mocap.Recording, string) {
-	const least = 6 // joints of a body
-	roots := b.Roots()
+	roots := b.Bodies()
 	if len(roots) < 2 {
 		return b, ""
 	}
-	var bodies []*mocap.Recording
 	var names []string
 	for _, root := range roots {
-		if b.Size(root) < least {
-			continue
-		}
-		one := b.Only(root)
-		if body := anatomy.OfClip(one.Clip, nil); body.Hips >= 0 && len(body.Legs) > 0 {
-			bodies, names = append(bodies, one), append(names, b.Clip.Skel.Names[root])
-		}
+		names = append(names, b.Clip.Skel.Names[root])
 	}
-	if len(bodies) < 2 {
-		return b, ""
-	}
-	return bodies[0], fmt.Sprintf("%s: it has %d characters, %s: the roles are those of %s; --root takes another", file, len(bodies), strings.Join(names, ", "), names[0])
+	return b.Only(roots[0]), fmt.Sprintf("%s: it has %d characters, %s: the roles are those of %s; --root takes another", file, len(roots), strings.Join(names, ", "), names[0])
 }
 
 // lowest returns the height of the ground along an axis: of the lowest joint in the lowest frames (5th percentile), or of

@@ -11,6 +11,7 @@ import (
 
 	"mannequin/animsys/anatomy"
 	"mannequin/internal/command"
+	"mannequin/internal/testing/mocapdata"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
 )
@@ -45,6 +46,19 @@ func TestInspectRoles(t *testing.T) {
 	var r skinReport
 	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || r.Roles["Head"] != "#4" || r.Roles["LeftHand"] != "#9" || r.Body != "two legs, upright" {
 		t.Errorf("code %d, %v, %s, %+v", code, err, errs, r)
+	}
+}
+
+// The report of an FBX has the same members as that of a glTF.
+func TestInspectFBX(t *testing.T) {
+	file := filepath.Join(mocapdata.Dir(t), "quaternius-fbx", "Zombie.fbx")
+	code, out, errs := mannequin("inspect", file, "--json")
+	var r skinReport
+	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || r.Roles["Head"] != "Head" || r.For != "person" || r.Vertices == 0 || len(r.Animations) == 0 {
+		t.Errorf("code %d, %v, %s, %.300s", code, err, errs, out)
+	}
+	if code, out, _ := mannequin("inspect", file); code != 0 || !strings.Contains(out, "FBX skin and animation") || !strings.Contains(out, "Walk: ") {
+		t.Errorf("code %d: %s", code, out)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mannequin/animsys/anatomy"
+	"mannequin/animsys/skel"
 	"mannequin/animsys/skin"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/offline/character"
@@ -68,27 +69,32 @@ func inspectSkin(file string, opt *options) (*skinReport, error) {
 		r.Animations = append(r.Animations, animation{m.Name, m.Clip.Frames, m.Clip.FPS})
 	}
 	if err != nil {
-		r.Joints, r.Notes = motions[0].Clip.Skel.Names, append(r.Notes, motions[0].Notes...)
-		r.For = "no mesh"
+		r.Notes = append(r.Notes, motions[0].Notes...)
 		if bad := (*skin.Error)(nil); errors.As(err, &bad) && bad.Where != "nodes" && bad.Where != "meshes" {
 			r.Notes = append(r.Notes, "its mesh is not read: "+err.Error())
+		}
+		as := map[string]string{}
+		maps.Copy(as, motions[0].Parts)
+		maps.Copy(as, opt.as)
+		if err := r.motion(motions[0].Clip, as, opt); err != nil {
+			return nil, err
 		}
 		if motions[0].Parts != nil {
 			r.Kind, r.For = "VRM animation", "person"
 		}
-		clip, as := motions[0].Clip, map[string]string{}
-		maps.Copy(as, motions[0].Parts)
-		maps.Copy(as, opt.as)
-		body, err := motionBody(file, clip, as)
-		if err != nil {
-			return nil, err
-		}
-		r.rolesReport = rolesOf(body, r.Joints)
-		if err := opt.draw(file, func() *scene { return motionScene(clip, body) }); err != nil {
-			return nil, err
-		}
 	}
 	return r, nil
+}
+
+// motion describes the joints of a file that has motion and no mesh. as maps joints.
+func (r *skinReport) motion(c *skel.Clip, as map[string]string, opt *options) error {
+	r.Joints, r.For = c.Skel.Names, "no mesh"
+	body, err := motionBody(r.File, c, as)
+	if err != nil {
+		return err
+	}
+	r.rolesReport = rolesOf(body, r.Joints)
+	return opt.draw(r.File, func() *scene { return motionScene(c, body) })
 }
 
 func reportSkin(file, kind string, s *skin.Skin, opt *options) (*skinReport, error) {

@@ -1,0 +1,112 @@
+package anatomy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A person with the ends of its bones and a finger.
+const fingersText = personText + `l_toe_tip l_toe 0.09 0.01 0.2
+head_tip head 0 1.74 0.02
+l_finger l_hand 0.79 1.41 0
+l_finger_2 l_finger 0.82 1.41 0
+`
+
+// schemes are names of joints as programs, studios and languages give them, in the order hips, spine, chest, neck, head and
+// its tip, collar, upper arm, forearm, hand, two fingers, thigh, shin, foot, toe and its tip. $ is the side.
+var schemes = map[string]string{
+	"Xsens":            "Pelvis L5 T12 Neck Head HeadTop $Shoulder $UpperArm $Forearm $Hand $Finger1 $Finger2 $UpperLeg $LowerLeg $Foot $Toe $ToeTip|Left Right",
+	"Second Life":      "mPelvis mTorso mChest mNeck mHead mSkull mCollar$ mShoulder$ mElbow$ mWrist$ mHandMiddle1$ mHandMiddle2$ mHip$ mKnee$ mAnkle$ mFoot$ mToe$|Left Right",
+	"fingers only":     "b1 b2 b3 b4 b5 b6 b7$ b8$ b9$ b10$ index_1_$ index_2_$ b11$ b12$ b13$ b14$ b15$|a z",
+	"Maya":             "Root_M Spine1_M Chest_M Neck_M Head_M HeadEnd_M Scapula_$ Shoulder_$ Elbow_$ Wrist_$ IndexFinger1_$ IndexFinger2_$ Hip_$ Knee_$ Ankle_$ Toes_$ ToesEnd_$|L R",
+	"SMPL":             "Pelvis Spine1 Spine3 Neck Head Jaw $_Collar $_Shoulder $_Elbow $_Wrist $_Hand $_Index1 $_Hip $_Knee $_Ankle $_Foot $_BigToe|L R",
+	"MakeHuman":        "root spine05 spine01 neck01 head special01 clavicle.$ upperarm01.$ lowerarm01.$ wrist.$ finger2-1.$ finger2-2.$ upperleg01.$ lowerleg01.$ foot.$ toe2-1.$ toe2-2.$|L R",
+	"Character Studio": "CATRigPelvis CATRigSpine1 CATRigRibcage CATRigNeck1 CATRigHead CATRigHeadNub CATRig$ArmCollarbone CATRig$Arm1 CATRig$Arm2 CATRig$ArmPalm CATRig$ArmDigit21 CATRig$ArmDigit22 CATRig$Leg1 CATRig$Leg2 CATRig$LegAnkle CATRig$LegDigit11 CATRig$LegDigit12|L R",
+	"Motive":           "S_Hip S_Ab S_Chest S_Neck S_Head S_HeadTop S_$Shoulder S_$UArm S_$FArm S_$Hand S_$Index1 S_$Index2 S_$Thigh S_$Shin S_$Foot S_$Toe S_$ToeTip|L R",
+	"German":           "Becken Wirbel Brust Hals Kopf Kopf_Ende Schluesselbein.$ Oberarm.$ Unterarm.$ Hand.$ Zeigefinger.$ Zeigefinger2.$ Oberschenkel.$ Unterschenkel.$ Fuss.$ Zehen.$ Zehen_Ende.$|L R",
+	"Chinese":          "骨盆 脊柱 胸 脖子 头 头顶 $锁骨 $上臂 $前臂 $手 $手指1 $手指2 $大腿 $小腿 $脚 $脚趾 $脚趾尖|左 右",
+}
+
+// Whatever joints are called, they play the same parts.
+func TestFindSchemes(t *testing.T) {
+	ours := strings.Fields("hips spine chest neck head head_tip clavicle upperarm forearm hand finger finger_2 thigh calf foot toe toe_tip")
+	for scheme, text := range schemes {
+		parts := strings.Split(text, "|")
+		names, sides := strings.Fields(parts[len(parts)-2]), strings.Fields(parts[len(parts)-1])
+		m := parse(t, TwoLegs, fingersText)
+		was := slices.Clone(m.s.Names)
+		for j, name := range was {
+			side := ""
+			for i, prefix := range []string{"l_", "r_"} {
+				if cut, ok := strings.CutPrefix(name, prefix); ok {
+					name, side = cut, sides[i]
+				}
+			}
+			if k := slices.Index(ours, name); k >= 0 {
+				m.s.Names[j] = strings.ReplaceAll(names[k], "$", side)
+			} else {
+				m.s.Names[j] = "root" + fmt.Sprint(j)
+			}
+		}
+		wantPerson(t, scheme, find(m).Uniform(), was)
+	}
+}
+
+// wantPerson compares roles with those of the joints of a person, of which was has the names.
+func wantPerson(t *testing.T, what string, got map[string]int, was []string) {
+	t.Helper()
+	want := map[string]string{"Hips": "hips", "Head": "head"}
+	for _, side := range []string{"Left", "Right"} {
+		for joint, is := range map[string]string{"Shoulder": "clavicle", "Arm": "upperarm", "ForeArm": "forearm", "Hand": "hand", "UpLeg": "thigh", "Leg": "calf", "Foot": "foot", "ToeBase": "toe"} {
+			want[side+joint] = strings.ToLower(side[:1]) + "_" + is
+		}
+	}
+	for joint, is := range want {
+		if j, ok := got[joint]; !ok {
+			t.Errorf("%s: no joint is %s, want %s", what, joint, is)
+		} else if was[j] != is {
+			t.Errorf("%s: %s is %s, want %s", what, joint, was[j], is)
+		}
+	}
+}
+
+// Fins, ears and the like at the end of a chain are ends of bones, as mano_fin, and make no fin of a leg.
+func TestFindEndsCalledFin(t *testing.T) {
+	m := parse(t, TwoLegs, personText+"l_punta_fin l_toe 0.09 0.01 0.2\n")
+	was := slices.Clone(m.s.Names)
+	for j, name := range was {
+		if !strings.HasSuffix(name, "_fin") {
+			m.s.Names[j] = fmt.Sprintf("b%d", j)
+		}
+	}
+	wantPerson(t, "ends", find(m).Uniform(), was)
+}
+
+// A person who sits at rest is upright: the head tells, where thighs lead ahead.
+func TestFindSitting(t *testing.T) {
+	text := strings.NewReplacer("0.09 0.47 0.01", "0.09 0.89 0.42", "0.09 0.06 -0.01", "0.09 0.48 0.43", "0.09 0.01 0.14", "0.09 0.43 0.58").Replace(personText)
+	b := find(parse(t, TwoLegs, text))
+	if b.Kind != TwoLegs || b.Up.Y < 0.9 || b.Ahead.Z < 0.9 {
+		t.Errorf("%s", strings.Join(b.Describe(), "\n"))
+	}
+}
+
+// A shoulder that a map or a file's table of bones gives is the collar, whatever names call one.
+func TestFindMappedShoulder(t *testing.T) {
+	m := parse(t, TwoLegs, personText)
+	was := slices.Clone(m.s.Names)
+	as := map[string]string{}
+	for j, name := range was {
+		m.s.Names[j] = fmt.Sprintf("j%d", j)
+		for side, prefix := range map[string]string{"Left": "l_", "Right": "r_"} {
+			for joint, is := range map[string]string{"Shoulder": "clavicle", "Hand": "hand"} {
+				if name == prefix+is {
+					as[side+joint] = m.s.Names[j]
+				}
+			}
+		}
+	}
+	wantPerson(t, "mapped", Find(Rig{Skel: m.s, At: m.at, As: as}).Uniform(), was)
+}

@@ -121,6 +121,7 @@ var arrows = []arrow{
 
 	{"models", []string{"models/...", "animsys/matching", "netruntime", "internal/closest"}, "shipped models and characters by name"},
 	{"models/fox", []string{"animsys/matching"}, "networks of a character, and its card"},
+	{"models/hero", []string{"animsys/matching"}, "networks of a character, and its card"},
 	{"models/horse", []string{"animsys/matching"}, "networks of a character, and its card"},
 	{"models/spider", []string{"animsys/matching"}, "networks of a character, and its card"},
 	{"models/styles-free", []string{"animsys/mar"}, "takes and their card: data, not weights"},

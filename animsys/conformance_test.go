@@ -28,6 +28,7 @@ import (
 	"mannequin/internal/testing/testlatent"
 	"mannequin/internal/testing/testmatching"
 	"mannequin/internal/testing/teststrnn"
+	herofile "mannequin/models/hero"
 	"mannequin/models/person"
 	"mannequin/terrain"
 
@@ -148,9 +149,18 @@ func kinds(t testing.TB) []kind {
 			return control.Goal{Move: m3.V(0, 0, 1), Turn: float32((tick/50+i)%3-1) / 2, Speed: 1 + float32(i%3)}
 		}),
 		kindOf(t, "learned matching", func(n, workers int) (generator.Generator[control.Goal], error) {
-			return testmatching.Learned(t).NewStream(matching.StreamOptions{Capacity: n, Workers: workers})
+			return must.Get(herofile.Open())(t).NewStream(matching.StreamOptions{Capacity: n, Workers: workers})
 		}, func(i, tick int) control.Goal {
-			return control.Goal{Move: m3.V(0, 0, 1), Turn: float32((tick/50+i)%3-1) / 2, Speed: 1 + float32(i%3)}
+			g := control.Goal{Move: m3.V(0, 0, 1), Turn: float32((tick/50+i)%3-1) / 2, Speed: 1 + float32(i%3)}
+			switch (tick/40 + i) % 5 {
+			case 0:
+				g.Action = control.Jump
+			case 1, 2:
+				if tick < 200 { // feet that are locked stay where they are while it rests
+					g = control.Goal{}
+				}
+			}
+			return g
 		}),
 		kindOf(t, "adaptive", func(n, workers int) (generator.Generator[control.Goal], error) {
 			return testmatching.Adaptive(t).NewStream(matching.StreamOptions{Capacity: n, Workers: workers})

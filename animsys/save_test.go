@@ -43,6 +43,9 @@ func newGame(t testing.TB, k kind, capacity, workers int) *game {
 		m, _, _ := humans(t)
 		extra = append(extra, withStyles(t), withCharacters(t, m.Skel, &characters))
 	}
+	if k.name == "learned matching" {
+		extra = append(extra, withStyles(t))
+	}
 	g := &game{actors: k.scene(t, capacity, workers, extra...), characters: characters}
 	g.looks, g.reaches, g.mar = generic.NewMap1[ecs.LookAt](&g.ecs), generic.NewMap1[ecs.Reach](&g.ecs), generic.NewMap1[ecs.MARStyle](&g.ecs)
 	g.clip, g.mask = gesture(t, g.people.Skel, 0.7)

@@ -14,16 +14,16 @@ const (
 	// hangTime is the time in which the legs of a falling body come to hang, s, and hangShare their
 	// length then, as a share of their full length.
 	hangTime, hangShare = 0.3, 0.9
-	// jumpShare is the height of the lowest foot over the floor from which a body is in a jump, as a share of the
-	// hips' height. A jump carries it over a gap.
-	jumpShare = 0.08
+	// jumpLift is how much higher than in standing the lowest foot is from which a body is in a jump, m. A jump carries it over a gap, for
+	// jumpTime at most, s.
+	jumpLift, jumpTime = 0.05, 1
 )
 
 // fall is a body's way down to ground that it cannot reach.
 type fall struct {
 	falls bool
 	speed float32 // upward, m/s
-	time  float32 // since the fall began, s
+	time  float32 // since the fall, or the jump over what is deeper, began, s
 	brake float32 // how hard the body brakes in a landing, m/s²; 0: it does not land
 	low   float32 // height of the lowest foot over the floor, in the motion, m
 }
@@ -35,7 +35,7 @@ func (s *Legged) fallDown(m []m3.Xform, b *Body) {
 	s.under = hips.Lerp(neck, 0.5)
 	s.falls, s.floor = false, b.floor
 	ground := s.heightAt(s.under.X, s.under.Z)
-	low, jump := s.lowestFoot(m), jumpShare*hips.Y
+	low, jump := s.lowestFoot(m), float32(standHeight+jumpLift)
 	switch f := &b.fall; {
 	case !b.seen:
 		b.floor, *f = ground, fall{}
@@ -48,14 +48,14 @@ func (s *Legged) fallDown(m []m3.Xform, b *Body) {
 		*f = fall{brake: max(f.speed*f.speed/(2*landShare*max(hips.Y, tiny)), maxBodyAccel)}
 		b.floor = ground
 	case b.floor > ground+fallDepth && b.floor < ground+deepestFall:
-		if low < jump {
-			f.falls, f.brake = true, 0
+		if f.time += s.DT; low < jump || f.time > jumpTime {
+			f.falls, f.time, f.brake = true, 0, 0
 			if f.low >= jump { // a jump that ends in the air
-				f.speed = (low - f.low) / s.DT
+				f.speed = min((low-f.low)/s.DT, 0)
 			}
 		}
 	default:
-		b.floor = ground
+		b.floor, f.time = ground, 0
 		if at := &b.ground[underHips]; m3.Abs(at.offset.Y) < 0.01 && m3.Abs(at.step.Y) < 0.05*s.DT {
 			f.brake = 0
 		}

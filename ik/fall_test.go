@@ -49,3 +49,30 @@ func TestJumpOverGap(t *testing.T) {
 		}
 	}
 }
+
+// Who lies has low hips and feet on the ground, and falls where the ground goes; so does who keeps the feet up for longer than a jump.
+func TestLyingBodiesFall(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		lower, lift float32 // m: of the hips, of the feet
+	}{{"lying", 0.36, 0}, {"feet up", 0, 0.3}} {
+		bottom := float32(3)
+		s, q := batch(t, heights(func(_, _ float32) float32 { return bottom }), 1)
+		q.DT = 1.0 / 60
+		for tick := range 240 {
+			if tick == 30 {
+				bottom = 0
+			}
+			place(s, q, 0, m3.Vec3{}, 0)
+			q.Pos[0].Y += c.lift
+			if c.lower > 0 { // on its side: legs beside the body
+				q.Rot[0] = m3.AxisAngle(m3.V(0, 0, 1), 1.5)
+				q.Pos[0].Y -= c.lower
+			}
+			q.Run(0, 1)
+		}
+		if floor := q.Body[0].Floor(); floor != 0 {
+			t.Errorf("%s: it stays at %.2f m", c.name, floor)
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 	dogstride2 "mannequin/models/dog-stride2"
 	dogstride4 "mannequin/models/dog-stride4"
 	"mannequin/models/fox"
+	"mannequin/models/hero"
 	"mannequin/models/horse"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
@@ -60,6 +61,7 @@ var characters = []struct {
 	open func() (*matching.File, error)
 }{
 	{"fox", fox.Open},
+	{"hero", hero.Open},
 	{"horse", horse.Open},
 	{"spider", spider.Open},
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Renders the scenes' pictures in docs/ anew, in 256 colours. Needs bin/demo (make
 # build) and ffmpeg.
-#   usage: scripts/pictures.sh [NAME...]   dog course crowd people latent-scene strnn-crowd interact cutscene; all without a name
+#   usage: scripts/pictures.sh [NAME...]   dog person course crowd people latent-scene strnn-crowd interact cutscene; all without a name
 set -eu
 
 tmp=$(mktemp -d)
@@ -18,7 +18,7 @@ picture() {
 	mv "$tmp/$name.png" "docs/$name.png"
 }
 
-[ $# -gt 0 ] || set -- dog course crowd people latent-scene strnn-crowd interact cutscene
+[ $# -gt 0 ] || set -- dog person course crowd people latent-scene strnn-crowd interact cutscene
 for name; do
 	case $name in
 	dog) picture dog 00007 --scene quadruped --seconds 4 --fps 2 ;;
@@ -28,6 +28,7 @@ for name; do
 	people) picture people 00011 --scene people --agents 200 --seconds 12 --fps 1 --width 960 --height 540 ;;
 	latent-scene) picture latent-scene 00013 --scene latent --seconds 14 --fps 1 --width 960 --height 540 ;;
 	strnn-crowd) picture strnn-crowd 00021 --scene strnn --agents 60 --seconds 12 --fps 2 --width 960 --height 540 ;;
+	person) picture person 00038 --scene person --seconds 7.8 --fps 5 --width 960 --height 540 ;;
 	interact) picture interact 00014 --scene interact --seconds 8 --fps 2 --width 960 --height 540 ;;
 	*) echo "pictures: no picture is named $name" >&2; exit 2 ;;
 	esac

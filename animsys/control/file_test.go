@@ -141,7 +141,7 @@ stick = [0, 0]
 			}
 		}
 	}
-	for data, want := range map[string]string{"stick = [1]": "stick has 1 numbers", "face = [1, 2, 3]": "face has 3", "stick = [1, 0]\nturn = 1": "exclude", "stick = [nan, 0]": "finite"} {
+	for data, want := range map[string]string{"stick = [1]": "stick has 1 numbers", "face = [1, 2, 3]": "face has 3", "stick = [1, 0]\nturn = 1": "exclude", "stick = [nan, 0]": "finite", "stick = [1e30, 0]": "finite", "stick = []": "has 0 numbers"} {
 		_, err := ReadScript("s.toml", []byte("[[goal]]\n"+data))
 		must.FailWith(t, err, want)
 	}

@@ -155,13 +155,16 @@ func ReadScript(name string, data []byte, tags ...string) (*Script, error) {
 
 // inWorld returns a direction of two numbers, along +X and +Z. None is zero.
 func inWorld(v []float32) (m3.Vec3, error) {
-	switch len(v) {
-	case 0:
+	const most = 1e6
+	switch {
+	case v == nil:
 		return m3.Vec3{}, nil
-	case 2:
-		return m3.V(v[0], 0, v[1]), nil
+	case len(v) != 2:
+		return m3.Vec3{}, fmt.Errorf("has %d numbers, want two: along +X and +Z", len(v))
+	case !(m3.Abs(v[0]) <= most && m3.Abs(v[1]) <= most):
+		return m3.Vec3{}, fmt.Errorf("is %v, want finite numbers up to %g", v, most)
 	}
-	return m3.Vec3{}, fmt.Errorf("has %d numbers, want two: along +X and +Z", len(v))
+	return m3.V(v[0], 0, v[1]), nil
 }
 
 // Goals returns the goals in their order, of characters that face +Z.

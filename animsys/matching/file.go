@@ -40,6 +40,7 @@ const (
 	arrayBounds   = "bounds"   // (2, state) least and most
 	arrayStill    = "still"    // (joints, 4)
 	arrayActs     = "acts"     // (acts, state); may be missing
+	arrayIdles    = "idles"    // (idles, state); may be missing
 )
 
 const keyClips = "clips"
@@ -80,6 +81,7 @@ type learnedFile struct {
 	paces
 	Turns []int32   `json:"turns"`
 	Acts  []actFile `json:"acts,omitempty"`
+	Idles int       `json:"idles,omitempty"`
 }
 
 // adaptiveFile is the JSON part of a mode-adaptive network.
@@ -240,7 +242,7 @@ func (f *File) Encode(w io.Writer) error {
 		arrays = append(arrays, d.arrays()...)
 	}
 	if l := f.Learned; l != nil {
-		out.Learned = &learnedFile{paces: l.paces(f.Plays == LearnedMatching), Turns: l.net.Turns}
+		out.Learned = &learnedFile{paces: l.paces(f.Plays == LearnedMatching), Turns: l.net.Turns, Idles: len(l.net.Idles)}
 		for _, a := range l.net.Acts {
 			out.Learned.Acts = append(out.Learned.Acts, actFile{a.Tags, a.Ticks, a.Holds})
 		}
@@ -314,6 +316,9 @@ func (l *Learned) arrays() []netruntime.Tensor {
 	}
 	if acts != nil {
 		out = append(out, netruntime.Tensor{Name: arrayActs, Shape: []int{len(n.Acts), len(n.Rest)}, Data: acts})
+	}
+	if n.Idles != nil {
+		out = append(out, netruntime.Tensor{Name: arrayIdles, Shape: []int{len(n.Idles), len(n.Rest)}, Data: slices.Concat(n.Idles...)})
 	}
 	for i, net := range [...]*netruntime.Net{n.Decompressor, n.Stepper, n.Projector} {
 		out = append(out, tensors(networkNames[i], net)...)
@@ -553,6 +558,15 @@ func decodeLearned(c Character, in *learnedFile, a fileArrays) (*Learned, error)
 		}
 		for i, f := range in.Acts {
 			l.net.Acts = append(l.net.Acts, Act{f.Tags, f.Ticks, f.Holds, acts[i*state:][:state:state]})
+		}
+	}
+	if in.Idles != 0 {
+		idles, err := a.take(arrayIdles, in.Idles, state)
+		if err != nil {
+			return nil, err
+		}
+		for i := range in.Idles {
+			l.net.Idles = append(l.net.Idles, idles[i*state:][:state:state])
 		}
 	}
 	still, err := a.take(arrayStill, l.Skel.Len(), 4)

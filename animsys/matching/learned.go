@@ -31,11 +31,12 @@ type Networks struct {
 	Stepper      *netruntime.Net // (S) to (S + 3): the change to the next tick, and the motion of the root: X, Z, m, and yaw, rad
 	Projector    *netruntime.Net // (Columns + tags) to (S); a tag that is asked for is 1, others are 0
 
-	Acts        []Act     // of the clips that are played once
-	Turns       []int32   // joints that turn against their parents, ascending; joint 0 is the first
-	Still       []m3.Quat // (joints) local rotations of those that do not
-	Rest        []float32 // (S) a state that stands
-	Least, Most []float32 // (S) bounds of all states
+	Acts        []Act       // of the clips that are played once
+	Idles       [][]float32 // (…, S) states that stand, among which who rests goes to and fro; may be empty
+	Turns       []int32     // joints that turn against their parents, ascending; joint 0 is the first
+	Still       []m3.Quat   // (joints) local rotations of those that do not
+	Rest        []float32   // (S) a state that stands
+	Least, Most []float32   // (S) bounds of all states
 }
 
 // Act is a clip that is played once, from its first state on: the stepper makes the rest.
@@ -101,6 +102,16 @@ func (l *Learned) finish() error {
 			return fmt.Errorf("matching: an action of %d ticks with a state of %d values, want %d", a.Ticks, len(a.State), state)
 		}
 	}
+	for _, idle := range n.Idles {
+		if len(idle) != state {
+			return fmt.Errorf("matching: a state that stands of %d values, want %d", len(idle), state)
+		}
+		for i, v := range idle {
+			if !(n.Least[i] <= v && v <= n.Most[i]) {
+				return fmt.Errorf("matching: value %d of a state that stands is %g: want %g to %g", i, v, n.Least[i], n.Most[i])
+			}
+		}
+	}
 	for j, q := range n.Still {
 		if !(m3.Abs(q.Dot(q)-1) <= unit) {
 			return fmt.Errorf("matching: joint %s is turned by %v: want a unit quaternion", l.Skel.Names[j], q)
@@ -116,6 +127,9 @@ func (l *Learned) finish() error {
 	h := statehash.New.Uint(l.Skel.Fingerprint()).Floats(l.mean...).Floats(l.scale...).Floats(n.Rest...).Floats(n.Least...).Floats(n.Most...)
 	for _, a := range n.Acts {
 		h = h.Uint(uint64(a.Tags)).Int(a.Ticks).Bool(a.Holds).Floats(a.State...)
+	}
+	for _, idle := range n.Idles {
+		h = h.Floats(idle...)
 	}
 	for _, net := range [...]*netruntime.Net{n.Decompressor, n.Stepper, n.Projector} {
 		sum, err := net.Checksum()

@@ -24,6 +24,9 @@ type LearnedStream struct {
 	state []float32 // (capacity, size)
 	must  []Tags    // (capacity) that the state shows
 	acts  []act     // (capacity)
+	last  []float32 // (capacity, columns) the features to which a row jumped last
+	ago   []int32   // (capacity) ticks since then, at most again
+	rest  []resting // (capacity)
 
 	wishes []wish  // (capacity) of this tick
 	due    []bool  // (capacity) rows that search
@@ -47,6 +50,27 @@ var (
 type act struct {
 	of   int32 // among Networks.Acts, or −1
 	left int32 // ticks; 0: it is over
+}
+
+// resting is what a row does that rests: it goes to one state that stands after another, slowly, as people shift their weight.
+type resting struct {
+	to    int32  // among Networks.Idles, or −1: it does not rest
+	left  int32  // ticks until the next one
+	since int32  // ticks since this one was chosen, at most restEases
+	seed  uint32 // of the choices
+}
+
+const (
+	restShare = 0.025 // of the way to the state that stands, in a tick
+	restEases = 45    // ticks in which that share grows
+	restStays = 150   // least ticks of a state; at most three times as many
+)
+
+// next chooses another state of n.
+func (r *resting) next(n int) {
+	r.seed = r.seed*1664525 + 1013904223
+	r.to, r.since = int32(r.seed>>8)%int32(n), 0
+	r.left = restStays + int32(r.seed>>16)%(2*restStays)
 }
 
 // decoder runs the decompressor for some rows.
@@ -77,7 +101,7 @@ func (l *Learned) NewStream(o StreamOptions) (*LearnedStream, error) {
 	n, workers := o.Capacity, generator.Workers(o.Workers, o.Capacity)
 	size := l.Columns() + l.latent
 	s := &LearnedStream{
-		steering: of, of: l, size: size, bf16: o.BF16, state: make([]float32, n*size), must: make([]Tags, n), acts: make([]act, n),
+		steering: of, of: l, size: size, bf16: o.BF16, state: make([]float32, n*size), must: make([]Tags, n), acts: make([]act, n), last: make([]float32, n*l.Columns()), ago: make([]int32, n), rest: make([]resting, n),
 		wishes: make([]wish, n), due: make([]bool, n), search: make([]int32, 0, n),
 		query: make([]float32, n*(l.Columns()+len(l.Tags))), answer: make([]float32, n*size), change: make([]float32, n*(size+3)),
 		decoders: make(chan *decoder, workers),
@@ -134,11 +158,20 @@ func (s *LearnedStream) Rig(roles *ik.Roles) (generator.Rig, error) {
 // row returns the state of a row.
 func (s *LearnedStream) row(row int) []float32 { return s.state[row*s.size:][:s.size:s.size] }
 
+// jumped returns the features to which a row jumped last.
+func (s *LearnedStream) jumped(row int) []float32 {
+	n := s.of.Columns()
+	return s.last[row*n:][:n:n]
+}
+
+// again is the time in which a row does not jump back to where it jumped before, ticks.
+const again = 40
+
 // Add puts an agent at a place and returns its row. It stands, if any frame of the database did.
 func (s *LearnedStream) Add(at feature.Place, goal *control.Goal) (row int, err error) {
 	if row, err = s.add(at, goal); err == nil {
 		copy(s.row(row), s.of.net.Rest)
-		s.must[row], s.acts[row] = 0, act{of: -1}
+		s.must[row], s.acts[row], s.ago[row], s.rest[row] = 0, act{of: -1}, again, resting{to: -1}
 	}
 	return row, err
 }
@@ -147,7 +180,8 @@ func (s *LearnedStream) Add(at feature.Place, goal *control.Goal) (row int, err 
 func (s *LearnedStream) Remove(row int) {
 	s.remove(row)
 	copy(s.row(row), s.row(s.rows))
-	s.must[row], s.acts[row] = s.must[s.rows], s.acts[s.rows]
+	copy(s.jumped(row), s.jumped(s.rows))
+	s.must[row], s.acts[row], s.ago[row], s.rest[row] = s.must[s.rows], s.acts[s.rows], s.ago[s.rows], s.rest[s.rows]
 }
 
 // Save writes the state of a row; see [generator.Generator].
@@ -164,7 +198,10 @@ func (s *LearnedStream) Restore(st *generator.State) (row int, err error) {
 	}
 	row = s.rows
 	s.visit(st, row)
-	if a := s.acts[row]; !s.within(row) || a.of < -1 || int(a.of) >= len(s.of.net.Acts) || a.left < 0 || a.left > maxFrames {
+	if a := s.acts[row]; !s.within(row) || a.of < -1 || int(a.of) >= len(s.of.net.Acts) || a.left < 0 || a.left > maxFrames || s.ago[row] < 0 || s.ago[row] > again || !feature.Finite(s.jumped(row)) {
+		st.Fail(errForeign)
+	}
+	if r := s.rest[row]; r.to < -1 || int(r.to) >= len(s.of.net.Idles) || r.left < 0 || r.left > 3*restStays || r.since < 0 || r.since > restEases {
 		st.Fail(errForeign)
 	}
 	return s.restored(row, st)
@@ -175,6 +212,9 @@ func (s *LearnedStream) visit(st *generator.State, row int) {
 	s.steering.visit(st, row)
 	generator.Value(st, &s.must[row])
 	generator.Value(st, &s.acts[row])
+	generator.Value(st, &s.ago[row])
+	generator.Value(st, &s.rest[row])
+	generator.Values(st, s.jumped(row))
 	generator.Values(st, s.row(row))
 }
 
@@ -234,7 +274,32 @@ func (s *LearnedStream) planRows(_, i int) {
 			default:
 				due = true
 			}
+			if r := &s.rest[row]; !w.rests || !asked || s.acts[row].of >= 0 || len(s.of.net.Idles) == 0 {
+				r.to = -1
+			} else if r.to >= 0 || s.ago[row] == again { // it stands by now
+				if r.to < 0 {
+					s.settle(row)
+				}
+				if r.to >= 0 {
+					due, s.agents[row].Wait = false, max(s.agents[row].Wait, 0)
+				}
+			}
 			s.wishes[row], s.due[row] = w, due
+		}
+	}
+}
+
+// settle begins to rest at the state that stands and is nearest, if that is near.
+func (s *LearnedStream) settle(row int) {
+	const near = 4 // the square of a distance between features
+	r, at, cols := &s.rest[row], s.agents[row].At, s.of.Columns()
+	r.seed = math.Float32bits(at.Pos.X)*31 ^ math.Float32bits(at.Pos.Z)*17 ^ math.Float32bits(at.Yaw)
+	r.next(len(s.of.net.Idles))
+	r.to = -1
+	least := float32(near)
+	for i, idle := range s.of.net.Idles {
+		if c := cost(idle[:cols], s.row(row)[:cols]); c < least {
+			r.to, least = int32(i), c
 		}
 	}
 }
@@ -270,9 +335,15 @@ func (s *LearnedStream) choose(i, row int) {
 		s.must[row], s.agents[row].Restart = must, 1
 		return
 	}
-	if s.acts[row].of < 0 && must == s.must[row] && !(cost(answer[:cols], q) < cost(state[:cols], q)-s.tuning.Stay) {
-		return
+	if s.acts[row].of < 0 && must == s.must[row] {
+		// What leads away from the query at first may be the way there, such as the step before a turn.
+		back := s.ago[row] < again && cost(answer[:cols], s.jumped(row)) < 0.25*cost(answer[:cols], state[:cols])
+		if back || !(cost(answer[:cols], q) < cost(state[:cols], q)-s.tuning.Stay) {
+			return
+		}
 	}
+	copy(s.jumped(row), answer)
+	s.ago[row] = 0
 	for k, v := range answer {
 		state[k] = m3.Clamp(v, s.of.net.Least[k], s.of.net.Most[k])
 	}
@@ -302,6 +373,7 @@ func (s *LearnedStream) moveRows(_, i int) {
 			continue
 		}
 		n, a := &s.of.net, &s.agents[row]
+		s.ago[row] = min(s.ago[row]+1, again)
 		if p := &s.acts[row]; p.of >= 0 {
 			if p.left == 0 { // its last pose is held
 				a.join(&s.tuning, move{})
@@ -310,6 +382,18 @@ func (s *LearnedStream) moveRows(_, i int) {
 			p.left--
 		}
 		change, state := s.change[row*(s.size+3):][:s.size+3], s.row(row)
+		if r := &s.rest[row]; r.to >= 0 {
+			if r.left == 0 {
+				r.next(len(n.Idles))
+			}
+			r.left, r.since = r.left-1, min(r.since+1, restEases)
+			share := restShare * float32(r.since) / restEases
+			for k, v := range n.Idles[r.to] {
+				state[k] += share * (v - state[k])
+			}
+			a.join(&s.tuning, move{})
+			continue
+		}
 		sound := true
 		for k, v := range state {
 			v += change[k]

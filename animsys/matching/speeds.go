@@ -71,3 +71,12 @@ func (c *Character) TopSpeed() float32 {
 	}
 	return c.speeds[(len(c.speeds)-1)*99/100]
 }
+
+// FastestSpeed returns the largest speed over the ground of a second of frames that move and show no other action, m/s; 0 without such
+// frames.
+func (c *Character) FastestSpeed() float32 {
+	if len(c.speeds) == 0 {
+		return 0
+	}
+	return c.speeds[len(c.speeds)-1]
+}

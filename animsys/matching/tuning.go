@@ -35,7 +35,7 @@ func DefaultTuning() Tuning {
 // root follows that by at most its own motion. The ground solver holds feet that would slide.
 func ResponsiveTuning() Tuning {
 	t := DefaultTuning()
-	t.Velocity, t.Facing, t.Follow, t.Share = 0.105, 0.105, 0.05, 1
+	t.Velocity, t.Facing, t.Follow, t.Share = 0.105, 0.14, 0.05, 1
 	return t
 }
 

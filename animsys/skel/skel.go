@@ -217,19 +217,28 @@ func (c *Clip) Resampled(fps float64) *Clip {
 			at[k] = min(max(i-1+k, 0), c.Frames-1) * n
 		}
 		between := float32(t - float64(i))
-		w := catmullRom(between, i == 0, i+2 >= c.Frames)
 		for j := range n {
 			if between == 0 {
 				out.Pos[f*n+j], out.Rot[f*n+j] = c.Pos[at[1]+j], c.Rot[at[1]+j]
 				continue
 			}
-			var p m3.Vec3
-			for k, from := range at {
-				p = p.Add(c.Pos[from+j].Scale(w[k]))
-			}
-			out.Pos[f*n+j] = p
+			out.Pos[f*n+j] = passage([4]m3.Vec3{c.Pos[at[0]+j], c.Pos[at[1]+j], c.Pos[at[2]+j], c.Pos[at[3]+j]}, between, i == 0, i+2 >= c.Frames)
 			out.Rot[f*n+j] = curve([4]m3.Quat{c.Rot[at[0]+j], c.Rot[at[1]+j], c.Rot[at[2]+j], c.Rot[at[3]+j]}, between, i == 0, i+2 >= c.Frames)
 		}
+	}
+	return out
+}
+
+// passage returns the place at a share of the way from the second of four to the third; see curve. A jump, a step of many times those
+// beside it, is passed on a line.
+func passage(p [4]m3.Vec3, between float32, first, last bool) (out m3.Vec3) {
+	const jump = 8 // times
+	before, step, after := p[0].Dist(p[1]), p[1].Dist(p[2]), p[2].Dist(p[3])
+	if step > jump*max(before, after) && !(first && last) {
+		return p[1].Lerp(p[2], between)
+	}
+	for k, w := range catmullRom(between, first || before > jump*step, last || after > jump*step) {
+		out = out.Add(p[k].Scale(w))
 	}
 	return out
 }

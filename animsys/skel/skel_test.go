@@ -133,6 +133,24 @@ func TestResampledIsSmooth(t *testing.T) {
 	}
 }
 
+// A body that jumps elsewhere from one frame to the next is never beyond where it was and is.
+func TestResampledJumps(t *testing.T) {
+	s := &Skeleton{Names: []string{"a"}, Parents: []int16{-1}, Offsets: make([]m3.Vec3, 1), EndSite: make([]bool, 1)}
+	c := NewClip(s, 30, 12)
+	for f := range c.Frames {
+		c.Pos[f], c.Rot[f] = m3.V(0.01*float32(f), 0, 0), m3.Ident
+		if f >= 6 {
+			c.Pos[f].X += 2
+		}
+	}
+	d := c.Resampled(60)
+	for f := 1; f < d.Frames; f++ {
+		if by := d.Pos[f].X - d.Pos[f-1].X; by < 0 || by > 1.01 {
+			t.Errorf("from frame %d to %d it goes %.3f m", f-1, f, by)
+		}
+	}
+}
+
 // A clip at a whole multiple of its rate still holds the old frames.
 func TestResampledKeepsFrames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

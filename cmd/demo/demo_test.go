@@ -156,7 +156,7 @@ func TestMistakes(t *testing.T) {
 		{"--scene strnn --strnn human", 1, "human"},
 		{"--agents many", 2, "many"},
 		{"--scene play --agents 3", 2, "the character is alone"},
-		{"--character a.character", 2, "the scenes play and crowd have one"},
+		{"--character a.character", 2, "the scenes play, person and crowd have one"},
 		{"--scene play --character none.character", 1, "--character"},
 		{"--scene play --character " + bad, 1, "want a file of mannequin make"},
 		{"--scene play --character ../../models/dog/dog.safetensors", 1, "want a file of mannequin make"},

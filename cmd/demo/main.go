@@ -115,7 +115,7 @@ func newCommand() *cobra.Command {
 	f := c.Flags()
 	f.SortFlags = false // help keeps related flags together
 	command.Choice(c, &o.setup.Scene, "scene", o.setup.Scene, open.Names,
-		"quadruped: a dog that you steer, and a herd; course: your dog among walls, ramps and platforms; crowd: dogs and people; herd: only dogs; interact: people who sit down, lift a box, step on a stool; people: people walking and running along lanes; "+
+		"quadruped: a dog that you steer, and a herd; person: a person that you steer over stairs and gaps and through a crowd; course: your dog among walls, ramps and platforms; crowd: dogs and people; herd: only dogs; interact: people who sit down, lift a box, step on a stool; people: people walking and running along lanes; "+
 			"latent: a person controlled by sliders; strnn: a crowd with predicted motion; cutscene: plays a script; play: your own character, by --character")
 	command.Number(c, &o.setup.Agents, "agents", o.setup.Agents, 0, world.MaxAgents, "number of dogs in the herd, or of people; crowd: all agents (default 100); latent: other people (default 0)")
 	command.Number(c, &o.setup.Styled, "styled", o.setup.Styled, 0, world.MaxAgents, "number of people with a style each: old, proud, stooped, …")
@@ -130,7 +130,7 @@ func newCommand() *cobra.Command {
 	f.StringVar(&o.setup.Next, "next", o.setup.Next, "latent, for --agents: the network that predicts the next clip")
 	f.StringVar(&o.setup.STRNN, "strnn", o.setup.STRNN, "strnn: a shipped model's name or a model file with a guide")
 	f.StringVar(&o.setup.Keypose, "keypose", o.setup.Keypose, "crowd, kind performing: a shipped model's name or a model file")
-	f.StringVar(&o.setup.Character, "character", "", "play, crowd: `CHARACTER`, fox, horse, spider or a file of mannequin make (play by default: a person whose motion is made by rules)")
+	f.StringVar(&o.setup.Character, "character", "", "person, play, crowd: `CHARACTER`, hero, fox, horse, spider or a file of mannequin make (person by default: hero; play: a person whose motion is made by rules)")
 	f.StringArrayVar(&o.skin, "skin", nil, "glTF, VRM or FBX `FILE` with a skinned mesh that replaces the dogs or the people, by its number of legs; or dog=FILE, person=FILE; may be repeated")
 	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that maps our joint names to the mesh's, where their roles are not right (docs/rigs.md); or dog=FILE, person=FILE; may be repeated")
 	f.StringVar(&o.setup.Script, "script", "", "cutscene: the script, a `file` (docs/cutscene.md) or a shipped one: "+strings.Join(cutscene.Shipped(), ", "))

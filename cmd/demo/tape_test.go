@@ -168,7 +168,7 @@ func TestConflicts(t *testing.T) {
 		"--record a.gif --out ./a.gif":       "two files",
 		"--scene people --model dog-free":    "--model: the scene people has no such network",
 		"--scene latent --keypose a":         "crowd",
-		"--scene nowhere --model dog":        "want quadruped, course, crowd",
+		"--scene nowhere --model dog":        "want quadruped, person, course, crowd",
 
 		"--scene crowd --kinds dogs --strnn x":          "--strnn: none of --kinds dogs has such a network: add predicted",
 		"--scene crowd --kinds lanes,styles --far none": "add dogs",

@@ -2,6 +2,7 @@
 // usual size, facing +Z, on a floor at height 0, with motion over the ground, and with the action of each frame.
 //
 //   - [Open] reads files of all formats: what legs, spine and neck are follows from names and shape
+//   - [Set.Leaps] cuts jumps out of recordings, before the others
 //   - [Set.Mirror] adds the mirror image of each clip
 //   - [Set.Bend] adds curves and other speeds to packs of loops
 //   - [Set.Steps] adds walks backward and aside and turns on the spot, after Bend
@@ -67,6 +68,8 @@ type Clip struct {
 	Actions []string // per frame, see label.Stance
 
 	label string // of the user; see OpenLabels
+	of    string // the clip of which it is a part, by the user's label
+	parts string // all of them, as in the label
 	made  bool   // by Bend, Steps or Mirror
 	take  int    // clips that are made of one recording have the same
 }

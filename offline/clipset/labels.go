@@ -58,8 +58,14 @@ func (s *Set) WriteLabels(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("# What clips show. Change what is wrong, and run mannequin make with --labels and this file.\n")
 	fmt.Fprintf(&b, "# Actions such as idle, move, jump, sit, lie, stand and crouch, or any other, are what a goal asks for. %q finds the action of\n# each frame by posture and motion, %q leaves a clip out. Seconds after an action, such as\n# \"auto 0-12.5, 20-31\", take these parts only.\n\n[clips]\n", Auto, Skip)
+	of := ""
 	for _, c := range s.Clips {
-		fmt.Fprintf(&b, "%s = %q # %.1f s: %s\n", quote(c.Name), c.labelled(), c.Motion.Seconds(), strings.Join(c.Shows(), ", "))
+		if c.of == "" {
+			fmt.Fprintf(&b, "%s = %q # %.1f s: %s\n", quote(c.Name), c.labelled(), c.Motion.Seconds(), strings.Join(c.Shows(), ", "))
+		} else if c.of != of { // a line for all its parts
+			fmt.Fprintf(&b, "%s = %q\n", quote(c.of), c.label+" "+c.parts)
+		}
+		of = c.of
 	}
 	if all := s.Clusters(); len(all) > 0 {
 		fmt.Fprintf(&b, "\n# Poses of clips whose names say no action: each line is a row at the end of the picture, named by the moment in its middle. An\n# action here is that of all its moments, %q keeps those that were found.\n\n[clusters]\n", Auto)
@@ -161,10 +167,13 @@ func (s *Set) relabel(labels map[string]string, all bool) error {
 			if err != nil {
 				return fmt.Errorf("labels: %w", err)
 			}
+			part.of, part.parts = c.Name, l.text
 			kept = append(kept, part)
 		}
 	}
-	if s.Clips = kept; len(s.Clips) == 0 {
+	s.Clips = kept
+	s.unique()
+	if len(s.Clips) == 0 {
 		return fmt.Errorf("labels: all clips are left out")
 	}
 	return nil
@@ -174,12 +183,13 @@ func (s *Set) relabel(labels map[string]string, all bool) error {
 type clipLabel struct {
 	action string
 	parts  [][2]float64
+	text   string // of the parts
 }
 
 // parseLabel reads a label such as "auto", or "auto 0-12.5, 20-31".
 func parseLabel(text string) (l clipLabel, err error) {
 	action, rest, some := strings.Cut(strings.TrimSpace(text), " ")
-	if l.action = action; !some {
+	if l.action, l.text = action, strings.TrimSpace(rest); !some {
 		return l, nil
 	}
 	for part := range strings.SplitSeq(rest, ",") {
@@ -198,9 +208,13 @@ func parseLabel(text string) (l clipLabel, err error) {
 func (c *Clip) part(from, to float64) (Clip, error) {
 	first, end := int(from*FPS+0.5), int(min(to*FPS+0.5, float64(c.Motion.Frames)))
 	if end-first < int(shortest*FPS) {
-		return Clip{}, fmt.Errorf("clip %q has %.1f s: there is nothing from %g s to %g s", c.Name, c.Motion.Seconds(), from, to)
+		return Clip{}, fmt.Errorf("clip %q has %.1f s: from %g s to %g s it has less than %g s", c.Name, c.Motion.Seconds(), from, to, shortest)
 	}
-	return c.section(fmt.Sprintf("%s from %.1f s", c.Name, from), first, end), nil
+	out := c.section(fmt.Sprintf("%s from %.2f s", c.Name, from), first, end)
+	m := *out.Motion // what follows changes it
+	m.Pos, m.Rot = slices.Clone(m.Pos), slices.Clone(m.Rot)
+	out.Motion = &m
+	return out, nil
 }
 
 // sound returns an error if an action of a clip or a cluster is none.

@@ -55,14 +55,24 @@ func TestLabelsOfParts(t *testing.T) {
 		return Open(dir, Options{Labels: Labels{Clips: map[string]string{long.Name: is, s.Clips[1].Name: Auto}}})
 	}
 	e := must.Get(open("sit 0-0.5, 1-1.75"))(t)
-	if len(e.Clips) != 3 || e.Clips[0].Motion.Frames != 30 || e.Clips[1].Motion.Frames != 45 || e.Clips[1].Name != long.Name+" from 1.0 s" || e.Clips[1].Actions[0] != label.Sit {
+	if len(e.Clips) != 3 || e.Clips[0].Motion.Frames != 30 || e.Clips[1].Motion.Frames != 45 || e.Clips[1].Name != long.Name+" from 1.00 s" || e.Clips[1].Actions[0] != label.Sit {
 		t.Fatalf("%d clips, the second %q, %d frames", len(e.Clips), e.Clips[1].Name, e.Clips[1].Motion.Frames)
 	}
 	n := s.Skel.Len()
 	if a, b := e.Clips[1].Motion.Rot[n:2*n], long.Motion.Rot[61*n:62*n]; !slices.Equal(a, b) {
 		t.Error("the second part begins elsewhere")
 	}
-	for is, want := range map[string]string{"sit 5": "want parts", "sit 2-1": "want parts", "sit a-b": "want parts", "sit 9000-9001": "there is nothing", "Sit 0-1": `mean "sit"`, "sit 0-nan": "want parts"} {
+	var b strings.Builder
+	must.Do(t, e.WriteLabels(&b))
+	if again := must.Get(ReadLabels("labels.toml", []byte(b.String())))(t); again.Clips[long.Name] != "sit 0-0.5, 1-1.75" || len(again.Clips) != 2 {
+		t.Errorf("written: %s", b.String())
+	}
+	// Parts that overlap are copies: each is grounded and sized once.
+	e = must.Get(open("sit 0-1.5, 0-1.5"))(t)
+	if a, b := e.Clips[0].Motion, e.Clips[1].Motion; !slices.Equal(a.Pos, b.Pos) || e.Clips[0].Name == e.Clips[1].Name {
+		t.Errorf("%q and %q differ", e.Clips[0].Name, e.Clips[1].Name)
+	}
+	for is, want := range map[string]string{"sit 5": "want parts", "sit 2-1": "want parts", "sit a-b": "want parts", "sit 9000-9001": "less than 0.1 s", "Sit 0-1": `mean "sit"`, "sit 0-nan": "want parts"} {
 		_, err := open(is)
 		must.FailWith(t, err, want)
 	}

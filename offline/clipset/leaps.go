@@ -9,6 +9,7 @@ import (
 const (
 	leapPush = FPS * 13 / 100              // frames before a flight with which a jump begins: a player waits for no more
 	leapLand = int(label.LeapWindow * FPS) // frames after it
+	leapStop = FPS / 5                     // least frames from a flight to the push for the next one
 	leapRest = FPS / 2                     // least frames of what is before or after a jump
 )
 
@@ -49,16 +50,20 @@ func (s *Set) Leaps() (n int) {
 	return n
 }
 
-// leaps returns the flights of a recording that show a jump; see label.Stance.Flights.
+// leaps returns the flights of a recording that show a jump; see label.Stance.Flights. Hops without a landing between them are one.
 func (s *Set) leaps(c *Clip) (flights [][2]int) {
 	if once, _ := s.once(c); c.made || c.Loop || once {
 		return nil
 	}
-	last := -leapPush
 	for _, f := range s.stance.Flights(c.Motion) {
-		if c.Actions[f[0]] == label.Jump && f[0]-leapPush > last {
-			flights, last = append(flights, f), f[1]
+		if c.Actions[f[0]] != label.Jump {
+			continue
 		}
+		if n := len(flights); n > 0 && f[0]-leapPush < flights[n-1][1]+leapStop {
+			flights[n-1][1] = f[1]
+			continue
+		}
+		flights = append(flights, f)
 	}
 	return flights
 }

@@ -235,7 +235,7 @@ func (l *learning) autoencoder(ctx context.Context) (*train.Report, error) {
 	l.latent = f.encode(encoder, l.pool, l.Latent)
 	f.setStates(l.latent, l.Latent)
 	l.networks.Turns, l.networks.Still = f.turns, f.still
-	l.networks.Acts = f.acts()
+	l.networks.Acts, l.networks.Idles = f.acts(), f.idles()
 	l.networks.Rest, l.networks.Least, l.networks.Most = f.rest(), f.least, f.most
 	l.networks.Decompressor, err = decoder.network(&f.coded, &f.poses)
 	return report, err

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mannequin/animsys/control"
 	"mannequin/animsys/matching"
 	"mannequin/engine/m3"
 	"mannequin/netruntime/grad"
@@ -91,7 +92,7 @@ func newLearnedFrames(d *matching.Database) (*learnedFrames, error) {
 		return nil, errors.New("recipes: all clips of the database are shorter than a third of a second")
 	}
 	for _, of := range [...]*draws{&f.starts, &f.windows, &f.fresh} {
-		of.sort(d)
+		of.findRare(d)
 	}
 	f.find()
 	f.outputs = 3 + 6*len(f.turns)
@@ -111,8 +112,8 @@ const (
 	fewFrames = 0.1 // share of all frames up to which an action is rare
 )
 
-// sort finds the rare actions.
-func (w *draws) sort(d *matching.Database) {
+// findRare finds the rare actions. Of a few frames there is nothing to be learned.
+func (w *draws) findRare(d *matching.Database) {
 	by := make([][]int, len(d.Tags))
 	for _, f := range w.all {
 		if tags := d.TagsOf(f); tags != 0 {
@@ -120,7 +121,7 @@ func (w *draws) sort(d *matching.Database) {
 		}
 	}
 	for _, frames := range by {
-		if n := len(frames); n > 0 && float64(n) < fewFrames*float64(len(w.all)) {
+		if n := len(frames); n > stepWindow && float64(n) < fewFrames*float64(len(w.all)) {
 			w.rare = append(w.rare, frames)
 		}
 	}
@@ -370,6 +371,44 @@ func (f *learnedFrames) step(to []float32, frame int) {
 func (f *learnedFrames) acts() (out []matching.Act) {
 	for _, s := range f.once {
 		out = append(out, matching.Act{Tags: f.d.TagsOf(s.First), Ticks: s.End - s.First - 1, Holds: s.Holds, State: f.state(s.First)})
+	}
+	return out
+}
+
+// idles returns states of frames that show standing, spread over all of them.
+func (f *learnedFrames) idles() (out [][]float32) {
+	for _, i := range standing(f.d) {
+		out = append(out, f.state(i))
+	}
+	return out
+}
+
+// standing returns frames of a database that show standing and are still for half a second to either side, spread over all of them.
+func standing(d *matching.Database) (out []int) {
+	const (
+		most  = 32
+		still = 0.03 / matching.TickRate // m and rad a tick
+		span  = matching.TickRate / 2
+	)
+	idle := slices.Index(d.Tags, control.Idle.String())
+	if idle < 0 {
+		return nil
+	}
+	var all []int
+	quiet := 0 // frames up to here
+	for i := range d.Frames() {
+		x, z, yaw := d.Move(i)
+		if d.TagsOf(i) != 1<<idle || d.Next(i) < 0 || m3.V(x, 0, z).Len() > still || m3.Abs(yaw) > still {
+			quiet = 0
+			continue
+		}
+		if quiet++; quiet > 2*span {
+			all = append(all, i-span)
+		}
+	}
+	n := min(most, len(all)/span)
+	for k := range n {
+		out = append(out, all[(2*k+1)*len(all)/(2*n)])
 	}
 	return out
 }

@@ -98,7 +98,7 @@ func Default(scene string) Setup {
 		s.Agents, s.Terrain = 5, "flat"
 	}
 	if scene == "person" {
-		s.Agents, s.Terrain, s.Character = 12, "flat", "hero"
+		s.Agents, s.Terrain = 12, "flat"
 	}
 	if scene == "play" {
 		s.Agents, s.Terrain = 0, "flat"
@@ -126,7 +126,8 @@ func FarOf(model string) []string {
 type Resources struct {
 	Net    func(name string) (*netruntime.Net, error) // opens a network; required
 	Script func(name string) (*script.Script, error)  // opens a cutscene's script; nil is cutscene.Open
-	// Character opens the file of the scene play; an empty name is one that needs no file. Required by that scene.
+	// Character opens the file of a character; an empty name, of the scene play, is one that needs no file. The scenes play and person
+	// require it.
 	Character func(name string) (*matching.File, error)
 
 	Open    netruntime.Opener // device for the networks; nil is the processor

@@ -1,6 +1,7 @@
 package open
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -216,7 +217,11 @@ func (o *opener) character() *matching.File {
 		if o.Resources.Character == nil {
 			return nil, errors.New("the scene has a character, and this program opens none")
 		}
-		return o.Resources.Character(o.Setup.Character)
+		name := o.Setup.Character
+		if o.Scene == "person" {
+			name = cmp.Or(name, "hero")
+		}
+		return o.Resources.Character(name)
 	})
 }
 

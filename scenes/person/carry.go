@@ -1,14 +1,13 @@
 package person
 
 import (
-	"errors"
-
 	"mannequin/animsys"
 	"mannequin/ecs"
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
 	"mannequin/scenes"
+	"mannequin/terrain"
 
 	"github.com/mlange-42/arche/generic"
 )
@@ -26,9 +25,11 @@ type carrier struct {
 	held    int // the box that is reached for or carried, or −1
 	ticks   int // until both hands are at it; 0: it is carried
 	pressed bool
-	missed  string // why the last box was not taken
+	missed  string // why no box was taken
+	shown   int    // ticks for which that is shown
 	reach   generic.Map1[ecs.Reach]
-	palms   [2]int // joints
+	palms   [2]int         // joints, or −1
+	floors  []terrain.Deck // what boxes fall on
 }
 
 const (
@@ -45,16 +46,33 @@ func (c *carrier) open(s *Scene) {
 	for i, name := range [...]string{"LeftHandIndex1", "RightHandIndex1"} {
 		c.palms[i] = s.own.Skel.Index(name)
 	}
+	c.floors = floors()
+	c.reset()
+}
+
+// reset puts the boxes back.
+func (c *carrier) reset() {
+	c.release()
+	c.boxes = c.boxes[:0]
 	for _, p := range boxesAt {
 		p.Y = pedestalHigh + boxSize/2
 		c.boxes = append(c.boxes, box{at: p, was: p})
 	}
 }
 
+// able reports whether the person has hands whose names are known.
+func (c *carrier) able() bool { return c.palms[0] >= 0 && c.palms[1] >= 0 }
+
+// miss says for a while why no box was taken.
+func (c *carrier) miss(why string) { c.missed, c.shown = why, 3*scenes.TickRate }
+
 // act takes the nearest box, or lets go of the one that is held, when the player presses the key.
 func (c *carrier) act(s *Scene, key bool) {
-	press := key && !c.pressed
+	press := key && !c.pressed && c.able()
 	c.pressed = key
+	if c.shown = max(c.shown-1, 0); c.shown == 0 {
+		c.missed = ""
+	}
 	root := s.Crowd.Root(s.hero)
 	switch {
 	case press && c.held >= 0:
@@ -94,12 +112,14 @@ func (c *carrier) take(s *Scene, root m3.Xform) {
 			c.held, best = i, d
 		}
 	}
-	if c.missed = ""; c.held < 0 {
+	if c.held < 0 {
+		c.miss("no box is near and ahead")
 		return
 	}
 	left, right := sides(c.boxes[c.held].at, root)
-	if err := errors.Join(s.Crowd.CanReach(s.hero, animsys.Left, left, graspTime), s.Crowd.CanReach(s.hero, animsys.Right, right, graspTime)); err != nil {
-		c.held, c.missed = -1, err.Error()
+	if s.Crowd.CanReach(s.hero, animsys.Left, left, graspTime) != nil || s.Crowd.CanReach(s.hero, animsys.Right, right, graspTime) != nil {
+		c.held = -1
+		c.miss("the box is out of reach: step closer; R puts boxes back")
 		return
 	}
 	c.ticks = int(graspTime * scenes.TickRate)
@@ -117,7 +137,7 @@ func (c *carrier) carried(s *Scene, root m3.Xform) m3.Vec3 {
 func (c *carrier) move(s *Scene) {
 	for _, e := range s.Crowd.Events() {
 		if e.Kind == animsys.HandMissed && e.Entity == s.hero && c.ticks > 0 {
-			c.missed = e.Reason
+			c.miss(e.Reason)
 			c.release()
 		}
 	}
@@ -135,20 +155,21 @@ func (c *carrier) move(s *Scene) {
 		const g, dt = 9.81, 1.0 / scenes.TickRate
 		b.speed -= g * dt
 		b.at.Y += b.speed * dt
-		if low := support(b.at) + boxSize/2; b.at.Y <= low {
+		if low := c.support(b.at) + boxSize/2; b.at.Y <= low {
 			b.at.Y, b.speed = low, 0
 		}
 	}
 }
 
 // support returns the height of what a box stands on.
-func support(at m3.Vec3) (y float32) {
+func (c *carrier) support(at m3.Vec3) (y float32) {
 	for _, p := range boxesAt {
 		if d := at.Sub(p); max(m3.Abs(d.X), m3.Abs(d.Z)) < (pedestalWide+boxSize)/2 && at.Y > pedestalHigh {
 			return pedestalHigh
 		}
 	}
-	for _, d := range floors() {
+	for i := range c.floors {
+		d := &c.floors[i]
 		top, ok := (&hud.Block{At: d.At, Yaw: d.Yaw, Width: d.Width, Depth: d.Depth, Rise: d.Rise, Height: d.Thick}).Top(at.X, at.Z)
 		if ok && top < at.Y {
 			y = max(y, top)
@@ -160,7 +181,7 @@ func support(at m3.Vec3) (y float32) {
 func (c *carrier) hash(h statehash.Hash) statehash.Hash {
 	for i := range c.boxes {
 		b := &c.boxes[i]
-		h = h.Floats(b.at.X, b.at.Y, b.at.Z, b.yaw)
+		h = h.Floats(b.at.X, b.at.Y, b.at.Z, b.yaw, b.speed)
 	}
 	return h.Int(c.held).Int(c.ticks).Bool(c.pressed)
 }

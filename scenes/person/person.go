@@ -29,8 +29,11 @@ import (
 type Options struct {
 	world.Options
 	Character *matching.File // of a person; required
-	Styles    *mar.Database  // that the player may choose; nil: there are none
+	Styles    *mar.Database  // that the player may choose, if the character has their skeleton; nil: there are none
 }
+
+// mostAgents is how many people the plaza holds.
+const mostAgents = 40
 
 // GroundSize is the width of the terrain, m.
 const GroundSize = 120
@@ -76,6 +79,9 @@ func New(opt Options) (*Scene, error) {
 	if err := opt.Complete("person", 12, func(int) float32 { return GroundSize }); err != nil {
 		return nil, err
 	}
+	if opt.Agents > mostAgents {
+		return nil, fmt.Errorf("person: %d agents: the plaza holds %d", opt.Agents, mostAgents)
+	}
 	s := &Scene{of: of}
 	s.Init(&opt.Options)
 	if err := s.start(&opt); err != nil {
@@ -95,7 +101,9 @@ func (s *Scene) start(opt *Options) (err error) {
 	// Steps and ramps are climbed, terraces are not. Who walks over an edge falls.
 	setting := animsys.Options{
 		Ground: ground, Walls: &terrain.Edges{Ground: ground, Rise: 0.35, Walls: obstructs}, Characters: []*retarget.Character{s.own},
-		Styles: opt.Styles, Known: opt.Styles.InStyle(neutral),
+	}
+	if opt.Styles != nil && opt.Styles.Fits(s.of.Skel) == nil {
+		setting.Styles, setting.Known = opt.Styles, opt.Styles.InStyle(neutral)
 	}
 	stream, err := opt.Character.NewStream(matching.StreamOptions{Capacity: 1 + opt.Agents, Workers: opt.Workers, BF16: opt.BF16})
 	if err != nil {
@@ -131,9 +139,9 @@ func (s *Scene) start(opt *Options) (err error) {
 	s.player.Crowd, s.player.Hero = s.Crowd, s.hero
 	s.hands.open(s)
 	s.styles = []string{""}
-	if opt.Styles != nil {
+	if setting.Styles != nil {
 		s.moods.Add(s.hero)
-		s.styles = append(s.styles, opt.Styles.Styles...)
+		s.styles = append(s.styles, setting.Styles.Styles...)
 	}
 	s.blocks = still()
 	return nil
@@ -154,7 +162,9 @@ func (s *Scene) company() *steer.Roam {
 	})
 	r.Radius, r.Led, r.Slowest, r.Fastest = 5, 0, 0.9, 1.5
 	r.Avoid = steer.NewPeople(s.Terrain, s.Crowd.Capacity(), steer.Person)
-	r.Looks = func(row int) *ecs.LookAt { return s.looks.Get(s.Crowd.Entity(row)) }
+	if s.Crowd.Skel.Index("Head") >= 0 {
+		r.Looks = func(row int) *ecs.LookAt { return s.looks.Get(s.Crowd.Entity(row)) }
+	}
 	return r
 }
 
@@ -168,9 +178,11 @@ func (s *Scene) Step(in scenes.Input) error {
 			return err
 		}
 		s.player.Release()
+		s.hands.reset()
 	}
 	s.chooseStyle(&in)
 	s.hands.act(s, in.Stand)
+	in.Lie, in.Stand = false, false // these keys choose styles and take boxes
 	s.player.Input = in
 	s.ApplyLOD(&in, s.hero)
 	if err := s.Tick(); err != nil {
@@ -209,7 +221,9 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Seat = scenes.Seat{Distance: far, Pitch: 0.24}
 	s.DrawOverlays(dst, 0, 0, false, alpha)
 	s.player.Texts(dst)
-	dst.Help, dst.GamepadHelp = append(dst.Help, "V: pick up and put down a box"), append(dst.GamepadHelp, "Y: pick up and put down a box")
+	if s.hands.able() {
+		dst.Help, dst.GamepadHelp = append(dst.Help, "V: take a box, let go of it"), append(dst.GamepadHelp, "Y: take a box, let go of it")
+	}
 	if len(s.styles) > 1 {
 		dst.Help, dst.GamepadHelp = append(dst.Help, "C: next style"), append(dst.GamepadHelp, "X: next style")
 	}
@@ -218,7 +232,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 		dst.HUD = append(dst.HUD, "style: "+s.styles[s.style])
 	}
 	if s.hands.missed != "" {
-		dst.HUD = append(dst.HUD, "out of reach: "+s.hands.missed)
+		dst.HUD = append(dst.HUD, s.hands.missed)
 	}
 }
 
@@ -231,7 +245,7 @@ func Autopilot() scenes.Script {
 		{Seconds: 1},
 		{Seconds: 2.4, Input: in{Forward: 1, Gait: scenes.Pace}},
 		{Seconds: 2.6, Input: in{Forward: 1}},
-		{Seconds: 1.5, Input: in{Forward: 1, Gait: run}},
+		{Seconds: 1.38, Input: in{Forward: 1, Gait: run}},
 		{Seconds: 0.3, Input: in{Forward: 1, Jump: true}},
 		{Seconds: 4.6, Input: in{Forward: 1, Gait: scenes.Trot}},
 		{Seconds: 1.2, Input: in{Side: 1, Gait: run}},

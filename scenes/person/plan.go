@@ -17,7 +17,7 @@ const (
 	terraceHigh = 1.19 // m
 	terraceLong = 4
 	terraceWide = 3
-	gap         = 0.9 // m, to be jumped over
+	gap         = 0.7 // m, to be jumped over
 	steps       = 7
 	stepDeep    = 0.32
 	rampLong    = 5

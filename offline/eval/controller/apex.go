@@ -14,7 +14,8 @@ import (
 // apexes (Agrawal et al. 2024).
 type Apex struct {
 	Name  string  `json:"name"`
-	Delay float64 `json:"delay_s"` // mean
+	Delay float64 `json:"delay_s"` // mean of the turns in which it does
+	Never int     `json:"never"`   // turns, of twelve, in which it does not turn back
 }
 
 // apexes are how many turns are measured.
@@ -26,7 +27,6 @@ type weave struct {
 	period float64                                        // s
 	stick  func(phase float64) (velocity, facing m3.Vec3) // by the phase, rad
 	axis   m3.Vec3
-	apex   float64 // phase of the first apex of the stick's path, rad; they are half a turn apart
 }
 
 func weaves(walk, run float32) []weave {
@@ -35,14 +35,14 @@ func weaves(walk, run float32) []weave {
 		{"walk in waves", 3, func(p float64) (v, face m3.Vec3) {
 			v = m3.YawQuat(float32(math.Sin(p))).Forward().Scale(walk)
 			return v, v.Normalize(ahead)
-		}, left, math.Pi},
-		{"aside, to and fro", 3, func(p float64) (v, face m3.Vec3) { return left.Scale(walk * float32(math.Sin(p))), ahead }, left, math.Pi},
+		}, left},
+		{"aside, to and fro", 3, func(p float64) (v, face m3.Vec3) { return left.Scale(walk * float32(math.Sin(p))), ahead }, left},
 		{"run, turn round", 4, func(p float64) (v, face m3.Vec3) {
 			if face = ahead; math.Sin(p) < 0 {
 				face = ahead.Neg()
 			}
 			return face.Scale(run), face
-		}, ahead, math.Pi},
+		}, ahead},
 	}
 }
 
@@ -60,7 +60,8 @@ func Apexes(s Subject, walk, run float32) ([]Apex, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Apex{w.name, w.delay(path)})
+		delay, never := w.delay(path)
+		out = append(out, Apex{w.name, delay, never})
 	}
 	return out, nil
 }
@@ -84,24 +85,30 @@ func (s *Subject) weave(w *weave) (path []float64, err error) {
 	return path, nil
 }
 
-// delay returns the mean time from an apex of the stick's path to that of a path; the first two are left out.
-func (w *weave) delay(path []float64) (mean float64) {
+// delay returns the mean time from an apex of the stick's path to that of a path, and how many there are not. The apexes of the stick's are
+// at the half and the whole turns of its phase; the first two are left out.
+func (w *weave) delay(path []float64) (mean float64, never int) {
 	half := w.period / 2 * animsys.TickRate // ticks
 	for k := range apexes {
-		at := w.apex/math.Pi*half + float64(k+2)*half
+		at := float64(k+3) * half
 		sign := 1.0 // the first apex is the farthest along the axis
 		if k%2 == 1 {
 			sign = -1
 		}
-		best := int(at - half/3)
-		for f := best; f < min(int(at+0.9*half), len(path)); f++ {
+		first, end := int(at-half/3), min(int(at+0.9*half), len(path))
+		best := first
+		for f := first; f < end; f++ {
 			if sign*path[f] > sign*path[best] {
 				best = f
 			}
 		}
-		mean += (float64(best) - at) / animsys.TickRate / apexes
+		if best == first || best == end-1 {
+			never++
+			continue
+		}
+		mean += (float64(best) - at) / animsys.TickRate
 	}
-	return mean
+	return mean / float64(max(apexes-never, 1)), never
 }
 
 // PrintApexes writes a table.
@@ -109,7 +116,14 @@ func PrintApexes(to io.Writer, all []Apex) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "turns back after the stick\tmean\t")
 	for _, a := range all {
-		fmt.Fprintf(w, "%s\t%.2f s\t\n", a.Name, a.Delay)
+		switch a.Never {
+		case 0:
+			fmt.Fprintf(w, "%s\t%.2f s\t\n", a.Name, a.Delay)
+		case apexes:
+			fmt.Fprintf(w, "%s\t–\t\n", a.Name)
+		default:
+			fmt.Fprintf(w, "%s\t%.2f s\tnot in %d of %d turns\n", a.Name, a.Delay, a.Never, apexes)
+		}
 	}
 	return w.Flush()
 }

@@ -23,17 +23,27 @@ func TestApexDelay(t *testing.T) {
 				}
 				path = append(path, at)
 			}
-			if got := w.delay(path); math.Abs(got-late) > 1.5/animsys.TickRate {
-				t.Errorf("%s: a delay of %.3f s, want %.3f", w.name, got, late)
+			if got, never := w.delay(path); math.Abs(got-late) > 1.5/animsys.TickRate || never > 0 {
+				t.Errorf("%s: a delay of %.3f s, want %.3f; none in %d turns", w.name, got, late, never)
+			}
+			straight := make([]float64, len(path))
+			if _, never := w.delay(straight); never != apexes {
+				t.Errorf("%s: who stands turns back %d times", w.name, apexes-never)
+			}
+			for i := range straight {
+				straight[i] = 0.02 * float64(i)
+			}
+			if _, never := w.delay(straight); never != apexes {
+				t.Errorf("%s: who goes on turns back %d times", w.name, apexes-never)
 			}
 		}
 	}
 }
 
-// A person turns back within a second, and the stick is as long as the speed.
+// A person turns back, and the stick is as long as the speed.
 func TestApexes(t *testing.T) {
 	for _, a := range must.Get(Apexes(subject(t), 1.2, 2.4))(t) {
-		if !(a.Delay > 0 && a.Delay < 1.2) {
+		if !(a.Delay > 0 && a.Delay < 1.2) || a.Never > 0 {
 			t.Errorf("%+v", a)
 		}
 	}

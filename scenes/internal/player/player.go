@@ -53,7 +53,7 @@ const (
 func New(w *arche.World, of *matching.Character, size float32) *Player {
 	p := &Player{tags: of.Tags, goals: generic.NewMap1[control.Goal](w)}
 	speeds := of.Speeds(gaits - 1)
-	if top := of.TopSpeed(); len(speeds) > 0 && top > speeds[len(speeds)-1]*7/6 { // who runs seldom can run
+	if top := 0.95 * of.FastestSpeed(); len(speeds) > 0 && top > speeds[len(speeds)-1]*7/6 { // who runs seldom can run
 		speeds = append(speeds, top)
 	}
 	for _, v := range speeds {

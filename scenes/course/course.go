@@ -15,6 +15,7 @@ import (
 	"mannequin/internal/statehash"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/steer"
+	"mannequin/scenes/internal/yard"
 	"mannequin/scenes/quadruped"
 	"mannequin/scenes/world"
 	"mannequin/terrain"
@@ -146,7 +147,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Blocks = append(dst.Blocks, s.blocks...)
 	now := s.floors[0]
 	now.At = now.At.Sub(now.Moved.Scale(1 - alpha))
-	dst.Blocks = append(dst.Blocks, slab(now, wood))
+	dst.Blocks = append(dst.Blocks, yard.DeckBlock(&now, yard.Wood))
 	s.Draw(dst, alpha)
 	dst.Focus = dst.Casts[0].Of(0)[0].Pos
 	dst.Heading = s.Crowd.Roots[0].Rot.Yaw()

@@ -11,6 +11,7 @@ import (
 	"mannequin/models"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/testscene"
+	"mannequin/scenes/internal/yard"
 	"mannequin/scenes/world"
 )
 
@@ -39,7 +40,7 @@ func TestCourse(t *testing.T) {
 		if floor > 0.1 && floor < terraceHigh-0.1 && at.X < 0 {
 			stairs++
 		}
-		wall := float32(corridorX + corridorWide/2 + wallThick/2)
+		wall := float32(corridorX + corridorWide/2 + yard.WallThick/2)
 		if at.X < wall+0.3 {
 			along += was.Z - at.Z
 		}

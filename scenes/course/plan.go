@@ -6,6 +6,7 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
+	"mannequin/scenes/internal/yard"
 	"mannequin/terrain"
 )
 
@@ -14,9 +15,7 @@ import (
 const (
 	riders = 2 // people on the platform
 
-	yard         = 14   // half the width of the yard, m
-	wallHigh     = 1.1  // m
-	wallThick    = 0.25 // m
+	yardHalf     = 14 // half the width of the yard, m
 	corridorX    = -11.5
 	corridorWide = 1.9
 	corridorLong = 11 // half its length, m
@@ -30,10 +29,6 @@ const (
 
 var (
 	startAt = m3.V(5, 0, -0.5)
-
-	stone = [3]float32{0.30, 0.28, 0.25}
-	brick = [3]float32{0.34, 0.20, 0.14}
-	wood  = [3]float32{0.36, 0.24, 0.12}
 
 	ramp     = terrain.Deck{At: m3.V(5, terraceHigh/2, 4), Width: 2.4, Depth: 5, Rise: terraceHigh / 5, Thick: terraceHigh}
 	terrace  = terrain.Deck{At: m3.V(5, terraceHigh, 8.5), Width: 4, Depth: 4, Thick: terraceHigh}
@@ -65,15 +60,11 @@ func allFloors() []terrain.Deck {
 
 // walls returns the walls of the yard and of the corridor.
 func walls() []control.Obstacle {
-	corner := func(x, z float32) m3.Vec3 { return m3.V(x*yard, 0, z*yard) }
 	inner := float32(corridorX + corridorWide/2)
-	return []control.Obstacle{
-		control.Wall(corner(-1, -1), corner(1, -1), wallThick), control.Wall(corner(1, -1), corner(1, 1), wallThick),
-		control.Wall(corner(1, 1), corner(-1, 1), wallThick), control.Wall(corner(-1, 1), corner(-1, -1), wallThick),
-		control.Wall(m3.V(inner, 0, -corridorLong), m3.V(inner, 0, corridorLong), wallThick),
-		control.Wall(m3.V(inner-corridorWide, 0, -corridorLong), m3.V(inner-corridorWide, 0, corridorLong), wallThick),
-		control.Wall(m3.V(7, 0, -6), m3.V(2, 0, -9), wallThick),
-	}
+	return append(yard.Walls(yardHalf),
+		yard.Wall(m3.V(inner, 0, -corridorLong), m3.V(inner, 0, corridorLong)),
+		yard.Wall(m3.V(inner-corridorWide, 0, -corridorLong), m3.V(inner-corridorWide, 0, corridorLong)),
+		yard.Wall(m3.V(7, 0, -6), m3.V(2, 0, -9)))
 }
 
 // obstacles returns what is in the way besides terraces.
@@ -91,27 +82,20 @@ func Yard() (floors []terrain.Deck, obstructs []control.Obstacle, blocks []hud.B
 	return allFloors()[1:], obstacles(), still(), startAt
 }
 
-// slab returns the block of a deck.
-func slab(d terrain.Deck, colour [3]float32) hud.Block {
-	return hud.Block{At: d.At, Yaw: d.Yaw, Width: d.Width, Depth: d.Depth, Rise: d.Rise, Height: d.Thick, Colour: colour}
-}
-
 // still returns the blocks that do not move.
 func still() (all []hud.Block) {
 	for _, w := range walls() {
-		at := w.At
-		at.Y = wallHigh
-		all = append(all, hud.Block{At: at, Yaw: w.Yaw, Width: wallThick, Depth: w.Depth + wallThick, Height: wallHigh, Colour: brick})
+		all = append(all, yard.WallBlock(&w))
 	}
 	for _, p := range pillars {
 		const sides = 4 // blocks that make a pillar of eight sides
 		for i := range sides {
 			p.Y = 1.6 + 0.002*float32(i)
-			all = append(all, hud.Block{At: p, Yaw: float32(i) * math.Pi / sides, Width: 0.31, Depth: 0.76, Height: p.Y, Colour: stone})
+			all = append(all, hud.Block{At: p, Yaw: float32(i) * math.Pi / sides, Width: 0.31, Depth: 0.76, Height: p.Y, Colour: yard.Stone})
 		}
 	}
 	for _, d := range allFloors()[1:] {
-		all = append(all, slab(d, stone))
+		all = append(all, yard.DeckBlock(&d, yard.Stone))
 	}
 	return all
 }

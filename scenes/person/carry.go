@@ -7,6 +7,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
 	"mannequin/scenes"
+	"mannequin/scenes/internal/yard"
 	"mannequin/terrain"
 
 	"github.com/mlange-42/arche/generic"
@@ -169,9 +170,8 @@ func (c *carrier) support(at m3.Vec3) (y float32) {
 		}
 	}
 	for i := range c.floors {
-		d := &c.floors[i]
-		top, ok := (&hud.Block{At: d.At, Yaw: d.Yaw, Width: d.Width, Depth: d.Depth, Rise: d.Rise, Height: d.Thick}).Top(at.X, at.Z)
-		if ok && top < at.Y {
+		block := yard.DeckBlock(&c.floors[i], yard.Stone)
+		if top, ok := block.Top(at.X, at.Z); ok && top < at.Y {
 			y = max(y, top)
 		}
 	}
@@ -192,6 +192,6 @@ func (c *carrier) draw(dst *scenes.Frame, alpha float32) {
 		b := &c.boxes[i]
 		at := b.was.Lerp(b.at, alpha)
 		at.Y += boxSize / 2
-		dst.Blocks = append(dst.Blocks, hud.Block{At: at, Yaw: b.yaw, Width: boxSize, Depth: boxSize, Height: boxSize, Colour: wood, Loose: true})
+		dst.Blocks = append(dst.Blocks, hud.Block{At: at, Yaw: b.yaw, Width: boxSize, Depth: boxSize, Height: boxSize, Colour: yard.Wood, Loose: true})
 	}
 }

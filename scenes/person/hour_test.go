@@ -62,7 +62,7 @@ func TestHour(t *testing.T) {
 		in.Gait = scenes.KeepGait
 		bones := s.Crowd.Bones(s.hero)
 		root := s.Crowd.Roots[0].Pos
-		if !bones[0].Pos.Finite() || max(m3.Abs(root.X), m3.Abs(root.Z)) > yard {
+		if !bones[0].Pos.Finite() || max(m3.Abs(root.X), m3.Abs(root.Z)) > yardHalf {
 			t.Fatalf("in tick %d the person is at %v", tick, root)
 		}
 		floor := s.Crowd.Ground.Body[0].Floor()

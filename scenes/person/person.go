@@ -98,7 +98,7 @@ func (s *Scene) start(opt *Options) (err error) {
 	if err := errors.Join(ground.Set(floors()...), obstructs.Set(obstacles()...)); err != nil {
 		return err
 	}
-	// Steps and ramps are climbed, terraces are not. Who walks over an edge falls.
+	// Steps and ramps are climbed, terraces are not. A person who walks over an edge falls.
 	setting := animsys.Options{
 		Ground: ground, Walls: &terrain.Edges{Ground: ground, Rise: 0.35, Walls: obstructs}, Characters: []*retarget.Character{s.own},
 	}

@@ -4,15 +4,14 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
+	"mannequin/scenes/internal/yard"
 	"mannequin/terrain"
 )
 
 // The plan of the course. Stairs lead up to a terrace, a gap separates it from a second one, and a ramp leads down from there. A corridor
 // lies to the right, the plaza of the crowd to the left, and boxes on pedestals are near the start.
 const (
-	yard      = 20 // half the width of the yard, m
-	wallHigh  = 1.1
-	wallThick = 0.25
+	yardHalf = 20 // half the width of the yard, m
 
 	terraceHigh = 1.19 // m
 	terraceLong = 4
@@ -35,10 +34,6 @@ var (
 	startAt = m3.V(0, 0, -5)
 	plazaAt = m3.V(11, 0, 0)
 	boxesAt = []m3.Vec3{{X: 3, Z: -4.5}, {X: 3, Z: -3}, {X: 3, Z: -1.5}} // of the pedestals
-
-	stone = [3]float32{0.30, 0.28, 0.25}
-	brick = [3]float32{0.34, 0.20, 0.14}
-	wood  = [3]float32{0.36, 0.24, 0.12}
 )
 
 // Along +Z: the stairs, the first terrace, the gap, the second terrace, the ramp.
@@ -63,16 +58,11 @@ func floors() (all []terrain.Deck) {
 
 // walls returns the walls of the yard and of the corridor.
 func walls() []control.Obstacle {
-	corner := func(x, z float32) m3.Vec3 { return m3.V(x*yard, 0, z*yard) }
 	side := func(x float32) control.Obstacle {
-		return control.Wall(m3.V(x, 0, -corridorLong), m3.V(x, 0, corridorLong), wallThick)
+		return yard.Wall(m3.V(x, 0, -corridorLong), m3.V(x, 0, corridorLong))
 	}
-	const from = corridorX - corridorWide/2 - wallThick/2
-	return []control.Obstacle{
-		control.Wall(corner(-1, -1), corner(1, -1), wallThick), control.Wall(corner(1, -1), corner(1, 1), wallThick),
-		control.Wall(corner(1, 1), corner(-1, 1), wallThick), control.Wall(corner(-1, 1), corner(-1, -1), wallThick),
-		side(from), side(from + corridorWide + wallThick),
-	}
+	const from = corridorX - corridorWide/2 - yard.WallThick/2
+	return append(yard.Walls(yardHalf), side(from), side(from+corridorWide+yard.WallThick))
 }
 
 // obstacles returns what is in the way besides terraces.
@@ -87,16 +77,14 @@ func obstacles() []control.Obstacle {
 // still returns the blocks that do not move.
 func still() (all []hud.Block) {
 	for _, w := range walls() {
-		at := w.At
-		at.Y = wallHigh
-		all = append(all, hud.Block{At: at, Yaw: w.Yaw, Width: wallThick, Depth: w.Depth + wallThick, Height: wallHigh, Colour: brick})
+		all = append(all, yard.WallBlock(&w))
 	}
 	for _, p := range boxesAt {
 		p.Y = pedestalHigh
-		all = append(all, hud.Block{At: p, Width: pedestalWide, Depth: pedestalWide, Height: pedestalHigh, Colour: stone})
+		all = append(all, hud.Block{At: p, Width: pedestalWide, Depth: pedestalWide, Height: pedestalHigh, Colour: yard.Stone})
 	}
 	for _, d := range floors() {
-		all = append(all, hud.Block{At: d.At, Yaw: d.Yaw, Width: d.Width, Depth: d.Depth, Rise: d.Rise, Height: d.Thick, Colour: stone})
+		all = append(all, yard.DeckBlock(&d, yard.Stone))
 	}
 	return all
 }

@@ -50,7 +50,7 @@ func TestJumpOverGap(t *testing.T) {
 	}
 }
 
-// Who lies has low hips and feet on the ground, and falls where the ground goes; so does who keeps the feet up for longer than a jump.
+// A lying body has low hips and its feet on the ground, and falls where the ground ends. So does a body whose feet stay up for longer than a jump.
 func TestLyingBodiesFall(t *testing.T) {
 	for _, c := range []struct {
 		name        string

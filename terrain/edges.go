@@ -24,8 +24,9 @@ const (
 const airborne = 0.3
 
 // Slide returns where a circle comes to that is at from and moves toward to: it stops at walls and
-// edges, and slides along them. Heights of from and to are those of the floor. Who jumps or falls is above the ground: it passes over what it
-// could step up to from there. Drop stops at an edge who would jump off it, too.
+// edges, and slides along them. Heights of from and to are those of the floor. A jumping or falling agent
+// is above the ground: it passes over what it could step up to from there. Drop also stops an agent that would
+// jump off an edge.
 func (e *Edges) Slide(from, to m3.Vec3, radius float32) m3.Vec3 {
 	if e.Walls != nil {
 		to = e.Walls.Slide(from, to, radius)

@@ -76,7 +76,7 @@ func TestEdgesHold(t *testing.T) {
 	}
 }
 
-// Who jumps passes over a gap onto ground that is as high as where it jumped, and is stopped by what is higher; on the bottom of the gap
+// A jump passes over a gap onto ground that is as high as where it began, and is stopped by higher ground. From the bottom of the gap,
 // the same ground is a wall.
 func TestEdgesInTheAir(t *testing.T) {
 	ground := &Decks{}

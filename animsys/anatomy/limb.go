@@ -347,7 +347,7 @@ func (f *finder) namedArm(path []int) (h, k, a, t int) {
 	k, a, t = -1, -1, -1
 	if h < 0 {
 		if a = first(0, hand); a < 0 {
-			a = max(first(0, fingerIndex, fingerAny), 0) - 1 // a hand whose name tells nothing
+			a = max(first(0, fingerIndex, fingerAny), 0) - 1 // the name of the hand is unknown: it is the parent of the fingers
 		}
 		return h, k, a, t
 	}

@@ -455,7 +455,7 @@ func (f *finder) limbClass(top int) class {
 			arm++
 		case p == fingerAny || p == fingerIndex:
 			if i > 1 && leg == 0 {
-				arm++ // fingers of an arm whose name tells nothing
+				arm++ // the names of the fingers are known, that of the arm is not
 			} else if arm == 0 {
 				other++
 			}

@@ -54,7 +54,7 @@ func TestFindSchemes(t *testing.T) {
 	}
 }
 
-// wantPerson compares roles with those of the joints of a person, of which was has the names.
+// wantPerson checks which joint was found for each joint of a person. got has indices by standard name; was has the names of personText, by index.
 func wantPerson(t *testing.T, what string, got map[string]int, was []string) {
 	t.Helper()
 	want := map[string]string{"Hips": "hips", "Head": "head"}
@@ -84,7 +84,7 @@ func TestFindEndsCalledFin(t *testing.T) {
 	wantPerson(t, "ends", find(m).Uniform(), was)
 }
 
-// A person who sits at rest is upright: the head tells, where thighs lead ahead.
+// The rest pose may be a seated person: up is toward the head, although the thighs point forward.
 func TestFindSitting(t *testing.T) {
 	text := strings.NewReplacer("0.09 0.47 0.01", "0.09 0.89 0.42", "0.09 0.06 -0.01", "0.09 0.48 0.43", "0.09 0.01 0.14", "0.09 0.43 0.58").Replace(personText)
 	b := find(parse(t, TwoLegs, text))

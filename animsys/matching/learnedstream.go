@@ -13,6 +13,9 @@ import (
 	"mannequin/netruntime"
 )
 
+// again is the time in which a row does not jump back to where it jumped before, ticks.
+const again = 40
+
 // LearnedStream is a [generator.Generator] as [Stream] is, of a [Learned]. In a tick the projector runs once for all agents
 // that search, and the stepper once for all agents. The decompressor runs for those whose pose is shown, some of them at
 // a time.
@@ -164,14 +167,12 @@ func (s *LearnedStream) jumped(row int) []float32 {
 	return s.last[row*n:][:n:n]
 }
 
-// again is the time in which a row does not jump back to where it jumped before, ticks.
-const again = 40
-
 // Add puts an agent at a place and returns its row. It stands, if any frame of the database did.
 func (s *LearnedStream) Add(at feature.Place, goal *control.Goal) (row int, err error) {
 	if row, err = s.add(at, goal); err == nil {
 		copy(s.row(row), s.of.net.Rest)
-		s.must[row], s.acts[row], s.ago[row], s.rest[row] = 0, act{of: -1}, again, resting{to: -1}
+		s.must[row], s.acts[row] = 0, act{of: -1}
+		s.ago[row], s.rest[row] = again, resting{to: -1}
 	}
 	return row, err
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// Who rests goes from one state that stands to another, slowly, on the spot, and sets off as soon as it is asked to. The states are in the file.
+// A standing agent moves slowly from one idle pose to another without leaving its place, and sets off as soon as the goal moves. The idle poses are in the file.
 func TestResting(t *testing.T) {
 	l := must.Get(models.OpenCharacter("hero"))(t).Learned
 	n := l.Networks()

@@ -104,8 +104,7 @@ func TestResampled(t *testing.T) {
 	}
 }
 
-// A swing recorded at 24 frames per second comes back at 60 as it was, and without the corners of straight lines: its largest jerk is that of
-// the swing.
+// Resampling a sine wave from 24 to 60 frames per second keeps its shape: the error is small, and the largest jerk is that of the sine wave.
 func TestResampledIsSmooth(t *testing.T) {
 	s := &Skeleton{Names: []string{"a"}, Parents: []int16{-1}, Offsets: make([]m3.Vec3, 1), EndSite: make([]bool, 1)}
 	const amplitude, omega = 0.5, 2 * math.Pi * 1.2 // m and rad; rad/s

@@ -44,7 +44,7 @@ type Set struct {
 
 	// Size is the metres that a unit of the set's lengths is. All sets are as large as the generators' own bodies, so
 	// that the constants of controllers and of the ground solver are right: the hips of people stand 0.95 m high,
-	// those of others 0.47. Who is nearly as large stays as it is. A character of its true size is that many times
+	// those of others 0.47. A character of nearly that size is not scaled. A character of its true size is that many times
 	// larger: see retarget.Character.Scale.
 	Size float32
 

@@ -47,9 +47,10 @@ var (
 	spotTurns  = []struct{ rate, tempo float64 }{{0.6, 0.75}, {1.2, 0.9}, {2, 1.2}}
 )
 
-// Steps adds loops for the ways that the clips lack: backward, aside, and turns on the spot. Who goes backward or aside only fast lacks the
-// slow ones. It returns the names of the loops. They are made of one stride, of the loop that is nearest to a slow walk or of a recorded one. The body goes the new way, and each foot stands where
-// the body has it in the middle of its stance; the stride backward is also reversed in time. Without such a stride there are none.
+// Steps adds loops for the ways that the clips lack: backward, aside, and turns on the spot. Slow loops are added where the clips go
+// backward or aside only fast. Steps returns the names of the loops. A loop is made of one stride, of the loop that is nearest to a slow
+// walk or of a recording. The body moves in the new direction, and each foot stands where the body has it in the middle of its stance;
+// the stride backward is also reversed in time. Without such a stride there are none.
 func (s *Set) Steps() (added []string, err error) {
 	lack, err := s.lacking()
 	if err != nil || lack == ([numWays]missing{}) {

@@ -102,7 +102,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Who goes backward only fast gets slow loops of that way, and those of the ways that are missing.
+// Where the clips go backward only fast, slow loops backward are added, and loops of the directions that are missing.
 func TestSlowSteps(t *testing.T) {
 	s := walker(t, true)
 	back := s.Clips[1]

@@ -7,7 +7,7 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// A person holds the speeds of its clips ahead. Who is asked for more than it can is said to be slower.
+// A person holds the speeds of its clips ahead. Where more is asked than the clips have, the measured speed is lower.
 func TestHold(t *testing.T) {
 	all := must.Get(Hold(subject(t), 1.2, 2.4))(t)
 	if len(all) != 10 {

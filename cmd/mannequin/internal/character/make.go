@@ -88,7 +88,7 @@ matching, to a file of its own, without the clips.`,
 	f.BoolVar(&o.resume, "resume", false, "continue the training of an earlier run with the same --out")
 	cli.Threads(c, &o.threads)
 	f.BoolVar(&o.responsive, "responsive", false, "answer the stick about twice as soon, for a player's character; feet that stand are held more")
-	f.BoolVar(&o.plain, "plain", false, "take the clips as they are, but for jumps: without mirror images, curves and steps")
+	f.BoolVar(&o.plain, "plain", false, "use the clips unchanged, without mirror images, curves and steps; jumps are still cut out of recordings")
 	f.StringVar(&o.name, "name", "", "name of the character (default: that of its file)")
 	f.StringVar(&o.data, "data", "", "where the clips are from, for the file")
 	f.StringVar(&o.license, "license", "", "licence of the clips, for the file")

@@ -32,7 +32,7 @@ type Networks struct {
 	Projector    *netruntime.Net // (Columns + tags) to (S); a tag that is asked for is 1, others are 0
 
 	Acts        []Act       // of the clips that are played once
-	Idles       [][]float32 // (…, S) states that stand, among which who rests goes to and fro; may be empty
+	Idles       [][]float32 // (…, S) idle states, between which a standing agent moves; may be empty
 	Turns       []int32     // joints that turn against their parents, ascending; joint 0 is the first
 	Still       []m3.Quat   // (joints) local rotations of those that do not
 	Rest        []float32   // (S) a state that stands

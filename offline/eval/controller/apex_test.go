@@ -28,13 +28,13 @@ func TestApexDelay(t *testing.T) {
 			}
 			straight := make([]float64, len(path))
 			if _, never := w.delay(straight); never != apexes {
-				t.Errorf("%s: who stands turns back %d times", w.name, apexes-never)
+				t.Errorf("%s: a standing character turns back %d times", w.name, apexes-never)
 			}
 			for i := range straight {
 				straight[i] = 0.02 * float64(i)
 			}
 			if _, never := w.delay(straight); never != apexes {
-				t.Errorf("%s: who goes on turns back %d times", w.name, apexes-never)
+				t.Errorf("%s: a character on a straight path turns back %d times", w.name, apexes-never)
 			}
 		}
 	}

@@ -45,7 +45,7 @@ const (
 	crouch = "crouch"
 	// gaits is the number of keys for speeds.
 	gaits = int(scenes.Canter)
-	// buffer is for how many ticks a press of the key to jump counts: who presses it just before a landing jumps again.
+	// buffer is for how many ticks a press of the jump key counts: a press just before the landing starts the next jump.
 	buffer = scenes.TickRate / 5
 )
 
@@ -53,7 +53,7 @@ const (
 func New(w *arche.World, of *matching.Character, size float32) *Player {
 	p := &Player{tags: of.Tags, goals: generic.NewMap1[control.Goal](w)}
 	speeds := of.Speeds(gaits - 1)
-	if top := 0.95 * of.FastestSpeed(); len(speeds) > 0 && top > speeds[len(speeds)-1]*7/6 { // who runs seldom can run
+	if top := 0.95 * of.FastestSpeed(); len(speeds) > 0 && top > speeds[len(speeds)-1]*7/6 { // runs are rare in the clips
 		speeds = append(speeds, top)
 	}
 	for _, v := range speeds {

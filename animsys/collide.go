@@ -3,7 +3,6 @@ package animsys
 import (
 	"fmt"
 
-	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 
@@ -16,7 +15,7 @@ type Collide struct{ system }
 // Initialize prepares the system.
 func (s *Collide) Initialize(w *arche.World) {
 	s.start(w, func(c *Crowd) error {
-		if c.walls != nil {
+		if c.walls.Walls != nil {
 			c.splitRows(c.work.collide)
 		}
 		return nil
@@ -35,13 +34,13 @@ func (c *Crowd) collide(r0, r1 int) {
 		from := c.Roots[r]
 		from.Pos = c.in(r, from.Pos)
 		to := c.Poses.Roots[r]
-		by := generator.Slide(c.walls, c.body, from, to, &c.floors[r])
+		by := c.walls.Slide(r, from, to)
 		if by == (m3.Vec3{}) {
 			continue
 		}
 		// What is pushed further than it went was inside before: it comes out of the wall in some ticks.
 		most := outOfWall / (TickRate * c.units[r])
-		for _, d := range c.body {
+		for _, d := range c.walls.Body {
 			most = max(most, to.Pos.Add(to.Rot.Forward().Scale(d.Ahead)).Dist(from.Pos.Add(from.Rot.Forward().Scale(d.Ahead))))
 		}
 		if l := by.Len(); l > most {

@@ -107,7 +107,7 @@ func TestAlongWall(t *testing.T) {
 	wall := &control.Obstacles{}
 	must.Do(t, wall.Set(control.Wall(m3.V(-500, 0, 0.1), m3.V(500, 0, 0.1), 0.2)))
 	// A dog keeps all its joints out. Of people, hands and feet may swing into the wall.
-	const dogRoom, dogInside, personRoom, personInside = 0.8, 0.01, 0.35, 0.2
+	const dogRoom, dogInside, personRoom, personInside, plannedInside = 0.8, 0.01, 0.35, 0.2, 0.1
 	for _, angle := range []float64{30, 60, 90} {
 		for _, own := range []bool{false, true} {
 			var walls generator.Walls = wall
@@ -120,17 +120,27 @@ func TestAlongWall(t *testing.T) {
 			p.check(t, seconds, "dog", angle, own, 1, dogInside)
 			p = push(t, must.Get(person.NewStream(strnn.StreamOptions{Capacity: 1}))(t), strnn.Steer{Speed: 1.2},
 				angle, seconds, walls, people, func(*strnn.Steer, float32) {})
-			p.check(t, seconds, "person", angle, own, 1.2, personInside)
+			inside := personInside
+			if !own {
+				inside = plannedInside
+				p.mayStand(angle, seconds)
+			}
+			p.check(t, seconds, "person", angle, own, 1.2, inside)
 			for who, f := range matched {
 				people.fault = nil
 				p = push(t, must.Get(f.NewStream(matching.StreamOptions{Capacity: 1}))(t), control.Goal{Move: m3.V(0, 0, 1), Speed: 1.2},
 					angle, seconds, walls, people, func(g *control.Goal, off float32) { g.Turn = m3.Clamp(2*off/control.MaxTurn, -1, 1) })
-				if angle == 90 {
-					p.lifts = seconds // it may stand before a wall
-				}
+				p.mayStand(angle, seconds)
 				p.check(t, seconds, who, angle, own, 1.2, 1.25*personInside)
 			}
 		}
+	}
+}
+
+// mayStand lets an agent stand in front of a wall at 90°.
+func (p *pushed) mayStand(angle float64, seconds int) {
+	if angle == 90 {
+		p.lifts = seconds
 	}
 }
 

@@ -144,9 +144,7 @@ type Crowd struct {
 	joints   int
 	world    *arche.World
 	registry *registry
-	walls    generator.Walls
-	body     []generator.Disc
-	floors   []generator.Space // (rows) the rows' own spaces at the height of the floor, for walls
+	walls    generator.Surroundings // spaces are at the height of the floor
 	pool     *netruntime.Pool
 	saving   saving
 	closed   bool
@@ -283,8 +281,8 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 		c.gen.turn = t.Turn
 	}
 	c.batched, _ = g.(generator.Batched)
-	if walled, ok := g.(generator.Walled); ok && c.walls != nil {
-		walled.SetWalls(c.walls, c.body, c.floors)
+	if walled, ok := g.(generator.Walled); ok && c.walls.Walls != nil {
+		walled.SetWalls(c.walls)
 	}
 	c.styled, _ = g.(generator.Styled)
 	c.work.bind(c)
@@ -307,7 +305,7 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	c.pacing = pacing{rates: make([]rated, n), frozen: make([]bool, n), strides: make([]uint8, n), late: rig.Late}
 	c.last, c.now, c.fresh = make([]m3.Xform, n*joints), make([]m3.Xform, n*joints), make([]bool, n)
 	c.shown, c.anchors, c.Roots = make([]m3.Xform, n*joints), make([]m3.Vec3, n), make([]m3.Xform, n)
-	c.walls, c.body, c.floors = opt.Walls, rig.Body, make([]generator.Space, n)
+	c.walls = generator.Surroundings{Walls: opt.Walls, Body: rig.Body, Spaces: make([]generator.Space, n)}
 	c.units = slices.Repeat([]float32{1}, n)
 	c.Ground.Anchors, c.Ground.Units = c.anchors, c.units
 	c.Ground.Ground, c.Ground.DT = opt.Ground, 1.0/generator.TickRate

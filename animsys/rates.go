@@ -215,8 +215,8 @@ func (c *Crowd) selectLOD() error {
 	c.recentre()
 	c.tune()
 	for r := range c.rows.Len() {
-		c.floors[r] = generator.Space{Origin: c.anchors[r], Unit: c.units[r]}
-		c.floors[r].Origin.Y = c.floor(r)
+		c.walls.Spaces[r] = generator.Space{Origin: c.anchors[r], Unit: c.units[r]}
+		c.walls.Spaces[r].Origin.Y = c.floor(r)
 		c.pick(r)
 		c.Update[r], c.frozen[r], c.strides[r] = c.steps(r), c.rates[r].rate == Frozen, 0
 		if c.Update[r] {

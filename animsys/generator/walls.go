@@ -15,9 +15,15 @@ type Walls interface {
 
 // Walled is a Generator that plans motion along walls.
 type Walled interface {
-	// SetWalls gives it the walls, the room of an agent's body, and the rows' spaces, (capacity), which the
-	// crowd changes between ticks.
-	SetWalls(walls Walls, body []Disc, spaces []Space)
+	// SetWalls gives it the walls around its rows. The crowd changes their spaces between ticks.
+	SetWalls(walls Surroundings)
+}
+
+// Surroundings are the walls around the rows of a generator. The zero value has none.
+type Surroundings struct {
+	Walls  Walls   // nil: there are none
+	Body   []Disc  // the room of an agent's body
+	Spaces []Space // (capacity) the rows' own spaces
 }
 
 // Space is the space in which an agent is simulated. Its axes are the world's.
@@ -38,22 +44,23 @@ type Disc struct {
 	Radius float32 // m
 }
 
-// Slide returns by how much walls push an agent aside that moves from one root to another: so far that all discs
+// Slide returns by how much walls push a row aside that moves from one root to another: so far that all discs
 // of its body are outside. Roots, body and result are in the agent's own space.
-func Slide(walls Walls, body []Disc, from, to m3.Xform, space *Space) (by m3.Vec3) {
-	if walls == nil {
+func (s *Surroundings) Slide(row int, from, to m3.Xform) (by m3.Vec3) {
+	if s.Walls == nil {
 		return m3.Vec3{}
 	}
+	space := &s.Spaces[row]
 	const (
 		rounds = 3    // a push out of one wall may lead into another
 		least  = 1e-4 // m; a shorter push is rounding, and its direction means nothing
 	)
 	for range rounds {
 		var most m3.Vec3
-		for _, d := range body {
+		for _, d := range s.Body {
 			a := space.Out(from.Pos.Add(from.Rot.Forward().Scale(d.Ahead)))
 			b := space.Out(to.Pos.Add(to.Rot.Forward().Scale(d.Ahead)).Add(by))
-			push := walls.Slide(a, b, d.Radius*space.Unit).Sub(b).Flat().Scale(1 / space.Unit)
+			push := s.Walls.Slide(a, b, d.Radius*space.Unit).Sub(b).Flat().Scale(1 / space.Unit)
 			if push.Finite() && push.Len() > max(most.Len(), least) {
 				most = push
 			}

@@ -106,10 +106,14 @@ const (
 	joinRate  = 2.5  // of the last half metre to the path, 1/s
 	joinTurn  = 0.25 // half-life of the turn to the path's facing, s
 	turnMost  = 6.0  // of the wanted facing, rad/s
+	wallKept  = 2.0  // of planner.wall at a wall
+	wallNear  = 0.1  // m from a wall, nearer is along it
+	wallFades = 0.97 // of planner.wall from one frame to the next: it is 1 after 0.4 s
+	wallLeast = 0.02 // of planner.wall; less is 0
 	runsOff   = 1.5  // m/s below Speed, see Curve.Acceleration
-	// Distance from the path, m: beyond offPath there is no progress along it, from onPath on it is
+	// Distance from the path, m: beyond offPath there is no progress along it, from nearPath on it is
 	// slower.
-	onPath, offPath = 0.4, 1.5
+	nearPath, offPath = 0.4, 1.5
 )
 
 // change returns the largest acceleration and deceleration at a speed, m/s². As recorded, from 0.9 to
@@ -165,6 +169,13 @@ type planner struct {
 	velocity [2]float64 // velocity of the offset, m/s
 	turn     spring     // offset from the wanted facing, rad
 	want     float64    // wanted facing, unwrapped, rad
+	wall     float64    // wallKept where it slides along a wall, and then less and less; along a wall is what is at least 1
+	out      [2]float32 // x and z of the direction out of that wall
+}
+
+// root returns the place of a waypoint as a transform.
+func (w *waypoint) root() m3.Xform {
+	return m3.Xform{Pos: m3.V(float32(w.x), 0, float32(w.z)), Rot: m3.YawQuat(float32(w.yaw))}
 }
 
 // spring is a critically damped spring to 0.
@@ -235,16 +246,21 @@ func (p *planner) wrapArc(s float64) float64 {
 func (p *planner) facing() (yaw, far float64) {
 	_, dir := p.curve.route().At(float32(p.arc))
 	yaw = float64(m3.YawOf(dir) + p.curve.Facing)
-	far = math.Min(math.Max((math.Hypot(p.offset[0], p.offset[1])-onPath)/(offPath-onPath), 0), 1)
-	if far == 0 {
+	far = math.Min(math.Max((math.Hypot(p.offset[0], p.offset[1])-nearPath)/(offPath-nearPath), 0), 1)
+	if far == 0 && p.wall == 0 {
 		return yaw, 0
 	}
 	x, z := p.velocity[0]+float64(dir.X)*p.speed, p.velocity[1]+float64(dir.Z)*p.speed
 	if v := math.Hypot(x, z); v > idleSpeed {
-		yaw += math.Remainder(math.Atan2(x, z)-yaw, 2*math.Pi) * far
+		way := math.Atan2(x, z)
+		yaw += math.Remainder(way-float64(m3.YawOf(dir)), 2*math.Pi) * p.along() // Facing is from the way along the wall
+		yaw += math.Remainder(way-yaw, 2*math.Pi) * far * (1 - p.along())
 	}
-	return yaw, far
+	return yaw, far * (1 - p.along())
 }
+
+// along is 1 along a wall and 0 where there is none.
+func (p *planner) along() float64 { return min(p.wall, 1) }
 
 // moveOffset moves the offset by a frame, toward 0 or, if stop, until its velocity is 0. push
 // bounds the acceleration.
@@ -253,6 +269,9 @@ func (p *planner) moveOffset(stop bool, push float64) {
 	if d := math.Hypot(p.offset[0], p.offset[1]); !stop && d > 0 {
 		v := math.Min(joinSpeed/d, joinRate)
 		want = [2]float64{-p.offset[0] * v, -p.offset[1] * v}
+		for i := range want { // along a wall, it does not press against it
+			want[i] += (p.velocity[i] - want[i]) * p.along()
+		}
 	}
 	change := [2]float64{want[0] - p.velocity[0], want[1] - p.velocity[1]}
 	if l := math.Hypot(change[0], change[1]); l > push/Rate {
@@ -268,6 +287,9 @@ func (p *planner) moveOffset(stop bool, push float64) {
 func (p *planner) next() waypoint {
 	c := &p.curve
 	p.turn.next()
+	if p.wall *= wallFades; p.wall < wallLeast {
+		p.wall = 0
+	}
 	if c.Path == nil {
 		p.moveOffset(true, c.change(math.Hypot(p.velocity[0], p.velocity[1])))
 		return waypoint{x: p.offset[0], z: p.offset[1], yaw: p.want + p.turn.x}
@@ -293,9 +315,63 @@ func (p *planner) next() waypoint {
 		}
 		p.arc, p.speed = float64(c.route().Length()), 0
 	}
-	pos, _ := c.route().At(float32(p.arc))
-	x, z := float64(pos.X)+float64(c.Origin.X), float64(pos.Z)+float64(c.Origin.Z)
-	return waypoint{x + p.offset[0], z + p.offset[1], p.want + p.turn.x, p.arc, p.speed}
+	place := p.onPath()
+	return waypoint{place[0] + p.offset[0], place[1] + p.offset[1], p.want + p.turn.x, p.arc, p.speed}
+}
+
+// pace returns the pace of the last planned frame.
+func (p *planner) pace() pace { return pace{float32(p.arc), float32(p.speed)} }
+
+// touch returns how much further than it goes a body along a wall is asked for, to feel whether the wall is still there.
+func (p *planner) touch() m3.Vec3 {
+	if p.wall == 0 {
+		return m3.Vec3{}
+	}
+	return m3.V(p.out[0], 0, p.out[1]).Scale(wallNear)
+}
+
+// headOn is the share of the speed along a wall from which a body turns along it, and keeps its speed. With less it
+// walks at the wall, and stops.
+const headOn = 0.3
+
+// meet meets a wall, which pushes the last planned place by by from where touch asked for. The body is then as far along
+// the path as it has come. meet returns how far that place is pushed.
+func (p *planner) meet(by m3.Vec3) m3.Vec3 {
+	out := by.Scale(1 / by.Len())
+	by = out.Scale(max(by.Sub(p.touch()).Dot(out), 0))
+	p.wall, p.out = wallKept, [2]float32{out.X, out.Z}
+	if by == (m3.Vec3{}) {
+		return by
+	}
+	was := p.onPath()
+	p.offset[0], p.offset[1] = p.offset[0]+float64(by.X), p.offset[1]+float64(by.Z)
+	var dir m3.Vec3
+	if p.curve.Path != nil {
+		_, dir = p.curve.route().At(float32(p.arc))
+		p.arc = p.wrapArc(p.arc + float64(by.Dot(dir)))
+		for i, v := range p.onPath() {
+			p.offset[i] += was[i] - v
+		}
+	}
+	x, z := p.velocity[0]+float64(dir.X)*p.speed, p.velocity[1]+float64(dir.Z)*p.speed
+	v, into := math.Hypot(x, z), math.Min(x*float64(out.X)+z*float64(out.Z), 0)
+	x, z = x-into*float64(out.X), z-into*float64(out.Z)
+	if along := math.Hypot(x, z); p.curve.Path != nil && along > headOn*v {
+		v = math.Min(v, float64(p.curve.Speed)) / along
+		x, z = x*v, z*v
+	}
+	p.speed = math.Max(x*float64(dir.X)+z*float64(dir.Z), 0)
+	p.velocity = [2]float64{x - float64(dir.X)*p.speed, z - float64(dir.Z)*p.speed}
+	return by
+}
+
+// onPath returns the place on the path, x and z; without a path, zeros.
+func (p *planner) onPath() (place [2]float64) {
+	if c := &p.curve; c.Path != nil {
+		pos, _ := c.route().At(float32(p.arc))
+		place = [2]float64{float64(pos.X) + float64(c.Origin.X), float64(pos.Z) + float64(c.Origin.Z)}
+	}
+	return place
 }
 
 // kernel returns the right half of a Gaussian whose both sides sum to 1.

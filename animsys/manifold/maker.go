@@ -201,21 +201,11 @@ func (k *maker) holdFeet(n int) error {
 	return err
 }
 
-// plan lays the course of window i of an order and writes what the networks are
-// given of it.
+// plan writes what the networks are given of window i of an order.
 func (k *maker) plan(o *order, i int) {
-	s, w, b := k.s, &o.window[i], &o.to[i]
+	s, w := k.s, &o.window[i]
 	seat, seam := w.seat, w.seam
-	ring, pace := s.way[int(seat)*s.ring:][:s.ring], s.pace[int(seat)*s.ring:][:s.ring]
-	if *b = w.from; w.changed {
-		b.laid = seam + join
-		older, last := (b.laid-2)%s.ring, (b.laid-1)%s.ring
-		b.plan.follow(w.curve, ring[older].waypoint(pace[older]), ring[last].waypoint(pace[last]))
-	}
-	for end := seam + s.hop + context + 1 + lookahead; b.laid < end; b.laid++ {
-		next := b.plan.next()
-		ring[b.laid%s.ring], pace[b.laid%s.ring] = next.kept()
-	}
+	ring := s.way[int(seat)*s.ring:][:s.ring]
 	frames := s.hop + context
 	place := o.place[i*(frames+1):][:frames+1]
 	for j := range place {

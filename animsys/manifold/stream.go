@@ -38,9 +38,10 @@ type Stream struct {
 	free   []int32
 	bodies []streamBody // (seats)
 	ring   int          // frames that are kept of each seat
-	way    []point      // (seats, ring) frames from laid on belong to the maker while a window is being made
-	pace   []pace       // (seats, ring) likewise
+	way    []point      // (seats, ring) they do not change while a window is being made
+	pace   []pace       // (seats, ring)
 	track
+	walls  generator.Surroundings
 	packed feature.Places16
 	idle   []feature.Point16 // joints of a standing person
 	added  int               // number of agents added or placed
@@ -74,12 +75,13 @@ type streamBody struct {
 	curve Curve  // wanted
 	who   uint32 // the person that moves, unless the curve says
 	style WeightedStyle
-	went  Curve // of the last window that started
-	course
-	base m3.Vec3 // what its places lack, m: the frames of a window that is being made cannot be shifted
-	busy bool    // a window is being made
-	gone bool    // and will not be played
-	lost bool    // the last one was discarded
+	went  Curve   // of the last window that started
+	plan  planner // of its trajectory
+	laid  int     // frames before it have waypoints
+	base  m3.Vec3 // what its places lack, m: the frames of a window that is being made cannot be shifted
+	busy  bool    // a window is being made
+	gone  bool    // and will not be played
+	lost  bool    // the last one was discarded
 }
 
 type dueBody struct {
@@ -301,7 +303,8 @@ func (s *Stream) ask(o *order) bool {
 		if !d.changed {
 			seam = max(b.made, soonest)
 		}
-		o.window[o.n] = orderWindow{seat, d.changed, min(seam, b.end()), b.curve, b.style, b.course}
+		o.window[o.n] = orderWindow{seat, d.changed, min(seam, b.end()), b.curve, b.style}
+		s.lay(int(d.row), &o.window[o.n])
 		o.n++
 	}
 	return o.n > 0
@@ -319,7 +322,7 @@ func (s *Stream) take(o *order, err error) {
 			s.free = append(s.free, seat)
 			continue
 		}
-		b.made, b.course = seam+s.hop, o.to[k]
+		b.made = seam + s.hop
 		if b.lost = err != nil || o.failed[k]; b.lost {
 			s.lost++
 			b.plan.curve = b.went // from which the next window continues

@@ -32,8 +32,7 @@ type order struct {
 	commit int // tick
 	window []orderWindow
 	failed []bool
-	to     []course // (windows) after the window
-	track           // (windows, hop + context) from the seam on; places have one more
+	track  // (windows, hop + context) from the seam on; places have one more
 }
 
 // orderWindow is the input of a window. It does not change while the window is made.
@@ -43,18 +42,11 @@ type orderWindow struct {
 	seam    int  // frame at which it takes over
 	curve   Curve
 	style   WeightedStyle
-	from    course // before the window
-}
-
-// course is the progress of an agent's trajectory.
-type course struct {
-	plan planner
-	laid int // frames before it have waypoints
 }
 
 func (s *Stream) newOrder() *order {
 	n := s.opt.Batch
-	o := &order{window: make([]orderWindow, n), failed: make([]bool, n), track: newTrack(n*(s.hop+context), len(s.model.Layout.Joints)), to: make([]course, n)}
+	o := &order{window: make([]orderWindow, n), failed: make([]bool, n), track: newTrack(n*(s.hop+context), len(s.model.Layout.Joints))}
 	o.place = make([]spot, n*(s.hop+context+1))
 	return o
 }

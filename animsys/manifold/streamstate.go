@@ -118,8 +118,6 @@ func (s *Stream) visit(st *generator.State, row int, b *streamBody, r *rowState)
 	st.Int(&w.seam)
 	w.curve.visit(st)
 	s.visitStyled(st, &w.style)
-	w.from.plan.visit(st)
-	st.Int(&w.from.laid)
 }
 
 func (c *Curve) visit(st *generator.State) {
@@ -141,6 +139,8 @@ func (p *planner) visit(st *generator.State) {
 	generator.Value(st, &p.velocity)
 	generator.Value(st, &p.turn)
 	generator.Value(st, &p.want)
+	generator.Value(st, &p.wall)
+	generator.Value(st, &p.out)
 }
 
 func (s *Stream) visitStyle(st *generator.State, v *generator.Style) {
@@ -180,15 +180,11 @@ type spans struct{ joints, motion, phase, way, pace span }
 func (s *Stream) spans(b *streamBody, r *rowState) spans {
 	// The next window begins with a frame from seam to b.end().
 	seam, made := min(b.at+s.opt.Latency+1, b.end()), b.made+context
-	laid := b.laid
-	if w := &r.window; r.left >= 0 {
-		seam = min(seam, w.seam)
-		if w.changed { // frames from there on are being laid
-			laid = min(laid, w.seam+join)
-		}
+	if r.left >= 0 {
+		seam = min(seam, r.window.seam)
 	}
 	v := spans{joints: span{b.at, made}, motion: span{min(b.at, seam-context), made},
-		phase: span{seam - 1, made}, way: span{seam - lookahead, laid}, pace: span{seam - 1, laid}}
+		phase: span{seam - 1, made}, way: span{seam - lookahead, b.laid}, pace: span{seam - 1, b.laid}}
 	if s.opt.Iterations > 0 { // the edit holds on to the joints before a window
 		v.joints.from = v.motion.from
 	}
@@ -229,10 +225,10 @@ func (s *Stream) check(b *streamBody, r *rowState) error {
 		return fmt.Errorf("the state has frames %d, %d, %d, of which %d are kept", b.at, b.made, b.laid, s.ring)
 	case r.tick < 0 || int(r.tick) >= s.opt.Every || r.added < 0 || int(r.left) > s.opt.Latency:
 		return fmt.Errorf("the state is of tick %d, with a window in %d ticks", r.tick, r.left)
-	case r.left >= 0 && (w.seam <= b.at || w.seam > b.end() || w.from.laid < w.seam || w.from.laid-from > s.ring):
+	case r.left >= 0 && (w.seam <= b.at || w.seam > b.end() || b.laid < s.planned(w.seam)):
 		return fmt.Errorf("the state has a window at frame %d of %d to %d", w.seam, b.at, b.end())
 	}
-	for _, c := range [...]*Curve{&b.curve, &b.went, &b.plan.curve, &w.curve, &w.from.plan.curve} {
+	for _, c := range [...]*Curve{&b.curve, &b.went, &b.plan.curve, &w.curve} {
 		if *c != c.clamped() {
 			return errors.New("the state has a curve out of range")
 		}
@@ -240,11 +236,10 @@ func (s *Stream) check(b *streamBody, r *rowState) error {
 	if !b.base.Finite() {
 		return errors.New("the state is not finite")
 	}
-	for _, p := range [...]*planner{&b.plan, &w.from.plan} {
-		for _, v := range [...]float64{p.arc, p.speed, p.offset[0], p.offset[1], p.velocity[0], p.velocity[1], p.turn.x, p.turn.v, p.want} {
-			if !finite(v) {
-				return errors.New("the state is not finite")
-			}
+	p := &b.plan
+	for _, v := range [...]float64{p.arc, p.speed, p.offset[0], p.offset[1], p.velocity[0], p.velocity[1], p.turn.x, p.turn.v, p.want, p.wall, float64(p.out[0]), float64(p.out[1])} {
+		if !finite(v) {
+			return errors.New("the state is not finite")
 		}
 	}
 	return nil
@@ -254,8 +249,8 @@ func (s *Stream) check(b *streamBody, r *rowState) error {
 func (s *Stream) checkFrames(row int) error {
 	seat := s.seat[row]
 	b := &s.bodies[seat]
-	v := s.spans(b, &rowState{left: -1}) // what is being laid was finite
-	var sum float32                      // 0, or NaN
+	v := s.spans(b, &rowState{left: -1})
+	var sum float32 // 0, or NaN
 	s.pieces(seat, v.phase, func(i, k int) {
 		for _, x := range s.phase[i:k] {
 			sum += 0 * x

@@ -101,7 +101,7 @@ type Batch struct {
 	localRot []m3.Quat
 
 	watch watch
-	walls walls
+	walls generator.Surroundings
 	state generator.State                    // of the row that Copy copies
 	part  func(st *generator.State, row int) // visitArrays, without an allocation each
 

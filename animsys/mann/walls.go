@@ -26,20 +26,13 @@ func (m *Model) body() []generator.Disc {
 	return discs
 }
 
-// walls is what trajectories go along.
-type walls struct {
-	generator.Walls
-	body   []generator.Disc
-	spaces []generator.Space
-}
-
 // SetWalls makes all rows plan along walls; see [generator.Walled].
-func (b *Batch) SetWalls(w generator.Walls, body []generator.Disc, spaces []generator.Space) {
+func (b *Batch) SetWalls(walls generator.Surroundings) {
 	// Plans need not be as exact as bodies, which the crowd keeps out of walls.
-	if n := len(body); n > 3 {
-		body = []generator.Disc{body[0], body[n/2], body[n-1]}
+	if body := walls.Body; len(body) > 3 {
+		walls.Body = []generator.Disc{body[0], body[len(body)/2], body[len(body)-1]}
 	}
-	b.walls = walls{w, body, spaces}
+	b.walls = walls
 }
 
 // alongWalls bends the future of row along the walls that it leads into: places and velocities slide
@@ -64,7 +57,7 @@ func (b *Batch) alongWalls(r int) {
 	}(d[points-1])
 	var off vec2 // of the sample before from where it was planned
 	for i := now; i+step < points; i += step {
-		by := flat(generator.Slide(b.walls.Walls, b.walls.body, at(i, off), at(i+step, off), &b.walls.spaces[r]))
+		by := flat(b.walls.Slide(r, at(i, off), at(i+step, off)))
 		before := off
 		off = off.add(by)
 		if off == (vec2{}) {

@@ -5,7 +5,6 @@ import (
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
-	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 )
 
@@ -200,7 +199,7 @@ func (s *steering) step(row int, b *body, velocity m3.Vec3, facing, t float32) {
 
 // slide returns by how much walls push a row's body aside.
 func (s *steering) slide(row int, from, to feature.Place) m3.Vec3 {
-	return generator.Slide(s.walls.Walls, s.walls.body, xform(from), xform(to), &s.walls.spaces[row])
+	return s.walls.Slide(row, xform(from), xform(to))
 }
 
 // join draws an agent's root, which has moved by the recording's motion, to its simulated body, and the body to the

@@ -27,12 +27,8 @@ type steering struct {
 	agents    []agent        // (capacity)
 	rows      int
 	frozen    []bool // (rows) of this tick
-	walls     struct {
-		generator.Walls
-		body   []generator.Disc
-		spaces []generator.Space
-	}
-	closed bool
+	walls     generator.Surroundings
+	closed    bool
 }
 
 // agent is what a row has in streams of all kinds.
@@ -70,9 +66,7 @@ func (s *steering) Controls() []control.Goal { return s.goals }
 func (s *steering) Root(row int) feature.Place { return s.agents[row].At }
 
 // SetWalls makes all rows plan along walls; see [generator.Walled].
-func (s *steering) SetWalls(w generator.Walls, body []generator.Disc, spaces []generator.Space) {
-	s.walls.Walls, s.walls.body, s.walls.spaces = w, body, spaces
-}
+func (s *steering) SetWalls(walls generator.Surroundings) { s.walls = walls }
 
 // rig returns the skeleton with its legs.
 func (s *steering) rig(roles *ik.Roles, identity string) (rig generator.Rig, err error) {

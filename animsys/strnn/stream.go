@@ -37,6 +37,7 @@ type Stream struct {
 	starts []float32          // (streamStarts, Encode+Predict, columns) frames with which agents begin
 	begun  [streamStarts]gait // gaits at their end
 	sched  windows.Scheduler
+	walls  generator.Surroundings
 	lost   int
 
 	making
@@ -47,7 +48,7 @@ type wandering struct {
 	last    feature.Place // place of the body in the frame before the tick, or in the tick
 	at      feature.Place // place of the body
 	gait    gait          // at the end of the current window
-	asked   Steer         // when the next window was requested
+	asked   Steer         // when the next window was requested, along walls
 	agent   uint64        // number of agents added before it
 	windows uint64        // played
 }

@@ -33,7 +33,7 @@ type making struct {
 
 // ask records the Steer of a row at its request.
 func (s *Stream) ask(row int) error {
-	s.body[row].asked = s.wanders[row]
+	s.body[row].asked = s.alongWalls(row, s.wanders[row])
 	return nil
 }
 

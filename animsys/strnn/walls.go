@@ -13,14 +13,16 @@ func (s *Stream) SetWalls(walls generator.Surroundings) { s.walls = walls }
 const (
 	wallsAhead = 1.5 // s that an agent looks ahead
 	wallsSteps = 6   // questions for walls in that time
+	wallsTurn  = 0.6 // s in which it turns along a wall
+	straight   = 0.1 // rad/s: who turns faster is left to who steers
 	headOn     = 0.3 // share of the way that is left along a wall, from which an agent turns along it; with less it stops
 )
 
-// alongWalls changes how a row steers from the end of its window on, if that leads into a wall: the agent turns along the
-// wall, or slows down before it.
+// alongWalls changes how a row that goes straight on steers from the end of its window on, if that leads into a wall: the
+// agent turns along the wall, or slows down before it.
 func (s *Stream) alongWalls(row int, w Steer) Steer {
 	speed, turn := w.clamped()
-	if s.walls.Walls == nil || w.Free || speed == 0 {
+	if s.walls.Walls == nil || w.Free || speed == 0 || m3.Abs(turn) > straight {
 		return w
 	}
 	b := &s.body[row]
@@ -56,9 +58,6 @@ func (s *Stream) alongWalls(row int, w Steer) Steer {
 	}
 	return w
 }
-
-// wallsTurn is the time in which an agent turns along a wall, s.
-const wallsTurn = 0.6
 
 // root returns a place as a transform.
 func root(p feature.Place) m3.Xform { return m3.Xform{Pos: p.Pos, Rot: m3.YawQuat(p.Yaw)} }

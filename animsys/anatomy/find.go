@@ -216,7 +216,7 @@ const (
 
 func newFinder(s *skel.Skeleton, at []m3.Vec3, named []reading, as map[string]int) *finder {
 	n := s.Len()
-	f := &finder{s: s, n: n, at: at, read: named, as: as, hips: -1, chest: -1, head: -1, parent: make([]int, n), kids: make([][]int, n),
+	f := &finder{s: s, n: n, at: at, read: slices.Clone(named), as: as, hips: -1, chest: -1, head: -1, parent: make([]int, n), kids: make([][]int, n),
 		dead: make([]bool, n), reach: make([]float32, n), mass: make([]float32, n), count: make([]int, n), inner: make([]bool, n), paths: make([][]int, n)}
 	for j, p := range s.Parents {
 		f.parent[j] = int(p)
@@ -253,6 +253,13 @@ func newFinder(s *skel.Skeleton, at []m3.Vec3, named []reading, as map[string]in
 		}
 	}
 	f.size = hi.Sub(lo).Len()
+	// Of joints that are called the same and stand in one place, such as a group above a joint, the last one moves what hangs
+	// on them.
+	for j, p := range f.parent {
+		if p >= 0 && f.read[j] == f.read[p] && at[j].Dist(at[p]) < 1e-5*f.size && !slices.Contains(mapped(as), p) {
+			f.read[p] = reading{}
+		}
+	}
 	for j, p := range f.parent {
 		switch {
 		case f.dead[j]:

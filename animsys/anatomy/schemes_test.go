@@ -54,6 +54,30 @@ func TestFindSchemes(t *testing.T) {
 	}
 }
 
+// Of a group and the joint that stands in it, the joint moves what hangs on it, whatever the group is called.
+func TestFindGroups(t *testing.T) {
+	for _, group := range []string{"%s_grp", "null_%s", "%s_$AssimpFbx$_PreRotation", "%s"} {
+		var text strings.Builder
+		for line := range strings.Lines(strings.TrimSpace(personText) + "\n") {
+			f := strings.SplitN(line, " ", 3)
+			if f[1] == "-" {
+				text.WriteString(line)
+				continue
+			}
+			within := f[0] + "_group"
+			fmt.Fprintf(&text, "%s %s %s%s %s %s", within, f[1], f[2], f[0], within, f[2])
+		}
+		m := parse(t, TwoLegs, text.String())
+		was := slices.Clone(m.s.Names)
+		for j, name := range was {
+			if name, ok := strings.CutSuffix(name, "_group"); ok {
+				m.s.Names[j] = fmt.Sprintf(group, name)
+			}
+		}
+		wantPerson(t, group, find(m).Uniform(), was)
+	}
+}
+
 // wantPerson checks which joint was found for each joint of a person. got has indices by standard name; was has the names of personText, by index.
 func wantPerson(t *testing.T, what string, got map[string]int, was []string) {
 	t.Helper()

@@ -121,7 +121,7 @@ func newAdder(name string, data []byte, beside *os.Root) (*adder, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &adder{file: f, tree: t, top: map[string]span{}, patch: patch{text: data}, moved: map[int]bool{}}
+	a := &adder{file: f, tree: t, top: map[string]span{}, patch: patch{text: withoutMark(data)}, moved: map[int]bool{}}
 	if a.glbIn = bytes.HasPrefix(data, []byte("glTF")); a.glbIn {
 		a.patch.text, a.chunks = splitChunks(data)
 	}

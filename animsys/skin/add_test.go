@@ -366,6 +366,17 @@ func TestAddRefused(t *testing.T) {
 	}
 }
 
+// Some editors begin UTF-8 with a byte order mark, and end lines as Windows does.
+func TestAddToTextWithMark(t *testing.T) {
+	text := fmt.Sprintf(hero, `, "uri": "data:application/octet-stream;base64,`+base64.StdEncoding.EncodeToString(heroBin())+`"`, "")
+	text = "\xef\xbb\xbf" + strings.ReplaceAll(text, "\n", "\r\n")
+	out, _, err := AppendMotions("hero.gltf", []byte(text), []Motion{dance(5)}, AddOptions{})
+	must.Do(t, err)
+	if all := must.Get(ReadMotions("hero.glb", out))(t); len(all) != 2 {
+		t.Errorf("%d animations", len(all))
+	}
+}
+
 // A .gltf with files beside it becomes another .gltf beside them, or a .glb with all of them anywhere.
 func TestAddToText(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()

@@ -61,14 +61,14 @@ func newFile(name string, data []byte, beside *os.Root) (*file, error) {
 // parseFile is newFile without the checks of the document.
 func parseFile(name string, data []byte, beside *os.Root) (*file, error) {
 	f := &file{name: name, beside: beside, room: MaxFile}
-	text := data
+	text := withoutMark(data)
 	if bytes.HasPrefix(data, []byte("glTF")) {
 		var err error
 		if text, err = f.splitGLB(data); err != nil {
 			return nil, err
 		}
 	}
-	if trimmed := bytes.TrimLeft(text, "\xef\xbb\xbf \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
+	if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil, f.errorf("", "is not a glTF file: %s", describeStart(data))
 	}
 	if len(text) > MaxJSON {
@@ -95,6 +95,10 @@ func parseFile(name string, data []byte, beside *os.Root) (*file, error) {
 	}
 	return f, nil
 }
+
+// withoutMark returns text without the byte order mark with which some editors begin UTF-8. The specification lets a
+// reader pass over it.
+func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
 
 func describeStart(data []byte) string {
 	if len(data) == 0 {

@@ -18,6 +18,8 @@ import (
 type Rig struct {
 	Skel *skel.Skeleton
 	Rest []m3.Xform // (joints) as the file's nodes stand, in its space
+	// As maps joints of a motion to joints of this rig, where their names are others: see [Skin.SameBody]. nil: by names.
+	As map[string]string
 }
 
 // OpenRig reads the joints of a .glb or .gltf, whether the file has animations or not. Meshes may be
@@ -43,7 +45,7 @@ func readRig(name string, data []byte, beside *os.Root) (*Rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rig{r.sk, r.rest}, nil
+	return &Rig{Skel: r.sk, Rest: r.rest}, nil
 }
 
 // nodesOf reads a file for its nodes alone: its meshes and pictures may need what is not read.
@@ -78,8 +80,8 @@ type RigFit struct {
 }
 
 // OntoRig returns a motion on the bones of a rig of the same kind: a rig of which at least four of five joints
-// have names of the motion's, or the other way round. The result's joints have the rig's names; prefixes such
-// as mixamorig:, signs and case may differ before.
+// have names of the motion's, or the other way round, or those that rig.As names. The result's joints have the rig's names;
+// prefixes such as mixamorig:, signs and case may differ before.
 //
 // If at least nine of ten bones have the same direction in their parents, within 20°, joints turn as in the
 // motion and keep the rig's distances to their parents, longer or shorter in proportion where they move there;
@@ -110,7 +112,7 @@ func OntoRig(rig *Rig, motion *skel.Clip, rest []m3.Quat) (*skel.Clip, *RigFit, 
 		return nil, nil, fmt.Errorf("skin: a motion of %d frames at %g per second has %d places and %d rotations for %d joints", motion.Frames, motion.FPS, len(motion.Pos), len(motion.Rot), motion.Skel.Len())
 	}
 	o := &ontoRig{rig: rig.Skel, stands: rig.Rest, motion: motion}
-	if err := o.match(); err != nil {
+	if err := o.match(rig.As); err != nil {
 		return nil, nil, err
 	}
 	out, fit, err := o.same()
@@ -180,10 +182,16 @@ func (o *ontoRig) still(j, p int) bool {
 	return true
 }
 
-// match pairs the joints by their names.
-func (o *ontoRig) match() error {
+// match pairs the joints, by as or by their names.
+func (o *ontoRig) match(as map[string]string) error {
 	sk := o.motion.Skel
 	o.at = make([]int, sk.Len())
+	if as != nil {
+		for j, name := range sk.Names {
+			o.at[j] = o.rig.Index(as[name])
+		}
+		return nil
+	}
 	joints, found := 0, 0
 	var missing []string
 	taken := map[int]bool{}
@@ -220,8 +228,12 @@ func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
 	}
 	fit, both, its, off := &RigFit{Scale: 1}, 0.0, 0.0, []string{}
 	bone := make([]bool, sk.Len())
+	hung := 0 // joints below another that both have
 	for j, p := range sk.Parents {
 		k := at[j]
+		if k >= 0 && o.over(j) >= 0 {
+			hung++
+		}
 		if bone[j] = p >= 0 && k >= 0 && at[p] >= 0 && int(rig.Parents[k]) == at[p]; !bone[j] {
 			continue
 		}
@@ -229,6 +241,9 @@ func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
 		l := float64(sk.Offsets[j].Len())
 		both += float64(rig.Offsets[k].Len()) * l
 		its += l * l
+	}
+	if 2*fit.Bones < hung {
+		return nil, nil, fmt.Errorf("%w: of %d bones only %d have no other joints between their ends", ErrOtherRig, hung, fit.Bones)
 	}
 	if k := both / its; k > 0 && !math.IsInf(k, 0) && math.Abs(k-1) > 2e-3 {
 		fit.Scale = k

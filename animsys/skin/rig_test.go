@@ -17,7 +17,7 @@ import (
 
 // standing returns a skeleton as a rig whose joints have no rotations at rest.
 func standing(s *skel.Skeleton) *Rig {
-	r := &Rig{s, make([]m3.Xform, s.Len())}
+	r := &Rig{Skel: s, Rest: make([]m3.Xform, s.Len())}
 	s.LocalToModel(r.Rest, s.Offsets, slices.Repeat([]m3.Quat{m3.Ident}, s.Len()))
 	return r
 }

@@ -143,10 +143,18 @@ func convertInto(cmd *cobra.Command, files []string, out string, opt convertOpti
 func (c *ownFile) onto(file string, m skin.Motion, opt convertOptions) (*skel.Clip, *intoMotion, error) {
 	if opt.read.Profile == nil && opt.skinMap == "" {
 		clip, fit, err := c.ontoRig(file, m)
+		names := "the same names"
+		if errors.Is(err, skin.ErrOtherRig) && c.open(opt) == nil {
+			if as := c.skin.SameBody(&m); as != nil {
+				c.rig.As, names = as, "the same body"
+				clip, fit, err = c.ontoRig(file, m)
+				c.rig.As = nil
+			}
+		}
 		if err == nil {
 			how := &intoMotion{Fit: fit}
 			if fit.Turned > 0 {
-				how.Notes = []string{fmt.Sprintf("turned to the file's rest pose, %d joints of the same names", fit.Turned)}
+				how.Notes = []string{fmt.Sprintf("turned to the file's rest pose, %d joints of %s", fit.Turned, names)}
 			}
 			return clip, how, nil
 		}

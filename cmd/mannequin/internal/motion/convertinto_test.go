@@ -109,12 +109,24 @@ func TestConvertInto(t *testing.T) {
 func TestConvertIntoSameRig(t *testing.T) {
 	const cases, person = "../../../../offline/character/testdata/", "../../../../animsys/skin/testdata/plain-person.glb"
 	want := must.Get(mocap.Open(cases+"rest-tpose-same-motion.bvh", mocap.OpenOptions{}))(t).Clip.Scaled(0.01)
-	for _, c := range []struct{ file, about string }{{"rest-tpose-same-motion.bvh", "lengths × 0.01"}, {"rest-bones-along-y.bvh", "turned to the file's rest pose, 22 joints"}} {
-		text := must.Get(os.ReadFile(cases + c.file))(t)
-		text = []byte(strings.NewReplacer("ROOT ", "ROOT mixamorig:", "JOINT ", "JOINT mixamorig:").Replace(string(text)))
+	mixamo := strings.NewReplacer("ROOT ", "ROOT mixamorig:", "JOINT ", "JOINT mixamorig:")
+	others := strings.NewReplacer("Hips", "pelvis", "Spine", "back", "Neck", "throat", "Head", "skull", "LeftUpLeg", "thigh_l", "RightUpLeg", "thigh_r",
+		"LeftLeg", "calf_l", "RightLeg", "calf_r", "LeftForeArm", "lowerarm_l", "RightForeArm", "lowerarm_r", "LeftArm", "upperarm_l", "RightArm", "upperarm_r",
+		"Left", "l_", "Right", "r_")
+	for _, c := range []struct {
+		file  string
+		names *strings.Replacer
+		about string
+	}{
+		{"rest-tpose-same-motion.bvh", mixamo, "lengths × 0.01"},
+		{"rest-bones-along-y.bvh", mixamo, "turned to the file's rest pose, 22 joints of the same names"},
+		{"rest-tpose-same-motion.bvh", others, "lengths × 0.01"},
+		{"rest-bones-along-y.bvh", others, "turned to the file's rest pose, 22 joints of the same body"},
+	} {
+		text := c.names.Replace(string(must.Get(os.ReadFile(cases + c.file))(t)))
 		dir := t.TempDir()
 		out := filepath.Join(dir, "out.glb")
-		code, told, errs := mannequin("convert", testcli.WriteFile(t, dir, "walk.bvh", string(text)), "--into", person, "--out", out)
+		code, told, errs := mannequin("convert", testcli.WriteFile(t, dir, "walk.bvh", text), "--into", person, "--out", out)
 		if code != 0 || !strings.Contains(told, c.about) {
 			t.Fatalf("%s: code %d: %s%s", c.file, code, told, errs)
 		}
@@ -262,7 +274,14 @@ func TestConvertIntoRetargets(t *testing.T) {
 		data := bytes.ReplaceAll(must.Get(os.ReadFile(own))(t), []byte(`"name":"Left`), []byte(`"name":"l___`))
 		data = bytes.ReplaceAll(data, []byte(`"name":"Right`), []byte(`"name":"r____`))
 		must.Do(t, os.WriteFile(own, data, 0o644))
-		clip := skel.NewClip(must.Get(skeletonOf(model))(t), 30, 10)
+		sk := *must.Get(skeletonOf(model))(t)
+		sk.Offsets = slices.Clone(sk.Offsets)
+		for j, name := range sk.Names {
+			if strings.HasSuffix(name, "Foot") { // another body
+				sk.Offsets[j] = sk.Offsets[j].Scale(1.2)
+			}
+		}
+		clip := skel.NewClip(&sk, 30, 10)
 		for f := range clip.Frames {
 			clip.Pos[f*clip.Skel.Len()] = m3.V(0, 0.9, 0.03*float32(f))
 		}

@@ -336,6 +336,25 @@ func TestReplacer(t *testing.T) {
 	}
 }
 
+// Hips bounce more between keys than the network says, and keys stay.
+func TestBounce(t *testing.T) {
+	l := layout(t)
+	track := keyed(l, swaying(61, 11), 60, 0, 60)
+	track.Interpolate()
+	was := slices.Clone(track.Height)
+	cols := l.Columns()
+	said := make([]float32, track.Frames*(cols+Feet))
+	for f := range track.Frames {
+		said[f*(cols+Feet)+colHeight] = 0.04 * float32(math.Sin(math.Pi*float64(f)/30))
+	}
+	track.correct(said, 1, make([]float32, track.Frames*cols), make([]float32, track.Frames*cols), nil)
+	for f, want := range map[int]float32{0: 0, 15: 0.05, 45: -0.05, 60: 0} {
+		if by := track.Height[f] - was[f]; m3.Abs(by-want) > 1e-5 {
+			t.Errorf("hips rise by %g m at frame %d, want %g", by, f, want)
+		}
+	}
+}
+
 func TestFillRefuses(t *testing.T) {
 	l, c := layout(t), swaying(61, 10)
 	k := inbetweener(t, model(t, l), 1)

@@ -211,6 +211,10 @@ func (m *Inbetweener) Fill(t *Track, stand []float32) error {
 	return nil
 }
 
+// bounce scales the network's correction of the hips' height. The network makes the mean of the
+// motions that are possible between keys, and its hips bounce less than any person's.
+const bounce = 1.25
+
 // correct corrects an interpolated track by the network's output for every step-th frame, all,
 // (⌈Frames/step⌉, columns + Feet). raw and pinned, (Frames, columns), are scratch. stand, (Frames,
 // Feet), may be nil; else it receives the probability of each foot's contact.
@@ -223,6 +227,7 @@ func (t *Track) correct(all []float32, step int, raw, pinned, stand []float32) {
 		for c := range cols {
 			raw[f*cols+c] = m3.Lerp(x[c], y[c], u)
 		}
+		raw[f*cols+colHeight] *= bounce
 		for c := range Feet {
 			if stand != nil {
 				stand[f*Feet+c] = m3.Clamp(m3.Lerp(x[cols+c], y[cols+c], u), 0, 1)

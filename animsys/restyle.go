@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"mannequin/animsys/blend"
 	"mannequin/animsys/generator"
 	"mannequin/animsys/mar"
 	"mannequin/ecs"
@@ -33,6 +34,7 @@ func (s *Style) Initialize(w *arche.World) {
 // restyle is the state of the system Style. Methods of nil do nothing.
 type restyle struct {
 	stylist *mar.StyleTranslator
+	input   *blend.Inertial // of the poses that go in: a window of poses with a jump is like no window of the database
 	db      *mar.Database
 	joints  int
 	active  []int32   // rows with a style, or on their way from one
@@ -72,7 +74,8 @@ func newRestyle(rig generator.Rig, n int, o *Options) (*restyle, error) {
 	for i := range stylist.Labels {
 		stylist.Labels[i] = o.Known
 	}
-	return &restyle{stylist: stylist, db: o.Styles, joints: sk.Len(), active: make([]int32, 0, n), styled: make([]bool, n), begun: make([]bool, n),
+	input := blend.NewInertial(n, sk.Parents)
+	return &restyle{stylist: stylist, input: input, db: o.Styles, joints: sk.Len(), active: make([]int32, 0, n), styled: make([]bool, n), begun: make([]bool, n),
 		paces: make([]pace, n), strides: make([]stride, n*len(tips)), legs: legs, tips: tips, own: make([]m3.Quat, len(legs)), model: make([]m3.Xform, sk.Len())}, nil
 }
 
@@ -106,6 +109,7 @@ func (r *restyle) finest(row int, rate UpdateRate) UpdateRate {
 func (r *restyle) move(row, last int) {
 	if r != nil {
 		r.stylist.Move(row, last)
+		r.input.Copy(row, last)
 		r.styled[row], r.begun[row], r.paces[row] = r.styled[last], r.begun[last], r.paces[last]
 		n := len(r.tips)
 		copy(r.strides[row*n:][:n], r.strides[last*n:])
@@ -117,6 +121,7 @@ func (r *restyle) move(row, last int) {
 func (r *restyle) forget(row int) {
 	if r != nil {
 		r.stylist.Reset(row)
+		r.input.Reset(row)
 		r.begun[row], r.paces[row] = false, pace{}
 		clear(r.strides[row*len(r.tips):][:len(r.tips)])
 	}
@@ -166,6 +171,14 @@ func (r *restyle) visit(st *generator.State, row int) {
 		generator.Value(st, &s.own)
 	}
 	r.stylist.Visit(st, row)
+	r.input.Visit(st, row)
+}
+
+// jump announces that the next pose of a row does not continue the last.
+func (r *restyle) jump(row int) {
+	if r != nil {
+		r.input.Jump(row)
+	}
 }
 
 // run translates the poses of b.
@@ -191,6 +204,7 @@ func (r *restyle) run(b *Crowd) {
 			clear(r.stylist.Weights[row*len(r.db.Styles):][:len(r.db.Styles)])
 		}
 		r.active = append(r.active, int32(row))
+		r.input.Run(b.Pos, b.Rot, b.Poses.Roots, row, row+1)
 	}
 	r.stylist.Run(r.active, b.Pos, b.Rot)
 	for _, row := range r.active {

@@ -224,6 +224,7 @@ func (c *Crowd) sample(r0, r1 int) {
 		if c.Restarted[r] {
 			c.Restarted[r] = false
 			c.Inertial.Jump(r)
+			c.restyle.jump(r)
 		}
 	}
 }

@@ -139,6 +139,8 @@ func TestMistakes(t *testing.T) {
 		{"extra", 2, "extra"},
 		{"--scene moon", 2, "moon"},
 		{"--terrain moon", 2, "moon"},
+		{"--scene person --terrain hills", 2, "a ground of its own"},
+		{"--scene course --terrain 7", 2, "a ground of its own"},
 		{"--terrain -3", 2, "-3"},
 		{"--agents -1", 2, "-1"},
 		{"--agents 99999", 2, "99999"},

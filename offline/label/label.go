@@ -145,6 +145,7 @@ const (
 	named      = 0.95 // height of the neck below which they crouch in a clip that says so
 	rear       = 0.5  // rad by which the trunk is steeper, in rearing
 	raised     = 0.25 // height of the lower fore foot, in rearing
+	stays      = 2    // s of a crouch in a clip that does not say so: a shorter one is a hard stop, a landing, or the way into a jump
 	flight     = 0.22 // time of free fall in a jump, s, of hips a metre high; it grows as the root of the height
 	settle     = 0.15 // s to either side of which the most frequent action counts
 )
@@ -173,7 +174,27 @@ func (s *Stance) Actions(c *skel.Clip, name string) []string {
 	if !brief || !goes {
 		s.jumps(out, p, c.FPS)
 	}
+	if name != Crouch {
+		s.stoops(out, p, c.FPS)
+	}
 	return out
+}
+
+// stoops finds crouches that do not stay, and makes them what the body does but for its height.
+func (s *Stance) stoops(out []string, p []posture, fps float64) {
+	for f, end := 0, 0; f < len(out); f = end {
+		for end = f + 1; end < len(out) && out[end] == out[f]; {
+			end++
+		}
+		if out[f] != Crouch || float64(end-f) >= stays*fps || end-f == len(out) {
+			continue
+		}
+		for k := f; k < end; k++ {
+			if out[k] = Idle; s.moves(p, k, fps) {
+				out[k] = Move
+			}
+		}
+	}
 }
 
 // told are the actions that posture and motion tell.

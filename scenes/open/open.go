@@ -154,6 +154,8 @@ func (s *Setup) Check() error {
 		return fmt.Errorf("--character %s: the scenes play, person and crowd have one", s.Character)
 	case s.Scene != "quadruped" && s.Scene != "latent" && s.Scene != "cutscene" && s.Scene != "play" && s.Agents == 0:
 		return fmt.Errorf("--agents 0: the scene %s wants 1 to %d", s.Scene, world.MaxAgents)
+	case (s.Scene == "course" || s.Scene == "person") && s.Terrain != Default(s.Scene).Terrain:
+		return fmt.Errorf("--terrain %s: the scene %s has a ground of its own", s.Terrain, s.Scene)
 	case len(s.Far) > 2:
 		return fmt.Errorf("--far names %d networks: want one with a stride of 2 ticks, and one of 4", len(s.Far))
 	case !(s.Churn >= 0 && s.Churn <= 1000) || s.Churn > 0 && s.Scene != "crowd":

@@ -87,7 +87,7 @@ type Options struct {
 // Open reads the clips of a folder and the folders in it, or of one file.
 func Open(path string, opt Options) (*Set, error) {
 	files, err := find(path)
-	var short []string
+	var short, others []string
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +108,12 @@ func Open(path string, opt Options) (*Set, error) {
 		}
 		for k, b := range all {
 			b, still := s.oneBody(file, b)
-			if still {
-				continue
-			}
 			r := source{path: file, name: nameOf(file, names[k], len(names)), recording: b}
 			if !r.wanted(opt.Only, opt.Skip) {
+				continue
+			}
+			if still {
+				others = append(others, r.name)
 				continue
 			}
 			if b.Clip.Frames == 0 || b.Clip.Seconds() < shortest {
@@ -146,6 +147,9 @@ func Open(path string, opt Options) (*Set, error) {
 	}
 	if len(short) > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d clips are shorter than %g s and are left out: %s", len(short), shortest, few(short)))
+	}
+	if len(others) > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%d clips move another character only, and are left out: %s", len(others), few(others)))
 	}
 	s.unique()
 	all := len(opt.Only)+len(opt.Skip) == 0

@@ -120,7 +120,7 @@ func TestTwoCharacters(t *testing.T) {
 	if s.Kind != anatomy.FourLegs || len(s.Clips) != 2 || s.Skel.Index("Other"+c.Skel.Names[0]) >= 0 || s.Skel.Index(c.Skel.Names[0]) < 0 {
 		t.Errorf("a %s in %d clips with the joints %v", s.Kind, len(s.Clips), s.Skel.Names)
 	}
-	if notes := strings.Join(s.Notes, "\n"); !strings.Contains(notes, "a.bvh has 2 characters") || !strings.Contains(notes, "--root takes another") {
+	if notes := strings.Join(s.Notes, "\n"); !strings.Contains(notes, "a.bvh has 2 characters") || !strings.Contains(notes, "--root takes another") || !strings.Contains(notes, "1 clips move another character only, and are left out: b") {
 		t.Errorf("notes %q", notes)
 	}
 	s = must.Get(Open(dir, Options{OpenOptions: mocap.OpenOptions{Root: "Other" + c.Skel.Names[0]}}))(t)

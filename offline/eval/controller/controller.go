@@ -30,9 +30,10 @@ type Subject struct {
 	// New makes the generator for a number of agents.
 	New func(capacity int) (generator.Generator[control.Goal], error)
 	// Clips are the recordings that it plays or has learned from, at 60 frames per second, on the generator's
-	// skeleton with the floor at 0: slide and jerk are compared with theirs. Without any there are Speeds.
-	Clips  []*skel.Clip
-	Speeds []float32 // that are asked for, units of the skeleton a second; nil: a slow, a usual and a fast one of the clips
+	// skeleton with the floor at 0: slide and jerk are compared with theirs. nil: they are not.
+	Clips []*skel.Clip
+	// Speeds are asked for, ascending, units of the skeleton a second: Gaits of matching.Character.Speeds.
+	Speeds []float32
 	// Moves says which frames of the clips show a body that goes, (clips, frames). nil: all.
 	Moves [][]bool
 	Size  float32 // metres per unit of the skeleton's; 0: 1
@@ -42,9 +43,13 @@ type Subject struct {
 	Memory int
 }
 
+// Gaits is the number of speeds that a character is asked for, so that each of its gaits is among them.
+const Gaits = 5
+
 // Report is the measures. Lengths and speeds are those of the character's own size.
 type Report struct {
-	Speeds []Speed `json:"speeds"`
+	// Speeds are those of the subject, ahead, and the slowest of them to either side and backward.
+	Speeds []Held `json:"speeds"`
 	// Means over the speeds, s: until the velocity is within a quarter of the one that is asked for.
 	Start, Stop, Turn90, Turn180 float64
 	Path                         Path `json:"path"`
@@ -60,10 +65,6 @@ type Report struct {
 	Agents   int     `json:"agents"`
 }
 
-// Speed is a speed that was asked for and the mean one after two seconds, m/s, and how fast joints of the legs turn when it has gone on
-// for some seconds, °/s, as the generator poses them: the foot lock would hide a body that glides on stiff legs.
-type Speed struct{ Asked, Got, Bend float64 }
-
 // Path is how a character follows a circle: mean distance, m, and mean angle to its direction, degrees.
 type Path struct{ Radius, Distance, Angle float64 }
 
@@ -77,35 +78,25 @@ func (p Pair) Ratio() float64 { return p.Shown / max(p.Clips, 1e-9) }
 var ErrStill = errors.New("controller: the clips do not move over the ground")
 
 // Measure runs the courses.
-func Measure(s Subject) (*Report, error) {
-	if len(s.Clips) == 0 && len(s.Speeds) == 0 {
-		return nil, errors.New("controller: neither clips to compare with nor speeds to ask for")
+func Measure(s Subject) (_ *Report, err error) {
+	if len(s.Speeds) == 0 {
+		return nil, ErrStill
 	}
 	if s.Size == 0 {
 		s.Size = 1
 	}
 	r := &Report{Finite: true, Agents: 200}
-	speeds := s.speeds()
-	if len(speeds) == 0 {
-		return nil, ErrStill
-	}
-	s.Speeds = speeds // found once
 	var slide, jerk []float64
 	var shown poses
 	count := map[*float64]float64{}
 	mean := func(to *float64, v float64) { *to += v; count[to]++ }
-	for _, v := range speeds {
+	for _, v := range s.Speeds {
 		run, err := s.course(v, r)
 		if err != nil {
 			return nil, err
 		}
 		slide, jerk = append(slide, run.slide...), append(jerk, run.jerk...)
 		shown.joints, shown.at = run.poses.joints, append(shown.at, run.poses.at...)
-		bend, err := s.bend(v)
-		if err != nil {
-			return nil, err
-		}
-		r.Speeds = append(r.Speeds, Speed{float64(v * s.Size), run.held * float64(s.Size), bend})
 		mean(&r.Start, run.start)
 		mean(&r.Stop, run.stop)
 		mean(&r.Turn90, run.turn90)
@@ -113,6 +104,9 @@ func Measure(s Subject) (*Report, error) {
 	}
 	for to, n := range count {
 		*to /= n
+	}
+	if r.Speeds, err = s.gaits(); err != nil {
+		return nil, err
 	}
 	size := float64(s.Size)
 	ownSlide, ownJerk, err := s.own()
@@ -128,40 +122,12 @@ func Measure(s Subject) (*Report, error) {
 		r.Pose *= size
 	}
 	r.Memory = s.Memory
-	if r.Path, err = s.path(speeds[len(speeds)/2]); err != nil {
+	if r.Path, err = s.path(s.Speeds[len(s.Speeds)/2]); err != nil {
 		return nil, err
 	}
 	r.Path.Radius, r.Path.Distance = r.Path.Radius*size, r.Path.Distance*size
-	r.Micros, err = s.cost(r.Agents, speeds[len(speeds)/2])
+	r.Micros, err = s.cost(r.Agents, s.Speeds[len(s.Speeds)/2])
 	return r, err
-}
-
-// speeds returns what is asked for: a slow, a usual and a fast speed of the clips, of skeleton units.
-func (s *Subject) speeds() (out []float32) {
-	if s.Speeds != nil {
-		return s.Speeds
-	}
-	var all []float64
-	for i, c := range s.Clips {
-		n := c.Skel.Len()
-		span := max(min(30, c.Frames/3), 1)
-		for f := span; f+span < c.Frames; f += 5 {
-			if s.Moves == nil || s.Moves[i][f] {
-				v := c.Pos[(f+span)*n].Sub(c.Pos[(f-span)*n]).Flat().Len() * float32(c.FPS) / float32(2*span)
-				all = append(all, float64(v))
-			}
-		}
-	}
-	// Steps on the spot are no speed.
-	least := 0.2 * quantile(all, 0.9)
-	all = slices.DeleteFunc(all, func(v float64) bool { return v < least })
-	for _, q := range []float64{0.25, 0.5, 0.9} {
-		v := float32(math.Round(20*quantile(all, q)) / 20)
-		if v > 0.1 && (len(out) == 0 || v > 1.2*out[len(out)-1]) {
-			out = append(out, v)
-		}
-	}
-	return out
 }
 
 // world is a crowd that runs a course.
@@ -223,7 +189,7 @@ func Record(s Subject) (*skel.Clip, []string, error) {
 	out := &skel.Clip{Skel: w.crowd.Skel, FPS: animsys.TickRate}
 	n, e := out.Skel.Len(), w.agents[0]
 	var asked []string
-	for _, v := range s.speeds() {
+	for _, v := range s.Speeds {
 		for _, c := range commands(v) {
 			for range c.ticks {
 				w.ask(e, c.velocity, c.face)
@@ -252,9 +218,9 @@ func (w *world) ask(e arche.Entity, velocity, face m3.Vec3) {
 
 // run is what a course showed.
 type run struct {
-	held, start, stop, turn90, turn180 float64
-	slide, jerk                        []float64
-	poses                              poses // some
+	start, stop, turn90, turn180 float64
+	slide, jerk                  []float64
+	poses                        poses // some
 }
 
 // course starts, turns by a right angle, turns back, and stops, at a speed.
@@ -264,7 +230,6 @@ func (s *Subject) course(speed float32, r *Report) (*run, error) {
 		return nil, err
 	}
 	defer w.crowd.Close()
-	const second = animsys.TickRate
 	e, watch := w.agents[0], newWatch(w.crowd, s.slow())
 	var roots []m3.Vec3
 	out := &run{}
@@ -286,8 +251,6 @@ func (s *Subject) course(speed float32, r *Report) (*run, error) {
 		switch i {
 		case 1:
 			out.start = took
-			n := len(roots)
-			out.held = float64(roots[n-1].Dist(roots[n-1-2*second])) / 2
 		case 2:
 			out.turn90 = took
 		case 3:
@@ -298,37 +261,6 @@ func (s *Subject) course(speed float32, r *Report) (*run, error) {
 	}
 	out.slide, out.jerk = watch.slide, watch.jerk
 	return out, nil
-}
-
-// bend returns how fast joints of the legs turn after some seconds at a speed, °/s.
-func (s *Subject) bend(speed float32) (float64, error) {
-	w, err := s.world(1)
-	if err != nil {
-		return 0, err
-	}
-	defer w.crowd.Close()
-	const settle, ticks = 5 * animsys.TickRate, 3 * animsys.TickRate
-	e, n := w.agents[0], w.crowd.Skel.Len()
-	last := make([]m3.Quat, n)
-	var sum float64
-	count := 0
-	for tick := range settle + ticks {
-		w.ask(e, m3.V(0, 0, speed), m3.V(0, 0, 1))
-		if err := w.schedule.Step(); err != nil {
-			return 0, err
-		}
-		_, rot := w.crowd.Poses.Joints(0, n)
-		if tick > settle {
-			for _, l := range w.crowd.Ground.Rig.Roles.Legs {
-				for _, j := range l[:len(l)-1] {
-					sum += float64(rot[j].Angle(last[j]))
-					count++
-				}
-			}
-		}
-		copy(last, rot)
-	}
-	return sum / float64(count) * animsys.TickRate * 180 / math.Pi, nil
 }
 
 // sparse is the number of ticks between poses that are compared with the clips'.
@@ -437,10 +369,7 @@ type watch struct {
 // slow returns the speed of the hips up to which a body does not go: a third of the slowest that is asked for. Feet under a
 // body that shifts its weight, or has stopped, would hide those that slide.
 func (s *Subject) slow() float32 {
-	if all := s.speeds(); len(all) > 0 {
-		return all[0] / 3
-	}
-	return 0
+	return s.Speeds[0] / 3
 }
 
 func newWatch(c *animsys.Crowd, slow float32) *watch {
@@ -503,7 +432,7 @@ func quantile(v []float64, q float64) float64 {
 func (r *Report) Print(out io.Writer) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, v := range r.Speeds {
-		fmt.Fprintf(t, "speed held\t%.2f m/s\tasked for %.2f; legs bend by %.0f°/s\n", v.Got, v.Asked, v.Bend)
+		fmt.Fprintf(t, "speed held %s\t%.2f m/s\tasked for %.2f; legs bend by %.0f°/s\n", v.Way, v.Got, v.Asked, v.Bend)
 	}
 	fmt.Fprintf(t, "answers\tstart %.2f s, stop %.2f s\tturn of 90° %.2f s, of 180° %.2f s\n", r.Start, r.Stop, r.Turn90, r.Turn180)
 	fmt.Fprintf(t, "circle of %.1f m\t%.0f cm beside\t%.0f° aside\n", r.Path.Radius, 100*r.Path.Distance, r.Path.Angle)

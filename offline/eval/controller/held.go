@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 )
 
 // Held is how well a speed is held that is asked for in a direction, to both sides. Speeds are those of the character's own size, m/s.
@@ -18,6 +20,33 @@ type Held struct {
 	Got    float64 `json:"got_m_s"`    // along the direction, the mean of both sides
 	Beside float64 `json:"beside_m_s"` // the larger one at right angles to it
 	Off    float64 `json:"off_deg"`    // mean angle between where it faces and where it should
+	// Bend is how fast joints of the legs turn, °/s, as the generator poses them: the foot lock would hide a body that glides on stiff legs.
+	Bend float64 `json:"bend_deg_s"`
+}
+
+// Ways in which a speed is held.
+const (
+	ahead    = "ahead"
+	aside    = "aside"
+	backward = "backward"
+	crouched = "crouched"
+)
+
+// directions are the ways of a body that faces ahead; aside is to the left.
+var directions = map[string]m3.Vec3{ahead: m3.V(0, 0, 1), aside: m3.V(1, 0, 0), backward: m3.V(0, 0, -1), crouched: m3.V(0, 0, 1)}
+
+// gaits measures how the subject's speeds are held ahead, and the slowest one aside and backward.
+func (s *Subject) gaits() (out []Held, err error) {
+	add := func(way string, speed float32) {
+		h, e := s.hold(way, speed, control.Move)
+		out, err = append(out, h), errors.Join(err, e)
+	}
+	for _, v := range s.Speeds {
+		add(ahead, v)
+	}
+	add(aside, s.Speeds[0])
+	add(backward, s.Speeds[0])
+	return out, err
 }
 
 // Hold measures how well a character holds speeds from a third of walking on, up to running ahead, and up to one and a half times walking
@@ -29,17 +58,15 @@ func Hold(s Subject, walk, run float32) ([]Held, error) {
 	if s.Size == 0 {
 		s.Size = 1
 	}
-	ahead, left := m3.V(0, 0, 1), m3.V(1, 0, 0)
 	slow, brisk := 0.36*walk, 1.43*walk
 	ways := []struct {
 		name, action string
-		way          m3.Vec3
 		speeds       []float32
 	}{
-		{"ahead", "", ahead, []float32{slow, walk, (walk + run) / 2, run}},
-		{"aside", "", left, []float32{slow, walk, brisk}},
-		{"backward", "", ahead.Neg(), []float32{slow, walk, brisk}},
-		{"crouched", "crouch", ahead, []float32{slow, 0.86 * walk}},
+		{ahead, "", []float32{slow, walk, (walk + run) / 2, run}},
+		{aside, "", []float32{slow, walk, brisk}},
+		{backward, "", []float32{slow, walk, brisk}},
+		{crouched, "crouch", []float32{slow, 0.86 * walk}},
 	}
 	var out []Held
 	for _, w := range ways {
@@ -48,12 +75,10 @@ func Hold(s Subject, walk, run float32) ([]Held, error) {
 			continue
 		}
 		for _, v := range w.speeds {
-			h, err := s.hold(w.way, v/s.Size, action)
+			h, err := s.hold(w.name, v/s.Size, action)
 			if err != nil {
 				return nil, err
 			}
-			size := float64(s.Size)
-			h.Way, h.Asked, h.Got, h.Beside = w.name, float64(v), h.Got*size, h.Beside*size
 			out = append(out, h)
 		}
 	}
@@ -68,15 +93,18 @@ func gaits(walk, run float32) error {
 	return nil
 }
 
-// hold lets two agents, one asked to the other side, go in a direction, facing ahead.
-func (s *Subject) hold(way m3.Vec3, speed float32, action control.Action) (out Held, err error) {
+// hold lets two agents, one asked to the other side, go in a direction, facing ahead. speed is in units of the skeleton a second.
+func (s *Subject) hold(name string, speed float32, action control.Action) (out Held, err error) {
 	w, err := s.world(2)
 	if err != nil {
 		return out, err
 	}
 	defer w.crowd.Close()
+	const degrees = 180 / math.Pi
 	const settles, lasts = 4 * animsys.TickRate, 6 * animsys.TickRate
+	way, joints := directions[name], w.crowd.Skel.Len()
 	var from [2]m3.Vec3
+	last := make([]m3.Quat, 2*joints)
 	for tick := range settles + lasts {
 		for i, e := range w.agents {
 			w.ask(e, mirrored(way.Scale(speed), i), m3.V(0, 0, 1))
@@ -90,8 +118,13 @@ func (s *Subject) hold(way m3.Vec3, speed float32, action control.Action) (out H
 			if tick == settles-1 {
 				from[i] = root.Pos
 			} else if tick >= settles {
-				out.Off += math.Abs(float64(root.Rot.Yaw())) * 180 / math.Pi / lasts / 2
+				out.Off += math.Abs(float64(root.Rot.Yaw())) * degrees / lasts / 2
 			}
+			_, rot := w.crowd.Poses.Joints(i, joints) // rows are those of the agents
+			if before := last[i*joints:]; tick >= settles {
+				out.Bend += legsTurn(rot, before, w.crowd.Ground.Rig.Roles.Legs) * degrees * animsys.TickRate / lasts / 2
+			}
+			copy(last[i*joints:], rot)
 		}
 	}
 	for i, e := range w.agents {
@@ -101,7 +134,21 @@ func (s *Subject) hold(way m3.Vec3, speed float32, action control.Action) (out H
 		out.Got += float64(along) / 2
 		out.Beside = max(out.Beside, float64(v.Sub(way.Scale(along)).Len()))
 	}
+	size := float64(s.Size)
+	out.Way, out.Asked, out.Got, out.Beside = name, float64(speed)*size, out.Got*size, out.Beside*size
 	return out, nil
+}
+
+// legsTurn returns the mean angle by which joints of the legs turn between two poses, rad.
+func legsTurn(rot, before []m3.Quat, legs []ik.Leg) (sum float64) {
+	count := 0
+	for _, l := range legs {
+		for _, j := range l[:len(l)-1] {
+			sum += float64(rot[j].Angle(before[j]))
+			count++
+		}
+	}
+	return sum / float64(count)
 }
 
 // PrintHeld writes a table.

@@ -196,44 +196,45 @@ func (l *learner) choose() {
 	l.report.Networks.Plays = l.file.Plays.String()
 }
 
-// fault says why clips are better than a network; empty if they are not.
+// fault says why clips are better than a network; empty if they are not. Both were asked for the same speeds.
 func fault(clips, nets *controller.Report) string {
 	const most = 1.25 // times the clips' measure
 	answer := func(r *controller.Report) float64 { return r.Start + r.Stop + r.Turn90 + r.Turn180 }
-	held := func(r *controller.Report) (worst float64) {
-		for _, v := range r.Speeds {
-			worst = max(worst, v.Asked/max(v.Got, 1e-3), v.Got/v.Asked)
-		}
-		return worst
-	}
 	switch {
 	case !nets.Finite:
 		return "its motion is not finite"
 	case answer(nets) > most*answer(clips):
 		return "it answers later"
-	case held(nets) > max(1.1, held(clips)):
-		return "it does not hold its speed"
 	case nets.Path.Distance > clips.Path.Distance+0.1:
 		return "it leaves a path"
 	case nets.Jerk.Shown > most*clips.Jerk.Shown:
 		return "it jerks"
-	case stiff(clips, nets):
-		return "it glides on stiff legs"
-	case nets.Slide.Shown > max(nets.Slide.Clips, most*clips.Slide.Shown):
+	}
+	for i, v := range nets.Speeds {
+		if why := misses(&clips.Speeds[i], &v); why != "" {
+			return fmt.Sprintf("%s at %.2f m/s %s", why, v.Asked, v.Way)
+		}
+	}
+	if nets.Slide.Shown > max(nets.Slide.Clips, most*clips.Slide.Shown) {
 		return "its feet slide"
 	}
 	return ""
 }
 
-// stiff reports whether a network's legs bend by much less than the clips' at a speed.
-func stiff(clips, nets *controller.Report) bool {
-	const least = 0.6
-	for i, v := range nets.Speeds {
-		if i < len(clips.Speeds) && v.Bend < least*clips.Speeds[i].Bend {
-			return true
-		}
+// misses says why the clips hold a speed better than a network; empty if they do not.
+func misses(clips, net *controller.Held) string {
+	const (
+		near  = 0.1 // share by which a speed may be off
+		bends = 0.6 // of how fast the clips' legs bend
+	)
+	off := func(h *controller.Held) float64 { return math.Abs(h.Got-h.Asked) / h.Asked }
+	switch {
+	case off(net) > max(near, off(clips)):
+		return "it does not hold its speed"
+	case net.Bend < bends*clips.Bend:
+		return "it glides on stiff legs"
 	}
-	return false
+	return ""
 }
 
 func (n *networks) print(w io.Writer, size float32) error {

@@ -59,25 +59,36 @@ func TestMakeTrains(t *testing.T) {
 
 // A network is as good as the clips unless one of its measures is worse.
 func TestFault(t *testing.T) {
-	good := controller.Report{Finite: true, Start: 0.5, Stop: 0.5, Turn90: 0.5, Turn180: 0.5, Speeds: []controller.Speed{{Asked: 1, Got: 1, Bend: 100}},
+	good := controller.Report{Finite: true, Start: 0.5, Stop: 0.5, Turn90: 0.5, Turn180: 0.5, Speeds: []controller.Held{{Way: "ahead", Asked: 1, Got: 1, Bend: 100}, {Way: "ahead", Asked: 3, Got: 3, Bend: 200}, {Way: "aside", Asked: 1, Got: 0.5, Bend: 100}},
 		Slide: controller.Pair{Shown: 0.05, Clips: 0.08}, Jerk: controller.Pair{Shown: 100, Clips: 100}}
 	if why := fault(&good, &good); why != "" {
 		t.Error(why)
 	}
+	at := func(i int, h controller.Held) func(r *controller.Report) {
+		return func(r *controller.Report) { r.Speeds = slices.Clone(r.Speeds); r.Speeds[i] = h }
+	}
 	for want, change := range map[string]func(r *controller.Report){
-		"not finite": func(r *controller.Report) { r.Finite = false },
-		"later":      func(r *controller.Report) { r.Turn180 = 1.2 },
-		"speed":      func(r *controller.Report) { r.Speeds = []controller.Speed{{Asked: 1, Got: 0.8}} },
-		"path":       func(r *controller.Report) { r.Path.Distance = 0.2 },
-		"jerk":       func(r *controller.Report) { r.Jerk.Shown = 130 },
-		"slide":      func(r *controller.Report) { r.Slide.Shown = 0.09 },
-		"stiff":      func(r *controller.Report) { r.Speeds = []controller.Speed{{Asked: 1, Got: 1, Bend: 50}} },
+		"not finite":              func(r *controller.Report) { r.Finite = false },
+		"later":                   func(r *controller.Report) { r.Turn180 = 1.2 },
+		"path":                    func(r *controller.Report) { r.Path.Distance = 0.2 },
+		"jerk":                    func(r *controller.Report) { r.Jerk.Shown = 130 },
+		"slide":                   func(r *controller.Report) { r.Slide.Shown = 0.09 },
+		"speed at 1.00 m/s ahead": at(0, controller.Held{Way: "ahead", Asked: 1, Got: 0.8, Bend: 100}),
+		"stiff legs at 1.00 m/s":  at(0, controller.Held{Way: "ahead", Asked: 1, Got: 1, Bend: 50}),
+		"speed at 3.00 m/s ahead": at(1, controller.Held{Way: "ahead", Asked: 3, Got: 3.4, Bend: 200}),
+		"legs at 3.00 m/s ahead":  at(1, controller.Held{Way: "ahead", Asked: 3, Got: 3, Bend: 100}), // in its trot alone
+		"speed at 1.00 m/s aside": at(2, controller.Held{Way: "aside", Asked: 1, Got: 0.4, Bend: 100}),
 	} {
 		worse := good
 		change(&worse)
 		if why := fault(&good, &worse); !strings.Contains(why, want) {
 			t.Errorf("%q; want %s", why, want)
 		}
+	}
+	better := good
+	at(2, controller.Held{Way: "aside", Asked: 1, Got: 0.9, Bend: 100})(&better) // the clips hardly go aside
+	if why := fault(&good, &better); why != "" {
+		t.Error(why)
 	}
 }
 

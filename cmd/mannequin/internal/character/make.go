@@ -129,7 +129,7 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 	}
 	r := newReport(o.out, set)
 	recorded := *set
-	set.Leaps()
+	r.Jumps = set.Leaps()
 	if !o.plain {
 		r.Bent = set.Bend()
 		steps, err := set.Steps()
@@ -195,13 +195,13 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 			return nil, err
 		}
 	}
-	subject.New = controller.Plays(file)
+	subject.New, subject.Speeds = controller.Plays(file), db.Speeds(3) // of the video
 	progress.Stage("drawing")
 	return r, o.draw(cmd.Context(), subject)
 }
 
 func subjectOf(set *clipset.Set, db *matching.Database, recorded []clipset.Clip) controller.Subject {
-	s := controller.Subject{Size: set.Size, Memory: db.Bytes(), New: controller.Plays(&matching.File{Database: db})}
+	s := controller.Subject{Size: set.Size, Memory: db.Bytes(), Speeds: db.Speeds(controller.Gaits), New: controller.Plays(&matching.File{Database: db})}
 	for _, c := range recorded {
 		moves := make([]bool, len(c.Actions))
 		for f, a := range c.Actions {
@@ -220,6 +220,7 @@ type report struct {
 	Size     float32            `json:"size"` // times the usual size
 	Clips    int                `json:"clips"`
 	Seconds  map[string]float64 `json:"seconds"` // of the clips, by action
+	Jumps    int                `json:"jumps"`   // that were cut out of recordings
 	Bent     int                `json:"bent"`    // clips that were added
 	Steps    int                `json:"steps"`   // likewise: backward, aside and on the spot
 	Mirrored bool               `json:"mirrored"`
@@ -243,6 +244,9 @@ func (r *report) notes(s *clipset.Set) {
 	r.Notes = s.Notes
 	if r.Seconds[label.Idle] < 0.5 {
 		r.Notes = append(r.Notes, "no clip stands: the character steps on the spot when it should")
+	}
+	if r.Jumps > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d jumps were cut out of recordings: each plays once, to its end", r.Jumps))
 	}
 	if r.Bent > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("no clip turns or changes its speed: %d loops were bent into curves, and made slower and faster", r.Bent))

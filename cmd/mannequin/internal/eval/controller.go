@@ -26,8 +26,8 @@ func newEvalController() *cobra.Command {
 		Use:   "controller CHARACTER|MODEL...",
 		Short: "Measure characters that goals steer: one table for every kind",
 		Long: `Measures characters that a player steers: files of mannequin make, and mode-adaptive networks by name or file. They
-start, turn by 90° and 180° and stop at three speeds, and follow a circle. The table says whether they hold speeds, how
-soon they answer, how far they are from the circle, how much feet slide and joints jerk, and what a tick costs. A second
+start, turn by 90° and 180° and stop at five speeds, and follow a circle. The table says whether they hold speeds and bend
+their legs, how soon they answer, how far they are from the circle, how much feet slide and joints jerk, and what a tick costs. A second
 table says how soon they do what they are asked for: over 20 phases of the gait at which the command comes, to both sides.
 A third one says how much later their path turns back than a stick that swings, and a fourth which speeds they hold ahead,
 aside, backward and crouched. docs/make.md explains the measures.`,
@@ -49,7 +49,7 @@ aside, backward and crouched. docs/make.md explains the measures.`,
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", args[i], err)
 				}
-				slow, fast := cmp.Or(walk, r.Speeds[0].Asked), cmp.Or(run, r.Speeds[len(r.Speeds)-1].Asked)
+				slow, fast := cmp.Or(walk, r.Speeds[0].Asked), cmp.Or(run, r.Speeds[len(s.Speeds)-1].Asked)
 				answers, err := controller.Respond(s.Subject, float32(slow), float32(fast))
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", args[i], err)
@@ -97,9 +97,8 @@ func ways(f *matching.File) (out []subject) {
 	var clips controller.Subject
 	if f.Database != nil {
 		clips = recorded(f.Database)
-	} else {
-		clips.Speeds = f.Character().Speeds(3)
 	}
+	clips.Speeds = f.Character().Speeds(controller.Gaits)
 	clips.Size, clips.Action = f.Character().Size, f.Character().Action
 	for _, w := range f.Ways() {
 		s, only := clips, f.Only(w)

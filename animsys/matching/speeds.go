@@ -12,23 +12,35 @@ const slowest = 0.15
 // speedQuantiles is the number of quantiles of the speeds that a character keeps.
 const speedQuantiles = 101
 
-// moving finds the quantiles of the speeds of frames that move and show no other action, each over a second.
+// aheadShare is the least share of its way that a body goes ahead whose speed counts.
+const aheadShare = 0.7
+
+// moving finds the quantiles of the speeds of frames that move ahead and show no other action, each over a second. If none moves
+// ahead, those that move elsewhere count.
 func (d *Database) moving() []float32 {
-	var all []float32
+	var all, elsewhere []float32
 	for _, s := range d.clips {
 		for f := s.first; f < s.end; f++ {
 			if d.tags[f]&d.acts != 0 {
 				continue
 			}
-			way, ticks := float32(0), 0
+			way, ahead, ticks := float32(0), float32(0), 0
 			for k := max(s.first, f-TickRate/2); k < min(s.end, f+TickRate/2); k++ {
 				way += m3.V(d.moves[k].X, 0, d.moves[k].Z).Len()
+				ahead += d.moves[k].Z
 				ticks++
 			}
-			if v := way / float32(ticks) * TickRate; v > slowest {
+			switch v := way / float32(ticks) * TickRate; {
+			case v <= slowest:
+			case ahead > aheadShare*way:
 				all = append(all, v)
+			default:
+				elsewhere = append(elsewhere, v)
 			}
 		}
+	}
+	if len(all) == 0 {
+		all = elsewhere
 	}
 	if len(all) == 0 {
 		return nil
@@ -41,16 +53,16 @@ func (d *Database) moving() []float32 {
 	return out
 }
 
-// Speeds returns the speeds at which the character moves over the ground, m/s, ascending: at most n, each a sixth
-// faster at least than the one before. They are quantiles over the frames that move and show no other action, each
-// over a second.
+// Speeds returns the speeds at which the character moves ahead, m/s, ascending: at most n, each a sixth faster at least
+// than the one before. They are quantiles over the frames that move ahead and show no other action, each over a second. Of
+// a character that never moves ahead they are those of other directions.
 func (c *Character) Speeds(n int) []float32 {
 	if len(c.speeds) == 0 {
 		return nil
 	}
 	var out []float32
 	for i := range n {
-		const low, high = 0.15, 0.95
+		const low, high = 0.15, 0.9
 		share := float32(low)
 		if n > 1 {
 			share += (high - low) * float32(i) / float32(n-1)
@@ -63,8 +75,7 @@ func (c *Character) Speeds(n int) []float32 {
 	return out
 }
 
-// TopSpeed returns the speed over the ground, m/s, that a hundredth of the frames that move and show no other action exceed, each
-// over a second; 0 without such frames.
+// TopSpeed returns the speed, m/s, that a hundredth of the frames of Speeds exceed; 0 without such frames.
 func (c *Character) TopSpeed() float32 {
 	if len(c.speeds) == 0 {
 		return 0
@@ -72,8 +83,7 @@ func (c *Character) TopSpeed() float32 {
 	return c.speeds[(len(c.speeds)-1)*99/100]
 }
 
-// FastestSpeed returns the largest speed over the ground of a second of frames that move and show no other action, m/s; 0 without such
-// frames.
+// FastestSpeed returns the largest speed of the frames of Speeds, m/s; 0 without such frames.
 func (c *Character) FastestSpeed() float32 {
 	if len(c.speeds) == 0 {
 		return 0

@@ -1,9 +1,11 @@
 package matching_test
 
 import (
+	"slices"
 	"testing"
 
 	"mannequin/animsys/matching"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testmatching"
 )
 
@@ -23,5 +25,32 @@ func TestSpeeds(t *testing.T) {
 	}
 	if none := (&matching.Database{}).Speeds(4); none != nil {
 		t.Errorf("a database without frames has %v", none)
+	}
+}
+
+// Who walks backward is asked for the speeds at which it walks ahead, unless it never does.
+func TestSpeedsAhead(t *testing.T) {
+	people := testmatching.People(t)
+	var ahead, back []matching.Clip
+	for i := range people.Clips() {
+		m, tags := people.Motion(i)
+		r := *m
+		r.Pos, r.Rot = nil, nil
+		for f := m.Frames - 1; f >= 0; f-- {
+			pos, rot := m.Frame(f)
+			r.Pos, r.Rot = append(r.Pos, pos...), append(r.Rot, rot...)
+		}
+		slices.Reverse(tags)
+		ahead, back = append(ahead, matching.Clip{Motion: m, Tags: tags}), append(back, matching.Clip{Motion: &r, Tags: tags})
+	}
+	speeds := func(clips []matching.Clip) []float32 {
+		return must.Get(matching.Build(people.Skel, clips, matching.Options{Roles: &people.Roles, Tags: people.Tags}))(t).Speeds(4)
+	}
+	want := speeds(ahead[1:])
+	if got := speeds(slices.Concat(ahead[1:], back[:1])); !slices.Equal(got, want) {
+		t.Errorf("with a clip backward it goes at %v, want %v", got, want)
+	}
+	if got := speeds(back); len(got) == 0 {
+		t.Error("who only walks backward has no speed")
 	}
 }

@@ -34,6 +34,7 @@ type Subject struct {
 	Clips []*skel.Clip
 	// Speeds are asked for, ascending, units of the skeleton a second: Gaits of matching.Character.Speeds.
 	Speeds []float32
+	Top    float32 // likewise, of the fastest gait, which only has to be held; 0: the last of Speeds
 	// Moves says which frames of the clips show a body that goes, (clips, frames). nil: all.
 	Moves [][]bool
 	Size  float32 // metres per unit of the skeleton's; 0: 1
@@ -48,7 +49,7 @@ const Gaits = 5
 
 // Report is the measures. Lengths and speeds are those of the character's own size.
 type Report struct {
-	// Speeds are those of the subject, ahead, and the slowest of them to either side and backward.
+	// Speeds are those of the subject and its top speed, ahead, and the slowest of them to either side and backward.
 	Speeds []Held `json:"speeds"`
 	// Means over the speeds, s: until the velocity is within a quarter of the one that is asked for.
 	Start, Stop, Turn90, Turn180 float64

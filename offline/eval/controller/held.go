@@ -35,7 +35,7 @@ const (
 // directions are the ways of a body that faces ahead; aside is to the left.
 var directions = map[string]m3.Vec3{ahead: m3.V(0, 0, 1), aside: m3.V(1, 0, 0), backward: m3.V(0, 0, -1), crouched: m3.V(0, 0, 1)}
 
-// gaits measures how the subject's speeds are held ahead, and the slowest one aside and backward.
+// gaits measures how the subject's speeds and its top speed are held ahead, and the slowest one aside and backward.
 func (s *Subject) gaits() (out []Held, err error) {
 	add := func(way string, speed float32) {
 		h, e := s.hold(way, speed, control.Move)
@@ -43,6 +43,9 @@ func (s *Subject) gaits() (out []Held, err error) {
 	}
 	for _, v := range s.Speeds {
 		add(ahead, v)
+	}
+	if s.Top > s.Speeds[len(s.Speeds)-1] {
+		add(ahead, s.Top)
 	}
 	add(aside, s.Speeds[0])
 	add(backward, s.Speeds[0])

@@ -201,7 +201,7 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 }
 
 func subjectOf(set *clipset.Set, db *matching.Database, recorded []clipset.Clip) controller.Subject {
-	s := controller.Subject{Size: set.Size, Memory: db.Bytes(), Speeds: db.Speeds(controller.Gaits), New: controller.Plays(&matching.File{Database: db})}
+	s := controller.Subject{Size: set.Size, Memory: db.Bytes(), Speeds: db.Speeds(controller.Gaits), Top: db.TopSpeed(), New: controller.Plays(&matching.File{Database: db})}
 	for _, c := range recorded {
 		moves := make([]bool, len(c.Actions))
 		for f, a := range c.Actions {

@@ -61,6 +61,9 @@ func TestMake(t *testing.T) {
 			break
 		}
 	}
+	if n := len(ways["ahead"]) - 1; n != len(db.Speeds(controller.Gaits)) || math.Abs(ways["ahead"][n]-float64(db.TopSpeed())) > 1e-3 {
+		t.Errorf("it is asked for %v m/s ahead, want %g in the end", ways["ahead"], db.TopSpeed())
+	}
 	if len(ways["aside"]) != 1 || len(ways["backward"]) != 1 {
 		t.Errorf("it is asked for %v", ways)
 	}

@@ -98,7 +98,7 @@ func ways(f *matching.File) (out []subject) {
 	if f.Database != nil {
 		clips = recorded(f.Database)
 	}
-	clips.Speeds = f.Character().Speeds(controller.Gaits)
+	clips.Speeds, clips.Top = f.Character().Speeds(controller.Gaits), f.Character().TopSpeed()
 	clips.Size, clips.Action = f.Character().Size, f.Character().Action
 	for _, w := range f.Ways() {
 		s, only := clips, f.Only(w)

@@ -152,6 +152,15 @@ func Named(names []string) bool {
 	return slices.ContainsFunc(readNames(names), func(r reading) bool { return r.part.ofLimb() })
 }
 
+// Sided reports whether the names of joints tell the left side from the right one: at least three joints of each say so.
+func Sided(names []string) bool {
+	count := map[string]int{}
+	for _, r := range readNames(names) {
+		count[r.side]++
+	}
+	return min(count["Left"], count["Right"]) >= 3
+}
+
 // tokenise splits a name at separators, digits and changes of case, and makes it lower case:
 // LHipJoint is l hip joint, upper_arm.L upper arm l.
 func tokenise(name string) []string {

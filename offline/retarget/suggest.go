@@ -32,9 +32,41 @@ func Suggest(name string, c *skel.Clip) *Suggestion { return guess(name, c, nil)
 func guess(name string, c *skel.Clip, as map[string]string) *Suggestion {
 	body := anatomy.OfClip(c, as)
 	p := &Profile{Name: name, About: fmt.Sprintf("guessed from %d joints", c.Skel.Len()), Joints: map[string]string{}}
-	out := suggest(p, c, anatomy.AsNamed(c.Skel.Names, body.Uniform()))
+	joints := anatomy.AsNamed(c.Skel.Names, body.Uniform())
+	out := suggest(p, c, joints)
+	if out.Err == nil && len(as) == 0 && !anatomy.Sided(c.Skel.Names) && backward(p, c) {
+		out = suggest(&Profile{Name: name, About: p.About, Joints: map[string]string{}}, c, otherSides(joints))
+	}
 	if err := body.NoPerson(); err != nil && as["Hips"] == "" {
 		out.Err = &noPersonError{err}
+	}
+	return out
+}
+
+// backward reports whether a profile whose sides are guessed takes the left side for the right one: by its sides, the person
+// of the motion has toes and knees that point to the back.
+func backward(p *Profile, c *skel.Clip) bool {
+	b, err := bind(p, c.Skel, Human())
+	if err != nil {
+		return false
+	}
+	w := &work{binding: b, job: &Retargeter{Profile: p}, world: m3.Ident}
+	if _, err := w.takeFrames(c); err != nil {
+		return false
+	}
+	return w.isMirrored()
+}
+
+// otherSides returns joints with left and right exchanged.
+func otherSides(joints map[string]int) map[string]int {
+	out := map[string]int{}
+	for name, j := range joints {
+		if side, ok := strings.CutPrefix(name, "Left"); ok {
+			name = "Right" + side
+		} else if side, ok := strings.CutPrefix(name, "Right"); ok {
+			name = "Left" + side
+		}
+		out[name] = j
 	}
 	return out
 }

@@ -1,0 +1,49 @@
+package retarget
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"mannequin/animsys/anatomy"
+	"mannequin/internal/testing/must"
+)
+
+// Of a person whose joints have no names, toes and knees tell left from right.
+func TestBackward(t *testing.T) {
+	c := walk(120, 1)
+	joints := map[string]int{}
+	for j, name := range c.Skel.Names {
+		joints[name] = j
+	}
+	s := *c.Skel
+	s.Names = make([]string, s.Len())
+	for j := range s.Names {
+		s.Names[j] = fmt.Sprint("joint ", j)
+	}
+	c.Skel = &s
+	for _, swapped := range []bool{false, true} {
+		as := joints
+		if swapped {
+			as = otherSides(joints)
+		}
+		out := suggest(&Profile{Name: "walk", Joints: map[string]string{}}, c, as)
+		must.Do(t, out.Err)
+		if backward(out.Profile, c) != swapped {
+			t.Errorf("sides exchanged %v: toes and knees say %v", swapped, !swapped)
+		}
+	}
+	// The guess has them right at once or turns them.
+	if out := Suggest("walk", c); out.Err == nil && out.Profile.Joints["LeftFoot"] != s.Names[joints["LeftFoot"]] {
+		t.Errorf("the left foot is %s, want joint %d", out.Profile.Joints["LeftFoot"], joints["LeftFoot"])
+	}
+	if anatomy.Sided(s.Names) || !anatomy.Sided(slices.Collect(func(yield func(string) bool) {
+		for name := range joints {
+			if !yield(name) {
+				return
+			}
+		}
+	})) {
+		t.Error("names without sides are taken for others")
+	}
+}

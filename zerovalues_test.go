@@ -112,7 +112,7 @@ var linked = []any{
 	new(mann.Ahead), new(mann.Batch), new(mann.Controller), new(mann.ControllerOptions), new(mann.Model), new(mann.Tuning),
 	mann.DefaultTuning, mann.Describe, mann.Jumps, mann.NewBatch, mann.NewFollower, mann.NewModel,
 
-	new(matching.Act), new(matching.Adaptive), new(matching.AdaptiveStream), new(matching.Character), new(matching.Clip), new(matching.Database), new(matching.File), new(matching.Learned), new(matching.LearnedStream),
+	new(matching.Act), new(matching.Adaptive), new(matching.AdaptiveStream), new(matching.Character), new(matching.Clip), new(matching.Database), new(matching.File), new(matching.Idle), new(matching.Learned), new(matching.LearnedStream),
 	new(matching.Networks), new(matching.Options), new(matching.Span), new(matching.Stream), new(matching.StreamOptions), new(matching.Tags), new(matching.Target),
 	new(matching.Tuning), new(matching.Way), new(matching.Weights),
 	matching.Build, matching.Decode, matching.DecodeFile, matching.DefaultTuning, matching.DefaultWeights, matching.NewAdaptive, matching.NewLearned, matching.NewNetwork, matching.Open,

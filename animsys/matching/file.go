@@ -40,7 +40,7 @@ const (
 	arrayBounds   = "bounds"   // (2, state) least and most
 	arrayStill    = "still"    // (joints, 4)
 	arrayActs     = "acts"     // (acts, state); may be missing
-	arrayIdles    = "idles"    // (idles, state); may be missing
+	arrayIdles    = "idles"    // (idles, IdleKeys, state + 3); may be missing
 )
 
 const keyClips = "clips"
@@ -81,7 +81,7 @@ type learnedFile struct {
 	paces
 	Turns []int32   `json:"turns"`
 	Acts  []actFile `json:"acts,omitempty"`
-	Idles int       `json:"idles,omitempty"`
+	Idles []Tags    `json:"idles,omitempty"`
 }
 
 // adaptiveFile is the JSON part of a mode-adaptive network.
@@ -242,9 +242,12 @@ func (f *File) Encode(w io.Writer) error {
 		arrays = append(arrays, d.arrays()...)
 	}
 	if l := f.Learned; l != nil {
-		out.Learned = &learnedFile{paces: l.paces(f.Plays == LearnedMatching), Turns: l.net.Turns, Idles: len(l.net.Idles)}
+		out.Learned = &learnedFile{paces: l.paces(f.Plays == LearnedMatching), Turns: l.net.Turns}
 		for _, a := range l.net.Acts {
 			out.Learned.Acts = append(out.Learned.Acts, actFile{a.Tags, a.Ticks, a.Holds})
+		}
+		for _, idle := range l.net.Idles {
+			out.Learned.Idles = append(out.Learned.Idles, idle.Tags)
 		}
 		arrays = append(arrays, l.arrays()...)
 	}
@@ -318,7 +321,11 @@ func (l *Learned) arrays() []netruntime.Tensor {
 		out = append(out, netruntime.Tensor{Name: arrayActs, Shape: []int{len(n.Acts), len(n.Rest)}, Data: acts})
 	}
 	if n.Idles != nil {
-		out = append(out, netruntime.Tensor{Name: arrayIdles, Shape: []int{len(n.Idles), len(n.Rest)}, Data: slices.Concat(n.Idles...)})
+		var idles []float32
+		for _, idle := range n.Idles {
+			idles = append(idles, idle.States...)
+		}
+		out = append(out, netruntime.Tensor{Name: arrayIdles, Shape: []int{len(n.Idles), IdleKeys, len(n.Rest) + 3}, Data: idles})
 	}
 	for i, net := range [...]*netruntime.Net{n.Decompressor, n.Stepper, n.Projector} {
 		out = append(out, tensors(networkNames[i], net)...)
@@ -560,13 +567,14 @@ func decodeLearned(c Character, in *learnedFile, a fileArrays) (*Learned, error)
 			l.net.Acts = append(l.net.Acts, Act{f.Tags, f.Ticks, f.Holds, acts[i*state:][:state:state]})
 		}
 	}
-	if in.Idles != 0 {
-		idles, err := a.take(arrayIdles, in.Idles, state)
+	if len(in.Idles) > 0 {
+		size := IdleKeys * (state + 3)
+		idles, err := a.take(arrayIdles, len(in.Idles), size)
 		if err != nil {
 			return nil, err
 		}
-		for i := range in.Idles {
-			l.net.Idles = append(l.net.Idles, idles[i*state:][:state:state])
+		for i, tags := range in.Idles {
+			l.net.Idles = append(l.net.Idles, Idle{tags, idles[i*size:][:size:size]})
 		}
 	}
 	still, err := a.take(arrayStill, l.Skel.Len(), 4)

@@ -31,13 +31,24 @@ type Networks struct {
 	Stepper      *netruntime.Net // (S) to (S + 3): the change to the next tick, and the motion of the root: X, Z, m, and yaw, rad
 	Projector    *netruntime.Net // (Columns + tags) to (S); a tag that is asked for is 1, others are 0
 
-	Acts        []Act       // of the clips that are played once
-	Idles       [][]float32 // (…, S) idle states, between which a standing agent moves; may be empty
-	Turns       []int32     // joints that turn against their parents, ascending; joint 0 is the first
-	Still       []m3.Quat   // (joints) local rotations of those that do not
-	Rest        []float32   // (S) a state that stands
-	Least, Most []float32   // (S) bounds of all states
+	Acts        []Act     // of the clips that are played once
+	Idles       []Idle    // of stances that are kept on the spot; may be empty
+	Turns       []int32   // joints that turn against their parents, ascending; joint 0 is the first
+	Still       []m3.Quat // (joints) local rotations of those that do not
+	Rest        []float32 // (S) a state that stands
+	Least, Most []float32 // (S) bounds of all states
 }
+
+// Idle is a stretch in which a body stays where it is: it stands, crouches or sits. An agent that does so plays one after another.
+type Idle struct {
+	Tags   Tags
+	States []float32 // (IdleKeys, S + 3) states IdleTicks ticks apart, each with the root's motion in a tick from there on: X, Z, m, and yaw, rad
+}
+
+const (
+	IdleKeys  = 33
+	IdleTicks = 15
+)
 
 // Act is a clip that is played once, from its first state on: the stepper makes the rest.
 type Act struct {
@@ -103,12 +114,16 @@ func (l *Learned) finish() error {
 		}
 	}
 	for _, idle := range n.Idles {
-		if len(idle) != state {
-			return fmt.Errorf("matching: a state that stands of %d values, want %d", len(idle), state)
+		if len(idle.States) != IdleKeys*(state+3) || idle.Tags == 0 {
+			return fmt.Errorf("matching: an idle with tags %b of %d values, want %d states of %d values and the root's motion", idle.Tags, len(idle.States), IdleKeys, state)
 		}
-		for i, v := range idle {
-			if !(n.Least[i] <= v && v <= n.Most[i]) {
-				return fmt.Errorf("matching: value %d of a state that stands is %g: want %g to %g", i, v, n.Least[i], n.Most[i])
+		for i, v := range idle.States {
+			least, most := float32(-1), float32(1) // of the root's motion, m and rad a tick
+			if k := i % (state + 3); k < state {
+				least, most = n.Least[k], n.Most[k]
+			}
+			if !(least <= v && v <= most) {
+				return fmt.Errorf("matching: value %d of an idle is %g: want %g to %g", i, v, least, most)
 			}
 		}
 	}
@@ -129,7 +144,7 @@ func (l *Learned) finish() error {
 		h = h.Uint(uint64(a.Tags)).Int(a.Ticks).Bool(a.Holds).Floats(a.State...)
 	}
 	for _, idle := range n.Idles {
-		h = h.Floats(idle...)
+		h = h.Uint(uint64(idle.Tags)).Floats(idle.States...)
 	}
 	for _, net := range [...]*netruntime.Net{n.Decompressor, n.Stepper, n.Projector} {
 		sum, err := net.Checksum()

@@ -55,25 +55,59 @@ type act struct {
 	left int32 // ticks; 0: it is over
 }
 
-// resting is what a row does that rests: it goes to one state that stands after another, slowly, as people shift their weight.
+// resting is what a row does that stays where it is: it plays one idle of its stance after another.
 type resting struct {
-	to    int32  // among Networks.Idles, or −1: it does not rest
-	left  int32  // ticks until the next one
-	since int32  // ticks since this one was chosen, at most restEases
-	seed  uint32 // of the choices
+	of   int32  // among Networks.Idles, or −1
+	at   int32  // ticks from its beginning
+	seed uint32 // of the choices
 }
 
 const (
-	restShare = 0.025 // of the way to the state that stands, in a tick
-	restEases = 45    // ticks in which that share grows
-	restStays = 150   // least ticks of a state; at most three times as many
+	restTicks = (IdleKeys - 1) * IdleTicks // of an idle
+	restShare = 0.25                       // of the way to the idle's state, in a tick
+	restEases = 180                        // ticks from its beginning in which that share grows
 )
 
-// next chooses another state of n.
-func (r *resting) next(n int) {
+// begin begins an idle at a place, which decides what comes after it.
+func (r *resting) begin(of int32, at feature.Place) {
+	r.of, r.at = of, 0
+	r.seed = math.Float32bits(at.Pos.X)*31 ^ math.Float32bits(at.Pos.Z)*17 ^ math.Float32bits(at.Yaw)
+}
+
+// next chooses an idle of the same stance, at random.
+func (r *resting) next(all []Idle) {
 	r.seed = r.seed*1664525 + 1013904223
-	r.to, r.since = int32(r.seed>>8)%int32(n), 0
-	r.left = restStays + int32(r.seed>>16)%(2*restStays)
+	tags, n := all[r.of].Tags, int32(0)
+	for i := range all {
+		if all[i].Tags == tags {
+			n++
+		}
+	}
+	left := int32(r.seed>>8) % n
+	for i := range all {
+		if all[i].Tags != tags {
+			continue
+		}
+		if left == 0 {
+			r.of, r.at = int32(i), 0
+			return
+		}
+		left--
+	}
+}
+
+// play leads a state on by a tick of an idle, and returns the root's motion.
+func (r *resting) play(of *Idle, state []float32) move {
+	n, k := len(state)+3, int(r.at)/IdleTicks
+	a, b := of.States[k*n:][:n], of.States[(k+1)*n:][:n]
+	between := float32(int(r.at)-k*IdleTicks) / IdleTicks
+	ease := min(float32(r.at)/restEases, 1)
+	share := restShare * ease * ease
+	for i, v := range state {
+		state[i] += share * (a[i] + between*(b[i]-a[i]) - v)
+	}
+	r.at++
+	return move{a[n-3], a[n-2], a[n-1]}
 }
 
 // decoder runs the decompressor for some rows.
@@ -172,7 +206,7 @@ func (s *LearnedStream) Add(at feature.Place, goal *control.Goal) (row int, err 
 	if row, err = s.add(at, goal); err == nil {
 		copy(s.row(row), s.of.net.Rest)
 		s.must[row], s.acts[row] = 0, act{of: -1}
-		s.ago[row], s.rest[row] = again, resting{to: -1}
+		s.ago[row], s.rest[row] = again, resting{of: -1}
 	}
 	return row, err
 }
@@ -202,7 +236,7 @@ func (s *LearnedStream) Restore(st *generator.State) (row int, err error) {
 	if a := s.acts[row]; !s.within(row) || a.of < -1 || int(a.of) >= len(s.of.net.Acts) || a.left < 0 || a.left > maxFrames || s.ago[row] < 0 || s.ago[row] > again || !feature.Finite(s.jumped(row)) {
 		st.Fail(errForeign)
 	}
-	if r := s.rest[row]; r.to < -1 || int(r.to) >= len(s.of.net.Idles) || r.left < 0 || r.left > 3*restStays || r.since < 0 || r.since > restEases {
+	if r := s.rest[row]; r.of < -1 || int(r.of) >= len(s.of.net.Idles) || r.at < 0 || r.at > restTicks {
 		st.Fail(errForeign)
 	}
 	return s.restored(row, st)
@@ -270,39 +304,49 @@ func (s *LearnedStream) planRows(_, i int) {
 			switch a := s.acts[row]; {
 			case a.of < 0:
 				due = due || !asked
+			case a.left == 0 && asked && w.stands && s.idle(w.must, s.row(row)[:s.of.Columns()], float32(math.Inf(1))) >= 0:
+				s.acts[row].of = -1 // it stays so
+				s.settle(row)
 			case a.left > 0 && (asked || w.must == 0) || asked && s.of.net.Acts[a.of].Holds: // it goes on
 				due, s.agents[row].Wait = false, max(s.agents[row].Wait, 0)
 			default:
 				due = true
 			}
-			if r := &s.rest[row]; !w.rests || !asked || s.acts[row].of >= 0 || len(s.of.net.Idles) == 0 {
-				r.to = -1
-			} else if r.to >= 0 || s.ago[row] == again { // it stands by now
-				if r.to < 0 {
-					s.settle(row)
-				}
-				if r.to >= 0 {
-					due, s.agents[row].Wait = false, max(s.agents[row].Wait, 0)
-				}
+			r := &s.rest[row]
+			switch {
+			case !w.stands || !asked || s.acts[row].of >= 0:
+				r.of = -1
+			case r.of < 0 && s.ago[row] == again: // it stands by now
+				s.settle(row)
+			}
+			if r.of >= 0 {
+				due, s.agents[row].Wait = false, max(s.agents[row].Wait, 0)
 			}
 			s.wishes[row], s.due[row] = w, due
 		}
 	}
 }
 
-// settle begins to rest at the state that stands and is nearest, if that is near.
+// settle begins to play the nearest idle of the row's stance. It must be near, if the row stands upright: it may be about to take a step.
 func (s *LearnedStream) settle(row int) {
 	const near = 4 // the square of a distance between features
-	r, at, cols := &s.rest[row], s.agents[row].At, s.of.Columns()
-	r.seed = math.Float32bits(at.Pos.X)*31 ^ math.Float32bits(at.Pos.Z)*17 ^ math.Float32bits(at.Yaw)
-	r.next(len(s.of.net.Idles))
-	r.to = -1
-	least := float32(near)
-	for i, idle := range s.of.net.Idles {
-		if c := cost(idle[:cols], s.row(row)[:cols]); c < least {
-			r.to, least = int32(i), c
+	least := float32(math.Inf(1))
+	if s.must[row] == s.of.idle {
+		least = near
+	}
+	s.rest[row].begin(s.idle(s.must[row], s.row(row)[:s.of.Columns()], least), s.agents[row].At)
+}
+
+// idle returns the idle of a stance whose beginning is nearest to a query, if it costs less than least, or −1.
+func (s *LearnedStream) idle(must Tags, q []float32, least float32) int32 {
+	best := int32(-1)
+	for i := range s.of.net.Idles {
+		idle := &s.of.net.Idles[i]
+		if c := cost(idle.States[:len(q)], q); idle.Tags == must && c < least {
+			best, least = int32(i), c
 		}
 	}
+	return best
 }
 
 // askRows writes the queries of some rows that search.
@@ -335,6 +379,15 @@ func (s *LearnedStream) choose(i, row int) {
 		s.acts[row] = act{at, int32(a.Ticks)}
 		s.must[row], s.agents[row].Restart = must, 1
 		return
+	}
+	if s.wishes[row].stands && must != s.must[row] && must != s.of.idle {
+		if at := s.idle(must, q, float32(math.Inf(1))); at >= 0 {
+			copy(state, s.of.net.Idles[at].States)
+			s.rest[row].begin(at, s.agents[row].At)
+			s.acts[row] = act{of: -1}
+			s.must[row], s.agents[row].Restart = must, 1
+			return
+		}
 	}
 	if s.acts[row].of < 0 && must == s.must[row] {
 		// What leads away from the query at first may be the way there, such as the step before a turn.
@@ -383,15 +436,11 @@ func (s *LearnedStream) moveRows(_, i int) {
 			p.left--
 		}
 		change, state := s.change[row*(s.size+3):][:s.size+3], s.row(row)
-		if r := &s.rest[row]; r.to >= 0 {
-			if r.left == 0 {
-				r.next(len(n.Idles))
+		if r := &s.rest[row]; r.of >= 0 {
+			if r.at == restTicks {
+				r.next(n.Idles)
 			}
-			r.left, r.since = r.left-1, min(r.since+1, restEases)
-			share := restShare * float32(r.since) / restEases
-			for k, v := range n.Idles[r.to] {
-				state[k] += share * (v - state[k])
-			}
+			a.At = r.play(&n.Idles[r.of], state).after(a.At)
 			a.join(&s.tuning, move{})
 			continue
 		}

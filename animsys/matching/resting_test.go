@@ -2,6 +2,7 @@ package matching_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"mannequin/animsys"
@@ -18,63 +19,133 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// A standing agent moves slowly from one idle pose to another without leaving its place, and sets off as soon as the goal moves. The idle poses are in the file.
+// rester is the shipped person alone in a crowd.
+type rester struct {
+	t        *testing.T
+	crowd    *animsys.Crowd
+	schedule *ecs.Schedule
+	e        arche.Entity
+	goal     *control.Goal
+}
+
+func newRester(t *testing.T, f *matching.File) *rester {
+	t.Helper()
+	w := arche.NewWorld()
+	r := &rester{t: t, crowd: must.Get(animsys.NewCrowd(&w, must.Get(f.NewStream(matching.StreamOptions{Capacity: 1}))(t), animsys.Options{Ground: ik.Level(0)}))(t)}
+	t.Cleanup(func() { r.crowd.Close() })
+	r.schedule = must.Get(ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...))(t)
+	r.e = must.Get(r.crowd.Spawn(m3.Vec3{}, 0))(t)
+	goals := generic.NewMap1[control.Goal](&w)
+	r.goal = goals.Get(r.e)
+	return r
+}
+
+// steps returns the joints' places after each of some ticks, (ticks, joints).
+func (r *rester) steps(ticks int) (out [][]m3.Vec3) {
+	r.t.Helper()
+	for range ticks {
+		must.Do(r.t, r.schedule.Step())
+		var at []m3.Vec3
+		for _, x := range r.crowd.Bones(r.e) {
+			at = append(at, x.Pos)
+		}
+		out = append(out, at)
+	}
+	return out
+}
+
+// life returns the mean distance of joints from their mean over a second, m.
+func life(poses [][]m3.Vec3) float32 {
+	const second = animsys.TickRate
+	sum, n := float32(0), 0
+	for from := 0; from+second <= len(poses); from += second {
+		for j := range poses[from] {
+			var mean m3.Vec3
+			for _, p := range poses[from : from+second] {
+				mean = mean.Add(p[j].Scale(1.0 / second))
+			}
+			for _, p := range poses[from : from+second] {
+				sum += p[j].Dist(mean)
+				n++
+			}
+		}
+	}
+	return sum / float32(n)
+}
+
+// A standing agent moves as recorded people do who stand (0.2 cm within a second, a hand at up to 1.9 m/s), and stays where it is. All but its legs,
+// which now and then take a step, moves smoothly. It sets off as soon as the goal moves. What it shows is in the file.
 func TestResting(t *testing.T) {
 	l := must.Get(models.OpenCharacter("hero"))(t).Learned
 	n := l.Networks()
 	if len(n.Idles) < 8 {
-		t.Fatalf("%d states stand", len(n.Idles))
+		t.Fatalf("%d idles", len(n.Idles))
 	}
 	var b bytes.Buffer
 	must.Do(t, (&matching.File{Learned: l}).Encode(&b))
 	f := must.Get(matching.DecodeFile(b.Bytes()))(t)
 	if f.Learned.Fingerprint() != l.Fingerprint() || len(f.Learned.Networks().Idles) != len(n.Idles) {
-		t.Errorf("the file has %d states that stand", len(f.Learned.Networks().Idles))
+		t.Errorf("the file has %d idles", len(f.Learned.Networks().Idles))
 	}
-	w := arche.NewWorld()
-	crowd := must.Get(animsys.NewCrowd(&w, must.Get(f.NewStream(matching.StreamOptions{Capacity: 1}))(t), animsys.Options{Ground: ik.Level(0)}))(t)
-	defer crowd.Close()
-	schedule := must.Get(ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...))(t)
-	e := must.Get(crowd.Spawn(m3.Vec3{}, 0))(t)
-	goals := generic.NewMap1[control.Goal](&w)
-	var poses [][]m3.Vec3
-	fastest := float32(0)
-	for tick := range 30 * animsys.TickRate {
-		must.Do(t, schedule.Step())
-		if tick < 2*animsys.TickRate {
-			continue
+	r := newRester(t, f)
+	r.steps(2 * animsys.TickRate)
+	poses := r.steps(40 * animsys.TickRate)
+	var fastest, bent float32 // m/s, m/s in a tick
+	legs := map[int]bool{}
+	for _, l := range r.crowd.Ground.Rig.Roles.Legs {
+		for j := range r.crowd.Skel.Len() {
+			legs[j] = legs[j] || slices.Contains(l, j) || legs[int(r.crowd.Skel.Parents[j])]
 		}
-		var at []m3.Vec3
-		for _, x := range crowd.Bones(e) {
-			at = append(at, x.Pos)
-		}
-		if k := len(poses); k > 0 {
-			for j := range at {
-				fastest = max(fastest, at[j].Dist(poses[k-1][j])*animsys.TickRate)
+	}
+	for k := 2; k < len(poses); k++ {
+		for j := range poses[k] {
+			v, was := poses[k][j].Sub(poses[k-1][j]).Scale(animsys.TickRate), poses[k-1][j].Sub(poses[k-2][j]).Scale(animsys.TickRate)
+			if fastest = max(fastest, v.Len()); !legs[j] {
+				bent = max(bent, v.Dist(was))
 			}
 		}
-		poses = append(poses, at)
 	}
-	moved := float32(0)
-	for _, p := range poses {
-		for j := range p {
-			moved = max(moved, p[j].Dist(poses[0][j]))
-		}
+	at := r.crowd.Root(r.e).Pos
+	t.Logf("joints move by %.2f cm within a second, at up to %.2f m/s, which changes by up to %.2f m/s in a tick; it stands at %v", 100*life(poses), fastest, bent, at)
+	if x := life(poses); x < 0.001 || x > 0.01 || fastest > 1.5 || bent > 0.1 || at.Len() > 0.15 {
+		t.Errorf("joints move by %.2f cm within a second, at up to %.2f m/s, which changes by up to %.2f m/s in a tick; it stands at %v", 100*x, fastest, bent, at)
 	}
-	if moved < 0.001 || fastest > 0.5 || crowd.Root(e).Pos.Len() > 0.01 {
-		t.Errorf("joints move by %.4f m, at up to %.2f m/s; it stands at %v", moved, fastest, crowd.Root(e).Pos)
-	}
-	*goals.Get(e) = control.Goal{Move: m3.V(0, 0, 1), Speed: 1.2}
-	for range animsys.TickRate {
-		must.Do(t, schedule.Step())
-	}
-	if z := crowd.Root(e).Pos.Z; z < 0.3 {
-		t.Errorf("a second after it was asked to go it is at %.2f m", z)
+	*r.goal = control.Goal{Move: m3.V(0, 0, 1), Speed: 1.2}
+	r.steps(animsys.TickRate)
+	if z := r.crowd.Root(r.e).Pos.Sub(at).Z; z < 0.3 {
+		t.Errorf("a second after it was asked to go it is %.2f m farther", z)
 	}
 	db := testmatching.People(t)
 	n = testmatching.Learned(t).Networks()
-	n.Idles = [][]float32{{1}}
+	n.Idles = []matching.Idle{{Tags: 1, States: []float32{1}}}
 	if _, err := matching.NewLearned(db, n); err == nil {
-		t.Error("a state of one value is taken")
+		t.Error("an idle of one value is taken")
+	}
+}
+
+// Who crouches without going stays low, and who sits stays seated and moves a little.
+func TestStances(t *testing.T) {
+	f := must.Get(models.OpenCharacter("hero"))(t)
+	for _, name := range []string{"crouch", "sit"} {
+		action, ok := f.Character().Action(name)
+		if !ok {
+			t.Fatalf("no %s", name)
+		}
+		r := newRester(t, f)
+		stands := r.steps(2 * animsys.TickRate)[100][0].Y
+		r.goal.Action = action
+		r.steps(4 * animsys.TickRate)
+		poses := r.steps(20 * animsys.TickRate)
+		low, high := stands, float32(0)
+		for _, p := range poses {
+			low, high = min(low, p[0].Y), max(high, p[0].Y)
+		}
+		if high > 0.87*stands || high-low > 0.06 || life(poses) < 0.0002 {
+			t.Errorf("%s: the hips stand at %.2f m and are %.2f to %.2f m high; joints move by %.3f cm within a second", name, stands, low, high, 100*life(poses))
+		}
+		*r.goal = control.Goal{}
+		if y := r.steps(4 * animsys.TickRate)[239][0].Y; y < 0.97*stands {
+			t.Errorf("%s: afterwards the hips are %.2f m high, they were %.2f", name, y, stands)
+		}
 	}
 }

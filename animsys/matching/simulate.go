@@ -29,6 +29,7 @@ type wish struct {
 	speed    float32 // along the path
 
 	must, never Tags // of the frames that its action asks for
+	stands      bool // the velocity is zero, and the body has come to rest
 	rests       bool // it asks for nothing, and the body has come to rest: frames that show idle are shown, if there are some
 }
 

@@ -186,7 +186,8 @@ func (s *steering) plan(row int) (w wish, due bool) {
 	a, t := &s.agents[row], &s.tuning
 	w = s.wish(&s.goals[row], &a.Body, a.At)
 	s.step(row, &a.Body, w.velocity, w.facing, dt)
-	w.rests = s.rests(a, &w)
+	w.stands = stands(a, &w)
+	w.rests = w.stands && s.character.idle != 0 && w.must == 0
 	a.Since, a.Wait = a.Since+1, a.Wait-1
 	changed := a.Velocity.Dist(w.velocity) > t.WishVelocity || m3.Abs(m3.WrapAngle(a.Facing-w.facing)) > t.WishFacing
 	return w, a.Wait < 0 || changed && a.Since > 1
@@ -215,11 +216,11 @@ func (s *steering) ask(row int, w *wish, q []float32) {
 	}
 }
 
-// rests reports whether an agent is asked for nothing, or is at the end of its path, and its body has come to rest where it faces.
-func (s *steering) rests(a *agent, w *wish) bool {
+// stands reports whether an agent is asked to stay, or is at the end of its path, and its body has come to rest where it faces.
+func stands(a *agent, w *wish) bool {
 	const slow, still, near = 0.05, 0.1, 0.1 // m/s; rad/s; rad
 	b := &a.Body
-	return s.character.idle != 0 && w.must == 0 && w.velocity == (m3.Vec3{}) && w.turn == 0 &&
+	return w.velocity == (m3.Vec3{}) && w.turn == 0 &&
 		b.Vel.Len() < slow && m3.Abs(b.Spin) < still &&
 		m3.Abs(m3.WrapAngle(w.facing-b.At.Yaw)) < near && m3.Abs(m3.WrapAngle(a.At.Yaw-b.At.Yaw)) < near
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"mannequin/animsys/control"
 	"mannequin/animsys/matching"
 	"mannequin/engine/m3"
 	"mannequin/netruntime/grad"
@@ -375,40 +374,72 @@ func (f *learnedFrames) acts() (out []matching.Act) {
 	return out
 }
 
-// idles returns states of frames that show standing, spread over all of them.
-func (f *learnedFrames) idles() (out [][]float32) {
-	for _, i := range standing(f.d) {
-		out = append(out, f.state(i))
+// idles returns what each stance shows on the spot, spread over all frames that do.
+func (f *learnedFrames) idles() (out []matching.Idle) {
+	const most = 24 // of a stance
+	for i := range f.d.Tags {
+		all := staying(f.d, 1<<i)
+		for k := range min(most, len(all)) {
+			out = append(out, matching.Idle{Tags: 1 << i, States: f.idle(all[(2*k+1)*len(all)/(2*min(most, len(all)))])})
+		}
 	}
 	return out
 }
 
-// standing returns frames of a database that show standing and are still for half a second to either side, spread over all of them.
-func standing(d *matching.Database) (out []int) {
+// idleTicks is how long an idle is.
+const idleTicks = (matching.IdleKeys - 1) * matching.IdleTicks
+
+// idle returns the states of the idle that begins with a frame, and the root's motion, which ends where it began.
+func (f *learnedFrames) idle(from int) (out []float32) {
+	var drift [3]float32
+	at := from
+	for range idleTicks {
+		x, z, yaw := f.d.Move(at)
+		for k, v := range [...]float32{x, z, yaw} {
+			drift[k] += v / idleTicks
+		}
+		at = f.d.Next(at)
+	}
+	at = from
+	for key := range matching.IdleKeys {
+		out = append(out, f.state(at)...)
+		var way [3]float32
+		for range matching.IdleTicks {
+			if key == matching.IdleKeys-1 {
+				break
+			}
+			x, z, yaw := f.d.Move(at)
+			for k, v := range [...]float32{x, z, yaw} {
+				way[k] += (v - drift[k]) / matching.IdleTicks
+			}
+			at = f.d.Next(at)
+		}
+		out = append(out, way[:]...)
+	}
+	return out
+}
+
+// staying returns the first frames of idles of a stance: for that long a database shows it, and the root stays about where it is. Loops go round.
+func staying(d *matching.Database, stance matching.Tags) (out []int) {
 	const (
-		most  = 32
-		still = 0.03 / matching.TickRate // m and rad a tick
-		span  = matching.TickRate / 2
+		away   = 0.06 // m
+		turned = 0.15 // rad
 	)
-	idle := slices.Index(d.Tags, control.Idle.String())
-	if idle < 0 {
-		return nil
-	}
-	var all []int
-	quiet := 0 // frames up to here
-	for i := range d.Frames() {
-		x, z, yaw := d.Move(i)
-		if d.TagsOf(i) != 1<<idle || d.Next(i) < 0 || m3.V(x, 0, z).Len() > still || m3.Abs(yaw) > still {
-			quiet = 0
-			continue
+	for i := range d.Clips() {
+		s := d.Span(i)
+		for from := s.First; from < s.End; {
+			at, f, ticks := m3.Identity, from, 0
+			for ticks < idleTicks && d.Next(f) >= 0 && d.TagsOf(f) == stance && at.Pos.Len() < away && m3.Abs(at.Rot.Yaw()) < turned {
+				x, z, yaw := d.Move(f)
+				at = at.Mul(m3.Xform{Pos: m3.V(x, 0, z), Rot: m3.YawQuat(yaw)})
+				f = d.Next(f)
+				ticks++
+			}
+			if ticks == idleTicks && d.TagsOf(f) == stance {
+				out = append(out, from)
+			}
+			from += ticks + 1
 		}
-		if quiet++; quiet > 2*span {
-			all = append(all, i-span)
-		}
-	}
-	n := min(most, len(all)/span)
-	for k := range n {
-		out = append(out, all[(2*k+1)*len(all)/(2*n)])
 	}
 	return out
 }

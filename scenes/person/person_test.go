@@ -1,6 +1,7 @@
 package person
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -194,5 +195,51 @@ func TestRefuses(t *testing.T) {
 		}
 		_, err := New(Options{Character: f})
 		must.FailWith(t, err, want)
+	}
+}
+
+// A style hardly adds jerk, though matching jumps from pose to pose all the time.
+func TestStyleJerk(t *testing.T) {
+	jerk := func(styles int) float32 {
+		s, r := open(t, 1, 1), rand.New(rand.NewPCG(3, 5))
+		for range styles {
+			testscene.Step(t, s, 1, scenes.Input{Lie: true})
+			testscene.Step(t, s, 5, scenes.Input{})
+		}
+		var past [4][]m3.Vec3
+		for i := range past {
+			past[i] = make([]m3.Vec3, s.own.Skel.Len())
+		}
+		var all []float32
+		var in scenes.Input
+		until := 0
+		for tick := range 60 * scenes.TickRate {
+			if tick == until {
+				in = scenes.Input{Gait: scenes.Gait(r.IntN(5))}
+				if r.IntN(5) > 0 {
+					way := m3.YawQuat(6.28 * r.Float32()).Forward()
+					in.Forward, in.Side = way.Z, way.X
+				}
+				until = tick + 20 + r.IntN(80)
+			}
+			must.Do(t, s.Step(in))
+			in.Gait = scenes.KeepGait
+			p := past[0]
+			copy(past[:], past[1:])
+			past[3] = p
+			for j, x := range s.Crowd.Bones(s.hero) {
+				p[j] = x.Pos
+				if tick > scenes.TickRate {
+					all = append(all, past[3][j].Sub(past[0][j]).Sub(past[2][j].Sub(past[1][j]).Scale(3)).Len()*scenes.TickRate*scenes.TickRate*scenes.TickRate)
+				}
+			}
+		}
+		slices.Sort(all)
+		return all[len(all)*999/1000]
+	}
+	plain, angry := jerk(0), jerk(1)
+	t.Logf("99.9 %% of the joints jerk by up to %.0f m/s³, in the first style by %.0f", plain, angry)
+	if angry > 1.9*plain {
+		t.Errorf("99.9 %% of the joints jerk by up to %.0f m/s³, in the first style by %.0f", plain, angry)
 	}
 }

@@ -20,7 +20,7 @@ func TestHero(t *testing.T) {
 		t.Errorf("%d measures, want %d", len(all), len(bars))
 	}
 	for _, r := range all {
-		if r.Never > 0 || r.Mean > bars[r.Name] || r.Worst > 3 || r.Way > 1.2 {
+		if r.Never > 0 || r.Mean > bars[r.Name] || r.Worst > 0.75 || r.Way > 1.2 {
 			t.Errorf("%+v, want a mean of %.2f s", r, bars[r.Name])
 		}
 	}

@@ -137,7 +137,7 @@ var linked = []any{
 	skel.NewClip, skel.NewMirror,
 
 	new(anatomy.Body), new(anatomy.Box), new(anatomy.Evidence), new(anatomy.Kind), new(anatomy.Limb), new(anatomy.Rig), new(anatomy.Role), new(anatomy.Side),
-	anatomy.AsNamed, anatomy.Find, anatomy.Guess, anatomy.Joint, anatomy.NameOf, anatomy.Named, anatomy.OfClip,
+	anatomy.AsNamed, anatomy.Find, anatomy.Guess, anatomy.Joint, anatomy.NameOf, anatomy.Named, anatomy.OfClip, anatomy.Sided,
 
 	new(snapshot.Codec), new(snapshot.Message),
 	snapshot.NewCodec,
@@ -147,8 +147,8 @@ var linked = []any{
 	new(skin.AddOptions), new(skin.AddReport), new(skin.Rig), new(skin.RigFit),
 	skin.AddMotions, skin.AppendMotions, skin.OntoRig, skin.OpenRig, skin.PackMotions, skin.ReadRig, skin.WriteVRMA,
 
-	new(generator.Disc), new(generator.Poses), new(generator.Rig), new(generator.Space), new(generator.State), new(generator.Style),
-	generator.Goal, generator.Human, generator.NewRig, generator.Person, generator.Slide, generator.Workers,
+	new(generator.Disc), new(generator.Poses), new(generator.Rig), new(generator.Space), new(generator.State), new(generator.Style), new(generator.Surroundings),
+	generator.Goal, generator.Human, generator.NewRig, generator.Person, generator.Workers,
 
 	new(ik.Arm), new(ik.Arms), new(ik.Body), new(ik.CCD), new(ik.Foot), new(ik.FootLock), new(ik.FullBody), new(ik.FullBodyScratch), new(ik.Gaze),
 	new(ik.GazeState), new(ik.HandState), new(ik.Leg), new(ik.Legged), new(ik.Level), new(ik.Posture), new(ik.Rig), new(ik.Roles), new(ik.Step), new(ik.Tree),

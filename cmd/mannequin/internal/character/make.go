@@ -191,6 +191,11 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 			return nil, fmt.Errorf("%s is not written: no network was trained: %s", o.networks, strings.Join(r.Notes, "; "))
 		}
 		alone := file.Only(way)
+		if alone.Learned != nil {
+			if alone.Learned, err = alone.Learned.WithoutIdles(); err != nil {
+				return nil, err
+			}
+		}
 		if r.Networks.Bytes, err = cli.WriteSized(o.networks, alone.Encode); err != nil {
 			return nil, err
 		}

@@ -97,7 +97,7 @@ func TestUpFlag(t *testing.T) {
 	}
 }
 
-// A motion of the file's rig comes onto its own bones, whatever the rest pose; one of another rig is retargeted.
+// A motion of the file's rig comes onto its own bones, whatever the rest pose and the names; one of another body is retargeted.
 func TestConvertSameRig(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out.glb")
@@ -113,9 +113,12 @@ func TestConvertSameRig(t *testing.T) {
 		}
 	}
 	rig := testcli.WriteFile(t, dir, "rig.bvh", strings.NewReplacer("Left", "l_", "Right", "r_", "UpLeg", "thigh", "Leg", "shin").Replace(testcli.Read(t, tPose)))
-	code, text, errs := mannequin("convert", rig, "--into", person, "--out", out, "--force")
-	if code != 0 || !strings.Contains(text, "retargeted, ") {
-		t.Errorf("code %d, %s%s", code, text, errs)
+	toy := filepath.Join(filepath.Dir(person), "toy-proportions.glb")
+	for file, other := range map[string]bool{person: false, toy: true} { // the same body under other names, and another body
+		code, text, errs := mannequin("convert", rig, "--into", file, "--out", out, "--force")
+		if code != 0 || strings.Contains(text, "retargeted, ") != other {
+			t.Errorf("%s: code %d, %s%s", file, code, text, errs)
+		}
 	}
 }
 

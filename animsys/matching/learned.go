@@ -70,16 +70,6 @@ func NewLearned(d *Database, n Networks) (*Learned, error) {
 	return l, nil
 }
 
-// WithoutIdles returns l without Networks.Idles, which are stretches of recordings. An agent that stands then keeps its pose.
-func (l *Learned) WithoutIdles() (*Learned, error) {
-	if l.Skel == nil {
-		return nil, errZero
-	}
-	out := &Learned{Character: l.Character, net: l.net}
-	out.net.Idles = nil
-	return out, out.finish()
-}
-
 // maxLatent bounds the latent values of a state.
 const maxLatent = 256
 

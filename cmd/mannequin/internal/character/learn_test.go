@@ -11,6 +11,7 @@ import (
 	"mannequin/animsys/matching"
 	"mannequin/internal/testing/must"
 	"mannequin/offline/eval/controller"
+	"mannequin/offline/recipes"
 )
 
 // With --train a file holds networks too, and says what plays; they have a file of their own.
@@ -35,10 +36,7 @@ func TestMakeTrains(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	both, only := must.Get(matching.OpenFile(file))(t), must.Get(matching.OpenFile(alone))(t)
-	if idles := only.Learned.Networks().Idles; len(idles) > 0 {
-		t.Errorf("the networks' file has %d stretches of the clips", len(idles))
-	}
-	same := must.Get(both.Learned.WithoutIdles())(t)
+	same := must.Get(recipes.OwnIdles(both.Learned))(t)
 	if both.Plays != matching.Matching || len(both.Ways()) != 3 || len(only.Ways()) != 1 || only.Learned.Fingerprint() != same.Fingerprint() {
 		t.Errorf("the files hold %v and %v", both.Ways(), only.Ways())
 	}

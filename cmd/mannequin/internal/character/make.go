@@ -25,6 +25,7 @@ import (
 	"mannequin/offline/eval/controller"
 	"mannequin/offline/eval/figure"
 	"mannequin/offline/label"
+	"mannequin/offline/recipes"
 )
 
 // options are the command's flags.
@@ -192,7 +193,7 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 		}
 		alone := file.Only(way)
 		if alone.Learned != nil {
-			if alone.Learned, err = alone.Learned.WithoutIdles(); err != nil {
+			if alone.Learned, err = recipes.OwnIdles(alone.Learned); err != nil {
 				return nil, err
 			}
 		}

@@ -86,3 +86,26 @@ func TestCurvesAlongWallsRestored(t *testing.T) {
 		must.Do(t, s.people.Restore(save))
 	}
 }
+
+// Around a person a pillar closes, such as a door: it leaves the pillar at a walk, and not in one tick.
+func TestCurvesLeaveWalls(t *testing.T) {
+	walls := &control.Obstacles{}
+	s := newStreet(t, 1, 1, manifold.StreamOptions{}, func(o *animsys.Options) { o.Walls = walls })
+	path := must.Get(control.NewPath([]m3.Vec3{m3.V(0, 0, -4), m3.V(0, 0, 6)}, false))(t)
+	e := must.Get(animsys.SpawnWith(s.people, m3.V(0, 0, -4), 0, manifold.Curve{Path: path, Speed: 1.2}))(t)
+	s.step(3 * animsys.TickRate)
+	at := s.people.Root(e).Pos.Flat()
+	must.Do(t, walls.Set(control.Pillar(at.Add(m3.V(0.1, 0, 0.3)), 1.2)))
+	fastest := float32(0)
+	for range 6 * animsys.TickRate {
+		was := s.people.Root(e).Pos
+		s.step(1)
+		fastest = max(fastest, s.people.Root(e).Pos.Dist(was)*animsys.TickRate)
+	}
+	root := s.people.Root(e).Pos.Flat()
+	if in := walls.Slide(root, root, 0.35).Dist(root); in > 0.02 || fastest > 4 {
+		t.Errorf("it goes at up to %.2f m/s, and is %.2f m inside at the end", fastest, in)
+	} else {
+		t.Logf("at up to %.2f m/s", fastest)
+	}
+}

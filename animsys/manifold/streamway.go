@@ -20,7 +20,10 @@ func (s *Stream) lay(row int, w *orderWindow) {
 		b.laid = w.seam + join
 		b.plan.follow(w.curve, at(b.laid-2), at(b.laid-1))
 	}
-	const step = 6 // frames from one question for walls to the next
+	const (
+		step  = 6   // frames from one question for walls to the next
+		leave = 2.0 // m/s, of a body that comes out of a wall which it stands in
+	)
 	for end := s.planned(w.seam); b.laid < end; {
 		first, last := b.laid, at(b.laid-1)
 		var next waypoint
@@ -31,11 +34,14 @@ func (s *Stream) lay(row int, w *orderWindow) {
 		if s.walls.Walls == nil {
 			continue
 		}
-		to := next.root()
+		from, to := last.root(), next.root()
 		to.Pos = to.Pos.Sub(b.plan.touch())
-		by := s.walls.Slide(row, last.root(), to)
+		by := s.walls.Slide(row, from, to)
 		if by == (m3.Vec3{}) {
 			continue
+		}
+		if l, most := by.Len(), max(to.Pos.Dist(from.Pos), leave*step/Rate); l > most {
+			by = by.Scale(most / l)
 		}
 		by = b.plan.meet(by)
 		for f := first; f < b.laid; f++ {

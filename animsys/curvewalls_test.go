@@ -109,3 +109,28 @@ func TestCurvesLeaveWalls(t *testing.T) {
 		t.Logf("at up to %.2f m/s", fastest)
 	}
 }
+
+// A wall that a person would have slid along later is forgotten when the person is sent elsewhere before it.
+func TestCurvesForgetWalls(t *testing.T) {
+	track := func(z float32) (out []m3.Vec3) {
+		walls := &control.Obstacles{}
+		must.Do(t, walls.Set(control.Wall(m3.V(-9, 0, z), m3.V(2, 0, z+2.5), 0.2)))
+		s := newStreet(t, 1, 1, manifold.StreamOptions{}, func(o *animsys.Options) { o.Walls = walls })
+		ahead := must.Get(control.NewPath([]m3.Vec3{m3.V(0, 0, 0), m3.V(0, 0, 20)}, false))(t)
+		back := must.Get(control.NewPath([]m3.Vec3{m3.V(0.8, 0, 1), m3.V(0.8, 0, -20)}, false))(t)
+		e := must.Get(animsys.SpawnWith(s.people, m3.Vec3{}, 0, manifold.Curve{Path: ahead, Speed: 1.2}))(t)
+		s.step(130)
+		*s.curves.Get(e) = manifold.Curve{Path: back, Speed: 1.2}
+		for range 180 {
+			s.step(1)
+			out = append(out, s.people.Root(e).Pos)
+		}
+		return out
+	}
+	far := track(300)
+	for i, p := range track(3) {
+		if d := p.Dist(far[i]); d > 0.05 {
+			t.Fatalf("%d ticks after it was sent back it is %.2f m from where it would be without a wall", i+1, d)
+		}
+	}
+}

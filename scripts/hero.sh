@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes FOLDER/hero.character, whose networks models/hero has, from recordings: the Motion Matching sample of O3DE as BVH, ReActIdle, CMU's h21 jumps, and
+# Makes FOLDER/hero.character, of which models/hero is an older result without the sprint, from recordings: the Motion Matching sample of O3DE as BVH, ReActIdle, CMU's h21 jumps, and
 # Mesh2Motion's base animations.
 #   usage: scripts/hero.sh DATA FOLDER   (DATA has human-o3de, reactidle, cmu-actions and mesh2motion; FOLDER is for work; half an hour on two cores)
 set -eu

@@ -254,9 +254,15 @@ func newFinder(s *skel.Skeleton, at []m3.Vec3, named []reading, as map[string]in
 	}
 	f.size = hi.Sub(lo).Len()
 	// Of joints that are called the same and stand in one place, such as a group above a joint, the last one moves what hangs
-	// on them.
+	// on them. A joint with more than that one below it is no group.
+	only := make([]int, n)
 	for j, p := range f.parent {
-		if p >= 0 && f.read[j] == f.read[p] && at[j].Dist(at[p]) < 1e-5*f.size && !slices.Contains(mapped(as), p) {
+		if p >= 0 && !f.dead[j] {
+			only[p]++
+		}
+	}
+	for j, p := range f.parent {
+		if p >= 0 && only[p] == 1 && f.read[j] == f.read[p] && at[j].Dist(at[p]) < 1e-5*f.size && !slices.Contains(mapped(as), p) {
 			f.read[p] = reading{}
 		}
 	}

@@ -117,6 +117,25 @@ func TestFindSitting(t *testing.T) {
 	}
 }
 
+// A leaf that is called as the joint above it, in its place, does not take that joint's part.
+func TestFindHelperLeaves(t *testing.T) {
+	for _, of := range []string{"l_hand", "head"} {
+		var text strings.Builder
+		for line := range strings.Lines(fingersText) {
+			text.WriteString(line)
+			if f := strings.SplitN(strings.TrimSpace(line), " ", 3); f[0] == of {
+				fmt.Fprintf(&text, "\n%s_skin %s %s\n", of, of, f[2])
+			}
+		}
+		m := parse(t, TwoLegs, strings.ReplaceAll(text.String(), "\n\n", "\n"))
+		for joint, j := range find(m).Uniform() {
+			if m.s.Names[j] == of+"_skin" {
+				t.Errorf("%s is %s_skin", joint, of)
+			}
+		}
+	}
+}
+
 // A shoulder that a map or a file's table of bones gives is the collar, whatever names call one.
 func TestFindMappedShoulder(t *testing.T) {
 	m := parse(t, TwoLegs, personText)

@@ -130,7 +130,13 @@ func (c *Curve) change(speed float64) float64 {
 type waypoint struct {
 	x, z, yaw  float64
 	arc, speed float64 // along the path, m and m/s
+	wall       felt
 }
+
+// felt is a wall along which a body slides: the direction out of it, in x and z, as long as planner.wall, in 1/feltUnit.
+type felt [2]int16
+
+const feltUnit = 16000
 
 // A waypoint is kept in two parts, as the second is needed for a shorter time.
 type (
@@ -138,15 +144,18 @@ type (
 		x, z float32
 		yaw  turns
 	}
-	pace struct{ arc, speed float32 }
+	pace struct {
+		arc, speed float32
+		wall       felt
+	}
 )
 
 func (w *waypoint) kept() (point, pace) {
-	return point{float32(w.x), float32(w.z), turnsOf(w.yaw)}, pace{float32(w.arc), float32(w.speed)}
+	return point{float32(w.x), float32(w.z), turnsOf(w.yaw)}, pace{float32(w.arc), float32(w.speed), w.wall}
 }
 
 func (p *point) waypoint(v pace) waypoint {
-	return waypoint{float64(p.x), float64(p.z), p.yaw.rad(), float64(v.arc), float64(v.speed)}
+	return waypoint{float64(p.x), float64(p.z), p.yaw.rad(), float64(v.arc), float64(v.speed), v.wall}
 }
 
 // turns is an angle in 2⁻³² of a whole turn. A body may turn on and on: differences stay right.
@@ -197,6 +206,11 @@ var turnDecay = m3.Exp64(-turnRate / Rate)
 func (p *planner) follow(c Curve, older, last waypoint) {
 	was := p.curve
 	p.curve, p.arc, p.speed = c, last.arc, last.speed
+	out := m3.V(float32(last.wall[0]), 0, float32(last.wall[1])).Scale(1.0 / feltUnit)
+	p.wall, p.out = math.Min(float64(out.Len()), wallKept), [2]float32{}
+	if out = out.Normalize(m3.Vec3{}); p.wall > 0 {
+		p.out = [2]float32{out.X, out.Z}
+	}
 	p.offset, p.velocity = [2]float64{last.x, last.z}, [2]float64{(last.x - older.x) * Rate, (last.z - older.z) * Rate}
 	turning := math.Remainder(last.yaw-older.yaw, 2*math.Pi) * Rate
 	if c.Path == nil {
@@ -292,7 +306,7 @@ func (p *planner) next() waypoint {
 	}
 	if c.Path == nil {
 		p.moveOffset(true, c.change(math.Hypot(p.velocity[0], p.velocity[1])))
-		return waypoint{x: p.offset[0], z: p.offset[1], yaw: p.want + p.turn.x}
+		return waypoint{x: p.offset[0], z: p.offset[1], yaw: p.want + p.turn.x, wall: p.feel()}
 	}
 	p.moveOffset(false, joinPush)
 	facing, far := p.facing()
@@ -316,11 +330,16 @@ func (p *planner) next() waypoint {
 		p.arc, p.speed = float64(c.route().Length()), 0
 	}
 	place := p.onPath()
-	return waypoint{place[0] + p.offset[0], place[1] + p.offset[1], p.want + p.turn.x, p.arc, p.speed}
+	return waypoint{place[0] + p.offset[0], place[1] + p.offset[1], p.want + p.turn.x, p.arc, p.speed, p.feel()}
 }
 
 // pace returns the pace of the last planned frame.
-func (p *planner) pace() pace { return pace{float32(p.arc), float32(p.speed)} }
+func (p *planner) pace() pace { return pace{float32(p.arc), float32(p.speed), p.feel()} }
+
+func (p *planner) feel() felt {
+	by := float32(p.wall) * feltUnit
+	return felt{int16(p.out[0] * by), int16(p.out[1] * by)}
+}
 
 // touch returns how much further than it goes a body along a wall is asked for, to feel whether the wall is still there.
 func (p *planner) touch() m3.Vec3 {

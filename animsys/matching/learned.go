@@ -165,13 +165,20 @@ func (l *Learned) Networks() Networks { return l.net }
 // Latent returns the number of latent values of a state.
 func (l *Learned) Latent() int { return l.latent }
 
-// Bytes returns the memory of the networks' weights in float32.
+// Bytes returns the memory of the networks' weights in float32, and of the states from which acts and idles begin.
 func (l *Learned) Bytes() int {
 	if l.Skel == nil {
 		return 0
 	}
 	n := &l.net
-	return 4 * (n.Decompressor.Parameters() + n.Stepper.Parameters() + n.Projector.Parameters())
+	count := n.Decompressor.Parameters() + n.Stepper.Parameters() + n.Projector.Parameters()
+	for _, idle := range n.Idles {
+		count += len(idle.States)
+	}
+	for _, a := range n.Acts {
+		count += len(a.State)
+	}
+	return 4 * count
 }
 
 // Fingerprint returns a checksum: equal ones have the same.

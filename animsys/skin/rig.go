@@ -187,8 +187,18 @@ func (o *ontoRig) match(as map[string]string) error {
 	sk := o.motion.Skel
 	o.at = make([]int, sk.Len())
 	if as != nil {
+		taken := map[int]bool{-1: true}
 		for j, name := range sk.Names {
-			o.at[j] = o.rig.Index(as[name])
+			if o.at[j] = o.rig.Index(as[name]); o.at[j] < 0 {
+				continue
+			}
+			if taken[o.at[j]] {
+				return fmt.Errorf("%w: two joints are to be %s", ErrOtherRig, as[name])
+			}
+			taken[o.at[j]] = true
+		}
+		if len(taken) < 3 {
+			return fmt.Errorf("%w: fewer than two joints have a partner", ErrOtherRig)
 		}
 		return nil
 	}

@@ -423,7 +423,7 @@ func (f *learnedFrames) idle(from int) (out []float32) {
 func staying(d *matching.Database, stance matching.Tags) (out []int) {
 	const (
 		away   = 0.06 // m
-		turned = 0.15 // rad
+		turned = 0.04 // rad; twice as much without the drift, and an agent that turns by 0.1 leaves its idle
 	)
 	for i := range d.Clips() {
 		s := d.Span(i)

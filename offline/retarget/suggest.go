@@ -34,13 +34,22 @@ func guess(name string, c *skel.Clip, as map[string]string) *Suggestion {
 	p := &Profile{Name: name, About: fmt.Sprintf("guessed from %d joints", c.Skel.Len()), Joints: map[string]string{}}
 	joints := anatomy.AsNamed(c.Skel.Names, body.Uniform())
 	out := suggest(p, c, joints)
-	if out.Err == nil && len(as) == 0 && !anatomy.Sided(c.Skel.Names) && backward(p, c) {
-		out = suggest(&Profile{Name: name, About: p.About, Joints: map[string]string{}}, c, otherSides(joints))
+	if len(as) == 0 && !anatomy.Sided(c.Skel.Names) {
+		out = turnSides(out, c, joints)
 	}
 	if err := body.NoPerson(); err != nil && as["Hips"] == "" {
 		out.Err = &noPersonError{err}
 	}
 	return out
+}
+
+// turnSides exchanges the sides of a suggestion whose joints are guessed, if it has them the wrong way round.
+func turnSides(out *Suggestion, c *skel.Clip, joints map[string]int) *Suggestion {
+	p := out.Profile
+	if out.Err != nil || !backward(p, c) {
+		return out
+	}
+	return suggest(&Profile{Name: p.Name, About: p.About, Joints: map[string]string{}}, c, otherSides(joints))
 }
 
 // backward reports whether a profile whose sides are guessed takes the left side for the right one: by its sides, the person

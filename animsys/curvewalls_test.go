@@ -12,7 +12,7 @@ import (
 )
 
 // A person whose path leads into a wall turns along it, goes around its end, and comes back to the path, with hands and
-// feet out of the wall. Who walks straight at a wall stops in front of it.
+// feet out of the wall. A person who walks straight at a wall stops in front of it.
 func TestCurvesAlongWalls(t *testing.T) {
 	race.Single(t)
 	const speed, seconds = 1.2, 22

@@ -455,7 +455,7 @@ func (f *finder) limbClass(top int) class {
 			arm++
 		case p == fingerAny || p == fingerIndex:
 			if i > 1 && leg == 0 {
-				arm++ // the names of the fingers are known, that of the arm is not
+				arm++ // the fingers have known names, and so this limb is an arm
 			} else if arm == 0 {
 				other++
 			}

@@ -366,6 +366,11 @@ func AsNamed(names []string, joints map[string]int) map[string]int {
 	if agree >= 0 {
 		return joints
 	}
+	return OtherSides(joints)
+}
+
+// OtherSides returns joints, by the names of the uniform skeleton, with left and right exchanged.
+func OtherSides(joints map[string]int) map[string]int {
 	out := map[string]int{}
 	for joint, j := range joints {
 		if bare, ok := strings.CutPrefix(joint, "Left"); ok {

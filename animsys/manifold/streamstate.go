@@ -59,7 +59,7 @@ func (s *Stream) Restore(st *generator.State) (row int, err error) {
 	}
 	s.free = s.free[:len(s.free)-1]
 	s.bodies[seat].busy = r.left >= 0 && s.enter(seat, r)
-	s.bodies[seat].lost = b.lost || r.left >= 0 && !s.bodies[seat].busy // its way is laid anew
+	s.bodies[seat].lost = b.lost || r.left >= 0 && !s.bodies[seat].busy // without a window, the next one plans the way again
 	s.rows++
 	return row, nil
 }

@@ -123,7 +123,7 @@ func TestResting(t *testing.T) {
 	}
 }
 
-// Who crouches without going stays low, and who sits stays seated and moves a little.
+// A person who crouches on the spot stays low. A person who sits stays seated and moves a little.
 func TestStances(t *testing.T) {
 	f := must.Get(models.OpenCharacter("hero"))(t)
 	for _, name := range []string{"crouch", "sit"} {

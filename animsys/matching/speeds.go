@@ -54,8 +54,8 @@ func (d *Database) moving() []float32 {
 }
 
 // Speeds returns the speeds at which the character moves ahead, m/s, ascending: at most n, each a sixth faster at least
-// than the one before. They are quantiles over the frames that move ahead and show no other action, each over a second. Of
-// a character that never moves ahead they are those of other directions.
+// than the one before. They are quantiles over the frames that move ahead and show no other action, each over a second. If
+// no frame moves ahead, frames that move in other directions count.
 func (c *Character) Speeds(n int) []float32 {
 	if len(c.speeds) == 0 {
 		return nil

@@ -28,7 +28,7 @@ func TestSpeeds(t *testing.T) {
 	}
 }
 
-// Who walks backward is asked for the speeds at which it walks ahead, unless it never does.
+// Frames that walk backward do not count for the speeds of a character, unless no frame walks ahead.
 func TestSpeedsAhead(t *testing.T) {
 	people := testmatching.People(t)
 	var ahead, back []matching.Clip

@@ -104,7 +104,7 @@ func TestResampled(t *testing.T) {
 	}
 }
 
-// Resampling a sine wave from 24 to 60 frames per second keeps its shape: the error is small, and the largest jerk is that of the sine wave.
+// A sine wave that is resampled from 24 to 60 frames per second keeps its shape and its largest jerk.
 func TestResampledIsSmooth(t *testing.T) {
 	s := &Skeleton{Names: []string{"a"}, Parents: []int16{-1}, Offsets: make([]m3.Vec3, 1), EndSite: make([]bool, 1)}
 	const amplitude, omega = 0.5, 2 * math.Pi * 1.2 // m and rad; rad/s

@@ -25,7 +25,7 @@ func TestTurnSides(t *testing.T) {
 	for _, swapped := range []bool{false, true} {
 		as := joints
 		if swapped {
-			as = otherSides(joints)
+			as = anatomy.OtherSides(joints)
 		}
 		out := suggest(&Profile{Name: "walk", Joints: map[string]string{}}, c, as)
 		must.Do(t, out.Err)

@@ -49,7 +49,7 @@ func turnSides(out *Suggestion, c *skel.Clip, joints map[string]int) *Suggestion
 	if out.Err != nil || !backward(p, c) {
 		return out
 	}
-	return suggest(&Profile{Name: p.Name, About: p.About, Joints: map[string]string{}}, c, otherSides(joints))
+	return suggest(&Profile{Name: p.Name, About: p.About, Joints: map[string]string{}}, c, anatomy.OtherSides(joints))
 }
 
 // backward reports whether a profile whose sides are guessed takes the left side for the right one: by its sides, the person
@@ -64,20 +64,6 @@ func backward(p *Profile, c *skel.Clip) bool {
 		return false
 	}
 	return w.isMirrored()
-}
-
-// otherSides returns joints with left and right exchanged.
-func otherSides(joints map[string]int) map[string]int {
-	out := map[string]int{}
-	for name, j := range joints {
-		if side, ok := strings.CutPrefix(name, "Left"); ok {
-			name = "Right" + side
-		} else if side, ok := strings.CutPrefix(name, "Right"); ok {
-			name = "Left" + side
-		}
-		out[name] = j
-	}
-	return out
 }
 
 // noPersonError is why a motion is not that of a person.

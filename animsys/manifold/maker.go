@@ -206,8 +206,7 @@ func (k *maker) plan(o *order, i int) {
 	s, w := k.s, &o.window[i]
 	seat, seam := w.seat, w.seam
 	ring := s.way[int(seat)*s.ring:][:s.ring]
-	frames := s.hop + context
-	place := o.place[i*(frames+1):][:frames+1]
+	place := o.place[i*s.placed():][:s.placed()]
 	for j := range place {
 		place[j] = smoothed(ring, seam+j)
 	}
@@ -255,7 +254,7 @@ func (k *maker) join(o *order, i int) {
 func (k *maker) finish(o *order, i int) {
 	s := k.s
 	n, cols, contacts := len(s.model.Layout.Joints), s.model.Layout.Columns(), len(s.model.Layout.Contacts)
-	frames := s.hop + context
+	frames := s.hop + blend
 	o.failed[i] = false
 	for j := range frames {
 		row, to := i*s.window+context+j, i*frames+j

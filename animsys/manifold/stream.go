@@ -71,7 +71,7 @@ func newTrack(frames, joints int) track {
 // streamBody is the state of an agent. Frames are numbered from its first.
 type streamBody struct {
 	at    int    // current frame
-	made  int    // frames before it are final; context more are kept for the next window
+	made  int    // frames before it are final, and are played; the next window is cross-faded with blend more
 	curve Curve  // wanted
 	who   uint32 // the person that moves, unless the curve says
 	style WeightedStyle
@@ -273,9 +273,6 @@ func (s *Stream) stay(seat int32, f0, f1 int, at feature.Place, off sway16, arc 
 // slot returns the index of frame f of a seat.
 func (s *Stream) slot(seat int32, f int) int { return int(seat)*s.ring + f%s.ring }
 
-// end returns the frame after the last that b can play.
-func (b *streamBody) end() int { return b.made + context - blend }
-
 // ask fills o with the windows that are needed next, and reports whether there are any: for agents
 // whose motion ends soon, and for those whose curve or style has changed.
 func (s *Stream) ask(o *order) bool {
@@ -303,7 +300,7 @@ func (s *Stream) ask(o *order) bool {
 		if !d.changed {
 			seam = max(b.made, soonest)
 		}
-		o.window[o.n] = orderWindow{seat, d.changed, min(seam, b.end()), b.curve, b.style}
+		o.window[o.n] = orderWindow{seat, d.changed, min(seam, b.made), b.curve, b.style}
 		s.lay(int(d.row), &o.window[o.n])
 		o.n++
 	}
@@ -313,7 +310,7 @@ func (s *Stream) ask(o *order) bool {
 // take starts the windows of o. If making them failed with err, or made values that are not finite,
 // their agents stand instead.
 func (s *Stream) take(o *order, err error) {
-	n, frames := len(s.model.Layout.Joints), s.hop+context
+	n, frames := len(s.model.Layout.Joints), s.hop+blend
 	for k, w := range o.window[:o.n] {
 		seat, seam := w.seat, w.seam
 		b := &s.bodies[seat]
@@ -339,7 +336,7 @@ func (s *Stream) take(o *order, err error) {
 		b.went = w.curve
 		for j := range frames {
 			i, from := s.slot(seat, seam+j), k*frames+j
-			s.place[i], s.sway[i], s.stand[i], s.phase[i] = o.place[k*(frames+1)+j], o.sway[from], o.stand[from], o.phase[from]
+			s.place[i], s.sway[i], s.stand[i], s.phase[i] = o.place[k*s.placed()+j], o.sway[from], o.stand[from], o.phase[from]
 			joints := s.joints[i*n:][:n]
 			if j < blend {
 				feature.Mix16(joints, joints, o.joints[from*n:], fade(j))
@@ -347,7 +344,6 @@ func (s *Stream) take(o *order, err error) {
 				copy(joints, o.joints[from*n:])
 			}
 		}
-		s.place[s.slot(seat, seam+frames)] = o.place[k*(frames+1)+frames]
 	}
 }
 
@@ -363,7 +359,7 @@ func fade(j int) float32 {
 // advance advances rows r0 to r1−1 by a frame. Agents without more motion wait.
 func (s *Stream) advance(r0, r1 int) {
 	for r := r0; r < r1; r++ {
-		if b := &s.bodies[s.seat[r]]; !s.frozen[r] && b.at+1 < b.end() {
+		if b := &s.bodies[s.seat[r]]; !s.frozen[r] && b.at+1 < b.made {
 			b.at++
 		}
 	}

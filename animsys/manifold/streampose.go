@@ -21,12 +21,12 @@ func (s *Stream) placeAt(seat int32, f int) feature.Place {
 }
 
 // Preview appends the future places of a row's body to dst, every n frames, at least 1, to the end of
-// the motion that is made.
+// the motion that is made. The next window may change the last of them.
 func (s *Stream) Preview(dst []feature.Place, row, n int) []feature.Place {
 	seat := s.seat[row]
 	b := &s.bodies[seat]
 	n = min(max(n, 1), s.ring)
-	for f := b.at + n; f < b.end(); f += n {
+	for f := b.at + n; f < b.made+blend; f += n {
 		dst = append(dst, s.placeAt(seat, f))
 	}
 	return dst

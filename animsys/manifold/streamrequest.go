@@ -32,7 +32,7 @@ type order struct {
 	commit int // tick
 	window []orderWindow
 	failed []bool
-	track  // (windows, hop + context) from the seam on; places have one more
+	track  // (windows, hop + blend) from the seam on; places are (windows, placed)
 }
 
 // orderWindow is the input of a window. It does not change while the window is made.
@@ -46,10 +46,13 @@ type orderWindow struct {
 
 func (s *Stream) newOrder() *order {
 	n := s.opt.Batch
-	o := &order{window: make([]orderWindow, n), failed: make([]bool, n), track: newTrack(n*(s.hop+context), len(s.model.Layout.Joints))}
-	o.place = make([]spot, n*(s.hop+context+1))
+	o := &order{window: make([]orderWindow, n), failed: make([]bool, n), track: newTrack(n*(s.hop+blend), len(s.model.Layout.Joints))}
+	o.place = make([]spot, n*s.placed())
 	return o
 }
+
+// placed returns how many places of a window are made: the motion of its last frame is to one more.
+func (s *Stream) placed() int { return s.hop + context + 1 }
 
 // start starts the goroutine that makes windows.
 func (r *request) start(s *Stream) {

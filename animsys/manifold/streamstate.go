@@ -179,15 +179,16 @@ type span struct{ from, to int }
 type spans struct{ joints, motion, phase, way, pace span }
 
 func (s *Stream) spans(b *streamBody, r *rowState) spans {
-	// The next window begins with a frame from seam to b.end().
-	seam, made := min(b.at+s.opt.Latency+1, b.end()), b.made+context
+	// The next window begins with a frame from seam to b.made.
+	seam, last := min(b.at+s.opt.Latency+1, b.made), b.made+blend
 	if r.left >= 0 {
 		seam = min(seam, r.window.seam)
 	}
-	v := spans{joints: span{b.at, made}, motion: span{min(b.at, seam-context), made},
-		phase: span{seam - 1, made}, way: span{seam - lookahead, b.laid}, pace: span{seam - 1, b.laid}}
+	first := min(b.at, seam-context)
+	v := spans{joints: span{b.at, last}, motion: span{first, last}, phase: span{seam - 1, last},
+		way: span{seam - lookahead, b.laid}, pace: span{seam - 1, b.laid}}
 	if s.opt.Iterations > 0 { // the edit holds on to the joints before a window
-		v.joints.from = v.motion.from
+		v.joints.from = first
 	}
 	return v
 }
@@ -199,9 +200,8 @@ func (s *Stream) visitFrames(st *generator.State, seat int32, b *streamBody, r *
 	s.pieces(seat, v.motion, func(i, k int) {
 		generator.Block(st, s.sway[i:k])
 		generator.Block(st, s.stand[i:k])
+		generator.Block(st, s.place[i:k])
 	})
-	v.motion.to++ // places have one more
-	s.pieces(seat, v.motion, func(i, k int) { generator.Block(st, s.place[i:k]) })
 	s.pieces(seat, v.phase, func(i, k int) { generator.Block(st, s.phase[i:k]) })
 	s.pieces(seat, v.way, func(i, k int) { generator.Block(st, s.way[i:k]) })
 	s.pieces(seat, v.pace, func(i, k int) { generator.Block(st, s.pace[i:k]) })
@@ -221,13 +221,13 @@ func (s *Stream) pieces(seat int32, v span, f func(i, k int)) {
 func (s *Stream) check(b *streamBody, r *rowState) error {
 	w, from := &r.window, b.at-context
 	switch far := 1 << 40; {
-	case b.at < s.ring || b.at > far || b.made > b.at+s.ring || b.laid < b.made || b.made+context-from >= s.ring || b.laid-from > s.ring,
-		b.at >= b.end():
+	case b.at < s.ring || b.at > far || b.made > b.at+s.ring || b.laid < b.made || b.made+blend-from > s.ring || b.laid-from > s.ring,
+		b.at >= b.made:
 		return fmt.Errorf("the state has frames %d, %d, %d, of which %d are kept", b.at, b.made, b.laid, s.ring)
 	case r.tick < 0 || int(r.tick) >= s.opt.Every || r.added < 0 || int(r.left) > s.opt.Latency:
 		return fmt.Errorf("the state is of tick %d, with a window in %d ticks", r.tick, r.left)
-	case r.left >= 0 && (w.seam <= b.at || w.seam > b.end() || b.laid < s.planned(w.seam)):
-		return fmt.Errorf("the state has a window at frame %d of %d to %d", w.seam, b.at, b.end())
+	case r.left >= 0 && (w.seam <= b.at || w.seam > b.made || b.laid < s.planned(w.seam)):
+		return fmt.Errorf("the state has a window at frame %d of %d to %d", w.seam, b.at, b.made)
 	}
 	for _, c := range [...]*Curve{&b.curve, &b.went, &b.plan.curve, &w.curve} {
 		if *c != c.clamped() {
@@ -257,7 +257,6 @@ func (s *Stream) checkFrames(row int) error {
 			sum += 0 * x
 		}
 	})
-	v.motion.to++
 	s.pieces(seat, v.motion, func(i, k int) {
 		for _, p := range s.place[i:k] {
 			sum += 0*p.x + 0*p.z + 0*p.yaw

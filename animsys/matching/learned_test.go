@@ -333,6 +333,41 @@ func TestLearnedAllocates(t *testing.T) {
 	}
 }
 
+// A state whose pose is none of the recordings goes on from the projector's, even if that leads less to where it should go. A
+// pose that is near the projector's goes on by itself.
+func TestLearnedPoseOfRecordings(t *testing.T) {
+	d := testmatching.People(t)
+	for _, off := range []float32{0.1, 1} {
+		net := testmatching.Untrained(t, d, 16).Networks()
+		size, way := len(net.Rest), d.WayColumn()
+		answer := slices.Clone(net.Rest)
+		answer[0] += off
+		answer[way] += 2 // the place that it goes to
+		net.Stepper = constant(t, size, make([]float32, size+3))
+		net.Projector = constant(t, d.Columns()+len(d.Tags), answer)
+		l := must.Get(matching.NewLearned(d, net))(t)
+		playFile(t, &matching.File{Learned: l}, 1, 30, func(int, int, feature.Place) control.Goal { return control.Goal{} },
+			func(tick int, s matching.Player, _ *generator.Poses) {
+				if state := s.(*matching.LearnedStream).State(0); tick == 29 && (state[0] == answer[0]) != (off == 1) {
+					t.Errorf("beside a pose that is off by %g a state goes on from %g", off, state[0]-net.Rest[0])
+				}
+			})
+	}
+}
+
+// constant is a network with the same outputs for all inputs.
+func constant(t *testing.T, inputs int, outputs []float32) *netruntime.Net {
+	vector := func(name string, v []float32) netruntime.Tensor {
+		return netruntime.Tensor{Name: name, Shape: []int{len(v)}, Data: v}
+	}
+	n := len(outputs)
+	return must.Get(matching.NewNetwork([]netruntime.Tensor{
+		vector("in.mean", make([]float32, inputs)), vector("in.std", slices.Repeat([]float32{1}, inputs)),
+		{Name: "layer1.weight", Shape: []int{n, inputs}, Data: make([]float32, n*inputs)}, vector("layer1.bias", make([]float32, n)),
+		vector("out.mean", outputs), vector("out.std", slices.Repeat([]float32{1}, n)),
+	}))(t)
+}
+
 // Networks are asked for idle frames if they have learned to be, which their file says: others are not.
 func TestLearnedIdle(t *testing.T) {
 	d := testmatching.Dogs(t)

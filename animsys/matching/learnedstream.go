@@ -368,7 +368,8 @@ func WriteTags(x []float32, tags Tags) {
 	}
 }
 
-// choose lets a row go on from the i-th answer of the projector, if that is nearer to what is wanted.
+// choose lets a row go on from the i-th answer of the projector, if that is nearer to what is wanted, or if the row's pose has
+// left those of the recordings.
 func (s *LearnedStream) choose(i, row int) {
 	cols, state, answer := s.of.Columns(), s.row(row), s.answer[i*s.size:][:s.size]
 	q := s.query[i*(cols+len(s.of.Tags)):][:cols]
@@ -392,7 +393,11 @@ func (s *LearnedStream) choose(i, row int) {
 	if s.acts[row].of < 0 && must == s.must[row] {
 		// What leads away from the query at first may be the way there, such as the step before a turn.
 		back := s.ago[row] < again && cost(answer[:cols], s.jumped(row)) < 0.25*cost(answer[:cols], state[:cols])
-		if back || !(cost(answer[:cols], q) < cost(state[:cols], q)-s.tuning.Stay) {
+		nearer := cost(answer[:cols], q) < cost(state[:cols], q)-s.tuning.Stay
+		// The stepper's errors add up: in a pose that no recording has it may come to rest in the middle of a stride.
+		way := s.of.trajectory()
+		left := cost(answer[:way], state[:way]) > s.tuning.Stay
+		if back || !nearer && !left {
 			return
 		}
 	}

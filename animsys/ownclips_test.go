@@ -95,6 +95,7 @@ func TestOwnClip(t *testing.T) {
 		must.Do(t, c.Play(x.people[i], clip, layer.PlayOptions{RootMotion: true, In: -1}))
 		begin[i] = c.Root(x.people[i])
 	}
+	const stepped = 40 // ticks, in which feet that stood elsewhere have left the ground
 	var angle, leg, knee, toe, way [4]float32
 	for tick := range ticks - 1 {
 		x.step(1)
@@ -116,12 +117,12 @@ func TestOwnClip(t *testing.T) {
 				case name == "root" || ch.Skel.Parents[j] < 0 || ch.Skel.Names[ch.Skel.Parents[j]] == "root" && !isLeg(name):
 				case !isLeg(name):
 					angle[i] = max(angle[i], a)
-				case tick > 30: // feet that stood elsewhere have left the ground
+				case tick > stepped:
 					leg[i] = max(leg[i], a)
 				}
-				if d := m3.Abs(bones[j].Pos.Y - model[j].Pos.Y); tick > 30 && strings.HasSuffix(name, "ToeBase") {
+				if d := m3.Abs(bones[j].Pos.Y - model[j].Pos.Y); tick > stepped && strings.HasSuffix(name, "ToeBase") {
 					toe[i] = max(toe[i], d/ch.Scale)
-				} else if tick > 30 && strings.HasSuffix(name, "Leg") {
+				} else if tick > stepped && strings.HasSuffix(name, "Leg") {
 					knee[i] = max(knee[i], d/ch.Scale)
 				}
 			}

@@ -268,7 +268,7 @@ func TestConformanceRestoreDamaged(t *testing.T) {
 		refused("more", append(slices.Clone(save), 0), "follow")
 		next := slices.Clone(save)
 		next[7]++
-		refused("another version", next, "version 14, and this program reads version 13")
+		refused("another version", next, "version 15, and this program reads version 14")
 		g.play(40, 45)
 		must.Do(t, c.Restore(save))
 		g.play(40, 50)

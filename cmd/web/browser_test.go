@@ -147,6 +147,7 @@ func (b *tab) until(what, condition string) {
 			return
 		}
 		if b.Err() != nil || strings.HasPrefix(card, "wrong") || time.Now().After(deadline) {
+			b.fine()
 			b.t.Fatalf("%s did not happen: %v; the page says: %s", what, err, card)
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -204,6 +205,27 @@ func (b *tab) hold(code, what, condition string) {
 	b.do(input.DispatchKeyEvent(input.KeyDown).WithCode(code))
 	b.until(what, condition)
 	b.do(input.DispatchKeyEvent(input.KeyUp).WithCode(code))
+}
+
+// A player steers the person over the course: it walks up to the stairs, goes aside and jumps.
+func TestBrowserPerson(t *testing.T) {
+	b := browse(t)
+	site := serve(t)
+	b.play(site.URL + "#scene=person")
+	b.picture("person")
+	from := b.state().Focus
+	gone := func(m float64) string {
+		return fmt.Sprintf(`Math.hypot(mannequin.state().focus[0] - %g, mannequin.state().focus[2] - %g) > %g`, from[0], from[2], m)
+	}
+	b.hold("KeyW", "the person's walk", gone(1.5))
+	b.picture("person-walking")
+	from = b.state().Focus
+	b.hold("KeyA", "the person's steps aside", gone(1))
+	b.hold("Space", "the person's jump", fmt.Sprintf("mannequin.state().ticks > %d", b.state().Ticks+30))
+	b.picture("person-jumping")
+	s := b.state()
+	t.Logf("%+v", s)
+	b.fine()
 }
 
 func TestBrowser(t *testing.T) {

@@ -90,10 +90,11 @@ func (g *Graphic) RenderSetup(gs *gls.GLS, info *core.RenderInfo) {
 		g.Before(gs, info)
 	}
 	c := g.c
+	g.Mesh.RenderSetup(gs, info)
+	// Also for no instance: WebGL refuses g3n's index while samplers of different types are of one unit.
+	gpu.BindTexture(gs, c.units.Bones, c.boneTex, &g.uBones)
+	gpu.BindTexture(gs, c.units.Order, c.orderTex, &g.uOrder)
 	if r := c.runs[g.run]; r.count > 0 {
-		g.Mesh.RenderSetup(gs, info)
-		gpu.BindTexture(gs, c.units.Bones, c.boneTex, &g.uBones)
-		gpu.BindTexture(gs, c.units.Order, c.orderTex, &g.uOrder)
 		gs.Uniform1i(g.uBase.Location(gs), r.base)
 		gs.Uniform1i(g.uJoints.Location(gs), int32(c.joints))
 		gs.Uniform1i(g.uPer.Location(gs), int32(c.per))

@@ -333,23 +333,26 @@ func TestLearnedAllocates(t *testing.T) {
 	}
 }
 
-// A state whose pose is none of the recordings goes on from the projector's, even if that leads less to where it should go. A
-// pose that is near the projector's goes on by itself.
+// A state whose pose is none of the recordings goes on from the projector's, even if that leads less to where it should go: if it
+// goes there already. A pose that is near the projector's goes on by itself.
 func TestLearnedPoseOfRecordings(t *testing.T) {
 	d := testmatching.People(t)
-	for _, off := range []float32{0.1, 1} {
+	for _, v := range []struct {
+		off, speed float32
+		jumps      bool
+	}{{0.1, 0, false}, {1, 0, true}, {1, 3, false}} {
 		net := testmatching.Untrained(t, d, 16).Networks()
 		size, way := len(net.Rest), d.WayColumn()
 		answer := slices.Clone(net.Rest)
-		answer[0] += off
+		answer[0] += v.off
 		answer[way] += 2 // the place that it goes to
 		net.Stepper = constant(t, size, make([]float32, size+3))
 		net.Projector = constant(t, d.Columns()+len(d.Tags), answer)
 		l := must.Get(matching.NewLearned(d, net))(t)
-		playFile(t, &matching.File{Learned: l}, 1, 30, func(int, int, feature.Place) control.Goal { return control.Goal{} },
+		playFile(t, &matching.File{Learned: l}, 1, 30, func(int, int, feature.Place) control.Goal { return control.Goal{Move: m3.V(0, 0, -1), Speed: v.speed} },
 			func(tick int, s matching.Player, _ *generator.Poses) {
-				if state := s.(*matching.LearnedStream).State(0); tick == 29 && (state[0] == answer[0]) != (off == 1) {
-					t.Errorf("beside a pose that is off by %g a state goes on from %g", off, state[0]-net.Rest[0])
+				if state := s.(*matching.LearnedStream).State(0); tick == 29 && (state[0] == answer[0]) != v.jumps {
+					t.Errorf("asked for %g m/s, beside a pose that is off by %g, a state goes on from %g", v.speed, v.off, state[0]-net.Rest[0])
 				}
 			})
 	}

@@ -368,8 +368,8 @@ func WriteTags(x []float32, tags Tags) {
 	}
 }
 
-// choose lets a row go on from the i-th answer of the projector, if that is nearer to what is wanted, or if the row's pose has
-// left those of the recordings.
+// choose lets a row go on from the i-th answer of the projector, if that is nearer to what is wanted, or if the row goes where it
+// should in a pose that is none of the recordings.
 func (s *LearnedStream) choose(i, row int) {
 	cols, state, answer := s.of.Columns(), s.row(row), s.answer[i*s.size:][:s.size]
 	q := s.query[i*(cols+len(s.of.Tags)):][:cols]
@@ -394,9 +394,11 @@ func (s *LearnedStream) choose(i, row int) {
 		// What leads away from the query at first may be the way there, such as the step before a turn.
 		back := s.ago[row] < again && cost(answer[:cols], s.jumped(row)) < 0.25*cost(answer[:cols], state[:cols])
 		nearer := cost(answer[:cols], q) < cost(state[:cols], q)-s.tuning.Stay
-		// The stepper's errors add up: in a pose that no recording has it may come to rest in the middle of a stride.
+		// The stepper's errors add up: in a pose that no recording has it may come to rest in the middle of a stride. A body that
+		// does not go where it should yet is on its way there, and its pose differs from the projector's.
+		const about = 1 // the square of a distance between features
 		way := s.of.trajectory()
-		left := cost(answer[:way], state[:way]) > s.tuning.Stay
+		left := cost(answer[:way], state[:way]) > s.tuning.Stay && cost(state[way:cols], q[way:]) < about
 		if back || !nearer && !left {
 			return
 		}

@@ -1,0 +1,36 @@
+package controller
+
+import (
+	"math"
+	"testing"
+
+	"mannequin/animsys/matching"
+	"mannequin/internal/testing/must"
+	"mannequin/models"
+)
+
+// The shipped animals hold all speeds of their clips, and the slowest one aside and backward, on legs that bend at least 0.7 times as fast
+// as in the clips, by `mannequin make` (°/s). The spider goes aside at half the speed: its clips' steps reach no farther.
+func TestAnimals(t *testing.T) {
+	for name, bends := range map[string][]float64{
+		"horse":  {99, 132, 173, 180, 290, 397, 166, 135},
+		"fox":    {68, 90, 108, 271, 360, 455, 91, 77},
+		"spider": {32, 44, 58, 58, 52, 49},
+	} {
+		f := must.Get(models.OpenCharacter(name))(t)
+		c := f.Character()
+		s := Subject{New: Plays(f.Only(matching.LearnedMatching)), Speeds: c.Speeds(5), Top: c.TopSpeed(), Size: c.Size, Action: c.Action}
+		all := must.Get(s.gaits())(t)
+		if len(all) != len(bends) {
+			t.Fatalf("%s: %d speeds, want %d", name, len(all), len(bends))
+		}
+		for i, h := range all {
+			if name == "spider" && h.Way == aside {
+				continue
+			}
+			if math.Abs(h.Got-h.Asked) > 0.05*h.Asked || h.Bend < 0.7*bends[i] {
+				t.Errorf("%s: %+v, and legs in the clips bend by %g°/s", name, h, bends[i])
+			}
+		}
+	}
+}

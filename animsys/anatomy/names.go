@@ -201,7 +201,7 @@ func read(tokens []string) reading {
 			out.side = "Left"
 		case t == "right" || t == "r":
 			out.side = "Right"
-		case slices.Contains(fillers, t) && len(tokens) > 1:
+		case (slices.Contains(fillers, t) || slices.Contains(groupWords, t)) && len(tokens) > 1:
 		case regions[t] != "":
 			where = append(where, t)
 		case splitRegion(t) > 0:

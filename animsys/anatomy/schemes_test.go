@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
 )
 
 // A person with the ends of its bones and a finger.
@@ -75,6 +78,95 @@ func TestFindGroups(t *testing.T) {
 			}
 		}
 		wantPerson(t, group, find(m).Uniform(), was)
+	}
+}
+
+// Groups need not stand where their joint does, and may be called as it is: the motion, the mesh or the name tells which of them is
+// the joint.
+func TestFindOffsetGroups(t *testing.T) {
+	for _, group := range []string{"%s_grp", "Group_%s", "%s_$AssimpFbx$_PreRotation", "%s", "%s_jnt"} {
+		for _, share := range []float32{0, 0.5, 1} {
+			for _, below := range []bool{false, true} {
+				for _, by := range []string{"motion", "mesh", "name"} {
+					if by == "name" && (group == "%s" || group == "%s_jnt") {
+						continue
+					}
+					what := fmt.Sprintf("%s at %g, below %v, by %s", group, share, below, by)
+					plain := parse(t, TwoLegs, personText)
+					m := model{s: &skel.Skeleton{}}
+					var was []string
+					var r Rig
+					put := func(name string, parent int, at m3.Vec3, group bool) int {
+						m.s.Names, was = append(m.s.Names, name), append(was, name)
+						m.s.Parents, m.s.Offsets, m.s.EndSite = append(m.s.Parents, int16(parent)), append(m.s.Offsets, m3.Vec3{}), append(m.s.EndSite, false)
+						m.at = append(m.at, at)
+						if group {
+							was[len(was)-1] = "group"
+						}
+						if by == "motion" {
+							r.Still = append(r.Still, group)
+						}
+						if by == "mesh" {
+							b := Box{}
+							if !group {
+								b.Add(at)
+							}
+							r.Mesh = append(r.Mesh, b)
+						}
+						return len(was) - 1
+					}
+					last := map[string]int{}
+					for j, name := range plain.s.Names {
+						up, from := -1, plain.at[j]
+						if p := int(plain.s.Parents[j]); p >= 0 {
+							up, from = last[plain.s.Names[p]], plain.at[p]
+						}
+						called, leads := fmt.Sprintf(group, name), slices.IndexFunc(plain.s.Parents, func(p int16) bool { return int(p) == j })
+						switch {
+						case name == "root":
+							last[name] = put(name, up, from, false)
+						case !below:
+							last[name] = put(name, put(called, up, from.Lerp(plain.at[j], share), true), plain.at[j], false)
+						case leads >= 0:
+							last[name] = put(called, put(name, up, plain.at[j], false), plain.at[j].Lerp(plain.at[leads], 0.9*share), true)
+						default:
+							last[name] = put(name, up, plain.at[j], false)
+						}
+					}
+					seen := map[string]bool{} // as the readers name joints
+					for j, name := range m.s.Names {
+						for i := 2; seen[m.s.Names[j]]; i++ {
+							m.s.Names[j] = fmt.Sprintf("%s_%d", name, i)
+						}
+						seen[m.s.Names[j]] = true
+					}
+					r.Skel, r.At = m.s, m.at
+					b := Find(r)
+					wantPerson(t, what, b.Uniform(), was)
+					for _, j := range append(slices.Clone(b.Spine), b.Neck...) {
+						if was[j] == "group" {
+							t.Errorf("%s: %s is of the trunk", what, m.s.Names[j])
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Joints that are called the same and both turn, or both move the mesh, are no groups, and neither are numbered joints of a trunk.
+func TestFindNoGroups(t *testing.T) {
+	for names, still := range map[string][]bool{"spine_2 spine_3": nil, "spine.001 spine.002": nil, "spine_grp spine_2": {false, false}} {
+		m := parse(t, TwoLegs, strings.NewReplacer("chest spine 0 1.3 0", "A spine 0 1.15 0\nB A 0 1.22 0\nchest B 0 1.3 0").Replace(personText))
+		ab := strings.Fields(names)
+		m.s.Names[m.s.Index("A")], m.s.Names[m.s.Index("B")] = ab[0], ab[1]
+		r := Rig{Skel: m.s, At: m.at}
+		if still != nil {
+			r.Still = make([]bool, m.s.Len())
+		}
+		if b := Find(r); len(b.Spine) != 4 {
+			t.Errorf("%s: a spine of %v", names, b.Spine)
+		}
 	}
 }
 

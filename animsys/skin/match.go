@@ -171,7 +171,7 @@ func (s *Skin) Roles(as map[string]string) *anatomy.Body {
 			boxes[best.joint].Add(s.mesh.pos[v])
 		}
 	}
-	return anatomy.Find(anatomy.Rig{Skel: sk, At: at, Mesh: boxes, Poses: s.poses, As: as})
+	return anatomy.Find(anatomy.Rig{Skel: sk, At: at, Mesh: boxes, Poses: s.poses, Still: s.still, As: as})
 }
 
 // See lets Roles see how the joints move in motions of the same joints: some frames of each are kept, of the first few.
@@ -189,6 +189,27 @@ func (s *Skin) See(motions []Motion) {
 				at[j] = x.Apply(s.joints[j].pos)
 			}
 			s.poses = append(s.poses, at)
+			s.move(by)
+		}
+	}
+}
+
+// move marks the joints that are turned or moved on their parents as no longer still. by is as Frame returns it.
+func (s *Skin) move(by []m3.Xform) {
+	if s.still == nil {
+		s.still = slices.Repeat([]bool{true}, len(s.joints))
+	}
+	var size float32
+	for _, j := range s.joints {
+		size = max(size, j.pos.Dist(s.joints[0].pos))
+	}
+	for j, own := range s.joints {
+		on := m3.Xform{Rot: m3.Ident}
+		if own.parent >= 0 {
+			on = by[own.parent]
+		}
+		if m3.Abs(on.Rot.Dot(by[j].Rot)) < 1-1e-5 || on.Apply(own.pos).Dist(by[j].Apply(own.pos)) > 1e-3*size {
+			s.still[j] = false
 		}
 	}
 }

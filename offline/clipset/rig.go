@@ -32,7 +32,7 @@ func newRig(b *mocap.Recording, opt Options) (*rig, error) {
 	sk := c.Skel
 	n := sk.Len()
 	rest := sk.Rest()
-	in := anatomy.Rig{Skel: sk, At: places(rest), As: opt.Map}
+	in := anatomy.Rig{Skel: sk, At: places(rest), Still: anatomy.Still(c), As: opt.Map}
 	model := make([]m3.Xform, n)
 	for i := range 8 {
 		c.Model(model, i*(c.Frames-1)/7)

@@ -203,9 +203,18 @@ func TestFindEndsCalledFin(t *testing.T) {
 // The rest pose may be a seated person: up is toward the head, although the thighs point forward.
 func TestFindSitting(t *testing.T) {
 	text := strings.NewReplacer("0.09 0.47 0.01", "0.09 0.89 0.42", "0.09 0.06 -0.01", "0.09 0.48 0.43", "0.09 0.01 0.14", "0.09 0.43 0.58").Replace(personText)
-	b := find(parse(t, TwoLegs, text))
-	if b.Kind != TwoLegs || b.Up.Y < 0.9 || b.Ahead.Z < 0.9 {
-		t.Errorf("%s", strings.Join(b.Describe(), "\n"))
+	for _, zUp := range []bool{false, true} {
+		m := parse(t, TwoLegs, text)
+		up, ahead := m3.Up, m3.V(0, 0, 1)
+		if zUp {
+			for j, p := range m.at {
+				m.at[j] = m3.V(p.X, -p.Z, p.Y)
+			}
+			up, ahead = m3.V(0, 0, 1), m3.V(0, -1, 0)
+		}
+		if b := find(m); b.Kind != TwoLegs || b.Up.Dot(up) < 0.9 || b.Ahead.Dot(ahead) < 0.9 {
+			t.Errorf("z up %v: %s", zUp, strings.Join(b.Describe(), "\n"))
+		}
 	}
 }
 

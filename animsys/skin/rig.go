@@ -84,7 +84,7 @@ type RigFit struct {
 // have names of the motion's, or the other way round, or those that rig.As names. The result's joints have the rig's names;
 // prefixes such as mixamorig:, signs and case may differ before.
 //
-// If at least nine of ten bones have the same direction in their parents, within 20°, joints turn as in the
+// If at least nine of ten bones have the same direction in their parents, within 20°, and no long one is 45° off, joints turn as in the
 // motion and keep the rig's distances to their parents, longer or shorter in proportion where they move there;
 // joints without a parent move in proportion to their height at rest. For a skeleton with the rig's own bones
 // that is the motion as it is. As far as bones can show, rotations mean the same on both then: a twist of a
@@ -251,7 +251,7 @@ func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
 		}
 		longest = max(longest, reach[k])
 	}
-	fit, both, its, off := &RigFit{Scale: 1}, 0.0, 0.0, []string{}
+	fit, both, its, off, far := &RigFit{Scale: 1}, 0.0, 0.0, []string{}, false
 	bone := make([]bool, sk.Len())
 	hung := 0 // joints below another that both have
 	for j, p := range sk.Parents {
@@ -296,11 +296,12 @@ func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
 		}
 		factor[j] *= own.Len() / was.Len()
 		if cos := own.Normalize(m3.Up).Dot(was.Normalize(m3.Up)); cos < 0.94 {
+			far = far || cos < 0.7 && own.Len() > 0.1*longest // such as the thighs of who sits at rest
 			off = append(off, fmt.Sprintf("%s is %.0f° off: at %s in %s, the motion's at %s",
 				sk.Names[j], 180/math.Pi*m3.Acos(cos), place(own), sk.Names[p], place(was)))
 		}
 	}
-	if 10*len(off) > fit.Bones {
+	if far || 10*len(off) > fit.Bones {
 		return nil, nil, fmt.Errorf("%w: %d of %d bones have other directions at rest: %s", ErrOtherRig, len(off), fit.Bones, off[0])
 	}
 	out := *sk

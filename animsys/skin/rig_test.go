@@ -3,6 +3,7 @@ package skin
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -148,6 +149,43 @@ func TestOntoRigTurned(t *testing.T) {
 	in.Frames = 0
 	if _, _, err := OntoRig(rig, in, rest); err == nil || !strings.Contains(err.Error(), "a motion of 0 frames") {
 		t.Error(err)
+	}
+}
+
+// Two bones that differ much are a rest pose of their own, as of a person who sits at rest, though all others agree.
+func TestOntoRigSitting(t *testing.T) {
+	sk := person(t)
+	sits := *sk
+	sits.Offsets = slices.Clone(sk.Offsets)
+	for j, name := range sk.Names {
+		if name == "LeftLeg" || name == "RightLeg" {
+			sits.Offsets[j] = m3.V(0, 0, sk.Offsets[j].Len())
+		}
+	}
+	c := skel.NewClip(&sits, 30, 2)
+	for f := range c.Frames { // it stands up
+		pos, rot := c.Frame(f)
+		for j, name := range sk.Names {
+			switch pos[j] = sits.Offsets[j]; name {
+			case "LeftUpLeg", "RightUpLeg":
+				rot[j] = m3.AxisAngle(m3.V(1, 0, 0), float32(f)*math.Pi/2)
+			case "LeftLeg", "RightLeg":
+				rot[j] = m3.AxisAngle(m3.V(1, 0, 0), -float32(f)*math.Pi/2)
+			}
+		}
+	}
+	rest := slices.Repeat([]m3.Quat{m3.Ident}, sk.Len())
+	got, _, err := OntoRig(standing(sk), c, rest)
+	must.Do(t, err)
+	x, y := make([]m3.Xform, sk.Len()), make([]m3.Xform, sk.Len())
+	for f := range c.Frames {
+		got.Model(x, f)
+		c.Model(y, f)
+		for j, name := range sk.Names {
+			if d := x[j].Pos.Dist(y[j].Pos); d > 1e-3 {
+				t.Fatalf("frame %d: %s is %.1f cm off", f, name, 100*d)
+			}
+		}
 	}
 }
 

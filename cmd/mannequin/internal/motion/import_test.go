@@ -158,6 +158,7 @@ func TestImportErrors(t *testing.T) {
 		{1, `huge.bvh:17: "Frames: 2147483648"`, []string{"import", huge, "--out", out}},
 		{1, `garbage.bvh:1: expected "HIERARCHY"`, []string{"inspect", garbage}},
 		{1, "is a picture, which is not read", []string{"inspect", png}},
+		{1, "is a Maya scene, which is not read", []string{"inspect", testcli.WriteFile(t, dir, "scene.fbx", "//Maya ASCII 2024 scene\n")}},
 		{1, "nor is it a shipped model", []string{"inspect", filepath.Join(dir, "none")}},
 		{1, "not a regular file", []string{"inspect", dir}},
 		{1, "1 of 2 files failed", []string{"import", good, cut}},

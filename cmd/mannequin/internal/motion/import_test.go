@@ -172,7 +172,7 @@ func TestImportErrors(t *testing.T) {
 		{2, "--asf is empty", []string{"import", lonely, "--asf", ""}},
 		{2, "--asf is for AMC files, and none is given", []string{"import", good, "--asf", asf}},
 		{2, "--frame-rate is 0, want 0.001 to 100000", []string{"import", amc, "--frame-rate", "0"}},
-		{2, "--up is \"x\", want y, z", []string{"import", good, "--up", "x"}},
+		{2, "--up is \"w\", want y, z, x, -z, -y, -x", []string{"import", good, "--up", "w"}},
 		{1, "is improbable: as in many files it is 30 frames per second; --frame-rate sets the rate", []string{"import", testcli.WriteFile(t, dir, "hour.bvh", strings.Replace(testcli.TinyBVH, "0.0333333", "3600", 1)), "--fps", "60", "--out", out}},
 		{1, `good.bvh: it has no root joint "Other": it has Hips`, []string{"import", good, "--root", "Other"}},
 		{2, "--scale is 0, want above 0, up to 1000000", []string{"import", good, "--scale", "0"}},

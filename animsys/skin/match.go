@@ -71,7 +71,7 @@ func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
 		}
 	}
 	for j, k := range exact {
-		if from[j] < 0 && k >= 0 && !taken[k] {
+		if from[j] < 0 && k >= 0 && !taken[k] && s.inOrder(from, sk, j, k) {
 			from[j], taken[k] = k, true
 		}
 	}
@@ -79,6 +79,23 @@ func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
 		return nil, err
 	}
 	return from, s.checkComplete(from, sk)
+}
+
+// inOrder reports whether joint k of the file may play joint j of sk: it is not above what plays a joint above j, nor below what
+// plays one below j.
+func (s *Skin) inOrder(from []int, sk *skel.Skeleton, j, k int) bool {
+	below := func(parent func(int) int, top, j int) bool {
+		for j = parent(j); j >= 0 && j != top; j = parent(j) {
+		}
+		return j >= 0
+	}
+	ours, theirs := func(j int) int { return int(sk.Parents[j]) }, func(k int) int { return s.joints[k].parent }
+	for i, other := range from {
+		if other >= 0 && (below(ours, i, j) && below(theirs, k, other) || below(ours, j, i) && below(theirs, other, k)) {
+			return false
+		}
+	}
+	return true
 }
 
 // hint names another character of the file, for errors.

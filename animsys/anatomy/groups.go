@@ -21,18 +21,17 @@ type called struct {
 	group bool   // some words of the name are of groups
 }
 
-// calledAs reads a name. A name of nothing but group words is taken whole.
+// calledAs reads a name.
 func calledAs(name string) called {
 	name = plain(name)
 	if i := strings.LastIndexAny(name, ":|"); i >= 0 && i+1 < len(name) {
 		name = name[i+1:]
 	}
 	var out called
-	var kept, all []string
+	var kept []string
 	digits := ""
 	word := func(w string) {
 		for _, t := range tokenise(w) {
-			all = append(all, t)
 			switch {
 			case slices.Contains(groupWords, t):
 				out.group = true
@@ -52,11 +51,8 @@ func calledAs(name string) called {
 			i = len(name)
 		}
 		if digits, name = name[:i], name[i:]; digits != "" {
-			kept, all = append(kept, digits), append(all, digits)
+			kept = append(kept, digits)
 		}
-	}
-	if !slices.ContainsFunc(kept, func(w string) bool { return !unicode.IsDigit(rune(w[0])) }) {
-		return called{strings.Join(all, " "), false}
 	}
 	out.name = strings.Join(kept, " ")
 	return out
@@ -117,6 +113,10 @@ func (f *finder) fold(still []bool) {
 	is := make([]int, f.n)           // which of a run is the joint
 	lower, upper, longest := 0, 0, 0 // how often it is the last one, and the first
 	for h, run := range runs {
+		if !slices.ContainsFunc(run, func(j int) bool { return f.read[j].part != unknown }) {
+			runs[h] = nil // names that say nothing may all be the same
+			continue
+		}
 		if len(run) < 2 {
 			continue
 		}

@@ -170,6 +170,22 @@ func TestFindNoGroups(t *testing.T) {
 	}
 }
 
+// Joints that are all called the same, or not at all, are no groups of one another, whatever the motion.
+func TestFindOneName(t *testing.T) {
+	for _, name := range []string{"", "bone", "Bone.001"} {
+		m := parse(t, TwoLegs, personText)
+		was := slices.Clone(m.s.Names)
+		r := Rig{Skel: m.s, At: m.at, Still: make([]bool, m.s.Len())}
+		for j := range was {
+			if m.s.Names[j] = name; name != "" && j > 0 {
+				m.s.Names[j] = fmt.Sprintf("%s_%d", name, j+1)
+			}
+			r.Still[j] = was[j] != "l_calf" && was[j] != "r_forearm" && was[j] != "chest"
+		}
+		wantPerson(t, name, Find(r).Uniform(), was)
+	}
+}
+
 // wantPerson checks which joint was found for each joint of a person. got has indices by standard name; was has the names of personText, by index.
 func wantPerson(t *testing.T, what string, got map[string]int, was []string) {
 	t.Helper()

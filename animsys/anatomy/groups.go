@@ -111,6 +111,7 @@ func (f *finder) fold(still []bool) {
 		runs[head[j]] = append(runs[head[j]], j)
 	}
 	is := make([]int, f.n)           // which of a run is the joint
+	own := false                     // f.moves is a copy
 	lower, upper, longest := 0, 0, 0 // how often it is the last one, and the first
 	for h, run := range runs {
 		if !slices.ContainsFunc(run, func(j int) bool { return f.read[j].part != unknown }) {
@@ -150,7 +151,9 @@ func (f *finder) fold(still []bool) {
 			}
 			f.dead[j], f.groups[j] = true, run[k]
 			if f.moves != nil && f.moves[j].Any {
-				f.moves = slices.Clone(f.moves)
+				if !own { // the caller's stay
+					f.moves, own = slices.Clone(f.moves), true
+				}
 				f.moves[run[k]].Add(f.moves[j].Lo)
 				f.moves[run[k]].Add(f.moves[j].Hi)
 			}

@@ -237,8 +237,12 @@ func Groups(c *skel.Clip) []int {
 	return newFinder(Rig{Skel: c.Skel, At: at, Still: Still(c)}, at, readNames(c.Skel.Names), nil).groups
 }
 
-// Still reports of each joint whether it never turns or moves on its parent in a clip; nil if the clip has one pose.
+// Still reports of each joint whether it never turns or moves on its parent in a clip; nil if the clip has one pose, or its
+// skeleton is invalid.
 func Still(c *skel.Clip) []bool {
+	if c == nil || c.Skel == nil || c.Skel.Validate() != nil {
+		return nil
+	}
 	n := c.Skel.Len()
 	frames := min(c.Frames, len(c.Pos)/n, len(c.Rot)/n)
 	out, any := make([]bool, n), false

@@ -146,6 +146,7 @@ type finder struct {
 	reach  []float32   // longest way down
 	mass   []float32   // length of all bones below
 	count  []int       // live joints below and itself
+	empty  []string    // words of helpers that say nothing here
 	paths  [][]int     // mainPath of each joint, nil if it was not asked for
 	size   float32     // of the live joints' box
 	mesh   []Box       // in this pose; nil: unknown
@@ -219,9 +220,10 @@ func newFinder(r Rig, at []m3.Vec3, named []reading, as map[string]int) *finder 
 	for j, p := range s.Parents {
 		f.parent[j], f.groups[j] = int(p), j
 	}
+	f.empty = commonHelpers(s.Names)
 	helper := make([]bool, n)
 	for j, name := range s.Names {
-		helper[j] = isHelper(name) && !slices.Contains(mapped(as), j)
+		helper[j] = isHelper(name, f.empty) && !slices.Contains(mapped(as), j)
 	}
 	for j := range f.dead {
 		f.dead[j] = helper[j]

@@ -22,6 +22,7 @@ l_finger_2 l_finger 0.82 1.41 0
 var schemes = map[string]string{
 	"Xsens":            "Pelvis L5 T12 Neck Head HeadTop $Shoulder $UpperArm $Forearm $Hand $Finger1 $Finger2 $UpperLeg $LowerLeg $Foot $Toe $ToeTip|Left Right",
 	"Second Life":      "mPelvis mTorso mChest mNeck mHead mSkull mCollar$ mShoulder$ mElbow$ mWrist$ mHandMiddle1$ mHandMiddle2$ mHip$ mKnee$ mAnkle$ mFoot$ mToe$|Left Right",
+	"controls":         "hips_ctrl spine_ctrl chest_ctrl neck_ctrl head_ctrl head_tip_ctrl $_clavicle_ctrl $_upperarm_ctrl $_forearm_ctrl $_hand_ctrl $_index1_ctrl $_index2_ctrl $_thigh_ctrl $_calf_ctrl $_foot_ctrl $_toe_ctrl $_toe_tip_ctrl|l r",
 	"fingers only":     "b1 b2 b3 b4 b5 b6 b7$ b8$ b9$ b10$ index_1_$ index_2_$ b11$ b12$ b13$ b14$ b15$|a z",
 	"Maya":             "Root_M Spine1_M Chest_M Neck_M Head_M HeadEnd_M Scapula_$ Shoulder_$ Elbow_$ Wrist_$ IndexFinger1_$ IndexFinger2_$ Hip_$ Knee_$ Ankle_$ Toes_$ ToesEnd_$|L R",
 	"SMPL":             "Pelvis Spine1 Spine3 Neck Head Jaw $_Collar $_Shoulder $_Elbow $_Wrist $_Hand $_Index1 $_Hip $_Knee $_Ankle $_Foot $_BigToe|L R",

@@ -137,7 +137,7 @@ var linked = []any{
 	skel.NewClip, skel.NewMirror,
 
 	new(anatomy.Body), new(anatomy.Box), new(anatomy.Evidence), new(anatomy.Kind), new(anatomy.Limb), new(anatomy.Rig), new(anatomy.Role), new(anatomy.Side),
-	anatomy.AsNamed, anatomy.Find, anatomy.Guess, anatomy.Joint, anatomy.NameOf, anatomy.Named, anatomy.OfClip, anatomy.OtherSides, anatomy.Sided,
+	anatomy.AsNamed, anatomy.Find, anatomy.Groups, anatomy.Guess, anatomy.Joint, anatomy.NameOf, anatomy.Named, anatomy.OfClip, anatomy.OtherSides, anatomy.Sided, anatomy.Still,
 
 	new(snapshot.Codec), new(snapshot.Message),
 	snapshot.NewCodec,

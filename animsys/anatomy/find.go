@@ -43,13 +43,10 @@ func Find(r Rig) *Body {
 		if len(at) != n || slices.ContainsFunc(at, func(p m3.Vec3) bool { return !p.Finite() }) {
 			continue
 		}
-		f := newFinder(s, at, named, b.as)
+		f := newFinder(r, at, named, b.as)
 		f.pose, f.poses = i, poses[1:]
-		if len(r.Mesh) == n {
-			f.moves = r.Mesh
-			if i == 0 {
-				f.mesh = r.Mesh
-			}
+		if i == 0 {
+			f.mesh = f.moves
 		}
 		f.find()
 		// A rest pose that stands is better than a frame that stands a little better.
@@ -115,7 +112,7 @@ func OfClip(c *skel.Clip, as map[string]string) *Body {
 		}
 		poses = append(poses, at)
 	}
-	b := Find(Rig{Skel: c.Skel, At: rest, Poses: poses, As: as})
+	b := Find(Rig{Skel: c.Skel, At: rest, Poses: poses, Still: Still(c), As: as})
 	if b.Pose > 0 {
 		b.Pose = 1 + (b.Pose-1)*frames/len(poses)
 	}
@@ -142,12 +139,14 @@ type finder struct {
 	read   []reading
 	as     map[string]int
 	parent []int
+	groups []int       // the joint that each is a group of, or itself
 	kids   [][]int     // child joints that are not dead, in an order that does not depend on the joints' indices
 	roots  []int       // live joints without a parent
 	dead   []bool      // joints that move nothing of the body, with all below them
 	reach  []float32   // longest way down
 	mass   []float32   // length of all bones below
 	count  []int       // live joints below and itself
+	empty  []string    // words of helpers that say nothing here
 	paths  [][]int     // mainPath of each joint, nil if it was not asked for
 	size   float32     // of the live joints' box
 	mesh   []Box       // in this pose; nil: unknown
@@ -214,16 +213,17 @@ const (
 	otherClass // ears, fins, fingers
 )
 
-func newFinder(s *skel.Skeleton, at []m3.Vec3, named []reading, as map[string]int) *finder {
-	n := s.Len()
-	f := &finder{s: s, n: n, at: at, read: slices.Clone(named), as: as, hips: -1, chest: -1, head: -1, parent: make([]int, n), kids: make([][]int, n),
+func newFinder(r Rig, at []m3.Vec3, named []reading, as map[string]int) *finder {
+	s, n := r.Skel, r.Skel.Len()
+	f := &finder{s: s, n: n, at: at, read: slices.Clone(named), as: as, hips: -1, chest: -1, head: -1, parent: make([]int, n), groups: make([]int, n), kids: make([][]int, n),
 		dead: make([]bool, n), reach: make([]float32, n), mass: make([]float32, n), count: make([]int, n), inner: make([]bool, n), paths: make([][]int, n)}
 	for j, p := range s.Parents {
-		f.parent[j] = int(p)
+		f.parent[j], f.groups[j] = int(p), j
 	}
+	f.empty = commonHelpers(s.Names)
 	helper := make([]bool, n)
 	for j, name := range s.Names {
-		helper[j] = isHelper(name) && !slices.Contains(mapped(as), j)
+		helper[j] = isHelper(name, f.empty) && !slices.Contains(mapped(as), j)
 	}
 	for j := range f.dead {
 		f.dead[j] = helper[j]
@@ -235,7 +235,7 @@ func newFinder(s *skel.Skeleton, at []m3.Vec3, named []reading, as map[string]in
 	}
 	first := true
 	var lo, hi m3.Vec3
-	for j := n - 1; j >= 0; j-- {
+	for j := range n {
 		if f.dead[j] {
 			continue
 		}
@@ -244,6 +244,20 @@ func newFinder(s *skel.Skeleton, at []m3.Vec3, named []reading, as map[string]in
 		}
 		lo = m3.V(min(lo.X, at[j].X), min(lo.Y, at[j].Y), min(lo.Z, at[j].Z))
 		hi = m3.V(max(hi.X, at[j].X), max(hi.Y, at[j].Y), max(hi.Z, at[j].Z))
+	}
+	f.size = hi.Sub(lo).Len()
+	if len(r.Mesh) == n {
+		f.moves = r.Mesh
+	}
+	still := r.Still
+	if len(still) != n {
+		still = nil
+	}
+	f.fold(still)
+	for j := n - 1; j >= 0; j-- {
+		if f.dead[j] {
+			continue
+		}
 		f.count[j]++
 		if p := f.parent[j]; p >= 0 {
 			l := at[j].Dist(at[p])
@@ -252,7 +266,6 @@ func newFinder(s *skel.Skeleton, at []m3.Vec3, named []reading, as map[string]in
 			f.count[p] += f.count[j]
 		}
 	}
-	f.size = hi.Sub(lo).Len()
 	// Of joints that are called the same and stand in one place, such as a group above a joint, the last one moves what hangs
 	// on them. A joint with more than that one below it is no group.
 	only := make([]int, n)
@@ -262,7 +275,7 @@ func newFinder(s *skel.Skeleton, at []m3.Vec3, named []reading, as map[string]in
 		}
 	}
 	for j, p := range f.parent {
-		if p >= 0 && only[p] == 1 && f.read[j] == f.read[p] && at[j].Dist(at[p]) < 1e-5*f.size && !slices.Contains(mapped(as), p) {
+		if p >= 0 && !f.dead[j] && only[p] == 1 && f.read[j] == f.read[p] && at[j].Dist(at[p]) < 1e-5*f.size && !slices.Contains(mapped(as), p) {
 			f.read[p] = reading{}
 		}
 	}

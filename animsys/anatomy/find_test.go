@@ -155,6 +155,20 @@ func TestNoPerson(t *testing.T) {
 	}
 }
 
+// A body's motion is for bodies on as many legs.
+func TestUnlike(t *testing.T) {
+	six := strings.NewReplacer("l_leg_d", "l_x_d").Replace(spiderText)
+	six = strings.Join(slices.DeleteFunc(strings.Split(six, "\n"), func(l string) bool { return strings.HasPrefix(l, "l_x_d") }), "\n")
+	all := map[int]*Body{2: find(parse(t, TwoLegs, personText)), 4: find(parse(t, FourLegs, horseText)), 6: find(parse(t, SixLegs, six)), 8: find(parse(t, EightLegs, spiderText))}
+	for n, a := range all {
+		for m, b := range all {
+			if err := a.Unlike(b); (err == nil) != (n == m) {
+				t.Errorf("%d legs, motion of %d: %v", n, m, err)
+			}
+		}
+	}
+}
+
 func find(m model) *Body { return Find(Rig{Skel: m.s, At: m.at}) }
 
 // A map of the user comes before names, and its sides and parts count for the other joints.

@@ -86,11 +86,13 @@ type reading struct {
 	region string // of a limb: front, mid, back, or two of them joined; or empty
 }
 
-// readNames reads the names of joints, without words that most begin with (mixamorig:, DEF-).
+// readNames reads the names of joints, without words that most begin with (mixamorig:, DEF-), and helpers' words that most
+// have (_ctrl).
 func readNames(names []string) []reading {
 	tokens := make([][]string, len(names))
+	common := commonHelpers(names)
 	for i, n := range names {
-		tokens[i] = tokenise(plain(n))
+		tokens[i] = slices.DeleteFunc(tokenise(plain(n)), func(t string) bool { return slices.Contains(common, t) })
 	}
 	for {
 		count := map[string]int{}
@@ -201,7 +203,7 @@ func read(tokens []string) reading {
 			out.side = "Left"
 		case t == "right" || t == "r":
 			out.side = "Right"
-		case slices.Contains(fillers, t) && len(tokens) > 1:
+		case (slices.Contains(fillers, t) || slices.Contains(groupWords, t)) && len(tokens) > 1:
 		case regions[t] != "":
 			where = append(where, t)
 		case splitRegion(t) > 0:
@@ -314,10 +316,28 @@ func plain(name string) string {
 	return name
 }
 
-// isHelper reports whether a name is of a joint that moves nothing of a body.
-func isHelper(name string) bool {
+// commonHelpers returns the words of helpers that most names have: they say nothing there.
+func commonHelpers(names []string) (out []string) {
+	count := map[string]int{}
+	for _, n := range names {
+		t := tokenise(plain(n))
+		slices.Sort(t)
+		for _, w := range slices.Compact(t) {
+			count[w]++
+		}
+	}
+	for _, w := range helpers {
+		if 3*count[w] > 2*len(names) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// isHelper reports whether a name is of a joint that moves nothing of a body. common are words that say nothing.
+func isHelper(name string, common []string) bool {
 	return slices.ContainsFunc(tokenise(plain(name)), func(t string) bool {
-		return slices.Contains(helpers, t) && t != "end" && t != "nub" && t != "site" && t != "leaf"
+		return slices.Contains(helpers, t) && !slices.Contains(common, t) && t != "end" && t != "nub" && t != "site" && t != "leaf"
 	})
 }
 

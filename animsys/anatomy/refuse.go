@@ -39,7 +39,7 @@ func (b *Body) NoDog() error {
 }
 
 // Unlike returns why the motion of another body is not for this one, or nil: a person's is not for an animal on
-// four legs or more, and an animal's is not for a person.
+// four legs or more, and an animal's is not for a person or an animal on another number of legs.
 func (b *Body) Unlike(motion *Body) error {
 	person := func(b *Body) bool { return b.stands && b.Kind == TwoLegs }
 	animal := func(b *Body) bool { return b.stands && b.Kind >= FourLegs }
@@ -48,6 +48,8 @@ func (b *Body) Unlike(motion *Body) error {
 		return fmt.Errorf("it stands on %v%s, and the motion is of a body upright on two legs", b.Kind, b.butFor())
 	case person(b) && animal(motion):
 		return fmt.Errorf("it stands upright on two legs, and the motion is of a body that stands on %v%s", motion.Kind, motion.butFor())
+	case animal(b) && animal(motion) && len(b.Legs) != len(motion.Legs):
+		return fmt.Errorf("it stands on %v%s, and the motion is of a body on %v%s", b.Kind, b.butFor(), motion.Kind, motion.butFor())
 	}
 	return nil
 }

@@ -138,6 +138,9 @@ type Rig struct {
 	// the rest pose is none in which the body could stand.
 	Poses [][]m3.Vec3
 	Mesh  []Box // what moves with each joint at rest; nil: unknown
+	// Still says which joints never move on their parent in the motion, as Still finds them: helpers between joints do not.
+	// nil: unknown.
+	Still []bool
 	// As maps names of the uniform skeleton (Hips, LeftUpLeg, …) to joints, by name or as #12: what
 	// the user says. It may be nil. Names that no joint has are left to the caller.
 	As map[string]string

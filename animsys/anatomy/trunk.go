@@ -41,7 +41,7 @@ func (f *finder) findUp() {
 		}
 		var s float32
 		if f.upBy == ByNames {
-			s = -down.Dot(up)/max(length, 1e-9) + 0.3*min(f.stands(up), max(4, 2*float32(legs))) + 0.4*head.Dot(up)
+			s = -down.Dot(up)/max(length, 1e-9) + 0.3*min(f.stands(up), max(4, 2*float32(legs))) + 0.8*head.Dot(up)
 			if i == 0 {
 				s += 0.15
 				if down.Len() < 0.4*length && legs < 3 {

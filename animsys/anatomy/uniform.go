@@ -85,7 +85,7 @@ func (f *finder) limbs(p *pair) []Limb {
 					break
 				}
 			}
-			if f.read[m.Girdle].part == unknown && isHelper(f.s.Names[m.Girdle]) {
+			if f.read[m.Girdle].part == unknown && isHelper(f.s.Names[m.Girdle], f.empty) {
 				m.Girdle = -1
 			}
 		}

@@ -71,7 +71,7 @@ func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
 		}
 	}
 	for j, k := range exact {
-		if from[j] < 0 && k >= 0 && !taken[k] {
+		if from[j] < 0 && k >= 0 && !taken[k] && s.inOrder(from, sk, j, k) {
 			from[j], taken[k] = k, true
 		}
 	}
@@ -79,6 +79,23 @@ func (s *Skin) match(sk *skel.Skeleton, as map[string]string) ([]int, error) {
 		return nil, err
 	}
 	return from, s.checkComplete(from, sk)
+}
+
+// inOrder reports whether joint k of the file may play joint j of sk: it is not above what plays a joint above j, nor below what
+// plays one below j.
+func (s *Skin) inOrder(from []int, sk *skel.Skeleton, j, k int) bool {
+	below := func(parent func(int) int, top, j int) bool {
+		for j = parent(j); j >= 0 && j != top; j = parent(j) {
+		}
+		return j >= 0
+	}
+	ours, theirs := func(j int) int { return int(sk.Parents[j]) }, func(k int) int { return s.joints[k].parent }
+	for i, other := range from {
+		if other >= 0 && (below(ours, i, j) && below(theirs, k, other) || below(ours, j, i) && below(theirs, other, k)) {
+			return false
+		}
+	}
+	return true
 }
 
 // hint names another character of the file, for errors.
@@ -171,7 +188,7 @@ func (s *Skin) Roles(as map[string]string) *anatomy.Body {
 			boxes[best.joint].Add(s.mesh.pos[v])
 		}
 	}
-	return anatomy.Find(anatomy.Rig{Skel: sk, At: at, Mesh: boxes, Poses: s.poses, As: as})
+	return anatomy.Find(anatomy.Rig{Skel: sk, At: at, Mesh: boxes, Poses: s.poses, Still: s.still, As: as})
 }
 
 // See lets Roles see how the joints move in motions of the same joints: some frames of each are kept, of the first few.
@@ -189,6 +206,27 @@ func (s *Skin) See(motions []Motion) {
 				at[j] = x.Apply(s.joints[j].pos)
 			}
 			s.poses = append(s.poses, at)
+			s.move(by)
+		}
+	}
+}
+
+// move marks the joints that are turned or moved on their parents as no longer still. by is as Frame returns it.
+func (s *Skin) move(by []m3.Xform) {
+	if s.still == nil {
+		s.still = slices.Repeat([]bool{true}, len(s.joints))
+	}
+	var size float32
+	for _, j := range s.joints {
+		size = max(size, j.pos.Dist(s.joints[0].pos))
+	}
+	for j, own := range s.joints {
+		on := m3.Xform{Rot: m3.Ident}
+		if own.parent >= 0 {
+			on = by[own.parent]
+		}
+		if m3.Abs(on.Rot.Dot(by[j].Rot)) < 1-1e-5 || on.Apply(own.pos).Dist(by[j].Apply(own.pos)) > 1e-3*size {
+			s.still[j] = false
 		}
 	}
 }

@@ -174,6 +174,7 @@ func (r *motionReader) findJoints(h *humanoid) error {
 			}
 		}
 	}
+	named := slices.Clone(is)
 	// Nodes between two joints are joints as well.
 	below := make([]bool, len(is)) // below a joint
 	for _, n := range r.order {
@@ -186,7 +187,7 @@ func (r *motionReader) findJoints(h *humanoid) error {
 			is[p] = true
 		}
 	}
-	if err := r.skeleton(is); err != nil {
+	if err := r.skeleton(is, named); err != nil {
 		return err
 	}
 	if err := r.atRest(); err != nil {
@@ -206,11 +207,26 @@ func (r *motionReader) findJoints(h *humanoid) error {
 	return nil
 }
 
-// skeleton makes the skeleton of the nodes that are joints, without offsets.
-func (r *motionReader) skeleton(is []bool) error {
+// skeleton makes the skeleton of the nodes that are joints, without offsets. Of nodes that are called the same, those of first
+// keep the name rather than a group between them.
+func (r *motionReader) skeleton(is, first []bool) error {
 	r.sk = &skel.Skeleton{}
 	r.joint = slices.Repeat([]int{-1}, len(is))
-	taken, again := map[string]bool{}, []string{}
+	taken, again, names := map[string]bool{}, []string{}, make([]string, len(is))
+	for _, now := range []bool{true, false} {
+		for _, n := range r.order {
+			if !is[n] || first[n] != now {
+				continue
+			}
+			own := boundedfile.Printable(r.doc.Nodes[n].Name)
+			if own == "" {
+				own = fmt.Sprintf("node%d", n)
+			}
+			if names[n] = unused(taken, own); names[n] != own {
+				again = append(again, own)
+			}
+		}
+	}
 	for _, n := range r.order {
 		if !is[n] {
 			continue
@@ -222,17 +238,9 @@ func (r *motionReader) skeleton(is []bool) error {
 		if len(r.nodes) == MaxJoints {
 			return r.errorf("nodes", "more than %d joints", MaxJoints)
 		}
-		own := boundedfile.Printable(r.doc.Nodes[n].Name)
-		if own == "" {
-			own = fmt.Sprintf("node%d", n)
-		}
-		name := unused(taken, own)
-		if name != own {
-			again = append(again, own)
-		}
 		r.joint[n] = len(r.nodes)
 		r.nodes = append(r.nodes, n)
-		r.sk.Names, r.sk.Parents = append(r.sk.Names, name), append(r.sk.Parents, parent)
+		r.sk.Names, r.sk.Parents = append(r.sk.Names, names[n]), append(r.sk.Parents, parent)
 		r.sk.Offsets, r.sk.EndSite = append(r.sk.Offsets, m3.Vec3{}), append(r.sk.EndSite, false)
 	}
 	if len(r.nodes) == 0 {

@@ -3,6 +3,7 @@ package skin
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,34 @@ func TestMotionsRoundTrip(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A group between two joints that is called as the lower one leaves it its name.
+func TestMotionsGroups(t *testing.T) {
+	sk := person(t)
+	data := edited(t, written(t, sk, grown(t, sk), wave(sk, 30)), func(d *gltf.Document) {
+		for _, joint := range []string{"LeftUpLeg", "RightArm", "Hips"} {
+			k := slices.IndexFunc(d.Nodes, func(n *gltf.Node) bool { return n.Name == joint })
+			for _, n := range d.Nodes {
+				if i := slices.Index(n.Children, k); i >= 0 {
+					n.Children[i] = len(d.Nodes)
+				}
+			}
+			d.Nodes = append(d.Nodes, &gltf.Node{Name: joint, Children: []int{k}})
+		}
+	})
+	all := must.Get(ReadMotions("wave.glb", data))(t)
+	want, got := wave(sk, 30), all[0].Clip
+	for j, name := range sk.Names {
+		k := got.Skel.Index(name)
+		if k < 0 || want.Rot[9*sk.Len()+j].Angle(got.Rot[9*got.Skel.Len()+k]) > 1e-3 {
+			t.Errorf("%s is joint %d of %v", name, k, got.Skel.Names)
+		}
+	}
+	s := must.Get(Read("wave.glb", data))(t)
+	if by := s.Frame(&all[0], 9); by == nil || by[slices.Index(s.Joints(), "RightForeArm")].Pos.Len() < 0.01 {
+		t.Error("the character does not move")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 )
@@ -83,7 +84,7 @@ type RigFit struct {
 // have names of the motion's, or the other way round, or those that rig.As names. The result's joints have the rig's names;
 // prefixes such as mixamorig:, signs and case may differ before.
 //
-// If at least nine of ten bones have the same direction in their parents, within 20°, joints turn as in the
+// If at least nine of ten bones have the same direction in their parents, within 20°, and no long one is 45° off, joints turn as in the
 // motion and keep the rig's distances to their parents, longer or shorter in proportion where they move there;
 // joints without a parent move in proportion to their height at rest. For a skeleton with the rig's own bones
 // that is the motion as it is. As far as bones can show, rotations mean the same on both then: a twist of a
@@ -204,20 +205,34 @@ func (o *ontoRig) match(as map[string]string) error {
 	}
 	joints, found := 0, 0
 	var missing []string
-	taken := map[int]bool{}
-	byName := matchNames(o.rig)
-	for j, name := range sk.Names {
-		k := byName(name)
-		if o.at[j] = k; sk.EndSite[j] {
-			continue
+	called := slices.Clone(sk.Names)
+	group := make([]bool, sk.Len()) // its name is that of its joint
+	for j, k := range anatomy.Groups(o.motion) {
+		if j != k && o.rig.Index(sk.Names[k]) < 0 && o.rig.Index(sk.Names[j]) >= 0 {
+			called[k], group[j] = sk.Names[j], true
 		}
-		joints++
-		if k >= 0 && !taken[k] {
-			found++
-			taken[k] = true
-		} else {
-			o.at[j] = -1
+	}
+	alike := alikeNames(o.rig)
+	taken := map[int]bool{}
+	take := func(j, k int) {
+		if o.at[j] < 0 && !group[j] && k >= 0 && !taken[k] {
+			o.at[j], taken[k] = k, !sk.EndSite[j]
+		}
+	}
+	for j, name := range called {
+		o.at[j] = -1
+		take(j, o.rig.Index(name))
+	}
+	for j, name := range called {
+		take(j, alike(name))
+		switch {
+		case sk.EndSite[j] || group[j]:
+		case o.at[j] < 0:
+			joints++
 			missing = append(missing, name)
+		default:
+			joints++
+			found++
 		}
 	}
 	if least := min(joints, o.rig.Len()); found == 0 || 5*found < 4*least {
@@ -236,7 +251,7 @@ func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
 		}
 		longest = max(longest, reach[k])
 	}
-	fit, both, its, off := &RigFit{Scale: 1}, 0.0, 0.0, []string{}
+	fit, both, its, off, far := &RigFit{Scale: 1}, 0.0, 0.0, []string{}, false
 	bone := make([]bool, sk.Len())
 	hung := 0 // joints below another that both have
 	for j, p := range sk.Parents {
@@ -281,18 +296,26 @@ func (o *ontoRig) same() (*skel.Clip, *RigFit, error) {
 		}
 		factor[j] *= own.Len() / was.Len()
 		if cos := own.Normalize(m3.Up).Dot(was.Normalize(m3.Up)); cos < 0.94 {
+			far = far || cos < 0.7 && own.Len() > 0.1*longest // such as the thighs of who sits at rest
 			off = append(off, fmt.Sprintf("%s is %.0f° off: at %s in %s, the motion's at %s",
 				sk.Names[j], 180/math.Pi*m3.Acos(cos), place(own), sk.Names[p], place(was)))
 		}
 	}
-	if 10*len(off) > fit.Bones {
+	if far || 10*len(off) > fit.Bones {
 		return nil, nil, fmt.Errorf("%w: %d of %d bones have other directions at rest: %s", ErrOtherRig, len(off), fit.Bones, off[0])
 	}
 	out := *sk
 	out.Names, out.Offsets, out.Parents = slices.Clone(sk.Names), slices.Clone(sk.Offsets), slices.Clone(sk.Parents)
+	taken := map[string]bool{}
 	for j, k := range at {
 		if k >= 0 && !sk.EndSite[j] {
 			out.Names[j] = rig.Names[k]
+			taken[rig.Names[k]] = true
+		}
+	}
+	for j, k := range at {
+		if k < 0 {
+			out.Names[j] = unused(taken, out.Names[j])
 		}
 	}
 	bridge := o.bridges()
@@ -344,9 +367,9 @@ func plainName(name string) string {
 	return name
 }
 
-// matchNames returns a function from names to joints of a rig, −1 for none: those of the same name, else
-// the only one with the same plain name. Programs change the rest.
-func matchNames(rig *skel.Skeleton) func(name string) int {
+// alikeNames returns a function from names to joints of a rig, −1 for none: the only one with the same plain name. Programs
+// change the rest.
+func alikeNames(rig *skel.Skeleton) func(name string) int {
 	alike := map[string]int{}
 	for k, name := range rig.Names {
 		plain := plainName(name)
@@ -356,9 +379,6 @@ func matchNames(rig *skel.Skeleton) func(name string) int {
 		alike[plain] = k
 	}
 	return func(name string) int {
-		if k := rig.Index(name); k >= 0 {
-			return k
-		}
 		if k, ok := alike[plainName(name)]; ok {
 			return k
 		}

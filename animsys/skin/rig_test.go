@@ -3,6 +3,7 @@ package skin
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -151,6 +152,43 @@ func TestOntoRigTurned(t *testing.T) {
 	}
 }
 
+// Two bones that differ much are a rest pose of their own, as of a person who sits at rest, though all others agree.
+func TestOntoRigSitting(t *testing.T) {
+	sk := person(t)
+	sits := *sk
+	sits.Offsets = slices.Clone(sk.Offsets)
+	for j, name := range sk.Names {
+		if name == "LeftLeg" || name == "RightLeg" {
+			sits.Offsets[j] = m3.V(0, 0, sk.Offsets[j].Len())
+		}
+	}
+	c := skel.NewClip(&sits, 30, 2)
+	for f := range c.Frames { // it stands up
+		pos, rot := c.Frame(f)
+		for j, name := range sk.Names {
+			switch pos[j] = sits.Offsets[j]; name {
+			case "LeftUpLeg", "RightUpLeg":
+				rot[j] = m3.AxisAngle(m3.V(1, 0, 0), float32(f)*math.Pi/2)
+			case "LeftLeg", "RightLeg":
+				rot[j] = m3.AxisAngle(m3.V(1, 0, 0), -float32(f)*math.Pi/2)
+			}
+		}
+	}
+	rest := slices.Repeat([]m3.Quat{m3.Ident}, sk.Len())
+	got, _, err := OntoRig(standing(sk), c, rest)
+	must.Do(t, err)
+	x, y := make([]m3.Xform, sk.Len()), make([]m3.Xform, sk.Len())
+	for f := range c.Frames {
+		got.Model(x, f)
+		c.Model(y, f)
+		for j, name := range sk.Names {
+			if d := x[j].Pos.Dist(y[j].Pos); d > 1e-3 {
+				t.Fatalf("frame %d: %s is %.1f cm off", f, name, 100*d)
+			}
+		}
+	}
+}
+
 // without returns a skeleton without some joints: what hangs on them hangs on the joint above.
 func without(s *skel.Skeleton, names ...string) *skel.Skeleton {
 	out, at := &skel.Skeleton{}, make([]int, s.Len())
@@ -223,6 +261,62 @@ func TestOntoRigBetween(t *testing.T) {
 	got.Model(model, 9)
 	if at := model[got.Skel.Index(less.Names[0])].Pos; m3.Abs(at.X-9) > 0.01 {
 		t.Errorf("hips at %v", at)
+	}
+}
+
+// Groups between the motion's joints that are called as they are take no joint's place, whether they stand in it or not.
+func TestOntoRigGroups(t *testing.T) {
+	sk := person(t)
+	for _, share := range []float32{0, 0.5, 1} {
+		for _, which := range []string{"Left", "Spine"} {
+			in := wave(sk, 30)
+			for f := range in.Frames {
+				for j := range sk.Names {
+					in.Rot[f*sk.Len()+j] = m3.AxisAngle(m3.V(1, float32(j%3), 0).Normalize(m3.Up), 0.02*float32(f))
+				}
+			}
+			groups, at := &skel.Skeleton{}, make([]int, sk.Len()) // with groups above the joints that which names
+			own := []int{}
+			for j, name := range sk.Names {
+				parent := int16(-1)
+				if p := sk.Parents[j]; p >= 0 {
+					parent = int16(at[p])
+				}
+				if !sk.EndSite[j] && strings.Contains(name, which) && parent >= 0 {
+					groups.Names, groups.Parents, groups.EndSite = append(groups.Names, name), append(groups.Parents, parent), append(groups.EndSite, false)
+					groups.Offsets, own = append(groups.Offsets, sk.Offsets[j].Scale(share)), append(own, -1)
+					parent, name = int16(len(own)-1), name+"_2"
+					at[j] = len(own)
+					groups.Offsets = append(groups.Offsets, sk.Offsets[j].Scale(1-share))
+				} else {
+					at[j] = len(own)
+					groups.Offsets = append(groups.Offsets, sk.Offsets[j])
+				}
+				groups.Names, groups.Parents, groups.EndSite, own = append(groups.Names, name), append(groups.Parents, parent), append(groups.EndSite, sk.EndSite[j]), append(own, j)
+			}
+			c := skel.NewClip(groups, in.FPS, in.Frames)
+			for f := range c.Frames {
+				pos, rot := c.Frame(f)
+				for g, j := range own {
+					if pos[g], rot[g] = groups.Offsets[g], m3.Ident; j >= 0 {
+						rot[g] = in.Rot[f*sk.Len()+j]
+					}
+				}
+			}
+			got, _, err := OntoRig(standing(sk), c, nil)
+			must.Do(t, err)
+			must.Do(t, got.Skel.Validate())
+			want, is := make([]m3.Xform, groups.Len()), make([]m3.Xform, got.Skel.Len())
+			for f := range in.Frames {
+				c.Model(want, f)
+				got.Model(is, f)
+				for j, name := range sk.Names {
+					if k := got.Skel.Index(name); k < 0 || is[k].Pos.Dist(want[at[j]].Pos) > 1e-4 || is[k].Rot.Angle(want[at[j]].Rot) > 1e-3 {
+						t.Fatalf("groups above %q, at %g of the bones: %s is joint %d of %v", which, share, name, k, got.Skel.Names)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -80,6 +80,17 @@ func TestFitKinds(t *testing.T) {
 	}
 }
 
+// Arms may hang below the top of the spine: joints with names of ours do not fill gaps in another order than ours.
+func TestFitArmsBelowChest(t *testing.T) {
+	s := openRig(t, "plain-person")
+	for i, j := range s.joints {
+		if strings.HasSuffix(j.name, "Shoulder") {
+			s.joints[i].parent = s.joint("Spine")
+		}
+	}
+	must.Get(s.Character(person(t), CharacterOptions{}))(t)
+}
+
 // foreign returns a name by which a dog's joint is still known.
 func foreign(name string) string {
 	return strings.NewReplacer("Left", "L_", "Right", "R_").Replace("rig_" + name)

@@ -42,6 +42,7 @@ type Skin struct {
 	materials []body.Material // of the mesh's parts
 	others    []string        // names of other characters in the file
 	poses     [][]m3.Vec3     // places of the joints in motions, which show their roles; nil: unknown
+	still     []bool          // (joints) it never moves on its parent in those motions; nil: unknown
 }
 
 // joint is a node that moves vertices.

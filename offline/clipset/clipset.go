@@ -120,6 +120,9 @@ func Open(path string, opt Options) (*Set, error) {
 				short = append(short, r.name)
 				continue
 			}
+			if err := b.CheckRate(); err != nil {
+				return nil, err
+			}
 			if of == nil {
 				if of, err = newRig(b, opt); err != nil {
 					return nil, fmt.Errorf("%s: %w", file, err)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -254,6 +255,72 @@ func TestLoops(t *testing.T) {
 	}
 }
 
+// Files of the same skeleton may come from formats without End Sites and in another unit: the clips are as large.
+func TestMixedFormats(t *testing.T) {
+	takes := made(t)
+	walk := takes[slices.IndexFunc(takes, func(k *procgen.Take) bool { return strings.HasPrefix(k.Name, "walk") })].Clip
+	sk, keep := &skel.Skeleton{}, []int{}
+	at := make([]int16, walk.Skel.Len())
+	for j, p := range walk.Skel.Parents {
+		if walk.Skel.EndSite[j] {
+			continue
+		}
+		if p >= 0 {
+			p = at[p]
+		}
+		at[j] = int16(sk.Len())
+		sk.Names, sk.Parents = append(sk.Names, walk.Skel.Names[j]), append(sk.Parents, p)
+		sk.Offsets, sk.EndSite, keep = append(sk.Offsets, walk.Skel.Offsets[j]), append(sk.EndSite, false), append(keep, j)
+	}
+	bare := skel.NewClip(sk, walk.FPS, walk.Frames)
+	for f := range walk.Frames {
+		pos, rot := walk.Frame(f)
+		to, turned := bare.Frame(f)
+		for i, j := range keep {
+			to[i], turned[i] = pos[j], rot[j]
+		}
+	}
+	of := must.Get(newRig(&mocap.Recording{Clip: walk}, Options{}))(t)
+	b := &mocap.Recording{Clip: bare.Scaled(100)}
+	if missing := of.fits(b); missing != "" {
+		t.Fatalf("it lacks %q", missing)
+	}
+	want, got := of.clip(source{"a", "a", &mocap.Recording{Clip: walk}}).Motion, of.clip(source{"b", "b", b}).Motion
+	x, y := make([]m3.Xform, want.Skel.Len()), make([]m3.Xform, want.Skel.Len())
+	for f := range want.Frames {
+		want.Model(x, f)
+		got.Model(y, f)
+		for j := range x {
+			if d := x[j].Pos.Dist(y[j].Pos); d > 1e-3 {
+				t.Fatalf("frame %d: %s is %.1f cm off", f, want.Skel.Names[j], 100*d)
+			}
+		}
+	}
+}
+
+// A body without a neck, whose head ends at its joint, as an insect's may, has a trunk all the same.
+func TestBareHead(t *testing.T) {
+	sk := &skel.Skeleton{}
+	add := func(name string, parent int16, o m3.Vec3) int16 {
+		sk.Names, sk.Parents, sk.Offsets, sk.EndSite = append(sk.Names, name), append(sk.Parents, parent), append(sk.Offsets, o), append(sk.EndSite, false)
+		return int16(sk.Len() - 1)
+	}
+	add("Root", -1, m3.V(0, 0.5, 0))
+	for i := range 3 {
+		for side, x := range map[string]float32{"Left": 1, "Right": -1} {
+			z := 0.4 - 0.4*float32(i)
+			j := add(fmt.Sprintf("%sLeg%d_1", side, i), 0, m3.V(0.1*x, 0, z/2))
+			j = add(fmt.Sprintf("%sLeg%d_2", side, i), j, m3.V(0.5*x, 0.3, z/2))
+			add(fmt.Sprintf("%sLeg%d_3", side, i), j, m3.V(0.6*x, -0.8, z/2))
+		}
+	}
+	add("Head", 0, m3.V(0, 0.05, 0.3))
+	of := must.Get(newRig(&mocap.Recording{Clip: skel.NewClip(sk, FPS, 60)}, Options{}))(t)
+	if len(of.roles.Spine) != 2 || of.roles.Neck < 0 || of.skel.Validate() != nil || of.skel.Offsets[of.roles.Neck].Z < 0.1 {
+		t.Errorf("%+v of %v", of.roles, of.skel.Names)
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	takes := made(t)
 	walk := takes[slices.IndexFunc(takes, func(k *procgen.Take) bool { return strings.HasPrefix(k.Name, "walk") })].Clip
@@ -272,6 +339,12 @@ func TestRefuses(t *testing.T) {
 		_, err := Open(dir, Options{})
 		must.FailWith(t, err, want)
 	}
+	millis := folder(t, map[string]*skel.Clip{"a": walk})
+	text := must.Get(os.ReadFile(filepath.Join(millis, "a.bvh")))(t)
+	must.Do(t, os.WriteFile(filepath.Join(millis, "a.bvh"), regexp.MustCompile("Frame Time: .*").ReplaceAll(text, []byte("Frame Time: 16.7")), 0o644))
+	_, err := Open(millis, Options{})
+	must.FailWith(t, err, "is improbable: in milliseconds it is")
+	must.Get(Open(millis, Options{OpenOptions: mocap.OpenOptions{FrameRate: 60}}))(t)
 	s := must.Get(Open(folder(t, map[string]*skel.Clip{"idle": still}), Options{}))(t)
 	if _, err := s.Database(); !errors.Is(err, ErrNoMotion) {
 		t.Errorf("standing alone: %v", err)

@@ -32,7 +32,7 @@ func newRig(b *mocap.Recording, opt Options) (*rig, error) {
 	sk := c.Skel
 	n := sk.Len()
 	rest := sk.Rest()
-	in := anatomy.Rig{Skel: sk, At: places(rest), As: opt.Map}
+	in := anatomy.Rig{Skel: sk, At: places(rest), Still: anatomy.Still(c), As: opt.Map}
 	model := make([]m3.Xform, n)
 	for i := range 8 {
 		c.Model(model, i*(c.Frames-1)/7)
@@ -145,6 +145,10 @@ func (g *rig) build(sk *skel.Skeleton, rest []m3.Xform) error {
 				add(k, index[j])
 			}
 		}
+		if j == b.Head && g.bareHead(sk) {
+			g.from = append(g.from, -1)
+			g.add(sk.Names[j]+"_end", index[j], g.turn.Rotate(rest[j].Pos.Sub(rest[b.Hips].Pos)).Scale(0.5*g.unit), true)
+		}
 		for _, e := range ends {
 			if e.joint == j {
 				g.tips[e.leg] = g.foot(&b.Legs[e.leg], index[j], rest)
@@ -153,6 +157,12 @@ func (g *rig) build(sk *skel.Skeleton, rest []m3.Xform) error {
 	}
 	add(b.Hips, -1)
 	return g.find(index)
+}
+
+// bareHead reports whether the trunk is a joint and a head with nothing below it, as an insect's may be.
+func (g *rig) bareHead(sk *skel.Skeleton) bool {
+	b := g.body
+	return len(b.Spine) == 0 && len(b.Neck) == 0 && b.Head >= 0 && b.Head != b.Hips && !slices.Contains(sk.Parents, int16(b.Head))
 }
 
 // endSite is an End Site that a leg lacks.
@@ -288,10 +298,10 @@ func (g *rig) firstBelow(top int, others []int) int {
 	return -1
 }
 
-// fits returns the name of a joint of the rig that a recording lacks, or "".
+// fits returns the name of a joint of the rig that a recording lacks, or "". Some formats have no End Sites.
 func (g *rig) fits(b *mocap.Recording) string {
 	for j, k := range g.joints(b.Clip.Skel) {
-		if g.from[j] >= 0 && k < 0 {
+		if g.from[j] >= 0 && k < 0 && !g.skel.EndSite[j] {
 			return anatomy.NameOf(g.names, g.from[j])
 		}
 	}
@@ -312,6 +322,20 @@ func (g *rig) joints(sk *skel.Skeleton) []int {
 	return out
 }
 
+// unitOf returns the metres of the unit of a file with the rig's joints: files of other formats may have another one.
+func (g *rig) unitOf(sk *skel.Skeleton, at []int) float32 {
+	var ours, theirs float32
+	for j, k := range at {
+		if p := g.skel.Parents[j]; p >= 0 && k >= 0 && at[p] >= 0 && int(sk.Parents[k]) == at[p] {
+			ours, theirs = ours+g.skel.Offsets[j].Len(), theirs+sk.Offsets[k].Len()
+		}
+	}
+	if unit := ours / theirs; m3.Finite(unit) && unit > 0 && m3.Abs(unit/g.unit-1) > 0.02 {
+		return unit
+	}
+	return g.unit
+}
+
 // clip puts a recording on the skeleton.
 func (g *rig) clip(r source) Clip {
 	src := r.recording.AtRest()
@@ -319,7 +343,7 @@ func (g *rig) clip(r source) Clip {
 	at := g.joints(sk)
 	out := skel.NewClip(g.skel, src.FPS, src.Frames)
 	model, turned := make([]m3.Xform, sk.Len()), make([]m3.Quat, n)
-	back := g.turn.Conj()
+	back, unit := g.turn.Conj(), g.unitOf(sk, at)
 	for f := range src.Frames {
 		src.Model(model, f)
 		pos, rot := out.Frame(f)
@@ -331,7 +355,7 @@ func (g *rig) clip(r source) Clip {
 			}
 			turned[j] = g.turn.Mul(model[k].Rot).Mul(back).Normalize()
 			if p < 0 {
-				pos[j], rot[j] = g.turn.Rotate(model[k].Pos).Scale(g.unit), turned[j]
+				pos[j], rot[j] = g.turn.Rotate(model[k].Pos).Scale(unit), turned[j]
 			} else {
 				rot[j] = turned[p].Conj().Mul(turned[j]).Normalize()
 			}

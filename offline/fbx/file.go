@@ -50,13 +50,16 @@ func IsFBX(data []byte) bool {
 	if bytes.HasPrefix(data, []byte(binaryMagic)) {
 		return true
 	}
-	// ASCII: a comment with the name, before anything else.
+	// ASCII: a comment with the name, before anything else but a byte order mark.
+	data = withoutMark(data)
 	head := data[:min(len(data), 512)]
 	if i := bytes.IndexByte(head, '\n'); i >= 0 {
 		head = head[:i]
 	}
 	return bytes.HasPrefix(bytes.TrimSpace(head), []byte(";")) && bytes.Contains(head, []byte("FBX"))
 }
+
+func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
 
 func newFile(name string, data []byte) (*file, error) {
 	f := &file{name: name, data: data, room: max(16*len(data), 1<<22)}
@@ -69,7 +72,7 @@ func newFile(name string, data []byte) (*file, error) {
 	case bytes.HasPrefix(data, []byte(binaryMagic)):
 		err = f.readBinary()
 	case IsFBX(data):
-		f.ascii = true
+		f.ascii, f.data = true, withoutMark(data)
 		err = f.readASCII()
 	default:
 		return nil, f.errorf(-1, "is not an FBX file")

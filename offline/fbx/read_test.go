@@ -3,6 +3,7 @@ package fbx
 import (
 	"bytes"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -154,6 +155,16 @@ func TestVersion6(t *testing.T) {
 	broken := bytes.Replace(asciiFile(6100, records), []byte(`"U","s"`), []byte(`"U",7`), 1)
 	if _, err := Read("a.fbx", broken); err == nil || !strings.Contains(err.Error(), "line ") {
 		t.Errorf("a key with a number for a letter: %v", err)
+	}
+}
+
+// Editors of text put a byte order mark before a file.
+func TestReadWithMark(t *testing.T) {
+	text := asciiFile(7500, walker(zUp, body))
+	want := must.Get(Read("a.fbx", text))(t)
+	got := must.Get(Read("a.fbx", append([]byte("\ufeff"), text...)))(t)
+	if !IsFBX([]byte("\ufeff; FBX 7.4.0 project file")) || len(got) != len(want) || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

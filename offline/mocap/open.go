@@ -89,7 +89,7 @@ type OpenOptions struct {
 	ASF       string  // path of the skeleton that an AMC moves; empty: the one that FindASF finds
 	FrameRate float64 // frames per second, whatever the file says; 0: as it says, an AMC AMCRate
 	Animation string  // name of the animation of a glTF or FBX, with or without its armature's and a |, or its number from 1; empty: the only one
-	Up        string  // the file's vertical axis, y or z: z is turned to y; empty: axes stay as they are
+	Up        string  // the file's vertical axis, one of Ups: it is turned to y; empty: axes stay as they are
 	Root      string  // name of the root joint of the character to take from a file of several; empty: all
 	// Salvage keeps the whole frames of a damaged BVH, AMC or TXT file: cut off, with more or fewer
 	// frames or values than it says, with words that are no numbers. Recording.Notes says what is lost.
@@ -101,8 +101,8 @@ func (o *OpenOptions) Validate() error {
 	switch {
 	case o.FrameRate != 0 && !(o.FrameRate >= 1/float64(maxFrameTime) && o.FrameRate <= 1/minFrameTime):
 		return fmt.Errorf("mocap: FrameRate is %g, want 1/%g to %g", o.FrameRate, float64(maxFrameTime), 1/minFrameTime)
-	case o.Up != "" && o.Up != "y" && o.Up != "z":
-		return fmt.Errorf("mocap: Up is %.20q, want \"y\" or \"z\"", o.Up)
+	case o.Up != "" && !slices.Contains(Ups, o.Up):
+		return fmt.Errorf("mocap: Up is %.20q, want one of %q", o.Up, Ups)
 	}
 	return nil
 }
@@ -171,15 +171,40 @@ func (b *Recording) as(path string, opt OpenOptions) (_ *Recording, err error) {
 	if opt.Up != "" {
 		b.Up = opt.Up
 	}
-	if opt.Up == "z" {
-		b.TurnUp()
-	}
+	b.TurnUp()
 	return b, nil
 }
 
-// TurnUp turns a recording with z up to one with y up.
+// Ups are the names of axes that may point up, likely ones first.
+var Ups = []string{"y", "z", "x", "-z", "-y", "-x"}
+
+// UpAxis returns an axis by its name among Ups, and the turn that brings it to y: about x, but for x itself. ok is false for
+// other names.
+func UpAxis(name string) (axis m3.Vec3, turn m3.Quat, ok bool) {
+	x, z := m3.V(1, 0, 0), m3.V(0, 0, 1)
+	switch name {
+	case "y":
+		return m3.Up, m3.Ident, true
+	case "z":
+		return z, m3.AxisAngle(x, -math.Pi/2), true
+	case "x":
+		return x, m3.AxisAngle(z, math.Pi/2), true
+	case "-z":
+		return z.Neg(), m3.AxisAngle(x, math.Pi/2), true
+	case "-y":
+		return m3.Up.Neg(), m3.AxisAngle(x, math.Pi), true
+	case "-x":
+		return x.Neg(), m3.AxisAngle(z, -math.Pi/2), true
+	}
+	return m3.Vec3{}, m3.Ident, false
+}
+
+// TurnUp turns a recording whose axis Up points up to one with y up. It changes nothing if that is y, or not known.
 func (b *Recording) TurnUp() {
-	turn := m3.AxisAngle(m3.V(1, 0, 0), -math.Pi/2)
+	_, turn, ok := UpAxis(b.Up)
+	if !ok || b.Up == "y" {
+		return
+	}
 	s := *b.Clip.Skel
 	s.Offsets = slices.Clone(s.Offsets)
 	out := &skel.Clip{Skel: &s, FPS: b.Clip.FPS, Frames: b.Clip.Frames, Pos: slices.Clone(b.Clip.Pos), Rot: slices.Clone(b.Clip.Rot)}

@@ -384,6 +384,9 @@ func (p *parser) offset(i int, where string) error {
 func (p *parser) channelList(where string) ([]Channel, error) {
 	t, at := p.token()
 	n, err := strconv.Atoi(t)
+	if err == nil && n > len(channelNames) && n <= 9 {
+		return nil, p.fail(at, "%d CHANNELS%s: those of scale are not read: export without scale", n, where)
+	}
 	if err != nil || n < 0 || n > len(channelNames) {
 		return nil, p.fail(at, "expected the number of CHANNELS%s, 0 to %d, found %s", where, len(channelNames), quote(t))
 	}

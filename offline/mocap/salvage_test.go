@@ -155,7 +155,7 @@ func TestRate(t *testing.T) {
 	if b, err := readBVH("f", text, OpenOptions{FrameRate: 50}); err != nil || b.Clip.Frames != 2 || b.Clip.Pos[1].Z != 6 {
 		t.Errorf("without a Frame Time: %v", err)
 	}
-	for _, opt := range []OpenOptions{{FrameRate: -1}, {FrameRate: math.NaN()}, {FrameRate: 1e9}, {Up: "x"}} {
+	for _, opt := range []OpenOptions{{FrameRate: -1}, {FrameRate: math.NaN()}, {FrameRate: 1e9}, {Up: "w"}} {
 		if _, err := Open("testdata/frame-time-in-ms.bvh", opt); err == nil || !strings.Contains(err.Error(), "want") {
 			t.Errorf("%+v: %v", opt, err)
 		}
@@ -173,13 +173,13 @@ func TestOneRowTooMany(t *testing.T) {
 	}
 }
 
-// A file with z up is turned.
+// A file with another axis up than y is turned.
 func TestUp(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f.bvh")
 	must.Do(t, os.WriteFile(file, []byte(rowsFile(1, "1 2 3")), 0o644))
-	for up, want := range map[string]m3.Vec3{"": m3.V(1, 2, 3), "y": m3.V(1, 2, 3), "z": m3.V(1, 3, -2)} {
+	for up, want := range map[string]m3.Vec3{"": m3.V(1, 2, 3), "y": m3.V(1, 2, 3), "z": m3.V(1, 3, -2), "x": m3.V(-2, 1, 3), "-z": m3.V(1, -3, 2), "-y": m3.V(1, -2, -3), "-x": m3.V(2, -1, 3)} {
 		b := must.Get(Open(file, OpenOptions{Up: up}))(t)
-		if d := b.Clip.Pos[0].Dist(want); d > 1e-6 || b.Up != map[string]string{"y": "y", "z": "y"}[up] {
+		if d := b.Clip.Pos[0].Dist(want); d > 1e-6 || b.Up != map[bool]string{true: "y"}[up != ""] {
 			t.Errorf("up %q: %v, %q", up, b.Clip.Pos, b.Up)
 		}
 	}

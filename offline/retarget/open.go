@@ -140,7 +140,7 @@ func formatUp(b *mocap.Recording) string {
 
 // Stance is how the person of a recording stands in its file.
 type Stance struct {
-	Up       string    // axis that points up, y or z
+	Up       string    // axis that points up, one of mocap.Ups
 	Mirrored bool      // the file's axes are left-handed
 	Rest     []m3.Quat // local rotations of the joints in a rest pose, of the recording that Upright returns; nil: none is turned
 }
@@ -167,9 +167,8 @@ func Upright(path string, b *mocap.Recording) (*mocap.Recording, *Stance) {
 	if s.Mirrored {
 		out.Clip, out.Rest = mirrored(out.Clip), mirroredRest(out.Rest)
 	}
-	if s.Up == "z" {
-		out.TurnUp()
-	}
+	out.Up = s.Up
+	out.TurnUp()
 	if s.Rest = out.LocalRest(); w.basis == framesMotion {
 		s.Rest = w.tPose()
 	}

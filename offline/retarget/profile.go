@@ -17,6 +17,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/internal/boundedfile"
 	"mannequin/internal/boundedtoml"
+	"mannequin/offline/mocap"
 )
 
 // maxProfile is the largest size of a profile's text in bytes.
@@ -36,7 +37,7 @@ type Profile struct {
 	// RestFrames is the number of frames at the start that may show the rest pose, added by
 	// the tool that made the file. Those whose hips are not turned are left out.
 	RestFrames int    `toml:"rest_frames,omitzero"`
-	Up         string `toml:"up,omitempty"` // the file's vertical axis, y or z; empty: found from the motion
+	Up         string `toml:"up,omitempty"` // the file's vertical axis, one of mocap.Ups; empty: found from the motion
 
 	// Joints maps each joint of the target to its source, a joint of the file.
 	Joints map[string]string `toml:"joints"`
@@ -102,8 +103,8 @@ func (p *Profile) check(whole bool) error {
 		return fmt.Errorf("metres_per_unit is %g, want a positive number, or none for a guess", p.MetresPerUnit)
 	case p.RestFrames < 0 || p.RestFrames > 1000:
 		return fmt.Errorf("rest_frames is %d, want 0 to 1000", p.RestFrames)
-	case p.Up != "" && p.Up != "y" && p.Up != "z":
-		return fmt.Errorf("up is %.20q, want \"y\" or \"z\"", p.Up)
+	case p.Up != "" && !slices.Contains(mocap.Ups, p.Up):
+		return fmt.Errorf("up is %.20q, want one of %q", p.Up, mocap.Ups)
 	case len(p.Joints) > skel.MaxJoints:
 		return fmt.Errorf("joints has %d entries, at most %d are allowed", len(p.Joints), skel.MaxJoints)
 	}

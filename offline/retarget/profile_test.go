@@ -104,7 +104,7 @@ func TestReadProfileRejects(t *testing.T) {
 		{"0.01", "nan", "metres_per_unit"},
 		{"metres_per_unit", "meters_per_unit", `axes; did you mean metres_per_unit?`},
 		{`turn_only`, "rest_frames = 5000\nturn_only", "rest_frames is 5000"},
-		{`turn_only`, "up = \"x\"\nturn_only", `up is "x"`},
+		{`turn_only`, "up = \"w\"\nturn_only", `up is "w"`},
 		{`LeftLeg = "b"`, ``, "joints.LeftLeg is missing"},
 		{`Spine = "back"`, `Head = "back"`, "one joint of LowerBack, Spine, Spine1"},
 		{`"b"`, `""`, "joints.LeftLeg is missing"},

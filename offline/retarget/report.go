@@ -17,7 +17,7 @@ type Report struct {
 	Skipped int     `json:"skipped"` // at the start, showing the rest pose
 	FPS     float64 `json:"fps"`
 
-	Up       string `json:"up"`       // the source's axis that points up, y or z
+	Up       string `json:"up"`       // the source's axis that points up, one of mocap.Ups
 	Ahead    string `json:"ahead"`    // the one nearest to where the person faces in the first frame: x, -x and so on; empty: unknown
 	Mirrored bool   `json:"mirrored"` // the source's axes are left-handed, and x was turned round
 	Basis    string `json:"basis"`    // what shows how the joints' frames are turned: "rest pose", "motion" or "profile"
@@ -52,8 +52,8 @@ func (r *Report) Remarks(name string) []string {
 	if r.Guessed != nil {
 		out = append(out, fmt.Sprintf("%s: no built-in profile fits; %d joints guessed from their names, see mannequin import --suggest", name, len(r.Guessed)))
 	}
-	if r.Up == "z" {
-		out = append(out, name+": z is up")
+	if r.Up != "y" {
+		out = append(out, name+": "+r.Up+" is up")
 	}
 	if r.Mirrored {
 		out = append(out, name+": toes and knees point to the back by its left and right: its axes are left-handed, x was turned round")

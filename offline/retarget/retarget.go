@@ -23,9 +23,6 @@ const (
 	rigid = 1e4
 )
 
-// zUp turns axes with z up to axes with y up.
-var zUp = m3.AxisAngle(m3.V(1, 0, 0), -math.Pi/2)
-
 // Retargeter puts one clip onto another skeleton.
 type Retargeter struct {
 	Source  *skel.Clip     // the motion, in any unit and at any rate; required
@@ -168,14 +165,12 @@ func (w *work) prepare(src *skel.Clip, rest []m3.Quat, target *skel.Skeleton) (s
 	if w.up = p.Up; w.up == "" {
 		w.up = w.findUp()
 		// A format that has y up is believed if somebody lies, but not against rest pose and motion together.
-		if w.job.formatUp == "y" && !(w.restUp().Z > mostUp) {
+		if axis, _, _ := mocap.UpAxis(w.up); w.job.formatUp == "y" && !(w.restUp().Dot(axis) > mostUp) {
 			w.up = "y"
 		}
 	}
 	w.ahead = w.findAhead()
-	if w.up == "z" {
-		w.world = zUp
-	}
+	_, w.world, _ = mocap.UpAxis(w.up)
 	w.basis = w.findFrames()
 	return skipped, nil
 }

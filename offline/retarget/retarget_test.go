@@ -10,6 +10,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/offline/mocap"
 )
 
 // A clip of the skeleton itself, in any unit, comes back.
@@ -218,7 +219,8 @@ func TestWorkers(t *testing.T) {
 // A file with z up comes upright, unless its profile says that y is up.
 func TestZUp(t *testing.T) {
 	c := walk(60, 8)
-	src := turned(c, zUp.Conj())
+	_, up, _ := mocap.UpAxis("z")
+	src := turned(c, up.Conj())
 	for _, up := range []string{"", "z", "y"} {
 		p := *Named("cmu")
 		p.Up = up

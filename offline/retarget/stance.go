@@ -1,13 +1,13 @@
 package retarget
 
 import (
-	"math"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/offline/mocap"
 )
 
 // Where the frames of a source's joints come from: Report.Frames.
@@ -291,36 +291,48 @@ func (b *binding) turnBone(j int, at m3.Vec3) {
 
 // findUp returns the world axis along which the person of the source stands, "y" or "z": from the feet
 // to the hips in most frames, and if it lies or tumbles in these, at rest. A recording of somebody who
-// lies on a floor of height 0 is told from one with z up by that floor.
+// lies on a floor of height 0 is told from one with z up by that floor. Other axes are up if the person stands along them
+// in both, or on such a floor.
 func (w *work) findUp() string {
 	var sum m3.Vec3
 	looks, leg := float32(0), 1/max(w.size(), 1e-9)
-	low := m3.V(1, 1, 1).Scale(math.MaxFloat32)
+	low := map[string]float32{} // of the joints along each axis
 	w.look(func(model []m3.Xform, _ int) {
 		sum, looks = sum.Add(w.fromFeet(func(j int) m3.Vec3 { return model[j].Pos })), looks+1
-		for j := range w.target.Names {
-			if s := w.from[j]; s >= 0 {
-				p := model[s].Pos
-				low = m3.V(min(low.X, p.X), min(low.Y, p.Y), min(low.Z, p.Z))
+		for _, up := range mocap.Ups {
+			axis, _, _ := mocap.UpAxis(up)
+			for j := range w.target.Names {
+				if s := w.from[j]; s >= 0 {
+					if h, is := low[up]; !is || model[s].Pos.Dot(axis) < h {
+						low[up] = model[s].Pos.Dot(axis)
+					}
+				}
 			}
 		}
 	})
 	const most = mostUp
 	rest := w.restUp()
-	floor := func(height float32) bool { return m3.Abs(height) < 0.1*leg }
+	floor := func(up string) bool { return m3.Abs(low[up]) < 0.1*leg }
 	switch mean := sum.Scale(1 / max(looks, 1)); {
 	case mean.Y > most:
 		return "y"
 	case mean.Z > most && rest.Y > most: // rest pose and motion differ
-		if floor(low.Z) && !floor(low.Y) {
+		if floor("z") && !floor("y") {
 			return "z"
 		}
 	case mean.Z > most:
-		if floor(low.Z) || !floor(low.Y) {
+		if floor("z") || !floor("y") {
 			return "z"
 		}
 	case rest.Z > most:
 		return "z"
+	default:
+		for _, name := range mocap.Ups {
+			axis, _, _ := mocap.UpAxis(name)
+			if mean.Dot(axis) > most && (rest.Dot(axis) > most || floor(name) && !floor("y")) {
+				return name
+			}
+		}
 	}
 	return "y"
 }
@@ -359,7 +371,7 @@ func (w *work) findAhead() string {
 	}
 	best, most := "", float32(0)
 	for i, along := range [3]float32{v.X, v.Y, v.Z} {
-		if name := "xyz"[i : i+1]; name != w.up && m3.Abs(along) > most {
+		if name := "xyz"[i : i+1]; name != strings.TrimPrefix(w.up, "-") && m3.Abs(along) > most {
 			if best, most = name, m3.Abs(along); along < 0 {
 				best = "-" + name
 			}

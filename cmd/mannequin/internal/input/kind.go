@@ -57,6 +57,9 @@ func KindOf(head []byte, name string) Kind {
 	return kindUnknown
 }
 
+// Known reports whether the first bytes of a file alone tell its kind.
+func Known(head []byte) bool { return KindOf(head, "") != kindUnknown }
+
 // Head returns the first bytes of a regular file.
 func Head(file string) ([]byte, error) {
 	f, err := boundedfile.Open(file)

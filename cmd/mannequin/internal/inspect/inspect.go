@@ -114,6 +114,9 @@ func inspectFile(file string, opt *options) (cli.Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if what, advice := mocap.Foreign(head); what != "" && !input.Known(head) { // whatever its name
+		return nil, fmt.Errorf("%s: is %s, which is not read: %s", file, what, cmp.Or(advice, "export it as FBX, glTF or BVH"))
+	}
 	switch input.KindOf(head, file) {
 	case input.KindBVH:
 		b, kind, err := input.OpenMotion(file, opt.read)
@@ -141,9 +144,6 @@ func inspectFile(file string, opt *options) (cli.Report, error) {
 		return inspectSkin(file, opt)
 	case input.KindFBX:
 		return inspectFBX(file, opt)
-	}
-	if what, advice := mocap.Foreign(head); what != "" {
-		return nil, fmt.Errorf("%s: is %s, which is not read: %s", file, what, cmp.Or(advice, "export it as FBX, glTF or BVH"))
 	}
 	return nil, fmt.Errorf("%s: neither a motion (BVH, FBX, glTF), a model (safetensors) nor a skin (glTF, VRM, FBX)", file)
 }

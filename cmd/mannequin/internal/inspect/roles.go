@@ -99,8 +99,10 @@ func motionReport(file, kind string, b *mocap.Recording, opt *options) (*motionR
 	if note != "" {
 		r.Notes = append(slices.Clip(r.Notes), note)
 	}
-	if up := body.Up; body.Hips >= 0 && len(body.Legs) > 0 && m3.Abs(up.Z) > 0.9 {
-		r.Motion.Up, r.Ground = "z", lowest(one.Clip, m3.V(0, 0, 1), up.Z < 0)
+	for _, name := range mocap.Ups[1:] {
+		if axis, _, _ := mocap.UpAxis(name); body.Hips >= 0 && len(body.Legs) > 0 && body.Up.Dot(axis) > 0.9 {
+			r.Motion.Up, r.Ground = name, lowest(one.Clip, axis)
+		}
 	}
 	return r, opt.draw(file, func() *scene { return motionScene(one.Clip, body) })
 }
@@ -119,25 +121,20 @@ func firstBody(file string, b *mocap.Recording) (*mocap.Recording, string) {
 	return b.Only(roots[0]), fmt.Sprintf("%s: it has %d characters, %s: the roles are those of %s; --root takes another", file, len(roots), strings.Join(names, ", "), names[0])
 }
 
-// lowest returns the height of the ground along an axis: of the lowest joint in the lowest frames (5th percentile), or of
-// the highest if the axis points down.
-func lowest(c *skel.Clip, axis m3.Vec3, down bool) float32 {
-	sign := float32(1)
-	if down {
-		sign = -1
-	}
+// lowest returns the height of the ground along an axis: of the lowest joint in the lowest frames (5th percentile).
+func lowest(c *skel.Clip, axis m3.Vec3) float32 {
 	heights, model := make([]float32, c.Frames), make([]m3.Xform, c.Skel.Len())
 	for f := range heights {
 		c.Model(model, f)
 		heights[f] = math.MaxFloat32
 		for j := range model {
-			heights[f] = min(heights[f], sign*model[j].Pos.Dot(axis))
+			heights[f] = min(heights[f], model[j].Pos.Dot(axis))
 		}
 	}
 	if slices.Sort(heights); len(heights) == 0 {
 		return 0
 	}
-	return sign * heights[len(heights)/20]
+	return heights[len(heights)/20]
 }
 
 func (r *motionRoles) Print(w io.Writer) error {

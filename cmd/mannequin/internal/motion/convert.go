@@ -252,9 +252,9 @@ func convertClip(file string, opt convertOptions, r *convertReport) (*skel.Clip,
 	b, stance := retarget.Upright(file, b)
 	r.Notes = append(r.Notes, b.Notes...)
 	if stance != nil {
-		if stance.Up == "z" {
-			r.Up = "z"
-			r.Notes = append(r.Notes, file+": z is up, and was turned to y")
+		if stance.Up != "y" {
+			r.Up = stance.Up
+			r.Notes = append(r.Notes, file+": "+stance.Up+" is up, and was turned to y")
 		}
 		if stance.Mirrored {
 			r.Notes = append(r.Notes, file+": its axes are left-handed, and x was turned round")

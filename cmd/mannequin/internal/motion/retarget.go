@@ -131,7 +131,7 @@ func (r *retargetReport) Print(w io.Writer) error {
 	}
 	row("scale", "%s", scale)
 	axes := r.Up + " up"
-	if r.Up == "z" {
+	if r.Up != "y" {
 		axes += ", which is y of the result"
 	}
 	if r.Ahead != "" {
@@ -167,8 +167,8 @@ func (r *retargetReport) Print(w io.Writer) error {
 // remarks says what is unusual about a file, in few words.
 func (r *retargetReport) remarks() string {
 	var out []string
-	if r.Up == "z" {
-		out = append(out, "z up")
+	if r.Up != "y" {
+		out = append(out, r.Up+" up")
 	}
 	if r.Mirrored {
 		out = append(out, "mirrored")

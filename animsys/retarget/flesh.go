@@ -10,6 +10,7 @@ import (
 type Tube struct {
 	From, To int     // own joints at its ends
 	Radius   float32 // m
+	Leg      bool    // it is no part of the trunk: forearms keep out of it however thin it is
 }
 
 const (
@@ -51,7 +52,7 @@ func (b *builder) addGuards() {
 	for i := range b.c.limbs[b.c.legs:] {
 		l := &b.c.limbs[b.c.legs+i]
 		for _, t := range b.Flesh {
-			if t.Radius+b.Forearms < slim*b.c.Scale {
+			if !t.Leg && t.Radius+b.Forearms < slim*b.c.Scale {
 				continue
 			}
 			g := guard{from: t.From, to: t.To, keep: t.Radius + b.Forearms - touching*min(t.Radius, b.Forearms)}

@@ -29,7 +29,7 @@ type Options struct {
 	Sole   float32        // height of the tips of its legs when they stand in motion, m; 0: as in Pose
 	Shins  float32        // radius of the character's shins, m: legs that are thick for their length stand as far apart as its hips ask for; 0: thin
 
-	Flesh    []Tube  // the trunk, which its forearms keep out of if it is wider than people are; may be nil
+	Flesh    []Tube  // what its forearms keep out of: the trunk, if it is wider than people's, and legs; may be nil
 	Forearms float32 // radius of the character's forearms, m
 
 	Skel *skel.Skeleton // the character's own joints, parents before children

@@ -86,22 +86,40 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 
 // flesh returns the tubes around the trunk.
 func (f *fit) flesh(scale float32) (out []retarget.Tube) {
-	add := func(from, to string, more ...string) {
+	add := func(leg bool, from, to string, more ...string) {
 		a, b := f.sk.Index(from), f.sk.Index(to)
 		if a < 0 || b < 0 || f.from[a] < 0 || f.from[b] < 0 || f.from[a] == f.from[b] {
 			return
 		}
 		if r := f.thickness(scale, from, to, more...); r > 0 {
-			out = append(out, retarget.Tube{From: f.from[a], To: f.from[b], Radius: r})
+			out = append(out, retarget.Tube{From: f.from[a], To: f.from[b], Radius: r, Leg: leg})
 		}
 	}
 	chest := "Spine1"
 	if j := f.sk.Index(chest); j >= 0 && f.from[j] < 0 {
 		chest = "Spine"
 	}
-	add("Hips", chest, "LowerBack", "Spine")
-	add(chest, "Head", "Neck")
+	add(false, "Hips", chest, "LowerBack", "Spine")
+	add(false, chest, "Head", "Neck")
+	if f.handsHangLow() {
+		add(true, "LeftLeg", "LeftFoot")
+		add(true, "RightLeg", "RightFoot")
+	}
 	return out
+}
+
+// handsHangLow reports whether hanging hands are not far over the knees, as those of a toy with short legs, which shins come up to in a run.
+func (f *fit) handsHangLow() bool {
+	var at [5]m3.Vec3
+	for i, name := range [...]string{"LeftArm", "LeftForeArm", "LeftHand", "LeftUpLeg", "LeftLeg"} {
+		j := f.sk.Index(name)
+		if j < 0 || f.from[j] < 0 {
+			return false
+		}
+		at[i] = f.place[j]
+	}
+	const low = 0.3 // over the knees, by the length of legs; people have 0.4
+	return at[0].Y-at[0].Dist(at[1])-at[1].Dist(at[2])-at[4].Y < low*at[3].Y
 }
 
 // thickness returns the radius of a bone's flesh, in metres for a scale: the median distance from the bone of the vertices

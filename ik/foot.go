@@ -71,7 +71,10 @@ type Foot struct {
 
 	locked      bool
 	atLock      bool    // locked, and in its place
+	moves       bool    // locked, and its leg has moved it from its place in this tick
+	pulled      bool    // and in the one before, too far
 	lockPos     m3.Vec3 // place of the lock; its height means nothing
+	away        float32 // from its place at the last tick, m; far if it was not locked
 	offset, vel m3.Vec3 // between the foot and where it should be, m and m/s
 	press       spring  // how far it is lowered, m
 	height      float32 // over the terrain, at the last tick, m
@@ -90,13 +93,26 @@ type Foot struct {
 // Contact reports whether the foot is on the ground in the flat pose.
 func (f *Foot) Contact() bool { return f.contact }
 
-// Stands reports whether the foot is on the ground as it is shown: it has contact, and does not take the small step that
-// catches up with the flat pose.
-func (f *Foot) Stands() bool { return f.contact && !f.catchesUp }
+// Stands reports whether the foot is on the ground as it is shown: it has contact, does not take the small step that
+// catches up with the flat pose, and is not pulled from its place by a leg that is too short.
+func (f *Foot) Stands() bool { return f.contact && !f.catchesUp && !f.pulled }
 
 // Locked reports whether the foot is locked to the ground and in its place. A foot that is still
 // coming down, or that its leg cannot bring there, is not.
 func (f *Foot) Locked() bool { return f.atLock }
+
+// rest notes how far the foot is from the place of its lock.
+func (f *Foot) rest(away, dt float32) {
+	const pull = 0.1 // m/s, from its place
+	if !f.locked {
+		f.atLock, f.moves, f.pulled, f.away = false, false, false, math.MaxFloat32
+		return
+	}
+	moved := f.moves
+	f.moves, f.away = away-f.away > pull*dt, away
+	f.atLock = away < lockTolerance
+	f.pulled = !f.atLock && (f.pulled || moved && f.moves)
+}
 
 // Target returns the target of the tip in the last run, world space, m: on the terrain or above it.
 // The tip misses it if the leg cannot follow, or only with a jerk. The target of a zero Foot is

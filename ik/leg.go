@@ -210,7 +210,7 @@ func (s *Legged) moveLeg(m []m3.Xform, l Leg, p *legPlan, foot *Foot) {
 		s.yield(m, l, foot, ankle, tip, to)
 	}
 	at := m3.V(foot.lockPos.X, s.groundHeight(foot.lockPos.X, foot.lockPos.Z)+standHeight, foot.lockPos.Z)
-	foot.atLock = foot.locked && m[l.tip()].Pos.Dist(at) < lockTolerance
+	foot.rest(m[l.tip()].Pos.Dist(at), s.DT)
 }
 
 // yield moves the ankle half of the way that the tip misses to by, the place that its limit allows.

@@ -65,10 +65,13 @@ func (s *Stream) Restore(st *generator.State) (row int, err error) {
 }
 
 // enter puts the window of a restored agent into the order that is committed in as many ticks. It
-// reports false if there is no room: the window is then requested anew.
+// reports false if there is none or no room in it: the window is then requested anew.
 func (s *Stream) enter(seat int32, r *rowState) bool {
-	s.recall()
 	commit, at := s.tick+int(r.left), 0
+	if (commit-s.opt.Latency)%s.opt.Every != 0 { // it was saved in another tick than the first row
+		return false
+	}
+	s.recall()
 	for at < len(s.pending) && s.pending[at].commit < commit {
 		at++
 	}
@@ -224,7 +227,7 @@ func (s *Stream) check(b *streamBody, r *rowState) error {
 	case b.at < s.ring || b.at > far || b.made > b.at+s.ring || b.laid < b.made || b.made+blend-from > s.ring || b.laid-from > s.ring,
 		b.at >= b.made:
 		return fmt.Errorf("the state has frames %d, %d, %d, of which %d are kept", b.at, b.made, b.laid, s.ring)
-	case r.tick < 0 || int(r.tick) >= s.opt.Every || r.added < 0 || int(r.left) > s.opt.Latency:
+	case r.tick < 0 || int(r.tick) >= s.opt.Every || r.added < 0 || int(r.left) >= s.opt.Latency:
 		return fmt.Errorf("the state is of tick %d, with a window in %d ticks", r.tick, r.left)
 	case r.left >= 0 && (w.seam <= b.at || w.seam > b.made || b.laid < s.planned(w.seam)):
 		return fmt.Errorf("the state has a window at frame %d of %d to %d", w.seam, b.at, b.made)

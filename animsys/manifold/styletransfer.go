@@ -18,7 +18,6 @@ import (
 //
 // and M depends on a motion only through its Gram matrix, which is similar for all motion of a
 // kind. A StyleTransfer is immutable and safe to share. A StyleSet keeps several in a file.
-// file.
 type StyleTransfer struct {
 	Name  string // of the style; may be empty
 	model *Model

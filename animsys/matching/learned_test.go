@@ -358,15 +358,47 @@ func TestLearnedPoseOfRecordings(t *testing.T) {
 	}
 }
 
-// constant is a network with the same outputs for all inputs.
-func constant(t *testing.T, inputs int, outputs []float32) *netruntime.Net {
+// A pose that is never near the projector's is left every 0.2 s, not at each search.
+func TestLearnedPoseLeavesSeldom(t *testing.T) {
+	d := testmatching.People(t)
+	net := testmatching.Untrained(t, d, 16).Networks()
+	size := len(net.Rest)
+	answer := slices.Clone(net.Rest)
+	answer[0] = 0.35 // beside the query's
+	net.Stepper = constant(t, size, make([]float32, size+3))
+	net.Projector = constant(t, d.Columns()+len(d.Tags), answer, 0)
+	l := must.Get(matching.NewLearned(d, net))(t)
+	var jumps []int
+	playFile(t, &matching.File{Learned: l}, 1, 100, func(int, int, feature.Place) control.Goal { return control.Goal{Move: m3.V(0, 0, -1)} },
+		func(tick int, _ matching.Player, p *generator.Poses) {
+			if p.Restarted[0] {
+				jumps = append(jumps, tick)
+			}
+			p.Restarted[0] = false
+		})
+	for i, tick := range jumps[min(1, len(jumps)):] {
+		if tick-jumps[i] != 12 {
+			t.Errorf("%d ticks from one jump to the next", tick-jumps[i])
+		}
+	}
+	if len(jumps) < 7 {
+		t.Errorf("a pose was left in ticks %v only", jumps)
+	}
+}
+
+// constant is a network with the same outputs for all inputs, but that some columns of the input are added.
+func constant(t *testing.T, inputs int, outputs []float32, added ...int) *netruntime.Net {
 	vector := func(name string, v []float32) netruntime.Tensor {
 		return netruntime.Tensor{Name: name, Shape: []int{len(v)}, Data: v}
 	}
 	n := len(outputs)
+	weight := make([]float32, n*inputs)
+	for _, k := range added {
+		weight[k*inputs+k] = 1
+	}
 	return must.Get(matching.NewNetwork([]netruntime.Tensor{
 		vector("in.mean", make([]float32, inputs)), vector("in.std", slices.Repeat([]float32{1}, inputs)),
-		{Name: "layer1.weight", Shape: []int{n, inputs}, Data: make([]float32, n*inputs)}, vector("layer1.bias", make([]float32, n)),
+		{Name: "layer1.weight", Shape: []int{n, inputs}, Data: weight}, vector("layer1.bias", make([]float32, n)),
 		vector("out.mean", outputs), vector("out.std", slices.Repeat([]float32{1}, n)),
 	}))(t)
 }

@@ -13,8 +13,11 @@ import (
 	"mannequin/netruntime"
 )
 
-// again is the time in which a row does not jump back to where it jumped before, ticks.
-const again = 40
+// Times after a jump, ticks.
+const (
+	again = 40 // a row does not jump back to where it jumped
+	calm  = 12 // a row does not jump because of its pose alone
+)
 
 // LearnedStream is a [generator.Generator] as [Stream] is, of a [Learned]. In a tick the projector runs once for all agents
 // that search, and the stepper once for all agents. The decompressor runs for those whose pose is shown, some of them at
@@ -395,10 +398,11 @@ func (s *LearnedStream) choose(i, row int) {
 		back := s.ago[row] < again && cost(answer[:cols], s.jumped(row)) < 0.25*cost(answer[:cols], state[:cols])
 		nearer := cost(answer[:cols], q) < cost(state[:cols], q)-s.tuning.Stay
 		// The stepper's errors add up: in a pose that no recording has it may come to rest in the middle of a stride. A body that
-		// does not go where it should yet is on its way there, and its pose differs from the projector's.
+		// does not go where it should yet is on its way there, and its pose differs from the projector's. Jumps at each
+		// search would take from the swing of the legs, most of all at low update rates.
 		const about = 1 // the square of a distance between features
 		way := s.of.trajectory()
-		left := cost(answer[:way], state[:way]) > s.tuning.Stay && cost(state[way:cols], q[way:]) < about
+		left := s.ago[row] >= calm && cost(answer[:way], state[:way]) > s.tuning.Stay && cost(state[way:cols], q[way:]) < about
 		if back || !nearer && !left {
 			return
 		}

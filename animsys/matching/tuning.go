@@ -6,7 +6,8 @@ import "fmt"
 type Tuning struct {
 	Every int // ticks between searches of an agent, 1 to 60; 6
 	// Stay is what another frame must cost less than the one that comes next, so that an agent jumps to it; 0.1. A cost is
-	// the square of a distance between features. Networks also jump from a pose that costs more than it beside the projector's.
+	// the square of a distance between features. An agent of networks that has not jumped for 0.2 s also jumps from a pose that
+	// costs more than it beside the projector's.
 	Stay float32
 	// WishVelocity, m/s, and WishFacing, rad, are the changes of what a goal asks for at which an agent searches at once;
 	// 0.4 and 0.35.

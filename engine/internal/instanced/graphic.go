@@ -91,7 +91,7 @@ func (g *Graphic) RenderSetup(gs *gls.GLS, info *core.RenderInfo) {
 	}
 	c := g.c
 	g.Mesh.RenderSetup(gs, info)
-	// Also for no instance: WebGL refuses g3n's index while samplers of different types are of one unit.
+	// Also without instances: g3n still draws its index, and WebGL refuses that while samplers of different types share a unit.
 	gpu.BindTexture(gs, c.units.Bones, c.boneTex, &g.uBones)
 	gpu.BindTexture(gs, c.units.Order, c.orderTex, &g.uOrder)
 	if r := c.runs[g.run]; r.count > 0 {

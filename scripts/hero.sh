@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes FOLDER/hero.character, of which models/hero is an older result without the sprint, from recordings: the Motion Matching sample of O3DE as BVH, ReActIdle, CMU's h21 jumps, and
+# Makes FOLDER/hero.character, which is models/hero, from recordings: the Motion Matching sample of O3DE as BVH, ReActIdle, CMU's h21 jumps, and
 # Mesh2Motion's base animations.
-#   usage: scripts/hero.sh DATA FOLDER   (DATA has human-o3de, reactidle, cmu-actions and mesh2motion; FOLDER is for work; half an hour on two cores)
+#   usage: scripts/hero.sh DATA FOLDER   (DATA has human-o3de, reactidle, cmu-actions and mesh2motion; FOLDER is for work; 20 minutes on two cores)
 set -eu
 data=$1 work=$2
 mannequin=$(dirname "$0")/../bin/mannequin
@@ -30,6 +30,6 @@ cat >"$work/labels.toml" <<'END'
 "h21_jump" = "auto 0-7.5"
 "h21_jump-across" = "auto"
 END
-"$mannequin" make "$in" --skip 'Pushes1*' --skip 'OutofRange1*' --labels "$work/labels.toml" --responsive --train 30 --method matching --name hero --license MIT \
+"$mannequin" make "$in" --skip 'Pushes1*' --skip 'OutofRange1*' --labels "$work/labels.toml" --responsive --train 45 --method matching --name hero --license MIT \
 	--data "people: Motion Matching sample of O3DE (Apache-2.0 OR MIT), ReActIdle (MIT), CMU, Mesh2Motion (CC0)" \
 	--networks "$work/hero.character" --out "$work/hero-full.character" --force

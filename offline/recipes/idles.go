@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"cmp"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -13,9 +12,10 @@ import (
 
 // Constants of OwnIdles.
 const (
-	idleLooks = 8             // keys of a recorded idle from one of which a pose is made to the next
+	idleLooks = 5             // keys of a recorded idle from one of which a pose is made to the next
 	idleSteps = 15            // ticks after which a pose is another
-	idleNear  = 0.75          // share of the other poses to which a body goes: the nearer ones
+	idleFeet  = 0.06          // m by which feet of a pose are at most from those of the common one, so that the body takes no step
+	idleHips  = 0.04          // and its hips
 	idleHop   = 8             // least keys from one pose to the next
 	idleMore  = idleHop/2 + 1 // up to so many keys more, less one
 )
@@ -37,9 +37,12 @@ func OwnIdles(l *matching.Learned) (*matching.Learned, error) {
 		if err != nil {
 			return nil, err
 		}
+		if poses, err = gathered(l, &n, poses); err != nil {
+			return nil, err
+		}
 		for k := range n.Idles {
 			if n.Idles[k].Tags == idle.Tags {
-				own = append(own, matching.Idle{Tags: idle.Tags, States: wander(poses, (k*matching.IdleKeys/idleLooks)%len(poses), &n, rng)})
+				own = append(own, matching.Idle{Tags: idle.Tags, States: wander(poses, rng)})
 			}
 		}
 	}
@@ -95,13 +98,54 @@ func projected(l *matching.Learned, n *matching.Networks, tags matching.Tags) (o
 	return out, nil
 }
 
-// wander returns an idle that begins with one of some poses, and goes from one to another. Its root stays where it is.
-func wander(poses [][]float32, at int, n *matching.Networks, rng *rand.Rand) (out []float32) {
-	to, begun, end := at, 0, 0
+// gathered returns the poses with feet and hips in about the same place: where most poses have them.
+func gathered(l *matching.Learned, n *matching.Networks, poses [][]float32) ([][]float32, error) {
+	rows, out, joints := len(poses), n.Decompressor.Outputs(), l.Skel.Len()
+	s, err := n.Decompressor.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	y := make([]float32, rows*out)
+	if err := s.Run(y, slices.Concat(poses...), rows); err != nil {
+		return nil, err
+	}
+	pos, rot, turns := make([]m3.Vec3, joints), make([]m3.Quat, joints), make([]m3.Quat, joints)
+	bodies := make([][]m3.Xform, rows)
+	for k := range bodies {
+		bodies[k] = make([]m3.Xform, joints)
+		l.Pose(y[k*out:][:out], pos, rot, turns)
+		l.Skel.LocalToModel(bodies[k], pos, rot)
+	}
+	still := func(a, b []m3.Xform) bool {
+		for _, leg := range l.Roles.Legs {
+			if tip := leg[len(leg)-1]; a[tip].Pos.Dist(b[tip].Pos) > idleFeet {
+				return false
+			}
+		}
+		return a[0].Pos.Dist(b[0].Pos) <= idleHips
+	}
+	var most [][]float32
+	for _, a := range bodies {
+		var near [][]float32
+		for i, b := range bodies {
+			if still(a, b) {
+				near = append(near, poses[i])
+			}
+		}
+		if len(near) > len(most) {
+			most = near
+		}
+	}
+	return most, nil
+}
+
+// wander returns an idle that goes from one of some poses to another. Its root stays where it is.
+func wander(poses [][]float32, rng *rand.Rand) (out []float32) {
+	at, to, begun, end := 0, rng.IntN(len(poses)), 0, 0
 	for key := range matching.IdleKeys {
 		if key >= end {
-			at, begun, end = to, key, key+idleHop+rng.IntN(idleMore)
-			to = another(poses, at, n, rng)
+			at, to, begun, end = to, rng.IntN(len(poses)), key, key+idleHop+rng.IntN(idleMore)
 		}
 		u := float32(key-begun) / float32(end-begun)
 		u = u * u * (3 - 2*u)
@@ -111,31 +155,4 @@ func wander(poses [][]float32, at int, n *matching.Networks, rng *rand.Rand) (ou
 		out = append(out, 0, 0, 0)
 	}
 	return out
-}
-
-// another chooses one of the nearer poses, at random.
-func another(poses [][]float32, at int, n *matching.Networks, rng *rand.Rand) int {
-	type pose struct {
-		of  int
-		far float32
-	}
-	var all []pose
-	for k, p := range poses {
-		if k == at {
-			continue
-		}
-		far := float32(0)
-		for i, v := range p {
-			if span := n.Most[i] - n.Least[i]; span > 0 {
-				d := (v - poses[at][i]) / span
-				far += d * d
-			}
-		}
-		all = append(all, pose{k, far})
-	}
-	if len(all) == 0 {
-		return at
-	}
-	slices.SortStableFunc(all, func(a, b pose) int { return cmp.Compare(a.far, b.far) })
-	return all[rng.IntN(max(1, int(idleNear*float32(len(all)))))].of
 }

@@ -42,7 +42,7 @@ func TestHour(t *testing.T) {
 		minutes = 60
 	}
 	// The 99.9th percentile of the recordings, m/s³: mannequin eval controller, of a database of them.
-	const recorded = 5900
+	const recorded = 6120
 	s, r := open(t, 12, 0), rand.New(rand.NewPCG(3, 5))
 	n := s.own.Skel.Len()
 	var past [4][]m3.Vec3

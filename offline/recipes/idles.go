@@ -16,7 +16,7 @@ const (
 	idleSteps = 15            // ticks after which a pose is another
 	idleFeet  = 0.06          // m by which feet of a pose are at most from those of the common one, so that the body takes no step
 	idleHips  = 0.04          // and its hips
-	idleHop   = 8             // least keys from one pose to the next
+	idleHop   = 7             // least keys from one pose to the next
 	idleMore  = idleHop/2 + 1 // up to so many keys more, less one
 )
 

@@ -137,6 +137,9 @@ func gathered(l *matching.Learned, n *matching.Networks, poses [][]float32) ([][
 			most = near
 		}
 	}
+	if most == nil {
+		return nil, errors.New("recipes: OwnIdles of networks whose poses are not finite")
+	}
 	return most, nil
 }
 

@@ -141,7 +141,7 @@ var arrows = []arrow{
 	{"offline/eval", nil, "a leaf: bars, tables and progress of evaluations"},
 	{"offline/eval/figure", []string{"animsys/skel", "engine/draw", "engine/m3", "internal/atomicfile"}, "drawings of motion, on the CPU"},
 	{"offline/eval/controller", []string{"animsys", "animsys/...", "ecs", "engine/m3", "ik", "netruntime", "github.com/mlange-42/..."}, "characters are measured in whole ticks, as a game plays them"},
-	{"offline/eval/...", []string{"offline/...", "animsys/...", "engine/draw", "engine/m3", "models", "netruntime", "gonum.org/..."},
+	{"offline/eval/...", []string{"offline/...", "animsys/...", "engine/draw", "engine/m3", "ik", "models", "netruntime", "gonum.org/..."},
 		"networks are measured by name, without a command line"},
 	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/BurntSushi/toml", "github.com/qmuntal/gltf/...", "google.golang.org/protobuf/encoding/protowire"},
 		"the workshop may use the runtime, never the other way"},

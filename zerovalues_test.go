@@ -90,11 +90,11 @@ var linked = []any{
 	new(manifold.ActionSynthesizer), new(manifold.Curve), new(manifold.Edit), new(manifold.EditReport), new(manifold.Editor), new(manifold.EditorOptions),
 	new(manifold.Gait), new(manifold.Gap), new(manifold.GramOptimizer), new(manifold.GramOptimizerOptions), new(manifold.Locomotion),
 	new(manifold.LocomotionClip), new(manifold.LocomotionOptions), new(manifold.LocomotionReport), new(manifold.Model), new(manifold.Networks),
-	new(manifold.Stream), new(manifold.StreamOptions), new(manifold.Style), new(manifold.StyleJob), new(manifold.StyleReport), new(manifold.StyleSet),
+	new(manifold.PoseStyler), new(manifold.Stream), new(manifold.StreamOptions), new(manifold.Style), new(manifold.StyleJob), new(manifold.StyleReport), new(manifold.StyleSet),
 	new(manifold.StylePair), new(manifold.StyleStart), new(manifold.StyleTransfer), new(manifold.StyleTransferOptions), new(manifold.StyleWeights), new(manifold.Target),
 	new(manifold.TargetError), new(manifold.Trajectory), new(manifold.Walk), new(manifold.Walker), new(manifold.WalkerOptions),
 	new(manifold.WeightedStyle),
-	manifold.AlongPath, manifold.CheckStyleNames, manifold.DecodeStyleSet, manifold.Describe, manifold.NewModel, manifold.NewNetworks,
+	manifold.AlongPath, manifold.CheckStyleNames, manifold.DecodeStyleSet, manifold.Describe, manifold.NewModel, manifold.NewNetworks, manifold.NewPoseStyler,
 	manifold.OpenStyleSet,
 
 	new(latent.Coder), new(latent.CoderOptions), new(latent.Components), new(latent.Fit), new(latent.Model), new(latent.NextClip), new(latent.Sliders),
@@ -164,7 +164,7 @@ var linked = []any{
 
 	new(m3.Quat), new(m3.Quat48), new(m3.Turn), new(m3.Vec3), new(m3.Xform),
 	m3.Abs, m3.Acos, m3.Atan2, m3.AxisAngle, m3.Between, m3.Clamp, m3.Cos, m3.DampTo, m3.DecayQuat, m3.DecayVec, m3.Exp, m3.Exp64, m3.Finite, m3.FromAxes,
-	m3.FromRotationVector, m3.Lerp, m3.LookRotation, m3.Pow, m3.Pow64, m3.Sin, m3.Spring, m3.SpringVec, m3.Sqrt, m3.TurnAbout, m3.V, m3.WrapAngle, m3.YawOf, m3.YawQuat,
+	m3.FromRotationVector, m3.Lerp, m3.LookRotation, m3.Pow, m3.Pow64, m3.Sin, m3.SmoothStep, m3.Spring, m3.SpringVec, m3.Sqrt, m3.TurnAbout, m3.V, m3.WrapAngle, m3.YawOf, m3.YawQuat,
 
 	new(clock.Budget), new(clock.Fixed),
 	clock.New, clock.NewBudget,

@@ -46,7 +46,7 @@
 //	SelectLOD                         all crowds: which agents update in this tick
 //	Plan → Gather → Infer → Scatter   batched generators: one network call for all agents
 //	Generate → Sample                 the others: request windows of motion, play them
-//	Style                             crowds with Options.Styles
+//	Style                             crowds with Options.Styles or Options.Transfers
 //	Clips                             crowds that play clips: time and root motion
 //	Collide                           crowds with Options.Walls
 //	your systems that move agents     see Systems
@@ -74,6 +74,7 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/animsys/layer"
+	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/retarget"
 	"mannequin/animsys/skel"
@@ -102,6 +103,10 @@ type Options struct {
 	Style  mar.Options // parameters of the translation
 	Known  mar.Label   // the style that the generator's motion has, see mar.Database.InStyle; none is slower
 
+	// Transfers are the styles of ecs.GramStyle for people of any generator, pose by pose. nil: those of
+	// the generator itself, if it has some, as manifold.StreamOptions.Styles.
+	Transfers []*manifold.StyleTransfer
+
 	// Characters are those that SetCharacter can give to agents, for motion of the generator's skeleton.
 	Characters []*retarget.Character
 }
@@ -125,6 +130,7 @@ type Crowd struct {
 	styled     generator.Styled  // nil for generators without styles of their own
 	batch      int               // agents of this tick's batch
 	restyle    *restyle          // nil without Options.Styles
+	poseStyles *poseStyles       // nil without Options.Transfers
 	work       work
 
 	last, now []m3.Xform    // (rows, joints) published poses, in the rows' own spaces
@@ -328,6 +334,9 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 		c.tips = append(c.tips, int(leg[len(leg)-1]))
 	}
 	c.pool = netruntime.NewPool(min(generator.Workers(opt.Workers, n), n/grain+1))
+	if c.poseStyles, err = newPoseStyles(c, &rig, n, &opt); err != nil {
+		return err
+	}
 	if err := c.cast.open(c, opt.Characters, n); err != nil {
 		return err
 	}
@@ -470,6 +479,7 @@ func (c *Crowd) sweep() { c.rows.Sweep(c.vacate) }
 func (c *Crowd) vacate(row, last int) {
 	c.gen.remove(row)
 	c.restyle.move(row, last)
+	c.poseStyles.move(row, last)
 	if c.layers != nil {
 		c.layers.Move(row, last)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/mlange-42/arche/generic"
 )
 
-// A player's person does all at the same time: it walks at its speed in a style, looks aside, keeps a hand at a place, and plays a clip on
+// A player's person does all at the same time: it walks at its speed in a style of each kind, looks aside, keeps a hand at a place, and plays a clip on
 // its other arm.
 func TestHeroDoesAllAtOnce(t *testing.T) {
 	file := must.Get(herofile.Open())(t)
@@ -26,12 +26,14 @@ func TestHeroDoesAllAtOnce(t *testing.T) {
 		stream := must.Get(file.NewStream(matching.StreamOptions{Capacity: 1}))(t)
 		opt := animsys.Options{Ground: ik.Level(0)}
 		withStyles(t)(&opt)
+		withTransfers(t)(&opt)
 		crowd := must.Get(animsys.NewCrowd(&w, stream, opt))(t)
 		defer crowd.Close()
 		schedule := must.Get(ecs.NewSchedule(&w, 1.0/animsys.TickRate, animsys.Systems()...))(t)
 		e := must.Get(crowd.Spawn(m3.Vec3{}, 0))(t)
 		goals := generic.NewMap1[control.Goal](&w)
 		looks, reaches, moods := generic.NewMap1[ecs.LookAt](&w), generic.NewMap1[ecs.Reach](&w), generic.NewMap1[ecs.MARStyle](&w)
+		grams := generic.NewMap1[ecs.GramStyle](&w)
 		clip, mask := gesture(t, crowd.Skel, 0.7)
 		if all {
 			looks.Add(e)
@@ -41,6 +43,9 @@ func TestHeroDoesAllAtOnce(t *testing.T) {
 				style.Weights[indexOf(t, "proud")] = 1
 			}
 			moods.Assign(e, &style)
+			if styled {
+				grams.Assign(e, &ecs.GramStyle{Style: transferOf(t, "stooped"), Weight: 1})
+			}
 			must.Do(t, crowd.Play(e, clip, layer.PlayOptions{Mask: mask, Loop: true, In: 0.2}))
 		}
 		const settle, ticks = 2 * animsys.TickRate, 5 * animsys.TickRate
@@ -79,9 +84,14 @@ func TestHeroDoesAllAtOnce(t *testing.T) {
 	if m3.Abs(speed-1.3) > 0.13 {
 		t.Errorf("it goes %.2f m/s", speed)
 	}
-	var style float32
+	var style, stoop float32
+	neck := file.Character().Skel.Index("Neck1")
 	for i := range poses {
 		style += poses[i][0].Rot.Angle(plain[i][0].Rot) / float32(len(poses))
+		stoop += (plain[i][neck].Pos.Y - poses[i][neck].Pos.Y) / float32(len(poses))
+	}
+	if stoop < 0.03 {
+		t.Errorf("the stooped neck is %.3f m lower", stoop)
 	}
 	if style < 0.02 {
 		t.Errorf("the style turns the hips by %.3f rad", style)

@@ -14,7 +14,8 @@ import (
 )
 
 // Style is the system that translates the poses of agents with an ecs.MARStyle into that
-// style, in crowds with Options.Styles.
+// style, in crowds with Options.Styles. Then it gives agents with an ecs.GramStyle theirs, in crowds with
+// Options.Transfers.
 //
 // Root motion stays as the generator made it. Posture, gestures and how feet are lifted are the
 // style's, and so is the stride length. Generate adapts the step frequency to it, and Ground's foot
@@ -27,6 +28,7 @@ func (s *Style) Initialize(w *arche.World) {
 		if c.restyle != nil {
 			c.restyle.run(c)
 		}
+		c.poseStyles.run()
 		return nil
 	})
 }

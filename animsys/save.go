@@ -48,7 +48,7 @@ func (v *saving) open(c *Crowd, rig generator.Rig, opt *Options) {
 	if opt.Styles != nil {
 		identity += "; styles " + strings.Join(opt.Styles.Styles, " ")
 	}
-	identity += c.cast.identity()
+	identity += c.poseStyles.identity() + c.cast.identity()
 	*v = saving{self: [1]*Crowd{c}, state: generator.State{Later: true}, finishing: c.finish, visitRow: c.visitRow, identity: identity, released: make([]arche.Entity, 0, c.rows.Cap()),
 		foot: generator.StructOf[ik.Foot](), body: generator.StructOf[ik.Body](),
 		gaze: generator.StructOf[ik.GazeState](), hand: generator.StructOf[ik.HandState](), step: generator.StructOf[ik.Step]()}
@@ -69,6 +69,7 @@ func (c *Crowd) visit(st *generator.State, row int) {
 	})
 	st.Sized(row, s.sizes[row], s.visitRow)
 	c.restyle.visit(st, row)
+	c.poseStyles.visit(st, row)
 	c.layersState(st, row)
 }
 
@@ -362,6 +363,7 @@ func (c *Crowd) free() {
 	for row := len(c.saving.released) - 1; row >= 0; row-- {
 		c.gen.remove(row)
 		c.restyle.forget(row)
+		c.poseStyles.forget(row)
 		if c.layers != nil {
 			c.layers.Reset(row)
 		}

@@ -30,6 +30,7 @@ type game struct {
 	looks   generic.Map1[ecs.LookAt]
 	reaches generic.Map1[ecs.Reach]
 	mar     generic.Map1[ecs.MARStyle]
+	gram    generic.Map1[ecs.GramStyle]
 	clip    *layer.Clip
 	mask    *layer.Mask
 
@@ -44,10 +45,11 @@ func newGame(t testing.TB, k kind, capacity, workers int) *game {
 		extra = append(extra, withStyles(t), withCharacters(t, m.Skel, &characters))
 	}
 	if k.name == "learned matching" {
-		extra = append(extra, withStyles(t))
+		extra = append(extra, withStyles(t), withTransfers(t))
 	}
 	g := &game{actors: k.scene(t, capacity, workers, extra...), characters: characters}
-	g.looks, g.reaches, g.mar = generic.NewMap1[ecs.LookAt](&g.ecs), generic.NewMap1[ecs.Reach](&g.ecs), generic.NewMap1[ecs.MARStyle](&g.ecs)
+	g.looks, g.reaches = generic.NewMap1[ecs.LookAt](&g.ecs), generic.NewMap1[ecs.Reach](&g.ecs)
+	g.mar, g.gram = generic.NewMap1[ecs.MARStyle](&g.ecs), generic.NewMap1[ecs.GramStyle](&g.ecs)
 	g.clip, g.mask = gesture(t, g.people.Skel, 0.7)
 	return g
 }
@@ -92,6 +94,7 @@ func (g *game) play(from, to int) (hashes []uint64) {
 			style := ecs.MARStyle{}
 			style.Weights[1+r.IntN(2)] = 1
 			set(&g.mar, e, style)
+			set(&g.gram, e, ecs.GramStyle{Style: r.IntN(4) - 1, Weight: 1})
 		case 9:
 			must.Do(g.t, c.Play(e, g.clip, layer.PlayOptions{Mask: g.mask, Loop: true, In: 0.1}))
 		case 10:

@@ -179,14 +179,18 @@ func (s *Generate) Initialize(w *arche.World) {
 
 // styles copies the styles of the agents to their rows.
 func (c *Crowd) styles() {
-	if c.styled != nil {
-		styles := c.styled.Styles()
-		clear(styles)
+	if c.styled != nil || c.poseStyles != nil {
 		for row := range c.rows.Len() {
+			var style generator.Style
 			if e := c.rows.Entity(row); c.world.Alive(e) {
-				if style := c.components.gram.Get(e); style != nil {
-					styles[row] = generator.Style{Index: style.Style, Weight: style.Weight}
+				if own := c.components.gram.Get(e); own != nil {
+					style = generator.Style{Index: own.Style, Weight: own.Weight}
 				}
+			}
+			if c.poseStyles != nil {
+				c.poseStyles.want(row, style)
+			} else {
+				c.styled.Styles()[row] = style
 			}
 		}
 	}

@@ -59,8 +59,9 @@ type MARStyle struct {
 // MaxStyles is the largest number of styles of a MARStyle.
 const MaxStyles = 16
 
-// GramStyle is the component that gives a person's next windows of motion a style of
-// manifold.StreamOptions.Styles (Holden et al. 2016). A change shows after about a second.
+// GramStyle is the component that gives a person a style of Holden et al. 2016: of animsys.Options.Transfers,
+// pose by pose, which shows within 0.3 s; or, for people on curves in crowds without these, the next windows of motion
+// a style of manifold.StreamOptions.Styles, which shows after about a second.
 type GramStyle struct {
 	Style  int     // index of the style; an index that does not exist is no style
 	Weight float32 // 0 to 2; 0 is none

@@ -42,21 +42,24 @@ type holdLeg struct {
 	upper, lower         float32
 }
 
-// newHolder returns a holder for up to frames frames. Legs are the joints above contacts; a layout
-// without such legs, or without hands, keeps the rest.
-func (m *Model) newHolder(frames int) *holder {
-	l := m.Layout
-	h := &holder{layout: l, sinks: make([]float32, len(l.Joints)), drop: make([]float32, frames), most: make([]float32, frames), smooth: make([]float32, frames)}
-	above := func(j int) int { // the joint of the layout above
-		for k := m.Skel.Parents[m.Skel.Index(l.Joints[j])]; k >= 0; k = m.Skel.Parents[k] {
-			if i := l.Joint(m.Skel.Names[k]); i >= 0 {
-				return i
-			}
+// above returns the joint of the layout above joint j in the skeleton, or −1.
+func above(of *feature.Person, j int) int {
+	l, sk := of.Layout, of.Skel
+	for k := sk.Parents[sk.Index(l.Joints[j])]; k >= 0; k = sk.Parents[k] {
+		if i := l.Joint(sk.Names[k]); i >= 0 {
+			return i
 		}
-		return -1
 	}
+	return -1
+}
+
+// newHolder returns a holder of a person for up to frames frames. Legs are the joints above contacts; a layout
+// without such legs, or without hands, keeps the rest.
+func newHolder(of *feature.Person, frames int) *holder {
+	l := of.Layout
+	h := &holder{layout: l, sinks: make([]float32, len(l.Joints)), drop: make([]float32, frames), most: make([]float32, frames), smooth: make([]float32, frames)}
 	length := func(from, to int) float32 {
-		for _, b := range m.Bones() {
+		for _, b := range of.Bones() {
 			if b.From == from && b.To == to || b.From == to && b.To == from {
 				return b.Length
 			}
@@ -68,11 +71,11 @@ func (m *Model) newHolder(frames int) *holder {
 	}
 	for i, c := range l.Contacts {
 		heel := l.Joint(c.Joint)
-		knee := above(heel)
+		knee := above(of, heel)
 		if knee < 0 || l.ContactOf(l.Joints[knee]) >= 0 { // a toe
 			continue
 		}
-		hip := above(knee)
+		hip := above(of, knee)
 		leg := holdLeg{knee: l.Pos(knee), heel: l.Pos(heel), toe: l.Pos(heel), contacts: []int{i}}
 		if hip < 0 {
 			continue
@@ -83,7 +86,7 @@ func (m *Model) newHolder(frames int) *holder {
 		}
 		h.sinks[knee], h.sinks[heel] = 0.5, 0
 		for k, t := range l.Contacts {
-			if toe := l.Joint(t.Joint); above(toe) == heel {
+			if toe := l.Joint(t.Joint); above(of, toe) == heel {
 				leg.toe, leg.contacts, h.sinks[toe] = l.Pos(toe), append(leg.contacts, k), 0
 			}
 		}

@@ -31,7 +31,7 @@ func TestStyleHolds(t *testing.T) {
 		for f := range frames {
 			style(rows[f*cols:][:cols], f)
 		}
-		m.newHolder(frames).run(rows, content, stand)
+		newHolder(m.person, frames).run(rows, content, stand)
 		return rows
 	}
 	each := func(rows []float32, check func(row, was []float32, f int)) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mannequin/animsys/feature"
 	"mannequin/internal/boundedfile"
 	"mannequin/netruntime"
 )
@@ -19,6 +20,8 @@ const (
 	maxStyleSetFile  = 64 << 20
 	maxTransfers     = 64
 	maxTransferValue = 1e4 // bound of a transfer's values; those of a usable style are below 10
+
+	posesOf = "poses " // before the name of a style: its map of poses
 
 	keyModel = "model"          // extra metadata: the model's name
 	keyOf    = "model_checksum" // and its netruntime.Net.Checksum
@@ -35,8 +38,10 @@ type StyleSet struct {
 	Units int      // of its hidden values
 	Names []string // of the styles
 
-	checksum string      // of the model
+	checksum string // of the model
+	person   *feature.Person
 	deltas   [][]float32 // (styles)(units + 1, units)
+	poses    [][]float32 // (styles)(values + 1, values) or nil, see StyleTransfer
 }
 
 // NewStyleSet returns a set of transfers of m, sorted by name. Names must differ.
@@ -48,13 +53,13 @@ func (m *Model) NewStyleSet(all []*StyleTransfer) (*StyleSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	ts := &StyleSet{Model: m.name, Units: m.Units, checksum: sum}
+	ts := &StyleSet{Model: m.name, Units: m.Units, checksum: sum, person: m.person}
 	for i, t := range all {
 		if !t.BelongsTo(m) {
 			return nil, fmt.Errorf("manifold: transfer %d is not of model %q", i, m.name)
 		}
 		at, _ := slices.BinarySearch(ts.Names, t.Name)
-		ts.Names, ts.deltas = slices.Insert(ts.Names, at, t.Name), slices.Insert(ts.deltas, at, t.delta)
+		ts.Names, ts.deltas, ts.poses = slices.Insert(ts.Names, at, t.Name), slices.Insert(ts.deltas, at, t.delta), slices.Insert(ts.poses, at, t.poses)
 	}
 	return ts, ts.check()
 }
@@ -79,7 +84,20 @@ func (ts *StyleSet) For(m *Model) ([]*StyleTransfer, error) {
 	}
 	var all []*StyleTransfer
 	for i, name := range ts.Names {
-		all = append(all, &StyleTransfer{Name: name, model: m, delta: ts.deltas[i]})
+		all = append(all, &StyleTransfer{Name: name, model: m, delta: ts.deltas[i], person: ts.person, poses: ts.poses[i]})
+	}
+	return all, nil
+}
+
+// ForPoses returns the transfers for single poses, as animsys.Options.Transfers and a PoseStyler take them, in
+// the order of Names. They need no network. An ErrNoPoses says that the set is for people on curves only.
+func (ts *StyleSet) ForPoses() ([]*StyleTransfer, error) {
+	var all []*StyleTransfer
+	for i, name := range ts.Names {
+		if ts.poses[i] == nil {
+			return nil, fmt.Errorf("manifold: style %q: %w", name, ErrNoPoses)
+		}
+		all = append(all, &StyleTransfer{Name: name, person: ts.person, poses: ts.poses[i]})
 	}
 	return all, nil
 }
@@ -104,9 +122,20 @@ func (ts *StyleSet) check() error {
 		return err
 	}
 	for i, name := range ts.Names {
-		for k, v := range ts.deltas[i] {
-			if !(v >= -maxTransferValue && v <= maxTransferValue) {
-				return fmt.Errorf("manifold: transfer %q: value %d is %g, want finite numbers up to %g", name, k, v, float64(maxTransferValue))
+		if n := len(ts.poses[i]); n > 0 {
+			values := 0
+			if ts.person != nil {
+				values = 3 * len(ts.person.Layout.Joints)
+			}
+			if n != (values+1)*values {
+				return fmt.Errorf("manifold: transfer %q has a map of poses of %d values, want %d", name, n, (values+1)*values)
+			}
+		}
+		for _, values := range [][]float32{ts.deltas[i], ts.poses[i]} {
+			for k, v := range values {
+				if !(v >= -maxTransferValue && v <= maxTransferValue) {
+					return fmt.Errorf("manifold: transfer %q: value %d is %g, want finite numbers up to %g", name, k, v, float64(maxTransferValue))
+				}
 			}
 		}
 	}
@@ -117,9 +146,18 @@ func (ts *StyleSet) check() error {
 func (ts *StyleSet) Encode(w io.Writer) error {
 	meta := netruntime.Meta{Arch: ArchStyleSet, Name: ts.Name, Data: ts.Data, License: ts.License, Card: ts.Card,
 		Extra: map[string]string{keyModel: ts.Model, keyOf: ts.checksum}}
+	if ts.person != nil {
+		if err := Describe(&meta, ts.person.Layout, ts.person.Skel); err != nil {
+			return err
+		}
+	}
 	var arrays []netruntime.Tensor
 	for i, name := range ts.Names {
 		arrays = append(arrays, netruntime.Tensor{Name: name, Shape: []int{ts.Units + 1, ts.Units}, Data: ts.deltas[i]})
+		if ts.poses[i] != nil {
+			values := 3 * len(ts.person.Layout.Joints)
+			arrays = append(arrays, netruntime.Tensor{Name: posesOf + name, Shape: []int{values + 1, values}, Data: ts.poses[i]})
+		}
 	}
 	return netruntime.EncodeArrays(w, meta, arrays, func(string) netruntime.Storage { return netruntime.Float16 })
 }
@@ -163,11 +201,33 @@ func DecodeStyleSet(b []byte) (*StyleSet, error) {
 	if ts.checksum == "" {
 		return nil, errors.New("manifold: the file does not say of which model the styles are: it lacks the metadata " + keyOf)
 	}
+	if meta.Schema != "" { // else its styles have no maps of poses
+		person, differ := feature.ReadPerson(meta.Schema, meta.SchemaHash, meta.Skeleton)
+		if person == nil {
+			return nil, fmt.Errorf("manifold: the file's people are unknown: %s", strings.Join(differ, "; "))
+		}
+		ts.person = person
+	}
+	maps := map[string][]float32{}
 	for _, a := range arrays {
+		if name, ok := strings.CutPrefix(a.Name, posesOf); ok {
+			if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1]+1 {
+				return nil, fmt.Errorf("manifold: the map of poses of %.60q has the shape %v: want one row more than columns", name, a.Shape)
+			}
+			maps[name] = a.Data
+			continue
+		}
 		if len(a.Shape) != 2 || a.Shape[0] != a.Shape[1]+1 || ts.Units > 0 && a.Shape[1] != ts.Units {
 			return nil, fmt.Errorf("manifold: transfer %.60q has the shape %v: want one row more than columns, the same for all; make files of earlier versions again with \"mannequin style transfer\"", a.Name, a.Shape)
 		}
 		ts.Units, ts.Names, ts.deltas = a.Shape[1], append(ts.Names, a.Name), append(ts.deltas, a.Data)
+	}
+	for _, name := range ts.Names {
+		ts.poses = append(ts.poses, maps[name])
+		delete(maps, name)
+	}
+	if len(maps) > 0 {
+		return nil, fmt.Errorf("manifold: the file has maps of poses of %d styles that it does not have", len(maps))
 	}
 	return ts, ts.check()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mannequin/animsys/feature"
 	"mannequin/animsys/internal/linsolve"
 	"mannequin/netruntime"
 )
@@ -22,6 +23,9 @@ type StyleTransfer struct {
 	Name  string // of the style; may be empty
 	model *Model
 	delta []float32 // (units + 1, units) from hidden values, and a constant 1, to their change
+
+	person *feature.Person // of poses
+	poses  []float32       // (values + 1, values) from a pose's places of joints, and 1, to a move, m, and turns, rad; nil: see FitPoses
 }
 
 // BelongsTo reports whether t is a transfer of m itself and so works for motion of m.
@@ -217,13 +221,14 @@ type WeightedStyle struct {
 	Weight   float32
 }
 
+const mostWeight = 2
+
 // validStyle returns s with its weight in range, or no style if s is not for m.
 func (m *Model) validStyle(s WeightedStyle) WeightedStyle {
-	const most = 2
 	if !s.Transfer.BelongsTo(m) || !(s.Weight > 0) {
 		return WeightedStyle{}
 	}
-	s.Weight = min(s.Weight, most)
+	s.Weight = min(s.Weight, mostWeight)
 	return s
 }
 
@@ -315,7 +320,7 @@ func (m *Model) newRestyler(batch, length, workers int, open netruntime.Opener) 
 	r.rest = slices.Clone(r.frames[:length*c.columns])
 	for range workers {
 		r.sum = append(r.sum, make([]float32, m.Units))
-		r.hold = append(r.hold, m.newHolder(length))
+		r.hold = append(r.hold, newHolder(m.person, length))
 	}
 	return r, nil
 }

@@ -122,5 +122,11 @@ func Clamp(x, lo, hi float32) float32 { return max(lo, min(hi, x)) }
 // Lerp returns a + t·(b − a).
 func Lerp(a, b, t float32) float32 { return a + t*(b-a) }
 
+// SmoothStep returns 0 at and below from, 1 at and above to, and between them the cubic that is level at both ends.
+func SmoothStep(from, to, x float32) float32 {
+	u := Clamp((x-from)/(to-from), 0, 1)
+	return u * u * (3 - 2*u)
+}
+
 // WrapAngle returns x shifted by whole turns into [−π, π].
 func WrapAngle(x float32) float32 { return float32(math.Remainder(float64(x), 2*math.Pi)) }

@@ -18,6 +18,15 @@ func genQuat(t *rapid.T, name string) Quat {
 
 func near(a, b Vec3, tol float32) bool { return a.Dist(b) <= tol }
 
+// The step is level at both ends, half way up in the middle, and stays at its ends.
+func TestSmoothStep(t *testing.T) {
+	for x, want := range map[float32]float32{-1: 0, 2: 0, 2.001: 0, 3: 0.5, 3.999: 1, 4: 1, 9: 1} {
+		if got := SmoothStep(2, 4, x); Abs(got-want) > 1e-5 {
+			t.Errorf("at %g it is %g, want %g", x, got, want)
+		}
+	}
+}
+
 func TestXformInverse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := Xform{genVec(t, "p"), genQuat(t, "q")}

@@ -2,9 +2,9 @@
 // drunk, hurried, limping, marching, relaxed, sneaking, stooped and striding, from the procedural
 // people of offline/procgen/human.
 //
-// The styles are in the public domain (CC0 1.0), the code and the network human, whose hidden values
-// they change, are MIT: see models/LICENSES.md. This command makes the file again, which is due
-// whenever human changes:
+// The styles are in the public domain (CC0 1.0); the code, the network human, whose hidden values
+// they change, and the person hero, to whose poses their maps of single poses are fitted, are MIT: see
+// models/LICENSES.md. This command makes the file again, which is due whenever human changes:
 //
 //	mannequin style transfer --free sneaking,stooped,striding,marching,drunk,limping,cold,hurried,relaxed --out models/styles-gram/styles-gram.safetensors
 package stylesgram

@@ -70,6 +70,9 @@ func Scene(s Setup, r Resources) (scene scenes.Scene, player scenes.Script, err 
 		if r.Styles != nil {
 			opt.Styles = get(&o, r.Styles)
 		}
+		if r.Transfers != nil {
+			opt.Transfers = get(&o, get(&o, r.Transfers).ForPoses)
+		}
 		build = with(person.New, opt)
 		player = person.Autopilot()
 	case "play":

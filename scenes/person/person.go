@@ -8,6 +8,7 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/manifold"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/matching"
 	"mannequin/animsys/retarget"
@@ -29,7 +30,11 @@ import (
 type Options struct {
 	world.Options
 	Character *matching.File // of a person; required
-	Styles    *mar.Database  // that the player may choose, if the character has their skeleton; nil: there are none
+
+	// Styles and Transfers are the styles that the player may choose, of ecs.MARStyle and of ecs.GramStyle, if the
+	// character has their skeleton; nil: there are none.
+	Styles    *mar.Database
+	Transfers []*manifold.StyleTransfer
 }
 
 // mostAgents is how many people the plaza holds.
@@ -50,8 +55,10 @@ type Scene struct {
 	roam   *steer.Roam
 	looks  generic.Map1[ecs.LookAt]
 	moods  generic.Map1[ecs.MARStyle]
+	grams  generic.Map1[ecs.GramStyle]
 	hands  carrier
-	styles []string // of the player
+	styles []string // of the player: none, those of Options.Styles, and those of Options.Transfers
+	mar    int      // of Options.Styles
 	style  int      // 0 is none
 	styled bool     // the key
 	blocks []hud.Block
@@ -105,6 +112,9 @@ func (s *Scene) start(opt *Options) (err error) {
 	if opt.Styles != nil && opt.Styles.Fits(s.of.Skel) == nil {
 		setting.Styles, setting.Known = opt.Styles, opt.Styles.InStyle(neutral)
 	}
+	if _, err := manifold.NewPoseStyler(opt.Transfers, s.of.Skel, 0); err == nil {
+		setting.Transfers = opt.Transfers
+	}
 	stream, err := opt.Character.NewStream(matching.StreamOptions{Capacity: 1 + opt.Agents, Workers: opt.Workers, BF16: opt.BF16})
 	if err != nil {
 		return err
@@ -114,7 +124,7 @@ func (s *Scene) start(opt *Options) (err error) {
 		return err
 	}
 	s.Crowd, p.Own, p.Roles = p.Crowd, s.own, &s.of.Roles
-	s.looks, s.moods = generic.NewMap1[ecs.LookAt](&s.ECS), generic.NewMap1[ecs.MARStyle](&s.ECS)
+	s.looks, s.moods, s.grams = generic.NewMap1[ecs.LookAt](&s.ECS), generic.NewMap1[ecs.MARStyle](&s.ECS), generic.NewMap1[ecs.GramStyle](&s.ECS)
 	s.player = player.New(&s.ECS, s.of, s.own.Scale)
 	s.roam = s.company()
 	if err := s.Start(s.player, s.roam); err != nil {
@@ -139,9 +149,14 @@ func (s *Scene) start(opt *Options) (err error) {
 	s.player.Crowd, s.player.Hero = s.Crowd, s.hero
 	s.hands.open(s)
 	s.styles = []string{""}
+	s.moods.Add(s.hero)
+	s.grams.Add(s.hero)
 	if setting.Styles != nil {
-		s.moods.Add(s.hero)
+		s.mar = len(setting.Styles.Styles)
 		s.styles = append(s.styles, setting.Styles.Styles...)
+	}
+	for _, t := range setting.Transfers {
+		s.styles = append(s.styles, "gram "+t.Name)
 	}
 	s.blocks = still()
 	return nil
@@ -196,8 +211,12 @@ func (s *Scene) Step(in scenes.Input) error {
 func (s *Scene) chooseStyle(in *scenes.Input) {
 	if next := in.Lie && !s.styled && len(s.styles) > 1; next {
 		s.style = (s.style + 1) % len(s.styles)
-		w := s.moods.Get(s.hero)
-		if *w = (ecs.MARStyle{}); s.style > 0 {
+		w, g := s.moods.Get(s.hero), s.grams.Get(s.hero)
+		*w, *g = ecs.MARStyle{}, ecs.GramStyle{}
+		switch {
+		case s.style > s.mar:
+			*g = ecs.GramStyle{Style: s.style - s.mar - 1, Weight: 1}
+		case s.style > 0:
 			w.Weights[s.style-1] = 1
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/offline/dataset"
 	"mannequin/offline/eval"
 	"mannequin/offline/retarget"
@@ -48,7 +49,7 @@ type Share struct {
 // Row is a style on a set, or the set as recorded.
 type Row struct {
 	Set    string  `json:"set"`
-	Method string  `json:"method"` // gram or mar; empty: recorded
+	Method string  `json:"method"` // gram, poses (the same styles, pose by pose) or mar; empty: recorded
 	Style  string  `json:"style"`
 	Moved  float64 `json:"moved_cm"` // mean distance of joints from the recording's, seen from the body
 	Posture
@@ -123,6 +124,12 @@ func (r *Report) set(ctx context.Context, dir string, o *Options, progress eval.
 			return err
 		}
 	}
+	for i, tr := range o.Transfers {
+		err := measure("poses", tr.Name, func(t *take) ([]float32, error) { return poses(o, t, i) })
+		if err != nil {
+			return err
+		}
+	}
 	for s := 0; o.Database != nil && s < len(o.Database.Styles); s++ {
 		err := measure("mar", o.Database.Styles[s], func(t *take) ([]float32, error) { return translate(o, t, s) })
 		if err != nil {
@@ -186,6 +193,23 @@ func translate(o *Options, t *take, style int) ([]float32, error) {
 		retimer.Push(row, 1, func(pos []m3.Vec3, rot []m3.Quat) {
 			out.Pos, out.Rot, out.Frames = append(out.Pos, pos...), append(out.Rot, rot...), out.Frames+1
 		})
+	}
+	rows, _, err := dataset.RowsOf(o.Model.Layout, out)
+	return rows, err
+}
+
+// poses gives a take a style of the transfers, pose by pose.
+func poses(o *Options, t *take, style int) ([]float32, error) {
+	p, err := manifold.NewPoseStyler(o.Transfers, t.clip.Skel, ik.DefaultHuman().Sole)
+	if err != nil {
+		return nil, err
+	}
+	out := skel.NewClip(t.clip.Skel, t.clip.FPS, t.clip.Frames)
+	copy(out.Pos, t.clip.Pos)
+	copy(out.Rot, t.clip.Rot)
+	for f := range out.Frames {
+		pos, rot := out.Frame(f)
+		p.Run(pos, rot, style, 1)
 	}
 	rows, _, err := dataset.RowsOf(o.Model.Layout, out)
 	return rows, err

@@ -74,7 +74,8 @@ func newStyleTransfer() *cobra.Command {
 		Long: `Make styles for a crowd (Holden, Saito and Komura 2016) from BVH, AMC, FBX or glTF recordings, on any
 skeleton with a retargeting profile (mannequin import --retarget). Each style becomes a linear
 map of the hidden values of a motion manifold. The map gives the style to all motion on that
-manifold: people in the scenes people and crowd, and "mannequin stylize --style FILE:NAME".
+manifold: people in the scenes people and crowd, and "mannequin stylize --style FILE:NAME". A second map
+gives it to single poses of people of all other generators.
 
 NAME=FILE@FROM:TO takes a part of the recording, in seconds: half a second at least, a whole
 cycle is good. NAME:AMOUNT=FILE sets the style's weight, 1 by default. More comes closer to the
@@ -177,6 +178,13 @@ func (o *transferFlags) run(ctx context.Context, progress io.Writer, clips []sty
 		}); err != nil {
 			return nil, err
 		}
+	}
+	poses, err := posesOf(m.Model, o.threads)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.FitPoses(all, poses, o.threads); err != nil {
+		return nil, err
 	}
 	ts, err := m.NewStyleSet(all)
 	if err != nil {

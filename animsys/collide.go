@@ -134,6 +134,7 @@ func (c *Crowd) turn(row int, yaw float32) {
 	}
 	c.Ground.Body[row].Turn(t)
 	c.aims.turn(row, t)
+	c.Inertial.TurnRow(row, t)
 	c.restyle.turn(row, t)
 	if c.layers != nil {
 		c.layers.Turn(row, t)
@@ -154,6 +155,7 @@ func turn(bones []m3.Xform, by m3.Turn) {
 // nudge moves row by by, in its own space.
 func (c *Crowd) nudge(row int, by m3.Vec3) {
 	c.gen.shift(row, by)
+	c.Inertial.Shift(row, by)
 	c.restyle.shift(row, by)
 	if c.layers != nil {
 		c.layers.Shift(row, by)

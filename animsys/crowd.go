@@ -521,7 +521,7 @@ func (c *Crowd) Place(e arche.Entity, pos m3.Vec3, yaw float32) error {
 	c.restyle.forget(row)
 	c.gen.pose(&c.Poses, row)
 	c.Restarted[row] = false
-	c.Inertial.Jump(row)
+	c.Inertial.Put(row)
 	c.forget(row, pos.Y)
 	if c.layers != nil {
 		c.layers.Place(row, c.Poses.Roots[row])

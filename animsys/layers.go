@@ -277,7 +277,7 @@ func (c *Crowd) moveByClip(row int) {
 		c.restyle.forget(row)
 		c.gen.pose(&c.Poses, row)
 		c.Restarted[row] = false
-		c.Inertial.Jump(row)
+		c.Inertial.Put(row)
 		return
 	}
 	if !c.layers.Moves(row) {

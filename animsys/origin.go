@@ -163,6 +163,7 @@ func (c *Crowd) shift(row int, by m3.Vec3) {
 	}
 	c.Ground.Body[row].Shift(by)
 	c.aims.shift(row, by)
+	c.Inertial.Shift(row, by)
 	c.restyle.shift(row, by)
 	if c.layers != nil {
 		c.layers.Shift(row, by)

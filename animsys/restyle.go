@@ -135,6 +135,7 @@ func (r *restyle) shift(row int, by m3.Vec3) {
 		return
 	}
 	r.stylist.Shift(row, by)
+	r.input.Shift(row, by)
 	for i := range r.strides[row*len(r.tips):][:len(r.tips)] {
 		s := &r.strides[row*len(r.tips)+i]
 		s.foot, s.hips = s.foot.Add(by), s.hips.Add(by)
@@ -146,6 +147,7 @@ func (r *restyle) turn(row int, by m3.Turn) {
 		return
 	}
 	r.stylist.Turn(row, by)
+	r.input.TurnRow(row, by)
 	for i := range r.strides[row*len(r.tips):][:len(r.tips)] {
 		s := &r.strides[row*len(r.tips)+i]
 		s.foot, s.hips = by.Point(s.foot), by.Point(s.hips)

@@ -41,11 +41,16 @@ type Inertial struct {
 type rowState struct {
 	seen   uint8 // how many of last and older are known, 0 to 2
 	jumps  bool  // the next pose does not continue the last
+	put    bool  // nor does the next root
+	begun  bool  // the last pose did not continue the one before: how fast the new motion goes shows in the next
 	fading bool  // off is not nothing
 }
 
-// hips is joint 0's place in root space, as for the rotations.
-type hips struct{ last, older, off, vel m3.Vec3 }
+// hips is joint 0's place in root space, as for the rotations, and where the root was.
+type hips struct {
+	last, older, off, vel, in m3.Vec3
+	root, before              m3.Xform // in the last tick, and in the one before
+}
 
 // NewInertial returns the state of rows characters whose joints have the given parents (−1, or a
 // joint before), at 60 Hz with a half-life of 0.1 s.
@@ -79,6 +84,9 @@ func (b *Inertial) settle(row int) {
 // Jump announces that the next pose of row does not continue the last.
 func (b *Inertial) Jump(row int) { b.state[row].jumps = true }
 
+// Put is Jump for a row whose root has been put elsewhere: it has not gone there.
+func (b *Inertial) Put(row int) { b.state[row].jumps, b.state[row].put = true, true }
+
 // Pause says that row's next pose comes after another time than DT, so its velocity is unknown.
 func (b *Inertial) Pause(row int) { b.state[row].seen = min(b.state[row].seen, 1) }
 
@@ -88,8 +96,21 @@ func (b *Inertial) Copy(dst, src int) {
 	n := len(b.parents)
 	copy(b.last[dst*n:(dst+1)*n], b.last[src*n:])
 	copy(b.older[dst*n:(dst+1)*n], b.older[src*n:])
+	copy(b.in[dst*n:(dst+1)*n], b.in[src*n:])
 	copy(b.off[dst*n:(dst+1)*n], b.off[src*n:])
 	copy(b.spin[dst*n:(dst+1)*n], b.spin[src*n:])
+}
+
+// Shift says that row is moved by by between two calls of Run, as its ground is or its space's origin: that is no motion of its own.
+func (b *Inertial) Shift(row int, by m3.Vec3) {
+	h := &b.hips[row]
+	h.root.Pos, h.before.Pos = h.root.Pos.Add(by), h.before.Pos.Add(by)
+}
+
+// TurnRow is Shift for a row that is turned.
+func (b *Inertial) TurnRow(row int, by m3.Turn) {
+	h := &b.hips[row]
+	h.root, h.before = by.Xform(h.root), by.Xform(h.before)
 }
 
 // Before returns joint 0 of row in the space of its root as the last call of Run but one gave it out, and
@@ -114,10 +135,15 @@ func (b *Inertial) Visit(st *generator.State, row int) {
 	faded := s.fading
 	generator.Value(st, &s.seen)
 	st.Bool(&s.jumps)
+	st.Bool(&s.put)
 	st.Bool(&s.fading)
+	st.Bool(&s.begun)
 	generator.Value(st, &b.hips[row])
 	generator.Values(st, b.last[row*n:][:n])
 	generator.Values(st, b.older[row*n:][:n])
+	if s.begun {
+		generator.Values(st, b.in[row*n:][:n])
+	}
 	if !s.fading {
 		if st.Reading() {
 			b.hips[row].off, b.hips[row].vel = m3.Vec3{}, m3.Vec3{}
@@ -149,19 +175,29 @@ func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
 		b.Reset(r)
 		return
 	}
-	if s.jumps && s.seen > 0 {
-		b.begin(r, local, rot)
+	begun := s.jumps && s.seen > 0
+	if begun {
+		b.begin(r, local, rot, root)
 	}
-	s.jumps = false
+	h, learns := &b.hips[r], s.begun && !begun
+	if learns {
+		h.vel = b.learn(r, h.vel, local.Pos.Sub(h.in))
+	}
+	s.jumps, s.put, s.begun, h.in = false, false, begun, local.Pos
+	h.before, h.root = h.root, root
 	out, left := b.place(r, local.Pos)
 	if out != local.Pos {
 		*pos0 = root.Apply(out)
 	}
 	in, last := b.in[at:at+len(rot)], b.last[at:at+len(rot)]
 	for j, p := range b.parents {
+		was := in[j]
 		in[j] = local.Rot
 		if p >= 0 {
 			in[j] = in[p].Mul(rot[j])
+		}
+		if k := at + j; learns {
+			b.spin[k] = b.learn(r, b.spin[k], b.off[k].Rotate(in[j].Mul(was.Conj()).RotationVector()))
 		}
 		q, more := b.turn(r, j)
 		left = left || more
@@ -200,25 +236,60 @@ func finite(rot []m3.Quat) bool {
 	return !slices.ContainsFunc(rot, func(q m3.Quat) bool { return !q.Finite() })
 }
 
-// begin sets row r's offset to the last pose less the new one, and its velocity to the last pose's.
-func (b *Inertial) begin(r int, local m3.Xform, rot []m3.Quat) {
+// begin sets row r's offset to where the last pose would have gone, less the new one, and its velocity to the last pose's in the world
+// less that of the new root. The new pose's own velocity shows in the next tick: see excess.
+func (b *Inertial) begin(r int, local m3.Xform, rot []m3.Quat, root m3.Xform) {
 	s, h, at := &b.state[r], &b.hips[r], r*len(b.parents)
-	h.off, h.vel = h.last.Sub(local.Pos), m3.Vec3{}
+	var goes, turns m3.Vec3
 	if s.seen == 2 {
-		h.vel = h.last.Sub(h.older).Scale(1 / b.DT)
+		if !s.put {
+			goes, turns = b.rootExcess(h, root)
+		}
+		goes = goes.Add(h.last.Sub(h.older).Scale(1 / b.DT))
 	}
+	h.off = h.last.Add(goes.Scale(b.DT)).Sub(local.Pos)
+	h.off, h.vel = m3.DecayVec(h.off, m3.Vec3{}, b.Halflife, b.DT)
+	h.vel = h.vel.Add(goes)
 	for j, p := range b.parents {
 		k := at + j
 		b.in[k] = local.Rot
 		if p >= 0 {
 			b.in[k] = b.in[at+int(p)].Mul(rot[j])
 		}
-		b.off[k], b.spin[k] = b.last[k].Mul(b.in[k].Conj()), m3.Vec3{}
+		spins := turns
 		if s.seen == 2 {
-			b.spin[k] = b.last[k].Mul(b.older[k].Conj()).RotationVector().Scale(1 / b.DT)
+			spins = spins.Add(b.last[k].Mul(b.older[k].Conj()).RotationVector().Scale(1 / b.DT))
 		}
+		b.off[k] = m3.FromRotationVector(spins.Scale(b.DT)).Mul(b.last[k]).Mul(b.in[k].Conj())
+		b.off[k], b.spin[k] = m3.DecayQuat(b.off[k], m3.Vec3{}, b.Halflife, b.DT)
+		b.spin[k] = b.spin[k].Add(spins)
 	}
 	s.fading = true
+}
+
+// rootExcess returns how much faster the root went and turned before it came to root, in its space: m/s and rad/s.
+// A root that was put elsewhere has none.
+func (b *Inertial) rootExcess(h *hips, root m3.Xform) (way, turn m3.Vec3) {
+	most := fastest * b.DT
+	before, now := h.root.Pos.Sub(h.before.Pos), root.Pos.Sub(h.root.Pos)
+	turned, turns := h.root.Rot.Mul(h.before.Rot.Conj()).RotationVector(), root.Rot.Mul(h.root.Rot.Conj()).RotationVector()
+	if before.Len() > most || now.Len() > most || turned.Len() > most || turns.Len() > most {
+		return way, turn
+	}
+	back := root.Rot.Conj()
+	return back.Rotate(before.Sub(now)).Scale(1 / b.DT), back.Rotate(turned.Sub(turns)).Scale(1 / b.DT)
+}
+
+// fastest is the speed beyond which a root has been put elsewhere, m/s and rad/s.
+const fastest = 20
+
+// learn returns the velocity v of an offset that began in the last tick, less that of the new motion, which has moved by
+// step since. After another time than DT that is not known: then the offset has none.
+func (b *Inertial) learn(r int, v, step m3.Vec3) m3.Vec3 {
+	if b.state[r].seen < 2 {
+		return m3.Vec3{}
+	}
+	return v.Sub(step.Scale(1 / b.DT))
 }
 
 // What is left of an offset below these is not worth another tick.
@@ -232,7 +303,9 @@ const (
 func (b *Inertial) place(r int, in m3.Vec3) (out m3.Vec3, left bool) {
 	s, h := &b.state[r], &b.hips[r]
 	if out = in; s.fading {
-		h.off, h.vel = m3.DecayVec(h.off, h.vel, b.Halflife, b.DT)
+		if !s.begun {
+			h.off, h.vel = m3.DecayVec(h.off, h.vel, b.Halflife, b.DT)
+		}
 		out = in.Add(h.off)
 		left = h.off.Len() > still || h.vel.Len() > slow
 	}
@@ -254,7 +327,9 @@ func (b *Inertial) turn(r, j int) (out m3.Quat, left bool) {
 	s, k := &b.state[r], r*len(b.parents)+j
 	in, last := b.in[k], b.last[k]
 	if out = in; s.fading {
-		b.off[k], b.spin[k] = m3.DecayQuat(b.off[k], b.spin[k], b.Halflife, b.DT)
+		if !s.begun {
+			b.off[k], b.spin[k] = m3.DecayQuat(b.off[k], b.spin[k], b.Halflife, b.DT)
+		}
 		out = b.off[k].Mul(in).Normalize()
 		left = 1-m3.Abs(b.off[k].W) > still*still/8 || b.spin[k].Len() > slow
 	}

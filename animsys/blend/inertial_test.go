@@ -99,6 +99,100 @@ func TestKeepsVelocity(t *testing.T) {
 	}
 }
 
+// A jump between motions that go equally fast does not go beyond both: the offset has the difference of their
+// velocities, not the whole of the last one.
+func TestJumpsAreNoPush(t *testing.T) {
+	for _, apart := range []float32{0, 0.2, -0.2} { // rad, and a tenth of it in m
+		b := NewInertial(1, parents)
+		most := float32(0)
+		for i := range 90 {
+			angle, jumps := float32(i)*0.1, i%12 == 11 // 6 rad/s
+			if (i+1)/12%2 == 1 {
+				angle += apart
+			}
+			if jumps {
+				b.Jump(0)
+			}
+			hips := m3.V(0, 1+0.1*angle, 0)
+			p, q := run(b, m3.Identity, hips, angle)
+			most = max(most, q[1].Angle(m3.AxisAngle(m3.V(1, 0, 0), angle)), 10*p[0].Dist(hips))
+		}
+		if most > m3.Abs(apart)+0.02 {
+			t.Errorf("motions %g rad apart: the pose is up to %g beside the one of the two", apart, most)
+		}
+	}
+}
+
+// Hips whose root goes elsewhere from one tick to the next, as at each switch to other motion, change their velocity in
+// the world gradually, and so does their facing. A root that is put elsewhere leaves no velocity.
+func TestRootsKeepVelocity(t *testing.T) {
+	const dt = 1.0 / 60
+	b := NewInertial(1, parents)
+	root := m3.Identity
+	var last, older, way m3.Vec3
+	var facing, before m3.Quat
+	hardest, spin, farthest := float32(0), float32(0), float32(0)
+	for i := range 60 {
+		velocity, turn := m3.V(0, 0, 4), float32(0)
+		if i >= 20 {
+			velocity, turn = m3.V(2, 0, -1), 3
+		}
+		if i == 20 {
+			b.Jump(0)
+		}
+		root = m3.Xform{Pos: root.Pos.Add(velocity.Scale(dt)), Rot: m3.YawQuat(turn * dt).Mul(root.Rot)}
+		p, q := run(b, root, up, 0)
+		step := p[0].Sub(last)
+		if i > 2 {
+			hardest = max(hardest, step.Sub(last.Sub(older)).Len()/(dt*dt))
+			spin = max(spin, m3.Abs(m3.WrapAngle(q[0].Yaw()-facing.Yaw())-m3.WrapAngle(facing.Yaw()-before.Yaw()))/(dt*dt))
+		}
+		farthest = max(farthest, p[0].Dist(root.Apply(up)))
+		last, older, facing, before = p[0], last, q[0], facing
+		way = step
+	}
+	// Velocities change by 5.4 m/s and 3 rad/s: at once that is 323 m/s² and 180 rad/s². The spring takes 2y of it a second.
+	if hardest > 160 || spin > 90 {
+		t.Errorf("hips accelerate by up to %g m/s² and %g rad/s²", hardest, spin)
+	}
+	if farthest > 0.22 {
+		t.Errorf("hips are up to %g m beside their root", farthest)
+	}
+	if d := way.Scale(1 / dt).Dist(m3.V(2, 0, -1)); d > 0.1 {
+		t.Errorf("after 0.7 s hips go %g m/s beside their root", d)
+	}
+	b.Jump(0)
+	root.Pos = root.Pos.Add(m3.V(30, 0, 0))
+	p, _ := run(b, root, up, 0)
+	if d := p[0].Dist(root.Apply(up)); d > 0.05 {
+		t.Errorf("put elsewhere, hips are %g m beside their root", d)
+	}
+}
+
+// A space that gets another origin changes nothing of how a jump is hidden.
+func TestShiftKeepsJumps(t *testing.T) {
+	hips := func(by m3.Vec3) (out []m3.Vec3) {
+		b := NewInertial(1, parents)
+		for i := range 30 {
+			root := m3.Xform{Pos: m3.V(0, 0, float32(i)*0.0625), Rot: m3.Ident}
+			if i >= 10 {
+				root.Pos.Z = 0.625 - 0.03125*float32(i-10)
+				root.Pos = root.Pos.Add(by)
+			}
+			if i == 10 {
+				b.Shift(0, by)
+				b.Jump(0)
+			}
+			p, _ := run(b, root, up, 0)
+			out = append(out, root.Inv().Apply(p[0]))
+		}
+		return out
+	}
+	if here, there := hips(m3.Vec3{}), hips(m3.V(64, 0, -128)); !slices.Equal(here, there) {
+		t.Error("hips go elsewhere where the space has another origin")
+	}
+}
+
 func TestResetAndCopy(t *testing.T) {
 	b := NewInertial(2, parents)
 	feed := func(angles ...float32) []m3.Quat {

@@ -2,6 +2,7 @@
 package blend
 
 import (
+	"math"
 	"slices"
 
 	"mannequin/animsys/generator"
@@ -181,7 +182,7 @@ func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
 	}
 	h, learns := &b.hips[r], s.begun && !begun
 	if learns {
-		h.vel = b.learn(r, h.vel, local.Pos.Sub(h.in))
+		h.vel = b.learn(r, h.vel, h.last.Sub(h.older), local.Pos.Sub(h.in), moreSpeed)
 	}
 	s.jumps, s.put, s.begun, h.in = false, false, begun, local.Pos
 	h.before, h.root = h.root, root
@@ -197,7 +198,8 @@ func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
 			in[j] = in[p].Mul(rot[j])
 		}
 		if k := at + j; learns {
-			b.spin[k] = b.learn(r, b.spin[k], b.off[k].Rotate(in[j].Mul(was.Conj()).RotationVector()))
+			shown := last[j].Mul(b.older[k].Conj()).RotationVector()
+			b.spin[k] = b.learn(r, b.spin[k], shown, b.off[k].Rotate(in[j].Mul(was.Conj()).RotationVector()), moreSpin)
 		}
 		q, more := b.turn(r, j)
 		left = left || more
@@ -241,11 +243,15 @@ func finite(rot []m3.Quat) bool {
 func (b *Inertial) begin(r int, local m3.Xform, rot []m3.Quat, root m3.Xform) {
 	s, h, at := &b.state[r], &b.hips[r], r*len(b.parents)
 	var goes, turns m3.Vec3
+	keep := float32(1)
+	if s.begun { // jumps in each tick must not keep it going
+		keep = m3.Exp(-2 * math.Ln2 * b.DT / max(b.Halflife, 1e-6))
+	}
 	if s.seen == 2 {
 		if !s.put {
 			goes, turns = b.rootExcess(h, root)
 		}
-		goes = goes.Add(h.last.Sub(h.older).Scale(1 / b.DT))
+		goes = goes.Add(h.last.Sub(h.older).Scale(1 / b.DT)).Scale(keep)
 	}
 	h.off = h.last.Add(goes.Scale(b.DT)).Sub(local.Pos)
 	h.off, h.vel = m3.DecayVec(h.off, m3.Vec3{}, b.Halflife, b.DT)
@@ -258,7 +264,7 @@ func (b *Inertial) begin(r int, local m3.Xform, rot []m3.Quat, root m3.Xform) {
 		}
 		spins := turns
 		if s.seen == 2 {
-			spins = spins.Add(b.last[k].Mul(b.older[k].Conj()).RotationVector().Scale(1 / b.DT))
+			spins = spins.Add(b.last[k].Mul(b.older[k].Conj()).RotationVector().Scale(1 / b.DT)).Scale(keep)
 		}
 		b.off[k] = m3.FromRotationVector(spins.Scale(b.DT)).Mul(b.last[k]).Mul(b.in[k].Conj())
 		b.off[k], b.spin[k] = m3.DecayQuat(b.off[k], m3.Vec3{}, b.Halflife, b.DT)
@@ -283,11 +289,17 @@ func (b *Inertial) rootExcess(h *hips, root m3.Xform) (way, turn m3.Vec3) {
 // fastest is the speed beyond which a root has been put elsewhere, m/s and rad/s.
 const fastest = 20
 
+// The new motion is faster than what was shown by at most as much, m/s and rad/s: more is a jump that was not announced.
+const moreSpeed, moreSpin = 4, 10
+
 // learn returns the velocity v of an offset that began in the last tick, less that of the new motion, which has moved by
-// step since. After another time than DT that is not known: then the offset has none.
-func (b *Inertial) learn(r int, v, step m3.Vec3) m3.Vec3 {
+// step since where what was shown moved by shown. After another time than DT that is not known: then the offset has none.
+func (b *Inertial) learn(r int, v, shown, step m3.Vec3, more float32) m3.Vec3 {
 	if b.state[r].seen < 2 {
 		return m3.Vec3{}
+	}
+	if l, most := step.Len(), shown.Len()+more*b.DT; l > most {
+		step = step.Scale(most / l)
 	}
 	return v.Sub(step.Scale(1 / b.DT))
 }

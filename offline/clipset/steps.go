@@ -40,9 +40,13 @@ const slowFroude = 0.25
 // slowShare is the share of the slow walk's speed below which a body goes slowly.
 const slowShare = 0.8
 
+// stepSpeed is a speed, as a share of a slow walk's, at a tempo.
+type stepSpeed struct{ share, tempo float64 }
+
 // What a walk is made into: speeds, as shares of a slow walk's, and turns on the spot in rad/s, each at a tempo.
 var (
-	stepSpeeds = []struct{ share, tempo float64 }{{0.3, 0.75}, {0.6, 0.9}, {1, 1.1}}
+	stepSpeeds = []stepSpeed{{0.3, 0.75}, {0.6, 0.9}, {1, 1.1}}
+	briskSteps = stepSpeed{1.5, 1.25}    // where the walk itself is as fast
 	backTurns  = []float64{0, 0.7, -0.7} // rad/s
 	spotTurns  = []struct{ rate, tempo float64 }{{0.6, 0.75}, {1.2, 0.9}, {2, 1.2}}
 )
@@ -72,10 +76,15 @@ func (s *Set) Steps() (added []string, err error) {
 		added = append(added, out.Name)
 	}
 	ahead := s.velocity(walk.Motion).Normalize(m3.V(0, 0, 1))
-	ahead = ahead.Scale(float32(min(s.goes(walk), s.slowWalk())))
+	slow := min(s.goes(walk), s.slowWalk())
+	ahead = ahead.Scale(float32(slow))
+	speeds := stepSpeeds
+	if s.goes(walk) > briskSteps.share*slow {
+		speeds = append(slices.Clone(speeds), briskSteps)
+	}
 	if lack[wayBack] != nothing {
 		back := reversed(walk.Motion)
-		for _, a := range stepSpeeds[:lack[wayBack].speeds()] {
+		for _, a := range lack[wayBack].of(speeds) {
 			for _, rate := range backTurns {
 				add(fmt.Sprintf("backward at %.1f, turning by %+.1f", a.share, rate), slower(back, a.tempo), ahead.Scale(float32(-a.share)), rate)
 			}
@@ -90,7 +99,7 @@ func (s *Set) Steps() (added []string, err error) {
 			break
 		}
 		if lack[k.aside] != nothing {
-			for _, a := range stepSpeeds[:lack[k.aside].speeds()] {
+			for _, a := range lack[k.aside].of(speeds) {
 				add(fmt.Sprintf("aside at %+.1f", side*a.share), slower(walk.Motion, a.tempo), m3.Up.Cross(ahead).Scale(float32(side*a.share)), 0)
 			}
 		}
@@ -125,12 +134,12 @@ const (
 	all
 )
 
-// speeds returns how many of stepSpeeds make up for it.
-func (l missing) speeds() int {
+// of returns those of stepSpeeds, or more, that make up for it.
+func (l missing) of(speeds []stepSpeed) []stepSpeed {
 	if l == slowOnes {
-		return len(stepSpeeds) - 1
+		return speeds[:2]
 	}
-	return len(stepSpeeds)
+	return speeds
 }
 
 // lacking says what of each way no loop shows, and recordings show for less than enough seconds. Of a skeleton with a mirror image one

@@ -124,6 +124,31 @@ func TestSlowSteps(t *testing.T) {
 	}
 }
 
+// Where the slowest walk is fast, there are faster steps backward and aside, too.
+func TestBriskSteps(t *testing.T) {
+	for _, walks := range []float64{1.2, 2} { // times a slow walk
+		s := walker(t, true)
+		s.Clips[1].Motion = gait(t, s, float32(walks*s.slowWalk()), 0)
+		fastest := map[way]float64{}
+		must.Get(s.Steps())(t)
+		for i := range s.Clips {
+			c := &s.Clips[i]
+			ways, _, err := s.ways(c)
+			must.Do(t, err)
+			fastest[ways[0]] = max(fastest[ways[0]], s.goes(c)/s.slowWalk())
+		}
+		want := 1.0
+		if walks > 1.5 {
+			want = 1.5
+		}
+		for _, way := range []way{wayBack, wayLeft} {
+			if got := fastest[way]; math.Abs(got-want) > 0.05 {
+				t.Errorf("a walk at %g times a slow one has steps that way %d at up to %.2f, want %.1f", walks, way, got, want)
+			}
+		}
+	}
+}
+
 // The head looks where a body that turns will face, and bones keep their lengths.
 func TestLook(t *testing.T) {
 	s := walker(t, true)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mannequin/animsys/control"
 	"mannequin/animsys/matching"
 	"mannequin/engine/m3"
 	"mannequin/netruntime/grad"
@@ -100,37 +101,102 @@ func newLearnedFrames(d *matching.Database) (*learnedFrames, error) {
 	return f, nil
 }
 
-// draws are frames to draw from. A share of the draws is for actions that few frames show, each as often, so that they are learned.
+// draws are frames to draw from. A share of the draws is for actions that few frames show, each as often, so that they are learned; and
+// another for ways of going that few frames show, such as aside in a pack of clips that go ahead.
 type draws struct {
-	all  []int
-	rare [][]int // frames by action
+	all           []int
+	actions, ways [][]int // frames of the rare ones
 }
 
 const (
-	rareShare = 0.15
-	fewFrames = 0.1 // share of all frames up to which an action is rare
+	actionShare = 0.15
+	wayShare    = 0.25
+	fewFrames   = 0.1 // share of all frames up to which an action or a way is rare
 )
 
-// findRare finds the rare actions. Of a few frames there is nothing to be learned.
+// findRare finds the rare actions and ways. Of a few frames there is nothing to be learned.
 func (w *draws) findRare(d *matching.Database) {
-	by := make([][]int, len(d.Tags))
+	actions, ways := make([][]int, len(d.Tags)), make([][]int, numWays)
 	for _, f := range w.all {
 		if tags := d.TagsOf(f); tags != 0 {
-			by[tags.First()] = append(by[tags.First()], f)
+			actions[tags.First()] = append(actions[tags.First()], f)
+		}
+		if k := wayOf(d, f); k != wayNone {
+			ways[k] = append(ways[k], f)
 		}
 	}
-	for _, frames := range by {
-		if n := len(frames); n > stepWindow && float64(n) < fewFrames*float64(len(w.all)) {
-			w.rare = append(w.rare, frames)
+	rare := func(by [][]int) (out [][]int) {
+		for _, frames := range by {
+			if n := len(frames); n > stepWindow && float64(n) < fewFrames*float64(len(w.all)) {
+				out = append(out, frames)
+			}
+		}
+		return out
+	}
+	w.actions, w.ways = rare(actions), rare(ways)
+}
+
+// The ways that a body goes or turns on the spot.
+const (
+	wayNone = iota // it stays, shows an action other than idle and move, or its clip ends
+	wayAhead
+	wayBack
+	wayLeft
+	wayRight
+	wayTurnLeft
+	wayTurnRight
+	numWays
+)
+
+// wayOf returns the way of the third of a second from a frame on.
+func wayOf(d *matching.Database, frame int) int {
+	const (
+		goes  = 0.15 // m/s
+		turns = 0.6  // rad/s
+		ahead = 0.7  // cosine of the largest angle between the facing and a way ahead
+	)
+	if tags := d.TagsOf(frame); tags != 0 && d.Tags[tags.First()] != control.Move.String() && d.Tags[tags.First()] != control.Idle.String() {
+		return wayNone
+	}
+	at, turn, f := m3.Identity, float32(0), frame
+	for range stepWindow {
+		x, z, yaw := d.Move(f)
+		at, turn = at.Mul(m3.Xform{Pos: m3.V(x, 0, z), Rot: m3.YawQuat(yaw)}), turn+yaw
+		if f = d.Next(f); f < 0 {
+			return wayNone
 		}
 	}
+	const seconds = float32(stepWindow) / matching.TickRate
+	v := at.Pos.Scale(1 / seconds)
+	turn /= seconds
+	switch speed := v.Len(); {
+	case speed < goes && turn > turns:
+		return wayTurnLeft
+	case speed < goes && turn < -turns:
+		return wayTurnRight
+	case speed < goes:
+		return wayNone
+	case v.Z > ahead*speed:
+		return wayAhead
+	case v.Z < -ahead*speed:
+		return wayBack
+	case v.X > 0:
+		return wayLeft
+	}
+	return wayRight
 }
 
 // draw returns a frame.
 func (w *draws) draw(key uint64) int {
-	from := w.all
-	if len(w.rare) > 0 && share01(grad.Hash(key, 81)) < rareShare {
-		from = w.rare[int(grad.Hash(key, 82)%uint64(len(w.rare)))]
+	from, rare := w.all, [][]int(nil)
+	switch share := share01(grad.Hash(key, 81)); {
+	case share < actionShare:
+		rare = w.actions
+	case share < actionShare+wayShare:
+		rare = w.ways
+	}
+	if len(rare) > 0 {
+		from = rare[int(grad.Hash(key, 82)%uint64(len(rare)))]
 	}
 	return from[int(grad.Hash(key, 83)%uint64(len(from)))]
 }
@@ -452,7 +518,7 @@ func (f *learnedFrames) rest() []float32 { return f.state(f.d.Rest()) }
 func (f *learnedFrames) query(to []float32, key uint64) int {
 	const noise = 0.1 // deviations
 	d := f.d
-	from := f.fresh.all[int(grad.Hash(key, 1)%uint64(len(f.fresh.all)))]
+	from := f.fresh.draw(grad.Hash(key, 1))
 	toward := f.fresh.draw(grad.Hash(key, 2))
 	query, tags := to[:f.cols], to[f.cols:]
 	must, never := d.Wanted(d.TagsOf(toward))

@@ -6,15 +6,19 @@ import (
 	"log/slog"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"mannequin/animsys/matching"
+	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testmatching"
 	"mannequin/netruntime/grad"
+	"mannequin/offline/procgen/human"
+	"mannequin/offline/registration"
 	"mannequin/offline/train"
 )
 
@@ -118,34 +122,84 @@ func TestLearnedChecks(t *testing.T) {
 	}
 }
 
-// Actions that few frames show are drawn more often, each as often as another; the rest as often as there are frames of it.
+// Actions and ways that few frames show are drawn more often, each as often as another; the rest as often as there are frames of it.
 func TestLearnedDraws(t *testing.T) {
-	d := testmatching.Actors(t)
+	d := ways(t)
 	f := must.Get(newLearnedFrames(d))(t)
 	const n = 40000
-	count := map[matching.Tags]float64{}
+	draws, counts := map[string]float64{}, map[string]float64{}
+	name := func(frame int) string { name, _ := d.Clip(frame); return name }
 	for k := range n {
-		count[d.TagsOf(f.starts.draw(grad.Hash(7, uint64(k))))] += 1.0 / n
+		draws[name(f.starts.draw(grad.Hash(7, uint64(k))))] += 1.0 / n
 	}
-	frames, rare := map[matching.Tags]float64{}, 0.0
 	for _, i := range f.starts.all {
-		frames[d.TagsOf(i)] += 1 / float64(len(f.starts.all))
+		counts[name(i)] += 1 / float64(len(f.starts.all))
 	}
-	for _, share := range frames {
-		if share < fewFrames {
-			rare++
+	var actions, ways float64
+	rare := func(clip string) (action, way bool) {
+		action = counts[clip] < fewFrames && strings.HasPrefix(clip, "action")
+		return action, counts[clip] < fewFrames && !strings.HasPrefix(clip, "action") && clip != "stands"
+	}
+	for clip := range counts {
+		action, way := rare(clip)
+		if action {
+			actions++
+		}
+		if way {
+			ways++
 		}
 	}
-	if rare == 0 {
-		t.Fatalf("all actions are frequent: %v", frames)
+	if actions != 2 || ways != 5 {
+		t.Fatalf("%g actions and %g ways are rare: %v", actions, ways, counts)
 	}
-	for tags, share := range frames {
-		want := share * (1 - rareShare)
-		if share < fewFrames {
-			want += rareShare / rare
+	for clip, share := range counts {
+		want := share * (1 - actionShare - wayShare)
+		switch action, way := rare(clip); {
+		case action:
+			want += actionShare / actions
+		case way:
+			want += wayShare / ways
 		}
-		if math.Abs(count[tags]-want) > 0.01 {
-			t.Errorf("tags %b, %.3f of the frames: %.3f of the draws, want %.3f", tags, share, count[tags], want)
+		if math.Abs(draws[clip]-want) > 0.01 {
+			t.Errorf("%s, %.3f of the frames: %.3f of the draws, want %.3f", clip, share, draws[clip], want)
 		}
 	}
+}
+
+// ways returns a database of a person who goes ahead for long, goes other ways and turns on the spot for short, and shows two actions.
+func ways(t testing.TB) *matching.Database {
+	takes, _, err := human.Generate(human.Options{Minutes: 1, Actions: []string{human.Walk, human.Stand}, Styles: []string{"neutral"}})
+	must.Do(t, err)
+	var clips []matching.Clip
+	// led returns a stand that moves, m/s, and turns, rad/s.
+	led := func(v m3.Vec3, rate float32, seconds int) *skel.Clip {
+		i := slices.IndexFunc(takes, func(k *registration.Take) bool { return k.Action == human.Stand })
+		stand := takes[i].Clip
+		out := *stand.Section(0, seconds*matching.TickRate)
+		out.Pos, out.Rot = slices.Clone(out.Pos), slices.Clone(out.Rot)
+		ahead := m3.YawQuat(stand.Rot[0].Yaw())
+		for f := range out.Frames {
+			s := float32(f) / matching.TickRate
+			pos, rot := out.Frame(f)
+			rot[0] = m3.YawQuat(rate * s).Mul(rot[0])
+			pos[0] = pos[0].Add(ahead.Rotate(v).Scale(s))
+		}
+		return &out
+	}
+	add := func(name, tag string, motion *skel.Clip) {
+		tags := map[string]matching.Tags{"idle": 1, "move": 2, "sit": 4, "lie": 8}
+		clips = append(clips, matching.Clip{Name: name, Motion: motion, Tags: []matching.Tags{tags[tag]}})
+	}
+	for i := range 6 {
+		add("ahead", "move", led(m3.V(0.2, 0, 1+0.1*float32(i)), 0.2, 5))
+	}
+	add("stands", "move", led(m3.Vec3{}, 0, 2))
+	add("back", "move", led(m3.V(0.2, 0, -1), 0, 2))
+	add("left", "move", led(m3.V(1, 0, 0.3), 0, 2))
+	add("right", "move", led(m3.V(-1, 0, -0.3), 0, 2))
+	add("turns left", "move", led(m3.Vec3{}, 1, 2))
+	add("turns right", "move", led(m3.Vec3{}, -1, 2))
+	add("action, sits", "sit", led(m3.Vec3{}, 0, 2))
+	add("action, lies", "lie", led(m3.V(0, 0, -1), 0, 2))
+	return must.Get(matching.Build(takes[0].Clip.Skel, clips, matching.Options{Tags: []string{"idle", "move", "sit", "lie"}}))(t)
 }

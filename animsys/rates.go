@@ -105,6 +105,11 @@ func (c *Crowd) pick(row int) {
 		span = uint8(max(was, EveryTick)) // since the step before
 	}
 	if span != r.span {
+		by, legs := float32(span)/float32(r.span), c.legs()
+		for i := range legs {
+			c.Ground.Feet[row*legs+i].Pace(by)
+		}
+		c.Ground.Body[row].Pace(by)
 		r.span = span
 		c.Inertial.Pause(row)
 	}

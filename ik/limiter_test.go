@@ -106,3 +106,33 @@ func TestYield(t *testing.T) {
 		}
 	}
 }
+
+// What moves goes on as fast where steps of the solver become shorter or longer.
+func TestPace(t *testing.T) {
+	const slow, fast, speed = 4.0 / 60, 1.0 / 60, 3
+	var b Body
+	var f Foot
+	at := m3.Vec3{}
+	step := func(dt float32) (off float32) {
+		at.Z += speed * dt
+		for _, l := range [...]*limiter{&b.ground[4], &b.head[2], &b.tail[1], &f.path, &f.knee, &f.ankle, &f.tip} {
+			off = max(off, l.next(at, maxTailAccel, footEaseHalflife, dt).Dist(at))
+		}
+		return off
+	}
+	for range 3 {
+		step(slow)
+	}
+	b.Pace(fast / slow)
+	f.Pace(fast / slow)
+	for i := range 3 {
+		if off := step(fast); off > 1e-5 {
+			t.Fatalf("in short step %d it is %g m off", i, off)
+		}
+	}
+	b.Pace(slow / fast)
+	f.Pace(slow / fast)
+	if off := step(slow); off > 1e-5 {
+		t.Fatalf("in a long step it is %g m off", off)
+	}
+}

@@ -38,6 +38,22 @@ func (p *Step) Shift(by m3.Vec3) {
 	}
 }
 
+// Pace says that the next step of the solver is by times as long as the last one: what moves goes on as fast.
+func (f *Foot) Pace(by float32) {
+	for _, l := range [...]*limiter{&f.path, &f.knee, &f.ankle, &f.tip} {
+		l.step = l.step.Scale(by)
+	}
+}
+
+// Pace says how long the next step of the solver is; see [Foot.Pace].
+func (b *Body) Pace(by float32) {
+	for _, chain := range [...][]limiter{b.ground[:], b.head[:], b.tail[:]} {
+		for i := range chain {
+			chain[i].step = chain[i].step.Scale(by)
+		}
+	}
+}
+
 // Turn turns what the solver remembers of the foot along with its body.
 func (f *Foot) Turn(t m3.Turn) {
 	if !f.seen {

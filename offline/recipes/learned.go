@@ -252,10 +252,11 @@ func (l *learning) stepper(ctx context.Context) (*train.Report, error) {
 	net := newStack("stepper", []int{size, l.Hidden, l.Hidden, size + 3}, grad.Hash(l.Seed, 21))
 	loss := func(t *grad.Tape, keys []uint64) *grad.Mat {
 		n := len(keys)
-		at := make([]int, n)
+		at, slow := make([]int, n), make([]float32, n)
 		s := t.Const(n, size)
 		for i, k := range keys {
 			at[i] = f.windows.draw(k)
+			slow[i] = f.slow[at[i]]
 			row := s.Val[i*size:][:size]
 			copy(row, f.state(at[i]))
 			for j := range row {
@@ -274,10 +275,10 @@ func (l *learning) stepper(ctx context.Context) (*train.Report, error) {
 			norm := f.changes.apply(t, want)
 			s = t.Add(s, t.Affine(t.Columns(made, 0, size), f.changes.std[:size], f.changes.mean[:size]))
 			terms = append(terms,
-				grad.Term{Loss: t.MAE(f.states.apply(t, s), f.states.apply(t, target)), Weight: 2.0 / stepWindow},
-				grad.Term{Loss: t.MAE(made, norm), Weight: 0.5 / stepWindow},
+				grad.Term{Loss: meanAbs(t, weighted(t, t.Sub(f.states.apply(t, s), f.states.apply(t, target)), slow)), Weight: 2.0 / stepWindow},
+				grad.Term{Loss: meanAbs(t, weighted(t, t.Sub(made, norm), slow)), Weight: 0.5 / stepWindow},
 				// The root's motion counts more: who stands must not creep.
-				grad.Term{Loss: t.MAE(t.Columns(made, size, size+3), t.Columns(norm, size, size+3)), Weight: 2.0 / stepWindow})
+				grad.Term{Loss: meanAbs(t, weighted(t, t.Sub(t.Columns(made, size, size+3), t.Columns(norm, size, size+3)), slow)), Weight: 2.0 / stepWindow})
 		}
 		return t.WeightedSum(terms...)
 	}
@@ -296,10 +297,11 @@ func (l *learning) projector(ctx context.Context) (*train.Report, error) {
 	net := newStack("projector", []int{in, l.Project, l.Project, l.Project, size}, grad.Hash(l.Seed, 31))
 	queries := f.features.with(len(d.Tags))
 	loss := func(t *grad.Tape, keys []uint64) *grad.Mat {
-		x, want := t.Const(len(keys), in), t.Const(len(keys), size)
+		x, want, slow := t.Const(len(keys), in), t.Const(len(keys), size), make([]float32, len(keys))
 		l.pool.Run(len(keys), func(_, i int) {
-			q := x.Val[i*in:][:in]
-			copy(want.Val[i*size:][:size], f.state(f.query(q, keys[i])))
+			found := f.query(x.Val[i*in:][:in], keys[i])
+			copy(want.Val[i*size:][:size], f.state(found))
+			slow[i] = f.slow[found]
 		})
 		made := net.forward(t, queries.apply(t, x))
 		target := f.states.apply(t, want)
@@ -307,9 +309,9 @@ func (l *learning) projector(ctx context.Context) (*train.Report, error) {
 		latent := t.Sub(t.Columns(made, cols, size), t.Columns(target, cols, size))
 		miss := t.Sub(l.places(t, f.states.undo(t, made)), l.places(t, want))
 		return t.WeightedSum(
-			grad.Term{Loss: meanAbs(t, near), Weight: 1},
-			grad.Term{Loss: meanAbs(t, latent), Weight: 0.5},
-			grad.Term{Loss: meanAbs(t, miss), Weight: 20},
+			grad.Term{Loss: meanAbs(t, weighted(t, near, slow)), Weight: 1},
+			grad.Term{Loss: meanAbs(t, weighted(t, latent, slow)), Weight: 0.5},
+			grad.Term{Loss: meanAbs(t, weighted(t, miss, slow)), Weight: 20},
 		)
 	}
 	report, err := l.train(ctx, "projector", l.Steps[2], queryBatch, 1e-3, net.params(), loss)

@@ -39,6 +39,7 @@ type learnedFrames struct {
 	states      scaling   // (size)
 	coded       scaling   // (size) of the decoder's inputs: latent values as they are
 	changes     scaling   // (size + 3) of the change of a tick, and of the root's motion
+	slow        []float32 // (frames) by how much errors of motion from there count: more where it is slow
 	least, most []float32 // (size)
 }
 
@@ -102,16 +103,18 @@ func newLearnedFrames(d *matching.Database) (*learnedFrames, error) {
 }
 
 // draws are frames to draw from. A share of the draws is for actions that few frames show, each as often, so that they are learned; and
-// another for ways of going that few frames show, such as aside in a pack of clips that go ahead.
+// another for ways of going that few frames show, such as aside in a pack of clips that go ahead, each by the root of its frames.
 type draws struct {
 	all           []int
-	actions, ways [][]int // frames of the rare ones
+	actions, ways [][]int   // frames of the rare ones
+	upTo          []float64 // (ways) sums of the shares of the ways, up to 1
 }
 
 const (
 	actionShare = 0.15
-	wayShare    = 0.25
-	fewFrames   = 0.1 // share of all frames up to which an action or a way is rare
+	wayShare    = 0.3
+	fewFrames   = 0.1 // share of all frames up to which an action is rare
+	fewGo       = 0.2 // and a way
 )
 
 // findRare finds the rare actions and ways. Of a few frames there is nothing to be learned.
@@ -125,15 +128,23 @@ func (w *draws) findRare(d *matching.Database) {
 			ways[k] = append(ways[k], f)
 		}
 	}
-	rare := func(by [][]int) (out [][]int) {
+	rare := func(by [][]int, few float64) (out [][]int) {
 		for _, frames := range by {
-			if n := len(frames); n > stepWindow && float64(n) < fewFrames*float64(len(w.all)) {
+			if n := len(frames); n > stepWindow && float64(n) < few*float64(len(w.all)) {
 				out = append(out, frames)
 			}
 		}
 		return out
 	}
-	w.actions, w.ways = rare(actions), rare(ways)
+	w.actions, w.ways = rare(actions, fewFrames), rare(ways, fewGo)
+	sum := 0.0
+	for _, frames := range w.ways {
+		sum += math.Sqrt(float64(len(frames)))
+		w.upTo = append(w.upTo, sum)
+	}
+	for i := range w.upTo {
+		w.upTo[i] /= sum
+	}
 }
 
 // The ways that a body goes or turns on the spot.
@@ -188,15 +199,13 @@ func wayOf(d *matching.Database, frame int) int {
 
 // draw returns a frame.
 func (w *draws) draw(key uint64) int {
-	from, rare := w.all, [][]int(nil)
+	from, which := w.all, share01(grad.Hash(key, 82))
 	switch share := share01(grad.Hash(key, 81)); {
-	case share < actionShare:
-		rare = w.actions
-	case share < actionShare+wayShare:
-		rare = w.ways
-	}
-	if len(rare) > 0 {
-		from = rare[int(grad.Hash(key, 82)%uint64(len(rare)))]
+	case share < actionShare && len(w.actions) > 0:
+		from = w.actions[int(which*float64(len(w.actions)))]
+	case share >= actionShare && share < actionShare+wayShare && len(w.ways) > 0:
+		i, _ := slices.BinarySearch(w.upTo, which)
+		from = w.ways[min(i, len(w.ways)-1)]
 	}
 	return from[int(grad.Hash(key, 83)%uint64(len(from)))]
 }
@@ -408,12 +417,48 @@ func (f *learnedFrames) setStates(latent []float32, n int) {
 		change.add(step)
 	}
 	f.changes = change.of(1e-4)
+	f.findSlow()
 	f.least, f.most = slices.Clone(f.states.mean), slices.Clone(f.states.mean)
 	for i := range f.d.Frames() {
 		for k, v := range f.state(i) {
 			f.least[k], f.most[k] = min(f.least[k], v), max(f.most[k], v)
 		}
 	}
+}
+
+// findSlow finds by how much errors count. A slow step changes a state by little beside a run, and would be lost in the run's errors.
+func (f *learnedFrames) findSlow() {
+	const most = 4
+	n := f.d.Frames()
+	changes, paces, mean := make([]float64, n), make([]float64, n), 0.0 // of a tick; of a window
+	step := make([]float32, f.size+3)
+	for _, i := range f.starts.all {
+		f.step(step, i)
+		for k, v := range step[:f.size] {
+			changes[i] += math.Abs(float64(v*f.changes.per[k])) / float64(f.size)
+		}
+	}
+	for _, i := range f.windows.all {
+		at := i
+		for range stepWindow {
+			paces[i] += changes[at] / stepWindow
+			at = f.d.Next(at)
+		}
+		mean += paces[i] / float64(len(f.windows.all))
+	}
+	f.slow = slices.Repeat([]float32{1}, n)
+	for _, i := range f.windows.all {
+		f.slow[i] = float32(min(max(mean/max(paces[i], 1e-9), 1), most))
+	}
+}
+
+// weighted returns x with each row times its weight.
+func weighted(t *grad.Tape, x *grad.Mat, rows []float32) *grad.Mat {
+	by := t.Const(x.Rows, x.Cols)
+	for i := range by.Val {
+		by.Val[i] = rows[i/x.Cols]
+	}
+	return t.Mul(x, by)
 }
 
 // state returns the state of a frame.

@@ -146,11 +146,11 @@ func TestLearnedDraws(t *testing.T) {
 			actions++
 		}
 		if way {
-			ways++
+			ways += math.Sqrt(counts[clip])
 		}
 	}
-	if actions != 2 || ways != 5 {
-		t.Fatalf("%g actions and %g ways are rare: %v", actions, ways, counts)
+	if actions != 2 || ways == 0 {
+		t.Fatalf("%g actions are rare: %v", actions, counts)
 	}
 	for clip, share := range counts {
 		want := share * (1 - actionShare - wayShare)
@@ -158,7 +158,7 @@ func TestLearnedDraws(t *testing.T) {
 		case action:
 			want += actionShare / actions
 		case way:
-			want += wayShare / ways
+			want += wayShare * math.Sqrt(share) / ways
 		}
 		if math.Abs(draws[clip]-want) > 0.01 {
 			t.Errorf("%s, %.3f of the frames: %.3f of the draws, want %.3f", clip, share, draws[clip], want)

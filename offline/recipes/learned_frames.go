@@ -112,7 +112,7 @@ type draws struct {
 
 const (
 	actionShare = 0.15
-	wayShare    = 0.3
+	wayShare    = 0.25
 	fewFrames   = 0.1 // share of all frames up to which an action is rare
 	fewGo       = 0.2 // and a way
 )
@@ -428,7 +428,7 @@ func (f *learnedFrames) setStates(latent []float32, n int) {
 
 // findSlow finds by how much errors count. A slow step changes a state by little beside a run, and would be lost in the run's errors.
 func (f *learnedFrames) findSlow() {
-	const most = 4
+	const most = 2.5
 	n := f.d.Frames()
 	changes, paces, mean := make([]float64, n), make([]float64, n), 0.0 // of a tick; of a window
 	step := make([]float32, f.size+3)

@@ -361,3 +361,63 @@ func TestReadsOverAFade(t *testing.T) {
 		}
 	}
 }
+
+
+// A jump between motions of the same velocity leaves it as it is, and one from fast to slow motion does not run ahead: of an
+// offset, the velocity of what comes in is no part. So it is for a copy, and for one that a state was read into in between.
+func TestJumpsToMotion(t *testing.T) {
+	for _, v := range []float32{0.05, 0.03, 0} { // rad a tick, and twice as much for joint 1; m for the hips
+		rows := [3]*Inertial{NewInertial(2, parents), NewInertial(2, parents), NewInertial(2, parents)}
+		angle, most := float32(0), float32(0)
+		for i := range 40 {
+			if i < 10 {
+				angle += 0.05
+			} else {
+				angle += v
+			}
+			for k, b := range rows {
+				if i == 10 {
+					b.Jump(0)
+				}
+				if i == 11 {
+					switch k { // other motion was in the row before
+					case 1:
+						b.Copy(1, 0)
+						b.Reset(0)
+						run(b, m3.Identity, up, 1)
+						b.Copy(0, 1)
+					case 2:
+						var st generator.State
+						rows[0].Visit(&st, 0)
+						st.Rewind()
+						b.Reset(0)
+						run(b, m3.Identity, up, 1)
+						b.Visit(&st, 0)
+					}
+				}
+			}
+			want, p0 := []m3.Quat(nil), m3.Vec3{}
+			for k := range rows {
+				b := rows[len(rows)-1-k]
+				p, q := run(b, m3.Identity, m3.V(0, 1, angle), angle)
+				if want != nil && (!slices.Equal(q, want) || p[0] != p0) {
+					t.Fatalf("tick %d: a copy is at %v, not at %v", i, q, want)
+				}
+				want, p0 = q, p[0]
+			}
+			if i > 10 {
+				most = max(most, want[0].RotationVector().X-angle, p0.Z-angle)
+			}
+		}
+		// Of 0.05 rad a tick more, a spring lets through this.
+		spring, speed, bound := float32(0), 0.05-v, float32(0)
+		speed *= 60
+		for range 20 {
+			spring, speed = m3.Spring(spring, speed, 0, 0.1, 1.0/60)
+			bound = max(bound, spring)
+		}
+		if most > bound+0.012 || most < bound-v-0.012 { // the first pose may be a tick late
+			t.Errorf("from 0.05 to %g a tick: up to %g ahead of what comes in, by a spring %g", v, most, bound)
+		}
+	}
+}

@@ -201,7 +201,7 @@ func (s *Legged) moveLeg(m []m3.Xform, l Leg, p *legPlan, foot *Foot) {
 		t.aim(m, l.ankle(), m[l.tip()].Pos, p.tip, 1)
 		// An ankle that could not brake is too near to the target, and the tip beyond it.
 		if m[l.tip()].Pos.Y < p.tip.Y {
-			s.raiseEnd(m, l.ankle(), l.tip())
+			s.raiseEnd(m, l.ankle(), l.tip(), m3.Vec3{})
 		}
 	}
 	tip := m[l.tip()].Pos
@@ -266,18 +266,26 @@ func (s *Legged) raiseKnee(m []m3.Xform, l Leg, foot *Foot) {
 }
 
 // raiseToes bends the tip of a leg until the end of the toes is above the ground. An end below 0
-// means that the leg has no toes.
+// means that the leg has no toes. Toes that point down bend forward.
 func (s *Legged) raiseToes(m []m3.Xform, l Leg, end int) {
-	if end >= 0 {
-		s.raiseEnd(m, l.tip(), end)
+	if end < 0 {
+		return
 	}
+	var forward m3.Vec3
+	if left, right := s.Rig.hips[0], s.Rig.hips[1]; left >= 0 {
+		forward = m[left].Pos.Sub(m[right].Pos).Cross(m3.Up).Normalize(m3.Vec3{})
+	}
+	s.raiseEnd(m, l.tip(), end, forward)
 }
 
-// raiseEnd turns joint j up until the place of its descendant end is above the ground.
-func (s *Legged) raiseEnd(m []m3.Xform, j, end int) {
+// raiseEnd turns joint j up until the place of its descendant end is above the ground: in the direction in
+// which it points, and if it points down, forward.
+func (s *Legged) raiseEnd(m []m3.Xform, j, end int, forward m3.Vec3) {
 	from, p := m[j].Pos, m[end].Pos
 	if y := s.groundHeight(p.X, p.Z) + minTipHeight; p.Y < y {
 		d := p.Sub(from)
-		s.Rig.Tree.aim(m, j, p, from.Add(inclined(d, y-from.Y, d)), 1)
+		down := max(-d.Y, 0)
+		heading := d.Add(forward.Scale(down * down / max(d.Len(), tiny)))
+		s.Rig.Tree.aim(m, j, p, from.Add(inclined(d, y-from.Y, heading)), 1)
 	}
 }

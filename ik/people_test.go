@@ -109,3 +109,18 @@ func TestToesBend(t *testing.T) {
 		}
 	}
 }
+
+// Toes that turn through pointing straight down, into the ground, bend forward all the time.
+func TestToesThatPointDown(t *testing.T) {
+	s, names := walker(t, ik.Level(0))
+	foot, toe, end := index(names, "LeftFoot"), index(names, "LeftToeBase"), index(names, "LeftToeBaseSite")
+	s.Rot[index(names, "LeftLeg")] = m3.AxisAngle(m3.V(1, 0, 0), 0.15)
+	s.Pos[0].Y -= 0.01
+	for tick := range 66 { // the toes turn from 60 to 120° below ahead
+		s.Rot[foot] = m3.AxisAngle(m3.V(1, 0, 0), 0.9+float32(tick)/60)
+		s.Run(0, 1)
+		if d := s.Model[end].Pos.Sub(s.Model[toe].Pos); d.Y > -0.055 && d.Z < 0 {
+			t.Fatalf("tick %d: the toes point to %v", tick, d)
+		}
+	}
+}

@@ -15,7 +15,8 @@ import (
 // bones point at their places. With one bone it makes the least turn from its parent's rotation,
 // with several it takes the nearest rotation. Places do not show how a bone is twisted about
 // itself, unless the next bone bends about a known axis. Bones never change length: places that fit
-// the skeleton are met exactly.
+// the skeleton are met exactly. Places that are much too near to each other, as the mean of several
+// poses has them, hardly show where a bone points: it goes on as the bone before.
 type Posture struct {
 	tree    *Tree
 	offsets []m3.Vec3
@@ -35,6 +36,7 @@ type aim struct {
 type hinge struct {
 	axis     m3.Vec3 // about which it bends, unit, across the bone at rest; zero without one
 	mid, end int
+	len      float32 // of the next bone, m
 }
 
 // NewPosture returns the posture of a skeleton. The bones are offsets from the parent's place at
@@ -123,7 +125,7 @@ func (p *Posture) hinge(j int, axes []m3.Vec3) hinge {
 			bone := p.aims[j][0].bone
 			axis := axes[c].Sub(bone.Scale(axes[c].Dot(bone)))
 			if axis.Len() > 0.1*axes[c].Len() {
-				return hinge{axis.Normalize(m3.Vec3{}), p.aims[j][0].point, p.aims[c][0].point}
+				return hinge{axis.Normalize(m3.Vec3{}), p.aims[j][0].point, p.aims[c][0].point, p.aims[c][0].len}
 			}
 		}
 	}
@@ -134,6 +136,8 @@ const (
 	// A bend with a sine up to twistNone shows nothing of a bone's twist, one from twistFull on all
 	// of it: a straight leg has no plane.
 	twistNone, twistFull = 0.05, 0.35
+	// shortFull is the share of its length from which on a bone's places show its direction.
+	shortFull = 0.5
 	// newtonSteps bounds the search for the nearest rotation. Each step squares the error.
 	newtonSteps = 3
 	// newtonTolerance ends the search, rad: another step would change nothing.
@@ -177,8 +181,9 @@ func (p *Posture) turn(model []m3.Xform, j int, points []m3.Vec3) {
 		to := p.way(m, j, points).Normalize(bone)
 		m.Rot = m3.Between(bone, to).Mul(m.Rot)
 		if h := p.hinges[j]; h.axis != (m3.Vec3{}) {
-			next := points[h.end].Sub(points[h.mid]).Normalize(to)
-			m.Rot = m3.AxisAngle(to, twist(to, next, m.Rot.Rotate(h.axis))).Mul(m.Rot)
+			next := points[h.end].Sub(points[h.mid])
+			shown := 1 - unknown(next, h.len)
+			m.Rot = m3.AxisAngle(to, shown*twist(to, next.Normalize(to), m.Rot.Rotate(h.axis))).Mul(m.Rot)
 		}
 	case len(aims) > 1:
 		p.nearest(m, aims, points)
@@ -188,7 +193,8 @@ func (p *Posture) turn(model []m3.Xform, j int, points []m3.Vec3) {
 
 // way returns where the only bone of joint j points: to its end's place or, the farther j is off its
 // own place in lengths of the bone, as the bone does between both places. Otherwise a hand would
-// turn about for the arm's error of a few centimetres.
+// turn about for the arm's error of a few centimetres. If these places are too near to each other, it
+// points as its parent's rotation has it.
 func (p *Posture) way(m *m3.Xform, j int, points []m3.Vec3) m3.Vec3 {
 	a := &p.aims[j][0]
 	way := points[a.point].Sub(m.Pos)
@@ -197,7 +203,15 @@ func (p *Posture) way(m *m3.Xform, j int, points []m3.Vec3) m3.Vec3 {
 	}
 	off := points[p.points[j]].Sub(m.Pos)
 	d, half := off.Dot(off), a.len*a.len/4 // half of off is taken away at half of the bone's length
-	return way.Sub(off.Scale(d * d / (d*d + half*half)))
+	way = way.Sub(off.Scale(d * d / (d*d + half*half)))
+	return way.Add(m.Rot.Rotate(a.bone).Scale(a.len * unknown(points[a.point].Sub(points[p.points[j]]), a.len)))
+}
+
+// unknown returns how little the places of a bone's ends show of its direction, 0 to 1. They show all
+// of it from shortFull of its length on.
+func unknown(way m3.Vec3, length float32) float32 {
+	u := max(0, 1-way.Len()/(shortFull*length))
+	return u * u
 }
 
 // twist returns the angle about the unit vector bone that turns the axis, across the bone, into the

@@ -2,6 +2,7 @@ package ik
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -215,6 +216,27 @@ func TestPostureShortBone(t *testing.T) {
 			t.Fatalf("the hand points to %v, want %v", got, way)
 		}
 	})
+}
+
+// A forearm whose places come together, pass each other and part again does not swing about: it turns as if a longer
+// one did.
+func TestPosturePlacesThatMeet(t *testing.T) {
+	p, joints := walkerPosture(t)
+	rot := slices.Repeat([]m3.Quat{m3.Ident}, p.tree.Len())
+	rot[16], rot[17] = m3.AxisAngle(m3.V(0, 0, 1), -1.4), m3.AxisAngle(m3.V(0, -1, 0), 0.5) // an arm that hangs, a little bent
+	points, model := p.pose(m3.V(0, 1, 0), rot, joints)
+	elbow, hand := slices.Index(joints, 17), slices.Index(joints, 18)
+	pos, last := make([]m3.Vec3, p.tree.Len()), m3.Vec3{}
+	const n, side = 60, 0.005
+	for i := range n + 1 { // from 9 cm before the elbow to 9 cm behind it, 5 mm beside it, by 3 mm a frame
+		points[hand] = points[elbow].Add(m3.V(side, 0, 0.003*float32(n/2-i)))
+		p.Fit(model, pos, rot, points)
+		at := model[18].Pos
+		if v := at.Dist(last); i > 0 && v > 0.02 {
+			t.Errorf("frame %d: the hand goes by %g m", i, v)
+		}
+		last = at
+	}
 }
 
 func TestPostureRefuses(t *testing.T) {

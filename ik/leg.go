@@ -284,8 +284,8 @@ func (s *Legged) raiseEnd(m []m3.Xform, j, end int, forward m3.Vec3) {
 	from, p := m[j].Pos, m[end].Pos
 	if y := s.groundHeight(p.X, p.Z) + minTipHeight; p.Y < y {
 		d := p.Sub(from)
-		down := max(-d.Y, 0)
-		heading := d.Add(forward.Scale(down * down / max(d.Len(), tiny)))
+		down := max(-d.Y, 0) / max(d.Len(), tiny) // a sine, which counts only if the toes are steep
+		heading := d.Add(forward.Scale(d.Len() * down * down * down * down))
 		s.Rig.Tree.aim(m, j, p, from.Add(inclined(d, y-from.Y, heading)), 1)
 	}
 }

@@ -29,6 +29,7 @@ type Locomotion struct {
 	Editor *Editor
 
 	body, moved, rows, contacts []float32 // of bodies on their curves, and of those that sway
+	want, weight                []float32 // for the edit
 	sway                        []sway
 }
 
@@ -62,6 +63,7 @@ func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
 	size := o.Batch * length
 	return &Locomotion{Model: m, Walker: w, Editor: e,
 		body: make([]float32, size*feature.MotionLen), moved: make([]float32, size*feature.MotionLen), sway: make([]sway, size), rows: make([]float32, size*m.Layout.Columns()),
+		want: make([]float32, size*m.Layout.Columns()), weight: make([]float32, size*m.Layout.Columns()),
 		contacts: make([]float32, size*len(m.Layout.Contacts))}, nil
 }
 
@@ -127,10 +129,15 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 		return nil, r, err
 	}
 	l.Editor.centre(walk.Rows, batch, length)
+	want, weight := l.want[:len(walk.Rows)], l.weight[:len(walk.Rows)]
 	moved := l.moved[:len(walk.Body)]
 	for b := range batch {
 		of, at := l.sway[b*length:][:length], b*length*feature.MotionLen
 		addSway(moved[at:], walk.Body[at:], of)
+		if iterations > 0 {
+			l.Walker.plantRunners(walk.Rows[b*length*cols:][:length*cols], want[b*length*cols:][:length*cols], weight[b*length*cols:][:length*cols],
+				walk.Body[at:][:length*feature.MotionLen], walk.Contacts[b*length*n:][:length*n])
+		}
 		for f := range of {
 			copy(walk.Rows[(b*length+f)*cols+l.Model.Layout.Body():], moved[at+f*feature.MotionLen:][:feature.MotionLen])
 		}
@@ -140,7 +147,7 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 		at = now()
 		var err error
 		if r.Edit, err = l.Editor.RunCentred(&Edit{Batch: batch, Length: length, Rows: walk.Rows, Body: moved,
-			Stand: walk.Contacts, CalmLimbs: true, Iterations: iterations}); err != nil {
+			Want: want, Weight: weight, Stand: walk.Contacts, CalmLimbs: true, Iterations: iterations}); err != nil {
 			return nil, r, err
 		}
 		r.Editing = now().Sub(at)

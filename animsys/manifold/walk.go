@@ -48,6 +48,7 @@ type Walker struct {
 	pool        *netruntime.Pool
 	lags        []float32
 	toe         []bool    // (contacts) whether it is a toe
+	heel        []int     // (contacts) of a toe: its heel's contact; −1 for others
 	gamma       []float32 // (batch, length, contacts+1) duty angles and step frequency
 	stepInput   []float32 // (batch, length, 3+manner)
 	motionInput []float32 // (batch, length, 3+contacts+manner)
@@ -113,9 +114,10 @@ func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 	w.swing = func(worker, b int) { w.writeSway(w.job, worker, b) }
 	w.wave = func(_, b int) { w.writeContacts(w.job, b) }
 	for _, c := range m.Layout.Contacts {
-		w.toe = append(w.toe, slices.ContainsFunc(m.Layout.Contacts, func(heel feature.Contact) bool {
+		heel := slices.IndexFunc(m.Layout.Contacts, func(heel feature.Contact) bool {
 			return heel != c && m.isAncestor(heel.Joint, c.Joint)
-		}))
+		})
+		w.toe, w.heel = append(w.toe, heel >= 0), append(w.heel, heel)
 	}
 	return w, nil
 }
@@ -309,10 +311,13 @@ func (w *Walker) writeContacts(job *Walk, b int) {
 // shortInRuns returns by how much the duty angles of the footstep network are too large at a speed, m/s.
 // At 3 m/s its heels and toes stand for 0.25 and 0.32 of a stride, in recordings for 0.16 and 0.24, so
 // that runners would hardly leave the ground.
-func shortInRuns(speed float64) float32 {
-	const from, to, most = 1.8, 2.4, 0.1 * math.Pi
+func shortInRuns(speed float64) float32 { return float32(0.1 * math.Pi * inRuns(speed)) }
+
+// inRuns rises from 0 to 1 where people begin to run. speed is in m/s.
+func inRuns(speed float64) float64 {
+	const from, to = 1.8, 2.4
 	u := min(max((speed-from)/(to-from), 0), 1)
-	return float32(most * u * u * (3 - 2*u))
+	return u * u * (3 - 2*u)
 }
 
 // stands returns 1 if a contact stands at its phase, else 0 (eq. 7). gamma is the duty angle of the

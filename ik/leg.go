@@ -160,7 +160,7 @@ func (s *Legged) followTerrain(foot *Foot, at, v m3.Vec3, length float32, step *
 		sole := m3.V(0, s.Sole+standHeight, 0)
 		at = step.sole(at.Sub(sole)).Add(sole)
 	}
-	at = foot.path.next(at, s.MaxFootAccel, footEaseHalflife, s.DT)
+	at = foot.path.next(at, s.footAccel, footEaseHalflife, s.DT)
 	at.Y = max(at.Y, s.groundHeight(at.X, at.Z)+minTipHeight)
 	return at
 }
@@ -191,11 +191,11 @@ func (s *Legged) moveLeg(m []m3.Xform, l Leg, p *legPlan, foot *Foot) {
 	}
 	t.twoBone(m, l.hip(), l.knee(), l.ankle(), p.ankle, m[l.hip()].Rot.Rotate(p.bend), p.minReach, p.reach)
 	s.raiseKnee(m, l, foot)
-	if _, turned := s.limitAcceleration(m, l.hip(), l.knee(), &foot.knee, s.MaxFootAccel); turned {
+	if _, turned := s.limitAcceleration(m, l.hip(), l.knee(), &foot.knee, s.footAccel); turned {
 		t.aim(m, l.knee(), m[l.ankle()].Pos, p.ankle, 1)
 	}
 	ankle := m[l.ankle()].Pos
-	s.limitAcceleration(m, l.knee(), l.ankle(), &foot.ankle, s.MaxFootAccel)
+	s.limitAcceleration(m, l.knee(), l.ankle(), &foot.ankle, s.footAccel)
 	t.turn(m, l.ankle(), p.foot.Mul(m[l.ankle()].Rot.Conj()))
 	if m[l.tip()].Pos.Dist(p.tip) > 1e-4 {
 		t.aim(m, l.ankle(), m[l.tip()].Pos, p.tip, 1)
@@ -206,7 +206,7 @@ func (s *Legged) moveLeg(m []m3.Xform, l Leg, p *legPlan, foot *Foot) {
 	}
 	tip := m[l.tip()].Pos
 	foot.tip.heightFirst = true
-	if to, turned := s.limitAcceleration(m, l.ankle(), l.tip(), &foot.tip, s.MaxFootAccel); turned {
+	if to, turned := s.limitAcceleration(m, l.ankle(), l.tip(), &foot.tip, s.footAccel); turned {
 		s.yield(m, l, foot, ankle, tip, to)
 	}
 	at := m3.V(foot.lockPos.X, s.groundHeight(foot.lockPos.X, foot.lockPos.Z)+standHeight, foot.lockPos.Z)

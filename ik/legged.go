@@ -48,7 +48,10 @@ type Legged struct {
 	Clearance    float32  // least height of head, tail, ankles, knees and hips above the terrain, m; 0.02
 	MaxSlope     float32  // steepest slope that soles follow, height over way; 0.8
 	MaxFootAccel float32  // bound on the acceleration of feet, ankles and knees, m/s²; edges and jumps are eased over; 94
+	RunFootAccel float32  // times the square of the body's speed, a higher bound for those who run, 1/m; 0, people 11
 	Lock         FootLock // how standing feet are held in place
+
+	footAccel float32 // the bound for the present row
 
 	anchor m3.Vec3 // of the present row
 	unit   float32
@@ -75,6 +78,7 @@ func DefaultHuman() Legged {
 	s := DefaultDog()
 	s.Sole, s.Lock.Height, s.Lock.Radius = 0.027, 0.06, 0.15
 	s.Lock.Halflife, s.Lock.Step, s.Lock.Press = 0.1, 0.15, 0.04
+	s.RunFootAccel = 11 // 135 m/s² at 3.5 m/s
 	return s
 }
 
@@ -115,7 +119,7 @@ func (s *Legged) Validate() error {
 		name  string
 		value float32
 	}{
-		{"Sole", s.Sole}, {"MaxDrop", s.MaxDrop}, {"Sink", s.Sink}, {"Clearance", s.Clearance}, {"MaxSlope", s.MaxSlope},
+		{"Sole", s.Sole}, {"MaxDrop", s.MaxDrop}, {"Sink", s.Sink}, {"Clearance", s.Clearance}, {"MaxSlope", s.MaxSlope}, {"RunFootAccel", s.RunFootAccel},
 	} {
 		if !(f.value >= 0) || !m3.Finite(f.value) {
 			return fmt.Errorf("ik: Legged.%s is %g, want 0 or more", f.name, f.value)
@@ -177,6 +181,7 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, st
 	}
 	s.fallDown(m, body)
 	pace := body.observe(m[s.Rig.Roles.Spine[0]].Pos, s.DT)
+	s.footAccel = max(s.MaxFootAccel, s.RunFootAccel*pace*pace)
 	var plans [maxLegs]legPlan
 	for i, l := range s.Rig.Roles.Legs {
 		if feet[i].falls && !s.falls {

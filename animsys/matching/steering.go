@@ -68,9 +68,6 @@ func (s *steering) Root(row int) feature.Place { return s.agents[row].At }
 // SetWalls makes all rows plan along walls; see [generator.Walled].
 func (s *steering) SetWalls(walls generator.Surroundings) { s.walls = walls }
 
-// footAccel times the square of a person's speed is the acceleration of the feet in a run, m/s²: 150 at 4.6 m/s.
-const footAccel = 7
-
 // rig returns the skeleton with its legs.
 func (s *steering) rig(roles *ik.Roles, identity string) (rig generator.Rig, err error) {
 	c := s.character
@@ -87,10 +84,6 @@ func (s *steering) rig(roles *ik.Roles, identity string) (rig generator.Rig, err
 		rig.Late, rig.Body = true, []generator.Disc{{Radius: 0.3}}
 	}
 	rig.Ground.MaxFootAccel = max(rig.Ground.MaxFootAccel, c.footAccel)
-	if c.upright { // recordings of runs, which are no loops, are not among those that footAccel knows
-		v := c.FastestSpeed()
-		rig.Ground.MaxFootAccel = max(rig.Ground.MaxFootAccel, footAccel*v*v)
-	}
 	rig.Identity = fmt.Sprintf("%s, tuning %+v", identity, s.tuning)
 	return rig, err
 }

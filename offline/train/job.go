@@ -29,6 +29,12 @@ type Job struct {
 	Recipe   string // identifies all options that shape the result; a checkpoint of another recipe is refused
 
 	Batch  int
+	// Shards are the equal parts of a batch whose gradients are computed by themselves, so that Ranks can share
+	// them: the result depends on Shards, and not on the number of ranks. Batch is a multiple of it. Loss gets the
+	// rows and a key of one shard; frozen parameters that it changes get the mean over the shards. 0: batches are whole.
+	Shards int
+	Ranks  Ranks // the processes that train together, at most Shards; nil: this one alone
+
 	Epochs int
 	Seed   uint64
 
@@ -146,6 +152,8 @@ func (j *Job) Validate() error {
 		check{j.Samples >= j.Batch, "Samples", j.Samples, fmt.Sprintf("at least one batch of %d", j.Batch)},
 		check{j.Samples <= math.MaxInt32, "Samples", j.Samples, "less than 2³¹"},
 		check{j.HeldOut >= 1 && j.HeldOut <= math.MaxInt32, "HeldOut", j.HeldOut, "1 to 2³¹−1 samples"},
+		check{j.Shards == 0 || j.Shards > 0 && j.Batch%j.Shards == 0, "Shards", j.Shards, fmt.Sprintf("a divisor of the batch of %d, or 0", j.Batch)},
+		check{j.Ranks == nil || j.Shards >= j.Ranks.Count(), "Shards", j.Shards, "at least one for each rank"},
 		check{j.Epochs >= 1, "Epochs", j.Epochs, "at least 1"},
 		check{j.Optimizer != nil, "Optimizer", "nil", "AdamW or AdaDelta"},
 		check{j.Schedule != nil, "Schedule", "nil", "Constant or another one"},

@@ -40,11 +40,16 @@ type run struct {
 
 	warn   *Warnings
 	recent recent
+	shards *shards // nil without Job.Shards
 }
 
 func newRun(j *Job, pool *grad.Pool) *run {
-	return &run{Job: j, pool: pool, tape: grad.NewTape(pool), steps: j.Samples / j.Batch, state: newState(j.Params, j.Optimizer),
+	r := &run{Job: j, pool: pool, tape: grad.NewTape(pool), steps: j.Samples / j.Batch, state: newState(j.Params, j.Optimizer),
 		warn: cmp.Or(j.Warnings, NewWarnings(j.Log))}
+	if j.Shards > 0 {
+		r.shards = newShards(r)
+	}
+	return r
 }
 
 // Run trains until the epochs or the limit are over or ctx is done. In every case it leaves a
@@ -56,19 +61,16 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 		return nil, err
 	}
 	r := newRun(j, pool)
-	free, err := r.lock()
+	r.first = like(j.Params)
+	for i, p := range j.Params {
+		copy(r.first[i], p.Val)
+	}
+	free, err := r.begin()
 	if err != nil {
 		return nil, err
 	}
 	defer free()
 	defer r.warn.end()
-	r.first = like(j.Params)
-	for i, p := range j.Params {
-		copy(r.first[i], p.Val)
-	}
-	if err := r.load(); err != nil {
-		return nil, err
-	}
 	if !r.state.finite() {
 		return nil, errors.New("train: the initial weights are not finite")
 	}
@@ -88,8 +90,12 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 	}
 	s.Ended, r.back.Ended = "", "" // running again
 	for s.Epoch < j.Epochs && s.Ended == "" {
+		over, err := r.agree(r.overLimit())
+		if err != nil {
+			return nil, err
+		}
 		switch {
-		case r.overLimit():
+		case over:
 			s.Ended = EndLimit
 		case j.Patience > 0 && s.Epoch-s.BestEpoch >= j.Patience:
 			s.Ended = EndPatience
@@ -151,10 +157,10 @@ func (r *run) epoch(ctx context.Context) (ended string, err error) {
 		r.Begin(s.Epoch)
 	}
 	for s.Step < r.steps {
-		if ctx.Err() != nil {
+		if r.interrupted(ctx) {
 			return EndInterrupted, nil
 		}
-		if err := r.step(); err != nil {
+		if err := r.step(ctx); err != nil {
 			return "", err
 		}
 		r.tick()
@@ -164,21 +170,27 @@ func (r *run) epoch(ctx context.Context) (ended string, err error) {
 		if s.Step == r.steps {
 			break // the end of the epoch follows even if the time is over
 		}
-		// A young run saves more often, so it never loses much of its work.
-		if s.Elapsed-r.saved >= min(r.Every, 10*time.Second+s.Elapsed/4) {
+		due := r.decide()
+		if due.save {
 			if err := r.good(); err != nil {
 				return "", err
 			}
 			r.try("checkpoint", func() error { return s.write(r.Job) })
 			r.saved = s.Elapsed
 		}
-		if r.Limit > 0 && s.Elapsed >= r.Limit {
+		if due.limit {
 			return EndLimit, nil
 		}
 	}
 	train := s.Sum / float64(r.steps)
 	s.Epoch, s.Step, s.Sum = s.Epoch+1, 0, 0
 	return "", r.evaluate(train)
+}
+
+// checkpointDue reports whether a checkpoint should be written. A young run saves more often, so it never
+// loses much of its work.
+func (r *run) checkpointDue() bool {
+	return r.state.Elapsed-r.saved >= min(r.Every, 10*time.Second+r.state.Elapsed/4)
 }
 
 func (r *run) progress() Progress {
@@ -276,6 +288,9 @@ func (r *run) save(best [][]float32, rep *Report) {
 func (r *run) try(what string, write func() error) {
 	if r.unwritten == nil {
 		r.unwritten = map[string]error{}
+	}
+	if !r.leads() {
+		return
 	}
 	delete(r.unwritten, what)
 	if err := write(); err != nil {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"math"
 
 	"mannequin/netruntime/grad"
@@ -22,7 +23,7 @@ func (j *Job) Stepper(pool *grad.Pool) (step func() error, err error) {
 			s.Epoch, s.Step = s.Epoch+1, 0
 			r.shuffle(s.Epoch)
 		}
-		return r.step()
+		return r.step(context.Background())
 	}, nil
 }
 
@@ -32,12 +33,21 @@ func (r *run) key() uint64 {
 }
 
 // step runs one step of the optimiser.
-func (r *run) step() error {
+func (r *run) step(ctx context.Context) error {
 	s := r.state
 	r.rows = append(r.rows[:0], r.perm[s.Step*r.Batch:(s.Step+1)*r.Batch]...)
-	r.tape.Reset()
-	loss := r.Loss(r.tape, r.rows, false, r.key())
-	l := float64(loss.Val[0])
+	var loss *grad.Mat
+	var l float64
+	if r.shards != nil {
+		var err error
+		if l, err = r.shardedStep(ctx); err != nil {
+			return err
+		}
+	} else {
+		r.tape.Reset()
+		loss = r.Loss(r.tape, r.rows, false, r.key())
+		l = float64(loss.Val[0])
+	}
 	if math.IsNaN(l) || math.IsInf(l, 0) {
 		return r.fail("loss", r.rows, false)
 	}
@@ -47,9 +57,11 @@ func (r *run) step() error {
 		Decay: math.Sqrt(float64(r.Batch) / (float64(r.Samples) * float64(length)))}
 	s.Step++
 	s.Total++
-	r.tape.Backward(loss)
-	if r.ClipNorm > 0 {
-		r.updateClipped()
+	if loss != nil {
+		r.tape.Backward(loss)
+	}
+	if r.whole() {
+		r.update()
 	}
 	r.last = append(r.last[:0], r.rows...)
 	r.watchStep(l)

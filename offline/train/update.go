@@ -8,11 +8,22 @@ import (
 	"mannequin/netruntime/vec"
 )
 
-// attach lets Backward pass the gradients to the optimiser while they are in the cache. Clipping by
-// norm needs all gradients first.
+// whole reports whether the optimiser needs all gradients at once: for clipping by norm, or because they are
+// summed over shards.
+func (r *run) whole() bool { return r.ClipNorm > 0 || r.shards != nil }
+
+// reached reports whether the step has a gradient of parameter i.
+func (r *run) reached(i int) bool {
+	if r.shards != nil {
+		return r.shards.reached[i]
+	}
+	return r.tape.Reached(r.Params[i])
+}
+
+// attach lets Backward pass the gradients to the optimiser while they are in the cache, if it may.
 func (r *run) attach() {
 	r.detach()
-	if r.ClipNorm > 0 {
+	if r.whole() {
 		return
 	}
 	for i, p := range r.Params {
@@ -56,8 +67,8 @@ func (r *run) penalises(p *grad.Param) bool {
 	return r.Penalised == nil || slices.Contains(r.Penalised, p)
 }
 
-// updateClipped updates the weights with a bounded norm of all gradients.
-func (r *run) updateClipped() {
+// update updates the weights when all gradients are there, with a bounded norm of them.
+func (r *run) update() {
 	if r.chunks == nil {
 		r.cut()
 	}
@@ -67,7 +78,7 @@ func (r *run) updateClipped() {
 		sum += c.squares
 	}
 	r.shrink = 1
-	if norm := math.Sqrt(sum); norm > r.ClipNorm {
+	if norm := math.Sqrt(sum); r.ClipNorm > 0 && norm > r.ClipNorm {
 		r.shrink = float32(r.ClipNorm / norm)
 	}
 	r.pool.Run(len(r.chunks), r.change)
@@ -91,7 +102,7 @@ func (r *run) cut() {
 	r.measure = func(_, k int) {
 		c := &r.chunks[k]
 		p := r.Params[c.param]
-		if c.squares = 0; !r.tape.Reached(p) {
+		if c.squares = 0; !r.reached(c.param) {
 			return
 		}
 		g := p.Grad[c.at:c.end]
@@ -103,7 +114,7 @@ func (r *run) cut() {
 	r.change = func(_, k int) {
 		c := &r.chunks[k]
 		p := r.Params[c.param]
-		if !r.tape.Reached(p) {
+		if !r.reached(c.param) {
 			return
 		}
 		g := p.Grad[c.at:c.end]

@@ -1,0 +1,342 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mannequin/netruntime/grad"
+)
+
+// group is ranks in one process.
+type group struct {
+	mu    sync.Mutex
+	all   *sync.Cond
+	here  int
+	round int
+	sent  [][][]float32
+	bytes []byte
+	dead  bool
+}
+
+// member is a rank of a group.
+type member struct {
+	*group
+	rank int
+	die  int // calls until it dies; 0: never
+}
+
+var errDead = errors.New("a rank has died")
+
+func newGroup(n int) []*member {
+	g := &group{sent: make([][][]float32, n)}
+	g.all = sync.NewCond(&g.mu)
+	var out []*member
+	for i := range n {
+		out = append(out, &member{group: g, rank: i})
+	}
+	return out
+}
+
+func (m *member) Rank() int  { return m.rank }
+func (m *member) Count() int { return len(m.sent) }
+
+// meet waits until all are here. g.mu is held.
+func (m *member) meet() error {
+	if m.die > 0 {
+		if m.die--; m.die == 0 {
+			m.dead = true
+			m.all.Broadcast()
+		}
+	}
+	if m.dead {
+		return errDead
+	}
+	if m.here++; m.here == len(m.sent) {
+		m.here = 0
+		m.round++
+		m.all.Broadcast()
+		return nil
+	}
+	for now := m.round; m.round == now; m.all.Wait() {
+		if m.dead {
+			return errDead
+		}
+	}
+	return nil
+}
+
+func (m *member) Exchange(send, receive [][]float32) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sent[m.rank] = nil
+	for _, s := range send {
+		m.sent[m.rank] = append(m.sent[m.rank], slices.Clone(s))
+	}
+	if err := m.meet(); err != nil {
+		return err
+	}
+	for k := range receive {
+		from := m.sent[k][m.rank]
+		if len(from) != len(receive[k]) {
+			return fmt.Errorf("rank %d sends %d values to %d, which wants %d", k, len(from), m.rank, len(receive[k]))
+		}
+		copy(receive[k], from)
+	}
+	return m.meet()
+}
+
+func (m *member) Share(b []byte) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.rank == 0 {
+		m.bytes = b
+	}
+	if err := m.meet(); err != nil {
+		return nil, err
+	}
+	out := bytes.Clone(m.bytes)
+	return out, m.meet()
+}
+
+// sharded makes a toy with shards, and a frozen parameter that Loss changes, as running means are.
+func sharded(t testing.TB, shards int) *toy {
+	y := newToy(t)
+	y.job.Shards, y.job.Epochs = shards, 3
+	mean := grad.NewParam("mean", 1, 1)
+	mean.Frozen = true
+	y.job.Params = append(y.job.Params, mean)
+	loss := y.job.Loss
+	y.job.Loss = func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
+		if !heldOut {
+			mean.Val[0] = 0.9*mean.Val[0] + 0.1*float32(rows[0])
+		}
+		return loss(t, rows, heldOut, key)
+	}
+	return y
+}
+
+// together runs toys as ranks, and returns their reports and errors.
+func together(t testing.TB, toys []*toy, ranks []*member, ctx func(rank int) context.Context) ([]*Report, []error) {
+	t.Helper()
+	reports, errs := make([]*Report, len(toys)), make([]error, len(toys))
+	var all sync.WaitGroup
+	for i, y := range toys {
+		y.job.Ranks = ranks[i]
+		y.job.Checkpoint = toys[0].job.Checkpoint
+		all.Go(func() { reports[i], errs[i] = y.try(ctx(i), 1+i%2) })
+	}
+	all.Wait()
+	return reports, errs
+}
+
+func always(int) context.Context { return context.Background() }
+
+// Any number of ranks ends with the same bytes, which those of one process with as many shards are. All ranks have the
+// same weights, and only the first one saves.
+func TestRanksAgree(t *testing.T) {
+	for _, clip := range []float64{0, 0.3} {
+		for _, shards := range []int{1, 4, 8} {
+			alone := sharded(t, shards)
+			alone.job.ClipNorm = clip
+			want := alone.outcome(t, alone.run(t, context.Background()))
+			for n := 1; n <= shards && n <= 5; n++ {
+				var toys []*toy
+				for range n {
+					y := sharded(t, shards)
+					y.job.ClipNorm = clip
+					toys = append(toys, y)
+				}
+				reports, errs := together(t, toys, newGroup(n), always)
+				if err := errors.Join(errs...); err != nil {
+					t.Fatal(err)
+				}
+				if got := toys[0].outcome(t, reports[0]); got != want {
+					t.Errorf("%d shards on %d ranks:\n%s\nwant\n%s", shards, n, got, want)
+				}
+				for i, y := range toys[1:] {
+					for k, p := range y.job.Params {
+						if !slices.Equal(p.Val, toys[0].job.Params[k].Val) {
+							t.Errorf("%d shards on %d ranks: rank %d has another %s", shards, n, i+1, p.Name)
+						}
+					}
+					if len(y.saves) > 0 {
+						t.Errorf("rank %d saves", i+1)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The gradient of shards is that of the whole batch, but for rounding.
+func TestShardsAreTheBatch(t *testing.T) {
+	step := func(shards int) []*grad.Param {
+		y := sharded(t, shards)
+		y.job.Optimizer = AdamW{Rate: 1e-3, Beta1: 0, Beta2: 0.999999, Eps: 1} // nearly the gradient itself
+		whole := y.job.Loss
+		y.job.Loss = func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat { return whole(t, rows, heldOut, 0) }
+		pool := grad.NewPool(1)
+		defer pool.Close()
+		next, err := y.job.Stepper(pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := next(); err != nil {
+			t.Fatal(err)
+		}
+		return y.job.Params
+	}
+	// Dropout has another key in each shard: compare shards of whole batches.
+	one, many := step(1), step(8)
+	far := 0.0
+	for k := range one[:4] {
+		for i, v := range one[k].Val {
+			far = max(far, math.Abs(float64(v-many[k].Val[i])))
+		}
+	}
+	if far > 2e-3 {
+		t.Errorf("weights are up to %g apart after a step", far)
+	}
+}
+
+// Interrupted on any rank, after any step, and resumed by another number of ranks, a run ends with the same bytes.
+func TestRanksResume(t *testing.T) {
+	alone := sharded(t, 4)
+	want := alone.outcome(t, alone.run(t, context.Background()))
+	for stop := 1; stop < 2*toySteps; stop += 3 {
+		n, m := 1+stop%4, 1+(stop/2)%4
+		var toys []*toy
+		for range n {
+			toys = append(toys, sharded(t, 4))
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		steps := 0
+		last := n - 1 // the rank that gets the signal
+		toys[last].job.Progress = func(Progress) {
+			if steps++; steps == stop {
+				cancel()
+			}
+		}
+		reports, errs := together(t, toys, newGroup(n), func(rank int) context.Context {
+			if rank == last {
+				return ctx
+			}
+			return context.Background()
+		})
+		cancel()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range reports {
+			if r.Ended != EndInterrupted || r.Steps != reports[0].Steps {
+				t.Fatalf("interrupted after step %d: %q after %d steps", stop, r.Ended, r.Steps)
+			}
+		}
+		var again []*toy
+		for range m {
+			y := sharded(t, 4)
+			y.job.Resume = true
+			again = append(again, y)
+		}
+		again[0].job.Checkpoint = toys[0].job.Checkpoint
+		reports, errs = together(t, again, newGroup(m), always)
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		if got := again[0].outcome(t, reports[0]); got != want {
+			t.Errorf("interrupted after step %d on %d ranks, resumed on %d:\n%s\nwant\n%s", stop, n, m, got, want)
+		}
+	}
+}
+
+// A rank that dies at any call ends the run on all; the rest resumes with fewer ranks to the same bytes.
+func TestRankDies(t *testing.T) {
+	alone := sharded(t, 4)
+	want := alone.outcome(t, alone.run(t, context.Background()))
+	for die := 1; die < 80; die += 7 {
+		var toys []*toy
+		for range 3 {
+			y := sharded(t, 4)
+			y.job.Every = 1 // a checkpoint after each step
+			toys = append(toys, y)
+		}
+		ranks := newGroup(3)
+		ranks[2].die = die
+		_, errs := together(t, toys, ranks, always)
+		for i, err := range errs {
+			if !errors.Is(err, errDead) {
+				t.Fatalf("rank %d: %v", i, err)
+			}
+		}
+		var again []*toy
+		for range 2 {
+			y := sharded(t, 4)
+			y.job.Resume = true
+			again = append(again, y)
+		}
+		again[0].job.Checkpoint = toys[0].job.Checkpoint
+		reports, errs := together(t, again, newGroup(2), always)
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		if got := again[0].outcome(t, reports[0]); got != want {
+			t.Errorf("rank 2 died at call %d: the rest ends elsewhere", die)
+		}
+	}
+}
+
+// What one rank finds wrong ends the run on all, with the reason.
+func TestRanksFail(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(y *toy)
+		want  string
+	}{
+		"loss": {func(y *toy) {
+			loss := y.job.Loss
+			y.job.Loss = func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
+				l := loss(t, rows, heldOut, key)
+				if !heldOut && slices.Contains(rows, 33) {
+					l.Val[0] = float32(math.NaN())
+				}
+				return l
+			}
+		}, "Samples whose loss is not finite: 33"},
+		"checkpoint": {func(y *toy) {
+			if err := os.WriteFile(y.job.Checkpoint, []byte("no checkpoint"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}, "not a checkpoint"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var toys []*toy
+			for range 3 {
+				y := sharded(t, 4)
+				c.spoil(y)
+				toys = append(toys, y)
+			}
+			_, errs := together(t, toys, newGroup(3), always)
+			for i, err := range errs {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("rank %d: %v, want %q", i, err, c.want)
+				}
+			}
+		})
+	}
+	y := sharded(t, 3)
+	if _, err := y.try(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "divisor") {
+		t.Errorf("shards that do not divide the batch: %v", err)
+	}
+	y = sharded(t, 2)
+	y.job.Ranks = newGroup(3)[0]
+	if _, err := y.try(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "each rank") {
+		t.Errorf("more ranks than shards: %v", err)
+	}
+}

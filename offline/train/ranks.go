@@ -103,15 +103,14 @@ func (r *run) decide() decisions {
 	if r.Ranks != nil {
 		return r.shards.decided
 	}
-	return r.own(nil)
+	return r.own(false)
 }
 
 // own returns what this process would do.
-func (r *run) own(ctx context.Context) (d decisions) {
-	s := r.state
-	d.stop = ctx != nil && ctx.Err() != nil
+func (r *run) own(stop bool) (d decisions) {
+	d.stop = stop
 	if r.leads() {
-		d.save, d.limit = r.checkpointDue(), r.Limit > 0 && s.Elapsed >= r.Limit
+		d.save, d.limit = r.checkpointDue(), r.Limit > 0 && r.state.Elapsed >= r.Limit
 	}
 	return d
 }

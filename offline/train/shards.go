@@ -124,7 +124,7 @@ func (r *run) shardedStep(ctx context.Context) (float64, error) {
 	for i, n := range s.nodes[rank] {
 		r.sumShards(n, s.sums[i], 0)
 	}
-	own := r.own(ctx)
+	own := r.own(ctx.Err() != nil)
 	if len(s.sums) > 0 {
 		flags := s.sums[0][s.length-tailFlags:]
 		for i, yes := range [tailFlags]bool{tailStop: own.stop, tailSave: own.save, tailLimit: own.limit} {

@@ -103,8 +103,8 @@ type Options struct {
 	Style  mar.Options // parameters of the translation
 	Known  mar.Label   // the style that the generator's motion has, see mar.Database.InStyle; none is slower
 
-	// Transfers are the styles of ecs.GramStyle for people of any generator, pose by pose. nil: those of
-	// the generator itself, if it has some, as manifold.StreamOptions.Styles.
+	// Transfers are the styles that ecs.GramStyle chooses from. They change one pose at a time and work for people of any
+	// generator. nil: the generator uses its own styles if it has some, such as manifold.StreamOptions.Styles.
 	Transfers []*manifold.StyleTransfer
 
 	// Characters are those that SetCharacter can give to agents, for motion of the generator's skeleton.
@@ -335,7 +335,8 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	}
 	c.pool = netruntime.NewPool(min(generator.Workers(opt.Workers, n), n/grain+1))
 	if c.poseStyles, err = newPoseStyles(c, &rig, n, &opt); err != nil {
-		return err
+		c.pool.Close()
+		return errors.Join(err, c.restyle.close())
 	}
 	if err := c.cast.open(c, opt.Characters, n); err != nil {
 		return err

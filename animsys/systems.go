@@ -180,17 +180,21 @@ func (s *Generate) Initialize(w *arche.World) {
 // styles copies the styles of the agents to their rows.
 func (c *Crowd) styles() {
 	if c.styled != nil || c.poseStyles != nil {
+		var own []generator.Style // of the generator
+		if c.poseStyles == nil {
+			own = c.styled.Styles()
+		}
 		for row := range c.rows.Len() {
 			var style generator.Style
 			if e := c.rows.Entity(row); c.world.Alive(e) {
-				if own := c.components.gram.Get(e); own != nil {
-					style = generator.Style{Index: own.Style, Weight: own.Weight}
+				if g := c.components.gram.Get(e); g != nil {
+					style = generator.Style{Index: g.Style, Weight: g.Weight}
 				}
 			}
 			if c.poseStyles != nil {
 				c.poseStyles.want(row, style)
 			} else {
-				c.styled.Styles()[row] = style
+				own[row] = style
 			}
 		}
 	}

@@ -238,8 +238,9 @@ func finite(rot []m3.Quat) bool {
 	return !slices.ContainsFunc(rot, func(q m3.Quat) bool { return !q.Finite() })
 }
 
-// begin sets row r's offset to where the last pose would have gone, less the new one, and its velocity to the last pose's in the world
-// less that of the new root. The new pose's own velocity shows in the next tick: see excess.
+// begin starts the offset of row r: the pose that would have followed the last one, minus the new pose. The offset's velocity
+// is that of the last pose in the world, minus the velocity of the new root. learn subtracts the new motion's own velocity
+// in the next tick, when two of its poses are known.
 func (b *Inertial) begin(r int, local m3.Xform, rot []m3.Quat, root m3.Xform) {
 	s, h, at := &b.state[r], &b.hips[r], r*len(b.parents)
 	var goes, turns m3.Vec3
@@ -289,11 +290,12 @@ func (b *Inertial) rootExcess(h *hips, root m3.Xform) (way, turn m3.Vec3) {
 // fastest is the speed beyond which a root has been put elsewhere, m/s and rad/s.
 const fastest = 20
 
-// The new motion is faster than what was shown by at most as much, m/s and rad/s: more is a jump that was not announced.
+// The new motion may be faster than the shown pose by this much, m/s and rad/s. More is a jump that was not announced.
 const moreSpeed, moreSpin = 4, 10
 
-// learn returns the velocity v of an offset that began in the last tick, less that of the new motion, which has moved by
-// step since where what was shown moved by shown. After another time than DT that is not known: then the offset has none.
+// learn subtracts the velocity of the new motion from v, the velocity of an offset that began in the last tick. Since then the
+// new motion has moved by step, and the shown pose by shown. If the last tick had another length than DT, the velocity is
+// unknown, and the result is 0.
 func (b *Inertial) learn(r int, v, shown, step m3.Vec3, more float32) m3.Vec3 {
 	if b.state[r].seen < 2 {
 		return m3.Vec3{}

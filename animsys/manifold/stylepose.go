@@ -173,7 +173,7 @@ type PoseStyler struct {
 	sides   [][2]int
 	parents []int16 // joints of the layout above; the first has none
 	neck    int
-	size    float32   // of the skeleton, as a share of that of the styles
+	size    float32   // of this skeleton ÷ the skeleton of the styles
 	ground  float32   // height of toes that stand, m
 	resting []float32 // (contacts) heights of joints above it when they stand, of the usual size
 	hold    *holder
@@ -227,7 +227,7 @@ func NewPoseStyler(styles []*StyleTransfer, sk *skel.Skeleton, ground float32) (
 	for _, c := range l.Contacts {
 		p.resting = append(p.resting, rest[usual.Skel.Index(c.Joint)].Pos.Y-low)
 	}
-	// The size is that of the trunk and the legs: from neck to toes.
+	// The size of a skeleton is its height from toes to neck.
 	tall := func(all []m3.Xform, sk *skel.Skeleton) float32 {
 		foot := 0
 		if len(l.Contacts) > 0 {
@@ -236,7 +236,7 @@ func NewPoseStyler(styles []*StyleTransfer, sk *skel.Skeleton, ground float32) (
 		return all[sk.Index(l.Joints[p.neck])].Pos.Y - all[foot].Pos.Y
 	}
 	if p.size = tall(own, sk) / tall(rest, usual.Skel); !(p.size > 1e-3 && p.size < 1e3) {
-		return nil, fmt.Errorf("manifold: the skeleton's person is %g times as tall at rest as that of the styles: want a standing one", p.size)
+		return nil, fmt.Errorf("manifold: the skeleton at rest is %g times as tall as the skeleton of the styles: want a person who stands at rest", p.size)
 	}
 	return p, nil
 }

@@ -74,8 +74,8 @@ func (m *Model) rowsOf(clip *skel.Clip, of []float32) []float32 {
 	return rows
 }
 
-// A pose that is turned and moved over the ground gets the same style; half a size makes half the change. Who lies, a
-// pose that is not finite, and no style keep the pose.
+// The style does not depend on where a pose is and faces, and a skeleton of half the size changes by half as much. A person
+// who lies, a pose that is not finite, and an index of no style keep the pose.
 func TestPoseStylerPlaces(t *testing.T) {
 	m, styles, walk := poseStyles(t)
 	p := must.Get(NewPoseStyler(styles, m.Skel, 0))(t)

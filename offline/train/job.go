@@ -28,7 +28,7 @@ type Job struct {
 	DataHash string // identifies the data; a checkpoint made from other data is refused
 	Recipe   string // identifies all options that shape the result; a checkpoint of another recipe is refused
 
-	Batch  int
+	Batch int
 	// Shards are the equal parts of a batch whose gradients are computed by themselves, so that Ranks can share
 	// them: the result depends on Shards, and not on the number of ranks. Batch is a multiple of it. Loss gets the
 	// rows and a key of one shard; frozen parameters that it changes get the mean over the shards. 0: batches are whole.

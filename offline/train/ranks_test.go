@@ -182,7 +182,9 @@ func TestShardsAreTheBatch(t *testing.T) {
 		y := sharded(t, shards)
 		y.job.Optimizer = AdamW{Rate: 1e-3, Beta1: 0, Beta2: 0.999999, Eps: 1} // nearly the gradient itself
 		whole := y.job.Loss
-		y.job.Loss = func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat { return whole(t, rows, heldOut, 0) }
+		y.job.Loss = func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
+			return whole(t, rows, heldOut, 0)
+		}
 		pool := grad.NewPool(1)
 		defer pool.Close()
 		next, err := y.job.Stepper(pool)

@@ -32,7 +32,6 @@ type shards struct {
 	next    []int       // (ranks) subtrees that are added
 	scratch []float32   // of adding up a slice, by depth
 	reached []bool      // (parameters) some shard has their gradient
-	losses  []float64   // (shards)
 
 	decided decisions // of all ranks, in the last step
 }
@@ -66,7 +65,7 @@ const (
 )
 
 func newShards(r *run) *shards {
-	s := &shards{reached: make([]bool, len(r.Params)), losses: make([]float64, r.Shards)}
+	s := &shards{reached: make([]bool, len(r.Params))}
 	for _, p := range r.Params {
 		s.values += len(p.Val)
 		s.initial = append(s.initial, nil)
@@ -125,12 +124,10 @@ func (r *run) shardedStep(ctx context.Context) (float64, error) {
 		r.sumShards(n, s.sums[i], 0)
 	}
 	own := r.own(ctx.Err() != nil)
-	if len(s.sums) > 0 {
-		flags := s.sums[0][s.length-tailFlags:]
-		for i, yes := range [tailFlags]bool{tailStop: own.stop, tailSave: own.save, tailLimit: own.limit} {
-			if yes {
-				flags[i]++
-			}
+	asked := s.sums[0][s.length-tailFlags:]
+	for i, yes := range [tailFlags]bool{tailStop: own.stop, tailSave: own.save, tailLimit: own.limit} {
+		if yes {
+			asked[i]++
 		}
 	}
 	if err := r.addUp(); err != nil {
@@ -139,8 +136,8 @@ func (r *run) shardedStep(ctx context.Context) (float64, error) {
 	flags := s.tail[len(s.tail)-tailFlags:]
 	s.decided = decisions{stop: flags[tailStop] > 0, save: flags[tailSave] > 0, limit: flags[tailLimit] > 0}
 	var loss float64
-	for i := range s.losses {
-		loss += float64(s.tail[i])
+	for _, l := range s.tail[:r.Shards] {
+		loss += float64(l)
 	}
 	share, at := 1/float32(r.Shards), 0
 	for i, p := range r.Params {

@@ -15,8 +15,8 @@ const (
 
 // plantRunners keeps the toes of runners from skimming the ground: the network's, a mean of many strides,
 // stand at various heights and come down flat. Toes that stand are to be on the ground, which it writes
-// to want and weight for the edit; toes that fly low are raised with their heels in rows. body and contacts are
-// those of the same motion.
+// to want and weight for the edit; toes that fly low are raised with their heels in rows. The motion in rows has the
+// body motion body and the contacts contacts.
 func (w *Walker) plantRunners(rows, want, weight, body, contacts []float32) {
 	l, n := w.model.Layout, len(w.lags)
 	cols, frames := l.Columns(), len(contacts)/n

@@ -298,6 +298,30 @@ func TestMixedFormats(t *testing.T) {
 	}
 }
 
+// Some exporters say that a skeleton rests as it stands in the first frame of each file: clips are the same, whatever the rest.
+func TestRestOfEachFile(t *testing.T) {
+	takes := made(t)
+	walk := takes[slices.IndexFunc(takes, func(k *procgen.Take) bool { return strings.HasPrefix(k.Name, "walk") })].Clip
+	resting := func(f int) *mocap.Recording {
+		rest := make([]m3.Xform, walk.Skel.Len())
+		walk.Model(rest, f)
+		return &mocap.Recording{Clip: walk, Rest: rest}
+	}
+	first, other := resting(0), resting(20)
+	of := must.Get(newRig(first, Options{}))(t)
+	want, got := of.clip(source{"a", "a", first}).Motion, of.clip(source{"b", "b", other}).Motion
+	x, y := make([]m3.Xform, want.Skel.Len()), make([]m3.Xform, want.Skel.Len())
+	for f := range want.Frames {
+		want.Model(x, f)
+		got.Model(y, f)
+		for j := range x {
+			if d := x[j].Pos.Dist(y[j].Pos); d > 1e-3 {
+				t.Fatalf("frame %d: %s is %.1f cm off", f, want.Skel.Names[j], 100*d)
+			}
+		}
+	}
+}
+
 // A body without a neck, whose head ends at its joint, as an insect's may, has a trunk all the same.
 func TestBareHead(t *testing.T) {
 	sk := &skel.Skeleton{}

@@ -223,3 +223,16 @@ func TestStrideOfABriskWalk(t *testing.T) {
 		t.Errorf("no stride of a walk at %.2f m/s, where a slow one has %.2f", s.goes(&s.Clips[1]), s.slowWalk())
 	}
 }
+
+// A set that only goes backward is doubted to face as it should.
+func TestOnlyBackward(t *testing.T) {
+	doubted := func(s *Set) bool {
+		must.Get(s.Steps())(t)
+		return slices.ContainsFunc(s.Notes, func(n string) bool { return strings.Contains(n, "faces the other way") })
+	}
+	s := walker(t, true)
+	s.Clips[1].Motion = reversed(s.Clips[1].Motion)
+	if !doubted(s) || doubted(walker(t, true)) {
+		t.Errorf("a walk backward: %q", s.Notes)
+	}
+}

@@ -154,7 +154,8 @@ func TestDialects(t *testing.T) {
 			turn := m3.AxisAngle(m3.V(1, 0, 0), math.Pi/2)
 			return turned(c, turn)
 		},
-		"facing aside": func(c *skel.Clip) *skel.Clip { return turned(c, m3.YawQuat(math.Pi/2)) },
+		"facing aside":      func(c *skel.Clip) *skel.Clip { return turned(c, m3.YawQuat(math.Pi/2)) },
+		"another rest pose": restingOtherwise,
 	} {
 		clips := byName(takes)
 		for n, c := range clips {
@@ -207,6 +208,29 @@ func turned(c *skel.Clip, by m3.Quat) *skel.Clip {
 	}
 	for i := range out.Pos {
 		out.Pos[i], out.Rot[i] = by.Rotate(out.Pos[i]), by.Mul(out.Rot[i]).Mul(by.Conj())
+	}
+	return &out
+}
+
+// restingOtherwise returns the same motion of a skeleton whose joints are turned at rest, by up to 23°.
+func restingOtherwise(c *skel.Clip) *skel.Clip {
+	sk := *c.Skel
+	n := sk.Len()
+	sk.Offsets = slices.Clone(sk.Offsets)
+	by := slices.Repeat([]m3.Quat{m3.Ident}, n)
+	out := *c
+	out.Skel, out.Pos, out.Rot = &sk, slices.Clone(c.Pos), slices.Clone(c.Rot)
+	for j, p := range sk.Parents {
+		if p < 0 {
+			continue
+		}
+		by[j] = m3.AxisAngle(m3.V(float32(j%3-1), float32(j%2), float32(j%5-2)).Normalize(m3.Up), 0.4*float32(j%7-3)/3)
+		back := by[p].Conj()
+		sk.Offsets[j] = back.Rotate(sk.Offsets[j])
+		for f := range c.Frames {
+			pos, rot := out.Frame(f)
+			pos[j], rot[j] = back.Rotate(pos[j]), back.Mul(rot[j]).Mul(by[j])
+		}
 	}
 	return &out
 }

@@ -7,6 +7,8 @@ const (
 	// fallDepth is how much lower the ground under a body may be than in the tick before, m: over a deeper
 	// edge it falls. Away from the body, ground that is lower by that and the way there is out of reach.
 	fallDepth = 0.3
+	// highestRise is how much higher the floor under a body may be than in the tick before, m, where ground has floors.
+	highestRise = 1
 	// deepestFall is the height from which bodies fall at most, m. Ground that is lower than that has moved.
 	deepestFall = 500
 	// landShare is the share of the hips' height by which legs bend in a landing.
@@ -35,6 +37,9 @@ func (s *Legged) fallDown(m []m3.Xform, b *Body) {
 	s.under = hips.Lerp(neck, 0.5)
 	s.falls, s.floor = false, b.floor
 	ground := s.heightAt(s.under.X, s.under.Z)
+	if s.floors != nil && b.seen && !b.fall.falls && ground > b.floor+highestRise { // a trunk that leans into the side of a platform, as in a roll
+		ground = b.floor
+	}
 	low, jump := s.lowestFoot(m), float32(standHeight+jumpLift)
 	switch f := &b.fall; {
 	case !b.seen:

@@ -76,3 +76,34 @@ func TestLyingBodiesFall(t *testing.T) {
 		}
 	}
 }
+
+// platform is high ground from z on, as a floor.
+type platform struct{ z, high float32 }
+
+func (p platform) Height(_, z float32) float32        { return p.HeightFrom(0, z, 0) }
+func (p platform) Normal(float32, float32) m3.Vec3    { return m3.Up }
+func (p platform) NormalFrom(_, _, _ float32) m3.Vec3 { return m3.Up }
+func (p platform) HeightFrom(_, z, _ float32) float32 {
+	if z > p.z {
+		return p.high
+	}
+	return 0
+}
+
+// A body whose trunk leans into the side of a high platform stays beside it. It steps onto a low one.
+func TestBesidePlatform(t *testing.T) {
+	for _, high := range []float32{0.3, 1.2} {
+		s, q := batch(t, platform{z: 1, high: high}, 1)
+		want := float32(0)
+		if high < 1 {
+			want = high
+		}
+		for tick := range 120 {
+			place(s, q, 0, m3.V(0, 0, 1.2*float32(tick)/120), 0)
+			q.Run(0, 1)
+		}
+		if got := q.Body[0].Floor(); got != want {
+			t.Errorf("beside a platform of %.1f m the floor is %.2f m high, want %.1f", high, got, want)
+		}
+	}
+}

@@ -61,7 +61,7 @@ type act struct {
 // resting is what a row does that stays where it is: it plays one idle of its stance after another.
 type resting struct {
 	of   int32  // among Networks.Idles, or −1
-	at   int32  // ticks from its beginning
+	at   int32  // ticks from its beginning; of none: for which the row has stood without one
 	seed uint32 // of the choices
 }
 
@@ -69,6 +69,7 @@ const (
 	restTicks = (IdleKeys - 1) * IdleTicks // of an idle
 	restShare = 0.25                       // of the way to the idle's state, in a tick
 	restEases = 180                        // ticks from its beginning in which that share grows
+	restWaits = 60                         // ticks for which a row stands beside all idles before it plays the nearest
 )
 
 // begin begins an idle at a place, which decides what comes after it.
@@ -309,6 +310,7 @@ func (s *LearnedStream) planRows(_, i int) {
 				due = due || !asked
 			case a.left == 0 && asked && w.stands && s.idle(w.must, s.row(row)[:s.of.Columns()], float32(math.Inf(1))) >= 0:
 				s.acts[row].of = -1 // it stays so
+				s.rest[row] = resting{of: -1, at: restWaits}
 				s.settle(row)
 			case a.left > 0 && (asked || w.must == 0) || asked && s.of.net.Acts[a.of].Holds: // it goes on
 				due, s.agents[row].Wait = false, max(s.agents[row].Wait, 0)
@@ -317,10 +319,16 @@ func (s *LearnedStream) planRows(_, i int) {
 			}
 			r := &s.rest[row]
 			switch {
-			case !w.stands || !asked || s.acts[row].of >= 0:
-				r.of = -1
-			case r.of < 0 && s.ago[row] == again: // it stands by now
-				s.settle(row)
+			case !w.stands || s.acts[row].of >= 0:
+				r.of, r.at = -1, 0
+			case !asked:
+				if r.of >= 0 {
+					r.of, r.at = -1, 0
+				}
+			case r.of < 0:
+				if r.at = min(r.at+1, restWaits+1); s.ago[row] == again || r.at > restWaits { // it stands by now
+					s.settle(row)
+				}
 			}
 			if r.of >= 0 {
 				due, s.agents[row].Wait = false, max(s.agents[row].Wait, 0)
@@ -330,14 +338,17 @@ func (s *LearnedStream) planRows(_, i int) {
 	}
 }
 
-// settle begins to play the nearest idle of the row's stance. It must be near, if the row stands upright: it may be about to take a step.
+// settle begins to play the nearest idle of the row's stance. It must be near, if the row stands upright and has not for long: it may be about
+// to take a step.
 func (s *LearnedStream) settle(row int) {
 	const near = 4 // the square of a distance between features
-	least := float32(math.Inf(1))
-	if s.must[row] == s.of.idle {
+	least, r := float32(math.Inf(1)), &s.rest[row]
+	if s.must[row] == s.of.idle && r.at < restWaits {
 		least = near
 	}
-	s.rest[row].begin(s.idle(s.must[row], s.row(row)[:s.of.Columns()], least), s.agents[row].At)
+	if at := s.idle(s.must[row], s.row(row)[:s.of.Columns()], least); at >= 0 {
+		r.begin(at, s.agents[row].At)
+	}
 }
 
 // idle returns the idle of a stance whose beginning is nearest to a query, if it costs less than least, or −1.
@@ -412,7 +423,9 @@ func (s *LearnedStream) choose(i, row int) {
 	for k, v := range answer {
 		state[k] = m3.Clamp(v, s.of.net.Least[k], s.of.net.Most[k])
 	}
-	s.acts[row] = act{of: -1}
+	if s.acts[row].of >= 0 { // who stands after an action need not step first
+		s.acts[row], s.rest[row] = act{of: -1}, resting{of: -1, at: restWaits}
+	}
 	s.must[row], s.agents[row].Restart = must, 1
 }
 
@@ -438,10 +451,12 @@ func (s *LearnedStream) moveRows(_, i int) {
 			continue
 		}
 		n, a := &s.of.net, &s.agents[row]
+		from := a.At.Pos
 		s.ago[row] = min(s.ago[row]+1, again)
 		if p := &s.acts[row]; p.of >= 0 {
 			if p.left == 0 { // its last pose is held
 				a.join(&s.tuning, move{})
+				a.Went = a.At.Pos.Sub(from)
 				continue
 			}
 			p.left--
@@ -453,6 +468,7 @@ func (s *LearnedStream) moveRows(_, i int) {
 			}
 			a.At = r.play(&n.Idles[r.of], state).after(a.At)
 			a.join(&s.tuning, move{})
+			a.Went = a.At.Pos.Sub(from)
 			continue
 		}
 		sound := true
@@ -466,8 +482,15 @@ func (s *LearnedStream) moveRows(_, i int) {
 			copy(state, n.Rest)
 			m, a.Restart = move{}, 1
 		}
+		p := &s.acts[row]
+		begins := p.of >= 0 && n.Acts[p.of].Ticks-int(p.left) <= beginning
+		if begins {
+			m = a.begins(m)
+		}
 		a.At = m.after(a.At)
-		a.join(&s.tuning, m)
+		if a.join(&s.tuning, m); !begins {
+			a.Went = a.At.Pos.Sub(from)
+		}
 	}
 }
 

@@ -149,3 +149,62 @@ func TestStances(t *testing.T) {
 		}
 	}
 }
+
+// Who was hit stands as before a second and a half after it. Who rolls from a stand has no speed at once. Who turns round on the spot takes as long
+// as people do, and steps.
+func TestActionsBeginAndEnd(t *testing.T) {
+	f := must.Get(models.OpenCharacter("hero"))(t)
+	action := func(name string) control.Action {
+		a, ok := f.Character().Action(name)
+		if !ok {
+			t.Fatalf("no %s", name)
+		}
+		return a
+	}
+	r := newRester(t, f)
+	before := r.steps(3 * animsys.TickRate)
+	r.goal.Action = action("hit")
+	r.steps(6)
+	*r.goal = control.Goal{}
+	poses, far := r.steps(3*animsys.TickRate), float32(0)
+	apart := func(a, b []m3.Vec3) (mean float32) {
+		for j := range a {
+			mean += a[j].Dist(b[j]) / float32(len(a))
+		}
+		return mean
+	}
+	stands := before[len(before)-1]
+	for _, p := range poses {
+		far = max(far, apart(p, stands))
+	}
+	if end := apart(poses[len(poses)-1], stands); end > 0.07 || far < 0.12 {
+		t.Errorf("after a hit, of up to %.2f m, joints are %.2f m from where they were", far, end)
+	}
+
+	r = newRester(t, f)
+	r.steps(2 * animsys.TickRate)
+	r.goal.Action = action("roll")
+	var speeds []float32
+	for was := r.crowd.Root(r.e).Pos; len(speeds) < 30; {
+		r.steps(1)
+		at := r.crowd.Root(r.e).Pos
+		speeds, was = append(speeds, at.Dist(was)*animsys.TickRate), at
+	}
+	if most := slices.Max(speeds); most < 2 || speeds[0] > 0.6 || speeds[3] > 2 {
+		t.Errorf("speeds of the first ticks of a roll: %.2f m/s", speeds)
+	}
+
+	r = newRester(t, f)
+	r.steps(2 * animsys.TickRate)
+	ticks := 0
+	for ; ticks < 2*animsys.TickRate; ticks++ {
+		back := r.crowd.Root(r.e).Rot.Conj().Rotate(m3.V(0.05, 0, -1))
+		if *r.goal = (control.Goal{Face: back}); m3.Abs(m3.YawOf(back)) < 0.2 {
+			break
+		}
+		r.steps(1)
+	}
+	if s := float32(ticks) / animsys.TickRate; s < 0.7 || s > 1.2 {
+		t.Errorf("it turns round on the spot in %.2f s", s)
+	}
+}

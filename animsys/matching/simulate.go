@@ -137,8 +137,10 @@ func (b *body) step(t *Tuning, velocity m3.Vec3, facing, dt float32) {
 	b.Acc = b.Acc.Sub(j1.Scale(y * dt)).Scale(e)
 	goal := b.At.Yaw + m3.WrapAngle(facing-b.At.Yaw)
 	yaw, spin := m3.Spring(b.At.Yaw, b.Spin, goal, t.Facing, dt)
-	if turn := yaw - b.At.Yaw; m3.Abs(turn) > t.Spin*dt {
-		yaw, spin = b.At.Yaw+m3.Clamp(turn, -t.Spin*dt, t.Spin*dt), m3.Clamp(spin, -t.Spin, t.Spin)
+	const goes = 1 // m/s at which a body turns as soon as any
+	most := min(t.Spin, t.Spot+max(t.Spin-t.Spot, 0)*max(b.Vel.Len(), velocity.Len())/goes)
+	if turn := yaw - b.At.Yaw; m3.Abs(turn) > most*dt {
+		yaw, spin = b.At.Yaw+m3.Clamp(turn, -most*dt, most*dt), m3.Clamp(spin, -most, most)
 	}
 	b.At.Yaw, b.Spin = m3.WrapAngle(yaw), spin
 }
@@ -201,6 +203,22 @@ func (s *steering) step(row int, b *body, velocity m3.Vec3, facing, t float32) {
 // slide returns by how much walls push a row's body aside.
 func (s *steering) slide(row int, from, to feature.Place) m3.Vec3 {
 	return s.walls.Slide(row, xform(from), xform(to))
+}
+
+// beginning is the ticks of an action in which a root that stood, or went elsewhere, may not yet go as the recording does.
+const beginning = 15
+
+// begins returns the motion of a root whose action has begun: a clip may begin in the midst of a leap.
+func (a *agent) begins(m move) move {
+	const most = 25 * dt * dt // m a tick, of an acceleration in m/s²
+	was := m3.YawQuat(-a.At.Yaw).Rotate(a.Went)
+	by := m3.V(m.X-was.X, 0, m.Z-was.Z)
+	if l := by.Len(); l > most {
+		by = by.Scale(most / l)
+	}
+	m.X, m.Z = was.X+by.X, was.Z+by.Z
+	a.Went = m3.YawQuat(a.At.Yaw).Rotate(m3.V(m.X, 0, m.Z))
+	return m
 }
 
 // join draws an agent's root, which has moved by the recording's motion, to its simulated body, and the body to the

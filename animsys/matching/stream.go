@@ -135,8 +135,15 @@ func (s *Stream) advance(row int) {
 		m = d.moves[frame]
 	}
 	s.frames[row] = next
+	c = d.span(next)
+	from, begins := a.At.Pos, c.once && next-c.first < beginning
+	if begins {
+		m = a.begins(m)
+	}
 	a.At = m.after(a.At)
-	a.join(&s.tuning, m)
+	if a.join(&s.tuning, m); !begins {
+		a.Went = a.At.Pos.Sub(from)
+	}
 }
 
 // search returns the frame to go on from: next, or one that is nearer to what is wanted. −1 is none.

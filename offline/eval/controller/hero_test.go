@@ -4,7 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/animsys"
 	"mannequin/animsys/matching"
+	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 	"mannequin/models"
 )
@@ -34,4 +36,97 @@ func TestHero(t *testing.T) {
 			t.Errorf("%+v", h)
 		}
 	}
+}
+
+// The shipped person walks at the speeds at which people walk, from a second after it has set off or turned: in steps of half a second, a foot
+// always on the ground, over a knee that is nearly straight. Its commands come at 20 phases of the gait, to both sides.
+func TestHeroWalks(t *testing.T) {
+	f := must.Get(models.OpenCharacter("hero"))(t)
+	s := Subject{New: Plays(f.Only(matching.LearnedMatching)), Action: f.Character().Action}
+
+	for _, speed := range []float32{1, 1.2, 1.4, 1.5} {
+		for _, turn := range []float32{0, math.Pi / 4, math.Pi / 2} { // 0: it sets off
+			g := must.Get(s.gaitAfter(speed, turn))(t)
+			t.Logf("at %.1f m/s, turned by %.1f: %+v", speed, turn, g)
+			if g.step < 0.48 || g.step > 0.62 || g.quick > 0.1 || g.bend > 12 || g.aloft > 0.02 {
+				t.Errorf("at %.1f m/s, turned by %.1f: %+v", speed, turn, g)
+			}
+		}
+	}
+}
+
+// walked is how bodies walk for two seconds, from a second after a command on.
+type walked struct {
+	step  float32 // s, mean
+	quick float32 // share of steps of less than 0.42 s
+	bend  float32 // degrees, mean, of the straighter knee as a foot passes the other
+	aloft float32 // share of ticks without a foot on the ground
+}
+
+// gaitAfter lets bodies set off at a speed, or turn by an angle while they go at it, each side in turn.
+func (s *Subject) gaitAfter(speed, turn float32) (out walked, err error) {
+	const passed, quick, aloft, heel = 0.1, 0.42 * animsys.TickRate, 0.05, 0.08 // m; ticks; m
+	w, err := s.world(2 * phases)
+	if err != nil {
+		return out, err
+	}
+	defer w.crowd.Close()
+	legs := w.crowd.Ground.Rig.Roles.Legs
+	ahead, last := make([]int, len(w.agents)), make([]int, len(w.agents)) // which foot is; when it passed
+	var steps, ticks float32
+	const from, until = animsys.TickRate, 3 * animsys.TickRate // ticks after a command
+	begin := func(i int) int { return settle + i/2*between }
+	for tick := range begin(len(w.agents)) + until {
+		for i, e := range w.agents {
+			way := m3.V(0, 0, 1)
+			if tick >= begin(i) {
+				way = mirrored(m3.YawQuat(turn).Forward(), i)
+			}
+			asked := way.Scale(speed)
+			if turn == 0 && tick < begin(i) {
+				asked = m3.Vec3{}
+			}
+			w.ask(e, asked, way)
+		}
+		if err := w.schedule.Step(); err != nil {
+			return out, err
+		}
+		for i, e := range w.agents {
+			bones, way := w.crowd.Bones(e), mirrored(m3.YawQuat(turn).Forward(), i)
+			var foot [2]m3.Vec3
+			bend, low := float32(math.Pi), float32(math.Inf(1))
+			for k, l := range legs {
+				ankle := bones[l[len(l)-2]].Pos
+				foot[k] = bones[l[len(l)-1]].Pos
+				low = min(low, foot[k].Y, ankle.Y-heel)
+				thigh, shank := bones[l[0]].Pos.Sub(bones[l[1]].Pos), bones[l[2]].Pos.Sub(bones[l[1]].Pos)
+				bend = min(bend, math.Pi-m3.Acos(thigh.Normalize(m3.Vec3{}).Dot(shank.Normalize(m3.Vec3{}))))
+			}
+			now, apart, since := ahead[i], foot[0].Sub(foot[1]).Dot(way), tick-begin(i)
+			if apart > passed {
+				now = 1
+			} else if apart < -passed {
+				now = -1
+			}
+			counts := since >= from && since < until
+			if counts {
+				if ticks++; low > aloft {
+					out.aloft++
+				}
+			}
+			if now != ahead[i] {
+				if counts && last[i] > begin(i) {
+					steps++
+					out.step += float32(tick-last[i]) / animsys.TickRate
+					out.bend += bend * 180 / math.Pi
+					if float32(tick-last[i]) < quick {
+						out.quick++
+					}
+				}
+				ahead[i], last[i] = now, tick
+			}
+		}
+	}
+	steps = max(steps, 1)
+	return walked{out.step / steps, out.quick / steps, out.bend / steps, out.aloft / ticks}, nil
 }

@@ -39,9 +39,9 @@ const (
 	// them steps, m/s.
 	restSpeed, stepSpeed = 0.15, 0.4
 
-	// Feet of predicted runs slide more while they stand: by the share runSlip of the speed above
-	// runPace, m/s.
-	runSlip, runPace = 0.5, 1.5
+	// Feet of predicted runs, and of people who go aside or back, slide more while they stand: by the share
+	// runSlip of the speed above runPace and asidePace, m/s.
+	runSlip, runPace, asidePace = 0.8, 1.5, 0.5
 )
 
 func (m *Model) newCleanup() *cleanup {
@@ -293,7 +293,11 @@ func (s *cleanup) stand(rows, seen []float32) {
 			bounds := &l.Contacts[c]
 			pace := way.Pos.Len() * Rate
 			stands := &row[l.Contact(c)]
-			if *stands = 0; row[at+1] < bounds.Height && speed < bounds.Speed+runSlip*max(0, pace-runPace) {
+			usual := float32(runPace)
+			if way.Pos.Z < 0.5*way.Pos.Len() { // more than 60° off the facing
+				usual = asidePace
+			}
+			if *stands = 0; row[at+1] < bounds.Height && speed < bounds.Speed+runSlip*max(0, pace-usual) {
 				*stands = 1
 			}
 		}

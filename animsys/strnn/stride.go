@@ -15,6 +15,7 @@ const (
 	strideLeast = 0.002 // and of people who hardly move, m²
 	swingLess   = 0.2   // bounds of the change
 	swingMore   = 0.6
+	slipMost    = 0.5 // of the way of the body: what slides by more swings
 	slideSpeed  = 0.2 // m/s, added to the speed of which a slide is a share
 	followShare = 0.5 // of the slide that the body makes up for
 	followLeast = 0.5 // frames of contact that count as nothing
@@ -30,7 +31,7 @@ func (s *cleanup) slip(a, b []float32, c int) (slide m3.Vec3, stands float32) {
 	}
 	way := feature.Place{}.Advance(a[s.m.Layout.Body():], 1.0/Rate)
 	slide = way.Pos.Add(m3.YawQuat(way.Yaw).Rotate(m3.V(b[at], 0, b[at+2]))).Sub(m3.V(a[at], 0, a[at+2]))
-	if slide.Len() > s.m.Layout.Contacts[c].Speed/Rate+runSlip*way.Pos.Len() { // it swings
+	if slide.Len() > s.m.Layout.Contacts[c].Speed/Rate+slipMost*way.Pos.Len() { // it swings
 		return m3.Vec3{}, 0
 	}
 	return slide, stands

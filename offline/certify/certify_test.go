@@ -117,7 +117,7 @@ func TestCertify(t *testing.T) {
 		}, fails: "symmetry"},
 		{name: "ankles half-way up", change: func(name string, d m3.Vec3) m3.Vec3 {
 			if name == "LeftToeBase" || name == "RightToeBase" {
-				d.Y -= 0.7
+				d.Y -= 0.75
 			}
 			return d
 		}, fails: "reach, feet on the ground"},

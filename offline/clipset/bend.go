@@ -31,13 +31,15 @@ const goes = 0.3
 const enough = 5.0
 
 // Bend adds what packs of loops lack: loops that walk straight, bent into curves to both sides, leaning into them,
-// and slower and faster ones. Feet stay where they stand, and standing poses are added to actions that only go. It
-// does nothing for sets whose clips turn by themselves, as recordings do, and reports how many clips it added.
+// and slower and faster ones. Feet stay where they stand, and standing poses are added to actions that only go. Of a set without
+// such loops a stride of each recording is bent. It does nothing for sets whose clips turn by themselves, as recordings do, and
+// reports how many clips it added.
 func (s *Set) Bend() (added int) {
+	const half = FPS / 2 // of a second about, in which hips swing to and fro
 	turning := 0.0
 	for _, c := range s.Clips {
-		for f := 15; f+15 < c.Motion.Frames; f++ {
-			if c.Actions[f] == label.Move && math.Abs(s.turned(c.Motion, f-15, f+15)) > 0.5*bends[1] {
+		for f := half; f+half < c.Motion.Frames; f++ {
+			if c.Actions[f] == label.Move && math.Abs(s.turned(c.Motion, f-half, f+half)) > 0.5*bends[1] {
 				turning += 1.0 / FPS
 			}
 		}
@@ -45,13 +47,17 @@ func (s *Set) Bend() (added int) {
 	if turning > enough {
 		return 0
 	}
+	if !slices.ContainsFunc(s.Clips, s.bends) {
+		strides := s.strides()
+		s.Clips, added = append(s.Clips, strides...), len(strides)
+	}
 	recorded := s.Clips
 	s.Clips = slices.Clone(recorded)
 	for i, c := range recorded {
-		action := c.mostly()
-		if once, _ := s.once(&c); !c.Loop || once || action == label.Idle || s.goes(&c) < goes*s.leg || math.Abs(s.turned(c.Motion, 0, c.Motion.Frames-1)) > 0.2 {
+		if !s.bends(c) {
 			continue
 		}
+		action := c.mostly()
 		s.Clips[i].Motion = s.planted(c.Motion, c.Motion)
 		for _, tempo := range tempos {
 			for _, bend := range bends {
@@ -73,6 +79,12 @@ func (s *Set) Bend() (added int) {
 	}
 	s.bent = added > 0
 	return added + s.stand(recorded)
+}
+
+// bends reports whether a clip is a loop that walks straight.
+func (s *Set) bends(c Clip) bool {
+	once, _ := s.once(&c)
+	return c.Loop && !once && c.mostly() != label.Idle && s.goes(&c) >= goes*s.leg && math.Abs(s.turned(c.Motion, 0, c.Motion.Frames-1)) <= 0.2
 }
 
 // stand adds a pose that stands for each action of which all clips go, such as a crouched walk: from its slowest loop, the

@@ -154,7 +154,8 @@ func TestDialects(t *testing.T) {
 			turn := m3.AxisAngle(m3.V(1, 0, 0), math.Pi/2)
 			return turned(c, turn)
 		},
-		"facing aside": func(c *skel.Clip) *skel.Clip { return turned(c, m3.YawQuat(math.Pi/2)) },
+		"facing aside":      func(c *skel.Clip) *skel.Clip { return turned(c, m3.YawQuat(math.Pi/2)) },
+		"another rest pose": restingOtherwise,
 	} {
 		clips := byName(takes)
 		for n, c := range clips {
@@ -207,6 +208,29 @@ func turned(c *skel.Clip, by m3.Quat) *skel.Clip {
 	}
 	for i := range out.Pos {
 		out.Pos[i], out.Rot[i] = by.Rotate(out.Pos[i]), by.Mul(out.Rot[i]).Mul(by.Conj())
+	}
+	return &out
+}
+
+// restingOtherwise returns the same motion of a skeleton whose joints are turned at rest, by up to 23°.
+func restingOtherwise(c *skel.Clip) *skel.Clip {
+	sk := *c.Skel
+	n := sk.Len()
+	sk.Offsets = slices.Clone(sk.Offsets)
+	by := slices.Repeat([]m3.Quat{m3.Ident}, n)
+	out := *c
+	out.Skel, out.Pos, out.Rot = &sk, slices.Clone(c.Pos), slices.Clone(c.Rot)
+	for j, p := range sk.Parents {
+		if p < 0 {
+			continue
+		}
+		by[j] = m3.AxisAngle(m3.V(float32(j%3-1), float32(j%2), float32(j%5-2)).Normalize(m3.Up), 0.4*float32(j%7-3)/3)
+		back := by[p].Conj()
+		sk.Offsets[j] = back.Rotate(sk.Offsets[j])
+		for f := range c.Frames {
+			pos, rot := out.Frame(f)
+			pos[j], rot[j] = back.Rotate(pos[j]), back.Mul(rot[j]).Mul(by[j])
+		}
 	}
 	return &out
 }
@@ -286,6 +310,30 @@ func TestMixedFormats(t *testing.T) {
 		t.Fatalf("it lacks %q", missing)
 	}
 	want, got := of.clip(source{"a", "a", &mocap.Recording{Clip: walk}}).Motion, of.clip(source{"b", "b", b}).Motion
+	x, y := make([]m3.Xform, want.Skel.Len()), make([]m3.Xform, want.Skel.Len())
+	for f := range want.Frames {
+		want.Model(x, f)
+		got.Model(y, f)
+		for j := range x {
+			if d := x[j].Pos.Dist(y[j].Pos); d > 1e-3 {
+				t.Fatalf("frame %d: %s is %.1f cm off", f, want.Skel.Names[j], 100*d)
+			}
+		}
+	}
+}
+
+// Some exporters say that a skeleton rests as it stands in the first frame of each file: clips are the same, whatever the rest.
+func TestRestOfEachFile(t *testing.T) {
+	takes := made(t)
+	walk := takes[slices.IndexFunc(takes, func(k *procgen.Take) bool { return strings.HasPrefix(k.Name, "walk") })].Clip
+	resting := func(f int) *mocap.Recording {
+		rest := make([]m3.Xform, walk.Skel.Len())
+		walk.Model(rest, f)
+		return &mocap.Recording{Clip: walk, Rest: rest}
+	}
+	first, other := resting(0), resting(20)
+	of := must.Get(newRig(first, Options{}))(t)
+	want, got := of.clip(source{"a", "a", first}).Motion, of.clip(source{"b", "b", other}).Motion
 	x, y := make([]m3.Xform, want.Skel.Len()), make([]m3.Xform, want.Skel.Len())
 	for f := range want.Frames {
 		want.Model(x, f)

@@ -24,6 +24,9 @@ type rig struct {
 	turn  m3.Quat  // from the files' axes
 	unit  float32  // m
 	notes []string
+
+	own   *skel.Skeleton // the first file's, with its own axes
+	rests []m3.Quat      // (joints of own) from their axes to the world's, at rest
 }
 
 // newRig finds the roles of the joints of a recording, and makes the skeleton of the set.
@@ -42,7 +45,7 @@ func newRig(b *mocap.Recording, opt Options) (*rig, error) {
 	if body.Hips < 0 || len(body.Legs) == 0 {
 		return nil, fmt.Errorf("no legs were found (%s): name the joints with --skin-map", body.Kind)
 	}
-	g := &rig{body: body, turn: upright(body), names: sk.Names, tips: slices.Repeat([]int{-1}, len(body.Legs))}
+	g := &rig{body: body, turn: upright(body), names: sk.Names, tips: slices.Repeat([]int{-1}, len(body.Legs)), own: b.Clip.Skel, rests: restsOf(b)}
 	if !(body.Size > 0) {
 		return nil, errors.New("all joints are at one place")
 	}
@@ -336,6 +339,31 @@ func (g *rig) unitOf(sk *skel.Skeleton, at []int) float32 {
 	return g.unit
 }
 
+// restsOf returns the rotations of a recording's joints at rest.
+func restsOf(b *mocap.Recording) []m3.Quat {
+	out := slices.Repeat([]m3.Quat{m3.Ident}, b.Clip.Skel.Len())
+	for j, x := range b.Rest {
+		out[j] = x.Rot
+	}
+	return out
+}
+
+// restsApart reports whether a recording rests in another pose than the first file, though its joints have the same axes: some
+// exporters say that a skeleton rests as in the first frame of each file. sk is its skeleton at rest, at as joints returns them.
+func (g *rig) restsApart(b *mocap.Recording, sk *skel.Skeleton, at []int, unit float32) bool {
+	const near, apart = 0.05, 0.005 // shares of the bones' lengths
+	var all, rest, own float32
+	for j, k := range at {
+		if p := g.skel.Parents[j]; p < 0 || k < 0 || at[p] < 0 || int(sk.Parents[k]) != at[p] || int(g.own.Parents[g.from[j]]) != g.from[p] {
+			continue
+		}
+		all += g.skel.Offsets[j].Len()
+		rest += g.turn.Rotate(sk.Offsets[k]).Scale(unit).Dist(g.skel.Offsets[j])
+		own += b.Clip.Skel.Offsets[k].Scale(unit).Dist(g.own.Offsets[g.from[j]].Scale(g.unit))
+	}
+	return own < near*all && rest > own+apart*all
+}
+
 // clip puts a recording on the skeleton.
 func (g *rig) clip(r source) Clip {
 	src := r.recording.AtRest()
@@ -344,6 +372,14 @@ func (g *rig) clip(r source) Clip {
 	out := skel.NewClip(g.skel, src.FPS, src.Frames)
 	model, turned := make([]m3.Xform, sk.Len()), make([]m3.Quat, n)
 	back, unit := g.turn.Conj(), g.unitOf(sk, at)
+	rested := slices.Repeat([]m3.Quat{m3.Ident}, n) // from the first file's pose at rest to that of this one
+	if g.restsApart(r.recording, sk, at, unit) {
+		for j, rests := 0, restsOf(r.recording); j < n; j++ {
+			if at[j] >= 0 {
+				rested[j] = rests[at[j]].Mul(g.rests[g.from[j]].Conj())
+			}
+		}
+	}
 	for f := range src.Frames {
 		src.Model(model, f)
 		pos, rot := out.Frame(f)
@@ -353,7 +389,7 @@ func (g *rig) clip(r source) Clip {
 				turned[j] = turned[p]
 				continue
 			}
-			turned[j] = g.turn.Mul(model[k].Rot).Mul(back).Normalize()
+			turned[j] = g.turn.Mul(model[k].Rot).Mul(rested[j]).Mul(back).Normalize()
 			if p < 0 {
 				pos[j], rot[j] = g.turn.Rotate(model[k].Pos).Scale(unit), turned[j]
 			} else {

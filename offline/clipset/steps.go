@@ -176,6 +176,9 @@ func (s *Set) lacking() (lack [numWays]missing, err error) {
 			f = end
 		}
 	}
+	if frames[wayAhead] == 0 && frames[wayBack] > 0 {
+		s.Notes = append(s.Notes, "clips go backward, and none ahead: if the character faces the other way, name its left and right legs with --skin-map (docs/rigs.md)")
+	}
 	if s.symmetric != nil {
 		for _, n := range [...]*[numWays]int{&frames, &slow} {
 			for _, pair := range [...][2]way{{wayLeft, wayRight}, {wayTurnLeft, wayTurnRight}} {

@@ -191,3 +191,48 @@ func TestClosed(t *testing.T) {
 		t.Errorf("it turns from %.2f to %.2f rad", roots[0].Yaw, roots[end].Yaw)
 	}
 }
+
+// Recordings that only walk straight, and no loops, are bent into curves of a stride.
+func TestBendRecordings(t *testing.T) {
+	s := walker(t, false)
+	before := len(s.Clips)
+	if n := s.Bend(); n < 20 || len(s.Clips) != before+n || !s.bent {
+		t.Fatalf("%d clips, said to be %d; want a stride and its curves", len(s.Clips)-before, n)
+	}
+	var most float64
+	for _, c := range s.Clips[before:] {
+		if !c.Loop || len(c.Actions) != c.Motion.Frames {
+			t.Fatalf("%+v", c)
+		}
+		most = max(most, s.turned(c.Motion, 0, c.Motion.Frames-1))
+	}
+	if most < bends[len(bends)-1] {
+		t.Errorf("they turn by at most %.2f rad/s", most)
+	}
+}
+
+// A stride of a walk that is faster than a slow one does.
+func TestStrideOfABriskWalk(t *testing.T) {
+	s := walker(t, false)
+	walk := s.Clips[1].Motion
+	speed := s.goes(&s.Clips[1])
+	walk.FPS = FPS * 2 * s.slowWalk() / speed
+	s.Clips[1].Motion = walk.Resampled(FPS)
+	s.Clips[1].Actions = slices.Repeat([]string{label.Move}, s.Clips[1].Motion.Frames)
+	if c := must.Get(s.stride())(t); c == nil {
+		t.Errorf("no stride of a walk at %.2f m/s, where a slow one has %.2f", s.goes(&s.Clips[1]), s.slowWalk())
+	}
+}
+
+// A set that only goes backward is doubted to face as it should.
+func TestOnlyBackward(t *testing.T) {
+	doubted := func(s *Set) bool {
+		must.Get(s.Steps())(t)
+		return slices.ContainsFunc(s.Notes, func(n string) bool { return strings.Contains(n, "faces the other way") })
+	}
+	s := walker(t, true)
+	s.Clips[1].Motion = reversed(s.Clips[1].Motion)
+	if !doubted(s) || doubted(walker(t, true)) {
+		t.Errorf("a walk backward: %q", s.Notes)
+	}
+}

@@ -39,22 +39,47 @@ func (s *Set) stride() (best *Clip, err error) {
 		out := *best
 		return &out, nil
 	}
-	return s.recordedStride(usual)
+	return s.recordedStride()
 }
 
-// recordedStride cuts a stride at a speed, m/s, out of a recording.
-func (s *Set) recordedStride(usual float64) (*Clip, error) {
+// strides cuts a stride out of each recording that walks, at about its own speed.
+func (s *Set) strides() (out []Clip) {
+	for i := range s.Clips {
+		if c := &s.Clips[i]; !c.Loop && c.mostly() == label.Move {
+			if stride, err := s.strideNear(s.Clips[i:i+1], s.goes(c), ownSpeed); stride != nil && err == nil {
+				stride.made, stride.Actions = true, slices.Repeat([]string{label.Move}, stride.Motion.Frames)
+				out = append(out, *stride)
+			}
+		}
+	}
+	return out
+}
+
+// recordedStride cuts a stride of a slow walk out of a recording, or of one that is faster or slower if there is none.
+func (s *Set) recordedStride() (best *Clip, err error) {
+	for _, off := range [...]float64{ownSpeed, 2.5} {
+		if best, err = s.strideNear(s.Clips, s.slowWalk(), off); best != nil || err != nil {
+			break
+		}
+	}
+	return best, err
+}
+
+// ownSpeed is the factor by which a stride may be faster or slower than it should.
+const ownSpeed = 1.4
+
+// strideNear cuts a stride at a speed, m/s, times or divided by a factor at most, out of recordings.
+func (s *Set) strideNear(clips []Clip, usual, off float64) (*Clip, error) {
 	const (
-		offSpeed = 1.4 // factor by which it may be faster or slower
-		every    = 3   // frames between those at which strides begin
-		ahead    = 0.1 // s by which velocities count
+		every = 3   // frames between those at which strides begin
+		ahead = 0.1 // s by which velocities count
 	)
 	least := math.Inf(1)
 	var best *skel.Clip
 	var of *Clip
 	var at int
-	for i := range s.Clips {
-		c := &s.Clips[i]
+	for i := range clips {
+		c := &clips[i]
 		walks, roots, err := s.walking(c)
 		if err != nil {
 			return nil, err
@@ -71,7 +96,7 @@ func (s *Set) recordedStride(usual float64) (*Clip, error) {
 			for to := from + strideMin; to < from+min(walks[from], strideMax); to++ {
 				v, turn := course(roots, from, to)
 				speed, seconds := float64(v.Len()), float32(to-from)/FPS
-				if speed < usual/offSpeed || speed > usual*offSpeed || m3.Abs(turn*seconds) > strideStray || m3.Abs(v.X) > strideStray*v.Len() {
+				if speed < usual/off || speed > usual*off || m3.Abs(turn*seconds) > strideStray || m3.Abs(v.X) > strideStray*v.Len() {
 					continue
 				}
 				a, b := poses[from*joints:][:2*joints], poses[to*joints:][:2*joints]

@@ -56,7 +56,8 @@ func DefaultLearned(d *matching.Database, minutes float64) Learned {
 	m := Learned{Database: d, Latent: 32, Seed: 1, Threads: runtime.GOMAXPROCS(0)}
 	const most, least = 256, 64
 	m.Hidden, m.Project = most, most*5/4
-	for m.Hidden > least && learnedShare*m.bytes() > d.Bytes() {
+	idles := idlesOf(d)
+	for m.Hidden > least && learnedShare*m.bytes(idles) > d.Bytes() {
 		m.Hidden -= 32
 		m.Project = m.Hidden * 5 / 4
 	}
@@ -66,11 +67,20 @@ func DefaultLearned(d *matching.Database, minutes float64) Learned {
 	return m
 }
 
-// bytes estimates the memory of the networks.
-func (m *Learned) bytes() int {
-	state := m.Database.Columns() + m.Latent
-	outputs := 3 + 6*m.Database.Skel.Len()
-	return 4 * (m.Hidden*(state+outputs) + m.Hidden*(m.Hidden+2*state) + m.Project*(2*m.Project+2*state))
+// bytes returns the memory of the networks and of so many idles, but for actions that play once.
+func (m *Learned) bytes(idles int) int {
+	d := m.Database
+	state, outputs := d.Columns()+m.Latent, 3+6*d.Skel.Len()
+	// Weights and biases of layers, and two values for each input and output, which normalise them.
+	net := func(sizes ...int) (n int) {
+		for i := range len(sizes) - 1 {
+			n += (sizes[i] + 1) * sizes[i+1]
+		}
+		return n + 2*(sizes[0]+sizes[len(sizes)-1])
+	}
+	n := net(state, m.Hidden, outputs) + net(state, m.Hidden, m.Hidden, state+3) +
+		net(d.Columns()+len(d.Tags), m.Project, m.Project, m.Project, state)
+	return 4 * (n + idles*matching.IdleKeys*(state+3))
 }
 
 const (

@@ -485,16 +485,27 @@ func (f *learnedFrames) acts() (out []matching.Act) {
 	return out
 }
 
+// mostIdles is the most idles of a stance.
+const mostIdles = 24
+
 // idles returns what each stance shows on the spot, spread over all frames that do.
 func (f *learnedFrames) idles() (out []matching.Idle) {
-	const most = 24 // of a stance
 	for i := range f.d.Tags {
 		all := staying(f.d, 1<<i)
-		for k := range min(most, len(all)) {
-			out = append(out, matching.Idle{Tags: 1 << i, States: f.idle(all[(2*k+1)*len(all)/(2*min(most, len(all)))])})
+		n := min(mostIdles, len(all))
+		for k := range n {
+			out = append(out, matching.Idle{Tags: 1 << i, States: f.idle(all[(2*k+1)*len(all)/(2*n)])})
 		}
 	}
 	return out
+}
+
+// idlesOf returns how many of them a database has.
+func idlesOf(d *matching.Database) (n int) {
+	for i := range d.Tags {
+		n += min(mostIdles, len(staying(d, 1<<i)))
+	}
+	return n
 }
 
 // idleTicks is how long an idle is.

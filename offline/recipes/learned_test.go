@@ -116,9 +116,37 @@ func TestLearnedChecks(t *testing.T) {
 			t.Errorf("%v, want an error with %q", err, want)
 		}
 	}
-	// Networks take an eighth of the memory of what they learn.
-	if m := DefaultLearned(d, 10); learnedShare*m.bytes() > d.Bytes() {
-		t.Errorf("%d bytes of networks for %d", m.bytes(), d.Bytes())
+}
+
+// Networks take an eighth of the memory of what they learn, with the poses of those who stand.
+func TestLearnedMemory(t *testing.T) {
+	takes, _, err := human.Generate(human.Options{Minutes: 1, Actions: []string{human.Stand}, Styles: []string{"neutral"}})
+	must.Do(t, err)
+	stand := takes[0].Clip
+	var clips []matching.Clip
+	for range 8 {
+		still := skel.NewClip(stand.Skel, stand.FPS, 12*matching.TickRate)
+		for f := range still.Frames { // at one place
+			pos, rot := stand.Frame(0)
+			p, q := still.Frame(f)
+			copy(p, pos)
+			copy(q, rot)
+		}
+		clips = append(clips, matching.Clip{Motion: still, Tags: []matching.Tags{1}}, matching.Clip{Motion: stand, Tags: []matching.Tags{2}})
+	}
+	d := must.Get(matching.Build(stand.Skel, clips, matching.Options{Tags: []string{"idle", "move"}}))(t)
+	m := DefaultLearned(d, 1)
+	m.Steps, m.Folder, m.Log, m.Now = [3]int{1, 1, 1}, t.TempDir(), slog.New(slog.DiscardHandler), time.Now
+	out, _, err := m.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	idles := len(out.Networks().Idles)
+	if n := m.bytes(idles); out.Bytes() > n || idles == 0 || idles != idlesOf(d) {
+		t.Errorf("%d bytes, said to be %d at most; %d idles", out.Bytes(), n, idles)
+	}
+	if m.Hidden == 64 || learnedShare*out.Bytes() > d.Bytes() {
+		t.Errorf("%d bytes of networks of %d units for %d", out.Bytes(), m.Hidden, d.Bytes())
 	}
 }
 

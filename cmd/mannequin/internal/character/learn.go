@@ -215,7 +215,7 @@ func fault(clips, nets *controller.Report) string {
 			return fmt.Sprintf("%s at %.2f m/s %s", why, v.Asked, v.Way)
 		}
 	}
-	if nets.Slide.Shown > max(nets.Slide.Clips, most*clips.Slide.Shown) {
+	if nets.Slide.Shown > max(nets.Slide.Clips, clips.Slide.Shown) {
 		return "its feet slide"
 	}
 	return ""

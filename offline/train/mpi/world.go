@@ -27,7 +27,6 @@ package mpi
 import "C"
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -159,16 +158,13 @@ func (w *World) Share(b []byte) ([]byte, error) {
 	if w.rank == 0 && len(b) > math.MaxInt32 {
 		return nil, fmt.Errorf("mpi: %d bytes to share, at most %d", len(b), math.MaxInt32)
 	}
-	var size [8]byte
-	if w.rank == 0 {
-		binary.LittleEndian.PutUint64(size[:], uint64(len(b)))
-	}
+	size := int64(len(b))
 	err := w.do(func() error {
-		if err := failed("MPI_Bcast", C.share(unsafe.Pointer(&size[0]), C.int(len(size)))); err != nil {
+		if err := failed("MPI_Bcast", C.share(unsafe.Pointer(&size), C.int(unsafe.Sizeof(size)))); err != nil {
 			return err
 		}
-		if n := binary.LittleEndian.Uint64(size[:]); w.rank != 0 {
-			b = make([]byte, n)
+		if w.rank != 0 {
+			b = make([]byte, size)
 		}
 		if len(b) == 0 {
 			return nil

@@ -1,6 +1,6 @@
 # mannequin. Two commands matter: make demo, make test. Both set the machine up.
 .POSIX:
-.PHONY: help demo web test-web showreel test test-samebits check build build-cuda cuda test-cuda simd128 test-simd128 setup bench bench-peer fuzz vet golden hour soak clean
+.PHONY: help demo web test-web showreel test test-samebits test-cluster check build build-cuda cuda test-cuda simd128 test-simd128 setup bench bench-peer fuzz vet golden hour soak clean
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
@@ -17,6 +17,7 @@ help:
 	@echo 'make build-cuda  the same, able to run networks on an NVIDIA GPU where there is one'
 	@echo 'make cuda    compile the CUDA kernels where their sources have changed'
 	@echo 'make test-samebits  compare the dog with programs for arm64 and WebAssembly; SCENES=. all scenes'
+	@echo 'make test-cluster  train on several processes, over Open MPI, which it installs where it is missing'
 	@echo 'make simd128  compile the kernels for browsers where their source has changed'
 	@echo 'make bench   benchmarks'
 	@echo 'make bench-peer  ONNX Runtime beside us; fetches its library through npm'
@@ -80,6 +81,12 @@ test-cuda: setup
 	$(CUDA) && $(GO) vet -tags cuda ./netruntime/... ./internal/testing/fakecuda ./animsys ./cmd/mannequin/... && \
 	$(GO) test -count=1 -race -tags cuda ./netruntime/cuda && $(GO) test -count=1 -race -tags cuda -run CUDA ./netruntime && $(GO) test -count=1 -tags cuda -run CUDA ./cmd/mannequin/internal/bench ./animsys
 	$(CUDA) && $(GO) tool staticcheck -tags cuda ./netruntime/... ./internal/testing/fakecuda
+
+# Several processes that train together, some of which are killed.
+test-cluster: setup
+	@sh scripts/setup.sh cluster
+	$(GO) vet -tags mpi ./offline/train/... ./cmd/mannequin/internal/train
+	$(GO) test -count=1 -timeout 30m -tags mpi -run Ranks -v ./offline/train/... ./cmd/mannequin/internal/train
 
 # The kernels for browsers, in node where there is one. test-web runs them in a browser.
 test-samebits:

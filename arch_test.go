@@ -186,7 +186,7 @@ func TestImports(t *testing.T) {
 	for _, build := range []struct {
 		tags string
 		env  []string
-	}{{}, {env: []string{"GOOS=js", "GOARCH=wasm"}}, {tags: "cuda,ort,openblas"}} {
+	}{{}, {env: []string{"GOOS=js", "GOARCH=wasm"}}, {tags: "cuda,ort,openblas,mpi"}} {
 		list := exec.Command("go", "list", "-e", "-tags", build.tags, "-json=ImportPath,Standard,Imports", "-deps", "./...")
 		list.Env = append(os.Environ(), build.env...)
 		b, err := list.Output()

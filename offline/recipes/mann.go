@@ -154,6 +154,9 @@ func (m *MANN) recipe() (string, error) {
 	if m.Start != nil {
 		parts = append(parts, fields{"start": netHash(m.Start)})
 	}
+	if m.Shards > 0 {
+		parts = append(parts, fields{"shards": m.Shards})
+	}
 	return checkpointKey(parts...)
 }
 

@@ -17,10 +17,12 @@ import (
 	"mannequin/offline/train"
 )
 
-// RunOptions say how a training runs. They do not change the weights, except that Limit and
+// RunOptions say how a training runs. They do not change the weights, except for Shards, and that Limit and
 // Patience may end the run earlier.
 type RunOptions struct {
 	Threads    int           // workers; the result does not depend on it
+	Shards     int           // see train.Job
+	Ranks      train.Ranks   // see train.Job
 	Limit      time.Duration // see train.Job
 	Checkpoint string        // path
 	Curves     string        // path of the loss curves without extension; empty: none are written
@@ -46,6 +48,7 @@ type trained struct {
 // file.
 func (r *RunOptions) run(ctx context.Context, job *train.Job, doubts []dataset.Warning, model func(trained) (*netruntime.Net, error)) (*train.Report, error) {
 	job.Patience, job.Limit, job.Checkpoint, job.Every, job.Resume = r.Patience, r.Limit, r.Checkpoint, r.Every, r.Resume
+	job.Shards, job.Ranks = r.Shards, r.Ranks
 	job.Curves, job.Progress, job.Log, job.Now = r.Curves, r.Progress, r.Log, r.Now
 	job.Warnings = train.NewWarnings(r.Log)
 	for _, d := range doubts {
@@ -117,10 +120,11 @@ type hyperparams struct {
 	AdamW    train.AdamW     `json:"adamw"`
 	AdaDelta *train.AdaDelta `json:"adadelta,omitempty"`
 	Schedule train.Schedule  `json:"schedule"`
+	Shards   int             `json:"shards,omitempty"`
 }
 
 func (t *Training) hyperparams() hyperparams {
-	return hyperparams{t.ClipNorm, t.Train.Length, t.Batch, t.Seed, t.AdamW, t.AdaDelta, t.schedule()}
+	return hyperparams{t.ClipNorm, t.Train.Length, t.Batch, t.Seed, t.AdamW, t.AdaDelta, t.schedule(), t.Shards}
 }
 
 // fields are values of a checkpoint key that a recipe does not hold, or holds elsewhere. JSON

@@ -83,16 +83,16 @@ func (f *motionFlags) latentClips() (dataset.MotionOptions, error) {
 
 // trainOn is train with recordings that are read by opt.
 func (f *motionFlags) trainOn(cmd *cobra.Command, opt dataset.MotionOptions, l *recipes.Training, run func(ctx context.Context) (*train.Report, error)) error {
-	show := newTrainProgress(cmd.ErrOrStderr())
-	opt.Read, opt.Skip = f.read, f.skip
-	var err error
-	if l.Train, l.HeldOut, err = dataset.BuildMotion(f.data, opt); err != nil {
-		return err
-	}
-	show.log.Info("data", "clips", len(l.Train.Clips)/2, "windows", len(l.Train.Windows), "held_out_clips", len(l.HeldOut.Clips)/2)
-	l.Epochs, l.Batch, l.Seed, l.AdamW.Rate, l.RunOptions = f.epochs, f.batch, f.seed, f.rate, f.running(show)
-	rep, err := run(cmd.Context())
-	return f.report(cmd, show, rep, err)
+	return f.together(cmd, func(show *trainProgress) (*train.Report, error) {
+		opt.Read, opt.Skip = f.read, f.skip
+		var err error
+		if l.Train, l.HeldOut, err = dataset.BuildMotion(f.data, opt); err != nil {
+			return nil, err
+		}
+		show.log.Info("data", "clips", len(l.Train.Clips)/2, "windows", len(l.Train.Windows), "held_out_clips", len(l.HeldOut.Clips)/2)
+		l.Epochs, l.Batch, l.Seed, l.AdamW.Rate, l.RunOptions = f.epochs, f.batch, f.seed, f.rate, f.running(show)
+		return run(cmd.Context())
+	})
 }
 
 func newTrainManifold() *cobra.Command {

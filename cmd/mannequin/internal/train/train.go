@@ -33,9 +33,12 @@ type trainFlags struct {
 	out, checkpoint, dtype string
 	minutes, every         float64
 	epochs, batch, threads int
+	shards                 int
 	patience               int
 	seed                   uint64
 	resume, force, json    bool
+
+	ranks train.Ranks // the processes that train together; nil: this one alone
 }
 
 // add adds the flags, and the check of the files that they name before the command runs.
@@ -48,6 +51,7 @@ func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
 	command.Number(c, &f.every, "checkpoint-minutes", 2, command.Positive, 1e6, "minutes between checkpoints, fewer at first")
 	command.Number(c, &f.epochs, "epochs", epochs, 1, math.MaxInt, "passes over the data")
 	command.Number(c, &f.batch, "batch", batch, 1, 1<<16, "samples per step")
+	command.Number(c, &f.shards, "shards", 0, 0, 1<<16, "parts of a step whose gradients are computed by themselves, a divisor of --batch; several processes share them, and their number does not change the weights (docs/cluster.md); 0 is one part, for one process")
 	command.Number(c, &f.patience, "patience", 0, 0, math.MaxInt, "epochs without a better held-out loss after which training stops; 0 is never")
 	cli.Threads(c, &f.threads)
 	cli.Seed(c, &f.seed, "weights, order and dropout")
@@ -210,25 +214,25 @@ type trainReport struct {
 }
 
 func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, opt dataset.Options) error {
-	show := newTrainProgress(cmd.ErrOrStderr())
-	show.ticks = r.Ticks
-	log := show.log
-	var err error
-	if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data[0], opt); err != nil {
-		return err
-	}
-	log.Info("data", "rows", r.Train.Rows, "visits_per_epoch", len(r.Train.Order), "held_out_rows", r.HeldOut.Rows)
-	r.Epochs, r.Batch, r.Seed = f.epochs, f.batch, f.seed
-	r.RunOptions = f.running(show)
-	rep, err := r.Run(cmd.Context())
-	return f.report(cmd, show, rep, err)
+	return f.together(cmd, func(show *trainProgress) (*train.Report, error) {
+		show.ticks = r.Ticks
+		log := show.log
+		var err error
+		if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data[0], opt); err != nil {
+			return nil, err
+		}
+		log.Info("data", "rows", r.Train.Rows, "visits_per_epoch", len(r.Train.Order), "held_out_rows", r.HeldOut.Rows)
+		r.Epochs, r.Batch, r.Seed = f.epochs, f.batch, f.seed
+		r.RunOptions = f.running(show)
+		return r.Run(cmd.Context())
+	})
 }
 
 // running returns how a recipe runs by the flags.
 func (f *trainFlags) running(show *trainProgress) recipes.RunOptions {
 	minutes := func(m float64) time.Duration { return time.Duration(math.Round(m * float64(time.Minute))) }
 	return recipes.RunOptions{
-		Threads: f.threads, Patience: f.patience,
+		Threads: f.threads, Patience: f.patience, Shards: f.shards, Ranks: f.ranks,
 		Limit: minutes(f.minutes), Every: minutes(f.every),
 		Checkpoint: f.checkpoint, Resume: f.resume, Force: f.force,
 		Curves: f.curves(),

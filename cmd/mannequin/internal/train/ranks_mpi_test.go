@@ -1,0 +1,150 @@
+//go:build mpi
+
+package train
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// mpirun is the command for a number of ranks, on a machine with fewer cores, also for root.
+func mpirun(t *testing.T, ranks int, program string, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "mpirun", append([]string{"--oversubscribe", "--quiet", "-n", fmt.Sprint(ranks), program}, args...)...)
+	c.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1")
+	return c
+}
+
+// cluster builds the program, makes recordings of a dog by rules, and returns how to train on them.
+func cluster(t *testing.T) (program string, args func(out string) []string) {
+	t.Helper()
+	dir := t.TempDir()
+	program = filepath.Join(dir, "mannequin")
+	if out, err := exec.Command("go", "build", "-tags", "mpi", "-o", program, "mannequin/cmd/mannequin").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	data := filepath.Join(dir, "data")
+	if code, _, stderr := mannequin("procgen", "--out", data, "--minutes", "1", "--seed", "3"); code != 0 {
+		t.Fatalf("code %d\n%s", code, stderr)
+	}
+	return program, func(out string) []string {
+		return []string{"train", "mann", data, "--out", out, "--threads", "1", "--shards", "8", "--batch", "32", "--experts", "2", "--hidden", "16", "--epochs", "3",
+			"--keep", "0.9", "--repeat", "1", "--checkpoint-minutes", "0.002", "--resume"}
+	}
+}
+
+// Weights are the same bytes for any number of ranks, also if ranks were killed and others went on.
+func TestRanksOverMPI(t *testing.T) {
+	program, args := cluster(t)
+	dir := t.TempDir()
+	hash := func(name string) string {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%x", sha256.Sum256(b))
+	}
+	alone := filepath.Join(dir, "alone.safetensors")
+	if out, err := exec.Command(program, args(alone)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want := hash(alone)
+	began := time.Now()
+	for ranks := 1; ranks <= 4; ranks++ {
+		name := filepath.Join(dir, fmt.Sprintf("%d.safetensors", ranks))
+		began = time.Now()
+		out, err := mpirun(t, ranks, program, args(name)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%d ranks: %v\n%s", ranks, err, out)
+		}
+		if got := hash(name); got != want {
+			t.Errorf("%d ranks make other weights than one process", ranks)
+		}
+		if n := strings.Count(string(out), "held-out loss"); n != 1 {
+			t.Errorf("%d ranks print %d reports, want one:\n%s", ranks, n, out)
+		}
+	}
+	whole := time.Since(began)
+
+	// A rank is killed at a random time, and another number of ranks goes on.
+	name := filepath.Join(dir, "killed.safetensors")
+	r := rand.New(rand.NewPCG(1, 1))
+	ended := false
+	for try := 0; !ended; try++ {
+		ranks := 1 + (try+1)%4
+		c := mpirun(t, ranks, program, args(name)...)
+		var said bytes.Buffer
+		c.Stdout, c.Stderr = &said, &said
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- c.Wait() }()
+		wait := time.Duration(r.Float64() * float64(whole))
+		if try >= 12 {
+			wait = time.Hour // it may end now
+		}
+		select {
+		case err := <-done:
+			if ended = err == nil; !ended {
+				t.Fatalf("try %d: %v\n%s", try, err, said.String())
+			}
+			continue
+		case <-time.After(wait):
+		}
+		pids := children(t, c.Process.Pid)
+		if len(pids) == 0 {
+			continue
+		}
+		syscall.Kill(pids[r.IntN(len(pids))], syscall.SIGKILL)
+		select {
+		case err := <-done:
+			ended = err == nil // it had ended already
+		case <-time.After(time.Minute):
+			t.Fatalf("try %d: the job hangs after a rank was killed\n%s", try, said.String())
+		}
+	}
+	if got := hash(name); got != want {
+		t.Error("after ranks were killed, the weights are others")
+	}
+}
+
+// children returns the processes that a process has started.
+func children(t *testing.T, pid int) (out []int) {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		return nil
+	}
+	for _, s := range strings.Fields(string(b)) {
+		var n int
+		if _, err := fmt.Sscan(s, &n); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Ranks that cannot share a step say what is missing, once, and end.
+func TestRanksNeedShards(t *testing.T) {
+	program, args := cluster(t)
+	a := args(filepath.Join(t.TempDir(), "x.safetensors"))
+	for i := range a {
+		if a[i] == "--shards" {
+			a[i+1] = "0"
+		}
+	}
+	out, err := mpirun(t, 2, program, a...).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "add --shards") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

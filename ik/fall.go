@@ -89,7 +89,7 @@ func (f *fall) push() float32 {
 
 // land stops a foot that hits the ground.
 func (f *Foot) land() {
-	for _, l := range [...]*limiter{&f.path, &f.ankle, &f.tip} {
+	for _, l := range [...]*limiter{&f.path, &f.ankle, &f.tip, &f.toes} {
 		l.step.Y = max(l.step.Y, 0)
 	}
 }

@@ -88,6 +88,7 @@ type Foot struct {
 	knee   limiter // the joints' ways through the world
 	ankle  limiter
 	tip    limiter
+	toes   limiter // of their end
 }
 
 // Contact reports whether the foot is on the ground in the flat pose.

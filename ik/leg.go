@@ -267,7 +267,7 @@ func (s *Legged) raiseKnee(m []m3.Xform, l Leg, foot *Foot) {
 
 // raiseToes bends the tip of a leg until the end of the toes is above the ground. An end below 0
 // means that the leg has no toes. Toes that point down bend forward.
-func (s *Legged) raiseToes(m []m3.Xform, l Leg, end int) {
+func (s *Legged) raiseToes(m []m3.Xform, l Leg, end int, foot *Foot) {
 	if end < 0 {
 		return
 	}
@@ -276,6 +276,7 @@ func (s *Legged) raiseToes(m []m3.Xform, l Leg, end int) {
 		forward = m[left].Pos.Sub(m[right].Pos).Cross(m3.Up).Normalize(m3.Vec3{})
 	}
 	s.raiseEnd(m, l.tip(), end, forward)
+	s.limitAcceleration(m, l.tip(), end, &foot.toes, s.footAccel) // toes that point back turn over at once
 }
 
 // raiseEnd turns joint j up until the place of its descendant end is above the ground: in the direction in

@@ -212,7 +212,7 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, st
 	body.seen = true
 	for i, l := range s.Rig.Roles.Legs {
 		s.moveLeg(m, l, &plans[i], &feet[i])
-		s.raiseToes(m, l, s.Rig.toes[i])
+		s.raiseToes(m, l, s.Rig.toes[i], &feet[i])
 	}
 	s.liftChain(m, s.Rig.Roles.Tail, &body.tail)
 	s.liftChain(m, s.Rig.Roles.Head, &body.head)

@@ -124,3 +124,24 @@ func TestToesThatPointDown(t *testing.T) {
 		}
 	}
 }
+
+// Toes that point back turn over forward, not in a single tick.
+func TestToesTurnOver(t *testing.T) {
+	s, names := walker(t, ik.Level(0))
+	foot, end := index(names, "LeftFoot"), index(names, "LeftToeBaseSite")
+	s.Rot[index(names, "LeftLeg")] = m3.AxisAngle(m3.V(1, 0, 0), 0.15)
+	s.Pos[0].Y -= 0.01
+	var at [3]m3.Vec3
+	most := float32(0)
+	for tick := range 120 {
+		s.Rot[foot] = m3.AxisAngle(m3.V(1, 0, 0), 0.9+float32(tick)/60)
+		s.Run(0, 1)
+		at = [3]m3.Vec3{at[1], at[2], s.Model[end].Pos}
+		if tick > 2 {
+			most = max(most, at[2].Add(at[0]).Sub(at[1].Scale(2)).Len()*60*60)
+		}
+	}
+	if most > 100 {
+		t.Errorf("the end of the toes accelerates by up to %g m/s²", most)
+	}
+}

@@ -8,7 +8,7 @@ func (f *Foot) Shift(by m3.Vec3) {
 	if !f.seen {
 		return
 	}
-	for _, p := range [...]*m3.Vec3{&f.prev, &f.lockPos, &f.target, &f.path.out, &f.knee.out, &f.ankle.out, &f.tip.out} {
+	for _, p := range [...]*m3.Vec3{&f.prev, &f.lockPos, &f.target, &f.path.out, &f.knee.out, &f.ankle.out, &f.tip.out, &f.toes.out} {
 		*p = p.Add(by)
 	}
 }
@@ -40,7 +40,7 @@ func (p *Step) Shift(by m3.Vec3) {
 
 // Pace says that the next step of the solver is by times as long as the last one: what moves goes on as fast.
 func (f *Foot) Pace(by float32) {
-	for _, l := range [...]*limiter{&f.path, &f.knee, &f.ankle, &f.tip} {
+	for _, l := range [...]*limiter{&f.path, &f.knee, &f.ankle, &f.tip, &f.toes} {
 		l.step = l.step.Scale(by)
 	}
 }
@@ -65,7 +65,7 @@ func (f *Foot) Turn(t m3.Turn) {
 	for _, v := range [...]*m3.Vec3{&f.offset, &f.vel, &f.slope} {
 		*v = t.Rot.Rotate(*v)
 	}
-	for _, l := range [...]*limiter{&f.path, &f.knee, &f.ankle, &f.tip} {
+	for _, l := range [...]*limiter{&f.path, &f.knee, &f.ankle, &f.tip, &f.toes} {
 		l.turn(t)
 	}
 }

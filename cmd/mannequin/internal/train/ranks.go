@@ -52,6 +52,9 @@ func (f *trainFlags) together(cmd *cobra.Command, run func(show *trainProgress) 
 		fmt.Fprintf(cmd.ErrOrStderr(), "mannequin: rank %d of %d: %v\n", all.Rank(), all.Count(), err)
 		all.Abort(1)
 	}
+	if all.Rank() != 0 {
+		err = nil // rank 0 says it
+	}
 	return errors.Join(err, all.Close())
 }
 

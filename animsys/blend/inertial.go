@@ -238,9 +238,9 @@ func finite(rot []m3.Quat) bool {
 	return !slices.ContainsFunc(rot, func(q m3.Quat) bool { return !q.Finite() })
 }
 
-// begin starts the offset of row r: the pose that would have followed the last one, minus the new pose. The offset's velocity
-// is that of the last pose in the world, minus the velocity of the new root. learn subtracts the new motion's own velocity
-// in the next tick, when two of its poses are known.
+// begin starts the offset of row r: the pose that would have followed the last one, minus the new pose. The velocity of the
+// offset is the velocity of the last pose in the world, minus the velocity of the new root. In the next tick, when two poses
+// of the new motion are known, learn subtracts the velocity of the new motion.
 func (b *Inertial) begin(r int, local m3.Xform, rot []m3.Quat, root m3.Xform) {
 	s, h, at := &b.state[r], &b.hips[r], r*len(b.parents)
 	var goes, turns m3.Vec3

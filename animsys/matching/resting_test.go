@@ -150,8 +150,8 @@ func TestStances(t *testing.T) {
 	}
 }
 
-// Who was hit stands as before a second and a half after it. Who rolls from a stand has no speed at once. Who turns round on the spot takes as long
-// as people do, and steps.
+// A person who is hit stands as before 1.5 s after the hit. A person who rolls from a stand speeds up over several ticks. A turn of
+// 180° on the spot takes as long as people take, and has steps.
 func TestActionsBeginAndEnd(t *testing.T) {
 	f := must.Get(models.OpenCharacter("hero"))(t)
 	action := func(name string) control.Action {

@@ -287,17 +287,17 @@ func (s *cleanup) stand(rows, seen []float32) {
 		row := rows[f*cols:][:cols]
 		way := feature.Place{}.Advance(before[body:], 1.0/Rate)
 		turn := m3.YawQuat(way.Yaw)
+		usual, pace := float32(runPace), way.Pos.Len()*Rate
+		if way.Pos.Z < 0.5*way.Pos.Len() { // more than 60° off the facing
+			usual = asidePace
+		}
+		slip := runSlip * max(0, pace-usual)
 		for c, at := range s.feet {
 			was := m3.V(before[at], before[at+1], before[at+2])
 			speed := way.Pos.Add(turn.Rotate(m3.V(row[at], row[at+1], row[at+2]))).Dist(was) * Rate
 			bounds := &l.Contacts[c]
-			pace := way.Pos.Len() * Rate
 			stands := &row[l.Contact(c)]
-			usual := float32(runPace)
-			if way.Pos.Z < 0.5*way.Pos.Len() { // more than 60° off the facing
-				usual = asidePace
-			}
-			if *stands = 0; row[at+1] < bounds.Height && speed < bounds.Speed+runSlip*max(0, pace-usual) {
+			if *stands = 0; row[at+1] < bounds.Height && speed < bounds.Speed+slip {
 				*stands = 1
 			}
 		}

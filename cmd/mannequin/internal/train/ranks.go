@@ -58,7 +58,7 @@ func (f *trainFlags) together(cmd *cobra.Command, run func(show *trainProgress) 
 	return errors.Join(err, all.Close())
 }
 
-// enoughShards reports whether so many processes can share a step.
+// enoughShards returns an error if a batch has fewer shards than there are processes.
 func (f *trainFlags) enoughShards(ranks int) error {
 	if ranks > 1 && f.shards < ranks {
 		return command.Usagef("%d processes train together: add --shards, at least %d and a divisor of --batch %d; the weights depend on it, and not on the number of processes", ranks, ranks, f.batch)

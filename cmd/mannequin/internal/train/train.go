@@ -33,8 +33,7 @@ type trainFlags struct {
 	out, checkpoint, dtype string
 	minutes, every         float64
 	epochs, batch, threads int
-	shards                 int
-	patience               int
+	shards, patience       int
 	seed                   uint64
 	resume, force, json    bool
 
@@ -51,7 +50,7 @@ func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
 	command.Number(c, &f.every, "checkpoint-minutes", 2, command.Positive, 1e6, "minutes between checkpoints, fewer at first")
 	command.Number(c, &f.epochs, "epochs", epochs, 1, math.MaxInt, "passes over the data")
 	command.Number(c, &f.batch, "batch", batch, 1, 1<<16, "samples per step")
-	command.Number(c, &f.shards, "shards", 0, 0, 1<<16, "parts of a step whose gradients are computed by themselves, a divisor of --batch; several processes share them, and their number does not change the weights (docs/cluster.md); 0 is one part, for one process")
+	command.Number(c, &f.shards, "shards", 0, 0, 1<<16, "equal parts of a batch, a divisor of --batch; several processes divide them among each other, and the number of processes does not change the weights (docs/cluster.md); 0 is one part, for one process")
 	command.Number(c, &f.patience, "patience", 0, 0, math.MaxInt, "epochs without a better held-out loss after which training stops; 0 is never")
 	cli.Threads(c, &f.threads)
 	cli.Seed(c, &f.seed, "weights, order and dropout")

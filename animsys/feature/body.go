@@ -96,6 +96,26 @@ func (m *Motion) FromWorld(rows []float32, world []m3.Vec3, fps float64) (Place,
 	return place[0], nil
 }
 
+// A contact that rises or falls by rolls m/s begins to leave the ground or has not quite landed; by
+// leaves its height is not that of standing.
+const rolls, leaves = 0.1, 0.3
+
+// Level writes which contacts of a motion, (frames, m.Columns()), stay at their height until the
+// next frame into level, (frames, contacts): 1, and less the faster the joint rises or falls. A heel
+// or toe that rolls off the ground is in contact until it moves. Held at its height it would start
+// its step too late and skim the ground.
+func (m *Motion) Level(level, rows []float32, fps float32) {
+	cols, n := m.Columns(), len(m.Contacts)
+	frames := len(rows) / cols
+	for i, c := range m.Contacts {
+		at := m.Pos(m.Joint(c.Joint)) + 1
+		for f := range frames {
+			rise := rows[min(f+1, frames-1)*cols+at] - rows[f*cols+at]
+			level[f*n+i] = 1 - m3.SmoothStep(rolls, leaves, m3.Abs(rise)*fps)
+		}
+	}
+}
+
 // majorityFrames is how many frames decide a contact by majority, so that it does not flicker.
 const majorityFrames = 5
 

@@ -36,6 +36,7 @@ type Cost struct {
 	Frames  int
 	Body    []float32 // (Frames, MotionLen) target of the body's motion, raw
 	Stand   []float32 // (Frames, contacts) weight of standing still from this frame to the next, 0 to 1; nil means 0
+	Level   []float32 // (Frames, contacts) the share of Stand for the height; nil means 1
 	Want    []float32 // (Frames, columns) target of all columns; optional
 	Weight  []float32 // (Frames, columns) of the squared difference from Want
 }
@@ -138,10 +139,14 @@ func (c *Cost) slide(f int, v, g, x, dir, grad []float32) float64 {
 		q := vec(next, p) // the joint in the next frame, seen from this one
 		q = m3.V(cos*q.X+sin*q.Z, q.Y, cos*q.Z-sin*q.X)
 		r := q.Add(way).Sub(vec(v, p))
-		d := r.Scale(2 * w)
+		level := float32(1)
+		if c.Level != nil {
+			level = c.Level[f*n+i]
+		}
+		d := m3.V(r.X, r.Y*level, r.Z).Scale(2 * w)
 		add(g, p, d.Neg())
 		add(gNext, p, m3.V(cos*d.X-sin*d.Z, d.Y, cos*d.Z+sin*d.X))
-		total += float64(w) * float64(r.Dot(r))
+		total += float64(d.Dot(r)) / 2
 	}
 	return total
 }

@@ -230,6 +230,25 @@ func TestMotionContacts(t *testing.T) {
 	}
 }
 
+// A joint that stands is level, one that rises or falls like a step is not, and in between it is so by degrees.
+func TestMotionLevel(t *testing.T) {
+	m := Human()
+	const frames, fps, foot = 6, 60, 2
+	rows, level := make([]float32, frames*m.Columns()), make([]float32, frames*len(m.Contacts))
+	at := m.Pos(m.Joint(m.Contacts[foot].Joint)) + 1
+	for f, y := range []float32{0.02, 0.02, 0.02 + 0.2/fps, 0.1, 0, 0} {
+		rows[f*m.Columns()+at] = y
+	}
+	m.Level(level, rows, fps)
+	for f, want := range []float32{1, 0.5, 0, 0, 1, 1} {
+		for i := range m.Contacts {
+			if got := level[f*len(m.Contacts)+i]; i == foot && math.Abs(float64(got-want)) > 1e-4 || i != foot && got != 1 {
+				t.Errorf("frame %d: contact %d is level by %g, want %g", f, i, got, want)
+			}
+		}
+	}
+}
+
 func TestFromWorldRefuses(t *testing.T) {
 	m := Human()
 	world := stroll(m, 3, 0)

@@ -118,6 +118,9 @@ type Edit struct {
 	// Stand is the weight with which each contact stays in place from this frame to the next, 0 to
 	// 1, (Batch, Length, contacts). Values below 0 count as 0; nil: none.
 	Stand []float32
+	// Level is the share of Stand for heights, (Batch, Length, contacts): a foot that rolls off the
+	// ground rises while it stays in place. Nil: 1. See feature.Motion.Level.
+	Level []float32
 	// Want and Weight add Weight·(Rows − Want)² to the cost for each value, (Batch, Length,
 	// columns): positions in metres; nil: none. See Model.AddTargets.
 	Want, Weight []float32
@@ -328,7 +331,7 @@ func (e *Editor) costOf(job *Edit, b int) feature.Cost {
 		return v[b*job.Length*n:][:job.Length*n]
 	}
 	c.Body = cut(e.body, feature.MotionLen)
-	c.Stand = cut(job.Stand, len(e.model.Layout.Contacts))
+	c.Stand, c.Level = cut(job.Stand, len(e.model.Layout.Contacts)), cut(job.Level, len(e.model.Layout.Contacts))
 	c.Want, c.Weight = cut(job.Want, e.model.Layout.Columns()), cut(job.Weight, e.model.Layout.Columns())
 	return c
 }
@@ -387,6 +390,7 @@ func (job *Edit) check(m *Model) error {
 		{"Rows", job.Rows, m.Layout.Columns(), false},
 		{"Body", job.Body, feature.MotionLen, true},
 		{"Stand", job.Stand, len(m.Layout.Contacts), true},
+		{"Level", job.Level, len(m.Layout.Contacts), true},
 		{"Want", job.Want, m.Layout.Columns(), true},
 		{"Weight", job.Weight, m.Layout.Columns(), true},
 	} {

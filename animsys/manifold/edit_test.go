@@ -18,7 +18,7 @@ func (m *Model) job(t testing.TB, batch, length int, seed uint64) *Edit {
 	rng := rand.New(rand.NewPCG(3, seed))
 	frames, cols := batch*length, m.Layout.Columns()
 	j := &Edit{Batch: batch, Length: length, Iterations: 30, Rows: m.stray(t, batch, length, seed),
-		Body: make([]float32, frames*feature.MotionLen), Stand: make([]float32, frames*len(m.feet())),
+		Body: make([]float32, frames*feature.MotionLen), Stand: make([]float32, frames*len(m.feet())), Level: make([]float32, frames*len(m.feet())),
 		Want: make([]float32, frames*cols), Weight: make([]float32, frames*cols)}
 	for f := range frames {
 		j.Body[f*feature.MotionLen+feature.MotionZ] = 1.2
@@ -27,6 +27,7 @@ func (m *Model) job(t testing.TB, batch, length int, seed uint64) *Edit {
 			if (f/20+i/2)%2 == 0 {
 				j.Stand[f*len(m.feet())+i] = 1
 			}
+			j.Level[f*len(m.feet())+i] = float32(f%5) / 4
 		}
 		at := f*cols + m.Layout.Pos(m.Layout.Joint("LeftHand"))
 		for k := range 3 {
@@ -296,8 +297,8 @@ func TestEditBatchInvariance(t *testing.T) {
 			for b := range batch {
 				one := *job
 				cut := func(v []float32) []float32 { return slices.Clone(v[b*len(v)/batch : (b+1)*len(v)/batch]) }
-				one.Batch, one.Rows, one.Body, one.Stand, one.Want, one.Weight = 1, cut(job.Rows), cut(job.Body),
-					cut(job.Stand), cut(job.Want), cut(job.Weight)
+				one.Batch, one.Rows, one.Body, one.Stand, one.Level, one.Want, one.Weight = 1, cut(job.Rows), cut(job.Body),
+					cut(job.Stand), cut(job.Level), cut(job.Want), cut(job.Weight)
 				must.Get(e.Run(&one))(t)
 				want = append(want, one.Rows...)
 			}
@@ -359,6 +360,7 @@ func TestEditRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*Edit){
 		"3 motions": func(j *Edit) { j.Batch = 3 }, "12 frames": func(j *Edit) { j.Length = 12 }, "9 frames": func(j *Edit) { j.Length = 9 },
 		"Rows": func(j *Edit) { j.Rows = j.Rows[1:] }, "Body": func(j *Edit) { j.Body = j.Body[1:] }, "Stand": func(j *Edit) { j.Stand = nil; j.Stand = []float32{} },
+		"Level":       func(j *Edit) { j.Level = j.Level[1:] },
 		"go together": func(j *Edit) { j.Want = nil },
 	} {
 		job := m.job(t, 2, 10, 9)

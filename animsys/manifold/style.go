@@ -170,6 +170,7 @@ type GramOptimizer struct {
 	last     []float32 // gradient of the previous step
 	dir      []float32 // search direction
 	stand    []float32
+	level    []float32   // of the content, as Edit.Level
 	original []float32   // original rows
 	scratch  [][]float64 // (batch)(units, units)
 	state    []styleState
@@ -257,6 +258,7 @@ func (m *Model) NewGramOptimizer(o GramOptimizerOptions) (*GramOptimizer, error)
 		&s.content:  o.Length / 2 * m.Units, &s.h: o.Length / 2 * m.Units, &s.grad: o.Length / 2 * m.Units,
 		&s.last: o.Length / 2 * m.Units, &s.dir: o.Length / 2 * m.Units,
 		&s.stand: o.Length * contacts,
+		&s.level: o.Length * contacts,
 	} {
 		*v = make([]float32, o.Batch*n)
 	}
@@ -302,7 +304,8 @@ func (s *GramOptimizer) Run(job *StyleJob) ([]StyleReport, EditReport, error) {
 	s.pool.Run(job.Batch, s.tasks.poses)
 	if job.Edit > 0 {
 		s.edit = Edit{Batch: job.Batch, Length: job.Length, Rows: job.Rows,
-			Stand: s.stand[:job.Batch*job.Length*len(s.model.Layout.Contacts)], Iterations: job.Edit, Stop: job.Stop}
+			Stand: s.stand[:job.Batch*job.Length*len(s.model.Layout.Contacts)],
+			Level: s.level[:job.Batch*job.Length*len(s.model.Layout.Contacts)], Iterations: job.Edit, Stop: job.Stop}
 		var err error
 		if edit, err = s.Editor.Run(&s.edit); err != nil {
 			return nil, edit, err

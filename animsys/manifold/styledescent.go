@@ -286,8 +286,10 @@ func (s *GramOptimizer) fillMargins(_, b int) {
 func (s *GramOptimizer) takePoses(_, b int) {
 	l := s.model.Layout
 	cols, contacts := l.Columns(), len(l.Contacts)
+	rows := s.job.Rows[b*s.job.Length*cols:][:s.job.Length*cols]
+	l.Level(s.level[b*s.job.Length*contacts:][:s.job.Length*contacts], rows, Rate)
 	for f := range s.job.Length {
-		row := s.job.Rows[(b*s.job.Length+f)*cols:][:cols]
+		row := rows[f*cols:][:cols]
 		for i := range contacts {
 			s.stand[(b*s.job.Length+f)*contacts+i] = min(max(row[l.Contact(i)], 0), 1)
 		}

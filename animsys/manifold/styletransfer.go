@@ -277,7 +277,9 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 	if iterations == 0 {
 		return out, nil
 	}
-	job := &Edit{Batch: 1, Length: frames, Rows: out, Body: m.bodyMotion(out), Stand: stand, Iterations: iterations}
+	level := make([]float32, len(stand))
+	m.Layout.Level(level, rows, Rate)
+	job := &Edit{Batch: 1, Length: frames, Rows: out, Body: m.bodyMotion(out), Stand: stand, Level: level, Iterations: iterations}
 	if err := m.editOnce(job, workers); err != nil {
 		return nil, err
 	}

@@ -184,7 +184,9 @@ func (o *editFlags) run(file, out string) (*editReport, error) {
 			rows, start = calm, calmAt
 		}
 	}
-	job := &manifold.Edit{Batch: 1, Length: frames, Rows: rows, Stand: stand, Calm: true, Iterations: o.iterations}
+	level := make([]float32, len(stand))
+	m.Layout.Level(level, rows, manifold.Rate)
+	job := &manifold.Edit{Batch: 1, Length: frames, Rows: rows, Stand: stand, Level: level, Calm: true, Iterations: o.iterations}
 	if path != nil {
 		course, err := m.Trajectory(rows, start).Follow(path)
 		if err != nil {

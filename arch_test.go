@@ -143,6 +143,7 @@ var arrows = []arrow{
 	{"offline/eval/controller", []string{"animsys", "animsys/...", "ecs", "engine/m3", "ik", "netruntime", "github.com/mlange-42/..."}, "characters are measured in whole ticks, as a game plays them"},
 	{"offline/eval/...", []string{"offline/...", "animsys/...", "engine/draw", "engine/m3", "ik", "models", "netruntime", "gonum.org/..."},
 		"networks are measured by name, without a command line"},
+	{"offline/queue", []string{"internal/atomicfile", "internal/boundedfile", "github.com/nats-io/nats.go/..."}, "command lines, files and a server of jobs: nothing animated"},
 	{"offline/...", []string{"offline/...", "animsys/...", "engine/m3", "ik", "netruntime/...", "internal/...", "gonum.org/...", "github.com/BurntSushi/toml", "github.com/qmuntal/gltf/...", "google.golang.org/protobuf/encoding/protowire"},
 		"the workshop may use the runtime, never the other way"},
 
@@ -161,6 +162,8 @@ var arrows = []arrow{
 	{"cmd/mannequin", []string{"cmd/mannequin/internal/...", "internal/command", "github.com/spf13/cobra"}, "one folder of commands by noun"},
 	{"cmd/mannequin/internal/cli", []string{"internal/...", "github.com/spf13/cobra", "github.com/schollz/progressbar/...", "golang.org/x/term"},
 		"flags, reports and progress: nothing animated"},
+	{"cmd/mannequin/internal/queue", []string{"cmd/mannequin/internal/cli", "offline/queue", "internal/command", "github.com/mattn/go-shellwords", "github.com/spf13/cobra"},
+		"jobs are command lines, which a library of shells splits"},
 	{"cmd/mannequin/internal/...", []string{"cmd/mannequin/internal/...", "offline/...", "animsys/...", "ecs", "scenes/...", "ik", "netruntime/...", "models/...", "engine/m3", "engine/body", "engine/draw", "engine/media", "internal/...",
 		"github.com/spf13/cobra", "github.com/schollz/progressbar/..."},
 		"the tools: everything but the window"},

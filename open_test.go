@@ -21,6 +21,8 @@ var opens = []struct{ path, why string }{
 	{"internal/testing/", "reads the files of tests"},
 	{"cmd/mannequin/internal/serve/", "opens its folder"},
 	{"offline/train/lock", "opens the lock that it or another run made"},
+	{"offline/queue/folder.go", "appends to its journal"},
+	{"offline/queue/run.go", "makes the folders of jobs, and files in them"},
 	{"cmd/demo/tape.go", "a tape can be played as far as it was written"},
 }
 

@@ -41,6 +41,7 @@ fi
 if [ "${1:-}" = cluster ]; then
 	packages="${packages}libopenmpi-dev|training on several processes
 openmpi-bin|the same
+nats-server|jobs for workers
 "
 fi
 

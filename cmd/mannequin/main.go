@@ -13,6 +13,7 @@ import (
 	"mannequin/cmd/mannequin/internal/judge"
 	"mannequin/cmd/mannequin/internal/motion"
 	"mannequin/cmd/mannequin/internal/plot"
+	"mannequin/cmd/mannequin/internal/queue"
 	"mannequin/cmd/mannequin/internal/serve"
 	"mannequin/cmd/mannequin/internal/style"
 	"mannequin/cmd/mannequin/internal/train"
@@ -35,6 +36,7 @@ writes is --out.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(motion.Commands()...)
 	root.AddCommand(judge.Commands()...)
+	root.AddCommand(queue.Commands()...)
 	root.AddCommand(bench.New(), doctor.New(), eval.New(), inspect.New(), inspect.Certify(), character.New(), plot.New(), serve.New(), style.New(), train.New())
 	return root
 }

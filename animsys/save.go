@@ -31,6 +31,8 @@ type saving struct {
 	ends                                     []int             // of the rows in a save, after the beginning of the first
 	scratch                                  []generator.State // (workers)
 	sizes                                    []int             // (rows) of what visitRow writes
+	rows                                     []int             // of the agents in a save
+	first                                    int               // row of a restore
 	measuring, sealing, verifying, finishing func(worker, group int)
 	visitRow                                 func(st *generator.State, row int)
 	mutex                                    sync.Mutex
@@ -52,7 +54,7 @@ func (v *saving) open(c *Crowd, rig generator.Rig, opt *Options) {
 	*v = saving{self: [1]*Crowd{c}, state: generator.State{Later: true}, finishing: c.finish, visitRow: c.visitRow, identity: identity, released: make([]arche.Entity, 0, c.rows.Cap()),
 		foot: generator.StructOf[ik.Foot](), body: generator.StructOf[ik.Body](),
 		gaze: generator.StructOf[ik.GazeState](), hand: generator.StructOf[ik.HandState](), step: generator.StructOf[ik.Step]()}
-	v.measuring, v.sealing, v.verifying, v.scratch, v.sizes = v.measure, v.seal, v.verify, make([]generator.State, c.pool.Workers()), make([]int, c.rows.Cap())
+	v.measuring, v.sealing, v.verifying, v.scratch, v.sizes, v.rows = v.measure, v.seal, v.verify, make([]generator.State, c.pool.Workers()), make([]int, c.rows.Cap()), make([]int, 0, c.rows.Cap())
 }
 
 // visit writes or reads all of a row that later ticks follow from, except what is the generator's. What
@@ -142,7 +144,7 @@ func (v *saving) groupRange(group int) (from, to int) {
 
 // measure notes the sizes of the rows of a group as visitRow writes them.
 func (v *saving) measure(worker, group int) {
-	for row := group * groupRows; row < min((group+1)*groupRows, v.self[0].rows.Len()); row++ {
+	for _, row := range v.rows[group*groupRows : min((group+1)*groupRows, len(v.rows))] {
 		v.sizes[row] = v.scratch[worker].Size(row, v.visitRow)
 	}
 }
@@ -190,17 +192,47 @@ func (c *Crowd) Save(dst []byte) ([]byte, error) {
 	return c.save(dst)
 }
 
+// SaveAgents is Save of some agents, each once, for AddSaved.
+func (c *Crowd) SaveAgents(dst []byte, agents ...arche.Entity) ([]byte, error) {
+	if err := c.claimBetween("SaveAgents"); err != nil {
+		return dst, err
+	}
+	defer c.registry.release()
+	c.sweep()
+	rows := c.saving.rows[:0]
+	for _, e := range agents {
+		row, ok := c.rows.Row(e)
+		if !ok {
+			return dst, fmt.Errorf("animsys: SaveAgents: entity %v is not in this crowd", e)
+		}
+		if slices.Contains(rows, row) {
+			return dst, fmt.Errorf("animsys: SaveAgents: entity %v is named twice", e)
+		}
+		rows = append(rows, row)
+	}
+	return c.saveRows(dst, rows)
+}
+
 var (
 	errBigEndian = errors.New("saves need a little-endian machine")
 	errDamaged   = errors.New("the save is damaged: its checksum is wrong")
 )
 
 func (c *Crowd) save(dst []byte) ([]byte, error) {
+	c.sweep()
+	rows := c.saving.rows[:0]
+	for row := range c.rows.Len() {
+		rows = append(rows, row)
+	}
+	return c.saveRows(dst, rows)
+}
+
+func (c *Crowd) saveRows(dst []byte, rows []int) ([]byte, error) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return dst, fmt.Errorf("animsys: Save: %w", errBigEndian)
 	}
-	c.sweep()
-	st, begin, n := &c.saving.state, len(dst), c.rows.Len()
+	c.saving.rows = rows
+	st, begin, n := &c.saving.state, len(dst), len(rows)
 	st.Reset()
 	defer func() { st.Data = nil }()
 	var head [headSize]byte
@@ -214,7 +246,7 @@ func (c *Crowd) save(dst []byte) ([]byte, error) {
 	b = slices.Grow(b, entries)[:table+entries]
 	st.Data, v.ends = b, append(v.ends[:0], len(b))
 	c.pool.Run(groups(n), v.measuring)
-	for row := range n {
+	for _, row := range rows {
 		e := c.rows.Entity(row)
 		generator.Value(st, &e)
 		c.gen.save(st, row, e)
@@ -261,6 +293,43 @@ func (c *Crowd) Restore(src []byte) error {
 		return fmt.Errorf("animsys: Restore: %w", err)
 	}
 	return nil
+}
+
+// AddSaved adds the agents of a save to the crowd, as new entities, which it appends to dst in the order of
+// the save. They move on with the bits that they would have had in the crowd that was saved, if both
+// crowds have made as many ticks: so agents go from one process to another. It checks src as Restore
+// does, and changes nothing if it fails. Call it between ticks: within one it fails.
+func (c *Crowd) AddSaved(dst []arche.Entity, src []byte) ([]arche.Entity, error) {
+	if err := c.claimBetween("AddSaved"); err != nil {
+		return dst, err
+	}
+	defer c.registry.release()
+	c.registry.sweep()
+	s, rest, err := c.check(src)
+	first := c.rows.Len()
+	switch {
+	case err != nil:
+	case len(rest) > 0:
+		err = fmt.Errorf("%d bytes follow the save", len(rest))
+	case first+s.agents > c.rows.Cap():
+		err = fmt.Errorf("the save has %d agents, and the crowd has room for %d more", s.agents, c.rows.Cap()-first)
+	default:
+		if err = c.take(s, first, false); err != nil {
+			for row := c.rows.Len() - 1; row >= first; row-- {
+				e := c.rows.Entity(row)
+				c.rows.Remove(e)
+				c.world.RemoveEntity(e)
+				c.vacate(row, row)
+			}
+		}
+	}
+	if err != nil {
+		return dst, fmt.Errorf("animsys: AddSaved: %w", err)
+	}
+	for row := first; row < c.rows.Len(); row++ {
+		dst = append(dst, c.rows.Entity(row))
+	}
+	return dst, nil
 }
 
 // contents is a save that has been checked.
@@ -371,17 +440,17 @@ func (c *Crowd) free() {
 	c.events, c.marks = c.events[:0], c.marks[:0]
 }
 
-// take adds the agents of a save to a crowd without agents. After an error it may have some.
-func (c *Crowd) take(s contents) error {
+// take adds the agents of a save to a crowd that has none from row first on. After an error it may have some.
+// Agents get their entities of the save if keep is set and these are free.
+func (c *Crowd) take(s contents, first int, keep bool) error {
 	st := &c.saving.state
 	st.Data = s.rows
 	st.Rewind()
 	defer func() { st.Data = nil }()
-	c.tick, c.turns = s.counters[0]%uint8(Every4), s.counters[1]
 	v := &c.saving
-	v.ends, v.wrong = append(v.ends[:0], 0), v.wrong[:0]
-	for row := range s.agents {
-		if err := c.takeRow(st, row); err != nil {
+	v.ends, v.wrong, v.first = append(v.ends[:0], 0), v.wrong[:0], first
+	for i := range s.agents {
+		if err := c.takeRow(st, first+i, keep); err != nil {
 			return err
 		}
 		v.ends = append(v.ends, st.Read())
@@ -404,7 +473,8 @@ func (c *Crowd) finish(worker, group int) {
 		v.fail(group)
 		return
 	}
-	for row := group * groupRows; row < min((group+1)*groupRows, len(v.ends)-1); row++ {
+	for i := group * groupRows; i < min((group+1)*groupRows, len(v.ends)-1); i++ {
+		row := v.first + i
 		c.cast.settle(c, row)
 		root := c.Roots[row] // as of the last tick, if the agent was nudged since
 		c.expose(row)
@@ -412,10 +482,10 @@ func (c *Crowd) finish(worker, group int) {
 	}
 }
 
-// takeRow adds the next agent.
-func (c *Crowd) takeRow(st *generator.State, row int) error {
+// takeRow adds the next agent. It gets the entity of the save if keep is set and that is free.
+func (c *Crowd) takeRow(st *generator.State, row int, keep bool) error {
 	var was arche.Entity
-	if generator.Value(st, &was); !c.owns(was) {
+	if generator.Value(st, &was); !keep || !c.owns(was) {
 		was = arche.Entity{}
 	}
 	e, _, err := c.gen.restore(st, was)
@@ -545,7 +615,8 @@ func renew(all []*Crowd) (err error) {
 	}
 	for _, c := range all {
 		if err == nil {
-			err = c.take(c.saving.next)
+			c.tick, c.turns = c.saving.next.counters[0]%uint8(Every4), c.saving.next.counters[1]
+			err = c.take(c.saving.next, 0, true)
 		}
 		c.saving.next = contents{}
 	}

@@ -486,3 +486,72 @@ func FuzzRestore(f *testing.F) {
 		must.Do(t, g.people.Restore(must.Get(g.people.Save(nil))(t)))
 	})
 }
+
+// Agents that go to another crowd move on with the bits that they would have had, as do those that stay and those
+// that are there.
+func TestConformanceHandOver(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		const agents, begins, after = 5, 130, 120
+		whole, from, to := k.scene(t, agents, 1), k.scene(t, agents, 2), k.scene(t, agents, 1)
+		want, own := whole.run(begins, numbers(agents)...), from.run(begins, numbers(agents)...)
+		there := to.run(begins)
+		crossing := []arche.Entity{own[3], own[0]}
+		save := must.Get(from.people.SaveAgents([]byte("before"), crossing...))(t)[6:]
+		for _, e := range crossing {
+			must.Do(t, from.people.Despawn(e))
+		}
+		came := must.Get(to.people.AddSaved(there, save))(t)
+		if len(came) != 2 || to.people.Agents() != 2 || from.people.Agents() != agents-2 {
+			t.Fatalf("%d agents came, there are %d, %d are left", len(came), to.people.Agents(), from.people.Agents())
+		}
+		own[3], own[0] = came[0], came[1]
+		of := func(i int) *actors {
+			if i == 0 || i == 3 {
+				return to
+			}
+			return from
+		}
+		for tick := begins; tick < begins+after; tick++ {
+			for i := range agents {
+				of(i).control(own[i], i, tick)
+				whole.control(want[i], i, tick)
+			}
+			whole.step(1)
+			from.step(1)
+			to.step(1)
+			for i := range agents {
+				if !slices.Equal(of(i).people.Bones(own[i]), whole.people.Bones(want[i])) {
+					t.Fatalf("agent %d has other bits %d ticks after the hand-over", i, tick-begins)
+				}
+			}
+		}
+	})
+}
+
+// What AddSaved refuses changes nothing.
+func TestHandOverRefused(t *testing.T) {
+	k := kinds(t)[0]
+	a, b := k.scene(t, 4, 1), k.scene(t, 4, 1)
+	all, others := a.run(10, 0, 1, 2), b.run(10, 3, 4)
+	c := b.people
+	save := must.Get(a.people.SaveAgents(nil, all...))(t)
+	was := c.Hash()
+	must.Fail(c.AddSaved(nil, save))(t, "room for 2 more")
+	must.Fail(c.AddSaved(nil, append(slices.Clone(save), 0)))(t, "follow the save")
+	must.Fail(c.AddSaved(nil, save[:len(save)-1]))(t, "cut or damaged")
+	bad := slices.Clone(save)
+	bad[len(bad)-9] ^= 1
+	must.Fail(c.AddSaved(nil, bad))(t, "damaged")
+	must.Fail(a.people.SaveAgents(nil, all[0], all[0]))(t, "twice")
+	must.Fail(a.people.SaveAgents(nil, arche.Entity{}))(t, "not in this crowd")
+	if c.Hash() != was || c.Agents() != 2 {
+		t.Error("a refused hand-over has changed something")
+	}
+	one := must.Get(a.people.SaveAgents(nil, all[1]))(t)
+	if got := must.Get(c.AddSaved(others, one))(t); len(got) != 3 || c.Agents() != 3 {
+		t.Errorf("%d agents", c.Agents())
+	}
+	if none := must.Get(c.AddSaved(nil, must.Get(a.people.SaveAgents(nil))(t)))(t); len(none) != 0 || c.Agents() != 3 {
+		t.Errorf("nobody who comes: %d agents", c.Agents())
+	}
+}

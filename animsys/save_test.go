@@ -491,25 +491,41 @@ func FuzzRestore(f *testing.F) {
 // that are there.
 func TestConformanceHandOver(t *testing.T) {
 	forAll(t, func(t *testing.T, k kind) {
-		const agents, begins, after = 5, 130, 120
+		const agents, begins, after = 7, 130, 120 // the last two are there
 		whole, from, to := k.scene(t, agents, 1), k.scene(t, agents, 2), k.scene(t, agents, 1)
-		want, own := whole.run(begins, numbers(agents)...), from.run(begins, numbers(agents)...)
-		there := to.run(begins)
+		want := whole.run(begins, numbers(agents)...)
+		// All spawn everywhere, so that windows and searches begin in the same ticks.
+		own, there := from.run(0, numbers(agents)...), to.run(0, numbers(agents)...)
+		for i := range agents {
+			if i < agents-2 {
+				must.Do(t, to.people.Despawn(there[i]))
+			} else {
+				must.Do(t, from.people.Despawn(own[i]))
+			}
+		}
+		from.play(own[:agents-2], numbers(agents-2), 0, begins, nil)
+		to.play(there[agents-2:], []int{agents - 2, agents - 1}, 0, begins, nil)
 		crossing := []arche.Entity{own[3], own[0]}
 		save := must.Get(from.people.SaveAgents([]byte("before"), crossing...))(t)[6:]
 		for _, e := range crossing {
 			must.Do(t, from.people.Despawn(e))
 		}
-		came := must.Get(to.people.AddSaved(there, save))(t)
-		if len(came) != 2 || to.people.Agents() != 2 || from.people.Agents() != agents-2 {
+		came := must.Get(to.people.AddSaved(nil, save))(t)
+		if len(came) != 2 || to.people.Agents() != 4 || from.people.Agents() != agents-4 {
 			t.Fatalf("%d agents came, there are %d, %d are left", len(came), to.people.Agents(), from.people.Agents())
 		}
 		own[3], own[0] = came[0], came[1]
+		copy(own[agents-2:], there[agents-2:])
 		of := func(i int) *actors {
-			if i == 0 || i == 3 {
+			if i == 0 || i == 3 || i >= agents-2 {
 				return to
 			}
 			return from
+		}
+		for _, i := range []int{3, 0} {
+			if !slices.Equal(to.people.Bones(own[i]), whole.people.Bones(want[i])) || to.people.Root(own[i]) != whole.people.Root(want[i]) {
+				t.Errorf("agent %d stands otherwise as soon as it has come", i)
+			}
 		}
 		for tick := begins; tick < begins+after; tick++ {
 			for i := range agents {

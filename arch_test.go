@@ -151,6 +151,8 @@ var arrows = []arrow{
 		"github.com/g3n/engine/...", "github.com/mlange-42/..."}, "somebody's own characters, in g3n's scene"},
 	{"examples/g3n-game", []string{"animsys", "animsys/control", "animsys/manifold", "animsys/mann", "ecs", "engine/body", "engine/clock", "engine/g3n", "engine/m3", "ik", "models/...",
 		"github.com/g3n/engine/...", "github.com/mlange-42/..."}, "somebody else's game: it opens its own window"},
+	{"examples/shards", []string{"animsys", "animsys/control", "animsys/matching", "ecs", "engine/m3", "ik", "models", "github.com/mlange-42/arche/...", "github.com/nats-io/nats.go", "github.com/zeebo/xxh3"},
+		"one world in several processes, which talk through a server"},
 	{"examples/...", []string{"animsys/...", "ecs", "engine/draw", "engine/m3", "engine/media", "ik", "models/...", "github.com/mlange-42/..."},
 		"what a game writes: public packages alone"},
 

@@ -26,7 +26,7 @@ func start(t *testing.T, port int) *server.Server {
 
 // One world has the same hashes in one process and in several, also while the server is restarted.
 func TestShards(t *testing.T) {
-	const foxes, ticks = 150, 180
+	const foxes, ticks = 60, 120
 	srv := start(t, -1)
 	url, port := srv.ClientURL(), 0
 	fmt.Sscanf(url[strings.LastIndex(url, ":"):], ":%d", &port)

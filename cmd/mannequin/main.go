@@ -16,6 +16,7 @@ import (
 	"mannequin/cmd/mannequin/internal/queue"
 	"mannequin/cmd/mannequin/internal/serve"
 	"mannequin/cmd/mannequin/internal/style"
+	"mannequin/cmd/mannequin/internal/sweep"
 	"mannequin/cmd/mannequin/internal/train"
 	"mannequin/internal/command"
 )
@@ -37,6 +38,6 @@ writes is --out.`,
 	root.AddCommand(motion.Commands()...)
 	root.AddCommand(judge.Commands()...)
 	root.AddCommand(queue.Commands()...)
-	root.AddCommand(bench.New(), doctor.New(), eval.New(), inspect.New(), inspect.Certify(), character.New(), plot.New(), serve.New(), style.New(), train.New())
+	root.AddCommand(bench.New(), doctor.New(), eval.New(), inspect.New(), inspect.Certify(), character.New(), plot.New(), serve.New(), style.New(), sweep.New(), train.New())
 	return root
 }

@@ -17,7 +17,7 @@ help:
 	@echo 'make build-cuda  the same, able to run networks on an NVIDIA GPU where there is one'
 	@echo 'make cuda    compile the CUDA kernels where their sources have changed'
 	@echo 'make test-samebits  compare the dog with programs for arm64 and WebAssembly; SCENES=. all scenes'
-	@echo 'make test-cluster  train on several processes and queue jobs, over Open MPI and NATS, which it installs where they are missing'
+	@echo 'make test-cluster  train on several processes and queue jobs, over Open MPI, Slurm and NATS, which it installs where they are missing'
 	@echo 'make simd128  compile the kernels for browsers where their source has changed'
 	@echo 'make bench   benchmarks'
 	@echo 'make bench-peer  ONNX Runtime beside us; fetches its library through npm'

@@ -42,6 +42,10 @@ if [ "${1:-}" = cluster ]; then
 	packages="${packages}libopenmpi-dev|training on several processes
 openmpi-bin|the same
 nats-server|jobs for workers
+munge|jobs under Slurm
+slurmctld|the same
+slurmd|the same
+slurm-client|the same
 "
 fi
 

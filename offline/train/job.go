@@ -103,6 +103,9 @@ type Progress struct {
 	SamplesPerSec float64       // of this run; a sample is one of Job.Samples: for a quadruped a window of several ticks
 	Elapsed, Left time.Duration // training time over all runs, and an estimate of what remains
 	Done          float64       // share of the run that is over, 0 to 1
+	// Ranks is the time that each rank computes in a step, a mean of the last ones. Whatever else a step takes
+	// is sending, and waiting for the slowest. Nil without Job.Ranks.
+	Ranks []time.Duration
 }
 
 // Point is one row of the loss curves. Epoch 0 is before the first step.

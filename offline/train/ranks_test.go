@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"mannequin/netruntime/grad"
 )
@@ -172,6 +173,32 @@ func TestRanksAgree(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Progress has the time of each rank, and a slow one is seen.
+func TestRankTimes(t *testing.T) {
+	var toys []*toy
+	var last [][]time.Duration
+	for rank := range 3 {
+		y := sharded(t, 8)
+		if loss := y.job.Loss; rank == 1 {
+			y.job.Loss = func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
+				time.Sleep(2 * time.Millisecond)
+				return loss(t, rows, heldOut, key)
+			}
+		}
+		last = append(last, nil)
+		y.job.Progress = func(p Progress) { last[rank] = p.Ranks }
+		toys = append(toys, y)
+	}
+	if _, errs := together(t, toys, newGroup(3), always); errors.Join(errs...) != nil {
+		t.Fatal(errs)
+	}
+	for rank, took := range last {
+		if len(took) != 3 || took[1] < 4*time.Millisecond || took[0] <= 0 || took[1] < 2*took[0] || took[1] < 2*took[2] {
+			t.Errorf("rank %d: the ranks took %v", rank, took)
 		}
 	}
 }

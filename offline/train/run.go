@@ -202,13 +202,17 @@ func (r *run) progress() Progress {
 		left = min(left, (r.Limit - s.Elapsed).Seconds())
 	}
 	left = max(left, 0)
-	return Progress{
+	p := Progress{
 		Epoch: s.Epoch, Epochs: r.Epochs, Step: s.Step, Steps: r.steps,
 		Loss: s.Sum / float64(s.Step), HeldOut: s.History[len(s.History)-1].HeldOut,
 		SamplesPerSec: float64(r.Batch) / max(perStep, 1e-9),
 		Elapsed:       s.Elapsed, Left: time.Duration(left * float64(time.Second)),
 		Done: s.Elapsed.Seconds() / max(s.Elapsed.Seconds()+left, 1e-9),
 	}
+	if r.Ranks != nil {
+		p.Ranks = slices.Clone(r.shards.took)
+	}
+	return p
 }
 
 // heldOut returns the mean loss over the held-out set.

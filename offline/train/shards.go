@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"math"
+	"time"
 
 	"mannequin/netruntime/grad"
 	"mannequin/netruntime/vec"
@@ -33,7 +34,8 @@ type shards struct {
 	scratch []float32   // of adding up a slice, by depth
 	reached []bool      // (parameters) some shard has their gradient
 
-	decided decisions // of all ranks, in the last step
+	decided decisions       // of all ranks, in the last step
+	took    []time.Duration // (ranks) to compute a step, a mean of the last ones
 }
 
 // node is the subtree of shards lo up to hi.
@@ -56,7 +58,8 @@ func (n node) within(lo, hi int, to []node) []node {
 	return b.within(lo, hi, a.within(lo, hi, to))
 }
 
-// Values in the tail of a sum, after a loss for each shard and a flag for each parameter that is reached.
+// Values in the tail of a sum, after a loss for each shard, a flag for each parameter that is reached, and the seconds
+// that each rank has computed.
 const (
 	tailStop = iota
 	tailSave
@@ -70,13 +73,14 @@ func newShards(r *run) *shards {
 		s.values += len(p.Val)
 		s.initial = append(s.initial, nil)
 	}
-	s.length = s.values + r.Shards + len(r.Params) + tailFlags
-	s.total = make([]float32, s.length)
-	s.tail = s.total[s.values:]
 	rank, count := 0, 1
 	if r.Ranks != nil {
 		rank, count = r.Ranks.Rank(), r.Ranks.Count()
 	}
+	s.length = s.values + r.Shards + len(r.Params) + count + tailFlags
+	s.total = make([]float32, s.length)
+	s.tail = s.total[s.values:]
+	s.took = make([]time.Duration, count)
 	root := node{0, r.Shards}
 	for k := range count {
 		s.nodes = append(s.nodes, root.within(k*r.Shards/count, (k+1)*r.Shards/count, nil))
@@ -120,9 +124,11 @@ func (r *run) shardedStep(ctx context.Context) (float64, error) {
 	if r.Ranks != nil {
 		rank = r.Ranks.Rank()
 	}
+	start := time.Now()
 	for i, n := range s.nodes[rank] {
 		r.sumShards(n, s.sums[i], 0)
 	}
+	s.sums[0][s.length-tailFlags-len(s.took)+rank] += float32(time.Since(start).Seconds())
 	own := r.own(ctx.Err() != nil)
 	asked := s.sums[0][s.length-tailFlags:]
 	for i, yes := range [tailFlags]bool{tailStop: own.stop, tailSave: own.save, tailLimit: own.limit} {
@@ -135,6 +141,13 @@ func (r *run) shardedStep(ctx context.Context) (float64, error) {
 	}
 	flags := s.tail[len(s.tail)-tailFlags:]
 	s.decided = decisions{stop: flags[tailStop] > 0, save: flags[tailSave] > 0, limit: flags[tailLimit] > 0}
+	for k, seconds := range s.tail[len(s.tail)-tailFlags-len(s.took):][:len(s.took)] {
+		now := time.Duration(float64(seconds) * float64(time.Second))
+		if s.took[k] == 0 {
+			s.took[k] = now
+		}
+		s.took[k] += (now - s.took[k]) / 16
+	}
 	var loss float64
 	for _, l := range s.tail[:r.Shards] {
 		loss += float64(l)

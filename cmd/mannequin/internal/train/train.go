@@ -7,6 +7,9 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -327,6 +330,9 @@ func (p *trainProgress) step(s train.Progress) {
 		if p.ticks > 0 {
 			line = append(line, "ticks_per_sample", p.ticks)
 		}
+		if len(s.Ranks) > 1 {
+			line = append(line, "rank_ms", rankTimes(s.Ranks))
+		}
 		p.log.Info("training", append(line, "left", left)...)
 		return
 	}
@@ -335,8 +341,26 @@ func (p *trainProgress) step(s train.Progress) {
 		p.bar = progressbar.NewOptions64(parts, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(24), progressbar.OptionUseANSICodes(true),
 			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
 	}
-	p.bar.Describe(fmt.Sprintf("epoch %d/%d  loss %.4f  held out %.4f  %s left", s.Epoch+1, s.Epochs, s.Loss, s.HeldOut, left))
+	what := fmt.Sprintf("epoch %d/%d  loss %.4f  held out %.4f  %s left", s.Epoch+1, s.Epochs, s.Loss, s.HeldOut, left)
+	if len(s.Ranks) > 1 {
+		what += "  ranks " + rankTimes(s.Ranks) + " ms"
+	}
+	p.bar.Describe(what)
 	p.bar.Set64(int64(parts * s.Done))
+}
+
+// rankTimes returns how long ranks compute a step, in milliseconds. Of many ranks it names the fastest and the slowest.
+func rankTimes(ranks []time.Duration) string {
+	ms := func(d time.Duration) string { return strconv.FormatFloat(float64(d)/1e6, 'f', 1, 64) }
+	if len(ranks) > 4 {
+		low, high := slices.Index(ranks, slices.Min(ranks)), slices.Index(ranks, slices.Max(ranks))
+		return fmt.Sprintf("%s (%d) to %s (%d)", ms(ranks[low]), low, ms(ranks[high]), high)
+	}
+	var all []string
+	for _, d := range ranks {
+		all = append(all, ms(d))
+	}
+	return strings.Join(all, ",")
 }
 
 func round4(v float64) float64 { return math.Round(v*1e4) / 1e4 }

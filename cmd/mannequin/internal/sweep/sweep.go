@@ -118,11 +118,15 @@ func same(a, b *plan) bool {
 
 // readGrid reads a grid file and lists its runs.
 func readGrid(path string) (*plan, error) {
-	var g grid
 	text, err := boundedfile.Read(path, mostBytes)
 	if err != nil {
 		return nil, err
 	}
+	return parseGrid(path, text)
+}
+
+func parseGrid(path string, text []byte) (*plan, error) {
+	var g grid
 	if err := boundedtoml.Decode(path, text, &g); err != nil {
 		return nil, err
 	}
@@ -264,6 +268,10 @@ func readPlan(dir string) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parsePlan(path, b)
+}
+
+func parsePlan(path string, b []byte) (*plan, error) {
 	p := new(plan)
 	if err := json.Unmarshal(b, p); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

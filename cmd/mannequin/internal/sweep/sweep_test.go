@@ -150,3 +150,24 @@ func TestGridRefused(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a grid and a plan say, their runs are whole.
+func FuzzSweep(f *testing.F) {
+	f.Add([]byte(someGrid))
+	f.Add([]byte(`{"metric": "a", "flags": ["b"], "values": [["1"]], "runs": [["train"]]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		metricOf(b, "a.b")
+		for _, read := range []func(string, []byte) (*plan, error){parseGrid, parsePlan} {
+			p, err := read("file", b)
+			if err != nil {
+				continue
+			}
+			for i := range p.Runs {
+				if len(p.Runs[i]) == 0 || len(p.Values[i]) != len(p.Flags) {
+					t.Errorf("run %d: %q of %q", i, p.Values[i], p.Flags)
+				}
+				p.name(i)
+			}
+		}
+	})
+}

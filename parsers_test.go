@@ -29,6 +29,7 @@ var decoders = map[string][]string{
 // plain are packages that call a decoder and need no fuzz test, with the reason.
 var plain = []struct{ path, why string }{
 	{"cmd/demo", "hands tapes to scenes/tape"},
+	{"cmd/mannequin/internal/serve", "splits tokens at spaces; certificates are for crypto/tls"},
 	{"internal/testing/testcli", "reads what our own commands write"},
 	{"offline/character", "hands files to animsys/skin and offline/fbx"},
 	{"offline/procgen/internal/clips", "compares a licence with its own"},

@@ -1,4 +1,4 @@
-// Package serve has the command that serves the scenes to a browser.
+// Package serve has the command that serves the scenes to a browser, or networks to other programs.
 package serve
 
 import (
@@ -26,14 +26,25 @@ import (
 // New returns the command serve.
 func New() *cobra.Command {
 	var addr, dir string
+	var nets networks
 	c := &cobra.Command{
-		Use:   "serve",
-		Short: "Serve the scenes, as built by make web, to a browser",
+		Use:   "serve [--grpc HOST:PORT [MODEL ...]]",
+		Short: "Serve the scenes, as built by make web, to a browser, or networks to other programs",
+		Long: `Serve the scenes, as built by make web, to a browser. With --grpc, serve networks instead: shipped
+models by name or model files, all shipped models if none is named. Programs reach them through
+package netruntime/remote, or any client of the Open Inference Protocol version 2.`,
 		Example: `  mannequin serve
   mannequin serve --addr localhost:9000
-  mannequin serve --addr :8080 --dir out/web`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+  mannequin serve --addr :8080 --dir out/web
+  mannequin serve --grpc localhost:8001 dog mine.safetensors
+  mannequin serve --grpc :8001 --metrics :8002 --tls-cert cert.pem --tls-key key.pem --tokens tokens.txt`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := nets.check(cmd, args); err != nil {
+				return err
+			}
+			if nets.grpc != "" {
+				return nets.serve(cmd.Context(), args, cmd.OutOrStdout())
+			}
 			if _, _, err := net.SplitHostPort(addr); err != nil {
 				return command.Usagef("--addr %q: want HOST:PORT, as localhost:8080", addr)
 			}
@@ -42,6 +53,7 @@ func New() *cobra.Command {
 	}
 	c.Flags().StringVar(&addr, "addr", "localhost:8080", "address to listen at, `HOST:PORT`; without HOST the whole network can connect")
 	c.Flags().StringVar(&dir, "dir", filepath.Join("out", "web"), "`folder` that make web wrote")
+	nets.flags(c)
 	return c
 }
 
@@ -76,11 +88,9 @@ func serve(ctx context.Context, addr, dir string, lim limits, stdout io.Writer) 
 	if err != nil {
 		return err
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s is taken by another program: choose another port with --addr", addr)
-	} else if err != nil {
-		return fmt.Errorf("cannot listen at %s: %w", addr, err)
+	l, err := listen(ctx, addr, "addr")
+	if err != nil {
+		return err
 	}
 	host, _, _ := net.SplitHostPort(addr)
 	if host == "" {
@@ -104,6 +114,17 @@ func serve(ctx context.Context, addr, dir string, lim limits, stdout io.Writer) 
 		srv.Close()
 	}
 	return nil
+}
+
+// listen listens at an address, which is the value of a flag.
+func listen(ctx context.Context, addr, flag string) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is taken by another program: choose another port with --%s", addr, flag)
+	} else if err != nil {
+		return nil, fmt.Errorf("cannot listen at %s: %w", addr, err)
+	}
+	return l, nil
 }
 
 // site serves the folder of a build, and no file outside it. make web may replace the folder.

@@ -20,14 +20,8 @@ type exporter struct {
 
 func export(g *netruntime.Graph, tensors map[string]netruntime.Tensor, form Form, name string) (message, error) {
 	e := &exporter{
-		builder: newBuilder(), tensors: tensors, form: form, flat: true, twoD: form[formConv] != "1d",
+		builder: newBuilder(), tensors: tensors, form: form, flat: isFlat(g), twoD: form[formConv] != "1d",
 		values: map[string]*value{}, depools: map[string]*value{},
-	}
-	for _, n := range g.Nodes {
-		switch n.Op {
-		case netruntime.OpConv, netruntime.OpMaxPool, netruntime.OpDepool, netruntime.OpLSTM:
-			e.flat = false
-		}
 	}
 	var inputs, outputs []port
 	for _, in := range g.Inputs {

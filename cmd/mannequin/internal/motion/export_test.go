@@ -55,3 +55,30 @@ func TestExport(t *testing.T) {
 		t.Errorf("left behind: %v", names)
 	}
 }
+
+// The folder of models has the layout of Triton's, beside models that are there already.
+func TestExportTriton(t *testing.T) {
+	model, dir := testcli.Dog(t), filepath.Join(t.TempDir(), "repository")
+	for range 2 { // the second replaces the first
+		if code, out, errs := mannequin("export", model, "--triton", "--out", dir); code != 0 || !strings.Contains(out, filepath.Join(dir, "testdog", "1", "model.onnx")) {
+			t.Fatalf("code %d: %s%s", code, out, errs)
+		}
+	}
+	plain := filepath.Join(t.TempDir(), "plain.onnx")
+	if code, _, errs := mannequin("export", model, "--out", plain); code != 0 {
+		t.Fatal(errs)
+	}
+	a, err := os.ReadFile(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "testdog", "1", "model.onnx")); err != nil || !bytes.Equal(a, b) {
+		t.Errorf("another model than without --triton, %v", err)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "testdog", "config.pbtxt")); err != nil || !bytes.Contains(b, []byte("name: \"testdog\"")) {
+		t.Errorf("%s, %v", b, err)
+	}
+	if code, _, errs := mannequin("export", model, "--triton", "--out", plain); code == 0 {
+		t.Errorf("a file as the folder: %s", errs)
+	}
+}

@@ -17,7 +17,7 @@ help:
 	@echo 'make build-cuda  the same, able to run networks on an NVIDIA GPU where there is one'
 	@echo 'make cuda    compile the CUDA kernels where their sources have changed'
 	@echo 'make test-samebits  compare the dog with programs for arm64 and WebAssembly; SCENES=. all scenes'
-	@echo 'make test-cluster  train on several processes and queue jobs, over Open MPI, Slurm and NATS, which it installs where they are missing'
+	@echo 'make test-cluster  several processes: MPI, Slurm, NATS and a proxy, which it installs where they are missing'
 	@echo 'make simd128  compile the kernels for browsers where their source has changed'
 	@echo 'make bench   benchmarks'
 	@echo 'make bench-peer  ONNX Runtime beside us; fetches its library through npm'
@@ -88,6 +88,7 @@ test-cluster: setup
 	$(GO) vet -tags mpi ./offline/train/... ./cmd/mannequin/internal/train
 	$(GO) test -count=1 -timeout 30m -tags mpi -run Ranks -v ./offline/train/... ./cmd/mannequin/internal/train
 	MANNEQUIN_KILLS=200 MANNEQUIN_CLIPS=1000 $(GO) test -count=1 -timeout 30m -run 'Server|Kill' -v ./offline/queue ./cmd/mannequin/internal/queue
+	$(GO) test -count=1 -run Proxy -v ./netruntime/remote
 
 # The kernels for browsers, in node where there is one. test-web runs them in a browser.
 test-samebits:

@@ -46,6 +46,7 @@ munge|jobs under Slurm
 slurmctld|the same
 slurmd|the same
 slurm-client|the same
+nginx-light|a proxy in front of servers of networks
 "
 fi
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"mannequin/offline/label"
 )
@@ -36,15 +37,17 @@ func (s *Set) Split(seconds float64) *Set {
 // What a choice of clips that are held out keeps to.
 const (
 	enoughHeld = 0.7 // of the share, that is wanted of an action
-	mostHeld   = 0.5 // of an action, that may be held out
+	mostHeld   = 0.5 // of an action or of a range of speeds, that may be held out
+	paces      = 4   // ranges of speeds
 )
 
 // HoldOut chooses clips that networks are not trained on, so that they can be measured on them: about a share of the time, of
-// each action. Images and curves of one recording are held out together. Half of each action at least remains for training.
-// Warnings name the actions that cannot be measured.
+// each action. Images and curves of one recording are held out together. Half of each action at least remains for training, and
+// of the few seconds in which a body runs not much more than the share is held out. Warnings name the actions that cannot be measured.
 func (s *Set) HoldOut(share float64) (held []bool, warnings []string) {
 	held = make([]bool, len(s.Clips))
 	var takes []take
+	speeds, top := s.paces()
 	for i, c := range s.Clips {
 		k := slices.IndexFunc(takes, func(t take) bool { return t.id == c.take })
 		if k < 0 {
@@ -52,9 +55,12 @@ func (s *Set) HoldOut(share float64) (held []bool, warnings []string) {
 			takes = append(takes, take{id: c.take, name: c.Name, shows: map[string]float64{}})
 		}
 		takes[k].clips = append(takes[k].clips, i)
-		for _, a := range c.Actions {
+		for f, a := range c.Actions {
 			if a != label.Pose {
 				takes[k].shows[a] += 1.0 / FPS
+			}
+			if a == label.Move && top > 0 {
+				takes[k].shows[pace(min(int(paces*speeds[i][f]/top), paces-1))] += 1.0 / FPS
 			}
 		}
 	}
@@ -90,12 +96,43 @@ func (s *Set) HoldOut(share float64) (held []bool, warnings []string) {
 	return held, warnings
 }
 
+// paceName begins the names of ranges of speeds among what takes show.
+const paceName = "\x00pace "
+
+func pace(i int) string { return fmt.Sprint(paceName, i) }
+
+// paces returns the speed of each frame of the clips, m/s, and the top speed of those that move, but for a few frames.
+func (s *Set) paces() (speeds [][]float64, top float64) {
+	const (
+		half = FPS / 5 // frames to either side
+		few  = 0.002   // of the frames
+	)
+	var moving []float64
+	for _, c := range s.Clips {
+		n := c.Motion.Skel.Len()
+		v := make([]float64, c.Motion.Frames)
+		for f := range v {
+			a, b := max(f-half, 0), min(f+half, c.Motion.Frames-1)
+			v[f] = float64(c.Motion.Pos[b*n].Flat().Dist(c.Motion.Pos[a*n].Flat())) * FPS / float64(max(b-a, 1))
+			if c.Actions[f] == label.Move {
+				moving = append(moving, v[f])
+			}
+		}
+		speeds = append(speeds, v)
+	}
+	if len(moving) > 0 {
+		slices.Sort(moving)
+		top = moving[int((1-few)*float64(len(moving)-1))]
+	}
+	return speeds, top
+}
+
 // take is a recording with all clips that are made of it.
 type take struct {
 	id    int
 	name  string
 	clips []int
-	shows map[string]float64 // seconds of each action
+	shows map[string]float64 // seconds of each action, and of each range of speeds
 	held  bool
 }
 
@@ -117,6 +154,9 @@ func rarest(takes []take) (actions []string) {
 	count := map[string]int{}
 	for _, t := range takes {
 		for a := range t.shows {
+			if strings.HasPrefix(a, paceName) {
+				continue
+			}
 			if count[a]++; count[a] == 1 {
 				actions = append(actions, a)
 			}

@@ -92,6 +92,26 @@ func TestHoldOut(t *testing.T) {
 	}
 }
 
+// The few takes that run are trained on, where others can be held out in their place.
+func TestHoldOutPaces(t *testing.T) {
+	clips := []string{"move 9", "move 10", "move 11", "move 10", "move 9", "move 11", "move 10", "move 10", "move 10", "move 10"}
+	for fast := range clips {
+		s := showing(t, clips...)
+		for i, c := range s.Clips {
+			speed := float32(1)
+			if i == fast {
+				speed = 4
+			}
+			for f := range c.Motion.Frames {
+				c.Motion.Pos[f*s.Skel.Len()].Z = speed * float32(f) / FPS
+			}
+		}
+		if held, _ := s.HoldOut(0.1); held[fast] || !slices.Contains(held, true) {
+			t.Errorf("of takes of which number %d runs %v are held out", fast, held)
+		}
+	}
+}
+
 // The share is kept to where there is a choice.
 func TestHoldOutShare(t *testing.T) {
 	var clips []string

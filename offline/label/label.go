@@ -147,6 +147,7 @@ const (
 	raised     = 0.25 // height of the lower fore foot, in rearing
 	stays      = 2    // s of a crouch in a clip that does not say so: a shorter one is a hard stop, a landing, or the way into a jump
 	flight     = 0.22 // time of free fall in a jump, s, of hips a metre high; it grows as the root of the height
+	clear      = 0.05 // height of all feet of four legs or more, in a jump, over that of standing; it lasts as long as the fall of the hips
 	settle     = 0.15 // s to either side of which the most frequent action counts
 )
 
@@ -278,7 +279,7 @@ func (s *Stance) jumps(out []string, p []posture, fps float64) {
 }
 
 // Flights returns the first frame of each flight of a clip, and the one after its last: the hips fall freely for longer than in any
-// step, be it from a box.
+// step, be it from a box. On four legs or more hips do so in each stride of a gallop, too, so there all feet must leave the floor for as long.
 func (s *Stance) Flights(c *skel.Clip) [][2]int { return s.flights(s.postures(c), c.FPS) }
 
 func (s *Stance) flights(p []posture, fps float64) (all [][2]int) {
@@ -296,12 +297,27 @@ func (s *Stance) flights(p []posture, fps float64) (all [][2]int) {
 		for end < len(p) && free(end) {
 			end++
 		}
-		if float64(end-f)/fps > flight*math.Sqrt(s.hips) {
+		if least := flight * math.Sqrt(s.hips); float64(end-f)/fps > least && (len(s.feet) == 2 || float64(s.airborne(p, f, end, fps))/fps > least) {
 			all = append(all, [2]int{f, end})
 		}
 		f = end
 	}
 	return all
+}
+
+// airborne returns the number of frames about a flight in which no foot is near the floor.
+func (s *Stance) airborne(p []posture, first, end int, fps float64) (n int) {
+	around := int(0.15 * fps)
+	for f := max(first-around, 0); f < min(end+around, len(p)); f++ {
+		lowest := math.Inf(1)
+		for k, v := range p[f].feet {
+			lowest = min(lowest, float64(v.Y)-s.feet[k])
+		}
+		if lowest > clear*s.hips {
+			n++
+		}
+	}
+	return n
 }
 
 // majority returns the action that most of the frames up to span away have; the present one among equals.

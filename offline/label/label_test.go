@@ -52,6 +52,10 @@ func TestRecordedDogs(t *testing.T) {
 	if share < 0.9 {
 		t.Errorf("%.1f %% of frames agree, want 90 %%", 100*share)
 	}
+	// Gallops are no jumps: what is left are the times before and after jumps.
+	if n := shown[Move][Jump]; n > 200 {
+		t.Errorf("%d frames of dogs that go are jumps", n)
+	}
 }
 
 // Dogs that rules move show what their labels say.

@@ -55,7 +55,7 @@ func NewAdaptive(c *matching.Character, clips []dataset.Clip, mirror *skel.Mirro
 	m.Experts, m.Hidden = adaptiveExperts, adaptiveHidden
 	weights := m.Experts * m.Hidden * (layout.Inputs() + m.Hidden + layout.Outputs())
 	visits := int(minutes * adaptivePace / float64(weights))
-	m.Epochs = min(max(visits/len(m.Train.Order), leastEpochs), mostEpochs)
+	m.Epochs = min(max((visits+len(m.Train.Order)/2)/len(m.Train.Order), leastEpochs), mostEpochs)
 	m.Train.Order = thinned(m.Train.Order, max(visits/m.Epochs, leastSteps*m.Batch*m.Ticks))
 	return &m, nil
 }

@@ -90,6 +90,9 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 		if training.recovery, err = newRecovery(training, m.Recover); err != nil {
 			return nil, err
 		}
+		if m.Follows {
+			training.recovery.restarts(m.Train)
+		}
 	}
 	switch {
 	case training.samples() == 0:

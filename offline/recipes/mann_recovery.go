@@ -26,18 +26,25 @@ import (
 // to return to the recorded phases, they would learn to keep still, so they do not count. Only in
 // the last kind do they count, because there legs that keep still would never start again. The
 // target of a window is the recorded row nearby whose phases are most similar.
+//
+// With [recovery.restarts], legs count in all windows before which they nearly stopped while the recorded ones swing: a
+// network that glides learns to step again.
 type recovery struct {
 	share  float32                      // of the steps
 	begun  bool                         // the network moves well enough to stray
 	from   [len(strayFrames)][4][]int32 // rows from which windows start to stray, by length and kind, as often as an epoch visits them
 	strays []int                        // lengths in ticks, as far as the recordings are long enough
 	legs   []bool                       // by column of the pose: it belongs to the legs' bones and phases
+	tips   []int                        // joints, of windows in which legs that stopped count; nil: there are none
 
 	rows  []int
 	asked []bool    // by row: legs count, too
 	x     []float32 // (rows, inputs) normalised, while straying
 	own   []float32 // (pose) raw
 	off   []float32 // (rows, pose) raw, distance of the pose from the recorded one at the start of the windows
+
+	swung, swings []float32 // by row: how fast tips went beside the body at the end of the straying, and the recorded ones; sums
+	recorded      []float32 // (inputs) normalised
 }
 
 // Kinds of windows.
@@ -55,6 +62,10 @@ const (
 	turnSin    = 0.4 // sine of the smallest turn in the next second: 24°
 	aheadCos   = 0.7 // cosine of the largest angle between facing and velocity of motion ahead: 45°
 	rareSpeed  = 0.1 // m/s: slower motion goes nowhere
+
+	swingFrames  = 15  // at the end of the straying, in which swings are compared
+	stoppedShare = 0.5 // of the recorded swing, below which legs have nearly stopped
+	leastSwing   = 0.2 // m/s: recorded tips that are slower beside the body in the mean stand
 )
 
 // strayFrames are the lengths, in frames, for which the network strays. Some faults show at once,
@@ -73,7 +84,7 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 	if !l.Phases {
 		return nil, errors.New("recipes: recovery needs phases of stepping in the layout: train with Recover 0 (--recover 0)")
 	}
-	c := &recovery{share: share, legs: legColumns(set), own: make([]float32, l.PoseLen())}
+	c := &recovery{share: share, legs: legColumns(set), own: make([]float32, l.PoseLen()), recorded: make([]float32, l.Inputs())}
 	strays := make([]int, len(strayFrames))
 	for i, f := range strayFrames {
 		strays[i] = f / l.Step()
@@ -136,6 +147,13 @@ func legColumns(set *dataset.MANN) []bool {
 	return of
 }
 
+// zeros returns n zeros, in the memory of v if it suffices.
+func zeros(v []float32, n int) []float32 {
+	v = slices.Grow(v[:0], n)[:n]
+	clear(v)
+	return v
+}
+
 // takes reports whether the step with this key has windows with recovery.
 func (c *recovery) takes(key uint64) bool {
 	return c.begun && float32(grad.Hash(key, 3000)>>40)/(1<<24) < c.share
@@ -147,6 +165,8 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, samples []int, key uint64) (r
 	c.rows, c.asked = c.rows[:0], c.asked[:0]
 	c.x, c.off = slices.Grow(c.x[:0], n*in)[:n*in], slices.Grow(c.off[:0], n*values)[:n*values]
 	straying := c.strays[c.stray(key)]
+	c.swung, c.swings = zeros(c.swung, n), zeros(c.swings, n)
+	ticks := swingFrames / u.set.Layout.Step()
 	for i, sample := range samples {
 		r, pose, kind := c.draw(u, sample, key)
 		c.rows, c.asked = append(c.rows, r), append(c.asked, kind == recoverRare)
@@ -160,7 +180,12 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, samples []int, key uint64) (r
 		next, _, _ := u.next(t, x, y, u.pose(t, y), c.rows, tick)
 		copy(c.x, u.input(t, x, y, next, c.rows, tick).Val)
 		for i := range n {
-			u.bound(c.x[i*in+u.before:][:values])
+			pose := c.x[i*in+u.before:][:values]
+			u.bound(pose)
+			if tick >= straying-ticks {
+				u.set.input(c.recorded, c.rows[i]+tick+1)
+				c.swung[i], c.swings[i] = c.swung[i]+c.swing(u, pose), c.swings[i]+c.swing(u, c.recorded[u.before:])
+			}
 		}
 	}
 	t.Reset()
@@ -173,6 +198,9 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, samples []int, key uint64) (r
 		}
 		r := u.nearestPhases(c.rows[i]+straying, c.own)
 		c.rows[i] = r
+		if c.swung[i] < stoppedShare*c.swings[i] && c.swings[i] > leastSwing*float32(ticks*len(c.tips)) {
+			c.asked[i] = true
+		}
 		row := x.Val[i*in:][:in]
 		u.set.input(row, r)
 		copy(row[u.before:], own)
@@ -264,6 +292,28 @@ func (u *rollout) nearestPhases(r int, pose []float32) int {
 		}
 	}
 	return best
+}
+
+// restarts makes legs count in all windows before which they nearly stopped.
+func (c *recovery) restarts(set *dataset.MANN) {
+	for _, leg := range legsOf(set) {
+		c.tips = append(c.tips, leg[0])
+	}
+}
+
+// swing returns the speed of all tips beside the body, in a pose that is normalised as an input.
+func (c *recovery) swing(u *rollout, pose []float32) (sum float32) {
+	mean, std := u.set.XMean[u.before:], u.set.XStd[u.before:]
+	for _, j := range c.tips {
+		var squares float32
+		for k := feature.BoneVel; k < feature.BoneVel+3; k++ {
+			a, b := j*feature.BoneChannels+k, k
+			v := pose[a]*std[a] + mean[a] - pose[b]*std[b] - mean[b]
+			squares += v * v
+		}
+		sum += m3.Sqrt(squares)
+	}
+	return sum
 }
 
 // goal changes the wanted outputs of a tick, normalised, from the recorded pose to one that is

@@ -51,6 +51,8 @@ const Gaits = 5
 type Report struct {
 	// Speeds are those of the subject and its top speed, ahead, and the slowest of them to either side and backward.
 	Speeds []Held `json:"speeds"`
+	// Changes are those of speed ahead, from standing and each of the speeds to each of them and to some between them.
+	Changes []Change `json:"changes"`
 	// Means over the speeds, s: until the velocity is within a quarter of the one that is asked for.
 	Start, Stop, Turn90, Turn180 float64
 	Path                         Path `json:"path"`
@@ -107,6 +109,9 @@ func Measure(s Subject) (_ *Report, err error) {
 		*to /= n
 	}
 	if r.Speeds, err = s.gaits(); err != nil {
+		return nil, err
+	}
+	if r.Changes, err = s.changes(); err != nil {
 		return nil, err
 	}
 	size := float64(s.Size)

@@ -1,10 +1,12 @@
 package controller
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"text/tabwriter"
 
 	"mannequin/animsys"
@@ -41,15 +43,95 @@ func (s *Subject) gaits() (out []Held, err error) {
 		h, e := s.hold(way, speed, control.Move)
 		out, err = append(out, h), errors.Join(err, e)
 	}
-	for _, v := range s.Speeds {
+	for _, v := range s.all() {
 		add(ahead, v)
-	}
-	if s.Top > s.Speeds[len(s.Speeds)-1] {
-		add(ahead, s.Top)
 	}
 	add(aside, s.Speeds[0])
 	add(backward, s.Speeds[0])
 	return out, err
+}
+
+// Change is how a speed ahead is held that is asked for after another one.
+type Change struct {
+	From  float64 `json:"from_m_s"` // 0: after standing
+	Asked float64 `json:"asked_m_s"`
+	Got   float64 `json:"got_m_s"`
+	Bend  float64 `json:"bend_deg_s"` // as in Held
+}
+
+// between returns speeds from the slowest to the fastest of a subject: its own, and as many between them that none is more than
+// two fifths faster than the one before.
+func (s *Subject) between() (out []float32) {
+	const most = 1.4
+	for _, v := range s.all() {
+		if n := len(out); n > 0 {
+			last := out[n-1]
+			parts := math.Ceil(math.Log(float64(v/last)) / math.Log(most))
+			for k := 1.0; k < parts; k++ {
+				out = append(out, last*float32(math.Pow(float64(v/last), k/parts)))
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// all returns the speeds of a subject, and its top speed.
+func (s *Subject) all() []float32 {
+	out := slices.Clone(s.Speeds)
+	if s.Top > out[len(out)-1] {
+		out = append(out, s.Top)
+	}
+	return out
+}
+
+// changes measures how speeds between the gaits, and those of the gaits, are held after standing and after each of the subject's speeds.
+func (s *Subject) changes() (out []Change, err error) {
+	const before, settles, lasts = 3 * animsys.TickRate, 4 * animsys.TickRate, 4 * animsys.TickRate
+	size := cmp.Or(s.Size, 1)
+	for _, from := range append([]float32{0}, s.all()...) {
+		for _, to := range s.between() {
+			if to != from {
+				out = append(out, Change{From: float64(from), Asked: float64(to)})
+			}
+		}
+	}
+	w, err := s.world(len(out))
+	if err != nil {
+		return nil, err
+	}
+	defer w.crowd.Close()
+	joints, legs, ahead := w.crowd.Skel.Len(), w.crowd.Ground.Rig.Roles.Legs, directions[ahead]
+	at, last := make([]m3.Vec3, len(out)), make([]m3.Quat, joints*len(out))
+	for tick := range before + settles + lasts {
+		for i, e := range w.agents {
+			speed := out[i].Asked
+			if tick < before {
+				speed = out[i].From
+			}
+			w.ask(e, ahead.Scale(float32(speed)), ahead)
+		}
+		if err := w.schedule.Step(); err != nil {
+			return nil, err
+		}
+		for i, e := range w.agents {
+			_, rot := w.crowd.Poses.Joints(i, joints)
+			was := last[i*joints:][:joints]
+			switch c := &out[i]; {
+			case tick == before+settles-1:
+				at[i] = w.crowd.Root(e).Pos
+			case tick >= before+settles:
+				c.Bend += legsTurn(rot, was, legs) * 180 / math.Pi * animsys.TickRate / lasts
+			}
+			copy(was, rot)
+		}
+	}
+	for i, e := range w.agents {
+		c := &out[i]
+		c.Got = float64(w.crowd.Root(e).Pos.Sub(at[i]).Dot(ahead)) * animsys.TickRate / lasts
+		c.From, c.Asked, c.Got = c.From*float64(size), c.Asked*float64(size), c.Got*float64(size)
+	}
+	return out, nil
 }
 
 // Hold measures how well a character holds speeds from a third of walking on, up to running ahead, and up to one and a half times walking

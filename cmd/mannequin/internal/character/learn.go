@@ -215,10 +215,32 @@ func fault(clips, nets *controller.Report) string {
 			return fmt.Sprintf("%s at %.2f m/s %s", why, v.Asked, v.Way)
 		}
 	}
+	for _, c := range nets.Changes {
+		net, like := controller.Held{Asked: c.Asked, Got: c.Got, Bend: c.Bend}, usual(clips.Changes, c.Asked)
+		if why := misses(&like, &net); why != "" {
+			return fmt.Sprintf("%s at %.2f m/s after %.2f m/s", why, c.Asked, c.From)
+		}
+	}
 	if nets.Slide.Shown > max(nets.Slide.Clips, clips.Slide.Shown) {
 		return "its feet slide"
 	}
 	return ""
+}
+
+// usual returns how clips hold a speed after others: the worst speed, and the mean of how fast legs bend.
+func usual(all []controller.Change, asked float64) (out controller.Held) {
+	n := 0.0
+	for _, c := range all {
+		if c.Asked != asked {
+			continue
+		}
+		if n++; n == 1 || math.Abs(c.Got-asked) > math.Abs(out.Got-asked) {
+			out.Got = c.Got
+		}
+		out.Bend += c.Bend
+	}
+	out.Asked, out.Bend = asked, out.Bend/max(n, 1)
+	return out
 }
 
 // misses says why the clips hold a speed better than a network; empty if they do not.
@@ -229,7 +251,7 @@ func misses(clips, net *controller.Held) string {
 	)
 	off := func(h *controller.Held) float64 { return math.Abs(h.Got-h.Asked) / h.Asked }
 	switch {
-	case off(net) > max(near, off(clips)):
+	case off(net) > max(near, off(clips)) && math.Abs(net.Got-clips.Got) > near*clips.Got:
 		return "it does not hold its speed"
 	case net.Bend < bends*clips.Bend:
 		return "it glides on stiff legs"

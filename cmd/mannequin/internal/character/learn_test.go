@@ -62,30 +62,43 @@ func TestMakeTrains(t *testing.T) {
 // A network is as good as the clips unless one of its measures is worse.
 func TestFault(t *testing.T) {
 	good := controller.Report{Finite: true, Start: 0.5, Stop: 0.5, Turn90: 0.5, Turn180: 0.5, Speeds: []controller.Held{{Way: "ahead", Asked: 1, Got: 1, Bend: 100}, {Way: "ahead", Asked: 3, Got: 3, Bend: 200}, {Way: "aside", Asked: 1, Got: 0.5, Bend: 100}},
-		Slide: controller.Pair{Shown: 0.05, Clips: 0.08}, Jerk: controller.Pair{Shown: 100, Clips: 100}}
+		Changes: []controller.Change{{From: 0, Asked: 2, Got: 2, Bend: 140}, {From: 1, Asked: 2, Got: 2, Bend: 160}, {From: 3, Asked: 2, Got: 2, Bend: 150}, {From: 0, Asked: 3, Got: 2, Bend: 200}},
+		Slide:   controller.Pair{Shown: 0.05, Clips: 0.08}, Jerk: controller.Pair{Shown: 100, Clips: 100}}
 	if why := fault(&good, &good); why != "" {
 		t.Error(why)
 	}
 	at := func(i int, h controller.Held) func(r *controller.Report) {
 		return func(r *controller.Report) { r.Speeds = slices.Clone(r.Speeds); r.Speeds[i] = h }
 	}
+	after := func(i int, got, bend float64) func(r *controller.Report) {
+		return func(r *controller.Report) {
+			r.Changes = slices.Clone(r.Changes)
+			r.Changes[i].Got, r.Changes[i].Bend = got, bend
+		}
+	}
 	for want, change := range map[string]func(r *controller.Report){
-		"not finite":              func(r *controller.Report) { r.Finite = false },
-		"later":                   func(r *controller.Report) { r.Turn180 = 1.2 },
-		"path":                    func(r *controller.Report) { r.Path.Distance = 0.2 },
-		"jerk":                    func(r *controller.Report) { r.Jerk.Shown = 130 },
-		"slide":                   func(r *controller.Report) { r.Slide.Shown = 0.09 },
-		"speed at 1.00 m/s ahead": at(0, controller.Held{Way: "ahead", Asked: 1, Got: 0.8, Bend: 100}),
-		"stiff legs at 1.00 m/s":  at(0, controller.Held{Way: "ahead", Asked: 1, Got: 1, Bend: 50}),
-		"speed at 3.00 m/s ahead": at(1, controller.Held{Way: "ahead", Asked: 3, Got: 3.4, Bend: 200}),
-		"legs at 3.00 m/s ahead":  at(1, controller.Held{Way: "ahead", Asked: 3, Got: 3, Bend: 100}), // in its trot alone
-		"speed at 1.00 m/s aside": at(2, controller.Held{Way: "aside", Asked: 1, Got: 0.4, Bend: 100}),
+		"legs at 2.00 m/s after 1.00 m/s":  after(1, 2, 80), // between two gaits, from one of several starts
+		"speed at 2.00 m/s after 3.00 m/s": after(2, 2.3, 150),
+		"not finite":                       func(r *controller.Report) { r.Finite = false },
+		"later":                            func(r *controller.Report) { r.Turn180 = 1.2 },
+		"path":                             func(r *controller.Report) { r.Path.Distance = 0.2 },
+		"jerk":                             func(r *controller.Report) { r.Jerk.Shown = 130 },
+		"slide":                            func(r *controller.Report) { r.Slide.Shown = 0.09 },
+		"speed at 1.00 m/s ahead":          at(0, controller.Held{Way: "ahead", Asked: 1, Got: 0.8, Bend: 100}),
+		"stiff legs at 1.00 m/s":           at(0, controller.Held{Way: "ahead", Asked: 1, Got: 1, Bend: 50}),
+		"speed at 3.00 m/s ahead":          at(1, controller.Held{Way: "ahead", Asked: 3, Got: 3.4, Bend: 200}),
+		"legs at 3.00 m/s ahead":           at(1, controller.Held{Way: "ahead", Asked: 3, Got: 3, Bend: 100}), // in its trot alone
+		"speed at 1.00 m/s aside":          at(2, controller.Held{Way: "aside", Asked: 1, Got: 0.4, Bend: 100}),
 	} {
 		worse := good
 		change(&worse)
 		if why := fault(&good, &worse); !strings.Contains(why, want) {
 			t.Errorf("%q; want %s", why, want)
 		}
+	}
+	far := good
+	if after(3, 2.1, 180)(&far); fault(&good, &far) != "" { // the clips do not go faster
+		t.Error(fault(&good, &far))
 	}
 	better := good
 	at(2, controller.Held{Way: "aside", Asked: 1, Got: 0.9, Bend: 100})(&better) // the clips hardly go aside

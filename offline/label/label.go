@@ -147,7 +147,7 @@ const (
 	raised     = 0.25 // height of the lower fore foot, in rearing
 	stays      = 2    // s of a crouch in a clip that does not say so: a shorter one is a hard stop, a landing, or the way into a jump
 	flight     = 0.22 // time of free fall in a jump, s, of hips a metre high; it grows as the root of the height
-	clear      = 0.05 // height of all feet of four legs or more, in a jump, over that of standing; it lasts as long as the fall of the hips
+	aloft      = 0.05 // height of all feet of four legs or more, in a jump, over that of standing; it lasts as long as the fall of the hips
 	settle     = 0.15 // s to either side of which the most frequent action counts
 )
 
@@ -313,7 +313,7 @@ func (s *Stance) airborne(p []posture, first, end int, fps float64) (n int) {
 		for k, v := range p[f].feet {
 			lowest = min(lowest, float64(v.Y)-s.feet[k])
 		}
-		if lowest > clear*s.hips {
+		if lowest > aloft*s.hips {
 			n++
 		}
 	}

@@ -201,6 +201,7 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 		a.Restart, p.Restarted[row] = 0, true
 	}
 	p.Put(row, a.At, 0)
+	s.lean(p, row, d.tags[s.frames[row]])
 	pos, rot := p.Joints(row, d.Skel.Len())
 	d.Pose(int(s.frames[row]), pos, rot)
 	root := p.Roots[row]

@@ -4,7 +4,9 @@ import "mannequin/engine/m3"
 
 // Going is how a body that is steered moves over the ground.
 type Going struct {
+	Leans           bool    // it leans into that; a body whose pose is to stay as it is does not
 	Velocity, Accel m3.Vec3 // m/s, m/s²
+	Tilt            m3.Vec3 // of its pose: see Rig.Tilt
 }
 
 const (
@@ -19,7 +21,7 @@ const (
 	// tiltMost is the most that is added to the pose's own tilt, and tiltHalflife the half-life in which it is, s.
 	tiltMost, tiltHalflife = 0.35, 0.07
 	// tiltDepth is how far below the hips the body tilts, m, and tiltHead the share of it that the neck takes back.
-	tiltDepth, tiltHead = 0.45, 0.5
+	tiltDepth, tiltHead = 0.45, 0.4
 
 	// The middle of the ankles of a body that is slower than balanceSpeed, m/s, may be balanceFree beside the hips, m, which move
 	// by balanceMost at most.
@@ -29,10 +31,10 @@ const (
 // lean tilts the pose m of an upright body as far as people lean who go like that, and moves one that has stopped over its feet. The
 // plans of the legs stay.
 func (s *Legged) lean(m []m3.Xform, plans []legPlan, b *Body, going *Going) {
-	v, a := going.Velocity.Flat().Scale(s.unit), going.Accel.Flat().Scale(s.unit)
 	var tilt, over m3.Vec3
-	if v.Finite() && a.Finite() && !s.falls {
-		tilt, over = s.lacks(m, v, a), s.beside(m, plans).Scale(1-ease((v.Len()-balanceSpeed)/balanceSpeed))
+	if g := (Going{going.Leans, going.Velocity.Flat().Scale(s.unit), going.Accel.Flat().Scale(s.unit), going.Tilt.Flat()}); g.Leans && !s.falls && g.Velocity.Finite() && g.Accel.Finite() && g.Tilt.Finite() {
+		ahead := m[s.Rig.hips[0]].Pos.Sub(m[s.Rig.hips[1]].Pos).Cross(m3.Up).Flat().Normalize(m3.Vec3{})
+		tilt, over = g.lacks(ahead), s.beside(m, plans).Scale(1-ease((g.Velocity.Len()-balanceSpeed)/balanceSpeed))
 	}
 	b.lean.next(tilt, tiltHalflife, s.DT, !b.seen)
 	b.over.next(over, balanceHalflife, s.DT, !b.seen)
@@ -41,20 +43,26 @@ func (s *Legged) lean(m []m3.Xform, plans []legPlan, b *Body, going *Going) {
 	s.tiltBody(m)
 }
 
-// lacks returns by how much less the pose m is tilted than people who go like that. Nothing is taken from what it shows: recorded
-// people lean for longer than quick bodies accelerate.
-func (s *Legged) lacks(m []m3.Xform, v, a m3.Vec3) m3.Vec3 {
-	up := m[s.Rig.top].Pos.Sub(m[s.Rig.Roles.Spine[0]].Pos)
-	if !(up.Y > 0) {
-		return m3.Vec3{} // it lies
+// Tilt returns how far the trunk of an upright body is tilted, from the hips to the head: the way over the ground as a share of the height. It is
+// not ok for other bodies, and for one that lies. pos and rot are local, of the root in world space.
+func (r *Rig) Tilt(pos []m3.Vec3, rot []m3.Quat) (tilt m3.Vec3, ok bool) {
+	var up m3.Vec3
+	for _, j := range r.trunk {
+		up = pos[j].Add(rot[j].Rotate(up))
 	}
-	speed := v.Len()
-	by := cut(a.Scale(tiltAccel), min(tiltSpeed*max(speed, 1), tiltTop))
-	ahead := m[s.Rig.hips[0]].Pos.Sub(m[s.Rig.hips[1]].Pos).Cross(m3.Up).Flat().Normalize(m3.Vec3{})
-	goal := by.Add(ahead.Scale(tiltAhead * max(v.Dot(ahead), 0)))
+	up = rot[r.Roles.Spine[0]].Rotate(up)
+	return up.Flat().Scale(1 / max(up.Y, 0.5*up.Len())), up.Y > 0
+}
+
+// lacks returns by how much less a body that faces ahead is tilted than people who go like that. Nothing is taken from what its pose shows:
+// recorded people lean for longer than quick bodies accelerate.
+func (g *Going) lacks(ahead m3.Vec3) m3.Vec3 {
+	speed := g.Velocity.Len()
+	by := cut(g.Accel.Scale(tiltAccel), min(tiltSpeed*max(speed, 1), tiltTop))
+	goal := by.Add(ahead.Scale(tiltAhead * max(g.Velocity.Dot(ahead), 0)))
 	way := goal.Normalize(m3.Vec3{})
 	share := max(ease((speed-tiltWalk)/(tiltRun-tiltWalk)), ease(by.Len()/tiltFull))
-	return way.Scale(min(share*max(goal.Len()-up.Dot(way)/max(up.Y, 0.5*up.Len()), 0), tiltMost))
+	return way.Scale(min(share*max(goal.Len()-g.Tilt.Dot(way), 0), tiltMost))
 }
 
 // beside returns how the hips of the pose m have to move so that they are over the ankles: recorded people stop more slowly, and their

@@ -20,14 +20,17 @@ func TestPeopleLean(t *testing.T) {
 		want  m3.Vec3 // way over height
 	}{
 		"unknown":               {},
-		"stands":                {going: &ik.Going{}},
-		"sets off to the left":  {going: &ik.Going{Accel: m3.V(3, 0, 0)}, want: m3.V(0.11, 0, 0)},
-		"walks":                 {going: &ik.Going{Velocity: m3.V(0, 0, 1.4)}},
-		"runs":                  {going: &ik.Going{Velocity: m3.V(0, 0, 3.5)}, want: m3.V(0, 0, 0.105)},
-		"a run stops":           {going: &ik.Going{Velocity: m3.V(0, 0, 3.5), Accel: m3.V(0, 0, -30)}, want: m3.V(0, 0, -0.28)},
-		"a run in a bend":       {going: &ik.Going{Velocity: m3.V(0, 0, 3), Accel: m3.V(-3, 0, 0)}, want: m3.V(-0.198, 0, 0.09)},
-		"what is not finite":    {going: &ik.Going{Velocity: m3.V(0, 0, float32(math.NaN())), Accel: m3.V(3, 0, 0)}},
-		"goes to the left fast": {going: &ik.Going{Velocity: m3.V(3.5, 0, 0)}},
+		"stands":                {going: &ik.Going{Leans: true}},
+		"sets off to the left":  {going: &ik.Going{Leans: true, Accel: m3.V(3, 0, 0)}, want: m3.V(0.11, 0, 0)},
+		"walks":                 {going: &ik.Going{Leans: true, Velocity: m3.V(0, 0, 1.4)}},
+		"runs":                  {going: &ik.Going{Leans: true, Velocity: m3.V(0, 0, 3.5)}, want: m3.V(0, 0, 0.105)},
+		"a run stops":           {going: &ik.Going{Leans: true, Velocity: m3.V(0, 0, 3.5), Accel: m3.V(0, 0, -30)}, want: m3.V(0, 0, -0.28)},
+		"a run in a bend":       {going: &ik.Going{Leans: true, Velocity: m3.V(0, 0, 3), Accel: m3.V(-3, 0, 0)}, want: m3.V(-0.198, 0, 0.09)},
+		"what is not finite":    {going: &ik.Going{Leans: true, Velocity: m3.V(0, 0, float32(math.NaN())), Accel: m3.V(3, 0, 0)}},
+		"keeps its pose":        {going: &ik.Going{Velocity: m3.V(0, 0, 3.5), Accel: m3.V(3, 0, 0)}},
+		"leans as it should":    {going: &ik.Going{Leans: true, Velocity: m3.V(0, 0, 3.5), Tilt: m3.V(0, 0, 0.2)}},
+		"leans half as much":    {going: &ik.Going{Leans: true, Velocity: m3.V(0, 0, 3.5), Tilt: m3.V(0, 0, 0.05)}, want: m3.V(0, 0, 0.055)},
+		"goes to the left fast": {going: &ik.Going{Leans: true, Velocity: m3.V(3.5, 0, 0)}},
 	} {
 		s, names := walker(t, flat)
 		for range 60 {
@@ -75,7 +78,7 @@ func TestBalance(t *testing.T) {
 		for _, n := range []string{"LeftUpLeg", "RightUpLeg"} {
 			s.Rot[index(names, n)] = m3.AxisAngle(m3.V(1, 0, 0), -0.35)
 		}
-		s.Goings = []ik.Going{{Velocity: v}}
+		s.Goings = []ik.Going{{Leans: true, Velocity: v}}
 		for range 60 {
 			s.Run(0, 1)
 		}

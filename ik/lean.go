@@ -46,6 +46,9 @@ func (s *Legged) lean(m []m3.Xform, plans []legPlan, b *Body, going *Going) {
 // Tilt returns how far the trunk of an upright body is tilted, from the hips to the head: the way over the ground as a share of the height. It is
 // not ok for other bodies, and for one that lies. pos and rot are local, of the root in world space.
 func (r *Rig) Tilt(pos []m3.Vec3, rot []m3.Quat) (tilt m3.Vec3, ok bool) {
+	if len(r.trunk) == 0 {
+		return m3.Vec3{}, false
+	}
 	var up m3.Vec3
 	for _, j := range r.trunk {
 		up = pos[j].Add(rot[j].Rotate(up))

@@ -150,7 +150,7 @@ var linked = []any{
 	new(generator.Disc), new(generator.Poses), new(generator.Rig), new(generator.Space), new(generator.State), new(generator.Style), new(generator.Surroundings),
 	generator.Goal, generator.Human, generator.NewRig, generator.Person, generator.Workers,
 
-	new(ik.Arm), new(ik.Arms), new(ik.Body), new(ik.CCD), new(ik.Foot), new(ik.FootLock), new(ik.FullBody), new(ik.FullBodyScratch), new(ik.Gaze),
+	new(ik.Arm), new(ik.Arms), new(ik.Body), new(ik.CCD), new(ik.Foot), new(ik.FootLock), new(ik.FullBody), new(ik.FullBodyScratch), new(ik.Gaze), new(ik.Going),
 	new(ik.GazeState), new(ik.HandState), new(ik.Leg), new(ik.Legged), new(ik.Level), new(ik.Posture), new(ik.Rig), new(ik.Roles), new(ik.Step), new(ik.Tree),
 	ik.BodyOn, ik.DefaultDog, ik.DefaultFullBody, ik.DefaultHuman, ik.DogGaze, ik.DogRoles, ik.HumanArms, ik.HumanGaze, ik.HumanRoles, ik.NewHumanRig, ik.NewPosture,
 	ik.NewRig, ik.NewTree,

@@ -304,7 +304,7 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	c.Skel, c.Ground, c.joints = rig.Skel, rig.Ground, joints
 	c.Poses = generator.Poses{
 		Update: make([]bool, n), Roots: make([]m3.Xform, n), Pos: make([]m3.Vec3, n*joints), Rot: make([]m3.Quat, n*joints),
-		Restarted: make([]bool, n), Contacts: rig.Contacts,
+		Restarted: make([]bool, n), Going: make([]ik.Going, n), Contacts: rig.Contacts,
 	}
 	c.Inertial = blend.NewInertial(n, rig.Skel.Parents)
 	c.Inertial.Turn, c.Inertial.Move = rig.Turn, rig.Move
@@ -316,6 +316,7 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	c.Ground.Anchors, c.Ground.Units = c.anchors, c.units
 	c.Ground.Ground, c.Ground.DT = opt.Ground, 1.0/generator.TickRate
 	c.Ground.Pos, c.Ground.Rot, c.Ground.Model = c.Pos, c.Rot, make([]m3.Xform, n*joints)
+	c.Ground.Goings = c.Poses.Going
 	c.Ground.Feet, c.Ground.Body = make([]ik.Foot, n*c.legs()), make([]ik.Body, n)
 	if rig.Contacts != nil {
 		c.Stand = make([]bool, len(c.Ground.Feet))

@@ -319,7 +319,11 @@ func (c *Crowd) layer(r0, r1 int) {
 			continue
 		}
 		below := layer.Below{Root: c.Poses.Roots[r], DT: float32(c.rates[r].span) / TickRate, Last: c.Inertial}
+		pos0, rot0 := c.Pos[r*c.joints], c.Rot[r*c.joints]
 		c.layers.Pose(r, &c.Pos[r*c.joints], c.Rot[r*c.joints:(r+1)*c.joints], &below)
+		if c.Pos[r*c.joints] != pos0 || c.Rot[r*c.joints] != rot0 { // a clip moves the whole body
+			c.Poses.Going[r].Leans = false
+		}
 		if c.Stand != nil {
 			c.layers.Stands(r, c.tips, c.Stand[r*c.legs():(r+1)*c.legs()])
 		}

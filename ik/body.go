@@ -39,6 +39,8 @@ type Body struct {
 	pace   float32             // their speed over the ground, eased, m/s
 	ground [bodyPlaces]limiter // height of the ground under places of the body, m (Y)
 	shift  m3.Vec3             // by how much it was moved in the last tick, m
+	lean   springVec           // by how much more than its flat pose it is tilted: the way over the height
+	over   springVec           // by how much it is moved over its feet, m
 	sink   [2]spring           // how far hips and chest are lowered for their legs, m
 	head   [maxChain]limiter   // the joints' ways through the world
 	tail   [maxChain]limiter   // last, as people have none: saves end before it
@@ -51,6 +53,16 @@ func BodyOn(y float32) Body { return Body{floor: y} }
 func (b *Body) Floor() float32 { return b.floor }
 
 type spring struct{ x, v float32 }
+
+type springVec struct{ x, v m3.Vec3 }
+
+// next advances the spring toward goal, where it begins if the body is new.
+func (s *springVec) next(goal m3.Vec3, halflife, dt float32, begins bool) {
+	if begins {
+		s.x = goal
+	}
+	s.x, s.v = m3.SpringVec(s.x, s.v, goal, halflife, dt)
+}
 
 // observe takes in the flat pose's hips and returns their speed over the ground, m/s.
 func (b *Body) observe(hips m3.Vec3, dt float32) float32 {

@@ -35,6 +35,9 @@ type Legged struct {
 	// Shifts, (rows), are how far bodies are moved while the feet stay, m. Optional.
 	Shifts []m3.Vec3
 
+	// Goings, (rows), are how bodies are steered: people lean into that as recorded people do. Optional.
+	Goings []Going
+
 	// Anchors, (rows), are where the origin of each row's space lies on the ground, m; heights are 0.
 	// Pos and all that follows from it are in that space. Optional: nil is the world's space for all.
 	Anchors []m3.Vec3
@@ -59,6 +62,7 @@ type Legged struct {
 	under  m3.Vec3 // the middle of the present row
 	floor  float32 // its floor, m
 	shift  m3.Vec3 // of its body, m
+	tilt   m3.Quat // and by how much it leans
 	falls  bool
 	fallen float32 // for how long, s
 }
@@ -106,6 +110,8 @@ func (s *Legged) Validate() error {
 		return fmt.Errorf("ik: Legged.Steps has %d entries for %d feet", len(s.Steps), len(s.Feet))
 	case s.Shifts != nil && len(s.Shifts) != len(s.Body):
 		return fmt.Errorf("ik: Legged.Shifts has %d entries for %d rows", len(s.Shifts), len(s.Body))
+	case s.Goings != nil && len(s.Goings) != len(s.Body):
+		return fmt.Errorf("ik: Legged.Goings has %d entries for %d rows", len(s.Goings), len(s.Body))
 	case s.Anchors != nil && len(s.Anchors) != len(s.Body):
 		return fmt.Errorf("ik: Legged.Anchors has %d entries for %d rows", len(s.Anchors), len(s.Body))
 	case s.Units != nil && len(s.Units) != len(s.Body):
@@ -147,11 +153,16 @@ func (s *Legged) Run(r0, r1 int) {
 		if s.Shifts != nil && s.Shifts[r].Finite() {
 			job.shift = s.Shifts[r]
 		}
+		job.tilt = m3.Ident
+		var going *Going
+		if s.Goings != nil && s.Rig.hips[0] >= 0 {
+			going = &s.Goings[r]
+		}
 		var steps []Step
 		if s.Steps != nil {
 			steps = s.Steps[r*legs : (r+1)*legs]
 		}
-		if !job.row(m, pos, rot, feet, steps, &s.Body[r]) {
+		if !job.row(m, pos, rot, feet, steps, going, &s.Body[r]) {
 			s.Rig.Tree.pose(m, pos, rot)
 			clear(feet)
 			for i := range steps {
@@ -175,7 +186,7 @@ func (s *Legged) enter(row int) {
 }
 
 // row grounds one row and reports whether that gave a pose.
-func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, steps []Step, body *Body) bool {
+func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, steps []Step, going *Going, body *Body) bool {
 	if !s.pose(m, pos, rot) {
 		return false
 	}
@@ -197,6 +208,9 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, st
 	s.shift = s.shift.Add(s.carry(m, plans[:len(feet)], steps, pace))
 	body.shift = s.shift
 	s.senseBody(m, body)
+	if going != nil {
+		s.lean(m, plans[:len(feet)], body, going)
+	}
 	s.liftSpine(m, body)
 	passes := 1
 	if !body.seen {
@@ -207,6 +221,7 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, st
 			break
 		}
 		s.pose(m, pos, rot)
+		s.tiltBody(m)
 		s.liftSpine(m, body)
 	}
 	body.seen = true

@@ -88,6 +88,7 @@ type Rig struct {
 	fore  []bool // per leg: carried by the spine's last joint
 	toes  []int  // per leg: the joint that its tip carries, the end of the toes, or −1
 	sides [2]int // the foreleg roots whose line sets the chest's roll, or −1, −1
+	trunk []int  // of such a body: the joints from the head, up to two beyond the neck, down to the one above the hips
 	hips  [2]int // the roots, left and right, of a body with two legs and no forelegs, or −1, −1
 }
 
@@ -143,6 +144,13 @@ func NewRig(tree *Tree, roles Roles) (*Rig, error) {
 	}
 	if len(fore) == 0 && len(roles.Legs) == 2 {
 		r.hips = [2]int{roles.Legs[0][0], roles.Legs[1][0]}
+		top := roles.Neck
+		for k := top + 1; k <= roles.Neck+2 && k+1 < tree.Len() && int(tree.parents[k]) == top && int(tree.parents[k+1]) == k; k++ {
+			top = k
+		}
+		for j := top; j != roles.Spine[0]; j = int(tree.parents[j]) {
+			r.trunk = append(r.trunk, j)
+		}
 	}
 	for _, c := range []struct {
 		what   string

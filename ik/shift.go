@@ -76,6 +76,9 @@ func (b *Body) Turn(t m3.Turn) {
 		return
 	}
 	b.at, b.shift = t.Point(b.at), t.Rot.Rotate(b.shift)
+	for _, l := range [...]*springVec{&b.lean, &b.over} {
+		l.x, l.v = t.Rot.Rotate(l.x), t.Rot.Rotate(l.v)
+	}
 	for i := range b.tail { // of ground, only heights are kept
 		b.tail[i].turn(t)
 		b.head[i].turn(t)

@@ -135,6 +135,7 @@ type Poses struct {
 	Rot       []m3.Quat  // (rows, joints) local rotations, the root's in world space
 	Stand     []bool     // (rows, legs) feet that have contact; empty without Rig.Contacts
 	Restarted []bool     // (rows) the pose does not continue the one before
+	Going     []ik.Going // (rows) how people are steered, if they should lean into it; optional; Put writes that they should not
 	Contacts  []uint8    // of the Rig
 }
 
@@ -147,6 +148,9 @@ func (p *Poses) Joints(row, joints int) (pos []m3.Vec3, rot []m3.Quat) {
 // Put writes where row stands, and its contacts: a bit each.
 func (p *Poses) Put(row int, at feature.Place, contacts uint8) {
 	p.Roots[row] = m3.Xform{Pos: at.Pos, Rot: m3.YawQuat(at.Yaw)}
+	if p.Going != nil {
+		p.Going[row] = ik.Going{}
+	}
 	for i, c := range p.Contacts {
 		p.Stand[row*len(p.Contacts)+i] = contacts>>c&1 == 1
 	}

@@ -545,6 +545,7 @@ func (s *LearnedStream) write(p *generator.Poses, d *decoder) {
 		s.of.Pose(d.y[i*outputs:][:outputs], pos, rot, d.model)
 		root := p.Roots[row]
 		pos[0], rot[0] = root.Apply(pos[0]), root.Rot.Mul(rot[0])
+		s.lean(p, int(row), s.must[row])
 	}
 	d.rows = d.rows[:0]
 }

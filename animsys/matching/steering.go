@@ -247,6 +247,14 @@ func stands(a *agent, w *wish) bool {
 		m3.Abs(m3.WrapAngle(w.facing-b.At.Yaw)) < near && m3.Abs(m3.WrapAngle(a.At.Yaw-b.At.Yaw)) < near
 }
 
+// lean writes how a row is steered, so that it leans into that: a quick person, unless it does something else. shows has the tags of its pose.
+func (s *steering) lean(p *generator.Poses, row int, shows Tags) {
+	if c := s.character; p.Going != nil && c.Responsive && c.upright && shows&c.acts == 0 {
+		b := &s.agents[row].Body
+		p.Going[row] = ik.Going{Leans: true, Velocity: b.Vel, Accel: b.Acc}
+	}
+}
+
 // goes reports whether the simulated body of a row moves over the ground, or turns.
 func (s *steering) goes(row int) bool {
 	const slow, still = 0.3, 0.3 // m/s; rad/s

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"mannequin/animsys/control"
 	"mannequin/engine/m3"
@@ -50,7 +51,8 @@ func TestHour(t *testing.T) {
 		past[i] = make([]m3.Vec3, n)
 	}
 	var jerks []float32
-	highest, leapt := float32(0), 0 // when somebody last jumped, rolled, was hit or fell
+	took := make([]time.Duration, 0, minutes*60*scenes.TickRate) // by each tick
+	highest, leapt := float32(0), 0                              // when somebody last jumped, rolled, was hit or fell
 	var in scenes.Input
 	var was float32
 	until := 0
@@ -58,7 +60,9 @@ func TestHour(t *testing.T) {
 		if tick == until {
 			in, until = randomInput(r), tick+6+r.IntN(100)
 		}
+		began := time.Now()
 		must.Do(t, s.Step(in))
+		took = append(took, time.Since(began))
 		in.Gait = scenes.KeepGait
 		bones := s.Crowd.Bones(s.hero)
 		root := s.Crowd.Roots[0].Pos
@@ -90,6 +94,8 @@ func TestHour(t *testing.T) {
 			}
 		}
 	}
+	slices.Sort(took)
+	t.Logf("a tick of %d people takes %v, 99.9 %% of them up to %v, the worst %v", s.Crowd.Agents(), took[len(took)/2], took[len(took)*999/1000], took[len(took)-1])
 	slices.Sort(jerks)
 	p := jerks[len(jerks)*999/1000]
 	t.Logf("%d minutes: jerk of 99.9 %% of joints, but in jumps and rolls, up to %.0f m/s³, at most %.0f; up to %.2f m high", minutes, p, jerks[len(jerks)-1], highest)

@@ -130,3 +130,45 @@ func (s *Subject) gaitAfter(speed, turn float32) (out walked, err error) {
 	steps = max(steps, 1)
 	return walked{out.step / steps, out.quick / steps, out.bend / steps, out.aloft / ticks}, nil
 }
+
+// The shipped person leans ahead in a run, as recorded people do, and back to where it goes as it turns round.
+func TestHeroLeans(t *testing.T) {
+	f := must.Get(models.OpenCharacter("hero"))(t)
+	s := Subject{New: Plays(f.Only(matching.LearnedMatching)), Action: f.Character().Action}
+	w := must.Get(s.world(2 * phases))(t)
+	defer w.crowd.Close()
+	head := f.Character().Skel.Index("Head")
+	const degrees = 180 / math.Pi
+	var ahead, n float32
+	back := make([]float32, len(w.agents))
+	begin := func(i int) int { return settle + i/2*between }
+	for tick := range begin(len(w.agents)) + animsys.TickRate/2 {
+		for i, e := range w.agents {
+			way := m3.V(0, 0, 3.5)
+			if tick >= begin(i) {
+				way = way.Neg()
+			}
+			w.ask(e, way, way.Normalize(m3.Vec3{}))
+		}
+		must.Do(t, w.schedule.Step())
+		for i, e := range w.agents {
+			bones := w.crowd.Bones(e)
+			up := bones[head].Pos.Sub(bones[0].Pos)
+			tilt := m3.Atan2(up.Z, up.Y) * degrees
+			switch since := tick - begin(i); {
+			case since < 0 && since >= -animsys.TickRate:
+				ahead, n = ahead+tilt, n+1
+			case since >= 0 && since < 3*animsys.TickRate/10:
+				back[i] = max(back[i], -tilt)
+			}
+		}
+	}
+	var mean float32
+	for _, b := range back {
+		mean += b / float32(len(back))
+	}
+	t.Logf("it leans ahead by %.1f°, and back by %.1f°", ahead/n, mean)
+	if ahead /= n; ahead < 4 || ahead > 8 || mean < 9 || mean > 20 {
+		t.Errorf("it leans ahead by %.1f°, and back by %.1f°", ahead, mean)
+	}
+}

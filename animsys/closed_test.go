@@ -50,6 +50,10 @@ var ofNoCrowd = map[string]func(c *animsys.Crowd, e arche.Entity) (got, want any
 	},
 	"Save":    func(c *animsys.Crowd, _ arche.Entity) (got, want any) { return refused(second(c.Save(nil))) },
 	"Restore": func(c *animsys.Crowd, _ arche.Entity) (got, want any) { return refused(c.Restore(nil)) },
+	"SaveAgents": func(c *animsys.Crowd, e arche.Entity) (got, want any) {
+		return refused(second(c.SaveAgents(nil, e)))
+	},
+	"AddSaved": func(c *animsys.Crowd, _ arche.Entity) (got, want any) { return refused(second(c.AddSaved(nil, nil))) },
 
 	"Agents":     func(c *animsys.Crowd, _ arche.Entity) (got, want any) { return c.Agents(), 0 },
 	"Capacity":   func(c *animsys.Crowd, _ arche.Entity) (got, want any) { return c.Capacity(), 0 },

@@ -32,6 +32,8 @@ func TestWithinTick(t *testing.T) {
 		"Add":            func() error { return w.crowd.Add(free, m3.Vec3{}, 0) },
 		"Save":           func() error { return second(w.crowd.Save(nil)) },
 		"Restore":        func() error { return w.crowd.Restore(crowd) },
+		"SaveAgents":     func() error { return second(w.crowd.SaveAgents(nil)) },
+		"AddSaved":       func() error { return second(w.crowd.AddSaved(nil, crowd)) },
 		"Save of all":    func() error { return second(animsys.Save(&w.ecs, nil)) },
 		"Restore of all": func() error { return animsys.Restore(&w.ecs, world) },
 		"ShiftOrigin":    func() error { return animsys.ShiftOrigin(&w.ecs, m3.V(10, 0, 0)) },

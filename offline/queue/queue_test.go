@@ -383,8 +383,8 @@ func TestLostJob(t *testing.T) {
 	s := dial(t, startServer(t, -1, t.TempDir()).ClientURL())
 	b := must.Get(NewBatch(edit, texts(t, "text"), ".bvh", false))(t)
 	j := b.Jobs[0]
-	must.Do(t, s.queue(t.Context(), b, j.Hash(), j))
-	must.Do(t, s.queue(t.Context(), b, j.Hash(), j))
+	must.Do(t, s.queue(t.Context(), b, j.Hash(), j, true))
+	must.Do(t, s.queue(t.Context(), b, j.Hash(), j, true))
 	c := must.Get(s.consumer(t.Context(), j.Program))(t)
 	for range mostLost {
 		must.Do(t, must.Get(c.Next(jetstream.FetchMaxWait(time.Second)))(t).Nak())
@@ -394,9 +394,37 @@ func TestLostJob(t *testing.T) {
 	go s.Work(ctx, fakeRunner(), WorkOptions{Slots: 1, Tries: 2})
 	out := must.Get(OpenFolder(t.TempDir()))(t)
 	defer out.Close()
-	_, failures, err := s.Run(t.Context(), b, out, quick)
-	if must.Do(t, err); len(failures) != 1 || !strings.Contains(failures[0].Result.Error, "none ended it") {
-		t.Errorf("%+v", failures)
+	st := &state{}
+	for open := map[string]*Job{j.Hash(): j}; len(open) > 0; {
+		must.Do(t, s.collect(t.Context(), open, out, st))
+	}
+	if len(st.failures) != 1 || !strings.Contains(st.failures[0].Result.Error, "none ended it") {
+		t.Errorf("%+v", st.failures)
+	}
+}
+
+// A job that has just failed for good, and whose message is not yet gone when it is queued again, is done all the same.
+func TestQueuedWhileItEnds(t *testing.T) {
+	was := collectFor
+	collectFor = 300 * time.Millisecond
+	defer func() { collectFor = was }()
+	s := dial(t, startServer(t, -1, t.TempDir()).ClientURL())
+	b := must.Get(NewBatch(edit, texts(t, "text"), ".bvh", false))(t)
+	j := b.Jobs[0]
+	must.Do(t, s.queue(t.Context(), b, j.Hash(), j, true))
+	m := must.Get(must.Get(s.consumer(t.Context(), j.Program))(t).Next(jetstream.FetchMaxWait(5 * time.Second)))(t)
+	must.Do(t, s.putResult(t.Context(), j.Hash(), Result{Error: "failed", Dead: true}))
+	out := must.Get(OpenFolder(t.TempDir()))(t)
+	defer out.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		time.Sleep(200 * time.Millisecond) // until Run has met the message
+		m.Term()
+		s.Work(ctx, fakeRunner(), WorkOptions{Slots: 1, Tries: 2})
+	}()
+	if p, _, err := s.Run(t.Context(), b, out, quick); err != nil || p.Done != 1 {
+		t.Errorf("%+v, %v", p, err)
 	}
 }
 

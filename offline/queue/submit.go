@@ -32,28 +32,37 @@ func (s *Server) Run(ctx context.Context, b *Batch, out *Folder, opt Options) (P
 		return st.p, nil, err
 	}
 	for job, j := range open {
-		if err := again(ctx, st.note, func(ctx context.Context) error { return s.queue(ctx, b, job, j) }); err != nil {
+		if err := again(ctx, st.note, func(ctx context.Context) error { return s.queue(ctx, b, job, j, true) }); err != nil {
 			return st.p, st.failures, err
 		}
 	}
 	st.note("")
 	for len(open) > 0 {
+		before := len(open)
 		if err := again(ctx, st.note, func(ctx context.Context) error { return s.collect(ctx, open, out, st) }); err != nil {
 			return st.p, st.failures, err
 		}
-		if len(open) > 0 {
-			st.note(s.lack(ctx, program))
+		if len(open) < before {
+			continue
 		}
+		// Nothing came. A job may have left the queue just when it was to be queued again.
+		for job, j := range open {
+			if err := again(ctx, st.note, func(ctx context.Context) error { return s.queue(ctx, b, job, j, false) }); err != nil {
+				return st.p, st.failures, err
+			}
+		}
+		st.note(s.lack(ctx, program))
 	}
 	return st.p, st.failures, nil
 }
 
-// queue puts a job and its files on the server, unless the job is done or waits there.
-func (s *Server) queue(ctx context.Context, b *Batch, job string, j *Job) error {
+// queue puts a job and its files on the server, unless the job is done or waits there. One that has failed for good
+// is done, too, unless revive is set.
+func (s *Server) queue(ctx context.Context, b *Batch, job string, j *Job, revive bool) error {
 	switch r, known, err := s.result(ctx, job); {
 	case err != nil:
 		return err
-	case known && r.Dead:
+	case known && r.Dead && revive:
 		if err := s.results.Purge(ctx, job); err != nil {
 			return err
 		}
@@ -80,7 +89,7 @@ func (s *Server) queue(ctx context.Context, b *Batch, job string, j *Job) error 
 }
 
 // collectFor is how long one watch for results lasts. A new one sees what the last has missed.
-const collectFor = 10 * time.Second
+var collectFor = 10 * time.Second
 
 // collect watches results for some time, puts the outputs of finished jobs into out, and takes these
 // jobs out of open.

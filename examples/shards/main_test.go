@@ -57,7 +57,7 @@ func TestShards(t *testing.T) {
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() { // loses messages
-		for {
+		for range 6 {
 			select {
 			case <-stop:
 				return

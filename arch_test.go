@@ -92,7 +92,7 @@ var arrows = []arrow{
 	{"netruntime/cuda", []string{"netruntime", "gorgonia.org/cu"}, "the only package that touches CUDA, behind the build tag cuda"},
 	{"netruntime/remote/internal/inference", []string{"netruntime", "google.golang.org/grpc/encoding/...", "google.golang.org/grpc/mem", "google.golang.org/protobuf/encoding/protowire"},
 		"the protocol's messages, as bytes"},
-	{"netruntime/remote/internal/inference/inferencepb", []string{"google.golang.org/grpc/...", "google.golang.org/protobuf/..."}, "generated: the protocol's service"},
+	{"netruntime/remote/internal/inference/inferencepb", []string{"google.golang.org/protobuf/..."}, "generated: the protocol's messages"},
 	{"netruntime/remote/server", []string{"netruntime", "netruntime/remote/internal/...", "google.golang.org/grpc/...", "github.com/prometheus/client_golang/prometheus/..."},
 		"for programs that compute networks for others: not for games"},
 	{"netruntime/remote", []string{"netruntime", "netruntime/remote/internal/inference", "google.golang.org/grpc/..."}, "the only package that links gRPC into a game"},

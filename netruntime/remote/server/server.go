@@ -64,7 +64,6 @@ type Model struct {
 
 // Server serves networks.
 type Server struct {
-	pb.UnimplementedGRPCInferenceServiceServer
 	opt     Options
 	tokens  [][sha256.Size]byte
 	names   map[string]*model // the first of each name
@@ -144,15 +143,26 @@ func New(models []Model, o Options) (*Server, error) {
 	return s, nil
 }
 
-// service is the generated description with a ModelInfer that reads and writes our own messages.
+// service has the methods of the protocol. ModelInfer reads and writes our own messages.
 func service() *grpc.ServiceDesc {
-	d := pb.GRPCInferenceService_ServiceDesc
-	d.Methods = slices.Clone(d.Methods)
-	i := slices.IndexFunc(d.Methods, func(m grpc.MethodDesc) bool { return m.MethodName == "ModelInfer" })
-	d.Methods[i].Handler = func(srv any, ctx context.Context, dec func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
-		return srv.(*Server).infer(ctx, dec)
-	}
-	return &d
+	return &grpc.ServiceDesc{ServiceName: inference.Service, HandlerType: (*any)(nil), Metadata: "inference.proto", Methods: []grpc.MethodDesc{
+		method("ServerLive", (*Server).ServerLive), method("ServerReady", (*Server).ServerReady), method("ModelReady", (*Server).ModelReady),
+		method("ServerMetadata", (*Server).ServerMetadata), method("ModelMetadata", (*Server).ModelMetadata),
+		{MethodName: "ModelInfer", Handler: func(srv any, ctx context.Context, dec func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+			return srv.(*Server).infer(ctx, dec)
+		}},
+	}}
+}
+
+// method describes a method of the protocol that f answers.
+func method[Q, A any](name string, f func(*Server, context.Context, *Q) (*A, error)) grpc.MethodDesc {
+	return grpc.MethodDesc{MethodName: name, Handler: func(srv any, ctx context.Context, dec func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+		q := new(Q)
+		if err := dec(q); err != nil {
+			return nil, err
+		}
+		return f(srv.(*Server), ctx, q)
+	}}
 }
 
 func (s *Server) add(in Model) error {
@@ -282,7 +292,7 @@ func (s *Server) close() {
 
 // open methods answer without a token: whether the server lives is no secret.
 var open = []string{
-	pb.GRPCInferenceService_ServerLive_FullMethodName, pb.GRPCInferenceService_ServerReady_FullMethodName,
+	"/" + inference.Service + "/ServerLive", "/" + inference.Service + "/ServerReady",
 	healthpb.Health_Check_FullMethodName, healthpb.Health_Watch_FullMethodName, healthpb.Health_List_FullMethodName,
 }
 

@@ -38,7 +38,7 @@ func conv(t testing.TB, seed uint64) *netruntime.Net {
 	}}, []netruntime.Tensor{testnet.Random(rng, 0.2, "c.weight", 4, 5, 3), testnet.Random(rng, 0.2, "c.bias", 4)}))(t)
 }
 
-// connect serves models and returns a client of generated code, as of any other program.
+// connect serves models and returns a connection to them.
 func connect(t testing.TB, models []Model, o Options) (*Server, *grpc.ClientConn) {
 	t.Helper()
 	s := must.Get(New(models, o))(t)
@@ -56,6 +56,41 @@ func connect(t testing.TB, models []Model, o Options) (*Server, *grpc.ClientConn
 	return s, c
 }
 
+// client calls the protocol's methods with generated messages, as any other program.
+type client struct{ conn *grpc.ClientConn }
+
+func ask[A any](ctx context.Context, c client, method string, q any) (*A, error) {
+	a := new(A)
+	if err := c.conn.Invoke(ctx, "/inference.GRPCInferenceService/"+method, q, a); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (c client) ServerLive(ctx context.Context, q *pb.ServerLiveRequest) (*pb.ServerLiveResponse, error) {
+	return ask[pb.ServerLiveResponse](ctx, c, "ServerLive", q)
+}
+
+func (c client) ServerReady(ctx context.Context, q *pb.ServerReadyRequest) (*pb.ServerReadyResponse, error) {
+	return ask[pb.ServerReadyResponse](ctx, c, "ServerReady", q)
+}
+
+func (c client) ModelReady(ctx context.Context, q *pb.ModelReadyRequest) (*pb.ModelReadyResponse, error) {
+	return ask[pb.ModelReadyResponse](ctx, c, "ModelReady", q)
+}
+
+func (c client) ServerMetadata(ctx context.Context, q *pb.ServerMetadataRequest) (*pb.ServerMetadataResponse, error) {
+	return ask[pb.ServerMetadataResponse](ctx, c, "ServerMetadata", q)
+}
+
+func (c client) ModelMetadata(ctx context.Context, q *pb.ModelMetadataRequest) (*pb.ModelMetadataResponse, error) {
+	return ask[pb.ModelMetadataResponse](ctx, c, "ModelMetadata", q)
+}
+
+func (c client) ModelInfer(ctx context.Context, q *pb.ModelInferRequest) (*pb.ModelInferResponse, error) {
+	return ask[pb.ModelInferResponse](ctx, c, "ModelInfer", q)
+}
+
 func floats(x ...float32) (b []byte) {
 	for _, v := range x {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
@@ -67,12 +102,12 @@ func input(name string, shape ...int64) *pb.ModelInferRequest_InferInputTensor {
 	return &pb.ModelInferRequest_InferInputTensor{Name: name, Datatype: "FP32", Shape: shape}
 }
 
-// A client of generated code gets every answer of the protocol.
+// A client with generated messages gets every answer of the protocol.
 func TestForeignClient(t *testing.T) {
 	n := conv(t, 1)
 	version := must.Get(n.Checksum())(t)
 	_, conn := connect(t, []Model{{Name: "conv", Nets: []*netruntime.Net{n}}}, Options{})
-	c, ctx := pb.NewGRPCInferenceServiceClient(conn), t.Context()
+	c, ctx := client{conn}, t.Context()
 	if !must.Get(c.ServerLive(ctx, &pb.ServerLiveRequest{}))(t).Live || !must.Get(c.ServerReady(ctx, &pb.ServerReadyRequest{}))(t).Ready ||
 		!must.Get(c.ModelReady(ctx, &pb.ModelReadyRequest{Name: "conv"}))(t).Ready ||
 		!must.Get(c.ModelReady(ctx, &pb.ModelReadyRequest{Name: "any", Version: version}))(t).Ready {
@@ -131,7 +166,7 @@ func TestForeignClient(t *testing.T) {
 // Requests that a network cannot compute are refused, and counted.
 func TestRefusals(t *testing.T) {
 	s, conn := connect(t, []Model{{Name: "conv", Nets: []*netruntime.Net{conv(t, 1)}}}, Options{Rows: 4, Length: 8})
-	c, ctx := pb.NewGRPCInferenceServiceClient(conn), t.Context()
+	c, ctx := client{conn}, t.Context()
 	ask := func(zs, xs []int64) *pb.ModelInferRequest {
 		r := &pb.ModelInferRequest{ModelName: "conv", Inputs: []*pb.ModelInferRequest_InferInputTensor{input("x", xs...), input("z", zs...)}}
 		for _, in := range r.Inputs {
@@ -202,7 +237,7 @@ func TestRefusals(t *testing.T) {
 // A bytes-only client that claims a large message is refused without memory for it.
 func TestLargeClaim(t *testing.T) {
 	_, conn := connect(t, []Model{{Name: "conv", Nets: []*netruntime.Net{conv(t, 1)}}}, Options{Rows: 4, Length: 8})
-	c := pb.NewGRPCInferenceServiceClient(conn)
+	c := client{conn}
 	large := &pb.ModelInferRequest{ModelName: "conv", RawInputContents: [][]byte{make([]byte, 200<<20)}}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -221,7 +256,7 @@ func TestLargeClaim(t *testing.T) {
 // Without a token only the questions whether the server lives are answered.
 func TestToken(t *testing.T) {
 	_, conn := connect(t, []Model{{Name: "conv", Nets: []*netruntime.Net{conv(t, 1)}}}, Options{Tokens: []string{"right"}})
-	c, health, reflection := pb.NewGRPCInferenceServiceClient(conn), healthpb.NewHealthClient(conn), reflectionpb.NewServerReflectionClient(conn)
+	c, health, reflection := client{conn}, healthpb.NewHealthClient(conn), reflectionpb.NewServerReflectionClient(conn)
 	services := func(ctx context.Context) error {
 		stream := must.Get(reflection.ServerReflectionInfo(ctx))(t)
 		if err := stream.Send(&reflectionpb.ServerReflectionRequest{MessageRequest: &reflectionpb.ServerReflectionRequest_ListServices{}}); err != nil {
@@ -289,7 +324,7 @@ func TestGoneClients(t *testing.T) {
 			w.Session = s
 			return w, err
 		}})
-	c := pb.NewGRPCInferenceServiceClient(conn)
+	c := client{conn}
 	r := &pb.ModelInferRequest{ModelName: "conv", Inputs: []*pb.ModelInferRequest_InferInputTensor{input("x", 1, 2, 3), input("z", 1, 2, 2)},
 		RawInputContents: [][]byte{make([]byte, 24), make([]byte, 16)}}
 	errs := make(chan error, 2)
@@ -336,6 +371,6 @@ func TestOptions(t *testing.T) {
 	// The same network under two names is one.
 	_, conn := connect(t, []Model{{"a", n}, {"b", n}}, Options{})
 	for _, name := range []string{"a", "b"} {
-		must.Get(pb.NewGRPCInferenceServiceClient(conn).ModelReady(t.Context(), &pb.ModelReadyRequest{Name: name}))(t)
+		must.Get(client{conn}.ModelReady(t.Context(), &pb.ModelReadyRequest{Name: name}))(t)
 	}
 }

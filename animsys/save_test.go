@@ -568,6 +568,6 @@ func TestHandOverRefused(t *testing.T) {
 		t.Errorf("%d agents", c.Agents())
 	}
 	if none := must.Get(c.AddSaved(nil, must.Get(a.people.SaveAgents(nil))(t)))(t); len(none) != 0 || c.Agents() != 3 {
-		t.Errorf("nobody who comes: %d agents", c.Agents())
+		t.Errorf("after a save without agents: %d agents, want 3", c.Agents())
 	}
 }

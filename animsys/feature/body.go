@@ -96,9 +96,8 @@ func (m *Motion) FromWorld(rows []float32, world []m3.Vec3, fps float64) (Place,
 	return place[0], nil
 }
 
-// A contact that rises or falls by rolls m/s begins to leave the ground or has not quite landed; by
-// leaves its height is not that of standing.
-const rolls, leaves = 0.1, 0.3
+// Speeds up and down, m/s: a joint in contact stands up to levelSpeed, and from stepSpeed on it does not.
+const levelSpeed, stepSpeed = 0.1, 0.3
 
 // Level writes which contacts of a motion, (frames, m.Columns()), stay at their height until the
 // next frame into level, (frames, contacts): 1, and less the faster the joint rises or falls. A heel
@@ -111,7 +110,7 @@ func (m *Motion) Level(level, rows []float32, fps float32) {
 		at := m.Pos(m.Joint(c.Joint)) + 1
 		for f := range frames {
 			rise := rows[min(f+1, frames-1)*cols+at] - rows[f*cols+at]
-			level[f*n+i] = 1 - m3.SmoothStep(rolls, leaves, m3.Abs(rise)*fps)
+			level[f*n+i] = 1 - m3.SmoothStep(levelSpeed, stepSpeed, m3.Abs(rise)*fps)
 		}
 	}
 }

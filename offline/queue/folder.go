@@ -111,8 +111,4 @@ func (f *Folder) Put(j *Job, outs []File, write func(o File, w io.Writer) error)
 func (f *Folder) path(o File) string { return filepath.Join(f.dir, filepath.FromSlash(o.Name)) }
 
 // filesOf hashes all files of a folder.
-func filesOf(dir string) ([]File, error) {
-	var b Batch
-	b.local = map[string]string{}
-	return b.add(dir, ".")
-}
+func filesOf(dir string) ([]File, error) { return list(dir, ".", map[string]string{}) }

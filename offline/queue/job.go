@@ -207,7 +207,7 @@ func NewBatch(args, inputs []string, ext string, prints bool) (*Batch, error) {
 			continue
 		}
 		to := fmt.Sprintf("with/%d/%s", i, filepath.Base(value))
-		files, err := b.add(value, to)
+		files, err := list(value, to, b.local)
 		if err != nil {
 			return nil, err
 		}
@@ -217,7 +217,7 @@ func NewBatch(args, inputs []string, ext string, prints bool) (*Batch, error) {
 	for _, input := range inputs {
 		base := filepath.Base(filepath.Clean(input))
 		in := "in/" + base
-		files, err := b.add(input, in)
+		files, err := list(input, in, b.local)
 		if err != nil {
 			return nil, err
 		}
@@ -234,8 +234,8 @@ func NewBatch(args, inputs []string, ext string, prints bool) (*Batch, error) {
 	return b, nil
 }
 
-// add hashes a file, or all files of a folder, which have the name to in jobs.
-func (b *Batch) add(file, to string) (files []File, err error) {
+// list hashes a file, or all files of a folder, which have the name to in jobs. It notes their paths in paths, by hash.
+func list(file, to string, paths map[string]string) (files []File, err error) {
 	err = filepath.WalkDir(file, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -247,7 +247,7 @@ func (b *Batch) add(file, to string) (files []File, err error) {
 		if err != nil {
 			return err
 		}
-		b.local[sum] = p
+		paths[sum] = p
 		rel, err := filepath.Rel(file, p)
 		if err != nil {
 			return err

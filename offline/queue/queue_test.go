@@ -397,7 +397,7 @@ func TestLostJob(t *testing.T) {
 	defer out.Close()
 	st := &state{}
 	for open := map[string]*Job{j.Hash(): j}; len(open) > 0; {
-		must.Do(t, s.collect(t.Context(), open, out, st))
+		must.Do(t, s.collect(t.Context(), open, out, st, new(uint64)))
 	}
 	if len(st.failures) != 1 || !strings.Contains(st.failures[0].Result.Error, "none ended it") {
 		t.Errorf("%+v", st.failures)

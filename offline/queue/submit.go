@@ -37,9 +37,10 @@ func (s *Server) Run(ctx context.Context, b *Batch, out *Folder, opt Options) (P
 		}
 	}
 	st.note("")
+	var seen uint64
 	for len(open) > 0 {
 		before := len(open)
-		if err := again(ctx, st.note, func(ctx context.Context) error { return s.collect(ctx, open, out, st) }); err != nil {
+		if err := again(ctx, st.note, func(ctx context.Context) error { return s.collect(ctx, open, out, st, &seen) }); err != nil {
 			return st.p, st.failures, err
 		}
 		if len(open) < before {
@@ -88,13 +89,13 @@ func (s *Server) queue(ctx context.Context, b *Batch, job string, j *Job, revive
 	return err
 }
 
-// collectFor is how long one watch for results lasts. A new one sees what the last has missed.
+// collectFor is how long one watch for results lasts.
 var collectFor = 10 * time.Second
 
 // collect watches results for some time, puts the outputs of finished jobs into out, and takes these
-// jobs out of open.
-func (s *Server) collect(ctx context.Context, open map[string]*Job, out *Folder, st *state) error {
-	w, err := s.results.WatchAll(ctx, jetstream.IgnoreDeletes())
+// jobs out of open. It begins after the revision of the results that was seen last.
+func (s *Server) collect(ctx context.Context, open map[string]*Job, out *Folder, st *state, seen *uint64) error {
+	w, err := s.results.WatchAll(ctx, jetstream.IgnoreDeletes(), jetstream.ResumeFromRevision(*seen+1))
 	if err != nil {
 		return err
 	}
@@ -113,28 +114,34 @@ func (s *Server) collect(ctx context.Context, open map[string]*Job, out *Folder,
 		if e == nil {
 			continue // all that was there when the watch began
 		}
-		job := e.Key()
-		j, ours := open[job]
-		if !ours {
-			continue
-		}
-		r, err := readResult(e.Value())
-		if err != nil {
-			return permanent{err}
-		}
-		if !r.done() {
-			continue
-		}
-		if !r.Dead {
-			if err := out.Put(j, r.Outs, func(o File, w io.Writer) error { return s.write(ctx, w, o.Sum) }); err != nil {
-				return err
+		if j := open[e.Key()]; j != nil {
+			r, err := readResult(e.Value())
+			if err != nil {
+				return permanent{err}
 			}
-			if !out.Has(j) {
-				return fmt.Errorf("the outputs of %s came in with other contents", j.In)
+			if r.done() {
+				if err := s.take(ctx, j, r, out); err != nil {
+					return err
+				}
+				delete(open, e.Key())
+				st.end(j, r, false)
 			}
 		}
-		delete(open, job)
-		st.end(j, r, false)
+		*seen = e.Revision()
+	}
+	return nil
+}
+
+// take puts the outputs of a finished job into out.
+func (s *Server) take(ctx context.Context, j *Job, r Result, out *Folder) error {
+	if r.Dead {
+		return nil
+	}
+	if err := out.Put(j, r.Outs, func(o File, w io.Writer) error { return s.write(ctx, w, o.Sum) }); err != nil {
+		return err
+	}
+	if !out.Has(j) {
+		return fmt.Errorf("the outputs of %s came in with other contents", j.In)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func Commands() []*cobra.Command { return []*cobra.Command{newQueue(), newWork()
 // backoff is the time before a job that failed is tried again; it doubles from try to try.
 const backoff = 2 * time.Second
 
-// flags are those of both commands.
+// flags are the flags that queue and work share.
 type flags struct {
 	nats, name, creds string
 	workers, tries    int
@@ -73,8 +73,8 @@ the same command goes on after it was stopped, and does again what has changed.
 
 With --nats the jobs go to a server of NATS JetStream, and mannequin work on any number of
 machines does them. Files go through the server. Workers must be the same build of
-mannequin. A job is done once, whoever asks for it; its results stay on the server for two
-weeks. Jobs that are queued stay if this command is stopped.
+mannequin. The same job is not done twice, also if several people queue it: results stay on
+the server for two weeks. Jobs stay in the queue if this command is stopped.
 
 A job that fails is tried again after 2 s, 4 s and so on, but not if its command line is
 wrong. One that fails to the end is reported here, and is a message with its error in the

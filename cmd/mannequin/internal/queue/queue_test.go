@@ -95,7 +95,7 @@ func TestQueue(t *testing.T) {
 		t.Fatal(errs)
 	}
 	if got := contents(t, out); len(got) != 4 || got["walk-0002.bvh"] != string(must.Get(os.ReadFile(alone))(t)) {
-		t.Errorf("%d outputs, or another than that of the command alone", len(got))
+		t.Errorf("%d outputs, want 4, and walk-0002.bvh as the command alone writes it", len(got))
 	}
 	if r := run(in...); r.Had != 4 {
 		t.Errorf("again: %+v", r)

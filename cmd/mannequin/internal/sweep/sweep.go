@@ -198,7 +198,7 @@ func valueOf(v any) (string, error) {
 	return "", fmt.Errorf("%v is no number, text or boolean", v)
 }
 
-// runDir returns the folder of a run within that of the sweep.
+// runDir returns the name of the folder of run i.
 func runDir(i int) string { return fmt.Sprintf("%04d", i) }
 
 // write writes the plan and the script, and takes reports of a former sweep away if renew is set.

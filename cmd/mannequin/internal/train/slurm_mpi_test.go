@@ -101,7 +101,7 @@ PartitionName=test Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 	return run
 }
 
-// freePort returns a port that nobody listens at.
+// freePort returns a TCP port that is free.
 func freePort(t *testing.T) int {
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()

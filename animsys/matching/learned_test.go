@@ -333,6 +333,21 @@ func TestLearnedAllocates(t *testing.T) {
 	}
 }
 
+// A stream can be closed after poses were written into memory that is too short for them.
+func TestCloseAfterPanic(t *testing.T) {
+	s := must.Get(testmatching.Learned(t).NewStream(matching.StreamOptions{Capacity: 1, Workers: 1}))(t)
+	must.Get(s.Add(feature.Place{}, nil))(t)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("poses were written into no memory")
+			}
+		}()
+		s.Pose(new(generator.Poses), 0)
+	}()
+	must.Do(t, s.Close())
+}
+
 // A state whose pose is none of the recordings goes on from the projector's, even if that leads less to where it should go: if it
 // goes there already. A pose that is near the projector's goes on by itself.
 func TestLearnedPoseOfRecordings(t *testing.T) {

@@ -500,6 +500,7 @@ func (s *LearnedStream) Sample(p *generator.Poses, r0, r1 int) {
 		return
 	}
 	d := <-s.decoders
+	defer s.giveBack(d)
 	for r := r0; r < r1; r++ {
 		if p.Update[r] {
 			if d.rows = append(d.rows, int32(r)); len(d.rows) == decoded {
@@ -508,7 +509,6 @@ func (s *LearnedStream) Sample(p *generator.Poses, r0, r1 int) {
 		}
 	}
 	s.write(p, d)
-	s.decoders <- d
 }
 
 // Pose writes the pose of a row.
@@ -517,8 +517,14 @@ func (s *LearnedStream) Pose(p *generator.Poses, row int) {
 		return
 	}
 	d := <-s.decoders
+	defer s.giveBack(d)
 	d.rows = append(d.rows, int32(row))
 	s.write(p, d)
+}
+
+// giveBack lets other workers have the decoder, also after a panic: Close waits for all of them.
+func (s *LearnedStream) giveBack(d *decoder) {
+	d.rows = d.rows[:0]
 	s.decoders <- d
 }
 

@@ -197,6 +197,7 @@ const (
 	actShare   = 0.2 // if there are actions
 	curveShare = 0.4 // of ways
 	asideShare = 0.3 // of ways, facing elsewhere
+	slowShare  = 0.6 // of these, at the slower half of the speeds
 	shortest   = 0.5
 	longest    = 3
 )
@@ -244,6 +245,9 @@ func (p *player) wish() {
 	}
 	if rng.Float64() < asideShare {
 		p.velocity = p.velocity.Scale(0.5)
+		if most := p.speeds[len(p.speeds)/2]; rng.Float64() < slowShare && most > slow { // few clips step aside or backward faster
+			p.velocity = way.Scale(slow + (most-slow)*rng.Float32())
+		}
 		p.face = m3.YawQuat(2 * math.Pi * rng.Float32()).Forward()
 	}
 	if rng.Float64() < curveShare {

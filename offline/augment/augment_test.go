@@ -6,10 +6,37 @@ import (
 	"slices"
 	"testing"
 
+	arche "github.com/mlange-42/arche/ecs"
+
 	"mannequin/animsys/matching"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testmatching"
 )
+
+// Most wishes to go aside or backward are as slow as the clips that do so; wishes to go ahead are as fast as the clips.
+func TestWishes(t *testing.T) {
+	db := testmatching.Dogs(t)
+	p := newPlayer(db, arche.Entity{}, Options{Seed: 1}, 0)
+	var aside, slow, fast, all int
+	for range 4000 {
+		p.wish()
+		v := p.velocity.Len()
+		switch {
+		case v == 0:
+		case p.velocity.Dot(p.face) < 0.7*v:
+			if aside++; v <= p.speeds[len(p.speeds)/2]*1.001 {
+				slow++
+			}
+		default:
+			if all++; v > p.speeds[len(p.speeds)-1] {
+				fast++
+			}
+		}
+	}
+	if aside < 300 || slow < aside*6/10 || slow > aside*95/100 || fast < all/20 {
+		t.Errorf("of %d wishes to go aside %d are slow; of %d to go ahead %d are fast", aside, slow, all, fast)
+	}
+}
 
 // Agents stand, walk and run about, turn to all sides, and show the actions that are asked for. Equal input gives equal clips.
 func TestPlay(t *testing.T) {

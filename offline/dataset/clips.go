@@ -81,6 +81,7 @@ const (
 	briskShare                           = 0.3  // with the fastest
 	aheadCos                             = 0.7  // cosine of the largest angle between facing and velocity of motion ahead: 45°
 	spotSpeed                            = 0.3  // m/s, below which a body may turn on the spot
+	slowSpeed                            = 0.1  // m/s, from which a played one steps aside or backward; a recorded one may sway
 	spotTurn                             = 0.35 // sine of the least angle by which it turns in the next second there: 20°
 )
 
@@ -102,11 +103,12 @@ func (m *MANN) balance(played []bool) {
 			continue
 		}
 		moving = append(moving, int32(r))
+		least := float32(spotSpeed)
 		if visits[r] = walkVisits; played[m.Clip[r]] {
-			visits[r] = playedVisits
+			visits[r], least = playedVisits, slowSpeed
 		}
 		v := speed(r)
-		aside := v > spotSpeed && x[vel+1] < aheadCos*v
+		aside := v > least && x[vel+1] < aheadCos*v
 		turns := v < spotSpeed && (x[dir+1] < 0 || m3.Abs(x[dir]) > spotTurn)
 		if aside || turns {
 			visits[r] = rareVisits
